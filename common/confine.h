@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The order of locking a worker (design, "How processes start"), driven by a
+ * table: non-dumpable, rlimits, namespaces, empty root, capabilities,
+ * no_new_privs, Landlock, seccomp.  A missing Landlock or seccomp refuses;
+ * namespaces and the empty root are reported, not fatal.
+ */
+#ifndef CONFINE_H
+#define CONFINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pledge.h"
+
+enum confine_keep {
+	CONFINE_KEEP_NET = 1,	/* stays in the host's network namespace */
+	CONFINE_KEEP_ROOT = 2,	/* keeps the host's root directory */
+};
+
+struct confine_limits {
+	uint64_t nofile;
+	uint64_t fsize;		/* largest message; UINT64_MAX: no limit */
+	uint64_t data;		/* RLIMIT_DATA bytes */
+	uint64_t memlock;
+};
+
+struct confine {
+	unsigned keep;			/* enum confine_keep bits */
+	struct confine_limits limits;
+	struct pledge pledge;
+};
+
+/* What is in force, as HELLO and icctl doctor report it. */
+enum confine_flag {
+	CONFINE_DUMPABLE0 = 1 << 0,
+	CONFINE_NNP = 1 << 1,
+	CONFINE_SECCOMP = 1 << 2,
+	CONFINE_LANDLOCK = 1 << 3,
+	CONFINE_USERNS = 1 << 4,
+	CONFINE_NETNS = 1 << 5,
+	CONFINE_IPCNS = 1 << 6,
+	CONFINE_UTSNS = 1 << 7,
+	CONFINE_ROOT = 1 << 8,		/* empty root */
+	CONFINE_CAPS0 = 1 << 9,		/* no capability, empty bounding set */
+	CONFINE_SECRETMEM = 1 << 10,	/* memfd_secret (keyd) */
+};
+
+struct confine_state {
+	uint32_t flags;
+	uint32_t landlock_abi;
+};
+
+/* First statement of every main: non-dumpable, core 0, umask, signals. */
+void confine_early(void);
+/* The rest. -1 with errno and a message logged: the caller exits. */
+int confine_apply(const struct confine *, struct confine_state *);
+/* "dumpable=0 nnp seccomp landlock:7 userns ..." into dst. */
+const char *confine_describe(const struct confine_state *, char *dst,
+    size_t cap);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Landlock.  Workers unveil nothing: every right that the running kernel
+ * knows is handled and none is granted; abstract sockets and signals are
+ * scoped where the ABI has it (6).  Constants are our own up to ABI 7, as
+ * Debian 12's headers stop at 2.
+ */
+#ifndef UNVEIL_H
+#define UNVEIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct unveil_path {
+	int fd;			/* O_PATH directory or file */
+	uint64_t access;	/* UNVEIL_READ | UNVEIL_EXEC */
+};
+
+#define UNVEIL_READ	1U
+#define UNVEIL_EXEC	2U
+
+/* The kernel's Landlock ABI; 0: none. */
+int unveil_abi(void);
+/*
+ * Handle all, grant what is listed (workers: n == 0). Needs no_new_privs.
+ * Returns the ABI in force, or -1 with errno (ENOSYS, EOPNOTSUPP: no Landlock).
+ */
+int unveil_apply(const struct unveil_path *, size_t n);
+
+#endif
