@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The protocol: every message that two of our processes may exchange, in one
+ * table.  Structs, numbers, encoder, decoder, role and phase checks, the hash
+ * in HELLO, hostile tests, fuzz seeds and man page rows derive from it.
+ *
+ * A row: name, number, sender, receiver, phase, descriptors.  Its fields:
+ * kind, name, maximum (of an integer its value, else bytes).  Kinds: u8 u16
+ * u32 u64, str (no NUL), blob, big (bytes; travels in a sealed memfd when the
+ * message would exceed one datagram; at most one, last).
+ *
+ * The sender is whoever owns the channel; no message says who sent it.  Spans
+ * of a decoded message die when its handler returns.
+ */
+#ifndef PROTO_H
+#define PROTO_H
+
+#include "span.h"
+
+enum role {
+	ROLE_SUP,	/* icsupervisor */
+	ROLE_PROXY,	/* mcp-proxyd */
+	ROLE_POLICY,	/* policyd */
+	ROLE_AUDIT,	/* auditd */
+	ROLE_BACK,	/* mcp-backd, one per MCP server */
+	ROLE_MITM,	/* mitmd */
+	ROLE_KEY,	/* keyd, one per credential */
+	ROLE_DIAL,	/* dialerd */
+	ROLE_COUNT,
+};
+
+#define R(role) (1U << ROLE_##role)
+#define R_WORKER							\
+	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
+	    R(DIAL))
+
+/* SETUP: before START. RUN: after it. BOTH: either. */
+enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
+
+/* Limits that more than one process goes by (design, "Admission"). */
+#define PROTO_MAX_DATAGRAM	65536U
+#define PROTO_MAX_SERVERS	32U
+#define PROTO_MAX_PROVIDERS	16U
+#define PROTO_MAX_CALLS		256U		/* in flight, per session */
+#define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
+#define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* of arguments in flight */
+#define PROTO_MAX_HOLDS		64U
+#define PROTO_MAX_TREE		(4U << 20)
+#define PROTO_MAX_LINE		(4U << 20)	/* JSON-RPC line, both sides */
+#define PROTO_NO_SERVER		0xffffU
+
+/* clang-format off */
+/*	name		number	from		to		phase	fds */
+#define PROTO_MSGS(M)								\
+	/* start-up and end */							\
+	M(HELLO,	0x0101,	R_WORKER,	R(SUP),		SETUP,	0)	\
+	M(PEER,		0x0102,	R(SUP),		R_WORKER,	BOTH,	1)	\
+	M(START,	0x0103,	R(SUP),		R_WORKER,	SETUP,	0)	\
+	M(STOP,		0x0104,	R(SUP),		R_WORKER,	BOTH,	0)	\
+	M(LISTEN,	0x0105,	R(SUP),		R(PROXY)|R(MITM), SETUP, 1)	\
+	/* audit log */								\
+	M(LOG,		0x0201,	R(SUP),		R(AUDIT),	SETUP,	1)	\
+	M(EVENT,	0x0202,	R(SUP),		R(AUDIT),	BOTH,	0)	\
+	M(AUDIT_FAIL,	0x0203,	R(AUDIT),	R(SUP),		BOTH,	0)	\
+	M(COUNTS_GET,	0x0204,	R(SUP),		R(AUDIT),	RUN,	0)	\
+	M(COUNTS,	0x0205,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(ALARM,	0x0206,	R(KEY)|R(MITM),	R(AUDIT),	RUN,	0)	\
+	M(ALARM_SHOW,	0x0207,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	/* policy and MCP servers: configuration */				\
+	M(RULES,	0x0301,	R(SUP),		R(POLICY),	BOTH,	0)	\
+	M(SETTINGS,	0x0302,	R(SUP),		R(POLICY),	SETUP,	0)	\
+	M(PROTECT,	0x0303,	R(SUP),		R(POLICY),	SETUP,	0)	\
+	M(SERVER,	0x0304,	R(SUP),	R(PROXY)|R(POLICY)|R(AUDIT), SETUP, 0)	\
+	M(VIEW,		0x0305,	R(SUP),		R(POLICY),	SETUP,	1)	\
+	M(SERVER_STDIN,	0x0306,	R(SUP),		R(AUDIT),	BOTH,	1)	\
+	M(SERVER_OUT,	0x0307,	R(SUP),		R(BACK),	BOTH,	1)	\
+	M(SERVER_FAIL,	0x0308,	R(SUP),		R(POLICY),	BOTH,	0)	\
+	M(RULES_BAD,	0x0309,	R(POLICY),	R(SUP),		BOTH,	0)	\
+	M(RULES_OK,	0x030a,	R(POLICY),	R(SUP),		BOTH,	0)	\
+	/* a tool call */							\
+	M(CALL,		0x0401,	R(PROXY),	R(POLICY),	RUN,	0)	\
+	M(CANCEL,	0x0402,	R(PROXY),	R(POLICY),	RUN,	0)	\
+	M(HELD,		0x0403,	R(POLICY),	R(PROXY),	RUN,	0)	\
+	M(RELEASE,	0x0404,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(ANSWER,	0x0405,	R(AUDIT),	R(PROXY),	RUN,	0)	\
+	M(ENDED,	0x0406,	R(AUDIT),	R(POLICY),	RUN,	0)	\
+	M(RESULT,	0x0407,	R(BACK),	R(PROXY),	RUN,	0)	\
+	M(DONE,		0x0408,	R(BACK),	R(AUDIT),	RUN,	0)	\
+	M(PROGRESS,	0x0409,	R(BACK),	R(PROXY),	RUN,	0)	\
+	/* a server's session */						\
+	M(SESSION,	0x0501,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(INIT_RESULT,	0x0502,	R(BACK),	R(POLICY),	RUN,	0)	\
+	M(TOOLS_PAGE,	0x0503,	R(BACK),	R(POLICY),	RUN,	0)	\
+	M(LIST_CHANGED,	0x0504,	R(BACK),	R(POLICY),	RUN,	0)	\
+	M(SERVER_REQUEST, 0x0505, R(BACK),	R(POLICY),	RUN,	0)	\
+	M(GONE,		0x0506,	R(BACK),  R(POLICY)|R(AUDIT),	RUN,	0)	\
+	M(TOOLS,	0x0507,	R(POLICY),	R(PROXY),	RUN,	0)	\
+	M(STATE,	0x0508,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(STATE_SHOW,	0x0509,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	/* an approval */							\
+	M(HOLD,		0x0601,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(HOLD_SHOW,	0x0602,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(HOLD_END,	0x0603,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(VERDICT,	0x0604,	R(SUP),		R(AUDIT),	RUN,	0)	\
+	M(VERDICT_GO,	0x0605,	R(AUDIT),	R(POLICY),	RUN,	0)	\
+	M(LATE,		0x0606,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(LATE_SHOW,	0x0607,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	/* model path: configuration */						\
+	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	SETUP,	0)	\
+	M(SENTINEL,	0x0702,	R(SUP),		R(MITM),	SETUP,	0)	\
+	M(SEAL,		0x0703,	R(SUP),		R(MITM),	SETUP,	0)	\
+	M(CA,		0x0704,	R(MITM),	R(SUP),		SETUP,	0)	\
+	M(UPSTREAM,	0x0705,	R(SUP),		R(KEY),		SETUP,	0)	\
+	M(SECRET,	0x0706,	R(SUP),		R(KEY),		SETUP,	1)	\
+	M(ROOTS,	0x0707,	R(SUP),		R(KEY),		BOTH,	0)	\
+	M(KEY_STATE,	0x0708,	R(KEY),		R(SUP),		BOTH,	0)	\
+	M(UNLOCK,	0x0709,	R(SUP),		R(KEY),		RUN,	0)	\
+	M(TARGET,	0x070a,	R(SUP),		R(DIAL),	SETUP,	0)	\
+	/* a model request */							\
+	M(STREAM_OPEN,	0x0801,	R(MITM),	R(KEY),		RUN,	0)	\
+	M(STREAM,	0x0802,	R(KEY),		R(MITM),	RUN,	1)	\
+	M(REQUEST,	0x0803,	R(MITM),	R(AUDIT),	RUN,	0)	\
+	M(REQUEST_GO,	0x0804,	R(AUDIT),	R(KEY),		RUN,	0)	\
+	M(REFUSED,	0x0805,	R(AUDIT),	R(MITM),	RUN,	0)	\
+	M(EXCHANGE_END,	0x0806,	R(KEY),		R(AUDIT),	RUN,	0)	\
+	M(DIAL,		0x0807,	R(KEY),		R(DIAL),	RUN,	0)	\
+	M(DIALED,	0x0808,	R(DIAL),	R(KEY),		RUN,	1)	\
+	M(DIAL_FAIL,	0x0809,	R(DIAL),	R(KEY),		RUN,	0)
+
+/* Who is there and what confinement is in force (confine.h). */
+#define F_HELLO(F, m)		F(m, u64, proto, UINT64_MAX)		\
+				F(m, u8, role, ROLE_COUNT - 1)		\
+				F(m, u32, flags, UINT32_MAX)		\
+				F(m, u32, landlock, 64)
+/* The other end of a pair: its role and, of several, which. */
+#define F_PEER(F, m)		F(m, u8, role, ROLE_COUNT - 1)		\
+				F(m, u16, index, 255)
+#define F_START(F, m)
+#define F_STOP(F, m)
+#define F_LISTEN(F, m)
+
+/* The log, O_APPEND; seq of the next line and hash of the last one. */
+#define F_LOG(F, m)		F(m, u64, seq, UINT64_MAX)		\
+				F(m, blob, prev, 32)			\
+				F(m, u8, sync, 1)
+/* icsupervisor's own record; detail: a canonical JSON object. */
+#define F_EVENT(F, m)		F(m, str, event, 32)			\
+				F(m, big, detail, 1U << 20)
+#define F_AUDIT_FAIL(F, m)	F(m, str, text, 256)
+#define F_COUNTS_GET(F, m)
+#define F_COUNTS(F, m)		F(m, u64, seq, UINT64_MAX)		\
+				F(m, u64, allowed, UINT64_MAX)		\
+				F(m, u64, denied, UINT64_MAX)		\
+				F(m, u64, escalated, UINT64_MAX)	\
+				F(m, u64, requests, UINT64_MAX)		\
+				F(m, u64, refused, UINT64_MAX)
+#define F_ALARM(F, m)		F(m, str, kind, 32)			\
+				F(m, str, text, 512)
+#define F_ALARM_SHOW(F, m)	F(m, str, who, 32)			\
+				F_ALARM(F, m)
+
+/* A policy file's text; kind: enum proto_rules. An unused kind is not sent. */
+#define F_RULES(F, m)		F(m, u8, kind, PROTO_RULES_LAST)	\
+				F(m, str, name, 4096)			\
+				F(m, big, text, 8U << 20)
+#define F_SETTINGS(F, m)	F(m, u32, hold_ms, 3600000)		\
+				F(m, u8, ask, 1)			\
+				F(m, u8, redact, 1)
+/* Host paths that no call may touch. */
+#define F_PROTECT(F, m)		F(m, str, path, 4096)
+/* trusted: structural allow; domains: newline-separated egress list. */
+#define F_SERVER(F, m)		F(m, u16, index, PROTO_MAX_SERVERS - 1)	\
+				F(m, str, name, 64)			\
+				F(m, u8, trusted, 1)			\
+				F(m, str, cwd, 4096)			\
+				F(m, str, domains, 16384)
+/*
+ * One row of a server's view: `path` in the view is the object fd (O_PATH) on
+ * the host, whose path there is `host`.
+ */
+#define F_VIEW(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F(m, str, path, 4096)			\
+				F(m, str, host, 4096)			\
+				F(m, u8, writable, 1)
+#define F_SERVER_STDIN(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)
+#define F_SERVER_OUT(F, m)	F(m, u8, which, 1)	/* stdout, stderr */
+#define F_SERVER_FAIL(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F(m, str, text, 512)
+#define F_RULES_BAD(F, m)	F(m, u8, kind, PROTO_RULES_LAST)	\
+				F(m, str, text, 2048)
+/* All RULES so far are in force; warnings: newline-separated text. */
+#define F_RULES_OK(F, m)	F(m, u32, rules, UINT32_MAX)		\
+				F(m, str, warnings, 16384)
+
+/* The agent's call. server: by the part of the name before "__". */
+#define F_CALL(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, u16, server, UINT16_MAX)		\
+				F(m, str, tool, 256)			\
+				F(m, u8, progress, 1)			\
+				F(m, big, args, PROTO_MAX_TREE)
+#define F_CANCEL(F, m)		F(m, u64, id, UINT64_MAX)
+#define F_HELD(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, u32, ms, 3600000)
+/*
+ * A decided call.  payload: the line for the server when it is allowed (its
+ * newline included), else the canonical arguments; arguments lie at
+ * args_off/args_len in it, what the log shall hold instead of them (redacted,
+ * shortened), if anything, at log_off/log_len.  answer: what the agent is
+ * told when the call is not forwarded.
+ */
+#define F_RELEASE(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, u16, server, UINT16_MAX)		\
+				F(m, str, server_name, 64)		\
+				F(m, str, tool, 256)			\
+				F(m, u8, forward, 1)			\
+				F(m, u8, status, PROTO_STATUS_LAST)	\
+				F(m, u8, hold, PROTO_HOLD_LAST)		\
+				F(m, str, rule, 256)			\
+				F(m, str, reason, 2048)			\
+				F(m, str, answer, 4096)			\
+				F(m, u8, redacted, 1)			\
+				F(m, u32, line_len, UINT32_MAX)		\
+				F(m, u32, args_off, UINT32_MAX)		\
+				F(m, u32, args_len, UINT32_MAX)		\
+				F(m, u32, log_off, UINT32_MAX)		\
+				F(m, u32, log_len, UINT32_MAX)		\
+				F(m, big, payload, 3U * PROTO_MAX_TREE)
+/* How a call ends that no server answers: an isError result with this text. */
+#define F_ANSWER(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, str, text, 4096)
+/* A released call is over (answered, lost, or never written). */
+#define F_ENDED(F, m)		F(m, u64, id, UINT64_MAX)
+/* error 0: tree is the result; 1: the JSON-RPC error object. */
+#define F_RESULT(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, error, 1)			\
+				F(m, big, tree, PROTO_MAX_TREE)
+#define F_DONE(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, status, 1)	/* success, error */	\
+				F(m, u32, bytes, UINT32_MAX)
+#define F_PROGRESS(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, str, progress, 40)	/* number text */	\
+				F(m, str, total, 40)	/* or empty */		\
+				F(m, str, message, 1024)
+
+/* A line of the session itself; what: "initialize", "cancelled", ... */
+#define F_SESSION(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F(m, str, what, 32)			\
+				F(m, big, line, PROTO_MAX_LINE)
+#define F_INIT_RESULT(F, m)	F(m, u8, good, 1)			\
+				F(m, u8, tools, 1)	/* offers tools */	\
+				F(m, str, version, 32)			\
+				F(m, str, text, 512)	/* name, or error */
+/* One page of tools/list; tree: the tools array. cursor: empty on the last. */
+#define F_TOOLS_PAGE(F, m)	F(m, u32, seq, UINT32_MAX)		\
+				F(m, u8, good, 1)			\
+				F(m, str, cursor, 4096)			\
+				F(m, big, tree, PROTO_MAX_TREE)
+#define F_LIST_CHANGED(F, m)
+#define F_SERVER_REQUEST(F, m)	F(m, u8, string, 1)	/* kind of id */	\
+				F(m, str, rid, 256)			\
+				F(m, str, method, 128)
+#define F_GONE(F, m)		F(m, str, text, 512)
+/* What the agent may see now: a canonical JSON array of tools. */
+#define F_TOOLS(F, m)		F(m, u8, complete, 1)			\
+				F(m, big, text, 8U << 20)
+#define F_STATE(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F(m, u8, state, PROTO_STATE_LAST)	\
+				F(m, u32, tools, UINT32_MAX)		\
+				F(m, str, text, 512)
+#define F_STATE_SHOW(F, m)	F_STATE(F, m)
+
+/*
+ * A call waits for a person.  digest: SHA-256 of the canonical JSON array
+ * [server, tool, arguments]; preview: the canonical arguments.
+ */
+#define F_HOLD(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, blob, digest, 32)			\
+				F(m, u16, server, UINT16_MAX)		\
+				F(m, str, server_name, 64)		\
+				F(m, str, tool, 256)			\
+				F(m, str, rule, 256)			\
+				F(m, str, reason, 2048)			\
+				F(m, u32, ms, 3600000)			\
+				F(m, big, preview, PROTO_MAX_TREE)
+#define F_HOLD_SHOW(F, m)	F_HOLD(F, m)
+#define F_HOLD_END(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, state, PROTO_HOLD_LAST)
+#define F_VERDICT(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, blob, digest, 32)			\
+				F(m, u8, approve, 1)			\
+				F(m, str, because, 512)
+#define F_VERDICT_GO(F, m)	F_VERDICT(F, m)
+#define F_LATE(F, m)		F(m, u64, id, UINT64_MAX)
+#define F_LATE_SHOW(F, m)	F(m, u64, id, UINT64_MAX)
+
+/* A provider file (mitmd/providers), the same bytes to both locks. */
+#define F_PROVIDER(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
+				F(m, str, name, 64)			\
+				F(m, big, json, 1U << 20)
+#define F_SENTINEL(F, m)	F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
+				F(m, str, key, 512)
+/* The list is closed: make the CA and its leaves, destroy its key. */
+#define F_SEAL(F, m)
+#define F_CA(F, m)		F(m, blob, der, 4096)
+#define F_UPSTREAM(F, m)	F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, u8, tls, 1)			\
+				F(m, str, prefix, 1024)			\
+				F(m, u8, reuse, 1)
+#define F_SECRET(F, m)
+#define F_ROOTS(F, m)		F(m, big, pem, 4U << 20)
+/* enum proto_key. length: bytes of the credential, never more of it. */
+#define F_KEY_STATE(F, m)	F(m, u8, state, PROTO_KEY_LAST)		\
+				F(m, u32, length, UINT32_MAX)		\
+				F(m, str, text, 256)
+#define F_UNLOCK(F, m)
+/* What the keyd of that index may be connected to. */
+#define F_TARGET(F, m)		F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
+				F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, u8, private_ok, 1)
+
+#define F_STREAM_OPEN(F, m)	F(m, u32, stream, UINT32_MAX)		\
+				F(m, blob, digest, 32)
+#define F_STREAM(F, m)		F(m, u32, stream, UINT32_MAX)
+/*
+ * headers: repeated (u16 little-endian length, name, u16 length, value), names
+ * lower-case.  length: of the body that follows on the stream.
+ */
+#define F_REQUEST(F, m)		F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
+				F(m, u32, stream, UINT32_MAX)		\
+				F(m, u32, exchange, UINT32_MAX)		\
+				F(m, u16, route, 1023)			\
+				F(m, str, path, 2048)			\
+				F(m, str, query, 2048)			\
+				F(m, u64, length, UINT64_MAX)		\
+				F(m, blob, headers, 49152)
+#define F_REQUEST_GO(F, m)	F_REQUEST(F, m)
+#define F_REFUSED(F, m)		F(m, u32, stream, UINT32_MAX)		\
+				F(m, u32, exchange, UINT32_MAX)		\
+				F(m, u8, reason, PROTO_REFUSED_LAST)
+#define F_EXCHANGE_END(F, m)	F(m, u32, stream, UINT32_MAX)		\
+				F(m, u32, exchange, UINT32_MAX)		\
+				F(m, u16, status, 999)	/* 0: no answer */	\
+				F(m, u64, sent, UINT64_MAX)		\
+				F(m, u64, received, UINT64_MAX)		\
+				F(m, str, error, 256)	/* empty: complete */
+#define F_DIAL(F, m)		F(m, u32, id, UINT32_MAX)
+#define F_DIALED(F, m)		F(m, u32, id, UINT32_MAX)		\
+				F(m, str, address, 64)
+#define F_DIAL_FAIL(F, m)	F(m, u32, id, UINT32_MAX)		\
+				F(m, str, text, 256)
+/* clang-format on */
+
+enum proto_rules {
+	PROTO_RULES_POLICY,
+	PROTO_RULES_ANNOTATIONS,
+	PROTO_RULES_LISTS,
+};
+#define PROTO_RULES_LAST PROTO_RULES_LISTS
+
+/* policyDecision.status */
+enum proto_status { PROTO_ALLOW, PROTO_DENY, PROTO_ESCALATE };
+#define PROTO_STATUS_LAST PROTO_ESCALATE
+
+/* How a held call ended; NONE: it was not held. */
+enum proto_hold {
+	PROTO_HOLD_NONE,
+	PROTO_HOLD_APPROVED,
+	PROTO_HOLD_DENIED,
+	PROTO_HOLD_EXPIRED,
+	PROTO_HOLD_CANCELLED,
+	PROTO_HOLD_CHANGED,
+};
+#define PROTO_HOLD_LAST PROTO_HOLD_CHANGED
+
+enum proto_state {
+	PROTO_STATE_STARTING,
+	PROTO_STATE_LISTING,
+	PROTO_STATE_READY,
+	PROTO_STATE_GONE,
+};
+#define PROTO_STATE_LAST PROTO_STATE_GONE
+
+enum proto_key {
+	PROTO_KEY_LOADED,
+	PROTO_KEY_EMPTY,
+	PROTO_KEY_BAD,
+	PROTO_KEY_LOCKED,	/* came back in a response */
+};
+#define PROTO_KEY_LAST PROTO_KEY_LOCKED
+
+enum proto_refused {
+	PROTO_REFUSED_AUDIT,	/* the log cannot be written */
+	PROTO_REFUSED_GONE,	/* no such keyd */
+};
+#define PROTO_REFUSED_LAST PROTO_REFUSED_GONE
+
+#define PROTO_C_u8 uint8_t
+#define PROTO_C_u16 uint16_t
+#define PROTO_C_u32 uint32_t
+#define PROTO_C_u64 uint64_t
+#define PROTO_C_str struct span
+#define PROTO_C_blob struct span
+#define PROTO_C_big struct span
+
+#define PROTO_FIELD(m, kind, name, max) PROTO_C_##kind name;
+#define PROTO_STRUCT(name, number, from, to, phase, fds)			\
+	struct msg_##name {						\
+		F_##name(PROTO_FIELD, name)				\
+		uint8_t proto_pad_;					\
+	};
+PROTO_MSGS(PROTO_STRUCT)
+
+#define PROTO_ENUM(name, number, from, to, phase, fds) MSG_##name = number,
+enum msg_type { PROTO_MSGS(PROTO_ENUM) };
+
+#define PROTO_UNION(name, number, from, to, phase, fds) struct msg_##name name;
+union proto_any {
+	PROTO_MSGS(PROTO_UNION)
+};
+
+enum proto_kind {
+	PROTO_u8,
+	PROTO_u16,
+	PROTO_u32,
+	PROTO_u64,
+	PROTO_str,
+	PROTO_blob,
+	PROTO_big,
+};
+
+struct proto_field {
+	const char *name;
+	enum proto_kind kind;
+	size_t offset;		/* in the message's struct */
+	uint64_t max;
+};
+
+struct proto_msg {
+	const char *name;
+	uint16_t type;
+	uint32_t from, to;	/* R() bits */
+	unsigned phase;
+	int nfds;		/* 0 or 1, the memfd of a big field aside */
+	const struct proto_field *fields;
+	size_t nfields;
+	size_t size;		/* of the struct */
+};
+
+extern const struct proto_msg proto_msgs[];
+extern const size_t proto_nmsgs;
+
+/* NULL when there is no such message. */
+const struct proto_msg *proto_find(uint16_t type);
+/* A hash over the whole table: two binaries agree or do not talk. */
+uint64_t proto_id(void);
+const char *role_name(enum role);
+
+#endif
