@@ -24,8 +24,10 @@ struct worker {
 	size_t nhandlers;
 	void (*start)(void);		/* START came: peers are open */
 	void (*stop)(void);		/* STOP came; NULL: exit 0 */
-	/* A peer's channel closed; NULL: exit. */
+	/* A peer's channel closed; icsupervisor decides what that means. */
 	void (*lost)(enum role, unsigned index);
+	/* Channel 3 closed; exits afterwards. Only auditd has a last duty. */
+	void (*orphan)(void);
 };
 
 /*

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Messages for people on stderr.  Holds the program's name, nothing else.  A
+ * line is composed whole and written at once, so that lines of two processes
+ * on one pipe do not mix.
+ */
+#include "log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct {
+	const char *name;
+	bool debug;
+} log_env = {"ironcurtain", false};
+
+void
+log_init(const char *name, bool debug)
+{
+	log_env.name = name;
+	log_env.debug = debug;
+}
+
+static void __attribute__((format(printf, 2, 0)))
+log_line(int error, const char *fmt, va_list ap)
+{
+	char line[1024];
+	int saved = errno, n;
+	size_t len;
+
+	n = snprintf(line, sizeof(line), "%s: ", log_env.name);
+	len = n < 0 ? 0 : (size_t)n;
+	n = vsnprintf(line + len, sizeof(line) - len, fmt, ap);
+	if (n > 0)
+		len += (size_t)n;
+	if (error != 0 && len < sizeof(line)) {
+		n = snprintf(line + len, sizeof(line) - len, ": %s",
+		    strerror(error));
+		if (n > 0)
+			len += (size_t)n;
+	}
+	if (len > sizeof(line) - 2)
+		len = sizeof(line) - 2;
+	line[len++] = '\n';
+	if (write(STDERR_FILENO, line, len) == -1) {
+		/* Nobody is left to be told. */
+	}
+	errno = saved;
+}
+
+#define LOG_BODY(error)                                                        \
+	do {                                                                   \
+		va_list ap;                                                    \
+		va_start(ap, fmt);                                             \
+		log_line((error), fmt, ap);                                    \
+		va_end(ap);                                                    \
+	} while (0)
+
+void
+log_warn(const char *fmt, ...)
+{
+	LOG_BODY(errno);
+}
+
+void
+log_warnx(const char *fmt, ...)
+{
+	LOG_BODY(0);
+}
+
+void
+log_info(const char *fmt, ...)
+{
+	LOG_BODY(0);
+}
+
+void
+log_debug(const char *fmt, ...)
+{
+	if (log_env.debug)
+		LOG_BODY(0);
+}
+
+void
+fatal(const char *fmt, ...)
+{
+	LOG_BODY(errno);
+	exit(1);
+}
+
+void
+fatalx(const char *fmt, ...)
+{
+	LOG_BODY(0);
+	exit(1);
+}
+
+const char *
+log_vis(struct span in, char *dst, size_t cap)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t o = 0;
+
+	if (cap < 8) {
+		if (cap != 0)
+			dst[0] = '\0';
+		return dst;
+	}
+	for (size_t i = 0; i < in.len; i++) {
+		uint8_t c = in.p[i];
+		bool plain = c >= 0x20 && c < 0x7f && c != '\\';
+
+		if (o + (plain ? 1 : 4) > cap - 4) {
+			memcpy(dst + o, "...", 3);
+			o += 3;
+			break;
+		}
+		if (plain) {
+			dst[o++] = (char)c;
+			continue;
+		}
+		dst[o++] = '\\';
+		dst[o++] = 'x';
+		dst[o++] = hex[c >> 4];
+		dst[o++] = hex[c & 15];
+	}
+	dst[o] = '\0';
+	return dst;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The epoll loop and its timers.  Registrations belong to their owners; a
+ * removed one is struck from the batch that is being handled, so that no
+ * callback runs for it afterwards.  Timers are a binary heap with a bound.
+ */
+#include "loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static uint64_t
+clock_us(clockid_t id)
+{
+	struct timespec ts;
+
+	if (clock_gettime(id, &ts) == -1)
+		fatal("clock_gettime");
+	return (uint64_t)ts.tv_sec * 1000000U + (uint64_t)ts.tv_nsec / 1000U;
+}
+
+uint64_t
+clock_mono_us(void)
+{
+	return clock_us(CLOCK_BOOTTIME);
+}
+
+uint64_t
+clock_wall_us(void)
+{
+	return clock_us(CLOCK_REALTIME);
+}
+
+int
+loop_init(struct loop *l, size_t timers)
+{
+	memset(l, 0, sizeof(*l));
+	if ((l->heap = calloc(timers + 1, sizeof(*l->heap))) == NULL)
+		return -1;
+	l->captimers = timers;
+	if ((l->epfd = epoll_create1(EPOLL_CLOEXEC)) == -1) {
+		free(l->heap);
+		l->heap = NULL;
+		return -1;
+	}
+	l->now = clock_mono_us() / 1000;
+	return 0;
+}
+
+void
+loop_free(struct loop *l)
+{
+	if (l->heap != NULL)
+		close(l->epfd);
+	free(l->heap);
+	l->heap = NULL;
+}
+
+int
+loop_add(struct loop *l, struct loop_io *io, int fd, uint32_t events,
+    loop_io_fn *fn, void *arg)
+{
+	struct epoll_event ev = {.events = events, .data.ptr = io};
+
+	if (epoll_ctl(l->epfd, EPOLL_CTL_ADD, fd, &ev) == -1)
+		return -1;
+	io->fd = fd;
+	io->events = events;
+	io->fn = fn;
+	io->arg = arg;
+	return 0;
+}
+
+int
+loop_mod(struct loop *l, struct loop_io *io, uint32_t events)
+{
+	struct epoll_event ev = {.events = events, .data.ptr = io};
+
+	if (io->events == events)
+		return 0;
+	if (epoll_ctl(l->epfd, EPOLL_CTL_MOD, io->fd, &ev) == -1)
+		return -1;
+	io->events = events;
+	return 0;
+}
+
+void
+loop_del(struct loop *l, struct loop_io *io)
+{
+	if (io->fd == -1)
+		return;
+	if (epoll_ctl(l->epfd, EPOLL_CTL_DEL, io->fd, NULL) == -1)
+		fatal("epoll_ctl: removing descriptor %d", io->fd);
+	io->fd = -1;
+	for (int i = 0; i < l->nready; i++) {
+		if (l->ready[i].data.ptr == io)
+			l->ready[i].data.ptr = NULL;
+	}
+}
+
+/* Heap slots are 1-based: 0 in a timer means that it is not armed. */
+static void
+heap_put(struct loop *l, size_t i, struct loop_timer *t)
+{
+	l->heap[i] = t;
+	t->slot = i;
+}
+
+static void
+heap_up(struct loop *l, size_t i)
+{
+	struct loop_timer *t = l->heap[i];
+
+	for (; i > 1 && l->heap[i / 2]->at > t->at; i /= 2)
+		heap_put(l, i, l->heap[i / 2]);
+	heap_put(l, i, t);
+}
+
+static void
+heap_down(struct loop *l, size_t i)
+{
+	struct loop_timer *t = l->heap[i];
+	size_t c;
+
+	while ((c = 2 * i) <= l->ntimers) {
+		if (c < l->ntimers && l->heap[c + 1]->at < l->heap[c]->at)
+			c++;
+		if (l->heap[c]->at >= t->at)
+			break;
+		heap_put(l, i, l->heap[c]);
+		i = c;
+	}
+	heap_put(l, i, t);
+}
+
+void
+loop_timer_clear(struct loop *l, struct loop_timer *t)
+{
+	size_t i = t->slot;
+	struct loop_timer *last;
+
+	if (t->at == 0)
+		return;
+	t->at = 0;
+	t->slot = 0;
+	last = l->heap[l->ntimers--];
+	if (last == t)
+		return;
+	heap_put(l, i, last);
+	heap_up(l, i);
+	heap_down(l, last->slot);
+}
+
+void
+loop_timer_set(struct loop *l, struct loop_timer *t, uint64_t ms,
+    loop_timer_fn *fn, void *arg)
+{
+	loop_timer_clear(l, t);
+	if (l->ntimers >= l->captimers)
+		fatalx("bug: more than %zu timers", l->captimers);
+	t->at = l->now + ms + 1;
+	t->fn = fn;
+	t->arg = arg;
+	l->ntimers++;
+	heap_put(l, l->ntimers, t);
+	heap_up(l, l->ntimers);
+}
+
+uint64_t
+loop_now(const struct loop *l)
+{
+	return l->now;
+}
+
+static int
+loop_timeout(const struct loop *l, int ms)
+{
+	uint64_t left;
+
+	if (l->ntimers == 0)
+		return ms;
+	left = l->heap[1]->at > l->now ? l->heap[1]->at - l->now : 0;
+	if (left > 3600000)
+		left = 3600000;
+	return ms != -1 && (uint64_t)ms < left ? ms : (int)left;
+}
+
+int
+loop_once(struct loop *l, int ms)
+{
+	int n;
+
+	n = epoll_wait(l->epfd, l->ready, LOOP_BATCH, loop_timeout(l, ms));
+	if (n == -1 && errno != EINTR)
+		return -1;
+	l->now = clock_mono_us() / 1000;
+	l->nready = n == -1 ? 0 : n;
+	for (int i = 0; i < l->nready; i++) {
+		struct loop_io *io = l->ready[i].data.ptr;
+
+		if (io != NULL)
+			io->fn(io, l->ready[i].events);
+	}
+	l->nready = 0;
+	while (l->ntimers != 0 && l->heap[1]->at <= l->now) {
+		struct loop_timer *t = l->heap[1];
+
+		loop_timer_clear(l, t);
+		t->fn(t);
+	}
+	if (l->after != NULL)
+		l->after(l->after_arg);
+	return 0;
+}
+
+int
+loop_run(struct loop *l)
+{
+	l->stop = false;
+	while (!l->stop) {
+		if (loop_once(l, -1) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+void
+loop_stop(struct loop *l)
+{
+	l->stop = true;
+}

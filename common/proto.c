@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The message table as data: descriptors of every message and its fields,
+ * look-up by number, and the hash that two binaries compare in HELLO.
+ */
+#include "proto.h"
+
+#define FIELD_ROW(m, kind, name, max)                                          \
+	{#name, PROTO_##kind, offsetof(struct msg_##m, name), (max)},
+#define FIELD_TABLE(name, number, from, to, phase, fds)                        \
+	static const struct proto_field fields_##name[] = {                    \
+	    F_##name(FIELD_ROW, name){NULL, PROTO_u8, 0, 0}};
+PROTO_MSGS(FIELD_TABLE)
+
+#define MSG_ROW(name, number, from, to, phase, fds)                            \
+	{#name, number, from, to, PHASE_##phase, fds, fields_##name,           \
+	    sizeof(fields_##name) / sizeof(fields_##name[0]) - 1,              \
+	    sizeof(struct msg_##name)},
+const struct proto_msg proto_msgs[] = {PROTO_MSGS(MSG_ROW)};
+const size_t proto_nmsgs = sizeof(proto_msgs) / sizeof(proto_msgs[0]);
+
+/* Position in the table by number: a group is 0xNN00, its rows follow. */
+static uint8_t proto_place[16][32];
+
+static void
+proto_index(void)
+{
+	for (size_t i = 0; i < proto_nmsgs; i++) {
+		uint16_t t = proto_msgs[i].type;
+
+		proto_place[(t >> 8) & 15][t & 31] = (uint8_t)(i + 1);
+	}
+}
+
+const struct proto_msg *
+proto_find(uint16_t type)
+{
+	const struct proto_msg *m;
+	uint8_t at;
+
+	if (proto_place[1][1] == 0)
+		proto_index();
+	if ((at = proto_place[(type >> 8) & 15][type & 31]) == 0)
+		return NULL;
+	m = &proto_msgs[at - 1];
+	return m->type == type ? m : NULL;
+}
+
+/* FNV-1a: this tells builds apart, it keeps nobody out. */
+static uint64_t
+proto_mix(uint64_t h, const void *p, size_t len)
+{
+	const uint8_t *b = p;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ b[i]) * 0x100000001b3U;
+	return h;
+}
+
+uint64_t
+proto_id(void)
+{
+	uint64_t h = 0xcbf29ce484222325U;
+
+	for (size_t i = 0; i < proto_nmsgs; i++) {
+		const struct proto_msg *m = &proto_msgs[i];
+		const uint32_t row[] = {m->type, m->from, m->to, m->phase,
+		    (uint32_t)m->nfds, (uint32_t)m->nfields};
+
+		h = proto_mix(h, m->name, strlen(m->name) + 1);
+		h = proto_mix(h, row, sizeof(row));
+		for (size_t f = 0; f < m->nfields; f++) {
+			const struct proto_field *pf = &m->fields[f];
+			const uint64_t kind = (uint64_t)pf->kind;
+
+			h = proto_mix(h, pf->name, strlen(pf->name) + 1);
+			h = proto_mix(h, &kind, sizeof(kind));
+			h = proto_mix(h, &pf->max, sizeof(pf->max));
+		}
+	}
+	return h;
+}
+
+const char *
+role_name(enum role r)
+{
+	static const char *const names[ROLE_COUNT] = {"icsupervisor",
+	    "mcp-proxyd", "policyd", "auditd", "mcp-backd", "mitmd", "keyd",
+	    "dialerd"};
+
+	return r < ROLE_COUNT ? names[r] : "nobody";
+}

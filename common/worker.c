@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The frame of every worker: lock down, say so, take peers and configuration
+ * from icsupervisor, and only after START read from anyone else.  Its end is
+ * decided by icsupervisor; a worker whose channel 3 closes has nothing left
+ * to do.
+ */
+#include "worker.h"
+
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define WORKER_EXIT_PROTOCOL 2
+
+static struct {
+	struct worker *w;
+	struct chan_handler *handlers;
+	struct chan_ops ops;
+} worker_env;
+
+static void
+worker_closed(struct chan *c, const char *why)
+{
+	struct worker *w = chan_arg(c);
+	enum role peer = chan_peer(c);
+	unsigned index = chan_index(c);
+
+	if (why != NULL) {
+		log_warnx("%s broke the protocol: %s", role_name(peer), why);
+		if (peer != ROLE_SUP || w->orphan == NULL)
+			_exit(WORKER_EXIT_PROTOCOL);
+	}
+	if (peer == ROLE_SUP) {
+		if (w->orphan != NULL)
+			w->orphan();
+		_exit(1);
+	}
+	w->peers[peer][index] = NULL;
+	chan_free(c);
+	if (w->lost != NULL)
+		w->lost(peer, index);
+}
+
+static int
+worker_peer(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_PEER *p = &msg->PEER;
+	struct worker *w = chan_arg(c);
+	struct chan *peer;
+
+	if (p->role == ROLE_SUP || p->index >= PROTO_MAX_SERVERS ||
+	    w->peers[p->role][p->index] != NULL) {
+		close(fd);
+		return chan_violation(c, "PEER %u/%u twice or impossible",
+		    p->role, p->index);
+	}
+	if ((peer = chan_new(&w->loop, fd, w->role, (enum role)p->role,
+	    p->index, &worker_env.ops, w)) == NULL)
+		fatal("chan_new");
+	w->peers[p->role][p->index] = peer;
+	if (w->started) {
+		chan_phase(peer, PHASE_RUN);
+		if (chan_open(peer) == -1)
+			fatal("chan_open");
+	}
+	return 0;
+}
+
+static int
+worker_start(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct worker *w = chan_arg(c);
+
+	(void)msg;
+	(void)fd;
+	w->started = true;
+	chan_phase(w->sup, PHASE_RUN);
+	for (size_t r = 0; r < ROLE_COUNT; r++) {
+		for (size_t i = 0; i < PROTO_MAX_SERVERS; i++) {
+			if (w->peers[r][i] == NULL)
+				continue;
+			chan_phase(w->peers[r][i], PHASE_RUN);
+			if (chan_open(w->peers[r][i]) == -1)
+				fatal("chan_open");
+		}
+	}
+	if (w->start != NULL)
+		w->start();
+	return 0;
+}
+
+static int
+worker_stop(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct worker *w = chan_arg(c);
+
+	(void)msg;
+	(void)fd;
+	if (w->stop != NULL)
+		w->stop();
+	else
+		_exit(0);
+	return 0;
+}
+
+static void
+worker_check_channel(void)
+{
+	socklen_t len = sizeof(int);
+	int type;
+
+	if (getsockopt(WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &len) == -1 ||
+	    type != SOCK_SEQPACKET || fcntl(WORKER_FD, F_SETFD, FD_CLOEXEC) == -1)
+		fatalx("descriptor %d is no channel: icsupervisor starts this "
+		    "program, people start icsupervisor", WORKER_FD);
+}
+
+void
+worker_init(struct worker *w, enum role role, const struct confine *confine,
+    void (*warm)(void), size_t timers)
+{
+	confine_early();
+	memset(w, 0, sizeof(*w));
+	w->role = role;
+	log_init(role_name(role), false);
+	worker_check_channel();
+	if (loop_init(&w->loop, timers) == -1)
+		fatal("loop_init");
+	(void)proto_find(0);
+	(void)strerror(EPERM);
+	if (warm != NULL)
+		warm();
+	if (confine_apply(confine, &w->state) == -1)
+		fatalx("not confined: refusing to start");
+}
+
+void
+worker_serve(struct worker *w, const struct chan_handler *handlers, size_t n)
+{
+	static const struct chan_handler own[] = {
+	    {MSG_PEER, worker_peer},
+	    {MSG_START, worker_start},
+	    {MSG_STOP, worker_stop},
+	};
+	const size_t nown = sizeof(own) / sizeof(own[0]);
+	struct msg_HELLO hello = {.proto = proto_id()};
+
+	worker_env.w = w;
+	if ((worker_env.handlers = calloc(n + nown, sizeof(own[0]))) == NULL)
+		fatal("calloc");
+	memcpy(worker_env.handlers, handlers, n * sizeof(own[0]));
+	memcpy(worker_env.handlers + n, own, sizeof(own));
+	worker_env.ops.handlers = worker_env.handlers;
+	worker_env.ops.nhandlers = n + nown;
+	worker_env.ops.closed = worker_closed;
+	if ((w->sup = chan_new(&w->loop, WORKER_FD, w->role, ROLE_SUP, 0,
+	    &worker_env.ops, w)) == NULL || chan_open(w->sup) == -1)
+		fatal("channel");
+	hello.role = (uint8_t)w->role;
+	hello.flags = w->state.flags;
+	hello.landlock = w->state.landlock_abi;
+	if (chan_send(w->sup, MSG_HELLO, &hello, -1) == -1)
+		fatal("HELLO");
+	if (loop_run(&w->loop) == -1)
+		fatal("epoll_wait");
+	_exit(0);
+}
+
+void
+worker_send(struct worker *w, enum role role, unsigned index,
+    enum msg_type type, const void *msg, int fd)
+{
+	struct chan *c = role == ROLE_SUP ? w->sup
+	    : index < PROTO_MAX_SERVERS ? w->peers[role][index]
+					: NULL;
+
+	if (c == NULL) {
+		if (fd != -1)
+			close(fd);
+		return;
+	}
+	if (chan_send(c, type, msg, fd) == -1 && errno == ENOBUFS) {
+		/* No honest session comes here: see the limits in proto.h. */
+		log_warnx("queue to %s is full", role_name(role));
+		_exit(WORKER_EXIT_PROTOCOL);
+	}
+}
