@@ -8,14 +8,21 @@
 #ifndef PLEDGE_H
 #define PLEDGE_H
 
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 enum pledge_promise {
 	PLEDGE_STDIO,	/* read/write/recvmsg/sendmsg (flags masked, no
 			 * MSG_FASTOPEN) on what is open, epoll, close,
-			 * memory without PROT_EXEC, clocks, getrandom, exit */
-	PLEDGE_MEMFD,	/* memfd_create, seals, ftruncate, fstat, map shared:
+			 * memory without PROT_EXEC, clocks, getrandom, exit;
+			 * of a received memfd: F_GET_SEALS, pledge_fstat, and
+			 * mmap(PROT_READ, MAP_PRIVATE), never MAP_SHARED */
+	PLEDGE_MEMFD,	/* memfd_create, seals, ftruncate, map shared: send
 			 * values too large for a datagram */
 	PLEDGE_ACCEPT,	/* accept4 on a listener that was handed over */
 	PLEDGE_PAIR,	/* socketpair(AF_UNIX, SOCK_STREAM) */
@@ -55,9 +62,24 @@ struct pledge {
 /*
  * Loads the filter: default and foreign architecture (x32, i386) kill the
  * process.  Sets no_new_privs.  -1 with errno; the caller must not go on.
+ * The filter comes on top of one that is in force: it can only tighten.
  */
 int pledge_apply(const struct pledge *);
+/*
+ * False in sanitized builds: their run-time asks the kernel for what no
+ * worker may have, so pledge_apply loads nothing there and says it here.
+ */
+bool pledge_enforced(void);
 /* "stdio memfd accept", for HELLO, doctor and the man page. */
 const char *pledge_name(enum pledge_promise);
+/*
+ * fstat(2) as the bare call: glibc before 2.39 makes newfstatat of it, which
+ * takes a path and is in PLEDGE_PATH alone.
+ */
+static inline int
+pledge_fstat(int fd, struct stat *st)
+{
+	return (int)syscall(SYS_fstat, fd, st);
+}
 
 #endif

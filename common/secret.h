@@ -11,6 +11,8 @@
 
 #include <sys/uio.h>
 
+#include <stdbool.h>
+
 #include "span.h"
 
 enum secret_kind {
@@ -27,6 +29,8 @@ struct secret;
  */
 int secret_prepare(size_t bytes);
 enum secret_kind secret_kind(void);
+/* Whether secret_prepare succeeded. */
+bool secret_ready(void);
 
 /* Room for cap bytes out of what was prepared. NULL with ENOMEM. */
 struct secret *secret_new(size_t cap);

@@ -12,18 +12,32 @@
 #include <stdint.h>
 
 struct unveil_path {
-	int fd;			/* O_PATH directory or file */
+	int fd;			/* O_PATH directory or file; -1: CONNECT */
 	uint64_t access;	/* UNVEIL_READ | UNVEIL_EXEC */
 };
 
 #define UNVEIL_READ	1U
 #define UNVEIL_EXEC	2U
+/* No path (fd -1): outbound TCP stays possible; binding does not. */
+#define UNVEIL_CONNECT	4U
+
+/* The highest ABI that the masks below it are written for. */
+#define UNVEIL_ABI_MAX	7
+
+/* What ABI abi (1 to UNVEIL_ABI_MAX, higher taken for it) can handle. */
+struct unveil_masks {
+	uint64_t fs;
+	uint64_t net;
+	uint64_t scoped;
+};
+struct unveil_masks unveil_masks(int abi);
 
 /* The kernel's Landlock ABI; 0: none. */
 int unveil_abi(void);
 /*
  * Handle all, grant what is listed (workers: n == 0). Needs no_new_privs.
- * Returns the ABI in force, or -1 with errno (ENOSYS, EOPNOTSUPP: no Landlock).
+ * Returns the ABI in force (at most UNVEIL_ABI_MAX), or -1 with errno (ENOSYS,
+ * EOPNOTSUPP: no Landlock).
  */
 int unveil_apply(const struct unveil_path *, size_t n);
 

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Locks a worker, once, in the order that works without root.  It runs after
+ * exec in the initial user namespace (a program exec'ed inside a child user
+ * namespace is readable by every same-uid process outside it) and trusts
+ * nothing but the kernel: each step's flag is set from what the kernel then
+ * says, not from the call's return.
+ */
+#include "confine.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <linux/capability.h>
+#include <linux/securebits.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "secret.h"
+#include "unveil.h"
+
+#define CAPS_MAX 64
+
+static const struct {
+	uint32_t flag;
+	const char *name;
+} flag_names[] = {
+    {CONFINE_DUMPABLE0, "dumpable=0"},
+    {CONFINE_NNP, "nnp"},
+    {CONFINE_SECCOMP, "seccomp"},
+    {CONFINE_LANDLOCK, "landlock"},
+    {CONFINE_USERNS, "userns"},
+    {CONFINE_NETNS, "netns"},
+    {CONFINE_IPCNS, "ipcns"},
+    {CONFINE_UTSNS, "utsns"},
+    {CONFINE_ROOT, "root"},
+    {CONFINE_CAPS0, "caps0"},
+    {CONFINE_SECRETMEM, "secretmem"},
+};
+
+static const struct {
+	int ns;
+	uint32_t flag;
+} namespaces[] = {
+    {CLONE_NEWNET, CONFINE_NETNS},
+    {CLONE_NEWIPC, CONFINE_IPCNS},
+    {CLONE_NEWUTS, CONFINE_UTSNS},
+};
+
+#define NNAMESPACES (sizeof(namespaces) / sizeof(namespaces[0]))
+
+#ifdef IC_SANITIZED
+/*
+ * The leak check at exit opens /proc and attaches to its own threads: no
+ * confined process can. Unit tests check for leaks instead.
+ */
+int __lsan_is_turned_off(void);
+static bool confined;
+
+int
+__lsan_is_turned_off(void)
+{
+	return confined;
+}
+#endif
+
+static int
+set_private(void)
+{
+	/* The parent's death ends us; whoever it was before is seen on fd 3. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
+	    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1)
+		return -1;
+	return 0;
+}
+
+void
+confine_early(void)
+{
+	static const struct rlimit none = {0, 0};
+	struct sigaction sa = {.sa_handler = SIG_DFL};
+	sigset_t empty;
+
+	if (set_private() == -1 || setrlimit(RLIMIT_CORE, &none) == -1)
+		fatal("cannot become private");
+	umask(077);
+	/* Ignored signals and the mask outlive exec; SIGKILL, libc's: EINVAL */
+	for (int sig = 1; sig < NSIG; sig++)
+		(void)sigaction(sig, &sa, NULL);
+	sa.sa_handler = SIG_IGN;
+	(void)sigaction(SIGPIPE, &sa, NULL);
+	sigemptyset(&empty);
+	(void)sigprocmask(SIG_SETMASK, &empty, NULL);
+}
+
+/*
+ * With fs.suid_dumpable=1 ("debug") a change of credentials turns dumpable
+ * on, and a descriptor of /proc/PID/mem got in that moment reads for ever.
+ */
+static bool
+creds_expose(void)
+{
+	char c = '0';
+	int fd;
+
+	fd = open("/proc/sys/fs/suid_dumpable", O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	if (read(fd, &c, 1) != 1)
+		c = '0';
+	close(fd);
+	return c == '1';
+}
+
+/* What is refused is missing from the result; one does not take the others. */
+static uint32_t
+leave_namespaces(unsigned keep)
+{
+	uint32_t want = 0, got = 0;
+	int all = 0;
+
+	if (creds_expose()) {
+		log_warnx("fs.suid_dumpable=1 exposes programs that change "
+			  "credentials: no namespaces; set it to 0");
+		return 0;
+	}
+	for (size_t i = 0; i < NNAMESPACES; i++) {
+		if (namespaces[i].ns == CLONE_NEWNET && keep & CONFINE_KEEP_NET)
+			continue;
+		all |= namespaces[i].ns;
+		want |= namespaces[i].flag;
+	}
+	if (unshare(CLONE_NEWUSER | all) == 0)
+		return want | CONFINE_USERNS;
+	if (unshare(CLONE_NEWUSER) == 0)
+		got = CONFINE_USERNS;
+	for (size_t i = 0; i < NNAMESPACES; i++) {
+		if (want & namespaces[i].flag && unshare(namespaces[i].ns) == 0)
+			got |= namespaces[i].flag;
+	}
+	return got;
+}
+
+/* Runs in the parent's memory while it waits; shares its root directory. */
+static int
+enter_own_task_dir(void *unused)
+{
+	(void)unused;
+	/* Always 0555 and its own: also when not dumpable, also with hidepid */
+	if (chroot("/proc/self/task") == -1 || chdir("/") == -1)
+		return 1;
+	return 0;
+}
+
+/* Every way to anything is gone: by name, upwards, by listing, by creating. */
+static bool
+root_is_empty(void)
+{
+	static const char *const names[] = {"/proc", "/etc", "/usr", "/dev",
+	    "/tmp", "/1", "/self", "etc", "../etc", "../../proc"};
+	char entries[512];
+	long n = 0;
+	int fd;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		fd = open(names[i], O_PATH | O_CLOEXEC);
+		if (fd != -1) {
+			close(fd);
+			return false;
+		}
+	}
+	if (mkdir("/x", 0700) == 0)
+		return false;
+	fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd != -1) {
+		n = syscall(SYS_getdents64, fd, entries, sizeof(entries));
+		close(fd);
+	}
+	return n <= 0;
+}
+
+/*
+ * No directory is ours to make and keep empty, but /proc has one that ends
+ * with its process: a child that shares our root enters its own, and ends.
+ * What is left has no name in it, cannot be written and never comes back.
+ */
+static bool
+empty_root(void)
+{
+	static char stack[16384] __attribute__((aligned(64)));
+	int status;
+	pid_t pid;
+
+	pid = clone(enter_own_task_dir, stack + sizeof(stack),
+	    CLONE_VM | CLONE_VFORK | CLONE_FS | SIGCHLD, NULL);
+	if (pid == -1)
+		return false;
+	while (waitpid(pid, &status, 0) == -1) {
+		if (errno != EINTR)
+			return false;
+	}
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 && root_is_empty();
+}
+
+static bool
+caps_are_gone(void)
+{
+	struct __user_cap_header_struct hdr = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &hdr, data) == -1)
+		return false;
+	for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		if ((data[i].effective | data[i].permitted |
+			data[i].inheritable) != 0)
+			return false;
+	}
+	for (unsigned long cap = 0; cap < CAPS_MAX; cap++) {
+		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1 ||
+		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) ==
+			1)
+			return false;
+	}
+	return true;
+}
+
+/* Also with uid 0: no exec and no setuid brings one back. */
+static bool
+drop_caps(void)
+{
+	struct __user_cap_header_struct hdr = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+	/* Bounding set and securebits need CAP_SETPCAP: while we have it. */
+	for (unsigned long cap = 0; cap < CAPS_MAX; cap++) {
+		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
+			(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	}
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	(void)prctl(PR_SET_SECUREBITS,
+	    SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+		SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+		SECBIT_NO_CAP_AMBIENT_RAISE |
+		SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
+	    0, 0, 0);
+	(void)syscall(SYS_capset, &hdr, data);
+	return caps_are_gone();
+}
+
+/* Both limits; a hard limit that is lower already stays. */
+static int
+lower(__rlimit_resource_t which, uint64_t value)
+{
+	struct rlimit rl;
+
+	if (getrlimit(which, &rl) == -1)
+		return -1;
+	if (value < rl.rlim_max)
+		rl.rlim_max = value;
+	rl.rlim_cur = rl.rlim_max;
+	return setrlimit(which, &rl);
+}
+
+static int
+set_limits(const struct confine_limits *l)
+{
+#ifndef IC_SANITIZED
+	/* A shadow map is data, terabytes of it. */
+	if (lower(RLIMIT_DATA, l->data) == -1)
+		return -1;
+#endif
+	if (lower(RLIMIT_CORE, 0) == -1 || lower(RLIMIT_NPROC, 0) == -1 ||
+	    lower(RLIMIT_FSIZE, l->fsize) == -1 ||
+	    lower(RLIMIT_MEMLOCK, l->memlock) == -1 ||
+	    lower(RLIMIT_NOFILE, l->nofile) == -1)
+		return -1;
+	return 0;
+}
+
+static int
+apply_landlock(unsigned keep, struct confine_state *st)
+{
+	/*
+	 * dialerd connects: only the right to bind is taken from it. Its
+	 * ports are screened by itself; a rule for each would add nothing
+	 * against addresses, which Landlock does not know.
+	 */
+	static const struct unveil_path outbound = {-1, UNVEIL_CONNECT};
+	int abi;
+
+	abi = unveil_apply(&outbound, keep & CONFINE_KEEP_NET ? 1 : 0);
+	if (abi == -1) {
+		log_warn("Landlock refused; needs Linux 5.13 or later built "
+			 "with CONFIG_SECURITY_LANDLOCK, and \"landlock\" in "
+			 "lsm= (see /sys/kernel/security/lsm)");
+		return -1;
+	}
+	st->flags |= CONFINE_LANDLOCK;
+	st->landlock_abi = (uint32_t)abi;
+	return 0;
+}
+
+/* Everything up to the filter, after which nothing can be asked any more. */
+static int
+apply_layers(const struct confine *c, struct confine_state *st)
+{
+	if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0) {
+		errno = EINVAL;
+		log_warn("confine_early was not called");
+		return -1;
+	}
+	st->flags |= leave_namespaces(c->keep);
+	/* New credentials may have undone both. */
+	if (set_private() == -1) {
+		log_warn("cannot become private");
+		return -1;
+	}
+	if (!(c->keep & CONFINE_KEEP_ROOT) && empty_root())
+		st->flags |= CONFINE_ROOT;
+	if (drop_caps())
+		st->flags |= CONFINE_CAPS0;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) {
+		log_warn("no_new_privs refused");
+		return -1;
+	}
+	if (apply_landlock(c->keep, st) == -1)
+		return -1;
+	if (set_limits(&c->limits) == -1) {
+		log_warn("rlimits refused");
+		return -1;
+	}
+	if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0)
+		st->flags |= CONFINE_DUMPABLE0;
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+		st->flags |= CONFINE_NNP;
+	if (secret_ready() && secret_kind() == SECRET_MEMFD)
+		st->flags |= CONFINE_SECRETMEM;
+	return 0;
+}
+
+int
+confine_apply(const struct confine *c, struct confine_state *out)
+{
+	struct confine_state st = {0, 0};
+
+	if (apply_layers(c, &st) == -1)
+		return -1;
+	if (pledge_apply(&c->pledge) == -1) {
+		log_warn("seccomp refused; needs Linux 5.13 or later built "
+			 "with CONFIG_SECCOMP_FILTER, and no outer sandbox "
+			 "that forbids seccomp(2)");
+		return -1;
+	}
+#ifdef IC_SANITIZED
+	confined = true;
+#endif
+	if (pledge_enforced())
+		st.flags |= CONFINE_SECCOMP;
+	*out = st;
+	return 0;
+}
+
+const char *
+confine_describe(const struct confine_state *st, char *dst, size_t cap)
+{
+	char abi[16] = "";
+	size_t len = 0;
+	int n;
+
+	if (cap != 0)
+		dst[0] = '\0';
+	for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]);
+	     i++) {
+		if (!(st->flags & flag_names[i].flag))
+			continue;
+		if (flag_names[i].flag == CONFINE_LANDLOCK)
+			(void)snprintf(
+			    abi, sizeof(abi), ":%u", st->landlock_abi);
+		else
+			abi[0] = '\0';
+		n = snprintf(dst + len, cap - len, "%s%s%s",
+		    len == 0 ? "" : " ", flag_names[i].name, abi);
+		if (n < 0 || (size_t)n >= cap - len)
+			break;
+		len += (size_t)n;
+	}
+	return dst;
+}

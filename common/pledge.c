@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Promises become a seccomp filter.  Each promise is a table of rules, here
+ * and nowhere else; what a worker needs beyond them stands in its own table.
+ * The filter sees registers only: a call that takes a path or a sockaddr is
+ * given whole or not at all, flags are checked bit by bit, and what is not
+ * listed kills the process, foreign call tables included.
+ *
+ * The kernel takes most of the arguments checked here as 32-bit ints and the
+ * ABI leaves the upper half of their registers undefined, so masks are 32
+ * bits wide: what is ignored here, the kernel ignores too.
+ */
+#include "pledge.h"
+
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <linux/futex.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include <seccomp.h>
+
+/* clang-format off */
+#define INT_BITS 0xffffffffULL
+
+#define CALL(name, why) {.nr = SCMP_SYS(name), .reason = (why)}
+#define CALL1(name, a, why)						\
+	{.nr = SCMP_SYS(name), .nargs = 1, .arg = {a}, .reason = (why)}
+#define CALL2(name, a, b, why)						\
+	{.nr = SCMP_SYS(name), .nargs = 2, .arg = {a, b}, .reason = (why)}
+#define CALL3(name, a, b, c, why)					\
+	{.nr = SCMP_SYS(name), .nargs = 3, .arg = {a, b, c}, .reason = (why)}
+
+/* Argument i is exactly v. */
+#define IS(i, v) {(i), INT_BITS, (uint64_t)(v) & INT_BITS}
+/* Argument i has no bit outside of set. */
+#define WITHIN(i, set) {(i), INT_BITS & ~(uint64_t)(set), 0}
+/* Argument i is v, or v and any bit of extra. */
+#define IS_WITH(i, v, extra)						\
+	{(i), INT_BITS & ~(uint64_t)(extra), (uint64_t)(v) & INT_BITS}
+/* Argument i is a null pointer: all 64 bits count. */
+#define IS_NULL(i) {(i), UINT64_MAX, 0}
+
+#define SEND_FLAGS (MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE)
+#define RECV_FLAGS (MSG_DONTWAIT | MSG_CMSG_CLOEXEC | MSG_TRUNC | MSG_PEEK)
+#define DATA (PROT_READ | PROT_WRITE)
+#define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
+#define BORN (SOCK_CLOEXEC | SOCK_NONBLOCK)
+#define WALK (O_PATH | O_NOFOLLOW | O_CLOEXEC)
+#define SEALABLE (MFD_CLOEXEC | MFD_ALLOW_SEALING)
+#define NOEXEC_SEAL 0x8U		/* MFD_NOEXEC_SEAL, Linux 6.3 */
+
+static const struct pledge_rule stdio_rules[] = {
+	CALL(read, "what is open"),
+	CALL(readv, "what is open"),
+	CALL(write, "what is open; O_APPEND holds"),
+	CALL(writev, "what is open; O_APPEND holds"),
+	CALL1(recvmsg, WITHIN(2, RECV_FLAGS), "channels"),
+	CALL1(sendmsg, WITHIN(2, SEND_FLAGS), "no MSG_FASTOPEN, no MSG_OOB"),
+	CALL2(recvfrom, WITHIN(3, RECV_FLAGS), IS_NULL(4), "recv()"),
+	CALL2(sendto, WITHIN(3, SEND_FLAGS), IS_NULL(4),
+	    "send(): no address, no MSG_FASTOPEN"),
+	CALL(epoll_wait, "loop"),
+	CALL(epoll_pwait, "loop; all there is on arm64"),
+	CALL(epoll_ctl, "loop"),
+	CALL(close, "what is open"),
+	CALL1(fcntl, IS(1, F_GETFL), "look, never set: O_APPEND holds"),
+	CALL1(fcntl, IS(1, F_GET_SEALS), "before a received memfd is mapped"),
+	CALL(fstat, "size of a received memfd"),
+	CALL2(mmap, WITHIN(2, DATA), IS_WITH(3, ANON,
+	    MAP_NORESERVE | MAP_STACK | MAP_POPULATE), "malloc"),
+	CALL2(mmap, IS(2, PROT_READ), IS(3, MAP_PRIVATE),
+	    "a received memfd; a later mprotect makes a copy, not a write"),
+	CALL1(mprotect, WITHIN(2, DATA), "malloc"),
+	CALL(munmap, "malloc"),
+	CALL1(mremap, WITHIN(3, MREMAP_MAYMOVE), "realloc"),
+	CALL(brk, "malloc"),
+	CALL1(madvise, IS(2, MADV_DONTNEED), "free"),
+	CALL1(madvise, IS(2, MADV_FREE), "free"),
+	CALL1(madvise, IS(2, MADV_DONTDUMP), "buffers with outside data"),
+	CALL1(futex, IS_WITH(1, FUTEX_WAIT, FUTEX_PRIVATE_FLAG),
+	    "once and locks of OpenSSL; no requeue, no PI"),
+	CALL1(futex, IS_WITH(1, FUTEX_WAIT_BITSET,
+	    FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME), "the same, timed"),
+	CALL1(futex, IS_WITH(1, FUTEX_WAKE, FUTEX_PRIVATE_FLAG), "the same"),
+	CALL(getpid, "fork check of OpenSSL and arc4random"),
+	CALL(getrandom, "OpenSSL, arc4random"),
+	CALL(clock_gettime, "where the vDSO cannot"),
+	CALL(gettimeofday, "where the vDSO cannot"),
+	CALL(time, "where the vDSO cannot"),
+	CALL(rt_sigreturn, "end of a handler"),
+	CALL(rt_sigprocmask, "libc, around locks"),
+	CALL(restart_syscall, "after SIGSTOP and SIGCONT"),
+	CALL(exit, "end"),
+	CALL(exit_group, "end"),
+};
+
+static const struct pledge_rule memfd_rules[] = {
+	CALL1(memfd_create, IS_WITH(1, SEALABLE, NOEXEC_SEAL),
+	    "a value too large for a datagram"),
+	CALL1(fcntl, IS(1, F_ADD_SEALS), "sealed before it is sent"),
+	CALL(ftruncate, "its size"),
+	CALL2(mmap, WITHIN(2, DATA), IS(3, MAP_SHARED), "filled in place"),
+};
+
+static const struct pledge_rule accept_rules[] = {
+	CALL1(accept4, IS(3, BORN), "the agent's listener"),
+};
+
+static const struct pledge_rule pair_rules[] = {
+	CALL3(socketpair, IS(0, AF_UNIX), IS(1, SOCK_STREAM | BORN), IS(2, 0),
+	    "body streams"),
+};
+
+static const struct pledge_rule shutdown_rules[] = {
+	CALL(shutdown, "half close"),
+};
+
+static const struct pledge_rule path_rules[] = {
+	CALL1(openat, IS_WITH(2, WALK, O_DIRECTORY), "a name, no content"),
+	CALL(readlinkat, "links are followed by us"),
+	CALL(newfstatat, "type and identity; fstat() of older glibc"),
+	CALL(statx, "mount identity"),
+	CALL(fstatfs, "kind of file system"),
+};
+
+static const struct pledge_rule dial_rules[] = {
+	CALL3(socket, IS(0, AF_INET), IS(1, SOCK_STREAM | BORN), IS(2, 0),
+	    "outbound TCP"),
+	CALL3(socket, IS(0, AF_INET), IS(1, SOCK_STREAM | BORN),
+	    IS(2, IPPROTO_TCP), "outbound TCP; not MPTCP"),
+	CALL3(socket, IS(0, AF_INET6), IS(1, SOCK_STREAM | BORN), IS(2, 0),
+	    "outbound TCP"),
+	CALL3(socket, IS(0, AF_INET6), IS(1, SOCK_STREAM | BORN),
+	    IS(2, IPPROTO_TCP), "outbound TCP; not MPTCP"),
+	CALL(connect, "a screened address"),
+	CALL2(getsockopt, IS(1, SOL_SOCKET), IS(2, SO_ERROR),
+	    "how the connect ended"),
+	CALL2(setsockopt, IS(1, IPPROTO_TCP), IS(2, TCP_NODELAY), "latency"),
+	CALL2(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_KEEPALIVE),
+	    "dead peers are seen"),
+};
+
+static const struct pledge_rule peername_rules[] = {
+	CALL(getpeername, "who a received socket is connected to"),
+	CALL2(getsockopt, IS(1, SOL_SOCKET), IS(2, SO_ERROR), "its state"),
+	CALL2(getsockopt, IS(1, SOL_SOCKET), IS(2, SO_PROTOCOL), "TCP, no other"),
+};
+
+static const struct pledge_rule sync_rules[] = {
+	CALL(fdatasync, "audit.durability: synced"),
+};
+
+#define TABLE(t) t, sizeof(t) / sizeof((t)[0])
+
+static const struct {
+	const char *name;
+	const struct pledge_rule *rules;
+	size_t n;
+} table[PLEDGE_COUNT] = {
+	[PLEDGE_STDIO]		= {"stdio", TABLE(stdio_rules)},
+	[PLEDGE_MEMFD]		= {"memfd", TABLE(memfd_rules)},
+	[PLEDGE_ACCEPT]		= {"accept", TABLE(accept_rules)},
+	[PLEDGE_PAIR]		= {"pair", TABLE(pair_rules)},
+	[PLEDGE_SHUTDOWN]	= {"shutdown", TABLE(shutdown_rules)},
+	[PLEDGE_PATH]		= {"path", TABLE(path_rules)},
+	[PLEDGE_DIAL]		= {"dial", TABLE(dial_rules)},
+	[PLEDGE_PEERNAME]	= {"peername", TABLE(peername_rules)},
+	[PLEDGE_SYNC]		= {"sync", TABLE(sync_rules)},
+};
+/* clang-format on */
+
+const char *
+pledge_name(enum pledge_promise p)
+{
+	return (unsigned)p < PLEDGE_COUNT ? table[p].name : "?";
+}
+
+bool
+pledge_enforced(void)
+{
+#ifdef IC_SANITIZED
+	return false;
+#else
+	return true;
+#endif
+}
+
+/* libseccomp returns -errno, and ECANCELED for what the kernel refused. */
+static int
+result(int r)
+{
+	if (r >= 0)
+		return 0;
+	errno = -r;
+	return -1;
+}
+
+static int
+add_rules(scmp_filter_ctx ctx, const struct pledge_rule *rules, size_t n)
+{
+	struct scmp_arg_cmp cmp[3];
+	const struct pledge_rule *r;
+	uint32_t action;
+
+	for (size_t i = 0; i < n; i++) {
+		r = &rules[i];
+		if (r->nargs > sizeof(cmp) / sizeof(cmp[0]) || r->error < 0 ||
+		    r->error > UINT16_MAX) {
+			errno = EINVAL;
+			return -1;
+		}
+		for (unsigned a = 0; a < r->nargs; a++) {
+			cmp[a].arg = r->arg[a].index;
+			cmp[a].op = SCMP_CMP_MASKED_EQ;
+			cmp[a].datum_a = r->arg[a].mask;
+			cmp[a].datum_b = r->arg[a].value;
+		}
+		action = r->error == 0 ? SCMP_ACT_ALLOW
+				       : SCMP_ACT_ERRNO((uint32_t)r->error);
+		if (result(seccomp_rule_add_array(
+			ctx, action, r->nr, r->nargs, cmp)) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+build(scmp_filter_ctx ctx, const struct pledge *p)
+{
+	enum pledge_promise promise;
+
+	/*
+	 * BADARCH would by default kill the thread only; NNP is set and
+	 * checked by ourselves; 2 makes a balanced tree of the calls.
+	 */
+	if (result(seccomp_attr_set(
+		ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)) == -1 ||
+	    result(seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0)) == -1 ||
+	    result(seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2)) == -1)
+		return -1;
+	for (size_t i = 0; i < p->npromises; i++) {
+		promise = p->promises[i];
+		if ((unsigned)promise >= PLEDGE_COUNT) {
+			errno = EINVAL;
+			return -1;
+		}
+		if (add_rules(ctx, table[promise].rules, table[promise].n) ==
+		    -1)
+			return -1;
+	}
+	return add_rules(ctx, p->rules, p->nrules);
+}
+
+int
+pledge_apply(const struct pledge *p)
+{
+	scmp_filter_ctx ctx;
+	int error, r = -1;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		return -1;
+	if (!pledge_enforced())
+		return 0;
+	if ((ctx = seccomp_init(SCMP_ACT_KILL_PROCESS)) == NULL) {
+		errno = ENOMEM;
+		return -1;
+	}
+	if (build(ctx, p) == 0)
+		r = result(seccomp_load(ctx));
+	error = errno;
+	seccomp_release(ctx);
+	errno = error;
+	return r;
+}

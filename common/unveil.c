@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Landlock by bare system calls and our own constants.  A right that is not
+ * named as handled stays allowed, so all that the running ABI has are named;
+ * rights of ABIs newer than our table stay as they are and seccomp alone
+ * holds there.  Never covered, at any ABI up to 7: stat, readlink, O_PATH,
+ * UDP, MSG_FASTOPEN, MPTCP, pathname Unix sockets.
+ */
+#include "unveil.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <unistd.h>
+
+#define LL_CREATE_VERSION 1U
+#define LL_RULE_PATH 1
+
+#define LL_FS_EXECUTE (1ULL << 0)
+#define LL_FS_READ_FILE (1ULL << 2)
+#define LL_FS_READ_DIR (1ULL << 3)
+
+/* clang-format off */
+#define LL_FS_ABI1 ((1ULL << 13) - 1)	/* EXECUTE to MAKE_SYM */
+#define LL_FS_ABI2 ((1ULL << 14) - 1)	/* REFER */
+#define LL_FS_ABI3 ((1ULL << 15) - 1)	/* TRUNCATE */
+#define LL_FS_ABI5 ((1ULL << 16) - 1)	/* IOCTL_DEV */
+#define LL_NET_BIND (1ULL << 0)		/* ABI 4 */
+#define LL_NET_CONNECT (1ULL << 1)	/* ABI 4 */
+#define LL_SCOPE_ABSTRACT (1ULL << 0)	/* ABI 6 */
+#define LL_SCOPE_SIGNAL (1ULL << 1)	/* ABI 6 */
+/* clang-format on */
+
+/* The kernel's struct landlock_ruleset_attr, as of ABI 6. */
+struct ll_ruleset {
+	uint64_t fs;
+	uint64_t net;
+	uint64_t scoped;
+};
+
+/* The kernel's struct landlock_path_beneath_attr. */
+struct ll_path {
+	uint64_t access;
+	int32_t fd;
+} __attribute__((packed));
+
+/* clang-format off */
+#define FS(m) {(m), 0, 0}
+#define NET (LL_NET_BIND | LL_NET_CONNECT)
+#define SCOPES (LL_SCOPE_ABSTRACT | LL_SCOPE_SIGNAL)
+
+static const struct unveil_masks masks[UNVEIL_ABI_MAX + 1] = {
+    [1] = FS(LL_FS_ABI1),
+    [2] = FS(LL_FS_ABI2),
+    [3] = FS(LL_FS_ABI3),
+    [4] = {LL_FS_ABI3, NET, 0},
+    [5] = {LL_FS_ABI5, NET, 0},
+    [6] = {LL_FS_ABI5, NET, SCOPES},
+    [7] = {LL_FS_ABI5, NET, SCOPES},	/* 7 adds audit flags, no right */
+};
+/* clang-format on */
+
+struct unveil_masks
+unveil_masks(int abi)
+{
+	if (abi < 0)
+		abi = 0;
+	return masks[abi > UNVEIL_ABI_MAX ? UNVEIL_ABI_MAX : abi];
+}
+
+static long
+kernel_abi(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, LL_CREATE_VERSION);
+}
+
+int
+unveil_abi(void)
+{
+	long abi = kernel_abi();
+
+	return abi < 0 ? 0 : (int)abi;
+}
+
+static int
+grant(int ruleset, const struct unveil_path *path)
+{
+	struct ll_path rule = {.fd = path->fd};
+	struct stat st;
+
+	if (fstat(path->fd, &st) == -1)
+		return -1;
+	if (path->access & UNVEIL_READ)
+		rule.access |= LL_FS_READ_FILE;
+	if (path->access & UNVEIL_READ && S_ISDIR(st.st_mode))
+		rule.access |= LL_FS_READ_DIR;
+	if (path->access & UNVEIL_EXEC)
+		rule.access |= LL_FS_EXECUTE;
+	return (int)syscall(
+	    SYS_landlock_add_rule, ruleset, LL_RULE_PATH, &rule, 0);
+}
+
+int
+unveil_apply(const struct unveil_path *paths, size_t n)
+{
+	struct unveil_masks m;
+	struct ll_ruleset attr;
+	long abi;
+	int fd, error, r = -1;
+
+	if ((abi = kernel_abi()) < 0)
+		return -1;
+	m = unveil_masks((int)abi);
+	attr = (struct ll_ruleset){m.fs, m.net, m.scoped};
+	for (size_t i = 0; i < n; i++) {
+		if (paths[i].access & UNVEIL_CONNECT)
+			attr.net &= ~LL_NET_CONNECT;
+	}
+	/* Older kernels take the longer struct while its tail is zero. */
+	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	if (fd == -1)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		if (paths[i].access & UNVEIL_CONNECT)
+			continue;
+		if (grant(fd, &paths[i]) == -1)
+			goto out;
+	}
+	if (syscall(SYS_landlock_restrict_self, fd, 0) == -1)
+		goto out;
+	r = abi > UNVEIL_ABI_MAX ? UNVEIL_ABI_MAX : (int)abi;
+out:
+	error = errno;
+	close(fd);
+	errno = error;
+	return r;
+}
