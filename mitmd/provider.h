@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A provider file: one host, how its credential is written, which headers
+ * pass, and every route that exists.  mitmd checks an agent's request against
+ * its copy, keyd checks it again against its own; both read the same bytes
+ * and compare their digest (STREAM_OPEN).  The file is ours or the user's,
+ * not the agent's, and is still read as if it were hostile.
+ *
+ * {"name": "anthropic", "host": "api.anthropic.com",
+ *  "credential": {"env": "ANTHROPIC_API_KEY", "sentinel": "sk-ant-...-",
+ *    "headers": [{"name": "authorization", "prefix": "Bearer "}]},
+ *  "requestHeaders": ["accept", "x-stainless-*"], "responseHeaders": [...],
+ *  "routes": [{"method": "POST", "path": "/v1/messages",
+ *    "query": {"beta": ["true"], "limit": "number", "after": "token"},
+ *    "body": {"types": ["application/json"], "max": 33554432}},
+ *    {"method": "GET", "path": "/v1/gone", "answer": 404}]}
+ *
+ * A path pattern is whole segments of [A-Za-z0-9._:-]; `*` stands for one
+ * segment, or for the start of one ("*:generateContent").  A route with
+ * "answer" is never sent: mitmd answers it with that status.
+ */
+#ifndef PROVIDER_H
+#define PROVIDER_H
+
+#include "buf.h"
+#include "span.h"
+#include "value.h"
+
+#define PROVIDER_MAX_FILE	(1U << 20)
+#define PROVIDER_MAX_ROUTES	1024U
+#define PROVIDER_MAX_HEADERS	256U	/* in an allow-list */
+#define PROVIDER_MAX_KINDS	8U	/* ways to write the credential */
+#define PROVIDER_MAX_PARAMS	32U	/* of a route */
+#define PROVIDER_MAX_VALUES	16U	/* listed values of a parameter */
+#define PROVIDER_MAX_TYPES	8U	/* content types of a route */
+#define PROVIDER_MAX_SEGMENTS	16U
+#define PROVIDER_MAX_PATH	2048U	/* as in REQUEST */
+#define PROVIDER_MAX_QUERY	2048U
+#define PROVIDER_MAX_BODY	(64U << 20)
+#define PROVIDER_DFLT_BODY	(32U << 20)
+#define PROVIDER_MAX_NAME	128U	/* of a header */
+#define PROVIDER_MAX_VALUE	8192U	/* of a header */
+#define PROVIDER_MAX_BLOB	49152U	/* headers of a REQUEST, packed */
+/* The first entry of a REQUEST's headers: which kind the agent used. */
+#define PROVIDER_CREDENTIAL	":credential"
+
+enum provider_class {
+	PROVIDER_LISTED,	/* one of the values */
+	PROVIDER_NUMBER,	/* 1-10 digits */
+	PROVIDER_TOKEN,		/* 1-128 of [A-Za-z0-9._:-] */
+};
+
+struct provider_param {
+	struct span name;
+	enum provider_class class;
+	struct span *values;
+	unsigned nvalues;
+};
+
+struct provider_route {
+	struct span method;
+	struct span path;		/* the pattern */
+	struct provider_param *params;
+	unsigned nparams;
+	struct span *types;		/* lower-case media types */
+	unsigned ntypes;		/* 0: no body */
+	uint64_t max;			/* bytes of body */
+	unsigned answer;		/* 0: goes to the provider */
+};
+
+/* A way to write the credential: header name (lower-case) and what precedes. */
+struct provider_kind {
+	struct span name;
+	struct span prefix;		/* "Bearer ", or empty */
+};
+
+struct provider_list {
+	struct span *names;		/* lower-case; the last byte may be * */
+	unsigned n;
+};
+
+struct provider {
+	struct span name;
+	struct span host;		/* lower-case */
+	struct span env;		/* usual variable of the credential */
+	struct span sentinel;		/* prefix of sentinel keys */
+	struct provider_kind kinds[PROVIDER_MAX_KINDS];
+	unsigned nkinds;
+	struct provider_list request, response;
+	struct provider_route *routes;
+	unsigned nroutes;
+	uint8_t digest[32];		/* SHA-256 of the file */
+	struct value_pool *pool;	/* what all this points into */
+};
+
+/*
+ * Parses the text of a file. NULL with errno EINVAL and "where: what is
+ * wrong" in err[cap], or ENOMEM. The text is copied.
+ */
+struct provider *provider_parse(struct span text, char *err, size_t cap);
+void provider_free(struct provider *);
+
+enum provider_result {
+	PROVIDER_OK,
+	PROVIDER_BAD_PATH,	/* malformed: escape, dot segment, ... */
+	PROVIDER_BAD_QUERY,	/* malformed: escape, parameter twice, ... */
+	PROVIDER_NO_ROUTE,	/* no such path */
+	PROVIDER_NO_METHOD,	/* path is there, for other methods */
+	PROVIDER_NO_PARAM,	/* parameter or its value is not listed */
+};
+
+/*
+ * Finds the route of a request. query: without the `?`; p == NULL: there was
+ * none (an empty one is malformed). *route is set on PROVIDER_OK only.
+ */
+enum provider_result provider_match(const struct provider *,
+    struct span method, struct span path, struct span query, unsigned *route);
+/* Does this one route take it? keyd's check of a REQUEST; query may be "". */
+enum provider_result provider_match_route(const struct provider *,
+    unsigned route, struct span method, struct span path, struct span query);
+/* May this content type (value as received) go there? p == NULL: none given. */
+bool provider_type_ok(const struct provider_route *, struct span type);
+
+/* Is the name (lower-case) on the list? */
+bool provider_listed(const struct provider_list *, struct span name);
+/* Index of the kind that uses this header (lower-case), or -1. */
+int provider_kind(const struct provider *, struct span name);
+/*
+ * Could a header of this name (any case) carry a credential, some provider's?
+ * `_` counts as `-`. Cookie is not among them: it is always dropped.
+ */
+bool provider_secretive(struct span name);
+/* [a-z0-9_-]{1,128} starting with a letter or digit. */
+bool provider_name_ok(struct span name);
+/* At most 8192 of 0x20-0x7e and HT. */
+bool provider_value_ok(struct span value);
+
+/* One more entry of a packed list. -1 when too long or the buffer is full. */
+int provider_pack(struct buf *, struct span name, struct span value);
+/* Takes the next entry off: 1, 0 at the end, -1 EBADMSG. */
+int provider_unpack(struct span *rest, struct span *name, struct span *value);
+/*
+ * keyd's check of a REQUEST's headers: ":credential" first, then names on the
+ * request list, in the right class, none twice. *kind: index into kinds.
+ */
+int provider_headers_ok(const struct provider *, struct span blob,
+    unsigned *kind);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Classes of text in a provider file and in requests.  They are narrow on
+ * purpose: what passes them needs no escaping in a request line, a header or
+ * a message.  Takes bytes from outside, holds nothing.
+ */
+#include "provider_class.h"
+
+#include "provider.h"
+
+#define LABEL	"abcdefghijklmnopqrstuvwxyz0123456789-"
+#define UPPER	"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/*
+ * Never on an allow-list, in either direction: credentials, cookies, framing,
+ * what concerns one hop alone, what moves a client elsewhere.  A trailing *
+ * stands for all such names.
+ */
+static const char *const class_forbidden[] = {
+	"accept-encoding", "alt-svc", "api-key", "authorization", "connection",
+	"content-encoding", "content-length", "cookie*", "expect", "forwarded",
+	"host", "http2-settings", "keep-alive", "link", "location", "proxy-*",
+	"refresh", "set-cookie*", "te", "trailer", "transfer-encoding",
+	"upgrade", "via", "www-authenticate", "x-access-token", "x-api-key",
+	"x-auth-token", "x-forwarded-*", "x-goog-api-key", "x-host",
+	"x-http-method*", "x-original-*", "x-rewrite-*",
+};
+
+static bool
+class_of(struct span s, size_t min, size_t max, const char *set)
+{
+	if (s.len < min || s.len > max)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] == '\0' || strchr(set, s.p[i]) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* [A-Za-z0-9._:-], the bytes of path segments and values. */
+static bool
+class_is_word_byte(uint8_t c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '-' && c <= ':' && c != '/') || c == '_';
+}
+
+static bool
+class_is_word(struct span s, size_t max)
+{
+	if (s.len == 0 || s.len > max)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (!class_is_word_byte(s.p[i]))
+			return false;
+	}
+	return true;
+}
+
+const char *
+provider_vis(struct span s, char *dst, size_t cap)
+{
+	size_t i;
+
+	for (i = 0; i < s.len && i + 1 < cap; i++) {
+		dst[i] = '?';
+		if (s.p[i] >= 0x20 && s.p[i] < 0x7f)
+			dst[i] = (char)s.p[i];
+	}
+	dst[i] = '\0';
+	return dst;
+}
+
+bool
+provider_is_label(struct span s)
+{
+	return class_of(s, 1, 64, LABEL) && s.p[0] != '-';
+}
+
+bool
+provider_is_host(struct span s)
+{
+	size_t label = 0, labels = 0;
+	bool digits = true;
+
+	if (!class_of(s, 1, 253, LABEL "."))
+		return false;
+	for (size_t i = 0; i <= s.len; i++) {
+		if (i < s.len && s.p[i] != '.') {
+			if (label++ == 0)
+				digits = true;
+			digits = digits && s.p[i] >= '0' && s.p[i] <= '9';
+			continue;
+		}
+		if (label == 0 || label > 63 || s.p[i - 1] == '-' ||
+		    s.p[i - label] == '-')
+			return false;
+		label = 0;
+		labels++;
+	}
+	/* A last label of digits would be an address. */
+	return labels >= 2 && !digits;
+}
+
+bool
+provider_is_env(struct span s)
+{
+	return class_of(s, 1, 64, UPPER "0123456789_") &&
+	    (s.p[0] < '0' || s.p[0] > '9');
+}
+
+bool
+provider_is_sentinel(struct span s)
+{
+	return class_is_word(s, 256);
+}
+
+bool
+provider_is_kind(struct span s)
+{
+	return provider_name_ok(s) && provider_secretive(s) &&
+	    !span_starts(s, SPAN("proxy-"));
+}
+
+/* A scheme and one space, or nothing. */
+bool
+provider_is_prefix(struct span s)
+{
+	if (s.len == 0)
+		return true;
+	return s.p[s.len - 1] == ' ' &&
+	    class_is_word(span_of(s.p, s.len - 1), 31);
+}
+
+/* Do a name and a forbidden one, either may end in *, share a name? */
+static bool
+class_overlap(struct span name, const char *forbidden)
+{
+	struct span f = span_str(forbidden);
+	bool star = name.p[name.len - 1] == '*', fstar;
+
+	fstar = f.p[f.len - 1] == '*';
+	name.len -= star;
+	f.len -= fstar;
+	return span_eq(name, f) || (star && span_starts(f, name)) ||
+	    (fstar && span_starts(name, f));
+}
+
+bool
+provider_is_allowed(struct span s)
+{
+	struct span name = s;
+	size_t n = sizeof(class_forbidden) / sizeof(class_forbidden[0]);
+
+	if (s.len != 0 && s.p[s.len - 1] == '*') {
+		/* A family of names, "x-app-*": not half a word. */
+		name.len--;
+		if (name.len < 3 || name.p[name.len - 1] != '-')
+			return false;
+	}
+	if (!provider_name_ok(name) || provider_secretive(name))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (class_overlap(s, class_forbidden[i]))
+			return false;
+	}
+	return true;
+}
+
+bool
+provider_is_method(struct span s)
+{
+	static const char *const methods[] = {"GET", "HEAD", "POST", "PUT",
+	    "PATCH", "DELETE"};
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		if (span_is(s, methods[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+provider_is_segment(struct span s)
+{
+	return class_is_word(s, PROVIDER_MAX_PATH) && !span_is(s, ".") &&
+	    !span_is(s, "..");
+}
+
+bool
+provider_is_pattern(struct span s)
+{
+	struct span seg;
+	size_t start = 1, segments = 0;
+
+	if (s.len < 2 || s.len > 512 || s.p[0] != '/')
+		return false;
+	for (size_t i = 1; i <= s.len; i++) {
+		if (i < s.len && s.p[i] != '/')
+			continue;
+		seg = span_of(s.p + start, i - start);
+		if (seg.len != 0 && seg.p[0] == '*') {
+			seg.p++;
+			seg.len--;
+			if (seg.len != 0 && !class_is_word(seg, 256))
+				return false;
+		} else if (!provider_is_segment(seg)) {
+			return false;
+		}
+		start = i + 1;
+		if (++segments > PROVIDER_MAX_SEGMENTS)
+			return false;
+	}
+	return true;
+}
+
+bool
+provider_is_param(struct span s)
+{
+	return class_is_word(s, 64) && memchr(s.p, ':', s.len) == NULL;
+}
+
+bool
+provider_is_token(struct span s)
+{
+	return class_is_word(s, 128);
+}
+
+bool
+provider_is_number(struct span s)
+{
+	return class_of(s, 1, 10, "0123456789");
+}
+
+bool
+provider_is_type(struct span s)
+{
+	const uint8_t *slash;
+
+	if (!class_of(s, 3, 64, LABEL "/.+"))
+		return false;
+	slash = memchr(s.p, '/', s.len);
+	return slash != NULL && slash != s.p && slash != s.p + s.len - 1 &&
+	    memchr(slash + 1, '/', (size_t)(s.p + s.len - slash - 1)) == NULL;
+}
+
+bool
+provider_name_ok(struct span s)
+{
+	uint8_t c;
+
+	if (s.len == 0 || s.len > PROVIDER_MAX_NAME || s.p[0] == '-' ||
+	    s.p[0] == '_')
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		c = s.p[i];
+		if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' &&
+		    c != '_')
+			return false;
+	}
+	return true;
+}
+
+bool
+provider_value_ok(struct span s)
+{
+	if (s.len > PROVIDER_MAX_VALUE)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if ((s.p[i] < 0x20 && s.p[i] != '\t') || s.p[i] > 0x7e)
+			return false;
+	}
+	return true;
+}
+
+/* ASCII case-insensitive, `_` as `-`; suffix is in lower case. */
+static bool
+class_ends(struct span s, const char *suffix)
+{
+	size_t n = strlen(suffix);
+	uint8_t c;
+
+	if (s.len < n)
+		return false;
+	s.p += s.len - n;
+	for (size_t i = n; i-- > 0;) {
+		c = s.p[i];
+		if (c >= 'A' && c <= 'Z')
+			c = (uint8_t)(c + ('a' - 'A'));
+		if (c == '_')
+			c = '-';
+		if (c != (uint8_t)suffix[i])
+			return false;
+	}
+	return true;
+}
+
+bool
+provider_secretive(struct span s)
+{
+	static const char *const suffixes[] = {"authorization", "api-key",
+	    "apikey", "auth-token", "access-token", "security-token",
+	    "api-token"};
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		if (class_ends(s, suffixes[i]))
+			return true;
+	}
+	return false;
+}
