@@ -163,9 +163,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_RULES(F, m)		F(m, u8, kind, PROTO_RULES_LAST)	\
 				F(m, str, name, 4096)			\
 				F(m, big, text, 8U << 20)
+/* home: what "~" in rules and arguments means; empty: refused. */
 #define F_SETTINGS(F, m)	F(m, u32, hold_ms, 3600000)		\
 				F(m, u8, ask, 1)			\
-				F(m, u8, redact, 1)
+				F(m, u8, redact, 1)			\
+				F(m, str, home, 4096)
 /* Host paths that no call may touch. */
 #define F_PROTECT(F, m)		F(m, str, path, 4096)
 /* trusted: structural allow; domains: newline-separated egress list. */
