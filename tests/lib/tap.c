@@ -8,6 +8,9 @@
 
 static int tap_count, tap_failed;
 
+static bool tap_line(bool, const char *, int, const char *, va_list)
+    __attribute__((format(printf, 4, 0)));
+
 static bool
 tap_line(bool good, const char *file, int line, const char *fmt, va_list ap)
 {
