@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * auditd's inside: the log, what waits for it, and the servers' stdin ends.
+ * Every handler composes its line and pushes what the line permits as an
+ * effect; at the end of a loop turn the lines are written with one call and
+ * only then do the effects happen, in order.
+ */
+#ifndef AUDITD_H
+#define AUDITD_H
+
+#include <sys/queue.h>
+
+#include "auditlog.h"
+#include "worker.h"
+
+#define AUDITD_STALL_MS 30000U
+
+/* A line on its way to a server, or a message that waits for the log. */
+struct auditd_effect {
+	TAILQ_ENTRY(auditd_effect) entry;
+	size_t upto;		/* log bytes of this turn that must be written */
+	uint64_t id;		/* the call, or 0 */
+	unsigned server;
+	enum role to;		/* message: receiver */
+	unsigned index;
+	enum msg_type type;	/* 0: a line for `server` */
+	union proto_any msg;	/* its spans point into bytes */
+	size_t off;		/* line: bytes already written */
+	size_t len;
+	uint8_t bytes[];
+};
+TAILQ_HEAD(auditd_effects, auditd_effect);
+
+struct auditd_server {
+	bool known;
+	char name[65];
+	int fd;			/* its stdin; -1: none, or lost */
+	struct loop_io io;
+	struct loop_timer stall;
+	struct auditd_effects lines;	/* released, not yet written */
+	size_t queued;
+};
+
+/* A call that went to a server. */
+struct auditd_call {
+	uint64_t id;		/* 0: free */
+	uint64_t since;		/* clock_mono_us */
+	unsigned server;
+};
+
+struct auditd_env {
+	struct worker w;
+	int fd;			/* the log */
+	bool sync;
+	struct auditlog log;
+	struct buf out;		/* this turn's lines */
+	struct auditd_effects effects;
+	char failed[128];	/* not empty: nothing is released any more */
+	struct auditd_server servers[PROTO_MAX_SERVERS];
+	struct auditd_call calls[PROTO_MAX_CALLS];
+	struct msg_COUNTS counts;
+	uint64_t dropped;
+};
+
+extern struct auditd_env auditd_env;
+
+void auditd_serve(void) __attribute__((noreturn));
+
+/* auditd_log.c */
+/* Begins a line of this turn. */
+void auditd_line(struct auditlog_line *, const char *event);
+/* Ends it; a line that cannot be composed latches the failure. */
+void auditd_line_end(struct auditlog_line *);
+/* A message that may go out once all lines so far are written. */
+void auditd_effect_msg(enum role to, unsigned index, enum msg_type,
+    const void *msg, uint64_t call);
+/* A line that may go to a server then. */
+void auditd_effect_line(unsigned server, uint64_t call, struct span);
+/* Writes what this turn composed and lets its effects happen. */
+void auditd_commit(void *);
+
+/* auditd_server.c */
+void auditd_server_stdin(unsigned server, int fd);
+/* Takes a released line. */
+void auditd_server_put(struct auditd_effect *);
+/* The server is gone: its calls are answered, recorded and ended. */
+void auditd_server_lost(unsigned server, const char *why);
+struct auditd_call *auditd_call_find(uint64_t id);
+/* NULL: more calls than a session may have. */
+struct auditd_call *auditd_call_new(uint64_t id, unsigned server);
+/* Forgets the call and tells policyd. */
+void auditd_call_end(struct auditd_call *);
+/* Answers a call that no server will: composes nothing, records nothing. */
+void auditd_answer(uint64_t id, const char *text);
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What auditd takes, from whom, and what it writes and lets out for each.
+ * Members of a line are added in the order of their names' bytes.
+ */
+#include "auditd.h"
+
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "log.h"
+
+/* Lines of one turn: bursts of messages, each of at most a tree and a head. */
+#define OUT_MAX (512U << 20)
+
+static void
+sha256(const struct span *runs, size_t n, uint8_t out[AUDITLOG_HASH])
+{
+	SHA256_CTX c;
+
+	SHA256_Init(&c);
+	for (size_t i = 0; i < n; i++)
+		SHA256_Update(&c, runs[i].p, runs[i].len);
+	SHA256_Final(out, &c);
+}
+
+static int
+on_log(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_LOG *m = &msg->LOG;
+
+	if (auditd_env.fd != -1 || m->prev.len != AUDITLOG_HASH) {
+		close(fd);
+		return chan_violation(c, "LOG twice or malformed");
+	}
+	auditd_env.fd = fd;
+	auditd_env.sync = m->sync != 0;
+	auditd_env.log.seq = m->seq;
+	memcpy(auditd_env.log.prev, m->prev.p, AUDITLOG_HASH);
+	return 0;
+}
+
+static int
+on_event(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_EVENT *m = &msg->EVENT;
+	struct auditlog_line l;
+	char event[33];
+
+	(void)fd;
+	if (span_copy(m->event, event, sizeof(event)) == -1)
+		return chan_violation(c, "EVENT without a name");
+	auditd_line(&l, event);
+	auditlog_json(&l, "detail", m->detail);
+	auditd_line_end(&l);
+	return 0;
+}
+
+static int
+on_server(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_SERVER *m = &msg->SERVER;
+	struct auditd_server *s = &auditd_env.servers[m->index];
+
+	(void)fd;
+	if (s->known || span_copy(m->name, s->name, sizeof(s->name)) == -1)
+		return chan_violation(c, "SERVER %u twice", m->index);
+	s->known = true;
+	return 0;
+}
+
+static int
+on_server_stdin(struct chan *c, const union proto_any *msg, int fd)
+{
+	unsigned server = msg->SERVER_STDIN.server;
+
+	if (!auditd_env.servers[server].known ||
+	    auditd_env.servers[server].fd != -1) {
+		close(fd);
+		return chan_violation(c, "SERVER_STDIN %u unknown or twice",
+		    server);
+	}
+	auditd_server_stdin(server, fd);
+	return 0;
+}
+
+static int
+on_counts_get(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)msg;
+	(void)fd;
+	auditd_env.counts.seq = auditd_env.log.seq;
+	worker_send(&auditd_env.w, ROLE_SUP, 0, MSG_COUNTS, &auditd_env.counts,
+	    -1);
+	return 0;
+}
+
+/* {"reason":…,"rule":…,"status":…} */
+static void
+add_decision(struct auditlog_line *l, const struct msg_RELEASE *m)
+{
+	static const char *const status[] = {"allow", "deny", "escalate"};
+	uint8_t bytes[6 * (2048 + 256) + 64];
+	struct buf b = {.p = bytes, .cap = sizeof(bytes), .max = sizeof(bytes)};
+	struct auditlog_line inner = {.b = &b, .fixed = 99};
+
+	auditlog_str(&inner, "reason", m->reason);
+	auditlog_str(&inner, "rule", m->rule);
+	auditlog_str(&inner, "status", span_str(status[m->status]));
+	buf_addc(&b, '}');
+	auditlog_json(l, "policyDecision", buf_span(&b));
+}
+
+static void
+add_call_line(const struct msg_RELEASE *m)
+{
+	static const char *const ends[] = {"", "approved", "denied", "expired",
+	    "cancelled", "changed"};
+	struct span args = span_of(m->payload.p + m->args_off, m->args_len);
+	struct span shown = args;
+	uint8_t digest[AUDITLOG_HASH];
+	struct auditlog_line l;
+
+	if (m->log_len != 0)
+		shown = span_of(m->payload.p + m->log_off, m->log_len);
+	auditlog_digest(sha256, m->server_name, m->tool, args, digest);
+	auditd_line(&l, "call");
+	auditlog_json(&l, "arguments", shown);
+	auditlog_hex(&l, "digest", digest, sizeof(digest));
+	if (m->hold != PROTO_HOLD_NONE)
+		auditlog_str(&l, "escalationResult", span_str(ends[m->hold]));
+	auditlog_u64(&l, "id", m->id);
+	add_decision(&l, m);
+	if (m->redacted != 0)
+		auditlog_bool(&l, "redacted", true);
+	auditlog_str(&l, "serverName", m->server_name);
+	auditlog_str(&l, "toolName", m->tool);
+	auditd_line_end(&l);
+}
+
+static bool
+inside(uint32_t off, uint32_t len, size_t all)
+{
+	return off <= all && len <= all - off;
+}
+
+static void
+count_call(const struct msg_RELEASE *m)
+{
+	if (m->forward != 0)
+		auditd_env.counts.allowed++;
+	else
+		auditd_env.counts.denied++;
+	if (m->status == PROTO_ESCALATE || m->hold != PROTO_HOLD_NONE)
+		auditd_env.counts.escalated++;
+}
+
+static int
+on_release(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_RELEASE *m = &msg->RELEASE;
+	const struct msg_HOLD_END end = {.id = m->id, .state = m->hold};
+	const struct msg_ANSWER answer = {.id = m->id, .text = m->answer};
+	const struct msg_ENDED ended = {.id = m->id};
+	struct span line = span_of(m->payload.p, m->line_len);
+
+	(void)fd;
+	if (!inside(0, m->line_len, m->payload.len) || m->id == 0 ||
+	    !inside(m->args_off, m->args_len, m->payload.len) ||
+	    !inside(m->log_off, m->log_len, m->payload.len) ||
+	    m->args_len < 2)
+		return chan_violation(c, "RELEASE %llu: bad offsets",
+		    (unsigned long long)m->id);
+	/* One line, and what is logged lies in what is sent. */
+	if (m->forward != 0 &&
+	    (m->server >= PROTO_MAX_SERVERS || line.len == 0 ||
+		!auditd_env.servers[m->server].known ||
+		memchr(line.p, '\n', line.len) != line.p + line.len - 1 ||
+		!inside(m->args_off, m->args_len, line.len)))
+		return chan_violation(c, "RELEASE %llu: not one line",
+		    (unsigned long long)m->id);
+	add_call_line(m);
+	count_call(m);
+	if (m->hold != PROTO_HOLD_NONE)
+		auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_END, &end, 0);
+	if (m->forward != 0) {
+		if (auditd_call_new(m->id, m->server) == NULL)
+			return chan_violation(c, "more calls than allowed");
+		auditd_effect_line(m->server, m->id, line);
+		return 0;
+	}
+	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, &answer, m->id);
+	auditd_effect_msg(ROLE_POLICY, 0, MSG_ENDED, &ended, 0);
+	return 0;
+}
+
+static int
+on_session(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_SESSION *m = &msg->SESSION;
+	struct auditlog_line l;
+
+	(void)fd;
+	if (!auditd_env.servers[m->server].known || m->line.len == 0 ||
+	    memchr(m->line.p, '\n', m->line.len) !=
+		m->line.p + m->line.len - 1)
+		return chan_violation(c, "SESSION is not one line");
+	auditd_line(&l, "session");
+	auditlog_str(&l, "message", m->what);
+	auditlog_str(&l, "serverName",
+	    span_str(auditd_env.servers[m->server].name));
+	auditd_line_end(&l);
+	auditd_effect_line(m->server, 0, m->line);
+	return 0;
+}
+
+static int
+on_done(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_DONE *m = &msg->DONE;
+	struct auditd_call *call = auditd_call_find(m->id);
+	struct auditlog_line l;
+
+	(void)fd;
+	if (call == NULL || call->server != chan_index(c)) {
+		auditd_env.dropped++;
+		return 0;
+	}
+	auditd_line(&l, "result");
+	auditlog_u64(&l, "bytes", m->bytes);
+	auditlog_ms(&l, "durationMs", clock_mono_us() - call->since);
+	auditlog_u64(&l, "id", m->id);
+	auditlog_str(&l, "serverName",
+	    span_str(auditd_env.servers[call->server].name));
+	auditlog_str(&l, "status",
+	    m->status == 0 ? SPAN("success") : SPAN("error"));
+	auditd_line_end(&l);
+	auditd_call_end(call);
+	return 0;
+}
+
+static int
+on_gone(struct chan *c, const union proto_any *msg, int fd)
+{
+	char why[512 + 32], vis[480];
+
+	(void)fd;
+	snprintf(why, sizeof(why), "ended (%s)",
+	    log_vis(msg->GONE.text, vis, sizeof(vis)));
+	auditd_server_lost(chan_index(c), why);
+	return 0;
+}
+
+static int
+on_state(struct chan *c, const union proto_any *msg, int fd)
+{
+	static const char *const states[] = {"starting", "listing", "ready",
+	    "gone"};
+	const struct msg_STATE *m = &msg->STATE;
+	struct auditlog_line l;
+
+	(void)c;
+	(void)fd;
+	auditd_line(&l, "serverState");
+	auditlog_str(&l, "serverName",
+	    span_str(auditd_env.servers[m->server].name));
+	auditlog_str(&l, "state", span_str(states[m->state]));
+	auditlog_str(&l, "text", m->text);
+	auditlog_u64(&l, "tools", m->tools);
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_STATE_SHOW, m, 0);
+	return 0;
+}
+
+static int
+on_hold(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_HOLD *m = &msg->HOLD;
+	struct auditlog_line l;
+
+	(void)fd;
+	if (m->digest.len != AUDITLOG_HASH)
+		return chan_violation(c, "HOLD without digest");
+	auditd_line(&l, "hold");
+	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	auditlog_u64(&l, "expiresMs", m->ms);
+	auditlog_u64(&l, "id", m->id);
+	auditlog_str(&l, "reason", m->reason);
+	auditlog_str(&l, "rule", m->rule);
+	auditlog_str(&l, "serverName", m->server_name);
+	auditlog_str(&l, "toolName", m->tool);
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_SHOW, m, 0);
+	return 0;
+}
+
+static int
+on_verdict(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_VERDICT *m = &msg->VERDICT;
+	struct auditlog_line l;
+
+	(void)fd;
+	if (m->digest.len != AUDITLOG_HASH)
+		return chan_violation(c, "VERDICT without digest");
+	auditd_line(&l, "verdict");
+	auditlog_str(&l, "because", m->because);
+	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	auditlog_u64(&l, "id", m->id);
+	auditlog_str(&l, "verdict",
+	    m->approve != 0 ? SPAN("approve") : SPAN("deny"));
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_POLICY, 0, MSG_VERDICT_GO, m, 0);
+	return 0;
+}
+
+static int
+on_late(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct auditlog_line l;
+
+	(void)c;
+	(void)fd;
+	auditd_line(&l, "tooLate");
+	auditlog_u64(&l, "id", msg->LATE.id);
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_LATE_SHOW, &msg->LATE, 0);
+	return 0;
+}
+
+static int
+on_alarm(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct msg_ALARM_SHOW show = {.kind = msg->ALARM.kind,
+	    .text = msg->ALARM.text};
+	struct auditlog_line l;
+	char who[32];
+
+	(void)fd;
+	snprintf(who, sizeof(who), "%s/%u", role_name(chan_peer(c)),
+	    chan_index(c));
+	show.who = span_str(who);
+	auditd_line(&l, "alarm");
+	auditlog_str(&l, "kind", show.kind);
+	auditlog_str(&l, "text", show.text);
+	auditlog_str(&l, "who", show.who);
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_ALARM_SHOW, &show, 0);
+	return 0;
+}
+
+static int
+on_request(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_REQUEST *m = &msg->REQUEST;
+	struct auditlog_line l;
+
+	(void)c;
+	(void)fd;
+	auditd_line(&l, "modelRequest");
+	auditlog_u64(&l, "exchange", m->exchange);
+	auditlog_u64(&l, "length", m->length);
+	auditlog_str(&l, "path", m->path);
+	auditlog_u64(&l, "provider", m->provider);
+	auditlog_str(&l, "query", m->query);
+	auditlog_u64(&l, "route", m->route);
+	auditlog_u64(&l, "stream", m->stream);
+	auditd_line_end(&l);
+	auditd_env.counts.requests++;
+	/* REQUEST and REQUEST_GO have one layout: F_REQUEST. */
+	auditd_effect_msg(ROLE_KEY, m->provider, MSG_REQUEST_GO, m, 0);
+	return 0;
+}
+
+static int
+on_exchange_end(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_EXCHANGE_END *m = &msg->EXCHANGE_END;
+	struct auditlog_line l;
+
+	(void)fd;
+	auditd_line(&l, "modelResponse");
+	if (m->error.len != 0)
+		auditlog_str(&l, "error", m->error);
+	auditlog_u64(&l, "exchange", m->exchange);
+	auditlog_u64(&l, "provider", chan_index(c));
+	auditlog_u64(&l, "received", m->received);
+	auditlog_u64(&l, "sent", m->sent);
+	auditlog_u64(&l, "status", m->status);
+	auditlog_u64(&l, "stream", m->stream);
+	auditd_line_end(&l);
+	return 0;
+}
+
+/* icsupervisor is gone: the last record says so. */
+static void
+on_orphan(void)
+{
+	struct auditlog_line l;
+
+	if (auditd_env.fd == -1)
+		return;
+	auditd_line(&l, "stop");
+	auditlog_json(&l, "detail",
+	    SPAN("{\"reason\":\"icsupervisor is gone\"}"));
+	auditd_line_end(&l);
+	auditd_commit(NULL);
+	if (fdatasync(auditd_env.fd) == -1)
+		log_warn("audit log");
+}
+
+static void
+on_stop(void)
+{
+	auditd_commit(NULL);
+	_exit(0);
+}
+
+static const struct chan_handler auditd_handlers[] = {
+    {MSG_RELEASE, on_release},
+    {MSG_DONE, on_done},
+    {MSG_REQUEST, on_request},
+    {MSG_EXCHANGE_END, on_exchange_end},
+    {MSG_SESSION, on_session},
+    {MSG_GONE, on_gone},
+    {MSG_STATE, on_state},
+    {MSG_HOLD, on_hold},
+    {MSG_VERDICT, on_verdict},
+    {MSG_LATE, on_late},
+    {MSG_ALARM, on_alarm},
+    {MSG_COUNTS_GET, on_counts_get},
+    {MSG_LOG, on_log},
+    {MSG_EVENT, on_event},
+    {MSG_SERVER, on_server},
+    {MSG_SERVER_STDIN, on_server_stdin},
+};
+
+void
+auditd_serve(void)
+{
+	struct auditd_env *e = &auditd_env;
+
+	e->fd = -1;
+	e->log.hash = sha256;
+	buf_init(&e->out, OUT_MAX);
+	TAILQ_INIT(&e->effects);
+	for (size_t i = 0; i < PROTO_MAX_SERVERS; i++) {
+		e->servers[i].fd = -1;
+		e->servers[i].io.fd = -1;
+		TAILQ_INIT(&e->servers[i].lines);
+	}
+	e->w.loop.after = auditd_commit;
+	e->w.stop = on_stop;
+	e->w.orphan = on_orphan;
+	worker_serve(&e->w, auditd_handlers,
+	    sizeof(auditd_handlers) / sizeof(auditd_handlers[0]));
+}

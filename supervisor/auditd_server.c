@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The servers' stdin ends and the calls that are out.  A line is written
+ * whole or the server is lost: one that takes no byte for 30 seconds loses
+ * what was not begun.  Nothing here waits for a server.
+ */
+#include "auditd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define SERVER_IOV 32
+
+struct auditd_call *
+auditd_call_find(uint64_t id)
+{
+	if (id == 0)
+		return NULL;
+	for (size_t i = 0; i < PROTO_MAX_CALLS; i++) {
+		/* Ids rise by one: each has its own slot while it is young. */
+		struct auditd_call *c =
+		    &auditd_env.calls[(id + i) % PROTO_MAX_CALLS];
+
+		if (c->id == id)
+			return c;
+	}
+	return NULL;
+}
+
+struct auditd_call *
+auditd_call_new(uint64_t id, unsigned server)
+{
+	for (size_t i = 0; i < PROTO_MAX_CALLS; i++) {
+		struct auditd_call *c =
+		    &auditd_env.calls[(id + i) % PROTO_MAX_CALLS];
+
+		if (c->id != 0)
+			continue;
+		c->id = id;
+		c->server = server;
+		c->since = clock_mono_us();
+		return c;
+	}
+	return NULL;
+}
+
+void
+auditd_call_end(struct auditd_call *c)
+{
+	const struct msg_ENDED m = {.id = c->id};
+
+	c->id = 0;
+	worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_ENDED, &m, -1);
+}
+
+void
+auditd_answer(uint64_t id, const char *text)
+{
+	const struct msg_ANSWER m = {.id = id, .text = span_str(text)};
+
+	worker_send(&auditd_env.w, ROLE_PROXY, 0, MSG_ANSWER, &m, -1);
+}
+
+/* Records a call that no server will answer and answers it after that. */
+static void
+call_lost(struct auditd_call *c, const char *why, bool begun)
+{
+	const char *name = auditd_env.servers[c->server].name;
+	struct auditlog_line l;
+	struct msg_ANSWER m = {.id = c->id};
+	char text[1024];
+	int n;
+
+	n = snprintf(text, sizeof(text), "Error: MCP server \"%s\" %s; this "
+	    "call %s. Do not retry: the server stays down for this session.",
+	    name, why, begun ? "may or may not have taken effect"
+			     : "was not delivered");
+	if (n < 0)
+		n = 0;
+	m.text = span_of(text, strnlen(text, sizeof(text)));
+	auditd_line(&l, "result");
+	auditlog_ms(&l, "durationMs", clock_mono_us() - c->since);
+	auditlog_str(&l, "error", span_str(why));
+	auditlog_u64(&l, "id", c->id);
+	auditlog_str(&l, "serverName", span_str(name));
+	auditlog_str(&l, "status", begun ? SPAN("lost") : SPAN("undelivered"));
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, &m, c->id);
+	auditd_call_end(c);
+}
+
+/* Is any of this call's line written? */
+static bool
+call_begun(const struct auditd_server *s, uint64_t id)
+{
+	const struct auditd_effect *e;
+
+	TAILQ_FOREACH (e, &s->lines, entry) {
+		if (e->id == id)
+			return e->off != 0;
+	}
+	return true;
+}
+
+static void
+server_close(struct auditd_server *s)
+{
+	struct auditd_effect *e;
+
+	loop_timer_clear(&auditd_env.w.loop, &s->stall);
+	loop_del(&auditd_env.w.loop, &s->io);
+	if (s->fd != -1)
+		close(s->fd);
+	s->fd = -1;
+	while ((e = TAILQ_FIRST(&s->lines)) != NULL) {
+		TAILQ_REMOVE(&s->lines, e, entry);
+		freezero(e, sizeof(*e) + e->len);
+	}
+	s->queued = 0;
+}
+
+void
+auditd_server_lost(unsigned server, const char *why)
+{
+	struct auditd_server *s = &auditd_env.servers[server];
+
+	for (size_t i = 0; i < PROTO_MAX_CALLS; i++) {
+		struct auditd_call *c = &auditd_env.calls[i];
+
+		if (c->id != 0 && c->server == server)
+			call_lost(c, why, call_begun(s, c->id));
+	}
+	server_close(s);
+}
+
+static void
+server_stalled(struct loop_timer *t)
+{
+	struct auditd_server *s = t->arg;
+
+	auditd_server_lost((unsigned)(s - auditd_env.servers),
+	    "took no input for 30 seconds");
+}
+
+/* Takes n written bytes off the front. */
+static void
+server_written(struct auditd_server *s, size_t n)
+{
+	struct auditd_effect *e;
+
+	s->queued -= n;
+	while (n != 0 && (e = TAILQ_FIRST(&s->lines)) != NULL) {
+		size_t here = e->len - e->off < n ? e->len - e->off : n;
+
+		e->off += here;
+		n -= here;
+		if (e->off == e->len) {
+			TAILQ_REMOVE(&s->lines, e, entry);
+			freezero(e, sizeof(*e) + e->len);
+		}
+	}
+}
+
+static void server_kick(struct auditd_server *);
+
+static void
+server_ready(struct loop_io *io, uint32_t events)
+{
+	struct auditd_server *s = io->arg;
+
+	if ((events & EPOLLERR) != 0) {
+		auditd_server_lost((unsigned)(s - auditd_env.servers),
+		    "closed its input");
+		return;
+	}
+	server_kick(s);
+}
+
+static void
+server_kick(struct auditd_server *s)
+{
+	struct iovec iov[SERVER_IOV];
+	struct auditd_effect *e;
+	int niov = 0;
+	ssize_t n;
+
+	if (s->fd == -1)
+		return;
+	TAILQ_FOREACH (e, &s->lines, entry) {
+		if (niov == SERVER_IOV)
+			break;
+		iov[niov].iov_base = e->bytes + e->off;
+		iov[niov++].iov_len = e->len - e->off;
+	}
+	if (niov != 0) {
+		n = writev(s->fd, iov, niov);
+		if (n == -1 && errno != EAGAIN && errno != EINTR) {
+			auditd_server_lost((unsigned)(s - auditd_env.servers),
+			    "closed its input");
+			return;
+		}
+		if (n > 0) {
+			server_written(s, (size_t)n);
+			loop_timer_clear(&auditd_env.w.loop, &s->stall);
+		}
+	}
+	if (TAILQ_EMPTY(&s->lines)) {
+		loop_mod(&auditd_env.w.loop, &s->io, 0);
+		return;
+	}
+	loop_mod(&auditd_env.w.loop, &s->io, EPOLLOUT);
+	if (s->stall.at == 0)
+		loop_timer_set(&auditd_env.w.loop, &s->stall, AUDITD_STALL_MS,
+		    server_stalled, s);
+}
+
+void
+auditd_server_put(struct auditd_effect *e)
+{
+	struct auditd_server *s = &auditd_env.servers[e->server];
+	struct auditd_call *c;
+
+	TAILQ_INSERT_TAIL(&s->lines, e, entry);
+	s->queued += e->len;
+	if (s->fd != -1) {
+		server_kick(s);
+		return;
+	}
+	/* Lost before it could be written, or not started yet. */
+	if ((c = auditd_call_find(e->id)) != NULL)
+		call_lost(c, "is not running", false);
+	server_close(s);
+}
+
+void
+auditd_server_stdin(unsigned server, int fd)
+{
+	struct auditd_server *s = &auditd_env.servers[server];
+
+	s->fd = fd;
+	s->io.fd = -1;
+	if (loop_add(&auditd_env.w.loop, &s->io, fd, 0, server_ready, s) == -1)
+		fatal("epoll_ctl");
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Composing and checking lines of the audit log.  Holds the position in the
+ * chain; does no input or output.
+ */
+#include "auditlog.h"
+
+#include <errno.h>
+
+#include "json.h"
+#include "log.h"
+#include "loop.h"
+
+/* The members every line has, in their places among the others. */
+static const char *const fixed_names[] = {"event", "mono", "prev", "seq",
+    "time"};
+#define FIXED_COUNT (sizeof(fixed_names) / sizeof(fixed_names[0]))
+
+static void
+line_key(struct auditlog_line *l, const char *key)
+{
+	buf_addc(l->b, l->b->len == l->start ? '{' : ',');
+	buf_addc(l->b, '"');
+	buf_adds(l->b, key);
+	buf_add(l->b, "\":", 2);
+}
+
+static void
+put_digits(uint8_t *dst, unsigned v, size_t width)
+{
+	while (width-- != 0) {
+		dst[width] = (uint8_t)('0' + v % 10);
+		v /= 10;
+	}
+}
+
+/* Days since 1970 to a date of the Gregorian calendar. */
+static void
+civil(uint64_t days, unsigned *year, unsigned *month, unsigned *day)
+{
+	uint64_t z = days + 719468, era = z / 146097, doe = z % 146097;
+	uint64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	uint64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+	uint64_t mp = (5 * doy + 2) / 153;
+
+	*day = (unsigned)(doy - (153 * mp + 2) / 5 + 1);
+	*month = (unsigned)(mp < 10 ? mp + 3 : mp - 9);
+	*year = (unsigned)(yoe + era * 400 + (*month <= 2 ? 1 : 0));
+}
+
+static void
+put_time(struct buf *b, uint64_t us)
+{
+	uint8_t text[] = "\"0000-00-00T00:00:00.000000Z\"";
+	unsigned year, month, day, sec = (unsigned)(us / 1000000 % 86400);
+
+	civil(us / 1000000 / 86400, &year, &month, &day);
+	put_digits(text + 1, year, 4);
+	put_digits(text + 6, month, 2);
+	put_digits(text + 9, day, 2);
+	put_digits(text + 12, sec / 3600, 2);
+	put_digits(text + 15, sec / 60 % 60, 2);
+	put_digits(text + 18, sec % 60, 2);
+	put_digits(text + 21, (unsigned)(us % 1000000), 6);
+	buf_add(b, text, sizeof(text) - 1);
+}
+
+static void
+put_fixed(struct auditlog_line *l, unsigned which)
+{
+	line_key(l, fixed_names[which]);
+	switch (which) {
+	case 0:
+		json_write_string(l->b, span_str(l->event));
+		break;
+	case 1:
+		buf_addu64(l->b, clock_mono_us());
+		break;
+	case 2:
+		buf_addc(l->b, '"');
+		buf_addhex(l->b, l->log->prev, AUDITLOG_HASH);
+		buf_addc(l->b, '"');
+		break;
+	case 3:
+		buf_addu64(l->b, l->log->seq);
+		break;
+	default:
+		put_time(l->b, clock_wall_us());
+		break;
+	}
+}
+
+/* The common members that stand before key. */
+static void
+line_member(struct auditlog_line *l, const char *key)
+{
+	while (l->fixed < FIXED_COUNT &&
+	    (key == NULL || strcmp(fixed_names[l->fixed], key) < 0))
+		put_fixed(l, l->fixed++);
+	if (key != NULL)
+		line_key(l, key);
+}
+
+void
+auditlog_begin(struct auditlog_line *l, struct auditlog *log, struct buf *b,
+    const char *event)
+{
+	l->log = log;
+	l->b = b;
+	l->event = event;
+	l->start = b->len;
+	l->fixed = 0;
+}
+
+void
+auditlog_str(struct auditlog_line *l, const char *key, struct span s)
+{
+	char vis[1024];
+
+	line_member(l, key);
+	if (!utf8_valid(s))
+		s = span_str(log_vis(s, vis, sizeof(vis)));
+	json_write_string(l->b, s);
+}
+
+void
+auditlog_json(struct auditlog_line *l, const char *key, struct span json)
+{
+	line_member(l, key);
+	buf_addspan(l->b, json);
+}
+
+void
+auditlog_u64(struct auditlog_line *l, const char *key, uint64_t v)
+{
+	line_member(l, key);
+	buf_addu64(l->b, v);
+}
+
+void
+auditlog_ms(struct auditlog_line *l, const char *key, uint64_t us)
+{
+	uint8_t frac[4] = ".000";
+
+	line_member(l, key);
+	buf_addu64(l->b, us / 1000);
+	put_digits(frac + 1, (unsigned)(us % 1000), 3);
+	buf_add(l->b, frac, sizeof(frac));
+}
+
+void
+auditlog_bool(struct auditlog_line *l, const char *key, bool v)
+{
+	line_member(l, key);
+	buf_adds(l->b, v ? "true" : "false");
+}
+
+void
+auditlog_hex(struct auditlog_line *l, const char *key, const void *p,
+    size_t len)
+{
+	line_member(l, key);
+	buf_addc(l->b, '"');
+	buf_addhex(l->b, p, len);
+	buf_addc(l->b, '"');
+}
+
+int
+auditlog_end(struct auditlog_line *l)
+{
+	struct auditlog *log = l->log;
+	uint8_t hash[AUDITLOG_HASH];
+	struct span line;
+
+	line_member(l, NULL);
+	buf_addc(l->b, '}');
+	/* Room for the rest first: the hash must not fail half-way. */
+	if (l->b->failed || buf_room(l->b, AUDITLOG_TAIL + 1) == NULL) {
+		l->b->len = l->start;
+		l->b->failed = false;
+		errno = ENOBUFS;
+		return -1;
+	}
+	line = buf_span(l->b);
+	line.p += l->start;
+	line.len -= l->start;
+	log->hash(&line, 1, hash);
+	l->b->len--;
+	buf_adds(l->b, ",\"hash\":\"");
+	buf_addhex(l->b, hash, sizeof(hash));
+	buf_add(l->b, "\"}\n", 3);
+	memcpy(log->prev, hash, sizeof(hash));
+	log->seq++;
+	return 0;
+}
+
+void
+auditlog_digest(auditlog_hash_fn *hash, struct span server, struct span tool,
+    struct span arguments, uint8_t out[AUDITLOG_HASH])
+{
+	uint8_t bytes[2048];
+	struct buf b = {.p = bytes, .cap = sizeof(bytes), .max = sizeof(bytes)};
+	struct span runs[3];
+
+	/* Names have at most 64 and 256 bytes, six times that when escaped. */
+	buf_addc(&b, '[');
+	json_write_string(&b, server);
+	buf_addc(&b, ',');
+	json_write_string(&b, tool);
+	buf_addc(&b, ',');
+	runs[0] = buf_span(&b);
+	runs[1] = arguments;
+	runs[2] = SPAN("]");
+	hash(runs, 3, out);
+}
+
+/*
+ * What stands behind the last `,"name":` of the line. The members behind
+ * `prev` hold no nested object, and strings cannot hold a bare quote.
+ */
+static struct span
+find_last(struct span line, struct span name)
+{
+	for (size_t i = line.len; i-- > 0;) {
+		struct span at = span_of(line.p + i, line.len - i);
+
+		if (at.p[0] == ',' && span_starts(at, name))
+			return span_of(at.p + name.len, at.len - name.len);
+	}
+	return (struct span){NULL, 0};
+}
+
+static bool
+hex_is(struct span at, const uint8_t hash[AUDITLOG_HASH])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (at.p == NULL || at.len < AUDITLOG_HEX)
+		return false;
+	for (size_t i = 0; i < AUDITLOG_HASH; i++) {
+		if (at.p[2 * i] != (uint8_t)digits[hash[i] >> 4] ||
+		    at.p[2 * i + 1] != (uint8_t)digits[hash[i] & 15])
+			return false;
+	}
+	return true;
+}
+
+enum auditlog_check
+auditlog_verify(struct auditlog *log, struct span line)
+{
+	struct span seq, prev, runs[2], tail;
+	uint8_t hash[AUDITLOG_HASH];
+	uint64_t n;
+	size_t digits = 0;
+
+	if (line.len < AUDITLOG_TAIL + 2 || line.p[0] != '{')
+		return AUDITLOG_FORM;
+	tail = span_of(line.p + line.len - AUDITLOG_TAIL, AUDITLOG_TAIL);
+	if (!span_starts(tail, SPAN(",\"hash\":\"")) ||
+	    memcmp(tail.p + tail.len - 2, "\"}", 2) != 0)
+		return AUDITLOG_FORM;
+	runs[0] = span_of(line.p, line.len - AUDITLOG_TAIL);
+	runs[1] = SPAN("}");
+	prev = find_last(runs[0], SPAN(",\"prev\":\""));
+	seq = find_last(runs[0], SPAN(",\"seq\":"));
+	while (digits < seq.len && seq.p[digits] >= '0' &&
+	    seq.p[digits] <= '9')
+		digits++;
+	if (prev.p == NULL || seq.p == NULL ||
+	    span_u64(span_of(seq.p, digits), UINT64_MAX, &n) == -1)
+		return AUDITLOG_FORM;
+	log->hash(runs, 2, hash);
+	if (!hex_is(span_of(tail.p + 9, AUDITLOG_HEX), hash))
+		return AUDITLOG_BROKEN;
+	if (!hex_is(prev, log->prev))
+		return AUDITLOG_PREV;
+	if (n != log->seq)
+		return AUDITLOG_SEQ;
+	memcpy(log->prev, hash, sizeof(hash));
+	log->seq = n + 1;
+	return AUDITLOG_GOOD;
+}
