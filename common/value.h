@@ -35,6 +35,7 @@ struct value {
 	struct span key;	/* member name, when in an object */
 	struct span text;	/* number or string */
 	struct value *child;	/* first element or member */
+	struct value *last;	/* last element or member */
 	struct value *next;	/* sibling */
 };
 
@@ -47,15 +48,27 @@ void value_pool_free(struct value_pool *);
 void value_pool_reset(struct value_pool *);
 /* Memory of the pool, for text that should live as long: NULL, ENOBUFS. */
 void *value_pool_alloc(struct value_pool *, size_t);
+/* Gives back the end of the latest allocation, of which only n were used. */
+void value_pool_trim(struct value_pool *, void *, size_t had, size_t n);
 
-/* Making values. NULL with ENOBUFS when the pool is full. Text is not copied. */
+/*
+ * Making values. NULL with ENOBUFS when the pool is full. Text is not copied.
+ * A value belongs into one place of one tree.
+ */
 struct value *value_new(struct value_pool *, enum value_type);
 struct value *value_new_string(struct value_pool *, struct span);
 struct value *value_new_number(struct value_pool *, int64_t);
-/* Inserts in order; -1 with EEXIST on a duplicate name. Array: appended. */
+/*
+ * Inserts in order; -1 with EEXIST on a duplicate name, ENOBUFS beyond the
+ * limit of members. Array: appended. Either may be NULL: -1, errno is kept,
+ * so that a composer may write value_set(o, k, value_new(...)).
+ */
 int value_set(struct value *object, struct span key, struct value *);
 int value_append(struct value *array, struct value *);
-/* A deep copy into another pool, texts included. NULL with ENOBUFS. */
+/*
+ * A deep copy into another pool, texts included. NULL with ENOBUFS when that
+ * is full or the tree too deep.
+ */
 struct value *value_copy(struct value_pool *, const struct value *);
 
 /* Reading. NULL when absent, or when v is not an object. */
@@ -64,7 +77,10 @@ const struct value *value_getspan(const struct value *v, struct span key);
 /* The text of a string member, or a span with p == NULL. */
 struct span value_str(const struct value *v, const char *key);
 bool value_bool(const struct value *v, const char *key, bool dflt);
-/* An integer within [min, max] written as plain digits: 0, or -1 EINVAL. */
+/*
+ * An integer within [min, max] written as plain digits, a minus before them
+ * if need be, not "-0": 0, or -1 with EINVAL, also when v is NULL.
+ */
 int value_int(const struct value *number, int64_t min, int64_t max,
     int64_t *out);
 bool value_eq(const struct value *, const struct value *);
@@ -75,7 +91,9 @@ bool value_eq(const struct value *, const struct value *);
  * an object u32 count and (u32 length, name bytes, node) in order; integers
  * are little-endian.  Decoding checks everything named above (UTF-8, number
  * grammar, order, limits) and that nothing is left over; texts point into the
- * source.  NULL with EBADMSG or ENOBUFS.
+ * source.  NULL with EBADMSG or ENOBUFS.  Encoding refuses a tree beyond the
+ * limits with ENOBUFS; it then adds nothing and marks the buffer failed.  It
+ * does not look at texts: whoever made them answers for UTF-8 and grammar.
  */
 int value_encode(const struct value *, struct buf *);
 const struct value *value_decode(struct value_pool *, struct span);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The growable buffer.  It holds bytes of peers and sometimes of secrets, so
+ * memory that it gives up is wiped, also when it moves to a larger place.
+ *
+ * The allocation may exceed the maximum by a quarter.  Without that slack a
+ * peer that keeps a full buffer full, a byte at a time, would have everything
+ * moved to the front for each byte; with it every byte moves a bounded number
+ * of times.
+ */
+#include "buf.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BUF_MIN		256
+
+void
+buf_init(struct buf *b, size_t max)
+{
+	*b = (struct buf){.max = max};
+}
+
+void
+buf_free(struct buf *b)
+{
+	int saved = errno;
+
+	if (b->p != NULL)
+		freezero(b->p, b->cap);
+	buf_init(b, b->max);
+	errno = saved;
+}
+
+void
+buf_reset(struct buf *b, size_t keep)
+{
+	if (b->cap > keep)
+		buf_free(b);
+	b->off = b->len = 0;
+	b->failed = false;
+}
+
+/* Moves the contents to a larger place with room for n more. 0 or -1. */
+static int
+buf_enlarge(struct buf *b, size_t n)
+{
+	size_t limit = b->max, want = BUF_MIN;
+	uint8_t *p;
+
+	if (limit <= SIZE_MAX - limit / 4)
+		limit += limit / 4;
+	if (b->cap > limit / 2)
+		want = limit;
+	else if (b->cap != 0)
+		want = b->cap * 2;
+	if (want < b->len + n)
+		want = b->len + n;
+	if ((p = malloc(want)) == NULL)
+		return -1;
+	if (b->len != 0)
+		memcpy(p, b->p + b->off, b->len);
+	if (b->p != NULL)
+		freezero(b->p, b->cap);
+	b->p = p;
+	b->cap = want;
+	b->off = 0;
+	return 0;
+}
+
+/* Off the hot path of buf_room: what to do when the end is reached. */
+static uint8_t *
+buf_make_room(struct buf *b, size_t n)
+{
+	if (b->failed || b->len > b->max || n > b->max - b->len) {
+		errno = ENOBUFS;
+		goto fail;
+	}
+	if (b->p != NULL && n <= b->cap - b->len && b->off >= b->cap / 8) {
+		memmove(b->p, b->p + b->off, b->len);
+		b->off = 0;
+	} else if (buf_enlarge(b, n) == -1) {
+		errno = ENOMEM;
+		goto fail;
+	}
+	return b->p + b->len;
+fail:
+	b->failed = true;
+	return NULL;
+}
+
+uint8_t *
+buf_room(struct buf *b, size_t n)
+{
+	/* No sum here can wrap: off + len <= cap, and len <= max. */
+	if (!b->failed && b->p != NULL && n <= b->cap - b->off - b->len &&
+	    n <= b->max - b->len)
+		return b->p + b->off + b->len;
+	return buf_make_room(b, n);
+}
+
+void
+buf_grow(struct buf *b, size_t n)
+{
+	assert(n <= b->cap - b->off - b->len && n <= b->max - b->len);
+	b->len += n;
+}
+
+int
+buf_add(struct buf *b, const void *p, size_t n)
+{
+	uint8_t *to;
+
+	if ((to = buf_room(b, n)) == NULL)
+		return -1;
+	if (n != 0)
+		memcpy(to, p, n);
+	b->len += n;
+	return 0;
+}
+
+int
+buf_addc(struct buf *b, uint8_t c)
+{
+	uint8_t *to;
+
+	if ((to = buf_room(b, 1)) == NULL)
+		return -1;
+	*to = c;
+	b->len++;
+	return 0;
+}
+
+int
+buf_adds(struct buf *b, const char *s)
+{
+	return buf_add(b, s, strlen(s));
+}
+
+int
+buf_addspan(struct buf *b, struct span s)
+{
+	return buf_add(b, s.p, s.len);
+}
+
+int
+buf_printf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	uint8_t *to;
+	char probe[1];
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(probe, sizeof(probe), fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		b->failed = true;
+		return -1;
+	}
+	/* The NUL that vsnprintf adds must fit too, if only for a moment. */
+	if (buf_room(b, (size_t)n) == NULL)
+		return -1;
+	if ((size_t)n == b->cap - b->off - b->len &&
+	    buf_enlarge(b, (size_t)n + 1) == -1) {
+		b->failed = true;
+		errno = ENOMEM;
+		return -1;
+	}
+	to = b->p + b->off + b->len;
+	va_start(ap, fmt);
+	(void)vsnprintf((char *)to, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)n;
+	return 0;
+}
+
+int
+buf_addu64(struct buf *b, uint64_t n)
+{
+	uint8_t digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (uint8_t)('0' + n % 10);
+		n /= 10;
+	} while (n != 0);
+	return buf_add(b, digits + at, sizeof(digits) - at);
+}
+
+int
+buf_addhex(struct buf *b, const void *p, size_t n)
+{
+	static const char hex[] = "0123456789abcdef";
+	const uint8_t *from = p;
+	uint8_t *to;
+
+	if (n > SIZE_MAX / 2) {
+		b->failed = true;
+		errno = ENOBUFS;
+		return -1;
+	}
+	if ((to = buf_room(b, n * 2)) == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		to[i * 2] = (uint8_t)hex[from[i] >> 4];
+		to[i * 2 + 1] = (uint8_t)hex[from[i] & 0xf];
+	}
+	b->len += n * 2;
+	return 0;
+}
+
+struct span
+buf_span(const struct buf *b)
+{
+	return span_of(b->p == NULL ? NULL : b->p + b->off, b->len);
+}
+
+void
+buf_drain(struct buf *b, size_t n)
+{
+	assert(n <= b->len);
+	b->off += n;
+	b->len -= n;
+	if (b->len == 0)
+		b->off = 0;
+}

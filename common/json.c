@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The strict JSON reader.  It stands first in line before bytes of agents and
+ * MCP servers: one pass, one token at a time, a bounded stack of open
+ * containers, and every limit checked as it is reached.  Strings without
+ * escapes point into the text; others are decoded into the pool.  The value
+ * pool is all it holds.
+ *
+ * Offsets of failures: the byte that breaks the grammar or the first of an
+ * ill-formed character; the backslash of a bad escape or lone surrogate; the
+ * start of a name, value or bracket that is a duplicate or exceeds a limit;
+ * the end of a text that is too short.
+ */
+#include "json_reader.h"
+
+#include "text.h"
+#include "value_walk.h"
+
+/*
+ * Objects grow sorted up to this many members, and are sorted at their end
+ * beyond it: small ones need no second pass, large ones no quadratic time.
+ */
+#define SORTED_INSERT_MAX	24
+/* Bins of the merge sort: 2^14 > VALUE_MAX_MEMBERS. */
+#define SORT_BINS		15
+
+_Static_assert(VALUE_MAX_DEPTH <= 64, "one bit for each open object");
+_Static_assert(VALUE_MAX_MEMBERS < 1 << SORT_BINS, "bins for every member");
+
+int
+json_reader_fail(struct json_reader *r, enum json_error error,
+    const uint8_t *at)
+{
+	r->fail.error = error;
+	r->fail.at = (size_t)(at - r->base);
+	return -1;
+}
+
+/* The byte at r->p cannot stand there: what is wrong with it? */
+int
+json_reader_unexpected(struct json_reader *r)
+{
+	static const struct span bom = SPAN("\xef\xbb\xbf");
+	struct span rest = span_of(r->p, (size_t)(r->end - r->p));
+
+	if (r->p == r->end)
+		return json_reader_fail(r, JSON_TRUNCATED, r->p);
+	if ((r->p == r->base && span_starts(rest, bom)) ||
+	    text_utf8_len(r->p, r->end) == 0)
+		return json_reader_fail(r, JSON_UTF8, r->p);
+	return json_reader_fail(r, JSON_SYNTAX, r->p);
+}
+
+int
+json_reader_count(struct json_reader *r, size_t n, const uint8_t *at)
+{
+	if (n > VALUE_MAX_BYTES || (r->bytes += n) > VALUE_MAX_BYTES)
+		return json_reader_fail(r, JSON_LIMIT, at);
+	return 0;
+}
+
+/* Skips white space: the next byte, not consumed, or -1 at the end. */
+static int
+reader_peek(struct json_reader *r)
+{
+	for (; r->p < r->end; r->p++) {
+		if (*r->p > ' ')
+			return *r->p;
+		if (*r->p != ' ' && *r->p != '\n' && *r->p != '\t' &&
+		    *r->p != '\r')
+			return *r->p;
+	}
+	return -1;
+}
+
+static int
+read_number(struct json_reader *r, struct span *out)
+{
+	const uint8_t *stop;
+
+	if (!text_number_end(r->p, r->end, &stop)) {
+		if (stop == r->end)
+			return json_reader_fail(r, JSON_TRUNCATED, stop);
+		return json_reader_fail(r, JSON_NUMBER, stop);
+	}
+	*out = span_of(r->p, (size_t)(stop - r->p));
+	if (out->len > VALUE_MAX_NUMBER)
+		return json_reader_fail(r, JSON_NUMBER, r->p);
+	r->p = stop;
+	return json_reader_count(r, sizeof(uint32_t) + out->len, out->p);
+}
+
+static int
+read_literal(struct json_reader *r, const char *name)
+{
+	for (; *name != '\0'; name++, r->p++) {
+		if (r->p == r->end || *r->p != (uint8_t)*name)
+			return json_reader_unexpected(r);
+	}
+	return 0;
+}
+
+/* A value that begins at r->p, its type and text to come; NULL and noted. */
+static struct value *
+new_value(struct json_reader *r)
+{
+	struct value *v = NULL;
+
+	if (json_reader_count(r, 1, r->p) == -1)
+		return NULL;
+	if (r->nodes++ < VALUE_MAX_NODES)
+		v = value_new(r->pool, VALUE_NULL);
+	if (v == NULL)
+		(void)json_reader_fail(r, JSON_LIMIT, r->p);
+	return v;
+}
+
+/* Links a named member into the innermost object. -1 if the name is there. */
+static int
+link_member(struct json_reader *r, struct value *v)
+{
+	struct value *in = r->open[r->depth - 1], **at;
+	uint64_t bit = 1ULL << (r->depth - 1);
+	int order;
+
+	if (in->last == NULL || (r->unsorted & bit) != 0 ||
+	    (order = span_cmp(v->key, in->last->key)) > 0) {
+		value_link_last(in, v);
+		return 0;
+	}
+	if (in->count >= SORTED_INSERT_MAX && order < 0) {
+		r->unsorted |= bit;
+		value_link_last(in, v);
+		return 0;
+	}
+	/* It ends at the last one, which is not less. */
+	at = &in->child;
+	while ((order = span_cmp(v->key, (*at)->key)) > 0)
+		at = &(*at)->next;
+	if (order == 0)
+		return -1;
+	v->next = *at;
+	*at = v;
+	in->count++;
+	return 0;
+}
+
+/* Merges sorted lists; of equals those of a come first. */
+static struct value *
+merge_members(struct value *a, struct value *b)
+{
+	struct value *head = NULL, **at = &head;
+
+	while (a != NULL && b != NULL) {
+		if (span_cmp(a->key, b->key) <= 0) {
+			*at = a;
+			a = a->next;
+		} else {
+			*at = b;
+			b = b->next;
+		}
+		at = &(*at)->next;
+	}
+	*at = a != NULL ? a : b;
+	return head;
+}
+
+static struct value *
+sort_members(struct value *list)
+{
+	struct value *bin[SORT_BINS] = {NULL}, *run;
+	unsigned i;
+
+	while ((run = list) != NULL) {
+		list = run->next;
+		run->next = NULL;
+		for (i = 0; bin[i] != NULL; i++) {
+			run = merge_members(bin[i], run);
+			bin[i] = NULL;
+		}
+		bin[i] = run;
+	}
+	for (i = 0; i < SORT_BINS; i++)
+		run = merge_members(bin[i], run);
+	return run;
+}
+
+/* Sorts a large object that is complete and finds duplicates in it. */
+static int
+sort_object(struct json_reader *r, struct value *object)
+{
+	size_t at, first = SIZE_MAX;
+	struct value *v;
+
+	object->child = sort_members(object->child);
+	for (v = object->child; v->next != NULL; v = v->next) {
+		if (!span_eq(v->key, v->next->key))
+			continue;
+		if ((at = json_reader_offset(r, v->next->key)) < first)
+			first = at;
+	}
+	object->last = v;
+	if (first != SIZE_MAX)
+		return json_reader_fail(r, JSON_DUPLICATE, r->base + first);
+	return 0;
+}
+
+/* The innermost open container ends with the bracket at r->p. */
+static int
+close_container(struct json_reader *r)
+{
+	uint64_t bit = 1ULL << --r->depth;
+
+	r->p++;
+	r->want = r->depth == 0 ? WANT_END : WANT_COMMA;
+	if ((r->unsorted & bit) == 0)
+		return 0;
+	r->unsorted &= ~bit;
+	return sort_object(r, r->open[r->depth]);
+}
+
+static int
+open_container(struct json_reader *r, struct value *v, enum value_type type)
+{
+	if (r->depth == VALUE_MAX_DEPTH)
+		return json_reader_fail(r, JSON_DEPTH, r->p);
+	v->type = type;
+	r->open[r->depth++] = v;
+	r->want = type == VALUE_ARRAY ? WANT_ELEMENT : WANT_MEMBER;
+	r->p++;
+	return json_reader_count(r, sizeof(uint32_t), r->p - 1);
+}
+
+/* A name and its colon: makes the member and links it, its value to come. */
+static int
+read_member(struct json_reader *r)
+{
+	const uint8_t *at = r->p;
+	struct value *v;
+
+	if (*r->p != '"')
+		return json_reader_unexpected(r);
+	if (r->open[r->depth - 1]->count == VALUE_MAX_MEMBERS)
+		return json_reader_fail(r, JSON_LIMIT, at);
+	if ((v = new_value(r)) == NULL || json_reader_string(r, &v->key) == -1)
+		return -1;
+	if (link_member(r, v) == -1)
+		return json_reader_fail(r, JSON_DUPLICATE, at);
+	if (reader_peek(r) != ':')
+		return json_reader_unexpected(r);
+	r->p++;
+	r->slot = v;
+	r->want = WANT_VALUE;
+	return 0;
+}
+
+/* The place for the value at r->p: a member's own, an element, or the root. */
+static struct value *
+take_slot(struct json_reader *r)
+{
+	struct value *v = r->slot;
+
+	if (v != NULL) {
+		r->slot = NULL;
+		return v;
+	}
+	if ((v = new_value(r)) == NULL)
+		return NULL;
+	if (r->depth == 0)
+		r->root = v;
+	else
+		value_link_last(r->open[r->depth - 1], v);
+	return v;
+}
+
+/* The scalar at r->p, which begins with c. */
+static int
+read_scalar(struct json_reader *r, struct value *v, int c)
+{
+	switch (c) {
+	case '"':
+		v->type = VALUE_STRING;
+		return json_reader_string(r, &v->text);
+	case 't':
+		v->type = VALUE_TRUE;
+		return read_literal(r, "true");
+	case 'f':
+		v->type = VALUE_FALSE;
+		return read_literal(r, "false");
+	case 'n':
+		v->type = VALUE_NULL;
+		return read_literal(r, "null");
+	default:
+		if (c != '-' && !text_is_digit((uint8_t)c))
+			return json_reader_unexpected(r);
+		v->type = VALUE_NUMBER;
+		return read_number(r, &v->text);
+	}
+}
+
+static int
+read_value(struct json_reader *r, int c)
+{
+	struct value *v;
+
+	if ((v = take_slot(r)) == NULL)
+		return -1;
+	if (c == '{')
+		return open_container(r, v, VALUE_OBJECT);
+	if (c == '[')
+		return open_container(r, v, VALUE_ARRAY);
+	r->want = r->depth == 0 ? WANT_END : WANT_COMMA;
+	return read_scalar(r, v, c);
+}
+
+static int
+read_comma(struct json_reader *r, int c)
+{
+	enum value_type type = r->open[r->depth - 1]->type;
+
+	if (c == ',') {
+		r->want = type == VALUE_ARRAY ? WANT_VALUE : WANT_NAME;
+		r->p++;
+		return 0;
+	}
+	if (c == (type == VALUE_ARRAY ? ']' : '}'))
+		return close_container(r);
+	return json_reader_unexpected(r);
+}
+
+static int
+read_token(struct json_reader *r, int c)
+{
+	switch (r->want) {
+	case WANT_ELEMENT:
+		if (c == ']')
+			return close_container(r);
+		return read_value(r, c);
+	case WANT_VALUE:
+		return read_value(r, c);
+	case WANT_MEMBER:
+		if (c == '}')
+			return close_container(r);
+		return read_member(r);
+	case WANT_NAME:
+		return read_member(r);
+	case WANT_COMMA:
+		return read_comma(r, c);
+	case WANT_END:
+		break;
+	}
+	return json_reader_fail(r, JSON_TRAILING, r->p);
+}
+
+const struct value *
+json_read(struct value_pool *pool, struct span text, struct json_fail *fail)
+{
+	struct json_reader r;
+	int c;
+
+	if (text.p == NULL)
+		text = SPAN("");
+	r.pool = pool;
+	r.base = r.p = text.p;
+	r.end = text.p + text.len;
+	r.root = r.slot = NULL;
+	r.unsorted = 0;
+	r.depth = r.nodes = 0;
+	r.bytes = 0;
+	r.want = WANT_VALUE;
+	r.fail = (struct json_fail){JSON_OK, 0};
+	while ((c = reader_peek(&r)) != -1) {
+		if (read_token(&r, c) == -1)
+			break;
+	}
+	if (c == -1 && r.want != WANT_END)
+		(void)json_reader_fail(&r, JSON_TRUNCATED, r.end);
+	if (fail != NULL)
+		*fail = r.fail;
+	return r.fail.error == JSON_OK ? r.root : NULL;
+}
+
+const char *
+json_strerror(enum json_error error)
+{
+	switch (error) {
+	case JSON_OK:
+		return "no error";
+	case JSON_SYNTAX:
+		return "not JSON";
+	case JSON_TRUNCATED:
+		return "ends too early";
+	case JSON_TRAILING:
+		return "something after the value";
+	case JSON_DUPLICATE:
+		return "duplicate member name";
+	case JSON_UTF8:
+		return "not well-formed Unicode";
+	case JSON_NUMBER:
+		return "bad number";
+	case JSON_DEPTH:
+		return "nested too deeply";
+	case JSON_LIMIT:
+		return "too large";
+	}
+	return "unknown error";
+}

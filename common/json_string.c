@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Strings of the JSON reader: found, checked and, where there are escapes,
+ * decoded into the pool.  Every read is bounded by the end of the text; what
+ * is written is bounded by the length of what was read.
+ */
+#include "json_reader.h"
+
+#include "text.h"
+
+/* Four hex digits, or -1 with the failure noted for the escape at esc. */
+static int
+read_hex4(struct json_reader *r, const uint8_t *esc, const uint8_t *p)
+{
+	int n = 0;
+
+	for (unsigned i = 0; i < 4; i++, p++) {
+		if (p == r->end)
+			return json_reader_fail(r, JSON_TRUNCATED, p);
+		if (text_is_digit(*p))
+			n = n * 16 + (*p - '0');
+		else if ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'f')
+			n = n * 16 + ((*p | 0x20) - 'a' + 10);
+		else
+			return json_reader_fail(r, JSON_SYNTAX, esc);
+	}
+	return n;
+}
+
+static uint8_t *
+put_utf8(uint8_t *to, int c)
+{
+	if (c < 0x80) {
+		*to++ = (uint8_t)c;
+		return to;
+	}
+	if (c < 0x800) {
+		*to++ = (uint8_t)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			*to++ = (uint8_t)(0xe0 | c >> 12);
+		} else {
+			*to++ = (uint8_t)(0xf0 | c >> 18);
+			*to++ = (uint8_t)(0x80 | (c >> 12 & 0x3f));
+		}
+		*to++ = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+	}
+	*to++ = (uint8_t)(0x80 | (c & 0x3f));
+	return to;
+}
+
+/* \uXXXX or a surrogate pair at r->p. The code point, or -1. */
+static int
+read_unicode(struct json_reader *r)
+{
+	const uint8_t *esc = r->p;
+	int high, low;
+
+	if ((high = read_hex4(r, esc, esc + 2)) == -1)
+		return -1;
+	r->p = esc + 6;
+	if (high < 0xd800 || high > 0xdfff)
+		return high;
+	if (high > 0xdbff)
+		return json_reader_fail(r, JSON_UTF8, esc);
+	for (unsigned i = 0; i < 2; i++) {
+		if (r->p + i == r->end)
+			return json_reader_fail(r, JSON_TRUNCATED, r->end);
+		if (r->p[i] != "\\u"[i])
+			return json_reader_fail(r, JSON_UTF8, esc);
+	}
+	if ((low = read_hex4(r, r->p, r->p + 2)) == -1)
+		return -1;
+	if (low < 0xdc00 || low > 0xdfff)
+		return json_reader_fail(r, JSON_UTF8, esc);
+	r->p += 6;
+	return 0x10000 + (high - 0xd800) * 0x400 + (low - 0xdc00);
+}
+
+/* The escape at r->p, decoded to *to, which advances. */
+static int
+read_escape(struct json_reader *r, uint8_t **to)
+{
+	/* Pairs of letter and meaning. */
+	static const char plain[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+	int c;
+
+	if (r->end - r->p < 2)
+		return json_reader_fail(r, JSON_TRUNCATED, r->end);
+	if (r->p[1] == 'u') {
+		if ((c = read_unicode(r)) == -1)
+			return -1;
+		*to = put_utf8(*to, c);
+		return 0;
+	}
+	for (const char *s = plain; *s != '\0'; s += 2) {
+		if (r->p[1] == (uint8_t)*s) {
+			*(*to)++ = (uint8_t)s[1];
+			r->p += 2;
+			return 0;
+		}
+	}
+	return json_reader_fail(r, JSON_SYNTAX, r->p);
+}
+
+/* The closing quote of a string that goes on at p, or end. */
+static const uint8_t *
+find_quote(const uint8_t *start, const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *q, *back;
+
+	while ((q = memchr(p, '"', (size_t)(end - p))) != NULL) {
+		/* Every run of backslashes is looked at once: linear. */
+		for (back = q; back > start && back[-1] == '\\';)
+			back--;
+		if ((q - back) % 2 == 0)
+			return q;
+		p = q + 1;
+	}
+	return end;
+}
+
+/*
+ * The rest of a string with an escape at `stop`, its contents from `start`.
+ * Decoded text is never longer than it was.  A word before it holds the
+ * offset of the string, for json_reader_offset().
+ */
+static int
+read_escaped(struct json_reader *r, const uint8_t *start, const uint8_t *stop,
+    struct span *out)
+{
+	size_t had, offset = (size_t)(start - r->base) - 1, n;
+	uint8_t *mem, *to;
+
+	had = (size_t)(find_quote(start, stop, r->end) - start);
+	had += sizeof(offset);
+	if ((mem = value_pool_alloc(r->pool, had)) == NULL)
+		return json_reader_fail(r, JSON_LIMIT, start - 1);
+	memcpy(mem, &offset, sizeof(offset));
+	to = mem + sizeof(offset);
+	r->p = start;
+	for (;;) {
+		n = (size_t)(stop - r->p);
+		memcpy(to, r->p, n);
+		to += n;
+		r->p = stop;
+		if (r->p == r->end || *r->p != '\\')
+			break;
+		if (read_escape(r, &to) == -1)
+			return -1;
+		stop = text_plain_end(r->p, r->end);
+	}
+	if (r->p == r->end || *r->p != '"')
+		return json_reader_unexpected(r);
+	r->p++;
+	n = (size_t)(to - mem);
+	value_pool_trim(r->pool, mem, had, n);
+	*out = span_of(mem + sizeof(offset), n - sizeof(offset));
+	return 0;
+}
+
+/* The string whose quote is at r->p. */
+int
+json_reader_string(struct json_reader *r, struct span *out)
+{
+	const uint8_t *start = r->p + 1, *stop;
+
+	stop = text_plain_end(start, r->end);
+	if (stop < r->end && *stop == '"') {
+		*out = span_of(start, (size_t)(stop - start));
+		r->p = stop + 1;
+	} else if (stop < r->end && *stop == '\\') {
+		if (read_escaped(r, start, stop, out) == -1)
+			return -1;
+	} else {
+		r->p = stop;
+		return json_reader_unexpected(r);
+	}
+	if (out->len > VALUE_MAX_STRING)
+		return json_reader_fail(r, JSON_LIMIT, start - 1);
+	return json_reader_count(r, sizeof(uint32_t) + out->len, start - 1);
+}
+
+size_t
+json_reader_offset(const struct json_reader *r, struct span text)
+{
+	size_t offset;
+
+	if (text.p > r->base && text.p < r->end)
+		return (size_t)(text.p - r->base) - 1;
+	memcpy(&offset, text.p - sizeof(offset), sizeof(offset));
+	return offset;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The canonical writer: one text for one value, which is what is hashed,
+ * shown, logged and sent.  It trusts trees to be sorted and texts to be
+ * checked, as everything that comes from a reader or decoder is.
+ */
+#include "json.h"
+
+#include <errno.h>
+
+#include "text.h"
+#include "value_walk.h"
+
+#define ESCAPE_MAX	6
+
+/* The first byte that must be escaped, or end. */
+static const uint8_t *
+write_plain_end(const uint8_t *p, const uint8_t *end)
+{
+	uint64_t flags, w;
+
+	while ((size_t)(end - p) >= sizeof(w)) {
+		if ((flags = text_special(text_word(p))) != 0)
+			return p + (__builtin_ctzll(flags) >> 3);
+		p += sizeof(w);
+	}
+	while (p < end && !text_is_special(*p))
+		p++;
+	return p;
+}
+
+/* The escape of a special byte, and its length. */
+static size_t
+put_escape(uint8_t *to, uint8_t c)
+{
+	static const char hex[] = "0123456789abcdef";
+	static const char letters[] = "btn\0fr";	/* from U+0008 on */
+
+	to[0] = '\\';
+	if (c == '"' || c == '\\') {
+		to[1] = c;
+		return 2;
+	}
+	if (c >= '\b' && c <= '\r' && letters[c - '\b'] != '\0') {
+		to[1] = (uint8_t)letters[c - '\b'];
+		return 2;
+	}
+	to[1] = 'u';
+	to[2] = to[3] = '0';
+	to[4] = (uint8_t)hex[c >> 4];
+	to[5] = (uint8_t)hex[c & 0xf];
+	return ESCAPE_MAX;
+}
+
+/* The rest of a string from the first byte that needs an escape on. */
+static int
+write_escaped(struct buf *b, const uint8_t *p, const uint8_t *end)
+{
+	uint8_t escape[ESCAPE_MAX], *to;
+	const uint8_t *stop;
+	size_t len, n;
+
+	while (p < end) {
+		len = put_escape(escape, *p++);
+		stop = write_plain_end(p, end);
+		n = (size_t)(stop - p);
+		if ((to = buf_room(b, len + n)) == NULL)
+			return -1;
+		memcpy(to, escape, len);
+		memcpy(to + len, p, n);
+		buf_grow(b, len + n);
+		p = stop;
+	}
+	return 0;
+}
+
+/* A string in quotes, with one byte after it unless that is 0. */
+static int
+write_string(struct buf *b, struct span s, uint8_t after)
+{
+	size_t n, tail = after != 0 ? 2 : 1;
+	const uint8_t *end, *stop;
+	uint8_t *to;
+
+	if (s.p == NULL)
+		s = SPAN("");
+	end = s.p + s.len;
+	/* Mostly there is nothing to escape: then it goes in one piece. */
+	stop = write_plain_end(s.p, end);
+	n = (size_t)(stop - s.p);
+	if ((to = buf_room(b, 1 + n + tail)) == NULL)
+		return -1;
+	*to++ = '"';
+	if (n != 0)
+		memcpy(to, s.p, n);
+	to += n;
+	n++;
+	if (stop != end) {
+		buf_grow(b, n);
+		if (write_escaped(b, stop, end) == -1 ||
+		    (to = buf_room(b, tail)) == NULL)
+			return -1;
+		n = 0;
+	}
+	to[0] = '"';
+	if (after != 0)
+		to[1] = after;
+	buf_grow(b, n + tail);
+	return 0;
+}
+
+int
+json_write_string(struct buf *b, struct span s)
+{
+	return write_string(b, s, 0);
+}
+
+/* A scalar, or the opening of a container (all of an empty one). */
+static int
+write_node(struct buf *b, const struct value *v)
+{
+	switch (v->type) {
+	case VALUE_NULL:
+		return buf_add(b, "null", 4);
+	case VALUE_FALSE:
+		return buf_add(b, "false", 5);
+	case VALUE_TRUE:
+		return buf_add(b, "true", 4);
+	case VALUE_NUMBER:
+		return buf_addspan(b, v->text);
+	case VALUE_STRING:
+		return json_write_string(b, v->text);
+	case VALUE_ARRAY:
+		return buf_add(b, "[]", v->child == NULL ? 2 : 1);
+	case VALUE_OBJECT:
+		return buf_add(b, "{}", v->child == NULL ? 2 : 1);
+	}
+	errno = EINVAL;
+	return -1;
+}
+
+/* The brackets of containers that ended, and the comma before what follows. */
+static int
+write_between(struct buf *b, const struct value_walk *w, unsigned closed,
+    bool comma)
+{
+	while (closed-- != 0) {
+		if (buf_addc(b, w->up[w->depth + closed]->type == VALUE_ARRAY ?
+		    ']' : '}') == -1)
+			return -1;
+	}
+	return comma ? buf_addc(b, ',') : 0;
+}
+
+int
+json_write(struct buf *b, const struct value *v)
+{
+	struct value_walk walk;
+	const struct value *next;
+	size_t before = b->len;
+	unsigned closed;
+
+	walk.depth = 0;
+	for (;;) {
+		if (value_walk_too_deep(&walk, v)) {
+			errno = ENOBUFS;
+			goto fail;
+		}
+		if (value_walk_in_object(&walk) &&
+		    write_string(b, v->key, ':') == -1)
+			goto fail;
+		if (write_node(b, v) == -1)
+			goto fail;
+		next = value_walk_next(&walk, v, &closed);
+		if (write_between(b, &walk, closed,
+		    next != NULL && next != v->child) == -1)
+			goto fail;
+		if ((v = next) == NULL)
+			return 0;
+	}
+fail:
+	b->len = before;
+	b->failed = true;
+	return -1;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What does not fit span.h: copies and comparisons of bytes from outside.
+ * Holds nothing and trusts nothing about what a span contains.
+ */
+#include "span.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static uint8_t
+span_lower(uint8_t c)
+{
+	return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
+}
+
+bool
+span_ieq(struct span a, struct span b)
+{
+	if (a.len != b.len)
+		return false;
+	for (size_t i = 0; i < a.len; i++) {
+		if (span_lower(a.p[i]) != span_lower(b.p[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool
+span_has_nul(struct span s)
+{
+	return s.len != 0 && memchr(s.p, '\0', s.len) != NULL;
+}
+
+char *
+span_dup(struct span s)
+{
+	char *copy;
+
+	if (span_has_nul(s)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	if (s.len == SIZE_MAX || (copy = malloc(s.len + 1)) == NULL) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (s.len != 0)
+		memcpy(copy, s.p, s.len);
+	copy[s.len] = '\0';
+	return copy;
+}
+
+int
+span_copy(struct span s, char *dst, size_t cap)
+{
+	if (s.len >= cap) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	if (span_has_nul(s)) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (s.len != 0)
+		memcpy(dst, s.p, s.len);
+	dst[s.len] = '\0';
+	return 0;
+}
+
+int
+span_u64(struct span s, uint64_t max, uint64_t *out)
+{
+	uint64_t n = 0;
+	unsigned digit;
+
+	if (s.len == 0 || (s.len > 1 && s.p[0] == '0'))
+		goto bad;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9')
+			goto bad;
+		digit = (unsigned)(s.p[i] - '0');
+		if (digit > max || n > (max - digit) / 10)
+			goto bad;
+		n = n * 10 + digit;
+	}
+	*out = n;
+	return 0;
+bad:
+	errno = EINVAL;
+	return -1;
+}

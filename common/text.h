@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Scanners shared by the JSON reader and the value decoder, so that both take
+ * exactly the same texts.  They hold nothing, never read at or past `end`, and
+ * take bytes from outside.  Words of eight bytes are looked at in one go; the
+ * lowest flagged byte is exact because both our machines are little-endian.
+ */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include "span.h"
+
+#define TEXT_ONES	0x0101010101010101ULL
+#define TEXT_HIGHS	0x8080808080808080ULL
+
+static inline uint64_t
+text_word(const uint8_t *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof(w));
+	return w;
+}
+
+/* High bits where a byte equals c (which is < 0x80); see above on exactness. */
+static inline uint64_t
+text_match(uint64_t w, uint8_t c)
+{
+	w ^= TEXT_ONES * c;
+	return (w - TEXT_ONES) & ~w & TEXT_HIGHS;
+}
+
+/* High bits where a byte needs an escape: below 0x20, quote or backslash. */
+static inline uint64_t
+text_special(uint64_t w)
+{
+	return (((w - TEXT_ONES * 0x20) & ~w) & TEXT_HIGHS) |
+	    text_match(w, '"') | text_match(w, '\\');
+}
+
+static inline bool
+text_is_special(uint8_t c)
+{
+	return c < 0x20 || c == '"' || c == '\\';
+}
+
+static inline bool
+text_is_digit(uint8_t c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool
+text_is_tail(uint8_t c, uint8_t lo, uint8_t hi)
+{
+	return c >= lo && c <= hi;
+}
+
+/*
+ * Length of the well-formed UTF-8 sequence at p < end (Unicode, table 3-7), or
+ * 0: overlong, surrogate, above U+10FFFF, cut short, or no lead byte.
+ */
+static inline size_t
+text_utf8_len(const uint8_t *p, const uint8_t *end)
+{
+	size_t left = (size_t)(end - p);
+	uint8_t c = p[0], lo = 0x80, hi = 0xbf;
+
+	if (c < 0x80)
+		return 1;
+	if (c < 0xc2 || c > 0xf4 || left < 2)
+		return 0;
+	if (c == 0xe0)
+		lo = 0xa0;
+	else if (c == 0xed)
+		hi = 0x9f;
+	else if (c == 0xf0)
+		lo = 0x90;
+	else if (c == 0xf4)
+		hi = 0x8f;
+	if (!text_is_tail(p[1], lo, hi))
+		return 0;
+	if (c < 0xe0)
+		return 2;
+	if (left < 3 || !text_is_tail(p[2], 0x80, 0xbf))
+		return 0;
+	if (c < 0xf0)
+		return 3;
+	if (left < 4 || !text_is_tail(p[3], 0x80, 0xbf))
+		return 0;
+	return 4;
+}
+
+/*
+ * The first byte that is not plain text of a JSON string: a quote, a
+ * backslash, a control character, ill-formed UTF-8, or end.
+ */
+static inline const uint8_t *
+text_plain_end(const uint8_t *p, const uint8_t *end)
+{
+	uint64_t flags, w;
+	size_t n;
+
+	while (p < end) {
+		if ((size_t)(end - p) >= sizeof(w)) {
+			w = text_word(p);
+			flags = text_special(w) | (w & TEXT_HIGHS);
+			if (flags == 0) {
+				p += sizeof(w);
+				continue;
+			}
+			p += __builtin_ctzll(flags) >> 3;
+		}
+		if (text_is_special(*p))
+			return p;
+		/* Where one is not ASCII, the next is likely not, either. */
+		do {
+			if ((n = text_utf8_len(p, end)) == 0)
+				return p;
+			p += n;
+		} while (p < end && *p >= 0x80);
+	}
+	return p;
+}
+
+/*
+ * RFC 8259 section 6 at p: true with *stop after the number, or false with
+ * *stop at the byte (or end) that breaks it.  Takes as much as is a number.
+ */
+static inline bool
+text_number_end(const uint8_t *p, const uint8_t *end, const uint8_t **stop)
+{
+	bool good = false;
+
+	if (p < end && *p == '-')
+		p++;
+	if (p == end || !text_is_digit(*p))
+		goto out;
+	if (*p++ == '0') {
+		if (p < end && text_is_digit(*p))
+			goto out;
+	}
+	while (p < end && text_is_digit(*p))
+		p++;
+	if (p < end && *p == '.') {
+		if (++p == end || !text_is_digit(*p))
+			goto out;
+		while (p < end && text_is_digit(*p))
+			p++;
+	}
+	if (p < end && (*p == 'e' || *p == 'E')) {
+		if (++p < end && (*p == '+' || *p == '-'))
+			p++;
+		if (p == end || !text_is_digit(*p))
+			goto out;
+		while (p < end && text_is_digit(*p))
+			p++;
+	}
+	good = true;
+out:
+	*stop = p;
+	return good;
+}
+
+#endif

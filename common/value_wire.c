@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The wire form of value trees.  The decoder faces a peer process that may be
+ * taken over: it accepts exactly one encoding of each value, within all limits,
+ * and needs no stack for depth.  Texts it returns point into the message.
+ */
+#include "value.h"
+
+#include <endian.h>
+#include <errno.h>
+
+#include "text.h"
+#include "value_walk.h"
+
+/* The type byte is the enum's number; both ends are built from one tree. */
+_Static_assert(VALUE_NULL == 0 && VALUE_OBJECT == 6, "wire numbers of types");
+
+bool
+utf8_valid(struct span s)
+{
+	const uint8_t *p, *end;
+	uint64_t high;
+	size_t n;
+
+	if (s.len == 0)
+		return true;
+	p = s.p;
+	end = s.p + s.len;
+	while (p < end) {
+		if ((size_t)(end - p) >= sizeof(high)) {
+			high = text_word(p) & TEXT_HIGHS;
+			if (high == 0) {
+				p += sizeof(high);
+				continue;
+			}
+			p += __builtin_ctzll(high) >> 3;
+		}
+		do {
+			if ((n = text_utf8_len(p, end)) == 0)
+				return false;
+			p += n;
+		} while (p < end && *p >= 0x80);
+	}
+	return true;
+}
+
+static uint8_t *
+put_u32(uint8_t *p, size_t n)
+{
+	uint32_t le = htole32((uint32_t)n);
+
+	memcpy(p, &le, sizeof(le));
+	return p + sizeof(le);
+}
+
+static uint8_t *
+put_span(uint8_t *p, struct span s)
+{
+	p = put_u32(p, s.len);
+	if (s.len != 0)
+		memcpy(p, s.p, s.len);
+	return p + s.len;
+}
+
+/* One node, its name before it. -1 with errno from the buffer. */
+static int
+encode_node(struct buf *b, const struct value *v, bool named)
+{
+	size_t need = 1;
+	uint8_t *p;
+
+	if (v->text.len > VALUE_MAX_STRING || v->key.len > VALUE_MAX_STRING) {
+		errno = ENOBUFS;
+		return -1;
+	}
+	if (named)
+		need += sizeof(uint32_t) + v->key.len;
+	if (value_has_text(v))
+		need += sizeof(uint32_t) + v->text.len;
+	else if (value_is_container(v))
+		need += sizeof(uint32_t);
+	if ((p = buf_room(b, need)) == NULL)
+		return -1;
+	if (named)
+		p = put_span(p, v->key);
+	*p++ = (uint8_t)v->type;
+	if (value_has_text(v))
+		put_span(p, v->text);
+	else if (value_is_container(v))
+		put_u32(p, v->count);
+	buf_grow(b, need);
+	return 0;
+}
+
+int
+value_encode(const struct value *v, struct buf *b)
+{
+	struct value_walk walk;
+	size_t before = b->len;
+	unsigned closed, nodes = 0;
+
+	walk.depth = 0;
+	do {
+		if (++nodes > VALUE_MAX_NODES || value_walk_too_deep(&walk, v))
+			goto limit;
+		if (encode_node(b, v, value_walk_in_object(&walk)) == -1)
+			goto fail;
+		if (b->len - before > VALUE_MAX_BYTES)
+			goto limit;
+		v = value_walk_next(&walk, v, &closed);
+	} while (v != NULL);
+	return 0;
+limit:
+	errno = ENOBUFS;
+fail:
+	b->len = before;
+	b->failed = true;
+	return -1;
+}
+
+struct decoder {
+	struct value_pool *pool;
+	const uint8_t *p, *end;
+	unsigned nodes, depth;
+	struct value *open[VALUE_MAX_DEPTH];
+	uint32_t left[VALUE_MAX_DEPTH];		/* still to come in each */
+};
+
+static int
+get_u32(struct decoder *d, uint32_t *n)
+{
+	if ((size_t)(d->end - d->p) < sizeof(*n))
+		return -1;
+	memcpy(n, d->p, sizeof(*n));
+	*n = le32toh(*n);
+	d->p += sizeof(*n);
+	return 0;
+}
+
+static int
+get_text(struct decoder *d, size_t max, struct span *s)
+{
+	uint32_t len;
+
+	if (get_u32(d, &len) == -1 || len > max ||
+	    len > (size_t)(d->end - d->p))
+		return -1;
+	*s = span_of(d->p, len);
+	d->p += len;
+	return 0;
+}
+
+static int
+get_string(struct decoder *d, struct span *s)
+{
+	if (get_text(d, VALUE_MAX_STRING, s) == -1 || !utf8_valid(*s))
+		return -1;
+	return 0;
+}
+
+static int
+get_number(struct decoder *d, struct span *s)
+{
+	const uint8_t *stop;
+
+	if (get_text(d, VALUE_MAX_NUMBER, s) == -1 ||
+	    !text_number_end(s->p, s->p + s->len, &stop) ||
+	    stop != s->p + s->len)
+		return -1;
+	return 0;
+}
+
+/* v becomes the innermost open container, unless it is empty. */
+static int
+get_container(struct decoder *d, struct value *v)
+{
+	uint32_t max = VALUE_MAX_NODES, count;
+
+	if (v->type == VALUE_OBJECT)
+		max = VALUE_MAX_MEMBERS;
+	if (d->depth == VALUE_MAX_DEPTH || get_u32(d, &count) == -1 ||
+	    count > max)
+		return -1;
+	if (count == 0)
+		return 0;
+	d->open[d->depth] = v;
+	d->left[d->depth++] = count;
+	return 0;
+}
+
+static int
+get_name(struct decoder *d, const struct value *object, struct span *key)
+{
+	if (get_string(d, key) == -1)
+		return -1;
+	if (object->last != NULL && span_cmp(*key, object->last->key) <= 0)
+		return -1;
+	return 0;
+}
+
+/* One node with its name, linked into what is open. NULL with errno. */
+static struct value *
+get_node(struct decoder *d)
+{
+	struct value *in = NULL, *v;
+	struct span key = {NULL, 0};
+	int r = 0;
+
+	if (d->depth != 0) {
+		in = d->open[d->depth - 1];
+		d->left[d->depth - 1]--;
+	}
+	errno = EBADMSG;
+	if (in != NULL && in->type == VALUE_OBJECT &&
+	    get_name(d, in, &key) == -1)
+		return NULL;
+	if (d->p == d->end || *d->p > VALUE_OBJECT ||
+	    ++d->nodes > VALUE_MAX_NODES)
+		return NULL;
+	if ((v = value_new(d->pool, (enum value_type)*d->p++)) == NULL)
+		return NULL;
+	v->key = key;
+	if (v->type == VALUE_STRING)
+		r = get_string(d, &v->text);
+	else if (v->type == VALUE_NUMBER)
+		r = get_number(d, &v->text);
+	else if (value_is_container(v))
+		r = get_container(d, v);
+	if (r == -1)
+		return NULL;
+	if (in != NULL)
+		value_link_last(in, v);
+	return v;
+}
+
+const struct value *
+value_decode(struct value_pool *pool, struct span from)
+{
+	struct decoder d;
+	const struct value *root;
+
+	if (from.len == 0 || from.len > VALUE_MAX_BYTES)
+		goto bad;
+	d.pool = pool;
+	d.p = from.p;
+	d.end = from.p + from.len;
+	d.nodes = d.depth = 0;
+	if ((root = get_node(&d)) == NULL)
+		return NULL;
+	while (d.depth != 0) {
+		if (d.left[d.depth - 1] == 0)
+			d.depth--;
+		else if (get_node(&d) == NULL)
+			return NULL;
+	}
+	if (d.p == d.end)
+		return root;
+bad:
+	errno = EBADMSG;
+	return NULL;
+}
