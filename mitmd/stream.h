@@ -9,7 +9,10 @@
  * exchange that auditd released is open, in total exactly the announced
  * length.  keyd -> mitmd: HEAD once (u16 status, u8 framing: 0 no body, 1
  * length, 2 chunked or until close; u64 length; then headers as in REQUEST),
- * BODY, then END or FAIL (text).  After FAIL the stream closes.
+ * BODY, then END or FAIL.  FAIL's text is the status that the agent may be
+ * told when no HEAD came yet, three digits, a space and a constant reason.
+ * After FAIL the stream closes.  END may come before the body was read whole:
+ * keyd then still counts its rest, but drops it.
  */
 #ifndef STREAM_H
 #define STREAM_H

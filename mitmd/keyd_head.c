@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Writes a request head from checked values, without allocation.  Every value
+ * was checked against the provider file before; that no control character
+ * gets into a head is checked here again, as this is where it would matter.
+ */
+#include "keyd_head.h"
+
+#include <errno.h>
+
+#include "provider.h"
+
+struct head_out {
+	uint8_t *p;
+	size_t cap, len;
+	int error;
+};
+
+static void
+head_put(struct head_out *o, struct span s)
+{
+	uint8_t c;
+
+	if (o->error != 0)
+		return;
+	if (s.len > o->cap - o->len) {
+		o->error = ENOBUFS;
+		return;
+	}
+	for (size_t i = 0; i < s.len; i++) {
+		c = s.p[i];
+		if ((c < 0x20 && c != '\t') || c == 0x7f) {
+			o->error = EBADMSG;
+			return;
+		}
+		o->p[o->len++] = c;
+	}
+}
+
+static void
+head_put_eol(struct head_out *o)
+{
+	if (o->error != 0)
+		return;
+	if (o->cap - o->len < 2) {
+		o->error = ENOBUFS;
+		return;
+	}
+	o->p[o->len++] = '\r';
+	o->p[o->len++] = '\n';
+}
+
+static void
+head_put_u64(struct head_out *o, uint64_t n)
+{
+	uint8_t digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (uint8_t)('0' + n % 10);
+		n /= 10;
+	} while (n != 0);
+	head_put(o, span_of(digits + at, sizeof(digits) - at));
+}
+
+static void
+head_put_field(struct head_out *o, struct span name, struct span value)
+{
+	head_put(o, name);
+	head_put(o, SPAN(": "));
+	head_put(o, value);
+	head_put_eol(o);
+}
+
+static void
+head_put_host(struct head_out *o, const struct keyd_head *h)
+{
+	bool literal = memchr(h->host.p, ':', h->host.len) != NULL;
+
+	head_put(o, SPAN("host: "));
+	if (literal)
+		head_put(o, SPAN("["));
+	head_put(o, h->host);
+	if (literal)
+		head_put(o, SPAN("]"));
+	if (h->port != (h->tls ? 443 : 80)) {
+		head_put(o, SPAN(":"));
+		head_put_u64(o, h->port);
+	}
+	head_put_eol(o);
+}
+
+static void
+head_put_line(struct head_out *o, const struct keyd_head *h)
+{
+	head_put(o, h->method);
+	head_put(o, SPAN(" "));
+	head_put(o, h->prefix);
+	head_put(o, h->path);
+	if (h->query.len != 0) {
+		head_put(o, SPAN("?"));
+		head_put(o, h->query);
+	}
+	head_put(o, SPAN(" HTTP/1.1"));
+	head_put_eol(o);
+}
+
+/* What no body is expected of says nothing of its length (RFC 9110 8.6). */
+static bool
+head_has_length(const struct keyd_head *h)
+{
+	return h->length != 0 || span_is(h->method, "POST") ||
+	    span_is(h->method, "PUT") || span_is(h->method, "PATCH");
+}
+
+static void
+head_put_allowed(struct head_out *o, struct span headers)
+{
+	struct span name, value;
+	int r;
+
+	while ((r = provider_unpack(&headers, &name, &value)) == 1) {
+		if (name.len != 0 && name.p[0] == ':')
+			continue;
+		head_put_field(o, name, value);
+	}
+	if (r == -1 && o->error == 0)
+		o->error = EBADMSG;
+}
+
+int
+keyd_head_compose(const struct keyd_head *h, uint8_t *dst, size_t cap,
+    size_t *len)
+{
+	struct head_out o = {dst, cap, 0, 0};
+
+	head_put_line(&o, h);
+	head_put_host(&o, h);
+	head_put(&o, h->kind);
+	head_put(&o, SPAN(": "));
+	head_put(&o, h->kind_prefix);
+	head_put(&o, h->credential);
+	head_put_eol(&o);
+	head_put_field(&o, SPAN("accept-encoding"), SPAN("identity"));
+	if (head_has_length(h)) {
+		head_put(&o, SPAN("content-length: "));
+		head_put_u64(&o, h->length);
+		head_put_eol(&o);
+	}
+	if (h->close)
+		head_put_field(&o, SPAN("connection"), SPAN("close"));
+	head_put_allowed(&o, h->headers);
+	head_put_eol(&o);
+	if (o.error != 0) {
+		explicit_bzero(dst, o.len);
+		errno = o.error;
+		return -1;
+	}
+	*len = o.len;
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A request head as the provider gets it, always in this order:
+ *
+ *	POST /prefix/path?query HTTP/1.1
+ *	host: name[:port]
+ *	x-api-key: <credential>		(or whatever kind the provider has)
+ *	accept-encoding: identity
+ *	content-length: 123		(not where there is no body)
+ *	connection: close		(only when connections are single-use)
+ *	<what the provider file allows, in the agent's order>
+ *
+ * It holds the credential, so it is composed in secret memory.
+ */
+#ifndef KEYD_HEAD_H
+#define KEYD_HEAD_H
+
+#include "span.h"
+
+struct keyd_head {
+	struct span method;
+	struct span prefix, path, query;	/* query may be empty */
+	struct span host;
+	uint16_t port;
+	bool tls;
+	struct span kind, kind_prefix;		/* how the credential goes */
+	struct span credential;
+	uint64_t length;
+	bool close;
+	struct span headers;			/* packed; see provider_pack */
+};
+
+/*
+ * Into dst[cap]; same input, same bytes. -1 ENOBUFS: does not fit, EBADMSG:
+ * a control character or a malformed list; dst is wiped then.
+ */
+int keyd_head_compose(const struct keyd_head *, uint8_t *dst, size_t cap,
+    size_t *len);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The scrub against an oracle that shares nothing with it: forms come from
+ * OpenSSL's encoder and sprintf, the search is memmem over the whole text.
+ * Every split of every form is fed; so are look-alikes and random streams
+ * over tiny alphabets, where beginnings overlap as badly as they can.
+ */
+#include <openssl/evp.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "keyd_scrub.h"
+#include "tap.h"
+
+static uint8_t mem[1 << 18];
+static struct scrub scrub;
+static uint64_t seed = 88172645463325252U;
+
+static unsigned
+rnd(unsigned n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed >> 11) % n;
+}
+
+struct fed {
+	uint8_t out[1 << 16];
+	size_t len;
+	size_t late;	/* most bytes withheld after a piece */
+	bool hit;
+};
+
+static struct fed fed;
+
+static void
+take(struct span s)
+{
+	if (s.len != 0)
+		memcpy(fed.out + fed.len, s.p, s.len);
+	fed.len += s.len;
+}
+
+/* Feeds text cut at the given places (ends with n). */
+static void
+feed(const char *text, size_t n, const size_t *cuts, size_t ncuts)
+{
+	struct scrub_state st = {0, 0, 0};
+	struct span before, pass;
+	size_t at = 0, end;
+
+	fed.len = fed.late = 0;
+	fed.hit = false;
+	for (size_t i = 0; i <= ncuts && !fed.hit; i++) {
+		uint8_t *exact;
+
+		end = i < ncuts ? cuts[i] : n;
+		exact = malloc(end - at + 1);
+		memcpy(exact, text + at, end - at);
+		fed.hit = scrub_feed(&scrub, &st, span_of(exact, end - at),
+		    &before, &pass);
+		if (!fed.hit) {
+			take(before);
+			take(pass);
+			if (end - fed.len > fed.late)
+				fed.late = end - fed.len;
+		}
+		free(exact);
+		at = end;
+	}
+	if (!fed.hit)
+		take(scrub_end(&scrub, &st));
+}
+
+static void
+key(const char *k)
+{
+	if (scrub_build(&scrub, span_str(k), mem, sizeof(mem)) == -1)
+		abort();
+}
+
+/* All forms of a key by other means, NUL-terminated. */
+static size_t
+forms(const char *k, char out[][1024])
+{
+	size_t n = 0, len = strlen(k), b, skip, keep;
+	unsigned char in[512], enc[1024];
+	char *p;
+
+	strcpy(out[n++], k);
+	for (size_t skew = 0; skew < 3; skew++) {
+		memset(in, 'x', skew);
+		memcpy(in + skew, k, len);
+		b = (size_t)EVP_EncodeBlock(enc, in, (int)(skew + len));
+		skip = skew == 0 ? 0 : skew + 1;
+		while (b > 0 && enc[b - 1] == '=')
+			b--;
+		/* The last one of a cut group also holds what follows. */
+		keep = b - ((skew + len) % 3 != 0) - skip;
+		snprintf(out[n++], 1024, "%.*s", (int)keep, enc + skip);
+		snprintf(out[n], 1024, "%.*s", (int)keep, enc + skip);
+		for (p = out[n++]; *p != '\0'; p++)
+			*p = *p == '+' ? '-' : *p == '/' ? '_' : *p;
+	}
+	for (int upper = 0; upper < 2; upper++) {
+		for (size_t i = 0; i < len; i++)
+			sprintf(out[n] + 2 * i, upper ? "%02X" : "%02x", k[i]);
+		n++;
+	}
+	return n;
+}
+
+static void
+test_splits(const char *k)
+{
+	static char f[16][1024], text[4096];
+	size_t n, len, before, cut[2], missed = 0, leaked = 0, fed_n = 0;
+
+	key(k);
+	n = forms(k, f);
+	for (size_t i = 0; i < n; i++) {
+		before = (size_t)snprintf(text, sizeof(text),
+		    "data: {\"delta\": \"");
+		len = (size_t)snprintf(text, sizeof(text),
+		    "data: {\"delta\": \"%s\"}\n\n", f[i]);
+		for (cut[0] = 0; cut[0] <= len; cut[0]++) {
+			for (cut[1] = cut[0]; cut[1] <= len;
+			     cut[1] += 1 + rnd(9)) {
+				feed(text, len, cut, 2);
+				missed += !fed.hit;
+				leaked += fed.len > before + SCRUB_HOLD - 1;
+				fed_n++;
+			}
+		}
+		if (!scrub_find(&scrub, span_of(text, len)))
+			missed++;
+	}
+	is_int(missed, 0, "%zu splits of %zu forms of a %zu byte key: all found",
+	    fed_n, n, strlen(k));
+	is_int(leaked, 0, "never more than %u bytes of one got out",
+	    SCRUB_HOLD - 1);
+}
+
+static void
+test_bytewise(const char *k)
+{
+	static char f[16][1024];
+	size_t n, cuts[1024], missed = 0;
+
+	key(k);
+	n = forms(k, f);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j + 1 < strlen(f[i]); j++)
+			cuts[j] = j + 1;
+		feed(f[i], strlen(f[i]), cuts, strlen(f[i]) - 1);
+		missed += !fed.hit;
+	}
+	is_int(missed, 0, "byte by byte: all found");
+}
+
+/* Escapes of a key with characters that a URL or JSON string escapes. */
+static void
+test_escapes(void)
+{
+	static const char *const texts[] = {
+	    "%2B%2Fab%22c%5Cd%3C0123456789%26%27", "%2b%2fab%22c%5cd%3c0123456789%26%27",
+	    "+/ab\\\"c\\\\d<0123456789&'", "+\\/ab\\\"c\\\\d<0123456789&'",
+	    "+/ab\\\"c\\\\d\\u003c0123456789\\u0026\\u0027",
+	    "+\\/ab\\\"c\\\\d\\u003c0123456789\\u0026\\u0027"};
+
+	key("+/ab\"c\\d<0123456789&'");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t cut = strlen(texts[i]) / 2;
+
+		feed(texts[i], strlen(texts[i]), &cut, 1);
+		ok(fed.hit, "found: %s", texts[i]);
+	}
+}
+
+static void
+test_look_alikes(const char *k)
+{
+	static char text[2048];
+	size_t len = strlen(k), cut, bad = 0, n = 0;
+
+	key(k);
+	for (size_t i = 0; i < len; i++) {
+		snprintf(text, sizeof(text), "a %s b %s%.20s", k, k, k);
+		for (char *p = text; (p = strstr(p, k)) != NULL; p++)
+			p[i] = (char)(p[i] == 'q' ? 'r' : 'q');
+		/* one byte off twice, then a beginning at the very end */
+		for (cut = 0; cut < strlen(text); cut += 1 + rnd(5)) {
+			feed(text, strlen(text), &cut, 1);
+			bad += fed.hit || fed.len != strlen(text) ||
+			    memcmp(fed.out, text, fed.len) != 0;
+			n++;
+		}
+	}
+	for (size_t i = 0; i < len; i++) {
+		feed(k, i, NULL, 0);
+		bad += fed.hit || fed.len != i || memcmp(fed.out, k, i) != 0;
+		bad += fed.late != (i < SCRUB_HOLD ? 0 : i);
+		n++;
+	}
+	is_int(bad, 0, "%zu look-alikes pass unharmed", n);
+}
+
+/* Random text over few letters against memmem over the whole of it. */
+static void
+test_random(unsigned rounds)
+{
+	static const char *const alphabets[] = {"ab", "abc", "aA+/", "sk-ant03"};
+	static char f[16][1024], text[1024], k[64];
+	size_t cuts[16], ncuts, n, nf, at, differ = 0, hits = 0, torn = 0;
+
+	for (unsigned r = 0; r < rounds; r++) {
+		const char *abc = alphabets[rnd(4)];
+		unsigned letters = (unsigned)strlen(abc);
+		bool want = false;
+
+		n = SCRUB_MIN + rnd(8);
+		for (size_t i = 0; i < n; i++)
+			k[i] = abc[i > 1 && rnd(3) != 0 ? 0 : rnd(letters)];
+		k[n] = '\0';
+		key(k);
+		nf = forms(k, f);
+		/* Pieces of forms one after the other, some of them whole. */
+		at = 0;
+		while (at < 300) {
+			const char *piece = f[rnd((unsigned)nf)];
+			size_t from = rnd(3) == 0 ? rnd(4) : 0, len;
+
+			len = strlen(piece) - from;
+			if (rnd(40) != 0)
+				len -= rnd((unsigned)len);
+			memcpy(text + at, piece + from, len);
+			at += len;
+		}
+		for (size_t i = 0; i < nf; i++)
+			want |= memmem(text, at, f[i], strlen(f[i])) != NULL;
+		ncuts = rnd(16);
+		for (size_t i = 0; i < ncuts; i++)
+			cuts[i] = rnd((unsigned)at + 1);
+		for (size_t i = 0; i < ncuts; i++) {
+			for (size_t j = i + 1; j < ncuts; j++) {
+				if (cuts[j] < cuts[i]) {
+					size_t t = cuts[i];
+
+					cuts[i] = cuts[j];
+					cuts[j] = t;
+				}
+			}
+		}
+		feed(text, at, cuts, ncuts);
+		differ += fed.hit != want;
+		torn += !fed.hit &&
+		    (fed.len != at || memcmp(fed.out, text, at) != 0);
+		torn += fed.hit && memcmp(fed.out, text, fed.len) != 0;
+		hits += want;
+	}
+	is_int(differ, 0, "%u random streams, %zu with a form: as memmem", rounds,
+	    hits);
+	is_int(torn, 0, "what passes is what came");
+	ok(hits > rounds / 10 && hits < rounds - rounds / 10,
+	    "both outcomes were among them");
+}
+
+static void
+test_limits(void)
+{
+	static char big[SCRUB_MAX + 2];
+	struct span pass, before;
+	struct scrub_state st = {0, 0, 0};
+
+	is_int(scrub_build(&scrub, SPAN("fifteen-bytes-x"), mem, sizeof(mem)),
+	    -1, "15 bytes are too few");
+	ok(!scrub_find(&scrub, SPAN("fifteen-bytes-x")) &&
+	    !scrub_feed(&scrub, &st, SPAN("fifteen-bytes-x"), &before, &pass) &&
+	    pass.len == 15, "then nothing is searched for");
+	memset(big, 'k', sizeof(big) - 1);
+	is_int(scrub_build(&scrub, span_of(big, SCRUB_MAX + 1), mem,
+	    sizeof(mem)), -1, "over the maximum");
+	is_int(scrub_build(&scrub, span_of(big, SCRUB_MAX), mem, sizeof(mem)),
+	    0, "the longest key");
+	ok(scrub_find(&scrub, span_of(big, SCRUB_MAX)), "is found");
+	ok(!scrub_find(&scrub, span_of(big, SCRUB_MAX - 1)),
+	    "one byte less is not");
+	is_int(scrub_build(&scrub, span_of(big, SCRUB_MAX), mem,
+	    scrub_size(span_of(big, SCRUB_MAX)) - 1), -1, "memory short by one");
+}
+
+int
+main(void)
+{
+	static const char sk[] =
+	    "sk-ant-api03-Zq9_x2LmP0rT5uVw8yAbCdEfGhIjKlMnOpQrStUv"
+	    "WxYz01234567-89abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJAA";
+
+	test_splits("0123456789abcdef");
+	test_splits("sk-proj-?>~>?~?>zz+/");
+	test_splits(sk);
+	test_bytewise(sk);
+	test_escapes();
+	test_look_alikes(sk);
+	test_look_alikes("aaaaaaaabaaaaaaaab");
+	test_random(20000);
+	test_limits();
+	return tap_done();
+}
