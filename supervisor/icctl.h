@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * icctl's inside: options that all commands share, the connection to a
+ * session's control socket, and how text from an agent is shown.
+ */
+#ifndef ICCTL_H
+#define ICCTL_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "span.h"
+
+/* Exit statuses, as icctl.1 lists them. */
+enum icctl_exit {
+	ICCTL_OK = 0,
+	ICCTL_FAILED = 1,	/* asked and refused, or found wanting */
+	ICCTL_USAGE = 2,
+	ICCTL_NO_SESSION = 3,	/* none, or more than one is running */
+};
+
+struct icctl {
+	bool json;
+	const char *session;	/* --session, or NULL */
+	char home[4096];	/* IRONCURTAIN_HOME */
+	char dir[4096];		/* of the session, once found */
+};
+
+/* icctl_client.c */
+/* Finds the session and fills dir. 0, or an exit status: it said why. */
+int icctl_find(struct icctl *, bool must_run);
+/* Connected control socket of the session found, or -1: it said why. */
+int icctl_connect(struct icctl *);
+/* Sends one request. 0, or -1. Takes no ownership. */
+int icctl_send(int fd, json_object *request);
+/*
+ * The next reply or event, or NULL at the end or on failure. `rest` keeps
+ * what came behind it: one per connection, zeroed at first.
+ */
+struct icctl_rest {
+	char *p;
+	size_t len, cap;
+};
+json_object *icctl_receive(int fd, struct icctl_rest *);
+/* One request and its reply, NULL if that failed (said why). */
+json_object *icctl_ask(struct icctl *, json_object *request);
+/* Prints why reply is not ok. Always ICCTL_FAILED. */
+int icctl_refused(const struct icctl *, json_object *reply);
+const char *icctl_text(json_object *, const char *key);
+int64_t icctl_number(json_object *, const char *key);
+
+/* icctl_show.c */
+/* One held call, whole: what, why, each argument on a line, how long. */
+void icctl_show_hold(json_object *hold);
+/* One line of it. */
+void icctl_show_hold_line(json_object *hold);
+/* Printable ASCII with escapes, at most `max` source bytes, quoted or not. */
+void icctl_put(struct span, size_t max, bool quoted);
+void icctl_put_str(const char *);
+
+/* One command each: argc and argv begin with the command's name. */
+int icctl_pending(struct icctl *, int argc, char **argv);
+int icctl_show(struct icctl *, int argc, char **argv);
+int icctl_approve(struct icctl *, int argc, char **argv);
+int icctl_deny(struct icctl *, int argc, char **argv);
+int icctl_watch(struct icctl *, int argc, char **argv);
+int icctl_status(struct icctl *, int argc, char **argv);
+int icctl_stop(struct icctl *, int argc, char **argv);
+int icctl_unlock(struct icctl *, int argc, char **argv);
+int icctl_audit(struct icctl *, int argc, char **argv);
+int icctl_start(struct icctl *, int argc, char **argv);
+int icctl_doctor(struct icctl *, int argc, char **argv);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The commands that ask and answer: pending, show, approve, deny, status,
+ * stop, unlock.  An approval carries the digest of the call that was shown:
+ * what the user saw is what happens, or nothing does.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "icctl.h"
+
+static json_object *
+request(const char *op, const char *id)
+{
+	json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "op", json_object_new_string(op));
+	if (id != NULL)
+		json_object_object_add(o, "id", json_object_new_string(id));
+	return o;
+}
+
+/* Asks; prints a refusal, or the reply itself with --json. */
+static int
+ask(struct icctl *ctl, json_object *req, json_object **reply)
+{
+	json_object *okay;
+	int r;
+
+	*reply = NULL;
+	if ((r = icctl_find(ctl, true)) != 0)
+		goto out;
+	r = ICCTL_NO_SESSION;
+	if ((*reply = icctl_ask(ctl, req)) == NULL)
+		goto out;
+	if (!json_object_object_get_ex(*reply, "ok", &okay) ||
+	    !json_object_get_boolean(okay)) {
+		r = icctl_refused(ctl, *reply);
+		json_object_put(*reply);
+		*reply = NULL;
+		goto out;
+	}
+	r = ICCTL_OK;
+out:
+	json_object_put(req);
+	return r;
+}
+
+static void
+put_json(json_object *o)
+{
+	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+}
+
+static int
+want_args(int argc, char **argv, int n, const char *what)
+{
+	if (argc == n + 1)
+		return 0;
+	warnx("usage: icctl %s%s%s", argv[0], n == 0 ? "" : " ", what);
+	return ICCTL_USAGE;
+}
+
+int
+icctl_pending(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *reply, *holds = NULL;
+	size_t n;
+	int r;
+
+	if ((r = want_args(argc, argv, 0, "")) != 0 ||
+	    (r = ask(ctl, request("pending", NULL), &reply)) != 0)
+		return r;
+	json_object_object_get_ex(reply, "holds", &holds);
+	n = holds == NULL ? 0 : json_object_array_length(holds);
+	if (ctl->json)
+		put_json(reply);
+	else if (n == 0)
+		puts("Nothing waits for you.");
+	for (size_t i = 0; i < n && !ctl->json; i++)
+		icctl_show_hold_line(json_object_array_get_idx(holds, i));
+	json_object_put(reply);
+	return 0;
+}
+
+int
+icctl_show(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *reply, *hold = NULL;
+	int r;
+
+	if ((r = want_args(argc, argv, 1, "ID")) != 0 ||
+	    (r = ask(ctl, request("show", argv[1]), &reply)) != 0)
+		return r;
+	json_object_object_get_ex(reply, "hold", &hold);
+	if (ctl->json)
+		put_json(reply);
+	else
+		icctl_show_hold(hold);
+	json_object_put(reply);
+	return 0;
+}
+
+/* Answers the call that `show` gives for id, bound to its digest. */
+static int
+answer(struct icctl *ctl, const char *op, const char *id, const char *because)
+{
+	json_object *reply, *hold = NULL, *req;
+	int r;
+
+	if ((r = ask(ctl, request("show", id), &reply)) != 0)
+		return r;
+	json_object_object_get_ex(reply, "hold", &hold);
+	req = request(op, icctl_text(hold, "id"));
+	json_object_object_add(req, "digest",
+	    json_object_new_string(icctl_text(hold, "digest")));
+	if (because != NULL)
+		json_object_object_add(req, "because",
+		    json_object_new_string(because));
+	json_object_put(reply);
+	if ((r = ask(ctl, req, &reply)) != 0)
+		return r;
+	json_object_object_get_ex(reply, "hold", &hold);
+	if (ctl->json)
+		put_json(reply);
+	else {
+		fputs(strcmp(op, "approve") == 0 ? "approved " : "denied ",
+		    stdout);
+		icctl_show_hold_line(hold);
+	}
+	json_object_put(reply);
+	return 0;
+}
+
+int
+icctl_approve(struct icctl *ctl, int argc, char **argv)
+{
+	int r;
+
+	if ((r = want_args(argc, argv, 1, "ID")) != 0)
+		return r;
+	return answer(ctl, "approve", argv[1], NULL);
+}
+
+int
+icctl_deny(struct icctl *ctl, int argc, char **argv)
+{
+	const char *because = NULL;
+
+	if (argc == 4 && strcmp(argv[2], "--because") == 0)
+		because = argv[3];
+	else if (argc != 2) {
+		warnx("usage: icctl deny ID [--because TEXT]");
+		return ICCTL_USAGE;
+	}
+	if (because != NULL && strlen(because) > 500) {
+		warnx("--because takes at most 500 characters");
+		return ICCTL_USAGE;
+	}
+	return answer(ctl, "deny", argv[1], because);
+}
+
+static void
+put_list(json_object *reply, const char *key, const char *title)
+{
+	json_object *list = NULL, *o;
+
+	if (!json_object_object_get_ex(reply, key, &list) ||
+	    json_object_array_length(list) == 0)
+		return;
+	printf("%s\n", title);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		fputs("  ", stdout);
+		json_object_object_foreach(o, k, v)
+		{
+			(void)k;
+			icctl_put_str(json_object_get_string(v));
+			fputs("  ", stdout);
+		}
+		putchar('\n');
+	}
+}
+
+int
+icctl_status(struct icctl *ctl, int argc, char **argv)
+{
+	static const char *const rows[] = {"session", "dir", "agent",
+	    "runtime", "workspace", "started", "pid", "pending", "auditFailed"};
+	json_object *reply, *v, *counts = NULL;
+	int r;
+
+	if ((r = want_args(argc, argv, 0, "")) != 0 ||
+	    (r = ask(ctl, request("status", NULL), &reply)) != 0)
+		return r;
+	if (ctl->json) {
+		put_json(reply);
+		json_object_put(reply);
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!json_object_object_get_ex(reply, rows[i], &v) || v == NULL)
+			continue;
+		printf("%-12s", rows[i]);
+		icctl_put_str(json_object_get_string(v));
+		putchar('\n');
+	}
+	if (json_object_object_get_ex(reply, "counts", &counts))
+		printf("%-12s%lld allowed, %lld denied, %lld held; "
+		    "%lld model requests\n", "calls",
+		    (long long)icctl_number(counts, "allowed"),
+		    (long long)icctl_number(counts, "denied"),
+		    (long long)icctl_number(counts, "escalated"),
+		    (long long)icctl_number(counts, "requests"));
+	put_list(reply, "servers", "MCP servers");
+	put_list(reply, "workers", "processes and what confines them");
+	put_list(reply, "alarms", "ALARMS");
+	json_object_put(reply);
+	return 0;
+}
+
+static int
+simple(struct icctl *ctl, int argc, char **argv, const char *done)
+{
+	json_object *reply;
+	int r;
+
+	if ((r = want_args(argc, argv, 0, "")) != 0 ||
+	    (r = ask(ctl, request(argv[0], NULL), &reply)) != 0)
+		return r;
+	if (ctl->json)
+		put_json(reply);
+	else
+		puts(done);
+	json_object_put(reply);
+	return 0;
+}
+
+int
+icctl_stop(struct icctl *ctl, int argc, char **argv)
+{
+	return simple(ctl, argc, argv, "The session is ending.");
+}
+
+int
+icctl_unlock(struct icctl *ctl, int argc, char **argv)
+{
+	return simple(ctl, argc, argv, "Locked providers are used again.");
+}

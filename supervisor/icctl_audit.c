@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl audit verify`: reads a log as any outside program could and says
+ * where its chain is first broken.
+ */
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "auditsum.h"
+#include "icctl.h"
+
+struct verdict {
+	enum auditlog_check check;
+	size_t line;		/* of the first bad one, from 1 */
+	size_t records;
+	size_t torn;		/* 0, or the line that a crash cut */
+	bool closed;		/* ends with a stop record */
+	bool cut;		/* the last line has no end */
+	uint8_t hash[AUDITLOG_HASH];
+};
+
+static const char *
+check_text(enum auditlog_check c)
+{
+	switch (c) {
+	case AUDITLOG_GOOD:
+		return "good";
+	case AUDITLOG_FORM:
+		return "is not a record (changed, or written by something "
+		       "else)";
+	case AUDITLOG_SEQ:
+		return "has the wrong sequence number (a record was removed or "
+		       "added)";
+	case AUDITLOG_PREV:
+		return "does not continue the record before it (one was "
+		       "removed, added or replaced)";
+	case AUDITLOG_BROKEN:
+		return "does not match its own hash (it was changed)";
+	}
+	return "bad";
+}
+
+static bool
+has_event(struct span line, const char *event)
+{
+	char want[64];
+
+	snprintf(want, sizeof(want), "\"event\":\"%s\"", event);
+	return memmem(line.p, line.len, want, strlen(want)) != NULL;
+}
+
+/* The whole log; a torn line may stand only before a closing or new start. */
+static void
+verify(struct span all, struct verdict *v)
+{
+	struct auditlog log = {.hash = auditsum};
+	size_t pending = 0, number = 0;
+	const uint8_t *nl;
+	struct span line;
+
+	memset(v, 0, sizeof(*v));
+	while (all.len != 0) {
+		number++;
+		nl = memchr(all.p, '\n', all.len);
+		line = span_of(all.p, nl == NULL ? all.len
+						 : (size_t)(nl - all.p));
+		all.p += line.len + (nl != NULL ? 1 : 0);
+		all.len -= line.len + (nl != NULL ? 1 : 0);
+		v->cut = nl == NULL;
+		v->check = auditlog_verify(&log, line);
+		v->line = number;
+		if (v->check == AUDITLOG_FORM && pending == 0) {
+			pending = number;
+			continue;
+		}
+		if (v->check == AUDITLOG_GOOD && pending != 0) {
+			if (!has_event(line, "stop") &&
+			    !has_event(line, "start"))
+				break;
+			v->torn = pending;
+			pending = 0;
+		}
+		if (v->check != AUDITLOG_GOOD)
+			break;
+		v->records++;
+		v->closed = has_event(line, "stop");
+	}
+	if (pending != 0) {
+		v->check = AUDITLOG_FORM;
+		v->line = pending;
+	}
+	memcpy(v->hash, log.prev, sizeof(v->hash));
+}
+
+static void
+report(const struct icctl *ctl, const char *path, const struct verdict *v)
+{
+	char hex[AUDITLOG_HEX + 1];
+
+	for (size_t i = 0; i < AUDITLOG_HASH; i++)
+		snprintf(hex + 2 * i, 3, "%02x", v->hash[i]);
+	if (ctl->json) {
+		json_object *o = json_object_new_object();
+
+		json_object_object_add(o, "ok",
+		    json_object_new_boolean(v->check == AUDITLOG_GOOD));
+		json_object_object_add(o, "file", json_object_new_string(path));
+		json_object_object_add(o, "records",
+		    json_object_new_int64((int64_t)v->records));
+		json_object_object_add(o, "closed",
+		    json_object_new_boolean(v->closed));
+		json_object_object_add(o, "hash", json_object_new_string(hex));
+		if (v->check != AUDITLOG_GOOD) {
+			json_object_object_add(o, "line",
+			    json_object_new_int64((int64_t)v->line));
+			json_object_object_add(o, "error",
+			    json_object_new_string(check_text(v->check)));
+		}
+		puts(json_object_to_json_string_ext(o,
+		    JSON_C_TO_STRING_PLAIN));
+		json_object_put(o);
+		return;
+	}
+	if (v->check != AUDITLOG_GOOD) {
+		printf("BROKEN: %s line %zu %s%s\n", path, v->line,
+		    check_text(v->check),
+		    v->cut ? "; it has no end: torn by a crash or cut" : "");
+		printf("The %zu records before it are whole.\n", v->records);
+		return;
+	}
+	printf("good: %zu records, chain unbroken, last hash %s\n", v->records,
+	    hex);
+	if (v->torn != 0)
+		printf("line %zu was torn by a crash; the chain continues "
+		       "behind it\n", v->torn);
+	if (!v->closed)
+		puts("no closing record: the session still runs, or the "
+		     "end of the log is missing");
+}
+
+static int
+verify_file(const struct icctl *ctl, const char *path)
+{
+	struct verdict v;
+	struct stat st;
+	void *p = NULL;
+	int fd;
+
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1 ||
+	    fstat(fd, &st) == -1) {
+		warn("%s", path);
+		return ICCTL_FAILED;
+	}
+	if (st.st_size != 0 && (p = mmap(NULL, (size_t)st.st_size, PROT_READ,
+	    MAP_PRIVATE, fd, 0)) == MAP_FAILED) {
+		warn("%s", path);
+		close(fd);
+		return ICCTL_FAILED;
+	}
+	verify(span_of(p, (size_t)st.st_size), &v);
+	report(ctl, path, &v);
+	if (p != NULL)
+		munmap(p, (size_t)st.st_size);
+	close(fd);
+	return v.check == AUDITLOG_GOOD ? ICCTL_OK : ICCTL_FAILED;
+}
+
+/* Without a name: the only running session's, else the newest one's. */
+static int
+newest_session(struct icctl *ctl)
+{
+	char dir[4200], path[4500];
+	struct timespec best = {0, 0};
+	struct dirent *e;
+	struct stat st;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%s/sessions", ctl->home);
+	if ((d = opendir(dir)) == NULL)
+		return -1;
+	while ((e = readdir(d)) != NULL) {
+		snprintf(path, sizeof(path), "%s/%s/audit.jsonl", dir,
+		    e->d_name);
+		if (e->d_name[0] == '.' || stat(path, &st) == -1 ||
+		    st.st_mtim.tv_sec < best.tv_sec)
+			continue;
+		best = st.st_mtim;
+		snprintf(ctl->dir, sizeof(ctl->dir), "%.3800s/%s", dir,
+		    e->d_name);
+	}
+	closedir(d);
+	return best.tv_sec == 0 ? -1 : 0;
+}
+
+int
+icctl_audit(struct icctl *ctl, int argc, char **argv)
+{
+	char path[4200];
+	int r;
+
+	if (argc < 2 || argc > 3 || strcmp(argv[1], "verify") != 0) {
+		warnx("usage: icctl audit verify [FILE]");
+		return ICCTL_USAGE;
+	}
+	if (argc == 3)
+		return verify_file(ctl, argv[2]);
+	if (ctl->session != NULL) {
+		if ((r = icctl_find(ctl, false)) != 0)
+			return r;
+	} else if (newest_session(ctl) == -1) {
+		warnx("no session in %s/sessions; name the file: icctl audit "
+		    "verify FILE", ctl->home);
+		return ICCTL_NO_SESSION;
+	}
+	snprintf(path, sizeof(path), "%s/audit.jsonl", ctl->dir);
+	return verify_file(ctl, path);
+}

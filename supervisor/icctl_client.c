@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Finding a session and talking to it: one JSON object a line, each way, over
+ * session/control.sock.  The directory is reached by descriptor, so that its
+ * path may be longer than a socket address.
+ */
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "icctl.h"
+
+#define REPLY_MAX (64U << 20)
+
+static int
+dial(const char *dir)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	int dfd, fd = -1;
+
+	if ((dfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return -1;
+	snprintf(sun.sun_path, sizeof(sun.sun_path),
+	    "/proc/self/fd/%d/control.sock", dfd);
+	if ((fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) != -1 &&
+	    connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == -1) {
+		close(fd);
+		fd = -1;
+	}
+	close(dfd);
+	return fd;
+}
+
+static bool
+runs(const char *dir)
+{
+	int fd = dial(dir);
+
+	if (fd == -1)
+		return false;
+	close(fd);
+	return true;
+}
+
+static int
+by_name(struct icctl *ctl, bool must_run)
+{
+	struct stat st;
+
+	if (strchr(ctl->session, '/') == NULL) {
+		snprintf(ctl->dir, sizeof(ctl->dir), "%.3800s/run/%.255s",
+		    ctl->home, ctl->session);
+		if (stat(ctl->dir, &st) == 0)
+			return 0;
+		snprintf(ctl->dir, sizeof(ctl->dir), "%.3800s/sessions/%.255s",
+		    ctl->home, ctl->session);
+		if (stat(ctl->dir, &st) == 0)
+			return 0;
+	}
+	snprintf(ctl->dir, sizeof(ctl->dir), "%s", ctl->session);
+	if (stat(ctl->dir, &st) == 0 && S_ISDIR(st.st_mode))
+		return 0;
+	warnx("no session \"%s\": neither in %s/run, nor in %s/sessions, nor a "
+	    "directory", ctl->session, ctl->home, ctl->home);
+	(void)must_run;
+	return ICCTL_NO_SESSION;
+}
+
+int
+icctl_find(struct icctl *ctl, bool must_run)
+{
+	char run[4096], path[4096 + 256], first[4096] = "";
+	struct dirent *e;
+	unsigned n = 0;
+	DIR *d;
+
+	if (ctl->session != NULL)
+		return by_name(ctl, must_run);
+	snprintf(run, sizeof(run), "%.4000s/run", ctl->home);
+	if ((d = opendir(run)) != NULL) {
+		while ((e = readdir(d)) != NULL) {
+			if (e->d_name[0] == '.')
+				continue;
+			snprintf(path, sizeof(path), "%s/%s", run, e->d_name);
+			if (!runs(path))
+				continue;
+			if (++n == 1)
+				snprintf(first, sizeof(first), "%.4095s", path);
+			else if (n == 2)
+				fprintf(stderr, "icctl: several sessions run; "
+				    "say which with --session:\n  %s\n",
+				    strrchr(first, '/') + 1);
+			if (n >= 2)
+				fprintf(stderr, "  %s\n", e->d_name);
+		}
+		closedir(d);
+	}
+	if (n == 0)
+		warnx("no session is running (looked in %s); start one with "
+		    "`icctl start`", run);
+	if (n != 1)
+		return ICCTL_NO_SESSION;
+	snprintf(ctl->dir, sizeof(ctl->dir), "%s", first);
+	return 0;
+}
+
+int
+icctl_connect(struct icctl *ctl)
+{
+	int fd = dial(ctl->dir);
+
+	if (fd == -1)
+		warnx("session %s does not answer: %s. It is not running any "
+		    "more; its log is %s/session.log", ctl->dir,
+		    strerror(errno), ctl->dir);
+	return fd;
+}
+
+int
+icctl_send(int fd, json_object *request)
+{
+	const char *text = json_object_to_json_string_ext(request,
+	    JSON_C_TO_STRING_PLAIN);
+	char *line;
+	int n, r = -1;
+
+	if ((n = asprintf(&line, "%s\n", text)) == -1)
+		return -1;
+	if (send(fd, line, (size_t)n, MSG_NOSIGNAL) == n)
+		r = 0;
+	free(line);
+	return r;
+}
+
+json_object *
+icctl_receive(int fd, struct icctl_rest *rest)
+{
+	json_object *o;
+	char *nl, *bigger;
+	ssize_t n;
+
+	for (;;) {
+		nl = rest->len == 0 ? NULL : memchr(rest->p, '\n', rest->len);
+		if (nl != NULL)
+			break;
+		if (rest->cap - rest->len < 4096) {
+			if (rest->cap >= REPLY_MAX || (bigger = realloc(
+			    rest->p, rest->cap * 2 + 65536)) == NULL)
+				return NULL;
+			rest->p = bigger;
+			rest->cap = rest->cap * 2 + 65536;
+		}
+		n = recv(fd, rest->p + rest->len, rest->cap - rest->len, 0);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return NULL;
+		rest->len += (size_t)n;
+	}
+	*nl = '\0';
+	o = json_tokener_parse(rest->p);
+	rest->len -= (size_t)(nl + 1 - rest->p);
+	memmove(rest->p, nl + 1, rest->len);
+	return o;
+}
+
+json_object *
+icctl_ask(struct icctl *ctl, json_object *request)
+{
+	struct icctl_rest rest = {NULL, 0, 0};
+	json_object *reply = NULL;
+	int fd;
+
+	if ((fd = icctl_connect(ctl)) == -1)
+		return NULL;
+	if (icctl_send(fd, request) == -1 ||
+	    (reply = icctl_receive(fd, &rest)) == NULL)
+		warnx("session %s closed the connection without an answer",
+		    ctl->dir);
+	close(fd);
+	free(rest.p);
+	return reply;
+}
+
+int
+icctl_refused(const struct icctl *ctl, json_object *reply)
+{
+	if (ctl->json)
+		puts(json_object_to_json_string_ext(reply,
+		    JSON_C_TO_STRING_PLAIN));
+	else {
+		fputs("icctl: ", stderr);
+		fprintf(stderr, "%s\n", icctl_text(reply, "error"));
+	}
+	return ICCTL_FAILED;
+}
+
+const char *
+icctl_text(json_object *o, const char *key)
+{
+	json_object *v;
+
+	if (o == NULL || !json_object_object_get_ex(o, key, &v) || v == NULL)
+		return "";
+	return json_object_get_string(v);
+}
+
+int64_t
+icctl_number(json_object *o, const char *key)
+{
+	json_object *v;
+
+	if (o == NULL || !json_object_object_get_ex(o, key, &v))
+		return 0;
+	return json_object_get_int64(v);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl doctor`: tries what sessions need, for real, and says what to do
+ * about what is missing.
+ */
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "icctl.h"
+#include "secret.h"
+#include "unveil.h"
+
+enum grade { GOOD, NOTE, BAD };
+
+static struct {
+	struct icctl *ctl;
+	json_object *checks;
+	unsigned bad;
+} doctor_env;
+
+static void
+check(enum grade g, const char *what, const char *found, const char *remedy)
+{
+	static const char *const words[] = {"ok", "note", "MISSING"};
+	json_object *o;
+
+	if (g == BAD)
+		doctor_env.bad++;
+	if (!doctor_env.ctl->json) {
+		printf("%-8s %-18s %s\n", words[g], what, found);
+		if (g != GOOD)
+			printf("%-8s %-18s -> %s\n", "", "", remedy);
+		return;
+	}
+	o = json_object_new_object();
+	json_object_object_add(o, "check", json_object_new_string(what));
+	json_object_object_add(o, "result", json_object_new_string(words[g]));
+	json_object_object_add(o, "found", json_object_new_string(found));
+	if (g != GOOD)
+		json_object_object_add(o, "remedy",
+		    json_object_new_string(remedy));
+	json_object_array_add(doctor_env.checks, o);
+}
+
+static void
+check_kernel(void)
+{
+	struct utsname u;
+	char text[128];
+	int abi = unveil_abi();
+
+	if (uname(&u) == -1)
+		return;
+	snprintf(text, sizeof(text), "%s, Landlock ABI %d", u.release, abi);
+	if (abi == 0)
+		check(BAD, "Landlock", text, "needs Linux 5.13 or newer with "
+		    "\"landlock\" in the lsm= boot parameter");
+	else if (abi < 6)
+		check(NOTE, "Landlock", text, "enough; from ABI 6 (Linux 6.12) "
+		    "on it also closes signals and abstract sockets, which "
+		    "seccomp and namespaces carry alone here");
+	else
+		check(GOOD, "Landlock", text, "");
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == -1 && errno == EINVAL)
+		check(BAD, "seccomp", "not in this kernel",
+		    "needs CONFIG_SECCOMP_FILTER");
+	else
+		check(GOOD, "seccomp", "available", "");
+	if (secret_prepare(4096) == -1)
+		check(BAD, "secret memory", strerror(errno),
+		    "raise the limit on locked memory (ulimit -l) to 64 KiB");
+	else if (secret_kind() == SECRET_MEMFD)
+		check(GOOD, "secret memory", "memfd_secret", "");
+	else
+		check(NOTE, "secret memory", "mlock only", "keys are locked in "
+		    "memory and not dumpable; boot with secretmem.enable=1 to "
+		    "hide them from root as well");
+}
+
+/* Runs argv with stderr in text. Its exit status, or -1. */
+static int
+run(char *const argv[], char *text, size_t cap)
+{
+	size_t len = 0;
+	int p[2], status;
+	ssize_t n;
+	pid_t pid;
+
+	text[0] = '\0';
+	if (pipe2(p, O_CLOEXEC) == -1)
+		return -1;
+	if ((pid = fork()) == -1)
+		return -1;
+	if (pid == 0) {
+		if (dup2(p[1], STDERR_FILENO) == -1 ||
+		    dup2(p[1], STDOUT_FILENO) == -1)
+			_exit(126);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	close(p[1]);
+	while (len < cap - 1 &&
+	    (n = read(p[0], text + len, cap - 1 - len)) > 0)
+		len += (size_t)n;
+	text[len] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	close(p[0]);
+	if (waitpid(pid, &status, 0) == -1 || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+static bool
+apparmor_forbids(void)
+{
+	char c = '0';
+	int fd = open("/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+	    O_RDONLY | O_CLOEXEC);
+
+	if (fd == -1)
+		return false;
+	if (read(fd, &c, 1) != 1)
+		c = '0';
+	close(fd);
+	return c == '1';
+}
+
+static void
+check_bwrap(void)
+{
+	static const char *const args[] = {"bwrap", "--unshare-all",
+	    "--unshare-user", "--disable-userns", "--die-with-parent",
+	    "--new-session", "--cap-drop", "ALL", "--ro-bind", "/", "/",
+	    "--proc", "/proc", "--dev", "/dev", "true", NULL};
+	char text[512];
+	int r = run((char *const *)(uintptr_t)args, text, sizeof(text));
+
+	if (r == 0)
+		check(GOOD, "bubblewrap", "makes a sandbox", "");
+	else if (r == 127)
+		check(BAD, "bubblewrap", "not installed",
+		    "apt-get install bubblewrap");
+	else if (apparmor_forbids())
+		check(BAD, "bubblewrap", text, "AppArmor forbids user "
+		    "namespaces to it: install a profile that allows "
+		    "\"userns\" to /usr/bin/bwrap and to our programs "
+		    "(README, Ubuntu 24.04), or sysctl "
+		    "kernel.apparmor_restrict_unprivileged_userns=0");
+	else
+		check(BAD, "bubblewrap", text, "allow unprivileged user "
+		    "namespaces: sysctl user.max_user_namespaces=15000 (and "
+		    "kernel.unprivileged_userns_clone=1 where it exists)");
+}
+
+static void
+check_keys(void)
+{
+	static const char *const names[] = {"ANTHROPIC_API_KEY",
+	    "OPENAI_API_KEY"};
+	char text[128];
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *v = getenv(names[i]);
+
+		if (v == NULL || *v == '\0')
+			continue;
+		any = true;
+		snprintf(text, sizeof(text), "%s is set (%zu characters)",
+		    names[i], strlen(v));
+		if (strlen(v) < 16)
+			check(NOTE, "credential", text, "too short to be "
+			    "searched for in responses: a provider that "
+			    "reflects it would not be noticed");
+		else
+			check(GOOD, "credential", text, "");
+	}
+	if (!any)
+		check(NOTE, "credential", "no provider's variable is set here",
+		    "export ANTHROPIC_API_KEY or OPENAI_API_KEY, or name a "
+		    "file or command in config.json (\"credentials\")");
+}
+
+static void
+check_user(void)
+{
+	if (geteuid() == 0)
+		check(NOTE, "user", "root", "run sessions as an ordinary user: "
+		    "nothing here needs root");
+	else
+		check(GOOD, "user", "ordinary", "");
+}
+
+int
+icctl_doctor(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *o;
+
+	if (argc != 1) {
+		warnx("usage: icctl %s", argv[0]);
+		return ICCTL_USAGE;
+	}
+	doctor_env.ctl = ctl;
+	doctor_env.checks = json_object_new_array();
+	check_user();
+	check_kernel();
+	check_bwrap();
+	check_keys();
+	if (ctl->json) {
+		o = json_object_new_object();
+		json_object_object_add(o, "ok",
+		    json_object_new_boolean(doctor_env.bad == 0));
+		json_object_object_add(o, "checks", doctor_env.checks);
+		puts(json_object_to_json_string_ext(o,
+		    JSON_C_TO_STRING_PLAIN));
+		json_object_put(o);
+	} else if (doctor_env.bad == 0)
+		puts("\nSessions can run here.");
+	else
+		printf("\n%u thing%s missing: sessions cannot run here yet.\n",
+		    doctor_env.bad, doctor_env.bad == 1 ? " is" : "s are");
+	return doctor_env.bad == 0 ? ICCTL_OK : ICCTL_FAILED;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * icctl: how a person talks to running sessions.  Holds nothing; everything
+ * is asked of icsupervisor over the session's control socket, or read from
+ * the session's files.
+ */
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "icctl.h"
+
+static const struct command {
+	const char *name;
+	const char *args;
+	int (*fn)(struct icctl *, int, char **);
+	const char *help;
+} commands[] = {
+    {"start", "[OPTIONS] [TASK | -- CMD…]", icctl_start,
+	"run an agent in a session, in the foreground"},
+    {"pending", "", icctl_pending, "calls that wait for your answer"},
+    {"show", "ID", icctl_show, "one waiting call, whole"},
+    {"approve", "ID", icctl_approve, "let that call happen, once"},
+    {"deny", "ID [--because TEXT]", icctl_deny, "refuse it, saying why"},
+    {"watch", "", icctl_watch, "live: answer with single keys"},
+    {"status", "", icctl_status, "what runs, what is in force, counts"},
+    {"stop", "", icctl_stop, "end the session"},
+    {"unlock", "", icctl_unlock, "use a provider again after an alarm"},
+    {"audit", "verify [FILE]", icctl_audit, "check the log's chain"},
+    {"doctor", "", icctl_doctor, "what this machine can enforce"},
+};
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void
+usage(FILE *to)
+{
+	fputs("usage: icctl [--json] [--session DIR|ID] COMMAND\n\n", to);
+	for (size_t i = 0; i < NCOMMANDS; i++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "%s %s", commands[i].name,
+		    commands[i].args);
+		fprintf(to, "  %-36s %s\n", left, commands[i].help);
+	}
+	fputs("\nA call that the policy holds shows up in `icctl pending` with "
+	      "a short id;\n`icctl approve ID` lets exactly that call through, "
+	      "once. The session is the\nonly running one unless --session "
+	      "says which. See icctl(1).\n", to);
+}
+
+static int
+find_home(struct icctl *ctl)
+{
+	const char *home = getenv("IRONCURTAIN_HOME"), *user = getenv("HOME");
+	int n;
+
+	if (home != NULL && *home != '\0')
+		n = snprintf(ctl->home, sizeof(ctl->home), "%s", home);
+	else if (user != NULL && *user != '\0')
+		n = snprintf(ctl->home, sizeof(ctl->home), "%s/.ironcurtain",
+		    user);
+	else
+		n = -1;
+	if (n < 0 || (size_t)n >= sizeof(ctl->home)) {
+		warnx("neither IRONCURTAIN_HOME nor HOME says where sessions "
+		    "are; set one");
+		return -1;
+	}
+	return 0;
+}
+
+/* Options before or behind the command. Compacts argv. */
+static int
+take_options(struct icctl *ctl, int argc, char **argv)
+{
+	int out = 1;
+	/* What belongs to `start` and behind "--" is not ours. */
+	bool start = false;
+
+	for (int i = 1; i < argc; i++) {
+		if (start || strcmp(argv[i], "--") == 0) {
+			for (; i < argc; i++)
+				argv[out++] = argv[i];
+			break;
+		}
+		if (strcmp(argv[i], "--json") == 0)
+			ctl->json = true;
+		else if (strcmp(argv[i], "--session") == 0) {
+			if (i + 1 == argc) {
+				warnx("--session needs a directory or an id");
+				exit(ICCTL_USAGE);
+			}
+			ctl->session = argv[++i];
+		} else {
+			start = out == 1 && strcmp(argv[i], "start") == 0;
+			argv[out++] = argv[i];
+		}
+	}
+	argv[out] = NULL;
+	return out;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct icctl ctl;
+
+	argc = take_options(&ctl, argc, argv);
+	if (argc < 2) {
+		usage(stderr);
+		return ICCTL_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0 ||
+	    strcmp(argv[1], "-h") == 0) {
+		usage(stdout);
+		return ICCTL_OK;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("icctl " IC_VERSION);
+		return ICCTL_OK;
+	}
+	if (find_home(&ctl) == -1)
+		return ICCTL_NO_SESSION;
+	for (size_t i = 0; i < NCOMMANDS; i++) {
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].fn(&ctl, argc - 1, argv + 1);
+	}
+	warnx("no such command: %s (icctl --help lists them)", argv[1]);
+	return ICCTL_USAGE;
+}

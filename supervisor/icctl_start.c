@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl start`: names a new session directory and becomes icsupervisor, in
+ * the foreground, with the user's terminal for the agent.
+ */
+#include <sys/stat.h>
+
+#include <err.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "icctl.h"
+
+#define START_ARGS 256
+
+static const char *const with_value[] = {"--agent", "--workspace", "--config",
+    "--runtime", "--escalations", "--allow-unsandboxed", "--libexecdir"};
+
+static void
+usage(void)
+{
+	puts("usage: icctl start [--agent NAME] [--workspace DIR] [--config "
+	     "FILE]\n"
+	     "                   [--escalations ask|deny] "
+	     "[--allow-unsandboxed SERVER]…\n"
+	     "                   [TASK | -- COMMAND…]\n\n"
+	     "Runs an agent in a new session, in the foreground, and ends "
+	     "with its exit\nstatus. TASK is what the agent shall do; "
+	     "COMMAND runs instead of an agent.\nAnswer what the policy holds "
+	     "from another terminal: icctl watch.");
+}
+
+/* IRONCURTAIN_HOME/sessions/<time>-<random>: made by icsupervisor. */
+static int
+new_session(struct icctl *ctl)
+{
+	static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
+	char stamp[32], tail[5];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&now, &tm) == NULL)
+		return -1;
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	for (size_t i = 0; i < 4; i++)
+		tail[i] = letters[arc4random_uniform(sizeof(letters) - 1)];
+	tail[4] = '\0';
+	if (mkdir(ctl->home, 0700) == -1 && errno != EEXIST) {
+		warn("%s", ctl->home);
+		return -1;
+	}
+	snprintf(ctl->dir, sizeof(ctl->dir), "%.4000s/sessions", ctl->home);
+	if (mkdir(ctl->dir, 0700) == -1 && errno != EEXIST) {
+		warn("%s", ctl->dir);
+		return -1;
+	}
+	snprintf(ctl->dir, sizeof(ctl->dir), "%.3900s/sessions/%s-%s",
+	    ctl->home, stamp, tail);
+	return 0;
+}
+
+/* icsupervisor stands beside icctl. */
+static int
+find_supervisor(char *dst, size_t cap)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (n <= 0)
+		return -1;
+	self[n] = '\0';
+	if ((slash = strrchr(self, '/')) == NULL)
+		return -1;
+	*slash = '\0';
+	n = snprintf(dst, cap, "%s/icsupervisor", self);
+	return n > 0 && (size_t)n < cap ? 0 : -1;
+}
+
+static bool
+takes_value(const char *arg)
+{
+	for (size_t i = 0; i < sizeof(with_value) / sizeof(with_value[0]); i++) {
+		if (strcmp(arg, with_value[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+int
+icctl_start(struct icctl *ctl, int argc, char **argv)
+{
+	char program[PATH_MAX];
+	const char *args[START_ARGS + 8];
+	size_t n = 0;
+	int i = 1;
+
+	args[n++] = "icsupervisor";
+	args[n++] = "--session-dir";
+	args[n++] = ctl->dir;
+	for (; i < argc && n < START_ARGS; i++) {
+		if (strcmp(argv[i], "--help") == 0) {
+			usage();
+			return ICCTL_OK;
+		}
+		if (argv[i][0] != '-' || strcmp(argv[i], "--") == 0)
+			break;
+		if (!takes_value(argv[i]) || i + 1 == argc) {
+			warnx("%s: %s (icctl start --help)", argv[i],
+			    takes_value(argv[i]) ? "needs a value"
+						 : "no such option");
+			return ICCTL_USAGE;
+		}
+		args[n++] = argv[i++];
+		args[n++] = argv[i];
+	}
+	if (i < argc && strcmp(argv[i], "--") != 0) {
+		if (i + 1 != argc) {
+			warnx("one TASK only; put it in quotes");
+			return ICCTL_USAGE;
+		}
+		args[n++] = "--task";
+		args[n++] = argv[i++];
+	}
+	for (; i < argc && n < START_ARGS; i++)
+		args[n++] = argv[i];
+	if (i < argc) {
+		warnx("more than %d arguments", START_ARGS);
+		return ICCTL_USAGE;
+	}
+	args[n] = NULL;
+	if (new_session(ctl) == -1 ||
+	    find_supervisor(program, sizeof(program)) == -1)
+		return ICCTL_FAILED;
+	execv(program, (char *const *)(uintptr_t)args);
+	warn("%s", program);
+	return ICCTL_FAILED;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl watch`: events of a session as they come, and answers by single keys
+ * on a terminal.  With --json, or without a terminal, it only prints.
+ */
+#include <err.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "icctl.h"
+
+#define WATCH_MAX 256
+
+static struct {
+	struct icctl *ctl;
+	json_object *holds[WATCH_MAX];	/* oldest first */
+	size_t nholds;
+	bool keys;		/* a terminal in single-key mode */
+	struct termios saved;
+} watch_env;
+
+static void
+terminal_back(void)
+{
+	if (watch_env.keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &watch_env.saved);
+}
+
+static void
+on_signal(int sig)
+{
+	terminal_back();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void
+terminal_keys(void)
+{
+	struct termios t;
+
+	if (watch_env.ctl->json || !isatty(STDIN_FILENO) ||
+	    !isatty(STDOUT_FILENO) ||
+	    tcgetattr(STDIN_FILENO, &watch_env.saved) == -1)
+		return;
+	t = watch_env.saved;
+	t.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
+	watch_env.keys = tcsetattr(STDIN_FILENO, TCSANOW, &t) == 0;
+	atexit(terminal_back);
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	signal(SIGHUP, on_signal);
+}
+
+static void
+ask_for_key(void)
+{
+	if (watch_env.nholds == 0) {
+		puts("-- nothing waits; q quits --");
+		return;
+	}
+	putchar('\n');
+	icctl_show_hold(watch_env.holds[0]);
+	if (watch_env.keys)
+		printf("[a]pprove  [d]eny  [n]ext  [q]uit   (%zu waiting)\n",
+		    watch_env.nholds);
+	fflush(stdout);
+}
+
+static void
+drop_hold(const char *id)
+{
+	for (size_t i = 0; i < watch_env.nholds; i++) {
+		if (strcmp(icctl_text(watch_env.holds[i], "id"), id) != 0)
+			continue;
+		json_object_put(watch_env.holds[i]);
+		memmove(watch_env.holds + i, watch_env.holds + i + 1,
+		    (watch_env.nholds - i - 1) * sizeof(watch_env.holds[0]));
+		watch_env.nholds--;
+		return;
+	}
+}
+
+static void
+add_hold(json_object *hold)
+{
+	if (hold == NULL || watch_env.nholds == WATCH_MAX)
+		return;
+	watch_env.holds[watch_env.nholds++] = json_object_get(hold);
+	if (watch_env.nholds == 1)
+		ask_for_key();
+	else
+		icctl_show_hold_line(hold);
+}
+
+static void
+on_event(json_object *event)
+{
+	const char *kind = icctl_text(event, "event");
+	json_object *o = NULL;
+
+	if (watch_env.ctl->json) {
+		puts(json_object_to_json_string_ext(event,
+		    JSON_C_TO_STRING_PLAIN));
+		fflush(stdout);
+		return;
+	}
+	if (json_object_object_get_ex(event, "holds", &o)) {
+		for (size_t i = 0; i < json_object_array_length(o); i++)
+			add_hold(json_object_array_get_idx(o, i));
+		if (json_object_array_length(o) == 0)
+			ask_for_key();
+	} else if (strcmp(kind, "hold") == 0) {
+		json_object_object_get_ex(event, "hold", &o);
+		add_hold(o);
+	} else if (strcmp(kind, "holdEnd") == 0) {
+		bool shown = watch_env.nholds != 0 &&
+		    strcmp(icctl_text(watch_env.holds[0], "id"),
+			icctl_text(event, "id")) == 0;
+
+		printf("%s %s\n", icctl_text(event, "id"),
+		    icctl_text(event, "state"));
+		drop_hold(icctl_text(event, "id"));
+		if (shown)
+			ask_for_key();
+	} else {
+		json_object_object_foreach(event, k, v)
+		{
+			(void)k;
+			icctl_put_str(json_object_get_string(v));
+			putchar(' ');
+		}
+		putchar('\n');
+	}
+	fflush(stdout);
+}
+
+/* The first hold is answered on a connection of its own. */
+static void
+answer_key(const char *op)
+{
+	json_object *req, *reply, *okay;
+
+	if (watch_env.nholds == 0)
+		return;
+	req = json_object_new_object();
+	json_object_object_add(req, "op", json_object_new_string(op));
+	json_object_object_add(req, "id", json_object_new_string(
+	    icctl_text(watch_env.holds[0], "id")));
+	json_object_object_add(req, "digest", json_object_new_string(
+	    icctl_text(watch_env.holds[0], "digest")));
+	reply = icctl_ask(watch_env.ctl, req);
+	json_object_put(req);
+	if (reply == NULL)
+		return;
+	if (!json_object_object_get_ex(reply, "ok", &okay) ||
+	    !json_object_get_boolean(okay))
+		icctl_refused(watch_env.ctl, reply);
+	json_object_put(reply);
+}
+
+/* false: the user wants to leave. */
+static bool
+on_key(void)
+{
+	json_object *first;
+	char key;
+
+	if (read(STDIN_FILENO, &key, 1) != 1)
+		return false;
+	switch (key) {
+	case 'a':
+		answer_key("approve");
+		return true;
+	case 'd':
+		answer_key("deny");
+		return true;
+	case 'n':
+		if (watch_env.nholds > 1) {
+			first = watch_env.holds[0];
+			memmove(watch_env.holds, watch_env.holds + 1,
+			    (watch_env.nholds - 1) * sizeof(first));
+			watch_env.holds[watch_env.nholds - 1] = first;
+		}
+		ask_for_key();
+		return true;
+	case 'q':
+		return false;
+	default:
+		puts("a: approve, d: deny, n: next, q: quit");
+		return true;
+	}
+}
+
+static int
+watch_loop(int fd)
+{
+	struct icctl_rest rest = {NULL, 0, 0};
+	struct pollfd p[2] = {{.fd = fd, .events = POLLIN},
+	    {.fd = -1, .events = POLLIN}};
+	json_object *event;
+	int r = ICCTL_OK;
+
+	if (watch_env.keys)
+		p[1].fd = STDIN_FILENO;
+	for (;;) {
+		if (poll(p, 2, -1) == -1) {
+			if (errno == EINTR)
+				continue;
+			r = ICCTL_FAILED;
+			break;
+		}
+		if (p[1].revents != 0 && !on_key())
+			break;
+		if (p[0].revents == 0)
+			continue;
+		/* At least one line; more may have come with it. */
+		do {
+			if ((event = icctl_receive(fd, &rest)) == NULL) {
+				if (!watch_env.ctl->json)
+					puts("The session ended.");
+				free(rest.p);
+				return ICCTL_OK;
+			}
+			on_event(event);
+			json_object_put(event);
+		} while (rest.len != 0 &&
+		    memchr(rest.p, '\n', rest.len) != NULL);
+	}
+	free(rest.p);
+	return r;
+}
+
+int
+icctl_watch(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *req;
+	int fd, r;
+
+	if (argc != 1) {
+		warnx("usage: icctl %s", argv[0]);
+		return ICCTL_USAGE;
+	}
+	watch_env.ctl = ctl;
+	if ((r = icctl_find(ctl, true)) != 0)
+		return r;
+	if ((fd = icctl_connect(ctl)) == -1)
+		return ICCTL_NO_SESSION;
+	req = json_object_new_object();
+	json_object_object_add(req, "op", json_object_new_string("watch"));
+	if (icctl_send(fd, req) == -1)
+		err(ICCTL_FAILED, "send");
+	json_object_put(req);
+	terminal_keys();
+	r = watch_loop(fd);
+	close(fd);
+	return r;
+}
