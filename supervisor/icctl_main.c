@@ -19,7 +19,7 @@ static const struct command {
 	int (*fn)(struct icctl *, int, char **);
 	const char *help;
 } commands[] = {
-    {"start", "[OPTIONS] [TASK | -- CMD…]", icctl_start,
+    {"start", "[OPTIONS] [TASK | -- CMD...]", icctl_start,
 	"run an agent in a session, in the foreground"},
     {"pending", "", icctl_pending, "calls that wait for your answer"},
     {"show", "ID", icctl_show, "one waiting call, whole"},

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: ISC
+"""Runs the shipped programs for end-to-end tests: a session directory, a
+configuration, stand-ins for provider and MCP servers, and what they saw.
+Shares no code with the product."""
+import contextlib
+import json
+import os
+import secrets
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+LIB = os.path.dirname(os.path.abspath(__file__))
+STANDINS = os.path.join(LIB, "standins")
+sys.path.insert(0, STANDINS)
+from agent import Mcp, Model  # noqa: E402
+
+PREFIX = os.environ.get("IC_PREFIX", "/usr/local")
+PYTHON = os.path.realpath("/usr/bin/python3")
+ANTHROPIC_KEY = "sk-ant-api03-real-" + secrets.token_hex(24)
+OPENAI_KEY = "sk-real-" + secrets.token_hex(24)
+
+
+def program(name):
+    return os.path.join(PREFIX, "bin", name)
+
+
+def read_lines(path):
+    """The JSON lines of a file; a torn last one is left out."""
+    if not os.path.exists(path):
+        return []
+    with open(path, "rb") as f:
+        return [json.loads(line) for line in f if line.endswith(b"\n")
+                and line.startswith(b"{")]
+
+
+def wait_for(predicate, what, timeout=20, poll=0.02):
+    """The predicate's first true value; polls what has no event to wait on."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        value = predicate()
+        if value:
+            return value
+        time.sleep(poll)
+    raise TimeoutError(what)
+
+
+class Process:
+    """A child whose first stdout line is JSON; stderr is kept."""
+
+    def __init__(self, argv, stderr, env=None, timeout=20, **kw):
+        self.stderr_path = stderr
+        self.err = open(stderr, "ab")
+        self.p = subprocess.Popen(argv, stdout=subprocess.PIPE,
+                                  stderr=self.err, stdin=subprocess.DEVNULL,
+                                  env=env, **kw)
+        ready, _, _ = select.select([self.p.stdout], [], [], timeout)
+        line = self.p.stdout.readline() if ready else b""
+        if not line.strip():
+            self.p.kill()
+            self.p.wait()
+            raise RuntimeError(f"{argv[0]}: no ready line; exit "
+                               f"{self.p.returncode}; {self.stderr()}")
+        self.ready = json.loads(line)
+
+    def stderr(self):
+        with open(self.stderr_path, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def end(self, timeout=10):
+        if self.p.poll() is None:
+            self.p.terminate()
+            try:
+                self.p.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.p.kill()
+                self.p.wait()
+        self.p.stdout.close()
+        self.err.close()
+        return self.p.returncode
+
+
+class Provider(Process):
+    """The recording provider. Its log: self.seen()."""
+
+    def __init__(self, work, key, *options, script=None, name="provider"):
+        self.dir = os.path.join(work, name)
+        os.makedirs(self.dir, exist_ok=True)
+        self.log_path = os.path.join(self.dir, "log.jsonl")
+        argv = [PYTHON, os.path.join(STANDINS, "provider.py"), "--dir",
+                self.dir, "--log", self.log_path, "--key", key, *options]
+        if script is not None:
+            path = os.path.join(self.dir, "script.json")
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(script, f)
+            argv += ["--script", path]
+        super().__init__(argv, os.path.join(self.dir, "stderr"))
+        self.port = self.ready["port"]
+        self.ca = os.path.join(self.dir, "ca.pem")
+        self.url = f"https://127.0.0.1:{self.port}"
+
+    def seen(self):
+        return read_lines(self.log_path)
+
+
+def echo_server(log, *options, **entry):
+    """An mcp-servers.json entry for mcp_echo.py; log: where it writes (a
+    directory of its own, bound writable)."""
+    os.makedirs(os.path.dirname(log), exist_ok=True)
+    sandbox = entry.pop("sandbox", {})
+    filesystem = dict(sandbox.get("filesystem", {}))
+    filesystem["allowWrite"] = [*filesystem.get("allowWrite", []),
+                                os.path.dirname(log)]
+    filesystem["allowRead"] = [*filesystem.get("allowRead", []), STANDINS]
+    return {"command": PYTHON,
+            "args": [os.path.join(STANDINS, "mcp_echo.py"), "--log", log,
+                     *options],
+            "sandbox": {**sandbox, "filesystem": filesystem}, **entry}
+
+
+def annotation(server, tools):
+    """tools: name -> {argument: [roles]}."""
+    return {"inputHash": "test", "tools": [
+        {"toolName": t, "serverName": server, "comment": "", "args": args,
+         "inputSchema": {"type": "object"}} for t, args in tools.items()]}
+
+
+ECHO_TOOLS = {
+    "echo": {"text": ["none"]}, "lookup": {"path": ["read-path"]},
+    "slow": {"ms": ["none"], "until": ["none"]}, "fail": {"text": ["none"]},
+    "big": {"bytes": ["none"]}, "structured": {},
+    "progress": {"steps": ["none"], "ms": ["none"]}, "env": {},
+}
+
+
+def rule(name, then, reason=None, **conditions):
+    return {"name": name, "description": name, "principle": "test",
+            "if": conditions, "then": then, "reason": reason or name}
+
+
+class Session:
+    """A running session with --runtime none (or what `options` say).
+
+    servers: mcp-servers.json; rules: compiled rules; annotations: server ->
+    tools as for annotation(); config: more members of config.json."""
+
+    def __init__(self, work, servers=None, rules=None, annotations=None,
+                 config=None, provider=None, options=(), env=None,
+                 libexecdir=None, runtime="none", session_dir=None,
+                 lists=None, prefix=None):
+        self.work = work
+        self.home = os.path.join(work, "home")
+        self.dir = session_dir or os.path.join(work, "session")
+        self.workspace = os.path.join(work, "workspace")
+        self.user_home = os.path.join(work, "user")
+        for d in (self.home, self.workspace, self.user_home):
+            os.makedirs(d, mode=0o700, exist_ok=True)
+        self.config = dict(config or {})
+        self.provider = provider
+        if provider is not None:
+            providers = self.config.setdefault("providers", {})
+            for name in ("anthropic", "openai"):
+                providers.setdefault(name, {"upstream": provider.url,
+                                            "ca": provider.ca})
+            self.config.setdefault("credentials", {
+                "anthropic": {"env": "ANTHROPIC_API_KEY"},
+                "openai": {"env": "OPENAI_API_KEY"}})
+        self.write("config.json", self.config)
+        self.write("mcp-servers.json", servers or {})
+        if rules is not None:
+            self.policy(rules, annotations or {}, lists)
+        self.env = {"PATH": "/usr/bin:/bin", "HOME": self.user_home,
+                    "IRONCURTAIN_HOME": self.home, "LANG": "C.UTF-8",
+                    "ANTHROPIC_API_KEY": ANTHROPIC_KEY,
+                    "OPENAI_API_KEY": OPENAI_KEY, **(env or {})}
+        argv = [os.path.join(prefix or PREFIX, "bin", "icsupervisor"),
+                "--session-dir", self.dir, "--runtime", runtime,
+                "--workspace", self.workspace, "--print-ready"]
+        if libexecdir:
+            argv += ["--libexecdir", libexecdir]
+        self.argv = argv + list(options)
+        self.process = None
+
+    def write(self, name, value):
+        path = os.path.join(self.home, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(value, f)
+        os.chmod(path, 0o600)
+        return path
+
+    def policy(self, rules, annotations, lists=None):
+        self.write("policy/compiled-policy.json", {
+            "generatedAt": "2026-11-21T00:00:00Z", "constitutionHash": "",
+            "inputHash": "", "rules": rules})
+        self.write("policy/tool-annotations.json", {
+            "generatedAt": "2026-11-21T00:00:00Z",
+            "servers": {s: annotation(s, t) for s, t in annotations.items()}})
+        if lists is not None:
+            self.write("policy/dynamic-lists.json", lists)
+
+    def start(self, timeout=20):
+        self.process = Process(self.argv, os.path.join(self.work, "stderr"),
+                               env=self.env, timeout=timeout)
+        self.ready = self.process.ready
+        return self
+
+    @property
+    def pid(self):
+        return self.process.p.pid
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        return self.process.end() if self.process else None
+
+    def wait(self, timeout=10):
+        return self.process.p.wait(timeout)
+
+    def mcp(self):
+        return Mcp(path=self.ready["sockets"]["mcp"])
+
+    def orient(self, name):
+        with open(os.path.join(self.dir, "orientation", name),
+                  encoding="utf-8") as f:
+            return f.read()
+
+    def agent_env(self):
+        return dict(line.split("=", 1) for line in
+                    self.orient("agent.env").splitlines() if "=" in line)
+
+    def model(self, host="api.anthropic.com", **kw):
+        names = {"api.anthropic.com": "ANTHROPIC_API_KEY",
+                 "api.openai.com": "OPENAI_API_KEY"}
+        kw.setdefault("key", self.agent_env().get(names.get(host, "")))
+        kw.setdefault("ca", os.path.join(self.dir, "orientation",
+                                         "ca-cert.pem"))
+        return Model(proxy=self.ready["sockets"]["mitm"], host=host, **kw)
+
+    def icctl(self, *args, check=False, timeout=30):
+        r = subprocess.run([program("icctl"), "--session", self.dir, *args],
+                           env=self.env, capture_output=True, text=True,
+                           timeout=timeout, check=False)
+        if check and r.returncode != 0:
+            raise RuntimeError(f"icctl {args}: {r.returncode} {r.stderr}")
+        return r
+
+    def pending(self):
+        r = self.icctl("--json", "pending", check=True)
+        return json.loads(r.stdout)["holds"]
+
+    def held(self, timeout=20):
+        """The first held call, once there is one."""
+        return wait_for(self.pending, "no call was held", timeout)[0]
+
+    def audit(self):
+        return read_lines(os.path.join(self.dir, "audit.jsonl"))
+
+    def events(self, name):
+        return [line for line in self.audit() if line["event"] == name]
+
+    def session_log(self):
+        path = os.path.join(self.dir, "session.log")
+        if not os.path.exists(path):
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def workers(self):
+        """name -> [pid] of the live processes, as icctl status gives them."""
+        found = {}
+        status = json.loads(self.icctl("--json", "status", check=True).stdout)
+        for w in status["workers"]:
+            found.setdefault(w["name"].split("/")[0], []).append(w["pid"])
+        return found
+
+
+@contextlib.contextmanager
+def workdir(keep=bool(os.environ.get("IC_KEEP"))):
+    path = tempfile.mkdtemp(prefix="ic-test-")
+    os.chmod(path, 0o700)
+    try:
+        yield path
+    finally:
+        if keep:
+            print(f"# kept {path}")
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
+def kill(pid, sig=signal.SIGKILL):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, sig)
+
+
+class Tap:
+    """Counts and names checks; every failure says what was got."""
+
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def ok(self, good, name, detail=None):
+        self.count += 1
+        print(f"{'ok' if good else 'not ok'} {self.count} - {name}")
+        if not good:
+            self.failed += 1
+            for line in str(detail).splitlines()[:40]:
+                print(f"#   {line[:400]}")
+        sys.stdout.flush()
+        return bool(good)
+
+    def equal(self, got, want, name):
+        return self.ok(got == want, name, f"got {got!r}\nwant {want!r}")
+
+    def contains(self, text, part, name):
+        return self.ok(part in text, name, f"{part!r} is not in {text!r}")
+
+    def skip(self, name, why):
+        self.count += 1
+        print(f"ok {self.count} - {name} # SKIP {why}")
+
+    def done(self):
+        print(f"1..{self.count}")
+        sys.exit(1 if self.failed else 0)
+
+    @contextlib.contextmanager
+    def case(self, name):
+        """A failure inside is this case's, not the end of the run."""
+        try:
+            yield
+        except Exception as e:  # pylint: disable=broad-except
+            import traceback
+            self.ok(False, name, f"{e}\n{traceback.format_exc()}")
