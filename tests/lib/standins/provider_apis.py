@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: ISC
+"""What a model provider answers: Anthropic Messages, OpenAI Responses (classic
+and "code mode"), OpenAI chat completions.  Keeps no state: the number of tool
+results in the conversation is the number of the script's step.
+
+A script is a list of steps:
+    {"tool": "regex", "args": {...}}   call the first offered tool that matches
+    {"text": "... $RESULT ..."}        final answer; $RESULT: last tool result
+Past its end, or where no offered tool matches: a final text.
+"""
+import itertools
+import json
+import re
+import time
+
+DEFAULT_SCRIPT = [{"text": "FINAL: hello"}]
+_count = itertools.count(1)
+
+
+def flat(content):
+    """The text of a tool result, whatever its shape."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(
+            p if isinstance(p, str) else
+            p.get("text") or p.get("output") or flat(p.get("content", ""))
+            for p in content if isinstance(p, (str, dict)))
+    return json.dumps(content) if isinstance(content, dict) else ""
+
+
+def decide(script, names, results):
+    """(tool, args, call id) or (None, text, None)."""
+    step = script[len(results)] if len(results) < len(script) else {}
+    if "tool" in step:
+        for name in names:
+            if re.search(step["tool"], name):
+                return name, step.get("args", {}), f"call_{len(results) + 1}"
+    last = results[-1] if results else "(no tool result)"
+    text = step.get("text", "FINAL: $RESULT" if results else
+                    "FINAL: no tool called")
+    return None, text.replace("$RESULT", last), None
+
+
+def anthropic(script, body):
+    """(events, reply): what a stream would carry, and the whole message."""
+    results = [flat(part.get("content", ""))
+               for message in body.get("messages", [])
+               if isinstance(message.get("content"), list)
+               for part in message["content"]
+               if part.get("type") == "tool_result"]
+    names = [t.get("name", "") for t in body.get("tools", [])]
+    tool, value, call = decide(script, names, results)
+    usage = {"input_tokens": 100, "output_tokens": 20,
+             "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    if tool:
+        block = {"type": "tool_use", "id": "toolu_" + call, "name": tool,
+                 "input": value}
+        first = dict(block, input={})
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(value)}
+    else:
+        block = {"type": "text", "text": value}
+        first = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": value}
+    stop = "tool_use" if tool else "end_turn"
+    message = {"id": f"msg_{next(_count)}", "type": "message",
+               "role": "assistant", "model": body.get("model"),
+               "content": [block], "stop_reason": stop, "stop_sequence": None,
+               "usage": usage}
+    start = dict(message, content=[], stop_reason=None,
+                 usage=dict(usage, output_tokens=1))
+    events = [
+        {"type": "message_start", "message": start},
+        {"type": "content_block_start", "index": 0, "content_block": first},
+        {"type": "ping"},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta",
+         "delta": {"stop_reason": stop, "stop_sequence": None},
+         "usage": {"output_tokens": 20}},
+        {"type": "message_stop"},
+    ]
+    return events, message
+
+
+def _responses_tools(body):
+    """Offered name -> what the call must carry; namespace of code mode."""
+    names = {}
+    for tool in body.get("tools", []):
+        if tool.get("type") == "function":
+            names[tool["name"]] = {"name": tool["name"]}
+        elif tool.get("type") == "namespace":
+            for f in tool.get("tools", []):
+                full = tool["name"].rstrip("_") + "__" + f["name"]
+                names[full] = {"name": f["name"], "namespace": tool["name"]}
+    results, code = [], None
+    items = body.get("input")
+    for item in items if isinstance(items, list) else []:
+        if item.get("type") in ("function_call_output",
+                                "custom_tool_call_output"):
+            results.append(flat(item.get("output")))
+        if item.get("type") == "additional_tools":
+            for space in item.get("tools", []):
+                if any(f.get("name") == "exec" and f.get("type") == "custom"
+                       for f in space.get("tools", [])):
+                    code = space["name"]
+    return names, results, code
+
+
+def _item_events(item, start, middle):
+    """added, the item's own events, done."""
+    events = [{"type": "response.output_item.added", "output_index": 0,
+               "item": start}]
+    for event in middle:
+        events.append(dict(event, item_id=item["id"], output_index=0))
+    events.append({"type": "response.output_item.done", "output_index": 0,
+                   "item": item})
+    return events
+
+
+def _responses_item(script, body, number):
+    names, results, code = _responses_tools(body)
+    step = script[len(results)] if len(results) < len(script) else {}
+    if code and "tool" in step:
+        source = (f"const n = ALL_TOOLS.map((t) => t.name).find((n) => "
+                  f"/{step['tool']}/.test(n)); "
+                  f"text(await tools[n]({json.dumps(step.get('args', {}))}));")
+        item = {"type": "custom_tool_call", "id": f"ctc_{number}",
+                "call_id": f"call_{len(results) + 1}", "name": "exec",
+                "namespace": code, "input": source, "status": "completed"}
+        kind = "response.custom_tool_call_input"
+        return item, _item_events(
+            item, dict(item, input="", status="in_progress"),
+            [{"type": kind + ".delta", "delta": source},
+             {"type": kind + ".done", "input": source}])
+    tool, value, call = decide(script, names, results)
+    if tool:
+        args = json.dumps(value)
+        item = {"type": "function_call", "id": f"fc_{number}",
+                "call_id": call, **names[tool], "arguments": args,
+                "status": "completed"}
+        kind = "response.function_call_arguments"
+        return item, _item_events(
+            item, dict(item, arguments="", status="in_progress"),
+            [{"type": kind + ".delta", "delta": args},
+             {"type": kind + ".done", "arguments": args}])
+    part = {"type": "output_text", "text": value, "annotations": []}
+    item = {"type": "message", "id": f"msg_{number}", "role": "assistant",
+            "status": "completed", "content": [part]}
+    return item, _item_events(
+        item, dict(item, content=[], status="in_progress"),
+        [{"type": "response.content_part.added", "content_index": 0,
+          "part": dict(part, text="")},
+         {"type": "response.output_text.delta", "content_index": 0,
+          "delta": value},
+         {"type": "response.output_text.done", "content_index": 0,
+          "text": value}])
+
+
+def responses(script, body):
+    number = next(_count)
+    item, middle = _responses_item(script, body, number)
+    base = {"id": f"resp_{number}", "object": "response",
+            "created_at": int(time.time()), "model": body.get("model"),
+            "status": "in_progress", "output": []}
+    usage = {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120,
+             "input_tokens_details": {"cached_tokens": 0},
+             "output_tokens_details": {"reasoning_tokens": 0}}
+    reply = dict(base, status="completed", output=[item], usage=usage)
+    events = ([{"type": "response.created", "response": base}] + middle +
+              [{"type": "response.completed", "response": reply}])
+    for n, event in enumerate(events):
+        event["sequence_number"] = n
+    return events, reply
+
+
+def chat(script, body):
+    results = [flat(m.get("content")) for m in body.get("messages", [])
+               if m.get("role") == "tool"]
+    names = [t.get("function", {}).get("name", "")
+             for t in body.get("tools", [])]
+    tool, value, call = decide(script, names, results)
+    base = {"id": f"chatcmpl-{next(_count)}", "created": int(time.time()),
+            "model": body.get("model")}
+    usage = {"prompt_tokens": 100, "completion_tokens": 20,
+             "total_tokens": 120}
+    message = {"role": "assistant", "content": None if tool else value}
+    if tool:
+        message["tool_calls"] = [
+            {"index": 0, "id": call, "type": "function",
+             "function": {"name": tool, "arguments": json.dumps(value)}}]
+    stop = "tool_calls" if tool else "stop"
+    reply = dict(base, object="chat.completion", usage=usage, choices=[
+        {"index": 0, "message": message, "finish_reason": stop}])
+    chunk = dict(base, object="chat.completion.chunk")
+    events = [
+        dict(chunk, choices=[{"index": 0, "delta": message,
+                              "finish_reason": None}]),
+        dict(chunk, choices=[{"index": 0, "delta": {},
+                              "finish_reason": stop}]),
+        dict(chunk, choices=[], usage=usage),
+        "[DONE]",
+    ]
+    return events, reply
+
+
+def event_bytes(event):
+    """One server-sent event."""
+    if isinstance(event, str):
+        return b"data: " + event.encode() + b"\n\n"
+    name = f"event: {event['type']}\n" if "type" in event else ""
+    return (name + "data: " + json.dumps(event) + "\n\n").encode()
+
+
+APIS = {"/v1/messages": anthropic, "/v1/responses": responses,
+        "/v1/chat/completions": chat}
+
+
+def answer(script, method, target, body):
+    """("sse", [bytes...]) or ("json", status, object)."""
+    path = target.split("?")[0]
+    if method == "GET" and path == "/v1/models":
+        return ("json", 200, {"object": "list", "has_more": False, "data": [
+            {"id": "test-model", "object": "model", "type": "model",
+             "display_name": "Test", "created": 1, "owned_by": "standin",
+             "created_at": "2026-01-01T00:00:00Z"}]})
+    if method == "POST" and path == "/v1/messages/count_tokens":
+        return ("json", 200, {"input_tokens": 100})
+    if method == "POST" and path in APIS:
+        if not isinstance(body, dict):
+            return ("json", 400, {"type": "error", "error": {
+                "type": "invalid_request_error", "message": "not JSON"}})
+        events, reply = APIS[path](script, body)
+        if body.get("stream"):
+            return ("sse", [event_bytes(e) for e in events])
+        return ("json", 200, reply)
+    return ("json", 404, {"type": "error", "error": {
+        "type": "not_found_error", "message": "stand-in: no such endpoint"}})
