@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reads one answer.  Holds its head until that is complete and nothing of its
+ * body.  Order of business: the raw head is searched for the credential
+ * before anything of it is used, the body before it is framed.
+ */
+#include "keyd_reply.h"
+
+#include "stream.h"
+
+#define REPLY_MAX_OUT ((size_t)STREAM_MAX_FRAME)
+
+static const char *const reply_texts[] = {
+#define KEYD_FAIL_TEXT(name, text) [KEYD_FAIL_##name] = text,
+    KEYD_FAILS(KEYD_FAIL_TEXT)
+#undef KEYD_FAIL_TEXT
+};
+
+const char *
+keyd_fail_text(enum keyd_fail fail)
+{
+	return (unsigned)fail < KEYD_FAIL_COUNT ? reply_texts[fail] : "";
+}
+
+void
+reply_init(struct reply *r, uint32_t exchange, bool nobody)
+{
+	*r = (struct reply){.exchange = exchange, .nobody = nobody};
+	buf_init(&r->head, HTTP1_MAX_HEAD + 1);
+}
+
+void
+reply_free(struct reply *r)
+{
+	buf_free(&r->head);
+}
+
+static enum reply_result
+reply_fail(struct reply *r, enum keyd_fail fail, const char *detail)
+{
+	r->fail = fail;
+	r->detail = detail;
+	return REPLY_FAIL;
+}
+
+int
+reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span s)
+{
+	struct stream_frame f = {exchange, (enum stream_type)type,
+	    (uint32_t)s.len};
+	uint8_t *p;
+
+	if ((p = buf_room(out, STREAM_HEADER + s.len)) == NULL)
+		return -1;
+	stream_pack(p, &f);
+	if (s.len != 0)
+		memcpy(p + STREAM_HEADER, s.p, s.len);
+	buf_grow(out, STREAM_HEADER + s.len);
+	return 0;
+}
+
+static int
+reply_put_body(struct reply *r, struct span s, struct buf *out)
+{
+	struct span part;
+
+	while (s.len != 0) {
+		part = span_of(s.p, s.len < REPLY_MAX_OUT ? s.len
+							  : REPLY_MAX_OUT);
+		if (reply_frame(out, r->exchange, STREAM_BODY, part) == -1)
+			return -1;
+		s = span_of(s.p + part.len, s.len - part.len);
+	}
+	return 0;
+}
+
+static void
+reply_lower(struct span s, uint8_t *dst)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		dst[i] = s.p[i];
+		if (s.p[i] >= 'A' && s.p[i] <= 'Z')
+			dst[i] = (uint8_t)(s.p[i] + ('a' - 'A'));
+	}
+}
+
+/* The HEAD frame: status, framing, length, and the headers on the list. */
+static int
+reply_put_head(struct reply *r, const struct provider *p,
+    const struct http1_head *h, struct buf *out)
+{
+	uint8_t fixed[11] = {0}, name[PROVIDER_MAX_NAME];
+	struct span n, v;
+	struct buf b;
+	int ret = -1;
+
+	buf_init(&b, STREAM_MAX_FRAME);
+	fixed[0] = (uint8_t)r->status;
+	fixed[1] = (uint8_t)(r->status >> 8);
+	fixed[2] = r->framing == HTTP1_NONE ? 0
+	    : r->framing == HTTP1_LENGTH    ? 1
+					    : 2;
+	for (unsigned i = 0; i < 8 && r->framing == HTTP1_LENGTH; i++)
+		fixed[3 + i] = (uint8_t)(r->body.length >> (8 * i));
+	buf_add(&b, fixed, sizeof(fixed));
+	for (unsigned i = 0; i < h->nheaders; i++) {
+		n = h->headers[i].name;
+		v = h->headers[i].value;
+		if (n.len > sizeof(name))
+			continue;
+		reply_lower(n, name);
+		n.p = name;
+		if (!provider_name_ok(n) || !provider_listed(&p->response, n) ||
+		    !provider_value_ok(v))
+			continue;
+		if (provider_pack(&b, n, v) == -1)
+			goto out;
+	}
+	if (!b.failed)
+		ret = reply_frame(
+		    out, r->exchange, STREAM_HEAD, buf_span(&b));
+out:
+	buf_free(&b);
+	return ret;
+}
+
+/* No more than what was asked for: identity, at most said so. */
+static bool
+reply_is_coded(const struct http1_head *h)
+{
+	for (unsigned i = 0; i < h->nheaders; i++) {
+		if (span_ieq(h->headers[i].name, SPAN("content-encoding")) &&
+		    !span_ieq(h->headers[i].value, SPAN("identity")))
+			return true;
+	}
+	return false;
+}
+
+static bool
+reply_says_close(const struct http1_head *h)
+{
+	for (unsigned i = 0; i < h->nheaders; i++) {
+		if (span_ieq(h->headers[i].name, SPAN("connection")) &&
+		    !span_ieq(h->headers[i].value, SPAN("keep-alive")))
+			return true;
+	}
+	return false;
+}
+
+/* A complete head: 1xx are dropped, anything final becomes the HEAD frame. */
+static enum reply_result
+reply_take_head(struct reply *r, const struct provider *p,
+    const struct http1_head *h, struct buf *out)
+{
+	if (h->status < 200) {
+		if (h->status == 101)
+			return reply_fail(r, KEYD_FAIL_MALFORMED,
+			    "switches protocols unasked");
+		if (++r->interim > HTTP1_MAX_INTERIM)
+			return reply_fail(r, KEYD_FAIL_INTERIM, "1xx");
+		return REPLY_MORE;
+	}
+	/* 304 answers the agent's own If-None-Match and leads nowhere. */
+	if (h->status >= 300 && h->status < 400 && h->status != 304)
+		return reply_fail(r, KEYD_FAIL_REDIRECT, "3xx");
+	if (reply_is_coded(h))
+		return reply_fail(r, KEYD_FAIL_CODED, "content-encoding");
+	if (http1_response_body(h, r->nobody, &r->body) != HTTP1_OK)
+		return reply_fail(r, KEYD_FAIL_MALFORMED, r->body.reason);
+	r->status = h->status;
+	r->http10 = h->http10;
+	r->close = reply_says_close(h);
+	r->framing = r->body.framing;
+	if (reply_put_head(r, p, h, out) == -1)
+		return reply_fail(r, KEYD_FAIL_INTERNAL, "head");
+	r->headed = true;
+	return REPLY_DONE;
+}
+
+/* DONE: the final head is through and in->p is at the body. */
+static enum reply_result
+reply_feed_head(struct reply *r, const struct provider *p,
+    const struct scrub *s, struct span *in, struct buf *out)
+{
+	static struct http1_head h;
+	enum reply_result result;
+	size_t n;
+
+	for (;;) {
+		n = HTTP1_MAX_HEAD + 1 - r->head.len;
+		if (n > in->len)
+			n = in->len;
+		if (n != 0 && buf_add(&r->head, in->p, n) == -1)
+			return reply_fail(r, KEYD_FAIL_INTERNAL, "head");
+		*in = span_of(in->p + n, in->len - n);
+		switch (http1_response_more(
+		    buf_span(&r->head), &r->seen, &h)) {
+		case HTTP1_MORE:
+			if (in->len == 0)
+				return REPLY_MORE;
+			if (n == 0)
+				return reply_fail(r, KEYD_FAIL_MALFORMED,
+				    "head too large");
+			continue;
+		case HTTP1_BAD:
+			return reply_fail(r, KEYD_FAIL_MALFORMED, h.reason);
+		case HTTP1_OK:
+			break;
+		}
+		if (scrub_find(s, span_of(buf_span(&r->head).p, h.size)))
+			return reply_fail(r, KEYD_FAIL_REFLECTED, "head");
+		result = reply_take_head(r, p, &h, out);
+		/* What was taken beyond the head is still in `in`'s buffer. */
+		n = r->head.len - h.size;
+		if (result == REPLY_DONE) {
+			*in = span_of(in->p - n, in->len + n);
+			buf_free(&r->head);
+		} else if (result == REPLY_MORE) {
+			buf_drain(&r->head, h.size);
+			r->seen = 0;
+			continue;
+		}
+		return result;
+	}
+}
+
+static enum reply_result
+reply_end(struct reply *r, const struct scrub *s, struct buf *out)
+{
+	struct span held;
+
+	held = scrub_end(s, &r->scrub);
+	r->done = true;
+	if (reply_put_body(r, held, out) == -1 ||
+	    reply_frame(out, r->exchange, STREAM_END, span_of(NULL, 0)) == -1)
+		return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+	return REPLY_DONE;
+}
+
+static enum reply_result
+reply_feed_body(struct reply *r, const struct scrub *s, struct span in,
+    struct buf *out)
+{
+	struct span data, before, pass;
+	enum http1_result result;
+	size_t used;
+
+	while (!r->body.done) {
+		result = http1_body_next(&r->body, in, &data, &used);
+		if (result == HTTP1_BAD)
+			return reply_fail(
+			    r, KEYD_FAIL_MALFORMED, r->body.reason);
+		if (scrub_feed(s, &r->scrub, data, &before, &pass))
+			return reply_fail(r, KEYD_FAIL_REFLECTED, "body");
+		r->received += data.len;
+		if (reply_put_body(r, before, out) == -1 ||
+		    reply_put_body(r, pass, out) == -1)
+			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+		in = span_of(in.p + used, in.len - used);
+		if (result == HTTP1_MORE)
+			return REPLY_MORE;
+	}
+	r->trailing = in.len != 0;
+	return reply_end(r, s, out);
+}
+
+enum reply_result
+reply_feed(struct reply *r, const struct provider *p, const struct scrub *s,
+    struct span in, struct buf *out)
+{
+	enum reply_result result;
+
+	if (r->done) {
+		r->trailing |= in.len != 0;
+		return REPLY_DONE;
+	}
+	if (!r->headed) {
+		result = reply_feed_head(r, p, s, &in, out);
+		if (result != REPLY_DONE)
+			return result;
+	}
+	return reply_feed_body(r, s, in, out);
+}
+
+enum reply_result
+reply_eof(struct reply *r, const struct scrub *s, bool clean, struct buf *out)
+{
+	if (r->done)
+		return REPLY_DONE;
+	if (!r->headed)
+		return reply_fail(r,
+		    r->head.len == 0 ? KEYD_FAIL_SILENT : KEYD_FAIL_CUT,
+		    "closed before the answer's head was complete");
+	if (!clean || http1_body_eof(&r->body) != HTTP1_OK)
+		return reply_fail(r, KEYD_FAIL_CUT, "closed within the body");
+	return reply_end(r, s, out);
+}
+
+bool
+keyd_reuse_ok(const struct keyd_reuse *u)
+{
+	/*
+	 * A provider that did not read the body would read its bytes, which
+	 * an agent wrote, as the beginning of the next request.
+	 */
+	return u->allowed && u->sent_whole && u->reads && u->status >= 200 &&
+	    u->status < 300 && u->done && u->framing != HTTP1_CLOSE &&
+	    !u->http10 && !u->close && !u->trailing;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a provider answers, on its way to frames for mitmd: head parsed and
+ * reduced to the provider file's response headers, body decoded, all of it
+ * watched for the credential.  No byte of the provider's framing passes.
+ * Parsed strictly; the provider is trusted with the credential, not with us.
+ */
+#ifndef KEYD_REPLY_H
+#define KEYD_REPLY_H
+
+#include "buf.h"
+#include "http1.h"
+#include "keyd_scrub.h"
+#include "provider.h"
+
+/*
+ * Why an exchange failed.  The text is what the agent may be told: a status,
+ * a space and the reason, the same for everyone.
+ */
+#define KEYD_FAILS(F)							\
+	F(NONE, "")							\
+	F(NO_KEY, "403 no credential is loaded for this provider")	\
+	F(LOCKED, "403 this provider is locked, because its credential "	\
+	    "came back in an answer; the user can run: icctl unlock")	\
+	F(MISMATCH, "403 the request does not fit its route")		\
+	F(TOO_LARGE, "431 the request's headers are too large")		\
+	F(BODY, "400 the request's body is not what was announced")	\
+	F(BUSY, "503 too many connections to the provider")		\
+	F(DIAL, "502 the provider cannot be reached")			\
+	F(TLS, "502 no trusted TLS connection to the provider")		\
+	F(SEND, "502 the connection to the provider broke")		\
+	F(SILENT, "502 the provider closed the connection without an answer") \
+	F(MALFORMED, "502 the provider's answer is malformed")		\
+	F(INTERIM, "502 the provider sent too many interim answers")	\
+	F(REDIRECT, "502 the provider redirects, which is not followed")	\
+	F(CODED, "502 the provider's answer has a coding that was not asked for") \
+	F(REFLECTED, "502 the provider's answer held the credential; this "	\
+	    "provider is locked until the user runs: icctl unlock")	\
+	F(CUT, "502 the provider's answer ended too early")		\
+	F(STALLED, "504 the provider does not answer")			\
+	F(INTERNAL, "500 out of memory")
+
+#define KEYD_FAIL_ENUM(name, text) KEYD_FAIL_##name,
+enum keyd_fail { KEYD_FAILS(KEYD_FAIL_ENUM) KEYD_FAIL_COUNT };
+#undef KEYD_FAIL_ENUM
+
+const char *keyd_fail_text(enum keyd_fail);
+
+enum reply_result {
+	REPLY_MORE,
+	REPLY_DONE,
+	REPLY_FAIL,	/* reply->fail and, for the audit, reply->detail */
+};
+
+struct reply {
+	uint32_t exchange;
+	bool nobody;		/* answers a HEAD */
+	bool headed;		/* the HEAD frame was written */
+	bool done;
+	struct buf head;	/* until it is complete */
+	size_t seen;
+	unsigned interim;
+	unsigned status;
+	bool http10, close;	/* the provider will close */
+	bool trailing;		/* bytes after the end */
+	enum http1_framing framing;
+	struct http1_body body;
+	struct scrub_state scrub;
+	uint64_t received;	/* bytes of decoded body */
+	enum keyd_fail fail;
+	const char *detail;
+};
+
+void reply_init(struct reply *, uint32_t exchange, bool nobody);
+void reply_free(struct reply *);
+/* Takes what the connection gave; adds frames, at last END, to out. */
+enum reply_result reply_feed(struct reply *, const struct provider *,
+    const struct scrub *, struct span in, struct buf *out);
+/* The connection ended, as it should (with close_notify) or not. */
+enum reply_result reply_eof(struct reply *, const struct scrub *, bool clean,
+    struct buf *out);
+/* One frame of at most STREAM_MAX_FRAME bytes. -1 when out is full. */
+int reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span);
+
+/* Everything that decides whether a connection may be used again. */
+struct keyd_reuse {
+	bool allowed;		/* upstream.reuse */
+	bool sent_whole;	/* request, before the answer's first byte */
+	bool reads;		/* a 2xx of this route must have read the body */
+	unsigned status;
+	bool done;
+	enum http1_framing framing;
+	bool http10, close, trailing;
+};
+bool keyd_reuse_ok(const struct keyd_reuse *);
+
+#endif

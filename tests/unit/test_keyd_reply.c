@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A provider's answers: the frames that come of good ones, byte for byte and
+ * at every split; what is refused and how it is called; and when a connection
+ * may be used again.
+ */
+#include <stdlib.h>
+
+#include "keyd_reply.h"
+#include "stream.h"
+#include "tap.h"
+
+#define KEY "sk-0123456789abcdef-KEY"
+#define OK200 "HTTP/1.1 200 OK\r\n"
+
+static const char file[] =
+    "{\"name\":\"t\",\"host\":\"t.example\",\"credential\":{\"env\":\"T_KEY\","
+    "\"sentinel\":\"sk-t-ironcurtain-\",\"headers\":[{\"name\":\"x-api-key\"}]},"
+    "\"requestHeaders\":[],\"responseHeaders\":[\"content-type\",\"x-a-*\"],"
+    "\"routes\":[{\"method\":\"GET\",\"path\":\"/v1/x\"}]}";
+
+static struct provider *provider;
+static struct scrub scrub;
+static uint8_t mem[1 << 16];
+static struct reply reply;
+
+/* Feeds text cut in two at `cut`, then the end. */
+static enum reply_result
+feed(const char *text, size_t cut, bool nobody, bool clean, struct buf *out)
+{
+	size_t n = strlen(text);
+	enum reply_result r;
+
+	buf_reset(out, 0);
+	reply_free(&reply);
+	reply_init(&reply, 3, nobody);
+	r = reply_feed(&reply, provider, &scrub, span_of(text, cut), out);
+	if (r == REPLY_MORE)
+		r = reply_feed(&reply, provider, &scrub,
+		    span_of(text + cut, n - cut), out);
+	else if (r == REPLY_DONE && cut < n)
+		(void)reply_feed(&reply, provider, &scrub,
+		    span_of(text + cut, n - cut), out);
+	if (r == REPLY_MORE)
+		r = reply_eof(&reply, &scrub, clean, out);
+	return r;
+}
+
+static void
+test_frames(void)
+{
+	static const char answer[] = "HTTP/1.1 100 Continue\r\n\r\n" OK200
+	    "Content-Type: text/event-stream\r\nSet-Cookie: a=b\r\n"
+	    "X-A-One: 1\r\nALT-SVC: h3\r\nTransfer-Encoding: chunked\r\n"
+	    "Content-Encoding: identity\r\nConnection: keep-alive\r\n\r\n"
+	    "5\r\nhello\r\n0\r\nX-A-Trailer: no\r\n\r\n";
+	static const char head[] = "\3\0\0\0\2\x38\0\0" "\xc8\0\2\0\0\0\0\0\0\0\0"
+	    "\x0c\0content-type\x11\0text/event-stream" "\7\0x-a-one\1\0" "1";
+	static const char tail[] = "\3\0\0\0\1\5\0\0hello" "\3\0\0\0\3\0\0\0";
+	struct buf out, want;
+	size_t same = 0;
+
+	buf_init(&out, 1 << 16);
+	buf_init(&want, 1 << 16);
+	buf_add(&want, head, sizeof(head) - 1);
+	buf_add(&want, tail, sizeof(tail) - 1);
+	is_int(feed(answer, 0, false, true, &out), REPLY_DONE, "an answer");
+	is_mem(buf_span(&out).p, out.len, buf_span(&want).p, want.len,
+	    "its frames: listed headers alone, no framing, no trailer");
+	/* Cut within the body's five bytes there are two frames. */
+	for (size_t i = 0; i <= sizeof(answer) - 1; i++) {
+		if (feed(answer, i, false, true, &out) != REPLY_DONE)
+			break;
+		same += span_eq(buf_span(&out), buf_span(&want));
+	}
+	is_int(same, sizeof(answer) - 4, "the same at every split");
+	is_int(reply.received, 5, "bytes of body are counted");
+	is_int(feed(OK200 "content-length: 70000\r\n\r\n", 0, true, true, &out),
+	    REPLY_DONE, "the answer to a HEAD has no body");
+	is_mem(buf_span(&out).p, out.len,
+	    "\3\0\0\0\2\x0b\0\0\xc8\0\0\0\0\0\0\0\0\0\0\3\0\0\0\3\0\0\0", 27,
+	    "and its frames");
+	is_int(feed("HTTP/1.1 304 Not Modified\r\n\r\n", 0, false, true, &out),
+	    REPLY_DONE, "304 passes");
+	is_int(feed(OK200 "content-length: 3\r\n\r\nabcd", 41, false, true,
+	    &out), REPLY_DONE, "one byte more than announced");
+	ok(reply.trailing, "is noticed, and not passed");
+	buf_free(&out);
+	buf_free(&want);
+}
+
+static const struct {
+	const char *name, *text;
+	enum keyd_fail fail;
+	bool dirty;
+} bad[] = {
+    {"nothing", "", KEYD_FAIL_SILENT},
+    {"half a head", OK200 "content-", KEYD_FAIL_CUT},
+    {"half a body", OK200 "content-length: 3\r\n\r\nab", KEYD_FAIL_CUT},
+    {"half a chunk", OK200 "transfer-encoding: chunked\r\n\r\n3\r\nab",
+	KEYD_FAIL_CUT},
+    {"no last chunk", OK200 "transfer-encoding: chunked\r\n\r\n2\r\nab\r\n",
+	KEYD_FAIL_CUT},
+    {"until close, but no close_notify", OK200 "\r\nab", KEYD_FAIL_CUT, true},
+    {"301", "HTTP/1.1 301 Moved\r\nlocation: /\r\n\r\n", KEYD_FAIL_REDIRECT},
+    {"302", "HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n", KEYD_FAIL_REDIRECT},
+    {"307", "HTTP/1.1 307 Temporary\r\n\r\n", KEYD_FAIL_REDIRECT},
+    {"399", "HTTP/1.1 399 What\r\n\r\n", KEYD_FAIL_REDIRECT},
+    {"gzip", OK200 "content-encoding: gzip\r\ncontent-length: 0\r\n\r\n",
+	KEYD_FAIL_CODED},
+    {"a list of codings",
+	OK200 "content-encoding: identity, br\r\ncontent-length: 0\r\n\r\n",
+	KEYD_FAIL_CODED},
+    {"101", "HTTP/1.1 101 Switching\r\nupgrade: x\r\n\r\n",
+	KEYD_FAIL_MALFORMED},
+    {"nine 1xx", "HTTP/1.1 103 E\r\n\r\nHTTP/1.1 103 E\r\n\r\n"
+	"HTTP/1.1 103 E\r\n\r\nHTTP/1.1 103 E\r\n\r\nHTTP/1.1 103 E\r\n\r\n"
+	"HTTP/1.1 103 E\r\n\r\nHTTP/1.1 103 E\r\n\r\nHTTP/1.1 103 E\r\n\r\n"
+	"HTTP/1.1 103 E\r\n\r\n", KEYD_FAIL_INTERIM},
+    {"length and chunked",
+	OK200 "content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+	KEYD_FAIL_MALFORMED},
+    {"no HTTP", "SSH-2.0-OpenSSH_9.2\r\n\r\n", KEYD_FAIL_MALFORMED},
+    {"bare LF", "HTTP/1.1 200 OK\n\n", KEYD_FAIL_MALFORMED},
+    {"bad chunk", OK200 "transfer-encoding: chunked\r\n\r\nx\r\n",
+	KEYD_FAIL_MALFORMED},
+    {"key in the reason", "HTTP/1.1 200 " KEY "\r\n\r\n",
+	KEYD_FAIL_REFLECTED},
+    {"key in a dropped header", OK200 "set-cookie: k=" KEY "\r\n\r\n",
+	KEYD_FAIL_REFLECTED},
+    {"key in a 1xx", "HTTP/1.1 103 Early\r\nlink: <" KEY ">\r\n\r\n" OK200
+	"content-length: 0\r\n\r\n", KEYD_FAIL_REFLECTED},
+    {"key in a redirect", "HTTP/1.1 302 F\r\nlocation: /" KEY "\r\n\r\n",
+	KEYD_FAIL_REFLECTED},
+    {"key in the body", OK200 "content-length: 27\r\n\r\n[[" KEY "]]",
+	KEYD_FAIL_REFLECTED},
+    {"key over two chunks", OK200 "transfer-encoding: chunked\r\n\r\n"
+	"a\r\nsk-0123456\r\nd\r\n789abcdef-KEY\r\n0\r\n\r\n",
+	KEYD_FAIL_REFLECTED},
+    {"key in base64", OK200 "\r\nc2stMDEyMzQ1Njc4OWFiY2RlZi1LRVk=",
+	KEYD_FAIL_REFLECTED},
+};
+
+static void
+test_bad(void)
+{
+	struct buf out;
+	size_t n, right;
+
+	buf_init(&out, 1 << 16);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		n = strlen(bad[i].text);
+		right = 0;
+		for (size_t cut = 0; cut <= n; cut++)
+			right += feed(bad[i].text, cut, false, !bad[i].dirty,
+			    &out) == REPLY_FAIL && reply.fail == bad[i].fail &&
+			    memmem(buf_span(&out).p, out.len, KEY, 8) == NULL;
+		is_int(right, n + 1, "%s, at every split: %s", bad[i].name,
+		    keyd_fail_text(bad[i].fail));
+	}
+	buf_free(&out);
+}
+
+static void
+test_endless_head(void)
+{
+	static char line[1 << 17];
+	struct buf out;
+
+	buf_init(&out, 1 << 16);
+	memset(line, 'a', sizeof(line) - 1);
+	memcpy(line, OK200, strlen(OK200));
+	is_int(feed(line, 1000, false, true, &out), REPLY_FAIL,
+	    "a head without end");
+	is_int(reply.fail, KEYD_FAIL_MALFORMED, "is malformed");
+	buf_free(&out);
+}
+
+static void
+test_reuse(void)
+{
+	static const struct keyd_reuse good = {.allowed = true,
+	    .sent_whole = true, .reads = true, .status = 200, .done = true,
+	    .framing = HTTP1_CHUNKED};
+	struct keyd_reuse u = good;
+
+	ok(keyd_reuse_ok(&u), "all is well: used again");
+	u.framing = HTTP1_LENGTH;
+	ok(keyd_reuse_ok(&u), "by length too");
+	u.framing = HTTP1_NONE;
+	ok(keyd_reuse_ok(&u), "and without a body (204)");
+	u.status = 299;
+	ok(keyd_reuse_ok(&u), "any 2xx");
+#define NOT(field, value, text)						\
+	u = good;							\
+	u.field = value;						\
+	ok(!keyd_reuse_ok(&u), "not again: " text)
+	NOT(allowed, false, "upstream.reuse says never");
+	NOT(sent_whole, false, "answered before the request was whole");
+	NOT(reads, false, "the route need not have read its body");
+	NOT(status, 199, "1xx");
+	NOT(status, 304, "304");
+	NOT(status, 400, "400");
+	NOT(status, 413, "413");
+	NOT(status, 500, "500");
+	NOT(status, 0, "no answer");
+	NOT(done, false, "the answer is not over");
+	NOT(framing, HTTP1_CLOSE, "it ends with the connection");
+	NOT(http10, true, "HTTP/1.0");
+	NOT(close, true, "the provider says close");
+	NOT(trailing, true, "bytes after the answer");
+#undef NOT
+}
+
+int
+main(void)
+{
+	char err[256];
+
+	if ((provider = provider_parse(span_str(file), err, sizeof(err))) ==
+	    NULL || scrub_build(&scrub, span_str(KEY), mem, sizeof(mem)) == -1)
+		abort();
+	test_frames();
+	test_bad();
+	test_endless_head();
+	test_reuse();
+	reply_free(&reply);
+	provider_free(provider);
+	return tap_done();
+}
