@@ -87,12 +87,13 @@ class Process:
 class Provider(Process):
     """The recording provider. Its log: self.seen()."""
 
-    def __init__(self, work, key, *options, script=None, name="provider"):
+    def __init__(self, work, *options, script=None, name="provider"):
         self.dir = os.path.join(work, name)
         os.makedirs(self.dir, exist_ok=True)
         self.log_path = os.path.join(self.dir, "log.jsonl")
-        argv = [PYTHON, os.path.join(STANDINS, "provider.py"), "--dir",
-                self.dir, "--log", self.log_path, "--key", key, *options]
+        argv = [PYTHON, os.path.join(STANDINS, "provider.py"), "--ca-dir",
+                self.dir, "--log", self.log_path, "--key", ANTHROPIC_KEY,
+                "--key", OPENAI_KEY, *options]
         if script is not None:
             path = os.path.join(self.dir, "script.json")
             with open(path, "w", encoding="utf-8") as f:
@@ -104,7 +105,8 @@ class Provider(Process):
         self.url = f"https://127.0.0.1:{self.port}"
 
     def seen(self):
-        return read_lines(self.log_path)
+        """The requests, in order."""
+        return [r for r in read_lines(self.log_path) if r["ev"] == "request"]
 
 
 def echo_server(log, *options, **entry):
