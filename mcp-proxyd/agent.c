@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The agent's connections.  Each has its own ids and its own handshake.  One
+ * read a turn takes many lines, one write a turn brings all their answers.
+ * Not reading is the only thing that is ever done against an agent that wants
+ * too much; not being read is held against it at 8 MiB.
+ */
+#include "proxy.h"
+
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "log.h"
+
+/* Written before the end of a turn, so that one turn needs no more memory. */
+#define EARLY_WRITE ((size_t)256 << 10)
+
+/* What epoll shall tell; that the other end is gone it tells anyway. */
+static void
+watch(struct agent *a)
+{
+	uint32_t events = 0;
+
+	if (!a->blocked && !a->eof && a->closing == 0)
+		events |= EPOLLIN;
+	if (a->out.len != 0)
+		events |= EPOLLOUT;
+	if (loop_mod(&a->p->w.loop, &a->io, events) == -1)
+		fatal("epoll_ctl");
+}
+
+static void
+close_agent(struct agent *a)
+{
+	struct proxy *p = a->p;
+	struct call *c;
+
+	while ((c = TAILQ_FIRST(&a->calls)) != NULL)
+		calls_cancel(p, c);
+	loop_del(&p->w.loop, &a->io);
+	close(a->fd);
+	a->fd = -1;
+	lines_free(&a->in);
+	buf_free(&a->out);
+	if (a->closing != 0)
+		p->nclosing--;
+	p->nagents--;
+	if (p->w.started && p->listener.fd == -1)
+		(void)agents_listen(p);
+}
+
+/* Writes what there is. The agent's end of it may be gone: doomed then. */
+static void
+flush(struct agent *a)
+{
+	struct span out = buf_span(&a->out);
+	ssize_t n;
+
+	a->dirty = false;
+	if (out.len != 0) {
+		n = send(a->fd, out.p, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n == -1 && errno != EAGAIN && errno != EINTR) {
+			a->doomed = true;
+			return;
+		}
+		if (n > 0)
+			buf_drain(&a->out, (size_t)n);
+	}
+	if (a->out.len == 0) {
+		buf_reset(&a->out, EARLY_WRITE);
+		/* Everything is said, and it will ask nothing more. */
+		if (a->closing != 0 ||
+		    (a->eof && !a->blocked && TAILQ_EMPTY(&a->calls)))
+			a->doomed = true;
+	}
+	watch(a);
+}
+
+void
+agent_wrote(struct agent *a)
+{
+	a->dirty = true;
+	if (a->doomed)
+		return;
+	if (a->out.failed) {
+		log_warnx(
+		    "agent connection %u: an answer is too large", a->number);
+		a->doomed = true;
+		return;
+	}
+	if (a->out.len >= EARLY_WRITE)
+		flush(a);
+	if (a->out.len > PROXY_MAX_UNREAD) {
+		log_warnx("agent connection %u leaves more than %u bytes "
+			  "unread: closed",
+		    a->number, PROXY_MAX_UNREAD);
+		a->doomed = true;
+	}
+}
+
+void
+agent_fail(struct agent *a, enum jsonrpc_code code, const char *text)
+{
+	struct proxy *p = a->p;
+
+	if (a->closing != 0)
+		return;
+	answer_fail(a, NULL, code, "%s", text);
+	a->closing = loop_now(&p->w.loop) + PROXY_CLOSE_MS;
+	p->nclosing++;
+	calls_wake(p);
+}
+
+/* Lines that have come, until one has to wait. */
+static void
+take_lines(struct agent *a)
+{
+	enum lines_got got = LINES_MORE;
+	struct span line;
+
+	a->blocked = false;
+	while (a->closing == 0 && !a->doomed &&
+	       (got = lines_next(&a->in, &line)) == LINES_ONE) {
+		/* White space alone is no message; a CR may end one. */
+		if (line.len == 0 || (line.len == 1 && line.p[0] == '\r')) {
+			if (++a->blanks > PROXY_MAX_BLANKS)
+				agent_fail(a, JSONRPC_INVALID,
+				    "Invalid Request: more than 100 empty "
+				    "lines");
+			continue;
+		}
+		a->blanks = 0;
+		if (request_take(a, line) == -1) {
+			lines_again(&a->in, line);
+			a->blocked = true;
+			break;
+		}
+	}
+	if (got == LINES_LONG)
+		agent_fail(a, JSONRPC_INVALID,
+		    "Invalid Request: line longer than 4194304 bytes; this "
+		    "connection is closed");
+	/* The end of the stream cut a line short. */
+	if (a->eof && !a->blocked && a->closing == 0 && !a->doomed &&
+	    lines_rest(&a->in) != 0)
+		agent_fail(a, JSONRPC_PARSE,
+		    "Parse error: the last line has no newline");
+	lines_done(&a->in);
+	a->dirty = true;
+}
+
+static void
+agent_read(struct agent *a)
+{
+	uint8_t *room;
+	ssize_t n;
+
+	if ((room = lines_room(&a->in)) == NULL) {
+		log_warn("agent connection %u", a->number);
+		a->doomed = true;
+		return;
+	}
+	n = recv(a->fd, room, LINES_READ, MSG_DONTWAIT);
+	if (n == -1) {
+		if (errno != EAGAIN && errno != EINTR)
+			a->doomed = true;
+		return;
+	}
+	if (n == 0)
+		a->eof = true;
+	else
+		lines_filled(&a->in, (size_t)n);
+	take_lines(a);
+}
+
+static void
+agent_ready(struct loop_io *io, uint32_t events)
+{
+	struct agent *a = io->arg;
+
+	a->dirty = true;
+	if (a->doomed)
+		return;
+	if ((io->events & EPOLLIN) != 0 && (events & EPOLLIN) != 0)
+		agent_read(a);
+	else if ((events & (EPOLLHUP | EPOLLERR)) != 0)
+		a->doomed = true;
+}
+
+/* One agent too many is told so, as far as its socket takes it. */
+static void
+turn_away(int fd)
+{
+	static const char text[] =
+	    "{\"error\":{\"code\":-32000,\"message\":\"16 connections are "
+	    "open, which is the limit; close one first\"},\"id\":null,"
+	    "\"jsonrpc\":\"2.0\"}\n";
+
+	(void)send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(fd);
+}
+
+static int
+agent_open(struct proxy *p, int fd)
+{
+	struct agent *a = p->agents;
+
+	while (a->fd != -1)
+		a++;
+	*a = (struct agent){.p = p, .io = LOOP_IO_INIT, .fd = fd};
+	TAILQ_INIT(&a->calls);
+	lines_init(&a->in, PROTO_MAX_LINE);
+	buf_init(&a->out, PROXY_MAX_UNREAD + PROXY_MAX_ANSWER);
+	a->number = ++p->number;
+	if (loop_add(&p->w.loop, &a->io, fd, EPOLLIN, agent_ready, a) == -1) {
+		a->fd = -1;
+		return -1;
+	}
+	p->nagents++;
+	return 0;
+}
+
+static void
+listener_ready(struct loop_io *io, uint32_t events)
+{
+	struct proxy *p = io->arg;
+	int fd;
+
+	(void)events;
+	fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd == -1) {
+		if (errno == EMFILE || errno == ENFILE) {
+			/* Until a connection closes; without one, at once. */
+			log_warn("agent listener");
+			if (p->nagents != 0)
+				loop_del(&p->w.loop, io);
+		}
+		return;
+	}
+	if (p->nagents == PROXY_MAX_AGENTS) {
+		turn_away(fd);
+	} else if (agent_open(p, fd) == -1) {
+		log_warn("agent connection");
+		close(fd);
+	}
+}
+
+int
+agents_listen(struct proxy *p)
+{
+	return loop_add(
+	    &p->w.loop, &p->listener, p->listen_fd, EPOLLIN, listener_ready, p);
+}
+
+void
+agents_init(struct proxy *p)
+{
+	for (size_t i = 0; i < PROXY_MAX_AGENTS; i++)
+		p->agents[i].fd = -1;
+	p->listener.fd = -1;
+	p->listen_fd = -1;
+}
+
+static void
+agent_turn(struct agent *a, bool ended)
+{
+	if (ended && a->blocked && !a->doomed)
+		take_lines(a);
+	if (a->dirty && !a->doomed)
+		flush(a);
+	if (a->doomed)
+		close_agent(a);
+}
+
+void
+agents_after(void *arg)
+{
+	struct proxy *p = arg;
+	bool ended;
+
+	/* A closed connection ends calls that another one waits for. */
+	do {
+		ended = p->ended;
+		p->ended = false;
+		for (size_t i = 0; i < PROXY_MAX_AGENTS; i++) {
+			if (p->agents[i].fd != -1)
+				agent_turn(&p->agents[i], ended);
+		}
+	} while (p->ended);
+}
+
+void
+agents_tick(struct proxy *p)
+{
+	uint64_t now = loop_now(&p->w.loop);
+
+	for (size_t i = 0; i < PROXY_MAX_AGENTS; i++) {
+		struct agent *a = &p->agents[i];
+
+		if (a->fd != -1 && a->closing != 0 && now >= a->closing)
+			a->doomed = true;
+	}
+}

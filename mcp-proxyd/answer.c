@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Everything the agent reads is composed here, from decoded values and our
+ * own texts; no byte of a server is copied through.  Bytes of other processes
+ * are checked to be UTF-8 before they are written as JSON, whoever they are.
+ */
+#include "proxy.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "log.h"
+
+static const char *const versions[] = {
+    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
+
+#define NVERSIONS (sizeof(versions) / sizeof(versions[0]))
+
+/* The text itself, or if it is no UTF-8 an escaped form of it in dst. */
+static struct span
+safe_text(struct span s, char *dst, size_t cap)
+{
+	if (utf8_valid(s))
+		return s;
+	return span_str(log_vis(s, dst, cap));
+}
+
+void
+answer_text(struct proxy *p, struct call *c, struct span text)
+{
+	struct agent *a = c->agent;
+	char safe[4096];
+
+	(void)jsonrpc_add_text(
+	    &a->out, &c->rid, safe_text(text, safe, sizeof(safe)), true);
+	agent_wrote(a);
+	calls_end(p, c);
+}
+
+/* _meta is between a server and us; whoever needs it is named there. */
+static void
+add_members(struct buf *b, const struct value *object)
+{
+	const struct value *v;
+	uint8_t open = '{';
+
+	for (v = object->child; v != NULL; v = v->next) {
+		if (span_is(v->key, "_meta"))
+			continue;
+		(void)buf_addc(b, open);
+		(void)json_write_string(b, v->key);
+		(void)buf_addc(b, ':');
+		(void)json_write(b, v);
+		open = ',';
+	}
+	(void)buf_addspan(b, open == '{' ? SPAN("{}") : SPAN("}"));
+}
+
+void
+answer_result(struct proxy *p, struct call *c, const struct value *result)
+{
+	struct agent *a = c->agent;
+
+	(void)jsonrpc_add_head(&a->out, &c->rid);
+	add_members(&a->out, result);
+	(void)jsonrpc_add_tail(&a->out);
+	agent_wrote(a);
+	calls_end(p, c);
+}
+
+void
+answer_error(struct proxy *p, struct call *c, const struct value *error)
+{
+	struct agent *a = c->agent;
+	struct span message = value_str(error, "message");
+	int64_t code;
+
+	if (value_int(value_get(error, "code"), INT32_MIN, INT32_MAX, &code) ==
+		-1 ||
+	    message.p == NULL) {
+		code = JSONRPC_INTERNAL;
+		message = SPAN("the server's error was malformed");
+	}
+	(void)jsonrpc_add_error(&a->out, &c->rid, code, message);
+	agent_wrote(a);
+	calls_end(p, c);
+}
+
+void
+answer_fail(struct agent *a, const struct jsonrpc_id *id,
+    enum jsonrpc_code code, const char *fmt, ...)
+{
+	char text[512], safe[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	/* Cut short, it may end within a character. */
+	(void)jsonrpc_add_error(
+	    &a->out, id, code, safe_text(span_str(text), safe, sizeof(safe)));
+	agent_wrote(a);
+}
+
+void
+answer_ping(struct agent *a, const struct jsonrpc_id *id)
+{
+	(void)jsonrpc_add_head(&a->out, id);
+	(void)buf_addspan(&a->out, SPAN("{}"));
+	(void)jsonrpc_add_tail(&a->out);
+	agent_wrote(a);
+}
+
+void
+answer_hello(struct agent *a, const struct jsonrpc_id *id, struct span version)
+{
+	/* What we do not know, the agent may know better in our latest. */
+	const char *chosen = versions[NVERSIONS - 1];
+
+	for (size_t i = 0; i < NVERSIONS; i++) {
+		if (span_is(version, versions[i]))
+			chosen = versions[i];
+	}
+	(void)jsonrpc_add_head(&a->out, id);
+	(void)buf_adds(&a->out,
+	    "{\"capabilities\":{\"tools\":{\"listChanged\":true}},"
+	    "\"protocolVersion\":\"");
+	(void)buf_adds(&a->out, chosen);
+	(void)buf_adds(&a->out,
+	    "\",\"serverInfo\":{\"name\":\"ironcurtain\",\"version\":"
+	    "\"" IC_VERSION "\"}}");
+	(void)jsonrpc_add_tail(&a->out);
+	agent_wrote(a);
+}
+
+void
+answer_note(struct call *c, struct span progress, struct span total,
+    struct span message)
+{
+	struct buf *b = &c->agent->out;
+	char safe[1024];
+
+	(void)buf_adds(b,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
+	    "\"params\":{");
+	if (message.len != 0) {
+		(void)buf_adds(b, "\"message\":");
+		(void)json_write_string(
+		    b, safe_text(message, safe, sizeof(safe)));
+		(void)buf_addc(b, ',');
+	}
+	(void)buf_adds(b, "\"progress\":");
+	(void)buf_addspan(b, progress);
+	(void)buf_adds(b, ",\"progressToken\":");
+	(void)buf_add(b, c->token.text, c->token.len);
+	if (total.len != 0) {
+		(void)buf_adds(b, ",\"total\":");
+		(void)buf_addspan(b, total);
+	}
+	(void)buf_adds(b, "}}\n");
+	agent_wrote(c->agent);
+}
+
+void
+answer_changed(struct agent *a)
+{
+	(void)buf_adds(&a->out, "{\"jsonrpc\":\"2.0\",\"method\":"
+				"\"notifications/tools/list_changed\"}\n");
+	agent_wrote(a);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the modules of mcp-backd share: one MCP server's two pipes and what is
+ * known of them.
+ */
+#ifndef BACKD_H
+#define BACKD_H
+
+#include "jsonrpc.h"
+#include "lines.h"
+#include "worker.h"
+
+#define BACKD_MAX_STRAY 20U    /* lines that are no messages */
+#define BACKD_MAX_STDERR 1024U /* of a line; the rest is cut */
+/* Not taken yet by our peers: beyond this the server is not read. */
+#define BACKD_MAX_QUEUED ((size_t)16 << 20)
+#define BACKD_QUEUE_MS 10U
+#define BACKD_TIMERS 4U
+
+/* So many at once, then one every ms. */
+struct bucket {
+	unsigned level, burst, ms;
+	uint64_t since;
+};
+
+struct backd {
+	struct worker w;
+	int fd[2]; /* stdout, stderr; -1: none */
+	bool seen[2];
+	struct loop_io io[2];
+	struct lines out;
+	uint8_t err[BACKD_MAX_STDERR]; /* a line that has not ended */
+	size_t err_len;
+	bool gone;
+	struct loop_timer pause;  /* stdout is not read until then */
+	struct loop_timer relist; /* a list_changed that had to wait */
+	struct value_pool *pool;
+	struct buf tree;
+	unsigned stray;
+	uint64_t dropped;
+	struct bucket requests, changes, progress, complaints;
+	uint64_t silenced; /* stderr lines not logged */
+};
+
+extern struct backd backd_env;
+
+/* backd_serve.c */
+void backd_serve(void) __attribute__((noreturn));
+void backd_init(struct backd *);
+/* Reads stdout (0) or stderr (1) from now on, if it has come. */
+void backd_start(struct backd *, unsigned which);
+extern const struct chan_handler backd_handlers[];
+extern const size_t backd_nhandlers;
+bool bucket_take(struct backd *, struct bucket *);
+/* The server is over: everyone is told why, once. */
+void backd_gone(struct backd *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Counts, and logs at 1, 10, 100, ... */
+void backd_drop(struct backd *, const char *what);
+
+/* server.c: one line of the server's stdout. */
+void server_line(struct backd *, struct span);
+
+/* session.c: what concerns the session, for policyd. */
+void session_answer(struct backd *, const struct jsonrpc *);
+void session_request(struct backd *, const struct jsonrpc *);
+void session_changed(struct backd *);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * mcp-backd: reads what one MCP server writes, on stdout and stderr; there is
+ * one for each server.  Results become value trees for mcp-proxyd, what
+ * concerns the session goes to policyd, and that a call is done to auditd.
+ *
+ * Holds: the read ends of that server's stdout and stderr.  Is sent: those
+ * two, nothing else.  Must never see: another server's bytes, the agent's,
+ * any file; it cannot write to its server.
+ */
+#include "backd.h"
+
+/* clang-format off */
+static const enum pledge_promise backd_promises[] = {
+	PLEDGE_STDIO,		/* channels, two pipes, the loop */
+	PLEDGE_MEMFD,		/* results beyond a datagram */
+};
+
+static const struct confine backd_confine = {
+	.limits = {
+		.nofile = 32,		/* 4 channels, 2 pipes, memfds */
+		.fsize = 8U << 20,	/* RESULT.tree in a memfd */
+		.data = 256U << 20,	/* a line, its tree, queues to peers */
+		.memlock = 0,
+	},
+	.pledge = {
+		.promises = backd_promises,
+		.npromises = sizeof(backd_promises) / sizeof(backd_promises[0]),
+	},
+};
+/* clang-format on */
+
+struct backd backd_env;
+
+int
+main(void)
+{
+	confine_early();
+	worker_init(
+	    &backd_env.w, ROLE_BACK, &backd_confine, NULL, BACKD_TIMERS);
+	backd_serve();
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The two pipes of an MCP server.  One read a turn; what our peers have not
+ * taken yet is the only reason not to read.  A server that may not be read
+ * any more (closed, babbling, endless line) is reported gone and left alone:
+ * its calls are answered by auditd, the others' go on.
+ */
+#include "backd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "log.h"
+
+/* Nodes and texts of the largest tree. */
+#define POOL_MAX ((size_t)24 << 20)
+
+bool
+bucket_take(struct backd *b, struct bucket *k)
+{
+	uint64_t now = loop_now(&b->w.loop), n;
+
+	n = k->since == 0 ? k->burst : (now - k->since) / k->ms;
+	if (n != 0) {
+		k->level =
+		    n > k->burst - k->level ? k->burst : k->level + (unsigned)n;
+		k->since = now;
+	}
+	if (k->level == 0)
+		return false;
+	k->level--;
+	return true;
+}
+
+void
+backd_drop(struct backd *b, const char *what)
+{
+	uint64_t n = ++b->dropped, ten = 1;
+
+	while (ten < n)
+		ten *= 10;
+	if (ten == n)
+		log_info("%llu messages dropped, the last one %s",
+		    (unsigned long long)n, what);
+}
+
+static void
+close_pipe(struct backd *b, unsigned which)
+{
+	loop_del(&b->w.loop, &b->io[which]);
+	if (b->fd[which] != -1)
+		close(b->fd[which]);
+	b->fd[which] = -1;
+}
+
+void
+backd_gone(struct backd *b, const char *fmt, ...)
+{
+	struct msg_GONE m;
+	char text[512];
+	va_list ap;
+
+	if (b->gone)
+		return;
+	b->gone = true;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	m.text = span_str(text);
+	worker_send(&b->w, ROLE_POLICY, 0, MSG_GONE, &m, -1);
+	worker_send(&b->w, ROLE_AUDIT, 0, MSG_GONE, &m, -1);
+	log_info("server %s", text);
+	loop_timer_clear(&b->w.loop, &b->pause);
+	loop_timer_clear(&b->w.loop, &b->relist);
+	close_pipe(b, 0);
+	lines_free(&b->out);
+}
+
+static size_t
+queued(const struct backd *b)
+{
+	static const enum role to[] = {ROLE_PROXY, ROLE_POLICY, ROLE_AUDIT};
+	const struct chan *c;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(to) / sizeof(to[0]); i++) {
+		if ((c = b->w.peers[to[i]][0]) != NULL)
+			n += chan_queued(c);
+	}
+	return n;
+}
+
+static void out_ready(struct loop_io *, uint32_t);
+
+static void
+out_watch(struct backd *b)
+{
+	if (loop_add(&b->w.loop, &b->io[0], b->fd[0], EPOLLIN, out_ready, b) ==
+	    -1)
+		fatal("epoll_ctl");
+}
+
+static void
+unpause(struct loop_timer *t)
+{
+	struct backd *b = t->arg;
+
+	if (queued(b) > BACKD_MAX_QUEUED)
+		loop_timer_set(&b->w.loop, t, BACKD_QUEUE_MS, unpause, b);
+	else
+		out_watch(b);
+}
+
+static void
+out_lines(struct backd *b)
+{
+	enum lines_got got = LINES_MORE;
+	struct span line;
+
+	while (!b->gone && (got = lines_next(&b->out, &line)) == LINES_ONE)
+		server_line(b, line);
+	if (b->gone)
+		return;
+	if (got == LINES_LONG) {
+		backd_gone(
+		    b, "wrote a line longer than %u bytes", PROTO_MAX_LINE);
+		return;
+	}
+	lines_done(&b->out);
+}
+
+/* One read of at most LINES_READ. 0: the end, -1: nothing now. */
+static ssize_t
+pipe_read(struct backd *b, unsigned which, uint8_t *room)
+{
+	ssize_t n;
+
+	if (room == NULL)
+		fatal("line buffer");
+	n = read(b->fd[which], room, LINES_READ);
+	if (n == -1 && errno != EAGAIN && errno != EINTR)
+		return 0;
+	return n;
+}
+
+static void
+out_ready(struct loop_io *io, uint32_t events)
+{
+	struct backd *b = io->arg;
+	ssize_t n;
+
+	(void)events;
+	if ((n = pipe_read(b, 0, lines_room(&b->out))) == -1)
+		return;
+	if (n == 0) {
+		backd_gone(b, lines_rest(&b->out) == 0
+				  ? "closed its output"
+				  : "closed its output within a line");
+		return;
+	}
+	lines_filled(&b->out, (size_t)n);
+	out_lines(b);
+	if (b->gone || queued(b) <= BACKD_MAX_QUEUED)
+		return;
+	/* An end of the pipe would be reported all the time. */
+	loop_del(&b->w.loop, io);
+	loop_timer_set(&b->w.loop, &b->pause, BACKD_QUEUE_MS, unpause, b);
+}
+
+static void
+complain(struct backd *b)
+{
+	struct span line = span_of(b->err, b->err_len);
+	char text[4 * BACKD_MAX_STDERR + 8];
+
+	b->err_len = 0;
+	if (line.len != 0 && line.p[line.len - 1] == '\r')
+		line.len--;
+	if (line.len == 0)
+		return;
+	if (!bucket_take(b, &b->complaints)) {
+		b->silenced++;
+		return;
+	}
+	if (b->silenced != 0)
+		log_info("stderr: (%llu lines not shown)",
+		    (unsigned long long)b->silenced);
+	b->silenced = 0;
+	log_info("stderr: %s", log_vis(line, text, sizeof(text)));
+}
+
+/* Lines are cut, wherever the reads end. */
+static void
+err_bytes(struct backd *b, const uint8_t *p, size_t n)
+{
+	const uint8_t *nl;
+	size_t len, take;
+
+	while (n != 0) {
+		nl = memchr(p, '\n', n);
+		len = nl != NULL ? (size_t)(nl - p) : n;
+		take = BACKD_MAX_STDERR - b->err_len;
+		take = len < take ? len : take;
+		memcpy(b->err + b->err_len, p, take);
+		b->err_len += take;
+		if (nl != NULL) {
+			complain(b);
+			len++;
+		}
+		p += len;
+		n -= len;
+	}
+}
+
+static void
+err_ready(struct loop_io *io, uint32_t events)
+{
+	static uint8_t room[LINES_READ];
+	struct backd *b = io->arg;
+	ssize_t n;
+
+	(void)events;
+	if ((n = pipe_read(b, 1, room)) == -1)
+		return;
+	if (n != 0) {
+		err_bytes(b, room, (size_t)n);
+		return;
+	}
+	complain(b);
+	close_pipe(b, 1);
+}
+
+static int
+on_server_out(struct chan *c, const union proto_any *msg, int fd)
+{
+	unsigned which = msg->SERVER_OUT.which;
+	struct backd *b = chan_arg(c);
+
+	if (b->seen[which]) {
+		close(fd);
+		return chan_violation(c, "SERVER_OUT %u twice", which);
+	}
+	b->seen[which] = true;
+	b->fd[which] = fd;
+	if (b->w.started)
+		backd_start(b, which);
+	return 0;
+}
+
+const struct chan_handler backd_handlers[] = {
+    {MSG_SERVER_OUT, on_server_out},
+};
+const size_t backd_nhandlers =
+    sizeof(backd_handlers) / sizeof(backd_handlers[0]);
+
+void
+backd_init(struct backd *b)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		b->fd[i] = -1;
+		b->io[i].fd = -1;
+	}
+	lines_init(&b->out, PROTO_MAX_LINE);
+	buf_init(&b->tree, PROTO_MAX_TREE);
+	if ((b->pool = value_pool_new(POOL_MAX)) == NULL)
+		fatal("value_pool_new");
+	b->requests = (struct bucket){.burst = 64, .ms = 100};
+	b->changes = (struct bucket){.burst = 4, .ms = 1000};
+	b->progress = (struct bucket){.burst = 64, .ms = 20};
+	b->complaints = (struct bucket){.burst = 200, .ms = 50};
+}
+
+/* Nothing of the server is read before START: peers take nothing yet. */
+void
+backd_start(struct backd *b, unsigned which)
+{
+	if (b->fd[which] == -1)
+		return;
+	if (which == 0)
+		out_watch(b);
+	else if (loop_add(&b->w.loop, &b->io[1], b->fd[1], EPOLLIN, err_ready,
+		     b) == -1)
+		fatal("epoll_ctl");
+}
+
+static void
+start(void)
+{
+	backd_start(&backd_env, 0);
+	backd_start(&backd_env, 1);
+}
+
+void
+backd_serve(void)
+{
+	backd_init(&backd_env);
+	backd_env.w.start = start;
+	worker_serve(&backd_env.w, backd_handlers, backd_nhandlers);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The table of calls under way.  An id is issued here, rises, and is never
+ * used twice; what comes back for one that is not here is dropped by the
+ * caller.  One tick a second looks at all deadlines: a call arms no timer.
+ */
+#include "proxy.h"
+
+#include <stdio.h>
+
+#include "log.h"
+
+#define TICK_MS 1000U
+
+static struct call **
+bucket_of(struct proxy *p, uint64_t id)
+{
+	return &p->bucket[id % PROTO_MAX_CALLS];
+}
+
+void
+calls_init(struct proxy *p)
+{
+	p->free = NULL;
+	for (size_t i = PROTO_MAX_CALLS; i-- > 0;) {
+		p->calls[i].next = p->free;
+		p->free = &p->calls[i];
+	}
+}
+
+bool
+calls_admit(const struct proxy *p, uint16_t server, size_t bytes)
+{
+	const struct proxy_server *s;
+
+	if (p->free == NULL)
+		return false;
+	if (server == PROTO_NO_SERVER)
+		return true;
+	s = &p->servers[server];
+	return s->calls < PROTO_MAX_SERVER_CALLS &&
+	       bytes <= PROTO_MAX_SERVER_BYTES - s->bytes;
+}
+
+static void
+tick(struct loop_timer *t)
+{
+	struct proxy *p = t->arg;
+
+	calls_tick(p);
+	agents_tick(p);
+	if (p->ncalls != 0 || p->nclosing != 0)
+		loop_timer_set(&p->w.loop, t, TICK_MS, tick, p);
+}
+
+void
+calls_wake(struct proxy *p)
+{
+	if (p->tick.at == 0)
+		loop_timer_set(&p->w.loop, &p->tick, TICK_MS, tick, p);
+}
+
+struct call *
+calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes)
+{
+	struct proxy *p = a->p;
+	struct call *c = p->free, **b;
+
+	p->free = c->next;
+	c->id = ++p->last_id;
+	c->agent = a;
+	c->kind = kind;
+	c->server = server;
+	c->bytes = bytes;
+	c->deadline = loop_now(&p->w.loop) + p->call_ms;
+	c->held = 0;
+	c->notes = 0;
+	c->token.len = 0;
+	c->name[0] = '\0';
+	b = bucket_of(p, c->id);
+	c->next = *b;
+	*b = c;
+	TAILQ_INSERT_TAIL(&a->calls, c, of_agent);
+	if (server != PROTO_NO_SERVER) {
+		p->servers[server].calls++;
+		p->servers[server].bytes += bytes;
+	}
+	p->ncalls++;
+	calls_wake(p);
+	return c;
+}
+
+struct call *
+calls_find(struct proxy *p, uint64_t id)
+{
+	struct call *c;
+
+	for (c = *bucket_of(p, id); c != NULL; c = c->next) {
+		if (c->id == id)
+			return c;
+	}
+	return NULL;
+}
+
+struct call *
+calls_find_rid(struct agent *a, const struct jsonrpc_id *rid)
+{
+	struct call *c;
+
+	TAILQ_FOREACH (c, &a->calls, of_agent) {
+		if (jsonrpc_id_eq(&c->rid, rid))
+			return c;
+	}
+	return NULL;
+}
+
+void
+calls_end(struct proxy *p, struct call *c)
+{
+	struct call **at = bucket_of(p, c->id);
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	TAILQ_REMOVE(&c->agent->calls, c, of_agent);
+	if (c->server != PROTO_NO_SERVER) {
+		p->servers[c->server].calls--;
+		p->servers[c->server].bytes -= c->bytes;
+	}
+	c->id = 0;
+	c->next = p->free;
+	p->free = c;
+	p->ncalls--;
+	p->ended = true;
+}
+
+void
+calls_cancel(struct proxy *p, struct call *c)
+{
+	const struct msg_CANCEL m = {.id = c->id};
+
+	if (c->kind == CALL_TOOL)
+		worker_send(&p->w, ROLE_POLICY, 0, MSG_CANCEL, &m, -1);
+	calls_end(p, c);
+}
+
+/* Tells an agent that asked for progress that a person is being waited for. */
+static void
+note(struct proxy *p, struct call *c)
+{
+	uint64_t now = loop_now(&p->w.loop), waited = (now - c->held) / 1000;
+	char text[160], progress[24];
+
+	c->note = now + p->note_ms;
+	if (c->token.len == 0)
+		return;
+	/*
+	 * Progress has to rise, and the server's own, which may come after
+	 * ours, often begins at 1.
+	 */
+	(void)snprintf(progress, sizeof(progress), "0.%06u", ++c->notes);
+	(void)snprintf(text, sizeof(text),
+	    "waiting for approval by the user: %llu s of %u s; the user sees "
+	    "it with \"icctl pending\"",
+	    (unsigned long long)waited, c->held_ms / 1000);
+	answer_note(c, span_str(progress), SPAN(""), span_str(text));
+}
+
+void
+calls_held(struct proxy *p, struct call *c, uint32_t ms)
+{
+	c->held = loop_now(&p->w.loop);
+	c->held_ms = ms;
+	c->deadline += ms;
+	note(p, c);
+}
+
+static void
+overdue(struct proxy *p, struct call *c)
+{
+	const struct msg_CANCEL m = {.id = c->id};
+	char text[PROXY_MAX_TOOL + 256];
+
+	if (c->kind == CALL_LIST) {
+		tools_answer(c->agent, &c->rid);
+		calls_end(p, c);
+		return;
+	}
+	worker_send(&p->w, ROLE_POLICY, 0, MSG_CANCEL, &m, -1);
+	(void)snprintf(text, sizeof(text),
+	    "Error: %s was not answered within %llu s and was cancelled; it "
+	    "may or may not have taken effect. Check before you retry.",
+	    c->name, (unsigned long long)p->call_ms / 1000);
+	answer_text(p, c, span_str(text));
+}
+
+void
+calls_tick(struct proxy *p)
+{
+	uint64_t now = loop_now(&p->w.loop);
+
+	for (size_t i = 0; i < PROTO_MAX_CALLS; i++) {
+		struct call *c = &p->calls[i];
+
+		if (c->id == 0)
+			continue;
+		if (now >= c->deadline)
+			overdue(p, c);
+		else if (c->held != 0 && now >= c->note)
+			note(p, c);
+	}
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The envelope of JSON-RPC 2.0, checked member by member.  It reads bytes of
+ * agents and MCP servers, holds nothing between two calls, and trusts only
+ * what the strict JSON reader has made of them.  Unknown members are refused:
+ * two readers that fold names differently must not see two messages.
+ */
+#include "jsonrpc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "log.h"
+#include "text.h"
+
+/* Of an outside name in a text of ours. */
+#define NAME_MAX_SHOWN 64
+
+static void __attribute__((format(printf, 3, 4)))
+bad(struct jsonrpc *m, enum jsonrpc_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	m->kind = JSONRPC_BAD;
+	m->code = code;
+	va_start(ap, fmt);
+	(void)vsnprintf(m->why, sizeof(m->why), fmt, ap);
+	va_end(ap);
+}
+
+static const char *
+type_name(const struct value *v)
+{
+	switch (v->type) {
+	case VALUE_NULL:
+		return "null";
+	case VALUE_FALSE:
+	case VALUE_TRUE:
+		return "a boolean";
+	case VALUE_NUMBER:
+		return "a number";
+	case VALUE_STRING:
+		return "a string";
+	case VALUE_ARRAY:
+		return "an array";
+	case VALUE_OBJECT:
+		return "an object";
+	}
+	return "unknown";
+}
+
+int
+jsonrpc_id_set(struct jsonrpc_id *id, const struct value *v)
+{
+	struct span text = v->text;
+	struct buf b;
+	int64_t n;
+	int r = -1;
+
+	if (v->type == VALUE_NUMBER) {
+		if (value_int(v, INT64_MIN, INT64_MAX, &n) == -1)
+			return -1;
+		memcpy(id->text, text.p, text.len);
+		id->len = (uint16_t)text.len;
+		return 0;
+	}
+	if (v->type != VALUE_STRING || text.len > JSONRPC_MAX_ID - 2)
+		return -1;
+	/* As a rule there is nothing to escape. */
+	if (text_plain_end(text.p, text.p + text.len) == text.p + text.len) {
+		id->text[0] = id->text[text.len + 1] = '"';
+		memcpy(id->text + 1, text.p, text.len);
+		id->len = (uint16_t)(text.len + 2);
+		return 0;
+	}
+	buf_init(&b, JSONRPC_MAX_ID);
+	if (json_write_string(&b, text) == 0) {
+		id->len = (uint16_t)buf_span(&b).len;
+		memcpy(id->text, buf_span(&b).p, id->len);
+		r = 0;
+	}
+	buf_free(&b);
+	return r;
+}
+
+static const struct {
+	const char *name;
+	bool answer; /* belongs to one */
+} members[] = {
+    {"error", true},
+    {"id", false},
+    {"jsonrpc", false},
+    {"method", false},
+    {"params", false},
+    {"result", true},
+};
+
+#define NMEMBERS (sizeof(members) / sizeof(members[0]))
+
+/* Only the members that JSON-RPC has, spelt as it spells them. */
+static bool
+members_known(struct jsonrpc *m, const struct value *root)
+{
+	char shown[NAME_MAX_SHOWN];
+	const struct value *v;
+	size_t i;
+
+	for (v = root->child; v != NULL; v = v->next) {
+		for (i = 0; i < NMEMBERS; i++) {
+			if (span_is(v->key, members[i].name))
+				break;
+		}
+		if (i < NMEMBERS)
+			continue;
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: unknown member \"%s\"",
+		    log_vis(v->key, shown, sizeof(shown)));
+		return false;
+	}
+	return true;
+}
+
+static bool
+version_good(struct jsonrpc *m, const struct value *root)
+{
+	const struct value *v = value_get(root, "jsonrpc");
+
+	if (v == NULL)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: member jsonrpc is missing");
+	else if (v->type != VALUE_STRING)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: jsonrpc must be the string \"2.0\", not "
+		    "%s",
+		    type_name(v));
+	else if (!span_is(v->text, "2.0"))
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: jsonrpc must be \"2.0\"");
+	else
+		return true;
+	return false;
+}
+
+/* An answer to a line that could not be read has the id null. */
+static bool
+id_good(struct jsonrpc *m, const struct value *v, bool error)
+{
+	if (v == NULL || (error && v->type == VALUE_NULL))
+		return true;
+	if (jsonrpc_id_set(&m->id, v) == 0) {
+		m->rid = v;
+		return true;
+	}
+	if (v->type == VALUE_NUMBER)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: id must be an integer of 64 bits");
+	else if (v->type == VALUE_STRING)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: id is longer than %d bytes",
+		    JSONRPC_MAX_ID - 2);
+	else
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: id must be a string or an integer, not "
+		    "%s",
+		    type_name(v));
+	return false;
+}
+
+static void
+read_error(struct jsonrpc *m, const struct value *error)
+{
+	const struct value *message = value_get(error, "message");
+
+	m->kind = JSONRPC_ERROR;
+	if (error->type != VALUE_OBJECT)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: error must be an object, not %s",
+		    type_name(error));
+	else if (value_int(value_get(error, "code"), INT32_MIN, INT32_MAX,
+		     &m->error) == -1)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: error.code must be an integer");
+	else if (message == NULL || message->type != VALUE_STRING)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: error.message must be a string");
+	else
+		m->message = message->text;
+}
+
+static void
+read_answer(
+    struct jsonrpc *m, const struct value *root, const struct value *error)
+{
+	m->kind = JSONRPC_RESULT;
+	m->result = value_get(root, "result");
+	if (m->result != NULL && error != NULL)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: both result and error");
+	else if (value_get(root, "params") != NULL)
+		bad(m, JSONRPC_INVALID, "Invalid Request: params in an answer");
+	else if (error != NULL)
+		read_error(m, error);
+	else if (m->rid == NULL)
+		bad(m, JSONRPC_INVALID, "Invalid Request: result without id");
+}
+
+static void
+read_call(
+    struct jsonrpc *m, const struct value *root, const struct value *method)
+{
+	m->kind = m->rid != NULL ? JSONRPC_REQUEST : JSONRPC_NOTIFICATION;
+	m->params = value_get(root, "params");
+	if (method->type != VALUE_STRING)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: method must be a string, not %s",
+		    type_name(method));
+	else if (m->response)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: method and %s in one message",
+		    value_get(root, "result") != NULL ? "result" : "error");
+	else if (m->params != NULL && m->params->type != VALUE_OBJECT)
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: params must be an object, not %s",
+		    type_name(m->params));
+	else
+		m->method = method->text;
+}
+
+/* What the line was like, for one that is no JSON at all. */
+static void
+bad_json(struct jsonrpc *m, const struct json_fail *fail)
+{
+	m->fail = *fail;
+	bad(m, JSONRPC_PARSE, "Parse error: %s at byte %zu",
+	    json_strerror(fail->error), fail->at);
+}
+
+void
+jsonrpc_read(struct value_pool *pool, struct span line, struct jsonrpc *m)
+{
+	const struct value *root, *method, *error;
+	struct json_fail fail;
+
+	m->kind = JSONRPC_BAD;
+	m->id.len = 0;
+	m->rid = m->params = m->result = NULL;
+	m->method = m->message = SPAN("");
+	m->error = 0;
+	m->response = false;
+	m->fail.error = JSON_OK;
+	if ((root = json_read(pool, line, &fail)) == NULL) {
+		bad_json(m, &fail);
+		return;
+	}
+	if (root->type == VALUE_ARRAY) {
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: batches are not taken, send one message "
+		    "a line");
+		return;
+	}
+	if (root->type != VALUE_OBJECT) {
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: a message is an object, not %s",
+		    type_name(root));
+		return;
+	}
+	method = value_get(root, "method");
+	error = value_get(root, "error");
+	m->response = error != NULL || value_get(root, "result") != NULL;
+	if (!id_good(m, value_get(root, "id"), error != NULL) ||
+	    !members_known(m, root) || !version_good(m, root))
+		return;
+	if (method != NULL)
+		read_call(m, root, method);
+	else if (m->response)
+		read_answer(m, root, error);
+	else
+		bad(m, JSONRPC_INVALID,
+		    "Invalid Request: neither method, result nor error");
+}
+
+/* Behind the string whose opening quote is at p, or NULL. */
+static const uint8_t *
+skip_string(const uint8_t *p, const uint8_t *end)
+{
+	for (p++; p < end; p++) {
+		if (*p == '\\')
+			p++;
+		else if (*p == '"')
+			return p + 1;
+	}
+	return NULL;
+}
+
+static const uint8_t *
+skip_space(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r'))
+		p++;
+	return p;
+}
+
+/* The digits after `"id" :` at p. */
+static int
+id_digits(const uint8_t *p, const uint8_t *end, uint64_t *id)
+{
+	const uint8_t *from;
+
+	p = skip_space(p, end);
+	if (p == end || *p != ':')
+		return -1;
+	from = p = skip_space(p + 1, end);
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	if (p == end || (*p != ',' && *p != '}' && *p != ' '))
+		return -1;
+	return span_u64(span_of(from, (size_t)(p - from)), INT64_MAX, id);
+}
+
+int
+jsonrpc_find_id(struct span line, uint64_t *id)
+{
+	const uint8_t *p = line.p, *end = line.p + line.len, *from;
+	unsigned found = 0;
+	size_t depth = 0;
+
+	while (p < end) {
+		if (*p == '{' || *p == '[') {
+			depth++;
+		} else if (*p == '}' || *p == ']') {
+			if (depth-- == 0)
+				return -1;
+		} else if (*p == '"') {
+			from = p;
+			if ((p = skip_string(p, end)) == NULL)
+				return -1;
+			if (depth == 1 && p - from == 4 &&
+			    memcmp(from, "\"id\"", 4) == 0 &&
+			    id_digits(p, end, id) == 0)
+				found++;
+			continue;
+		}
+		p++;
+	}
+	return depth == 0 && found == 1 ? 0 : -1;
+}
+
+static int
+add_id(struct buf *b, const struct jsonrpc_id *id)
+{
+	if (id == NULL || id->len == 0)
+		return buf_adds(b, "null");
+	return buf_add(b, id->text, id->len);
+}
+
+int
+jsonrpc_add_error(struct buf *b, const struct jsonrpc_id *id, int64_t code,
+    struct span message)
+{
+	(void)buf_printf(
+	    b, "{\"error\":{\"code\":%lld,\"message\":", (long long)code);
+	(void)json_write_string(b, message);
+	(void)buf_addspan(b, SPAN("},\"id\":"));
+	(void)add_id(b, id);
+	return buf_addspan(b, SPAN(",\"jsonrpc\":\"2.0\"}\n"));
+}
+
+int
+jsonrpc_add_head(struct buf *b, const struct jsonrpc_id *id)
+{
+	(void)buf_addspan(b, SPAN("{\"id\":"));
+	(void)add_id(b, id);
+	return buf_addspan(b, SPAN(",\"jsonrpc\":\"2.0\",\"result\":"));
+}
+
+int
+jsonrpc_add_tail(struct buf *b)
+{
+	return buf_addspan(b, SPAN("}\n"));
+}
+
+int
+jsonrpc_add_text(
+    struct buf *b, const struct jsonrpc_id *id, struct span text, bool error)
+{
+	(void)jsonrpc_add_head(b, id);
+	(void)buf_addspan(b, SPAN("{\"content\":[{\"text\":"));
+	(void)json_write_string(b, text);
+	(void)buf_addspan(b, SPAN(",\"type\":\"text\"}]"));
+	if (error)
+		(void)buf_addspan(b, SPAN(",\"isError\":true"));
+	(void)buf_addspan(b, SPAN("}"));
+	return jsonrpc_add_tail(b);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * mcp-proxyd: the agent's side of the MCP ring.  It parses what the agent
+ * writes and composes what the agent reads; it decides nothing and cannot
+ * act.  A tool call becomes a value tree for policyd, which hands it on; the
+ * answer comes back from auditd (refused) or from the server's mcp-backd.
+ *
+ * Holds: the agent's listener and connections, calls under way, the tool list
+ * that policyd published.  Is sent: names of servers, CALL outcomes, results.
+ * Must never see: a credential, a file, a path on the host, a channel to an
+ * MCP server's stdin.
+ */
+#include "proxy.h"
+
+/* clang-format off */
+static const enum pledge_promise proxy_promises[] = {
+	PLEDGE_STDIO,		/* channels, connections, the loop */
+	PLEDGE_MEMFD,		/* CALL with arguments beyond a datagram */
+	PLEDGE_ACCEPT,		/* the agent's connections */
+};
+
+static const struct confine proxy_confine = {
+	.limits = {
+		.nofile = 128,		/* 35 channels, 17 of the agent's, memfds */
+		.fsize = 8U << 20,	/* CALL.args in a memfd */
+		.data = 640U << 20,	/* 16 agents x (4 + 20 MiB), trees */
+		.memlock = 0,
+	},
+	.pledge = {
+		.promises = proxy_promises,
+		.npromises = sizeof(proxy_promises) / sizeof(proxy_promises[0]),
+	},
+};
+/* clang-format on */
+
+struct proxy proxy_env;
+
+int
+main(void)
+{
+	confine_early();
+	worker_init(
+	    &proxy_env.w, ROLE_PROXY, &proxy_confine, NULL, PROXY_TIMERS);
+	proxy_serve();
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What an agent may ask for.  A line is read into a tree, checked member by
+ * member, and either answered here (initialize, ping, tools/list) or made a
+ * CALL.  Nothing of it is kept but the id, the progress token and the name.
+ */
+#include "proxy.h"
+
+#include "log.h"
+
+#define SHOWN 96
+
+struct ask {
+	const struct jsonrpc *m;
+	struct span name;
+	const struct value *args;
+	struct jsonrpc_id token;
+};
+
+/* A tool is server__tool; the longest server name that fits is meant. */
+static uint16_t
+server_of(const struct proxy *p, struct span name, struct span *tool)
+{
+	uint16_t found = PROTO_NO_SERVER;
+	size_t best = 0;
+
+	*tool = name;
+	for (uint16_t i = 0; i < PROTO_MAX_SERVERS; i++) {
+		struct span s = p->servers[i].name;
+
+		if (!p->servers[i].used || s.len < best ||
+		    name.len < s.len + 3 || !span_starts(name, s) ||
+		    memcmp(name.p + s.len, "__", 2) != 0)
+			continue;
+		best = s.len;
+		found = i;
+		*tool = span_of(name.p + s.len + 2, name.len - s.len - 2);
+	}
+	return found;
+}
+
+static int
+wrong_params(struct agent *a, const struct ask *q, const char *what)
+{
+	answer_fail(a, &q->m->id, JSONRPC_PARAMS, "Invalid params: %s", what);
+	return -1;
+}
+
+/* Of params._meta only the progress token means anything here. */
+static int
+take_token(struct agent *a, struct ask *q, const struct value *meta)
+{
+	const struct value *token = value_get(meta, "progressToken");
+
+	q->token.len = 0;
+	if (meta != NULL && meta->type != VALUE_OBJECT)
+		return wrong_params(a, q, "_meta must be an object");
+	if (token != NULL && jsonrpc_id_set(&q->token, token) == -1)
+		return wrong_params(a, q,
+		    "_meta.progressToken must be a string of at most 254 "
+		    "bytes or an integer");
+	return 0;
+}
+
+/*
+ * "Name" beside "name" would be one member to a reader that folds case: what
+ * is not known here is refused.  A task is not offered and so ignored.
+ */
+static int
+take_members(struct agent *a, const struct ask *q)
+{
+	static const char *const known[] = {
+	    "_meta", "arguments", "name", "task"};
+	const struct value *v;
+	char shown[SHOWN];
+	size_t i;
+
+	for (v = q->m->params->child; v != NULL; v = v->next) {
+		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+			if (span_is(v->key, known[i]))
+				break;
+		}
+		if (i < sizeof(known) / sizeof(known[0]))
+			continue;
+		answer_fail(a, &q->m->id, JSONRPC_PARAMS,
+		    "Invalid params: unknown member \"%s\" of tools/call",
+		    log_vis(v->key, shown, sizeof(shown)));
+		return -1;
+	}
+	return 0;
+}
+
+/* params of tools/call. -1: answered. */
+static int
+take_call(struct agent *a, struct ask *q)
+{
+	const struct value *params = q->m->params, *name;
+
+	if (params == NULL)
+		return wrong_params(a, q, "tools/call without params");
+	if (take_members(a, q) == -1 ||
+	    take_token(a, q, value_get(params, "_meta")) == -1)
+		return -1;
+	if ((name = value_get(params, "name")) == NULL)
+		return wrong_params(a, q, "name is missing");
+	if (name->type != VALUE_STRING)
+		return wrong_params(a, q, "name must be a string");
+	q->name = name->text;
+	if (q->name.len == 0)
+		return wrong_params(a, q, "name is empty");
+	if (q->name.len > PROXY_MAX_TOOL)
+		return wrong_params(a, q, "name is longer than 256 bytes");
+	if (memchr(q->name.p, '\0', q->name.len) != NULL)
+		return wrong_params(a, q, "name holds a NUL");
+	q->args = value_get(params, "arguments");
+	if (q->args != NULL && q->args->type != VALUE_OBJECT)
+		return wrong_params(a, q, "arguments must be an object");
+	return 0;
+}
+
+/* The arguments in p->tree. -1: answered. */
+static int
+encode_args(struct agent *a, struct ask *q)
+{
+	struct proxy *p = a->p;
+
+	if (q->args == NULL &&
+	    (q->args = value_new(p->pool, VALUE_OBJECT)) == NULL)
+		return wrong_params(a, q, "out of memory");
+	buf_reset(&p->tree, 2 * LINES_READ);
+	if (value_encode(q->args, &p->tree) == -1)
+		return wrong_params(a, q, "arguments exceed 4194304 bytes");
+	return 0;
+}
+
+/* Does another request of this connection have that id? Then it is answered. */
+static bool
+in_flight(struct agent *a, const struct jsonrpc *m)
+{
+	if (calls_find_rid(a, &m->id) == NULL)
+		return false;
+	answer_fail(a, NULL, JSONRPC_INVALID,
+	    "Invalid Request: id %.*s is in use by a request under way",
+	    (int)m->id.len, (const char *)m->id.text);
+	return true;
+}
+
+static int
+take_tools_call(struct agent *a, const struct jsonrpc *m)
+{
+	struct proxy *p = a->p;
+	struct ask q = {.m = m};
+	struct msg_CALL msg;
+	struct span tool;
+	struct call *c;
+
+	if (in_flight(a, m) || take_call(a, &q) == -1 ||
+	    encode_args(a, &q) == -1)
+		return 0;
+	msg.server = server_of(p, q.name, &tool);
+	msg.tool = tool;
+	msg.args = buf_span(&p->tree);
+	msg.progress = q.token.len != 0;
+	if (!calls_admit(p, msg.server, msg.args.len))
+		return -1;
+	c = calls_new(a, CALL_TOOL, msg.server, msg.args.len);
+	c->rid = m->id;
+	c->token = q.token;
+	memcpy(c->name, q.name.p, q.name.len);
+	c->name[q.name.len] = '\0';
+	msg.id = c->id;
+	worker_send(&p->w, ROLE_POLICY, 0, MSG_CALL, &msg, -1);
+	return 0;
+}
+
+static int
+take_tools_list(struct agent *a, const struct jsonrpc *m)
+{
+	if (in_flight(a, m))
+		return 0;
+	if (value_get(m->params, "cursor") != NULL) {
+		answer_fail(a, &m->id, JSONRPC_PARAMS,
+		    "Invalid params: unknown cursor, the list has one page");
+		return 0;
+	}
+	return tools_ask(a, &m->id);
+}
+
+static void
+take_initialize(struct agent *a, const struct jsonrpc *m)
+{
+	struct span version = value_str(m->params, "protocolVersion");
+
+	if (a->greeted) {
+		answer_fail(a, &m->id, JSONRPC_INVALID,
+		    "Invalid Request: initialize was answered already");
+		return;
+	}
+	if (version.p == NULL) {
+		answer_fail(a, &m->id, JSONRPC_PARAMS,
+		    "Invalid params: protocolVersion must be a string");
+		return;
+	}
+	a->greeted = true;
+	answer_hello(a, &m->id, version);
+}
+
+static int
+take_request(struct agent *a, const struct jsonrpc *m)
+{
+	bool call = span_is(m->method, "tools/call");
+	char shown[SHOWN];
+
+	if (call || span_is(m->method, "tools/list")) {
+		if (a->greeted)
+			return call ? take_tools_call(a, m)
+				    : take_tools_list(a, m);
+		answer_fail(a, &m->id, JSONRPC_INVALID,
+		    "Invalid Request: %s before initialize",
+		    call ? "tools/call" : "tools/list");
+	} else if (span_is(m->method, "initialize")) {
+		take_initialize(a, m);
+	} else if (span_is(m->method, "ping")) {
+		answer_ping(a, &m->id);
+	} else {
+		answer_fail(a, &m->id, JSONRPC_METHOD,
+		    "Method not found: \"%s\"",
+		    log_vis(m->method, shown, sizeof(shown)));
+	}
+	return 0;
+}
+
+/* A cancelled request is not answered. */
+static void
+take_cancelled(struct agent *a, const struct jsonrpc *m)
+{
+	const struct value *rid = value_get(m->params, "requestId");
+	struct jsonrpc_id id;
+	struct call *c;
+
+	if (rid == NULL || jsonrpc_id_set(&id, rid) == -1 ||
+	    (c = calls_find_rid(a, &id)) == NULL)
+		proxy_count(&a->p->ignored, "notifications of the agent");
+	else
+		calls_cancel(a->p, c);
+}
+
+int
+request_take(struct agent *a, struct span line)
+{
+	struct jsonrpc m;
+	int r = 0;
+
+	value_pool_reset(a->p->pool);
+	jsonrpc_read(a->p->pool, line, &m);
+	switch (m.kind) {
+	case JSONRPC_REQUEST:
+		r = take_request(a, &m);
+		break;
+	case JSONRPC_NOTIFICATION:
+		if (span_is(m.method, "notifications/cancelled"))
+			take_cancelled(a, &m);
+		else if (!span_is(m.method, "notifications/initialized"))
+			proxy_count(
+			    &a->p->ignored, "notifications of the agent");
+		break;
+	case JSONRPC_RESULT:
+	case JSONRPC_ERROR:
+		/* We asked nothing; to answer an answer may go on for ever. */
+		proxy_count(&a->p->ignored, "notifications of the agent");
+		break;
+	case JSONRPC_BAD:
+		answer_fail(a, &m.id, m.code, "%s", m.why);
+		break;
+	}
+	return r;
+}

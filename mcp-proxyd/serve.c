@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What mcp-proxyd takes from its peers.  Each is believed only what is its to
+ * say: a result counts if the call it names went to that very server and is
+ * still under way; whatever else comes back is dropped and counted.
+ */
+#include "proxy.h"
+
+#include <unistd.h>
+
+#include "log.h"
+#include "text.h"
+
+/* Nodes and texts of the largest tree. */
+#define POOL_MAX ((size_t)24 << 20)
+
+void
+proxy_count(uint64_t *counter, const char *what)
+{
+	uint64_t n = ++*counter, ten = 1;
+
+	while (ten < n)
+		ten *= 10;
+	if (ten == n)
+		log_info("%llu %s dropped", (unsigned long long)n, what);
+}
+
+static int
+on_server(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_SERVER *m = &msg->SERVER;
+	struct proxy *p = chan_arg(c);
+	struct proxy_server *s = &p->servers[m->index];
+
+	(void)fd;
+	if (s->used || m->name.len == 0 ||
+	    span_copy(m->name, s->name_text, sizeof(s->name_text)) == -1)
+		return chan_violation(
+		    c, "SERVER %u twice or without a name", m->index);
+	s->used = true;
+	s->name = span_str(s->name_text);
+	return 0;
+}
+
+static int
+on_listen(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct proxy *p = chan_arg(c);
+
+	(void)msg;
+	if (p->listen_fd != -1) {
+		close(fd);
+		return chan_violation(c, "LISTEN twice");
+	}
+	p->listen_fd = fd;
+	return 0;
+}
+
+static int
+on_tools(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_TOOLS *m = &msg->TOOLS;
+
+	(void)fd;
+	if (tools_set(chan_arg(c), m->text, m->complete != 0) == -1)
+		return chan_violation(c, "TOOLS is no array in one line");
+	return 0;
+}
+
+static int
+on_held(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct proxy *p = chan_arg(c);
+	struct call *call = calls_find(p, msg->HELD.id);
+
+	(void)fd;
+	if (call != NULL && call->kind == CALL_TOOL && call->held == 0)
+		calls_held(p, call, msg->HELD.ms);
+	return 0;
+}
+
+static int
+on_answer(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct proxy *p = chan_arg(c);
+	struct call *call = calls_find(p, msg->ANSWER.id);
+
+	(void)fd;
+	if (call == NULL || call->kind != CALL_TOOL)
+		proxy_count(&p->stray, "answers to no call");
+	else
+		answer_text(p, call, msg->ANSWER.text);
+	return 0;
+}
+
+/* The call that this server may speak of, or NULL. */
+static struct call *
+call_of(struct chan *c, uint64_t id)
+{
+	struct proxy *p = chan_arg(c);
+	struct call *call = calls_find(p, id);
+
+	if (call == NULL || call->kind != CALL_TOOL ||
+	    call->server != chan_index(c))
+		return NULL;
+	return call;
+}
+
+static int
+on_result(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_RESULT *m = &msg->RESULT;
+	struct proxy *p = chan_arg(c);
+	const struct value *tree;
+	struct call *call;
+
+	(void)fd;
+	if ((call = call_of(c, m->id)) == NULL) {
+		proxy_count(&p->stray, "answers to no call");
+		return 0;
+	}
+	value_pool_reset(p->pool);
+	if ((tree = value_decode(p->pool, m->tree)) == NULL ||
+	    tree->type != VALUE_OBJECT)
+		return chan_violation(c, "RESULT is no object");
+	if (m->error != 0)
+		answer_error(p, call, tree);
+	else
+		answer_result(p, call, tree);
+	return 0;
+}
+
+/* Exactly a JSON number, or nothing at all where that may be. */
+static bool
+number_good(struct span s, bool optional)
+{
+	const uint8_t *stop;
+
+	if (s.len == 0)
+		return optional;
+	return text_number_end(s.p, s.p + s.len, &stop) && stop == s.p + s.len;
+}
+
+static int
+on_progress(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_PROGRESS *m = &msg->PROGRESS;
+	struct call *call = call_of(c, m->id);
+
+	(void)fd;
+	if (!number_good(m->progress, false) || !number_good(m->total, true))
+		return chan_violation(c, "PROGRESS without a number");
+	if (call == NULL || call->token.len == 0)
+		return 0;
+	call->held = 0;
+	answer_note(call, m->progress, m->total, m->message);
+	return 0;
+}
+
+/* The many first: handlers are found by walking. */
+const struct chan_handler proxy_handlers[] = {
+    {MSG_RESULT, on_result},
+    {MSG_ANSWER, on_answer},
+    {MSG_PROGRESS, on_progress},
+    {MSG_HELD, on_held},
+    {MSG_TOOLS, on_tools},
+    {MSG_SERVER, on_server},
+    {MSG_LISTEN, on_listen},
+};
+const size_t proxy_nhandlers =
+    sizeof(proxy_handlers) / sizeof(proxy_handlers[0]);
+
+void
+proxy_init(struct proxy *p)
+{
+	agents_init(p);
+	calls_init(p);
+	buf_init(&p->tree, PROTO_MAX_TREE);
+	buf_init(&p->tools, 8U << 20);
+	p->call_ms = PROXY_CALL_MS;
+	p->list_ms = PROXY_LIST_MS;
+	p->note_ms = PROXY_NOTE_MS;
+	if ((p->pool = value_pool_new(POOL_MAX)) == NULL)
+		fatal("value_pool_new");
+	p->w.loop.after = agents_after;
+	p->w.loop.after_arg = p;
+}
+
+void
+proxy_start(struct proxy *p)
+{
+	p->list_until = loop_now(&p->w.loop) + p->list_ms;
+	if (p->listen_fd == -1)
+		fatalx("started without a listener");
+	if (agents_listen(p) == -1)
+		fatal("epoll_ctl");
+}
+
+static void
+start(void)
+{
+	proxy_start(&proxy_env);
+}
+
+void
+proxy_serve(void)
+{
+	proxy_init(&proxy_env);
+	proxy_env.w.start = start;
+	worker_serve(&proxy_env.w, proxy_handlers, proxy_nhandlers);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Lines of an MCP server.  An answer whose id is a number is a tool's result:
+ * whether that number is a call of this server, mcp-proxyd and auditd know.
+ * One that cannot be read costs its own call; what is no message at all is
+ * taken a few times, since programs print banners, and then ends the server.
+ */
+#include "backd.h"
+
+#include <stdio.h>
+
+#include "log.h"
+
+#define SHOWN 200
+
+static void
+send_tree(struct backd *b, uint64_t id, bool error, const struct value *v)
+{
+	struct msg_RESULT m = {.id = id, .error = error};
+	struct msg_DONE done = {.id = id};
+
+	buf_reset(&b->tree, 2 * LINES_READ);
+	/* The reader has counted: a part of what it took fits. */
+	if (value_encode(v, &b->tree) == -1)
+		fatal("value_encode");
+	m.tree = buf_span(&b->tree);
+	worker_send(&b->w, ROLE_PROXY, 0, MSG_RESULT, &m, -1);
+	done.status = error || value_bool(v, "isError", false);
+	done.bytes = (uint32_t)m.tree.len;
+	worker_send(&b->w, ROLE_AUDIT, 0, MSG_DONE, &done, -1);
+}
+
+static void
+send_error(struct backd *b, uint64_t id, int64_t code, struct span text)
+{
+	struct value *error = value_new(b->pool, VALUE_OBJECT);
+
+	if (value_set(error, SPAN("code"), value_new_number(b->pool, code)) ==
+		-1 ||
+	    value_set(
+		error, SPAN("message"), value_new_string(b->pool, text)) == -1)
+		fatal("value pool");
+	send_tree(b, id, true, error);
+}
+
+/* The call fails for what its server wrote instead of an answer. */
+static void
+send_failure(struct backd *b, uint64_t id, const char *why)
+{
+	char text[JSONRPC_WHY + 64];
+
+	(void)snprintf(
+	    text, sizeof(text), "the MCP server's answer was refused: %s", why);
+	send_error(b, id, JSONRPC_INTERNAL, span_str(text));
+}
+
+static void
+take_answer(struct backd *b, const struct jsonrpc *m)
+{
+	int64_t id;
+
+	if (m->rid == NULL)
+		backd_drop(b, "an error without id");
+	else if (m->rid->type == VALUE_STRING)
+		session_answer(b, m);
+	else if (value_int(m->rid, 1, INT64_MAX, &id) == -1)
+		backd_drop(b, "an answer to nothing we asked");
+	else if (m->kind == JSONRPC_ERROR)
+		send_error(b, (uint64_t)id, m->error, m->message);
+	else if (m->result->type != VALUE_OBJECT)
+		send_failure(b, (uint64_t)id, "its result is no object");
+	else
+		send_tree(b, (uint64_t)id, false, m->result);
+}
+
+/* A text of at most max bytes, cut between characters; none with a NUL. */
+static struct span
+short_text(struct span s, size_t max)
+{
+	if (s.p == NULL || memchr(s.p, '\0', s.len) != NULL)
+		return SPAN("");
+	if (s.len > max) {
+		s.len = max;
+		while (s.len != 0 && (s.p[s.len] & 0xc0) == 0x80)
+			s.len--;
+	}
+	return s;
+}
+
+static void
+take_progress(struct backd *b, const struct jsonrpc *m)
+{
+	const struct value *token = value_get(m->params, "progressToken");
+	const struct value *progress = value_get(m->params, "progress");
+	const struct value *total = value_get(m->params, "total");
+	struct msg_PROGRESS out = {.total = SPAN("")};
+	int64_t id;
+
+	if (value_int(token, 1, INT64_MAX, &id) == -1 || progress == NULL ||
+	    progress->type != VALUE_NUMBER) {
+		backd_drop(b, "progress of nothing we asked");
+		return;
+	}
+	/* It may be dropped, and is where it would get in the way. */
+	if (!bucket_take(b, &b->progress) ||
+	    (b->w.peers[ROLE_PROXY][0] != NULL &&
+		chan_queued(b->w.peers[ROLE_PROXY][0]) != 0)) {
+		backd_drop(b, "progress, too often");
+		return;
+	}
+	out.id = (uint64_t)id;
+	out.progress = progress->text;
+	if (total != NULL && total->type == VALUE_NUMBER)
+		out.total = total->text;
+	out.message = short_text(value_str(m->params, "message"), 1024);
+	worker_send(&b->w, ROLE_PROXY, 0, MSG_PROGRESS, &out, -1);
+}
+
+static void
+take_notification(struct backd *b, const struct jsonrpc *m)
+{
+	char shown[64];
+
+	if (span_is(m->method, "notifications/progress"))
+		take_progress(b, m);
+	else if (span_is(m->method, "notifications/tools/list_changed"))
+		session_changed(b);
+	else
+		backd_drop(b, log_vis(m->method, shown, sizeof(shown)));
+}
+
+/* Is that the beginning of a message, and not of a banner? */
+static bool
+looks_like_message(struct span line)
+{
+	size_t i = 0;
+
+	while (i < line.len && (line.p[i] == ' ' || line.p[i] == '\t'))
+		i++;
+	if (i == line.len || line.p[i++] != '{')
+		return false;
+	while (i < line.len && (line.p[i] == ' ' || line.p[i] == '\t'))
+		i++;
+	return i < line.len && line.p[i] == '"';
+}
+
+static void
+take_stray(struct backd *b, struct span line, const char *why)
+{
+	char shown[SHOWN];
+
+	log_vis(line, shown, sizeof(shown));
+	log_info("stdout, not a message (%s): %s", why, shown);
+	if (++b->stray > BACKD_MAX_STRAY)
+		backd_gone(b,
+		    "wrote more than %u lines that are no JSON-RPC messages to "
+		    "its stdout, the last one (%s): %s",
+		    BACKD_MAX_STRAY, why, shown);
+}
+
+static void
+take_bad(struct backd *b, struct span line, const struct jsonrpc *m)
+{
+	char shown[SHOWN];
+	uint64_t id;
+	int64_t n;
+
+	if (m->code != JSONRPC_PARSE) {
+		if (m->response && value_int(m->rid, 1, INT64_MAX, &n) == 0)
+			send_failure(b, (uint64_t)n, m->why);
+		take_stray(b, line, m->why);
+		return;
+	}
+	if (!looks_like_message(line)) {
+		take_stray(b, line, m->why);
+		return;
+	}
+	value_pool_reset(b->pool);
+	if (jsonrpc_find_id(line, &id) == 0 && id != 0) {
+		send_failure(b, id, m->why);
+		take_stray(b, line, m->why);
+		return;
+	}
+	backd_gone(b, "wrote a line that is no JSON (%s): %s", m->why,
+	    log_vis(line, shown, sizeof(shown)));
+}
+
+void
+server_line(struct backd *b, struct span line)
+{
+	struct jsonrpc m;
+
+	if (line.len != 0 && line.p[line.len - 1] == '\r')
+		line.len--;
+	if (line.len == 0) {
+		backd_drop(b, "an empty line");
+		return;
+	}
+	value_pool_reset(b->pool);
+	jsonrpc_read(b->pool, line, &m);
+	switch (m.kind) {
+	case JSONRPC_RESULT:
+	case JSONRPC_ERROR:
+		take_answer(b, &m);
+		break;
+	case JSONRPC_REQUEST:
+		session_request(b, &m);
+		break;
+	case JSONRPC_NOTIFICATION:
+		take_notification(b, &m);
+		break;
+	case JSONRPC_BAD:
+		take_bad(b, line, &m);
+		break;
+	}
+}

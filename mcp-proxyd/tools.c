@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The tool list as policyd published it: kept as its text, which policyd
+ * composed from what it decoded and pinned.  An agent that asks before every
+ * server has listed or failed waits for that, 30 s from the start at most.
+ */
+#include "proxy.h"
+
+int
+tools_set(struct proxy *p, struct span text, bool complete)
+{
+	bool changed;
+
+	if (text.len < 2 || text.p[0] != '[' || text.p[text.len - 1] != ']' ||
+	    memchr(text.p, '\n', text.len) != NULL)
+		return -1;
+	changed = !span_eq(buf_span(&p->tools), text);
+	if (changed) {
+		buf_reset(&p->tools, 0);
+		if (buf_addspan(&p->tools, text) == -1)
+			return -1;
+	}
+	p->tools_known = true;
+	p->tools_complete = complete;
+	for (size_t i = 0; changed && i < PROXY_MAX_AGENTS; i++) {
+		if (p->agents[i].fd != -1 && p->agents[i].listed)
+			answer_changed(&p->agents[i]);
+	}
+	for (size_t i = 0; complete && i < PROTO_MAX_CALLS; i++) {
+		struct call *c = &p->calls[i];
+
+		if (c->id == 0 || c->kind != CALL_LIST)
+			continue;
+		tools_answer(c->agent, &c->rid);
+		calls_end(p, c);
+	}
+	return 0;
+}
+
+void
+tools_answer(struct agent *a, const struct jsonrpc_id *id)
+{
+	struct span text = buf_span(&a->p->tools);
+
+	(void)jsonrpc_add_head(&a->out, id);
+	(void)buf_addspan(&a->out, SPAN("{\"tools\":"));
+	(void)buf_addspan(&a->out, text.len != 0 ? text : SPAN("[]"));
+	(void)buf_addspan(&a->out, SPAN("}"));
+	(void)jsonrpc_add_tail(&a->out);
+	a->listed = true;
+	agent_wrote(a);
+}
+
+int
+tools_ask(struct agent *a, const struct jsonrpc_id *id)
+{
+	struct proxy *p = a->p;
+	uint64_t now = loop_now(&p->w.loop);
+	struct call *c;
+
+	if (p->tools_complete || now >= p->list_until) {
+		tools_answer(a, id);
+		return 0;
+	}
+	if (!calls_admit(p, PROTO_NO_SERVER, 0))
+		return -1;
+	c = calls_new(a, CALL_LIST, PROTO_NO_SERVER, 0);
+	c->rid = *id;
+	c->deadline = p->list_until;
+	return 0;
+}
