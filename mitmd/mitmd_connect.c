@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What an agent says before the tunnel: one CONNECT, for exactly host:443 of
+ * a provider (security.md 1.5 row 7), and nothing behind it until it was
+ * answered.  Holds nothing.
+ */
+#include "mitmd.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define CONNECT_PORT ":443"
+
+/* Small enough for any socket buffer: what does not fit is lost with it. */
+static void
+connect_write(int fd, struct span s)
+{
+	ssize_t n;
+
+	do {
+		n = write(fd, s.p, s.len);
+	} while (n == -1 && errno == EINTR);
+}
+
+/* "Allowed: a:443, b:443." */
+static const char *
+connect_hosts(char *dst, size_t cap)
+{
+	struct buf b;
+	const struct provider *p;
+	struct span s;
+
+	buf_init(&b, cap - 1);
+	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
+		if ((p = mitmd_env.providers[i].p) == NULL)
+			continue;
+		buf_adds(&b, b.len == 0 ? "Allowed: " : ", ");
+		buf_addspan(&b, p->host);
+		buf_adds(&b, CONNECT_PORT);
+	}
+	buf_addc(&b, '.');
+	s = buf_span(&b);
+	if (b.failed || span_copy(s, dst, cap) == -1)
+		dst[0] = '\0';
+	buf_free(&b);
+	return dst;
+}
+
+static void
+connect_refuse(struct agent *a, enum refusal r, struct span target)
+{
+	char hosts[PROTO_MAX_PROVIDERS * 264], vis[128];
+	struct buf b;
+	uint32_t id = ++mitmd_env.last_refusal;
+
+	buf_init(&b, 16384);
+	if (refuse_compose(&b, r, 0, id, r == REFUSE_HOST || r == REFUSE_PROXY ?
+	    connect_hosts(hosts, sizeof(hosts)) : NULL, true, true) == 0)
+		connect_write(a->fd, buf_span(&b));
+	buf_free(&b);
+	mitmd_note(a, "%u %s, request %08x: %s", refuse_text(r)->status,
+	    refuse_text(r)->code, id, log_vis(target, vis, sizeof(vis)));
+	agent_linger(a);
+}
+
+void
+connect_busy(int fd)
+{
+	struct buf b;
+
+	buf_init(&b, 4096);
+	if (refuse_compose(&b, REFUSE_BUSY, 0, ++mitmd_env.last_refusal, NULL,
+	    true, true) == 0)
+		connect_write(fd, buf_span(&b));
+	buf_free(&b);
+}
+
+/* The provider whose host, with the port, this is byte by byte; -1: none. */
+static int
+connect_provider(struct span target)
+{
+	struct span port = SPAN(CONNECT_PORT), host;
+	const struct provider *p;
+
+	if (target.len <= port.len)
+		return -1;
+	host = span_of(target.p, target.len - port.len);
+	if (!span_eq(span_of(host.p + host.len, port.len), port))
+		return -1;
+	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
+		p = mitmd_env.providers[i].p;
+		if (p != NULL && span_ieq(p->host, host))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void
+connect_head(struct agent *a, const struct http1_head *h)
+{
+	struct http1_body body;
+	int i;
+
+	if (!span_is(h->method, "CONNECT")) {
+		connect_refuse(a, REFUSE_PROXY, h->method);
+		return;
+	}
+	if (http1_request_body(h, &body) != HTTP1_OK || !body.done) {
+		connect_refuse(a, REFUSE_MALFORMED, h->target);
+		return;
+	}
+	if ((i = connect_provider(h->target)) == -1) {
+		connect_refuse(a, REFUSE_HOST, h->target);
+		return;
+	}
+	if (a->in.len != h->size) {
+		connect_refuse(a, REFUSE_EARLY, h->target);
+		return;
+	}
+	a->provider = (unsigned)i;
+	buf_reset(&a->in, 0);
+	a->seen = 0;
+	connect_write(a->fd, SPAN("HTTP/1.1 200 Connection Established\r\n\r\n"));
+	if (mitmd_tls_begin(a) == -1) {
+		log_warnx("TLS does not begin: %s", mitmd_tls_error());
+		agent_close(a);
+		return;
+	}
+	agent_enter(a, AGENT_TLS, MITMD_TLS_MS);
+}
+
+void
+connect_read(struct agent *a)
+{
+	static struct http1_head head;
+	uint8_t *room;
+	ssize_t n;
+
+	if ((room = buf_room(&a->in, MITMD_MAX_CONNECT - a->in.len)) == NULL) {
+		agent_close(a);
+		return;
+	}
+	n = read(a->fd, room, MITMD_MAX_CONNECT - a->in.len);
+	if (n <= 0) {
+		if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			agent_close(a);
+		return;
+	}
+	buf_grow(&a->in, (size_t)n);
+	switch (http1_request_more(buf_span(&a->in), &a->seen, &head)) {
+	case HTTP1_OK:
+		connect_head(a, &head);
+		break;
+	case HTTP1_MORE:
+		if (a->in.len >= MITMD_MAX_CONNECT)
+			connect_refuse(a, REFUSE_HEADERS, span_of(NULL, 0));
+		break;
+	case HTTP1_BAD:
+		connect_refuse(a, REFUSE_MALFORMED, span_str(head.reason));
+		break;
+	}
+}

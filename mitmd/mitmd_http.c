@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Checks of a request head (security.md 1.5 rows 8-18, 28) and the list of
+ * headers that goes on.  Nothing of the head is forwarded: what leaves here
+ * is a route's number, a path and a query of plain words, and headers of the
+ * provider's list.  Bytes of the agent are parsed here.
+ */
+#include "mitmd.h"
+
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+
+#include <stdio.h>
+
+#include "log.h"
+
+/* Headers of the request that is being checked, packed. */
+static struct buf http_blob = {.max = PROVIDER_MAX_BLOB};
+
+struct http_check {
+	const struct mitmd_provider *pv;
+	const struct http1_head *head;
+	struct request *r;
+	struct span type;	/* Content-Type */
+	int kind;		/* of the key that was right; -1: none yet */
+	unsigned nnames;
+	struct span names[HTTP1_MAX_HEADERS];	/* packed, in http_lower */
+};
+
+static uint8_t http_lower[HTTP1_MAX_HEADERS * PROVIDER_MAX_NAME];
+
+/* A copy in lower case at dst, which has room for it. */
+static struct span
+http_lower_case(struct span name, uint8_t *dst)
+{
+	uint8_t c;
+
+	for (size_t i = 0; i < name.len; i++) {
+		c = name.p[i];
+		if (c >= 'A' && c <= 'Z')
+			c = (uint8_t)(c + ('a' - 'A'));
+		dst[i] = c;
+	}
+	return span_of(dst, name.len);
+}
+
+/* Only the session's own key, after exactly the kind's prefix (row 16, 17). */
+static enum refusal
+http_key(struct http_check *k, int kind, struct span value)
+{
+	struct span prefix = k->pv->p->kinds[kind].prefix;
+	uint8_t sum[32];
+
+	if (k->kind != -1)
+		return REFUSE_TWO_KEYS;
+	if (!k->pv->keyed || !span_starts(value, prefix))
+		return REFUSE_WRONG_KEY;
+	SHA256(value.p + prefix.len, value.len - prefix.len, sum);
+	if (CRYPTO_memcmp(sum, k->pv->sentinel, sizeof(sum)) != 0)
+		return REFUSE_WRONG_KEY;
+	k->kind = kind;
+	return REFUSE_NONE;
+}
+
+static enum refusal
+http_pack(struct http_check *k, struct span name, struct span value)
+{
+	for (unsigned i = 0; i < k->nnames; i++) {
+		if (span_eq(k->names[i], name))
+			return REFUSE_MALFORMED;
+	}
+	k->names[k->nnames++] = name;
+	if (!provider_name_ok(name) || !provider_value_ok(value) ||
+	    provider_pack(&http_blob, name, value) == -1)
+		return REFUSE_HEADERS;
+	return REFUSE_NONE;
+}
+
+static enum refusal
+http_header(struct http_check *k, const struct http1_header *x)
+{
+	struct span name;
+	int kind;
+
+	if (x->name.len > PROVIDER_MAX_NAME)
+		return provider_secretive(x->name) ? REFUSE_FOREIGN_KEY :
+		    REFUSE_NONE;
+	name = http_lower_case(x->name,
+	    http_lower + k->nnames * PROVIDER_MAX_NAME);
+	if ((kind = provider_kind(k->pv->p, name)) != -1)
+		return http_key(k, kind, x->value);
+	if (provider_secretive(name))
+		return REFUSE_FOREIGN_KEY;
+	if (span_is(name, "content-type"))
+		k->type = x->value;
+	else if (span_is(name, "content-encoding") &&
+	    !span_ieq(x->value, SPAN("identity")))
+		return REFUSE_ENCODING;
+	if (!provider_listed(&k->pv->p->request, name))
+		return REFUSE_NONE;
+	return http_pack(k, name, x->value);
+}
+
+/* The kind of the key stands first; its one digit is filled in at the end. */
+static enum refusal
+http_headers(struct http_check *k)
+{
+	struct span name = SPAN(PROVIDER_CREDENTIAL);
+	enum refusal no;
+
+	buf_reset(&http_blob, PROVIDER_MAX_BLOB);
+	if (provider_pack(&http_blob, name, SPAN("0")) == -1)
+		return REFUSE_HEADERS;
+	for (unsigned i = 0; i < k->head->nheaders; i++) {
+		if ((no = http_header(k, &k->head->headers[i])) != REFUSE_NONE)
+			return no;
+	}
+	if (k->kind == -1)
+		return REFUSE_NO_KEY;
+	http_blob.p[http_blob.off + 4 + name.len] = (uint8_t)('0' + k->kind);
+	k->r->headers = buf_span(&http_blob);
+	return REFUSE_NONE;
+}
+
+_Static_assert(PROVIDER_MAX_KINDS <= 10, "one digit");
+
+static enum refusal
+http_body(const struct http_check *k)
+{
+	const struct provider_route *route;
+	struct request *r = k->r;
+
+	route = &k->pv->p->routes[r->route];
+	if (r->body.done)
+		return REFUSE_NONE;
+	if (route->ntypes == 0)
+		return REFUSE_BODY;
+	if (!provider_type_ok(route, k->type))
+		return REFUSE_TYPE;
+	if (r->body.framing == HTTP1_LENGTH && r->body.length > route->max)
+		return REFUSE_LENGTH;
+	return REFUSE_NONE;
+}
+
+static enum refusal
+http_hop(struct http_check *k)
+{
+	struct request *r = k->r;
+	struct http1_hop hop;
+
+	if (http1_request_body(k->head, &r->body) != HTTP1_OK)
+		return REFUSE_MALFORMED;
+	if (http1_request_hop(k->head, &r->body, k->pv->p->host, &hop) !=
+	    HTTP1_OK) {
+		switch (hop.error) {
+		case 405:
+			return REFUSE_METHOD;
+		case 417:
+			return REFUSE_EXPECT;
+		case 426:
+			return REFUSE_UPGRADE;
+		default:
+			return REFUSE_MALFORMED;
+		}
+	}
+	r->close = hop.close;
+	r->expect = hop.expect;
+	r->head = span_is(k->head->method, "HEAD");
+	if (r->body.framing == HTTP1_LENGTH)
+		r->length = r->left = r->body.length;
+	return REFUSE_NONE;
+}
+
+static enum refusal
+http_route(struct http_check *k)
+{
+	struct request *r = k->r;
+	struct span target = k->head->target;
+	const uint8_t *mark;
+
+	r->path = target;
+	r->query = span_of(NULL, 0);
+	if ((mark = memchr(target.p, '?', target.len)) != NULL) {
+		r->path.len = (size_t)(mark - target.p);
+		r->query = span_of(mark + 1, target.len - r->path.len - 1);
+	}
+	switch (provider_match(k->pv->p, k->head->method, r->path, r->query,
+	    &r->route)) {
+	case PROVIDER_OK:
+		return REFUSE_NONE;
+	case PROVIDER_BAD_PATH:
+	case PROVIDER_BAD_QUERY:
+		return REFUSE_MALFORMED;
+	case PROVIDER_NO_METHOD:
+		return REFUSE_METHOD;
+	case PROVIDER_NO_PARAM:
+		return REFUSE_QUERY;
+	case PROVIDER_NO_ROUTE:
+		return REFUSE_ENDPOINT;
+	}
+	return REFUSE_ENDPOINT;
+}
+
+/*
+ * REFUSE_NONE: *r is a request of this turn. *known: its framing is, so that
+ * a refused one's body can be read over.
+ */
+static enum refusal
+http_check(const struct agent *a, const struct http1_head *h,
+    struct request *r, bool *known)
+{
+	struct http_check k;
+	enum refusal no;
+
+	k.pv = &mitmd_env.providers[a->provider];
+	k.head = h;
+	k.r = r;
+	k.type = span_of(NULL, 0);
+	k.kind = -1;
+	k.nnames = 0;
+	*known = false;
+	memset(r, 0, sizeof(*r));
+	if ((no = http_hop(&k)) != REFUSE_NONE)
+		return no;
+	if ((no = http_route(&k)) == REFUSE_MALFORMED)
+		return no;
+	*known = true;
+	if (no != REFUSE_NONE)
+		return no;
+	if (k.pv->p->routes[r->route].answer != 0)
+		return REFUSE_OFFERED;
+	if ((no = http_headers(&k)) != REFUSE_NONE)
+		return no;
+	return http_body(&k);
+}
+
+static void
+http_request(struct agent *a, const struct http1_head *h)
+{
+	struct request r;
+	enum refusal no;
+	char vis[160];
+	bool known;
+
+	a->seen = 0;
+	no = http_check(a, h, &r, &known);
+	if (no == REFUSE_NONE) {
+		body_begin(a, &r);
+		return;
+	}
+	mitmd_note(a, "%u %s, request %08x: %.*s %s", refuse_text(no)->status,
+	    refuse_text(no)->code, mitmd_env.last_refusal + 1,
+	    (int)h->method.len, (const char *)h->method.p,
+	    log_vis(h->target, vis, sizeof(vis)));
+	a->req = r;
+	deny_request(a, no, known);
+}
+
+size_t
+http_input(struct agent *a, struct span s)
+{
+	static struct http1_head head;
+	struct span rest;
+	size_t used = 0, n;
+
+	while (used < s.len && !a->dead) {
+		rest = span_of(s.p + used, s.len - used);
+		if (a->state == AGENT_REQUEST) {
+			switch (http1_request_more(rest, &a->seen, &head)) {
+			case HTTP1_OK:
+				n = head.size;
+				http_request(a, &head);
+				break;
+			case HTTP1_BAD:
+				n = rest.len;
+				mitmd_note(a, "400, request %08x: %s",
+				    mitmd_env.last_refusal + 1, head.reason);
+				deny_request(a, REFUSE_MALFORMED, false);
+				break;
+			case HTTP1_MORE:
+			default:
+				return used;
+			}
+		} else if (a->state == AGENT_LINGER) {
+			n = rest.len;
+		} else if ((n = body_take(a, rest)) == 0 &&
+		    a->state != AGENT_REQUEST) {
+			return used;
+		}
+		used += n;
+	}
+	return used;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * mitmd: reads the agent's HTTPS.  CONNECT, TLS with a certificate of the
+ * session's own CA, HTTP/1.1; what is on the provider's list and carries the
+ * session's sentinel key goes on, decoded, to auditd, its body to that
+ * provider's keyd; the answer comes back from keyd.  It holds the agent's
+ * listener, the leaf keys of this session and the hashes of sentinel keys.
+ * It is sent provider files and orders; it must never see a real credential,
+ * and has no file, no network and no way to a provider but through keyd.
+ */
+#include "mitmd.h"
+
+static const enum pledge_promise mitmd_promises[] = {
+    PLEDGE_STDIO,
+    PLEDGE_ACCEPT,
+};
+
+static const struct confine mitmd_confine = {
+    .limits =
+	{
+	    /* Two for each connection, channels, one to be turned away. */
+	    .nofile = 2 * MITMD_MAX_AGENTS + PROTO_MAX_PROVIDERS + 32,
+	    .fsize = 0,
+	    /* Chunked bodies and full queues, all at once. */
+	    .data = 512U << 20,
+	    .memlock = 0,
+	},
+    .pledge =
+	{
+	    .promises = mitmd_promises,
+	    .npromises = sizeof(mitmd_promises) / sizeof(mitmd_promises[0]),
+	},
+};
+
+struct mitmd_env mitmd_env;
+
+int
+main(void)
+{
+	/* One timer for each connection. */
+	worker_init(&mitmd_env.w, ROLE_MITM, &mitmd_confine, mitmd_warm,
+	    MITMD_MAX_AGENTS + 8);
+	mitmd_serve();
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The answers to requests that are not sent: one row a reason.  Holds only
+ * constant text; what keyd says about a failure is the one text that comes
+ * from elsewhere, and is written as printable ASCII.
+ */
+#include "mitmd_refuse.h"
+
+#include <stdio.h>
+
+#define RETRY_NO	" Do not retry."
+
+/* clang-format off */
+static const struct refusal_text refuse_table[REFUSE_COUNT] = {
+	[REFUSE_NONE] = {500, "none",
+	    "Internal error."},
+	[REFUSE_MALFORMED] = {400, "malformed",
+	    "The request is not well-formed HTTP/1.1 as this proxy takes it: "
+	    "one Host, a plain path without escapes, one way to tell the "
+	    "body's length. Correct the request." RETRY_NO},
+	[REFUSE_EARLY] = {400, "early",
+	    "Bytes came after the CONNECT request and before its answer. "
+	    "Wait for 200, then begin TLS." RETRY_NO},
+	[REFUSE_PROXY] = {405, "connect-only",
+	    "This proxy takes CONNECT to port 443 of the hosts on the list "
+	    "only; there is no plain HTTP. Use https." RETRY_NO},
+	[REFUSE_HOST] = {403, "host",
+	    "This host or port is not on the session's list. The user may "
+	    "add a provider to the session's configuration." RETRY_NO},
+	[REFUSE_METHOD] = {405, "method",
+	    "This path does not take this method." RETRY_NO},
+	[REFUSE_ENDPOINT] = {403, "endpoint",
+	    "This endpoint is not on the session's list. The user may add it "
+	    "to the provider's file." RETRY_NO},
+	[REFUSE_QUERY] = {403, "query",
+	    "A query parameter or its value is not on this endpoint's list. "
+	    "Leave it out, or the user may add it to the provider's file."
+	    RETRY_NO},
+	[REFUSE_OFFERED] = {404, "not-offered",
+	    "This endpoint is not offered in this session." RETRY_NO},
+	[REFUSE_NO_KEY] = {403, "no-key",
+	    "The request carries no key. Send the key that the environment "
+	    "of this session names; nothing is forwarded without it."
+	    RETRY_NO},
+	[REFUSE_WRONG_KEY] = {403, "wrong-key",
+	    "The key is not this session's key for this provider. Only the "
+	    "key in this session's environment is accepted; real keys have "
+	    "no place here." RETRY_NO},
+	[REFUSE_FOREIGN_KEY] = {403, "foreign-key",
+	    "A header that carries credentials is not this provider's. Leave "
+	    "it out." RETRY_NO},
+	[REFUSE_TWO_KEYS] = {403, "two-keys",
+	    "The key was given more than once. Give it in one header."
+	    RETRY_NO},
+	[REFUSE_TYPE] = {415, "type",
+	    "This endpoint does not take this content type." RETRY_NO},
+	[REFUSE_ENCODING] = {415, "encoding",
+	    "Encoded bodies are not taken here. Send the body as it is, "
+	    "without Content-Encoding." RETRY_NO},
+	[REFUSE_BODY] = {400, "no-body",
+	    "This endpoint takes no body." RETRY_NO},
+	[REFUSE_LENGTH] = {413, "too-large",
+	    "The body is larger than this endpoint takes." RETRY_NO},
+	[REFUSE_HEADERS] = {431, "headers",
+	    "The headers are too large, or one of them holds bytes that may "
+	    "not be forwarded." RETRY_NO},
+	[REFUSE_EXPECT] = {417, "expect",
+	    "Only Expect: 100-continue is understood, with a body. Leave the "
+	    "header out." RETRY_NO},
+	[REFUSE_UPGRADE] = {426, "upgrade",
+	    "WebSocket and other upgrades are not offered. Use plain requests "
+	    "over HTTP/1.1; server-sent events are streamed." RETRY_NO},
+	[REFUSE_TIMEOUT] = {408, "timeout",
+	    "The request did not arrive in time. Send it again on a new "
+	    "connection."},
+	[REFUSE_BUSY] = {503, "busy",
+	    "Too many connections are open in this session. Close some, then "
+	    "try again."},
+	[REFUSE_HELD] = {503, "held",
+	    "Too many bodies of unknown length are under way. Send "
+	    "Content-Length, or try again later."},
+	[REFUSE_AUDIT] = {503, "audit",
+	    "The audit log cannot be written, so nothing is sent any more. "
+	    "Tell the user to look at `icctl status` and to free disk space."},
+	[REFUSE_GONE] = {503, "gone",
+	    "The process that holds this provider's credential is not there. "
+	    "Tell the user to look at `icctl status`."},
+	[REFUSE_PROVIDER] = {502, "provider",
+	    "The provider could not be reached or did not answer properly."},
+};
+
+static const struct {
+	unsigned status;
+	const char *phrase;
+} refuse_phrases[] = {
+	{200, "OK"}, {201, "Created"}, {202, "Accepted"}, {204, "No Content"},
+	{206, "Partial Content"}, {304, "Not Modified"}, {400, "Bad Request"},
+	{401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
+	{405, "Method Not Allowed"}, {408, "Request Timeout"},
+	{409, "Conflict"}, {410, "Gone"}, {413, "Content Too Large"},
+	{415, "Unsupported Media Type"}, {417, "Expectation Failed"},
+	{422, "Unprocessable Content"}, {426, "Upgrade Required"},
+	{429, "Too Many Requests"},
+	{431, "Request Header Fields Too Large"},
+	{500, "Internal Server Error"}, {502, "Bad Gateway"},
+	{503, "Service Unavailable"}, {504, "Gateway Timeout"},
+	{529, "Overloaded"},
+};
+/* clang-format on */
+
+const struct refusal_text *
+refuse_text(enum refusal r)
+{
+	if ((unsigned)r >= REFUSE_COUNT)
+		r = REFUSE_NONE;
+	return &refuse_table[r];
+}
+
+const char *
+refuse_phrase(unsigned status)
+{
+	size_t n = sizeof(refuse_phrases) / sizeof(refuse_phrases[0]);
+
+	for (size_t i = 0; i < n; i++) {
+		if (refuse_phrases[i].status == status)
+			return refuse_phrases[i].phrase;
+	}
+	return "Status";
+}
+
+/* As it may stand between quotes in JSON. */
+static void
+refuse_add(struct buf *b, const char *s, bool plain)
+{
+	for (; *s != '\0'; s++) {
+		if (*s < 0x20 || *s > 0x7e)
+			buf_addc(b, '?');
+		else if (!plain && (*s == '"' || *s == '\\'))
+			buf_addc(b, '\'');
+		else
+			buf_addc(b, (uint8_t)*s);
+	}
+}
+
+static void
+refuse_body(struct buf *b, const struct refusal_text *t, uint32_t id,
+    const char *detail, bool plain)
+{
+	if (!plain)
+		buf_printf(b, "{\"type\":\"error\",\"error\":{\"type\":"
+		    "\"ironcurtain_refused\",\"code\":\"%s\",\"message\":"
+		    "\"IronCurtain: ", t->code);
+	else
+		buf_printf(b, "IronCurtain: ");
+	refuse_add(b, t->text, plain);
+	if (detail != NULL && *detail != '\0') {
+		buf_addc(b, ' ');
+		refuse_add(b, detail, plain);
+	}
+	buf_printf(b, " (request %08x)%s", id, plain ? "\n" : "\"}}\n");
+}
+
+int
+refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
+    const char *detail, bool plain, bool close)
+{
+	const struct refusal_text *t = refuse_text(r);
+	struct buf body;
+	int ret;
+
+	if (status == 0)
+		status = t->status;
+	buf_init(&body, 16384);
+	refuse_body(&body, t, id, detail, plain);
+	buf_printf(b, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\n"
+	    "Content-Length: %zu\r\n", status, refuse_phrase(status),
+	    plain ? "text/plain" : "application/json", body.len);
+	/* Both SDKs honour it. */
+	if (status < 500 && status != 408)
+		buf_adds(b, "x-should-retry: false\r\n");
+	if (status == 426)
+		buf_adds(b, "Upgrade: HTTP/1.1\r\nConnection: Upgrade");
+	else
+		buf_printf(b, "Connection: %s", close ? "close" : "keep-alive");
+	if (status == 426 && close)
+		buf_adds(b, ", close");
+	buf_adds(b, "\r\n\r\n");
+	ret = body.failed || buf_addspan(b, buf_span(&body)) == -1 ? -1 : 0;
+	buf_free(&body);
+	return ret;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What an agent is told when its request is not sent: status and constant
+ * text per reason, what is allowed, the next step, and a number that finds
+ * the line in the session's log.  Never 401, which SDKs retry for minutes.
+ * Nothing of the request is in it.
+ */
+#ifndef MITMD_REFUSE_H
+#define MITMD_REFUSE_H
+
+#include "buf.h"
+#include "span.h"
+
+enum refusal {
+	REFUSE_NONE,
+	REFUSE_MALFORMED,
+	REFUSE_EARLY,		/* bytes after CONNECT, before its answer */
+	REFUSE_PROXY,		/* a request that is no CONNECT */
+	REFUSE_HOST,
+	REFUSE_METHOD,
+	REFUSE_ENDPOINT,
+	REFUSE_QUERY,
+	REFUSE_OFFERED,		/* a route with its own status */
+	REFUSE_NO_KEY,
+	REFUSE_WRONG_KEY,
+	REFUSE_FOREIGN_KEY,
+	REFUSE_TWO_KEYS,
+	REFUSE_TYPE,
+	REFUSE_ENCODING,
+	REFUSE_BODY,		/* a body where the route takes none */
+	REFUSE_LENGTH,
+	REFUSE_HEADERS,
+	REFUSE_EXPECT,
+	REFUSE_UPGRADE,
+	REFUSE_TIMEOUT,
+	REFUSE_BUSY,
+	REFUSE_HELD,		/* too much of chunked bodies is held */
+	REFUSE_AUDIT,
+	REFUSE_GONE,
+	REFUSE_PROVIDER,	/* keyd or the provider failed */
+	REFUSE_COUNT,
+};
+
+struct refusal_text {
+	unsigned status;
+	const char *code;	/* one word, for programs */
+	const char *text;
+};
+
+const struct refusal_text *refuse_text(enum refusal);
+/* "Forbidden", ... ; "Status" for those without a name. */
+const char *refuse_phrase(unsigned status);
+
+/*
+ * Composes a whole answer. plain: before TLS, text/plain, closes. status: 0,
+ * or instead of the reason's own. detail: more for this provider (hosts,
+ * endpoints, what keyd said), printable ASCII, or NULL.
+ */
+int refuse_compose(struct buf *, enum refusal, unsigned status, uint32_t id,
+    const char *detail, bool plain, bool close);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * mitmd's messages: providers, sentinel keys, the seal and the listener
+ * before START, streams and refusals after it.  Holds the table of providers.
+ * Trusts icsupervisor's configuration; of keyd and auditd it takes only what
+ * fits a connection that waits for it.
+ */
+#include "mitmd.h"
+
+#include <openssl/sha.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "log.h"
+
+void
+mitmd_note(const struct agent *a, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (mitmd_env.notes >= MITMD_MAX_NOTES)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	log_info("connection %u: %s", a->number, text);
+	if (++mitmd_env.notes == MITMD_MAX_NOTES)
+		log_warnx("%u such lines: no more of them in this session",
+		    MITMD_MAX_NOTES);
+}
+
+void
+mitmd_alarm(const char *kind, const char *text)
+{
+	struct msg_ALARM m = {.kind = span_str(kind), .text = span_str(text)};
+
+	if (mitmd_env.alarms >= MITMD_MAX_ALARMS)
+		return;
+	if (++mitmd_env.alarms == MITMD_MAX_ALARMS)
+		m.text = SPAN("too many alarms: the last one recorded");
+	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_ALARM, &m, -1);
+}
+
+static int
+serve_provider(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_PROVIDER *m = &msg->PROVIDER;
+	struct mitmd_provider *pv = &mitmd_env.providers[m->index];
+	struct provider *p;
+	char err[256];
+
+	(void)fd;
+	if (mitmd_env.sealed || pv->p != NULL)
+		return chan_violation(c, "PROVIDER %u sealed or twice",
+		    m->index);
+	if ((p = provider_parse(m->json, err, sizeof(err))) == NULL)
+		return chan_violation(c, "PROVIDER %u: %s", m->index, err);
+	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
+		if (mitmd_env.providers[i].p != NULL &&
+		    span_eq(mitmd_env.providers[i].p->host, p->host)) {
+			provider_free(p);
+			return chan_violation(c, "PROVIDER %u: host twice",
+			    m->index);
+		}
+	}
+	pv->p = p;
+	return 0;
+}
+
+static int
+serve_sentinel(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_SENTINEL *m = &msg->SENTINEL;
+	struct mitmd_provider *pv = &mitmd_env.providers[m->provider];
+
+	(void)fd;
+	if (pv->p == NULL || pv->keyed || m->key.len < 16)
+		return chan_violation(c, "SENTINEL %u: short, twice or of no "
+		    "provider", m->provider);
+	SHA256(m->key.p, m->key.len, pv->sentinel);
+	pv->keyed = true;
+	return 0;
+}
+
+/* Leaves become contexts; the keys live on in those alone. */
+static int
+serve_contexts(struct mitmd_leaf *leaves)
+{
+	struct mitmd_provider *pv;
+	unsigned n = 0;
+	int r = 0;
+
+	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
+		pv = &mitmd_env.providers[i];
+		if (pv->p == NULL)
+			continue;
+		pv->ctx = mitmd_tls_ctx(&leaves[n], &pv->p->host);
+		if (pv->ctx == NULL)
+			r = -1;
+		mitmd_leaf_free(&leaves[n++]);
+	}
+	return r;
+}
+
+_Static_assert(PROTO_MAX_PROVIDERS <= MITMD_CA_HOSTS, "a leaf for each");
+
+static int
+serve_seal(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct mitmd_leaf leaves[PROTO_MAX_PROVIDERS];
+	struct span hosts[PROTO_MAX_PROVIDERS];
+	struct msg_CA ca = {.der = {NULL, 0}};
+	unsigned n = 0;
+
+	(void)msg;
+	(void)fd;
+	if (mitmd_env.sealed)
+		return chan_violation(c, "SEAL twice");
+	mitmd_env.sealed = true;
+	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
+		if (mitmd_env.providers[i].p != NULL)
+			hosts[n++] = mitmd_env.providers[i].p->host;
+	}
+	/* Without a provider there is no CA: every CONNECT is refused. */
+	if (n != 0) {
+		if (mitmd_ca_make(hosts, n, leaves, &ca.der) == -1 ||
+		    serve_contexts(leaves) == -1)
+			fatalx("OpenSSL makes no certificate: %s",
+			    mitmd_tls_error());
+	}
+	worker_send(&mitmd_env.w, ROLE_SUP, 0, MSG_CA, &ca, -1);
+	OPENSSL_free((void *)(uintptr_t)ca.der.p);
+	return 0;
+}
+
+static int
+serve_listen(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)msg;
+	if (mitmd_env.listener != -1) {
+		close(fd);
+		return chan_violation(c, "LISTEN twice");
+	}
+	mitmd_env.listener = fd;
+	return 0;
+}
+
+static struct agent *
+serve_find(unsigned provider, uint32_t stream)
+{
+	struct agent *a;
+
+	TAILQ_FOREACH(a, &mitmd_env.agents, entry) {
+		if (!a->dead && a->up.stream == stream &&
+		    (provider == PROTO_MAX_PROVIDERS || a->provider == provider))
+			return a;
+	}
+	return NULL;
+}
+
+static int
+serve_stream(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_STREAM *m = &msg->STREAM;
+	struct agent *a;
+
+	/* The agent may have left meanwhile. */
+	if (m->stream == 0 ||
+	    (a = serve_find(chan_index(c), m->stream)) == NULL) {
+		close(fd);
+		return 0;
+	}
+	if (a->state != AGENT_OPENING || a->up.fd != -1) {
+		close(fd);
+		return chan_violation(c, "STREAM %u twice", m->stream);
+	}
+	agent_hold(a);
+	body_stream(a, fd);
+	agent_leave(a);
+	return 0;
+}
+
+static int
+serve_refused(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_REFUSED *m = &msg->REFUSED;
+	struct agent *a;
+
+	(void)c;
+	(void)fd;
+	if (m->stream == 0 ||
+	    (a = serve_find(PROTO_MAX_PROVIDERS, m->stream)) == NULL ||
+	    a->state != AGENT_EXCHANGE || a->up.exchange != m->exchange)
+		return 0;
+	agent_hold(a);
+	deny_exchange(a, m->reason == PROTO_REFUSED_AUDIT ? REFUSE_AUDIT :
+	    REFUSE_GONE, NULL);
+	agent_leave(a);
+	return 0;
+}
+
+static void
+serve_start(void)
+{
+	if (mitmd_env.listener == -1 || !mitmd_env.sealed)
+		fatalx("START without a listener or before SEAL");
+	if (loop_add(&mitmd_env.w.loop, &mitmd_env.accept, mitmd_env.listener,
+	    EPOLLIN, agent_accept, NULL) == -1)
+		fatal("listener");
+}
+
+void
+mitmd_serve(void)
+{
+	static const struct chan_handler handlers[] = {
+	    {MSG_PROVIDER, serve_provider},
+	    {MSG_SENTINEL, serve_sentinel},
+	    {MSG_SEAL, serve_seal},
+	    {MSG_LISTEN, serve_listen},
+	    {MSG_STREAM, serve_stream},
+	    {MSG_REFUSED, serve_refused},
+	};
+
+	TAILQ_INIT(&mitmd_env.agents);
+	mitmd_env.listener = -1;
+	mitmd_env.accept.fd = -1;
+	mitmd_env.w.start = serve_start;
+	worker_serve(&mitmd_env.w, handlers,
+	    sizeof(handlers) / sizeof(handlers[0]));
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * TLS towards the agent (security.md 1.5 rows 6, 23, 24): 1.2 and 1.3, one
+ * certificate per connection, chosen by CONNECT and never by the client; the
+ * server name must be present and equal; no tickets, no early data, no
+ * renegotiation, no other protocol than HTTP/1.1.  Holds the leaf keys.
+ * OpenSSL parses bytes of the agent here.
+ */
+#include "mitmd.h"
+
+#include <openssl/err.h>
+#include <openssl/rand.h>
+
+#include <errno.h>
+#include <time.h>
+
+#include "log.h"
+
+#define TLS_CIPHERS "ECDHE-ECDSA-AES128-GCM-SHA256:"			\
+	"ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305"
+
+/* Called for every handshake, also when the client names nobody. */
+static int
+tls_server_name(SSL *ssl, int *alert, void *arg)
+{
+	const struct span *host = arg;
+	const char *name;
+
+	name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	if (name != NULL && span_ieq(span_str(name), *host))
+		return SSL_TLSEXT_ERR_OK;
+	*alert = SSL_AD_UNRECOGNIZED_NAME;
+	return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+/* Called only when the client offers protocols. */
+static int
+tls_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen,
+    const unsigned char *in, unsigned int inlen, void *arg)
+{
+	static const uint8_t http11[] = "http/1.1";
+	struct span offer;
+
+	(void)ssl;
+	(void)arg;
+	for (unsigned i = 0; i < inlen; i += in[i] + 1U) {
+		if (in[i] > inlen - i - 1)
+			break;
+		offer = span_of(in + i + 1, in[i]);
+		if (span_is(offer, "http/1.1")) {
+			*out = http11;
+			*outlen = sizeof(http11) - 1;
+			return SSL_TLSEXT_ERR_OK;
+		}
+	}
+	return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+SSL_CTX *
+mitmd_tls_ctx(const struct mitmd_leaf *leaf, const struct span *host)
+{
+	SSL_CTX *ctx;
+
+	if ((ctx = SSL_CTX_new(TLS_server_method())) == NULL)
+		return NULL;
+	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION |
+	    SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
+	    SSL_MODE_ENABLE_PARTIAL_WRITE |
+	    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_read_ahead(ctx, 1);
+	/* A client's certificate is never asked for; little else is long. */
+	SSL_CTX_set_max_cert_list(ctx, 4096);
+	SSL_CTX_set_tlsext_servername_arg(ctx, (void *)(uintptr_t)host);
+	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
+	    SSL_CTX_set_num_tickets(ctx, 0) != 1 ||
+	    SSL_CTX_set_max_early_data(ctx, 0) != 1 ||
+	    SSL_CTX_set_cipher_list(ctx, TLS_CIPHERS) != 1 ||
+	    SSL_CTX_set1_groups_list(ctx, "X25519:P-256") != 1 ||
+	    SSL_CTX_set_tlsext_servername_callback(ctx, tls_server_name) != 1 ||
+	    SSL_CTX_use_certificate(ctx, leaf->cert) != 1 ||
+	    SSL_CTX_use_PrivateKey(ctx, leaf->key) != 1) {
+		SSL_CTX_free(ctx);
+		return NULL;
+	}
+	SSL_CTX_set_alpn_select_cb(ctx, tls_alpn, NULL);
+	return ctx;
+}
+
+int
+mitmd_tls_begin(struct agent *a)
+{
+	SSL_CTX *ctx = mitmd_env.providers[a->provider].ctx;
+
+	if ((a->ssl = SSL_new(ctx)) == NULL || SSL_set_fd(a->ssl, a->fd) != 1)
+		return -1;
+	SSL_set_accept_state(a->ssl);
+	return 0;
+}
+
+const char *
+mitmd_tls_error(void)
+{
+	const char *reason;
+
+	reason = ERR_reason_error_string(ERR_peek_last_error());
+	return reason != NULL ? reason : "the connection ended";
+}
+
+int
+mitmd_tls_handshake(struct agent *a)
+{
+	int r;
+
+	ERR_clear_error();
+	if ((r = SSL_do_handshake(a->ssl)) == 1) {
+		a->want_write = false;
+		return 1;
+	}
+	switch (SSL_get_error(a->ssl, r)) {
+	case SSL_ERROR_WANT_READ:
+		a->want_write = false;
+		return 0;
+	case SSL_ERROR_WANT_WRITE:
+		a->want_write = true;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+ssize_t
+mitmd_tls_read(struct agent *a, uint8_t *dst, size_t cap)
+{
+	size_t n;
+
+	ERR_clear_error();
+	if (SSL_read_ex(a->ssl, dst, cap, &n) == 1)
+		return (ssize_t)n;
+	switch (SSL_get_error(a->ssl, 0)) {
+	case SSL_ERROR_WANT_READ:
+		return 0;
+	case SSL_ERROR_WANT_WRITE:
+		/* A key update is to be answered. */
+		a->want_write = true;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+/* 1: n bytes taken, 0: none now, -1: broken. */
+static int
+tls_write(struct agent *a, struct span s, size_t *n)
+{
+	int r;
+
+	*n = 0;
+	ERR_clear_error();
+	if ((r = SSL_write_ex(a->ssl, s.p, s.len, n)) == 1) {
+		a->progress = loop_now(&mitmd_env.w.loop);
+		return 1;
+	}
+	switch (SSL_get_error(a->ssl, r)) {
+	case SSL_ERROR_WANT_WRITE:
+	case SSL_ERROR_WANT_READ:
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+int
+mitmd_tls_put(struct agent *a, struct span s)
+{
+	size_t n;
+	int r = 1;
+
+	while (a->out.len == 0 && s.len != 0 && r == 1) {
+		if ((r = tls_write(a, s, &n)) == -1)
+			return -1;
+		s = span_of(s.p + n, s.len - n);
+	}
+	if (s.len == 0)
+		return 0;
+	if (a->out.len == 0)
+		a->progress = loop_now(&mitmd_env.w.loop);
+	return buf_addspan(&a->out, s);
+}
+
+int
+mitmd_tls_flush(struct agent *a)
+{
+	size_t n;
+	int r = 1;
+
+	a->want_write = false;
+	while (a->out.len != 0 && r == 1) {
+		if ((r = tls_write(a, buf_span(&a->out), &n)) == -1)
+			return -1;
+		buf_drain(&a->out, n);
+	}
+	if (a->out.len == 0)
+		buf_reset(&a->out, 0);
+	return 0;
+}
+
+/* One handshake in memory: what OpenSSL fetches once is then there. */
+static void
+tls_rehearse(SSL_CTX *server, int version)
+{
+	SSL_CTX *cctx;
+	SSL *s, *c;
+	BIO *sb, *cb;
+	uint8_t byte;
+	size_t n;
+	bool done = false;
+
+	if ((cctx = SSL_CTX_new(TLS_client_method())) == NULL ||
+	    SSL_CTX_set_max_proto_version(cctx, version) != 1 ||
+	    (s = SSL_new(server)) == NULL || (c = SSL_new(cctx)) == NULL ||
+	    BIO_new_bio_pair(&sb, 32768, &cb, 32768) != 1 ||
+	    SSL_set_tlsext_host_name(c, "warm.invalid") != 1)
+		fatalx("OpenSSL: %s", mitmd_tls_error());
+	SSL_set_bio(s, sb, sb);
+	SSL_set_bio(c, cb, cb);
+	SSL_set_accept_state(s);
+	SSL_set_connect_state(c);
+	for (int i = 0; i < 8 && !done; i++) {
+		(void)SSL_do_handshake(c);
+		done = SSL_do_handshake(s) == 1 && SSL_is_init_finished(c);
+	}
+	if (!done || SSL_write_ex(c, "x", 1, &n) != 1 ||
+	    SSL_read_ex(s, &byte, 1, &n) != 1 ||
+	    SSL_write_ex(s, "y", 1, &n) != 1)
+		fatalx("OpenSSL: no handshake: %s", mitmd_tls_error());
+	SSL_free(s);
+	SSL_free(c);
+	SSL_CTX_free(cctx);
+}
+
+void
+mitmd_warm(void)
+{
+	static const struct span host = {(const uint8_t *)"warm.invalid", 12};
+	struct mitmd_leaf leaf;
+	struct span der;
+	SSL_CTX *ctx;
+	uint8_t byte;
+
+	tzset();
+	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG |
+	    OPENSSL_INIT_NO_ATEXIT | OPENSSL_INIT_LOAD_SSL_STRINGS |
+	    OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL) != 1 ||
+	    RAND_bytes(&byte, 1) != 1 || RAND_priv_bytes(&byte, 1) != 1)
+		fatalx("OpenSSL does not start: %s", mitmd_tls_error());
+	if (mitmd_ca_make(&host, 1, &leaf, &der) == -1 ||
+	    (ctx = mitmd_tls_ctx(&leaf, &host)) == NULL)
+		fatalx("OpenSSL: %s", mitmd_tls_error());
+	tls_rehearse(ctx, TLS1_3_VERSION);
+	tls_rehearse(ctx, TLS1_2_VERSION);
+	/* What a failed handshake looks up and prints. */
+	(void)ERR_reason_error_string(ERR_peek_last_error());
+	ERR_clear_error();
+	SSL_CTX_free(ctx);
+	mitmd_leaf_free(&leaf);
+	OPENSSL_free((void *)(uintptr_t)der.p);
+}
