@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Tool annotations (original.md 1.8): which role each argument of a tool has,
+ * some depending on the value of another argument.
+ */
+#ifndef ANNOT_H
+#define ANNOT_H
+
+#include "load.h"
+
+#define ANNOT_MAX_ARGS	256U	/* of one tool */
+#define ANNOT_MAX_WHEN	64U	/* conditions of one argument */
+
+struct annot_roles {
+	uint32_t mask;
+	unsigned n;
+	uint8_t list[ARG_COUNT];	/* in the order of the file */
+};
+
+enum annot_test {
+	ANNOT_EQUALS,
+	ANNOT_IN,
+	ANNOT_PRESENT,
+	ANNOT_ABSENT,
+	ANNOT_TRUTHY,
+	ANNOT_FALSY,
+};
+
+struct annot_when {
+	struct span arg;
+	enum annot_test test;
+	const struct value *value;	/* EQUALS: a scalar; IN: an array */
+	struct annot_roles roles;
+};
+
+struct annot_arg {
+	struct span name;
+	struct annot_roles roles;	/* "default" */
+	struct annot_when *when;
+	unsigned nwhen;
+	size_t position;
+};
+
+struct annot_tool {
+	struct span server, tool;
+	struct annot_arg *args;		/* in the order of the file */
+	unsigned nargs;
+	/*
+	 * Which rules name this server and tool, in order; found at the first
+	 * call (eval.c), forgotten when rules change.
+	 */
+	uint32_t *rules;
+	uint32_t nrules;
+	bool indexed;
+};
+
+struct annots {
+	struct load_doc doc;
+	struct annot_tool *tools;	/* sorted by server, then tool */
+	size_t n;
+};
+
+int annots_load(struct annots *, struct span text, struct load *);
+void annots_free(struct annots *);
+/* Other rules are in force: the tools' indexes are gone. */
+void annots_forget(struct annots *);
+/* NULL: there is none, the tool may not be called. */
+struct annot_tool *annots_find(const struct annots *, struct span server,
+    struct span tool);
+
+/* The argument's roles in a call with these arguments. */
+const struct annot_roles *annot_arg_roles(const struct annot_arg *,
+    const struct value *args);
+
+#endif

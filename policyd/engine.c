@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Puts policy files into force: reads one, derives what evaluation needs from
+ * all that are there, and swaps only when everything succeeded.  Configuration
+ * is icsupervisor's and trusted; the files are not.
+ */
+#include "engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DERIVED_MAX ((size_t)128 << 20)
+#define OWN_MAX ((size_t)8 << 20)
+
+int
+engine_init(struct engine *e)
+{
+	memset(e, 0, sizeof(*e));
+	e->hold_ms = 300000;
+	e->redact = true;
+	e->root = -1;
+	if ((e->own = value_pool_new(OWN_MAX)) == NULL ||
+	    (e->home = strdup("")) == NULL)
+		return -1;
+	return 0;
+}
+
+static void
+rules_drop(struct rules *r)
+{
+	if (r != NULL)
+		rules_free(r);
+	free(r);
+}
+
+static void
+annots_drop(struct annots *a)
+{
+	if (a != NULL)
+		annots_free(a);
+	free(a);
+}
+
+static void
+lists_drop(struct lists *l)
+{
+	if (l != NULL)
+		lists_free(l);
+	free(l);
+}
+
+void
+engine_free(struct engine *e)
+{
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
+		free(e->servers[i].name);
+		free((void *)(uintptr_t)e->servers[i].cwd.p);
+		view_free(&e->servers[i].view);
+	}
+	for (size_t i = 0; i < e->nprotect; i++)
+		free(e->protect[i]);
+	rules_drop(e->rules);
+	annots_drop(e->annots);
+	lists_drop(e->lists);
+	value_pool_free(e->derived);
+	value_pool_free(e->own);
+	free(e->places.list);
+	free(e->places.by_inode);
+	free(e->home);
+	if (e->root != -1)
+		close(e->root);
+	*e = (struct engine){.root = -1};
+}
+
+int
+engine_settings(struct engine *e, uint32_t hold_ms, bool ask, bool redact,
+    struct span home)
+{
+	char *copy;
+
+	if (home.len != 0 && home.p[0] != '/') {
+		errno = EINVAL;
+		return -1;
+	}
+	if ((copy = span_dup(home.p == NULL ? SPAN("") : home)) == NULL)
+		return -1;
+	free(e->home);
+	e->home = copy;
+	e->hold_ms = hold_ms;
+	e->ask = ask;
+	e->redact = redact;
+	e->stale = true;
+	return 0;
+}
+
+int
+engine_protect(struct engine *e, struct span path)
+{
+	if (path.len == 0 || path.p[0] != '/') {
+		errno = EINVAL;
+		return -1;
+	}
+	if (e->nprotect == ENGINE_MAX_PROTECT) {
+		errno = ENOBUFS;
+		return -1;
+	}
+	if ((e->protect[e->nprotect] = span_dup(path)) == NULL)
+		return -1;
+	e->nprotect++;
+	e->stale = true;
+	return 0;
+}
+
+int
+engine_server(struct engine *e, unsigned index, struct span name, bool trusted,
+    struct span cwd, struct span domains)
+{
+	struct server *s;
+	char *copy = NULL;
+
+	if (index >= PROTO_MAX_SERVERS || name.len == 0 ||
+	    (cwd.len != 0 && cwd.p[0] != '/')) {
+		errno = EINVAL;
+		return -1;
+	}
+	s = &e->servers[index];
+	if (s->used || engine_server_find(e, name) != NULL) {
+		errno = EEXIST;
+		return -1;
+	}
+	if (cwd.len == 0)
+		cwd = SPAN("/workspace");
+	if ((s->name = span_dup(name)) == NULL || (copy = span_dup(cwd)) == NULL)
+		goto bad;
+	if (domains.len != 0 &&
+	    (s->domains = match_set_text(e->own, domains)) == NULL)
+		goto bad;
+	s->cwd = span_of(copy, cwd.len);
+	s->trusted = trusted;
+	s->is_filesystem = span_is(name, "filesystem");
+	s->is_git = span_is(name, "git");
+	s->used = true;
+	return 0;
+bad:
+	free(s->name);
+	free(copy);
+	s->name = NULL;
+	return -1;
+}
+
+/* Rows move when one is added: look again. */
+static void
+find_workspace(struct engine *e)
+{
+	const struct server *s;
+
+	e->workspace = NULL;
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
+		s = &e->servers[i];
+		for (size_t k = 0; k < s->view.n; k++) {
+			if (!span_is(s->view.rows[k].path, "/workspace"))
+				continue;
+			e->workspace = &s->view.rows[k];
+			return;
+		}
+	}
+}
+
+int
+engine_view(struct engine *e, unsigned index, struct span path,
+    struct span host, bool writable, int fd)
+{
+	if (index >= PROTO_MAX_SERVERS || !e->servers[index].used ||
+	    path.len == 0 || path.p[0] != '/' || host.len == 0 ||
+	    host.p[0] != '/') {
+		if (fd != -1)
+			close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	if (view_add(&e->servers[index].view, path, host, writable, fd) == -1)
+		return -1;
+	find_workspace(e);
+	e->stale = true;
+	return 0;
+}
+
+struct server *
+engine_server_find(struct engine *e, struct span name)
+{
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
+		if (e->servers[i].used && span_is(name, e->servers[i].name))
+			return &e->servers[i];
+	}
+	return NULL;
+}
+
+void
+engine_path_env(const struct engine *e, const struct server *s,
+    struct value_pool *pool, struct path_env *out)
+{
+	*out = (struct path_env){
+	    .view = s == NULL ? NULL : &s->view,
+	    .cwd = s == NULL ? SPAN("/workspace") : s->cwd,
+	    .home = span_str(e->home),
+	    .workspace = e->workspace,
+	    .places = &e->places,
+	    .root = e->root,
+	    .pool = pool,
+	};
+}
+
+struct span
+engine_sandbox(const struct engine *e)
+{
+	return e->workspace == NULL ? span_of(NULL, 0) : e->workspace->host;
+}
+
+/* What is derived, while it is being made. */
+struct link {
+	struct engine *e;
+	struct rules *rules;
+	struct lists *lists;
+	struct load *l;
+	struct value_pool *pool;
+	struct rule_sets *sets;
+	struct places places;
+};
+
+/* Where on the host is it, links followed? A place need not exist. */
+static int
+link_place(struct link *k, const struct where *at, struct span text,
+    bool protect, uint32_t *index)
+{
+	struct path_env env;
+	struct place *p;
+	struct path path;
+	enum path_error err;
+
+	engine_path_env(k->e, NULL, k->pool, &env);
+	env.places = NULL;
+	env.any = true;
+	if ((err = path_resolve(&env, text, &path)) != PATH_OK)
+		return load_fail(k->l, at, "%s", path_strerror(err));
+	p = &k->places.list[*index = (uint32_t)k->places.n++];
+	p->path = path.host;
+	if (span_is(p->path, "/"))
+		p->path.len = 0;
+	p->dev = path.object.dev;
+	p->ino = path.object.ino;
+	p->exists = path.exists;
+	p->protect = protect;
+	return 0;
+}
+
+static int
+link_sets(struct link *k, const struct rule *r, struct rule_sets *s,
+    const struct where *at)
+{
+	if (r->has_domains &&
+	    (s->domains = match_set_new(k->pool, MATCH_DOMAINS, r->domains,
+		 k->lists, k->l, at)) == NULL)
+		return -1;
+	if (r->nlists != 0 &&
+	    (s->lists = value_pool_alloc(k->pool, r->nlists *
+		 sizeof(*s->lists))) == NULL)
+		return -1;
+	for (unsigned i = 0; i < r->nlists; i++) {
+		if ((s->lists[i] = match_set_new(k->pool, r->lists[i].type,
+			 r->lists[i].allowed, k->lists, k->l, at)) == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+/* Rules often name the same directory: one place for each text. */
+static int
+link_within(struct link *k, const struct where *at, size_t i)
+{
+	const struct rule *r = &k->rules->rules[i];
+
+	for (size_t j = i; j > 0 && i - j < 64; j--) {
+		const struct rule *o = &k->rules->rules[j - 1];
+
+		if (o->has_paths && span_eq(o->within, r->within)) {
+			k->sets[i].place = k->sets[j - 1].place;
+			return 0;
+		}
+	}
+	return link_place(k, at, r->within, false, &k->sets[i].place);
+}
+
+static int
+link_rules(struct link *k)
+{
+	size_t n = k->rules == NULL ? 0 : k->rules->n, up;
+	struct where at = {.len = 0};
+
+	if ((k->sets = value_pool_alloc(k->pool, (n + 1) *
+		 sizeof(*k->sets))) == NULL)
+		return load_fail(k->l, NULL, "too large");
+	memset(k->sets, 0, (n + 1) * sizeof(*k->sets));
+	for (size_t i = 0; i < n; i++) {
+		const struct rule *r = &k->rules->rules[i];
+
+		where_up(&at, 0);
+		where_down(&at, "rules[%zu].if", i);
+		up = where_down(&at, ".paths.within");
+		if (r->has_paths && link_within(k, &at, i) == -1)
+			return -1;
+		where_up(&at, up);
+		if (link_sets(k, r, &k->sets[i], &at) == -1)
+			return load_fail(k->l, NULL, "too large");
+	}
+	return 0;
+}
+
+static int
+link_all(struct link *k)
+{
+	size_t n = k->e->nprotect + (k->rules == NULL ? 0 : k->rules->n);
+	uint32_t unused;
+
+	if ((k->places.list = calloc(n + 1, sizeof(*k->places.list))) == NULL ||
+	    (k->pool = value_pool_new(DERIVED_MAX)) == NULL)
+		return load_fail(k->l, NULL, "out of memory");
+	for (size_t i = 0; i < k->e->nprotect; i++) {
+		struct where at = {.len = 0};
+
+		where_down(&at, "protected path %s", k->e->protect[i]);
+		if (link_place(k, &at, span_str(k->e->protect[i]), true,
+			&unused) == -1)
+			return -1;
+	}
+	if (link_rules(k) == -1)
+		return -1;
+	if (places_index(&k->places) == -1)
+		return load_fail(k->l, NULL, "out of memory");
+	return 0;
+}
+
+/* Derives for the given files and puts them in force, or leaves all as is. */
+static int
+put_in_force(struct engine *e, struct rules *rules, struct annots *annots,
+    struct lists *lists, struct load *l)
+{
+	struct link k = {.e = e, .rules = rules, .lists = lists, .l = l};
+
+	if (e->root == -1 &&
+	    (e->root = openat(AT_FDCWD, "/", O_PATH | O_NOFOLLOW | O_CLOEXEC |
+		 O_DIRECTORY)) == -1)
+		return load_fail(l, NULL, "cannot open /");
+	if (link_all(&k) == -1) {
+		value_pool_free(k.pool);
+		free(k.places.list);
+		free(k.places.by_inode);
+		return -1;
+	}
+	value_pool_free(e->derived);
+	free(e->places.list);
+	free(e->places.by_inode);
+	e->derived = k.pool;
+	e->places = k.places;
+	e->nplaces_protect = e->nprotect;
+	e->sets = k.sets;
+	e->stale = false;
+	if (e->rules != rules)
+		rules_drop(e->rules);
+	if (e->annots != annots)
+		annots_drop(e->annots);
+	if (e->lists != lists)
+		lists_drop(e->lists);
+	e->rules = rules;
+	e->annots = annots;
+	e->lists = lists;
+	if (annots != NULL)
+		annots_forget(annots);
+	return 0;
+}
+
+int
+engine_refresh(struct engine *e, struct load *l)
+{
+	if (!e->stale)
+		return 0;
+	return put_in_force(e, e->rules, e->annots, e->lists, l);
+}
+
+int
+engine_rules(struct engine *e, enum proto_rules kind, struct span text,
+    struct load *l)
+{
+	struct rules *rules = e->rules;
+	struct annots *annots = e->annots;
+	struct lists *lists = e->lists;
+	int ret = -1;
+
+	switch (kind) {
+	case PROTO_RULES_POLICY:
+		if ((rules = calloc(1, sizeof(*rules))) != NULL)
+			ret = rules_load(rules, text, l);
+		break;
+	case PROTO_RULES_ANNOTATIONS:
+		if ((annots = calloc(1, sizeof(*annots))) != NULL)
+			ret = annots_load(annots, text, l);
+		break;
+	case PROTO_RULES_LISTS:
+		if ((lists = calloc(1, sizeof(*lists))) != NULL)
+			ret = lists_load(lists, text, l);
+		break;
+	}
+	if (ret == 0)
+		ret = put_in_force(e, rules, annots, lists, l);
+	else if (l->error[0] == '\0')
+		(void)load_fail(l, NULL, "out of memory");
+	if (ret == 0)
+		return 0;
+	if (rules != e->rules)
+		rules_drop(rules);
+	if (annots != e->annots)
+		annots_drop(annots);
+	if (lists != e->lists)
+		lists_drop(lists);
+	return -1;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * All that decisions rest on: the three files, the servers and their views,
+ * protected paths, settings.  Pure: it knows nothing of channels, so that
+ * tests and `icctl policy eval` run the very same code.
+ */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include "annot.h"
+#include "path.h"
+#include "proto.h"
+#include "rules.h"
+
+#define ENGINE_MAX_PROTECT 256U
+
+struct server {
+	bool used;
+	char *name;
+	struct span cwd;	/* in the view; owned */
+	bool trusted;
+	bool is_filesystem, is_git;
+	struct view view;
+	struct match_set *domains;	/* NULL: no gate */
+};
+
+/* What a rule became, beside it: the sets and the place that it matches. */
+struct rule_sets {
+	uint32_t place;
+	const struct match_set *domains;
+	const struct match_set **lists;
+};
+
+struct engine {
+	struct server servers[PROTO_MAX_SERVERS];
+	const struct view_row *workspace;	/* of any server's view */
+	char *home;
+	uint32_t hold_ms;
+	bool ask, redact;
+	struct rules *rules;
+	struct annots *annots;
+	struct lists *lists;
+	/* Derived from the files, for as long as they are in force. */
+	struct value_pool *derived;
+	struct rule_sets *sets;		/* one a rule */
+	struct places places;
+	size_t nplaces_protect;		/* the first so many protect */
+	bool stale;			/* configuration came afterwards */
+	struct value_pool *own;		/* lives with the engine */
+	char *protect[ENGINE_MAX_PROTECT];
+	size_t nprotect;
+	int root;			/* O_PATH of / */
+};
+
+/* -1 with errno. */
+int engine_init(struct engine *);
+void engine_free(struct engine *);
+
+/* Configuration. -1 with errno: EEXIST, ENOBUFS, ENOMEM, EINVAL. */
+int engine_settings(struct engine *, uint32_t hold_ms, bool ask, bool redact,
+    struct span home);
+int engine_protect(struct engine *, struct span path);
+int engine_server(struct engine *, unsigned index, struct span name,
+    bool trusted, struct span cwd, struct span domains);
+/* Takes fd, also on failure. */
+int engine_view(struct engine *, unsigned index, struct span path,
+    struct span host, bool writable, int fd);
+
+/*
+ * A policy file. It is in force when 0 is returned; -1: l->error says why, and
+ * what was in force stays.
+ */
+int engine_rules(struct engine *, enum proto_rules kind, struct span text,
+    struct load *l);
+/* Derives again when configuration came after the files. */
+int engine_refresh(struct engine *, struct load *l);
+
+struct server *engine_server_find(struct engine *, struct span name);
+/* How to look paths up for a server (NULL: on the host only). */
+void engine_path_env(const struct engine *, const struct server *,
+    struct value_pool *, struct path_env *);
+/* The sandbox: the workspace's directory on the host; p == NULL: none. */
+struct span engine_sandbox(const struct engine *);
+
+#endif

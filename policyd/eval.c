@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Structural checks, in an order that matters: protected paths first, unknown
+ * tools last of the denials, rules only for what is left.  An allow is looked
+ * at once more for what the founding system let through.
+ */
+#include "eval.h"
+
+#include <sys/stat.h>
+
+#include "log.h"
+
+static void
+decide(struct decision *d, enum proto_status status, struct span rule,
+    struct span reason)
+{
+	d->status = status;
+	d->rule = rule;
+	d->reason = reason;
+	d->escalated = 0;
+	d->by = NULL;
+}
+
+bool
+eval_within(const struct engine *e, const struct path *path,
+    const struct place *place)
+{
+	const struct place *hit;
+
+	if (path_below(path->host, place->path))
+		return true;
+	for (unsigned i = 0; place->exists && i < path->nhits; i++) {
+		hit = &e->places.list[path->hits[i]];
+		if (hit->dev == place->dev && hit->ino == place->ino)
+			return true;
+	}
+	return false;
+}
+
+bool
+eval_in_sandbox(const struct engine *e, const struct path *path)
+{
+	struct span sandbox = engine_sandbox(e);
+
+	return sandbox.p != NULL && path_below(path->host, sandbox);
+}
+
+static bool
+is_protected(const struct engine *e, const struct path *path)
+{
+	struct span sandbox = engine_sandbox(e);
+	const struct place *p;
+
+	for (size_t i = 0; i < e->nplaces_protect; i++) {
+		p = &e->places.list[i];
+		if (!eval_within(e, path, p))
+			continue;
+		/* A sandbox within what is protected is still the agent's. */
+		if (sandbox.p != NULL && path_below(sandbox, p->path) &&
+		    path_below(path->host, sandbox))
+			continue;
+		return true;
+	}
+	return false;
+}
+
+/* 1.3, 3a */
+static bool
+check_protected(const struct engine *e, const struct request *r,
+    struct decision *d)
+{
+	const struct arg_value *v;
+
+	for (size_t i = 0; i < r->args->n; i++) {
+		v = &r->args->values[i];
+		if (!v->has_path || !is_protected(e, &v->path))
+			continue;
+		decide(d, PROTO_DENY, SPAN("structural-protected-path"),
+		    reason_printf(r->pool,
+			"Access to protected path is forbidden: %.*s",
+			(int)v->path.host.len,
+			(const char *)v->path.host.p));
+		return true;
+	}
+	return false;
+}
+
+/* 1.3, 3b */
+static bool
+check_introspection(const struct request *r, struct decision *d)
+{
+	if (!span_is(r->server_name, "filesystem") ||
+	    !span_is(r->tool_name, "list_allowed_directories") ||
+	    r->args->tree->count != 0)
+		return false;
+	decide(d, PROTO_ALLOW, SPAN("structural-introspection-allow"),
+	    SPAN("Introspection tool with no side effects is always allowed"));
+	return true;
+}
+
+/* 1.3, 3c: the path roles all of whose paths lie in the sandbox. */
+static uint32_t
+sandbox_roles(const struct engine *e, const struct request *r)
+{
+	uint32_t inside = 0, outside = 0;
+	const struct arg_value *v;
+
+	if (!span_is(r->server_name, "filesystem") &&
+	    !span_is(r->server_name, "git"))
+		return 0;
+	for (size_t i = 0; i < r->args->n; i++) {
+		v = &r->args->values[i];
+		if (!v->has_path)
+			continue;
+		if (eval_in_sandbox(e, &v->path))
+			inside |= v->mask & ARGS_PATH;
+		else
+			outside |= v->mask & ARGS_PATH;
+	}
+	return inside & ~outside;
+}
+
+/* The role by which an argument is a URL: the first one in the file. */
+static enum arg_role
+url_role(const struct arg_value *v)
+{
+	for (unsigned i = 0; i < v->roles->n; i++) {
+		if (ARGS_URL & ARG_BIT(v->roles->list[i]))
+			return (enum arg_role)v->roles->list[i];
+	}
+	return ARG_FETCH_URL;
+}
+
+/* 1.3, 3d */
+static bool
+check_domains(const struct request *r, struct decision *d)
+{
+	const struct arg_value *v;
+	char domain[DOMAIN_MAX_HOST + 64], server[100];
+
+	if (r->server == NULL || r->server->domains == NULL)
+		return false;
+	for (size_t i = 0; i < r->args->n; i++) {
+		v = &r->args->values[i];
+		if (!v->has_url || v->node == NULL ||
+		    match_set_domain(r->server->domains, &v->url.domain))
+			continue;
+		decide(d, PROTO_ESCALATE, SPAN("structural-domain-escalate"),
+		    reason_printf(r->pool, "URL domain \"%s\" is not in the "
+			"allowlist for server \"%s\"",
+			log_vis(v->url.domain.full, domain, sizeof(domain)),
+			log_vis(r->server_name, server, sizeof(server))));
+		d->escalated = ARG_BIT(url_role(v));
+		return true;
+	}
+	return false;
+}
+
+static void
+caution(struct decision *d, const char *rule, struct span reason,
+    uint32_t role)
+{
+	decide(d, PROTO_ESCALATE, span_str(rule), reason);
+	d->escalated = role;
+}
+
+/*
+ * What would be allowed, but where the name that was judged is not all that
+ * will be touched: a person decides.
+ */
+static void
+check_caution(const struct request *r, struct decision *d)
+{
+	bool by_domains = d->by != NULL && d->by->has_domains;
+	const struct arg_value *v;
+
+	for (size_t i = 0; i < r->args->n; i++) {
+		v = &r->args->values[i];
+		if (v->mask & ARG_BIT(ARG_WRITE_PATH) && v->has_path &&
+		    v->path.exists && S_ISREG(v->path.object.mode) &&
+		    v->path.object.nlink > 1) {
+			caution(d, "structural-hard-link",
+			    reason_printf(r->pool, "File has %llu names (hard "
+				"links); writing it changes all of them: %.*s",
+				(unsigned long long)v->path.object.nlink,
+				(int)v->path.host.len,
+				(const char *)v->path.host.p),
+			    ARG_BIT(ARG_WRITE_PATH));
+			return;
+		}
+		if (!v->has_url)
+			continue;
+		if (!v->url.domain.known) {
+			caution(d, "structural-unknown-remote",
+			    SPAN("The URL behind a git remote is not known to "
+				 "the policy; give the URL itself"),
+			    ARG_BIT(ARG_GIT_REMOTE_URL));
+			return;
+		}
+		if (v->url.domain.kind == HOST_NONE && !by_domains) {
+			caution(d, "structural-url-scheme",
+			    SPAN("URL names no host"), ARG_BIT(url_role(v)));
+			return;
+		}
+	}
+}
+
+void
+eval_request(const struct engine *e, const struct request *r,
+    struct decision *d)
+{
+	char server[100], tool[200];
+
+	if (r->server != NULL && r->server->trusted) {
+		decide(d, PROTO_ALLOW, SPAN("trusted-server"),
+		    reason_printf(r->pool, "Server \"%s\" is trusted",
+			log_vis(r->server_name, server, sizeof(server))));
+		return;
+	}
+	if (r->annot == NULL) {
+		decide(d, PROTO_DENY, SPAN("structural-unknown-tool"),
+		    reason_printf(r->pool, "Unknown tool: %s/%s",
+			log_vis(r->server_name, server, sizeof(server)),
+			log_vis(r->tool_name, tool, sizeof(tool))));
+		return;
+	}
+	if (check_protected(e, r, d) || check_introspection(r, d) ||
+	    check_domains(r, d))
+		return;
+	eval_rules(e, r, sandbox_roles(e, r), d);
+	if (d->status == PROTO_ALLOW)
+		check_caution(r, d);
+}

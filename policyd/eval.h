@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The decision about a prepared call: structural checks, then compiled rules
+ * (original.md 1.3 and 1.4).  Every allow names the rule or the structural
+ * reason for it; whatever falls through is denied.
+ */
+#ifndef EVAL_H
+#define EVAL_H
+
+#include "args.h"
+
+struct decision {
+	enum proto_status status;
+	struct span rule;
+	struct span reason;
+	uint32_t escalated;		/* roles that asked for it */
+	const struct rule *by;		/* the compiled rule, or NULL */
+};
+
+struct request {
+	struct span server_name, tool_name;
+	const struct server *server;
+	struct annot_tool *annot;	/* NULL: not annotated */
+	const struct call_args *args;	/* NULL with annot == NULL */
+	struct value_pool *pool;
+};
+
+void eval_request(const struct engine *, const struct request *,
+    struct decision *);
+
+/* eval_rules.c: the compiled rules, without the roles in `resolved`. */
+void eval_rules(const struct engine *, const struct request *,
+    uint32_t resolved, struct decision *);
+/* Is the path in the place, by text or by inode? */
+bool eval_within(const struct engine *, const struct path *,
+    const struct place *);
+/* Is the path in the sandbox? */
+bool eval_in_sandbox(const struct engine *, const struct path *);
+
+#endif

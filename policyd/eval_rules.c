@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Compiled rules (original.md 1.4): each role that is left is judged on its
+ * own, the first rule that matches it decides, the most severe role wins.  A
+ * condition that finds no value is false.  Only rules that name this server
+ * and tool, or none, are looked at: they are found once per tool.
+ */
+#include "eval.h"
+
+#include <stdlib.h>
+
+enum match { MATCH_NO, MATCH_YES, MATCH_UNKNOWN };
+
+#define NO_ROLE ARG_COUNT
+
+struct evaluation {
+	const struct engine *engine;
+	const struct request *r;
+	const struct call_args *args;
+};
+
+static void
+decide_default(struct decision *d)
+{
+	*d = (struct decision){
+	    .status = PROTO_DENY,
+	    .rule = SPAN("default-deny"),
+	    .reason = SPAN("No matching policy rule -- denied by default"),
+	};
+}
+
+/* A rule that matched. Whether a remote is on its list may be unknown. */
+static void
+decide_rule(struct decision *d, const struct rule *rule, enum match how)
+{
+	*d = (struct decision){
+	    .status = rule->then,
+	    .rule = rule->name,
+	    .reason = rule->reason,
+	    .by = rule,
+	};
+	if (how == MATCH_UNKNOWN && rule->then == PROTO_ALLOW) {
+		d->status = PROTO_ESCALATE;
+		d->rule = SPAN("structural-unknown-remote");
+		d->reason = SPAN("The URL behind a git remote is not known to "
+				 "the policy; give the URL itself");
+		d->by = NULL;
+	}
+}
+
+static int
+index_rules(const struct engine *e, const struct request *r)
+{
+	struct annot_tool *t = r->annot;
+	const struct rule *rule;
+	uint32_t *list;
+	size_t n = e->rules == NULL ? 0 : e->rules->n;
+
+	if ((list = calloc(n + 1, sizeof(*list))) == NULL)
+		return -1;
+	t->nrules = 0;
+	for (size_t i = 0; i < n; i++) {
+		rule = &e->rules->rules[i];
+		if (rule_names(rule->servers, t->server) &&
+		    rule_names(rule->tools, t->tool))
+			list[t->nrules++] = (uint32_t)i;
+	}
+	free(t->rules);
+	t->rules = reallocarray(list, t->nrules + 1, sizeof(*list));
+	if (t->rules == NULL)
+		t->rules = list;
+	t->indexed = true;
+	return 0;
+}
+
+static bool
+relevant(const struct rule *rule, enum arg_role role)
+{
+	uint32_t bit = ARG_BIT(role);
+
+	return (!rule->has_roles || rule->roles & bit) &&
+	    (!rule->has_paths || rule->path_roles & bit) &&
+	    (!rule->has_domains || rule->domain_roles & bit) &&
+	    (rule->nlists == 0 || rule->list_roles & bit);
+}
+
+/* if.roles: has the tool any argument with any of them? */
+static bool
+tool_has_roles(const struct evaluation *ev, const struct rule *rule)
+{
+	return !rule->has_roles || ev->args->roles & rule->roles;
+}
+
+static bool
+match_paths(const struct evaluation *ev, size_t i, uint32_t mask)
+{
+	const struct place *place =
+	    &ev->engine->places.list[ev->engine->sets[i].place];
+	const struct arg_value *v;
+	bool any = false;
+
+	for (size_t k = 0; k < ev->args->n; k++) {
+		v = &ev->args->values[k];
+		if (!(v->mask & mask) || !v->has_path)
+			continue;
+		any = true;
+		if (!eval_within(ev->engine, &v->path, place))
+			return false;
+	}
+	return any;
+}
+
+/* A value without a URL role is compared as the host that it is, if it is. */
+static enum match
+match_domain(const struct match_set *set, const struct arg_value *v)
+{
+	char host[DOMAIN_MAX_HOST + 1];
+	struct domain d = {.known = true};
+	const char *why;
+	size_t len;
+
+	if (v->has_url && !v->url.domain.known)
+		return MATCH_UNKNOWN;
+	if (v->has_url)
+		return match_set_domain(set, &v->url.domain) ? MATCH_YES
+							     : MATCH_NO;
+	if (host_normalise(v->text, host, &len, &d.kind, &why) == -1)
+		return MATCH_NO;
+	d.host = d.full = span_of(host, len);
+	return match_set_domain(set, &d) ? MATCH_YES : MATCH_NO;
+}
+
+static enum match
+match_set(const struct evaluation *ev, const struct match_set *set,
+    uint32_t mask)
+{
+	enum match one, all = MATCH_NO;
+	const struct arg_value *v;
+
+	for (size_t k = 0; k < ev->args->n; k++) {
+		v = &ev->args->values[k];
+		if (!(v->mask & mask))
+			continue;
+		if (set->type == MATCH_DOMAINS)
+			one = match_domain(set, v);
+		else if (v->node == NULL)
+			one = MATCH_NO;
+		else
+			one = match_set_value(set, v->text) ? MATCH_YES
+							    : MATCH_NO;
+		if (one == MATCH_NO)
+			return MATCH_NO;
+		if (all != MATCH_UNKNOWN)
+			all = one;
+	}
+	return all;
+}
+
+/* Domain and list conditions, as a whole. */
+static enum match
+match_sets(const struct evaluation *ev, size_t i, enum arg_role role)
+{
+	const struct rule *rule = &ev->engine->rules->rules[i];
+	const struct rule_sets *sets = &ev->engine->sets[i];
+	enum match m, all = MATCH_YES;
+	uint32_t bit = role == NO_ROLE ? 0 : ARG_BIT(role), mask;
+
+	if (rule->has_domains) {
+		mask = role == NO_ROLE ? rule->domain_roles : bit;
+		if ((m = match_set(ev, sets->domains, mask)) == MATCH_NO)
+			return MATCH_NO;
+		all = m;
+	}
+	for (unsigned k = 0; k < rule->nlists; k++) {
+		mask = rule->lists[k].roles & bit ? bit : rule->lists[k].roles;
+		if ((m = match_set(ev, sets->lists[k], mask)) == MATCH_NO)
+			return MATCH_NO;
+		if (m == MATCH_UNKNOWN)
+			all = m;
+	}
+	return all;
+}
+
+/* All conditions of the rule, as a whole. */
+static enum match
+match_rule(const struct evaluation *ev, size_t i, enum arg_role role)
+{
+	const struct rule *rule = &ev->engine->rules->rules[i];
+	uint32_t mask = role == NO_ROLE ? rule->path_roles : ARG_BIT(role);
+
+	if (!tool_has_roles(ev, rule))
+		return MATCH_NO;
+	if (rule->has_paths && !match_paths(ev, i, mask))
+		return MATCH_NO;
+	return match_sets(ev, i, role);
+}
+
+/* The first rule that matches as a whole: for a role, or for no role. */
+static void
+scan(const struct evaluation *ev, enum arg_role role, struct decision *d)
+{
+	const struct annot_tool *t = ev->r->annot;
+	enum match m;
+
+	for (uint32_t k = 0; k < t->nrules; k++) {
+		const struct rule *rule =
+		    &ev->engine->rules->rules[t->rules[k]];
+
+		if (role != NO_ROLE && !relevant(rule, role))
+			continue;
+		m = match_rule(ev, t->rules[k], role);
+		if (m != MATCH_NO) {
+			decide_rule(d, rule, m);
+			return;
+		}
+	}
+	decide_default(d);
+}
+
+/* Paths of one role that no rule has spoken for yet. */
+struct open_paths {
+	const struct path **list;
+	size_t n;
+};
+
+static size_t
+count_paths(const struct evaluation *ev, enum arg_role role)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < ev->args->n; k++)
+		n += ev->args->values[k].has_path &&
+		    ev->args->values[k].mask & ARG_BIT(role);
+	return n;
+}
+
+/* Takes out those within the place, or all (NULL): was there any? */
+static bool
+discharge(const struct evaluation *ev, struct open_paths *open,
+    const struct place *place)
+{
+	size_t kept = 0, before = open->n;
+
+	for (size_t k = 0; k < before; k++) {
+		if (place != NULL &&
+		    !eval_within(ev->engine, open->list[k], place))
+			open->list[kept++] = open->list[k];
+	}
+	open->n = kept;
+	return kept != before;
+}
+
+static bool
+worse(enum proto_status a, enum proto_status b)
+{
+	static const unsigned severity[] = {
+	    [PROTO_ALLOW] = 0,
+	    [PROTO_ESCALATE] = 1,
+	    [PROTO_DENY] = 2,
+	};
+
+	return severity[a] > severity[b];
+}
+
+/* In the sandbox, the filesystem server may: until a rule says more. */
+static bool
+discharge_sandbox(const struct evaluation *ev, struct open_paths *open,
+    struct decision *d)
+{
+	const struct place sandbox = {.path = engine_sandbox(ev->engine)};
+
+	if (!span_is(ev->r->server_name, "filesystem") ||
+	    sandbox.path.p == NULL || !discharge(ev, open, &sandbox))
+		return false;
+	*d = (struct decision){
+	    .status = PROTO_ALLOW,
+	    .rule = SPAN("structural-sandbox-allow"),
+	    .reason = reason_printf(ev->r->pool,
+		"Path(s) within the sandbox directory: %.*s",
+		(int)sandbox.path.len, (const char *)sandbox.path.p),
+	};
+	return true;
+}
+
+/* A role with paths: each path by the first rule that takes it. */
+static void
+scan_paths(const struct evaluation *ev, enum arg_role role,
+    struct open_paths *open, struct decision *d)
+{
+	const struct engine *e = ev->engine;
+	const struct annot_tool *t = ev->r->annot;
+	bool placeholder = discharge_sandbox(ev, open, d);
+	bool any = placeholder;
+	const struct rule *rule;
+	struct decision one;
+	enum match m;
+
+	for (uint32_t k = 0; k < t->nrules && open->n != 0; k++) {
+		size_t i = t->rules[k];
+
+		rule = &e->rules->rules[i];
+		if (!relevant(rule, role) || !tool_has_roles(ev, rule) ||
+		    (m = match_sets(ev, i, role)) == MATCH_NO ||
+		    !discharge(ev, open, rule->has_paths
+			    ? &e->places.list[e->sets[i].place]
+			    : NULL))
+			continue;
+		decide_rule(&one, rule, m);
+		if (!any || worse(one.status, d->status) ||
+		    (placeholder && one.status == d->status)) {
+			*d = one;
+			placeholder = false;
+		}
+		any = true;
+	}
+	if (open->n != 0 || !any)
+		decide_default(d);
+}
+
+static void
+eval_role(const struct evaluation *ev, enum arg_role role, struct decision *d)
+{
+	struct open_paths open = {.n = 0};
+	size_t n = count_paths(ev, role);
+
+	if (n == 0) {
+		scan(ev, role, d);
+		return;
+	}
+	if ((open.list = value_pool_alloc(ev->r->pool,
+		 n * sizeof(*open.list))) == NULL) {
+		decide_default(d);
+		return;
+	}
+	for (size_t k = 0; k < ev->args->n; k++) {
+		const struct arg_value *v = &ev->args->values[k];
+
+		if (v->has_path && v->mask & ARG_BIT(role))
+			open.list[open.n++] = &v->path;
+	}
+	scan_paths(ev, role, &open, d);
+}
+
+void
+eval_rules(const struct engine *e, const struct request *r, uint32_t resolved,
+    struct decision *d)
+{
+	struct evaluation ev = {.engine = e, .r = r, .args = r->args};
+	uint32_t escalated = 0;
+	struct decision one;
+	bool any = false;
+
+	decide_default(d);
+	if (!r->annot->indexed && index_rules(e, r) == -1)
+		return;
+	if (r->args->norder == 0) {
+		scan(&ev, NO_ROLE, d);
+		return;
+	}
+	for (unsigned i = 0; i < r->args->norder; i++) {
+		enum arg_role role = (enum arg_role)r->args->order[i];
+
+		if (resolved & ARG_BIT(role))
+			continue;
+		eval_role(&ev, role, &one);
+		if (one.status == PROTO_ESCALATE)
+			escalated |= ARG_BIT(role);
+		if (!any || worse(one.status, d->status))
+			*d = one;
+		any = true;
+		if (d->status == PROTO_DENY)
+			return;
+	}
+	if (!any) {
+		*d = (struct decision){
+		    .status = PROTO_ALLOW,
+		    .rule = SPAN("structural-sandbox-allow"),
+		    .reason = SPAN("All path roles resolved by sandbox "
+				   "containment"),
+		};
+		return;
+	}
+	d->escalated = d->status == PROTO_ESCALATE ? escalated : 0;
+}

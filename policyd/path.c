@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Resolves paths of arguments.  Reads bytes of the agent and walks where the
+ * agent may be changing things at the same time; asks the kernel by name only
+ * (openat O_PATH|O_NOFOLLOW, readlinkat, fstat, fstatfs).
+ */
+#include "path.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define WALK (O_PATH | O_NOFOLLOW | O_CLOEXEC)
+
+struct walk {
+	const struct path_env *env;
+	bool host;			/* else in the view */
+	char text[PATH_MAX];		/* so far; "" is the root */
+	size_t len;
+	char rest[2][2 * PATH_MAX];	/* what is left, in one of them */
+	unsigned which;
+	struct span left;
+	const struct view_row *row;	/* in the view: where we are */
+	int fd;				/* the last that exists; -1: virtual */
+	bool own;			/* fd is to be closed */
+	unsigned missing;		/* components behind it that do not */
+	struct path_object object;
+	unsigned links, steps;
+	struct path *out;
+};
+
+static struct walk scratch;	/* one at a time; too large for a stack */
+
+const char *
+path_strerror(enum path_error e)
+{
+	switch (e) {
+	case PATH_OK:
+		return "no error";
+	case PATH_EMPTY:
+		return "is empty";
+	case PATH_NUL:
+		return "holds a NUL byte";
+	case PATH_TEXT:
+		return "is not UTF-8, or leads to a name that is not";
+	case PATH_LONG:
+		return "is too long";
+	case PATH_USER:
+		return "names another user's home with ~: write it out";
+	case PATH_HOME:
+		return "uses ~, and no home directory is known";
+	case PATH_URL:
+		return "is a file: URL: give the path itself";
+	case PATH_LOOP:
+		return "leads through too many links";
+	case PATH_STEPS:
+		return "has too many components";
+	case PATH_SPECIAL:
+		return "is a device, socket or FIFO";
+	case PATH_MAGIC:
+		return "lies in a file system of the kernel";
+	case PATH_FAILED:
+		return "cannot be looked up";
+	case PATH_MEMORY:
+		return "takes too much memory";
+	}
+	return "cannot be looked up";
+}
+
+static void
+walk_leave(struct walk *w)
+{
+	if (w->own)
+		close(w->fd);
+	w->own = false;
+	w->fd = -1;
+	w->row = NULL;
+	w->missing = 0;
+}
+
+/* Begins again at the root, of the view or of the host. */
+static void
+walk_restart(struct walk *w)
+{
+	const struct view *v = w->env->view;
+
+	walk_leave(w);
+	w->len = 0;
+	w->object = (struct path_object){0};
+	if (w->host) {
+		w->fd = w->env->root;
+	} else if (v != NULL && v->n != 0 && v->rows[v->n - 1].path.len == 0) {
+		w->row = &v->rows[v->n - 1];
+		w->fd = w->row->fd;
+		w->object = w->row->object;
+	}
+}
+
+/* What is left becomes a, b, and what was left. */
+static enum path_error
+walk_push(struct walk *w, struct span a, struct span b)
+{
+	char *dst = w->rest[w->which ^= 1];
+	size_t n = 0;
+
+	if (a.len + b.len + w->left.len + 2 > sizeof(w->rest[0]))
+		return PATH_LONG;
+	if (a.len != 0)
+		memcpy(dst, a.p, a.len);
+	n = a.len;
+	if (b.len != 0) {
+		dst[n++] = '/';
+		memcpy(dst + n, b.p, b.len);
+		n += b.len;
+	}
+	if (w->left.len != 0) {
+		dst[n++] = '/';
+		memmove(dst + n, w->left.p, w->left.len);
+		n += w->left.len;
+	}
+	w->left = span_of(dst, n);
+	return PATH_OK;
+}
+
+/* Notes the places that the object is, where inodes decide. */
+static enum path_error
+walk_note(struct walk *w)
+{
+	const struct places *ps = w->env->places;
+	const struct path_object *o = &w->object;
+	size_t lo = 0, hi = ps == NULL ? 0 : ps->ninodes, mid;
+	const struct place *p;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		p = &ps->list[ps->by_inode[mid]];
+		if (p->dev < o->dev || (p->dev == o->dev && p->ino < o->ino))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (size_t i = lo; ps != NULL && i < ps->ninodes; i++) {
+		p = &ps->list[ps->by_inode[i]];
+		if (p->dev != o->dev || p->ino != o->ino)
+			break;
+		if (!p->protect && o->fs != PATH_FS_FOLD)
+			continue;
+		if (w->out->nhits == PATH_MAX_HITS)
+			return PATH_STEPS;
+		w->out->hits[w->out->nhits++] = ps->by_inode[lo];
+		break;
+	}
+	return PATH_OK;
+}
+
+static enum path_error
+walk_append(struct walk *w, struct span c)
+{
+	if (c.len > NAME_MAX || w->len + 1 + c.len >= sizeof(w->text))
+		return PATH_LONG;
+	w->text[w->len++] = '/';
+	memcpy(w->text + w->len, c.p, c.len);
+	w->len += c.len;
+	return PATH_OK;
+}
+
+static void
+walk_pop(struct walk *w)
+{
+	while (w->len > 0 && w->text[--w->len] != '/')
+		continue;
+}
+
+/* A link: its target takes the place of its name. */
+static enum path_error
+walk_link(struct walk *w, int fd)
+{
+	char target[PATH_MAX];
+	ssize_t n;
+
+	if (++w->links > PATH_MAX_LINKS)
+		return PATH_LOOP;
+	if ((n = readlinkat(fd, "", target, sizeof(target))) <= 0)
+		return PATH_FAILED;
+	if ((size_t)n == sizeof(target))
+		return PATH_LONG;
+	walk_pop(w);
+	if (target[0] == '/')
+		walk_restart(w);
+	return walk_push(w, span_of(target, (size_t)n), span_of(NULL, 0));
+}
+
+/* An object that is no link was reached: may anything be there? */
+static enum path_error
+walk_enter(struct walk *w)
+{
+	const struct path_object *o = &w->object;
+
+	if (w->env->any)
+		return PATH_OK;
+	if (o->fs == PATH_FS_MAGIC)
+		return PATH_MAGIC;
+	if (!S_ISDIR(o->mode) && !S_ISREG(o->mode))
+		return PATH_SPECIAL;
+	return walk_note(w);
+}
+
+static enum path_error
+walk_open(struct walk *w, struct span c)
+{
+	struct path_object o = w->object;
+	char name[NAME_MAX + 1];
+	enum path_error e;
+	int fd;
+
+	if (span_copy(c, name, sizeof(name)) == -1)
+		return PATH_LONG;
+	if ((fd = openat(w->fd, name, WALK)) == -1) {
+		/* As good as missing: whoever gets further sees its view. */
+		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+			return PATH_FAILED;
+		w->missing = 1;
+		return PATH_OK;
+	}
+	if (path_object(fd, &o) == -1) {
+		close(fd);
+		return PATH_FAILED;
+	}
+	/* A link of proc leads where no name does: denied as it lies there. */
+	if (S_ISLNK(o.mode) && o.fs != PATH_FS_MAGIC) {
+		e = walk_link(w, fd);
+		close(fd);
+		return e;
+	}
+	if (w->own)
+		close(w->fd);
+	w->fd = fd;
+	w->own = true;
+	w->object = o;
+	return walk_enter(w);
+}
+
+/* Continues on the host with the name as it is so far, and what is left. */
+static enum path_error
+walk_to_host(struct walk *w)
+{
+	static const struct span ws = SPAN("/workspace");
+	const struct view_row *row = w->env->workspace;
+	struct span sofar = span_of(w->text, w->len);
+	enum path_error e;
+
+	if (row != NULL && path_below(sofar, ws))
+		e = walk_push(w, row->host,
+		    span_of(sofar.p + ws.len, sofar.len - ws.len));
+	else
+		e = walk_push(w, sofar, span_of(NULL, 0));
+	w->host = true;
+	walk_restart(w);
+	return e;
+}
+
+/* The step in the view when text was just extended: a row, on the way, or out */
+static enum path_error
+walk_view(struct walk *w, struct span c)
+{
+	const struct view *v = w->env->view;
+	struct span text = span_of(w->text, w->len);
+
+	for (size_t i = 0; v != NULL && i < v->n; i++) {
+		const struct view_row *r = &v->rows[i];
+
+		if (r->path.len == text.len && span_eq(r->path, text)) {
+			walk_leave(w);
+			w->row = r;
+			w->fd = r->fd;
+			w->object = r->object;
+			return walk_enter(w);
+		}
+	}
+	if (w->row != NULL)
+		return walk_open(w, c);
+	for (size_t i = 0; v != NULL && i < v->n; i++) {
+		if (path_below(v->rows[i].path, text))
+			return PATH_OK;
+	}
+	return walk_to_host(w);
+}
+
+static enum path_error
+walk_step(struct walk *w, struct span c)
+{
+	struct span up;
+	enum path_error e;
+
+	if (span_is(c, "."))
+		return PATH_OK;
+	if (span_is(c, "..")) {
+		walk_pop(w);
+		if (w->missing > 0) {
+			w->missing--;
+			return PATH_OK;
+		}
+		/* What is so far has no links: going there again is real. */
+		up = span_of(w->text, w->len);
+		if ((e = walk_push(w, up, span_of(NULL, 0))) != PATH_OK)
+			return e;
+		walk_restart(w);
+		return PATH_OK;
+	}
+	if ((e = walk_append(w, c)) != PATH_OK)
+		return e;
+	if (w->missing > 0) {
+		w->missing++;
+		return PATH_OK;
+	}
+	if (!w->host)
+		return walk_view(w, c);
+	return walk_open(w, c);
+}
+
+static bool
+walk_next(struct walk *w, struct span *c)
+{
+	const uint8_t *slash;
+
+	while (w->left.len != 0 && w->left.p[0] == '/') {
+		w->left.p++;
+		w->left.len--;
+	}
+	if (w->left.len == 0)
+		return false;
+	slash = memchr(w->left.p, '/', w->left.len);
+	*c = span_of(w->left.p, slash == NULL ? w->left.len
+					      : (size_t)(slash - w->left.p));
+	w->left.p += c->len;
+	w->left.len -= c->len;
+	return true;
+}
+
+static enum path_error
+walk_run(struct walk *w)
+{
+	enum path_error e;
+	struct span c;
+
+	for (;;) {
+		while (walk_next(w, &c)) {
+			if (++w->steps > PATH_MAX_STEPS)
+				return PATH_STEPS;
+			if ((e = walk_step(w, c)) != PATH_OK)
+				return e;
+		}
+		/* On the way to a row: a directory that is the view's own. */
+		if (w->host || w->row != NULL)
+			return PATH_OK;
+		if ((e = walk_to_host(w)) != PATH_OK)
+			return e;
+	}
+}
+
+static struct span
+joined(struct value_pool *pool, struct span a, struct span b)
+{
+	uint8_t *p;
+
+	if (a.len + b.len == 0)
+		return SPAN("/");
+	if ((p = value_pool_alloc(pool, a.len + b.len)) == NULL)
+		return span_of(NULL, 0);
+	if (a.len != 0)
+		memcpy(p, a.p, a.len);
+	if (b.len != 0)
+		memcpy(p + a.len, b.p, b.len);
+	return span_of(p, a.len + b.len);
+}
+
+static enum path_error
+walk_result(struct walk *w)
+{
+	struct span text = span_of(w->text, w->len), none = span_of(NULL, 0);
+	struct value_pool *pool = w->env->pool;
+	struct path *out = w->out;
+
+	if (!utf8_valid(text))
+		return PATH_TEXT;
+	if (w->host) {
+		out->host = joined(pool, text, none);
+		out->view = view_of_host(w->env->view, text, pool, &out->row);
+	} else {
+		out->row = w->row;
+		out->view = joined(pool, text, none);
+		out->host = joined(pool, w->row->host,
+		    span_of(text.p + w->row->path.len,
+			text.len - w->row->path.len));
+		if (out->view.p == NULL)
+			return PATH_MEMORY;
+	}
+	if (out->host.p == NULL)
+		return PATH_MEMORY;
+	/* Nothing was opened: it is the root, or would be in it. */
+	if (w->object.ino == 0 && path_object(w->fd, &w->object) == -1)
+		return PATH_FAILED;
+	out->exists = w->missing == 0;
+	out->object = w->object;
+	return PATH_OK;
+}
+
+static enum path_error
+check_text(struct span s)
+{
+	if (s.len == 0)
+		return PATH_EMPTY;
+	if (s.len >= PATH_MAX)
+		return PATH_LONG;
+	if (memchr(s.p, '\0', s.len) != NULL)
+		return PATH_NUL;
+	if (!utf8_valid(s))
+		return PATH_TEXT;
+	if (s.p[0] == '~' && s.len > 1 && s.p[1] != '/')
+		return PATH_USER;
+	if (s.len >= 5 && span_ieq(span_of(s.p, 5), SPAN("file:")))
+		return PATH_URL;
+	return PATH_OK;
+}
+
+enum path_error
+path_resolve(const struct path_env *env, struct span text, struct path *out)
+{
+	struct walk *w = &scratch;
+	struct span none = span_of(NULL, 0);
+	enum path_error e;
+
+	*out = (struct path){0};
+	if ((e = check_text(text)) != PATH_OK)
+		return e;
+	if (text.p[0] == '~' && env->home.len == 0)
+		return PATH_HOME;
+	w->env = env;
+	w->host = false;
+	w->which = 0;
+	w->left = none;
+	w->own = false;
+	w->links = w->steps = 0;
+	w->out = out;
+	walk_restart(w);
+	if (text.p[0] == '~')
+		e = walk_push(w, env->home, span_of(text.p + 1, text.len - 1));
+	else if (text.p[0] != '/')
+		e = walk_push(w, env->cwd, text);
+	else
+		e = walk_push(w, text, none);
+	if (e == PATH_OK)
+		e = walk_run(w);
+	if (e == PATH_OK)
+		e = walk_result(w);
+	walk_leave(w);
+	return e;
+}

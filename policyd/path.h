@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Which object does a path name?  Component by component, links followed by
+ * us, `..` real; never opened for content.  First as the server will see it,
+ * in its view (rows: a path in the view is an object on the host); what lies
+ * in no row is looked up on the host, where only a rule that escalates can
+ * give it a meaning.
+ *
+ * The answer is a name that no longer has links, `.` or `..` in it.  It can be
+ * stale the next moment: what bounds the server is its view, not this answer.
+ */
+#ifndef PATH_H
+#define PATH_H
+
+#include <sys/types.h>
+
+#include <limits.h>
+
+#include "value.h"
+
+#define PATH_MAX_LINKS	40U
+#define PATH_MAX_STEPS	4096U	/* components looked at, restarts included */
+#define PATH_MAX_HITS	8U
+#define VIEW_MAX_ROWS	256U
+
+enum path_fs {
+	PATH_FS_PLAIN,
+	PATH_FS_FOLD,	/* may ignore case: compared by inode */
+	PATH_FS_MAGIC,	/* proc and the like: denied */
+};
+
+/* What is known of an object. */
+struct path_object {
+	uint64_t dev, ino, nlink;
+	mode_t mode;
+	enum path_fs fs;
+};
+
+struct view_row {
+	struct span path;	/* in the view; no slash at its end */
+	struct span host;
+	int fd;			/* O_PATH, ours */
+	bool writable;
+	struct path_object object;
+};
+
+/* A server's view. Rows and texts are owned by it. */
+struct view {
+	struct view_row *rows;
+	size_t n;
+};
+
+/*
+ * A directory that rules or protection speak of, on the host.  By text, and
+ * by inode where text does not decide.
+ */
+struct place {
+	struct span path;	/* canonical, no slash at its end; "" is / */
+	uint64_t dev, ino;
+	bool exists;
+	bool protect;
+};
+
+struct places {
+	struct place *list;
+	size_t n;
+	uint32_t *by_inode;	/* existing ones, sorted by dev, ino */
+	size_t ninodes;
+};
+
+struct path {
+	struct span view;	/* p == NULL: in no row of the view */
+	struct span host;
+	const struct view_row *row;
+	bool exists;
+	struct path_object object;	/* of the deepest that exists */
+	uint32_t hits[PATH_MAX_HITS];	/* places passed, by inode: one
+					 * of those with that inode */
+	unsigned nhits;
+};
+
+enum path_error {
+	PATH_OK,
+	PATH_EMPTY,
+	PATH_NUL,
+	PATH_TEXT,	/* not UTF-8, or leads to a name that is not */
+	PATH_LONG,
+	PATH_USER,	/* ~user */
+	PATH_HOME,	/* ~ without a home directory */
+	PATH_URL,
+	PATH_LOOP,
+	PATH_STEPS,
+	PATH_SPECIAL,
+	PATH_MAGIC,
+	PATH_FAILED,	/* the kernel could not say */
+	PATH_MEMORY,
+};
+
+/* Where names are looked up. */
+struct path_env {
+	const struct view *view;		/* NULL: on the host only */
+	struct span cwd;			/* in the view, absolute */
+	struct span home;			/* on the host, or empty */
+	const struct view_row *workspace;	/* what /workspace is, or NULL */
+	const struct places *places;		/* may be NULL */
+	int root;				/* O_PATH of / */
+	bool any;				/* devices and the like, too */
+	struct value_pool *pool;		/* results live here */
+};
+
+enum path_error path_resolve(const struct path_env *, struct span text,
+    struct path *);
+/* "holds a NUL byte", ...: constant text. */
+const char *path_strerror(enum path_error);
+
+/* Is path equal to dir or below it? Canonical texts; "" or "/" holds all. */
+bool path_below(struct span path, struct span dir);
+
+/* Takes fd, also on failure. -1 with errno (EEXIST: that path twice). */
+int view_add(struct view *, struct span path, struct span host, bool writable,
+    int fd);
+void view_free(struct view *);
+/* The row a view path lies in: the longest. NULL: none. */
+const struct view_row *view_find(const struct view *, struct span path);
+/* The path in the view of a host path; p == NULL when there is none. */
+struct span view_of_host(const struct view *, struct span host,
+    struct value_pool *, const struct view_row **row);
+
+/* Sorts the index; places are in list. -1 with errno. */
+int places_index(struct places *);
+
+/* The object behind fd: 0, or -1 with errno. */
+int path_object(int fd, struct path_object *);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Argument roles: what an argument of a tool names (original.md 1.6).  Sets of
+ * them are bit masks.  A resource role drives evaluation; an opaque one is
+ * only seen by list conditions.
+ */
+#ifndef ROLES_H
+#define ROLES_H
+
+#include "span.h"
+
+enum arg_role {
+	ARG_READ_PATH,
+	ARG_WRITE_PATH,
+	ARG_DELETE_PATH,
+	ARG_WRITE_HISTORY,
+	ARG_DELETE_HISTORY,
+	ARG_FETCH_URL,
+	ARG_GIT_REMOTE_URL,
+	ARG_GITHUB_OWNER,
+	ARG_GITHUB_REPO,
+	ARG_PROXY_DOMAIN,
+	ARG_BRANCH_NAME,
+	ARG_COMMIT_MESSAGE,
+	ARG_EMAIL_ADDRESS,
+	ARG_EMAIL_BODY,
+	ARG_SHARE_PERMISSION,
+	ARG_NONE,
+	ARG_COUNT,
+};
+
+enum arg_category {
+	CATEGORY_PATH,
+	CATEGORY_URL,
+	CATEGORY_IDENTIFIER,
+	CATEGORY_OPAQUE,
+};
+
+#define ARG_BIT(role) (1U << (role))
+
+/* The five roles that sandbox containment may resolve: all path roles. */
+#define ARGS_PATH							\
+	(ARG_BIT(ARG_READ_PATH) | ARG_BIT(ARG_WRITE_PATH) |		\
+	    ARG_BIT(ARG_DELETE_PATH) | ARG_BIT(ARG_WRITE_HISTORY) |	\
+	    ARG_BIT(ARG_DELETE_HISTORY))
+#define ARGS_URL (ARG_BIT(ARG_FETCH_URL) | ARG_BIT(ARG_GIT_REMOTE_URL))
+#define ARGS_IDENTIFIER							\
+	(ARG_BIT(ARG_GITHUB_OWNER) | ARG_BIT(ARG_GITHUB_REPO) |		\
+	    ARG_BIT(ARG_PROXY_DOMAIN))
+#define ARGS_RESOURCE (ARGS_PATH | ARGS_URL | ARGS_IDENTIFIER)
+/* What is compared in lower case: identifiers and share-permission. */
+#define ARGS_LOWER (ARGS_IDENTIFIER | ARG_BIT(ARG_SHARE_PERMISSION))
+
+/* ARG_COUNT when there is no such role. */
+enum arg_role arg_role_find(struct span);
+const char *arg_role_name(enum arg_role);
+enum arg_category arg_role_category(enum arg_role);
+
+#endif

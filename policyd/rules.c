@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reads compiled-policy.json.  Trusts nothing in it: it may come from a
+ * generator or another system.  What is not understood within a condition is
+ * refused, what is not understood elsewhere is said and ignored.
+ */
+#include "rules.h"
+
+#include "log.h"
+
+bool
+rule_names(const struct value *array, struct span name)
+{
+	const struct value *v;
+
+	if (array == NULL)
+		return true;
+	for (v = array->child; v != NULL; v = v->next) {
+		if (span_eq(v->text, name))
+			return true;
+	}
+	return false;
+}
+
+/* Members of a condition: one that we do not know would be a limit lost. */
+static int
+known_only(struct load *l, struct where *at, const struct value *obj,
+    const char *const *known, const char *say)
+{
+	const struct value *v;
+	const char *const *k;
+	char vis[80];
+
+	for (v = obj->child; v != NULL; v = v->next) {
+		for (k = known; *k != NULL && !span_is(v->key, *k); k++)
+			continue;
+		if (*k != NULL)
+			continue;
+		where_down(at, ".%s", log_vis(v->key, vis, sizeof(vis)));
+		return load_fail(l, at, "unknown condition; known are %s",
+		    say);
+	}
+	return 0;
+}
+
+static int
+load_role_list(struct load *l, struct where *at, const struct value *obj,
+    bool required, uint32_t *mask, bool *there)
+{
+	const struct value *array;
+	uint8_t list[ARG_COUNT];
+	size_t up = at->len;
+	unsigned n;
+
+	if (load_array(l, at, obj, "roles", required, &array) == -1)
+		return -1;
+	*there = array != NULL;
+	if (array == NULL)
+		return 0;
+	where_down(at, ".roles");
+	if (load_roles(l, at, array, list, &n, mask) == -1)
+		return -1;
+	if (n == 0 && required)
+		return load_fail(l, at, "must name a role");
+	where_up(at, up);
+	return 0;
+}
+
+static int
+load_paths(struct load *l, struct where *at, const struct value *obj,
+    struct rule *r)
+{
+	static const char *const known[] = {"roles", "within", NULL};
+	struct span w;
+	size_t up;
+
+	if (known_only(l, at, obj, known, "roles, within") == -1 ||
+	    load_role_list(l, at, obj, true, &r->path_roles, &r->has_paths) ==
+		-1 ||
+	    load_string(l, at, obj, "within", true, 4095, &r->within) == -1)
+		return -1;
+	up = where_down(at, ".within");
+	w = r->within;
+	if (w.p[0] != '/' && !span_is(w, "~") && !span_starts(w, SPAN("~/")))
+		return load_fail(l, at, "must be an absolute path or ~/…");
+	where_up(at, up);
+	if (r->path_roles & ~ARGS_PATH)
+		load_warn(l, at, "names a role that no path has");
+	return 0;
+}
+
+static int
+load_domains(struct load *l, struct where *at, const struct value *obj,
+    struct rule *r)
+{
+	static const char *const known[] = {"roles", "allowed", NULL};
+
+	if (known_only(l, at, obj, known, "roles, allowed") == -1)
+		return -1;
+	return load_role_list(l, at, obj, true, &r->domain_roles,
+		   &r->has_domains) == -1 ||
+		load_strings(l, at, obj, "allowed", true, &r->domains) == -1
+	    ? -1
+	    : 0;
+}
+
+static int
+load_list_condition(struct load *l, struct where *at, const struct value *obj,
+    struct rule_list *out)
+{
+	static const char *const known[] = {"roles", "allowed", "matchType",
+	    NULL};
+	struct span type;
+	bool there;
+
+	if (obj->type != VALUE_OBJECT)
+		return load_fail(l, at, "must be an object");
+	if (known_only(l, at, obj, known, "roles, allowed, matchType") == -1 ||
+	    load_role_list(l, at, obj, true, &out->roles, &there) == -1 ||
+	    load_strings(l, at, obj, "allowed", true, &out->allowed) == -1 ||
+	    load_string(l, at, obj, "matchType", true, 32, &type) == -1)
+		return -1;
+	if (match_type_find(type, &out->type) == -1) {
+		where_down(at, ".matchType");
+		return load_fail(l, at,
+		    "must be domains, emails or identifiers");
+	}
+	return 0;
+}
+
+static int
+load_lists(struct load *l, struct load_doc *doc, struct where *at,
+    const struct value *array, struct rule *r)
+{
+	const struct value *v;
+	size_t up;
+
+	if (array->count > RULES_MAX_LISTS)
+		return load_fail(l, at, "has more than %u conditions",
+		    RULES_MAX_LISTS);
+	if ((r->lists = load_alloc(l, doc, array->count, sizeof(*r->lists))) ==
+	    NULL)
+		return -1;
+	for (v = array->child; v != NULL; v = v->next) {
+		up = where_down(at, "[%u]", r->nlists);
+		if (load_list_condition(l, at, v, &r->lists[r->nlists]) == -1)
+			return -1;
+		r->list_roles |= r->lists[r->nlists++].roles;
+		where_up(at, up);
+	}
+	return 0;
+}
+
+/* The "if" of a rule. */
+static int
+load_conditions(struct load *l, struct load_doc *doc, struct where *at,
+    const struct value *obj, struct rule *r)
+{
+	static const char *const known[] = {"roles", "server", "tool", "paths",
+	    "domains", "lists", NULL};
+	const struct value *paths, *domains, *lists;
+	size_t up = at->len;
+
+	if (known_only(l, at, obj, known,
+		"roles, server, tool, paths, domains, lists") == -1 ||
+	    load_role_list(l, at, obj, false, &r->roles, &r->has_roles) == -1 ||
+	    load_strings(l, at, obj, "server", false, &r->servers) == -1 ||
+	    load_strings(l, at, obj, "tool", false, &r->tools) == -1 ||
+	    load_object(l, at, obj, "paths", false, &paths) == -1 ||
+	    load_object(l, at, obj, "domains", false, &domains) == -1 ||
+	    load_array(l, at, obj, "lists", false, &lists) == -1)
+		return -1;
+	if (paths != NULL) {
+		where_down(at, ".paths");
+		if (load_paths(l, at, paths, r) == -1)
+			return -1;
+		where_up(at, up);
+	}
+	if (domains != NULL) {
+		where_down(at, ".domains");
+		if (load_domains(l, at, domains, r) == -1)
+			return -1;
+		where_up(at, up);
+	}
+	if (lists != NULL) {
+		where_down(at, ".lists");
+		if (load_lists(l, doc, at, lists, r) == -1)
+			return -1;
+		where_up(at, up);
+	}
+	return 0;
+}
+
+static int
+load_then(struct load *l, struct where *at, const struct value *obj,
+    enum proto_status *out)
+{
+	struct span then;
+
+	if (load_string(l, at, obj, "then", true, 32, &then) == -1)
+		return -1;
+	if (span_is(then, "allow"))
+		*out = PROTO_ALLOW;
+	else if (span_is(then, "escalate"))
+		*out = PROTO_ESCALATE;
+	else if (span_is(then, "deny"))
+		*out = PROTO_DENY;
+	else {
+		where_down(at, ".then");
+		return load_fail(l, at, "must be allow, deny or escalate");
+	}
+	return 0;
+}
+
+static int
+load_rule(struct load *l, struct load_doc *doc, struct where *at,
+    const struct value *obj, struct rule *r)
+{
+	static const char *const known[] = {"name", "description", "principle",
+	    "if", "then", "reason", "serverName", NULL};
+	const struct value *cond;
+	size_t up;
+
+	if (obj->type != VALUE_OBJECT)
+		return load_fail(l, at, "must be an object");
+	load_unknown(l, at, obj, known);
+	if (load_string(l, at, obj, "name", true, LOAD_MAX_NAME, &r->name) ==
+		-1 ||
+	    load_string(l, at, obj, "reason", true, LOAD_MAX_REASON,
+		&r->reason) == -1 ||
+	    load_then(l, at, obj, &r->then) == -1 ||
+	    load_object(l, at, obj, "if", true, &cond) == -1)
+		return -1;
+	up = where_down(at, ".if");
+	if (load_conditions(l, doc, at, cond, r) == -1)
+		return -1;
+	where_up(at, up);
+	return 0;
+}
+
+static int
+load_all(struct load *l, struct rules *rs, const struct value *array)
+{
+	struct where at = {.len = 0};
+	const struct value *v;
+
+	if (array->count > RULES_MAX)
+		return load_fail(l, NULL, "more than %u rules", RULES_MAX);
+	if ((rs->rules = load_alloc(l, &rs->doc, array->count,
+		 sizeof(*rs->rules))) == NULL)
+		return -1;
+	for (v = array->child; v != NULL; v = v->next) {
+		where_up(&at, 0);
+		where_down(&at, "rules[%zu]", rs->n);
+		if (load_rule(l, &rs->doc, &at, v, &rs->rules[rs->n]) == -1)
+			return -1;
+		rs->n++;
+	}
+	return 0;
+}
+
+/* Lists are used by name; their definitions only say how they were made. */
+static int
+check_definitions(struct load *l, const struct value *root)
+{
+	const struct value *array, *v;
+	struct where at = {.len = 0};
+	enum match_type type;
+	struct span s;
+	size_t i = 0;
+
+	if (load_array(l, &at, root, "listDefinitions", false, &array) == -1)
+		return -1;
+	if (array == NULL)
+		return 0;
+	for (v = array->child; v != NULL; v = v->next, i++) {
+		where_up(&at, 0);
+		where_down(&at, "listDefinitions[%zu]", i);
+		if (v->type != VALUE_OBJECT)
+			return load_fail(l, &at, "must be an object");
+		if (load_string(l, &at, v, "name", true, LOAD_MAX_NAME, &s) ==
+			-1 ||
+		    load_string(l, &at, v, "type", true, 32, &s) == -1)
+			return -1;
+		if (match_type_find(s, &type) == -1) {
+			where_down(&at, ".type");
+			return load_fail(l, &at,
+			    "must be domains, emails or identifiers");
+		}
+	}
+	return 0;
+}
+
+int
+rules_load(struct rules *out, struct span text, struct load *l)
+{
+	static const char *const known[] = {"generatedAt", "constitutionHash",
+	    "inputHash", "rules", "listDefinitions", "skippedServers",
+	    "serverName", NULL};
+	struct where at = {.len = 0};
+	const struct value *array;
+	struct rules rs = {0};
+
+	if (load_doc(l, text, &rs.doc) == -1)
+		return -1;
+	load_unknown(l, &at, rs.doc.root, known);
+	if (load_array(l, &at, rs.doc.root, "rules", true, &array) == -1 ||
+	    load_string(l, &at, rs.doc.root, "constitutionHash", false, 128,
+		&rs.constitution) == -1 ||
+	    check_definitions(l, rs.doc.root) == -1 ||
+	    load_all(l, &rs, array) == -1)
+		goto bad;
+	*out = rs;
+	return 0;
+bad:
+	rules_free(&rs);
+	return -1;
+}
+
+void
+rules_free(struct rules *rs)
+{
+	load_doc_free(&rs->doc);
+	*rs = (struct rules){0};
+}
