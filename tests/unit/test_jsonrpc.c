@@ -9,18 +9,18 @@
 
 #include <stdio.h>
 
-#define E(code, id, text)                                                  \
-	"{\"error\":{\"code\":" #code ",\"message\":\"" text "\"},\"id\":" id \
+#define E(code, id, text)                                                      \
+	"{\"error\":{\"code\":" #code ",\"message\":\"" text "\"},\"id\":" id  \
 	",\"jsonrpc\":\"2.0\"}\n"
 #define PARSE(text) E(-32700, "null", "Parse error: " text)
 #define INVALID(id, text) E(-32600, id, "Invalid Request: " text)
 #define NOTJSON(n) PARSE("not JSON at byte " #n)
 #define SHORT(n) PARSE("ends too early at byte " #n)
 #define V "\"jsonrpc\":\"2.0\","
-#define A254                                                               \
-	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"   \
-	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"   \
-	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"   \
+#define A254                                                                   \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"     \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"     \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"     \
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 /* clang-format off */
@@ -260,7 +260,8 @@ check_parts(struct value_pool *pool)
 	is_int(m.error, -5, "an error's code is taken");
 	ok(span_is(m.message, "m"), "and its message");
 	jsonrpc_read(pool,
-	    SPAN("{" V "\"id\":3,\"method\":\"a/b\",\"params\":{\"c\":1}}"), &m);
+	    SPAN("{" V "\"id\":3,\"method\":\"a/b\",\"params\":{\"c\":1}}"),
+	    &m);
 	ok(span_is(m.method, "a/b"), "a request's method is taken");
 	ok(value_get(m.params, "c") != NULL, "and its params");
 	buf_init(&b, 8192);
@@ -298,7 +299,7 @@ check_lines(void)
 			lines_done(&l);
 		}
 		same = same && strcmp(got, "one||two|three|") == 0 &&
-		    lines_rest(&l) == 4;
+		       lines_rest(&l) == 4;
 		lines_free(&l);
 	}
 	ok(same, "lines come out the same from pieces of any size");

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * mcp-proxyd between an agent and its peers: the real modules on real
+ * channels and a real socket, with policyd, auditd and two mcp-backds played
+ * by the test.  Everything happens in one loop: nothing is waited for.
+ */
+#ifndef MCP_RING_H
+#define MCP_RING_H
+
+#include "mcp-proxyd/proxy.h"
+#include "tap.h"
+
+#define V "\"jsonrpc\":\"2.0\""
+#define INIT                                                                   \
+	"{" V ",\"id\":0,\"method\":\"initialize\",\"params\":"                \
+	"{\"protocolVersion\":\"2025-06-18\"}}\n"
+#define HELLO                                                                  \
+	"{\"id\":0," V ",\"result\":{\"capabilities\":{\"tools\":"             \
+	"{\"listChanged\":true}},\"protocolVersion\":\"2025-06-18\","          \
+	"\"serverInfo\":{\"name\":\"ironcurtain\",\"version\":\"" IC_VERSION   \
+	"\"}}}\n"
+
+#define CALL(id, rest)                                                         \
+	"{" V ",\"id\":" id ",\"method\":\"tools/call\",\"params\":{" rest     \
+	"}}\n"
+#define BADP(id, text)                                                         \
+	"{\"error\":{\"code\":-32602,\"message\":\"Invalid params: " text      \
+	"\"},\"id\":" id "," V "}\n"
+
+/* The test's ends. */
+extern struct chan *policy, *audit, *back[2];
+extern uint64_t last_call;   /* id of the last CALL */
+extern char closed_why[256]; /* a channel that ended, and why */
+
+/* Servers "fs" and "fs__deep". */
+void set_up(void);
+void tear_down(void);
+/* Lets everything happen that can. */
+void turns(void);
+int connect_agent(void);
+void put(int fd, const char *text);
+/* What has come; "<end>" behind it when the connection is closed. */
+const char *get(int fd);
+const char *ask(int fd, const char *text);
+/* What peers were sent since: a line each. */
+const char *peers_saw(void);
+void send_result(struct chan *from, uint64_t id, bool error, const char *json);
+void send_answer(uint64_t id, const char *text);
+void send_tools(const char *text, bool complete);
+
+#endif
