@@ -164,6 +164,8 @@ value_pool_trim(struct value_pool *pool, void *mem, size_t had, size_t n)
 
 	had = (had + POOL_ALIGN - 1) & ~(POOL_ALIGN - 1);
 	n = (n + POOL_ALIGN - 1) & ~(POOL_ALIGN - 1);
+	if (n >= had)
+		return;
 	if (c->used < had || p != (uint8_t *)c->mem + (c->used - had)) {
 		/* The latest large piece is alone in the chunk behind. */
 		c = c->next;

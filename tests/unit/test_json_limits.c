@@ -192,6 +192,13 @@ test_first_duplicate(void)
 	buf_adds(&b, ",\"k10000\":1,\"k0\\u0039999\":1,\"k10006\":1}");
 	f = outcome(buf_span(&b));
 	ok(f.error == JSON_DUPLICATE && f.at == at, "first of three");
+	/* The first name loses its backslash, which makes room for '['. */
+	make_members(&b, 30, 10006, "");
+	memcpy(b.p + b.off, "[{\"", 3);
+	buf_adds(&b, ",{\"a\":1,\"a\":2");
+	f = outcome(buf_span(&b));
+	ok(f.error == JSON_DUPLICATE && f.at == b.len - 5, "in a small one "
+	    "after a large one");
 	buf_free(&b);
 }
 
