@@ -33,7 +33,7 @@ struct json_reader {
 int json_reader_fail(struct json_reader *, enum json_error, const uint8_t *at);
 /* The byte at r->p, or the end, cannot stand there: notes why; always -1. */
 int json_reader_unexpected(struct json_reader *);
-/* n more bytes of the encoded tree, for what begins at `at`: 0, or -1, noted. */
+/* n more bytes of the encoded tree, for what begins at `at`: 0, or -1. */
 int json_reader_count(struct json_reader *, size_t n, const uint8_t *at);
 
 /* The string whose quote is at r->p: 0 with its text, or -1 and noted. */
