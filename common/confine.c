@@ -29,6 +29,11 @@
 #include "unveil.h"
 
 #define CAPS_MAX 64
+/* uid 0 means nothing, and none of it can be turned back. */
+#define CAPS_LOCKED                                                            \
+	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |       \
+	    SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |          \
+	    SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
 static const struct {
 	uint32_t flag;
@@ -102,25 +107,6 @@ confine_early(void)
 	(void)sigprocmask(SIG_SETMASK, &empty, NULL);
 }
 
-/*
- * With fs.suid_dumpable=1 ("debug") a change of credentials turns dumpable
- * on, and a descriptor of /proc/PID/mem got in that moment reads for ever.
- */
-static bool
-creds_expose(void)
-{
-	char c = '0';
-	int fd;
-
-	fd = open("/proc/sys/fs/suid_dumpable", O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return false;
-	if (read(fd, &c, 1) != 1)
-		c = '0';
-	close(fd);
-	return c == '1';
-}
-
 /* What is refused is missing from the result; one does not take the others. */
 static uint32_t
 leave_namespaces(unsigned keep)
@@ -128,11 +114,6 @@ leave_namespaces(unsigned keep)
 	uint32_t want = 0, got = 0;
 	int all = 0;
 
-	if (creds_expose()) {
-		log_warnx("fs.suid_dumpable=1 exposes programs that change "
-			  "credentials: no namespaces; set it to 0");
-		return 0;
-	}
 	for (size_t i = 0; i < NNAMESPACES; i++) {
 		if (namespaces[i].ns == CLONE_NEWNET && keep & CONFINE_KEEP_NET)
 			continue;
@@ -216,6 +197,7 @@ caps_are_gone(void)
 {
 	struct __user_cap_header_struct hdr = {_LINUX_CAPABILITY_VERSION_3, 0};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	int in_set;
 
 	if (syscall(SYS_capget, &hdr, data) == -1)
 		return false;
@@ -224,13 +206,15 @@ caps_are_gone(void)
 			data[i].inheritable) != 0)
 			return false;
 	}
+	/* No ambient one is left without a permitted one. */
 	for (unsigned long cap = 0; cap < CAPS_MAX; cap++) {
-		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1 ||
-		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) ==
-			1)
+		in_set = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
+		if (in_set == -1)
+			break;
+		if (in_set != 0)
 			return false;
 	}
-	return true;
+	return prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) == CAPS_LOCKED;
 }
 
 /* Also with uid 0: no exec and no setuid brings one back. */
@@ -242,16 +226,11 @@ drop_caps(void)
 
 	/* Bounding set and securebits need CAP_SETPCAP: while we have it. */
 	for (unsigned long cap = 0; cap < CAPS_MAX; cap++) {
-		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
-			(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == -1)
+			break;
 	}
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	(void)prctl(PR_SET_SECUREBITS,
-	    SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
-		SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
-		SECBIT_NO_CAP_AMBIENT_RAISE |
-		SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
-	    0, 0, 0);
+	(void)prctl(PR_SET_SECUREBITS, CAPS_LOCKED, 0, 0, 0);
 	(void)syscall(SYS_capset, &hdr, data);
 	return caps_are_gone();
 }
@@ -319,7 +298,7 @@ apply_layers(const struct confine *c, struct confine_state *st)
 		return -1;
 	}
 	st->flags |= leave_namespaces(c->keep);
-	/* New credentials may have undone both. */
+	/* A kernel may undo both with new credentials; 6.18 does not. */
 	if (set_private() == -1) {
 		log_warn("cannot become private");
 		return -1;

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: ISC */
+/* What another process of the same uid can read of a secret. */
+#ifndef SECRET_OUTSIDER_H
+#define SECRET_OUTSIDER_H
+
+#include "secret.h"
+
+void test_secret_outsider(enum secret_kind);
+
+#endif
