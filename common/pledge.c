@@ -102,12 +102,11 @@ static const struct pledge_rule stdio_rules[] = {
 	CALL(exit_group, "end"),
 };
 
+/* Filled by write(): no ftruncate, no shared mapping, which auditd must lack. */
 static const struct pledge_rule memfd_rules[] = {
 	CALL1(memfd_create, IS_WITH(1, SEALABLE, NOEXEC_SEAL),
 	    "a value too large for a datagram"),
 	CALL1(fcntl, IS(1, F_ADD_SEALS), "sealed before it is sent"),
-	CALL(ftruncate, "its size"),
-	CALL2(mmap, WITHIN(2, DATA), IS(3, MAP_SHARED), "filled in place"),
 };
 
 static const struct pledge_rule accept_rules[] = {

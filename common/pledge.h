@@ -22,8 +22,9 @@ enum pledge_promise {
 			 * memory without PROT_EXEC, clocks, getrandom, exit;
 			 * of a received memfd: F_GET_SEALS, pledge_fstat, and
 			 * mmap(PROT_READ, MAP_PRIVATE), never MAP_SHARED */
-	PLEDGE_MEMFD,	/* memfd_create, seals, ftruncate, map shared: send
-			 * values too large for a datagram */
+	PLEDGE_MEMFD,	/* memfd_create, F_ADD_SEALS: send values too large
+			 * for a datagram; filled by write(), so no ftruncate
+			 * and no MAP_SHARED: auditd's log is open too */
 	PLEDGE_ACCEPT,	/* accept4 on a listener that was handed over */
 	PLEDGE_PAIR,	/* socketpair(AF_UNIX, SOCK_STREAM) */
 	PLEDGE_SHUTDOWN,	/* shutdown */

@@ -89,11 +89,24 @@ ONE(memfd_huge, syscall(SYS_memfd_create, "t",
 		    MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB))
 ONE(memfd_map, syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
 		   E.file, 0L))
-ONE(memfd_map_exec,
-    syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, E.file, 0L))
+ONE(memfd_map_exec, syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_EXEC,
+			MAP_SHARED, E.file, 0L))
 ONE(memfd_size, ftruncate(E.file, 4096))
 ONE(memfd_seal, fcntl(E.memfd, F_ADD_SEALS, F_SEAL_SEAL))
 ONE(memfd_flags, fcntl(E.memfd, F_SETFL, O_APPEND))
+
+/* As chan.c does it. */
+static int
+memfd_send(void)
+{
+	int fd;
+
+	fd = memfd_create("t", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd == -1 || write(fd, "x", 1) != 1 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK) == -1)
+		return errno;
+	return 0;
+}
 
 ONE(accept_born, accept4(E.listener, NULL, NULL, BORN))
 ONE(accept_inherit, accept4(E.listener, NULL, NULL, SOCK_NONBLOCK))
@@ -211,10 +224,11 @@ const struct promised promised[] = {
 	{PLEDGE_MEMFD, "memfd_create", memfd_plain, DONE},
 	{PLEDGE_MEMFD, "memfd_create, inherited", memfd_inherit, KILLED},
 	{PLEDGE_MEMFD, "memfd_create, huge", memfd_huge, KILLED},
-	{PLEDGE_MEMFD, "map shared", memfd_map, DONE},
+	{PLEDGE_MEMFD, "map shared", memfd_map, KILLED},
 	{PLEDGE_MEMFD, "map shared as code", memfd_map_exec, KILLED},
-	{PLEDGE_MEMFD, "ftruncate", memfd_size, DONE},
+	{PLEDGE_MEMFD, "ftruncate", memfd_size, KILLED},
 	{PLEDGE_MEMFD, "F_ADD_SEALS", memfd_seal, EPERM},
+	{PLEDGE_MEMFD, "fill and seal", memfd_send, DONE},
 	{PLEDGE_MEMFD, "F_SETFL", memfd_flags, KILLED},
 	{PLEDGE_ACCEPT, "accept4", accept_born, EAGAIN},
 	{PLEDGE_ACCEPT, "accept4, inherited", accept_inherit, KILLED},
