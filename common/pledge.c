@@ -102,7 +102,7 @@ static const struct pledge_rule stdio_rules[] = {
 	CALL(exit_group, "end"),
 };
 
-/* Filled by write(): no ftruncate, no shared mapping, which auditd must lack. */
+/* Filled by write(): auditd must have no ftruncate and no shared mapping. */
 static const struct pledge_rule memfd_rules[] = {
 	CALL1(memfd_create, IS_WITH(1, SEALABLE, NOEXEC_SEAL),
 	    "a value too large for a datagram"),
