@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Inside bench_tls_load: a connection of the client, non-blocking, that sends
+ * one request after another and reads the answers.
+ */
+#ifndef BENCH_TLS_H
+#define BENCH_TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <openssl/ssl.h>
+
+#include "bench.h"
+
+#define TLS_MAX_HEAD 16384U
+#define TLS_MAX_LINE 512U
+
+enum tls_phase {
+	TLS_CONNECT, /* the answer to CONNECT */
+	TLS_SHAKE,
+	TLS_SEND,
+	TLS_HEAD,
+	TLS_BODY,
+	TLS_IDLE,
+};
+
+enum tls_chunk {
+	CHUNK_SIZE,
+	CHUNK_DATA,
+	CHUNK_END, /* the line end after data */
+	CHUNK_TRAILER,
+};
+
+/* Where connections go, and what each of them asks for. */
+struct tls_target {
+	const char *unix_path; /* or NULL: port on 127.0.0.1 */
+	uint16_t port;
+	const char *host;
+	SSL_CTX *ctx;
+	char connect[512];
+	size_t connect_len;
+	char *request;
+	size_t request_len;
+};
+
+struct tls_conn {
+	const struct tls_target *target;
+	int fd;
+	SSL *ssl;
+	enum tls_phase phase;
+	size_t sent;
+	char in[TLS_MAX_HEAD];
+	size_t have;
+	unsigned status;
+	bool chunked;
+	enum tls_chunk chunk;
+	uint64_t left, digits; /* of the body or chunk */
+	uint64_t bytes;        /* of the body, so far */
+	uint64_t begun;
+	char line[TLS_MAX_LINE]; /* of an event stream */
+	size_t line_len;
+	/* Called with the time in each event; may be NULL. */
+	void (*event)(struct tls_conn *, uint64_t written);
+	uint64_t events;
+};
+
+/* Opens the connection and says CONNECT where that is the way. Exits when
+ * that fails. The connection sends its request as soon as it can. */
+void tls_open(struct tls_conn *, const struct tls_target *, int epoll_fd);
+void tls_close(struct tls_conn *);
+/* The next request on it, once an answer is complete. */
+void tls_again(struct tls_conn *);
+/* Goes on as far as it can. 1: an answer is complete, 0: not yet. Exits with
+ * the reason when the connection fails. */
+int tls_step(struct tls_conn *);
+
+#endif
