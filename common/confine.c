@@ -266,17 +266,24 @@ set_limits(const struct confine_limits *l)
 }
 
 static int
-apply_landlock(unsigned keep, struct confine_state *st)
+apply_landlock(const struct confine *c, struct confine_state *st)
 {
 	/*
 	 * dialerd connects: only the right to bind is taken from it. Its
 	 * ports are screened by itself; a rule for each would add nothing
 	 * against addresses, which Landlock does not know.
 	 */
-	static const struct unveil_path outbound = {-1, UNVEIL_CONNECT};
+	struct unveil_path paths[CONFINE_MAX_UNVEIL + 1];
+	size_t n = 0;
 	int abi;
 
-	abi = unveil_apply(&outbound, keep & CONFINE_KEEP_NET ? 1 : 0);
+	while (n < c->nunveil && n < CONFINE_MAX_UNVEIL) {
+		paths[n] = c->unveil[n];
+		n++;
+	}
+	if (c->keep & CONFINE_KEEP_NET)
+		paths[n++] = (struct unveil_path){-1, UNVEIL_CONNECT};
+	abi = unveil_apply(paths, n);
 	if (abi == -1) {
 		log_warn("Landlock refused; needs Linux 5.13 or later built "
 			 "with CONFIG_SECURITY_LANDLOCK, and \"landlock\" in "
@@ -311,7 +318,7 @@ apply_layers(const struct confine *c, struct confine_state *st)
 		log_warn("no_new_privs refused");
 		return -1;
 	}
-	if (apply_landlock(c->keep, st) == -1)
+	if (apply_landlock(c, st) == -1)
 		return -1;
 	if (set_limits(&c->limits) == -1) {
 		log_warn("rlimits refused");

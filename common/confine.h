@@ -25,11 +25,18 @@ struct confine_limits {
 	uint64_t memlock;
 };
 
+struct unveil_path;
+
 struct confine {
 	unsigned keep;			/* enum confine_keep bits */
 	struct confine_limits limits;
 	struct pledge pledge;
+	/* What stays readable: nothing in a worker; unveil.h. */
+	const struct unveil_path *unveil;
+	size_t nunveil;			/* at most CONFINE_MAX_UNVEIL */
 };
+
+#define CONFINE_MAX_UNVEIL 16U
 
 /* What is in force, as HELLO and icctl doctor report it. */
 enum confine_flag {

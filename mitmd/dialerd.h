@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dialerd's inside.  A dial is one connection that a keyd asked for: its
+ * target is resolved (or is an address already), every address is screened,
+ * and the first that answers is handed over.
+ */
+#ifndef DIALERD_H
+#define DIALERD_H
+
+#include <sys/queue.h>
+
+#include <netinet/in.h>
+
+#include "dialerd_screen.h"
+#include "worker.h"
+
+#define DIALERD_MAX_ADDRS	8U	/* of a name; more are not tried */
+#define DIALERD_MAX_ACTIVE	128U	/* connecting at once, of all keyds */
+#define DIALERD_MAX_QUEUED	1024U	/* of one keyd */
+#define DIALERD_STAGGER_MS	250U
+#define DIALERD_CONNECT_MS	10000U
+#define DIALERD_RESOLVE_MS	20000U
+#define DIALERD_TIMERS		(DIALERD_MAX_ACTIVE + PROTO_MAX_PROVIDERS + 8U)
+
+union addr {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+enum dial_state {
+	DIAL_QUEUED,		/* for its name, or for its turn */
+	DIAL_CONNECTING,
+};
+
+struct dial;
+
+struct attempt {
+	int fd;
+	struct loop_io io;
+	unsigned addr;		/* index */
+	struct dial *d;
+};
+
+struct dial {
+	TAILQ_ENTRY(dial) entry;
+	enum dial_state state;
+	bool dead;
+	unsigned key;		/* the keyd, and its target */
+	uint32_t id;
+	bool resolved;
+	union addr addrs[DIALERD_MAX_ADDRS];
+	unsigned naddrs, next;	/* next: to be tried */
+	struct attempt attempts[DIALERD_MAX_ADDRS];
+	unsigned running;
+	uint64_t deadline;
+	struct loop_timer timer;
+	const char *why;	/* of the latest failure */
+};
+TAILQ_HEAD(dials, dial);
+
+struct target {
+	bool set;
+	char host[254];
+	uint16_t port;
+	bool private_ok;
+	bool literal;
+	union addr addr;	/* literal */
+	bool asking;		/* the resolver works on it */
+	struct loop_timer timer;
+	uint32_t last;		/* id that its keyd gave */
+	unsigned queued;
+};
+
+struct dialerd_env {
+	struct worker w;
+	int resolver;		/* -1: has ended */
+	struct loop_io resolver_io;
+	struct target targets[PROTO_MAX_PROVIDERS];
+	struct dials dials, dead_dials;
+	unsigned active;
+};
+
+extern struct dialerd_env dialerd_env;
+
+/* dialerd_serve.c */
+void dialerd_serve(void) __attribute__((noreturn));
+
+/* dialerd_dial.c */
+int dialerd_dial(struct chan *, const union proto_any *, int fd);
+/* What a name leads to; n == 0: why. For all who wait for it. */
+void dial_resolved(unsigned target, const union addr *, unsigned n,
+    const char *why);
+/* Starts what may be started. */
+void dial_next(void);
+/* The keyd is gone. */
+void dial_drop(unsigned key);
+void dial_reap(void);
+
+/* dialerd_resolve.c */
+void resolve_fork(void);	/* before lock-down */
+/* Once, at START: the names there will ever be. */
+void resolve_start(void);
+void resolve_ask(unsigned target);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Connecting, happy eyeballs in short (RFC 8305): the families take turns, a
+ * new address every 250 ms or when one failed, the first that connects wins.
+ * Addresses come from the resolver child and are screened here, all of them
+ * before any is used: a name that leads anywhere it should not is not used.
+ */
+#include "dialerd.h"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static void dial_late(struct loop_timer *);
+static void dial_ready(struct loop_io *, uint32_t);
+
+static void
+attempt_end(struct attempt *a)
+{
+	if (a->fd == -1)
+		return;
+	loop_del(&dialerd_env.w.loop, &a->io);
+	close(a->fd);
+	a->fd = -1;
+	a->d->running--;
+}
+
+static void
+dial_end(struct dial *d)
+{
+	struct dialerd_env *e = &dialerd_env;
+
+	for (unsigned i = 0; i < DIALERD_MAX_ADDRS; i++)
+		attempt_end(&d->attempts[i]);
+	loop_timer_clear(&e->w.loop, &d->timer);
+	if (d->state == DIAL_CONNECTING)
+		e->active--;
+	e->targets[d->key].queued--;
+	d->dead = true;
+	TAILQ_REMOVE(&e->dials, d, entry);
+	TAILQ_INSERT_TAIL(&e->dead_dials, d, entry);
+}
+
+static void
+dial_fail(struct dial *d, const char *why)
+{
+	struct msg_DIAL_FAIL m = {.id = d->id, .text = span_str(why)};
+
+	worker_send(&dialerd_env.w, ROLE_KEY, d->key, MSG_DIAL_FAIL, &m, -1);
+	dial_end(d);
+}
+
+static void
+dial_won(struct dial *d, struct attempt *a)
+{
+	const union addr *addr = &d->addrs[a->addr];
+	struct msg_DIALED m = {.id = d->id};
+	char text[INET6_ADDRSTRLEN + 8], host[INET6_ADDRSTRLEN];
+	const void *raw = &addr->in.sin_addr;
+	int fd = a->fd;
+
+	if (addr->sa.sa_family == AF_INET6)
+		raw = &addr->in6.sin6_addr;
+	if (inet_ntop(addr->sa.sa_family, raw, host, sizeof(host)) == NULL)
+		host[0] = '\0';
+	snprintf(text, sizeof(text),
+	    addr->sa.sa_family == AF_INET6 ? "[%s]:%u" : "%s:%u", host,
+	    dialerd_env.targets[d->key].port);
+	m.address = span_str(text);
+	/* Out of our loop before it is another process's. */
+	loop_del(&dialerd_env.w.loop, &a->io);
+	a->fd = -1;
+	d->running--;
+	worker_send(&dialerd_env.w, ROLE_KEY, d->key, MSG_DIALED, &m, fd);
+	dial_end(d);
+}
+
+/* A socket on its way; -1: this address is out, d->why says why. */
+static int
+dial_try(struct dial *d, unsigned n)
+{
+	struct attempt *a = &d->attempts[n];
+	const union addr *addr = &d->addrs[n];
+	socklen_t len;
+	int one = 1;
+
+	len = addr->sa.sa_family == AF_INET6 ? sizeof(addr->in6)
+					     : sizeof(addr->in);
+	a->fd = socket(addr->sa.sa_family,
+	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (a->fd == -1) {
+		d->why = strerror(errno);
+		return -1;
+	}
+	a->addr = n;
+	a->d = d;
+	d->running++;
+	(void)setsockopt(a->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	(void)setsockopt(a->fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	if (connect(a->fd, &addr->sa, len) == -1 && errno != EINPROGRESS) {
+		d->why = strerror(errno);
+		attempt_end(a);
+		return -1;
+	}
+	if (loop_add(&dialerd_env.w.loop, &a->io, a->fd, EPOLLOUT, dial_ready,
+	    a) == -1) {
+		d->why = "out of memory";
+		attempt_end(a);
+		return -1;
+	}
+	return 0;
+}
+
+/* Tries the next address; fails the dial when there is none left. */
+static void
+dial_step(struct dial *d)
+{
+	uint64_t now = loop_now(&dialerd_env.w.loop), wait;
+
+	while (d->next < d->naddrs && dial_try(d, d->next++) == -1)
+		;
+	if (d->running == 0) {
+		dial_fail(d, d->why);
+		return;
+	}
+	wait = d->deadline > now ? d->deadline - now : 0;
+	if (d->next < d->naddrs && wait > DIALERD_STAGGER_MS)
+		wait = DIALERD_STAGGER_MS;
+	loop_timer_set(&dialerd_env.w.loop, &d->timer, wait, dial_late, d);
+}
+
+static void
+dial_late(struct loop_timer *t)
+{
+	struct dial *d = t->arg;
+
+	if (loop_now(&dialerd_env.w.loop) >= d->deadline)
+		dial_fail(d, "no answer within 10 seconds");
+	else
+		dial_step(d);
+	dial_next();
+}
+
+static void
+dial_ready(struct loop_io *io, uint32_t events)
+{
+	struct attempt *a = io->arg;
+	struct dial *d = a->d;
+	socklen_t len = sizeof(int);
+	int error = 0;
+
+	(void)events;
+	if (getsockopt(a->fd, SOL_SOCKET, SO_ERROR, &error, &len) == -1)
+		error = errno;
+	if (error == 0) {
+		dial_won(d, a);
+	} else {
+		d->why = strerror(error);
+		attempt_end(a);
+		dial_step(d);
+	}
+	dial_next();
+}
+
+static void
+dial_begin(struct dial *d)
+{
+	struct dialerd_env *e = &dialerd_env;
+
+	d->state = DIAL_CONNECTING;
+	d->deadline = loop_now(&e->w.loop) + DIALERD_CONNECT_MS;
+	e->active++;
+	dial_step(d);
+}
+
+void
+dial_next(void)
+{
+	struct dialerd_env *e = &dialerd_env;
+	struct dial *d, *next;
+
+	for (d = TAILQ_FIRST(&e->dials); d != NULL; d = next) {
+		next = TAILQ_NEXT(d, entry);
+		if (e->active >= DIALERD_MAX_ACTIVE)
+			return;
+		if (d->state == DIAL_QUEUED && d->resolved)
+			dial_begin(d);
+	}
+}
+
+/* The families take turns, the resolver's first choice first. */
+static void
+dial_order(struct dial *d, const union addr *addrs, unsigned n)
+{
+	sa_family_t want = addrs[0].sa.sa_family;
+	bool taken[DIALERD_MAX_ADDRS] = {false};
+	unsigned pick;
+
+	for (unsigned i = 0; i < n; i++) {
+		pick = n;
+		for (unsigned j = 0; j < n; j++) {
+			if (taken[j])
+				continue;
+			if (pick == n || (addrs[j].sa.sa_family == want &&
+			    addrs[pick].sa.sa_family != want))
+				pick = j;
+		}
+		taken[pick] = true;
+		d->addrs[i] = addrs[pick];
+		want = addrs[pick].sa.sa_family == AF_INET ? AF_INET6 : AF_INET;
+	}
+	d->naddrs = n;
+	d->resolved = true;
+}
+
+/* NULL, or why these addresses are not used: text that stays. */
+static const char *
+dial_screen(const struct target *t, const union addr *addrs, unsigned n)
+{
+	static char text[128];
+	const char *what;
+
+	for (unsigned i = 0; i < n; i++) {
+		what = screen_address(&addrs[i].sa, t->private_ok);
+		if (what == NULL)
+			continue;
+		snprintf(text, sizeof(text),
+		    "the name leads to %s, which is not allowed", what);
+		return text;
+	}
+	return NULL;
+}
+
+void
+dial_resolved(unsigned target, const union addr *addrs, unsigned n,
+    const char *why)
+{
+	struct dialerd_env *e = &dialerd_env;
+	struct dial *d, *next;
+
+	if (n != 0)
+		why = dial_screen(&e->targets[target], addrs, n);
+	for (d = TAILQ_FIRST(&e->dials); d != NULL; d = next) {
+		next = TAILQ_NEXT(d, entry);
+		if (d->key != target || d->resolved)
+			continue;
+		if (why != NULL)
+			dial_fail(d, why);
+		else
+			dial_order(d, addrs, n);
+	}
+	dial_next();
+}
+
+int
+dialerd_dial(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct dialerd_env *e = &dialerd_env;
+	unsigned key = chan_index(c);
+	struct target *t;
+	struct dial *d;
+
+	(void)fd;
+	if (key >= PROTO_MAX_PROVIDERS || !e->targets[key].set)
+		return chan_violation(c, "keyd %u has no target", key);
+	t = &e->targets[key];
+	if (msg->DIAL.id <= t->last || t->queued >= DIALERD_MAX_QUEUED)
+		return chan_violation(c, "DIAL repeated, or too many");
+	t->last = msg->DIAL.id;
+	if ((d = calloc(1, sizeof(*d))) == NULL)
+		fatal("calloc");
+	d->key = key;
+	d->id = msg->DIAL.id;
+	d->why = "no address";
+	for (unsigned i = 0; i < DIALERD_MAX_ADDRS; i++) {
+		d->attempts[i].fd = -1;
+		d->attempts[i].io.fd = -1;
+	}
+	t->queued++;
+	TAILQ_INSERT_TAIL(&e->dials, d, entry);
+	if (t->literal)
+		dial_resolved(key, &t->addr, 1, NULL);
+	else
+		resolve_ask(key);
+	return 0;
+}
+
+void
+dial_drop(unsigned key)
+{
+	struct dial *d, *next;
+
+	for (d = TAILQ_FIRST(&dialerd_env.dials); d != NULL; d = next) {
+		next = TAILQ_NEXT(d, entry);
+		if (d->key == key)
+			dial_end(d);
+	}
+}
+
+void
+dial_reap(void)
+{
+	struct dial *d;
+
+	while ((d = TAILQ_FIRST(&dialerd_env.dead_dials)) != NULL) {
+		TAILQ_REMOVE(&dialerd_env.dead_dials, d, entry);
+		free(d);
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dialerd: connects to providers and hands the sockets to the keyd that asked.
+ * It holds the list of targets, one for each keyd, and a resolver child that
+ * it forked before it locked itself.  It is sent an index by a keyd and
+ * addresses by its child; it must never see a credential, a request or a byte
+ * of what travels on the sockets that it makes.
+ */
+#include "dialerd.h"
+
+static const enum pledge_promise dialerd_promises[] = {
+    PLEDGE_STDIO,
+    PLEDGE_DIAL,
+};
+
+static const struct confine dialerd_confine = {
+    .keep = CONFINE_KEEP_NET,
+    .limits =
+	{
+	    .nofile = DIALERD_MAX_ACTIVE * DIALERD_MAX_ADDRS + 64,
+	    .fsize = 0,
+	    .data = 128U << 20,
+	    .memlock = 0,
+	},
+    .pledge =
+	{
+	    .promises = dialerd_promises,
+	    .npromises =
+		sizeof(dialerd_promises) / sizeof(dialerd_promises[0]),
+	},
+};
+
+struct dialerd_env dialerd_env;
+
+int
+main(void)
+{
+	worker_init(&dialerd_env.w, ROLE_DIAL, &dialerd_confine, resolve_fork,
+	    DIALERD_TIMERS);
+	dialerd_serve();
+}

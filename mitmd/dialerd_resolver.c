@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The resolver child: asks libc for the names that it was told, nothing else.
+ * It reads name servers' answers with libc's parser, so it is expected to
+ * fall one day: it holds no secret, sees resolver configuration and libraries
+ * only, and can say nothing but addresses.
+ */
+#include "dialerd_resolver.h"
+
+#include <linux/netlink.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <seccomp.h>
+
+#include "confine.h"
+#include "log.h"
+#include "unveil.h"
+
+#define N(table) (sizeof(table) / sizeof((table)[0]))
+
+/* clang-format off */
+#define ANY(name, why) {.nr = SCMP_SYS(name), .reason = (why)}
+#define ONE(name, i, m, v, why)						\
+	{.nr = SCMP_SYS(name), .nargs = 1, .arg = {{(i), (m), (v)}},	\
+	    .reason = (why)}
+#define NO(name, i, m, v, e, why)					\
+	{.nr = SCMP_SYS(name), .nargs = 1, .arg = {{(i), (m), (v)}},	\
+	    .reason = (why), .error = (e)}
+#define INT 0xffffffffULL
+/* O_RDONLY, with what does not write. */
+#define READS (INT & ~(uint64_t)(O_CLOEXEC | O_NONBLOCK | O_DIRECTORY |	\
+	O_LARGEFILE | O_NOFOLLOW | O_NOCTTY))
+#define KINDS (~(uint64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK) & INT)
+
+static const struct pledge_rule resolver_rules[] = {
+	/* files: /etc, and the modules that nsswitch.conf names */
+	ONE(openat, 2, READS, 0, "resolver configuration, modules"),
+	ONE(open, 1, READS, 0, "the same, as older libraries say it"),
+	ANY(newfstatat, "is resolv.conf still the same"),
+	ANY(stat, "the same"),
+	ANY(lstat, "the same"),
+	ANY(statx, "the same"),
+	ANY(access, "the same"),
+	ANY(faccessat, "the same"),
+	ANY(faccessat2, "the same"),
+	ANY(readlink, "the same"),
+	ANY(readlinkat, "the same"),
+	ANY(pread64, "headers of modules"),
+	ANY(lseek, "stdio"),
+	ANY(getdents64, "drop-in directories"),
+	ONE(mmap, 2, INT & ~(uint64_t)(PROT_READ | PROT_EXEC), 0, "modules"),
+	ONE(mmap, 2, INT & ~(uint64_t)(PROT_READ | PROT_WRITE), 0, "modules"),
+	/* name servers */
+	ONE(socket, 0, INT, AF_INET, "UDP, and TCP for long answers"),
+	ONE(socket, 0, INT, AF_INET6, "the same"),
+	NO(socket, 0, INT, AF_UNIX, EACCES, "nscd, resolved: done without"),
+	NO(socket, 0, INT, AF_NETLINK, EACCES, "own addresses: done without"),
+	ANY(connect, "name servers"),
+	ANY(bind, "source ports"),
+	ONE(sendto, 3, INT & ~(uint64_t)MSG_NOSIGNAL, 0, "queries"),
+	ONE(sendmmsg, 3, INT & ~(uint64_t)MSG_NOSIGNAL, 0, "A and AAAA at once"),
+	ANY(recvfrom, "answers"),
+	ANY(recvmsg, "answers"),
+	ANY(recvmmsg, "answers"),
+	ANY(poll, "waiting for them"),
+	ANY(ppoll, "the same"),
+	ANY(setsockopt, "IP_RECVERR"),
+	ANY(getsockopt, "errors"),
+	ANY(getsockname, "order of addresses (RFC 6724)"),
+	ANY(getpeername, "the same"),
+	ONE(ioctl, 1, INT, FIONREAD, "size of an answer"),
+	/* about itself */
+	ANY(uname, "the name of this machine"),
+	ANY(sysinfo, "qsort"),
+	ANY(getuid, "modules"),
+	ANY(geteuid, "modules"),
+	ANY(getgid, "modules"),
+	ANY(getegid, "modules"),
+	ANY(gettid, "locks"),
+	ANY(fcntl, "modules"),
+	ANY(clock_nanosleep, "back-off"),
+	ANY(sched_yield, "locks"),
+	ANY(prlimit64, "modules; the limits are hard"),
+	ANY(rt_sigaction, "modules"),
+};
+/* clang-format on */
+
+static const enum pledge_promise resolver_promises[] = {PLEDGE_STDIO};
+
+static const struct {
+	const char *path;
+	uint64_t access;
+} resolver_view[] = {
+    {"/etc", UNVEIL_READ},
+    {"/run/systemd/resolve", UNVEIL_READ},
+    {"/run/resolvconf", UNVEIL_READ},
+    {"/run/NetworkManager", UNVEIL_READ},
+    {"/run/connman", UNVEIL_READ},
+    {"/usr", UNVEIL_READ | UNVEIL_EXEC},
+    {"/lib", UNVEIL_READ | UNVEIL_EXEC},
+    {"/lib64", UNVEIL_READ | UNVEIL_EXEC},
+};
+
+static void
+resolver_lock(void)
+{
+	struct unveil_path view[N(resolver_view)];
+	struct confine confine = {
+	    .keep = CONFINE_KEEP_NET | CONFINE_KEEP_ROOT,
+	    .limits = {.nofile = 64, .fsize = 0, .data = 64U << 20},
+	    .pledge = {resolver_promises, N(resolver_promises), resolver_rules,
+		N(resolver_rules)},
+	    .unveil = view,
+	};
+	struct confine_state state;
+	int fd;
+
+	for (size_t i = 0; i < N(resolver_view); i++) {
+		fd = open(resolver_view[i].path, O_PATH | O_CLOEXEC);
+		if (fd == -1)
+			continue;
+		view[confine.nunveil++] =
+		    (struct unveil_path){fd, resolver_view[i].access};
+	}
+	if (confine_apply(&confine, &state) == -1)
+		fatalx("resolver: not confined");
+	for (size_t i = 0; i < confine.nunveil; i++)
+		close(view[i].fd);
+}
+
+/* All that was inherited but the pair and the log. */
+static void
+resolver_close(int fd)
+{
+	if (fd != STDERR_FILENO + 1) {
+		if (dup3(fd, STDERR_FILENO + 1, O_CLOEXEC) == -1)
+			fatal("resolver");
+	}
+	if (close_range(STDERR_FILENO + 2, ~0U, 0) == -1)
+		fatal("resolver");
+}
+
+static void
+resolver_look_up(const char *name, struct resolver_answer *a)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list, *ai;
+	const struct sockaddr_in *in;
+	const struct sockaddr_in6 *in6;
+
+	if (getaddrinfo(name, NULL, &hints, &list) != 0)
+		return;
+	for (ai = list; ai != NULL && a->n < DIALERD_MAX_ADDRS;
+	     ai = ai->ai_next) {
+		if (ai->ai_family == AF_INET) {
+			in = (const struct sockaddr_in *)(const void *)
+				 ai->ai_addr;
+			memcpy(a->addr[a->n], &in->sin_addr, 4);
+		} else if (ai->ai_family == AF_INET6) {
+			in6 = (const struct sockaddr_in6 *)(const void *)
+				  ai->ai_addr;
+			memcpy(a->addr[a->n], &in6->sin6_addr, 16);
+		} else {
+			continue;
+		}
+		a->family[a->n++] = (uint16_t)ai->ai_family;
+	}
+	freeaddrinfo(list);
+}
+
+void
+resolver_run(int fd)
+{
+	static char names[PROTO_MAX_PROVIDERS][254];
+	struct resolver_answer answer;
+	struct resolver_ask ask;
+	ssize_t n;
+
+	resolver_close(fd);
+	fd = STDERR_FILENO + 1;
+	resolver_lock();
+	for (;;) {
+		n = recv(fd, &ask, sizeof(ask), 0);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n != (ssize_t)sizeof(ask) ||
+		    ask.index >= PROTO_MAX_PROVIDERS ||
+		    memchr(ask.name, '\0', sizeof(ask.name)) == NULL)
+			_exit(0);
+		if (ask.name[0] != '\0') {
+			/* Once: whoever breaks dialerd later adds none. */
+			if (names[ask.index][0] != '\0')
+				_exit(1);
+			memcpy(names[ask.index], ask.name, sizeof(ask.name));
+			continue;
+		}
+		answer = (struct resolver_answer){.index = ask.index};
+		if (names[ask.index][0] != '\0')
+			resolver_look_up(names[ask.index], &answer);
+		if (send(fd, &answer, sizeof(answer), MSG_NOSIGNAL) == -1)
+			_exit(0);
+	}
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dialerd's messages: the targets before START, one DIAL after the other from
+ * then on.  Which target a keyd means is decided by the channel it asks on.
+ */
+#include "dialerd.h"
+
+#include <arpa/inet.h>
+
+#include "log.h"
+
+static bool
+serve_literal(struct target *t)
+{
+	t->addr = (union addr){.in6 = {0}};
+	if (inet_pton(AF_INET, t->host, &t->addr.in.sin_addr) == 1) {
+		t->addr.sa.sa_family = AF_INET;
+		t->addr.in.sin_port = htons(t->port);
+		return true;
+	}
+	if (inet_pton(AF_INET6, t->host, &t->addr.in6.sin6_addr) == 1) {
+		t->addr.sa.sa_family = AF_INET6;
+		t->addr.in6.sin6_port = htons(t->port);
+		return true;
+	}
+	return false;
+}
+
+static int
+serve_target(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_TARGET *m = &msg->TARGET;
+	struct target *t = &dialerd_env.targets[m->index];
+
+	(void)fd;
+	if (t->set)
+		return chan_violation(c, "TARGET %u twice", m->index);
+	if (m->port == 0 || m->host.len == 0 ||
+	    span_copy(m->host, t->host, sizeof(t->host)) == -1)
+		return chan_violation(c, "TARGET %u is impossible", m->index);
+	t->port = m->port;
+	t->private_ok = m->private_ok != 0;
+	t->literal = serve_literal(t);
+	t->set = true;
+	return 0;
+}
+
+static const struct chan_handler serve_handlers[] = {
+    {MSG_TARGET, serve_target},
+    {MSG_DIAL, dialerd_dial},
+};
+
+static void
+serve_lost(enum role role, unsigned index)
+{
+	log_info("%s %u is gone", role_name(role), index);
+	if (role == ROLE_KEY)
+		dial_drop(index);
+}
+
+static void
+serve_after(void *arg)
+{
+	(void)arg;
+	dial_reap();
+}
+
+void
+dialerd_serve(void)
+{
+	struct dialerd_env *e = &dialerd_env;
+
+	TAILQ_INIT(&e->dials);
+	TAILQ_INIT(&e->dead_dials);
+	e->w.start = resolve_start;
+	e->w.lost = serve_lost;
+	e->w.loop.after = serve_after;
+	worker_serve(&e->w, serve_handlers,
+	    sizeof(serve_handlers) / sizeof(serve_handlers[0]));
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * keyd's inside.  A stream is mitmd's one connection to us for one agent
+ * connection; an exchange is one request on it that auditd released, with its
+ * answer; an upstream is one connection to the provider, which serves one
+ * exchange at a time.  Streams and upstreams that are over are marked dead at
+ * once and freed when the loop's batch is done, so that no callback holds one
+ * that is gone.
+ */
+#ifndef KEYD_H
+#define KEYD_H
+
+#include <sys/queue.h>
+
+#include <openssl/ssl.h>
+
+#include "buf.h"
+#include "keyd_reply.h"
+#include "keyd_scrub.h"
+#include "provider.h"
+#include "secret.h"
+#include "stream.h"
+#include "worker.h"
+
+#define KEYD_MAX_STREAMS	512U
+#define KEYD_MAX_UPS		(KEYD_MAX_STREAMS + 8U)
+#define KEYD_MAX_HEAD		16384U	/* one TLS record */
+#define KEYD_OUT_SOFT		(128U << 10)	/* then the provider waits */
+#define KEYD_OUT_MAX		(1U << 20)	/* SOFT, one more read, frames */
+#define KEYD_MAX_ALARMS		1000U	/* a session */
+/* Deadlines, ms. */
+#define KEYD_DIAL_MS		40000U	/* dialerd has its own, shorter ones */
+#define KEYD_TLS_MS		10000U
+#define KEYD_IDLE_MS		15000U
+#define KEYD_STALL_MS		600000U
+#define KEYD_TIMERS		(KEYD_MAX_UPS + 8U)
+
+struct stream;
+
+enum up_state {
+	UP_DIALING,		/* dialerd works on it */
+	UP_TLS,			/* handshake */
+	UP_IDLE,		/* ready; may be a spare */
+	UP_BUSY,		/* serves stream->x */
+};
+
+struct up {
+	TAILQ_ENTRY(up) entry;
+	enum up_state state;
+	bool dead;
+	uint32_t dial;		/* id of the DIAL */
+	int fd;
+	struct loop_io io;
+	struct loop_timer timer;
+	SSL *ssl;		/* NULL: plain HTTP */
+	bool tls_writes;	/* the handshake waits to write */
+	bool full;		/* a write waits for room */
+	bool more;		/* to be read, though the socket may be empty */
+	uint64_t progress;	/* loop_now() of the latest */
+	struct stream *s;	/* UP_BUSY */
+};
+TAILQ_HEAD(ups, up);
+
+/* A REQUEST_GO, kept until its head was sent. */
+struct request {
+	uint32_t exchange;
+	unsigned route, kind;
+	uint64_t length;
+	struct span path, query, headers;	/* in mem */
+	uint8_t *mem;
+	size_t size;
+};
+
+enum exchange_state {
+	EXCHANGE_NONE,
+	EXCHANGE_WAIT,		/* for an upstream */
+	EXCHANGE_ON,		/* has one */
+	EXCHANGE_DRAIN,		/* answered; the rest of the body is dropped */
+};
+
+struct exchange {
+	enum exchange_state state;
+	struct request req;
+	uint64_t counted;	/* body bytes that mitmd sent */
+	uint64_t sent;		/* of them, taken by the upstream */
+	size_t head_sent;
+	bool head_done;
+	bool deaf;		/* upstream takes no more; its answer may come */
+	bool answered;		/* a byte of the answer came */
+	bool sent_whole;	/* before that the request was complete */
+	bool retried;
+	struct up *up;
+	struct reply reply;
+};
+
+struct stream {
+	TAILQ_ENTRY(stream) entry;
+	TAILQ_ENTRY(stream) wait;	/* EXCHANGE_WAIT */
+	uint32_t id;
+	bool dead;
+	bool closing;		/* FAIL said: closes when `out` is empty */
+	int fd;
+	struct loop_io io;
+	uint32_t last;		/* exchange */
+	uint8_t fhead[STREAM_HEADER];
+	size_t fhave;
+	uint32_t fleft;		/* of a BODY frame */
+	struct buf pend;	/* body not yet taken by the upstream */
+	struct buf out;		/* frames not yet taken by mitmd */
+	struct exchange x;
+	bool has_next;		/* while it drains */
+	struct request next;
+};
+TAILQ_HEAD(streams, stream);
+
+struct keyd_env {
+	struct worker w;
+	/* configuration */
+	struct provider *provider;
+	unsigned index;
+	char host[254], prefix[1025];
+	uint16_t port;
+	bool configured, tls, reuse;
+	uint8_t *roots;		/* PEM, until it is needed */
+	size_t roots_len;
+	bool rooted;		/* ROOTS came, or are not needed */
+	SSL_CTX *ctx;
+	SSL_SESSION *session;	/* the latest that the provider gave */
+	/* the credential */
+	struct secret *key, *forms, *head;
+	size_t cap;		/* of a credential */
+	struct scrub scrub;
+	int key_fd;
+	struct loop_io key_io;
+	bool loaded, locked;
+	/* work */
+	struct streams streams, waiting, dead_streams;
+	struct ups ups, dead_ups;
+	unsigned nstreams, nups, alarms;
+	uint32_t dial;		/* last id */
+	struct buf scratch;	/* frames of this turn */
+};
+
+extern struct keyd_env keyd_env;
+
+/* keyd_serve.c */
+void keyd_serve(void) __attribute__((noreturn));
+
+/* keyd_secret.c */
+void keyd_secret_prepare(void);		/* before lock-down */
+int keyd_secret(struct chan *, const union proto_any *, int fd);
+int keyd_unlock(struct chan *, const union proto_any *, int fd);
+/* The credential came back: nothing more is sent with it. */
+void keyd_lock(void);
+void keyd_alarm(const char *kind, const char *text);
+
+/* keyd_stream.c */
+int keyd_stream_open(struct chan *, const union proto_any *, int fd);
+struct stream *stream_find(uint32_t id);
+void stream_free(struct stream *);
+void stream_watch(struct stream *);
+/* What waits for mitmd; -1: the stream is gone. */
+int stream_flush(struct stream *);
+/* Frames of this turn go here; stream_commit sends them. */
+struct buf *stream_begin(struct stream *);
+int stream_commit(struct stream *);
+/* Takes body frames: 1 some, 0 none there, -1 the stream is gone. */
+int stream_read(struct stream *);
+
+/* keyd_request.c: the second lock */
+int keyd_request(struct chan *, const union proto_any *, int fd);
+/* A copy that outlives its message. -1 ENOMEM. */
+int request_copy(struct request *, const struct msg_REQUEST_GO *,
+    unsigned kind);
+void request_free(struct request *);
+
+/* keyd_exchange.c */
+/* Takes the request. */
+void exchange_begin(struct stream *, struct request *);
+/* EXCHANGE_END for one that came to nothing. */
+void exchange_never(uint32_t stream, uint32_t exchange, const char *error);
+void exchange_on(struct stream *, struct up *);
+void exchange_push(struct stream *);	/* request, towards the provider */
+void exchange_pull(struct stream *);	/* answer, towards mitmd */
+void exchange_fail(struct stream *, enum keyd_fail, const char *detail);
+/* mitmd closed the stream. */
+void exchange_abort(struct stream *, const char *detail);
+/* The rest of a dropped body is through. */
+void exchange_drained(struct stream *);
+/* May body bytes be read from the stream now? */
+bool exchange_takes(const struct stream *);
+/* The stream goes: everything that hangs on it. */
+void exchange_clear(struct stream *);
+
+/* keyd_upstream.c */
+int keyd_dialed(struct chan *, const union proto_any *, int fd);
+int keyd_dial_fail(struct chan *, const union proto_any *, int fd);
+/* An upstream for s now, or when there is one. */
+void up_want(struct stream *);
+void up_unwant(struct stream *);
+/* The exchange is over; again: it may serve another one. */
+void up_release(struct up *, bool again);
+void up_watch(struct up *);
+/* Dials what is needed; fails who cannot be served. */
+void up_balance(void);
+
+/* keyd_tls.c */
+enum tls_result {
+	TLS_OK,
+	TLS_AGAIN,
+	TLS_EOF,		/* said goodbye, or plain */
+	TLS_CUT,		/* did not */
+	TLS_ERROR,
+};
+
+void tls_warm(void);			/* before lock-down */
+/* Makes up->ssl for up->fd. -1: *why, constant text. */
+int tls_attach(struct up *, const char **why);
+enum tls_result tls_handshake(struct up *, const char **why);
+enum tls_result tls_read(struct up *, uint8_t *, size_t cap, size_t *n);
+enum tls_result tls_write(struct up *, const uint8_t *, size_t len, size_t *n);
+void tls_detach(struct up *);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One request and its answer.  Request: the head is composed in secret memory
+ * and written from there, as often as it takes, then the body is counted out.
+ * Answer: read, watched, framed for mitmd.  Neither direction waits for the
+ * other.  Whatever fails ends the stream and the connection; a request is
+ * tried again only if not one byte of it was taken.
+ */
+#include "keyd.h"
+
+#include <errno.h>
+
+#include "keyd_head.h"
+
+#define EXCHANGE_BURST 64
+
+static void
+exchange_report(struct stream *s, const char *error)
+{
+	struct exchange *x = &s->x;
+	struct msg_EXCHANGE_END m = {.stream = s->id,
+	    .exchange = x->req.exchange,
+	    .status = (uint16_t)x->reply.status,
+	    .sent = x->sent,
+	    .received = x->reply.received,
+	    .error = span_str(error)};
+
+	if (m.error.len > 256)
+		m.error.len = 256;
+	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
+}
+
+void
+exchange_never(uint32_t stream, uint32_t exchange, const char *error)
+{
+	struct msg_EXCHANGE_END m = {.stream = stream, .exchange = exchange,
+	    .error = span_str(error)};
+
+	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
+}
+
+/* Gives back what the exchange holds. again: the connection is good. */
+static void
+exchange_release(struct stream *s, bool again)
+{
+	struct exchange *x = &s->x;
+	struct up *up = x->up;
+
+	if (x->state == EXCHANGE_WAIT)
+		up_unwant(s);
+	x->state = EXCHANGE_NONE;
+	x->up = NULL;
+	request_free(&x->req);
+	reply_free(&x->reply);
+	buf_free(&s->pend);
+	if (up != NULL)
+		up_release(up, again);
+}
+
+void
+exchange_clear(struct stream *s)
+{
+	exchange_release(s, false);
+	if (s->has_next) {
+		exchange_never(s->id, s->next.exchange, "the stream is gone");
+		request_free(&s->next);
+	}
+	s->has_next = false;
+}
+
+void
+exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
+{
+	const char *text = keyd_fail_text(fail);
+	uint32_t exchange = s->x.req.exchange;
+	struct buf *out;
+
+	if (s->dead || s->closing)
+		return;
+	if (s->x.state == EXCHANGE_WAIT || s->x.state == EXCHANGE_ON)
+		exchange_report(s, detail);
+	exchange_clear(s);
+	s->closing = true;
+	out = stream_begin(s);
+	(void)reply_frame(out, exchange, STREAM_FAIL, span_str(text));
+	(void)stream_commit(s);
+}
+
+void
+exchange_abort(struct stream *s, const char *detail)
+{
+	if (s->x.state == EXCHANGE_WAIT || s->x.state == EXCHANGE_ON)
+		exchange_report(s, detail);
+	stream_free(s);
+}
+
+void
+exchange_begin(struct stream *s, struct request *r)
+{
+	const struct provider *p = keyd_env.provider;
+	struct exchange *x = &s->x;
+
+	*x = (struct exchange){.req = *r};
+	*r = (struct request){0};
+	reply_init(&x->reply, x->req.exchange,
+	    span_is(p->routes[x->req.route].method, "HEAD"));
+	up_want(s);
+}
+
+bool
+exchange_takes(const struct stream *s)
+{
+	const struct exchange *x = &s->x;
+
+	switch (x->state) {
+	case EXCHANGE_NONE:
+	case EXCHANGE_WAIT:
+		return false;
+	case EXCHANGE_ON:
+		return x->up != NULL && x->counted < x->req.length &&
+		    s->pend.len == 0 && !x->up->full;
+	case EXCHANGE_DRAIN:
+		return true;
+	}
+	return false;
+}
+
+void
+exchange_drained(struct stream *s)
+{
+	s->x.state = EXCHANGE_NONE;
+	if (!s->has_next)
+		return;
+	s->has_next = false;
+	exchange_begin(s, &s->next);
+}
+
+void
+exchange_on(struct stream *s, struct up *up)
+{
+	s->x.state = EXCHANGE_ON;
+	s->x.up = up;
+	exchange_push(s);
+}
+
+/* The same bytes each time, until they are all taken. */
+static enum tls_result
+exchange_write_head(struct stream *s)
+{
+	struct keyd_env *e = &keyd_env;
+	struct exchange *x = &s->x;
+	const struct provider_kind *kind = &e->provider->kinds[x->req.kind];
+	struct keyd_head h = {
+	    .method = e->provider->routes[x->req.route].method,
+	    .prefix = span_str(e->prefix), .path = x->req.path,
+	    .query = x->req.query, .host = span_str(e->host),
+	    .port = e->port, .tls = e->tls, .kind = kind->name,
+	    .kind_prefix = kind->prefix, .credential = secret_span(e->key),
+	    .length = x->req.length, .close = !e->reuse,
+	    .headers = x->req.headers};
+	enum tls_result r;
+	size_t cap, len, body, n = 0;
+	struct span pend = buf_span(&s->pend);
+	uint8_t *dst;
+
+	dst = secret_bytes(e->head, &cap);
+	if (keyd_head_compose(&h, dst, cap, &len) == -1)
+		return TLS_ERROR;
+	/* What is there of the body travels in the same record. */
+	body = pend.len < cap - len ? pend.len : cap - len;
+	if (body != 0)
+		memcpy(dst + len, pend.p, body);
+	r = tls_write(x->up, dst + x->head_sent, len + body - x->head_sent, &n);
+	explicit_bzero(dst, len);
+	if (r != TLS_OK)
+		return r;
+	x->head_sent += n;
+	if (x->head_sent < len)
+		return TLS_OK;
+	x->head_done = true;
+	x->sent = x->head_sent - len;
+	buf_drain(&s->pend, x->head_sent - len);
+	request_free(&x->req);
+	return TLS_OK;
+}
+
+static enum tls_result
+exchange_write_body(struct stream *s)
+{
+	struct span pend = buf_span(&s->pend);
+	enum tls_result r;
+	size_t n;
+
+	r = tls_write(s->x.up, pend.p, pend.len, &n);
+	if (r == TLS_OK) {
+		s->x.sent += n;
+		buf_drain(&s->pend, n);
+	}
+	return r;
+}
+
+/* Nothing was taken yet: a connection that died while idle costs nothing. */
+static bool
+exchange_retry(struct stream *s)
+{
+	struct exchange *x = &s->x;
+	struct up *up = x->up;
+
+	if (x->head_sent != 0 || x->retried || x->answered)
+		return false;
+	x->retried = true;
+	x->up = NULL;
+	up_release(up, false);
+	up_want(s);
+	return true;
+}
+
+/* The head cannot be: false when all is well. */
+static bool
+exchange_refuse_head(struct stream *s)
+{
+	if (keyd_env.locked) {
+		exchange_fail(s, KEYD_FAIL_LOCKED, "locked");
+		return true;
+	}
+	return false;
+}
+
+/* One write towards the provider. false: nothing to write, or gone. */
+static bool
+exchange_write(struct stream *s)
+{
+	struct exchange *x = &s->x;
+	enum tls_result r;
+
+	if (x->head_done && s->pend.len == 0)
+		return false;
+	errno = 0;
+	if (!x->head_done) {
+		if (exchange_refuse_head(s))
+			return false;
+		r = exchange_write_head(s);
+		if (r == TLS_ERROR && (errno == ENOBUFS || errno == EBADMSG)) {
+			exchange_fail(s, errno == ENOBUFS ? KEYD_FAIL_TOO_LARGE
+							  : KEYD_FAIL_MISMATCH,
+			    "head cannot be composed");
+			return false;
+		}
+	} else {
+		r = exchange_write_body(s);
+	}
+	switch (r) {
+	case TLS_OK:
+		return true;
+	case TLS_AGAIN:
+		x->up->full = true;
+		return false;
+	case TLS_EOF:
+	case TLS_CUT:
+	case TLS_ERROR:
+		break;
+	}
+	if (exchange_retry(s))
+		return false;
+	/* It may have answered before it stopped reading. */
+	x->deaf = true;
+	buf_free(&s->pend);
+	x->up->more = true;
+	return false;
+}
+
+void
+exchange_push(struct stream *s)
+{
+	struct exchange *x = &s->x;
+	int r = 0;
+
+	for (int i = 0; i < EXCHANGE_BURST && !x->up->full; i++) {
+		if (exchange_takes(s)) {
+			if ((r = stream_read(s)) == -1)
+				return;
+			if (x->deaf)
+				buf_free(&s->pend);
+		}
+		if (x->deaf ? r == 0 : !exchange_write(s))
+			break;
+		if (s->dead || x->state != EXCHANGE_ON)
+			return;
+		r = 0;
+	}
+	if (s->dead || x->state != EXCHANGE_ON || x->up == NULL)
+		return;
+	if (s->pend.len == 0)
+		buf_free(&s->pend);
+	stream_watch(s);
+	up_watch(x->up);
+}
+
+/* The answer is through. */
+static void
+exchange_answered(struct stream *s)
+{
+	struct exchange *x = &s->x;
+	bool whole = x->head_done && x->counted == x->req.length &&
+	    x->sent == x->req.length;
+	struct keyd_reuse u = {.allowed = keyd_env.reuse,
+	    .sent_whole = whole && x->sent_whole, .reads = true,
+	    .status = x->reply.status, .done = x->reply.done,
+	    .framing = x->reply.framing, .http10 = x->reply.http10,
+	    .close = x->reply.close, .trailing = x->reply.trailing};
+	uint64_t left = x->req.length - x->counted;
+
+	if (x->reply.trailing)
+		keyd_alarm("trailing-data",
+		    "the provider sent bytes after an answer");
+	exchange_report(s, "");
+	exchange_release(s, keyd_reuse_ok(&u));
+	if (left != 0)
+		x->state = EXCHANGE_DRAIN;
+	stream_watch(s);
+}
+
+static void
+exchange_reflected(void)
+{
+	keyd_alarm("credential-reflected",
+	    "the credential came back in an answer; the provider is locked");
+	keyd_lock();
+}
+
+/* One read from the provider, into frames. MORE with *idle: none there. */
+static enum reply_result
+exchange_read(struct stream *s, struct buf *out, bool *idle)
+{
+	static uint8_t in[16384];
+	struct exchange *x = &s->x;
+	const struct scrub *scrub = &keyd_env.scrub;
+	enum tls_result r;
+	size_t n = 0;
+
+	r = tls_read(x->up, in, sizeof(in), &n);
+	switch (r) {
+	case TLS_AGAIN:
+		*idle = true;
+		return REPLY_MORE;
+	case TLS_OK:
+		if (!x->answered)
+			x->sent_whole = x->head_done &&
+			    x->sent == x->req.length;
+		x->answered = true;
+		return reply_feed(&x->reply, keyd_env.provider, scrub,
+		    span_of(in, n), out);
+	case TLS_EOF:
+	case TLS_CUT:
+	case TLS_ERROR:
+		break;
+	}
+	if (x->deaf && !x->answered) {
+		x->reply.fail = KEYD_FAIL_SEND;
+		x->reply.detail = "broke while the request was sent";
+		return REPLY_FAIL;
+	}
+	return reply_eof(&x->reply, scrub, r == TLS_EOF, out);
+}
+
+void
+exchange_pull(struct stream *s)
+{
+	enum reply_result r = REPLY_MORE;
+	struct exchange *x = &s->x;
+	struct buf *out = stream_begin(s);
+	bool idle = false;
+	int i;
+
+	x->up->more = false;
+	for (i = 0; i < EXCHANGE_BURST && !idle && r == REPLY_MORE &&
+	     out->len < KEYD_OUT_SOFT; i++)
+		r = exchange_read(s, out, &idle);
+	if (stream_commit(s) == -1)
+		return;
+	switch (r) {
+	case REPLY_MORE:
+		/* TLS may hold what the socket no longer shows. */
+		x->up->more = !idle && s->out.len < KEYD_OUT_SOFT;
+		stream_watch(s);
+		up_watch(x->up);
+		return;
+	case REPLY_DONE:
+		exchange_answered(s);
+		return;
+	case REPLY_FAIL:
+		break;
+	}
+	if (x->reply.fail == KEYD_FAIL_REFLECTED)
+		exchange_reflected();
+	exchange_fail(s, x->reply.fail, x->reply.detail);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * keyd, one per credential: writes request heads with the real credential,
+ * counts bodies out to the provider, reads its answers.  It holds that one
+ * credential, in secret memory, and the TLS connections that use it.  It is
+ * sent provider file, credential and roots by icsupervisor, checked requests
+ * by auditd, bodies by mitmd, connected sockets by dialerd; it must never see
+ * a file system, a name server, another provider's credential or a request
+ * that was not written down.  Whoever attacks it from the provider's side has
+ * its credential already.
+ */
+#include "keyd.h"
+
+static const enum pledge_promise keyd_promises[] = {
+    PLEDGE_STDIO,
+    PLEDGE_PAIR,	/* a stream for each agent connection */
+    PLEDGE_PEERNAME,	/* what dialerd hands over is a TCP connection */
+};
+
+static const struct confine keyd_confine = {
+    .limits =
+	{
+	    .nofile = KEYD_MAX_STREAMS + KEYD_MAX_UPS + 64,
+	    .fsize = 0,
+	    .data = 512U << 20,
+	    .memlock = 1U << 20,
+	},
+    .pledge =
+	{
+	    .promises = keyd_promises,
+	    .npromises = sizeof(keyd_promises) / sizeof(keyd_promises[0]),
+	},
+};
+
+struct keyd_env keyd_env;
+
+static void
+keyd_warm(void)
+{
+	keyd_secret_prepare();
+	tls_warm();
+}
+
+int
+main(void)
+{
+	worker_init(&keyd_env.w, ROLE_KEY, &keyd_confine, keyd_warm,
+	    KEYD_TIMERS);
+	keyd_serve();
+}

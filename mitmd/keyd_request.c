@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The second lock: a request that auditd released is checked once more, from
+ * the first byte, against our own copy of the provider file.  mitmd checked
+ * it before and is not believed; what does not fit can only come from a mitmd
+ * that an agent broke, so that it ends the stream with an alarm.
+ */
+#include "keyd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct span
+request_keep(uint8_t **p, struct span s)
+{
+	struct span kept = span_of(*p, s.len);
+
+	if (s.len != 0)
+		memcpy(*p, s.p, s.len);
+	*p += s.len;
+	return kept;
+}
+
+int
+request_copy(struct request *r, const struct msg_REQUEST_GO *m, unsigned kind)
+{
+	uint8_t *p;
+
+	*r = (struct request){.exchange = m->exchange, .route = m->route,
+	    .kind = kind, .length = m->length};
+	r->size = m->path.len + m->query.len + m->headers.len;
+	if ((p = r->mem = malloc(r->size + 1)) == NULL)
+		return -1;
+	r->path = request_keep(&p, m->path);
+	r->query = request_keep(&p, m->query);
+	r->headers = request_keep(&p, m->headers);
+	return 0;
+}
+
+void
+request_free(struct request *r)
+{
+	if (r->mem != NULL)
+		freezero(r->mem, r->size + 1);
+	r->mem = NULL;
+}
+
+static struct span
+request_type(struct span headers)
+{
+	struct span name, value;
+
+	while (provider_unpack(&headers, &name, &value) == 1) {
+		if (span_is(name, "content-type"))
+			return value;
+	}
+	return span_of(NULL, 0);
+}
+
+/* NULL when it fits, else what does not: for alarm and audit. */
+static const char *
+request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
+{
+	const struct provider *p = keyd_env.provider;
+	const struct provider_route *r;
+
+	if (m->route >= p->nroutes)
+		return "no such route";
+	r = &p->routes[m->route];
+	switch (provider_match_route(p, m->route, r->method, m->path,
+	    m->query)) {
+	case PROVIDER_OK:
+		break;
+	case PROVIDER_BAD_PATH:
+		return "malformed path";
+	case PROVIDER_BAD_QUERY:
+		return "malformed query";
+	case PROVIDER_NO_PARAM:
+		return "query parameter not on the route";
+	case PROVIDER_NO_ROUTE:
+	case PROVIDER_NO_METHOD:
+	default:
+		return "path not on the route";
+	}
+	if (m->length > r->max)
+		return "body over the route's limit";
+	if (provider_headers_ok(p, m->headers, kind) == -1)
+		return "header not on the list";
+	if (m->length != 0 && !provider_type_ok(r, request_type(m->headers)))
+		return "content type not on the route";
+	return NULL;
+}
+
+static void
+request_refuse(struct stream *s, uint32_t exchange, enum keyd_fail fail,
+    const char *detail)
+{
+	/* Whatever ran on the stream ends with it. */
+	if (s->x.state == EXCHANGE_NONE) {
+		s->x = (struct exchange){.state = EXCHANGE_ON,
+		    .req.exchange = exchange};
+	} else {
+		exchange_never(s->id, exchange, detail);
+	}
+	exchange_fail(s, fail, detail);
+}
+
+static void
+request_mismatch(struct stream *s, uint32_t exchange, const char *detail)
+{
+	keyd_alarm("request-mismatch", detail);
+	request_refuse(s, exchange, KEYD_FAIL_MISMATCH, detail);
+}
+
+static void
+request_take(struct stream *s, const struct msg_REQUEST_GO *m)
+{
+	const char *detail;
+	struct request r;
+	unsigned kind = 0;
+	bool idle, drains;
+
+	idle = s->x.state == EXCHANGE_NONE;
+	drains = s->x.state == EXCHANGE_DRAIN && !s->has_next;
+	if (m->exchange <= s->last || (!idle && !drains)) {
+		request_mismatch(s, m->exchange, "exchange out of order");
+		return;
+	}
+	s->last = m->exchange;
+	if ((detail = request_check(m, &kind)) != NULL)
+		request_mismatch(s, m->exchange, detail);
+	else if (!keyd_env.loaded)
+		request_refuse(s, m->exchange, KEYD_FAIL_NO_KEY, "no credential");
+	else if (keyd_env.locked)
+		request_refuse(s, m->exchange, KEYD_FAIL_LOCKED, "locked");
+	else if (request_copy(&r, m, kind) == -1)
+		request_refuse(s, m->exchange, KEYD_FAIL_INTERNAL, "memory");
+	else if (drains) {
+		s->next = r;
+		s->has_next = true;
+	} else {
+		exchange_begin(s, &r);
+	}
+}
+
+int
+keyd_request(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_REQUEST_GO *m = &msg->REQUEST_GO;
+	struct stream *s;
+
+	(void)fd;
+	if (m->provider != keyd_env.index)
+		return chan_violation(c, "REQUEST_GO for provider %u",
+		    m->provider);
+	/* The agent may have gone in the meantime. */
+	if ((s = stream_find(m->stream)) == NULL || s->closing)
+		exchange_never(m->stream, m->exchange, "the stream is gone");
+	else
+		request_take(s, m);
+	return 0;
+}

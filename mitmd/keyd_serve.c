@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * keyd's messages: configuration, the table of handlers, and what happens
+ * when a peer is gone.  Peers are other processes of ours and may be broken
+ * by those they serve; each can say only what the protocol table gives it.
+ */
+#include "keyd.h"
+
+#include <stdlib.h>
+
+#include "log.h"
+
+static int
+serve_provider(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_PROVIDER *m = &msg->PROVIDER;
+	struct keyd_env *e = &keyd_env;
+	char err[256];
+
+	(void)fd;
+	if (e->provider != NULL)
+		return chan_violation(c, "PROVIDER twice");
+	if ((e->provider = provider_parse(m->json, err, sizeof(err))) == NULL)
+		return chan_violation(c, "provider file: %s", err);
+	e->index = m->index;
+	return 0;
+}
+
+/* A base path: empty, or /a/b without an end that a route would repeat. */
+static bool
+serve_prefix_ok(struct span s)
+{
+	if (s.len == 0)
+		return true;
+	if (s.p[0] != '/' || s.p[s.len - 1] == '/')
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] < 0x21 || s.p[i] > 0x7e || s.p[i] == '?' ||
+		    s.p[i] == '#')
+			return false;
+	}
+	return true;
+}
+
+static int
+serve_upstream(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_UPSTREAM *m = &msg->UPSTREAM;
+	struct keyd_env *e = &keyd_env;
+
+	(void)fd;
+	if (e->configured)
+		return chan_violation(c, "UPSTREAM twice");
+	if (m->host.len == 0 || m->port == 0 || !serve_prefix_ok(m->prefix) ||
+	    span_copy(m->host, e->host, sizeof(e->host)) == -1 ||
+	    span_copy(m->prefix, e->prefix, sizeof(e->prefix)) == -1)
+		return chan_violation(c, "UPSTREAM is impossible");
+	e->port = m->port;
+	e->tls = m->tls != 0;
+	e->reuse = m->reuse != 0;
+	e->rooted = e->rooted || !e->tls;
+	e->configured = true;
+	return 0;
+}
+
+static int
+serve_roots(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct keyd_env *e = &keyd_env;
+	struct span pem = msg->ROOTS.pem;
+
+	(void)fd;
+	if (e->roots_len != 0)
+		return chan_violation(c, "ROOTS twice");
+	e->roots_len = pem.len;
+	e->rooted = true;
+	if (pem.len != 0) {
+		/* Parsed before the first connection, not now. */
+		if ((e->roots = malloc(pem.len)) == NULL)
+			fatal("roots");
+		memcpy(e->roots, pem.p, pem.len);
+	}
+	if (e->w.started)
+		up_balance();
+	return 0;
+}
+
+static const struct chan_handler serve_handlers[] = {
+    {MSG_PROVIDER, serve_provider},
+    {MSG_UPSTREAM, serve_upstream},
+    {MSG_SECRET, keyd_secret},
+    {MSG_ROOTS, serve_roots},
+    {MSG_UNLOCK, keyd_unlock},
+    {MSG_STREAM_OPEN, keyd_stream_open},
+    {MSG_REQUEST_GO, keyd_request},
+    {MSG_DIALED, keyd_dialed},
+    {MSG_DIAL_FAIL, keyd_dial_fail},
+};
+
+static void
+serve_start(void)
+{
+	if (keyd_env.provider == NULL || !keyd_env.configured)
+		fatalx("START without PROVIDER and UPSTREAM");
+}
+
+/* icsupervisor ends the session; until then nothing more happens here. */
+static void
+serve_lost(enum role role, unsigned index)
+{
+	struct stream *s;
+
+	(void)index;
+	log_info("%s is gone", role_name(role));
+	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
+		exchange_abort(s, "a process of the session is gone");
+}
+
+/* No callback of this batch can hold one of these any more. */
+static void
+serve_after(void *arg)
+{
+	struct keyd_env *e = arg;
+	struct stream *s;
+	struct up *up;
+
+	while ((s = TAILQ_FIRST(&e->dead_streams)) != NULL) {
+		TAILQ_REMOVE(&e->dead_streams, s, entry);
+		free(s);
+	}
+	while ((up = TAILQ_FIRST(&e->dead_ups)) != NULL) {
+		TAILQ_REMOVE(&e->dead_ups, up, entry);
+		free(up);
+	}
+}
+
+void
+keyd_serve(void)
+{
+	struct keyd_env *e = &keyd_env;
+
+	TAILQ_INIT(&e->streams);
+	TAILQ_INIT(&e->waiting);
+	TAILQ_INIT(&e->dead_streams);
+	TAILQ_INIT(&e->ups);
+	TAILQ_INIT(&e->dead_ups);
+	buf_init(&e->scratch, KEYD_OUT_MAX);
+	e->w.start = serve_start;
+	e->w.lost = serve_lost;
+	e->w.loop.after = serve_after;
+	e->w.loop.after_arg = e;
+	worker_serve(&e->w, serve_handlers,
+	    sizeof(serve_handlers) / sizeof(serve_handlers[0]));
+}

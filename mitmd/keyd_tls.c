@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The provider's side of the wire: TLS by OpenSSL over a descriptor that
+ * dialerd connected, or none at all where the user's configuration names a
+ * plain upstream.  The peer must prove the configured name; dialerd, name
+ * servers and the network are trusted with nothing.  Holds the roots and the
+ * latest session ticket.
+ *
+ * What is passed to tls_write may hold the credential: OpenSSL copies it into
+ * its record buffer and encrypts there in place, and RELEASE_BUFFERS frees
+ * that, so no plain copy outlives the call (security.md A.5; a test scans our
+ * memory for one).
+ */
+#include "keyd.h"
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static int
+tls_new_session(SSL *ssl, SSL_SESSION *session)
+{
+	(void)ssl;
+	SSL_SESSION_free(keyd_env.session);
+	keyd_env.session = session;
+	return 1;
+}
+
+static SSL_CTX *
+tls_context(void)
+{
+	static const unsigned char alpn[] = "\x08http/1.1";
+	X509_VERIFY_PARAM *param;
+	SSL_CTX *ctx;
+
+	if ((ctx = SSL_CTX_new(TLS_client_method())) == NULL)
+		return NULL;
+	SSL_CTX_set_security_level(ctx, 2);
+	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
+	    SSL_MODE_ENABLE_PARTIAL_WRITE |
+	    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_CTX_set_read_ahead(ctx, 1);
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_session_cache_mode(ctx,
+	    SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+	SSL_CTX_sess_set_new_cb(ctx, tls_new_session);
+	param = SSL_CTX_get0_param(ctx);
+	X509_VERIFY_PARAM_set_hostflags(param,
+	    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+		X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
+	    SSL_CTX_set_alpn_protos(ctx, alpn, sizeof(alpn) - 1) != 0) {
+		SSL_CTX_free(ctx);
+		return NULL;
+	}
+	return ctx;
+}
+
+void
+tls_warm(void)
+{
+	time_t now = time(NULL);
+	uint8_t seed[16];
+	struct tm tm;
+
+	/* No configuration file, no engines, nothing from the environment. */
+	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG |
+	    OPENSSL_INIT_LOAD_SSL_STRINGS | OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
+	    NULL) != 1 || RAND_bytes(seed, sizeof(seed)) != 1 ||
+	    RAND_priv_bytes(seed, sizeof(seed)) != 1 ||
+	    (keyd_env.ctx = tls_context()) == NULL)
+		fatalx("OpenSSL does not start");
+	/* Certificate dates: libc reads its zone file at the first one. */
+	(void)gmtime_r(&now, &tm);
+	(void)localtime_r(&now, &tm);
+}
+
+/* PEM that asks for a password would ask the terminal. */
+static int
+tls_no_password(char *buf, int size, int write, void *arg)
+{
+	(void)buf;
+	(void)size;
+	(void)write;
+	(void)arg;
+	return -1;
+}
+
+/* Parsed when it is first needed, so that start-up does not wait for it. */
+static int
+tls_load_roots(const char **why)
+{
+	struct keyd_env *e = &keyd_env;
+	X509_STORE *store = SSL_CTX_get_cert_store(e->ctx);
+	unsigned n = 0;
+	X509 *x;
+	BIO *bio;
+
+	if (e->roots == NULL)
+		return 0;
+	if ((bio = BIO_new_mem_buf(e->roots, (int)e->roots_len)) == NULL) {
+		*why = "out of memory";
+		return -1;
+	}
+	while ((x = PEM_read_bio_X509(bio, NULL, tls_no_password, NULL)) !=
+	    NULL) {
+		n += X509_STORE_add_cert(store, x) == 1;
+		X509_free(x);
+	}
+	BIO_free(bio);
+	ERR_clear_error();
+	free(e->roots);
+	e->roots = NULL;
+	if (n == 0)
+		log_warnx("no root certificates: no provider can be trusted");
+	return 0;
+}
+
+static bool
+tls_is_literal(const char *host)
+{
+	uint8_t addr[16];
+
+	return inet_pton(AF_INET, host, addr) == 1 ||
+	    inet_pton(AF_INET6, host, addr) == 1;
+}
+
+int
+tls_attach(struct up *up, const char **why)
+{
+	struct keyd_env *e = &keyd_env;
+	SSL *ssl;
+
+	*why = "out of memory";
+	if (tls_load_roots(why) == -1 || (ssl = SSL_new(e->ctx)) == NULL)
+		return -1;
+	up->ssl = ssl;
+	SSL_set_connect_state(ssl);
+	if (SSL_set_fd(ssl, up->fd) != 1)
+		return -1;
+	if (tls_is_literal(e->host)) {
+		if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl),
+		    e->host) != 1)
+			return -1;
+	} else if (SSL_set1_host(ssl, e->host) != 1 ||
+	    SSL_set_tlsext_host_name(ssl, e->host) != 1) {
+		return -1;
+	}
+	if (e->session != NULL && SSL_SESSION_is_resumable(e->session) &&
+	    SSL_set_session(ssl, e->session) != 1)
+		return -1;
+	return 0;
+}
+
+void
+tls_detach(struct up *up)
+{
+	if (up->ssl == NULL)
+		return;
+	/* A goodbye if it fits; nobody waits for the other one. */
+	if (up->state == UP_IDLE || up->state == UP_BUSY) {
+		ERR_clear_error();
+		(void)SSL_shutdown(up->ssl);
+	}
+	SSL_free(up->ssl);
+	ERR_clear_error();
+	up->ssl = NULL;
+}
+
+/* Constant text: the reason of a certificate, or of the library. */
+static const char *
+tls_reason(const SSL *ssl)
+{
+	long verified = SSL_get_verify_result(ssl);
+	const char *text;
+
+	if (verified != X509_V_OK)
+		return X509_verify_cert_error_string(verified);
+	text = ERR_reason_error_string(ERR_peek_last_error());
+	return text != NULL ? text : "connection closed";
+}
+
+enum tls_result
+tls_handshake(struct up *up, const char **why)
+{
+	int r;
+
+	ERR_clear_error();
+	r = SSL_do_handshake(up->ssl);
+	up->tls_writes = false;
+	if (r == 1)
+		return TLS_OK;
+	switch (SSL_get_error(up->ssl, r)) {
+	case SSL_ERROR_WANT_WRITE:
+		up->tls_writes = true;
+		return TLS_AGAIN;
+	case SSL_ERROR_WANT_READ:
+		return TLS_AGAIN;
+	default:
+		*why = tls_reason(up->ssl);
+		return TLS_ERROR;
+	}
+}
+
+static enum tls_result
+tls_failed(struct up *up, int r)
+{
+	switch (SSL_get_error(up->ssl, r)) {
+	case SSL_ERROR_WANT_READ:
+	case SSL_ERROR_WANT_WRITE:
+		return TLS_AGAIN;
+	case SSL_ERROR_ZERO_RETURN:
+		return TLS_EOF;
+	case SSL_ERROR_SSL:
+		if (ERR_GET_REASON(ERR_peek_last_error()) ==
+		    SSL_R_UNEXPECTED_EOF_WHILE_READING)
+			return TLS_CUT;
+		return TLS_ERROR;
+	default:
+		return TLS_ERROR;
+	}
+}
+
+static enum tls_result
+plain_failed(ssize_t n)
+{
+	if (n == 0)
+		return TLS_EOF;
+	return errno == EAGAIN ? TLS_AGAIN : TLS_ERROR;
+}
+
+enum tls_result
+tls_read(struct up *up, uint8_t *dst, size_t cap, size_t *n)
+{
+	ssize_t got;
+	int r;
+
+	if (up->ssl == NULL) {
+		do {
+			got = read(up->fd, dst, cap);
+		} while (got == -1 && errno == EINTR);
+		if (got <= 0)
+			return plain_failed(got);
+		*n = (size_t)got;
+		return TLS_OK;
+	}
+	ERR_clear_error();
+	if ((r = SSL_read_ex(up->ssl, dst, cap, n)) == 1)
+		return TLS_OK;
+	return tls_failed(up, r);
+}
+
+enum tls_result
+tls_write(struct up *up, const uint8_t *p, size_t len, size_t *n)
+{
+	ssize_t put;
+	int r;
+
+	if (up->ssl == NULL) {
+		do {
+			put = write(up->fd, p, len);
+		} while (put == -1 && errno == EINTR);
+		if (put == -1)
+			return plain_failed(put);
+		*n = (size_t)put;
+		return TLS_OK;
+	}
+	ERR_clear_error();
+	if ((r = SSL_write_ex(up->ssl, p, len, n)) == 1)
+		return TLS_OK;
+	return tls_failed(up, r);
+}

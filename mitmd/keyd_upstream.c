@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Connections to the provider: dialed by dialerd, verified here, used by one
+ * exchange at a time, kept when the rule in keyd_reply.h allows it, with one
+ * spare ahead while any is in use.  An idle one that shows a byte is closed
+ * with an alarm; one that is unused for 15 s is closed.
+ */
+#include "keyd.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static void up_ready(struct loop_io *, uint32_t);
+static void up_late(struct loop_timer *);
+
+static void
+up_close(struct up *up)
+{
+	struct keyd_env *e = &keyd_env;
+
+	if (up->dead)
+		return;
+	up->dead = true;
+	loop_timer_clear(&e->w.loop, &up->timer);
+	loop_del(&e->w.loop, &up->io);
+	tls_detach(up);
+	if (up->fd != -1)
+		close(up->fd);
+	up->fd = -1;
+	TAILQ_REMOVE(&e->ups, up, entry);
+	TAILQ_INSERT_TAIL(&e->dead_ups, up, entry);
+	e->nups--;
+}
+
+void
+up_watch(struct up *up)
+{
+	struct loop *l = &keyd_env.w.loop;
+	uint32_t events = 0;
+	int r = 0;
+
+	if (up->dead || up->fd == -1)
+		return;
+	switch (up->state) {
+	case UP_DIALING:
+		return;
+	case UP_TLS:
+		events = up->tls_writes ? EPOLLOUT : EPOLLIN;
+		break;
+	case UP_IDLE:
+		events = EPOLLIN;
+		break;
+	case UP_BUSY:
+		/* While mitmd takes nothing, the provider waits. */
+		if (up->s->out.len < KEYD_OUT_SOFT)
+			events = EPOLLIN;
+		if (up->full || up->more)
+			events |= EPOLLOUT;
+		break;
+	}
+	/* Not registered for nothing: an error would be reported for ever. */
+	if (events == 0)
+		loop_del(l, &up->io);
+	else if (up->io.fd == -1)
+		r = loop_add(l, &up->io, up->fd, events, up_ready, up);
+	else
+		r = loop_mod(l, &up->io, events);
+	if (r == -1)
+		log_warn("epoll_ctl");
+}
+
+static unsigned
+up_count(bool spare)
+{
+	struct up *up;
+	unsigned n = 0;
+
+	TAILQ_FOREACH(up, &keyd_env.ups, entry)
+		n += (up->state != UP_BUSY) == spare;
+	return n;
+}
+
+static struct up *
+up_dial(void)
+{
+	struct keyd_env *e = &keyd_env;
+	struct msg_DIAL m;
+	struct up *up;
+
+	if (e->nups >= KEYD_MAX_UPS ||
+	    e->w.peers[ROLE_DIAL][0] == NULL ||
+	    (up = calloc(1, sizeof(*up))) == NULL)
+		return NULL;
+	up->state = UP_DIALING;
+	up->fd = -1;
+	up->io.fd = -1;
+	up->dial = ++e->dial;
+	TAILQ_INSERT_HEAD(&e->ups, up, entry);
+	e->nups++;
+	loop_timer_set(&e->w.loop, &up->timer, KEYD_DIAL_MS, up_late, up);
+	m = (struct msg_DIAL){.id = up->dial};
+	worker_send(&e->w, ROLE_DIAL, 0, MSG_DIAL, &m, -1);
+	return up;
+}
+
+void
+up_balance(void)
+{
+	struct keyd_env *e = &keyd_env;
+	unsigned want = 0, have;
+	struct stream *s;
+
+	if (!e->rooted)
+		return;
+	TAILQ_FOREACH(s, &e->waiting, wait)
+		want++;
+	have = up_count(true);
+	/* One is in use, or will be: a spare besides. */
+	if (want != 0 || up_count(false) != 0)
+		want++;
+	while (have < want && up_dial() != NULL)
+		have++;
+	/* No connection and no hope of one. */
+	while (have == 0 && (s = TAILQ_FIRST(&e->waiting)) != NULL)
+		exchange_fail(s, KEYD_FAIL_BUSY, "no connection to be had");
+}
+
+/* A connection came to nothing; without another one coming, so does a wait. */
+static void
+up_failed(struct up *up, enum keyd_fail fail, const char *detail)
+{
+	struct stream *s;
+	unsigned waiting = 0;
+
+	up_close(up);
+	TAILQ_FOREACH(s, &keyd_env.waiting, wait)
+		waiting++;
+	if (waiting == 0)
+		log_debug("spare connection: %s", detail);
+	else if (waiting > up_count(true))
+		exchange_fail(TAILQ_FIRST(&keyd_env.waiting), fail, detail);
+}
+
+/* Has it shown a byte, or its end, since it was last looked at? */
+static bool
+up_quiet(struct up *up)
+{
+	uint8_t byte[64];
+	size_t n;
+
+	switch (tls_read(up, byte, sizeof(byte), &n)) {
+	case TLS_AGAIN:
+		return true;
+	case TLS_OK:
+		keyd_alarm("idle-data",
+		    "the provider sent bytes on an idle connection");
+		return false;
+	case TLS_EOF:
+	case TLS_CUT:
+	case TLS_ERROR:
+		break;
+	}
+	return false;
+}
+
+static void
+up_use(struct up *up, struct stream *s)
+{
+	loop_timer_set(&keyd_env.w.loop, &up->timer, KEYD_STALL_MS, up_late,
+	    up);
+	up->state = UP_BUSY;
+	up->full = up->more = false;
+	up->s = s;
+	up->progress = loop_now(&keyd_env.w.loop);
+	exchange_on(s, up);
+}
+
+/* Ready for a request: for who waits, else it is kept. */
+static void
+up_idle(struct up *up)
+{
+	struct keyd_env *e = &keyd_env;
+	struct stream *s;
+
+	up->state = UP_IDLE;
+	up->s = NULL;
+	/* The latest first: others may time out. */
+	TAILQ_REMOVE(&e->ups, up, entry);
+	TAILQ_INSERT_HEAD(&e->ups, up, entry);
+	if ((s = TAILQ_FIRST(&e->waiting)) != NULL) {
+		up_unwant(s);
+		up_use(up, s);
+		return;
+	}
+	if (up_count(true) > e->nstreams + 1) {
+		up_close(up);
+		return;
+	}
+	loop_timer_set(&e->w.loop, &up->timer, KEYD_IDLE_MS, up_late, up);
+	up_watch(up);
+}
+
+void
+up_want(struct stream *s)
+{
+	struct keyd_env *e = &keyd_env;
+	struct up *up, *next;
+
+	for (up = TAILQ_FIRST(&e->ups); up != NULL; up = next) {
+		next = TAILQ_NEXT(up, entry);
+		if (up->state != UP_IDLE)
+			continue;
+		if (up_quiet(up)) {
+			up_use(up, s);
+			up_balance();
+			return;
+		}
+		up_close(up);
+	}
+	s->x.state = EXCHANGE_WAIT;
+	TAILQ_INSERT_TAIL(&e->waiting, s, wait);
+	up_balance();
+}
+
+void
+up_unwant(struct stream *s)
+{
+	if (s->x.state == EXCHANGE_WAIT)
+		TAILQ_REMOVE(&keyd_env.waiting, s, wait);
+	s->x.state = EXCHANGE_NONE;
+}
+
+void
+up_release(struct up *up, bool again)
+{
+	up->s = NULL;
+	if (again && up_quiet(up))
+		up_idle(up);
+	else
+		up_close(up);
+}
+
+static void
+up_handshake(struct up *up)
+{
+	const char *why = "";
+
+	switch (tls_handshake(up, &why)) {
+	case TLS_OK:
+		up_idle(up);
+		return;
+	case TLS_AGAIN:
+		up_watch(up);
+		return;
+	case TLS_EOF:
+	case TLS_CUT:
+	case TLS_ERROR:
+		break;
+	}
+	up_failed(up, KEYD_FAIL_TLS, why);
+}
+
+static void
+up_ready(struct loop_io *io, uint32_t events)
+{
+	struct up *up = io->arg;
+	struct stream *s = up->s;
+	bool pull = false;
+
+	switch (up->state) {
+	case UP_DIALING:
+		return;
+	case UP_TLS:
+		up_handshake(up);
+		return;
+	case UP_IDLE:
+		if (!up_quiet(up))
+			up_close(up);
+		return;
+	case UP_BUSY:
+		break;
+	}
+	up->progress = loop_now(&keyd_env.w.loop);
+	if (up->more || (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)
+		pull = true;
+	if ((events & EPOLLOUT) != 0) {
+		up->full = false;
+		exchange_push(s);
+	}
+	if (pull && !up->dead && up->state == UP_BUSY && up->s == s)
+		exchange_pull(s);
+}
+
+static void
+up_late(struct loop_timer *t)
+{
+	struct up *up = t->arg;
+	uint64_t quiet;
+
+	switch (up->state) {
+	case UP_DIALING:
+		up_failed(up, KEYD_FAIL_DIAL, "dialerd does not answer");
+		return;
+	case UP_TLS:
+		up_failed(up, KEYD_FAIL_TLS, "handshake takes too long");
+		return;
+	case UP_IDLE:
+		up_close(up);
+		return;
+	case UP_BUSY:
+		break;
+	}
+	quiet = loop_now(&keyd_env.w.loop) - up->progress;
+	/* It is not the provider's fault while mitmd takes nothing. */
+	if (quiet < KEYD_STALL_MS || up->s->out.len >= KEYD_OUT_SOFT)
+		loop_timer_set(&keyd_env.w.loop, t, KEYD_STALL_MS, up_late, up);
+	else
+		exchange_fail(up->s, KEYD_FAIL_STALLED, "silent for 10 minutes");
+}
+
+static struct up *
+up_find(uint32_t dial)
+{
+	struct up *up;
+
+	TAILQ_FOREACH(up, &keyd_env.ups, entry) {
+		if (up->state == UP_DIALING && up->dial == dial)
+			return up;
+	}
+	return NULL;
+}
+
+/* dialerd is believed about nothing but that this is a connection. */
+static bool
+up_is_tcp(int fd)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	int proto = 0;
+
+	if (getpeername(fd, (struct sockaddr *)&ss, &len) == -1)
+		return false;
+	len = sizeof(proto);
+	return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &proto, &len) == 0 &&
+	    proto == IPPROTO_TCP;
+}
+
+int
+keyd_dialed(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct keyd_env *e = &keyd_env;
+	const char *why = "out of memory";
+	struct up *up;
+
+	if (msg->DIALED.id == 0 || msg->DIALED.id > e->dial) {
+		close(fd);
+		return chan_violation(c, "DIALED %u was not asked for",
+		    msg->DIALED.id);
+	}
+	if ((up = up_find(msg->DIALED.id)) == NULL) {
+		/* Too late: it was given up. */
+		close(fd);
+		return 0;
+	}
+	up->fd = fd;
+	if (!up_is_tcp(fd)) {
+		up_failed(up, KEYD_FAIL_DIAL, "closed before it was used");
+		return 0;
+	}
+	up->state = UP_TLS;
+	if (loop_add(&e->w.loop, &up->io, fd, EPOLLIN, up_ready, up) == -1) {
+		up_failed(up, KEYD_FAIL_DIAL, "epoll_ctl");
+		return 0;
+	}
+	if (!e->tls) {
+		up_idle(up);
+		return 0;
+	}
+	loop_timer_set(&e->w.loop, &up->timer, KEYD_TLS_MS, up_late, up);
+	if (tls_attach(up, &why) == -1)
+		up_failed(up, KEYD_FAIL_TLS, why);
+	else
+		up_handshake(up);
+	return 0;
+}
+
+int
+keyd_dial_fail(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_DIAL_FAIL *m = &msg->DIAL_FAIL;
+	char detail[257];
+	struct up *up;
+
+	(void)fd;
+	if (m->id == 0 || m->id > keyd_env.dial)
+		return chan_violation(c, "DIAL_FAIL %u was not asked for",
+		    m->id);
+	if ((up = up_find(m->id)) != NULL) {
+		(void)span_copy(m->text, detail, sizeof(detail));
+		up_failed(up, KEYD_FAIL_DIAL, detail);
+	}
+	return 0;
+}
