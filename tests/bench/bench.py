@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""The figures, as ratios in one run.
+
+Every target in every round, the order turned round each time; medians of the
+rounds.  Processor time is the sum of all our processes (of haproxy's one).
+The session has the shipped policy, audit on and every confinement in force;
+each tool call has a path of its own, each model request a key to be swapped.
+haproxy does two TLS legs and the header swap, without CONNECT, log or checks.
+
+A missed target is said and is no failure; what could not be measured is.
+"""
+import argparse
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+from report import Report
+from rig import Failed, Rig
+
+GROUPS = ("start", "mcp", "model", "body", "connect", "sse", "bulk", "memory",
+          "policy")
+
+
+class Bench:
+    def __init__(self, rig, opts):
+        self.rig, self.opts = rig, opts
+        self.values = {}        # (group, metric, target) -> one a round
+        self.failures = []
+        self.notes = []
+        self.proxies = ["haproxy", "ironcurtain"]
+        if rig.start_haproxy() is None:
+            self.proxies.remove("haproxy")
+            self.notes.append("SKIP haproxy: it is not installed, so there "
+                              "is nothing to compare the model path with")
+
+    def add(self, group, target, result, **names):
+        """names: our metric -> theirs."""
+        for metric, name in names.items():
+            self.values.setdefault((group, metric, target), []).append(
+                result[name])
+
+    def attempt(self, group, target, fn):
+        try:
+            fn()
+        except (Failed, OSError, RuntimeError, ValueError, TimeoutError,
+                subprocess.SubprocessError) as e:
+            self.failures.append((group, target, " ".join(str(e).split())))
+
+    # ---- what one round does ----------------------------------------------
+    def start(self, target):
+        s = self.rig.new_session(servers=3)
+        begin = time.monotonic()
+        s.start()
+        took = (time.monotonic() - begin) * 1e3
+        s.stop()
+        self.add("start", target, {"ms": took}, ms="ms")
+
+    def mcp(self, target):
+        for n in (1, 8):
+            self.add(f"mcp{n}", target, self.rig.mcp(target, n), p50="p50_us",
+                     p99="p99_us", rate="rate", cpu="cpu_us")
+
+    def model(self, target):
+        for n in (1, 16):
+            r = self.rig.model(target, "--conns", str(n), *self.rig.timing())
+            self.add(f"model{n}", target, r, p50="p50_us", p99="p99_us",
+                     rate="rate", cpu="cpu_us", client="client_cpu_us")
+
+    def body(self, target):
+        for n in (1, 16):
+            r = self.rig.model(target, "--conns", str(n), "--body", "200000",
+                               *self.rig.timing())
+            self.add(f"body{n}", target, r, p50="p50_us", rate="rate",
+                     cpu="cpu_us")
+
+    def connect(self, target):
+        for n in (1, 4):
+            r = self.rig.model(target, "--mode", "new", "--conns", str(n),
+                               *self.rig.timing())
+            self.add(f"connect{n}", target, r, p50="p50_us", rate="rate",
+                     cpu="cpu_us")
+
+    def sse(self, target):
+        r = self.rig.model(target, "--mode", "sse", "--count",
+                           str(self.opts.events), "--every-us", "1000")
+        self.add("sse", target, r, p50="p50_us", p99="p99_us",
+                 first="first_us", cpu="cpu_us")
+
+    def bulk(self, target):
+        r = self.rig.model(target, "--mode", "bulk", "--count",
+                           str(self.opts.bulk << 20))
+        self.add("bulk", target, r, rate="mb_s", cpu="ns_byte")
+
+    def targets(self, group):
+        if group == "start":
+            return ["ironcurtain"]
+        if group == "mcp":
+            return ["direct", "ironcurtain"]
+        return ["direct", *self.proxies]
+
+    def run(self, groups):
+        for n in range(self.opts.rounds):
+            for group in groups:
+                if group in ("memory", "policy"):
+                    continue
+                targets = self.targets(group)
+                for target in targets[::-1] if n % 2 else targets:
+                    self.attempt(group, target,
+                                 lambda: getattr(self, group)(target))
+            print(f"round {n + 1} of {self.opts.rounds}", file=sys.stderr)
+        for group in ("memory", "policy"):
+            if group in groups:
+                self.attempt(group, "ironcurtain", getattr(self, group))
+
+    # ---- once -------------------------------------------------------------
+    def memory(self):
+        """In a user namespace, where we may read what our processes share."""
+        argv = [sys.executable, os.path.join(os.path.dirname(
+            os.path.abspath(__file__)), "memory.py"), "--prefix",
+            self.opts.prefix, "--build", self.opts.build, "--work",
+            os.path.join(self.rig.work, "memory"), "--streams",
+            str(self.opts.streams)]
+        inside = ["unshare", "--user", "--map-current-user", "--keep-caps"]
+        for way in ([], ) if os.getuid() == 0 else (inside, []):
+            r = subprocess.run([*way, *argv], capture_output=True, text=True,
+                               timeout=180, check=False)
+            if r.returncode == 0:
+                self.memory_result = json.loads(r.stdout)
+                return
+        raise Failed(r.stderr.strip()[-600:])
+
+    memory_result = None
+
+    def policy(self):
+        program = self.rig.tool("bench_policy")
+        if not os.path.exists(program):
+            self.notes.append("SKIP policy: bench_policy is not built")
+            return
+        r = subprocess.run([program, os.path.join(
+            self.opts.prefix, "share", "ironcurtain", "policies")],
+            capture_output=True, text=True, timeout=180, check=False)
+        if r.returncode != 0:
+            raise Failed(r.stderr.strip())
+        self.policy_result = json.loads(r.stdout)
+
+    policy_result = None
+
+    def swapped(self):
+        """The provider's own count: it answers only the real key."""
+        counts = self.rig.upstream.end()
+        self.notes.append("the provider answered {accepted} requests with "
+                          "the real key, refused {refused}; {connections} "
+                          "connections, {resumed} resumed".format(**counts))
+        if counts["refused"]:
+            self.failures.append(("model", "provider",
+                                  "requests came without the real key"))
+
+    def median(self, group, metric, target):
+        found = self.values.get((group, metric, target))
+        return statistics.median(found) if found else None
+
+    def ratios(self, group, metric, a, b, less=None):
+        """Round by round a / b (each less a third); their median."""
+        rows = [self.values.get((group, metric, t), [])
+                for t in ([a, b] + ([less] if less else []))]
+        found = []
+        for row in zip(*rows):
+            base = row[2] if less else 0
+            if row[1] - base > 0:
+                found.append((row[0] - base) / (row[1] - base))
+        return statistics.median(found) if found else None
+
+
+def parse_args():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.
+                                RawDescriptionHelpFormatter)
+    a = p.add_argument
+    a("groups", nargs="*", metavar="NAME",
+      help=" ".join(GROUPS) + " (default: all)")
+    a("--prefix", default=os.environ.get("IC_PREFIX", "/usr/local"))
+    a("--build", required=True, help="build directory with the load programs")
+    a("--rounds", type=int, default=5)
+    a("--quick", action="store_true", help="2 short rounds")
+    a("--pin", action="store_true",
+      help="proxies on processor 0, client and provider on 1")
+    a("--json", action="store_true", help="the figures of every round")
+    a("--warm", type=int, default=500, metavar="MS", help="of each load")
+    a("--run", type=int, default=1500, metavar="MS")
+    a("--events", type=int, default=1000, help="of the event stream")
+    a("--bulk", type=int, default=256, metavar="MIB")
+    a("--streams", type=int, default=100, help="open at once, for memory")
+    opts = p.parse_args()
+    unknown = [g for g in opts.groups if g not in GROUPS]
+    if unknown:
+        p.error(f"no such figures: {' '.join(unknown)}; there are "
+                + " ".join(GROUPS))
+    if opts.quick:
+        opts.rounds, opts.warm, opts.run = 2, 200, 500
+        opts.events, opts.bulk = 300, 64
+    opts.prefix = os.path.abspath(opts.prefix)
+    opts.build = os.path.abspath(opts.build)
+    return opts
+
+
+def main():
+    opts = parse_args()
+    os.environ["IC_PREFIX"] = opts.prefix
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
+        os.path.abspath(__file__))), "lib"))
+    from harness import workdir
+    with workdir() as work, Rig(opts, work) as rig:
+        bench = Bench(rig, opts)
+        bench.run(opts.groups or GROUPS)
+        bench.swapped()
+        report = Report(bench, opts)
+        print(report.json() if opts.json else report.text())
+    sys.exit(1 if bench.failures else 0)
+
+
+if __name__ == "__main__":
+    main()

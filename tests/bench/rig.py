@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: ISC
+"""What the bench measures against: a session of ours, haproxy with the same
+two TLS legs, a provider that costs little; and what they use of the machine."""
+import contextlib
+import glob
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
+HOST = "api.anthropic.com"
+OURS = ("icsupervisor", "mcp-proxyd", "mcp-backd", "policyd", "auditd",
+        "mitmd", "keyd", "dialerd")
+FILES = 256     # directories, and files in each
+
+HAPROXY = """\
+global
+  nbthread 1
+  ssl-default-bind-options ssl-min-ver TLSv1.3
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  http-reuse always
+frontend agent
+  bind fd@{fd} ssl crt {cert} alpn http/1.1
+  http-request deny deny_status 403 unless {{ req.hdr(x-api-key) -m str {agent} }}
+  http-request set-header x-api-key {real}
+  default_backend provider
+backend provider
+  server provider 127.0.0.1:{port} ssl verify required ca-file {ca} sni str({host}) verifyhost {host} alpn http/1.1
+"""
+
+
+class Failed(Exception):
+    """What could not be measured, and why."""
+
+
+# ---- processes ------------------------------------------------------------
+
+def processes():
+    """pid -> (parent, name) of all."""
+    found = {}
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            with open(path, encoding="utf-8", errors="replace") as f:
+                text = f.read()
+            name = text[text.index("(") + 1:text.rindex(")")]
+            parent = int(text[text.rindex(")") + 2:].split()[1])
+            found[int(path.split("/")[2])] = (parent, name)
+    return found
+
+
+def family(root):
+    """pid -> name of a process and its descendants."""
+    everyone = processes()
+    found = {root: everyone[root][1]}
+    grown = True
+    while grown:
+        more = {p: n for p, (parent, n) in everyone.items()
+                if parent in found and p not in found}
+        found.update(more)
+        grown = bool(more)
+    return found
+
+
+def ours(root):
+    """Of the family, the programs of the product: no wrapper, no server."""
+    return {p: n for p, n in family(root).items() if n in OURS}
+
+
+def memory(pids):
+    """(kilobytes, "PSS" or "RSS") of the processes; PSS only where we may."""
+    try:
+        total = 0
+        for pid in pids:
+            with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as f:
+                total += next(int(line.split()[1]) for line in f
+                              if line.startswith("Pss:"))
+        return total, "PSS"
+    except OSError:
+        pages = 0
+        for pid in pids:
+            with open(f"/proc/{pid}/statm", encoding="ascii") as f:
+                pages += int(f.read().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") // 1024, "RSS"
+
+
+class Child:
+    """A program of ours; its first line is JSON when `ready`."""
+
+    def __init__(self, argv, ready=False, **kw):
+        self.argv = argv
+        self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, text=True,
+                                  stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, **kw)
+        self.ready = None
+        if ready:
+            line = self.p.stdout.readline()
+            if not line:
+                raise Failed(f"{os.path.basename(argv[0])}: "
+                             + self.p.stderr.read().strip())
+            self.ready = json.loads(line)
+
+    def end(self):
+        """Closes its stdin; what it printed then, as JSON."""
+        out, err = self.p.communicate(timeout=60)
+        if self.p.returncode != 0:
+            raise Failed(f"{os.path.basename(self.argv[0])}: {err.strip()}")
+        return json.loads(out) if out.strip() else None
+
+    def kill(self):
+        if self.p.poll() is None:
+            self.p.kill()
+        self.p.communicate()
+
+
+def pinned(cpu):
+    """Children started inside run on that processor (None: on any)."""
+    @contextlib.contextmanager
+    def manager():
+        before = os.sched_getaffinity(0)
+        if cpu is not None:
+            os.sched_setaffinity(0, {cpu})
+        try:
+            yield
+        finally:
+            os.sched_setaffinity(0, before)
+    return manager()
+
+
+# ---- the rig --------------------------------------------------------------
+
+class Rig:
+    """opts: prefix, build, pin. Nothing is started before it is asked for."""
+
+    def __init__(self, opts, work):
+        os.environ["IC_PREFIX"] = opts.prefix
+        import harness
+        from provider_ca import make_certificates
+        self.h, self.opts, self.work = harness, opts, work
+        self.bin = os.path.join(opts.build, "tests", "bench")
+        self.proxy_cpu, self.load_cpu = (0, 1) if opts.pin else (None, None)
+        self.real = harness.ANTHROPIC_KEY
+        self.agent_key = "sk-ant-agent-" + secrets.token_hex(24)
+        self.certs = os.path.join(work, "certs")
+        make_certificates(self.certs, [HOST, "api.openai.com"])
+        self.ca = os.path.join(self.certs, "ca.pem")
+        self.stack = contextlib.ExitStack()
+        self.session = self.upstream = self.haproxy = None
+        self.files = 0
+        self.sessions = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stack.close()
+
+    def tool(self, name):
+        return os.path.join(self.bin, name)
+
+    def start_upstream(self):
+        if self.upstream is None:
+            with pinned(self.load_cpu):
+                self.upstream = Child(
+                    [self.tool("bench_upstream"),
+                     os.path.join(self.certs, "leaf.pem"),
+                     os.path.join(self.certs, "leaf.key"), self.real],
+                    ready=True)
+            self.stack.callback(self.upstream.kill)
+        return self.upstream.ready["port"]
+
+    def start_haproxy(self):
+        """Its port, or None where it is not installed."""
+        program = shutil.which("haproxy", path="/usr/sbin:/usr/bin:"
+                               + os.environ.get("PATH", ""))
+        if program is None:
+            return None
+        if self.haproxy is not None:
+            return self.haproxy.port
+        pem = os.path.join(self.certs, "haproxy.pem")
+        with open(pem, "w", encoding="ascii") as out:
+            for part in ("leaf.pem", "leaf.key"):
+                with open(os.path.join(self.certs, part),
+                          encoding="ascii") as f:
+                    out.write(f.read())
+        listener = socket.create_server(("127.0.0.1", 0), backlog=511)
+        conf = os.path.join(self.work, "haproxy.cfg")
+        with open(conf, "w", encoding="ascii") as f:
+            f.write(HAPROXY.format(
+                fd=listener.fileno(), cert=pem, agent=self.agent_key,
+                real=self.real, port=self.start_upstream(), ca=self.ca,
+                host=HOST))
+        with pinned(self.proxy_cpu):
+            self.haproxy = Child([program, "-db", "-q", "-f", conf],
+                                 pass_fds=[listener.fileno()])
+        self.haproxy.port = listener.getsockname()[1]
+        self.stack.callback(self.haproxy.kill)
+        listener.close()
+        time.sleep(0.3)
+        if self.haproxy.p.poll() is not None:
+            raise Failed("haproxy: " + self.haproxy.p.stderr.read())
+        return self.haproxy.port
+
+    def server(self):
+        """An entry of mcp-servers.json for the echo server."""
+        return {"command": self.tool("bench_mcp_echo"), "args": []}
+
+    def new_session(self, servers=1, **kw):
+        """Not started: the shipped policy, two providers, audit on."""
+        self.sessions += 1
+        work = os.path.join(self.work, f"s{self.sessions}")
+        port = self.start_upstream()
+        names = ["filesystem", "second", "third"][:servers]
+        to = {"upstream": f"https://127.0.0.1:{port}", "ca": self.ca}
+        config = {"providers": {"anthropic": to, "openai": to},
+                  "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"},
+                                  "openai": {"env": "OPENAI_API_KEY"}}}
+        return self.h.Session(work, servers={n: self.server() for n in names},
+                              config=config, **kw)
+
+    def start_session(self):
+        """The session that the loads of all rounds use."""
+        if self.session is None:
+            s = self.new_session()
+            with pinned(self.proxy_cpu):
+                s.start()
+            self.stack.callback(s.stop)
+            self.session = s
+            self.make_files(s.workspace)
+            self.pids = ours(s.pid)
+        return self.session
+
+    @staticmethod
+    def make_files(workspace):
+        """As many empty files as calls need, to have a path each."""
+        top = os.path.join(workspace, "src")
+        for d in range(FILES):
+            path = os.path.join(top, f"d{d:02x}")
+            os.makedirs(path)
+            at = os.open(path, os.O_PATH | os.O_DIRECTORY)
+            for f in range(FILES):
+                os.close(os.open(f"file-{f:02x}.txt", os.O_WRONLY |
+                                 os.O_CREAT, 0o600, dir_fd=at))
+            os.close(at)
+
+    def cpu_of(self, target):
+        """--cpu-of for a target: the processes whose time it costs."""
+        if target == "haproxy":
+            return [self.haproxy.p.pid]
+        if target == "ironcurtain":
+            return list(self.pids)
+        return []
+
+    # ---- loads ----------------------------------------------------------
+    def load(self, argv):
+        with pinned(self.load_cpu):
+            child = Child(argv)
+        try:
+            return child.end()
+        finally:
+            child.kill()
+
+    def timing(self):
+        return ["--warm-ms", str(self.opts.warm), "--run-ms",
+                str(self.opts.run)]
+
+    def mcp(self, target, outstanding):
+        argv = [self.tool("bench_mcp_load"), *self.timing(), "--from",
+                str(self.files), "--outstanding", str(outstanding)]
+        if target == "direct":
+            result = self.load([*argv, self.tool("bench_mcp_echo")])
+        else:
+            s = self.start_session()
+            result = self.load([*argv, "--tool", "filesystem__read_file",
+                                "--unix", s.ready["sockets"]["mcp"],
+                                "--cpu-of",
+                                ",".join(map(str, self.cpu_of(target)))])
+            self.files = result["next"] & 0xffff
+        return self.checked(result)
+
+    def model_argv(self, target, *options):
+        """The way to a target and the key that it wants."""
+        argv = [self.tool("bench_tls_load"), "--host", HOST, *options]
+        port = self.start_upstream()
+        if target == "direct":
+            argv += ["--port", str(port), "--key", self.real, "--ca", self.ca]
+            cpu = [self.upstream.p.pid]
+        elif target == "haproxy":
+            argv += ["--port", str(self.start_haproxy()), "--key",
+                     self.agent_key, "--ca", self.ca]
+            cpu = self.cpu_of(target)
+        else:
+            s = self.start_session()
+            argv += ["--unix", s.ready["sockets"]["mitm"], "--key",
+                     s.agent_env()["ANTHROPIC_API_KEY"], "--ca",
+                     os.path.join(s.dir, "orientation", "ca-cert.pem")]
+            cpu = self.cpu_of(target)
+        return [*argv, "--cpu-of", ",".join(map(str, cpu))]
+
+    def model(self, target, *options):
+        return self.checked(self.load(self.model_argv(target, *options)))
+
+    @staticmethod
+    def checked(result):
+        if result["errors"]:
+            raise Failed(f"{result['errors']} of {result['n']} were refused "
+                         + result.get("trouble", ""))
+        return result
