@@ -53,7 +53,7 @@ where_up(struct where *w, size_t len)
 	w->text[len] = '\0';
 }
 
-static void
+__attribute__((format(printf, 5, 0))) static void
 load_text(struct load *l, const struct where *w, char *dst, size_t cap,
     const char *fmt, va_list ap)
 {

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * How held calls end.  An approval is for the bytes that were shown: the call
+ * is made again from what the agent sent, under the rules and with the files
+ * as they are now, and goes out only if it is still the same.
+ */
+#include <stdlib.h>
+
+#include "log.h"
+#include "policyd.h"
+
+#define FINAL "\nDo not retry unless the user asks you to."
+
+static void
+hold_due(struct loop_timer *t)
+{
+	struct policyd_env *env = t->arg;
+
+	call_arm(env);
+}
+
+/* A held call that will not go out: the log and the agent are told. */
+static void
+finish(struct policyd_env *env, struct hold *h, struct work *k,
+    enum proto_hold how, struct span answer)
+{
+	struct call *call = calls_find(&env->calls, h->id);
+
+	k->answer = answer;
+	hold_free(&env->holds, h);
+	if (call != NULL)
+		work_release(env, call, k, WORK_REFUSE, how, NULL);
+	value_pool_reset(env->pool);
+}
+
+/* The call as the agent sent it, not judged yet. */
+static int
+remake(struct policyd_env *env, const struct hold *h, struct work *k)
+{
+	*k = (struct work){
+	    .id = h->id,
+	    .server = h->server,
+	    .tool = span_str(h->tool),
+	    .progress = h->progress,
+	    .srv = &env->engine.servers[h->server],
+	};
+	k->server_name = span_str(k->srv->name);
+	k->d.status = PROTO_ESCALATE;
+	value_pool_reset(env->pool);
+	/* Texts that outlive the hold: it is freed before they are sent. */
+	k->tool = reason_printf(env->pool, "%s", h->tool);
+	k->d.rule = reason_printf(env->pool, "%s", h->rule);
+	k->d.reason = reason_printf(env->pool, "%s", h->reason);
+	k->tree = (struct value *)(uintptr_t)value_decode(env->pool,
+	    span_of(h->args, h->args_len));
+	return k->tree == NULL ? -1 : 0;
+}
+
+/*
+ * The arguments as they were shown, for the log: made again as far as they
+ * can be; where that fails, as the agent sent them.
+ */
+static void
+refused_arguments(struct policyd_env *env, struct work *k)
+{
+	struct decision d = k->d;
+
+	(void)work_decide(env, k);
+	k->d = d;
+	k->answer = span_of(NULL, 0);
+}
+
+static void
+end_refused(struct policyd_env *env, struct hold *h, enum proto_hold how,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+static void
+end_refused(struct policyd_env *env, struct hold *h, enum proto_hold how,
+    const char *fmt, ...)
+{
+	char text[LOAD_MAX_REASON];
+	struct work k;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (remake(env, h, &k) == -1)
+		return;
+	refused_arguments(env, &k);
+	finish(env, h, &k, how,
+	    reason_printf(env->pool, "%s%s", text, FINAL));
+}
+
+void
+call_arm(struct policyd_env *env)
+{
+	uint64_t now = loop_now(env->loop), next;
+	struct hold *h;
+
+	while ((h = hold_expired(&env->holds, now)) != NULL)
+		end_refused(env, h, PROTO_HOLD_EXPIRED,
+		    "ESCALATION EXPIRED: nobody answered within %u s: %s. "
+		    "It was not denied; the user may not be there.",
+		    h->ms / 1000, h->reason);
+	if ((next = hold_next(&env->holds)) == 0)
+		loop_timer_clear(env->loop, &env->hold_timer);
+	else
+		loop_timer_set(env->loop, &env->hold_timer, next - now,
+		    hold_due, env);
+}
+
+/* The same call, made anew? Then it goes out. */
+static void
+approve(struct policyd_env *env, struct hold *h)
+{
+	uint8_t digest[HOLD_DIGEST];
+	struct span line, rule, reason;
+	struct composed c;
+	struct call *call = calls_find(&env->calls, h->id);
+	enum work_way way;
+	struct work k;
+
+	if (call == NULL || remake(env, h, &k) == -1)
+		return;
+	rule = k.d.rule;
+	reason = k.d.reason;
+	way = work_decide(env, &k);
+	if (way != WORK_REFUSE)
+		way = work_compose(env, &k, &c);
+	line = buf_span(&env->line);
+	if (way == WORK_REFUSE ||
+	    hold_digest(k.server_name, k.tool,
+		span_of(line.p + c.args_off, c.args_len), digest) == -1 ||
+	    memcmp(digest, h->digest, sizeof(digest)) != 0) {
+		if (way != WORK_REFUSE) {
+			k.d.reason = SPAN("The call is no longer the one that "
+					  "was shown");
+			k.d.rule = SPAN("approval-changed");
+		}
+		k.d.status = PROTO_DENY;
+		finish(env, h, &k, PROTO_HOLD_CHANGED,
+		    reason_printf(env->pool, "ESCALATION CHANGED: approved, "
+			"but not the same any more: %.*s\nAsk again if it is "
+			"still needed.", (int)k.d.reason.len,
+			(const char *)k.d.reason.p));
+		return;
+	}
+	hold_free(&env->holds, h);
+	k.d.status = PROTO_ESCALATE;
+	k.d.rule = rule;
+	k.d.reason = reason;
+	way = work_breaker(env, &k, &c);
+	work_release(env, call, &k, way, PROTO_HOLD_APPROVED, &c);
+	value_pool_reset(env->pool);
+}
+
+void
+call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
+{
+	struct hold *h = hold_find(&env->holds, m->id);
+	struct msg_LATE late = {.id = m->id};
+	char because[600];
+
+	/* Only for what was shown: the digest binds the answer to it. */
+	if (h == NULL || !span_eq(m->digest,
+			     span_of(h->digest, sizeof(h->digest)))) {
+		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
+		return;
+	}
+	if (h->expires <= loop_now(env->loop)) {
+		call_arm(env);
+		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
+		return;
+	}
+	if (m->approve) {
+		approve(env, h);
+	} else {
+		log_vis(m->because, because, sizeof(because));
+		end_refused(env, h, PROTO_HOLD_DENIED,
+		    "ESCALATION DENIED: %.1000s%s%s", h->reason,
+		    m->because.len == 0 ? "" : "\nThe user says: ", because);
+	}
+	call_arm(env);
+}
+
+void
+call_cancel(struct policyd_env *env, uint64_t id)
+{
+	struct call *call = calls_find(&env->calls, id);
+	struct hold *h = hold_find(&env->holds, id);
+
+	/* It may be over by now: the two crossed on their way. */
+	if (call == NULL || call->cancelled)
+		return;
+	call->cancelled = true;
+	if (h != NULL) {
+		end_refused(env, h, PROTO_HOLD_CANCELLED,
+		    "CANCELLED: %.1000s", h->reason);
+		call_arm(env);
+	} else if (call->forwarded &&
+	    compose_cancelled(&env->line, id) == 0) {
+		session_send(env, call->server, "cancelled");
+	}
+}
+
+int
+call_ended(struct policyd_env *env, uint64_t id, const char **why)
+{
+	struct call *call = calls_find(&env->calls, id);
+
+	*why = "the end of a call that is not in flight";
+	if (call == NULL || call->state != CALL_RELEASED)
+		return -1;
+	if (call->git_dir.p != NULL) {
+		free((void *)(uintptr_t)env->git_dir.p);
+		env->git_dir = call->git_dir;
+		call->git_dir = span_of(NULL, 0);
+	}
+	calls_end(&env->calls, call);
+	return 0;
+}
+
+void
+call_server_gone(struct policyd_env *env, uint16_t server)
+{
+	struct hold *h;
+
+	while ((h = hold_of_server(&env->holds, server)) != NULL)
+		end_refused(env, h, PROTO_HOLD_CANCELLED,
+		    "Server \"%s\" is gone: its call waits no longer",
+		    env->engine.servers[server].name);
+	call_arm(env);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The way of a call (original.md 1.2): known tool? annotated? arguments as the
+ * schema says? then prepared, judged, composed and handed to auditd, which
+ * writes it down before anything happens.  Every outcome goes that way; the
+ * agent is told nothing directly but that its call is held.
+ */
+#include <stdlib.h>
+
+#include "json.h"
+#include "log.h"
+#include "policyd.h"
+#include "redact.h"
+
+#define FINAL "\nDo not retry: the answer will be the same."
+#define LINE_KEEP ((size_t)1 << 16)
+
+static enum work_way
+refuse(struct work *k, const char *rule, struct span reason)
+{
+	k->d.status = PROTO_DENY;
+	k->d.rule = span_str(rule);
+	k->d.reason = reason;
+	return WORK_REFUSE;
+}
+
+/* Refused, and the reason is all that the agent is told. */
+static enum work_way
+refuse_plain(struct policyd_env *env, struct work *k, const char *rule,
+    struct span reason, const char *more)
+{
+	k->answer = reason_printf(env->pool, "%.*s%s", (int)reason.len,
+	    (const char *)reason.p, more);
+	return refuse(k, rule, reason);
+}
+
+static struct span
+full_name(struct policyd_env *env, const struct work *k)
+{
+	char tool[800];
+
+	log_vis(k->tool, tool, sizeof(tool));
+	if (k->server == PROTO_NO_SERVER)
+		return reason_printf(env->pool, "%s", tool);
+	return reason_printf(env->pool, "%s__%s", k->srv->name, tool);
+}
+
+/* Step 1: is there such a tool, and its server? */
+static enum work_way
+find_tool(struct policyd_env *env, struct work *k,
+    const struct session_tool **tool)
+{
+	const struct session *s = k->server == PROTO_NO_SERVER
+	    ? NULL
+	    : &env->sessions[k->server];
+	struct span name;
+
+	*tool = NULL;
+	if (s != NULL && s->state == PROTO_STATE_GONE)
+		return refuse_plain(env, k, "server-gone",
+		    reason_printf(env->pool, "Server \"%s\" is gone: %s",
+			k->srv->name, s->text),
+		    "\nDo not retry: it does not come back in this session.");
+	if (s != NULL && (*tool = session_tool_find(s, k->tool)) != NULL)
+		return WORK_FORWARD;
+	if (s != NULL && s->state != PROTO_STATE_READY)
+		return refuse_plain(env, k, "server-starting",
+		    reason_printf(env->pool,
+			"Server \"%s\" has not listed its tools yet",
+			k->srv->name),
+		    "\nTry again in a moment.");
+	name = full_name(env, k);
+	return refuse_plain(env, k, "unknown-tool",
+	    reason_printf(env->pool, "Unknown tool: %.*s", (int)name.len,
+		(const char *)name.p),
+	    "");
+}
+
+/* Step 4: what git works on when the call does not say. */
+static enum work_way
+fill_git_path(struct policyd_env *env, struct work *k)
+{
+	static const char text[] = "Git server has no working directory set. "
+				   "Call git_set_working_dir first.";
+	struct value *v;
+	bool wanted = false;
+
+	for (unsigned i = 0; i < k->annot->nargs; i++)
+		wanted = wanted || span_is(k->annot->args[i].name, "path");
+	if (!k->srv->is_git || !wanted)
+		return WORK_FORWARD;
+	v = (struct value *)(uintptr_t)value_get(k->tree, "path");
+	if (v != NULL && v->type == VALUE_STRING) {
+		for (size_t i = 0; i < v->text.len; i++) {
+			if (strchr(" \t\r\n\f\v", v->text.p[i]) == NULL ||
+			    v->text.p[i] == '\0')
+				return WORK_FORWARD;
+		}
+	}
+	if (env->git_dir.p == NULL)
+		return refuse_plain(env, k, "git-path-enrichment-failed",
+		    reason_printf(env->pool, "Error: %s", text), "");
+	if (v == NULL) {
+		v = value_new_string(env->pool, env->git_dir);
+		if (value_set(k->tree, SPAN("path"), v) == -1)
+			return refuse_plain(env, k,
+			    "git-path-enrichment-failed",
+			    SPAN("Error: too many arguments"), "");
+	} else {
+		*v = (struct value){.type = VALUE_STRING, .key = v->key,
+		    .text = env->git_dir, .next = v->next};
+	}
+	return WORK_FORWARD;
+}
+
+/* What the server cannot see, it is not asked for. */
+static enum work_way
+check_view(struct policyd_env *env, struct work *k)
+{
+	const struct arg_value *v;
+
+	for (size_t i = 0; i < k->args.n; i++) {
+		v = &k->args.values[i];
+		if (!v->has_path || v->path.view.p != NULL)
+			continue;
+		return refuse(k, "structural-outside-view",
+		    reason_printf(env->pool,
+			"Path is outside what server \"%s\" can see: %.*s",
+			k->srv->name, (int)v->path.host.len,
+			(const char *)v->path.host.p));
+	}
+	return WORK_FORWARD;
+}
+
+/* Steps 2 to 5: annotation, schema, preparing. */
+static enum work_way
+prepare(struct policyd_env *env, struct work *k,
+    const struct session_tool *tool)
+{
+	struct span reason, name;
+
+	if (env->engine.annots != NULL)
+		k->annot = annots_find(env->engine.annots, k->server_name,
+		    k->tool);
+	if (k->srv->trusted)
+		return WORK_FORWARD;
+	if (k->annot == NULL) {
+		name = full_name(env, k);
+		return refuse_plain(env, k, "missing-annotation",
+		    reason_printf(env->pool, "Missing annotation for tool: "
+			"%.*s. Re-run 'ironcurtain annotate-tools' to update.",
+			(int)name.len, (const char *)name.p),
+		    "");
+	}
+	if (args_check(k->tree, tool->schema, env->pool, &reason) == -1)
+		return refuse_plain(env, k, "invalid-arguments", reason, "");
+	if (fill_git_path(env, k) == WORK_REFUSE)
+		return WORK_REFUSE;
+	if (args_prepare(&env->engine, k->srv, k->annot, k->tree, env->pool,
+		&k->args) == -1)
+		return refuse(k, k->args.rule, k->args.reason);
+	return WORK_FORWARD;
+}
+
+enum work_way
+work_decide(struct policyd_env *env, struct work *k)
+{
+	struct request r = {
+	    .server_name = k->server_name,
+	    .tool_name = k->tool,
+	    .server = k->srv,
+	    .args = &k->args,
+	    .pool = env->pool,
+	};
+	const struct session_tool *tool;
+
+	k->args.tree = k->tree;
+	if (find_tool(env, k, &tool) == WORK_REFUSE ||
+	    prepare(env, k, tool) == WORK_REFUSE)
+		return WORK_REFUSE;
+	r.annot = k->annot;
+	eval_request(&env->engine, &r, &k->d);
+	switch (k->d.status) {
+	case PROTO_ALLOW:
+		return check_view(env, k);
+	case PROTO_ESCALATE:
+		if (!env->engine.ask) {
+			k->answer = reason_printf(env->pool,
+			    "ESCALATION REQUIRED: %.*s. Action denied (no "
+			    "escalation handler)." FINAL,
+			    (int)k->d.reason.len,
+			    (const char *)k->d.reason.p);
+			return WORK_REFUSE;
+		}
+		return check_view(env, k) == WORK_REFUSE ? WORK_REFUSE
+							 : WORK_ASK;
+	case PROTO_DENY:
+		break;
+	}
+	return WORK_REFUSE;
+}
+
+enum work_way
+work_breaker(struct policyd_env *env, struct work *k,
+    const struct composed *c)
+{
+	struct span line = buf_span(&env->line), name;
+
+	if (breaker_allow(env->breaker, k->server_name, k->tool,
+		span_of(line.p + c->args_off, c->args_len),
+		loop_now(env->loop)))
+		return WORK_FORWARD;
+	name = full_name(env, k);
+	return refuse_plain(env, k, "circuit-breaker",
+	    reason_printf(env->pool, "CIRCUIT BREAKER: Tool '%.*s' called %u "
+		"times with identical arguments within %us window. Try a "
+		"different approach.",
+		(int)name.len, (const char *)name.p, BREAKER_CALLS,
+		BREAKER_WINDOW / 1000),
+	    "");
+}
+
+enum work_way
+work_compose(struct policyd_env *env, struct work *k, struct composed *c)
+{
+	*c = (struct composed){0};
+	buf_reset(&env->line, LINE_KEEP);
+	if (compose_call(&env->line, k->id, k->tool, k->tree, k->progress,
+		c) == 0 && c->line_len <= PROTO_MAX_LINE)
+		return WORK_FORWARD;
+	return refuse(k, "invalid-arguments",
+	    SPAN("Arguments are too large for one line"));
+}
+
+/* Paths and URLs stay whole in the log. */
+static bool
+stays_whole(const struct value *v, void *arg)
+{
+	const struct work *k = arg;
+
+	for (size_t i = 0; i < k->args.n; i++) {
+		if (k->args.values[i].node == v &&
+		    (k->args.values[i].has_path || k->args.values[i].has_url))
+			return true;
+	}
+	return false;
+}
+
+/* What the log shall hold, behind the line, when it is something else. */
+static void
+compose_log(struct policyd_env *env, struct work *k, struct composed *c)
+{
+	size_t before = env->line.len;
+	int r;
+
+	r = redact_tree(k->tree, env->pool, env->engine.redact, stays_whole, k);
+	if (r == 0)
+		return;
+	c->redacted = true;
+	c->log_off = (uint32_t)before;
+	if (r == -1 || json_write(&env->line, k->tree) == -1)
+		(void)buf_adds(&env->line, "{}");
+	c->log_len = (uint32_t)(env->line.len - before);
+}
+
+static void
+compose_refused(struct policyd_env *env, struct work *k, struct composed *c)
+{
+	*c = (struct composed){0};
+	buf_reset(&env->line, LINE_KEEP);
+	if (compose_args(&env->line, k->tree, c) == 0 &&
+	    c->args_len <= PROTO_MAX_LINE)
+		return;
+	/* More than one line of ours may hold: only an empty object of it. */
+	buf_reset(&env->line, LINE_KEEP);
+	*c = (struct composed){.args_len = 2, .redacted = true};
+	(void)buf_adds(&env->line, "{}");
+	k->tree = NULL;
+}
+
+/*
+ * What git will work on from now on. It is told where in every call, so that
+ * a change that fails in the server changes no decision.
+ */
+static void
+note_git_dir(struct call *call, const struct work *k)
+{
+	struct span path = span_of(NULL, 0);
+	char *copy;
+
+	if (!k->srv->is_git)
+		return;
+	if (span_is(k->tool, "git_set_working_dir"))
+		path = value_str(k->tree, "path");
+	else if (span_is(k->tool, "git_clone"))
+		path = value_str(k->tree, "localPath");
+	if (path.p != NULL && (copy = span_dup(path)) != NULL)
+		call->git_dir = span_of(copy, path.len);
+}
+
+void
+work_release(struct policyd_env *env, struct call *call, struct work *k,
+    enum work_way way, enum proto_hold hold, struct composed *c)
+{
+	struct msg_RELEASE m = {
+	    .id = k->id,
+	    .server = k->server,
+	    .server_name = k->server_name,
+	    .tool = k->tool,
+	    .forward = way == WORK_FORWARD,
+	    .status = (uint8_t)k->d.status,
+	    .hold = (uint8_t)hold,
+	    .rule = k->d.rule,
+	    .reason = k->d.reason,
+	};
+	struct composed refused;
+
+	if (way == WORK_FORWARD) {
+		note_git_dir(call, k);
+	} else {
+		compose_refused(env, k, c = &refused);
+		if (k->answer.p == NULL)
+			k->answer = reason_printf(env->pool, "DENIED: %.*s%s",
+			    (int)k->d.reason.len,
+			    (const char *)k->d.reason.p, FINAL);
+		m.answer = k->answer;
+	}
+	if (k->tree != NULL)
+		compose_log(env, k, c);
+	m.redacted = c->redacted;
+	m.line_len = c->line_len;
+	m.args_off = c->args_off;
+	m.args_len = c->args_len;
+	m.log_off = c->log_off;
+	m.log_len = c->log_len;
+	m.payload = buf_span(&env->line);
+	call->state = CALL_RELEASED;
+	call->forwarded = way == WORK_FORWARD;
+	env->send(env, ROLE_AUDIT, MSG_RELEASE, &m);
+	buf_reset(&env->line, LINE_KEEP);
+}
+
+/* Step 7c: a person decides. WORK_REFUSE: it cannot be held. */
+static enum work_way
+hold(struct policyd_env *env, struct call *call, struct work *k,
+    struct span args, const struct composed *c)
+{
+	struct span line = buf_span(&env->line);
+	struct msg_HOLD m = {.id = k->id, .server = k->server};
+	struct msg_HELD held = {.id = k->id, .ms = env->engine.hold_ms};
+	struct hold *h;
+
+	m.preview = span_of(line.p + c->args_off, c->args_len);
+	if ((h = hold_new(&env->holds, k->id, args)) == NULL)
+		return refuse(k, "hold-limit",
+		    SPAN("Too many calls wait for approval already"));
+	if (hold_digest(k->server_name, k->tool, m.preview, h->digest) == -1 ||
+	    span_copy(k->tool, h->tool, sizeof(h->tool)) == -1 ||
+	    span_copy(k->d.rule, h->rule, sizeof(h->rule)) == -1 ||
+	    span_copy(k->d.reason, h->reason, sizeof(h->reason)) == -1) {
+		hold_free(&env->holds, h);
+		return refuse(k, "hold-limit", SPAN("It cannot be held"));
+	}
+	h->server = k->server;
+	h->progress = k->progress;
+	h->ms = env->engine.hold_ms;
+	h->expires = loop_now(env->loop) + h->ms;
+	call->state = CALL_HELD;
+	m.digest = span_of(h->digest, sizeof(h->digest));
+	m.server_name = k->server_name;
+	m.tool = k->tool;
+	m.rule = k->d.rule;
+	m.reason = k->d.reason;
+	m.ms = h->ms;
+	env->send(env, ROLE_PROXY, MSG_HELD, &held);
+	env->send(env, ROLE_AUDIT, MSG_HOLD, &m);
+	buf_reset(&env->line, LINE_KEEP);
+	call_arm(env);
+	return WORK_ASK;
+}
+
+int
+call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
+{
+	struct work k = {
+	    .id = m->id,
+	    .server = m->server,
+	    .tool = m->tool,
+	    .progress = m->progress != 0,
+	};
+	enum work_way way;
+	struct composed c;
+	struct call *call;
+
+	*why = "no such server";
+	if (k.server != PROTO_NO_SERVER &&
+	    (k.server >= PROTO_MAX_SERVERS ||
+		!env->engine.servers[k.server].used))
+		return -1;
+	if (k.server != PROTO_NO_SERVER) {
+		k.srv = &env->engine.servers[k.server];
+		k.server_name = span_str(k.srv->name);
+	}
+	if ((call = calls_admit(&env->calls, m->id, m->server, m->args.len,
+		 why)) == NULL)
+		return -1;
+	value_pool_reset(env->pool);
+	/* The tree is in our own pool: ours to change. */
+	k.tree = (struct value *)(uintptr_t)value_decode(env->pool, m->args);
+	*why = "arguments are no object";
+	if (k.tree == NULL || k.tree->type != VALUE_OBJECT)
+		return -1;
+	way = work_decide(env, &k);
+	if (way != WORK_REFUSE && work_compose(env, &k, &c) == WORK_REFUSE)
+		way = WORK_REFUSE;
+	if (way == WORK_ASK)
+		way = hold(env, call, &k, m->args, &c);
+	else if (way == WORK_FORWARD)
+		way = work_breaker(env, &k, &c);
+	if (way != WORK_ASK)
+		work_release(env, call, &k, way, PROTO_HOLD_NONE, &c);
+	value_pool_reset(env->pool);
+	return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The calls in flight, counted a second time: mcp-proxyd keeps the same limits
+ * at the edge, so a call beyond them comes from one that was taken over.
+ */
+#include <stdlib.h>
+
+#include "policyd.h"
+
+void
+calls_init(struct calls *cs)
+{
+	memset(cs, 0, sizeof(*cs));
+	for (unsigned i = 0; i < PROTO_MAX_CALLS; i++) {
+		cs->buckets[i] = CALL_END;
+		cs->list[i].next = (uint16_t)(i + 1);
+	}
+	cs->list[PROTO_MAX_CALLS - 1].next = CALL_END;
+	cs->free = 0;
+}
+
+static uint16_t *
+bucket(struct calls *cs, uint64_t id)
+{
+	return &cs->buckets[id % PROTO_MAX_CALLS];
+}
+
+struct call *
+calls_admit(struct calls *cs, uint64_t id, uint16_t server, size_t bytes,
+    const char **why)
+{
+	struct call *c;
+	uint16_t at;
+
+	*why = "call id does not rise";
+	if (id <= cs->last)
+		return NULL;
+	*why = "more calls in flight than a session may have";
+	if (cs->n == PROTO_MAX_CALLS)
+		return NULL;
+	if (server != PROTO_NO_SERVER) {
+		*why = "more calls in flight than a server may have";
+		if (cs->server_calls[server] == PROTO_MAX_SERVER_CALLS)
+			return NULL;
+		*why = "more bytes in flight than a server may have";
+		if (bytes > PROTO_MAX_SERVER_BYTES - cs->server_bytes[server])
+			return NULL;
+		cs->server_calls[server]++;
+		cs->server_bytes[server] += bytes;
+	}
+	cs->last = id;
+	cs->n++;
+	at = cs->free;
+	c = &cs->list[at];
+	cs->free = c->next;
+	*c = (struct call){
+	    .id = id,
+	    .bytes = (uint32_t)bytes,
+	    .server = server,
+	    .state = CALL_RELEASED,
+	    .next = *bucket(cs, id),
+	};
+	*bucket(cs, id) = at;
+	return c;
+}
+
+struct call *
+calls_find(struct calls *cs, uint64_t id)
+{
+	uint16_t at = *bucket(cs, id);
+
+	while (at != CALL_END && cs->list[at].id != id)
+		at = cs->list[at].next;
+	return at == CALL_END ? NULL : &cs->list[at];
+}
+
+void
+calls_end(struct calls *cs, struct call *c)
+{
+	uint16_t at = (uint16_t)(c - cs->list), *p = bucket(cs, c->id);
+
+	while (*p != at)
+		p = &cs->list[*p].next;
+	*p = c->next;
+	if (c->server != PROTO_NO_SERVER) {
+		cs->server_calls[c->server]--;
+		cs->server_bytes[c->server] -= c->bytes;
+	}
+	free((void *)(uintptr_t)c->git_dir.p);
+	*c = (struct call){.next = cs->free};
+	cs->free = at;
+	cs->n--;
+}

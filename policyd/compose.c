@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Writes lines for MCP servers: canonical JSON, members sorted, from values
+ * that were decoded and judged.  Nothing is forwarded as it came.
+ */
+#include "compose.h"
+
+#include "json.h"
+
+static uint32_t
+offset(const struct buf *b)
+{
+	return (uint32_t)b->len;
+}
+
+static int
+done(const struct buf *b)
+{
+	return b->failed ? -1 : 0;
+}
+
+int
+compose_call(struct buf *b, uint64_t id, struct span tool,
+    const struct value *args, bool progress, struct composed *c)
+{
+	uint32_t start = offset(b);
+
+	(void)buf_adds(b, "{\"id\":");
+	(void)buf_addu64(b, id);
+	(void)buf_adds(b, ",\"jsonrpc\":\"2.0\",\"method\":\"tools/call\","
+			  "\"params\":{");
+	/* The token is ours: the agent's own never leaves mcp-proxyd. */
+	if (progress) {
+		(void)buf_adds(b, "\"_meta\":{\"progressToken\":");
+		(void)buf_addu64(b, id);
+		(void)buf_adds(b, "},");
+	}
+	(void)buf_adds(b, "\"arguments\":");
+	c->args_off = offset(b);
+	(void)json_write(b, args);
+	c->args_len = offset(b) - c->args_off;
+	(void)buf_adds(b, ",\"name\":");
+	(void)json_write_string(b, tool);
+	(void)buf_adds(b, "}}\n");
+	c->line_len = offset(b) - start;
+	return done(b);
+}
+
+int
+compose_args(struct buf *b, const struct value *args, struct composed *c)
+{
+	c->line_len = 0;
+	c->args_off = offset(b);
+	(void)json_write(b, args);
+	c->args_len = offset(b) - c->args_off;
+	return done(b);
+}
+
+int
+compose_initialize(struct buf *b)
+{
+	(void)buf_adds(b, "{\"id\":\"i\",\"jsonrpc\":\"2.0\","
+			  "\"method\":\"initialize\",\"params\":{"
+			  "\"capabilities\":{},"
+			  "\"clientInfo\":{\"name\":\"ironcurtain\","
+			  "\"version\":\"" IC_VERSION "\"},"
+			  "\"protocolVersion\":\"" COMPOSE_PROTOCOL "\"}}\n");
+	return done(b);
+}
+
+int
+compose_initialized(struct buf *b)
+{
+	(void)buf_adds(b, "{\"jsonrpc\":\"2.0\","
+			  "\"method\":\"notifications/initialized\"}\n");
+	return done(b);
+}
+
+int
+compose_tools_list(struct buf *b, uint32_t seq, struct span cursor)
+{
+	(void)buf_printf(b, "{\"id\":\"t%u\",\"jsonrpc\":\"2.0\","
+			    "\"method\":\"tools/list\"", seq);
+	if (cursor.len != 0) {
+		(void)buf_adds(b, ",\"params\":{\"cursor\":");
+		(void)json_write_string(b, cursor);
+		(void)buf_addc(b, '}');
+	}
+	(void)buf_adds(b, "}\n");
+	return done(b);
+}
+
+static void
+add_rid(struct buf *b, bool string, struct span rid)
+{
+	(void)buf_adds(b, "\"id\":");
+	if (string)
+		(void)json_write_string(b, rid);
+	else
+		(void)buf_addspan(b, rid);
+	(void)buf_adds(b, ",\"jsonrpc\":\"2.0\"");
+}
+
+int
+compose_pong(struct buf *b, bool string, struct span rid)
+{
+	(void)buf_addc(b, '{');
+	add_rid(b, string, rid);
+	(void)buf_adds(b, ",\"result\":{}}\n");
+	return done(b);
+}
+
+int
+compose_unknown(struct buf *b, bool string, struct span rid)
+{
+	(void)buf_adds(b, "{\"error\":{\"code\":-32601,"
+			  "\"message\":\"Method not found\"},");
+	add_rid(b, string, rid);
+	(void)buf_adds(b, "}\n");
+	return done(b);
+}
+
+int
+compose_cancelled(struct buf *b, uint64_t id)
+{
+	(void)buf_adds(b, "{\"jsonrpc\":\"2.0\","
+			  "\"method\":\"notifications/cancelled\","
+			  "\"params\":{\"requestId\":");
+	(void)buf_addu64(b, id);
+	(void)buf_adds(b, "}}\n");
+	return done(b);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What policyd holds, made and unmade.  Memory of a call is one pool and one
+ * buffer, used again for the next.
+ */
+#include <stdlib.h>
+
+#include "policyd.h"
+
+#define CALL_POOL ((size_t)48 << 20)
+#define WORK_MAX_LINE (3U * PROTO_MAX_TREE)
+
+int
+policyd_init(struct policyd_env *e, struct loop *loop)
+{
+	e->loop = loop;
+	buf_init(&e->line, WORK_MAX_LINE);
+	calls_init(&e->calls);
+	if (engine_init(&e->engine) == -1 ||
+	    (e->breaker = breaker_new()) == NULL ||
+	    (e->pool = value_pool_new(CALL_POOL)) == NULL)
+		return -1;
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
+		e->sessions[i].env = e;
+		e->sessions[i].index = (uint16_t)i;
+	}
+	return 0;
+}
+
+void
+policyd_free(struct policyd_env *e)
+{
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++)
+		session_free(&e->sessions[i]);
+	hold_free_all(&e->holds);
+	breaker_free(e->breaker);
+	engine_free(&e->engine);
+	value_pool_free(e->pool);
+	buf_free(&e->line);
+	free((void *)(uintptr_t)e->git_dir.p);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The table of held calls.  It keeps what the agent sent, not what was made of
+ * it: an approval is for a call that is made anew and compared.
+ */
+#include "hold.h"
+
+#include <errno.h>
+#include <sha2.h>
+#include <stdlib.h>
+
+#include "json.h"
+
+_Static_assert(HOLD_DIGEST == SHA256_DIGEST_LENGTH, "SHA-256");
+
+struct hold *
+hold_new(struct holds *hs, uint64_t id, struct span args)
+{
+	struct hold *h = NULL;
+
+	for (unsigned i = 0; i < PROTO_MAX_HOLDS && h == NULL; i++) {
+		if (!hs->list[i].used)
+			h = &hs->list[i];
+	}
+	if (h == NULL) {
+		errno = ENOBUFS;
+		return NULL;
+	}
+	memset(h, 0, sizeof(*h));
+	if ((h->args = malloc(args.len + 1)) == NULL)
+		return NULL;
+	if (args.len != 0)
+		memcpy(h->args, args.p, args.len);
+	h->args_len = args.len;
+	h->id = id;
+	h->used = true;
+	hs->n++;
+	return h;
+}
+
+struct hold *
+hold_find(struct holds *hs, uint64_t id)
+{
+	for (unsigned i = 0; hs->n != 0 && i < PROTO_MAX_HOLDS; i++) {
+		if (hs->list[i].used && hs->list[i].id == id)
+			return &hs->list[i];
+	}
+	return NULL;
+}
+
+void
+hold_free(struct holds *hs, struct hold *h)
+{
+	if (h == NULL || !h->used)
+		return;
+	freezero(h->args, h->args_len);
+	explicit_bzero(h, sizeof(*h));
+	hs->n--;
+}
+
+void
+hold_free_all(struct holds *hs)
+{
+	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++)
+		hold_free(hs, &hs->list[i]);
+}
+
+uint64_t
+hold_next(const struct holds *hs)
+{
+	uint64_t next = 0;
+
+	for (unsigned i = 0; hs->n != 0 && i < PROTO_MAX_HOLDS; i++) {
+		if (hs->list[i].used &&
+		    (next == 0 || hs->list[i].expires < next))
+			next = hs->list[i].expires;
+	}
+	return next;
+}
+
+struct hold *
+hold_expired(struct holds *hs, uint64_t now)
+{
+	for (unsigned i = 0; hs->n != 0 && i < PROTO_MAX_HOLDS; i++) {
+		if (hs->list[i].used && hs->list[i].expires <= now)
+			return &hs->list[i];
+	}
+	return NULL;
+}
+
+struct hold *
+hold_of_server(struct holds *hs, uint16_t server)
+{
+	for (unsigned i = 0; hs->n != 0 && i < PROTO_MAX_HOLDS; i++) {
+		if (hs->list[i].used && hs->list[i].server == server)
+			return &hs->list[i];
+	}
+	return NULL;
+}
+
+int
+hold_digest(struct span server, struct span tool, struct span args,
+    uint8_t digest[HOLD_DIGEST])
+{
+	struct buf b;
+	SHA2_CTX ctx;
+	int ret = -1;
+
+	/* Names are short; arguments need no copy. */
+	buf_init(&b, 4096);
+	if (buf_addc(&b, '[') == -1 || json_write_string(&b, server) == -1 ||
+	    buf_addc(&b, ',') == -1 || json_write_string(&b, tool) == -1 ||
+	    buf_addc(&b, ',') == -1)
+		goto out;
+	SHA256Init(&ctx);
+	SHA256Update(&ctx, buf_span(&b).p, buf_span(&b).len);
+	SHA256Update(&ctx, args.p, args.len);
+	SHA256Update(&ctx, (const uint8_t *)"]", 1);
+	SHA256Final(digest, &ctx);
+	ret = 0;
+out:
+	buf_free(&b);
+	return ret;
+}

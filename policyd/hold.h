@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Calls that wait for a person.  One is pending until the first event that
+ * concerns it: a verdict, its expiry, a cancellation; then it is gone from
+ * here, and whatever comes later is too late.  Nothing is released from here:
+ * the call is made again from what the agent sent (call.c).
+ */
+#ifndef HOLD_H
+#define HOLD_H
+
+#include "proto.h"
+#include "value.h"
+
+#define HOLD_DIGEST 32U
+
+struct hold {
+	uint64_t id;
+	uint16_t server;
+	bool used, progress;
+	uint64_t expires;		/* loop ms */
+	uint32_t ms;			/* that it was given */
+	uint8_t digest[HOLD_DIGEST];	/* of server, tool and arguments */
+	char tool[257];
+	char reason[2049], rule[257];
+	uint8_t *args;			/* as the agent sent them, encoded */
+	size_t args_len;
+};
+
+struct holds {
+	struct hold list[PROTO_MAX_HOLDS];
+	unsigned n;
+};
+
+/* NULL with ENOBUFS (all taken), ENOMEM. Copies the arguments. */
+struct hold *hold_new(struct holds *, uint64_t id, struct span args);
+/* NULL: nothing with that id waits. */
+struct hold *hold_find(struct holds *, uint64_t id);
+void hold_free(struct holds *, struct hold *);
+void hold_free_all(struct holds *);
+/* When the next one expires; 0: none waits. */
+uint64_t hold_next(const struct holds *);
+/* One that has expired, or NULL. */
+struct hold *hold_expired(struct holds *, uint64_t now);
+/* One of that server, or NULL. */
+struct hold *hold_of_server(struct holds *, uint16_t server);
+
+/*
+ * SHA-256 of the canonical JSON array [server, tool, arguments]; args is the
+ * canonical JSON of the arguments. -1 with errno.
+ */
+int hold_digest(struct span server, struct span tool, struct span args,
+    uint8_t digest[HOLD_DIGEST]);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the handlers of policyd share: the engine, the servers' sessions, the
+ * calls in flight and the calls held.  Messages leave through `send`, so that
+ * tests run the same code without channels.
+ */
+#ifndef POLICYD_H
+#define POLICYD_H
+
+#include "breaker.h"
+#include "compose.h"
+#include "eval.h"
+#include "hold.h"
+#include "session.h"
+#include "worker.h"
+
+/* Timers: expiry of holds, the first listing, one a session. */
+#define POLICYD_TIMERS (2 + PROTO_MAX_SERVERS)
+
+enum call_state { CALL_FREE, CALL_HELD, CALL_RELEASED };
+
+struct call {
+	uint64_t id;
+	uint32_t bytes;			/* of its arguments */
+	uint16_t server;		/* or PROTO_NO_SERVER */
+	uint16_t next;			/* in its bucket; CALL_END */
+	enum call_state state;
+	bool forwarded, cancelled;
+	struct span git_dir;		/* remembered when it ends; owned */
+};
+
+#define CALL_END UINT16_MAX
+
+struct calls {
+	struct call list[PROTO_MAX_CALLS];
+	uint16_t buckets[PROTO_MAX_CALLS];
+	uint16_t free;			/* list of them */
+	unsigned n;
+	unsigned server_calls[PROTO_MAX_SERVERS];
+	size_t server_bytes[PROTO_MAX_SERVERS];
+	uint64_t last;			/* ids rise */
+};
+
+struct policyd_env {
+	struct worker *w;
+	struct loop *loop;
+	struct engine engine;
+	struct session sessions[PROTO_MAX_SERVERS];
+	struct calls calls;
+	struct holds holds;
+	struct breaker *breaker;
+	struct value_pool *pool;	/* of the call at hand */
+	struct buf line;		/* what is composed for it */
+	struct span git_dir;		/* git_set_working_dir; owned */
+	struct loop_timer hold_timer, list_timer;
+	bool started, list_late;
+	void (*send)(struct policyd_env *, enum role, enum msg_type,
+	    const void *msg);
+};
+
+/* -1 with errno. */
+int policyd_init(struct policyd_env *, struct loop *);
+void policyd_free(struct policyd_env *);
+
+/* calls.c: admission. */
+void calls_init(struct calls *);
+/* NULL: *why says which limit an honest mcp-proxyd would have kept. */
+struct call *calls_admit(struct calls *, uint64_t id, uint16_t server,
+    size_t bytes, const char **why);
+struct call *calls_find(struct calls *, uint64_t id);
+void calls_end(struct calls *, struct call *);
+
+/* call.c: the way of a call. -1: the peer broke the protocol, *why says how. */
+int call_take(struct policyd_env *, const struct msg_CALL *, const char **why);
+/* approve.c: how held calls end, and what else becomes of calls. */
+void call_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
+void call_cancel(struct policyd_env *, uint64_t id);
+int call_ended(struct policyd_env *, uint64_t id, const char **why);
+void call_server_gone(struct policyd_env *, uint16_t server);
+void call_arm(struct policyd_env *);
+
+/* One call on its way through the pipeline (original.md 1.2). */
+struct work {
+	uint64_t id;
+	uint16_t server;		/* or PROTO_NO_SERVER */
+	struct span server_name, tool;
+	bool progress;
+	struct value *tree;
+	struct server *srv;
+	struct annot_tool *annot;
+	struct call_args args;
+	struct decision d;
+	struct span answer;		/* for the agent, when not forwarded */
+};
+
+enum work_way { WORK_REFUSE, WORK_FORWARD, WORK_ASK };
+
+/* call.c, for approve.c. */
+enum work_way work_decide(struct policyd_env *, struct work *);
+/* The line in env->line; WORK_REFUSE when it is too large. */
+enum work_way work_compose(struct policyd_env *, struct work *,
+    struct composed *);
+void work_release(struct policyd_env *, struct call *, struct work *,
+    enum work_way, enum proto_hold, struct composed *);
+/* Counts the call; WORK_REFUSE when it is one too many. */
+enum work_way work_breaker(struct policyd_env *, struct work *,
+    const struct composed *);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Messages to policyd and who handles them.  Configuration is icsupervisor's;
+ * calls are mcp-proxyd's, sessions mcp-backds', verdicts come through auditd.
+ * What each may send is in proto.h; what it may mean is checked here.
+ */
+#include "serve.h"
+
+#include <errno.h>
+
+#include "log.h"
+#include "policyd.h"
+
+static struct policyd_env env;
+
+static void
+send_peer(struct policyd_env *e, enum role role, enum msg_type type,
+    const void *msg)
+{
+	worker_send(e->w, role, 0, type, msg, -1);
+}
+
+static int
+impossible(struct chan *c, const char *what)
+{
+	return chan_violation(c, "%s: %s", what, strerror(errno));
+}
+
+static int
+on_settings(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_SETTINGS *m = &msg->SETTINGS;
+
+	(void)fd;
+	if (engine_settings(&env.engine, m->hold_ms, m->ask, m->redact,
+		m->home) == -1)
+		return impossible(c, "SETTINGS");
+	return 0;
+}
+
+static int
+on_protect(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	if (engine_protect(&env.engine, msg->PROTECT.path) == -1)
+		return impossible(c, "PROTECT");
+	return 0;
+}
+
+static int
+on_server(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_SERVER *m = &msg->SERVER;
+
+	(void)fd;
+	if (engine_server(&env.engine, m->index, m->name, m->trusted, m->cwd,
+		m->domains) == -1)
+		return impossible(c, "SERVER");
+	return 0;
+}
+
+static int
+on_view(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_VIEW *m = &msg->VIEW;
+
+	if (engine_view(&env.engine, m->server, m->path, m->host, m->writable,
+		fd) == -1)
+		return impossible(c, "VIEW");
+	return 0;
+}
+
+static void
+send_rules_ok(struct load *l)
+{
+	struct msg_RULES_OK ok = {0};
+
+	if (env.engine.rules != NULL)
+		ok.rules = (uint32_t)env.engine.rules->n;
+	ok.warnings = buf_span(&l->warnings);
+	worker_send(env.w, ROLE_SUP, 0, MSG_RULES_OK, &ok, -1);
+}
+
+static int
+on_rules(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_RULES *m = &msg->RULES;
+	struct msg_RULES_BAD bad = {.kind = m->kind};
+	char name[4097];
+	struct load l;
+
+	(void)c;
+	(void)fd;
+	if (span_copy(m->name, name, sizeof(name)) == -1)
+		return impossible(c, "RULES");
+	load_init(&l, name);
+	if (engine_rules(&env.engine, (enum proto_rules)m->kind, m->text,
+		&l) == 0) {
+		send_rules_ok(&l);
+	} else {
+		bad.text = span_str(l.error);
+		worker_send(env.w, ROLE_SUP, 0, MSG_RULES_BAD, &bad, -1);
+	}
+	load_free(&l);
+	return 0;
+}
+
+static int
+on_server_fail(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_SERVER_FAIL *m = &msg->SERVER_FAIL;
+
+	(void)fd;
+	if (!env.engine.servers[m->server].used)
+		return chan_violation(c, "SERVER_FAIL of no server");
+	session_fail(&env, m->server, m->text);
+	return 0;
+}
+
+static int
+on_call(struct chan *c, const union proto_any *msg, int fd)
+{
+	const char *why;
+
+	(void)fd;
+	if (call_take(&env, &msg->CALL, &why) == -1)
+		return chan_violation(c, "CALL %llu: %s",
+		    (unsigned long long)msg->CALL.id, why);
+	return 0;
+}
+
+static int
+on_cancel(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)fd;
+	call_cancel(&env, msg->CANCEL.id);
+	return 0;
+}
+
+static int
+on_ended(struct chan *c, const union proto_any *msg, int fd)
+{
+	const char *why;
+
+	(void)fd;
+	if (call_ended(&env, msg->ENDED.id, &why) == -1)
+		return chan_violation(c, "ENDED %llu: %s",
+		    (unsigned long long)msg->ENDED.id, why);
+	return 0;
+}
+
+static int
+on_verdict(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	if (msg->VERDICT_GO.digest.len != HOLD_DIGEST)
+		return chan_violation(c, "VERDICT_GO without a digest");
+	call_verdict(&env, &msg->VERDICT_GO);
+	return 0;
+}
+
+/* Which server: by the channel, never by the message. */
+static uint16_t
+server_of(const struct chan *c)
+{
+	return (uint16_t)chan_index(c);
+}
+
+static int
+on_init_result(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	session_init_result(&env, server_of(c), &msg->INIT_RESULT);
+	return 0;
+}
+
+static int
+on_tools_page(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	session_tools_page(&env, server_of(c), &msg->TOOLS_PAGE);
+	return 0;
+}
+
+static int
+on_list_changed(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)msg;
+	(void)fd;
+	session_list_changed(&env, server_of(c));
+	return 0;
+}
+
+static int
+on_request(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	session_request(&env, server_of(c), &msg->SERVER_REQUEST);
+	return 0;
+}
+
+static int
+on_gone(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	session_fail(&env, server_of(c), msg->GONE.text);
+	return 0;
+}
+
+static void
+list_late(struct loop_timer *t)
+{
+	struct policyd_env *e = t->arg;
+
+	e->list_late = true;
+	session_publish(e);
+}
+
+/* START: everything is there, peers may be spoken to. */
+static void
+start(void)
+{
+	struct load l;
+
+	load_init(&l, "policy");
+	if (engine_refresh(&env.engine, &l) == -1)
+		fatalx("%s", l.error);
+	load_free(&l);
+	env.started = true;
+	for (uint16_t i = 0; i < PROTO_MAX_SERVERS; i++) {
+		if (env.engine.servers[i].used)
+			session_start(&env, i);
+	}
+	loop_timer_set(env.loop, &env.list_timer, SESSION_LIST_MS, list_late,
+	    &env);
+	session_publish(&env);
+}
+
+void
+policyd_serve(struct worker *w)
+{
+	static const struct chan_handler handlers[] = {
+	    {MSG_SETTINGS, on_settings},
+	    {MSG_PROTECT, on_protect},
+	    {MSG_SERVER, on_server},
+	    {MSG_VIEW, on_view},
+	    {MSG_RULES, on_rules},
+	    {MSG_SERVER_FAIL, on_server_fail},
+	    {MSG_CALL, on_call},
+	    {MSG_CANCEL, on_cancel},
+	    {MSG_ENDED, on_ended},
+	    {MSG_VERDICT_GO, on_verdict},
+	    {MSG_INIT_RESULT, on_init_result},
+	    {MSG_TOOLS_PAGE, on_tools_page},
+	    {MSG_LIST_CHANGED, on_list_changed},
+	    {MSG_SERVER_REQUEST, on_request},
+	    {MSG_GONE, on_gone},
+	};
+
+	env.w = w;
+	env.send = send_peer;
+	if (policyd_init(&env, &w->loop) == -1)
+		fatal("policyd");
+	w->start = start;
+	worker_serve(w, handlers, sizeof(handlers) / sizeof(handlers[0]));
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: ISC */
+/* The part of policyd that tests replace by a hostile one. */
+#ifndef SERVE_H
+#define SERVE_H
+
+#include "worker.h"
+
+void policyd_serve(struct worker *) __attribute__((noreturn));
+
+#endif

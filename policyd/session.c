@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Sessions with MCP servers.  Each line to a server is composed here and goes
+ * through the log like any call.  A server that says anything out of turn is
+ * not answered: what it may get out of us is bounded by the state it is in.
+ */
+#include "session.h"
+
+#include <stdio.h>
+
+#include "log.h"
+#include "policyd.h"
+#include "text.h"
+
+/* The protocol versions whose tools/list and tools/call we speak. */
+static const char *const versions[] = {"2024-11-05", "2025-03-26",
+    "2025-06-18", "2025-11-25"};
+
+void
+session_send(struct policyd_env *env, uint16_t index, const char *what)
+{
+	struct msg_SESSION msg = {
+	    .server = index,
+	    .what = span_str(what),
+	    .line = buf_span(&env->line),
+	};
+
+	env->send(env, ROLE_AUDIT, MSG_SESSION, &msg);
+	buf_reset(&env->line, 1 << 16);
+}
+
+static void
+session_say(struct session *s)
+{
+	struct msg_STATE msg = {
+	    .server = s->index,
+	    .state = (uint8_t)s->state,
+	    .tools = (uint32_t)s->tools.n,
+	    .text = span_str(s->text),
+	};
+
+	s->env->send(s->env, ROLE_AUDIT, MSG_STATE, &msg);
+}
+
+static void
+session_state(struct session *s, enum proto_state state, struct span text)
+{
+	s->state = state;
+	log_vis(text, s->text, sizeof(s->text));
+	session_say(s);
+}
+
+static bool
+all_listed(const struct policyd_env *env)
+{
+	const struct session *s;
+
+	if (env->list_late)
+		return true;
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
+		s = &env->sessions[i];
+		if (s->used && s->state != PROTO_STATE_READY &&
+		    s->state != PROTO_STATE_GONE)
+			return false;
+	}
+	return true;
+}
+
+void
+session_publish(struct policyd_env *env)
+{
+	struct msg_TOOLS msg = {.complete = all_listed(env)};
+	const struct session_tools *t;
+	struct span json;
+	const char *before = "";
+	struct buf b;
+
+	buf_init(&b, 8U << 20);
+	(void)buf_addc(&b, '[');
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
+		t = &env->sessions[i].tools;
+		if (env->sessions[i].state == PROTO_STATE_GONE)
+			continue;
+		for (size_t k = 0; k < t->n; k++) {
+			json = t->list[k].json;
+			if (json.len + 2 > b.max - b.len) {
+				log_warnx("tool list is too long: cut");
+				break;
+			}
+			(void)buf_adds(&b, before);
+			(void)buf_addspan(&b, json);
+			before = ",";
+		}
+	}
+	(void)buf_addc(&b, ']');
+	msg.text = buf_span(&b);
+	if (!b.failed)
+		env->send(env, ROLE_PROXY, MSG_TOOLS, &msg);
+	buf_free(&b);
+}
+
+static void
+ask_page(struct session *s, struct span cursor)
+{
+	s->seq++;
+	s->pages++;
+	if (compose_tools_list(&s->env->line, s->seq, cursor) == 0)
+		session_send(s->env, s->index, "tools/list");
+	else
+		buf_reset(&s->env->line, 0);
+}
+
+static void
+list_begin(struct session *s)
+{
+	tools_free(&s->next);
+	s->listing = true;
+	s->again = false;
+	s->pages = 0;
+	ask_page(s, span_of(NULL, 0));
+}
+
+static void
+relist_due(struct loop_timer *t)
+{
+	struct session *s = t->arg;
+
+	if (s->state == PROTO_STATE_READY && s->again && !s->listing)
+		list_begin(s);
+}
+
+static void
+list_done(struct session *s)
+{
+	s->listing = false;
+	tools_free(&s->tools);
+	tools_sort(&s->next);
+	s->tools = s->next;
+	s->next = (struct session_tools){0};
+	session_state(s, PROTO_STATE_READY, span_of(NULL, 0));
+	session_publish(s->env);
+	if (s->again)
+		loop_timer_set(s->env->loop, &s->relist, SESSION_RELIST_MS,
+		    relist_due, s);
+}
+
+void
+session_start(struct policyd_env *env, uint16_t index)
+{
+	struct session *s = &env->sessions[index];
+
+	s->env = env;
+	s->index = index;
+	s->used = true;
+	s->tokens = SESSION_ANSWERS;
+	s->token_time = loop_now(env->loop);
+	if (s->state == PROTO_STATE_GONE) {
+		/* It failed before anyone could be told. */
+		session_say(s);
+		return;
+	}
+	s->state = PROTO_STATE_STARTING;
+	if (compose_initialize(&env->line) == 0)
+		session_send(env, index, "initialize");
+}
+
+void
+session_fail(struct policyd_env *env, uint16_t index, struct span text)
+{
+	struct session *s = &env->sessions[index];
+
+	s->env = env;
+	s->index = index;
+	if (s->state == PROTO_STATE_GONE)
+		return;
+	s->listing = s->again = false;
+	loop_timer_clear(env->loop, &s->relist);
+	tools_free(&s->tools);
+	tools_free(&s->next);
+	if (!env->started) {
+		/* Said when START has come: auditd takes nothing before. */
+		s->state = PROTO_STATE_GONE;
+		log_vis(text, s->text, sizeof(s->text));
+		return;
+	}
+	session_state(s, PROTO_STATE_GONE, text);
+	call_server_gone(env, index);
+	session_publish(env);
+}
+
+static bool
+version_known(struct span v)
+{
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		if (span_is(v, versions[i]))
+			return true;
+	}
+	return false;
+}
+
+void
+session_init_result(struct policyd_env *env, uint16_t index,
+    const struct msg_INIT_RESULT *m)
+{
+	struct session *s = &env->sessions[index];
+	char text[128], vis[40];
+
+	if (!s->used || s->state != PROTO_STATE_STARTING)
+		return;
+	if (!m->good) {
+		session_fail(env, index, m->text);
+		return;
+	}
+	if (!version_known(m->version)) {
+		snprintf(text, sizeof(text), "speaks MCP version %s, which we "
+		    "do not", log_vis(m->version, vis, sizeof(vis)));
+		session_fail(env, index, span_str(text));
+		return;
+	}
+	if (compose_initialized(&env->line) == 0)
+		session_send(env, index, "initialized");
+	session_state(s, PROTO_STATE_LISTING, m->text);
+	if (m->tools)
+		list_begin(s);
+	else
+		list_done(s);
+}
+
+static int
+take_page(struct session *s, const struct msg_TOOLS_PAGE *m)
+{
+	struct span server =
+	    span_str(s->env->engine.servers[s->index].name);
+	const struct value *array;
+	int ret = -1;
+
+	value_pool_reset(s->env->pool);
+	array = value_decode(s->env->pool, m->tree);
+	if (array != NULL && array->type == VALUE_ARRAY)
+		ret = tools_add_page(&s->next, server, array);
+	value_pool_reset(s->env->pool);
+	return ret;
+}
+
+void
+session_tools_page(struct policyd_env *env, uint16_t index,
+    const struct msg_TOOLS_PAGE *m)
+{
+	struct session *s = &env->sessions[index];
+
+	if (!s->used || !s->listing || m->seq != s->seq)
+		return;
+	if (!m->good || take_page(s, m) == -1) {
+		s->listing = false;
+		tools_free(&s->next);
+		/* The tools it had before are still what it has. */
+		if (s->state == PROTO_STATE_LISTING)
+			session_fail(env, index, SPAN("tools/list failed"));
+		return;
+	}
+	if (m->cursor.len != 0 && s->pages < SESSION_MAX_PAGES) {
+		ask_page(s, m->cursor);
+		return;
+	}
+	if (m->cursor.len != 0)
+		log_warnx("server %s: more than %u pages of tools",
+		    env->engine.servers[index].name, SESSION_MAX_PAGES);
+	list_done(s);
+}
+
+void
+session_list_changed(struct policyd_env *env, uint16_t index)
+{
+	struct session *s = &env->sessions[index];
+
+	if (!s->used || (s->state != PROTO_STATE_READY && !s->listing))
+		return;
+	if (!s->again && !s->listing)
+		loop_timer_set(env->loop, &s->relist, SESSION_RELIST_MS,
+		    relist_due, s);
+	s->again = true;
+}
+
+/* A server that asks without end is not answered without end. */
+static bool
+may_answer(struct session *s)
+{
+	uint64_t now = loop_now(s->env->loop);
+	uint64_t earned =
+	    (now - s->token_time) * SESSION_ANSWERS_RATE / 1000;
+
+	if (earned != 0) {
+		s->token_time = now;
+		s->tokens = earned > SESSION_ANSWERS - s->tokens
+		    ? SESSION_ANSWERS
+		    : s->tokens + (unsigned)earned;
+	}
+	if (s->tokens == 0) {
+		if (s->dropped++ == 0)
+			log_warnx("server %s asks too much: not answered",
+			    s->env->engine.servers[s->index].name);
+		return false;
+	}
+	s->tokens--;
+	return true;
+}
+
+void
+session_request(struct policyd_env *env, uint16_t index,
+    const struct msg_SERVER_REQUEST *m)
+{
+	struct session *s = &env->sessions[index];
+	const uint8_t *stop;
+	bool ping = span_is(m->method, "ping");
+	int r;
+
+	if (!s->used || s->state == PROTO_STATE_GONE || !may_answer(s))
+		return;
+	if (m->string ? !utf8_valid(m->rid)
+		      : !text_number_end(m->rid.p, m->rid.p + m->rid.len,
+			    &stop) || stop != m->rid.p + m->rid.len)
+		return;
+	r = ping ? compose_pong(&env->line, m->string, m->rid)
+		 : compose_unknown(&env->line, m->string, m->rid);
+	if (r == 0)
+		session_send(env, index, ping ? "pong" : "unknown-method");
+	else
+		buf_reset(&env->line, 0);
+}
+
+const struct session_tool *
+session_tool_find(const struct session *s, struct span name)
+{
+	size_t lo = 0, hi = s->tools.n, mid;
+	int c;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if ((c = span_cmp(s->tools.list[mid].name, name)) == 0)
+			return &s->tools.list[mid];
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+void
+session_free(struct session *s)
+{
+	tools_free(&s->tools);
+	tools_free(&s->next);
+}

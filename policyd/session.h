@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The session with one MCP server, as a state machine: starting, listing,
+ * ready, gone.  Holds its tool definitions.  What the server said comes from
+ * its mcp-backd and is as untrusted as the server.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "loop.h"
+#include "proto.h"
+#include "value.h"
+
+#define SESSION_MAX_TOOLS	2000U
+#define SESSION_MAX_PAGES	100U
+#define SESSION_MAX_POOL	((size_t)24 << 20)
+#define SESSION_LIST_MS		30000U	/* until the list is published anyway */
+#define SESSION_RELIST_MS	1000U	/* between two listings */
+#define SESSION_ANSWERS		100U	/* to its requests, at once ... */
+#define SESSION_ANSWERS_RATE	20U	/* ... and a second */
+
+struct policyd_env;
+
+struct session_tool {
+	struct span name;
+	const struct value *schema;	/* an object, or NULL */
+	struct span json;		/* as the agent sees it */
+};
+
+struct session_tools {
+	struct value_pool *pool;
+	struct session_tool *list;	/* sorted by name when complete */
+	size_t n;
+};
+
+struct session {
+	struct policyd_env *env;
+	uint16_t index;
+	bool used;
+	enum proto_state state;
+	char text[513];			/* why it is gone, or its name */
+	struct session_tools tools;	/* in force */
+	struct session_tools next;	/* while it is listing */
+	bool listing, again;
+	uint32_t seq;			/* of the page we wait for */
+	unsigned pages;
+	struct loop_timer relist;
+	unsigned tokens;
+	uint64_t token_time;
+	uint64_t dropped;		/* requests beyond the rate */
+};
+
+void session_start(struct policyd_env *, uint16_t index);
+void session_fail(struct policyd_env *, uint16_t index, struct span text);
+void session_init_result(struct policyd_env *, uint16_t index,
+    const struct msg_INIT_RESULT *);
+void session_tools_page(struct policyd_env *, uint16_t index,
+    const struct msg_TOOLS_PAGE *);
+void session_list_changed(struct policyd_env *, uint16_t index);
+void session_request(struct policyd_env *, uint16_t index,
+    const struct msg_SERVER_REQUEST *);
+void session_free(struct session *);
+
+const struct session_tool *session_tool_find(const struct session *,
+    struct span name);
+/* The list that the agent may see, to mcp-proxyd. */
+void session_publish(struct policyd_env *);
+/* A line of the session, in env->line, to the server. */
+void session_send(struct policyd_env *, uint16_t index, const char *what);
+
+/* tools.c: a page into next. -1: it cannot be read. */
+int tools_add_page(struct session_tools *, struct span server,
+    const struct value *array);
+void tools_sort(struct session_tools *);
+void tools_free(struct session_tools *);
+
+#endif

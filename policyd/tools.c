@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Tool definitions of an MCP server: names checked, the members that we know
+ * kept, the rest dropped.  They come from the server and are shown to the
+ * agent; policy takes nothing from them but names and argument types.
+ */
+#include <stdlib.h>
+
+#include "json.h"
+#include "log.h"
+#include "session.h"
+
+#define TOOL_NAME_MAX 64U
+
+/* In the order of their names: canonical JSON. */
+static const char *const members[] = {"annotations", "description",
+    "inputSchema", "name", "outputSchema", "title"};
+
+static bool
+name_good(struct span name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		uint8_t c = name.p[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+		    !(c >= '0' && c <= '9') && c != '_' && c != '-')
+			return false;
+	}
+	return name.len != 0 && name.len <= TOOL_NAME_MAX;
+}
+
+static bool
+member_good(const char *name, const struct value *v)
+{
+	if (v == NULL)
+		return false;
+	if (strcmp(name, "description") == 0 || strcmp(name, "title") == 0)
+		return v->type == VALUE_STRING;
+	return v->type == VALUE_OBJECT;
+}
+
+/* {"description", "inputSchema", "name": "server__tool", ...} */
+static int
+write_tool(struct buf *b, struct span server, const struct value *def)
+{
+	const struct value *v;
+	const char *before = "{";
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		v = value_get(def, members[i]);
+		if (strcmp(members[i], "name") == 0) {
+			(void)buf_printf(b, "%s\"name\":\"", before);
+			(void)buf_addspan(b, server);
+			(void)buf_adds(b, "__");
+			(void)buf_addspan(b, v->text);
+			(void)buf_addc(b, '"');
+		} else if (member_good(members[i], v)) {
+			(void)buf_printf(b, "%s\"%s\":", before, members[i]);
+			(void)json_write(b, v);
+		} else if (strcmp(members[i], "inputSchema") == 0) {
+			(void)buf_printf(b,
+			    "%s\"inputSchema\":{\"type\":\"object\"}", before);
+		} else {
+			continue;
+		}
+		before = ",";
+	}
+	(void)buf_addc(b, '}');
+	return b->failed ? -1 : 0;
+}
+
+static int
+add_tool(struct session_tools *t, struct span server, const struct value *def)
+{
+	struct session_tool *tool = &t->list[t->n];
+	const struct value *name = value_get(def, "name"), *schema;
+	struct value *copy;
+	struct buf b;
+	uint8_t *p;
+	int ret = -1;
+
+	buf_init(&b, PROTO_MAX_TREE);
+	*tool = (struct session_tool){0};
+	if (write_tool(&b, server, def) == -1)
+		goto out;
+	/* The name and the text together: one piece of the pool. */
+	if ((p = value_pool_alloc(t->pool, name->text.len + b.len)) == NULL)
+		goto out;
+	memcpy(p, name->text.p, name->text.len);
+	memcpy(p + name->text.len, buf_span(&b).p, b.len);
+	tool->name = span_of(p, name->text.len);
+	tool->json = span_of(p + name->text.len, b.len);
+	schema = value_get(def, "inputSchema");
+	if (schema != NULL && schema->type == VALUE_OBJECT) {
+		if ((copy = value_copy(t->pool, schema)) == NULL)
+			goto out;
+		tool->schema = copy;
+	}
+	t->n++;
+	ret = 0;
+out:
+	buf_free(&b);
+	return ret;
+}
+
+static bool
+known(const struct session_tools *t, struct span name)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (span_eq(t->list[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+int
+tools_add_page(struct session_tools *t, struct span server,
+    const struct value *array)
+{
+	const struct value *def, *name;
+	char vis[100], who[80];
+
+	log_vis(server, who, sizeof(who));
+	if (t->pool == NULL &&
+	    (t->pool = value_pool_new(SESSION_MAX_POOL)) == NULL)
+		return -1;
+	if (t->list == NULL && (t->list = calloc(SESSION_MAX_TOOLS,
+				    sizeof(*t->list))) == NULL)
+		return -1;
+	for (def = array->child; def != NULL; def = def->next) {
+		name = value_get(def, "name");
+		if (name == NULL || name->type != VALUE_STRING ||
+		    !name_good(name->text)) {
+			log_warnx("server %s: tool name \"%s\" left out", who,
+			    name == NULL ? "?"
+					 : log_vis(name->text, vis,
+					       sizeof(vis)));
+			continue;
+		}
+		if (known(t, name->text)) {
+			log_warnx("server %s: tool %s listed twice", who,
+			    log_vis(name->text, vis, sizeof(vis)));
+			continue;
+		}
+		if (t->n == SESSION_MAX_TOOLS) {
+			log_warnx("server %s: more than %u tools", who,
+			    SESSION_MAX_TOOLS);
+			return 0;
+		}
+		if (add_tool(t, server, def) == -1)
+			log_warnx("server %s: tool %s is too large", who,
+			    log_vis(name->text, vis, sizeof(vis)));
+	}
+	return 0;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct session_tool *x = a, *y = b;
+
+	return span_cmp(x->name, y->name);
+}
+
+void
+tools_sort(struct session_tools *t)
+{
+	if (t->n > 1)
+		qsort(t->list, t->n, sizeof(*t->list), compare);
+}
+
+void
+tools_free(struct session_tools *t)
+{
+	value_pool_free(t->pool);
+	free(t->list);
+	*t = (struct session_tools){0};
+}
