@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The list of held calls as people see it.  Holds what auditd has recorded;
+ * what the agent wrote in it is shown by icctl alone, made printable there.
+ */
+#include "approvals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/value.h"
+#include "control.h"
+#include "notify.h"
+#include "sup.h"
+
+static struct hold approvals_list[PROTO_MAX_HOLDS];
+static unsigned approvals_n;	/* oldest first, without gaps */
+
+static void
+hold_clear(struct hold *h)
+{
+	free(h->rule);
+	free(h->reason);
+	if (h->preview != NULL)
+		freezero(h->preview, h->preview_len);
+	memset(h, 0, sizeof(*h));
+}
+
+void
+approvals_init(void)
+{
+	memset(approvals_list, 0, sizeof(approvals_list));
+	approvals_n = 0;
+}
+
+void
+approvals_free(void)
+{
+	for (unsigned i = 0; i < approvals_n; i++)
+		hold_clear(&approvals_list[i]);
+	approvals_n = 0;
+}
+
+unsigned
+approvals_count(void)
+{
+	return approvals_n;
+}
+
+struct hold *
+approvals_at(unsigned i)
+{
+	return i < approvals_n ? &approvals_list[i] : NULL;
+}
+
+void
+approvals_sid(char dst[APPROVALS_SID + 1])
+{
+	/* Without l, o, 0 and 1, which people take for each other. */
+	static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
+	bool taken;
+
+	do {
+		for (size_t i = 0; i < APPROVALS_SID; i++)
+			dst[i] = letters[arc4random_uniform(
+			    sizeof(letters) - 1)];
+		dst[APPROVALS_SID] = '\0';
+		taken = false;
+		for (unsigned i = 0; i < approvals_n; i++)
+			if (strcmp(approvals_list[i].sid, dst) == 0)
+				taken = true;
+	} while (taken);
+}
+
+static struct hold *
+hold_by_call(uint64_t id)
+{
+	for (unsigned i = 0; i < approvals_n; i++)
+		if (approvals_list[i].id == id)
+			return &approvals_list[i];
+	return NULL;
+}
+
+/* Text of a worker as valid UTF-8, whatever it holds. */
+static char *
+hold_text(struct span s)
+{
+	char vis[4096];
+
+	if (utf8_valid(s) && memchr(s.p, '\0', s.len) == NULL)
+		return span_dup(s);
+	return strdup(log_vis(s, vis, sizeof(vis)));
+}
+
+int
+approvals_add(const struct msg_HOLD_SHOW *m)
+{
+	struct hold h;
+
+	if (approvals_n == PROTO_MAX_HOLDS || m->digest.len != 32 ||
+	    hold_by_call(m->id) != NULL)
+		return -1;
+	memset(&h, 0, sizeof(h));
+	h.id = m->id;
+	memcpy(h.digest, m->digest.p, sizeof(h.digest));
+	log_vis(m->server_name, h.server, sizeof(h.server));
+	log_vis(m->tool, h.tool, sizeof(h.tool));
+	h.rule = hold_text(m->rule);
+	h.reason = hold_text(m->reason);
+	h.preview = malloc(m->preview.len + 1);
+	if (h.rule == NULL || h.reason == NULL || h.preview == NULL) {
+		hold_clear(&h);
+		return -1;
+	}
+	memcpy(h.preview, m->preview.p, m->preview.len);
+	h.preview[m->preview.len] = '\0';
+	h.preview_len = m->preview.len;
+	h.since = loop_now(&sup.loop);
+	h.expires = h.since + m->ms;
+	approvals_sid(h.sid);
+	approvals_list[approvals_n++] = h;
+	sup_note("held %s: %s__%s (%s)", h.sid, h.server, h.tool, h.reason);
+	control_hold(&approvals_list[approvals_n - 1]);
+	notify_hold(&approvals_list[approvals_n - 1]);
+	return 0;
+}
+
+const char *
+approvals_state(enum proto_hold state)
+{
+	switch (state) {
+	case PROTO_HOLD_APPROVED:
+		return "approved";
+	case PROTO_HOLD_DENIED:
+		return "denied";
+	case PROTO_HOLD_EXPIRED:
+		return "expired";
+	case PROTO_HOLD_CANCELLED:
+		return "cancelled";
+	case PROTO_HOLD_CHANGED:
+		return "changed";
+	case PROTO_HOLD_NONE:
+		break;
+	}
+	return "ended";
+}
+
+int
+approvals_end(uint64_t id, enum proto_hold state)
+{
+	struct hold *h = hold_by_call(id), gone;
+	size_t i;
+
+	if (h == NULL)
+		return -1;
+	gone = *h;
+	i = (size_t)(h - approvals_list);
+	memmove(h, h + 1, (approvals_n - i - 1) * sizeof(*h));
+	approvals_n--;
+	memset(&approvals_list[approvals_n], 0, sizeof(*h));
+	sup_note("%s: %s__%s %s", gone.sid, gone.server, gone.tool,
+	    approvals_state(state));
+	control_hold_end(&gone, state);
+	hold_clear(&gone);
+	return 0;
+}
+
+void
+approvals_late(uint64_t id)
+{
+	sup_note("an answer came too late (call %llu)",
+	    (unsigned long long)id);
+	control_late(id);
+}
+
+enum approvals_find
+approvals_find(const char *sid, struct hold **out)
+{
+	size_t n = strlen(sid);
+	struct hold *found = NULL;
+
+	if (n == 0 || n > APPROVALS_SID)
+		return APPROVALS_NONE;
+	for (unsigned i = 0; i < approvals_n; i++) {
+		if (strncmp(approvals_list[i].sid, sid, n) != 0)
+			continue;
+		if (found != NULL)
+			return APPROVALS_SEVERAL;
+		found = &approvals_list[i];
+	}
+	if (found == NULL)
+		return APPROVALS_NONE;
+	*out = found;
+	return APPROVALS_FOUND;
+}
+
+int
+approvals_answer(struct hold *h, const uint8_t digest[32], bool approve,
+    const char *because)
+{
+	struct msg_VERDICT v = {.id = h->id,
+	    .digest = span_of(h->digest, sizeof(h->digest)),
+	    .approve = approve, .because = span_str(because)};
+
+	if (memcmp(h->digest, digest, sizeof(h->digest)) != 0)
+		return -1;
+	h->answered = true;
+	child_send(ROLE_AUDIT, 0, MSG_VERDICT, &v, -1);
+	return 0;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Composing and starting bubblewrap.  Every box has all namespaces of its own,
+ * no capability, no user namespaces within, the system read-only and nothing
+ * else: what more it sees, its maker binds.
+ */
+#include "box.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BOX_MAX_ARGS (1U << 20)
+#define BOX_ARGS_FD 3
+#define BOX_TMP "268435456"
+
+static void
+box_fail(struct box *b)
+{
+	if (!b->failed)
+		b->error = errno;
+	b->failed = true;
+}
+
+const char *
+box_bwrap(void)
+{
+	static const char *const places[] = {"/usr/bin/bwrap",
+	    "/usr/local/bin/bwrap", "/bin/bwrap"};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (access(places[i], X_OK) == 0)
+			return places[i];
+	return NULL;
+}
+
+void
+box_arg(struct box *b, const char *s)
+{
+	if (buf_add(&b->args, s, strlen(s) + 1) == -1)
+		box_fail(b);
+}
+
+void
+box_args(struct box *b, const char *s1, const char *s2, const char *s3)
+{
+	box_arg(b, s1);
+	if (s2 != NULL)
+		box_arg(b, s2);
+	if (s3 != NULL)
+		box_arg(b, s3);
+}
+
+void
+box_setenv(struct box *b, const char *name, const char *value)
+{
+	box_args(b, "--setenv", name, value);
+}
+
+/* Takes fd; its number in the box's maker, as text. */
+static void
+box_fd_arg(struct box *b, int fd)
+{
+	char text[16];
+
+	if (fd == -1 || b->nfds == SPAWN_MAX_FDS) {
+		if (fd != -1) {
+			close(fd);
+			errno = E2BIG;
+		}
+		box_fail(b);
+		return;
+	}
+	b->fds[b->nfds] = fd;
+	snprintf(text, sizeof(text), "%zu", b->nfds++);
+	box_arg(b, text);
+}
+
+void
+box_bind(struct box *b, int fd, const char *dest, bool writable)
+{
+	box_arg(b, writable ? "--bind-fd" : "--ro-bind-fd");
+	box_fd_arg(b, fcntl(fd, F_DUPFD_CLOEXEC, 0));
+	box_arg(b, dest);
+}
+
+void
+box_bind_path(struct box *b, const char *path, const char *dest, bool writable)
+{
+	int fd;
+
+	if ((fd = open(path, O_PATH | O_CLOEXEC)) == -1) {
+		box_fail(b);
+		return;
+	}
+	box_bind(b, fd, dest, writable);
+	close(fd);
+}
+
+static int
+box_memfd(const char *name, struct span s)
+{
+	ssize_t n;
+	int fd, save;
+
+	if ((fd = memfd_create(name, MFD_CLOEXEC)) == -1)
+		return -1;
+	while (s.len != 0) {
+		n = write(fd, s.p, s.len);
+		if (n == -1)
+			goto bad;
+		s.p += n;
+		s.len -= (size_t)n;
+	}
+	if (lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+bad:
+	save = errno;
+	close(fd);
+	errno = save;
+	return -1;
+}
+
+void
+box_data(struct box *b, const char *dest, struct span s)
+{
+	box_args(b, "--perms", "0444", "--ro-bind-data");
+	box_fd_arg(b, box_memfd("data", s));
+	box_arg(b, dest);
+}
+
+/* /bin and the like: links into /usr today, directories on older systems. */
+static void
+box_system(struct box *b)
+{
+	static const char *const dirs[] = {"/bin", "/sbin", "/lib", "/lib64",
+	    "/lib32", "/libx32"};
+	char target[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	box_args(b, "--ro-bind", "/usr", "/usr");
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		if (lstat(dirs[i], &st) == -1)
+			continue;
+		if (!S_ISLNK(st.st_mode)) {
+			box_args(b, "--ro-bind", dirs[i], dirs[i]);
+			continue;
+		}
+		if ((n = readlink(dirs[i], target, sizeof(target) - 1)) == -1)
+			continue;
+		target[n] = '\0';
+		box_args(b, "--symlink", target, dirs[i]);
+	}
+	box_args(b, "--proc", "/proc", NULL);
+	box_args(b, "--dev", "/dev", NULL);
+	box_args(b, "--size", BOX_TMP, NULL);
+	box_args(b, "--tmpfs", "/tmp", NULL);
+	box_args(b, "--dir", "/run", NULL);
+	box_args(b, "--dir", "/var", NULL);
+	box_args(b, "--symlink", "../tmp", "/var/tmp");
+}
+
+/* Of /etc only what programs look up; who we are is made up. */
+static void
+box_etc(struct box *b)
+{
+	static const char *const files[] = {"/etc/ld.so.cache",
+	    "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
+	    "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates",
+	    "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/localtime",
+	    "/etc/timezone", "/etc/mime.types", "/etc/protocols",
+	    "/etc/services", "/etc/os-release", "/etc/debian_version",
+	    "/etc/terminfo", "/etc/python3", "/etc/python3.11",
+	    "/etc/python3.12", "/etc/perl", "/etc/node", "/etc/gitconfig"};
+	static const char hosts[] = "127.0.0.1 localhost\n::1 localhost\n";
+	static const char nss[] = "passwd: files\ngroup: files\n"
+	    "hosts: files dns\n";
+	char text[256];
+	int n;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (access(files[i], F_OK) == 0)
+			box_args(b, "--ro-bind", files[i], files[i]);
+	n = snprintf(text, sizeof(text), "agent:x:%u:%u:agent:%s:/bin/sh\n",
+	    (unsigned)geteuid(), (unsigned)getegid(), "/home/agent");
+	box_data(b, "/etc/passwd", span_of(text, (size_t)n));
+	n = snprintf(text, sizeof(text), "agent:x:%u:\n", (unsigned)getegid());
+	box_data(b, "/etc/group", span_of(text, (size_t)n));
+	box_data(b, "/etc/hosts", span_of(hosts, sizeof(hosts) - 1));
+	box_data(b, "/etc/nsswitch.conf", span_of(nss, sizeof(nss) - 1));
+}
+
+void
+box_init(struct box *b, enum filter_kind kind, bool terminal)
+{
+	memset(b, 0, sizeof(*b));
+	buf_init(&b->args, BOX_MAX_ARGS);
+	for (size_t i = 0; i < SPAWN_MAX_FDS; i++)
+		b->fds[i] = -1;
+	b->nfds = BOX_ARGS_FD + 1;
+	b->terminal = terminal;
+	box_arg(b, "--unshare-all");
+	box_arg(b, "--unshare-user");
+	box_arg(b, "--disable-userns");
+	box_arg(b, "--die-with-parent");
+	/* On a terminal the agent is a person's; TIOCSTI is filtered. */
+	if (!terminal)
+		box_arg(b, "--new-session");
+	box_args(b, "--cap-drop", "ALL", NULL);
+	box_args(b, "--hostname", "ironcurtain", NULL);
+	box_arg(b, "--clearenv");
+	box_arg(b, "--seccomp");
+	box_fd_arg(b, filter_memfd(kind));
+	box_system(b);
+	box_etc(b);
+}
+
+void
+box_free(struct box *b)
+{
+	for (size_t i = BOX_ARGS_FD; i < b->nfds; i++)
+		if (b->fds[i] != -1)
+			close(b->fds[i]);
+	b->nfds = 0;
+	buf_free(&b->args);
+}
+
+int
+box_spawn(struct box *b, const int stdio[3], char *const *argv,
+    struct spawned *out, struct fault *fault)
+{
+	char *const envp[] = {NULL};
+	const char *bwrap = box_bwrap();
+	const char *words[260] = {"bwrap", "--args", "3", "--"};
+	struct spawn s = {.path = bwrap, .envp = envp, .nfds = b->nfds};
+	size_t n = 4;
+
+	if (bwrap == NULL)
+		return fault_set(fault, "bubblewrap is not installed: apt "
+		    "install bubblewrap");
+	b->fds[BOX_ARGS_FD] = b->failed ? -1 :
+	    box_memfd("args", buf_span(&b->args));
+	if (b->fds[BOX_ARGS_FD] == -1) {
+		if (b->failed)
+			errno = b->error;
+		return fault_errno(fault, "cannot make the sandbox");
+	}
+	for (; *argv != NULL; argv++) {
+		if (n == sizeof(words) / sizeof(words[0]) - 1)
+			return fault_set(fault, "more than 255 arguments");
+		words[n++] = *argv;
+	}
+	memcpy(s.fds, b->fds, sizeof(s.fds));
+	for (size_t i = 0; i < 3; i++)
+		s.fds[i] = stdio[i];
+	s.argv = (char *const *)(uintptr_t)words;
+	s.session = !b->terminal;
+	if (spawn_start(&s, out) == -1)
+		return fault_errno(fault, "%s", bwrap);
+	return 0;
+}

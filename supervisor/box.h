@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One bubblewrap sandbox in the making: its options travel in a memfd, so
+ * that no environment or path shows in a process list, and what it binds is
+ * named by descriptors, so that what was checked is what is bound.
+ */
+#ifndef BOX_H
+#define BOX_H
+
+#include <sys/types.h>
+
+#include "common/buf.h"
+#include "fault.h"
+#include "filter.h"
+#include "spawn.h"
+
+struct box {
+	struct buf args;	/* NUL-separated */
+	int fds[SPAWN_MAX_FDS];	/* 0-2: its stdio; 3: args; owned from 3 on */
+	size_t nfds;
+	bool terminal;
+	bool failed;		/* errno of the first failure in error */
+	int error;
+};
+
+/* The namespaces and the system, read-only. terminal: it may keep ours. */
+void box_init(struct box *, enum filter_kind, bool terminal);
+void box_free(struct box *);
+void box_arg(struct box *, const char *);
+void box_args(struct box *, const char *, const char *, const char *);
+void box_setenv(struct box *, const char *name, const char *value);
+/* Binds what fd (borrowed, O_PATH) is at dest. */
+void box_bind(struct box *, int fd, const char *dest, bool writable);
+/* The same of a path of ours. */
+void box_bind_path(struct box *, const char *path, const char *dest,
+    bool writable);
+/* A read-only file with these bytes. */
+void box_data(struct box *, const char *dest, struct span);
+/* Starts argv in it. The box can be started once. */
+int box_spawn(struct box *, const int stdio[3], char *const *argv,
+    struct spawned *, struct fault *);
+/* Where bubblewrap is, or NULL. */
+const char *box_bwrap(void);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The workers: starts them by the topology table, waits for their HELLO,
+ * notices their end.  Trusts a worker with nothing but its own channel.
+ */
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "sup.h"
+#include "topology.h"
+
+struct child *
+child_find(enum role role, unsigned index)
+{
+	for (unsigned i = 0; i < sup.nchildren; i++)
+		if (sup.children[i].role == role &&
+		    sup.children[i].index == index)
+			return &sup.children[i];
+	return NULL;
+}
+
+void
+child_send(enum role role, unsigned index, enum msg_type type,
+    const void *msg, int fd)
+{
+	struct child *c = child_find(role, index);
+
+	if (c == NULL || c->chan == NULL || c->dead) {
+		if (fd != -1)
+			close(fd);
+		return;
+	}
+	if (chan_send(c->chan, type, msg, fd) == -1)
+		sup_note("%s takes no more messages", c->name);
+}
+
+static void
+child_exited(struct loop_io *io, uint32_t events)
+{
+	struct child *c = io->arg;
+	char how[128];
+
+	(void)events;
+	if (spawn_reap(c->sp.pidfd, false, &c->code, &c->status) != 1)
+		return;
+	loop_del(&sup.loop, io);
+	c->dead = true;
+	child_drain(c);
+	spawn_describe(c->code, c->status, how, sizeof(how));
+	end_request(sup.ready ? SUP_EXIT_FAILED : SUP_EXIT_OS, c,
+	    "%s (pid %d) %s%s%s", c->name, (int)c->sp.pid, how,
+	    c->last[0] != '\0' ? "; it last said: " : "", c->last);
+}
+
+static void
+child_name(struct child *c, const char *program)
+{
+	const char *of = "";
+
+	if (c->role == ROLE_BACK)
+		of = sup.servers[c->index].def->name;
+	else if (c->role == ROLE_KEY)
+		of = sup.providers.list[c->index].name;
+	snprintf(c->name, sizeof(c->name), "%s%s%s", program,
+	    of[0] != '\0' ? " " : "", of);
+}
+
+/* Its descriptors are /dev/null, the log pipe twice, and its channel. */
+static int
+child_spawn(struct child *c, const struct topology_worker *w,
+    struct fault *fault)
+{
+	char *const argv[] = {(char *)(uintptr_t)w->program, NULL};
+	char *const envp[] = {NULL};
+	struct spawn s = {.argv = argv, .envp = envp, .nfds = 4,
+	    .session = true};
+	int logpipe[2] = {-1, -1}, pair[2] = {-1, -1}, rv = -1;
+	char *path;
+
+	if ((path = paths_join(sup.paths.libexecdir, w->program)) == NULL ||
+	    /* Non-blocking both ways: a log must never stop a worker. */
+	    pipe2(logpipe, O_CLOEXEC | O_NONBLOCK) == -1 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+	    0, pair) == -1) {
+		fault_errno(fault, "%s", c->name);
+		goto out;
+	}
+	s.path = path;
+	s.fds[0] = -1;
+	s.fds[1] = s.fds[2] = logpipe[1];
+	s.fds[3] = pair[1];
+	if (spawn_start(&s, &c->sp) == -1) {
+		fault_errno(fault, "%s", c->name);
+		goto out;
+	}
+	c->log = logpipe[0];
+	logpipe[0] = -1;
+	c->chan = chan_new(&sup.loop, pair[0], ROLE_SUP, c->role, c->index,
+	    &sup_chan_ops, c);
+	if (c->chan == NULL) {
+		fault_errno(fault, "%s", c->name);
+		goto out;
+	}
+	pair[0] = -1;
+	if (loop_add(&sup.loop, &c->exit_io, c->sp.pidfd, EPOLLIN,
+	    child_exited, c) == -1 ||
+	    loop_add(&sup.loop, &c->log_io, c->log, EPOLLIN, child_log_read,
+	    c) == -1) {
+		fault_errno(fault, "%s", c->name);
+		goto out;
+	}
+	rv = 0;
+out:
+	for (size_t i = 0; i < 2; i++) {
+		if (logpipe[i] != -1)
+			close(logpipe[i]);
+		if (pair[i] != -1)
+			close(pair[i]);
+	}
+	free(path);
+	return rv;
+}
+
+/* All are forked before any is waited for: they load side by side. */
+int
+children_spawn(struct fault *fault)
+{
+	const struct topology_worker *w;
+	struct child *c;
+	unsigned count;
+
+	for (size_t i = 0; i < topology_nworkers; i++) {
+		w = &topology_workers[i];
+		count = topology_instances(w->role, sup.nservers,
+		    sup.providers.n);
+		for (unsigned k = 0; k < count; k++) {
+			c = &sup.children[sup.nchildren];
+			c->role = w->role;
+			c->index = k;
+			c->log = -1;
+			c->sp = (struct spawned)SPAWNED_INIT;
+			c->exit_io.fd = c->log_io.fd = -1;
+			child_name(c, w->program);
+			sup.nchildren++;
+			if (child_spawn(c, w, fault) == -1)
+				return -1;
+		}
+	}
+	for (unsigned i = 0; i < sup.nchildren; i++) {
+		c = &sup.children[i];
+		if (spawn_check(&c->sp) == -1)
+			return fault_errno(fault, "%s/%s",
+			    sup.paths.libexecdir,
+			    topology_find(c->role)->program);
+		if (chan_open(c->chan) == -1)
+			return fault_errno(fault, "%s", c->name);
+	}
+	return 0;
+}
+
+int
+children_hello(struct fault *fault)
+{
+	uint64_t now, until = clock_mono_us() / 1000 + SUP_HELLO_MS;
+
+	while (sup.nhello < sup.nchildren) {
+		now = clock_mono_us() / 1000;
+		if (sup.ending)
+			return fault_set(fault, "%s", sup.end_why);
+		if (now >= until)
+			break;
+		if (loop_once(&sup.loop, (int)(until - now)) == -1)
+			return fault_errno(fault, "epoll_wait");
+	}
+	for (unsigned i = 0; i < sup.nchildren; i++)
+		if (!sup.children[i].hello)
+			return fault_set(fault, "%s did not say HELLO within "
+			    "%u s", sup.children[i].name, SUP_HELLO_MS / 1000);
+	return 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What workers write on stderr, into session.log: lines cut at 1 KiB, made
+ * printable, with the worker's name before them.  Never blocks, never grows.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "sup.h"
+
+static void
+child_log_line(struct child *c)
+{
+	struct span s = span_of(c->line, c->nline);
+	struct span own = span_str(c->name);
+	const char *space = strchr(c->name, ' ');
+
+	/* It begins its lines with its program's name; ours says more. */
+	if (space != NULL)
+		own.len = (size_t)(space - c->name);
+	if (span_starts(s, own) && s.len > own.len + 2 &&
+	    memcmp(s.p + own.len, ": ", 2) == 0) {
+		s.p += own.len + 2;
+		s.len -= own.len + 2;
+	}
+	c->nline = 0;
+	c->cut = false;
+	if (s.len == 0)
+		return;
+	log_vis(s, c->last, sizeof(c->last));
+	session_log(&sup.session, c->name, s);
+}
+
+static void
+child_log_bytes(struct child *c, const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] == '\n')
+			child_log_line(c);
+		else if (c->nline < sizeof(c->line))
+			c->line[c->nline++] = p[i];
+		else
+			c->cut = true;
+	}
+}
+
+/* At most `rounds` reads. */
+static void
+child_log_take(struct child *c, unsigned rounds)
+{
+	char buf[4096];
+	ssize_t n;
+
+	while (rounds-- != 0 && c->log != -1) {
+		n = read(c->log, buf, sizeof(buf));
+		if (n == -1 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0) {
+			if (c->nline != 0)
+				child_log_line(c);
+			loop_del(&sup.loop, &c->log_io);
+			close(c->log);
+			c->log = -1;
+			return;
+		}
+		child_log_bytes(c, buf, (size_t)n);
+	}
+}
+
+void
+child_log_read(struct loop_io *io, uint32_t events)
+{
+	(void)events;
+	child_log_take(io->arg, 1);
+}
+
+void
+child_drain(struct child *c)
+{
+	child_log_take(c, 32);
+	if (c->nline != 0)
+		child_log_line(c);
+}

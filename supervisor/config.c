@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reading config.json.  Holds the user's settings; the only secrets that can
+ * be in it are environment variables for MCP servers.  Credentials of model
+ * providers are named here, never held.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sha2.h>
+
+#include "config_parse.h"
+#include "jsonfile.h"
+
+/* Of the founding system; without effect here, and harmless to leave in. */
+static const char *const config_ignored[] = {"agentModelId", "policyModelId",
+    "prefilterModelId", "resourceBudget", "autoCompact", "autoApprove",
+    "memory", "webSearch", "modelProviders", "signal", "gooseProvider",
+    "gooseModel", "preferredDockerAgent", "preferredMode", "containerRuntime",
+    "packageInstall", "dockerResources", "capture", "statistics", "snapshot",
+    "dockerWorkload", NULL};
+
+/* Of the founding system; ignoring them would not do what the user meant. */
+static const struct {
+	const char *key;
+	const char *what;
+} config_refused[] = {
+    {"anthropicApiKey", "keys do not belong into this file. Put the key into "
+	"a file of its own (chmod 600) and write "
+	"{\"credentials\":{\"anthropic\":{\"file\":\"~/keys/anthropic\"}}}"},
+    {"openaiApiKey", "keys do not belong into this file. Put the key into a "
+	"file of its own (chmod 600) and write "
+	"{\"credentials\":{\"openai\":{\"file\":\"~/keys/openai\"}}}"},
+    {"googleApiKey", "keys do not belong into this file. Put the key into a "
+	"file of its own (chmod 600) and name it under \"credentials\""},
+    {"anthropicBaseUrl", "write {\"providers\":{\"anthropic\":"
+	"{\"upstream\":\"https://...\"}}} instead"},
+    {"openaiBaseUrl", "write {\"providers\":{\"openai\":"
+	"{\"upstream\":\"https://...\"}}} instead"},
+    {"googleBaseUrl", "write {\"providers\":{\"google\":"
+	"{\"upstream\":\"https://...\"}}} instead"},
+};
+
+static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
+    "credentials", "escalationTimeoutSeconds", "mcpServers", "notify",
+    "providers", "sandboxPolicy", "serverCredentials", NULL};
+
+static bool
+config_is_ignored(const char *key)
+{
+	for (size_t i = 0; config_ignored[i] != NULL; i++)
+		if (strcmp(key, config_ignored[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Ignored keys are named in the log; refused and unknown ones end it. */
+static int
+config_sort_keys(struct config *cfg, const struct jsonfile *j,
+    struct json_object *root)
+{
+	struct json_object *rest;
+	size_t len;
+	int rv;
+
+	if ((rest = json_object_new_object()) == NULL)
+		return fault_set(j->fault, "%s: out of memory", j->file);
+	json_object_object_foreach(root, key, val) {
+		for (size_t i = 0; i < sizeof(config_refused) /
+		    sizeof(config_refused[0]); i++) {
+			if (strcmp(key, config_refused[i].key) != 0)
+				continue;
+			json_object_put(rest);
+			return jsonfile_bad(j, "", key, "%s",
+			    config_refused[i].what);
+		}
+		if (!config_is_ignored(key)) {
+			json_object_object_add(rest, key,
+			    json_object_get(val));
+			continue;
+		}
+		len = strlen(cfg->ignored);
+		snprintf(cfg->ignored + len, sizeof(cfg->ignored) - len,
+		    "%s%s", len != 0 ? ", " : "", key);
+	}
+	rv = jsonfile_known(j, rest, "", config_keys);
+	json_object_put(rest);
+	return rv;
+}
+
+static int
+config_scalars(struct config *cfg, const struct jsonfile *j,
+    struct json_object *root)
+{
+	static const char *const audit_keys[] = {"durability", NULL};
+	static const char *const redact_keys[] = {"enabled", NULL};
+	struct json_object *o = NULL;
+	const char *s = NULL;
+	int64_t seconds = 300;
+
+	if (jsonfile_int(j, root, "", "escalationTimeoutSeconds", 30, 3600,
+	    &seconds) == -1)
+		return -1;
+	cfg->hold_ms = (uint32_t)seconds * 1000;
+	if (jsonfile_object(j, root, "", "audit", &o) == -1)
+		return -1;
+	if (o != NULL) {
+		if (jsonfile_known(j, o, "audit", audit_keys) == -1 ||
+		    jsonfile_str(j, o, "audit", "durability", &s) == -1)
+			return -1;
+		if (s != NULL && strcmp(s, "kernel") != 0 &&
+		    strcmp(s, "disk") != 0)
+			return jsonfile_bad(j, "audit", "durability",
+			    "must be \"kernel\" or \"disk\", is \"%s\"", s);
+		cfg->sync = s != NULL && strcmp(s, "disk") == 0;
+	}
+	o = NULL;
+	if (jsonfile_object(j, root, "", "auditRedaction", &o) == -1)
+		return -1;
+	if (o != NULL && (jsonfile_known(j, o, "auditRedaction",
+	    redact_keys) == -1 || jsonfile_bool(j, o, "auditRedaction",
+	    "enabled", &cfg->redact) == -1))
+		return -1;
+	s = NULL;
+	if (jsonfile_str(j, root, "", "sandboxPolicy", &s) == -1)
+		return -1;
+	if (s != NULL && strcmp(s, "enforce") != 0)
+		return jsonfile_bad(j, "", "sandboxPolicy",
+		    "\"%s\" is refused: servers without a sandbox are named "
+		    "one by one with --allow-unsandboxed SERVER. Remove this "
+		    "key", s);
+	if (jsonfile_strings(j, root, "", "notify", 64, &cfg->notify) == -1)
+		return -1;
+	if (cfg->notify != NULL && (cfg->notify[0] == NULL ||
+	    cfg->notify[0][0] == '\0'))
+		return jsonfile_bad(j, "", "notify", "must name a command: "
+		    "[\"notify-send\", \"IronCurtain\"]");
+	return 0;
+}
+
+static int
+config_servers(struct config *cfg, const struct jsonfile *j,
+    struct json_object *root, const char *user_home)
+{
+	struct json_object *v;
+	const char *s;
+
+	if (json_object_object_get_ex(root, "mcpServers", &v)) {
+		if (json_object_is_type(v, json_type_object)) {
+			cfg->servers = json_object_get(v);
+		} else if (json_object_is_type(v, json_type_string)) {
+			if (jsonfile_text_of(j, v, "", "mcpServers", &s) == -1)
+				return -1;
+			cfg->servers_file = config_path(j->file, user_home, s);
+			if (cfg->servers_file == NULL)
+				return fault_errno(j->fault, "%s", j->file);
+		} else {
+			return jsonfile_bad(j, "", "mcpServers",
+			    "must be a path or an object of servers, is %s",
+			    jsonfile_kind(v));
+		}
+	}
+	v = NULL;
+	if (jsonfile_object(j, root, "", "serverCredentials", &v) == -1)
+		return -1;
+	cfg->server_env = v != NULL ? json_object_get(v) : NULL;
+	return 0;
+}
+
+static int
+config_agents(struct config *cfg, const struct jsonfile *j,
+    struct json_object *root, const char *user_home)
+{
+	static const char *const keys[] = {"path", NULL};
+	struct json_object *agents = NULL, *o;
+	struct config_agent *a;
+	const char *path;
+
+	if (jsonfile_object(j, root, "", "agent", &agents) == -1)
+		return -1;
+	if (agents == NULL)
+		return 0;
+	json_object_object_foreach(agents, name, val) {
+		(void)val;
+		path = NULL;
+		if (cfg->nagents == CONFIG_MAX_AGENTS)
+			return jsonfile_bad(j, "agent", name,
+			    "at most %u agents are taken", CONFIG_MAX_AGENTS);
+		if (jsonfile_object(j, agents, "agent", name, &o) == -1 ||
+		    jsonfile_known(j, o, name, keys) == -1 ||
+		    jsonfile_str(j, o, name, "path", &path) == -1)
+			return -1;
+		a = &cfg->agents[cfg->nagents++];
+		a->name = strdup(name);
+		a->path = path == NULL ? NULL :
+		    config_path(j->file, user_home, path);
+		if (a->name == NULL || (path != NULL && a->path == NULL))
+			return fault_errno(j->fault, "%s", j->file);
+	}
+	return 0;
+}
+
+static void
+config_init(struct config *cfg)
+{
+	memset(cfg, 0, sizeof(*cfg));
+	cfg->hold_ms = 300000;
+	cfg->redact = true;
+}
+
+int
+config_parse(struct config *cfg, const char *file, const char *user_home,
+    struct span text, struct fault *fault)
+{
+	const struct jsonfile j = {file, fault};
+	struct json_object *root;
+	SHA2_CTX ctx;
+	int rv = -1;
+
+	config_init(cfg);
+	if ((root = jsonfile_parse(file, text, fault)) == NULL)
+		return -1;
+	if ((cfg->file = strdup(file)) == NULL) {
+		fault_errno(fault, "%s", file);
+		goto out;
+	}
+	SHA256Init(&ctx);
+	SHA256Update(&ctx, text.p, text.len);
+	SHA256Final(cfg->hash, &ctx);
+	if (config_sort_keys(cfg, &j, root) == -1 ||
+	    config_scalars(cfg, &j, root) == -1 ||
+	    config_servers(cfg, &j, root, user_home) == -1 ||
+	    config_agents(cfg, &j, root, user_home) == -1 ||
+	    config_credentials(cfg, &j, root, user_home) == -1 ||
+	    config_providers(cfg, &j, root, user_home) == -1)
+		goto out;
+	rv = 0;
+out:
+	json_object_put(root);
+	if (rv == -1)
+		config_free(cfg);
+	return rv;
+}
+
+int
+config_load(struct config *cfg, const char *file, const char *home,
+    const char *user_home, struct fault *fault)
+{
+	struct stat st;
+	char *dflt = NULL, *text = NULL;
+	const char *path = file;
+	size_t len = 0;
+	int rv = -1;
+
+	config_init(cfg);
+	if (path == NULL) {
+		if (asprintf(&dflt, "%s/config.json", home) == -1)
+			return fault_errno(fault, "config.json");
+		path = dflt;
+	}
+	if ((text = jsonfile_text(path, &len, &st, fault)) == NULL) {
+		if (file == NULL && errno == ENOENT)
+			rv = 0;
+		goto out;
+	}
+	if (config_parse(cfg, path, user_home, span_of(text, len),
+	    fault) == -1)
+		goto out;
+	if (cfg->server_env != NULL && (st.st_mode & 044) != 0) {
+		fault_set(fault, "%s: others may read it (mode %04o) and it "
+		    "holds serverCredentials. Run: chmod 600 %s", path,
+		    (unsigned)st.st_mode & 07777, path);
+		config_free(cfg);
+		goto out;
+	}
+	rv = 0;
+out:
+	if (text != NULL)
+		freezero(text, len);
+	free(dflt);
+	return rv;
+}
+
+void
+config_free(struct config *cfg)
+{
+	for (size_t i = 0; i < cfg->nproviders; i++) {
+		free(cfg->providers[i].name);
+		free(cfg->providers[i].value);
+		jsonfile_strings_free(cfg->providers[i].command);
+		free(cfg->providers[i].ca);
+	}
+	for (size_t i = 0; i < cfg->nagents; i++) {
+		free(cfg->agents[i].name);
+		free(cfg->agents[i].path);
+	}
+	free(cfg->file);
+	free(cfg->servers_file);
+	json_object_put(cfg->servers);
+	json_object_put(cfg->server_env);
+	jsonfile_strings_free(cfg->notify);
+	memset(cfg, 0, sizeof(*cfg));
+}
+
+const struct config_provider *
+config_provider(const struct config *cfg, const char *name)
+{
+	for (size_t i = 0; i < cfg->nproviders; i++)
+		if (strcmp(cfg->providers[i].name, name) == 0)
+			return &cfg->providers[i];
+	return NULL;
+}
+
+const struct config_agent *
+config_agent(const struct config *cfg, const char *name)
+{
+	for (size_t i = 0; i < cfg->nagents; i++)
+		if (strcmp(cfg->agents[i].name, name) == 0)
+			return &cfg->agents[i];
+	return NULL;
+}

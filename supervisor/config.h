@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * config.json: what the user set.  Keys of the founding system are accepted;
+ * those that we do not implement are ignored by name, everything else that is
+ * unknown is refused.
+ */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include <json-c/json.h>
+
+#include "common/proto.h"
+#include "fault.h"
+
+enum credential_kind {
+	CREDENTIAL_DEFAULT,	/* the provider's usual variable */
+	CREDENTIAL_ENV,
+	CREDENTIAL_FILE,
+	CREDENTIAL_COMMAND,
+	CREDENTIAL_SYSTEMD,
+};
+
+struct config_upstream {
+	bool set;
+	bool tls;
+	bool reuse;
+	uint16_t port;
+	char host[254];
+	char prefix[1025];	/* "" or "/..." without a slash at its end */
+};
+
+struct config_provider {
+	char *name;
+	bool listed;		/* has an entry in "credentials" */
+	enum credential_kind kind;
+	char *value;		/* variable, path or systemd name */
+	char **command;
+	struct config_upstream upstream;
+	char *ca;		/* PEM file instead of the system's, or NULL */
+};
+
+struct config_agent {
+	char *name;
+	char *path;
+};
+
+#define CONFIG_MAX_AGENTS 16U
+
+struct config {
+	char *file;		/* NULL: there is none */
+	uint8_t hash[32];	/* SHA-256 of its bytes; zeros without */
+	struct config_provider providers[PROTO_MAX_PROVIDERS];
+	size_t nproviders;
+	struct config_agent agents[CONFIG_MAX_AGENTS];
+	size_t nagents;
+	char *servers_file;	/* "mcpServers": path; absolute */
+	struct json_object *servers;	/* "mcpServers": {...} */
+	struct json_object *server_env;	/* "serverCredentials" */
+	char **notify;
+	uint32_t hold_ms;
+	bool sync;
+	bool redact;
+	char ignored[512];	/* names of keys without effect, or "" */
+};
+
+/*
+ * file: as --config gave it, must exist; or NULL: home/config.json, if any.
+ * user_home: what ~ means.
+ */
+int config_load(struct config *, const char *file, const char *home,
+    const char *user_home, struct fault *);
+/* The same from text that came from `file`; for config_load and tests. */
+int config_parse(struct config *, const char *file, const char *user_home,
+    struct span text, struct fault *);
+void config_free(struct config *);
+
+/* NULL when config.json does not mention it. */
+const struct config_provider *config_provider(const struct config *,
+    const char *name);
+const struct config_agent *config_agent(const struct config *,
+    const char *name);
+
+/*
+ * A path of a file: ~ and ~/x are the user's home, others are relative to the
+ * directory of `file`. Fresh memory; NULL with ENOMEM.
+ */
+char *config_path(const char *file, const char *user_home, const char *path);
+/* https://host[:port][/prefix], http only for loopback. -1 with why. */
+int config_url(const char *url, struct config_upstream *, const char **why);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What config.json says about model providers: where a credential is kept
+ * ("credentials") and where requests go ("providers").
+ */
+#include "config_parse.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *
+config_path(const char *file, const char *user_home, const char *path)
+{
+	const char *slash = strrchr(file, '/');
+	char *out = NULL;
+
+	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0')) {
+		if (asprintf(&out, "%s%s", user_home, path + 1) == -1)
+			return NULL;
+	} else if (path[0] == '/' || slash == NULL) {
+		out = strdup(path);
+	} else if (asprintf(&out, "%.*s/%s", (int)(slash - file), file,
+	    path) == -1) {
+		return NULL;
+	}
+	return out;
+}
+
+static bool
+config_name_ok(const char *s, size_t max, const char *extra)
+{
+	size_t n = strlen(s);
+
+	if (n == 0 || n > max)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!((s[i] >= 'a' && s[i] <= 'z') ||
+		    (s[i] >= 'A' && s[i] <= 'Z') ||
+		    (s[i] >= '0' && s[i] <= '9') ||
+		    strchr(extra, s[i]) != NULL))
+			return false;
+	return true;
+}
+
+static struct config_provider *
+config_provider_get(struct config *cfg, const struct jsonfile *j,
+    const char *where, const char *name)
+{
+	struct config_provider *p;
+
+	for (size_t i = 0; i < cfg->nproviders; i++)
+		if (strcmp(cfg->providers[i].name, name) == 0)
+			return &cfg->providers[i];
+	if (!config_name_ok(name, 64, "-_")) {
+		jsonfile_bad(j, where, name, "is no provider's name: letters, "
+		    "digits, - and _ only");
+		return NULL;
+	}
+	if (cfg->nproviders == PROTO_MAX_PROVIDERS) {
+		jsonfile_bad(j, where, name, "at most %u providers are taken",
+		    PROTO_MAX_PROVIDERS);
+		return NULL;
+	}
+	p = &cfg->providers[cfg->nproviders];
+	if ((p->name = strdup(name)) == NULL) {
+		fault_errno(j->fault, "%s", j->file);
+		return NULL;
+	}
+	p->upstream.reuse = true;
+	cfg->nproviders++;
+	return p;
+}
+
+static int
+config_credential_value(struct config_provider *p, const struct jsonfile *j,
+    struct json_object *o, const char *where, const char *user_home)
+{
+	const char *env = NULL, *file = NULL, *unit = NULL;
+
+	if (jsonfile_str(j, o, where, "env", &env) == -1 ||
+	    jsonfile_str(j, o, where, "file", &file) == -1 ||
+	    jsonfile_str(j, o, where, "systemd", &unit) == -1 ||
+	    jsonfile_strings(j, o, where, "command", 64, &p->command) == -1)
+		return -1;
+	if (env != NULL) {
+		if (!config_name_ok(env, 256, "_") || (env[0] >= '0' &&
+		    env[0] <= '9'))
+			return jsonfile_bad(j, where, "env", "must be the NAME "
+			    "of an environment variable (letters, digits, _), "
+			    "not its value");
+		p->kind = CREDENTIAL_ENV;
+		p->value = strdup(env);
+	} else if (file != NULL) {
+		p->kind = CREDENTIAL_FILE;
+		p->value = config_path(j->file, user_home, file);
+	} else if (unit != NULL) {
+		if (!config_name_ok(unit, 255, "_.:@-") || unit[0] == '.')
+			return jsonfile_bad(j, where, "systemd", "must be the "
+			    "name given to LoadCredential=, without a slash");
+		p->kind = CREDENTIAL_SYSTEMD;
+		p->value = strdup(unit);
+	} else {
+		p->kind = CREDENTIAL_COMMAND;
+		if (p->command[0] == NULL || p->command[0][0] == '\0')
+			return jsonfile_bad(j, where, "command", "must name a "
+			    "program: [\"pass\", \"show\", \"anthropic\"]");
+		return 0;
+	}
+	return p->value != NULL ? 0 : fault_errno(j->fault, "%s", j->file);
+}
+
+int
+config_credentials(struct config *cfg, const struct jsonfile *j,
+    struct json_object *root, const char *user_home)
+{
+	static const char *const keys[] = {"env", "file", "command", "systemd",
+	    NULL};
+	struct json_object *all = NULL, *o;
+	struct config_provider *p;
+	char where[96];
+
+	if (jsonfile_object(j, root, "", "credentials", &all) == -1)
+		return -1;
+	if (all == NULL)
+		return 0;
+	json_object_object_foreach(all, name, val) {
+		if ((p = config_provider_get(cfg, j, "credentials",
+		    name)) == NULL)
+			return -1;
+		snprintf(where, sizeof(where), "credentials.%s", name);
+		/* A bare string here is most likely the key itself: not shown */
+		if (!json_object_is_type(val, json_type_object))
+			return jsonfile_bad(j, where, NULL, "must be an object "
+			    "that says where the key is, is %s. Write "
+			    "{\"env\":\"NAME\"}, {\"file\":\"PATH\"}, "
+			    "{\"command\":[...]} or {\"systemd\":\"NAME\"}",
+			    jsonfile_kind(val));
+		o = val;
+		if (jsonfile_known(j, o, where, keys) == -1)
+			return -1;
+		if (json_object_object_length(o) != 1)
+			return jsonfile_bad(j, where, NULL, "must have exactly "
+			    "one of env, file, command, systemd; has %d",
+			    json_object_object_length(o));
+		p->listed = true;
+		if (config_credential_value(p, j, o, where, user_home) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static bool
+config_is_loopback(const char *host)
+{
+	return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+	    strncmp(host, "127.", 4) == 0;
+}
+
+/* [a-z0-9.-] names and addresses; [..] around IPv6. */
+static const char *
+config_url_host(const char *p, struct config_upstream *up, const char **why)
+{
+	const char *end;
+	size_t n;
+
+	if (*p == '[') {
+		n = strspn(++p, "0123456789abcdefABCDEF:.");
+		end = p + n + 1;
+		if (p[n] != ']' || n < 2)
+			goto bad;
+	} else {
+		n = strspn(p, "abcdefghijklmnopqrstuvwxyz"
+		    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-");
+		end = p + n;
+		if (n == 0)
+			goto bad;
+	}
+	if (n >= sizeof(up->host))
+		goto bad;
+	for (size_t i = 0; i < n; i++)
+		up->host[i] = (char)(p[i] >= 'A' && p[i] <= 'Z' ?
+		    p[i] - 'A' + 'a' : p[i]);
+	up->host[n] = '\0';
+	return end;
+bad:
+	*why = "its host is no name or address";
+	return NULL;
+}
+
+int
+config_url(const char *url, struct config_upstream *out, const char **why)
+{
+	struct config_upstream up = {.set = true, .tls = true,
+	    .reuse = out->reuse, .port = 443};
+	unsigned long port = 0;
+	const char *p;
+	size_t n;
+
+	if (strncmp(url, "https://", 8) == 0) {
+		p = url + 8;
+	} else if (strncmp(url, "http://", 7) == 0) {
+		p = url + 7;
+		up.tls = false;
+		up.port = 80;
+	} else {
+		*why = "must begin with https://";
+		return -1;
+	}
+	if (strchr(p, '@') != NULL) {
+		*why = "must not hold a user name or password";
+		return -1;
+	}
+	if ((p = config_url_host(p, &up, why)) == NULL)
+		return -1;
+	if (*p == ':') {
+		for (p++, n = 0; p[n] >= '0' && p[n] <= '9' && n < 6; n++)
+			port = port * 10 + (unsigned long)(p[n] - '0');
+		if (n == 0 || port == 0 || port > 65535) {
+			*why = "its port must be from 1 to 65535";
+			return -1;
+		}
+		up.port = (uint16_t)port;
+		p += n;
+	}
+	n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789._~-/");
+	if ((n != 0 && *p != '/') || p[n] != '\0' || strstr(p, "//") != NULL ||
+	    strstr(p, "/.") != NULL || n >= sizeof(up.prefix)) {
+		*why = "its path may hold letters, digits and . _ ~ - only, "
+		    "no empty or dot segment, no query";
+		return -1;
+	}
+	memcpy(up.prefix, p, n);
+	while (n != 0 && up.prefix[n - 1] == '/')
+		n--;
+	up.prefix[n] = '\0';
+	if (!up.tls && !config_is_loopback(up.host)) {
+		*why = "must begin with https:// (http:// is taken for "
+		    "loopback only: the key would cross the network in clear)";
+		return -1;
+	}
+	*out = up;
+	return 0;
+}
+
+static int
+config_one_provider(struct config_provider *p, const struct jsonfile *j,
+    struct json_object *o, const char *where, const char *user_home)
+{
+	static const char *const keys[] = {"upstream", "ca", "reuse", NULL};
+	const char *url = NULL, *ca = NULL, *reuse = NULL, *why = NULL;
+
+	if (jsonfile_known(j, o, where, keys) == -1 ||
+	    jsonfile_str(j, o, where, "upstream", &url) == -1 ||
+	    jsonfile_str(j, o, where, "ca", &ca) == -1 ||
+	    jsonfile_str(j, o, where, "reuse", &reuse) == -1)
+		return -1;
+	if (reuse != NULL && strcmp(reuse, "never") != 0 &&
+	    strcmp(reuse, "auto") != 0)
+		return jsonfile_bad(j, where, "reuse",
+		    "must be \"auto\" or \"never\", is \"%s\"", reuse);
+	if (reuse != NULL)
+		p->upstream.reuse = strcmp(reuse, "never") != 0;
+	if (url != NULL && config_url(url, &p->upstream, &why) == -1)
+		/* What stands before an @ may be a password. */
+		return jsonfile_bad(j, where, "upstream", "\"%s\": %s",
+		    strchr(url, '@') != NULL ? "..." : url, why);
+	if (ca == NULL)
+		return 0;
+	if ((p->ca = config_path(j->file, user_home, ca)) == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	return 0;
+}
+
+int
+config_providers(struct config *cfg, const struct jsonfile *j,
+    struct json_object *root, const char *user_home)
+{
+	struct json_object *all = NULL, *o;
+	struct config_provider *p;
+	char where[96];
+
+	if (jsonfile_object(j, root, "", "providers", &all) == -1)
+		return -1;
+	if (all == NULL)
+		return 0;
+	json_object_object_foreach(all, name, val) {
+		(void)val;
+		if ((p = config_provider_get(cfg, j, "providers",
+		    name)) == NULL ||
+		    jsonfile_object(j, all, "providers", name, &o) == -1)
+			return -1;
+		snprintf(where, sizeof(where), "providers.%s", name);
+		if (config_one_provider(p, j, o, where, user_home) == -1)
+			return -1;
+	}
+	return 0;
+}

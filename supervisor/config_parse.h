@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: ISC */
+/* The parts of config.json about model providers, for config.c alone. */
+#ifndef CONFIG_PARSE_H
+#define CONFIG_PARSE_H
+
+#include "config.h"
+#include "jsonfile.h"
+
+int config_credentials(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+int config_providers(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+
+#endif

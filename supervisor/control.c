@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The control socket: connections, buffers, events.  Every buffer has a
+ * bound; a client that does not read what it asked for is closed.
+ */
+#include "control.h"
+
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "sup.h"
+
+#define CONTROL_WAIT_MS 3000U
+
+struct client control_clients[CONTROL_MAX_CLIENTS];
+static struct loop_io control_io = LOOP_IO_INIT;
+static int control_fd = -1;
+
+static void
+client_close(struct client *c)
+{
+	if (c->fd == -1)
+		return;
+	loop_del(&sup.loop, &c->io);
+	loop_timer_clear(&sup.loop, &c->timer);
+	close(c->fd);
+	c->fd = -1;
+	buf_free(&c->in);
+	buf_free(&c->out);
+	json_object_put(c->reply);
+	c->reply = NULL;
+}
+
+static void
+client_flush(struct client *c)
+{
+	struct span s = buf_span(&c->out);
+	ssize_t n;
+
+	while (s.len != 0) {
+		n = send(c->fd, s.p, s.len, MSG_NOSIGNAL);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1 && errno == EAGAIN)
+			break;
+		if (n == -1) {
+			client_close(c);
+			return;
+		}
+		buf_drain(&c->out, (size_t)n);
+		s = buf_span(&c->out);
+	}
+	if (s.len == 0 && c->closing) {
+		client_close(c);
+		return;
+	}
+	(void)loop_mod(&sup.loop, &c->io, (c->reply == NULL && !c->closing ?
+	    EPOLLIN : 0U) | (s.len != 0 ? EPOLLOUT : 0U));
+}
+
+void
+control_reply(struct client *c, struct json_object *o)
+{
+	const char *text;
+
+	if (c->fd == -1) {
+		json_object_put(o);
+		return;
+	}
+	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+	    JSON_C_TO_STRING_NOSLASHESCAPE);
+	if ((c->watch && c->out.len > CONTROL_MAX_UNREAD) || text == NULL ||
+	    buf_adds(&c->out, text) == -1 || buf_addc(&c->out, '\n') == -1) {
+		sup_note("a client of the control socket (pid %d) does not "
+		    "read; closed", (int)c->peer.pid);
+		client_close(c);
+	} else {
+		client_flush(c);
+	}
+	json_object_put(o);
+}
+
+/* What was waited for came, or will not: the reply goes out as it is. */
+static void
+client_answer(struct client *c)
+{
+	struct json_object *o = c->reply;
+
+	c->reply = NULL;
+	c->verdict = 0;
+	c->counting = false;
+	loop_timer_clear(&sup.loop, &c->timer);
+	if (o != NULL)
+		control_reply(c, o);
+}
+
+static void
+client_waited(struct loop_timer *t)
+{
+	client_answer(t->arg);
+}
+
+static void
+client_lines(struct client *c)
+{
+	struct span s;
+	const uint8_t *nl;
+	size_t n;
+
+	/* One request at a time: the next waits for the reply. */
+	while (c->fd != -1 && c->reply == NULL && !c->closing) {
+		s = buf_span(&c->in);
+		if (s.len == 0 || (nl = memchr(s.p, '\n', s.len)) == NULL)
+			break;
+		n = (size_t)(nl - s.p);
+		control_request(c, span_of(s.p, n));
+		if (c->fd == -1)
+			return;
+		buf_drain(&c->in, n + 1);
+		if (c->reply != NULL)
+			loop_timer_set(&sup.loop, &c->timer, CONTROL_WAIT_MS,
+			    client_waited, c);
+	}
+	if (c->fd != -1)
+		client_flush(c);
+}
+
+static void
+client_ready(struct loop_io *io, uint32_t events)
+{
+	struct client *c = io->arg;
+	struct json_object *o;
+	uint8_t *room;
+	ssize_t n;
+
+	if (events & EPOLLOUT) {
+		client_flush(c);
+		if (c->fd == -1)
+			return;
+	}
+	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0)
+		return;
+	if ((room = buf_room(&c->in, 4096)) == NULL) {
+		o = json_object_new_object();
+		json_object_object_add(o, "ok", json_object_new_boolean(0));
+		json_object_object_add(o, "code",
+		    json_object_new_string("bad-request"));
+		json_object_object_add(o, "error", json_object_new_string(
+		    "a request is one line of at most 64 KiB"));
+		c->closing = true;
+		control_reply(c, o);
+		return;
+	}
+	n = recv(c->fd, room, 4096, 0);
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		client_close(c);
+		return;
+	}
+	buf_grow(&c->in, (size_t)n);
+	client_lines(c);
+}
+
+static void
+control_accept(struct loop_io *io, uint32_t events)
+{
+	struct client *c = NULL;
+	struct peer peer;
+	int fd;
+
+	(void)events;
+	fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd == -1)
+		return;
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS && c == NULL; i++)
+		if (control_clients[i].fd == -1)
+			c = &control_clients[i];
+	if (c == NULL || peer_check(fd, &peer) == -1) {
+		close(fd);
+		return;
+	}
+	memset(c, 0, sizeof(*c));
+	c->fd = fd;
+	c->io.fd = -1;
+	c->peer = peer;
+	buf_init(&c->in, CONTROL_MAX_LINE + 4096);
+	buf_init(&c->out, CONTROL_MAX_OUT);
+	if (loop_add(&sup.loop, &c->io, fd, EPOLLIN, client_ready, c) == -1)
+		client_close(c);
+}
+
+int
+control_open(int listener)
+{
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
+		control_clients[i].fd = -1;
+	control_fd = listener;
+	return loop_add(&sup.loop, &control_io, listener, EPOLLIN,
+	    control_accept, NULL);
+}
+
+/* To every watcher. Takes the object. */
+static void
+control_event(const char *name, struct json_object *o)
+{
+	json_object_object_add(o, "event", json_object_new_string(name));
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
+		if (control_clients[i].fd != -1 && control_clients[i].watch)
+			control_reply(&control_clients[i], json_object_get(o));
+	json_object_put(o);
+}
+
+void
+control_close(const char *why)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (control_fd == -1) {
+		json_object_put(o);
+		return;
+	}
+	json_object_object_add(o, "why", json_object_new_string(why));
+	control_event("end", o);
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		client_answer(&control_clients[i]);
+		client_close(&control_clients[i]);
+	}
+	loop_del(&sup.loop, &control_io);
+	close(control_fd);
+	control_fd = -1;
+}
+
+void
+control_hold(const struct hold *h)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "hold", control_hold_json(h, false));
+	control_event("hold", o);
+}
+
+/* The waiting reply becomes a refusal. */
+static void
+client_refuse(struct client *c, const char *code, const char *error)
+{
+	json_object_object_add(c->reply, "ok", json_object_new_boolean(0));
+	json_object_object_add(c->reply, "code", json_object_new_string(code));
+	json_object_object_add(c->reply, "error",
+	    json_object_new_string(error));
+}
+
+static void
+client_late(struct client *c)
+{
+	client_refuse(c, "late", "too late: the call was already answered, "
+	    "expired or cancelled");
+}
+
+void
+control_hold_end(const struct hold *h, enum proto_hold state)
+{
+	struct json_object *o = json_object_new_object();
+	struct client *c;
+
+	json_object_object_add(o, "id", json_object_new_string(h->sid));
+	json_object_object_add(o, "state",
+	    json_object_new_string(approvals_state(state)));
+	control_event("holdEnd", o);
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		c = &control_clients[i];
+		if (c->fd == -1 || c->verdict != h->id || c->reply == NULL)
+			continue;
+		json_object_object_add(c->reply, "state",
+		    json_object_new_string(approvals_state(state)));
+		if (c->approve && state == PROTO_HOLD_CHANGED)
+			client_refuse(c, "changed", "what the call refers to "
+			    "changed since it was shown; it was refused");
+		else if (state != (c->approve ? PROTO_HOLD_APPROVED :
+		    PROTO_HOLD_DENIED))
+			client_late(c);
+		client_answer(c);
+	}
+}
+
+void
+control_late(uint64_t call)
+{
+	struct client *c;
+
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		c = &control_clients[i];
+		if (c->fd == -1 || c->verdict != call || c->reply == NULL)
+			continue;
+		client_late(c);
+		client_answer(c);
+	}
+}
+
+void
+control_server(unsigned server)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "server", control_server_json(server));
+	control_event("state", o);
+}
+
+void
+control_key(unsigned provider)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "provider", json_object_new_string(
+	    sup.providers.list[provider].name));
+	json_object_object_add(o, "locked", json_object_new_boolean(
+	    sup.keys[provider].state == PROTO_KEY_LOCKED));
+	control_event("state", o);
+}
+
+void
+control_alarm(const char *who, const char *kind, const char *text)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "who", json_object_new_string(who));
+	json_object_object_add(o, "kind", json_object_new_string(kind));
+	json_object_object_add(o, "text", json_object_new_string(text));
+	control_event("alarm", o);
+}
+
+void
+control_counts(void)
+{
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		struct client *c = &control_clients[i];
+
+		if (c->fd == -1 || !c->counting || c->reply == NULL)
+			continue;
+		json_object_put(c->reply);
+		c->reply = control_status_json();
+		client_answer(c);
+	}
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * control.sock: icctl's way to a session.  One JSON object a line, each way;
+ * a request gets one reply; `watch` turns a connection into a stream of
+ * events.
+ */
+#ifndef CONTROL_H
+#define CONTROL_H
+
+#include <json-c/json.h>
+
+#include "approvals.h"
+#include "common/buf.h"
+#include "loop.h"
+#include "peer.h"
+
+#define CONTROL_MAX_CLIENTS 32U
+#define CONTROL_MAX_LINE 65536U
+#define CONTROL_MAX_OUT (64U << 20)	/* a reply with a whole held call */
+#define CONTROL_MAX_UNREAD (8U << 20)	/* of a watcher that does not read */
+#define CONTROL_MAX_SHOWN 16384U	/* arguments in lists and events */
+
+struct client {
+	int fd;			/* -1: free */
+	struct loop_io io;
+	struct loop_timer timer;
+	struct peer peer;
+	struct buf in, out;
+	bool watch;
+	bool counting;		/* `status` waits for COUNTS */
+	uint64_t verdict;	/* waits for what becomes of this call; 0: no */
+	bool approve;		/* what it asked for */
+	struct json_object *reply;	/* what it gets then */
+	bool closing;		/* once out is written */
+};
+
+int control_open(int listener);
+/* Tells watchers that this is the end; closes. */
+void control_close(const char *why);
+
+/* Events. */
+void control_hold(const struct hold *);
+void control_hold_end(const struct hold *, enum proto_hold);
+void control_late(uint64_t call);
+void control_server(unsigned server);
+void control_key(unsigned provider);
+void control_alarm(const char *who, const char *kind, const char *text);
+void control_counts(void);
+
+/* control_ops.c */
+/* Takes one request line. */
+void control_request(struct client *, struct span line);
+/* Takes the object. */
+void control_reply(struct client *, struct json_object *);
+struct json_object *control_hold_json(const struct hold *, bool whole);
+struct json_object *control_holds_json(void);
+struct json_object *control_status_json(void);
+struct json_object *control_server_json(unsigned server);
+struct json_object *control_ok(void);
+const char *control_server_state(enum proto_state);
+/* For watchers and everybody else who waits for it. */
+extern struct client control_clients[CONTROL_MAX_CLIENTS];
+
+#endif

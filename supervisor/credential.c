@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Opens credentials.  What is read here is the value of an environment
+ * variable, once, into a pipe; files and commands are never read by us.
+ */
+#include "credential.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CREDENTIAL_MAX 65536U	/* what an empty pipe takes at once */
+
+extern char **environ;
+
+/* The variable vanishes from our environment and from /proc/self/environ. */
+static void
+credential_wipe_env(const char *name)
+{
+	size_t n = strlen(name);
+	char **e = environ;
+
+	while (e != NULL && *e != NULL) {
+		if (strncmp(*e, name, n) != 0 || (*e)[n] != '=') {
+			e++;
+			continue;
+		}
+		explicit_bzero(*e, strlen(*e));
+		for (char **k = e; *k != NULL; k++)
+			k[0] = k[1];
+	}
+}
+
+static int
+credential_env(struct credential *c, const char *name, const char *provider,
+    bool dflt, struct fault *fault)
+{
+	const char *value = getenv(name);
+	int pipefd[2];
+	size_t len;
+	ssize_t n;
+
+	if (value == NULL || value[0] == '\0')
+		return fault_set(fault, dflt ?
+		    "no credential for %s: set %s, or say in config.json where "
+		    "it is: {\"credentials\":{\"%s\":{\"file\":\"PATH\"}}}" :
+		    "credentials.%s.env: %s is not set or empty (provider %s)",
+		    provider, name, provider);
+	if ((len = strlen(value)) > CREDENTIAL_MAX)
+		return fault_set(fault, "%s: too long for a credential "
+		    "(over %u bytes)", name, CREDENTIAL_MAX);
+	if (pipe2(pipefd, O_CLOEXEC | O_NONBLOCK) == -1)
+		return fault_errno(fault, "%s", name);
+	n = write(pipefd[1], value, len);
+	close(pipefd[1]);
+	if (n != (ssize_t)len) {
+		close(pipefd[0]);
+		return fault_errno(fault, "%s", name);
+	}
+	credential_wipe_env(name);
+	c->fd = pipefd[0];
+	return 0;
+}
+
+static int
+credential_file(struct credential *c, const char *path, int workspace,
+    struct fault *fault)
+{
+	struct stat st;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd == -1)
+		return fault_errno(fault, "credential %s", path);
+	if (fstat(fd, &st) == -1)
+		fault_errno(fault, "credential %s", path);
+	else if (!S_ISREG(st.st_mode))
+		fault_set(fault, "credential %s: not a plain file", path);
+	else if (st.st_uid != geteuid() && st.st_uid != 0)
+		fault_set(fault, "credential %s: belongs to another user "
+		    "(uid %u)", path, (unsigned)st.st_uid);
+	else if ((st.st_mode & 077) != 0)
+		fault_set(fault, "credential %s: others may read or write it "
+		    "(mode %04o). Run: chmod 600 %s", path,
+		    (unsigned)st.st_mode & 07777, path);
+	else if (st.st_size == 0)
+		fault_set(fault, "credential %s: empty", path);
+	else if (workspace != -1 && paths_within(fd, workspace) != 0)
+		fault_set(fault, "credential %s: lies in the workspace, where "
+		    "the agent reads it", path);
+	else {
+		c->fd = fd;
+		return 0;
+	}
+	close(fd);
+	return -1;
+}
+
+static int
+credential_systemd(struct credential *c, const char *name, int workspace,
+    struct fault *fault)
+{
+	const char *dir = getenv("CREDENTIALS_DIRECTORY");
+	char *path;
+	int rv;
+
+	if (dir == NULL || dir[0] != '/')
+		return fault_set(fault, "credential %s: CREDENTIALS_DIRECTORY "
+		    "is not set; the unit needs LoadCredential=%s:PATH", name,
+		    name);
+	if ((path = paths_join(dir, name)) == NULL)
+		return fault_errno(fault, "credential %s", name);
+	rv = credential_file(c, path, workspace, fault);
+	free(path);
+	return rv;
+}
+
+/* Its stdout is a pipe that we never read. */
+static int
+credential_command(struct credential *c, char **argv, const char *provider,
+    struct fault *fault)
+{
+	struct spawn s = {.path = argv[0], .argv = argv, .envp = environ,
+	    .nfds = 3, .session = false};
+	const char *p = getenv("PATH"), *end;
+	char path[4096];
+	int pipefd[2];
+
+	path[0] = '\0';
+	if (strchr(argv[0], '/') == NULL) {
+		for (; p != NULL && *p != '\0'; p = *end == ':' ? end + 1 : end) {
+			end = strchrnul(p, ':');
+			snprintf(path, sizeof(path), "%.*s/%s",
+			    (int)(end - p), p, argv[0]);
+			if (*p == '/' && access(path, X_OK) == 0)
+				break;
+			path[0] = '\0';
+		}
+		if (path[0] == '\0')
+			return fault_set(fault, "credentials.%s.command: %s "
+			    "not found in PATH", provider, argv[0]);
+		s.path = path;
+	}
+	if (pipe2(pipefd, O_CLOEXEC) == -1)
+		return fault_errno(fault, "credentials.%s.command", provider);
+	s.fds[0] = -1;
+	s.fds[1] = pipefd[1];
+	s.fds[2] = STDERR_FILENO;
+	if (spawn_start(&s, &c->command) == -1) {
+		fault_errno(fault, "credentials.%s.command", provider);
+		goto bad;
+	}
+	close(pipefd[1]);
+	if (spawn_check(&c->command) == -1) {
+		close(pipefd[0]);
+		return fault_errno(fault, "credentials.%s.command: %s",
+		    provider, s.path);
+	}
+	/* keyd's end only: the command's must stay as programs expect it. */
+	if (fcntl(pipefd[0], F_SETFL, O_NONBLOCK) == -1) {
+		close(pipefd[0]);
+		return fault_errno(fault, "credentials.%s.command", provider);
+	}
+	c->fd = pipefd[0];
+	return 0;
+bad:
+	close(pipefd[0]);
+	close(pipefd[1]);
+	return -1;
+}
+
+int
+credential_open(struct credential *c, const struct provider *p, int workspace,
+    struct fault *fault)
+{
+	const struct config_provider *cfg = p->config;
+
+	*c = (struct credential)CREDENTIAL_INIT;
+	switch (cfg != NULL ? cfg->kind : CREDENTIAL_DEFAULT) {
+	case CREDENTIAL_DEFAULT:
+		return credential_env(c, p->env, p->name, true, fault);
+	case CREDENTIAL_ENV:
+		return credential_env(c, cfg->value, p->name, false, fault);
+	case CREDENTIAL_FILE:
+		return credential_file(c, cfg->value, workspace, fault);
+	case CREDENTIAL_SYSTEMD:
+		return credential_systemd(c, cfg->value, workspace, fault);
+	case CREDENTIAL_COMMAND:
+		return credential_command(c, cfg->command, p->name, fault);
+	}
+	return fault_set(fault, "credential of %s: unknown kind", p->name);
+}
+
+void
+credential_close(struct credential *c)
+{
+	if (c->fd != -1)
+		close(c->fd);
+	c->fd = -1;
+	if (c->command.pidfd == -1)
+		return;
+	(void)syscall(SYS_pidfd_send_signal, c->command.pidfd, SIGKILL, NULL,
+	    0);
+	close(c->command.pidfd);
+	c->command = (struct spawned)SPAWNED_INIT;
+}
+
+static void
+credential_wipe_dir(const struct paths *paths, const struct config *cfg,
+    const char *base)
+{
+	struct provider p;
+	struct fault ignored;
+	struct dirent *e;
+	char *path, name[65];
+	size_t n;
+	DIR *dir;
+
+	if ((path = paths_join(base, "providers")) == NULL)
+		return;
+	dir = opendir(path);
+	free(path);
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		n = strlen(e->d_name);
+		if (n < 6 || n > 69 || strcmp(e->d_name + n - 5, ".json") != 0)
+			continue;
+		memcpy(name, e->d_name, n - 5);
+		name[n - 5] = '\0';
+		if (provider_load(&p, paths, cfg, name, &ignored) == -1)
+			continue;
+		credential_wipe_env(p.env);
+		provider_free(&p);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+void
+credential_wipe(const struct paths *paths, const struct config *cfg)
+{
+	for (size_t i = 0; i < cfg->nproviders; i++)
+		if (cfg->providers[i].kind == CREDENTIAL_ENV)
+			credential_wipe_env(cfg->providers[i].value);
+	credential_wipe_dir(paths, cfg, paths->datadir);
+	credential_wipe_dir(paths, cfg, paths->home);
+}

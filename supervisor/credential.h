@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A real credential on its way from where the user keeps it to keyd, as a
+ * descriptor.  Only an environment variable passes through our memory, and is
+ * overwritten where it stood.
+ */
+#ifndef CREDENTIAL_H
+#define CREDENTIAL_H
+
+#include "providers.h"
+#include "spawn.h"
+
+struct credential {
+	int fd;			/* -1: none, or given away */
+	struct spawned command;	/* pid -1: none runs */
+};
+
+#define CREDENTIAL_INIT {.fd = -1, .command = SPAWNED_INIT}
+
+/*
+ * Opens the provider's. workspace: O_PATH; a file in it is refused.
+ * -1 with what to do.
+ */
+int credential_open(struct credential *, const struct provider *,
+    int workspace, struct fault *);
+/* Ends a command that still runs; closes. */
+void credential_close(struct credential *);
+/*
+ * Overwrites, in place, the usual variables of all providers that we know:
+ * whether used or not, nothing that we start inherits one.
+ */
+void credential_wipe(const struct paths *, const struct config *);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The end of a session (design, "An end"): say why in the log, have auditd
+ * close it, kill everything else, be gone within a second.  If auditd cannot
+ * write any more, the closing record is appended here.
+ */
+#include <sys/syscall.h>
+
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "approvals.h"
+#include "control.h"
+#include "notify.h"
+#include "runtime.h"
+#include "sup.h"
+
+/* All of it in well under a second. */
+#define END_AUDIT_MS 400
+#define END_REAP_MS 300
+
+void
+end_request(int status, const struct child *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (sup.ending)
+		return;
+	sup.ending = true;
+	sup.end_status = status;
+	sup.end_child = c;
+	va_start(ap, fmt);
+	vsnprintf(sup.end_why, sizeof(sup.end_why), fmt, ap);
+	va_end(ap);
+	if (sup.ready)
+		sup_note("ending: %s", sup.end_why);
+	loop_stop(&sup.loop);
+}
+
+static void
+end_kill(struct child *c)
+{
+	if (c->dead || c->sp.pidfd == -1)
+		return;
+	(void)syscall(SYS_pidfd_send_signal, c->sp.pidfd, SIGKILL, NULL, 0);
+}
+
+static void
+end_kill_all(void)
+{
+	runtime_kill();
+	servers_kill();
+	notify_kill();
+	for (unsigned i = 0; i < sup.nchildren; i++)
+		if (sup.children[i].role != ROLE_AUDIT)
+			end_kill(&sup.children[i]);
+}
+
+/* 1: pidfd's process has ended within ms and is reaped. */
+static int
+end_wait(int pidfd, int ms, int *code, int *status)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	if (poll(&p, 1, ms) != 1)
+		return 0;
+	return spawn_reap(pidfd, false, code, status);
+}
+
+/* Has auditd written the last record? */
+static bool
+end_audit(struct child *audit)
+{
+	static const struct msg_STOP stop;
+	uint64_t until = clock_mono_us() / 1000 + END_AUDIT_MS;
+
+	if (audit == NULL || audit->dead || audit->chan == NULL ||
+	    audit == sup.end_child || sup.audit_failed[0] != '\0')
+		return false;
+	child_send(ROLE_AUDIT, 0, MSG_STOP, &stop, -1);
+	/* The loop sends what is queued; its exit is seen by child_exited. */
+	while (!audit->dead && clock_mono_us() / 1000 < until)
+		if (loop_once(&sup.loop, 20) == -1)
+			break;
+	return audit->dead && spawn_status(audit->code, audit->status) == 0;
+}
+
+static void
+end_reap(void)
+{
+	int code, status;
+
+	for (unsigned i = 0; i < sup.nchildren; i++) {
+		struct child *c = &sup.children[i];
+
+		if (c->sp.pidfd != -1 && !c->dead)
+			(void)end_wait(c->sp.pidfd, END_REAP_MS, &code,
+			    &status);
+		child_drain(c);
+	}
+	for (unsigned i = 0; i < sup.nservers; i++)
+		if (sup.servers[i].sp.pidfd != -1)
+			(void)end_wait(sup.servers[i].sp.pidfd, END_REAP_MS,
+			    &code, &status);
+	if (sup.agent.pidfd != -1)
+		(void)end_wait(sup.agent.pidfd, END_REAP_MS, &code, &status);
+}
+
+int
+end_run(void)
+{
+	struct child *audit = child_find(ROLE_AUDIT, 0);
+
+	if (sup.end_status != SUP_EXIT_OK && sup.agent.pidfd == -1 &&
+	    sup.end_child == NULL)
+		sup_note("%s", sup.end_why);
+	else if (sup.end_child != NULL)
+		sup_warn("%s. The session ends", sup.end_why);
+	ready_notify("STOPPING=1");
+	control_close(sup.end_why);
+	/* Said before the others die: nothing they do comes after it. */
+	if (sup.started)
+		event_end(sup.end_child);
+	end_kill_all();
+	if (sup.started && !end_audit(audit)) {
+		if (audit != NULL)
+			end_kill(audit);
+		if (audit != NULL && !audit->dead)
+			(void)end_wait(audit->sp.pidfd, END_REAP_MS,
+			    &audit->code, &audit->status);
+		event_closing(sup.end_child);
+	} else if (audit != NULL) {
+		end_kill(audit);
+	}
+	end_reap();
+	approvals_free();
+	if (sup.ready)
+		(void)ready_session_json("ended");
+	session_close(&sup.session);
+	return sup.end_status;
+}

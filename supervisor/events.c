@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * icsupervisor's own records: start, the end of a worker, stop.  Composed as
+ * value trees, so that they are canonical like all others; written by auditd,
+ * or, when it can no longer, appended here.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "auditsum.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "sup.h"
+
+#define EVENT_POOL (1U << 20)
+
+static struct value *
+text(struct value_pool *p, const char *s)
+{
+	size_t n = strlen(s);
+	char *copy = value_pool_alloc(p, n + 1);
+
+	if (copy == NULL)
+		return NULL;
+	memcpy(copy, s, n + 1);
+	if (!utf8_valid(span_of(copy, n)))
+		log_vis(span_str(s), copy, n + 1);
+	return value_new_string(p, span_str(copy));
+}
+
+static struct value *
+hex(struct value_pool *p, const uint8_t *bytes, size_t n)
+{
+	char out[65];
+
+	for (size_t i = 0; i < n; i++)
+		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+	return text(p, out);
+}
+
+static void
+put(struct value *o, const char *key, struct value *v)
+{
+	(void)value_set(o, span_str(key), v);
+}
+
+static void
+event_send(const char *event, const struct value *detail)
+{
+	struct msg_EVENT m = {.event = span_str(event)};
+	struct buf b;
+
+	buf_init(&b, EVENT_POOL);
+	if (detail != NULL && json_write(&b, detail) == 0) {
+		m.detail = buf_span(&b);
+		child_send(ROLE_AUDIT, 0, MSG_EVENT, &m, -1);
+	}
+	buf_free(&b);
+}
+
+static struct value *
+event_policy(struct value_pool *p)
+{
+	static const char *const names[] = {"policy", "annotations", "lists"};
+	struct value *o = value_new(p, VALUE_OBJECT);
+
+	for (unsigned k = 0; o != NULL && k <= PROTO_RULES_LAST; k++)
+		if (sup.rules[k].path != NULL)
+			put(o, names[k], hex(p, sup.rules[k].hash, 32));
+	return o;
+}
+
+void
+event_start(void)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	struct value *o, *all, *servers;
+	char have[256];
+
+	if (p == NULL)
+		return;
+	o = value_new(p, VALUE_OBJECT);
+	all = value_new(p, VALUE_OBJECT);
+	servers = value_new(p, VALUE_ARRAY);
+	if (o == NULL || all == NULL || servers == NULL)
+		goto out;
+	for (unsigned i = 0; i < sup.nchildren; i++)
+		put(all, sup.children[i].name, text(p, confine_describe(
+		    &sup.children[i].confine, have, sizeof(have))));
+	for (unsigned i = 0; i < sup.nservers; i++)
+		(void)value_append(servers, text(p,
+		    sup.servers[i].def->name));
+	put(o, "agent", text(p, sup.opt.runtime == RUNTIME_NONE ? "none" :
+	    sup.adapter.name));
+	put(o, "config", hex(p, sup.config.hash, 32));
+	put(o, "confinement", all);
+	put(o, "policy", event_policy(p));
+	put(o, "runtime", text(p, sup.opt.runtime == RUNTIME_NONE ? "none" :
+	    "bwrap"));
+	put(o, "servers", servers);
+	put(o, "session", text(p, sup.session.id));
+	put(o, "version", text(p, IC_VERSION));
+	put(o, "workspace", text(p, sup.workspace_path));
+	event_send("start", o);
+out:
+	value_pool_free(p);
+}
+
+static struct value *
+detail_worker(struct value_pool *p, const struct child *c)
+{
+	struct value *o = value_new(p, VALUE_OBJECT);
+	char how[128] = "was told to end";
+	const struct proto_msg *m;
+
+	if (o == NULL)
+		return NULL;
+	if (c->dead)
+		spawn_describe(c->code, c->status, how, sizeof(how));
+	m = c->chan == NULL ? NULL : proto_find(chan_last(c->chan));
+	put(o, "how", text(p, how));
+	put(o, "index", value_new_number(p, c->index));
+	put(o, "lastLog", text(p, c->last));
+	put(o, "lastMessage", text(p, m != NULL ? m->name : ""));
+	put(o, "pid", value_new_number(p, c->sp.pid));
+	put(o, "role", text(p, role_name(c->role)));
+	put(o, "worker", text(p, c->name));
+	return o;
+}
+
+static struct value *
+detail_stop(struct value_pool *p)
+{
+	struct value *o = value_new(p, VALUE_OBJECT);
+
+	if (o == NULL)
+		return NULL;
+	put(o, "reason", text(p, sup.end_why));
+	put(o, "status", value_new_number(p, sup.end_status));
+	return o;
+}
+
+/* The last whole line's seq and hash, read from the end backwards. */
+static int
+closing_tail(int fd, struct auditlog *log, bool *torn)
+{
+	static const char key[] = ",\"seq\":";
+	char buf[65536 + 1];
+	off_t size = lseek(fd, 0, SEEK_END), from;
+	ssize_t n;
+	char *end, *p, *hash;
+
+	*torn = false;
+	if (size <= 0)
+		return size == 0 ? 0 : -1;
+	from = size > 65536 ? size - 65536 : 0;
+	if ((n = pread(fd, buf, 65536, from)) <= 0)
+		return -1;
+	buf[n] = '\0';
+	*torn = buf[n - 1] != '\n';
+	if ((end = memrchr(buf, '\n', (size_t)n)) == NULL)
+		return -1;
+	if (end - buf < (ptrdiff_t)AUDITLOG_TAIL)
+		return -1;
+	hash = end - AUDITLOG_TAIL + 9;
+	for (size_t i = 0; i < AUDITLOG_HASH; i++) {
+		unsigned byte;
+
+		if (sscanf(hash + 2 * i, "%2x", &byte) != 1)
+			return -1;
+		log->prev[i] = (uint8_t)byte;
+	}
+	/* The fixed members stand behind the values that may be long. */
+	for (p = hash; p > buf; p--)
+		if (strncmp(p, key, sizeof(key) - 1) == 0)
+			break;
+	if (p == buf)
+		return -1;
+	log->seq = strtoull(p + sizeof(key) - 1, NULL, 10) + 1;
+	return 0;
+}
+
+static void
+closing_line(struct auditlog *log, struct buf *out, const char *event,
+    const struct value *detail)
+{
+	struct auditlog_line l;
+	struct buf json;
+
+	buf_init(&json, EVENT_POOL);
+	auditlog_begin(&l, log, out, event);
+	if (detail != NULL && json_write(&json, detail) == 0)
+		auditlog_json(&l, "detail", buf_span(&json));
+	if (auditlog_end(&l) == -1)
+		sup_note("closing record: out of memory");
+	buf_free(&json);
+}
+
+void
+event_closing(const struct child *c)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	struct auditlog log = {.seq = sup.session.seq, .hash = auditsum};
+	struct buf out;
+	struct span s;
+	bool torn;
+	int fd;
+
+	buf_init(&out, EVENT_POOL * 2);
+	memcpy(log.prev, sup.session.prev, sizeof(log.prev));
+	fd = session_audit_reader(&sup.session);
+	if (p == NULL || fd == -1 || closing_tail(fd, &log, &torn) == -1) {
+		sup_note("the audit log's end cannot be read; no closing "
+		    "record");
+		goto out;
+	}
+	/* A line that a crash cut short ends here; it is no record. */
+	if (torn)
+		buf_addc(&out, '\n');
+	if (c != NULL)
+		closing_line(&log, &out, "workerEnd", detail_worker(p, c));
+	closing_line(&log, &out, "stop", detail_stop(p));
+	s = buf_span(&out);
+	if (write(sup.session.closing, s.p, s.len) != (ssize_t)s.len)
+		sup_note("closing record: %s", strerror(errno));
+out:
+	if (fd != -1)
+		close(fd);
+	buf_free(&out);
+	value_pool_free(p);
+}
+
+void
+event_end(const struct child *c)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+
+	if (p == NULL)
+		return;
+	if (c != NULL)
+		event_send("workerEnd", detail_worker(p, c));
+	event_send("stop", detail_stop(p));
+	value_pool_free(p);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Filters for boxes.  What is refused here reaches parts of the kernel that
+ * no server or agent needs, makes namespaces in which those parts open up, or
+ * leaves setuid programs in the user's own directories.
+ */
+#include "filter.h"
+
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <seccomp.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+static const int filter_denied[] = {
+    /* keyrings are the user's, shared over all namespaces */
+    SCMP_SYS(add_key), SCMP_SYS(keyctl), SCMP_SYS(request_key),
+    /* large and little-tested attack surface */
+    SCMP_SYS(bpf), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
+    SCMP_SYS(io_uring_setup), SCMP_SYS(perf_event_open),
+    SCMP_SYS(userfaultfd), SCMP_SYS(fanotify_init), SCMP_SYS(quotactl),
+    SCMP_SYS(quotactl_fd), SCMP_SYS(lookup_dcookie), SCMP_SYS(vmsplice),
+    /* mounting, and into other namespaces */
+    SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root),
+    SCMP_SYS(fsconfig), SCMP_SYS(fsmount), SCMP_SYS(fsopen),
+    SCMP_SYS(fspick), SCMP_SYS(move_mount), SCMP_SYS(open_tree),
+    SCMP_SYS(mount_setattr), SCMP_SYS(setns), SCMP_SYS(unshare),
+    SCMP_SYS(chroot), SCMP_SYS(open_by_handle_at),
+    SCMP_SYS(name_to_handle_at),
+    /* other processes' insides */
+    SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp),
+    /* the machine */
+    SCMP_SYS(acct), SCMP_SYS(delete_module), SCMP_SYS(finit_module),
+    SCMP_SYS(init_module), SCMP_SYS(ioperm), SCMP_SYS(iopl),
+    SCMP_SYS(kexec_file_load), SCMP_SYS(kexec_load), SCMP_SYS(reboot),
+    SCMP_SYS(swapoff), SCMP_SYS(swapon), SCMP_SYS(syslog),
+    SCMP_SYS(sethostname), SCMP_SYS(setdomainname), SCMP_SYS(settimeofday),
+    SCMP_SYS(clock_settime), SCMP_SYS(clock_adjtime), SCMP_SYS(adjtimex),
+    SCMP_SYS(vhangup), SCMP_SYS(nfsservctl), SCMP_SYS(mbind),
+    SCMP_SYS(migrate_pages), SCMP_SYS(move_pages), SCMP_SYS(set_mempolicy),
+};
+
+/* fchmodat2 (Linux 6.6), unknown to libseccomp 2.5.4; one number everywhere */
+#define FILTER_FCHMODAT2 452
+
+/*
+ * Which argument is the mode of the file that is made, and which the flags:
+ * without O_CREAT there is no mode.
+ */
+static const struct {
+	int nr;
+	unsigned arg;
+	unsigned flags;		/* 0: always a mode */
+} filter_modes[] = {
+    {SCMP_SYS(chmod), 1, 0},
+    {SCMP_SYS(fchmod), 1, 0},
+    {SCMP_SYS(fchmodat), 2, 0},
+    {FILTER_FCHMODAT2, 2, 0},
+    {SCMP_SYS(mknod), 1, 0},
+    {SCMP_SYS(mknodat), 2, 0},
+    {SCMP_SYS(creat), 1, 0},
+    {SCMP_SYS(open), 2, 1},
+    {SCMP_SYS(openat), 3, 2},
+};
+
+static const int filter_families[] = {AF_UNIX, AF_INET, AF_INET6};
+
+/* libseccomp numbers calls that a machine lacks; those add nothing. */
+static int
+filter_rule(scmp_filter_ctx ctx, uint32_t action, int nr, unsigned n,
+    const struct scmp_arg_cmp *cmp)
+{
+	int rv = seccomp_rule_add_array(ctx, action, nr, n, cmp);
+
+	if (rv == -EDOM || rv == -ENOSYS || rv == -EEXIST)
+		return 0;
+	if (rv < 0) {
+		errno = -rv;
+		return -1;
+	}
+	return 0;
+}
+
+static int
+filter_deny(scmp_filter_ctx ctx, int nr)
+{
+	return filter_rule(ctx, SCMP_ACT_ERRNO(EPERM), nr, 0, NULL);
+}
+
+/* setuid and setgid bits: a file of the user's that others would run as him */
+static int
+filter_setuid(scmp_filter_ctx ctx)
+{
+	const uint64_t bits[] = {S_ISUID, S_ISGID};
+	struct scmp_arg_cmp cmp[2];
+	unsigned n;
+
+	for (size_t i = 0; i < sizeof(filter_modes) / sizeof(filter_modes[0]);
+	    i++)
+		for (size_t k = 0; k < 2; k++) {
+			cmp[0] = SCMP_CMP(filter_modes[i].arg,
+			    SCMP_CMP_MASKED_EQ, bits[k], bits[k]);
+			cmp[1] = SCMP_CMP(filter_modes[i].flags,
+			    SCMP_CMP_MASKED_EQ, O_CREAT, O_CREAT);
+			n = filter_modes[i].flags != 0 ? 2 : 1;
+			if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM),
+			    filter_modes[i].nr, n, cmp) == -1)
+				return -1;
+		}
+	return 0;
+}
+
+static int
+filter_sockets(scmp_filter_ctx ctx, enum filter_kind kind)
+{
+	struct scmp_arg_cmp cmp;
+	int allowed = 0;
+
+	/* Families are few and small: each other one is refused by number. */
+	for (int family = 0; family < 64; family++) {
+		allowed = kind == FILTER_AGENT && family == AF_NETLINK;
+		for (size_t i = 0; i < sizeof(filter_families) /
+		    sizeof(filter_families[0]); i++)
+			if (family == filter_families[i])
+				allowed = 1;
+		if (allowed)
+			continue;
+		cmp = SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)family);
+		if (filter_rule(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT),
+		    SCMP_SYS(socket), 1, &cmp) == -1)
+			return -1;
+	}
+	cmp = SCMP_CMP(0, SCMP_CMP_GE, 64);
+	return filter_rule(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT),
+	    SCMP_SYS(socket), 1, &cmp);
+}
+
+/* Writing into the terminal's input, and odd execution domains. */
+static int
+filter_arguments(scmp_filter_ctx ctx)
+{
+	const uint64_t flags[] = {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID,
+	    CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP};
+	const uint64_t ioctls[] = {TIOCSTI, TIOCLINUX};
+	struct scmp_arg_cmp cmp;
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		cmp = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, flags[i], flags[i]);
+		if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+		    &cmp) == -1)
+			return -1;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		/* The kernel looks at the low half only. */
+		cmp = SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffffffffU, ioctls[i]);
+		if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
+		    &cmp) == -1)
+			return -1;
+	}
+	for (uint64_t bit = 1; bit < 0x80000000U; bit <<= 1) {
+		const struct scmp_arg_cmp per[] = {
+		    SCMP_CMP(0, SCMP_CMP_MASKED_EQ, bit, bit),
+		    SCMP_CMP(0, SCMP_CMP_NE, 0xffffffffU)};
+
+		if (bit == ADDR_NO_RANDOMIZE)
+			continue;
+		if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM),
+		    SCMP_SYS(personality), 2, per) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+filter_build(scmp_filter_ctx ctx, enum filter_kind kind)
+{
+	static const int debug[] = {SCMP_SYS(ptrace),
+	    SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
+	    SCMP_SYS(process_madvise)};
+
+	for (size_t i = 0; i < sizeof(filter_denied) /
+	    sizeof(filter_denied[0]); i++)
+		if (filter_deny(ctx, filter_denied[i]) == -1)
+			return -1;
+	for (size_t i = 0; kind != FILTER_AGENT && i < sizeof(debug) /
+	    sizeof(debug[0]); i++)
+		if (filter_deny(ctx, debug[i]) == -1)
+			return -1;
+	/* Flags and modes behind a pointer cannot be seen: use the others. */
+	if (filter_rule(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0,
+	    NULL) == -1 || (kind != FILTER_OURS && filter_rule(ctx,
+	    SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0, NULL) == -1))
+		return -1;
+	if (filter_setuid(ctx) == -1 || filter_sockets(ctx, kind) == -1 ||
+	    filter_arguments(ctx) == -1)
+		return -1;
+	return 0;
+}
+
+int
+filter_memfd(enum filter_kind kind)
+{
+	scmp_filter_ctx ctx;
+	int fd = -1, rv;
+
+	if ((ctx = seccomp_init(SCMP_ACT_ALLOW)) == NULL) {
+		errno = ENOMEM;
+		return -1;
+	}
+	/* A binary tree instead of a list: these run for every call. */
+	(void)seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	if (filter_build(ctx, kind) == -1)
+		goto out;
+	fd = memfd_create("seccomp", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+	if (fd == -1 && errno == EINVAL)
+		fd = memfd_create("seccomp", MFD_CLOEXEC);
+	if (fd == -1)
+		goto out;
+	if ((rv = seccomp_export_bpf(ctx, fd)) < 0 ||
+	    lseek(fd, 0, SEEK_SET) == -1) {
+		if (rv < 0)
+			errno = -rv;
+		close(fd);
+		fd = -1;
+	}
+out:
+	seccomp_release(ctx);
+	return fd;
+}

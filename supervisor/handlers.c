@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Messages of workers.  After START only policyd, auditd, keyd and dialerd
+ * may say anything; that is the protocol table's doing, as is what each may
+ * say.  Texts in them may come from outside and are made printable.
+ */
+#include <sys/socket.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "approvals.h"
+#include "common/log.h"
+#include "control.h"
+#include "orient.h"
+#include "runtime.h"
+#include "sup.h"
+#include "topology.h"
+
+static int
+on_hello(struct chan *ch, const union proto_any *msg, int fd)
+{
+	const struct msg_HELLO *m = &msg->HELLO;
+	struct child *c = chan_arg(ch);
+	char have[256];
+	struct confine_state st = {m->flags, m->landlock};
+
+	(void)fd;
+	if (c->hello)
+		return chan_violation(ch, "HELLO twice");
+	if (m->role != c->role)
+		return chan_violation(ch, "HELLO of a %s",
+		    role_name((enum role)m->role));
+	if (m->proto != proto_id()) {
+		end_request(SUP_EXIT_OS, c, "%s is of another build: its "
+		    "messages differ from ours. Install all programs of one "
+		    "version", c->name);
+		return 0;
+	}
+	if ((m->flags & topology_find(c->role)->required) !=
+	    topology_find(c->role)->required) {
+		end_request(SUP_EXIT_OS, c, "%s is not confined as it must be "
+		    "(%s). See: icctl doctor", c->name,
+		    confine_describe(&st, have, sizeof(have)));
+		return 0;
+	}
+	c->hello = true;
+	c->confine = st;
+	sup.nhello++;
+	return 0;
+}
+
+static int
+on_rules_ok(struct chan *ch, const union proto_any *msg, int fd)
+{
+	struct span w = msg->RULES_OK.warnings;
+	const uint8_t *nl;
+
+	(void)ch;
+	(void)fd;
+	sup.rules_state = RULES_GOOD;
+	sup.rules_count = msg->RULES_OK.rules;
+	while (w.len != 0) {
+		nl = memchr(w.p, '\n', w.len);
+		session_log(&sup.session, "policy", span_of(w.p, nl != NULL ?
+		    (size_t)(nl - w.p) : w.len));
+		w.len -= nl != NULL ? (size_t)(nl - w.p) + 1 : w.len;
+		w.p = nl != NULL ? nl + 1 : w.p;
+	}
+	return 0;
+}
+
+static int
+on_rules_bad(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)ch;
+	(void)fd;
+	sup.rules_state = RULES_REFUSED;
+	log_vis(msg->RULES_BAD.text, sup.rules_text, sizeof(sup.rules_text));
+	return 0;
+}
+
+static int
+on_ca(struct chan *ch, const union proto_any *msg, int fd)
+{
+	struct fault fault;
+
+	(void)fd;
+	if (sup.ca_pem != NULL)
+		return chan_violation(ch, "CA twice");
+	if (orient_ca(msg->CA.der, &fault) == -1)
+		end_request(SUP_EXIT_OS, NULL, "%s", fault.text);
+	return 0;
+}
+
+static int
+on_key_state(struct chan *ch, const union proto_any *msg, int fd)
+{
+	const struct msg_KEY_STATE *m = &msg->KEY_STATE;
+	struct child *c = chan_arg(ch);
+	struct key *k = &sup.keys[c->index];
+
+	(void)fd;
+	k->known = true;
+	k->state = (enum proto_key)m->state;
+	k->length = m->length;
+	log_vis(m->text, k->text, sizeof(k->text));
+	if (!sup.ready)
+		return 0;
+	if (k->state == PROTO_KEY_LOCKED)
+		sup_warn("provider %s is locked: its credential came back in "
+		    "a response. After looking into it: icctl unlock",
+		    sup.providers.list[c->index].name);
+	else if (k->state != PROTO_KEY_LOADED)
+		sup_warn("credential of %s: %s",
+		    sup.providers.list[c->index].name, k->text);
+	control_key(c->index);
+	return 0;
+}
+
+static int
+on_audit_fail(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)ch;
+	(void)fd;
+	log_vis(msg->AUDIT_FAIL.text, sup.audit_failed,
+	    sizeof(sup.audit_failed));
+	sup_warn("the audit log cannot be written: %s. Nothing is forwarded "
+	    "any more", sup.audit_failed);
+	control_alarm("auditd", "audit", sup.audit_failed);
+	return 0;
+}
+
+static int
+on_counts(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)ch;
+	(void)fd;
+	sup.counts = msg->COUNTS;
+	control_counts();
+	return 0;
+}
+
+static int
+on_alarm_show(struct chan *ch, const union proto_any *msg, int fd)
+{
+	const struct msg_ALARM_SHOW *m = &msg->ALARM_SHOW;
+	unsigned i = sup.nalarms < SUP_MAX_ALARMS ? sup.nalarms++ :
+	    SUP_MAX_ALARMS - 1;
+
+	(void)ch;
+	(void)fd;
+	log_vis(m->who, sup.alarms[i].who, sizeof(sup.alarms[i].who));
+	log_vis(m->kind, sup.alarms[i].kind, sizeof(sup.alarms[i].kind));
+	log_vis(m->text, sup.alarms[i].text, sizeof(sup.alarms[i].text));
+	sup_warn("ALARM of %s, %s: %s", sup.alarms[i].who, sup.alarms[i].kind,
+	    sup.alarms[i].text);
+	control_alarm(sup.alarms[i].who, sup.alarms[i].kind,
+	    sup.alarms[i].text);
+	return 0;
+}
+
+static int
+on_state_show(struct chan *ch, const union proto_any *msg, int fd)
+{
+	const struct msg_STATE_SHOW *m = &msg->STATE_SHOW;
+	struct server *s;
+
+	(void)fd;
+	if (m->server >= sup.nservers)
+		return chan_violation(ch, "STATE_SHOW of server %u", m->server);
+	s = &sup.servers[m->server];
+	s->state = (enum proto_state)m->state;
+	s->tools = m->tools;
+	log_vis(m->text, s->text, sizeof(s->text));
+	if (s->state == PROTO_STATE_GONE)
+		sup_warn("MCP server %s is gone: %s", s->def->name, s->text);
+	else
+		sup_note("MCP server %s: %s, %u tools", s->def->name,
+		    control_server_state(s->state), s->tools);
+	control_server(m->server);
+	runtime_poll();
+	return 0;
+}
+
+static int
+on_hold_show(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	if (approvals_add(&msg->HOLD_SHOW) == -1)
+		return chan_violation(ch, "HOLD_SHOW beyond the limit, or "
+		    "twice");
+	return 0;
+}
+
+static int
+on_hold_end(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	if (approvals_end(msg->HOLD_END.id,
+	    (enum proto_hold)msg->HOLD_END.state) == -1)
+		return chan_violation(ch, "HOLD_END of no hold");
+	return 0;
+}
+
+static int
+on_late_show(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)ch;
+	(void)fd;
+	approvals_late(msg->LATE_SHOW.id);
+	return 0;
+}
+
+static void
+sup_closed_late(struct loop_timer *t)
+{
+	struct child *c = t->arg;
+
+	end_request(SUP_EXIT_FAILED, c, "%s (pid %d) closed its channel and "
+	    "lives on", c->name, (int)c->sp.pid);
+}
+
+static void
+sup_closed(struct chan *ch, const char *why)
+{
+	struct child *c = chan_arg(ch);
+
+	if (why != NULL)
+		end_request(SUP_EXIT_FAILED, c, "%s (pid %d) broke the "
+		    "protocol: %s", c->name, (int)c->sp.pid, why);
+	else
+		/* Its exit tells more than the end of its channel. */
+		loop_timer_set(&sup.loop, &sup.closed_timer, 300,
+		    sup_closed_late, c);
+	chan_free(ch);
+	c->chan = NULL;
+}
+
+static const struct chan_handler sup_handlers[] = {
+    {MSG_HELLO, on_hello},
+    {MSG_RULES_OK, on_rules_ok},
+    {MSG_RULES_BAD, on_rules_bad},
+    {MSG_CA, on_ca},
+    {MSG_KEY_STATE, on_key_state},
+    {MSG_AUDIT_FAIL, on_audit_fail},
+    {MSG_COUNTS, on_counts},
+    {MSG_ALARM_SHOW, on_alarm_show},
+    {MSG_STATE_SHOW, on_state_show},
+    {MSG_HOLD_SHOW, on_hold_show},
+    {MSG_HOLD_END, on_hold_end},
+    {MSG_LATE_SHOW, on_late_show},
+};
+
+const struct chan_ops sup_chan_ops = {
+    .handlers = sup_handlers,
+    .nhandlers = sizeof(sup_handlers) / sizeof(sup_handlers[0]),
+    .closed = sup_closed,
+};

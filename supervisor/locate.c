@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Finds programs of MCP servers and agents, and the least that must be bound
+ * for them to run.  Reads the user's files; an agent's are never looked at,
+ * which the caller ensures by refusing trees that the workspace holds.
+ */
+#include "locate.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "jsonfile.h"
+#include "locate_priv.h"
+
+char *
+locate_real(const char *path)
+{
+	char *out;
+	int fd, save;
+
+	if ((fd = open(path, O_PATH | O_CLOEXEC)) == -1)
+		return NULL;
+	out = paths_of_fd(fd);
+	save = errno;
+	close(fd);
+	errno = save;
+	return out;
+}
+
+bool
+locate_is_system(const char *path)
+{
+	static const char *const dirs[] = {"/usr/", "/bin/", "/sbin/", "/lib/",
+	    "/lib64/", "/lib32/", "/libx32/"};
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (strncmp(path, dirs[i], strlen(dirs[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool
+locate_has(const char *dir, const char *name)
+{
+	struct stat st;
+	char *path;
+	bool has;
+
+	if ((path = paths_join(dir, name)) == NULL)
+		return false;
+	has = stat(path, &st) == 0;
+	free(path);
+	return has;
+}
+
+char *
+locate_in_path(const struct locate *l, const char *name)
+{
+	const char *p = l->path_env, *end;
+	char path[PATH_MAX];
+	int n;
+
+	while (p != NULL && *p != '\0') {
+		end = strchrnul(p, ':');
+		n = snprintf(path, sizeof(path), "%.*s/%s", (int)(end - p), p,
+		    name);
+		if (*p == '/' && n > 0 && (size_t)n < sizeof(path) &&
+		    access(path, X_OK) == 0)
+			return strdup(path);
+		p = *end == ':' ? end + 1 : end;
+	}
+	return NULL;
+}
+
+char **
+locate_argv(const char *const *head, char *const *tail)
+{
+	size_t h = 0, t = 0;
+	char **argv;
+
+	while (head[h] != NULL)
+		h++;
+	while (tail[t] != NULL)
+		t++;
+	if ((argv = calloc(h + t + 1, sizeof(*argv))) == NULL)
+		return NULL;
+	for (size_t i = 0; i < h + t; i++)
+		if ((argv[i] = strdup(i < h ? head[i] : tail[i - h])) == NULL) {
+			jsonfile_strings_free(argv);
+			return NULL;
+		}
+	return argv;
+}
+
+/* Too much to show whole, whatever stands in it. */
+static bool
+locate_too_wide(const struct locate *l, const char *dir)
+{
+	const char *home = l->paths->user_home;
+	size_t n = strlen(home);
+
+	if (strncmp(dir, home, n) != 0 || (dir[n] != '/' && dir[n] != '\0'))
+		return strchr(dir + 1, '/') == NULL;
+	return dir[n] == '\0' || strcmp(dir + n, "/.local") == 0 ||
+	    strcmp(dir + n, "/.local/share") == 0 ||
+	    strcmp(dir + n, "/.local/bin") == 0;
+}
+
+/* The tree of a real path: its package, its environment, or the file alone. */
+static char *
+locate_tree(const struct locate *l, const char *real)
+{
+	static const char modules[] = "/node_modules/";
+	const char *at = strstr(real, modules);
+	char *dir, *slash;
+
+	if (at != NULL)
+		return strndup(real, (size_t)(at - real) + sizeof(modules) - 2);
+	if ((dir = strdup(real)) == NULL)
+		return NULL;
+	for (unsigned up = 0; up < 6; up++) {
+		if ((slash = strrchr(dir, '/')) == NULL || slash == dir)
+			break;
+		*slash = '\0';
+		if (locate_too_wide(l, dir))
+			break;
+		if (locate_has(dir, "package.json") ||
+		    locate_has(dir, "pyvenv.cfg") ||
+		    (up == 1 && locate_has(dir, "bin") &&
+		    locate_has(dir, "lib")))
+			return dir;
+	}
+	free(dir);
+	return strdup(real);
+}
+
+static int
+locate_put_tree(struct program *p, char *tree)
+{
+	if (tree == NULL)
+		return -1;
+	for (unsigned i = 0; i < p->ntrees; i++)
+		if (strcmp(p->trees[i], tree) == 0) {
+			free(tree);
+			return 0;
+		}
+	if (p->ntrees == LOCATE_MAX_TREES) {
+		free(tree);
+		errno = E2BIG;
+		return -1;
+	}
+	p->trees[p->ntrees++] = tree;
+	return 0;
+}
+
+/* "#!/usr/bin/env node" and "#!/path/interp": what runs it, or NULL. */
+static char *
+locate_interpreter(const struct locate *l, const char *file)
+{
+	char head[256], *p, *word;
+	ssize_t n;
+	int fd;
+
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd == -1)
+		return NULL;
+	n = read(fd, head, sizeof(head) - 1);
+	close(fd);
+	if (n < 4 || head[0] != '#' || head[1] != '!')
+		return NULL;
+	head[n] = '\0';
+	head[strcspn(head, "\r\n")] = '\0';
+	p = head + 2 + strspn(head + 2, " \t");
+	word = p;
+	p += strcspn(p, " \t");
+	if (*p != '\0')
+		*p++ = '\0';
+	if (strcmp(word, "/usr/bin/env") != 0)
+		return word[0] == '/' ? strdup(word) : NULL;
+	p += strspn(p, " \t");
+	if (strncmp(p, "-S ", 3) == 0)
+		p += 3;
+	p[strcspn(p, " \t")] = '\0';
+	return locate_in_path(l, p);
+}
+
+int
+locate_add_tree(const struct locate *l, struct program *p, const char *file,
+    unsigned depth)
+{
+	char *interp, *real;
+	int rv = 0;
+
+	if ((real = locate_real(file)) == NULL)
+		return -1;
+	if (!locate_is_system(real))
+		rv = locate_put_tree(p, locate_tree(l, real));
+	if (rv == 0 && depth < 3 &&
+	    (interp = locate_interpreter(l, real)) != NULL) {
+		rv = locate_add_tree(l, p, interp, depth + 1);
+		free(interp);
+	}
+	free(real);
+	return rv;
+}
+
+/* node [OPTION]... FILE: FILE may be relative to where the entry stands. */
+static int
+locate_node(const struct locate *l, char *const *args, struct program *p,
+    struct fault *fault)
+{
+	char *file = NULL, *node;
+	size_t i = 0;
+
+	if ((node = locate_in_path(l, "node")) == NULL)
+		return fault_set(fault, "node: not found in PATH. Install "
+		    "Node.js: apt install nodejs");
+	p->path = node;
+	while (args[i] != NULL && args[i][0] == '-')
+		i++;
+	if (args[i] == NULL)
+		return fault_set(fault, "node: no FILE among its args");
+	if (args[i][0] == '/' || args[i][0] == '~')
+		file = config_path("", l->paths->user_home, args[i]);
+	else
+		file = paths_join(l->base, args[i]);
+	if (file == NULL || (p->argv = locate_argv((const char *const[]){
+	    "node", NULL}, args)) == NULL)
+		goto nomem;
+	free(p->argv[i + 1]);
+	if ((p->argv[i + 1] = locate_real(file)) == NULL) {
+		fault_errno(fault, "node %s", file);
+		free(file);
+		/* Keep argv a vector without a hole. */
+		p->argv[i + 1] = strdup("");
+		return -1;
+	}
+	free(file);
+	if (locate_add_tree(l, p, node, 0) == -1 ||
+	    locate_add_tree(l, p, p->argv[i + 1], 1) == -1)
+		return fault_errno(fault, "node %s", p->argv[i + 1]);
+	return 0;
+nomem:
+	free(file);
+	return fault_errno(fault, "node");
+}
+
+/* A name in PATH or a path. A link is resolved, unless it is a venv's. */
+static int
+locate_plain(const struct locate *l, const char *command, char *const *args,
+    struct program *p, struct fault *fault)
+{
+	char *found, *dir, *slash, *real;
+	bool venv;
+
+	if (strcmp(command, "icfs") == 0) {
+		found = paths_join(l->paths->bindir, "icfs");
+		p->ours = true;
+	} else if (strchr(command, '/') == NULL) {
+		found = locate_in_path(l, command);
+	} else if (command[0] == '/' || command[0] == '~') {
+		found = config_path("", l->paths->user_home, command);
+	} else {
+		found = paths_join(l->base, command);
+	}
+	if (found == NULL)
+		return fault_set(fault, "%s: not found in PATH. Install it, or "
+		    "write its whole path", command);
+	if ((real = locate_real(found)) == NULL || access(real, X_OK) == -1) {
+		fault_errno(fault, "%s", found);
+		free(found);
+		free(real);
+		return -1;
+	}
+	dir = strdup(found);
+	if (dir != NULL && (slash = strrchr(dir, '/')) != NULL)
+		*slash = '\0';
+	if (dir != NULL && (slash = strrchr(dir, '/')) != NULL)
+		*slash = '\0';
+	venv = dir != NULL && locate_has(dir, "pyvenv.cfg");
+	p->path = strdup(venv ? found : real);
+	p->argv = locate_argv((const char *const[]){command, NULL}, args);
+	if (dir == NULL || p->path == NULL || p->argv == NULL ||
+	    (venv && locate_put_tree(p, strdup(dir)) == -1) ||
+	    locate_add_tree(l, p, real, 0) == -1)
+		fault_errno(fault, "%s", found);
+	else
+		fault->text[0] = '\0';
+	free(dir);
+	free(found);
+	free(real);
+	return fault->text[0] == '\0' ? 0 : -1;
+}
+
+int
+locate_program(const struct locate *l, const char *command, char *const *args,
+    struct program *p, struct fault *fault)
+{
+	int rv;
+
+	memset(p, 0, sizeof(*p));
+	if (strcmp(command, "npx") == 0)
+		rv = locate_npx(l, args, p, fault);
+	else if (strcmp(command, "node") == 0)
+		rv = locate_node(l, args, p, fault);
+	else
+		rv = locate_plain(l, command, args, p, fault);
+	if (rv == -1)
+		program_free(p);
+	return rv;
+}
+
+void
+program_free(struct program *p)
+{
+	free(p->path);
+	jsonfile_strings_free(p->argv);
+	for (unsigned i = 0; i < p->ntrees; i++)
+		free(p->trees[i]);
+	memset(p, 0, sizeof(*p));
+}
+
+int
+locate_agent(const struct locate *l, const char *command, struct program *p,
+    char **tree, char **mount, char **inside, struct fault *fault)
+{
+	static char *const none[] = {NULL};
+	const char *base;
+	size_t n;
+	int rv = 0;
+
+	if (locate_plain(l, command, none, p, fault) == -1) {
+		program_free(p);
+		return -1;
+	}
+	*tree = *mount = *inside = NULL;
+	if (locate_is_system(p->path)) {
+		*inside = strdup(p->path);
+		return *inside == NULL ? fault_errno(fault, "%s", command) : 0;
+	}
+	/* A tree stands at /opt/agent, packages below /opt/agent/node_modules,
+	 * where their own look for others, a lone file under its name. */
+	*tree = strdup(p->trees[0]);
+	n = strlen(p->trees[0]);
+	base = strrchr(p->trees[0], '/') + 1;
+	if (strcmp(base, "node_modules") == 0 || strlen(p->path) == n)
+		rv = asprintf(mount, "/opt/agent/%s", base);
+	else
+		*mount = strdup("/opt/agent");
+	if (rv == -1 || *tree == NULL || *mount == NULL ||
+	    strncmp(p->path, p->trees[0], n) != 0 ||
+	    asprintf(inside, "%s%s", *mount, p->path + n) == -1)
+		return fault_errno(fault, "%s", command);
+	return 0;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * icsupervisor: the trusted parent of one session.  It reads configuration,
+ * makes the session directory, starts every worker, MCP server and agent,
+ * hands them what each may have, shows what waits for a person, and ends all
+ * of it together.
+ *
+ * It holds child handles, the control socket and the list of held calls.  It
+ * is sent frames of policyd, auditd, keyd and dialerd, and requests of icctl;
+ * no byte of an agent, a server or a provider but what those pass on, cut and
+ * checked.  It must never see a credential that is not in its environment, a
+ * tool call before it was decided, or a body.  It is not dumpable; Landlock
+ * and seccomp would be inherited by what it starts, so it has neither.
+ */
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "notify.h"
+#include "sup.h"
+
+struct sup sup;
+
+static void __attribute__((format(printf, 1, 0)))
+note_line(const char *fmt, va_list ap, char *text, size_t cap)
+{
+	int n = vsnprintf(text, cap, fmt, ap);
+
+	session_log(&sup.session, "icsupervisor", span_of(text,
+	    n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1));
+}
+
+void
+sup_note(const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	note_line(fmt, ap, text, sizeof(text));
+	va_end(ap);
+}
+
+void
+sup_warn(const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	note_line(fmt, ap, text, sizeof(text));
+	va_end(ap);
+	log_warnx("%s", text);
+}
+
+/* Orphans of what we started come to us; those that we know wait for pidfds. */
+static void
+reap_orphans(void)
+{
+	siginfo_t si;
+
+	for (;;) {
+		memset(&si, 0, sizeof(si));
+		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) == -1 ||
+		    si.si_pid == 0)
+			return;
+		for (unsigned i = 0; i < sup.nchildren; i++)
+			if (sup.children[i].sp.pid == si.si_pid)
+				return;
+		for (unsigned i = 0; i < sup.nservers; i++)
+			if (sup.servers[i].sp.pid == si.si_pid)
+				return;
+		for (unsigned i = 0; i < sup.providers.n; i++)
+			if (sup.keys[i].cred.command.pid == si.si_pid)
+				return;
+		if (sup.agent.pid == si.si_pid || notify_pid() == si.si_pid)
+			return;
+		(void)waitpid(si.si_pid, NULL, WNOHANG);
+	}
+}
+
+static void
+on_signal(struct loop_io *io, uint32_t events)
+{
+	struct signalfd_siginfo si;
+
+	(void)events;
+	while (read(io->fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
+		if (si.ssi_signo == SIGCHLD)
+			reap_orphans();
+		else
+			end_request(SUP_EXIT_OK, NULL, "asked to stop by SIG%s",
+			    sigabbrev_np((int)si.ssi_signo));
+	}
+}
+
+static int
+signals(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_SETMASK, &set, NULL) == -1 ||
+	    signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
+	    (fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) == -1)
+		return -1;
+	return loop_add(&sup.loop, &sup.signal_io, fd, EPOLLIN, on_signal,
+	    NULL);
+}
+
+/* First of all: nobody looks into us, and nothing falls out when we die. */
+static int
+harden(void)
+{
+	static const struct rlimit none = {0, 0};
+
+	umask(077);
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
+	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
+		return -1;
+	return setrlimit(RLIMIT_CORE, &none);
+}
+
+/* Descriptors 0, 1 and 2 are open, whatever our parent left us. */
+static void
+stdio_open(void)
+{
+	struct stat st;
+
+	for (int fd = 0; fd < 3; fd++)
+		/* The lowest free number is the one that is missing. */
+		if (fstat(fd, &st) == -1 &&
+		    open("/dev/null", O_RDWR | O_NOCTTY) != fd)
+			fatal("stdio");
+}
+
+int
+main(int argc, char **argv)
+{
+	struct fault fault = {""};
+	int status;
+
+	log_init("icsupervisor", false);
+	if (harden() == -1)
+		fatal("cannot become private");
+	stdio_open();
+	session_init(&sup.session);
+	sup.listen_mcp = sup.listen_mitm = sup.workspace = -1;
+	sup.agent = (struct spawned)SPAWNED_INIT;
+	sup.agent_io.fd = sup.signal_io.fd = -1;
+	switch (options_parse(&sup.opt, argc, argv, &fault)) {
+	case OPTIONS_RUN:
+		break;
+	case OPTIONS_DONE:
+		return SUP_EXIT_OK;
+	case OPTIONS_BAD:
+		log_warnx("%s (icsupervisor --help)", fault.text);
+		return SUP_EXIT_USAGE;
+	}
+	if (geteuid() == 0)
+		log_warnx("running as root: it works, and should not be: "
+		    "nothing here needs it");
+	if (loop_init(&sup.loop, 128) == -1 || signals() == -1)
+		fatal("start");
+	if (start_session(&status, &fault) == -1) {
+		log_warnx("%s", fault.text);
+		sup_note("not started: %s", fault.text);
+		end_request(status, NULL, "not started: %s", fault.text);
+		(void)end_run();
+		return status;
+	}
+	if (!sup.ending && loop_run(&sup.loop) == -1)
+		end_request(SUP_EXIT_OS, NULL, "epoll_wait: %s",
+		    strerror(errno));
+	return end_run();
+}

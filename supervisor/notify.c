@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The configured notify command, with one line of text as its last argument.
+ * It is the user's own program and runs with the user's environment, from
+ * which credentials are gone.  At most one runs at a time: a flood of calls
+ * becomes one message, not a flood of processes.
+ */
+#include "notify.h"
+
+#include <sys/syscall.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "locate_priv.h"
+#include "sup.h"
+
+#define NOTIFY_MS 10000U
+
+static struct {
+	struct spawned sp;
+	struct loop_io io;
+	struct loop_timer timer;
+	bool runs;
+} notify_env = {.sp = SPAWNED_INIT, .io = LOOP_IO_INIT};
+
+extern char **environ;
+
+static void
+notify_exited(struct loop_io *io, uint32_t events)
+{
+	int code, status;
+
+	(void)events;
+	if (spawn_reap(notify_env.sp.pidfd, false, &code, &status) != 1)
+		return;
+	loop_del(&sup.loop, io);
+	loop_timer_clear(&sup.loop, &notify_env.timer);
+	close(notify_env.sp.pidfd);
+	notify_env.sp = (struct spawned)SPAWNED_INIT;
+	notify_env.runs = false;
+}
+
+static void
+notify_late(struct loop_timer *t)
+{
+	(void)t;
+	sup_note("the notify command takes too long and is ended");
+	notify_kill();
+}
+
+static int
+notify_spawn(const char *program, char *const *argv)
+{
+	struct spawn s = {.path = program, .argv = argv, .envp = environ,
+	    .fds = {-1, -1, -1}, .nfds = 3, .session = true};
+
+	if (spawn_start(&s, &notify_env.sp) == -1)
+		return -1;
+	notify_env.runs = true;
+	(void)spawn_check(&notify_env.sp);
+	if (loop_add(&sup.loop, &notify_env.io, notify_env.sp.pidfd, EPOLLIN,
+	    notify_exited, NULL) == -1)
+		return -1;
+	loop_timer_set(&sup.loop, &notify_env.timer, NOTIFY_MS, notify_late,
+	    NULL);
+	return 0;
+}
+
+void
+notify_hold(const struct hold *h)
+{
+	const struct locate l = {.paths = &sup.paths,
+	    .path_env = getenv("PATH")};
+	char text[768], *program, **argv = NULL;
+
+	if (sup.config.notify == NULL || notify_env.runs)
+		return;
+	snprintf(text, sizeof(text), "%s__%s waits for you: icctl approve %s "
+	    "or icctl deny %s", h->server, h->tool, h->sid, h->sid);
+	program = strchr(sup.config.notify[0], '/') != NULL ?
+	    strdup(sup.config.notify[0]) :
+	    locate_in_path(&l, sup.config.notify[0]);
+	if (program != NULL)
+		argv = locate_argv((const char *const *)(uintptr_t)
+		    sup.config.notify, (char *const[]){text, NULL});
+	if (argv == NULL || notify_spawn(program, argv) == -1)
+		sup_note("notify command %s cannot be run",
+		    sup.config.notify[0]);
+	for (size_t i = 0; argv != NULL && argv[i] != NULL; i++)
+		free(argv[i]);
+	free(argv);
+	free(program);
+}
+
+pid_t
+notify_pid(void)
+{
+	return notify_env.sp.pid;
+}
+
+void
+notify_kill(void)
+{
+	if (notify_env.runs && notify_env.sp.pidfd != -1)
+		(void)syscall(SYS_pidfd_send_signal, notify_env.sp.pidfd,
+		    SIGKILL, NULL, 0);
+}

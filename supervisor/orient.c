@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * orientation/: what the box reads about itself.  The session's CA
+ * certificate, alone and behind the system's, the environment, the agent's
+ * own configuration of how to reach MCP.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jsonfile.h"
+#include "orient.h"
+#include "sup.h"
+
+#define ORIENT_PROXY "http://127.0.0.1:18080"
+#define ORIENT_CERT "/etc/ironcurtain/ca-cert.pem"
+#define ORIENT_BUNDLE "/etc/ironcurtain/ca-bundle.pem"
+
+/* The same for every agent: where is what, in every usual variable. */
+static const char *const orient_env[] = {
+    "HOME=/home/agent", "USER=agent", "LOGNAME=agent", "SHELL=/bin/sh",
+    "TMPDIR=/tmp", "LANG=C.UTF-8", "IRONCURTAIN=1",
+    "HTTPS_PROXY=" ORIENT_PROXY, "HTTP_PROXY=" ORIENT_PROXY,
+    "https_proxy=" ORIENT_PROXY, "http_proxy=" ORIENT_PROXY,
+    "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
+    "NODE_EXTRA_CA_CERTS=" ORIENT_CERT, "SSL_CERT_FILE=" ORIENT_BUNDLE,
+    "CURL_CA_BUNDLE=" ORIENT_BUNDLE, "GIT_SSL_CAINFO=" ORIENT_BUNDLE,
+    "PIP_CERT=" ORIENT_BUNDLE, "REQUESTS_CA_BUNDLE=" ORIENT_BUNDLE,
+    "CODEX_CA_CERTIFICATE=" ORIENT_BUNDLE, "AWS_CA_BUNDLE=" ORIENT_BUNDLE,
+    "CARGO_HTTP_CAINFO=" ORIENT_BUNDLE, "DENO_CERT=" ORIENT_CERT,
+    "UV_NATIVE_TLS=1"};
+
+static void
+orient_base64(struct buf *b, struct span der)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint32_t w;
+	size_t n, col = 0;
+
+	for (size_t i = 0; i < der.len; i += 3) {
+		n = der.len - i < 3 ? der.len - i : 3;
+		w = (uint32_t)der.p[i] << 16;
+		if (n > 1)
+			w |= (uint32_t)der.p[i + 1] << 8;
+		if (n > 2)
+			w |= der.p[i + 2];
+		for (size_t k = 0; k < 4; k++)
+			buf_addc(b, k <= n ? (uint8_t)digits[w >>
+			    (18 - 6 * k) & 63] : '=');
+		if ((col += 4) == 64) {
+			buf_addc(b, '\n');
+			col = 0;
+		}
+	}
+	if (col != 0)
+		buf_addc(b, '\n');
+}
+
+int
+orient_ca(struct span der, struct fault *fault)
+{
+	struct buf b;
+	int rv = 0;
+
+	buf_init(&b, 65536);
+	buf_adds(&b, "-----BEGIN CERTIFICATE-----\n");
+	orient_base64(&b, der);
+	buf_adds(&b, "-----END CERTIFICATE-----\n");
+	if (b.failed || (sup.ca_pem = span_dup(buf_span(&b))) == NULL)
+		rv = fault_set(fault, "CA certificate: out of memory");
+	sup.ca_len = b.len;
+	buf_free(&b);
+	return rv;
+}
+
+static int
+orient_certificates(struct fault *fault)
+{
+	static const char *const places[] = {
+	    "/etc/ssl/certs/ca-certificates.crt",
+	    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+	    "/etc/ssl/cert.pem"};
+	struct span ca = span_of(sup.ca_pem, sup.ca_len);
+	struct fault ignored;
+	struct stat st;
+	struct buf b;
+	char *system = NULL;
+	size_t n = 0;
+	int rv = 0;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) &&
+	    system == NULL; i++)
+		system = jsonfile_text(places[i], &n, &st, &ignored);
+	buf_init(&b, JSONFILE_MAX + 65536);
+	if (system != NULL) {
+		buf_add(&b, system, n);
+		if (n != 0 && system[n - 1] != '\n')
+			buf_addc(&b, '\n');
+	}
+	buf_addspan(&b, ca);
+	if (b.failed)
+		rv = fault_set(fault, "ca-bundle.pem: out of memory");
+	else if (session_write(sup.session.orientation, "ca-cert.pem", 0644,
+	    ca) == -1 || session_write(sup.session.orientation,
+	    "ca-bundle.pem", 0644, buf_span(&b)) == -1)
+		rv = fault_errno(fault, "%s/orientation", sup.session.dir);
+	free(system);
+	buf_free(&b);
+	return rv;
+}
+
+/* PATH: the bridge, the system, and what the agent's program brings along. */
+static char *
+orient_path(const struct program *p)
+{
+	struct buf b;
+	char *out;
+
+	buf_init(&b, 16384);
+	buf_adds(&b, "PATH=/opt/ironcurtain/bin:/usr/local/bin:/usr/bin:/bin:"
+	    "/usr/local/sbin:/usr/sbin:/sbin");
+	for (unsigned i = 1; p != NULL && i < p->ntrees; i++)
+		buf_printf(&b, ":%s/bin", p->trees[i]);
+	out = b.failed ? NULL : span_dup(buf_span(&b));
+	buf_free(&b);
+	return out;
+}
+
+int
+orient_environment(const struct program *p, char **env, struct fault *fault)
+{
+	const struct provider *pr;
+	const char *term = getenv("TERM");
+	size_t n = 0;
+
+	if ((env[n++] = orient_path(p)) == NULL)
+		return fault_errno(fault, "environment");
+	for (size_t i = 0; i < sizeof(orient_env) / sizeof(orient_env[0]); i++)
+		if ((env[n++] = strdup(orient_env[i])) == NULL)
+			return fault_errno(fault, "environment");
+	if (term != NULL && strlen(term) < 64 && strpbrk(term, "\n=") == NULL &&
+	    asprintf(&env[n], "TERM=%s", term) != -1)
+		n++;
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		pr = &sup.providers.list[i];
+		if (asprintf(&env[n], "%s=%s", pr->env, pr->key) == -1) {
+			env[n] = NULL;
+			return fault_errno(fault, "environment");
+		}
+		n++;
+	}
+	if (sup.adapter.root != NULL && adapter_env(&sup.adapter,
+	    &sup.providers, env, &n, ORIENT_MAX_ENV, fault) == -1)
+		return -1;
+	return 0;
+}
+
+int
+orient_write(char *const *env, struct fault *fault)
+{
+	struct buf b;
+	int rv;
+
+	if (orient_certificates(fault) == -1)
+		return -1;
+	buf_init(&b, 1U << 20);
+	for (size_t i = 0; env[i] != NULL; i++) {
+		buf_adds(&b, env[i]);
+		buf_addc(&b, '\n');
+	}
+	rv = b.failed ? -1 : session_write(sup.session.orientation,
+	    "agent.env", 0644, buf_span(&b));
+	buf_free(&b);
+	if (rv == -1)
+		return fault_errno(fault, "%s/orientation/agent.env",
+		    sup.session.dir);
+	if (sup.adapter.root == NULL)
+		return 0;
+	if (adapter_files(&sup.adapter, &sup.providers, "orientation",
+	    sup.session.orientation, 0644, fault) == -1)
+		return -1;
+	return adapter_files(&sup.adapter, &sup.providers, "home",
+	    sup.session.home, 0600, fault);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Finds the program's own directories from where it was started, so that an
+ * install can be moved, and IRONCURTAIN_HOME.  Trusts the environment for
+ * HOME and IRONCURTAIN_HOME alone: the person who started us.
+ */
+#include "paths.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *
+paths_join(const char *dir, const char *name)
+{
+	char *out;
+
+	if (asprintf(&out, "%s/%s", dir, name) == -1)
+		return NULL;
+	return out;
+}
+
+char *
+paths_of_fd(int fd)
+{
+	char link[64], *out;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if ((out = malloc(PATH_MAX)) == NULL)
+		return NULL;
+	if ((n = readlink(link, out, PATH_MAX - 1)) == -1) {
+		free(out);
+		return NULL;
+	}
+	out[n] = '\0';
+	return out;
+}
+
+/* The directory that our binary is in. */
+static char *
+paths_exe_dir(void)
+{
+	char buf[PATH_MAX], *slash;
+	ssize_t n;
+
+	if ((n = readlink("/proc/self/exe", buf, sizeof(buf) - 1)) == -1)
+		return NULL;
+	buf[n] = '\0';
+	if ((slash = strrchr(buf, '/')) == NULL) {
+		errno = ENOENT;
+		return NULL;
+	}
+	*slash = '\0';
+	return strdup(buf);
+}
+
+static char *
+paths_user_home(void)
+{
+	const char *env = getenv("HOME");
+	struct passwd *pw;
+
+	if (env != NULL && env[0] == '/')
+		return strdup(env);
+	if ((pw = getpwuid(geteuid())) == NULL || pw->pw_dir[0] != '/') {
+		errno = ENOENT;
+		return NULL;
+	}
+	return strdup(pw->pw_dir);
+}
+
+static int
+paths_make_home(const char *home, struct fault *fault)
+{
+	struct stat st;
+
+	if (mkdir(home, 0700) == -1 && errno != EEXIST)
+		return fault_errno(fault, "IRONCURTAIN_HOME %s", home);
+	if (stat(home, &st) == -1)
+		return fault_errno(fault, "IRONCURTAIN_HOME %s", home);
+	if (!S_ISDIR(st.st_mode))
+		return fault_set(fault, "IRONCURTAIN_HOME %s: not a directory",
+		    home);
+	if (st.st_uid != geteuid())
+		return fault_set(fault, "IRONCURTAIN_HOME %s: belongs to "
+		    "another user (uid %u)", home, (unsigned)st.st_uid);
+	if ((st.st_mode & 077) != 0)
+		return fault_set(fault, "IRONCURTAIN_HOME %s: others may enter "
+		    "it (mode %04o). Run: chmod 700 %s", home,
+		    (unsigned)st.st_mode & 07777, home);
+	return 0;
+}
+
+int
+paths_init(struct paths *p, const char *libexecdir, struct fault *fault)
+{
+	const char *env = getenv("IRONCURTAIN_HOME");
+	int rv = -1;
+
+	memset(p, 0, sizeof(*p));
+	if ((p->bindir = paths_exe_dir()) == NULL) {
+		fault_errno(fault, "/proc/self/exe (is /proc mounted?)");
+		goto out;
+	}
+	if ((p->user_home = paths_user_home()) == NULL) {
+		fault_set(fault, "cannot find your home directory: set HOME");
+		goto out;
+	}
+	if (env != NULL && env[0] != '/') {
+		fault_set(fault, "IRONCURTAIN_HOME must be an absolute path, "
+		    "is \"%s\"", env);
+		goto out;
+	}
+	p->libexecdir = libexecdir != NULL ? strdup(libexecdir) :
+	    paths_join(p->bindir, "../libexec/ironcurtain");
+	p->datadir = paths_join(p->bindir, "../share/ironcurtain");
+	p->home = env != NULL ? strdup(env) :
+	    paths_join(p->user_home, ".ironcurtain");
+	if (p->libexecdir == NULL || p->datadir == NULL ||
+	    p->home == NULL) {
+		fault_errno(fault, "paths");
+		goto out;
+	}
+	if (paths_make_home(p->home, fault) == -1)
+		goto out;
+	rv = 0;
+out:
+	if (rv == -1)
+		paths_free(p);
+	return rv;
+}
+
+void
+paths_free(struct paths *p)
+{
+	free(p->bindir);
+	free(p->libexecdir);
+	free(p->datadir);
+	free(p->home);
+	free(p->user_home);
+	memset(p, 0, sizeof(*p));
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Model providers of a session: which, their files, their sentinel keys, and
+ * where their credentials come from.  Only name, host, usual variable and
+ * sentinel prefix of a file are looked at here; routes are for the locks.
+ */
+#ifndef PROVIDERS_H
+#define PROVIDERS_H
+
+#include "config.h"
+#include "paths.h"
+
+struct provider {
+	char *name;
+	char *host;
+	char *env;		/* usual variable of the credential */
+	char *key;		/* sentinel key of this session */
+	char *json;		/* the file's bytes */
+	size_t json_len;
+	const struct config_provider *config;	/* or NULL */
+};
+
+struct providers {
+	struct provider list[PROTO_MAX_PROVIDERS];
+	unsigned n;
+};
+
+/* IRONCURTAIN_HOME/providers/NAME.json, else the shipped one. */
+int provider_load(struct provider *, const struct paths *,
+    const struct config *, const char *name, struct fault *);
+void provider_free(struct provider *);
+/*
+ * Those of `names` (NULL-terminated); NULL: those with a credential in
+ * config.json.
+ */
+int providers_load(struct providers *, const struct paths *,
+    const struct config *, char *const *names, struct fault *);
+void providers_free(struct providers *);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Telling that the session is up: session.json, the READY line, systemd.
+ */
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "sup.h"
+
+static void
+put(struct json_object *o, const char *key, const char *s)
+{
+	json_object_object_add(o, key, json_object_new_string(s));
+}
+
+static struct json_object *
+ready_confinement(void)
+{
+	struct json_object *o = json_object_new_object();
+	char text[256];
+
+	for (unsigned i = 0; i < sup.nchildren; i++)
+		put(o, sup.children[i].name, confine_describe(
+		    &sup.children[i].confine, text, sizeof(text)));
+	return o;
+}
+
+int
+ready_session_json(const char *state)
+{
+	struct json_object *o = json_object_new_object(), *policy;
+	static const char *const kinds[] = {"policy", "annotations", "lists"};
+	char hex[65];
+	int rv;
+
+	policy = json_object_new_object();
+	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
+		if (sup.rules[k].path == NULL)
+			continue;
+		for (size_t i = 0; i < 32; i++)
+			snprintf(hex + 2 * i, 3, "%02x", sup.rules[k].hash[i]);
+		put(policy, kinds[k], hex);
+	}
+	put(o, "session", sup.session.id);
+	put(o, "state", state);
+	put(o, "version", IC_VERSION);
+	json_object_object_add(o, "pid", json_object_new_int64(getpid()));
+	put(o, "agent", sup.opt.runtime == RUNTIME_NONE ? "none" :
+	    sup.adapter.name);
+	put(o, "runtime", sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap");
+	put(o, "workspace", sup.workspace_path);
+	json_object_object_add(o, "started",
+	    json_object_new_int64((int64_t)(sup.began / 1000000)));
+	json_object_object_add(o, "policy", policy);
+	json_object_object_add(o, "confinement", ready_confinement());
+	if (sup.ending) {
+		json_object_object_add(o, "status",
+		    json_object_new_int(sup.end_status));
+		put(o, "why", sup.end_why);
+	}
+	rv = session_write(sup.session.fd, "session.json", 0600, span_str(
+	    json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
+	    JSON_C_TO_STRING_NOSLASHESCAPE)));
+	json_object_put(o);
+	return rv;
+}
+
+static void
+put_path(struct json_object *o, const char *key, const char *name)
+{
+	char *path = paths_join(sup.session.dir, name);
+
+	put(o, key, path != NULL ? path : name);
+	free(path);
+}
+
+void
+ready_print(void)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *sockets = json_object_new_object();
+
+	put(o, "session", sup.session.id);
+	put_path(sockets, "mcp", "sockets/proxy.sock");
+	put_path(sockets, "mitm", "sockets/mitm-proxy.sock");
+	json_object_object_add(o, "sockets", sockets);
+	put_path(o, "control", "control.sock");
+	json_object_object_add(o, "pid", json_object_new_int64(getpid()));
+	json_object_object_add(o, "confinement", ready_confinement());
+	printf("%s\n", json_object_to_json_string_ext(o,
+	    JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	fflush(stdout);
+	json_object_put(o);
+}
+
+/* sd_notify(3), by hand: one datagram. */
+void
+ready_notify(const char *text)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	size_t n;
+	int fd;
+
+	if (path == NULL || (path[0] != '/' && path[0] != '@') ||
+	    (n = strlen(path)) >= sizeof(sun.sun_path))
+		return;
+	memcpy(sun.sun_path, path, n);
+	if (path[0] == '@')
+		sun.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd == -1)
+		return;
+	if (sendto(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT,
+	    (struct sockaddr *)&sun, (socklen_t)(offsetof(struct sockaddr_un,
+	    sun_path) + n)) == -1)
+		sup_note("NOTIFY_SOCKET: %s", strerror(errno));
+	close(fd);
+}

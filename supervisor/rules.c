@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The policy files: found and read here, understood by policyd alone.  Holds
+ * their bytes until they are sent, and their hashes for the first record.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auditsum.h"
+#include "jsonfile.h"
+#include "sup.h"
+
+static const struct {
+	const char *name;
+	bool must;
+} rules_names[PROTO_RULES_LAST + 1] = {
+    [PROTO_RULES_POLICY] = {"compiled-policy.json", true},
+    [PROTO_RULES_ANNOTATIONS] = {"tool-annotations.json", true},
+    [PROTO_RULES_LISTS] = {"dynamic-lists.json", false},
+};
+
+static int
+rules_read(const char *dir, unsigned kind, struct fault *fault)
+{
+	struct rules_file *r = &sup.rules[kind];
+	struct span text;
+	struct stat st;
+
+	if ((r->path = paths_join(dir, rules_names[kind].name)) == NULL)
+		return fault_errno(fault, "policy");
+	r->text = jsonfile_text(r->path, &r->len, &st, fault);
+	if (r->text == NULL && errno == ENOENT && !rules_names[kind].must) {
+		free(r->path);
+		r->path = NULL;
+		return 0;
+	}
+	if (r->text == NULL)
+		return -1;
+	text = span_of(r->text, r->len);
+	auditsum(&text, 1, r->hash);
+	return 0;
+}
+
+/* policy/ of the user's, else generated/, else the shipped one. */
+int
+rules_load(struct fault *fault)
+{
+	static const char *const dirs[] = {"policy", "generated"};
+	char *dir = NULL;
+	struct stat st;
+	int rv = 0;
+
+	for (size_t i = 0; i < 2 && dir == NULL; i++) {
+		if ((dir = paths_join(sup.paths.home, dirs[i])) == NULL)
+			return fault_errno(fault, "policy");
+		if (stat(dir, &st) == -1) {
+			free(dir);
+			dir = NULL;
+		}
+	}
+	if (dir == NULL && (dir = paths_join(sup.paths.datadir,
+	    "policies")) == NULL)
+		return fault_errno(fault, "policy");
+	for (unsigned k = 0; rv == 0 && k <= PROTO_RULES_LAST; k++)
+		rv = rules_read(dir, k, fault);
+	free(dir);
+	return rv;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The agent under bubblewrap: no network, its own namespaces, the system
+ * read-only, a private home, the workspace, and the two sockets.  ic-bridge
+ * is its parent in there.  Its exit status becomes ours.
+ */
+#include "runtime.h"
+
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jsonfile.h"
+#include "locate_priv.h"
+#include "orient.h"
+#include "sup.h"
+
+#define RUNTIME_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
+
+static struct {
+	struct program program;
+	char *tree, *mount;	/* what stands where; NULL: nothing */
+	char **argv;		/* within the box, bridge included */
+	char *env[ORIENT_MAX_ENV + 1];
+	char *bridge;
+	bool terminal;
+} runtime_env;
+
+/* ./x and /workspace/x are the agent's own files: named, never looked at. */
+static bool
+runtime_in_workspace(const char *command)
+{
+	return strncmp(command, "./", 2) == 0 ||
+	    strncmp(command, "/workspace/", 11) == 0;
+}
+
+static int
+runtime_find(const char *command, char **inside, struct fault *fault)
+{
+	const struct locate l = {.paths = &sup.paths,
+	    .path_env = getenv("PATH"), .base = "."};
+	int fd, rv;
+
+	if (runtime_in_workspace(command)) {
+		*inside = strdup(command);
+		return *inside == NULL ? fault_errno(fault, "agent") : 0;
+	}
+	if (locate_agent(&l, command, &runtime_env.program, &runtime_env.tree,
+	    &runtime_env.mount, inside, fault) == -1)
+		return -1;
+	for (unsigned i = 0; i < runtime_env.program.ntrees; i++) {
+		fd = open(runtime_env.program.trees[i], O_PATH | O_CLOEXEC);
+		if (fd == -1)
+			return fault_errno(fault, "agent %s",
+			    runtime_env.program.trees[i]);
+		rv = guards_check(&sup.guards, fd, "agent's program",
+		    runtime_env.program.trees[i], fault);
+		close(fd);
+		if (rv == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/* The adapter's program: as config.json says, else by its names in PATH. */
+static int
+runtime_find_adapter(char **inside, struct fault *fault)
+{
+	const struct config_agent *cfg = config_agent(&sup.config,
+	    sup.adapter.name);
+	char **names = sup.adapter.program;
+	const char *path = getenv("PATH");
+	const struct locate l = {.paths = &sup.paths, .path_env = path};
+	char *found;
+
+	if (cfg != NULL && cfg->path != NULL)
+		return runtime_find(cfg->path, inside, fault);
+	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
+		if ((found = locate_in_path(&l, names[i])) == NULL)
+			continue;
+		free(found);
+		return runtime_find(names[i], inside, fault);
+	}
+	return fault_set(fault, "agent %s: %s not found in PATH. Install it, "
+	    "or say where it is: {\"agent\":{\"%s\":{\"path\":\"...\"}}} in "
+	    "config.json", sup.adapter.name,
+	    names != NULL && names[0] != NULL ? names[0] : "its program",
+	    sup.adapter.name);
+}
+
+static int
+runtime_argv(char *const *args, const char *inside, struct fault *fault)
+{
+	char *filled[ADAPTER_MAX_ARGS + 1] = {NULL};
+	size_t n = 0;
+	int rv = 0;
+
+	for (; sup.opt.command == NULL && args != NULL && args[n] != NULL;
+	    n++) {
+		filled[n] = adapter_fill(&sup.providers, sup.opt.task,
+		    args[n]);
+		if (filled[n] == NULL)
+			rv = fault_errno(fault, "agent");
+	}
+	if (rv == 0)
+		runtime_env.argv = locate_argv((const char *const[]){
+		    RUNTIME_BRIDGE, "run", "/run/ironcurtain", "--", inside,
+		    NULL}, sup.opt.command != NULL ? sup.opt.command + 1 :
+		    filled);
+	for (size_t i = 0; i < n; i++)
+		free(filled[i]);
+	if (rv == 0 && runtime_env.argv == NULL)
+		rv = fault_errno(fault, "agent");
+	return rv;
+}
+
+int
+runtime_prepare(struct fault *fault)
+{
+	char **args = sup.opt.task != NULL ? sup.adapter.task_args :
+	    sup.adapter.args;
+	char *inside = NULL;
+	int rv;
+
+	sup.agent = (struct spawned)SPAWNED_INIT;
+	sup.agent_io.fd = -1;
+	if (sup.opt.runtime == RUNTIME_NONE)
+		return orient_environment(NULL, runtime_env.env, fault);
+	if (box_bwrap() == NULL)
+		return fault_set(fault, "bubblewrap is not installed: apt "
+		    "install bubblewrap");
+	runtime_env.bridge = paths_join(sup.paths.bindir, "ic-bridge");
+	if (runtime_env.bridge == NULL)
+		return fault_errno(fault, "ic-bridge");
+	if (access(runtime_env.bridge, X_OK) == -1)
+		return fault_errno(fault, "%s", runtime_env.bridge);
+	if (sup.opt.command == NULL && args == NULL)
+		return fault_set(fault, "--agent %s needs a %s",
+		    sup.adapter.name, sup.adapter.program == NULL ?
+		    "command after --" : "--task");
+	runtime_env.terminal = sup.opt.task == NULL && isatty(0) && isatty(1);
+	rv = sup.opt.command != NULL ? runtime_find(sup.opt.command[0],
+	    &inside, fault) : runtime_find_adapter(&inside, fault);
+	if (rv == 0)
+		rv = runtime_argv(args, inside, fault);
+	free(inside);
+	if (rv == -1)
+		return -1;
+	return orient_environment(&runtime_env.program, runtime_env.env,
+	    fault);
+}
+
+int
+runtime_orient(struct fault *fault)
+{
+	return orient_write(runtime_env.env, fault);
+}
+
+static void
+runtime_exited(struct loop_io *io, uint32_t events)
+{
+	char how[128];
+	int code, status;
+
+	(void)events;
+	if (spawn_reap(sup.agent.pidfd, false, &code, &status) != 1)
+		return;
+	loop_del(&sup.loop, io);
+	close(sup.agent.pidfd);
+	sup.agent.pidfd = -1;
+	end_request(spawn_status(code, status), NULL, "the agent %s",
+	    spawn_describe(code, status, how, sizeof(how)));
+}
+
+static void
+runtime_box(struct box *b)
+{
+	static const char certs[] = "/etc/ssl/certs/ca-certificates.crt";
+	const struct program *p = &runtime_env.program;
+	char *eq;
+	int fd;
+
+	box_init(b, FILTER_AGENT, runtime_env.terminal);
+	if (runtime_env.tree != NULL)
+		box_bind_path(b, runtime_env.tree, runtime_env.mount, false);
+	for (unsigned i = 1; i < p->ntrees; i++)
+		box_bind_path(b, p->trees[i], p->trees[i], false);
+	box_bind_path(b, runtime_env.bridge, RUNTIME_BRIDGE, false);
+	box_bind(b, sup.session.home, "/home/agent", true);
+	box_bind(b, sup.workspace, "/workspace", true);
+	box_bind(b, sup.session.sockets, "/run/ironcurtain", false);
+	box_bind(b, sup.session.orientation, "/etc/ironcurtain", false);
+	fd = openat(sup.session.orientation, "ca-bundle.pem",
+	    O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd != -1 && access(certs, F_OK) == 0)
+		box_bind(b, fd, certs, false);
+	if (fd != -1)
+		close(fd);
+	for (char **e = runtime_env.env; *e != NULL; e++) {
+		eq = strchr(*e, '=');
+		*eq = '\0';
+		box_setenv(b, *e, eq + 1);
+		*eq = '=';
+	}
+	box_args(b, "--remount-ro", "/", NULL);
+	box_args(b, "--chdir", "/workspace", NULL);
+}
+
+static void
+runtime_start(void)
+{
+	const int stdio[3] = {sup.opt.task != NULL ? -1 : STDIN_FILENO,
+	    STDOUT_FILENO, STDERR_FILENO};
+	struct fault fault;
+	struct box b;
+	int rv;
+
+	sup.agent_started = true;
+	loop_timer_clear(&sup.loop, &sup.agent_timer);
+	runtime_box(&b);
+	rv = box_spawn(&b, stdio, runtime_env.argv, &sup.agent, &fault);
+	box_free(&b);
+	if (rv == 0 && spawn_check(&sup.agent) == -1)
+		rv = fault_errno(&fault, "bwrap");
+	if (rv == 0 && loop_add(&sup.loop, &sup.agent_io, sup.agent.pidfd,
+	    EPOLLIN, runtime_exited, NULL) == -1)
+		rv = fault_errno(&fault, "epoll");
+	if (rv == -1) {
+		sup_warn("the agent cannot be started: %s", fault.text);
+		end_request(SUP_EXIT_OS, NULL, "the agent cannot be started: "
+		    "%s", fault.text);
+		return;
+	}
+	sup_note("agent %s started (pid %d)", sup.adapter.name,
+	    (int)sup.agent.pid);
+}
+
+static void
+runtime_late(struct loop_timer *t)
+{
+	(void)t;
+	sup_warn("not every MCP server has answered within %u s; the agent "
+	    "is started without them", SUP_SERVERS_MS / 1000);
+	runtime_start();
+}
+
+void
+runtime_poll(void)
+{
+	if (!sup.ready || sup.agent_started || sup.ending ||
+	    sup.opt.runtime == RUNTIME_NONE)
+		return;
+	if (servers_settled())
+		runtime_start();
+	else if (sup.agent_timer.at == 0)
+		loop_timer_set(&sup.loop, &sup.agent_timer, SUP_SERVERS_MS,
+		    runtime_late, NULL);
+}
+
+void
+runtime_kill(void)
+{
+	/* bubblewrap dies with its parent's child: the pid namespace with it */
+	if (sup.agent.pidfd != -1)
+		(void)syscall(SYS_pidfd_send_signal, sup.agent.pidfd, SIGKILL,
+		    NULL, 0);
+}

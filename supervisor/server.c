@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Starting MCP servers: three pipes each, of which auditd gets the stdin end
+ * and its mcp-backd the other two.  A server that cannot be started costs its
+ * own calls, never the session.
+ */
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "jsonfile.h"
+#include "locate_priv.h"
+#include "sup.h"
+
+#define SERVER_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:" \
+    "/sbin:/bin"
+
+/* Before anything starts: programs found, views opened and checked. */
+int
+servers_prepare(struct fault *fault)
+{
+	const struct view_how how = {&sup.guards, sup.workspace,
+	    sup.workspace_path};
+	struct locate l = {.paths = &sup.paths, .path_env = getenv("PATH")};
+	char *base;
+	struct server *s;
+
+	base = strdup(sup.defs.file != NULL ? sup.defs.file : "/");
+	if (base == NULL)
+		return fault_errno(fault, "servers");
+	if (strrchr(base, '/') != NULL)
+		strrchr(base, '/')[0] = '\0';
+	l.base = base;
+	for (unsigned i = 0; i < sup.defs.n; i++) {
+		s = &sup.servers[i];
+		s->def = &sup.defs.defs[i];
+		s->sp = (struct spawned)SPAWNED_INIT;
+		s->exit_io.fd = -1;
+		s->theirs[0] = s->theirs[1] = s->theirs[2] = -1;
+		if (locate_program(&l, s->def->command, s->def->args,
+		    &s->program, fault) == -1) {
+			/* Said when it is asked for; the others work. */
+			strlcpy(s->text, fault->text, sizeof(s->text));
+		} else if (view_open(&s->view, &how, s->def, &s->program,
+		    fault) == -1) {
+			/* A view that may not be is the user's to mend. */
+			free(base);
+			return -1;
+		} else {
+			s->usable = true;
+		}
+		sup.nservers++;
+	}
+	free(base);
+	return 0;
+}
+
+static void
+server_fail(unsigned i, const char *text)
+{
+	struct server *s = &sup.servers[i];
+	struct msg_SERVER_FAIL m = {.server = (uint16_t)i,
+	    .text = span_str(text)};
+
+	if (m.text.len > 512)
+		m.text.len = 512;
+	sup_warn("MCP server %s: %s", s->def->name, text);
+	child_send(ROLE_POLICY, 0, MSG_SERVER_FAIL, &m, -1);
+}
+
+static void
+server_exited(struct loop_io *io, uint32_t events)
+{
+	struct server *s = io->arg;
+	char how[128];
+	int code, status;
+
+	(void)events;
+	if (spawn_reap(s->sp.pidfd, false, &code, &status) != 1)
+		return;
+	loop_del(&sup.loop, io);
+	close(s->sp.pidfd);
+	s->sp.pidfd = -1;
+	/* Its mcp-backd sees the pipes end and tells policyd. */
+	sup_note("MCP server %s %s", s->def->name,
+	    spawn_describe(code, status, how, sizeof(how)));
+}
+
+/* Pipes: [0] is the server's end, blocking as programs expect it. */
+static int
+server_pipe(int *ours, int *theirs, bool we_write)
+{
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC) == -1)
+		return -1;
+	*ours = p[we_write ? 1 : 0];
+	*theirs = p[we_write ? 0 : 1];
+	return fcntl(*ours, F_SETFL, O_NONBLOCK);
+}
+
+static int
+server_spawn_plain(struct server *s, const int stdio[3], struct fault *fault)
+{
+	struct spawn sp = {.path = s->program.path, .argv = s->program.argv,
+	    .nfds = 3, .session = true, .cwd = sup.workspace_path};
+	char *base[4], **env;
+	const char *path = getenv("PATH");
+	int rv;
+
+	if (asprintf(&base[0], "PATH=%s", path != NULL ? path :
+	    SERVER_PATH) == -1)
+		return fault_errno(fault, "environment");
+	if (asprintf(&base[1], "HOME=%s", sup.paths.user_home) == -1) {
+		free(base[0]);
+		return fault_errno(fault, "environment");
+	}
+	base[2] = NULL;
+	env = locate_argv((const char *const *)(uintptr_t)base, s->def->env);
+	free(base[0]);
+	free(base[1]);
+	if (env == NULL)
+		return fault_errno(fault, "environment");
+	sp.envp = env;
+	memcpy(sp.fds, stdio, 3 * sizeof(int));
+	if ((rv = spawn_start(&sp, &s->sp)) == -1)
+		fault_errno(fault, "%s", sp.path);
+	jsonfile_strings_free(env);
+	return rv;
+}
+
+static int
+server_spawn_box(struct server *s, const int stdio[3], struct fault *fault)
+{
+	struct box b;
+	char *eq, **argv;
+	int rv;
+
+	box_init(&b, s->program.ours ? FILTER_OURS : FILTER_SERVER, false);
+	view_bind(&s->view, s->def, &s->program, &b);
+	box_setenv(&b, "PATH", SERVER_PATH);
+	box_setenv(&b, "HOME", "/tmp");
+	box_setenv(&b, "TMPDIR", "/tmp");
+	box_setenv(&b, "LANG", "C.UTF-8");
+	for (char **e = s->def->env; *e != NULL; e++) {
+		eq = strchr(*e, '=');
+		*eq = '\0';
+		box_setenv(&b, *e, eq + 1);
+		*eq = '=';
+	}
+	box_args(&b, "--chdir", s->def->workspace ? "/workspace" : "/", NULL);
+	argv = locate_argv((const char *const[]){s->program.path, NULL},
+	    s->program.argv + 1);
+	if (argv == NULL)
+		rv = fault_errno(fault, "%s", s->program.path);
+	else
+		rv = box_spawn(&b, stdio, argv, &s->sp, fault);
+	jsonfile_strings_free(argv);
+	box_free(&b);
+	return rv;
+}
+
+static void
+server_close_theirs(struct server *s)
+{
+	for (size_t i = 0; i < 3; i++) {
+		if (s->theirs[i] != -1)
+			close(s->theirs[i]);
+		s->theirs[i] = -1;
+	}
+}
+
+/* Our ends go to auditd and its mcp-backd; its own wait for it. */
+static int
+server_pipes(unsigned i, struct fault *fault)
+{
+	struct server *s = &sup.servers[i];
+	struct msg_SERVER_STDIN in = {.server = (uint16_t)i};
+	struct msg_SERVER_OUT out = {.which = 0};
+	int ours[3] = {-1, -1, -1};
+
+	for (size_t k = 0; k < 3; k++) {
+		if (server_pipe(&ours[k], &s->theirs[k], k == 0) == 0)
+			continue;
+		fault_errno(fault, "server %s: pipe", s->def->name);
+		for (size_t n = 0; n < 3; n++)
+			if (ours[n] != -1)
+				close(ours[n]);
+		return -1;
+	}
+	child_send(ROLE_BACK, i, MSG_SERVER_OUT, &out, ours[1]);
+	out.which = 1;
+	child_send(ROLE_BACK, i, MSG_SERVER_OUT, &out, ours[2]);
+	child_send(ROLE_AUDIT, 0, MSG_SERVER_STDIN, &in, ours[0]);
+	return 0;
+}
+
+int
+servers_connect(struct fault *fault)
+{
+	for (unsigned i = 0; i < sup.nservers; i++) {
+		if (sup.servers[i].usable) {
+			if (server_pipes(i, fault) == -1)
+				return -1;
+		} else {
+			server_fail(i, sup.servers[i].text);
+		}
+	}
+	return 0;
+}
+
+static int
+server_spawn(struct server *s, struct fault *fault)
+{
+	int rv;
+
+	if (s->def->sandboxed)
+		rv = server_spawn_box(s, s->theirs, fault);
+	else
+		rv = server_spawn_plain(s, s->theirs, fault);
+	if (rv == 0 && spawn_check(&s->sp) == -1)
+		rv = fault_errno(fault, "%s", s->def->sandboxed ? "bwrap" :
+		    s->program.path);
+	if (rv == 0 && loop_add(&sup.loop, &s->exit_io, s->sp.pidfd, EPOLLIN,
+	    server_exited, s) == -1)
+		rv = fault_errno(fault, "epoll");
+	return rv;
+}
+
+/* One that fails ends here: its pipes close, and policyd knows why. */
+void
+servers_start(void)
+{
+	struct fault fault;
+	struct server *s;
+
+	for (unsigned i = 0; i < sup.nservers; i++) {
+		s = &sup.servers[i];
+		if (!s->usable)
+			continue;
+		if (server_spawn(s, &fault) == -1)
+			server_fail(i, fault.text);
+		server_close_theirs(s);
+		view_close(&s->view);
+	}
+}
+
+bool
+servers_settled(void)
+{
+	for (unsigned i = 0; i < sup.nservers; i++)
+		if (sup.servers[i].state != PROTO_STATE_READY &&
+		    sup.servers[i].state != PROTO_STATE_GONE)
+			return false;
+	return true;
+}
+
+void
+servers_kill(void)
+{
+	for (unsigned i = 0; i < sup.nservers; i++)
+		if (sup.servers[i].sp.pidfd != -1)
+			(void)syscall(SYS_pidfd_send_signal,
+			    sup.servers[i].sp.pidfd, SIGKILL, NULL, 0);
+}

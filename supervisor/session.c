@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Makes and locks the session directory.  Holds descriptors of it; trusts
+ * nothing that an agent may have put below sandbox/ or home/.
+ */
+#include "session.h"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/loop.h"
+
+#define SESSION_LOG_MAX (64U << 20)
+
+void
+session_init(struct session *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->fd = s->sandbox = s->orientation = s->sockets = s->home = -1;
+	s->run = s->log = s->audit = s->closing = -1;
+}
+
+static int
+session_lock(struct session *s, const char *dir, struct fault *fault)
+{
+	struct stat st;
+
+	if (mkdir(dir, 0700) == -1 && errno != EEXIST)
+		return fault_errno(fault, "session directory %s%s", dir,
+		    errno == ENOENT ? ": make its parent first" : "");
+	s->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->fd == -1 || fstat(s->fd, &st) == -1)
+		return fault_errno(fault, "session directory %s", dir);
+	if (st.st_uid != geteuid())
+		return fault_set(fault, "session directory %s: belongs to "
+		    "another user (uid %u)", dir, (unsigned)st.st_uid);
+	if ((st.st_mode & 077) != 0)
+		return fault_set(fault, "session directory %s: others may "
+		    "enter it (mode %04o). Run: chmod 700 %s", dir,
+		    (unsigned)st.st_mode & 07777, dir);
+	if (flock(s->fd, LOCK_EX | LOCK_NB) == -1) {
+		if (errno != EWOULDBLOCK)
+			return fault_errno(fault, "session directory %s", dir);
+		return fault_set(fault, "session directory %s: another "
+		    "icsupervisor is running in it. See: icctl status", dir);
+	}
+	if ((s->dir = paths_of_fd(s->fd)) == NULL)
+		return fault_errno(fault, "session directory %s", dir);
+	return 0;
+}
+
+/* A directory of ours below dirfd; no link is taken for it. */
+static int
+session_subdir(int dirfd, const char *name)
+{
+	if (mkdirat(dirfd, name, 0700) == -1 && errno != EEXIST)
+		return -1;
+	return openat(dirfd, name,
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int
+session_home_dir(const struct paths *p, const char *name, int *fd)
+{
+	char *path;
+	int rv = -1, save;
+
+	if ((path = paths_join(p->home, name)) == NULL)
+		return -1;
+	if (mkdir(path, 0700) == 0 || errno == EEXIST) {
+		*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		rv = *fd == -1 ? -1 : 0;
+	}
+	save = errno;
+	free(path);
+	errno = save;
+	return rv;
+}
+
+int
+session_open(struct session *s, const struct paths *p, const char *dir,
+    struct fault *fault)
+{
+	int sessions;
+
+	session_init(s);
+	if (session_home_dir(p, "run", &s->run) == -1 ||
+	    session_home_dir(p, "sessions", &sessions) == -1)
+		return fault_errno(fault, "IRONCURTAIN_HOME %s", p->home);
+	close(sessions);
+	if (session_lock(s, dir, fault) == -1)
+		return -1;
+	if ((s->sandbox = session_subdir(s->fd, "sandbox")) == -1 ||
+	    (s->orientation = session_subdir(s->fd, "orientation")) == -1 ||
+	    (s->sockets = session_subdir(s->fd, "sockets")) == -1 ||
+	    (s->home = session_subdir(s->fd, "home")) == -1)
+		return fault_errno(fault, "session directory %s", s->dir);
+	/* Seen from a container whose user is not ours. */
+	if (fchmod(s->orientation, 0755) == -1 ||
+	    fchmod(s->sockets, 0755) == -1)
+		return fault_errno(fault, "session directory %s", s->dir);
+	s->log = openat(s->fd, "session.log", O_WRONLY | O_CREAT | O_APPEND |
+	    O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (s->log == -1)
+		return fault_errno(fault, "%s/session.log", s->dir);
+	return auditfile_open(s, fault);
+}
+
+static bool
+session_name_ok(const char *s)
+{
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+
+	return n != 0 && n <= 56 && s[n] == '\0' && s[0] != '.' && s[0] != '-';
+}
+
+/* Does a link of that name lead to a session that runs? */
+static bool
+session_runs(int run, const char *name)
+{
+	bool runs = false;
+	int fd;
+
+	fd = openat(run, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	if (flock(fd, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK)
+		runs = true;
+	close(fd);
+	return runs;
+}
+
+int
+session_link(struct session *s, const struct paths *p, struct fault *fault)
+{
+	const char *base = strrchr(s->dir, '/');
+
+	base = base == NULL ? s->dir : base + 1;
+	snprintf(s->id, sizeof(s->id), "%s",
+	    session_name_ok(base) ? base : "session");
+	for (unsigned try = 0; try < 16; try++) {
+		if (!session_runs(s->run, s->id) || try == 15) {
+			(void)unlinkat(s->run, s->id, 0);
+			if (symlinkat(s->dir, s->run, s->id) == 0) {
+				s->linked = true;
+				return 0;
+			}
+			if (errno != EEXIST)
+				break;
+		}
+		snprintf(s->id, sizeof(s->id), "%.50s-%06x",
+		    session_name_ok(base) ? base : "session",
+		    arc4random() & 0xffffffU);
+	}
+	return fault_errno(fault, "%s/run/%s", p->home, s->id);
+}
+
+void
+session_close(struct session *s)
+{
+	int *fds[] = {&s->closing, &s->audit, &s->sandbox, &s->orientation,
+	    &s->sockets, &s->home, &s->run, &s->log, &s->fd};
+	char target[4096];
+	ssize_t n;
+
+	if (s->linked) {
+		n = readlinkat(s->run, s->id, target, sizeof(target));
+		if (n == (ssize_t)strlen(s->dir) &&
+		    memcmp(target, s->dir, (size_t)n) == 0)
+			(void)unlinkat(s->run, s->id, 0);
+		(void)unlinkat(s->fd, "control.sock", 0);
+		(void)unlinkat(s->sockets, "proxy.sock", 0);
+		(void)unlinkat(s->sockets, "mitm-proxy.sock", 0);
+	}
+	if (s->audit != -1)
+		auditfile_trim(s);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (*fds[i] != -1)
+			close(*fds[i]);
+	free(s->dir);
+	session_init(s);
+}
+
+void
+session_log(struct session *s, const char *who, struct span text)
+{
+	char vis[2200], line[2400];
+	int n;
+
+	if (s->log == -1 || s->logged > SESSION_LOG_MAX)
+		return;
+	log_vis(text, vis, sizeof(vis));
+	n = snprintf(line, sizeof(line), "%llu.%03llu %s: %s\n",
+	    (unsigned long long)(clock_wall_us() / 1000000),
+	    (unsigned long long)(clock_wall_us() / 1000 % 1000), who,
+	    s->logged + sizeof(line) > SESSION_LOG_MAX ?
+	    "(this log is full; nothing more is kept)" : vis);
+	if (n <= 0)
+		return;
+	if (s->logged + sizeof(line) > SESSION_LOG_MAX)
+		s->logged = SESSION_LOG_MAX;
+	s->logged += (size_t)n;
+	/* A full disk loses log lines, never the session. */
+	if (write(s->log, line, (size_t)n) == -1)
+		return;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * After every HELLO: peers by the topology table, then configuration, each to
+ * those whom it concerns.  The order is the one in which the receivers need
+ * it; nothing waits but for rules, CA and credentials, at the end.
+ */
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jsonfile.h"
+#include "sup.h"
+#include "topology.h"
+
+static int
+setup_pair(enum role a, unsigned ia, enum role b, unsigned ib,
+    struct fault *fault)
+{
+	struct msg_PEER pa = {.role = (uint8_t)b, .index = (uint16_t)ib};
+	struct msg_PEER pb = {.role = (uint8_t)a, .index = (uint16_t)ia};
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+	    0, pair) == -1)
+		return fault_errno(fault, "socketpair");
+	child_send(a, ia, MSG_PEER, &pa, pair[0]);
+	child_send(b, ib, MSG_PEER, &pb, pair[1]);
+	return 0;
+}
+
+int
+setup_peers(struct fault *fault)
+{
+	const struct topology_pair *p;
+	unsigned na, nb;
+
+	for (size_t i = 0; i < topology_npairs; i++) {
+		p = &topology_pairs[i];
+		na = topology_instances(p->a, sup.nservers, sup.providers.n);
+		nb = topology_instances(p->b, sup.nservers, sup.providers.n);
+		for (unsigned a = 0; a < na; a++)
+			for (unsigned b = 0; b < nb; b++)
+				if (setup_pair(p->a, a, p->b, b, fault) == -1)
+					return -1;
+	}
+	return 0;
+}
+
+static void
+setup_log(void)
+{
+	struct msg_LOG log = {.seq = sup.session.seq,
+	    .prev = span_of(sup.session.prev, sizeof(sup.session.prev)),
+	    .sync = sup.config.sync};
+
+	child_send(ROLE_AUDIT, 0, MSG_LOG, &log, sup.session.audit);
+	sup.session.audit = -1;
+}
+
+static void
+setup_protect(const char *path)
+{
+	struct msg_PROTECT m = {.path = span_str(path)};
+
+	if (m.path.len != 0 && m.path.len <= 4096)
+		child_send(ROLE_POLICY, 0, MSG_PROTECT, &m, -1);
+}
+
+static void
+setup_view(unsigned i)
+{
+	const struct view *v = &sup.servers[i].view;
+	struct msg_VIEW m = {.server = (uint16_t)i};
+
+	for (unsigned k = 0; k < v->nrows; k++) {
+		m.path = span_str(v->rows[k].path);
+		m.host = span_str(v->rows[k].host);
+		m.writable = v->rows[k].writable;
+		child_send(ROLE_POLICY, 0, MSG_VIEW, &m,
+		    fcntl(v->rows[k].fd, F_DUPFD_CLOEXEC, 0));
+	}
+}
+
+static void
+setup_server_rows(void)
+{
+	const struct server_def *d;
+	struct msg_SERVER m;
+
+	for (unsigned i = 0; i < sup.nservers; i++) {
+		d = sup.servers[i].def;
+		memset(&m, 0, sizeof(m));
+		m.index = (uint16_t)i;
+		m.name = span_str(d->name);
+		m.cwd = span_str(!d->sandboxed ? sup.workspace_path :
+		    d->workspace ? "/workspace" : "/");
+		m.domains = span_str("");
+		child_send(ROLE_AUDIT, 0, MSG_SERVER, &m, -1);
+		child_send(ROLE_POLICY, 0, MSG_SERVER, &m, -1);
+		child_send(ROLE_PROXY, 0, MSG_SERVER, &m, -1);
+	}
+}
+
+static void
+setup_policy(void)
+{
+	struct msg_SETTINGS set = {.hold_ms = sup.config.hold_ms,
+	    .ask = sup.opt.ask, .redact = sup.config.redact,
+	    .home = span_str(sup.paths.user_home)};
+	struct msg_RULES rules;
+
+	child_send(ROLE_POLICY, 0, MSG_SETTINGS, &set, -1);
+	setup_protect(sup.paths.home);
+	setup_protect(sup.session.dir);
+	if (sup.config.file != NULL)
+		setup_protect(sup.config.file);
+	if (sup.defs.file != NULL)
+		setup_protect(sup.defs.file);
+	setup_server_rows();
+	for (unsigned i = 0; i < sup.nservers; i++)
+		setup_view(i);
+	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
+		if (sup.rules[k].text == NULL)
+			continue;
+		memset(&rules, 0, sizeof(rules));
+		rules.kind = (uint8_t)k;
+		rules.name = span_str(sup.rules[k].path);
+		rules.text = span_of(sup.rules[k].text, sup.rules[k].len);
+		child_send(ROLE_POLICY, 0, MSG_RULES, &rules, -1);
+		free(sup.rules[k].text);
+		sup.rules[k].text = NULL;
+	}
+}
+
+static void
+setup_key(unsigned i)
+{
+	const struct provider *p = &sup.providers.list[i];
+	const struct config_upstream *up = p->config == NULL ? NULL :
+	    &p->config->upstream;
+	static const struct msg_SECRET secret;
+	bool own = up != NULL && up->set;
+	struct msg_UPSTREAM u = {.host = span_str(own ? up->host : p->host),
+	    .port = own ? up->port : 443, .tls = own ? up->tls : true,
+	    .prefix = span_str(own ? up->prefix : ""),
+	    .reuse = up == NULL || up->reuse};
+	/* A gateway that the user named may be anywhere. */
+	struct msg_TARGET t = {.index = (uint16_t)i, .host = u.host,
+	    .port = u.port, .private_ok = own};
+
+	child_send(ROLE_KEY, i, MSG_UPSTREAM, &u, -1);
+	child_send(ROLE_KEY, i, MSG_SECRET, &secret, sup.keys[i].cred.fd);
+	sup.keys[i].cred.fd = -1;
+	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
+}
+
+static void
+setup_model(void)
+{
+	static const struct msg_SEAL seal;
+	struct msg_PROVIDER m;
+	struct msg_SENTINEL s;
+
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		struct provider *p = &sup.providers.list[i];
+
+		memset(&m, 0, sizeof(m));
+		m.index = (uint16_t)i;
+		m.name = span_str(p->name);
+		m.json = span_of(p->json, p->json_len);
+		memset(&s, 0, sizeof(s));
+		s.provider = (uint16_t)i;
+		s.key = span_str(p->key);
+		child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
+		child_send(ROLE_MITM, 0, MSG_SENTINEL, &s, -1);
+		child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);
+		setup_key(i);
+	}
+	child_send(ROLE_MITM, 0, MSG_SEAL, &seal, -1);
+}
+
+void
+setup_config(void)
+{
+	static const struct msg_LISTEN listen_msg;
+
+	/* The slowest first: mitmd makes keys meanwhile, policyd reads. */
+	setup_model();
+	setup_policy();
+	setup_log();
+	child_send(ROLE_PROXY, 0, MSG_LISTEN, &listen_msg, sup.listen_mcp);
+	child_send(ROLE_MITM, 0, MSG_LISTEN, &listen_msg, sup.listen_mitm);
+	sup.listen_mcp = sup.listen_mitm = -1;
+}
+
+static void
+setup_start_role(enum role role)
+{
+	static const struct msg_START start;
+	struct child *c;
+
+	for (unsigned i = 0; i < sup.nchildren; i++) {
+		c = &sup.children[i];
+		if (c->role != role || c->chan == NULL)
+			continue;
+		child_send(role, c->index, MSG_START, &start, -1);
+		chan_phase(c->chan, PHASE_RUN);
+	}
+}
+
+void
+setup_start(void)
+{
+	/* From the valves to the mouths: no word comes before its reader. */
+	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_DIAL,
+	    ROLE_POLICY, ROLE_BACK, ROLE_MITM, ROLE_PROXY};
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		setup_start_role(order[i]);
+	sup.started = true;
+}
+
+void
+setup_roots(void)
+{
+	static const char *const places[] = {
+	    "/etc/ssl/certs/ca-certificates.crt",
+	    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+	    "/etc/ssl/cert.pem"};
+	const struct config_provider *cfg;
+	struct msg_ROOTS m;
+	struct fault fault;
+	struct stat st;
+	char *system = NULL, *own;
+	size_t n = 0, len;
+
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		cfg = sup.providers.list[i].config;
+		own = cfg == NULL || cfg->ca == NULL ? NULL :
+		    jsonfile_text(cfg->ca, &len, &st, &fault);
+		if (cfg != NULL && cfg->ca != NULL && own == NULL)
+			sup_warn("providers.%s.ca: %s", cfg->name, fault.text);
+		for (size_t k = 0; own == NULL && system == NULL &&
+		    k < sizeof(places) / sizeof(places[0]); k++)
+			system = jsonfile_text(places[k], &n, &st, &fault);
+		memset(&m, 0, sizeof(m));
+		m.pem = own != NULL ? span_of(own, len) : span_of(system, n);
+		if (m.pem.p == NULL)
+			sup_warn("no root certificates found: apt install "
+			    "ca-certificates");
+		else if (m.pem.len > 4U << 20)
+			sup_warn("root certificates: over 4 MiB");
+		else
+			child_send(ROLE_KEY, i, MSG_ROOTS, &m, -1);
+		free(own);
+	}
+	free(system);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * fork and exec.  Between them nothing is allocated and nothing of ours is
+ * left open: the listed descriptors become 0, 1, 2, ..., the status pipe
+ * stands behind them, everything above is closed in one call.
+ */
+#include "spawn.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+/* Above any window, so that moving into it overwrites no source. */
+#define SPAWN_ABOVE 256
+
+static void
+spawn_signals(void)
+{
+	struct sigaction sa = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		(void)sigaction(sig, &sa, NULL);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Child: 0 when the window is as listed. */
+static int
+spawn_window(const struct spawn *s, int *status)
+{
+	int high[SPAWN_MAX_FDS], null;
+
+	if ((*status = fcntl(*status, F_DUPFD_CLOEXEC, SPAWN_ABOVE)) == -1 ||
+	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1)
+		return -1;
+	for (size_t i = 0; i < s->nfds; i++) {
+		high[i] = fcntl(s->fds[i] == -1 ? null : s->fds[i],
+		    F_DUPFD_CLOEXEC, SPAWN_ABOVE);
+		if (high[i] == -1)
+			return -1;
+	}
+	for (size_t i = 0; i < s->nfds; i++)
+		if (dup2(high[i], (int)i) == -1)
+			return -1;
+	if (dup3(*status, (int)s->nfds, O_CLOEXEC) == -1)
+		return -1;
+	*status = (int)s->nfds;
+	if (syscall(SYS_close_range, (unsigned)s->nfds + 1, ~0U, 0) == -1)
+		return -1;
+	return 0;
+}
+
+static void __attribute__((noreturn))
+spawn_child(const struct spawn *s, pid_t parent, int status)
+{
+	int error;
+
+	spawn_signals();
+	/* The parent may have died before the request; then its id differs. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
+	    getppid() != parent)
+		_exit(127);
+	if (s->session)
+		(void)setsid();
+	if (spawn_window(s, &status) == 0 &&
+	    (s->cwd == NULL || chdir(s->cwd) == 0))
+		(void)execve(s->path, s->argv, s->envp);
+	error = errno;
+	if (write(status, &error, sizeof(error)) == -1)
+		_exit(126);
+	_exit(127);
+}
+
+int
+spawn_start(const struct spawn *s, struct spawned *out)
+{
+	pid_t parent = getpid(), pid;
+	int pipefd[2], save;
+
+	if (s->nfds > SPAWN_MAX_FDS) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (pipe2(pipefd, O_CLOEXEC) == -1)
+		return -1;
+	if ((pid = fork()) == 0)
+		spawn_child(s, parent, pipefd[1]);
+	save = errno;
+	close(pipefd[1]);
+	if (pid == -1) {
+		close(pipefd[0]);
+		errno = save;
+		return -1;
+	}
+	out->pid = pid;
+	out->status = pipefd[0];
+	/* Not reaped yet, so the id is its. */
+	out->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (out->pidfd == -1)
+		fatal("pidfd_open: needs Linux 5.13 or later");
+	return 0;
+}
+
+int
+spawn_check(struct spawned *sp)
+{
+	int error = 0;
+	ssize_t n;
+
+	do {
+		n = read(sp->status, &error, sizeof(error));
+	} while (n == -1 && errno == EINTR);
+	close(sp->status);
+	sp->status = -1;
+	if (n == 0)
+		return 0;
+	errno = n == (ssize_t)sizeof(error) ? error : EIO;
+	return -1;
+}
+
+int
+spawn_reap(int pidfd, bool wait, int *code, int *status)
+{
+	siginfo_t si;
+	int rv;
+
+	memset(&si, 0, sizeof(si));
+	do {
+		rv = waitid(P_PIDFD, (id_t)pidfd, &si,
+		    WEXITED | (wait ? 0 : WNOHANG));
+	} while (rv == -1 && errno == EINTR);
+	if (rv == -1)
+		return -1;
+	if (si.si_pid == 0)
+		return 0;
+	*code = si.si_code;
+	*status = si.si_status;
+	return 1;
+}
+
+const char *
+spawn_describe(int code, int status, char *dst, size_t cap)
+{
+	const char *name;
+
+	if (code == CLD_EXITED) {
+		snprintf(dst, cap, "exited with status %d", status);
+	} else {
+		name = sigabbrev_np(status);
+		if (name == NULL)
+			snprintf(dst, cap, "was killed by signal %d", status);
+		else
+			snprintf(dst, cap, "was killed by SIG%s%s", name,
+			    status != SIGSYS ? "" : " (a system call outside "
+			    "its promises)");
+	}
+	return dst;
+}
+
+int
+spawn_status(int code, int status)
+{
+	return code == CLD_EXITED ? status : 128 + status;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From the command line to READY.  What a person can get wrong is found
+ * before anything is started; blocking is allowed here and nowhere after.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "approvals.h"
+#include "control.h"
+#include "runtime.h"
+#include "sup.h"
+
+static int
+start_workspace(struct fault *fault)
+{
+	const char *path = sup.opt.workspace;
+	struct stat st;
+
+	if (guards_allow(&sup.guards, sup.session.sandbox) == -1)
+		return fault_errno(fault, "%s/sandbox", sup.session.dir);
+	if (path == NULL)
+		sup.workspace = openat(sup.session.fd, "sandbox", O_PATH |
+		    O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	else
+		sup.workspace = open(path, O_PATH | O_CLOEXEC);
+	if (sup.workspace == -1 || fstat(sup.workspace, &st) == -1)
+		return fault_errno(fault, "workspace %s", path != NULL ? path :
+		    sup.session.dir);
+	if (!S_ISDIR(st.st_mode))
+		return fault_set(fault, "workspace %s: not a directory", path);
+	if ((sup.workspace_path = paths_of_fd(sup.workspace)) == NULL)
+		return fault_errno(fault, "workspace %s", path);
+	return guards_check(&sup.guards, sup.workspace, "workspace",
+	    sup.workspace_path, fault);
+}
+
+static int
+start_servers(struct fault *fault)
+{
+	struct servers_how how = {.user_home = sup.paths.user_home,
+	    .unsandboxed = sup.opt.unsandboxed,
+	    .nunsandboxed = sup.opt.nunsandboxed,
+	    .env = sup.config.server_env};
+	char *path;
+	int rv;
+
+	if (sup.config.servers != NULL) {
+		how.file = sup.config.file;
+		rv = servers_parse(&sup.defs, &how, sup.config.servers, fault);
+	} else if (sup.config.servers_file != NULL) {
+		how.file = sup.config.servers_file;
+		rv = servers_load(&sup.defs, &how, true, fault);
+	} else {
+		path = paths_join(sup.paths.home, "mcp-servers.json");
+		if (path == NULL)
+			return fault_errno(fault, "mcp-servers.json");
+		how.file = path;
+		rv = servers_load(&sup.defs, &how, false, fault);
+		if (rv == 0 && sup.defs.file == NULL)
+			rv = servers_builtin(&sup.defs, fault);
+		free(path);
+	}
+	if (rv == -1)
+		return -1;
+	for (size_t i = 0; i < sup.opt.nunsandboxed; i++) {
+		bool known = false;
+
+		for (unsigned k = 0; k < sup.defs.n; k++)
+			if (strcmp(sup.defs.defs[k].name,
+			    sup.opt.unsandboxed[i]) == 0)
+				known = true;
+		if (!known)
+			return fault_set(fault, "--allow-unsandboxed %s: there "
+			    "is no such server", sup.opt.unsandboxed[i]);
+	}
+	return servers_prepare(fault);
+}
+
+static int
+start_adapter(struct fault *fault)
+{
+	const char *name = sup.opt.agent;
+	char **providers = NULL;
+
+	if (name == NULL && sup.opt.runtime == RUNTIME_BWRAP)
+		name = sup.opt.command != NULL ? "command" : "claude-code";
+	if (name != NULL) {
+		if (adapter_load(&sup.adapter, &sup.paths, name, fault) == -1)
+			return -1;
+		providers = sup.adapter.providers;
+	}
+	if (providers_load(&sup.providers, &sup.paths, &sup.config, providers,
+	    fault) == -1)
+		return -1;
+	return runtime_prepare(fault);
+}
+
+/* From here on no key is in our memory; nothing was started before. */
+static int
+start_credentials(struct fault *fault)
+{
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		sup.keys[i].cred = (struct credential)CREDENTIAL_INIT;
+		if (credential_open(&sup.keys[i].cred, &sup.providers.list[i],
+		    sup.workspace, fault) == -1)
+			return -1;
+	}
+	credential_wipe(&sup.paths, &sup.config);
+	return 0;
+}
+
+/* What only reads and checks. */
+static int
+start_check(struct fault *fault)
+{
+	if (config_load(&sup.config, sup.opt.config, sup.paths.home,
+	    sup.paths.user_home, fault) == -1 ||
+	    guards_init(&sup.guards, &sup.paths, fault) == -1)
+		return -1;
+	return 0;
+}
+
+static int
+start_listen(struct fault *fault)
+{
+	int control;
+
+	sup.listen_mcp = session_listen(sup.session.sockets, "proxy.sock",
+	    0666);
+	sup.listen_mitm = session_listen(sup.session.sockets,
+	    "mitm-proxy.sock", 0666);
+	if (sup.listen_mcp == -1 || sup.listen_mitm == -1)
+		return fault_errno(fault, "%s/sockets", sup.session.dir);
+	control = session_listen(sup.session.fd, "control.sock", 0600);
+	if (control == -1 || control_open(control) == -1)
+		return fault_errno(fault, "%s/control.sock", sup.session.dir);
+	return 0;
+}
+
+static void
+start_reserve(struct loop_timer *t)
+{
+	if (auditfile_reserve(&sup.session) == -1 &&
+	    sup.audit_failed[0] == '\0')
+		sup_note("no disk can be reserved for the audit log: %s",
+		    strerror(errno));
+	loop_timer_set(&sup.loop, t, 5000, start_reserve, NULL);
+}
+
+static int
+start_workers(struct fault *fault)
+{
+	if (children_spawn(fault) == -1 || start_listen(fault) == -1 ||
+	    children_hello(fault) == -1 || setup_peers(fault) == -1)
+		return -1;
+	setup_config();
+	event_start();
+	if (servers_connect(fault) == -1 || setup_wait(fault) == -1 ||
+	    runtime_orient(fault) == -1)
+		return -1;
+	return 0;
+}
+
+static void
+start_ready(void)
+{
+	setup_start();
+	sup.ready = true;
+	if (ready_session_json("running") == -1)
+		sup_warn("session.json: %s", strerror(errno));
+	if (sup.opt.print_ready)
+		ready_print();
+	ready_notify("READY=1\nSTATUS=session is running");
+	loop_timer_set(&sup.loop, &sup.reserve_timer, 5000, start_reserve,
+	    NULL);
+	/* READY waits for neither. */
+	servers_start();
+	setup_roots();
+	runtime_poll();
+}
+
+int
+start_session(int *status, struct fault *fault)
+{
+	*status = SUP_EXIT_CONFIG;
+	sup.began = clock_wall_us();
+	if (paths_init(&sup.paths, sup.opt.libexecdir, fault) == -1 ||
+	    start_check(fault) == -1)
+		return -1;
+	if (session_open(&sup.session, &sup.paths, sup.opt.session_dir,
+	    fault) == -1) {
+		if (strstr(fault->text, "another icsupervisor") != NULL)
+			*status = SUP_EXIT_BUSY;
+		return -1;
+	}
+	if (sup.config.ignored[0] != '\0')
+		sup_note("%s: without effect here: %s", sup.config.file,
+		    sup.config.ignored);
+	if (start_workspace(fault) == -1 || rules_load(fault) == -1 ||
+	    start_adapter(fault) == -1 || start_servers(fault) == -1 ||
+	    start_credentials(fault) == -1)
+		return -1;
+	*status = SUP_EXIT_OS;
+	if (session_link(&sup.session, &sup.paths, fault) == -1)
+		return -1;
+	approvals_init();
+	if (start_workers(fault) == -1) {
+		/* Rules and credentials are found wanting late. */
+		if (sup.rules_state == RULES_REFUSED || strncmp(fault->text,
+		    "credential", 10) == 0)
+			*status = SUP_EXIT_CONFIG;
+		return -1;
+	}
+	start_ready();
+	return 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * icsupervisor's inside: one session, its processes, what waits for a person,
+ * and how it ends.
+ */
+#ifndef SUP_H
+#define SUP_H
+
+#include "adapter.h"
+#include "chan.h"
+#include "confine.h"
+#include "config.h"
+#include "credential.h"
+#include "locate.h"
+#include "options.h"
+#include "paths.h"
+#include "providers.h"
+#include "servers.h"
+#include "session.h"
+#include "spawn.h"
+#include "view.h"
+
+#define SUP_MAX_CHILDREN (5U + PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
+#define SUP_MAX_ALARMS 16U
+#define SUP_HELLO_MS 10000U
+#define SUP_SERVERS_MS 30000U
+#define SUP_CREDENTIAL_MS 60000U
+
+/* A worker. */
+struct child {
+	enum role role;
+	unsigned index;
+	char name[96];		/* "auditd", "mcp-backd filesystem" */
+	struct spawned sp;
+	struct loop_io exit_io;
+	struct loop_io log_io;
+	int log;
+	char line[1024];	/* of its log, not complete yet */
+	size_t nline;
+	bool cut;		/* the rest of this line is dropped */
+	char last[256];		/* its last log line */
+	struct chan *chan;
+	bool hello, dead;
+	struct confine_state confine;
+	int code, status;	/* how it ended */
+};
+
+/* An MCP server. */
+struct server {
+	const struct server_def *def;
+	struct program program;
+	struct view view;
+	struct spawned sp;
+	struct loop_io exit_io;
+	int theirs[3];		/* its stdio, until it runs */
+	enum proto_state state;
+	uint32_t tools;
+	char text[512];		/* why it is gone, or what it calls itself */
+	bool usable;
+};
+
+/* A provider's keyd, as far as we are told. */
+struct key {
+	struct credential cred;
+	struct loop_io exit_io;		/* of a credential command */
+	bool known;
+	enum proto_key state;
+	uint32_t length;
+	char text[256];
+};
+
+struct rules_file {
+	char *path;		/* NULL: none of that kind */
+	char *text;
+	size_t len;
+	uint8_t hash[32];
+};
+
+struct sup {
+	struct loop loop;
+	struct options opt;
+	struct paths paths;
+	struct config config;
+	struct servers defs;
+	struct guards guards;
+	struct session session;
+	struct adapter adapter;
+	struct providers providers;
+	struct rules_file rules[PROTO_RULES_LAST + 1];
+	int workspace;			/* O_PATH */
+	char *workspace_path;
+	uint64_t began;			/* clock_wall_us */
+
+	struct child children[SUP_MAX_CHILDREN];
+	unsigned nchildren, nhello;
+	struct server servers[PROTO_MAX_SERVERS];
+	unsigned nservers;
+	struct key keys[PROTO_MAX_PROVIDERS];
+	int listen_mcp, listen_mitm;
+	char *ca_pem;
+	size_t ca_len;
+	enum { RULES_WAIT, RULES_GOOD, RULES_REFUSED } rules_state;
+	char rules_text[2048];
+	uint32_t rules_count;
+
+	struct spawned agent;
+	struct loop_io agent_io;
+	struct loop_timer agent_timer;
+	struct loop_io signal_io;
+	struct loop_timer reserve_timer, closed_timer;
+
+	bool started, ready, agent_started;
+	char audit_failed[256];
+	struct msg_COUNTS counts;
+	struct {
+		char who[32], kind[32], text[512];
+	} alarms[SUP_MAX_ALARMS];
+	unsigned nalarms;
+
+	/* How it ends: the first that asks wins. */
+	bool ending;
+	int end_status;
+	const struct child *end_child;	/* whose end it was, or NULL */
+	char end_why[1024];
+};
+
+extern struct sup sup;
+
+/* child.c */
+int children_spawn(struct fault *);
+/* Waits until every HELLO came. */
+int children_hello(struct fault *);
+struct child *child_find(enum role, unsigned index);
+/* To a worker; a lost one is noticed by its exit. Takes fd. */
+void child_send(enum role, unsigned index, enum msg_type, const void *msg,
+    int fd);
+/* Reads what is left of its log. */
+void child_drain(struct child *);
+/* child_log.c */
+void child_log_read(struct loop_io *, uint32_t events);
+
+/* handlers.c: what workers tell us. */
+extern const struct chan_ops sup_chan_ops;
+
+/* setup.c: peers and configuration. */
+int setup_peers(struct fault *);
+void setup_config(void);
+void setup_servers(void);
+void setup_start(void);
+void setup_roots(void);
+/* setup_wait: rules, CA and credentials are there. */
+int setup_wait(struct fault *);
+
+/* rules.c */
+int rules_load(struct fault *);
+
+/* server.c */
+int servers_prepare(struct fault *);
+/* Makes their pipes and hands our ends over. */
+int servers_connect(struct fault *);
+void servers_start(void);
+bool servers_settled(void);
+void servers_kill(void);
+
+/* ready.c */
+int ready_session_json(const char *state);
+void ready_print(void);
+void ready_notify(const char *text);
+
+/* events.c: our own records. */
+void event_start(void);
+/* workerEnd, if c is not NULL, and stop: through auditd. */
+void event_end(const struct child *c);
+/* The same, appended by ourselves: auditd cannot. */
+void event_closing(const struct child *c);
+
+/* end.c */
+/* The session shall end with this status; says why in the log. */
+void end_request(int status, const struct child *, const char *, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Ends everything; what is to be returned to the caller. */
+int end_run(void);
+
+/* start.c: everything up to READY. -1: *status is what to exit with. */
+int start_session(int *status, struct fault *);
+
+/* approvals.c, control.c, orient.c, runtime.c have headers of their own. */
+
+/* Into session.log, and to the terminal if it matters. */
+void sup_note(const char *, ...) __attribute__((format(printf, 1, 2)));
+void sup_warn(const char *, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

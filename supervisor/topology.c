@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The table of workers and pairs.  Data only; its golden copy is in the tests.
+ */
+#include "topology.h"
+
+#ifdef IC_SANITIZED
+/* An instrumented program needs calls that the filters forbid. */
+#define MUST (CONFINE_DUMPABLE0 | CONFINE_NNP)
+#else
+#define MUST (CONFINE_DUMPABLE0 | CONFINE_NNP | CONFINE_SECCOMP |	\
+    CONFINE_LANDLOCK)
+#endif
+
+/* clang-format off */
+/* The slowest to start come first. */
+const struct topology_worker topology_workers[] = {
+	{ ROLE_MITM,	"mitmd",	TOPOLOGY_ONE,		MUST },
+	{ ROLE_KEY,	"keyd",		TOPOLOGY_PER_PROVIDER,	MUST },
+	{ ROLE_AUDIT,	"auditd",	TOPOLOGY_ONE,		MUST },
+	{ ROLE_POLICY,	"policyd",	TOPOLOGY_ONE,		MUST },
+	{ ROLE_PROXY,	"mcp-proxyd",	TOPOLOGY_ONE,		MUST },
+	{ ROLE_DIAL,	"dialerd",	TOPOLOGY_IF_PROVIDERS,	MUST },
+	{ ROLE_BACK,	"mcp-backd",	TOPOLOGY_PER_SERVER,	MUST },
+};
+
+/* Of a role with several instances each has its own channel. */
+const struct topology_pair topology_pairs[] = {
+	/* tool calls: agent -> proxy -> policy -> audit -> server -> back */
+	{ ROLE_PROXY,	ROLE_POLICY },
+	{ ROLE_POLICY,	ROLE_AUDIT },
+	{ ROLE_AUDIT,	ROLE_PROXY },
+	{ ROLE_BACK,	ROLE_PROXY },
+	{ ROLE_BACK,	ROLE_POLICY },
+	{ ROLE_BACK,	ROLE_AUDIT },
+	/* model requests: agent -> mitm -> audit -> key; bodies mitm <-> key */
+	{ ROLE_MITM,	ROLE_AUDIT },
+	{ ROLE_MITM,	ROLE_KEY },
+	{ ROLE_KEY,	ROLE_AUDIT },
+	{ ROLE_KEY,	ROLE_DIAL },
+};
+/* clang-format on */
+
+const size_t topology_nworkers = sizeof(topology_workers) /
+    sizeof(topology_workers[0]);
+const size_t topology_npairs = sizeof(topology_pairs) /
+    sizeof(topology_pairs[0]);
+
+const struct topology_worker *
+topology_find(enum role role)
+{
+	for (size_t i = 0; i < topology_nworkers; i++)
+		if (topology_workers[i].role == role)
+			return &topology_workers[i];
+	return NULL;
+}
+
+unsigned
+topology_instances(enum role role, unsigned servers, unsigned providers)
+{
+	const struct topology_worker *w = topology_find(role);
+
+	if (w == NULL)
+		return 0;
+	switch (w->count) {
+	case TOPOLOGY_ONE:
+		return 1;
+	case TOPOLOGY_PER_SERVER:
+		return servers;
+	case TOPOLOGY_PER_PROVIDER:
+		return providers;
+	case TOPOLOGY_IF_PROVIDERS:
+		return providers != 0 ? 1 : 0;
+	}
+	return 0;
+}

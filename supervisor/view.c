@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Making views.  Every row is opened once, checked as what it is, and bound
+ * as that; what is put in its place afterwards is not seen.
+ */
+#include "view.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *
+view_clean(const char *path)
+{
+	char *out, *o;
+	size_t n;
+
+	if (path[0] != '/' || (out = malloc(strlen(path) + 2)) == NULL) {
+		if (path[0] != '/')
+			errno = EINVAL;
+		return NULL;
+	}
+	o = out;
+	while (*path != '\0') {
+		path += strspn(path, "/");
+		n = strcspn(path, "/");
+		if (n == 0)
+			break;
+		if ((n == 1 && path[0] == '.') ||
+		    (n == 2 && path[0] == '.' && path[1] == '.')) {
+			free(out);
+			errno = EINVAL;
+			return NULL;
+		}
+		*o++ = '/';
+		memcpy(o, path, n);
+		o += n;
+		path += n;
+	}
+	if (o == out)
+		*o++ = '/';
+	*o = '\0';
+	return out;
+}
+
+static bool
+view_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return strncmp(path, dir, n) == 0 &&
+	    (path[n] == '/' || path[n] == '\0');
+}
+
+/* Places in the box that are its own. */
+static bool
+view_taken(const char *path)
+{
+	static const char *const trees[] = {"/proc", "/dev", "/sys",
+	    "/workspace", "/run/ironcurtain", "/etc/ironcurtain",
+	    "/opt/agent", "/opt/ironcurtain"};
+	static const char *const dirs[] = {"/", "/tmp", "/usr", "/etc", "/bin",
+	    "/sbin", "/lib", "/lib64", "/run", "/var", "/opt"};
+
+	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
+		if (view_below(path, trees[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (strcmp(path, dirs[i]) == 0)
+			return true;
+	return false;
+}
+
+static int
+view_put(struct view *v, const char *path, const char *host, int fd,
+    bool writable)
+{
+	struct view_row *r;
+
+	for (unsigned i = 0; i < v->nrows; i++)
+		if (strcmp(v->rows[i].path, path) == 0) {
+			v->rows[i].writable |= writable;
+			return 0;
+		}
+	if (v->nrows == VIEW_MAX_ROWS) {
+		errno = E2BIG;
+		return -1;
+	}
+	r = &v->rows[v->nrows];
+	r->path = strdup(path);
+	r->host = strdup(host);
+	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	r->writable = writable;
+	v->nrows++;
+	return r->path == NULL || r->host == NULL || r->fd == -1 ? -1 : 0;
+}
+
+/* One entry of allowRead or allowWrite. */
+static int
+view_allow(struct view *v, const struct view_how *how, const char *what,
+    const char *name, bool writable, struct fault *fault)
+{
+	char *clean = NULL, *host = NULL;
+	int fd, rv = -1;
+
+	if ((fd = open(name, O_PATH | O_CLOEXEC)) == -1)
+		return fault_errno(fault, "%s %s", what, name);
+	if ((clean = view_clean(name)) == NULL ||
+	    (host = paths_of_fd(fd)) == NULL) {
+		fault_errno(fault, "%s %s", what, name);
+		goto out;
+	}
+	if (view_taken(clean)) {
+		fault_set(fault, "%s %s: refused, the sandbox has its own "
+		    "there", what, name);
+		goto out;
+	}
+	if (guards_check(how->guards, fd, what, name, fault) == -1)
+		goto out;
+	/* By its name and by what that leads to: a server may say either. */
+	if (view_put(v, clean, host, fd, writable) == -1 ||
+	    (strcmp(clean, host) != 0 && !view_taken(host) &&
+	    view_put(v, host, host, fd, writable) == -1)) {
+		if (errno == E2BIG)
+			fault_set(fault, "%s %s: a view takes at most %u "
+			    "paths", what, name, VIEW_MAX_ROWS);
+		else
+			fault_errno(fault, "%s %s", what, name);
+		goto out;
+	}
+	rv = 0;
+out:
+	close(fd);
+	free(clean);
+	free(host);
+	return rv;
+}
+
+static int
+view_tree(struct view *v, const struct view_how *how, const char *what,
+    const char *path, struct fault *fault)
+{
+	int fd;
+
+	if ((fd = open(path, O_PATH | O_CLOEXEC)) == -1)
+		return fault_errno(fault, "%s %s", what, path);
+	v->trees[v->ntrees++] = fd;
+	if (guards_check(how->guards, fd, what, path, fault) == -1)
+		return -1;
+	if (paths_within(fd, how->workspace) != 0)
+		return fault_set(fault, "%s %s: refused, it lies in the "
+		    "workspace, where the agent can change it", what, path);
+	return 0;
+}
+
+static int
+view_unsandboxed(struct view *v, struct fault *fault)
+{
+	int fd, rv;
+
+	if ((fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return fault_errno(fault, "/");
+	if ((rv = view_put(v, "/", "/", fd, true)) == -1)
+		fault_errno(fault, "/");
+	close(fd);
+	return rv;
+}
+
+int
+view_open(struct view *v, const struct view_how *how,
+    const struct server_def *d, const struct program *p, struct fault *fault)
+{
+	char what[160];
+
+	memset(v, 0, sizeof(*v));
+	if (!d->sandboxed)
+		return view_unsandboxed(v, fault);
+	snprintf(what, sizeof(what), "server %s: program", d->name);
+	for (unsigned i = 0; i < p->ntrees; i++)
+		if (view_tree(v, how, what, p->trees[i], fault) == -1)
+			goto bad;
+	if (d->workspace && view_put(v, "/workspace", how->workspace_path,
+	    how->workspace, true) == -1) {
+		fault_errno(fault, "server %s: workspace", d->name);
+		goto bad;
+	}
+	snprintf(what, sizeof(what), "server %s: allowRead", d->name);
+	for (size_t i = 0; d->allow_read != NULL && d->allow_read[i] != NULL;
+	    i++)
+		if (view_allow(v, how, what, d->allow_read[i], false,
+		    fault) == -1)
+			goto bad;
+	snprintf(what, sizeof(what), "server %s: allowWrite", d->name);
+	for (size_t i = 0; d->allow_write != NULL && d->allow_write[i] != NULL;
+	    i++)
+		if (view_allow(v, how, what, d->allow_write[i], true,
+		    fault) == -1)
+			goto bad;
+	return 0;
+bad:
+	view_close(v);
+	return -1;
+}
+
+void
+view_close(struct view *v)
+{
+	for (unsigned i = 0; i < v->nrows; i++) {
+		free(v->rows[i].path);
+		free(v->rows[i].host);
+		if (v->rows[i].fd != -1)
+			close(v->rows[i].fd);
+	}
+	for (unsigned i = 0; i < v->ntrees; i++)
+		close(v->trees[i]);
+	memset(v, 0, sizeof(*v));
+}
+
+/* denyRead: something empty in its place; only where a row shows it. */
+static void
+view_hide(const struct view *v, const char *name, struct box *b)
+{
+	struct stat st;
+	bool shown = false;
+
+	for (unsigned i = 0; i < v->nrows; i++)
+		if (view_below(name, v->rows[i].path))
+			shown = true;
+	if (!shown || stat(name, &st) == -1)
+		return;
+	if (S_ISDIR(st.st_mode))
+		box_args(b, "--tmpfs", name, NULL);
+	else
+		box_data(b, name, SPAN(""));
+}
+
+void
+view_bind(const struct view *v, const struct server_def *d,
+    const struct program *p, struct box *b)
+{
+	const struct view_row *r;
+
+	for (unsigned i = 0; i < v->ntrees; i++)
+		box_bind(b, v->trees[i], p->trees[i], false);
+	for (unsigned i = 0; i < v->nrows; i++)
+		box_bind(b, v->rows[i].fd, v->rows[i].path,
+		    v->rows[i].writable);
+	for (size_t i = 0; d->deny_write != NULL && d->deny_write[i] != NULL;
+	    i++)
+		for (unsigned k = 0; k < v->nrows; k++) {
+			r = &v->rows[k];
+			if (r->writable && view_below(d->deny_write[i],
+			    r->path) && access(d->deny_write[i], F_OK) == 0) {
+				box_bind_path(b, d->deny_write[i],
+				    d->deny_write[i], false);
+				break;
+			}
+		}
+	for (size_t i = 0; d->deny_read != NULL && d->deny_read[i] != NULL;
+	    i++)
+		view_hide(v, d->deny_read[i], b);
+	box_args(b, "--remount-ro", "/", NULL);
+}
