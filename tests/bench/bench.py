@@ -137,13 +137,15 @@ class Bench:
     memory_result = None
 
     def policy(self):
-        program = self.rig.tool("bench_policy")
-        if not os.path.exists(program):
-            self.notes.append("SKIP policy: bench_policy is not built")
-            return
-        r = subprocess.run([program, os.path.join(
-            self.opts.prefix, "share", "ironcurtain", "policies")],
-            capture_output=True, text=True, timeout=180, check=False)
+        """Decisions alone, by policyd's engine in a program of ours."""
+        workspace = os.path.join(self.rig.work, "policy", "workspace")
+        secret = os.path.join(self.rig.work, "policy", "secret")
+        os.makedirs(workspace)
+        os.makedirs(secret)
+        self.rig.make_files(workspace)
+        r = subprocess.run([self.rig.tool("bench_policy"), os.path.join(
+            self.opts.prefix, "share", "ironcurtain", "policies"), workspace,
+            secret], capture_output=True, text=True, timeout=180, check=False)
         if r.returncode != 0:
             raise Failed(r.stderr.strip())
         self.policy_result = json.loads(r.stdout)

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Decisions a second, in one process, by policyd's own engine with the policy
+ * files of a directory: a call's encoded arguments are decoded, prepared
+ * (paths walked, URLs read) and judged.  Paths differ from call to call.
+ * One JSON line on stdout.
+ */
+#include <sys/stat.h>
+
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "eval.h"
+#include "json.h"
+
+#define POLICY_MAX_FILE (8U << 20)
+#define POLICY_VARIANTS 256U /* of each case's arguments */
+#define POLICY_CASE_NS 300000000U
+
+/* %u: a number that differs; @: the directory that is protected. */
+static const struct policy_case {
+	const char *name, *server, *tool, *args;
+	enum proto_status want;
+} policy_cases[] = {
+    {"unknown tool", "filesystem", "no_such_tool", "{}", PROTO_DENY},
+    {"fetch", "fetch", "http_fetch",
+	"{\"url\":\"https://docs.python.org/3/library/x%02x.html\"}",
+	PROTO_ALLOW},
+    {"protected path", "documents", "read_file", "{\"path\":\"@/secret-%02x\"}",
+	PROTO_DENY},
+    {"sandbox read", "filesystem", "read_file",
+	"{\"path\":\"/workspace/src/d%02x/file-80.txt\"}", PROTO_ALLOW},
+    {"sandbox write", "filesystem", "write_file",
+	"{\"content\":\"x\",\"path\":\"/workspace/src/d%02x/new.txt\"}",
+	PROTO_ALLOW},
+    {"write outside", "filesystem", "write_file",
+	"{\"content\":\"x\",\"path\":\"/usr/share/doc/new-%02x.txt\"}",
+	PROTO_ESCALATE},
+    {"edit, two roles", "filesystem", "edit_file",
+	"{\"edits\":[{\"newText\":\"b\",\"oldText\":\"a\"}],"
+	"\"path\":\"/workspace/src/d%02x/file-00.txt\"}",
+	PROTO_ALLOW},
+    {"read outside", "documents", "read_file",
+	"{\"path\":\"/usr/share/doc/readme-%02x\"}", PROTO_ESCALATE},
+    {"git status", "git", "git_status", "{\"path\":\"/workspace/src/d%02x\"}",
+	PROTO_ALLOW},
+    {"5 paths", "filesystem", "read_multiple_files",
+	"{\"paths\":[\"/workspace/src/d%02x/file-01.txt\","
+	"\"/workspace/src/d01/file-02.txt\","
+	"\"/workspace/src/d02/file-03.txt\","
+	"\"/workspace/src/d03/file-04.txt\","
+	"\"/workspace/src/d04/file-05.txt\"]}",
+	PROTO_ALLOW},
+};
+#define POLICY_NCASES (sizeof(policy_cases) / sizeof(policy_cases[0]))
+
+static struct engine policy_engine;
+static struct value_pool *policy_pool;
+
+static void
+policy_file(const char *dir, const char *name, enum proto_rules kind)
+{
+	struct load l;
+	char path[4096], *text;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if ((text = malloc(POLICY_MAX_FILE)) == NULL)
+		err(1, "%s", path);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1 ||
+	    (n = read(fd, text, POLICY_MAX_FILE)) == -1)
+		err(1, "%s", path);
+	close(fd);
+	load_init(&l, name);
+	if (engine_rules(&policy_engine, kind, span_of(text, (size_t)n), &l) ==
+	    -1)
+		errx(1, "%s", l.error);
+	load_free(&l);
+	free(text);
+}
+
+static void
+policy_server(unsigned index, const char *name, const char *workspace)
+{
+	int fd;
+
+	if (engine_server(&policy_engine, index, span_str(name), false,
+		SPAN("/workspace"), SPAN("")) == -1)
+		err(1, "server %s", name);
+	fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1 || engine_view(&policy_engine, index, SPAN("/workspace"),
+			    span_str(workspace), true, fd) == -1)
+		err(1, "%s", workspace);
+}
+
+/* The case's arguments as they would come in a CALL, in all variants. */
+static void
+policy_encode(const struct policy_case *c, const char *secret,
+    struct buf out[POLICY_VARIANTS])
+{
+	const struct value *tree;
+	const char *at;
+	char form[1024], text[1200];
+
+	at = strchr(c->args, '@');
+	if (at != NULL)
+		snprintf(form, sizeof(form), "%.*s%s%s", (int)(at - c->args),
+		    c->args, secret, at + 1);
+	else
+		snprintf(form, sizeof(form), "%s", c->args);
+	for (unsigned i = 0; i < POLICY_VARIANTS; i++) {
+		at = strstr(form, "%02x");
+		if (at != NULL)
+			snprintf(text, sizeof(text), "%.*s%02x%s",
+			    (int)(at - form), form, i, at + 4);
+		else
+			snprintf(text, sizeof(text), "%s", form);
+		value_pool_reset(policy_pool);
+		tree = json_read(policy_pool, span_str(text), NULL);
+		buf_init(&out[i], 65536);
+		if (tree == NULL || value_encode(tree, &out[i]) == -1)
+			errx(1, "%s: %s", c->name, text);
+	}
+}
+
+static void
+policy_decide(const struct policy_case *c, struct span wire, struct decision *d)
+{
+	struct engine *e = &policy_engine;
+	struct call_args args = {0};
+	struct value *tree;
+	struct request r = {
+	    .server_name = span_str(c->server),
+	    .tool_name = span_str(c->tool),
+	    .server = engine_server_find(e, span_str(c->server)),
+	    .args = &args,
+	    .pool = policy_pool,
+	};
+
+	value_pool_reset(policy_pool);
+	tree = (struct value *)(uintptr_t)value_decode(policy_pool, wire);
+	if (tree == NULL)
+		err(1, "%s", c->name);
+	r.annot = annots_find(e->annots, r.server_name, r.tool_name);
+	args.tree = tree;
+	if (r.annot != NULL &&
+	    args_prepare(e, r.server, r.annot, tree, policy_pool, &args) == -1)
+		errx(1, "%s: %.*s", c->name, (int)args.reason.len,
+		    (const char *)args.reason.p);
+	eval_request(e, &r, d);
+}
+
+/* Nanoseconds a decision. */
+static double
+policy_measure(const struct policy_case *c, const char *secret)
+{
+	struct buf wire[POLICY_VARIANTS];
+	struct decision d;
+	uint64_t begin, now, n = 0;
+
+	policy_encode(c, secret, wire);
+	policy_decide(c, buf_span(&wire[0]), &d);
+	if (d.status != c->want)
+		errx(1, "%s: decided %d, not %d: %.*s", c->name, d.status,
+		    c->want, (int)d.reason.len, (const char *)d.reason.p);
+	begin = bench_now();
+	do {
+		for (unsigned i = 0; i < POLICY_VARIANTS; i++)
+			policy_decide(c, buf_span(&wire[i]), &d);
+		n += POLICY_VARIANTS;
+		now = bench_now();
+	} while (now - begin < POLICY_CASE_NS);
+	for (unsigned i = 0; i < POLICY_VARIANTS; i++)
+		buf_free(&wire[i]);
+	return (double)(now - begin) / (double)n;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char *const servers[] = {
+	    "filesystem", "documents", "git", "fetch"};
+	double ns, sum = 0;
+	struct load l;
+
+	if (argc != 4)
+		errx(64, "usage: bench_policy POLICIES WORKSPACE PROTECTED");
+	if ((policy_pool = value_pool_new(48U << 20)) == NULL ||
+	    engine_init(&policy_engine) == -1)
+		err(1, "engine");
+	if (engine_settings(&policy_engine, 300000, true, true,
+		SPAN("/nonexistent")) == -1 ||
+	    engine_protect(&policy_engine, span_str(argv[3])) == -1)
+		err(1, "settings");
+	for (unsigned i = 0; i < 4; i++)
+		policy_server(i, servers[i], argv[2]);
+	policy_file(argv[1], "tool-annotations.json", PROTO_RULES_ANNOTATIONS);
+	policy_file(argv[1], "dynamic-lists.json", PROTO_RULES_LISTS);
+	policy_file(argv[1], "compiled-policy.json", PROTO_RULES_POLICY);
+	load_init(&l, "policy");
+	if (engine_refresh(&policy_engine, &l) == -1)
+		errx(1, "%s", l.error);
+	load_free(&l);
+	printf("{\"cases\":[");
+	for (size_t i = 0; i < POLICY_NCASES; i++) {
+		ns = policy_measure(&policy_cases[i], argv[3]);
+		sum += ns;
+		printf("{\"name\":\"%s\",\"us\":%.2f,\"rate\":%.0f},",
+		    policy_cases[i].name, ns / 1000, 1e9 / ns);
+	}
+	sum /= (double)POLICY_NCASES;
+	printf("{\"name\":\"mix of them\",\"us\":%.2f,\"rate\":%.0f}]}\n",
+	    sum / 1000, 1e9 / sum);
+	engine_free(&policy_engine);
+	value_pool_free(policy_pool);
+	return 0;
+}
