@@ -90,6 +90,7 @@ struct agent {
 	unsigned provider;
 	SSL *ssl;
 	bool want_write;	/* TLS itself waits for room */
+	bool drained;		/* TLS had nothing more at the latest look */
 	bool shut;		/* close_notify is out */
 	bool cut;		/* the answer is incomplete: no close_notify */
 	bool dead;		/* freed when its callback returns */

@@ -79,6 +79,8 @@ agent_shut(struct agent *a)
 	a->shut = true;
 	if (a->ssl != NULL && !a->cut && SSL_is_init_finished(a->ssl))
 		(void)SSL_shutdown(a->ssl);
+	/* A close now could take what we said with it, if bytes wait here. */
+	(void)shutdown(a->fd, SHUT_WR);
 	agent_enter(a, AGENT_LINGER, MITMD_LINGER_MS);
 }
 
@@ -190,6 +192,18 @@ agent_reads(const struct agent *a)
 	return false;
 }
 
+/*
+ * Bytes that TLS has taken from the socket make it readable no more: then the
+ * loop comes back because the socket can be written.
+ */
+static bool
+agent_pending(const struct agent *a)
+{
+	return a->ssl != NULL && !a->drained && a->state != AGENT_TLS &&
+	    a->state != AGENT_LINGER && agent_reads(a) &&
+	    SSL_has_pending(a->ssl) == 1;
+}
+
 void
 agent_watch(struct agent *a)
 {
@@ -198,7 +212,7 @@ agent_watch(struct agent *a)
 	uint32_t want;
 
 	want = agent_reads(a) ? (uint32_t)EPOLLIN : 0;
-	if (a->out.len != 0 || a->want_write)
+	if (a->out.len != 0 || a->want_write || agent_pending(a))
 		want |= EPOLLOUT;
 	if (loop_mod(l, &a->io, want) == -1)
 		fatal("epoll_ctl");
@@ -263,7 +277,6 @@ agent_fill(struct agent *a, size_t *len)
 static void
 agent_pull(struct agent *a)
 {
-	enum agent_state state;
 	size_t len;
 	ssize_t n;
 
@@ -275,13 +288,9 @@ agent_pull(struct agent *a)
 		}
 		if (n == -1 && !a->dead)
 			agent_close(a);
-		state = a->state;
-		/* Look again only where more is sure to be wanted. */
-		if (a->dead || n == 0 || state == AGENT_LINGER ||
-		    ((state == AGENT_EXCHANGE || state == AGENT_OPENING) &&
-		    a->req.left == 0))
-			break;
-		if (state == AGENT_REQUEST && !SSL_has_pending(a->ssl))
+		/* Look again only where more is sure to be there, or wanted. */
+		if (a->dead || n == 0 || a->state == AGENT_LINGER ||
+		    (a->req.left == 0 && !agent_pending(a)))
 			break;
 	}
 }
@@ -306,7 +315,7 @@ agent_resume(struct agent *a)
 		buf_reset(&a->in, 0);
 	else if (a->state == AGENT_REQUEST)
 		agent_enter(a, AGENT_REQUEST, MITMD_HEAD_MS);
-	if (a->state == AGENT_REQUEST && SSL_has_pending(a->ssl))
+	if (agent_pending(a))
 		agent_pull(a);
 }
 
@@ -325,7 +334,7 @@ agent_handshake(struct agent *a)
 		return;
 	}
 	agent_enter(a, AGENT_REQUEST, MITMD_IDLE_MS);
-	if (SSL_has_pending(a->ssl))
+	if (agent_pending(a))
 		agent_pull(a);
 }
 
@@ -360,7 +369,7 @@ agent_ready(struct loop_io *io, uint32_t events)
 	if (a->dead)
 		goto out;
 	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0 &&
-	    a->state != AGENT_TLS)
+	    a->state != AGENT_TLS && !agent_pending(a))
 		goto out;
 	switch (a->state) {
 	case AGENT_CONNECT:

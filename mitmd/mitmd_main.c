@@ -13,6 +13,7 @@
 static const enum pledge_promise mitmd_promises[] = {
     PLEDGE_STDIO,
     PLEDGE_ACCEPT,
+    PLEDGE_SHUTDOWN,	/* a refused agent sees the end, and can still read */
 };
 
 static const struct confine mitmd_confine = {
@@ -20,7 +21,7 @@ static const struct confine mitmd_confine = {
 	{
 	    /* Two for each connection, channels, one to be turned away. */
 	    .nofile = 2 * MITMD_MAX_AGENTS + PROTO_MAX_PROVIDERS + 32,
-	    .fsize = 0,
+	    .fsize = 1U << 20,
 	    /* Chunked bodies and full queues, all at once. */
 	    .data = 512U << 20,
 	    .memlock = 0,

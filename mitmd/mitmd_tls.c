@@ -136,7 +136,8 @@ mitmd_tls_read(struct agent *a, uint8_t *dst, size_t cap)
 	size_t n;
 
 	ERR_clear_error();
-	if (SSL_read_ex(a->ssl, dst, cap, &n) == 1)
+	a->drained = SSL_read_ex(a->ssl, dst, cap, &n) != 1;
+	if (!a->drained)
 		return (ssize_t)n;
 	switch (SSL_get_error(a->ssl, 0)) {
 	case SSL_ERROR_WANT_READ:

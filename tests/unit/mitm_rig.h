@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The real mitmd, confined, with this test in place of icsupervisor, auditd,
+ * keyd and the agent: all ends in one loop, each step waited for, no sleeps.
+ */
+#ifndef MITM_RIG_H
+#define MITM_RIG_H
+
+#include <openssl/ssl.h>
+
+#include "buf.h"
+#include "chan.h"
+#include "stream.h"
+
+#define RIG_HOST "api.example.com"
+#define RIG_KEY "sk-rig-0123456789abcdefghijklmnopqrstuv"
+
+/* What auditd was sent last. */
+struct rig_request {
+	unsigned count;
+	uint32_t stream, exchange;
+	unsigned provider, route;
+	uint64_t length;
+	char path[256], query[256];
+	uint8_t headers[8192];
+	size_t nheaders;
+};
+
+struct rig {
+	struct loop loop;
+	struct chan *sup, *audit, *key;
+	int pid;
+	bool hello, ended;
+	uint32_t flags;
+	char why[256];		/* of a channel that broke */
+	uint8_t ca[4096];
+	size_t nca;
+	char path[128];		/* of the agent's socket */
+	struct rig_request req;
+	unsigned alarms, opens;
+	bool mute;		/* keyd answers no STREAM_OPEN */
+	uint8_t digest[32];
+	int stream;		/* keyd's end; -1: none */
+	uint32_t stream_id;
+	SSL_CTX *client;
+};
+
+extern struct rig rig;
+
+/* Starts the program with the provider file of the rig and begins. */
+void rig_start(const char *program);
+void rig_stop(void);
+/* Turns until *flag or 5 s; says whether. */
+bool rig_until(const bool *flag);
+/* One turn of at most ms. */
+void rig_turn(int ms);
+
+/* The agent: a plain connection; a tunnel with TLS (NULL when refused). */
+int rig_dial(void);
+int rig_send(int fd, const char *text);
+/* Reads until the text appears, the peer closes or 5 s; NUL-terminated. */
+const char *rig_read_until(int fd, const char *text);
+SSL *rig_tls(const char *sni, const char *alpn);
+void rig_close(SSL *);
+void rig_write(SSL *, const char *text, size_t len);
+/* Reads until the text appears, the peer closes (then *closed) or 5 s. */
+const char *rig_read(SSL *, const char *text);
+extern bool rig_closed;
+
+/* Until auditd has `count` requests and keyd its stream. */
+bool rig_requested(unsigned count);
+/* keyd: the body frames that came, up to len bytes of data. */
+size_t rig_body(uint8_t *dst, size_t len);
+void rig_frame(enum stream_type, const void *, size_t);
+/* HEAD with one header "content-type". */
+void rig_head(unsigned status, unsigned framing, uint64_t length);
+
+#endif
