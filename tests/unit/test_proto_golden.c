@@ -18,8 +18,8 @@
 #include "supervisor/topology.h"
 #include "tap.h"
 
-static const char *const kinds[] = {"u8", "u16", "u32", "u64", "str", "blob",
-    "big"};
+static const char *const kinds[] = {
+    "u8", "u16", "u32", "u64", "str", "blob", "big"};
 
 static void
 put_roles(FILE *to, uint32_t roles)
@@ -109,8 +109,8 @@ same_lines(FILE *golden, char *text)
 	}
 	if (rest == NULL || *rest == '\0')
 		return true;
-	printf("# line %u\n#  golden: (nothing)\n#  now:    %.*s\n",
-	    number + 1, (int)strcspn(rest, "\n"), rest);
+	printf("# line %u\n#  golden: (nothing)\n#  now:    %.*s\n", number + 1,
+	    (int)strcspn(rest, "\n"), rest);
 	return false;
 }
 
@@ -167,8 +167,7 @@ test_messages_have_channels(void)
 				if (!goes(m, a, b))
 					continue;
 				/* Every worker is born with one to us. */
-				if (a != b &&
-				    (a == ROLE_SUP || b == ROLE_SUP))
+				if (a != b && (a == ROLE_SUP || b == ROLE_SUP))
 					continue;
 				if (a != b && has_channel(a, b))
 					continue;
@@ -190,7 +189,7 @@ test_channels_have_messages(void)
 
 		for (size_t k = 0; k < proto_nmsgs; k++)
 			n += goes(&proto_msgs[k], p->a, p->b) ||
-			    goes(&proto_msgs[k], p->b, p->a);
+			     goes(&proto_msgs[k], p->b, p->a);
 		ok(n != 0, "%s and %s have something to say to each other",
 		    role_name(p->a), role_name(p->b));
 	}
@@ -207,7 +206,7 @@ test_channels_once(void)
 			const struct topology_pair *q = &topology_pairs[k];
 
 			twice += (p->a == q->a && p->b == q->b) ||
-			    (p->a == q->b && p->b == q->a);
+				 (p->a == q->b && p->b == q->a);
 		}
 	is_int(twice, 0, "no channel is listed twice");
 }
