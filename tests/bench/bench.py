@@ -219,7 +219,7 @@ def main():
     with workdir() as work, Rig(opts, work) as rig:
         bench = Bench(rig, opts)
         bench.run(opts.groups or GROUPS)
-        bench.swapped()
+        bench.attempt("model", "provider", bench.swapped)
         report = Report(bench, opts)
         print(report.json() if opts.json else report.text())
     sys.exit(1 if bench.failures else 0)

@@ -13,6 +13,7 @@
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +338,7 @@ main(int argc, char **argv)
 	    optind != argc)
 		errx(64, "usage: bench_tls_load --unix PATH | --port N "
 			 "--host NAME --ca FILE --key KEY [--mode MODE] ...");
+	signal(SIGPIPE, SIG_IGN);
 	load_compose();
 	load.target.ctx = load_ctx();
 	bench_samples_init(&load.samples);

@@ -19,6 +19,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ main(int argc, char **argv)
 {
 	if (argc != 4)
 		errx(64, "usage: bench_upstream CERT.pem KEY.pem REAL-KEY");
+	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	TAILQ_INIT(&up.streams);
 	up.ctx = up_ctx(argv[1], argv[2]);
