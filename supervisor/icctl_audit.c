@@ -62,7 +62,7 @@ has_event(struct span line, const char *event)
 static void
 verify(struct span all, struct verdict *v)
 {
-	struct auditlog log = {.hash = auditsum};
+	struct auditlog log = {.seq = 1, .hash = auditsum};
 	size_t pending = 0, number = 0;
 	const uint8_t *nl;
 	struct span line;

@@ -12,7 +12,7 @@ def canonical(value):
 
 def check_chain(path):
     """What is wrong with the log's chain, or None; by the man page alone."""
-    prev, seq = "0" * 64, 0
+    prev, seq = "0" * 64, 1
     with open(path, "rb") as f:
         for number, line in enumerate(f.read().splitlines(), 1):
             body, digest = line[:-75] + b"}", line[-66:-2].decode()
@@ -25,7 +25,7 @@ def check_chain(path):
                     b"." not in body:
                 return f"line {number}: not canonical"
             prev, seq = digest, seq + 1
-    return None if seq else "empty"
+    return None if seq > 1 else "empty"
 
 
 def check_calls(audit, servers):
