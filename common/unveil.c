@@ -18,8 +18,16 @@
 #define LL_RULE_PATH 1
 
 #define LL_FS_EXECUTE (1ULL << 0)
+#define LL_FS_WRITE_FILE (1ULL << 1)
 #define LL_FS_READ_FILE (1ULL << 2)
 #define LL_FS_READ_DIR (1ULL << 3)
+#define LL_FS_REMOVE_DIR (1ULL << 4)
+#define LL_FS_REMOVE_FILE (1ULL << 5)
+#define LL_FS_MAKE_DIR (1ULL << 7)
+#define LL_FS_MAKE_REG (1ULL << 8)
+#define LL_FS_MAKE_SYM (1ULL << 12)	/* also: to move one */
+#define LL_FS_REFER (1ULL << 13)
+#define LL_FS_TRUNCATE (1ULL << 14)
 
 /* clang-format off */
 #define LL_FS_ABI1 ((1ULL << 13) - 1)	/* EXECUTE to MAKE_SYM */
@@ -31,6 +39,11 @@
 #define LL_SCOPE_ABSTRACT (1ULL << 0)	/* ABI 6 */
 #define LL_SCOPE_SIGNAL (1ULL << 1)	/* ABI 6 */
 /* clang-format on */
+
+#define LL_FS_WRITE (LL_FS_WRITE_FILE | LL_FS_TRUNCATE)
+#define LL_FS_WRITE_DIR							\
+	(LL_FS_REMOVE_DIR | LL_FS_REMOVE_FILE | LL_FS_MAKE_DIR |	\
+	    LL_FS_MAKE_REG | LL_FS_MAKE_SYM | LL_FS_REFER)
 
 /* The kernel's struct landlock_ruleset_attr, as of ABI 6. */
 struct ll_ruleset {
@@ -83,8 +96,9 @@ unveil_abi(void)
 	return abi < 0 ? 0 : (int)abi;
 }
 
+/* handled: what the ruleset handles, beyond which nothing can be granted. */
 static int
-grant(int ruleset, const struct unveil_path *path)
+grant(int ruleset, uint64_t handled, const struct unveil_path *path)
 {
 	struct ll_path rule = {.fd = path->fd};
 	struct stat st;
@@ -97,6 +111,11 @@ grant(int ruleset, const struct unveil_path *path)
 		rule.access |= LL_FS_READ_DIR;
 	if (path->access & UNVEIL_EXEC)
 		rule.access |= LL_FS_EXECUTE;
+	if (path->access & UNVEIL_WRITE)
+		rule.access |= LL_FS_WRITE;
+	if (path->access & UNVEIL_WRITE && S_ISDIR(st.st_mode))
+		rule.access |= LL_FS_WRITE_DIR;
+	rule.access &= handled;
 	return (int)syscall(
 	    SYS_landlock_add_rule, ruleset, LL_RULE_PATH, &rule, 0);
 }
@@ -124,7 +143,7 @@ unveil_apply(const struct unveil_path *paths, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (paths[i].access & UNVEIL_CONNECT)
 			continue;
-		if (grant(fd, &paths[i]) == -1)
+		if (grant(fd, m.fs, &paths[i]) == -1)
 			goto out;
 	}
 	if (syscall(SYS_landlock_restrict_self, fd, 0) == -1)

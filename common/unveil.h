@@ -13,13 +13,15 @@
 
 struct unveil_path {
 	int fd;			/* O_PATH directory or file; -1: CONNECT */
-	uint64_t access;	/* UNVEIL_READ | UNVEIL_EXEC */
+	uint64_t access;	/* UNVEIL_READ | UNVEIL_EXEC | UNVEIL_WRITE */
 };
 
 #define UNVEIL_READ	1U
 #define UNVEIL_EXEC	2U
 /* No path (fd -1): outbound TCP stays possible; binding does not. */
 #define UNVEIL_CONNECT	4U
+/* Of a directory: making, renaming and removing in it as well. */
+#define UNVEIL_WRITE	8U
 
 /* The highest ABI that the masks below it are written for. */
 #define UNVEIL_ABI_MAX	7

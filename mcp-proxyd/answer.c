@@ -11,11 +11,6 @@
 
 #include "log.h"
 
-static const char *const versions[] = {
-    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
-
-#define NVERSIONS (sizeof(versions) / sizeof(versions[0]))
-
 /* The text itself, or if it is no UTF-8 an escaped form of it in dst. */
 static struct span
 safe_text(struct span s, char *dst, size_t cap)
@@ -114,18 +109,11 @@ answer_ping(struct agent *a, const struct jsonrpc_id *id)
 void
 answer_hello(struct agent *a, const struct jsonrpc_id *id, struct span version)
 {
-	/* What we do not know, the agent may know better in our latest. */
-	const char *chosen = versions[NVERSIONS - 1];
-
-	for (size_t i = 0; i < NVERSIONS; i++) {
-		if (span_is(version, versions[i]))
-			chosen = versions[i];
-	}
 	(void)jsonrpc_add_head(&a->out, id);
 	(void)buf_adds(&a->out,
 	    "{\"capabilities\":{\"tools\":{\"listChanged\":true}},"
 	    "\"protocolVersion\":\"");
-	(void)buf_adds(&a->out, chosen);
+	(void)buf_adds(&a->out, jsonrpc_version(version));
 	(void)buf_adds(&a->out,
 	    "\",\"serverInfo\":{\"name\":\"ironcurtain\",\"version\":"
 	    "\"" IC_VERSION "\"}}");

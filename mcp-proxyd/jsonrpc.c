@@ -392,3 +392,18 @@ jsonrpc_add_text(
 	(void)buf_addspan(b, SPAN("}"));
 	return jsonrpc_add_tail(b);
 }
+
+const char *
+jsonrpc_version(struct span asked)
+{
+	static const char *const versions[] = {
+	    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
+	const size_t n = sizeof(versions) / sizeof(versions[0]);
+
+	for (size_t i = 0; i < n; i++) {
+		if (span_is(asked, versions[i]))
+			return versions[i];
+	}
+	/* What we do not know, the other side may know better in our latest. */
+	return versions[n - 1];
+}

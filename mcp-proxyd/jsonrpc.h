@@ -81,6 +81,8 @@ int jsonrpc_add_error(
 /* A tool's result that is one text. */
 int jsonrpc_add_text(
     struct buf *, const struct jsonrpc_id *, struct span text, bool error);
+/* The protocol version to agree on with who asks for this one. */
+const char *jsonrpc_version(struct span asked);
 /* What stands before and after the bytes of a result. */
 int jsonrpc_add_head(struct buf *, const struct jsonrpc_id *);
 int jsonrpc_add_tail(struct buf *);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Files beneath the roots: opening, reading, and replacing them whole.  Only
+ * regular files are read or written; a write is seen as a whole or not at
+ * all, and never goes through a link or into another file's hard link.
+ */
+#include "icfs.h"
+
+#include <sys/random.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "text.h"
+
+#define READ_PIECE ((size_t)64 << 10)
+
+/* What the object is instead of a regular file. */
+static int
+not_regular(struct icfs *f, const char *op, struct span path, mode_t mode)
+{
+	if (S_ISDIR(mode)) {
+		errno = EISDIR;
+		return icfs_fail(f, op, path);
+	}
+	return icfs_why(f, "EINVAL: not a regular file, %s '%.*s'", op,
+	    (int)path.len, (const char *)path.p);
+}
+
+int
+icfs_open_file(struct icfs *f, struct span path, struct stat *st)
+{
+	struct icfs_path p;
+	int fd;
+
+	if (icfs_resolve(f, "open", path, ICFS_FOLLOW, &p) == -1)
+		return -1;
+	if (!p.exists) {
+		errno = ENOENT;
+		return icfs_fail(f, "open", path);
+	}
+	/* Not even opened: a pipe would wait, a device act. */
+	if (!S_ISREG(p.st.st_mode))
+		return not_regular(f, "read", path, p.st.st_mode);
+	fd = icfs_open(p.root->fd, p.rel, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd == -1)
+		return icfs_fail(f, "open", path);
+	if (fstat(fd, st) == -1 || !S_ISREG(st->st_mode)) {
+		close(fd);
+		return icfs_why(f, "EAGAIN: it changed meanwhile, open '%.*s'",
+		    (int)path.len, (const char *)path.p);
+	}
+	return fd;
+}
+
+static int
+read_some(int fd, struct buf *b, size_t n)
+{
+	uint8_t *room;
+	ssize_t got;
+
+	if ((room = buf_room(b, n)) == NULL)
+		return -1;
+	do {
+		got = read(fd, room, n);
+	} while (got == -1 && errno == EINTR);
+	if (got > 0)
+		buf_grow(b, (size_t)got);
+	return (int)got;
+}
+
+int
+icfs_read_file(struct icfs *f, struct span path, size_t max, struct buf *b)
+{
+	size_t had = b->len;
+	struct stat st;
+	int fd, n = 0, r = -1;
+
+	if ((fd = icfs_open_file(f, path, &st)) == -1)
+		return -1;
+	while (b->len - had <= max && (n = read_some(fd, b, READ_PIECE)) > 0)
+		;
+	if (n == -1)
+		(void)icfs_fail(f, "read", path);
+	else if (b->len - had > max)
+		(void)icfs_why(f,
+		    "File too large: %.*s has %lld bytes, at most %zu are "
+		    "read at once%s",
+		    (int)path.len, (const char *)path.p, (long long)st.st_size,
+		    max, max == ICFS_MAX_FILE ? "; use head or tail" : "");
+	else
+		r = 0;
+	close(fd);
+	return r;
+}
+
+static int
+write_all(int fd, struct span bytes)
+{
+	ssize_t n;
+
+	while (bytes.len != 0) {
+		if ((n = write(fd, bytes.p, bytes.len)) == -1) {
+			if (errno == EINTR)
+				continue;
+			return -1;
+		}
+		bytes = span_of(bytes.p + n, bytes.len - (size_t)n);
+	}
+	return 0;
+}
+
+/* A fresh file in dir with these bytes; its name is left in tmp. */
+static int
+write_temp(int dir, char tmp[64], struct span bytes, const struct stat *old)
+{
+	uint64_t r;
+	int fd, error;
+
+	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
+		return -1;
+	(void)snprintf(tmp, 64, ".icfs-%016llx.tmp", (unsigned long long)r);
+	fd = icfs_open(
+	    dir, tmp, O_WRONLY | O_CREAT | O_EXCL, old != NULL ? 0600 : 0666);
+	if (fd == -1)
+		return -1;
+	if (write_all(fd, bytes) == -1 ||
+	    (old != NULL && fchmod(fd, old->st_mode & 0777) == -1)) {
+		error = errno;
+		close(fd);
+		(void)unlinkat(dir, tmp, 0);
+		errno = error;
+		return -1;
+	}
+	return close(fd);
+}
+
+/*
+ * Where nothing can be put beside the file, or it cannot be replaced (it is
+ * a mount of its own, as an approved file in a view is).
+ */
+static int
+write_in_place(const struct icfs_path *p, struct span bytes)
+{
+	struct stat st;
+	int fd, r = -1, error;
+
+	fd =
+	    icfs_open(p->root->fd, p->rel, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd == -1)
+		return -1;
+	if (fstat(fd, &st) == 0) {
+		errno = EINVAL;
+		if (st.st_dev == p->st.st_dev && st.st_ino == p->st.st_ino &&
+		    ftruncate(fd, 0) == 0 && write_all(fd, bytes) == 0)
+			r = 0;
+	}
+	error = errno;
+	close(fd);
+	errno = error;
+	return r;
+}
+
+int
+icfs_write_file(struct icfs *f, struct span path, struct span bytes)
+{
+	struct icfs_path p;
+	const char *name;
+	char tmp[64] = "";
+	int dir, r;
+
+	if (icfs_resolve(f, "open", path, ICFS_FOLLOW, &p) == -1)
+		return -1;
+	if (p.exists && !S_ISREG(p.st.st_mode))
+		return not_regular(f, "open", path, p.st.st_mode);
+	if ((dir = icfs_open_parent(f, "open", path, &p, &name)) == -1)
+		return -1;
+	r = write_temp(dir, tmp, bytes, p.exists ? &p.st : NULL);
+	if (r == 0 && (r = renameat(dir, tmp, dir, name)) == -1) {
+		int error = errno;
+
+		(void)unlinkat(dir, tmp, 0);
+		errno = error;
+	}
+	if (r == -1 && p.exists &&
+	    (errno == EBUSY || errno == EROFS || errno == EACCES ||
+		errno == EPERM))
+		r = write_in_place(&p, bytes);
+	if (r == -1)
+		(void)icfs_fail(f, "write", path);
+	close(dir);
+	return r;
+}
+
+/* Bytes at p that begin a character but do not make one: taken as one. */
+static size_t
+bad_len(const uint8_t *p, const uint8_t *end)
+{
+	uint8_t whole[4] = {p[0], 0x80, 0x80, 0x80};
+	size_t n = 1, most;
+
+	/* With which continuation would it be one, and how far is it there? */
+	if (p[0] == 0xe0)
+		whole[1] = 0xa0;
+	else if (p[0] == 0xf0)
+		whole[1] = 0x90;
+	if ((most = text_utf8_len(whole, whole + 4)) == 0)
+		return 1;
+	while (n < most && p + n < end) {
+		whole[n] = p[n];
+		if (text_utf8_len(whole, whole + 4) == 0)
+			break;
+		n++;
+	}
+	return n;
+}
+
+void
+icfs_add_text(struct buf *b, struct span s)
+{
+	const uint8_t *p = s.p, *end = s.p + s.len, *from = s.p;
+	size_t n;
+
+	while (p < end) {
+		if ((n = text_utf8_len(p, end)) != 0) {
+			p += n;
+			continue;
+		}
+		(void)buf_add(b, from, (size_t)(p - from));
+		(void)buf_addspan(b, SPAN("\xef\xbf\xbd"));
+		p += bad_len(p, end);
+		from = p;
+	}
+	if (s.len != 0)
+		(void)buf_add(b, from, (size_t)(p - from));
+}

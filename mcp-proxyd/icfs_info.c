@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The tools that tell about a file, and about what may be asked for at all.
+ */
+#include "icfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* In the words of the reference server; the time zone is always UTC. */
+static void
+add_time(struct buf *b, const char *name, int64_t seconds)
+{
+	char text[64] = "";
+	time_t t = (time_t)seconds;
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm) != NULL)
+		(void)strftime(text, sizeof(text),
+		    "%a %b %d %Y %H:%M:%S GMT+0000 (Coordinated Universal "
+		    "Time)",
+		    &tm);
+	(void)buf_printf(b, "%s: %s\n", name, text);
+}
+
+int
+icfs_info(struct icfs *f, const struct value *args)
+{
+	struct icfs_path p;
+	struct statx sx;
+	struct span path;
+	int fd, r;
+
+	if (icfs_arg_string(f, args, "path", &path) == -1 ||
+	    icfs_resolve(f, "stat", path, ICFS_FOLLOW, &p) == -1)
+		return -1;
+	if (!p.exists) {
+		errno = ENOENT;
+		return icfs_fail(f, "stat", path);
+	}
+	if ((fd = icfs_open(p.root->fd, p.rel, O_PATH, 0)) == -1)
+		return icfs_fail(f, "stat", path);
+	r = statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &sx);
+	close(fd);
+	if (r == -1)
+		return icfs_fail(f, "stat", path);
+	/* Some file systems know no time of birth. */
+	if ((sx.stx_mask & STATX_BTIME) == 0)
+		sx.stx_btime = sx.stx_ctime;
+	(void)buf_printf(
+	    &f->text, "size: %llu\n", (unsigned long long)sx.stx_size);
+	add_time(&f->text, "created", sx.stx_btime.tv_sec);
+	add_time(&f->text, "modified", sx.stx_mtime.tv_sec);
+	add_time(&f->text, "accessed", sx.stx_atime.tv_sec);
+	return buf_printf(&f->text,
+	    "isDirectory: %s\nisFile: %s\npermissions: %03o",
+	    S_ISDIR(sx.stx_mode) ? "true" : "false",
+	    S_ISREG(sx.stx_mode) ? "true" : "false", sx.stx_mode & 0777U);
+}
+
+int
+icfs_allowed(struct icfs *f, const struct value *args)
+{
+	(void)args;
+	(void)buf_adds(&f->text, "Allowed directories:");
+	for (size_t i = 0; i < f->nroots; i++) {
+		(void)buf_addc(&f->text, '\n');
+		icfs_add_text(&f->text, span_str(f->roots[i].name));
+	}
+	return 0;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * icfs: the built-in MCP file server, spoken to over stdin and stdout, as any
+ * other server in a view of its own.  It reads and writes files beneath the
+ * directories named on its command line and nowhere else, links or not.
+ *
+ * Holds: one descriptor for each directory.  Is sent: tools/call lines that
+ * policyd composed.  It trusts neither them nor what lies in the directories:
+ * before the first line is read it gives up every other file (Landlock), new
+ * privileges, and all system calls that its tools do not need.
+ */
+#include "icfs.h"
+
+#include <sys/prctl.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <seccomp.h>
+
+#include "lines.h"
+#include "log.h"
+#include "pledge.h"
+#include "unveil.h"
+
+/* clang-format off */
+static const enum pledge_promise icfs_promises[] = {
+	PLEDGE_STDIO,
+};
+
+#define CALL(name, why) {.nr = SCMP_SYS(name), .reason = (why)}
+
+static const struct pledge_rule icfs_rules[] = {
+	CALL(openat2, "the one way to open: beneath a root, through no link"),
+	CALL(readlinkat, "links are read, then followed as text"),
+	CALL(newfstatat, "type, size, identity"),
+	CALL(statx, "time of birth"),
+	CALL(getdents64, "listing"),
+	{.nr = SCMP_SYS(fcntl), .nargs = 1,
+	    .arg = {{1, 0xffffffffU, F_SETFD}}, .reason = "fdopendir"},
+	CALL(lseek, "closedir of some libcs"),
+	CALL(pread64, "head and tail of a file"),
+	CALL(mkdirat, "create_directory"),
+	CALL(renameat, "a write becomes the file"),
+	CALL(renameat2, "move_file: never over another"),
+	CALL(unlinkat, "a write that failed"),
+	CALL(fchmod, "a rewritten file keeps its mode"),
+	CALL(ftruncate, "a file that is a mount of its own"),
+};
+/* clang-format on */
+
+static const struct pledge icfs_pledge = {
+    .promises = icfs_promises,
+    .npromises = sizeof(icfs_promises) / sizeof(icfs_promises[0]),
+    .rules = icfs_rules,
+    .nrules = sizeof(icfs_rules) / sizeof(icfs_rules[0]),
+};
+
+/* Moving between directories is a right of its own since this ABI. */
+#define ABI_REFER 2
+
+static struct icfs env;
+
+static void __attribute__((noreturn)) usage(void)
+{
+	fprintf(stderr, "usage: icfs [--read-only] DIRECTORY ...\n");
+	exit(2);
+}
+
+/* Its name as given (made absolute), and as the kernel knows it. */
+static void
+add_root(struct icfs *f, const char *name)
+{
+	struct icfs_root *r = &f->roots[f->nroots];
+	int n, fd;
+
+	if (f->nroots == ICFS_MAX_ROOTS)
+		errx(2, "more than %u directories", ICFS_MAX_ROOTS);
+	fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1)
+		err(2, "%s", name);
+	r->fd = fd;
+	n = snprintf(r->name, sizeof(r->name), "%s%s%s",
+	    name[0] == '/' ? "" : f->cwd, name[0] == '/' ? "" : "/", name);
+	if (n < 0 || (size_t)n >= sizeof(r->name))
+		errx(2, "%s: the path is too long", name);
+	if (fchdir(fd) == -1 || getcwd(r->real, sizeof(r->real)) == NULL ||
+	    r->real[0] != '/')
+		err(2, "%s", name);
+	if (chdir(f->cwd) == -1)
+		err(2, "%s", f->cwd);
+	if (icfs_tidy(r->name) == -1)
+		memcpy(r->name, r->real, sizeof(r->name));
+	f->nroots++;
+}
+
+/* A relative path is one in the working directory if that may be used. */
+static void
+choose_cwd(struct icfs *f)
+{
+	for (size_t i = 0; i < f->nroots; i++) {
+		size_t n = strlen(f->roots[i].real);
+
+		if (strncmp(f->cwd, f->roots[i].real, n) == 0 &&
+		    (f->cwd[n] == '\0' || f->cwd[n] == '/' || n == 1))
+			return;
+	}
+	memcpy(f->cwd, f->roots[0].name, sizeof(f->cwd));
+}
+
+/* The C library looks for its time zone before it writes a time; once, if set.
+ */
+static void
+warm(void)
+{
+	const time_t epoch = 0;
+	char text[32];
+	struct tm tm;
+
+	if (setenv("TZ", "UTC0", 1) == -1 || gmtime_r(&epoch, &tm) == NULL ||
+	    strftime(text, sizeof(text), "%a %Y", &tm) == 0)
+		errx(1, "time zone");
+}
+
+/* Each layer as far as it is to be had: the view stands in any case. */
+static void
+confine(const struct icfs *f)
+{
+	struct unveil_path paths[ICFS_MAX_ROOTS];
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		err(1, "no_new_privs");
+	for (size_t i = 0; i < f->nroots; i++) {
+		paths[i].fd = f->roots[i].fd;
+		paths[i].access = UNVEIL_READ;
+		if (!f->read_only)
+			paths[i].access |= UNVEIL_WRITE;
+	}
+	if (unveil_abi() < (f->read_only ? 1 : ABI_REFER))
+		warnx("no Landlock here: the view alone holds");
+	else if (unveil_apply(paths, f->nroots) == -1)
+		warn("Landlock");
+	if (pledge_apply(&icfs_pledge) == -1)
+		warn("seccomp");
+}
+
+static void
+write_out(struct icfs *f)
+{
+	struct span out = buf_span(&f->out);
+	ssize_t n;
+
+	while (out.len != 0) {
+		if ((n = write(STDOUT_FILENO, out.p, out.len)) == -1) {
+			if (errno == EINTR)
+				continue;
+			/* Nobody is there any more. */
+			exit(0);
+		}
+		out = span_of(out.p + n, out.len - (size_t)n);
+	}
+	buf_reset(&f->out, LINES_READ);
+}
+
+static void
+serve(struct icfs *f)
+{
+	enum lines_got got = LINES_MORE;
+	struct lines in;
+	struct span line;
+	uint8_t *room;
+	ssize_t n;
+
+	lines_init(&in, ICFS_MAX_LINE);
+	while (got != LINES_LONG) {
+		if ((room = lines_room(&in)) == NULL)
+			errx(1, "out of memory");
+		if ((n = read(STDIN_FILENO, room, LINES_READ)) == -1) {
+			if (errno == EINTR)
+				continue;
+			err(1, "stdin");
+		}
+		if (n == 0)
+			exit(0);
+		lines_filled(&in, (size_t)n);
+		while ((got = lines_next(&in, &line)) == LINES_ONE) {
+			icfs_line(f, line);
+			if (f->out.len > ICFS_MAX_LINE)
+				write_out(f);
+		}
+		lines_done(&in);
+		write_out(f);
+	}
+	(void)jsonrpc_add_error(&f->out, NULL, JSONRPC_INVALID,
+	    SPAN("Invalid Request: line longer than 4194304 bytes"));
+	write_out(f);
+	exit(1);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct icfs *f = &env;
+	int i = 1;
+
+	for (; i < argc && argv[i][0] == '-'; i++) {
+		if (strcmp(argv[i], "--read-only") == 0)
+			f->read_only = true;
+		else if (strcmp(argv[i], "--") == 0 && ++i > 0)
+			break;
+		else
+			usage();
+	}
+	if (i >= argc)
+		usage();
+	if (getcwd(f->cwd, sizeof(f->cwd)) == NULL || f->cwd[0] != '/')
+		err(2, "working directory");
+	for (; i < argc; i++)
+		add_root(f, argv[i]);
+	choose_cwd(f);
+	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+		err(1, "signal");
+	log_init("icfs", false);
+	buf_init(&f->text, ICFS_MAX_TEXT);
+	buf_init(&f->out, 6 * ICFS_MAX_TEXT);
+	if ((f->pool = value_pool_new((size_t)24 << 20)) == NULL)
+		err(1, "memory");
+	warm();
+	confine(f);
+	serve(f);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From a path that someone wrote to an object beneath a root.  Links are read
+ * and followed here, as text; what is then opened is a path without links,
+ * and the kernel refuses to go through one (or out of the root) whatever was
+ * exchanged meanwhile.
+ */
+#include "icfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define MAX_LINKS 40U
+
+/* A path under way: what is resolved, and what still is to be. */
+struct walk {
+	const struct icfs_root *root;
+	char done[PATH_MAX]; /* beneath the root, no links; "" is the root */
+	char rest[PATH_MAX];
+	unsigned links;
+	bool slash; /* one followed the last component taken */
+};
+
+/* dst = a / b; -1 with ENAMETOOLONG. b may lie within dst. */
+static int
+join(char dst[PATH_MAX], const char *a, const char *b)
+{
+	char both[PATH_MAX];
+	int n;
+
+	n = snprintf(both, sizeof(both), "%s%s%s", a,
+	    *a != '\0' && *b != '\0' && a[strlen(a) - 1] != '/' ? "/" : "", b);
+	if (n < 0 || (size_t)n >= sizeof(both)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(dst, both, (size_t)n + 1);
+	return 0;
+}
+
+/* Drops "." and empty components of an absolute path; ".." stays. */
+static void
+squeeze(char *path)
+{
+	char *from = path, *to = path, *end;
+	size_t n;
+
+	while (*from != '\0') {
+		while (*from == '/')
+			from++;
+		end = from;
+		while (*end != '\0' && *end != '/')
+			end++;
+		n = (size_t)(end - from);
+		if (n != 0 && !(n == 1 && *from == '.')) {
+			*to++ = '/';
+			memmove(to, from, n);
+			to += n;
+		}
+		from = end;
+	}
+	if (to == path)
+		*to++ = '/';
+	*to = '\0';
+}
+
+int
+icfs_tidy(char *path)
+{
+	const char *up = path;
+
+	squeeze(path);
+	while ((up = strstr(up, "/..")) != NULL) {
+		if (up[3] == '\0' || up[3] == '/')
+			return -1;
+		up++;
+	}
+	return 0;
+}
+
+/* The first ".." takes the component before it along. false: there is none. */
+static bool
+take_up(char *path)
+{
+	char *up = path, *to;
+
+	while (
+	    (up = strstr(up, "/..")) != NULL && up[3] != '\0' && up[3] != '/')
+		up++;
+	if (up == NULL)
+		return false;
+	to = up;
+	while (to > path && *--to != '/')
+		;
+	memmove(to, up + 3, strlen(up + 3) + 1);
+	if (*path == '\0')
+		memcpy(path, "/", 2);
+	return true;
+}
+
+/* What of path lies beneath dir, or NULL. */
+static const char *
+beneath(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	if (n == 1)
+		return path + 1;
+	if (strncmp(path, dir, n) != 0 || (path[n] != '/' && path[n] != '\0'))
+		return NULL;
+	return path[n] == '/' ? path + n + 1 : path + n;
+}
+
+/* Finds the innermost root that an absolute path lies beneath. */
+static int
+enter(const struct icfs *f, struct walk *w, char path[PATH_MAX])
+{
+	const char *rest, *best = NULL;
+	size_t len = 0;
+
+	squeeze(path);
+	do {
+		for (size_t i = 0; i < f->nroots; i++) {
+			const struct icfs_root *r = &f->roots[i];
+			size_t n = strlen(r->name);
+
+			if ((rest = beneath(path, r->name)) == NULL) {
+				rest = beneath(path, r->real);
+				n = strlen(r->real);
+			}
+			if (rest == NULL || n < len)
+				continue;
+			best = rest;
+			len = n;
+			w->root = r;
+		}
+	} while (best == NULL && take_up(path));
+	if (best == NULL)
+		return -1;
+	w->done[0] = '\0';
+	memmove(w->rest, best, strlen(best) + 1);
+	return 0;
+}
+
+/* The next component of w->rest, taken off it, into name. */
+static int
+next(struct walk *w, char name[NAME_MAX + 1])
+{
+	char *from = w->rest, *end;
+	size_t n;
+
+	while (*from == '/')
+		from++;
+	end = from;
+	while (*end != '\0' && *end != '/')
+		end++;
+	n = (size_t)(end - from);
+	if (n > NAME_MAX) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(name, from, n);
+	name[n] = '\0';
+	w->slash = *end == '/';
+	while (*end == '/')
+		end++;
+	memmove(w->rest, end, strlen(end) + 1);
+	return 0;
+}
+
+/* One up; above the root the path begins anew, from the root's own name. */
+static int
+go_up(const struct icfs *f, struct walk *w)
+{
+	char path[PATH_MAX], *cut;
+
+	if (w->done[0] != '\0') {
+		cut = strrchr(w->done, '/');
+		*(cut != NULL ? cut : w->done) = '\0';
+		return 0;
+	}
+	if (++w->links > MAX_LINKS) {
+		errno = ELOOP;
+		return -1;
+	}
+	if (join(path, w->root->real, "..") == -1 ||
+	    join(path, path, w->rest) == -1)
+		return -1;
+	(void)take_up(path);
+	if (enter(f, w, path) == -1) {
+		errno = 0;
+		return -1;
+	}
+	return 0;
+}
+
+/* The link open as fd stands for what it says, before the rest. */
+static int
+go_through(const struct icfs *f, struct walk *w, int fd)
+{
+	char target[PATH_MAX];
+	ssize_t n;
+
+	if (++w->links > MAX_LINKS) {
+		errno = ELOOP;
+		return -1;
+	}
+	if ((n = readlinkat(fd, "", target, sizeof(target))) == -1)
+		return -1;
+	if (n == 0 || (size_t)n >= sizeof(target)) {
+		errno = n == 0 ? ENOENT : ENAMETOOLONG;
+		return -1;
+	}
+	target[n] = '\0';
+	if (w->slash && w->rest[0] == '\0' && join(target, target, "/") == -1)
+		return -1;
+	if (join(w->rest, target, w->rest) == -1)
+		return -1;
+	if (target[0] != '/')
+		return 0;
+	memcpy(target, w->rest, strlen(w->rest) + 1);
+	if (enter(f, w, target) == -1) {
+		errno = 0;
+		return -1;
+	}
+	return 0;
+}
+
+static int
+make_dir(struct walk *w, const char *name)
+{
+	int dir, r, error;
+
+	dir = icfs_open(w->root->fd, w->done[0] != '\0' ? w->done : ".",
+	    O_PATH | O_DIRECTORY, 0);
+	if (dir == -1)
+		return -1;
+	r = mkdirat(dir, name, 0777);
+	error = errno;
+	close(dir);
+	errno = error;
+	return r == -1 && errno != EEXIST ? -1 : 0;
+}
+
+enum step {
+	STEP_ERROR,
+	STEP_ON,
+	STEP_MISSING, /* and it was the last component */
+};
+
+/* Takes one component that is a name. */
+static enum step
+step(const struct icfs *f, struct walk *w, const char *name, enum icfs_how how)
+{
+	char path[PATH_MAX];
+	enum step r = STEP_ERROR;
+	struct stat st;
+	int fd, error;
+
+	if (join(path, w->done, name) == -1)
+		return STEP_ERROR;
+	fd = icfs_open(w->root->fd, path, O_PATH, 0);
+	if (fd == -1 && errno == ENOENT && how == ICFS_MKDIRS &&
+	    make_dir(w, name) == 0)
+		fd = icfs_open(w->root->fd, path, O_PATH, 0);
+	if (fd == -1 && errno == ENOENT && w->rest[0] == '\0' && !w->slash) {
+		memcpy(w->done, path, strlen(path) + 1);
+		return STEP_MISSING;
+	}
+	if (fd == -1)
+		return STEP_ERROR;
+	if (fstat(fd, &st) == -1)
+		goto out;
+	if (S_ISLNK(st.st_mode) &&
+	    (how != ICFS_NOFOLLOW || w->rest[0] != '\0' || w->slash)) {
+		r = go_through(f, w, fd) == 0 ? STEP_ON : STEP_ERROR;
+		goto out;
+	}
+	if (!S_ISDIR(st.st_mode) && (w->rest[0] != '\0' || w->slash)) {
+		errno = ENOTDIR;
+		goto out;
+	}
+	memcpy(w->done, path, strlen(path) + 1);
+	r = STEP_ON;
+out:
+	error = errno;
+	close(fd);
+	errno = error;
+	return r;
+}
+
+/* errno 0: the path leaves the roots. */
+static int
+walk(const struct icfs *f, struct walk *w, enum icfs_how how, bool *missing)
+{
+	char name[NAME_MAX + 1];
+	enum step s = STEP_ON;
+
+	*missing = false;
+	while (s == STEP_ON && w->rest[0] != '\0') {
+		if (next(w, name) == -1)
+			return -1;
+		if (name[0] == '\0' || strcmp(name, ".") == 0)
+			continue;
+		if (strcmp(name, "..") == 0)
+			s = go_up(f, w) == 0 ? STEP_ON : STEP_ERROR;
+		else
+			s = step(f, w, name, how);
+	}
+	*missing = s == STEP_MISSING;
+	return s == STEP_ERROR ? -1 : 0;
+}
+
+static int
+denied(struct icfs *f, const char *path)
+{
+	char dirs[1024] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->nroots && n < sizeof(dirs); i++)
+		n += (size_t)snprintf(dirs + n, sizeof(dirs) - n, "%s%s",
+		    i == 0 ? "" : ", ", f->roots[i].name);
+	return icfs_why(f,
+	    "Access denied - path outside allowed directories: %s not in %s",
+	    path, dirs);
+}
+
+/* One try: the object may be exchanged between the walk and the look. */
+static int
+resolve(
+    struct icfs *f, struct walk *w, enum icfs_how how, struct icfs_path *out)
+{
+	bool missing;
+	int fd, r = -1, error;
+
+	if (walk(f, w, how, &missing) == -1)
+		return -1;
+	out->root = w->root;
+	memcpy(out->rel, w->done[0] != '\0' ? w->done : ".",
+	    w->done[0] != '\0' ? strlen(w->done) + 1 : 2);
+	out->exists = !missing;
+	if (missing)
+		return 0;
+	if ((fd = icfs_open(out->root->fd, out->rel, O_PATH, 0)) == -1)
+		return -1;
+	if (fstat(fd, &out->st) == 0) {
+		/* A link that was none a moment ago. */
+		if (S_ISLNK(out->st.st_mode) && how != ICFS_NOFOLLOW)
+			errno = ELOOP;
+		else
+			r = 0;
+	}
+	error = errno;
+	close(fd);
+	errno = error;
+	return r;
+}
+
+int
+icfs_resolve(struct icfs *f, const char *op, struct span path,
+    enum icfs_how how, struct icfs_path *out)
+{
+	char text[PATH_MAX], whole[PATH_MAX];
+	struct walk w = {.root = NULL};
+
+	if (memchr(path.p, '\0', path.len) != NULL)
+		return icfs_why(f, "Invalid path: it holds a NUL");
+	if (path.len == 0)
+		return icfs_why(f, "Invalid path: it is empty");
+	if (path.len >= sizeof(text)) {
+		errno = ENAMETOOLONG;
+		return icfs_fail(f, op, span_of(path.p, 64));
+	}
+	memcpy(text, path.p, path.len);
+	text[path.len] = '\0';
+	if (text[0] != '/') {
+		if (join(text, f->cwd, text) == -1)
+			return icfs_fail(f, op, path);
+	}
+	memcpy(whole, text, strlen(text) + 1);
+	if (enter(f, &w, whole) == -1)
+		return denied(f, text);
+	/* What squeeze() dropped. */
+	if (text[strlen(text) - 1] == '/' && w.rest[0] != '\0' &&
+	    join(w.rest, w.rest, "/") == -1)
+		return icfs_fail(f, op, path);
+	if (resolve(f, &w, how, out) == 0)
+		return 0;
+	return errno == 0 ? denied(f, text) : icfs_fail(f, op, path);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The tools that change something.
+ */
+#include "icfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int
+icfs_write(struct icfs *f, const struct value *args)
+{
+	struct span path, content;
+
+	if (icfs_arg_string(f, args, "path", &path) == -1 ||
+	    icfs_arg_string(f, args, "content", &content) == -1 ||
+	    icfs_write_file(f, path, content) == -1)
+		return -1;
+	(void)buf_adds(&f->text, "Successfully wrote to ");
+	return buf_addspan(&f->text, path);
+}
+
+int
+icfs_create_directory(struct icfs *f, const struct value *args)
+{
+	struct icfs_path p;
+	struct span path;
+
+	if (icfs_arg_string(f, args, "path", &path) == -1 ||
+	    icfs_resolve(f, "mkdir", path, ICFS_MKDIRS, &p) == -1)
+		return -1;
+	if (!p.exists || !S_ISDIR(p.st.st_mode)) {
+		errno = EEXIST;
+		return icfs_fail(f, "mkdir", path);
+	}
+	(void)buf_adds(&f->text, "Successfully created directory ");
+	return buf_addspan(&f->text, path);
+}
+
+/* Never over something that is there. */
+static int
+rename_to(int from, const char *name, int to, const char *dest)
+{
+	struct stat st;
+
+	if (renameat2(from, name, to, dest, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL)
+		return -1;
+	/* Or its file system knows no flags. */
+	if (fstatat(to, dest, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	return renameat(from, name, to, dest);
+}
+
+/* A link is moved itself. */
+int
+icfs_move(struct icfs *f, const struct value *args)
+{
+	const char *from_name, *to_name;
+	struct icfs_path from, to;
+	struct span source, dest;
+	int from_dir, to_dir, r = -1;
+
+	if (icfs_arg_string(f, args, "source", &source) == -1 ||
+	    icfs_arg_string(f, args, "destination", &dest) == -1 ||
+	    icfs_resolve(f, "rename", source, ICFS_NOFOLLOW, &from) == -1 ||
+	    icfs_resolve(f, "rename", dest, ICFS_NOFOLLOW, &to) == -1)
+		return -1;
+	if (!from.exists) {
+		errno = ENOENT;
+		return icfs_fail(f, "rename", source);
+	}
+	from_dir = icfs_open_parent(f, "rename", source, &from, &from_name);
+	if (from_dir == -1)
+		return -1;
+	to_dir = icfs_open_parent(f, "rename", dest, &to, &to_name);
+	if (to_dir == -1)
+		goto out;
+	if (rename_to(from_dir, from_name, to_dir, to_name) == 0)
+		r = 0;
+	else if (errno == EEXIST)
+		(void)icfs_why(f, "Destination already exists: %.*s",
+		    (int)dest.len, (const char *)dest.p);
+	else
+		(void)icfs_fail(f, "rename", source);
+	close(to_dir);
+out:
+	close(from_dir);
+	if (r == -1)
+		return -1;
+	(void)buf_adds(&f->text, "Successfully moved ");
+	(void)buf_addspan(&f->text, source);
+	(void)buf_adds(&f->text, " to ");
+	return buf_addspan(&f->text, dest);
+}
+
+/* Every line ends in CR LF: it will again. */
+static bool
+has_crlf(struct span s)
+{
+	size_t lf = 0, crlf = 0;
+
+	for (size_t i = 0; i < s.len; i++) {
+		lf += s.p[i] == '\n';
+		crlf += s.p[i] == '\n' && i != 0 && s.p[i - 1] == '\r';
+	}
+	return lf != 0 && lf == crlf;
+}
+
+static void
+add_crlf(struct buf *b, struct span s)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] == '\n')
+			(void)buf_addc(b, '\r');
+		(void)buf_addc(b, s.p[i]);
+	}
+}
+
+/* The diff, in a fence that nothing in it ends. */
+static int
+add_diff(struct icfs *f, struct span path, struct span a, struct span b)
+{
+	size_t ticks = 3, run = 0;
+	struct buf diff;
+	struct span text;
+	int r;
+
+	buf_init(&diff, ICFS_MAX_TEXT);
+	r = icfs_diff(&diff, path, a, b);
+	text = buf_span(&diff);
+	for (size_t i = 0; i < text.len; i++) {
+		run = text.p[i] == '`' ? run + 1 : 0;
+		if (run >= ticks)
+			ticks = run + 1;
+	}
+	for (size_t i = 0; i < ticks; i++)
+		(void)buf_addc(&f->text, '`');
+	(void)buf_adds(&f->text, "diff\n");
+	icfs_add_text(&f->text, text);
+	for (size_t i = 0; i < ticks; i++)
+		(void)buf_addc(&f->text, '`');
+	(void)buf_adds(&f->text, "\n\n");
+	buf_free(&diff);
+	return r == 0 ? 0 : icfs_why(f, "The diff is too large");
+}
+
+int
+icfs_edit_file(struct icfs *f, const struct value *args)
+{
+	const struct value *edits = value_get(args, "edits");
+	struct buf raw, old, new, out;
+	struct span path;
+	bool dry = false;
+	int r = -1;
+
+	if (icfs_arg_string(f, args, "path", &path) == -1 ||
+	    icfs_arg_bool(f, args, "dryRun", &dry) == -1)
+		return -1;
+	if (edits == NULL || edits->type != VALUE_ARRAY)
+		return icfs_why(f, "Invalid arguments: edits must be an array");
+	buf_init(&raw, ICFS_MAX_FILE + ICFS_MAX_FILE / 8);
+	buf_init(&old, ICFS_MAX_FILE);
+	buf_init(&new, ICFS_MAX_TEXT);
+	buf_init(&out, 2 * ICFS_MAX_TEXT);
+	if (icfs_read_file(f, path, ICFS_MAX_FILE, &raw) == -1)
+		goto out;
+	icfs_add_lf(&old, buf_span(&raw));
+	if (icfs_edit(f, buf_span(&old), edits, &new) == -1 ||
+	    add_diff(f, path, buf_span(&old), buf_span(&new)) == -1)
+		goto out;
+	if (has_crlf(buf_span(&raw)))
+		add_crlf(&out, buf_span(&new));
+	else
+		(void)buf_addspan(&out, buf_span(&new));
+	if (out.failed)
+		(void)icfs_why(f, "The edited file is too large");
+	else
+		r = dry ? 0 : icfs_write_file(f, path, buf_span(&out));
+out:
+	buf_free(&raw);
+	buf_free(&old);
+	buf_free(&new);
+	buf_free(&out);
+	return r;
+}
