@@ -37,6 +37,8 @@ finish(struct policyd_env *env, struct hold *h, struct work *k,
 static int
 remake(struct policyd_env *env, const struct hold *h, struct work *k)
 {
+	uint8_t *args;
+
 	*k = (struct work){
 	    .id = h->id,
 	    .server = h->server,
@@ -51,8 +53,11 @@ remake(struct policyd_env *env, const struct hold *h, struct work *k)
 	k->tool = reason_printf(env->pool, "%s", h->tool);
 	k->d.rule = reason_printf(env->pool, "%s", h->rule);
 	k->d.reason = reason_printf(env->pool, "%s", h->reason);
+	if ((args = value_pool_alloc(env->pool, h->args_len)) == NULL)
+		return -1;
+	memcpy(args, h->args, h->args_len);
 	k->tree = (struct value *)(uintptr_t)value_decode(env->pool,
-	    span_of(h->args, h->args_len));
+	    span_of(args, h->args_len));
 	return k->tree == NULL ? -1 : 0;
 }
 
