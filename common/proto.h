@@ -125,7 +125,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(EXCHANGE_END,	0x0806,	R(KEY),		R(AUDIT),	RUN,	0)	\
 	M(DIAL,		0x0807,	R(KEY),		R(DIAL),	RUN,	0)	\
 	M(DIALED,	0x0808,	R(DIAL),	R(KEY),		RUN,	1)	\
-	M(DIAL_FAIL,	0x0809,	R(DIAL),	R(KEY),		RUN,	0)
+	M(DIAL_FAIL,	0x0809,	R(DIAL),	R(KEY),		RUN,	0)	\
+	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)
 
 /* Who is there and what confinement is in force (confine.h). */
 #define F_HELLO(F, m)		F(m, u64, proto, UINT64_MAX)		\
@@ -352,6 +353,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, address, 64)
 #define F_DIAL_FAIL(F, m)	F(m, u32, id, UINT32_MAX)		\
 				F(m, str, text, 256)
+/* mitmd answered a request itself; id: as the answer names it. */
+#define F_DENIED(F, m)		F(m, u32, id, UINT32_MAX)		\
+				F(m, u16, status, 999)			\
+				F(m, str, code, 32)			\
+				F(m, str, host, 253)			\
+				F(m, str, method, 32)			\
+				F(m, str, target, 256)
 /* clang-format on */
 
 enum proto_rules {

@@ -140,6 +140,12 @@ void mitmd_note(const struct agent *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 /* For the audit log: counted too. */
 void mitmd_alarm(const char *kind, const char *text);
+/*
+ * Writes down, there and in the session's log, that the next refusal answers
+ * this request; status 0: the reason's own.
+ */
+void mitmd_denied(const struct agent *, enum refusal, unsigned status,
+    struct span method, struct span target);
 
 /* mitmd_tls.c */
 /* All that OpenSSL loads and opens, before lock-down. */

@@ -100,10 +100,12 @@ static void
 agent_late(struct agent *a, const char *what, unsigned ms)
 {
 	mitmd_note(a, "%s within %u ms: closed", what, ms);
-	if (a->state == AGENT_DISCARD)
+	if (a->state == AGENT_DISCARD) {
 		agent_linger(a);
-	else
-		deny_request(a, REFUSE_TIMEOUT, false);
+		return;
+	}
+	mitmd_denied(a, REFUSE_TIMEOUT, 0, SPAN(""), SPAN(""));
+	deny_request(a, REFUSE_TIMEOUT, false);
 }
 
 static void

@@ -149,6 +149,7 @@ body_hold(struct agent *a, struct span data)
 static size_t
 body_chunks(struct agent *a, struct span s)
 {
+	const struct provider *p = mitmd_env.providers[a->provider].p;
 	struct http1_body *b = &a->req.body;
 	enum refusal no = REFUSE_NONE;
 	struct span data;
@@ -170,10 +171,13 @@ body_chunks(struct agent *a, struct span s)
 	}
 	if (no != REFUSE_NONE) {
 		/* Of two answers to one request only the first is read. */
-		if (a->state == AGENT_DISCARD)
+		if (a->state == AGENT_DISCARD) {
 			agent_linger(a);
-		else
-			deny_request(a, no, false);
+			return s.len;
+		}
+		mitmd_denied(a, no, 0, p->routes[a->req.route].method,
+		    a->req.path);
+		deny_request(a, no, false);
 		return s.len;
 	}
 	if (b->done && a->state == AGENT_HOLD) {

@@ -49,19 +49,20 @@ connect_hosts(char *dst, size_t cap)
 }
 
 static void
-connect_refuse(struct agent *a, enum refusal r, struct span target)
+connect_refuse(struct agent *a, enum refusal r, struct span method,
+    struct span target)
 {
-	char hosts[PROTO_MAX_PROVIDERS * 264], vis[128];
+	char hosts[PROTO_MAX_PROVIDERS * 264];
 	struct buf b;
-	uint32_t id = ++mitmd_env.last_refusal;
+	uint32_t id;
 
+	mitmd_denied(a, r, 0, method, target);
+	id = ++mitmd_env.last_refusal;
 	buf_init(&b, 16384);
 	if (refuse_compose(&b, r, 0, id, r == REFUSE_HOST || r == REFUSE_PROXY ?
 	    connect_hosts(hosts, sizeof(hosts)) : NULL, true, true) == 0)
 		connect_write(a->fd, buf_span(&b));
 	buf_free(&b);
-	mitmd_note(a, "%u %s, request %08x: %s", refuse_text(r)->status,
-	    refuse_text(r)->code, id, log_vis(target, vis, sizeof(vis)));
 	agent_linger(a);
 }
 
@@ -104,19 +105,19 @@ connect_head(struct agent *a, const struct http1_head *h)
 	int i;
 
 	if (!span_is(h->method, "CONNECT")) {
-		connect_refuse(a, REFUSE_PROXY, h->method);
+		connect_refuse(a, REFUSE_PROXY, h->method, h->target);
 		return;
 	}
 	if (http1_request_body(h, &body) != HTTP1_OK || !body.done) {
-		connect_refuse(a, REFUSE_MALFORMED, h->target);
+		connect_refuse(a, REFUSE_MALFORMED, h->method, h->target);
 		return;
 	}
 	if ((i = connect_provider(h->target)) == -1) {
-		connect_refuse(a, REFUSE_HOST, h->target);
+		connect_refuse(a, REFUSE_HOST, h->method, h->target);
 		return;
 	}
 	if (a->in.len != h->size) {
-		connect_refuse(a, REFUSE_EARLY, h->target);
+		connect_refuse(a, REFUSE_EARLY, h->method, h->target);
 		return;
 	}
 	a->provider = (unsigned)i;
@@ -155,10 +156,11 @@ connect_read(struct agent *a)
 		break;
 	case HTTP1_MORE:
 		if (a->in.len >= MITMD_MAX_CONNECT)
-			connect_refuse(a, REFUSE_HEADERS, span_of(NULL, 0));
+			connect_refuse(a, REFUSE_HEADERS, SPAN(""), SPAN(""));
 		break;
 	case HTTP1_BAD:
-		connect_refuse(a, REFUSE_MALFORMED, span_str(head.reason));
+		mitmd_note(a, "CONNECT: %s", head.reason);
+		connect_refuse(a, REFUSE_MALFORMED, SPAN(""), SPAN(""));
 		break;
 	}
 }

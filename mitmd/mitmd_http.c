@@ -237,9 +237,9 @@ http_check(const struct agent *a, const struct http1_head *h,
 static void
 http_request(struct agent *a, const struct http1_head *h)
 {
+	const struct provider *p = mitmd_env.providers[a->provider].p;
 	struct request r;
 	enum refusal no;
-	char vis[160];
 	bool known;
 
 	a->seen = 0;
@@ -248,10 +248,8 @@ http_request(struct agent *a, const struct http1_head *h)
 		body_begin(a, &r);
 		return;
 	}
-	mitmd_note(a, "%u %s, request %08x: %.*s %s", refuse_text(no)->status,
-	    refuse_text(no)->code, mitmd_env.last_refusal + 1,
-	    (int)h->method.len, (const char *)h->method.p,
-	    log_vis(h->target, vis, sizeof(vis)));
+	mitmd_denied(a, no, no == REFUSE_OFFERED ? p->routes[r.route].answer :
+	    0, h->method, h->target);
 	a->req = r;
 	deny_request(a, no, known);
 }
@@ -273,8 +271,9 @@ http_input(struct agent *a, struct span s)
 				break;
 			case HTTP1_BAD:
 				n = rest.len;
-				mitmd_note(a, "400, request %08x: %s",
-				    mitmd_env.last_refusal + 1, head.reason);
+				mitmd_note(a, "request: %s", head.reason);
+				mitmd_denied(a, REFUSE_MALFORMED, 0, SPAN(""),
+				    SPAN(""));
 				deny_request(a, REFUSE_MALFORMED, false);
 				break;
 			case HTTP1_MORE:

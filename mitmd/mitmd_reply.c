@@ -213,6 +213,14 @@ bad:
 	return -1;
 }
 
+/* Bytes before a request or after an END are nobody's. */
+static void
+reply_stray(struct agent *a)
+{
+	mitmd_alarm("stream", "keyd sent bytes outside of an exchange");
+	upstream_close(a);
+}
+
 /* All of s; a part of a frame that must be whole waits in up->in. */
 static void
 reply_take(struct agent *a, struct span s)
@@ -235,9 +243,8 @@ reply_take(struct agent *a, struct span s)
 			used += (size_t)n;
 	}
 	if (n == -1) {
-		/* Over. What follows its END would be nobody's. */
 		if (up->fd != -1 && used + STREAM_HEADER != s.len)
-			upstream_close(a);
+			reply_stray(a);
 		buf_reset(&up->in, 0);
 		return;
 	}
@@ -271,11 +278,10 @@ reply_read(struct agent *a)
 				return;
 		}
 		if (a->state != AGENT_EXCHANGE) {
-			/* Closed while idle; bytes then are nobody's. */
 			if (n != 0)
-				mitmd_alarm("stream", "keyd sent bytes outside "
-				    "of an exchange");
-			upstream_close(a);
+				reply_stray(a);
+			else
+				upstream_close(a);
 			return;
 		}
 		if (n == 0) {

@@ -45,6 +45,29 @@ mitmd_alarm(const char *kind, const char *text)
 	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_ALARM, &m, -1);
 }
 
+void
+mitmd_denied(const struct agent *a, enum refusal no, unsigned status,
+    struct span method, struct span target)
+{
+	const struct provider *p = mitmd_env.providers[a->provider].p;
+	const struct refusal_text *t = refuse_text(no);
+	char vis_method[33], vis_target[257];
+	struct msg_DENIED m = {
+	    .id = mitmd_env.last_refusal + 1,
+	    .status = (uint16_t)(status != 0 ? status : t->status),
+	    .code = span_str(t->code),
+	    .host = span_of(NULL, 0),
+	};
+
+	if (a->ssl != NULL && p != NULL)
+		m.host = p->host;
+	m.method = span_str(log_vis(method, vis_method, sizeof(vis_method)));
+	m.target = span_str(log_vis(target, vis_target, sizeof(vis_target)));
+	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_DENIED, &m, -1);
+	mitmd_note(a, "%u %s, request %08x: %s %s", m.status, t->code, m.id,
+	    vis_method, vis_target);
+}
+
 static int
 serve_provider(struct chan *c, const union proto_any *msg, int fd)
 {

@@ -397,6 +397,29 @@ on_exchange_end(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* A request that mitmd refused: written down, nothing follows. */
+static int
+on_denied(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_DENIED *m = &msg->DENIED;
+	struct auditlog_line l;
+	char id[16];
+
+	(void)c;
+	(void)fd;
+	snprintf(id, sizeof(id), "%08x", m->id);
+	auditd_line(&l, "refused");
+	auditlog_str(&l, "code", m->code);
+	auditlog_str(&l, "host", m->host);
+	auditlog_str(&l, "method", m->method);
+	auditlog_str(&l, "request", span_str(id));
+	auditlog_u64(&l, "status", m->status);
+	auditlog_str(&l, "target", m->target);
+	auditd_line_end(&l);
+	auditd_env.counts.refused++;
+	return 0;
+}
+
 /* icsupervisor is gone: the last record says so. */
 static void
 on_orphan(void)
@@ -426,6 +449,7 @@ static const struct chan_handler auditd_handlers[] = {
     {MSG_DONE, on_done},
     {MSG_REQUEST, on_request},
     {MSG_EXCHANGE_END, on_exchange_end},
+    {MSG_DENIED, on_denied},
     {MSG_SESSION, on_session},
     {MSG_GONE, on_gone},
     {MSG_STATE, on_state},

@@ -89,6 +89,15 @@ on_alarm(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
+on_denied(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)fd;
+	rig.denied++;
+	return span_copy(msg->DENIED.code, rig.code, sizeof(rig.code));
+}
+
+static int
 on_stream_open(struct chan *c, const union proto_any *msg, int fd)
 {
 	struct msg_STREAM m = {.stream = msg->STREAM_OPEN.stream};
@@ -128,6 +137,7 @@ rig_chan(int fd, enum role self)
 	    {MSG_CA, on_ca},
 	    {MSG_REQUEST, on_request},
 	    {MSG_ALARM, on_alarm},
+	    {MSG_DENIED, on_denied},
 	    {MSG_STREAM_OPEN, on_stream_open},
 	};
 	static const struct chan_ops ops = {handlers,
@@ -168,6 +178,13 @@ rig_until(const bool *flag)
 	while (!*flag && !rig.ended && clock_mono_us() < end)
 		rig_turn(20);
 	return *flag;
+}
+
+bool
+rig_alive(void)
+{
+	rig_turn(0);
+	return !rig.ended;
 }
 
 static void

@@ -15,6 +15,13 @@
 #define RIG_HOST "api.example.com"
 #define RIG_KEY "sk-rig-0123456789abcdefghijklmnopqrstuv"
 
+#define KEY "x-api-key: " RIG_KEY "\r\n"
+#define HOST "host: " RIG_HOST "\r\n"
+#define JSON "content-type: application/json\r\n"
+#define POST "POST /v1/messages?beta=true HTTP/1.1\r\n" HOST KEY JSON
+
+#define SAY(ssl, text) rig_write((ssl), (text), sizeof(text) - 1)
+
 /* What auditd was sent last. */
 struct rig_request {
 	unsigned count;
@@ -37,7 +44,8 @@ struct rig {
 	size_t nca;
 	char path[128];		/* of the agent's socket */
 	struct rig_request req;
-	unsigned alarms, opens;
+	unsigned alarms, opens, denied;
+	char code[33];		/* of the latest DENIED */
 	bool mute;		/* keyd answers no STREAM_OPEN */
 	uint8_t digest[32];
 	int stream;		/* keyd's end; -1: none */
@@ -54,6 +62,8 @@ void rig_stop(void);
 bool rig_until(const bool *flag);
 /* One turn of at most ms. */
 void rig_turn(int ms);
+/* Has no channel broken? */
+bool rig_alive(void);
 
 /* The agent: a plain connection; a tunnel with TLS (NULL when refused). */
 int rig_dial(void);
