@@ -228,11 +228,11 @@ def main():
         for part in (test_calls, test_holds, test_join):
             with t.case(part.__name__):
                 part(s)
-    for options in (("--die-on", "echo"), ("--garbage", "call"),
-                    ("--endless-line", "call"), ("--exit-at-start",),
+    for options in (("--die-on", "echo"), ("--endless-line", "call"),
+                    ("--exit-at-start",),
                     ("--garbage", "init")):
         test_bad_server("dead", *options)
-    for options in (("--silent", "call"), ("--silent", "all"),
+    for options in (("--garbage", "call"), ("--silent", "call"), ("--silent", "all"),
                     ("--babble", "20000"), ("--bad-id", "other"),
                     ("--request", "sampling"), ("--request", "roots")):
         test_bad_server("odd", *options)
