@@ -27,8 +27,13 @@ struct out_line {
 static int
 side_init(struct side *s, struct span text)
 {
-	const uint8_t *p = text.p, *end = p + text.len, *nl;
+	const uint8_t *p, *end, *nl;
 	size_t n = 1;
+
+	if (text.len == 0)
+		text = SPAN("");
+	p = text.p;
+	end = p + text.len;
 
 	for (size_t i = 0; i < text.len; i++)
 		n += text.p[i] == '\n';
@@ -37,7 +42,7 @@ side_init(struct side *s, struct span text)
 	s->changed = calloc(n, sizeof(*s->changed));
 	if (s->line == NULL || s->changed == NULL)
 		return -1;
-	for (; text.len != 0 && p < end; p = nl + 1) {
+	for (; p < end; p = nl + 1) {
 		if ((nl = memchr(p, '\n', (size_t)(end - p))) == NULL)
 			nl = end - 1;
 		s->line[s->n++] = span_of(p, (size_t)(nl + 1 - p));

@@ -220,9 +220,12 @@ bad_len(const uint8_t *p, const uint8_t *end)
 void
 icfs_add_text(struct buf *b, struct span s)
 {
-	const uint8_t *p = s.p, *end = s.p + s.len, *from = s.p;
+	const uint8_t *p = s.p, *end, *from = s.p;
 	size_t n;
 
+	if (s.len == 0)
+		return;
+	end = p + s.len;
 	while (p < end) {
 		if ((n = text_utf8_len(p, end)) != 0) {
 			p += n;
@@ -233,6 +236,5 @@ icfs_add_text(struct buf *b, struct span s)
 		p += bad_len(p, end);
 		from = p;
 	}
-	if (s.len != 0)
-		(void)buf_add(b, from, (size_t)(p - from));
+	(void)buf_add(b, from, (size_t)(p - from));
 }

@@ -161,7 +161,7 @@ write_out(struct icfs *f)
 			if (errno == EINTR)
 				continue;
 			/* Nobody is there any more. */
-			exit(0);
+			_exit(0);
 		}
 		out = span_of(out.p + n, out.len - (size_t)n);
 	}
@@ -187,7 +187,7 @@ serve(struct icfs *f)
 			err(1, "stdin");
 		}
 		if (n == 0)
-			exit(0);
+			_exit(0);
 		lines_filled(&in, (size_t)n);
 		while ((got = lines_next(&in, &line)) == LINES_ONE) {
 			icfs_line(f, line);
@@ -200,7 +200,7 @@ serve(struct icfs *f)
 	(void)jsonrpc_add_error(&f->out, NULL, JSONRPC_INVALID,
 	    SPAN("Invalid Request: line longer than 4194304 bytes"));
 	write_out(f);
-	exit(1);
+	_exit(1);
 }
 
 int

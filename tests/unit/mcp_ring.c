@@ -27,8 +27,7 @@ static char seen[65536];
 char closed_why[256];
 uint64_t last_call;
 
-static void
-see(const char *fmt, ...)
+static void __attribute__((format(printf, 1, 2))) see(const char *fmt, ...)
 {
 	size_t n = strlen(seen);
 	va_list ap;
