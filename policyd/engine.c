@@ -140,7 +140,6 @@ engine_server(struct engine *e, unsigned index, struct span name, bool trusted,
 		goto bad;
 	s->cwd = span_of(copy, cwd.len);
 	s->trusted = trusted;
-	s->is_filesystem = span_is(name, "filesystem");
 	s->is_git = span_is(name, "git");
 	s->used = true;
 	return 0;
@@ -151,20 +150,25 @@ bad:
 	return -1;
 }
 
-/* Rows move when one is added: look again. */
+/*
+ * What the views call /workspace.  A server without a sandbox has no view but
+ * the whole host: it is started in the workspace.
+ */
 static void
 find_workspace(struct engine *e)
 {
 	const struct server *s;
 
-	e->workspace = NULL;
+	e->workspace = span_of(NULL, 0);
 	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
 		s = &e->servers[i];
 		for (size_t k = 0; k < s->view.n; k++) {
-			if (!span_is(s->view.rows[k].path, "/workspace"))
-				continue;
-			e->workspace = &s->view.rows[k];
-			return;
+			if (span_is(s->view.rows[k].path, "/workspace")) {
+				e->workspace = s->view.rows[k].host;
+				return;
+			}
+			if (s->view.rows[k].path.len == 0)
+				e->workspace = s->cwd;
 		}
 	}
 }
@@ -216,7 +220,7 @@ engine_path_env(const struct engine *e, const struct server *s,
 struct span
 engine_sandbox(const struct engine *e)
 {
-	return e->workspace == NULL ? span_of(NULL, 0) : e->workspace->host;
+	return e->workspace;
 }
 
 /* What is derived, while it is being made. */

@@ -19,7 +19,7 @@ struct server {
 	char *name;
 	struct span cwd;	/* in the view; owned */
 	bool trusted;
-	bool is_filesystem, is_git;
+	bool is_git;
 	struct view view;
 	struct match_set *domains;	/* NULL: no gate */
 };
@@ -33,7 +33,7 @@ struct rule_sets {
 
 struct engine {
 	struct server servers[PROTO_MAX_SERVERS];
-	const struct view_row *workspace;	/* of any server's view */
+	struct span workspace;	/* on the host; of a view. p == NULL: none */
 	char *home;
 	uint32_t hold_ms;
 	bool ask, redact;

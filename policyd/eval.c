@@ -231,3 +231,28 @@ eval_request(const struct engine *e, const struct request *r,
 	if (d->status == PROTO_ALLOW)
 		check_caution(r, d);
 }
+
+void
+eval_call(struct engine *e, struct span server, struct span tool,
+    struct value *tree, struct value_pool *pool, struct decision *d)
+{
+	const struct server absent = {
+	    .cwd = SPAN("/workspace"),
+	    .is_git = span_is(server, "git"),
+	};
+	struct call_args args = {.tree = tree};
+	struct request r = {.server_name = server, .tool_name = tool,
+	    .server = engine_server_find(e, server), .args = &args,
+	    .pool = pool};
+
+	if (r.server == NULL)
+		r.server = &absent;
+	if (e->annots != NULL)
+		r.annot = annots_find(e->annots, server, tool);
+	if (!r.server->trusted && r.annot != NULL &&
+	    args_prepare(e, r.server, r.annot, tree, pool, &args) == -1) {
+		decide(d, PROTO_DENY, span_str(args.rule), args.reason);
+		return;
+	}
+	eval_request(e, &r, d);
+}

@@ -27,6 +27,13 @@ struct request {
 
 void eval_request(const struct engine *, const struct request *,
     struct decision *);
+/*
+ * The engine by itself, as `icctl policy eval` asks it: looks up annotation
+ * and server (which need not be running), prepares, judges. The tree is
+ * changed in place. What the decision points at lives as long as the pool.
+ */
+void eval_call(struct engine *, struct span server, struct span tool,
+    struct value *tree, struct value_pool *, struct decision *);
 
 /* eval_rules.c: the compiled rules, without the roles in `resolved`. */
 void eval_rules(const struct engine *, const struct request *,

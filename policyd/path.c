@@ -246,19 +246,28 @@ walk_open(struct walk *w, struct span c)
 static enum path_error
 walk_to_host(struct walk *w)
 {
-	static const struct span ws = SPAN("/workspace");
-	const struct view_row *row = w->env->workspace;
 	struct span sofar = span_of(w->text, w->len);
 	enum path_error e;
 
-	if (row != NULL && path_below(sofar, ws))
-		e = walk_push(w, row->host,
-		    span_of(sofar.p + ws.len, sofar.len - ws.len));
-	else
-		e = walk_push(w, sofar, span_of(NULL, 0));
+	e = walk_push(w, sofar, span_of(NULL, 0));
 	w->host = true;
 	walk_restart(w);
 	return e;
+}
+
+/* /workspace where this server has none of its own: the directory itself. */
+static bool
+walk_alias(struct walk *w, enum path_error *e)
+{
+	static const struct span ws = SPAN("/workspace");
+	struct span dir = w->env->workspace;
+
+	if (dir.len == 0 || path_below(dir, ws) ||
+	    !span_eq(span_of(w->text, w->len), ws))
+		return false;
+	*e = walk_push(w, dir, span_of(NULL, 0));
+	walk_restart(w);
+	return true;
 }
 
 /* The step in the view when text was just extended: a row, on the way, or out */
@@ -267,6 +276,7 @@ walk_view(struct walk *w, struct span c)
 {
 	const struct view *v = w->env->view;
 	struct span text = span_of(w->text, w->len);
+	enum path_error e;
 
 	for (size_t i = 0; v != NULL && i < v->n; i++) {
 		const struct view_row *r = &v->rows[i];
@@ -279,6 +289,8 @@ walk_view(struct walk *w, struct span c)
 			return walk_enter(w);
 		}
 	}
+	if (walk_alias(w, &e))
+		return e;
 	if (w->row != NULL)
 		return walk_open(w, c);
 	for (size_t i = 0; v != NULL && i < v->n; i++) {

@@ -101,7 +101,7 @@ struct path_env {
 	const struct view *view;		/* NULL: on the host only */
 	struct span cwd;			/* in the view, absolute */
 	struct span home;			/* on the host, or empty */
-	const struct view_row *workspace;	/* what /workspace is, or NULL */
+	struct span workspace;			/* on the host, or empty */
 	const struct places *places;		/* may be NULL */
 	int root;				/* O_PATH of / */
 	bool any;				/* devices and the like, too */

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Decisions, by table: every call with its status, the rule that is named, the
+ * roles that escalated; a reason with each; and that what is decided about is
+ * what is sent.
+ */
+#include "policy_cases.h"
+#include "policy_rig.h"
+#include "tap.h"
+
+#include <sys/stat.h>
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct rig rig;
+
+static void
+tree(void)
+{
+	char a[512], b[512];
+
+	rig_link(&rig, "a", "ws/link-in");
+	rig_link(&rig, "@D/out/o", "ws/link-out");
+	rig_link(&rig, "@D/out/sub", "ws/link-dir");
+	rig_dir(&rig, "out/sub");
+	rig_link(&rig, "@D/out/not-there", "ws/dangling");
+	rig_link(&rig, "/workspace/not-there", "ws/dangling-in");
+	rig_link(&rig, "@D/prot/p", "home/docs/to-prot");
+	rig_link(&rig, "../../out/o", "home/docs/to-out");
+	rig_link(&rig, "@D/home/docs", "out/to-docs");
+	snprintf(a, sizeof(a), "%s/ws/fifo", rig.dir);
+	if (mkfifo(a, 0600) == -1)
+		err(1, "mkfifo");
+	snprintf(a, sizeof(a), "%s/out/o", rig.dir);
+	snprintf(b, sizeof(b), "%s/ws/hard", rig.dir);
+	if (link(a, b) == -1)
+		err(1, "link");
+}
+
+static void
+servers(void)
+{
+	rig_server(&rig, 0, "filesystem", false, "");
+	rig_server(&rig, 1, "git", false, "");
+	rig_server(&rig, 2, "fetch", false, "");
+	rig_server(&rig, 3, "gated", false, "github.com\n*.example.com");
+	rig_server(&rig, 4, "memory", true, "");
+	/* Its view shows all of the tree, under the host's names. */
+	rig_row(&rig, 0, "@D", "@D");
+}
+
+static void
+load_group(const struct policy_group *g)
+{
+	struct buf b;
+	char *text;
+
+	buf_init(&b, 1 << 20);
+	(void)buf_printf(&b, "{\"generatedAt\":\"x\",\"constitutionHash\":\"x\","
+			     "\"inputHash\":\"x\",\"rules\":[%s]}", g->rules);
+	if ((text = span_dup(buf_span(&b))) == NULL)
+		err(1, "span_dup");
+	rig_must_load(&rig, PROTO_RULES_LISTS,
+	    g->lists != NULL ? g->lists : "{\"lists\":{}}");
+	rig_must_load(&rig, PROTO_RULES_POLICY, text);
+	free(text);
+	buf_free(&b);
+}
+
+static void
+check(const struct policy_case *c)
+{
+	struct decision d;
+	bool good;
+
+	rig_eval(&rig, c->server, c->tool, c->args, &d);
+	good = d.status == c->status && span_is(d.rule, c->rule) &&
+	    d.escalated == c->escalated && d.reason.len != 0;
+	ok(good, "%s: %s/%s", c->statement, c->server, c->tool);
+	if (!good)
+		printf("# %s\n# got %s %.*s %x (%.*s), want %s %s %x\n",
+		    c->args, rig_status[d.status], (int)d.rule.len,
+		    (const char *)d.rule.p, d.escalated, (int)d.reason.len,
+		    (const char *)d.reason.p, rig_status[c->status], c->rule,
+		    c->escalated);
+}
+
+static void
+sent(const char *server, const char *tool, const char *args, const char *want)
+{
+	struct decision d;
+	struct value *v = rig_tree(&rig, args);
+	struct buf b;
+
+	eval_call(&rig.engine, span_str(server), span_str(tool), v, rig.pool,
+	    &d);
+	buf_init(&b, 1 << 20);
+	(void)json_write(&b, v);
+	want = rig_text(&rig, want);
+	is_mem(buf_span(&b).p, buf_span(&b).len, want, strlen(want),
+	    "1.5 what is decided about is what is sent: %s", args);
+	buf_free(&b);
+}
+
+static void
+reason(const char *statement, const char *server, const char *tool,
+    const char *args, const char *want)
+{
+	struct decision d;
+	char got[2048];
+
+	rig_eval(&rig, server, tool, args, &d);
+	(void)span_copy(d.reason, got, sizeof(got));
+	is_str(got, rig_text(&rig, want), "%s: reason", statement);
+}
+
+static void
+test_sent(void)
+{
+	sent("filesystem", "read", "{\"path\":\"/workspace/sub/../a\"}",
+	    "{\"path\":\"/workspace/a\"}");
+	sent("filesystem", "read", "{\"path\":\"sub/c\"}",
+	    "{\"path\":\"/workspace/sub/c\"}");
+	sent("filesystem", "read", "{\"path\":\"@D/ws/a\"}",
+	    "{\"path\":\"@D/ws/a\"}");
+	sent("git", "status", "{\"path\":\"@D/ws/sub\"}",
+	    "{\"path\":\"/workspace/sub\"}");
+	sent("git", "status", "{\"path\":\"@D/out/to-docs\"}",
+	    "{\"path\":\"@D/home/docs\"}");
+	sent("filesystem", "read", "{\"path\":\"/workspace/link-in\"}",
+	    "{\"path\":\"/workspace/a\"}");
+	sent("filesystem", "write", "{\"content\":\"~/x\",\"path\":\"~/docs/n\"}",
+	    "{\"content\":\"~/x\",\"path\":\"@D/home/docs/n\"}");
+	sent("filesystem", "many", "{\"paths\":[\"a\",{\"p\":\"b/\"},7]}",
+	    "{\"paths\":[\"/workspace/a\",{\"p\":\"/workspace/b\"},7]}");
+	sent("fetch", "get", "{\"url\":\"HTTPS://News.example.:443/a/../b/\"}",
+	    "{\"url\":\"https://news.example/b\"}");
+	sent("github", "issue", "{\"owner\":\"OUR\",\"title\":\"Big\"}",
+	    "{\"owner\":\"our\",\"title\":\"Big\"}");
+	sent("filesystem", "read", "{\"path\":\"/workspace/./%2e%2e//x\"}",
+	    "{\"path\":\"/workspace/%2e%2e/x\"}");
+}
+
+static void
+test_reasons(void)
+{
+	reason("1.3.1", "memory", "x", "{}", "Server \"memory\" is trusted");
+	reason("1.3.3a", "filesystem", "read", "{\"path\":\"@D/prot/p\"}",
+	    "Access to protected path is forbidden: @D/prot/p");
+	reason("1.3.3d", "gated", "get", "{\"url\":\"https://evil.com/x\"}",
+	    "URL domain \"evil.com\" is not in the allowlist for server "
+	    "\"gated\"");
+	reason("1.3.3e", "filesystem", "zzz", "{}",
+	    "Unknown tool: filesystem/zzz");
+	reason("1.4 default", "other", "list_allowed_directories", "{}",
+	    "No matching policy rule -- denied by default");
+	reason("1.4 sandbox", "filesystem", "read",
+	    "{\"path\":\"/workspace/a\"}",
+	    "All path roles resolved by sandbox containment");
+	reason("1.4 rule", "cond", "absent", "{\"path\":\"@D/out/o\"}",
+	    "because free");
+	reason("safe: place and reason", "filesystem", "read",
+	    "{\"path\":\"a\\u0000\\u001b[m\"}",
+	    "Path in argument \"path\" holds a NUL byte: a\\x00\\x1b[m");
+}
+
+int
+main(void)
+{
+	rig_init(&rig);
+	tree();
+	servers();
+	rig_must_load(&rig, PROTO_RULES_ANNOTATIONS, rig_annotations);
+	for (size_t i = 0; i < policy_ngroups; i++) {
+		load_group(&policy_groups[i]);
+		for (size_t k = 0; k < policy_groups[i].n; k++)
+			check(&policy_groups[i].cases[k]);
+	}
+	test_sent();
+	test_reasons();
+	rig_free(&rig);
+	return tap_done();
+}
