@@ -79,11 +79,13 @@ __lsan_is_turned_off(void)
 #endif
 
 static int
-set_private(void)
+set_private(unsigned keep)
 {
+	unsigned long sig = (keep & CONFINE_KEEP_ALIVE) != 0 ? 0 : SIGKILL;
+
 	/* The parent's death ends us; whoever it was before is seen on fd 3. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
-	    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1)
+	    prctl(PR_SET_PDEATHSIG, sig, 0, 0, 0) == -1)
 		return -1;
 	return 0;
 }
@@ -95,7 +97,7 @@ confine_early(void)
 	struct sigaction sa = {.sa_handler = SIG_DFL};
 	sigset_t empty;
 
-	if (set_private() == -1 || setrlimit(RLIMIT_CORE, &none) == -1)
+	if (set_private(0) == -1 || setrlimit(RLIMIT_CORE, &none) == -1)
 		fatal("cannot become private");
 	umask(077);
 	/* Ignored signals and the mask outlive exec; SIGKILL, libc's: EINVAL */
@@ -306,7 +308,7 @@ apply_layers(const struct confine *c, struct confine_state *st)
 	}
 	st->flags |= leave_namespaces(c->keep);
 	/* A kernel may undo both with new credentials; 6.18 does not. */
-	if (set_private() == -1) {
+	if (set_private(c->keep) == -1) {
 		log_warn("cannot become private");
 		return -1;
 	}

@@ -16,6 +16,8 @@
 enum confine_keep {
 	CONFINE_KEEP_NET = 1,	/* stays in the host's network namespace */
 	CONFINE_KEEP_ROOT = 2,	/* keeps the host's root directory */
+	CONFINE_KEEP_ALIVE = 4,	/* not killed with its parent, whose end it
+				 * sees on its channel: auditd's last record */
 };
 
 struct confine_limits {

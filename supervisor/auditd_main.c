@@ -21,6 +21,7 @@ static const enum pledge_promise auditd_promises[] = {
 };
 
 static const struct confine auditd_confine = {
+    .keep = CONFINE_KEEP_ALIVE,
     .limits =
 	{
 	    /* Per server its stdin and its mcp-backd, keyds, memfds. */

@@ -281,7 +281,7 @@ class Session:
         found = {}
         status = json.loads(self.icctl("--json", "status", check=True).stdout)
         for w in status["workers"]:
-            found.setdefault(w["name"].split("/")[0], []).append(w["pid"])
+            found.setdefault(w["name"].split()[0], []).append(w["pid"])
         return found
 
 
