@@ -5,12 +5,15 @@
  * write any more, the closing record is appended here.
  */
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "approvals.h"
@@ -110,6 +113,39 @@ end_reap(void)
 		(void)end_wait(sup.agent.pidfd, END_REAP_MS, &code, &status);
 }
 
+/*
+ * What lost its own parent has come to us, which asked for it (subreaper): a
+ * bubblewrap that was killed while it set up leaves a child that waits for it
+ * for ever.
+ */
+static void
+end_orphans(void)
+{
+	uint64_t until = clock_mono_us() / 1000 + END_REAP_MS;
+	const struct timespec pause = {.tv_nsec = 2000000};
+	char path[64], text[4096], *p, *end;
+	siginfo_t si;
+	long pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
+	    (int)getpid());
+	do {
+		text[0] = '\0';
+		if ((f = fopen(path, "re")) == NULL)
+			return;
+		if (fgets(text, sizeof(text), f) == NULL)
+			text[0] = '\0';
+		fclose(f);
+		for (p = text; (pid = strtol(p, &end, 10)) > 0; p = end)
+			(void)kill((pid_t)pid, SIGKILL);
+		(void)nanosleep(&pause, NULL);
+		while (waitid(P_ALL, 0, &si, WEXITED | WNOHANG) == 0 &&
+		    si.si_pid != 0)
+			si.si_pid = 0;
+	} while (text[0] != '\0' && clock_mono_us() / 1000 < until);
+}
+
 int
 end_run(void)
 {
@@ -137,6 +173,7 @@ end_run(void)
 		end_kill(audit);
 	}
 	end_reap();
+	end_orphans();
 	approvals_free();
 	if (sup.ready)
 		(void)ready_session_json("ended");

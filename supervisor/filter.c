@@ -170,15 +170,11 @@ filter_arguments(scmp_filter_ctx ctx)
 		    &cmp) == -1)
 			return -1;
 	}
-	for (uint64_t bit = 1; bit < 0x80000000U; bit <<= 1) {
-		const struct scmp_arg_cmp per[] = {
-		    SCMP_CMP(0, SCMP_CMP_MASKED_EQ, bit, bit),
-		    SCMP_CMP(0, SCMP_CMP_NE, 0xffffffffU)};
-
-		if (bit == ADDR_NO_RANDOMIZE)
-			continue;
-		if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM),
-		    SCMP_SYS(personality), 2, per) == -1)
+	for (uint64_t bit = 1; bit <= 0x80000000U; bit <<= 1) {
+		cmp = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, bit, bit);
+		if (bit != ADDR_NO_RANDOMIZE && filter_rule(ctx,
+		    SCMP_ACT_ERRNO(EPERM), SCMP_SYS(personality), 1,
+		    &cmp) == -1)
 			return -1;
 	}
 	return 0;

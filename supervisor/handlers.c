@@ -59,7 +59,7 @@ on_rules_ok(struct chan *ch, const union proto_any *msg, int fd)
 
 	(void)ch;
 	(void)fd;
-	sup.rules_state = RULES_GOOD;
+	sup.rules_good++;
 	sup.rules_count = msg->RULES_OK.rules;
 	while (w.len != 0) {
 		nl = memchr(w.p, '\n', w.len);
@@ -76,7 +76,7 @@ on_rules_bad(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)ch;
 	(void)fd;
-	sup.rules_state = RULES_REFUSED;
+	sup.rules_refused = true;
 	log_vis(msg->RULES_BAD.text, sup.rules_text, sizeof(sup.rules_text));
 	return 0;
 }

@@ -130,7 +130,7 @@ harden(void)
 {
 	static const struct rlimit none = {0, 0};
 
-	umask(077);
+	spawn_set_umask(umask(077));
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
 	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
 		return -1;

@@ -123,7 +123,8 @@ setup_policy(void)
 	setup_server_rows();
 	for (unsigned i = 0; i < sup.nservers; i++)
 		setup_view(i);
-	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
+	/* The last kind first: rules speak of lists. */
+	for (unsigned k = PROTO_RULES_LAST + 1; k-- > 0;) {
 		if (sup.rules[k].text == NULL)
 			continue;
 		memset(&rules, 0, sizeof(rules));
@@ -131,6 +132,7 @@ setup_policy(void)
 		rules.name = span_str(sup.rules[k].path);
 		rules.text = span_of(sup.rules[k].text, sup.rules[k].len);
 		child_send(ROLE_POLICY, 0, MSG_RULES, &rules, -1);
+		sup.rules_sent++;
 		free(sup.rules[k].text);
 		sup.rules[k].text = NULL;
 	}

@@ -15,7 +15,7 @@
 static bool
 wait_over(void)
 {
-	if (sup.rules_state == RULES_WAIT || sup.ca_pem == NULL)
+	if (sup.rules_good < sup.rules_sent || sup.ca_pem == NULL)
 		return false;
 	for (unsigned i = 0; i < sup.providers.n; i++)
 		if (!sup.keys[i].known ||
@@ -51,7 +51,7 @@ wait_result(struct fault *fault)
 	const struct key *k;
 	const char *name;
 
-	if (sup.rules_state == RULES_REFUSED)
+	if (sup.rules_refused)
 		return fault_set(fault, "%s", sup.rules_text);
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		k = &sup.keys[i];
@@ -84,7 +84,7 @@ setup_wait(struct fault *fault)
 	while (!wait_over()) {
 		if (sup.ending)
 			return fault_set(fault, "%s", sup.end_why);
-		if (sup.rules_state == RULES_REFUSED)
+		if (sup.rules_refused)
 			break;
 		for (unsigned i = 0; i < sup.providers.n; i++)
 			if (wait_command(i, fault) == -1)

@@ -7,6 +7,7 @@
 #include "spawn.h"
 
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -22,6 +23,14 @@
 
 /* Above any window, so that moving into it overwrites no source. */
 #define SPAWN_ABOVE 256
+
+static mode_t spawn_umask = 077;
+
+void
+spawn_set_umask(mode_t mask)
+{
+	spawn_umask = mask;
+}
 
 static void
 spawn_signals(void)
@@ -73,6 +82,7 @@ spawn_child(const struct spawn *s, pid_t parent, int status)
 		_exit(127);
 	if (s->session)
 		(void)setsid();
+	(void)umask(spawn_umask);
 	if (spawn_window(s, &status) == 0 &&
 	    (s->cwd == NULL || chdir(s->cwd) == 0))
 		(void)execve(s->path, s->argv, s->envp);

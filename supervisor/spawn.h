@@ -29,6 +29,9 @@ struct spawned {
 	int status;		/* pipe: errno of a failed exec, else its end */
 };
 
+/* What the user's own programs get; ours is 077. */
+void spawn_set_umask(mode_t);
+
 #define SPAWNED_INIT {.pid = -1, .pidfd = -1, .status = -1}
 
 /*

@@ -213,7 +213,7 @@ start_session(int *status, struct fault *fault)
 	approvals_init();
 	if (start_workers(fault) == -1) {
 		/* Rules and credentials are found wanting late. */
-		if (sup.rules_state == RULES_REFUSED || strncmp(fault->text,
+		if (sup.rules_refused || strncmp(fault->text,
 		    "credential", 10) == 0)
 			*status = SUP_EXIT_CONFIG;
 		return -1;

@@ -99,7 +99,8 @@ struct sup {
 	int listen_mcp, listen_mitm;
 	char *ca_pem;
 	size_t ca_len;
-	enum { RULES_WAIT, RULES_GOOD, RULES_REFUSED } rules_state;
+	unsigned rules_sent, rules_good;	/* files */
+	bool rules_refused;
 	char rules_text[2048];
 	uint32_t rules_count;
 
