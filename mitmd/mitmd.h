@@ -19,65 +19,65 @@
 #include "stream.h"
 #include "worker.h"
 
-#define MITMD_MAX_AGENTS	128U
-#define MITMD_MAX_CONNECT	8192U		/* head of a CONNECT */
-#define MITMD_WINDOW		(256U << 10)	/* each way, per connection */
-#define MITMD_MAX_QUEUE		(1U << 20)	/* a window and one more read */
-#define MITMD_MAX_AHEAD		65536U		/* of requests that wait */
-#define MITMD_MAX_IN		(HTTP1_MAX_HEAD + 2 * MITMD_MAX_AHEAD)
-#define MITMD_MAX_HELD		(96U << 20)	/* chunked bodies, all of them */
-#define MITMD_MAX_DISCARD	(1U << 20)	/* body of a refused request */
-#define MITMD_MAX_ALARMS	1000U		/* a session */
-#define MITMD_MAX_NOTES		2000U		/* log lines an agent may cause */
-#define MITMD_MAX_BAD_KEYS	5U		/* per connection, then it waits */
+#define MITMD_MAX_AGENTS 128U
+#define MITMD_MAX_CONNECT 8192U    /* head of a CONNECT */
+#define MITMD_WINDOW (256U << 10)  /* each way, per connection */
+#define MITMD_MAX_QUEUE (1U << 20) /* a window and one more read */
+#define MITMD_MAX_AHEAD 65536U     /* of requests that wait */
+#define MITMD_MAX_IN (HTTP1_MAX_HEAD + 2 * MITMD_MAX_AHEAD)
+#define MITMD_MAX_HELD (96U << 20)   /* chunked bodies, all of them */
+#define MITMD_MAX_DISCARD (1U << 20) /* body of a refused request */
+#define MITMD_MAX_ALARMS 1000U       /* a session */
+#define MITMD_MAX_NOTES 2000U        /* log lines an agent may cause */
+#define MITMD_MAX_BAD_KEYS 5U        /* per connection, then it waits */
 
 /* Deadlines, ms. */
-#define MITMD_CONNECT_MS	15000U
-#define MITMD_TLS_MS		10000U
-#define MITMD_HEAD_MS		60000U
-#define MITMD_IDLE_MS		300000U
-#define MITMD_STALL_MS		60000U	/* a body, or an answer not taken */
-#define MITMD_STREAM_MS		10000U	/* keyd's STREAM */
-#define MITMD_LINGER_MS		2000U
-#define MITMD_PENALTY_MS	30000U
+#define MITMD_CONNECT_MS 15000U
+#define MITMD_TLS_MS 10000U
+#define MITMD_HEAD_MS 60000U
+#define MITMD_IDLE_MS 300000U
+#define MITMD_STALL_MS 60000U  /* a body, or an answer not taken */
+#define MITMD_STREAM_MS 10000U /* keyd's STREAM */
+#define MITMD_LINGER_MS 2000U
+#define MITMD_PENALTY_MS 30000U
 
 enum agent_state {
-	AGENT_CONNECT,		/* reads the head of a CONNECT */
-	AGENT_TLS,		/* handshake */
-	AGENT_REQUEST,		/* between requests, or reads a head */
-	AGENT_HOLD,		/* gathers a chunked body */
-	AGENT_OPENING,		/* waits for the stream to keyd */
-	AGENT_EXCHANGE,		/* request sent: body, answer */
-	AGENT_DISCARD,		/* refused: drops the request's body */
-	AGENT_PENALTY,		/* too many wrong keys: waits, then refuses */
-	AGENT_LINGER,		/* all said: drops input until it closes */
+	AGENT_CONNECT,  /* reads the head of a CONNECT */
+	AGENT_TLS,      /* handshake */
+	AGENT_REQUEST,  /* between requests, or reads a head */
+	AGENT_HOLD,     /* gathers a chunked body */
+	AGENT_OPENING,  /* waits for the stream to keyd */
+	AGENT_EXCHANGE, /* request sent: body, answer */
+	AGENT_DISCARD,  /* refused: drops the request's body */
+	AGENT_PENALTY,  /* too many wrong keys: waits, then refuses */
+	AGENT_LINGER,   /* all said: drops input until it closes */
 };
 
 /* A request as it was admitted; spans point into `kept` or a scratch buffer. */
 struct request {
 	unsigned route;
 	struct span path, query, headers;
-	uint64_t length;	/* of the body, once known */
-	uint64_t left;		/* not yet read from the agent */
+	uint64_t length; /* of the body, once known */
+	uint64_t left;   /* not yet read from the agent */
 	struct http1_body body;
-	bool close;		/* the connection ends after the answer */
-	bool head;		/* method HEAD: the answer has no body */
+	bool close; /* the connection ends after the answer */
+	bool head;  /* method HEAD: the answer has no body */
 	bool expect;
 };
 
 /* keyd's side of an exchange. */
 struct upstream {
-	int fd;			/* -1: no stream */
+	int fd; /* -1: no stream */
 	struct loop_io io;
-	uint32_t stream;	/* 0: none, and none asked for */
+	uint32_t stream; /* 0: none, and none asked for */
 	uint32_t exchange;
-	bool deaf;		/* takes no more of the body */
-	struct buf out;		/* frames that the socket did not take */
-	struct buf in;		/* a frame's head, or a HEAD or FAIL, so far */
-	uint32_t left;		/* bytes still to come of a BODY frame */
-	bool answered;		/* HEAD came */
-	bool chunked;		/* to the agent */
-	uint64_t promised;	/* bytes still to come, when not chunked */
+	bool deaf;         /* takes no more of the body */
+	struct buf out;    /* frames that the socket did not take */
+	struct buf in;     /* a frame's head, or a HEAD or FAIL, so far */
+	uint32_t left;     /* bytes still to come of a BODY frame */
+	bool answered;     /* HEAD came */
+	bool chunked;      /* to the agent */
+	uint64_t promised; /* bytes still to come, when not chunked */
 };
 
 struct agent {
@@ -89,30 +89,31 @@ struct agent {
 	enum agent_state state;
 	unsigned provider;
 	SSL *ssl;
-	bool want_write;	/* TLS itself waits for room */
-	bool drained;		/* TLS had nothing more at the latest look */
-	bool shut;		/* close_notify is out */
-	bool cut;		/* the answer is incomplete: no close_notify */
-	bool dead;		/* freed when its callback returns */
+	bool want_write; /* TLS itself waits for room */
+	bool drained;    /* TLS had nothing more at the latest look */
+	bool shut;       /* close_notify is out */
+	bool cut;        /* the answer is incomplete: no close_notify */
+	bool dead;       /* freed when its callback returns */
 	bool alarmed;
 	unsigned busy;
 	unsigned bad_keys;
-	struct buf in;		/* received, not yet used */
-	size_t seen;		/* of it, by http1_request_more */
-	struct buf out;		/* for the agent, not yet taken by TLS */
-	uint64_t progress;	/* loop_now() of the latest byte either way */
+	struct buf in;     /* received, not yet used */
+	size_t seen;       /* of it, by http1_request_more */
+	struct buf out;    /* for the agent, not yet taken by TLS */
+	uint64_t progress; /* loop_now() of the latest byte either way */
 	struct request req;
-	struct buf kept;	/* path, query, headers of a request that waits */
-	struct buf held;	/* chunked body */
-	enum refusal refusal;	/* AGENT_PENALTY: what will be said */
+	struct buf kept;      /* path, query, headers of a request that waits */
+	struct buf held;      /* chunked body */
+	enum refusal refusal; /* AGENT_PENALTY: what will be said */
+	uint32_t denied;      /* number of the refusal that is written down */
 	struct upstream up;
 };
 TAILQ_HEAD(agents, agent);
 
 struct mitmd_provider {
-	struct provider *p;	/* NULL: no such index */
+	struct provider *p; /* NULL: no such index */
 	bool keyed;
-	uint8_t sentinel[32];	/* SHA-256 of the sentinel key */
+	uint8_t sentinel[32]; /* SHA-256 of the sentinel key */
 	SSL_CTX *ctx;
 };
 
@@ -127,7 +128,7 @@ struct mitmd_env {
 	unsigned last_agent;
 	uint32_t last_stream;
 	uint32_t last_refusal;
-	size_t held;		/* bytes of all chunked bodies */
+	size_t held; /* bytes of all chunked bodies */
 	unsigned alarms, notes;
 };
 
@@ -141,11 +142,13 @@ void mitmd_note(const struct agent *, const char *, ...)
 /* For the audit log: counted too. */
 void mitmd_alarm(const char *kind, const char *text);
 /*
- * Writes down, there and in the session's log, that the next refusal answers
- * this request; status 0: the reason's own.
+ * Writes down, there and in the session's log, that this request is refused;
+ * a->denied is the number that the answer will name. status 0: the reason's.
  */
-void mitmd_denied(const struct agent *, enum refusal, unsigned status,
+void mitmd_denied(struct agent *, enum refusal, unsigned status,
     struct span method, struct span target);
+/* That number, or a new one; used up. */
+uint32_t mitmd_denied_id(struct agent *);
 
 /* mitmd_tls.c */
 /* All that OpenSSL loads and opens, before lock-down. */

@@ -14,10 +14,10 @@
 
 #include "log.h"
 
-#define AGENT_ACCEPTS	8	/* per wake-up */
-#define AGENT_READS	4	/* rounds per wake-up, of up to AGENT_SCRATCH */
-#define AGENT_RECORD	16384U	/* what one TLS record can hold */
-#define AGENT_SCRATCH	65536U
+#define AGENT_ACCEPTS 8     /* per wake-up */
+#define AGENT_READS 4       /* rounds per wake-up, of up to AGENT_SCRATCH */
+#define AGENT_RECORD 16384U /* what one TLS record can hold */
+#define AGENT_SCRATCH 65536U
 
 /* Decrypted bytes of one round: one connection is read at a time. */
 static uint8_t agent_scratch[AGENT_SCRATCH];
@@ -144,11 +144,13 @@ agent_expired(struct loop_timer *t)
 		break;
 	case AGENT_EXCHANGE:
 		/* The provider's time is keyd's to measure. */
-		if (idle >= MITMD_STALL_MS && (a->out.len != 0 ||
-		    (a->req.left != 0 && a->up.out.len < MITMD_WINDOW))) {
-			mitmd_note(a, "%s for %u ms: closed", a->out.len != 0 ?
-			    "takes no byte of its answer" :
-			    "sends no byte of its request", MITMD_STALL_MS);
+		if (idle >= MITMD_STALL_MS &&
+		    (a->out.len != 0 ||
+			(a->req.left != 0 && a->up.out.len < MITMD_WINDOW))) {
+			mitmd_note(a, "%s for %u ms: closed",
+			    a->out.len != 0 ? "takes no byte of its answer"
+					    : "sends no byte of its request",
+			    MITMD_STALL_MS);
 			agent_close(a);
 		} else {
 			agent_enter(a, AGENT_EXCHANGE, MITMD_STALL_MS);
@@ -202,8 +204,8 @@ static bool
 agent_pending(const struct agent *a)
 {
 	return a->ssl != NULL && !a->drained && a->state != AGENT_TLS &&
-	    a->state != AGENT_LINGER && agent_reads(a) &&
-	    SSL_has_pending(a->ssl) == 1;
+	       a->state != AGENT_LINGER && agent_reads(a) &&
+	       SSL_has_pending(a->ssl) == 1;
 }
 
 void
@@ -227,8 +229,9 @@ agent_watch(struct agent *a)
 	/* Not merely masked: a hang-up would be reported for ever. */
 	if (want == 0)
 		loop_del(l, &up->io);
-	else if (up->io.fd != -1 ? loop_mod(l, &up->io, want) == -1 :
-	    loop_add(l, &up->io, up->fd, want, reply_ready, a) == -1)
+	else if (up->io.fd != -1
+		     ? loop_mod(l, &up->io, want) == -1
+		     : loop_add(l, &up->io, up->fd, want, reply_ready, a) == -1)
 		fatal("epoll_ctl");
 }
 
@@ -251,8 +254,8 @@ agent_take(struct agent *a, struct span s)
 		return;
 	if (waited)
 		buf_drain(&a->in, used);
-	else if (used != s.len && buf_add(&a->in, s.p + used, s.len - used) ==
-	    -1)
+	else if (used != s.len &&
+		 buf_add(&a->in, s.p + used, s.len - used) == -1)
 		deny_request(a, REFUSE_HEADERS, false);
 	if (a->in.len == 0)
 		buf_reset(&a->in, 0);
@@ -329,8 +332,8 @@ agent_handshake(struct agent *a)
 	if ((r = mitmd_tls_handshake(a)) == 0)
 		return;
 	if (r == -1) {
-		mitmd_note(a, "TLS with %s: %s", (const char *)
-		    mitmd_env.providers[a->provider].p->host.p,
+		mitmd_note(a, "TLS with %s: %s",
+		    (const char *)mitmd_env.providers[a->provider].p->host.p,
 		    mitmd_tls_error());
 		agent_close(a);
 		return;

@@ -96,8 +96,8 @@ body_launch(struct agent *a)
 	m = (struct msg_STREAM_OPEN){.stream = a->up.stream,
 	    .digest = span_of(p->digest, sizeof(p->digest))};
 	agent_enter(a, AGENT_OPENING, MITMD_STREAM_MS);
-	worker_send(&mitmd_env.w, ROLE_KEY, a->provider, MSG_STREAM_OPEN, &m,
-	    -1);
+	worker_send(
+	    &mitmd_env.w, ROLE_KEY, a->provider, MSG_STREAM_OPEN, &m, -1);
 }
 
 void
@@ -114,8 +114,8 @@ void
 body_begin(struct agent *a, const struct request *r)
 {
 	a->req = *r;
-	if (r->expect && mitmd_tls_put(a,
-	    SPAN("HTTP/1.1 100 Continue\r\n\r\n")) == -1) {
+	if (r->expect &&
+	    mitmd_tls_put(a, SPAN("HTTP/1.1 100 Continue\r\n\r\n")) == -1) {
 		agent_close(a);
 		return;
 	}
@@ -156,8 +156,8 @@ body_chunks(struct agent *a, struct span s)
 	size_t used = 0, n;
 
 	while (used < s.len && !b->done && no == REFUSE_NONE) {
-		if (http1_body_next(b, span_of(s.p + used, s.len - used),
-		    &data, &n) == HTTP1_BAD) {
+		if (http1_body_next(b, span_of(s.p + used, s.len - used), &data,
+			&n) == HTTP1_BAD) {
 			no = REFUSE_MALFORMED;
 			break;
 		}
@@ -175,8 +175,8 @@ body_chunks(struct agent *a, struct span s)
 			agent_linger(a);
 			return s.len;
 		}
-		mitmd_denied(a, no, 0, p->routes[a->req.route].method,
-		    a->req.path);
+		mitmd_denied(
+		    a, no, 0, p->routes[a->req.route].method, a->req.path);
 		deny_request(a, no, false);
 		return s.len;
 	}

@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CA_NAME		"IronCurtain session CA"
-#define CA_DAY		(24L * 60 * 60)
+#define CA_NAME "IronCurtain session CA"
+#define CA_DAY (24L * 60 * 60)
 /* The box shares our clock; this is for tools that round. */
-#define CA_BACKDATE	(5L * 60)
+#define CA_BACKDATE (5L * 60)
 
 /* 128 bits, the top two 01: positive, and never shorter. */
 static int
@@ -43,7 +43,9 @@ static int
 ca_name(X509_NAME *name, struct span cn)
 {
 	return X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_ASC,
-	    cn.p, (int)cn.len, -1, 0) == 1 ? 0 : -1;
+		   cn.p, (int)cn.len, -1, 0) == 1
+		   ? 0
+		   : -1;
 }
 
 static int
@@ -84,7 +86,8 @@ ca_extend_hosts(X509 *x, X509 *issuer, int nid, const char *flags,
 	return ca_extend(x, issuer, nid, value);
 }
 
-/* Version, serial, validity, subject and public key; issuer: NULL for itself. */
+/* Version, serial, validity, subject and public key; issuer: NULL for itself.
+ */
 static X509 *
 ca_begin(struct span cn, X509 *issuer, EVP_PKEY *key)
 {
@@ -94,11 +97,11 @@ ca_begin(struct span cn, X509 *issuer, EVP_PKEY *key)
 		return NULL;
 	if (X509_set_version(x, X509_VERSION_3) != 1 || ca_serial(x) == -1 ||
 	    X509_gmtime_adj(X509_getm_notBefore(x), -CA_BACKDATE) == NULL ||
-	    X509_gmtime_adj(X509_getm_notAfter(x),
-	    MITMD_CA_DAYS * CA_DAY) == NULL ||
+	    X509_gmtime_adj(X509_getm_notAfter(x), MITMD_CA_DAYS * CA_DAY) ==
+		NULL ||
 	    ca_name(X509_get_subject_name(x), cn) == -1 ||
-	    X509_set_issuer_name(x,
-	    X509_get_subject_name(issuer != NULL ? issuer : x)) != 1 ||
+	    X509_set_issuer_name(
+		x, X509_get_subject_name(issuer != NULL ? issuer : x)) != 1 ||
 	    X509_set_pubkey(x, key) != 1) {
 		X509_free(x);
 		return NULL;
@@ -114,10 +117,10 @@ ca_cert(EVP_PKEY *key, const struct span *hosts, unsigned n)
 	if ((x = ca_begin(SPAN(CA_NAME), NULL, key)) == NULL)
 		return NULL;
 	if (ca_extend(x, x, NID_basic_constraints,
-	    "critical,CA:TRUE,pathlen:0") == -1 ||
+		"critical,CA:TRUE,pathlen:0") == -1 ||
 	    ca_extend(x, x, NID_key_usage, "critical,keyCertSign") == -1 ||
 	    ca_extend_hosts(x, x, NID_name_constraints, "critical",
-	    "permitted;", hosts, n) == -1 ||
+		"permitted;", hosts, n) == -1 ||
 	    ca_extend(x, x, NID_subject_key_identifier, "hash") == -1 ||
 	    X509_sign(x, key, EVP_sha256()) == 0) {
 		X509_free(x);
@@ -135,14 +138,16 @@ ca_leaf_cert(EVP_PKEY *key, X509 *ca, EVP_PKEY *cakey, struct span host)
 
 	if ((x = ca_begin(cn, ca, key)) == NULL)
 		return NULL;
-	if (ca_extend(x, ca, NID_basic_constraints, "critical,CA:FALSE") == -1 ||
-	    ca_extend(x, ca, NID_key_usage, "critical,digitalSignature") == -1 ||
+	if (ca_extend(x, ca, NID_basic_constraints, "critical,CA:FALSE") ==
+		-1 ||
+	    ca_extend(x, ca, NID_key_usage, "critical,digitalSignature") ==
+		-1 ||
 	    ca_extend(x, ca, NID_ext_key_usage, "serverAuth") == -1 ||
 	    ca_extend_hosts(x, ca, NID_subject_alt_name, "", "", &host, 1) ==
-	    -1 ||
+		-1 ||
 	    ca_extend(x, ca, NID_subject_key_identifier, "hash") == -1 ||
 	    ca_extend(x, ca, NID_authority_key_identifier, "keyid:always") ==
-	    -1 ||
+		-1 ||
 	    X509_sign(x, cakey, EVP_sha256()) == 0) {
 		X509_free(x);
 		return NULL;
@@ -179,8 +184,8 @@ mitmd_ca_make(const struct span *hosts, unsigned n, struct mitmd_leaf *leaves,
 	for (; done < n; done++) {
 		leaves[done].cert = NULL;
 		if ((leaves[done].key = EVP_EC_gen("P-256")) == NULL ||
-		    (leaves[done].cert = ca_leaf_cert(leaves[done].key, ca,
-		    key, hosts[done])) == NULL) {
+		    (leaves[done].cert = ca_leaf_cert(
+			 leaves[done].key, ca, key, hosts[done])) == NULL) {
 			mitmd_leaf_free(&leaves[done]);
 			goto out;
 		}

@@ -49,18 +49,19 @@ connect_hosts(char *dst, size_t cap)
 }
 
 static void
-connect_refuse(struct agent *a, enum refusal r, struct span method,
-    struct span target)
+connect_refuse(
+    struct agent *a, enum refusal r, struct span method, struct span target)
 {
 	char hosts[PROTO_MAX_PROVIDERS * 264];
 	struct buf b;
-	uint32_t id;
 
 	mitmd_denied(a, r, 0, method, target);
-	id = ++mitmd_env.last_refusal;
 	buf_init(&b, 16384);
-	if (refuse_compose(&b, r, 0, id, r == REFUSE_HOST || r == REFUSE_PROXY ?
-	    connect_hosts(hosts, sizeof(hosts)) : NULL, true, true) == 0)
+	if (refuse_compose(&b, r, 0, mitmd_denied_id(a),
+		r == REFUSE_HOST || r == REFUSE_PROXY
+		    ? connect_hosts(hosts, sizeof(hosts))
+		    : NULL,
+		true, true) == 0)
 		connect_write(a->fd, buf_span(&b));
 	buf_free(&b);
 	agent_linger(a);
@@ -73,7 +74,7 @@ connect_busy(int fd)
 
 	buf_init(&b, 4096);
 	if (refuse_compose(&b, REFUSE_BUSY, 0, ++mitmd_env.last_refusal, NULL,
-	    true, true) == 0)
+		true, true) == 0)
 		connect_write(fd, buf_span(&b));
 	buf_free(&b);
 }
@@ -123,7 +124,8 @@ connect_head(struct agent *a, const struct http1_head *h)
 	a->provider = (unsigned)i;
 	buf_reset(&a->in, 0);
 	a->seen = 0;
-	connect_write(a->fd, SPAN("HTTP/1.1 200 Connection Established\r\n\r\n"));
+	connect_write(
+	    a->fd, SPAN("HTTP/1.1 200 Connection Established\r\n\r\n"));
 	if (mitmd_tls_begin(a) == -1) {
 		log_warnx("TLS does not begin: %s", mitmd_tls_error());
 		agent_close(a);

@@ -23,8 +23,7 @@ deny_routes(const struct provider *p, char *dst, size_t cap)
 		if (p->routes[i].answer != 0)
 			continue;
 		n = snprintf(dst + len, cap - len, "%s%.*s %.*s",
-		    len == 0 ? "Allowed: " : ", ",
-		    (int)p->routes[i].method.len,
+		    len == 0 ? "Allowed: " : ", ", (int)p->routes[i].method.len,
 		    (const char *)p->routes[i].method.p,
 		    (int)p->routes[i].path.len,
 		    (const char *)p->routes[i].path.p);
@@ -52,8 +51,8 @@ deny_say(struct agent *a, enum refusal no, const char *detail, bool close)
 	if (no == REFUSE_ENDPOINT || no == REFUSE_METHOD)
 		detail = deny_routes(p, routes, sizeof(routes));
 	buf_init(&b, 16384);
-	r = refuse_compose(&b, no, status, ++mitmd_env.last_refusal, detail,
-	    false, close);
+	r = refuse_compose(
+	    &b, no, status, mitmd_denied_id(a), detail, false, close);
 	if (r == 0)
 		r = mitmd_tls_put(a, buf_span(&b));
 	buf_free(&b);
@@ -82,7 +81,7 @@ deny_answer(struct agent *a, enum refusal no, const char *detail, bool known)
 	bool close;
 
 	close = !known || a->req.close || a->req.expect ||
-	    a->req.left > MITMD_MAX_DISCARD;
+		a->req.left > MITMD_MAX_DISCARD;
 	if (deny_say(a, no, detail, close) == -1)
 		agent_close(a);
 	else if (close)
@@ -96,7 +95,7 @@ deny_request(struct agent *a, enum refusal no, bool known)
 {
 	char text[128];
 	bool key = no == REFUSE_WRONG_KEY || no == REFUSE_FOREIGN_KEY ||
-	    no == REFUSE_TWO_KEYS;
+		   no == REFUSE_TWO_KEYS;
 
 	a->bad_keys += key;
 	if (!key || a->bad_keys < MITMD_MAX_BAD_KEYS || !known) {
@@ -105,8 +104,10 @@ deny_request(struct agent *a, enum refusal no, bool known)
 	}
 	if (!a->alarmed) {
 		a->alarmed = true;
-		snprintf(text, sizeof(text), "connection %u: %u requests with "
-		    "a wrong or foreign key", a->number, a->bad_keys);
+		snprintf(text, sizeof(text),
+		    "connection %u: %u requests with "
+		    "a wrong or foreign key",
+		    a->number, a->bad_keys);
 		mitmd_alarm("credential", text);
 	}
 	a->refusal = no;
@@ -125,9 +126,9 @@ deny_exchange(struct agent *a, enum refusal no, const char *detail)
 {
 	if (a->dead)
 		return;
+	a->denied = ++mitmd_env.last_refusal;
 	mitmd_note(a, "%u %s, request %08x: %s", refuse_text(no)->status,
-	    refuse_text(no)->code, mitmd_env.last_refusal + 1,
-	    detail != NULL ? detail : "");
+	    refuse_text(no)->code, a->denied, detail != NULL ? detail : "");
 	if (a->state == AGENT_EXCHANGE && a->up.answered) {
 		/* Its framing tells the agent that it is not whole. */
 		a->cut = true;

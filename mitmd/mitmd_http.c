@@ -21,10 +21,10 @@ struct http_check {
 	const struct mitmd_provider *pv;
 	const struct http1_head *head;
 	struct request *r;
-	struct span type;	/* Content-Type */
-	int kind;		/* of the key that was right; -1: none yet */
+	struct span type; /* Content-Type */
+	int kind;         /* of the key that was right; -1: none yet */
 	unsigned nnames;
-	struct span names[HTTP1_MAX_HEADERS];	/* packed, in http_lower */
+	struct span names[HTTP1_MAX_HEADERS]; /* packed, in http_lower */
 };
 
 static uint8_t http_lower[HTTP1_MAX_HEADERS * PROVIDER_MAX_NAME];
@@ -83,10 +83,10 @@ http_header(struct http_check *k, const struct http1_header *x)
 	int kind;
 
 	if (x->name.len > PROVIDER_MAX_NAME)
-		return provider_secretive(x->name) ? REFUSE_FOREIGN_KEY :
-		    REFUSE_NONE;
-	name = http_lower_case(x->name,
-	    http_lower + k->nnames * PROVIDER_MAX_NAME);
+		return provider_secretive(x->name) ? REFUSE_FOREIGN_KEY
+						   : REFUSE_NONE;
+	name = http_lower_case(
+	    x->name, http_lower + k->nnames * PROVIDER_MAX_NAME);
 	if ((kind = provider_kind(k->pv->p, name)) != -1)
 		return http_key(k, kind, x->value);
 	if (provider_secretive(name))
@@ -94,7 +94,7 @@ http_header(struct http_check *k, const struct http1_header *x)
 	if (span_is(name, "content-type"))
 		k->type = x->value;
 	else if (span_is(name, "content-encoding") &&
-	    !span_ieq(x->value, SPAN("identity")))
+		 !span_ieq(x->value, SPAN("identity")))
 		return REFUSE_ENCODING;
 	if (!provider_listed(&k->pv->p->request, name))
 		return REFUSE_NONE;
@@ -184,8 +184,8 @@ http_route(struct http_check *k)
 		r->path.len = (size_t)(mark - target.p);
 		r->query = span_of(mark + 1, target.len - r->path.len - 1);
 	}
-	switch (provider_match(k->pv->p, k->head->method, r->path, r->query,
-	    &r->route)) {
+	switch (provider_match(
+	    k->pv->p, k->head->method, r->path, r->query, &r->route)) {
 	case PROVIDER_OK:
 		return REFUSE_NONE;
 	case PROVIDER_BAD_PATH:
@@ -206,8 +206,8 @@ http_route(struct http_check *k)
  * a refused one's body can be read over.
  */
 static enum refusal
-http_check(const struct agent *a, const struct http1_head *h,
-    struct request *r, bool *known)
+http_check(const struct agent *a, const struct http1_head *h, struct request *r,
+    bool *known)
 {
 	struct http_check k;
 	enum refusal no;
@@ -248,8 +248,9 @@ http_request(struct agent *a, const struct http1_head *h)
 		body_begin(a, &r);
 		return;
 	}
-	mitmd_denied(a, no, no == REFUSE_OFFERED ? p->routes[r.route].answer :
-	    0, h->method, h->target);
+	mitmd_denied(a, no,
+	    no == REFUSE_OFFERED ? p->routes[r.route].answer : 0, h->method,
+	    h->target);
 	a->req = r;
 	deny_request(a, no, known);
 }
@@ -272,8 +273,8 @@ http_input(struct agent *a, struct span s)
 			case HTTP1_BAD:
 				n = rest.len;
 				mitmd_note(a, "request: %s", head.reason);
-				mitmd_denied(a, REFUSE_MALFORMED, 0, SPAN(""),
-				    SPAN(""));
+				mitmd_denied(
+				    a, REFUSE_MALFORMED, 0, SPAN(""), SPAN(""));
 				deny_request(a, REFUSE_MALFORMED, false);
 				break;
 			case HTTP1_MORE:
@@ -283,7 +284,7 @@ http_input(struct agent *a, struct span s)
 		} else if (a->state == AGENT_LINGER) {
 			n = rest.len;
 		} else if ((n = body_take(a, rest)) == 0 &&
-		    a->state != AGENT_REQUEST) {
+			   a->state != AGENT_REQUEST) {
 			return used;
 		}
 		used += n;

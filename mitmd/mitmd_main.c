@@ -11,9 +11,8 @@
 #include "mitmd.h"
 
 static const enum pledge_promise mitmd_promises[] = {
-    PLEDGE_STDIO,
-    PLEDGE_ACCEPT,
-    PLEDGE_SHUTDOWN,	/* a refused agent sees the end, and can still read */
+    PLEDGE_STDIO, PLEDGE_ACCEPT,
+    PLEDGE_SHUTDOWN, /* a refused agent sees the end, and can still read */
 };
 
 static const struct confine mitmd_confine = {

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define RETRY_NO	" Do not retry."
+#define RETRY_NO " Do not retry."
 
 /* clang-format off */
 static const struct refusal_text refuse_table[REFUSE_COUNT] = {
@@ -147,9 +147,11 @@ refuse_body(struct buf *b, const struct refusal_text *t, uint32_t id,
     const char *detail, bool plain)
 {
 	if (!plain)
-		buf_printf(b, "{\"type\":\"error\",\"error\":{\"type\":"
+		buf_printf(b,
+		    "{\"type\":\"error\",\"error\":{\"type\":"
 		    "\"ironcurtain_refused\",\"code\":\"%s\",\"message\":"
-		    "\"IronCurtain: ", t->code);
+		    "\"IronCurtain: ",
+		    t->code);
 	else
 		buf_printf(b, "IronCurtain: ");
 	refuse_add(b, t->text, plain);
@@ -172,8 +174,10 @@ refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
 		status = t->status;
 	buf_init(&body, 16384);
 	refuse_body(&body, t, id, detail, plain);
-	buf_printf(b, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\n"
-	    "Content-Length: %zu\r\n", status, refuse_phrase(status),
+	buf_printf(b,
+	    "HTTP/1.1 %u %s\r\nContent-Type: %s\r\n"
+	    "Content-Length: %zu\r\n",
+	    status, refuse_phrase(status),
 	    plain ? "text/plain" : "application/json", body.len);
 	/* Both SDKs honour it. */
 	if (status < 500 && status != 408)

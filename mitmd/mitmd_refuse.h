@@ -14,36 +14,36 @@
 enum refusal {
 	REFUSE_NONE,
 	REFUSE_MALFORMED,
-	REFUSE_EARLY,		/* bytes after CONNECT, before its answer */
-	REFUSE_PROXY,		/* a request that is no CONNECT */
+	REFUSE_EARLY, /* bytes after CONNECT, before its answer */
+	REFUSE_PROXY, /* a request that is no CONNECT */
 	REFUSE_HOST,
 	REFUSE_METHOD,
 	REFUSE_ENDPOINT,
 	REFUSE_QUERY,
-	REFUSE_OFFERED,		/* a route with its own status */
+	REFUSE_OFFERED, /* a route with its own status */
 	REFUSE_NO_KEY,
 	REFUSE_WRONG_KEY,
 	REFUSE_FOREIGN_KEY,
 	REFUSE_TWO_KEYS,
 	REFUSE_TYPE,
 	REFUSE_ENCODING,
-	REFUSE_BODY,		/* a body where the route takes none */
+	REFUSE_BODY, /* a body where the route takes none */
 	REFUSE_LENGTH,
 	REFUSE_HEADERS,
 	REFUSE_EXPECT,
 	REFUSE_UPGRADE,
 	REFUSE_TIMEOUT,
 	REFUSE_BUSY,
-	REFUSE_HELD,		/* too much of chunked bodies is held */
+	REFUSE_HELD, /* too much of chunked bodies is held */
 	REFUSE_AUDIT,
 	REFUSE_GONE,
-	REFUSE_PROVIDER,	/* keyd or the provider failed */
+	REFUSE_PROVIDER, /* keyd or the provider failed */
 	REFUSE_COUNT,
 };
 
 struct refusal_text {
 	unsigned status;
-	const char *code;	/* one word, for programs */
+	const char *code; /* one word, for programs */
 	const char *text;
 };
 

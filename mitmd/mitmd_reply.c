@@ -14,9 +14,9 @@
 
 #include "log.h"
 
-#define REPLY_READS	4	/* per wake-up */
-#define REPLY_READ	(128U << 10)
-#define REPLY_HEAD	11U	/* status, framing, length */
+#define REPLY_READS 4 /* per wake-up */
+#define REPLY_READ (128U << 10)
+#define REPLY_HEAD 11U /* status, framing, length */
 
 /* One connection at a time: what was read, and what is to be written. */
 static uint8_t reply_in[REPLY_READ];
@@ -47,8 +47,8 @@ reply_headers(struct agent *a, struct span headers, bool *bad)
 
 /* "content-length: 5" and the end of the head. */
 static void
-reply_framing(struct agent *a, unsigned status, unsigned framing,
-    uint64_t length)
+reply_framing(
+    struct agent *a, unsigned status, unsigned framing, uint64_t length)
 {
 	struct buf *b = &reply_out;
 	bool bodyless = status == 204 || status == 304 || a->req.head;
@@ -83,8 +83,8 @@ reply_head(struct agent *a, struct span s)
 	framing = s.p[2];
 	for (unsigned i = 0; i < 8; i++)
 		length |= (uint64_t)s.p[3 + i] << (8 * i);
-	if (status < 200 || status > 599 || framing > 2 ||
-	    length > INT64_MAX || (framing != 1 && length != 0))
+	if (status < 200 || status > 599 || framing > 2 || length > INT64_MAX ||
+	    (framing != 1 && length != 0))
 		return -1;
 	buf_adds(&reply_out, "HTTP/1.1 ");
 	buf_addu64(&reply_out, status);
@@ -127,8 +127,7 @@ reply_end(struct agent *a)
 
 	if (a->up.chunked)
 		buf_adds(&reply_out, "0\r\n\r\n");
-	if (reply_out.failed ||
-	    mitmd_tls_put(a, buf_span(&reply_out)) == -1) {
+	if (reply_out.failed || mitmd_tls_put(a, buf_span(&reply_out)) == -1) {
 		agent_close(a);
 		return;
 	}
@@ -253,12 +252,11 @@ reply_take(struct agent *a, struct span s)
 		if (up->in.len == 0)
 			buf_reset(&up->in, 0);
 	} else if (used != s.len &&
-	    buf_add(&up->in, s.p + used, s.len - used) == -1) {
+		   buf_add(&up->in, s.p + used, s.len - used) == -1) {
 		reply_bad(a, "too much");
 		return;
 	}
-	if (reply_out.len != 0 &&
-	    mitmd_tls_put(a, buf_span(&reply_out)) == -1)
+	if (reply_out.len != 0 && mitmd_tls_put(a, buf_span(&reply_out)) == -1)
 		agent_close(a);
 	buf_reset(&reply_out, REPLY_READ * 2);
 }
@@ -285,8 +283,8 @@ reply_read(struct agent *a)
 			return;
 		}
 		if (n == 0) {
-			deny_exchange(a, REFUSE_PROVIDER,
-			    "The stream ended early.");
+			deny_exchange(
+			    a, REFUSE_PROVIDER, "The stream ended early.");
 			return;
 		}
 		reply_take(a, span_of(reply_in, (size_t)n));

@@ -45,20 +45,30 @@ mitmd_alarm(const char *kind, const char *text)
 	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_ALARM, &m, -1);
 }
 
+uint32_t
+mitmd_denied_id(struct agent *a)
+{
+	uint32_t id = a->denied;
+
+	a->denied = 0;
+	return id != 0 ? id : ++mitmd_env.last_refusal;
+}
+
 void
-mitmd_denied(const struct agent *a, enum refusal no, unsigned status,
+mitmd_denied(struct agent *a, enum refusal no, unsigned status,
     struct span method, struct span target)
 {
 	const struct provider *p = mitmd_env.providers[a->provider].p;
 	const struct refusal_text *t = refuse_text(no);
 	char vis_method[33], vis_target[257];
 	struct msg_DENIED m = {
-	    .id = mitmd_env.last_refusal + 1,
+	    .id = ++mitmd_env.last_refusal,
 	    .status = (uint16_t)(status != 0 ? status : t->status),
 	    .code = span_str(t->code),
 	    .host = span_of(NULL, 0),
 	};
 
+	a->denied = m.id;
 	if (a->ssl != NULL && p != NULL)
 		m.host = p->host;
 	m.method = span_str(log_vis(method, vis_method, sizeof(vis_method)));
@@ -78,16 +88,16 @@ serve_provider(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)fd;
 	if (mitmd_env.sealed || pv->p != NULL)
-		return chan_violation(c, "PROVIDER %u sealed or twice",
-		    m->index);
+		return chan_violation(
+		    c, "PROVIDER %u sealed or twice", m->index);
 	if ((p = provider_parse(m->json, err, sizeof(err))) == NULL)
 		return chan_violation(c, "PROVIDER %u: %s", m->index, err);
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
 		if (mitmd_env.providers[i].p != NULL &&
 		    span_eq(mitmd_env.providers[i].p->host, p->host)) {
 			provider_free(p);
-			return chan_violation(c, "PROVIDER %u: host twice",
-			    m->index);
+			return chan_violation(
+			    c, "PROVIDER %u: host twice", m->index);
 		}
 	}
 	pv->p = p;
@@ -102,8 +112,10 @@ serve_sentinel(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)fd;
 	if (pv->p == NULL || pv->keyed || m->key.len < 16)
-		return chan_violation(c, "SENTINEL %u: short, twice or of no "
-		    "provider", m->provider);
+		return chan_violation(c,
+		    "SENTINEL %u: short, twice or of no "
+		    "provider",
+		    m->provider);
 	SHA256(m->key.p, m->key.len, pv->sentinel);
 	pv->keyed = true;
 	return 0;
@@ -177,9 +189,10 @@ serve_find(unsigned provider, uint32_t stream)
 {
 	struct agent *a;
 
-	TAILQ_FOREACH(a, &mitmd_env.agents, entry) {
+	TAILQ_FOREACH (a, &mitmd_env.agents, entry) {
 		if (!a->dead && a->up.stream == stream &&
-		    (provider == PROTO_MAX_PROVIDERS || a->provider == provider))
+		    (provider == PROTO_MAX_PROVIDERS ||
+			a->provider == provider))
 			return a;
 	}
 	return NULL;
@@ -220,8 +233,9 @@ serve_refused(struct chan *c, const union proto_any *msg, int fd)
 	    a->state != AGENT_EXCHANGE || a->up.exchange != m->exchange)
 		return 0;
 	agent_hold(a);
-	deny_exchange(a, m->reason == PROTO_REFUSED_AUDIT ? REFUSE_AUDIT :
-	    REFUSE_GONE, NULL);
+	deny_exchange(a,
+	    m->reason == PROTO_REFUSED_AUDIT ? REFUSE_AUDIT : REFUSE_GONE,
+	    NULL);
 	agent_leave(a);
 	return 0;
 }
@@ -232,7 +246,7 @@ serve_start(void)
 	if (mitmd_env.listener == -1 || !mitmd_env.sealed)
 		fatalx("START without a listener or before SEAL");
 	if (loop_add(&mitmd_env.w.loop, &mitmd_env.accept, mitmd_env.listener,
-	    EPOLLIN, agent_accept, NULL) == -1)
+		EPOLLIN, agent_accept, NULL) == -1)
 		fatal("listener");
 }
 
@@ -252,6 +266,6 @@ mitmd_serve(void)
 	mitmd_env.listener = -1;
 	mitmd_env.accept.fd = -1;
 	mitmd_env.w.start = serve_start;
-	worker_serve(&mitmd_env.w, handlers,
-	    sizeof(handlers) / sizeof(handlers[0]));
+	worker_serve(
+	    &mitmd_env.w, handlers, sizeof(handlers) / sizeof(handlers[0]));
 }

@@ -16,7 +16,8 @@
 
 #include "log.h"
 
-#define TLS_CIPHERS "ECDHE-ECDSA-AES128-GCM-SHA256:"			\
+#define TLS_CIPHERS                                                            \
+	"ECDHE-ECDSA-AES128-GCM-SHA256:"                                       \
 	"ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305"
 
 /* Called for every handshake, also when the client names nobody. */
@@ -64,10 +65,11 @@ mitmd_tls_ctx(const struct mitmd_leaf *leaf, const struct span *host)
 	if ((ctx = SSL_CTX_new(TLS_server_method())) == NULL)
 		return NULL;
 	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION |
-	    SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+				     SSL_OP_NO_COMPRESSION |
+				     SSL_OP_IGNORE_UNEXPECTED_EOF);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
-	    SSL_MODE_ENABLE_PARTIAL_WRITE |
-	    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+				  SSL_MODE_ENABLE_PARTIAL_WRITE |
+				  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_read_ahead(ctx, 1);
 	/* A client's certificate is never asked for; little else is long. */
@@ -252,8 +254,10 @@ mitmd_warm(void)
 
 	tzset();
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG |
-	    OPENSSL_INIT_NO_ATEXIT | OPENSSL_INIT_LOAD_SSL_STRINGS |
-	    OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL) != 1 ||
+				 OPENSSL_INIT_NO_ATEXIT |
+				 OPENSSL_INIT_LOAD_SSL_STRINGS |
+				 OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
+		NULL) != 1 ||
 	    RAND_bytes(&byte, 1) != 1 || RAND_priv_bytes(&byte, 1) != 1)
 		fatalx("OpenSSL does not start: %s", mitmd_tls_error());
 	if (mitmd_ca_make(&host, 1, &leaf, &der) == -1 ||

@@ -15,7 +15,7 @@ int
 upstream_open(struct agent *a, int fd)
 {
 	if (loop_add(&mitmd_env.w.loop, &a->up.io, fd, EPOLLIN, reply_ready,
-	    a) == -1) {
+		a) == -1) {
 		close(fd);
 		return -1;
 	}
@@ -53,8 +53,8 @@ upstream_frame(struct agent *a, struct span s)
 	struct upstream *up = &a->up;
 	struct stream_frame f = {up->exchange, STREAM_BODY, (uint32_t)s.len};
 	uint8_t head[STREAM_HEADER];
-	struct iovec iov[2] = {{head, sizeof(head)},
-	    {(void *)(uintptr_t)s.p, s.len}};
+	struct iovec iov[2] = {
+	    {head, sizeof(head)}, {(void *)(uintptr_t)s.p, s.len}};
 	size_t done = 0;
 	ssize_t n;
 

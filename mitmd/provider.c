@@ -89,8 +89,8 @@ parse_members(struct parse *ps, const struct value *v, const char *where,
 	}
 	for (i = 0; i < need; i++) {
 		if (value_get(v, names[i]) == NULL)
-			return parse_fail(ps, "%s: \"%s\" is missing", where,
-			    names[i]);
+			return parse_fail(
+			    ps, "%s: \"%s\" is missing", where, names[i]);
 	}
 	return 0;
 }
@@ -153,8 +153,8 @@ parse_kind(struct parse *ps, const struct value *v, unsigned n)
 
 	snprintf(at, sizeof(at), "credential.headers[%u]", n);
 	if (parse_members(ps, v, at, names, 2, 1) == -1 ||
-	    parse_text(ps, value_get(v, "name"), at, provider_is_kind,
-	    &k->name) == -1)
+	    parse_text(
+		ps, value_get(v, "name"), at, provider_is_kind, &k->name) == -1)
 		return -1;
 	if ((prefix = value_get(v, "prefix")) != NULL &&
 	    parse_text(ps, prefix, at, provider_is_prefix, &k->prefix) == -1)
@@ -175,9 +175,9 @@ parse_credential(struct parse *ps, const struct value *v)
 
 	if (parse_members(ps, v, "credential", names, 3, 3) == -1 ||
 	    parse_text(ps, value_get(v, "env"), "credential.env",
-	    provider_is_env, &p->env) == -1 ||
+		provider_is_env, &p->env) == -1 ||
 	    parse_text(ps, value_get(v, "sentinel"), "credential.sentinel",
-	    provider_is_sentinel, &p->sentinel) == -1)
+		provider_is_sentinel, &p->sentinel) == -1)
 		return -1;
 	headers = value_get(v, "headers");
 	if (headers->type != VALUE_ARRAY || headers->count == 0 ||
@@ -215,8 +215,10 @@ parse_param(struct parse *ps, const struct value *v, const char *where,
 	else if (v->type == VALUE_STRING && span_is(v->text, "token"))
 		q->class = PROVIDER_TOKEN;
 	else
-		return parse_fail(ps, "%s: must be \"number\", \"token\" or "
-		    "an array of values", at);
+		return parse_fail(ps,
+		    "%s: must be \"number\", \"token\" or "
+		    "an array of values",
+		    at);
 	return 0;
 }
 
@@ -261,8 +263,8 @@ parse_body(struct parse *ps, const struct value *v, const char *where,
 		    span_is(r->method, "GET") ? "GET" : "HEAD");
 	if ((max = value_get(v, "max")) != NULL &&
 	    value_int(max, 1, PROVIDER_MAX_BODY, &n) == -1)
-		return parse_fail(ps, "%s.max: must be 1 to %u", at,
-		    PROVIDER_MAX_BODY);
+		return parse_fail(
+		    ps, "%s.max: must be 1 to %u", at, PROVIDER_MAX_BODY);
 	r->max = (uint64_t)n;
 	snprintf(at, sizeof(at), "%s.body.types", where);
 	return parse_texts(ps, value_get(v, "types"), at, provider_is_type,
@@ -272,8 +274,8 @@ parse_body(struct parse *ps, const struct value *v, const char *where,
 static int
 parse_route(struct parse *ps, const struct value *v, unsigned n)
 {
-	static const char *const names[] = {"method", "path", "query", "body",
-	    "answer"};
+	static const char *const names[] = {
+	    "method", "path", "query", "body", "answer"};
 	struct provider_route *r = &ps->p->routes[n];
 	const struct value *answer;
 	char at[32], member[48];
@@ -284,19 +286,19 @@ parse_route(struct parse *ps, const struct value *v, unsigned n)
 		return -1;
 	snprintf(member, sizeof(member), "%s.method", at);
 	if (parse_text(ps, value_get(v, "method"), member, provider_is_method,
-	    &r->method) == -1)
+		&r->method) == -1)
 		return -1;
 	snprintf(member, sizeof(member), "%s.path", at);
 	if (parse_text(ps, value_get(v, "path"), member, provider_is_pattern,
-	    &r->path) == -1 ||
+		&r->path) == -1 ||
 	    parse_query(ps, value_get(v, "query"), at, r) == -1 ||
 	    parse_body(ps, value_get(v, "body"), at, r) == -1)
 		return -1;
 	/* 401 makes clients try again for minutes. */
 	if ((answer = value_get(v, "answer")) != NULL &&
 	    (value_int(answer, 400, 499, &status) == -1 || status == 401))
-		return parse_fail(ps, "%s.answer: must be 400 to 499, not 401",
-		    at);
+		return parse_fail(
+		    ps, "%s.answer: must be 400 to 499, not 401", at);
 	r->answer = (unsigned)status;
 	for (unsigned i = 0; i < n; i++) {
 		if (span_eq(ps->p->routes[i].method, r->method) &&
@@ -336,16 +338,16 @@ parse_file(struct parse *ps, const struct value *v)
 
 	if (parse_members(ps, v, "file", names, 6, 6) == -1 ||
 	    parse_text(ps, value_get(v, "name"), "name", provider_is_label,
-	    &p->name) == -1 ||
+		&p->name) == -1 ||
 	    parse_text(ps, value_get(v, "host"), "host", provider_is_host,
-	    &p->host) == -1 ||
+		&p->host) == -1 ||
 	    parse_credential(ps, value_get(v, "credential")) == -1 ||
 	    parse_texts(ps, value_get(v, "requestHeaders"), "requestHeaders",
-	    provider_is_allowed, PROVIDER_MAX_HEADERS, true,
-	    &p->request.names, &p->request.n) == -1 ||
+		provider_is_allowed, PROVIDER_MAX_HEADERS, true,
+		&p->request.names, &p->request.n) == -1 ||
 	    parse_texts(ps, value_get(v, "responseHeaders"), "responseHeaders",
-	    provider_is_allowed, PROVIDER_MAX_HEADERS, true,
-	    &p->response.names, &p->response.n) == -1)
+		provider_is_allowed, PROVIDER_MAX_HEADERS, true,
+		&p->response.names, &p->response.n) == -1)
 		return -1;
 	return parse_routes(ps, value_get(v, "routes"));
 }
@@ -362,8 +364,8 @@ provider_parse(struct span text, char *err, size_t cap)
 	if (cap != 0)
 		err[0] = '\0';
 	if (text.len > PROVIDER_MAX_FILE) {
-		parse_fail(&ps, "file: larger than %u bytes",
-		    PROVIDER_MAX_FILE);
+		parse_fail(
+		    &ps, "file: larger than %u bytes", PROVIDER_MAX_FILE);
 		return NULL;
 	}
 	if ((ps.p = calloc(1, sizeof(*ps.p))) == NULL ||

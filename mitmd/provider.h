@@ -26,28 +26,28 @@
 #include "span.h"
 #include "value.h"
 
-#define PROVIDER_MAX_FILE	(1U << 20)
-#define PROVIDER_MAX_ROUTES	1024U
-#define PROVIDER_MAX_HEADERS	256U	/* in an allow-list */
-#define PROVIDER_MAX_KINDS	8U	/* ways to write the credential */
-#define PROVIDER_MAX_PARAMS	32U	/* of a route */
-#define PROVIDER_MAX_VALUES	16U	/* listed values of a parameter */
-#define PROVIDER_MAX_TYPES	8U	/* content types of a route */
-#define PROVIDER_MAX_SEGMENTS	16U
-#define PROVIDER_MAX_PATH	2048U	/* as in REQUEST */
-#define PROVIDER_MAX_QUERY	2048U
-#define PROVIDER_MAX_BODY	(64U << 20)
-#define PROVIDER_DFLT_BODY	(32U << 20)
-#define PROVIDER_MAX_NAME	128U	/* of a header */
-#define PROVIDER_MAX_VALUE	8192U	/* of a header */
-#define PROVIDER_MAX_BLOB	49152U	/* headers of a REQUEST, packed */
+#define PROVIDER_MAX_FILE (1U << 20)
+#define PROVIDER_MAX_ROUTES 1024U
+#define PROVIDER_MAX_HEADERS 256U /* in an allow-list */
+#define PROVIDER_MAX_KINDS 8U     /* ways to write the credential */
+#define PROVIDER_MAX_PARAMS 32U   /* of a route */
+#define PROVIDER_MAX_VALUES 16U   /* listed values of a parameter */
+#define PROVIDER_MAX_TYPES 8U     /* content types of a route */
+#define PROVIDER_MAX_SEGMENTS 16U
+#define PROVIDER_MAX_PATH 2048U /* as in REQUEST */
+#define PROVIDER_MAX_QUERY 2048U
+#define PROVIDER_MAX_BODY (64U << 20)
+#define PROVIDER_DFLT_BODY (32U << 20)
+#define PROVIDER_MAX_NAME 128U   /* of a header */
+#define PROVIDER_MAX_VALUE 8192U /* of a header */
+#define PROVIDER_MAX_BLOB 49152U /* headers of a REQUEST, packed */
 /* The first entry of a REQUEST's headers: which kind the agent used. */
-#define PROVIDER_CREDENTIAL	":credential"
+#define PROVIDER_CREDENTIAL ":credential"
 
 enum provider_class {
-	PROVIDER_LISTED,	/* one of the values */
-	PROVIDER_NUMBER,	/* 1-10 digits */
-	PROVIDER_TOKEN,		/* 1-128 of [A-Za-z0-9._:-] */
+	PROVIDER_LISTED, /* one of the values */
+	PROVIDER_NUMBER, /* 1-10 digits */
+	PROVIDER_TOKEN,  /* 1-128 of [A-Za-z0-9._:-] */
 };
 
 struct provider_param {
@@ -59,38 +59,38 @@ struct provider_param {
 
 struct provider_route {
 	struct span method;
-	struct span path;		/* the pattern */
+	struct span path; /* the pattern */
 	struct provider_param *params;
 	unsigned nparams;
-	struct span *types;		/* lower-case media types */
-	unsigned ntypes;		/* 0: no body */
-	uint64_t max;			/* bytes of body */
-	unsigned answer;		/* 0: goes to the provider */
+	struct span *types; /* lower-case media types */
+	unsigned ntypes;    /* 0: no body */
+	uint64_t max;       /* bytes of body */
+	unsigned answer;    /* 0: goes to the provider */
 };
 
 /* A way to write the credential: header name (lower-case) and what precedes. */
 struct provider_kind {
 	struct span name;
-	struct span prefix;		/* "Bearer ", or empty */
+	struct span prefix; /* "Bearer ", or empty */
 };
 
 struct provider_list {
-	struct span *names;		/* lower-case; the last byte may be * */
+	struct span *names; /* lower-case; the last byte may be * */
 	unsigned n;
 };
 
 struct provider {
 	struct span name;
-	struct span host;		/* lower-case */
-	struct span env;		/* usual variable of the credential */
-	struct span sentinel;		/* prefix of sentinel keys */
+	struct span host;     /* lower-case */
+	struct span env;      /* usual variable of the credential */
+	struct span sentinel; /* prefix of sentinel keys */
 	struct provider_kind kinds[PROVIDER_MAX_KINDS];
 	unsigned nkinds;
 	struct provider_list request, response;
 	struct provider_route *routes;
 	unsigned nroutes;
-	uint8_t digest[32];		/* SHA-256 of the file */
-	struct value_pool *pool;	/* what all this points into */
+	uint8_t digest[32];      /* SHA-256 of the file */
+	struct value_pool *pool; /* what all this points into */
 };
 
 /*
@@ -102,19 +102,19 @@ void provider_free(struct provider *);
 
 enum provider_result {
 	PROVIDER_OK,
-	PROVIDER_BAD_PATH,	/* malformed: escape, dot segment, ... */
-	PROVIDER_BAD_QUERY,	/* malformed: escape, parameter twice, ... */
-	PROVIDER_NO_ROUTE,	/* no such path */
-	PROVIDER_NO_METHOD,	/* path is there, for other methods */
-	PROVIDER_NO_PARAM,	/* parameter or its value is not listed */
+	PROVIDER_BAD_PATH,  /* malformed: escape, dot segment, ... */
+	PROVIDER_BAD_QUERY, /* malformed: escape, parameter twice, ... */
+	PROVIDER_NO_ROUTE,  /* no such path */
+	PROVIDER_NO_METHOD, /* path is there, for other methods */
+	PROVIDER_NO_PARAM,  /* parameter or its value is not listed */
 };
 
 /*
  * Finds the route of a request. query: without the `?`; p == NULL: there was
  * none (an empty one is malformed). *route is set on PROVIDER_OK only.
  */
-enum provider_result provider_match(const struct provider *,
-    struct span method, struct span path, struct span query, unsigned *route);
+enum provider_result provider_match(const struct provider *, struct span method,
+    struct span path, struct span query, unsigned *route);
 /* Does this one route take it? keyd's check of a REQUEST; query may be "". */
 enum provider_result provider_match_route(const struct provider *,
     unsigned route, struct span method, struct span path, struct span query);
@@ -143,7 +143,7 @@ int provider_unpack(struct span *rest, struct span *name, struct span *value);
  * keyd's check of a REQUEST's headers: ":credential" first, then names on the
  * request list, in the right class, none twice. *kind: index into kinds.
  */
-int provider_headers_ok(const struct provider *, struct span blob,
-    unsigned *kind);
+int provider_headers_ok(
+    const struct provider *, struct span blob, unsigned *kind);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include "provider.h"
 
-#define LABEL	"abcdefghijklmnopqrstuvwxyz0123456789-"
-#define UPPER	"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define LABEL "abcdefghijklmnopqrstuvwxyz0123456789-"
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /*
  * Never on an allow-list, in either direction: credentials, cookies, framing,
@@ -17,13 +17,39 @@
  * stands for all such names.
  */
 static const char *const class_forbidden[] = {
-	"accept-encoding", "alt-svc", "api-key", "authorization", "connection",
-	"content-encoding", "content-length", "cookie*", "expect", "forwarded",
-	"host", "http2-settings", "keep-alive", "link", "location", "proxy-*",
-	"refresh", "set-cookie*", "te", "trailer", "transfer-encoding",
-	"upgrade", "via", "www-authenticate", "x-access-token", "x-api-key",
-	"x-auth-token", "x-forwarded-*", "x-goog-api-key", "x-host",
-	"x-http-method*", "x-original-*", "x-rewrite-*",
+    "accept-encoding",
+    "alt-svc",
+    "api-key",
+    "authorization",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "cookie*",
+    "expect",
+    "forwarded",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "link",
+    "location",
+    "proxy-*",
+    "refresh",
+    "set-cookie*",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+    "www-authenticate",
+    "x-access-token",
+    "x-api-key",
+    "x-auth-token",
+    "x-forwarded-*",
+    "x-goog-api-key",
+    "x-host",
+    "x-http-method*",
+    "x-original-*",
+    "x-rewrite-*",
 };
 
 static bool
@@ -43,7 +69,7 @@ static bool
 class_is_word_byte(uint8_t c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '-' && c <= ':' && c != '/') || c == '_';
+	       (c >= '-' && c <= ':' && c != '/') || c == '_';
 }
 
 static bool
@@ -107,7 +133,7 @@ bool
 provider_is_env(struct span s)
 {
 	return class_of(s, 1, 64, UPPER "0123456789_") &&
-	    (s.p[0] < '0' || s.p[0] > '9');
+	       (s.p[0] < '0' || s.p[0] > '9');
 }
 
 bool
@@ -120,7 +146,7 @@ bool
 provider_is_kind(struct span s)
 {
 	return provider_name_ok(s) && provider_secretive(s) &&
-	    !span_starts(s, SPAN("proxy-"));
+	       !span_starts(s, SPAN("proxy-"));
 }
 
 /* A scheme and one space, or nothing. */
@@ -130,7 +156,7 @@ provider_is_prefix(struct span s)
 	if (s.len == 0)
 		return true;
 	return s.p[s.len - 1] == ' ' &&
-	    class_is_word(span_of(s.p, s.len - 1), 31);
+	       class_is_word(span_of(s.p, s.len - 1), 31);
 }
 
 /* Do a name and a forbidden one, either may end in *, share a name? */
@@ -144,7 +170,7 @@ class_overlap(struct span name, const char *forbidden)
 	name.len -= star;
 	f.len -= fstar;
 	return span_eq(name, f) || (star && span_starts(f, name)) ||
-	    (fstar && span_starts(name, f));
+	       (fstar && span_starts(name, f));
 }
 
 bool
@@ -171,8 +197,8 @@ provider_is_allowed(struct span s)
 bool
 provider_is_method(struct span s)
 {
-	static const char *const methods[] = {"GET", "HEAD", "POST", "PUT",
-	    "PATCH", "DELETE"};
+	static const char *const methods[] = {
+	    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		if (span_is(s, methods[i]))
@@ -185,7 +211,7 @@ bool
 provider_is_segment(struct span s)
 {
 	return class_is_word(s, PROVIDER_MAX_PATH) && !span_is(s, ".") &&
-	    !span_is(s, "..");
+	       !span_is(s, "..");
 }
 
 bool
@@ -242,7 +268,8 @@ provider_is_type(struct span s)
 		return false;
 	slash = memchr(s.p, '/', s.len);
 	return slash != NULL && slash != s.p && slash != s.p + s.len - 1 &&
-	    memchr(slash + 1, '/', (size_t)(s.p + s.len - slash - 1)) == NULL;
+	       memchr(slash + 1, '/', (size_t)(s.p + s.len - slash - 1)) ==
+		   NULL;
 }
 
 bool

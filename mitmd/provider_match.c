@@ -188,7 +188,7 @@ provider_type_ok(const struct provider_route *r, struct span type)
 	if (type.len != 0 && (end = memchr(type.p, ';', type.len)) != NULL)
 		type.len = (size_t)(end - type.p);
 	while (type.len != 0 &&
-	    (type.p[type.len - 1] == ' ' || type.p[type.len - 1] == '\t'))
+	       (type.p[type.len - 1] == ' ' || type.p[type.len - 1] == '\t'))
 		type.len--;
 	for (unsigned i = 0; i < r->ntypes; i++) {
 		if (span_ieq(r->types[i], type))

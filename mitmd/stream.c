@@ -25,15 +25,14 @@ stream_unpack(const uint8_t src[STREAM_HEADER], struct stream_frame *f)
 {
 	uint32_t len;
 
-	len = (uint32_t)src[5] | (uint32_t)src[6] << 8 |
-	    (uint32_t)src[7] << 16;
+	len = (uint32_t)src[5] | (uint32_t)src[6] << 8 | (uint32_t)src[7] << 16;
 	if (src[4] < STREAM_BODY || src[4] > STREAM_FAIL ||
 	    len > STREAM_MAX_FRAME) {
 		errno = EBADMSG;
 		return -1;
 	}
 	f->exchange = (uint32_t)src[0] | (uint32_t)src[1] << 8 |
-	    (uint32_t)src[2] << 16 | (uint32_t)src[3] << 24;
+		      (uint32_t)src[2] << 16 | (uint32_t)src[3] << 24;
 	f->type = (enum stream_type)src[4];
 	f->len = len;
 	return 0;

@@ -94,6 +94,7 @@ on_denied(struct chan *c, const union proto_any *msg, int fd)
 	(void)c;
 	(void)fd;
 	rig.denied++;
+	rig.id = msg->DENIED.id;
 	return span_copy(msg->DENIED.code, rig.code, sizeof(rig.code));
 }
 

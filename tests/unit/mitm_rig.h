@@ -46,6 +46,7 @@ struct rig {
 	struct rig_request req;
 	unsigned alarms, opens, denied;
 	char code[33];		/* of the latest DENIED */
+	uint32_t id;
 	bool mute;		/* keyd answers no STREAM_OPEN */
 	uint8_t digest[32];
 	int stream;		/* keyd's end; -1: none */

@@ -225,6 +225,7 @@ test_rows(void)
 {
 	unsigned n = rig.req.count, denied = rig.denied;
 	const char *text, *code;
+	char number[32];
 	SSL *s = NULL;
 
 	for (size_t i = 0; i < sizeof(request_rows) / sizeof(*request_rows);
@@ -244,7 +245,10 @@ test_rows(void)
 		for (int turn = 0; turn < 200 && rig.denied == denied; turn++)
 			rig_turn(5);
 		denied = rig.denied;
-		is_str(rig.code, row->code, "... in the audit log");
+		snprintf(number, sizeof(number), "(request %08x)", rig.id);
+		ok(strcmp(rig.code, row->code) == 0 &&
+		    strstr(text, number) != NULL,
+		    "... in the audit log, with its number");
 		if (row->closes) {
 			rig_read(s, "(none)");
 			ok(rig_closed, "... and the end of the connection");
