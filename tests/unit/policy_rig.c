@@ -134,7 +134,7 @@ rig_link(struct rig *r, const char *target, const char *path)
 }
 
 void
-rig_init(struct rig *r)
+rig_init(struct rig *r, struct engine *e)
 {
 	static const char *const dirs[] = {"ws", "ws/sub", "home", "home/docs",
 	    "home/docs/deep", "out", "prot", "ws/.git"};
@@ -159,12 +159,13 @@ rig_init(struct rig *r)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		rig_file(r, files[i]);
 	load_init(&r->load, "test");
-	if (engine_init(&r->engine) == -1 ||
+	r->engine = e != NULL ? e : &r->own;
+	if ((e == NULL && engine_init(r->engine) == -1) ||
 	    (r->pool = value_pool_new(64 << 20)) == NULL)
 		err(1, "engine_init");
-	if (engine_settings(&r->engine, 300000, true, true,
+	if (engine_settings(r->engine, 300000, true, true,
 		span_str(rig_text(r, "@D/home"))) == -1 ||
-	    engine_protect(&r->engine, span_str(rig_text(r, "@D/prot"))) == -1)
+	    engine_protect(r->engine, span_str(rig_text(r, "@D/prot"))) == -1)
 		err(1, "engine");
 }
 
@@ -180,7 +181,8 @@ remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 void
 rig_free(struct rig *r)
 {
-	engine_free(&r->engine);
+	if (r->engine == &r->own)
+		engine_free(r->engine);
 	value_pool_free(r->pool);
 	load_free(&r->load);
 	free(r->text);
@@ -217,7 +219,7 @@ rig_row(struct rig *r, unsigned index, const char *path, const char *host)
 	snprintf(name, sizeof(name), "%s", rig_text(r, host));
 	if ((fd = open(name, O_PATH | O_CLOEXEC)) == -1)
 		err(1, "%s", name);
-	if (engine_view(&r->engine, index, span_str(rig_text(r, path)),
+	if (engine_view(r->engine, index, span_str(rig_text(r, path)),
 		span_str(name), true, fd) == -1)
 		err(1, "engine_view");
 }
@@ -226,7 +228,7 @@ void
 rig_server(struct rig *r, unsigned index, const char *name, bool trusted,
     const char *domains)
 {
-	if (engine_server(&r->engine, index, span_str(name), trusted,
+	if (engine_server(r->engine, index, span_str(name), trusted,
 		SPAN("/workspace"), span_str(domains)) == -1)
 		err(1, "engine_server");
 	rig_row(r, index, "/workspace", "@D/ws");
@@ -242,7 +244,7 @@ rig_load(struct rig *r, enum proto_rules kind, const char *text)
 	load_free(&r->load);
 	load_init(&r->load, names[kind]);
 	text = rig_text(r, text);
-	return engine_rules(&r->engine, kind, span_str(text), &r->load);
+	return engine_rules(r->engine, kind, span_str(text), &r->load);
 }
 
 void
@@ -278,6 +280,6 @@ rig_eval(struct rig *r, const char *server, const char *tool, const char *args,
 {
 	struct value *tree = rig_tree(r, args);
 
-	eval_call(&r->engine, span_str(server), span_str(tool), tree, r->pool,
+	eval_call(r->engine, span_str(server), span_str(tool), tree, r->pool,
 	    d);
 }

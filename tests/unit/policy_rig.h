@@ -12,14 +12,15 @@
 
 struct rig {
 	char dir[256];
-	struct engine engine;
+	struct engine own;
+	struct engine *engine;	/* own, or that of a ring */
 	struct value_pool *pool;
 	struct load load;
 	char *text;		/* the last expanded text */
 };
 
-/* Makes the tree; exits when it cannot. */
-void rig_init(struct rig *);
+/* Makes the tree and sets the engine up (NULL: its own); exits on failure. */
+void rig_init(struct rig *, struct engine *);
 void rig_free(struct rig *);
 /* @D expanded; valid until the next call. */
 const char *rig_text(struct rig *, const char *);

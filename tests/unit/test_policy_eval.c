@@ -95,7 +95,7 @@ sent(const char *server, const char *tool, const char *args, const char *want)
 	struct value *v = rig_tree(&rig, args);
 	struct buf b;
 
-	eval_call(&rig.engine, span_str(server), span_str(tool), v, rig.pool,
+	eval_call(rig.engine, span_str(server), span_str(tool), v, rig.pool,
 	    &d);
 	buf_init(&b, 1 << 20);
 	(void)json_write(&b, v);
@@ -170,7 +170,7 @@ test_reasons(void)
 int
 main(void)
 {
-	rig_init(&rig);
+	rig_init(&rig, NULL);
 	tree();
 	servers();
 	rig_must_load(&rig, PROTO_RULES_ANNOTATIONS, rig_annotations);

@@ -197,7 +197,7 @@ resolve(const struct server *s, struct span text, struct path *p)
 	struct path_env env;
 
 	value_pool_reset(rig.pool);
-	engine_path_env(&rig.engine, s, rig.pool, &env);
+	engine_path_env(rig.engine, s, rig.pool, &env);
 	return path_resolve(&env, text, p);
 }
 
@@ -212,7 +212,7 @@ same(struct span got, const char *want)
 static void
 test_table(void)
 {
-	const struct server *s = &rig.engine.servers[0];
+	const struct server *s = &rig.engine->servers[0];
 	enum path_error e;
 	struct path p;
 	char in[1024];
@@ -238,7 +238,7 @@ test_table(void)
 static void
 test_long(void)
 {
-	const struct server *s = &rig.engine.servers[0];
+	const struct server *s = &rig.engine->servers[0];
 	char text[8192];
 	struct path p;
 
@@ -278,7 +278,7 @@ test_long(void)
 static void
 test_object(void)
 {
-	const struct server *s = &rig.engine.servers[0];
+	const struct server *s = &rig.engine->servers[0];
 	struct path p;
 	struct stat st;
 	char name[512];
@@ -305,7 +305,7 @@ test_object(void)
 static void
 test_closed(void)
 {
-	const struct server *s = &rig.engine.servers[0];
+	const struct server *s = &rig.engine->servers[0];
 	char name[512];
 	struct path p;
 
@@ -341,7 +341,7 @@ test_leaks(void)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		snprintf(in, sizeof(in), "%s", rig_text(&rig, rows[i].in));
-		(void)resolve(&rig.engine.servers[0], span_str(in), &p);
+		(void)resolve(&rig.engine->servers[0], span_str(in), &p);
 	}
 	is_int(open_files(), before, "no descriptor stays open");
 }
@@ -349,7 +349,7 @@ test_leaks(void)
 int
 main(void)
 {
-	rig_init(&rig);
+	rig_init(&rig, NULL);
 	rig_dir(&rig, "ws/inner");
 	links();
 	specials();

@@ -311,7 +311,7 @@ test_many(void)
 static void
 test_home(void)
 {
-	ok(engine_settings(&rig.engine, 1, true, true, SPAN("")) == 0 &&
+	ok(engine_settings(rig.engine, 1, true, true, SPAN("")) == 0 &&
 		rig_load(&rig, P,
 		    IF("\"paths\":{\"roles\":[\"read-path\"],"
 		       "\"within\":\"~/x\"}")) == -1,
@@ -320,7 +320,7 @@ test_home(void)
 	    "compiled-policy.json: rules[0].if.paths.within: uses ~, and no "
 	    "home directory is known",
 	    "and says so");
-	ok(engine_settings(&rig.engine, 1, true, true, SPAN("x")) == -1,
+	ok(engine_settings(rig.engine, 1, true, true, SPAN("x")) == -1,
 	    "a home that is no absolute path is refused");
 }
 
@@ -335,7 +335,7 @@ test_shipped(const char *dir)
 	size_t n;
 	FILE *f;
 
-	if (engine_settings(&rig.engine, 1, true, true, SPAN("/home")) == -1 ||
+	if (engine_settings(rig.engine, 1, true, true, SPAN("/home")) == -1 ||
 	    (text = malloc(1 << 20)) == NULL)
 		err(1, "malloc");
 	for (int i = PROTO_RULES_LAST; i >= 0; i--) {
@@ -346,7 +346,7 @@ test_shipped(const char *dir)
 		fclose(f);
 		load_free(&rig.load);
 		load_init(&rig.load, names[i]);
-		ok(engine_rules(&rig.engine, (enum proto_rules)i,
+		ok(engine_rules(rig.engine, (enum proto_rules)i,
 		       span_of(text, n), &rig.load) == 0 &&
 			rig.load.nwarnings == 0,
 		    "shipped %s: %s", names[i], rig.load.error);
@@ -357,7 +357,7 @@ test_shipped(const char *dir)
 int
 main(int argc, char **argv)
 {
-	rig_init(&rig);
+	rig_init(&rig, NULL);
 	rig_link(&rig, "l2", "l1");
 	rig_link(&rig, "l1", "l2");
 	rig_must_load(&rig, N, rig_annotations);
