@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * keyd as it runs: the built program, confined, between played peers and a
+ * TLS provider that records what it gets.  argv[1]: keyd.
+ */
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "keyd_rig.h"
+#include "keyd_server.h"
+#include "tap.h"
+
+/* Routes: 0 POST with a body, 1 GET, 2 HEAD. */
+static const char file[] =
+    "{\"name\":\"t\",\"host\":\"provider.test\",\"credential\":"
+    "{\"env\":\"T_KEY\",\"sentinel\":\"sk-t-ironcurtain-\",\"headers\":["
+    "{\"name\":\"x-api-key\"},"
+    "{\"name\":\"authorization\",\"prefix\":\"Bearer \"}]},"
+    "\"requestHeaders\":[\"accept\",\"content-type\"],"
+    "\"responseHeaders\":[\"content-type\",\"x-a-*\"],"
+    "\"routes\":[{\"method\":\"POST\",\"path\":\"/t/*\",\"query\":"
+    "{\"beta\":[\"true\"]},\"body\":{\"types\":[\"application/json\"],"
+    "\"max\":16777216}},{\"method\":\"GET\",\"path\":\"/t/*\"},"
+    "{\"method\":\"HEAD\",\"path\":\"/t/*\"}]}";
+
+static const char *program;
+static char pem[8192];
+static struct server server, plain, other, expired;
+static struct rig rig;
+static struct rig_answer answer;
+static struct server_seen seen;
+
+static void
+start(const struct server *s, bool tls, bool reuse, const char *key)
+{
+	struct rig_upstream u = {.host = "provider.test", .prefix = "",
+	    .roots = pem, .port = s->port, .tls = tls, .reuse = reuse};
+
+	rig.provider = file;
+	rig_start(&rig, program, &u, key);
+}
+
+/* What the provider received; len 0 when nothing is there. */
+static void
+look(const struct server *s, bool wait)
+{
+	seen.len = 0;
+	if (recv(s->log, &seen, sizeof(seen), wait ? 0 : MSG_DONTWAIT) <= 0)
+		seen.len = 0;
+}
+
+/* A POST of `body` on the stream. */
+static void
+post(int fd, uint32_t stream, uint32_t exchange, const char *path,
+    const char *body)
+{
+	unsigned want = rig.nends + 1;
+
+	rig_request(&rig, stream, exchange, 0, path, "", strlen(body));
+	if (body[0] != '\0')
+		rig_body(&rig, fd, exchange, body, strlen(body));
+	rig_answer(&rig, fd, exchange, &answer);
+	ok(rig_until(&rig, &rig.nends, want), "%s: its end is reported", path);
+}
+
+static bool
+body_is(const char *s)
+{
+	return answer.len == strlen(s) && memcmp(answer.body, s, answer.len) == 0;
+}
+
+static void
+test_request(void)
+{
+	char want[512];
+	int fd;
+
+	start(&server, true, true, RIG_KEY "\n");
+	ok((rig.flags & CONFINE_DUMPABLE0) != 0, "HELLO");
+	is_int(rig.state, PROTO_KEY_LOADED, "the key came slowly, and is loaded");
+	is_int(rig.length, strlen(RIG_KEY), "its length is told");
+	fd = rig_stream(&rig, 9);
+	post(fd, 9, 1, "/t/ok", "{\"a\":1}");
+	is_int(answer.status, 200, "answered");
+	ok(answer.ended && body_is("ok"), "whole");
+	look(&server, true);
+	snprintf(want, sizeof(want), "POST /t/ok HTTP/1.1\r\n"
+	    "host: provider.test:%u\r\nx-api-key: " RIG_KEY "\r\n"
+	    "accept-encoding: identity\r\ncontent-length: 7\r\n"
+	    "accept: */*\r\ncontent-type: application/json; charset=utf-8\r\n"
+	    "\r\n", server.port);
+	is_str(seen.head, want, "the head is the documented one");
+	is_int(seen.body, 7, "with its body");
+	is_int(rig.end.status, 200, "EXCHANGE_END: status");
+	is_int(rig.end.sent, 7, "sent");
+	is_int(rig.end.received, 2, "received");
+	is_str(rig.end.error, "", "no error");
+	is_int(rig.ndials, 2, "a spare is connected");
+	post(fd, 9, 2, "/t/chunked", "{}");
+	ok(answer.ended && body_is("data: \n\n"), "chunked, after 100 Continue");
+	ok(memmem(answer.head, answer.head_len, "set-cookie", 10) == NULL,
+	    "no cookie comes through");
+	look(&server, true);
+	rig_request(&rig, 9, 3, 1, "/t/ok", "", 0);
+	rig_answer(&rig, fd, 3, &answer);
+	ok(answer.ended && body_is("ok"), "a GET");
+	look(&server, true);
+	ok(strstr(seen.head, "content-length") == NULL, "without a length");
+	is_int(rig.ndials, 2, "all on the two connections that there are");
+	rig_request(&rig, 9, 4, 0, "/t/ok", "beta=true", 2);
+	rig_body(&rig, fd, 4, "{}", 2);
+	rig_answer(&rig, fd, 4, &answer);
+	look(&server, true);
+	ok(strncmp(seen.head, "POST /t/ok?beta=true HTTP/1.1\r\n", 31) == 0,
+	    "a query that is on the route");
+	close(fd);
+	rig_stop(&rig);
+}
+
+static void
+test_bulk(void)
+{
+	static uint8_t frame[STREAM_MAX_FRAME];
+	uint64_t sum = 0, want = 0;
+	int fd;
+
+	start(&server, true, true, RIG_KEY);
+	fd = rig_stream(&rig, 1);
+	rig_request(&rig, 1, 1, 0, "/t/ok", "", 64 * sizeof(frame));
+	for (size_t i = 0; i < 64; i++) {
+		for (size_t j = 0; j < sizeof(frame); j++)
+			frame[j] = server_byte(i * 13 + j);
+		sum = server_sum(sum, frame, sizeof(frame));
+		rig_body(&rig, fd, 1, frame, sizeof(frame));
+	}
+	rig_answer(&rig, fd, 1, &answer);
+	look(&server, true);
+	ok(seen.body == 64 * sizeof(frame) && seen.sum == sum,
+	    "4 MiB go up unharmed");
+	rig_request(&rig, 1, 2, 1, "/t/big", "", 0);
+	/* The stream is not read for a while: keyd must wait, not grow. */
+	for (int i = 0; i < 20; i++)
+		rig_turn(&rig);
+	rig_answer(&rig, fd, 2, &answer);
+	for (size_t i = 0; i < 8388608; i++) {
+		uint8_t byte = server_byte(i);
+
+		want = server_sum(want, &byte, 1);
+	}
+	ok(answer.ended && answer.len == 8388608 && answer.sum == want,
+	    "8 MiB come down unharmed");
+	look(&server, true);
+	close(fd);
+	rig_stop(&rig);
+}
+
+static void
+test_early(void)
+{
+	unsigned conn;
+	int fd;
+
+	start(&server, true, true, RIG_KEY);
+	fd = rig_stream(&rig, 1);
+	rig_request(&rig, 1, 1, 0, "/t/early", "", 6);
+	rig_body(&rig, fd, 1, "abc", 3);
+	rig_answer(&rig, fd, 1, &answer);
+	ok(answer.ended && body_is("early"),
+	    "an answer does not wait for the rest of the body");
+	rig_until(&rig, &rig.nends, 1);
+	is_int(rig.end.sent, 3, "what was sent is told");
+	rig_request(&rig, 1, 2, 0, "/t/ok", "", 2);
+	rig_body(&rig, fd, 1, "def", 3);
+	rig_body(&rig, fd, 2, "{}", 2);
+	rig_answer(&rig, fd, 2, &answer);
+	ok(answer.ended && body_is("ok"),
+	    "the rest is dropped, and the next request served");
+	look(&server, true);
+	conn = seen.conn;
+	is_int(seen.body, 3, "the first one was cut off");
+	look(&server, true);
+	ok(seen.conn != conn, "on a connection of its own");
+	close(fd);
+	fd = rig_stream(&rig, 2);
+	rig_request(&rig, 2, 1, 0, "/t/slam", "", 1000000);
+	rig_answer(&rig, fd, 1, &answer);
+	is_int(answer.status, 413, "an early refusal comes through");
+	close(fd);
+	rig_stop(&rig);
+}
+
+/* One request each: which connection does the next one come on? */
+static const struct {
+	const char *path;
+	bool again;
+	const char *fail;	/* how it fails, if so */
+} rules[] = {
+    {"/t/ok", true, ""},
+    {"/t/chunked", true, ""},
+    {"/t/error", false, ""},
+    {"/t/until-close", false, ""},
+    {"/t/short", false, "502 the provider's answer ended"},
+    {"/t/redirect", false, "502 the provider redirects"},
+    {"/t/gzip", false, "502 the provider's answer has a coding"},
+    {"/t/hang-up", false, "502 the provider closed the connection without"},
+    {"/t/babble", false, ""},
+};
+
+static void
+test_rules(void)
+{
+	uint32_t stream = 0;
+	unsigned conns[2];
+	int fd;
+
+	start(&server, true, true, RIG_KEY);
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		bool seen_first;
+
+		/* LIFO: a good connection is the next one's. */
+		fd = rig_stream(&rig, ++stream);
+		post(fd, stream, 1, rules[i].path, "{}");
+		is_int(strncmp(answer.fail, rules[i].fail,
+		    strlen(rules[i].fail)), 0, "%s: %s", rules[i].path,
+		    answer.fail);
+		is_int(answer.closed, rules[i].fail[0] != '\0',
+		    "the stream closes when it failed, else not");
+		close(fd);
+		seen_first = strcmp(rules[i].path, "/t/hang-up") != 0;
+		if (seen_first)
+			look(&server, true);
+		conns[0] = seen.conn;
+		fd = rig_stream(&rig, ++stream);
+		post(fd, stream, 1, "/t/ok", "{}");
+		look(&server, true);
+		conns[1] = seen.conn;
+		close(fd);
+		if (seen_first)
+			is_int(conns[0] == conns[1], rules[i].again,
+			    "%s: used again or not", rules[i].path);
+	}
+	is_int(rig.nalarms, 1, "one alarm");
+	is_str(rig.alarm, "trailing-data", "for bytes after an answer");
+	rig_stop(&rig);
+}
+
+static void
+test_never(void)
+{
+	unsigned conn;
+	int fd;
+
+	start(&server, true, false, RIG_KEY);
+	fd = rig_stream(&rig, 1);
+	post(fd, 1, 1, "/t/ok", "{}");
+	look(&server, true);
+	conn = seen.conn;
+	ok(strstr(seen.head, "\r\nconnection: close\r\n") != NULL,
+	    "reuse never: says so to the provider");
+	post(fd, 1, 2, "/t/ok", "{}");
+	look(&server, true);
+	ok(seen.conn != conn, "and takes a new connection");
+	close(fd);
+	rig_stop(&rig);
+}
+
+static void
+test_reflect(void)
+{
+	struct msg_UNLOCK unlock = {.proto_pad_ = 0};
+	int fd;
+
+	start(&server, true, true, RIG_KEY);
+	fd = rig_stream(&rig, 1);
+	post(fd, 1, 1, "/t/reflect", "{}");
+	ok(strstr(answer.fail, "held the credential") != NULL && answer.closed,
+	    "a credential in an answer cuts the stream");
+	ok(memmem(answer.body, answer.len, RIG_KEY, 8) == NULL,
+	    "nothing of it came through: %.*s", (int)answer.len, answer.body);
+	ok(rig_until(&rig, &rig.nstates, 2), "KEY_STATE");
+	is_int(rig.state, PROTO_KEY_LOCKED, "is locked");
+	is_str(rig.alarm, "credential-reflected", "an alarm is raised");
+	look(&server, true);
+	close(fd);
+	fd = rig_stream(&rig, 2);
+	post(fd, 2, 1, "/t/ok", "{}");
+	ok(strstr(answer.fail, "icctl unlock") != NULL,
+	    "then requests are refused, with the next step");
+	look(&server, false);
+	is_int(seen.len, 0, "and reach nobody");
+	close(fd);
+	chan_send(rig.sup, MSG_UNLOCK, &unlock, -1);
+	rig_until(&rig, &rig.nstates, 3);
+	is_int(rig.state, PROTO_KEY_LOADED, "unlocked");
+	fd = rig_stream(&rig, 3);
+	post(fd, 3, 1, "/t/ok", "{}");
+	ok(answer.ended && body_is("ok"), "it goes on");
+	look(&server, true);
+	close(fd);
+	rig_stop(&rig);
+}
+
+/* What only a broken mitmd sends. */
+static const struct {
+	const char *name;
+	unsigned route;
+	const char *path, *query;
+	uint64_t length;
+} mismatches[] = {
+    {"no such route", 7, "/t/ok", "", 0},
+    {"another path", 0, "/u/ok", "", 2},
+    {"a path with dots", 0, "/t/..", "", 2},
+    {"a path with CR LF", 0, "/t/ok HTTP/1.1\r\nx: y", "", 2},
+    {"an escape", 0, "/t/%6fk", "", 2},
+    {"a query that no route has", 0, "/t/ok", "key=1", 2},
+    {"a body on a GET", 1, "/t/ok", "", 2},
+    {"a body over the limit", 0, "/t/ok", "", 16777217},
+};
+
+static void
+test_mismatch(void)
+{
+	uint32_t stream = 0;
+	int fd;
+
+	start(&server, true, true, RIG_KEY);
+	for (size_t i = 0; i < sizeof(mismatches) / sizeof(mismatches[0]);
+	     i++) {
+		fd = rig_stream(&rig, ++stream);
+		rig_request(&rig, stream, 1, mismatches[i].route,
+		    mismatches[i].path, mismatches[i].query,
+		    mismatches[i].length);
+		rig_answer(&rig, fd, 1, &answer);
+		ok(strncmp(answer.fail, "403 the request does not fit", 28) ==
+		    0 && answer.closed, "%s: refused", mismatches[i].name);
+		close(fd);
+	}
+	rig_until(&rig, &rig.nends, stream);
+	is_int(rig.nends, stream, "all ends are reported");
+	is_int(rig.nalarms, stream, "each with an alarm");
+	is_str(rig.alarm, "request-mismatch", "of this kind");
+	fd = rig_stream(&rig, 100);
+	post(fd, 100, 5, "/t/ok", "{}");
+	look(&server, true);
+	rig_request(&rig, 100, 5, 1, "/t/ok", "", 0);
+	rig_answer(&rig, fd, 5, &answer);
+	ok(answer.closed, "an exchange number twice: the stream closes");
+	close(fd);
+	rig_request(&rig, 77, 1, 1, "/t/ok", "", 0);
+	rig_until(&rig, &rig.nends, stream + 3);
+	is_str(rig.end.error, "the stream is gone", "a stream that is not there");
+	look(&server, false);
+	is_int(seen.len, 0, "nothing of all this reached the provider");
+	rig_stop(&rig);
+}
+
+static void
+test_frames(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t exchange;
+		size_t len;
+	} frames[] = {
+	    {"of another exchange", 2, 4},
+	    {"empty", 1, 0},
+	    {"one byte too many", 1, 11},
+	};
+	uint32_t stream = 0;
+	int fd;
+
+	start(&server, true, true, RIG_KEY);
+	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+		fd = rig_stream(&rig, ++stream);
+		rig_request(&rig, stream, 1, 0, "/t/ok", "", 10);
+		rig_body(&rig, fd, frames[i].exchange, "0123456789a",
+		    frames[i].len);
+		rig_answer(&rig, fd, 1, &answer);
+		ok(answer.closed && strncmp(answer.fail, "400 ", 4) == 0,
+		    "a frame %s closes the stream", frames[i].name);
+		close(fd);
+	}
+	is_str(rig.alarm, "stream-mismatch", "with an alarm");
+	fd = rig_stream(&rig, ++stream);
+	rig_request(&rig, stream, 1, 0, "/t/ok", "", 10);
+	rig_body(&rig, fd, 1, "0123456789", 10);
+	rig_body(&rig, fd, 1, "x", 1);
+	rig_answer(&rig, fd, 1, &answer);
+	ok(answer.closed, "a frame behind the last one too");
+	close(fd);
+	fd = rig_stream(&rig, ++stream);
+	rig_request(&rig, stream, 1, 0, "/t/ok", "", 10);
+	rig_body(&rig, fd, 1, "01234", 5);
+	for (int i = 0; i < 20; i++)
+		rig_turn(&rig);
+	close(fd);
+	rig_until(&rig, &rig.nends, stream);
+	is_str(rig.end.error, "given up by the agent", "a short body ends it");
+	rig_stop(&rig);
+}
+
+static void
+test_tls(const struct server *s, const char *want, const char *name)
+{
+	int fd;
+
+	start(s, true, true, RIG_KEY);
+	fd = rig_stream(&rig, 1);
+	post(fd, 1, 1, "/t/ok", "{}");
+	ok(strncmp(answer.fail, "502 no trusted TLS", 18) == 0, "%s: refused",
+	    name);
+	ok(strstr(rig.end.error, want) != NULL, "the log says why: %s",
+	    rig.end.error);
+	look(s, false);
+	is_int(seen.len, 0, "the provider got no request");
+	close(fd);
+	rig_stop(&rig);
+}
+
+static void
+test_plain(void)
+{
+	struct rig_upstream u = {.host = "127.0.0.1", .prefix = "/base",
+	    .roots = "", .port = plain.port, .tls = false, .reuse = true};
+	char want[64];
+	int fd;
+
+	rig.provider = file;
+	rig_start(&rig, program, &u, RIG_KEY);
+	fd = rig_stream(&rig, 1);
+	post(fd, 1, 1, "/t/ok", "{}");
+	ok(answer.ended && body_is("ok"), "plain HTTP, where configured");
+	look(&plain, true);
+	snprintf(want, sizeof(want), "POST /base/t/ok HTTP/1.1\r\nhost: "
+	    "127.0.0.1:%u\r\n", plain.port);
+	ok(strncmp(seen.head, want, strlen(want)) == 0, "with its prefix");
+	post(fd, 1, 2, "/t/late", "{}");
+	look(&plain, true);
+	ok(rig_until(&rig, &rig.nalarms, 1), "a byte while idle is an alarm");
+	is_str(rig.alarm, "idle-data", "of this kind");
+	rig.dial_error = "no route";
+	post(fd, 1, 3, "/t/ok", "{}");
+	look(&plain, true);
+	rig_request(&rig, 1, 4, 0, "/t/short", "", 2);
+	rig_body(&rig, fd, 4, "{}", 2);
+	rig_answer(&rig, fd, 4, &answer);
+	close(fd);
+	fd = rig_stream(&rig, 2);
+	post(fd, 2, 1, "/t/ok", "{}");
+	ok(strncmp(answer.fail, "502 the provider cannot be reached", 34) == 0,
+	    "dialerd cannot: said so");
+	is_str(rig.end.error, "no route", "the log says why");
+	close(fd);
+	rig_stop(&rig);
+}
+
+static void
+test_secrets(void)
+{
+	static char longest[5000];
+	static const struct {
+		const char *name, *key;
+		unsigned state;
+	} keys[] = {
+	    {"nothing", "", PROTO_KEY_EMPTY},
+	    {"a line break", "\n", PROTO_KEY_EMPTY},
+	    {"a space", "sk-0123456789 0123456789", PROTO_KEY_BAD},
+	    {"two lines", "sk-0123456789\nsk-0123456789", PROTO_KEY_BAD},
+	    {"a letter beyond ASCII", "sk-0123456789\xc3\xa9", PROTO_KEY_BAD},
+	    {"too long", longest, PROTO_KEY_BAD},
+	    {"a short one", "sk-short", PROTO_KEY_LOADED},
+	    {"CR LF at the end", RIG_KEY "\r\n", PROTO_KEY_LOADED},
+	};
+	int fd;
+
+	memset(longest, 'k', sizeof(longest) - 1);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		start(&server, true, true, keys[i].key);
+		is_int(rig.state, keys[i].state, "%s: %s", keys[i].name,
+		    rig.state_text);
+		if (i == 0) {
+			fd = rig_stream(&rig, 1);
+			post(fd, 1, 1, "/t/ok", "{}");
+			ok(strncmp(answer.fail, "403 no cred", 11) == 0,
+			    "requests are refused without one");
+			close(fd);
+		}
+		if (i == 6)
+			ok(strstr(rig.state_text, "too short") != NULL,
+			    "it is said that it is not searched for");
+		rig_stop(&rig);
+	}
+}
+
+static void
+test_digest(void)
+{
+	int status = 0;
+
+	start(&server, true, true, RIG_KEY);
+	rig.digest[0] ^= 1;
+	is_int(rig_stream(&rig, 1), -1, "provider files that differ");
+	rig_until_true(&rig, &rig.lost);
+	waitpid(rig.pid, &status, 0);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 2,
+	    "are a violation: keyd ends (%#x)", (unsigned)status);
+	rig_stop(&rig);
+}
+
+/* Copies of the key in what root can read of its memory. */
+static unsigned
+residue(unsigned *readable)
+{
+	static uint8_t block[1 << 20];
+	char path[64], line[512];
+	unsigned long from, to;
+	unsigned found = 0;
+	ssize_t n;
+	FILE *maps;
+	int mem;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", rig.pid);
+	if ((maps = fopen(path, "re")) == NULL)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/mem", rig.pid);
+	mem = open(path, O_RDONLY | O_CLOEXEC);
+	while (mem != -1 && fgets(line, sizeof(line), maps) != NULL) {
+		if (sscanf(line, "%lx-%lx", &from, &to) != 2 ||
+		    to - from > 1UL << 30)	/* a sanitizer's shadow */
+			continue;
+		for (; from < to; from += sizeof(block) - 64) {
+			n = pread(mem, block, to - from < sizeof(block)
+				? to - from : sizeof(block), (off_t)from);
+			if (n <= 0)
+				break;
+			(*readable)++;
+			for (uint8_t *p = block; (p = memmem(p,
+			    (size_t)(block + n - p), &RIG_KEY[8], 32)) != NULL;
+			     p++)
+				found++;
+			if ((size_t)n < sizeof(block))
+				break;
+		}
+	}
+	fclose(maps);
+	if (mem != -1)
+		close(mem);
+	return found;
+}
+
+static void
+test_residue(void)
+{
+	unsigned readable = 0, found;
+	int fd;
+
+	start(&server, true, true, RIG_KEY);
+	fd = rig_stream(&rig, 1);
+	for (uint32_t i = 1; i <= 20; i++) {
+		post(fd, 1, i, "/t/ok", "{\"some\":\"body\"}");
+		look(&server, true);
+	}
+	found = residue(&readable);
+	if (readable == 0)
+		ok(true, "# SKIP only root reads the memory of keyd");
+	else if (strstr(rig.state_text, "memfd_secret") != NULL)
+		is_int(found, 0, "no copy of the key in ordinary memory");
+	else
+		/* Locked memory is readable for root: key and its raw form. */
+		is_int(found, 2, "two copies of the key, both its own");
+	close(fd);
+	rig_stop(&rig);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct server_ca ca;
+
+	if (argc != 2)
+		return 1;
+	program = argv[1];
+	(void)signal(SIGPIPE, SIG_IGN);
+	server_ca_new(&ca, pem, sizeof(pem));
+	server_start(&server, server_ctx(&ca, "provider.test", -60, 3600));
+	server_start(&other, server_ctx(&ca, "other.test", -60, 3600));
+	server_start(&expired, server_ctx(&ca, "provider.test", -7200, -3600));
+	server_start(&plain, NULL);
+	test_request();
+	test_bulk();
+	test_early();
+	test_rules();
+	test_never();
+	test_reflect();
+	test_mismatch();
+	test_frames();
+	test_tls(&other, "hostname mismatch", "a certificate of another name");
+	test_tls(&expired, "expired", "an expired certificate");
+	test_plain();
+	test_secrets();
+	test_digest();
+	test_residue();
+	server_stop(&server);
+	server_stop(&other);
+	server_stop(&expired);
+	server_stop(&plain);
+	return tap_done();
+}
