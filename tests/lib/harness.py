@@ -256,8 +256,9 @@ class Session:
         return r
 
     def pending(self):
-        r = self.icctl("--json", "pending", check=True)
-        return json.loads(r.stdout)["holds"]
+        """What is held; nothing while the session is not there (yet)."""
+        r = self.icctl("--json", "pending")
+        return json.loads(r.stdout)["holds"] if r.returncode == 0 else []
 
     def held(self, timeout=20):
         """The first held call, once there is one."""

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""The real Claude Code, the real Codex CLI and the real reference filesystem
+server from npm, pinned in agents.json and installed by ./dev: asked to read a
+file outside the workspace, held, approved; and the real key searched for in
+everything that the box has."""
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "lib"))
+import harness as h  # noqa: E402
+import joins  # noqa: E402
+from test_end import children  # noqa: E402
+
+t = h.Tap()
+MODULES = os.path.join(os.environ.get("IC_AGENTS", ""), "node_modules")
+AGENTS = {
+    "claude-code": ("@anthropic-ai/claude-code-linux-x64/claude",
+                    h.ANTHROPIC_KEY),
+    "codex": ("codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+              h.OPENAI_KEY),
+}
+FILES = {"read_text_file": {"path": ["read-path"], "head": ["none"],
+                            "tail": ["none"]},
+         "list_directory": {"path": ["read-path"]}}
+
+
+def memory_has(pid, needle):
+    """Does the process hold it: memory, environment, command line?"""
+    found = []
+    for name in ("environ", "cmdline"):
+        with open(f"/proc/{pid}/{name}", "rb") as f:
+            if needle in f.read():
+                found.append(name)
+    with open(f"/proc/{pid}/maps", encoding="ascii",
+              errors="replace") as maps, \
+            open(f"/proc/{pid}/mem", "rb", 0) as mem:
+        for line in maps:
+            low, high, mode = re.match(r"(\w+)-(\w+) (\S+)", line).groups()
+            if mode[0] != "r" or "[v" in line:
+                continue
+            at, end = int(low, 16), int(high, 16)
+            while at < end:
+                step = min(end - at, 1 << 24)
+                try:
+                    mem.seek(at)
+                    if needle in mem.read(step):
+                        found.append(line.split()[-1])
+                        break
+                except (OSError, ValueError, OverflowError):
+                    break
+                at += step - min(len(needle), step - 1) if at + step < end \
+                    else step
+    return found
+
+
+def files_have(top, needle):
+    found = []
+    for where, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(where, name)
+            if os.path.islink(path) or not os.path.isfile(path):
+                continue
+            with open(path, "rb") as f:
+                if needle in f.read():
+                    found.append(path)
+    return found
+
+
+def box_processes(pid):
+    """What runs in the box, as far as this user may look into it."""
+    found = []
+    for p in children(pid):
+        try:
+            with open(f"/proc/{p}/mem", "rb"):
+                found.append(p)
+        except OSError:
+            pass
+    return found
+
+
+def search(s, agent, pid, key, sentinel):
+    needle = key.encode()
+    boxed = box_processes(pid)
+    t.ok(len(boxed) >= 2, f"{agent}: {len(boxed)} processes of boxes")
+    holds, shows = [], 0
+    for p in boxed:
+        try:
+            holds += [f"{p}: {x}" for x in memory_has(p, needle)]
+            shows += len(memory_has(p, sentinel.encode()))
+        except (OSError, AttributeError):
+            continue
+    t.equal(holds, [], f"{agent}: the real key is in no memory of the box")
+    t.ok(shows > 0, f"{agent}: (the search finds the sentinel there)")
+    t.equal(files_have(s.dir, needle) + files_have(s.workspace, needle), [],
+            f"{agent}: nor in any file of the session")
+
+
+def run(agent):
+    path, key = AGENTS[agent]
+    paper = "paper-" + secrets.token_hex(12)
+    with h.workdir() as work:
+        papers = os.path.join(work, "papers")
+        os.makedirs(papers)
+        name = os.path.join(papers, "a.txt")
+        with open(name, "w", encoding="utf-8") as f:
+            f.write(paper)
+        p = h.Provider(work, script=[
+            {"tool": "documents__read_text_file$", "args": {"path": name}},
+            {"text": "FINAL: $RESULT"}])
+        s = h.Session(work, {"documents": {
+            "command": "node", "args": [os.path.join(
+                MODULES, "@modelcontextprotocol/server-filesystem/dist/"
+                "index.js"), papers], "workspace": False,
+            "sandbox": {"filesystem": {"allowRead": [papers]}}}},
+            [h.rule("papers", "escalate", "Papers are private.",
+                    server=["documents"], roles=["read-path"])],
+            {"documents": FILES}, provider=p,
+            config={"agent": {agent: {"path": os.path.join(MODULES, path)}}},
+            env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")})
+        process = subprocess.Popen(
+            [h.program("icctl"), "start", "--agent", agent, "--workspace",
+             s.workspace, "Read the paper."], env=s.env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        try:
+            link = os.path.join(s.home, "run")
+            h.wait_for(lambda: process.poll() is not None or (
+                os.path.isdir(link) and os.listdir(link)), "no session", 60)
+            if process.poll() is None:
+                s.dir = os.path.realpath(os.path.join(
+                    link, os.listdir(link)[0]))
+                h.wait_for(lambda: process.poll() is not None or s.pending(),
+                           "nothing was held", 90)
+            if process.poll() is None:
+                hold = s.pending()[0]
+                t.equal((hold["server"], hold["tool"]),
+                        ("documents", "read_text_file"), f"{agent}: held")
+                sentinel = [v for v in s.agent_env().values()
+                            if "ironcurtain-" in v and v.startswith("sk-")][0]
+                search(s, agent, process.pid, key, sentinel)
+                t.equal(s.icctl("approve", hold["id"]).returncode, 0,
+                        f"{agent}: approved")
+            out, err = process.communicate(timeout=90)
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait(10)
+        t.ok(process.returncode == 0, f"{agent}: ends with 0",
+             f"{process.returncode}\n{out[-1500:]}\n{err[-1500:]}\n"
+             + s.session_log()[-1500:])
+        t.ok(paper in out, f"{agent}: its answer holds the paper", out[-800:])
+        seen = p.seen()
+        t.ok(len(seen) >= 2 and all(r["keyOk"] for r in seen),
+             f"{agent}: the provider saw the real key",
+             [(r["target"], r["keyOk"]) for r in seen])
+        t.ok(key not in out + err, f"{agent}: which is not in its output")
+        audit = s.audit()
+        t.equal([c.get("escalationResult") for c in audit
+                 if c["event"] == "call"], ["approved"],
+                f"{agent}: the log says approved")
+        t.equal(joins.check_requests(audit, seen), [],
+                f"{agent}: what the provider saw is in the log")
+        t.ok(key not in json.dumps(audit) + s.session_log(),
+             f"{agent}: no log holds the key")
+        p.end()
+
+
+def main():
+    for agent, (path, _) in AGENTS.items():
+        if not os.path.exists(os.path.join(MODULES, path)):
+            t.skip(agent, f"{path} is not installed (./dev test agents)")
+            continue
+        with t.case(agent):
+            run(agent)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
