@@ -253,6 +253,19 @@ nomem:
 	return fault_errno(fault, "node");
 }
 
+/* Our own file server, by whatever name it was given? */
+static bool
+locate_ours(const struct locate *l, const char *real)
+{
+	char *own = paths_join(l->paths->bindir, "icfs");
+	char *own_real = own == NULL ? NULL : locate_real(own);
+	bool same = own_real != NULL && strcmp(own_real, real) == 0;
+
+	free(own);
+	free(own_real);
+	return same;
+}
+
 /* A name in PATH or a path. A link is resolved, unless it is a venv's. */
 static int
 locate_plain(const struct locate *l, const char *command, char *const *args,
@@ -263,7 +276,6 @@ locate_plain(const struct locate *l, const char *command, char *const *args,
 
 	if (strcmp(command, "icfs") == 0) {
 		found = paths_join(l->paths->bindir, "icfs");
-		p->ours = true;
 	} else if (strchr(command, '/') == NULL) {
 		found = locate_in_path(l, command);
 	} else if (command[0] == '/' || command[0] == '~') {
@@ -280,6 +292,7 @@ locate_plain(const struct locate *l, const char *command, char *const *args,
 		free(real);
 		return -1;
 	}
+	p->ours = locate_ours(l, real);
 	dir = strdup(found);
 	if (dir != NULL && (slash = strrchr(dir, '/')) != NULL)
 		*slash = '\0';
