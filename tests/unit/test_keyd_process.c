@@ -579,6 +579,16 @@ test_residue(void)
 	rig_stop(&rig);
 }
 
+static void
+serve(struct server *s, const struct server_ca *ca, const char *name,
+    long from, long to)
+{
+	SSL_CTX *ctx = server_ctx(ca, name, from, to);
+
+	server_start(s, ctx);
+	SSL_CTX_free(ctx);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -589,9 +599,9 @@ main(int argc, char **argv)
 	program = argv[1];
 	(void)signal(SIGPIPE, SIG_IGN);
 	server_ca_new(&ca, pem, sizeof(pem));
-	server_start(&server, server_ctx(&ca, "provider.test", -60, 3600));
-	server_start(&other, server_ctx(&ca, "other.test", -60, 3600));
-	server_start(&expired, server_ctx(&ca, "provider.test", -7200, -3600));
+	serve(&server, &ca, "provider.test", -60, 3600);
+	serve(&other, &ca, "other.test", -60, 3600);
+	serve(&expired, &ca, "provider.test", -7200, -3600);
 	server_start(&plain, NULL);
 	test_request();
 	test_bulk();
@@ -611,5 +621,7 @@ main(int argc, char **argv)
 	server_stop(&other);
 	server_stop(&expired);
 	server_stop(&plain);
+	EVP_PKEY_free(ca.key);
+	X509_free(ca.cert);
 	return tap_done();
 }

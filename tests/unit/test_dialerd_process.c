@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dialerd as it runs, with its resolver child, between a played icsupervisor
+ * and played keyds.  argv[1]: dialerd.
+ */
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <err.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "chan.h"
+#include "confine.h"
+#include "tap.h"
+#include "worker.h"
+
+#define KEYS 5U
+
+static const char *program;
+static struct loop loop;
+static struct chan *sup, *keys[KEYS];
+static pid_t pid;
+static bool hello, lost;
+static uint32_t flags;
+/* the latest answer to a DIAL */
+static unsigned nanswers;
+static uint32_t answer_id;
+static int answer_fd;
+static char answer_text[257];
+
+static int
+on_hello(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)fd;
+	hello = true;
+	flags = m->HELLO.flags;
+	return 0;
+}
+
+static int
+on_dialed(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	nanswers++;
+	answer_id = m->DIALED.id;
+	answer_fd = fd;
+	return span_copy(m->DIALED.address, answer_text, sizeof(answer_text));
+}
+
+static int
+on_fail(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)fd;
+	nanswers++;
+	answer_id = m->DIAL_FAIL.id;
+	answer_fd = -1;
+	return span_copy(m->DIAL_FAIL.text, answer_text, sizeof(answer_text));
+}
+
+static void
+on_closed(struct chan *c, const char *why)
+{
+	if (why != NULL)
+		errx(1, "dialerd broke the protocol: %s", why);
+	(void)c;
+	lost = true;
+}
+
+static const struct chan_handler handlers[] = {{MSG_HELLO, on_hello},
+    {MSG_DIALED, on_dialed}, {MSG_DIAL_FAIL, on_fail}};
+static const struct chan_ops ops = {handlers, 3, on_closed};
+
+static void
+turn(void)
+{
+	if (loop_once(&loop, 10) == -1)
+		err(1, "loop");
+}
+
+static void
+until(const unsigned *what, unsigned n)
+{
+	uint64_t end_at = clock_mono_us() + 30000000;
+
+	while (*what < n && !lost && clock_mono_us() < end_at)
+		turn();
+}
+
+static struct chan *
+end(enum role self, unsigned index, int *other)
+{
+	struct chan *c;
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+	    0, fds) == -1 || (c = chan_new(&loop, fds[0], self, ROLE_DIAL,
+	    index, &ops, NULL)) == NULL || chan_open(c) == -1)
+		err(1, "channel");
+	*other = fds[1];
+	return c;
+}
+
+static void
+start(void)
+{
+	char *argv[] = {(char *)(uintptr_t)"dialerd", NULL};
+	static char *const none[] = {NULL};
+	struct msg_PEER peer = {.role = ROLE_KEY};
+	int fd;
+
+	hello = lost = false;
+	nanswers = 0;
+	if (loop_init(&loop, 4) == -1)
+		err(1, "loop");
+	sup = end(ROLE_SUP, 0, &fd);
+	if ((pid = fork()) == -1)
+		err(1, "fork");
+	if (pid == 0) {
+		if (dup2(open("/dev/null", O_RDWR | O_CLOEXEC), 2) == -1 ||
+		    dup2(fd, WORKER_FD) == -1 || close_range(4, ~0U, 0))
+			_exit(127);
+		execve(program, argv, none);
+		_exit(127);
+	}
+	close(fd);
+	while (!hello && !lost)
+		turn();
+	for (unsigned i = 0; i < KEYS; i++) {
+		keys[i] = end(ROLE_KEY, 0, &fd);
+		peer.index = (uint16_t)i;
+		chan_send(sup, MSG_PEER, &peer, fd);
+	}
+}
+
+static void
+target(unsigned index, const char *host, uint16_t port, bool private_ok)
+{
+	struct msg_TARGET m = {.index = (uint16_t)index,
+	    .host = span_str(host), .port = port, .private_ok = private_ok};
+
+	if (chan_send(sup, MSG_TARGET, &m, -1) == -1)
+		err(1, "TARGET");
+}
+
+static void
+go(void)
+{
+	struct msg_START m = {.proto_pad_ = 0};
+
+	chan_send(sup, MSG_START, &m, -1);
+	chan_phase(sup, PHASE_RUN);
+	for (unsigned i = 0; i < KEYS; i++)
+		chan_phase(keys[i], PHASE_RUN);
+}
+
+static void
+stop(void)
+{
+	chan_free(sup);
+	for (unsigned i = 0; i < KEYS; i++)
+		chan_free(keys[i]);
+	kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	loop_free(&loop);
+}
+
+static void
+dial(unsigned key, uint32_t id)
+{
+	struct msg_DIAL m = {.id = id};
+	unsigned want = nanswers + 1;
+
+	answer_fd = -1;
+	answer_text[0] = '\0';
+	chan_send(keys[key], MSG_DIAL, &m, -1);
+	until(&nanswers, want);
+}
+
+static int
+listener(uint16_t *port)
+{
+	struct sockaddr_in sin = {.sin_family = AF_INET,
+	    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(sin);
+	int fd;
+
+	if ((fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) == -1 ||
+	    bind(fd, (struct sockaddr *)&sin, sizeof(sin)) == -1 ||
+	    listen(fd, 16) == -1 ||
+	    getsockname(fd, (struct sockaddr *)&sin, &len) == -1)
+		err(1, "listener");
+	*port = ntohs(sin.sin_port);
+	return fd;
+}
+
+static void
+test_dial(void)
+{
+	char want[64];
+	uint16_t port, closed;
+	socklen_t len = sizeof(int);
+	int fd, gone, on = 0;
+
+	fd = listener(&port);
+	gone = listener(&closed);
+	close(gone);
+	start();
+	ok((flags & CONFINE_DUMPABLE0) != 0, "HELLO");
+	target(0, "127.0.0.1", port, true);
+	target(1, "127.0.0.1", port, false);
+	target(2, "localhost", port, true);
+	target(3, "localhost", port, false);
+	target(4, "127.0.0.1", closed, true);
+	go();
+	dial(0, 1);
+	snprintf(want, sizeof(want), "127.0.0.1:%u", port);
+	is_str(answer_text, want, "an address that is allowed");
+	ok(answer_fd != -1, "is connected");
+	ok(getsockopt(answer_fd, IPPROTO_TCP, TCP_NODELAY, &on, &len) == 0 &&
+	    on != 0, "without delay");
+	ok((fcntl(answer_fd, F_GETFL) & O_NONBLOCK) != 0, "non-blocking");
+	close(answer_fd);
+	dial(1, 1);
+	is_str(answer_text, "the name leads to a loopback address, which is "
+	    "not allowed", "an address that is not");
+	ok(answer_fd == -1, "is not connected");
+	dial(2, 1);
+	is_str(answer_text, want,
+	    "a name, by the resolver; the family that does not answer is "
+	    "passed over");
+	close(answer_fd);
+	dial(3, 1);
+	is_str(answer_text, "this machine", "a name that is not allowed");
+	dial(4, 1);
+	is_str(answer_text, "Connection refused", "nobody there");
+	dial(0, 7);
+	is_int(answer_id, 7, "ids may leave gaps");
+	close(answer_fd);
+	dial(0, 7);
+	ok(lost, "but not come twice: dialerd ends");
+	stop();
+	close(fd);
+}
+
+static void
+test_no_target(void)
+{
+	start();
+	target(0, "127.0.0.1", 9, true);
+	go();
+	dial(1, 1);
+	ok(lost, "a keyd without a target is a violation");
+	stop();
+	start();
+	target(0, "127.0.0.1", 9, true);
+	target(0, "127.0.0.1", 10, true);
+	go();
+	for (unsigned i = 0; i < 500 && !lost; i++)
+		turn();
+	ok(lost, "so is a target twice");
+	stop();
+}
+
+/* The only child of a process, or 0. */
+static pid_t
+child_of(pid_t parent)
+{
+	char path[64], text[32] = "";
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent,
+	    parent);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
+}
+
+/* Ended: not there, or not reaped yet (dialerd may not wait for it). */
+static bool
+ended(pid_t child)
+{
+	char path[64], text[64] = "";
+	const char *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", child);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return true;
+	if (read(fd, text, sizeof(text) - 1) <= 0)
+		text[0] = '\0';
+	close(fd);
+	state = strrchr(text, ')');
+	return state == NULL || state[1] == '\0' || state[2] == 'Z';
+}
+
+static void
+test_resolver(void)
+{
+	uint16_t port;
+	pid_t child;
+	int fd = listener(&port);
+
+	start();
+	target(0, "localhost", port, true);
+	target(1, "127.0.0.1", port, true);
+	go();
+	dial(0, 1);
+	ok(answer_fd != -1, "a name");
+	close(answer_fd);
+	if ((child = child_of(pid)) == 0) {
+		ok(true, "# SKIP this kernel does not list children");
+	} else {
+		kill(child, SIGKILL);
+		dial(0, 2);
+		is_str(answer_text, "the resolver has ended",
+		    "without its resolver names fail");
+	}
+	dial(1, 1);
+	ok(answer_fd != -1, "addresses do not need it");
+	close(answer_fd);
+	stop();
+	start();
+	target(1, "127.0.0.1", port, true);
+	child = child_of(pid);
+	go();
+	dial(1, 1);
+	close(answer_fd);
+	for (unsigned i = 0; i < 500 && !ended(child); i++)
+		turn();
+	ok(ended(child), "where no name is configured, it ends");
+	stop();
+	close(fd);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 1;
+	program = argv[1];
+	(void)signal(SIGPIPE, SIG_IGN);
+	test_dial();
+	test_no_target();
+	test_resolver();
+	return tap_done();
+}
