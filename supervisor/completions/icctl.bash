@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: ISC
+# bash completion for icctl(1) and icsupervisor(8).  Needs nothing but bash;
+# installed under both names.  What it offers as an id comes from the session
+# and is taken only if it looks like one.
+
+_ironcurtain_home() {
+	printf '%s' "${IRONCURTAIN_HOME:-$HOME/.ironcurtain}"
+}
+
+# Names of the sessions that run.
+_ironcurtain_sessions() {
+	local f
+	for f in "$(_ironcurtain_home)"/run/*; do
+		[ -L "$f" ] && printf '%s\n' "${f##*/}"
+	done
+}
+
+# Agents: the shipped ones, and files of the user's.
+_ironcurtain_agents() {
+	local f
+	printf '%s\n' claude-code codex command
+	for f in "$(_ironcurtain_home)"/agents/*.json; do
+		[ -e "$f" ] || continue
+		f=${f##*/}
+		printf '%s\n' "${f%.json}"
+	done
+}
+
+# Ids of held calls, of the session that the line names.
+_ironcurtain_ids() {
+	local i args=()
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[ "${COMP_WORDS[i]}" = --session ] &&
+			args=(--session "${COMP_WORDS[i + 1]}")
+	done
+	command icctl --json "${args[@]}" pending 2>/dev/null </dev/null |
+		grep -oE '"id":"[a-z0-9]{4}"' | cut -d '"' -f 4
+}
+
+_ironcurtain_words() {
+	local IFS=$'\n' w
+	COMPREPLY=()
+	while read -r w; do
+		[[ $w == "$2"* ]] && COMPREPLY+=("$w")
+	done <<<"$1"
+}
+
+_ironcurtain_paths() {
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen "$1" -- "$2")
+}
+
+# The value of an option that both programs take. 1: it takes none.
+_ironcurtain_value() {
+	case $1 in
+	--agent) _ironcurtain_words "$(_ironcurtain_agents)" "$2" ;;
+	--runtime) _ironcurtain_words $'bwrap\nnone' "$2" ;;
+	--escalations) _ironcurtain_words $'ask\ndeny' "$2" ;;
+	--config) _ironcurtain_paths -f "$2" ;;
+	--workspace | --libexecdir | --session-dir) _ironcurtain_paths -d "$2" ;;
+	--allow-unsandboxed | --task | --because) COMPREPLY=() ;;
+	*) return 1 ;;
+	esac
+}
+
+# Behind "--" stands a command: it is completed as one.
+_ironcurtain_command() {
+	if [ $((COMP_CWORD - $1)) = 1 ]; then
+		mapfile -t COMPREPLY < <(compgen -c -- "$2" | sort -u)
+	else
+		_ironcurtain_paths -f "$2"
+	fi
+}
+
+_ironcurtain_start_options="--agent
+--allow-unsandboxed
+--config
+--escalations
+--help
+--libexecdir
+--runtime
+--workspace
+--"
+
+_icctl() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local i word cmd='' sub='' nargs=0
+
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if [ "$word" = -- ] && [ "$cmd" = start ]; then
+			_ironcurtain_command "$i" "$cur"
+			return
+		fi
+		case $word in
+		--session | --because) ((i++)) ;;
+		-*) ;;
+		*)
+			if [ -z "$cmd" ]; then
+				cmd=$word
+			else
+				sub=${sub:-$word}
+				((nargs++))
+			fi
+			;;
+		esac
+	done
+	if [ "$prev" = --session ]; then
+		_ironcurtain_words "$(_ironcurtain_sessions)" "$cur"
+		[ ${#COMPREPLY[@]} = 0 ] && _ironcurtain_paths -d "$cur"
+		return
+	fi
+	_ironcurtain_value "$prev" "$cur" && return
+	case $cmd in
+	'')
+		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\nstop\nunlock\naudit\ndoctor\n--json\n--session\n--help\n--version' "$cur"
+		;;
+	start)
+		_ironcurtain_words "$_ironcurtain_start_options" "$cur"
+		;;
+	show | approve | deny)
+		if [ "$nargs" = 0 ] && [[ $cur != -* ]]; then
+			_ironcurtain_words "$(_ironcurtain_ids)" "$cur"
+		elif [ "$cmd" = deny ]; then
+			_ironcurtain_words $'--because\n--json\n--session' "$cur"
+		else
+			_ironcurtain_words $'--json\n--session' "$cur"
+		fi
+		;;
+	audit)
+		if [ -z "$sub" ]; then
+			_ironcurtain_words verify "$cur"
+		else
+			_ironcurtain_paths -f "$cur"
+		fi
+		;;
+	*)
+		_ironcurtain_words $'--json\n--session' "$cur"
+		;;
+	esac
+}
+
+_icsupervisor() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i
+
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		if [ "${COMP_WORDS[i]}" = -- ]; then
+			_ironcurtain_command "$i" "$cur"
+			return
+		fi
+	done
+	_ironcurtain_value "$prev" "$cur" && return
+	_ironcurtain_words "--session-dir
+--print-ready
+--task
+--version
+$_ironcurtain_start_options" "$cur"
+}
+
+complete -F _icctl icctl
+complete -F _icsupervisor icsupervisor

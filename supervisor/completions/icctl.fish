@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: ISC
+# fish completion for icctl(1).
+
+function __ironcurtain_home
+    if set -q IRONCURTAIN_HOME
+        echo $IRONCURTAIN_HOME
+    else
+        echo $HOME/.ironcurtain
+    end
+end
+
+function __ironcurtain_sessions
+    for f in (__ironcurtain_home)/run/*
+        test -L $f; and string replace -r '.*/' '' $f
+    end
+end
+
+function __ironcurtain_agents
+    printf '%s\n' claude-code codex command
+    for f in (__ironcurtain_home)/agents/*.json
+        string replace -r '.*/(.*)\.json$' '$1' $f
+    end
+end
+
+# Taken only if it looks like an id.
+function __ironcurtain_ids
+    set -l words (commandline -opc)
+    set -l args
+    if set -l i (contains -i -- --session $words)
+        set args --session $words[(math $i + 1)]
+    end
+    command icctl --json $args pending 2>/dev/null </dev/null |
+        string match -ar '"id":"[a-z0-9]{4}"' | string split -f 4 '"'
+end
+
+function __ironcurtain_command
+    set -l skip 0
+    for w in (commandline -opc)[2..-1]
+        if test $skip = 1
+            set skip 0
+        else if test "$w" = --session
+            set skip 1
+        else if not string match -q -- '-*' $w
+            echo $w
+            return 0
+        end
+    end
+    return 1
+end
+
+function __ironcurtain_is
+    contains -- (__ironcurtain_command; or echo none) $argv
+end
+
+complete -c icctl -f
+complete -c icctl -l json -d 'Print JSON'
+complete -c icctl -l session -x -a '(__ironcurtain_sessions)' -d 'The session that is meant'
+complete -c icctl -n '__ironcurtain_is none' -l help -d 'Say what there is'
+complete -c icctl -n '__ironcurtain_is none' -l version -d 'Which version this is'
+complete -c icctl -n '__ironcurtain_is none' -a start -d 'Run an agent in a session'
+complete -c icctl -n '__ironcurtain_is none' -a pending -d 'Calls that wait for your answer'
+complete -c icctl -n '__ironcurtain_is none' -a show -d 'One waiting call, whole'
+complete -c icctl -n '__ironcurtain_is none' -a approve -d 'Let that call happen, once'
+complete -c icctl -n '__ironcurtain_is none' -a deny -d 'Refuse it, saying why'
+complete -c icctl -n '__ironcurtain_is none' -a watch -d 'Live: answer with single keys'
+complete -c icctl -n '__ironcurtain_is none' -a status -d 'What runs, what is in force'
+complete -c icctl -n '__ironcurtain_is none' -a stop -d 'End the session'
+complete -c icctl -n '__ironcurtain_is none' -a unlock -d 'Use a provider again after an alarm'
+complete -c icctl -n '__ironcurtain_is none' -a audit -d 'Check the log'
+complete -c icctl -n '__ironcurtain_is none' -a doctor -d 'What this machine can enforce'
+complete -c icctl -n '__ironcurtain_is show approve deny' -a '(__ironcurtain_ids)' -d 'Held call'
+complete -c icctl -n '__ironcurtain_is deny' -l because -x -d 'What the agent reads'
+complete -c icctl -n '__ironcurtain_is audit' -a verify -F -d 'Check the chain'
+complete -c icctl -n '__ironcurtain_is start' -l agent -x -a '(__ironcurtain_agents)' -d 'Which agent'
+complete -c icctl -n '__ironcurtain_is start' -l allow-unsandboxed -x -d 'Run this server without a sandbox'
+complete -c icctl -n '__ironcurtain_is start' -l config -r -F -d 'Instead of config.json'
+complete -c icctl -n '__ironcurtain_is start' -l escalations -x -a 'ask deny' -d 'Is anybody there to ask'
+complete -c icctl -n '__ironcurtain_is start' -l help -d 'Say what there is'
+complete -c icctl -n '__ironcurtain_is start' -l libexecdir -x -a '(__fish_complete_directories)' -d 'Take the workers from there'
+complete -c icctl -n '__ironcurtain_is start' -l runtime -x -a 'bwrap none' -d 'none: only the sockets'
+complete -c icctl -n '__ironcurtain_is start' -l workspace -x -a '(__fish_complete_directories)' -d 'What the agent works on'

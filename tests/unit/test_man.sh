@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: ISC
+# The man pages: clean, and complete where a table in the source says what
+# there is (options, exit statuses, keys, events, rules, promises).
+# usage: test_man.sh SOURCE-ROOT PROTO-PAGE
+set -u
+root=$1
+proto=$2
+man=$root/man
+sup=$root/supervisor
+n=0 failed=0
+
+ok() {
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then echo "ok $n - $2"
+	else failed=1; echo "not ok $n - $2"; fi
+}
+# has PAGE LEAST NAME PATTERN WORD...: each word, put in for @ in the fixed
+# string PATTERN, stands in the page; a list that shrank is no list.
+has() {
+	local page=$man/$1 least=$2 name=$3 pattern=$4 w missing=; shift 4
+	for w in "$@"; do
+		grep -qF -- "${pattern//@/$w}" "$page" || missing="$missing $w"
+	done
+	[ -z "$missing" ] && [ $# -ge "$least" ]
+	ok $? "$name ($#)"
+	[ -z "$missing" ] || echo "# missing in ${page##*/}:$missing"
+}
+# The strings of the C array that begins with this text.
+strings() { sed -n "/$2/,/;/p" "$root/$1" | grep -oE '"[^"]+"' | tr -d '"'; }
+
+if command -v mandoc >/dev/null; then
+	for page in "$man"/*.[1-9] "$proto"; do
+		out=$(mandoc -T lint -W warning "$page" 2>&1)
+		[ -z "$out" ]; ok $? "mandoc has nothing to say about ${page##*/}"
+		[ -z "$out" ] || sed 's/^/# /' <<<"$out"
+	done
+else
+	n=$((n + 1)); echo "ok $n - mandoc # SKIP not here"
+fi
+links=$(cat "$man"/*.[1-9] "$man"/*.in | grep -oE '^\.Xr [a-z-]+ [1-9]' | sort -u)
+missing=
+while read -r _ name section; do
+	case $name in
+	ic* | ironcurtain*)
+		[ -e "$man/$name.$section" ] || [ -e "$man/$name.$section.in" ] ||
+			missing="$missing $name($section)" ;;
+	esac
+done <<<"$links"
+[ -z "$missing" ]; ok $? "pages that others name are there$missing"
+
+# shellcheck disable=SC2046
+{
+has icsupervisor.8 12 "options of icsupervisor" 'Fl Fl @' \
+    $(grep -oE '^    \{"[a-z-]+", (no|required)_argument' "$sup/options.c" | cut -d '"' -f 2)
+has icsupervisor.8 6 "exit statuses of icsupervisor" '.It @' \
+    $(grep -oE 'SUP_EXIT_[A-Z]+ = [0-9]+' "$sup/options.h" | grep -oE '[0-9]+$')
+for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd_main.c \
+    mcp-proxyd/backd_main.c mitmd/mitmd_main.c mitmd/keyd_main.c mitmd/dialerd_main.c; do
+	p=$(sed -n '/pledge_promise .*\[\]/,/;/p' "$root/$f" | sed 's,/\*.*,,' |
+	    grep -oE 'PLEDGE_[A-Z]+' | sed 's/PLEDGE_//' | tr 'A-Z\n' 'a-z ')
+	w=$(grep -oE 'worker_init\(|ROLE_[A-Z]+' "$root/$f" | grep -m1 -oE 'ROLE_[A-Z]+')
+	case $w in
+	ROLE_PROXY) w=mcp-proxyd ;; ROLE_POLICY) w=policyd ;; ROLE_AUDIT) w=auditd ;;
+	ROLE_BACK) w=mcp-backd ;; ROLE_MITM) w=mitmd ;; ROLE_KEY) w=keyd ;; ROLE_DIAL) w=dialerd ;;
+	esac
+	sed -n "/^\.Sh PROCESSES/,/^\.Sh ENV/p" "$man/icsupervisor.8" |
+	    sed -n "/^\.It $w\$/,/^\.It /p" | grep -qF ".Li ${p% } ."
+	ok $? "promises of $w: $p"
+done
+has icctl.1 11 "commands of icctl" '.It Cm @' \
+    $(grep -oE '^    \{"[a-z]+", "' "$sup/icctl_main.c" | cut -d '"' -f 2)
+has icctl.1 4 "exit statuses of icctl" '.It @' \
+    $(grep -oE 'ICCTL_[A-Z_]+ = [0-9]+' "$sup/icctl.h" | grep -oE '[0-9]+$')
+has icctl.1 6 "codes of refusals" '@' $(grep -ohE 'control_fail\(c, "[a-z-]+"|client_refuse\(c, "late"' \
+    "$sup"/control*.c | cut -d '"' -f 2 | sort -u)
+has ironcurtain-config.5 31 "members of config.json" '@' \
+    $(strings supervisor/config.c 'config_ignored\[\]') $(strings supervisor/config.c 'config_keys\[\]')
+has ironcurtain-config.5 6 "members that are refused" '@' \
+    $(sed -n '/config_refused\[\] = /,/^};/p' "$sup/config.c" | grep -oE '^    \{"[A-Za-z]+"' | cut -d '"' -f 2)
+has ironcurtain-config.5 7 "places of credentials, settings of providers" '\&"@\&"' \
+    $(strings supervisor/config_parse.c 'keys\[\]')
+has ironcurtain-config.5 13 "members of a server" '\&"@\&"' $(strings supervisor/servers.c 'keys\[\]')
+has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/adapter.c 'keys\[\]')
+has ironcurtain-config.5 16 "members of a provider" '\&"@\&"' \
+    $(strings mitmd/provider.c 'names\[\] = ' | sort -u)
+has ironcurtain-audit.5 15 "events of the log" '.It Li @' \
+    $(grep -ohE 'auditd_line\(&l, "[a-zA-Z]+"' "$sup"/auditd_*.c | cut -d '"' -f 2 | sort -u) \
+    $(grep -ohE '(event_send|closing_line)\((&log, &out, )?"[a-zA-Z]+"' "$sup/events.c" | cut -d '"' -f 2 | sort -u)
+has ironcurtain-audit.5 40 "members of events" '@' \
+    $(grep -ohE 'auditlog_[a-z0-9]+\((l|&l|&inner), "[a-zA-Z]+"' "$sup"/auditd_*.c | cut -d '"' -f 2 | sort -u) \
+    $(grep -ohE 'put\(o, "[a-zA-Z]+"' "$sup/events.c" | cut -d '"' -f 2 | sort -u)
+has ironcurtain-policy.5 16 "roles" '@' $(grep -oE '\{"[a-z-]+", CATEGORY' "$root/policyd/roles.c" | cut -d '"' -f 2)
+has ironcurtain-policy.5 20 "rules that are built in" '@' $(grep -ohE \
+    '"(structural|unknown|missing|invalid|circuit|approval|hold|server|default|git-path)-[a-z-]+"' \
+    "$root"/policyd/{args,eval,eval_rules,call,approve}.c | tr -d '"' | sort -u)
+}
+echo "1..$n"
+exit $failed
