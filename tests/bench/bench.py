@@ -5,7 +5,7 @@
 Every target in every round, the order turned round each time; medians of the
 rounds.  Processor time is the sum of all our processes (of haproxy's one).
 The session has the shipped policy, audit on and every confinement in force;
-each tool call has a path of its own, each model request a key to be swapped.
+no two tool calls are the same, each model request has a key to be swapped.
 haproxy does two TLS legs and the header swap, without CONNECT, log or checks.
 
 A missed target is said and is no failure; what could not be measured is.

@@ -16,7 +16,8 @@
 static const char echo_tools[] =
     "{\"tools\":[{\"name\":\"read_file\",\"description\":\"Reads a file.\","
     "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"path\":"
-    "{\"type\":\"string\"}},\"required\":[\"path\"]}},"
+    "{\"type\":\"string\"},\"head\":{\"type\":\"number\"}},"
+    "\"required\":[\"path\"]}},"
     "{\"name\":\"echo\",\"description\":\"Gives back its text.\","
     "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"text\":"
     "{\"type\":\"string\"}},\"required\":[\"text\"]}}]}";

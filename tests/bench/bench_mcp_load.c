@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Load for the tool path: a closed loop of tools/call, some outstanding, over
- * a Unix socket or to a server started here (the direct way).  Each call has
- * its own path.  One JSON line on stdout.
+ * a Unix socket or to a server started here (the direct way).  No two calls
+ * have the same arguments.  One JSON line on stdout.
  */
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -142,11 +142,12 @@ load_call(unsigned slot)
 
 	load.slots[slot].id = id;
 	load.slots[slot].since = bench_now();
+	/* 4,096 files; what is asked of each differs, too. */
 	load_say("{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":\"tools/call\","
 		 "\"params\":{\"name\":\"%s\",\"arguments\":{\"path\":"
-		 "\"/workspace/src/d%02x/file-%02x.txt\"}}}\n",
-	    (unsigned long long)id, load.tool, (unsigned)(f & 255),
-	    (unsigned)(f >> 8 & 255));
+		 "\"/workspace/src/d%02x/file-%02x.txt\",\"head\":%llu}}}\n",
+	    (unsigned long long)id, load.tool, (unsigned)(f & 63),
+	    (unsigned)(f >> 6 & 63), (unsigned long long)f + 1);
 }
 
 static void

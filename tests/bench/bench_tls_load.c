@@ -156,7 +156,7 @@ load_clock(void)
 {
 	uint64_t now = bench_now();
 
-	if (load.from == 0 && load.warm_ns != 0 &&
+	if (load.from == 0 && load.run_ns != 0 &&
 	    now - load.begin >= load.warm_ns)
 		load_from();
 	else if (load.from != 0 && load.run_ns != 0 &&
@@ -339,6 +339,9 @@ main(int argc, char **argv)
 		errx(64, "usage: bench_tls_load --unix PATH | --port N "
 			 "--host NAME --ca FILE --key KEY [--mode MODE] ...");
 	signal(SIGPIPE, SIG_IGN);
+	if (load.run_ns == 0 &&
+	    (strcmp(load.mode, "post") == 0 || strcmp(load.mode, "new") == 0))
+		load.run_ns = 1500000000;
 	load_compose();
 	load.target.ctx = load_ctx();
 	bench_samples_init(&load.samples);

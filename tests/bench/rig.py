@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 HOST = "api.anthropic.com"
 OURS = ("icsupervisor", "mcp-proxyd", "mcp-backd", "policyd", "auditd",
         "mitmd", "keyd", "dialerd")
-FILES = 256     # directories, and files in each
+FILES = 64      # directories, and files in each
 
 HAPROXY = """\
 global
@@ -46,15 +46,16 @@ class Failed(Exception):
 # ---- processes ------------------------------------------------------------
 
 def processes():
-    """pid -> (parent, name) of all."""
+    """pid -> (parent, name) of all that have not ended."""
     found = {}
     for path in glob.glob("/proc/[0-9]*/stat"):
         with contextlib.suppress(OSError):
             with open(path, encoding="utf-8", errors="replace") as f:
                 text = f.read()
             name = text[text.index("(") + 1:text.rindex(")")]
-            parent = int(text[text.rindex(")") + 2:].split()[1])
-            found[int(path.split("/")[2])] = (parent, name)
+            state, parent = text[text.rindex(")") + 2:].split()[:2]
+            if state not in ("Z", "X"):
+                found[int(path.split("/")[2])] = (int(parent), name)
     return found
 
 
@@ -241,7 +242,7 @@ class Rig:
 
     @staticmethod
     def make_files(workspace):
-        """As many empty files as calls need, to have a path each."""
+        """Empty files for calls to name: paths that exist."""
         top = os.path.join(workspace, "src")
         for d in range(FILES):
             path = os.path.join(top, f"d{d:02x}")
@@ -284,7 +285,7 @@ class Rig:
                                 "--unix", s.ready["sockets"]["mcp"],
                                 "--cpu-of",
                                 ",".join(map(str, self.cpu_of(target)))])
-            self.files = result["next"] & 0xffff
+            self.files = result["next"]
         return self.checked(result)
 
     def model_argv(self, target, *options):
