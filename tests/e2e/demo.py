@@ -27,6 +27,23 @@ sys.dont_write_bytecode = True
 GUARDS = ["key", "reflect", "allow-all", "network", "approval"]
 
 
+def first_line(text):
+    lines = str(text).strip().splitlines() or [""]
+    return lines[0][:150] + (" …" if len(lines) > 1 or len(lines[0]) > 150
+                             else "")
+
+
+def spoken(body):
+    """What a reply of the model's API says."""
+    try:
+        reply = json.loads(body)
+        if "error" in reply:
+            return reply["error"]["message"]
+        return reply["content"][0]["text"]
+    except (ValueError, KeyError, IndexError, TypeError):
+        return body
+
+
 class Screen:
     """What a person reads; colour only on a terminal."""
 
@@ -234,12 +251,12 @@ class Demo:
             args = json.dumps(do["args"])[:60]
             step("agent", f"calls {do['tool']} {args}")
             step("", ("refused: " if r.get("isError") else "answer: ")
-                 + str(r.get("text", r.get("error"))).strip()[:110])
+                 + first_line(r.get("text", r.get("error"))))
         elif "model" in do:
             step("agent", "asks the model at api.anthropic.com"
                  + do["model"].get("target", "/v1/messages"))
             step("", f"HTTP {r.get('status', r.get('error'))}: "
-                 + str(r.get("body", "")).strip()[:110])
+                 + first_line(spoken(r.get("body", ""))))
         elif "net" in do:
             step("agent", f"tries the network, {do['net']}: "
                  + ("CONNECTED" if r["ok"] else str(r["error"])))
