@@ -213,6 +213,7 @@ engine_path_env(const struct engine *e, const struct server *s,
 	    .workspace = e->workspace,
 	    .places = &e->places,
 	    .root = e->root,
+	    .root_object = e->root_object,
 	    .pool = pool,
 	};
 }
@@ -354,8 +355,9 @@ put_in_force(struct engine *e, struct rules *rules, struct annots *annots,
 	struct link k = {.e = e, .rules = rules, .lists = lists, .l = l};
 
 	if (e->root == -1 &&
-	    (e->root = openat(AT_FDCWD, "/", O_PATH | O_NOFOLLOW | O_CLOEXEC |
-		 O_DIRECTORY)) == -1)
+	    ((e->root = openat(AT_FDCWD, "/", O_PATH | O_NOFOLLOW | O_CLOEXEC |
+		  O_DIRECTORY)) == -1 ||
+		path_object(e->root, "", &e->root_object) == -1))
 		return load_fail(l, NULL, "cannot open /");
 	if (link_all(&k) == -1) {
 		value_pool_free(k.pool);

@@ -50,6 +50,7 @@ struct engine {
 	char *protect[ENGINE_MAX_PROTECT];
 	size_t nprotect;
 	int root;			/* O_PATH of / */
+	struct path_object root_object;
 };
 
 /* -1 with errno. */

@@ -2,17 +2,17 @@
 /*
  * Resolves paths of arguments.  Reads bytes of the agent and walks where the
  * agent may be changing things at the same time; asks the kernel by name only
- * (openat O_PATH|O_NOFOLLOW, readlinkat, fstat, fstatfs).
+ * (fstatat, readlinkat, and openat O_PATH where a file system begins).  Each
+ * component is asked for once, by its name from the row or root it lies in:
+ * those before it were just seen to be no links.  Whoever makes one of them a
+ * link now changes what we see of the object, not the name that is sent.
  */
 #include "path.h"
 
 #include <sys/stat.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
-
-#define WALK (O_PATH | O_NOFOLLOW | O_CLOEXEC)
 
 struct walk {
 	const struct path_env *env;
@@ -23,10 +23,10 @@ struct walk {
 	unsigned which;
 	struct span left;
 	const struct view_row *row;	/* in the view: where we are */
-	int fd;				/* the last that exists; -1: virtual */
-	bool own;			/* fd is to be closed */
-	unsigned missing;		/* components behind it that do not */
-	struct path_object object;
+	int fd;				/* of the row or root; -1: virtual */
+	size_t base;			/* what of text is the row's path */
+	unsigned missing;		/* components that do not exist */
+	struct path_object object;	/* the last that does */
 	unsigned links, steps;
 	struct path *out;
 };
@@ -69,15 +69,14 @@ path_strerror(enum path_error e)
 	return "cannot be looked up";
 }
 
+/* We are at the row's own place. */
 static void
-walk_leave(struct walk *w)
+walk_row(struct walk *w, const struct view_row *r)
 {
-	if (w->own)
-		close(w->fd);
-	w->own = false;
-	w->fd = -1;
-	w->row = NULL;
-	w->missing = 0;
+	w->row = r;
+	w->fd = r->fd;
+	w->base = r->path.len;
+	w->object = r->object;
 }
 
 /* Begins again at the root, of the view or of the host. */
@@ -86,15 +85,16 @@ walk_restart(struct walk *w)
 {
 	const struct view *v = w->env->view;
 
-	walk_leave(w);
-	w->len = 0;
+	w->row = NULL;
+	w->fd = -1;
+	w->len = w->base = 0;
+	w->missing = 0;
 	w->object = (struct path_object){0};
 	if (w->host) {
 		w->fd = w->env->root;
+		w->object = w->env->root_object;
 	} else if (v != NULL && v->n != 0 && v->rows[v->n - 1].path.len == 0) {
-		w->row = &v->rows[v->n - 1];
-		w->fd = w->row->fd;
-		w->object = w->row->object;
+		walk_row(w, &v->rows[v->n - 1]);
 	}
 }
 
@@ -175,14 +175,14 @@ walk_pop(struct walk *w)
 
 /* A link: its target takes the place of its name. */
 static enum path_error
-walk_link(struct walk *w, int fd)
+walk_link(struct walk *w, const char *name)
 {
 	char target[PATH_MAX];
 	ssize_t n;
 
 	if (++w->links > PATH_MAX_LINKS)
 		return PATH_LOOP;
-	if ((n = readlinkat(fd, "", target, sizeof(target))) <= 0)
+	if ((n = readlinkat(w->fd, name, target, sizeof(target))) <= 0)
 		return PATH_FAILED;
 	if ((size_t)n == sizeof(target))
 		return PATH_LONG;
@@ -207,37 +207,24 @@ walk_enter(struct walk *w)
 	return walk_note(w);
 }
 
+/* The component just appended. */
 static enum path_error
-walk_open(struct walk *w, struct span c)
+walk_look(struct walk *w)
 {
 	struct path_object o = w->object;
-	char name[NAME_MAX + 1];
-	enum path_error e;
-	int fd;
+	const char *name = w->text + w->base + 1;
 
-	if (span_copy(c, name, sizeof(name)) == -1)
-		return PATH_LONG;
-	if ((fd = openat(w->fd, name, WALK)) == -1) {
+	w->text[w->len] = '\0';
+	if (path_object(w->fd, name, &o) == -1) {
 		/* As good as missing: whoever gets further sees its view. */
 		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
 			return PATH_FAILED;
 		w->missing = 1;
 		return PATH_OK;
 	}
-	if (path_object(fd, &o) == -1) {
-		close(fd);
-		return PATH_FAILED;
-	}
 	/* A link of proc leads where no name does: denied as it lies there. */
-	if (S_ISLNK(o.mode) && o.fs != PATH_FS_MAGIC) {
-		e = walk_link(w, fd);
-		close(fd);
-		return e;
-	}
-	if (w->own)
-		close(w->fd);
-	w->fd = fd;
-	w->own = true;
+	if (S_ISLNK(o.mode) && o.fs != PATH_FS_MAGIC)
+		return walk_link(w, name);
 	w->object = o;
 	return walk_enter(w);
 }
@@ -272,7 +259,7 @@ walk_alias(struct walk *w, enum path_error *e)
 
 /* The step in the view when text was just extended: a row, on the way, or out */
 static enum path_error
-walk_view(struct walk *w, struct span c)
+walk_view(struct walk *w)
 {
 	const struct view *v = w->env->view;
 	struct span text = span_of(w->text, w->len);
@@ -282,17 +269,14 @@ walk_view(struct walk *w, struct span c)
 		const struct view_row *r = &v->rows[i];
 
 		if (r->path.len == text.len && span_eq(r->path, text)) {
-			walk_leave(w);
-			w->row = r;
-			w->fd = r->fd;
-			w->object = r->object;
+			walk_row(w, r);
 			return walk_enter(w);
 		}
 	}
 	if (walk_alias(w, &e))
 		return e;
 	if (w->row != NULL)
-		return walk_open(w, c);
+		return walk_look(w);
 	for (size_t i = 0; v != NULL && i < v->n; i++) {
 		if (path_below(v->rows[i].path, text))
 			return PATH_OK;
@@ -328,8 +312,8 @@ walk_step(struct walk *w, struct span c)
 		return PATH_OK;
 	}
 	if (!w->host)
-		return walk_view(w, c);
-	return walk_open(w, c);
+		return walk_view(w);
+	return walk_look(w);
 }
 
 static bool
@@ -411,9 +395,6 @@ walk_result(struct walk *w)
 	}
 	if (out->host.p == NULL)
 		return PATH_MEMORY;
-	/* Nothing was opened: it is the root, or would be in it. */
-	if (w->object.ino == 0 && path_object(w->fd, &w->object) == -1)
-		return PATH_FAILED;
 	out->exists = w->missing == 0;
 	out->object = w->object;
 	return PATH_OK;
@@ -453,7 +434,6 @@ path_resolve(const struct path_env *env, struct span text, struct path *out)
 	w->host = false;
 	w->which = 0;
 	w->left = none;
-	w->own = false;
 	w->links = w->steps = 0;
 	w->out = out;
 	walk_restart(w);
@@ -467,6 +447,5 @@ path_resolve(const struct path_env *env, struct span text, struct path *out)
 		e = walk_run(w);
 	if (e == PATH_OK)
 		e = walk_result(w);
-	walk_leave(w);
 	return e;
 }

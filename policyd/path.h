@@ -104,6 +104,7 @@ struct path_env {
 	struct span workspace;			/* on the host, or empty */
 	const struct places *places;		/* may be NULL */
 	int root;				/* O_PATH of / */
+	struct path_object root_object;
 	bool any;				/* devices and the like, too */
 	struct value_pool *pool;		/* results live here */
 };
@@ -129,7 +130,11 @@ struct span view_of_host(const struct view *, struct span host,
 /* Sorts the index; places are in list. -1 with errno. */
 int places_index(struct places *);
 
-/* The object behind fd: 0, or -1 with errno. */
-int path_object(int fd, struct path_object *);
+/*
+ * What name is, below the directory fd ("": fd itself), links not followed: 0,
+ * or -1 with errno.  *o holds its parent, or zeros: the kind of file system is
+ * asked for only where the device changes.
+ */
+int path_object(int fd, const char *name, struct path_object *o);
 
 #endif

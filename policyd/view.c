@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -66,26 +67,42 @@ among(uint32_t type, const uint32_t *list, size_t n)
 	return false;
 }
 
-int
-path_object(int fd, struct path_object *o)
+static int
+fs_kind(int fd, const char *name, enum path_fs *out)
 {
+	int own = -1, ret = -1;
 	struct statfs fs;
-	struct stat st;
 	uint32_t type;
 
-	if (fstat(fd, &st) == -1)
+	if (name[0] != '\0' && (own = openat(fd, name,
+				    O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
 		return -1;
-	if (o->dev != (uint64_t)st.st_dev || o->ino == 0) {
-		if (fstatfs(fd, &fs) == -1)
-			return -1;
-		type = (uint32_t)fs.f_type;
-		o->fs = among(type, magic_fs,
-			    sizeof(magic_fs) / sizeof(magic_fs[0]))
-		    ? PATH_FS_MAGIC
-		    : among(type, fold_fs, sizeof(fold_fs) / sizeof(fold_fs[0]))
-		    ? PATH_FS_FOLD
-		    : PATH_FS_PLAIN;
-	}
+	if (fstatfs(own == -1 ? fd : own, &fs) == -1)
+		goto out;
+	type = (uint32_t)fs.f_type;
+	if (among(type, magic_fs, sizeof(magic_fs) / sizeof(magic_fs[0])))
+		*out = PATH_FS_MAGIC;
+	else if (among(type, fold_fs, sizeof(fold_fs) / sizeof(fold_fs[0])))
+		*out = PATH_FS_FOLD;
+	else
+		*out = PATH_FS_PLAIN;
+	ret = 0;
+out:
+	if (own != -1)
+		close(own);
+	return ret;
+}
+
+int
+path_object(int fd, const char *name, struct path_object *o)
+{
+	struct stat st;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == -1)
+		return -1;
+	if ((o->dev != (uint64_t)st.st_dev || o->ino == 0) &&
+	    fs_kind(fd, name, &o->fs) == -1)
+		return -1;
 	o->dev = (uint64_t)st.st_dev;
 	o->ino = (uint64_t)st.st_ino;
 	o->nlink = (uint64_t)st.st_nlink;
@@ -131,7 +148,7 @@ view_add(struct view *v, struct span path, struct span host, bool writable,
 		errno = ENOBUFS;
 		goto bad;
 	}
-	if (path_object(fd, &row.object) == -1 ||
+	if (path_object(fd, "", &row.object) == -1 ||
 	    (path_copy = span_dup(path)) == NULL ||
 	    (host_copy = span_dup(host)) == NULL ||
 	    (rows = reallocarray(v->rows, v->n + 1, sizeof(*rows))) == NULL)

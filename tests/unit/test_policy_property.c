@@ -123,37 +123,35 @@ load_random(void)
 static void
 add_value(struct buf *b, unsigned depth)
 {
-	switch (pick(8)) {
+	unsigned kind = pick(8);
+
+	if (depth == 3 && (kind == 2 || kind == 3))
+		kind = 4;
+	switch (kind) {
 	case 0:
 		(void)buf_adds(b, "true");
-		return;
+		break;
 	case 1:
 		(void)buf_adds(b, "null");
-		return;
+		break;
 	case 2:
-		if (depth < 3) {
-			(void)buf_addc(b, '[');
-			add_value(b, depth + 1);
-			(void)buf_addc(b, ',');
-			add_value(b, depth + 1);
-			(void)buf_addc(b, ']');
-			return;
-		}
-		/* FALLTHROUGH */
+		(void)buf_addc(b, '[');
+		add_value(b, depth + 1);
+		(void)buf_addc(b, ',');
+		add_value(b, depth + 1);
+		(void)buf_addc(b, ']');
+		break;
 	case 3:
-		if (depth < 3) {
-			(void)buf_adds(b, "{\"k\":");
-			add_value(b, depth + 1);
-			(void)buf_addc(b, '}');
-			return;
-		}
-		/* FALLTHROUGH */
+		(void)buf_adds(b, "{\"k\":");
+		add_value(b, depth + 1);
+		(void)buf_addc(b, '}');
+		break;
 	case 4:
 		(void)buf_printf(b, "\"%s\"", PICK(urls));
-		return;
+		break;
 	default:
 		(void)buf_printf(b, "\"%s\"", PICK(paths));
-		return;
+		break;
 	}
 }
 
