@@ -54,7 +54,7 @@ json_reader_unexpected(struct json_reader *r)
 int
 json_reader_count(struct json_reader *r, size_t n, const uint8_t *at)
 {
-	if (n > VALUE_MAX_BYTES || (r->bytes += n) > VALUE_MAX_BYTES)
+	if (n > r->max_bytes || (r->bytes += n) > r->max_bytes)
 		return json_reader_fail(r, JSON_LIMIT, at);
 	return 0;
 }
@@ -108,7 +108,7 @@ new_value(struct json_reader *r)
 
 	if (json_reader_count(r, 1, r->p) == -1)
 		return NULL;
-	if (r->nodes++ < VALUE_MAX_NODES)
+	if (r->nodes++ < r->max_nodes)
 		v = value_new(r->pool, VALUE_NULL);
 	if (v == NULL)
 		(void)json_reader_fail(r, JSON_LIMIT, r->p);
@@ -355,6 +355,14 @@ read_token(struct json_reader *r, int c)
 const struct value *
 json_read(struct value_pool *pool, struct span text, struct json_fail *fail)
 {
+	return json_read_large(pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES,
+	    fail);
+}
+
+const struct value *
+json_read_large(struct value_pool *pool, struct span text, unsigned nodes,
+    size_t bytes, struct json_fail *fail)
+{
 	struct json_reader r;
 	int c;
 
@@ -367,6 +375,8 @@ json_read(struct value_pool *pool, struct span text, struct json_fail *fail)
 	r.unsorted = 0;
 	r.depth = r.nodes = 0;
 	r.bytes = 0;
+	r.max_nodes = nodes;
+	r.max_bytes = bytes;
 	r.want = WANT_VALUE;
 	r.fail = (struct json_fail){JSON_OK, 0};
 	while ((c = reader_peek(&r)) != -1) {

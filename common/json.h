@@ -35,6 +35,9 @@ struct json_fail {
  */
 const struct value *json_read(struct value_pool *, struct span text,
     struct json_fail *fail);
+/* The same with other limits on nodes and encoded size: files of the user. */
+const struct value *json_read_large(struct value_pool *, struct span text,
+    unsigned nodes, size_t bytes, struct json_fail *fail);
 /* "duplicate member name", ... : constant text, for messages. */
 const char *json_strerror(enum json_error);
 

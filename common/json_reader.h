@@ -25,6 +25,8 @@ struct json_reader {
 	uint64_t unsorted;	/* bit n: open[n] is to be sorted */
 	unsigned depth, nodes;
 	size_t bytes;		/* encoded size so far */
+	unsigned max_nodes;
+	size_t max_bytes;
 	enum json_want want;
 	struct json_fail fail;
 };

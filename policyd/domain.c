@@ -46,15 +46,14 @@ put_escaped(struct out *o, struct span s, const char *also)
 }
 
 static int
-find(struct span s, const char *any, size_t *at)
+find(struct span s, char c, size_t *at)
 {
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.p[i] != '\0' && strchr(any, s.p[i]) != NULL) {
-			*at = i;
-			return 0;
-		}
-	}
-	return -1;
+	const uint8_t *p = s.len == 0 ? NULL : memchr(s.p, c, s.len);
+
+	if (p == NULL)
+		return -1;
+	*at = (size_t)(p - s.p);
+	return 0;
 }
 
 static struct span
@@ -118,24 +117,24 @@ url_split(struct span rest, struct url_parts *out, const char **why)
 	struct span authority;
 	size_t at;
 
-	if (find(rest, "#", &at) == 0) {
+	if (find(rest, '#', &at) == 0) {
 		out->fragment = rest;
 		rest = cut(&out->fragment, at, 1);
 		out->has_fragment = true;
 	}
-	if (find(rest, "?", &at) == 0) {
+	if (find(rest, '?', &at) == 0) {
 		out->query = rest;
 		rest = cut(&out->query, at, 1);
 		out->has_query = true;
 	}
-	if (find(rest, "/", &at) == -1)
+	if (find(rest, '/', &at) == -1)
 		at = rest.len;
 	authority = cut(&rest, at, 0);
 	out->path = rest;
-	if (find(authority, "@", &at) == 0) {
+	if (find(authority, '@', &at) == 0) {
 		out->user = cut(&authority, at, 1);
 		*why = "holds more than one @ before its path";
-		if (find(authority, "@", &at) == 0)
+		if (find(authority, '@', &at) == 0)
 			return -1;
 		*why = "has an empty user";
 		if (out->user.len == 0)
@@ -144,13 +143,13 @@ url_split(struct span rest, struct url_parts *out, const char **why)
 	out->host = authority;
 	if (authority.len != 0 && authority.p[0] == '[') {
 		*why = "the host is not an IPv6 address";
-		if (find(authority, "]", &at) == -1)
+		if (find(authority, ']', &at) == -1)
 			return -1;
 		out->host = cut(&authority, at + 1, 0);
 		if (authority.len != 0 && authority.p[0] != ':')
 			return -1;
 	} else {
-		if (find(authority, ":", &at) == -1)
+		if (find(authority, ':', &at) == -1)
 			at = authority.len;
 		out->host = cut(&authority, at, 0);
 	}
@@ -198,7 +197,7 @@ put_path(struct out *o, struct span path)
 		return;
 	path = span_of(path.p + 1, path.len - 1);
 	do {
-		last = find(path, "/", &at) == -1;
+		last = find(path, '/', &at) == -1;
 		seg = cut(&path, last ? path.len : at, last ? 0 : 1);
 		if (is_dotdot(seg)) {
 			while (o->len > base && o->p[--o->len] != '/')

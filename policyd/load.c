@@ -14,7 +14,8 @@
 #include "log.h"
 
 /* Nodes are larger than the text that makes them. */
-#define LOAD_MAX_POOL ((size_t)96 << 20)
+#define LOAD_MAX_POOL ((size_t)256 << 20)
+#define LOAD_MAX_NODES 2000000U
 
 void
 load_init(struct load *l, const char *file)
@@ -132,7 +133,8 @@ load_doc(struct load *l, struct span text, struct load_doc *out)
 	}
 	memcpy(doc.text, text.p, text.len);
 	text.p = doc.text;
-	if ((doc.root = json_read(doc.pool, text, &fail)) == NULL) {
+	if ((doc.root = json_read_large(doc.pool, text, LOAD_MAX_NODES,
+		 2 * LOAD_MAX_TEXT, &fail)) == NULL) {
 		(void)load_fail_json(l, text, &fail);
 		goto bad;
 	}

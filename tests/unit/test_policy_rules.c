@@ -308,6 +308,36 @@ test_many(void)
 	buf_free(&b);
 }
 
+/* Ten thousand rules, of which one is for this tool. */
+static void
+test_large(void)
+{
+	struct decision d;
+	struct buf b;
+	char *text;
+
+	buf_init(&b, 8 << 20);
+	(void)buf_adds(&b, "{\"rules\":[");
+	for (unsigned i = 0; i < 10000; i++)
+		(void)buf_printf(&b, "%s{\"name\":\"r%u\",\"description\":"
+				     "\"d\",\"principle\":\"p\",\"if\":"
+				     "{\"server\":[\"%s\"],\"roles\":"
+				     "[\"read-path\"],\"paths\":{\"roles\":"
+				     "[\"read-path\"],\"within\":\"@D/%u\"}},"
+				     "\"then\":\"allow\",\"reason\":\"r\"}",
+		    i == 0 ? "" : ",", i, i % 100 == 99 ? "other" : "x", i);
+	(void)buf_adds(&b, "]}");
+	if ((text = span_dup(buf_span(&b))) == NULL)
+		err(1, "span_dup");
+	ok(rig_load(&rig, P, text) == 0, "10,000 rules: %s", rig.load.error);
+	rig_eval(&rig, "other", "read", "{\"path\":\"@D/9999/x\"}", &d);
+	ok(span_is(d.rule, "r9999"), "the last of them");
+	rig_eval(&rig, "other", "read", "{\"path\":\"@D/9998/x\"}", &d);
+	ok(span_is(d.rule, "default-deny"), "one of another server");
+	free(text);
+	buf_free(&b);
+}
+
 static void
 test_home(void)
 {
@@ -368,6 +398,8 @@ main(int argc, char **argv)
 	test_bad();
 	test_odd();
 	test_many();
+	rig_must_load(&rig, N, rig_annotations);
+	test_large();
 	test_home();
 	if (argc > 1)
 		test_shipped(argv[1]);
