@@ -241,7 +241,12 @@ void
 up_release(struct up *up, bool again)
 {
 	up->s = NULL;
-	if (again && up_quiet(up))
+	/* The loop, or who uses it next, sees what has not come yet. */
+	if (again && TAILQ_EMPTY(&keyd_env.waiting))
+		again = up->ssl == NULL || SSL_has_pending(up->ssl) == 0;
+	else if (again)
+		again = up_quiet(up);
+	if (again)
 		up_idle(up);
 	else
 		up_close(up);

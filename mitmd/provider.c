@@ -248,15 +248,15 @@ static int
 parse_body(struct parse *ps, const struct value *v, const char *where,
     struct provider_route *r)
 {
-	static const char *const names[] = {"types", "max"};
-	const struct value *max;
+	static const char *const names[] = {"types", "max", "read"};
+	const struct value *max, *read;
 	char at[64];
 	int64_t n = PROVIDER_DFLT_BODY;
 
 	if (v == NULL)
 		return 0;
 	snprintf(at, sizeof(at), "%s.body", where);
-	if (parse_members(ps, v, at, names, 2, 1) == -1)
+	if (parse_members(ps, v, at, names, 3, 1) == -1)
 		return -1;
 	if (span_is(r->method, "GET") || span_is(r->method, "HEAD"))
 		return parse_fail(ps, "%s: a %s has no body", at,
@@ -266,6 +266,10 @@ parse_body(struct parse *ps, const struct value *v, const char *where,
 		return parse_fail(
 		    ps, "%s.max: must be 1 to %u", at, PROVIDER_MAX_BODY);
 	r->max = (uint64_t)n;
+	if ((read = value_get(v, "read")) != NULL &&
+	    read->type != VALUE_TRUE && read->type != VALUE_FALSE)
+		return parse_fail(ps, "%s.read: must be true or false", at);
+	r->reads = value_bool(v, "read", false);
 	snprintf(at, sizeof(at), "%s.body.types", where);
 	return parse_texts(ps, value_get(v, "types"), at, provider_is_type,
 	    PROVIDER_MAX_TYPES, false, &r->types, &r->ntypes);

@@ -17,7 +17,9 @@
  *
  * A path pattern is whole segments of [A-Za-z0-9._:-]; `*` stands for one
  * segment, or for the start of one ("*:generateContent").  A route with
- * "answer" is never sent: mitmd answers it with that status.
+ * "answer" is never sent: mitmd answers it with that status.  "read": true in
+ * a body says that a 2xx means the provider has read it; only then is the
+ * connection used again.
  */
 #ifndef PROVIDER_H
 #define PROVIDER_H
@@ -65,6 +67,7 @@ struct provider_route {
 	struct span *types; /* lower-case media types */
 	unsigned ntypes;    /* 0: no body */
 	uint64_t max;       /* bytes of body */
+	bool reads;	    /* a 2xx has read the body */
 	unsigned answer;    /* 0: goes to the provider */
 };
 

@@ -356,10 +356,11 @@ server_ca_new(struct server_ca *ca, char *pem, size_t cap)
 }
 
 SSL_CTX *
-server_ctx(const struct server_ca *ca, const char *name, long from, long to)
+server_ctx(const struct server_ca *ca, const char *name, long from, long to,
+    bool rsa)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
-	EVP_PKEY *key = EVP_EC_gen("P-256");
+	EVP_PKEY *key = rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
 	char san[256];
 	X509 *x;
 
@@ -371,6 +372,8 @@ server_ctx(const struct server_ca *ca, const char *name, long from, long to)
 	if (SSL_CTX_use_certificate(ctx, x) != 1 ||
 	    SSL_CTX_use_PrivateKey(ctx, key) != 1)
 		errx(1, "server certificate");
+	if (rsa)
+		SSL_CTX_set_max_proto_version(ctx, TLS1_2_VERSION);
 	X509_free(x);
 	EVP_PKEY_free(key);
 	return ctx;

@@ -11,6 +11,7 @@
 
 #include <openssl/ssl.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct server_seen {
@@ -40,8 +41,8 @@ struct server_ca {
 	X509 *cert;
 };
 void server_ca_new(struct server_ca *, char *pem, size_t cap);
-/* For the name, valid from..to seconds from now. */
+/* For the name, valid from..to seconds from now. rsa: and TLS 1.2 only. */
 SSL_CTX *server_ctx(const struct server_ca *, const char *name, long from,
-    long to);
+    long to, bool rsa);
 
 #endif

@@ -17,7 +17,7 @@
 #include "keyd_server.h"
 #include "tap.h"
 
-/* Routes: 0 POST with a body, 1 GET, 2 HEAD. */
+/* Routes: 0 POST with a body, 1 GET, 2 HEAD, 3 POST that may not read it. */
 static const char file[] =
     "{\"name\":\"t\",\"host\":\"provider.test\",\"credential\":"
     "{\"env\":\"T_KEY\",\"sentinel\":\"sk-t-ironcurtain-\",\"headers\":["
@@ -27,12 +27,14 @@ static const char file[] =
     "\"responseHeaders\":[\"content-type\",\"x-a-*\"],"
     "\"routes\":[{\"method\":\"POST\",\"path\":\"/t/*\",\"query\":"
     "{\"beta\":[\"true\"]},\"body\":{\"types\":[\"application/json\"],"
-    "\"max\":16777216}},{\"method\":\"GET\",\"path\":\"/t/*\"},"
-    "{\"method\":\"HEAD\",\"path\":\"/t/*\"}]}";
+    "\"max\":16777216,\"read\":true}},{\"method\":\"GET\",\"path\":\"/t/*\"},"
+    "{\"method\":\"HEAD\",\"path\":\"/t/*\"},"
+    "{\"method\":\"POST\",\"path\":\"/log/*\",\"body\":"
+    "{\"types\":[\"application/json\"]}}]}";
 
 static const char *program;
 static char pem[8192];
-static struct server server, plain, other, expired;
+static struct server server, plain, other, expired, older;
 static struct rig rig;
 static struct rig_answer answer;
 static struct server_seen seen;
@@ -165,6 +167,7 @@ static void
 test_early(void)
 {
 	unsigned conn;
+	uint64_t body;
 	int fd;
 
 	start(&server, true, true, RIG_KEY);
@@ -184,9 +187,10 @@ test_early(void)
 	    "the rest is dropped, and the next request served");
 	look(&server, true);
 	conn = seen.conn;
-	is_int(seen.body, 3, "the first one was cut off");
+	body = seen.body;
 	look(&server, true);
-	ok(seen.conn != conn, "on a connection of its own");
+	is_int(body + seen.body, 5, "the first one was cut off");
+	ok(seen.conn != conn, "each had a connection of its own");
 	close(fd);
 	fd = rig_stream(&rig, 2);
 	rig_request(&rig, 2, 1, 0, "/t/slam", "", 1000000);
@@ -246,6 +250,17 @@ test_rules(void)
 			is_int(conns[0] == conns[1], rules[i].again,
 			    "%s: used again or not", rules[i].path);
 	}
+	fd = rig_stream(&rig, ++stream);
+	rig_request(&rig, stream, 1, 3, "/log/ok", "", 2);
+	rig_body(&rig, fd, 1, "{}", 2);
+	rig_answer(&rig, fd, 1, &answer);
+	look(&server, true);
+	conns[0] = seen.conn;
+	post(fd, stream, 2, "/t/ok", "{}");
+	look(&server, true);
+	ok(seen.conn != conns[0],
+	    "not again where a 2xx need not have read the body");
+	close(fd);
 	is_int(rig.nalarms, 1, "one alarm");
 	is_str(rig.alarm, "trailing-data", "for bytes after an answer");
 	rig_stop(&rig);
@@ -425,6 +440,24 @@ test_tls(const struct server *s, const char *want, const char *name)
 }
 
 static void
+test_older(void)
+{
+	int fd;
+
+	start(&older, true, true, RIG_KEY);
+	fd = rig_stream(&rig, 1);
+	post(fd, 1, 1, "/t/ok", "{}");
+	ok(answer.ended && body_is("ok"), "RSA and TLS 1.2");
+	look(&older, true);
+	rig_request(&rig, 1, 2, 1, "/t/big", "", 0);
+	rig_answer(&rig, fd, 2, &answer);
+	is_int(answer.len, 8388608, "at length");
+	look(&older, true);
+	close(fd);
+	rig_stop(&rig);
+}
+
+static void
 test_plain(void)
 {
 	struct rig_upstream u = {.host = "127.0.0.1", .prefix = "/base",
@@ -581,9 +614,9 @@ test_residue(void)
 
 static void
 serve(struct server *s, const struct server_ca *ca, const char *name,
-    long from, long to)
+    long from, long to, bool rsa)
 {
-	SSL_CTX *ctx = server_ctx(ca, name, from, to);
+	SSL_CTX *ctx = server_ctx(ca, name, from, to, rsa);
 
 	server_start(s, ctx);
 	SSL_CTX_free(ctx);
@@ -599,9 +632,10 @@ main(int argc, char **argv)
 	program = argv[1];
 	(void)signal(SIGPIPE, SIG_IGN);
 	server_ca_new(&ca, pem, sizeof(pem));
-	serve(&server, &ca, "provider.test", -60, 3600);
-	serve(&other, &ca, "other.test", -60, 3600);
-	serve(&expired, &ca, "provider.test", -7200, -3600);
+	serve(&server, &ca, "provider.test", -60, 3600, false);
+	serve(&other, &ca, "other.test", -60, 3600, false);
+	serve(&expired, &ca, "provider.test", -7200, -3600, false);
+	serve(&older, &ca, "provider.test", -60, 3600, true);
 	server_start(&plain, NULL);
 	test_request();
 	test_bulk();
@@ -613,6 +647,7 @@ main(int argc, char **argv)
 	test_frames();
 	test_tls(&other, "hostname mismatch", "a certificate of another name");
 	test_tls(&expired, "expired", "an expired certificate");
+	test_older();
 	test_plain();
 	test_secrets();
 	test_digest();
@@ -620,6 +655,7 @@ main(int argc, char **argv)
 	server_stop(&server);
 	server_stop(&other);
 	server_stop(&expired);
+	server_stop(&older);
 	server_stop(&plain);
 	EVP_PKEY_free(ca.key);
 	X509_free(ca.cert);
