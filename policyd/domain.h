@@ -24,7 +24,7 @@ enum host_kind {
 struct domain {
 	enum host_kind kind;
 	struct span host;
-	struct span full;	/* host/owner/repo of a git URL; else the host */
+	struct span full;	/* host/owner/repo of a remote; else host */
 	bool known;		/* false: a remote's name, or none at all */
 };
 

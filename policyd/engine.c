@@ -133,7 +133,8 @@ engine_server(struct engine *e, unsigned index, struct span name, bool trusted,
 	}
 	if (cwd.len == 0)
 		cwd = SPAN("/workspace");
-	if ((s->name = span_dup(name)) == NULL || (copy = span_dup(cwd)) == NULL)
+	if ((s->name = span_dup(name)) == NULL ||
+	    (copy = span_dup(cwd)) == NULL)
 		goto bad;
 	if (domains.len != 0 &&
 	    (s->domains = match_set_text(e->own, domains)) == NULL)

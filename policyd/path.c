@@ -33,42 +33,6 @@ struct walk {
 
 static struct walk scratch;	/* one at a time; too large for a stack */
 
-const char *
-path_strerror(enum path_error e)
-{
-	switch (e) {
-	case PATH_OK:
-		return "no error";
-	case PATH_EMPTY:
-		return "is empty";
-	case PATH_NUL:
-		return "holds a NUL byte";
-	case PATH_TEXT:
-		return "is not UTF-8, or leads to a name that is not";
-	case PATH_LONG:
-		return "is too long";
-	case PATH_USER:
-		return "names another user's home with ~: write it out";
-	case PATH_HOME:
-		return "uses ~, and no home directory is known";
-	case PATH_URL:
-		return "is a file: URL: give the path itself";
-	case PATH_LOOP:
-		return "leads through too many links";
-	case PATH_STEPS:
-		return "has too many components";
-	case PATH_SPECIAL:
-		return "is a device, socket or FIFO";
-	case PATH_MAGIC:
-		return "lies in a file system of the kernel";
-	case PATH_FAILED:
-		return "cannot be looked up";
-	case PATH_MEMORY:
-		return "takes too much memory";
-	}
-	return "cannot be looked up";
-}
-
 /* We are at the row's own place. */
 static void
 walk_row(struct walk *w, const struct view_row *r)
@@ -257,7 +221,7 @@ walk_alias(struct walk *w, enum path_error *e)
 	return true;
 }
 
-/* The step in the view when text was just extended: a row, on the way, or out */
+/* In the view, text was just extended: a row, on the way to one, or out. */
 static enum path_error
 walk_view(struct walk *w)
 {
@@ -400,24 +364,6 @@ walk_result(struct walk *w)
 	return PATH_OK;
 }
 
-static enum path_error
-check_text(struct span s)
-{
-	if (s.len == 0)
-		return PATH_EMPTY;
-	if (s.len >= PATH_MAX)
-		return PATH_LONG;
-	if (memchr(s.p, '\0', s.len) != NULL)
-		return PATH_NUL;
-	if (!utf8_valid(s))
-		return PATH_TEXT;
-	if (s.p[0] == '~' && s.len > 1 && s.p[1] != '/')
-		return PATH_USER;
-	if (s.len >= 5 && span_ieq(span_of(s.p, 5), SPAN("file:")))
-		return PATH_URL;
-	return PATH_OK;
-}
-
 enum path_error
 path_resolve(const struct path_env *env, struct span text, struct path *out)
 {
@@ -426,7 +372,7 @@ path_resolve(const struct path_env *env, struct span text, struct path *out)
 	enum path_error e;
 
 	*out = (struct path){0};
-	if ((e = check_text(text)) != PATH_OK)
+	if ((e = path_check(text)) != PATH_OK)
 		return e;
 	if (text.p[0] == '~' && env->home.len == 0)
 		return PATH_HOME;

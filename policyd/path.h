@@ -111,6 +111,8 @@ struct path_env {
 
 enum path_error path_resolve(const struct path_env *, struct span text,
     struct path *);
+/* The text alone: may it be a path? */
+enum path_error path_check(struct span text);
 /* "holds a NUL byte", ...: constant text. */
 const char *path_strerror(enum path_error);
 

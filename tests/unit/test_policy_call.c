@@ -48,8 +48,8 @@ refused(unsigned server, const char *tool, const char *args, const char *rule,
     const char *answer)
 {
 	const struct msg_RELEASE *m = call(server, tool, args);
-	bool good = !m->forward && m->line_len == 0 && m->status == PROTO_DENY &&
-	    span_is(m->rule, rule);
+	bool good = !m->forward && m->line_len == 0 &&
+	    m->status == PROTO_DENY && span_is(m->rule, rule);
 
 	ok(good, "refused by %s", rule);
 	if (!good)
@@ -63,7 +63,8 @@ refused(unsigned server, const char *tool, const char *args, const char *rule,
 static void
 test_refusals(void)
 {
-	refused(0, "zap", "{}", "unknown-tool", "Unknown tool: filesystem__zap");
+	refused(0, "zap", "{}", "unknown-tool",
+	    "Unknown tool: filesystem__zap");
 	refused(PROTO_NO_SERVER, "what\x1b", "{}", "unknown-tool",
 	    "Unknown tool: what\\x1b");
 	refused(0, "unannotated", "{}", "missing-annotation",
@@ -274,13 +275,14 @@ test_admission(void)
 	if (value_encode(rig_tree(&ring.rig, "{\"path\":\"a\"}"), &b) == -1)
 		err(1, "value_encode");
 	m.args = buf_span(&b);
-	for (; n < PROTO_MAX_SERVER_CALLS; n++) {
+	for (; n < PROTO_INNER * PROTO_MAX_SERVER_CALLS; n++) {
 		m.id = ++ring.id;
 		if (call_take(&ring.env, &m, &why) == -1)
 			break;
 		ring_clear(&ring);
 	}
-	is_int(n, PROTO_MAX_SERVER_CALLS, "64 calls of a server");
+	is_int(n, PROTO_INNER * PROTO_MAX_SERVER_CALLS,
+	    "twice 64 calls of a server");
 	m.id = ++ring.id;
 	ok(call_take(&ring.env, &m, &why) == -1, "one more: %s", why);
 	m.id = first;
@@ -324,7 +326,7 @@ test_cancel(void)
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
 	    "\"params\":{\"requestId\":%llu}}\n",
 	    (unsigned long long)id);
-	ok(m != NULL && m->SESSION.server == 0 &&
+	ok(m != NULL && m->SESSION.server == 0 && m->SESSION.id == id &&
 		ring_find(&ring, MSG_SESSION, 1) == NULL,
 	    "a released call that is cancelled: the server is told, once");
 	is_str(ring_str(m->SESSION.line), want, "the line");

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Which texts can be a path at all, and what is said of those that cannot.
+ */
+#include "path.h"
+
+const char *
+path_strerror(enum path_error e)
+{
+	switch (e) {
+	case PATH_OK:
+		return "no error";
+	case PATH_EMPTY:
+		return "is empty";
+	case PATH_NUL:
+		return "holds a NUL byte";
+	case PATH_TEXT:
+		return "is not UTF-8, or leads to a name that is not";
+	case PATH_LONG:
+		return "is too long";
+	case PATH_USER:
+		return "names another user's home with ~: write it out";
+	case PATH_HOME:
+		return "uses ~, and no home directory is known";
+	case PATH_URL:
+		return "is a file: URL: give the path itself";
+	case PATH_LOOP:
+		return "leads through too many links";
+	case PATH_STEPS:
+		return "has too many components";
+	case PATH_SPECIAL:
+		return "is a device, socket or FIFO";
+	case PATH_MAGIC:
+		return "lies in a file system of the kernel";
+	case PATH_FAILED:
+		return "cannot be looked up";
+	case PATH_MEMORY:
+		return "takes too much memory";
+	}
+	return "cannot be looked up";
+}
+
+enum path_error
+path_check(struct span s)
+{
+	if (s.len == 0)
+		return PATH_EMPTY;
+	if (s.len >= PATH_MAX)
+		return PATH_LONG;
+	if (memchr(s.p, '\0', s.len) != NULL)
+		return PATH_NUL;
+	if (!utf8_valid(s))
+		return PATH_TEXT;
+	if (s.p[0] == '~' && s.len > 1 && s.p[1] != '/')
+		return PATH_USER;
+	if (s.len >= 5 && span_ieq(span_of(s.p, 5), SPAN("file:")))
+		return PATH_URL;
+	return PATH_OK;
+}
