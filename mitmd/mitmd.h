@@ -151,6 +151,8 @@ void mitmd_denied(struct agent *, enum refusal, unsigned status,
 uint32_t mitmd_denied_id(struct agent *);
 
 /* mitmd_tls.c */
+/* SHA-256 without looking the algorithm up each time. */
+void mitmd_sha256(struct span, uint8_t out[32]);
 /* All that OpenSSL loads and opens, before lock-down. */
 void mitmd_warm(void);
 /* NULL when OpenSSL fails. host lives as long as the context. */

@@ -8,7 +8,6 @@
 #include "mitmd.h"
 
 #include <openssl/crypto.h>
-#include <openssl/sha.h>
 
 #include <stdio.h>
 
@@ -55,7 +54,8 @@ http_key(struct http_check *k, int kind, struct span value)
 		return REFUSE_TWO_KEYS;
 	if (!k->pv->keyed || !span_starts(value, prefix))
 		return REFUSE_WRONG_KEY;
-	SHA256(value.p + prefix.len, value.len - prefix.len, sum);
+	mitmd_sha256(
+	    span_of(value.p + prefix.len, value.len - prefix.len), sum);
 	if (CRYPTO_memcmp(sum, k->pv->sentinel, sizeof(sum)) != 0)
 		return REFUSE_WRONG_KEY;
 	k->kind = kind;

@@ -7,8 +7,6 @@
  */
 #include "mitmd.h"
 
-#include <openssl/sha.h>
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -116,7 +114,7 @@ serve_sentinel(struct chan *c, const union proto_any *msg, int fd)
 		    "SENTINEL %u: short, twice or of no "
 		    "provider",
 		    m->provider);
-	SHA256(m->key.p, m->key.len, pv->sentinel);
+	mitmd_sha256(m->key, pv->sentinel);
 	pv->keyed = true;
 	return 0;
 }

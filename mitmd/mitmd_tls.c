@@ -90,6 +90,21 @@ mitmd_tls_ctx(const struct mitmd_leaf *leaf, const struct span *host)
 	return ctx;
 }
 
+void
+mitmd_sha256(struct span s, uint8_t out[32])
+{
+	static EVP_MD_CTX *ctx;
+	static EVP_MD *md;
+
+	if (md == NULL && ((md = EVP_MD_fetch(NULL, "SHA256", NULL)) == NULL ||
+			      (ctx = EVP_MD_CTX_new()) == NULL))
+		fatalx("OpenSSL has no SHA-256: %s", mitmd_tls_error());
+	if (EVP_DigestInit_ex2(ctx, md, NULL) != 1 ||
+	    EVP_DigestUpdate(ctx, s.p, s.len) != 1 ||
+	    EVP_DigestFinal_ex(ctx, out, NULL) != 1)
+		fatalx("OpenSSL: SHA-256: %s", mitmd_tls_error());
+}
+
 int
 mitmd_tls_begin(struct agent *a)
 {
@@ -250,7 +265,7 @@ mitmd_warm(void)
 	struct mitmd_leaf leaf;
 	struct span der;
 	SSL_CTX *ctx;
-	uint8_t byte;
+	uint8_t byte, sum[32];
 
 	tzset();
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG |
@@ -263,6 +278,7 @@ mitmd_warm(void)
 	if (mitmd_ca_make(&host, 1, &leaf, &der) == -1 ||
 	    (ctx = mitmd_tls_ctx(&leaf, &host)) == NULL)
 		fatalx("OpenSSL: %s", mitmd_tls_error());
+	mitmd_sha256(host, sum);
 	tls_rehearse(ctx, TLS1_3_VERSION);
 	tls_rehearse(ctx, TLS1_2_VERSION);
 	/* What a failed handshake looks up and prints. */

@@ -301,23 +301,23 @@ provider_value_ok(struct span s)
 	return true;
 }
 
-/* ASCII case-insensitive, `_` as `-`; suffix is in lower case. */
-static bool
-class_ends(struct span s, const char *suffix)
+/* ASCII lower case, `_` as `-`. */
+static uint8_t
+class_fold(uint8_t c)
 {
-	size_t n = strlen(suffix);
-	uint8_t c;
+	if (c >= 'A' && c <= 'Z')
+		return (uint8_t)(c + ('a' - 'A'));
+	return c == '_' ? '-' : c;
+}
 
-	if (s.len < n)
+static bool
+class_ends(struct span s, struct span suffix)
+{
+	if (s.len < suffix.len)
 		return false;
-	s.p += s.len - n;
-	for (size_t i = n; i-- > 0;) {
-		c = s.p[i];
-		if (c >= 'A' && c <= 'Z')
-			c = (uint8_t)(c + ('a' - 'A'));
-		if (c == '_')
-			c = '-';
-		if (c != (uint8_t)suffix[i])
+	s.p += s.len - suffix.len;
+	for (size_t i = suffix.len; i-- > 0;) {
+		if (class_fold(s.p[i]) != suffix.p[i])
 			return false;
 	}
 	return true;
@@ -326,13 +326,18 @@ class_ends(struct span s, const char *suffix)
 bool
 provider_secretive(struct span s)
 {
-	static const char *const suffixes[] = {"authorization", "api-key",
-	    "apikey", "auth-token", "access-token", "security-token",
-	    "api-token"};
+	uint8_t last;
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		if (class_ends(s, suffixes[i]))
-			return true;
-	}
-	return false;
+	if (s.len == 0)
+		return false;
+	/* Most names end otherwise. */
+	last = class_fold(s.p[s.len - 1]);
+	if (last == 'n')
+		return class_ends(s, SPAN("authorization")) ||
+		       class_ends(s, SPAN("auth-token")) ||
+		       class_ends(s, SPAN("access-token")) ||
+		       class_ends(s, SPAN("security-token")) ||
+		       class_ends(s, SPAN("api-token"));
+	return last == 'y' && (class_ends(s, SPAN("api-key")) ||
+				  class_ends(s, SPAN("apikey")));
 }
