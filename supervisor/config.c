@@ -181,6 +181,7 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 	struct json_object *agents = NULL, *o;
 	struct config_agent *a;
 	const char *path;
+	char where[96];
 
 	if (jsonfile_object(j, root, "", "agent", &agents) == -1)
 		return -1;
@@ -192,9 +193,10 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 		if (cfg->nagents == CONFIG_MAX_AGENTS)
 			return jsonfile_bad(j, "agent", name,
 			    "at most %u agents are taken", CONFIG_MAX_AGENTS);
+		snprintf(where, sizeof(where), "agent.%.64s", name);
 		if (jsonfile_object(j, agents, "agent", name, &o) == -1 ||
-		    jsonfile_known(j, o, name, keys) == -1 ||
-		    jsonfile_str(j, o, name, "path", &path) == -1)
+		    jsonfile_known(j, o, where, keys) == -1 ||
+		    jsonfile_str(j, o, where, "path", &path) == -1)
 			return -1;
 		a = &cfg->agents[cfg->nagents++];
 		a->name = strdup(name);

@@ -5,6 +5,7 @@
  */
 #include "config_parse.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,8 +155,13 @@ config_credentials(struct config *cfg, const struct jsonfile *j,
 static bool
 config_is_loopback(const char *host)
 {
-	return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
-	    strncmp(host, "127.", 4) == 0;
+	struct in_addr in;
+
+	if (strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0)
+		return true;
+	/* An address, not a name that looks like one. */
+	return inet_pton(AF_INET, host, &in) == 1 &&
+	    ntohl(in.s_addr) >> 24 == 127;
 }
 
 /* [a-z0-9.-] names and addresses; [..] around IPv6. */

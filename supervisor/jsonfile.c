@@ -103,8 +103,10 @@ jsonfile_locate(const char *path, struct span text, const struct json_fail *f,
 			column = 1;
 		}
 	}
-	fault_set(fault, "%s:%zu:%zu: %s", path, line, column,
-	    json_strerror(f->error));
+	fault_set(fault, "%s:%zu:%zu: %s%s", path, line, column,
+	    json_strerror(f->error), f->error != JSON_SYNTAX ? "" :
+	    " (strings in double quotes, no comments, no comma before ] or "
+	    "})");
 }
 
 struct json_object *

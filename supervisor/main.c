@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,40 +28,6 @@
 #include "common/log.h"
 #include "notify.h"
 #include "sup.h"
-
-struct sup sup;
-
-static void __attribute__((format(printf, 1, 0)))
-note_line(const char *fmt, va_list ap, char *text, size_t cap)
-{
-	int n = vsnprintf(text, cap, fmt, ap);
-
-	session_log(&sup.session, "icsupervisor", span_of(text,
-	    n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1));
-}
-
-void
-sup_note(const char *fmt, ...)
-{
-	char text[2048];
-	va_list ap;
-
-	va_start(ap, fmt);
-	note_line(fmt, ap, text, sizeof(text));
-	va_end(ap);
-}
-
-void
-sup_warn(const char *fmt, ...)
-{
-	char text[2048];
-	va_list ap;
-
-	va_start(ap, fmt);
-	note_line(fmt, ap, text, sizeof(text));
-	va_end(ap);
-	log_warnx("%s", text);
-}
 
 /* Orphans of what we started come to us; those that we know wait for pidfds. */
 static void

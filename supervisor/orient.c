@@ -4,8 +4,6 @@
  * certificate, alone and behind the system's, the environment, the agent's
  * own configuration of how to reach MCP.
  */
-#include <sys/stat.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jsonfile.h"
 #include "orient.h"
 #include "sup.h"
 
@@ -69,7 +66,8 @@ orient_ca(struct span der, struct fault *fault)
 	int rv = 0;
 
 	buf_init(&b, 65536);
-	buf_adds(&b, "-----BEGIN CERTIFICATE-----\n");
+	/* A bundle that it is appended to may lack its last newline. */
+	buf_adds(&b, "\n-----BEGIN CERTIFICATE-----\n");
 	orient_base64(&b, der);
 	buf_adds(&b, "-----END CERTIFICATE-----\n");
 	if (b.failed || (sup.ca_pem = span_dup(buf_span(&b))) == NULL)
@@ -87,31 +85,17 @@ orient_certificates(struct fault *fault)
 	    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
 	    "/etc/ssl/cert.pem"};
 	struct span ca = span_of(sup.ca_pem, sup.ca_len);
-	struct fault ignored;
-	struct stat st;
-	struct buf b;
-	char *system = NULL;
-	size_t n = 0;
-	int rv = 0;
+	int src = -1, rv = 0;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) &&
-	    system == NULL; i++)
-		system = jsonfile_text(places[i], &n, &st, &ignored);
-	buf_init(&b, JSONFILE_MAX + 65536);
-	if (system != NULL) {
-		buf_add(&b, system, n);
-		if (n != 0 && system[n - 1] != '\n')
-			buf_addc(&b, '\n');
-	}
-	buf_addspan(&b, ca);
-	if (b.failed)
-		rv = fault_set(fault, "ca-bundle.pem: out of memory");
-	else if (session_write(sup.session.orientation, "ca-cert.pem", 0644,
-	    ca) == -1 || session_write(sup.session.orientation,
-	    "ca-bundle.pem", 0644, buf_span(&b)) == -1)
+	    src == -1; i++)
+		src = open(places[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (session_write(sup.session.orientation, "ca-cert.pem", 0644,
+	    ca) == -1 || session_copy(sup.session.orientation,
+	    "ca-bundle.pem", 0644, src, ca) == -1)
 		rv = fault_errno(fault, "%s/orientation", sup.session.dir);
-	free(system);
-	buf_free(&b);
+	if (src != -1)
+		close(src);
 	return rv;
 }
 

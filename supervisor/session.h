@@ -45,6 +45,9 @@ int session_link(struct session *, const struct paths *, struct fault *);
 int session_listen(int dirfd, const char *name, unsigned mode);
 /* dirfd/name, whole or not at all: written aside and renamed. -1 errno. */
 int session_write(int dirfd, const char *name, unsigned mode, struct span);
+/* The same: what can be read from src (-1: nothing), then the bytes. */
+int session_copy(int dirfd, const char *name, unsigned mode, int src,
+    struct span);
 /*
  * The same at a path of several parts below a directory that an agent may
  * have filled with links: none is followed. Directories are made.

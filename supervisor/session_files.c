@@ -6,6 +6,7 @@
  */
 #include "session.h"
 
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -65,6 +66,24 @@ session_put(int fd, struct span s)
 int
 session_write(int dirfd, const char *name, unsigned mode, struct span s)
 {
+	return session_copy(dirfd, name, mode, -1, s);
+}
+
+static int
+session_pour(int to, int from)
+{
+	ssize_t n;
+
+	do {
+		n = sendfile(to, from, NULL, 1U << 20);
+	} while (n > 0 || (n == -1 && errno == EINTR));
+	return n == 0 ? 0 : -1;
+}
+
+int
+session_copy(int dirfd, const char *name, unsigned mode, int src,
+    struct span s)
+{
 	char tmp[300];
 	int fd, rv = -1, save;
 
@@ -74,7 +93,8 @@ session_write(int dirfd, const char *name, unsigned mode, struct span s)
 	    O_CLOEXEC, 0600);
 	if (fd == -1)
 		return -1;
-	if (session_put(fd, s) == 0 && fchmod(fd, mode) == 0 &&
+	if ((src == -1 || session_pour(fd, src) == 0) &&
+	    session_put(fd, s) == 0 && fchmod(fd, mode) == 0 &&
 	    renameat(dirfd, tmp, dirfd, name) == 0)
 		rv = 0;
 	save = errno;

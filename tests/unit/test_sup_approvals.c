@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Held calls: short ids, unique prefixes, the digest that must be the one
+ * shown, the bound; and who may answer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "peer.h"
+#include "sup.h"
+#include "approvals.h"
+#include "control.h"
+#include "tap.h"
+
+static const uint8_t digest[32] = {1, 2, 3};
+
+static int
+add(uint64_t id)
+{
+	struct msg_HOLD_SHOW m = {.id = id,
+	    .digest = span_of(digest, sizeof(digest)),
+	    .server_name = SPAN("fs"), .tool = SPAN("read\n"),
+	    .rule = SPAN("r"), .reason = SPAN("why\xff"), .ms = 1000,
+	    .preview = SPAN("{\"a\":1}")};
+
+	return approvals_add(&m);
+}
+
+static void
+test_ids(void)
+{
+	struct hold *h, *found;
+	char prefix[8];
+	unsigned bad = 0;
+
+	for (uint64_t id = 1; id <= PROTO_MAX_HOLDS; id++)
+		if (add(id) == -1)
+			bad++;
+	is_int(bad, 0, "as many as a session may have");
+	ok(add(1000) == -1, "not one more");
+	is_int(approvals_count(), PROTO_MAX_HOLDS, "all are there");
+	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
+		h = approvals_at(i);
+		if (strspn(h->sid, "abcdefghijkmnpqrstuvwxyz23456789") !=
+		    APPROVALS_SID || approvals_find(h->sid, &found) !=
+		    APPROVALS_FOUND || found != h)
+			bad++;
+	}
+	is_int(bad, 0, "each is found by its own short id");
+	ok(approvals_at(PROTO_MAX_HOLDS) == NULL, "and no more");
+	h = approvals_at(0);
+	is_str(h->tool, "read\\x0a", "a tool's name is made printable");
+	is_str(h->reason, "why\\xff", "a reason, too");
+	/* Some prefix of the first id belongs to it alone. */
+	for (size_t n = 1; n <= APPROVALS_SID; n++) {
+		snprintf(prefix, sizeof(prefix), "%.*s", (int)n, h->sid);
+		if (approvals_find(prefix, &found) == APPROVALS_FOUND)
+			break;
+	}
+	ok(found == h, "a unique prefix is enough");
+	ok(approvals_find("", &found) == APPROVALS_NONE, "an empty one is not");
+	ok(approvals_find("0000", &found) == APPROVALS_NONE, "unknown");
+	ok(approvals_find("abcde", &found) == APPROVALS_NONE, "too long");
+	ok(add(1) == -1, "no call is held twice");
+	for (uint64_t id = 1; id <= PROTO_MAX_HOLDS; id++)
+		if (approvals_end(id, PROTO_HOLD_EXPIRED) == -1)
+			bad++;
+	is_int(bad, 0, "all end");
+	ok(approvals_end(1, PROTO_HOLD_EXPIRED) == -1, "none ends twice");
+}
+
+static void
+test_several(void)
+{
+	struct hold *found;
+	char prefix[2];
+	unsigned several = 0;
+
+	/* 64 ids over 32 letters: two of them share a letter. */
+	for (uint64_t id = 1; id <= PROTO_MAX_HOLDS; id++)
+		(void)add(id);
+	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
+		snprintf(prefix, sizeof(prefix), "%.1s", approvals_at(i)->sid);
+		if (approvals_find(prefix, &found) == APPROVALS_SEVERAL)
+			several++;
+	}
+	ok(several >= 2, "a shared prefix is ambiguous (%u)", several);
+	approvals_free();
+}
+
+static void
+test_digest(void)
+{
+	static const uint8_t other[32] = {1, 2, 4};
+	struct hold *h;
+
+	ok(add(7) == 0, "held");
+	h = approvals_at(0);
+	is_int(approvals_answer(h, other, true, ""), -1,
+	    "an answer to another digest is refused");
+	ok(!h->answered, "and changes nothing");
+	is_int(approvals_answer(h, digest, true, ""), 0, "the shown one");
+	ok(h->answered, "is on its way");
+	approvals_free();
+}
+
+static void
+test_peer(void)
+{
+	static const struct {
+		const char *status;
+		bool may;
+		const char *name;
+	} cases[] = {
+	    {"Name:\tx\nNSpid:\t12\nNoNewPrivs:\t0\n", true, "a shell"},
+	    {"Name:\tx\nNSpid:\t12\t3\nNoNewPrivs:\t0\n", false,
+		"in a pid namespace"},
+	    {"Name:\tx\nNSpid:\t12\nNoNewPrivs:\t1\n", false,
+		"under no_new_privs"},
+	    {"Name:\tx\nNoNewPrivs:\t0\n", false, "NSpid unknown"},
+	    {"Name:\tx\nNSpid:\t12\n", false, "NoNewPrivs unknown"},
+	    {"Name:\tNoNewPrivs:\t0\nNSpid:\t12\n", false,
+		"a name that looks like a field"},
+	};
+	char why[160];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ok(peer_status_ok(cases[i].status, why, sizeof(why)) ==
+		    cases[i].may, "%s: %s", cases[i].name,
+		    cases[i].may ? "may" : "may not");
+}
+
+int
+main(void)
+{
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
+		control_clients[i].fd = -1;
+	session_init(&sup.session);
+	if (loop_init(&sup.loop, 8) == -1)
+		return 99;
+	approvals_init();
+	test_ids();
+	test_several();
+	test_digest();
+	test_peer();
+	return tap_done();
+}
