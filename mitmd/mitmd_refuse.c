@@ -85,6 +85,8 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	[REFUSE_GONE] = {503, "gone",
 	    "The process that holds this provider's credential is not there. "
 	    "Tell the user to look at `icctl status`."},
+	[REFUSE_CREDENTIAL] = {403, "credential",
+	    "This provider cannot be used now." RETRY_NO},
 	[REFUSE_PROVIDER] = {502, "provider",
 	    "The provider could not be reached or did not answer properly."},
 };

@@ -37,6 +37,7 @@ enum refusal {
 	REFUSE_HELD, /* too much of chunked bodies is held */
 	REFUSE_AUDIT,
 	REFUSE_GONE,
+	REFUSE_CREDENTIAL, /* keyd will not use it: none, or locked */
 	REFUSE_PROVIDER, /* keyd or the provider failed */
 	REFUSE_COUNT,
 };

@@ -154,15 +154,21 @@ reply_bad(struct agent *a, const char *what)
 static void
 reply_failed(struct agent *a, struct span text)
 {
+	enum refusal no = REFUSE_PROVIDER;
 	char vis[256];
 
+	if (span_starts(text, SPAN("403 ")))
+		no = REFUSE_CREDENTIAL;
+	/* What is for the agent comes after keyd's number; see stream.h. */
+	if (text.len > 4 && text.p[3] == ' ')
+		text = span_of(text.p + 4, text.len - 4);
 	if (reply_out.len != 0 &&
 	    mitmd_tls_put(a, buf_span(&reply_out)) == -1) {
 		agent_close(a);
 		return;
 	}
 	buf_reset(&reply_out, REPLY_READ * 2);
-	deny_exchange(a, REFUSE_PROVIDER, log_vis(text, vis, sizeof(vis)));
+	deny_exchange(a, no, log_vis(text, vis, sizeof(vis)));
 }
 
 /*
