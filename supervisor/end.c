@@ -159,10 +159,10 @@ end_run(void)
 	ready_notify("STOPPING=1");
 	control_close(sup.end_why);
 	/* Said before the others die: nothing they do comes after it. */
-	if (sup.started)
+	if (sup.logging)
 		event_end(sup.end_child);
 	end_kill_all();
-	if (sup.started && !end_audit(audit)) {
+	if (sup.logging && !end_audit(audit)) {
 		if (audit != NULL)
 			end_kill(audit);
 		if (audit != NULL && !audit->dead)

@@ -27,6 +27,7 @@
 
 #include "common/log.h"
 #include "notify.h"
+#include "runtime.h"
 #include "sup.h"
 
 /* Orphans of what we started come to us; those that we know wait for pidfds. */
@@ -64,7 +65,7 @@ on_signal(struct loop_io *io, uint32_t events)
 	while (read(io->fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
 		if (si.ssi_signo == SIGCHLD)
 			reap_orphans();
-		else
+		else if (si.ssi_signo != SIGINT || !runtime_has_terminal())
 			end_request(SUP_EXIT_OK, NULL, "asked to stop by SIG%s",
 			    sigabbrev_np((int)si.ssi_signo));
 	}

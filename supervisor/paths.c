@@ -103,6 +103,7 @@ int
 paths_init(struct paths *p, const char *libexecdir, struct fault *fault)
 {
 	const char *env = getenv("IRONCURTAIN_HOME");
+	char *prefix = NULL, *slash;
 	int rv = -1;
 
 	memset(p, 0, sizeof(*p));
@@ -119,9 +120,15 @@ paths_init(struct paths *p, const char *libexecdir, struct fault *fault)
 		    "is \"%s\"", env);
 		goto out;
 	}
+	if ((prefix = strdup(p->bindir)) == NULL ||
+	    (slash = strrchr(prefix, '/')) == NULL) {
+		fault_errno(fault, "paths");
+		goto out;
+	}
+	*slash = '\0';
 	p->libexecdir = libexecdir != NULL ? strdup(libexecdir) :
-	    paths_join(p->bindir, "../libexec/ironcurtain");
-	p->datadir = paths_join(p->bindir, "../share/ironcurtain");
+	    paths_join(prefix, "libexec/ironcurtain");
+	p->datadir = paths_join(prefix, "share/ironcurtain");
 	p->home = env != NULL ? strdup(env) :
 	    paths_join(p->user_home, ".ironcurtain");
 	if (p->libexecdir == NULL || p->datadir == NULL ||
@@ -133,6 +140,7 @@ paths_init(struct paths *p, const char *libexecdir, struct fault *fault)
 		goto out;
 	rv = 0;
 out:
+	free(prefix);
 	if (rv == -1)
 		paths_free(p);
 	return rv;

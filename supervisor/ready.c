@@ -39,7 +39,7 @@ ready_session_json(const char *state)
 {
 	struct json_object *o = json_object_new_object(), *policy;
 	static const char *const kinds[] = {"policy", "annotations", "lists"};
-	char hex[65];
+	char hex[65], *text;
 	int rv;
 
 	policy = json_object_new_object();
@@ -67,10 +67,14 @@ ready_session_json(const char *state)
 		    json_object_new_int(sup.end_status));
 		put(o, "why", sup.end_why);
 	}
-	rv = session_write(sup.session.fd, "session.json", 0600, span_str(
-	    json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
-	    JSON_C_TO_STRING_NOSLASHESCAPE)));
+	rv = asprintf(&text, "%s\n", json_object_to_json_string_ext(o,
+	    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(o);
+	if (rv == -1)
+		return -1;
+	rv = session_write(sup.session.fd, "session.json", 0600,
+	    span_str(text));
+	free(text);
 	return rv;
 }
 

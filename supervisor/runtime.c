@@ -271,3 +271,9 @@ runtime_kill(void)
 		(void)syscall(SYS_pidfd_send_signal, sup.agent.pidfd, SIGKILL,
 		    NULL, 0);
 }
+
+bool
+runtime_has_terminal(void)
+{
+	return runtime_env.terminal && sup.agent.pidfd != -1;
+}

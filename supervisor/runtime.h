@@ -3,6 +3,8 @@
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
+#include <stdbool.h>
+
 #include "fault.h"
 
 /* Finds the agent's program and composes its command and environment. */
@@ -12,5 +14,7 @@ int runtime_orient(struct fault *);
 /* Starts it once the servers have settled, or 30 s after READY. */
 void runtime_poll(void);
 void runtime_kill(void);
+/* Is the terminal the agent's? Then its interrupts are, too. */
+bool runtime_has_terminal(void);
 
 #endif

@@ -71,7 +71,8 @@ server_fail(unsigned i, const char *text)
 
 	if (m.text.len > 512)
 		m.text.len = 512;
-	sup_warn("MCP server %s: %s", s->def->name, text);
+	/* The user is told when policyd has taken it in. */
+	sup_note("MCP server %s: %s", s->def->name, text);
 	child_send(ROLE_POLICY, 0, MSG_SERVER_FAIL, &m, -1);
 }
 

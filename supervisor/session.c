@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -139,26 +140,56 @@ session_runs(int run, const char *name)
 	return runs;
 }
 
+/* Links that a killed icsupervisor left; and one that leads to us. */
+static int
+session_sweep(struct session *s)
+{
+	char target[4096];
+	struct dirent *e;
+	DIR *dir;
+	ssize_t n;
+	int fd;
+
+	if ((fd = openat(s->run, ".", O_RDONLY | O_DIRECTORY |
+	    O_CLOEXEC)) == -1)
+		return -1;
+	if ((dir = fdopendir(fd)) == NULL) {
+		close(fd);
+		return -1;
+	}
+	while ((e = readdir(dir)) != NULL) {
+		n = readlinkat(s->run, e->d_name, target, sizeof(target));
+		if (n == -1)
+			continue;
+		/* A session takes its lock before it makes its link. */
+		if ((n == (ssize_t)strlen(s->dir) &&
+		    memcmp(target, s->dir, (size_t)n) == 0) ||
+		    !session_runs(s->run, e->d_name))
+			(void)unlinkat(s->run, e->d_name, 0);
+	}
+	closedir(dir);
+	return 0;
+}
+
 int
 session_link(struct session *s, const struct paths *p, struct fault *fault)
 {
 	const char *base = strrchr(s->dir, '/');
 
 	base = base == NULL ? s->dir : base + 1;
-	snprintf(s->id, sizeof(s->id), "%s",
-	    session_name_ok(base) ? base : "session");
+	if (!session_name_ok(base))
+		base = "session";
+	if (session_sweep(s) == -1)
+		return fault_errno(fault, "%s/run", p->home);
+	snprintf(s->id, sizeof(s->id), "%s", base);
 	for (unsigned try = 0; try < 16; try++) {
-		if (!session_runs(s->run, s->id) || try == 15) {
-			(void)unlinkat(s->run, s->id, 0);
-			if (symlinkat(s->dir, s->run, s->id) == 0) {
-				s->linked = true;
-				return 0;
-			}
-			if (errno != EEXIST)
-				break;
+		if (symlinkat(s->dir, s->run, s->id) == 0) {
+			s->linked = true;
+			return 0;
 		}
-		snprintf(s->id, sizeof(s->id), "%.50s-%06x",
-		    session_name_ok(base) ? base : "session",
+		if (errno != EEXIST)
+			break;
+		snprintf(s->id, sizeof(s->id), "%.50s-%06x", base,
 		    arc4random() & 0xffffffU);
 	}
 	return fault_errno(fault, "%s/run/%s", p->home, s->id);

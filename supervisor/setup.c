@@ -59,6 +59,7 @@ setup_log(void)
 
 	child_send(ROLE_AUDIT, 0, MSG_LOG, &log, sup.session.audit);
 	sup.session.audit = -1;
+	sup.logging = true;
 }
 
 static void

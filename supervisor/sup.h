@@ -110,6 +110,7 @@ struct sup {
 	struct loop_io signal_io;
 	struct loop_timer reserve_timer, closed_timer;
 
+	bool logging;		/* auditd has the log */
 	bool started, ready, agent_started;
 	char audit_failed[256];
 	struct msg_COUNTS counts;
