@@ -44,6 +44,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_CALLS		256U		/* in flight, per session */
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
 #define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* of arguments in flight */
+/*
+ * Behind the edge the limits on calls are twice these: the end of a call may
+ * reach mcp-proxyd, and its next one policyd, before it has reached them.
+ */
+#define PROTO_INNER		2U
 #define PROTO_MAX_HOLDS		64U
 #define PROTO_MAX_TREE		(4U << 20)
 #define PROTO_MAX_LINE		(4U << 20)	/* JSON-RPC line, both sides */
@@ -245,9 +250,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, total, 40)	/* or empty */		\
 				F(m, str, message, 1024)
 
-/* A line of the session itself; what: "initialize", "cancelled", ... */
+/*
+ * A line of the session itself; what: "initialize", "cancelled", ...  id: the
+ * call that it cancels and so ends, as no answer need come; or 0.
+ */
 #define F_SESSION(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, what, 32)			\
+				F(m, u64, id, UINT64_MAX)		\
 				F(m, big, line, PROTO_MAX_LINE)
 #define F_INIT_RESULT(F, m)	F(m, u8, good, 1)			\
 				F(m, u8, tools, 1)	/* offers tools */	\

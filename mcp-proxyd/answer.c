@@ -21,7 +21,7 @@ safe_text(struct span s, char *dst, size_t cap)
 }
 
 void
-answer_text(struct proxy *p, struct call *c, struct span text)
+answer_text(struct call *c, struct span text)
 {
 	struct agent *a = c->agent;
 	char safe[4096];
@@ -29,7 +29,6 @@ answer_text(struct proxy *p, struct call *c, struct span text)
 	(void)jsonrpc_add_text(
 	    &a->out, &c->rid, safe_text(text, safe, sizeof(safe)), true);
 	agent_wrote(a);
-	calls_end(p, c);
 }
 
 /* _meta is between a server and us; whoever needs it is named there. */
@@ -52,7 +51,7 @@ add_members(struct buf *b, const struct value *object)
 }
 
 void
-answer_result(struct proxy *p, struct call *c, const struct value *result)
+answer_result(struct call *c, const struct value *result)
 {
 	struct agent *a = c->agent;
 
@@ -60,11 +59,10 @@ answer_result(struct proxy *p, struct call *c, const struct value *result)
 	add_members(&a->out, result);
 	(void)jsonrpc_add_tail(&a->out);
 	agent_wrote(a);
-	calls_end(p, c);
 }
 
 void
-answer_error(struct proxy *p, struct call *c, const struct value *error)
+answer_error(struct call *c, const struct value *error)
 {
 	struct agent *a = c->agent;
 	struct span message = value_str(error, "message");
@@ -78,7 +76,6 @@ answer_error(struct proxy *p, struct call *c, const struct value *error)
 	}
 	(void)jsonrpc_add_error(&a->out, &c->rid, code, message);
 	agent_wrote(a);
-	calls_end(p, c);
 }
 
 void

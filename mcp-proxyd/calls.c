@@ -3,6 +3,10 @@
  * The table of calls under way.  An id is issued here, rises, and is never
  * used twice; what comes back for one that is not here is dropped by the
  * caller.  One tick a second looks at all deadlines: a call arms no timer.
+ *
+ * A call that was given up (cancelled, overdue, its connection closed) has no
+ * agent any more and keeps its place until auditd tells its end, which does
+ * not wait for the server: no more calls are behind us than we count.
  */
 #include "proxy.h"
 
@@ -49,7 +53,7 @@ tick(struct loop_timer *t)
 
 	calls_tick(p);
 	agents_tick(p);
-	if (p->ncalls != 0 || p->nclosing != 0)
+	if (p->ncalls != p->ngiven_up || p->nclosing != 0)
 		loop_timer_set(&p->w.loop, t, TICK_MS, tick, p);
 }
 
@@ -122,7 +126,10 @@ calls_end(struct proxy *p, struct call *c)
 	while (*at != c)
 		at = &(*at)->next;
 	*at = c->next;
-	TAILQ_REMOVE(&c->agent->calls, c, of_agent);
+	if (c->agent != NULL)
+		TAILQ_REMOVE(&c->agent->calls, c, of_agent);
+	else
+		p->ngiven_up--;
 	if (c->server != PROTO_NO_SERVER) {
 		p->servers[c->server].calls--;
 		p->servers[c->server].bytes -= c->bytes;
@@ -139,9 +146,14 @@ calls_cancel(struct proxy *p, struct call *c)
 {
 	const struct msg_CANCEL m = {.id = c->id};
 
-	if (c->kind == CALL_TOOL)
-		worker_send(&p->w, ROLE_POLICY, 0, MSG_CANCEL, &m, -1);
-	calls_end(p, c);
+	if (c->kind != CALL_TOOL) {
+		calls_end(p, c);
+		return;
+	}
+	TAILQ_REMOVE(&c->agent->calls, c, of_agent);
+	c->agent = NULL;
+	p->ngiven_up++;
+	worker_send(&p->w, ROLE_POLICY, 0, MSG_CANCEL, &m, -1);
 }
 
 /* Tells an agent that asked for progress that a person is being waited for. */
@@ -178,7 +190,6 @@ calls_held(struct proxy *p, struct call *c, uint32_t ms)
 static void
 overdue(struct proxy *p, struct call *c)
 {
-	const struct msg_CANCEL m = {.id = c->id};
 	char text[PROXY_MAX_TOOL + 256];
 
 	if (c->kind == CALL_LIST) {
@@ -186,12 +197,12 @@ overdue(struct proxy *p, struct call *c)
 		calls_end(p, c);
 		return;
 	}
-	worker_send(&p->w, ROLE_POLICY, 0, MSG_CANCEL, &m, -1);
 	(void)snprintf(text, sizeof(text),
 	    "Error: %s was not answered within %llu s and was cancelled; it "
 	    "may or may not have taken effect. Check before you retry.",
 	    c->name, (unsigned long long)p->call_ms / 1000);
-	answer_text(p, c, span_str(text));
+	answer_text(c, span_str(text));
+	calls_cancel(p, c);
 }
 
 void
@@ -202,7 +213,7 @@ calls_tick(struct proxy *p)
 	for (size_t i = 0; i < PROTO_MAX_CALLS; i++) {
 		struct call *c = &p->calls[i];
 
-		if (c->id == 0)
+		if (c->id == 0 || c->agent == NULL)
 			continue;
 		if (now >= c->deadline)
 			overdue(p, c);

@@ -40,8 +40,8 @@ enum call_kind {
 struct call {
 	uint64_t id; /* ours; 0: free */
 	TAILQ_ENTRY(call) of_agent;
-	struct call *next; /* of its bucket, or free */
-	struct agent *agent;
+	struct call *next;   /* of its bucket, or free */
+	struct agent *agent; /* NULL: given up, its end is awaited */
 	enum call_kind kind;
 	uint16_t server;   /* or PROTO_NO_SERVER */
 	size_t bytes;      /* of arguments */
@@ -90,7 +90,7 @@ struct proxy {
 	struct proxy_server servers[PROTO_MAX_SERVERS];
 	struct call calls[PROTO_MAX_CALLS];
 	struct call *free, *bucket[PROTO_MAX_CALLS];
-	unsigned ncalls;
+	unsigned ncalls, ngiven_up;
 	uint64_t last_id;
 	bool ended;             /* a call ended: blocked agents may go on */
 	struct loop_timer tick; /* armed while there is anything to watch */
@@ -145,7 +145,7 @@ struct call *calls_find(struct proxy *, uint64_t id);
 struct call *calls_find_rid(struct agent *, const struct jsonrpc_id *);
 /* Over: its id means nothing any more. */
 void calls_end(struct proxy *, struct call *);
-/* Over before its answer came; policyd is told. */
+/* Given up before its answer came; policyd is told. */
 void calls_cancel(struct proxy *, struct call *);
 void calls_held(struct proxy *, struct call *, uint32_t ms);
 /* Something has a deadline. */
@@ -160,10 +160,10 @@ int tools_set(struct proxy *, struct span text, bool complete);
 /* The answer to a CALL_LIST, with what is known. */
 void tools_answer(struct agent *, const struct jsonrpc_id *);
 
-/* answer.c: answers of a call, which then is over. */
-void answer_text(struct proxy *, struct call *, struct span text);
-void answer_result(struct proxy *, struct call *, const struct value *);
-void answer_error(struct proxy *, struct call *, const struct value *);
+/* answer.c: answers of a call. */
+void answer_text(struct call *, struct span text);
+void answer_result(struct call *, const struct value *);
+void answer_error(struct call *, const struct value *);
 /* Answers outside of calls. */
 void answer_fail(struct agent *, const struct jsonrpc_id *, enum jsonrpc_code,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -74,7 +74,8 @@ on_held(struct chan *c, const union proto_any *msg, int fd)
 	struct call *call = calls_find(p, msg->HELD.id);
 
 	(void)fd;
-	if (call != NULL && call->kind == CALL_TOOL && call->held == 0)
+	if (call != NULL && call->agent != NULL && call->kind == CALL_TOOL &&
+	    call->held == 0)
 		calls_held(p, call, msg->HELD.ms);
 	return 0;
 }
@@ -88,8 +89,10 @@ on_answer(struct chan *c, const union proto_any *msg, int fd)
 	(void)fd;
 	if (call == NULL || call->kind != CALL_TOOL)
 		proxy_count(&p->stray, "answers to no call");
-	else
-		answer_text(p, call, msg->ANSWER.text);
+	else if (call->agent != NULL)
+		answer_text(call, msg->ANSWER.text);
+	if (call != NULL && call->kind == CALL_TOOL)
+		calls_end(p, call);
 	return 0;
 }
 
@@ -123,10 +126,11 @@ on_result(struct chan *c, const union proto_any *msg, int fd)
 	if ((tree = value_decode(p->pool, m->tree)) == NULL ||
 	    tree->type != VALUE_OBJECT)
 		return chan_violation(c, "RESULT is no object");
-	if (m->error != 0)
-		answer_error(p, call, tree);
-	else
-		answer_result(p, call, tree);
+	if (call->agent != NULL && m->error != 0)
+		answer_error(call, tree);
+	else if (call->agent != NULL)
+		answer_result(call, tree);
+	calls_end(p, call);
 	return 0;
 }
 
@@ -150,7 +154,7 @@ on_progress(struct chan *c, const union proto_any *msg, int fd)
 	(void)fd;
 	if (!number_good(m->progress, false) || !number_good(m->total, true))
 		return chan_violation(c, "PROGRESS without a number");
-	if (call == NULL || call->token.len == 0)
+	if (call == NULL || call->agent == NULL || call->token.len == 0)
 		return 0;
 	call->held = 0;
 	answer_note(call, m->progress, m->total, m->message);

@@ -205,7 +205,7 @@ call_cancel(struct policyd_env *env, uint64_t id)
 		call_arm(env);
 	} else if (call->forwarded &&
 	    compose_cancelled(&env->line, id) == 0) {
-		session_send(env, call->server, "cancelled");
+		session_send_cancel(env, call->server, id);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The calls in flight, counted a second time: mcp-proxyd keeps the same limits
- * at the edge, so a call beyond them comes from one that was taken over.
+ * The calls in flight, counted a second time: mcp-proxyd keeps half of these
+ * limits at the edge, so a call beyond them comes from one that was taken over.
  */
 #include <stdlib.h>
 
@@ -11,18 +11,18 @@ void
 calls_init(struct calls *cs)
 {
 	memset(cs, 0, sizeof(*cs));
-	for (unsigned i = 0; i < PROTO_MAX_CALLS; i++) {
+	for (unsigned i = 0; i < CALLS_MAX; i++) {
 		cs->buckets[i] = CALL_END;
 		cs->list[i].next = (uint16_t)(i + 1);
 	}
-	cs->list[PROTO_MAX_CALLS - 1].next = CALL_END;
+	cs->list[CALLS_MAX - 1].next = CALL_END;
 	cs->free = 0;
 }
 
 static uint16_t *
 bucket(struct calls *cs, uint64_t id)
 {
-	return &cs->buckets[id % PROTO_MAX_CALLS];
+	return &cs->buckets[id % CALLS_MAX];
 }
 
 struct call *
@@ -36,14 +36,16 @@ calls_admit(struct calls *cs, uint64_t id, uint16_t server, size_t bytes,
 	if (id <= cs->last)
 		return NULL;
 	*why = "more calls in flight than a session may have";
-	if (cs->n == PROTO_MAX_CALLS)
+	if (cs->n == CALLS_MAX)
 		return NULL;
 	if (server != PROTO_NO_SERVER) {
 		*why = "more calls in flight than a server may have";
-		if (cs->server_calls[server] == PROTO_MAX_SERVER_CALLS)
+		if (cs->server_calls[server] ==
+		    PROTO_INNER * PROTO_MAX_SERVER_CALLS)
 			return NULL;
 		*why = "more bytes in flight than a server may have";
-		if (bytes > PROTO_MAX_SERVER_BYTES - cs->server_bytes[server])
+		if (bytes > PROTO_INNER * PROTO_MAX_SERVER_BYTES -
+		    cs->server_bytes[server])
 			return NULL;
 		cs->server_calls[server]++;
 		cs->server_bytes[server] += bytes;

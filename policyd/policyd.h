@@ -30,10 +30,11 @@ struct call {
 };
 
 #define CALL_END UINT16_MAX
+#define CALLS_MAX (PROTO_INNER * PROTO_MAX_CALLS)
 
 struct calls {
-	struct call list[PROTO_MAX_CALLS];
-	uint16_t buckets[PROTO_MAX_CALLS];
+	struct call list[CALLS_MAX];
+	uint16_t buckets[CALLS_MAX];
 	uint16_t free;			/* list of them */
 	unsigned n;
 	unsigned server_calls[PROTO_MAX_SERVERS];

@@ -16,17 +16,31 @@
 static const char *const versions[] = {"2024-11-05", "2025-03-26",
     "2025-06-18", "2025-11-25"};
 
-void
-session_send(struct policyd_env *env, uint16_t index, const char *what)
+static void
+session_send_line(struct policyd_env *env, uint16_t index, const char *what,
+    uint64_t call)
 {
 	struct msg_SESSION msg = {
 	    .server = index,
 	    .what = span_str(what),
+	    .id = call,
 	    .line = buf_span(&env->line),
 	};
 
 	env->send(env, ROLE_AUDIT, MSG_SESSION, &msg);
 	buf_reset(&env->line, 1 << 16);
+}
+
+void
+session_send(struct policyd_env *env, uint16_t index, const char *what)
+{
+	session_send_line(env, index, what, 0);
+}
+
+void
+session_send_cancel(struct policyd_env *env, uint16_t index, uint64_t call)
+{
+	session_send_line(env, index, "cancelled", call);
 }
 
 static void

@@ -67,6 +67,8 @@ const struct session_tool *session_tool_find(const struct session *,
 void session_publish(struct policyd_env *);
 /* A line of the session, in env->line, to the server. */
 void session_send(struct policyd_env *, uint16_t index, const char *what);
+/* The same, cancelling this call. */
+void session_send_cancel(struct policyd_env *, uint16_t index, uint64_t call);
 
 /* tools.c: a page into next. -1: it cannot be read. */
 int tools_add_page(struct session_tools *, struct span server,

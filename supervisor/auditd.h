@@ -14,6 +14,7 @@
 #include "worker.h"
 
 #define AUDITD_STALL_MS 30000U
+#define AUDITD_MAX_CALLS (PROTO_INNER * PROTO_MAX_CALLS)
 
 /* A line on its way to a server, or a message that waits for the log. */
 struct auditd_effect {
@@ -57,7 +58,7 @@ struct auditd_env {
 	struct auditd_effects effects;
 	char failed[128];	/* not empty: nothing is released any more */
 	struct auditd_server servers[PROTO_MAX_SERVERS];
-	struct auditd_call calls[PROTO_MAX_CALLS];
+	struct auditd_call calls[AUDITD_MAX_CALLS];
 	struct msg_COUNTS counts;
 	uint64_t dropped;
 };
@@ -90,6 +91,8 @@ struct auditd_call *auditd_call_find(uint64_t id);
 struct auditd_call *auditd_call_new(uint64_t id, unsigned server);
 /* Forgets the call and tells policyd. */
 void auditd_call_end(struct auditd_call *);
+/* The server was told to drop it and need not answer: recorded and ended. */
+void auditd_call_cancelled(struct auditd_call *);
 /* Answers a call that no server will: composes nothing, records nothing. */
 void auditd_answer(uint64_t id, const char *text);
 

@@ -203,6 +203,7 @@ static int
 on_session(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_SESSION *m = &msg->SESSION;
+	struct auditd_call *call;
 	struct auditlog_line l;
 
 	(void)fd;
@@ -216,6 +217,9 @@ on_session(struct chan *c, const union proto_any *msg, int fd)
 	    span_str(auditd_env.servers[m->server].name));
 	auditd_line_end(&l);
 	auditd_effect_line(m->server, 0, m->line);
+	call = auditd_call_find(m->id);
+	if (call != NULL && call->server == m->server)
+		auditd_call_cancelled(call);
 	return 0;
 }
 

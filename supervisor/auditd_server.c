@@ -22,10 +22,10 @@ auditd_call_find(uint64_t id)
 {
 	if (id == 0)
 		return NULL;
-	for (size_t i = 0; i < PROTO_MAX_CALLS; i++) {
+	for (size_t i = 0; i < AUDITD_MAX_CALLS; i++) {
 		/* Ids rise by one: each has its own slot while it is young. */
 		struct auditd_call *c =
-		    &auditd_env.calls[(id + i) % PROTO_MAX_CALLS];
+		    &auditd_env.calls[(id + i) % AUDITD_MAX_CALLS];
 
 		if (c->id == id)
 			return c;
@@ -36,9 +36,9 @@ auditd_call_find(uint64_t id)
 struct auditd_call *
 auditd_call_new(uint64_t id, unsigned server)
 {
-	for (size_t i = 0; i < PROTO_MAX_CALLS; i++) {
+	for (size_t i = 0; i < AUDITD_MAX_CALLS; i++) {
 		struct auditd_call *c =
-		    &auditd_env.calls[(id + i) % PROTO_MAX_CALLS];
+		    &auditd_env.calls[(id + i) % AUDITD_MAX_CALLS];
 
 		if (c->id != 0)
 			continue;
@@ -95,6 +95,25 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 	auditd_call_end(c);
 }
 
+void
+auditd_call_cancelled(struct auditd_call *c)
+{
+	const struct msg_ANSWER m = {
+	    .id = c->id, .text = SPAN("Error: cancelled")};
+	struct auditlog_line l;
+
+	auditd_line(&l, "result");
+	auditlog_ms(&l, "durationMs", clock_mono_us() - c->since);
+	auditlog_u64(&l, "id", c->id);
+	auditlog_str(&l, "serverName",
+	    span_str(auditd_env.servers[c->server].name));
+	auditlog_str(&l, "status", SPAN("cancelled"));
+	auditd_line_end(&l);
+	/* mcp-proxyd has forgotten who asked; this is the end of its id. */
+	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, &m, c->id);
+	auditd_call_end(c);
+}
+
 /* Is any of this call's line written? */
 static bool
 call_begun(const struct auditd_server *s, uint64_t id)
@@ -130,7 +149,7 @@ auditd_server_lost(unsigned server, const char *why)
 {
 	struct auditd_server *s = &auditd_env.servers[server];
 
-	for (size_t i = 0; i < PROTO_MAX_CALLS; i++) {
+	for (size_t i = 0; i < AUDITD_MAX_CALLS; i++) {
 		struct auditd_call *c = &auditd_env.calls[i];
 
 		if (c->id != 0 && c->server == server)

@@ -26,6 +26,7 @@ static struct chan *sup;
 static char seen[65536];
 char closed_why[256];
 uint64_t last_call;
+bool cancels_last;
 
 static void __attribute__((format(printf, 1, 2))) see(const char *fmt, ...)
 {
@@ -35,6 +36,14 @@ static void __attribute__((format(printf, 1, 2))) see(const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(seen + n, sizeof(seen) - n, fmt, ap);
 	va_end(ap);
+}
+
+static void
+send_end(uint64_t id, const char *text)
+{
+	const struct msg_ANSWER m = {.id = id, .text = span_str(text)};
+
+	(void)chan_send(audit, MSG_ANSWER, &m, -1);
 }
 
 static int
@@ -64,6 +73,8 @@ on_cancel(struct chan *c, const union proto_any *msg, int fd)
 	(void)c;
 	(void)fd;
 	see("CANCEL %s\n", msg->CANCEL.id == last_call ? "last" : "older");
+	if (!cancels_last)
+		send_end(msg->CANCEL.id, "cancelled");
 	return 0;
 }
 
@@ -203,9 +214,7 @@ send_result(struct chan *from, uint64_t id, bool error, const char *json)
 void
 send_answer(uint64_t id, const char *text)
 {
-	const struct msg_ANSWER m = {.id = id, .text = span_str(text)};
-
-	(void)chan_send(audit, MSG_ANSWER, &m, -1);
+	send_end(id, text);
 	turns();
 }
 

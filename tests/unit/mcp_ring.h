@@ -29,7 +29,9 @@
 
 /* The test's ends. */
 extern struct chan *policy, *audit, *back[2];
-extern uint64_t last_call;   /* id of the last CALL */
+extern uint64_t last_call; /* id of the last CALL */
+/* What is cancelled is not ended by auditd at once, as it is otherwise. */
+extern bool cancels_last;
 extern char closed_why[256]; /* a channel that ended, and why */
 
 /* Servers "fs" and "fs__deep". */

@@ -72,6 +72,44 @@ test_admission(void)
 	is_int((long long)p->servers[0].bytes, 0, "no bytes either");
 }
 
+/* A call that was given up has its place until its end is told. */
+static void
+test_given_up(void)
+{
+	int fd = connect_agent();
+	uint64_t first = p->last_id + 1;
+	char line[256];
+
+	put(fd, INIT);
+	get(fd);
+	cancels_last = true;
+	for (unsigned i = 0; i < PROTO_MAX_SERVER_CALLS; i++) {
+		snprintf(
+		    line, sizeof(line), CALL("%u", "\"name\":\"fs__a\""), i);
+		put(fd, line);
+	}
+	put(fd, "{" V ",\"method\":\"notifications/cancelled\",\"params\":"
+		"{\"requestId\":0}}\n");
+	peers_saw();
+	put(fd, CALL("0", "\"name\":\"fs__a\""));
+	is_str(peers_saw(), "", "a cancelled call is still counted");
+	send_result(back[0], first, false, "{}");
+	is_str(
+	    peers_saw(), "CALL 0 a 0 {}\n", "until it is answered after all");
+	is_str(get(fd), "", "which nobody is told");
+	close(fd);
+	turns();
+	is_int(p->ncalls, PROTO_MAX_SERVER_CALLS,
+	    "so are those of a closed "
+	    "connection");
+	for (uint64_t id = first; id <= last_call; id++)
+		send_answer(id, "cancelled");
+	is_int(p->ncalls, 0, "until auditd has ended them");
+	is_int(p->ngiven_up, 0, "none is left");
+	cancels_last = false;
+	peers_saw();
+}
+
 /* Many connections, each at most a few, reach the limit of the session. */
 static void
 test_session_limit(void)
@@ -248,6 +286,7 @@ main(void)
 {
 	set_up();
 	test_admission();
+	test_given_up();
 	test_session_limit();
 	test_bytes();
 	test_lines();
