@@ -16,6 +16,7 @@ import time
 from rig import Child, Failed, Rig, family, memory, ours
 
 PR_CAP_AMBIENT, CLEAR_ALL = 47, 4
+FIRST = 10
 
 
 def settle(pids, seconds=0.7):
@@ -35,6 +36,21 @@ def settle(pids, seconds=0.7):
         last = now
 
 
+def each(pids):
+    """name -> kilobytes of each process of that name."""
+    found = {}
+    for pid, name in sorted(pids.items()):
+        found.setdefault(name, []).append(memory([pid])[0])
+    return found
+
+
+def hold(rig, streams):
+    """That many streams, with an event a second on each."""
+    return Child(rig.model_argv("ironcurtain", "--mode", "hold", "--conns",
+                                str(streams), "--count", "1000000",
+                                "--every-us", "1000000"), ready=True)
+
+
 def measure(rig, streams):
     s = rig.new_session(servers=3)
     s.start()
@@ -48,22 +64,23 @@ def measure(rig, streams):
     settle(mine)
     idle, kind = memory(mine)
     wrappers = [p for p, n in family(s.pid).items() if n == "bwrap"]
-    each = {}
-    for pid, name in mine.items():
-        each.setdefault(name, []).append(memory([pid])[0])
-    result = {"kind": kind, "idle_kb": idle, "each": each,
+    result = {"kind": kind, "idle_kb": idle, "each": each(mine),
               "wrappers": len(wrappers), "processes": len(mine),
               "wrappers_kb": memory(wrappers)[0]}
-    load = Child(rig.model_argv("ironcurtain", "--mode", "hold", "--conns",
-                                str(streams), "--count", "1000000",
-                                "--every-us", "1000000"), ready=True)
+    # The first few bring in what is there once for all.
+    loads = [hold(rig, FIRST)]
     try:
+        time.sleep(2)
+        few, _ = memory(mine)
+        loads.append(hold(rig, streams - FIRST))
         time.sleep(3)   # an event or two on each
         full, _ = memory(mine)
+        result["each_full"] = each(mine)
     finally:
-        load.kill()
-    result.update(streams=streams, full_kb=full,
-                  stream_kb=(full - idle) / streams)
+        for load in loads:
+            load.kill()
+    result.update(first=FIRST, first_kb=few, streams=streams, full_kb=full,
+                  stream_kb=(full - few) / (streams - FIRST))
     settle(mine)
     result["after_kb"] = memory(mine)[0]
     return result

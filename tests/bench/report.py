@@ -87,6 +87,8 @@ class Report:
         return "" if value is None else f"{value:,.{digits}f}"
 
     def table(self):
+        if not any(key[0] == row[0] for key in self.b.values for row in TABLE):
+            return []
         lines = [f"{'':38}{'direct':>11}{'haproxy':>11}{'ironcurtain':>13}"
                  f"{'to direct':>11}{'to haproxy':>11}"]
         for group, heading, metrics in TABLE:
@@ -112,13 +114,16 @@ class Report:
         m = self.b.memory_result
         if m is None:
             return []
-        kb = ", ".join(f"{n} {'+'.join(str(k) for k in sorted(v))}"
-                       for n, v in m["each"].items())
+        def kb(names):
+            return ", ".join(f"{n} {'+'.join(str(k) for k in sorted(v))}"
+                             for n, v in names.items())
         lines = ["", f"memory, {m['kind']}, KB: {m['idle_kb']} idle in "
-                 f"{m['processes']} processes ({kb}); {m['full_kb']} with "
-                 f"{m['streams']} streams, {m['stream_kb']:.0f} each; "
-                 f"{m['after_kb']} afterwards; {m['wrappers']} bubblewraps "
-                 f"around the servers, not counted, {m['wrappers_kb']}"]
+                 f"{m['processes']} processes ({kb(m['each'])}); the "
+                 f"{m['wrappers']} bubblewraps around the servers, not "
+                 f"counted, {m['wrappers_kb']}",
+                 f"  streams: {m['first_kb']} with {m['first']}, "
+                 f"{m['full_kb']} with {m['streams']}, so {m['stream_kb']:.1f}"
+                 f" each ({kb(m['each_full'])}); {m['after_kb']} afterwards"]
         if m["kind"] != "PSS":
             lines.append("  PSS needs root here (no user namespaces): RSS "
                          "counts each shared page once a process, so it is "
