@@ -68,7 +68,7 @@ static const struct pledge_rule resolver_rules[] = {
 	ANY(connect, "name servers"),
 	ANY(bind, "source ports"),
 	ONE(sendto, 3, INT & ~(uint64_t)MSG_NOSIGNAL, 0, "queries"),
-	ONE(sendmmsg, 3, INT & ~(uint64_t)MSG_NOSIGNAL, 0, "A and AAAA at once"),
+	ONE(sendmmsg, 3, INT & ~(uint64_t)MSG_NOSIGNAL, 0, "A and AAAA"),
 	ANY(recvfrom, "answers"),
 	ANY(recvmsg, "answers"),
 	ANY(recvmmsg, "answers"),

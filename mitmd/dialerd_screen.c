@@ -23,17 +23,21 @@ static const struct {
 	enum screen_class class;
 	const char *what;
 } screen_v4[] = {
-	{0x646464c8, 32, SCREEN_NEVER, "a metadata service"},	/* 100.100.100.200 */
-	{0xa83f8110, 32, SCREEN_NEVER, "a metadata service"},	/* 168.63.129.16 */
+	/* 100.100.100.200 */
+	{0x646464c8, 32, SCREEN_NEVER, "a metadata service"},
+	/* 168.63.129.16 */
+	{0xa83f8110, 32, SCREEN_NEVER, "a metadata service"},
 	{0x00000000, 8, SCREEN_NEVER, "this network"},		/* 0/8 */
 	{0x0a000000, 8, SCREEN_PRIVATE, "a private address"},	/* 10/8 */
 	{0x64400000, 10, SCREEN_PRIVATE, "a carrier's private address"},
 	{0x7f000000, 8, SCREEN_PRIVATE, "a loopback address"},	/* 127/8 */
 	{0xa9fe0000, 16, SCREEN_NEVER, "a link-local address"},	/* 169.254/16 */
 	{0xac100000, 12, SCREEN_PRIVATE, "a private address"},	/* 172.16/12 */
-	{0xc0000000, 24, SCREEN_NEVER, "a protocol assignment"}, /* 192.0.0/24 */
+	/* 192.0.0/24 */
+	{0xc0000000, 24, SCREEN_NEVER, "a protocol assignment"},
 	{0xc0000200, 24, SCREEN_NEVER, "a documentation address"},
-	{0xc0586300, 24, SCREEN_NEVER, "a 6to4 relay"},		/* 192.88.99/24 */
+	/* 192.88.99/24 */
+	{0xc0586300, 24, SCREEN_NEVER, "a 6to4 relay"},
 	{0xc0a80000, 16, SCREEN_PRIVATE, "a private address"},	/* 192.168/16 */
 	{0xc6120000, 15, SCREEN_PRIVATE, "a benchmark address"}, /* 198.18/15 */
 	{0xc6336400, 24, SCREEN_NEVER, "a documentation address"},
@@ -54,15 +58,18 @@ static const struct {
 	{{[10] = 0xff, 0xff}, 96, SCREEN_INNER, 12, ""},	/* v4-mapped */
 	{{[0] = 0x00, 0x64, 0xff, 0x9b}, 96, SCREEN_INNER, 12, ""}, /* NAT64 */
 	{{0xfd, 0x00, 0x0e, 0xc2, [15] = 0x54, [14] = 0x02}, 128,
-	    SCREEN_NEVER, 0, "a metadata service"},		/* fd00:ec2::254 */
+	    /* fd00:ec2::254 */
+	    SCREEN_NEVER, 0, "a metadata service"},
 	{{0xfd, 0x20, 0x00, 0xce, [15] = 0x54, [14] = 0x02}, 128,
-	    SCREEN_NEVER, 0, "a metadata service"},		/* fd20:ce::254 */
+	    /* fd20:ce::254 */
+	    SCREEN_NEVER, 0, "a metadata service"},
 	{{0xfc}, 7, SCREEN_PRIVATE, 0, "a private address"},
 	{{0xfe, 0x80}, 10, SCREEN_NEVER, 0, "a link-local address"},
 	{{0xfe, 0xc0}, 10, SCREEN_NEVER, 0, "a site-local address"},
 	{{0xff}, 8, SCREEN_NEVER, 0, "a multicast address"},
 	{{0x20, 0x01}, 32, SCREEN_NEVER, 0, "a Teredo address"},
-	{{0x20, 0x01, 0x0d, 0xb8}, 32, SCREEN_NEVER, 0, "a documentation address"},
+	{{0x20, 0x01, 0x0d, 0xb8}, 32, SCREEN_NEVER, 0,
+	    "a documentation address"},
 	{{0x20, 0x01}, 23, SCREEN_NEVER, 0, "a protocol assignment"},
 	{{0x20, 0x02}, 16, SCREEN_INNER, 2, ""},		/* 6to4 */
 	{{0x3f, 0xff}, 20, SCREEN_NEVER, 0, "a documentation address"},

@@ -26,7 +26,7 @@
 #define KEYD_MAX_UPS		(KEYD_MAX_STREAMS + 8U)
 #define KEYD_MAX_HEAD		16384U	/* one TLS record */
 #define KEYD_OUT_SOFT		(128U << 10)	/* then the provider waits */
-#define KEYD_OUT_MAX		(1U << 20)	/* SOFT, one more read, frames */
+#define KEYD_OUT_MAX		(1U << 20)	/* SOFT and one more read */
 #define KEYD_MAX_ALARMS		1000U	/* a session */
 /* Deadlines, ms. */
 #define KEYD_DIAL_MS		40000U	/* dialerd has its own, shorter ones */
@@ -66,7 +66,7 @@ struct request {
 	uint32_t exchange;
 	unsigned route, kind;
 	uint64_t length;
-	struct span path, query, headers;	/* in mem */
+	struct span path, query, headers; /* in mem */
 	uint8_t *mem;
 	size_t size;
 };
@@ -85,7 +85,7 @@ struct exchange {
 	uint64_t sent;		/* of them, taken by the upstream */
 	size_t head_sent;
 	bool head_done;
-	bool deaf;		/* upstream takes no more; its answer may come */
+	bool deaf;		/* upstream takes no more, but may answer */
 	bool answered;		/* a byte of the answer came */
 	bool sent_whole;	/* before that the request was complete */
 	bool retried;

@@ -306,7 +306,8 @@ exchange_answered(struct stream *s)
 	bool whole = x->head_done && x->counted == x->req.length &&
 	    x->sent == x->req.length;
 	struct keyd_reuse u = {.allowed = keyd_env.reuse,
-	    .sent_whole = whole && x->sent_whole, .reads = route->reads || x->req.length == 0,
+	    .sent_whole = whole && x->sent_whole,
+	    .reads = route->reads || x->req.length == 0,
 	    .status = x->reply.status, .done = x->reply.done,
 	    .framing = x->reply.framing, .http10 = x->reply.http10,
 	    .close = x->reply.close, .trailing = x->reply.trailing};

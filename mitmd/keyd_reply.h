@@ -17,10 +17,11 @@
  * Why an exchange failed.  The text is what the agent may be told: a status,
  * a space and the reason, the same for everyone.
  */
+/* clang-format off */
 #define KEYD_FAILS(F)							\
 	F(NONE, "")							\
 	F(NO_KEY, "403 no credential is loaded for this provider")	\
-	F(LOCKED, "403 this provider is locked, because its credential "	\
+	F(LOCKED, "403 this provider is locked, because its credential " \
 	    "came back in an answer; the user can run: icctl unlock")	\
 	F(MISMATCH, "403 the request does not fit its route")		\
 	F(TOO_LARGE, "431 the request's headers are too large")		\
@@ -29,16 +30,20 @@
 	F(DIAL, "502 the provider cannot be reached")			\
 	F(TLS, "502 no trusted TLS connection to the provider")		\
 	F(SEND, "502 the connection to the provider broke")		\
-	F(SILENT, "502 the provider closed the connection without an answer") \
+	F(SILENT, "502 the provider closed the connection without an "	\
+	    "answer")							\
 	F(MALFORMED, "502 the provider's answer is malformed")		\
 	F(INTERIM, "502 the provider sent too many interim answers")	\
-	F(REDIRECT, "502 the provider redirects, which is not followed")	\
-	F(CODED, "502 the provider's answer has a coding that was not asked for") \
-	F(REFLECTED, "502 the provider's answer held the credential; this "	\
-	    "provider is locked until the user runs: icctl unlock")	\
+	F(REDIRECT, "502 the provider redirects, which is not "		\
+	    "followed")							\
+	F(CODED, "502 the provider's answer has a coding that was not "	\
+	    "asked for")						\
+	F(REFLECTED, "502 the provider's answer held the credential; "	\
+	    "this provider is locked until the user runs: icctl unlock") \
 	F(CUT, "502 the provider's answer ended too early")		\
 	F(STALLED, "504 the provider does not answer")			\
 	F(INTERNAL, "500 out of memory")
+/* clang-format on */
 
 #define KEYD_FAIL_ENUM(name, text) KEYD_FAIL_##name,
 enum keyd_fail { KEYD_FAILS(KEYD_FAIL_ENUM) KEYD_FAIL_COUNT };
@@ -86,7 +91,7 @@ int reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span);
 struct keyd_reuse {
 	bool allowed;		/* upstream.reuse */
 	bool sent_whole;	/* request, before the answer's first byte */
-	bool reads;		/* a 2xx of this route must have read the body */
+	bool reads;		/* a 2xx of this route has read the body */
 	unsigned status;
 	bool done;
 	enum http1_framing framing;

@@ -130,7 +130,8 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 	if ((detail = request_check(m, &kind)) != NULL)
 		request_mismatch(s, m->exchange, detail);
 	else if (!keyd_env.loaded)
-		request_refuse(s, m->exchange, KEYD_FAIL_NO_KEY, "no credential");
+		request_refuse(
+		    s, m->exchange, KEYD_FAIL_NO_KEY, "no credential");
 	else if (keyd_env.locked)
 		request_refuse(s, m->exchange, KEYD_FAIL_LOCKED, "locked");
 	else if (request_copy(&r, m, kind) == -1)

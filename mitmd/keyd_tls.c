@@ -45,7 +45,8 @@ tls_context(void)
 	if ((ctx = SSL_CTX_new(TLS_client_method())) == NULL)
 		return NULL;
 	SSL_CTX_set_security_level(ctx, 2);
-	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+	SSL_CTX_set_options(
+	    ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
 	    SSL_MODE_ENABLE_PARTIAL_WRITE |
 	    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);

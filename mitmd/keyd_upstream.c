@@ -327,7 +327,8 @@ up_late(struct loop_timer *t)
 	if (quiet < KEYD_STALL_MS || up->s->out.len >= KEYD_OUT_SOFT)
 		loop_timer_set(&keyd_env.w.loop, t, KEYD_STALL_MS, up_late, up);
 	else
-		exchange_fail(up->s, KEYD_FAIL_STALLED, "silent for 10 minutes");
+		exchange_fail(
+		    up->s, KEYD_FAIL_STALLED, "silent for 10 minutes");
 }
 
 static struct up *

@@ -14,7 +14,8 @@
 
 static const char file[] =
     "{\"name\":\"t\",\"host\":\"t.example\",\"credential\":{\"env\":\"T_KEY\","
-    "\"sentinel\":\"sk-t-ironcurtain-\",\"headers\":[{\"name\":\"x-api-key\"}]},"
+    "\"sentinel\":\"sk-t-ironcurtain-\",\"headers\":"
+    "[{\"name\":\"x-api-key\"}]},"
     "\"requestHeaders\":[],\"responseHeaders\":[\"content-type\",\"x-a-*\"],"
     "\"routes\":[{\"method\":\"GET\",\"path\":\"/v1/x\"}]}";
 static const char key[] = "sk-0123456789abcdef-KEY";
@@ -60,7 +61,8 @@ check(struct span out, struct outcome *o)
 		if (out.len < STREAM_HEADER || stream_unpack(out.p, &f) == -1 ||
 		    f.len > out.len - STREAM_HEADER || f.exchange != 7)
 			abort();
-		if (last == STREAM_END || (f.type == STREAM_HEAD) != (last == 0))
+		if (last == STREAM_END ||
+		    (f.type == STREAM_HEAD) != (last == 0))
 			abort();
 		if (f.type == STREAM_HEAD && f.len < 11)
 			abort();

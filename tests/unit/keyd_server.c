@@ -148,7 +148,8 @@ static bool
 answer_early(struct conn *c, struct server_seen *seen, const char *what)
 {
 	if (strcmp(what, "early") == 0) {
-		conn_say(c, "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nearly");
+		conn_say(c,
+		    "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nearly");
 		conn_body(c, seen);
 		return true;
 	}
@@ -206,7 +207,8 @@ answer(struct conn *c, const struct server_seen *seen, const char *what)
 		snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\n"
 		    "transfer-encoding: chunked\r\n\r\n"
 		    "7\r\nbefore \r\n6\r\n%.6s\r\n%x\r\n%.*s\r\n0\r\n\r\n", key,
-		    (unsigned)strcspn(key, "\r") - 6, (int)strcspn(key, "\r") - 6,
+		    (unsigned)strcspn(key, "\r") - 6,
+		    (int)strcspn(key, "\r") - 6,
 		    key + 6);
 	} else {
 		snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\n"
@@ -231,6 +233,7 @@ conn_serve(struct conn *c)
 	for (;;) {
 		conn_head(c, &seen);
 		seen.conn = c->number;
+		seen.resumed = c->ssl != NULL && SSL_session_reused(c->ssl);
 		if (sscanf(seen.head, "%*s %255s", path) != 1)
 			_exit(1);
 		path[strcspn(path, "?")] = '\0';

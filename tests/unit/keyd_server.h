@@ -16,6 +16,7 @@
 
 struct server_seen {
 	unsigned conn;		/* of this server, from 1 */
+	bool resumed;		/* an earlier TLS session */
 	uint64_t body;		/* bytes */
 	uint64_t sum;		/* of them, server_sum */
 	size_t len;

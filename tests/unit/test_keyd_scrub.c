@@ -137,7 +137,8 @@ test_splits(const char *k)
 		if (!scrub_find(&scrub, span_of(text, len)))
 			missed++;
 	}
-	is_int(missed, 0, "%zu splits of %zu forms of a %zu byte key: all found",
+	is_int(missed, 0, 
+	    "%zu splits of %zu forms of a %zu byte key: all found",
 	    fed_n, n, strlen(k));
 	is_int(leaked, 0, "never more than %u bytes of one got out",
 	    SCRUB_HOLD - 1);
@@ -165,7 +166,8 @@ static void
 test_escapes(void)
 {
 	static const char *const texts[] = {
-	    "%2B%2Fab%22c%5Cd%3C0123456789%26%27", "%2b%2fab%22c%5cd%3c0123456789%26%27",
+	    "%2B%2Fab%22c%5Cd%3C0123456789%26%27",
+	    "%2b%2fab%22c%5cd%3c0123456789%26%27",
 	    "+/ab\\\"c\\\\d<0123456789&'", "+\\/ab\\\"c\\\\d<0123456789&'",
 	    "+/ab\\\"c\\\\d\\u003c0123456789\\u0026\\u0027",
 	    "+\\/ab\\\"c\\\\d\\u003c0123456789\\u0026\\u0027"};
@@ -211,7 +213,8 @@ test_look_alikes(const char *k)
 static void
 test_random(unsigned rounds)
 {
-	static const char *const alphabets[] = {"ab", "abc", "aA+/", "sk-ant03"};
+	static const char *const alphabets[] = {
+	    "ab", "abc", "aA+/", "sk-ant03"};
 	static char f[16][1024], text[1024], k[64];
 	size_t cuts[16], ncuts, n, nf, at, differ = 0, hits = 0, torn = 0;
 
@@ -260,8 +263,8 @@ test_random(unsigned rounds)
 		torn += fed.hit && memcmp(fed.out, text, fed.len) != 0;
 		hits += want;
 	}
-	is_int(differ, 0, "%u random streams, %zu with a form: as memmem", rounds,
-	    hits);
+	is_int(differ, 0, "%u random streams, %zu with a form: as memmem",
+	    rounds, hits);
 	is_int(torn, 0, "what passes is what came");
 	ok(hits > rounds / 10 && hits < rounds - rounds / 10,
 	    "both outcomes were among them");
@@ -288,7 +291,8 @@ test_limits(void)
 	ok(!scrub_find(&scrub, span_of(big, SCRUB_MAX - 1)),
 	    "one byte less is not");
 	is_int(scrub_build(&scrub, span_of(big, SCRUB_MAX), mem,
-	    scrub_size(span_of(big, SCRUB_MAX)) - 1), -1, "memory short by one");
+	    scrub_size(span_of(big, SCRUB_MAX)) - 1), -1,
+	    "memory short by one");
 }
 
 int
