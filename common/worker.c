@@ -122,6 +122,26 @@ worker_check_channel(void)
 		    "program, people start icsupervisor", WORKER_FD);
 }
 
+static int
+worker_compare(const void *a, const void *b)
+{
+	return memcmp(a, b, 1);
+}
+
+/*
+ * What libc opens or asks only once, before that is forbidden: qsort asks for
+ * the machine's memory (sysinfo) when it first sorts 1 KiB or more.
+ */
+static void
+worker_warm(void)
+{
+	static uint8_t bytes[2048];
+
+	(void)proto_find(0);
+	(void)strerror(EPERM);
+	qsort(bytes, sizeof(bytes), 1, worker_compare);
+}
+
 void
 worker_init(struct worker *w, enum role role, const struct confine *confine,
     void (*warm)(void), size_t timers)
@@ -133,8 +153,7 @@ worker_init(struct worker *w, enum role role, const struct confine *confine,
 	worker_check_channel();
 	if (loop_init(&w->loop, timers) == -1)
 		fatal("loop_init");
-	(void)proto_find(0);
-	(void)strerror(EPERM);
+	worker_warm();
 	if (warm != NULL)
 		warm();
 	if (confine_apply(confine, &w->state) == -1)

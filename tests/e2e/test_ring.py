@@ -211,6 +211,25 @@ def test_disk_full():
         s.stop()
 
 
+def test_many_tools():
+    """200 tools on 7 pages: what sorts them must not need a new system call."""
+    aliases = [x for i in range(200) for x in ("--alias", f"t{i}=echo")]
+    tools = {**h.ECHO_TOOLS,
+             **{f"t{i}": {"text": ["none"]} for i in range(200)}}
+    with h.workdir() as work, t.case("many tools"):
+        log = os.path.join(work, "log-many", "log.jsonl")
+        with h.Session(work, {"many": h.echo_server(
+                log, "--pages", "7", *aliases)},
+                [h.rule("all", "allow", server=["many"])],
+                {"many": tools}) as s:
+            m = s.mcp()
+            m.initialize()
+            t.equal(len(m.list_tools()), 208, "200 tools are listed")
+            t.contains(text_of(m.call("many__t199", {"text": "hi"})), "hi",
+                       "and the last one answers")
+            m.close()
+
+
 def test_deny_mode():
     with h.workdir() as work, t.case("headless"), \
             build(work, options=["--escalations", "deny"]) as s:
@@ -237,6 +256,7 @@ def main():
                     ("--request", "sampling"), ("--request", "roots")):
         test_bad_server("odd", *options)
     test_deny_mode()
+    test_many_tools()
     t.done()
 
 
