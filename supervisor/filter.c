@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -206,33 +207,58 @@ filter_build(scmp_filter_ctx ctx, enum filter_kind kind)
 	return 0;
 }
 
-int
-filter_memfd(enum filter_kind kind)
+static int
+filter_file(void)
 {
-	scmp_filter_ctx ctx;
-	int fd = -1, rv;
+	int fd = memfd_create("seccomp", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
 
+	return fd == -1 && errno == EINVAL ?
+	    memfd_create("seccomp", MFD_CLOEXEC) : fd;
+}
+
+/* Made once a kind: it takes a millisecond. -1 errno. */
+static int
+filter_master(enum filter_kind kind)
+{
+	static int masters[FILTER_AGENT + 1] = {-1, -1, -1};
+	scmp_filter_ctx ctx;
+	int rv = 0;
+
+	if (masters[kind] != -1)
+		return masters[kind];
 	if ((ctx = seccomp_init(SCMP_ACT_ALLOW)) == NULL) {
 		errno = ENOMEM;
 		return -1;
 	}
 	/* A binary tree instead of a list: these run for every call. */
 	(void)seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	if (filter_build(ctx, kind) == -1)
-		goto out;
-	fd = memfd_create("seccomp", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
-	if (fd == -1 && errno == EINVAL)
-		fd = memfd_create("seccomp", MFD_CLOEXEC);
-	if (fd == -1)
-		goto out;
-	if ((rv = seccomp_export_bpf(ctx, fd)) < 0 ||
-	    lseek(fd, 0, SEEK_SET) == -1) {
-		if (rv < 0)
-			errno = -rv;
-		close(fd);
-		fd = -1;
+	if (filter_build(ctx, kind) == 0 &&
+	    (masters[kind] = filter_file()) != -1 &&
+	    (rv = seccomp_export_bpf(ctx, masters[kind])) < 0) {
+		close(masters[kind]);
+		masters[kind] = -1;
+		errno = -rv;
 	}
-out:
 	seccomp_release(ctx);
+	return masters[kind];
+}
+
+int
+filter_memfd(enum filter_kind kind)
+{
+	int fd, master = filter_master(kind);
+	off_t from = 0;
+	ssize_t n;
+
+	/* A copy: a shared one would share its place in the file, too. */
+	if (master == -1 || (fd = filter_file()) == -1)
+		return -1;
+	do {
+		n = sendfile(fd, master, &from, 1U << 20);
+	} while (n > 0);
+	if (n == -1 || lseek(fd, 0, SEEK_SET) == -1) {
+		close(fd);
+		return -1;
+	}
 	return fd;
 }

@@ -96,7 +96,8 @@ harden(void)
 {
 	static const struct rlimit none = {0, 0};
 
-	spawn_set_umask(umask(077));
+	if (spawn_init() == -1)
+		return -1;
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
 	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
 		return -1;
@@ -146,7 +147,6 @@ main(int argc, char **argv)
 		fatal("start");
 	if (start_session(&status, &fault) == -1) {
 		log_warnx("%s", fault.text);
-		sup_note("not started: %s", fault.text);
 		end_request(status, NULL, "not started: %s", fault.text);
 		(void)end_run();
 		return status;

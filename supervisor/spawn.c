@@ -7,6 +7,7 @@
 #include "spawn.h"
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,12 +25,27 @@
 /* Above any window, so that moving into it overwrites no source. */
 #define SPAWN_ABOVE 256
 
-static mode_t spawn_umask = 077;
+/* Views of all servers are open at once. */
+#define SPAWN_NOFILE 8192
 
-void
-spawn_set_umask(mode_t mask)
+static struct {
+	mode_t umask;
+	struct rlimit nofile;
+} spawn_env;
+
+int
+spawn_init(void)
 {
-	spawn_umask = mask;
+	struct rlimit rl;
+
+	spawn_env.umask = umask(077);
+	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
+		return -1;
+	spawn_env.nofile = rl;
+	if (rl.rlim_cur < SPAWN_NOFILE)
+		rl.rlim_cur = rl.rlim_max < SPAWN_NOFILE ? rl.rlim_max :
+		    SPAWN_NOFILE;
+	return setrlimit(RLIMIT_NOFILE, &rl);
 }
 
 static void
@@ -82,8 +98,10 @@ spawn_child(const struct spawn *s, pid_t parent, int status)
 		_exit(127);
 	if (s->session)
 		(void)setsid();
-	(void)umask(spawn_umask);
+	(void)umask(spawn_env.umask);
+	/* The limit last: a small one would be in the window's way. */
 	if (spawn_window(s, &status) == 0 &&
+	    setrlimit(RLIMIT_NOFILE, &spawn_env.nofile) == 0 &&
 	    (s->cwd == NULL || chdir(s->cwd) == 0))
 		(void)execve(s->path, s->argv, s->envp);
 	error = errno;

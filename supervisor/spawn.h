@@ -29,8 +29,11 @@ struct spawned {
 	int status;		/* pipe: errno of a failed exec, else its end */
 };
 
-/* What the user's own programs get; ours is 077. */
-void spawn_set_umask(mode_t);
+/*
+ * Takes umask 077 and as many descriptors as it may need for us; what we start
+ * gets the user's own.
+ */
+int spawn_init(void);
 
 #define SPAWNED_INIT {.pid = -1, .pidfd = -1, .status = -1}
 
