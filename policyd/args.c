@@ -22,6 +22,7 @@ struct prepare {
 	const struct server *server;
 	struct value_pool *pool;
 	struct path_env path;
+	unsigned steps;
 	struct call_args *out;
 };
 
@@ -111,8 +112,16 @@ collect_all(struct prepare *p, const struct annot_tool *tool)
 	size_t n = 0;
 
 	for (unsigned i = 0; i < tool->nargs; i++) {
+		roles = annot_arg_roles(&tool->args[i], a->tree);
 		v = argument(a, tool->args[i].name);
-		n += 1 + (v == NULL ? 0 : count_strings(v));
+		n += 1 + (v == NULL || !meaningful(roles->mask)
+			? 0 : count_strings(v));
+	}
+	if (n > ARGS_MAX_VALUES + tool->nargs) {
+		a->reason = reason_printf(p->pool,
+		    "Arguments hold more than %u paths, URLs and names",
+		    ARGS_MAX_VALUES);
+		return -1;
 	}
 	if ((a->values = value_pool_alloc(p->pool, n * sizeof(*a->values))) ==
 	    NULL)
@@ -314,6 +323,8 @@ args_prepare(const struct engine *e, const struct server *s,
 	    .rule = "invalid-arguments",
 	    .reason = SPAN("Arguments take too much memory")};
 	engine_path_env(e, s, pool, &p.path);
+	p.steps = ARGS_MAX_STEPS;
+	p.path.budget = &p.steps;
 	if (collect_all(&p, tool) == -1)
 		return -1;
 	if (s->is_git && check_git(&p, tool) == -1)

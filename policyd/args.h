@@ -9,6 +9,10 @@
 
 #include "engine.h"
 
+/* What one call may cost: strings with a role, components of all paths. */
+#define ARGS_MAX_VALUES	10000U
+#define ARGS_MAX_STEPS	65536U
+
 /* One string that a role gives a meaning to. */
 struct arg_value {
 	const struct annot_arg *arg;

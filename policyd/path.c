@@ -307,8 +307,11 @@ walk_run(struct walk *w)
 
 	for (;;) {
 		while (walk_next(w, &c)) {
-			if (++w->steps > PATH_MAX_STEPS)
+			if (++w->steps > PATH_MAX_STEPS ||
+			    (w->env->budget != NULL && *w->env->budget == 0))
 				return PATH_STEPS;
+			if (w->env->budget != NULL)
+				--*w->env->budget;
 			if ((e = walk_step(w, c)) != PATH_OK)
 				return e;
 		}

@@ -106,6 +106,7 @@ struct path_env {
 	int root;				/* O_PATH of / */
 	struct path_object root_object;
 	bool any;				/* devices and the like, too */
+	unsigned *budget;			/* steps left; NULL: no limit */
 	struct value_pool *pool;		/* results live here */
 };
 

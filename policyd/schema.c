@@ -24,16 +24,28 @@ add_name(struct buf *b, const char *before, struct span name)
 	    log_vis(name, vis, sizeof(vis)));
 }
 
+/*
+ * The property of that name, from *p on: both are sorted, so that looking for
+ * each member in turn goes through the properties once.
+ */
+static const struct value *
+property(const struct value **p, struct span name)
+{
+	while (*p != NULL && span_cmp((*p)->key, name) < 0)
+		*p = (*p)->next;
+	return *p != NULL && span_eq((*p)->key, name) ? *p : NULL;
+}
+
 /* The members of args that the schema does not name; their number. */
 static unsigned
 unknown_names(const struct value *args, const struct value *props,
     struct buf *b)
 {
-	const struct value *v;
+	const struct value *v, *p = props->child;
 	unsigned n = 0;
 
 	for (v = args->child; v != NULL; v = v->next) {
-		if (value_getspan(props, v->key) != NULL)
+		if (property(&p, v->key) != NULL)
 			continue;
 		if (n++ < 8)
 			add_name(b, n == 1 ? "" : ", ", v->key);
@@ -129,13 +141,13 @@ static int
 check_types(const struct value *args, const struct value *props,
     struct value_pool *pool, struct span *reason)
 {
-	const struct value *v;
+	const struct value *v, *p = props->child;
 	struct span type;
 	char vis[120];
 	bool an;
 
 	for (v = args->child; v != NULL; v = v->next) {
-		type = value_str(value_getspan(props, v->key), "type");
+		type = value_str(property(&p, v->key), "type");
 		if (type.p == NULL || has_type(v, type))
 			continue;
 		an = type.p[0] == 'a' || type.p[0] == 'i' || type.p[0] == 'o';

@@ -113,43 +113,48 @@ known(const struct session_tools *t, struct span name)
 	return false;
 }
 
+enum outcome { TAKEN, BAD_NAME, TWICE, TOO_MANY, TOO_LARGE, OUTCOMES };
+
+static enum outcome
+take_tool(struct session_tools *t, struct span server,
+    const struct value *def)
+{
+	const struct value *name = value_get(def, "name");
+
+	if (name == NULL || name->type != VALUE_STRING ||
+	    !name_good(name->text))
+		return BAD_NAME;
+	if (known(t, name->text))
+		return TWICE;
+	if (t->n == SESSION_MAX_TOOLS)
+		return TOO_MANY;
+	return add_tool(t, server, def) == -1 ? TOO_LARGE : TAKEN;
+}
+
 int
 tools_add_page(struct session_tools *t, struct span server,
     const struct value *array)
 {
-	const struct value *def, *name;
-	char vis[100], who[80];
+	static const char *const texts[OUTCOMES] = {"", "without a good name",
+	    "listed twice", "beyond the limit", "too large"};
+	unsigned count[OUTCOMES] = {0};
+	const struct value *def;
+	char who[80];
 
-	log_vis(server, who, sizeof(who));
 	if (t->pool == NULL &&
 	    (t->pool = value_pool_new(SESSION_MAX_POOL)) == NULL)
 		return -1;
 	if (t->list == NULL && (t->list = calloc(SESSION_MAX_TOOLS,
 				    sizeof(*t->list))) == NULL)
 		return -1;
-	for (def = array->child; def != NULL; def = def->next) {
-		name = value_get(def, "name");
-		if (name == NULL || name->type != VALUE_STRING ||
-		    !name_good(name->text)) {
-			log_warnx("server %s: tool name \"%s\" left out", who,
-			    name == NULL ? "?"
-					 : log_vis(name->text, vis,
-					       sizeof(vis)));
-			continue;
-		}
-		if (known(t, name->text)) {
-			log_warnx("server %s: tool %s listed twice", who,
-			    log_vis(name->text, vis, sizeof(vis)));
-			continue;
-		}
-		if (t->n == SESSION_MAX_TOOLS) {
-			log_warnx("server %s: more than %u tools", who,
-			    SESSION_MAX_TOOLS);
-			return 0;
-		}
-		if (add_tool(t, server, def) == -1)
-			log_warnx("server %s: tool %s is too large", who,
-			    log_vis(name->text, vis, sizeof(vis)));
+	for (def = array->child; def != NULL; def = def->next)
+		count[take_tool(t, server, def)]++;
+	/* One line a kind: a server must not fill the log. */
+	for (unsigned i = BAD_NAME; i < OUTCOMES; i++) {
+		if (count[i] != 0)
+			log_warnx("server %s: %u tools left out: %s",
+			    log_vis(server, who, sizeof(who)), count[i],
+			    texts[i]);
 	}
 	return 0;
 }

@@ -176,6 +176,41 @@ test_reasons(void)
 	    "Path in argument \"path\" holds a NUL byte: a\\x00\\x1b[m");
 }
 
+/* Arrays of paths: how many are judged, and where it ends. */
+static void
+many(unsigned n, const char *path, enum proto_status status, const char *rule)
+{
+	struct decision d;
+	struct buf b;
+	char *text;
+
+	buf_init(&b, 4 << 20);
+	(void)buf_adds(&b, "{\"paths\":[");
+	for (unsigned i = 0; i < n; i++)
+		(void)buf_printf(&b, "\"%s/%u\",", path, i);
+	(void)buf_adds(&b, "\"@D/home/docs/d\"]}");
+	if ((text = span_dup(buf_span(&b))) == NULL)
+		err(1, "span_dup");
+	rig_eval(&rig, "filesystem", "many", text, &d);
+	ok(d.status == status && span_is(d.rule, rule),
+	    "%u paths like %s and one more: %s", n, path, rule);
+	free(text);
+	buf_free(&b);
+}
+
+static void
+test_many(void)
+{
+	load_group(&policy_groups[1]);
+	many(1000, "/workspace/sub", PROTO_ALLOW, "read-docs");
+	many(1000, "@D/out", PROTO_ESCALATE, "ask-read");
+	many(1000, "@D/prot", PROTO_DENY, "structural-protected-path");
+	many(9999, "a", PROTO_ALLOW, "read-docs");
+	many(10001, "a", PROTO_DENY, "invalid-arguments");
+	many(3000, "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v", PROTO_DENY,
+	    "structural-invalid-path");
+}
+
 int
 main(void)
 {
@@ -189,6 +224,7 @@ main(void)
 		check_group(&policy_more[i]);
 	test_sent();
 	test_reasons();
+	test_many();
 	rig_free(&rig);
 	return tap_done();
 }

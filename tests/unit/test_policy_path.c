@@ -301,6 +301,49 @@ test_object(void)
 	    "the root");
 }
 
+/* A server without a sandbox sees the whole host, and has no /workspace. */
+static void
+test_whole(void)
+{
+	const struct server *s = &rig.engine->servers[1];
+	struct path p;
+
+	ok(resolve(s, SPAN("/workspace/a"), &p) == PATH_OK &&
+		same(p.view, "@D/ws/a") && same(p.host, "@D/ws/a"),
+	    "whole host: /workspace is the directory itself");
+	ok(resolve(s, SPAN("/workspace/l-ws"), &p) == PATH_OK &&
+		same(p.view, "@D/ws/b"),
+	    "whole host: in links too");
+	ok(resolve(s, SPAN("sub/c"), &p) == PATH_OK &&
+		same(p.view, "@D/ws/sub/c"),
+	    "whole host: relative to where it was started");
+	ok(resolve(s, SPAN("/"), &p) == PATH_OK && span_is(p.view, "/") &&
+		p.exists,
+	    "whole host: the root");
+	ok(resolve(s, SPAN("/workspace/../.."), &p) == PATH_OK &&
+		same(p.view, "@D") == false && p.view.p != NULL,
+	    "whole host: .. of the directory itself");
+	ok(resolve(s, SPAN("/proc/self/root"), &p) == PATH_MAGIC,
+	    "whole host: proc all the same");
+}
+
+/* What all paths of a call may cost together. */
+static void
+test_budget(void)
+{
+	struct path_env env;
+	unsigned budget = 3;
+	struct path p;
+
+	engine_path_env(rig.engine, &rig.engine->servers[0], rig.pool, &env);
+	env.budget = &budget;
+	ok(path_resolve(&env, SPAN("/workspace/sub/c"), &p) == PATH_OK &&
+		budget == 0,
+	    "three components are three steps");
+	ok(path_resolve(&env, SPAN("/workspace"), &p) == PATH_STEPS,
+	    "and then no more");
+}
+
 /* A directory that cannot be entered hides what is in it, from everyone. */
 static void
 test_closed(void)
@@ -356,10 +399,16 @@ main(void)
 	rig_server(&rig, 0, "filesystem", false, "");
 	rig_row(&rig, 0, "/opt/one", "@D/out/o");
 	rig_row(&rig, 0, "/workspace/inner", "@D/out");
+	if (engine_server(rig.engine, 1, SPAN("whole"), false,
+		span_str(rig_text(&rig, "@D/ws")), SPAN("")) == -1)
+		err(1, "engine_server");
+	rig_row(&rig, 1, "/", "/");
 	rig_must_load(&rig, PROTO_RULES_POLICY, "{\"rules\":[]}");
 	test_table();
 	test_long();
 	test_object();
+	test_whole();
+	test_budget();
 	test_closed();
 	test_leaks();
 	rig_free(&rig);
