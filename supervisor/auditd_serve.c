@@ -44,6 +44,14 @@ on_log(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+static void
+on_stop(void)
+{
+	auditd_commit(NULL);
+	/* Not written: icsupervisor appends it itself. */
+	_exit(auditd_env.failed[0] != '\0' ? 1 : 0);
+}
+
 static int
 on_event(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -57,6 +65,9 @@ on_event(struct chan *c, const union proto_any *msg, int fd)
 	auditd_line(&l, event);
 	auditlog_json(&l, "detail", m->detail);
 	auditd_line_end(&l);
+	/* The last record: what others still send has no place behind it. */
+	if (strcmp(event, "stop") == 0)
+		on_stop();
 	return 0;
 }
 
@@ -439,13 +450,6 @@ on_orphan(void)
 	auditd_commit(NULL);
 	if (fdatasync(auditd_env.fd) == -1)
 		log_warn("audit log");
-}
-
-static void
-on_stop(void)
-{
-	auditd_commit(NULL);
-	_exit(0);
 }
 
 static const struct chan_handler auditd_handlers[] = {
