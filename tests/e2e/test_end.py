@@ -50,7 +50,7 @@ def test_kill(role, provider):
         m.initialize()
         m.list_tools()
         victims = {**s.workers(), "icsupervisor": [s.pid]}
-        everyone = [s.pid] + children(s.pid)
+        everyone = {s.pid, *children(s.pid), *sum(victims.values(), [])}
         t.ok(len(everyone) >= 9, f"{role}: {len(everyone)} processes run")
         m.start_call("echo__slow", {"ms": 60000})
         began = time.monotonic()
