@@ -237,6 +237,10 @@ command_start(char **argv, const sigset_t *old)
 	if (pid == -1)
 		die("fork");
 	if (pid == 0) {
+		/* As a shell starts it: ignored signals outlive exec. */
+		signal(SIGPIPE, SIG_DFL);
+		signal(SIGINT, SIG_DFL);
+		signal(SIGQUIT, SIG_DFL);
 		sigprocmask(SIG_SETMASK, old, NULL);
 		execvp(argv[0], argv);
 		fprintf(stderr, "ic-bridge: %s: %s\n", argv[0],
@@ -256,7 +260,8 @@ take_signals(int fd, pid_t command)
 	while (read(fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
 		if (si.ssi_signo == SIGCHLD)
 			status = reap(command);
-		else
+		else if (si.ssi_code != SI_KERNEL)
+			/* A terminal's own have reached the command already. */
 			kill(command, (int)si.ssi_signo);
 		if (status != -1)
 			break;

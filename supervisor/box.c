@@ -263,6 +263,8 @@ box_spawn(struct box *b, const int stdio[3], char *const *argv,
 		s.fds[i] = stdio[i];
 	s.argv = (char *const *)(uintptr_t)words;
 	s.session = !b->terminal;
+	/* An interrupt is for the agent, not for what its box is made of. */
+	s.deaf = b->terminal;
 	if (spawn_start(&s, out) == -1)
 		return fault_errno(fault, "%s", bwrap);
 	return 0;

@@ -39,8 +39,7 @@ end_request(int status, const struct child *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(sup.end_why, sizeof(sup.end_why), fmt, ap);
 	va_end(ap);
-	if (sup.ready)
-		sup_note("ending: %s", sup.end_why);
+	sup_note("ending: %s", sup.end_why);
 	loop_stop(&sup.loop);
 }
 
@@ -151,10 +150,7 @@ end_run(void)
 {
 	struct child *audit = child_find(ROLE_AUDIT, 0);
 
-	if (sup.end_status != SUP_EXIT_OK && sup.agent.pidfd == -1 &&
-	    sup.end_child == NULL)
-		sup_note("%s", sup.end_why);
-	else if (sup.end_child != NULL)
+	if (sup.end_child != NULL && sup.ready)
 		sup_warn("%s. The session ends", sup.end_why);
 	ready_notify("STOPPING=1");
 	control_close(sup.end_why);

@@ -21,6 +21,7 @@ struct spawn {
 	int fds[SPAWN_MAX_FDS];	/* becomes descriptor 0, 1, ...; -1: /dev/null */
 	size_t nfds;
 	bool session;		/* a session of its own: no terminal signals */
+	bool deaf;		/* ignores what a terminal's keys send */
 };
 
 struct spawned {
