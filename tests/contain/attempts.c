@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The whole table, and what a role's filter has that others have not: for
+ * each such call, what holds instead, or why it is that role's work.
+ */
+#include "attempts.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define E attempt_env
+/* Pids near ours: the supervisor forks all workers in one go. */
+#define NEAR 48
+
+struct attempt_env attempt_env = {.tcp = -1, .udp = -1, .un = -1,
+    .abstract = -1, .listener = -1, .dir = -1, .file = -1, .code = -1,
+    .pidfd = -1, .netns = -1, .tty = -1, .pipe = {-1, -1},
+    .pids = -1, .log = -1};
+
+const struct attempt_table *const attempt_tables[] = {&attempts_files,
+    &attempts_process, &attempts_system, &attempts_sockets, &attempts_log,
+    &attempts_frames};
+const size_t attempt_ntables = sizeof(attempt_tables) /
+    sizeof(attempt_tables[0]);
+
+int
+attempt_result(long r)
+{
+	return r == -1 ? errno : 0;
+}
+
+/* fn for pid; what came of it unless there is no such process. */
+static bool
+one_of(int (*fn)(pid_t), pid_t pid, int *result)
+{
+	int got;
+
+	if ((got = fn(pid)) == 0)
+		return true;
+	if (got != ESRCH && got != ENOENT)
+		*result = got;
+	return false;
+}
+
+/* The test writes them, a space after each, a newline at the end. */
+static int
+each_listed(int (*fn)(pid_t))
+{
+	static char text[512];
+	size_t len = 0;
+	ssize_t n;
+	int result = ESRCH;
+	char *p, *end;
+
+	do {
+		n = read(E.pids, text + len, sizeof(text) - 1 - len);
+		if (n == -1)
+			return errno;
+		len += (size_t)n;
+	} while (memchr(text, '\n', len) == NULL);
+	for (p = text; *p != '\n'; p = end + 1)
+		if (one_of(fn, (pid_t)strtol(p, &end, 10), &result))
+			return 0;
+	return result;
+}
+
+int
+attempt_each(int (*fn)(pid_t))
+{
+	int result = ESRCH;
+	pid_t self;
+
+	if (E.victim != 0)
+		return fn(E.victim);
+	if (E.pids != -1)
+		return each_listed(fn);
+	self = getpid();
+	for (pid_t pid = self - NEAR; pid < self + NEAR; pid++)
+		if (pid > 1 && pid != self && one_of(fn, pid, &result))
+			return 0;
+	return result;
+}
+
+const char *
+attempt_path(const char *dir, const char *name)
+{
+	static char path[2][512];
+	static unsigned turn;
+
+	turn ^= 1;
+	(void)snprintf(path[turn], sizeof(path[0]), "%s/%s", dir, name);
+	return path[turn];
+}
+
+const struct attempt *
+attempt_row(size_t n)
+{
+	for (size_t i = 0; i < attempt_ntables; i++) {
+		if (n < attempt_tables[i]->n)
+			return &attempt_tables[i]->rows[n];
+		n -= attempt_tables[i]->n;
+	}
+	return NULL;
+}
+
+/* clang-format off */
+#define NAMES "its work: it resolves names on the host, never content"
+#define LARGE "its work: a value too large for a datagram; code it is never"
+#define DIALS "its work: it has the network, and nothing else"
+
+const struct exception exceptions[] = {
+	{"open a name only", ROLE_POLICY, WORKS, WORKS, NAMES},
+	{"stat a path", ROLE_POLICY, WORKS, WORKS, NAMES},
+	{"statx a path", ROLE_POLICY, WORKS, WORKS, NAMES},
+	{"fstatfs", ROLE_POLICY, WORKS, WORKS, NAMES},
+	{"read a link", ROLE_POLICY, WORKS, WORKS, NAMES},
+	{"name another's descriptor", ROLE_POLICY, WORKS, EACCES,
+	    "the other is not dumpable"},
+	{"read another's working directory", ROLE_POLICY, WORKS, EACCES,
+	    "the other is not dumpable"},
+	{"memfd_create, sealable", ROLE_PROXY, WORKS, WORKS, LARGE},
+	{"memfd_create, sealable", ROLE_POLICY, WORKS, WORKS, LARGE},
+	{"memfd_create, sealable", ROLE_AUDIT, WORKS, WORKS, LARGE},
+	{"memfd_create, sealable", ROLE_BACK, WORKS, WORKS, LARGE},
+	{"socketpair stream, non-blocking", ROLE_KEY, WORKS, WORKS,
+	    "its work: body streams; both ends are its own"},
+	{"shut a channel down", ROLE_MITM, WORKS, WORKS,
+	    "its work on connections; without its channel it ends"},
+	{"socket inet stream, non-blocking", ROLE_DIAL, WORKS, WORKS, DIALS},
+	{"connect TCP", ROLE_DIAL, WORKS, WORKS, DIALS},
+	{"connect to control.sock", ROLE_DIAL, WORKS, NOWHERE,
+	    "its root is empty, and it can make no such socket"},
+	{"connect to the agent's socket", ROLE_DIAL, WORKS, NOWHERE,
+	    "its root is empty, and it can make no such socket"},
+	{"connect to an abstract socket", ROLE_DIAL, WORKS, SCOPE,
+	    "Landlock's scope, and it can make no such socket"},
+};
+/* clang-format on */
+
+const size_t nexceptions = sizeof(exceptions) / sizeof(exceptions[0]);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Messages and descriptors that are not its to send, on the channel that the
+ * order names.  sendmsg(2) is a worker's right, so all of these leave; who
+ * receives one must end the session and say why.
+ */
+#include "attempts.h"
+
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "wire.h"
+
+#define E attempt_env
+
+static uint8_t frame[PROTO_MAX_DATAGRAM];
+
+static int
+send_bytes(size_t len, const int *fds, size_t nfds)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control;
+	struct iovec iov = {frame, len};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	struct cmsghdr *cm;
+
+	if (nfds != 0) {
+		memset(&control, 0, sizeof(control));
+		mh.msg_control = control.bytes;
+		mh.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
+		if ((cm = CMSG_FIRSTHDR(&mh)) == NULL)
+			return EINVAL;
+		cm->cmsg_level = SOL_SOCKET;
+		cm->cmsg_type = SCM_RIGHTS;
+		cm->cmsg_len = CMSG_LEN(nfds * sizeof(int));
+		memcpy(CMSG_DATA(cm), fds, nfds * sizeof(int));
+	}
+	if (sendmsg(E.channels[E.arg], &mh, MSG_NOSIGNAL) == -1)
+		return errno;
+	return SENT;
+}
+
+/* The table's message with every field zero. */
+static size_t
+compose(const struct proto_msg *m)
+{
+	union proto_any msg;
+	struct span big;
+	size_t len;
+
+	memset(&msg, 0, sizeof(msg));
+	if (m == NULL || wire_encode(m, &msg, frame, &len, &big) == -1)
+		return 0;
+	return len;
+}
+
+/* One that the receiver takes: from me, or only from others; when. */
+static const struct proto_msg *
+find(int mine, uint32_t from, unsigned phase)
+{
+	uint32_t to = 1U << E.peers[E.arg], me = 1U << E.role;
+
+	for (size_t i = 0; i < proto_nmsgs; i++) {
+		const struct proto_msg *m = &proto_msgs[i];
+
+		if ((m->to & to) != 0 && ((m->from & me) != 0) == mine &&
+		    (m->from & from) != 0 && (m->phase & phase) != 0)
+			return m;
+	}
+	return NULL;
+}
+
+#define ANYONE (~0U)
+
+static int
+send_msg(const struct proto_msg *m, size_t nfds)
+{
+	static const int fds[2] = {0, 0};
+	size_t len;
+
+	if (E.arg >= E.nchannels || m == NULL || (len = compose(m)) == 0)
+		return HARMLESS;
+	return send_bytes(len, fds, nfds);
+}
+
+/* What another worker may say to it. */
+static int
+foreign(void)
+{
+	return send_msg(find(0, ~(uint32_t)R(SUP), PHASE_RUN), 0);
+}
+
+/* What only icsupervisor may say. */
+static int
+order(void)
+{
+	return send_msg(E.peers[E.arg] == ROLE_SUP ? proto_find(MSG_START) :
+	    find(0, R(SUP), PHASE_BOTH), 0);
+}
+
+/* What was its to say, before START. */
+static int
+late(void)
+{
+	const struct proto_msg *m = find(1, ANYONE, PHASE_SETUP);
+
+	return send_msg(m != NULL && (m->phase & PHASE_RUN) != 0 ? NULL : m, 0);
+}
+
+/* What it may say, with a descriptor that it may not send. */
+static int
+descriptor(void)
+{
+	const struct proto_msg *m = find(1, ANYONE, PHASE_RUN);
+
+	if (m == NULL)
+		m = find(0, ANYONE, PHASE_RUN);
+	return send_msg(m, m != NULL && m->nfds == 1 ? 2 : 1);
+}
+
+/* A passed listener: who takes it could be made to accept strangers. */
+static int
+listener(void)
+{
+	return send_msg(find(0, R(SUP), PHASE_BOTH), 1);
+}
+
+static int
+unknown(void)
+{
+	if (E.arg >= E.nchannels)
+		return HARMLESS;
+	memset(frame, 0x7f, 16);
+	return send_bytes(16, NULL, 0);
+}
+
+static int
+truncated(void)
+{
+	if (E.arg >= E.nchannels)
+		return HARMLESS;
+	memset(frame, 1, 2);
+	return send_bytes(2, NULL, 0);
+}
+
+/*
+ * No message: to its receiver, what the end of the channel looks like.  Until
+ * it is closed there; bare, nobody does.
+ */
+static int
+empty(void)
+{
+	struct timespec ts;
+	time_t until;
+	int r;
+
+	if (E.arg >= E.nchannels)
+		return HARMLESS;
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	until = ts.tv_sec + 5;
+	do {
+		r = send_bytes(0, NULL, 0);
+		(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	} while ((r == SENT || r == EAGAIN) && E.victim == 0 &&
+	    ts.tv_sec < until);
+	return r == EPIPE || r == ECONNRESET ? CLOSED : r;
+}
+
+static int
+longest(void)
+{
+	if (E.arg >= E.nchannels)
+		return HARMLESS;
+	memset(frame, 1, sizeof(frame));
+	return send_bytes(sizeof(frame), NULL, 0);
+}
+
+/* clang-format off */
+#undef ROW
+#define ROW(name, fn)							\
+	{name, "sendmsg", fn, 0, 0, SENT, SENT, SENT, SENT, SENT,	\
+	    "its receiver ends the session"}
+
+static const struct attempt rows[] = {
+	ROW("send another worker's message", foreign),
+	ROW("send an order", order),
+	ROW("send a message of the start", late),
+	ROW("send a descriptor", descriptor),
+	ROW("send an order with a descriptor", listener),
+	ROW("send an unknown message", unknown),
+	ROW("send a truncated message", truncated),
+	{"send an empty message", "sendmsg", empty, 0, 0, SENT, SENT, SENT,
+	    SENT, CLOSED, "its receiver takes the channel for closed"},
+	ROW("send 64 KiB of nothing", longest),
+};
+/* clang-format on */
+
+const struct attempt_table attempts_frames = TABLE(rows);

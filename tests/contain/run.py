@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""The containment suite: what code execution inside a worker yields. See
+attempts.h for the rows, rig.py for how they are run, live.py for what is in
+force in a session as it is shipped."""
+import argparse
+import multiprocessing
+import os
+import pwd
+import sys
+import time
+
+import rig
+import harness
+
+LANES = 2
+
+
+def arguments():
+    p = argparse.ArgumentParser()
+    p.add_argument("--build", default=os.path.join(
+        os.environ.get("IC_BUILD", ""), "tests", "contain"))
+    p.add_argument("--prefix", default=harness.PREFIX)
+    p.add_argument("--root", action="store_true",
+                   help="only the parts that need root")
+    p.add_argument("--sanitized", action="store_true")
+    p.add_argument("--only", help="rows whose name contains this")
+    p.add_argument("--role", help="this role alone")
+    p.add_argument("--counted", default="0,0", help=argparse.SUPPRESS)
+    return p.parse_args()
+
+
+def lane(cases, work, args, out):
+    """One process; its own binaries, so that no other writes while it
+    starts them."""
+    table = rig.Table(args.build)
+    os.makedirs(work)
+    confined = rig.Confined(os.path.join(work, "c"), args.build, args.prefix,
+                            table)
+    bare = rig.Bare(os.path.join(work, "b"), args.build, table)
+    while True:
+        try:
+            index, kind, role, a, extra = cases.get()
+        except EOFError:
+            break
+        if index is None:
+            break
+        try:
+            if kind == "all":
+                for _ in range(3):
+                    r = confined.run(role, a, arg=extra,
+                                     servers=a["call"] == "sendmsg")
+                    if r.outcome != "TOO FAR":  # of a busy machine's pids
+                        break
+            else:
+                r = bare.run(role, a, kind)
+        except Exception as e:      # pylint: disable=broad-except
+            import traceback
+            r = rig.Result("BROKEN", f"{e}\n{traceback.format_exc()}")
+        out.put((index, r))
+    bare.close()
+
+
+class Suite:
+    def __init__(self, args, tap):
+        self.args = args
+        self.tap = tap
+        self.table = rig.Table(args.build)
+        self.cases = []
+        self.results = []
+
+    def plan(self):
+        """Every row for every role confined; layers for the smallest role,
+        and for each role whose filter makes an exception."""
+        for role in self.table.roles:
+            for a in self.table.of(role):
+                self.add("all", role, a, 0)
+        for a in self.table.attempts:
+            role = "mcp-backd" if "mcp-backd" in a["roles"] else a["roles"][0]
+            for kind in ("bare", "landlock", "seccomp", "private"):
+                self.add(kind, role, a, 0)
+        for (name, role) in self.table.exceptions:
+            a = next(x for x in self.table.attempts if x["name"] == name)
+            self.add("seccomp", role, a, 0)
+
+    def add(self, kind, role, a, extra):
+        if self.args.only and self.args.only not in a["name"]:
+            return
+        if self.args.role and role != self.args.role:
+            return
+        self.cases.append((kind, role, a, extra))
+
+    def run(self, work):
+        cases, out = multiprocessing.Queue(), multiprocessing.Queue()
+        lanes = [multiprocessing.Process(
+            target=lane, args=(cases, os.path.join(work, f"l{i}"), self.args,
+                               out)) for i in range(LANES)]
+        for p in lanes:
+            p.start()
+        self.results = [None] * len(self.cases)
+        waiting = 0
+        for i, c in enumerate(self.cases):
+            cases.put((i, *c))
+            waiting += 1
+        while waiting:
+            i, r = out.get()
+            waiting -= 1
+            self.results[i] = r
+            waiting += self.more_channels(i, r, cases)
+        for _ in lanes:
+            cases.put((None,) * 5)
+        for p in lanes:
+            p.join()
+
+    def more_channels(self, i, r, cases):
+        """A frame goes to each channel that the worker turns out to have."""
+        kind, role, a, extra = self.cases[i]
+        if kind != "all" or a["call"] != "sendmsg" or extra:
+            return 0
+        for k in range(1, r.channels):
+            self.cases.append((kind, role, a, k))
+            self.results.append(None)
+            cases.put((len(self.cases) - 1, kind, role, a, k))
+        return max(r.channels - 1, 0)
+
+    def report(self):
+        rows = {}
+        for case, r in zip(self.cases, self.results):
+            rows.setdefault(case[2]["n"], []).append((case, r))
+        for n in sorted(rows):
+            self.report_row(rows[n])
+        self.report_roles()
+
+    def report_row(self, found):
+        """One line for a row: each layer's outcome, then each role's."""
+        wrong, layers, roles = [], {}, {}
+        a = found[0][0][2]
+        for (kind, role, _, extra), r in found:
+            want = self.table.expected(a, role, kind)
+            if extra and r.outcome == "HARMLESS" or \
+                    a["call"] == "sendmsg" and r.outcome == "HARMLESS":
+                want = want + ["HARMLESS"]
+            if kind == "all":
+                roles.setdefault(r.outcome, []).append(role)
+            else:
+                layers.setdefault(kind, []).append(r.outcome)
+            if r.outcome not in want:
+                wrong.append(f"{kind} {role} {extra}: got {r.outcome}, want "
+                             f"{want}\n{r.detail}")
+        text = [f"{k} {' '.join(sorted(set(v)))}" for k, v in layers.items()]
+        text += [f"confined {o} in {len(v)}" for o, v in roles.items()]
+        why = f" ({a['why']})" if a["why"] else ""
+        self.tap.ok(not wrong, f"{a['name']} [{a['call']}]: "
+                    f"{', '.join(text)}{why}", "\n".join(wrong))
+
+    def report_roles(self):
+        """How much was tried in each role, and what it got."""
+        granted = []
+        for role in self.table.roles:
+            tried = [(c[2], r) for c, r in zip(self.cases, self.results)
+                     if c[0] == "all" and c[1] == role]
+            if not tried:
+                continue
+            rows = {a["n"] for a, _ in tried}
+            calls = {a["call"] for a, _ in tried}
+            won = []
+            for a, r in tried:
+                if r.outcome in ("KILLED", "SENT", "HARMLESS"):
+                    continue
+                if r.outcome != "WORKS":
+                    if r.outcome not in self.table.expected(a, role, "all"):
+                        won.append(f"{a['name']}: {r.outcome}")
+                elif (a["name"], role) in self.table.exceptions:
+                    granted.append((role, a["name"]))
+                else:
+                    won.append(f"{a['name']}: {r.outcome}")
+            enough = self.args.only or len(rows) >= 60 and len(calls) >= 40
+            self.tap.ok(not won and enough, f"{role}: {len(won)} successes "
+                        f"of {len(tried)} attempts in {len(rows)} rows with "
+                        f"{len(calls)} system calls", "\n".join(won))
+        for role, name in granted:
+            why = self.table.exceptions[(name, role)]["why"]
+            print(f"# {role} may: {name} ({why})")
+
+
+def continue_as_user(tap):
+    """Attempts are made as an ordinary user: root proves less. This program
+    again, which goes on counting where we are."""
+    try:
+        user = pwd.getpwnam("ictest")
+    except KeyError:
+        user = pwd.getpwnam("nobody")
+    os.setgroups([])
+    os.setgid(user.pw_gid)
+    os.setuid(user.pw_uid)
+    os.chdir("/")
+    os.environ["HOME"] = user.pw_dir
+    os.execv(harness.PYTHON, [harness.PYTHON, os.path.abspath(__file__),
+                              *sys.argv[1:], "--counted",
+                              f"{tap.count},{tap.failed}"])
+
+
+def main():
+    args = arguments()
+    tap = harness.Tap()
+    tap.count, tap.failed = map(int, args.counted.split(","))
+    if args.sanitized:
+        tap.skip("containment", "a sanitized build asks the kernel for what "
+                 "no worker may have: its filters are not loaded")
+        tap.done()
+    if os.geteuid() == 0:
+        continue_as_user(tap)
+    began = time.monotonic()
+    suite = Suite(args, tap)
+    suite.plan()
+    with harness.workdir() as work:
+        suite.run(work)
+    suite.report()
+    print(f"# {len(suite.cases)} runs in {time.monotonic() - began:.0f} s")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
