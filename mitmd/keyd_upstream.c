@@ -242,9 +242,8 @@ up_release(struct up *up, bool again)
 {
 	up->s = NULL;
 	/* The loop, or who uses it next, sees what has not come yet. */
-	if (again && TAILQ_EMPTY(&keyd_env.waiting))
-		again = up->ssl == NULL || SSL_has_pending(up->ssl) == 0;
-	else if (again)
+	if (again && (!TAILQ_EMPTY(&keyd_env.waiting) ||
+	    (up->ssl != NULL && SSL_has_pending(up->ssl) != 0)))
 		again = up_quiet(up);
 	if (again)
 		up_idle(up);
