@@ -19,8 +19,8 @@
 #define ADAPTER_MAX_FILE (256U << 10)
 
 static int
-adapter_read(struct adapter *a, const char *path, const char *name,
-    struct fault *fault)
+adapter_read(
+    struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
 	static const char *const keys[] = {"args", "env", "home", "name",
 	    "orientation", "program", "providers", "taskArgs", "title", NULL};
@@ -30,21 +30,23 @@ adapter_read(struct adapter *a, const char *path, const char *name,
 
 	if (jsonfile_known(&j, a->root, "", keys) == -1 ||
 	    jsonfile_str(&j, a->root, "", "name", &s) == -1 ||
-	    jsonfile_strings(&j, a->root, "", "providers",
-	    PROTO_MAX_PROVIDERS, &a->providers) == -1 ||
-	    jsonfile_strings(&j, a->root, "", "program", 16,
-	    &a->program) == -1 ||
+	    jsonfile_strings(&j, a->root, "", "providers", PROTO_MAX_PROVIDERS,
+		&a->providers) == -1 ||
+	    jsonfile_strings(&j, a->root, "", "program", 16, &a->program) ==
+		-1 ||
 	    jsonfile_strings(&j, a->root, "", "taskArgs", ADAPTER_MAX_ARGS,
-	    &a->task_args) == -1 ||
-	    jsonfile_strings(&j, a->root, "", "args", ADAPTER_MAX_ARGS,
-	    &a->args) == -1 ||
+		&a->task_args) == -1 ||
+	    jsonfile_strings(
+		&j, a->root, "", "args", ADAPTER_MAX_ARGS, &a->args) == -1 ||
 	    jsonfile_object(&j, a->root, "", "env", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "home", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "orientation", &o) == -1)
 		return -1;
 	if (s == NULL || strcmp(s, name) != 0)
-		return jsonfile_bad(&j, "", "name", "must be \"%s\", as the "
-		    "file is called", name);
+		return jsonfile_bad(&j, "", "name",
+		    "must be \"%s\", as the "
+		    "file is called",
+		    name);
 	if ((a->name = strdup(name)) == NULL ||
 	    (a->file = strdup(path)) == NULL)
 		return fault_errno(fault, "%s", path);
@@ -62,8 +64,8 @@ adapter_load(struct adapter *a, const struct paths *p, const char *name,
 
 	memset(a, 0, sizeof(*a));
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "0123456789-_") != strlen(name) || name[0] == '\0' ||
-	    strlen(name) > 64)
+			 "0123456789-_") != strlen(name) ||
+	    name[0] == '\0' || strlen(name) > 64)
 		return fault_set(fault, "--agent %s: is no agent's name", name);
 	for (size_t i = 0; i < 2 && text == NULL; i++) {
 		snprintf(path, sizeof(path), "%.4000s/agents/%s.json", dirs[i],
@@ -73,8 +75,10 @@ adapter_load(struct adapter *a, const struct paths *p, const char *name,
 			return -1;
 	}
 	if (text == NULL)
-		return fault_set(fault, "--agent %s: there is no %s. Known "
-		    "are claude-code, codex and command", name, path);
+		return fault_set(fault,
+		    "--agent %s: there is no %s. Known "
+		    "are claude-code, codex and command",
+		    name, path);
 	a->root = jsonfile_parse(path, span_of(text, len), fault);
 	free(text);
 	if (a->root == NULL || adapter_read(a, path, name, fault) == -1) {
@@ -99,8 +103,8 @@ adapter_free(struct adapter *a)
 
 /* What "{...}" at p stands for, and its length; NULL: it is text. */
 static const char *
-adapter_value(const struct providers *ps, const char *task, const char *p,
-    size_t *len)
+adapter_value(
+    const struct providers *ps, const char *task, const char *p, size_t *len)
 {
 	const char *key;
 	char word[96];
@@ -112,13 +116,13 @@ adapter_value(const struct providers *ps, const char *task, const char *p,
 	}
 	for (unsigned i = 0; i < ps->n; i++) {
 		key = ps->list[i].key;
-		n = (size_t)snprintf(word, sizeof(word), "{key:%s}",
-		    ps->list[i].name);
+		n = (size_t)snprintf(
+		    word, sizeof(word), "{key:%s}", ps->list[i].name);
 		*len = n;
 		if (strncmp(p, word, n) == 0)
 			return key;
-		n = (size_t)snprintf(word, sizeof(word), "{tail:%s}",
-		    ps->list[i].name);
+		n = (size_t)snprintf(
+		    word, sizeof(word), "{tail:%s}", ps->list[i].name);
 		*len = n;
 		if (strncmp(p, word, n) == 0)
 			return strlen(key) > 20 ? key + strlen(key) - 20 : key;
@@ -136,8 +140,8 @@ adapter_fill(const struct providers *ps, const char *task, const char *p)
 
 	buf_init(&b, 4U << 20);
 	while (*p != '\0') {
-		if (*p == '{' && (value = adapter_value(ps, task, p,
-		    &n)) != NULL) {
+		if (*p == '{' &&
+		    (value = adapter_value(ps, task, p, &n)) != NULL) {
 			buf_adds(&b, value);
 			p += n;
 		} else {
@@ -160,13 +164,15 @@ adapter_env(const struct adapter *a, const struct providers *ps, char **env,
 
 	if (!json_object_object_get_ex(a->root, "env", &o))
 		return 0;
-	json_object_object_foreach(o, name, val) {
+	json_object_object_foreach(o, name, val)
+	{
 		if (*n == max)
 			return jsonfile_bad(&j, "", "env", "too many");
 		if (jsonfile_text_of(&j, val, "env", name, &s) == -1)
 			return -1;
 		if (strpbrk(name, "=\n") != NULL || strchr(s, '\n') != NULL)
-			return jsonfile_bad(&j, "env", name, "must not hold "
+			return jsonfile_bad(&j, "env", name,
+			    "must not hold "
 			    "a newline");
 		if ((value = adapter_fill(ps, NULL, s)) == NULL ||
 		    asprintf(&env[*n], "%s=%s", name, value) == -1) {
@@ -191,19 +197,21 @@ adapter_files(const struct adapter *a, const struct providers *ps,
 
 	if (!json_object_object_get_ex(a->root, which, &o))
 		return 0;
-	json_object_object_foreach(o, path, val) {
+	json_object_object_foreach(o, path, val)
+	{
 		/* A string is a file's text, anything else its JSON. */
-		text = json_object_is_type(val, json_type_string) ?
-		    json_object_get_string(val) :
-		    json_object_to_json_string_ext(val,
-		    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+		text = json_object_is_type(val, json_type_string)
+			   ? json_object_get_string(val)
+			   : json_object_to_json_string_ext(
+				 val, JSON_C_TO_STRING_PRETTY |
+					  JSON_C_TO_STRING_NOSLASHESCAPE);
 		if ((filled = adapter_fill(ps, NULL, text)) == NULL)
 			return fault_errno(fault, "%s", a->file);
 		rv = session_seed(dirfd, path, mode, span_str(filled));
 		free(filled);
 		if (rv == -1)
-			return fault_errno(fault, "%s: %s/%s", a->file, which,
-			    path);
+			return fault_errno(
+			    fault, "%s: %s/%s", a->file, which, path);
 	}
 	return rv;
 }

@@ -15,24 +15,24 @@
 
 struct adapter {
 	char *name;
-	char **providers;	/* NULL: those with a credential in config.json */
-	char **program;		/* names to look for; NULL: the command given */
-	char **task_args;	/* {task} */
-	char **args;		/* without a task */
-	struct json_object *root;	/* "env", "home", "orientation" */
+	char **providers; /* NULL: those with a credential in config.json */
+	char **program;   /* names to look for; NULL: the command given */
+	char **task_args; /* {task} */
+	char **args;      /* without a task */
+	struct json_object *root; /* "env", "home", "orientation" */
 	char *file;
 };
 
 /* IRONCURTAIN_HOME/agents/NAME.json, else the shipped one. */
-int adapter_load(struct adapter *, const struct paths *, const char *name,
-    struct fault *);
+int adapter_load(
+    struct adapter *, const struct paths *, const char *name, struct fault *);
 void adapter_free(struct adapter *);
 /*
  * Replaces {task}, {key:PROVIDER} and {tail:PROVIDER} (its last 20
  * characters). Fresh memory; NULL: out of memory.
  */
-char *adapter_fill(const struct providers *, const char *task,
-    const char *template);
+char *adapter_fill(
+    const struct providers *, const char *task, const char *template);
 /* Its environment, added to env[] of at most max entries: "NAME=VALUE". */
 int adapter_env(const struct adapter *, const struct providers *, char **env,
     size_t *n, size_t max, struct fault *);

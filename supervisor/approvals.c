@@ -15,7 +15,7 @@
 #include "sup.h"
 
 static struct hold approvals_list[PROTO_MAX_HOLDS];
-static unsigned approvals_n;	/* oldest first, without gaps */
+static unsigned approvals_n; /* oldest first, without gaps */
 
 static void
 hold_clear(struct hold *h)
@@ -63,8 +63,8 @@ approvals_sid(char dst[APPROVALS_SID + 1])
 
 	do {
 		for (size_t i = 0; i < APPROVALS_SID; i++)
-			dst[i] = letters[arc4random_uniform(
-			    sizeof(letters) - 1)];
+			dst[i] =
+			    letters[arc4random_uniform(sizeof(letters) - 1)];
 		dst[APPROVALS_SID] = '\0';
 		taken = false;
 		for (unsigned i = 0; i < approvals_n; i++)
@@ -169,8 +169,7 @@ approvals_end(uint64_t id, enum proto_hold state)
 void
 approvals_late(uint64_t id)
 {
-	sup_note("an answer came too late (call %llu)",
-	    (unsigned long long)id);
+	sup_note("an answer came too late (call %llu)", (unsigned long long)id);
 	control_late(id);
 }
 
@@ -196,12 +195,13 @@ approvals_find(const char *sid, struct hold **out)
 }
 
 int
-approvals_answer(struct hold *h, const uint8_t digest[32], bool approve,
-    const char *because)
+approvals_answer(
+    struct hold *h, const uint8_t digest[32], bool approve, const char *because)
 {
 	struct msg_VERDICT v = {.id = h->id,
 	    .digest = span_of(h->digest, sizeof(h->digest)),
-	    .approve = approve, .because = span_str(because)};
+	    .approve = approve,
+	    .because = span_str(because)};
 
 	if (memcmp(h->digest, digest, sizeof(h->digest)) != 0)
 		return -1;

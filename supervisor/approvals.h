@@ -8,20 +8,20 @@
 
 #include "common/proto.h"
 
-#define APPROVALS_SID 4U	/* characters of a short id */
+#define APPROVALS_SID 4U /* characters of a short id */
 
 struct hold {
-	uint64_t id;		/* the call; 0: free */
+	uint64_t id; /* the call; 0: free */
 	char sid[APPROVALS_SID + 1];
 	uint8_t digest[32];
 	char server[65];
 	char tool[257];
 	char *rule;
 	char *reason;
-	char *preview;		/* canonical JSON */
+	char *preview; /* canonical JSON */
 	size_t preview_len;
-	uint64_t since, expires;	/* loop_now() ms */
-	bool answered;		/* a verdict is on its way */
+	uint64_t since, expires; /* loop_now() ms */
+	bool answered;           /* a verdict is on its way */
 };
 
 enum approvals_find {
@@ -43,8 +43,8 @@ enum approvals_find approvals_find(const char *sid, struct hold **);
 struct hold *approvals_at(unsigned i);
 unsigned approvals_count(void);
 /* Sends the verdict for what the user saw. -1: digest differs. */
-int approvals_answer(struct hold *, const uint8_t digest[32], bool approve,
-    const char *because);
+int approvals_answer(
+    struct hold *, const uint8_t digest[32], bool approve, const char *because);
 /* A short id that no held call has. */
 void approvals_sid(char dst[APPROVALS_SID + 1]);
 const char *approvals_state(enum proto_hold);

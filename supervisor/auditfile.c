@@ -50,7 +50,8 @@ auditfile_check(struct session *s, struct span text, struct fault *fault)
 		c = auditlog_verify(&log, span_of(text.p, n));
 		if (c != AUDITLOG_GOOD &&
 		    !(c == AUDITLOG_FORM && (n == 0 || text.p[n - 1] != '}')))
-			return fault_set(fault, "%s/audit.jsonl line %zu: %s. "
+			return fault_set(fault,
+			    "%s/audit.jsonl line %zu: %s. "
 			    "Keep it as it is and use another --session-dir",
 			    s->dir, line, auditfile_why(c));
 		n += nl != NULL ? 1 : 0;
@@ -92,8 +93,8 @@ auditfile_resume(struct session *s, size_t size, struct fault *fault)
 int
 auditfile_open(struct session *s, struct fault *fault)
 {
-	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW |
-	    O_CLOEXEC;
+	const int flags =
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
 	struct stat st;
 
 	s->seq = 1;
@@ -102,14 +103,18 @@ auditfile_open(struct session *s, struct fault *fault)
 	if (s->audit == -1 || s->closing == -1 || fstat(s->audit, &st) == -1)
 		return fault_errno(fault, "%s/audit.jsonl", s->dir);
 	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
-		return fault_set(fault, "%s/audit.jsonl: not a plain file with "
-		    "one name", s->dir);
+		return fault_set(fault,
+		    "%s/audit.jsonl: not a plain file with "
+		    "one name",
+		    s->dir);
 	if (st.st_size != 0 &&
 	    auditfile_resume(s, (size_t)st.st_size, fault) == -1)
 		return -1;
 	if (auditfile_reserve(s) == -1)
-		return fault_errno(fault, "%s/audit.jsonl: cannot reserve %u "
-		    "bytes of disk for the log", s->dir, SESSION_RESERVE);
+		return fault_errno(fault,
+		    "%s/audit.jsonl: cannot reserve %u "
+		    "bytes of disk for the log",
+		    s->dir, SESSION_RESERVE);
 	return 0;
 }
 
@@ -121,7 +126,8 @@ auditfile_reserve(struct session *s)
 	if (fstat(s->closing, &st) == -1)
 		return -1;
 	if (fallocate(s->closing, FALLOC_FL_KEEP_SIZE, st.st_size,
-	    SESSION_RESERVE) == -1 && errno != EOPNOTSUPP && errno != ENOSYS)
+		SESSION_RESERVE) == -1 &&
+	    errno != EOPNOTSUPP && errno != ENOSYS)
 		return -1;
 	return 0;
 }

@@ -32,8 +32,8 @@ box_fail(struct box *b)
 const char *
 box_bwrap(void)
 {
-	static const char *const places[] = {"/usr/bin/bwrap",
-	    "/usr/local/bin/bwrap", "/bin/bwrap"};
+	static const char *const places[] = {
+	    "/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (access(places[i], X_OK) == 0)
@@ -140,8 +140,8 @@ box_data(struct box *b, const char *dest, struct span s)
 static void
 box_system(struct box *b)
 {
-	static const char *const dirs[] = {"/bin", "/sbin", "/lib", "/lib64",
-	    "/lib32", "/libx32"};
+	static const char *const dirs[] = {
+	    "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"};
 	char target[PATH_MAX];
 	struct stat st;
 	ssize_t n;
@@ -182,7 +182,7 @@ box_etc(struct box *b)
 	    "/etc/python3.12", "/etc/perl", "/etc/node", "/etc/gitconfig"};
 	static const char hosts[] = "127.0.0.1 localhost\n::1 localhost\n";
 	static const char nss[] = "passwd: files\ngroup: files\n"
-	    "hosts: files dns\n";
+				  "hosts: files dns\n";
 	char text[256];
 	int n;
 
@@ -245,9 +245,9 @@ box_spawn(struct box *b, const int stdio[3], char *const *argv,
 
 	if (bwrap == NULL)
 		return fault_set(fault, "bubblewrap is not installed: apt "
-		    "install bubblewrap");
-	b->fds[BOX_ARGS_FD] = b->failed ? -1 :
-	    box_memfd("args", buf_span(&b->args));
+					"install bubblewrap");
+	b->fds[BOX_ARGS_FD] =
+	    b->failed ? -1 : box_memfd("args", buf_span(&b->args));
 	if (b->fds[BOX_ARGS_FD] == -1) {
 		if (b->failed)
 			errno = b->error;

@@ -15,11 +15,11 @@
 #include "spawn.h"
 
 struct box {
-	struct buf args;	/* NUL-separated */
-	int fds[SPAWN_MAX_FDS];	/* 0-2: its stdio; 3: args; owned from 3 on */
+	struct buf args;        /* NUL-separated */
+	int fds[SPAWN_MAX_FDS]; /* 0-2: its stdio; 3: args; owned from 3 on */
 	size_t nfds;
 	bool terminal;
-	bool failed;		/* errno of the first failure in error */
+	bool failed; /* errno of the first failure in error */
 	int error;
 };
 
@@ -32,8 +32,8 @@ void box_setenv(struct box *, const char *name, const char *value);
 /* Binds what fd (borrowed, O_PATH) is at dest. */
 void box_bind(struct box *, int fd, const char *dest, bool writable);
 /* The same of a path of ours. */
-void box_bind_path(struct box *, const char *path, const char *dest,
-    bool writable);
+void box_bind_path(
+    struct box *, const char *path, const char *dest, bool writable);
 /* A read-only file with these bytes. */
 void box_data(struct box *, const char *dest, struct span);
 /* Starts argv in it. The box can be started once. */

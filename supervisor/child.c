@@ -27,8 +27,8 @@ child_find(enum role role, unsigned index)
 }
 
 void
-child_send(enum role role, unsigned index, enum msg_type type,
-    const void *msg, int fd)
+child_send(
+    enum role role, unsigned index, enum msg_type type, const void *msg, int fd)
 {
 	struct child *c = child_find(role, index);
 
@@ -74,13 +74,13 @@ child_name(struct child *c, const char *program)
 
 /* Its descriptors are /dev/null, the log pipe twice, and its channel. */
 static int
-child_spawn(struct child *c, const struct topology_worker *w,
-    struct fault *fault)
+child_spawn(
+    struct child *c, const struct topology_worker *w, struct fault *fault)
 {
 	char *const argv[] = {(char *)(uintptr_t)w->program, NULL};
 	char *const envp[] = {NULL};
-	struct spawn s = {.argv = argv, .envp = envp, .nfds = 4,
-	    .session = true};
+	struct spawn s = {
+	    .argv = argv, .envp = envp, .nfds = 4, .session = true};
 	int logpipe[2] = {-1, -1}, pair[2] = {-1, -1}, rv = -1;
 	char *path;
 
@@ -88,7 +88,7 @@ child_spawn(struct child *c, const struct topology_worker *w,
 	    /* Non-blocking both ways: a log must never stop a worker. */
 	    pipe2(logpipe, O_CLOEXEC | O_NONBLOCK) == -1 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
-	    0, pair) == -1) {
+		0, pair) == -1) {
 		fault_errno(fault, "%s", c->name);
 		goto out;
 	}
@@ -102,17 +102,17 @@ child_spawn(struct child *c, const struct topology_worker *w,
 	}
 	c->log = logpipe[0];
 	logpipe[0] = -1;
-	c->chan = chan_new(&sup.loop, pair[0], ROLE_SUP, c->role, c->index,
-	    &sup_chan_ops, c);
+	c->chan = chan_new(
+	    &sup.loop, pair[0], ROLE_SUP, c->role, c->index, &sup_chan_ops, c);
 	if (c->chan == NULL) {
 		fault_errno(fault, "%s", c->name);
 		goto out;
 	}
 	pair[0] = -1;
-	if (loop_add(&sup.loop, &c->exit_io, c->sp.pidfd, EPOLLIN,
-	    child_exited, c) == -1 ||
+	if (loop_add(&sup.loop, &c->exit_io, c->sp.pidfd, EPOLLIN, child_exited,
+		c) == -1 ||
 	    loop_add(&sup.loop, &c->log_io, c->log, EPOLLIN, child_log_read,
-	    c) == -1) {
+		c) == -1) {
 		fault_errno(fault, "%s", c->name);
 		goto out;
 	}
@@ -138,8 +138,8 @@ children_spawn(struct fault *fault)
 
 	for (size_t i = 0; i < topology_nworkers; i++) {
 		w = &topology_workers[i];
-		count = topology_instances(w->role, sup.nservers,
-		    sup.providers.n);
+		count =
+		    topology_instances(w->role, sup.nservers, sup.providers.n);
 		for (unsigned k = 0; k < count; k++) {
 			c = &sup.children[sup.nchildren];
 			c->role = w->role;
@@ -156,8 +156,7 @@ children_spawn(struct fault *fault)
 	for (unsigned i = 0; i < sup.nchildren; i++) {
 		c = &sup.children[i];
 		if (spawn_check(&c->sp) == -1)
-			return fault_errno(fault, "%s/%s",
-			    sup.paths.libexecdir,
+			return fault_errno(fault, "%s/%s", sup.paths.libexecdir,
 			    topology_find(c->role)->program);
 		if (chan_open(c->chan) == -1)
 			return fault_errno(fault, "%s", c->name);
@@ -181,7 +180,9 @@ children_hello(struct fault *fault)
 	}
 	for (unsigned i = 0; i < sup.nchildren; i++)
 		if (!sup.children[i].hello)
-			return fault_set(fault, "%s did not say HELLO within "
-			    "%u s", sup.children[i].name, SUP_HELLO_MS / 1000);
+			return fault_set(fault,
+			    "%s did not say HELLO within "
+			    "%u s",
+			    sup.children[i].name, SUP_HELLO_MS / 1000);
 	return 0;
 }

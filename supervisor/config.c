@@ -31,20 +31,23 @@ static const struct {
 	const char *key;
 	const char *what;
 } config_refused[] = {
-    {"anthropicApiKey", "keys do not belong into this file. Put the key into "
+    {"anthropicApiKey",
+	"keys do not belong into this file. Put the key into "
 	"a file of its own (chmod 600) and write "
 	"{\"credentials\":{\"anthropic\":{\"file\":\"~/keys/anthropic\"}}}"},
-    {"openaiApiKey", "keys do not belong into this file. Put the key into a "
+    {"openaiApiKey",
+	"keys do not belong into this file. Put the key into a "
 	"file of its own (chmod 600) and write "
 	"{\"credentials\":{\"openai\":{\"file\":\"~/keys/openai\"}}}"},
-    {"googleApiKey", "keys do not belong into this file. Put the key into a "
+    {"googleApiKey",
+	"keys do not belong into this file. Put the key into a "
 	"file of its own (chmod 600) and name it under \"credentials\""},
     {"anthropicBaseUrl", "write {\"providers\":{\"anthropic\":"
-	"{\"upstream\":\"https://...\"}}} instead"},
+			 "{\"upstream\":\"https://...\"}}} instead"},
     {"openaiBaseUrl", "write {\"providers\":{\"openai\":"
-	"{\"upstream\":\"https://...\"}}} instead"},
+		      "{\"upstream\":\"https://...\"}}} instead"},
     {"googleBaseUrl", "write {\"providers\":{\"google\":"
-	"{\"upstream\":\"https://...\"}}} instead"},
+		      "{\"upstream\":\"https://...\"}}} instead"},
 };
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
@@ -62,8 +65,8 @@ config_is_ignored(const char *key)
 
 /* Ignored keys are named in the log; refused and unknown ones end it. */
 static int
-config_sort_keys(struct config *cfg, const struct jsonfile *j,
-    struct json_object *root)
+config_sort_keys(
+    struct config *cfg, const struct jsonfile *j, struct json_object *root)
 {
 	struct json_object *rest;
 	size_t len;
@@ -71,23 +74,24 @@ config_sort_keys(struct config *cfg, const struct jsonfile *j,
 
 	if ((rest = json_object_new_object()) == NULL)
 		return fault_set(j->fault, "%s: out of memory", j->file);
-	json_object_object_foreach(root, key, val) {
-		for (size_t i = 0; i < sizeof(config_refused) /
-		    sizeof(config_refused[0]); i++) {
+	json_object_object_foreach(root, key, val)
+	{
+		for (size_t i = 0;
+		     i < sizeof(config_refused) / sizeof(config_refused[0]);
+		     i++) {
 			if (strcmp(key, config_refused[i].key) != 0)
 				continue;
 			json_object_put(rest);
-			return jsonfile_bad(j, "", key, "%s",
-			    config_refused[i].what);
+			return jsonfile_bad(
+			    j, "", key, "%s", config_refused[i].what);
 		}
 		if (!config_is_ignored(key)) {
-			json_object_object_add(rest, key,
-			    json_object_get(val));
+			json_object_object_add(rest, key, json_object_get(val));
 			continue;
 		}
 		len = strlen(cfg->ignored);
-		snprintf(cfg->ignored + len, sizeof(cfg->ignored) - len,
-		    "%s%s", len != 0 ? ", " : "", key);
+		snprintf(cfg->ignored + len, sizeof(cfg->ignored) - len, "%s%s",
+		    len != 0 ? ", " : "", key);
 	}
 	rv = jsonfile_known(j, rest, "", config_keys);
 	json_object_put(rest);
@@ -95,8 +99,8 @@ config_sort_keys(struct config *cfg, const struct jsonfile *j,
 }
 
 static int
-config_scalars(struct config *cfg, const struct jsonfile *j,
-    struct json_object *root)
+config_scalars(
+    struct config *cfg, const struct jsonfile *j, struct json_object *root)
 {
 	static const char *const audit_keys[] = {"durability", NULL};
 	static const char *const redact_keys[] = {"enabled", NULL};
@@ -105,7 +109,7 @@ config_scalars(struct config *cfg, const struct jsonfile *j,
 	int64_t seconds = 300;
 
 	if (jsonfile_int(j, root, "", "escalationTimeoutSeconds", 30, 3600,
-	    &seconds) == -1)
+		&seconds) == -1)
 		return -1;
 	cfg->hold_ms = (uint32_t)seconds * 1000;
 	if (jsonfile_object(j, root, "", "audit", &o) == -1)
@@ -123,9 +127,10 @@ config_scalars(struct config *cfg, const struct jsonfile *j,
 	o = NULL;
 	if (jsonfile_object(j, root, "", "auditRedaction", &o) == -1)
 		return -1;
-	if (o != NULL && (jsonfile_known(j, o, "auditRedaction",
-	    redact_keys) == -1 || jsonfile_bool(j, o, "auditRedaction",
-	    "enabled", &cfg->redact) == -1))
+	if (o != NULL &&
+	    (jsonfile_known(j, o, "auditRedaction", redact_keys) == -1 ||
+		jsonfile_bool(
+		    j, o, "auditRedaction", "enabled", &cfg->redact) == -1))
 		return -1;
 	s = NULL;
 	if (jsonfile_str(j, root, "", "sandboxPolicy", &s) == -1)
@@ -134,12 +139,14 @@ config_scalars(struct config *cfg, const struct jsonfile *j,
 		return jsonfile_bad(j, "", "sandboxPolicy",
 		    "\"%s\" is refused: servers without a sandbox are named "
 		    "one by one with --allow-unsandboxed SERVER. Remove this "
-		    "key", s);
+		    "key",
+		    s);
 	if (jsonfile_strings(j, root, "", "notify", 64, &cfg->notify) == -1)
 		return -1;
-	if (cfg->notify != NULL && (cfg->notify[0] == NULL ||
-	    cfg->notify[0][0] == '\0'))
-		return jsonfile_bad(j, "", "notify", "must name a command: "
+	if (cfg->notify != NULL &&
+	    (cfg->notify[0] == NULL || cfg->notify[0][0] == '\0'))
+		return jsonfile_bad(j, "", "notify",
+		    "must name a command: "
 		    "[\"notify-send\", \"IronCurtain\"]");
 	return 0;
 }
@@ -187,7 +194,8 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 		return -1;
 	if (agents == NULL)
 		return 0;
-	json_object_object_foreach(agents, name, val) {
+	json_object_object_foreach(agents, name, val)
+	{
 		(void)val;
 		path = NULL;
 		if (cfg->nagents == CONFIG_MAX_AGENTS)
@@ -200,8 +208,8 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 			return -1;
 		a = &cfg->agents[cfg->nagents++];
 		a->name = strdup(name);
-		a->path = path == NULL ? NULL :
-		    config_path(j->file, user_home, path);
+		a->path =
+		    path == NULL ? NULL : config_path(j->file, user_home, path);
 		if (a->name == NULL || (path != NULL && a->path == NULL))
 			return fault_errno(j->fault, "%s", j->file);
 	}
@@ -271,13 +279,13 @@ config_load(struct config *cfg, const char *file, const char *home,
 			rv = 0;
 		goto out;
 	}
-	if (config_parse(cfg, path, user_home, span_of(text, len),
-	    fault) == -1)
+	if (config_parse(cfg, path, user_home, span_of(text, len), fault) == -1)
 		goto out;
 	if (cfg->server_env != NULL && (st.st_mode & 044) != 0) {
-		fault_set(fault, "%s: others may read it (mode %04o) and it "
-		    "holds serverCredentials. Run: chmod 600 %s", path,
-		    (unsigned)st.st_mode & 07777, path);
+		fault_set(fault,
+		    "%s: others may read it (mode %04o) and it "
+		    "holds serverCredentials. Run: chmod 600 %s",
+		    path, (unsigned)st.st_mode & 07777, path);
 		config_free(cfg);
 		goto out;
 	}

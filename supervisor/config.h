@@ -13,7 +13,7 @@
 #include "fault.h"
 
 enum credential_kind {
-	CREDENTIAL_DEFAULT,	/* the provider's usual variable */
+	CREDENTIAL_DEFAULT, /* the provider's usual variable */
 	CREDENTIAL_ENV,
 	CREDENTIAL_FILE,
 	CREDENTIAL_COMMAND,
@@ -26,17 +26,17 @@ struct config_upstream {
 	bool reuse;
 	uint16_t port;
 	char host[254];
-	char prefix[1025];	/* "" or "/..." without a slash at its end */
+	char prefix[1025]; /* "" or "/..." without a slash at its end */
 };
 
 struct config_provider {
 	char *name;
-	bool listed;		/* has an entry in "credentials" */
+	bool listed; /* has an entry in "credentials" */
 	enum credential_kind kind;
-	char *value;		/* variable, path or systemd name */
+	char *value; /* variable, path or systemd name */
 	char **command;
 	struct config_upstream upstream;
-	char *ca;		/* PEM file instead of the system's, or NULL */
+	char *ca; /* PEM file instead of the system's, or NULL */
 };
 
 struct config_agent {
@@ -47,20 +47,20 @@ struct config_agent {
 #define CONFIG_MAX_AGENTS 16U
 
 struct config {
-	char *file;		/* NULL: there is none */
-	uint8_t hash[32];	/* SHA-256 of its bytes; zeros without */
+	char *file;       /* NULL: there is none */
+	uint8_t hash[32]; /* SHA-256 of its bytes; zeros without */
 	struct config_provider providers[PROTO_MAX_PROVIDERS];
 	size_t nproviders;
 	struct config_agent agents[CONFIG_MAX_AGENTS];
 	size_t nagents;
-	char *servers_file;	/* "mcpServers": path; absolute */
-	struct json_object *servers;	/* "mcpServers": {...} */
-	struct json_object *server_env;	/* "serverCredentials" */
+	char *servers_file;             /* "mcpServers": path; absolute */
+	struct json_object *servers;    /* "mcpServers": {...} */
+	struct json_object *server_env; /* "serverCredentials" */
 	char **notify;
 	uint32_t hold_ms;
 	bool sync;
 	bool redact;
-	char ignored[512];	/* names of keys without effect, or "" */
+	char ignored[512]; /* names of keys without effect, or "" */
 };
 
 /*
@@ -75,10 +75,10 @@ int config_parse(struct config *, const char *file, const char *user_home,
 void config_free(struct config *);
 
 /* NULL when config.json does not mention it. */
-const struct config_provider *config_provider(const struct config *,
-    const char *name);
-const struct config_agent *config_agent(const struct config *,
-    const char *name);
+const struct config_provider *config_provider(
+    const struct config *, const char *name);
+const struct config_agent *config_agent(
+    const struct config *, const char *name);
 
 /*
  * A path of a file: ~ and ~/x are the user's home, others are relative to the

@@ -22,8 +22,8 @@ config_path(const char *file, const char *user_home, const char *path)
 			return NULL;
 	} else if (path[0] == '/' || slash == NULL) {
 		out = strdup(path);
-	} else if (asprintf(&out, "%.*s/%s", (int)(slash - file), file,
-	    path) == -1) {
+	} else if (asprintf(&out, "%.*s/%s", (int)(slash - file), file, path) ==
+		   -1) {
 		return NULL;
 	}
 	return out;
@@ -38,9 +38,9 @@ config_name_ok(const char *s, size_t max, const char *extra)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!((s[i] >= 'a' && s[i] <= 'z') ||
-		    (s[i] >= 'A' && s[i] <= 'Z') ||
-		    (s[i] >= '0' && s[i] <= '9') ||
-		    strchr(extra, s[i]) != NULL))
+			(s[i] >= 'A' && s[i] <= 'Z') ||
+			(s[i] >= '0' && s[i] <= '9') ||
+			strchr(extra, s[i]) != NULL))
 			return false;
 	return true;
 }
@@ -55,7 +55,8 @@ config_provider_get(struct config *cfg, const struct jsonfile *j,
 		if (strcmp(cfg->providers[i].name, name) == 0)
 			return &cfg->providers[i];
 	if (!config_name_ok(name, 64, "-_")) {
-		jsonfile_bad(j, where, name, "is no provider's name: letters, "
+		jsonfile_bad(j, where, name,
+		    "is no provider's name: letters, "
 		    "digits, - and _ only");
 		return NULL;
 	}
@@ -86,9 +87,10 @@ config_credential_value(struct config_provider *p, const struct jsonfile *j,
 	    jsonfile_strings(j, o, where, "command", 64, &p->command) == -1)
 		return -1;
 	if (env != NULL) {
-		if (!config_name_ok(env, 256, "_") || (env[0] >= '0' &&
-		    env[0] <= '9'))
-			return jsonfile_bad(j, where, "env", "must be the NAME "
+		if (!config_name_ok(env, 256, "_") ||
+		    (env[0] >= '0' && env[0] <= '9'))
+			return jsonfile_bad(j, where, "env",
+			    "must be the NAME "
 			    "of an environment variable (letters, digits, _), "
 			    "not its value");
 		p->kind = CREDENTIAL_ENV;
@@ -98,14 +100,16 @@ config_credential_value(struct config_provider *p, const struct jsonfile *j,
 		p->value = config_path(j->file, user_home, file);
 	} else if (unit != NULL) {
 		if (!config_name_ok(unit, 255, "_.:@-") || unit[0] == '.')
-			return jsonfile_bad(j, where, "systemd", "must be the "
+			return jsonfile_bad(j, where, "systemd",
+			    "must be the "
 			    "name given to LoadCredential=, without a slash");
 		p->kind = CREDENTIAL_SYSTEMD;
 		p->value = strdup(unit);
 	} else {
 		p->kind = CREDENTIAL_COMMAND;
 		if (p->command[0] == NULL || p->command[0][0] == '\0')
-			return jsonfile_bad(j, where, "command", "must name a "
+			return jsonfile_bad(j, where, "command",
+			    "must name a "
 			    "program: [\"pass\", \"show\", \"anthropic\"]");
 		return 0;
 	}
@@ -116,8 +120,8 @@ int
 config_credentials(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
 {
-	static const char *const keys[] = {"env", "file", "command", "systemd",
-	    NULL};
+	static const char *const keys[] = {
+	    "env", "file", "command", "systemd", NULL};
 	struct json_object *all = NULL, *o;
 	struct config_provider *p;
 	char where[96];
@@ -126,14 +130,17 @@ config_credentials(struct config *cfg, const struct jsonfile *j,
 		return -1;
 	if (all == NULL)
 		return 0;
-	json_object_object_foreach(all, name, val) {
-		if ((p = config_provider_get(cfg, j, "credentials",
-		    name)) == NULL)
+	json_object_object_foreach(all, name, val)
+	{
+		if ((p = config_provider_get(cfg, j, "credentials", name)) ==
+		    NULL)
 			return -1;
 		snprintf(where, sizeof(where), "credentials.%s", name);
-		/* A bare string here is most likely the key itself: not shown */
+		/* A bare string here is most likely the key itself: not shown
+		 */
 		if (!json_object_is_type(val, json_type_object))
-			return jsonfile_bad(j, where, NULL, "must be an object "
+			return jsonfile_bad(j, where, NULL,
+			    "must be an object "
 			    "that says where the key is, is %s. Write "
 			    "{\"env\":\"NAME\"}, {\"file\":\"PATH\"}, "
 			    "{\"command\":[...]} or {\"systemd\":\"NAME\"}",
@@ -142,7 +149,8 @@ config_credentials(struct config *cfg, const struct jsonfile *j,
 		if (jsonfile_known(j, o, where, keys) == -1)
 			return -1;
 		if (json_object_object_length(o) != 1)
-			return jsonfile_bad(j, where, NULL, "must have exactly "
+			return jsonfile_bad(j, where, NULL,
+			    "must have exactly "
 			    "one of env, file, command, systemd; has %d",
 			    json_object_object_length(o));
 		p->listed = true;
@@ -161,7 +169,7 @@ config_is_loopback(const char *host)
 		return true;
 	/* An address, not a name that looks like one. */
 	return inet_pton(AF_INET, host, &in) == 1 &&
-	    ntohl(in.s_addr) >> 24 == 127;
+	       ntohl(in.s_addr) >> 24 == 127;
 }
 
 /* [a-z0-9.-] names and addresses; [..] around IPv6. */
@@ -178,7 +186,7 @@ config_url_host(const char *p, struct config_upstream *up, const char **why)
 			goto bad;
 	} else {
 		n = strspn(p, "abcdefghijklmnopqrstuvwxyz"
-		    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-");
+			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-");
 		end = p + n;
 		if (n == 0)
 			goto bad;
@@ -186,8 +194,9 @@ config_url_host(const char *p, struct config_upstream *up, const char **why)
 	if (n >= sizeof(up->host))
 		goto bad;
 	for (size_t i = 0; i < n; i++)
-		up->host[i] = (char)(p[i] >= 'A' && p[i] <= 'Z' ?
-		    p[i] - 'A' + 'a' : p[i]);
+		up->host[i] =
+		    (char)(p[i] >= 'A' && p[i] <= 'Z' ? p[i] - 'A' + 'a'
+						      : p[i]);
 	up->host[n] = '\0';
 	return end;
 bad:
@@ -198,8 +207,8 @@ bad:
 int
 config_url(const char *url, struct config_upstream *out, const char **why)
 {
-	struct config_upstream up = {.set = true, .tls = true,
-	    .reuse = out->reuse, .port = 443};
+	struct config_upstream up = {
+	    .set = true, .tls = true, .reuse = out->reuse, .port = 443};
 	unsigned long port = 0;
 	const char *p;
 	size_t n;
@@ -231,11 +240,11 @@ config_url(const char *url, struct config_upstream *out, const char **why)
 		p += n;
 	}
 	n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "0123456789._~-/");
+		      "0123456789._~-/");
 	if ((n != 0 && *p != '/') || p[n] != '\0' || strstr(p, "//") != NULL ||
 	    strstr(p, "/.") != NULL || n >= sizeof(up.prefix)) {
 		*why = "its path may hold letters, digits and . _ ~ - only, "
-		    "no empty or dot segment, no query";
+		       "no empty or dot segment, no query";
 		return -1;
 	}
 	memcpy(up.prefix, p, n);
@@ -243,7 +252,8 @@ config_url(const char *url, struct config_upstream *out, const char **why)
 		n--;
 	up.prefix[n] = '\0';
 	if (!up.tls && !config_is_loopback(up.host)) {
-		*why = "must begin with https:// (http:// is taken for "
+		*why =
+		    "must begin with https:// (http:// is taken for "
 		    "loopback only: the key would cross the network in clear)";
 		return -1;
 	}
@@ -292,10 +302,11 @@ config_providers(struct config *cfg, const struct jsonfile *j,
 		return -1;
 	if (all == NULL)
 		return 0;
-	json_object_object_foreach(all, name, val) {
+	json_object_object_foreach(all, name, val)
+	{
 		(void)val;
-		if ((p = config_provider_get(cfg, j, "providers",
-		    name)) == NULL ||
+		if ((p = config_provider_get(cfg, j, "providers", name)) ==
+			NULL ||
 		    jsonfile_object(j, all, "providers", name, &o) == -1)
 			return -1;
 		snprintf(where, sizeof(where), "providers.%s", name);

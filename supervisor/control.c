@@ -58,8 +58,9 @@ client_flush(struct client *c)
 		client_close(c);
 		return;
 	}
-	(void)loop_mod(&sup.loop, &c->io, (c->reply == NULL && !c->closing ?
-	    EPOLLIN : 0U) | (s.len != 0 ? EPOLLOUT : 0U));
+	(void)loop_mod(&sup.loop, &c->io,
+	    (c->reply == NULL && !c->closing ? EPOLLIN : 0U) |
+		(s.len != 0 ? EPOLLOUT : 0U));
 }
 
 void
@@ -71,12 +72,13 @@ control_reply(struct client *c, struct json_object *o)
 		json_object_put(o);
 		return;
 	}
-	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
-	    JSON_C_TO_STRING_NOSLASHESCAPE);
+	text = json_object_to_json_string_ext(
+	    o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	if ((c->watch && c->out.len > CONTROL_MAX_UNREAD) || text == NULL ||
 	    buf_adds(&c->out, text) == -1 || buf_addc(&c->out, '\n') == -1) {
 		sup_note("a client of the control socket (pid %d) does not "
-		    "read; closed", (int)c->peer.pid);
+			 "read; closed",
+		    (int)c->peer.pid);
 		client_close(c);
 	} else {
 		client_flush(c);
@@ -147,10 +149,11 @@ client_ready(struct loop_io *io, uint32_t events)
 	if ((room = buf_room(&c->in, 4096)) == NULL) {
 		o = json_object_new_object();
 		json_object_object_add(o, "ok", json_object_new_boolean(0));
-		json_object_object_add(o, "code",
-		    json_object_new_string("bad-request"));
-		json_object_object_add(o, "error", json_object_new_string(
-		    "a request is one line of at most 64 KiB"));
+		json_object_object_add(
+		    o, "code", json_object_new_string("bad-request"));
+		json_object_object_add(o, "error",
+		    json_object_new_string(
+			"a request is one line of at most 64 KiB"));
 		c->closing = true;
 		control_reply(c, o);
 		return;
@@ -200,8 +203,8 @@ control_open(int listener)
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		control_clients[i].fd = -1;
 	control_fd = listener;
-	return loop_add(&sup.loop, &control_io, listener, EPOLLIN,
-	    control_accept, NULL);
+	return loop_add(
+	    &sup.loop, &control_io, listener, EPOLLIN, control_accept, NULL);
 }
 
 /* To every watcher. Takes the object. */
@@ -250,14 +253,15 @@ client_refuse(struct client *c, const char *code, const char *error)
 {
 	json_object_object_add(c->reply, "ok", json_object_new_boolean(0));
 	json_object_object_add(c->reply, "code", json_object_new_string(code));
-	json_object_object_add(c->reply, "error",
-	    json_object_new_string(error));
+	json_object_object_add(
+	    c->reply, "error", json_object_new_string(error));
 }
 
 static void
 client_late(struct client *c)
 {
-	client_refuse(c, "late", "too late: the call was already answered, "
+	client_refuse(c, "late",
+	    "too late: the call was already answered, "
 	    "expired or cancelled");
 }
 
@@ -268,8 +272,8 @@ control_hold_end(const struct hold *h, enum proto_hold state)
 	struct client *c;
 
 	json_object_object_add(o, "id", json_object_new_string(h->sid));
-	json_object_object_add(o, "state",
-	    json_object_new_string(approvals_state(state)));
+	json_object_object_add(
+	    o, "state", json_object_new_string(approvals_state(state)));
 	control_event("holdEnd", o);
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
 		c = &control_clients[i];
@@ -278,10 +282,11 @@ control_hold_end(const struct hold *h, enum proto_hold state)
 		json_object_object_add(c->reply, "state",
 		    json_object_new_string(approvals_state(state)));
 		if (c->approve && state == PROTO_HOLD_CHANGED)
-			client_refuse(c, "changed", "what the call refers to "
+			client_refuse(c, "changed",
+			    "what the call refers to "
 			    "changed since it was shown; it was refused");
-		else if (state != (c->approve ? PROTO_HOLD_APPROVED :
-		    PROTO_HOLD_DENIED))
+		else if (state !=
+			 (c->approve ? PROTO_HOLD_APPROVED : PROTO_HOLD_DENIED))
 			client_late(c);
 		client_answer(c);
 	}
@@ -315,10 +320,11 @@ control_key(unsigned provider)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "provider", json_object_new_string(
-	    sup.providers.list[provider].name));
-	json_object_object_add(o, "locked", json_object_new_boolean(
-	    sup.keys[provider].state == PROTO_KEY_LOCKED));
+	json_object_object_add(o, "provider",
+	    json_object_new_string(sup.providers.list[provider].name));
+	json_object_object_add(o, "locked",
+	    json_object_new_boolean(
+		sup.keys[provider].state == PROTO_KEY_LOCKED));
 	control_event("state", o);
 }
 

@@ -16,22 +16,22 @@
 
 #define CONTROL_MAX_CLIENTS 32U
 #define CONTROL_MAX_LINE 65536U
-#define CONTROL_MAX_OUT (64U << 20)	/* a reply with a whole held call */
-#define CONTROL_MAX_UNREAD (8U << 20)	/* of a watcher that does not read */
-#define CONTROL_MAX_SHOWN 16384U	/* arguments in lists and events */
+#define CONTROL_MAX_OUT (64U << 20)   /* a reply with a whole held call */
+#define CONTROL_MAX_UNREAD (8U << 20) /* of a watcher that does not read */
+#define CONTROL_MAX_SHOWN 16384U      /* arguments in lists and events */
 
 struct client {
-	int fd;			/* -1: free */
+	int fd; /* -1: free */
 	struct loop_io io;
 	struct loop_timer timer;
 	struct peer peer;
 	struct buf in, out;
 	bool watch;
-	bool counting;		/* `status` waits for COUNTS */
-	uint64_t verdict;	/* waits for what becomes of this call; 0: no */
-	bool approve;		/* what it asked for */
-	struct json_object *reply;	/* what it gets then */
-	bool closing;		/* once out is written */
+	bool counting;    /* `status` waits for COUNTS */
+	uint64_t verdict; /* waits for what becomes of this call; 0: no */
+	bool approve;     /* what it asked for */
+	struct json_object *reply; /* what it gets then */
+	bool closing;              /* once out is written */
 };
 
 int control_open(int listener);
@@ -47,11 +47,11 @@ void control_key(unsigned provider);
 void control_alarm(const char *who, const char *kind, const char *text);
 void control_counts(void);
 
-/* control_ops.c */
-/* Takes one request line. */
-void control_request(struct client *, struct span line);
 /* Takes the object. */
 void control_reply(struct client *, struct json_object *);
+/* control_ops.c: takes one request line. */
+void control_request(struct client *, struct span line);
+/* control_json.c */
 struct json_object *control_hold_json(const struct hold *, bool whole);
 struct json_object *control_holds_json(void);
 struct json_object *control_status_json(void);

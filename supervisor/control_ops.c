@@ -6,44 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "common/log.h"
-#include "common/value.h"
 #include "control.h"
 #include "sup.h"
-
-static struct json_object *
-text_json(const char *s)
-{
-	char vis[4096];
-
-	if (!utf8_valid(span_str(s)))
-		s = log_vis(span_str(s), vis, sizeof(vis));
-	return json_object_new_string(s);
-}
-
-static void
-put(struct json_object *o, const char *key, const char *s)
-{
-	json_object_object_add(o, key, text_json(s));
-}
-
-static void
-put_int(struct json_object *o, const char *key, int64_t n)
-{
-	json_object_object_add(o, key, json_object_new_int64(n));
-}
-
-struct json_object *
-control_ok(void)
-{
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "ok", json_object_new_boolean(1));
-	return o;
-}
 
 static void
 control_fail(struct client *c, const char *code, const char *error)
@@ -51,174 +16,9 @@ control_fail(struct client *c, const char *code, const char *error)
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "ok", json_object_new_boolean(0));
-	put(o, "code", code);
-	put(o, "error", error);
+	json_object_object_add(o, "code", json_object_new_string(code));
+	json_object_object_add(o, "error", json_object_new_string(error));
 	control_reply(c, o);
-}
-
-struct json_object *
-control_hold_json(const struct hold *h, bool whole)
-{
-	struct json_object *o = json_object_new_object();
-	uint64_t now = loop_now(&sup.loop);
-	char hex[65];
-	size_t n = h->preview_len;
-
-	for (size_t i = 0; i < 32; i++)
-		snprintf(hex + 2 * i, 3, "%02x", h->digest[i]);
-	if (!whole && n > CONTROL_MAX_SHOWN) {
-		n = CONTROL_MAX_SHOWN;
-		/* Not within a character. */
-		while (n != 0 && ((uint8_t)h->preview[n] & 0xc0) == 0x80)
-			n--;
-		json_object_object_add(o, "cut", json_object_new_boolean(1));
-	}
-	put(o, "id", h->sid);
-	put_int(o, "call", (int64_t)h->id);
-	put(o, "server", h->server);
-	put(o, "tool", h->tool);
-	put(o, "reason", h->reason);
-	put(o, "rule", h->rule);
-	put(o, "digest", hex);
-	json_object_object_add(o, "arguments",
-	    json_object_new_string_len(h->preview, (int)n));
-	put_int(o, "age_ms", (int64_t)(now - h->since));
-	put_int(o, "expires_ms", (int64_t)h->expires - (int64_t)now);
-	return o;
-}
-
-struct json_object *
-control_holds_json(void)
-{
-	struct json_object *list = json_object_new_array();
-
-	for (unsigned i = 0; i < approvals_count(); i++)
-		json_object_array_add(list,
-		    control_hold_json(approvals_at(i), false));
-	return list;
-}
-
-const char *
-control_server_state(enum proto_state state)
-{
-	switch (state) {
-	case PROTO_STATE_STARTING:
-		return "starting";
-	case PROTO_STATE_LISTING:
-		return "listing its tools";
-	case PROTO_STATE_READY:
-		return "ready";
-	case PROTO_STATE_GONE:
-		break;
-	}
-	return "gone";
-}
-
-struct json_object *
-control_server_json(unsigned server)
-{
-	const struct server *s = &sup.servers[server];
-	struct json_object *o = json_object_new_object();
-
-	put(o, "name", s->def->name);
-	put(o, "state", control_server_state(s->state));
-	put_int(o, "tools", s->tools);
-	put(o, "text", s->text);
-	return o;
-}
-
-static struct json_object *
-status_workers(void)
-{
-	struct json_object *list = json_object_new_array(), *o;
-	char text[256];
-
-	for (unsigned i = 0; i < sup.nchildren; i++) {
-		const struct child *c = &sup.children[i];
-
-		o = json_object_new_object();
-		put(o, "name", c->name);
-		put_int(o, "pid", c->sp.pid);
-		put(o, "confinement", confine_describe(&c->confine, text,
-		    sizeof(text)));
-		json_object_array_add(list, o);
-	}
-	return list;
-}
-
-static struct json_object *
-status_keys(void)
-{
-	static const char *const states[] = {"loaded", "empty", "bad",
-	    "locked"};
-	struct json_object *list = json_object_new_array(), *o;
-
-	for (unsigned i = 0; i < sup.providers.n; i++) {
-		o = json_object_new_object();
-		put(o, "provider", sup.providers.list[i].name);
-		put(o, "credential", states[sup.keys[i].state]);
-		if (sup.keys[i].length != 0 && sup.keys[i].length < 16)
-			put(o, "note", "too short to be searched for in "
-			    "responses");
-		json_object_array_add(list, o);
-	}
-	return list;
-}
-
-static struct json_object *
-status_alarms(void)
-{
-	struct json_object *list = json_object_new_array(), *o;
-
-	for (unsigned i = 0; i < sup.nalarms; i++) {
-		o = json_object_new_object();
-		put(o, "who", sup.alarms[i].who);
-		put(o, "kind", sup.alarms[i].kind);
-		put(o, "text", sup.alarms[i].text);
-		json_object_array_add(list, o);
-	}
-	return list;
-}
-
-struct json_object *
-control_status_json(void)
-{
-	struct json_object *o = control_ok(), *list, *counts;
-	char when[32];
-	time_t began = (time_t)(sup.began / 1000000);
-	struct tm tm;
-
-	when[0] = '\0';
-	if (gmtime_r(&began, &tm) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	put(o, "session", sup.session.id);
-	put(o, "dir", sup.session.dir);
-	put(o, "agent", sup.opt.runtime == RUNTIME_NONE ? "none" :
-	    sup.adapter.name);
-	put(o, "runtime", sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap");
-	put(o, "workspace", sup.workspace_path);
-	put(o, "started", when);
-	put_int(o, "pid", getpid());
-	put_int(o, "pending", approvals_count());
-	put_int(o, "rules", sup.rules_count);
-	if (sup.audit_failed[0] != '\0')
-		put(o, "auditFailed", sup.audit_failed);
-	counts = json_object_new_object();
-	put_int(counts, "seq", (int64_t)sup.counts.seq);
-	put_int(counts, "allowed", (int64_t)sup.counts.allowed);
-	put_int(counts, "denied", (int64_t)sup.counts.denied);
-	put_int(counts, "escalated", (int64_t)sup.counts.escalated);
-	put_int(counts, "requests", (int64_t)sup.counts.requests);
-	put_int(counts, "refused", (int64_t)sup.counts.refused);
-	json_object_object_add(o, "counts", counts);
-	list = json_object_new_array();
-	for (unsigned i = 0; i < sup.nservers; i++)
-		json_object_array_add(list, control_server_json(i));
-	json_object_object_add(o, "servers", list);
-	json_object_object_add(o, "workers", status_workers());
-	json_object_object_add(o, "credentials", status_keys());
-	json_object_object_add(o, "alarms", status_alarms());
-	return o;
 }
 
 /* The hold that "id" names; else the refusal is sent. */
@@ -230,7 +30,8 @@ op_hold(struct client *c, struct json_object *req)
 
 	if (!json_object_object_get_ex(req, "id", &v) ||
 	    !json_object_is_type(v, json_type_string)) {
-		control_fail(c, "bad-request", "\"id\" is missing: the short "
+		control_fail(c, "bad-request",
+		    "\"id\" is missing: the short "
 		    "id of a held call");
 		return NULL;
 	}
@@ -238,13 +39,15 @@ op_hold(struct client *c, struct json_object *req)
 	case APPROVALS_FOUND:
 		return h;
 	case APPROVALS_SEVERAL:
-		control_fail(c, "ambiguous", "several held calls begin like "
+		control_fail(c, "ambiguous",
+		    "several held calls begin like "
 		    "that; give more of the id. See: icctl pending");
 		return NULL;
 	case APPROVALS_NONE:
 		break;
 	}
-	control_fail(c, "not-found", "no such call waits: it was answered, "
+	control_fail(c, "not-found",
+	    "no such call waits: it was answered, "
 	    "expired or cancelled, or the id is mistyped. See: icctl pending");
 	return NULL;
 }
@@ -294,14 +97,16 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 	if (h == NULL)
 		return;
 	if (op_digest(req, digest) == -1) {
-		control_fail(c, "bad-request", "\"digest\" is missing: the 64 "
+		control_fail(c, "bad-request",
+		    "\"digest\" is missing: the 64 "
 		    "hex digits that `show` gives for this call");
 		return;
 	}
 	if (json_object_object_get_ex(req, "because", &v)) {
 		if (!json_object_is_type(v, json_type_string) ||
 		    json_object_get_string_len(v) > 512) {
-			control_fail(c, "bad-request", "\"because\" must be "
+			control_fail(c, "bad-request",
+			    "\"because\" must be "
 			    "text of at most 512 bytes");
 			return;
 		}
@@ -311,7 +116,8 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 	json_object_object_add(o, "hold", control_hold_json(h, false));
 	if (approvals_answer(h, digest, approve, because) == -1) {
 		json_object_put(o);
-		control_fail(c, "changed", "this is not the call that was "
+		control_fail(c, "changed",
+		    "this is not the call that was "
 		    "shown: its digest differs. Look again: icctl show ID");
 		return;
 	}
@@ -346,8 +152,8 @@ op_watch(struct client *c)
 {
 	struct json_object *o = control_ok();
 
-	json_object_object_add(o, "session",
-	    json_object_new_string(sup.session.id));
+	json_object_object_add(
+	    o, "session", json_object_new_string(sup.session.id));
 	json_object_object_add(o, "holds", control_holds_json());
 	c->watch = true;
 	control_reply(c, o);
@@ -365,8 +171,10 @@ op_command(struct client *c, const char *op, struct json_object *req)
 		op_unlock(c);
 	} else if (strcmp(op, "stop") == 0) {
 		control_reply(c, control_ok());
-		end_request(SUP_EXIT_OK, NULL, "asked to stop by icctl (pid "
-		    "%d)", (int)c->peer.pid);
+		end_request(SUP_EXIT_OK, NULL,
+		    "asked to stop by icctl (pid "
+		    "%d)",
+		    (int)c->peer.pid);
 	} else {
 		return false;
 	}
@@ -394,7 +202,8 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		c->reply = control_status_json();
 		child_send(ROLE_AUDIT, 0, MSG_COUNTS_GET, &get, -1);
 	} else {
-		control_fail(c, "bad-request", "unknown \"op\": known are "
+		control_fail(c, "bad-request",
+		    "unknown \"op\": known are "
 		    "ping, status, pending, show, approve, deny, watch, "
 		    "unlock, stop");
 	}
@@ -403,8 +212,8 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 void
 control_request(struct client *c, struct span line)
 {
-	static const char *const commands[] = {"approve", "deny", "unlock",
-	    "stop"};
+	static const char *const commands[] = {
+	    "approve", "deny", "unlock", "stop"};
 	struct json_tokener *tok = json_tokener_new_ex(8);
 	struct json_object *req = NULL, *v;
 	const char *op;
@@ -412,15 +221,16 @@ control_request(struct client *c, struct span line)
 
 	if (tok != NULL && line.len != 0) {
 		json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-		req = json_tokener_parse_ex(tok, (const char *)line.p,
-		    (int)line.len);
+		req = json_tokener_parse_ex(
+		    tok, (const char *)line.p, (int)line.len);
 	}
 	if (tok != NULL)
 		json_tokener_free(tok);
 	if (req == NULL || !json_object_is_type(req, json_type_object) ||
 	    !json_object_object_get_ex(req, "op", &v) ||
 	    !json_object_is_type(v, json_type_string)) {
-		control_fail(c, "bad-request", "a request is one JSON object "
+		control_fail(c, "bad-request",
+		    "a request is one JSON object "
 		    "on one line, with \"op\"");
 		goto out;
 	}

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CREDENTIAL_MAX 65536U	/* what an empty pipe takes at once */
+#define CREDENTIAL_MAX 65536U /* what an empty pipe takes at once */
 
 extern char **environ;
 
@@ -49,14 +49,19 @@ credential_env(struct credential *c, const char *name, const char *provider,
 	ssize_t n;
 
 	if (value == NULL || value[0] == '\0')
-		return fault_set(fault, dflt ?
-		    "no credential for %s: set %s, or say in config.json where "
-		    "it is: {\"credentials\":{\"%s\":{\"file\":\"PATH\"}}}" :
-		    "credentials.%s.env: %s is not set or empty (provider %s)",
+		return fault_set(fault,
+		    dflt ? "no credential for %s: set %s, or say in "
+			   "config.json where "
+			   "it is: "
+			   "{\"credentials\":{\"%s\":{\"file\":\"PATH\"}}}"
+			 : "credentials.%s.env: %s is not set or empty "
+			   "(provider %s)",
 		    provider, name, provider);
 	if ((len = strlen(value)) > CREDENTIAL_MAX)
-		return fault_set(fault, "%s: too long for a credential "
-		    "(over %u bytes)", name, CREDENTIAL_MAX);
+		return fault_set(fault,
+		    "%s: too long for a credential "
+		    "(over %u bytes)",
+		    name, CREDENTIAL_MAX);
 	if (pipe2(pipefd, O_CLOEXEC | O_NONBLOCK) == -1)
 		return fault_errno(fault, "%s", name);
 	n = write(pipefd[1], value, len);
@@ -71,8 +76,8 @@ credential_env(struct credential *c, const char *name, const char *provider,
 }
 
 static int
-credential_file(struct credential *c, const char *path, int workspace,
-    struct fault *fault)
+credential_file(
+    struct credential *c, const char *path, int workspace, struct fault *fault)
 {
 	struct stat st;
 	int fd;
@@ -85,17 +90,22 @@ credential_file(struct credential *c, const char *path, int workspace,
 	else if (!S_ISREG(st.st_mode))
 		fault_set(fault, "credential %s: not a plain file", path);
 	else if (st.st_uid != geteuid() && st.st_uid != 0)
-		fault_set(fault, "credential %s: belongs to another user "
-		    "(uid %u)", path, (unsigned)st.st_uid);
+		fault_set(fault,
+		    "credential %s: belongs to another user "
+		    "(uid %u)",
+		    path, (unsigned)st.st_uid);
 	else if ((st.st_mode & 077) != 0)
-		fault_set(fault, "credential %s: others may read or write it "
-		    "(mode %04o). Run: chmod 600 %s", path,
-		    (unsigned)st.st_mode & 07777, path);
+		fault_set(fault,
+		    "credential %s: others may read or write it "
+		    "(mode %04o). Run: chmod 600 %s",
+		    path, (unsigned)st.st_mode & 07777, path);
 	else if (st.st_size == 0)
 		fault_set(fault, "credential %s: empty", path);
 	else if (workspace != -1 && paths_within(fd, workspace) != 0)
-		fault_set(fault, "credential %s: lies in the workspace, where "
-		    "the agent reads it", path);
+		fault_set(fault,
+		    "credential %s: lies in the workspace, where "
+		    "the agent reads it",
+		    path);
 	else {
 		c->fd = fd;
 		return 0;
@@ -105,17 +115,18 @@ credential_file(struct credential *c, const char *path, int workspace,
 }
 
 static int
-credential_systemd(struct credential *c, const char *name, int workspace,
-    struct fault *fault)
+credential_systemd(
+    struct credential *c, const char *name, int workspace, struct fault *fault)
 {
 	const char *dir = getenv("CREDENTIALS_DIRECTORY");
 	char *path;
 	int rv;
 
 	if (dir == NULL || dir[0] != '/')
-		return fault_set(fault, "credential %s: CREDENTIALS_DIRECTORY "
-		    "is not set; the unit needs LoadCredential=%s:PATH", name,
-		    name);
+		return fault_set(fault,
+		    "credential %s: CREDENTIALS_DIRECTORY "
+		    "is not set; the unit needs LoadCredential=%s:PATH",
+		    name, name);
 	if ((path = paths_join(dir, name)) == NULL)
 		return fault_errno(fault, "credential %s", name);
 	rv = credential_file(c, path, workspace, fault);
@@ -128,25 +139,31 @@ static int
 credential_command(struct credential *c, char **argv, const char *provider,
     struct fault *fault)
 {
-	struct spawn s = {.path = argv[0], .argv = argv, .envp = environ,
-	    .nfds = 3, .session = false};
+	struct spawn s = {.path = argv[0],
+	    .argv = argv,
+	    .envp = environ,
+	    .nfds = 3,
+	    .session = false};
 	const char *p = getenv("PATH"), *end;
 	char path[4096];
 	int pipefd[2];
 
 	path[0] = '\0';
 	if (strchr(argv[0], '/') == NULL) {
-		for (; p != NULL && *p != '\0'; p = *end == ':' ? end + 1 : end) {
+		for (; p != NULL && *p != '\0';
+		     p = *end == ':' ? end + 1 : end) {
 			end = strchrnul(p, ':');
-			snprintf(path, sizeof(path), "%.*s/%s",
-			    (int)(end - p), p, argv[0]);
+			snprintf(path, sizeof(path), "%.*s/%s", (int)(end - p),
+			    p, argv[0]);
 			if (*p == '/' && access(path, X_OK) == 0)
 				break;
 			path[0] = '\0';
 		}
 		if (path[0] == '\0')
-			return fault_set(fault, "credentials.%s.command: %s "
-			    "not found in PATH", provider, argv[0]);
+			return fault_set(fault,
+			    "credentials.%s.command: %s "
+			    "not found in PATH",
+			    provider, argv[0]);
 		s.path = path;
 	}
 	if (pipe2(pipefd, O_CLOEXEC) == -1)
@@ -161,8 +178,8 @@ credential_command(struct credential *c, char **argv, const char *provider,
 	close(pipefd[1]);
 	if (spawn_check(&c->command) == -1) {
 		close(pipefd[0]);
-		return fault_errno(fault, "credentials.%s.command: %s",
-		    provider, s.path);
+		return fault_errno(
+		    fault, "credentials.%s.command: %s", provider, s.path);
 	}
 	/* keyd's end only: the command's must stay as programs expect it. */
 	if (fcntl(pipefd[0], F_SETFL, O_NONBLOCK) == -1) {
@@ -207,15 +224,15 @@ credential_close(struct credential *c)
 	c->fd = -1;
 	if (c->command.pidfd == -1)
 		return;
-	(void)syscall(SYS_pidfd_send_signal, c->command.pidfd, SIGKILL, NULL,
-	    0);
+	(void)syscall(
+	    SYS_pidfd_send_signal, c->command.pidfd, SIGKILL, NULL, 0);
 	close(c->command.pidfd);
 	c->command = (struct spawned)SPAWNED_INIT;
 }
 
 static void
-credential_wipe_dir(const struct paths *paths, const struct config *cfg,
-    const char *base)
+credential_wipe_dir(
+    const struct paths *paths, const struct config *cfg, const char *base)
 {
 	struct provider p;
 	struct fault ignored;

@@ -11,18 +11,21 @@
 #include "spawn.h"
 
 struct credential {
-	int fd;			/* -1: none, or given away */
-	struct spawned command;	/* pid -1: none runs */
+	int fd;                 /* -1: none, or given away */
+	struct spawned command; /* pid -1: none runs */
 };
 
-#define CREDENTIAL_INIT {.fd = -1, .command = SPAWNED_INIT}
+#define CREDENTIAL_INIT                                                        \
+	{                                                                      \
+		.fd = -1, .command = SPAWNED_INIT                              \
+	}
 
 /*
  * Opens the provider's. workspace: O_PATH; a file in it is refused.
  * -1 with what to do.
  */
-int credential_open(struct credential *, const struct provider *,
-    int workspace, struct fault *);
+int credential_open(struct credential *, const struct provider *, int workspace,
+    struct fault *);
 /* Ends a command that still runs; closes. */
 void credential_close(struct credential *);
 /*

@@ -100,8 +100,8 @@ end_reap(void)
 		struct child *c = &sup.children[i];
 
 		if (c->sp.pidfd != -1 && !c->dead)
-			(void)end_wait(c->sp.pidfd, END_REAP_MS, &code,
-			    &status);
+			(void)end_wait(
+			    c->sp.pidfd, END_REAP_MS, &code, &status);
 		child_drain(c);
 	}
 	for (unsigned i = 0; i < sup.nservers; i++)
@@ -127,8 +127,8 @@ end_orphans(void)
 	long pid;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
-	    (int)getpid());
+	snprintf(
+	    path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
 	do {
 		text[0] = '\0';
 		if ((f = fopen(path, "re")) == NULL)
@@ -140,7 +140,7 @@ end_orphans(void)
 			(void)kill((pid_t)pid, SIGKILL);
 		(void)nanosleep(&pause, NULL);
 		while (waitid(P_ALL, 0, &si, WEXITED | WNOHANG) == 0 &&
-		    si.si_pid != 0)
+		       si.si_pid != 0)
 			si.si_pid = 0;
 	} while (text[0] != '\0' && clock_mono_us() / 1000 < until);
 }

@@ -88,18 +88,19 @@ event_start(void)
 	if (o == NULL || all == NULL || servers == NULL)
 		goto out;
 	for (unsigned i = 0; i < sup.nchildren; i++)
-		put(all, sup.children[i].name, text(p, confine_describe(
-		    &sup.children[i].confine, have, sizeof(have))));
+		put(all, sup.children[i].name,
+		    text(p, confine_describe(
+				&sup.children[i].confine, have, sizeof(have))));
 	for (unsigned i = 0; i < sup.nservers; i++)
-		(void)value_append(servers, text(p,
-		    sup.servers[i].def->name));
-	put(o, "agent", text(p, sup.opt.runtime == RUNTIME_NONE ? "none" :
-	    sup.adapter.name));
+		(void)value_append(servers, text(p, sup.servers[i].def->name));
+	put(o, "agent",
+	    text(p,
+		sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name));
 	put(o, "config", hex(p, sup.config.hash, 32));
 	put(o, "confinement", all);
 	put(o, "policy", event_policy(p));
-	put(o, "runtime", text(p, sup.opt.runtime == RUNTIME_NONE ? "none" :
-	    "bwrap"));
+	put(o, "runtime",
+	    text(p, sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap"));
 	put(o, "servers", servers);
 	put(o, "session", text(p, sup.session.id));
 	put(o, "version", text(p, IC_VERSION));
@@ -214,7 +215,7 @@ event_closing(const struct child *c)
 	fd = session_audit_reader(&sup.session);
 	if (p == NULL || fd == -1 || closing_tail(fd, &log, &torn) == -1) {
 		sup_note("the audit log's end cannot be read; no closing "
-		    "record");
+			 "record");
 		goto out;
 	}
 	/* A line that a crash cut short ends here; it is no record. */

@@ -42,6 +42,6 @@ fault_errno(struct fault *f, const char *fmt, ...)
 	va_end(ap);
 	len = strlen(f->text);
 	fault_cut(f, (int)len + snprintf(f->text + len, sizeof(f->text) - len,
-	    ": %s", why));
+				    ": %s", why));
 	return -1;
 }

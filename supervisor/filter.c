@@ -28,30 +28,65 @@
 
 static const int filter_denied[] = {
     /* keyrings are the user's, shared over all namespaces */
-    SCMP_SYS(add_key), SCMP_SYS(keyctl), SCMP_SYS(request_key),
+    SCMP_SYS(add_key),
+    SCMP_SYS(keyctl),
+    SCMP_SYS(request_key),
     /* large and little-tested attack surface */
-    SCMP_SYS(bpf), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
-    SCMP_SYS(io_uring_setup), SCMP_SYS(perf_event_open),
-    SCMP_SYS(userfaultfd), SCMP_SYS(fanotify_init), SCMP_SYS(quotactl),
-    SCMP_SYS(quotactl_fd), SCMP_SYS(lookup_dcookie), SCMP_SYS(vmsplice),
+    SCMP_SYS(bpf),
+    SCMP_SYS(io_uring_enter),
+    SCMP_SYS(io_uring_register),
+    SCMP_SYS(io_uring_setup),
+    SCMP_SYS(perf_event_open),
+    SCMP_SYS(userfaultfd),
+    SCMP_SYS(fanotify_init),
+    SCMP_SYS(quotactl),
+    SCMP_SYS(quotactl_fd),
+    SCMP_SYS(lookup_dcookie),
+    SCMP_SYS(vmsplice),
     /* mounting, and into other namespaces */
-    SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root),
-    SCMP_SYS(fsconfig), SCMP_SYS(fsmount), SCMP_SYS(fsopen),
-    SCMP_SYS(fspick), SCMP_SYS(move_mount), SCMP_SYS(open_tree),
-    SCMP_SYS(mount_setattr), SCMP_SYS(setns), SCMP_SYS(unshare),
-    SCMP_SYS(chroot), SCMP_SYS(open_by_handle_at),
+    SCMP_SYS(mount),
+    SCMP_SYS(umount2),
+    SCMP_SYS(pivot_root),
+    SCMP_SYS(fsconfig),
+    SCMP_SYS(fsmount),
+    SCMP_SYS(fsopen),
+    SCMP_SYS(fspick),
+    SCMP_SYS(move_mount),
+    SCMP_SYS(open_tree),
+    SCMP_SYS(mount_setattr),
+    SCMP_SYS(setns),
+    SCMP_SYS(unshare),
+    SCMP_SYS(chroot),
+    SCMP_SYS(open_by_handle_at),
     SCMP_SYS(name_to_handle_at),
     /* other processes' insides */
-    SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp),
+    SCMP_SYS(pidfd_getfd),
+    SCMP_SYS(kcmp),
     /* the machine */
-    SCMP_SYS(acct), SCMP_SYS(delete_module), SCMP_SYS(finit_module),
-    SCMP_SYS(init_module), SCMP_SYS(ioperm), SCMP_SYS(iopl),
-    SCMP_SYS(kexec_file_load), SCMP_SYS(kexec_load), SCMP_SYS(reboot),
-    SCMP_SYS(swapoff), SCMP_SYS(swapon), SCMP_SYS(syslog),
-    SCMP_SYS(sethostname), SCMP_SYS(setdomainname), SCMP_SYS(settimeofday),
-    SCMP_SYS(clock_settime), SCMP_SYS(clock_adjtime), SCMP_SYS(adjtimex),
-    SCMP_SYS(vhangup), SCMP_SYS(nfsservctl), SCMP_SYS(mbind),
-    SCMP_SYS(migrate_pages), SCMP_SYS(move_pages), SCMP_SYS(set_mempolicy),
+    SCMP_SYS(acct),
+    SCMP_SYS(delete_module),
+    SCMP_SYS(finit_module),
+    SCMP_SYS(init_module),
+    SCMP_SYS(ioperm),
+    SCMP_SYS(iopl),
+    SCMP_SYS(kexec_file_load),
+    SCMP_SYS(kexec_load),
+    SCMP_SYS(reboot),
+    SCMP_SYS(swapoff),
+    SCMP_SYS(swapon),
+    SCMP_SYS(syslog),
+    SCMP_SYS(sethostname),
+    SCMP_SYS(setdomainname),
+    SCMP_SYS(settimeofday),
+    SCMP_SYS(clock_settime),
+    SCMP_SYS(clock_adjtime),
+    SCMP_SYS(adjtimex),
+    SCMP_SYS(vhangup),
+    SCMP_SYS(nfsservctl),
+    SCMP_SYS(mbind),
+    SCMP_SYS(migrate_pages),
+    SCMP_SYS(move_pages),
+    SCMP_SYS(set_mempolicy),
 };
 
 /* fchmodat2 (Linux 6.6), unknown to libseccomp 2.5.4; one number everywhere */
@@ -64,7 +99,7 @@ static const int filter_denied[] = {
 static const struct {
 	int nr;
 	unsigned arg;
-	unsigned flags;		/* 0: always a mode */
+	unsigned flags; /* 0: always a mode */
 } filter_modes[] = {
     {SCMP_SYS(chmod), 1, 0},
     {SCMP_SYS(fchmod), 1, 0},
@@ -110,7 +145,7 @@ filter_setuid(scmp_filter_ctx ctx)
 	unsigned n;
 
 	for (size_t i = 0; i < sizeof(filter_modes) / sizeof(filter_modes[0]);
-	    i++)
+	     i++)
 		for (size_t k = 0; k < 2; k++) {
 			cmp[0] = SCMP_CMP(filter_modes[i].arg,
 			    SCMP_CMP_MASKED_EQ, bits[k], bits[k]);
@@ -118,7 +153,7 @@ filter_setuid(scmp_filter_ctx ctx)
 			    SCMP_CMP_MASKED_EQ, O_CREAT, O_CREAT);
 			n = filter_modes[i].flags != 0 ? 2 : 1;
 			if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM),
-			    filter_modes[i].nr, n, cmp) == -1)
+				filter_modes[i].nr, n, cmp) == -1)
 				return -1;
 		}
 	return 0;
@@ -133,20 +168,21 @@ filter_sockets(scmp_filter_ctx ctx, enum filter_kind kind)
 	/* Families are few and small: each other one is refused by number. */
 	for (int family = 0; family < 64; family++) {
 		allowed = kind == FILTER_AGENT && family == AF_NETLINK;
-		for (size_t i = 0; i < sizeof(filter_families) /
-		    sizeof(filter_families[0]); i++)
+		for (size_t i = 0;
+		     i < sizeof(filter_families) / sizeof(filter_families[0]);
+		     i++)
 			if (family == filter_families[i])
 				allowed = 1;
 		if (allowed)
 			continue;
 		cmp = SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)family);
 		if (filter_rule(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT),
-		    SCMP_SYS(socket), 1, &cmp) == -1)
+			SCMP_SYS(socket), 1, &cmp) == -1)
 			return -1;
 	}
 	cmp = SCMP_CMP(0, SCMP_CMP_GE, 64);
-	return filter_rule(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT),
-	    SCMP_SYS(socket), 1, &cmp);
+	return filter_rule(
+	    ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, &cmp);
 }
 
 /* Writing into the terminal's input, and odd execution domains. */
@@ -161,21 +197,21 @@ filter_arguments(scmp_filter_ctx ctx)
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		cmp = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, flags[i], flags[i]);
 		if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-		    &cmp) == -1)
+			&cmp) == -1)
 			return -1;
 	}
 	for (size_t i = 0; i < 2; i++) {
 		/* The kernel looks at the low half only. */
 		cmp = SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffffffffU, ioctls[i]);
 		if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-		    &cmp) == -1)
+			&cmp) == -1)
 			return -1;
 	}
 	for (uint64_t bit = 1; bit <= 0x80000000U; bit <<= 1) {
 		cmp = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, bit, bit);
-		if (bit != ADDR_NO_RANDOMIZE && filter_rule(ctx,
-		    SCMP_ACT_ERRNO(EPERM), SCMP_SYS(personality), 1,
-		    &cmp) == -1)
+		if (bit != ADDR_NO_RANDOMIZE &&
+		    filter_rule(ctx, SCMP_ACT_ERRNO(EPERM),
+			SCMP_SYS(personality), 1, &cmp) == -1)
 			return -1;
 	}
 	return 0;
@@ -188,18 +224,19 @@ filter_build(scmp_filter_ctx ctx, enum filter_kind kind)
 	    SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
 	    SCMP_SYS(process_madvise)};
 
-	for (size_t i = 0; i < sizeof(filter_denied) /
-	    sizeof(filter_denied[0]); i++)
+	for (size_t i = 0; i < sizeof(filter_denied) / sizeof(filter_denied[0]);
+	     i++)
 		if (filter_deny(ctx, filter_denied[i]) == -1)
 			return -1;
-	for (size_t i = 0; kind != FILTER_AGENT && i < sizeof(debug) /
-	    sizeof(debug[0]); i++)
+	for (size_t i = 0;
+	     kind != FILTER_AGENT && i < sizeof(debug) / sizeof(debug[0]); i++)
 		if (filter_deny(ctx, debug[i]) == -1)
 			return -1;
 	/* Flags and modes behind a pointer cannot be seen: use the others. */
-	if (filter_rule(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0,
-	    NULL) == -1 || (kind != FILTER_OURS && filter_rule(ctx,
-	    SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0, NULL) == -1))
+	if (filter_rule(
+		ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, NULL) == -1 ||
+	    (kind != FILTER_OURS && filter_rule(ctx, SCMP_ACT_ERRNO(ENOSYS),
+					SCMP_SYS(openat2), 0, NULL) == -1))
 		return -1;
 	if (filter_setuid(ctx) == -1 || filter_sockets(ctx, kind) == -1 ||
 	    filter_arguments(ctx) == -1)
@@ -212,8 +249,9 @@ filter_file(void)
 {
 	int fd = memfd_create("seccomp", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
 
-	return fd == -1 && errno == EINVAL ?
-	    memfd_create("seccomp", MFD_CLOEXEC) : fd;
+	return fd == -1 && errno == EINVAL
+		   ? memfd_create("seccomp", MFD_CLOEXEC)
+		   : fd;
 }
 
 /* Made once a kind: it takes a millisecond. -1 errno. */

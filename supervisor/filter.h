@@ -9,8 +9,8 @@
 
 enum filter_kind {
 	FILTER_SERVER,
-	FILTER_OURS,	/* icfs: openat2, which it resolves names with */
-	FILTER_AGENT,	/* also may debug its own processes and ask netlink */
+	FILTER_OURS,  /* icfs: openat2, which it resolves names with */
+	FILTER_AGENT, /* also may debug its own processes and ask netlink */
 };
 
 /* A fresh memfd with the filter as bubblewrap takes it; -1 errno. */

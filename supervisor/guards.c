@@ -88,8 +88,8 @@ id_chain(int fd, struct paths_id *ids, unsigned max)
 }
 
 int
-guards_add(struct guards *g, enum guard_kind kind, const char *what,
-    const char *path)
+guards_add(
+    struct guards *g, enum guard_kind kind, const char *what, const char *path)
 {
 	struct guard *item;
 	int fd, n;
@@ -99,8 +99,9 @@ guards_add(struct guards *g, enum guard_kind kind, const char *what,
 		return -1;
 	}
 	if ((fd = open(path, O_PATH | O_CLOEXEC)) == -1)
-		return errno == ENOENT || errno == ENOTDIR ||
-		    errno == EACCES ? 0 : -1;
+		return errno == ENOENT || errno == ENOTDIR || errno == EACCES
+			   ? 0
+			   : -1;
 	item = &g->items[g->n];
 	n = id_chain(fd, item->ids, sizeof(item->ids) / sizeof(item->ids[0]));
 	close(fd);
@@ -131,8 +132,8 @@ guards_sessions(struct guards *g, const char *home)
 		if ((path = paths_join(run, e->d_name)) == NULL)
 			rv = -1;
 		else if (g->n < GUARDS_MAX - 16)
-			rv = guards_add(g, GUARD_TREE, "a session directory",
-			    path);
+			rv = guards_add(
+			    g, GUARD_TREE, "a session directory", path);
 		free(path);
 	}
 	if (dir != NULL)
@@ -189,8 +190,8 @@ guards_sockets(struct guards *g)
 	char path[128];
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		if (guards_add(g, GUARD_SELF, fixed[i].what,
-		    fixed[i].path) == -1)
+		if (guards_add(g, GUARD_SELF, fixed[i].what, fixed[i].path) ==
+		    -1)
 			return -1;
 	for (size_t i = 0; i < sizeof(user) / sizeof(user[0]); i++) {
 		snprintf(path, sizeof(path), "/run/user/%u/%s",
@@ -200,8 +201,8 @@ guards_sockets(struct guards *g)
 	}
 	if (guards_socket_env(g, "SSH_AUTH_SOCK", "the ssh agent") == -1 ||
 	    guards_socket_env(g, "DOCKER_HOST", "the Docker socket") == -1 ||
-	    guards_socket_env(g, "DBUS_SESSION_BUS_ADDRESS",
-	    "the session bus") == -1 ||
+	    guards_socket_env(
+		g, "DBUS_SESSION_BUS_ADDRESS", "the session bus") == -1 ||
 	    guards_socket_env(g, "NOTIFY_SOCKET", "systemd's socket") == -1)
 		return -1;
 	return 0;
@@ -212,8 +213,8 @@ guards_init(struct guards *g, const struct paths *p, struct fault *fault)
 {
 	memset(g, 0, sizeof(*g));
 	if (guards_add(g, GUARD_SELF, "the root directory", "/") == -1 ||
-	    guards_add(g, GUARD_SELF, "your home directory",
-	    p->user_home) == -1 ||
+	    guards_add(g, GUARD_SELF, "your home directory", p->user_home) ==
+		-1 ||
 	    guards_add(g, GUARD_TREE, "IRONCURTAIN_HOME", p->home) == -1 ||
 	    guards_sockets(g) == -1 || guards_sessions(g, p->home) == -1)
 		return fault_errno(fault, "what must stay hidden");
@@ -230,8 +231,8 @@ guards_allow(struct guards *g, int fd)
 }
 
 int
-guards_check(const struct guards *g, int fd, const char *what,
-    const char *path, struct fault *fault)
+guards_check(const struct guards *g, int fd, const char *what, const char *path,
+    struct fault *fault)
 {
 	struct paths_id chain[64];
 	const struct guard *item;
@@ -249,13 +250,17 @@ guards_check(const struct guards *g, int fd, const char *what,
 			    what, path, item->what);
 		for (unsigned k = 1; k < item->nids; k++)
 			if (id_eq(&chain[0], &item->ids[k]))
-				return fault_set(fault, "%s %s: refused, it "
-				    "holds %s", what, path, item->what);
-		for (unsigned k = 1; item->kind == GUARD_TREE &&
-		    k < (unsigned)n; k++)
+				return fault_set(fault,
+				    "%s %s: refused, it "
+				    "holds %s",
+				    what, path, item->what);
+		for (unsigned k = 1;
+		     item->kind == GUARD_TREE && k < (unsigned)n; k++)
 			if (id_eq(&chain[k], &item->ids[0]))
-				return fault_set(fault, "%s %s: refused, it "
-				    "lies in %s", what, path, item->what);
+				return fault_set(fault,
+				    "%s %s: refused, it "
+				    "lies in %s",
+				    what, path, item->what);
 	}
 	return 0;
 }

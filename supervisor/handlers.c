@@ -30,19 +30,22 @@ on_hello(struct chan *ch, const union proto_any *msg, int fd)
 	if (c->hello)
 		return chan_violation(ch, "HELLO twice");
 	if (m->role != c->role)
-		return chan_violation(ch, "HELLO of a %s",
-		    role_name((enum role)m->role));
+		return chan_violation(
+		    ch, "HELLO of a %s", role_name((enum role)m->role));
 	if (m->proto != proto_id()) {
-		end_request(SUP_EXIT_OS, c, "%s is of another build: its "
+		end_request(SUP_EXIT_OS, c,
+		    "%s is of another build: its "
 		    "messages differ from ours. Install all programs of one "
-		    "version", c->name);
+		    "version",
+		    c->name);
 		return 0;
 	}
 	if ((m->flags & topology_find(c->role)->required) !=
 	    topology_find(c->role)->required) {
-		end_request(SUP_EXIT_OS, c, "%s is not confined as it must be "
-		    "(%s). See: icctl doctor", c->name,
-		    confine_describe(&st, have, sizeof(have)));
+		end_request(SUP_EXIT_OS, c,
+		    "%s is not confined as it must be "
+		    "(%s). See: icctl doctor",
+		    c->name, confine_describe(&st, have, sizeof(have)));
 		return 0;
 	}
 	c->hello = true;
@@ -63,8 +66,8 @@ on_rules_ok(struct chan *ch, const union proto_any *msg, int fd)
 	sup.rules_count = msg->RULES_OK.rules;
 	while (w.len != 0) {
 		nl = memchr(w.p, '\n', w.len);
-		session_log(&sup.session, "policy", span_of(w.p, nl != NULL ?
-		    (size_t)(nl - w.p) : w.len));
+		session_log(&sup.session, "policy",
+		    span_of(w.p, nl != NULL ? (size_t)(nl - w.p) : w.len));
 		w.len -= nl != NULL ? (size_t)(nl - w.p) + 1 : w.len;
 		w.p = nl != NULL ? nl + 1 : w.p;
 	}
@@ -110,7 +113,7 @@ on_key_state(struct chan *ch, const union proto_any *msg, int fd)
 		return 0;
 	if (k->state == PROTO_KEY_LOCKED)
 		sup_warn("provider %s is locked: its credential came back in "
-		    "a response. After looking into it: icctl unlock",
+			 "a response. After looking into it: icctl unlock",
 		    sup.providers.list[c->index].name);
 	else if (k->state != PROTO_KEY_LOADED)
 		sup_warn("credential of %s: %s",
@@ -124,10 +127,11 @@ on_audit_fail(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)ch;
 	(void)fd;
-	log_vis(msg->AUDIT_FAIL.text, sup.audit_failed,
-	    sizeof(sup.audit_failed));
+	log_vis(
+	    msg->AUDIT_FAIL.text, sup.audit_failed, sizeof(sup.audit_failed));
 	sup_warn("the audit log cannot be written: %s. Nothing is forwarded "
-	    "any more", sup.audit_failed);
+		 "any more",
+	    sup.audit_failed);
 	control_alarm("auditd", "audit", sup.audit_failed);
 	return 0;
 }
@@ -146,8 +150,8 @@ static int
 on_alarm_show(struct chan *ch, const union proto_any *msg, int fd)
 {
 	const struct msg_ALARM_SHOW *m = &msg->ALARM_SHOW;
-	unsigned i = sup.nalarms < SUP_MAX_ALARMS ? sup.nalarms++ :
-	    SUP_MAX_ALARMS - 1;
+	unsigned i =
+	    sup.nalarms < SUP_MAX_ALARMS ? sup.nalarms++ : SUP_MAX_ALARMS - 1;
 
 	(void)ch;
 	(void)fd;
@@ -156,8 +160,8 @@ on_alarm_show(struct chan *ch, const union proto_any *msg, int fd)
 	log_vis(m->text, sup.alarms[i].text, sizeof(sup.alarms[i].text));
 	sup_warn("ALARM of %s, %s: %s", sup.alarms[i].who, sup.alarms[i].kind,
 	    sup.alarms[i].text);
-	control_alarm(sup.alarms[i].who, sup.alarms[i].kind,
-	    sup.alarms[i].text);
+	control_alarm(
+	    sup.alarms[i].who, sup.alarms[i].kind, sup.alarms[i].text);
 	return 0;
 }
 
@@ -190,7 +194,7 @@ on_hold_show(struct chan *ch, const union proto_any *msg, int fd)
 	(void)fd;
 	if (approvals_add(&msg->HOLD_SHOW) == -1)
 		return chan_violation(ch, "HOLD_SHOW beyond the limit, or "
-		    "twice");
+					  "twice");
 	return 0;
 }
 
@@ -198,8 +202,8 @@ static int
 on_hold_end(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)fd;
-	if (approvals_end(msg->HOLD_END.id,
-	    (enum proto_hold)msg->HOLD_END.state) == -1)
+	if (approvals_end(
+		msg->HOLD_END.id, (enum proto_hold)msg->HOLD_END.state) == -1)
 		return chan_violation(ch, "HOLD_END of no hold");
 	return 0;
 }
@@ -218,8 +222,10 @@ sup_closed_late(struct loop_timer *t)
 {
 	struct child *c = t->arg;
 
-	end_request(SUP_EXIT_FAILED, c, "%s (pid %d) closed its channel and "
-	    "lives on", c->name, (int)c->sp.pid);
+	end_request(SUP_EXIT_FAILED, c,
+	    "%s (pid %d) closed its channel and "
+	    "lives on",
+	    c->name, (int)c->sp.pid);
 }
 
 static void
@@ -228,12 +234,14 @@ sup_closed(struct chan *ch, const char *why)
 	struct child *c = chan_arg(ch);
 
 	if (why != NULL)
-		end_request(SUP_EXIT_FAILED, c, "%s (pid %d) broke the "
-		    "protocol: %s", c->name, (int)c->sp.pid, why);
+		end_request(SUP_EXIT_FAILED, c,
+		    "%s (pid %d) broke the "
+		    "protocol: %s",
+		    c->name, (int)c->sp.pid, why);
 	else
 		/* Its exit tells more than the end of its channel. */
-		loop_timer_set(&sup.loop, &sup.closed_timer, 300,
-		    sup_closed_late, c);
+		loop_timer_set(
+		    &sup.loop, &sup.closed_timer, 300, sup_closed_late, c);
 	chan_free(ch);
 	c->chan = NULL;
 }

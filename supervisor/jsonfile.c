@@ -23,15 +23,16 @@ jsonfile_check(const char *path, const struct stat *st, struct fault *fault)
 	if (st->st_uid != geteuid() && st->st_uid != 0)
 		return fault_set(fault,
 		    "%s: belongs to another user (uid %u). Make it yours: "
-		    "chown %u %s", path, (unsigned)st->st_uid,
-		    (unsigned)geteuid(), path);
+		    "chown %u %s",
+		    path, (unsigned)st->st_uid, (unsigned)geteuid(), path);
 	if ((st->st_mode & 022) != 0)
 		return fault_set(fault,
 		    "%s: others may write to it (mode %04o). Run: chmod go-w "
-		    "%s", path, (unsigned)st->st_mode & 07777, path);
+		    "%s",
+		    path, (unsigned)st->st_mode & 07777, path);
 	if (st->st_size > (off_t)JSONFILE_MAX)
-		return fault_set(fault, "%s: too large (over %u bytes)", path,
-		    JSONFILE_MAX);
+		return fault_set(
+		    fault, "%s: too large (over %u bytes)", path, JSONFILE_MAX);
 	return 0;
 }
 
@@ -60,8 +61,8 @@ jsonfile_slurp(int fd, size_t size, size_t *len)
 }
 
 char *
-jsonfile_text(const char *path, size_t *len, struct stat *st,
-    struct fault *fault)
+jsonfile_text(
+    const char *path, size_t *len, struct stat *st, struct fault *fault)
 {
 	char *text = NULL;
 	int fd, save;
@@ -104,9 +105,11 @@ jsonfile_locate(const char *path, struct span text, const struct json_fail *f,
 		}
 	}
 	fault_set(fault, "%s:%zu:%zu: %s%s", path, line, column,
-	    json_strerror(f->error), f->error != JSON_SYNTAX ? "" :
-	    " (strings in double quotes, no comments, no comma before ] or "
-	    "})");
+	    json_strerror(f->error),
+	    f->error != JSON_SYNTAX ? ""
+				    : " (strings in double quotes, no "
+				      "comments, no comma before ] or "
+				      "})");
 }
 
 struct json_object *
@@ -193,7 +196,8 @@ jsonfile_known(const struct jsonfile *j, struct json_object *o,
 	char list[768] = "";
 	size_t i;
 
-	json_object_object_foreach(o, key, val) {
+	json_object_object_foreach(o, key, val)
+	{
 		(void)val;
 		for (i = 0; known[i] != NULL; i++)
 			if (strcmp(key, known[i]) == 0)
@@ -204,8 +208,8 @@ jsonfile_known(const struct jsonfile *j, struct json_object *o,
 			snprintf(list + strlen(list),
 			    sizeof(list) - strlen(list), "%s%s",
 			    i != 0 ? ", " : "", known[i]);
-		return jsonfile_bad(j, where, key,
-		    "unknown key. Known here: %s", list);
+		return jsonfile_bad(
+		    j, where, key, "unknown key. Known here: %s", list);
 	}
 	return 0;
 }
@@ -217,8 +221,8 @@ jsonfile_text_of(const struct jsonfile *j, struct json_object *v,
 	const char *s;
 
 	if (!json_object_is_type(v, json_type_string))
-		return jsonfile_bad(j, where, key, "must be a string, is %s",
-		    jsonfile_kind(v));
+		return jsonfile_bad(
+		    j, where, key, "must be a string, is %s", jsonfile_kind(v));
 	s = json_object_get_string(v);
 	if (strlen(s) != (size_t)json_object_get_string_len(v))
 		return jsonfile_bad(j, where, key, "must not hold a NUL");
@@ -227,8 +231,8 @@ jsonfile_text_of(const struct jsonfile *j, struct json_object *v,
 }
 
 int
-jsonfile_str(const struct jsonfile *j, struct json_object *o,
-    const char *where, const char *key, const char **out)
+jsonfile_str(const struct jsonfile *j, struct json_object *o, const char *where,
+    const char *key, const char **out)
 {
 	struct json_object *v;
 
@@ -257,9 +261,8 @@ jsonfile_bool(const struct jsonfile *j, struct json_object *o,
 }
 
 int
-jsonfile_int(const struct jsonfile *j, struct json_object *o,
-    const char *where, const char *key, int64_t min, int64_t max,
-    int64_t *out)
+jsonfile_int(const struct jsonfile *j, struct json_object *o, const char *where,
+    const char *key, int64_t min, int64_t max, int64_t *out)
 {
 	struct json_object *v;
 	int64_t n;
@@ -270,8 +273,9 @@ jsonfile_int(const struct jsonfile *j, struct json_object *o,
 		return jsonfile_bad(j, where, key,
 		    "must be a whole number from %lld to %lld, is %s",
 		    (long long)min, (long long)max,
-		    json_object_is_type(v, json_type_double) ?
-		    "a fraction" : jsonfile_kind(v));
+		    json_object_is_type(v, json_type_double)
+			? "a fraction"
+			: jsonfile_kind(v));
 	/* json-c saturates: what it could not hold lies beyond max anyway. */
 	n = json_object_get_int64(v);
 	if (n < min || n > max)
@@ -319,7 +323,7 @@ jsonfile_strings(const struct jsonfile *j, struct json_object *o,
 	for (size_t i = 0; i < n; i++) {
 		snprintf(item, sizeof(item), "%s[%zu]", key, i);
 		if (jsonfile_text_of(j, json_object_array_get_idx(v, i), where,
-		    item, &s) == -1)
+			item, &s) == -1)
 			goto bad;
 		if ((list[i] = strdup(s)) == NULL) {
 			fault_errno(j->fault, "%s", j->file);

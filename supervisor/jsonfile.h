@@ -28,11 +28,11 @@ struct jsonfile {
  * status in *st. Refuses what others may write to and what is no plain file.
  * NULL with *fault; errno ENOENT when there is none.
  */
-char *jsonfile_text(const char *path, size_t *len, struct stat *st,
-    struct fault *);
+char *jsonfile_text(
+    const char *path, size_t *len, struct stat *st, struct fault *);
 /* An object, of which the caller owns one reference. */
-struct json_object *jsonfile_parse(const char *path, struct span text,
-    struct fault *);
+struct json_object *jsonfile_parse(
+    const char *path, struct span text, struct fault *);
 
 /* Refuses "where.key: what". Always returns -1. key may be NULL. */
 int jsonfile_bad(const struct jsonfile *, const char *where, const char *key,
@@ -52,8 +52,7 @@ int jsonfile_str(const struct jsonfile *, struct json_object *,
 int jsonfile_bool(const struct jsonfile *, struct json_object *,
     const char *where, const char *key, bool *out);
 int jsonfile_int(const struct jsonfile *, struct json_object *,
-    const char *where, const char *key, int64_t min, int64_t max,
-    int64_t *out);
+    const char *where, const char *key, int64_t min, int64_t max, int64_t *out);
 int jsonfile_object(const struct jsonfile *, struct json_object *,
     const char *where, const char *key, struct json_object **out);
 /* A fresh NULL-terminated vector of copies, of at most max strings. */

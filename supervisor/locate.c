@@ -70,8 +70,8 @@ locate_in_path(const struct locate *l, const char *name)
 
 	while (p != NULL && *p != '\0') {
 		end = strchrnul(p, ':');
-		n = snprintf(path, sizeof(path), "%.*s/%s", (int)(end - p), p,
-		    name);
+		n = snprintf(
+		    path, sizeof(path), "%.*s/%s", (int)(end - p), p, name);
 		if (*p == '/' && n > 0 && (size_t)n < sizeof(path) &&
 		    access(path, X_OK) == 0)
 			return strdup(path);
@@ -110,8 +110,8 @@ locate_too_wide(const struct locate *l, const char *dir)
 	if (strncmp(dir, home, n) != 0 || (dir[n] != '/' && dir[n] != '\0'))
 		return strchr(dir + 1, '/') == NULL;
 	return dir[n] == '\0' || strcmp(dir + n, "/.local") == 0 ||
-	    strcmp(dir + n, "/.local/share") == 0 ||
-	    strcmp(dir + n, "/.local/bin") == 0;
+	       strcmp(dir + n, "/.local/share") == 0 ||
+	       strcmp(dir + n, "/.local/bin") == 0;
 }
 
 /* The tree of a real path: its package, its environment, or the file alone. */
@@ -135,7 +135,7 @@ locate_tree(const struct locate *l, const char *real)
 		if (locate_has(dir, "package.json") ||
 		    locate_has(dir, "pyvenv.cfg") ||
 		    (up == 1 && locate_has(dir, "bin") &&
-		    locate_has(dir, "lib")))
+			locate_has(dir, "lib")))
 			return dir;
 	}
 	free(dir);
@@ -193,8 +193,8 @@ locate_interpreter(const struct locate *l, const char *file)
 }
 
 int
-locate_add_tree(const struct locate *l, struct program *p, const char *file,
-    unsigned depth)
+locate_add_tree(
+    const struct locate *l, struct program *p, const char *file, unsigned depth)
 {
 	char *interp, *real;
 	int rv = 0;
@@ -222,7 +222,7 @@ locate_node(const struct locate *l, char *const *args, struct program *p,
 
 	if ((node = locate_in_path(l, "node")) == NULL)
 		return fault_set(fault, "node: not found in PATH. Install "
-		    "Node.js: apt install nodejs");
+					"Node.js: apt install nodejs");
 	p->path = node;
 	while (args[i] != NULL && args[i][0] == '-')
 		i++;
@@ -232,8 +232,9 @@ locate_node(const struct locate *l, char *const *args, struct program *p,
 		file = config_path("", l->paths->user_home, args[i]);
 	else
 		file = paths_join(l->base, args[i]);
-	if (file == NULL || (p->argv = locate_argv((const char *const[]){
-	    "node", NULL}, args)) == NULL)
+	if (file == NULL ||
+	    (p->argv = locate_argv(
+		 (const char *const[]){"node", NULL}, args)) == NULL)
 		goto nomem;
 	free(p->argv[i + 1]);
 	if ((p->argv[i + 1] = locate_real(file)) == NULL) {
@@ -284,8 +285,10 @@ locate_plain(const struct locate *l, const char *command, char *const *args,
 		found = paths_join(l->base, command);
 	}
 	if (found == NULL)
-		return fault_set(fault, "%s: not found in PATH. Install it, or "
-		    "write its whole path", command);
+		return fault_set(fault,
+		    "%s: not found in PATH. Install it, or "
+		    "write its whole path",
+		    command);
 	if ((real = locate_real(found)) == NULL || access(real, X_OK) == -1) {
 		fault_errno(fault, "%s", found);
 		free(found);

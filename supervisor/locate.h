@@ -13,18 +13,18 @@
 #define LOCATE_MAX_TREES 8U
 
 struct program {
-	char *path;		/* what to execute: absolute host path */
-	char **argv;		/* whole, argv[0] included */
+	char *path;  /* what to execute: absolute host path */
+	char **argv; /* whole, argv[0] included */
 	/* Host paths to bind read-only at their own places. */
 	char *trees[LOCATE_MAX_TREES];
 	unsigned ntrees;
-	bool ours;		/* icfs */
+	bool ours; /* icfs */
 };
 
 struct locate {
 	const struct paths *paths;
-	const char *path_env;	/* PATH to search */
-	const char *base;	/* directory for relative FILEs */
+	const char *path_env; /* PATH to search */
+	const char *base;     /* directory for relative FILEs */
 };
 
 /*
@@ -40,8 +40,7 @@ bool locate_is_system(const char *path);
  * An agent's program (locate.h: trees[0] holds it); in *inside where it is
  * when that tree stands at /opt/agent. Fresh memory.
  */
-int locate_agent(const struct locate *, const char *command,
-    struct program *, char **tree, char **mount, char **inside,
-    struct fault *);
+int locate_agent(const struct locate *, const char *command, struct program *,
+    char **tree, char **mount, char **inside, struct fault *);
 
 #endif

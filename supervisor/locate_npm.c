@@ -18,11 +18,11 @@
 
 struct npm {
 	const struct locate *l;
-	char name[215];		/* npm's own limit is 214 */
-	char version[64];	/* "" when none was asked for */
-	char other[64];		/* version that was found instead */
-	char *dir;		/* the package's own directory */
-	char *program;		/* its file to run */
+	char name[215];   /* npm's own limit is 214 */
+	char version[64]; /* "" when none was asked for */
+	char other[64];   /* version that was found instead */
+	char *dir;        /* the package's own directory */
+	char *program;    /* its file to run */
 };
 
 /* "@scope/name@1.2.3" */
@@ -34,13 +34,13 @@ npm_spec(struct npm *n, const char *spec)
 
 	if (len == 0 || len >= sizeof(n->name) || strstr(spec, "..") != NULL ||
 	    strspn(spec, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "0123456789@/._~^-") != strlen(spec) || spec[0] == '/' ||
-	    spec[0] == '.')
+			 "0123456789@/._~^-") != strlen(spec) ||
+	    spec[0] == '/' || spec[0] == '.')
 		return -1;
 	memcpy(n->name, spec, len);
 	n->name[len] = '\0';
-	snprintf(n->version, sizeof(n->version), "%s",
-	    at != NULL ? at + 1 : "");
+	snprintf(
+	    n->version, sizeof(n->version), "%s", at != NULL ? at + 1 : "");
 	return 0;
 }
 
@@ -87,7 +87,8 @@ npm_bin(const struct npm *n, struct json_object *pkg)
 	if (json_object_object_get_ex(bin, base, &v) &&
 	    json_object_is_type(v, json_type_string))
 		return json_object_get_string(v);
-	json_object_object_foreach(bin, key, val) {
+	json_object_object_foreach(bin, key, val)
+	{
 		(void)key;
 		if (json_object_is_type(val, json_type_string))
 			return json_object_get_string(val);
@@ -167,8 +168,9 @@ npm_try_cache(struct npm *n, const char *user_home)
 	if ((dir = opendir(cache)) == NULL)
 		return 0;
 	while (rv == 0 && (e = readdir(dir)) != NULL) {
-		if (e->d_name[0] == '.' || (size_t)snprintf(path, sizeof(path),
-		    "%s/%s/node_modules", cache, e->d_name) >= sizeof(path))
+		if (e->d_name[0] == '.' ||
+		    (size_t)snprintf(path, sizeof(path), "%s/%s/node_modules",
+			cache, e->d_name) >= sizeof(path))
 			continue;
 		rv = npm_try(n, path);
 	}
@@ -187,15 +189,15 @@ npm_find(struct npm *n)
 	int rv;
 
 	if ((rv = npm_try_at(n, l->base, "node_modules")) != 0 ||
-	    (rv = npm_try_at(n, home,
-	    ".local/share/ironcurtain/node_modules")) != 0)
+	    (rv = npm_try_at(
+		 n, home, ".local/share/ironcurtain/node_modules")) != 0)
 		return rv;
 	/* npm install -g: beside the bin/ that is in PATH. */
 	for (; p != NULL && *p != '\0'; p = *end == ':' ? end + 1 : end) {
 		end = strchrnul(p, ':');
 		if (*p != '/' || (size_t)snprintf(dir, sizeof(dir),
-		    "%.*s/../lib/node_modules", (int)(end - p), p) >=
-		    sizeof(dir))
+				     "%.*s/../lib/node_modules", (int)(end - p),
+				     p) >= sizeof(dir))
 			continue;
 		if ((rv = npm_try(n, dir)) != 0)
 			return rv;
@@ -215,14 +217,16 @@ npm_missing(const struct npm *n, struct fault *fault)
 	bool any = n->version[0] == '\0';
 
 	if (n->other[0] != '\0')
-		return fault_set(fault, "npx %s: version %s is installed, "
+		return fault_set(fault,
+		    "npx %s: version %s is installed, "
 		    "%s is asked for. Run: npm install --prefix "
-		    "~/.local/share/ironcurtain %s@%s", n->name, n->other,
-		    n->version, n->name, n->version);
-	return fault_set(fault, "npx %s: not installed, and a server has no "
+		    "~/.local/share/ironcurtain %s@%s",
+		    n->name, n->other, n->version, n->name, n->version);
+	return fault_set(fault,
+	    "npx %s: not installed, and a server has no "
 	    "network to fetch it. Run: npm install --prefix "
-	    "~/.local/share/ironcurtain %s%s%s", n->name, n->name,
-	    any ? "" : "@", n->version);
+	    "~/.local/share/ironcurtain %s%s%s",
+	    n->name, n->name, any ? "" : "@", n->version);
 }
 
 int
@@ -234,30 +238,34 @@ locate_npx(const struct locate *l, char *const *args, struct program *p,
 	size_t i = 0;
 	int rv = -1;
 
-	while (args[i] != NULL && (strcmp(args[i], "-y") == 0 ||
-	    strcmp(args[i], "--yes") == 0 || strcmp(args[i], "-q") == 0 ||
-	    strcmp(args[i], "--") == 0))
+	while (args[i] != NULL &&
+	       (strcmp(args[i], "-y") == 0 || strcmp(args[i], "--yes") == 0 ||
+		   strcmp(args[i], "-q") == 0 || strcmp(args[i], "--") == 0))
 		i++;
 	if (args[i] == NULL || args[i][0] == '-')
-		return fault_set(fault, "npx: only `npx [-y] PACKAGE [ARG]...` "
-		    "is taken%s%s", args[i] != NULL ? ", not " : "",
+		return fault_set(fault,
+		    "npx: only `npx [-y] PACKAGE [ARG]...` "
+		    "is taken%s%s",
+		    args[i] != NULL ? ", not " : "",
 		    args[i] != NULL ? args[i] : "");
 	if (npm_spec(&n, args[i]) == -1)
-		return fault_set(fault, "npx %s: is no package's name",
-		    args[i]);
+		return fault_set(
+		    fault, "npx %s: is no package's name", args[i]);
 	if ((node = locate_in_path(l, "node")) == NULL)
-		return fault_set(fault, "npx %s: node not found in PATH. "
-		    "Install Node.js: apt install nodejs", n.name);
+		return fault_set(fault,
+		    "npx %s: node not found in PATH. "
+		    "Install Node.js: apt install nodejs",
+		    n.name);
 	if ((rv = npm_find(&n)) != 1) {
-		rv = rv == 0 ? npm_missing(&n, fault) :
-		    fault_errno(fault, "npx %s", n.name);
+		rv = rv == 0 ? npm_missing(&n, fault)
+			     : fault_errno(fault, "npx %s", n.name);
 		goto out;
 	}
 	rv = -1;
 	p->path = node;
 	node = NULL;
-	p->argv = locate_argv((const char *const[]){"node", n.program, NULL},
-	    args + i + 1);
+	p->argv = locate_argv(
+	    (const char *const[]){"node", n.program, NULL}, args + i + 1);
 	if (p->argv == NULL || locate_add_tree(l, p, p->path, 1) == -1 ||
 	    locate_add_tree(l, p, n.program, 1) == -1)
 		fault_errno(fault, "npx %s", n.name);

@@ -12,13 +12,13 @@ char *locate_real(const char *path);
 /* name in the directories of PATH, executable; fresh memory or NULL. */
 char *locate_in_path(const struct locate *, const char *name);
 /* Adds path's tree, and those of its #! interpreter. -1 with errno. */
-int locate_add_tree(const struct locate *, struct program *, const char *file,
-    unsigned depth);
+int locate_add_tree(
+    const struct locate *, struct program *, const char *file, unsigned depth);
 /* argv of head[] and then tail[]; fresh memory. */
 char **locate_argv(const char *const *head, char *const *tail);
 
 /* npx ARGS: fills path, argv and trees. */
-int locate_npx(const struct locate *, char *const *args, struct program *,
-    struct fault *);
+int locate_npx(
+    const struct locate *, char *const *args, struct program *, struct fault *);
 
 #endif

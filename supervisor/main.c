@@ -86,8 +86,8 @@ signals(void)
 	    signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
 	    (fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) == -1)
 		return -1;
-	return loop_add(&sup.loop, &sup.signal_io, fd, EPOLLIN, on_signal,
-	    NULL);
+	return loop_add(
+	    &sup.loop, &sup.signal_io, fd, EPOLLIN, on_signal, NULL);
 }
 
 /* First of all: nobody looks into us, and nothing falls out when we die. */
@@ -142,7 +142,7 @@ main(int argc, char **argv)
 	}
 	if (geteuid() == 0)
 		log_warnx("running as root: it works, and should not be: "
-		    "nothing here needs it");
+			  "nothing here needs it");
 	if (loop_init(&sup.loop, 128) == -1 || signals() == -1)
 		fatal("start");
 	if (start_session(&status, &fault) == -1) {
@@ -152,7 +152,7 @@ main(int argc, char **argv)
 		return status;
 	}
 	if (!sup.ending && loop_run(&sup.loop) == -1)
-		end_request(SUP_EXIT_OS, NULL, "epoll_wait: %s",
-		    strerror(errno));
+		end_request(
+		    SUP_EXIT_OS, NULL, "epoll_wait: %s", strerror(errno));
 	return end_run();
 }

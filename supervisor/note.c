@@ -16,8 +16,10 @@ note_line(const char *fmt, va_list ap, char *text, size_t cap)
 {
 	int n = vsnprintf(text, cap, fmt, ap);
 
-	session_log(&sup.session, "icsupervisor", span_of(text,
-	    n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1));
+	session_log(&sup.session, "icsupervisor",
+	    span_of(text, n < 0             ? 0
+			  : (size_t)n < cap ? (size_t)n
+					    : cap - 1));
 }
 
 void

@@ -56,41 +56,48 @@ notify_late(struct loop_timer *t)
 static int
 notify_spawn(const char *program, char *const *argv)
 {
-	struct spawn s = {.path = program, .argv = argv, .envp = environ,
-	    .fds = {-1, -1, -1}, .nfds = 3, .session = true};
+	struct spawn s = {.path = program,
+	    .argv = argv,
+	    .envp = environ,
+	    .fds = {-1, -1, -1},
+	    .nfds = 3,
+	    .session = true};
 
 	if (spawn_start(&s, &notify_env.sp) == -1)
 		return -1;
 	notify_env.runs = true;
 	(void)spawn_check(&notify_env.sp);
 	if (loop_add(&sup.loop, &notify_env.io, notify_env.sp.pidfd, EPOLLIN,
-	    notify_exited, NULL) == -1)
+		notify_exited, NULL) == -1)
 		return -1;
-	loop_timer_set(&sup.loop, &notify_env.timer, NOTIFY_MS, notify_late,
-	    NULL);
+	loop_timer_set(
+	    &sup.loop, &notify_env.timer, NOTIFY_MS, notify_late, NULL);
 	return 0;
 }
 
 void
 notify_hold(const struct hold *h)
 {
-	const struct locate l = {.paths = &sup.paths,
-	    .path_env = getenv("PATH")};
+	const struct locate l = {
+	    .paths = &sup.paths, .path_env = getenv("PATH")};
 	char text[768], *program, **argv = NULL;
 
 	if (sup.config.notify == NULL || notify_env.runs)
 		return;
-	snprintf(text, sizeof(text), "%s__%s waits for you: icctl approve %s "
-	    "or icctl deny %s", h->server, h->tool, h->sid, h->sid);
-	program = strchr(sup.config.notify[0], '/') != NULL ?
-	    strdup(sup.config.notify[0]) :
-	    locate_in_path(&l, sup.config.notify[0]);
+	snprintf(text, sizeof(text),
+	    "%s__%s waits for you: icctl approve %s "
+	    "or icctl deny %s",
+	    h->server, h->tool, h->sid, h->sid);
+	program = strchr(sup.config.notify[0], '/') != NULL
+		      ? strdup(sup.config.notify[0])
+		      : locate_in_path(&l, sup.config.notify[0]);
 	if (program != NULL)
-		argv = locate_argv((const char *const *)(uintptr_t)
-		    sup.config.notify, (char *const[]){text, NULL});
+		argv = locate_argv(
+		    (const char *const *)(uintptr_t)sup.config.notify,
+		    (char *const[]){text, NULL});
 	if (argv == NULL || notify_spawn(program, argv) == -1)
-		sup_note("notify command %s cannot be run",
-		    sup.config.notify[0]);
+		sup_note(
+		    "notify command %s cannot be run", sup.config.notify[0]);
 	for (size_t i = 0; argv != NULL && argv[i] != NULL; i++)
 		free(argv[i]);
 	free(argv);

@@ -7,39 +7,51 @@
 #include <string.h>
 
 static const char options_help[] =
-"usage: icsupervisor --session-dir DIR [OPTION]... [--task TEXT | -- COMMAND...]\n"
-"\n"
-"Runs one session: the workers that stand between an agent and the world, the\n"
-"MCP servers, and the agent in its box.  People use `icctl start`; this is what\n"
-"it starts, and what tests and other orchestrators start.\n"
-"\n"
-"  --session-dir DIR     made if it is not there (mode 0700); holds audit.jsonl,\n"
-"                        session.log, control.sock and the sockets of the box\n"
-"  --config FILE         instead of IRONCURTAIN_HOME/config.json\n"
-"  --workspace DIR       what the agent works on; default: DIR/sandbox\n"
-"  --agent NAME          claude-code (default), codex, or command (default when\n"
-"                        a COMMAND is given); each is a file agents/NAME.json\n"
-"  --task TEXT           what the agent is asked to do; without it, or a\n"
-"                        COMMAND, it runs as if a person had started it\n"
-"  --runtime bwrap|none  none: no agent is started; only the two sockets of a\n"
-"                        box are offered, in DIR/sockets\n"
-"  --escalations ask|deny\n"
-"                        deny: nobody is there to ask, what a policy escalates\n"
-"                        is refused\n"
-"  --allow-unsandboxed SERVER\n"
-"                        says \"sandbox\": false of mcp-servers.json again\n"
-"  --print-ready         one JSON line on stdout when the session is up\n"
-"  --libexecdir DIR      take the workers from there (containment tests)\n"
-"  --help, --version\n"
-"\n"
-"Try it:\n"
-"  icsupervisor --session-dir /tmp/s1 --runtime none --print-ready\n"
-"  icctl --session /tmp/s1 status\n"
-"  icctl --session /tmp/s1 stop\n"
-"\n"
-"Exit status: 0 asked to stop, 64 command line, 70 a process of the session\n"
-"ended, 71 the system refused, 75 the directory is in use, 78 configuration;\n"
-"when an agent ran, its own.\n";
+    "usage: icsupervisor --session-dir DIR [OPTION]... [--task TEXT | -- "
+    "COMMAND...]\n"
+    "\n"
+    "Runs one session: the workers that stand between an agent and the world, "
+    "the\n"
+    "MCP servers, and the agent in its box.  People use `icctl start`; this is "
+    "what\n"
+    "it starts, and what tests and other orchestrators start.\n"
+    "\n"
+    "  --session-dir DIR     made if it is not there (mode 0700); holds "
+    "audit.jsonl,\n"
+    "                        session.log, control.sock and the sockets of the "
+    "box\n"
+    "  --config FILE         instead of IRONCURTAIN_HOME/config.json\n"
+    "  --workspace DIR       what the agent works on; default: DIR/sandbox\n"
+    "  --agent NAME          claude-code (default), codex, or command (default "
+    "when\n"
+    "                        a COMMAND is given); each is a file "
+    "agents/NAME.json\n"
+    "  --task TEXT           what the agent is asked to do; without it, or a\n"
+    "                        COMMAND, it runs as if a person had started it\n"
+    "  --runtime bwrap|none  none: no agent is started; only the two sockets "
+    "of a\n"
+    "                        box are offered, in DIR/sockets\n"
+    "  --escalations ask|deny\n"
+    "                        deny: nobody is there to ask, what a policy "
+    "escalates\n"
+    "                        is refused\n"
+    "  --allow-unsandboxed SERVER\n"
+    "                        says \"sandbox\": false of mcp-servers.json "
+    "again\n"
+    "  --print-ready         one JSON line on stdout when the session is up\n"
+    "  --libexecdir DIR      take the workers from there (containment tests)\n"
+    "  --help, --version\n"
+    "\n"
+    "Try it:\n"
+    "  icsupervisor --session-dir /tmp/s1 --runtime none --print-ready\n"
+    "  icctl --session /tmp/s1 status\n"
+    "  icctl --session /tmp/s1 stop\n"
+    "\n"
+    "Exit status: 0 asked to stop, 64 command line, 70 a process of the "
+    "session\n"
+    "ended, 71 the system refused, 75 the directory is in use, 78 "
+    "configuration;\n"
+    "when an agent ran, its own.\n";
 
 enum {
 	OPT_SESSION = 256,
@@ -84,8 +96,8 @@ options_choice(const char *name, const char *value, const char *first,
 }
 
 static int
-options_path(const char *name, const char *value, const char **out,
-    struct fault *fault)
+options_path(
+    const char *name, const char *value, const char **out, struct fault *fault)
 {
 	if (value[0] == '\0')
 		return fault_set(fault, "--%s must not be empty", name);
@@ -101,8 +113,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 
 	switch (opt) {
 	case OPT_SESSION:
-		return options_path("session-dir", value, &o->session_dir,
-		    fault);
+		return options_path(
+		    "session-dir", value, &o->session_dir, fault);
 	case OPT_CONFIG:
 		return options_path("config", value, &o->config, fault);
 	case OPT_AGENT:
@@ -110,23 +122,24 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_WORKSPACE:
 		return options_path("workspace", value, &o->workspace, fault);
 	case OPT_LIBEXEC:
-		return options_path("libexecdir", value, &o->libexecdir,
-		    fault);
+		return options_path("libexecdir", value, &o->libexecdir, fault);
 	case OPT_TASK:
 		return options_path("task", value, &o->task, fault);
 	case OPT_RUNTIME:
-		if (options_choice("runtime", value, "bwrap", "none", &first,
-		    fault) == -1)
+		if (options_choice(
+			"runtime", value, "bwrap", "none", &first, fault) == -1)
 			return -1;
 		o->runtime = first ? RUNTIME_BWRAP : RUNTIME_NONE;
 		return 0;
 	case OPT_ESCALATIONS:
-		return options_choice("escalations", value, "ask", "deny",
-		    &o->ask, fault);
+		return options_choice(
+		    "escalations", value, "ask", "deny", &o->ask, fault);
 	case OPT_UNSANDBOXED:
 		if (o->nunsandboxed == PROTO_MAX_SERVERS)
-			return fault_set(fault, "--allow-unsandboxed: at most "
-			    "%u times", PROTO_MAX_SERVERS);
+			return fault_set(fault,
+			    "--allow-unsandboxed: at most "
+			    "%u times",
+			    PROTO_MAX_SERVERS);
 		o->unsandboxed[o->nunsandboxed++] = value;
 		return 0;
 	default:
@@ -142,11 +155,11 @@ options_check(const struct options *o, struct fault *fault)
 		fault_set(fault, "--session-dir DIR is missing");
 	else if (o->task != NULL && o->command != NULL)
 		fault_set(fault, "--task and a command after -- exclude each "
-		    "other");
-	else if (o->runtime == RUNTIME_NONE && (o->task != NULL ||
-	    o->command != NULL))
+				 "other");
+	else if (o->runtime == RUNTIME_NONE &&
+		 (o->task != NULL || o->command != NULL))
 		fault_set(fault, "--runtime none starts no agent: no --task "
-		    "and no command");
+				 "and no command");
 	else
 		return OPTIONS_RUN;
 	return OPTIONS_BAD;
@@ -161,8 +174,8 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 	o->ask = true;
 	o->runtime = RUNTIME_BWRAP;
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, "+:", options_long,
-	    NULL)) != -1) {
+	while (
+	    (opt = getopt_long(argc, argv, "+:", options_long, NULL)) != -1) {
 		if (opt == OPT_HELP) {
 			fputs(options_help, stdout);
 			return OPTIONS_DONE;
@@ -176,8 +189,7 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 			return OPTIONS_BAD;
 		}
 		if (opt == '?') {
-			fault_set(fault, "unknown option %s",
-			    argv[optind - 1]);
+			fault_set(fault, "unknown option %s", argv[optind - 1]);
 			return OPTIONS_BAD;
 		}
 		if (options_one(o, opt, optarg, fault) == -1)
@@ -185,7 +197,8 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 	}
 	if (optind < argc) {
 		if (strcmp(argv[optind - 1], "--") != 0) {
-			fault_set(fault, "unexpected argument \"%s\": a "
+			fault_set(fault,
+			    "unexpected argument \"%s\": a "
 			    "command stands after --, a task after --task",
 			    argv[optind]);
 			return OPTIONS_BAD;

@@ -11,12 +11,12 @@
 
 /* Exit statuses of icsupervisor(1), besides the agent's own. */
 enum sup_exit {
-	SUP_EXIT_OK = 0,	/* asked to stop; or the agent ended with 0 */
-	SUP_EXIT_USAGE = 64,	/* command line */
-	SUP_EXIT_FAILED = 70,	/* a process of the session ended or misbehaved */
-	SUP_EXIT_OS = 71,	/* the system refused: no Landlock, no disk, ... */
-	SUP_EXIT_BUSY = 75,	/* another icsupervisor in that directory */
-	SUP_EXIT_CONFIG = 78,	/* configuration, policy, credential, workspace */
+	SUP_EXIT_OK = 0,      /* asked to stop; or the agent ended with 0 */
+	SUP_EXIT_USAGE = 64,  /* command line */
+	SUP_EXIT_FAILED = 70, /* a process of the session ended or misbehaved */
+	SUP_EXIT_OS = 71,   /* the system refused: no Landlock, no disk, ... */
+	SUP_EXIT_BUSY = 75, /* another icsupervisor in that directory */
+	SUP_EXIT_CONFIG = 78, /* configuration, policy, credential, workspace */
 };
 
 enum options_runtime {
@@ -31,7 +31,7 @@ struct options {
 	const char *workspace;
 	const char *libexecdir;
 	const char *task;
-	char **command;		/* after --; NULL: none */
+	char **command; /* after --; NULL: none */
 	enum options_runtime runtime;
 	bool ask;
 	bool print_ready;
@@ -41,11 +41,11 @@ struct options {
 
 enum options_result {
 	OPTIONS_RUN,
-	OPTIONS_DONE,		/* --help, --version: printed */
-	OPTIONS_BAD,		/* fault says why */
+	OPTIONS_DONE, /* --help, --version: printed */
+	OPTIONS_BAD,  /* fault says why */
 };
 
-enum options_result options_parse(struct options *, int argc, char **argv,
-    struct fault *);
+enum options_result options_parse(
+    struct options *, int argc, char **argv, struct fault *);
 
 #endif

@@ -19,10 +19,9 @@
 #define ORIENT_BUNDLE "/etc/ironcurtain/ca-bundle.pem"
 
 /* The same for every agent: where is what, in every usual variable. */
-static const char *const orient_env[] = {
-    "HOME=/home/agent", "USER=agent", "LOGNAME=agent", "SHELL=/bin/sh",
-    "TMPDIR=/tmp", "LANG=C.UTF-8", "IRONCURTAIN=1",
-    "HTTPS_PROXY=" ORIENT_PROXY, "HTTP_PROXY=" ORIENT_PROXY,
+static const char *const orient_env[] = {"HOME=/home/agent", "USER=agent",
+    "LOGNAME=agent", "SHELL=/bin/sh", "TMPDIR=/tmp", "LANG=C.UTF-8",
+    "IRONCURTAIN=1", "HTTPS_PROXY=" ORIENT_PROXY, "HTTP_PROXY=" ORIENT_PROXY,
     "https_proxy=" ORIENT_PROXY, "http_proxy=" ORIENT_PROXY,
     "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
     "NODE_EXTRA_CA_CERTS=" ORIENT_CERT, "SSL_CERT_FILE=" ORIENT_BUNDLE,
@@ -36,7 +35,7 @@ static void
 orient_base64(struct buf *b, struct span der)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "abcdefghijklmnopqrstuvwxyz0123456789+/";
+				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
 	uint32_t w;
 	size_t n, col = 0;
 
@@ -48,8 +47,9 @@ orient_base64(struct buf *b, struct span der)
 		if (n > 2)
 			w |= der.p[i + 2];
 		for (size_t k = 0; k < 4; k++)
-			buf_addc(b, k <= n ? (uint8_t)digits[w >>
-			    (18 - 6 * k) & 63] : '=');
+			buf_addc(
+			    b, k <= n ? (uint8_t)digits[w >> (18 - 6 * k) & 63]
+				      : '=');
 		if ((col += 4) == 64) {
 			buf_addc(b, '\n');
 			col = 0;
@@ -87,12 +87,13 @@ orient_certificates(struct fault *fault)
 	struct span ca = span_of(sup.ca_pem, sup.ca_len);
 	int src = -1, rv = 0;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) &&
-	    src == -1; i++)
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && src == -1;
+	     i++)
 		src = open(places[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (session_write(sup.session.orientation, "ca-cert.pem", 0644,
-	    ca) == -1 || session_copy(sup.session.orientation,
-	    "ca-bundle.pem", 0644, src, ca) == -1)
+	if (session_write(sup.session.orientation, "ca-cert.pem", 0644, ca) ==
+		-1 ||
+	    session_copy(
+		sup.session.orientation, "ca-bundle.pem", 0644, src, ca) == -1)
 		rv = fault_errno(fault, "%s/orientation", sup.session.dir);
 	if (src != -1)
 		close(src);
@@ -108,7 +109,7 @@ orient_path(const struct program *p)
 
 	buf_init(&b, 16384);
 	buf_adds(&b, "PATH=/opt/ironcurtain/bin:/usr/local/bin:/usr/bin:/bin:"
-	    "/usr/local/sbin:/usr/sbin:/sbin");
+		     "/usr/local/sbin:/usr/sbin:/sbin");
 	for (unsigned i = 1; p != NULL && i < p->ntrees; i++)
 		buf_printf(&b, ":%s/bin", p->trees[i]);
 	out = b.failed ? NULL : span_dup(buf_span(&b));
@@ -139,8 +140,9 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 		}
 		n++;
 	}
-	if (sup.adapter.root != NULL && adapter_env(&sup.adapter,
-	    &sup.providers, env, &n, ORIENT_MAX_ENV, fault) == -1)
+	if (sup.adapter.root != NULL &&
+	    adapter_env(&sup.adapter, &sup.providers, env, &n, ORIENT_MAX_ENV,
+		fault) == -1)
 		return -1;
 	return 0;
 }
@@ -158,16 +160,17 @@ orient_write(char *const *env, struct fault *fault)
 		buf_adds(&b, env[i]);
 		buf_addc(&b, '\n');
 	}
-	rv = b.failed ? -1 : session_write(sup.session.orientation,
-	    "agent.env", 0644, buf_span(&b));
+	rv = b.failed ? -1
+		      : session_write(sup.session.orientation, "agent.env",
+			    0644, buf_span(&b));
 	buf_free(&b);
 	if (rv == -1)
-		return fault_errno(fault, "%s/orientation/agent.env",
-		    sup.session.dir);
+		return fault_errno(
+		    fault, "%s/orientation/agent.env", sup.session.dir);
 	if (sup.adapter.root == NULL)
 		return 0;
 	if (adapter_files(&sup.adapter, &sup.providers, "orientation",
-	    sup.session.orientation, 0644, fault) == -1)
+		sup.session.orientation, 0644, fault) == -1)
 		return -1;
 	return adapter_files(&sup.adapter, &sup.providers, "home",
 	    sup.session.home, 0600, fault);

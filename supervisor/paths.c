@@ -87,15 +87,18 @@ paths_make_home(const char *home, struct fault *fault)
 	if (stat(home, &st) == -1)
 		return fault_errno(fault, "IRONCURTAIN_HOME %s", home);
 	if (!S_ISDIR(st.st_mode))
-		return fault_set(fault, "IRONCURTAIN_HOME %s: not a directory",
-		    home);
+		return fault_set(
+		    fault, "IRONCURTAIN_HOME %s: not a directory", home);
 	if (st.st_uid != geteuid())
-		return fault_set(fault, "IRONCURTAIN_HOME %s: belongs to "
-		    "another user (uid %u)", home, (unsigned)st.st_uid);
+		return fault_set(fault,
+		    "IRONCURTAIN_HOME %s: belongs to "
+		    "another user (uid %u)",
+		    home, (unsigned)st.st_uid);
 	if ((st.st_mode & 077) != 0)
-		return fault_set(fault, "IRONCURTAIN_HOME %s: others may enter "
-		    "it (mode %04o). Run: chmod 700 %s", home,
-		    (unsigned)st.st_mode & 07777, home);
+		return fault_set(fault,
+		    "IRONCURTAIN_HOME %s: others may enter "
+		    "it (mode %04o). Run: chmod 700 %s",
+		    home, (unsigned)st.st_mode & 07777, home);
 	return 0;
 }
 
@@ -116,8 +119,10 @@ paths_init(struct paths *p, const char *libexecdir, struct fault *fault)
 		goto out;
 	}
 	if (env != NULL && env[0] != '/') {
-		fault_set(fault, "IRONCURTAIN_HOME must be an absolute path, "
-		    "is \"%s\"", env);
+		fault_set(fault,
+		    "IRONCURTAIN_HOME must be an absolute path, "
+		    "is \"%s\"",
+		    env);
 		goto out;
 	}
 	if ((prefix = strdup(p->bindir)) == NULL ||
@@ -126,13 +131,13 @@ paths_init(struct paths *p, const char *libexecdir, struct fault *fault)
 		goto out;
 	}
 	*slash = '\0';
-	p->libexecdir = libexecdir != NULL ? strdup(libexecdir) :
-	    paths_join(prefix, "libexec/ironcurtain");
+	p->libexecdir = libexecdir != NULL
+			    ? strdup(libexecdir)
+			    : paths_join(prefix, "libexec/ironcurtain");
 	p->datadir = paths_join(prefix, "share/ironcurtain");
-	p->home = env != NULL ? strdup(env) :
-	    paths_join(p->user_home, ".ironcurtain");
-	if (p->libexecdir == NULL || p->datadir == NULL ||
-	    p->home == NULL) {
+	p->home = env != NULL ? strdup(env)
+			      : paths_join(p->user_home, ".ironcurtain");
+	if (p->libexecdir == NULL || p->datadir == NULL || p->home == NULL) {
 		fault_errno(fault, "paths");
 		goto out;
 	}

@@ -13,10 +13,10 @@
 #include "fault.h"
 
 struct paths {
-	char *bindir;		/* of icsupervisor itself */
-	char *libexecdir;	/* the workers */
-	char *datadir;		/* policies/, providers/, agents/ */
-	char *home;		/* IRONCURTAIN_HOME; exists, 0700 */
+	char *bindir;     /* of icsupervisor itself */
+	char *libexecdir; /* the workers */
+	char *datadir;    /* policies/, providers/, agents/ */
+	char *home;       /* IRONCURTAIN_HOME; exists, 0700 */
 	char *user_home;
 };
 
@@ -38,15 +38,15 @@ struct paths_id {
 };
 
 enum guard_kind {
-	GUARD_TREE,	/* must not be it, hold it, or lie in it */
-	GUARD_SELF,	/* must not be it or hold it */
+	GUARD_TREE, /* must not be it, hold it, or lie in it */
+	GUARD_SELF, /* must not be it or hold it */
 };
 
 struct guard {
 	enum guard_kind kind;
 	char what[96];
 	unsigned nids;
-	struct paths_id ids[64];	/* itself, then its parents up to / */
+	struct paths_id ids[64]; /* itself, then its parents up to / */
 };
 
 #define GUARDS_MAX 64U
@@ -55,12 +55,12 @@ struct guards {
 	struct guard items[GUARDS_MAX];
 	unsigned n;
 	bool own_set;
-	struct paths_id own;	/* this session's sandbox/: always allowed */
+	struct paths_id own; /* this session's sandbox/: always allowed */
 };
 
 /* Adds path, if it exists. -1 with errno: it exists but cannot be read. */
-int guards_add(struct guards *, enum guard_kind, const char *what,
-    const char *path);
+int guards_add(
+    struct guards *, enum guard_kind, const char *what, const char *path);
 /* Home, /, IRONCURTAIN_HOME, running sessions, control sockets. */
 int guards_init(struct guards *, const struct paths *, struct fault *);
 /* This session's own sandbox/ is allowed although it lies in a session. */

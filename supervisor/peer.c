@@ -61,12 +61,14 @@ peer_status_ok(const char *text, char *why, size_t cap)
 	}
 	nspid += strspn(nspid, "0123456789");
 	if (*nspid != '\n') {
-		snprintf(why, cap, "the asker runs in a pid namespace of its "
+		snprintf(why, cap,
+		    "the asker runs in a pid namespace of its "
 		    "own, as agents do");
 		return false;
 	}
 	if (nnp[0] != '0' || nnp[1] != '\n') {
-		snprintf(why, cap, "the asker runs under no_new_privs, as "
+		snprintf(why, cap,
+		    "the asker runs under no_new_privs, as "
 		    "processes in sandboxes do");
 		return false;
 	}
@@ -116,7 +118,8 @@ peer_check(int sock, struct peer *peer)
 	peer->may = peer_status_ok(text, peer->why, sizeof(peer->why));
 	if (peer->may && peer_is_ours(cred.pid, getpid())) {
 		peer->may = false;
-		snprintf(peer->why, sizeof(peer->why), "the asker was started "
+		snprintf(peer->why, sizeof(peer->why),
+		    "the asker was started "
 		    "by this session");
 	}
 	/* Still the same process after all that was read. */

@@ -12,8 +12,8 @@
 
 struct peer {
 	pid_t pid;
-	bool may;		/* answer and command */
-	char why[160];		/* if not */
+	bool may;      /* answer and command */
+	char why[160]; /* if not */
 };
 
 /* -1: not our user, or already gone: no service at all. */

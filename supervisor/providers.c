@@ -20,7 +20,7 @@ static char *
 provider_sentinel(const char *prefix)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "abcdefghijklmnopqrstuvwxyz0123456789-_";
+				     "abcdefghijklmnopqrstuvwxyz0123456789-_";
 	uint8_t raw[SENTINEL_BYTES];
 	char text[SENTINEL_BYTES / 3 * 4 + 1], *out;
 	uint32_t w;
@@ -51,8 +51,10 @@ provider_fields(struct provider *p, const char *path, const char *name,
 	    jsonfile_object(&j, root, "", "credential", &cred) == -1)
 		return -1;
 	if (s == NULL || strcmp(s, name) != 0)
-		return jsonfile_bad(&j, "", "name", "must be \"%s\", as the "
-		    "file is called", name);
+		return jsonfile_bad(&j, "", "name",
+		    "must be \"%s\", as the "
+		    "file is called",
+		    name);
 	if (host == NULL)
 		return jsonfile_bad(&j, "", "host", "missing");
 	if (cred == NULL)
@@ -103,8 +105,10 @@ provider_load(struct provider *p, const struct paths *paths,
 			return -1;
 	}
 	if (p->json == NULL)
-		return fault_set(fault, "provider %s: no such file %s, nor "
-		    "one in %s/providers", name, path, paths->home);
+		return fault_set(fault,
+		    "provider %s: no such file %s, nor "
+		    "one in %s/providers",
+		    name, path, paths->home);
 	if (p->json_len > 1U << 20) {
 		fault_set(fault, "%s: too large (over 1 MiB)", path);
 		goto out;
@@ -128,10 +132,12 @@ providers_load(struct providers *ps, const struct paths *paths,
 	memset(ps, 0, sizeof(*ps));
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
 		if (ps->n == PROTO_MAX_PROVIDERS)
-			return fault_set(fault, "at most %u providers are "
-			    "taken", PROTO_MAX_PROVIDERS);
-		if (provider_load(&ps->list[ps->n], paths, cfg, names[i],
-		    fault) == -1)
+			return fault_set(fault,
+			    "at most %u providers are "
+			    "taken",
+			    PROTO_MAX_PROVIDERS);
+		if (provider_load(
+			&ps->list[ps->n], paths, cfg, names[i], fault) == -1)
 			goto bad;
 		ps->n++;
 	}
@@ -139,7 +145,7 @@ providers_load(struct providers *ps, const struct paths *paths,
 		if (!cfg->providers[i].listed)
 			continue;
 		if (provider_load(&ps->list[ps->n], paths, cfg,
-		    cfg->providers[i].name, fault) == -1)
+			cfg->providers[i].name, fault) == -1)
 			goto bad;
 		ps->n++;
 	}

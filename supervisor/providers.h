@@ -13,11 +13,11 @@
 struct provider {
 	char *name;
 	char *host;
-	char *env;		/* usual variable of the credential */
-	char *key;		/* sentinel key of this session */
-	char *json;		/* the file's bytes */
+	char *env;  /* usual variable of the credential */
+	char *key;  /* sentinel key of this session */
+	char *json; /* the file's bytes */
 	size_t json_len;
-	const struct config_provider *config;	/* or NULL */
+	const struct config_provider *config; /* or NULL */
 };
 
 struct providers {

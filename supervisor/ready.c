@@ -29,8 +29,9 @@ ready_confinement(void)
 	char text[256];
 
 	for (unsigned i = 0; i < sup.nchildren; i++)
-		put(o, sup.children[i].name, confine_describe(
-		    &sup.children[i].confine, text, sizeof(text)));
+		put(o, sup.children[i].name,
+		    confine_describe(
+			&sup.children[i].confine, text, sizeof(text)));
 	return o;
 }
 
@@ -54,8 +55,8 @@ ready_session_json(const char *state)
 	put(o, "state", state);
 	put(o, "version", IC_VERSION);
 	json_object_object_add(o, "pid", json_object_new_int64(getpid()));
-	put(o, "agent", sup.opt.runtime == RUNTIME_NONE ? "none" :
-	    sup.adapter.name);
+	put(o, "agent",
+	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
 	put(o, "runtime", sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap");
 	put(o, "workspace", sup.workspace_path);
 	json_object_object_add(o, "started",
@@ -63,17 +64,18 @@ ready_session_json(const char *state)
 	json_object_object_add(o, "policy", policy);
 	json_object_object_add(o, "confinement", ready_confinement());
 	if (sup.ending) {
-		json_object_object_add(o, "status",
-		    json_object_new_int(sup.end_status));
+		json_object_object_add(
+		    o, "status", json_object_new_int(sup.end_status));
 		put(o, "why", sup.end_why);
 	}
-	rv = asprintf(&text, "%s\n", json_object_to_json_string_ext(o,
-	    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	rv = asprintf(&text, "%s\n",
+	    json_object_to_json_string_ext(
+		o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(o);
 	if (rv == -1)
 		return -1;
-	rv = session_write(sup.session.fd, "session.json", 0600,
-	    span_str(text));
+	rv =
+	    session_write(sup.session.fd, "session.json", 0600, span_str(text));
 	free(text);
 	return rv;
 }
@@ -100,8 +102,9 @@ ready_print(void)
 	put_path(o, "control", "control.sock");
 	json_object_object_add(o, "pid", json_object_new_int64(getpid()));
 	json_object_object_add(o, "confinement", ready_confinement());
-	printf("%s\n", json_object_to_json_string_ext(o,
-	    JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	printf("%s\n",
+	    json_object_to_json_string_ext(
+		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	fflush(stdout);
 	json_object_put(o);
 }
@@ -125,8 +128,8 @@ ready_notify(const char *text)
 	if (fd == -1)
 		return;
 	if (sendto(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT,
-	    (struct sockaddr *)&sun, (socklen_t)(offsetof(struct sockaddr_un,
-	    sun_path) + n)) == -1)
+		(struct sockaddr *)&sun,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) == -1)
 		sup_note("NOTIFY_SOCKET: %s", strerror(errno));
 	close(fd);
 }

@@ -62,8 +62,8 @@ rules_load(struct fault *fault)
 			dir = NULL;
 		}
 	}
-	if (dir == NULL && (dir = paths_join(sup.paths.datadir,
-	    "policies")) == NULL)
+	if (dir == NULL &&
+	    (dir = paths_join(sup.paths.datadir, "policies")) == NULL)
 		return fault_errno(fault, "policy");
 	for (unsigned k = 0; rv == 0 && k <= PROTO_RULES_LAST; k++)
 		rv = rules_read(dir, k, fault);

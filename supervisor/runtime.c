@@ -25,8 +25,8 @@
 
 static struct {
 	struct program program;
-	char *tree, *mount;	/* what stands where; NULL: nothing */
-	char **argv;		/* within the box, bridge included */
+	char *tree, *mount; /* what stands where; NULL: nothing */
+	char **argv;        /* within the box, bridge included */
 	char *env[ORIENT_MAX_ENV + 1];
 	char *bridge;
 	bool terminal;
@@ -37,14 +37,14 @@ static bool
 runtime_in_workspace(const char *command)
 {
 	return strncmp(command, "./", 2) == 0 ||
-	    strncmp(command, "/workspace/", 11) == 0;
+	       strncmp(command, "/workspace/", 11) == 0;
 }
 
 static int
 runtime_find(const char *command, char **inside, struct fault *fault)
 {
-	const struct locate l = {.paths = &sup.paths,
-	    .path_env = getenv("PATH"), .base = "."};
+	const struct locate l = {
+	    .paths = &sup.paths, .path_env = getenv("PATH"), .base = "."};
 	int fd, rv;
 
 	if (runtime_in_workspace(command)) {
@@ -52,13 +52,13 @@ runtime_find(const char *command, char **inside, struct fault *fault)
 		return *inside == NULL ? fault_errno(fault, "agent") : 0;
 	}
 	if (locate_agent(&l, command, &runtime_env.program, &runtime_env.tree,
-	    &runtime_env.mount, inside, fault) == -1)
+		&runtime_env.mount, inside, fault) == -1)
 		return -1;
 	for (unsigned i = 0; i < runtime_env.program.ntrees; i++) {
 		fd = open(runtime_env.program.trees[i], O_PATH | O_CLOEXEC);
 		if (fd == -1)
-			return fault_errno(fault, "agent %s",
-			    runtime_env.program.trees[i]);
+			return fault_errno(
+			    fault, "agent %s", runtime_env.program.trees[i]);
 		rv = guards_check(&sup.guards, fd, "agent's program",
 		    runtime_env.program.trees[i], fault);
 		close(fd);
@@ -72,8 +72,8 @@ runtime_find(const char *command, char **inside, struct fault *fault)
 static int
 runtime_find_adapter(char **inside, struct fault *fault)
 {
-	const struct config_agent *cfg = config_agent(&sup.config,
-	    sup.adapter.name);
+	const struct config_agent *cfg =
+	    config_agent(&sup.config, sup.adapter.name);
 	char **names = sup.adapter.program;
 	const char *path = getenv("PATH");
 	const struct locate l = {.paths = &sup.paths, .path_env = path};
@@ -87,9 +87,11 @@ runtime_find_adapter(char **inside, struct fault *fault)
 		free(found);
 		return runtime_find(names[i], inside, fault);
 	}
-	return fault_set(fault, "agent %s: %s not found in PATH. Install it, "
+	return fault_set(fault,
+	    "agent %s: %s not found in PATH. Install it, "
 	    "or say where it is: {\"agent\":{\"%s\":{\"path\":\"...\"}}} in "
-	    "config.json", sup.adapter.name,
+	    "config.json",
+	    sup.adapter.name,
 	    names != NULL && names[0] != NULL ? names[0] : "its program",
 	    sup.adapter.name);
 }
@@ -102,17 +104,16 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 	int rv = 0;
 
 	for (; sup.opt.command == NULL && args != NULL && args[n] != NULL;
-	    n++) {
-		filled[n] = adapter_fill(&sup.providers, sup.opt.task,
-		    args[n]);
+	     n++) {
+		filled[n] = adapter_fill(&sup.providers, sup.opt.task, args[n]);
 		if (filled[n] == NULL)
 			rv = fault_errno(fault, "agent");
 	}
 	if (rv == 0)
-		runtime_env.argv = locate_argv((const char *const[]){
-		    RUNTIME_BRIDGE, "run", "/run/ironcurtain", "--", inside,
-		    NULL}, sup.opt.command != NULL ? sup.opt.command + 1 :
-		    filled);
+		runtime_env.argv =
+		    locate_argv((const char *const[]){RUNTIME_BRIDGE, "run",
+				    "/run/ironcurtain", "--", inside, NULL},
+			sup.opt.command != NULL ? sup.opt.command + 1 : filled);
 	for (size_t i = 0; i < n; i++)
 		free(filled[i]);
 	if (rv == 0 && runtime_env.argv == NULL)
@@ -123,8 +124,8 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 int
 runtime_prepare(struct fault *fault)
 {
-	char **args = sup.opt.task != NULL ? sup.adapter.task_args :
-	    sup.adapter.args;
+	char **args =
+	    sup.opt.task != NULL ? sup.adapter.task_args : sup.adapter.args;
 	char *inside = NULL;
 	int rv;
 
@@ -134,7 +135,7 @@ runtime_prepare(struct fault *fault)
 		return orient_environment(NULL, runtime_env.env, fault);
 	if (box_bwrap() == NULL)
 		return fault_set(fault, "bubblewrap is not installed: apt "
-		    "install bubblewrap");
+					"install bubblewrap");
 	runtime_env.bridge = paths_join(sup.paths.bindir, "ic-bridge");
 	if (runtime_env.bridge == NULL)
 		return fault_errno(fault, "ic-bridge");
@@ -142,18 +143,19 @@ runtime_prepare(struct fault *fault)
 		return fault_errno(fault, "%s", runtime_env.bridge);
 	if (sup.opt.command == NULL && args == NULL)
 		return fault_set(fault, "--agent %s needs a %s",
-		    sup.adapter.name, sup.adapter.program == NULL ?
-		    "command after --" : "--task");
+		    sup.adapter.name,
+		    sup.adapter.program == NULL ? "command after --"
+						: "--task");
 	runtime_env.terminal = sup.opt.task == NULL && isatty(0) && isatty(1);
-	rv = sup.opt.command != NULL ? runtime_find(sup.opt.command[0],
-	    &inside, fault) : runtime_find_adapter(&inside, fault);
+	rv = sup.opt.command != NULL
+		 ? runtime_find(sup.opt.command[0], &inside, fault)
+		 : runtime_find_adapter(&inside, fault);
 	if (rv == 0)
 		rv = runtime_argv(args, inside, fault);
 	free(inside);
 	if (rv == -1)
 		return -1;
-	return orient_environment(&runtime_env.program, runtime_env.env,
-	    fault);
+	return orient_environment(&runtime_env.program, runtime_env.env, fault);
 }
 
 int
@@ -229,16 +231,18 @@ runtime_start(void)
 	if (rv == 0 && spawn_check(&sup.agent) == -1)
 		rv = fault_errno(&fault, "bwrap");
 	if (rv == 0 && loop_add(&sup.loop, &sup.agent_io, sup.agent.pidfd,
-	    EPOLLIN, runtime_exited, NULL) == -1)
+			   EPOLLIN, runtime_exited, NULL) == -1)
 		rv = fault_errno(&fault, "epoll");
 	if (rv == -1) {
 		sup_warn("the agent cannot be started: %s", fault.text);
-		end_request(SUP_EXIT_OS, NULL, "the agent cannot be started: "
-		    "%s", fault.text);
+		end_request(SUP_EXIT_OS, NULL,
+		    "the agent cannot be started: "
+		    "%s",
+		    fault.text);
 		return;
 	}
-	sup_note("agent %s started (pid %d)", sup.adapter.name,
-	    (int)sup.agent.pid);
+	sup_note(
+	    "agent %s started (pid %d)", sup.adapter.name, (int)sup.agent.pid);
 }
 
 static void
@@ -246,7 +250,8 @@ runtime_late(struct loop_timer *t)
 {
 	(void)t;
 	sup_warn("not every MCP server has answered within %u s; the agent "
-	    "is started without them", SUP_SERVERS_MS / 1000);
+		 "is started without them",
+	    SUP_SERVERS_MS / 1000);
 	runtime_start();
 }
 
@@ -268,8 +273,8 @@ runtime_kill(void)
 {
 	/* bubblewrap dies with its parent's child: the pid namespace with it */
 	if (sup.agent.pidfd != -1)
-		(void)syscall(SYS_pidfd_send_signal, sup.agent.pidfd, SIGKILL,
-		    NULL, 0);
+		(void)syscall(
+		    SYS_pidfd_send_signal, sup.agent.pidfd, SIGKILL, NULL, 0);
 }
 
 bool

@@ -19,15 +19,16 @@
 #include "locate_priv.h"
 #include "sup.h"
 
-#define SERVER_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:" \
-    "/sbin:/bin"
+#define SERVER_PATH                                                            \
+	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"                   \
+	"/sbin:/bin"
 
 /* Before anything starts: programs found, views opened and checked. */
 int
 servers_prepare(struct fault *fault)
 {
-	const struct view_how how = {&sup.guards, sup.workspace,
-	    sup.workspace_path};
+	const struct view_how how = {
+	    &sup.guards, sup.workspace, sup.workspace_path};
 	struct locate l = {.paths = &sup.paths, .path_env = getenv("PATH")};
 	char *base;
 	struct server *s;
@@ -45,11 +46,11 @@ servers_prepare(struct fault *fault)
 		s->exit_io.fd = -1;
 		s->theirs[0] = s->theirs[1] = s->theirs[2] = -1;
 		if (locate_program(&l, s->def->command, s->def->args,
-		    &s->program, fault) == -1) {
+			&s->program, fault) == -1) {
 			/* Said when it is asked for; the others work. */
 			strlcpy(s->text, fault->text, sizeof(s->text));
 		} else if (view_open(&s->view, &how, s->def, &s->program,
-		    fault) == -1) {
+			       fault) == -1) {
 			/* A view that may not be is the user's to mend. */
 			free(base);
 			return -1;
@@ -66,8 +67,8 @@ static void
 server_fail(unsigned i, const char *text)
 {
 	struct server *s = &sup.servers[i];
-	struct msg_SERVER_FAIL m = {.server = (uint16_t)i,
-	    .text = span_str(text)};
+	struct msg_SERVER_FAIL m = {
+	    .server = (uint16_t)i, .text = span_str(text)};
 
 	if (m.text.len > 512)
 		m.text.len = 512;
@@ -110,14 +111,17 @@ server_pipe(int *ours, int *theirs, bool we_write)
 static int
 server_spawn_plain(struct server *s, const int stdio[3], struct fault *fault)
 {
-	struct spawn sp = {.path = s->program.path, .argv = s->program.argv,
-	    .nfds = 3, .session = true, .cwd = sup.workspace_path};
+	struct spawn sp = {.path = s->program.path,
+	    .argv = s->program.argv,
+	    .nfds = 3,
+	    .session = true,
+	    .cwd = sup.workspace_path};
 	char *base[4], **env;
 	const char *path = getenv("PATH");
 	int rv;
 
-	if (asprintf(&base[0], "PATH=%s", path != NULL ? path :
-	    SERVER_PATH) == -1)
+	if (asprintf(&base[0], "PATH=%s", path != NULL ? path : SERVER_PATH) ==
+	    -1)
 		return fault_errno(fault, "environment");
 	if (asprintf(&base[1], "HOME=%s", sup.paths.user_home) == -1) {
 		free(base[0]);
@@ -157,8 +161,8 @@ server_spawn_box(struct server *s, const int stdio[3], struct fault *fault)
 		*eq = '=';
 	}
 	box_args(&b, "--chdir", s->def->workspace ? "/workspace" : "/", NULL);
-	argv = locate_argv((const char *const[]){s->program.path, NULL},
-	    s->program.argv + 1);
+	argv = locate_argv(
+	    (const char *const[]){s->program.path, NULL}, s->program.argv + 1);
 	if (argv == NULL)
 		rv = fault_errno(fault, "%s", s->program.path);
 	else
@@ -227,10 +231,10 @@ server_spawn(struct server *s, struct fault *fault)
 	else
 		rv = server_spawn_plain(s, s->theirs, fault);
 	if (rv == 0 && spawn_check(&s->sp) == -1)
-		rv = fault_errno(fault, "%s", s->def->sandboxed ? "bwrap" :
-		    s->program.path);
+		rv = fault_errno(
+		    fault, "%s", s->def->sandboxed ? "bwrap" : s->program.path);
 	if (rv == 0 && loop_add(&sup.loop, &s->exit_io, s->sp.pidfd, EPOLLIN,
-	    server_exited, s) == -1)
+			   server_exited, s) == -1)
 		rv = fault_errno(fault, "epoll");
 	return rv;
 }

@@ -32,8 +32,9 @@ servers_name_ok(const char *s)
 	size_t n = strlen(s);
 
 	return n != 0 && n <= 64 && strstr(s, "__") == NULL && s[0] != '_' &&
-	    s[n - 1] != '_' && strspn(s, "abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == n;
+	       s[n - 1] != '_' &&
+	       strspn(s, "abcdefghijklmnopqrstuvwxyz"
+			 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == n;
 }
 
 static bool
@@ -42,22 +43,24 @@ servers_env_ok(const char *s)
 	size_t n = strlen(s);
 
 	return n != 0 && n <= 256 && !(s[0] >= '0' && s[0] <= '9') &&
-	    strspn(s, "abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == n;
+	       strspn(s, "abcdefghijklmnopqrstuvwxyz"
+			 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == n;
 }
 
 static int
-servers_env_add(struct entry *e, struct json_object *o, const char *where,
-    size_t *n)
+servers_env_add(
+    struct entry *e, struct json_object *o, const char *where, size_t *n)
 {
 	const char *value;
 
-	json_object_object_foreach(o, name, val) {
+	json_object_object_foreach(o, name, val)
+	{
 		if (*n == SERVERS_MAX_ENV)
 			return jsonfile_bad(&e->j, where, NULL,
 			    "at most %u variables are taken", SERVERS_MAX_ENV);
 		if (!servers_env_ok(name))
-			return jsonfile_bad(&e->j, where, name, "is no name of "
+			return jsonfile_bad(&e->j, where, name,
+			    "is no name of "
 			    "a variable: letters, digits and _ only");
 		if (jsonfile_text_of(&e->j, val, where, name, &value) == -1)
 			return -1;
@@ -86,8 +89,8 @@ servers_env(struct entry *e, struct json_object *o)
 	snprintf(where, sizeof(where), "%s.env", e->where);
 	if (env != NULL && servers_env_add(e, env, where, &n) == -1)
 		return -1;
-	if (e->how->env == NULL || !json_object_object_get_ex(e->how->env,
-	    e->def->name, &more))
+	if (e->how->env == NULL ||
+	    !json_object_object_get_ex(e->how->env, e->def->name, &more))
 		return 0;
 	snprintf(where, sizeof(where), "serverCredentials.%s", e->def->name);
 	if (!json_object_is_type(more, json_type_object))
@@ -108,7 +111,8 @@ servers_paths(struct entry *e, struct json_object *fs, const char *where,
 		return -1;
 	for (size_t i = 0; rv == 1 && (*out)[i] != NULL; i++) {
 		if (strpbrk((*out)[i], "*?[") != NULL)
-			return jsonfile_bad(&e->j, where, key, "\"%s\": "
+			return jsonfile_bad(&e->j, where, key,
+			    "\"%s\": "
 			    "patterns are not taken, name a directory or file",
 			    (*out)[i]);
 		path = config_path(e->j.file, e->how->user_home, (*out)[i]);
@@ -116,8 +120,10 @@ servers_paths(struct entry *e, struct json_object *fs, const char *where,
 			return fault_errno(e->j.fault, "%s", e->j.file);
 		if (path[0] != '/') {
 			free(path);
-			return jsonfile_bad(&e->j, where, key, "\"%s\": must "
-			    "be absolute, or begin with ~/", (*out)[i]);
+			return jsonfile_bad(&e->j, where, key,
+			    "\"%s\": must "
+			    "be absolute, or begin with ~/",
+			    (*out)[i]);
 		}
 		free((*out)[i]);
 		(*out)[i] = path;
@@ -149,8 +155,8 @@ static int
 servers_sandbox(struct entry *e, struct json_object *o)
 {
 	static const char *const keys[] = {"filesystem", "network", NULL};
-	static const char *const fs_keys[] = {"allowRead", "allowWrite",
-	    "denyRead", "denyWrite", NULL};
+	static const char *const fs_keys[] = {
+	    "allowRead", "allowWrite", "denyRead", "denyWrite", NULL};
 	struct json_object *v, *fs = NULL;
 	char where[256];
 
@@ -182,10 +188,10 @@ servers_sandbox(struct entry *e, struct json_object *o)
 		return 0;
 	snprintf(where, sizeof(where), "%s.sandbox.filesystem", e->where);
 	if (jsonfile_known(&e->j, fs, where, fs_keys) == -1 ||
-	    servers_paths(e, fs, where, "allowRead",
-	    &e->def->allow_read) == -1 ||
-	    servers_paths(e, fs, where, "allowWrite",
-	    &e->def->allow_write) == -1 ||
+	    servers_paths(e, fs, where, "allowRead", &e->def->allow_read) ==
+		-1 ||
+	    servers_paths(e, fs, where, "allowWrite", &e->def->allow_write) ==
+		-1 ||
 	    servers_paths(e, fs, where, "denyRead", &e->def->deny_read) == -1 ||
 	    servers_paths(e, fs, where, "denyWrite", &e->def->deny_write) == -1)
 		return -1;
@@ -200,10 +206,12 @@ servers_policy(struct entry *e, struct json_object *o)
 	if (jsonfile_str(&e->j, o, e->where, "sandboxPolicy", &s) == -1)
 		return -1;
 	if (s != NULL && strcmp(s, "enforce") != 0)
-		return jsonfile_bad(&e->j, e->where, "sandboxPolicy", "\"%s\" "
+		return jsonfile_bad(&e->j, e->where, "sandboxPolicy",
+		    "\"%s\" "
 		    "is refused: a server without a sandbox is named with "
 		    "\"sandbox\": false and --allow-unsandboxed %s. Remove "
-		    "this key", s, e->def->name);
+		    "this key",
+		    s, e->def->name);
 	return 0;
 }
 
@@ -218,10 +226,10 @@ servers_entry(struct entry *e, struct json_object *o)
 	if (jsonfile_known(&e->j, o, e->where, keys) == -1 ||
 	    jsonfile_str(&e->j, o, e->where, "command", &command) == -1 ||
 	    jsonfile_str(&e->j, o, e->where, "description", &text) == -1 ||
-	    jsonfile_bool(&e->j, o, e->where, "workspace",
-	    &e->def->workspace) == -1 ||
+	    jsonfile_bool(
+		&e->j, o, e->where, "workspace", &e->def->workspace) == -1 ||
 	    jsonfile_strings(&e->j, o, e->where, "args", SERVERS_MAX_ARGS,
-	    &e->def->args) == -1 ||
+		&e->def->args) == -1 ||
 	    servers_policy(e, o) == -1 || servers_env(e, o) == -1 ||
 	    servers_sandbox(e, o) == -1)
 		return -1;
@@ -246,26 +254,31 @@ servers_parse(struct servers *s, const struct servers_how *how,
 	memset(s, 0, sizeof(*s));
 	if ((s->file = strdup(how->file)) == NULL)
 		return fault_errno(fault, "%s", how->file);
-	json_object_object_foreach(root, name, val) {
+	json_object_object_foreach(root, name, val)
+	{
 		if (s->n == PROTO_MAX_SERVERS) {
 			fault_set(fault, "%s: at most %u servers are taken",
 			    how->file, PROTO_MAX_SERVERS);
 			goto bad;
 		}
 		if (!servers_name_ok(name)) {
-			jsonfile_bad(&e.j, "", name, "is no server's name: at "
+			jsonfile_bad(&e.j, "", name,
+			    "is no server's name: at "
 			    "most 64 letters, digits, - and single _, which "
 			    "do not begin or end it");
 			goto bad;
 		}
 		if (strcmp(name, "proxy") == 0) {
-			jsonfile_bad(&e.j, "", name, "this name is reserved; "
+			jsonfile_bad(&e.j, "", name,
+			    "this name is reserved; "
 			    "choose another");
 			goto bad;
 		}
 		if (!json_object_is_type(val, json_type_object)) {
-			jsonfile_bad(&e.j, "", name, "must be an object, is "
-			    "%s", jsonfile_kind(val));
+			jsonfile_bad(&e.j, "", name,
+			    "must be an object, is "
+			    "%s",
+			    jsonfile_kind(val));
 			goto bad;
 		}
 		e.def = &s->defs[s->n++];

@@ -14,37 +14,37 @@
 struct server_def {
 	char *name;
 	char *command;
-	char **args;		/* NULL-terminated, may be empty */
-	char **env;		/* NAME=VALUE */
-	char **allow_read;	/* absolute host paths */
+	char **args;       /* NULL-terminated, may be empty */
+	char **env;        /* NAME=VALUE */
+	char **allow_read; /* absolute host paths */
 	char **allow_write;
 	char **deny_read;
 	char **deny_write;
-	bool workspace;		/* sees /workspace */
+	bool workspace; /* sees /workspace */
 	bool sandboxed;
 };
 
 struct servers {
-	char *file;		/* where they were read; NULL: built in */
+	char *file; /* where they were read; NULL: built in */
 	struct server_def defs[PROTO_MAX_SERVERS];
 	unsigned n;
 };
 
 /* What the parser goes by besides the file. */
 struct servers_how {
-	const char *file;		/* for messages and relative paths */
+	const char *file; /* for messages and relative paths */
 	const char *user_home;
-	const char *const *unsandboxed;	/* --allow-unsandboxed */
+	const char *const *unsandboxed; /* --allow-unsandboxed */
 	size_t nunsandboxed;
-	struct json_object *env;	/* serverCredentials, or NULL */
+	struct json_object *env; /* serverCredentials, or NULL */
 };
 
 /* Takes the object that maps names to entries. */
 int servers_parse(struct servers *, const struct servers_how *,
     struct json_object *, struct fault *);
 /* Reads a file. A missing one is an error only if `must`; else 0 servers. */
-int servers_load(struct servers *, const struct servers_how *, bool must,
-    struct fault *);
+int servers_load(
+    struct servers *, const struct servers_how *, bool must, struct fault *);
 /* The one that we have ourselves: icfs on the workspace. */
 int servers_builtin(struct servers *, struct fault *);
 void servers_free(struct servers *);

@@ -41,17 +41,22 @@ session_lock(struct session *s, const char *dir, struct fault *fault)
 	if (s->fd == -1 || fstat(s->fd, &st) == -1)
 		return fault_errno(fault, "session directory %s", dir);
 	if (st.st_uid != geteuid())
-		return fault_set(fault, "session directory %s: belongs to "
-		    "another user (uid %u)", dir, (unsigned)st.st_uid);
+		return fault_set(fault,
+		    "session directory %s: belongs to "
+		    "another user (uid %u)",
+		    dir, (unsigned)st.st_uid);
 	if ((st.st_mode & 077) != 0)
-		return fault_set(fault, "session directory %s: others may "
-		    "enter it (mode %04o). Run: chmod 700 %s", dir,
-		    (unsigned)st.st_mode & 07777, dir);
+		return fault_set(fault,
+		    "session directory %s: others may "
+		    "enter it (mode %04o). Run: chmod 700 %s",
+		    dir, (unsigned)st.st_mode & 07777, dir);
 	if (flock(s->fd, LOCK_EX | LOCK_NB) == -1) {
 		if (errno != EWOULDBLOCK)
 			return fault_errno(fault, "session directory %s", dir);
-		return fault_set(fault, "session directory %s: another "
-		    "icsupervisor is running in it. See: icctl status", dir);
+		return fault_set(fault,
+		    "session directory %s: another "
+		    "icsupervisor is running in it. See: icctl status",
+		    dir);
 	}
 	if ((s->dir = paths_of_fd(s->fd)) == NULL)
 		return fault_errno(fault, "session directory %s", dir);
@@ -64,8 +69,8 @@ session_subdir(int dirfd, const char *name)
 {
 	if (mkdirat(dirfd, name, 0700) == -1 && errno != EEXIST)
 		return -1;
-	return openat(dirfd, name,
-	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return openat(
+	    dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static int
@@ -108,8 +113,8 @@ session_open(struct session *s, const struct paths *p, const char *dir,
 	if (fchmod(s->orientation, 0755) == -1 ||
 	    fchmod(s->sockets, 0755) == -1)
 		return fault_errno(fault, "session directory %s", s->dir);
-	s->log = openat(s->fd, "session.log", O_WRONLY | O_CREAT | O_APPEND |
-	    O_NOFOLLOW | O_CLOEXEC, 0600);
+	s->log = openat(s->fd, "session.log",
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (s->log == -1)
 		return fault_errno(fault, "%s/session.log", s->dir);
 	return auditfile_open(s, fault);
@@ -119,7 +124,7 @@ static bool
 session_name_ok(const char *s)
 {
 	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+			     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
 
 	return n != 0 && n <= 56 && s[n] == '\0' && s[0] != '.' && s[0] != '-';
 }
@@ -150,8 +155,8 @@ session_sweep(struct session *s)
 	ssize_t n;
 	int fd;
 
-	if ((fd = openat(s->run, ".", O_RDONLY | O_DIRECTORY |
-	    O_CLOEXEC)) == -1)
+	if ((fd = openat(s->run, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) ==
+	    -1)
 		return -1;
 	if ((dir = fdopendir(fd)) == NULL) {
 		close(fd);
@@ -163,7 +168,7 @@ session_sweep(struct session *s)
 			continue;
 		/* A session takes its lock before it makes its link. */
 		if ((n == (ssize_t)strlen(s->dir) &&
-		    memcmp(target, s->dir, (size_t)n) == 0) ||
+			memcmp(target, s->dir, (size_t)n) == 0) ||
 		    !session_runs(s->run, e->d_name))
 			(void)unlinkat(s->run, e->d_name, 0);
 	}
@@ -233,8 +238,9 @@ session_log(struct session *s, const char *who, struct span text)
 	n = snprintf(line, sizeof(line), "%llu.%03llu %s: %s\n",
 	    (unsigned long long)(clock_wall_us() / 1000000),
 	    (unsigned long long)(clock_wall_us() / 1000 % 1000), who,
-	    s->logged + sizeof(line) > SESSION_LOG_MAX ?
-	    "(this log is full; nothing more is kept)" : vis);
+	    s->logged + sizeof(line) > SESSION_LOG_MAX
+		? "(this log is full; nothing more is kept)"
+		: vis);
 	if (n <= 0)
 		return;
 	if (s->logged + sizeof(line) > SESSION_LOG_MAX)

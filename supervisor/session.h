@@ -12,20 +12,20 @@
 #include "paths.h"
 
 struct session {
-	char *dir;		/* absolute, links resolved */
+	char *dir; /* absolute, links resolved */
 	char id[65];
-	int fd;			/* the directory; holds the lock */
-	int sandbox;		/* sandbox/ */
-	int orientation;	/* orientation/ */
-	int sockets;		/* sockets/ */
-	int home;		/* home/: the agent's, private */
-	int run;		/* IRONCURTAIN_HOME/run */
+	int fd;          /* the directory; holds the lock */
+	int sandbox;     /* sandbox/ */
+	int orientation; /* orientation/ */
+	int sockets;     /* sockets/ */
+	int home;        /* home/: the agent's, private */
+	int run;         /* IRONCURTAIN_HOME/run */
 	bool linked;
-	int log;		/* session.log */
+	int log; /* session.log */
 	size_t logged;
-	int audit;		/* audit.jsonl, O_APPEND */
-	int closing;		/* another description of it: see auditfile.c */
-	uint64_t seq;		/* of the next audit line */
+	int audit;    /* audit.jsonl, O_APPEND */
+	int closing;  /* another description of it: see auditfile.c */
+	uint64_t seq; /* of the next audit line */
 	uint8_t prev[32];
 };
 
@@ -34,8 +34,8 @@ struct session {
 
 void session_init(struct session *);
 /* Makes the tree, takes the lock, opens the logs. */
-int session_open(struct session *, const struct paths *, const char *dir,
-    struct fault *);
+int session_open(
+    struct session *, const struct paths *, const char *dir, struct fault *);
 /* Removes sockets and the link; closes. */
 void session_close(struct session *);
 
@@ -46,8 +46,8 @@ int session_listen(int dirfd, const char *name, unsigned mode);
 /* dirfd/name, whole or not at all: written aside and renamed. -1 errno. */
 int session_write(int dirfd, const char *name, unsigned mode, struct span);
 /* The same: what can be read from src (-1: nothing), then the bytes. */
-int session_copy(int dirfd, const char *name, unsigned mode, int src,
-    struct span);
+int session_copy(
+    int dirfd, const char *name, unsigned mode, int src, struct span);
 /*
  * The same at a path of several parts below a directory that an agent may
  * have filled with links: none is followed. Directories are made.

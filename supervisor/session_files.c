@@ -25,8 +25,8 @@ session_listen(int dirfd, const char *name, unsigned mode)
 	int fd, n, save;
 
 	/* Through the descriptor: the path may be longer than sun_path. */
-	n = snprintf(sun.sun_path, sizeof(sun.sun_path),
-	    "/proc/self/fd/%d/%s", dirfd, name);
+	n = snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/self/fd/%d/%s",
+	    dirfd, name);
 	if (n < 0 || (size_t)n >= sizeof(sun.sun_path)) {
 		errno = ENAMETOOLONG;
 		return -1;
@@ -81,16 +81,15 @@ session_pour(int to, int from)
 }
 
 int
-session_copy(int dirfd, const char *name, unsigned mode, int src,
-    struct span s)
+session_copy(int dirfd, const char *name, unsigned mode, int src, struct span s)
 {
 	char tmp[300];
 	int fd, rv = -1, save;
 
 	snprintf(tmp, sizeof(tmp), ".%.250s.new", name);
 	(void)unlinkat(dirfd, tmp, 0);
-	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
-	    O_CLOEXEC, 0600);
+	fd = openat(dirfd, tmp,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
 		return -1;
 	if ((src == -1 || session_pour(fd, src) == 0) &&
@@ -117,8 +116,8 @@ session_seed(int dirfd, const char *path, unsigned mode, struct span s)
 		return -1;
 	while ((slash = strchr(rest, '/')) != NULL) {
 		n = (size_t)(slash - rest);
-		if (n == 0 || n >= sizeof(part) || (n <= 2 && rest[0] == '.' &&
-		    rest[n - 1] == '.')) {
+		if (n == 0 || n >= sizeof(part) ||
+		    (n <= 2 && rest[0] == '.' && rest[n - 1] == '.')) {
 			errno = EINVAL;
 			goto out;
 		}
@@ -126,8 +125,8 @@ session_seed(int dirfd, const char *path, unsigned mode, struct span s)
 		part[n] = '\0';
 		if (mkdirat(cur, part, 0700) == -1 && errno != EEXIST)
 			goto out;
-		next = openat(cur, part,
-		    O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		next = openat(
+		    cur, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (next == -1)
 			goto out;
 		close(cur);

@@ -17,15 +17,15 @@
 #include "topology.h"
 
 static int
-setup_pair(enum role a, unsigned ia, enum role b, unsigned ib,
-    struct fault *fault)
+setup_pair(
+    enum role a, unsigned ia, enum role b, unsigned ib, struct fault *fault)
 {
 	struct msg_PEER pa = {.role = (uint8_t)b, .index = (uint16_t)ib};
 	struct msg_PEER pb = {.role = (uint8_t)a, .index = (uint16_t)ia};
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
-	    0, pair) == -1)
+		0, pair) == -1)
 		return fault_errno(fault, "socketpair");
 	child_send(a, ia, MSG_PEER, &pa, pair[0]);
 	child_send(b, ib, MSG_PEER, &pb, pair[1]);
@@ -97,8 +97,9 @@ setup_server_rows(void)
 		memset(&m, 0, sizeof(m));
 		m.index = (uint16_t)i;
 		m.name = span_str(d->name);
-		m.cwd = span_str(!d->sandboxed ? sup.workspace_path :
-		    d->workspace ? "/workspace" : "/");
+		m.cwd = span_str(!d->sandboxed  ? sup.workspace_path
+				 : d->workspace ? "/workspace"
+						: "/");
 		m.domains = span_str("");
 		child_send(ROLE_AUDIT, 0, MSG_SERVER, &m, -1);
 		child_send(ROLE_POLICY, 0, MSG_SERVER, &m, -1);
@@ -110,7 +111,8 @@ static void
 setup_policy(void)
 {
 	struct msg_SETTINGS set = {.hold_ms = sup.config.hold_ms,
-	    .ask = sup.opt.ask, .redact = sup.config.redact,
+	    .ask = sup.opt.ask,
+	    .redact = sup.config.redact,
 	    .home = span_str(sup.paths.user_home)};
 	struct msg_RULES rules;
 
@@ -143,17 +145,20 @@ static void
 setup_key(unsigned i)
 {
 	const struct provider *p = &sup.providers.list[i];
-	const struct config_upstream *up = p->config == NULL ? NULL :
-	    &p->config->upstream;
+	const struct config_upstream *up =
+	    p->config == NULL ? NULL : &p->config->upstream;
 	static const struct msg_SECRET secret;
 	bool own = up != NULL && up->set;
 	struct msg_UPSTREAM u = {.host = span_str(own ? up->host : p->host),
-	    .port = own ? up->port : 443, .tls = own ? up->tls : true,
+	    .port = own ? up->port : 443,
+	    .tls = own ? up->tls : true,
 	    .prefix = span_str(own ? up->prefix : ""),
 	    .reuse = up == NULL || up->reuse};
 	/* A gateway that the user named may be anywhere. */
-	struct msg_TARGET t = {.index = (uint16_t)i, .host = u.host,
-	    .port = u.port, .private_ok = own};
+	struct msg_TARGET t = {.index = (uint16_t)i,
+	    .host = u.host,
+	    .port = u.port,
+	    .private_ok = own};
 
 	child_send(ROLE_KEY, i, MSG_UPSTREAM, &u, -1);
 	child_send(ROLE_KEY, i, MSG_SECRET, &secret, sup.keys[i].cred.fd);
@@ -243,18 +248,20 @@ setup_roots(void)
 
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		cfg = sup.providers.list[i].config;
-		own = cfg == NULL || cfg->ca == NULL ? NULL :
-		    jsonfile_text(cfg->ca, &len, &st, &fault);
+		own = cfg == NULL || cfg->ca == NULL
+			  ? NULL
+			  : jsonfile_text(cfg->ca, &len, &st, &fault);
 		if (cfg != NULL && cfg->ca != NULL && own == NULL)
 			sup_warn("providers.%s.ca: %s", cfg->name, fault.text);
 		for (size_t k = 0; own == NULL && system == NULL &&
-		    k < sizeof(places) / sizeof(places[0]); k++)
+				   k < sizeof(places) / sizeof(places[0]);
+		     k++)
 			system = jsonfile_text(places[k], &n, &st, &fault);
 		memset(&m, 0, sizeof(m));
 		m.pem = own != NULL ? span_of(own, len) : span_of(system, n);
 		if (m.pem.p == NULL)
 			sup_warn("no root certificates found: apt install "
-			    "ca-certificates");
+				 "ca-certificates");
 		else if (m.pem.len > 4U << 20)
 			sup_warn("root certificates: over 4 MiB");
 		else

@@ -18,8 +18,7 @@ wait_over(void)
 	if (sup.rules_good < sup.rules_sent || sup.ca_pem == NULL)
 		return false;
 	for (unsigned i = 0; i < sup.providers.n; i++)
-		if (!sup.keys[i].known ||
-		    sup.keys[i].cred.command.pidfd != -1)
+		if (!sup.keys[i].known || sup.keys[i].cred.command.pidfd != -1)
 			return false;
 	return true;
 }
@@ -59,15 +58,15 @@ wait_result(struct fault *fault)
 		if (!k->known)
 			continue;
 		if (k->state == PROTO_KEY_EMPTY)
-			return fault_set(fault, "credential of %s: empty",
-			    name);
+			return fault_set(
+			    fault, "credential of %s: empty", name);
 		if (k->state != PROTO_KEY_LOADED)
 			return fault_set(fault, "credential of %s: %s", name,
 			    k->text[0] != '\0' ? k->text : "refused");
 		if (k->length < 16)
 			sup_warn("credential of %s: %u characters are too few "
-			    "to be searched for in responses", name,
-			    k->length);
+				 "to be searched for in responses",
+			    name, k->length);
 	}
 	return 0;
 }
@@ -92,13 +91,15 @@ setup_wait(struct fault *fault)
 		now = clock_mono_us() / 1000;
 		if (now >= until)
 			return fault_set(fault, "not ready within %u s: %s",
-			    SUP_CREDENTIAL_MS / 1000, command ?
-			    "a credential command does not end" :
-			    sup.ca_pem == NULL ? "mitmd has no certificate" :
-			    "policyd or a keyd does not answer");
+			    SUP_CREDENTIAL_MS / 1000,
+			    command ? "a credential command does not end"
+			    : sup.ca_pem == NULL
+				? "mitmd has no certificate"
+				: "policyd or a keyd does not answer");
 		/* A command's end is looked for, not told. */
-		if (loop_once(&sup.loop, command && until - now > 20 ? 20 :
-		    (int)(until - now)) == -1)
+		if (loop_once(&sup.loop, command && until - now > 20
+					     ? 20
+					     : (int)(until - now)) == -1)
 			return fault_errno(fault, "epoll_wait");
 	}
 	return wait_result(fault);

@@ -43,8 +43,8 @@ spawn_init(void)
 		return -1;
 	spawn_env.nofile = rl;
 	if (rl.rlim_cur < SPAWN_NOFILE)
-		rl.rlim_cur = rl.rlim_max < SPAWN_NOFILE ? rl.rlim_max :
-		    SPAWN_NOFILE;
+		rl.rlim_cur =
+		    rl.rlim_max < SPAWN_NOFILE ? rl.rlim_max : SPAWN_NOFILE;
 	return setrlimit(RLIMIT_NOFILE, &rl);
 }
 
@@ -169,8 +169,8 @@ spawn_reap(int pidfd, bool wait, int *code, int *status)
 
 	memset(&si, 0, sizeof(si));
 	do {
-		rv = waitid(P_PIDFD, (id_t)pidfd, &si,
-		    WEXITED | (wait ? 0 : WNOHANG));
+		rv = waitid(
+		    P_PIDFD, (id_t)pidfd, &si, WEXITED | (wait ? 0 : WNOHANG));
 	} while (rv == -1 && errno == EINTR);
 	if (rv == -1)
 		return -1;
@@ -194,8 +194,9 @@ spawn_describe(int code, int status, char *dst, size_t cap)
 			snprintf(dst, cap, "was killed by signal %d", status);
 		else
 			snprintf(dst, cap, "was killed by SIG%s%s", name,
-			    status != SIGSYS ? "" : " (a system call outside "
-			    "its promises)");
+			    status != SIGSYS ? ""
+					     : " (a system call outside "
+					       "its promises)");
 	}
 	return dst;
 }

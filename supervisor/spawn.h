@@ -17,17 +17,18 @@ struct spawn {
 	const char *path;
 	char *const *argv;
 	char *const *envp;
-	const char *cwd;	/* NULL: ours */
-	int fds[SPAWN_MAX_FDS];	/* becomes descriptor 0, 1, ...; -1: /dev/null */
+	const char *cwd;        /* NULL: ours */
+	int fds[SPAWN_MAX_FDS]; /* becomes descriptor 0, 1, ...; -1: /dev/null
+				 */
 	size_t nfds;
-	bool session;		/* a session of its own: no terminal signals */
-	bool deaf;		/* ignores what a terminal's keys send */
+	bool session; /* a session of its own: no terminal signals */
+	bool deaf;    /* ignores what a terminal's keys send */
 };
 
 struct spawned {
 	pid_t pid;
 	int pidfd;
-	int status;		/* pipe: errno of a failed exec, else its end */
+	int status; /* pipe: errno of a failed exec, else its end */
 };
 
 /*
@@ -36,7 +37,10 @@ struct spawned {
  */
 int spawn_init(void);
 
-#define SPAWNED_INIT {.pid = -1, .pidfd = -1, .status = -1}
+#define SPAWNED_INIT                                                           \
+	{                                                                      \
+		.pid = -1, .pidfd = -1, .status = -1                           \
+	}
 
 /*
  * Starts it; dies with us. The caller's descriptors stay the caller's. -1 with

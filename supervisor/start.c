@@ -26,19 +26,19 @@ start_workspace(struct fault *fault)
 	if (guards_allow(&sup.guards, sup.session.sandbox) == -1)
 		return fault_errno(fault, "%s/sandbox", sup.session.dir);
 	if (path == NULL)
-		sup.workspace = openat(sup.session.fd, "sandbox", O_PATH |
-		    O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		sup.workspace = openat(sup.session.fd, "sandbox",
+		    O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	else
 		sup.workspace = open(path, O_PATH | O_CLOEXEC);
 	if (sup.workspace == -1 || fstat(sup.workspace, &st) == -1)
-		return fault_errno(fault, "workspace %s", path != NULL ? path :
-		    sup.session.dir);
+		return fault_errno(fault, "workspace %s",
+		    path != NULL ? path : sup.session.dir);
 	if (!S_ISDIR(st.st_mode))
 		return fault_set(fault, "workspace %s: not a directory", path);
 	if ((sup.workspace_path = paths_of_fd(sup.workspace)) == NULL)
 		return fault_errno(fault, "workspace %s", path);
-	return guards_check(&sup.guards, sup.workspace, "workspace",
-	    sup.workspace_path, fault);
+	return guards_check(
+	    &sup.guards, sup.workspace, "workspace", sup.workspace_path, fault);
 }
 
 static int
@@ -74,11 +74,13 @@ start_servers(struct fault *fault)
 
 		for (unsigned k = 0; k < sup.defs.n; k++)
 			if (strcmp(sup.defs.defs[k].name,
-			    sup.opt.unsandboxed[i]) == 0)
+				sup.opt.unsandboxed[i]) == 0)
 				known = true;
 		if (!known)
-			return fault_set(fault, "--allow-unsandboxed %s: there "
-			    "is no such server", sup.opt.unsandboxed[i]);
+			return fault_set(fault,
+			    "--allow-unsandboxed %s: there "
+			    "is no such server",
+			    sup.opt.unsandboxed[i]);
 	}
 	return servers_prepare(fault);
 }
@@ -97,7 +99,7 @@ start_adapter(struct fault *fault)
 		providers = sup.adapter.providers;
 	}
 	if (providers_load(&sup.providers, &sup.paths, &sup.config, providers,
-	    fault) == -1)
+		fault) == -1)
 		return -1;
 	return runtime_prepare(fault);
 }
@@ -109,7 +111,7 @@ start_credentials(struct fault *fault)
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		sup.keys[i].cred = (struct credential)CREDENTIAL_INIT;
 		if (credential_open(&sup.keys[i].cred, &sup.providers.list[i],
-		    sup.workspace, fault) == -1)
+			sup.workspace, fault) == -1)
 			return -1;
 	}
 	credential_wipe(&sup.paths, &sup.config);
@@ -121,7 +123,7 @@ static int
 start_check(struct fault *fault)
 {
 	if (config_load(&sup.config, sup.opt.config, sup.paths.home,
-	    sup.paths.user_home, fault) == -1 ||
+		sup.paths.user_home, fault) == -1 ||
 	    guards_init(&sup.guards, &sup.paths, fault) == -1)
 		return -1;
 	return 0;
@@ -132,10 +134,10 @@ start_listen(struct fault *fault)
 {
 	int control;
 
-	sup.listen_mcp = session_listen(sup.session.sockets, "proxy.sock",
-	    0666);
-	sup.listen_mitm = session_listen(sup.session.sockets,
-	    "mitm-proxy.sock", 0666);
+	sup.listen_mcp =
+	    session_listen(sup.session.sockets, "proxy.sock", 0666);
+	sup.listen_mitm =
+	    session_listen(sup.session.sockets, "mitm-proxy.sock", 0666);
 	if (sup.listen_mcp == -1 || sup.listen_mitm == -1)
 		return fault_errno(fault, "%s/sockets", sup.session.dir);
 	control = session_listen(sup.session.fd, "control.sock", 0600);
@@ -178,8 +180,8 @@ start_ready(void)
 	if (sup.opt.print_ready)
 		ready_print();
 	ready_notify("READY=1\nSTATUS=session is running");
-	loop_timer_set(&sup.loop, &sup.reserve_timer, 5000, start_reserve,
-	    NULL);
+	loop_timer_set(
+	    &sup.loop, &sup.reserve_timer, 5000, start_reserve, NULL);
 	/* READY waits for neither. */
 	servers_start();
 	setup_roots();
@@ -194,8 +196,8 @@ start_session(int *status, struct fault *fault)
 	if (paths_init(&sup.paths, sup.opt.libexecdir, fault) == -1 ||
 	    start_check(fault) == -1)
 		return -1;
-	if (session_open(&sup.session, &sup.paths, sup.opt.session_dir,
-	    fault) == -1) {
+	if (session_open(
+		&sup.session, &sup.paths, sup.opt.session_dir, fault) == -1) {
 		if (strstr(fault->text, "another icsupervisor") != NULL)
 			*status = SUP_EXIT_BUSY;
 		return -1;
@@ -213,8 +215,8 @@ start_session(int *status, struct fault *fault)
 	approvals_init();
 	if (start_workers(fault) == -1) {
 		/* Rules and credentials are found wanting late. */
-		if (sup.rules_refused || strncmp(fault->text,
-		    "credential", 10) == 0)
+		if (sup.rules_refused ||
+		    strncmp(fault->text, "credential", 10) == 0)
 			*status = SUP_EXIT_CONFIG;
 		return -1;
 	}

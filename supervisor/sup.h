@@ -30,19 +30,19 @@
 struct child {
 	enum role role;
 	unsigned index;
-	char name[96];		/* "auditd", "mcp-backd filesystem" */
+	char name[96]; /* "auditd", "mcp-backd filesystem" */
 	struct spawned sp;
 	struct loop_io exit_io;
 	struct loop_io log_io;
 	int log;
-	char line[1024];	/* of its log, not complete yet */
+	char line[1024]; /* of its log, not complete yet */
 	size_t nline;
-	bool cut;		/* the rest of this line is dropped */
-	char last[256];		/* its last log line */
+	bool cut;       /* the rest of this line is dropped */
+	char last[256]; /* its last log line */
 	struct chan *chan;
 	bool hello, dead;
 	struct confine_state confine;
-	int code, status;	/* how it ended */
+	int code, status; /* how it ended */
 };
 
 /* An MCP server. */
@@ -52,17 +52,17 @@ struct server {
 	struct view view;
 	struct spawned sp;
 	struct loop_io exit_io;
-	int theirs[3];		/* its stdio, until it runs */
+	int theirs[3]; /* its stdio, until it runs */
 	enum proto_state state;
 	uint32_t tools;
-	char text[512];		/* why it is gone, or what it calls itself */
+	char text[512]; /* why it is gone, or what it calls itself */
 	bool usable;
 };
 
 /* A provider's keyd, as far as we are told. */
 struct key {
 	struct credential cred;
-	struct loop_io exit_io;		/* of a credential command */
+	struct loop_io exit_io; /* of a credential command */
 	bool known;
 	enum proto_key state;
 	uint32_t length;
@@ -70,7 +70,7 @@ struct key {
 };
 
 struct rules_file {
-	char *path;		/* NULL: none of that kind */
+	char *path; /* NULL: none of that kind */
 	char *text;
 	size_t len;
 	uint8_t hash[32];
@@ -87,9 +87,9 @@ struct sup {
 	struct adapter adapter;
 	struct providers providers;
 	struct rules_file rules[PROTO_RULES_LAST + 1];
-	int workspace;			/* O_PATH */
+	int workspace; /* O_PATH */
 	char *workspace_path;
-	uint64_t began;			/* clock_wall_us */
+	uint64_t began; /* clock_wall_us */
 
 	struct child children[SUP_MAX_CHILDREN];
 	unsigned nchildren, nhello;
@@ -99,7 +99,7 @@ struct sup {
 	int listen_mcp, listen_mitm;
 	char *ca_pem;
 	size_t ca_len;
-	unsigned rules_sent, rules_good;	/* files */
+	unsigned rules_sent, rules_good; /* files */
 	bool rules_refused;
 	char rules_text[2048];
 	uint32_t rules_count;
@@ -110,7 +110,7 @@ struct sup {
 	struct loop_io signal_io;
 	struct loop_timer reserve_timer, closed_timer;
 
-	bool logging;		/* auditd has the log */
+	bool logging; /* auditd has the log */
 	bool started, ready, agent_started;
 	char audit_failed[256];
 	struct msg_COUNTS counts;
@@ -122,7 +122,7 @@ struct sup {
 	/* How it ends: the first that asks wins. */
 	bool ending;
 	int end_status;
-	const struct child *end_child;	/* whose end it was, or NULL */
+	const struct child *end_child; /* whose end it was, or NULL */
 	char end_why[1024];
 };
 
@@ -134,8 +134,8 @@ int children_spawn(struct fault *);
 int children_hello(struct fault *);
 struct child *child_find(enum role, unsigned index);
 /* To a worker; a lost one is noticed by its exit. Takes fd. */
-void child_send(enum role, unsigned index, enum msg_type, const void *msg,
-    int fd);
+void child_send(
+    enum role, unsigned index, enum msg_type, const void *msg, int fd);
 /* Reads what is left of its log. */
 void child_drain(struct child *);
 /* child_log.c */

@@ -8,8 +8,8 @@
 /* An instrumented program needs calls that the filters forbid. */
 #define MUST (CONFINE_DUMPABLE0 | CONFINE_NNP)
 #else
-#define MUST (CONFINE_DUMPABLE0 | CONFINE_NNP | CONFINE_SECCOMP |	\
-    CONFINE_LANDLOCK)
+#define MUST                                                                   \
+	(CONFINE_DUMPABLE0 | CONFINE_NNP | CONFINE_SECCOMP | CONFINE_LANDLOCK)
 #endif
 
 /* clang-format off */
@@ -41,10 +41,10 @@ const struct topology_pair topology_pairs[] = {
 };
 /* clang-format on */
 
-const size_t topology_nworkers = sizeof(topology_workers) /
-    sizeof(topology_workers[0]);
-const size_t topology_npairs = sizeof(topology_pairs) /
-    sizeof(topology_pairs[0]);
+const size_t topology_nworkers =
+    sizeof(topology_workers) / sizeof(topology_workers[0]);
+const size_t topology_npairs =
+    sizeof(topology_pairs) / sizeof(topology_pairs[0]);
 
 const struct topology_worker *
 topology_find(enum role role)

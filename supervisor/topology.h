@@ -13,14 +13,14 @@ enum topology_count {
 	TOPOLOGY_ONE,
 	TOPOLOGY_PER_SERVER,
 	TOPOLOGY_PER_PROVIDER,
-	TOPOLOGY_IF_PROVIDERS,	/* one, when there is any provider */
+	TOPOLOGY_IF_PROVIDERS, /* one, when there is any provider */
 };
 
 struct topology_worker {
 	enum role role;
-	const char *program;	/* in libexecdir */
+	const char *program; /* in libexecdir */
 	enum topology_count count;
-	uint32_t required;	/* confine flags without which it may not run */
+	uint32_t required; /* confine flags without which it may not run */
 };
 
 struct topology_pair {

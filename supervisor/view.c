@@ -54,7 +54,7 @@ view_below(const char *path, const char *dir)
 	size_t n = strlen(dir);
 
 	return strncmp(path, dir, n) == 0 &&
-	    (path[n] == '/' || path[n] == '\0');
+	       (path[n] == '/' || path[n] == '\0');
 }
 
 /* Places in the box that are its own. */
@@ -62,8 +62,8 @@ static bool
 view_taken(const char *path)
 {
 	static const char *const trees[] = {"/proc", "/dev", "/sys",
-	    "/workspace", "/run/ironcurtain", "/etc/ironcurtain",
-	    "/opt/agent", "/opt/ironcurtain"};
+	    "/workspace", "/run/ironcurtain", "/etc/ironcurtain", "/opt/agent",
+	    "/opt/ironcurtain"};
 	static const char *const dirs[] = {"/", "/tmp", "/usr", "/etc", "/bin",
 	    "/sbin", "/lib", "/lib64", "/run", "/var", "/opt"};
 
@@ -77,8 +77,8 @@ view_taken(const char *path)
 }
 
 static int
-view_put(struct view *v, const char *path, const char *host, int fd,
-    bool writable)
+view_put(
+    struct view *v, const char *path, const char *host, int fd, bool writable)
 {
 	struct view_row *r;
 
@@ -116,8 +116,10 @@ view_allow(struct view *v, const struct view_how *how, const char *what,
 		goto out;
 	}
 	if (view_taken(clean)) {
-		fault_set(fault, "%s %s: refused, the sandbox has its own "
-		    "there", what, name);
+		fault_set(fault,
+		    "%s %s: refused, the sandbox has its own "
+		    "there",
+		    what, name);
 		goto out;
 	}
 	if (guards_check(how->guards, fd, what, name, fault) == -1)
@@ -125,10 +127,12 @@ view_allow(struct view *v, const struct view_how *how, const char *what,
 	/* By its name and by what that leads to: a server may say either. */
 	if (view_put(v, clean, host, fd, writable) == -1 ||
 	    (strcmp(clean, host) != 0 && !view_taken(host) &&
-	    view_put(v, host, host, fd, writable) == -1)) {
+		view_put(v, host, host, fd, writable) == -1)) {
 		if (errno == E2BIG)
-			fault_set(fault, "%s %s: a view takes at most %u "
-			    "paths", what, name, VIEW_MAX_ROWS);
+			fault_set(fault,
+			    "%s %s: a view takes at most %u "
+			    "paths",
+			    what, name, VIEW_MAX_ROWS);
 		else
 			fault_errno(fault, "%s %s", what, name);
 		goto out;
@@ -153,8 +157,10 @@ view_tree(struct view *v, const struct view_how *how, const char *what,
 	if (guards_check(how->guards, fd, what, path, fault) == -1)
 		return -1;
 	if (paths_within(fd, how->workspace) != 0)
-		return fault_set(fault, "%s %s: refused, it lies in the "
-		    "workspace, where the agent can change it", what, path);
+		return fault_set(fault,
+		    "%s %s: refused, it lies in the "
+		    "workspace, where the agent can change it",
+		    what, path);
 	return 0;
 }
 
@@ -185,21 +191,21 @@ view_open(struct view *v, const struct view_how *how,
 		if (view_tree(v, how, what, p->trees[i], fault) == -1)
 			goto bad;
 	if (d->workspace && view_put(v, "/workspace", how->workspace_path,
-	    how->workspace, true) == -1) {
+				how->workspace, true) == -1) {
 		fault_errno(fault, "server %s: workspace", d->name);
 		goto bad;
 	}
 	snprintf(what, sizeof(what), "server %s: allowRead", d->name);
 	for (size_t i = 0; d->allow_read != NULL && d->allow_read[i] != NULL;
-	    i++)
-		if (view_allow(v, how, what, d->allow_read[i], false,
-		    fault) == -1)
+	     i++)
+		if (view_allow(v, how, what, d->allow_read[i], false, fault) ==
+		    -1)
 			goto bad;
 	snprintf(what, sizeof(what), "server %s: allowWrite", d->name);
 	for (size_t i = 0; d->allow_write != NULL && d->allow_write[i] != NULL;
-	    i++)
-		if (view_allow(v, how, what, d->allow_write[i], true,
-		    fault) == -1)
+	     i++)
+		if (view_allow(v, how, what, d->allow_write[i], true, fault) ==
+		    -1)
 			goto bad;
 	return 0;
 bad:
@@ -248,21 +254,21 @@ view_bind(const struct view *v, const struct server_def *d,
 	for (unsigned i = 0; i < v->ntrees; i++)
 		box_bind(b, v->trees[i], p->trees[i], false);
 	for (unsigned i = 0; i < v->nrows; i++)
-		box_bind(b, v->rows[i].fd, v->rows[i].path,
-		    v->rows[i].writable);
+		box_bind(
+		    b, v->rows[i].fd, v->rows[i].path, v->rows[i].writable);
 	for (size_t i = 0; d->deny_write != NULL && d->deny_write[i] != NULL;
-	    i++)
+	     i++)
 		for (unsigned k = 0; k < v->nrows; k++) {
 			r = &v->rows[k];
-			if (r->writable && view_below(d->deny_write[i],
-			    r->path) && access(d->deny_write[i], F_OK) == 0) {
+			if (r->writable &&
+			    view_below(d->deny_write[i], r->path) &&
+			    access(d->deny_write[i], F_OK) == 0) {
 				box_bind_path(b, d->deny_write[i],
 				    d->deny_write[i], false);
 				break;
 			}
 		}
-	for (size_t i = 0; d->deny_read != NULL && d->deny_read[i] != NULL;
-	    i++)
+	for (size_t i = 0; d->deny_read != NULL && d->deny_read[i] != NULL; i++)
 		view_hide(v, d->deny_read[i], b);
 	box_args(b, "--remount-ro", "/", NULL);
 }

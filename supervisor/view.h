@@ -14,28 +14,28 @@
 #define VIEW_MAX_ROWS 40U
 
 struct view_row {
-	char *path;		/* in the view */
-	char *host;		/* the object's path on the host */
-	int fd;			/* O_PATH */
+	char *path; /* in the view */
+	char *host; /* the object's path on the host */
+	int fd;     /* O_PATH */
 	bool writable;
 };
 
 struct view {
 	struct view_row rows[VIEW_MAX_ROWS];
 	unsigned nrows;
-	int trees[LOCATE_MAX_TREES];	/* O_PATH, of program.trees */
+	int trees[LOCATE_MAX_TREES]; /* O_PATH, of program.trees */
 	unsigned ntrees;
 };
 
 struct view_how {
 	const struct guards *guards;
-	int workspace;			/* O_PATH */
+	int workspace; /* O_PATH */
 	const char *workspace_path;
 };
 
 /* Opens and checks all that the server may see. */
-int view_open(struct view *, const struct view_how *,
-    const struct server_def *, const struct program *, struct fault *);
+int view_open(struct view *, const struct view_how *, const struct server_def *,
+    const struct program *, struct fault *);
 void view_close(struct view *);
 /* Everything of it into a box. */
 void view_bind(const struct view *, const struct server_def *,

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* config.json texts that are refused, and with which message. */
 /* clang-format off */
+static const struct {
+	const char *text;
+	const char *message;
+} refused[] = {
 	{"",
 	 "/h/config.json:1:1: ends too early"},
 	{"{",
@@ -141,4 +145,5 @@
 	 "/h/config.json: providers.anthropic.reuse: must be \"auto\" or \"never\", is \"always\""},
 	{"{\"providers\":{\"anthropic\":{\"ca\":\"\"}}}",
 	 "/h/config.json: providers.anthropic.ca: must not be empty"},
+};
 /* clang-format on */

@@ -20,8 +20,11 @@ add(uint64_t id)
 {
 	struct msg_HOLD_SHOW m = {.id = id,
 	    .digest = span_of(digest, sizeof(digest)),
-	    .server_name = SPAN("fs"), .tool = SPAN("read\n"),
-	    .rule = SPAN("r"), .reason = SPAN("why\xff"), .ms = 1000,
+	    .server_name = SPAN("fs"),
+	    .tool = SPAN("read\n"),
+	    .rule = SPAN("r"),
+	    .reason = SPAN("why\xff"),
+	    .ms = 1000,
 	    .preview = SPAN("{\"a\":1}")};
 
 	return approvals_add(&m);
@@ -43,8 +46,9 @@ test_ids(void)
 	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
 		h = approvals_at(i);
 		if (strspn(h->sid, "abcdefghijkmnpqrstuvwxyz23456789") !=
-		    APPROVALS_SID || approvals_find(h->sid, &found) !=
-		    APPROVALS_FOUND || found != h)
+			APPROVALS_SID ||
+		    approvals_find(h->sid, &found) != APPROVALS_FOUND ||
+		    found != h)
 			bad++;
 	}
 	is_int(bad, 0, "each is found by its own short id");
@@ -127,8 +131,8 @@ test_peer(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		ok(peer_status_ok(cases[i].status, why, sizeof(why)) ==
-		    cases[i].may, "%s: %s", cases[i].name,
-		    cases[i].may ? "may" : "may not");
+			cases[i].may,
+		    "%s: %s", cases[i].name, cases[i].may ? "may" : "may not");
 }
 
 int

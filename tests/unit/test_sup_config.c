@@ -13,14 +13,8 @@
 
 #include "common/log.h"
 #include "config.h"
-#include "tap.h"
-
-static const struct {
-	const char *text;
-	const char *message;
-} refused[] = {
 #include "sup_config_cases.h"
-};
+#include "tap.h"
 
 static void
 test_refused(void)
@@ -33,7 +27,7 @@ test_refused(void)
 		fault.text[0] = '\0';
 		log_vis(span_str(refused[i].text), name, sizeof(name));
 		if (config_parse(&cfg, "/h/config.json", "/home/u",
-		    span_str(refused[i].text), &fault) == 0) {
+			span_str(refused[i].text), &fault) == 0) {
 			ok(false, "taken: %s", name);
 			config_free(&cfg);
 			continue;
@@ -47,13 +41,15 @@ test_taken(void)
 {
 	static const char text[] =
 	    "{\"credentials\":{\"anthropic\":{\"env\":\"A_KEY\"},"
-	    "\"openai\":{\"file\":\"~/k\"},\"x\":{\"command\":[\"pass\",\"x\"]},"
+	    "\"openai\":{\"file\":\"~/"
+	    "k\"},\"x\":{\"command\":[\"pass\",\"x\"]},"
 	    "\"y\":{\"systemd\":\"y.cred\"}},"
 	    "\"providers\":{\"anthropic\":{\"upstream\":"
 	    "\"https://[::1]:8443/gw/v2/\",\"ca\":\"ca.pem\","
 	    "\"reuse\":\"never\"},\"openai\":{\"upstream\":"
 	    "\"http://127.0.0.1:80\"}},"
-	    "\"escalationTimeoutSeconds\":30,\"audit\":{\"durability\":\"disk\"},"
+	    "\"escalationTimeoutSeconds\":30,\"audit\":{\"durability\":"
+	    "\"disk\"},"
 	    "\"auditRedaction\":{\"enabled\":false},"
 	    "\"mcpServers\":\"servers.json\",\"notify\":[\"bell\"],"
 	    "\"agent\":{\"codex\":{\"path\":\"~/bin/codex\"}},"
@@ -62,8 +58,9 @@ test_taken(void)
 	struct config cfg;
 	struct fault fault;
 
-	if (!ok(config_parse(&cfg, "/h/config.json", "/home/u",
-	    span_str(text), &fault) == 0, "a full configuration is taken"))
+	if (!ok(config_parse(&cfg, "/h/config.json", "/home/u", span_str(text),
+		    &fault) == 0,
+		"a full configuration is taken"))
 		return;
 	p = config_provider(&cfg, "anthropic");
 	ok(p != NULL && p->listed && p->kind == CREDENTIAL_ENV,
@@ -89,7 +86,7 @@ test_taken(void)
 	is_str(cfg.ignored, "memory, agentModelId", "ignored by name");
 	config_free(&cfg);
 	ok(config_parse(&cfg, "c", "/h", SPAN("{}"), &fault) == 0 &&
-	    cfg.hold_ms == 300000 && cfg.redact && !cfg.sync,
+		cfg.hold_ms == 300000 && cfg.redact && !cfg.sync,
 	    "defaults of an empty file");
 	config_free(&cfg);
 }
@@ -123,14 +120,18 @@ test_files(const char *dir)
 	put_file(path, "{}", 0622);
 	ok(config_load(&cfg, NULL, dir, "/h", &fault) == -1,
 	    "others may write");
-	snprintf(want, sizeof(want), "%s: others may write to it (mode 0622). "
-	    "Run: chmod go-w %s", path, path);
+	snprintf(want, sizeof(want),
+	    "%s: others may write to it (mode 0622). "
+	    "Run: chmod go-w %s",
+	    path, path);
 	is_str(fault.text, want, "says how to mend it");
 	put_file(path, "{\"serverCredentials\":{}}", 0644);
 	ok(config_load(&cfg, NULL, dir, "/h", &fault) == -1,
 	    "others may read secrets");
-	snprintf(want, sizeof(want), "%s: others may read it (mode 0644) and "
-	    "it holds serverCredentials. Run: chmod 600 %s", path, path);
+	snprintf(want, sizeof(want),
+	    "%s: others may read it (mode 0644) and "
+	    "it holds serverCredentials. Run: chmod 600 %s",
+	    path, path);
 	is_str(fault.text, want, "says how to mend it");
 	put_file(path, "{}", 0644);
 	ok(config_load(&cfg, NULL, dir, "/h", &fault) == 0,

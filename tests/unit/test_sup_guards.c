@@ -49,8 +49,8 @@ check(const char *name, const char *why)
 		ok(rv == 0, "%s is taken (%s)", name, fault.text);
 		return;
 	}
-	snprintf(want, sizeof(want), "workspace %s: refused, it %s", at(name),
-	    why);
+	snprintf(
+	    want, sizeof(want), "workspace %s: refused, it %s", at(name), why);
 	is_str(rv == -1 ? fault.text : "taken", want, "%s", name);
 }
 
@@ -59,7 +59,8 @@ make(void)
 {
 	static const char *const dirs[] = {"home", "home/.ironcurtain",
 	    "home/.ironcurtain/run", "home/.ironcurtain/sessions",
-	    "home/.ironcurtain/sessions/s", "home/.ironcurtain/sessions/s/sandbox",
+	    "home/.ironcurtain/sessions/s",
+	    "home/.ironcurtain/sessions/s/sandbox",
 	    "home/.ironcurtain/sessions/s/sandbox/deep", "home/work",
 	    "home/work/a", "elsewhere", "elsewhere/session",
 	    "elsewhere/session/x", "run", "run/sub"};
@@ -70,13 +71,13 @@ make(void)
 		if (mkdir(at(dirs[i]), 0700) == -1)
 			exit(99);
 	if (symlink(at("elsewhere/session"),
-	    at("home/.ironcurtain/run/other")) == -1 ||
+		at("home/.ironcurtain/run/other")) == -1 ||
 	    symlink(at("home/.ironcurtain"), at("home/work/link")) == -1 ||
 	    (fd = open(at("home/work/file"), O_CREAT | O_WRONLY, 0600)) == -1)
 		exit(99);
 	close(fd);
-	fd = open(at("home/.ironcurtain/config.json"), O_CREAT | O_WRONLY,
-	    0600);
+	fd =
+	    open(at("home/.ironcurtain/config.json"), O_CREAT | O_WRONLY, 0600);
 	close(fd);
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/run/sub/s", top);
 	if ((fd = socket(AF_UNIX, SOCK_STREAM, 0)) == -1 ||
@@ -105,8 +106,8 @@ test_guards(void)
 	check("home/work/link", "is IRONCURTAIN_HOME");
 	check("home/.ironcurtain/sessions", "lies in IRONCURTAIN_HOME");
 	check("home/.ironcurtain/config.json", "lies in IRONCURTAIN_HOME");
-	check("home/.ironcurtain/sessions/s/sandbox",
-	    "lies in IRONCURTAIN_HOME");
+	check(
+	    "home/.ironcurtain/sessions/s/sandbox", "lies in IRONCURTAIN_HOME");
 	check("elsewhere/session", "is a session directory");
 	check("elsewhere/session/x", "lies in a session directory");
 	check("elsewhere", "holds a session directory");
@@ -129,8 +130,8 @@ test_root(void)
 	int root = open("/", O_PATH), a, b;
 
 	ok(guards_check(&guards, root, "view", "/", &fault) == -1, "the root");
-	is_str(fault.text, "view /: refused, it is the root directory",
-	    "says so");
+	is_str(
+	    fault.text, "view /: refused, it is the root directory", "says so");
 	close(root);
 	a = open(at("home/work/file"), O_PATH);
 	b = open(at("home/work"), O_PATH);
@@ -146,15 +147,17 @@ test_clean(void)
 {
 	static const struct {
 		const char *in, *out;
-	} cases[] = {{"/", "/"}, {"//a//b/", "/a/b"}, {"/a/.b/..c", "/a/.b/..c"},
-	    {"/a/./b", NULL}, {"/a/..", NULL}, {"a", NULL}, {"", NULL}};
+	} cases[] = {{"/", "/"}, {"//a//b/", "/a/b"},
+	    {"/a/.b/..c", "/a/.b/..c"}, {"/a/./b", NULL}, {"/a/..", NULL},
+	    {"a", NULL}, {"", NULL}};
 	char *out;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		out = view_clean(cases[i].in);
-		ok(out == NULL ? cases[i].out == NULL : cases[i].out != NULL &&
-		    strcmp(out, cases[i].out) == 0, "view_clean \"%s\"",
-		    cases[i].in);
+		ok(out == NULL ? cases[i].out == NULL
+			       : cases[i].out != NULL &&
+				     strcmp(out, cases[i].out) == 0,
+		    "view_clean \"%s\"", cases[i].in);
 		free(out);
 	}
 }

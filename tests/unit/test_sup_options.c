@@ -26,7 +26,7 @@ split(char *line)
 
 static const struct {
 	const char *line;
-	const char *message;	/* NULL: taken */
+	const char *message; /* NULL: taken */
 } cases[] = {
     {"x", "--session-dir DIR is missing"},
     {"x|--session-dir", "--session-dir needs a value"},
@@ -38,20 +38,21 @@ static const struct {
     {"x|--session-dir|d|--escalations|maybe",
 	"--escalations must be ask or deny, not \"maybe\""},
     {"x|--session-dir|d|stray", "unexpected argument \"stray\": a command "
-	"stands after --, a task after --task"},
+				"stands after --, a task after --task"},
     {"x|--session-dir|d|--task|t|--|c", "--task and a command after -- "
-	"exclude each other"},
-    {"x|--session-dir|d|--runtime|none|--task|t", "--runtime none starts no "
+					"exclude each other"},
+    {"x|--session-dir|d|--runtime|none|--task|t",
+	"--runtime none starts no "
 	"agent: no --task and no command"},
-    {"x|--session-dir|d|--runtime|none|--|c", "--runtime none starts no "
+    {"x|--session-dir|d|--runtime|none|--|c",
+	"--runtime none starts no "
 	"agent: no --task and no command"},
     {"x|--session-dir|d|--task|", "--task must not be empty"},
     {"x|--session-dir|d|--workspace|", "--workspace must not be empty"},
     {"x|--session-dir|d|--runtime|none", NULL},
     {"x|--session-dir|d|--task|t", NULL},
     {"x|--session-dir|d|--|c|--help", NULL},
-    {"x|--session-dir=d|--runtime=none|--print-ready|--escalations=deny",
-	NULL},
+    {"x|--session-dir=d|--runtime=none|--print-ready|--escalations=deny", NULL},
 };
 
 int
@@ -66,8 +67,8 @@ main(void)
 		snprintf(line, sizeof(line), "%s", cases[i].line);
 		/* An empty last field is an empty argument. */
 		n = split(line);
-		if (line[0] != '\0' && cases[i].line[strlen(cases[i].line) -
-		    1] == '|')
+		if (line[0] != '\0' &&
+		    cases[i].line[strlen(cases[i].line) - 1] == '|')
 			argv_of[n++] = line + strlen(cases[i].line);
 		argv_of[n] = NULL;
 		optind = 0;
@@ -80,6 +81,7 @@ main(void)
 			    cases[i].line);
 	}
 	ok(!o.ask && o.print_ready && o.runtime == RUNTIME_NONE &&
-	    strcmp(o.session_dir, "d") == 0, "the last of them, as it is");
+		strcmp(o.session_dir, "d") == 0,
+	    "the last of them, as it is");
 	return tap_done();
 }

@@ -14,21 +14,25 @@ static const struct {
 	const char *text;
 	const char *message;
 } refused[] = {
-    {"{\"a__b\":{\"command\":\"x\"}}", F "a__b: is no server's name: at most "
-	"64 letters, digits, - and single _, which do not begin or end it"},
-    {"{\"_a\":{\"command\":\"x\"}}", F "_a: is no server's name: at most "
-	"64 letters, digits, - and single _, which do not begin or end it"},
-    {"{\"a b\":{\"command\":\"x\"}}", F "a b: is no server's name: at most "
-	"64 letters, digits, - and single _, which do not begin or end it"},
+    {"{\"a__b\":{\"command\":\"x\"}}",
+	F "a__b: is no server's name: at most "
+	  "64 letters, digits, - and single _, which do not begin or end it"},
+    {"{\"_a\":{\"command\":\"x\"}}",
+	F "_a: is no server's name: at most "
+	  "64 letters, digits, - and single _, which do not begin or end it"},
+    {"{\"a b\":{\"command\":\"x\"}}",
+	F "a b: is no server's name: at most "
+	  "64 letters, digits, - and single _, which do not begin or end it"},
     {"{\"proxy\":{\"command\":\"x\"}}", F "proxy: this name is reserved; "
-	"choose another"},
+					  "choose another"},
     {"{\"a\":[]}", F "a: must be an object, is an array"},
     {"{\"a\":{}}", F "a.command: missing: name the program that speaks MCP on "
-	"its stdin and stdout"},
+		     "its stdin and stdout"},
     {"{\"a\":{\"command\":\"\"}}", F "a.command: must not be empty"},
     {"{\"a\":{\"command\":1}}", F "a.command: must be a string, is a number"},
-    {"{\"a\":{\"cmd\":\"x\"}}", F "a.cmd: unknown key. Known here: args, "
-	"command, description, env, sandbox, sandboxPolicy, workspace"},
+    {"{\"a\":{\"cmd\":\"x\"}}",
+	F "a.cmd: unknown key. Known here: args, "
+	  "command, description, env, sandbox, sandboxPolicy, workspace"},
     {"{\"a\":{\"command\":\"x\",\"args\":\"y\"}}",
 	F "a.args: must be an array of strings, is a string"},
     {"{\"a\":{\"command\":\"x\",\"args\":[\"y\",null]}}",
@@ -37,35 +41,40 @@ static const struct {
 	F "a.env: must be an object, is an array"},
     {"{\"a\":{\"command\":\"x\",\"env\":{\"A\":1}}}",
 	F "a.env.A: must be a string, is a number"},
-    {"{\"a\":{\"command\":\"x\",\"env\":{\"A=B\":\"1\"}}}", F "a.env.A=B: is "
-	"no name of a variable: letters, digits and _ only"},
+    {"{\"a\":{\"command\":\"x\",\"env\":{\"A=B\":\"1\"}}}",
+	F "a.env.A=B: is "
+	  "no name of a variable: letters, digits and _ only"},
     {"{\"a\":{\"command\":\"x\",\"workspace\":\"no\"}}",
 	F "a.workspace: must be true or false, is a string"},
-    {"{\"a\":{\"command\":\"x\",\"sandbox\":false}}", F "a.sandbox: false "
-	"would give this server all that you can reach. Remove it to run the "
-	"server in its sandbox, or say it again on the command line: "
-	"--allow-unsandboxed a"},
+    {"{\"a\":{\"command\":\"x\",\"sandbox\":false}}",
+	F "a.sandbox: false "
+	  "would give this server all that you can reach. Remove it to run the "
+	  "server in its sandbox, or say it again on the command line: "
+	  "--allow-unsandboxed a"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":true}}",
 	F "a.sandbox: must be false or an object, is a boolean"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"files\":{}}}}",
 	F "a.sandbox.files: unknown key. Known here: filesystem, network"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":{\"allowedDomains\":"
-	"[\"github.com\"]}}}}", F "a.sandbox.network: servers cannot have "
-	"network yet: sharing the host's would open its abstract sockets and "
-	"its loopback to them. Write false, or remove this server"},
+     "[\"github.com\"]}}}}",
+	F "a.sandbox.network: servers cannot have "
+	  "network yet: sharing the host's would open its abstract sockets and "
+	  "its loopback to them. Write false, or remove this server"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":\"yes\"}}}",
 	F "a.sandbox.network: must be false, is a string"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"filesystem\":{\"allow\":[]}}}}",
 	F "a.sandbox.filesystem.allow: unknown key. Known here: allowRead, "
-	"allowWrite, denyRead, denyWrite"},
+	  "allowWrite, denyRead, denyWrite"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"filesystem\":{\"allowRead\":"
-	"\"/x\"}}}}", F "a.sandbox.filesystem.allowRead: must be an array of "
-	"strings, is a string"},
+     "\"/x\"}}}}",
+	F "a.sandbox.filesystem.allowRead: must be an array of "
+	  "strings, is a string"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"filesystem\":{\"allowRead\":"
-	"[\"/x/*\"]}}}}", F "a.sandbox.filesystem.allowRead: \"/x/*\": "
-	"patterns are not taken, name a directory or file"},
-    {"{\"a\":{\"command\":\"x\",\"sandboxPolicy\":\"warn\"}}",
-	F "a.sandboxPolicy: \"warn\" is refused: a server without a sandbox is "
+     "[\"/x/*\"]}}}}",
+	F "a.sandbox.filesystem.allowRead: \"/x/*\": "
+	  "patterns are not taken, name a directory or file"},
+    {"{\"a\":{\"command\":\"x\",\"sandboxPolicy\":\"warn\"}}", F
+	"a.sandboxPolicy: \"warn\" is refused: a server without a sandbox is "
 	"named with \"sandbox\": false and --allow-unsandboxed a. Remove this "
 	"key"},
 };
@@ -81,8 +90,8 @@ tree(const char *text)
 static void
 test_refused(void)
 {
-	const struct servers_how how = {.file = "/h/mcp-servers.json",
-	    .user_home = "/home/u"};
+	const struct servers_how how = {
+	    .file = "/h/mcp-servers.json", .user_home = "/home/u"};
 	struct json_object *o;
 	struct servers s;
 	struct fault fault;
@@ -101,7 +110,8 @@ static void
 test_taken(void)
 {
 	static const char text[] =
-	    "{\"fs\":{\"description\":\"d\",\"command\":\"npx\",\"args\":[\"-y\","
+	    "{\"fs\":{\"description\":\"d\",\"command\":\"npx\",\"args\":[\"-"
+	    "y\","
 	    "\"p\"],\"env\":{\"A\":\"1\"},\"sandbox\":{\"filesystem\":"
 	    "{\"allowRead\":[\"~/docs\",\"/srv\"],\"denyRead\":[\"~/.ssh\"]},"
 	    "\"network\":false},\"workspace\":false,"
@@ -109,7 +119,8 @@ test_taken(void)
 	    "\"open\":{\"command\":\"x\",\"sandbox\":false}}";
 	const char *const open_servers[] = {"open"};
 	struct servers_how how = {.file = "/h/mcp-servers.json",
-	    .user_home = "/home/u", .unsandboxed = open_servers,
+	    .user_home = "/home/u",
+	    .unsandboxed = open_servers,
 	    .nunsandboxed = 1};
 	struct json_object *o = tree(text);
 	struct servers s;
@@ -131,7 +142,8 @@ test_taken(void)
 	json_object_put(o);
 	json_object_put(how.env);
 	ok(servers_builtin(&s, &fault) == 0 && s.n == 1 &&
-	    strcmp(s.defs[0].command, "icfs") == 0, "built in: icfs");
+		strcmp(s.defs[0].command, "icfs") == 0,
+	    "built in: icfs");
 	servers_free(&s);
 }
 
@@ -147,8 +159,8 @@ test_many(void)
 	for (unsigned i = 0; i <= PROTO_MAX_SERVERS; i++) {
 		snprintf(name, sizeof(name), "s%u", i);
 		e = json_object_new_object();
-		json_object_object_add(e, "command",
-		    json_object_new_string("x"));
+		json_object_object_add(
+		    e, "command", json_object_new_string("x"));
 		json_object_object_add(o, name, e);
 	}
 	ok(servers_parse(&s, &how, o, &fault) == -1, "33 are too many");

@@ -45,18 +45,21 @@ test_tree(void)
 	ok(fstatat(s.fd, "home", &st, 0) == 0 && (st.st_mode & 07777) == 0700,
 	    "the agent's home is private");
 	ok(fstatat(s.fd, "audit.jsonl", &st, 0) == 0 &&
-	    (st.st_mode & 07777) == 0600 && st.st_size == 0, "an empty log");
+		(st.st_mode & 07777) == 0600 && st.st_size == 0,
+	    "an empty log");
 	ok(session_open(&second, &paths, at("a"), &fault) == -1,
 	    "not twice at once");
-	snprintf(want, sizeof(want), "session directory %s: another "
-	    "icsupervisor is running in it. See: icctl status", at("a"));
+	snprintf(want, sizeof(want),
+	    "session directory %s: another "
+	    "icsupervisor is running in it. See: icctl status",
+	    at("a"));
 	is_str(fault.text, want, "and says why");
 	session_close(&second);
 	ok(session_link(&s, &paths, &fault) == 0, "linked");
 	is_str(s.id, "a", "by its own name");
 	fd = session_listen(s.sockets, "proxy.sock", 0666);
 	ok(fd != -1 && fstatat(s.sockets, "proxy.sock", &st, 0) == 0 &&
-	    S_ISSOCK(st.st_mode) && (st.st_mode & 0777) == 0666,
+		S_ISSOCK(st.st_mode) && (st.st_mode & 0777) == 0666,
 	    "a socket for anyone who can come near");
 	close(fd);
 	session_close(&s);
@@ -64,12 +67,15 @@ test_tree(void)
 	    "the link is gone at the end");
 	(void)chmod(at("a"), 0755);
 	ok(session_open(&s, &paths, at("a"), &fault) == -1, "loose mode");
-	snprintf(want, sizeof(want), "session directory %s: others may enter "
-	    "it (mode 0755). Run: chmod 700 %s", at("a"), at("a"));
+	snprintf(want, sizeof(want),
+	    "session directory %s: others may enter "
+	    "it (mode 0755). Run: chmod 700 %s",
+	    at("a"), at("a"));
 	is_str(fault.text, want, "and says how to mend it");
 	session_close(&s);
 	ok(session_open(&s, &paths, at("no/where"), &fault) == -1 &&
-	    strstr(fault.text, "make its parent first") != NULL, "no parent");
+		strstr(fault.text, "make its parent first") != NULL,
+	    "no parent");
 	session_close(&s);
 }
 
@@ -90,8 +96,8 @@ test_long(void)
 			exit(99);
 	}
 	strlcat(path, "/s", sizeof(path));
-	ok(session_open(&s, &paths, path, &fault) == 0,
-	    "a path of %zu bytes", strlen(path));
+	ok(session_open(&s, &paths, path, &fault) == 0, "a path of %zu bytes",
+	    strlen(path));
 	fd = session_listen(s.fd, "control.sock", 0600);
 	ok(fd != -1, "and its socket");
 	close(fd);
@@ -108,20 +114,24 @@ test_seed(void)
 	if (session_open(&s, &paths, at("b"), &fault) == -1)
 		exit(99);
 	ok(session_seed(s.home, ".claude/x.json", 0600, SPAN("{}")) == 0 &&
-	    fstatat(s.home, ".claude/x.json", &st, 0) == 0 && st.st_size == 2,
+		fstatat(s.home, ".claude/x.json", &st, 0) == 0 &&
+		st.st_size == 2,
 	    "a file in a new directory");
 	(void)mkdir(at("victim"), 0700);
 	if (symlinkat(at("victim"), s.home, ".trap") == -1 ||
 	    symlinkat(at("victim/y"), s.home, "plain") == -1)
 		exit(99);
 	ok(session_seed(s.home, ".trap/x", 0600, SPAN("owned")) == -1 &&
-	    stat(at("victim/x"), &st) == -1, "a directory that is a link");
+		stat(at("victim/x"), &st) == -1,
+	    "a directory that is a link");
 	ok(session_seed(s.home, "plain", 0600, SPAN("new")) == 0 &&
-	    stat(at("victim/y"), &st) == -1 &&
-	    fstatat(s.home, "plain", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    S_ISREG(st.st_mode), "a link in its place is replaced");
+		stat(at("victim/y"), &st) == -1 &&
+		fstatat(s.home, "plain", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISREG(st.st_mode),
+	    "a link in its place is replaced");
 	ok(session_seed(s.home, "../out", 0600, SPAN("x")) == -1 &&
-	    errno == EINVAL, "not upwards");
+		errno == EINVAL,
+	    "not upwards");
 	ok(session_seed(s.home, "/abs", 0600, SPAN("x")) == -1, "not absolute");
 	session_close(&s);
 }
@@ -175,9 +185,11 @@ test_audit(void)
 	ok(pwrite(fd, "X", 1, 12) == 1, "a changed line");
 	close(fd);
 	ok(session_open(&s, &paths, at("c"), &fault) == -1, "ends it");
-	snprintf(want, sizeof(want), "%s/audit.jsonl line 1: it was changed "
+	snprintf(want, sizeof(want),
+	    "%s/audit.jsonl line 1: it was changed "
 	    "after it was written. Keep it as it is and use another "
-	    "--session-dir", at("c"));
+	    "--session-dir",
+	    at("c"));
 	is_str(fault.text, want, "with its number");
 	session_close(&s);
 }

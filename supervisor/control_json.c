@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What icctl is shown, as JSON: held calls, servers, workers, the session.
+ * Text that is no UTF-8 is made printable; what an agent wrote stays as it is
+ * until icctl shows it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/value.h"
+#include "control.h"
+#include "sup.h"
+
+static struct json_object *
+text_json(const char *s)
+{
+	char vis[4096];
+
+	if (!utf8_valid(span_str(s)))
+		s = log_vis(span_str(s), vis, sizeof(vis));
+	return json_object_new_string(s);
+}
+
+static void
+put(struct json_object *o, const char *key, const char *s)
+{
+	json_object_object_add(o, key, text_json(s));
+}
+
+static void
+put_int(struct json_object *o, const char *key, int64_t n)
+{
+	json_object_object_add(o, key, json_object_new_int64(n));
+}
+
+struct json_object *
+control_ok(void)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "ok", json_object_new_boolean(1));
+	return o;
+}
+
+struct json_object *
+control_hold_json(const struct hold *h, bool whole)
+{
+	struct json_object *o = json_object_new_object();
+	uint64_t now = loop_now(&sup.loop);
+	char hex[65];
+	size_t n = h->preview_len;
+
+	for (size_t i = 0; i < 32; i++)
+		snprintf(hex + 2 * i, 3, "%02x", h->digest[i]);
+	if (!whole && n > CONTROL_MAX_SHOWN) {
+		n = CONTROL_MAX_SHOWN;
+		/* Not within a character. */
+		while (n != 0 && ((uint8_t)h->preview[n] & 0xc0) == 0x80)
+			n--;
+		json_object_object_add(o, "cut", json_object_new_boolean(1));
+	}
+	put(o, "id", h->sid);
+	put_int(o, "call", (int64_t)h->id);
+	put(o, "server", h->server);
+	put(o, "tool", h->tool);
+	put(o, "reason", h->reason);
+	put(o, "rule", h->rule);
+	put(o, "digest", hex);
+	json_object_object_add(
+	    o, "arguments", json_object_new_string_len(h->preview, (int)n));
+	put_int(o, "age_ms", (int64_t)(now - h->since));
+	put_int(o, "expires_ms", (int64_t)h->expires - (int64_t)now);
+	return o;
+}
+
+struct json_object *
+control_holds_json(void)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (unsigned i = 0; i < approvals_count(); i++)
+		json_object_array_add(
+		    list, control_hold_json(approvals_at(i), false));
+	return list;
+}
+
+const char *
+control_server_state(enum proto_state state)
+{
+	switch (state) {
+	case PROTO_STATE_STARTING:
+		return "starting";
+	case PROTO_STATE_LISTING:
+		return "listing its tools";
+	case PROTO_STATE_READY:
+		return "ready";
+	case PROTO_STATE_GONE:
+		break;
+	}
+	return "gone";
+}
+
+struct json_object *
+control_server_json(unsigned server)
+{
+	const struct server *s = &sup.servers[server];
+	struct json_object *o = json_object_new_object();
+
+	put(o, "name", s->def->name);
+	put(o, "state", control_server_state(s->state));
+	put_int(o, "tools", s->tools);
+	put(o, "text", s->text);
+	return o;
+}
+
+static struct json_object *
+status_workers(void)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	char text[256];
+
+	for (unsigned i = 0; i < sup.nchildren; i++) {
+		const struct child *c = &sup.children[i];
+
+		o = json_object_new_object();
+		put(o, "name", c->name);
+		put_int(o, "pid", c->sp.pid);
+		put(o, "confinement",
+		    confine_describe(&c->confine, text, sizeof(text)));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+static struct json_object *
+status_keys(void)
+{
+	static const char *const states[] = {
+	    "loaded", "empty", "bad", "locked"};
+	struct json_object *list = json_object_new_array(), *o;
+
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		o = json_object_new_object();
+		put(o, "provider", sup.providers.list[i].name);
+		put(o, "credential", states[sup.keys[i].state]);
+		if (sup.keys[i].length != 0 && sup.keys[i].length < 16)
+			put(o, "note",
+			    "too short to be searched for in "
+			    "responses");
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+static struct json_object *
+status_alarms(void)
+{
+	struct json_object *list = json_object_new_array(), *o;
+
+	for (unsigned i = 0; i < sup.nalarms; i++) {
+		o = json_object_new_object();
+		put(o, "who", sup.alarms[i].who);
+		put(o, "kind", sup.alarms[i].kind);
+		put(o, "text", sup.alarms[i].text);
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+struct json_object *
+control_status_json(void)
+{
+	struct json_object *o = control_ok(), *list, *counts;
+	char when[32];
+	time_t began = (time_t)(sup.began / 1000000);
+	struct tm tm;
+
+	when[0] = '\0';
+	if (gmtime_r(&began, &tm) != NULL)
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	put(o, "session", sup.session.id);
+	put(o, "dir", sup.session.dir);
+	put(o, "agent",
+	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
+	put(o, "runtime", sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap");
+	put(o, "workspace", sup.workspace_path);
+	put(o, "started", when);
+	put_int(o, "pid", getpid());
+	put_int(o, "pending", approvals_count());
+	put_int(o, "rules", sup.rules_count);
+	if (sup.audit_failed[0] != '\0')
+		put(o, "auditFailed", sup.audit_failed);
+	counts = json_object_new_object();
+	put_int(counts, "seq", (int64_t)sup.counts.seq);
+	put_int(counts, "allowed", (int64_t)sup.counts.allowed);
+	put_int(counts, "denied", (int64_t)sup.counts.denied);
+	put_int(counts, "escalated", (int64_t)sup.counts.escalated);
+	put_int(counts, "requests", (int64_t)sup.counts.requests);
+	put_int(counts, "refused", (int64_t)sup.counts.refused);
+	json_object_object_add(o, "counts", counts);
+	list = json_object_new_array();
+	for (unsigned i = 0; i < sup.nservers; i++)
+		json_object_array_add(list, control_server_json(i));
+	json_object_object_add(o, "servers", list);
+	json_object_object_add(o, "workers", status_workers());
+	json_object_object_add(o, "credentials", status_keys());
+	json_object_object_add(o, "alarms", status_alarms());
+	return o;
+}
