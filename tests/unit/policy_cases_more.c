@@ -89,8 +89,9 @@ static const struct policy_case urls[] = {
 	    "[\"*\"]}", "escalate") "," \
 	RULE("clone", "\"server\":[\"git\"],\"tool\":[\"clone\"]," \
 	    "\"roles\":[\"git-remote-url\"]", "allow") "," \
-	RULE("remote", "\"server\":[\"git\"],\"tool\":[\"remote\"]", \
-	    "allow")
+	RULE("remote", "\"server\":[\"git\"],\"tool\":[\"remote\"]," \
+	    "\"domains\":{\"roles\":[\"git-remote-url\"],\"allowed\":" \
+	    "[\"*\"]}", "escalate")
 
 static const struct policy_case git[] = {
     {"1.7 host/owner/repo", "git", "push",
@@ -144,7 +145,10 @@ static const struct policy_case git[] = {
     {"1.8 not in", "git", "remote",
 	"{\"path\":\"/workspace\",\"mode\":\"add\","
 	"\"url\":\"https://x.com/r\"}",
-	A, "remote", 0},
+	E, "remote", GU},
+    {"safe: a remote that is not known, to a rule that asks", "git", "remote",
+	"{\"path\":\"/workspace\",\"mode\":\"add\",\"url\":\"up\"}", E,
+	"remote", GU},
     {"safe: branch that is an option", "git", "push",
 	"{\"path\":\"/workspace\",\"branch\":\"--mirror\","
 	"\"remote\":\"https://github.com/our/repo\"}",
@@ -163,7 +167,8 @@ static const struct policy_case git[] = {
 	    "\"matchType\":\"identifiers\"}]", "allow") "," \
 	RULE("ask-other", "\"server\":[\"github\"]", "escalate") "," \
 	RULE("team", "\"server\":[\"mail\"],\"lists\":[{\"roles\":" \
-	    "[\"email-address\"],\"allowed\":[\"@team\",\"Boss@X.org\"]," \
+	    "[\"email-address\"],\"allowed\":[\"@team\"," \
+	    "\"Boss@X.org\",\"AZ@q.org\"]," \
 	    "\"matchType\":\"emails\"}]", "allow") "," \
 	RULE("viewer", "\"server\":[\"mail\"],\"lists\":[{\"roles\":" \
 	    "[\"share-permission\"],\"allowed\":[\"viewer\"]," \
@@ -191,6 +196,8 @@ static const struct policy_case lists[] = {
 	"{\"owner\":[\"our-org\",\"evil\"],\"repo\":\"app\"}", E,
 	"ask-other", ARG_BIT(ARG_GITHUB_OWNER) | ARG_BIT(ARG_GITHUB_REPO)},
     {"1.10 e-mail of a list", "mail", "send", "{\"to\":\"A@x.ORG\"}", A,
+	"team", 0},
+    {"1.10 e-mail, every letter", "mail", "send", "{\"to\":\"az@Q.org\"}", A,
 	"team", 0},
     {"1.10 e-mail removed", "mail", "send", "{\"to\":\"b@x.org\"}", D,
 	"default-deny", 0},

@@ -78,6 +78,10 @@ test_refusals(void)
 	    "Argument \"url\" must be a string (got number).");
 	refused(2, "get", "{\"n\":1.5}", "invalid-arguments",
 	    "Argument \"n\" must be an integer (got number).");
+	refused(2, "get", "{\"n\":1e-2}", "invalid-arguments",
+	    "Argument \"n\" must be an integer (got number).");
+	refused(2, "get", "{\"n\":1.0e1}", "invalid-arguments",
+	    "Argument \"n\" must be an integer (got number).");
 	refused(2, "get", "{\"n\":\"1\"}", "invalid-arguments",
 	    "Argument \"n\" must be an integer (got string).");
 	refused(2, "get", "{\"headers\":[]}", "invalid-arguments",
@@ -128,6 +132,11 @@ test_forward(void)
 	    "{\"path\":\"@D/home/docs/d\"}");
 	forwarded(2, "get", "{\"n\":1e2,\"url\":\"https://X.com/\"}", "free",
 	    "{\"n\":1e2,\"url\":\"https://x.com\"}");
+	forwarded(2, "get",
+	    "{\"n\":-1.00,\"num\":\"x\",\"url\":\"https://y.com\"}", "free",
+	    "{\"n\":-1.00,\"num\":\"x\",\"url\":\"https://y.com\"}");
+	forwarded(2, "get", "{\"n\":1e2,\"url\":\"https://z.com\"}", "free",
+	    "{\"n\":1e2,\"url\":\"https://z.com\"}");
 	forwarded(3, "anything", "{\"path\":\"@D/prot/p\",\"z\":[1]}",
 	    "trusted-server", "{\"path\":\"@D/prot/p\",\"z\":[1]}");
 }

@@ -87,6 +87,8 @@ static const struct {
     {"file:///etc/passwd", "file:///etc/passwd", ""},
     {"FILE:///etc/passwd", "file:///etc/passwd", ""},
     {"data:text/plain,x", "data:text/plain,x", ""},
+    {"h2+x.y-z:abc", "h2+x.y-z:abc", ""},
+    {"2h:abc", NULL, NULL},
     {"localhost:3000/x", "localhost:3000/x", ""},
     {"", NULL, NULL},
     {"example.com", NULL, NULL},

@@ -38,6 +38,13 @@ tree(void)
 	snprintf(b, sizeof(b), "%s/ws/hard", rig.dir);
 	if (link(a, b) == -1)
 		err(1, "link");
+	/* A protected file by another name. */
+	rig_file(&rig, "out/secret");
+	snprintf(a, sizeof(a), "%s/out/secret", rig.dir);
+	snprintf(b, sizeof(b), "%s/ws/same", rig.dir);
+	if (link(a, b) == -1 ||
+	    engine_protect(rig.engine, span_str(a)) == -1)
+		err(1, "%s", b);
 }
 
 static void
