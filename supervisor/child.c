@@ -37,7 +37,7 @@ child_send(
 			close(fd);
 		return;
 	}
-	if (chan_send(c->chan, type, msg, fd) == -1)
+	if (chan_send(c->chan, type, msg, fd) == -1 && !sup.ending)
 		sup_note("%s takes no more messages", c->name);
 }
 
