@@ -26,8 +26,8 @@
 /* Twice what the calls of a session (PROTO_MAX_CALLS) can have under way. */
 #define CHAN_MAX_QUEUE (64U << 20)
 #define CHAN_MAX_QUEUED 16384U
-/* Messages handled per wake-up, so that no peer starves the others. */
-#define CHAN_BURST 32
+/* Messages received per wake-up; more wait for the next one. */
+#define CHAN_BATCH 8
 #define CHAN_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -58,8 +58,17 @@ struct chan {
 	char why[256];
 };
 
-/* One message at a time is received and handled in a process. */
-static uint8_t chan_in[PROTO_MAX_DATAGRAM + 1];
+/* Where a received message lies beside its bytes. */
+struct chan_slot {
+	struct iovec iov;
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(4 * sizeof(int))];
+	} control;
+};
+
+/* One channel at a time receives and handles in a process. */
+static uint8_t chan_in[CHAN_BATCH][PROTO_MAX_DATAGRAM + 1];
 static uint8_t chan_head[PROTO_MAX_DATAGRAM];
 
 struct chan *
@@ -395,7 +404,7 @@ chan_handler(const struct chan *c, uint16_t type)
 
 /* Checks one message against the table and gives it to its handler. */
 static int
-chan_dispatch(struct chan *c, size_t len, int fd)
+chan_dispatch(struct chan *c, const uint8_t *in, size_t len, int fd)
 {
 	static union proto_any msg;
 	const struct proto_msg *m;
@@ -405,11 +414,11 @@ chan_dispatch(struct chan *c, size_t len, int fd)
 	int r;
 
 	if (len < WIRE_HEADER ||
-	    (m = proto_find((uint16_t)(chan_in[0] | chan_in[1] << 8))) == NULL) {
+	    (m = proto_find((uint16_t)(in[0] | in[1] << 8))) == NULL) {
 		r = chan_violation(c, "no such message (%zu bytes)", len);
 		goto out;
 	}
-	memfd = (chan_in[2] & WIRE_MEMFD) != 0;
+	memfd = (in[2] & WIRE_MEMFD) != 0;
 	c->last = m->type;
 	if ((m->from & (1U << c->peer)) == 0 || (m->to & (1U << c->self)) == 0)
 		r = chan_violation(c, "%s is not its to send", m->name);
@@ -420,7 +429,7 @@ chan_dispatch(struct chan *c, size_t len, int fd)
 		    fd != -1 ? "a" : "no");
 	else if (memfd && chan_map(m, fd, &big) == -1)
 		r = chan_violation(c, "%s with a bad memfd", m->name);
-	else if (wire_decode(m, chan_in, len, big, &msg) == -1)
+	else if (wire_decode(m, in, len, big, &msg) == -1)
 		r = chan_violation(c, "malformed %s", m->name);
 	else if ((fn = chan_handler(c, m->type)) == NULL)
 		r = chan_violation(c, "%s is not taken here", m->name);
@@ -439,58 +448,74 @@ out:
 	return r;
 }
 
-/* 1: one message was handled, 0: nothing there, -1: the channel is over. */
+/*
+ * What is there, at most CHAN_BATCH messages with one call: their number, 0
+ * when there is none, -1 when the channel is over.
+ */
 static int
-chan_receive(struct chan *c)
+chan_receive(struct chan *c, struct chan_slot *slots, struct mmsghdr *vec)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(4 * sizeof(int))];
-	} control;
-	struct iovec iov = {chan_in, sizeof(chan_in)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1,
-	    .msg_control = control.bytes,
-	    .msg_controllen = sizeof(control.bytes)};
-	int fds[4];
-	size_t nfds;
-	ssize_t n;
+	int n;
 
-	if ((n = recvmsg(c->fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC)) == -1) {
-		if (errno == EAGAIN || errno == EINTR)
-			return 0;
-		/* Reported once, then what was queued can still be read. */
-		if (errno == ECONNRESET && !c->reset) {
-			c->reset = true;
-			return 1;
-		}
-		return -1;
+	for (size_t i = 0; i < CHAN_BATCH; i++) {
+		slots[i].iov = (struct iovec){chan_in[i], sizeof(chan_in[i])};
+		vec[i].msg_hdr = (struct msghdr){.msg_iov = &slots[i].iov,
+		    .msg_iovlen = 1,
+		    .msg_control = slots[i].control.bytes,
+		    .msg_controllen = sizeof(slots[i].control.bytes)};
 	}
-	nfds = chan_fds(&mh, fds, 4);
-	if (n == 0 || (mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 ||
-	    nfds > 1) {
+	n = recvmmsg(c->fd, vec, CHAN_BATCH, MSG_DONTWAIT | MSG_CMSG_CLOEXEC,
+	    NULL);
+	if (n != -1)
+		return n;
+	if (errno == EAGAIN || errno == EINTR)
+		return 0;
+	/* Reported once, then what was queued can still be read. */
+	if (errno == ECONNRESET && !c->reset) {
+		c->reset = true;
+		return 0;
+	}
+	return -1;
+}
+
+/* One received message; with `drop` only its descriptors are closed. */
+static int
+chan_take(struct chan *c, size_t slot, struct mmsghdr *m, bool drop)
+{
+	int fds[4];
+	size_t nfds = chan_fds(&m->msg_hdr, fds, 4);
+	bool bad = m->msg_len == 0 || nfds > 1 ||
+	    (m->msg_hdr.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+
+	if (drop || bad) {
 		for (size_t i = 0; i < nfds; i++)
 			close(fds[i]);
-		if (n != 0 || nfds != 0)
+		if (!drop && (m->msg_len != 0 || nfds != 0))
 			chan_violation(c, "over-long message or descriptors");
 		return -1;
 	}
-	return chan_dispatch(c, (size_t)n, nfds == 1 ? fds[0] : -1) == 0 ? 1
-									  : -1;
+	return chan_dispatch(c, chan_in[slot], m->msg_len,
+	    nfds == 1 ? fds[0] : -1);
 }
 
 static void
 chan_ready(struct loop_io *io, uint32_t events)
 {
+	struct chan_slot slots[CHAN_BATCH];
+	struct mmsghdr vec[CHAN_BATCH];
 	struct chan *c = io->arg;
-	int r = 1;
+	int n = 0, r = 0;
 
 	c->busy++;
 	if ((events & EPOLLOUT) != 0)
 		chan_flush(c);
-	for (int i = 0; i < CHAN_BURST && r == 1 && !c->freed &&
-	    (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0; i++)
-		r = chan_receive(c);
-	if (r == -1 && !c->freed) {
+	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)
+		n = chan_receive(c, slots, vec);
+	for (int i = 0; i < n; i++) {
+		if (chan_take(c, (size_t)i, &vec[i], r == -1 || c->freed) == -1)
+			r = -1;
+	}
+	if ((n == -1 || r == -1) && !c->freed) {
 		chan_disconnect(c);
 		c->ops->closed(c, c->why[0] != '\0' ? c->why : NULL);
 	}

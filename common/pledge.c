@@ -62,7 +62,7 @@ static const struct pledge_rule stdio_rules[] = {
 	CALL(readv, "what is open"),
 	CALL(write, "what is open; O_APPEND holds"),
 	CALL(writev, "what is open; O_APPEND holds"),
-	CALL1(recvmsg, WITHIN(2, RECV_FLAGS), "channels"),
+	CALL2(recvmmsg, WITHIN(3, RECV_FLAGS), IS_NULL(4), "channels"),
 	CALL1(sendmsg, WITHIN(2, SEND_FLAGS), "no MSG_FASTOPEN, no MSG_OOB"),
 	CALL2(recvfrom, WITHIN(3, RECV_FLAGS), IS_NULL(4), "recv()"),
 	CALL2(sendto, WITHIN(3, SEND_FLAGS), IS_NULL(4),
