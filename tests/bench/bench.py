@@ -6,7 +6,9 @@ Every target in every round, the order turned round each time; medians of the
 rounds.  Processor time is the sum of all our processes (of haproxy's one).
 The session has the shipped policy, audit on and every confinement in force;
 no two tool calls are the same, each model request has a key to be swapped.
-haproxy does two TLS legs and the header swap, without CONNECT, log or checks.
+Yardsticks: haproxy doing two TLS legs and the header swap, without CONNECT,
+log or checks; for tool calls the same ring of processes passing messages on
+and doing nothing else.
 
 A missed target is said and is no failure; what could not be measured is.
 """
@@ -100,7 +102,7 @@ class Bench:
         if group == "start":
             return ["ironcurtain"]
         if group == "mcp":
-            return ["direct", "ironcurtain"]
+            return ["direct", "hops", "ironcurtain"]
         return ["direct", *self.proxies]
 
     def run(self, groups):

@@ -89,20 +89,23 @@ class Report:
     def table(self):
         if not any(key[0] == row[0] for key in self.b.values for row in TABLE):
             return []
-        lines = [f"{'':38}{'direct':>11}{'haproxy':>11}{'ironcurtain':>13}"
-                 f"{'to direct':>11}{'to haproxy':>11}"]
+        lines = [f"{'':38}{'direct':>11}{'yardstick':>11}{'ironcurtain':>13}"
+                 f"{'to direct':>11}{'to yardst.':>11}"]
         for group, heading, metrics in TABLE:
             if not any(key[0] == group for key in self.b.values):
                 continue
-            lines.append(heading)
+            stick = "hops" if group.startswith("mcp") else "haproxy"
+            lines.append(f"{heading} (yardstick: "
+                         + ("the hops alone)" if stick == "hops" else
+                            "haproxy)"))
             for metric, name, digits in metrics:
                 row = [self.figure(group, metric, t, digits) for t in
-                       ("direct", "haproxy", "ironcurtain")]
+                       ("direct", stick, "ironcurtain")]
                 # What a direct call costs is its server's, not a proxy's.
                 if metric == "cpu" and group.startswith("mcp"):
                     row[0] = ""
                 ratios = [self.b.ratios(group, metric, "ironcurtain", t)
-                          for t in ("direct", "haproxy")]
+                          for t in ("direct", stick)]
                 if metric in ("cpu", "client"):
                     ratios[0] = None
                 shown = ["" if r is None else f"{r:.2f}x" for r in ratios]

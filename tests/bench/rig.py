@@ -279,6 +279,10 @@ class Rig:
                 str(self.files), "--outstanding", str(outstanding)]
         if target == "direct":
             result = self.load([*argv, self.tool("bench_mcp_echo")])
+        elif target == "hops":
+            with pinned(self.proxy_cpu):
+                result = Child([self.tool("bench_hops"), str(outstanding),
+                                str(self.opts.warm), str(self.opts.run)]).end()
         else:
             s = self.start_session()
             result = self.load([*argv, "--tool", "filesystem__read_file",
