@@ -82,6 +82,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SERVER_FAIL,	0x0308,	R(SUP),		R(POLICY),	BOTH,	0)	\
 	M(RULES_BAD,	0x0309,	R(POLICY),	R(SUP),		BOTH,	0)	\
 	M(RULES_OK,	0x030a,	R(POLICY),	R(SUP),		BOTH,	0)	\
+	/* what would become of a call: `icctl policy`, never a session */	\
+	M(EVAL,		0x030b,	R(SUP),		R(POLICY),	RUN,	0)	\
+	M(EVALUATED,	0x030c,	R(POLICY),	R(SUP),		RUN,	0)	\
 	/* a tool call */							\
 	M(CALL,		0x0401,	R(PROXY),	R(POLICY),	RUN,	0)	\
 	M(CANCEL,	0x0402,	R(PROXY),	R(POLICY),	RUN,	0)	\
@@ -200,6 +203,25 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_RULES_OK(F, m)	F(m, u32, rules, UINT32_MAX)		\
 				F(m, str, warnings, 16384)
 
+/*
+ * A question without effect.  whole: the way of a call (policyd/call.c) and
+ * not the engine alone; trace: say why, as a JSON array of steps.
+ */
+#define F_EVAL(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, str, server_name, 256)		\
+				F(m, str, tool, 256)			\
+				F(m, u8, whole, 1)			\
+				F(m, u8, trace, 1)			\
+				F(m, big, args, PROTO_MAX_TREE)
+/* roles: those that escalate, comma-separated; answer: the agent's text. */
+#define F_EVALUATED(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, status, PROTO_STATUS_LAST)	\
+				F(m, str, rule, 256)			\
+				F(m, str, reason, 2048)			\
+				F(m, str, roles, 512)			\
+				F(m, str, answer, 4096)			\
+				F(m, big, trace, PROTO_MAX_TREE)
+
 /* The agent's call. server: by the part of the name before "__". */
 #define F_CALL(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u16, server, UINT16_MAX)		\
@@ -242,9 +264,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_RESULT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, error, 1)			\
 				F(m, big, tree, PROTO_MAX_TREE)
+/* ago: microseconds since the answer came; several are told at once. */
 #define F_DONE(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, status, 1)	/* success, error */	\
-				F(m, u32, bytes, UINT32_MAX)
+				F(m, u32, bytes, UINT32_MAX)		\
+				F(m, u32, ago, UINT32_MAX)
 #define F_PROGRESS(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, str, progress, 40)	/* number text */	\
 				F(m, str, total, 40)	/* or empty */		\

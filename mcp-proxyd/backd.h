@@ -15,7 +15,10 @@
 /* Not taken yet by our peers: beyond this the server is not read. */
 #define BACKD_MAX_QUEUED ((size_t)16 << 20)
 #define BACKD_QUEUE_MS 10U
-#define BACKD_TIMERS 4U
+#define BACKD_TIMERS 5U
+/* Ends of calls that auditd is told together: it is woken once for them. */
+#define BACKD_DONE 8U
+#define BACKD_DONE_MS 1U
 
 /* So many at once, then one every ms. */
 struct bucket {
@@ -40,6 +43,10 @@ struct backd {
 	uint64_t dropped;
 	struct bucket requests, changes, progress, complaints;
 	uint64_t silenced; /* stderr lines not logged */
+	struct msg_DONE done[BACKD_DONE];
+	uint64_t done_at[BACKD_DONE]; /* clock_mono_us */
+	unsigned ndone;
+	struct loop_timer done_timer;
 };
 
 extern struct backd backd_env;
@@ -60,6 +67,8 @@ void backd_drop(struct backd *, const char *what);
 
 /* server.c: one line of the server's stdout. */
 void server_line(struct backd *, struct span);
+/* Tells auditd of the calls that ended and were not told yet. */
+void server_done(struct backd *);
 
 /* session.c: what concerns the session, for policyd. */
 void session_answer(struct backd *, const struct jsonrpc *);

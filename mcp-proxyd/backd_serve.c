@@ -69,6 +69,7 @@ backd_gone(struct backd *b, const char *fmt, ...)
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	m.text = span_str(text);
+	server_done(b);
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_GONE, &m, -1);
 	worker_send(&b->w, ROLE_AUDIT, 0, MSG_GONE, &m, -1);
 	log_info("server %s", text);

@@ -13,6 +13,39 @@
 
 #define SHOWN 200
 
+void
+server_done(struct backd *b)
+{
+	uint64_t now = b->ndone != 0 ? clock_mono_us() : 0, ago;
+
+	loop_timer_clear(&b->w.loop, &b->done_timer);
+	for (unsigned i = 0; i < b->ndone; i++) {
+		ago = now - b->done_at[i];
+		b->done[i].ago = ago < UINT32_MAX ? (uint32_t)ago : UINT32_MAX;
+		worker_send(&b->w, ROLE_AUDIT, 0, MSG_DONE, &b->done[i], -1);
+	}
+	b->ndone = 0;
+}
+
+static void
+done_due(struct loop_timer *t)
+{
+	server_done(t->arg);
+}
+
+/* The agent's answer does not wait for its record, nor for auditd's CPU. */
+static void
+note_done(struct backd *b, const struct msg_DONE *done)
+{
+	b->done[b->ndone] = *done;
+	b->done_at[b->ndone++] = clock_mono_us();
+	if (b->ndone == BACKD_DONE)
+		server_done(b);
+	else if (b->ndone == 1)
+		loop_timer_set(&b->w.loop, &b->done_timer, BACKD_DONE_MS,
+		    done_due, b);
+}
+
 static void
 send_tree(struct backd *b, uint64_t id, bool error, const struct value *v)
 {
@@ -27,7 +60,7 @@ send_tree(struct backd *b, uint64_t id, bool error, const struct value *v)
 	worker_send(&b->w, ROLE_PROXY, 0, MSG_RESULT, &m, -1);
 	done.status = error || value_bool(v, "isError", false);
 	done.bytes = (uint32_t)m.tree.len;
-	worker_send(&b->w, ROLE_AUDIT, 0, MSG_DONE, &done, -1);
+	note_done(b, &done);
 }
 
 static void

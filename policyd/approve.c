@@ -217,11 +217,6 @@ call_ended(struct policyd_env *env, uint64_t id, const char **why)
 	*why = "the end of a call that is not in flight";
 	if (call == NULL || call->state != CALL_RELEASED)
 		return -1;
-	if (call->git_dir.p != NULL) {
-		free((void *)(uintptr_t)env->git_dir.p);
-		env->git_dir = call->git_dir;
-		call->git_dir = span_of(NULL, 0);
-	}
 	calls_end(&env->calls, call);
 	return 0;
 }

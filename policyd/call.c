@@ -163,7 +163,8 @@ prepare(struct policyd_env *env, struct work *k,
 }
 
 enum work_way
-work_decide(struct policyd_env *env, struct work *k)
+work_judge(struct policyd_env *env, struct work *k,
+    const struct session_tool *tool)
 {
 	struct request r = {
 	    .server_name = k->server_name,
@@ -172,17 +173,15 @@ work_decide(struct policyd_env *env, struct work *k)
 	    .args = &k->args,
 	    .pool = env->pool,
 	};
-	const struct session_tool *tool;
 
 	k->args.tree = k->tree;
-	if (find_tool(env, k, &tool) == WORK_REFUSE ||
-	    prepare(env, k, tool) == WORK_REFUSE)
+	if (prepare(env, k, tool) == WORK_REFUSE)
 		return WORK_REFUSE;
 	r.annot = k->annot;
 	eval_request(&env->engine, &r, &k->d);
 	switch (k->d.status) {
 	case PROTO_ALLOW:
-		return check_view(env, k);
+		return WORK_FORWARD;
 	case PROTO_ESCALATE:
 		if (!env->engine.ask) {
 			k->answer = reason_printf(env->pool,
@@ -192,12 +191,24 @@ work_decide(struct policyd_env *env, struct work *k)
 			    (const char *)k->d.reason.p);
 			return WORK_REFUSE;
 		}
-		return check_view(env, k) == WORK_REFUSE ? WORK_REFUSE
-							 : WORK_ASK;
+		return WORK_ASK;
 	case PROTO_DENY:
 		break;
 	}
 	return WORK_REFUSE;
+}
+
+enum work_way
+work_decide(struct policyd_env *env, struct work *k)
+{
+	const struct session_tool *tool;
+	enum work_way way;
+
+	if (find_tool(env, k, &tool) == WORK_REFUSE ||
+	    (way = work_judge(env, k, tool)) == WORK_REFUSE ||
+	    check_view(env, k) == WORK_REFUSE)
+		return WORK_REFUSE;
+	return way;
 }
 
 enum work_way
@@ -283,7 +294,7 @@ compose_refused(struct policyd_env *env, struct work *k, struct composed *c)
  * a change that fails in the server changes no decision.
  */
 static void
-note_git_dir(struct call *call, const struct work *k)
+note_git_dir(struct policyd_env *env, const struct work *k)
 {
 	struct span path = span_of(NULL, 0);
 	char *copy;
@@ -294,8 +305,19 @@ note_git_dir(struct call *call, const struct work *k)
 		path = value_str(k->tree, "path");
 	else if (span_is(k->tool, "git_clone"))
 		path = value_str(k->tree, "localPath");
-	if (path.p != NULL && (copy = span_dup(path)) != NULL)
-		call->git_dir = span_of(copy, path.len);
+	if (path.p != NULL && (copy = span_dup(path)) != NULL) {
+		free((void *)(uintptr_t)env->git_dir.p);
+		env->git_dir = span_of(copy, path.len);
+	}
+}
+
+struct span
+work_answer(struct policyd_env *env, const struct work *k)
+{
+	if (k->answer.p != NULL)
+		return k->answer;
+	return reason_printf(env->pool, "DENIED: %.*s%s", (int)k->d.reason.len,
+	    (const char *)k->d.reason.p, FINAL);
 }
 
 void
@@ -316,14 +338,10 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 	struct composed refused;
 
 	if (way == WORK_FORWARD) {
-		note_git_dir(call, k);
+		note_git_dir(env, k);
 	} else {
 		compose_refused(env, k, c = &refused);
-		if (k->answer.p == NULL)
-			k->answer = reason_printf(env->pool, "DENIED: %.*s%s",
-			    (int)k->d.reason.len,
-			    (const char *)k->d.reason.p, FINAL);
-		m.answer = k->answer;
+		m.answer = work_answer(env, k);
 	}
 	if (k->tree != NULL)
 		compose_log(env, k, c);

@@ -88,7 +88,6 @@ calls_end(struct calls *cs, struct call *c)
 		cs->server_calls[c->server]--;
 		cs->server_bytes[c->server] -= c->bytes;
 	}
-	free((void *)(uintptr_t)c->git_dir.p);
 	*c = (struct call){.next = cs->free};
 	cs->free = at;
 	cs->n--;

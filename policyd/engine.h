@@ -51,6 +51,7 @@ struct engine {
 	size_t nprotect;
 	int root;			/* O_PATH of / */
 	struct path_object root_object;
+	const struct eval_trace *trace;	/* NULL: nobody asks why */
 };
 
 /* -1 with errno. */

@@ -25,6 +25,18 @@ struct request {
 	struct value_pool *pool;
 };
 
+/* How a rule did: not about the role, a condition failed, or it decided. */
+enum eval_tried { EVAL_IRRELEVANT, EVAL_MISSED, EVAL_MATCHED };
+
+/* Told of each step of evaluation. role: ARG_COUNT for a call without one. */
+struct eval_trace {
+	void *arg;
+	void (*role)(void *, enum arg_role, bool resolved);
+	void (*rule)(void *, const struct request *, size_t index,
+	    enum arg_role, enum eval_tried);
+	void (*done)(void *, enum arg_role, const struct decision *);
+};
+
 void eval_request(const struct engine *, const struct request *,
     struct decision *);
 /*
@@ -38,6 +50,12 @@ void eval_call(struct engine *, struct span server, struct span tool,
 /* eval_rules.c: the compiled rules, without the roles in `resolved`. */
 void eval_rules(const struct engine *, const struct request *,
     uint32_t resolved, struct decision *);
+/*
+ * Which condition of the rule does not hold, NULL: each holds; *value: the
+ * value that breaks it, NULL: there is none.
+ */
+const char *eval_miss(const struct engine *, const struct request *,
+    size_t index, enum arg_role, const struct arg_value **value);
 /* Is the path in the place, by text or by inode? */
 bool eval_within(const struct engine *, const struct path *,
     const struct place *);

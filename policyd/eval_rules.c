@@ -73,6 +73,16 @@ index_rules(const struct engine *e, const struct request *r)
 	return 0;
 }
 
+static void
+tell_rule(const struct evaluation *ev, size_t i, enum arg_role role,
+    enum eval_tried how)
+{
+	const struct eval_trace *t = ev->engine->trace;
+
+	if (t != NULL)
+		t->rule(t->arg, ev->r, i, role, how);
+}
+
 static bool
 relevant(const struct rule *rule, enum arg_role role)
 {
@@ -206,9 +216,13 @@ scan(const struct evaluation *ev, enum arg_role role, struct decision *d)
 		const struct rule *rule =
 		    &ev->engine->rules->rules[t->rules[k]];
 
-		if (role != NO_ROLE && !relevant(rule, role))
+		if (role != NO_ROLE && !relevant(rule, role)) {
+			tell_rule(ev, t->rules[k], role, EVAL_IRRELEVANT);
 			continue;
+		}
 		m = match_rule(ev, t->rules[k], role);
+		tell_rule(ev, t->rules[k], role,
+		    m == MATCH_NO ? EVAL_MISSED : EVAL_MATCHED);
 		if (m != MATCH_NO) {
 			decide_rule(d, rule, m);
 			return;
@@ -303,8 +317,13 @@ scan_paths(const struct evaluation *ev, enum arg_role role,
 		    (m = match_sets(ev, i, role)) == MATCH_NO ||
 		    !discharge(ev, open, rule->has_paths
 			    ? &e->places.list[e->sets[i].place]
-			    : NULL))
+			    : NULL)) {
+			tell_rule(ev, i, role, relevant(rule, role)
+				? EVAL_MISSED
+				: EVAL_IRRELEVANT);
 			continue;
+		}
+		tell_rule(ev, i, role, EVAL_MATCHED);
 		decide_rule(&one, rule, m);
 		if (!any || worse(one.status, d->status) ||
 		    (placeholder && one.status == d->status)) {
@@ -346,6 +365,7 @@ eval_rules(const struct engine *e, const struct request *r, uint32_t resolved,
     struct decision *d)
 {
 	struct evaluation ev = {.engine = e, .r = r, .args = r->args};
+	const struct eval_trace *t = e->trace;
 	uint32_t escalated = 0;
 	struct decision one;
 	bool any = false;
@@ -360,9 +380,13 @@ eval_rules(const struct engine *e, const struct request *r, uint32_t resolved,
 	for (unsigned i = 0; i < r->args->norder; i++) {
 		enum arg_role role = (enum arg_role)r->args->order[i];
 
+		if (t != NULL)
+			t->role(t->arg, role, resolved & ARG_BIT(role));
 		if (resolved & ARG_BIT(role))
 			continue;
 		eval_role(&ev, role, &one);
+		if (t != NULL)
+			t->done(t->arg, role, &one);
 		if (one.status == PROTO_ESCALATE)
 			escalated |= ARG_BIT(role);
 		if (!any || worse(one.status, d->status))
@@ -381,4 +405,56 @@ eval_rules(const struct engine *e, const struct request *r, uint32_t resolved,
 		return;
 	}
 	d->escalated = d->status == PROTO_ESCALATE ? escalated : 0;
+}
+
+static const struct arg_value *
+first_value(const struct evaluation *ev, const struct match_set *set,
+    const struct place *place, uint32_t mask)
+{
+	const struct arg_value *v;
+
+	for (size_t k = 0; k < ev->args->n; k++) {
+		v = &ev->args->values[k];
+		if (!(v->mask & mask) || (place != NULL && !v->has_path))
+			continue;
+		if (place != NULL ? !eval_within(ev->engine, &v->path, place)
+				  : set->type == MATCH_DOMAINS
+			    ? match_domain(set, v) == MATCH_NO
+			    : !match_set_value(set, v->text))
+			return v;
+	}
+	return NULL;
+}
+
+const char *
+eval_miss(const struct engine *e, const struct request *r, size_t i,
+    enum arg_role role, const struct arg_value **value)
+{
+	const struct evaluation ev = {.engine = e, .r = r, .args = r->args};
+	const struct rule *rule = &e->rules->rules[i];
+	uint32_t bit = role == NO_ROLE ? 0 : ARG_BIT(role), mask;
+
+	*value = NULL;
+	if (!tool_has_roles(&ev, rule))
+		return "roles";
+	if (rule->has_paths) {
+		*value = first_value(&ev, NULL,
+		    &e->places.list[e->sets[i].place], bit);
+		if (*value != NULL || bit == 0 || count_paths(&ev, role) == 0)
+			return "paths";
+	}
+	mask = bit != 0 ? bit : rule->domain_roles;
+	if (rule->has_domains &&
+	    match_set(&ev, e->sets[i].domains, mask) == MATCH_NO) {
+		*value = first_value(&ev, e->sets[i].domains, NULL, mask);
+		return "domains";
+	}
+	for (unsigned k = 0; k < rule->nlists; k++) {
+		mask = rule->lists[k].roles & bit ? bit : rule->lists[k].roles;
+		if (match_set(&ev, e->sets[i].lists[k], mask) != MATCH_NO)
+			continue;
+		*value = first_value(&ev, e->sets[i].lists[k], NULL, mask);
+		return "lists";
+	}
+	return NULL;
 }

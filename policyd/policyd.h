@@ -26,7 +26,6 @@ struct call {
 	uint16_t next;			/* in its bucket; CALL_END */
 	enum call_state state;
 	bool forwarded, cancelled;
-	struct span git_dir;		/* remembered when it ends; owned */
 };
 
 #define CALL_END UINT16_MAX
@@ -96,8 +95,17 @@ struct work {
 
 enum work_way { WORK_REFUSE, WORK_FORWARD, WORK_ASK };
 
+/* probe.c: a question of `icctl policy`. -1 with *why. */
+int probe_eval(struct policyd_env *, const struct msg_EVAL *,
+    const char **why);
+
 /* call.c, for approve.c. */
 enum work_way work_decide(struct policyd_env *, struct work *);
+/* The same for a tool that is there, whatever its server can see (probe.c). */
+enum work_way work_judge(struct policyd_env *, struct work *,
+    const struct session_tool *);
+/* What the agent is told of a call that was refused. */
+struct span work_answer(struct policyd_env *, const struct work *);
 /* The line in env->line; WORK_REFUSE when it is too large. */
 enum work_way work_compose(struct policyd_env *, struct work *,
     struct composed *);

@@ -106,6 +106,17 @@ on_rules(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
+on_eval(struct chan *c, const union proto_any *msg, int fd)
+{
+	const char *why;
+
+	(void)fd;
+	if (probe_eval(&env, &msg->EVAL, &why) == -1)
+		return chan_violation(c, "EVAL: %s", why);
+	return 0;
+}
+
+static int
 on_server_fail(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_SERVER_FAIL *m = &msg->SERVER_FAIL;
@@ -246,6 +257,7 @@ policyd_serve(struct worker *w)
 	    {MSG_SERVER, on_server},
 	    {MSG_VIEW, on_view},
 	    {MSG_RULES, on_rules},
+	    {MSG_EVAL, on_eval},
 	    {MSG_SERVER_FAIL, on_server_fail},
 	    {MSG_CALL, on_call},
 	    {MSG_CANCEL, on_cancel},

@@ -14,6 +14,9 @@
 #include "worker.h"
 
 #define AUDITD_STALL_MS 30000U
+/* Ends of calls that policyd, which only counts them, is told together. */
+#define AUDITD_ENDED 16U
+#define AUDITD_ENDED_MS 2U
 #define AUDITD_MAX_CALLS (PROTO_INNER * PROTO_MAX_CALLS)
 
 /* A line on its way to a server, or a message that waits for the log. */
@@ -59,6 +62,9 @@ struct auditd_env {
 	char failed[128];	/* not empty: nothing is released any more */
 	struct auditd_server servers[PROTO_MAX_SERVERS];
 	struct auditd_call calls[AUDITD_MAX_CALLS];
+	uint64_t ended[AUDITD_ENDED];
+	unsigned nended;
+	struct loop_timer ended_timer;
 	struct msg_COUNTS counts;
 	uint64_t dropped;
 };
@@ -89,8 +95,10 @@ void auditd_server_lost(unsigned server, const char *why);
 struct auditd_call *auditd_call_find(uint64_t id);
 /* NULL: more calls than a session may have. */
 struct auditd_call *auditd_call_new(uint64_t id, unsigned server);
-/* Forgets the call and tells policyd. */
+/* Forgets the call; policyd hears of it. */
 void auditd_call_end(struct auditd_call *);
+/* A call ended: policyd is told soon, with others. */
+void auditd_ended(uint64_t id);
 /* The server was told to drop it and need not answer: recorded and ended. */
 void auditd_call_cancelled(struct auditd_call *);
 /* Answers a call that no server will: composes nothing, records nothing. */

@@ -166,6 +166,10 @@ effect_happen(const struct auditd_effect *e)
 		worker_send(&auditd_env.w, ROLE_MITM, 0, MSG_REFUSED, &m, -1);
 		return;
 	}
+	if (e->type == MSG_ENDED) {
+		auditd_ended(e->msg.ENDED.id);
+		return;
+	}
 	worker_send(&auditd_env.w, e->to, e->index, e->type, &e->msg, -1);
 }
 

@@ -240,15 +240,17 @@ on_done(struct chan *c, const union proto_any *msg, int fd)
 	const struct msg_DONE *m = &msg->DONE;
 	struct auditd_call *call = auditd_call_find(m->id);
 	struct auditlog_line l;
+	uint64_t took;
 
 	(void)fd;
 	if (call == NULL || call->server != chan_index(c)) {
 		auditd_env.dropped++;
 		return 0;
 	}
+	took = clock_mono_us() - call->since;
 	auditd_line(&l, "result");
 	auditlog_u64(&l, "bytes", m->bytes);
-	auditlog_ms(&l, "durationMs", clock_mono_us() - call->since);
+	auditlog_ms(&l, "durationMs", took > m->ago ? took - m->ago : 0);
 	auditlog_u64(&l, "id", m->id);
 	auditlog_str(&l, "serverName",
 	    span_str(auditd_env.servers[call->server].name));

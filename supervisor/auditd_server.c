@@ -50,13 +50,37 @@ auditd_call_new(uint64_t id, unsigned server)
 	return NULL;
 }
 
+static void
+ended_flush(struct loop_timer *t)
+{
+	struct msg_ENDED m;
+
+	loop_timer_clear(&auditd_env.w.loop, t);
+	for (unsigned i = 0; i < auditd_env.nended; i++) {
+		m.id = auditd_env.ended[i];
+		worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_ENDED, &m, -1);
+	}
+	auditd_env.nended = 0;
+}
+
+void
+auditd_ended(uint64_t id)
+{
+	auditd_env.ended[auditd_env.nended++] = id;
+	if (auditd_env.nended == AUDITD_ENDED)
+		ended_flush(&auditd_env.ended_timer);
+	else if (auditd_env.nended == 1)
+		loop_timer_set(&auditd_env.w.loop, &auditd_env.ended_timer,
+		    AUDITD_ENDED_MS, ended_flush, NULL);
+}
+
 void
 auditd_call_end(struct auditd_call *c)
 {
-	const struct msg_ENDED m = {.id = c->id};
+	uint64_t id = c->id;
 
 	c->id = 0;
-	worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_ENDED, &m, -1);
+	auditd_ended(id);
 }
 
 void

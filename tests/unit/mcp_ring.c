@@ -119,7 +119,7 @@ peer(enum role role, unsigned index, enum proto_phase phase)
 void
 turns(void)
 {
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < 64; i++) {
 		if (loop_once(&p->w.loop, 0) == -1)
 			err(1, "epoll_wait");
 	}
