@@ -37,6 +37,7 @@ static const uint8_t class[256] = {
 struct cursor {
 	const uint8_t *p, *end;
 	const char *reason;
+	bool large;
 };
 
 static bool
@@ -265,8 +266,10 @@ take_headers(struct cursor *c, struct http1_head *h)
 			return false;
 		if (*c->p == '\r' || *c->p == '\n')
 			break;
-		if (f == h->headers + HTTP1_MAX_HEADERS)
+		if (f == h->headers + HTTP1_MAX_HEADERS) {
+			c->large = true;
 			return bad(c, "more than 100 headers");
+		}
 		if (!take_name(c, f) || !take_value(c, f))
 			return false;
 	}
@@ -285,19 +288,24 @@ parse_head(struct span in, struct http1_head *h,
 	c.p = in.p;
 	c.end = in.p + (full ? HTTP1_MAX_HEAD : in.len);
 	c.reason = NULL;
+	c.large = false;
 	h->method = h->target = span_of(NULL, 0);
 	h->status = 0;
 	h->nheaders = 0;
 	h->reason = NULL;
+	h->large = false;
 	if (in.len == 0)
 		return HTTP1_MORE;
 	if (take_line(&c, h) && take_headers(&c, h)) {
 		h->size = (size_t)(c.p - in.p);
 		return HTTP1_OK;
 	}
-	if (c.reason == NULL && full)
+	if (c.reason == NULL && full) {
+		c.large = true;
 		c.reason = "head is larger than 64 KiB";
+	}
 	h->reason = c.reason;
+	h->large = c.large;
 	return c.reason == NULL ? HTTP1_MORE : HTTP1_BAD;
 }
 

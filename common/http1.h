@@ -42,9 +42,10 @@ struct http1_head {
 	unsigned nheaders;
 	size_t size;		/* bytes of the head, empty line included */
 	const char *reason;	/* constant text when HTTP1_BAD */
+	bool large;		/* HTTP1_BAD: beyond a limit, 431 */
 };
 
-/* Contents of *head other than `reason` count only after HTTP1_OK. */
+/* Contents of *head other than `reason` and `large` count only after HTTP1_OK. */
 enum http1_result http1_request(struct span in, struct http1_head *);
 enum http1_result http1_response(struct span in, struct http1_head *);
 

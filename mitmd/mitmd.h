@@ -63,6 +63,7 @@ struct request {
 	bool close; /* the connection ends after the answer */
 	bool head;  /* method HEAD: the answer has no body */
 	bool expect;
+	const char *why; /* constant text: what of it is malformed, or NULL */
 };
 
 /* keyd's side of an exchange. */
@@ -144,6 +145,7 @@ void mitmd_alarm(const char *kind, const char *text);
 /*
  * Writes down, there and in the session's log, that this request is refused;
  * a->denied is the number that the answer will name. status 0: the reason's.
+ * a->req.why says more in the log.
  */
 void mitmd_denied(struct agent *, enum refusal, unsigned status,
     struct span method, struct span target);

@@ -158,6 +158,7 @@ body_chunks(struct agent *a, struct span s)
 	while (used < s.len && !b->done && no == REFUSE_NONE) {
 		if (http1_body_next(b, span_of(s.p + used, s.len - used), &data,
 			&n) == HTTP1_BAD) {
+			a->req.why = b->reason;
 			no = REFUSE_MALFORMED;
 			break;
 		}

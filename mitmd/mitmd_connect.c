@@ -52,15 +52,15 @@ static void
 connect_refuse(
     struct agent *a, enum refusal r, struct span method, struct span target)
 {
-	char hosts[PROTO_MAX_PROVIDERS * 264];
+	char more[PROTO_MAX_PROVIDERS * 264];
 	struct buf b;
 
 	mitmd_denied(a, r, 0, method, target);
 	buf_init(&b, 16384);
 	if (refuse_compose(&b, r, 0, mitmd_denied_id(a),
 		r == REFUSE_HOST || r == REFUSE_PROXY
-		    ? connect_hosts(hosts, sizeof(hosts))
-		    : NULL,
+		    ? connect_hosts(more, sizeof(more))
+		    : refuse_why(a->req.why, more, sizeof(more)),
 		true, true) == 0)
 		connect_write(a->fd, buf_span(&b));
 	buf_free(&b);
@@ -110,6 +110,8 @@ connect_head(struct agent *a, const struct http1_head *h)
 		return;
 	}
 	if (http1_request_body(h, &body) != HTTP1_OK || !body.done) {
+		a->req.why = body.reason != NULL ? body.reason :
+						   "CONNECT with a body";
 		connect_refuse(a, REFUSE_MALFORMED, h->method, h->target);
 		return;
 	}
@@ -157,11 +159,13 @@ connect_read(struct agent *a)
 		connect_head(a, &head);
 		break;
 	case HTTP1_MORE:
-		if (a->in.len >= MITMD_MAX_CONNECT)
-			connect_refuse(a, REFUSE_HEADERS, SPAN(""), SPAN(""));
+		if (a->in.len < MITMD_MAX_CONNECT)
+			break;
+		a->req.why = "the head of a CONNECT is larger than 8 KiB";
+		connect_refuse(a, REFUSE_HEADERS, SPAN(""), SPAN(""));
 		break;
 	case HTTP1_BAD:
-		mitmd_note(a, "CONNECT: %s", head.reason);
+		a->req.why = head.reason;
 		connect_refuse(a, REFUSE_MALFORMED, SPAN(""), SPAN(""));
 		break;
 	}

@@ -41,7 +41,7 @@ static int
 deny_say(struct agent *a, enum refusal no, const char *detail, bool close)
 {
 	const struct provider *p = mitmd_env.providers[a->provider].p;
-	char routes[4096];
+	char more[4096];
 	unsigned status = 0;
 	struct buf b;
 	int r;
@@ -49,7 +49,9 @@ deny_say(struct agent *a, enum refusal no, const char *detail, bool close)
 	if (no == REFUSE_OFFERED)
 		status = p->routes[a->req.route].answer;
 	if (no == REFUSE_ENDPOINT || no == REFUSE_METHOD)
-		detail = deny_routes(p, routes, sizeof(routes));
+		detail = deny_routes(p, more, sizeof(more));
+	else if (no == REFUSE_MALFORMED || no == REFUSE_HEADERS)
+		detail = refuse_why(a->req.why, more, sizeof(more));
 	buf_init(&b, 16384);
 	r = refuse_compose(
 	    &b, no, status, mitmd_denied_id(a), detail, false, close);

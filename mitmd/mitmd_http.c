@@ -66,14 +66,20 @@ static enum refusal
 http_pack(struct http_check *k, struct span name, struct span value)
 {
 	for (unsigned i = 0; i < k->nnames; i++) {
-		if (span_eq(k->names[i], name))
-			return REFUSE_MALFORMED;
+		if (!span_eq(k->names[i], name))
+			continue;
+		k->r->why = "a header that is forwarded is given twice";
+		return REFUSE_MALFORMED;
 	}
 	k->names[k->nnames++] = name;
-	if (!provider_name_ok(name) || !provider_value_ok(value) ||
-	    provider_pack(&http_blob, name, value) == -1)
-		return REFUSE_HEADERS;
-	return REFUSE_NONE;
+	if (!provider_name_ok(name) || !provider_value_ok(value))
+		k->r->why = "a header that is forwarded is too long, or "
+			    "holds more than printable ASCII";
+	else if (provider_pack(&http_blob, name, value) == -1)
+		k->r->why = "the headers that are forwarded are too long";
+	else
+		return REFUSE_NONE;
+	return REFUSE_HEADERS;
 }
 
 static enum refusal
@@ -148,10 +154,13 @@ http_hop(struct http_check *k)
 	struct request *r = k->r;
 	struct http1_hop hop;
 
-	if (http1_request_body(k->head, &r->body) != HTTP1_OK)
+	if (http1_request_body(k->head, &r->body) != HTTP1_OK) {
+		r->why = r->body.reason;
 		return REFUSE_MALFORMED;
+	}
 	if (http1_request_hop(k->head, &r->body, k->pv->p->host, &hop) !=
 	    HTTP1_OK) {
+		r->why = hop.reason;
 		switch (hop.error) {
 		case 405:
 			return REFUSE_METHOD;
@@ -189,7 +198,13 @@ http_route(struct http_check *k)
 	case PROVIDER_OK:
 		return REFUSE_NONE;
 	case PROVIDER_BAD_PATH:
+		r->why = "the path holds an escape, a dot or empty segment, "
+			 "or characters other than letters, digits and "
+			 "-._:";
+		return REFUSE_MALFORMED;
 	case PROVIDER_BAD_QUERY:
+		r->why = "the query is not NAME=VALUE&... without escapes, "
+			 "each name once";
 		return REFUSE_MALFORMED;
 	case PROVIDER_NO_METHOD:
 		return REFUSE_METHOD;
@@ -248,11 +263,21 @@ http_request(struct agent *a, const struct http1_head *h)
 		body_begin(a, &r);
 		return;
 	}
+	a->req = r;
 	mitmd_denied(a, no,
 	    no == REFUSE_OFFERED ? p->routes[r.route].answer : 0, h->method,
 	    h->target);
-	a->req = r;
 	deny_request(a, no, known);
+}
+
+static void
+http_bad_head(struct agent *a, const struct http1_head *h)
+{
+	enum refusal no = h->large ? REFUSE_HEADERS : REFUSE_MALFORMED;
+
+	a->req.why = h->reason;
+	mitmd_denied(a, no, 0, SPAN(""), SPAN(""));
+	deny_request(a, no, false);
 }
 
 size_t
@@ -272,10 +297,7 @@ http_input(struct agent *a, struct span s)
 				break;
 			case HTTP1_BAD:
 				n = rest.len;
-				mitmd_note(a, "request: %s", head.reason);
-				mitmd_denied(
-				    a, REFUSE_MALFORMED, 0, SPAN(""), SPAN(""));
-				deny_request(a, REFUSE_MALFORMED, false);
+				http_bad_head(a, &head);
 				break;
 			case HTTP1_MORE:
 			default:

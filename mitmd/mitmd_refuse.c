@@ -119,6 +119,15 @@ refuse_text(enum refusal r)
 }
 
 const char *
+refuse_why(const char *why, char *dst, size_t cap)
+{
+	if (why == NULL)
+		return NULL;
+	snprintf(dst, cap, "What is wrong: %s.", why);
+	return dst;
+}
+
+const char *
 refuse_phrase(unsigned status)
 {
 	size_t n = sizeof(refuse_phrases) / sizeof(refuse_phrases[0]);

@@ -49,6 +49,8 @@ struct refusal_text {
 };
 
 const struct refusal_text *refuse_text(enum refusal);
+/* For `detail`: "What is wrong: ..." in dst, or NULL. */
+const char *refuse_why(const char *why, char *dst, size_t cap);
 /* "Forbidden", ... ; "Status" for those without a name. */
 const char *refuse_phrase(unsigned status);
 

@@ -72,8 +72,10 @@ mitmd_denied(struct agent *a, enum refusal no, unsigned status,
 	m.method = span_str(log_vis(method, vis_method, sizeof(vis_method)));
 	m.target = span_str(log_vis(target, vis_target, sizeof(vis_target)));
 	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_DENIED, &m, -1);
-	mitmd_note(a, "%u %s, request %08x: %s %s", m.status, t->code, m.id,
-	    vis_method, vis_target);
+	mitmd_note(a, "%u %s, request %08x: %s%s%s%s%s", m.status, t->code,
+	    m.id, vis_method, method.len != 0 ? " " : "", vis_target,
+	    method.len != 0 && a->req.why != NULL ? ": " : "",
+	    a->req.why != NULL ? a->req.why : "");
 }
 
 static int
