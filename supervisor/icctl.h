@@ -70,5 +70,6 @@ int icctl_unlock(struct icctl *, int argc, char **argv);
 int icctl_audit(struct icctl *, int argc, char **argv);
 int icctl_start(struct icctl *, int argc, char **argv);
 int icctl_doctor(struct icctl *, int argc, char **argv);
+int icctl_policy(struct icctl *, int argc, char **argv);
 
 #endif

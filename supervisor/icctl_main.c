@@ -30,6 +30,8 @@ static const struct command {
     {"stop", "", icctl_stop, "end the session"},
     {"unlock", "", icctl_unlock, "use a provider again after an alarm"},
     {"audit", "verify [FILE]", icctl_audit, "check the log's chain"},
+    {"policy", "TOOL ...", icctl_policy,
+	"ask, check, test and compare policies"},
     {"doctor", "", icctl_doctor, "what this machine can enforce"},
 };
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))

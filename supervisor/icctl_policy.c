@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl policy`: which tool, and the options that they share.
+ */
+#include "icctl_policy.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct tool {
+	const char *name;
+	const char *args;
+	int (*fn)(struct icctl *, struct policy_opts *);
+	unsigned min, max;	/* arguments beside options */
+	const char *help;
+} tools[] = {
+    {"eval", "< REQUESTS", icctl_policy_eval, 0, 0,
+	"one request a line, one decision a line"},
+    {"explain", "[SERVER TOOL ARGUMENTS]", icctl_policy_explain, 0, 3,
+	"why one call is decided so"},
+};
+#define NTOOLS (sizeof(tools) / sizeof(tools[0]))
+
+static void
+usage(FILE *to)
+{
+	fputs("usage: icctl policy TOOL [OPTIONS]\n\n", to);
+	for (size_t i = 0; i < NTOOLS; i++)
+		fprintf(to, "  %-8s %-26s %s\n", tools[i].name, tools[i].args,
+		    tools[i].help);
+	fputs("\noptions: --policy FILE --annotations FILE --lists FILE "
+	      "--sandbox DIR\n  --protect PATH --allow-domains "
+	      "SERVER=HOST[,HOST...] --trust SERVER\n  --audit FILE (diff) "
+	      "--json\nWithout --policy: the files that a session would "
+	      "use. See icctl(1).\n", to);
+}
+
+/* The option's value goes to *one, or behind the others in list. */
+struct option_row {
+	const char *name;
+	const char **one;
+	const char **list;
+	unsigned *n;
+};
+
+static int
+take(const struct option_row *o, const char *value)
+{
+	if (value == NULL) {
+		warnx("%s needs a value", o->name);
+		return -1;
+	}
+	if (o->one != NULL) {
+		if (*o->one != NULL) {
+			warnx("%s is given twice", o->name);
+			return -1;
+		}
+		*o->one = value;
+		return 0;
+	}
+	if (*o->n == POLICY_MAX_LIST) {
+		warnx("%s is given too often", o->name);
+		return -1;
+	}
+	o->list[(*o->n)++] = value;
+	return 0;
+}
+
+static int
+take_options(struct policy_opts *p, int argc, char **argv)
+{
+	const struct option_row rows[] = {
+	    {"--policy", &p->files[PROTO_RULES_POLICY], NULL, NULL},
+	    {"--annotations", &p->files[PROTO_RULES_ANNOTATIONS], NULL, NULL},
+	    {"--lists", &p->files[PROTO_RULES_LISTS], NULL, NULL},
+	    {"--sandbox", &p->sandbox, NULL, NULL},
+	    {"--protect", NULL, p->protect, &p->nprotect},
+	    {"--trust", NULL, p->trust, &p->ntrust},
+	    {"--allow-domains", NULL, p->domains, &p->ndomains},
+	    {"--audit", NULL, p->audit, &p->naudit},
+	};
+	const size_t n = sizeof(rows) / sizeof(rows[0]);
+	bool options = true;
+	size_t k;
+
+	for (int i = 0; i < argc; i++) {
+		if (options && strcmp(argv[i], "--") == 0) {
+			options = false;
+			continue;
+		}
+		if (!options || strncmp(argv[i], "--", 2) != 0) {
+			if (p->nargs == POLICY_MAX_LIST) {
+				warnx("too many arguments");
+				return -1;
+			}
+			p->args[p->nargs++] = argv[i];
+			continue;
+		}
+		for (k = 0; k < n && strcmp(argv[i], rows[k].name) != 0; k++)
+			continue;
+		if (k == n) {
+			warnx("no such option: %s", argv[i]);
+			return -1;
+		}
+		/* argv ends with NULL. */
+		if (take(&rows[k], argv[++i]) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+int
+icctl_policy(struct icctl *ctl, int argc, char **argv)
+{
+	static struct policy_opts opts;
+	const struct tool *t;
+
+	if (argc < 2) {
+		usage(stderr);
+		return ICCTL_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+		usage(stdout);
+		return ICCTL_OK;
+	}
+	for (t = tools; t < tools + NTOOLS; t++) {
+		if (strcmp(argv[1], t->name) == 0)
+			break;
+	}
+	if (t == tools + NTOOLS) {
+		warnx("no such policy tool: %s (icctl policy --help lists "
+		      "them)", argv[1]);
+		return ICCTL_USAGE;
+	}
+	if (take_options(&opts, argc - 2, argv + 2) == -1)
+		return ICCTL_USAGE;
+	if (opts.nargs < t->min || opts.nargs > t->max) {
+		warnx("usage: icctl policy %s [OPTIONS] %s", t->name, t->args);
+		return ICCTL_USAGE;
+	}
+	return t->fn(ctl, &opts);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What icctl_policy_worker.c and icctl_policy_setup.c share: one policyd.
+ */
+#ifndef ICCTL_POLICY_PRIV_H
+#define ICCTL_POLICY_PRIV_H
+
+#include <limits.h>
+
+#include "chan.h"
+#include "icctl_policy.h"
+#include "spawn.h"
+
+struct policyd {
+	struct loop loop;
+	struct chan *chan;
+	struct spawned sp;
+	int log;
+	bool hello, gone;
+	unsigned rules_open;		/* RULES not answered yet */
+	struct policyd_bad *bad;
+	bool refused;
+	char *warnings;
+	char *names[PROTO_MAX_SERVERS];
+	unsigned nservers;
+	char temp[PATH_MAX];		/* the empty workspace; "": not ours */
+	unsigned asked;
+	size_t asked_bytes;
+	uint32_t bytes[1024];		/* of each question, by its number */
+	uint64_t first, next;		/* numbers of questions */
+	policyd_fn *answer;
+	void *arg;
+};
+
+/* All that goes before START. -1 with *bad. */
+int policyd_configure(struct policyd *, const struct icctl *,
+    const struct policy_opts *, const struct policy_set *, bool session,
+    struct policyd_bad *bad);
+void policyd_send(struct policyd *, enum msg_type, const void *msg, int fd);
+
+#endif
