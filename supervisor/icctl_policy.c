@@ -19,6 +19,8 @@ static const struct tool {
 	"one request a line, one decision a line"},
     {"explain", "[SERVER TOOL ARGUMENTS]", icctl_policy_explain, 0, 3,
 	"why one call is decided so"},
+    {"check", "", icctl_policy_check, 0, 0,
+	"what is wrong with the policy files"},
 };
 #define NTOOLS (sizeof(tools) / sizeof(tools[0]))
 

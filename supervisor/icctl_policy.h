@@ -66,9 +66,10 @@ int policy_own_path(const char *tail, char *dst, size_t cap);
 struct policyd;
 typedef void policyd_fn(void *arg, const struct msg_EVALUATED *);
 
+/* Why none was started; files: what is wrong with each, or empty. */
 struct policyd_bad {
-	unsigned kind;		/* which file; PROTO_RULES_LAST + 1: none */
 	struct fault fault;
+	struct fault files[PROTO_RULES_LAST + 1];
 };
 
 /* NULL with *bad. session: protects what a session protects, too. */

@@ -70,11 +70,14 @@ on_rules_bad(struct chan *c, const union proto_any *msg, int fd)
 	if (p->rules_open == 0)
 		return chan_violation(c, "RULES_BAD of nothing");
 	p->rules_open--;
-	if (p->refused || p->bad == NULL)
+	if (p->bad == NULL)
 		return 0;
+	fault_set(&p->bad->files[msg->RULES_BAD.kind], "%.*s", (int)t.len,
+	    (const char *)t.p);
+	if (!p->refused)
+		fault_set(&p->bad->fault, "%.*s", (int)t.len,
+		    (const char *)t.p);
 	p->refused = true;
-	p->bad->kind = msg->RULES_BAD.kind;
-	fault_set(&p->bad->fault, "%.*s", (int)t.len, (const char *)t.p);
 	return 0;
 }
 
@@ -216,7 +219,7 @@ policyd_start(const struct icctl *ctl, const struct policy_opts *o,
 	struct fault *fault = &bad->fault;
 	struct policyd *p;
 
-	*bad = (struct policyd_bad){.kind = PROTO_RULES_LAST + 1};
+	*bad = (struct policyd_bad){.fault = {""}};
 	(void)signal(SIGPIPE, SIG_IGN);
 	if ((p = calloc(1, sizeof(*p))) == NULL ||
 	    loop_init(&p->loop, 4) == -1) {

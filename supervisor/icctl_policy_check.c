@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl policy check`: what policyd refuses or warns of, at its line, and
+ * what it cannot see: rules that do nothing or more than they say.
+ */
+#include <err.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "icctl_policy_lint.h"
+#include "json.h"
+
+static void
+finding_json(struct findings *f, bool error, const char *file, unsigned line,
+    const char *kind, const char *place, const char *text)
+{
+	if (f->out.len != 0)
+		(void)buf_addc(&f->out, ',');
+	(void)buf_printf(&f->out, "{\"severity\":\"%s\",",
+	    error ? "error" : "warning");
+	policy_put_member(&f->out, "kind", span_str(kind));
+	(void)buf_addc(&f->out, ',');
+	policy_put_member(&f->out, "file", span_str(file));
+	if (line != 0)
+		(void)buf_printf(&f->out, ",\"line\":%u", line);
+	if (place[0] != '\0') {
+		(void)buf_addc(&f->out, ',');
+		policy_put_member(&f->out, "path", span_str(place));
+	}
+	(void)buf_addc(&f->out, ',');
+	policy_put_member(&f->out, "text", span_str(text));
+	(void)buf_addc(&f->out, '}');
+}
+
+static void
+report(struct findings *f, bool error, const char *file, unsigned line,
+    const char *kind, const char *place, const char *text)
+{
+	if (error)
+		f->errors++;
+	else
+		f->warnings++;
+	if (f->json) {
+		finding_json(f, error, file, line, kind, place, text);
+		return;
+	}
+	policy_print("", span_str(file), ":");
+	if (line != 0)
+		printf("%u:", line);
+	printf(" %s: ", error ? "error" : "warning");
+	if (place[0] != '\0')
+		policy_print("", span_str(place), ": ");
+	policy_print("", span_str(text), "\n");
+}
+
+void
+finding(struct findings *f, bool error, unsigned file, const char *kind,
+    const char *place, const char *fmt, ...)
+{
+	const struct policy_file *pf = &f->set->files[file];
+	char text[2100];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	report(f, error, pf->path == NULL ? "?" : pf->path,
+	    pf->path == NULL || place[0] == '\0' ? 0 : policy_line(pf, place),
+	    kind, place, text);
+}
+
+/* Is it a place in a file, and not the beginning of a sentence? */
+static bool
+is_place(const char *s, size_t n)
+{
+	static const char *const roots[] = {"rules", "servers", "lists",
+	    "listDefinitions", "generatedAt", "constitutionHash", "inputHash",
+	    "skippedServers", "serverName"};
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		size_t k = strlen(roots[i]);
+
+		if (n >= k && strncmp(s, roots[i], k) == 0 &&
+		    (n == k || strchr(".[", s[k]) != NULL))
+			return true;
+	}
+	return memchr(s, ' ', n) == NULL;
+}
+
+/* "FILE: PLACE: text", as policyd says it: also "FILE: line 3, ...". */
+static void
+take_text(struct findings *f, bool error, unsigned file, const char *text)
+{
+	const struct policy_file *pf = &f->set->files[file];
+	const char *colon, *missing = "missing-list";
+	size_t n = strlen(pf->path);
+	char place[300] = "";
+	unsigned line = 0;
+
+	if (strncmp(text, pf->path, n) == 0 && strncmp(text + n, ": ", 2) == 0)
+		text += n + 2;
+	if (sscanf(text, "line %u, column", &line) != 1 &&
+	    (colon = strstr(text, ": ")) != NULL &&
+	    (size_t)(colon - text) < sizeof(place) &&
+	    is_place(text, (size_t)(colon - text))) {
+		memcpy(place, text, (size_t)(colon - text));
+		place[colon - text] = '\0';
+		text = colon + 2;
+		line = policy_line(pf, place);
+	}
+	if (strstr(text, "list ") == text && strstr(text, " is not in ") !=
+	    NULL)
+		error = true;
+	else
+		missing = error ? "schema" : "unknown-field";
+	report(f, error, pf->path, line, missing, place, text);
+}
+
+/* Warnings say which file they are about by beginning with its name. */
+static void
+take_warnings(struct findings *f, const char *warnings)
+{
+	char *copy = strdup(warnings), *s = copy, *line;
+	unsigned file;
+	size_t n;
+
+	while (s != NULL && (line = strsep(&s, "\n")) != NULL) {
+		if (line[0] == '\0')
+			continue;
+		for (file = 0; file <= PROTO_RULES_LAST; file++) {
+			if (f->set->files[file].path == NULL)
+				continue;
+			n = strlen(f->set->files[file].path);
+			if (strncmp(line, f->set->files[file].path, n) == 0 &&
+			    line[n] == ':')
+				break;
+		}
+		take_text(f, false, file > PROTO_RULES_LAST
+			? (unsigned)PROTO_RULES_POLICY : file, line);
+	}
+	free(copy);
+}
+
+static void
+lint_files(struct findings *f)
+{
+	const struct policy_file *pf = f->set->files;
+	struct annots annots = {0};
+	struct rules rules = {0};
+	struct lists lists = {0};
+	struct lint lint = {f, &rules, &annots, NULL};
+	struct load l;
+
+	/* policyd has taken these same bytes: nothing of it fails here. */
+	load_init(&l, "policy");
+	if (pf[PROTO_RULES_LISTS].path != NULL &&
+	    lists_load(&lists, span_of(pf[PROTO_RULES_LISTS].text,
+	    pf[PROTO_RULES_LISTS].len), &l) == 0)
+		lint.lists = &lists;
+	if (rules_load(&rules, span_of(pf[PROTO_RULES_POLICY].text,
+	    pf[PROTO_RULES_POLICY].len), &l) == 0 &&
+	    annots_load(&annots, span_of(pf[PROTO_RULES_ANNOTATIONS].text,
+	    pf[PROTO_RULES_ANNOTATIONS].len), &l) == 0)
+		policy_lint(&lint);
+	rules_free(&rules);
+	annots_free(&annots);
+	lists_free(&lists);
+	load_free(&l);
+}
+
+static int
+summary(struct findings *f)
+{
+	struct buf out;
+
+	if (!f->json) {
+		if (f->errors + f->warnings == 0)
+			puts("good: nothing found");
+		else
+			printf("%u errors, %u warnings\n", f->errors,
+			    f->warnings);
+		return f->errors == 0 ? ICCTL_OK : ICCTL_FAILED;
+	}
+	buf_init(&out, (size_t)64 << 20);
+	(void)buf_printf(&out, "{\"ok\":%s,\"errors\":%u,\"warnings\":%u,"
+	    "\"findings\":[", f->errors == 0 ? "true" : "false", f->errors,
+	    f->warnings);
+	(void)buf_addspan(&out, buf_span(&f->out));
+	(void)buf_adds(&out, "]}\n");
+	if (policy_flush(&out) == -1)
+		f->errors++;
+	buf_free(&out);
+	return f->errors == 0 ? ICCTL_OK : ICCTL_FAILED;
+}
+
+/* What policyd says of the files, then what it cannot see. */
+static void
+check_files(struct findings *f, const struct icctl *ctl,
+    const struct policy_opts *o)
+{
+	struct policyd_bad bad;
+	struct policyd *pd;
+	bool said = false;
+
+	if ((pd = policyd_start(ctl, o, f->set, true, &bad)) != NULL) {
+		take_warnings(f, policyd_warnings(pd));
+		policyd_end(pd);
+		lint_files(f);
+		return;
+	}
+	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
+		if (bad.files[k].text[0] == '\0')
+			continue;
+		take_text(f, true, k, bad.files[k].text);
+		said = true;
+	}
+	if (!said)
+		report(f, true, "policyd", 0, "policyd", "", bad.fault.text);
+}
+
+int
+icctl_policy_check(struct icctl *ctl, struct policy_opts *o)
+{
+	struct findings f = {.json = ctl->json};
+	struct policy_set set;
+	struct fault fault;
+	int r;
+
+	buf_init(&f.out, (size_t)32 << 20);
+	f.set = &set;
+	if (policy_set_load(ctl, o, &set, &fault) == -1)
+		report(&f, true, "files", 0, "unreadable", "", fault.text);
+	else
+		check_files(&f, ctl, o);
+	r = summary(&f);
+	buf_free(&f.out);
+	policy_set_free(&set);
+	return r;
+}
