@@ -409,3 +409,24 @@ value_eq(const struct value *a, const struct value *b)
 	}
 	return a == b;
 }
+
+const char *
+value_type_name(enum value_type type)
+{
+	switch (type) {
+	case VALUE_NULL:
+		return "null";
+	case VALUE_FALSE:
+	case VALUE_TRUE:
+		return "a boolean";
+	case VALUE_NUMBER:
+		return "a number";
+	case VALUE_STRING:
+		return "a string";
+	case VALUE_ARRAY:
+		return "an array";
+	case VALUE_OBJECT:
+		return "an object";
+	}
+	return "unknown";
+}

@@ -84,6 +84,8 @@ bool value_bool(const struct value *v, const char *key, bool dflt);
 int value_int(const struct value *number, int64_t min, int64_t max,
     int64_t *out);
 bool value_eq(const struct value *, const struct value *);
+/* "null", "a string", ...: for messages. */
+const char *value_type_name(enum value_type);
 
 /*
  * The wire form, one encoding per value.  Per node: a type byte, then for a

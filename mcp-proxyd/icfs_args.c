@@ -9,24 +9,7 @@
 static const char *
 kind_of(const struct value *v)
 {
-	if (v == NULL)
-		return "missing";
-	switch (v->type) {
-	case VALUE_NULL:
-		return "null";
-	case VALUE_FALSE:
-	case VALUE_TRUE:
-		return "a boolean";
-	case VALUE_NUMBER:
-		return "a number";
-	case VALUE_STRING:
-		return "a string";
-	case VALUE_ARRAY:
-		return "an array";
-	case VALUE_OBJECT:
-		return "an object";
-	}
-	return "unknown";
+	return v == NULL ? "missing" : value_type_name(v->type);
 }
 
 int

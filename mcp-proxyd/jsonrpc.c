@@ -28,27 +28,6 @@ bad(struct jsonrpc *m, enum jsonrpc_code code, const char *fmt, ...)
 	va_end(ap);
 }
 
-static const char *
-type_name(const struct value *v)
-{
-	switch (v->type) {
-	case VALUE_NULL:
-		return "null";
-	case VALUE_FALSE:
-	case VALUE_TRUE:
-		return "a boolean";
-	case VALUE_NUMBER:
-		return "a number";
-	case VALUE_STRING:
-		return "a string";
-	case VALUE_ARRAY:
-		return "an array";
-	case VALUE_OBJECT:
-		return "an object";
-	}
-	return "unknown";
-}
-
 int
 jsonrpc_id_set(struct jsonrpc_id *id, const struct value *v)
 {
@@ -132,7 +111,7 @@ version_good(struct jsonrpc *m, const struct value *root)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: jsonrpc must be the string \"2.0\", not "
 		    "%s",
-		    type_name(v));
+		    value_type_name(v->type));
 	else if (!span_is(v->text, "2.0"))
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: jsonrpc must be \"2.0\"");
@@ -162,7 +141,7 @@ id_good(struct jsonrpc *m, const struct value *v, bool error)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: id must be a string or an integer, not "
 		    "%s",
-		    type_name(v));
+		    value_type_name(v->type));
 	return false;
 }
 
@@ -175,7 +154,7 @@ read_error(struct jsonrpc *m, const struct value *error)
 	if (error->type != VALUE_OBJECT)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: error must be an object, not %s",
-		    type_name(error));
+		    value_type_name(error->type));
 	else if (value_int(value_get(error, "code"), INT32_MIN, INT32_MAX,
 		     &m->error) == -1)
 		bad(m, JSONRPC_INVALID,
@@ -213,7 +192,7 @@ read_call(
 	if (method->type != VALUE_STRING)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: method must be a string, not %s",
-		    type_name(method));
+		    value_type_name(method->type));
 	else if (m->response)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: method and %s in one message",
@@ -221,7 +200,7 @@ read_call(
 	else if (m->params != NULL && m->params->type != VALUE_OBJECT)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: params must be an object, not %s",
-		    type_name(m->params));
+		    value_type_name(m->params->type));
 	else
 		m->method = method->text;
 }
@@ -261,7 +240,7 @@ jsonrpc_read(struct value_pool *pool, struct span line, struct jsonrpc *m)
 	if (root->type != VALUE_OBJECT) {
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: a message is an object, not %s",
-		    type_name(root));
+		    value_type_name(root->type));
 		return;
 	}
 	method = value_get(root, "method");

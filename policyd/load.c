@@ -111,8 +111,10 @@ load_fail_json(struct load *l, struct span text, const struct json_fail *f)
 			column++;
 		}
 	}
-	return load_fail(l, NULL, "line %u, column %u: %s", line, column,
-	    json_strerror(f->error));
+	return load_fail(l, NULL, "line %u, column %u: %s%s", line, column,
+	    json_strerror(f->error), f->error == JSON_UTF8 && f->at == 0 &&
+	    span_starts(text, SPAN("\xef\xbb\xbf")) ?
+	    " (a byte order mark: save the file as UTF-8 without one)" : "");
 }
 
 int
@@ -196,27 +198,6 @@ load_alloc(struct load *l, struct load_doc *doc, size_t n, size_t size)
 	return p;
 }
 
-static const char *
-type_name(enum value_type type)
-{
-	switch (type) {
-	case VALUE_NULL:
-		return "null";
-	case VALUE_FALSE:
-	case VALUE_TRUE:
-		return "a boolean";
-	case VALUE_NUMBER:
-		return "a number";
-	case VALUE_STRING:
-		return "a string";
-	case VALUE_ARRAY:
-		return "an array";
-	case VALUE_OBJECT:
-		return "an object";
-	}
-	return "?";
-}
-
 /* 0: absent and allowed to be, or there with the type. */
 static int
 load_member(struct load *l, struct where *at, const struct value *obj,
@@ -229,10 +210,10 @@ load_member(struct load *l, struct where *at, const struct value *obj,
 
 	if (v == NULL && required)
 		ret = load_fail(l, at, "is missing; must be %s",
-		    type_name(type));
+		    value_type_name(type));
 	else if (v != NULL && v->type != type)
-		ret = load_fail(l, at, "must be %s, not %s", type_name(type),
-		    type_name(v->type));
+		ret = load_fail(l, at, "must be %s, not %s", value_type_name(type),
+		    value_type_name(v->type));
 	else
 		*out = v;
 	where_up(at, up);
@@ -291,11 +272,25 @@ load_strings(struct load *l, struct where *at, const struct value *obj,
 			continue;
 		up = where_down(at, ".%s[%zu]", name, i);
 		(void)load_fail(l, at, "must be a string, not %s",
-		    type_name(v->type));
+		    value_type_name(v->type));
 		where_up(at, up);
 		return -1;
 	}
 	return 0;
+}
+
+static const char *
+roles_known(char *dst, size_t cap)
+{
+	size_t len = 0;
+	int n;
+
+	for (unsigned i = 0; i < ARG_COUNT && len < cap; i++) {
+		n = snprintf(dst + len, cap - len, "%s%s", i != 0 ? ", " : "",
+		    arg_role_name((enum arg_role)i));
+		len += n > 0 ? (size_t)n : 0;
+	}
+	return dst;
 }
 
 int
@@ -304,7 +299,7 @@ load_roles(struct load *l, struct where *at, const struct value *array,
 {
 	const struct value *v;
 	enum arg_role role;
-	char vis[80];
+	char vis[80], known[512];
 	size_t i = 0, up;
 
 	*n = 0;
@@ -313,10 +308,11 @@ load_roles(struct load *l, struct where *at, const struct value *array,
 		up = where_down(at, "[%zu]", i);
 		if (v->type != VALUE_STRING)
 			return load_fail(l, at, "must be a role, not %s",
-			    type_name(v->type));
+			    value_type_name(v->type));
 		if ((role = arg_role_find(v->text)) == ARG_COUNT)
-			return load_fail(l, at, "unknown role \"%s\"",
-			    log_vis(v->text, vis, sizeof(vis)));
+			return load_fail(l, at, "unknown role \"%s\"; known "
+			    "are %s", log_vis(v->text, vis, sizeof(vis)),
+			    roles_known(known, sizeof(known)));
 		where_up(at, up);
 		if (*mask & ARG_BIT(role))
 			continue;

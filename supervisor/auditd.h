@@ -73,6 +73,10 @@ extern struct auditd_env auditd_env;
 
 void auditd_serve(void) __attribute__((noreturn));
 
+/* auditd_model.c */
+chan_fn auditd_on_alarm, auditd_on_request, auditd_on_exchange_end,
+    auditd_on_denied;
+
 /* auditd_log.c */
 /* Begins a line of this turn. */
 void auditd_line(struct auditlog_line *, const char *event);

@@ -350,93 +350,6 @@ on_late(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-static int
-on_alarm(struct chan *c, const union proto_any *msg, int fd)
-{
-	struct msg_ALARM_SHOW show = {.kind = msg->ALARM.kind,
-	    .text = msg->ALARM.text};
-	struct auditlog_line l;
-	char who[32];
-
-	(void)fd;
-	snprintf(who, sizeof(who), "%s/%u", role_name(chan_peer(c)),
-	    chan_index(c));
-	show.who = span_str(who);
-	auditd_line(&l, "alarm");
-	auditlog_str(&l, "kind", show.kind);
-	auditlog_str(&l, "text", show.text);
-	auditlog_str(&l, "who", show.who);
-	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_SUP, 0, MSG_ALARM_SHOW, &show, 0);
-	return 0;
-}
-
-static int
-on_request(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct msg_REQUEST *m = &msg->REQUEST;
-	struct auditlog_line l;
-
-	(void)c;
-	(void)fd;
-	auditd_line(&l, "modelRequest");
-	auditlog_u64(&l, "exchange", m->exchange);
-	auditlog_u64(&l, "length", m->length);
-	auditlog_str(&l, "path", m->path);
-	auditlog_u64(&l, "provider", m->provider);
-	auditlog_str(&l, "query", m->query);
-	auditlog_u64(&l, "route", m->route);
-	auditlog_u64(&l, "stream", m->stream);
-	auditd_line_end(&l);
-	auditd_env.counts.requests++;
-	/* REQUEST and REQUEST_GO have one layout: F_REQUEST. */
-	auditd_effect_msg(ROLE_KEY, m->provider, MSG_REQUEST_GO, m, 0);
-	return 0;
-}
-
-static int
-on_exchange_end(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct msg_EXCHANGE_END *m = &msg->EXCHANGE_END;
-	struct auditlog_line l;
-
-	(void)fd;
-	auditd_line(&l, "modelResponse");
-	if (m->error.len != 0)
-		auditlog_str(&l, "error", m->error);
-	auditlog_u64(&l, "exchange", m->exchange);
-	auditlog_u64(&l, "provider", chan_index(c));
-	auditlog_u64(&l, "received", m->received);
-	auditlog_u64(&l, "sent", m->sent);
-	auditlog_u64(&l, "status", m->status);
-	auditlog_u64(&l, "stream", m->stream);
-	auditd_line_end(&l);
-	return 0;
-}
-
-/* A request that mitmd refused: written down, nothing follows. */
-static int
-on_denied(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct msg_DENIED *m = &msg->DENIED;
-	struct auditlog_line l;
-	char id[16];
-
-	(void)c;
-	(void)fd;
-	snprintf(id, sizeof(id), "%08x", m->id);
-	auditd_line(&l, "refused");
-	auditlog_str(&l, "code", m->code);
-	auditlog_str(&l, "host", m->host);
-	auditlog_str(&l, "method", m->method);
-	auditlog_str(&l, "request", span_str(id));
-	auditlog_u64(&l, "status", m->status);
-	auditlog_str(&l, "target", m->target);
-	auditd_line_end(&l);
-	auditd_env.counts.refused++;
-	return 0;
-}
-
 /* icsupervisor is gone: the last record says so. */
 static void
 on_orphan(void)
@@ -457,16 +370,16 @@ on_orphan(void)
 static const struct chan_handler auditd_handlers[] = {
     {MSG_RELEASE, on_release},
     {MSG_DONE, on_done},
-    {MSG_REQUEST, on_request},
-    {MSG_EXCHANGE_END, on_exchange_end},
-    {MSG_DENIED, on_denied},
+    {MSG_REQUEST, auditd_on_request},
+    {MSG_EXCHANGE_END, auditd_on_exchange_end},
+    {MSG_DENIED, auditd_on_denied},
     {MSG_SESSION, on_session},
     {MSG_GONE, on_gone},
     {MSG_STATE, on_state},
     {MSG_HOLD, on_hold},
     {MSG_VERDICT, on_verdict},
     {MSG_LATE, on_late},
-    {MSG_ALARM, on_alarm},
+    {MSG_ALARM, auditd_on_alarm},
     {MSG_COUNTS_GET, on_counts_get},
     {MSG_LOG, on_log},
     {MSG_EVENT, on_event},

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The receiving half of a channel.  A message is one datagram, a descriptor
+ * belongs to its message, and the kernel knows who sent it.  What a message
+ * may be is decided by the protocol table before its handler runs; the peer
+ * is trusted with nothing.
+ */
+#include "chan_priv.h"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "wire.h"
+
+/* Messages received per wake-up; more wait for the next one. */
+#define CHAN_BATCH 8
+
+/* Where a received message lies beside its bytes. */
+struct chan_slot {
+	struct iovec iov;
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(4 * sizeof(int))];
+	} control;
+};
+
+/* One channel at a time receives and handles in a process. */
+static uint8_t chan_in[CHAN_BATCH][PROTO_MAX_DATAGRAM + 1];
+/* All descriptors that came; more than one fits through padding. */
+static size_t
+chan_fds(struct msghdr *mh, int *fds, size_t max)
+{
+	size_t n = 0, here;
+	struct cmsghdr *cm;
+	int fd;
+
+	for (cm = CMSG_FIRSTHDR(mh); cm != NULL; cm = CMSG_NXTHDR(mh, cm)) {
+		if (cm->cmsg_level != SOL_SOCKET || cm->cmsg_type != SCM_RIGHTS)
+			continue;
+		here = (cm->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < here; i++) {
+			memcpy(&fd, CMSG_DATA(cm) + i * sizeof(int),
+			    sizeof(fd));
+			if (n < max)
+				fds[n++] = fd;
+			else
+				close(fd);
+		}
+	}
+	return n;
+}
+
+/* Maps the memfd of a big field, if it is one that cannot change. */
+static int
+chan_map(const struct proto_msg *m, int fd, struct span *big)
+{
+	const struct proto_field *f;
+	struct stat st;
+	int seals;
+	void *p;
+
+	if (m->nfields == 0)
+		return -1;
+	f = &m->fields[m->nfields - 1];
+	if (f->kind != PROTO_big ||
+	    (seals = fcntl(fd, F_GET_SEALS)) == -1 ||
+	    (seals & CHAN_SEALS) != CHAN_SEALS ||
+	    syscall(SYS_fstat, fd, &st) == -1 || st.st_size <= 0 ||
+	    (uint64_t)st.st_size > f->max)
+		return -1;
+	if ((p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd,
+	    0)) == MAP_FAILED)
+		return -1;
+	*big = span_of(p, (size_t)st.st_size);
+	return 0;
+}
+
+static chan_fn *
+chan_handler(const struct chan *c, uint16_t type)
+{
+	for (size_t i = 0; i < c->ops->nhandlers; i++) {
+		if (c->ops->handlers[i].type == type)
+			return c->ops->handlers[i].fn;
+	}
+	return NULL;
+}
+
+/* Checks one message against the table and gives it to its handler. */
+static int
+chan_dispatch(struct chan *c, const uint8_t *in, size_t len, int fd)
+{
+	static union proto_any msg;
+	const struct proto_msg *m;
+	struct span big = {NULL, 0};
+	bool memfd;
+	chan_fn *fn;
+	int r;
+
+	if (len < WIRE_HEADER ||
+	    (m = proto_find((uint16_t)(in[0] | in[1] << 8))) == NULL) {
+		r = chan_violation(c, "no such message (%zu bytes)", len);
+		goto out;
+	}
+	memfd = (in[2] & WIRE_MEMFD) != 0;
+	c->last = m->type;
+	if ((m->from & (1U << c->peer)) == 0 || (m->to & (1U << c->self)) == 0)
+		r = chan_violation(c, "%s is not its to send", m->name);
+	else if ((m->phase & c->phase) == 0)
+		r = chan_violation(c, "%s in the wrong phase", m->name);
+	else if ((fd != -1) != (memfd || m->nfds == 1))
+		r = chan_violation(c, "%s with %s descriptor", m->name,
+		    fd != -1 ? "a" : "no");
+	else if (memfd && chan_map(m, fd, &big) == -1)
+		r = chan_violation(c, "%s with a bad memfd", m->name);
+	else if (wire_decode(m, in, len, big, &msg) == -1)
+		r = chan_violation(c, "malformed %s", m->name);
+	else if ((fn = chan_handler(c, m->type)) == NULL)
+		r = chan_violation(c, "%s is not taken here", m->name);
+	else {
+		r = fn(c, &msg, memfd ? -1 : fd);
+		if (!memfd)
+			fd = -1;
+		if (r == -1)
+			chan_violation(c, "%s refused", m->name);
+	}
+	if (big.p != NULL)
+		munmap((void *)(uintptr_t)big.p, big.len);
+out:
+	if (fd != -1)
+		close(fd);
+	return r;
+}
+
+/*
+ * What is there, at most CHAN_BATCH messages with one call: their number, 0
+ * when there is none, -1 when the channel is over.
+ */
+static int
+chan_receive(struct chan *c, struct chan_slot *slots, struct mmsghdr *vec)
+{
+	int n;
+
+	for (size_t i = 0; i < CHAN_BATCH; i++) {
+		slots[i].iov = (struct iovec){chan_in[i], sizeof(chan_in[i])};
+		vec[i].msg_hdr = (struct msghdr){.msg_iov = &slots[i].iov,
+		    .msg_iovlen = 1,
+		    .msg_control = slots[i].control.bytes,
+		    .msg_controllen = sizeof(slots[i].control.bytes)};
+	}
+	n = recvmmsg(c->fd, vec, CHAN_BATCH, MSG_DONTWAIT | MSG_CMSG_CLOEXEC,
+	    NULL);
+	if (n != -1)
+		return n;
+	if (errno == EAGAIN || errno == EINTR)
+		return 0;
+	/* Reported once, then what was queued can still be read. */
+	if (errno == ECONNRESET && !c->reset) {
+		c->reset = true;
+		return 0;
+	}
+	return -1;
+}
+
+/* One received message; with `drop` only its descriptors are closed. */
+static int
+chan_take(struct chan *c, size_t slot, struct mmsghdr *m, bool drop)
+{
+	int fds[4];
+	size_t nfds = chan_fds(&m->msg_hdr, fds, 4);
+	bool bad = m->msg_len == 0 || nfds > 1 ||
+	    (m->msg_hdr.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+
+	if (drop || bad) {
+		for (size_t i = 0; i < nfds; i++)
+			close(fds[i]);
+		if (!drop && (m->msg_len != 0 || nfds != 0))
+			chan_violation(c, "over-long message or descriptors");
+		return -1;
+	}
+	return chan_dispatch(c, chan_in[slot], m->msg_len,
+	    nfds == 1 ? fds[0] : -1);
+}
+
+void
+chan_ready(struct loop_io *io, uint32_t events)
+{
+	struct chan_slot slots[CHAN_BATCH];
+	struct mmsghdr vec[CHAN_BATCH];
+	struct chan *c = io->arg;
+	int n = 0, r = 0;
+
+	c->busy++;
+	if ((events & EPOLLOUT) != 0)
+		chan_flush(c);
+	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)
+		n = chan_receive(c, slots, vec);
+	for (int i = 0; i < n; i++) {
+		if (chan_take(c, (size_t)i, &vec[i], r == -1 || c->freed) == -1)
+			r = -1;
+	}
+	if ((n == -1 || r == -1) && !c->freed) {
+		chan_disconnect(c);
+		c->ops->closed(c, c->why[0] != '\0' ? c->why : NULL);
+	}
+	if (--c->busy == 0 && c->freed)
+		free(c);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: ISC */
+/* The inside of a channel, shared by its two halves: chan.c and chan_in.c. */
+#ifndef CHAN_PRIV_H
+#define CHAN_PRIV_H
+
+#include <sys/queue.h>
+
+#include <fcntl.h>
+
+#include "chan.h"
+
+/* A sealed memfd cannot change any more: the receiver may map it. */
+#define CHAN_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+
+struct chan_out {
+	TAILQ_ENTRY(chan_out) entry;
+	int fd;
+	size_t len;
+	uint8_t bytes[];
+};
+
+struct chan {
+	struct loop *loop;
+	struct loop_io io;
+	int fd;
+	enum role self, peer;
+	unsigned index;
+	enum proto_phase phase;
+	const struct chan_ops *ops;
+	void *arg;
+	TAILQ_HEAD(, chan_out) out;
+	size_t queued, nqueued;
+	uint16_t last;
+	bool opened, broken, reset, freed;
+	unsigned busy;
+	char why[256];
+};
+
+/* chan.c */
+/* Sends what waits, as far as the socket takes it. */
+void chan_flush(struct chan *);
+/* Closes the socket and forgets what waits; the owner is not told. */
+void chan_disconnect(struct chan *);
+
+/* chan_in.c */
+loop_io_fn chan_ready;
+
+#endif
