@@ -21,6 +21,12 @@ static const struct tool {
 	"why one call is decided so"},
     {"check", "", icctl_policy_check, 0, 0,
 	"what is wrong with the policy files"},
+    {"test", "FILE...", icctl_policy_test, 1, POLICY_MAX_LIST,
+	"scenarios and what was expected of them"},
+    {"replay", "AUDIT...", icctl_policy_replay, 1, POLICY_MAX_LIST,
+	"recorded calls that would be decided otherwise"},
+    {"diff", "OLD NEW", icctl_policy_diff, 2, 2,
+	"what another policy changes"},
 };
 #define NTOOLS (sizeof(tools) / sizeof(tools[0]))
 

@@ -92,11 +92,40 @@ void policyd_end(struct policyd *);
 int policyd_ask_tree(struct policyd *, struct msg_EVAL *,
     const struct value *args);
 
+/* icctl_policy_decide.c: a decision that is kept. */
+struct policy_decided {
+	unsigned status;
+	char rule[257];
+	char reason[2049];
+};
+struct policy_request;
+int policy_decide(struct policyd *, const struct policy_request *, bool whole,
+    struct policy_decided *);
+/* The calls of a log, in order. fn: -1 ends it. -1 also: said why. */
+struct policy_call;
+typedef int policy_call_fn(void *arg, const struct policy_call *);
+int policy_calls(const char *path, policy_call_fn *, void *arg);
+/* Where the session worked, if the log says and it is there still. */
+char *policy_calls_workspace(const char *path);
+
 /* icctl_policy_request.c: {"serverName","toolName","arguments"}. */
 struct policy_request {
 	struct span server, tool;
 	const struct value *args;
 };
+struct policy_call {
+	const char *file;
+	size_t line;
+	struct policy_request request;
+	struct span status, rule;	/* as recorded */
+	bool judged;		/* by the policy, not by what ran then */
+};
+/* One decision beside another, for people and for programs. */
+void policy_print_call(const struct policy_call *);
+void policy_put_call(struct buf *, const struct policy_call *);
+void policy_put_decided(struct buf *, const char *key,
+    const struct policy_decided *);
+
 /* From a tree; NULL, or what is wrong with it. */
 const char *policy_request(const struct value *, struct value_pool *,
     struct policy_request *);

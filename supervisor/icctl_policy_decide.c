@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One decision at a time, and the calls that audit logs recorded.  A log is
+ * read as any outside program could: a line that is no record is passed over.
+ */
+#include <sys/stat.h>
+
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "icctl_policy.h"
+#include "json.h"
+
+#define POOL_MAX ((size_t)64 << 20)
+
+static void
+keep(void *arg, const struct msg_EVALUATED *m)
+{
+	struct policy_decided *d = arg;
+
+	d->status = m->status;
+	(void)span_copy(m->rule, d->rule, sizeof(d->rule));
+	(void)span_copy(m->reason, d->reason, sizeof(d->reason));
+}
+
+int
+policy_decide(struct policyd *pd, const struct policy_request *r, bool whole,
+    struct policy_decided *out)
+{
+	struct msg_EVAL m = {.server_name = r->server, .tool = r->tool,
+	    .whole = whole};
+
+	memset(out, 0, sizeof(*out));
+	policyd_answer(pd, keep, out);
+	return policyd_ask_tree(pd, &m, r->args);
+}
+
+/* What decided was not the policy but what ran, or how often. */
+static bool
+was_judged(struct span rule)
+{
+	static const char *const others[] = {"unknown-tool", "server-gone",
+	    "server-starting", "circuit-breaker", "hold-limit",
+	    "invalid-arguments", "git-path-enrichment-failed",
+	    "structural-outside-view"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (span_is(rule, others[i]))
+			return false;
+	return true;
+}
+
+static int
+take_call(struct value_pool *pool, const struct value *v,
+    struct policy_call *c, policy_call_fn *fn, void *arg)
+{
+	const struct value *d = value_get(v, "policyDecision");
+
+	c->status = value_str(d, "status");
+	c->rule = value_str(d, "rule");
+	if (c->status.p == NULL || c->rule.p == NULL ||
+	    policy_request(v, pool, &c->request) != NULL)
+		return 0;
+	c->judged = was_judged(c->rule);
+	/* A person had said yes to calls like it, for that session. */
+	if (span_starts(value_str(d, "reason"), SPAN("Whitelist-approved")))
+		c->status = SPAN("escalate");
+	return fn(arg, c);
+}
+
+int
+policy_calls(const char *path, policy_call_fn *fn, void *arg)
+{
+	struct policy_call c = {.file = path};
+	struct value_pool *pool = value_pool_new(POOL_MAX);
+	FILE *f = fopen(path, "re");
+	const struct value *v;
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+	int r = 0;
+
+	if (f == NULL || pool == NULL) {
+		warn("%s", path);
+		r = -1;
+	}
+	while (r == 0 && (n = getline(&line, &cap, f)) > 0) {
+		c.line++;
+		value_pool_reset(pool);
+		v = json_read_large(pool, span_of(line, (size_t)n), 400000,
+		    (size_t)32 << 20, NULL);
+		if (v != NULL && span_is(value_str(v, "event"), "call"))
+			r = take_call(pool, v, &c, fn, arg);
+	}
+	if (r == 0 && ferror(f)) {
+		warn("%s", path);
+		r = -1;
+	}
+	if (f != NULL)
+		fclose(f);
+	free(line);
+	value_pool_free(pool);
+	return r;
+}
+
+char *
+policy_calls_workspace(const char *path)
+{
+	struct value_pool *pool = value_pool_new(POOL_MAX);
+	FILE *f = fopen(path, "re");
+	char *line = NULL, *out = NULL;
+	const struct value *v;
+	struct span dir;
+	struct stat st;
+	size_t cap = 0;
+	ssize_t n;
+
+	if (f != NULL && pool != NULL && (n = getline(&line, &cap, f)) > 0 &&
+	    (v = json_read(pool, span_of(line, (size_t)n), NULL)) != NULL) {
+		dir = value_str(value_get(v, "detail"), "workspace");
+		if (dir.p != NULL && dir.len != 0 && dir.p[0] == '/')
+			out = span_dup(dir);
+	}
+	if (out != NULL && (stat(out, &st) == -1 || !S_ISDIR(st.st_mode))) {
+		free(out);
+		out = NULL;
+	}
+	if (f != NULL)
+		fclose(f);
+	free(line);
+	value_pool_free(pool);
+	return out;
+}
+
+void
+policy_print_call(const struct policy_call *c)
+{
+	struct buf args;
+	struct span s;
+
+	policy_print("", span_str(c->file), "");
+	printf(":%zu: ", c->line);
+	policy_print("", c->request.server, "/");
+	policy_print("", c->request.tool, " ");
+	buf_init(&args, (size_t)32 << 20);
+	(void)json_write(&args, c->request.args);
+	s = buf_span(&args);
+	policy_print("", span_of(s.p, s.len > 200 ? 200 : s.len),
+	    s.len > 200 ? "...\n" : "\n");
+	buf_free(&args);
+}
+
+void
+policy_put_call(struct buf *out, const struct policy_call *c)
+{
+	policy_put_member(out, "file", span_str(c->file));
+	(void)buf_printf(out, ",\"line\":%zu,", c->line);
+	policy_put_member(out, "serverName", c->request.server);
+	(void)buf_addc(out, ',');
+	policy_put_member(out, "toolName", c->request.tool);
+	(void)buf_adds(out, ",\"arguments\":");
+	(void)json_write(out, c->request.args);
+}
+
+void
+policy_put_decided(struct buf *out, const char *key,
+    const struct policy_decided *d)
+{
+	(void)buf_printf(out, "\"%s\":{\"decision\":\"%s\",", key,
+	    policy_status(d->status));
+	policy_put_member(out, "rule", span_str(d->rule));
+	(void)buf_addc(out, ',');
+	policy_put_member(out, "reason", span_str(d->reason));
+	(void)buf_addc(out, '}');
+}

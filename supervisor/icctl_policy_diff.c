@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl policy diff`: what differs between two policies, as rules, lists and
+ * annotations, and as decisions over the calls of audit logs.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "icctl_policy.h"
+
+struct diff {
+	bool json;
+	struct buf out;		/* of --json: changes, then decisions */
+	unsigned changes, calls, differ;
+	struct policyd *old, *new;
+};
+
+static void
+change(struct diff *d, const char *how, const char *what, struct span name,
+    const char *more)
+{
+	if (d->changes++ != 0)
+		(void)buf_addc(&d->out, ',');
+	if (d->json) {
+		(void)buf_printf(&d->out, "{\"change\":\"%s\","
+		    "\"what\":\"%s\",", how, what);
+		policy_put_member(&d->out, "name", name);
+		if (more[0] != '\0') {
+			(void)buf_addc(&d->out, ',');
+			policy_put_member(&d->out, "members", span_str(more));
+		}
+		(void)buf_addc(&d->out, '}');
+		return;
+	}
+	printf("%s %s ", strcmp(how, "added") == 0 ? "+"
+	    : strcmp(how, "removed") == 0 ? "-" : "~", what);
+	policy_print("", name, "");
+	printf("%s%s\n", more[0] == '\0' ? "" : ": ", more);
+}
+
+static const struct value *
+find(const struct value *array, const char *key, struct span name)
+{
+	const struct value *v = array == NULL ? NULL : array->child;
+
+	while (v != NULL && !span_eq(value_str(v, key), name))
+		v = v->next;
+	return v;
+}
+
+/* Which members differ, comma-separated: "then, if". */
+static void
+members(const struct value *a, const struct value *b, char *dst, size_t cap)
+{
+	const struct value *v;
+	size_t len = 0;
+
+	dst[0] = '\0';
+	for (int pass = 0; pass < 2; pass++) {
+		v = pass == 0 ? a->child : b->child;
+		for (; v != NULL; v = v->next) {
+			const struct value *o = value_getspan(pass == 0 ? b : a,
+			    v->key);
+
+			if ((o != NULL && (pass == 1 || value_eq(v, o))) ||
+			    len + v->key.len + 3 > cap || v->key.len > 60)
+				continue;
+			len += (size_t)snprintf(dst + len, cap - len,
+			    "%s%.*s", len == 0 ? "" : ", ", (int)v->key.len,
+			    (const char *)v->key.p);
+		}
+	}
+}
+
+/* Two arrays of objects that have a name; their order, if it counts. */
+static void
+diff_named(struct diff *d, const struct value *a, const struct value *b,
+    const char *key, const char *what, bool order)
+{
+	const struct value *v, *o, *x, *y;
+	char text[300];
+
+	for (v = a == NULL ? NULL : a->child; v != NULL; v = v->next) {
+		if ((o = find(b, key, value_str(v, key))) == NULL) {
+			change(d, "removed", what, value_str(v, key), "");
+			continue;
+		}
+		members(v, o, text, sizeof(text));
+		if (text[0] != '\0')
+			change(d, "changed", what, value_str(v, key), text);
+	}
+	for (v = b == NULL ? NULL : b->child; v != NULL; v = v->next)
+		if (find(a, key, value_str(v, key)) == NULL)
+			change(d, "added", what, value_str(v, key), "");
+	if (!order || a == NULL || b == NULL)
+		return;
+	x = a->child;
+	y = b->child;
+	for (;;) {
+		while (x != NULL && find(b, key, value_str(x, key)) == NULL)
+			x = x->next;
+		while (y != NULL && find(a, key, value_str(y, key)) == NULL)
+			y = y->next;
+		if (x == NULL || y == NULL)
+			return;
+		if (!span_eq(value_str(x, key), value_str(y, key))) {
+			change(d, "moved", what, value_str(y, key),
+			    "rules stand in another order from here on");
+			return;
+		}
+		x = x->next;
+		y = y->next;
+	}
+}
+
+/* Members of two objects: lists, or servers with their tools. */
+static void
+diff_members(struct diff *d, const struct value *a, const struct value *b,
+    const char *what)
+{
+	const struct value *v, *o;
+	char text[300];
+
+	for (v = a == NULL ? NULL : a->child; v != NULL; v = v->next) {
+		o = b == NULL ? NULL : value_getspan(b, v->key);
+		if (o == NULL) {
+			change(d, "removed", what, v->key, "");
+		} else if (value_get(v, "tools") != NULL) {
+			diff_named(d, value_get(v, "tools"),
+			    value_get(o, "tools"), "toolName",
+			    "annotation of", false);
+		} else if (!value_eq(v, o)) {
+			members(v, o, text, sizeof(text));
+			change(d, "changed", what, v->key, text);
+		}
+	}
+	for (v = b == NULL ? NULL : b->child; v != NULL; v = v->next)
+		if (a == NULL || value_getspan(a, v->key) == NULL)
+			change(d, "added", what, v->key, "");
+}
+
+static void
+diff_files(struct diff *d, const struct policy_set *old,
+    const struct policy_set *new)
+{
+	static const struct {
+		const char *member, *what;
+	} kinds[] = {
+	    [PROTO_RULES_POLICY] = {"rules", "rule"},
+	    [PROTO_RULES_ANNOTATIONS] = {"servers", "annotations of server"},
+	    [PROTO_RULES_LISTS] = {"lists", "list"},
+	};
+	struct value_pool *pa, *pb;
+	const struct value *a, *b;
+
+	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
+		pa = pb = NULL;
+		a = policy_tree(&old->files[k], &pa);
+		b = policy_tree(&new->files[k], &pb);
+		a = a == NULL ? NULL : value_get(a, kinds[k].member);
+		b = b == NULL ? NULL : value_get(b, kinds[k].member);
+		if (k == PROTO_RULES_POLICY)
+			diff_named(d, a, b, "name", kinds[k].what, true);
+		else
+			diff_members(d, a, b, kinds[k].what);
+		value_pool_free(pa);
+		value_pool_free(pb);
+	}
+}
+
+static int
+on_call(void *arg, const struct policy_call *c)
+{
+	struct policy_decided was, now;
+	struct diff *d = arg;
+
+	d->calls++;
+	if (policy_decide(d->old, &c->request, true, &was) == -1 ||
+	    policy_decide(d->new, &c->request, true, &now) == -1)
+		return -1;
+	if (was.status == now.status)
+		return 0;
+	if (d->differ++ != 0)
+		(void)buf_addc(&d->out, ',');
+	if (d->json) {
+		(void)buf_addc(&d->out, '{');
+		policy_put_call(&d->out, c);
+		(void)buf_addc(&d->out, ',');
+		policy_put_decided(&d->out, "old", &was);
+		(void)buf_addc(&d->out, ',');
+		policy_put_decided(&d->out, "new", &now);
+		(void)buf_addc(&d->out, '}');
+		return 0;
+	}
+	policy_print_call(c);
+	printf("    old %s by ", policy_status(was.status));
+	policy_print("", span_str(was.rule), "\n");
+	printf("    new %s by ", policy_status(now.status));
+	policy_print("", span_str(now.rule), ": ");
+	policy_print("", span_str(now.reason), "\n");
+	return 0;
+}
+
+/* Both policies, then every call of every log to both. */
+static int
+compare(struct diff *d, const struct icctl *ctl, struct policy_opts *o,
+    const struct policy_set *old, const struct policy_set *new)
+{
+	char *workspace = NULL;
+	struct policyd_bad bad;
+	int r = 0;
+
+	if (o->sandbox == NULL && o->naudit != 0)
+		o->sandbox = workspace = policy_calls_workspace(o->audit[0]);
+	if ((d->old = policyd_start(ctl, o, old, true, &bad)) == NULL ||
+	    (d->new = policyd_start(ctl, o, new, true, &bad)) == NULL) {
+		warnx("%s", bad.fault.text);
+		free(workspace);
+		return -1;
+	}
+	if (d->json)
+		(void)buf_adds(&d->out, "{\"changes\":[");
+	diff_files(d, old, new);
+	if (d->json)
+		(void)buf_adds(&d->out, "],\"decisions\":[");
+	for (unsigned i = 0; r == 0 && i < o->naudit; i++)
+		r = policy_calls(o->audit[i], on_call, d);
+	if (d->json) {
+		(void)buf_printf(&d->out, "],\"calls\":%u,\"differ\":%u}\n",
+		    d->calls, d->differ);
+		r = policy_flush(&d->out) == -1 ? -1 : r;
+	} else {
+		printf("%u changes", d->changes);
+		if (o->naudit != 0)
+			printf("; %u of %u recorded calls decided otherwise",
+			    d->differ, d->calls);
+		putchar('\n');
+	}
+	free(workspace);
+	return r;
+}
+
+int
+icctl_policy_diff(struct icctl *ctl, struct policy_opts *o)
+{
+	struct policy_set base, old = {0}, new = {0};
+	struct diff d = {.json = ctl->json};
+	struct fault fault;
+	int r = -1;
+
+	buf_init(&d.out, (size_t)500 << 20);
+	if (policy_set_load(ctl, o, &base, &fault) == -1 ||
+	    policy_set_other(&base, o->args[0], &old, &fault) == -1 ||
+	    policy_set_other(&base, o->args[1], &new, &fault) == -1)
+		warnx("%s", fault.text);
+	else
+		r = compare(&d, ctl, o, &old, &new);
+	policyd_end(d.old);
+	policyd_end(d.new);
+	buf_free(&d.out);
+	policy_set_free(&base);
+	policy_set_free(&old);
+	policy_set_free(&new);
+	return r == 0 && d.changes + d.differ == 0 ? ICCTL_OK : ICCTL_FAILED;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl policy replay`: recorded calls, decided again.  Calls that the policy
+ * did not decide then (no such tool, too often) are counted and left out.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "icctl_policy.h"
+
+struct replay {
+	bool json;
+	struct policyd *pd;
+	struct buf out;
+	unsigned calls, differ, left;
+};
+
+static int
+on_call(void *arg, const struct policy_call *c)
+{
+	struct replay *r = arg;
+	struct policy_decided now;
+
+	r->calls++;
+	if (!c->judged) {
+		r->left++;
+		return 0;
+	}
+	if (policy_decide(r->pd, &c->request, true, &now) == -1)
+		return -1;
+	if (span_is(c->status, policy_status(now.status)))
+		return 0;
+	if (r->differ++ != 0)
+		(void)buf_addc(&r->out, ',');
+	if (r->json) {
+		(void)buf_addc(&r->out, '{');
+		policy_put_call(&r->out, c);
+		(void)buf_adds(&r->out, ",\"was\":{");
+		policy_put_member(&r->out, "decision", c->status);
+		(void)buf_addc(&r->out, ',');
+		policy_put_member(&r->out, "rule", c->rule);
+		(void)buf_adds(&r->out, "},");
+		policy_put_decided(&r->out, "now", &now);
+		(void)buf_addc(&r->out, '}');
+		return 0;
+	}
+	policy_print_call(c);
+	policy_print("    was ", c->status, " by ");
+	policy_print("", c->rule, "\n");
+	printf("    now %s by ", policy_status(now.status));
+	policy_print("", span_str(now.rule), ": ");
+	policy_print("", span_str(now.reason), "\n");
+	return 0;
+}
+
+static int
+summary(struct replay *r, bool broken)
+{
+	struct buf all;
+
+	if (!r->json) {
+		printf("%u calls, %u decided otherwise, %u not compared (not "
+		    "decided by the policy)\n", r->calls, r->differ, r->left);
+	} else {
+		buf_init(&all, (size_t)512 << 20);
+		(void)buf_printf(&all, "{\"calls\":%u,\"differ\":%u,"
+		    "\"notCompared\":%u,\"differences\":[", r->calls,
+		    r->differ, r->left);
+		(void)buf_addspan(&all, buf_span(&r->out));
+		(void)buf_adds(&all, "]}\n");
+		broken = policy_flush(&all) == -1 || broken;
+		buf_free(&all);
+	}
+	return !broken && r->differ == 0 ? ICCTL_OK : ICCTL_FAILED;
+}
+
+int
+icctl_policy_replay(struct icctl *ctl, struct policy_opts *o)
+{
+	struct replay r = {.json = ctl->json};
+	char *workspace = NULL;
+	struct policyd_bad bad;
+	struct policy_set set;
+	bool broken = false;
+	int status;
+
+	if (o->sandbox == NULL)
+		o->sandbox = workspace = policy_calls_workspace(o->args[0]);
+	if (policy_set_load(ctl, o, &set, &bad.fault) == -1 ||
+	    (r.pd = policyd_start(ctl, o, &set, true, &bad)) == NULL) {
+		warnx("%s", bad.fault.text);
+		free(workspace);
+		return ICCTL_FAILED;
+	}
+	policy_set_free(&set);
+	buf_init(&r.out, (size_t)500 << 20);
+	for (unsigned i = 0; i < o->nargs; i++)
+		broken = policy_calls(o->args[i], on_call, &r) == -1 ||
+		    broken;
+	status = summary(&r, broken);
+	policyd_end(r.pd);
+	buf_free(&r.out);
+	free(workspace);
+	return status;
+}
