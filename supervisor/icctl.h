@@ -11,6 +11,9 @@
 
 #include "span.h"
 
+/* How JSON is printed: on one line, paths as they are. */
+#define ICCTL_JSON (JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
+
 /* Exit statuses, as icctl.1 lists them. */
 enum icctl_exit {
 	ICCTL_OK = 0,

@@ -50,7 +50,7 @@ out:
 static void
 put_json(json_object *o)
 {
-	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+	puts(json_object_to_json_string_ext(o, ICCTL_JSON));
 }
 
 static int

@@ -126,7 +126,7 @@ report(const struct icctl *ctl, const char *path, const struct verdict *v)
 			    json_object_new_string(check_text(v->check)));
 		}
 		puts(json_object_to_json_string_ext(o,
-		    JSON_C_TO_STRING_PLAIN));
+		    ICCTL_JSON));
 		json_object_put(o);
 		return;
 	}
@@ -158,6 +158,11 @@ verify_file(const struct icctl *ctl, const char *path)
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1 ||
 	    fstat(fd, &st) == -1) {
 		warn("%s", path);
+		return ICCTL_FAILED;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		warnx("%s: not a plain file", path);
+		close(fd);
 		return ICCTL_FAILED;
 	}
 	if (st.st_size != 0 && (p = mmap(NULL, (size_t)st.st_size, PROT_READ,

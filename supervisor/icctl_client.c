@@ -116,20 +116,27 @@ icctl_find(struct icctl *ctl, bool must_run)
 int
 icctl_connect(struct icctl *ctl)
 {
-	int fd = dial(ctl->dir);
+	int fd = dial(ctl->dir), save = errno;
+	char log[sizeof(ctl->dir) + 16];
 
-	if (fd == -1)
+	if (fd != -1)
+		return fd;
+	snprintf(log, sizeof(log), "%s/session.log", ctl->dir);
+	if (access(log, F_OK) == -1)
+		warnx("%s is no session's directory: there is no session.log "
+		    "in it", ctl->dir);
+	else
 		warnx("session %s does not answer: %s. It is not running any "
 		    "more; its log is %s/session.log", ctl->dir,
-		    strerror(errno), ctl->dir);
-	return fd;
+		    strerror(save), ctl->dir);
+	return -1;
 }
 
 int
 icctl_send(int fd, json_object *request)
 {
 	const char *text = json_object_to_json_string_ext(request,
-	    JSON_C_TO_STRING_PLAIN);
+	    ICCTL_JSON);
 	char *line;
 	int n, r = -1;
 
@@ -196,7 +203,7 @@ icctl_refused(const struct icctl *ctl, json_object *reply)
 {
 	if (ctl->json)
 		puts(json_object_to_json_string_ext(reply,
-		    JSON_C_TO_STRING_PLAIN));
+		    ICCTL_JSON));
 	else {
 		fputs("icctl: ", stderr);
 		fprintf(stderr, "%s\n", icctl_text(reply, "error"));

@@ -223,7 +223,7 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 		    json_object_new_boolean(doctor_env.bad == 0));
 		json_object_object_add(o, "checks", doctor_env.checks);
 		puts(json_object_to_json_string_ext(o,
-		    JSON_C_TO_STRING_PLAIN));
+		    ICCTL_JSON));
 		json_object_put(o);
 	} else if (doctor_env.bad == 0)
 		puts("\nSessions can run here.");

@@ -107,7 +107,7 @@ on_event(json_object *event)
 
 	if (watch_env.ctl->json) {
 		puts(json_object_to_json_string_ext(event,
-		    JSON_C_TO_STRING_PLAIN));
+		    ICCTL_JSON));
 		fflush(stdout);
 		return;
 	}
