@@ -107,7 +107,7 @@ diff_named(struct diff *d, const struct value *a, const struct value *b,
 			return;
 		if (!span_eq(value_str(x, key), value_str(y, key))) {
 			change(d, "moved", what, value_str(y, key),
-			    "rules stand in another order from here on");
+			    "from here on rules stand in another order");
 			return;
 		}
 		x = x->next;
