@@ -409,9 +409,9 @@ json_strerror(enum json_error error)
 	case JSON_NUMBER:
 		return "bad number";
 	case JSON_DEPTH:
-		return "nested too deeply";
+		return "nested more than 64 deep";
 	case JSON_LIMIT:
-		return "too large";
+		return "more values, members or bytes than are taken";
 	}
 	return "unknown error";
 }

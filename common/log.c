@@ -98,8 +98,8 @@ fatalx(const char *fmt, ...)
 	exit(1);
 }
 
-const char *
-log_vis(struct span in, char *dst, size_t cap)
+static const char *
+vis(struct span in, char *dst, size_t cap, bool again)
 {
 	static const char hex[] = "0123456789abcdef";
 	size_t o = 0;
@@ -111,7 +111,7 @@ log_vis(struct span in, char *dst, size_t cap)
 	}
 	for (size_t i = 0; i < in.len; i++) {
 		uint8_t c = in.p[i];
-		bool plain = c >= 0x20 && c < 0x7f && c != '\\';
+		bool plain = c >= 0x20 && c < 0x7f && (again || c != '\\');
 
 		if (o + (plain ? 1 : 4) > cap - 4) {
 			memcpy(dst + o, "...", 3);
@@ -129,4 +129,16 @@ log_vis(struct span in, char *dst, size_t cap)
 	}
 	dst[o] = '\0';
 	return dst;
+}
+
+const char *
+log_vis(struct span in, char *dst, size_t cap)
+{
+	return vis(in, dst, cap, false);
+}
+
+const char *
+log_vis_again(struct span in, char *dst, size_t cap)
+{
+	return vis(in, dst, cap, true);
 }

@@ -25,5 +25,7 @@ void fatalx(const char *, ...) __attribute__((format(printf, 1, 2), noreturn));
  * 0x20-0x7e but backslash as they are, the rest as \xNN. Returns dst.
  */
 const char *log_vis(struct span, char *dst, size_t cap);
+/* The same for what may have been made printable before: \ stays itself. */
+const char *log_vis_again(struct span, char *dst, size_t cap);
 
 #endif

@@ -26,7 +26,7 @@ init_result(struct backd *b, const struct jsonrpc *m)
 		name = value_str(value_get(m->result, "serverInfo"), "name");
 		if (version.p == NULL || version.len > 32 ||
 		    memchr(version.p, '\0', version.len) != NULL) {
-			name = SPAN("initialize: no protocolVersion");
+			name = SPAN("its answer names no protocolVersion");
 		} else {
 			out.good = 1;
 			out.tools =

@@ -161,8 +161,9 @@ refuse(struct prepare *p, const char *rule, const struct arg_value *v,
 
 	p->out->rule = rule;
 	p->out->reason = reason_printf(p->pool,
-	    "%s in argument \"%s\" %s: %s", what,
+	    "%s in argument \"%s\" %s%s%s", what,
 	    log_vis(v->arg->name, name, sizeof(name)), why,
+	    v->text.len == 0 ? "" : ": ",
 	    log_vis(v->text, text, sizeof(text)));
 	return -1;
 }

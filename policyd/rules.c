@@ -82,7 +82,7 @@ load_paths(struct load *l, struct where *at, const struct value *obj,
 	up = where_down(at, ".within");
 	w = r->within;
 	if (w.p[0] != '/' && !span_is(w, "~") && !span_starts(w, SPAN("~/")))
-		return load_fail(l, at, "must be an absolute path or ~/…");
+		return load_fail(l, at, "must be an absolute path or ~/...");
 	where_up(at, up);
 	if (r->path_roles & ~ARGS_PATH)
 		load_warn(l, at, "names a role that no path has");

@@ -60,7 +60,7 @@ static void
 session_state(struct session *s, enum proto_state state, struct span text)
 {
 	s->state = state;
-	log_vis(text, s->text, sizeof(s->text));
+	log_vis_again(text, s->text, sizeof(s->text));
 	session_say(s);
 }
 
@@ -194,7 +194,7 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 	if (!env->started) {
 		/* Said when START has come: auditd takes nothing before. */
 		s->state = PROTO_STATE_GONE;
-		log_vis(text, s->text, sizeof(s->text));
+		log_vis_again(text, s->text, sizeof(s->text));
 		return;
 	}
 	session_state(s, PROTO_STATE_GONE, text);
@@ -217,12 +217,14 @@ session_init_result(struct policyd_env *env, uint16_t index,
     const struct msg_INIT_RESULT *m)
 {
 	struct session *s = &env->sessions[index];
-	char text[128], vis[40];
+	char text[256], vis[40];
 
 	if (!s->used || s->state != PROTO_STATE_STARTING)
 		return;
 	if (!m->good) {
-		session_fail(env, index, m->text);
+		snprintf(text, sizeof(text), "refused initialize: %.*s",
+		    (int)m->text.len, (const char *)m->text.p);
+		session_fail(env, index, span_str(text));
 		return;
 	}
 	if (!version_known(m->version)) {

@@ -280,9 +280,9 @@ config_one_provider(struct config_provider *p, const struct jsonfile *j,
 	if (reuse != NULL)
 		p->upstream.reuse = strcmp(reuse, "never") != 0;
 	if (url != NULL && config_url(url, &p->upstream, &why) == -1)
-		/* What stands before an @ may be a password. */
+		/* What stands before an @ or behind a ? may be secret. */
 		return jsonfile_bad(j, where, "upstream", "\"%s\": %s",
-		    strchr(url, '@') != NULL ? "..." : url, why);
+		    strpbrk(url, "@?") != NULL ? "..." : url, why);
 	if (ca == NULL)
 		return 0;
 	if ((p->ca = config_path(j->file, user_home, ca)) == NULL)

@@ -108,11 +108,14 @@ control_server_json(unsigned server)
 {
 	const struct server *s = &sup.servers[server];
 	struct json_object *o = json_object_new_object();
+	char text[sizeof(s->text) + sizeof(s->ended) + 8];
 
 	put(o, "name", s->def->name);
 	put(o, "state", control_server_state(s->state));
 	put_int(o, "tools", s->tools);
-	put(o, "text", s->text);
+	snprintf(text, sizeof(text), "%s%s%s", s->text,
+	    s->ended[0] != '\0' ? "; it " : "", s->ended);
+	put(o, "text", text);
 	return o;
 }
 

@@ -10,7 +10,10 @@ struct fault {
 	char text[2048];
 };
 
-/* Always returns -1. Cut with "..." when too long. */
+/*
+ * Always returns -1. Cut with "..." when too long; control and invisible
+ * characters of what is put in come out escaped.
+ */
 int fault_set(struct fault *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 /* As above with ": strerror(errno)" behind it. */

@@ -80,7 +80,8 @@ on_rules_bad(struct chan *ch, const union proto_any *msg, int fd)
 	(void)ch;
 	(void)fd;
 	sup.rules_refused = true;
-	log_vis(msg->RULES_BAD.text, sup.rules_text, sizeof(sup.rules_text));
+	snprintf(sup.rules_text, sizeof(sup.rules_text), "%.*s",
+	    (int)msg->RULES_BAD.text.len, (const char *)msg->RULES_BAD.text.p);
 	return 0;
 }
 
@@ -108,7 +109,7 @@ on_key_state(struct chan *ch, const union proto_any *msg, int fd)
 	k->known = true;
 	k->state = (enum proto_key)m->state;
 	k->length = m->length;
-	log_vis(m->text, k->text, sizeof(k->text));
+	log_vis_again(m->text, k->text, sizeof(k->text));
 	if (!sup.ready)
 		return 0;
 	if (k->state == PROTO_KEY_LOCKED)
@@ -127,7 +128,7 @@ on_audit_fail(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)ch;
 	(void)fd;
-	log_vis(
+	log_vis_again(
 	    msg->AUDIT_FAIL.text, sup.audit_failed, sizeof(sup.audit_failed));
 	sup_warn("the audit log cannot be written: %s. Nothing is forwarded "
 		 "any more",
@@ -155,9 +156,9 @@ on_alarm_show(struct chan *ch, const union proto_any *msg, int fd)
 
 	(void)ch;
 	(void)fd;
-	log_vis(m->who, sup.alarms[i].who, sizeof(sup.alarms[i].who));
-	log_vis(m->kind, sup.alarms[i].kind, sizeof(sup.alarms[i].kind));
-	log_vis(m->text, sup.alarms[i].text, sizeof(sup.alarms[i].text));
+	log_vis_again(m->who, sup.alarms[i].who, sizeof(sup.alarms[i].who));
+	log_vis_again(m->kind, sup.alarms[i].kind, sizeof(sup.alarms[i].kind));
+	log_vis_again(m->text, sup.alarms[i].text, sizeof(sup.alarms[i].text));
 	sup_warn("ALARM of %s, %s: %s", sup.alarms[i].who, sup.alarms[i].kind,
 	    sup.alarms[i].text);
 	control_alarm(
@@ -177,7 +178,7 @@ on_state_show(struct chan *ch, const union proto_any *msg, int fd)
 	s = &sup.servers[m->server];
 	s->state = (enum proto_state)m->state;
 	s->tools = m->tools;
-	log_vis(m->text, s->text, sizeof(s->text));
+	log_vis_again(m->text, s->text, sizeof(s->text));
 	if (s->state == PROTO_STATE_GONE)
 		sup_warn("MCP server %s is gone: %s", s->def->name, s->text);
 	else

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "icctl.h"
+#include "log.h"
 
 static const struct command {
 	const char *name;
@@ -109,6 +110,7 @@ int
 main(int argc, char **argv)
 {
 	static struct icctl ctl;
+	char shown[256];
 
 	argc = take_options(&ctl, argc, argv);
 	if (argc < 2) {
@@ -130,6 +132,8 @@ main(int argc, char **argv)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].fn(&ctl, argc - 1, argv + 1);
 	}
-	warnx("no such command: %s (icctl --help lists them)", argv[1]);
+	warnx("no such %s: %s (icctl --help lists them)",
+	    argv[1][0] == '-' ? "option" : "command",
+	    log_vis(span_str(argv[1]), shown, sizeof(shown)));
 	return ICCTL_USAGE;
 }

@@ -90,6 +90,36 @@ out:
 	return text;
 }
 
+static const char *
+jsonfile_hint(struct span text, const struct json_fail *f)
+{
+	size_t i;
+
+	switch (f->error) {
+	case JSON_SYNTAX:
+		return " (strings in double quotes, no comments, no comma "
+		       "before ] or })";
+	case JSON_UTF8:
+		if (f->at == 0 && span_starts(text, SPAN("\xef\xbb\xbf")))
+			return " (a byte order mark: save the file as UTF-8 "
+			       "without one)";
+		return "";
+	case JSON_TRUNCATED:
+		for (i = 0; i < text.len; i++)
+			if (strchr(" \t\r\n", text.p[i]) == NULL)
+				return " (a bracket or quote is not closed)";
+		return " (it is empty: write {} at least)";
+	case JSON_OK:
+	case JSON_TRAILING:
+	case JSON_DUPLICATE:
+	case JSON_NUMBER:
+	case JSON_DEPTH:
+	case JSON_LIMIT:
+		break;
+	}
+	return "";
+}
+
 /* "FILE:LINE:COLUMN: what", counted in bytes from 1. */
 static void
 jsonfile_locate(const char *path, struct span text, const struct json_fail *f,
@@ -105,11 +135,7 @@ jsonfile_locate(const char *path, struct span text, const struct json_fail *f,
 		}
 	}
 	fault_set(fault, "%s:%zu:%zu: %s%s", path, line, column,
-	    json_strerror(f->error),
-	    f->error != JSON_SYNTAX ? ""
-				    : " (strings in double quotes, no "
-				      "comments, no comma before ] or "
-				      "})");
+	    json_strerror(f->error), jsonfile_hint(text, f));
 }
 
 struct json_object *
@@ -281,7 +307,10 @@ jsonfile_int(const struct jsonfile *j, struct json_object *o, const char *where,
 	if (n < min || n > max)
 		return jsonfile_bad(j, where, key,
 		    "must be from %lld to %lld, is %s", (long long)min,
-		    (long long)max, json_object_get_string(v));
+		    (long long)max,
+		    n == INT64_MAX || n == INT64_MIN
+			? "far beyond"
+			: json_object_get_string(v));
 	*out = n;
 	return 1;
 }

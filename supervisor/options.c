@@ -189,7 +189,12 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 			return OPTIONS_BAD;
 		}
 		if (opt == '?') {
-			fault_set(fault, "unknown option %s", argv[optind - 1]);
+			/* A long one that is known has its number here. */
+			fault_set(fault,
+			    optopt >= OPT_SESSION
+				? "%s: this option takes no value"
+				: "unknown option %s",
+			    argv[optind - 1]);
 			return OPTIONS_BAD;
 		}
 		if (options_one(o, opt, optarg, fault) == -1)

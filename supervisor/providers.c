@@ -86,6 +86,33 @@ provider_free(struct provider *p)
 	memset(p, 0, sizeof(*p));
 }
 
+/* That a CA file is one is known here; what it holds, to keyd later. */
+static int
+provider_ca(const struct config_provider *cfg, struct fault *fault)
+{
+	struct fault why = {""};
+	struct stat st;
+	size_t len = 0;
+	char *text;
+	int rv = 0;
+
+	if (cfg == NULL || cfg->ca == NULL)
+		return 0;
+	if ((text = jsonfile_text(cfg->ca, &len, &st, &why)) == NULL)
+		return fault_set(
+		    fault, "providers.%s.ca: %s", cfg->name, why.text);
+	if (len > PROVIDERS_MAX_CA)
+		rv = fault_set(fault, "providers.%s.ca: %s: over 4 MiB",
+		    cfg->name, cfg->ca);
+	else if (memmem(text, len, "-----BEGIN CERTIFICATE-----", 27) == NULL)
+		rv = fault_set(fault,
+		    "providers.%s.ca: %s: holds no certificate in PEM "
+		    "(-----BEGIN CERTIFICATE-----)",
+		    cfg->name, cfg->ca);
+	free(text);
+	return rv;
+}
+
 int
 provider_load(struct provider *p, const struct paths *paths,
     const struct config *cfg, const char *name, struct fault *fault)
@@ -106,9 +133,9 @@ provider_load(struct provider *p, const struct paths *paths,
 	}
 	if (p->json == NULL)
 		return fault_set(fault,
-		    "provider %s: no such file %s, nor "
-		    "one in %s/providers",
-		    name, path, paths->home);
+		    "provider %s: there is no %s, nor %s/providers/%s.json. "
+		    "Shipped are anthropic and openai",
+		    name, path, paths->home, name);
 	if (p->json_len > 1U << 20) {
 		fault_set(fault, "%s: too large (over 1 MiB)", path);
 		goto out;
@@ -117,7 +144,7 @@ provider_load(struct provider *p, const struct paths *paths,
 	if (root == NULL || provider_fields(p, path, name, root, fault) == -1)
 		goto out;
 	p->config = config_provider(cfg, name);
-	rv = 0;
+	rv = provider_ca(p->config, fault);
 out:
 	json_object_put(root);
 	if (rv == -1)

@@ -10,6 +10,8 @@
 #include "config.h"
 #include "paths.h"
 
+#define PROVIDERS_MAX_CA (4U << 20)
+
 struct provider {
 	char *name;
 	char *host;

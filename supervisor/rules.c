@@ -38,6 +38,12 @@ rules_read(const char *dir, unsigned kind, struct fault *fault)
 		r->path = NULL;
 		return 0;
 	}
+	if (r->text == NULL && errno == ENOENT)
+		return fault_set(fault,
+		    "%s is missing: a policy is "
+		    "compiled-policy.json and tool-annotations.json. Without "
+		    "the directory %s the shipped one is used",
+		    r->path, dir);
 	if (r->text == NULL)
 		return -1;
 	text = span_of(r->text, r->len);

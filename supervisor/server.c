@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "control.h"
 #include "jsonfile.h"
 #include "locate_priv.h"
 #include "sup.h"
@@ -81,7 +82,6 @@ static void
 server_exited(struct loop_io *io, uint32_t events)
 {
 	struct server *s = io->arg;
-	char how[128];
 	int code, status;
 
 	(void)events;
@@ -92,7 +92,9 @@ server_exited(struct loop_io *io, uint32_t events)
 	s->sp.pidfd = -1;
 	/* Its mcp-backd sees the pipes end and tells policyd. */
 	sup_note("MCP server %s %s", s->def->name,
-	    spawn_describe(code, status, how, sizeof(how)));
+	    spawn_describe(code, status, s->ended, sizeof(s->ended)));
+	if (s->state == PROTO_STATE_GONE)
+		control_server((unsigned)(s - sup.servers));
 }
 
 /* Pipes: [0] is the server's end, blocking as programs expect it. */

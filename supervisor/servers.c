@@ -274,6 +274,14 @@ servers_parse(struct servers *s, const struct servers_how *how,
 			    "choose another");
 			goto bad;
 		}
+		if (strcmp(name, "mcpServers") == 0 &&
+		    !json_object_object_get_ex(val, "command", NULL)) {
+			jsonfile_bad(&e.j, "", name,
+			    "no such wrapper is taken "
+			    "here: what it holds stands in the file itself, "
+			    "{\"NAME\":{\"command\":...}}");
+			goto bad;
+		}
 		if (!json_object_is_type(val, json_type_object)) {
 			jsonfile_bad(&e.j, "", name,
 			    "must be an object, is "

@@ -251,8 +251,11 @@ setup_roots(void)
 		own = cfg == NULL || cfg->ca == NULL
 			  ? NULL
 			  : jsonfile_text(cfg->ca, &len, &st, &fault);
-		if (cfg != NULL && cfg->ca != NULL && own == NULL)
+		/* Others than those that were named would be no remedy. */
+		if (cfg != NULL && cfg->ca != NULL && own == NULL) {
 			sup_warn("providers.%s.ca: %s", cfg->name, fault.text);
+			continue;
+		}
 		for (size_t k = 0; own == NULL && system == NULL &&
 				   k < sizeof(places) / sizeof(places[0]);
 		     k++)
@@ -262,7 +265,7 @@ setup_roots(void)
 		if (m.pem.p == NULL)
 			sup_warn("no root certificates found: apt install "
 				 "ca-certificates");
-		else if (m.pem.len > 4U << 20)
+		else if (m.pem.len > PROVIDERS_MAX_CA)
 			sup_warn("root certificates: over 4 MiB");
 		else
 			child_send(ROLE_KEY, i, MSG_ROOTS, &m, -1);

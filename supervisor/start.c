@@ -56,6 +56,9 @@ start_servers(struct fault *fault)
 		rv = servers_parse(&sup.defs, &how, sup.config.servers, fault);
 	} else if (sup.config.servers_file != NULL) {
 		how.file = sup.config.servers_file;
+		if (access(how.file, F_OK) == -1)
+			return fault_errno(fault, "%s: mcpServers: %s",
+			    sup.config.file, how.file);
 		rv = servers_load(&sup.defs, &how, true, fault);
 	} else {
 		path = paths_join(sup.paths.home, "mcp-servers.json");
@@ -122,6 +125,8 @@ start_credentials(struct fault *fault)
 static int
 start_check(struct fault *fault)
 {
+	if (sup.opt.config != NULL && access(sup.opt.config, F_OK) == -1)
+		return fault_errno(fault, "--config %s", sup.opt.config);
 	if (config_load(&sup.config, sup.opt.config, sup.paths.home,
 		sup.paths.user_home, fault) == -1 ||
 	    guards_init(&sup.guards, &sup.paths, fault) == -1)

@@ -56,6 +56,7 @@ struct server {
 	enum proto_state state;
 	uint32_t tools;
 	char text[512]; /* why it is gone, or what it calls itself */
+	char ended[64]; /* "exited with status 1", or "" */
 	bool usable;
 };
 

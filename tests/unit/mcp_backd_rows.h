@@ -43,7 +43,7 @@ static const struct {
 	{"{" V ",\"id\":\"i\",\"result\":{\"protocolVersion\":\"v\"}}\n",
 	    "INIT 1 0 v \n"},
 	{"{" V ",\"id\":\"i\",\"result\":{}}\n",
-	    "INIT 0 0  initialize: no protocolVersion\n"},
+	    "INIT 0 0  its answer names no protocolVersion\n"},
 	{"{" V ",\"id\":\"i\",\"error\":{\"code\":1,\"message\":\"why\"}}\n",
 	    "INIT 0 0  why\n"},
 	{"{" V ",\"id\":\"t3\",\"result\":{\"tools\":[{\"name\":\"a\"}],"

@@ -278,7 +278,8 @@ test_limits(void)
 	is_int((long long)strlen(at), 2 * (long long)n + 4, "a long array");
 	snprintf(want, sizeof(want),
 	    "RESULT 5 1 {\"code\":-32603,\"message\":\"the MCP server's answer "
-	    "was refused: Parse error: too large at byte %zu\"}\nDONE 5 1\n",
+	    "was refused: Parse error: more values, members or bytes than are "
+	    "taken at byte %zu\"}\nDONE 5 1\n",
 	    len + 2 * (VALUE_MAX_NODES - 6) + 1);
 	is_str(says(line), want, "costs its own call");
 	is_str(says("{" V ",\"id\":6,\"result\":{}}\n"),

@@ -96,7 +96,7 @@ test_refusals(void)
 	    "Error: Git server has no working directory set. Call "
 	    "git_set_working_dir first.");
 	refused(0, "read", "{\"path\":\"\"}", "structural-invalid-path",
-	    "DENIED: Path in argument \"path\" is empty: " FINAL);
+	    "DENIED: Path in argument \"path\" is empty" FINAL);
 	refused(0, "delete", "{\"path\":\"@D/home/docs/d\"}", "default-deny",
 	    "DENIED: No matching policy rule -- denied by default" FINAL);
 	refused(0, "read", "{\"path\":\"@D/prot/p\"}",

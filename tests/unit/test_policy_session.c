@@ -140,7 +140,7 @@ test_bad(void)
 	session_start(&ring.env, 2);
 	ring_clear(&ring);
 	init_result(2, false, "", "exploded");
-	state(2, PROTO_STATE_GONE, "exploded");
+	state(2, PROTO_STATE_GONE, "refused initialize: exploded");
 	session_start(&ring.env, 3);
 	init_result(3, true, "2024-11-05", "four");
 	ring_clear(&ring);
