@@ -100,10 +100,45 @@ client_answer(struct client *c)
 		control_reply(c, o);
 }
 
+/* The waiting reply becomes a refusal. */
+static void
+client_refuse(struct client *c, const char *code, const char *error)
+{
+	json_object_object_add(c->reply, "ok", json_object_new_boolean(0));
+	json_object_object_add(c->reply, "code", json_object_new_string(code));
+	json_object_object_add(
+	    c->reply, "error", json_object_new_string(error));
+}
+
+/* An answer counts when policyd took it, not before. */
+static void
+client_unheard(struct client *c)
+{
+	if (c->reply != NULL && c->verdict != 0)
+		client_refuse(c, "unconfirmed",
+		    "the session did not confirm this answer. See: icctl "
+		    "pending");
+	client_answer(c);
+}
+
 static void
 client_waited(struct loop_timer *t)
 {
-	client_answer(t->arg);
+	client_unheard(t->arg);
+}
+
+/* A request that cannot be read to its end; the connection closes. */
+static void
+client_bad(struct client *c, const char *error)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "ok", json_object_new_boolean(0));
+	json_object_object_add(
+	    o, "code", json_object_new_string("bad-request"));
+	json_object_object_add(o, "error", json_object_new_string(error));
+	c->closing = true;
+	control_reply(c, o);
 }
 
 static void
@@ -135,7 +170,6 @@ static void
 client_ready(struct loop_io *io, uint32_t events)
 {
 	struct client *c = io->arg;
-	struct json_object *o;
 	uint8_t *room;
 	ssize_t n;
 
@@ -147,20 +181,16 @@ client_ready(struct loop_io *io, uint32_t events)
 	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0)
 		return;
 	if ((room = buf_room(&c->in, 4096)) == NULL) {
-		o = json_object_new_object();
-		json_object_object_add(o, "ok", json_object_new_boolean(0));
-		json_object_object_add(
-		    o, "code", json_object_new_string("bad-request"));
-		json_object_object_add(o, "error",
-		    json_object_new_string(
-			"a request is one line of at most 64 KiB"));
-		c->closing = true;
-		control_reply(c, o);
+		client_bad(c, "a request is one line of at most 64 KiB");
 		return;
 	}
 	n = recv(c->fd, room, 4096, 0);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (n == 0 && c->in.len != 0 && c->reply == NULL) {
+		client_bad(c, "the last line has no newline");
+		return;
+	}
 	if (n <= 0) {
 		client_close(c);
 		return;
@@ -172,6 +202,9 @@ client_ready(struct loop_io *io, uint32_t events)
 static void
 control_accept(struct loop_io *io, uint32_t events)
 {
+	static const char full[] =
+	    "{\"ok\":false,\"code\":\"busy\",\"error\":\"32 clients are "
+	    "connected, which is the limit: close one first\"}\n";
 	struct client *c = NULL;
 	struct peer peer;
 	int fd;
@@ -183,6 +216,8 @@ control_accept(struct loop_io *io, uint32_t events)
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS && c == NULL; i++)
 		if (control_clients[i].fd == -1)
 			c = &control_clients[i];
+	if (c == NULL)
+		(void)send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL);
 	if (c == NULL || peer_check(fd, &peer) == -1) {
 		close(fd);
 		return;
@@ -230,7 +265,7 @@ control_close(const char *why)
 	json_object_object_add(o, "why", json_object_new_string(why));
 	control_event("end", o);
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
-		client_answer(&control_clients[i]);
+		client_unheard(&control_clients[i]);
 		client_close(&control_clients[i]);
 	}
 	loop_del(&sup.loop, &control_io);
@@ -245,16 +280,6 @@ control_hold(const struct hold *h)
 
 	json_object_object_add(o, "hold", control_hold_json(h, false));
 	control_event("hold", o);
-}
-
-/* The waiting reply becomes a refusal. */
-static void
-client_refuse(struct client *c, const char *code, const char *error)
-{
-	json_object_object_add(c->reply, "ok", json_object_new_boolean(0));
-	json_object_object_add(c->reply, "code", json_object_new_string(code));
-	json_object_object_add(
-	    c->reply, "error", json_object_new_string(error));
 }
 
 static void

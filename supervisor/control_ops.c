@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "control.h"
+#include "jsonfile.h"
 #include "sup.h"
 
 static void
@@ -98,8 +99,8 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 		return;
 	if (op_digest(req, digest) == -1) {
 		control_fail(c, "bad-request",
-		    "\"digest\" is missing: the 64 "
-		    "hex digits that `show` gives for this call");
+		    "\"digest\" must be the 64 hex digits that `show` gives "
+		    "for this call");
 		return;
 	}
 	if (json_object_object_get_ex(req, "because", &v)) {
@@ -117,8 +118,8 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 	if (approvals_answer(h, digest, approve, because) == -1) {
 		json_object_put(o);
 		control_fail(c, "changed",
-		    "this is not the call that was "
-		    "shown: its digest differs. Look again: icctl show ID");
+		    "this is not the call that was shown: its digest differs. "
+		    "Look again: icctl show ID");
 		return;
 	}
 	sup_note("%s %s by pid %d", approve ? "approve" : "deny", h->sid,
@@ -209,32 +210,53 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 	}
 }
 
+/* Its members are strings, all of them known; else the refusal is sent. */
+static struct json_object *
+request_read(struct client *c, struct span line, const char **op)
+{
+	static const char *const keys[] = {
+	    "op", "id", "digest", "because", NULL};
+	struct fault fault = {""};
+	const struct jsonfile j = {"request", &fault};
+	struct json_object *req;
+	const char *text;
+	char why[256];
+
+	*op = NULL;
+	if ((req = jsonfile_parse(j.file, line, &fault)) == NULL ||
+	    jsonfile_known(&j, req, "", keys) == -1)
+		goto bad;
+	json_object_object_foreach(req, key, val)
+	{
+		if (jsonfile_text_of(&j, val, "", key, &text) == -1)
+			goto bad;
+		if (strcmp(key, "op") == 0)
+			*op = text;
+	}
+	if (*op != NULL)
+		return req;
+	fault_set(&fault, "request: \"op\" is missing");
+bad:
+	json_object_put(req);
+	snprintf(why, sizeof(why),
+	    "a request is one JSON object on one line: "
+	    "%.180s",
+	    fault.text);
+	control_fail(c, "bad-request", why);
+	return NULL;
+}
+
 void
 control_request(struct client *c, struct span line)
 {
 	static const char *const commands[] = {
 	    "approve", "deny", "unlock", "stop"};
-	struct json_tokener *tok = json_tokener_new_ex(8);
-	struct json_object *req = NULL, *v;
+	struct json_object *req;
 	const char *op;
 	char why[256];
 
-	if (tok != NULL && line.len != 0) {
-		json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-		req = json_tokener_parse_ex(
-		    tok, (const char *)line.p, (int)line.len);
-	}
-	if (tok != NULL)
-		json_tokener_free(tok);
-	if (req == NULL || !json_object_is_type(req, json_type_object) ||
-	    !json_object_object_get_ex(req, "op", &v) ||
-	    !json_object_is_type(v, json_type_string)) {
-		control_fail(c, "bad-request",
-		    "a request is one JSON object "
-		    "on one line, with \"op\"");
-		goto out;
-	}
-	op = json_object_get_string(v);
+	if ((req = request_read(c, line, &op)) == NULL)
+		return;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(op, commands[i]) != 0 || c->peer.may)
 			continue;
