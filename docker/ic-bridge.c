@@ -76,6 +76,14 @@ usage(FILE *to)
 }
 
 static int
+misused(const char *what)
+{
+	fprintf(stderr, "ic-bridge: %s\n", what);
+	usage(stderr);
+	return EXIT_USAGE;
+}
+
+static int
 unix_connect(const char *path, int flags)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
@@ -347,10 +355,8 @@ cmd_run(int argc, char **argv)
 		where = argv[i + 1];
 		i += 2;
 	}
-	if (argc - i < 3 || strcmp(argv[i + 1], "--") != 0) {
-		usage(stderr);
-		return EXIT_USAGE;
-	}
+	if (argc - i < 3 || strcmp(argv[i + 1], "--") != 0)
+		return misused("run needs a directory, --, and a command");
 	n = snprintf(bridge_env.mitm, sizeof(bridge_env.mitm),
 	    "%s/mitm-proxy.sock", argv[i]);
 	if (n < 0 || (size_t)n >= sizeof(bridge_env.mitm)) {
@@ -359,10 +365,13 @@ cmd_run(int argc, char **argv)
 	}
 	snprintf(path, sizeof(path), "%s/proxy.sock", argv[i]);
 	signal(SIGPIPE, SIG_IGN);
+	if ((listener = listen_on(where)) == -1 && errno == EINVAL)
+		return misused("--listen takes ADDRESS:PORT, as "
+		    "127.0.0.1:18080");
+	if (listener == -1)
+		die(where);
 	if ((session = unix_connect(path, SOCK_NONBLOCK)) == -1)
 		die(path);
-	if ((listener = listen_on(where)) == -1)
-		die(where);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTERM);
@@ -420,6 +429,6 @@ main(int argc, char **argv)
 		return cmd_stdio(argv[2]);
 	if (argc >= 3 && strcmp(argv[1], "run") == 0)
 		return cmd_run(argc - 2, argv + 2);
-	usage(stderr);
-	return EXIT_USAGE;
+	return misused(argc < 2 ? "what shall it do?" :
+	    "it knows `run` and `stdio PATH`");
 }

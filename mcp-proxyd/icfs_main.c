@@ -67,9 +67,10 @@ static const struct pledge icfs_pledge = {
 
 static struct icfs env;
 
-static void __attribute__((noreturn)) usage(void)
+static void __attribute__((noreturn)) usage(const char *what)
 {
-	fprintf(stderr, "usage: icfs [--read-only] DIRECTORY ...\n");
+	fprintf(stderr, "icfs: %s\nusage: icfs [--read-only] DIRECTORY ...\n",
+	    what);
 	exit(2);
 }
 
@@ -215,10 +216,10 @@ main(int argc, char **argv)
 		else if (strcmp(argv[i], "--") == 0 && ++i > 0)
 			break;
 		else
-			usage();
+			usage("the only option is --read-only");
 	}
 	if (i >= argc)
-		usage();
+		usage("no directory given");
 	if (getcwd(f->cwd, sizeof(f->cwd)) == NULL || f->cwd[0] != '/')
 		err(2, "working directory");
 	for (; i < argc; i++)
