@@ -113,7 +113,7 @@ _icctl() {
 	_ironcurtain_value "$prev" "$cur" && return
 	case $cmd in
 	'')
-		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\nstop\nunlock\naudit\ndoctor\n--json\n--session\n--help\n--version' "$cur"
+		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\nstop\nunlock\naudit\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
 		;;
 	start)
 		_ironcurtain_words "$_ironcurtain_start_options" "$cur"
@@ -130,6 +130,26 @@ _icctl() {
 	audit)
 		if [ -z "$sub" ]; then
 			_ironcurtain_words verify "$cur"
+		else
+			_ironcurtain_paths -f "$cur"
+		fi
+		;;
+	policy)
+		case $prev in
+		--policy | --annotations | --lists | --protect | --audit)
+			_ironcurtain_paths -f "$cur"
+			return
+			;;
+		--sandbox)
+			_ironcurtain_paths -d "$cur"
+			return
+			;;
+		--allow-domains | --trust) return ;;
+		esac
+		if [ -z "$sub" ]; then
+			_ironcurtain_words $'eval\nexplain\ncheck\ntest\nreplay\ndiff' "$cur"
+		elif [[ $cur == -* ]]; then
+			_ironcurtain_words $'--policy\n--annotations\n--lists\n--sandbox\n--protect\n--allow-domains\n--trust\n--audit\n--json' "$cur"
 		else
 			_ironcurtain_paths -f "$cur"
 		fi
