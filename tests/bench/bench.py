@@ -51,7 +51,8 @@ class Bench:
             fn()
         except (Failed, OSError, RuntimeError, ValueError, TimeoutError,
                 subprocess.SubprocessError) as e:
-            self.failures.append((group, target, " ".join(str(e).split())))
+            why = self.rig.has_ended() or str(e)
+            self.failures.append((group, target, " ".join(why.split())))
 
     # ---- what one round does ----------------------------------------------
     def start(self, target):
@@ -63,7 +64,7 @@ class Bench:
         self.add("start", target, {"ms": took}, ms="ms")
 
     def mcp(self, target):
-        for n in (1, 8):
+        for n in (1, 8, 64):
             self.add(f"mcp{n}", target, self.rig.mcp(target, n), p50="p50_us",
                      p99="p99_us", rate="rate", cpu="cpu_us")
 

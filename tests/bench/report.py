@@ -11,6 +11,8 @@ TABLE = [
     ("mcp8", "tools/call, 8 outstanding", [
         ("p50", "p50 us", 1), ("p99", "p99 us", 1), ("rate", "calls/s", 0),
         ("cpu", "CPU us a call", 1)]),
+    ("mcp64", "tools/call, 64 outstanding", [
+        ("p50", "p50 us", 1), ("p99", "p99 us", 1), ("rate", "calls/s", 0)]),
     ("model1", "200-byte request, 1 connection", [
         ("p50", "p50 us", 1), ("p99", "p99 us", 1), ("rate", "req/s", 0),
         ("cpu", "CPU us a request", 1)]),

@@ -230,6 +230,7 @@ class Rig:
 
     def start_session(self):
         """The session that the loads of all rounds use."""
+        self.has_ended()
         if self.session is None:
             s = self.new_session()
             with pinned(self.proxy_cpu):
@@ -239,6 +240,14 @@ class Rig:
             self.make_files(s.workspace)
             self.pids = ours(s.pid)
         return self.session
+
+    def has_ended(self):
+        """Why the session ended, if it did; the next load gets another."""
+        if self.session is None or self.session.process.p.poll() is None:
+            return None
+        why = self.session.process.stderr().strip().splitlines()
+        self.session = None
+        return "the session ended: " + (why or ["without a word"])[-1]
 
     @staticmethod
     def make_files(workspace):
