@@ -51,7 +51,7 @@ class Bench:
             fn()
         except (Failed, OSError, RuntimeError, ValueError, TimeoutError,
                 subprocess.SubprocessError) as e:
-            why = self.rig.has_ended() or str(e)
+            why = self.rig.has_ended(within=2) or str(e)
             self.failures.append((group, target, " ".join(why.split())))
 
     # ---- what one round does ----------------------------------------------

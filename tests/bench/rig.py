@@ -241,9 +241,13 @@ class Rig:
             self.pids = ours(s.pid)
         return self.session
 
-    def has_ended(self):
+    def has_ended(self, within=0):
         """Why the session ended, if it did; the next load gets another."""
-        if self.session is None or self.session.process.p.poll() is None:
+        if self.session is None:
+            return None
+        try:
+            self.session.wait(within)
+        except subprocess.TimeoutExpired:
             return None
         why = self.session.process.stderr().strip().splitlines()
         self.session = None
