@@ -320,6 +320,7 @@ class Tap:
 
     def ok(self, good, name, detail=None):
         self.count += 1
+        name = name.split("\n", 1)[0]
         print(f"{'ok' if good else 'not ok'} {self.count} - {name}")
         if not good:
             self.failed += 1
