@@ -250,8 +250,8 @@ static const struct attempt rows[] = {
 	SAME("scheduler of another", "sched_setscheduler", scheduler_other, 0,
 	    WORKS),
 	SAME("I/O priority of another", "ioprio_set", io_other, 0, WORKS),
-	ROW("migrate another's pages", "migrate_pages", move_other, 0, OR(WORKS,
-	    ENOSYS), OR3(WORKS, EPERM, ENOSYS), OR(EPERM, ENOSYS)),
+	ROW("migrate another's pages", "migrate_pages", move_other, 0,
+	    OR(WORKS, ENOSYS), OR3(WORKS, EPERM, ENOSYS), OR(EPERM, ENOSYS)),
 	NEVER("process group of another", "setpgid", group_other, 0, ESRCH,
 	    "it is not our child"),
 	NEVER("wait for a child", "wait4", wait_any, 0, ECHILD, "there is none"

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define E attempt_env
@@ -200,7 +201,7 @@ ONE(listen_more, listen(E.listener, 128))
 ONE(accept_plain, accept4(E.listener, NULL, NULL, SOCK_NONBLOCK))
 ONE(shut_down, shutdown(E.channels[0], SHUT_RD))
 ONE(receive_many, syscall(SYS_recvmmsg, 3,
-    (struct mmsghdr[1]){{{0}, 0}}, 1, MSG_DONTWAIT, NULL))
+    (struct mmsghdr[1]){{{0}, 0}}, 1, MSG_DONTWAIT, (struct timespec[1]){{0}}))
 ONE(poll_fd, syscall(SYS_ppoll, &(struct pollfd){3, POLLIN, 0}, 1L,
     (long[2]){0}, NULL, 8L))
 
@@ -212,8 +213,8 @@ static const struct attempt rows[] = {
 	NEVER("socket inet raw", "socket", inet_raw, 0, EPERM, NO_CAP),
 	SAME("socket MPTCP", "socket", inet_mptcp, 0, OR3(WORKS,
 	    EPROTONOSUPPORT, ENOPROTOOPT)),
-	SAME("socket inet6 datagram", "socket", inet6_dgram, 0, OR(WORKS,
-	    EAFNOSUPPORT)),
+	SAME("socket inet6 datagram", "socket", inet6_dgram, 0,
+	    OR(WORKS, EAFNOSUPPORT)),
 	SAME("socket unix", "socket", unix_stream, 0, WORKS),
 	SAME("socket netlink", "socket", netlink, 0, WORKS),
 	NEVER("socket packet", "socket", packet, 0, OR(EPERM, EAFNOSUPPORT),
@@ -229,8 +230,8 @@ static const struct attempt rows[] = {
 	/* given one that it does not have */
 	ROW("connect TCP", "connect", connect_tcp, G_TCP, WORKS, PORT, WORKS),
 	ROW("bind TCP", "bind", bind_tcp, G_TCP, WORKS, PORT, WORKS),
-	SAME("connect by MSG_FASTOPEN", "sendto", fastopen, G_TCP, OR(WORKS,
-	    EOPNOTSUPP)),
+	SAME("connect by MSG_FASTOPEN", "sendto", fastopen, G_TCP,
+	    OR(WORKS, EOPNOTSUPP)),
 	SAME("send to an address", "sendto", send_to, G_UDP, WORKS),
 	SAME("sendmmsg to an address", "sendmmsg", send_many, G_UDP, WORKS),
 	ROW("connect to control.sock", "connect", connect_control, G_UNIX,
@@ -252,7 +253,7 @@ static const struct attempt rows[] = {
 	SAME("accept, inherited", "accept4", accept_plain, G_LISTENER, EAGAIN),
 	SAME("shut a channel down", "shutdown", shut_down, 0, WORKS),
 	SAME("MSG_OOB", "sendmsg", send_oob, 0, EOPNOTSUPP),
-	SAME("recvmmsg", "recvmmsg", receive_many, 0, EAGAIN),
+	SAME("recvmmsg with a time-out", "recvmmsg", receive_many, 0, EAGAIN),
 	SAME("ppoll", "ppoll", poll_fd, 0, WORKS),
 };
 /* clang-format on */

@@ -10,6 +10,7 @@ import pwd
 import sys
 import time
 
+import live
 import rig
 import harness
 
@@ -183,6 +184,19 @@ class Suite:
             print(f"# {role} may: {name} ({why})")
 
 
+def test_shipped(tap, args):
+    """No hostile build is installed."""
+    found = []
+    for at, _, names in os.walk(args.prefix):
+        for name in names:
+            path = os.path.join(at, name)
+            if os.access(path, os.R_OK) and not os.path.islink(path):
+                with open(path, "rb") as f:
+                    if rig.MAGIC in f.read():
+                        found.append(path)
+    tap.equal(found, [], "what is installed takes no orders")
+
+
 def continue_as_user(tap):
     """Attempts are made as an ordinary user: root proves less. This program
     again, which goes on counting where we are."""
@@ -209,8 +223,18 @@ def main():
                  "no worker may have: its filters are not loaded")
         tap.done()
     if os.geteuid() == 0:
+        with harness.workdir() as work:
+            live.root_parts(tap, args, work)
+        if args.root:
+            tap.done()
         continue_as_user(tap)
+    if args.root:
+        sys.exit("run.py --root: needs root")
     began = time.monotonic()
+    if not args.only:
+        test_shipped(tap, args)
+        with harness.workdir() as work:
+            live.user_parts(tap, args, work, args.counted != "0,0")
     suite = Suite(args, tap)
     suite.plan()
     with harness.workdir() as work:
