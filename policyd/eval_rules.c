@@ -5,11 +5,9 @@
  * condition that finds no value is false.  Only rules that name this server
  * and tool, or none, are looked at: they are found once per tool.
  */
-#include "eval.h"
+#include "eval_match.h"
 
 #include <stdlib.h>
-
-enum match { MATCH_NO, MATCH_YES, MATCH_UNKNOWN };
 
 #define NO_ROLE ARG_COUNT
 
@@ -120,52 +118,6 @@ match_paths(const struct evaluation *ev, size_t i, uint32_t mask)
 	return any;
 }
 
-/* A value without a URL role is compared as the host that it is, if it is. */
-static enum match
-match_domain(const struct match_set *set, const struct arg_value *v)
-{
-	char host[DOMAIN_MAX_HOST + 1];
-	struct domain d = {.known = true};
-	const char *why;
-	size_t len;
-
-	if (v->has_url && !v->url.domain.known)
-		return MATCH_UNKNOWN;
-	if (v->has_url)
-		return match_set_domain(set, &v->url.domain) ? MATCH_YES
-							     : MATCH_NO;
-	if (host_normalise(v->text, host, &len, &d.kind, &why) == -1)
-		return MATCH_NO;
-	d.host = d.full = span_of(host, len);
-	return match_set_domain(set, &d) ? MATCH_YES : MATCH_NO;
-}
-
-static enum match
-match_set(const struct evaluation *ev, const struct match_set *set,
-    uint32_t mask)
-{
-	enum match one, all = MATCH_NO;
-	const struct arg_value *v;
-
-	for (size_t k = 0; k < ev->args->n; k++) {
-		v = &ev->args->values[k];
-		if (!(v->mask & mask))
-			continue;
-		if (set->type == MATCH_DOMAINS)
-			one = match_domain(set, v);
-		else if (v->node == NULL)
-			one = MATCH_NO;
-		else
-			one = match_set_value(set, v->text) ? MATCH_YES
-							    : MATCH_NO;
-		if (one == MATCH_NO)
-			return MATCH_NO;
-		if (all != MATCH_UNKNOWN)
-			all = one;
-	}
-	return all;
-}
-
 /* Domain and list conditions, as a whole. */
 static enum match
 match_sets(const struct evaluation *ev, size_t i, enum arg_role role)
@@ -177,13 +129,13 @@ match_sets(const struct evaluation *ev, size_t i, enum arg_role role)
 
 	if (rule->has_domains) {
 		mask = role == NO_ROLE ? rule->domain_roles : bit;
-		if ((m = match_set(ev, sets->domains, mask)) == MATCH_NO)
+		if ((m = eval_match(ev->args, sets->domains, mask)) == MATCH_NO)
 			return MATCH_NO;
 		all = m;
 	}
 	for (unsigned k = 0; k < rule->nlists; k++) {
 		mask = rule->lists[k].roles & bit ? bit : rule->lists[k].roles;
-		if ((m = match_set(ev, sets->lists[k], mask)) == MATCH_NO)
+		if ((m = eval_match(ev->args, sets->lists[k], mask)) == MATCH_NO)
 			return MATCH_NO;
 		if (m == MATCH_UNKNOWN)
 			all = m;
@@ -405,56 +357,4 @@ eval_rules(const struct engine *e, const struct request *r, uint32_t resolved,
 		return;
 	}
 	d->escalated = d->status == PROTO_ESCALATE ? escalated : 0;
-}
-
-static const struct arg_value *
-first_value(const struct evaluation *ev, const struct match_set *set,
-    const struct place *place, uint32_t mask)
-{
-	const struct arg_value *v;
-
-	for (size_t k = 0; k < ev->args->n; k++) {
-		v = &ev->args->values[k];
-		if (!(v->mask & mask) || (place != NULL && !v->has_path))
-			continue;
-		if (place != NULL ? !eval_within(ev->engine, &v->path, place)
-				  : set->type == MATCH_DOMAINS
-			    ? match_domain(set, v) == MATCH_NO
-			    : !match_set_value(set, v->text))
-			return v;
-	}
-	return NULL;
-}
-
-const char *
-eval_miss(const struct engine *e, const struct request *r, size_t i,
-    enum arg_role role, const struct arg_value **value)
-{
-	const struct evaluation ev = {.engine = e, .r = r, .args = r->args};
-	const struct rule *rule = &e->rules->rules[i];
-	uint32_t bit = role == NO_ROLE ? 0 : ARG_BIT(role), mask;
-
-	*value = NULL;
-	if (!tool_has_roles(&ev, rule))
-		return "roles";
-	if (rule->has_paths) {
-		*value = first_value(&ev, NULL,
-		    &e->places.list[e->sets[i].place], bit);
-		if (*value != NULL || bit == 0 || count_paths(&ev, role) == 0)
-			return "paths";
-	}
-	mask = bit != 0 ? bit : rule->domain_roles;
-	if (rule->has_domains &&
-	    match_set(&ev, e->sets[i].domains, mask) == MATCH_NO) {
-		*value = first_value(&ev, e->sets[i].domains, NULL, mask);
-		return "domains";
-	}
-	for (unsigned k = 0; k < rule->nlists; k++) {
-		mask = rule->lists[k].roles & bit ? bit : rule->lists[k].roles;
-		if (match_set(&ev, e->sets[i].lists[k], mask) != MATCH_NO)
-			continue;
-		*value = first_value(&ev, e->sets[i].lists[k], NULL, mask);
-		return "lists";
-	}
-	return NULL;
 }

@@ -27,24 +27,23 @@ find_schema(const struct annots *as, struct span server, struct span tool)
 static void
 judge_engine(struct policyd_env *env, struct work *k)
 {
-	eval_call(&env->engine, k->server_name, k->tool, k->tree, env->pool,
-	    &k->d);
+	eval_call(
+	    &env->engine, k->server_name, k->tool, k->tree, env->pool, &k->d);
 }
 
 /* The way of a call, as far as it needs no server that runs. */
 static void
-judge_whole(struct policyd_env *env, struct work *k,
-    const struct value *schema)
+judge_whole(struct policyd_env *env, struct work *k, const struct value *schema)
 {
 	const struct session_tool tool = {.name = k->tool, .schema = schema};
 
 	if (k->srv == NULL) {
 		k->d.status = PROTO_DENY;
 		k->d.rule = SPAN("unknown-tool");
-		k->d.reason = k->answer = reason_printf(env->pool,
-		    "Unknown tool: %.*s__%.*s", (int)k->server_name.len,
-		    (const char *)k->server_name.p, (int)k->tool.len,
-		    (const char *)k->tool.p);
+		k->d.reason = k->answer =
+		    reason_printf(env->pool, "Unknown tool: %.*s__%.*s",
+			(int)k->server_name.len, (const char *)k->server_name.p,
+			(int)k->tool.len, (const char *)k->tool.p);
 		return;
 	}
 	k->server = (uint16_t)(k->srv - env->engine.servers);
@@ -74,8 +73,8 @@ put_roles(uint32_t roles, char *dst, size_t cap)
 }
 
 static void
-answer(struct policyd_env *env, const struct msg_EVAL *m,
-    const struct work *k, struct span trace)
+answer(struct policyd_env *env, const struct msg_EVAL *m, const struct work *k,
+    struct span trace)
 {
 	struct msg_EVALUATED a = {
 	    .id = m->id,
@@ -93,11 +92,12 @@ answer(struct policyd_env *env, const struct msg_EVAL *m,
 }
 
 int
-probe_eval(struct policyd_env *env, const struct msg_EVAL *m,
-    const char **why)
+probe_eval(struct policyd_env *env, const struct msg_EVAL *m, const char **why)
 {
-	struct work k = {.id = m->id, .server = PROTO_NO_SERVER,
-	    .server_name = m->server_name, .tool = m->tool};
+	struct work k = {.id = m->id,
+	    .server = PROTO_NO_SERVER,
+	    .server_name = m->server_name,
+	    .tool = m->tool};
 	struct span trace = {NULL, 0};
 	struct probe p = {.schema = NULL};
 
@@ -108,8 +108,8 @@ probe_eval(struct policyd_env *env, const struct msg_EVAL *m,
 		return -1;
 	k.srv = engine_server_find(&env->engine, k.server_name);
 	if (env->engine.annots != NULL)
-		k.annot = annots_find(env->engine.annots, k.server_name,
-		    k.tool);
+		k.annot =
+		    annots_find(env->engine.annots, k.server_name, k.tool);
 	if (m->trace)
 		probe_begin(&p, env);
 	p.schema = find_schema(env->engine.annots, k.server_name, k.tool);

@@ -11,10 +11,10 @@
 struct probe {
 	struct policyd_env *env;
 	struct buf out;
-	const struct value *schema;	/* NULL: not in the annotations */
+	const struct value *schema; /* NULL: not in the annotations */
 	const struct work *work;
-	bool told;			/* its values */
-	bool near;			/* an allow rule missed narrowly */
+	bool told; /* its values */
+	bool near; /* an allow rule missed narrowly */
 	struct eval_trace trace;
 };
 

@@ -11,7 +11,7 @@
 #include "probe.h"
 
 #define TRACE_MAX (2U << 20)
-#define TRACE_FULL (1U << 20)	/* from here on only the end is told */
+#define TRACE_FULL (1U << 20) /* from here on only the end is told */
 
 /* Opens an object: what is added then are further members. */
 __attribute__((format(printf, 3, 0))) static bool
@@ -60,8 +60,8 @@ tell_rule(struct probe *p, size_t index, enum arg_role role, bool matched,
 		(void)buf_printf(&p->out, ",\"index\":%zu,\"matched\":%s",
 		    index, matched ? "true" : "false");
 		if (role != ARG_COUNT)
-			(void)buf_printf(&p->out, ",\"role\":\"%s\"",
-			    arg_role_name(role));
+			(void)buf_printf(
+			    &p->out, ",\"role\":\"%s\"", arg_role_name(role));
 		(void)buf_addc(&p->out, '}');
 	}
 	va_end(ap);
@@ -109,9 +109,9 @@ tell_values(struct probe *p)
 		    log_vis(v->arg->name, arg, sizeof(arg)),
 		    log_vis(value_text(v), vis, sizeof(vis)),
 		    !v->has_path ? ""
-			: eval_in_sandbox(&p->env->engine, &v->path)
+		    : eval_in_sandbox(&p->env->engine, &v->path)
 			? " (in the workspace)"
-			: v->path.view.p == NULL
+		    : v->path.view.p == NULL
 			? " (outside the workspace: a session also asks "
 			  "whether the server's view holds it)"
 			: "");
@@ -125,8 +125,10 @@ on_role(void *arg, enum arg_role role, bool resolved)
 
 	tell_values(p);
 	if (resolved)
-		tell(p, "role", "%s: all its paths lie in the workspace: "
-		    "resolved without a rule", role_text(role));
+		tell(p, "role",
+		    "%s: all its paths lie in the workspace: "
+		    "resolved without a rule",
+		    role_text(role));
 	else
 		tell(p, "role", "%s: rules are asked, in order",
 		    role_text(role));
@@ -134,8 +136,8 @@ on_role(void *arg, enum arg_role role, bool resolved)
 
 /* Which value, and what of the rule it is not. */
 static void
-tell_miss(struct probe *p, const struct request *r, size_t i,
-    enum arg_role role)
+tell_miss(
+    struct probe *p, const struct request *r, size_t i, enum arg_role role)
 {
 	const struct engine *e = &p->env->engine;
 	const struct rule *rule = &e->rules->rules[i];
@@ -145,26 +147,33 @@ tell_miss(struct probe *p, const struct request *r, size_t i,
 
 	log_vis(rule->name, name, sizeof(name));
 	if (what == NULL) {
-		tell_rule(p, i, role, false, "%s: nothing is left for it: "
-		    "rules before it took every path", name);
+		tell_rule(p, i, role, false,
+		    "%s: nothing is left for it: "
+		    "rules before it took every path",
+		    name);
 		return;
 	}
 	p->near = p->near || (rule->then == PROTO_ALLOW && v != NULL);
 	if (v == NULL) {
-		tell_rule(p, i, role, false, "%s: no: if.%s: the call has no "
-		    "such argument", name, what);
+		tell_rule(p, i, role, false,
+		    "%s: no: if.%s: the call has no "
+		    "such argument",
+		    name, what);
 		return;
 	}
 	log_vis(value_text(v), vis, sizeof(vis));
 	if (strcmp(what, "paths") == 0)
-		tell_rule(p, i, role, false, "%s: no: if.paths: %s is not "
-		    "within %s; it would match (then %s) if it were", name,
-		    vis, log_vis(rule->within, within, sizeof(within)),
+		tell_rule(p, i, role, false,
+		    "%s: no: if.paths: %s is not "
+		    "within %s; it would match (then %s) if it were",
+		    name, vis, log_vis(rule->within, within, sizeof(within)),
 		    status_text(rule->then));
 	else
-		tell_rule(p, i, role, false, "%s: no: if.%s: \"%s\" is not "
+		tell_rule(p, i, role, false,
+		    "%s: no: if.%s: \"%s\" is not "
 		    "among the allowed values; it would match (then %s) if it "
-		    "were", name, what, vis, status_text(rule->then));
+		    "were",
+		    name, what, vis, status_text(rule->then));
 }
 
 static void
@@ -178,8 +187,10 @@ on_rule(void *arg, const struct request *r, size_t i, enum arg_role role,
 	log_vis(rule->name, name, sizeof(name));
 	switch (how) {
 	case EVAL_IRRELEVANT:
-		tell_rule(p, i, role, false, "%s: no: its conditions name "
-		    "other roles than %s", name, role_text(role));
+		tell_rule(p, i, role, false,
+		    "%s: no: its conditions name "
+		    "other roles than %s",
+		    name, role_text(role));
 		break;
 	case EVAL_MISSED:
 		tell_miss(p, r, i, role);
@@ -197,8 +208,8 @@ on_done(void *arg, enum arg_role role, const struct decision *d)
 	struct probe *p = arg;
 	char rule[300];
 
-	tell(p, "role", "%s: %s by %s", role_text(role),
-	    status_text(d->status), log_vis(d->rule, rule, sizeof(rule)));
+	tell(p, "role", "%s: %s by %s", role_text(role), status_text(d->status),
+	    log_vis(d->rule, rule, sizeof(rule)));
 }
 
 void
@@ -207,8 +218,8 @@ probe_begin(struct probe *p, struct policyd_env *env)
 	*p = (struct probe){.env = env};
 	buf_init(&p->out, TRACE_MAX);
 	(void)buf_addc(&p->out, '[');
-	p->trace = (struct eval_trace){.arg = p, .role = on_role,
-	    .rule = on_rule, .done = on_done};
+	p->trace = (struct eval_trace){
+	    .arg = p, .role = on_role, .rule = on_rule, .done = on_done};
 	env->engine.trace = &p->trace;
 }
 
@@ -247,22 +258,24 @@ probe_call(struct probe *p, const struct work *k, bool whole)
 		return;
 	}
 	if (k->annot == NULL) {
-		tell(p, "annotation", "tool-annotations.json does not name "
+		tell(p, "annotation",
+		    "tool-annotations.json does not name "
 		    "this tool of this server: it cannot be judged");
 		return;
 	}
 	tell_annotation(p, k);
 	if (whole)
-		tell(p, "schema", p->schema == NULL
+		tell(p, "schema",
+		    p->schema == NULL
 			? "the annotations hold no inputSchema: a session "
 			  "checks the arguments against the server's own"
 			: "arguments are checked against the inputSchema of "
 			  "the annotations");
 	for (size_t i = 0; i < all; i++)
 		n += rule_names(rules->rules[i].servers, k->server_name) &&
-		    rule_names(rules->rules[i].tools, k->tool);
-	tell(p, "rules", "%zu of %zu rules are about this server and tool",
-	    n, all);
+		     rule_names(rules->rules[i].tools, k->tool);
+	tell(p, "rules", "%zu of %zu rules are about this server and tool", n,
+	    all);
 }
 
 static void
@@ -273,29 +286,36 @@ tell_change(struct probe *p, const struct work *k)
 	if (d->status == PROTO_ALLOW)
 		return;
 	if (span_is(d->rule, "default-deny"))
-		tell(p, "change", "To change it: %s a rule must speak for "
-		    "every value of every role above.", p->near
-			? "a rule above needs a wider condition;"
-			: "no rule above comes near;");
+		tell(p, "change",
+		    "To change it: %s a rule must speak for "
+		    "every value of every role above.",
+		    p->near ? "a rule above needs a wider condition;"
+			    : "no rule above comes near;");
 	else if (span_is(d->rule, "structural-protected-path"))
-		tell(p, "change", "To change it: name another path; no rule "
+		tell(p, "change",
+		    "To change it: name another path; no rule "
 		    "can allow what is protected.");
 	else if (span_is(d->rule, "structural-domain-escalate"))
-		tell(p, "change", "To change it: add the domain to the "
+		tell(p, "change",
+		    "To change it: add the domain to the "
 		    "server's allowedDomains.");
 	else if (span_is(d->rule, "missing-annotation") ||
-	    span_is(d->rule, "structural-unknown-tool") ||
-	    span_is(d->rule, "unknown-tool"))
-		tell(p, "change", "To change it: annotate the tool's "
+		 span_is(d->rule, "structural-unknown-tool") ||
+		 span_is(d->rule, "unknown-tool"))
+		tell(p, "change",
+		    "To change it: annotate the tool's "
 		    "arguments, then let a rule speak for it.");
 	else if (d->by != NULL && d->status == PROTO_ESCALATE)
-		tell(p, "change", "To change it: approve the call when it is "
+		tell(p, "change",
+		    "To change it: approve the call when it is "
 		    "held, or put an allow rule before this one.");
 	else if (d->by != NULL)
-		tell(p, "change", "To change it: put a narrower rule before "
+		tell(p, "change",
+		    "To change it: put a narrower rule before "
 		    "this one.");
 	else
-		tell(p, "change", "To change it: change the argument that the "
+		tell(p, "change",
+		    "To change it: change the argument that the "
 		    "reason names; no rule was asked or could help.");
 }
 
@@ -308,7 +328,7 @@ probe_end(struct probe *p, const struct work *k)
 	p->out.max = PROTO_MAX_TREE;
 	if (p->out.len > TRACE_FULL) {
 		(void)buf_adds(&p->out, ",{\"step\":\"cut\",\"text\":"
-		    "\"more steps than are shown\"}");
+					"\"more steps than are shown\"}");
 	} else {
 		tell_values(p);
 		tell_change(p, k);

@@ -12,7 +12,7 @@ static const struct tool {
 	const char *name;
 	const char *args;
 	int (*fn)(struct icctl *, struct policy_opts *);
-	unsigned min, max;	/* arguments beside options */
+	unsigned min, max; /* arguments beside options */
 	const char *help;
 } tools[] = {
     {"eval", "< REQUESTS", icctl_policy_eval, 0, 0,
@@ -25,8 +25,7 @@ static const struct tool {
 	"scenarios and what was expected of them"},
     {"replay", "AUDIT...", icctl_policy_replay, 1, POLICY_MAX_LIST,
 	"recorded calls that would be decided otherwise"},
-    {"diff", "OLD NEW", icctl_policy_diff, 2, 2,
-	"what another policy changes"},
+    {"diff", "OLD NEW", icctl_policy_diff, 2, 2, "what another policy changes"},
 };
 #define NTOOLS (sizeof(tools) / sizeof(tools[0]))
 
@@ -41,7 +40,8 @@ usage(FILE *to)
 	      "--sandbox DIR\n  --protect PATH --allow-domains "
 	      "SERVER=HOST[,HOST...] --trust SERVER\n  --audit FILE (diff) "
 	      "--json\nWithout --policy: the files that a session would "
-	      "use. See icctl(1).\n", to);
+	      "use. See icctl(1).\n",
+	    to);
 }
 
 /* The option's value goes to *one, or behind the others in list. */
@@ -138,7 +138,8 @@ icctl_policy(struct icctl *ctl, int argc, char **argv)
 	}
 	if (t == tools + NTOOLS) {
 		warnx("no such policy tool: %s (icctl policy --help lists "
-		      "them)", argv[1]);
+		      "them)",
+		    argv[1]);
 		return ICCTL_USAGE;
 	}
 	if (take_options(&opts, argc - 2, argv + 2) == -1)

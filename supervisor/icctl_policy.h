@@ -12,7 +12,7 @@
 #include "proto.h"
 #include "value.h"
 
-#define POLICY_MAX_LIST 256U	/* of each option that may come again */
+#define POLICY_MAX_LIST 256U /* of each option that may come again */
 
 /* Options that the commands share, and what is left of the command line. */
 struct policy_opts {
@@ -22,7 +22,7 @@ struct policy_opts {
 	unsigned nprotect;
 	const char *trust[POLICY_MAX_LIST];
 	unsigned ntrust;
-	const char *domains[POLICY_MAX_LIST];	/* SERVER=HOST,HOST */
+	const char *domains[POLICY_MAX_LIST]; /* SERVER=HOST,HOST */
 	unsigned ndomains;
 	const char *audit[POLICY_MAX_LIST];
 	unsigned naudit;
@@ -33,7 +33,7 @@ struct policy_opts {
 
 /* icctl_policy_files.c: the three files, whole. */
 struct policy_file {
-	char *path;		/* NULL: there is none */
+	char *path; /* NULL: there is none */
 	char *text;
 	size_t len;
 };
@@ -57,8 +57,8 @@ int policy_file_read(struct policy_file *, const char *path, struct fault *);
 /* Line, from 1, at which a place such as "rules[3].if" stands; 0: unknown. */
 unsigned policy_line(const struct policy_file *, const char *place);
 /* The tree of a file, in a pool of its own; NULL: it cannot be read. */
-const struct value *policy_tree(const struct policy_file *,
-    struct value_pool **);
+const struct value *policy_tree(
+    const struct policy_file *, struct value_pool **);
 /* dir/../tail of our own binary, in dst. -1 with errno. */
 int policy_own_path(const char *tail, char *dst, size_t cap);
 
@@ -80,7 +80,7 @@ const char *policyd_warnings(const struct policyd *);
 void policyd_answer(struct policyd *, policyd_fn *, void *arg);
 /* Asks; answers come in the order of questions. -1: it is gone (said why). */
 int policyd_ask(struct policyd *, const struct msg_EVAL *);
-unsigned policyd_asked(const struct policyd *);	/* and not yet answered */
+unsigned policyd_asked(const struct policyd *); /* and not yet answered */
 size_t policyd_asked_bytes(const struct policyd *);
 /* Until it, or fd if that is not -1, has something. -1: it is gone. */
 int policyd_turn(struct policyd *, int fd, bool *readable);
@@ -89,8 +89,8 @@ int policyd_wait(struct policyd *, unsigned n);
 void policyd_end(struct policyd *);
 
 /* A question about one tree: encoded, asked, the answer waited for. */
-int policyd_ask_tree(struct policyd *, struct msg_EVAL *,
-    const struct value *args);
+int policyd_ask_tree(
+    struct policyd *, struct msg_EVAL *, const struct value *args);
 
 /* icctl_policy_decide.c: a decision that is kept. */
 struct policy_decided {
@@ -117,18 +117,18 @@ struct policy_call {
 	const char *file;
 	size_t line;
 	struct policy_request request;
-	struct span status, rule;	/* as recorded */
-	bool judged;		/* by the policy, not by what ran then */
+	struct span status, rule; /* as recorded */
+	bool judged;              /* by the policy, not by what ran then */
 };
 /* One decision beside another, for people and for programs. */
 void policy_print_call(const struct policy_call *);
 void policy_put_call(struct buf *, const struct policy_call *);
-void policy_put_decided(struct buf *, const char *key,
-    const struct policy_decided *);
+void policy_put_decided(
+    struct buf *, const char *key, const struct policy_decided *);
 
 /* From a tree; NULL, or what is wrong with it. */
-const char *policy_request(const struct value *, struct value_pool *,
-    struct policy_request *);
+const char *policy_request(
+    const struct value *, struct value_pool *, struct policy_request *);
 const char *policy_status(unsigned status);
 /* "decision":…,"rule":…,"reason":…[,"escalatedRoles":[…]] */
 void policy_put_decision(struct buf *, const struct msg_EVALUATED *);

@@ -18,8 +18,8 @@ finding_json(struct findings *f, bool error, const char *file, unsigned line,
 {
 	if (f->out.len != 0)
 		(void)buf_addc(&f->out, ',');
-	(void)buf_printf(&f->out, "{\"severity\":\"%s\",",
-	    error ? "error" : "warning");
+	(void)buf_printf(
+	    &f->out, "{\"severity\":\"%s\",", error ? "error" : "warning");
 	policy_put_member(&f->out, "kind", span_str(kind));
 	(void)buf_addc(&f->out, ',');
 	policy_put_member(&f->out, "file", span_str(file));
@@ -110,8 +110,8 @@ take_text(struct findings *f, bool error, unsigned file, const char *text)
 		text = colon + 2;
 		line = policy_line(pf, place);
 	}
-	if (strstr(text, "list ") == text && strstr(text, " is not in ") !=
-	    NULL)
+	if (strstr(text, "list ") == text &&
+	    strstr(text, " is not in ") != NULL)
 		error = true;
 	else
 		missing = error ? "schema" : "unknown-field";
@@ -137,8 +137,10 @@ take_warnings(struct findings *f, const char *warnings)
 			    line[n] == ':')
 				break;
 		}
-		take_text(f, false, file > PROTO_RULES_LAST
-			? (unsigned)PROTO_RULES_POLICY : file, line);
+		take_text(f, false,
+		    file > PROTO_RULES_LAST ? (unsigned)PROTO_RULES_POLICY
+					    : file,
+		    line);
 	}
 	free(copy);
 }
@@ -156,13 +158,18 @@ lint_files(struct findings *f)
 	/* policyd has taken these same bytes: nothing of it fails here. */
 	load_init(&l, "policy");
 	if (pf[PROTO_RULES_LISTS].path != NULL &&
-	    lists_load(&lists, span_of(pf[PROTO_RULES_LISTS].text,
-	    pf[PROTO_RULES_LISTS].len), &l) == 0)
+	    lists_load(&lists,
+		span_of(pf[PROTO_RULES_LISTS].text, pf[PROTO_RULES_LISTS].len),
+		&l) == 0)
 		lint.lists = &lists;
-	if (rules_load(&rules, span_of(pf[PROTO_RULES_POLICY].text,
-	    pf[PROTO_RULES_POLICY].len), &l) == 0 &&
-	    annots_load(&annots, span_of(pf[PROTO_RULES_ANNOTATIONS].text,
-	    pf[PROTO_RULES_ANNOTATIONS].len), &l) == 0)
+	if (rules_load(&rules,
+		span_of(
+		    pf[PROTO_RULES_POLICY].text, pf[PROTO_RULES_POLICY].len),
+		&l) == 0 &&
+	    annots_load(&annots,
+		span_of(pf[PROTO_RULES_ANNOTATIONS].text,
+		    pf[PROTO_RULES_ANNOTATIONS].len),
+		&l) == 0)
 		policy_lint(&lint);
 	rules_free(&rules);
 	annots_free(&annots);
@@ -179,14 +186,15 @@ summary(struct findings *f)
 		if (f->errors + f->warnings == 0)
 			puts("good: nothing found");
 		else
-			printf("%u errors, %u warnings\n", f->errors,
-			    f->warnings);
+			printf(
+			    "%u errors, %u warnings\n", f->errors, f->warnings);
 		return f->errors == 0 ? ICCTL_OK : ICCTL_FAILED;
 	}
 	buf_init(&out, (size_t)64 << 20);
-	(void)buf_printf(&out, "{\"ok\":%s,\"errors\":%u,\"warnings\":%u,"
-	    "\"findings\":[", f->errors == 0 ? "true" : "false", f->errors,
-	    f->warnings);
+	(void)buf_printf(&out,
+	    "{\"ok\":%s,\"errors\":%u,\"warnings\":%u,"
+	    "\"findings\":[",
+	    f->errors == 0 ? "true" : "false", f->errors, f->warnings);
 	(void)buf_addspan(&out, buf_span(&f->out));
 	(void)buf_adds(&out, "]}\n");
 	if (policy_flush(&out) == -1)
@@ -197,8 +205,8 @@ summary(struct findings *f)
 
 /* What policyd says of the files, then what it cannot see. */
 static void
-check_files(struct findings *f, const struct icctl *ctl,
-    const struct policy_opts *o)
+check_files(
+    struct findings *f, const struct icctl *ctl, const struct policy_opts *o)
 {
 	struct policyd_bad bad;
 	struct policyd *pd;

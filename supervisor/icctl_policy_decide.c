@@ -30,8 +30,8 @@ int
 policy_decide(struct policyd *pd, const struct policy_request *r, bool whole,
     struct policy_decided *out)
 {
-	struct msg_EVAL m = {.server_name = r->server, .tool = r->tool,
-	    .whole = whole};
+	struct msg_EVAL m = {
+	    .server_name = r->server, .tool = r->tool, .whole = whole};
 
 	memset(out, 0, sizeof(*out));
 	policyd_answer(pd, keep, out);
@@ -54,8 +54,8 @@ was_judged(struct span rule)
 }
 
 static int
-take_call(struct value_pool *pool, const struct value *v,
-    struct policy_call *c, policy_call_fn *fn, void *arg)
+take_call(struct value_pool *pool, const struct value *v, struct policy_call *c,
+    policy_call_fn *fn, void *arg)
 {
 	const struct value *d = value_get(v, "policyDecision");
 
@@ -166,11 +166,11 @@ policy_put_call(struct buf *out, const struct policy_call *c)
 }
 
 void
-policy_put_decided(struct buf *out, const char *key,
-    const struct policy_decided *d)
+policy_put_decided(
+    struct buf *out, const char *key, const struct policy_decided *d)
 {
-	(void)buf_printf(out, "\"%s\":{\"decision\":\"%s\",", key,
-	    policy_status(d->status));
+	(void)buf_printf(
+	    out, "\"%s\":{\"decision\":\"%s\",", key, policy_status(d->status));
 	policy_put_member(out, "rule", span_str(d->rule));
 	(void)buf_addc(out, ',');
 	policy_put_member(out, "reason", span_str(d->reason));

@@ -12,7 +12,7 @@
 
 struct diff {
 	bool json;
-	struct buf out;		/* of --json: changes, then decisions */
+	struct buf out; /* of --json: changes, then decisions */
 	unsigned changes, calls, differ;
 	struct policyd *old, *new;
 };
@@ -24,8 +24,10 @@ change(struct diff *d, const char *how, const char *what, struct span name,
 	if (d->changes++ != 0)
 		(void)buf_addc(&d->out, ',');
 	if (d->json) {
-		(void)buf_printf(&d->out, "{\"change\":\"%s\","
-		    "\"what\":\"%s\",", how, what);
+		(void)buf_printf(&d->out,
+		    "{\"change\":\"%s\","
+		    "\"what\":\"%s\",",
+		    how, what);
 		policy_put_member(&d->out, "name", name);
 		if (more[0] != '\0') {
 			(void)buf_addc(&d->out, ',');
@@ -34,8 +36,11 @@ change(struct diff *d, const char *how, const char *what, struct span name,
 		(void)buf_addc(&d->out, '}');
 		return;
 	}
-	printf("%s %s ", strcmp(how, "added") == 0 ? "+"
-	    : strcmp(how, "removed") == 0 ? "-" : "~", what);
+	printf("%s %s ",
+	    strcmp(how, "added") == 0     ? "+"
+	    : strcmp(how, "removed") == 0 ? "-"
+					  : "~",
+	    what);
 	policy_print("", name, "");
 	printf("%s%s\n", more[0] == '\0' ? "" : ": ", more);
 }
@@ -61,14 +66,14 @@ members(const struct value *a, const struct value *b, char *dst, size_t cap)
 	for (int pass = 0; pass < 2; pass++) {
 		v = pass == 0 ? a->child : b->child;
 		for (; v != NULL; v = v->next) {
-			const struct value *o = value_getspan(pass == 0 ? b : a,
-			    v->key);
+			const struct value *o =
+			    value_getspan(pass == 0 ? b : a, v->key);
 
 			if ((o != NULL && (pass == 1 || value_eq(v, o))) ||
 			    len + v->key.len + 3 > cap || v->key.len > 60)
 				continue;
-			len += (size_t)snprintf(dst + len, cap - len,
-			    "%s%.*s", len == 0 ? "" : ", ", (int)v->key.len,
+			len += (size_t)snprintf(dst + len, cap - len, "%s%.*s",
+			    len == 0 ? "" : ", ", (int)v->key.len,
 			    (const char *)v->key.p);
 		}
 	}
@@ -129,8 +134,8 @@ diff_members(struct diff *d, const struct value *a, const struct value *b,
 			change(d, "removed", what, v->key, "");
 		} else if (value_get(v, "tools") != NULL) {
 			diff_named(d, value_get(v, "tools"),
-			    value_get(o, "tools"), "toolName",
-			    "annotation of", false);
+			    value_get(o, "tools"), "toolName", "annotation of",
+			    false);
 		} else if (!value_eq(v, o)) {
 			members(v, o, text, sizeof(text));
 			change(d, "changed", what, v->key, text);
@@ -142,8 +147,8 @@ diff_members(struct diff *d, const struct value *a, const struct value *b,
 }
 
 static void
-diff_files(struct diff *d, const struct policy_set *old,
-    const struct policy_set *new)
+diff_files(
+    struct diff *d, const struct policy_set *old, const struct policy_set *new)
 {
 	static const struct {
 		const char *member, *what;

@@ -14,17 +14,17 @@
 #include "icctl_policy.h"
 #include "json.h"
 
-#define OPEN_MAX_LINES	512U
-#define OPEN_MAX_BYTES	((size_t)16 << 20)
-#define LINE_MAX_BYTES	PROTO_MAX_LINE
-#define POOL_MAX	((size_t)48 << 20)
-#define READ_STEP	((size_t)1 << 18)
+#define OPEN_MAX_LINES 512U
+#define OPEN_MAX_BYTES ((size_t)16 << 20)
+#define LINE_MAX_BYTES PROTO_MAX_LINE
+#define POOL_MAX ((size_t)48 << 20)
+#define READ_STEP ((size_t)1 << 18)
 
 struct eval {
 	struct policyd *pd;
 	struct value_pool *pool;
 	struct buf in, out, wire;
-	bool eof, skip;		/* the rest of a line that is too long */
+	bool eof, skip; /* the rest of a line that is too long */
 	/* Lines without a question: by how many answers come before them. */
 	char *errors[OPEN_MAX_LINES];
 	unsigned after[OPEN_MAX_LINES];
@@ -114,8 +114,8 @@ take_lines(struct eval *e)
 	size_t n;
 
 	while (e->in.len != 0 && policyd_asked(e->pd) < OPEN_MAX_LINES &&
-	    e->nerrors < OPEN_MAX_LINES &&
-	    policyd_asked_bytes(e->pd) < OPEN_MAX_BYTES) {
+	       e->nerrors < OPEN_MAX_LINES &&
+	       policyd_asked_bytes(e->pd) < OPEN_MAX_BYTES) {
 		s = buf_span(&e->in);
 		nl = memchr(s.p, '\n', s.len);
 		if (nl == NULL && !e->eof && s.len <= LINE_MAX_BYTES)
@@ -158,8 +158,8 @@ static bool
 wants_more(const struct eval *e)
 {
 	return !e->eof && policyd_asked(e->pd) < OPEN_MAX_LINES &&
-	    e->nerrors < OPEN_MAX_LINES &&
-	    policyd_asked_bytes(e->pd) < OPEN_MAX_BYTES;
+	       e->nerrors < OPEN_MAX_LINES &&
+	       policyd_asked_bytes(e->pd) < OPEN_MAX_BYTES;
 }
 
 static int
@@ -174,7 +174,7 @@ serve(struct eval *e)
 			return ICCTL_OK;
 		readable = false;
 		if (policyd_turn(e->pd, wants_more(e) ? STDIN_FILENO : -1,
-		    &readable) == -1)
+			&readable) == -1)
 			return ICCTL_FAILED;
 		if (readable && read_more(e) == -1)
 			return ICCTL_FAILED;

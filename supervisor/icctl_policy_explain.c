@@ -30,10 +30,11 @@ print_steps(struct explain *x, struct span trace)
 		step = value_str(v, "step");
 		text = value_str(v, "text");
 		m = value_get(v, "matched");
-		printf("%-10.*s %s%.*s\n", (int)step.len,
-		    (const char *)step.p, m == NULL ? ""
-		    : m->type == VALUE_TRUE ? "+ " : "- ", (int)text.len,
-		    (const char *)text.p);
+		printf("%-10.*s %s%.*s\n", (int)step.len, (const char *)step.p,
+		    m == NULL               ? ""
+		    : m->type == VALUE_TRUE ? "+ "
+					    : "- ",
+		    (int)text.len, (const char *)text.p);
 	}
 }
 
@@ -62,8 +63,8 @@ on_answer(void *arg, const struct msg_EVALUATED *m)
 
 /* SERVER TOOL ARGUMENTS, or the first line of standard input. */
 static const char *
-read_request(const struct policy_opts *o, struct value_pool *pool,
-    char **line, struct policy_request *r)
+read_request(const struct policy_opts *o, struct value_pool *pool, char **line,
+    struct policy_request *r)
 {
 	const struct value *v;
 	size_t cap = 0;
@@ -75,8 +76,9 @@ read_request(const struct policy_opts *o, struct value_pool *pool,
 		r->args = json_read(pool, span_str(o->args[2]), NULL);
 		if (r->args == NULL || r->args->type != VALUE_OBJECT)
 			return "ARGUMENTS must be a JSON object";
-		return r->server.len <= 256 && r->tool.len <= 256 ? NULL
-		    : "names take at most 256 bytes";
+		return r->server.len <= 256 && r->tool.len <= 256
+			   ? NULL
+			   : "names take at most 256 bytes";
 	}
 	if ((n = getline(line, &cap, stdin)) <= 0)
 		return "no request on standard input";
@@ -84,7 +86,7 @@ read_request(const struct policy_opts *o, struct value_pool *pool,
 		n--;
 	v = json_read(pool, span_of(*line, (size_t)n), NULL);
 	return v == NULL ? "the request is not JSON"
-	    : policy_request(v, pool, r);
+			 : policy_request(v, pool, r);
 }
 
 int
@@ -102,7 +104,7 @@ icctl_policy_explain(struct icctl *ctl, struct policy_opts *o)
 
 	if (o->nargs != 0 && o->nargs != 3) {
 		warnx("usage: icctl policy explain [OPTIONS] [SERVER TOOL "
-		    "ARGUMENTS]");
+		      "ARGUMENTS]");
 		return ICCTL_USAGE;
 	}
 	if ((x.pool = value_pool_new(POOL_MAX)) == NULL)

@@ -80,8 +80,8 @@ policy_file_read(struct policy_file *f, const char *path, struct fault *fault)
 		if (n == -1)
 			fault_errno(fault, "%s", path);
 		else
-			fault_set(fault, "%s: larger than %zu bytes", path,
-			    FILE_MAX);
+			fault_set(
+			    fault, "%s: larger than %zu bytes", path, FILE_MAX);
 		goto bad;
 	}
 	close(fd);
@@ -112,8 +112,8 @@ default_dir(const struct icctl *ctl, char *dst, size_t cap)
 }
 
 static int
-read_in(const char *dir, unsigned kind, struct policy_set *set,
-    struct fault *fault)
+read_in(
+    const char *dir, unsigned kind, struct policy_set *set, struct fault *fault)
 {
 	char path[PATH_MAX + 64];
 
@@ -136,10 +136,10 @@ policy_set_load(const struct icctl *ctl, const struct policy_opts *o,
 		return fault_errno(fault, "policies");
 	for (unsigned k = 0; r == 0 && k <= PROTO_RULES_LAST; k++) {
 		if (o->files[k] != NULL)
-			r = policy_file_read(&set->files[k], o->files[k],
-			    fault);
+			r = policy_file_read(
+			    &set->files[k], o->files[k], fault);
 		else if (k != PROTO_RULES_LISTS ||
-		    o->files[PROTO_RULES_POLICY] == NULL)
+			 o->files[PROTO_RULES_POLICY] == NULL)
 			r = read_in(dir, k, set, fault);
 	}
 	if (r == -1)
@@ -148,8 +148,8 @@ policy_set_load(const struct icctl *ctl, const struct policy_opts *o,
 }
 
 static int
-copy_file(struct policy_file *to, const struct policy_file *from,
-    struct fault *fault)
+copy_file(
+    struct policy_file *to, const struct policy_file *from, struct fault *fault)
 {
 	if (from->path == NULL)
 		return 0;
@@ -173,14 +173,13 @@ policy_set_other(const struct policy_set *base, const char *path,
 
 	*set = (struct policy_set){0};
 	if (!dir)
-		r = policy_file_read(&set->files[PROTO_RULES_POLICY], path,
-		    fault);
+		r = policy_file_read(
+		    &set->files[PROTO_RULES_POLICY], path, fault);
 	for (unsigned k = 0; r == 0 && k <= PROTO_RULES_LAST; k++) {
 		if (set->files[k].path != NULL)
 			continue;
 		snprintf(name, sizeof(name), "%s/%s", path, names[k]);
-		if (dir && (k == PROTO_RULES_POLICY ||
-		    access(name, F_OK) == 0))
+		if (dir && (k == PROTO_RULES_POLICY || access(name, F_OK) == 0))
 			r = policy_file_read(&set->files[k], name, fault);
 		else
 			r = copy_file(&set->files[k], &base->files[k], fault);
@@ -207,8 +206,8 @@ policy_tree(const struct policy_file *f, struct value_pool **pool)
 
 	if (f->path == NULL || (*pool = value_pool_new(TREE_POOL)) == NULL)
 		return NULL;
-	root = json_read_large(*pool, span_of(f->text, f->len), TREE_NODES,
-	    2 * FILE_MAX, NULL);
+	root = json_read_large(
+	    *pool, span_of(f->text, f->len), TREE_NODES, 2 * FILE_MAX, NULL);
 	if (root != NULL)
 		return root;
 	value_pool_free(*pool);
@@ -255,7 +254,7 @@ descend(const struct value *v, const char **place)
 	if (*s == '.')
 		s++;
 	for (c = v->type == VALUE_OBJECT ? v->child : NULL; c != NULL;
-	    c = c->next) {
+	     c = c->next) {
 		if (strncmp(s, (const char *)c->key.p, c->key.len) != 0 ||
 		    (best != NULL && best->key.len >= c->key.len))
 			continue;

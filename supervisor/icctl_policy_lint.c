@@ -30,8 +30,7 @@ policy_rule_roles(const struct rule *r)
 }
 
 uint32_t
-policy_tool_roles(const struct annots *as, const struct rule *r,
-    size_t *tools)
+policy_tool_roles(const struct annots *as, const struct rule *r, size_t *tools)
 {
 	const struct annot_tool *t;
 	uint32_t mask = 0;
@@ -59,9 +58,10 @@ allows_any(const struct lint *l, const struct value *allowed)
 	for (v = allowed->child; v != NULL; v = v->next) {
 		if (v->text.len == 0 || v->text.p[0] != '@')
 			return true;
-		list = l->lists == NULL ? NULL
-		    : value_getspan(l->lists->lists,
-			span_of(v->text.p + 1, v->text.len - 1));
+		list = l->lists == NULL
+			   ? NULL
+			   : value_getspan(l->lists->lists,
+				 span_of(v->text.p + 1, v->text.len - 1));
 		for (size_t i = 0; list != NULL && i < 2; i++) {
 			part = value_get(list, parts[i]);
 			if (part != NULL && part->count != 0)
@@ -76,7 +76,7 @@ static bool
 needs_role(const struct rule *r)
 {
 	return r->has_paths ||
-	    (r->has_domains && !(r->domain_roles & ~ARGS_RESOURCE));
+	       (r->has_domains && !(r->domain_roles & ~ARGS_RESOURCE));
 }
 
 static const char *
@@ -135,9 +135,9 @@ static bool
 pattern_covers(struct span a, struct span b)
 {
 	bool name = b.len != 0 && b.p[0] != '@' && b.p[0] != '*' &&
-	    memchr(b.p, ':', b.len) == NULL &&
-	    (b.p[b.len - 1] < '0' || b.p[b.len - 1] > '9') &&
-	    memchr(b.p, '/', b.len) == NULL;
+		    memchr(b.p, ':', b.len) == NULL &&
+		    (b.p[b.len - 1] < '0' || b.p[b.len - 1] > '9') &&
+		    memchr(b.p, '/', b.len) == NULL;
 
 	if (span_eq(a, b))
 		return true;
@@ -148,8 +148,9 @@ pattern_covers(struct span a, struct span b)
 	a.p += 1;
 	a.len -= 1;
 	return (name && span_eq(b, span_of(a.p + 1, a.len - 1))) ||
-	    (b.len > a.len && span_eq(span_of(b.p + b.len - a.len, a.len), a) &&
-		(name || span_starts(b, SPAN("*."))));
+	       (b.len > a.len &&
+		   span_eq(span_of(b.p + b.len - a.len, a.len), a) &&
+		   (name || span_starts(b, SPAN("*."))));
 }
 
 static bool
@@ -216,14 +217,12 @@ covers(const struct rule *a, const struct rule *b)
 	if (a->has_roles && !(b->has_roles && !(b->roles & ~a->roles)) &&
 	    !(scoped && !(roles & ~a->roles)))
 		return false;
-	if (a->has_paths &&
-	    (!b->has_paths || (roles & ~a->path_roles) ||
-		!within_covers(a->within, b->within)))
+	if (a->has_paths && (!b->has_paths || (roles & ~a->path_roles) ||
+				!within_covers(a->within, b->within)))
 		return false;
-	if (a->has_domains &&
-	    (!b->has_domains || (roles & ~a->domain_roles) ||
-		(b->domain_roles & ~a->domain_roles) ||
-		!values_cover(a->domains, b->domains, true)))
+	if (a->has_domains && (!b->has_domains || (roles & ~a->domain_roles) ||
+				  (b->domain_roles & ~a->domain_roles) ||
+				  !values_cover(a->domains, b->domains, true)))
 		return false;
 	return lists_cover(a, b);
 }
@@ -239,16 +238,18 @@ lint_shadow(struct lint *l, size_t i, const char *place)
 		o = &l->rules->rules[k];
 		if (span_eq(o->name, r->name))
 			finding(l->f, false, PROTO_RULES_POLICY,
-			    "duplicate-name", place, "rule \"%s\" has the "
+			    "duplicate-name", place,
+			    "rule \"%s\" has the "
 			    "name of rules[%zu]: the log cannot tell them "
-			    "apart", name, k);
+			    "apart",
+			    name, k);
 		if (!covers(o, r))
 			continue;
 		finding(l->f, o->then != r->then, PROTO_RULES_POLICY,
 		    o->then == r->then ? "redundant" : "shadowed", place,
 		    "rule \"%s\" (%s) never decides: rules[%zu] \"%s\" (%s), "
-		    "before it, takes every call that it would", name,
-		    policy_status(r->then), k,
+		    "before it, takes every call that it would",
+		    name, policy_status(r->then), k,
 		    log_vis(o->name, other, sizeof(other)),
 		    policy_status(o->then));
 		return;
@@ -270,11 +271,13 @@ lint_names(struct lint *l, size_t i, const char *place)
 		v = pass == 0 ? r->servers : r->tools;
 		k = 0;
 		for (v = v == NULL ? NULL : v->child; v != NULL;
-		    v = v->next, k++) {
-			one = (struct value){.type = VALUE_STRING,
-			    .text = v->text};
+		     v = v->next, k++) {
+			one = (struct value){
+			    .type = VALUE_STRING, .text = v->text};
 			array = (struct value){.type = VALUE_ARRAY,
-			    .count = 1, .child = &one, .last = &one};
+			    .count = 1,
+			    .child = &one,
+			    .last = &one};
 			probe = (struct rule){
 			    .servers = pass == 0 ? &array : r->servers,
 			    .tools = pass == 0 ? NULL : &array};
@@ -284,8 +287,10 @@ lint_names(struct lint *l, size_t i, const char *place)
 			snprintf(at, sizeof(at), "%s.if.%s[%zu]", place,
 			    pass == 0 ? "server" : "tool", k);
 			finding(l->f, false, PROTO_RULES_POLICY, "unannotated",
-			    at, "%s \"%s\" is not annotated: every call to it "
-			    "is refused", pass == 0 ? "server" : "tool",
+			    at,
+			    "%s \"%s\" is not annotated: every call to it "
+			    "is refused",
+			    pass == 0 ? "server" : "tool",
 			    log_vis(v->text, name, sizeof(name)));
 		}
 	}
@@ -300,11 +305,13 @@ policy_lint(struct lint *l)
 	for (size_t i = 0; i < l->rules->n; i++) {
 		snprintf(place, sizeof(place), "rules[%zu]", i);
 		if ((why = why_never(l, &l->rules->rules[i])) != NULL) {
-			finding(l->f, true, PROTO_RULES_POLICY,
-			    "never-matches", place, "rule \"%s\" can never "
+			finding(l->f, true, PROTO_RULES_POLICY, "never-matches",
+			    place,
+			    "rule \"%s\" can never "
 			    "match: %s",
-			    log_vis(l->rules->rules[i].name, name,
-				sizeof(name)), why);
+			    log_vis(
+				l->rules->rules[i].name, name, sizeof(name)),
+			    why);
 			continue;
 		}
 		lint_names(l, i, place);

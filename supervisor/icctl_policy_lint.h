@@ -12,7 +12,7 @@
 
 struct findings {
 	bool json;
-	struct buf out;		/* of --json: objects, comma-separated */
+	struct buf out; /* of --json: objects, comma-separated */
 	unsigned errors, warnings;
 	const struct policy_set *set;
 };
@@ -27,7 +27,7 @@ struct lint {
 	struct findings *f;
 	const struct rules *rules;
 	const struct annots *annots;
-	const struct lists *lists;	/* NULL: there are none */
+	const struct lists *lists; /* NULL: there are none */
 };
 
 /* icctl_policy_lint.c: rules against each other and the annotations. */
@@ -37,7 +37,7 @@ void policy_lint_wide(struct lint *, size_t index);
 /* The roles that a rule can be asked for; all when it names none. */
 uint32_t policy_rule_roles(const struct rule *);
 /* The roles of all arguments of tools that the rule names. */
-uint32_t policy_tool_roles(const struct annots *, const struct rule *,
-    size_t *tools);
+uint32_t policy_tool_roles(
+    const struct annots *, const struct rule *, size_t *tools);
 
 #endif

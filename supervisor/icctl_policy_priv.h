@@ -17,17 +17,17 @@ struct policyd {
 	struct spawned sp;
 	int log;
 	bool hello, gone;
-	unsigned rules_open;		/* RULES not answered yet */
+	unsigned rules_open; /* RULES not answered yet */
 	struct policyd_bad *bad;
 	bool refused;
 	char *warnings;
 	char *names[PROTO_MAX_SERVERS];
 	unsigned nservers;
-	char temp[PATH_MAX];		/* the empty workspace; "": not ours */
+	char temp[PATH_MAX]; /* the empty workspace; "": not ours */
 	unsigned asked;
 	size_t asked_bytes;
-	uint32_t bytes[1024];		/* of each question, by its number */
-	uint64_t first, next;		/* numbers of questions */
+	uint32_t bytes[1024]; /* of each question, by its number */
+	uint64_t first, next; /* numbers of questions */
 	policyd_fn *answer;
 	void *arg;
 };

@@ -62,12 +62,14 @@ summary(struct replay *r, bool broken)
 
 	if (!r->json) {
 		printf("%u calls, %u decided otherwise, %u not compared (not "
-		    "decided by the policy)\n", r->calls, r->differ, r->left);
+		       "decided by the policy)\n",
+		    r->calls, r->differ, r->left);
 	} else {
 		buf_init(&all, (size_t)512 << 20);
-		(void)buf_printf(&all, "{\"calls\":%u,\"differ\":%u,"
-		    "\"notCompared\":%u,\"differences\":[", r->calls,
-		    r->differ, r->left);
+		(void)buf_printf(&all,
+		    "{\"calls\":%u,\"differ\":%u,"
+		    "\"notCompared\":%u,\"differences\":[",
+		    r->calls, r->differ, r->left);
 		(void)buf_addspan(&all, buf_span(&r->out));
 		(void)buf_adds(&all, "]}\n");
 		broken = policy_flush(&all) == -1 || broken;
@@ -97,8 +99,7 @@ icctl_policy_replay(struct icctl *ctl, struct policy_opts *o)
 	policy_set_free(&set);
 	buf_init(&r.out, (size_t)500 << 20);
 	for (unsigned i = 0; i < o->nargs; i++)
-		broken = policy_calls(o->args[i], on_call, &r) == -1 ||
-		    broken;
+		broken = policy_calls(o->args[i], on_call, &r) == -1 || broken;
 	status = summary(&r, broken);
 	policyd_end(r.pd);
 	buf_free(&r.out);

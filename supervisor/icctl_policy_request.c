@@ -28,8 +28,8 @@ take_name(const struct value *v, const char *key, struct span *out)
 }
 
 const char *
-policy_request(const struct value *v, struct value_pool *pool,
-    struct policy_request *out)
+policy_request(
+    const struct value *v, struct value_pool *pool, struct policy_request *out)
 {
 	const char *why;
 
@@ -44,7 +44,7 @@ policy_request(const struct value *v, struct value_pool *pool,
 	    (out->args = value_new(pool, VALUE_OBJECT)) == NULL)
 		return "out of memory";
 	return out->args->type == VALUE_OBJECT ? NULL
-	    : "arguments must be an object";
+					       : "arguments must be an object";
 }
 
 const char *

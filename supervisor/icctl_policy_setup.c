@@ -59,7 +59,9 @@ static int
 send_settings(struct policyd *p, const struct icctl *ctl,
     const struct policy_opts *o, bool session, struct fault *fault)
 {
-	struct msg_SETTINGS set = {.hold_ms = 300000, .ask = 1, .redact = 1,
+	struct msg_SETTINGS set = {.hold_ms = 300000,
+	    .ask = 1,
+	    .redact = 1,
 	    .home = span_str(user_home())};
 
 	policyd_send(p, MSG_SETTINGS, &set, -1);
@@ -107,12 +109,14 @@ name_servers(struct policyd *p, const struct policy_opts *o,
 			return fault_errno(fault, "--trust %s", o->trust[i]);
 	for (unsigned i = 0; i < o->ndomains; i++) {
 		if ((eq = strchr(o->domains[i], '=')) == NULL)
-			return fault_set(fault, "--allow-domains %s: must be "
-			    "SERVER=HOST[,HOST...]", o->domains[i]);
-		if (add_server(p, span_of(o->domains[i],
-		    (size_t)(eq - o->domains[i]))) == -1)
-			return fault_errno(fault, "--allow-domains %s",
+			return fault_set(fault,
+			    "--allow-domains %s: must be "
+			    "SERVER=HOST[,HOST...]",
 			    o->domains[i]);
+		if (add_server(p, span_of(o->domains[i],
+				      (size_t)(eq - o->domains[i]))) == -1)
+			return fault_errno(
+			    fault, "--allow-domains %s", o->domains[i]);
 	}
 	(void)add_server(p, SPAN("filesystem"));
 	(void)add_server(p, SPAN("git"));
@@ -146,14 +150,15 @@ static int
 send_servers(struct policyd *p, const struct policy_opts *o, int workspace,
     const char *host, struct fault *fault)
 {
-	struct msg_VIEW view = {.path = SPAN("/workspace"),
-	    .host = span_str(host), .writable = 1};
+	struct msg_VIEW view = {
+	    .path = SPAN("/workspace"), .host = span_str(host), .writable = 1};
 	struct msg_SERVER m;
 	struct buf domains;
 
 	for (unsigned i = 0; i < p->nservers; i++) {
 		m = (struct msg_SERVER){.index = (uint16_t)i,
-		    .name = span_str(p->names[i]), .cwd = SPAN("/workspace")};
+		    .name = span_str(p->names[i]),
+		    .cwd = SPAN("/workspace")};
 		for (unsigned k = 0; k < o->ntrust; k++)
 			if (strcmp(o->trust[k], p->names[i]) == 0)
 				m.trusted = 1;
@@ -161,21 +166,21 @@ send_servers(struct policyd *p, const struct policy_opts *o, int workspace,
 		server_domains(o, p->names[i], &domains);
 		m.domains = buf_span(&domains);
 		if (domains.failed)
-			return fault_set(fault, "--allow-domains %s: too many",
-			    p->names[i]);
+			return fault_set(
+			    fault, "--allow-domains %s: too many", p->names[i]);
 		policyd_send(p, MSG_SERVER, &m, -1);
 		buf_free(&domains);
 		view.server = (uint16_t)i;
-		policyd_send(p, MSG_VIEW, &view,
-		    fcntl(workspace, F_DUPFD_CLOEXEC, 0));
+		policyd_send(
+		    p, MSG_VIEW, &view, fcntl(workspace, F_DUPFD_CLOEXEC, 0));
 	}
 	return 0;
 }
 
 /* The workspace: what was named, or something empty. */
 static int
-send_workspace(struct policyd *p, const struct policy_opts *o,
-    struct fault *fault)
+send_workspace(
+    struct policyd *p, const struct policy_opts *o, struct fault *fault)
 {
 	const char *dir = o->sandbox, *tmp = getenv("TMPDIR");
 	char link[64], host[PATH_MAX];
@@ -184,8 +189,9 @@ send_workspace(struct policyd *p, const struct policy_opts *o,
 
 	if (dir == NULL) {
 		snprintf(p->temp, sizeof(p->temp), "%s/icctl-policy.XXXXXX",
-		    tmp != NULL && tmp[0] == '/' && strlen(tmp) < 3000 ? tmp
-		    : "/tmp");
+		    tmp != NULL && tmp[0] == '/' && strlen(tmp) < 3000
+			? tmp
+			: "/tmp");
 		if ((dir = mkdtemp(p->temp)) == NULL) {
 			fault_errno(fault, "%s", p->temp);
 			p->temp[0] = '\0';
@@ -207,8 +213,8 @@ send_workspace(struct policyd *p, const struct policy_opts *o,
 
 /* The last kind first: rules speak of lists. */
 static int
-send_rules(struct policyd *p, const struct policy_set *set,
-    struct policyd_bad *bad)
+send_rules(
+    struct policyd *p, const struct policy_set *set, struct policyd_bad *bad)
 {
 	const struct policy_file *f;
 	struct msg_RULES m;

@@ -32,7 +32,7 @@ static bool
 known_expectation(struct span s)
 {
 	return span_is(s, "allow") || span_is(s, "deny") ||
-	    span_is(s, "escalate") || span_is(s, "not-allow");
+	       span_is(s, "escalate") || span_is(s, "not-allow");
 }
 
 static void
@@ -92,8 +92,8 @@ report(struct run *t, bool ok, const struct value *scenario, size_t index,
 }
 
 static int
-run_one(struct run *t, struct value_pool *pool, const struct value *v,
-    size_t index)
+run_one(
+    struct run *t, struct value_pool *pool, const struct value *v, size_t index)
 {
 	const struct value *request = value_get(v, "request");
 	struct span expected = value_str(v, "expectedDecision");
@@ -127,8 +127,8 @@ bad_file(const char *path, struct span text)
 	unsigned line = 1;
 
 	if (pool != NULL)
-		(void)json_read_large(pool, text, 2000000, (size_t)16 << 20,
-		    &fail);
+		(void)json_read_large(
+		    pool, text, 2000000, (size_t)16 << 20, &fail);
 	for (size_t i = 0; i < fail.at && i < text.len; i++)
 		line += text.p[i] == '\n';
 	warnx("%s:%u: %s", path, line, json_strerror(fail.error));
@@ -158,7 +158,8 @@ run_file(struct run *t, const char *path)
 		v = value_get(v, "scenarios");
 	if (v == NULL || v->type != VALUE_ARRAY) {
 		warnx("%s: must be an array of scenarios, or an object with "
-		    "\"scenarios\"", path);
+		      "\"scenarios\"",
+		    path);
 		goto out;
 	}
 	r = 0;
@@ -180,9 +181,10 @@ summary(struct run *t, bool broken)
 		struct buf all;
 
 		buf_init(&all, (size_t)64 << 20);
-		(void)buf_printf(&all, "{\"ok\":%s,\"passed\":%u,"
-		    "\"failed\":%u,\"scenarios\":[", ok ? "true" : "false",
-		    t->n - t->failed, t->failed);
+		(void)buf_printf(&all,
+		    "{\"ok\":%s,\"passed\":%u,"
+		    "\"failed\":%u,\"scenarios\":[",
+		    ok ? "true" : "false", t->n - t->failed, t->failed);
 		(void)buf_addspan(&all, buf_span(&t->out));
 		(void)buf_adds(&all, "]}\n");
 		if (policy_flush(&all) == -1)

@@ -10,8 +10,8 @@
 #include "icctl_policy_lint.h"
 #include "log.h"
 
-#define WRITES								\
-	(ARG_BIT(ARG_WRITE_PATH) | ARG_BIT(ARG_DELETE_PATH) |		\
+#define WRITES                                                                 \
+	(ARG_BIT(ARG_WRITE_PATH) | ARG_BIT(ARG_DELETE_PATH) |                  \
 	    ARG_BIT(ARG_WRITE_HISTORY) | ARG_BIT(ARG_DELETE_HISTORY))
 
 /* Lower-case copy, cut. */
@@ -48,11 +48,12 @@ named_path(struct span s)
 	for (size_t i = 0; i < s.len; i++) {
 		bool starts = i == 0 || strchr(" (\"'`", s.p[i - 1]) != NULL;
 
-		if (!starts || !(s.p[i] == '/' ||
-		    (s.p[i] == '~' && i + 1 < s.len && s.p[i + 1] == '/')))
+		if (!starts ||
+		    !(s.p[i] == '/' ||
+			(s.p[i] == '~' && i + 1 < s.len && s.p[i + 1] == '/')))
 			continue;
 		for (n = i; n < s.len && strchr(" ,;)\"'`", s.p[n]) == NULL;
-		    n++)
+		     n++)
 			continue;
 		while (n > i + 1 && strchr("./:", s.p[n - 1]) != NULL)
 			n--;
@@ -70,7 +71,7 @@ strictly_below(struct span path, struct span dir)
 	if (span_is(dir, "/"))
 		return path.len > 1 && path.p[0] == '/';
 	return path.len > dir.len && span_starts(path, dir) &&
-	    path.p[dir.len] == '/';
+	       path.p[dir.len] == '/';
 }
 
 static void
@@ -98,18 +99,21 @@ wide_paths(struct lint *l, size_t i, struct span description, bool all)
 		return;
 	log_vis(named, path, sizeof(path));
 	if (!r->has_paths && named.p != NULL) {
-		snprintf(text, sizeof(text), "it speaks of %s, and no "
-		    "if.paths keeps it there", path);
+		snprintf(text, sizeof(text),
+		    "it speaks of %s, and no "
+		    "if.paths keeps it there",
+		    path);
 		wide(l, i, ".if", text);
-	} else if (!r->has_paths && r->nlists == 0 && !r->has_domains &&
-	    !all) {
-		wide(l, i, ".if", "it takes every path on this machine; add "
+	} else if (!r->has_paths && r->nlists == 0 && !r->has_domains && !all) {
+		wide(l, i, ".if",
+		    "it takes every path on this machine; add "
 		    "if.paths, or say that any path is meant");
 	} else if (r->has_paths && named.p != NULL &&
-	    strictly_below(named, r->within)) {
-		snprintf(text, sizeof(text), "it speaks of %s and takes all "
-		    "of %s", path, log_vis(r->within, within,
-			sizeof(within)));
+		   strictly_below(named, r->within)) {
+		snprintf(text, sizeof(text),
+		    "it speaks of %s and takes all "
+		    "of %s",
+		    path, log_vis(r->within, within, sizeof(within)));
 		wide(l, i, ".if.paths.within", text);
 	}
 }
@@ -127,10 +131,10 @@ rule_tree(const struct rules *rs, size_t i)
 void
 policy_lint_wide(struct lint *l, size_t i)
 {
-	static const char *const any[] = {"any", "every", "all ", "whole",
-	    NULL};
-	static const char *const reads[] = {"read", "list", "view", "show",
-	    "look", "search", "inspect", NULL};
+	static const char *const any[] = {
+	    "any", "every", "all ", "whole", NULL};
+	static const char *const reads[] = {
+	    "read", "list", "view", "show", "look", "search", "inspect", NULL};
 	static const char *const writes[] = {"writ", "chang", "creat", "delet",
 	    "remov", "mov", "push", "modif", "edit", "clon", "commit", "add",
 	    "full", "manag", "updat", "replac", "renam", "merg", "work", NULL};
@@ -153,10 +157,12 @@ policy_lint_wide(struct lint *l, size_t i)
 	wide_paths(l, i, d, says(text, any));
 	has = policy_tool_roles(l->annots, r, &tools) & policy_rule_roles(r);
 	if (says(text, reads) && !says(text, writes) && (has & WRITES))
-		wide(l, i, ".if", "it speaks of reading and also takes roles "
+		wide(l, i, ".if",
+		    "it speaks of reading and also takes roles "
 		    "that write or delete");
 	if (r->has_domains && !says(text, any) &&
 	    rule_names(r->domains, SPAN("*")))
-		wide(l, i, ".if.domains.allowed", "\"*\" takes every host; "
+		wide(l, i, ".if.domains.allowed",
+		    "\"*\" takes every host; "
 		    "say that any host is meant, or name them");
 }

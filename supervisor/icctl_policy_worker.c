@@ -21,7 +21,6 @@
 
 #define HELLO_MS 10000
 
-
 static int
 on_hello(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -49,8 +48,8 @@ on_rules_ok(struct chan *c, const union proto_any *msg, int fd)
 	if (p->rules_open == 0)
 		return chan_violation(c, "RULES_OK of nothing");
 	p->rules_open--;
-	if (w.len == 0 || (more = realloc(p->warnings, had + w.len + 2)) ==
-	    NULL)
+	if (w.len == 0 ||
+	    (more = realloc(p->warnings, had + w.len + 2)) == NULL)
 		return 0;
 	p->warnings = more;
 	if (had != 0)
@@ -75,8 +74,8 @@ on_rules_bad(struct chan *c, const union proto_any *msg, int fd)
 	fault_set(&p->bad->files[msg->RULES_BAD.kind], "%.*s", (int)t.len,
 	    (const char *)t.p);
 	if (!p->refused)
-		fault_set(&p->bad->fault, "%.*s", (int)t.len,
-		    (const char *)t.p);
+		fault_set(
+		    &p->bad->fault, "%.*s", (int)t.len, (const char *)t.p);
 	p->refused = true;
 	return 0;
 }
@@ -129,22 +128,22 @@ spawn_policyd(struct policyd *p, struct fault *fault)
 	    {MSG_RULES_BAD, on_rules_bad},
 	    {MSG_EVALUATED, on_evaluated},
 	};
-	static const struct chan_ops ops = {handlers,
-	    sizeof(handlers) / sizeof(handlers[0]), on_closed};
+	static const struct chan_ops ops = {
+	    handlers, sizeof(handlers) / sizeof(handlers[0]), on_closed};
 	char *const argv[] = {(char *)(uintptr_t) "policyd", NULL};
 	char *const envp[] = {NULL};
-	struct spawn s = {.argv = argv, .envp = envp, .nfds = 4,
-	    .session = true};
+	struct spawn s = {
+	    .argv = argv, .envp = envp, .nfds = 4, .session = true};
 	int logpipe[2], pair[2];
 	char path[PATH_MAX];
 
-	if (policy_own_path("libexec/ironcurtain/policyd", path,
-	    sizeof(path)) == -1 || spawn_init() == -1 ||
-	    pipe2(logpipe, O_CLOEXEC | O_NONBLOCK) == -1)
+	if (policy_own_path(
+		"libexec/ironcurtain/policyd", path, sizeof(path)) == -1 ||
+	    spawn_init() == -1 || pipe2(logpipe, O_CLOEXEC | O_NONBLOCK) == -1)
 		return fault_errno(fault, "policyd");
 	p->log = logpipe[0];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
-	    0, pair) == -1) {
+		0, pair) == -1) {
 		close(logpipe[1]);
 		return fault_errno(fault, "policyd");
 	}
@@ -153,8 +152,8 @@ spawn_policyd(struct policyd *p, struct fault *fault)
 	s.fds[1] = s.fds[2] = logpipe[1];
 	s.fds[3] = pair[1];
 	if ((p->chan = chan_new(&p->loop, pair[0], ROLE_SUP, ROLE_POLICY, 0,
-	    &ops, p)) == NULL || spawn_start(&s, &p->sp) == -1 ||
-	    spawn_check(&p->sp) == -1)
+		 &ops, p)) == NULL ||
+	    spawn_start(&s, &p->sp) == -1 || spawn_check(&p->sp) == -1)
 		fault_errno(fault, "%s", path);
 	else if (chan_open(p->chan) == -1)
 		fault_errno(fault, "policyd");
@@ -200,15 +199,15 @@ wait_hello(struct policyd *p, struct fault *fault)
 
 	while (!p->hello && !p->gone) {
 		now = clock_mono_us() / 1000;
-		if (now >= until || loop_once(&p->loop, (int)(until - now)) ==
-		    -1)
+		if (now >= until ||
+		    loop_once(&p->loop, (int)(until - now)) == -1)
 			break;
 	}
 	if (p->hello)
 		return 0;
 	tell_log(p);
 	return fault_set(fault, "policyd did not say HELLO; `icctl doctor` "
-	    "says what this machine lacks");
+				"says what this machine lacks");
 }
 
 struct policyd *
@@ -296,8 +295,8 @@ policyd_wait(struct policyd *p, unsigned n)
 }
 
 int
-policyd_ask_tree(struct policyd *p, struct msg_EVAL *m,
-    const struct value *args)
+policyd_ask_tree(
+    struct policyd *p, struct msg_EVAL *m, const struct value *args)
 {
 	struct buf wire;
 	int r = -1;

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Values against sets of hosts, addresses and identifiers; and, for people,
+ * which condition of a rule it was that a call did not meet.
+ */
+#include "eval_match.h"
+
+/* A value without a URL role is compared as the host that it is, if it is. */
+static enum match
+match_domain(const struct match_set *set, const struct arg_value *v)
+{
+	char host[DOMAIN_MAX_HOST + 1];
+	struct domain d = {.known = true};
+	const char *why;
+	size_t len;
+
+	if (v->has_url && !v->url.domain.known)
+		return MATCH_UNKNOWN;
+	if (v->has_url)
+		return match_set_domain(set, &v->url.domain) ? MATCH_YES
+							     : MATCH_NO;
+	if (host_normalise(v->text, host, &len, &d.kind, &why) == -1)
+		return MATCH_NO;
+	d.host = d.full = span_of(host, len);
+	return match_set_domain(set, &d) ? MATCH_YES : MATCH_NO;
+}
+
+enum match
+eval_match(
+    const struct call_args *args, const struct match_set *set, uint32_t mask)
+{
+	enum match one, all = MATCH_NO;
+	const struct arg_value *v;
+
+	for (size_t k = 0; k < args->n; k++) {
+		v = &args->values[k];
+		if (!(v->mask & mask))
+			continue;
+		if (set->type == MATCH_DOMAINS)
+			one = match_domain(set, v);
+		else if (v->node == NULL)
+			one = MATCH_NO;
+		else
+			one = match_set_value(set, v->text) ? MATCH_YES
+							    : MATCH_NO;
+		if (one == MATCH_NO)
+			return MATCH_NO;
+		if (all != MATCH_UNKNOWN)
+			all = one;
+	}
+	return all;
+}
+
+static const struct arg_value *
+first_value(const struct engine *e, const struct call_args *args,
+    const struct match_set *set, const struct place *place, uint32_t mask)
+{
+	const struct arg_value *v;
+
+	for (size_t k = 0; k < args->n; k++) {
+		v = &args->values[k];
+		if (!(v->mask & mask) || (place != NULL && !v->has_path))
+			continue;
+		if (place != NULL ? !eval_within(e, &v->path, place)
+		    : set->type == MATCH_DOMAINS
+			? match_domain(set, v) == MATCH_NO
+			: !match_set_value(set, v->text))
+			return v;
+	}
+	return NULL;
+}
+
+static bool
+any_path(const struct call_args *args, uint32_t mask)
+{
+	for (size_t k = 0; k < args->n; k++)
+		if (args->values[k].has_path && args->values[k].mask & mask)
+			return true;
+	return false;
+}
+
+const char *
+eval_miss(const struct engine *e, const struct request *r, size_t i,
+    enum arg_role role, const struct arg_value **value)
+{
+	const struct rule *rule = &e->rules->rules[i];
+	uint32_t bit = role == ARG_COUNT ? 0 : ARG_BIT(role), mask;
+
+	*value = NULL;
+	if (rule->has_roles && !(r->args->roles & rule->roles))
+		return "roles";
+	if (rule->has_paths) {
+		*value = first_value(
+		    e, r->args, NULL, &e->places.list[e->sets[i].place], bit);
+		if (*value != NULL || bit == 0 || !any_path(r->args, bit))
+			return "paths";
+	}
+	mask = bit != 0 ? bit : rule->domain_roles;
+	if (rule->has_domains &&
+	    eval_match(r->args, e->sets[i].domains, mask) == MATCH_NO) {
+		*value =
+		    first_value(e, r->args, e->sets[i].domains, NULL, mask);
+		return "domains";
+	}
+	for (unsigned k = 0; k < rule->nlists; k++) {
+		mask = rule->lists[k].roles & bit ? bit : rule->lists[k].roles;
+		if (eval_match(r->args, e->sets[i].lists[k], mask) != MATCH_NO)
+			continue;
+		*value =
+		    first_value(e, r->args, e->sets[i].lists[k], NULL, mask);
+		return "lists";
+	}
+	return NULL;
+}
