@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: ISC
+"""Command lines: name, program and arguments, exit status, the first line of
+stderr.  {work}: a directory of the user's; {home}: IRONCURTAIN_HOME, in which
+no session runs; {prefix}: where the programs are installed."""
+
+SUP = "icsupervisor"
+S = [SUP, "--session-dir", "{work}/s"]
+NONE = [*S, "--runtime", "none"]
+
+ARGS = [
+    ("nothing", [SUP], 64,
+     "icsupervisor: --session-dir DIR is missing (icsupervisor --help)"),
+    ("an unknown option", [SUP, "--sessiondir", "x"], 64,
+     "icsupervisor: unknown option --sessiondir (icsupervisor --help)"),
+    ("a short option", [SUP, "-s", "x"], 64,
+     "icsupervisor: unknown option -s (icsupervisor --help)"),
+    ("no value", [SUP, "--session-dir"], 64,
+     "icsupervisor: --session-dir needs a value (icsupervisor --help)"),
+    ("an empty value", [SUP, "--session-dir", ""], 64,
+     "icsupervisor: --session-dir must not be empty (icsupervisor --help)"),
+    ("an argument", [*S, "fix it"], 64,
+     "icsupervisor: unexpected argument \"fix it\": a command stands after "
+     "--, a task after --task (icsupervisor --help)"),
+    ("an argument with an escape", [*S, "\x1b[2J"], 64,
+     "icsupervisor: unexpected argument \"\\x1b[2J\": a command stands after "
+     "--, a task after --task (icsupervisor --help)"),
+    ("an unknown runtime", [*S, "--runtime", "docker"], 64,
+     "icsupervisor: --runtime must be bwrap or none, not \"docker\" "
+     "(icsupervisor --help)"),
+    ("unknown escalations", [*S, "--escalations", "yes"], 64,
+     "icsupervisor: --escalations must be ask or deny, not \"yes\" "
+     "(icsupervisor --help)"),
+    ("a task without an agent", [*NONE, "--task", "x"], 64,
+     "icsupervisor: --runtime none starts no agent: no --task and no command "
+     "(icsupervisor --help)"),
+    ("a command without an agent", [*NONE, "--", "true"], 64,
+     "icsupervisor: --runtime none starts no agent: no --task and no command "
+     "(icsupervisor --help)"),
+    ("task and command", [*S, "--task", "x", "--", "true"], 64,
+     "icsupervisor: --task and a command after -- exclude each other "
+     "(icsupervisor --help)"),
+    ("a value where none is", [*S, "--print-ready=yes"], 64,
+     "icsupervisor: --print-ready=yes: this option takes no value "
+     "(icsupervisor --help)"),
+    ("a parent that is not there", [SUP, "--session-dir", "{work}/no/s",
+                                    "--runtime", "none"], 78,
+     "icsupervisor: session directory {work}/no/s: make its parent first: No "
+     "such file or directory"),
+    ("a file for a directory", [SUP, "--session-dir", "{work}/file",
+                                "--runtime", "none"], 78,
+     "icsupervisor: session directory {work}/file: Not a directory"),
+    ("a directory that others may enter", [SUP, "--session-dir",
+                                           "{work}/open", "--runtime",
+                                           "none"], 78,
+     "icsupervisor: session directory {work}/open: others may enter it (mode "
+     "0755). Run: chmod 700 {work}/open"),
+    ("a configuration that is not there", [*NONE, "--config", "{work}/c"],
+     78, "icsupervisor: --config {work}/c: No such file or directory"),
+    ("a workspace that is not there", [*NONE, "--workspace", "{work}/no"],
+     78, "icsupervisor: workspace {work}/no: No such file or directory"),
+    ("a workspace that is a file", [*NONE, "--workspace", "{work}/file"],
+     78, "icsupervisor: workspace {work}/file: not a directory"),
+    ("a workspace that is our own", [*NONE, "--workspace", "{home}"], 78,
+     "icsupervisor: workspace {home}: refused, it is IRONCURTAIN_HOME"),
+    ("a workspace that is the home", [*NONE, "--workspace", "{work}/user"],
+     78,
+     "icsupervisor: workspace {work}/user: refused, it is your home "
+     "directory"),
+    ("a workspace that is /", [*NONE, "--workspace", "/"], 78,
+     "icsupervisor: workspace /: refused, it is the root directory"),
+    ("an unknown agent", [*S, "--agent", "acme"], 78,
+     "icsupervisor: --agent acme: there is no "
+     "{prefix}/share/ironcurtain/agents/acme.json. Known are claude-code, "
+     "codex and command"),
+    ("an agent's name with a slash", [*S, "--agent", "../x"], 78,
+     "icsupervisor: --agent ../x: is no agent's name"),
+    ("an agent that needs a command", [*S, "--agent", "command"], 78,
+     "icsupervisor: --agent command needs a command after --"),
+    ("a command that is not there", [*S, "--", "no-such-program"], 78,
+     "icsupervisor: no-such-program: not found in PATH. Install it, or write "
+     "its whole path"),
+    ("no such server", [*NONE, "--allow-unsandboxed", "x"], 78,
+     "icsupervisor: --allow-unsandboxed x: there is no such server"),
+    ("workers that are not there", [*NONE, "--libexecdir", "{work}/no"], 71,
+     "icsupervisor: {work}/no/mitmd: No such file or directory"),
+    ("icctl alone", ["icctl"], 2,
+     "usage: icctl [--json] [--session DIR|ID] COMMAND"),
+    ("an unknown command", ["icctl", "aprove", "k3f9"], 2,
+     "icctl: no such command: aprove (icctl --help lists them)"),
+    ("a command with an escape", ["icctl", "\x1b[2J"], 2,
+     "icctl: no such command: \\x1b[2J (icctl --help lists them)"),
+    ("an option before the command", ["icctl", "--verbose", "status"], 2,
+     "icctl: no such option: --verbose (icctl --help lists them)"),
+    ("--session without one", ["icctl", "status", "--session"], 2,
+     "icctl: --session needs a directory or an id"),
+    ("a session that is not there", ["icctl", "--session", "nope", "status"],
+     3,
+     "icctl: no session \"nope\": neither in {home}/run, nor in "
+     "{home}/sessions, nor a directory"),
+    ("a directory that is no session", ["icctl", "--session", "{work}",
+                                        "status"], 3,
+     "icctl: {work} is no session's directory: there is no session.log in it"),
+    ("no session", ["icctl", "status"], 3,
+     "icctl: no session is running (looked in {home}/run); start one with "
+     "`icctl start`"),
+    ("no session to stop", ["icctl", "stop"], 3,
+     "icctl: no session is running (looked in {home}/run); start one with "
+     "`icctl start`"),
+    ("approve nothing", ["icctl", "approve"], 2,
+     "icctl: usage: icctl approve ID"),
+    ("approve two", ["icctl", "approve", "a", "b"], 2,
+     "icctl: usage: icctl approve ID"),
+    ("deny without a text", ["icctl", "deny", "k3f9", "--because"], 2,
+     "icctl: usage: icctl deny ID [--because TEXT]"),
+    ("deny with a long text", ["icctl", "deny", "k3f9", "--because",
+                               "x" * 501], 2,
+     "icctl: --because takes at most 500 characters"),
+    ("status of something", ["icctl", "status", "now"], 2,
+     "icctl: usage: icctl status"),
+    ("show everything", ["icctl", "show"], 2, "icctl: usage: icctl show ID"),
+    ("watch with an argument", ["icctl", "watch", "x"], 2,
+     "icctl: usage: icctl watch"),
+    ("audit without verify", ["icctl", "audit"], 2,
+     "icctl: usage: icctl audit verify [FILE]"),
+    ("audit of a file that is not there", ["icctl", "audit", "verify",
+                                           "{work}/no"], 1,
+     "icctl: {work}/no: No such file or directory"),
+    ("audit of a directory", ["icctl", "audit", "verify", "{work}"], 1,
+     "icctl: {work}: not a plain file"),
+    ("audit without a session", ["icctl", "audit", "verify"], 3,
+     "icctl: no session in {home}/sessions; name the file: icctl audit "
+     "verify FILE"),
+    ("start with an unknown option", ["icctl", "start", "--verbose"], 2,
+     "icctl: --verbose: no such option (icctl start --help)"),
+    ("start without a value", ["icctl", "start", "--agent"], 2,
+     "icctl: --agent: needs a value (icctl start --help)"),
+    ("start with two tasks", ["icctl", "start", "fix", "it"], 2,
+     "icctl: one TASK only; put it in quotes"),
+    ("start with a wrong agent", ["icctl", "start", "--agent", "acme", "x"],
+     78,
+     "icsupervisor: --agent acme: there is no "
+     "{prefix}/share/ironcurtain/agents/acme.json. Known are claude-code, "
+     "codex and command"),
+    ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: what shall it do?"),
+    ("ic-bridge with a word", ["ic-bridge", "walk"], 2,
+     "ic-bridge: it knows `run` and `stdio PATH`"),
+    ("ic-bridge without a command", ["ic-bridge", "run", "{work}"], 2,
+     "ic-bridge: run needs a directory, --, and a command"),
+    ("ic-bridge without a session", ["ic-bridge", "run", "{work}", "--",
+                                     "true"], 1,
+     "ic-bridge: {work}/proxy.sock: No such file or directory"),
+    ("ic-bridge with a bad port", ["ic-bridge", "run", "--listen", "x",
+                                   "{work}", "--", "true"], 2,
+     "ic-bridge: --listen takes ADDRESS:PORT, as 127.0.0.1:18080"),
+    ("ic-bridge to no socket", ["ic-bridge", "stdio", "{work}/no"], 1,
+     "ic-bridge: {work}/no: No such file or directory"),
+    ("ic-bridge to a long path", ["ic-bridge", "stdio", "/" + "x" * 200],
+     1,
+     "ic-bridge: "
+     "/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx: File name "
+     "too long"),
+    ("icfs alone", ["icfs"], 2, "icfs: no directory given"),
+    ("icfs with an unknown option", ["icfs", "--write", "{work}"], 2,
+     "icfs: the only option is --read-only"),
+    ("icfs on nothing", ["icfs", "{work}/no"], 2,
+     "icfs: {work}/no: No such file or directory"),
+    ("icfs on a file", ["icfs", "{work}/file"], 2,
+     "icfs: {work}/file: Not a directory"),
+    ("icfs on too many", ["icfs", *["{work}"] * 65], 2,
+     "icfs: more than 16 directories"),
+]

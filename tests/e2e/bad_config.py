@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: ISC
+"""Files that people write wrong: name, files below IRONCURTAIN_HOME (text,
+bytes, JSON, or a mode beside one), the status with which icsupervisor ends,
+and what it says.  NAMES stand for files of IRONCURTAIN_HOME, {home}; {work}
+is the directory that holds it."""
+
+NAMES = [("config", "config.json"), ("servers", "mcp-servers.json"),
+         ("policy", "policy/compiled-policy.json"),
+         ("tools", "policy/tool-annotations.json"),
+         ("lists", "policy/dynamic-lists.json")]
+
+
+def config(**members):
+    return {"config.json": members}
+
+
+def server(**members):
+    return {"mcp-servers.json": {"s": {"command": "/bin/cat", **members}}}
+
+
+CONFIG = [
+    ("empty", {"config.json": ""}, 78,
+     "{config}:1:1: ends too early (it is empty: write {} at least)"),
+    ("white space", {"config.json": " \n\n"}, 78,
+     "{config}:3:1: ends too early (it is empty: write {} at least)"),
+    ("no object", {"config.json": "[]"}, 78,
+     "{config}:1:1: must be an object: {...}"),
+    ("no JSON", {"config.json": "agent: x\n"}, 78,
+     "{config}:1:1: not JSON (strings in double quotes, no comments, no "
+     "comma before ] or })"),
+    ("a comment", {"config.json": '{\n  // mine\n  "agent": {}\n}\n'}, 78,
+     "{config}:2:3: not JSON (strings in double quotes, no comments, no "
+     "comma before ] or })"),
+    ("a comma at the end", {"config.json": '{\n  "agent": {},\n}\n'}, 78,
+     "{config}:3:1: not JSON (strings in double quotes, no comments, no "
+     "comma before ] or })"),
+    ("cut short", {"config.json": '{"agent": {'}, 78,
+     "{config}:1:12: ends too early (a bracket or quote is not closed)"),
+    ("something behind", {"config.json": '{}\n{}\n'}, 78,
+     "{config}:2:1: something after the value"),
+    ("bad UTF-8", {"config.json": b'{"notify": ["\xff"]}'}, 78,
+     "{config}:1:14: not well-formed Unicode"),
+    ("a BOM", {"config.json": b'\xef\xbb\xbf{}'}, 78,
+     "{config}:1:1: not well-formed Unicode (a byte order mark: save the "
+     "file as UTF-8 without one)"),
+    ("a key twice", {"config.json": '{\n "agent": {},\n "agent": {}\n}'},
+     78, "{config}:3:2: duplicate member name"),
+    ("a key twice, deep",
+     {"config.json": '{"audit":{"durability":"disk","durability":"disk"}}'},
+     78, "{config}:1:31: duplicate member name"),
+    ("a NUL in a string", {"config.json": '{"notify":["a\\u0000"]}'}, 78,
+     "{config}: notify[0]: must not hold a NUL"),
+    ("nested 70 deep", {"config.json": "[" * 70 + "]" * 70}, 78,
+     "{config}:1:65: nested more than 64 deep"),
+    ("over 8 MiB", {"config.json": " " * (9 << 20)}, 78,
+     "{config}: too large (over 8388608 bytes)"),
+    ("an unknown key", config(escalationTimeout=300), 78,
+     "{config}: escalationTimeout: unknown key. Known here: agent, audit, "
+     "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
+     "notify, providers, sandboxPolicy, serverCredentials"),
+    ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
+     78,
+     "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
+     "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
+     "notify, providers, sandboxPolicy, serverCredentials"),
+    ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,
+     "{config}: anthropicApiKey: keys do not belong into this file. Put the "
+     "key into a file of its own (chmod 600) and write "
+     "{\"credentials\":{\"anthropic\":{\"file\":\"~/keys/anthropic\"}}}"),
+    ("the other API key", config(openaiApiKey="sk-secret"), 78,
+     "{config}: openaiApiKey: keys do not belong into this file. Put the key "
+     "into a file of its own (chmod 600) and write "
+     "{\"credentials\":{\"openai\":{\"file\":\"~/keys/openai\"}}}"),
+    ("a base URL", config(anthropicBaseUrl="https://x"), 78,
+     "{config}: anthropicBaseUrl: write "
+     "{\"providers\":{\"anthropic\":{\"upstream\":\"https://...\"}}} instead"),
+    ("the time-out a string", config(escalationTimeoutSeconds="300"), 78,
+     "{config}: escalationTimeoutSeconds: must be a whole number from 30 to "
+     "3600, is a string"),
+    ("the time-out too short", config(escalationTimeoutSeconds=29), 78,
+     "{config}: escalationTimeoutSeconds: must be from 30 to 3600, is 29"),
+    ("the time-out too long", config(escalationTimeoutSeconds=3601), 78,
+     "{config}: escalationTimeoutSeconds: must be from 30 to 3600, is 3601"),
+    ("the time-out a fraction", config(escalationTimeoutSeconds=30.5), 78,
+     "{config}: escalationTimeoutSeconds: must be a whole number from 30 to "
+     "3600, is a fraction"),
+    ("the time-out null", config(escalationTimeoutSeconds=None), 78,
+     "{config}: escalationTimeoutSeconds: must be a whole number from 30 to "
+     "3600, is null"),
+    ("the time-out huge",
+     {"config.json": '{"escalationTimeoutSeconds":99999999999999999999}'},
+     78,
+     "{config}: escalationTimeoutSeconds: must be from 30 to 3600, is far "
+     "beyond"),
+    ("audit a string", config(audit="disk"), 78,
+     "{config}: audit: must be an object, is a string"),
+    ("an unknown durability", config(audit={"durability": "fast"}), 78,
+     "{config}: audit.durability: must be \"kernel\" or \"disk\", is "
+     "\"fast\""),
+    ("an unknown key of audit", config(audit={"sync": True}), 78,
+     "{config}: audit.sync: unknown key. Known here: durability"),
+    ("redaction no boolean", config(auditRedaction={"enabled": "no"}), 78,
+     "{config}: auditRedaction.enabled: must be true or false, is a string"),
+    ("sandboxPolicy warn", config(sandboxPolicy="warn"), 78,
+     "{config}: sandboxPolicy: \"warn\" is refused: servers without a "
+     "sandbox are named one by one with --allow-unsandboxed SERVER. Remove "
+     "this key"),
+    ("notify a string", config(notify="notify-send"), 78,
+     "{config}: notify: must be an array of strings, is a string"),
+    ("notify empty", config(notify=[]), 78,
+     "{config}: notify: must name a command: [\"notify-send\", "
+     "\"IronCurtain\"]"),
+    ("notify with a number", config(notify=["a", 1]), 78,
+     "{config}: notify[1]: must be a string, is a number"),
+    ("mcpServers a number", config(mcpServers=1), 78,
+     "{config}: mcpServers: must be a path or an object of servers, is a "
+     "number"),
+    ("mcpServers a file that is not there", config(mcpServers="other.json"),
+     78, "{config}: mcpServers: {home}/other.json: No such file or directory"),
+    ("agent a string", config(agent="claude-code"), 78,
+     "{config}: agent: must be an object, is a string"),
+    ("an agent's unknown key", config(agent={"codex": {"bin": "/x"}}), 78,
+     "{config}: agent.codex.bin: unknown key. Known here: path"),
+    ("credentials a string", config(credentials="sk-ant-secret"), 78,
+     "{config}: credentials: must be an object, is a string"),
+    ("a credential that is a string",
+     config(credentials={"anthropic": "sk-ant-secret"}), 78,
+     "{config}: credentials.anthropic: must be an object that says where the "
+     "key is, is a string. Write {\"env\":\"NAME\"}, {\"file\":\"PATH\"}, "
+     "{\"command\":[...]} or {\"systemd\":\"NAME\"}"),
+    ("a credential from two places", config(credentials={
+        "anthropic": {"env": "A", "file": "b"}}), 78,
+     "{config}: credentials.anthropic: must have exactly one of env, file, "
+     "command, systemd; has 2"),
+    ("a credential from nowhere", config(credentials={"anthropic": {}}), 78,
+     "{config}: credentials.anthropic: must have exactly one of env, file, "
+     "command, systemd; has 0"),
+    ("a credential from elsewhere",
+     config(credentials={"anthropic": {"key": "sk-ant-secret"}}), 78,
+     "{config}: credentials.anthropic.key: unknown key. Known here: env, "
+     "file, command, systemd"),
+    ("a key for the name of a variable",
+     config(credentials={"anthropic": {"env": "sk-ant-secret"}}), 78,
+     "{config}: credentials.anthropic.env: must be the NAME of an "
+     "environment variable (letters, digits, _), not its value"),
+    ("a variable that is not set",
+     config(credentials={"anthropic": {"env": "NO_SUCH_KEY"}}), 78,
+     "credentials.anthropic.env: NO_SUCH_KEY is not set or empty (provider "
+     "anthropic)"),
+    ("a key file that is not there",
+     config(credentials={"anthropic": {"file": "no-key"}}), 78,
+     "credential {home}/no-key: No such file or directory"),
+    ("a key file that others may read",
+     {**config(credentials={"anthropic": {"file": "key"}}),
+      "key": ("sk-ant-secret\n", 0o644)}, 78,
+     "credential {home}/key: others may read or write it (mode 0644). Run: "
+     "chmod 600 {home}/key"),
+    ("an empty key file",
+     {**config(credentials={"anthropic": {"file": "key"}}),
+      "key": ("", 0o600)}, 78, "credential {home}/key: empty"),
+    ("a key file with two lines",
+     {**config(credentials={"anthropic": {"file": "key"}}),
+      "key": ("sk-ant-one\nsk-ant-two\n", 0o600)}, 78,
+     "credential of anthropic: holds a space, a line break or another "
+     "character that cannot be in a credential"),
+    ("a key command that is not there", config(credentials={
+        "anthropic": {"command": ["no-such-program"]}}), 78,
+     "credentials.anthropic.command: no-such-program not found in PATH"),
+    ("a key command that fails", config(credentials={
+        "anthropic": {"command": ["false"]}}), 78,
+     "credentials.anthropic.command: false exited with status 1"),
+    ("a systemd credential outside of systemd",
+     config(credentials={"anthropic": {"systemd": "anthropic"}}), 78,
+     "credential anthropic: CREDENTIALS_DIRECTORY is not set; the unit needs "
+     "LoadCredential=anthropic:PATH"),
+    ("a provider nobody knows",
+     config(credentials={"acme": {"env": "ACME"}}), 78,
+     "provider acme: there is no "
+     "{prefix}/share/ironcurtain/providers/acme.json, nor "
+     "{home}/providers/acme.json. Shipped are anthropic and openai"),
+    ("a provider's name with a slash",
+     config(credentials={"../acme": {"env": "ACME"}}), 78,
+     "{config}: credentials.../acme: is no provider's name: letters, digits, "
+     "- and _ only"),
+    ("a provider's unknown key",
+     config(providers={"anthropic": {"url": "https://x"}}), 78,
+     "{config}: providers.anthropic.url: unknown key. Known here: upstream, "
+     "ca, reuse"),
+    ("an upstream without TLS",
+     config(providers={"anthropic": {"upstream": "http://example.com"}}),
+     78,
+     "{config}: providers.anthropic.upstream: \"http://example.com\": must "
+     "begin with https:// (http:// is taken for loopback only: the key would "
+     "cross the network in clear)"),
+    ("an upstream with a password", config(providers={
+        "anthropic": {"upstream": "https://u:secret@example.com"}}), 78,
+     "{config}: providers.anthropic.upstream: \"...\": must not hold a user "
+     "name or password"),
+    ("an upstream that is no URL",
+     config(providers={"anthropic": {"upstream": "example.com"}}), 78,
+     "{config}: providers.anthropic.upstream: \"example.com\": must begin "
+     "with https://"),
+    ("an upstream with a query", config(providers={
+        "anthropic": {"upstream": "https://example.com/?key=x"}}), 78,
+     "{config}: providers.anthropic.upstream: \"...\": its path may hold "
+     "letters, digits and . _ ~ - only, no empty or dot segment, no query"),
+    ("an upstream with port 0", config(providers={
+        "anthropic": {"upstream": "https://example.com:0"}}), 78,
+     "{config}: providers.anthropic.upstream: \"https://example.com:0\": its "
+     "port must be from 1 to 65535"),
+    ("an unknown reuse",
+     config(providers={"anthropic": {"reuse": "always"}}), 78,
+     "{config}: providers.anthropic.reuse: must be \"auto\" or \"never\", is "
+     "\"always\""),
+    ("a CA file that is not there", config(
+        credentials={"anthropic": {"env": "ANTHROPIC_API_KEY"}},
+        providers={"anthropic": {"ca": "no.pem"}}), 78,
+     "providers.anthropic.ca: {home}/no.pem: No such file or directory"),
+    ("a CA file that is none", {**config(
+        credentials={"anthropic": {"env": "ANTHROPIC_API_KEY"}},
+        providers={"anthropic": {"ca": "ca.pem"}}), "ca.pem": "x\n"}, 78,
+     "providers.anthropic.ca: {home}/ca.pem: holds no certificate in PEM "
+     "(-----BEGIN CERTIFICATE-----)"),
+    ("writable by others", {"config.json": ("{}", 0o666)}, 78,
+     "{config}: others may write to it (mode 0666). Run: chmod go-w {config}"),
+    ("readable by nobody", {"config.json": ("{}", 0o000)}, 78,
+     "{config}: Permission denied"),
+    ("a directory", {"config.json/x": ""}, 78, "{config}: not a plain file"),
+]
+
+SERVERS = [
+    ("empty", {"mcp-servers.json": ""}, 78,
+     "{servers}:1:1: ends too early (it is empty: write {} at least)"),
+    ("no object", {"mcp-servers.json": "[]"}, 78,
+     "{servers}:1:1: must be an object: {...}"),
+    ("a server twice", {"mcp-servers.json":
+                        '{"s":{"command":"a"},\n "s":{"command":"b"}}'}, 78,
+     "{servers}:2:2: duplicate member name"),
+    ("a server that is a string", {"mcp-servers.json": {"s": "npx"}}, 78,
+     "{servers}: s: must be an object, is a string"),
+    ("the founding wrapper",
+     {"mcp-servers.json": {"mcpServers": {"s": {"command": "a"}}}}, 78,
+     "{servers}: mcpServers: no such wrapper is taken here: what it holds "
+     "stands in the file itself, {\"NAME\":{\"command\":...}}"),
+    ("no command", {"mcp-servers.json": {"s": {}}}, 78,
+     "{servers}: s.command: missing: name the program that speaks MCP on its "
+     "stdin and stdout"),
+    ("an empty command", server(command=""), 78,
+     "{servers}: s.command: must not be empty"),
+    ("the command a list", server(command=["a", "b"]), 78,
+     "{servers}: s.command: must be a string, is an array"),
+    ("args a string", server(args="--x"), 78,
+     "{servers}: s.args: must be an array of strings, is a string"),
+    ("a number in args", server(args=["--port", 80]), 78,
+     "{servers}: s.args[1]: must be a string, is a number"),
+    ("257 args", server(args=["x"] * 257), 78,
+     "{servers}: s.args: has 257 entries, at most 256 are taken"),
+    ("an unknown key", server(cwd="/tmp"), 78,
+     "{servers}: s.cwd: unknown key. Known here: args, command, description, "
+     "env, sandbox, sandboxPolicy, workspace"),
+    ("env a list", server(env=["A=b"]), 78,
+     "{servers}: s.env: must be an object, is an array"),
+    ("a number in env", server(env={"A": 1}), 78,
+     "{servers}: s.env.A: must be a string, is a number"),
+    ("a variable's name with =", server(env={"A=B": "c"}), 78,
+     "{servers}: s.env.A=B: is no name of a variable: letters, digits and _ "
+     "only"),
+    ("workspace a string", server(workspace="no"), 78,
+     "{servers}: s.workspace: must be true or false, is a string"),
+    ("sandbox false", server(sandbox=False), 78,
+     "{servers}: s.sandbox: false would give this server all that you can "
+     "reach. Remove it to run the server in its sandbox, or say it again on "
+     "the command line: --allow-unsandboxed s"),
+    ("sandbox true", server(sandbox=True), 78,
+     "{servers}: s.sandbox: must be false or an object, is a boolean"),
+    ("an unknown key of sandbox", server(sandbox={"net": False}), 78,
+     "{servers}: s.sandbox.net: unknown key. Known here: filesystem, network"),
+    ("network", server(sandbox={"network": {"allowedDomains": ["x.com"]}}),
+     78,
+     "{servers}: s.sandbox.network: servers cannot have network yet: sharing "
+     "the host's would open its abstract sockets and its loopback to them. "
+     "Write false, or remove this server"),
+    ("network true", server(sandbox={"network": True}), 78,
+     "{servers}: s.sandbox.network: servers cannot have network yet: sharing "
+     "the host's would open its abstract sockets and its loopback to them. "
+     "Write false, or remove this server"),
+    ("network a string", server(sandbox={"network": "none"}), 78,
+     "{servers}: s.sandbox.network: must be false, is a string"),
+    ("sandboxPolicy warn", server(sandboxPolicy="warn"), 78,
+     "{servers}: s.sandboxPolicy: \"warn\" is refused: a server without a "
+     "sandbox is named with \"sandbox\": false and --allow-unsandboxed s. "
+     "Remove this key"),
+    ("a pattern", server(sandbox={"filesystem": {"allowRead": ["/x/*"]}}),
+     78,
+     "{servers}: s.sandbox.filesystem.allowRead: \"/x/*\": patterns are not "
+     "taken, name a directory or file"),
+    ("a path that is not there",
+     server(sandbox={"filesystem": {"allowRead": ["/no/such/dir"]}}), 78,
+     "server s: allowRead /no/such/dir: No such file or directory"),
+    ("a path that is our own",
+     server(sandbox={"filesystem": {"allowRead": ["{home}"]}}), 78,
+     "server s: allowRead {home}: refused, it is IRONCURTAIN_HOME"),
+    ("the whole home",
+     server(sandbox={"filesystem": {"allowWrite": ["~"]}}), 78,
+     "server s: allowWrite {work}/user: refused, it is your home directory"),
+    ("/", server(sandbox={"filesystem": {"allowRead": ["/"]}}), 78,
+     "server s: allowRead /: refused, the sandbox has its own there"),
+    ("a name with a space", {"mcp-servers.json": {"a b": {"command": "x"}}},
+     78,
+     "{servers}: a b: is no server's name: at most 64 letters, digits, - and "
+     "single _, which do not begin or end it"),
+    ("a name with __", {"mcp-servers.json": {"a__b": {"command": "x"}}}, 78,
+     "{servers}: a__b: is no server's name: at most 64 letters, digits, - "
+     "and single _, which do not begin or end it"),
+    ("a name of 65 letters",
+     {"mcp-servers.json": {"n" * 65: {"command": "x"}}}, 78,
+     "{servers}: "
+     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn: is "
+     "no server's name: at most 64 letters, digits, - and single _, which do "
+     "not begin or end it"),
+    ("a reserved name", {"mcp-servers.json": {"proxy": {"command": "x"}}},
+     78, "{servers}: proxy: this name is reserved; choose another"),
+    ("33 servers", {"mcp-servers.json": {
+        f"s{i}": {"command": "/bin/cat"} for i in range(33)}}, 78,
+     "{servers}: at most 32 servers are taken"),
+    ("writable by others", {"mcp-servers.json": ("{}", 0o622)}, 78,
+     "{servers}: others may write to it (mode 0622). Run: chmod go-w "
+     "{servers}"),
+]
+
+# Servers that start and are gone at once: the entry, icctl status' text.
+GONE = [
+    ("no such program", {"command": "no-such-server"}, "gone",
+     "no-such-server: not found in PATH. Install it, or write its whole path"),
+    ("a package that is not installed",
+     {"command": "npx", "args": ["-y", "@acme/no-such-server"]}, "gone",
+     "npx @acme/no-such-server: not installed, and a server has no network "
+     "to fetch it. Run: npm install --prefix ~/.local/share/ironcurtain "
+     "@acme/no-such-server"),
+    ("a program that ends", {"command": "/bin/false"}, "gone",
+     "closed its output; it exited with status 1"),
+    ("a program that says nothing", {"command": "/bin/true"}, "gone",
+     "closed its output; it exited with status 0"),
+    ("a program that is killed", {"command": "/bin/sh",
+                                  "args": ["-c", "kill -9 $$"]}, "gone",
+     "closed its output; it exited with status 137"),
+    ("no JSON", {"command": "/bin/echo", "args": ["hello"]}, "gone",
+     "closed its output; it exited with status 0"),
+    ("no MCP", {"command": "/bin/echo", "args": ["{}"]}, "gone",
+     "closed its output; it exited with status 0"),
+    ("an answer to nothing", {"command": "/bin/echo", "args": [
+        '{"jsonrpc":"2.0","id":99,"result":{}}']}, "gone",
+     "closed its output; it exited with status 0"),
+    ("initialize refused", {"command": "/bin/sh", "args": [
+        "-c", "read x; echo '{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"error\":"
+        "{\"code\":1,\"message\":\"no\\u001b[2J\"}}'; cat"]}, "gone",
+     "refused initialize: no\\x1b[2J"),
+    ("an unknown version", {"command": "/bin/sh", "args": [
+        "-c", "read x; echo '{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"result\":"
+        "{\"protocolVersion\":\"1999-01-01\",\"capabilities\":{},"
+        "\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"}}}'; cat"]}, "gone",
+     "speaks MCP version 1999-01-01, which we do not"),
+]
