@@ -44,11 +44,6 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_CALLS		256U		/* in flight, per session */
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
 #define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* of arguments in flight */
-/*
- * Behind the edge the limits on calls are twice these: the end of a call may
- * reach mcp-proxyd, and its next one policyd, before it has reached them.
- */
-#define PROTO_INNER		2U
 #define PROTO_MAX_HOLDS		64U
 #define PROTO_MAX_TREE		(4U << 20)
 #define PROTO_MAX_LINE		(4U << 20)	/* JSON-RPC line, both sides */
@@ -95,6 +90,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(RESULT,	0x0407,	R(BACK),	R(PROXY),	RUN,	0)	\
 	M(DONE,		0x0408,	R(BACK),	R(AUDIT),	RUN,	0)	\
 	M(PROGRESS,	0x0409,	R(BACK),	R(PROXY),	RUN,	0)	\
+	M(CREDIT,	0x040a,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	/* a server's session */						\
 	M(SESSION,	0x0501,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(INIT_RESULT,	0x0502,	R(BACK),	R(POLICY),	RUN,	0)	\
@@ -273,6 +269,14 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, progress, 40)	/* number text */	\
 				F(m, str, total, 40)	/* or empty */		\
 				F(m, str, message, 1024)
+/*
+ * So many calls to this server (or to none) ended. mcp-proxyd counts a call
+ * until then, whoever answered it before: it never has more under way than
+ * policyd, which has counted them down already, allows.
+ */
+#define F_CREDIT(F, m)		F(m, u16, server, UINT16_MAX)		\
+				F(m, u32, calls, PROTO_MAX_CALLS)	\
+				F(m, u32, bytes, UINT32_MAX)
 
 /*
  * A line of the session itself; what: "initialize", "cancelled", ...  id: the

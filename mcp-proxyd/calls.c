@@ -37,7 +37,7 @@ calls_admit(const struct proxy *p, uint16_t server, size_t bytes)
 {
 	const struct proxy_server *s;
 
-	if (p->free == NULL)
+	if (p->free == NULL || p->uncredited >= PROTO_MAX_CALLS)
 		return false;
 	if (server == PROTO_NO_SERVER)
 		return true;
@@ -85,6 +85,8 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes)
 	c->next = *b;
 	*b = c;
 	TAILQ_INSERT_TAIL(&a->calls, c, of_agent);
+	if (kind == CALL_TOOL)
+		p->uncredited++;
 	if (server != PROTO_NO_SERVER) {
 		p->servers[server].calls++;
 		p->servers[server].bytes += bytes;
@@ -130,10 +132,6 @@ calls_end(struct proxy *p, struct call *c)
 		TAILQ_REMOVE(&c->agent->calls, c, of_agent);
 	else
 		p->ngiven_up--;
-	if (c->server != PROTO_NO_SERVER) {
-		p->servers[c->server].calls--;
-		p->servers[c->server].bytes -= c->bytes;
-	}
 	c->id = 0;
 	c->next = p->free;
 	p->free = c;

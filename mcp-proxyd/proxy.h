@@ -91,6 +91,7 @@ struct proxy {
 	struct call calls[PROTO_MAX_CALLS];
 	struct call *free, *bucket[PROTO_MAX_CALLS];
 	unsigned ncalls, ngiven_up;
+	unsigned uncredited;    /* sent, and not ended for policyd */
 	uint64_t last_id;
 	bool ended;             /* a call ended: blocked agents may go on */
 	struct loop_timer tick; /* armed while there is anything to watch */

@@ -161,10 +161,37 @@ on_progress(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* Room for more: what policyd has counted down. */
+static int
+on_credit(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_CREDIT *m = &msg->CREDIT;
+	struct proxy *p = chan_arg(c);
+	struct proxy_server *s = NULL;
+
+	(void)fd;
+	if (m->server != PROTO_NO_SERVER) {
+		if (m->server >= PROTO_MAX_SERVERS)
+			return chan_violation(c, "CREDIT of no server");
+		s = &p->servers[m->server];
+	}
+	if (m->calls > p->uncredited ||
+	    (s != NULL && (m->calls > s->calls || m->bytes > s->bytes)))
+		return chan_violation(c, "CREDIT for calls that were not made");
+	p->uncredited -= m->calls;
+	if (s != NULL) {
+		s->calls -= m->calls;
+		s->bytes -= m->bytes;
+	}
+	p->ended = true;
+	return 0;
+}
+
 /* The many first: handlers are found by walking. */
 const struct chan_handler proxy_handlers[] = {
     {MSG_RESULT, on_result},
     {MSG_ANSWER, on_answer},
+    {MSG_CREDIT, on_credit},
     {MSG_PROGRESS, on_progress},
     {MSG_HELD, on_held},
     {MSG_TOOLS, on_tools},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The calls in flight, counted a second time: mcp-proxyd keeps half of these
- * limits at the edge, so a call beyond them comes from one that was taken over.
+ * The calls in flight, counted a second time.  mcp-proxyd counts a call until
+ * it is credited here, so one beyond the limits comes from a process that was
+ * taken over.
  */
 #include <stdlib.h>
 
@@ -41,10 +42,10 @@ calls_admit(struct calls *cs, uint64_t id, uint16_t server, size_t bytes,
 	if (server != PROTO_NO_SERVER) {
 		*why = "more calls in flight than a server may have";
 		if (cs->server_calls[server] ==
-		    PROTO_INNER * PROTO_MAX_SERVER_CALLS)
+		    PROTO_MAX_SERVER_CALLS)
 			return NULL;
 		*why = "more bytes in flight than a server may have";
-		if (bytes > PROTO_INNER * PROTO_MAX_SERVER_BYTES -
+		if (bytes > PROTO_MAX_SERVER_BYTES -
 		    cs->server_bytes[server])
 			return NULL;
 		cs->server_calls[server]++;
@@ -80,7 +81,12 @@ void
 calls_end(struct calls *cs, struct call *c)
 {
 	uint16_t at = (uint16_t)(c - cs->list), *p = bucket(cs, c->id);
+	size_t owed = c->server < PROTO_MAX_SERVERS ? c->server
+						    : PROTO_MAX_SERVERS;
 
+	cs->credit[owed].calls++;
+	cs->credit[owed].bytes += c->bytes;
+	cs->owing = true;
 	while (*p != at)
 		p = &cs->list[*p].next;
 	*p = c->next;
@@ -91,4 +97,24 @@ calls_end(struct calls *cs, struct call *c)
 	*c = (struct call){.next = cs->free};
 	cs->free = at;
 	cs->n--;
+}
+
+void
+calls_credit(struct policyd_env *env)
+{
+	struct calls *cs = &env->calls;
+	struct msg_CREDIT m;
+
+	if (!cs->owing)
+		return;
+	cs->owing = false;
+	for (uint16_t i = 0; i <= PROTO_MAX_SERVERS; i++) {
+		if (cs->credit[i].calls == 0)
+			continue;
+		m.server = i < PROTO_MAX_SERVERS ? i : PROTO_NO_SERVER;
+		m.calls = cs->credit[i].calls;
+		m.bytes = cs->credit[i].bytes;
+		cs->credit[i].calls = cs->credit[i].bytes = 0;
+		env->send(env, ROLE_PROXY, MSG_CREDIT, &m);
+	}
 }

@@ -29,7 +29,7 @@ struct call {
 };
 
 #define CALL_END UINT16_MAX
-#define CALLS_MAX (PROTO_INNER * PROTO_MAX_CALLS)
+#define CALLS_MAX PROTO_MAX_CALLS
 
 struct calls {
 	struct call list[CALLS_MAX];
@@ -39,6 +39,11 @@ struct calls {
 	unsigned server_calls[PROTO_MAX_SERVERS];
 	size_t server_bytes[PROTO_MAX_SERVERS];
 	uint64_t last;			/* ids rise */
+	/* Ended, and mcp-proxyd not told yet; the last one: to no server. */
+	struct {
+		uint32_t calls, bytes;
+	} credit[PROTO_MAX_SERVERS + 1];
+	bool owing;
 };
 
 struct policyd_env {
@@ -69,6 +74,8 @@ struct call *calls_admit(struct calls *, uint64_t id, uint16_t server,
     size_t bytes, const char **why);
 struct call *calls_find(struct calls *, uint64_t id);
 void calls_end(struct calls *, struct call *);
+/* Tells mcp-proxyd what ended since the last time: once a turn. */
+void calls_credit(struct policyd_env *);
 
 /* call.c: the way of a call. -1: the peer broke the protocol, *why says how. */
 int call_take(struct policyd_env *, const struct msg_CALL *, const char **why);

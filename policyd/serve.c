@@ -228,6 +228,12 @@ list_late(struct loop_timer *t)
 	session_publish(e);
 }
 
+static void
+turn_ended(void *arg)
+{
+	calls_credit(arg);
+}
+
 /* START: everything is there, peers may be spoken to. */
 static void
 start(void)
@@ -275,5 +281,7 @@ policyd_serve(struct worker *w)
 	if (policyd_init(&env, &w->loop) == -1)
 		fatal("policyd");
 	w->start = start;
+	w->loop.after = turn_ended;
+	w->loop.after_arg = &env;
 	worker_serve(w, handlers, sizeof(handlers) / sizeof(handlers[0]));
 }

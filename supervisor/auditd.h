@@ -17,7 +17,7 @@
 /* Ends of calls that policyd, which only counts them, is told together. */
 #define AUDITD_ENDED 16U
 #define AUDITD_ENDED_MS 2U
-#define AUDITD_MAX_CALLS (PROTO_INNER * PROTO_MAX_CALLS)
+#define AUDITD_MAX_CALLS PROTO_MAX_CALLS
 
 /* A line on its way to a server, or a message that waits for the log. */
 struct auditd_effect {

@@ -95,6 +95,11 @@ def test_calls(s):
     m.call("echo__progress", {"steps": 3, "ms": 1},
            progress=progress.append)
     t.ok(len(progress) >= 1, "progress is passed on", progress)
+    burst = [m.start_call("echo__echo", {"text": f"n{i}"})
+             for i in range(3000)]
+    wrong = [i for i, c in enumerate(burst) if f"n{i}" not in
+             text_of(c.wait(60))]
+    t.equal(wrong, [], "3,000 calls at once are all answered, each its own")
     second.close()
     m.close()
 

@@ -284,13 +284,13 @@ test_admission(void)
 	if (value_encode(rig_tree(&ring.rig, "{\"path\":\"a\"}"), &b) == -1)
 		err(1, "value_encode");
 	m.args = buf_span(&b);
-	for (; n < PROTO_INNER * PROTO_MAX_SERVER_CALLS; n++) {
+	for (; n < PROTO_MAX_SERVER_CALLS; n++) {
 		m.id = ++ring.id;
 		if (call_take(&ring.env, &m, &why) == -1)
 			break;
 		ring_clear(&ring);
 	}
-	is_int(n, PROTO_INNER * PROTO_MAX_SERVER_CALLS,
+	is_int(n, PROTO_MAX_SERVER_CALLS,
 	    "twice 64 calls of a server");
 	m.id = ++ring.id;
 	ok(call_take(&ring.env, &m, &why) == -1, "one more: %s", why);
