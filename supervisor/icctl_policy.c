@@ -26,6 +26,8 @@ static const struct tool {
     {"replay", "AUDIT...", icctl_policy_replay, 1, POLICY_MAX_LIST,
 	"recorded calls that would be decided otherwise"},
     {"diff", "OLD NEW", icctl_policy_diff, 2, 2, "what another policy changes"},
+    {"learn", "AUDIT...", icctl_policy_learn, 1, POLICY_MAX_LIST,
+	"rules that would have allowed what you approved"},
 };
 #define NTOOLS (sizeof(tools) / sizeof(tools[0]))
 
@@ -39,6 +41,7 @@ usage(FILE *to)
 	fputs("\noptions: --policy FILE --annotations FILE --lists FILE "
 	      "--sandbox DIR\n  --protect PATH --allow-domains "
 	      "SERVER=HOST[,HOST...] --trust SERVER\n  --audit FILE (diff) "
+	      "--into FILE (learn) "
 	      "--json\nWithout --policy: the files that a session would "
 	      "use. See icctl(1).\n",
 	    to);
@@ -87,6 +90,7 @@ take_options(struct policy_opts *p, int argc, char **argv)
 	    {"--trust", NULL, p->trust, &p->ntrust},
 	    {"--allow-domains", NULL, p->domains, &p->ndomains},
 	    {"--audit", NULL, p->audit, &p->naudit},
+	    {"--into", &p->into, NULL, NULL},
 	};
 	const size_t n = sizeof(rows) / sizeof(rows[0]);
 	bool options = true;

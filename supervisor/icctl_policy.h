@@ -118,7 +118,9 @@ struct policy_call {
 	size_t line;
 	struct policy_request request;
 	struct span status, rule; /* as recorded */
-	bool judged;              /* by the policy, not by what ran then */
+	struct span held; /* escalationResult; p == NULL: was not held */
+	bool redacted;    /* arguments are not what they were */
+	bool judged;      /* by the policy, not by what ran then */
 };
 /* One decision beside another, for people and for programs. */
 void policy_print_call(const struct policy_call *);
@@ -145,5 +147,6 @@ int icctl_policy_check(struct icctl *, struct policy_opts *);
 int icctl_policy_test(struct icctl *, struct policy_opts *);
 int icctl_policy_replay(struct icctl *, struct policy_opts *);
 int icctl_policy_diff(struct icctl *, struct policy_opts *);
+int icctl_policy_learn(struct icctl *, struct policy_opts *);
 
 #endif

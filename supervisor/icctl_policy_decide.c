@@ -65,6 +65,8 @@ take_call(struct value_pool *pool, const struct value *v, struct policy_call *c,
 	    policy_request(v, pool, &c->request) != NULL)
 		return 0;
 	c->judged = was_judged(c->rule);
+	c->held = value_str(v, "escalationResult");
+	c->redacted = value_bool(v, "redacted", false);
 	/* A person had said yes to calls like it, for that session. */
 	if (span_starts(value_str(d, "reason"), SPAN("Whitelist-approved")))
 		c->status = SPAN("escalate");

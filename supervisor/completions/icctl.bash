@@ -136,7 +136,7 @@ _icctl() {
 		;;
 	policy)
 		case $prev in
-		--policy | --annotations | --lists | --protect | --audit)
+		--policy | --annotations | --lists | --protect | --audit | --into)
 			_ironcurtain_paths -f "$cur"
 			return
 			;;
@@ -147,9 +147,9 @@ _icctl() {
 		--allow-domains | --trust) return ;;
 		esac
 		if [ -z "$sub" ]; then
-			_ironcurtain_words $'eval\nexplain\ncheck\ntest\nreplay\ndiff' "$cur"
+			_ironcurtain_words $'eval\nexplain\ncheck\ntest\nreplay\ndiff\nlearn' "$cur"
 		elif [[ $cur == -* ]]; then
-			_ironcurtain_words $'--policy\n--annotations\n--lists\n--sandbox\n--protect\n--allow-domains\n--trust\n--audit\n--json' "$cur"
+			_ironcurtain_words $'--policy\n--annotations\n--lists\n--sandbox\n--protect\n--allow-domains\n--trust\n--audit\n--into\n--json' "$cur"
 		else
 			_ironcurtain_paths -f "$cur"
 		fi

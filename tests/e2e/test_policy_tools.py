@@ -78,7 +78,8 @@ ANNOTATIONS = {
                    "write_file": {"path": ["write-path"],
                                   "content": ["none"]}},
     "fetch": {"fetch": {"url": ["fetch-url"]}},
-    "memory": {"note": {"text": ["none"]}},
+    "memory": {"note": {"text": ["none"]},
+               "tag": {"name": ["branch-name"]}, "list": {}},
 }
 LISTS = {"sites": {"values": ["b.example"], "manualAdditions": [],
                    "manualRemovals": []}}
@@ -450,6 +451,66 @@ def test_diff(work):
                "diff: directories, with their lists")
 
 
+def held(tool, end, server="filesystem", **arguments):
+    return json.dumps({
+        "event": "call", **request(server, tool, **arguments),
+        "policyDecision": {"status": "escalate", "rule": "reads",
+                           "reason": ""}, "escalationResult": end})
+
+
+def test_learn(work):
+    f = build(work)
+    rules = RULES[:1] + [h.rule("ask", "escalate")]
+    f.policy = f.write("policy.json", {"rules": rules})
+    calls = [
+        held("read_file", "approved", path="/srv/a/x"),
+        held("read_file", "approved", path="/srv/a/x"),
+        held("read_file", "denied", path="/srv/a/y"),
+        held("read_file", "expired", path="/srv/a"),
+        held("write_file", "approved", path="/srv/b", content="1"),
+        held("write_file", "approved", path="/srv/c", content="1"),
+        held("write_file", "denied", path="/srv/c", content="2"),
+        held("fetch", "approved", "fetch", url="https://A.example:8/x"),
+        held("note", "approved", "memory", text="hello"),
+        held("note", "denied", "memory", text="other"),
+        held("read_file", "approved", path="/"),
+        held("tag", "approved", "memory", name="v1"),
+        held("tag", "denied", "memory", name="v2"),
+        held("list", "approved", "memory"),
+    ]
+    audit = f.write("audit.jsonl", "".join(c + "\n" for c in calls))
+    into = os.path.join(work, "learned.json")
+    r = f.run("learn", audit, "--into", into, "--json")
+    got = json.loads(r.stdout)
+    t.equal((r.returncode, got["approved"]), (0, 9), "learn: what it saw")
+    rules = {x["rule"]["if"]["tool"][0]: x for x in got["rules"]}
+    t.equal({k: v["evidence"] for k, v in rules.items()},
+            {"read_file": 2, "write_file": 1, "fetch": 1, "tag": 1,
+             "list": 1},
+            "learn: a rule for each, with its evidence")
+    t.equal(rules["read_file"]["rule"]["if"]["paths"],
+            {"roles": ["read-path"], "within": "/srv/a/x"},
+            "learn: no wider than what was approved")
+    t.equal([x["line"] for x in got["notLearned"]], [6, 9, 11],
+            "learn: what cannot be told from what was refused, and /, "
+            "are left out")
+    f.policy = into
+    asked = [json.loads(c) for c in calls] + [
+        request("filesystem", "read_file", path="/srv/a/x.y"),
+        request("filesystem", "read_file", path="/srv"),
+        request("filesystem", "write_file", path="/srv/a/x", content=""),
+        request("fetch", "fetch", url="https://b.a.example/"),
+        request("memory", "note", text="hello!")]
+    got = [g["decision"] for g in f.eval(*asked)]
+    a, e = "allow", "escalate"
+    t.equal(got, [a, a, e, e, a, e, e, a, e, e, e, a, e, a] + [e] * 5,
+            "learn: the proposal allows what was approved, and no parent, "
+            "sibling or other tool")
+    t.equal(findings(f)[0], 0, "learn: the proposal is clean")
+    r = f.run("learn", audit)
+    t.contains(r.stdout, "# not learned", "learn: in words")
+
+
 def test_usage(work):
     f = build(work)
     for args in ((), ("nothing",), ("test",), ("diff", "x"),
@@ -470,7 +531,7 @@ def main():
     for case in (test_eval, test_eval_bad, test_eval_options,
                  test_eval_lives, test_eval_fast, test_explain, test_check,
                  test_check_schema, test_scenarios, test_replay, test_diff,
-                 test_usage):
+                 test_learn, test_usage):
         with h.workdir() as work, t.case(case.__name__):
             case(work)
     t.done()

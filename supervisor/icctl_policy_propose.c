@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From an approved call to rules: for each path the path itself, for each URL
+ * its host, for what has no such argument its exact values; the tool alone
+ * where no condition could say more.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "icctl_policy_learn.h"
+#include "json.h"
+#include "policyd/domain.h"
+
+#define VALUES_MAX 1000U
+
+/* The strings of one role in one call. */
+struct strings {
+	struct span list[VALUES_MAX];
+	size_t n;
+	bool too_many;
+};
+
+/* Iteration, not recursion: trees come from a log. */
+static void
+gather(const struct value *root, struct strings *out)
+{
+	const struct value *stack[VALUE_MAX_DEPTH + 1], *v = root;
+	size_t depth = 0;
+
+	while (v != NULL) {
+		if (v->type == VALUE_STRING) {
+			if (out->n == VALUES_MAX)
+				out->too_many = true;
+			else
+				out->list[out->n++] = v->text;
+		}
+		if (v->child != NULL && depth < VALUE_MAX_DEPTH) {
+			stack[depth++] = v;
+			v = v->child;
+			continue;
+		}
+		while (v != root && v->next == NULL && depth > 0)
+			v = stack[--depth];
+		v = v == root ? NULL : v->next;
+	}
+}
+
+static struct span
+keep(struct learn *l, const struct buf *b)
+{
+	struct span s = buf_span(b);
+	char *p;
+
+	if (b->failed || (p = value_pool_alloc(l->pool, s.len + 1)) == NULL) {
+		l->failed = true;
+		return span_of(NULL, 0);
+	}
+	memcpy(p, s.p, s.len);
+	return span_of(p, s.len);
+}
+
+static void
+add_rule(struct learn *l, const struct learn_call *c, struct buf *cond)
+{
+	struct learn_rule *r;
+
+	for (size_t i = 0; i < l->nrules; i++) {
+		r = &l->rules[i];
+		if (!span_eq(r->server, c->request.server) ||
+		    !span_eq(r->tool, c->request.tool) ||
+		    !span_eq(r->cond, buf_span(cond)))
+			continue;
+		r->evidence++;
+		return;
+	}
+	if (l->nrules == LEARN_MAX_RULES) {
+		l->failed = true;
+		return;
+	}
+	r = &l->rules[l->nrules++];
+	*r = (struct learn_rule){.server = c->request.server,
+	    .tool = c->request.tool,
+	    .cond = keep(l, cond),
+	    .evidence = 1};
+}
+
+/* Too wide to come from one approval. */
+static bool
+too_wide(struct span path)
+{
+	const char *home = getenv("HOME");
+
+	while (path.len > 1 && path.p[path.len - 1] == '/')
+		path.len--;
+	return span_is(path, "/") || span_is(path, "~") ||
+	       span_is(path, "/workspace") ||
+	       (home != NULL && span_is(path, home));
+}
+
+static const char *
+propose_path(
+    struct learn *l, struct learn_call *c, enum arg_role role, struct span path)
+{
+	struct buf cond;
+
+	if (path.len == 0 ||
+	    (path.p[0] != '/' && !span_starts(path, SPAN("~/"))))
+		return "a path in it is not absolute";
+	if (too_wide(path))
+		return "a path in it is too wide to learn";
+	buf_init(&cond, 65536);
+	(void)buf_printf(&cond,
+	    "\"paths\":{\"roles\":[\"%s\"],\"within\":", arg_role_name(role));
+	(void)json_write_string(&cond, path);
+	(void)buf_addc(&cond, '}');
+	add_rule(l, c, &cond);
+	buf_free(&cond);
+	return NULL;
+}
+
+static const char *
+propose_url(
+    struct learn *l, struct learn_call *c, enum arg_role role, struct span text)
+{
+	struct url url = {.text = text};
+	const char *why;
+	struct buf cond;
+	int r;
+
+	r = role == ARG_GIT_REMOTE_URL
+		? url_parse_git(l->pool, text, &url, &why)
+		: url_parse(l->pool, text, &url, &why);
+	if (r == -1 || !url.domain.known || url.domain.kind == HOST_NONE)
+		return "a URL in it names no host that is known";
+	buf_init(&cond, 65536);
+	(void)buf_printf(&cond,
+	    "\"domains\":{\"roles\":[\"%s\"],"
+	    "\"allowed\":[",
+	    arg_role_name(role));
+	(void)json_write_string(&cond, url.domain.full);
+	(void)buf_adds(&cond, "]}");
+	add_rule(l, c, &cond);
+	buf_free(&cond);
+	return NULL;
+}
+
+/* Exact values of these roles: an AND of list conditions. */
+static const char *
+put_exact(struct buf *cond, uint32_t roles, const struct strings *by_role)
+{
+	const char *sep = "";
+
+	(void)buf_adds(cond, "\"lists\":[");
+	for (unsigned r = 0; r < ARG_COUNT; r++) {
+		if (!(roles & ARG_BIT(r)) || by_role[r].n == 0)
+			continue;
+		(void)buf_printf(cond,
+		    "%s{\"roles\":[\"%s\"],\"matchType\":"
+		    "\"identifiers\",\"allowed\":[",
+		    sep, arg_role_name((enum arg_role)r));
+		for (size_t i = 0; i < by_role[r].n; i++) {
+			if (by_role[r].list[i].len != 0 &&
+			    by_role[r].list[i].p[0] == '@')
+				return "a value in it begins with @";
+			if (i != 0)
+				(void)buf_addc(cond, ',');
+			(void)json_write_string(cond, by_role[r].list[i]);
+		}
+		(void)buf_adds(cond, "]}");
+		sep = ",";
+	}
+	(void)buf_addc(cond, ']');
+	return NULL;
+}
+
+static const char *
+propose_exact(struct learn *l, struct learn_call *c, uint32_t roles,
+    const struct strings *by_role)
+{
+	const char *why = NULL;
+	bool any = false;
+	struct buf cond;
+
+	/* No condition sees what has the role none. */
+	roles &= ~ARG_BIT(ARG_NONE);
+	for (unsigned r = 0; r < ARG_COUNT; r++)
+		any = any || ((roles & ARG_BIT(r)) && by_role[r].n != 0);
+	buf_init(&cond, (size_t)1 << 20);
+	if (any)
+		why = put_exact(&cond, roles, by_role);
+	if (why == NULL)
+		add_rule(l, c, &cond);
+	buf_free(&cond);
+	return why;
+}
+
+static const char *
+propose_roles(struct learn *l, struct learn_call *c, uint32_t roles,
+    const struct strings *by_role)
+{
+	const char *why = NULL;
+
+	for (unsigned r = 0; why == NULL && r < ARG_COUNT; r++) {
+		for (size_t i = 0; why == NULL && i < by_role[r].n; i++) {
+			if (ARGS_PATH & ARG_BIT(r))
+				why = propose_path(
+				    l, c, (enum arg_role)r, by_role[r].list[i]);
+			else if (ARGS_URL & ARG_BIT(r))
+				why = propose_url(
+				    l, c, (enum arg_role)r, by_role[r].list[i]);
+		}
+	}
+	if (why == NULL && (roles & ARGS_IDENTIFIER))
+		why = propose_exact(l, c, roles & ARGS_IDENTIFIER, by_role);
+	else if (why == NULL && !(roles & ARGS_RESOURCE))
+		why = propose_exact(l, c, roles, by_role);
+	return why;
+}
+
+void
+learn_propose(struct learn *l, struct learn_call *c)
+{
+	static struct strings by_role[ARG_COUNT];
+	const struct annot_tool *t;
+	const struct annot_roles *ar;
+	const struct value *v;
+	uint32_t roles = 0;
+
+	t = annots_find(&l->annots, c->request.server, c->request.tool);
+	if (t == NULL) {
+		c->why_not = "the tool is not annotated";
+		return;
+	}
+	for (unsigned r = 0; r < ARG_COUNT; r++)
+		by_role[r].n = 0;
+	for (unsigned i = 0; i < t->nargs; i++) {
+		v = value_getspan(c->request.args, t->args[i].name);
+		ar = annot_arg_roles(&t->args[i], c->request.args);
+		roles |= ar->mask;
+		for (unsigned k = 0; v != NULL && k < ar->n; k++)
+			gather(v, &by_role[ar->list[k]]);
+	}
+	for (unsigned r = 0; r < ARG_COUNT; r++)
+		if (by_role[r].too_many)
+			c->why_not = "it has too many values";
+	if (c->why_not == NULL)
+		c->why_not = propose_roles(l, c, roles, by_role);
+}
+
+void
+learn_put_rule(struct buf *out, const struct learn_rule *r)
+{
+	(void)buf_printf(out,
+	    "{\"name\":\"%s\",\"description\":\"Learned: "
+	    "approved %u times%s.\",\"principle\":\"What the user approved, "
+	    "and "
+	    "no more.\",\"if\":{\"server\":[",
+	    r->name, r->evidence, r->cond.len == 0 ? "; any arguments" : "");
+	(void)json_write_string(out, r->server);
+	(void)buf_adds(out, "],\"tool\":[");
+	(void)json_write_string(out, r->tool);
+	(void)buf_addc(out, ']');
+	if (r->cond.len != 0) {
+		(void)buf_addc(out, ',');
+		(void)buf_addspan(out, r->cond);
+	}
+	(void)buf_printf(out,
+	    "},\"then\":\"allow\",\"reason\":\"You approved "
+	    "this before (%u times)\"}",
+	    r->evidence);
+}
