@@ -52,6 +52,8 @@ keep(struct learn *l, const struct buf *b)
 	struct span s = buf_span(b);
 	char *p;
 
+	if (s.len == 0 && !b->failed)
+		return SPAN("");
 	if (b->failed || (p = value_pool_alloc(l->pool, s.len + 1)) == NULL) {
 		l->failed = true;
 		return span_of(NULL, 0);
