@@ -198,6 +198,40 @@ def test_reuse(s, p):
         q.end()
 
 
+def test_other_providers():
+    """A provider is a file: two more, with keys and routes of their own."""
+    keys = {"GEMINI_API_KEY": "AIzaSy-real-0123456789abcdef",
+            "OPENROUTER_API_KEY": "sk-or-v1-real-0123456789abcdef"}
+    rows = [("google", "generativelanguage.googleapis.com", "GEMINI_API_KEY",
+             "x-goog-api-key", "",
+             "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+             "/v1beta/files"),
+            ("openrouter", "openrouter.ai", "OPENROUTER_API_KEY",
+             "authorization", "Bearer ", "/api/v1/chat/completions",
+             "/api/v1/keys")]
+    with h.workdir() as work, t.case("other providers"):
+        p = h.Provider(work)
+        config = {"credentials": {r[0]: {"env": r[2]} for r in rows},
+                  "providers": {r[0]: {"upstream": p.url, "ca": p.ca}
+                                for r in rows}}
+        with h.Session(work, config=config, env=keys) as s:
+            for name, host, env, header, prefix, good, bad in rows:
+                m = s.model(host, key=s.agent_env()[env])
+                head = [(header, prefix + m.key),
+                        ("Content-Type", "application/json")]
+                m.request("POST", good, head, BODY)
+                seen = p.seen()[-1]
+                t.equal((seen["target"], value(seen, header)),
+                        (good, [prefix + keys[env]]),
+                        f"{name}: passed on with its real key")
+                r = m.request("POST", bad, head, BODY)
+                t.ok(r.status == 403 and len(p.seen()) and
+                     p.seen()[-1]["target"] == good,
+                     f"{name}: another endpoint is not", r.status)
+                m.close()
+        p.end()
+
+
 def test_bad_provider(*options, wrong_ca=False):
     name = " ".join(options) or "another CA"
     with h.workdir() as work, t.case(name):
@@ -240,6 +274,7 @@ def main():
                 "no key in the log")
         p.end()
     test_reflection()
+    test_other_providers()
     test_bad_provider("--wrong-name")
     test_bad_provider(wrong_ca=True)
     test_bad_provider("--status", "302")
