@@ -146,7 +146,7 @@ take_warnings(struct findings *f, const char *warnings)
 }
 
 static void
-lint_files(struct findings *f)
+lint_files(struct findings *f, const char *home)
 {
 	const struct policy_file *pf = f->set->files;
 	struct annots annots = {0};
@@ -169,8 +169,10 @@ lint_files(struct findings *f)
 	    annots_load(&annots,
 		span_of(pf[PROTO_RULES_ANNOTATIONS].text,
 		    pf[PROTO_RULES_ANNOTATIONS].len),
-		&l) == 0)
+		&l) == 0) {
 		policy_lint(&lint);
+		policy_lint_running(&lint, home);
+	}
 	rules_free(&rules);
 	annots_free(&annots);
 	lists_free(&lists);
@@ -215,7 +217,7 @@ check_files(
 	if ((pd = policyd_start(ctl, o, f->set, true, &bad)) != NULL) {
 		take_warnings(f, policyd_warnings(pd));
 		policyd_end(pd);
-		lint_files(f);
+		lint_files(f, ctl->home);
 		return;
 	}
 	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {

@@ -32,6 +32,8 @@ struct lint {
 
 /* icctl_policy_lint.c: rules against each other and the annotations. */
 void policy_lint(struct lint *);
+/* icctl_policy_running.c: the annotations against sessions that run. */
+void policy_lint_running(struct lint *, const char *home);
 /* icctl_policy_wide.c: a rule against its own description. */
 void policy_lint_wide(struct lint *, size_t index);
 /* The roles that a rule can be asked for; all when it names none. */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What running sessions say of annotations: how many tools each server lists,
+ * and which calls were refused for want of one.  Read from their logs; a
+ * session is not asked, nor disturbed.
+ */
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "icctl_policy_lint.h"
+#include "json.h"
+#include "log.h"
+
+#define POOL_MAX ((size_t)64 << 20)
+
+/* What was said already: a tool may have been called often. */
+static struct {
+	char text[64][520];
+	size_t n;
+} running_env;
+
+static void
+say(struct lint *l, const char *text)
+{
+	for (size_t i = 0; i < running_env.n; i++)
+		if (strcmp(running_env.text[i], text) == 0)
+			return;
+	if (running_env.n < 64)
+		snprintf(running_env.text[running_env.n++],
+		    sizeof(running_env.text[0]), "%s", text);
+	finding(l->f, false, PROTO_RULES_ANNOTATIONS, "unannotated", "", "%s",
+	    text);
+}
+
+static size_t
+count_annotated(const struct annots *as, struct span server)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < as->n; i++)
+		n += span_eq(as->tools[i].server, server);
+	return n;
+}
+
+static void
+take_state(struct lint *l, const struct value *v)
+{
+	struct span server = value_str(v, "serverName");
+	size_t have = count_annotated(l->annots, server);
+	char vis[160], text[520];
+	int64_t tools;
+
+	if (!span_is(value_str(v, "state"), "ready") ||
+	    value_int(value_get(v, "tools"), 0, 1000000, &tools) == -1 ||
+	    (size_t)tools <= have)
+		return;
+	snprintf(text, sizeof(text),
+	    "server \"%s\" of a running session lists %lld tools, and %zu are "
+	    "annotated: calls to the others are refused",
+	    log_vis(server, vis, sizeof(vis)), (long long)tools, have);
+	say(l, text);
+}
+
+static void
+take_refused(struct lint *l, const struct value *v)
+{
+	struct span server = value_str(v, "serverName");
+	struct span tool = value_str(v, "toolName");
+	char a[160], b[200], text[520];
+
+	if (!span_is(value_str(value_get(v, "policyDecision"), "rule"),
+		"missing-annotation") ||
+	    annots_find(l->annots, server, tool) != NULL)
+		return;
+	snprintf(text, sizeof(text),
+	    "tool \"%s\" of server \"%s\" was called in a running session and "
+	    "is not annotated",
+	    log_vis(tool, b, sizeof(b)), log_vis(server, a, sizeof(a)));
+	say(l, text);
+}
+
+static void
+read_log(struct lint *l, struct value_pool *pool, const char *path)
+{
+	FILE *f = fopen(path, "re");
+	const struct value *v;
+	char *line = NULL;
+	struct span event;
+	size_t cap = 0;
+	ssize_t n;
+
+	while (f != NULL && (n = getline(&line, &cap, f)) > 0) {
+		/* Most lines are calls that were decided. */
+		if (strstr(line, "\"serverState\"") == NULL &&
+		    strstr(line, "\"missing-annotation\"") == NULL)
+			continue;
+		value_pool_reset(pool);
+		if ((v = json_read(pool, span_of(line, (size_t)n), NULL)) ==
+		    NULL)
+			continue;
+		event = value_str(v, "event");
+		if (span_is(event, "serverState"))
+			take_state(l, v);
+		else if (span_is(event, "call"))
+			take_refused(l, v);
+	}
+	if (f != NULL)
+		fclose(f);
+	free(line);
+}
+
+void
+policy_lint_running(struct lint *l, const char *home)
+{
+	struct value_pool *pool = value_pool_new(POOL_MAX);
+	char path[2 * PATH_MAX];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/run", home);
+	d = pool == NULL ? NULL : opendir(path);
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/run/%s/audit.jsonl", home,
+		    e->d_name);
+		read_log(l, pool, path);
+	}
+	if (d != NULL)
+		closedir(d);
+	value_pool_free(pool);
+}
