@@ -60,6 +60,8 @@ void icctl_show_hold_line(json_object *hold);
 /* Printable ASCII with escapes, at most `max` source bytes, quoted or not. */
 void icctl_put(struct span, size_t max, bool quoted);
 void icctl_put_str(const char *);
+/* One line of JSON in printable ASCII: the rest stands as \uXXXX. */
+void icctl_put_json(json_object *);
 
 /* One command each: argc and argv begin with the command's name. */
 int icctl_pending(struct icctl *, int argc, char **argv);

@@ -47,12 +47,6 @@ out:
 	return r;
 }
 
-static void
-put_json(json_object *o)
-{
-	puts(json_object_to_json_string_ext(o, ICCTL_JSON));
-}
-
 static int
 want_args(int argc, char **argv, int n, const char *what)
 {
@@ -75,7 +69,7 @@ icctl_pending(struct icctl *ctl, int argc, char **argv)
 	json_object_object_get_ex(reply, "holds", &holds);
 	n = holds == NULL ? 0 : json_object_array_length(holds);
 	if (ctl->json)
-		put_json(reply);
+		icctl_put_json(reply);
 	else if (n == 0)
 		puts("Nothing waits for you.");
 	for (size_t i = 0; i < n && !ctl->json; i++)
@@ -95,7 +89,7 @@ icctl_show(struct icctl *ctl, int argc, char **argv)
 		return r;
 	json_object_object_get_ex(reply, "hold", &hold);
 	if (ctl->json)
-		put_json(reply);
+		icctl_put_json(reply);
 	else
 		icctl_show_hold(hold);
 	json_object_put(reply);
@@ -123,7 +117,7 @@ answer(struct icctl *ctl, const char *op, const char *id, const char *because)
 		return r;
 	json_object_object_get_ex(reply, "hold", &hold);
 	if (ctl->json)
-		put_json(reply);
+		icctl_put_json(reply);
 	else {
 		fputs(strcmp(op, "approve") == 0 ? "approved " : "denied ",
 		    stdout);
@@ -195,7 +189,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	    (r = ask(ctl, request("status", NULL), &reply)) != 0)
 		return r;
 	if (ctl->json) {
-		put_json(reply);
+		icctl_put_json(reply);
 		json_object_put(reply);
 		return 0;
 	}
@@ -230,7 +224,7 @@ simple(struct icctl *ctl, int argc, char **argv, const char *done)
 	    (r = ask(ctl, request(argv[0], NULL), &reply)) != 0)
 		return r;
 	if (ctl->json)
-		put_json(reply);
+		icctl_put_json(reply);
 	else
 		puts(done);
 	json_object_put(reply);

@@ -125,8 +125,7 @@ report(const struct icctl *ctl, const char *path, const struct verdict *v)
 			json_object_object_add(o, "error",
 			    json_object_new_string(check_text(v->check)));
 		}
-		puts(json_object_to_json_string_ext(o,
-		    ICCTL_JSON));
+		icctl_put_json(o);
 		json_object_put(o);
 		return;
 	}

@@ -122,7 +122,7 @@ icctl_connect(struct icctl *ctl)
 	if (fd != -1)
 		return fd;
 	snprintf(log, sizeof(log), "%s/session.log", ctl->dir);
-	if (access(log, F_OK) == -1)
+	if (access(log, F_OK) == -1 && errno == ENOENT)
 		warnx("%s is no session's directory: there is no session.log "
 		    "in it", ctl->dir);
 	else
@@ -202,8 +202,7 @@ int
 icctl_refused(const struct icctl *ctl, json_object *reply)
 {
 	if (ctl->json)
-		puts(json_object_to_json_string_ext(reply,
-		    ICCTL_JSON));
+		icctl_put_json(reply);
 	else {
 		fputs("icctl: ", stderr);
 		fprintf(stderr, "%s\n", icctl_text(reply, "error"));

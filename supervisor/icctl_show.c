@@ -75,6 +75,28 @@ icctl_put_str(const char *s)
 	icctl_put(span_str(s), SHOW_MAX, false);
 }
 
+/* json-c has escaped what is below 0x20; only strings hold the rest. */
+void
+icctl_put_json(json_object *o)
+{
+	struct span s = span_str(json_object_to_json_string_ext(o,
+	    ICCTL_JSON));
+	uint32_t cp;
+	size_t n;
+
+	for (size_t i = 0; i < s.len; i += n) {
+		n = code_point(s, i, &cp);
+		if (cp >= 0x10000)
+			printf("\\u%04x\\u%04x", 0xd800 + ((cp - 0x10000) >> 10),
+			    0xdc00 + ((cp - 0x10000) & 0x3ff));
+		else if (cp >= 0x7f)
+			printf("\\u%04x", cp);
+		else
+			putchar((int)cp);
+	}
+	putchar('\n');
+}
+
 static void
 put_value(const struct value *v, size_t max)
 {

@@ -11,17 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "icctl.h"
 
 #define WATCH_MAX 256
+/*
+ * A call that has only just come to stand there is not answered: the key was
+ * meant for the one before, whose end an agent can time.
+ */
+#define WATCH_LOOK_MS 1000
 
 static struct {
 	struct icctl *ctl;
 	json_object *holds[WATCH_MAX];	/* oldest first */
 	size_t nholds;
 	bool keys;		/* a terminal in single-key mode */
+	uint64_t shown;		/* since when the first hold is shown, ms */
 	struct termios saved;
 } watch_env;
 
@@ -58,6 +65,26 @@ terminal_keys(void)
 	signal(SIGHUP, on_signal);
 }
 
+static uint64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &ts) == -1)
+		err(ICCTL_FAILED, "clock");
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* Below whatever was printed last: which call the keys are for. */
+static void
+prompt(void)
+{
+	if (!watch_env.keys || watch_env.nholds == 0)
+		return;
+	printf("%s: [a]pprove  [d]eny  [n]ext  [q]uit   (%zu waiting)\n",
+	    icctl_text(watch_env.holds[0], "id"), watch_env.nholds);
+}
+
 static void
 ask_for_key(void)
 {
@@ -67,9 +94,8 @@ ask_for_key(void)
 	}
 	putchar('\n');
 	icctl_show_hold(watch_env.holds[0]);
-	if (watch_env.keys)
-		printf("[a]pprove  [d]eny  [n]ext  [q]uit   (%zu waiting)\n",
-		    watch_env.nholds);
+	watch_env.shown = now_ms();
+	prompt();
 	fflush(stdout);
 }
 
@@ -93,10 +119,12 @@ add_hold(json_object *hold)
 	if (hold == NULL || watch_env.nholds == WATCH_MAX)
 		return;
 	watch_env.holds[watch_env.nholds++] = json_object_get(hold);
-	if (watch_env.nholds == 1)
+	if (watch_env.nholds == 1) {
 		ask_for_key();
-	else
-		icctl_show_hold_line(hold);
+		return;
+	}
+	icctl_show_hold_line(hold);
+	prompt();
 }
 
 static void
@@ -106,8 +134,7 @@ on_event(json_object *event)
 	json_object *o = NULL;
 
 	if (watch_env.ctl->json) {
-		puts(json_object_to_json_string_ext(event,
-		    ICCTL_JSON));
+		icctl_put_json(event);
 		fflush(stdout);
 		return;
 	}
@@ -129,6 +156,8 @@ on_event(json_object *event)
 		drop_hold(icctl_text(event, "id"));
 		if (shown)
 			ask_for_key();
+		else
+			prompt();
 	} else {
 		json_object_object_foreach(event, k, v)
 		{
@@ -149,6 +178,12 @@ answer_key(const char *op)
 
 	if (watch_env.nholds == 0)
 		return;
+	if (now_ms() - watch_env.shown < WATCH_LOOK_MS) {
+		puts("-- this call is new here: look at it, then press the key "
+		     "again --");
+		prompt();
+		return;
+	}
 	req = json_object_new_object();
 	json_object_object_add(req, "op", json_object_new_string(op));
 	json_object_object_add(req, "id", json_object_new_string(
@@ -189,6 +224,8 @@ on_key(void)
 			watch_env.holds[watch_env.nholds - 1] = first;
 		}
 		ask_for_key();
+		/* It stands there because its user wanted it to. */
+		watch_env.shown = 0;
 		return true;
 	case 'q':
 		return false;
