@@ -105,9 +105,10 @@ call_arm(struct policyd_env *env)
 
 	while ((h = hold_expired(&env->holds, now)) != NULL)
 		end_refused(env, h, PROTO_HOLD_EXPIRED,
-		    "ESCALATION EXPIRED: nobody answered within %u s: %s. "
+		    "ESCALATION EXPIRED: nobody answered within %u s: %.*s. "
 		    "It was not denied; the user may not be there.",
-		    h->ms / 1000, h->reason);
+		    h->ms / 1000, (int)reason_bare(span_str(h->reason)).len,
+		    h->reason);
 	if ((next = hold_next(&env->holds)) == 0)
 		loop_timer_clear(env->loop, &env->hold_timer);
 	else

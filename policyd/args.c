@@ -27,6 +27,14 @@ struct prepare {
 };
 
 struct span
+reason_bare(struct span s)
+{
+	while (s.len != 0 && s.p[s.len - 1] == '.')
+		s.len--;
+	return s;
+}
+
+struct span
 reason_printf(struct value_pool *pool, const char *fmt, ...)
 {
 	char text[LOAD_MAX_REASON + 1];

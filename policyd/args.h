@@ -55,5 +55,7 @@ int args_check(const struct value *args, const struct value *schema,
 /* Text that lives in the pool; cut when it is too long for a reason. */
 struct span reason_printf(struct value_pool *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Without the full stops at its end: a sentence of ours goes on behind it. */
+struct span reason_bare(struct span);
 
 #endif

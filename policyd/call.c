@@ -187,7 +187,7 @@ work_judge(struct policyd_env *env, struct work *k,
 			k->answer = reason_printf(env->pool,
 			    "ESCALATION REQUIRED: %.*s. Action denied (no "
 			    "escalation handler)." FINAL,
-			    (int)k->d.reason.len,
+			    (int)reason_bare(k->d.reason).len,
 			    (const char *)k->d.reason.p);
 			return WORK_REFUSE;
 		}
