@@ -90,7 +90,10 @@ static const struct pledge_rule resolver_rules[] = {
 	ANY(fcntl, "modules"),
 	ANY(clock_nanosleep, "back-off"),
 	ANY(sched_yield, "locks"),
-	ANY(prlimit64, "modules; the limits are hard"),
+	/* of another, it would be a signal: RLIMIT_CPU kills */
+	{.nr = SCMP_SYS(prlimit64), .nargs = 2,
+	    .arg = {{0, INT, 0}, {2, UINT64_MAX, 0}},
+	    .reason = "modules; reading its own"},
 	ANY(rt_sigaction, "modules"),
 };
 /* clang-format on */
