@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The whole table, and what a role's filter has that others have not: for
- * each such call, what holds instead, or why it is that role's work.
+ * The whole table, and what its attempts have in common.
  */
 #include "attempts.h"
 
@@ -106,39 +105,3 @@ attempt_row(size_t n)
 	}
 	return NULL;
 }
-
-/* clang-format off */
-#define NAMES "its work: it resolves names on the host, never content"
-#define LARGE "its work: a value too large for a datagram; code it is never"
-#define DIALS "its work: it has the network, and nothing else"
-
-const struct exception exceptions[] = {
-	{"open a name only", ROLE_POLICY, WORKS, WORKS, NAMES},
-	{"stat a path", ROLE_POLICY, WORKS, WORKS, NAMES},
-	{"statx a path", ROLE_POLICY, WORKS, WORKS, NAMES},
-	{"fstatfs", ROLE_POLICY, WORKS, WORKS, NAMES},
-	{"read a link", ROLE_POLICY, WORKS, WORKS, NAMES},
-	{"name another's descriptor", ROLE_POLICY, WORKS, EACCES,
-	    "the other is not dumpable"},
-	{"read another's working directory", ROLE_POLICY, WORKS, EACCES,
-	    "the other is not dumpable"},
-	{"memfd_create, sealable", ROLE_PROXY, WORKS, WORKS, LARGE},
-	{"memfd_create, sealable", ROLE_POLICY, WORKS, WORKS, LARGE},
-	{"memfd_create, sealable", ROLE_AUDIT, WORKS, WORKS, LARGE},
-	{"memfd_create, sealable", ROLE_BACK, WORKS, WORKS, LARGE},
-	{"socketpair stream, non-blocking", ROLE_KEY, WORKS, WORKS,
-	    "its work: body streams; both ends are its own"},
-	{"shut a channel down", ROLE_MITM, WORKS, WORKS,
-	    "its work on connections; without its channel it ends"},
-	{"socket inet stream, non-blocking", ROLE_DIAL, WORKS, WORKS, DIALS},
-	{"connect TCP", ROLE_DIAL, WORKS, WORKS, DIALS},
-	{"connect to control.sock", ROLE_DIAL, WORKS, NOWHERE,
-	    "its root is empty, and it can make no such socket"},
-	{"connect to the agent's socket", ROLE_DIAL, WORKS, NOWHERE,
-	    "its root is empty, and it can make no such socket"},
-	{"connect to an abstract socket", ROLE_DIAL, WORKS, SCOPE,
-	    "Landlock's scope, and it can make no such socket"},
-};
-/* clang-format on */
-
-const size_t nexceptions = sizeof(exceptions) / sizeof(exceptions[0]);

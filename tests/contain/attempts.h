@@ -31,6 +31,9 @@ enum {
 #define OR(a, b) ((uint32_t)(a) | (uint32_t)(b) << 8)
 #define OR3(a, b, c) (OR(a, b) | (uint32_t)(c) << 16)
 
+/* dialerd's child is no role of the protocol. */
+#define ATTEMPT_RESOLVER ROLE_COUNT
+
 /* Handed to the worker before its lock-down. */
 enum given {
 	G_TCP = 1 << 0,		/* an unconnected TCP socket */
@@ -53,7 +56,7 @@ struct attempt {
 	const char *call;	/* the system call that it is about */
 	int (*fn)(void);	/* 0 worked, an errno, or one of the above */
 	unsigned given;
-	uint32_t roles;		/* R() bits; 0: all of them */
+	uint32_t roles;		/* R() bits; 0: all, and the resolver */
 	uint32_t bare, landlock, seccomp, private;
 	uint32_t all;		/* 0: KILLED */
 	const char *why;	/* of `all`, or of a bare failure */

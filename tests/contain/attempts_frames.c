@@ -183,8 +183,8 @@ longest(void)
 /* clang-format off */
 #undef ROW
 #define ROW(name, fn)							\
-	{name, "sendmsg", fn, 0, 0, SENT, SENT, SENT, SENT, SENT,	\
-	    "its receiver ends the session"}
+	{name, "sendmsg", fn, 0, R_WORKER, SENT, SENT, SENT, SENT,	\
+	    SENT, "its receiver ends the session"}
 
 static const struct attempt rows[] = {
 	ROW("send another worker's message", foreign),
@@ -194,8 +194,8 @@ static const struct attempt rows[] = {
 	ROW("send an order with a descriptor", listener),
 	ROW("send an unknown message", unknown),
 	ROW("send a truncated message", truncated),
-	{"send an empty message", "sendmsg", empty, 0, 0, SENT, SENT, SENT,
-	    SENT, CLOSED, "its receiver takes the channel for closed"},
+	{"send an empty message", "sendmsg", empty, 0, R_WORKER, SENT, SENT,
+	    SENT, SENT, CLOSED, "its receiver takes the channel for closed"},
 	ROW("send 64 KiB of nothing", longest),
 };
 /* clang-format on */

@@ -27,8 +27,8 @@
 #define STRING(x) STRING2(x)
 #define PIDFD_OF(pid) syscall(SYS_pidfd_open, (pid), 0)
 
-static const char *const shell[] = {"sh", "-c", "exit " STRING(PROBE_RAN),
-    NULL};
+static const char *const shell[] = {"sh", "-c",
+    "echo RAN >&2; exit " STRING(PROBE_RAN), NULL};
 static const char *const nothing[] = {NULL};
 
 ONE(exec_shell, syscall(SYS_execve, "/bin/sh", shell, nothing))

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* What an attacker would run: says by its status that it ran. */
+/* What an attacker would run: says, and by its status too, that it ran. */
+#include <unistd.h>
+
 #include "order.h"
 
 int
 main(void)
 {
-	return PROBE_RAN;
+	return write(STDERR_FILENO, "RAN\n", 4) == 4 ? PROBE_RAN : 1;
 }

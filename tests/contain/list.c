@@ -34,10 +34,10 @@ row(size_t n, const struct attempt *a)
 	printf("%s{\"n\": %zu, \"name\": \"%s\", \"call\": \"%s\", "
 	    "\"given\": %u, \"why\": \"%s\", \"roles\": [", n == 0 ? "" :
 	    ",\n", n, a->name, a->call, a->given, a->why == NULL ? "" : a->why);
-	for (unsigned r = 0, any = 0; r < ROLE_COUNT; r++)
-		if (r != ROLE_SUP && (a->roles == 0 || a->roles & 1U << r))
-			printf("%s\"%s\"", any++ == 0 ? "" : ", ",
-			    role_name((enum role)r));
+	for (unsigned r = ROLE_SUP + 1; r < ROLE_COUNT; r++)
+		if (a->roles == 0 || a->roles & 1U << r)
+			printf("\"%s\", ", role_name((enum role)r));
+	printf("%s", a->roles == 0 ? "\"resolver\"" : "null");
 	printf("]");
 	outcome("bare", a->bare);
 	outcome("landlock", a->landlock);
@@ -65,7 +65,8 @@ main(void)
 		const struct exception *e = &exceptions[i];
 
 		printf("%s{\"name\": \"%s\", \"role\": \"%s\", \"why\": \"%s\"",
-		    i == 0 ? "" : ",\n", e->name, role_name(e->role), e->why);
+		    i == 0 ? "" : ",\n", e->name, (int)e->role ==
+		    ATTEMPT_RESOLVER ? "resolver" : role_name(e->role), e->why);
 		outcome("seccomp", e->seccomp);
 		outcome("all", e->all);
 		printf("}");

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The hostile loop.  It is linked into the objects of a shipped worker with
- * the linker's --wrap: main, the confinement table, the warm-up, worker_init
- * and all handlers are the real ones; at START, with peers, configuration and
- * secrets in hand, the attacker takes over, makes the one attempt that its
- * order names, and says on the log what came of it.
+ * The hostile part of a hostile build: reads its order, takes what the
+ * attempt is given, makes it, and says on the log what came of it.
  */
 #include "probe.h"
 
@@ -87,7 +84,7 @@ probe_listener(void)
 }
 
 static void
-probe_give(unsigned given)
+probe_sockets(unsigned given)
 {
 	if (given & G_TCP)
 		E.tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -99,6 +96,15 @@ probe_give(unsigned given)
 		E.abstract = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (given & G_LISTENER)
 		E.listener = probe_listener();
+}
+
+void
+probe_give(void)
+{
+	const struct attempt *a = probe_mine();
+	unsigned given = a == NULL ? 0 : a->given;
+
+	probe_sockets(given);
 	if (given & G_DIR)
 		E.dir = open(libexec, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (given & G_FILE)
@@ -119,8 +125,8 @@ probe_give(unsigned given)
 		E.pipe[0] = E.pipe[1] = -1;
 }
 
-static void
-probe_start(void)
+void
+probe_attempt(const char *who)
 {
 	const struct attempt *a = probe_mine();
 	struct stat st;
@@ -136,7 +142,7 @@ probe_start(void)
 		return;
 	}
 	probe_say("PROBE %d %s: %s; pid %d, %u channels\n", probe_order.attempt,
-	    role_name(E.role), a->name, getpid(), E.nchannels);
+	    who, a->name, getpid(), E.nchannels);
 	result = a->fn();
 	probe_say("RESULT %d %d\n", probe_order.attempt, result);
 	/* What was sent is judged by its receiver: live on. */
@@ -158,23 +164,9 @@ probe_say(const char *fmt, ...)
 		_exit(PROBE_EXIT + 1);
 }
 
-struct chan *
-__wrap_chan_new(struct loop *l, int fd, enum role self, enum role peer,
-    unsigned index, const struct chan_ops *ops, void *arg)
-{
-	if (E.nchannels < PROTO_MAX_SERVERS) {
-		E.channels[E.nchannels] = fd;
-		E.peers[E.nchannels++] = peer;
-	}
-	return __real_chan_new(l, fd, self, peer, index, ops, arg);
-}
-
 void
-__wrap_worker_init(struct worker *w, enum role role, const struct confine *c,
-    void (*warm)(void), size_t timers)
+probe_load(enum role role)
 {
-	const struct attempt *a = probe_mine();
-
 	probe_text(session, probe_order.session, sizeof(session));
 	probe_text(home, probe_order.home, sizeof(home));
 	probe_text(libexec, probe_order.libexec, sizeof(libexec));
@@ -189,14 +181,4 @@ __wrap_worker_init(struct worker *w, enum role role, const struct confine *c,
 	E.address = (uintptr_t)probe_order.address;
 	E.port = (uint16_t)probe_order.port;
 	E.arg = probe_order.arg;
-	if (a != NULL)
-		probe_give(a->given);
-	__real_worker_init(w, role, c, warm, timers);
-}
-
-void
-__wrap_worker_serve(struct worker *w, const struct chan_handler *h, size_t n)
-{
-	w->start = probe_start;
-	__real_worker_serve(w, h, n);
 }

@@ -7,6 +7,12 @@
 
 #include "worker.h"
 
+/* Reads the order into attempt_env. */
+void probe_load(enum role);
+/* Before the lock-down: what the ordered attempt is given. */
+void probe_give(void);
+/* Afterwards: makes it, says so, and ends unless its receiver shall judge. */
+void probe_attempt(const char *who);
 void probe_say(const char *, ...) __attribute__((format(printf, 1, 2)));
 
 struct chan *__real_chan_new(struct loop *, int, enum role, enum role,
@@ -22,7 +28,7 @@ void __real_worker_serve(struct worker *, const struct chan_handler *, size_t)
 void __wrap_worker_serve(struct worker *, const struct chan_handler *, size_t)
     __attribute__((noreturn));
 
-/* layers.c: bare builds only. */
+/* layers.c and resolver.c */
 void __real_confine_early(void);
 void __wrap_confine_early(void);
 int __real_confine_apply(const struct confine *, struct confine_state *);

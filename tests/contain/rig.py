@@ -49,6 +49,8 @@ class Table:
                               capture_output=True, text=True, check=True)
         d = json.loads(text.stdout)
         self.attempts = d["attempts"]
+        for a in self.attempts:
+            a["roles"] = [r for r in a["roles"] if r]
         self.messages = {k: d[k] for k in ("PEER", "START", "LOG")}
         self.roles = {k: v for k, v in d["roles"].items()
                       if k != "icsupervisor"}
@@ -174,17 +176,18 @@ class Confined:
     def libexec(self, role):
         """A libexecdir: links to the shipped workers, and the hostile one."""
         d = os.path.join(self.work, "libexec-" + role)
+        program = "dialerd" if role == "resolver" else role
         if role not in self.binaries:
             os.makedirs(d)
             for name in os.listdir(self.real):
-                if name != role:
+                if name != program:
                     os.symlink(os.path.join(self.real, name),
                                os.path.join(d, name))
             shutil.copy(os.path.join(self.build, "contain_code"),
                         os.path.join(d, "code"))
             self.binaries[role] = Binary(
                 os.path.join(self.build, "hostile_" + role),
-                os.path.join(d, role))
+                os.path.join(d, program))
         return d
 
     def run(self, role, a, arg=0, servers=False):
@@ -192,34 +195,37 @@ class Confined:
         libexec = self.libexec(role)
         self.n += 1
         sdir = os.path.join(self.work, f"s{self.n}")
+        # By name where there is a resolver to be asked.
+        host = "localhost" if role == "resolver" else "127.0.0.1"
         s = harness.Session(
             self.work, servers=self.servers if servers or role == "mcp-backd"
             else {}, libexecdir=libexec, session_dir=sdir,
             prefix=self.prefix, config={
-                "providers": {"anthropic": {"upstream": "https://127.0.0.1:9"}},
+                "providers": {"anthropic": {"upstream": f"https://{host}:9"}},
                 "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}})
         self.binaries[role].order(attempt, arg=arg, session=sdir, home=s.home,
                                   libexec=libexec, port=self.targets.port,
                                   abstract=self.targets.abstract)
-        with open(os.path.join(s.home, "pids"), "wb"):
-            pass
+        for name in ("pids", "victim", "spare"):
+            with open(os.path.join(s.home, name), "wb") as f:
+                f.write(b"" if name == "pids" else b"#" * 8192)
         with open(os.path.join(self.work, "stderr"), "w+b") as err:
             p = subprocess.Popen(s.argv, env=s.env, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=err)
             try:
                 if given & G_PIDS:
                     self.tell_pids(p, s.home, role)
+                if role == "resolver":
+                    return self.judge_resolver(attempt, s, p)
                 status = wait(p, SENT_DEADLINE)
+                err.seek(0)
+                said = err.read().decode(errors="replace")
+                return self.judge(role, attempt, s, p.pid, status, said)
             finally:
                 if p.poll() is None:
                     p.terminate()
                     p.wait()
-            err.seek(0)
-            said = err.read().decode(errors="replace")
-        try:
-            return self.judge(role, attempt, s, p.pid, status, said)
-        finally:
-            shutil.rmtree(sdir, ignore_errors=True)
+                shutil.rmtree(sdir, ignore_errors=True)
 
     def tell_pids(self, p, home, role):
         """Once all are there: siblings and supervisor, not the hostile."""
@@ -264,6 +270,33 @@ class Confined:
             return Result("LOG BROKEN", f"{broken}\n{detail}")
         outcome = self.outcome(role, result, end, stop)
         return Result(outcome, detail, int(probe[2] or 0), int(probe[1]))
+
+    @staticmethod
+    def judge_resolver(attempt, s, p):
+        """Its end is not the session's: it stays dialerd's dead child, whose
+        status nobody else may read. What ended without a word was killed."""
+        def ended():
+            log = s.session_log()
+            m = re.search(rf"PROBE {attempt} resolver.*pid (\d+)", log)
+            if not m or p.poll() is not None:
+                return p.poll() is not None and "the session ended"
+            result = re.search(rf"RESULT {attempt} (-?\d+)", log)
+            if result:
+                return name_of(int(result[1]))
+            try:
+                with open(f"/proc/{m[1]}/stat", encoding="utf-8") as f:
+                    fields = f.read().rsplit(")", 1)[1].split()
+            except FileNotFoundError:
+                return "GONE"
+            if fields[0] != "Z":
+                return None
+            return "WORKS" if "RAN" in s.session_log() else "KILLED"
+
+        try:
+            outcome = harness.wait_for(ended, "no end", 10, poll=0.003)
+        except TimeoutError:
+            outcome = "STUCK"
+        return Result(outcome, s.session_log())
 
     @staticmethod
     def outcome(role, result, end, stop):
