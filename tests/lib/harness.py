@@ -25,6 +25,16 @@ ANTHROPIC_KEY = "sk-ant-api03-real-" + secrets.token_hex(24)
 OPENAI_KEY = "sk-real-" + secrets.token_hex(24)
 
 
+def sanitized():
+    """Is it a build for ASan, in which no worker loads its filter?"""
+    try:
+        with open(os.path.join(PREFIX, "libexec/ironcurtain/policyd"),
+                  "rb") as f:
+            return b"__asan_init" in f.read()
+    except OSError:
+        return False
+
+
 def program(name):
     return os.path.join(PREFIX, "bin", name)
 
