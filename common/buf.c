@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BUF_MIN		256
+#define BUF_MIN 256
 
 void
 buf_init(struct buf *b, size_t max)

@@ -29,8 +29,8 @@
 static uint8_t chan_head[PROTO_MAX_DATAGRAM];
 
 struct chan *
-chan_new(struct loop *l, int fd, enum role self, enum role peer,
-    unsigned index, const struct chan_ops *ops, void *arg)
+chan_new(struct loop *l, int fd, enum role self, enum role peer, unsigned index,
+    const struct chan_ops *ops, void *arg)
 {
 	struct chan *c;
 
@@ -304,8 +304,8 @@ int
 chan_open(struct chan *c)
 {
 	if (loop_add(c->loop, &c->io, c->fd,
-	    EPOLLIN | (TAILQ_EMPTY(&c->out) ? 0 : (uint32_t)EPOLLOUT),
-	    chan_ready, c) == -1)
+		EPOLLIN | (TAILQ_EMPTY(&c->out) ? 0 : (uint32_t)EPOLLOUT),
+		chan_ready, c) == -1)
 		return -1;
 	c->opened = true;
 	return 0;

@@ -45,8 +45,8 @@ chan_fds(struct msghdr *mh, int *fds, size_t max)
 			continue;
 		here = (cm->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		for (size_t i = 0; i < here; i++) {
-			memcpy(&fd, CMSG_DATA(cm) + i * sizeof(int),
-			    sizeof(fd));
+			memcpy(
+			    &fd, CMSG_DATA(cm) + i * sizeof(int), sizeof(fd));
 			if (n < max)
 				fds[n++] = fd;
 			else
@@ -68,14 +68,13 @@ chan_map(const struct proto_msg *m, int fd, struct span *big)
 	if (m->nfields == 0)
 		return -1;
 	f = &m->fields[m->nfields - 1];
-	if (f->kind != PROTO_big ||
-	    (seals = fcntl(fd, F_GET_SEALS)) == -1 ||
+	if (f->kind != PROTO_big || (seals = fcntl(fd, F_GET_SEALS)) == -1 ||
 	    (seals & CHAN_SEALS) != CHAN_SEALS ||
 	    syscall(SYS_fstat, fd, &st) == -1 || st.st_size <= 0 ||
 	    (uint64_t)st.st_size > f->max)
 		return -1;
 	if ((p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd,
-	    0)) == MAP_FAILED)
+		 0)) == MAP_FAILED)
 		return -1;
 	*big = span_of(p, (size_t)st.st_size);
 	return 0;
@@ -114,8 +113,8 @@ chan_dispatch(struct chan *c, const uint8_t *in, size_t len, int fd)
 	else if ((m->phase & c->phase) == 0)
 		r = chan_violation(c, "%s in the wrong phase", m->name);
 	else if ((fd != -1) != (memfd || m->nfds == 1))
-		r = chan_violation(c, "%s with %s descriptor", m->name,
-		    fd != -1 ? "a" : "no");
+		r = chan_violation(
+		    c, "%s with %s descriptor", m->name, fd != -1 ? "a" : "no");
 	else if (memfd && chan_map(m, fd, &big) == -1)
 		r = chan_violation(c, "%s with a bad memfd", m->name);
 	else if (wire_decode(m, in, len, big, &msg) == -1)
@@ -153,8 +152,8 @@ chan_receive(struct chan *c, struct chan_slot *slots, struct mmsghdr *vec)
 		    .msg_control = slots[i].control.bytes,
 		    .msg_controllen = sizeof(slots[i].control.bytes)};
 	}
-	n = recvmmsg(c->fd, vec, CHAN_BATCH, MSG_DONTWAIT | MSG_CMSG_CLOEXEC,
-	    NULL);
+	n = recvmmsg(
+	    c->fd, vec, CHAN_BATCH, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, NULL);
 	if (n != -1)
 		return n;
 	if (errno == EAGAIN || errno == EINTR)
@@ -174,7 +173,7 @@ chan_take(struct chan *c, size_t slot, struct mmsghdr *m, bool drop)
 	int fds[4];
 	size_t nfds = chan_fds(&m->msg_hdr, fds, 4);
 	bool bad = m->msg_len == 0 || nfds > 1 ||
-	    (m->msg_hdr.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+		   (m->msg_hdr.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
 
 	if (drop || bad) {
 		for (size_t i = 0; i < nfds; i++)
@@ -183,8 +182,8 @@ chan_take(struct chan *c, size_t slot, struct mmsghdr *m, bool drop)
 			chan_violation(c, "over-long message or descriptors");
 		return -1;
 	}
-	return chan_dispatch(c, chan_in[slot], m->msg_len,
-	    nfds == 1 ? fds[0] : -1);
+	return chan_dispatch(
+	    c, chan_in[slot], m->msg_len, nfds == 1 ? fds[0] : -1);
 }
 
 void

@@ -20,16 +20,16 @@
  * Objects grow sorted up to this many members, and are sorted at their end
  * beyond it: small ones need no second pass, large ones no quadratic time.
  */
-#define SORTED_INSERT_MAX	24
+#define SORTED_INSERT_MAX 24
 /* Bins of the merge sort: 2^14 > VALUE_MAX_MEMBERS. */
-#define SORT_BINS		15
+#define SORT_BINS 15
 
 _Static_assert(VALUE_MAX_DEPTH <= 64, "one bit for each open object");
 _Static_assert(VALUE_MAX_MEMBERS < 1 << SORT_BINS, "bins for every member");
 
 int
-json_reader_fail(struct json_reader *r, enum json_error error,
-    const uint8_t *at)
+json_reader_fail(
+    struct json_reader *r, enum json_error error, const uint8_t *at)
 {
 	r->fail.error = error;
 	r->fail.at = (size_t)(at - r->base);
@@ -355,8 +355,8 @@ read_token(struct json_reader *r, int c)
 const struct value *
 json_read(struct value_pool *pool, struct span text, struct json_fail *fail)
 {
-	return json_read_large(pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES,
-	    fail);
+	return json_read_large(
+	    pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES, fail);
 }
 
 const struct value *

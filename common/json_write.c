@@ -11,7 +11,7 @@
 #include "text.h"
 #include "value_walk.h"
 
-#define ESCAPE_MAX	6
+#define ESCAPE_MAX 6
 
 /* The first byte that must be escaped, or end. */
 static const uint8_t *
@@ -34,7 +34,7 @@ static size_t
 put_escape(uint8_t *to, uint8_t c)
 {
 	static const char hex[] = "0123456789abcdef";
-	static const char letters[] = "btn\0fr";	/* from U+0008 on */
+	static const char letters[] = "btn\0fr"; /* from U+0008 on */
 
 	to[0] = '\\';
 	if (c == '"' || c == '\\') {
@@ -141,12 +141,13 @@ write_node(struct buf *b, const struct value *v)
 
 /* The brackets of containers that ended, and the comma before what follows. */
 static int
-write_between(struct buf *b, const struct value_walk *w, unsigned closed,
-    bool comma)
+write_between(
+    struct buf *b, const struct value_walk *w, unsigned closed, bool comma)
 {
 	while (closed-- != 0) {
-		if (buf_addc(b, w->up[w->depth + closed]->type == VALUE_ARRAY ?
-		    ']' : '}') == -1)
+		if (buf_addc(b, w->up[w->depth + closed]->type == VALUE_ARRAY
+				    ? ']'
+				    : '}') == -1)
 			return -1;
 	}
 	return comma ? buf_addc(b, ',') : 0;
@@ -173,7 +174,7 @@ json_write(struct buf *b, const struct value *v)
 			goto fail;
 		next = value_walk_next(&walk, v, &closed);
 		if (write_between(b, &walk, closed,
-		    next != NULL && next != v->child) == -1)
+			next != NULL && next != v->child) == -1)
 			goto fail;
 		if ((v = next) == NULL)
 			return 0;

@@ -37,8 +37,8 @@ log_line(int error, const char *fmt, va_list ap)
 	if (n > 0)
 		len += (size_t)n;
 	if (error != 0 && len < sizeof(line)) {
-		n = snprintf(line + len, sizeof(line) - len, ": %s",
-		    strerror(error));
+		n = snprintf(
+		    line + len, sizeof(line) - len, ": %s", strerror(error));
 		if (n > 0)
 			len += (size_t)n;
 	}

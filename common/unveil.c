@@ -25,7 +25,7 @@
 #define LL_FS_REMOVE_FILE (1ULL << 5)
 #define LL_FS_MAKE_DIR (1ULL << 7)
 #define LL_FS_MAKE_REG (1ULL << 8)
-#define LL_FS_MAKE_SYM (1ULL << 12)	/* also: to move one */
+#define LL_FS_MAKE_SYM (1ULL << 12) /* also: to move one */
 #define LL_FS_REFER (1ULL << 13)
 #define LL_FS_TRUNCATE (1ULL << 14)
 
@@ -41,8 +41,8 @@
 /* clang-format on */
 
 #define LL_FS_WRITE (LL_FS_WRITE_FILE | LL_FS_TRUNCATE)
-#define LL_FS_WRITE_DIR							\
-	(LL_FS_REMOVE_DIR | LL_FS_REMOVE_FILE | LL_FS_MAKE_DIR |	\
+#define LL_FS_WRITE_DIR                                                        \
+	(LL_FS_REMOVE_DIR | LL_FS_REMOVE_FILE | LL_FS_MAKE_DIR |               \
 	    LL_FS_MAKE_REG | LL_FS_MAKE_SYM | LL_FS_REFER)
 
 /* The kernel's struct landlock_ruleset_attr, as of ABI 6. */

@@ -13,9 +13,9 @@
 #include "text.h"
 #include "value_walk.h"
 
-#define POOL_CHUNK_MIN	((size_t)16 << 10)
-#define POOL_CHUNK_MAX	((size_t)256 << 10)
-#define POOL_ALIGN	sizeof(uint64_t)
+#define POOL_CHUNK_MIN ((size_t)16 << 10)
+#define POOL_CHUNK_MAX ((size_t)256 << 10)
+#define POOL_ALIGN sizeof(uint64_t)
 
 struct value_chunk {
 	struct value_chunk *next;
@@ -25,9 +25,9 @@ struct value_chunk {
 };
 
 struct value_pool {
-	struct value_chunk *cur;	/* head of the list, taken from */
-	struct value_chunk *first;	/* the one that is kept */
-	size_t left;			/* may still be given out */
+	struct value_chunk *cur;   /* head of the list, taken from */
+	struct value_chunk *first; /* the one that is kept */
+	size_t left;               /* may still be given out */
 	size_t max;
 };
 

@@ -123,7 +123,7 @@ struct decoder {
 	const uint8_t *p, *end;
 	unsigned nodes, depth;
 	struct value *open[VALUE_MAX_DEPTH];
-	uint32_t left[VALUE_MAX_DEPTH];		/* still to come in each */
+	uint32_t left[VALUE_MAX_DEPTH]; /* still to come in each */
 };
 
 static int

@@ -98,7 +98,7 @@ wire_text_ok(const struct proto_field *f, struct span s)
 	if (s.len > f->max || s.len > UINT32_MAX)
 		return false;
 	return f->kind != PROTO_str || s.len == 0 ||
-	    memchr(s.p, '\0', s.len) == NULL;
+	       memchr(s.p, '\0', s.len) == NULL;
 }
 
 int

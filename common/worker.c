@@ -58,11 +58,11 @@ worker_peer(struct chan *c, const union proto_any *msg, int fd)
 	if (p->role == ROLE_SUP || p->index >= PROTO_MAX_SERVERS ||
 	    w->peers[p->role][p->index] != NULL) {
 		close(fd);
-		return chan_violation(c, "PEER %u/%u twice or impossible",
-		    p->role, p->index);
+		return chan_violation(
+		    c, "PEER %u/%u twice or impossible", p->role, p->index);
 	}
 	if ((peer = chan_new(&w->loop, fd, w->role, (enum role)p->role,
-	    p->index, &worker_env.ops, w)) == NULL)
+		 p->index, &worker_env.ops, w)) == NULL)
 		fatal("chan_new");
 	w->peers[p->role][p->index] = peer;
 	if (w->started) {
@@ -117,9 +117,11 @@ worker_check_channel(void)
 	int type;
 
 	if (getsockopt(WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &len) == -1 ||
-	    type != SOCK_SEQPACKET || fcntl(WORKER_FD, F_SETFD, FD_CLOEXEC) == -1)
+	    type != SOCK_SEQPACKET ||
+	    fcntl(WORKER_FD, F_SETFD, FD_CLOEXEC) == -1)
 		fatalx("descriptor %d is no channel: icsupervisor starts this "
-		    "program, people start icsupervisor", WORKER_FD);
+		       "program, people start icsupervisor",
+		    WORKER_FD);
 }
 
 static int
@@ -180,7 +182,8 @@ worker_serve(struct worker *w, const struct chan_handler *handlers, size_t n)
 	worker_env.ops.nhandlers = n + nown;
 	worker_env.ops.closed = worker_closed;
 	if ((w->sup = chan_new(&w->loop, WORKER_FD, w->role, ROLE_SUP, 0,
-	    &worker_env.ops, w)) == NULL || chan_open(w->sup) == -1)
+		 &worker_env.ops, w)) == NULL ||
+	    chan_open(w->sup) == -1)
 		fatal("channel");
 	hello.role = (uint8_t)w->role;
 	hello.flags = w->state.flags;
@@ -196,9 +199,9 @@ void
 worker_send(struct worker *w, enum role role, unsigned index,
     enum msg_type type, const void *msg, int fd)
 {
-	struct chan *c = role == ROLE_SUP ? w->sup
-	    : index < PROTO_MAX_SERVERS ? w->peers[role][index]
-					: NULL;
+	struct chan *c = role == ROLE_SUP            ? w->sup
+			 : index < PROTO_MAX_SERVERS ? w->peers[role][index]
+						     : NULL;
 
 	if (c == NULL) {
 		if (fd != -1)

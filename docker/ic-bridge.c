@@ -35,14 +35,14 @@
 #define PAIRS_MAX 256U
 #define PIPE_SIZE 65536U
 #define EXIT_USAGE 2
-#define EXIT_SESSION 125	/* the session ended before the command */
+#define EXIT_SESSION 125 /* the session ended before the command */
 
 /* One direction: bytes read from `from` that `to` has not taken yet. */
 struct flow {
 	int from, to;
 	size_t off, len;
-	bool eof;		/* from has no more */
-	bool done;		/* and to was told so */
+	bool eof;  /* from has no more */
+	bool done; /* and to was told so */
 	uint8_t bytes[PIPE_SIZE];
 };
 
@@ -72,7 +72,8 @@ usage(FILE *to)
 	      "run    forward 127.0.0.1:18080 to DIR/mitm-proxy.sock while "
 	      "COMMAND runs\n"
 	      "stdio  connect stdin and stdout to the socket PATH (for MCP "
-	      "configurations)\n", to);
+	      "configurations)\n",
+	    to);
 }
 
 static int
@@ -155,13 +156,13 @@ pair_accept(int listener)
 	struct pair *p;
 	size_t i;
 
-	if ((in = accept4(listener, NULL, NULL,
-	    SOCK_CLOEXEC | SOCK_NONBLOCK)) == -1)
+	if ((in = accept4(
+		 listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) == -1)
 		return;
 	for (i = 0; i < PAIRS_MAX && bridge_env.pairs[i] != NULL; i++)
 		continue;
-	if (i == PAIRS_MAX || (out = unix_connect(bridge_env.mitm,
-	    SOCK_NONBLOCK)) == -1) {
+	if (i == PAIRS_MAX ||
+	    (out = unix_connect(bridge_env.mitm, SOCK_NONBLOCK)) == -1) {
 		close(in);
 		return;
 	}
@@ -209,8 +210,8 @@ listen_on(const char *where)
 		errno = EINVAL;
 		return -1;
 	}
-	if ((fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-	    0)) == -1)
+	if ((fd = socket(
+		 AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) == -1)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(fd, (struct sockaddr *)&sin, sizeof(sin)) == -1 ||
@@ -251,8 +252,8 @@ command_start(char **argv, const sigset_t *old)
 		signal(SIGQUIT, SIG_DFL);
 		sigprocmask(SIG_SETMASK, old, NULL);
 		execvp(argv[0], argv);
-		fprintf(stderr, "ic-bridge: %s: %s\n", argv[0],
-		    strerror(errno));
+		fprintf(
+		    stderr, "ic-bridge: %s: %s\n", argv[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);
 	}
 	return pid;
@@ -321,9 +322,10 @@ run_loop(int listener, int signals, int session, pid_t command)
 			for (int side = 0; side < 2; side++) {
 				int fd = side == 0 ? c->a.from : c->a.to;
 				short want = (short)(flow_wants(&c->a, fd) |
-				    flow_wants(&c->b, fd));
+						     flow_wants(&c->b, fd));
 
-				/* A closed side would report itself for ever. */
+				/* A closed side would report itself for ever.
+				 */
 				p[n++] = (struct pollfd){
 				    .fd = want == 0 ? -1 : fd, .events = want};
 			}
@@ -367,7 +369,7 @@ cmd_run(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if ((listener = listen_on(where)) == -1 && errno == EINVAL)
 		return misused("--listen takes ADDRESS:PORT, as "
-		    "127.0.0.1:18080");
+			       "127.0.0.1:18080");
 	if (listener == -1)
 		die(where);
 	if ((session = unix_connect(path, SOCK_NONBLOCK)) == -1)
@@ -381,8 +383,8 @@ cmd_run(int argc, char **argv)
 	if (sigprocmask(SIG_BLOCK, &set, &old) == -1 ||
 	    (signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) == -1)
 		die("signalfd");
-	return run_loop(listener, signals, session,
-	    command_start(argv + i + 2, &old));
+	return run_loop(
+	    listener, signals, session, command_start(argv + i + 2, &old));
 }
 
 static int
@@ -400,8 +402,8 @@ cmd_stdio(const char *path)
 	in.to = out.from = fd;
 	out.to = STDOUT_FILENO;
 	while (!out.done) {
-		p[0] = (struct pollfd){.fd = in.eof ? -1 : STDIN_FILENO,
-		    .events = POLLIN};
+		p[0] = (struct pollfd){
+		    .fd = in.eof ? -1 : STDIN_FILENO, .events = POLLIN};
 		p[1] = (struct pollfd){.fd = fd, .events = POLLIN};
 		if (poll(p, 2, -1) == -1 && errno != EINTR)
 			die("poll");
@@ -429,6 +431,6 @@ main(int argc, char **argv)
 		return cmd_stdio(argv[2]);
 	if (argc >= 3 && strcmp(argv[1], "run") == 0)
 		return cmd_run(argc - 2, argv + 2);
-	return misused(argc < 2 ? "what shall it do?" :
-	    "it knows `run` and `stdio PATH`");
+	return misused(
+	    argc < 2 ? "what shall it do?" : "it knows `run` and `stdio PATH`");
 }

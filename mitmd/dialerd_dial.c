@@ -93,8 +93,8 @@ dial_try(struct dial *d, unsigned n)
 
 	len = addr->sa.sa_family == AF_INET6 ? sizeof(addr->in6)
 					     : sizeof(addr->in);
-	a->fd = socket(addr->sa.sa_family,
-	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	a->fd = socket(
+	    addr->sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (a->fd == -1) {
 		d->why = strerror(errno);
 		return -1;
@@ -110,7 +110,7 @@ dial_try(struct dial *d, unsigned n)
 		return -1;
 	}
 	if (loop_add(&dialerd_env.w.loop, &a->io, a->fd, EPOLLOUT, dial_ready,
-	    a) == -1) {
+		a) == -1) {
 		d->why = "out of memory";
 		attempt_end(a);
 		return -1;
@@ -209,7 +209,7 @@ dial_order(struct dial *d, const union addr *addrs, unsigned n)
 			if (taken[j])
 				continue;
 			if (pick == n || (addrs[j].sa.sa_family == want &&
-			    addrs[pick].sa.sa_family != want))
+					     addrs[pick].sa.sa_family != want))
 				pick = j;
 		}
 		taken[pick] = true;
@@ -239,8 +239,8 @@ dial_screen(const struct target *t, const union addr *addrs, unsigned n)
 }
 
 void
-dial_resolved(unsigned target, const union addr *addrs, unsigned n,
-    const char *why)
+dial_resolved(
+    unsigned target, const union addr *addrs, unsigned n, const char *why)
 {
 	struct dialerd_env *e = &dialerd_env;
 	struct dial *d, *next;

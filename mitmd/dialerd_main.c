@@ -25,8 +25,7 @@ static const struct confine dialerd_confine = {
     .pledge =
 	{
 	    .promises = dialerd_promises,
-	    .npromises =
-		sizeof(dialerd_promises) / sizeof(dialerd_promises[0]),
+	    .npromises = sizeof(dialerd_promises) / sizeof(dialerd_promises[0]),
 	},
 };
 

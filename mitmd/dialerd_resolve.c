@@ -52,7 +52,7 @@ static void
 resolve_send(const struct resolver_ask *ask)
 {
 	if (send(dialerd_env.resolver, ask, sizeof(*ask),
-	    MSG_DONTWAIT | MSG_NOSIGNAL) == -1) {
+		MSG_DONTWAIT | MSG_NOSIGNAL) == -1) {
 		log_warn("resolver");
 		resolve_lost();
 	}
@@ -75,8 +75,8 @@ resolve_ask(unsigned target)
 		return;
 	}
 	t->asking = true;
-	loop_timer_set(&e->w.loop, &t->timer, DIALERD_RESOLVE_MS, resolve_late,
-	    t);
+	loop_timer_set(
+	    &e->w.loop, &t->timer, DIALERD_RESOLVE_MS, resolve_late, t);
 	resolve_send(&ask);
 }
 
@@ -157,7 +157,7 @@ resolve_start(void)
 	bool names = false;
 
 	if (loop_add(&e->w.loop, &e->resolver_io, e->resolver, EPOLLIN,
-	    resolve_ready, NULL) == -1)
+		resolve_ready, NULL) == -1)
 		fatal("resolver");
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS && e->resolver != -1;
 	     i++) {

@@ -11,9 +11,9 @@
 
 enum screen_class {
 	SCREEN_PUBLIC,
-	SCREEN_PRIVATE,		/* only with private_ok */
+	SCREEN_PRIVATE, /* only with private_ok */
 	SCREEN_NEVER,
-	SCREEN_INNER,		/* IPv6 that holds an IPv4 address */
+	SCREEN_INNER, /* IPv6 that holds an IPv4 address */
 };
 
 /* clang-format off */
@@ -116,8 +116,8 @@ screen_inet(uint32_t addr, bool private_ok)
 	for (size_t i = 0; i < N(screen_v4); i++) {
 		mask = ~(uint32_t)0 << (32 - screen_v4[i].bits);
 		if ((addr & mask) == screen_v4[i].net)
-			return screen_verdict(screen_v4[i].class,
-			    screen_v4[i].what, private_ok);
+			return screen_verdict(
+			    screen_v4[i].class, screen_v4[i].what, private_ok);
 	}
 	return NULL;
 }
@@ -182,8 +182,8 @@ screen_name(struct span name, bool private_ok)
 			continue;
 		if (name.len != want.len && tail.p[-1] != '.')
 			continue;
-		return screen_verdict(screen_names[i].class,
-		    screen_names[i].what, private_ok);
+		return screen_verdict(
+		    screen_names[i].class, screen_names[i].what, private_ok);
 	}
 	return NULL;
 }

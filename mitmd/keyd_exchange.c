@@ -33,8 +33,8 @@ exchange_report(struct stream *s, const char *error)
 void
 exchange_never(uint32_t stream, uint32_t exchange, const char *error)
 {
-	struct msg_EXCHANGE_END m = {.stream = stream, .exchange = exchange,
-	    .error = span_str(error)};
+	struct msg_EXCHANGE_END m = {
+	    .stream = stream, .exchange = exchange, .error = span_str(error)};
 
 	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
 }
@@ -118,7 +118,7 @@ exchange_takes(const struct stream *s)
 		return false;
 	case EXCHANGE_ON:
 		return x->up != NULL && x->counted < x->req.length &&
-		    s->pend.len == 0 && !x->up->full;
+		       s->pend.len == 0 && !x->up->full;
 	case EXCHANGE_DRAIN:
 		return true;
 	}
@@ -152,11 +152,17 @@ exchange_write_head(struct stream *s)
 	const struct provider_kind *kind = &e->provider->kinds[x->req.kind];
 	struct keyd_head h = {
 	    .method = e->provider->routes[x->req.route].method,
-	    .prefix = span_str(e->prefix), .path = x->req.path,
-	    .query = x->req.query, .host = span_str(e->host),
-	    .port = e->port, .tls = e->tls, .kind = kind->name,
-	    .kind_prefix = kind->prefix, .credential = secret_span(e->key),
-	    .length = x->req.length, .close = !e->reuse,
+	    .prefix = span_str(e->prefix),
+	    .path = x->req.path,
+	    .query = x->req.query,
+	    .host = span_str(e->host),
+	    .port = e->port,
+	    .tls = e->tls,
+	    .kind = kind->name,
+	    .kind_prefix = kind->prefix,
+	    .credential = secret_span(e->key),
+	    .length = x->req.length,
+	    .close = !e->reuse,
 	    .headers = x->req.headers};
 	enum tls_result r;
 	size_t cap, len, body, n = 0;
@@ -241,8 +247,9 @@ exchange_write(struct stream *s)
 			return false;
 		r = exchange_write_head(s);
 		if (r == TLS_ERROR && (errno == ENOBUFS || errno == EBADMSG)) {
-			exchange_fail(s, errno == ENOBUFS ? KEYD_FAIL_TOO_LARGE
-							  : KEYD_FAIL_MISMATCH,
+			exchange_fail(s,
+			    errno == ENOBUFS ? KEYD_FAIL_TOO_LARGE
+					     : KEYD_FAIL_MISMATCH,
 			    "head cannot be composed");
 			return false;
 		}
@@ -304,18 +311,21 @@ exchange_answered(struct stream *s)
 	const struct provider_route *route =
 	    &keyd_env.provider->routes[x->req.route];
 	bool whole = x->head_done && x->counted == x->req.length &&
-	    x->sent == x->req.length;
+		     x->sent == x->req.length;
 	struct keyd_reuse u = {.allowed = keyd_env.reuse,
 	    .sent_whole = whole && x->sent_whole,
 	    .reads = route->reads || x->req.length == 0,
-	    .status = x->reply.status, .done = x->reply.done,
-	    .framing = x->reply.framing, .http10 = x->reply.http10,
-	    .close = x->reply.close, .trailing = x->reply.trailing};
+	    .status = x->reply.status,
+	    .done = x->reply.done,
+	    .framing = x->reply.framing,
+	    .http10 = x->reply.http10,
+	    .close = x->reply.close,
+	    .trailing = x->reply.trailing};
 	uint64_t left = x->req.length - x->counted;
 
 	if (x->reply.trailing)
-		keyd_alarm("trailing-data",
-		    "the provider sent bytes after an answer");
+		keyd_alarm(
+		    "trailing-data", "the provider sent bytes after an answer");
 	exchange_report(s, "");
 	exchange_release(s, keyd_reuse_ok(&u));
 	if (left != 0)
@@ -348,11 +358,11 @@ exchange_read(struct stream *s, struct buf *out, bool *idle)
 		return REPLY_MORE;
 	case TLS_OK:
 		if (!x->answered)
-			x->sent_whole = x->head_done &&
-			    x->sent == x->req.length;
+			x->sent_whole =
+			    x->head_done && x->sent == x->req.length;
 		x->answered = true;
-		return reply_feed(&x->reply, keyd_env.provider, scrub,
-		    span_of(in, n), out);
+		return reply_feed(
+		    &x->reply, keyd_env.provider, scrub, span_of(in, n), out);
 	case TLS_EOF:
 	case TLS_CUT:
 	case TLS_ERROR:
@@ -377,7 +387,8 @@ exchange_pull(struct stream *s)
 
 	x->up->more = false;
 	for (i = 0; i < EXCHANGE_BURST && !idle && r == REPLY_MORE &&
-	     out->len < KEYD_OUT_SOFT; i++)
+		    out->len < KEYD_OUT_SOFT;
+	     i++)
 		r = exchange_read(s, out, &idle);
 	if (stream_commit(s) == -1)
 		return;

@@ -110,7 +110,7 @@ static bool
 head_has_length(const struct keyd_head *h)
 {
 	return h->length != 0 || span_is(h->method, "POST") ||
-	    span_is(h->method, "PUT") || span_is(h->method, "PATCH");
+	       span_is(h->method, "PUT") || span_is(h->method, "PATCH");
 }
 
 static void
@@ -129,8 +129,8 @@ head_put_allowed(struct head_out *o, struct span headers)
 }
 
 int
-keyd_head_compose(const struct keyd_head *h, uint8_t *dst, size_t cap,
-    size_t *len)
+keyd_head_compose(
+    const struct keyd_head *h, uint8_t *dst, size_t cap, size_t *len)
 {
 	struct head_out o = {dst, cap, 0, 0};
 

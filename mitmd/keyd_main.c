@@ -12,9 +12,8 @@
 #include "keyd.h"
 
 static const enum pledge_promise keyd_promises[] = {
-    PLEDGE_STDIO,
-    PLEDGE_PAIR,	/* a stream for each agent connection */
-    PLEDGE_PEERNAME,	/* what dialerd hands over is a TCP connection */
+    PLEDGE_STDIO, PLEDGE_PAIR, /* a stream for each agent connection */
+    PLEDGE_PEERNAME,           /* what dialerd hands over is a TCP connection */
 };
 
 static const struct confine keyd_confine = {
@@ -44,7 +43,7 @@ keyd_warm(void)
 int
 main(void)
 {
-	worker_init(&keyd_env.w, ROLE_KEY, &keyd_confine, keyd_warm,
-	    KEYD_TIMERS);
+	worker_init(
+	    &keyd_env.w, ROLE_KEY, &keyd_confine, keyd_warm, KEYD_TIMERS);
 	keyd_serve();
 }

@@ -46,8 +46,8 @@ reply_fail(struct reply *r, enum keyd_fail fail, const char *detail)
 int
 reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span s)
 {
-	struct stream_frame f = {exchange, (enum stream_type)type,
-	    (uint32_t)s.len};
+	struct stream_frame f = {
+	    exchange, (enum stream_type)type, (uint32_t)s.len};
 	uint8_t *p;
 
 	if ((p = buf_room(out, STREAM_HEADER + s.len)) == NULL)
@@ -65,8 +65,8 @@ reply_put_body(struct reply *r, struct span s, struct buf *out)
 	struct span part;
 
 	while (s.len != 0) {
-		part = span_of(s.p, s.len < REPLY_MAX_OUT ? s.len
-							  : REPLY_MAX_OUT);
+		part =
+		    span_of(s.p, s.len < REPLY_MAX_OUT ? s.len : REPLY_MAX_OUT);
 		if (reply_frame(out, r->exchange, STREAM_BODY, part) == -1)
 			return -1;
 		s = span_of(s.p + part.len, s.len - part.len);
@@ -97,9 +97,9 @@ reply_put_head(struct reply *r, const struct provider *p,
 	buf_init(&b, STREAM_MAX_FRAME);
 	fixed[0] = (uint8_t)r->status;
 	fixed[1] = (uint8_t)(r->status >> 8);
-	fixed[2] = r->framing == HTTP1_NONE ? 0
-	    : r->framing == HTTP1_LENGTH    ? 1
-					    : 2;
+	fixed[2] = r->framing == HTTP1_NONE     ? 0
+		   : r->framing == HTTP1_LENGTH ? 1
+						: 2;
 	for (unsigned i = 0; i < 8 && r->framing == HTTP1_LENGTH; i++)
 		fixed[3 + i] = (uint8_t)(r->body.length >> (8 * i));
 	buf_add(&b, fixed, sizeof(fixed));
@@ -117,8 +117,7 @@ reply_put_head(struct reply *r, const struct provider *p,
 			goto out;
 	}
 	if (!b.failed)
-		ret = reply_frame(
-		    out, r->exchange, STREAM_HEAD, buf_span(&b));
+		ret = reply_frame(out, r->exchange, STREAM_HEAD, buf_span(&b));
 out:
 	buf_free(&b);
 	return ret;
@@ -193,14 +192,13 @@ reply_feed_head(struct reply *r, const struct provider *p,
 		if (n != 0 && buf_add(&r->head, in->p, n) == -1)
 			return reply_fail(r, KEYD_FAIL_INTERNAL, "head");
 		*in = span_of(in->p + n, in->len - n);
-		switch (http1_response_more(
-		    buf_span(&r->head), &r->seen, &h)) {
+		switch (http1_response_more(buf_span(&r->head), &r->seen, &h)) {
 		case HTTP1_MORE:
 			if (in->len == 0)
 				return REPLY_MORE;
 			if (n == 0)
-				return reply_fail(r, KEYD_FAIL_MALFORMED,
-				    "head too large");
+				return reply_fail(
+				    r, KEYD_FAIL_MALFORMED, "head too large");
 			continue;
 		case HTTP1_BAD:
 			return reply_fail(r, KEYD_FAIL_MALFORMED, h.reason);
@@ -238,8 +236,8 @@ reply_end(struct reply *r, const struct scrub *s, struct buf *out)
 }
 
 static enum reply_result
-reply_feed_body(struct reply *r, const struct scrub *s, struct span in,
-    struct buf *out)
+reply_feed_body(
+    struct reply *r, const struct scrub *s, struct span in, struct buf *out)
 {
 	struct span data, before, pass;
 	enum http1_result result;
@@ -304,6 +302,6 @@ keyd_reuse_ok(const struct keyd_reuse *u)
 	 * an agent wrote, as the beginning of the next request.
 	 */
 	return u->allowed && u->sent_whole && u->reads && u->status >= 200 &&
-	    u->status < 300 && u->done && u->framing != HTTP1_CLOSE &&
-	    !u->http10 && !u->close && !u->trailing;
+	       u->status < 300 && u->done && u->framing != HTTP1_CLOSE &&
+	       !u->http10 && !u->close && !u->trailing;
 }

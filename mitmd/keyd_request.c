@@ -26,8 +26,10 @@ request_copy(struct request *r, const struct msg_REQUEST_GO *m, unsigned kind)
 {
 	uint8_t *p;
 
-	*r = (struct request){.exchange = m->exchange, .route = m->route,
-	    .kind = kind, .length = m->length};
+	*r = (struct request){.exchange = m->exchange,
+	    .route = m->route,
+	    .kind = kind,
+	    .length = m->length};
 	r->size = m->path.len + m->query.len + m->headers.len;
 	if ((p = r->mem = malloc(r->size + 1)) == NULL)
 		return -1;
@@ -67,8 +69,8 @@ request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
 	if (m->route >= p->nroutes)
 		return "no such route";
 	r = &p->routes[m->route];
-	switch (provider_match_route(p, m->route, r->method, m->path,
-	    m->query)) {
+	switch (
+	    provider_match_route(p, m->route, r->method, m->path, m->query)) {
 	case PROVIDER_OK:
 		break;
 	case PROVIDER_BAD_PATH:
@@ -97,8 +99,8 @@ request_refuse(struct stream *s, uint32_t exchange, enum keyd_fail fail,
 {
 	/* Whatever ran on the stream ends with it. */
 	if (s->x.state == EXCHANGE_NONE) {
-		s->x = (struct exchange){.state = EXCHANGE_ON,
-		    .req.exchange = exchange};
+		s->x = (struct exchange){
+		    .state = EXCHANGE_ON, .req.exchange = exchange};
 	} else {
 		exchange_never(s->id, exchange, detail);
 	}
@@ -152,8 +154,8 @@ keyd_request(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)fd;
 	if (m->provider != keyd_env.index)
-		return chan_violation(c, "REQUEST_GO for provider %u",
-		    m->provider);
+		return chan_violation(
+		    c, "REQUEST_GO for provider %u", m->provider);
 	/* The agent may have gone in the meantime. */
 	if ((s = stream_find(m->stream)) == NULL || s->closing)
 		exchange_never(m->stream, m->exchange, "the stream is gone");

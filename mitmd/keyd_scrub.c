@@ -10,12 +10,12 @@
 
 #include <errno.h>
 
-#define GRAM		4U	/* bytes that the table looks at */
-#define WINDOW_MAX	32U
+#define GRAM 4U /* bytes that the table looks at */
+#define WINDOW_MAX 32U
 
 struct scrub_live {
 	size_t start;
-	size_t len;		/* 0: none */
+	size_t len; /* 0: none */
 	size_t form;
 };
 
@@ -59,8 +59,8 @@ scrub_put_hex(struct scrub_out *o, uint8_t c, bool upper)
  * decides.
  */
 static void
-scrub_put_base64(struct scrub_out *o, struct span key, size_t skew,
-    const char *alphabet)
+scrub_put_base64(
+    struct scrub_out *o, struct span key, size_t skew, const char *alphabet)
 {
 	size_t bit, byte, i, last;
 	unsigned v;
@@ -81,8 +81,8 @@ static bool
 scrub_is_unreserved(uint8_t c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-	    (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_' ||
-	    c == '~';
+	       (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_' ||
+	       c == '~';
 }
 
 static void
@@ -191,8 +191,7 @@ static bool
 scrub_known(const struct scrub *s, const uint8_t *p, size_t len)
 {
 	for (size_t i = 0; i < s->nforms; i++) {
-		if (s->forms[i].len == len &&
-		    scrub_same(s->forms[i].p, p, len))
+		if (s->forms[i].len == len && scrub_same(s->forms[i].p, p, len))
 			return true;
 	}
 	return false;
@@ -360,8 +359,8 @@ scrub_feed(const struct scrub *s, struct scrub_state *st, struct span in,
 	give = all - held;
 	*before = span_of(old.p, give < old.len ? give : old.len);
 	*pass = span_of(in.p, give - before->len);
-	*st = (struct scrub_state){(uint16_t)live.form, (uint16_t)live.len,
-	    (uint16_t)held};
+	*st = (struct scrub_state){
+	    (uint16_t)live.form, (uint16_t)live.len, (uint16_t)held};
 	return false;
 }
 

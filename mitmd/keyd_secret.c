@@ -33,7 +33,7 @@ keyd_secret_prepare(void)
 	while (secret_prepare(secret_sizes[i].bytes) == -1) {
 		if (++i == sizeof(secret_sizes) / sizeof(secret_sizes[0]))
 			fatal("secret memory: raise the limit on locked "
-			    "memory (ulimit -l) to 64 or more");
+			      "memory (ulimit -l) to 64 or more");
 	}
 	e->cap = secret_sizes[i].cap;
 	if ((e->key = secret_new(e->cap)) == NULL ||
@@ -197,8 +197,8 @@ keyd_secret(struct chan *c, const union proto_any *msg, int fd)
 	}
 	e->key_fd = fd;
 	/* A file cannot be waited for, and need not be. */
-	if (loop_add(&e->w.loop, &e->key_io, fd, EPOLLIN, secret_input,
-	    NULL) == -1)
+	if (loop_add(&e->w.loop, &e->key_io, fd, EPOLLIN, secret_input, NULL) ==
+	    -1)
 		secret_input(NULL, 0);
 	return 0;
 }

@@ -20,7 +20,7 @@ stream_find(uint32_t id)
 {
 	struct stream *s;
 
-	TAILQ_FOREACH(s, &keyd_env.streams, entry) {
+	TAILQ_FOREACH (s, &keyd_env.streams, entry) {
 		if (s->id == id)
 			return s;
 	}
@@ -173,8 +173,8 @@ stream_take(struct stream *s, struct span in)
 	while (in.len != 0) {
 		if (s->fleft == 0) {
 			if (s->x.counted == s->x.req.length)
-				return stream_violation(s,
-				    "more body than was announced");
+				return stream_violation(
+				    s, "more body than was announced");
 			n = STREAM_HEADER - s->fhave;
 			n = n < in.len ? n : in.len;
 			memcpy(s->fhead + s->fhave, in.p, n);
@@ -280,13 +280,13 @@ keyd_stream_open(struct chan *c, const union proto_any *msg, int fd)
 	int pair[2];
 
 	(void)fd;
-	if (!span_eq(m->digest, span_of(e->provider->digest,
-	    sizeof(e->provider->digest))))
+	if (!span_eq(m->digest,
+		span_of(e->provider->digest, sizeof(e->provider->digest))))
 		return chan_violation(c, "the provider files differ");
 	if (stream_find(m->stream) != NULL)
 		return chan_violation(c, "stream %u is open", m->stream);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
-	    pair) == -1) {
+		pair) == -1) {
 		log_warn("socketpair");
 		return 0;
 	}

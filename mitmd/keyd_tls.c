@@ -48,17 +48,17 @@ tls_context(void)
 	SSL_CTX_set_options(
 	    ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
-	    SSL_MODE_ENABLE_PARTIAL_WRITE |
-	    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+				  SSL_MODE_ENABLE_PARTIAL_WRITE |
+				  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_read_ahead(ctx, 1);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
-	SSL_CTX_set_session_cache_mode(ctx,
-	    SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+	SSL_CTX_set_session_cache_mode(
+	    ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 	SSL_CTX_sess_set_new_cb(ctx, tls_new_session);
 	param = SSL_CTX_get0_param(ctx);
-	X509_VERIFY_PARAM_set_hostflags(param,
-	    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
-		X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+	X509_VERIFY_PARAM_set_hostflags(
+	    param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+		       X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
 	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
 	    SSL_CTX_set_alpn_protos(ctx, alpn, sizeof(alpn) - 1) != 0) {
 		SSL_CTX_free(ctx);
@@ -76,8 +76,10 @@ tls_warm(void)
 
 	/* No configuration file, no engines, nothing from the environment. */
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG |
-	    OPENSSL_INIT_LOAD_SSL_STRINGS | OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
-	    NULL) != 1 || RAND_bytes(seed, sizeof(seed)) != 1 ||
+				 OPENSSL_INIT_LOAD_SSL_STRINGS |
+				 OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
+		NULL) != 1 ||
+	    RAND_bytes(seed, sizeof(seed)) != 1 ||
 	    RAND_priv_bytes(seed, sizeof(seed)) != 1 ||
 	    (keyd_env.ctx = tls_context()) == NULL)
 		fatalx("OpenSSL does not start");
@@ -113,8 +115,8 @@ tls_load_roots(const char **why)
 		*why = "out of memory";
 		return -1;
 	}
-	while ((x = PEM_read_bio_X509(bio, NULL, tls_no_password, NULL)) !=
-	    NULL) {
+	while (
+	    (x = PEM_read_bio_X509(bio, NULL, tls_no_password, NULL)) != NULL) {
 		n += X509_STORE_add_cert(store, x) == 1;
 		X509_free(x);
 	}
@@ -133,7 +135,7 @@ tls_is_literal(const char *host)
 	uint8_t addr[16];
 
 	return inet_pton(AF_INET, host, addr) == 1 ||
-	    inet_pton(AF_INET6, host, addr) == 1;
+	       inet_pton(AF_INET6, host, addr) == 1;
 }
 
 int
@@ -150,11 +152,11 @@ tls_attach(struct up *up, const char **why)
 	if (SSL_set_fd(ssl, up->fd) != 1)
 		return -1;
 	if (tls_is_literal(e->host)) {
-		if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl),
-		    e->host) != 1)
+		if (X509_VERIFY_PARAM_set1_ip_asc(
+			SSL_get0_param(ssl), e->host) != 1)
 			return -1;
 	} else if (SSL_set1_host(ssl, e->host) != 1 ||
-	    SSL_set_tlsext_host_name(ssl, e->host) != 1) {
+		   SSL_set_tlsext_host_name(ssl, e->host) != 1) {
 		return -1;
 	}
 	if (e->session != NULL && SSL_SESSION_is_resumable(e->session) &&

@@ -82,7 +82,7 @@ up_count(bool spare)
 	struct up *up;
 	unsigned n = 0;
 
-	TAILQ_FOREACH(up, &keyd_env.ups, entry)
+	TAILQ_FOREACH (up, &keyd_env.ups, entry)
 		n += (up->state != UP_BUSY) == spare;
 	return n;
 }
@@ -94,8 +94,7 @@ up_dial(void)
 	struct msg_DIAL m;
 	struct up *up;
 
-	if (e->nups >= KEYD_MAX_UPS ||
-	    e->w.peers[ROLE_DIAL][0] == NULL ||
+	if (e->nups >= KEYD_MAX_UPS || e->w.peers[ROLE_DIAL][0] == NULL ||
 	    (up = calloc(1, sizeof(*up))) == NULL)
 		return NULL;
 	up->state = UP_DIALING;
@@ -119,7 +118,7 @@ up_balance(void)
 
 	if (!e->rooted)
 		return;
-	TAILQ_FOREACH(s, &e->waiting, wait)
+	TAILQ_FOREACH (s, &e->waiting, wait)
 		want++;
 	have = up_count(true);
 	/* One is in use, or will be: a spare besides. */
@@ -140,7 +139,7 @@ up_failed(struct up *up, enum keyd_fail fail, const char *detail)
 	unsigned waiting = 0;
 
 	up_close(up);
-	TAILQ_FOREACH(s, &keyd_env.waiting, wait)
+	TAILQ_FOREACH (s, &keyd_env.waiting, wait)
 		waiting++;
 	if (waiting == 0)
 		log_debug("spare connection: %s", detail);
@@ -173,8 +172,8 @@ up_quiet(struct up *up)
 static void
 up_use(struct up *up, struct stream *s)
 {
-	loop_timer_set(&keyd_env.w.loop, &up->timer, KEYD_STALL_MS, up_late,
-	    up);
+	loop_timer_set(
+	    &keyd_env.w.loop, &up->timer, KEYD_STALL_MS, up_late, up);
 	up->state = UP_BUSY;
 	up->full = up->more = false;
 	up->s = s;
@@ -243,7 +242,7 @@ up_release(struct up *up, bool again)
 	up->s = NULL;
 	/* The loop, or who uses it next, sees what has not come yet. */
 	if (again && (!TAILQ_EMPTY(&keyd_env.waiting) ||
-	    (up->ssl != NULL && SSL_has_pending(up->ssl) != 0)))
+			 (up->ssl != NULL && SSL_has_pending(up->ssl) != 0)))
 		again = up_quiet(up);
 	if (again)
 		up_idle(up);
@@ -335,7 +334,7 @@ up_find(uint32_t dial)
 {
 	struct up *up;
 
-	TAILQ_FOREACH(up, &keyd_env.ups, entry) {
+	TAILQ_FOREACH (up, &keyd_env.ups, entry) {
 		if (up->state == UP_DIALING && up->dial == dial)
 			return up;
 	}
@@ -354,7 +353,7 @@ up_is_tcp(int fd)
 		return false;
 	len = sizeof(proto);
 	return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &proto, &len) == 0 &&
-	    proto == IPPROTO_TCP;
+	       proto == IPPROTO_TCP;
 }
 
 int
@@ -366,8 +365,8 @@ keyd_dialed(struct chan *c, const union proto_any *msg, int fd)
 
 	if (msg->DIALED.id == 0 || msg->DIALED.id > e->dial) {
 		close(fd);
-		return chan_violation(c, "DIALED %u was not asked for",
-		    msg->DIALED.id);
+		return chan_violation(
+		    c, "DIALED %u was not asked for", msg->DIALED.id);
 	}
 	if ((up = up_find(msg->DIALED.id)) == NULL) {
 		/* Too late: it was given up. */
@@ -405,8 +404,8 @@ keyd_dial_fail(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)fd;
 	if (m->id == 0 || m->id > keyd_env.dial)
-		return chan_violation(c, "DIAL_FAIL %u was not asked for",
-		    m->id);
+		return chan_violation(
+		    c, "DIAL_FAIL %u was not asked for", m->id);
 	if ((up = up_find(m->id)) != NULL) {
 		(void)span_copy(m->text, detail, sizeof(detail));
 		up_failed(up, KEYD_FAIL_DIAL, detail);

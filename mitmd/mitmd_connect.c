@@ -110,8 +110,8 @@ connect_head(struct agent *a, const struct http1_head *h)
 		return;
 	}
 	if (http1_request_body(h, &body) != HTTP1_OK || !body.done) {
-		a->req.why = body.reason != NULL ? body.reason :
-						   "CONNECT with a body";
+		a->req.why =
+		    body.reason != NULL ? body.reason : "CONNECT with a body";
 		connect_refuse(a, REFUSE_MALFORMED, h->method, h->target);
 		return;
 	}

@@ -266,8 +266,8 @@ parse_body(struct parse *ps, const struct value *v, const char *where,
 		return parse_fail(
 		    ps, "%s.max: must be 1 to %u", at, PROVIDER_MAX_BODY);
 	r->max = (uint64_t)n;
-	if ((read = value_get(v, "read")) != NULL &&
-	    read->type != VALUE_TRUE && read->type != VALUE_FALSE)
+	if ((read = value_get(v, "read")) != NULL && read->type != VALUE_TRUE &&
+	    read->type != VALUE_FALSE)
 		return parse_fail(ps, "%s.read: must be true or false", at);
 	r->reads = value_bool(v, "read", false);
 	snprintf(at, sizeof(at), "%s.body.types", where);

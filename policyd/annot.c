@@ -30,8 +30,8 @@ load_is(struct load *l, struct where *at, struct span s, struct annot_when *w)
 		w->test = ANNOT_FALSY;
 	else {
 		where_down(at, ".is");
-		return load_fail(l, at,
-		    "must be present, absent, truthy or falsy");
+		return load_fail(
+		    l, at, "must be present, absent, truthy or falsy");
 	}
 	return 0;
 }
@@ -51,10 +51,10 @@ load_condition(struct load *l, struct where *at, const struct value *cond,
 	    load_string(l, at, cond, "is", false, 32, &is) == -1)
 		return -1;
 	tests = (unsigned)(equals != NULL) + (unsigned)(in != NULL) +
-	    (unsigned)(is.p != NULL);
+		(unsigned)(is.p != NULL);
 	if (tests != 1 || cond->count != 2)
-		return load_fail(l, at,
-		    "must have arg and exactly one of equals, in, is");
+		return load_fail(
+		    l, at, "must have arg and exactly one of equals, in, is");
 	if (is.p != NULL)
 		return load_is(l, at, is, w);
 	w->test = equals != NULL ? ANNOT_EQUALS : ANNOT_IN;
@@ -67,8 +67,8 @@ load_condition(struct load *l, struct where *at, const struct value *cond,
 		if (is_scalar(v))
 			continue;
 		where_down(at, ".in");
-		return load_fail(l, at,
-		    "must hold strings, numbers and booleans");
+		return load_fail(
+		    l, at, "must hold strings, numbers and booleans");
 	}
 	return 0;
 }
@@ -93,13 +93,13 @@ load_when(struct load *l, struct where *at, const struct value *v,
 		return -1;
 	where_up(at, up);
 	where_down(at, ".roles");
-	if (load_roles(l, at, roles, w->roles.list, &w->roles.n,
-		&w->roles.mask) == -1)
+	if (load_roles(
+		l, at, roles, w->roles.list, &w->roles.n, &w->roles.mask) == -1)
 		return -1;
 	wider = w->roles.mask & ~arg->roles.mask & ~ARG_BIT(ARG_NONE);
 	if (wider != 0)
-		return load_fail(l, at,
-		    "must be a subset of the default roles");
+		return load_fail(
+		    l, at, "must be a subset of the default roles");
 	where_up(at, up);
 	return 0;
 }
@@ -122,10 +122,10 @@ load_conditional(struct load *l, struct annots *as, struct where *at,
 		return -1;
 	where_up(at, up);
 	if (when->count > ANNOT_MAX_WHEN)
-		return load_fail(l, at, "has more than %u conditions",
-		    ANNOT_MAX_WHEN);
-	if ((arg->when = load_alloc(l, &as->doc, when->count,
-		 sizeof(*arg->when))) == NULL)
+		return load_fail(
+		    l, at, "has more than %u conditions", ANNOT_MAX_WHEN);
+	if ((arg->when = load_alloc(
+		 l, &as->doc, when->count, sizeof(*arg->when))) == NULL)
 		return -1;
 	for (w = when->child; w != NULL; w = w->next) {
 		where_down(at, ".when[%u]", arg->nwhen);
@@ -156,10 +156,10 @@ load_args(struct load *l, struct annots *as, struct where *at,
 	int ret;
 
 	if (obj->count > ANNOT_MAX_ARGS)
-		return load_fail(l, at, "more than %u arguments",
-		    ANNOT_MAX_ARGS);
-	if ((t->args = load_alloc(l, &as->doc, obj->count,
-		 sizeof(*t->args))) == NULL)
+		return load_fail(
+		    l, at, "more than %u arguments", ANNOT_MAX_ARGS);
+	if ((t->args = load_alloc(l, &as->doc, obj->count, sizeof(*t->args))) ==
+	    NULL)
 		return -1;
 	for (v = obj->child; v != NULL; v = v->next) {
 		where_down(at, ".%s", log_vis(v->key, vis, sizeof(vis)));
@@ -172,7 +172,8 @@ load_args(struct load *l, struct annots *as, struct where *at,
 		else if (v->type == VALUE_OBJECT)
 			ret = load_conditional(l, as, at, v, a);
 		else
-			ret = load_fail(l, at, "must be an array of roles or "
+			ret = load_fail(l, at,
+			    "must be an array of roles or "
 			    "{\"default\", \"when\"}");
 		if (ret == -1)
 			return -1;
@@ -187,8 +188,8 @@ static int
 load_tool(struct load *l, struct annots *as, struct where *at,
     const struct value *v, struct annot_tool *t)
 {
-	static const char *const known[] = {"toolName", "serverName",
-	    "comment", "args", "inputSchema", "sideEffects", NULL};
+	static const char *const known[] = {"toolName", "serverName", "comment",
+	    "args", "inputSchema", "sideEffects", NULL};
 	struct span server;
 	const struct value *args;
 
@@ -197,8 +198,8 @@ load_tool(struct load *l, struct annots *as, struct where *at,
 	load_unknown(l, at, v, known);
 	if (load_string(l, at, v, "toolName", true, LOAD_MAX_NAME, &t->tool) ==
 		-1 ||
-	    load_string(l, at, v, "serverName", false, LOAD_MAX_NAME,
-		&server) == -1 ||
+	    load_string(
+		l, at, v, "serverName", false, LOAD_MAX_NAME, &server) == -1 ||
 	    load_object(l, at, v, "args", true, &args) == -1)
 		return -1;
 	if (server.p != NULL && !span_eq(server, t->server)) {
@@ -210,8 +211,8 @@ load_tool(struct load *l, struct annots *as, struct where *at,
 }
 
 static int
-load_server(struct load *l, struct annots *as, struct where *at,
-    const struct value *v)
+load_server(
+    struct load *l, struct annots *as, struct where *at, const struct value *v)
 {
 	static const char *const known[] = {"inputHash", "tools", NULL};
 	const struct value *tools, *tool;
@@ -305,8 +306,8 @@ annots_load(struct annots *out, struct span text, struct load *l)
 		goto bad;
 	for (v = servers->child; v != NULL; v = v->next) {
 		where_up(&at, 0);
-		where_down(&at, "servers.%s",
-		    log_vis(v->key, vis, sizeof(vis)));
+		where_down(
+		    &at, "servers.%s", log_vis(v->key, vis, sizeof(vis)));
 		if (load_server(l, &as, &at, v) == -1)
 			goto bad;
 	}
@@ -346,8 +347,8 @@ annots_find(const struct annots *as, struct span server, struct span tool)
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		c = compare_key(as->tools[mid].server, as->tools[mid].tool,
-		    server, tool);
+		c = compare_key(
+		    as->tools[mid].server, as->tools[mid].tool, server, tool);
 		if (c == 0)
 			return &as->tools[mid];
 		if (c < 0)
@@ -358,7 +359,11 @@ annots_find(const struct annots *as, struct span server, struct span tool)
 	return NULL;
 }
 
-enum truth { FALSY, TRUTHY, UNCLEAR };
+enum truth {
+	FALSY,
+	TRUTHY,
+	UNCLEAR
+};
 
 /*
  * As JavaScript has it: null, false, 0 and "" are not true.  A number with an

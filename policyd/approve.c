@@ -56,8 +56,8 @@ remake(struct policyd_env *env, const struct hold *h, struct work *k)
 	if ((args = value_pool_alloc(env->pool, h->args_len)) == NULL)
 		return -1;
 	memcpy(args, h->args, h->args_len);
-	k->tree = (struct value *)(uintptr_t)value_decode(env->pool,
-	    span_of(args, h->args_len));
+	k->tree = (struct value *)(uintptr_t)value_decode(
+	    env->pool, span_of(args, h->args_len));
 	return k->tree == NULL ? -1 : 0;
 }
 
@@ -75,9 +75,9 @@ refused_arguments(struct policyd_env *env, struct work *k)
 	k->answer = span_of(NULL, 0);
 }
 
-static void
-end_refused(struct policyd_env *env, struct hold *h, enum proto_hold how,
-    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+static void end_refused(struct policyd_env *env, struct hold *h,
+    enum proto_hold how, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 static void
 end_refused(struct policyd_env *env, struct hold *h, enum proto_hold how,
@@ -93,8 +93,7 @@ end_refused(struct policyd_env *env, struct hold *h, enum proto_hold how,
 	if (remake(env, h, &k) == -1)
 		return;
 	refused_arguments(env, &k);
-	finish(env, h, &k, how,
-	    reason_printf(env->pool, "%s%s", text, FINAL));
+	finish(env, h, &k, how, reason_printf(env->pool, "%s%s", text, FINAL));
 }
 
 void
@@ -112,8 +111,8 @@ call_arm(struct policyd_env *env)
 	if ((next = hold_next(&env->holds)) == 0)
 		loop_timer_clear(env->loop, &env->hold_timer);
 	else
-		loop_timer_set(env->loop, &env->hold_timer, next - now,
-		    hold_due, env);
+		loop_timer_set(
+		    env->loop, &env->hold_timer, next - now, hold_due, env);
 }
 
 /* The same call, made anew? Then it goes out. */
@@ -146,10 +145,11 @@ approve(struct policyd_env *env, struct hold *h)
 		}
 		k.d.status = PROTO_DENY;
 		finish(env, h, &k, PROTO_HOLD_CHANGED,
-		    reason_printf(env->pool, "ESCALATION CHANGED: approved, "
+		    reason_printf(env->pool,
+			"ESCALATION CHANGED: approved, "
 			"but not the same any more: %.*s\nAsk again if it is "
-			"still needed.", (int)k.d.reason.len,
-			(const char *)k.d.reason.p));
+			"still needed.",
+			(int)k.d.reason.len, (const char *)k.d.reason.p));
 		return;
 	}
 	hold_free(&env->holds, h);
@@ -169,8 +169,8 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 	char because[600];
 
 	/* Only for what was shown: the digest binds the answer to it. */
-	if (h == NULL || !span_eq(m->digest,
-			     span_of(h->digest, sizeof(h->digest)))) {
+	if (h == NULL ||
+	    !span_eq(m->digest, span_of(h->digest, sizeof(h->digest)))) {
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
 		return;
 	}
@@ -201,11 +201,10 @@ call_cancel(struct policyd_env *env, uint64_t id)
 		return;
 	call->cancelled = true;
 	if (h != NULL) {
-		end_refused(env, h, PROTO_HOLD_CANCELLED,
-		    "CANCELLED: %.1000s", h->reason);
+		end_refused(env, h, PROTO_HOLD_CANCELLED, "CANCELLED: %.1000s",
+		    h->reason);
 		call_arm(env);
-	} else if (call->forwarded &&
-	    compose_cancelled(&env->line, id) == 0) {
+	} else if (call->forwarded && compose_cancelled(&env->line, id) == 0) {
 		session_send_cancel(env, call->server, id);
 	}
 }

@@ -100,7 +100,7 @@ implicit_remote(const struct prepare *p, uint32_t mask, const struct value *v)
 	if (!p->server->is_git || !(mask & ARG_BIT(ARG_GIT_REMOTE_URL)))
 		return false;
 	return v == NULL || v->type == VALUE_NULL ||
-	    (v->type == VALUE_STRING && v->text.len == 0);
+	       (v->type == VALUE_STRING && v->text.len == 0);
 }
 
 static struct value *
@@ -123,7 +123,8 @@ collect_all(struct prepare *p, const struct annot_tool *tool)
 		roles = annot_arg_roles(&tool->args[i], a->tree);
 		v = argument(a, tool->args[i].name);
 		n += 1 + (v == NULL || !meaningful(roles->mask)
-			? 0 : count_strings(v));
+				 ? 0
+				 : count_strings(v));
 	}
 	if (n > ARGS_MAX_VALUES + tool->nargs) {
 		a->reason = reason_printf(p->pool,
@@ -168,11 +169,9 @@ refuse(struct prepare *p, const char *rule, const struct arg_value *v,
 	char name[100], text[600];
 
 	p->out->rule = rule;
-	p->out->reason = reason_printf(p->pool,
-	    "%s in argument \"%s\" %s%s%s", what,
-	    log_vis(v->arg->name, name, sizeof(name)), why,
-	    v->text.len == 0 ? "" : ": ",
-	    log_vis(v->text, text, sizeof(text)));
+	p->out->reason = reason_printf(p->pool, "%s in argument \"%s\" %s%s%s",
+	    what, log_vis(v->arg->name, name, sizeof(name)), why,
+	    v->text.len == 0 ? "" : ": ", log_vis(v->text, text, sizeof(text)));
 	return -1;
 }
 
@@ -183,8 +182,8 @@ prepare_path(struct prepare *p, struct arg_value *v)
 
 	e = path_resolve(&p->path, v->text, &v->path);
 	if (e != PATH_OK)
-		return refuse(p, "structural-invalid-path", v, "Path",
-		    path_strerror(e));
+		return refuse(
+		    p, "structural-invalid-path", v, "Path", path_strerror(e));
 	v->has_path = true;
 	return 0;
 }
@@ -215,8 +214,8 @@ prepare_lower(struct prepare *p, struct arg_value *v)
 		return -1;
 	for (size_t i = 0; i < v->text.len; i++)
 		copy[i] = v->text.p[i] >= 'A' && v->text.p[i] <= 'Z'
-		    ? (uint8_t)(v->text.p[i] + ('a' - 'A'))
-		    : v->text.p[i];
+			      ? (uint8_t)(v->text.p[i] + ('a' - 'A'))
+			      : v->text.p[i];
 	v->text = v->node->text = span_of(copy, v->text.len);
 	return 0;
 }
@@ -243,8 +242,8 @@ prepare_value(struct prepare *p, struct arg_value *v)
 		if (prepare_path(p, v) == -1)
 			return -1;
 		v->text = v->path.host;
-		v->node->text = v->path.view.p != NULL ? v->path.view
-						       : v->path.host;
+		v->node->text =
+		    v->path.view.p != NULL ? v->path.view : v->path.host;
 	} else if (first == CATEGORY_URL) {
 		if (prepare_url(p, v) == -1)
 			return -1;
@@ -286,8 +285,8 @@ git_suspicious(const struct value *v)
 }
 
 static uint32_t
-roles_of(const struct annot_tool *tool, const struct call_args *a,
-    struct span name)
+roles_of(
+    const struct annot_tool *tool, const struct call_args *a, struct span name)
 {
 	for (unsigned i = 0; i < tool->nargs; i++) {
 		if (span_eq(tool->args[i].name, name))
@@ -322,11 +321,10 @@ check_git(struct prepare *p, const struct annot_tool *tool)
 
 int
 args_prepare(const struct engine *e, const struct server *s,
-    const struct annot_tool *tool, struct value *tree,
-    struct value_pool *pool, struct call_args *out)
+    const struct annot_tool *tool, struct value *tree, struct value_pool *pool,
+    struct call_args *out)
 {
-	struct prepare p = {.engine = e, .server = s, .pool = pool,
-	    .out = out};
+	struct prepare p = {.engine = e, .server = s, .pool = pool, .out = out};
 
 	*out = (struct call_args){.tree = tree,
 	    .rule = "invalid-arguments",

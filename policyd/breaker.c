@@ -14,8 +14,8 @@
 #define WAYS 4U
 
 struct entry {
-	uint64_t hash;			/* 0: free */
-	uint32_t times[BREAKER_CALLS];	/* ms; a ring */
+	uint64_t hash;                 /* 0: free */
+	uint32_t times[BREAKER_CALLS]; /* ms; a ring */
 	uint16_t first, n;
 };
 

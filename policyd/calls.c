@@ -41,12 +41,10 @@ calls_admit(struct calls *cs, uint64_t id, uint16_t server, size_t bytes,
 		return NULL;
 	if (server != PROTO_NO_SERVER) {
 		*why = "more calls in flight than a server may have";
-		if (cs->server_calls[server] ==
-		    PROTO_MAX_SERVER_CALLS)
+		if (cs->server_calls[server] == PROTO_MAX_SERVER_CALLS)
 			return NULL;
 		*why = "more bytes in flight than a server may have";
-		if (bytes > PROTO_MAX_SERVER_BYTES -
-		    cs->server_bytes[server])
+		if (bytes > PROTO_MAX_SERVER_BYTES - cs->server_bytes[server])
 			return NULL;
 		cs->server_calls[server]++;
 		cs->server_bytes[server] += bytes;
@@ -81,8 +79,8 @@ void
 calls_end(struct calls *cs, struct call *c)
 {
 	uint16_t at = (uint16_t)(c - cs->list), *p = bucket(cs, c->id);
-	size_t owed = c->server < PROTO_MAX_SERVERS ? c->server
-						    : PROTO_MAX_SERVERS;
+	size_t owed =
+	    c->server < PROTO_MAX_SERVERS ? c->server : PROTO_MAX_SERVERS;
 
 	cs->credit[owed].calls++;
 	cs->credit[owed].bytes += c->bytes;

@@ -79,8 +79,10 @@ compose_initialized(struct buf *b)
 int
 compose_tools_list(struct buf *b, uint32_t seq, struct span cursor)
 {
-	(void)buf_printf(b, "{\"id\":\"t%u\",\"jsonrpc\":\"2.0\","
-			    "\"method\":\"tools/list\"", seq);
+	(void)buf_printf(b,
+	    "{\"id\":\"t%u\",\"jsonrpc\":\"2.0\","
+	    "\"method\":\"tools/list\"",
+	    seq);
 	if (cursor.len != 0) {
 		(void)buf_adds(b, ",\"params\":{\"cursor\":");
 		(void)json_write_string(b, cursor);

@@ -182,7 +182,7 @@ static bool
 is_dotdot(struct span s)
 {
 	return span_is(s, "..") || span_ieq(s, SPAN(".%2e")) ||
-	    span_ieq(s, SPAN("%2e.")) || span_ieq(s, SPAN("%2e%2e"));
+	       span_ieq(s, SPAN("%2e.")) || span_ieq(s, SPAN("%2e%2e"));
 }
 
 /* Dot segments resolved, as every client does before it sends. */
@@ -260,8 +260,8 @@ url_compose(struct value_pool *pool, const struct url_parts *p, struct url *u,
     const char **why)
 {
 	size_t need = 16 + DOMAIN_MAX_HOST + p->scheme.len + p->user.len +
-	    p->port.len +
-	    3 * (p->path.len + p->query.len + p->fragment.len);
+		      p->port.len +
+		      3 * (p->path.len + p->query.len + p->fragment.len);
 	struct out o = {.len = 0};
 	size_t base;
 
@@ -294,8 +294,8 @@ url_compose(struct value_pool *pool, const struct url_parts *p, struct url *u,
 
 /* No host to speak of (file:, data:, mailto:): matches no pattern for hosts. */
 int
-url_hostless(struct value_pool *pool, struct span in, size_t scheme_len,
-    struct url *u)
+url_hostless(
+    struct value_pool *pool, struct span in, size_t scheme_len, struct url *u)
 {
 	uint8_t *p;
 
@@ -306,8 +306,8 @@ url_hostless(struct value_pool *pool, struct span in, size_t scheme_len,
 		if (p[i] >= 'A' && p[i] <= 'Z')
 			p[i] = (uint8_t)(p[i] + ('a' - 'A'));
 	}
-	*u = (struct url){.text = span_of(p, in.len),
-	    .scheme = span_of(p, scheme_len)};
+	*u = (struct url){
+	    .text = span_of(p, in.len), .scheme = span_of(p, scheme_len)};
 	u->domain.kind = HOST_NONE;
 	u->domain.host = u->domain.full = SPAN("");
 	u->domain.known = true;
@@ -315,8 +315,8 @@ url_hostless(struct value_pool *pool, struct span in, size_t scheme_len,
 }
 
 int
-url_parse(struct value_pool *pool, struct span in, struct url *u,
-    const char **why)
+url_parse(
+    struct value_pool *pool, struct span in, struct url *u, const char **why)
 {
 	struct url_parts p = {0};
 	char scheme[URL_MAX_SCHEME];
@@ -337,8 +337,7 @@ url_parse(struct value_pool *pool, struct span in, struct url *u,
 	*why = "must have // after its scheme";
 	if (in.len < len + 3 || memcmp(in.p + len, "://", 3) != 0)
 		return -1;
-	if (url_split(span_of(in.p + len + 3, in.len - len - 3), &p, why) ==
-	    -1)
+	if (url_split(span_of(in.p + len + 3, in.len - len - 3), &p, why) == -1)
 		return -1;
 	*why = "holds a user or password: a URL may not carry credentials";
 	if (p.user.len != 0)

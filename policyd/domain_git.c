@@ -54,8 +54,8 @@ user_plain(struct span user)
 
 /* [user@]host:path, as ssh is given it; sent as it is. */
 static int
-scp_parse(struct value_pool *pool, struct span in, size_t colon,
-    struct url *u, const char **why)
+scp_parse(struct value_pool *pool, struct span in, size_t colon, struct url *u,
+    const char **why)
 {
 	struct span host = span_of(in.p, colon);
 	struct span path = span_of(in.p + colon + 1, in.len - colon - 1);
@@ -113,8 +113,8 @@ ssh_user(const struct url_parts *p, const char **why)
 static int
 scheme_known(struct span scheme)
 {
-	static const char *const known[] = {"https", "http", "ssh", "git",
-	    "git+ssh"};
+	static const char *const known[] = {
+	    "https", "http", "ssh", "git", "git+ssh"};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (span_is(scheme, known[i]))
@@ -169,8 +169,8 @@ git_url(struct value_pool *pool, struct span in, size_t scheme_len,
 }
 
 int
-url_parse_git(struct value_pool *pool, struct span in, struct url *u,
-    const char **why)
+url_parse_git(
+    struct value_pool *pool, struct span in, struct url *u, const char **why)
 {
 	char scheme[URL_MAX_SCHEME];
 	const uint8_t *colon, *slash;
@@ -183,8 +183,7 @@ url_parse_git(struct value_pool *pool, struct span in, struct url *u,
 	if (in.p[0] == '-')
 		return -1;
 	len = url_scheme(in, scheme);
-	if (len != 0 && in.len >= len + 3 &&
-	    memcmp(in.p + len, "://", 3) == 0)
+	if (len != 0 && in.len >= len + 3 && memcmp(in.p + len, "://", 3) == 0)
 		return git_url(pool, in, len, u, why);
 	colon = memchr(in.p, ':', in.len);
 	slash = memchr(in.p, '/', in.len);

@@ -75,8 +75,8 @@ engine_free(struct engine *e)
 }
 
 int
-engine_settings(struct engine *e, uint32_t hold_ms, bool ask, bool redact,
-    struct span home)
+engine_settings(
+    struct engine *e, uint32_t hold_ms, bool ask, bool redact, struct span home)
 {
 	char *copy;
 
@@ -251,7 +251,7 @@ link_place(struct link *k, const struct where *at, struct span text,
 	env.any = true;
 	if ((err = path_resolve(&env, text, &path)) != PATH_OK)
 		return load_fail(k->l, at, "%s", path_strerror(err));
-	p = &k->places.list[*index = (uint32_t)k->places.n++];
+	p = &k->places.list[ *index = (uint32_t)k->places.n++];
 	p->path = path.host;
 	if (span_is(p->path, "/"))
 		p->path.len = 0;
@@ -270,9 +270,8 @@ link_sets(struct link *k, const struct rule *r, struct rule_sets *s,
 	    (s->domains = match_set_new(k->pool, MATCH_DOMAINS, r->domains,
 		 k->lists, k->l, at)) == NULL)
 		return -1;
-	if (r->nlists != 0 &&
-	    (s->lists = value_pool_alloc(k->pool, r->nlists *
-		 sizeof(*s->lists))) == NULL)
+	if (r->nlists != 0 && (s->lists = value_pool_alloc(k->pool,
+				   r->nlists * sizeof(*s->lists))) == NULL)
 		return -1;
 	for (unsigned i = 0; i < r->nlists; i++) {
 		if ((s->lists[i] = match_set_new(k->pool, r->lists[i].type,
@@ -305,8 +304,8 @@ link_rules(struct link *k)
 	size_t n = k->rules == NULL ? 0 : k->rules->n, up;
 	struct where at = {.len = 0};
 
-	if ((k->sets = value_pool_alloc(k->pool, (n + 1) *
-		 sizeof(*k->sets))) == NULL)
+	if ((k->sets = value_pool_alloc(k->pool, (n + 1) * sizeof(*k->sets))) ==
+	    NULL)
 		return load_fail(k->l, NULL, "too large");
 	memset(k->sets, 0, (n + 1) * sizeof(*k->sets));
 	for (size_t i = 0; i < n; i++) {
@@ -356,8 +355,8 @@ put_in_force(struct engine *e, struct rules *rules, struct annots *annots,
 	struct link k = {.e = e, .rules = rules, .lists = lists, .l = l};
 
 	if (e->root == -1 &&
-	    ((e->root = openat(AT_FDCWD, "/", O_PATH | O_NOFOLLOW | O_CLOEXEC |
-		  O_DIRECTORY)) == -1 ||
+	    ((e->root = openat(AT_FDCWD, "/",
+		  O_PATH | O_NOFOLLOW | O_CLOEXEC | O_DIRECTORY)) == -1 ||
 		path_object(e->root, "", &e->root_object) == -1))
 		return load_fail(l, NULL, "cannot open /");
 	if (link_all(&k) == -1) {
@@ -397,8 +396,8 @@ engine_refresh(struct engine *e, struct load *l)
 }
 
 int
-engine_rules(struct engine *e, enum proto_rules kind, struct span text,
-    struct load *l)
+engine_rules(
+    struct engine *e, enum proto_rules kind, struct span text, struct load *l)
 {
 	struct rules *rules = e->rules;
 	struct annots *annots = e->annots;

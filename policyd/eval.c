@@ -22,8 +22,8 @@ decide(struct decision *d, enum proto_status status, struct span rule,
 }
 
 bool
-eval_within(const struct engine *e, const struct path *path,
-    const struct place *place)
+eval_within(
+    const struct engine *e, const struct path *path, const struct place *place)
 {
 	const struct place *hit;
 
@@ -66,8 +66,8 @@ is_protected(const struct engine *e, const struct path *path)
 
 /* 1.3, 3a */
 static bool
-check_protected(const struct engine *e, const struct request *r,
-    struct decision *d)
+check_protected(
+    const struct engine *e, const struct request *r, struct decision *d)
 {
 	const struct arg_value *v;
 
@@ -78,8 +78,7 @@ check_protected(const struct engine *e, const struct request *r,
 		decide(d, PROTO_DENY, SPAN("structural-protected-path"),
 		    reason_printf(r->pool,
 			"Access to protected path is forbidden: %.*s",
-			(int)v->path.host.len,
-			(const char *)v->path.host.p));
+			(int)v->path.host.len, (const char *)v->path.host.p));
 		return true;
 	}
 	return false;
@@ -146,7 +145,8 @@ check_domains(const struct request *r, struct decision *d)
 		    match_set_domain(r->server->domains, &v->url.domain))
 			continue;
 		decide(d, PROTO_ESCALATE, SPAN("structural-domain-escalate"),
-		    reason_printf(r->pool, "URL domain \"%s\" is not in the "
+		    reason_printf(r->pool,
+			"URL domain \"%s\" is not in the "
 			"allowlist for server \"%s\"",
 			log_vis(v->url.domain.full, domain, sizeof(domain)),
 			log_vis(r->server_name, server, sizeof(server))));
@@ -157,8 +157,7 @@ check_domains(const struct request *r, struct decision *d)
 }
 
 static void
-caution(struct decision *d, const char *rule, struct span reason,
-    uint32_t role)
+caution(struct decision *d, const char *rule, struct span reason, uint32_t role)
 {
 	decide(d, PROTO_ESCALATE, span_str(rule), reason);
 	d->escalated = role;
@@ -180,7 +179,8 @@ check_caution(const struct request *r, struct decision *d)
 		    v->path.exists && S_ISREG(v->path.object.mode) &&
 		    v->path.object.nlink > 1) {
 			caution(d, "structural-hard-link",
-			    reason_printf(r->pool, "File has %llu names (hard "
+			    reason_printf(r->pool,
+				"File has %llu names (hard "
 				"links); writing it changes all of them: %.*s",
 				(unsigned long long)v->path.object.nlink,
 				(int)v->path.host.len,
@@ -206,8 +206,8 @@ check_caution(const struct request *r, struct decision *d)
 }
 
 void
-eval_request(const struct engine *e, const struct request *r,
-    struct decision *d)
+eval_request(
+    const struct engine *e, const struct request *r, struct decision *d)
 {
 	char server[100], tool[200];
 
@@ -241,8 +241,10 @@ eval_call(struct engine *e, struct span server, struct span tool,
 	    .is_git = span_is(server, "git"),
 	};
 	struct call_args args = {.tree = tree};
-	struct request r = {.server_name = server, .tool_name = tool,
-	    .server = engine_server_find(e, server), .args = &args,
+	struct request r = {.server_name = server,
+	    .tool_name = tool,
+	    .server = engine_server_find(e, server),
+	    .args = &args,
 	    .pool = pool};
 
 	if (r.server == NULL)

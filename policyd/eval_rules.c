@@ -87,9 +87,9 @@ relevant(const struct rule *rule, enum arg_role role)
 	uint32_t bit = ARG_BIT(role);
 
 	return (!rule->has_roles || rule->roles & bit) &&
-	    (!rule->has_paths || rule->path_roles & bit) &&
-	    (!rule->has_domains || rule->domain_roles & bit) &&
-	    (rule->nlists == 0 || rule->list_roles & bit);
+	       (!rule->has_paths || rule->path_roles & bit) &&
+	       (!rule->has_domains || rule->domain_roles & bit) &&
+	       (rule->nlists == 0 || rule->list_roles & bit);
 }
 
 /* if.roles: has the tool any argument with any of them? */
@@ -135,7 +135,8 @@ match_sets(const struct evaluation *ev, size_t i, enum arg_role role)
 	}
 	for (unsigned k = 0; k < rule->nlists; k++) {
 		mask = rule->lists[k].roles & bit ? bit : rule->lists[k].roles;
-		if ((m = eval_match(ev->args, sets->lists[k], mask)) == MATCH_NO)
+		if ((m = eval_match(ev->args, sets->lists[k], mask)) ==
+		    MATCH_NO)
 			return MATCH_NO;
 		if (m == MATCH_UNKNOWN)
 			all = m;
@@ -196,7 +197,7 @@ count_paths(const struct evaluation *ev, enum arg_role role)
 
 	for (size_t k = 0; k < ev->args->n; k++)
 		n += ev->args->values[k].has_path &&
-		    ev->args->values[k].mask & ARG_BIT(role);
+		     ev->args->values[k].mask & ARG_BIT(role);
 	return n;
 }
 
@@ -230,8 +231,8 @@ worse(enum proto_status a, enum proto_status b)
 
 /* In the sandbox, the filesystem server may: until a rule says more. */
 static bool
-discharge_sandbox(const struct evaluation *ev, struct open_paths *open,
-    struct decision *d)
+discharge_sandbox(
+    const struct evaluation *ev, struct open_paths *open, struct decision *d)
 {
 	const struct place sandbox = {.path = engine_sandbox(ev->engine)};
 
@@ -267,12 +268,12 @@ scan_paths(const struct evaluation *ev, enum arg_role role,
 		rule = &e->rules->rules[i];
 		if (!relevant(rule, role) || !tool_has_roles(ev, rule) ||
 		    (m = match_sets(ev, i, role)) == MATCH_NO ||
-		    !discharge(ev, open, rule->has_paths
-			    ? &e->places.list[e->sets[i].place]
-			    : NULL)) {
-			tell_rule(ev, i, role, relevant(rule, role)
-				? EVAL_MISSED
-				: EVAL_IRRELEVANT);
+		    !discharge(ev, open,
+			rule->has_paths ? &e->places.list[e->sets[i].place]
+					: NULL)) {
+			tell_rule(ev, i, role,
+			    relevant(rule, role) ? EVAL_MISSED
+						 : EVAL_IRRELEVANT);
 			continue;
 		}
 		tell_rule(ev, i, role, EVAL_MATCHED);
@@ -298,8 +299,8 @@ eval_role(const struct evaluation *ev, enum arg_role role, struct decision *d)
 		scan(ev, role, d);
 		return;
 	}
-	if ((open.list = value_pool_alloc(ev->r->pool,
-		 n * sizeof(*open.list))) == NULL) {
+	if ((open.list = value_pool_alloc(
+		 ev->r->pool, n * sizeof(*open.list))) == NULL) {
 		decide_default(d);
 		return;
 	}

@@ -157,8 +157,8 @@ name_parse(struct span in, char *dst, size_t *len, enum host_kind *kind,
 		}
 		dst[i] = (char)c;
 	}
-	n = split(span_of(dst, in.len), labels,
-	    sizeof(labels) / sizeof(labels[0]));
+	n = split(
+	    span_of(dst, in.len), labels, sizeof(labels) / sizeof(labels[0]));
 	if (n == 0) {
 		*why = "the host has an empty or over-long label";
 		return -1;

@@ -80,8 +80,8 @@ lists_free(struct lists *ls)
 struct builder {
 	struct value_pool *pool;
 	struct match_set *set;
-	size_t cap;			/* of each of its arrays */
-	struct load *l;			/* NULL: nobody to tell */
+	size_t cap;     /* of each of its arrays */
+	struct load *l; /* NULL: nobody to tell */
 	const struct where *at;
 };
 
@@ -135,8 +135,7 @@ add_full(struct builder *b, struct span entry, size_t slash)
 	if (slash != 0 && host_normalise(span_of(entry.p, slash), host, &len,
 			      &kind, &why) == -1)
 		return unmatchable(b, entry, why);
-	if ((copy = value_pool_alloc(b->pool, len + entry.len - slash)) ==
-	    NULL)
+	if ((copy = value_pool_alloc(b->pool, len + entry.len - slash)) == NULL)
 		return -1;
 	memcpy(copy, host, len);
 	memcpy(copy + len, entry.p + slash, entry.len - slash);
@@ -159,8 +158,7 @@ add_domain(struct builder *b, struct span entry)
 		s->any = true;
 		return 0;
 	}
-	if (entry.len != 0 &&
-	    (slash = memchr(entry.p, '/', entry.len)) != NULL)
+	if (entry.len != 0 && (slash = memchr(entry.p, '/', entry.len)) != NULL)
 		return add_full(b, entry, (size_t)(slash - entry.p));
 	wild = span_starts(entry, SPAN("*."));
 	if (wild)
@@ -184,8 +182,8 @@ add_entry(struct builder *b, struct span entry)
 		return add_domain(b, entry);
 	case MATCH_EMAILS:
 	case MATCH_IDENTIFIERS:
-		return push(s->exact, &s->nexact, keep(b, entry.p, entry.len,
-						      s->type == MATCH_EMAILS));
+		return push(s->exact, &s->nexact,
+		    keep(b, entry.p, entry.len, s->type == MATCH_EMAILS));
 	}
 	return -1;
 }
@@ -207,8 +205,8 @@ removed(const struct value *removals, struct span entry)
 static int
 add_list(struct builder *b, const struct value *list)
 {
-	const struct value *arrays[] = {value_get(list, "values"),
-	    value_get(list, "manualAdditions")};
+	const struct value *arrays[] = {
+	    value_get(list, "values"), value_get(list, "manualAdditions")};
 	const struct value *removals = value_get(list, "manualRemovals");
 	const struct value *v;
 
@@ -251,8 +249,8 @@ count_entries(const struct value *allowed, const struct lists *ls)
 }
 
 static int
-builder_init(struct builder *b, struct value_pool *pool, enum match_type type,
-    size_t n)
+builder_init(
+    struct builder *b, struct value_pool *pool, enum match_type type, size_t n)
 {
 	struct match_set *s;
 
@@ -314,7 +312,8 @@ match_set_new(struct value_pool *pool, enum match_type type,
 		}
 		if ((list = find_list(ls, v->text)) == NULL) {
 			if (l != NULL)
-				load_warn(l, at, "list %s is not in "
+				load_warn(l, at,
+				    "list %s is not in "
 				    "dynamic-lists.json: it is empty",
 				    log_vis(v->text, vis, sizeof(vis)));
 		} else if (add_list(&b, list) == -1) {
@@ -422,8 +421,8 @@ match_set_value(const struct match_set *s, struct span v)
 			return false;
 		for (size_t i = 0; i < v.len; i++)
 			lower[i] = v.p[i] >= 'A' && v.p[i] <= 'Z'
-			    ? (uint8_t)(v.p[i] + ('a' - 'A'))
-			    : v.p[i];
+				       ? (uint8_t)(v.p[i] + ('a' - 'A'))
+				       : v.p[i];
 		return holds(s->exact, s->nexact, span_of(lower, v.len));
 	case MATCH_DOMAINS:
 		break;

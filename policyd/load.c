@@ -64,8 +64,8 @@ load_text(struct load *l, const struct where *w, char *dst, size_t cap,
 	/* Places begin with a dot where a member of the root is named. */
 	if (place != NULL && *place == '.')
 		place++;
-	n = snprintf(dst, cap, "%s: %s%s", l->file,
-	    place == NULL ? "" : place, place == NULL ? "" : ": ");
+	n = snprintf(dst, cap, "%s: %s%s", l->file, place == NULL ? "" : place,
+	    place == NULL ? "" : ": ");
 	if (n >= 0 && (size_t)n < cap)
 		(void)vsnprintf(dst + n, cap - (size_t)n, fmt, ap);
 }
@@ -112,9 +112,11 @@ load_fail_json(struct load *l, struct span text, const struct json_fail *f)
 		}
 	}
 	return load_fail(l, NULL, "line %u, column %u: %s%s", line, column,
-	    json_strerror(f->error), f->error == JSON_UTF8 && f->at == 0 &&
-	    span_starts(text, SPAN("\xef\xbb\xbf")) ?
-	    " (a byte order mark: save the file as UTF-8 without one)" : "");
+	    json_strerror(f->error),
+	    f->error == JSON_UTF8 && f->at == 0 &&
+		    span_starts(text, SPAN("\xef\xbb\xbf"))
+		? " (a byte order mark: save the file as UTF-8 without one)"
+		: "");
 }
 
 int
@@ -124,8 +126,8 @@ load_doc(struct load *l, struct span text, struct load_doc *out)
 	struct json_fail fail;
 
 	if (text.len > LOAD_MAX_TEXT)
-		return load_fail(l, NULL, "larger than %u bytes",
-		    LOAD_MAX_TEXT);
+		return load_fail(
+		    l, NULL, "larger than %u bytes", LOAD_MAX_TEXT);
 	if (text.len == 0)
 		return load_fail(l, NULL, "is empty");
 	if ((doc.text = malloc(text.len)) == NULL ||
@@ -209,11 +211,11 @@ load_member(struct load *l, struct where *at, const struct value *obj,
 	int ret = 0;
 
 	if (v == NULL && required)
-		ret = load_fail(l, at, "is missing; must be %s",
-		    value_type_name(type));
+		ret = load_fail(
+		    l, at, "is missing; must be %s", value_type_name(type));
 	else if (v != NULL && v->type != type)
-		ret = load_fail(l, at, "must be %s, not %s", value_type_name(type),
-		    value_type_name(v->type));
+		ret = load_fail(l, at, "must be %s, not %s",
+		    value_type_name(type), value_type_name(v->type));
 	else
 		*out = v;
 	where_up(at, up);
@@ -310,8 +312,10 @@ load_roles(struct load *l, struct where *at, const struct value *array,
 			return load_fail(l, at, "must be a role, not %s",
 			    value_type_name(v->type));
 		if ((role = arg_role_find(v->text)) == ARG_COUNT)
-			return load_fail(l, at, "unknown role \"%s\"; known "
-			    "are %s", log_vis(v->text, vis, sizeof(vis)),
+			return load_fail(l, at,
+			    "unknown role \"%s\"; known "
+			    "are %s",
+			    log_vis(v->text, vis, sizeof(vis)),
 			    roles_known(known, sizeof(known)));
 		where_up(at, up);
 		if (*mask & ARG_BIT(role))

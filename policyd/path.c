@@ -16,22 +16,22 @@
 
 struct walk {
 	const struct path_env *env;
-	bool host;			/* else in the view */
-	char text[PATH_MAX];		/* so far; "" is the root */
+	bool host;           /* else in the view */
+	char text[PATH_MAX]; /* so far; "" is the root */
 	size_t len;
-	char rest[2][2 * PATH_MAX];	/* what is left, in one of them */
+	char rest[2][2 * PATH_MAX]; /* what is left, in one of them */
 	unsigned which;
 	struct span left;
-	const struct view_row *row;	/* in the view: where we are */
-	int fd;				/* of the row or root; -1: virtual */
-	size_t base;			/* what of text is the row's path */
-	unsigned missing;		/* components that do not exist */
-	struct path_object object;	/* the last that does */
+	const struct view_row *row; /* in the view: where we are */
+	int fd;                     /* of the row or root; -1: virtual */
+	size_t base;                /* what of text is the row's path */
+	unsigned missing;           /* components that do not exist */
+	struct path_object object;  /* the last that does */
 	unsigned links, steps;
 	struct path *out;
 };
 
-static struct walk scratch;	/* one at a time; too large for a stack */
+static struct walk scratch; /* one at a time; too large for a stack */
 
 /* We are at the row's own place. */
 static void
@@ -292,8 +292,8 @@ walk_next(struct walk *w, struct span *c)
 	if (w->left.len == 0)
 		return false;
 	slash = memchr(w->left.p, '/', w->left.len);
-	*c = span_of(w->left.p, slash == NULL ? w->left.len
-					      : (size_t)(slash - w->left.p));
+	*c = span_of(w->left.p,
+	    slash == NULL ? w->left.len : (size_t)(slash - w->left.p));
 	w->left.p += c->len;
 	w->left.len -= c->len;
 	return true;

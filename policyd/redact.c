@@ -13,9 +13,9 @@
 
 struct key_kind {
 	const char *prefix;
-	size_t least;		/* characters after it */
+	size_t least; /* characters after it */
 	bool exact;
-	const char *more;	/* beside letters and digits */
+	const char *more; /* beside letters and digits */
 };
 
 static const struct key_kind kinds[] = {
@@ -36,7 +36,7 @@ static bool
 is_word(uint8_t c)
 {
 	return is_digit(c) || (c >= 'a' && c <= 'z') ||
-	    (c >= 'A' && c <= 'Z') || c == '_';
+	       (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static bool
@@ -233,14 +233,13 @@ cut(struct value *v, struct value_pool *pool, bool secrets)
 	}
 	if (secrets && redact_string(pool, head, &head) == -1)
 		return -1;
-	*v = (struct value){.type = VALUE_OBJECT, .key = v->key,
-	    .next = v->next};
+	*v = (struct value){
+	    .type = VALUE_OBJECT, .key = v->key, .next = v->next};
 	if (value_set(v, SPAN("head"), value_new_string(pool, head)) == -1 ||
 	    value_set(v, SPAN("length"),
 		value_new_number(pool, (int64_t)length)) == -1 ||
 	    value_set(v, SPAN("sha256"),
-		value_new_string(pool,
-		    span_of(hex, 2 * sizeof(digest)))) == -1)
+		value_new_string(pool, span_of(hex, 2 * sizeof(digest)))) == -1)
 		return -1;
 	return 1;
 }

@@ -37,8 +37,7 @@ known_only(struct load *l, struct where *at, const struct value *obj,
 		if (*k != NULL)
 			continue;
 		where_down(at, ".%s", log_vis(v->key, vis, sizeof(vis)));
-		return load_fail(l, at, "unknown condition; known are %s",
-		    say);
+		return load_fail(l, at, "unknown condition; known are %s", say);
 	}
 	return 0;
 }
@@ -67,8 +66,8 @@ load_role_list(struct load *l, struct where *at, const struct value *obj,
 }
 
 static int
-load_paths(struct load *l, struct where *at, const struct value *obj,
-    struct rule *r)
+load_paths(
+    struct load *l, struct where *at, const struct value *obj, struct rule *r)
 {
 	static const char *const known[] = {"roles", "within", NULL};
 	struct span w;
@@ -90,26 +89,27 @@ load_paths(struct load *l, struct where *at, const struct value *obj,
 }
 
 static int
-load_domains(struct load *l, struct where *at, const struct value *obj,
-    struct rule *r)
+load_domains(
+    struct load *l, struct where *at, const struct value *obj, struct rule *r)
 {
 	static const char *const known[] = {"roles", "allowed", NULL};
 
 	if (known_only(l, at, obj, known, "roles, allowed") == -1)
 		return -1;
-	return load_role_list(l, at, obj, true, &r->domain_roles,
-		   &r->has_domains) == -1 ||
-		load_strings(l, at, obj, "allowed", true, &r->domains) == -1
-	    ? -1
-	    : 0;
+	return load_role_list(
+		   l, at, obj, true, &r->domain_roles, &r->has_domains) == -1 ||
+		       load_strings(l, at, obj, "allowed", true, &r->domains) ==
+			   -1
+		   ? -1
+		   : 0;
 }
 
 static int
 load_list_condition(struct load *l, struct where *at, const struct value *obj,
     struct rule_list *out)
 {
-	static const char *const known[] = {"roles", "allowed", "matchType",
-	    NULL};
+	static const char *const known[] = {
+	    "roles", "allowed", "matchType", NULL};
 	struct span type;
 	bool there;
 
@@ -122,8 +122,8 @@ load_list_condition(struct load *l, struct where *at, const struct value *obj,
 		return -1;
 	if (match_type_find(type, &out->type) == -1) {
 		where_down(at, ".matchType");
-		return load_fail(l, at,
-		    "must be domains, emails or identifiers");
+		return load_fail(
+		    l, at, "must be domains, emails or identifiers");
 	}
 	return 0;
 }
@@ -136,8 +136,8 @@ load_lists(struct load *l, struct load_doc *doc, struct where *at,
 	size_t up;
 
 	if (array->count > RULES_MAX_LISTS)
-		return load_fail(l, at, "has more than %u conditions",
-		    RULES_MAX_LISTS);
+		return load_fail(
+		    l, at, "has more than %u conditions", RULES_MAX_LISTS);
 	if ((r->lists = load_alloc(l, doc, array->count, sizeof(*r->lists))) ==
 	    NULL)
 		return -1;
@@ -156,8 +156,8 @@ static int
 load_conditions(struct load *l, struct load_doc *doc, struct where *at,
     const struct value *obj, struct rule *r)
 {
-	static const char *const known[] = {"roles", "server", "tool", "paths",
-	    "domains", "lists", NULL};
+	static const char *const known[] = {
+	    "roles", "server", "tool", "paths", "domains", "lists", NULL};
 	const struct value *paths, *domains, *lists;
 	size_t up = at->len;
 
@@ -246,8 +246,8 @@ load_all(struct load *l, struct rules *rs, const struct value *array)
 
 	if (array->count > RULES_MAX)
 		return load_fail(l, NULL, "more than %u rules", RULES_MAX);
-	if ((rs->rules = load_alloc(l, &rs->doc, array->count,
-		 sizeof(*rs->rules))) == NULL)
+	if ((rs->rules = load_alloc(
+		 l, &rs->doc, array->count, sizeof(*rs->rules))) == NULL)
 		return -1;
 	for (v = array->child; v != NULL; v = v->next) {
 		where_up(&at, 0);
@@ -284,8 +284,8 @@ check_definitions(struct load *l, const struct value *root)
 			return -1;
 		if (match_type_find(s, &type) == -1) {
 			where_down(&at, ".type");
-			return load_fail(l, &at,
-			    "must be domains, emails or identifiers");
+			return load_fail(
+			    l, &at, "must be domains, emails or identifiers");
 		}
 	}
 	return 0;

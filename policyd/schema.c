@@ -20,8 +20,8 @@ add_name(struct buf *b, const char *before, struct span name)
 {
 	char vis[120];
 
-	(void)buf_printf(b, "%s\"%s\"", before,
-	    log_vis(name, vis, sizeof(vis)));
+	(void)buf_printf(
+	    b, "%s\"%s\"", before, log_vis(name, vis, sizeof(vis)));
 }
 
 /*
@@ -38,8 +38,8 @@ property(const struct value **p, struct span name)
 
 /* The members of args that the schema does not name; their number. */
 static unsigned
-unknown_names(const struct value *args, const struct value *props,
-    struct buf *b)
+unknown_names(
+    const struct value *args, const struct value *props, struct buf *b)
 {
 	const struct value *v, *p = props->child;
 	unsigned n = 0;
@@ -70,8 +70,8 @@ check_names(const struct value *args, const struct value *props,
 	(void)buf_adds(&b, ". Valid parameters are: ");
 	for (v = props->child; v != NULL; v = v->next)
 		add_name(&b, v == props->child ? "" : ", ", v->key);
-	*reason = reason_printf(pool, "%.*s", (int)buf_span(&b).len,
-	    (const char *)buf_span(&b).p);
+	*reason = reason_printf(
+	    pool, "%.*s", (int)buf_span(&b).len, (const char *)buf_span(&b).p);
 out:
 	buf_free(&b);
 	return ret;
@@ -111,8 +111,7 @@ whole(struct span s)
 		if (s.p[i] == '.')
 			fraction = true;
 		else if (s.p[i] == 'e' || s.p[i] == 'E')
-			return !fraction && i + 1 < s.len &&
-			    s.p[i + 1] != '-';
+			return !fraction && i + 1 < s.len && s.p[i + 1] != '-';
 		else if (fraction && s.p[i] != '0')
 			return false;
 	}

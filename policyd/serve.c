@@ -14,8 +14,8 @@
 static struct policyd_env env;
 
 static void
-send_peer(struct policyd_env *e, enum role role, enum msg_type type,
-    const void *msg)
+send_peer(
+    struct policyd_env *e, enum role role, enum msg_type type, const void *msg)
 {
 	worker_send(e->w, role, 0, type, msg, -1);
 }
@@ -32,8 +32,8 @@ on_settings(struct chan *c, const union proto_any *msg, int fd)
 	const struct msg_SETTINGS *m = &msg->SETTINGS;
 
 	(void)fd;
-	if (engine_settings(&env.engine, m->hold_ms, m->ask, m->redact,
-		m->home) == -1)
+	if (engine_settings(
+		&env.engine, m->hold_ms, m->ask, m->redact, m->home) == -1)
 		return impossible(c, "SETTINGS");
 	return 0;
 }
@@ -94,8 +94,8 @@ on_rules(struct chan *c, const union proto_any *msg, int fd)
 	if (span_copy(m->name, name, sizeof(name)) == -1)
 		return impossible(c, "RULES");
 	load_init(&l, name);
-	if (engine_rules(&env.engine, (enum proto_rules)m->kind, m->text,
-		&l) == 0) {
+	if (engine_rules(&env.engine, (enum proto_rules)m->kind, m->text, &l) ==
+	    0) {
 		send_rules_ok(&l);
 	} else {
 		bad.text = span_str(l.error);
@@ -135,8 +135,8 @@ on_call(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)fd;
 	if (call_take(&env, &msg->CALL, &why) == -1)
-		return chan_violation(c, "CALL %llu: %s",
-		    (unsigned long long)msg->CALL.id, why);
+		return chan_violation(
+		    c, "CALL %llu: %s", (unsigned long long)msg->CALL.id, why);
 	return 0;
 }
 
@@ -249,8 +249,8 @@ start(void)
 		if (env.engine.servers[i].used)
 			session_start(&env, i);
 	}
-	loop_timer_set(env.loop, &env.list_timer, SESSION_LIST_MS, list_late,
-	    &env);
+	loop_timer_set(
+	    env.loop, &env.list_timer, SESSION_LIST_MS, list_late, &env);
 	session_publish(&env);
 }
 

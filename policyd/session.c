@@ -13,12 +13,12 @@
 #include "text.h"
 
 /* The protocol versions whose tools/list and tools/call we speak. */
-static const char *const versions[] = {"2024-11-05", "2025-03-26",
-    "2025-06-18", "2025-11-25"};
+static const char *const versions[] = {
+    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
 
 static void
-session_send_line(struct policyd_env *env, uint16_t index, const char *what,
-    uint64_t call)
+session_send_line(
+    struct policyd_env *env, uint16_t index, const char *what, uint64_t call)
 {
 	struct msg_SESSION msg = {
 	    .server = index,
@@ -154,8 +154,8 @@ list_done(struct session *s)
 	session_state(s, PROTO_STATE_READY, span_of(NULL, 0));
 	session_publish(s->env);
 	if (s->again)
-		loop_timer_set(s->env->loop, &s->relist, SESSION_RELIST_MS,
-		    relist_due, s);
+		loop_timer_set(
+		    s->env->loop, &s->relist, SESSION_RELIST_MS, relist_due, s);
 }
 
 void
@@ -213,8 +213,8 @@ version_known(struct span v)
 }
 
 void
-session_init_result(struct policyd_env *env, uint16_t index,
-    const struct msg_INIT_RESULT *m)
+session_init_result(
+    struct policyd_env *env, uint16_t index, const struct msg_INIT_RESULT *m)
 {
 	struct session *s = &env->sessions[index];
 	char text[256], vis[40];
@@ -228,8 +228,10 @@ session_init_result(struct policyd_env *env, uint16_t index,
 		return;
 	}
 	if (!version_known(m->version)) {
-		snprintf(text, sizeof(text), "speaks MCP version %s, which we "
-		    "do not", log_vis(m->version, vis, sizeof(vis)));
+		snprintf(text, sizeof(text),
+		    "speaks MCP version %s, which we "
+		    "do not",
+		    log_vis(m->version, vis, sizeof(vis)));
 		session_fail(env, index, span_str(text));
 		return;
 	}
@@ -245,8 +247,7 @@ session_init_result(struct policyd_env *env, uint16_t index,
 static int
 take_page(struct session *s, const struct msg_TOOLS_PAGE *m)
 {
-	struct span server =
-	    span_str(s->env->engine.servers[s->index].name);
+	struct span server = span_str(s->env->engine.servers[s->index].name);
 	const struct value *array;
 	int ret = -1;
 
@@ -259,8 +260,8 @@ take_page(struct session *s, const struct msg_TOOLS_PAGE *m)
 }
 
 void
-session_tools_page(struct policyd_env *env, uint16_t index,
-    const struct msg_TOOLS_PAGE *m)
+session_tools_page(
+    struct policyd_env *env, uint16_t index, const struct msg_TOOLS_PAGE *m)
 {
 	struct session *s = &env->sessions[index];
 
@@ -292,8 +293,8 @@ session_list_changed(struct policyd_env *env, uint16_t index)
 	if (!s->used || (s->state != PROTO_STATE_READY && !s->listing))
 		return;
 	if (!s->again && !s->listing)
-		loop_timer_set(env->loop, &s->relist, SESSION_RELIST_MS,
-		    relist_due, s);
+		loop_timer_set(
+		    env->loop, &s->relist, SESSION_RELIST_MS, relist_due, s);
 	s->again = true;
 }
 
@@ -302,14 +303,13 @@ static bool
 may_answer(struct session *s)
 {
 	uint64_t now = loop_now(s->env->loop);
-	uint64_t earned =
-	    (now - s->token_time) * SESSION_ANSWERS_RATE / 1000;
+	uint64_t earned = (now - s->token_time) * SESSION_ANSWERS_RATE / 1000;
 
 	if (earned != 0) {
 		s->token_time = now;
 		s->tokens = earned > SESSION_ANSWERS - s->tokens
-		    ? SESSION_ANSWERS
-		    : s->tokens + (unsigned)earned;
+				? SESSION_ANSWERS
+				: s->tokens + (unsigned)earned;
 	}
 	if (s->tokens == 0) {
 		if (s->dropped++ == 0)
@@ -322,8 +322,8 @@ may_answer(struct session *s)
 }
 
 void
-session_request(struct policyd_env *env, uint16_t index,
-    const struct msg_SERVER_REQUEST *m)
+session_request(
+    struct policyd_env *env, uint16_t index, const struct msg_SERVER_REQUEST *m)
 {
 	struct session *s = &env->sessions[index];
 	const uint8_t *stop;
@@ -332,9 +332,10 @@ session_request(struct policyd_env *env, uint16_t index,
 
 	if (!s->used || s->state == PROTO_STATE_GONE || !may_answer(s))
 		return;
-	if (m->string ? !utf8_valid(m->rid)
-		      : !text_number_end(m->rid.p, m->rid.p + m->rid.len,
-			    &stop) || stop != m->rid.p + m->rid.len)
+	if (m->string
+		? !utf8_valid(m->rid)
+		: !text_number_end(m->rid.p, m->rid.p + m->rid.len, &stop) ||
+		      stop != m->rid.p + m->rid.len)
 		return;
 	r = ping ? compose_pong(&env->line, m->string, m->rid)
 		 : compose_unknown(&env->line, m->string, m->rid);

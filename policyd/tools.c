@@ -113,11 +113,17 @@ known(const struct session_tools *t, struct span name)
 	return false;
 }
 
-enum outcome { TAKEN, BAD_NAME, TWICE, TOO_MANY, TOO_LARGE, OUTCOMES };
+enum outcome {
+	TAKEN,
+	BAD_NAME,
+	TWICE,
+	TOO_MANY,
+	TOO_LARGE,
+	OUTCOMES
+};
 
 static enum outcome
-take_tool(struct session_tools *t, struct span server,
-    const struct value *def)
+take_tool(struct session_tools *t, struct span server, const struct value *def)
 {
 	const struct value *name = value_get(def, "name");
 
@@ -132,8 +138,8 @@ take_tool(struct session_tools *t, struct span server,
 }
 
 int
-tools_add_page(struct session_tools *t, struct span server,
-    const struct value *array)
+tools_add_page(
+    struct session_tools *t, struct span server, const struct value *array)
 {
 	static const char *const texts[OUTCOMES] = {"", "without a good name",
 	    "listed twice", "beyond the limit", "too large"};
@@ -144,8 +150,8 @@ tools_add_page(struct session_tools *t, struct span server,
 	if (t->pool == NULL &&
 	    (t->pool = value_pool_new(SESSION_MAX_POOL)) == NULL)
 		return -1;
-	if (t->list == NULL && (t->list = calloc(SESSION_MAX_TOOLS,
-				    sizeof(*t->list))) == NULL)
+	if (t->list == NULL &&
+	    (t->list = calloc(SESSION_MAX_TOOLS, sizeof(*t->list))) == NULL)
 		return -1;
 	for (def = array->child; def != NULL; def = def->next)
 		count[take_tool(t, server, def)]++;

@@ -74,8 +74,8 @@ fs_kind(int fd, const char *name, enum path_fs *out)
 	struct statfs fs;
 	uint32_t type;
 
-	if (name[0] != '\0' && (own = openat(fd, name,
-				    O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
+	if (name[0] != '\0' &&
+	    (own = openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
 		return -1;
 	if (fstatfs(own == -1 ? fd : own, &fs) == -1)
 		goto out;
@@ -129,8 +129,8 @@ trimmed(struct span s)
 }
 
 int
-view_add(struct view *v, struct span path, struct span host, bool writable,
-    int fd)
+view_add(
+    struct view *v, struct span path, struct span host, bool writable, int fd)
 {
 	struct view_row row = {.fd = fd, .writable = writable}, *rows;
 	char *path_copy = NULL, *host_copy = NULL;
@@ -248,9 +248,9 @@ places_index(struct places *p)
 			size_t k = i;
 
 			tmp = index[i];
-			for (; k >= gap &&
-			     compare_place(&p->list[index[k - gap]],
-				 &p->list[tmp]) > 0;
+			for (;
+			     k >= gap && compare_place(&p->list[index[k - gap]],
+					     &p->list[tmp]) > 0;
 			     k -= gap)
 				index[k] = index[k - gap];
 			index[k] = tmp;

@@ -32,7 +32,8 @@ auditd_fail(const char *text)
 		return;
 	snprintf(auditd_env.failed, sizeof(auditd_env.failed), "%s", text);
 	log_warnx("the audit log cannot be written (%s): nothing is released "
-	    "any more", text);
+		  "any more",
+	    text);
 	worker_send(&auditd_env.w, ROLE_SUP, 0, MSG_AUDIT_FAIL, &m, -1);
 }
 
@@ -71,8 +72,8 @@ auditd_effect_msg(enum role to, unsigned index, enum msg_type type,
 	for (size_t i = 0; i < m->nfields; i++) {
 		if (m->fields[i].kind < PROTO_str)
 			continue;
-		memcpy(&s, (const uint8_t *)msg + m->fields[i].offset,
-		    sizeof(s));
+		memcpy(
+		    &s, (const uint8_t *)msg + m->fields[i].offset, sizeof(s));
 		bytes += s.len;
 	}
 	e = effect_new(bytes, call);
@@ -137,16 +138,19 @@ effect_refuse(const struct auditd_effect *e)
 	if (e->type == MSG_REQUEST_GO) {
 		const struct msg_REQUEST_GO *r = &e->msg.REQUEST_GO;
 		const struct msg_REFUSED m = {.stream = r->stream,
-		    .exchange = r->exchange, .reason = PROTO_REFUSED_AUDIT};
+		    .exchange = r->exchange,
+		    .reason = PROTO_REFUSED_AUDIT};
 
 		worker_send(&auditd_env.w, ROLE_MITM, 0, MSG_REFUSED, &m, -1);
 		return;
 	}
 	if (e->type != 0 && e->type != MSG_ANSWER)
 		return;
-	snprintf(text, sizeof(text), "DENIED: The audit log cannot be written "
+	snprintf(text, sizeof(text),
+	    "DENIED: The audit log cannot be written "
 	    "(%s), so nothing is forwarded. Do not retry: tell the user, who "
-	    "must make room and start a new session.", auditd_env.failed);
+	    "must make room and start a new session.",
+	    auditd_env.failed);
 	if (e->id != 0)
 		auditd_answer(e->id, text);
 	if ((call = auditd_call_find(e->id)) != NULL)

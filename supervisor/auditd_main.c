@@ -26,7 +26,7 @@ static const struct confine auditd_confine = {
 	{
 	    /* Per server its stdin and its mcp-backd, keyds, memfds. */
 	    .nofile = 256,
-	    .fsize = UINT64_MAX,	/* the log has no limit but the disk */
+	    .fsize = UINT64_MAX, /* the log has no limit but the disk */
 	    .data = 1U << 30,
 	    .memlock = 0,
 	},

@@ -11,14 +11,14 @@
 int
 auditd_on_alarm(struct chan *c, const union proto_any *msg, int fd)
 {
-	struct msg_ALARM_SHOW show = {.kind = msg->ALARM.kind,
-	    .text = msg->ALARM.text};
+	struct msg_ALARM_SHOW show = {
+	    .kind = msg->ALARM.kind, .text = msg->ALARM.text};
 	struct auditlog_line l;
 	char who[32];
 
 	(void)fd;
-	snprintf(who, sizeof(who), "%s/%u", role_name(chan_peer(c)),
-	    chan_index(c));
+	snprintf(
+	    who, sizeof(who), "%s/%u", role_name(chan_peer(c)), chan_index(c));
 	show.who = span_str(who);
 	auditd_line(&l, "alarm");
 	auditlog_str(&l, "kind", show.kind);

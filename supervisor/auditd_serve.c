@@ -92,8 +92,8 @@ on_server_stdin(struct chan *c, const union proto_any *msg, int fd)
 	if (!auditd_env.servers[server].known ||
 	    auditd_env.servers[server].fd != -1) {
 		close(fd);
-		return chan_violation(c, "SERVER_STDIN %u unknown or twice",
-		    server);
+		return chan_violation(
+		    c, "SERVER_STDIN %u unknown or twice", server);
 	}
 	auditd_server_stdin(server, fd);
 	return 0;
@@ -106,8 +106,8 @@ on_counts_get(struct chan *c, const union proto_any *msg, int fd)
 	(void)msg;
 	(void)fd;
 	auditd_env.counts.seq = auditd_env.log.seq;
-	worker_send(&auditd_env.w, ROLE_SUP, 0, MSG_COUNTS, &auditd_env.counts,
-	    -1);
+	worker_send(
+	    &auditd_env.w, ROLE_SUP, 0, MSG_COUNTS, &auditd_env.counts, -1);
 	return 0;
 }
 
@@ -130,8 +130,8 @@ add_decision(struct auditlog_line *l, const struct msg_RELEASE *m)
 static void
 add_call_line(const struct msg_RELEASE *m)
 {
-	static const char *const ends[] = {"", "approved", "denied", "expired",
-	    "cancelled", "changed"};
+	static const char *const ends[] = {
+	    "", "approved", "denied", "expired", "cancelled", "changed"};
 	struct span args = span_of(m->payload.p + m->args_off, m->args_len);
 	struct span shown = args;
 	uint8_t digest[AUDITLOG_HASH];
@@ -183,18 +183,17 @@ on_release(struct chan *c, const union proto_any *msg, int fd)
 	(void)fd;
 	if (!inside(0, m->line_len, m->payload.len) || m->id == 0 ||
 	    !inside(m->args_off, m->args_len, m->payload.len) ||
-	    !inside(m->log_off, m->log_len, m->payload.len) ||
-	    m->args_len < 2)
-		return chan_violation(c, "RELEASE %llu: bad offsets",
-		    (unsigned long long)m->id);
+	    !inside(m->log_off, m->log_len, m->payload.len) || m->args_len < 2)
+		return chan_violation(
+		    c, "RELEASE %llu: bad offsets", (unsigned long long)m->id);
 	/* One line, and what is logged lies in what is sent. */
 	if (m->forward != 0 &&
 	    (m->server >= PROTO_MAX_SERVERS || line.len == 0 ||
 		!auditd_env.servers[m->server].known ||
 		memchr(line.p, '\n', line.len) != line.p + line.len - 1 ||
 		!inside(m->args_off, m->args_len, line.len)))
-		return chan_violation(c, "RELEASE %llu: not one line",
-		    (unsigned long long)m->id);
+		return chan_violation(
+		    c, "RELEASE %llu: not one line", (unsigned long long)m->id);
 	add_call_line(m);
 	count_call(m);
 	if (m->hold != PROTO_HOLD_NONE)
@@ -219,13 +218,12 @@ on_session(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)fd;
 	if (!auditd_env.servers[m->server].known || m->line.len == 0 ||
-	    memchr(m->line.p, '\n', m->line.len) !=
-		m->line.p + m->line.len - 1)
+	    memchr(m->line.p, '\n', m->line.len) != m->line.p + m->line.len - 1)
 		return chan_violation(c, "SESSION is not one line");
 	auditd_line(&l, "session");
 	auditlog_str(&l, "message", m->what);
-	auditlog_str(&l, "serverName",
-	    span_str(auditd_env.servers[m->server].name));
+	auditlog_str(
+	    &l, "serverName", span_str(auditd_env.servers[m->server].name));
 	auditd_line_end(&l);
 	auditd_effect_line(m->server, 0, m->line);
 	call = auditd_call_find(m->id);
@@ -252,10 +250,10 @@ on_done(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_u64(&l, "bytes", m->bytes);
 	auditlog_ms(&l, "durationMs", took > m->ago ? took - m->ago : 0);
 	auditlog_u64(&l, "id", m->id);
-	auditlog_str(&l, "serverName",
-	    span_str(auditd_env.servers[call->server].name));
-	auditlog_str(&l, "status",
-	    m->status == 0 ? SPAN("success") : SPAN("error"));
+	auditlog_str(
+	    &l, "serverName", span_str(auditd_env.servers[call->server].name));
+	auditlog_str(
+	    &l, "status", m->status == 0 ? SPAN("success") : SPAN("error"));
 	auditd_line_end(&l);
 	auditd_call_end(call);
 	return 0;
@@ -276,16 +274,16 @@ on_gone(struct chan *c, const union proto_any *msg, int fd)
 static int
 on_state(struct chan *c, const union proto_any *msg, int fd)
 {
-	static const char *const states[] = {"starting", "listing", "ready",
-	    "gone"};
+	static const char *const states[] = {
+	    "starting", "listing", "ready", "gone"};
 	const struct msg_STATE *m = &msg->STATE;
 	struct auditlog_line l;
 
 	(void)c;
 	(void)fd;
 	auditd_line(&l, "serverState");
-	auditlog_str(&l, "serverName",
-	    span_str(auditd_env.servers[m->server].name));
+	auditlog_str(
+	    &l, "serverName", span_str(auditd_env.servers[m->server].name));
 	auditlog_str(&l, "state", span_str(states[m->state]));
 	auditlog_str(&l, "text", m->text);
 	auditlog_u64(&l, "tools", m->tools);
@@ -329,8 +327,8 @@ on_verdict(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(&l, "because", m->because);
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
 	auditlog_u64(&l, "id", m->id);
-	auditlog_str(&l, "verdict",
-	    m->approve != 0 ? SPAN("approve") : SPAN("deny"));
+	auditlog_str(
+	    &l, "verdict", m->approve != 0 ? SPAN("approve") : SPAN("deny"));
 	auditd_line_end(&l);
 	auditd_effect_msg(ROLE_POLICY, 0, MSG_VERDICT_GO, m, 0);
 	return 0;
@@ -359,8 +357,8 @@ on_orphan(void)
 	if (auditd_env.fd == -1)
 		return;
 	auditd_line(&l, "stop");
-	auditlog_json(&l, "detail",
-	    SPAN("{\"reason\":\"icsupervisor is gone\"}"));
+	auditlog_json(
+	    &l, "detail", SPAN("{\"reason\":\"icsupervisor is gone\"}"));
 	auditd_line_end(&l);
 	auditd_commit(NULL);
 	if (fdatasync(auditd_env.fd) == -1)

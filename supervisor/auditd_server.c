@@ -101,10 +101,11 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 	char text[1024];
 	int n;
 
-	n = snprintf(text, sizeof(text), "Error: MCP server \"%s\" %s; this "
+	n = snprintf(text, sizeof(text),
+	    "Error: MCP server \"%s\" %s; this "
 	    "call %s. Do not retry: the server stays down for this session.",
-	    name, why, begun ? "may or may not have taken effect"
-			     : "was not delivered");
+	    name, why,
+	    begun ? "may or may not have taken effect" : "was not delivered");
 	if (n < 0)
 		n = 0;
 	m.text = span_of(text, strnlen(text, sizeof(text)));
@@ -129,8 +130,8 @@ auditd_call_cancelled(struct auditd_call *c)
 	auditd_line(&l, "result");
 	auditlog_ms(&l, "durationMs", clock_mono_us() - c->since);
 	auditlog_u64(&l, "id", c->id);
-	auditlog_str(&l, "serverName",
-	    span_str(auditd_env.servers[c->server].name));
+	auditlog_str(
+	    &l, "serverName", span_str(auditd_env.servers[c->server].name));
 	auditlog_str(&l, "status", SPAN("cancelled"));
 	auditd_line_end(&l);
 	/* mcp-proxyd has forgotten who asked; this is the end of its id. */
@@ -187,8 +188,8 @@ server_stalled(struct loop_timer *t)
 {
 	struct auditd_server *s = t->arg;
 
-	auditd_server_lost((unsigned)(s - auditd_env.servers),
-	    "took no input for 30 seconds");
+	auditd_server_lost(
+	    (unsigned)(s - auditd_env.servers), "took no input for 30 seconds");
 }
 
 /* Takes n written bytes off the front. */
@@ -218,8 +219,8 @@ server_ready(struct loop_io *io, uint32_t events)
 	struct auditd_server *s = io->arg;
 
 	if ((events & EPOLLERR) != 0) {
-		auditd_server_lost((unsigned)(s - auditd_env.servers),
-		    "closed its input");
+		auditd_server_lost(
+		    (unsigned)(s - auditd_env.servers), "closed its input");
 		return;
 	}
 	server_kick(s);

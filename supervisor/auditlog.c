@@ -12,8 +12,8 @@
 #include "loop.h"
 
 /* The members every line has, in their places among the others. */
-static const char *const fixed_names[] = {"event", "mono", "prev", "seq",
-    "time"};
+static const char *const fixed_names[] = {
+    "event", "mono", "prev", "seq", "time"};
 #define FIXED_COUNT (sizeof(fixed_names) / sizeof(fixed_names[0]))
 
 static void
@@ -95,7 +95,7 @@ static void
 line_member(struct auditlog_line *l, const char *key)
 {
 	while (l->fixed < FIXED_COUNT &&
-	    (key == NULL || strcmp(fixed_names[l->fixed], key) < 0))
+	       (key == NULL || strcmp(fixed_names[l->fixed], key) < 0))
 		put_fixed(l, l->fixed++);
 	if (key != NULL)
 		line_key(l, key);
@@ -156,8 +156,8 @@ auditlog_bool(struct auditlog_line *l, const char *key, bool v)
 }
 
 void
-auditlog_hex(struct auditlog_line *l, const char *key, const void *p,
-    size_t len)
+auditlog_hex(
+    struct auditlog_line *l, const char *key, const void *p, size_t len)
 {
 	line_member(l, key);
 	buf_addc(l->b, '"');
@@ -263,8 +263,7 @@ auditlog_verify(struct auditlog *log, struct span line)
 	runs[1] = SPAN("}");
 	prev = find_last(runs[0], SPAN(",\"prev\":\""));
 	seq = find_last(runs[0], SPAN(",\"seq\":"));
-	while (digits < seq.len && seq.p[digits] >= '0' &&
-	    seq.p[digits] <= '9')
+	while (digits < seq.len && seq.p[digits] >= '0' && seq.p[digits] <= '9')
 		digits++;
 	if (prev.p == NULL || seq.p == NULL ||
 	    span_u64(span_of(seq.p, digits), UINT64_MAX, &n) == -1)

@@ -107,11 +107,11 @@ answer(struct icctl *ctl, const char *op, const char *id, const char *because)
 		return r;
 	json_object_object_get_ex(reply, "hold", &hold);
 	req = request(op, icctl_text(hold, "id"));
-	json_object_object_add(req, "digest",
-	    json_object_new_string(icctl_text(hold, "digest")));
+	json_object_object_add(
+	    req, "digest", json_object_new_string(icctl_text(hold, "digest")));
 	if (because != NULL)
-		json_object_object_add(req, "because",
-		    json_object_new_string(because));
+		json_object_object_add(
+		    req, "because", json_object_new_string(because));
 	json_object_put(reply);
 	if ((r = ask(ctl, req, &reply)) != 0)
 		return r;
@@ -180,8 +180,8 @@ put_list(json_object *reply, const char *key, const char *title)
 int
 icctl_status(struct icctl *ctl, int argc, char **argv)
 {
-	static const char *const rows[] = {"session", "dir", "agent",
-	    "runtime", "workspace", "started", "pid", "pending", "auditFailed"};
+	static const char *const rows[] = {"session", "dir", "agent", "runtime",
+	    "workspace", "started", "pid", "pending", "auditFailed"};
 	json_object *reply, *v, *counts = NULL;
 	int r;
 
@@ -202,8 +202,8 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	}
 	if (json_object_object_get_ex(reply, "counts", &counts))
 		printf("%-12s%lld allowed, %lld denied, %lld held; "
-		    "%lld model requests\n", "calls",
-		    (long long)icctl_number(counts, "allowed"),
+		       "%lld model requests\n",
+		    "calls", (long long)icctl_number(counts, "allowed"),
 		    (long long)icctl_number(counts, "denied"),
 		    (long long)icctl_number(counts, "escalated"),
 		    (long long)icctl_number(counts, "requests"));

@@ -20,11 +20,11 @@
 
 struct verdict {
 	enum auditlog_check check;
-	size_t line;		/* of the first bad one, from 1 */
+	size_t line; /* of the first bad one, from 1 */
 	size_t records;
-	size_t torn;		/* 0, or the line that a crash cut */
-	bool closed;		/* ends with a stop record */
-	bool cut;		/* the last line has no end */
+	size_t torn; /* 0, or the line that a crash cut */
+	bool closed; /* ends with a stop record */
+	bool cut;    /* the last line has no end */
 	uint8_t hash[AUDITLOG_HASH];
 };
 
@@ -71,8 +71,8 @@ verify(struct span all, struct verdict *v)
 	while (all.len != 0) {
 		number++;
 		nl = memchr(all.p, '\n', all.len);
-		line = span_of(all.p, nl == NULL ? all.len
-						 : (size_t)(nl - all.p));
+		line =
+		    span_of(all.p, nl == NULL ? all.len : (size_t)(nl - all.p));
 		all.p += line.len + (nl != NULL ? 1 : 0);
 		all.len -= line.len + (nl != NULL ? 1 : 0);
 		v->cut = nl == NULL;
@@ -114,14 +114,14 @@ report(const struct icctl *ctl, const char *path, const struct verdict *v)
 		json_object_object_add(o, "ok",
 		    json_object_new_boolean(v->check == AUDITLOG_GOOD));
 		json_object_object_add(o, "file", json_object_new_string(path));
-		json_object_object_add(o, "records",
-		    json_object_new_int64((int64_t)v->records));
-		json_object_object_add(o, "closed",
-		    json_object_new_boolean(v->closed));
+		json_object_object_add(
+		    o, "records", json_object_new_int64((int64_t)v->records));
+		json_object_object_add(
+		    o, "closed", json_object_new_boolean(v->closed));
 		json_object_object_add(o, "hash", json_object_new_string(hex));
 		if (v->check != AUDITLOG_GOOD) {
-			json_object_object_add(o, "line",
-			    json_object_new_int64((int64_t)v->line));
+			json_object_object_add(
+			    o, "line", json_object_new_int64((int64_t)v->line));
 			json_object_object_add(o, "error",
 			    json_object_new_string(check_text(v->check)));
 		}
@@ -140,7 +140,8 @@ report(const struct icctl *ctl, const char *path, const struct verdict *v)
 	    hex);
 	if (v->torn != 0)
 		printf("line %zu was torn by a crash; the chain continues "
-		       "behind it\n", v->torn);
+		       "behind it\n",
+		    v->torn);
 	if (!v->closed)
 		puts("no closing record: the session still runs, or the "
 		     "end of the log is missing");
@@ -165,7 +166,7 @@ verify_file(const struct icctl *ctl, const char *path)
 		return ICCTL_FAILED;
 	}
 	if (st.st_size != 0 && (p = mmap(NULL, (size_t)st.st_size, PROT_READ,
-	    MAP_PRIVATE, fd, 0)) == MAP_FAILED) {
+				    MAP_PRIVATE, fd, 0)) == MAP_FAILED) {
 		warn("%s", path);
 		close(fd);
 		return ICCTL_FAILED;
@@ -192,14 +193,14 @@ newest_session(struct icctl *ctl)
 	if ((d = opendir(dir)) == NULL)
 		return -1;
 	while ((e = readdir(d)) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s/audit.jsonl", dir,
-		    e->d_name);
+		snprintf(
+		    path, sizeof(path), "%s/%s/audit.jsonl", dir, e->d_name);
 		if (e->d_name[0] == '.' || stat(path, &st) == -1 ||
 		    st.st_mtim.tv_sec < best.tv_sec)
 			continue;
 		best = st.st_mtim;
-		snprintf(ctl->dir, sizeof(ctl->dir), "%.3800s/%s", dir,
-		    e->d_name);
+		snprintf(
+		    ctl->dir, sizeof(ctl->dir), "%.3800s/%s", dir, e->d_name);
 	}
 	closedir(d);
 	return best.tv_sec == 0 ? -1 : 0;
@@ -222,7 +223,8 @@ icctl_audit(struct icctl *ctl, int argc, char **argv)
 			return r;
 	} else if (newest_session(ctl) == -1) {
 		warnx("no session in %s/sessions; name the file: icctl audit "
-		    "verify FILE", ctl->home);
+		      "verify FILE",
+		    ctl->home);
 		return ICCTL_NO_SESSION;
 	}
 	snprintf(path, sizeof(path), "%s/audit.jsonl", ctl->dir);

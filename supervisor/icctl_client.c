@@ -70,7 +70,8 @@ by_name(struct icctl *ctl, bool must_run)
 	if (stat(ctl->dir, &st) == 0 && S_ISDIR(st.st_mode))
 		return 0;
 	warnx("no session \"%s\": neither in %s/run, nor in %s/sessions, nor a "
-	    "directory", ctl->session, ctl->home, ctl->home);
+	      "directory",
+	    ctl->session, ctl->home, ctl->home);
 	(void)must_run;
 	return ICCTL_NO_SESSION;
 }
@@ -96,7 +97,8 @@ icctl_find(struct icctl *ctl, bool must_run)
 			if (++n == 1)
 				snprintf(first, sizeof(first), "%.4095s", path);
 			else if (n == 2)
-				fprintf(stderr, "icctl: several sessions run; "
+				fprintf(stderr,
+				    "icctl: several sessions run; "
 				    "say which with --session:\n  %s\n",
 				    strrchr(first, '/') + 1);
 			if (n >= 2)
@@ -106,7 +108,8 @@ icctl_find(struct icctl *ctl, bool must_run)
 	}
 	if (n == 0)
 		warnx("no session is running (looked in %s); start one with "
-		    "`icctl start`", run);
+		      "`icctl start`",
+		    run);
 	if (n != 1)
 		return ICCTL_NO_SESSION;
 	snprintf(ctl->dir, sizeof(ctl->dir), "%s", first);
@@ -124,19 +127,19 @@ icctl_connect(struct icctl *ctl)
 	snprintf(log, sizeof(log), "%s/session.log", ctl->dir);
 	if (access(log, F_OK) == -1 && errno == ENOENT)
 		warnx("%s is no session's directory: there is no session.log "
-		    "in it", ctl->dir);
+		      "in it",
+		    ctl->dir);
 	else
 		warnx("session %s does not answer: %s. It is not running any "
-		    "more; its log is %s/session.log", ctl->dir,
-		    strerror(save), ctl->dir);
+		      "more; its log is %s/session.log",
+		    ctl->dir, strerror(save), ctl->dir);
 	return -1;
 }
 
 int
 icctl_send(int fd, json_object *request)
 {
-	const char *text = json_object_to_json_string_ext(request,
-	    ICCTL_JSON);
+	const char *text = json_object_to_json_string_ext(request, ICCTL_JSON);
 	char *line;
 	int n, r = -1;
 
@@ -160,8 +163,9 @@ icctl_receive(int fd, struct icctl_rest *rest)
 		if (nl != NULL)
 			break;
 		if (rest->cap - rest->len < 4096) {
-			if (rest->cap >= REPLY_MAX || (bigger = realloc(
-			    rest->p, rest->cap * 2 + 65536)) == NULL)
+			if (rest->cap >= REPLY_MAX ||
+			    (bigger = realloc(
+				 rest->p, rest->cap * 2 + 65536)) == NULL)
 				return NULL;
 			rest->p = bigger;
 			rest->cap = rest->cap * 2 + 65536;

@@ -21,7 +21,11 @@
 #include "secret.h"
 #include "unveil.h"
 
-enum grade { GOOD, NOTE, BAD };
+enum grade {
+	GOOD,
+	NOTE,
+	BAD
+};
 
 static struct {
 	struct icctl *ctl;
@@ -48,8 +52,8 @@ check(enum grade g, const char *what, const char *found, const char *remedy)
 	json_object_object_add(o, "result", json_object_new_string(words[g]));
 	json_object_object_add(o, "found", json_object_new_string(found));
 	if (g != GOOD)
-		json_object_object_add(o, "remedy",
-		    json_object_new_string(remedy));
+		json_object_object_add(
+		    o, "remedy", json_object_new_string(remedy));
 	json_object_array_add(doctor_env.checks, o);
 }
 
@@ -64,10 +68,12 @@ check_kernel(void)
 		return;
 	snprintf(text, sizeof(text), "%s, Landlock ABI %d", u.release, abi);
 	if (abi == 0)
-		check(BAD, "Landlock", text, "needs Linux 5.13 or newer with "
+		check(BAD, "Landlock", text,
+		    "needs Linux 5.13 or newer with "
 		    "\"landlock\" in the lsm= boot parameter");
 	else if (abi < 6)
-		check(NOTE, "Landlock", text, "enough; from ABI 6 (Linux 6.12) "
+		check(NOTE, "Landlock", text,
+		    "enough; from ABI 6 (Linux 6.12) "
 		    "on it also closes signals and abstract sockets, which "
 		    "seccomp and namespaces carry alone here");
 	else
@@ -83,7 +89,8 @@ check_kernel(void)
 	else if (secret_kind() == SECRET_MEMFD)
 		check(GOOD, "secret memory", "memfd_secret", "");
 	else
-		check(NOTE, "secret memory", "mlock only", "keys are locked in "
+		check(NOTE, "secret memory", "mlock only",
+		    "keys are locked in "
 		    "memory and not dumpable; boot with secretmem.enable=1 to "
 		    "hide them from root as well");
 }
@@ -110,8 +117,7 @@ run(char *const argv[], char *text, size_t cap)
 		_exit(127);
 	}
 	close(p[1]);
-	while (len < cap - 1 &&
-	    (n = read(p[0], text + len, cap - 1 - len)) > 0)
+	while (len < cap - 1 && (n = read(p[0], text + len, cap - 1 - len)) > 0)
 		len += (size_t)n;
 	text[len] = '\0';
 	text[strcspn(text, "\n")] = '\0';
@@ -152,13 +158,15 @@ check_bwrap(void)
 		check(BAD, "bubblewrap", "not installed",
 		    "apt-get install bubblewrap");
 	else if (apparmor_forbids())
-		check(BAD, "bubblewrap", text, "AppArmor forbids user "
+		check(BAD, "bubblewrap", text,
+		    "AppArmor forbids user "
 		    "namespaces to it: install a profile that allows "
 		    "\"userns\" to /usr/bin/bwrap and to our programs "
 		    "(README, Ubuntu 24.04), or sysctl "
 		    "kernel.apparmor_restrict_unprivileged_userns=0");
 	else
-		check(BAD, "bubblewrap", text, "allow unprivileged user "
+		check(BAD, "bubblewrap", text,
+		    "allow unprivileged user "
 		    "namespaces: sysctl user.max_user_namespaces=15000 (and "
 		    "kernel.unprivileged_userns_clone=1 where it exists)");
 }
@@ -166,8 +174,8 @@ check_bwrap(void)
 static void
 check_keys(void)
 {
-	static const char *const names[] = {"ANTHROPIC_API_KEY",
-	    "OPENAI_API_KEY"};
+	static const char *const names[] = {
+	    "ANTHROPIC_API_KEY", "OPENAI_API_KEY"};
 	char text[128];
 	bool any = false;
 
@@ -180,7 +188,8 @@ check_keys(void)
 		snprintf(text, sizeof(text), "%s is set (%zu characters)",
 		    names[i], strlen(v));
 		if (strlen(v) < 16)
-			check(NOTE, "credential", text, "too short to be "
+			check(NOTE, "credential", text,
+			    "too short to be "
 			    "searched for in responses: a provider that "
 			    "reflects it would not be noticed");
 		else
@@ -196,7 +205,8 @@ static void
 check_user(void)
 {
 	if (geteuid() == 0)
-		check(NOTE, "user", "root", "run sessions as an ordinary user: "
+		check(NOTE, "user", "root",
+		    "run sessions as an ordinary user: "
 		    "nothing here needs root");
 	else
 		check(GOOD, "user", "ordinary", "");
@@ -219,11 +229,10 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	check_keys();
 	if (ctl->json) {
 		o = json_object_new_object();
-		json_object_object_add(o, "ok",
-		    json_object_new_boolean(doctor_env.bad == 0));
+		json_object_object_add(
+		    o, "ok", json_object_new_boolean(doctor_env.bad == 0));
 		json_object_object_add(o, "checks", doctor_env.checks);
-		puts(json_object_to_json_string_ext(o,
-		    ICCTL_JSON));
+		puts(json_object_to_json_string_ext(o, ICCTL_JSON));
 		json_object_put(o);
 	} else if (doctor_env.bad == 0)
 		puts("\nSessions can run here.");

@@ -51,7 +51,8 @@ usage(FILE *to)
 	fputs("\nA call that the policy holds shows up in `icctl pending` with "
 	      "a short id;\n`icctl approve ID` lets exactly that call through, "
 	      "once. The session is the\nonly running one unless --session "
-	      "says which. See icctl(1).\n", to);
+	      "says which. See icctl(1).\n",
+	    to);
 }
 
 static int
@@ -63,13 +64,13 @@ find_home(struct icctl *ctl)
 	if (home != NULL && *home != '\0')
 		n = snprintf(ctl->home, sizeof(ctl->home), "%s", home);
 	else if (user != NULL && *user != '\0')
-		n = snprintf(ctl->home, sizeof(ctl->home), "%s/.ironcurtain",
-		    user);
+		n = snprintf(
+		    ctl->home, sizeof(ctl->home), "%s/.ironcurtain", user);
 	else
 		n = -1;
 	if (n < 0 || (size_t)n >= sizeof(ctl->home)) {
 		warnx("neither IRONCURTAIN_HOME nor HOME says where sessions "
-		    "are; set one");
+		      "are; set one");
 		return -1;
 	}
 	return 0;

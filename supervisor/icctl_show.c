@@ -12,8 +12,8 @@
 #include "icctl.h"
 #include "json.h"
 
-#define SHOW_MAX 400	/* bytes of one value */
-#define SHOW_LINE 60	/* of a value in a list */
+#define SHOW_MAX 400 /* bytes of one value */
+#define SHOW_LINE 60 /* of a value in a list */
 #define SHOW_POOL (64U << 20)
 
 /* One code point of valid UTF-8; its bytes. */
@@ -79,15 +79,15 @@ icctl_put_str(const char *s)
 void
 icctl_put_json(json_object *o)
 {
-	struct span s = span_str(json_object_to_json_string_ext(o,
-	    ICCTL_JSON));
+	struct span s = span_str(json_object_to_json_string_ext(o, ICCTL_JSON));
 	uint32_t cp;
 	size_t n;
 
 	for (size_t i = 0; i < s.len; i += n) {
 		n = code_point(s, i, &cp);
 		if (cp >= 0x10000)
-			printf("\\u%04x\\u%04x", 0xd800 + ((cp - 0x10000) >> 10),
+			printf("\\u%04x\\u%04x",
+			    0xd800 + ((cp - 0x10000) >> 10),
 			    0xdc00 + ((cp - 0x10000) & 0x3ff));
 		else if (cp >= 0x7f)
 			printf("\\u%04x", cp);
@@ -140,8 +140,8 @@ put_arguments(const char *json, bool one_line)
 	if (pool != NULL)
 		root = json_read(pool, span_str(json), NULL);
 	if (root == NULL || root->type != VALUE_OBJECT) {
-		icctl_put(span_str(json), one_line ? SHOW_LINE : SHOW_MAX,
-		    false);
+		icctl_put(
+		    span_str(json), one_line ? SHOW_LINE : SHOW_MAX, false);
 		value_pool_free(pool);
 		return;
 	}

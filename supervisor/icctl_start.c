@@ -85,7 +85,8 @@ find_supervisor(char *dst, size_t cap)
 static bool
 takes_value(const char *arg)
 {
-	for (size_t i = 0; i < sizeof(with_value) / sizeof(with_value[0]); i++) {
+	for (size_t i = 0; i < sizeof(with_value) / sizeof(with_value[0]);
+	     i++) {
 		if (strcmp(arg, with_value[i]) == 0)
 			return true;
 	}

@@ -25,10 +25,10 @@
 
 static struct {
 	struct icctl *ctl;
-	json_object *holds[WATCH_MAX];	/* oldest first */
+	json_object *holds[WATCH_MAX]; /* oldest first */
 	size_t nholds;
-	bool keys;		/* a terminal in single-key mode */
-	uint64_t shown;		/* since when the first hold is shown, ms */
+	bool keys;      /* a terminal in single-key mode */
+	uint64_t shown; /* since when the first hold is shown, ms */
 	struct termios saved;
 } watch_env;
 
@@ -148,8 +148,8 @@ on_event(json_object *event)
 		add_hold(o);
 	} else if (strcmp(kind, "holdEnd") == 0) {
 		bool shown = watch_env.nholds != 0 &&
-		    strcmp(icctl_text(watch_env.holds[0], "id"),
-			icctl_text(event, "id")) == 0;
+			     strcmp(icctl_text(watch_env.holds[0], "id"),
+				 icctl_text(event, "id")) == 0;
 
 		printf("%s %s\n", icctl_text(event, "id"),
 		    icctl_text(event, "state"));
@@ -186,10 +186,10 @@ answer_key(const char *op)
 	}
 	req = json_object_new_object();
 	json_object_object_add(req, "op", json_object_new_string(op));
-	json_object_object_add(req, "id", json_object_new_string(
-	    icctl_text(watch_env.holds[0], "id")));
-	json_object_object_add(req, "digest", json_object_new_string(
-	    icctl_text(watch_env.holds[0], "digest")));
+	json_object_object_add(req, "id",
+	    json_object_new_string(icctl_text(watch_env.holds[0], "id")));
+	json_object_object_add(req, "digest",
+	    json_object_new_string(icctl_text(watch_env.holds[0], "digest")));
 	reply = icctl_ask(watch_env.ctl, req);
 	json_object_put(req);
 	if (reply == NULL)
@@ -239,8 +239,8 @@ static int
 watch_loop(int fd)
 {
 	struct icctl_rest rest = {NULL, 0, 0};
-	struct pollfd p[2] = {{.fd = fd, .events = POLLIN},
-	    {.fd = -1, .events = POLLIN}};
+	struct pollfd p[2] = {
+	    {.fd = fd, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
 	json_object *event;
 	int r = ICCTL_OK;
 
@@ -267,8 +267,8 @@ watch_loop(int fd)
 			}
 			on_event(event);
 			json_object_put(event);
-		} while (rest.len != 0 &&
-		    memchr(rest.p, '\n', rest.len) != NULL);
+		} while (
+		    rest.len != 0 && memchr(rest.p, '\n', rest.len) != NULL);
 	}
 	free(rest.p);
 	return r;

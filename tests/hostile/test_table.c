@@ -66,8 +66,8 @@ count_fds(void)
 
 /* One message as raw bytes, with nfds descriptors, into a fresh channel. */
 static void
-deliver(enum role from, enum role to, enum proto_phase phase,
-    const void *bytes, size_t len, const int *fds, size_t nfds)
+deliver(enum role from, enum role to, enum proto_phase phase, const void *bytes,
+    size_t len, const int *fds, size_t nfds)
 {
 	union {
 		struct cmsghdr align;
@@ -116,17 +116,18 @@ sample(const struct proto_msg *m, union proto_any *msg, bool top)
 	for (size_t i = 0; i < m->nfields; i++) {
 		const struct proto_field *f = &m->fields[i];
 		uint8_t *at = (uint8_t *)msg + f->offset;
-		struct span s = span_of(texts, top ? (f->max < 40 ? f->max : 40)
-						   : 0);
+		struct span s =
+		    span_of(texts, top ? (f->max < 40 ? f->max : 40) : 0);
 		uint64_t v = top ? f->max : 0;
 
 		if (f->kind >= PROTO_str)
 			memcpy(at, &s, sizeof(s));
-		else	/* little-endian machines only, as the build says */
-			memcpy(at, &v, f->kind == PROTO_u8 ? 1
-			    : f->kind == PROTO_u16	   ? 2
-			    : f->kind == PROTO_u32	   ? 4
-							   : 8);
+		else /* little-endian machines only, as the build says */
+			memcpy(at, &v,
+			    f->kind == PROTO_u8    ? 1
+			    : f->kind == PROTO_u16 ? 2
+			    : f->kind == PROTO_u32 ? 4
+						   : 8);
 	}
 }
 
@@ -162,11 +163,13 @@ test_matrix(const struct proto_msg *m)
 	for (size_t from = 0; from < ROLE_COUNT; from++) {
 		for (size_t to = 0; to < ROLE_COUNT; to++) {
 			for (size_t p = 0; p < 2; p++) {
-				int fd = m->nfds == 1 ? open("/dev/null",
-				    O_RDONLY | O_CLOEXEC) : -1;
+				int fd = m->nfds == 1
+					     ? open("/dev/null",
+						   O_RDONLY | O_CLOEXEC)
+					     : -1;
 				bool want = (m->from & (1U << from)) != 0 &&
-				    (m->to & (1U << to)) != 0 &&
-				    (m->phase & phases[p]) != 0;
+					    (m->to & (1U << to)) != 0 &&
+					    (m->phase & phases[p]) != 0;
 
 				deliver((enum role)from, (enum role)to,
 				    phases[p], bytes, len, &fd,
@@ -189,8 +192,8 @@ test_lengths(const struct proto_msg *m)
 {
 	static uint8_t bytes[PROTO_MAX_DATAGRAM];
 	enum role from = lowest(m->from), to = lowest(m->to);
-	enum proto_phase phase = (m->phase & PHASE_RUN) != 0 ? PHASE_RUN
-							      : PHASE_SETUP;
+	enum proto_phase phase =
+	    (m->phase & PHASE_RUN) != 0 ? PHASE_RUN : PHASE_SETUP;
 	size_t len = encode(m, true, bytes);
 	unsigned taken = 0;
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -215,21 +218,23 @@ test_maxima(const struct proto_msg *m)
 {
 	static uint8_t bytes[PROTO_MAX_DATAGRAM];
 	enum role from = lowest(m->from), to = lowest(m->to);
-	enum proto_phase phase = (m->phase & PHASE_RUN) != 0 ? PHASE_RUN
-							      : PHASE_SETUP;
+	enum proto_phase phase =
+	    (m->phase & PHASE_RUN) != 0 ? PHASE_RUN : PHASE_SETUP;
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	size_t o = WIRE_HEADER, len = encode(m, false, bytes);
 
 	for (size_t i = 0; i < m->nfields; i++) {
 		const struct proto_field *f = &m->fields[i];
-		size_t w = f->kind == PROTO_u8 ? 1 : f->kind == PROTO_u16 ? 2
-		    : f->kind == PROTO_u64 ? 8 : 4;
+		size_t w = f->kind == PROTO_u8    ? 1
+			   : f->kind == PROTO_u16 ? 2
+			   : f->kind == PROTO_u64 ? 8
+						  : 4;
 		uint64_t over = f->max + 1;
 
 		if (f->kind >= PROTO_str)
-			over = 1;	/* announces a byte that is not there */
+			over = 1; /* announces a byte that is not there */
 		else if (over == 0 || (w < 8 && over >> (8 * w) != 0)) {
-			o += w;		/* all values of the width are fine */
+			o += w; /* all values of the width are fine */
 			continue;
 		}
 		for (size_t b = 0; b < w; b++)
@@ -248,8 +253,8 @@ test_descriptors(const struct proto_msg *m)
 {
 	static uint8_t bytes[PROTO_MAX_DATAGRAM];
 	enum role from = lowest(m->from), to = lowest(m->to);
-	enum proto_phase phase = (m->phase & PHASE_RUN) != 0 ? PHASE_RUN
-							      : PHASE_SETUP;
+	enum proto_phase phase =
+	    (m->phase & PHASE_RUN) != 0 ? PHASE_RUN : PHASE_SETUP;
 	size_t len = encode(m, true, bytes), before;
 	int fds[4];
 
@@ -285,7 +290,7 @@ deliver_memfd(size_t size, int seals, size_t said)
 	bytes[0] = MSG_EVENT & 0xff;
 	bytes[1] = MSG_EVENT >> 8;
 	bytes[2] = WIRE_MEMFD;
-	bytes[o] = 1;		/* event: one byte */
+	bytes[o] = 1; /* event: one byte */
 	bytes[o + 4] = 'e';
 	o += 5;
 	for (size_t b = 0; b < 4; b++)
@@ -297,8 +302,8 @@ deliver_memfd(size_t size, int seals, size_t said)
 static void
 test_memfd(void)
 {
-	const int all = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW |
-	    F_SEAL_WRITE;
+	const int all =
+	    F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
 	deliver_memfd(100000, all, 100000);
 	ok(seen.handled == 1 && seen.msg.EVENT.detail.len == 100000,
@@ -339,8 +344,8 @@ test_strangers(void)
 		deliver(ROLE_SUP, ROLE_AUDIT, PHASE_RUN, bytes, len, NULL, 0);
 		ok(seen.handled == 0 && seen.closed, "%zu bytes", len);
 	}
-	deliver(ROLE_SUP, ROLE_AUDIT, PHASE_RUN, bytes,
-	    PROTO_MAX_DATAGRAM + 1, NULL, 0);
+	deliver(ROLE_SUP, ROLE_AUDIT, PHASE_RUN, bytes, PROTO_MAX_DATAGRAM + 1,
+	    NULL, 0);
 	ok(seen.handled == 0 && seen.closed, "over 64 KiB");
 	deliver(ROLE_SUP, ROLE_AUDIT, PHASE_RUN, bytes, 0, NULL, 0);
 	ok(seen.handled == 0 && seen.closed, "an empty message");
