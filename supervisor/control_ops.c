@@ -113,6 +113,11 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 		}
 		because = json_object_get_string(v);
 	}
+	/* Of several at once the first counts, and only that is told so. */
+	if (h->answered) {
+		control_fail(c, "late", "too late: another answer came first");
+		return;
+	}
 	o = control_ok();
 	json_object_object_add(o, "hold", control_hold_json(h, false));
 	if (approvals_answer(h, digest, approve, because) == -1) {

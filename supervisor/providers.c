@@ -134,7 +134,7 @@ provider_load(struct provider *p, const struct paths *paths,
 	if (p->json == NULL)
 		return fault_set(fault,
 		    "provider %s: there is no %s, nor %s/providers/%s.json. "
-		    "Shipped are anthropic and openai",
+		    "The files in these directories are the providers",
 		    name, path, paths->home, name);
 	if (p->json_len > 1U << 20) {
 		fault_set(fault, "%s: too large (over 1 MiB)", path);

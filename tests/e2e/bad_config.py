@@ -177,7 +177,8 @@ CONFIG = [
      config(credentials={"acme": {"env": "ACME"}}), 78,
      "provider acme: there is no "
      "{prefix}/share/ironcurtain/providers/acme.json, nor "
-     "{home}/providers/acme.json. Shipped are anthropic and openai"),
+     "{home}/providers/acme.json. The files in these "
+     "directories are the providers"),
     ("a provider's name with a slash",
      config(credentials={"../acme": {"env": "ACME"}}), 78,
      "{config}: credentials.../acme: is no provider's name: letters, digits, "

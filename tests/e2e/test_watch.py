@@ -35,6 +35,8 @@ class Terminal:
         return text in self.seen
 
     def key(self, key):
+        # An answer counts once its call has stood there for a second.
+        time.sleep(1.1 if key in (b"a", b"d") else 0)
         self.seen = ""
         os.write(self.fd, key)
 
