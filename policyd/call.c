@@ -369,9 +369,12 @@ hold(struct policyd_env *env, struct call *call, struct work *k,
 	struct hold *h;
 
 	m.preview = span_of(line.p + c->args_off, c->args_len);
-	if ((h = hold_new(&env->holds, k->id, args)) == NULL)
+	if ((h = hold_new(&env->holds, k->id, args)) == NULL) {
+		k->answer = SPAN("DENIED: Too many calls wait for approval "
+		    "already\nTry again when the user has answered some.");
 		return refuse(k, "hold-limit",
 		    SPAN("Too many calls wait for approval already"));
+	}
 	if (hold_digest(k->server_name, k->tool, m.preview, h->digest) == -1 ||
 	    span_copy(k->tool, h->tool, sizeof(h->tool)) == -1 ||
 	    span_copy(k->d.rule, h->rule, sizeof(h->rule)) == -1 ||
