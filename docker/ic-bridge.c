@@ -57,8 +57,7 @@ static struct {
 	char mitm[sizeof(((struct sockaddr_un *)0)->sun_path)];
 } bridge_env;
 
-static void __attribute__((noreturn))
-die(const char *what)
+static void __attribute__((noreturn)) die(const char *what)
 {
 	fprintf(stderr, "ic-bridge: %s: %s\n", what, strerror(errno));
 	exit(1);
