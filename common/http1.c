@@ -284,6 +284,8 @@ parse_head(struct span in, struct http1_head *h,
 	struct cursor c;
 	bool full;
 
+	if (in.p == NULL)
+		in = SPAN("");	/* arithmetic on a null pointer is undefined */
 	full = in.len >= HTTP1_MAX_HEAD;
 	c.p = in.p;
 	c.end = in.p + (full ? HTTP1_MAX_HEAD : in.len);
