@@ -267,6 +267,18 @@ def test_deny_mode():
         m.close()
 
 
+def events(lines, n, kind):
+    """The next n events of that kind; servers tell their states between."""
+    found = []
+    while len(found) < n:
+        event = json.loads(lines(1)[0])
+        if event["event"] == kind:
+            found.append(event)
+        elif event["event"] != "state":
+            raise RuntimeError(f"not a {kind}: {event}")
+    return found
+
+
 def test_watch(s):
     """The stream of `icctl --json watch`."""
     m = client(s)
@@ -274,7 +286,7 @@ def test_watch(s):
         t.equal(json.loads(lines(1)[0])["holds"], [], "nothing waits at first")
         calls = [m.start_call("echo__echo", {"text": str(i)})
                  for i in range(3)]
-        new = [json.loads(x) for x in lines(3)]
+        new = events(lines, 3, "hold")
         t.equal([x["event"] for x in new], ["hold"] * 3, "three holds")
         ids = [x["hold"]["id"] for x in new]
         t.ok(all(x["hold"]["digest"] and x["hold"]["expires_ms"] > 290000
@@ -282,14 +294,14 @@ def test_watch(s):
         s.icctl("approve", ids[0], check=True)
         s.icctl("deny", ids[1], check=True)
         m.cancel(calls[2])
-        ends = [json.loads(x) for x in lines(3)]
+        ends = events(lines, 3, "holdEnd")
         t.equal([(x["event"], x["id"], x["state"]) for x in ends],
                 [("holdEnd", i, how) for i, how in
                  zip(ids, ("approved", "denied", "cancelled"))],
                 "and how each ended")
         m.close()
         s.icctl("stop", check=True)
-        last = json.loads(lines(1)[0])
+        last = events(lines, 1, "end")[0]
         t.equal(last["event"], "end", "and the end of the session")
         t.contains(last["why"], "icctl", "with its reason")
 
