@@ -241,15 +241,16 @@ def gone_status(s):
     m.initialize()
     t.equal(m.list_tools(), [], "none of them offers a tool")
 
-    def status():
-        """The servers, once the end of each program was seen, too."""
+    def settled():
+        """The servers, once each is gone and the end of its program seen."""
         found = json.loads(s.icctl("--json", "status").stdout)["servers"]
-        for (_, _, _, want), server in zip(bad_config.GONE, found):
-            if "; it " in want and "; it " not in server["text"]:
+        for (_, _, state, want), server in zip(bad_config.GONE, found):
+            if server["state"] != state or \
+                    ("; it " in want and "; it " not in server["text"]):
                 return None
         return found
 
-    status = h.wait_for(status, "a program does not end")
+    status = h.wait_for(settled, "a program does not end")
     for (name, _, *want), server in zip(bad_config.GONE, status):
         check("gone", name, (server["state"], server["text"]),
               tuple(want))
