@@ -205,8 +205,8 @@ static const struct attempt rows[] = {
 	    "where the kernel has that table"),
 #endif
 	/* namespaces and mounts */
-	ROW("new user namespace", "unshare", new_userns, 0, WORKS, WORKS,
-	    OR(EPERM, WORKS)),
+	ROW("new user namespace", "unshare", new_userns, 0, OR(WORKS, EPERM),
+	    OR(WORKS, EPERM), OR(EPERM, WORKS)),
 	NEVER("new network namespace", "unshare", new_netns, 0, EPERM, NO_CAP),
 	NEVER("the host's network", "setns", host_netns, G_NETNS, EPERM,
 	    NO_CAP),

@@ -7,6 +7,7 @@
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -104,6 +105,9 @@ probe_give(void)
 	const struct attempt *a = probe_mine();
 	unsigned given = a == NULL ? 0 : a->given;
 
+	/* Where Yama limits who may attach. */
+	if (a == NULL)
+		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	probe_sockets(given);
 	if (given & G_DIR)
 		E.dir = open(libexec, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""Starts hostile builds of the workers: under the real icsupervisor, or bare
-under single layers. Shares no code with the product; the table of attempts
-comes from contain_list."""
+"""Starts hostile builds of the workers under the real icsupervisor. Shares no
+code with the product; the table of attempts comes from contain_list."""
 import contextlib
 import hashlib
 import json
@@ -9,12 +8,10 @@ import os
 import re
 import select
 import shutil
-import signal
 import socket
 import struct
 import subprocess
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
@@ -26,9 +23,8 @@ ORDER = struct.Struct("=iIIiQI36s256s256s256s")
 LAYERS = {"bare": 0, "landlock": 1, "seccomp": 2, "private": 4}
 EXIT, RAN = 42, 43
 CODES = {200: "WORKS", 205: "HARMLESS", 206: "SENT", 207: "CLOSED"}
-SENT_DEADLINE = 10
+DEADLINE = 20
 G_PIDS = 1 << 12
-NEAR = 36       # siblings, too, are then among the pids that are tried
 
 
 def wait(p, seconds):
@@ -161,7 +157,8 @@ class Confined:
     """Real sessions in which one worker's binary is hostile. One at a time:
     the binary is rewritten in between."""
 
-    def __init__(self, work, build, prefix, table):
+    def __init__(self, work, build, prefix, table, kind="hostile"):
+        self.kind = kind
         self.work = work
         self.table = table
         self.prefix = prefix
@@ -186,11 +183,11 @@ class Confined:
             shutil.copy(os.path.join(self.build, "contain_code"),
                         os.path.join(d, "code"))
             self.binaries[role] = Binary(
-                os.path.join(self.build, "hostile_" + role),
+                os.path.join(self.build, f"{self.kind}_{role}"),
                 os.path.join(d, program))
         return d
 
-    def run(self, role, a, arg=0, servers=False):
+    def run(self, role, a, arg=0, servers=False, order=True):
         attempt, given = a["n"], a["given"]
         libexec = self.libexec(role)
         self.n += 1
@@ -203,9 +200,10 @@ class Confined:
             prefix=self.prefix, config={
                 "providers": {"anthropic": {"upstream": f"https://{host}:9"}},
                 "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}})
-        self.binaries[role].order(attempt, arg=arg, session=sdir, home=s.home,
-                                  libexec=libexec, port=self.targets.port,
-                                  abstract=self.targets.abstract)
+        if order:
+            self.binaries[role].order(
+                attempt, arg=arg, session=sdir, home=s.home, libexec=libexec,
+                port=self.targets.port, abstract=self.targets.abstract)
         for name in ("pids", "victim", "spare"):
             with open(os.path.join(s.home, name), "wb") as f:
                 f.write(b"" if name == "pids" else b"#" * 8192)
@@ -217,10 +215,10 @@ class Confined:
                     self.tell_pids(p, s.home, role)
                 if role == "resolver":
                     return self.judge_resolver(attempt, s, p)
-                status = wait(p, SENT_DEADLINE)
+                status = wait(p, DEADLINE)
                 err.seek(0)
                 said = err.read().decode(errors="replace")
-                return self.judge(role, attempt, s, p.pid, status, said)
+                return self.judge(role, attempt, s, status, said)
             finally:
                 if p.poll() is None:
                     p.terminate()
@@ -243,13 +241,13 @@ class Confined:
                         found[name.split("(", 1)[1]] = pid
             return found if names <= set(found) else None
 
-        pids = harness.wait_for(children, "not all workers came", 5)
+        pids = harness.wait_for(children, "not all workers came", DEADLINE)
         with open(os.path.join(home, "pids"), "w", encoding="ascii") as f:
             f.write(f"{p.pid}" + "".join(
                 f" {pids[name]}" for name in names if name != role))
             f.write("\n")
 
-    def judge(self, role, attempt, s, pid, status, said):
+    def judge(self, role, attempt, s, status, said):
         log = s.session_log()
         probe = re.search(rf"PROBE {attempt} .*?pid (\d+)"
                           r"(?:, (\d+) channels)?", log)
@@ -259,8 +257,6 @@ class Confined:
             return Result("TAKEN", "the session went on\n" + detail)
         if not probe:
             return Result("NOT MADE", detail)
-        if abs(int(probe[1]) - pid) > NEAR:
-            return Result("TOO FAR", f"the supervisor is {pid}\n{detail}")
         ends = s.events("workerEnd")
         end = ends[0]["detail"] if ends else {}
         stop = (s.events("stop") or [{"detail": {}}])[-1]["detail"]
@@ -290,10 +286,14 @@ class Confined:
                 return "GONE"
             if fields[0] != "Z":
                 return None
-            return "WORKS" if "RAN" in s.session_log() else "KILLED"
+            # What dialerd says of it comes after all that it said.
+            log = s.session_log()
+            if "the resolver has ended" not in log or "RESULT" in log:
+                return None
+            return "WORKS" if "RAN" in log else "KILLED"
 
         try:
-            outcome = harness.wait_for(ended, "no end", 10, poll=0.003)
+            outcome = harness.wait_for(ended, "no end", DEADLINE, poll=0.003)
         except TimeoutError:
             outcome = "STUCK"
         return Result(outcome, s.session_log())
@@ -302,12 +302,11 @@ class Confined:
     def outcome(role, result, end, stop):
         mine = end.get("role") == role
         how = end.get("how", "")
-        if result and int(result[1]) == 206:
-            why = stop.get("reason", "") + end.get("lastLog", "")
-            if f"{role} " in why + " " and ("broke the protocol" in why or
-                                            "closed its channel" in why):
-                return "SENT"
-            return "SENT, and " + why
+        # Its receiver may end all before it can say so.
+        why = stop.get("reason", "") + " " + end.get("lastLog", "")
+        if f"{role} " in why and "broke the protocol" in why and \
+                (not result or name_of(int(result[1])) == "SENT"):
+            return "SENT"
         if mine and not result and "SIGSYS" in how:
             return "KILLED"
         if mine and result and how == f"exited with status {EXIT}":
@@ -315,192 +314,3 @@ class Confined:
         if mine and how == f"exited with status {RAN}":
             return "WORKS"
         return f"ended as {end.get('role')} {how}"
-
-
-class Bare:
-    """Hostile builds under single layers, started by hand. One at a time."""
-
-    def __init__(self, work, build, table):
-        self.work = work
-        self.build = build
-        self.table = table
-        self.binaries = {}
-        self.victims = {}
-        self.session = os.path.join(work, "session")
-        self.home = os.path.join(work, "home")
-        self.lib = os.path.join(work, "libexec")
-        for d in (self.session, self.session + "/sockets", self.home,
-                  self.lib):
-            os.makedirs(d)
-        shutil.copy(os.path.join(build, "contain_code"), self.lib + "/code")
-        self.listeners = [self.listen_unix("control.sock"),
-                          self.listen_unix("sockets/mitm-proxy.sock")]
-        self.targets = Targets(f"ic-contain-bare-{os.getpid()}")
-        self.log = os.path.join(self.session, "audit.jsonl")
-
-    def listen_unix(self, name):
-        s = socket.socket(socket.AF_UNIX)
-        old = os.getcwd()
-        os.chdir(self.session)      # the address is short
-        s.bind(name)
-        os.chdir(old)
-        s.listen(128)
-        return s
-
-    def reset(self):
-        for name in os.listdir(self.home):
-            path = os.path.join(self.home, name)
-            (os.rmdir if os.path.isdir(path) and not os.path.islink(path)
-             else os.unlink)(path)
-        for path in (self.home + "/victim", self.home + "/spare",
-                     self.home + "/config.json", self.log,
-                     self.lib + "/auditd"):
-            with open(path, "wb") as f:
-                f.write(b"#" * 8192)
-            os.chmod(path, 0o600)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.lib + "/new")
-
-    def binary(self, role, layer, kind):
-        key = (role, layer, kind)
-        if key not in self.binaries:
-            self.binaries[key] = Binary(
-                os.path.join(self.build, "bare_" + role),
-                os.path.join(self.work, "-".join(key)))
-        return self.binaries[key]
-
-    def start(self, binary):
-        """The process, its channel and its log, up to START."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX,
-                                         socket.SOCK_SEQPACKET)
-        r, w = os.pipe()
-        null = os.open("/dev/null", os.O_RDWR)
-
-        def window():
-            os.setsid()
-            fd = os.dup(theirs.fileno())
-            os.dup2(fd, 3)
-            os.set_inheritable(3, True)
-
-        p = subprocess.Popen(
-            [os.path.basename(binary.path)], executable=binary.path, env={},
-            stdin=null, stdout=w, stderr=w, close_fds=True, pass_fds=(3,),
-            preexec_fn=window, cwd="/")
-        theirs.close()
-        os.close(w)
-        os.close(null)
-        return p, ours, r
-
-    def setup(self, role, ours):
-        ours.settimeout(10)
-        ours.recv(65536)            # HELLO
-        peers = []
-        for name, number in self.table.roles.items():
-            if name == role or len(peers) == 2:
-                continue
-            a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            a.setblocking(False)
-            socket.send_fds(ours, [self.msg("PEER", struct.pack(
-                "<BH", number, 0))], [a.fileno()])
-            a.close()
-            peers.append(b)
-        if role == "auditd":
-            with open(self.log, "ab") as f:
-                socket.send_fds(ours, [self.msg("LOG", struct.pack(
-                    "<QI32sB", 1, 32, b"\0" * 32, 0))], [f.fileno()])
-        ours.send(self.msg("START", b""))
-        return peers
-
-    def msg(self, name, fields):
-        return struct.pack("<HBB", self.table.messages[name], 0, 0) + fields
-
-    def victim(self, layer):
-        v = self.victims.get(layer)
-        if v is None or v[0].poll() is not None:
-            b = self.binary("mcp-backd", layer, "victim")
-            b.order(QUIET, layers=LAYERS[layer])
-            p, ours, r = self.start(b)
-            keep = self.setup("mcp-backd", ours)
-            line = self.read_line(r)
-            m = re.search(r"quiet pid (\d+) at 0x([0-9a-f]+)", line)
-            if not m:
-                raise RuntimeError(f"victim under {layer}: {line!r}")
-            v = (p, int(m[1]), int(m[2], 16), ours, keep, r)
-            self.victims[layer] = v
-        return v
-
-    @staticmethod
-    def read_line(fd):
-        line = b""
-        end = time.monotonic() + 10
-        while not line.endswith(b"\n") and time.monotonic() < end:
-            if not select.select([fd], [], [], 1)[0]:
-                continue
-            got = os.read(fd, 4096)
-            if not got:
-                break
-            line += got
-        return line.decode(errors="replace")
-
-    def run(self, role, a, layer):
-        self.reset()
-        victim = self.victim(layer)
-        b = self.binary(role, layer, "attacker")
-        b.order(a["n"], layers=LAYERS[layer], victim=victim[1],
-                address=victim[2], port=self.targets.port,
-                abstract=self.targets.abstract, session=self.session, home=self.home, libexec=self.lib)
-        before = self.content()
-        p, ours, r = self.start(b)
-        try:
-            keep = self.setup(role, ours)
-        except OSError as e:
-            keep = e
-        said = self.finish(p, r)
-        ours.close()
-        del keep
-        result = re.search(rf"RESULT {a['n']} (-?\d+)", said)
-        detail = f"exit {p.returncode}\n{said}"
-        if f"PROBE {a['n']} " not in said:
-            return Result("NOT MADE", detail)
-        if p.returncode == -signal.SIGSYS and not result:
-            return Result("KILLED", detail)
-        if p.returncode == RAN:
-            return Result("WORKS", detail)
-        if not result:
-            return Result(f"status {p.returncode}", detail)
-        outcome = name_of(int(result[1]))
-        if a["call"] in ("pwrite64", "pwritev", "pwritev2", "ftruncate",
-                         "fallocate") and a["roles"] == ["auditd"] and \
-                outcome == "WORKS" and self.content() == before:
-            outcome = "UNCHANGED"
-        return Result(outcome, detail)
-
-    def content(self):
-        with open(self.log, "rb") as f:
-            return f.read()
-
-    @staticmethod
-    def finish(p, r):
-        """Its log until it ends; one that sent a frame is ended by us."""
-        said = b""
-        end = time.monotonic() + 10
-        while time.monotonic() < end:
-            if not select.select([r], [], [], 1)[0]:
-                continue
-            got = os.read(r, 65536)
-            said += got
-            if not got or re.search(rb"RESULT \d+ 206\n", said):
-                break
-        sent = re.search(rb"RESULT \d+ 206\n", said)
-        if wait(p, 0.01 if sent else 5) is None:
-            p.kill()
-            p.wait()
-        os.close(r)
-        return said.decode(errors="replace")
-
-    def close(self):
-        for v in self.victims.values():
-            v[0].kill()
-            v[0].wait()
-        for s in self.listeners:
-            s.close()

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: ISC
+"""The search for credentials: in the memory, environment and arguments of
+every process there is, and in our files. Root's."""
+import base64
+import contextlib
+import os
+import re
+
+import harness
+from live import Held
+
+HUGE = 8 << 30
+
+
+def canaries():
+    """The keys as they might lie somewhere."""
+    found = []
+    for key in (harness.ANTHROPIC_KEY, harness.OPENAI_KEY):
+        raw = key.encode()
+        found += [raw, raw[-24:], raw[::-1], raw.hex().encode(),
+                  raw.hex().upper().encode()]
+        for skip in range(3):
+            whole = base64.b64encode(raw[skip:])
+            found.append(whole[:len(whole) // 4 * 4 - 8])
+    return found
+
+
+def holds(pid, patterns):
+    """Whether a canary is in its memory, environment or arguments."""
+    with contextlib.suppress(OSError):
+        for name in ("environ", "cmdline"):
+            with open(f"/proc/{pid}/{name}", "rb") as f:
+                text = f.read()
+            if any(p in text for p in patterns):
+                return name
+        with open(f"/proc/{pid}/maps", encoding="utf-8") as maps, \
+                open(f"/proc/{pid}/mem", "rb", 0) as mem:
+            for line in maps:
+                m = re.match(r"([0-9a-f]+)-([0-9a-f]+) r", line)
+                if not m or "[v" in line:
+                    continue
+                start, end = int(m[1], 16), int(m[2], 16)
+                # Shadow maps and the like, of processes that are not ours.
+                if end - start < HUGE and search(mem, start, end, patterns):
+                    return line.strip()
+    return None
+
+
+def search(mem, start, end, patterns):
+    step, overlap = 16 << 20, 256
+    while start < end:
+        size = min(step, end - start)
+        try:
+            mem.seek(start)
+            text = mem.read(size)
+        except (OSError, ValueError, OverflowError):
+            return False
+        if any(p in text for p in patterns):
+            return True
+        start += size if start + size >= end else size - overlap
+    return False
+
+
+def scan(but):
+    """pid -> (name, where), over every process there is."""
+    patterns = canaries()
+    found, count = {}, 0
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        if pid in but:
+            continue
+        count += 1
+        where = holds(pid, patterns)
+        if where:
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{pid}/comm", encoding="utf-8") as f:
+                    found[pid] = (f.read().strip(), where)
+    return found, count
+
+
+def in_files(*dirs):
+    patterns = canaries()
+    found = []
+    for d in dirs:
+        for at, _, names in os.walk(d):
+            for name in names:
+                path = os.path.join(at, name)
+                if os.path.isfile(path) and not os.path.islink(path):
+                    with open(path, "rb") as f:
+                        text = f.read()
+                    if any(p in text for p in patterns):
+                        found.append(path)
+    return found
+
+
+def test_key(tap, live, provider, who):
+    """After requests with it, the credential is nowhere but in keyd; there,
+    where the kernel has memfd_secret, not even root finds it."""
+    tap.equal(live.ask(), [200, 200], f"{who}: requests with the real keys")
+    but = {os.getpid(), provider.p.pid}
+    with Held(live, harness.ANTHROPIC_KEY) as held:
+        found, count = scan(but)
+        control = found.pop(held.p.pid, None)
+    tap.ok(control, f"{who}: the search finds a key that lies open, in "
+           f"{count} processes")
+    workers = live.workers()
+    secret = live.s.events("start")[0]["detail"]["confinement"]
+    hidden = all("secretmem" in v for k, v in secret.items()
+                 if k.startswith("keyd"))
+    others = {p: f for p, f in found.items() if workers.get(p) != "keyd"}
+    tap.equal(others, {}, f"{who}: and none in a process that is not keyd")
+    if hidden:
+        tap.equal(found, {}, f"{who}: nor in keyd: its pages are secret to "
+                  "root as well")
+    else:
+        tap.equal(len(found), 2, f"{who}: but in each keyd")
+    tap.equal(in_files(live.s.dir, live.s.home), [],
+              f"{who}: and none in a file of ours")
+
+
+def test_fallback(tap, live, provider, who):
+    """keyd without memfd_secret: the search finds each key, there alone."""
+    tap.equal(live.ask(), [200, 200],
+              f"{who}: requests, without memfd_secret")
+    found, _ = scan({os.getpid(), provider.p.pid})
+    workers = live.workers()
+    tap.equal(sorted(workers.get(p, f) for p, f in found.items()),
+              ["keyd", "keyd"],
+              f"{who}: the search finds both keys, each in its keyd alone")
+    tap.ok(all("secretmem" not in v for k, v in
+               live.s.events("start")[0]["detail"]["confinement"].items()),
+           f"{who}: the first record says that no memory is secret")
