@@ -15,16 +15,18 @@
 /* Pids near ours: the supervisor forks all workers in one go. */
 #define NEAR 48
 
+/* clang-format off */
 struct attempt_env attempt_env = {.tcp = -1, .udp = -1, .un = -1,
     .abstract = -1, .listener = -1, .dir = -1, .file = -1, .code = -1,
     .pidfd = -1, .netns = -1, .tty = -1, .pipe = {-1, -1},
     .pids = -1, .log = -1};
+/* clang-format on */
 
 const struct attempt_table *const attempt_tables[] = {&attempts_files,
     &attempts_process, &attempts_system, &attempts_sockets, &attempts_log,
     &attempts_frames};
-const size_t attempt_ntables = sizeof(attempt_tables) /
-    sizeof(attempt_tables[0]);
+const size_t attempt_ntables =
+    sizeof(attempt_tables) / sizeof(attempt_tables[0]);
 
 int
 attempt_result(long r)

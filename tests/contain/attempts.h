@@ -15,6 +15,7 @@
 
 #include "proto.h"
 
+/* clang-format off */
 /* Errnos, or these; up to four may be listed. "It" is Landlock. */
 enum {
 	WORKS = 200,	/* it did what the attacker wants */
@@ -132,6 +133,8 @@ const char *attempt_path(const char *dir, const char *name);
 	{name, call, fn, given, 0, bare, bare, KILLED, bare, 0, why}
 #define NO_CAP "needs a capability that no user has"
 #define TABLE(rows) {rows, sizeof(rows) / sizeof((rows)[0])}
+
+/* clang-format on */
 
 /* The table's row by its number over all parts; NULL behind the last. */
 const struct attempt *attempt_row(size_t n);

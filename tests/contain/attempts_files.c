@@ -23,8 +23,8 @@
 #define AUDIT attempt_path(E.session, "audit.jsonl")
 
 ONE(read_passwd, syscall(SYS_openat, AT, "/etc/passwd", O_RDONLY))
-ONE(read_config, syscall(SYS_openat, AT, attempt_path(E.home, "config.json"),
-    O_RDONLY))
+ONE(read_config,
+    syscall(SYS_openat, AT, attempt_path(E.home, "config.json"), O_RDONLY))
 ONE(read_audit, syscall(SYS_openat, AT, AUDIT, O_RDONLY))
 ONE(write_audit, syscall(SYS_openat, AT, AUDIT, O_WRONLY))
 ONE(cut_audit, syscall(SYS_truncate, AUDIT, 1L))
@@ -32,11 +32,10 @@ ONE(read_self, syscall(SYS_openat, AT, "/proc/self/exe", O_RDONLY))
 ONE(own_memory, syscall(SYS_openat, AT, "/proc/self/mem", O_RDWR))
 ONE(list_libexec, syscall(SYS_openat, AT, E.libexec, O_RDONLY | O_DIRECTORY))
 ONE(plant_libexec, syscall(SYS_openat, AT, attempt_path(E.libexec, "new"),
-    O_WRONLY | O_CREAT, 0755))
+		       O_WRONLY | O_CREAT, 0755))
 ONE(plant_tmp, syscall(SYS_openat, AT, "/tmp", O_WRONLY | O_TMPFILE, 0600))
 ONE(plant_home, syscall(SYS_openat, AT, NEW, O_WRONLY | O_CREAT, 0600))
-ONE(name_only, syscall(SYS_openat, AT, "/etc", O_PATH | O_CLOEXEC |
-    O_NOFOLLOW))
+ONE(name_only, syscall(SYS_openat, AT, "/etc", O_PATH | O_CLOEXEC | O_NOFOLLOW))
 ONE(name_follow, syscall(SYS_openat, AT, "/etc", O_PATH | O_CLOEXEC))
 ONE(beneath, syscall(SYS_openat, E.dir, "auditd", O_RDONLY))
 ONE(entries, syscall(SYS_getdents64, E.dir, (char[4096]){0}, 4096L))
@@ -59,8 +58,8 @@ stat_path(void)
 {
 	struct stat st;
 
-	return attempt_result(syscall(SYS_newfstatat, AT, "/etc/passwd", &st,
-	    AT_SYMLINK_NOFOLLOW));
+	return attempt_result(syscall(
+	    SYS_newfstatat, AT, "/etc/passwd", &st, AT_SYMLINK_NOFOLLOW));
 }
 
 static int
@@ -68,8 +67,8 @@ statx_path(void)
 {
 	static char st[256];
 
-	return attempt_result(syscall(SYS_statx, AT, "/etc/passwd",
-	    AT_SYMLINK_NOFOLLOW, 0, st));
+	return attempt_result(
+	    syscall(SYS_statx, AT, "/etc/passwd", AT_SYMLINK_NOFOLLOW, 0, st));
 }
 
 static int
@@ -89,8 +88,8 @@ fstatfs_dir(void)
 }
 
 ONE(may_access, syscall(SYS_faccessat, AT, "/etc/passwd", R_OK))
-ONE(read_link, syscall(SYS_readlinkat, AT, "/proc/self/exe", (char[256]){0},
-    256L))
+ONE(read_link,
+    syscall(SYS_readlinkat, AT, "/proc/self/exe", (char[256]){0}, 256L))
 ONE(change_mode, syscall(SYS_fchmodat, AT, VICTIM, 0644))
 ONE(change_open_mode, syscall(SYS_fchmod, E.file, 0644))
 ONE(change_owner, syscall(SYS_fchownat, AT, VICTIM, -1, -1, 0))
@@ -148,10 +147,10 @@ ONE(write_at, syscall(SYS_pwrite64, E.file, "x", 1L, 0L))
 ONE(cut_file, syscall(SYS_ftruncate, E.file, 1L))
 ONE(punch_file, syscall(SYS_fallocate, E.file, 3, 0L, 4096L))
 ONE(share_file, syscall(SYS_mmap, NULL, 4096L, PROT_READ | PROT_WRITE,
-    MAP_SHARED, E.file, 0L))
+		    MAP_SHARED, E.file, 0L))
 ONE(send_file, syscall(SYS_sendfile, E.pipe[1], E.file, NULL, 1L))
 ONE(copy_file, syscall(SYS_copy_file_range, E.file, NULL, E.file,
-    (int64_t[1]){1 << 20}, 1L, 0))
+		   (int64_t[1]){1 << 20}, 1L, 0))
 ONE(splice_file, syscall(SYS_splice, E.file, NULL, E.pipe[1], NULL, 1L, 0))
 ONE(sync_all, syscall(SYS_sync))
 ONE(sync_file, syscall(SYS_fsync, E.file))

@@ -99,8 +99,10 @@ foreign(void)
 static int
 order(void)
 {
-	return send_msg(E.peers[E.arg] == ROLE_SUP ? proto_find(MSG_START) :
-	    find(0, R(SUP), PHASE_BOTH), 0);
+	return send_msg(E.peers[E.arg] == ROLE_SUP
+			    ? proto_find(MSG_START)
+			    : find(0, R(SUP), PHASE_BOTH),
+	    0);
 }
 
 /* What was its to say, before START. */
@@ -166,8 +168,8 @@ empty(void)
 	do {
 		r = send_bytes(0, NULL, 0);
 		(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	} while ((r == SENT || r == EAGAIN) && E.victim == 0 &&
-	    ts.tv_sec < until);
+	} while (
+	    (r == SENT || r == EAGAIN) && E.victim == 0 && ts.tv_sec < until);
 	return r == EPIPE || r == ECONNRESET ? CLOSED : r;
 }
 

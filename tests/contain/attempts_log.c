@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #define E attempt_env
-#define NOAPPEND 0x20		/* RWF_NOAPPEND, Linux 6.9 */
-#define PUNCH 3			/* FALLOC_FL_PUNCH_HOLE | KEEP_SIZE */
-#define ZERO 0x10		/* FALLOC_FL_ZERO_RANGE */
+#define NOAPPEND 0x20 /* RWF_NOAPPEND, Linux 6.9 */
+#define PUNCH 3       /* FALLOC_FL_PUNCH_HOLE | KEEP_SIZE */
+#define ZERO 0x10     /* FALLOC_FL_ZERO_RANGE */
 
-static struct iovec one = {(void *)(uintptr_t)"X", 1};
+static struct iovec one = {(void *)(uintptr_t) "X", 1};
 
 ONE(log_pwrite, syscall(SYS_pwrite64, E.log, "X", 1L, 0L))
 ONE(log_pwritev, syscall(SYS_pwritev, E.log, &one, 1L, 0L, 0L))
@@ -29,9 +29,9 @@ ONE(log_punch, syscall(SYS_fallocate, E.log, PUNCH, 0L, 4096L))
 ONE(log_zero, syscall(SYS_fallocate, E.log, ZERO, 0L, 4096L))
 ONE(log_flags, fcntl(E.log, F_SETFL, 0))
 ONE(log_map, syscall(SYS_mmap, NULL, 4096L, PROT_READ | PROT_WRITE, MAP_SHARED,
-    E.log, 0L))
-ONE(log_map_read, syscall(SYS_mmap, NULL, 4096L, PROT_READ, MAP_PRIVATE, E.log,
-    0L))
+		 E.log, 0L))
+ONE(log_map_read,
+    syscall(SYS_mmap, NULL, 4096L, PROT_READ, MAP_PRIVATE, E.log, 0L))
 ONE(log_read, syscall(SYS_read, E.log, (char[8]){0}, 8L))
 ONE(log_seek, syscall(SYS_lseek, E.log, 0L, SEEK_SET))
 ONE(log_seal, fcntl(E.log, F_ADD_SEALS, 1))

@@ -27,13 +27,13 @@
 #define STRING(x) STRING2(x)
 #define PIDFD_OF(pid) syscall(SYS_pidfd_open, (pid), 0)
 
-static const char *const shell[] = {"sh", "-c",
-    "echo RAN >&2; exit " STRING(PROBE_RAN), NULL};
+static const char *const shell[] = {
+    "sh", "-c", "echo RAN >&2; exit " STRING(PROBE_RAN), NULL};
 static const char *const nothing[] = {NULL};
 
 ONE(exec_shell, syscall(SYS_execve, "/bin/sh", shell, nothing))
-ONE(exec_memfd, syscall(SYS_execveat, E.code, "", shell, nothing,
-    AT_EMPTY_PATH))
+ONE(exec_memfd,
+    syscall(SYS_execveat, E.code, "", shell, nothing, AT_EMPTY_PATH))
 
 /* A child that came to be ends at once. */
 static int
@@ -126,14 +126,14 @@ proc_pid(pid_t pid, const char *name, int flags)
 	return attempt_result(syscall(SYS_openat, AT_FDCWD, path, flags));
 }
 
-#define PROC(fn, name, flags)						\
-	static int fn##_pid(pid_t pid)					\
-	{								\
-		return proc_pid(pid, name, flags);			\
-	}								\
-	static int fn(void)						\
-	{								\
-		return attempt_each(fn##_pid);				\
+#define PROC(fn, name, flags)                                                  \
+	static int fn##_pid(pid_t pid)                                         \
+	{                                                                      \
+		return proc_pid(pid, name, flags);                             \
+	}                                                                      \
+	static int fn(void)                                                    \
+	{                                                                      \
+		return attempt_each(fn##_pid);                                 \
 	}
 PROC(proc_mem, "mem", O_RDWR)
 PROC(proc_environ, "environ", O_RDONLY)
@@ -147,8 +147,8 @@ proc_cwd_pid(pid_t pid)
 	char path[64], to[256];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/cwd", pid);
-	return attempt_result(syscall(SYS_readlinkat, AT_FDCWD, path, to,
-	    sizeof(to)));
+	return attempt_result(
+	    syscall(SYS_readlinkat, AT_FDCWD, path, to, sizeof(to)));
 }
 
 static int
@@ -160,8 +160,9 @@ proc_cwd(void)
 ONE_PID(open_pidfd, PIDFD_OF(pid))
 ONE(get_fd, syscall(SYS_pidfd_getfd, E.pidfd, 0, 0))
 ONE(signal_pidfd, syscall(SYS_pidfd_send_signal, E.pidfd, 0, NULL, 0))
-ONE(advise_other, syscall(SYS_process_madvise, E.pidfd,
-    &(struct iovec){(void *)(E.address & ~4095UL), 4096}, 1L, MADV_COLD, 0))
+ONE(advise_other,
+    syscall(SYS_process_madvise, E.pidfd,
+	&(struct iovec){(void *)(E.address & ~4095UL), 4096}, 1L, MADV_COLD, 0))
 ONE_PID(compare, syscall(SYS_kcmp, pid, getpid(), 0, 0, 0))
 ONE_PID(kill_other, syscall(SYS_kill, pid, 0))
 ONE_PID(tgkill_other, syscall(SYS_tgkill, pid, pid, 0))
@@ -182,16 +183,16 @@ queue_other(void)
 }
 
 ONE(kill_all, syscall(SYS_kill, -1, 0))
-ONE_PID(limits_other, syscall(SYS_prlimit64, pid, RLIMIT_NOFILE, NULL,
-    (struct rlimit[1]){{0}}))
+ONE_PID(limits_other,
+    syscall(SYS_prlimit64, pid, RLIMIT_NOFILE, NULL, (struct rlimit[1]){{0}}))
 ONE_PID(nice_other, syscall(SYS_setpriority, PRIO_PROCESS, pid, 19))
-ONE_PID(affinity_other, syscall(SYS_sched_setaffinity, pid, 8L,
-    (uint64_t[1]){1}))
-ONE_PID(scheduler_other, syscall(SYS_sched_setscheduler, pid, SCHED_BATCH,
-    &(struct sched_param){0}))
+ONE_PID(
+    affinity_other, syscall(SYS_sched_setaffinity, pid, 8L, (uint64_t[1]){1}))
+ONE_PID(scheduler_other,
+    syscall(SYS_sched_setscheduler, pid, SCHED_BATCH, &(struct sched_param){0}))
 ONE_PID(io_other, syscall(SYS_ioprio_set, 1, pid, 3 << 13))
-ONE_PID(move_other, syscall(SYS_migrate_pages, pid, 8L, (uint64_t[1]){1},
-    (uint64_t[1]){1}))
+ONE_PID(move_other,
+    syscall(SYS_migrate_pages, pid, 8L, (uint64_t[1]){1}, (uint64_t[1]){1}))
 ONE_PID(group_other, syscall(SYS_setpgid, pid, 0))
 ONE(wait_any, syscall(SYS_wait4, -1, NULL, 1, NULL))
 ONE(get_parent, syscall(SYS_getppid))

@@ -84,9 +84,11 @@ static int
 send_many(void)
 {
 	struct sockaddr_in sin = loopback();
-	struct iovec iov = {(void *)(uintptr_t)"x", 1};
+	struct iovec iov = {(void *)(uintptr_t) "x", 1};
 	struct mmsghdr mm = {.msg_hdr = {.msg_name = &sin,
-	    .msg_namelen = sizeof(sin), .msg_iov = &iov, .msg_iovlen = 1}};
+				 .msg_namelen = sizeof(sin),
+				 .msg_iov = &iov,
+				 .msg_iovlen = 1}};
 
 	return attempt_result(syscall(SYS_sendmmsg, E.udp, &mm, 1, 0));
 }
@@ -94,7 +96,7 @@ send_many(void)
 static int
 send_flags(int flags)
 {
-	struct iovec iov = {(void *)(uintptr_t)"x", 1};
+	struct iovec iov = {(void *)(uintptr_t) "x", 1};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	return attempt_result(sendmsg(E.channels[0], &mh, flags));
@@ -200,10 +202,10 @@ own_name(void)
 ONE(listen_more, listen(E.listener, 128))
 ONE(accept_plain, accept4(E.listener, NULL, NULL, SOCK_NONBLOCK))
 ONE(shut_down, shutdown(E.channels[0], SHUT_RD))
-ONE(receive_many, syscall(SYS_recvmmsg, 3,
-    (struct mmsghdr[1]){{{0}, 0}}, 1, MSG_DONTWAIT, (struct timespec[1]){{0}}))
+ONE(receive_many, syscall(SYS_recvmmsg, 3, (struct mmsghdr[1]){{{0}, 0}}, 1,
+		      MSG_DONTWAIT, (struct timespec[1]){{0}}))
 ONE(poll_fd, syscall(SYS_ppoll, &(struct pollfd){3, POLLIN, 0}, 1L,
-    (long[2]){0}, NULL, 8L))
+		 (long[2]){0}, NULL, 8L))
 
 /* clang-format off */
 static const struct attempt rows[] = {

@@ -39,13 +39,13 @@ ONE(map_file_exec, MAP(PROT_READ | PROT_EXEC, MAP_PRIVATE, E.code))
 ONE(protect_exec, mprotect(a_page(), (size_t)PAGE, PROT_READ | PROT_EXEC))
 ONE(protect_pkey, syscall(SYS_pkey_mprotect, a_page(), PAGE, PROT_EXEC, -1))
 ONE(remap_fixed, syscall(SYS_mremap, a_page(), PAGE, PAGE,
-    MREMAP_MAYMOVE | MREMAP_FIXED, a_page()))
+		     MREMAP_MAYMOVE | MREMAP_FIXED, a_page()))
 ONE(remap_file, syscall(SYS_remap_file_pages, a_page(), PAGE, 0, 0L, 0))
 ONE(advise_dump, madvise(a_page(), (size_t)PAGE, MADV_DODUMP))
 ONE(lock_page, mlock(a_page(), (size_t)PAGE))
 ONE(make_memfd, syscall(SYS_memfd_create, "x", MFD_CLOEXEC))
-ONE(make_sealable, syscall(SYS_memfd_create, "x",
-    MFD_CLOEXEC | MFD_ALLOW_SEALING))
+ONE(make_sealable,
+    syscall(SYS_memfd_create, "x", MFD_CLOEXEC | MFD_ALLOW_SEALING))
 ONE(make_secret, syscall(SYS_memfd_secret, 0))
 
 static int
@@ -75,7 +75,7 @@ raise_caps(void)
 }
 
 ONE(add_filter, syscall(SYS_seccomp, 2 /* GET_ACTION_AVAIL */, 0,
-    (uint32_t[1]){0x7fff0000}))
+		    (uint32_t[1]){0x7fff0000}))
 ONE(landlock_version, syscall(SYS_landlock_create_ruleset, NULL, 0L, 1))
 ONE(landlock_restrict, syscall(SYS_landlock_restrict_self, -1, 0))
 ONE(trace_time, syscall(SYS_ptrace, 0 /* TRACEME */, 0L, 0L, 0L))
@@ -87,7 +87,7 @@ ONE(entry_x32, syscall(0x40000000 | SYS_getpid))
 static int
 entry_i386(void)
 {
-	long r = 20;	/* getpid of that table */
+	long r = 20; /* getpid of that table */
 
 	__asm__ volatile("int $0x80"
 			 : "+a"(r)
@@ -101,16 +101,15 @@ entry_i386(void)
 ONE(new_userns, syscall(SYS_unshare, CLONE_NEWUSER))
 ONE(new_netns, syscall(SYS_unshare, CLONE_NEWNET))
 ONE(host_netns, syscall(SYS_setns, E.netns, CLONE_NEWNET))
-ONE(bind_mount, syscall(SYS_mount, "/etc", "/tmp", NULL,
-    (unsigned long)MS_BIND, NULL))
+ONE(bind_mount,
+    syscall(SYS_mount, "/etc", "/tmp", NULL, (unsigned long)MS_BIND, NULL))
 ONE(unmount, syscall(SYS_umount2, "/proc", 2))
 ONE(pivot, syscall(SYS_pivot_root, "/tmp", "/tmp"))
 ONE(open_fs, syscall(SYS_fsopen, "tmpfs", 0))
 ONE(clone_tree, syscall(SYS_open_tree, AT_FDCWD, "/tmp", 1 /* CLONE */))
-ONE(move_mounts, syscall(SYS_move_mount, AT_FDCWD, "/tmp", AT_FDCWD, "/tmp",
-    0))
-ONE(set_mount, syscall(SYS_mount_setattr, AT_FDCWD, "/tmp", 0,
-    (uint64_t[4]){1}, 32L))
+ONE(move_mounts, syscall(SYS_move_mount, AT_FDCWD, "/tmp", AT_FDCWD, "/tmp", 0))
+ONE(set_mount,
+    syscall(SYS_mount_setattr, AT_FDCWD, "/tmp", 0, (uint64_t[4]){1}, 32L))
 
 /* Parts of the kernel that no worker needs. */
 ONE(uring, syscall(SYS_io_uring_setup, 1, (char[120]){0}))
@@ -121,9 +120,9 @@ ONE(bpf_map, syscall(SYS_bpf, 0, (uint32_t[16]){2, 4, 4, 1}, 64))
 static int
 perf(void)
 {
-	static uint32_t attr[32] = {1, 128};	/* software, its size */
+	static uint32_t attr[32] = {1, 128}; /* software, its size */
 
-	attr[10] = 0x60;	/* no kernel, no hypervisor */
+	attr[10] = 0x60; /* no kernel, no hypervisor */
 	return attempt_result(
 	    syscall(SYS_perf_event_open, attr, 0, -1, -1, 0L));
 }
@@ -140,14 +139,14 @@ ONE(kexec, syscall(SYS_kexec_load, 0L, 0L, NULL, 4L << 16))
 ONE(account, syscall(SYS_acct, "/none"))
 ONE(kernel_log, syscall(SYS_syslog, 5, NULL, 0))
 ONE(host_name, syscall(SYS_sethostname, "x", 1L))
-ONE(set_clock, syscall(SYS_clock_settime, CLOCK_REALTIME,
-    &(struct timespec){0, -1}))
+ONE(set_clock,
+    syscall(SYS_clock_settime, CLOCK_REALTIME, &(struct timespec){0, -1}))
 ONE(read_clock_state, syscall(SYS_adjtimex, (char[256]){0}))
 ONE(shared_memory, syscall(SYS_shmget, 0, PAGE, 0600 | 01000))
 ONE(message_queue, syscall(SYS_msgget, 0, 0600 | 01000))
 ONE(semaphores, syscall(SYS_semget, 0, 1, 0600 | 01000))
-ONE(posix_queue, syscall(SYS_mq_open, "ic-contain", O_CREAT | O_RDWR, 0600,
-    NULL))
+ONE(posix_queue,
+    syscall(SYS_mq_open, "ic-contain", O_CREAT | O_RDWR, 0600, NULL))
 ONE(timer, syscall(SYS_timer_create, CLOCK_MONOTONIC, NULL, (int[1]){0}))
 ONE(timer_fd, syscall(SYS_timerfd_create, CLOCK_MONOTONIC, 0))
 ONE(event_fd, syscall(SYS_eventfd2, 0, 0))

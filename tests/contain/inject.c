@@ -97,8 +97,8 @@ main(int argc, char **argv)
 	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) == -1)
 		err(1, "interrupt");
 	stopped(pid);
-	fd = inject(pid, SYS_openat, AT_FDCWD, "/",
-	    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = inject(
+	    pid, SYS_openat, AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		(void)inject(pid, SYS_close, fd, NULL, 0);
 	sent = inject(pid, SYS_kill, strtol(argv[2], NULL, 10), NULL, 0);

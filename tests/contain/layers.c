@@ -50,8 +50,8 @@ __wrap_confine_apply(const struct confine *c, struct confine_state *st)
 	if (layers() != 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return -1;
 	/* As confine.c does it. */
-	if (__wrap_unveil_apply(&outbound,
-	    c->keep & CONFINE_KEEP_NET ? 1 : 0) == -1)
+	if (__wrap_unveil_apply(
+		&outbound, c->keep & CONFINE_KEEP_NET ? 1 : 0) == -1)
 		return -1;
 	return __wrap_pledge_apply(&c->pledge);
 }

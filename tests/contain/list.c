@@ -32,8 +32,9 @@ static void
 row(size_t n, const struct attempt *a)
 {
 	printf("%s{\"n\": %zu, \"name\": \"%s\", \"call\": \"%s\", "
-	    "\"given\": %u, \"why\": \"%s\", \"roles\": [", n == 0 ? "" :
-	    ",\n", n, a->name, a->call, a->given, a->why == NULL ? "" : a->why);
+	       "\"given\": %u, \"why\": \"%s\", \"roles\": [",
+	    n == 0 ? "" : ",\n", n, a->name, a->call, a->given,
+	    a->why == NULL ? "" : a->why);
 	for (unsigned r = ROLE_SUP + 1; r < ROLE_COUNT; r++)
 		if (a->roles == 0 || a->roles & 1U << r)
 			printf("\"%s\", ", role_name((enum role)r));
@@ -65,8 +66,10 @@ main(void)
 		const struct exception *e = &exceptions[i];
 
 		printf("%s{\"name\": \"%s\", \"role\": \"%s\", \"why\": \"%s\"",
-		    i == 0 ? "" : ",\n", e->name, (int)e->role ==
-		    ATTEMPT_RESOLVER ? "resolver" : role_name(e->role), e->why);
+		    i == 0 ? "" : ",\n", e->name,
+		    (int)e->role == ATTEMPT_RESOLVER ? "resolver"
+						     : role_name(e->role),
+		    e->why);
 		outcome("seccomp", e->seccomp);
 		outcome("all", e->all);
 		printf("}");

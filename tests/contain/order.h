@@ -12,6 +12,7 @@
 #define ORDER_MAGIC "IC-CONTAIN-ORDER"
 #define ORDER_QUIET (-1)
 
+/* clang-format off */
 struct order {
 	char magic[16];
 	int32_t attempt;	/* row, or ORDER_QUIET */
@@ -23,14 +24,15 @@ struct order {
 	char abstract_name[36];
 	char session[256], home[256], libexec[256];
 };
+/* clang-format on */
 
 #define LAYER_LANDLOCK 1U
 #define LAYER_SECCOMP 2U
 /* Not dumpable, namespaces, empty root, capabilities, limits. */
 #define LAYER_PRIVATE 4U
 
-#define PROBE_EXIT 42		/* the attempt is over, we live */
-#define PROBE_RAN 43		/* a program that should not run did */
+#define PROBE_EXIT 42 /* the attempt is over, we live */
+#define PROBE_RAN 43  /* a program that should not run did */
 
 extern const volatile struct order probe_order;
 

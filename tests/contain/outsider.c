@@ -17,11 +17,10 @@
 #include "attempts.h"
 
 static const char *const ways[] = {"ptrace attach", "ptrace seize",
-    "read another's memory", "write another's memory",
-    "open another's memory", "open another's environment",
-    "open another's map", "list another's descriptors",
-    "name another's descriptor", "read another's working directory",
-    "take another's descriptor", "kcmp"};
+    "read another's memory", "write another's memory", "open another's memory",
+    "open another's environment", "open another's map",
+    "list another's descriptors", "name another's descriptor",
+    "read another's working directory", "take another's descriptor", "kcmp"};
 
 static const struct attempt *
 find(const char *name)

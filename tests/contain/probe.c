@@ -25,15 +25,16 @@
 #define BORN (SOCK_CLOEXEC | SOCK_NONBLOCK)
 #define E attempt_env
 
-const volatile struct order probe_order = {.magic = ORDER_MAGIC,
-    .attempt = ORDER_QUIET};
+const volatile struct order probe_order = {
+    .magic = ORDER_MAGIC, .attempt = ORDER_QUIET};
 static char session[256], home[256], libexec[256], abstract_name[36];
 
 static const struct attempt *
 probe_mine(void)
 {
-	return probe_order.attempt < 0 ? NULL :
-	    attempt_row((size_t)probe_order.attempt);
+	return probe_order.attempt < 0
+		   ? NULL
+		   : attempt_row((size_t)probe_order.attempt);
 }
 
 static void
@@ -57,7 +58,7 @@ probe_code(void)
 	from = open(attempt_path(libexec, "code"), O_RDONLY | O_CLOEXEC);
 	to = memfd_create("code", 0);
 	while (from != -1 && to != -1 &&
-	    (n = read(from, bytes, sizeof(bytes))) > 0)
+	       (n = read(from, bytes, sizeof(bytes))) > 0)
 		if (write(to, bytes, (size_t)n) != n)
 			break;
 	close(from);
@@ -112,13 +113,12 @@ probe_give(void)
 	if (given & G_DIR)
 		E.dir = open(libexec, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (given & G_FILE)
-		E.file = open(attempt_path(home, "victim"),
-		    O_RDWR | O_CLOEXEC);
+		E.file = open(attempt_path(home, "victim"), O_RDWR | O_CLOEXEC);
 	if (given & G_CODE)
 		E.code = probe_code();
 	if (given & G_PIDFD)
-		E.pidfd = (int)syscall(SYS_pidfd_open, E.victim != 0 ?
-		    E.victim : getppid(), 0);
+		E.pidfd = (int)syscall(
+		    SYS_pidfd_open, E.victim != 0 ? E.victim : getppid(), 0);
 	if (given & G_NETNS)
 		E.netns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (given & G_TTY)
@@ -174,8 +174,8 @@ probe_load(enum role role)
 	probe_text(session, probe_order.session, sizeof(session));
 	probe_text(home, probe_order.home, sizeof(home));
 	probe_text(libexec, probe_order.libexec, sizeof(libexec));
-	probe_text(abstract_name, probe_order.abstract_name,
-	    sizeof(abstract_name));
+	probe_text(
+	    abstract_name, probe_order.abstract_name, sizeof(abstract_name));
 	E.role = role;
 	E.session = session;
 	E.home = home;

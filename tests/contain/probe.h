@@ -15,14 +15,14 @@ void probe_give(void);
 void probe_attempt(const char *who);
 void probe_say(const char *, ...) __attribute__((format(printf, 1, 2)));
 
-struct chan *__real_chan_new(struct loop *, int, enum role, enum role,
-    unsigned, const struct chan_ops *, void *);
-struct chan *__wrap_chan_new(struct loop *, int, enum role, enum role,
-    unsigned, const struct chan_ops *, void *);
-void __real_worker_init(struct worker *, enum role, const struct confine *,
-    void (*)(void), size_t);
-void __wrap_worker_init(struct worker *, enum role, const struct confine *,
-    void (*)(void), size_t);
+struct chan *__real_chan_new(struct loop *, int, enum role, enum role, unsigned,
+    const struct chan_ops *, void *);
+struct chan *__wrap_chan_new(struct loop *, int, enum role, enum role, unsigned,
+    const struct chan_ops *, void *);
+void __real_worker_init(
+    struct worker *, enum role, const struct confine *, void (*)(void), size_t);
+void __wrap_worker_init(
+    struct worker *, enum role, const struct confine *, void (*)(void), size_t);
 void __real_worker_serve(struct worker *, const struct chan_handler *, size_t)
     __attribute__((noreturn));
 void __wrap_worker_serve(struct worker *, const struct chan_handler *, size_t)

@@ -71,7 +71,7 @@ check_fields(const struct proto_msg *m, const union proto_any *msg,
 		check(s.len <= f->max);
 		check(within(s, in) || within(s, big));
 		check(f->kind != PROTO_str || s.len == 0 ||
-		    memchr(s.p, '\0', s.len) == NULL);
+		      memchr(s.p, '\0', s.len) == NULL);
 	}
 }
 
@@ -88,8 +88,9 @@ check_same(const struct proto_msg *m, const union proto_any *msg,
 	if (big.p != NULL)
 		check(len == in.len && span_eq(rest, big));
 	else
-		check(in.len - len == rest.len && (rest.len == 0 ||
-		    memcmp(rest.p, in.p + len, rest.len) == 0));
+		check(in.len - len == rest.len &&
+		      (rest.len == 0 ||
+			  memcmp(rest.p, in.p + len, rest.len) == 0));
 }
 
 static void

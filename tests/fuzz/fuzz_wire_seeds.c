@@ -52,8 +52,10 @@ fill(const struct proto_msg *m, union proto_any *msg, bool top, size_t big)
 	for (size_t i = 0; i < m->nfields; i++) {
 		const struct proto_field *f = &m->fields[i];
 		uint8_t *at = (uint8_t *)msg + f->offset;
-		size_t len = f->kind == PROTO_big && big != 0 ? big :
-		    !top ? 0 : f->max < TEXT ? (size_t)f->max : TEXT;
+		size_t len = f->kind == PROTO_big && big != 0 ? big
+			     : !top                           ? 0
+			     : f->max < TEXT                  ? (size_t)f->max
+							      : TEXT;
 		struct span s = span_of(texts, len);
 		uint64_t v = top ? f->max : 0;
 
@@ -61,9 +63,11 @@ fill(const struct proto_msg *m, union proto_any *msg, bool top, size_t big)
 		if (f->kind >= PROTO_str)
 			memcpy(at, &s, sizeof(s));
 		else
-			memcpy(at, &v, f->kind == PROTO_u8 ? 1 :
-			    f->kind == PROTO_u16 ? 2 :
-			    f->kind == PROTO_u32 ? 4 : 8);
+			memcpy(at, &v,
+			    f->kind == PROTO_u8    ? 1
+			    : f->kind == PROTO_u16 ? 2
+			    : f->kind == PROTO_u32 ? 4
+						   : 8);
 	}
 }
 
@@ -104,9 +108,10 @@ main(int argc, char **argv)
 	}
 	seed(proto_find(MSG_EVENT), "memfd", true, PROTO_MAX_DATAGRAM + 1);
 	seed(proto_find(MSG_RESULT), "memfd", false, PROTO_MAX_DATAGRAM - 1);
-	printf("# %u seeds, %u %s\n", nseeds, nwrong, checking ? "wrong" :
-	    "written");
+	printf("# %u seeds, %u %s\n", nseeds, nwrong,
+	    checking ? "wrong" : "written");
 	if (checking && nwrong != 0)
-		errx(1, "the table has changed: run tests/fuzz/wire_seeds %s", dir);
+		errx(1, "the table has changed: run tests/fuzz/wire_seeds %s",
+		    dir);
 	return 0;
 }
