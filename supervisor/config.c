@@ -51,7 +51,7 @@ static const struct {
 };
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
-    "credentials", "escalationTimeoutSeconds", "mcpServers", "notify",
+    "credentials", "escalationTimeoutSeconds", "mcpServers", "notify", "policy",
     "providers", "sandboxPolicy", "serverCredentials", NULL};
 
 static bool
@@ -151,6 +151,30 @@ config_scalars(
 	return 0;
 }
 
+/* "policy": which one, where --policy does not say it. */
+static int
+config_policy(struct config *cfg, const struct jsonfile *j,
+    struct json_object *root, const char *user_home)
+{
+	static const char *const keys[] = {"name", NULL};
+	struct json_object *o = NULL;
+	const char *s = NULL;
+
+	if (jsonfile_object(j, root, "", "policy", &o) == -1)
+		return -1;
+	if (o == NULL)
+		return 0;
+	if (jsonfile_known(j, o, "policy", keys) == -1 ||
+	    jsonfile_str(j, o, "policy", "name", &s) == -1)
+		return -1;
+	if (s == NULL)
+		return 0;
+	cfg->policy = strchr(s, '/') == NULL
+			  ? strdup(s)
+			  : config_path(j->file, user_home, s);
+	return cfg->policy != NULL ? 0 : fault_errno(j->fault, "%s", j->file);
+}
+
 static int
 config_servers(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
@@ -245,6 +269,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	SHA256Final(cfg->hash, &ctx);
 	if (config_sort_keys(cfg, &j, root) == -1 ||
 	    config_scalars(cfg, &j, root) == -1 ||
+	    config_policy(cfg, &j, root, user_home) == -1 ||
 	    config_servers(cfg, &j, root, user_home) == -1 ||
 	    config_agents(cfg, &j, root, user_home) == -1 ||
 	    config_credentials(cfg, &j, root, user_home) == -1 ||
@@ -312,6 +337,7 @@ config_free(struct config *cfg)
 	}
 	free(cfg->file);
 	free(cfg->servers_file);
+	free(cfg->policy);
 	json_object_put(cfg->servers);
 	json_object_put(cfg->server_env);
 	jsonfile_strings_free(cfg->notify);

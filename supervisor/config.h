@@ -56,6 +56,7 @@ struct config {
 	char *servers_file;             /* "mcpServers": path; absolute */
 	struct json_object *servers;    /* "mcpServers": {...} */
 	struct json_object *server_env; /* "serverCredentials" */
+	char *policy; /* a name, or an absolute directory; or NULL */
 	char **notify;
 	uint32_t hold_ms;
 	bool sync;

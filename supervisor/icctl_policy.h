@@ -48,9 +48,9 @@ struct policy_set {
  */
 int policy_set_load(const struct icctl *, const struct policy_opts *,
     struct policy_set *, struct fault *);
-/* Another policy: a file, or a directory of all three. */
-int policy_set_other(const struct policy_set *base, const char *path,
-    struct policy_set *, struct fault *);
+/* Another policy: a file, a name, or a directory of all three. */
+int policy_set_other(const struct icctl *, const struct policy_set *base,
+    const char *what, struct policy_set *, struct fault *);
 void policy_set_free(struct policy_set *);
 /* The whole of a file in fresh memory. -1 with *fault. */
 int policy_file_read(struct policy_file *, const char *path, struct fault *);

@@ -257,8 +257,8 @@ icctl_policy_diff(struct icctl *ctl, struct policy_opts *o)
 
 	buf_init(&d.out, (size_t)500 << 20);
 	if (policy_set_load(ctl, o, &base, &fault) == -1 ||
-	    policy_set_other(&base, o->args[0], &old, &fault) == -1 ||
-	    policy_set_other(&base, o->args[1], &new, &fault) == -1)
+	    policy_set_other(ctl, &base, o->args[0], &old, &fault) == -1 ||
+	    policy_set_other(ctl, &base, o->args[1], &new, &fault) == -1)
 		warnx("%s", fault.text);
 	else
 		r = compare(&d, ctl, o, &old, &new);

@@ -15,6 +15,7 @@
 
 #include "icctl_policy.h"
 #include "json.h"
+#include "policydir.h"
 
 #define FILE_MAX ((size_t)8 << 20)
 #define TREE_POOL ((size_t)256 << 20)
@@ -95,20 +96,38 @@ bad:
 	return -1;
 }
 
-/* policy/ of the user's, else generated/, else the shipped one: rules.c. */
-static int
-default_dir(const struct icctl *ctl, char *dst, size_t cap)
+/* As a session finds it. */
+static char *
+find_dir(const struct icctl *ctl, const char *what, struct fault *fault)
 {
-	static const char *const dirs[] = {"policy", "generated"};
-	struct stat st;
-	int n;
+	char shipped[PATH_MAX];
 
-	for (size_t i = 0; i < 2; i++) {
-		n = snprintf(dst, cap, "%s/%s", ctl->home, dirs[i]);
-		if (n > 0 && (size_t)n < cap && stat(dst, &st) == 0)
-			return 0;
+	if (policy_own_path(
+		"share/ironcurtain/policies", shipped, sizeof(shipped)) == -1) {
+		fault_errno(fault, "policies");
+		return NULL;
 	}
-	return policy_own_path("share/ironcurtain/policies", dst, cap);
+	return policydir_find(ctl->home, shipped, what, fault);
+}
+
+static bool
+is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+/* --policy names a file; else it is a name or directory, as in a session. */
+static bool
+names_dir(const char *what)
+{
+	struct stat st;
+
+	if (what == NULL || is_file(what))
+		return false;
+	return strchr(what, '/') == NULL ? strchr(what, '.') == NULL
+					 : stat(what, &st) == 0;
 }
 
 static int
@@ -128,20 +147,22 @@ int
 policy_set_load(const struct icctl *ctl, const struct policy_opts *o,
     struct policy_set *set, struct fault *fault)
 {
-	char dir[PATH_MAX];
+	const char *what = o->files[PROTO_RULES_POLICY];
+	bool named = names_dir(what);
+	char *dir;
 	int r = 0;
 
 	*set = (struct policy_set){0};
-	if (default_dir(ctl, dir, sizeof(dir)) == -1)
-		return fault_errno(fault, "policies");
+	if ((dir = find_dir(ctl, named ? what : NULL, fault)) == NULL)
+		return -1;
 	for (unsigned k = 0; r == 0 && k <= PROTO_RULES_LAST; k++) {
-		if (o->files[k] != NULL)
+		if (o->files[k] != NULL && !(named && k == PROTO_RULES_POLICY))
 			r = policy_file_read(
 			    &set->files[k], o->files[k], fault);
-		else if (k != PROTO_RULES_LISTS ||
-			 o->files[PROTO_RULES_POLICY] == NULL)
+		else if (k != PROTO_RULES_LISTS || what == NULL || named)
 			r = read_in(dir, k, set, fault);
 	}
+	free(dir);
 	if (r == -1)
 		policy_set_free(set);
 	return r;
@@ -163,27 +184,30 @@ copy_file(
 }
 
 int
-policy_set_other(const struct policy_set *base, const char *path,
-    struct policy_set *set, struct fault *fault)
+policy_set_other(const struct icctl *ctl, const struct policy_set *base,
+    const char *what, struct policy_set *set, struct fault *fault)
 {
-	char name[PATH_MAX + 64];
-	struct stat st;
-	bool dir = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	char name[PATH_MAX + 64], *dir = NULL;
 	int r = 0;
 
 	*set = (struct policy_set){0};
-	if (!dir)
+	if (names_dir(what) && (dir = find_dir(ctl, what, fault)) == NULL)
+		return -1;
+	if (dir == NULL)
 		r = policy_file_read(
-		    &set->files[PROTO_RULES_POLICY], path, fault);
+		    &set->files[PROTO_RULES_POLICY], what, fault);
 	for (unsigned k = 0; r == 0 && k <= PROTO_RULES_LAST; k++) {
 		if (set->files[k].path != NULL)
 			continue;
-		snprintf(name, sizeof(name), "%s/%s", path, names[k]);
-		if (dir && (k == PROTO_RULES_POLICY || access(name, F_OK) == 0))
+		snprintf(name, sizeof(name), "%s/%s", dir == NULL ? "" : dir,
+		    names[k]);
+		if (dir != NULL &&
+		    (k == PROTO_RULES_POLICY || access(name, F_OK) == 0))
 			r = policy_file_read(&set->files[k], name, fault);
 		else
 			r = copy_file(&set->files[k], &base->files[k], fault);
 	}
+	free(dir);
 	if (r == -1)
 		policy_set_free(set);
 	return r;

@@ -19,18 +19,23 @@
 #define START_ARGS 256
 
 static const char *const with_value[] = {"--agent", "--workspace", "--config",
-    "--runtime", "--escalations", "--allow-unsandboxed", "--libexecdir"};
+    "--policy", "--runtime", "--escalations", "--allow-unsandboxed",
+    "--libexecdir"};
 
 static void
 usage(void)
 {
 	puts("usage: icctl start [--agent NAME] [--workspace DIR] [--config "
 	     "FILE]\n"
-	     "                   [--escalations ask|deny] "
+	     "                   [--policy NAME|DIR] "
+	     "[--escalations ask|deny]\n"
+	     "                   "
 	     "[--allow-unsandboxed SERVER]…\n"
 	     "                   [TASK | -- COMMAND…]\n\n"
 	     "Runs an agent in a new session, in the foreground, and ends "
-	     "with its exit\nstatus. TASK is what the agent shall do; "
+	     "with its exit\nstatus. Policies are default, read-only, coding "
+	     "and your own (ironcurtain-policy(5)).\nTASK is what the agent "
+	     "shall do; "
 	     "COMMAND runs instead of an agent.\nAnswer what the policy holds "
 	     "from another terminal: icctl watch.");
 }

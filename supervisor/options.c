@@ -28,6 +28,9 @@ static const char options_help[] =
     "agents/NAME.json\n"
     "  --task TEXT           what the agent is asked to do; without it, or a\n"
     "                        COMMAND, it runs as if a person had started it\n"
+    "  --policy NAME|DIR     default, read-only, coding or one of your own in\n"
+    "                        IRONCURTAIN_HOME/policies; with a slash: a "
+    "directory\n"
     "  --runtime bwrap|none  none: no agent is started; only the two sockets "
     "of a\n"
     "                        box are offered, in DIR/sockets\n"
@@ -64,6 +67,7 @@ enum {
 	OPT_READY,
 	OPT_LIBEXEC,
 	OPT_TASK,
+	OPT_POLICY,
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -78,6 +82,7 @@ static const struct option options_long[] = {
     {"allow-unsandboxed", required_argument, NULL, OPT_UNSANDBOXED},
     {"print-ready", no_argument, NULL, OPT_READY},
     {"libexecdir", required_argument, NULL, OPT_LIBEXEC},
+    {"policy", required_argument, NULL, OPT_POLICY},
     {"task", required_argument, NULL, OPT_TASK},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -123,6 +128,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		return options_path("workspace", value, &o->workspace, fault);
 	case OPT_LIBEXEC:
 		return options_path("libexecdir", value, &o->libexecdir, fault);
+	case OPT_POLICY:
+		return options_path("policy", value, &o->policy, fault);
 	case OPT_TASK:
 		return options_path("task", value, &o->task, fault);
 	case OPT_RUNTIME:

@@ -30,6 +30,7 @@ struct options {
 	const char *agent;
 	const char *workspace;
 	const char *libexecdir;
+	const char *policy; /* a name or directory; NULL: see config */
 	const char *task;
 	char **command; /* after --; NULL: none */
 	enum options_runtime runtime;

@@ -12,6 +12,7 @@
 
 #include "auditsum.h"
 #include "jsonfile.h"
+#include "policydir.h"
 #include "sup.h"
 
 static const struct {
@@ -51,26 +52,21 @@ rules_read(const char *dir, unsigned kind, struct fault *fault)
 	return 0;
 }
 
-/* policy/ of the user's, else generated/, else the shipped one. */
 int
 rules_load(struct fault *fault)
 {
-	static const char *const dirs[] = {"policy", "generated"};
-	char *dir = NULL;
-	struct stat st;
+	const char *what = sup.opt.policy;
+	char *dir, *shipped;
 	int rv = 0;
 
-	for (size_t i = 0; i < 2 && dir == NULL; i++) {
-		if ((dir = paths_join(sup.paths.home, dirs[i])) == NULL)
-			return fault_errno(fault, "policy");
-		if (stat(dir, &st) == -1) {
-			free(dir);
-			dir = NULL;
-		}
-	}
-	if (dir == NULL &&
-	    (dir = paths_join(sup.paths.datadir, "policies")) == NULL)
+	if ((shipped = paths_join(sup.paths.datadir, "policies")) == NULL)
 		return fault_errno(fault, "policy");
+	if (what == NULL)
+		what = sup.config.policy;
+	dir = policydir_find(sup.paths.home, shipped, what, fault);
+	free(shipped);
+	if (dir == NULL)
+		return -1;
 	for (unsigned k = 0; rv == 0 && k <= PROTO_RULES_LAST; k++)
 		rv = rules_read(dir, k, fault);
 	free(dir);

@@ -26,6 +26,17 @@ _ironcurtain_agents() {
 	done
 }
 
+# Policies: the shipped ones, and directories of the user's.
+_ironcurtain_policies() {
+	local f
+	printf '%s\n' default read-only coding
+	for f in "$(_ironcurtain_home)"/policies/*/; do
+		[ -e "$f" ] || continue
+		f=${f%/}
+		printf '%s\n' "${f##*/}"
+	done
+}
+
 # Ids of held calls, of the session that the line names.
 _ironcurtain_ids() {
 	local i args=()
@@ -54,6 +65,9 @@ _ironcurtain_paths() {
 _ironcurtain_value() {
 	case $1 in
 	--agent) _ironcurtain_words "$(_ironcurtain_agents)" "$2" ;;
+	--policy)
+		if [[ $2 == */* ]]; then _ironcurtain_paths -d "$2"
+		else _ironcurtain_words "$(_ironcurtain_policies)" "$2"; fi ;;
 	--runtime) _ironcurtain_words $'bwrap\nnone' "$2" ;;
 	--escalations) _ironcurtain_words $'ask\ndeny' "$2" ;;
 	--config) _ironcurtain_paths -f "$2" ;;
@@ -78,6 +92,7 @@ _ironcurtain_start_options="--agent
 --escalations
 --help
 --libexecdir
+--policy
 --runtime
 --workspace
 --"
@@ -136,7 +151,13 @@ _icctl() {
 		;;
 	policy)
 		case $prev in
-		--policy | --annotations | --lists | --protect | --audit | --into)
+		--policy)
+			_ironcurtain_paths -f "$cur"
+			mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(
+				compgen -W "$(_ironcurtain_policies)" -- "$cur")
+			return
+			;;
+		--annotations | --lists | --protect | --audit | --into)
 			_ironcurtain_paths -f "$cur"
 			return
 			;;

@@ -22,6 +22,13 @@ function __ironcurtain_agents
     end
 end
 
+function __ironcurtain_policies
+    printf '%s\n' default read-only coding
+    for f in (__ironcurtain_home)/policies/*/
+        string replace -r '.*/([^/]*)/$' '$1' $f
+    end
+end
+
 # Taken only if it looks like an id.
 function __ironcurtain_ids
     set -l words (commandline -opc)
@@ -73,7 +80,7 @@ complete -c icctl -n '__ironcurtain_is show approve deny' -a '(__ironcurtain_ids
 complete -c icctl -n '__ironcurtain_is deny' -l because -x -d 'What the agent reads'
 complete -c icctl -n '__ironcurtain_is audit' -a verify -F -d 'Check the chain'
 complete -c icctl -n '__ironcurtain_is policy' -a 'eval explain check test replay diff learn' -F -d 'Policy tool'
-complete -c icctl -n '__ironcurtain_is policy' -l policy -r -F -d 'Compiled rules'
+complete -c icctl -n '__ironcurtain_is policy' -l policy -r -F -a '(__ironcurtain_policies)' -d 'Compiled rules, or a policy\'s name'
 complete -c icctl -n '__ironcurtain_is policy' -l annotations -r -F -d 'Roles of arguments'
 complete -c icctl -n '__ironcurtain_is policy' -l lists -r -F -d 'Dynamic lists'
 complete -c icctl -n '__ironcurtain_is policy' -l sandbox -x -a '(__fish_complete_directories)' -d 'The workspace'
@@ -88,5 +95,6 @@ complete -c icctl -n '__ironcurtain_is start' -l config -r -F -d 'Instead of con
 complete -c icctl -n '__ironcurtain_is start' -l escalations -x -a 'ask deny' -d 'Is anybody there to ask'
 complete -c icctl -n '__ironcurtain_is start' -l help -d 'Say what there is'
 complete -c icctl -n '__ironcurtain_is start' -l libexecdir -x -a '(__fish_complete_directories)' -d 'Take the workers from there'
+complete -c icctl -n '__ironcurtain_is start' -l policy -x -a '(__ironcurtain_policies)' -d 'Which policy decides'
 complete -c icctl -n '__ironcurtain_is start' -l runtime -x -a 'bwrap none' -d 'none: only the sockets'
 complete -c icctl -n '__ironcurtain_is start' -l workspace -x -a '(__fish_complete_directories)' -d 'What the agent works on'

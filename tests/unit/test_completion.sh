@@ -22,7 +22,8 @@ is() {	# GOT WANTED NAME
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
 
 # A session that holds two calls, of which one speaks of further ids.
-mkdir -p "$tmp/bin" "$tmp/home/run" "$tmp/home/agents" "$tmp/w dir"
+mkdir -p "$tmp/bin" "$tmp/home/run" "$tmp/home/agents" \
+    "$tmp/home/policies/strict" "$tmp/w dir"
 cat >"$tmp/bin/icctl" <<'X'
 #!/bin/sh
 echo "$@" >>"$0.calls"
@@ -57,6 +58,8 @@ is "$(tail -1 "$tmp/bin/icctl.calls")" "--json --session ci pending" "the sessio
 is "$(try _icctl icctl deny k3f9 --b)" --because "icctl deny ID --b"
 is "$(try _icctl icctl approve k3f9 k)" "" "icctl approve takes one id"
 is "$(try _icctl icctl --session '')" "$(lines 20261121-a ci)" "icctl --session: what runs"
+is "$(try _icctl icctl start --policy '')" "$(lines default read-only coding strict)" "icctl start --policy: shipped ones, and one's own"
+is "$(try _icctl icctl policy check --policy read-)" read-only "icctl policy check --policy read-"
 is "$(try _icctl icctl audit '')" verify "icctl audit"
 is "$(try _icctl icctl start --agent '')" "$(lines claude-code codex command mine)" "icctl start --agent"
 is "$(try _icctl icctl start --escalations '')" "$(lines ask deny)" "icctl start --escalations"

@@ -49,6 +49,8 @@ static const struct {
 	"agent: no --task and no command"},
     {"x|--session-dir|d|--task|", "--task must not be empty"},
     {"x|--session-dir|d|--workspace|", "--workspace must not be empty"},
+    {"x|--session-dir|d|--policy|", "--policy must not be empty"},
+    {"x|--session-dir|d|--policy|coding", NULL},
     {"x|--session-dir|d|--runtime|none", NULL},
     {"x|--session-dir|d|--task|t", NULL},
     {"x|--session-dir|d|--|c|--help", NULL},

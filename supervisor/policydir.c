@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Finds a policy by its name.  The names are the user's own: home and shipped
+ * directories are trusted, what lies in them is policyd's to judge.
+ */
+#include "policydir.h"
+
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+is_dir(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Letters, digits, - and _: never a way out of the directory. */
+static bool
+name_ok(const char *s)
+{
+	size_t n = strlen(s);
+
+	return n != 0 && n <= 64 && s[0] != '-' &&
+	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			 "0123456789_-") == n;
+}
+
+static char *
+join(const char *dir, const char *sub, const char *name, struct fault *fault)
+{
+	char *out;
+
+	if (asprintf(&out, "%s%s%s", dir, sub, name) == -1) {
+		fault_errno(fault, "policy");
+		return NULL;
+	}
+	return out;
+}
+
+/* Appends ", NAME" for each directory in dir. */
+static void
+names_in(const char *dir, char *dst, size_t cap)
+{
+	char path[4200];
+	struct dirent *d;
+	size_t len;
+	DIR *handle;
+
+	if ((handle = opendir(dir)) == NULL)
+		return;
+	while ((d = readdir(handle)) != NULL) {
+		snprintf(path, sizeof(path), "%.3900s/%s", dir, d->d_name);
+		len = strlen(dst);
+		if (name_ok(d->d_name) && is_dir(path))
+			snprintf(dst + len, cap - len, ", %s", d->d_name);
+	}
+	closedir(handle);
+}
+
+static char *
+find_default(const char *home, const char *shipped, struct fault *fault)
+{
+	static const char *const dirs[] = {"/policy", "/generated"};
+	struct stat st;
+	char *dir;
+
+	for (size_t i = 0; i < 2; i++) {
+		if ((dir = join(home, dirs[i], "", fault)) == NULL)
+			return NULL;
+		/* Where it is no directory, what reads it says so. */
+		if (stat(dir, &st) == 0)
+			return dir;
+		free(dir);
+	}
+	return join(shipped, "", "", fault);
+}
+
+static char *
+find_named(const char *home, const char *shipped, const char *name,
+    struct fault *fault)
+{
+	char known[600] = "default", own[4200], *dir;
+
+	snprintf(own, sizeof(own), "%.4000s/policies", home);
+	if (name_ok(name)) {
+		dir = join(own, "/", name, fault);
+		if (dir == NULL || is_dir(dir))
+			return dir;
+		free(dir);
+		if (strcmp(name, "default") == 0)
+			return join(shipped, "", "", fault);
+		dir = join(shipped, "/", name, fault);
+		if (dir == NULL || is_dir(dir))
+			return dir;
+		free(dir);
+	}
+	names_in(own, known, sizeof(known));
+	names_in(shipped, known, sizeof(known));
+	fault_set(fault,
+	    "no policy has the name \"%.64s\"; there are: %s. Name a directory "
+	    "with a slash in it (./mine); your own policies are directories in "
+	    "%s",
+	    name, known, own);
+	return NULL;
+}
+
+char *
+policydir_find(const char *home, const char *shipped, const char *what,
+    struct fault *fault)
+{
+	if (what == NULL)
+		return find_default(home, shipped, fault);
+	if (strchr(what, '/') == NULL)
+		return find_named(home, shipped, what, fault);
+	if (!is_dir(what)) {
+		fault_set(fault,
+		    "policy %s: no such directory. It holds "
+		    "compiled-policy.json and tool-annotations.json",
+		    what);
+		return NULL;
+	}
+	return join(what, "", "", fault);
+}
