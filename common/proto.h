@@ -183,12 +183,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, domains, 16384)
 /*
  * One row of a server's view: `path` in the view is the object fd (O_PATH) on
- * the host, whose path there is `host`.
+ * the host, whose path there is `host`.  Hidden: not that object is there, but
+ * nothing that anybody may reach.
  */
 #define F_VIEW(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, path, 4096)			\
 				F(m, str, host, 4096)			\
-				F(m, u8, writable, 1)
+				F(m, u8, kind, PROTO_VIEW_LAST)
 #define F_SERVER_STDIN(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)
 #define F_SERVER_OUT(F, m)	F(m, u8, which, 1)	/* stdout, stderr */
 #define F_SERVER_FAIL(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
@@ -405,6 +406,10 @@ enum proto_rules {
 	PROTO_RULES_LISTS,
 };
 #define PROTO_RULES_LAST PROTO_RULES_LISTS
+
+/* What a server may do with a row of its view. */
+enum proto_view { PROTO_VIEW_READ, PROTO_VIEW_WRITE, PROTO_VIEW_HIDDEN };
+#define PROTO_VIEW_LAST PROTO_VIEW_HIDDEN
 
 /* policyDecision.status */
 enum proto_status { PROTO_ALLOW, PROTO_DENY, PROTO_ESCALATE };

@@ -176,7 +176,7 @@ find_workspace(struct engine *e)
 
 int
 engine_view(struct engine *e, unsigned index, struct span path,
-    struct span host, bool writable, int fd)
+    struct span host, enum proto_view kind, int fd)
 {
 	if (index >= PROTO_MAX_SERVERS || !e->servers[index].used ||
 	    path.len == 0 || path.p[0] != '/' || host.len == 0 ||
@@ -186,7 +186,7 @@ engine_view(struct engine *e, unsigned index, struct span path,
 		errno = EINVAL;
 		return -1;
 	}
-	if (view_add(&e->servers[index].view, path, host, writable, fd) == -1)
+	if (view_add(&e->servers[index].view, path, host, kind, fd) == -1)
 		return -1;
 	find_workspace(e);
 	e->stale = true;

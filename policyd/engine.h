@@ -66,7 +66,7 @@ int engine_server(struct engine *, unsigned index, struct span name,
     bool trusted, struct span cwd, struct span domains);
 /* Takes fd, also on failure. */
 int engine_view(struct engine *, unsigned index, struct span path,
-    struct span host, bool writable, int fd);
+    struct span host, enum proto_view, int fd);
 
 /*
  * A policy file. It is in force when 0 is returned; -1: l->error says why, and

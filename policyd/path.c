@@ -193,11 +193,10 @@ walk_look(struct walk *w)
 	return walk_enter(w);
 }
 
-/* Continues on the host with the name as it is so far, and what is left. */
+/* Continues on the host: what it is called there so far, and what is left. */
 static enum path_error
-walk_to_host(struct walk *w)
+walk_to_host(struct walk *w, struct span sofar)
 {
-	struct span sofar = span_of(w->text, w->len);
 	enum path_error e;
 
 	e = walk_push(w, sofar, span_of(NULL, 0));
@@ -233,6 +232,8 @@ walk_view(struct walk *w)
 		const struct view_row *r = &v->rows[i];
 
 		if (r->path.len == text.len && span_eq(r->path, text)) {
+			if (r->kind == PROTO_VIEW_HIDDEN)
+				return walk_to_host(w, r->host);
 			walk_row(w, r);
 			return walk_enter(w);
 		}
@@ -245,7 +246,7 @@ walk_view(struct walk *w)
 		if (path_below(v->rows[i].path, text))
 			return PATH_OK;
 	}
-	return walk_to_host(w);
+	return walk_to_host(w, text);
 }
 
 static enum path_error
@@ -318,7 +319,7 @@ walk_run(struct walk *w)
 		/* On the way to a row: a directory that is the view's own. */
 		if (w->host || w->row != NULL)
 			return PATH_OK;
-		if ((e = walk_to_host(w)) != PATH_OK)
+		if ((e = walk_to_host(w, span_of(w->text, w->len))) != PATH_OK)
 			return e;
 	}
 }

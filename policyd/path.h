@@ -16,6 +16,7 @@
 
 #include <limits.h>
 
+#include "proto.h"
 #include "value.h"
 
 #define PATH_MAX_LINKS	40U
@@ -40,7 +41,7 @@ struct view_row {
 	struct span path;	/* in the view; no slash at its end */
 	struct span host;
 	int fd;			/* O_PATH, ours */
-	bool writable;
+	enum proto_view kind;
 	struct path_object object;
 };
 
@@ -121,7 +122,7 @@ const char *path_strerror(enum path_error);
 bool path_below(struct span path, struct span dir);
 
 /* Takes fd, also on failure. -1 with errno (EEXIST: that path twice). */
-int view_add(struct view *, struct span path, struct span host, bool writable,
+int view_add(struct view *, struct span path, struct span host, enum proto_view,
     int fd);
 void view_free(struct view *);
 /* The row a view path lies in: the longest. NULL: none. */

@@ -64,7 +64,8 @@ on_view(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_VIEW *m = &msg->VIEW;
 
-	if (engine_view(&env.engine, m->server, m->path, m->host, m->writable,
+	if (engine_view(&env.engine, m->server, m->path, m->host,
+		(enum proto_view)m->kind,
 		fd) == -1)
 		return impossible(c, "VIEW");
 	return 0;

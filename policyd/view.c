@@ -129,10 +129,10 @@ trimmed(struct span s)
 }
 
 int
-view_add(
-    struct view *v, struct span path, struct span host, bool writable, int fd)
+view_add(struct view *v, struct span path, struct span host,
+    enum proto_view kind, int fd)
 {
-	struct view_row row = {.fd = fd, .writable = writable}, *rows;
+	struct view_row row = {.fd = fd, .kind = kind}, *rows;
 	char *path_copy = NULL, *host_copy = NULL;
 	size_t i = v->n;
 
@@ -205,7 +205,7 @@ view_of_host(const struct view *v, struct span host, struct value_pool *pool,
 		    (best == NULL || r->host.len > best->host.len))
 			best = r;
 	}
-	if (best == NULL)
+	if (best == NULL || best->kind == PROTO_VIEW_HIDDEN)
 		return span_of(NULL, 0);
 	tail = host.len - best->host.len;
 	if ((p = value_pool_alloc(pool, best->path.len + tail + 1)) == NULL)

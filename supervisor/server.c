@@ -18,11 +18,45 @@
 #include "control.h"
 #include "jsonfile.h"
 #include "locate_priv.h"
+#include "mounts.h"
 #include "sup.h"
 
 #define SERVER_PATH                                                            \
 	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"                   \
 	"/sbin:/bin"
+
+static void
+server_no_mount(const char *server, const struct mount *m, const char *why)
+{
+	sup_warn("rule %s: server %s does not see %s: %s. What the rule allows "
+		 "there is served one call at a time",
+	    m->rule, server, m->within, why);
+}
+
+/* The directories that rules allow, beside those of its own entry. */
+static int
+server_mounts(const struct view_how *how, struct fault *fault)
+{
+	const struct rules_file *r = &sup.rules[PROTO_RULES_POLICY];
+	static struct mounts ms;
+	struct server *s;
+	int rv = 0;
+
+	if (mounts_read(&ms, span_of(r->text, r->len), sup.paths.user_home) ==
+	    -1)
+		return fault_errno(fault, "%s", r->path);
+	for (unsigned i = 0; rv == 0 && i < sup.nservers; i++) {
+		s = &sup.servers[i];
+		if (!s->usable || !s->def->sandboxed)
+			continue;
+		mounts_apply(&ms, &s->view, how, s->def, server_no_mount);
+		if (s->program.ours &&
+		    (rv = view_roots(&s->view, &s->program)) == -1)
+			fault_errno(fault, "server %s", s->def->name);
+	}
+	mounts_free(&ms);
+	return rv;
+}
 
 /* Before anything starts: programs found, views opened and checked. */
 int
@@ -61,7 +95,7 @@ servers_prepare(struct fault *fault)
 		sup.nservers++;
 	}
 	free(base);
-	return 0;
+	return server_mounts(&how, fault);
 }
 
 static void

@@ -80,7 +80,7 @@ setup_view(unsigned i)
 	for (unsigned k = 0; k < v->nrows; k++) {
 		m.path = span_str(v->rows[k].path);
 		m.host = span_str(v->rows[k].host);
-		m.writable = v->rows[k].writable;
+		m.kind = (uint8_t)v->rows[k].kind;
 		child_send(ROLE_POLICY, 0, MSG_VIEW, &m,
 		    fcntl(v->rows[k].fd, F_DUPFD_CLOEXEC, 0));
 	}

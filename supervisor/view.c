@@ -14,6 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jsonfile.h"
+#include "locate_priv.h"
+
 char *
 view_clean(const char *path)
 {
@@ -48,17 +51,17 @@ view_clean(const char *path)
 	return out;
 }
 
-static bool
+bool
 view_below(const char *path, const char *dir)
 {
-	size_t n = strlen(dir);
+	size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
 
 	return strncmp(path, dir, n) == 0 &&
 	       (path[n] == '/' || path[n] == '\0');
 }
 
 /* Places in the box that are its own. */
-static bool
+bool
 view_taken(const char *path)
 {
 	static const char *const trees[] = {"/proc", "/dev", "/sys",
@@ -76,26 +79,32 @@ view_taken(const char *path)
 	return false;
 }
 
-static int
-view_put(
-    struct view *v, const char *path, const char *host, int fd, bool writable)
+int
+view_put(struct view *v, const char *path, const char *host, int fd,
+    enum proto_view kind)
 {
 	struct view_row *r;
+	unsigned at;
 
 	for (unsigned i = 0; i < v->nrows; i++)
 		if (strcmp(v->rows[i].path, path) == 0) {
-			v->rows[i].writable |= writable;
+			if (v->rows[i].kind < kind)
+				v->rows[i].kind = kind;
 			return 0;
 		}
 	if (v->nrows == VIEW_MAX_ROWS) {
 		errno = E2BIG;
 		return -1;
 	}
-	r = &v->rows[v->nrows];
+	/* By length: whoever holds others is bound before them. */
+	for (at = v->nrows;
+	     at > 0 && strlen(v->rows[at - 1].path) > strlen(path); at--)
+		v->rows[at] = v->rows[at - 1];
+	r = &v->rows[at];
 	r->path = strdup(path);
 	r->host = strdup(host);
 	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	r->writable = writable;
+	r->kind = kind;
 	v->nrows++;
 	return r->path == NULL || r->host == NULL || r->fd == -1 ? -1 : 0;
 }
@@ -103,7 +112,7 @@ view_put(
 /* One entry of allowRead or allowWrite. */
 static int
 view_allow(struct view *v, const struct view_how *how, const char *what,
-    const char *name, bool writable, struct fault *fault)
+    const char *name, enum proto_view kind, struct fault *fault)
 {
 	char *clean = NULL, *host = NULL;
 	int fd, rv = -1;
@@ -125,9 +134,9 @@ view_allow(struct view *v, const struct view_how *how, const char *what,
 	if (guards_check(how->guards, fd, what, name, fault) == -1)
 		goto out;
 	/* By its name and by what that leads to: a server may say either. */
-	if (view_put(v, clean, host, fd, writable) == -1 ||
+	if (view_put(v, clean, host, fd, kind) == -1 ||
 	    (strcmp(clean, host) != 0 && !view_taken(host) &&
-		view_put(v, host, host, fd, writable) == -1)) {
+		view_put(v, host, host, fd, kind) == -1)) {
 		if (errno == E2BIG)
 			fault_set(fault,
 			    "%s %s: a view takes at most %u "
@@ -171,7 +180,7 @@ view_unsandboxed(struct view *v, struct fault *fault)
 
 	if ((fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return fault_errno(fault, "/");
-	if ((rv = view_put(v, "/", "/", fd, true)) == -1)
+	if ((rv = view_put(v, "/", "/", fd, PROTO_VIEW_WRITE)) == -1)
 		fault_errno(fault, "/");
 	close(fd);
 	return rv;
@@ -191,21 +200,21 @@ view_open(struct view *v, const struct view_how *how,
 		if (view_tree(v, how, what, p->trees[i], fault) == -1)
 			goto bad;
 	if (d->workspace && view_put(v, "/workspace", how->workspace_path,
-				how->workspace, true) == -1) {
+				how->workspace, PROTO_VIEW_WRITE) == -1) {
 		fault_errno(fault, "server %s: workspace", d->name);
 		goto bad;
 	}
 	snprintf(what, sizeof(what), "server %s: allowRead", d->name);
 	for (size_t i = 0; d->allow_read != NULL && d->allow_read[i] != NULL;
 	     i++)
-		if (view_allow(v, how, what, d->allow_read[i], false, fault) ==
-		    -1)
+		if (view_allow(v, how, what, d->allow_read[i], PROTO_VIEW_READ,
+			fault) == -1)
 			goto bad;
 	snprintf(what, sizeof(what), "server %s: allowWrite", d->name);
 	for (size_t i = 0; d->allow_write != NULL && d->allow_write[i] != NULL;
 	     i++)
-		if (view_allow(v, how, what, d->allow_write[i], true, fault) ==
-		    -1)
+		if (view_allow(v, how, what, d->allow_write[i],
+			PROTO_VIEW_WRITE, fault) == -1)
 			goto bad;
 	return 0;
 bad:
@@ -245,6 +254,47 @@ view_hide(const struct view *v, const char *name, struct box *b)
 		box_data(b, name, SPAN(""));
 }
 
+int
+view_roots(const struct view *v, struct program *p)
+{
+	char *roots[VIEW_MAX_ROWS + 1] = {NULL};
+	unsigned n = 0;
+	struct stat st;
+	char **argv;
+
+	for (unsigned i = 0; i < v->nrows; i++) {
+		bool known = v->rows[i].kind == PROTO_VIEW_HIDDEN ||
+			     fstat(v->rows[i].fd, &st) == -1 ||
+			     !S_ISDIR(st.st_mode);
+
+		for (char **a = p->argv + 1; !known && *a != NULL; a++)
+			known = view_below(v->rows[i].path, *a);
+		if (!known)
+			roots[n++] = v->rows[i].path;
+	}
+	if (n == 0)
+		return 0;
+	argv = locate_argv((const char *const *)(uintptr_t)p->argv, roots);
+	if (argv == NULL)
+		return -1;
+	jsonfile_strings_free(p->argv);
+	p->argv = argv;
+	return 0;
+}
+
+static void
+view_bind_row(const struct view_row *r, struct box *b)
+{
+	struct stat st;
+
+	if (r->kind != PROTO_VIEW_HIDDEN)
+		box_bind(b, r->fd, r->path, r->kind == PROTO_VIEW_WRITE);
+	else if (fstat(r->fd, &st) == 0 && S_ISDIR(st.st_mode))
+		box_args(b, "--tmpfs", r->path, NULL);
+	else
+		box_data(b, r->path, SPAN(""));
+}
+
 void
 view_bind(const struct view *v, const struct server_def *d,
     const struct program *p, struct box *b)
@@ -254,13 +304,12 @@ view_bind(const struct view *v, const struct server_def *d,
 	for (unsigned i = 0; i < v->ntrees; i++)
 		box_bind(b, v->trees[i], p->trees[i], false);
 	for (unsigned i = 0; i < v->nrows; i++)
-		box_bind(
-		    b, v->rows[i].fd, v->rows[i].path, v->rows[i].writable);
+		view_bind_row(&v->rows[i], b);
 	for (size_t i = 0; d->deny_write != NULL && d->deny_write[i] != NULL;
 	     i++)
 		for (unsigned k = 0; k < v->nrows; k++) {
 			r = &v->rows[k];
-			if (r->writable &&
+			if (r->kind == PROTO_VIEW_WRITE &&
 			    view_below(d->deny_write[i], r->path) &&
 			    access(d->deny_write[i], F_OK) == 0) {
 				box_bind_path(b, d->deny_write[i],

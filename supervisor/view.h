@@ -17,7 +17,7 @@ struct view_row {
 	char *path; /* in the view */
 	char *host; /* the object's path on the host */
 	int fd;     /* O_PATH */
-	bool writable;
+	enum proto_view kind;
 };
 
 struct view {
@@ -37,9 +37,21 @@ struct view_how {
 int view_open(struct view *, const struct view_how *, const struct server_def *,
     const struct program *, struct fault *);
 void view_close(struct view *);
+/*
+ * icfs serves the directories that its command line names: those of the view
+ * that rules put there are added to it.
+ */
+int view_roots(const struct view *, struct program *);
 /* Everything of it into a box. */
 void view_bind(const struct view *, const struct server_def *,
     const struct program *, struct box *);
+/* One more row; fd is duplicated. -1 with errno, E2BIG: no room. */
+int view_put(struct view *, const char *path, const char *host, int fd,
+    enum proto_view);
+/* Is path dir, or below it? Clean paths. */
+bool view_below(const char *path, const char *dir);
+/* Has the sandbox something of its own at this place? */
+bool view_taken(const char *path);
 /* "//a/b/" -> "/a/b"; fresh memory; NULL: has . or .. segments (EINVAL). */
 char *view_clean(const char *path);
 

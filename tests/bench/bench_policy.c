@@ -95,7 +95,8 @@ policy_server(unsigned index, const char *name, const char *workspace)
 		err(1, "server %s", name);
 	fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd == -1 || engine_view(&policy_engine, index, SPAN("/workspace"),
-			    span_str(workspace), true, fd) == -1)
+			    span_str(workspace), PROTO_VIEW_WRITE,
+			    fd) == -1)
 		err(1, "%s", workspace);
 }
 

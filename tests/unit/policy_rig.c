@@ -220,7 +220,7 @@ rig_row(struct rig *r, unsigned index, const char *path, const char *host)
 	if ((fd = open(name, O_PATH | O_CLOEXEC)) == -1)
 		err(1, "%s", name);
 	if (engine_view(r->engine, index, span_str(rig_text(r, path)),
-		span_str(name), true, fd) == -1)
+		span_str(name), PROTO_VIEW_WRITE, fd) == -1)
 		err(1, "engine_view");
 }
 

@@ -288,7 +288,7 @@ test_object(void)
 		err(1, "%s", name);
 	ok(resolve(s, SPAN("/workspace/l-dir/c"), &p) == PATH_OK &&
 		p.object.dev == st.st_dev && p.object.ino == st.st_ino &&
-		p.exists && p.row != NULL && p.row->writable,
+		p.exists && p.row != NULL && p.row->kind == PROTO_VIEW_WRITE,
 	    "device and inode of what is there");
 	ok(resolve(s, SPAN("/workspace/sub/none"), &p) == PATH_OK &&
 		!p.exists && S_ISDIR(p.object.mode),

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From rules to mounts.  A directory is opened once, through no link, and
+ * bound by that descriptor.  An earlier rule that refuses or asks about a part
+ * of it takes that part out of the view, or its writing away: what would have
+ * to be asked for is in no view that also holds the workspace.
+ */
+#include "mounts.h"
+
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jsonfile.h"
+
+static bool
+mounts_among(struct json_object *list, const char *const *names)
+{
+	const char *s;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		s = json_object_get_string(json_object_array_get_idx(list, i));
+		for (size_t k = 0; s != NULL && names[k] != NULL; k++)
+			if (strcmp(s, names[k]) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* Which kinds of role a list names; none named: both. */
+static void
+mounts_roles(struct mount *m, struct json_object *paths)
+{
+	static const char *const reads[] = {"read-path", NULL};
+	static const char *const writes[] = {"write-path", "delete-path",
+	    "write-history", "delete-history", NULL};
+	struct json_object *roles;
+
+	m->reads = m->writes = true;
+	if (!json_object_object_get_ex(paths, "roles", &roles) ||
+	    !json_object_is_type(roles, json_type_array))
+		return;
+	m->reads = mounts_among(roles, reads);
+	m->writes = mounts_among(roles, writes);
+}
+
+static char **
+mounts_names(struct json_object *list)
+{
+	size_t n = json_object_array_length(list);
+	char **out = calloc(n + 1, sizeof(*out));
+	const char *s;
+
+	for (size_t i = 0, k = 0; out != NULL && i < n; i++) {
+		s = json_object_get_string(json_object_array_get_idx(list, i));
+		if (s != NULL && (out[k++] = strdup(s)) == NULL) {
+			jsonfile_strings_free(out);
+			return NULL;
+		}
+	}
+	return out;
+}
+
+static char *
+mounts_within(const char *text, const char *user_home)
+{
+	char *whole, *clean;
+
+	if (strcmp(text, "~") != 0 && strncmp(text, "~/", 2) != 0)
+		return view_clean(text);
+	if (asprintf(&whole, "%s%s", user_home, text + 1) == -1)
+		return NULL;
+	clean = view_clean(whole);
+	free(whole);
+	return clean;
+}
+
+/* One rule; 0 also when it is none that concerns us. */
+static int
+mounts_rule(struct mounts *ms, struct json_object *rule, const char *user_home)
+{
+	struct json_object *cond, *paths, *within, *then, *name, *servers;
+	struct mount *m = &ms->list[ms->n];
+	const char *verdict;
+
+	if (!json_object_object_get_ex(rule, "if", &cond) ||
+	    !json_object_object_get_ex(cond, "paths", &paths) ||
+	    !json_object_object_get_ex(paths, "within", &within) ||
+	    !json_object_object_get_ex(rule, "then", &then) ||
+	    !json_object_object_get_ex(rule, "name", &name) ||
+	    !json_object_is_type(within, json_type_string))
+		return 0;
+	if (ms->n == MOUNTS_MAX) {
+		errno = E2BIG;
+		return -1;
+	}
+	memset(m, 0, sizeof(*m));
+	verdict = json_object_get_string(then);
+	m->allow = verdict != NULL && strcmp(verdict, "allow") == 0;
+	mounts_roles(m, paths);
+	m->rule = strdup(json_object_get_string(name));
+	m->within = mounts_within(json_object_get_string(within), user_home);
+	if (m->rule == NULL || m->within == NULL)
+		goto bad;
+	if (json_object_object_get_ex(cond, "server", &servers) &&
+	    json_object_is_type(servers, json_type_array) &&
+	    (m->servers = mounts_names(servers)) == NULL)
+		goto bad;
+	ms->n++;
+	return 0;
+bad:
+	/* A relative one, or with dots: policyd refuses it by name. */
+	free(m->rule);
+	free(m->within);
+	return errno == EINVAL ? 0 : -1;
+}
+
+int
+mounts_read(struct mounts *ms, struct span text, const char *user_home)
+{
+	struct json_object *root, *rules, *rule;
+	struct fault fault;
+	int rv = 0;
+
+	memset(ms, 0, sizeof(*ms));
+	if ((root = jsonfile_parse("policy", text, &fault)) == NULL)
+		return 0;
+	if (json_object_object_get_ex(root, "rules", &rules) &&
+	    json_object_is_type(rules, json_type_array))
+		for (size_t i = 0;
+		     rv == 0 && i < json_object_array_length(rules); i++) {
+			rule = json_object_array_get_idx(rules, i);
+			if (json_object_is_type(rule, json_type_object))
+				rv = mounts_rule(ms, rule, user_home);
+		}
+	json_object_put(root);
+	if (rv == -1)
+		mounts_free(ms);
+	return rv;
+}
+
+void
+mounts_free(struct mounts *ms)
+{
+	for (unsigned i = 0; i < ms->n; i++) {
+		free(ms->list[i].rule);
+		free(ms->list[i].within);
+		jsonfile_strings_free(ms->list[i].servers);
+	}
+	memset(ms, 0, sizeof(*ms));
+}
+
+static bool
+mounts_concerns(const struct mount *m, const char *server)
+{
+	for (char **s = m->servers; s != NULL && *s != NULL; s++)
+		if (strcmp(*s, server) == 0)
+			return true;
+	return m->servers == NULL;
+}
+
+static int
+mounts_open(const char *path, const char **why)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+	    .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+	int fd;
+
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	if (fd == -1)
+		*why = errno == ELOOP ? "a link is on its way: name the real "
+					"directory"
+				      : strerror(errno);
+	return fd;
+}
+
+/* What an earlier rule says about m's directory as a whole, or above it. */
+static void
+mounts_less(const struct mounts *ms, unsigned i, const char *server,
+    bool *reads, bool *writes)
+{
+	const struct mount *m = &ms->list[i], *e;
+
+	*reads = m->reads;
+	*writes = m->writes;
+	for (unsigned k = 0; k < i; k++) {
+		e = &ms->list[k];
+		if (e->allow || !mounts_concerns(e, server) ||
+		    !view_below(m->within, e->within))
+			continue;
+		*reads &= !e->reads;
+		*writes &= !e->writes;
+	}
+}
+
+/* The parts of m's directory that an earlier rule keeps to itself. */
+static int
+mounts_parts(
+    const struct mounts *ms, unsigned i, struct view *v, const char *server)
+{
+	const struct mount *m = &ms->list[i], *e;
+	const char *why;
+	int fd;
+
+	for (unsigned k = 0; k < i; k++) {
+		e = &ms->list[k];
+		if (e->allow || !mounts_concerns(e, server) ||
+		    strcmp(e->within, m->within) == 0 ||
+		    !view_below(e->within, m->within))
+			continue;
+		/* What is not there cannot be hidden; nothing may make it. */
+		if ((fd = mounts_open(e->within, &why)) == -1)
+			return errno == ENOENT && !m->writes ? 0 : 1;
+		if (view_put(v, e->within, e->within, fd,
+			e->reads ? PROTO_VIEW_HIDDEN : PROTO_VIEW_READ) == -1) {
+			close(fd);
+			return -1;
+		}
+		close(fd);
+	}
+	return 0;
+}
+
+static int
+mounts_one(const struct mounts *ms, unsigned i, struct view *v,
+    const struct view_how *how, const struct server_def *d, const char **why)
+{
+	const struct mount *m = &ms->list[i];
+	static struct fault fault;
+	bool reads, writes;
+	int fd, rv;
+
+	mounts_less(ms, i, d->name, &reads, &writes);
+	if (!reads && !writes)
+		return 0;
+	if ((fd = mounts_open(m->within, why)) == -1)
+		return 1;
+	/* The workspace is in the view already, under its own name too. */
+	rv = paths_within(fd, how->workspace);
+	if (rv == 0 &&
+	    guards_check(how->guards, fd, m->rule, m->within, &fault) == -1) {
+		*why = fault.text;
+		rv = 1;
+	} else if (rv == 0 && view_taken(m->within)) {
+		*why = "a sandbox has its own there";
+		rv = 1;
+	} else if (rv == 0) {
+		rv = mounts_parts(ms, i, v, d->name);
+		*why = "a part of it that an earlier rule keeps back cannot "
+		       "be kept out";
+		if (rv == 0)
+			rv = view_put(v, m->within, m->within, fd,
+			    writes ? PROTO_VIEW_WRITE : PROTO_VIEW_READ);
+	} else {
+		rv = rv == -1 ? -1 : 0;
+	}
+	if (rv == -1) {
+		*why = errno == E2BIG ? "the view has too many paths"
+				      : strerror(errno);
+		rv = 1;
+	}
+	close(fd);
+	return rv;
+}
+
+int
+mounts_apply(const struct mounts *ms, struct view *v,
+    const struct view_how *how, const struct server_def *d,
+    void (*warn)(const char *, const struct mount *, const char *))
+{
+	const char *why = "";
+
+	for (unsigned i = 0; i < ms->n; i++) {
+		if (!ms->list[i].allow ||
+		    !mounts_concerns(&ms->list[i], d->name))
+			continue;
+		if (mounts_one(ms, i, v, how, d, &why) != 0)
+			warn(d->name, &ms->list[i], why);
+	}
+	return 0;
+}
