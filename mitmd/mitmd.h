@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mitmd's inside: one struct agent per connection of the agent, which is read
- * by CONNECT, then TLS, then HTTP/1.1, one request at a time; behind it, once
- * a request was admitted, the stream to its provider's keyd.
+ * mitmd's inside.  A struct agent is one connection of the agent, which is
+ * read by CONNECT, then TLS, then HTTP.  A struct exchange is one request on
+ * it with its answer; behind it, once the request was admitted, stands the
+ * stream to its provider's keyd.  A struct front is the protocol that stands
+ * between the two: it decodes requests into exchanges and composes answers.
  */
 #ifndef MITMD_H
 #define MITMD_H
@@ -19,13 +21,16 @@
 #include "stream.h"
 #include "worker.h"
 
-#define MITMD_MAX_AGENTS 128U
+#define MITMD_MAX_AGENTS 640U
+#define MITMD_MAX_EXCHANGES 8192U  /* of all connections */
+#define MITMD_MAX_STREAMS 1024U    /* to keyds; further requests wait */
 #define MITMD_MAX_CONNECT 8192U    /* head of a CONNECT */
 #define MITMD_WINDOW (256U << 10)  /* each way, per connection */
 #define MITMD_MAX_QUEUE (1U << 20) /* a window and one more read */
 #define MITMD_MAX_AHEAD 65536U     /* of requests that wait */
 #define MITMD_MAX_IN (HTTP1_MAX_HEAD + 2 * MITMD_MAX_AHEAD)
-#define MITMD_MAX_HELD (96U << 20)   /* chunked bodies, all of them */
+#define MITMD_MAX_HELD (96U << 20)   /* bodies held whole, all of them */
+#define MITMD_MAX_KEPT (64U << 20)   /* heads of requests that wait, all */
 #define MITMD_MAX_DISCARD (1U << 20) /* body of a refused request */
 #define MITMD_MAX_ALARMS 1000U       /* a session */
 #define MITMD_MAX_NOTES 2000U        /* log lines an agent may cause */
@@ -37,31 +42,40 @@
 #define MITMD_HEAD_MS 60000U
 #define MITMD_IDLE_MS 300000U
 #define MITMD_STALL_MS 60000U  /* a body, or an answer not taken */
+#define MITMD_QUEUE_MS 60000U  /* for a stream to be free */
 #define MITMD_STREAM_MS 10000U /* keyd's STREAM */
 #define MITMD_LINGER_MS 2000U
 #define MITMD_PENALTY_MS 30000U
 
+struct agent;
+struct exchange;
+
 enum agent_state {
-	AGENT_CONNECT,  /* reads the head of a CONNECT */
-	AGENT_TLS,      /* handshake */
-	AGENT_REQUEST,  /* between requests, or reads a head */
-	AGENT_HOLD,     /* gathers a chunked body */
-	AGENT_OPENING,  /* waits for the stream to keyd */
-	AGENT_EXCHANGE, /* request sent: body, answer */
-	AGENT_DISCARD,  /* refused: drops the request's body */
-	AGENT_PENALTY,  /* too many wrong keys: waits, then refuses */
-	AGENT_LINGER,   /* all said: drops input until it closes */
+	AGENT_CONNECT, /* reads the head of a CONNECT */
+	AGENT_TLS,     /* handshake */
+	AGENT_OPEN,    /* the front reads requests and writes answers */
+	AGENT_PENALTY, /* too many wrong keys: waits, then refuses */
+	AGENT_LINGER,  /* all said: drops input until it closes */
+};
+
+enum exchange_state {
+	EXCHANGE_IDLE,    /* no request; may have a stream for the next one */
+	EXCHANGE_HOLD,    /* gathers a body that must be whole */
+	EXCHANGE_QUEUED,  /* waits for a stream that another one has */
+	EXCHANGE_OPENING, /* waits for keyd to make the stream */
+	EXCHANGE_ON,      /* request sent: body, answer */
+	EXCHANGE_ANSWER,  /* keyd is done; the agent takes what is left */
+	EXCHANGE_DISCARD, /* refused: drops the request's body (HTTP/1.1) */
 };
 
 /* A request as it was admitted; spans point into `kept` or a scratch buffer. */
 struct request {
 	unsigned route;
 	struct span path, query, headers;
+	bool sized;      /* the agent says how long the body is */
 	uint64_t length; /* of the body, once known */
-	uint64_t left;   /* not yet read from the agent */
-	struct http1_body body;
-	bool close; /* the connection ends after the answer */
-	bool head;  /* method HEAD: the answer has no body */
+	bool close;      /* HTTP/1.1: the connection ends after the answer */
+	bool head;       /* method HEAD: the answer has no body */
 	bool expect;
 	const char *why; /* constant text: what of it is malformed, or NULL */
 };
@@ -77,9 +91,58 @@ struct upstream {
 	struct buf in;     /* a frame's head, or a HEAD or FAIL, so far */
 	uint32_t left;     /* bytes still to come of a BODY frame */
 	bool answered;     /* HEAD came */
-	bool chunked;      /* to the agent */
-	uint64_t promised; /* bytes still to come, when not chunked */
+	bool sized;        /* it said how long the body is */
+	uint64_t promised; /* bytes still to come, when sized */
 };
+
+/*
+ * How an exchange speaks to its agent.  Those that return int: -1 when the
+ * connection is broken; the caller closes it.
+ */
+struct front {
+	/* The answer's head; headers as in REQUEST, checked. */
+	int (*head)(struct exchange *, unsigned status, struct span headers,
+	    bool sized, uint64_t length);
+	int (*body)(struct exchange *, struct span);
+	/* What head and body made goes out. */
+	int (*flush)(struct exchange *);
+	/* The answer is whole: goes out, and the exchange is over. */
+	void (*end)(struct exchange *);
+	/*
+	 * An answer of our own.  known: the request's framing is, so that its
+	 * body can be dropped and the connection stay.
+	 */
+	void (*refuse)(
+	    struct exchange *, enum refusal, const char *detail, bool known);
+	/* The answer ends here, and the agent can see that it is not whole. */
+	void (*cut)(struct exchange *, bool now);
+	/* Bytes of the answer that the agent has not taken. */
+	size_t (*waiting)(const struct exchange *);
+	/* keyd's side took all that there was of the body. */
+	void (*drained)(struct exchange *);
+};
+
+struct exchange {
+	TAILQ_ENTRY(exchange) entry; /* a->exchanges or a->parked */
+	TAILQ_ENTRY(exchange) queue; /* mitmd_env.queued or .spare */
+	struct agent *a;
+	const struct front *front;
+	enum exchange_state state;
+	bool parked; /* on a->parked */
+	bool spare;  /* on mitmd_env.spare */
+	bool gone;   /* freed when its agent's callback returns */
+	struct loop_timer timer;
+	uint64_t progress; /* loop_now() of its latest byte either way */
+	struct request req;
+	uint64_t left;   /* of a sized body: bytes that have not come */
+	bool whole;      /* the body has come */
+	struct buf kept; /* path, query, headers of a request that waits */
+	struct buf held; /* body that is held whole, then what is unsent */
+	uint32_t denied; /* number of the refusal that is written down */
+	struct upstream up;
+	struct http1_body body; /* HTTP/1.1: of the request */
+};
+TAILQ_HEAD(exchanges, exchange);
 
 struct agent {
 	TAILQ_ENTRY(agent) entry;
@@ -98,16 +161,16 @@ struct agent {
 	bool alarmed;
 	unsigned busy;
 	unsigned bad_keys;
-	struct buf in;     /* received, not yet used */
-	size_t seen;       /* of it, by http1_request_more */
-	struct buf out;    /* for the agent, not yet taken by TLS */
-	uint64_t progress; /* loop_now() of the latest byte either way */
-	struct request req;
-	struct buf kept;      /* path, query, headers of a request that waits */
-	struct buf held;      /* chunked body */
-	enum refusal refusal; /* AGENT_PENALTY: what will be said */
-	uint32_t denied;      /* number of the refusal that is written down */
-	struct upstream up;
+	struct buf in;      /* received, not yet used */
+	size_t seen;        /* of it, by http1_request_more */
+	struct buf out;     /* for the agent, not yet taken by TLS */
+	uint64_t progress;  /* loop_now() of the latest byte either way */
+	struct exchange *x; /* HTTP/1.1: the only one */
+	struct exchanges exchanges; /* with a request; HTTP/1.1: x */
+	struct exchanges parked;    /* HTTP/2: without one, with a stream */
+	struct exchanges gone;
+	struct exchange *penal; /* AGENT_PENALTY: who is refused then */
+	enum refusal refusal;   /* and with what */
 };
 TAILQ_HEAD(agents, agent);
 
@@ -127,9 +190,14 @@ struct mitmd_env {
 	struct agents agents;
 	unsigned nagents;
 	unsigned last_agent;
-	uint32_t last_stream;
 	uint32_t last_refusal;
-	size_t held; /* bytes of all chunked bodies */
+	unsigned nexchanges;
+	struct exchange *streams[MITMD_MAX_STREAMS]; /* by number's low bits */
+	unsigned nstreams;
+	uint32_t last_stream;
+	struct exchanges queued, spare;
+	size_t held; /* bytes of all bodies that are held */
+	size_t kept; /* bytes of all heads that wait */
 	unsigned alarms, notes;
 };
 
@@ -143,14 +211,12 @@ void mitmd_note(const struct agent *, const char *, ...)
 /* For the audit log: counted too. */
 void mitmd_alarm(const char *kind, const char *text);
 /*
- * Writes down, there and in the session's log, that this request is refused;
- * a->denied is the number that the answer will name. status 0: the reason's.
- * a->req.why says more in the log.
+ * Writes down, there and in the session's log, that a request is refused; the
+ * number that the answer will name. status 0: the reason's. why: more for the
+ * log, or NULL.
  */
-void mitmd_denied(struct agent *, enum refusal, unsigned status,
-    struct span method, struct span target);
-/* That number, or a new one; used up. */
-uint32_t mitmd_denied_id(struct agent *);
+uint32_t mitmd_denied(const struct agent *, enum refusal, unsigned status,
+    struct span method, struct span target, const char *why);
 
 /* mitmd_tls.c */
 /* SHA-256 without looking the algorithm up each time. */
@@ -169,59 +235,101 @@ int mitmd_tls_put(struct agent *, struct span);
 int mitmd_tls_flush(struct agent *);
 const char *mitmd_tls_error(void);
 
-/* mitmd_agent.c: connections, their input and their end */
+/* mitmd_agent.c: connections, their deadlines and their end */
 void agent_accept(struct loop_io *, uint32_t);
 /* Closes now; freed when the callback that runs returns. */
 void agent_close(struct agent *);
 /* Says what is queued, then drops input until the agent closes. */
 void agent_linger(struct agent *);
 void agent_enter(struct agent *, enum agent_state, uint64_t ms);
-/* A request is over: takes what the agent sent meanwhile. */
-void agent_resume(struct agent *);
-/* What the sockets are watched for, from the state and the queues. */
+/* What the socket is watched for, from the state and the queues. */
 void agent_watch(struct agent *);
 /* Around a callback of an agent's; leave may free it. */
 void agent_hold(struct agent *);
 void agent_leave(struct agent *);
+
+/* mitmd_input.c: its bytes, as the state wants them */
+/* Does the state want any? */
+bool agent_reads(const struct agent *);
+/* Has TLS taken bytes from the socket that are still to be read? */
+bool agent_pending(const struct agent *);
+void agent_ready(struct loop_io *, uint32_t);
+/* A request is over: takes what the agent sent meanwhile. */
+void agent_resume(struct agent *);
 
 /* mitmd_connect.c: until the tunnel is up */
 void connect_read(struct agent *);
 /* Answers a connection that no struct agent is made for. */
 void connect_busy(int fd);
 
-/* mitmd_http.c: checks of request heads */
-/* Uses bytes from the agent from the front; how many. */
-size_t http_input(struct agent *, struct span);
+/* mitmd_check.c: the first lock */
+/*
+ * A decoded request against the provider of its connection.  REFUSE_NONE: *r
+ * is a request of this turn, its spans die with the next check. *known: its
+ * framing is known, so that a refused one's body can be read over.
+ */
+enum refusal check_request(const struct agent *, const struct http1_head *,
+    struct http1_body *, struct request *r, bool *known);
 
-/* mitmd_body.c: a request's way to keyd */
-/* Begins what was admitted. */
-void body_begin(struct agent *, const struct request *);
-/* Uses bytes of the body; 0: none are wanted now. */
-size_t body_take(struct agent *, struct span);
+/* mitmd_exchange.c: one request on its way to keyd */
+/* NULL: out of memory, or there are too many of all agents. */
+struct exchange *exchange_new(struct agent *, const struct front *);
+/* Takes it off its lists; freed, with its stream, when the callback returns. */
+void exchange_free(struct exchange *);
+/* Frees those of an agent for which no callback runs. */
+void exchange_reap(struct agent *);
+/* Takes what was admitted: x->whole, x->left say what comes of the body. */
+void exchange_begin(struct exchange *, const struct request *);
+/* Bytes of its body. REFUSE_NONE: taken. */
+enum refusal exchange_body(struct exchange *, struct span);
+/* No more of it comes: x->whole is set. */
+void exchange_body_end(struct exchange *);
 /* keyd's end of the stream that was asked for. Takes fd. */
-void body_stream(struct agent *, int fd);
-/* Forgets the request: it is over. */
-void body_end(struct agent *);
+void exchange_stream(struct exchange *, int fd);
+/* Forgets the request: it is over. A stream that is clean stays. */
+void exchange_end(struct exchange *);
+void exchange_enter(struct exchange *, enum exchange_state, uint64_t ms);
+void exchange_watch(struct exchange *);
+/* Its agent was silent for ms in the middle of a request. */
+void exchange_late(struct exchange *, const char *what, unsigned ms);
+/* The exchange that this stream was opened for, or NULL. */
+struct exchange *exchange_find(uint32_t stream);
+/* Streams that came free go to who waits for one. */
+void exchange_dequeue(void);
+/* The number of its refusal, or a new one; used up. */
+uint32_t exchange_denied_id(struct exchange *);
 
 /* mitmd_deny.c: answers of our own */
-/*
- * Answers with a refusal. known: the request's framing is known (a->req), so
- * that its body can be dropped and the connection stay.
- */
-void deny_request(struct agent *, enum refusal, bool known);
+/* Answers with a refusal; wrong keys are counted. known: see struct front. */
+void deny_request(struct exchange *, enum refusal, bool known);
 /* keyd, auditd or the provider failed: 502, 503, or a cut. */
-void deny_exchange(struct agent *, enum refusal, const char *detail);
+void deny_exchange(struct exchange *, enum refusal, const char *detail);
 /* The wait for a connection with too many wrong keys is over. */
 void deny_after_penalty(struct agent *);
+/* What else the answer says: in dst, or detail, or NULL. */
+const char *deny_detail(const struct exchange *, enum refusal,
+    const char *detail, char *dst, size_t cap);
+/* Its status, when it is not the reason's own; else 0. */
+unsigned deny_status(const struct exchange *, enum refusal);
 
 /* mitmd_upstream.c: the stream to keyd */
-int upstream_open(struct agent *, int fd);
-void upstream_close(struct agent *);
+int upstream_open(struct exchange *, int fd);
+void upstream_close(struct exchange *);
 /* Frames of the request's body; queued when the socket is full. */
-int upstream_put(struct agent *, struct span);
-void upstream_flush(struct agent *);
+int upstream_put(struct exchange *, struct span);
+/* -1: out of memory. */
+int upstream_flush(struct exchange *);
 
 /* mitmd_reply.c: what keyd sends */
 void reply_ready(struct loop_io *, uint32_t);
+
+/* mitmd_request1.c: requests over HTTP/1.1; mitmd_answer1.c: their answers */
+extern const struct front front_http1;
+/* Begins after the handshake. -1: no exchange to be had. */
+int request1_open(struct agent *);
+/* Uses bytes from the agent from the front; how many. */
+size_t request1_input(struct agent *, struct span);
+/* The request is over: the next one, on the same connection. */
+void request1_next(struct exchange *);
 
 #endif

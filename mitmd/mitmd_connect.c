@@ -49,18 +49,19 @@ connect_hosts(char *dst, size_t cap)
 }
 
 static void
-connect_refuse(
-    struct agent *a, enum refusal r, struct span method, struct span target)
+connect_refuse(struct agent *a, enum refusal r, struct span method,
+    struct span target, const char *why)
 {
 	char more[PROTO_MAX_PROVIDERS * 264];
 	struct buf b;
+	uint32_t id;
 
-	mitmd_denied(a, r, 0, method, target);
+	id = mitmd_denied(a, r, 0, method, target, why);
 	buf_init(&b, 16384);
-	if (refuse_compose(&b, r, 0, mitmd_denied_id(a),
+	if (refuse_compose(&b, r, 0, id,
 		r == REFUSE_HOST || r == REFUSE_PROXY
 		    ? connect_hosts(more, sizeof(more))
-		    : refuse_why(a->req.why, more, sizeof(more)),
+		    : refuse_why(why, more, sizeof(more)),
 		true, true) == 0)
 		connect_write(a->fd, buf_span(&b));
 	buf_free(&b);
@@ -106,21 +107,20 @@ connect_head(struct agent *a, const struct http1_head *h)
 	int i;
 
 	if (!span_is(h->method, "CONNECT")) {
-		connect_refuse(a, REFUSE_PROXY, h->method, h->target);
+		connect_refuse(a, REFUSE_PROXY, h->method, h->target, NULL);
 		return;
 	}
 	if (http1_request_body(h, &body) != HTTP1_OK || !body.done) {
-		a->req.why =
-		    body.reason != NULL ? body.reason : "CONNECT with a body";
-		connect_refuse(a, REFUSE_MALFORMED, h->method, h->target);
+		connect_refuse(a, REFUSE_MALFORMED, h->method, h->target,
+		    body.reason != NULL ? body.reason : "CONNECT with a body");
 		return;
 	}
 	if ((i = connect_provider(h->target)) == -1) {
-		connect_refuse(a, REFUSE_HOST, h->method, h->target);
+		connect_refuse(a, REFUSE_HOST, h->method, h->target, NULL);
 		return;
 	}
 	if (a->in.len != h->size) {
-		connect_refuse(a, REFUSE_EARLY, h->method, h->target);
+		connect_refuse(a, REFUSE_EARLY, h->method, h->target, NULL);
 		return;
 	}
 	a->provider = (unsigned)i;
@@ -161,12 +161,12 @@ connect_read(struct agent *a)
 	case HTTP1_MORE:
 		if (a->in.len < MITMD_MAX_CONNECT)
 			break;
-		a->req.why = "the head of a CONNECT is larger than 8 KiB";
-		connect_refuse(a, REFUSE_HEADERS, SPAN(""), SPAN(""));
+		connect_refuse(a, REFUSE_HEADERS, SPAN(""), SPAN(""),
+		    "the head of a CONNECT is larger than 8 KiB");
 		break;
 	case HTTP1_BAD:
-		a->req.why = head.reason;
-		connect_refuse(a, REFUSE_MALFORMED, SPAN(""), SPAN(""));
+		connect_refuse(
+		    a, REFUSE_MALFORMED, SPAN(""), SPAN(""), head.reason);
 		break;
 	}
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Answers of our own: refusals of requests, and the ends of exchanges that
- * failed.  A refused request whose length is known and small is read over and
- * the connection stays, so that an agent's next request needs no new one;
- * everything malformed ends it.
+ * Answers of our own: which refusal, what it says of this provider, how often
+ * a connection may try keys; and the ends of exchanges that failed.  How an
+ * answer is written is its front's business.
  */
 #include "mitmd.h"
 
@@ -36,74 +35,34 @@ deny_routes(const struct provider *p, char *dst, size_t cap)
 	return dst;
 }
 
-/* Writes the answer; close: the connection ends with it. */
-static int
-deny_say(struct agent *a, enum refusal no, const char *detail, bool close)
+const char *
+deny_detail(const struct exchange *x, enum refusal no, const char *detail,
+    char *dst, size_t cap)
 {
-	const struct provider *p = mitmd_env.providers[a->provider].p;
-	char more[4096];
-	unsigned status = 0;
-	struct buf b;
-	int r;
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
 
-	if (no == REFUSE_OFFERED)
-		status = p->routes[a->req.route].answer;
 	if (no == REFUSE_ENDPOINT || no == REFUSE_METHOD)
-		detail = deny_routes(p, more, sizeof(more));
-	else if (no == REFUSE_MALFORMED || no == REFUSE_HEADERS)
-		detail = refuse_why(a->req.why, more, sizeof(more));
-	buf_init(&b, 16384);
-	r = refuse_compose(
-	    &b, no, status, mitmd_denied_id(a), detail, false, close);
-	if (r == 0)
-		r = mitmd_tls_put(a, buf_span(&b));
-	buf_free(&b);
-	return r;
+		return deny_routes(p, dst, cap);
+	if (no == REFUSE_MALFORMED || no == REFUSE_HEADERS)
+		return refuse_why(x->req.why, dst, cap);
+	return detail;
 }
 
-/* After the answer: what is left of the request, then the next one. */
+unsigned
+deny_status(const struct exchange *x, enum refusal no)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+
+	return no == REFUSE_OFFERED ? p->routes[x->req.route].answer : 0;
+}
+
+/* Too many wrong keys: nothing is read, and this is said later. */
 static void
-deny_rest(struct agent *a)
+deny_penalty(struct exchange *x, enum refusal no)
 {
-	bool chunked = a->req.body.framing == HTTP1_CHUNKED;
-
-	if ((chunked && !a->req.body.done) || a->req.left != 0) {
-		if (chunked)
-			a->req.left = MITMD_MAX_DISCARD;
-		agent_enter(a, AGENT_DISCARD, MITMD_STALL_MS);
-		return;
-	}
-	body_end(a);
-	agent_enter(a, AGENT_REQUEST, MITMD_IDLE_MS);
-}
-
-static void
-deny_answer(struct agent *a, enum refusal no, const char *detail, bool known)
-{
-	bool close;
-
-	close = !known || a->req.close || a->req.expect ||
-		a->req.left > MITMD_MAX_DISCARD;
-	if (deny_say(a, no, detail, close) == -1)
-		agent_close(a);
-	else if (close)
-		agent_linger(a);
-	else
-		deny_rest(a);
-}
-
-void
-deny_request(struct agent *a, enum refusal no, bool known)
-{
+	struct agent *a = x->a;
 	char text[128];
-	bool key = no == REFUSE_WRONG_KEY || no == REFUSE_FOREIGN_KEY ||
-		   no == REFUSE_TWO_KEYS;
 
-	a->bad_keys += key;
-	if (!key || a->bad_keys < MITMD_MAX_BAD_KEYS || !known) {
-		deny_answer(a, no, NULL, known);
-		return;
-	}
 	if (!a->alarmed) {
 		a->alarmed = true;
 		snprintf(text, sizeof(text),
@@ -112,32 +71,58 @@ deny_request(struct agent *a, enum refusal no, bool known)
 		    a->number, a->bad_keys);
 		mitmd_alarm("credential", text);
 	}
+	a->penal = x;
 	a->refusal = no;
 	agent_enter(a, AGENT_PENALTY, MITMD_PENALTY_MS);
 }
 
 void
+deny_request(struct exchange *x, enum refusal no, bool known)
+{
+	struct agent *a = x->a;
+	bool key = no == REFUSE_WRONG_KEY || no == REFUSE_FOREIGN_KEY ||
+		   no == REFUSE_TWO_KEYS;
+
+	a->bad_keys += key;
+	if (key && a->bad_keys >= MITMD_MAX_BAD_KEYS && known &&
+	    a->penal == NULL)
+		deny_penalty(x, no);
+	else
+		x->front->refuse(x, no, NULL, known);
+}
+
+void
 deny_after_penalty(struct agent *a)
 {
-	deny_answer(a, a->refusal, NULL, true);
+	struct exchange *x = a->penal;
+
+	a->penal = NULL;
+	a->state = AGENT_OPEN;
+	if (x != NULL)
+		x->front->refuse(x, a->refusal, NULL, true);
 	agent_resume(a);
 }
 
 void
-deny_exchange(struct agent *a, enum refusal no, const char *detail)
+deny_exchange(struct exchange *x, enum refusal no, const char *detail)
 {
-	if (a->dead)
+	struct agent *a = x->a;
+
+	if (a->dead || x->gone)
 		return;
-	a->denied = ++mitmd_env.last_refusal;
+	x->denied = ++mitmd_env.last_refusal;
 	mitmd_note(a, "%u %s, request %08x: %s", refuse_text(no)->status,
-	    refuse_text(no)->code, a->denied, detail != NULL ? detail : "");
-	if (a->state == AGENT_EXCHANGE && a->up.answered) {
+	    refuse_text(no)->code, x->denied, detail != NULL ? detail : "");
+	if (x->state == EXCHANGE_ON && x->up.answered) {
 		/* Its framing tells the agent that it is not whole. */
-		a->cut = true;
-		agent_linger(a);
+		x->front->cut(x, false);
 		return;
 	}
-	upstream_close(a);
-	deny_answer(a, no, detail, true);
+	if (x->state == EXCHANGE_QUEUED) {
+		TAILQ_REMOVE(&mitmd_env.queued, x, queue);
+		x->state = EXCHANGE_IDLE;
+	}
+	upstream_close(x);
+	x->front->refuse(x, no, detail, true);
 	agent_resume(a);
 }

@@ -18,11 +18,12 @@ static const enum pledge_promise mitmd_promises[] = {
 static const struct confine mitmd_confine = {
     .limits =
 	{
-	    /* Two for each connection, channels, one to be turned away. */
-	    .nofile = 2 * MITMD_MAX_AGENTS + PROTO_MAX_PROVIDERS + 32,
+	    /* Connections, streams, channels, one to be turned away. */
+	    .nofile =
+		MITMD_MAX_AGENTS + MITMD_MAX_STREAMS + PROTO_MAX_PROVIDERS + 32,
 	    .fsize = 1U << 20,
-	    /* Chunked bodies and full queues, all at once. */
-	    .data = 512U << 20,
+	    /* Held bodies and full queues, all at once. */
+	    .data = 1U << 30,
 	    .memlock = 0,
 	},
     .pledge =
@@ -37,8 +38,8 @@ struct mitmd_env mitmd_env;
 int
 main(void)
 {
-	/* One timer for each connection. */
+	/* One timer for each connection and each request. */
 	worker_init(&mitmd_env.w, ROLE_MITM, &mitmd_confine, mitmd_warm,
-	    MITMD_MAX_AGENTS + 8);
+	    MITMD_MAX_AGENTS + MITMD_MAX_EXCHANGES + 8);
 	mitmd_serve();
 }

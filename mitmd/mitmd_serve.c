@@ -44,17 +44,8 @@ mitmd_alarm(const char *kind, const char *text)
 }
 
 uint32_t
-mitmd_denied_id(struct agent *a)
-{
-	uint32_t id = a->denied;
-
-	a->denied = 0;
-	return id != 0 ? id : ++mitmd_env.last_refusal;
-}
-
-void
-mitmd_denied(struct agent *a, enum refusal no, unsigned status,
-    struct span method, struct span target)
+mitmd_denied(const struct agent *a, enum refusal no, unsigned status,
+    struct span method, struct span target, const char *why)
 {
 	const struct provider *p = mitmd_env.providers[a->provider].p;
 	const struct refusal_text *t = refuse_text(no);
@@ -66,7 +57,6 @@ mitmd_denied(struct agent *a, enum refusal no, unsigned status,
 	    .host = span_of(NULL, 0),
 	};
 
-	a->denied = m.id;
 	if (a->ssl != NULL && p != NULL)
 		m.host = p->host;
 	m.method = span_str(log_vis(method, vis_method, sizeof(vis_method)));
@@ -74,8 +64,8 @@ mitmd_denied(struct agent *a, enum refusal no, unsigned status,
 	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_DENIED, &m, -1);
 	mitmd_note(a, "%u %s, request %08x: %s%s%s%s%s", m.status, t->code,
 	    m.id, vis_method, method.len != 0 ? " " : "", vis_target,
-	    method.len != 0 && a->req.why != NULL ? ": " : "",
-	    a->req.why != NULL ? a->req.why : "");
+	    method.len != 0 && why != NULL ? ": " : "", why != NULL ? why : "");
+	return m.id;
 }
 
 static int
@@ -184,38 +174,26 @@ serve_listen(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-static struct agent *
-serve_find(unsigned provider, uint32_t stream)
-{
-	struct agent *a;
-
-	TAILQ_FOREACH (a, &mitmd_env.agents, entry) {
-		if (!a->dead && a->up.stream == stream &&
-		    (provider == PROTO_MAX_PROVIDERS ||
-			a->provider == provider))
-			return a;
-	}
-	return NULL;
-}
-
 static int
 serve_stream(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_STREAM *m = &msg->STREAM;
+	struct exchange *x;
 	struct agent *a;
 
 	/* The agent may have left meanwhile. */
-	if (m->stream == 0 ||
-	    (a = serve_find(chan_index(c), m->stream)) == NULL) {
+	if (m->stream == 0 || (x = exchange_find(m->stream)) == NULL ||
+	    x->a->provider != chan_index(c)) {
 		close(fd);
 		return 0;
 	}
-	if (a->state != AGENT_OPENING || a->up.fd != -1) {
+	if (x->state != EXCHANGE_OPENING || x->up.fd != -1) {
 		close(fd);
 		return chan_violation(c, "STREAM %u twice", m->stream);
 	}
+	a = x->a;
 	agent_hold(a);
-	body_stream(a, fd);
+	exchange_stream(x, fd);
 	agent_leave(a);
 	return 0;
 }
@@ -224,16 +202,17 @@ static int
 serve_refused(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_REFUSED *m = &msg->REFUSED;
+	struct exchange *x;
 	struct agent *a;
 
 	(void)c;
 	(void)fd;
-	if (m->stream == 0 ||
-	    (a = serve_find(PROTO_MAX_PROVIDERS, m->stream)) == NULL ||
-	    a->state != AGENT_EXCHANGE || a->up.exchange != m->exchange)
+	if (m->stream == 0 || (x = exchange_find(m->stream)) == NULL ||
+	    x->state != EXCHANGE_ON || x->up.exchange != m->exchange)
 		return 0;
+	a = x->a;
 	agent_hold(a);
-	deny_exchange(a,
+	deny_exchange(x,
 	    m->reason == PROTO_REFUSED_AUDIT ? REFUSE_AUDIT : REFUSE_GONE,
 	    NULL);
 	agent_leave(a);
@@ -263,6 +242,8 @@ mitmd_serve(void)
 	};
 
 	TAILQ_INIT(&mitmd_env.agents);
+	TAILQ_INIT(&mitmd_env.queued);
+	TAILQ_INIT(&mitmd_env.spare);
 	mitmd_env.listener = -1;
 	mitmd_env.accept.fd = -1;
 	mitmd_env.w.start = serve_start;

@@ -168,6 +168,14 @@ mitmd_tls_read(struct agent *a, uint8_t *dst, size_t cap)
 	}
 }
 
+static void
+tls_progress(struct agent *a)
+{
+	a->progress = loop_now(&mitmd_env.w.loop);
+	if (a->x != NULL)
+		a->x->progress = a->progress;
+}
+
 /* 1: n bytes taken, 0: none now, -1: broken. */
 static int
 tls_write(struct agent *a, struct span s, size_t *n)
@@ -177,7 +185,7 @@ tls_write(struct agent *a, struct span s, size_t *n)
 	*n = 0;
 	ERR_clear_error();
 	if ((r = SSL_write_ex(a->ssl, s.p, s.len, n)) == 1) {
-		a->progress = loop_now(&mitmd_env.w.loop);
+		tls_progress(a);
 		return 1;
 	}
 	switch (SSL_get_error(a->ssl, r)) {
@@ -203,7 +211,7 @@ mitmd_tls_put(struct agent *a, struct span s)
 	if (s.len == 0)
 		return 0;
 	if (a->out.len == 0)
-		a->progress = loop_now(&mitmd_env.w.loop);
+		tls_progress(a);
 	return buf_addspan(&a->out, s);
 }
 

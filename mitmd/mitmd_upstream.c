@@ -2,7 +2,7 @@
 /*
  * mitmd's end of the stream to keyd: the request's body as frames.  What the
  * socket does not take waits here, at most a window and one read; beyond that
- * the agent's connection is not read.
+ * the agent is not read.
  */
 #include "mitmd.h"
 
@@ -12,45 +12,52 @@
 #include <unistd.h>
 
 int
-upstream_open(struct agent *a, int fd)
+upstream_open(struct exchange *x, int fd)
 {
-	if (loop_add(&mitmd_env.w.loop, &a->up.io, fd, EPOLLIN, reply_ready,
-		a) == -1) {
+	if (loop_add(&mitmd_env.w.loop, &x->up.io, fd, EPOLLIN, reply_ready,
+		x) == -1) {
 		close(fd);
 		return -1;
 	}
-	a->up.fd = fd;
+	x->up.fd = fd;
 	return 0;
 }
 
 void
-upstream_close(struct agent *a)
+upstream_close(struct exchange *x)
 {
-	struct upstream *up = &a->up;
+	struct upstream *up = &x->up;
 
 	loop_del(&mitmd_env.w.loop, &up->io);
 	if (up->fd != -1)
 		close(up->fd);
 	up->fd = -1;
+	if (up->stream != 0) {
+		mitmd_env.streams[up->stream % MITMD_MAX_STREAMS] = NULL;
+		mitmd_env.nstreams--;
+	}
 	up->stream = 0;
 	up->left = 0;
+	if (x->spare)
+		TAILQ_REMOVE(&mitmd_env.spare, x, queue);
+	x->spare = false;
 	buf_reset(&up->in, 0);
 	buf_reset(&up->out, 0);
 }
 
 /* keyd has closed: it may have said why, so its side is still read. */
 static void
-upstream_deafen(struct agent *a)
+upstream_deafen(struct exchange *x)
 {
-	a->up.deaf = true;
-	buf_reset(&a->up.out, 0);
+	x->up.deaf = true;
+	buf_reset(&x->up.out, 0);
 }
 
 /* One frame: written, or what is left of it queued. */
 static int
-upstream_frame(struct agent *a, struct span s)
+upstream_frame(struct exchange *x, struct span s)
 {
-	struct upstream *up = &a->up;
+	struct upstream *up = &x->up;
 	struct stream_frame f = {up->exchange, STREAM_BODY, (uint32_t)s.len};
 	uint8_t head[STREAM_HEADER];
 	struct iovec iov[2] = {
@@ -58,13 +65,16 @@ upstream_frame(struct agent *a, struct span s)
 	size_t done = 0;
 	ssize_t n;
 
+	/* A request that waits for its stream will be its first exchange. */
+	if (up->stream == 0)
+		f.exchange = 1;
 	stream_pack(head, &f);
 	if (up->fd != -1 && up->out.len == 0) {
 		do {
 			n = writev(up->fd, iov, 2);
 		} while (n == -1 && errno == EINTR);
 		if (n == -1 && errno != EAGAIN) {
-			upstream_deafen(a);
+			upstream_deafen(x);
 			return 0;
 		}
 		done = n == -1 ? 0 : (size_t)n;
@@ -80,9 +90,9 @@ upstream_frame(struct agent *a, struct span s)
 
 /* 1: nothing is queued, 0: the socket is full, -1: keyd has closed. */
 static int
-upstream_drain(struct agent *a)
+upstream_drain(struct exchange *x)
 {
-	struct upstream *up = &a->up;
+	struct upstream *up = &x->up;
 	struct span s;
 	ssize_t n;
 
@@ -93,7 +103,7 @@ upstream_drain(struct agent *a)
 				continue;
 			if (errno == EAGAIN)
 				return 0;
-			upstream_deafen(a);
+			upstream_deafen(x);
 			return -1;
 		}
 		buf_drain(&up->out, (size_t)n);
@@ -102,33 +112,33 @@ upstream_drain(struct agent *a)
 	return 1;
 }
 
-void
-upstream_flush(struct agent *a)
+int
+upstream_flush(struct exchange *x)
 {
 	struct span s;
 
 	/* A body that was held whole follows as the socket takes it. */
-	while (upstream_drain(a) == 1 && a->held.len != 0 && !a->up.deaf) {
-		s = buf_span(&a->held);
+	while (upstream_drain(x) == 1 && x->held.len != 0 && !x->up.deaf) {
+		s = buf_span(&x->held);
 		if (s.len > STREAM_MAX_FRAME)
 			s.len = STREAM_MAX_FRAME;
-		if (upstream_frame(a, s) == -1) {
-			agent_close(a);
-			return;
-		}
-		buf_drain(&a->held, s.len);
+		if (upstream_frame(x, s) == -1)
+			return -1;
+		buf_drain(&x->held, s.len);
 		mitmd_env.held -= s.len;
 	}
+	x->front->drained(x);
+	return 0;
 }
 
 int
-upstream_put(struct agent *a, struct span s)
+upstream_put(struct exchange *x, struct span s)
 {
 	size_t n;
 
-	while (s.len != 0 && !a->up.deaf) {
+	while (s.len != 0 && !x->up.deaf) {
 		n = s.len < STREAM_MAX_FRAME ? s.len : STREAM_MAX_FRAME;
-		if (upstream_frame(a, span_of(s.p, n)) == -1)
+		if (upstream_frame(x, span_of(s.p, n)) == -1)
 			return -1;
 		s = span_of(s.p + n, s.len - n);
 	}

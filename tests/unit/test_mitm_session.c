@@ -278,20 +278,22 @@ test_keys(void)
 	rig_close(s);
 }
 
+#define CROWD 640 /* MITMD_MAX_AGENTS */
+
 static void
 test_crowd(void)
 {
-	int fds[140], n = 0;
+	int fds[CROWD + 12], n = 0;
 	const char *text = "";
 
 	rig_turn(0);
-	for (; n < 140; n++) {
+	for (; n < CROWD + 12; n++) {
 		fds[n] = rig_dial();
 		rig_turn(1);
 	}
-	text = rig_read_until(fds[139], "\n(none)");
+	text = rig_read_until(fds[CROWD + 11], "\n(none)");
 	ok(strstr(text, "HTTP/1.1 503 ") != NULL && rig_closed,
-	    "beyond 128 connections: 503 and closed");
+	    "beyond %d connections: 503 and closed", CROWD);
 	while (n > 0)
 		close(fds[--n]);
 	ok(rig_alive(), "and it lives on");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Checks of a request head (security.md 1.5 rows 8-18, 28) and the list of
- * headers that goes on.  Nothing of the head is forwarded: what leaves here
- * is a route's number, a path and a query of plain words, and headers of the
- * provider's list.  Bytes of the agent are parsed here.
+ * Checks of a request head, whatever it came by (security.md 1.5 rows 8-18,
+ * 28), and the list of headers that goes on.  Nothing of the head is forwarded:
+ * what leaves here is a route's number, a path and a query of plain words, and
+ * headers of the provider's list.  Bytes of the agent are parsed here.
  */
 #include "mitmd.h"
 
@@ -14,23 +14,24 @@
 #include "log.h"
 
 /* Headers of the request that is being checked, packed. */
-static struct buf http_blob = {.max = PROVIDER_MAX_BLOB};
+static struct buf check_blob = {.max = PROVIDER_MAX_BLOB};
 
-struct http_check {
+struct check {
 	const struct mitmd_provider *pv;
 	const struct http1_head *head;
+	struct http1_body *body; /* of the request */
 	struct request *r;
 	struct span type; /* Content-Type */
 	int kind;         /* of the key that was right; -1: none yet */
 	unsigned nnames;
-	struct span names[HTTP1_MAX_HEADERS]; /* packed, in http_lower */
+	struct span names[HTTP1_MAX_HEADERS]; /* packed, in check_lower */
 };
 
-static uint8_t http_lower[HTTP1_MAX_HEADERS * PROVIDER_MAX_NAME];
+static uint8_t check_lower[HTTP1_MAX_HEADERS * PROVIDER_MAX_NAME];
 
 /* A copy in lower case at dst, which has room for it. */
 static struct span
-http_lower_case(struct span name, uint8_t *dst)
+check_lower_case(struct span name, uint8_t *dst)
 {
 	uint8_t c;
 
@@ -45,7 +46,7 @@ http_lower_case(struct span name, uint8_t *dst)
 
 /* Only the session's own key, after exactly the kind's prefix (row 16, 17). */
 static enum refusal
-http_key(struct http_check *k, int kind, struct span value)
+check_key(struct check *k, int kind, struct span value)
 {
 	struct span prefix = k->pv->p->kinds[kind].prefix;
 	uint8_t sum[32];
@@ -63,7 +64,7 @@ http_key(struct http_check *k, int kind, struct span value)
 }
 
 static enum refusal
-http_pack(struct http_check *k, struct span name, struct span value)
+check_pack(struct check *k, struct span name, struct span value)
 {
 	for (unsigned i = 0; i < k->nnames; i++) {
 		if (!span_eq(k->names[i], name))
@@ -75,7 +76,7 @@ http_pack(struct http_check *k, struct span name, struct span value)
 	if (!provider_name_ok(name) || !provider_value_ok(value))
 		k->r->why = "a header that is forwarded is too long, or "
 			    "holds more than printable ASCII";
-	else if (provider_pack(&http_blob, name, value) == -1)
+	else if (provider_pack(&check_blob, name, value) == -1)
 		k->r->why = "the headers that are forwarded are too long";
 	else
 		return REFUSE_NONE;
@@ -83,7 +84,7 @@ http_pack(struct http_check *k, struct span name, struct span value)
 }
 
 static enum refusal
-http_header(struct http_check *k, const struct http1_header *x)
+check_header(struct check *k, const struct http1_header *x)
 {
 	struct span name;
 	int kind;
@@ -91,10 +92,10 @@ http_header(struct http_check *k, const struct http1_header *x)
 	if (x->name.len > PROVIDER_MAX_NAME)
 		return provider_secretive(x->name) ? REFUSE_FOREIGN_KEY
 						   : REFUSE_NONE;
-	name = http_lower_case(
-	    x->name, http_lower + k->nnames * PROVIDER_MAX_NAME);
+	name = check_lower_case(
+	    x->name, check_lower + k->nnames * PROVIDER_MAX_NAME);
 	if ((kind = provider_kind(k->pv->p, name)) != -1)
-		return http_key(k, kind, x->value);
+		return check_key(k, kind, x->value);
 	if (provider_secretive(name))
 		return REFUSE_FOREIGN_KEY;
 	if (span_is(name, "content-type"))
@@ -104,61 +105,61 @@ http_header(struct http_check *k, const struct http1_header *x)
 		return REFUSE_ENCODING;
 	if (!provider_listed(&k->pv->p->request, name))
 		return REFUSE_NONE;
-	return http_pack(k, name, x->value);
+	return check_pack(k, name, x->value);
 }
 
 /* The kind of the key stands first; its one digit is filled in at the end. */
 static enum refusal
-http_headers(struct http_check *k)
+check_headers(struct check *k)
 {
 	struct span name = SPAN(PROVIDER_CREDENTIAL);
 	enum refusal no;
 
-	buf_reset(&http_blob, PROVIDER_MAX_BLOB);
-	if (provider_pack(&http_blob, name, SPAN("0")) == -1)
+	buf_reset(&check_blob, PROVIDER_MAX_BLOB);
+	if (provider_pack(&check_blob, name, SPAN("0")) == -1)
 		return REFUSE_HEADERS;
 	for (unsigned i = 0; i < k->head->nheaders; i++) {
-		if ((no = http_header(k, &k->head->headers[i])) != REFUSE_NONE)
+		if ((no = check_header(k, &k->head->headers[i])) != REFUSE_NONE)
 			return no;
 	}
 	if (k->kind == -1)
 		return REFUSE_NO_KEY;
-	http_blob.p[http_blob.off + 4 + name.len] = (uint8_t)('0' + k->kind);
-	k->r->headers = buf_span(&http_blob);
+	check_blob.p[check_blob.off + 4 + name.len] = (uint8_t)('0' + k->kind);
+	k->r->headers = buf_span(&check_blob);
 	return REFUSE_NONE;
 }
 
 _Static_assert(PROVIDER_MAX_KINDS <= 10, "one digit");
 
 static enum refusal
-http_body(const struct http_check *k)
+check_body(const struct check *k)
 {
 	const struct provider_route *route;
 	struct request *r = k->r;
 
 	route = &k->pv->p->routes[r->route];
-	if (r->body.done)
+	if (k->body->done)
 		return REFUSE_NONE;
 	if (route->ntypes == 0)
 		return REFUSE_BODY;
 	if (!provider_type_ok(route, k->type))
 		return REFUSE_TYPE;
-	if (r->body.framing == HTTP1_LENGTH && r->body.length > route->max)
+	if (k->body->framing == HTTP1_LENGTH && k->body->length > route->max)
 		return REFUSE_LENGTH;
 	return REFUSE_NONE;
 }
 
 static enum refusal
-http_hop(struct http_check *k)
+check_hop(struct check *k)
 {
 	struct request *r = k->r;
 	struct http1_hop hop;
 
-	if (http1_request_body(k->head, &r->body) != HTTP1_OK) {
-		r->why = r->body.reason;
+	if (http1_request_body(k->head, k->body) != HTTP1_OK) {
+		r->why = k->body->reason;
 		return REFUSE_MALFORMED;
 	}
-	if (http1_request_hop(k->head, &r->body, k->pv->p->host, &hop) !=
+	if (http1_request_hop(k->head, k->body, k->pv->p->host, &hop) !=
 	    HTTP1_OK) {
 		r->why = hop.reason;
 		switch (hop.error) {
@@ -175,13 +176,14 @@ http_hop(struct http_check *k)
 	r->close = hop.close;
 	r->expect = hop.expect;
 	r->head = span_is(k->head->method, "HEAD");
-	if (r->body.framing == HTTP1_LENGTH)
-		r->length = r->left = r->body.length;
+	r->sized = k->body->framing != HTTP1_CHUNKED;
+	if (k->body->framing == HTTP1_LENGTH)
+		r->length = k->body->length;
 	return REFUSE_NONE;
 }
 
 static enum refusal
-http_route(struct http_check *k)
+check_route(struct check *k)
 {
 	struct request *r = k->r;
 	struct span target = k->head->target;
@@ -216,100 +218,32 @@ http_route(struct http_check *k)
 	return REFUSE_ENDPOINT;
 }
 
-/*
- * REFUSE_NONE: *r is a request of this turn. *known: its framing is, so that
- * a refused one's body can be read over.
- */
-static enum refusal
-http_check(const struct agent *a, const struct http1_head *h, struct request *r,
-    bool *known)
+enum refusal
+check_request(const struct agent *a, const struct http1_head *h,
+    struct http1_body *body, struct request *r, bool *known)
 {
-	struct http_check k;
+	struct check k;
 	enum refusal no;
 
 	k.pv = &mitmd_env.providers[a->provider];
 	k.head = h;
+	k.body = body;
 	k.r = r;
 	k.type = span_of(NULL, 0);
 	k.kind = -1;
 	k.nnames = 0;
 	*known = false;
 	memset(r, 0, sizeof(*r));
-	if ((no = http_hop(&k)) != REFUSE_NONE)
+	if ((no = check_hop(&k)) != REFUSE_NONE)
 		return no;
-	if ((no = http_route(&k)) == REFUSE_MALFORMED)
+	if ((no = check_route(&k)) == REFUSE_MALFORMED)
 		return no;
 	*known = true;
 	if (no != REFUSE_NONE)
 		return no;
 	if (k.pv->p->routes[r->route].answer != 0)
 		return REFUSE_OFFERED;
-	if ((no = http_headers(&k)) != REFUSE_NONE)
+	if ((no = check_headers(&k)) != REFUSE_NONE)
 		return no;
-	return http_body(&k);
-}
-
-static void
-http_request(struct agent *a, const struct http1_head *h)
-{
-	const struct provider *p = mitmd_env.providers[a->provider].p;
-	struct request r;
-	enum refusal no;
-	bool known;
-
-	a->seen = 0;
-	no = http_check(a, h, &r, &known);
-	if (no == REFUSE_NONE) {
-		body_begin(a, &r);
-		return;
-	}
-	a->req = r;
-	mitmd_denied(a, no,
-	    no == REFUSE_OFFERED ? p->routes[r.route].answer : 0, h->method,
-	    h->target);
-	deny_request(a, no, known);
-}
-
-static void
-http_bad_head(struct agent *a, const struct http1_head *h)
-{
-	enum refusal no = h->large ? REFUSE_HEADERS : REFUSE_MALFORMED;
-
-	a->req.why = h->reason;
-	mitmd_denied(a, no, 0, SPAN(""), SPAN(""));
-	deny_request(a, no, false);
-}
-
-size_t
-http_input(struct agent *a, struct span s)
-{
-	static struct http1_head head;
-	struct span rest;
-	size_t used = 0, n;
-
-	while (used < s.len && !a->dead) {
-		rest = span_of(s.p + used, s.len - used);
-		if (a->state == AGENT_REQUEST) {
-			switch (http1_request_more(rest, &a->seen, &head)) {
-			case HTTP1_OK:
-				n = head.size;
-				http_request(a, &head);
-				break;
-			case HTTP1_BAD:
-				n = rest.len;
-				http_bad_head(a, &head);
-				break;
-			case HTTP1_MORE:
-			default:
-				return used;
-			}
-		} else if (a->state == AGENT_LINGER) {
-			n = rest.len;
-		} else if ((n = body_take(a, rest)) == 0 &&
-			   a->state != AGENT_REQUEST) {
-			return used;
-		}
-		used += n;
-	}
-	return used;
+	return check_body(&k);
 }

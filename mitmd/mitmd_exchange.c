@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Exchanges: from an admitted request to REQUEST at auditd and a stream to
+ * keyd.  A body of known length streams; one of unknown length is held whole
+ * first, since its length is part of what auditd writes down and keyd counts.
+ * Streams are numbered here; when all are in use a request waits for one.
+ * Holds bodies of the agent and looks at none of them.
+ */
+#include "mitmd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "log.h"
+
+static void exchange_expired(struct loop_timer *);
+
+struct exchange *
+exchange_new(struct agent *a, const struct front *front)
+{
+	struct exchange *x;
+
+	if (mitmd_env.nexchanges >= MITMD_MAX_EXCHANGES ||
+	    (x = calloc(1, sizeof(*x))) == NULL)
+		return NULL;
+	x->a = a;
+	x->front = front;
+	x->whole = true;
+	x->up.fd = x->up.io.fd = -1;
+	buf_init(&x->kept, 2 * PROVIDER_MAX_BLOB);
+	buf_init(&x->held, PROVIDER_MAX_BODY);
+	buf_init(&x->up.in, MITMD_MAX_QUEUE);
+	buf_init(&x->up.out, MITMD_MAX_QUEUE);
+	TAILQ_INSERT_TAIL(&a->exchanges, x, entry);
+	mitmd_env.nexchanges++;
+	return x;
+}
+
+static void
+exchange_forget(struct exchange *x)
+{
+	mitmd_env.held -= x->held.len;
+	mitmd_env.kept -= x->kept.len;
+	buf_reset(&x->held, 0);
+	buf_reset(&x->kept, 0);
+	memset(&x->req, 0, sizeof(x->req));
+}
+
+void
+exchange_free(struct exchange *x)
+{
+	struct agent *a = x->a;
+
+	if (x->gone)
+		return;
+	x->gone = true;
+	if (x->state == EXCHANGE_QUEUED)
+		TAILQ_REMOVE(&mitmd_env.queued, x, queue);
+	loop_timer_clear(&mitmd_env.w.loop, &x->timer);
+	upstream_close(x);
+	exchange_forget(x);
+	if (x->parked)
+		TAILQ_REMOVE(&a->parked, x, entry);
+	else
+		TAILQ_REMOVE(&a->exchanges, x, entry);
+	TAILQ_INSERT_TAIL(&a->gone, x, entry);
+	if (a->penal == x)
+		a->penal = NULL;
+	mitmd_env.nexchanges--;
+}
+
+void
+exchange_reap(struct agent *a)
+{
+	struct exchange *x;
+
+	while ((x = TAILQ_FIRST(&a->gone)) != NULL) {
+		TAILQ_REMOVE(&a->gone, x, entry);
+		buf_free(&x->kept);
+		buf_free(&x->held);
+		buf_free(&x->up.in);
+		buf_free(&x->up.out);
+		free(x);
+	}
+}
+
+uint32_t
+exchange_denied_id(struct exchange *x)
+{
+	uint32_t id = x->denied;
+
+	x->denied = 0;
+	return id != 0 ? id : ++mitmd_env.last_refusal;
+}
+
+void
+exchange_enter(struct exchange *x, enum exchange_state state, uint64_t ms)
+{
+	if (x->gone)
+		return;
+	x->state = state;
+	loop_timer_set(&mitmd_env.w.loop, &x->timer, ms, exchange_expired, x);
+}
+
+void
+exchange_end(struct exchange *x)
+{
+	bool on = x->state == EXCHANGE_ON || x->state == EXCHANGE_ANSWER;
+
+	if (on && (!x->whole || x->up.out.len != 0 || x->held.len != 0))
+		upstream_close(x);
+	exchange_forget(x);
+	loop_timer_clear(&mitmd_env.w.loop, &x->timer);
+	if (x->state == EXCHANGE_QUEUED)
+		TAILQ_REMOVE(&mitmd_env.queued, x, queue);
+	x->state = EXCHANGE_IDLE;
+	x->left = 0;
+	x->whole = true;
+	if (x->up.fd != -1 && !x->spare) {
+		x->spare = true;
+		TAILQ_INSERT_TAIL(&mitmd_env.spare, x, queue);
+	}
+}
+
+/* The spans of a request that waits move into x->kept. */
+static int
+exchange_keep(struct exchange *x)
+{
+	struct span *spans[] = {&x->req.path, &x->req.query, &x->req.headers};
+	const uint8_t *p;
+	size_t len = 0;
+
+	if (x->kept.len != 0)
+		return 0;
+	for (size_t i = 0; i < 3; i++)
+		len += spans[i]->len;
+	if (len > MITMD_MAX_KEPT - mitmd_env.kept)
+		return -1;
+	for (size_t i = 0; i < 3; i++) {
+		if (buf_addspan(&x->kept, *spans[i]) == -1) {
+			buf_reset(&x->kept, 0);
+			return -1;
+		}
+	}
+	mitmd_env.kept += len;
+	p = buf_span(&x->kept).p;
+	for (size_t i = 0; i < 3; i++) {
+		*spans[i] = span_of(p, spans[i]->len);
+		p += spans[i]->len;
+	}
+	return 0;
+}
+
+struct exchange *
+exchange_find(uint32_t stream)
+{
+	struct exchange *x;
+
+	x = mitmd_env.streams[stream % MITMD_MAX_STREAMS];
+	return x != NULL && x->up.stream == stream ? x : NULL;
+}
+
+/* A stream that serves nobody now is closed for another one. */
+static bool
+exchange_evict(void)
+{
+	struct exchange *x;
+
+	if ((x = TAILQ_FIRST(&mitmd_env.spare)) == NULL)
+		return false;
+	upstream_close(x);
+	if (x->parked)
+		exchange_free(x);
+	return true;
+}
+
+/* To auditd, which writes it down and lets keyd begin. */
+static void
+exchange_send(struct exchange *x)
+{
+	const struct request *r = &x->req;
+	struct msg_REQUEST m = {
+	    .provider = (uint16_t)x->a->provider,
+	    .stream = x->up.stream,
+	    .exchange = x->up.exchange,
+	    .route = (uint16_t)r->route,
+	    .path = r->path,
+	    .query = r->query,
+	    .length = r->length,
+	    .headers = r->headers,
+	};
+
+	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_REQUEST, &m, -1);
+	exchange_enter(x, EXCHANGE_ON, MITMD_STALL_MS);
+	mitmd_env.kept -= x->kept.len;
+	buf_reset(&x->kept, 0);
+	if (upstream_flush(x) == -1)
+		agent_close(x->a);
+}
+
+/* Asks keyd for a stream; there is a number for it. */
+static void
+exchange_open(struct exchange *x)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+	uint32_t *last = &mitmd_env.last_stream;
+	struct msg_STREAM_OPEN m;
+
+	do {
+		++*last;
+	} while (
+	    *last == 0 || mitmd_env.streams[*last % MITMD_MAX_STREAMS] != NULL);
+	mitmd_env.streams[*last % MITMD_MAX_STREAMS] = x;
+	mitmd_env.nstreams++;
+	x->up.stream = *last;
+	x->up.exchange = 1;
+	m = (struct msg_STREAM_OPEN){.stream = x->up.stream,
+	    .digest = span_of(p->digest, sizeof(p->digest))};
+	exchange_enter(x, EXCHANGE_OPENING, MITMD_STREAM_MS);
+	worker_send(
+	    &mitmd_env.w, ROLE_KEY, x->a->provider, MSG_STREAM_OPEN, &m, -1);
+}
+
+/* The length is known: over a stream that is there, or asks for one. */
+static void
+exchange_launch(struct exchange *x)
+{
+	x->up.answered = false;
+	x->up.deaf = false;
+	x->up.left = 0;
+	if (x->spare) {
+		TAILQ_REMOVE(&mitmd_env.spare, x, queue);
+		x->spare = false;
+	}
+	if (x->up.fd != -1 && x->up.exchange != UINT32_MAX) {
+		x->up.exchange++;
+		exchange_send(x);
+		return;
+	}
+	upstream_close(x);
+	if (exchange_keep(x) == -1) {
+		deny_exchange(x, REFUSE_HELD, NULL);
+		return;
+	}
+	if (TAILQ_EMPTY(&mitmd_env.queued) &&
+	    (mitmd_env.nstreams < MITMD_MAX_STREAMS || exchange_evict())) {
+		exchange_open(x);
+		return;
+	}
+	exchange_enter(x, EXCHANGE_QUEUED, MITMD_QUEUE_MS);
+	TAILQ_INSERT_TAIL(&mitmd_env.queued, x, queue);
+}
+
+void
+exchange_dequeue(void)
+{
+	struct exchange *x;
+
+	while ((x = TAILQ_FIRST(&mitmd_env.queued)) != NULL &&
+	       (mitmd_env.nstreams < MITMD_MAX_STREAMS || exchange_evict())) {
+		TAILQ_REMOVE(&mitmd_env.queued, x, queue);
+		exchange_open(x);
+	}
+}
+
+void
+exchange_stream(struct exchange *x, int fd)
+{
+	if (upstream_open(x, fd) == -1)
+		deny_exchange(x, REFUSE_GONE, NULL);
+	else
+		exchange_send(x);
+}
+
+void
+exchange_begin(struct exchange *x, const struct request *r)
+{
+	x->req = *r;
+	x->progress = loop_now(&mitmd_env.w.loop);
+	if (r->sized) {
+		exchange_launch(x);
+		return;
+	}
+	if (exchange_keep(x) == -1) {
+		deny_exchange(x, REFUSE_HELD, NULL);
+		return;
+	}
+	exchange_enter(x, EXCHANGE_HOLD, MITMD_STALL_MS);
+}
+
+/* A run of a body that is held whole. */
+static enum refusal
+exchange_take(struct exchange *x, struct span data)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+
+	if (data.len > p->routes[x->req.route].max - x->held.len)
+		return REFUSE_LENGTH;
+	if (data.len > MITMD_MAX_HELD - mitmd_env.held ||
+	    buf_addspan(&x->held, data) == -1)
+		return REFUSE_HELD;
+	mitmd_env.held += data.len;
+	return REFUSE_NONE;
+}
+
+enum refusal
+exchange_body(struct exchange *x, struct span data)
+{
+	x->progress = loop_now(&mitmd_env.w.loop);
+	switch (x->state) {
+	case EXCHANGE_HOLD:
+		return exchange_take(x, data);
+	case EXCHANGE_QUEUED:
+	case EXCHANGE_OPENING:
+	case EXCHANGE_ON:
+		if (upstream_put(x, data) == -1)
+			agent_close(x->a);
+		return REFUSE_NONE;
+	case EXCHANGE_IDLE:
+	case EXCHANGE_ANSWER:
+	case EXCHANGE_DISCARD:
+		break;
+	}
+	return REFUSE_NONE;
+}
+
+void
+exchange_body_end(struct exchange *x)
+{
+	x->whole = true;
+	if (x->state != EXCHANGE_HOLD)
+		return;
+	x->req.length = x->held.len;
+	exchange_launch(x);
+}
+
+void
+exchange_late(struct exchange *x, const char *what, unsigned ms)
+{
+	struct span none = SPAN("");
+
+	mitmd_note(x->a, "%s within %u ms: closed", what, ms);
+	/* A second answer to a refused request would be taken for another's. */
+	if (x->state == EXCHANGE_DISCARD) {
+		agent_linger(x->a);
+		return;
+	}
+	x->denied = mitmd_denied(x->a, REFUSE_TIMEOUT, 0, none, none, NULL);
+	x->front->refuse(x, REFUSE_TIMEOUT, NULL, false);
+}
+
+/* Neither side moved: whose fault it is. The provider's time is keyd's. */
+static void
+exchange_stalled(struct exchange *x)
+{
+	bool answer = x->front->waiting(x) != 0;
+
+	if (!answer && (x->whole || x->up.out.len >= MITMD_WINDOW)) {
+		exchange_enter(x, x->state, MITMD_STALL_MS);
+		return;
+	}
+	mitmd_note(x->a, "%s for %u ms: closed",
+	    answer ? "takes no byte of its answer"
+		   : "sends no byte of its request",
+	    MITMD_STALL_MS);
+	x->front->cut(x, true);
+}
+
+static void
+exchange_expired(struct loop_timer *t)
+{
+	struct exchange *x = t->arg;
+	struct agent *a = x->a;
+	uint64_t idle = loop_now(&mitmd_env.w.loop) - x->progress;
+
+	agent_hold(a);
+	switch (x->state) {
+	case EXCHANGE_IDLE:
+		break;
+	case EXCHANGE_HOLD:
+	case EXCHANGE_DISCARD:
+		if (idle >= MITMD_STALL_MS)
+			exchange_late(x, "no byte of a body", MITMD_STALL_MS);
+		else
+			exchange_enter(x, x->state, MITMD_STALL_MS - idle);
+		break;
+	case EXCHANGE_QUEUED:
+		deny_exchange(x, REFUSE_BUSY, NULL);
+		break;
+	case EXCHANGE_OPENING:
+		deny_exchange(x, REFUSE_GONE, "No stream from keyd.");
+		break;
+	case EXCHANGE_ON:
+	case EXCHANGE_ANSWER:
+		if (idle >= MITMD_STALL_MS)
+			exchange_stalled(x);
+		else
+			exchange_enter(x, x->state, MITMD_STALL_MS);
+		break;
+	}
+	agent_leave(a);
+}
+
+void
+exchange_watch(struct exchange *x)
+{
+	struct loop *l = &mitmd_env.w.loop;
+	struct upstream *up = &x->up;
+	uint32_t want;
+
+	if (up->fd == -1)
+		return;
+	want = x->front->waiting(x) < MITMD_WINDOW ? (uint32_t)EPOLLIN : 0;
+	if ((up->out.len != 0 || (x->held.len != 0 && !up->deaf)) &&
+	    x->state == EXCHANGE_ON)
+		want |= EPOLLOUT;
+	/* Not merely masked: a hang-up would be reported for ever. */
+	if (want == 0)
+		loop_del(l, &up->io);
+	else if (up->io.fd != -1
+		     ? loop_mod(l, &up->io, want) == -1
+		     : loop_add(l, &up->io, up->fd, want, reply_ready, x) == -1)
+		fatal("epoll_ctl");
+}

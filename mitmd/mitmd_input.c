@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reading of connections: what their state wants of the socket and of TLS,
+ * handed to the front, with a limit on what waits.  Every byte here is the
+ * agent's.
+ */
+#include "mitmd.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define INPUT_READS 4       /* rounds per wake-up, of up to INPUT_SCRATCH */
+#define INPUT_RECORD 16384U /* what one TLS record can hold */
+#define INPUT_SCRATCH 65536U
+
+/* Decrypted bytes of one round: one connection is read at a time. */
+static uint8_t input_scratch[INPUT_SCRATCH];
+
+static bool
+input_wanted(const struct agent *a)
+{
+	const struct exchange *x = a->x;
+
+	switch (x->state) {
+	case EXCHANGE_IDLE:
+	case EXCHANGE_HOLD:
+	case EXCHANGE_DISCARD:
+		return true;
+	case EXCHANGE_QUEUED:
+	case EXCHANGE_OPENING:
+	case EXCHANGE_ON:
+	case EXCHANGE_ANSWER:
+		if (!x->whole)
+			return x->up.out.len < MITMD_WINDOW;
+		/* To see it leave; what it sends ahead is kept. */
+		return a->in.len < MITMD_MAX_AHEAD;
+	}
+	return false;
+}
+
+bool
+agent_reads(const struct agent *a)
+{
+	switch (a->state) {
+	case AGENT_CONNECT:
+	case AGENT_TLS:
+	case AGENT_LINGER:
+		return true;
+	case AGENT_OPEN:
+		return input_wanted(a);
+	case AGENT_PENALTY:
+		return false;
+	}
+	return false;
+}
+
+/*
+ * Bytes that TLS has taken from the socket make it readable no more: then the
+ * loop comes back because the socket can be written.
+ */
+bool
+agent_pending(const struct agent *a)
+{
+	return a->ssl != NULL && !a->drained && a->state != AGENT_TLS &&
+	       a->state != AGENT_LINGER && agent_reads(a) &&
+	       SSL_has_pending(a->ssl) == 1;
+}
+
+/* Takes what came; the rest waits in a->in. */
+static void
+input_take(struct agent *a, struct span s)
+{
+	bool waited = a->in.len != 0;
+	size_t used;
+
+	if (waited) {
+		if (buf_addspan(&a->in, s) == -1) {
+			a->x->front->refuse(a->x, REFUSE_HEADERS, NULL, false);
+			return;
+		}
+		s = buf_span(&a->in);
+	}
+	used = request1_input(a, s);
+	if (a->dead || a->state == AGENT_LINGER)
+		return;
+	if (waited)
+		buf_drain(&a->in, used);
+	else if (used != s.len &&
+		 buf_add(&a->in, s.p + used, s.len - used) == -1) {
+		a->x->front->refuse(a->x, REFUSE_HEADERS, NULL, false);
+		return;
+	}
+	if (a->in.len == 0)
+		buf_reset(&a->in, 0);
+	else if (!waited && a->state == AGENT_OPEN &&
+		 a->x->state == EXCHANGE_IDLE)
+		agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
+}
+
+/* Fills the scratch buffer; as much as is there while a body is on its way. */
+static ssize_t
+input_fill(struct agent *a, size_t *len)
+{
+	ssize_t n;
+
+	*len = 0;
+	do {
+		n = mitmd_tls_read(a, input_scratch + *len, INPUT_RECORD);
+		if (n <= 0)
+			return n;
+		*len += (size_t)n;
+	} while (a->x->left > *len && *len <= INPUT_SCRATCH - INPUT_RECORD);
+	return 1;
+}
+
+static void
+input_pull(struct agent *a)
+{
+	size_t len;
+	ssize_t n;
+
+	for (int i = 0;
+	     i < INPUT_READS && a->state == AGENT_OPEN && agent_reads(a); i++) {
+		n = input_fill(a, &len);
+		if (len != 0) {
+			a->progress = loop_now(&mitmd_env.w.loop);
+			a->x->progress = a->progress;
+			input_take(a, span_of(input_scratch, len));
+		}
+		if (n == -1 && !a->dead)
+			agent_close(a);
+		/* Look again only where more is sure to be there, or wanted. */
+		if (a->dead || n == 0 || a->state != AGENT_OPEN ||
+		    (a->x->left == 0 && !agent_pending(a)))
+			break;
+	}
+}
+
+void
+agent_resume(struct agent *a)
+{
+	struct span s;
+	size_t used;
+
+	if (a->dead || a->state != AGENT_OPEN)
+		return;
+	if (a->in.len != 0) {
+		a->seen = 0;
+		s = buf_span(&a->in);
+		used = request1_input(a, s);
+		if (a->dead || a->state == AGENT_LINGER)
+			return;
+		buf_drain(&a->in, used);
+	}
+	if (a->in.len == 0)
+		buf_reset(&a->in, 0);
+	else if (a->state == AGENT_OPEN && a->x->state == EXCHANGE_IDLE)
+		agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
+	if (agent_pending(a))
+		input_pull(a);
+}
+
+static void
+input_handshake(struct agent *a)
+{
+	int r;
+
+	if ((r = mitmd_tls_handshake(a)) == 0)
+		return;
+	if (r == -1) {
+		mitmd_note(a, "TLS with %s: %s",
+		    (const char *)mitmd_env.providers[a->provider].p->host.p,
+		    mitmd_tls_error());
+		agent_close(a);
+		return;
+	}
+	if (request1_open(a) == -1) {
+		agent_close(a);
+		return;
+	}
+	if (agent_pending(a))
+		input_pull(a);
+}
+
+/* Reads and forgets, so that the agent can read what it was told. */
+static void
+input_drop(struct agent *a)
+{
+	ssize_t n;
+
+	for (int i = 0; i < INPUT_READS; i++) {
+		n = read(a->fd, input_scratch, sizeof(input_scratch));
+		if (n == 0 || (n == -1 && errno != EAGAIN && errno != EINTR)) {
+			agent_close(a);
+			return;
+		}
+		if (n < (ssize_t)sizeof(input_scratch))
+			return;
+	}
+}
+
+static void
+input_read(struct agent *a, uint32_t events)
+{
+	switch (a->state) {
+	case AGENT_CONNECT:
+		connect_read(a);
+		break;
+	case AGENT_TLS:
+		input_handshake(a);
+		break;
+	case AGENT_LINGER:
+		input_drop(a);
+		break;
+	case AGENT_OPEN:
+	case AGENT_PENALTY:
+		if (!agent_reads(a) && (events & (EPOLLHUP | EPOLLERR)) != 0)
+			agent_close(a);
+		else
+			input_pull(a);
+		break;
+	}
+}
+
+void
+agent_ready(struct loop_io *io, uint32_t events)
+{
+	struct agent *a = io->arg;
+
+	agent_hold(a);
+	if ((events & EPOLLOUT) != 0 && a->ssl != NULL &&
+	    a->state != AGENT_TLS && mitmd_tls_flush(a) == -1)
+		agent_close(a);
+	if (!a->dead && a->state == AGENT_LINGER)
+		agent_linger(a);
+	if (!a->dead && ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ||
+			    a->state == AGENT_TLS || agent_pending(a)))
+		input_read(a, events);
+	agent_leave(a);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Requests over HTTP/1.1: heads and bodies out of the agent's bytes, one
+ * request at a time; what comes ahead waits.  Bytes of the agent are parsed
+ * here, by http1.h; what they may ask for is mitmd_check.c's.
+ */
+#include "mitmd.h"
+
+#include "log.h"
+
+int
+request1_open(struct agent *a)
+{
+	if ((a->x = exchange_new(a, &front_http1)) == NULL)
+		return -1;
+	agent_enter(a, AGENT_OPEN, MITMD_IDLE_MS);
+	return 0;
+}
+
+void
+request1_next(struct exchange *x)
+{
+	exchange_end(x);
+	agent_enter(x->a, AGENT_OPEN, MITMD_IDLE_MS);
+}
+
+static void
+request1_take(struct exchange *x, const struct http1_head *h)
+{
+	struct agent *a = x->a;
+	struct request r;
+	enum refusal no;
+	bool known;
+
+	a->seen = 0;
+	loop_timer_clear(&mitmd_env.w.loop, &a->timer);
+	no = check_request(a, h, &x->body, &r, &known);
+	x->req = r;
+	x->left = r.sized ? r.length : 0;
+	x->whole = !known || x->body.done;
+	if (no != REFUSE_NONE) {
+		x->denied = mitmd_denied(
+		    a, no, deny_status(x, no), h->method, h->target, r.why);
+		deny_request(x, no, known);
+	} else if (r.expect &&
+		   mitmd_tls_put(a, SPAN("HTTP/1.1 100 Continue\r\n\r\n")) ==
+		       -1) {
+		agent_close(a);
+	} else {
+		exchange_begin(x, &r);
+	}
+}
+
+static void
+request1_bad_head(struct exchange *x, const struct http1_head *h)
+{
+	enum refusal no = h->large ? REFUSE_HEADERS : REFUSE_MALFORMED;
+	struct span none = SPAN("");
+
+	loop_timer_clear(&mitmd_env.w.loop, &x->a->timer);
+	x->req.why = h->reason;
+	x->denied = mitmd_denied(x->a, no, 0, none, none, NULL);
+	deny_request(x, no, false);
+}
+
+/* A body that does not go on: its request is answered now. */
+static void
+request1_bad_body(struct exchange *x, enum refusal no)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+
+	/* Of two answers to one request only the first is read. */
+	if (x->state == EXCHANGE_DISCARD) {
+		agent_linger(x->a);
+		return;
+	}
+	x->denied = mitmd_denied(x->a, no, 0, p->routes[x->req.route].method,
+	    x->req.path, x->req.why);
+	deny_request(x, no, false);
+}
+
+/* EXCHANGE_HOLD and EXCHANGE_DISCARD of a chunked body. */
+static size_t
+request1_chunks(struct exchange *x, struct span s)
+{
+	struct http1_body *b = &x->body;
+	enum refusal no = REFUSE_NONE;
+	struct span data;
+	size_t used = 0, n;
+
+	while (used < s.len && !b->done && no == REFUSE_NONE) {
+		if (http1_body_next(b, span_of(s.p + used, s.len - used), &data,
+			&n) == HTTP1_BAD) {
+			x->req.why = b->reason;
+			no = REFUSE_MALFORMED;
+			break;
+		}
+		used += n;
+		if (x->state == EXCHANGE_HOLD)
+			no = exchange_body(x, data);
+		else if (data.len > x->left)
+			no = REFUSE_LENGTH;
+		else
+			x->left -= data.len;
+	}
+	if (no != REFUSE_NONE) {
+		request1_bad_body(x, no);
+		return s.len;
+	}
+	if (b->done && x->state == EXCHANGE_HOLD)
+		exchange_body_end(x);
+	else if (b->done)
+		request1_next(x);
+	return used;
+}
+
+/* Uses bytes of the body; 0: none are wanted now. */
+static size_t
+request1_body(struct exchange *x, struct span s)
+{
+	enum refusal no;
+
+	if (x->body.framing == HTTP1_CHUNKED &&
+	    (x->state == EXCHANGE_HOLD || x->state == EXCHANGE_DISCARD))
+		return request1_chunks(x, s);
+	if (x->state == EXCHANGE_IDLE || x->whole)
+		return 0;
+	if (s.len > x->left)
+		s.len = (size_t)x->left;
+	x->left -= s.len;
+	if (x->state == EXCHANGE_DISCARD) {
+		if (x->left == 0)
+			request1_next(x);
+		return s.len;
+	}
+	if ((no = exchange_body(x, s)) != REFUSE_NONE)
+		request1_bad_body(x, no);
+	else if (x->left == 0 && !x->gone)
+		exchange_body_end(x);
+	return s.len;
+}
+
+/* The next head in s: how much of it was used, 0 when it is not whole. */
+static size_t
+request1_head(struct exchange *x, struct span s)
+{
+	static struct http1_head head;
+
+	switch (http1_request_more(s, &x->a->seen, &head)) {
+	case HTTP1_OK:
+		request1_take(x, &head);
+		return head.size;
+	case HTTP1_BAD:
+		request1_bad_head(x, &head);
+		return s.len;
+	case HTTP1_MORE:
+		break;
+	}
+	return 0;
+}
+
+size_t
+request1_input(struct agent *a, struct span s)
+{
+	struct span rest;
+	size_t used = 0, n;
+
+	while (used < s.len && !a->dead) {
+		rest = span_of(s.p + used, s.len - used);
+		if (a->state == AGENT_LINGER)
+			return s.len;
+		if (a->state != AGENT_OPEN)
+			break;
+		if (a->x->state == EXCHANGE_IDLE) {
+			if ((n = request1_head(a->x, rest)) == 0)
+				break;
+		} else if ((n = request1_body(a->x, rest)) == 0 &&
+			   (a->x == NULL || a->x->state != EXCHANGE_IDLE)) {
+			break;
+		}
+		used += n;
+	}
+	return used;
+}
