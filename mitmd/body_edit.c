@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the body filter is told to do, in words, and the edits that come of
+ * it: sorted, disjoint, applied as pieces of the text and of constants.
+ */
+#include "body_filter.h"
+
+#include "body_dialect.h"
+
+const struct filter_rules filter_dflt = {
+    .action =
+	{
+	    [FILTER_URLS] = FILTER_DENY,
+	},
+};
+
+static const char *const filter_dialects[FILTER_DIALECTS] = {
+    [FILTER_NONE] = "none",
+    [FILTER_ANTHROPIC] = "anthropic",
+    [FILTER_CHAT] = "chat",
+    [FILTER_RESPONSES] = "responses",
+    [FILTER_GEMINI] = "gemini",
+};
+static const char *const filter_kinds[FILTER_KINDS] = {
+    [FILTER_TOOLS] = "tools",
+    [FILTER_MCP] = "mcp",
+    [FILTER_URLS] = "urls",
+    [FILTER_STORE] = "store",
+    [FILTER_BACKGROUND] = "background",
+};
+static const char *const filter_actions[FILTER_ACTIONS] = {
+    [FILTER_STRIP] = "strip",
+    [FILTER_DENY] = "deny",
+    [FILTER_ALLOW] = "allow",
+};
+
+static int
+filter_find(struct span s, const char *const *names, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (span_is(s, names[i]))
+			return i;
+	}
+	return -1;
+}
+
+int
+filter_dialect_find(struct span s)
+{
+	return filter_find(s, filter_dialects, FILTER_DIALECTS);
+}
+
+int
+filter_kind_find(struct span s)
+{
+	return filter_find(s, filter_kinds, FILTER_KINDS);
+}
+
+int
+filter_action_find(struct span s)
+{
+	return filter_find(s, filter_actions, FILTER_ACTIONS);
+}
+
+const char *
+filter_kind_name(enum filter_kind kind)
+{
+	return filter_kinds[kind];
+}
+
+bool
+filter_applies(const struct filter_rules *r, enum filter_dialect d)
+{
+	for (unsigned i = 0; i < FILTER_KINDS; i++) {
+		if (d != FILTER_NONE && r->action[i] != FILTER_ALLOW)
+			return true;
+	}
+	return false;
+}
+
+/* Edits from here on are within what goes, or is replaced. */
+void
+filter_unedit(struct filter *f, size_t off)
+{
+	while (f->nedits != 0 && f->edits[f->nedits - 1].off >= off)
+		f->nedits--;
+}
+
+void
+filter_edit(struct filter *f, size_t off, size_t end, const char *with)
+{
+	if (f->nedits == FILTER_MAX_EDITS) {
+		f->limit = true;
+		return;
+	}
+	f->edits[f->nedits++] =
+	    (struct filter_edit){.off = off, .len = end - off, .with = with};
+}
+
+/* [off, end) of the outermost object goes. */
+static void
+filter_root_cut(struct filter *f, size_t off, size_t end)
+{
+	unsigned n = 0, at;
+
+	for (unsigned i = 0; i < f->nedits; i++) {
+		if (f->edits[i].off < off || f->edits[i].off >= end)
+			f->edits[n++] = f->edits[i];
+	}
+	f->nedits = n;
+	filter_edit(f, off, end, "");
+	if (f->limit)
+		return;
+	for (at = n; at > 0 && f->edits[at - 1].off > off; at--)
+		f->edits[at] = f->edits[at - 1];
+	f->edits[at] = (struct filter_edit){off, end - off, ""};
+}
+
+/* The members that go, each with the comma that parts it from what stays. */
+void
+filter_root_end(struct filter *f)
+{
+	struct filter_member *m = f->root;
+	size_t after = SIZE_MAX; /* the latest member that stays */
+	unsigned last = f->nroot;
+
+	for (unsigned i = 0; i < f->nnames && f->choice_name.p != NULL; i++)
+		f->choice_gone |= span_eq(f->names[i], f->choice_name);
+	for (unsigned i = 0; i < f->nroot; i++) {
+		m[i].gone |= (m[i].choice && (f->choice_gone || f->emptied)) ||
+			     (m[i].tools && f->emptied);
+		if (!m[i].gone) {
+			last = i;
+			after = m[i].end;
+		}
+	}
+	for (unsigned i = 0; i < f->nroot; i++) {
+		if (!m[i].gone)
+			continue;
+		if (last < f->nroot && i < last) {
+			filter_root_cut(f, m[i].from, m[i + 1].from);
+			continue;
+		}
+		filter_root_cut(f, after == SIZE_MAX ? m[i].from : after,
+		    m[f->nroot - 1].end);
+		break;
+	}
+}
+
+size_t
+filter_length(const struct filter *f)
+{
+	size_t len = f->text.len;
+
+	for (unsigned i = 0; i < f->nedits; i++)
+		len += strlen(f->edits[i].with) - f->edits[i].len;
+	return len;
+}
+
+/* Even: text up to an edit, odd: what stands in its place. */
+bool
+filter_piece(const struct filter *f, unsigned *at, struct span *out)
+{
+	unsigned i = *at / 2;
+	size_t from = 0, to = f->text.len;
+
+	if (i > f->nedits || (i == f->nedits && *at % 2 == 1))
+		return false;
+	if (*at % 2 == 1) {
+		*out = span_str(f->edits[i].with);
+	} else {
+		if (i != 0)
+			from = f->edits[i - 1].off + f->edits[i - 1].len;
+		if (i != f->nedits)
+			to = f->edits[i].off;
+		*out = span_of(f->text.p + from, to - from);
+	}
+	++*at;
+	return true;
+}

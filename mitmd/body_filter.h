@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a request body asks the provider to do on its own: tools that the
+ * provider runs, remote MCP servers, URLs that it fetches, answers that it
+ * keeps, work that goes on after the connection.  Each would be a way out
+ * that passes no policy.  The body is read once, without a tree; the result
+ * is a list of edits.  What is not understood as harmless counts as reach:
+ * tools of kinds not listed here go, too.
+ *
+ * Member names are compared folded (case, underscores): providers that take
+ * `file_data` for `fileData` read what we read.
+ */
+#ifndef BODY_FILTER_H
+#define BODY_FILTER_H
+
+#include "body_json.h"
+
+#define FILTER_MAX_EDITS 4096U
+#define FILTER_MAX_ROOT 128U /* members of the outermost object */
+#define FILTER_MAX_NAMES 32U /* of tools that were taken out */
+
+/* The shape of the body. */
+enum filter_dialect {
+	FILTER_NONE,
+	FILTER_ANTHROPIC, /* messages */
+	FILTER_CHAT,      /* OpenAI chat completions */
+	FILTER_RESPONSES, /* OpenAI responses, and their WebSocket messages */
+	FILTER_GEMINI,    /* generateContent */
+	FILTER_DIALECTS,
+};
+
+enum filter_kind {
+	FILTER_TOOLS,      /* run by the provider */
+	FILTER_MCP,        /* servers that the provider connects to */
+	FILTER_URLS,       /* what the provider fetches */
+	FILTER_STORE,      /* what the provider keeps */
+	FILTER_BACKGROUND, /* what outlives the request */
+	FILTER_KINDS,
+};
+
+enum filter_action {
+	FILTER_STRIP,
+	FILTER_DENY,
+	FILTER_ALLOW,
+	FILTER_ACTIONS
+};
+
+struct filter_rules {
+	enum filter_action action[FILTER_KINDS];
+};
+
+/* "anthropic", "tools", "strip", ...: as in provider files; -1: no such. */
+int filter_dialect_find(struct span);
+int filter_kind_find(struct span);
+int filter_action_find(struct span);
+const char *filter_kind_name(enum filter_kind);
+/* tools, mcp, store and background are stripped, urls denied. */
+extern const struct filter_rules filter_dflt;
+/* Is there anything to look for? */
+bool filter_applies(const struct filter_rules *, enum filter_dialect);
+
+enum filter_result {
+	FILTER_SAME,
+	FILTER_CHANGED, /* edits */
+	FILTER_REFUSED, /* refused says what for */
+	FILTER_BAD,     /* not strict JSON, or no object: why, at */
+	FILTER_LIMIT,   /* too many edits or members */
+};
+
+/* Bytes [off, off + len) become the text `with`. Rising, disjoint. */
+struct filter_edit {
+	size_t off, len;
+	const char *with; /* constant, may be "" */
+};
+
+/* body_filter.c's own: one for each container that is open. */
+struct filter_frame {
+	uint8_t ctx; /* enum dialect_ctx */
+	bool object, root;
+	size_t start; /* of it */
+	/* its entries (members or elements) so far */
+	size_t entry; /* where the latest began; SIZE_MAX: none since a comma */
+	size_t end;   /* where it ended */
+	size_t comma; /* after the latest kept one; SIZE_MAX: none */
+	unsigned kept, gone;
+	bool drop; /* the latest is to go */
+	/* what its members say */
+	uint8_t tool; /* enum dialect_tool */
+	bool local, url;
+	struct span name;
+};
+
+struct filter_member {
+	size_t from, end;
+	bool gone, choice, tools;
+};
+
+struct filter {
+	/* the result */
+	struct filter_edit edits[FILTER_MAX_EDITS];
+	unsigned nedits;
+	enum filter_kind refused;
+	bool hit[FILTER_KINDS]; /* found, and stripped */
+	const char *why;
+	size_t at;
+	/* the work */
+	struct body_json json;
+	const struct filter_rules *rules;
+	enum filter_dialect dialect;
+	struct span text;
+	unsigned depth;
+	struct filter_frame frames[BODY_MAX_DEPTH];
+	struct filter_member root[FILTER_MAX_ROOT];
+	unsigned nroot;
+	struct span names[FILTER_MAX_NAMES];
+	unsigned nnames;
+	struct span choice_name;
+	bool choice_gone; /* it asks for a tool that is not there */
+	bool emptied;     /* of the outermost tools nothing is left */
+	bool stored;      /* "store" was there */
+	bool input;       /* it asks for an answer */
+	bool other;       /* it is a message of another kind */
+	bool no, limit;   /* refused; over a limit */
+};
+
+/* Text < 4 GiB; seed as in body_json.h. The struct is large: have one. */
+enum filter_result filter_body(struct filter *, const struct filter_rules *,
+    enum filter_dialect, struct span, const uint64_t seed[2]);
+/* The length after the edits. */
+size_t filter_length(const struct filter *);
+/*
+ * The pieces of the edited body in order: *at counts them, from 0. false
+ * after the last; pieces may be empty.
+ */
+bool filter_piece(const struct filter *, unsigned *at, struct span *);
+
+#endif

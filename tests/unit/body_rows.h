@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Bodies and what the filter makes of them.  do: one letter for each of
+ * tools, mcp, urls, store, background: s(trip), d(eny), a(llow); NULL: the
+ * default.  out NULL: unchanged; "!kind": refused for it; "?": not strict.
+ */
+#ifndef BODY_ROWS_H
+#define BODY_ROWS_H
+
+#include "body_filter.h"
+
+static const struct body_row {
+	enum filter_dialect dialect;
+	const char *act;
+	const char *in;
+	const char *out;
+} body_rows[] = {
+#define A FILTER_ANTHROPIC
+#define C FILTER_CHAT
+#define R FILTER_RESPONSES
+#define G FILTER_GEMINI
+    /* nothing to find */
+    {A, NULL, "{}", NULL},
+    {A, NULL, "{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}", NULL},
+    {A, NULL, "{\"tools\":[{\"name\":\"a\",\"input_schema\":{}}]}", NULL},
+    {A, NULL,
+	"{\"tools\":[{\"type\":\"custom\",\"name\":\"a\"},"
+	"{\"type\":\"bash_20250124\",\"name\":\"bash\"},"
+	"{\"type\":\"text_editor_20250728\",\"name\":\"e\"}]}",
+	NULL},
+    {A, NULL, "{\"tools\":[{\"type\":null,\"name\":\"a\"}]}", NULL},
+    /* Anthropic: tools of the provider's own */
+    {A, NULL,
+	"{\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"w\"},"
+	"{\"name\":\"a\"}]}",
+	"{\"tools\":[{\"name\":\"a\"}]}"},
+    {A, NULL,
+	"{\"tools\":[{\"name\":\"a\"},{\"name\":\"w\",\"type\":"
+	"\"web_fetch_20250910\"}]}",
+	"{\"tools\":[{\"name\":\"a\"}]}"},
+    {A, NULL,
+	"{\"tools\":[{\"name\":\"a\"},{\"type\":\"code_execution_20250522\"},"
+	"{\"type\":\"web_search_20250305\"},{\"name\":\"b\"} , "
+	"{\"type\":\"web_fetch_20250910\"} ]}",
+	"{\"tools\":[{\"name\":\"a\"},{\"name\":\"b\"}  ]}"},
+    {A, NULL,
+	"{\"model\":\"m\",\"tools\":[{\"type\":\"web_search_20250305\"}],"
+	"\"max_tokens\":5}",
+	"{\"model\":\"m\",\"max_tokens\":5}"},
+    {A, NULL, "{\"tools\":[{\"type\":\"web_search_20250305\"}]}", "{}"},
+    {A, NULL,
+	"{\"model\":\"m\",\"tool_choice\":{\"type\":\"any\"},"
+	"\"tools\":[{\"type\":\"web_search_20250305\"}]}",
+	"{\"model\":\"m\"}"},
+    {A, NULL,
+	"{\"tool_choice\":{\"type\":\"tool\",\"name\":\"w\"},"
+	"\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"w\"},"
+	"{\"name\":\"a\"}],\"model\":\"m\"}",
+	"{\"tools\":[{\"name\":\"a\"}],\"model\":\"m\"}"},
+    {A, NULL,
+	"{\"tool_choice\":{\"type\":\"tool\",\"name\":\"a\"},"
+	"\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"w\"},"
+	"{\"name\":\"a\"}],\"model\":\"m\"}",
+	"{\"tool_choice\":{\"type\":\"tool\",\"name\":\"a\"},"
+	"\"tools\":[{\"name\":\"a\"}],\"model\":\"m\"}"},
+    {A, NULL,
+	"{\"tools\":[{\"type\":\"web\\u005fsearch_20250305\"},{\"type\":[]},"
+	"{\"type\":7},{\"type\":\"some_new_kind\"},{\"name\":\"a\"}]}",
+	"{\"tools\":[{\"name\":\"a\"}]}"},
+    {A, NULL, "{\"t\\u006fols\":[{\"type\":\"web_search_20250305\"}]}",
+	"{}"},
+    {A, NULL, "{\"Tools\":[{\"type\":\"web_search_20250305\"}]}", "{}"},
+    {A, "dssss", "{\"tools\":[{\"type\":\"web_search_20250305\"}]}",
+	"!tools"},
+    {A, "assss", "{\"tools\":[{\"type\":\"web_search_20250305\"}]}", NULL},
+    {A, NULL, "{\"container\":{\"skills\":[]},\"model\":\"m\"}",
+	"{\"model\":\"m\"}"},
+    /* what tools are given is nobody's to look at */
+    {A, NULL,
+	"{\"messages\":[{\"role\":\"assistant\",\"content\":[{\"type\":"
+	"\"tool_use\",\"input\":{\"tools\":[{\"type\":\"web_search\"}],"
+	"\"source\":{\"type\":\"url\",\"url\":\"http://x\"}}}]}]}",
+	NULL},
+    {A, NULL,
+	"{\"tools\":[{\"name\":\"a\",\"input_schema\":{\"type\":\"object\","
+	"\"properties\":{\"type\":{\"type\":\"string\"}}}}]}",
+	NULL},
+    /* remote MCP */
+    {A, NULL,
+	"{\"mcp_servers\":[{\"type\":\"url\",\"url\":\"https://x\"}],"
+	"\"tools\":[{\"type\":\"mcp_toolset\",\"mcp_server_name\":\"x\"}]}",
+	"{}"},
+    {A, "sdsss", "{\"mcp_servers\":[]}", "!mcp"},
+    {A, "sdsss", "{\"tools\":[{\"type\":\"mcp_toolset\"}]}", "!mcp"},
+    {A, NULL, "{\"mcp_servers\":null}", NULL},
+    /* URL sources */
+    {A, NULL,
+	"{\"messages\":[{\"content\":[{\"type\":\"image\",\"source\":"
+	"{\"type\":\"url\",\"url\":\"https://x/a.png\"}}]}]}",
+	"!urls"},
+    {A, NULL,
+	"{\"messages\":[{\"content\":[{\"type\":\"tool_result\",\"content\":["
+	"{\"type\":\"document\",\"source\":{\"url\":\"https://x\"}}]}]}]}",
+	"!urls"},
+    {A, NULL,
+	"{\"system\":[{\"type\":\"document\",\"source\":{\"type\":\"content\","
+	"\"content\":[{\"type\":\"image\",\"source\":{\"type\":\"url\","
+	"\"url\":\"https://x\"}}]}}]}",
+	"!urls"},
+    {A, NULL,
+	"{\"messages\":[{\"content\":[{\"type\":\"image\",\"source\":"
+	"{\"type\":\"base64\",\"data\":\"AAAA\"}},{\"type\":\"search_result\","
+	"\"source\":\"https://x\"}]}]}",
+	NULL},
+    {A, "sssss",
+	"{\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
+	"{\"type\":\"image\",\"source\":{\"type\":\"url\",\"url\":\"h\"}}]}]}",
+	"{\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
+	"{\"type\":\"text\",\"text\":\"(filtered)\"}]}]}"},
+    {A, "ssass",
+	"{\"messages\":[{\"content\":[{\"source\":{\"url\":\"h\"}}]}]}", NULL},
+    {A, "sssss", "{\"messages\":[{\"content\":{\"source\":{\"url\":1}}}]}",
+	"!urls"},
+    /* OpenAI chat */
+    {C, NULL,
+	"{\"model\":\"m\",\"tools\":[{\"type\":\"function\",\"function\":{"
+	"\"name\":\"a\"}}],\"messages\":[]}",
+	NULL},
+    {C, NULL,
+	"{\"model\":\"m\",\"web_search_options\":{},\"tools\":[{\"type\":"
+	"\"web_search_preview\"}],\"tool_choice\":\"auto\","
+	"\"parallel_tool_calls\":true,\"messages\":[]}",
+	"{\"model\":\"m\",\"messages\":[]}"},
+    {C, NULL,
+	"{\"model\":\"a/b:online\",\"models\":[\"c:online\",\"d\"],"
+	"\"plugins\":[{\"id\":\"web\"}],\"messages\":[]}",
+	"{\"model\":\"a/b\",\"models\":[\"c\",\"d\"],\"messages\":[]}"},
+    {C, NULL,
+	"{\"messages\":[{\"content\":[{\"type\":\"image_url\",\"image_url\":{"
+	"\"url\":\"data:image/png;base64,AA\"}},{\"image_url\":\"DATA:,x\"},"
+	"{\"type\":\"file\",\"file\":{\"file_data\":\"data:x\"}},"
+	"{\"file\":{\"file_data\":\"AA\\/+=\"}}]}]}",
+	NULL},
+    {C, NULL,
+	"{\"messages\":[{\"content\":[{\"image_url\":{\"url\":"
+	"\"https://x\"}}]}]}",
+	"!urls"},
+    {C, NULL, "{\"messages\":[{\"content\":[{\"image_url\":\"//x\"}]}]}",
+	"!urls"},
+    {C, NULL,
+	"{\"messages\":[{\"content\":[{\"file\":{\"file_data\":"
+	"\"https://x\"}}]}]}",
+	"!urls"},
+    {C, NULL,
+	"{\"messages\":[{\"content\":[{\"file\":{\"file_data\":"
+	"\"https\\u003a//x\"}}]}]}",
+	"!urls"},
+    {C, NULL,
+	"{\"messages\":[{\"content\":[{\"video_url\":{\"url\":\"h:x\"}}]}]}",
+	"!urls"},
+    {C, "sssss",
+	"{\"messages\":[{\"content\":[{\"imageUrl\":{\"url\":\"h:x\"}},1]}]}",
+	"{\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":"
+	"\"(filtered)\"},1]}]}"},
+    {C, NULL, "{\"store\":true,\"model\":\"m\"}", "{\"model\":\"m\"}"},
+    {C, NULL, "{\"model\":\"m\",\"store\":false}", NULL},
+    {C, "sssds", "{\"model\":\"m\",\"store\":true}", "!store"},
+    {C, NULL,
+	"{\"tools\":[{\"type\":\"mcp\"},{\"type\":\"function\"}],"
+	"\"tool_choice\":{\"type\":\"allowed_tools\",\"allowed_tools\":{}}}",
+	"{\"tools\":[{\"type\":\"function\"}],"
+	"\"tool_choice\":{\"type\":\"allowed_tools\",\"allowed_tools\":{}}}"},
+    /* OpenAI responses */
+    {R, NULL, "{\"model\":\"m\",\"input\":\"x\",\"store\":false}", NULL},
+    {R, NULL, "{\"model\":\"m\",\"input\":\"x\",\"store\":true}",
+	"{\"model\":\"m\",\"input\":\"x\",\"store\":false}"},
+    {R, NULL, "{\"model\":\"m\",\"input\":\"x\"}",
+	"{\"store\":false,\"model\":\"m\",\"input\":\"x\"}"},
+    {R, "sssas", "{\"model\":\"m\",\"input\":\"x\"}", NULL},
+    {R, "sssds", "{\"model\":\"m\",\"input\":\"x\"}", "!store"},
+    {R, NULL, "{\"background\":true,\"input\":\"x\",\"store\":false}",
+	"{\"input\":\"x\",\"store\":false}"},
+    {R, "ssssd", "{\"background\":true,\"input\":\"x\",\"store\":false}",
+	"!background"},
+    {R, NULL,
+	"{\"store\":false,\"tools\":[{\"type\":\"web_search\"},"
+	"{\"type\":\"function\",\"name\":\"f\"},{\"type\":\"local_shell\"},"
+	"{\"type\":\"image_generation\"},{\"type\":\"file_search\"},"
+	"{\"type\":\"code_interpreter\",\"container\":{\"type\":\"auto\"}},"
+	"{\"type\":\"mcp\",\"server_url\":\"https://x\"},"
+	"{\"type\":\"shell\",\"environment\":{\"type\":\"container_auto\"}},"
+	"{\"type\":\"shell\",\"environment\":{\"type\":\"local\"}},"
+	"{\"type\":\"tool_search\",\"execution\":\"client\"},"
+	"{\"type\":\"tool_search\"},"
+	"{\"type\":\"custom\",\"name\":\"c\"}]}",
+	"{\"store\":false,\"tools\":["
+	"{\"type\":\"function\",\"name\":\"f\"},{\"type\":\"local_shell\"},"
+	"{\"type\":\"shell\",\"environment\":{\"type\":\"local\"}},"
+	"{\"type\":\"tool_search\",\"execution\":\"client\"},"
+	"{\"type\":\"custom\",\"name\":\"c\"}]}"},
+    {R, NULL,
+	"{\"store\":false,\"tools\":[{\"type\":\"namespace\",\"tools\":["
+	"{\"type\":\"function\"},{\"type\":\"web_search\"}]}]}",
+	"{\"store\":false,\"tools\":[{\"type\":\"namespace\",\"tools\":["
+	"{\"type\":\"function\"}]}]}"},
+    {R, NULL,
+	"{\"store\":false,\"tool_choice\":{\"type\":\"web_search\"},"
+	"\"tools\":[{\"type\":\"function\"}]}",
+	"{\"store\":false,\"tools\":[{\"type\":\"function\"}]}"},
+    {R, NULL,
+	"{\"store\":false,\"tool_choice\":{\"type\":\"allowed_tools\","
+	"\"tools\":[{\"type\":\"mcp\"},{\"type\":\"function\"}]},"
+	"\"tools\":[{\"type\":\"function\"}]}",
+	"{\"store\":false,\"tool_choice\":{\"type\":\"allowed_tools\","
+	"\"tools\":[{\"type\":\"function\"}]},"
+	"\"tools\":[{\"type\":\"function\"}]}"},
+    {R, NULL,
+	"{\"store\":false,\"input\":[{\"role\":\"user\",\"content\":[{\"type\":"
+	"\"input_image\",\"image_url\":\"https://x\"}]}]}",
+	"!urls"},
+    {R, NULL,
+	"{\"store\":false,\"input\":[{\"type\":\"function_call_output\","
+	"\"output\":[{\"type\":\"input_file\",\"file_url\":\"https://x\"}]}]}",
+	"!urls"},
+    {R, NULL,
+	"{\"store\":false,\"prompt\":{\"id\":\"p\",\"variables\":{\"v\":{"
+	"\"type\":\"input_image\",\"image_url\":\"https://x\"}}}}",
+	"!urls"},
+    {R, NULL,
+	"{\"store\":false,\"input\":[{\"content\":[{\"type\":\"input_image\","
+	"\"image_url\":\"data:image/png;base64,AA\"},{\"type\":\"output_text\","
+	"\"annotations\":[{\"type\":\"url_citation\",\"url\":\"https://x\"}]}"
+	"]}]}",
+	NULL},
+    {R, "sssss",
+	"{\"store\":false,\"input\":[{\"content\":[{\"image_url\":\"h\"}]}]}",
+	"{\"store\":false,\"input\":[{\"content\":[{\"type\":\"input_text\","
+	"\"text\":\"(filtered)\"}]}]}"},
+    /* ... and their WebSocket messages */
+    {R, NULL,
+	"{\"type\":\"response.create\",\"input\":[],\"tools\":[{\"type\":"
+	"\"web_search\"}]}",
+	"{\"store\":false,\"type\":\"response.create\",\"input\":[]}"},
+    {R, NULL,
+	"{\"type\":\"response.create\",\"response\":{\"tools\":[{\"type\":"
+	"\"mcp\"}],\"x\":1}}",
+	"{\"type\":\"response.create\",\"response\":{\"tools\":[],\"x\":1}}"},
+    {R, NULL, "{\"type\":\"response.append\",\"input\":[]}", NULL},
+    /* Gemini */
+    {G, NULL,
+	"{\"contents\":[{\"parts\":[{\"text\":\"x\"}]}],\"tools\":[{"
+	"\"functionDeclarations\":[{\"name\":\"googleSearch\"}]}]}",
+	NULL},
+    {G, NULL,
+	"{\"contents\":[],\"tools\":[{\"googleSearch\":{}},"
+	"{\"functionDeclarations\":[],\"codeExecution\":{}},"
+	"{\"url_context\":{}}]}",
+	"{\"contents\":[],\"tools\":[{\"functionDeclarations\":[]}]}"},
+    {G, NULL, "{\"contents\":[],\"tools\":[{\"google_search\":{}}]}",
+	"{\"contents\":[]}"},
+    {G, "dssss", "{\"tools\":[{\"urlContext\":{}}]}", "!tools"},
+    {G, NULL,
+	"{\"request\":{\"tools\":[{\"google_search\":{}}],\"x\":1},\"y\":2}",
+	"{\"request\":{\"tools\":[],\"x\":1},\"y\":2}"},
+    {G, NULL,
+	"{\"contents\":[{\"parts\":[{\"fileData\":{\"fileUri\":\"gs://\"}}]}]}",
+	"!urls"},
+    {G, NULL,
+	"{\"contents\":{\"parts\":{\"file_data\":{\"file_uri\":\"h\"}}}}",
+	"!urls"},
+    {G, NULL,
+	"{\"systemInstruction\":{\"parts\":[{\"functionResponse\":{\"parts\":["
+	"{\"fileData\":{}}]}}]}}",
+	"!urls"},
+    {G, "sssss",
+	"{\"contents\":[{\"parts\":[{\"fileData\":{\"fileUri\":\"h\"}}]}]}",
+	"{\"contents\":[{\"parts\":[{\"text\":\"(filtered)\"}]}]}"},
+    {G, NULL,
+	"{\"contents\":[{\"parts\":[{\"inlineData\":{\"data\":\"AA\"}},"
+	"{\"functionCall\":{\"args\":{\"fileData\":{}}}}]}]}",
+	NULL},
+    /* not strict */
+    {A, NULL, "", "?"},
+    {A, NULL, "[]", "?"},
+    {A, NULL, "\"x\"", "?"},
+    {A, NULL, "{\"a\":1,\"a\":2}", "?"},
+    {A, NULL, "{\"a\":1,\"\\u0061\":2}", "?"},
+    {A, NULL, "{\"x\":[{\"b\":{\"a\":1},\"a\":2,\"a\":3}]}", "?"},
+    {A, NULL, "{\"a\":1,}", "?"},
+    {A, NULL, "{\"a\":[1,]}", "?"},
+    {A, NULL, "{\"a\":[1}", "?"},
+    {A, NULL, "{\"a\":1} x", "?"},
+    {A, NULL, "{\"a\":1}{}", "?"},
+    {A, NULL, "{\"a\":01}", "?"},
+    {A, NULL, "{\"a\":NaN}", "?"},
+    {A, NULL, "{\"a\":tru}", "?"},
+    {A, NULL, "{\"a\":\"\\ud800\"}", "?"},
+    {A, NULL, "{\"a\":\"\xff\"}", "?"},
+    {A, NULL, "{\"a\":\"\n\"}", "?"},
+    {A, NULL, "{'a':1}", "?"},
+    {A, NULL, "\xef\xbb\xbf{}", "?"},
+    {A, NULL, "{\"a\" 1}", "?"},
+    {A, NULL, "{\"a\":", "?"},
+    {A, NULL, "{\"a\"", "?"},
+    {A, NULL, "{", "?"},
+    {A, NULL, "{/**/}", "?"},
+#undef A
+#undef C
+#undef R
+#undef G
+};
+
+#endif
