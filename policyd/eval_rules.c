@@ -293,8 +293,11 @@ static void
 eval_role(const struct evaluation *ev, enum arg_role role, struct decision *d)
 {
 	struct open_paths open = {.n = 0};
-	size_t n = count_paths(ev, role);
+	size_t n = 0;
 
+	/* An argument may have a role besides by which it is no path. */
+	if (ARGS_PATH & ARG_BIT(role))
+		n = count_paths(ev, role);
 	if (n == 0) {
 		scan(ev, role, d);
 		return;

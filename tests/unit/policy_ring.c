@@ -103,13 +103,29 @@ encoded(struct ring *r, const char *json, struct buf *b)
 }
 
 void
-ring_ready(struct ring *r, unsigned index, const char *name,
+ring_ready_json(struct ring *r, unsigned index, const char *name,
     const char *tools)
 {
 	struct msg_INIT_RESULT init = {.good = 1, .tools = 1,
 	    .version = SPAN("2025-06-18"), .text = span_str(name)};
 	struct msg_TOOLS_PAGE page = {.good = 1};
-	struct buf json, bytes;
+	struct buf bytes;
+
+	session_start(&r->env, (uint16_t)index);
+	session_init_result(&r->env, (uint16_t)index, &init);
+	page.seq = r->env.sessions[index].seq;
+	page.tree = encoded(r, tools, &bytes);
+	session_tools_page(&r->env, (uint16_t)index, &page);
+	buf_free(&bytes);
+	if (r->env.sessions[index].state != PROTO_STATE_READY)
+		errx(1, "%s is not ready", name);
+}
+
+void
+ring_ready(struct ring *r, unsigned index, const char *name,
+    const char *tools)
+{
+	struct buf json;
 	char *text;
 	size_t len;
 
@@ -124,16 +140,9 @@ ring_ready(struct ring *r, unsigned index, const char *name,
 	(void)buf_addc(&json, ']');
 	if ((text = span_dup(buf_span(&json))) == NULL)
 		err(1, "span_dup");
-	session_start(&r->env, (uint16_t)index);
-	session_init_result(&r->env, (uint16_t)index, &init);
-	page.seq = r->env.sessions[index].seq;
-	page.tree = encoded(r, text, &bytes);
-	session_tools_page(&r->env, (uint16_t)index, &page);
-	buf_free(&bytes);
+	ring_ready_json(r, index, name, text);
 	buf_free(&json);
 	free(text);
-	if (r->env.sessions[index].state != PROTO_STATE_READY)
-		errx(1, "%s is not ready", name);
 }
 
 uint64_t

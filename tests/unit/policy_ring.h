@@ -32,6 +32,9 @@ void ring_free(struct ring *);
 /* A server that is ready, with tools of these names (separated by spaces). */
 void ring_ready(struct ring *, unsigned index, const char *name,
     const char *tools);
+/* The same with the list as the server gives it: a JSON array. */
+void ring_ready_json(struct ring *, unsigned index, const char *name,
+    const char *tools);
 /* Forgets what was sent. */
 void ring_clear(struct ring *);
 /* The n-th message of that type since, or NULL. */
