@@ -239,7 +239,7 @@ struct link {
 /* Where on the host is it, links followed? A place need not exist. */
 static int
 link_place(struct link *k, const struct where *at, struct span text,
-    bool protect, uint32_t *index)
+    enum place_for use, uint32_t *index)
 {
 	struct path_env env;
 	struct place *p;
@@ -258,7 +258,7 @@ link_place(struct link *k, const struct where *at, struct span text,
 	p->dev = path.object.dev;
 	p->ino = path.object.ino;
 	p->exists = path.exists;
-	p->protect = protect;
+	p->use = use;
 	return 0;
 }
 
@@ -290,12 +290,15 @@ link_within(struct link *k, const struct where *at, size_t i)
 	for (size_t j = i; j > 0 && i - j < 64; j--) {
 		const struct rule *o = &k->rules->rules[j - 1];
 
-		if (o->has_paths && span_eq(o->within, r->within)) {
+		if (o->has_paths && span_eq(o->within, r->within) &&
+		    (o->then == PROTO_ALLOW) == (r->then == PROTO_ALLOW)) {
 			k->sets[i].place = k->sets[j - 1].place;
 			return 0;
 		}
 	}
-	return link_place(k, at, r->within, false, &k->sets[i].place);
+	return link_place(k, at, r->within,
+	    r->then == PROTO_ALLOW ? PLACE_GRANT : PLACE_LIMIT,
+	    &k->sets[i].place);
 }
 
 static int
@@ -336,7 +339,7 @@ link_all(struct link *k)
 		struct where at = {.len = 0};
 
 		where_down(&at, "protected path %s", k->e->protect[i]);
-		if (link_place(k, &at, span_str(k->e->protect[i]), true,
+		if (link_place(k, &at, span_str(k->e->protect[i]), PLACE_LIMIT,
 			&unused) == -1)
 			return -1;
 	}

@@ -25,13 +25,20 @@ bool
 eval_within(
     const struct engine *e, const struct path *path, const struct place *place)
 {
-	const struct place *hit;
+	const struct path_hit *hit;
+	const struct place *p;
 
 	if (path_below(path->host, place->path))
 		return true;
 	for (unsigned i = 0; place->exists && i < path->nhits; i++) {
-		hit = &e->places.list[path->hits[i]];
-		if (hit->dev == place->dev && hit->ino == place->ino)
+		hit = &path->hits[i];
+		p = &e->places.list[hit->place];
+		if (p->dev != place->dev || p->ino != place->ino)
+			continue;
+		/* An inode that came free may be another's by now. */
+		if (place->use == PLACE_LIMIT || hit->fold ||
+		    (hit->len <= path->host.len &&
+			span_ieq(span_of(path->host.p, hit->len), place->path)))
 			return true;
 	}
 	return false;

@@ -2,17 +2,21 @@
 /*
  * Resolves paths of arguments.  Reads bytes of the agent and walks where the
  * agent may be changing things at the same time; asks the kernel by name only
- * (fstatat, readlinkat, and openat O_PATH where a file system begins).  Each
- * component is asked for once, by its name from the row or root it lies in:
- * those before it were just seen to be no links.  Whoever makes one of them a
- * link now changes what we see of the object, not the name that is sent.
+ * (fstatat, readlinkat, and openat O_PATH where a file system begins, and now
+ * and then far below).  Each component is asked for once, by its name from the
+ * row or root it lies in: those before it were just seen to be no links.
+ * Whoever makes one of them a link now changes what we see of the object, not
+ * the name that is sent.
  */
 #include "path.h"
 
 #include <sys/stat.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
+
+#define WALK_DEPTH 24U /* components looked up from one descriptor */
 
 struct walk {
 	const struct path_env *env;
@@ -24,7 +28,9 @@ struct walk {
 	struct span left;
 	const struct view_row *row; /* in the view: where we are */
 	int fd;                     /* of the row or root; -1: virtual */
-	size_t base;                /* what of text is the row's path */
+	int deep;                   /* of text as far as base; or -1: none */
+	size_t base;                /* what of text fd stands for */
+	unsigned below;             /* components behind base */
 	unsigned missing;           /* components that do not exist */
 	struct path_object object;  /* the last that does */
 	unsigned links, steps;
@@ -33,10 +39,20 @@ struct walk {
 
 static struct walk scratch; /* one at a time; too large for a stack */
 
+static void
+walk_leave(struct walk *w)
+{
+	if (w->deep != -1)
+		close(w->deep);
+	w->deep = -1;
+	w->below = 0;
+}
+
 /* We are at the row's own place. */
 static void
 walk_row(struct walk *w, const struct view_row *r)
 {
+	walk_leave(w);
 	w->row = r;
 	w->fd = r->fd;
 	w->base = r->path.len;
@@ -49,6 +65,8 @@ walk_restart(struct walk *w)
 {
 	const struct view *v = w->env->view;
 
+	walk_leave(w);
+	w->out->nhits = 0;
 	w->row = NULL;
 	w->fd = -1;
 	w->len = w->base = 0;
@@ -90,32 +108,44 @@ walk_push(struct walk *w, struct span a, struct span b)
 	return PATH_OK;
 }
 
-/* Notes the places that the object is, where inodes decide. */
+/* Is this the host's name for where we are? Then text decides. */
+static bool
+walk_is(const struct walk *w, struct span host)
+{
+	struct span tail = span_of(w->text, w->len), head = span_of(NULL, 0);
+
+	if (w->row != NULL) {
+		head = w->row->host;
+		tail.p += w->row->path.len;
+		tail.len -= w->row->path.len;
+	}
+	return host.len == head.len + tail.len && span_starts(host, head) &&
+	       span_eq(span_of(host.p + head.len, tail.len), tail);
+}
+
+/* Notes the place that the object is under a name that is not the place's. */
 static enum path_error
 walk_note(struct walk *w)
 {
 	const struct places *ps = w->env->places;
 	const struct path_object *o = &w->object;
-	size_t lo = 0, hi = ps == NULL ? 0 : ps->ninodes, mid;
+	size_t head = w->row == NULL ? 0 : w->row->host.len - w->row->path.len;
+	size_t first = ps == NULL ? 0 : places_find(ps, o->dev, o->ino);
 	const struct place *p;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		p = &ps->list[ps->by_inode[mid]];
-		if (p->dev < o->dev || (p->dev == o->dev && p->ino < o->ino))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (size_t i = lo; ps != NULL && i < ps->ninodes; i++) {
+	for (size_t i = first; ps != NULL && i < ps->ninodes; i++) {
 		p = &ps->list[ps->by_inode[i]];
 		if (p->dev != o->dev || p->ino != o->ino)
 			break;
-		if (!p->protect && o->fs != PATH_FS_FOLD)
+		if (walk_is(w, p->path))
 			continue;
 		if (w->out->nhits == PATH_MAX_HITS)
 			return PATH_STEPS;
-		w->out->hits[w->out->nhits++] = ps->by_inode[lo];
+		w->out->hits[w->out->nhits++] = (struct path_hit){
+		    .place = ps->by_inode[first],
+		    .len = (uint32_t)(head + w->len),
+		    .fold = o->fs == PATH_FS_FOLD,
+		};
 		break;
 	}
 	return PATH_OK;
@@ -173,6 +203,25 @@ walk_enter(struct walk *w)
 	return walk_note(w);
 }
 
+/*
+ * Far below: names are looked up from here on, as the kernel would take longer
+ * and longer for each.
+ */
+static void
+walk_descend(struct walk *w, const char *name)
+{
+	int fd;
+
+	if (++w->below < WALK_DEPTH || !S_ISDIR(w->object.mode))
+		return;
+	if ((fd = openat(w->fd, name,
+		 O_PATH | O_NOFOLLOW | O_CLOEXEC | O_DIRECTORY)) == -1)
+		return;
+	walk_leave(w);
+	w->deep = w->fd = fd;
+	w->base = w->len;
+}
+
 /* The component just appended. */
 static enum path_error
 walk_look(struct walk *w)
@@ -192,6 +241,7 @@ walk_look(struct walk *w)
 	if (S_ISLNK(o.mode) && o.fs != PATH_FS_MAGIC)
 		return walk_link(w, name);
 	w->object = o;
+	walk_descend(w, name);
 	return walk_enter(w);
 }
 
@@ -326,22 +376,6 @@ walk_run(struct walk *w)
 	}
 }
 
-static struct span
-joined(struct value_pool *pool, struct span a, struct span b)
-{
-	uint8_t *p;
-
-	if (a.len + b.len == 0)
-		return SPAN("/");
-	if ((p = value_pool_alloc(pool, a.len + b.len)) == NULL)
-		return span_of(NULL, 0);
-	if (a.len != 0)
-		memcpy(p, a.p, a.len);
-	if (b.len != 0)
-		memcpy(p + a.len, b.p, b.len);
-	return span_of(p, a.len + b.len);
-}
-
 static enum path_error
 walk_result(struct walk *w)
 {
@@ -352,12 +386,12 @@ walk_result(struct walk *w)
 	if (!utf8_valid(text))
 		return PATH_TEXT;
 	if (w->host) {
-		out->host = joined(pool, text, none);
+		out->host = path_joined(pool, text, none);
 		out->view = view_of_host(w->env->view, text, pool, &out->row);
 	} else {
 		out->row = w->row;
-		out->view = joined(pool, text, none);
-		out->host = joined(pool, w->row->host,
+		out->view = path_joined(pool, text, none);
+		out->host = path_joined(pool, w->row->host,
 		    span_of(text.p + w->row->path.len,
 			text.len - w->row->path.len));
 		if (out->view.p == NULL)
@@ -387,6 +421,7 @@ path_resolve(const struct path_env *env, struct span text, struct path *out)
 	w->which = 0;
 	w->left = none;
 	w->links = w->steps = 0;
+	w->deep = -1;
 	w->out = out;
 	walk_restart(w);
 	if (text.p[0] == '~')
@@ -399,5 +434,6 @@ path_resolve(const struct path_env *env, struct span text, struct path *out)
 		e = walk_run(w);
 	if (e == PATH_OK)
 		e = walk_result(w);
+	walk_leave(w);
 	return e;
 }

@@ -26,7 +26,7 @@
 
 enum path_fs {
 	PATH_FS_PLAIN,
-	PATH_FS_FOLD,	/* may ignore case: compared by inode */
+	PATH_FS_FOLD,	/* may ignore case */
 	PATH_FS_MAGIC,	/* proc and the like: denied */
 };
 
@@ -51,15 +51,28 @@ struct view {
 	size_t n;
 };
 
+enum place_for {
+	PLACE_LIMIT,	/* protected, or of a rule that denies or asks */
+	PLACE_GRANT,	/* of a rule that allows */
+};
+
 /*
  * A directory that rules or protection speak of, on the host.  By text, and
- * by inode where text does not decide.
+ * by inode where its name is another one: a limit always holds for it, a grant
+ * where the file system may ignore case or the names differ by nothing else.
  */
 struct place {
 	struct span path;	/* canonical, no slash at its end; "" is / */
 	uint64_t dev, ino;
 	bool exists;
-	bool protect;
+	enum place_for use;
+};
+
+/* A place that a path passes under another name than its own. */
+struct path_hit {
+	uint32_t place;		/* one of those with that inode */
+	uint32_t len;		/* of the path, as far as it */
+	bool fold;		/* the file system may ignore case */
 };
 
 struct places {
@@ -75,8 +88,7 @@ struct path {
 	const struct view_row *row;
 	bool exists;
 	struct path_object object;	/* of the deepest that exists */
-	uint32_t hits[PATH_MAX_HITS];	/* places passed, by inode: one
-					 * of those with that inode */
+	struct path_hit hits[PATH_MAX_HITS];
 	unsigned nhits;
 };
 
@@ -118,6 +130,8 @@ enum path_error path_check(struct span text);
 /* "holds a NUL byte", ...: constant text. */
 const char *path_strerror(enum path_error);
 
+/* a and b, copied to the pool; "/" for nothing; p == NULL: no memory. */
+struct span path_joined(struct value_pool *, struct span a, struct span b);
 /* Is path equal to dir or below it? Canonical texts; "" or "/" holds all. */
 bool path_below(struct span path, struct span dir);
 
@@ -133,6 +147,8 @@ struct span view_of_host(const struct view *, struct span host,
 
 /* Sorts the index; places are in list. -1 with errno. */
 int places_index(struct places *);
+/* Where in by_inode those with that inode begin, or would. */
+size_t places_find(const struct places *, uint64_t dev, uint64_t ino);
 
 /*
  * What name is, below the directory fd ("": fd itself), links not followed: 0,

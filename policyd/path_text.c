@@ -57,3 +57,19 @@ path_check(struct span s)
 		return PATH_URL;
 	return PATH_OK;
 }
+
+struct span
+path_joined(struct value_pool *pool, struct span a, struct span b)
+{
+	uint8_t *p;
+
+	if (a.len + b.len == 0)
+		return SPAN("/");
+	if ((p = value_pool_alloc(pool, a.len + b.len)) == NULL)
+		return span_of(NULL, 0);
+	if (a.len != 0)
+		memcpy(p, a.p, a.len);
+	if (b.len != 0)
+		memcpy(p + a.len, b.p, b.len);
+	return span_of(p, a.len + b.len);
+}

@@ -261,3 +261,20 @@ places_index(struct places *p)
 	p->ninodes = n;
 	return 0;
 }
+
+size_t
+places_find(const struct places *ps, uint64_t dev, uint64_t ino)
+{
+	size_t lo = 0, hi = ps->ninodes, mid;
+	const struct place *p;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		p = &ps->list[ps->by_inode[mid]];
+		if (p->dev < dev || (p->dev == dev && p->ino < ino))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}

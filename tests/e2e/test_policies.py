@@ -148,6 +148,14 @@ def test_shipped(work):
                  if not set(x["if"].get("roles", "?")) <= asked} -
                 {g["rule"] for g in got}, set(),
                 f"{name}: each rule is reached")
+    # In pieces: the confined policyd opens directories on such a way.
+    deep = "d/" * 200
+    os.makedirs(os.path.join(sandbox, deep))
+    r = icctl(home, "policy", "eval", "--policy", "default", "--sandbox",
+              sandbox, stdin=json.dumps({
+                  "serverName": "filesystem", "toolName": "read_file",
+                  "arguments": {"path": f"/workspace/{deep}x"}}) + "\n")
+    t.contains(r.stdout, "structural-sandbox-allow", "200 directories deep")
     r = icctl(home, "policy", "diff", "default", "read-only")
     t.contains(r.stdout, "deny-change-outside", "diff takes names")
     for bad, why in (("reed-only", "there are: default, "),
