@@ -26,13 +26,14 @@ enum role {
 	ROLE_MITM,	/* mitmd */
 	ROLE_KEY,	/* keyd, one per credential */
 	ROLE_DIAL,	/* dialerd */
+	ROLE_EGRESS,	/* egressd, one per MCP server with network */
 	ROLE_COUNT,
 };
 
 #define R(role) (1U << ROLE_##role)
 #define R_WORKER							\
 	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
-	    R(DIAL))
+	    R(DIAL) | R(EGRESS))
 
 /* SETUP: before START. RUN: after it. BOTH: either. */
 enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
@@ -57,7 +58,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(PEER,		0x0102,	R(SUP),		R_WORKER,	BOTH,	1)	\
 	M(START,	0x0103,	R(SUP),		R_WORKER,	SETUP,	0)	\
 	M(STOP,		0x0104,	R(SUP),		R_WORKER,	BOTH,	0)	\
-	M(LISTEN,	0x0105,	R(SUP),		R(PROXY)|R(MITM), SETUP, 1)	\
+	M(LISTEN,	0x0105,	R(SUP),	R(PROXY)|R(MITM)|R(EGRESS), SETUP, 1)	\
 	/* audit log */								\
 	M(LOG,		0x0201,	R(SUP),		R(AUDIT),	SETUP,	1)	\
 	M(EVENT,	0x0202,	R(SUP),		R(AUDIT),	BOTH,	0)	\
@@ -125,12 +126,18 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(STREAM,	0x0802,	R(KEY),		R(MITM),	RUN,	1)	\
 	M(REQUEST,	0x0803,	R(MITM),	R(AUDIT),	RUN,	0)	\
 	M(REQUEST_GO,	0x0804,	R(AUDIT),	R(KEY),		RUN,	0)	\
-	M(REFUSED,	0x0805,	R(AUDIT),	R(MITM),	RUN,	0)	\
+	M(REFUSED,	0x0805,	R(AUDIT),	R(MITM)|R(EGRESS), RUN,	0)	\
 	M(EXCHANGE_END,	0x0806,	R(KEY),		R(AUDIT),	RUN,	0)	\
 	M(DIAL,		0x0807,	R(KEY),		R(DIAL),	RUN,	0)	\
-	M(DIALED,	0x0808,	R(DIAL),	R(KEY),		RUN,	1)	\
-	M(DIAL_FAIL,	0x0809,	R(DIAL),	R(KEY),		RUN,	0)	\
-	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)
+	M(DIALED,	0x0808,	R(DIAL),	R(KEY)|R(EGRESS), RUN,	1)	\
+	M(DIAL_FAIL,	0x0809,	R(DIAL),	R(KEY)|R(EGRESS), RUN,	0)	\
+	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)	\
+	/* a connection of an MCP server */					\
+	M(DOOR,		0x0901,	R(SUP),	R(EGRESS)|R(DIAL),	SETUP,	0)	\
+	M(CONNECT,	0x0902,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
+	M(CONNECT_GO,	0x0903,	R(AUDIT),	R(DIAL),	RUN,	0)	\
+	M(CONNECT_END,	0x0904,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
+	M(CONNECT_DENIED, 0x0905, R(EGRESS),	R(AUDIT),	RUN,	0)
 
 /* Who is there and what confinement is in force (confine.h). */
 #define F_HELLO(F, m)		F(m, u64, proto, UINT64_MAX)		\
@@ -397,6 +404,29 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, code, 32)			\
 				F(m, str, host, 253)			\
 				F(m, str, method, 32)			\
+				F(m, str, target, 256)
+
+/*
+ * Where the server of that index may connect to, or may not: a name, "*.name",
+ * "*" or an address, as mitmd/egress_list.h says.
+ */
+#define F_DOOR(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, u8, denied, 1)			\
+				F(m, u8, private_ok, 1)
+#define F_CONNECT(F, m)		F(m, u32, id, UINT32_MAX)		\
+				F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)
+#define F_CONNECT_GO(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F_CONNECT(F, m)
+/* Over, or never begun. sent, received: bytes, as the server sees them. */
+#define F_CONNECT_END(F, m)	F(m, u32, id, UINT32_MAX)		\
+				F(m, u64, sent, UINT64_MAX)		\
+				F(m, u64, received, UINT64_MAX)		\
+				F(m, str, error, 512)
+/* Not on the list (host), or no CONNECT at all (method). */
+#define F_CONNECT_DENIED(F, m)	F(m, str, code, 32)			\
 				F(m, str, target, 256)
 /* clang-format on */
 

@@ -5,12 +5,14 @@
  * an MCP server's stdio) and the two sockets of the session.
  *
  *   ic-bridge run [--listen ADDRESS:PORT] DIR -- COMMAND...
+ *   ic-bridge egress [--listen ADDRESS:PORT] SOCKET -- COMMAND...
  *   ic-bridge stdio PATH
  *
  * `run` starts the command, reaps whatever the sandbox leaves it (it is
  * process 1 there), and ends with the command's status, or when the session
- * does: it holds one connection to DIR/proxy.sock for that.  Static, libc
- * only, so that any container can run it.
+ * does: it holds one connection to DIR/proxy.sock for that.  `egress` does the
+ * same around an MCP server that may reach named hosts: SOCKET is its egressd.
+ * Static, libc only, so that any container can run it.
  */
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -67,9 +69,12 @@ static void
 usage(FILE *to)
 {
 	fputs("usage: ic-bridge run [--listen ADDRESS:PORT] DIR -- COMMAND...\n"
+	      "       ic-bridge egress [--listen ADDRESS:PORT] SOCKET -- "
+	      "COMMAND...\n"
 	      "       ic-bridge stdio PATH\n\n"
 	      "run    forward 127.0.0.1:18080 to DIR/mitm-proxy.sock while "
 	      "COMMAND runs\n"
+	      "egress forward 127.0.0.1:18080 to SOCKET while COMMAND runs\n"
 	      "stdio  connect stdin and stdout to the socket PATH (for MCP "
 	      "configurations)\n",
 	    to);
@@ -334,7 +339,8 @@ run_loop(int listener, int signals, int session, pid_t command)
 		if (p[0].revents != 0 &&
 		    (status = take_signals(signals, command)) != -1)
 			return status;
-		if (p[2].revents != 0 && session_over(session)) {
+		if (session != -1 && p[2].revents != 0 &&
+		    session_over(session)) {
 			kill(command, SIGTERM);
 			return EXIT_SESSION;
 		}
@@ -345,11 +351,11 @@ run_loop(int listener, int signals, int session, pid_t command)
 }
 
 static int
-cmd_run(int argc, char **argv)
+cmd_run(int argc, char **argv, bool agent)
 {
 	const char *where = "127.0.0.1:18080";
 	char path[sizeof(bridge_env.mitm)];
-	int i = 0, listener, signals, session, n;
+	int i = 0, listener, signals, session = -1, n;
 	sigset_t set, old;
 
 	if (i + 1 < argc && strcmp(argv[i], "--listen") == 0) {
@@ -357,9 +363,11 @@ cmd_run(int argc, char **argv)
 		i += 2;
 	}
 	if (argc - i < 3 || strcmp(argv[i + 1], "--") != 0)
-		return misused("run needs a directory, --, and a command");
-	n = snprintf(bridge_env.mitm, sizeof(bridge_env.mitm),
-	    "%s/mitm-proxy.sock", argv[i]);
+		return misused(
+		    agent ? "run needs a directory, --, and a command"
+			  : "egress needs a socket, --, and a command");
+	n = snprintf(bridge_env.mitm, sizeof(bridge_env.mitm), "%s%s", argv[i],
+	    agent ? "/mitm-proxy.sock" : "");
 	if (n < 0 || (size_t)n >= sizeof(bridge_env.mitm)) {
 		errno = ENAMETOOLONG;
 		die(argv[i]);
@@ -371,7 +379,8 @@ cmd_run(int argc, char **argv)
 			       "127.0.0.1:18080");
 	if (listener == -1)
 		die(where);
-	if ((session = unix_connect(path, SOCK_NONBLOCK)) == -1)
+	/* A server ends with its stdin; an agent needs to be told. */
+	if (agent && (session = unix_connect(path, SOCK_NONBLOCK)) == -1)
 		die(path);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
@@ -429,7 +438,9 @@ main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "stdio") == 0)
 		return cmd_stdio(argv[2]);
 	if (argc >= 3 && strcmp(argv[1], "run") == 0)
-		return cmd_run(argc - 2, argv + 2);
-	return misused(
-	    argc < 2 ? "what shall it do?" : "it knows `run` and `stdio PATH`");
+		return cmd_run(argc - 2, argv + 2, true);
+	if (argc >= 3 && strcmp(argv[1], "egress") == 0)
+		return cmd_run(argc - 2, argv + 2, false);
+	return misused(argc < 2 ? "what shall it do?"
+				: "it knows `run`, `egress` and `stdio PATH`");
 }

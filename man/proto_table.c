@@ -23,6 +23,7 @@ static const char *const groups[] = {
     [6] = "An approval",
     [7] = "Model path: configuration",
     [8] = "A model request",
+    [9] = "A connection of an MCP server",
 };
 
 static const char *const kinds[] = {
@@ -184,8 +185,10 @@ count_text(enum topology_count count)
 		return "one for each MCP server";
 	case TOPOLOGY_PER_PROVIDER:
 		return "one for each provider";
-	case TOPOLOGY_IF_PROVIDERS:
-		return "one, if there is any provider";
+	case TOPOLOGY_PER_DOOR:
+		return "one for each MCP server with network";
+	case TOPOLOGY_IF_NETWORK:
+		return "one, if there is a provider, or a server with network";
 	}
 	return "?";
 }

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 
 #include "dialerd_screen.h"
+#include "egress_list.h"
 #include "worker.h"
 
 #define DIALERD_MAX_ADDRS	8U	/* of a name; more are not tried */
@@ -20,7 +21,10 @@
 #define DIALERD_STAGGER_MS	250U
 #define DIALERD_CONNECT_MS	10000U
 #define DIALERD_RESOLVE_MS	20000U
-#define DIALERD_TIMERS		(DIALERD_MAX_ACTIVE + PROTO_MAX_PROVIDERS + 8U)
+#define DIALERD_MAX_GUESTS	128U	/* connections for servers, at once */
+#define DIALERD_GUEST		PROTO_MAX_PROVIDERS	/* targets from here on */
+#define DIALERD_TARGETS		(DIALERD_GUEST + DIALERD_MAX_GUESTS)
+#define DIALERD_TIMERS		(DIALERD_MAX_ACTIVE + DIALERD_TARGETS + 8U)
 
 union addr {
 	struct sockaddr sa;
@@ -46,7 +50,7 @@ struct dial {
 	TAILQ_ENTRY(dial) entry;
 	enum dial_state state;
 	bool dead;
-	unsigned key;		/* the keyd, and its target */
+	unsigned key;		/* its target */
 	uint32_t id;
 	bool resolved;
 	union addr addrs[DIALERD_MAX_ADDRS];
@@ -59,8 +63,15 @@ struct dial {
 };
 TAILQ_HEAD(dials, dial);
 
+/*
+ * Where to: one for each keyd, for good; those of servers come and go, each
+ * with its one dial.
+ */
 struct target {
 	bool set;
+	enum role role;		/* who asks */
+	unsigned index;
+	uint32_t serial;	/* of the question to the resolver */
 	char host[254];
 	uint16_t port;
 	bool private_ok;
@@ -72,11 +83,19 @@ struct target {
 	unsigned queued;
 };
 
+/* A resolver child: keyds have one, servers another. */
+struct resolver {
+	int fd;			/* -1: has ended */
+	struct loop_io io;
+};
+
 struct dialerd_env {
 	struct worker w;
-	int resolver;		/* -1: has ended */
-	struct loop_io resolver_io;
-	struct target targets[PROTO_MAX_PROVIDERS];
+	struct resolver resolvers[2];	/* of keyds, of servers */
+	uint32_t serial;
+	struct target targets[DIALERD_TARGETS];
+	struct egress_list doors[PROTO_MAX_SERVERS];
+	uint32_t last[PROTO_MAX_SERVERS]; /* id of CONNECT_GO */
 	struct dials dials, dead_dials;
 	unsigned active;
 };
@@ -88,19 +107,25 @@ void dialerd_serve(void) __attribute__((noreturn));
 
 /* dialerd_dial.c */
 int dialerd_dial(struct chan *, const union proto_any *, int fd);
+int dialerd_connect(struct chan *, const union proto_any *, int fd);
 /* What a name leads to; n == 0: why. For all who wait for it. */
 void dial_resolved(unsigned target, const union addr *, unsigned n,
     const char *why);
 /* Starts what may be started. */
 void dial_next(void);
-/* The keyd is gone. */
-void dial_drop(unsigned key);
+/* Who asked is gone. */
+void dial_drop(enum role, unsigned index);
 void dial_reap(void);
+
+/* dialerd_serve.c: is the host an address already? */
+bool target_literal(struct target *);
 
 /* dialerd_resolve.c */
 void resolve_fork(void);	/* before lock-down */
 /* Once, at START: the names there will ever be. */
 void resolve_start(void);
 void resolve_ask(unsigned target);
+/* Nobody waits for a guest's name any more: its target is free. */
+void resolve_forget(unsigned target);
 
 #endif

@@ -42,7 +42,8 @@ dial_end(struct dial *d)
 	loop_timer_clear(&e->w.loop, &d->timer);
 	if (d->state == DIAL_CONNECTING)
 		e->active--;
-	e->targets[d->key].queued--;
+	if (--e->targets[d->key].queued == 0 && d->key >= DIALERD_GUEST)
+		resolve_forget(d->key);
 	d->dead = true;
 	TAILQ_REMOVE(&e->dials, d, entry);
 	TAILQ_INSERT_TAIL(&e->dead_dials, d, entry);
@@ -53,13 +54,16 @@ dial_fail(struct dial *d, const char *why)
 {
 	struct msg_DIAL_FAIL m = {.id = d->id, .text = span_str(why)};
 
-	worker_send(&dialerd_env.w, ROLE_KEY, d->key, MSG_DIAL_FAIL, &m, -1);
+	const struct target *t = &dialerd_env.targets[d->key];
+
+	worker_send(&dialerd_env.w, t->role, t->index, MSG_DIAL_FAIL, &m, -1);
 	dial_end(d);
 }
 
 static void
 dial_won(struct dial *d, struct attempt *a)
 {
+	const struct target *t = &dialerd_env.targets[d->key];
 	const union addr *addr = &d->addrs[a->addr];
 	struct msg_DIALED m = {.id = d->id};
 	char text[INET6_ADDRSTRLEN + 8], host[INET6_ADDRSTRLEN];
@@ -72,13 +76,13 @@ dial_won(struct dial *d, struct attempt *a)
 		host[0] = '\0';
 	snprintf(text, sizeof(text),
 	    addr->sa.sa_family == AF_INET6 ? "[%s]:%u" : "%s:%u", host,
-	    dialerd_env.targets[d->key].port);
+	    t->port);
 	m.address = span_str(text);
 	/* Out of our loop before it is another process's. */
 	loop_del(&dialerd_env.w.loop, &a->io);
 	a->fd = -1;
 	d->running--;
-	worker_send(&dialerd_env.w, ROLE_KEY, d->key, MSG_DIALED, &m, fd);
+	worker_send(&dialerd_env.w, t->role, t->index, MSG_DIALED, &m, fd);
 	dial_end(d);
 }
 
@@ -259,25 +263,17 @@ dial_resolved(
 	dial_next();
 }
 
-int
-dialerd_dial(struct chan *c, const union proto_any *msg, int fd)
+static void
+dial_new(unsigned target, uint32_t id)
 {
 	struct dialerd_env *e = &dialerd_env;
-	unsigned key = chan_index(c);
-	struct target *t;
+	struct target *t = &e->targets[target];
 	struct dial *d;
 
-	(void)fd;
-	if (key >= PROTO_MAX_PROVIDERS || !e->targets[key].set)
-		return chan_violation(c, "keyd %u has no target", key);
-	t = &e->targets[key];
-	if (msg->DIAL.id <= t->last || t->queued >= DIALERD_MAX_QUEUED)
-		return chan_violation(c, "DIAL repeated, or too many");
-	t->last = msg->DIAL.id;
 	if ((d = calloc(1, sizeof(*d))) == NULL)
 		fatal("calloc");
-	d->key = key;
-	d->id = msg->DIAL.id;
+	d->key = target;
+	d->id = id;
 	d->why = "no address";
 	for (unsigned i = 0; i < DIALERD_MAX_ADDRS; i++) {
 		d->attempts[i].fd = -1;
@@ -286,20 +282,84 @@ dialerd_dial(struct chan *c, const union proto_any *msg, int fd)
 	t->queued++;
 	TAILQ_INSERT_TAIL(&e->dials, d, entry);
 	if (t->literal)
-		dial_resolved(key, &t->addr, 1, NULL);
+		dial_resolved(target, &t->addr, 1, NULL);
 	else
-		resolve_ask(key);
+		resolve_ask(target);
+}
+
+int
+dialerd_dial(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct dialerd_env *e = &dialerd_env;
+	unsigned key = chan_index(c);
+	struct target *t;
+
+	(void)fd;
+	if (key >= PROTO_MAX_PROVIDERS || !e->targets[key].set)
+		return chan_violation(c, "keyd %u has no target", key);
+	t = &e->targets[key];
+	if (msg->DIAL.id <= t->last || t->queued >= DIALERD_MAX_QUEUED)
+		return chan_violation(c, "DIAL repeated, or too many");
+	t->last = msg->DIAL.id;
+	dial_new(key, msg->DIAL.id);
+	return 0;
+}
+
+/* A free target for a server's connection, or NULL. */
+static struct target *
+target_guest(void)
+{
+	for (unsigned i = DIALERD_GUEST; i < DIALERD_TARGETS; i++)
+		if (!dialerd_env.targets[i].set)
+			return &dialerd_env.targets[i];
+	return NULL;
+}
+
+/* The second lock: what egressd found on the list must be on ours. */
+int
+dialerd_connect(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_CONNECT_GO *m = &msg->CONNECT_GO;
+	struct dialerd_env *e = &dialerd_env;
+	const struct egress_list *l = &e->doors[m->server];
+	struct msg_DIAL_FAIL busy = {.id = m->id,
+	    .text = SPAN("too many connections are being made at once")};
+	char host[EGRESS_MAX_HOST + 1];
+	struct target *t;
+
+	(void)fd;
+	if (m->id <= e->last[m->server])
+		return chan_violation(c, "CONNECT_GO %u repeated", m->id);
+	e->last[m->server] = m->id;
+	if (egress_host(m->host, host) == -1 ||
+	    !egress_allows(l, host, m->port))
+		return chan_violation(c, "CONNECT_GO to a host off the list");
+	if ((t = target_guest()) == NULL) {
+		worker_send(
+		    &e->w, ROLE_EGRESS, m->server, MSG_DIAL_FAIL, &busy, -1);
+		return 0;
+	}
+	*t = (struct target){.set = true,
+	    .role = ROLE_EGRESS,
+	    .index = m->server,
+	    .port = m->port,
+	    .private_ok = l->private_ok};
+	memcpy(t->host, host, sizeof(host));
+	t->literal = target_literal(t);
+	dial_new((unsigned)(t - e->targets), m->id);
 	return 0;
 }
 
 void
-dial_drop(unsigned key)
+dial_drop(enum role role, unsigned index)
 {
+	const struct target *t;
 	struct dial *d, *next;
 
 	for (d = TAILQ_FIRST(&dialerd_env.dials); d != NULL; d = next) {
 		next = TAILQ_NEXT(d, entry);
-		if (d->key == key)
+		t = &dialerd_env.targets[d->key];
+		if (t->role == role && t->index == index)
 			dial_end(d);
 	}
 }

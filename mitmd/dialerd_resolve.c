@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "confine.h"
@@ -21,16 +22,24 @@
 #include "unveil.h"
 #include "dialerd_resolver.h"
 
+static struct resolver *
+resolver_of(unsigned target)
+{
+	return &dialerd_env.resolvers[target >= DIALERD_GUEST ? 1 : 0];
+}
+
 static void
-resolve_lost(void)
+resolve_lost(struct resolver *r)
 {
 	struct dialerd_env *e = &dialerd_env;
 
-	loop_del(&e->w.loop, &e->resolver_io);
-	close(e->resolver);
-	e->resolver = -1;
-	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
-		if (!e->targets[i].asking)
+	if (r->fd == -1)
+		return;
+	loop_del(&e->w.loop, &r->io);
+	close(r->fd);
+	r->fd = -1;
+	for (unsigned i = 0; i < DIALERD_TARGETS; i++) {
+		if (!e->targets[i].asking || resolver_of(i) != r)
 			continue;
 		e->targets[i].asking = false;
 		loop_timer_clear(&e->w.loop, &e->targets[i].timer);
@@ -49,12 +58,12 @@ resolve_late(struct loop_timer *t)
 }
 
 static void
-resolve_send(const struct resolver_ask *ask)
+resolve_send(struct resolver *r, const struct resolver_ask *ask, int flags)
 {
-	if (send(dialerd_env.resolver, ask, sizeof(*ask),
-		MSG_DONTWAIT | MSG_NOSIGNAL) == -1) {
+	if (r->fd != -1 &&
+	    send(r->fd, ask, sizeof(*ask), flags | MSG_NOSIGNAL) == -1) {
 		log_warn("resolver");
-		resolve_lost();
+		resolve_lost(r);
 	}
 }
 
@@ -63,34 +72,55 @@ resolve_ask(unsigned target)
 {
 	struct resolver_ask ask = {.index = target};
 	struct dialerd_env *e = &dialerd_env;
+	struct resolver *r = resolver_of(target);
 	struct target *t = &e->targets[target];
+	static char text[128]; /* until it is said again */
 	const char *why;
 
 	if (t->asking)
 		return;
 	why = screen_name(span_str(t->host), t->private_ok);
-	if (why != NULL || e->resolver == -1) {
-		dial_resolved(target, NULL, 0,
-		    why != NULL ? why : "the resolver has ended");
+	if (why != NULL) {
+		snprintf(text, sizeof(text),
+		    "the name is one of %s, which is not allowed", why);
+		why = text;
+	} else if (r->fd == -1) {
+		why = "the resolver has ended";
+	}
+	if (why != NULL) {
+		dial_resolved(target, NULL, 0, why);
 		return;
 	}
 	t->asking = true;
+	ask.serial = t->serial = ++e->serial;
+	if (target >= DIALERD_GUEST)
+		memcpy(ask.name, t->host, sizeof(ask.name));
 	loop_timer_set(
 	    &e->w.loop, &t->timer, DIALERD_RESOLVE_MS, resolve_late, t);
-	resolve_send(&ask);
+	resolve_send(r, &ask, MSG_DONTWAIT);
+}
+
+void
+resolve_forget(unsigned target)
+{
+	struct target *t = &dialerd_env.targets[target];
+
+	loop_timer_clear(&dialerd_env.w.loop, &t->timer);
+	t->asking = t->set = false;
 }
 
 /* Addresses of one target, or -1: not an answer that makes sense. */
 static int
-resolve_take(const struct resolver_answer *a)
+resolve_take(const struct resolver *r, const struct resolver_answer *a)
 {
 	union addr addrs[DIALERD_MAX_ADDRS] = {{.in6 = {0}}};
 	struct target *t;
 
-	if (a->index >= PROTO_MAX_PROVIDERS || a->n > DIALERD_MAX_ADDRS)
+	if (a->index >= DIALERD_TARGETS || a->n > DIALERD_MAX_ADDRS ||
+	    resolver_of(a->index) != r)
 		return -1;
 	t = &dialerd_env.targets[a->index];
-	if (!t->set || t->literal)
+	if (a->index < DIALERD_GUEST && (!t->set || t->literal))
 		return -1;
 	for (unsigned i = 0; i < a->n; i++) {
 		if (a->family[i] == AF_INET) {
@@ -105,8 +135,8 @@ resolve_take(const struct resolver_answer *a)
 			return -1;
 		}
 	}
-	/* Too late: who waited was told. */
-	if (!t->asking)
+	/* Too late: who waited was told, and may be another now. */
+	if (!t->asking || t->serial != a->serial)
 		return 0;
 	t->asking = false;
 	loop_timer_clear(&dialerd_env.w.loop, &t->timer);
@@ -117,22 +147,22 @@ resolve_take(const struct resolver_answer *a)
 static void
 resolve_ready(struct loop_io *io, uint32_t events)
 {
+	struct resolver *r = io->arg;
 	struct resolver_answer a;
 	ssize_t n;
 
-	(void)io;
 	(void)events;
-	n = recv(dialerd_env.resolver, &a, sizeof(a), MSG_DONTWAIT);
+	n = recv(r->fd, &a, sizeof(a), MSG_DONTWAIT);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n != (ssize_t)sizeof(a) || resolve_take(&a) == -1) {
+	if (n != (ssize_t)sizeof(a) || resolve_take(r, &a) == -1) {
 		log_warnx("the resolver has ended");
-		resolve_lost();
+		resolve_lost(r);
 	}
 }
 
-void
-resolve_fork(void)
+static void
+resolve_fork_one(struct resolver *r)
 {
 	int pair[2];
 	pid_t pid;
@@ -145,30 +175,72 @@ resolve_fork(void)
 		resolver_run(pair[1]);
 	}
 	close(pair[1]);
-	dialerd_env.resolver = pair[0];
-	dialerd_env.resolver_io.fd = -1;
+	r->fd = pair[0];
+	r->io.fd = -1;
+}
+
+void
+resolve_fork(void)
+{
+	resolve_fork_one(&dialerd_env.resolvers[0]);
+	/* A server's slow names must not hold a provider's up. */
+	resolve_fork_one(&dialerd_env.resolvers[1]);
+}
+
+static bool
+resolve_declare_keys(struct resolver *r)
+{
+	struct resolver_ask ask;
+	const struct target *t;
+	bool any = false;
+
+	for (unsigned i = 0; i < DIALERD_GUEST; i++) {
+		t = &dialerd_env.targets[i];
+		if (!t->set || t->literal)
+			continue;
+		ask = (struct resolver_ask){.index = i};
+		memcpy(ask.name, t->host, sizeof(ask.name));
+		resolve_send(r, &ask, 0);
+		any = true;
+	}
+	return any;
+}
+
+static bool
+resolve_declare_doors(struct resolver *r)
+{
+	struct resolver_ask ask;
+	bool any = false;
+
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++)
+		for (unsigned k = 0; k < dialerd_env.doors[i].n; k++) {
+			const struct egress_row *row =
+			    &dialerd_env.doors[i].rows[k];
+
+			if (row->denied)
+				continue;
+			ask = (struct resolver_ask){.index = RESOLVER_PATTERN};
+			memcpy(ask.name, row->host, sizeof(ask.name));
+			resolve_send(r, &ask, 0);
+			any = true;
+		}
+	return any;
 }
 
 void
 resolve_start(void)
 {
-	struct dialerd_env *e = &dialerd_env;
-	struct resolver_ask ask;
-	bool names = false;
+	struct resolver *r = dialerd_env.resolvers;
+	bool any[2];
 
-	if (loop_add(&e->w.loop, &e->resolver_io, e->resolver, EPOLLIN,
-		resolve_ready, NULL) == -1)
-		fatal("resolver");
-	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS && e->resolver != -1;
-	     i++) {
-		if (!e->targets[i].set || e->targets[i].literal)
-			continue;
-		ask = (struct resolver_ask){.index = i};
-		memcpy(ask.name, e->targets[i].host, sizeof(ask.name));
-		resolve_send(&ask);
-		names = true;
-	}
+	for (unsigned i = 0; i < 2; i++)
+		if (loop_add(&dialerd_env.w.loop, &r[i].io, r[i].fd, EPOLLIN,
+			resolve_ready, &r[i]) == -1)
+			fatal("resolver");
+	any[0] = resolve_declare_keys(&r[0]);
+	any[1] = resolve_declare_doors(&r[1]);
 	/* Without names there is nothing for it to do. */
-	if (!names && e->resolver != -1)
-		resolve_lost();
+	for (unsigned i = 0; i < 2; i++)
+		if (!any[i])
+			resolve_lost(&r[i]);
 }

@@ -18,6 +18,8 @@
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <seccomp.h>
@@ -180,11 +182,43 @@ resolver_look_up(const char *name, struct resolver_answer *a)
 	freeaddrinfo(list);
 }
 
+struct resolver_patterns {
+	char (*list)[254];
+	size_t n;
+	bool asked; /* there will be no more */
+};
+
+static void
+resolver_pattern(struct resolver_patterns *p, const char *name)
+{
+	char(*more)[254];
+
+	if (p->asked || p->n == RESOLVER_MAX_PATTERNS ||
+	    (more = reallocarray(p->list, p->n + 1, sizeof(*more))) == NULL)
+		_exit(1);
+	p->list = more;
+	memcpy(p->list[p->n], name, strlen(name) + 1);
+	p->n++;
+}
+
+/* Whoever breaks dialerd later can ask for no other name. */
+static bool
+resolver_knows(struct resolver_patterns *p, const char *name)
+{
+	p->asked = true;
+	for (size_t i = 0; i < p->n; i++)
+		if (egress_matches(p->list[i], name))
+			return true;
+	return false;
+}
+
 void
 resolver_run(int fd)
 {
 	static char names[PROTO_MAX_PROVIDERS][254];
+	struct resolver_patterns patterns = {.n = 0};
 	struct resolver_answer answer;
+	const char *name;
 	struct resolver_ask ask;
 	ssize_t n;
 
@@ -196,19 +230,28 @@ resolver_run(int fd)
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n != (ssize_t)sizeof(ask) ||
-		    ask.index >= PROTO_MAX_PROVIDERS ||
 		    memchr(ask.name, '\0', sizeof(ask.name)) == NULL)
 			_exit(0);
-		if (ask.name[0] != '\0') {
+		if (ask.index == RESOLVER_PATTERN) {
+			resolver_pattern(&patterns, ask.name);
+			continue;
+		}
+		if (ask.index < PROTO_MAX_PROVIDERS && ask.name[0] != '\0') {
 			/* Once: whoever breaks dialerd later adds none. */
 			if (names[ask.index][0] != '\0')
 				_exit(1);
 			memcpy(names[ask.index], ask.name, sizeof(ask.name));
 			continue;
 		}
-		answer = (struct resolver_answer){.index = ask.index};
-		if (names[ask.index][0] != '\0')
-			resolver_look_up(names[ask.index], &answer);
+		answer = (struct resolver_answer){
+		    .index = ask.index, .serial = ask.serial};
+		name = ask.name;
+		if (ask.index < PROTO_MAX_PROVIDERS)
+			name = names[ask.index];
+		else if (!resolver_knows(&patterns, name))
+			_exit(1);
+		if (name[0] != '\0')
+			resolver_look_up(name, &answer);
 		if (send(fd, &answer, sizeof(answer), MSG_NOSIGNAL) == -1)
 			_exit(0);
 	}

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Between dialerd and its resolver child, which are one binary: a question
- * with a name declares it, once for each index, one without asks for it.
+ * Between dialerd and its resolver children, which are one binary.  A keyd's
+ * name is declared, once for each index, and then asked for by index alone.
+ * What servers may reach is declared as patterns before the first question; a
+ * question about it holds a name that one of them stands for.
  */
 #ifndef DIALERD_RESOLVER_H
 #define DIALERD_RESOLVER_H
 
 #include "dialerd.h"
 
+#define RESOLVER_PATTERN UINT32_MAX	/* index of a declaration */
+#define RESOLVER_MAX_PATTERNS (PROTO_MAX_SERVERS * EGRESS_MAX_ROWS)
+
 struct resolver_ask {
 	uint32_t index;
+	uint32_t serial;	/* comes back */
 	char name[254];		/* NUL-terminated */
 };
 
 struct resolver_answer {
 	uint32_t index;
+	uint32_t serial;
 	uint32_t n;
 	uint16_t family[DIALERD_MAX_ADDRS];
 	uint8_t addr[DIALERD_MAX_ADDRS][16];

@@ -9,8 +9,8 @@
 
 #include "log.h"
 
-static bool
-serve_literal(struct target *t)
+bool
+target_literal(struct target *t)
 {
 	t->addr = (union addr){.in6 = {0}};
 	if (inet_pton(AF_INET, t->host, &t->addr.in.sin_addr) == 1) {
@@ -40,22 +40,38 @@ serve_target(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(c, "TARGET %u is impossible", m->index);
 	t->port = m->port;
 	t->private_ok = m->private_ok != 0;
-	t->literal = serve_literal(t);
+	t->role = ROLE_KEY;
+	t->index = m->index;
+	t->literal = target_literal(t);
 	t->set = true;
+	return 0;
+}
+
+static int
+serve_door(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_DOOR *m = &msg->DOOR;
+	struct egress_list *l = &dialerd_env.doors[m->server];
+
+	(void)fd;
+	if (egress_add(l, m->host, m->port, m->denied != 0) == -1)
+		return chan_violation(c, "DOOR is impossible, or too many");
+	l->private_ok = m->private_ok != 0;
 	return 0;
 }
 
 static const struct chan_handler serve_handlers[] = {
     {MSG_TARGET, serve_target},
     {MSG_DIAL, dialerd_dial},
+    {MSG_DOOR, serve_door},
+    {MSG_CONNECT_GO, dialerd_connect},
 };
 
 static void
 serve_lost(enum role role, unsigned index)
 {
 	log_info("%s %u is gone", role_name(role), index);
-	if (role == ROLE_KEY)
-		dial_drop(index);
+	dial_drop(role, index);
 }
 
 static void

@@ -77,6 +77,9 @@ void auditd_serve(void) __attribute__((noreturn));
 chan_fn auditd_on_alarm, auditd_on_request, auditd_on_exchange_end,
     auditd_on_denied;
 
+/* auditd_egress.c */
+chan_fn auditd_on_connect, auditd_on_connect_end, auditd_on_connect_denied;
+
 /* auditd_log.c */
 /* Begins a line of this turn. */
 void auditd_line(struct auditlog_line *, const char *event);

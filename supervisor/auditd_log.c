@@ -144,6 +144,15 @@ effect_refuse(const struct auditd_effect *e)
 		worker_send(&auditd_env.w, ROLE_MITM, 0, MSG_REFUSED, &m, -1);
 		return;
 	}
+	if (e->type == MSG_CONNECT_GO) {
+		const struct msg_REFUSED m = {.stream = 0,
+		    .exchange = e->msg.CONNECT_GO.id,
+		    .reason = PROTO_REFUSED_AUDIT};
+
+		worker_send(&auditd_env.w, ROLE_EGRESS,
+		    e->msg.CONNECT_GO.server, MSG_REFUSED, &m, -1);
+		return;
+	}
 	if (e->type != 0 && e->type != MSG_ANSWER)
 		return;
 	snprintf(text, sizeof(text),

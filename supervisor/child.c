@@ -16,6 +16,18 @@
 #include "sup.h"
 #include "topology.h"
 
+struct topology_size
+sup_size(void)
+{
+	struct topology_size size = {
+	    .servers = sup.nservers, .providers = sup.providers.n};
+
+	for (unsigned i = 0; i < sup.nservers; i++)
+		if (sup.servers[i].def->egress != NULL)
+			size.doors |= 1U << i;
+	return size;
+}
+
 struct child *
 child_find(enum role role, unsigned index)
 {
@@ -64,7 +76,7 @@ child_name(struct child *c, const char *program)
 {
 	const char *of = "";
 
-	if (c->role == ROLE_BACK)
+	if (c->role == ROLE_BACK || c->role == ROLE_EGRESS)
 		of = sup.servers[c->index].def->name;
 	else if (c->role == ROLE_KEY)
 		of = sup.providers.list[c->index].name;
@@ -132,15 +144,17 @@ out:
 int
 children_spawn(struct fault *fault)
 {
+	const struct topology_size size = sup_size();
 	const struct topology_worker *w;
 	struct child *c;
 	unsigned count;
 
 	for (size_t i = 0; i < topology_nworkers; i++) {
 		w = &topology_workers[i];
-		count =
-		    topology_instances(w->role, sup.nservers, sup.providers.n);
+		count = topology_instances(w->role, &size);
 		for (unsigned k = 0; k < count; k++) {
+			if (!topology_runs(w->role, k, &size))
+				continue;
 			c = &sup.children[sup.nchildren];
 			c->role = w->role;
 			c->index = k;

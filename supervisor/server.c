@@ -24,6 +24,10 @@
 #define SERVER_PATH                                                            \
 	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"                   \
 	"/sbin:/bin"
+/* In the box of a server with network. */
+#define SERVER_DOOR "/run/ironcurtain/egress.sock"
+#define SERVER_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
+#define SERVER_PROXY "http://127.0.0.1:18080"
 
 static void
 server_no_mount(const char *server, const struct mount *m, const char *why)
@@ -80,6 +84,7 @@ servers_prepare(struct fault *fault)
 		s->sp = (struct spawned)SPAWNED_INIT;
 		s->exit_io.fd = -1;
 		s->theirs[0] = s->theirs[1] = s->theirs[2] = -1;
+		s->door = -1;
 		if (locate_program(&l, s->def->command, s->def->args,
 			&s->program, fault) == -1) {
 			/* Said when it is asked for; the others work. */
@@ -177,6 +182,75 @@ server_spawn_plain(struct server *s, const int stdio[3], struct fault *fault)
 	return rv;
 }
 
+/* Session file; only its own server sees it, at SERVER_DOOR. */
+static void
+server_door_name(unsigned i, char dst[32])
+{
+	snprintf(dst, 32, "egress.%u.sock", i);
+}
+
+int
+server_door_open(unsigned i, struct fault *fault)
+{
+	struct server *s = &sup.servers[i];
+	char name[32];
+
+	if (s->def->egress == NULL)
+		return 0;
+	server_door_name(i, name);
+	s->door = session_listen(sup.session.fd, name, 0600);
+	return s->door == -1
+		   ? fault_errno(fault, "%s/%s", sup.session.dir, name)
+		   : 0;
+}
+
+/*
+ * What a program in a box with no interface but its own loopback needs to get
+ * out: ic-bridge listens there for it.
+ */
+static int
+server_bind_door(unsigned i, struct box *b, struct fault *fault)
+{
+	static const char *const names[] = {"http_proxy", "https_proxy",
+	    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"};
+	char name[32], *bridge;
+	int fd;
+
+	server_door_name(i, name);
+	fd = openat(sup.session.fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	bridge = paths_join(sup.paths.bindir, "ic-bridge");
+	if (fd == -1 || bridge == NULL || access(bridge, X_OK) == -1) {
+		fault_errno(fault, "%s", fd == -1 ? name : "ic-bridge");
+		if (fd != -1)
+			close(fd);
+		free(bridge);
+		return -1;
+	}
+	box_bind(b, fd, SERVER_DOOR, false);
+	box_bind_path(b, bridge, SERVER_BRIDGE, false);
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+		box_setenv(b, names[k], SERVER_PROXY);
+	box_setenv(b, "no_proxy", "");
+	box_setenv(b, "NO_PROXY", "");
+	/* Node's own fetch goes by these only when told to. */
+	box_setenv(b, "NODE_USE_ENV_PROXY", "1");
+	close(fd);
+	free(bridge);
+	return 0;
+}
+
+/* What is run in the box, the bridge before it if there is one. */
+static char **
+server_argv(const struct server *s)
+{
+	const char *const plain[] = {s->program.path, NULL};
+	const char *const bridged[] = {
+	    SERVER_BRIDGE, "egress", SERVER_DOOR, "--", s->program.path, NULL};
+
+	return locate_argv(
+	    s->def->egress != NULL ? bridged : plain, s->program.argv + 1);
+}
+
 static int
 server_spawn_box(struct server *s, const int stdio[3], struct fault *fault)
 {
@@ -185,6 +259,11 @@ server_spawn_box(struct server *s, const int stdio[3], struct fault *fault)
 	int rv;
 
 	box_init(&b, s->program.ours ? FILTER_OURS : FILTER_SERVER, false);
+	if (s->def->egress != NULL &&
+	    server_bind_door((unsigned)(s - sup.servers), &b, fault) == -1) {
+		box_free(&b);
+		return -1;
+	}
 	view_bind(&s->view, s->def, &s->program, &b);
 	box_setenv(&b, "PATH", SERVER_PATH);
 	box_setenv(&b, "HOME", "/tmp");
@@ -197,8 +276,7 @@ server_spawn_box(struct server *s, const int stdio[3], struct fault *fault)
 		*eq = '=';
 	}
 	box_args(&b, "--chdir", s->def->workspace ? "/workspace" : "/", NULL);
-	argv = locate_argv(
-	    (const char *const[]){s->program.path, NULL}, s->program.argv + 1);
+	argv = server_argv(s);
 	if (argv == NULL)
 		rv = fault_errno(fault, "%s", s->program.path);
 	else

@@ -10,6 +10,7 @@
 
 #include "common/proto.h"
 #include "fault.h"
+#include "mitmd/egress_list.h"
 
 struct server_def {
 	char *name;
@@ -20,6 +21,8 @@ struct server_def {
 	char **allow_write;
 	char **deny_read;
 	char **deny_write;
+	struct egress_list *egress; /* NULL: no network at all */
+	char *domains; /* of it, as policyd's gate takes them; or NULL */
 	bool workspace; /* sees /workspace */
 	bool sandboxed;
 };

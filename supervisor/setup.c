@@ -35,16 +35,19 @@ setup_pair(
 int
 setup_peers(struct fault *fault)
 {
+	const struct topology_size size = sup_size();
 	const struct topology_pair *p;
 	unsigned na, nb;
 
 	for (size_t i = 0; i < topology_npairs; i++) {
 		p = &topology_pairs[i];
-		na = topology_instances(p->a, sup.nservers, sup.providers.n);
-		nb = topology_instances(p->b, sup.nservers, sup.providers.n);
+		na = topology_instances(p->a, &size);
+		nb = topology_instances(p->b, &size);
 		for (unsigned a = 0; a < na; a++)
 			for (unsigned b = 0; b < nb; b++)
-				if (setup_pair(p->a, a, p->b, b, fault) == -1)
+				if (topology_runs(p->a, a, &size) &&
+				    topology_runs(p->b, b, &size) &&
+				    setup_pair(p->a, a, p->b, b, fault) == -1)
 					return -1;
 	}
 	return 0;
@@ -100,7 +103,7 @@ setup_server_rows(void)
 		m.cwd = span_str(!d->sandboxed  ? sup.workspace_path
 				 : d->workspace ? "/workspace"
 						: "/");
-		m.domains = span_str("");
+		m.domains = span_str(d->domains != NULL ? d->domains : "");
 		child_send(ROLE_AUDIT, 0, MSG_SERVER, &m, -1);
 		child_send(ROLE_POLICY, 0, MSG_SERVER, &m, -1);
 		child_send(ROLE_PROXY, 0, MSG_SERVER, &m, -1);
@@ -191,6 +194,27 @@ setup_model(void)
 	child_send(ROLE_MITM, 0, MSG_SEAL, &seal, -1);
 }
 
+/* The same rows to both: who asks, and who connects. */
+static void
+setup_door(unsigned i)
+{
+	static const struct msg_LISTEN listen_msg;
+	struct server *s = &sup.servers[i];
+	const struct server_def *d = s->def;
+	struct msg_DOOR m = {.server = (uint16_t)i,
+	    .private_ok = d->egress->private_ok};
+
+	for (unsigned k = 0; k < d->egress->n; k++) {
+		m.host = span_str(d->egress->rows[k].host);
+		m.port = d->egress->rows[k].port;
+		m.denied = d->egress->rows[k].denied;
+		child_send(ROLE_EGRESS, i, MSG_DOOR, &m, -1);
+		child_send(ROLE_DIAL, 0, MSG_DOOR, &m, -1);
+	}
+	child_send(ROLE_EGRESS, i, MSG_LISTEN, &listen_msg, s->door);
+	s->door = -1;
+}
+
 void
 setup_config(void)
 {
@@ -198,6 +222,9 @@ setup_config(void)
 
 	/* The slowest first: mitmd makes keys meanwhile, policyd reads. */
 	setup_model();
+	for (unsigned i = 0; i < sup.nservers; i++)
+		if (sup.servers[i].def->egress != NULL)
+			setup_door(i);
 	setup_policy();
 	setup_log();
 	child_send(ROLE_PROXY, 0, MSG_LISTEN, &listen_msg, sup.listen_mcp);
@@ -225,7 +252,7 @@ setup_start(void)
 {
 	/* From the valves to the mouths: no word comes before its reader. */
 	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_DIAL,
-	    ROLE_POLICY, ROLE_BACK, ROLE_MITM, ROLE_PROXY};
+	    ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM, ROLE_PROXY};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		setup_start_role(order[i]);

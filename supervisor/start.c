@@ -145,6 +145,9 @@ start_listen(struct fault *fault)
 	    session_listen(sup.session.sockets, "mitm-proxy.sock", 0666);
 	if (sup.listen_mcp == -1 || sup.listen_mitm == -1)
 		return fault_errno(fault, "%s/sockets", sup.session.dir);
+	for (unsigned i = 0; i < sup.nservers; i++)
+		if (server_door_open(i, fault) == -1)
+			return -1;
 	control = session_listen(sup.session.fd, "control.sock", 0600);
 	if (control == -1 || control_open(control) == -1)
 		return fault_errno(fault, "%s/control.sock", sup.session.dir);

@@ -18,9 +18,10 @@
 #include "servers.h"
 #include "session.h"
 #include "spawn.h"
+#include "topology.h"
 #include "view.h"
 
-#define SUP_MAX_CHILDREN (5U + PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
+#define SUP_MAX_CHILDREN (5U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
 #define SUP_MAX_ALARMS 16U
 #define SUP_HELLO_MS 10000U
 #define SUP_SERVERS_MS 30000U
@@ -53,6 +54,7 @@ struct server {
 	struct spawned sp;
 	struct loop_io exit_io;
 	int theirs[3]; /* its stdio, until it runs */
+	int door;      /* its egress listener, until egressd has it */
 	enum proto_state state;
 	uint32_t tools;
 	char text[512]; /* why it is gone, or what it calls itself */
@@ -129,6 +131,9 @@ struct sup {
 
 extern struct sup sup;
 
+/* How much of everything runs. */
+struct topology_size sup_size(void);
+
 /* child.c */
 int children_spawn(struct fault *);
 /* Waits until every HELLO came. */
@@ -159,6 +164,8 @@ int rules_load(struct fault *);
 
 /* server.c */
 int servers_prepare(struct fault *);
+/* The socket behind which its egressd will be, if it has network. */
+int server_door_open(unsigned server, struct fault *);
 /* Makes their pipes and hands our ends over. */
 int servers_connect(struct fault *);
 void servers_start(void);

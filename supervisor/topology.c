@@ -20,8 +20,9 @@ const struct topology_worker topology_workers[] = {
 	{ ROLE_AUDIT,	"auditd",	TOPOLOGY_ONE,		MUST },
 	{ ROLE_POLICY,	"policyd",	TOPOLOGY_ONE,		MUST },
 	{ ROLE_PROXY,	"mcp-proxyd",	TOPOLOGY_ONE,		MUST },
-	{ ROLE_DIAL,	"dialerd",	TOPOLOGY_IF_PROVIDERS,	MUST },
+	{ ROLE_DIAL,	"dialerd",	TOPOLOGY_IF_NETWORK,	MUST },
 	{ ROLE_BACK,	"mcp-backd",	TOPOLOGY_PER_SERVER,	MUST },
+	{ ROLE_EGRESS,	"egressd",	TOPOLOGY_PER_DOOR,	MUST },
 };
 
 /* Of a role with several instances each has its own channel. */
@@ -38,6 +39,10 @@ const struct topology_pair topology_pairs[] = {
 	{ ROLE_MITM,	ROLE_KEY },
 	{ ROLE_KEY,	ROLE_AUDIT },
 	{ ROLE_KEY,	ROLE_DIAL },
+	/* connections of servers: server -> egress -> audit -> dial -> egress */
+	{ ROLE_EGRESS,	ROLE_AUDIT },
+	{ ROLE_AUDIT,	ROLE_DIAL },
+	{ ROLE_DIAL,	ROLE_EGRESS },
 };
 /* clang-format on */
 
@@ -56,7 +61,7 @@ topology_find(enum role role)
 }
 
 unsigned
-topology_instances(enum role role, unsigned servers, unsigned providers)
+topology_instances(enum role role, const struct topology_size *size)
 {
 	const struct topology_worker *w = topology_find(role);
 
@@ -66,11 +71,23 @@ topology_instances(enum role role, unsigned servers, unsigned providers)
 	case TOPOLOGY_ONE:
 		return 1;
 	case TOPOLOGY_PER_SERVER:
-		return servers;
+	case TOPOLOGY_PER_DOOR:
+		return size->servers;
 	case TOPOLOGY_PER_PROVIDER:
-		return providers;
-	case TOPOLOGY_IF_PROVIDERS:
-		return providers != 0 ? 1 : 0;
+		return size->providers;
+	case TOPOLOGY_IF_NETWORK:
+		return size->providers != 0 || size->doors != 0 ? 1 : 0;
 	}
 	return 0;
+}
+
+bool
+topology_runs(
+    enum role role, unsigned index, const struct topology_size *size)
+{
+	const struct topology_worker *w = topology_find(role);
+
+	if (index >= topology_instances(role, size))
+		return false;
+	return w->count != TOPOLOGY_PER_DOOR || (size->doors >> index & 1) != 0;
 }

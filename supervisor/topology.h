@@ -13,7 +13,8 @@ enum topology_count {
 	TOPOLOGY_ONE,
 	TOPOLOGY_PER_SERVER,
 	TOPOLOGY_PER_PROVIDER,
-	TOPOLOGY_IF_PROVIDERS, /* one, when there is any provider */
+	TOPOLOGY_PER_DOOR, /* one per server that has network */
+	TOPOLOGY_IF_NETWORK, /* one, if there is a provider or a door */
 };
 
 struct topology_worker {
@@ -33,7 +34,14 @@ extern const struct topology_pair topology_pairs[];
 extern const size_t topology_npairs;
 
 const struct topology_worker *topology_find(enum role);
-/* How many of a worker run with so many servers and providers. */
-unsigned topology_instances(enum role, unsigned servers, unsigned providers);
+struct topology_size {
+	unsigned servers, providers;
+	uint32_t doors; /* bit i: server i has network */
+};
+
+/* Indices of a worker are below this number. */
+unsigned topology_instances(enum role, const struct topology_size *);
+/* Does the one of that index run? */
+bool topology_runs(enum role, unsigned index, const struct topology_size *);
 
 #endif

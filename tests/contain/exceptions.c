@@ -38,6 +38,8 @@ const struct exception exceptions[] = {
 	    "its work: body streams; both ends are its own"},
 	{"shut a channel down", ROLE_MITM, WORKS, WORKS,
 	    "its work on connections; without its channel it ends"},
+	{"shut a channel down", ROLE_EGRESS, WORKS, WORKS,
+	    "its work on connections; without its channel it ends"},
 	{"socket inet stream, non-blocking", ROLE_DIAL, WORKS, WORKS, DIALS},
 	{"connect TCP", ROLE_DIAL, WORKS, WORKS, DIALS},
 	{"connect to control.sock", ROLE_DIAL, WORKS, NOWHERE,

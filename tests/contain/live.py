@@ -58,11 +58,10 @@ class Live:
         self.user = user
         self.uid = pwd.getpwnam(user).pw_uid if user else os.geteuid()
         os.makedirs(work, mode=0o700, exist_ok=True)
-        server = {"quiet": {"command": "/bin/sleep", "args": ["600"]}}
         # By name, so that dialerd's resolver has something to do.
         upstream = {"upstream": f"https://localhost:{provider.port}",
                     "ca": provider.ca}
-        self.s = harness.Session(work, servers=server if servers else {},
+        self.s = harness.Session(work, servers=rig.QUIET_SERVER if servers else {},
                                  provider=provider, prefix=args.prefix,
                                  libexecdir=libexecdir, config={
                                      "providers": {"anthropic": upstream,
@@ -202,11 +201,14 @@ def outsider(tap, live, who, held):
 OWN_FDS = {
     "mcp-proxyd": lambda s, k: (1 + 2 + s + 1, 0, []),       # listener
     "policyd": lambda s, k: (1 + 2 + s, 0, ["views"]),
-    "auditd": lambda s, k: (1 + 3 + s + k, s, ["audit.jsonl"]),  # stdin ends
+    # Each server has a door: its egressd, and dialerd for them all.
+    "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0), s,
+                            ["audit.jsonl"]),               # stdin ends
     "mcp-backd": lambda s, k: (1 + 3, 2, []),                # stdout, stderr
     "mitmd": lambda s, k: (1 + 1 + k + 1, 0, []),            # listener
     "keyd": lambda s, k: (1 + 3, 0, []),
-    "dialerd": lambda s, k: (1 + k, 0, []),                  # and resolver's
+    "dialerd": lambda s, k: (1 + k + s + 1, 0, []),          # and resolvers'
+    "egressd": lambda s, k: (1 + 2 + 1, 0, []),              # listener
 }
 
 
@@ -263,8 +265,8 @@ def test_inside(tap, live, who, servers, providers):
         fds = descriptors(pid)
         sockets, pipes, files, wrong = classify(role, fds)
         want = OWN_FDS[role](servers, providers)
-        # Up to a resolver's pair, and connections that keyd keeps.
-        more = {"dialerd": 1, "keyd": 3}.get(role, 0)
+        # Up to both resolvers' pairs, and connections that keyd keeps.
+        more = {"dialerd": 2, "keyd": 3}.get(role, 0)
         tap.ok(not wrong and want[0] <= sockets <= want[0] + more and
                pipes == want[1] and (files == want[2] or
                                      role == "policyd" and not files),

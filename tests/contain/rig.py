@@ -153,6 +153,13 @@ class Targets:
         self.un.bind("\0" + abstract)
 
 
+# Workers that only a server brings, and one that brings them all.
+PER_SERVER = {"mcp-backd", "egressd"}
+QUIET_SERVER = {"quiet": {"command": "/bin/sleep", "args": ["600"],
+                   "sandbox": {"network": {"allowedDomains": ["localhost:9"],
+                                           "allowPrivate": True}}}}
+
+
 class Confined:
     """Real sessions in which one worker's binary is hostile. One at a time:
     the binary is rewritten in between."""
@@ -168,7 +175,7 @@ class Confined:
         self.real = os.path.join(prefix, "libexec", "ironcurtain")
         os.makedirs(work, mode=0o700, exist_ok=True)
         self.targets = Targets(f"ic-contain-all-{os.getpid()}")
-        self.servers = {"quiet": {"command": "/bin/sleep", "args": ["600"]}}
+        self.servers = QUIET_SERVER
 
     def libexec(self, role):
         """A libexecdir: links to the shipped workers, and the hostile one."""
@@ -195,7 +202,7 @@ class Confined:
         # By name where there is a resolver to be asked.
         host = "localhost" if role == "resolver" else "127.0.0.1"
         s = harness.Session(
-            self.work, servers=self.servers if servers or role == "mcp-backd"
+            self.work, servers=self.servers if servers or role in PER_SERVER
             else {}, libexecdir=libexec, session_dir=sdir,
             prefix=self.prefix, config={
                 "providers": {"anthropic": {"upstream": f"https://{host}:9"}},
@@ -228,8 +235,8 @@ class Confined:
     def tell_pids(self, p, home, role):
         """Once all are there: siblings and supervisor, not the hostile."""
         names = set(self.table.roles)
-        if role != "mcp-backd":
-            names.discard("mcp-backd")
+        if role not in PER_SERVER:
+            names -= PER_SERVER
 
         def children():
             found = {}

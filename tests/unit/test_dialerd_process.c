@@ -238,7 +238,8 @@ test_dial(void)
 	    "passed over");
 	close(answer_fd);
 	dial(3, 1);
-	is_str(answer_text, "this machine", "a name that is not allowed");
+	is_str(answer_text, "the name is one of this machine, which is not "
+	    "allowed", "a name that is not allowed");
 	dial(4, 1);
 	is_str(answer_text, "Connection refused", "nobody there");
 	dial(0, 7);

@@ -59,8 +59,10 @@ count_text(enum topology_count count)
 		return "per-server";
 	case TOPOLOGY_PER_PROVIDER:
 		return "per-provider";
-	case TOPOLOGY_IF_PROVIDERS:
-		return "if-providers";
+	case TOPOLOGY_PER_DOOR:
+		return "per-door";
+	case TOPOLOGY_IF_NETWORK:
+		return "if-network";
 	}
 	return "?";
 }

@@ -55,13 +55,27 @@ static const struct {
 	F "a.sandbox: must be false or an object, is a boolean"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"files\":{}}}}",
 	F "a.sandbox.files: unknown key. Known here: filesystem, network"},
-    {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":{\"allowedDomains\":"
-     "[\"github.com\"]}}}}",
-	F "a.sandbox.network: servers cannot have "
-	  "network yet: sharing the host's would open its abstract sockets and "
-	  "its loopback to them. Write false, or remove this server"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":\"yes\"}}}",
-	F "a.sandbox.network: must be false, is a string"},
+	F "a.sandbox.network: must be false or an object with "
+	  "allowedDomains, is a string: no server shares the host's network"},
+    {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":true}}}",
+	F "a.sandbox.network: must be false or an object with "
+	  "allowedDomains, is true: no server shares the host's network"},
+    {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":{\"hosts\":[]}}}}",
+	F "a.sandbox.network.hosts: unknown key. Known here: "
+	  "allowedDomains, allowPrivate, deniedDomains"},
+    {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":{\"allowedDomains\":"
+     "[\"a.*\"]}}}}",
+	F "a.sandbox.network.allowedDomains: \"a.*\": must be a name, "
+	  "*.name, * or an address, with :PORT where it is not 443"},
+    {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":{\"allowedDomains\":"
+     "[\"*:0\"]}}}}",
+	F "a.sandbox.network.allowedDomains: \"*:0\": must be a name, "
+	  "*.name, * or an address, with :PORT where it is not 443"},
+    {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":{\"allowedDomains\":"
+     "[\"a\"],\"deniedDomains\":[\"a:b\"]}}}}",
+	F "a.sandbox.network.deniedDomains: \"a:b\": must be a name, "
+	  "*.name, * or an address, with :PORT where it is not 443"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"filesystem\":{\"allow\":[]}}}}",
 	F "a.sandbox.filesystem.allow: unknown key. Known here: allowRead, "
 	  "allowWrite, denyRead, denyWrite"},

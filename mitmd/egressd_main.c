@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * egressd, one for each MCP server that may reach named hosts: the only way
+ * out of that server's sandbox.  It reads CONNECT requests of the server, has
+ * them written down and dialed, and carries bytes.  It holds the server's
+ * listener and list, and sockets that dialerd connected; it must never see a
+ * credential, another server's connections, or a socket that was not written
+ * down first.  Whoever takes it over from inside has what the server had:
+ * connections to the hosts on its list, each of them in the log.
+ */
+#include "egressd.h"
+
+static const enum pledge_promise egressd_promises[] = {
+    PLEDGE_STDIO, PLEDGE_ACCEPT,
+    PLEDGE_SHUTDOWN, /* half-closed connections are passed on as such */
+};
+
+static const struct confine egressd_confine = {
+    .limits =
+	{
+	    .nofile = 2 * EGRESSD_MAX_TUNNELS + 32,
+	    .fsize = 0,
+	    .data = 64U << 20,
+	    .memlock = 0,
+	},
+    .pledge =
+	{
+	    .promises = egressd_promises,
+	    .npromises = sizeof(egressd_promises) / sizeof(egressd_promises[0]),
+	},
+};
+
+struct egressd_env egressd_env;
+
+int
+main(void)
+{
+	worker_init(&egressd_env.w, ROLE_EGRESS, &egressd_confine, NULL,
+	    EGRESSD_MAX_TUNNELS + 8);
+	egressd_serve();
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * egressd's messages: its list and listener before START, then what became of
+ * the connections that it asked for.
+ */
+#include "egressd.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static int
+serve_door(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_DOOR *m = &msg->DOOR;
+	struct egress_list *l = &egressd_env.list;
+
+	(void)fd;
+	if (egress_add(l, m->host, m->port, m->denied != 0) == -1)
+		return chan_violation(c, "DOOR is impossible, or too many");
+	l->private_ok = m->private_ok != 0;
+	return 0;
+}
+
+static int
+serve_listen(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)msg;
+	if (egressd_env.listener != -1) {
+		close(fd);
+		return chan_violation(c, "LISTEN twice");
+	}
+	egressd_env.listener = fd;
+	return 0;
+}
+
+static int
+serve_dialed(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct tunnel *t = tunnel_find(msg->DIALED.id);
+
+	(void)c;
+	if (t == NULL)
+		close(fd); /* the server went away meanwhile */
+	else
+		tunnel_open(t, fd);
+	return 0;
+}
+
+static int
+serve_dial_fail(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct tunnel *t = tunnel_find(msg->DIAL_FAIL.id);
+	char text[300];
+
+	(void)c;
+	(void)fd;
+	if (t == NULL)
+		return 0;
+	snprintf(text, sizeof(text), "There is no connection: %.*s.",
+	    (int)msg->DIAL_FAIL.text.len, (const char *)msg->DIAL_FAIL.text.p);
+	tunnel_refuse(t, 502, text);
+	return 0;
+}
+
+static int
+serve_refused(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct tunnel *t = tunnel_find(msg->REFUSED.exchange);
+
+	(void)c;
+	(void)fd;
+	if (t != NULL)
+		tunnel_refuse(t, 503,
+		    "The audit log cannot be written, so "
+		    "nothing is connected. Do not retry.");
+	return 0;
+}
+
+static const struct chan_handler serve_handlers[] = {
+    {MSG_DOOR, serve_door},
+    {MSG_LISTEN, serve_listen},
+    {MSG_DIALED, serve_dialed},
+    {MSG_DIAL_FAIL, serve_dial_fail},
+    {MSG_REFUSED, serve_refused},
+};
+
+static void
+serve_start(void)
+{
+	struct egressd_env *e = &egressd_env;
+
+	if (e->listener == -1 || loop_add(&e->w.loop, &e->accept, e->listener,
+				     EPOLLIN, tunnel_accept, NULL) == -1)
+		fatal("listener");
+}
+
+static void
+serve_after(void *arg)
+{
+	(void)arg;
+	tunnel_reap();
+}
+
+void
+egressd_serve(void)
+{
+	struct egressd_env *e = &egressd_env;
+
+	TAILQ_INIT(&e->tunnels);
+	e->listener = -1;
+	e->accept.fd = -1;
+	e->w.start = serve_start;
+	e->w.loop.after = serve_after;
+	worker_serve(&e->w, serve_handlers,
+	    sizeof(serve_handlers) / sizeof(serve_handlers[0]));
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Connections of MCP servers through auditd: what egressd found on the
+ * server's list goes on to dialerd once it is written down; what it refused,
+ * and how connections ended.
+ */
+#include "auditd.h"
+
+/* The server whose egressd this is. */
+static struct span
+egress_server(const struct chan *c)
+{
+	return span_str(auditd_env.servers[chan_index(c)].name);
+}
+
+int
+auditd_on_connect(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_CONNECT *m = &msg->CONNECT;
+	struct msg_CONNECT_GO go = {.server = (uint16_t)chan_index(c),
+	    .id = m->id,
+	    .host = m->host,
+	    .port = m->port};
+	struct auditlog_line l;
+
+	(void)fd;
+	auditd_line(&l, "connect");
+	auditlog_u64(&l, "connection", m->id);
+	auditlog_str(&l, "host", m->host);
+	auditlog_u64(&l, "port", m->port);
+	auditlog_str(&l, "serverName", egress_server(c));
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_DIAL, 0, MSG_CONNECT_GO, &go, 0);
+	return 0;
+}
+
+int
+auditd_on_connect_end(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_CONNECT_END *m = &msg->CONNECT_END;
+	struct auditlog_line l;
+
+	(void)fd;
+	auditd_line(&l, "connectEnd");
+	auditlog_u64(&l, "connection", m->id);
+	if (m->error.len != 0)
+		auditlog_str(&l, "error", m->error);
+	auditlog_u64(&l, "received", m->received);
+	auditlog_u64(&l, "sent", m->sent);
+	auditlog_str(&l, "serverName", egress_server(c));
+	auditd_line_end(&l);
+	return 0;
+}
+
+/* A connection that was refused: written down, nothing follows. */
+int
+auditd_on_connect_denied(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_CONNECT_DENIED *m = &msg->CONNECT_DENIED;
+	struct auditlog_line l;
+
+	(void)fd;
+	auditd_line(&l, "connectDenied");
+	auditlog_str(&l, "code", m->code);
+	auditlog_str(&l, "serverName", egress_server(c));
+	auditlog_str(&l, "target", m->target);
+	auditd_line_end(&l);
+	auditd_env.counts.refused++;
+	return 0;
+}
