@@ -177,7 +177,6 @@ caution(struct decision *d, const char *rule, struct span reason, uint32_t role)
 static void
 check_caution(const struct request *r, struct decision *d)
 {
-	bool by_domains = d->by != NULL && d->by->has_domains;
 	const struct arg_value *v;
 
 	for (size_t i = 0; i < r->args->n; i++) {
@@ -204,7 +203,8 @@ check_caution(const struct request *r, struct decision *d)
 			    ARG_BIT(ARG_GIT_REMOTE_URL));
 			return;
 		}
-		if (v->url.domain.kind == HOST_NONE && !by_domains) {
+		if (v->url.domain.kind == HOST_NONE &&
+		    !(v->mask & d->by_domains)) {
 			caution(d, "structural-url-scheme",
 			    SPAN("URL names no host"), ARG_BIT(url_role(v)));
 			return;

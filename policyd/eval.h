@@ -14,6 +14,7 @@ struct decision {
 	struct span rule;
 	struct span reason;
 	uint32_t escalated;		/* roles that asked for it */
+	uint32_t by_domains;		/* that a rule about domains decided */
 	const struct rule *by;		/* the compiled rule, or NULL */
 };
 

@@ -229,6 +229,20 @@ worse(enum proto_status a, enum proto_status b)
 	return severity[a] > severity[b];
 }
 
+/* Most calls get this one: without printf(). */
+static struct span
+reason_sandbox(struct value_pool *pool, struct span dir)
+{
+	static const struct span text =
+	    SPAN("Path(s) within the sandbox directory: ");
+	struct span s;
+
+	if (text.len + dir.len > LOAD_MAX_REASON)
+		return text;
+	s = path_joined(pool, text, dir);
+	return s.p == NULL ? text : s;
+}
+
 /* In the sandbox, the filesystem server may: until a rule says more. */
 static bool
 discharge_sandbox(
@@ -242,9 +256,7 @@ discharge_sandbox(
 	*d = (struct decision){
 	    .status = PROTO_ALLOW,
 	    .rule = SPAN("structural-sandbox-allow"),
-	    .reason = reason_printf(ev->r->pool,
-		"Path(s) within the sandbox directory: %.*s",
-		(int)sandbox.path.len, (const char *)sandbox.path.p),
+	    .reason = reason_sandbox(ev->r->pool, sandbox.path),
 	};
 	return true;
 }
@@ -322,7 +334,7 @@ eval_rules(const struct engine *e, const struct request *r, uint32_t resolved,
 {
 	struct evaluation ev = {.engine = e, .r = r, .args = r->args};
 	const struct eval_trace *t = e->trace;
-	uint32_t escalated = 0;
+	uint32_t escalated = 0, by_domains = 0;
 	struct decision one;
 	bool any = false;
 
@@ -345,6 +357,8 @@ eval_rules(const struct engine *e, const struct request *r, uint32_t resolved,
 			t->done(t->arg, role, &one);
 		if (one.status == PROTO_ESCALATE)
 			escalated |= ARG_BIT(role);
+		if (one.by != NULL && one.by->has_domains)
+			by_domains |= ARG_BIT(role);
 		if (!any || worse(one.status, d->status))
 			*d = one;
 		any = true;
@@ -361,4 +375,5 @@ eval_rules(const struct engine *e, const struct request *r, uint32_t resolved,
 		return;
 	}
 	d->escalated = d->status == PROTO_ESCALATE ? escalated : 0;
+	d->by_domains = by_domains;
 }

@@ -71,8 +71,6 @@ walk_restart(struct walk *w)
 	w->fd = -1;
 	w->len = w->base = 0;
 	w->missing = 0;
-	/* What was passed on the way to a link or .. is not where we are. */
-	w->out->nhits = 0;
 	w->object = (struct path_object){0};
 	if (w->host) {
 		w->fd = w->env->root;
