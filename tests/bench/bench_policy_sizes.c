@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * How decisions grow: with rules of other servers and tools, with rules of
+ * the tool that is called, with the entries of a list, with the paths of a
+ * call and with their depth.
+ */
+#include "bench_policy.h"
+
+#include <sys/stat.h>
+
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "json.h"
+
+#define SIZES_NS 60000000U
+#define SIZES_LIST 10000U
+#define SIZES_PATHS 1000U
+
+static const unsigned counts[] = {10, 100, 1000, 10000};
+
+/* The shipped rules with n in front of them, all in force. */
+static void
+with_rules(const char *dir, unsigned n, bool same)
+{
+	char *text = policy_text(dir, "compiled-policy.json"), *at;
+	struct buf b;
+
+	if ((at = strchr(text, '[')) == NULL)
+		errx(1, "compiled-policy.json");
+	buf_init(&b, 16U << 20);
+	(void)buf_add(&b, text, (size_t)(at + 1 - text));
+	for (unsigned i = 0; i < n; i++)
+		(void)buf_printf(&b,
+		    "{\"name\":\"r%u\",\"if\":{\"server\":[\"%s%u\"],"
+		    "\"tool\":[\"read_file\",\"list%u\"],\"paths\":{"
+		    "\"roles\":[\"read-path\"],\"within\":\"/srv/d%u\"}},"
+		    "\"then\":\"allow\",\"reason\":\"r\"},",
+		    i, same ? "documents\",\"x" : "server", i, i, i);
+	if (buf_adds(&b, at + 1) == -1 || buf_addc(&b, '\0') == -1)
+		err(1, "rules");
+	policy_load(PROTO_RULES_POLICY, "compiled-policy.json",
+	    (const char *)buf_span(&b).p);
+	buf_free(&b);
+	free(text);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void
+rules(const char *dir, const char *workspace, const char *secret, unsigned n)
+{
+	double all[POLICY_NCASES], same = 0;
+
+	policy_engine_new(dir, workspace, secret);
+	with_rules(dir, n, false);
+	for (size_t i = 0; i < POLICY_NCASES; i++)
+		all[i] = policy_measure(&policy_cases[i], secret, SIZES_NS);
+	qsort(all, POLICY_NCASES, sizeof(all[0]), compare);
+	engine_free(&policy_engine);
+	policy_engine_new(dir, workspace, secret);
+	with_rules(dir, n, true);
+	/* What is read outside: all of them are tried, the last decides. */
+	for (size_t i = 0; i < POLICY_NCASES; i++)
+		if (strcmp(policy_cases[i].name, "read outside") == 0)
+			same =
+			    policy_measure(&policy_cases[i], secret, SIZES_NS);
+	engine_free(&policy_engine);
+	printf("{\"rules\":%u,\"us\":%.2f,\"slowest\":%.2f,"
+	       "\"same_tool\":%.2f}",
+	    n, (all[POLICY_NCASES / 2 - 1] + all[POLICY_NCASES / 2]) / 2000,
+	    all[POLICY_NCASES - 1] / 1000, same / 1000);
+}
+
+static void
+other(const char *name, const struct policy_case *c, const char *secret,
+    unsigned per)
+{
+	double ns = policy_measure(c, secret, SIZES_NS);
+
+	printf(",{\"name\":\"%s\",\"us\":%.2f,\"each_ns\":%.1f}", name,
+	    ns / 1000, ns / per);
+}
+
+/* The list in place of the shipped one. */
+static void
+long_list(const char *dir)
+{
+	char *text = policy_text(dir, "compiled-policy.json");
+	struct buf b;
+
+	policy_load(PROTO_RULES_POLICY, "compiled-policy.json", text);
+	free(text);
+	buf_init(&b, 4U << 20);
+	(void)buf_adds(&b, "{\"lists\":{\"documentation-sites\":{\"values\":[");
+	for (unsigned i = 0; i < SIZES_LIST; i++)
+		(void)buf_printf(&b, "%s\"%s%u.example%u.org\"",
+		    i == 0 ? "" : ",", i % 2 == 0 ? "" : "*.", i, i % 97);
+	if (buf_adds(&b, "]}}}") == -1 || buf_addc(&b, '\0') == -1)
+		err(1, "list");
+	policy_load(PROTO_RULES_LISTS, "dynamic-lists.json",
+	    (const char *)buf_span(&b).p);
+	buf_free(&b);
+}
+
+static char *
+many_paths(void)
+{
+	struct buf b;
+
+	buf_init(&b, 1U << 20);
+	(void)buf_adds(&b, "{\"paths\":[");
+	for (unsigned i = 0; i < SIZES_PATHS; i++)
+		(void)buf_printf(&b, "%s\"/workspace/src/d%02x/file-%02u.txt\"",
+		    i == 0 ? "" : ",", i % 64, i / 64);
+	if (buf_adds(&b, "]}") == -1 || buf_addc(&b, '\0') == -1)
+		err(1, "paths");
+	return (char *)(uintptr_t)buf_span(&b).p;
+}
+
+/* {"path":"/workspace/deep/d/d/d/...d"}: depth components. */
+static char *
+deep_path(const char *workspace, unsigned depth)
+{
+	struct buf b;
+	char name[4200];
+	int fd, next;
+
+	buf_init(&b, 8192);
+	(void)buf_adds(&b, "{\"path\":\"/workspace/deep");
+	snprintf(name, sizeof(name), "%s/deep", workspace);
+	(void)mkdir(name, 0700);
+	if ((fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		err(1, "%s", name);
+	for (unsigned i = 1; i < depth; i++) {
+		(void)mkdirat(fd, "d", 0700);
+		next = openat(fd, "d", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (next == -1)
+			err(1, "%s", name);
+		close(fd);
+		fd = next;
+		(void)buf_adds(&b, "/d");
+	}
+	close(fd);
+	if (buf_adds(&b, "\"}") == -1 || buf_addc(&b, '\0') == -1)
+		err(1, "deep");
+	return (char *)(uintptr_t)buf_span(&b).p;
+}
+
+static void
+rest(const char *dir, const char *workspace, const char *secret)
+{
+	static const unsigned depths[] = {10, 100, 1000};
+	struct policy_case c = {.server = "fetch",
+	    .tool = "http_fetch",
+	    .args = "{\"url\":\"https://a.9%02x1.example5.org/x\"}",
+	    .want = PROTO_ESCALATE};
+	char *args, name[64];
+
+	policy_engine_new(dir, workspace, secret);
+	long_list(dir);
+	printf("{\"name\":\"list of %u hosts, not on it\",\"us\":%.2f}",
+	    SIZES_LIST, policy_measure(&c, secret, SIZES_NS) / 1000);
+	c.args = "{\"url\":\"https://a.b.9701.example1.org/x%02x\"}";
+	c.want = PROTO_ALLOW;
+	printf(",{\"name\":\"list of %u hosts, below one of them\","
+	       "\"us\":%.2f}",
+	    SIZES_LIST, policy_measure(&c, secret, SIZES_NS) / 1000);
+	c = (struct policy_case){.server = "filesystem",
+	    .tool = "read_multiple_files",
+	    .args = args = many_paths(),
+	    .want = PROTO_ALLOW};
+	snprintf(name, sizeof(name), "%u paths in a call", SIZES_PATHS);
+	other(name, &c, secret, SIZES_PATHS);
+	free(args);
+	c.tool = "read_file";
+	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		c.args = args = deep_path(workspace, depths[i]);
+		snprintf(name, sizeof(name), "%u directories deep", depths[i]);
+		other(name, &c, secret, depths[i]);
+		free(args);
+	}
+	engine_free(&policy_engine);
+}
+
+void
+policy_sizes(const char *dir, const char *workspace, const char *secret)
+{
+	printf("\"rules\":[");
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		if (i != 0)
+			putchar(',');
+		rules(dir, workspace, secret, counts[i]);
+	}
+	printf("],\"sizes\":[");
+	rest(dir, workspace, secret);
+	printf("]");
+}
