@@ -23,7 +23,7 @@
 
 #define MITMD_MAX_AGENTS 640U
 #define MITMD_MAX_EXCHANGES 8192U  /* of all connections */
-#define MITMD_MAX_STREAMS 1024U    /* to keyds; further requests wait */
+#define MITMD_MAX_STREAMS 768U     /* to keyds; further requests wait */
 #define MITMD_MAX_CONNECT 8192U    /* head of a CONNECT */
 #define MITMD_WINDOW (256U << 10)  /* each way, per connection */
 #define MITMD_MAX_QUEUE (1U << 20) /* a window and one more read */
@@ -49,6 +49,7 @@
 
 struct agent;
 struct exchange;
+struct h2;
 
 enum agent_state {
 	AGENT_CONNECT, /* reads the head of a CONNECT */
@@ -120,6 +121,7 @@ struct front {
 	size_t (*waiting)(const struct exchange *);
 	/* keyd's side took all that there was of the body. */
 	void (*drained)(struct exchange *);
+	size_t window; /* beyond that many waiting bytes keyd waits */
 };
 
 struct exchange {
@@ -140,7 +142,12 @@ struct exchange {
 	struct buf held; /* body that is held whole, then what is unsent */
 	uint32_t denied; /* number of the refusal that is written down */
 	struct upstream up;
-	struct http1_body body; /* HTTP/1.1: of the request */
+	struct http1_body body; /* how the request's comes */
+	/* HTTP/2 */
+	int32_t id;        /* of the agent's stream */
+	struct buf answer; /* what its window does not let go yet */
+	bool ended;        /* all of the answer is in there */
+	size_t owed;       /* bytes of the body, not given back yet */
 };
 TAILQ_HEAD(exchanges, exchange);
 
@@ -165,6 +172,7 @@ struct agent {
 	size_t seen;        /* of it, by http1_request_more */
 	struct buf out;     /* for the agent, not yet taken by TLS */
 	uint64_t progress;  /* loop_now() of the latest byte either way */
+	struct h2 *h2;      /* NULL: HTTP/1.1 */
 	struct exchange *x; /* HTTP/1.1: the only one */
 	struct exchanges exchanges; /* with a request; HTTP/1.1: x */
 	struct exchanges parked;    /* HTTP/2: without one, with a stream */
@@ -228,6 +236,8 @@ SSL_CTX *mitmd_tls_ctx(const struct mitmd_leaf *, const struct span *host);
 int mitmd_tls_begin(struct agent *);
 /* 1: done, 0: not yet, -1: failed. */
 int mitmd_tls_handshake(struct agent *);
+/* What the handshake agreed on. */
+bool mitmd_tls_is_h2(const struct agent *);
 /* Bytes read, 0: none now, -1: closed or broken. */
 ssize_t mitmd_tls_read(struct agent *, uint8_t *, size_t);
 /* For the agent: written, or queued. -1: broken, or it takes nothing. */
@@ -286,6 +296,8 @@ enum refusal exchange_body(struct exchange *, struct span);
 void exchange_body_end(struct exchange *);
 /* keyd's end of the stream that was asked for. Takes fd. */
 void exchange_stream(struct exchange *, int fd);
+/* Nothing more goes to keyd or is held, whatever was under way. */
+void exchange_abandon(struct exchange *);
 /* Forgets the request: it is over. A stream that is clean stays. */
 void exchange_end(struct exchange *);
 void exchange_enter(struct exchange *, enum exchange_state, uint64_t ms);
@@ -322,6 +334,17 @@ int upstream_flush(struct exchange *);
 
 /* mitmd_reply.c: what keyd sends */
 void reply_ready(struct loop_io *, uint32_t);
+
+/* mitmd_h2.c: connections over HTTP/2 */
+/* Begins after the handshake. -1: out of memory. */
+int h2_open(struct agent *);
+void h2_free(struct h2 *);
+void h2_input(struct agent *, struct span);
+/* Writes what there is, as far as the connection takes it. */
+void h2_send(struct agent *);
+bool h2_reads(const struct agent *);
+/* The connection's timer: idle, or stuck in the middle of a frame. */
+void h2_expired(struct agent *);
 
 /* mitmd_request1.c: requests over HTTP/1.1; mitmd_answer1.c: their answers */
 extern const struct front front_http1;

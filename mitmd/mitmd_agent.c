@@ -18,6 +18,7 @@ static void
 agent_free(struct agent *a)
 {
 	exchange_reap(a);
+	h2_free(a->h2);
 	SSL_free(a->ssl);
 	buf_free(&a->in);
 	buf_free(&a->out);
@@ -117,7 +118,9 @@ agent_expired(struct loop_timer *t)
 		agent_close(a);
 		break;
 	case AGENT_OPEN:
-		if (a->in.len != 0) {
+		if (a->h2 != NULL) {
+			h2_expired(a);
+		} else if (a->in.len != 0) {
 			exchange_late(a->x, "no whole head", MITMD_HEAD_MS);
 		} else {
 			mitmd_note(a, "idle for %u ms: closed", MITMD_IDLE_MS);

@@ -166,4 +166,5 @@ const struct front front_http1 = {
     .cut = answer1_cut,
     .waiting = answer1_waiting,
     .drained = answer1_drained,
+    .window = MITMD_WINDOW,
 };

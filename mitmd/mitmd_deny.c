@@ -97,7 +97,7 @@ deny_after_penalty(struct agent *a)
 	struct exchange *x = a->penal;
 
 	a->penal = NULL;
-	a->state = AGENT_OPEN;
+	agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
 	if (x != NULL)
 		x->front->refuse(x, a->refusal, NULL, true);
 	agent_resume(a);
@@ -118,11 +118,7 @@ deny_exchange(struct exchange *x, enum refusal no, const char *detail)
 		x->front->cut(x, false);
 		return;
 	}
-	if (x->state == EXCHANGE_QUEUED) {
-		TAILQ_REMOVE(&mitmd_env.queued, x, queue);
-		x->state = EXCHANGE_IDLE;
-	}
-	upstream_close(x);
+	exchange_abandon(x);
 	x->front->refuse(x, no, detail, true);
 	agent_resume(a);
 }

@@ -80,6 +80,7 @@ exchange_reap(struct agent *a)
 		buf_free(&x->held);
 		buf_free(&x->up.in);
 		buf_free(&x->up.out);
+		buf_free(&x->answer);
 		free(x);
 	}
 }
@@ -100,6 +101,18 @@ exchange_enter(struct exchange *x, enum exchange_state state, uint64_t ms)
 		return;
 	x->state = state;
 	loop_timer_set(&mitmd_env.w.loop, &x->timer, ms, exchange_expired, x);
+}
+
+void
+exchange_abandon(struct exchange *x)
+{
+	if (x->state == EXCHANGE_QUEUED) {
+		TAILQ_REMOVE(&mitmd_env.queued, x, queue);
+		x->state = EXCHANGE_IDLE;
+	}
+	upstream_close(x);
+	mitmd_env.held -= x->held.len;
+	buf_reset(&x->held, 0);
 }
 
 void
@@ -410,7 +423,7 @@ exchange_watch(struct exchange *x)
 
 	if (up->fd == -1)
 		return;
-	want = x->front->waiting(x) < MITMD_WINDOW ? (uint32_t)EPOLLIN : 0;
+	want = x->front->waiting(x) < x->front->window ? (uint32_t)EPOLLIN : 0;
 	if ((up->out.len != 0 || (x->held.len != 0 && !up->deaf)) &&
 	    x->state == EXCHANGE_ON)
 		want |= EPOLLOUT;

@@ -49,7 +49,7 @@ agent_reads(const struct agent *a)
 	case AGENT_LINGER:
 		return true;
 	case AGENT_OPEN:
-		return input_wanted(a);
+		return a->h2 != NULL ? h2_reads(a) : input_wanted(a);
 	case AGENT_PENALTY:
 		return false;
 	}
@@ -99,6 +99,13 @@ input_take(struct agent *a, struct span s)
 		agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
 }
 
+/* Is it likely that more is there? Asking costs a call. */
+static bool
+input_more(const struct agent *a, size_t len)
+{
+	return a->h2 != NULL ? len % INPUT_RECORD == 0 : a->x->left > len;
+}
+
 /* Fills the scratch buffer; as much as is there while a body is on its way. */
 static ssize_t
 input_fill(struct agent *a, size_t *len)
@@ -111,8 +118,20 @@ input_fill(struct agent *a, size_t *len)
 		if (n <= 0)
 			return n;
 		*len += (size_t)n;
-	} while (a->x->left > *len && *len <= INPUT_SCRATCH - INPUT_RECORD);
+	} while (input_more(a, *len) && *len <= INPUT_SCRATCH - INPUT_RECORD);
 	return 1;
+}
+
+static void
+input_given(struct agent *a, struct span s)
+{
+	a->progress = loop_now(&mitmd_env.w.loop);
+	if (a->h2 != NULL) {
+		h2_input(a, s);
+		return;
+	}
+	a->x->progress = a->progress;
+	input_take(a, s);
 }
 
 static void
@@ -124,16 +143,13 @@ input_pull(struct agent *a)
 	for (int i = 0;
 	     i < INPUT_READS && a->state == AGENT_OPEN && agent_reads(a); i++) {
 		n = input_fill(a, &len);
-		if (len != 0) {
-			a->progress = loop_now(&mitmd_env.w.loop);
-			a->x->progress = a->progress;
-			input_take(a, span_of(input_scratch, len));
-		}
+		if (len != 0)
+			input_given(a, span_of(input_scratch, len));
 		if (n == -1 && !a->dead)
 			agent_close(a);
 		/* Look again only where more is sure to be there, or wanted. */
 		if (a->dead || n == 0 || a->state != AGENT_OPEN ||
-		    (a->x->left == 0 && !agent_pending(a)))
+		    (!agent_pending(a) && (a->h2 != NULL || a->x->left == 0)))
 			break;
 	}
 }
@@ -144,7 +160,8 @@ agent_resume(struct agent *a)
 	struct span s;
 	size_t used;
 
-	if (a->dead || a->state != AGENT_OPEN)
+	/* HTTP/2 has no such bytes, and may be in the middle of others. */
+	if (a->dead || a->state != AGENT_OPEN || a->h2 != NULL)
 		return;
 	if (a->in.len != 0) {
 		a->seen = 0;
@@ -176,7 +193,7 @@ input_handshake(struct agent *a)
 		agent_close(a);
 		return;
 	}
-	if (request1_open(a) == -1) {
+	if ((mitmd_tls_is_h2(a) ? h2_open(a) : request1_open(a)) == -1) {
 		agent_close(a);
 		return;
 	}
@@ -233,6 +250,8 @@ agent_ready(struct loop_io *io, uint32_t events)
 	if ((events & EPOLLOUT) != 0 && a->ssl != NULL &&
 	    a->state != AGENT_TLS && mitmd_tls_flush(a) == -1)
 		agent_close(a);
+	else if ((events & EPOLLOUT) != 0 && a->h2 != NULL)
+		h2_send(a);
 	if (!a->dead && a->state == AGENT_LINGER)
 		agent_linger(a);
 	if (!a->dead && ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ||

@@ -15,7 +15,7 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	[REFUSE_NONE] = {500, "none",
 	    "Internal error."},
 	[REFUSE_MALFORMED] = {400, "malformed",
-	    "The request is not well-formed HTTP/1.1 as this proxy takes it: "
+	    "The request is not well-formed HTTP as this proxy takes it: "
 	    "one Host, a plain path without escapes, one way to tell the "
 	    "body's length. Correct the request." RETRY_NO},
 	[REFUSE_EARLY] = {400, "early",
@@ -68,8 +68,8 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "Only Expect: 100-continue is understood, with a body. Leave the "
 	    "header out." RETRY_NO},
 	[REFUSE_UPGRADE] = {426, "upgrade",
-	    "WebSocket and other upgrades are not offered. Use plain requests "
-	    "over HTTP/1.1; server-sent events are streamed." RETRY_NO},
+	    "WebSocket and other upgrades are not offered here. Use plain "
+	    "requests; server-sent events are streamed." RETRY_NO},
 	[REFUSE_TIMEOUT] = {408, "timeout",
 	    "The request did not arrive in time. Send it again on a new "
 	    "connection."},
@@ -173,6 +173,19 @@ refuse_body(struct buf *b, const struct refusal_text *t, uint32_t id,
 	buf_printf(b, " (request %08x)%s", id, plain ? "\n" : "\"}}\n");
 }
 
+bool
+refuse_retries(unsigned status)
+{
+	return status >= 500 || status == 408;
+}
+
+int
+refuse_json(struct buf *b, enum refusal r, uint32_t id, const char *detail)
+{
+	refuse_body(b, refuse_text(r), id, detail, false);
+	return b->failed ? -1 : 0;
+}
+
 int
 refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
     const char *detail, bool plain, bool close)
@@ -191,7 +204,7 @@ refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
 	    status, refuse_phrase(status),
 	    plain ? "text/plain" : "application/json", body.len);
 	/* Both SDKs honour it. */
-	if (status < 500 && status != 408)
+	if (!refuse_retries(status))
 		buf_adds(b, "x-should-retry: false\r\n");
 	if (status == 426)
 		buf_adds(b, "Upgrade: HTTP/1.1\r\nConnection: Upgrade");

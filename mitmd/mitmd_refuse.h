@@ -38,7 +38,7 @@ enum refusal {
 	REFUSE_AUDIT,
 	REFUSE_GONE,
 	REFUSE_CREDENTIAL, /* keyd will not use it: none, or locked */
-	REFUSE_PROVIDER, /* keyd or the provider failed */
+	REFUSE_PROVIDER,   /* keyd or the provider failed */
 	REFUSE_COUNT,
 };
 
@@ -61,5 +61,9 @@ const char *refuse_phrase(unsigned status);
  */
 int refuse_compose(struct buf *, enum refusal, unsigned status, uint32_t id,
     const char *detail, bool plain, bool close);
+/* The body alone, as JSON. -1 when the buffer is full. */
+int refuse_json(struct buf *, enum refusal, uint32_t id, const char *detail);
+/* May the same request be sent again, later? SDKs read x-should-retry. */
+bool refuse_retries(unsigned status);
 
 #endif

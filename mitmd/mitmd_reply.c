@@ -227,7 +227,7 @@ reply_read(struct exchange *x)
 		}
 		reply_take(x, span_of(reply_in, (size_t)n));
 		if (x->gone || x->state != EXCHANGE_ON ||
-		    x->front->waiting(x) >= MITMD_WINDOW ||
+		    x->front->waiting(x) >= x->front->window ||
 		    n < (ssize_t)sizeof(reply_in))
 			return;
 	}

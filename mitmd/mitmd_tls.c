@@ -3,7 +3,8 @@
  * TLS towards the agent (security.md 1.5 rows 6, 23, 24): 1.2 and 1.3, one
  * certificate per connection, chosen by CONNECT and never by the client; the
  * server name must be present and equal; no tickets, no early data, no
- * renegotiation, no other protocol than HTTP/1.1.  Holds the leaf keys.
+ * renegotiation, no other protocols than HTTP/2 and HTTP/1.1.  Holds the leaf
+ * keys.
  * OpenSSL parses bytes of the agent here.
  */
 #include "mitmd.h"
@@ -34,24 +35,26 @@ tls_server_name(SSL *ssl, int *alert, void *arg)
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* Called only when the client offers protocols. */
+/* Called only when the client offers protocols: h2 where it may be had. */
 static int
 tls_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen,
     const unsigned char *in, unsigned int inlen, void *arg)
 {
-	static const uint8_t http11[] = "http/1.1";
+	static const char *const known[] = {"h2", "http/1.1"};
 	struct span offer;
 
 	(void)ssl;
 	(void)arg;
-	for (unsigned i = 0; i < inlen; i += in[i] + 1U) {
-		if (in[i] > inlen - i - 1)
-			break;
-		offer = span_of(in + i + 1, in[i]);
-		if (span_is(offer, "http/1.1")) {
-			*out = http11;
-			*outlen = sizeof(http11) - 1;
-			return SSL_TLSEXT_ERR_OK;
+	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
+		for (unsigned i = 0; i < inlen; i += in[i] + 1U) {
+			if (in[i] > inlen - i - 1)
+				break;
+			offer = span_of(in + i + 1, in[i]);
+			if (span_is(offer, known[k])) {
+				*out = offer.p;
+				*outlen = in[i];
+				return SSL_TLSEXT_ERR_OK;
+			}
 		}
 	}
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
@@ -114,6 +117,16 @@ mitmd_tls_begin(struct agent *a)
 		return -1;
 	SSL_set_accept_state(a->ssl);
 	return 0;
+}
+
+bool
+mitmd_tls_is_h2(const struct agent *a)
+{
+	const unsigned char *p;
+	unsigned len;
+
+	SSL_get0_alpn_selected(a->ssl, &p, &len);
+	return span_is(span_of(p, len), "h2");
 }
 
 const char *

@@ -66,7 +66,7 @@ test_tls(void)
 	ok((s = rig_tls("other.example.com", NULL)) == NULL,
 	    "another server name: refused");
 	ok((s = rig_tls(RIG_HOST ".", NULL)) == NULL, "a trailing dot: refused");
-	ok((s = rig_tls(RIG_HOST, "h2")) == NULL, "only h2 offered: refused");
+	ok((s = rig_tls(RIG_HOST, "h3")) == NULL, "only h3 offered: refused");
 	s = rig_tls("API.EXAMPLE.com", "http/1.1");
 	ok(s != NULL, "upper case server name, http/1.1: verified, connected");
 	if (s != NULL) {

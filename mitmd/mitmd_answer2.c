@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Answers over HTTP/2.  What keyd sent waits in the exchange until the
+ * agent's window lets it go; a stream that is over leaves its exchange, and
+ * the stream to keyd, to the next request of the connection.
+ */
+#include "mitmd_h2.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ANSWER2_MAX_FIELDS (PROVIDER_MAX_HEADERS + 4)
+
+/* The library asks for the next bytes of a body. */
+static ssize_t
+answer2_read(nghttp2_session *session, int32_t stream, uint8_t *dst, size_t cap,
+    uint32_t *flags, nghttp2_data_source *source, void *user)
+{
+	struct exchange *x = source->ptr;
+	size_t n = x->answer.len < cap ? x->answer.len : cap;
+
+	(void)session;
+	(void)user;
+	if (x->gone || x->id != stream)
+		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	if (n == 0 && !x->ended)
+		return NGHTTP2_ERR_DEFERRED;
+	if (n != 0)
+		memcpy(dst, buf_span(&x->answer).p, n);
+	buf_drain(&x->answer, n);
+	x->progress = loop_now(&mitmd_env.w.loop);
+	if (x->ended && x->answer.len == 0)
+		*flags |= NGHTTP2_DATA_FLAG_EOF;
+	return (ssize_t)n;
+}
+
+static nghttp2_nv
+answer2_nv(struct span name, struct span value)
+{
+	return (nghttp2_nv){(uint8_t *)(uintptr_t)name.p,
+	    (uint8_t *)(uintptr_t)value.p, name.len, value.len,
+	    NGHTTP2_NV_FLAG_NONE};
+}
+
+static int
+answer2_submit(struct exchange *x, const nghttp2_nv *nv, size_t n)
+{
+	nghttp2_data_provider body = {
+	    .source.ptr = x, .read_callback = answer2_read};
+
+	/* A stream that is gone meanwhile is no error of the connection's. */
+	switch (
+	    nghttp2_submit_response(x->a->h2->session, x->id, nv, n, &body)) {
+	case NGHTTP2_ERR_NOMEM:
+		return -1;
+	default:
+		return 0;
+	}
+}
+
+static int
+answer2_head(struct exchange *x, unsigned status, struct span headers,
+    bool sized, uint64_t length)
+{
+	bool bodyless = status == 204 || status == 304 || x->req.head;
+	nghttp2_nv nv[ANSWER2_MAX_FIELDS];
+	char code[8], size[24];
+	struct span name, value;
+	size_t n = 0;
+
+	snprintf(code, sizeof(code), "%03u", status);
+	nv[n++] = answer2_nv(SPAN(":status"), span_str(code));
+	while (provider_unpack(&headers, &name, &value) == 1)
+		nv[n++] = answer2_nv(name, value);
+	if (sized && !bodyless) {
+		snprintf(size, sizeof(size), "%ju", (uintmax_t)length);
+		nv[n++] = answer2_nv(SPAN("content-length"), span_str(size));
+	}
+	return answer2_submit(x, nv, n);
+}
+
+static int
+answer2_body(struct exchange *x, struct span s)
+{
+	return buf_addspan(&x->answer, s);
+}
+
+static int
+answer2_flush(struct exchange *x)
+{
+	struct agent *a = x->a;
+
+	(void)nghttp2_session_resume_data(a->h2->session, x->id);
+	h2_send(a);
+	return 0;
+}
+
+/* The answer is whole; the agent may still have to take it. */
+static void
+answer2_end(struct exchange *x)
+{
+	x->ended = true;
+	exchange_enter(x, EXCHANGE_ANSWER, MITMD_STALL_MS);
+	(void)answer2_flush(x);
+}
+
+static void
+answer2_refuse(
+    struct exchange *x, enum refusal no, const char *detail, bool known)
+{
+	unsigned status = deny_status(x, no);
+	char code[8], size[24], more[4096];
+	nghttp2_nv nv[4];
+	size_t n = 0;
+
+	(void)known;
+	status = status != 0 ? status : refuse_text(no)->status;
+	detail = deny_detail(x, no, detail, more, sizeof(more));
+	buf_reset(&x->answer, 0);
+	refuse_json(&x->answer, no, exchange_denied_id(x), detail);
+	snprintf(code, sizeof(code), "%03u", status);
+	snprintf(size, sizeof(size), "%zu", x->answer.len);
+	nv[n++] = answer2_nv(SPAN(":status"), span_str(code));
+	nv[n++] = answer2_nv(SPAN("content-type"), SPAN("application/json"));
+	nv[n++] = answer2_nv(SPAN("content-length"), span_str(size));
+	if (!refuse_retries(status))
+		nv[n++] = answer2_nv(SPAN("x-should-retry"), SPAN("false"));
+	if (answer2_submit(x, nv, n) == -1)
+		agent_close(x->a);
+	else
+		answer2_end(x);
+}
+
+static void
+answer2_cut(struct exchange *x, bool now)
+{
+	struct agent *a = x->a;
+
+	buf_reset(&x->answer, 0);
+	exchange_abandon(x);
+	exchange_enter(x, EXCHANGE_ANSWER, MITMD_STALL_MS);
+	(void)nghttp2_submit_rst_stream(a->h2->session, NGHTTP2_FLAG_NONE,
+	    x->id, now ? NGHTTP2_CANCEL : NGHTTP2_INTERNAL_ERROR);
+	h2_send(a);
+}
+
+static size_t
+answer2_waiting(const struct exchange *x)
+{
+	return x->answer.len;
+}
+
+void
+answer2_consume(struct exchange *x)
+{
+	if (x->owed == 0 || x->up.out.len >= H2_STREAM_WINDOW / 2)
+		return;
+	(void)nghttp2_session_consume(x->a->h2->session, x->id, x->owed);
+	x->owed = 0;
+}
+
+static void
+answer2_drained(struct exchange *x)
+{
+	answer2_consume(x);
+	h2_send(x->a);
+}
+
+void
+answer2_closed(struct exchange *x)
+{
+	struct agent *a = x->a;
+	bool whole = x->ended && x->answer.len == 0;
+
+	if (x->owed != 0)
+		(void)nghttp2_session_consume_connection(
+		    a->h2->session, x->owed);
+	x->owed = 0;
+	buf_free(&x->answer);
+	if (a->penal == x)
+		a->penal = NULL;
+	if (!whole)
+		exchange_abandon(x);
+	exchange_end(x);
+	if (x->up.fd == -1) {
+		exchange_free(x);
+		return;
+	}
+	TAILQ_REMOVE(&a->exchanges, x, entry);
+	x->parked = true;
+	TAILQ_INSERT_HEAD(&a->parked, x, entry);
+}
+
+const struct front front_http2 = {
+    .head = answer2_head,
+    .body = answer2_body,
+    .flush = answer2_flush,
+    .end = answer2_end,
+    .refuse = answer2_refuse,
+    .cut = answer2_cut,
+    .waiting = answer2_waiting,
+    .drained = answer2_drained,
+    .window = H2_ANSWER,
+};

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * HTTP/2 connections: made after the handshake, fed with what TLS gives,
+ * written as TLS takes it, ended by GOAWAY.  libnghttp2 parses bytes of the
+ * agent here; h2_scan sees them first.
+ */
+#include "mitmd_h2.h"
+
+#include <stdlib.h>
+
+#include "log.h"
+
+/* Frames of one turn: one connection is written at a time. */
+static uint8_t h2_frames[65536];
+
+/* Any connection's session; the library has no limits of its own by default. */
+static nghttp2_option *
+h2_options(void)
+{
+	static nghttp2_option *option;
+
+	if (option != NULL || nghttp2_option_new(&option) != 0)
+		return option;
+	nghttp2_option_set_no_auto_window_update(option, 1);
+	/* h2_head.c is stricter, and answers with 400. */
+	nghttp2_option_set_no_http_messaging(option, 1);
+	nghttp2_option_set_no_closed_streams(option, 1);
+	nghttp2_option_set_max_settings(option, 16);
+	nghttp2_option_set_max_outbound_ack(option, 100);
+	nghttp2_option_set_max_deflate_dynamic_table_size(option, 4096);
+	return option;
+}
+
+static int
+h2_settings(nghttp2_session *session)
+{
+	static const nghttp2_settings_entry settings[] = {
+	    {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, H2_MAX_STREAMS},
+	    {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, H2_STREAM_WINDOW},
+	    {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, H2_MAX_LIST},
+	    {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
+	};
+
+	if (nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings,
+		sizeof(settings) / sizeof(settings[0])) != 0 ||
+	    nghttp2_session_set_local_window_size(
+		session, NGHTTP2_FLAG_NONE, 0, (int32_t)H2_WINDOW) != 0)
+		return -1;
+	return 0;
+}
+
+int
+h2_open(struct agent *a)
+{
+	struct h2 *h;
+
+	if (h2_callbacks() == NULL || h2_options() == NULL ||
+	    (h = calloc(1, sizeof(*h))) == NULL)
+		return -1;
+	h->a = a;
+	h2_head_init(&h->head);
+	a->h2 = h;
+	if (nghttp2_session_server_new2(
+		&h->session, h2_callbacks(), h, h2_options()) != 0 ||
+	    h2_settings(h->session) == -1)
+		return -1;
+	agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
+	h2_send(a);
+	return 0;
+}
+
+void
+h2_free(struct h2 *h)
+{
+	if (h == NULL)
+		return;
+	nghttp2_session_del(h->session);
+	h2_head_free(&h->head);
+	free(h);
+}
+
+struct exchange *
+h2_exchange(struct h2 *h, int32_t stream)
+{
+	return nghttp2_session_get_stream_user_data(h->session, stream);
+}
+
+/* As many frames as fit one record of writes; 0: none. */
+static size_t
+h2_gather(struct h2 *h)
+{
+	const uint8_t *p;
+	size_t len = 0;
+	ssize_t n;
+
+	/* A frame is at most 16 KiB and its head. */
+	while (len <= sizeof(h2_frames) - 20000) {
+		h->inside = true;
+		n = nghttp2_session_mem_send(h->session, &p);
+		h->inside = false;
+		if (n <= 0)
+			break;
+		if ((size_t)n > sizeof(h2_frames) - len)
+			break;
+		memcpy(h2_frames + len, p, (size_t)n);
+		len += (size_t)n;
+	}
+	return len;
+}
+
+void
+h2_send(struct agent *a)
+{
+	struct h2 *h = a->h2;
+	size_t len;
+
+	if (h->inside || a->dead || a->state == AGENT_LINGER)
+		return;
+	while (a->out.len < MITMD_WINDOW) {
+		if ((len = h2_gather(h)) == 0)
+			break;
+		if (mitmd_tls_put(a, span_of(h2_frames, len)) == -1) {
+			agent_close(a);
+			return;
+		}
+	}
+	if (a->out.len == 0 && nghttp2_session_want_read(h->session) == 0 &&
+	    nghttp2_session_want_write(h->session) == 0)
+		agent_linger(a);
+}
+
+void
+h2_end(struct agent *a, uint32_t code, const char *why)
+{
+	struct h2 *h = a->h2;
+
+	mitmd_note(a, "HTTP/2 ends with GOAWAY %u: %s", code, why);
+	h->over = true;
+	(void)nghttp2_session_terminate_session(h->session, code);
+	h2_send(a);
+	agent_linger(a);
+}
+
+void
+h2_input(struct agent *a, struct span s)
+{
+	struct h2 *h = a->h2;
+	uint64_t now = loop_now(&mitmd_env.w.loop);
+	const char *bad;
+	ssize_t n;
+
+	if ((bad = h2_scan(&h->scan, s, now)) != NULL) {
+		h2_end(a, NGHTTP2_ENHANCE_YOUR_CALM, bad);
+		return;
+	}
+	h->inside = true;
+	n = nghttp2_session_mem_recv(h->session, s.p, s.len);
+	h->inside = false;
+	if (a->dead)
+		return;
+	if (n < 0) {
+		h2_end(a,
+		    n == NGHTTP2_ERR_FLOODED ? NGHTTP2_ENHANCE_YOUR_CALM
+					     : NGHTTP2_PROTOCOL_ERROR,
+		    nghttp2_strerror((int)n));
+		return;
+	}
+	if (!h2_scan_partial(&h->scan))
+		h->partial = 0;
+	else if (h->partial == 0)
+		h->partial = now;
+	h2_send(a);
+}
+
+bool
+h2_reads(const struct agent *a)
+{
+	return a->out.len < MITMD_WINDOW;
+}
+
+void
+h2_expired(struct agent *a)
+{
+	struct h2 *h = a->h2;
+	uint64_t now = loop_now(&mitmd_env.w.loop), idle = now - a->progress;
+
+	if (h->partial != 0 && now - h->partial >= MITMD_HEAD_MS)
+		h2_end(a, NGHTTP2_NO_ERROR, "a frame did not come whole");
+	else if (TAILQ_EMPTY(&a->exchanges) && idle >= MITMD_IDLE_MS)
+		h2_end(a, NGHTTP2_NO_ERROR, "idle");
+	else if (a->out.len != 0 && idle >= MITMD_STALL_MS)
+		agent_close(a);
+	else
+		agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
+}
