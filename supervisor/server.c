@@ -29,12 +29,29 @@
 #define SERVER_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
 #define SERVER_PROXY "http://127.0.0.1:18080"
 
+/* Said once the policy is in force: a bad one has an error of its own. */
+static struct buf server_unseen;
+
 static void
 server_no_mount(const char *server, const struct mount *m, const char *why)
 {
-	sup_warn("rule %s: server %s does not see %s: %s. What the rule allows "
-		 "there is served one call at a time",
-	    m->rule, server, m->within, why);
+	if (server_unseen.max == 0)
+		buf_init(&server_unseen, 65536);
+	buf_printf(&server_unseen,
+	    "rule %s: server %s does not see %s: %s. What the rule allows "
+	    "there is served one call at a time%c",
+	    m->rule, server, m->within, why, '\0');
+}
+
+void
+servers_unseen(void)
+{
+	const char *s = (const char *)buf_span(&server_unseen).p;
+	size_t left = server_unseen.len;
+
+	for (; left != 0; left -= strlen(s) + 1, s += strlen(s) + 1)
+		sup_warn("%s", s);
+	buf_free(&server_unseen);
 }
 
 /* The directories that rules allow, beside those of its own entry. */

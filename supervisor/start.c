@@ -181,6 +181,7 @@ start_workers(struct fault *fault)
 static void
 start_ready(void)
 {
+	servers_unseen();
 	setup_start();
 	sup.ready = true;
 	if (ready_session_json("running") == -1)

@@ -164,6 +164,8 @@ int rules_load(struct fault *);
 
 /* server.c */
 int servers_prepare(struct fault *);
+/* Warns of what rules allow and no view holds. */
+void servers_unseen(void);
 /* The socket behind which its egressd will be, if it has network. */
 int server_door_open(unsigned server, struct fault *);
 /* Makes their pipes and hands our ends over. */

@@ -57,12 +57,12 @@ CONFIG = [
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key. Known here: agent, audit, "
      "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
-     "notify, providers, sandboxPolicy, serverCredentials"),
+     "notify, policy, providers, sandboxPolicy, serverCredentials"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
      "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
-     "notify, providers, sandboxPolicy, serverCredentials"),
+     "notify, policy, providers, sandboxPolicy, serverCredentials"),
     ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,
      "{config}: anthropicApiKey: keys do not belong into this file. Put the "
      "key into a file of its own (chmod 600) and write "
@@ -276,17 +276,16 @@ SERVERS = [
      "{servers}: s.sandbox: must be false or an object, is a boolean"),
     ("an unknown key of sandbox", server(sandbox={"net": False}), 78,
      "{servers}: s.sandbox.net: unknown key. Known here: filesystem, network"),
-    ("network", server(sandbox={"network": {"allowedDomains": ["x.com"]}}),
-     78,
-     "{servers}: s.sandbox.network: servers cannot have network yet: sharing "
-     "the host's would open its abstract sockets and its loopback to them. "
-     "Write false, or remove this server"),
     ("network true", server(sandbox={"network": True}), 78,
-     "{servers}: s.sandbox.network: servers cannot have network yet: sharing "
-     "the host's would open its abstract sockets and its loopback to them. "
-     "Write false, or remove this server"),
+     "{servers}: s.sandbox.network: must be false or an object with "
+     "allowedDomains, is true: no server shares the host's network"),
     ("network a string", server(sandbox={"network": "none"}), 78,
-     "{servers}: s.sandbox.network: must be false, is a string"),
+     "{servers}: s.sandbox.network: must be false or an object with "
+     "allowedDomains, is a string: no server shares the host's network"),
+    ("a host with a path", server(sandbox={"network": {
+        "allowedDomains": ["x.com/y"]}}), 78,
+     "{servers}: s.sandbox.network.allowedDomains: \"x.com/y\": must be a "
+     "name, *.name, * or an address, with :PORT where it is not 443"),
     ("sandboxPolicy warn", server(sandboxPolicy="warn"), 78,
      "{servers}: s.sandboxPolicy: \"warn\" is refused: a server without a "
      "sandbox is named with \"sandbox\": false and --allow-unsandboxed s. "
