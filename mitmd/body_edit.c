@@ -1,82 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the body filter is told to do, in words, and the edits that come of
- * it: sorted, disjoint, applied as pieces of the text and of constants.
+ * The edits of the body filter: sorted, disjoint, applied as pieces of the
+ * text and of constants.
  */
 #include "body_filter.h"
 
 #include "body_dialect.h"
-
-const struct filter_rules filter_dflt = {
-    .action =
-	{
-	    [FILTER_URLS] = FILTER_DENY,
-	},
-};
-
-static const char *const filter_dialects[FILTER_DIALECTS] = {
-    [FILTER_NONE] = "none",
-    [FILTER_ANTHROPIC] = "anthropic",
-    [FILTER_CHAT] = "chat",
-    [FILTER_RESPONSES] = "responses",
-    [FILTER_GEMINI] = "gemini",
-};
-static const char *const filter_kinds[FILTER_KINDS] = {
-    [FILTER_TOOLS] = "tools",
-    [FILTER_MCP] = "mcp",
-    [FILTER_URLS] = "urls",
-    [FILTER_STORE] = "store",
-    [FILTER_BACKGROUND] = "background",
-};
-static const char *const filter_actions[FILTER_ACTIONS] = {
-    [FILTER_STRIP] = "strip",
-    [FILTER_DENY] = "deny",
-    [FILTER_ALLOW] = "allow",
-};
-
-static int
-filter_find(struct span s, const char *const *names, int n)
-{
-	for (int i = 0; i < n; i++) {
-		if (span_is(s, names[i]))
-			return i;
-	}
-	return -1;
-}
-
-int
-filter_dialect_find(struct span s)
-{
-	return filter_find(s, filter_dialects, FILTER_DIALECTS);
-}
-
-int
-filter_kind_find(struct span s)
-{
-	return filter_find(s, filter_kinds, FILTER_KINDS);
-}
-
-int
-filter_action_find(struct span s)
-{
-	return filter_find(s, filter_actions, FILTER_ACTIONS);
-}
-
-const char *
-filter_kind_name(enum filter_kind kind)
-{
-	return filter_kinds[kind];
-}
-
-bool
-filter_applies(const struct filter_rules *r, enum filter_dialect d)
-{
-	for (unsigned i = 0; i < FILTER_KINDS; i++) {
-		if (d != FILTER_NONE && r->action[i] != FILTER_ALLOW)
-			return true;
-	}
-	return false;
-}
 
 /* Edits from here on are within what goes, or is replaced. */
 void

@@ -14,50 +14,11 @@
 #define BODY_FILTER_H
 
 #include "body_json.h"
+#include "filter_rules.h"
 
 #define FILTER_MAX_EDITS 4096U
 #define FILTER_MAX_ROOT 128U /* members of the outermost object */
 #define FILTER_MAX_NAMES 32U /* of tools that were taken out */
-
-/* The shape of the body. */
-enum filter_dialect {
-	FILTER_NONE,
-	FILTER_ANTHROPIC, /* messages */
-	FILTER_CHAT,      /* OpenAI chat completions */
-	FILTER_RESPONSES, /* OpenAI responses, and their WebSocket messages */
-	FILTER_GEMINI,    /* generateContent */
-	FILTER_DIALECTS,
-};
-
-enum filter_kind {
-	FILTER_TOOLS,      /* run by the provider */
-	FILTER_MCP,        /* servers that the provider connects to */
-	FILTER_URLS,       /* what the provider fetches */
-	FILTER_STORE,      /* what the provider keeps */
-	FILTER_BACKGROUND, /* what outlives the request */
-	FILTER_KINDS,
-};
-
-enum filter_action {
-	FILTER_STRIP,
-	FILTER_DENY,
-	FILTER_ALLOW,
-	FILTER_ACTIONS
-};
-
-struct filter_rules {
-	enum filter_action action[FILTER_KINDS];
-};
-
-/* "anthropic", "tools", "strip", ...: as in provider files; -1: no such. */
-int filter_dialect_find(struct span);
-int filter_kind_find(struct span);
-int filter_action_find(struct span);
-const char *filter_kind_name(enum filter_kind);
-/* tools, mcp, store and background are stripped, urls denied. */
-extern const struct filter_rules filter_dflt;
-/* Is there anything to look for? */
-bool filter_applies(const struct filter_rules *, enum filter_dialect);
 
 enum filter_result {
 	FILTER_SAME,

@@ -14,6 +14,8 @@
 #include <openssl/ssl.h>
 
 #include "buf.h"
+#include "decode.h"
+#include "hold.h"
 #include "http1.h"
 #include "mitmd_ca.h"
 #include "mitmd_refuse.h"
@@ -29,7 +31,8 @@
 #define MITMD_MAX_QUEUE (1U << 20) /* a window and one more read */
 #define MITMD_MAX_AHEAD 65536U     /* of requests that wait */
 #define MITMD_MAX_IN (HTTP1_MAX_HEAD + 2 * MITMD_MAX_AHEAD)
-#define MITMD_MAX_HELD (96U << 20)   /* bodies held whole, all of them */
+#define MITMD_MAX_HELD (128U << 20)  /* bodies held whole, all of them */
+#define MITMD_HELD_READ (512U << 10) /* of them, what one wake-up may bring */
 #define MITMD_MAX_KEPT (64U << 20)   /* heads of requests that wait, all */
 #define MITMD_MAX_DISCARD (1U << 20) /* body of a refused request */
 #define MITMD_MAX_ALARMS 1000U       /* a session */
@@ -75,6 +78,7 @@ struct request {
 	struct span path, query, headers;
 	bool sized;      /* the agent says how long the body is */
 	uint64_t length; /* of the body, once known */
+	enum decode_coding coding;
 	bool close;      /* HTTP/1.1: the connection ends after the answer */
 	bool head;       /* method HEAD: the answer has no body */
 	bool expect;
@@ -139,7 +143,9 @@ struct exchange {
 	uint64_t left;   /* of a sized body: bytes that have not come */
 	bool whole;      /* the body has come */
 	struct buf kept; /* path, query, headers of a request that waits */
-	struct buf held; /* body that is held whole, then what is unsent */
+	struct hold held; /* body that is held whole, then what is unsent */
+	TAILQ_ENTRY(exchange) hold_entry; /* mitmd_env.holding */
+	bool holding;
 	uint32_t denied; /* number of the refusal that is written down */
 	struct upstream up;
 	struct http1_body body; /* how the request's comes */
@@ -204,7 +210,10 @@ struct mitmd_env {
 	unsigned nstreams;
 	uint32_t last_stream;
 	struct exchanges queued, spare;
+	struct exchanges holding; /* in EXCHANGE_HOLD, the oldest first */
 	size_t held; /* bytes of all bodies that are held */
+	size_t max_held;
+	bool starved; /* for want of room somebody is not read */
 	size_t kept; /* bytes of all heads that wait */
 	unsigned alarms, notes;
 };
@@ -310,6 +319,25 @@ struct exchange *exchange_find(uint32_t stream);
 void exchange_dequeue(void);
 /* The number of its refusal, or a new one; used up. */
 uint32_t exchange_denied_id(struct exchange *);
+
+/* mitmd_body.c: bodies that are held whole */
+/* Random, before the first body. */
+void body_seed_set(const uint64_t seed[2]);
+/* Must the body of x->req be? */
+bool body_is_held(const struct exchange *);
+/* It is from now on; no more (what came stays). */
+void body_hold(struct exchange *);
+void body_unhold(struct exchange *);
+/* May its agent be read? */
+bool body_room(const struct exchange *);
+/* Who was not read for want of room is, where there is room again. */
+void body_wake(void);
+/* More of it. */
+enum refusal body_put(struct exchange *, struct span);
+/* It is complete: decoded, filtered; x->req.length is that of what is left. */
+enum refusal body_check(struct exchange *);
+/* What is held is forgotten. */
+void body_drop(struct exchange *);
 
 /* mitmd_deny.c: answers of our own */
 /* Answers with a refusal; wrong keys are counted. known: see struct front. */

@@ -43,6 +43,7 @@ agent_leave(struct agent *a)
 		agent_watch(a);
 	}
 	exchange_dequeue();
+	body_wake();
 }
 
 /* Requests are over, whatever became of them. */

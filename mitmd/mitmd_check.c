@@ -22,7 +22,8 @@ struct check {
 	struct http1_body *body; /* of the request */
 	struct request *r;
 	struct span type; /* Content-Type */
-	int kind;         /* of the key that was right; -1: none yet */
+	bool coded;
+	int kind; /* of the key that was right; -1: none yet */
 	unsigned nnames;
 	struct span names[HTTP1_MAX_HEADERS]; /* packed, in check_lower */
 };
@@ -83,6 +84,23 @@ check_pack(struct check *k, struct span name, struct span value)
 	return REFUSE_HEADERS;
 }
 
+/* What it was encoded with goes on without. */
+static enum refusal
+check_coding(struct check *k, struct span value)
+{
+	int coding = decode_find(value);
+
+	if (coding == -1)
+		return REFUSE_ENCODING;
+	if (k->coded) {
+		k->r->why = "Content-Encoding is given twice";
+		return REFUSE_MALFORMED;
+	}
+	k->coded = true;
+	k->r->coding = (enum decode_coding)coding;
+	return REFUSE_NONE;
+}
+
 static enum refusal
 check_header(struct check *k, const struct http1_header *x)
 {
@@ -100,9 +118,8 @@ check_header(struct check *k, const struct http1_header *x)
 		return REFUSE_FOREIGN_KEY;
 	if (span_is(name, "content-type"))
 		k->type = x->value;
-	else if (span_is(name, "content-encoding") &&
-		 !span_ieq(x->value, SPAN("identity")))
-		return REFUSE_ENCODING;
+	else if (span_is(name, "content-encoding"))
+		return check_coding(k, x->value);
 	if (!provider_listed(&k->pv->p->request, name))
 		return REFUSE_NONE;
 	return check_pack(k, name, x->value);
@@ -230,6 +247,7 @@ check_request(const struct agent *a, const struct http1_head *h,
 	k.body = body;
 	k.r = r;
 	k.type = span_of(NULL, 0);
+	k.coded = false;
 	k.kind = -1;
 	k.nnames = 0;
 	*known = false;

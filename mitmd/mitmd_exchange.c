@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Exchanges: from an admitted request to REQUEST at auditd and a stream to
- * keyd.  A body of known length streams; one of unknown length is held whole
- * first, since its length is part of what auditd writes down and keyd counts.
+ * keyd.  A body streams unless it must be held whole first (mitmd_body.c),
+ * since its length is part of what auditd writes down and keyd counts.
  * Streams are numbered here; when all are in use a request waits for one.
  * Holds bodies of the agent and looks at none of them.
  */
@@ -28,7 +28,7 @@ exchange_new(struct agent *a, const struct front *front)
 	x->whole = true;
 	x->up.fd = x->up.io.fd = -1;
 	buf_init(&x->kept, 2 * PROVIDER_MAX_BLOB);
-	buf_init(&x->held, PROVIDER_MAX_BODY);
+	hold_init(&x->held);
 	buf_init(&x->up.in, MITMD_MAX_QUEUE);
 	buf_init(&x->up.out, MITMD_MAX_QUEUE);
 	TAILQ_INSERT_TAIL(&a->exchanges, x, entry);
@@ -39,9 +39,8 @@ exchange_new(struct agent *a, const struct front *front)
 static void
 exchange_forget(struct exchange *x)
 {
-	mitmd_env.held -= x->held.len;
 	mitmd_env.kept -= x->kept.len;
-	buf_reset(&x->held, 0);
+	body_drop(x);
 	buf_reset(&x->kept, 0);
 	memset(&x->req, 0, sizeof(x->req));
 }
@@ -77,7 +76,7 @@ exchange_reap(struct agent *a)
 	while ((x = TAILQ_FIRST(&a->gone)) != NULL) {
 		TAILQ_REMOVE(&a->gone, x, entry);
 		buf_free(&x->kept);
-		buf_free(&x->held);
+		hold_reset(&x->held);
 		buf_free(&x->up.in);
 		buf_free(&x->up.out);
 		buf_free(&x->answer);
@@ -111,8 +110,7 @@ exchange_abandon(struct exchange *x)
 		x->state = EXCHANGE_IDLE;
 	}
 	upstream_close(x);
-	mitmd_env.held -= x->held.len;
-	buf_reset(&x->held, 0);
+	body_drop(x);
 }
 
 void
@@ -120,7 +118,7 @@ exchange_end(struct exchange *x)
 {
 	bool on = x->state == EXCHANGE_ON || x->state == EXCHANGE_ANSWER;
 
-	if (on && (!x->whole || x->up.out.len != 0 || x->held.len != 0))
+	if (on && (!x->whole || x->up.out.len != 0 || hold_left(&x->held) != 0))
 		upstream_close(x);
 	exchange_forget(x);
 	loop_timer_clear(&mitmd_env.w.loop, &x->timer);
@@ -290,7 +288,7 @@ exchange_begin(struct exchange *x, const struct request *r)
 {
 	x->req = *r;
 	x->progress = loop_now(&mitmd_env.w.loop);
-	if (r->sized) {
+	if (!body_is_held(x)) {
 		exchange_launch(x);
 		return;
 	}
@@ -299,21 +297,7 @@ exchange_begin(struct exchange *x, const struct request *r)
 		return;
 	}
 	exchange_enter(x, EXCHANGE_HOLD, MITMD_STALL_MS);
-}
-
-/* A run of a body that is held whole. */
-static enum refusal
-exchange_take(struct exchange *x, struct span data)
-{
-	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-
-	if (data.len > p->routes[x->req.route].max - x->held.len)
-		return REFUSE_LENGTH;
-	if (data.len > MITMD_MAX_HELD - mitmd_env.held ||
-	    buf_addspan(&x->held, data) == -1)
-		return REFUSE_HELD;
-	mitmd_env.held += data.len;
-	return REFUSE_NONE;
+	body_hold(x);
 }
 
 enum refusal
@@ -322,7 +306,7 @@ exchange_body(struct exchange *x, struct span data)
 	x->progress = loop_now(&mitmd_env.w.loop);
 	switch (x->state) {
 	case EXCHANGE_HOLD:
-		return exchange_take(x, data);
+		return body_put(x, data);
 	case EXCHANGE_QUEUED:
 	case EXCHANGE_OPENING:
 	case EXCHANGE_ON:
@@ -340,11 +324,19 @@ exchange_body(struct exchange *x, struct span data)
 void
 exchange_body_end(struct exchange *x)
 {
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+	enum refusal no;
+
 	x->whole = true;
 	if (x->state != EXCHANGE_HOLD)
 		return;
-	x->req.length = x->held.len;
-	exchange_launch(x);
+	if ((no = body_check(x)) == REFUSE_NONE) {
+		exchange_launch(x);
+		return;
+	}
+	x->denied = mitmd_denied(x->a, no, 0, p->routes[x->req.route].method,
+	    x->req.path, x->req.why);
+	deny_request(x, no, true);
 }
 
 void
@@ -424,7 +416,7 @@ exchange_watch(struct exchange *x)
 	if (up->fd == -1)
 		return;
 	want = x->front->waiting(x) < x->front->window ? (uint32_t)EPOLLIN : 0;
-	if ((up->out.len != 0 || (x->held.len != 0 && !up->deaf)) &&
+	if ((up->out.len != 0 || (hold_left(&x->held) != 0 && !up->deaf)) &&
 	    x->state == EXCHANGE_ON)
 		want |= EPOLLOUT;
 	/* Not merely masked: a hang-up would be reported for ever. */

@@ -24,8 +24,9 @@ input_wanted(const struct agent *a)
 	const struct exchange *x = a->x;
 
 	switch (x->state) {
-	case EXCHANGE_IDLE:
 	case EXCHANGE_HOLD:
+		return body_room(x);
+	case EXCHANGE_IDLE:
 	case EXCHANGE_DISCARD:
 		return true;
 	case EXCHANGE_QUEUED:

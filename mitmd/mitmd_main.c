@@ -11,17 +11,20 @@
 #include "mitmd.h"
 
 static const enum pledge_promise mitmd_promises[] = {
-    PLEDGE_STDIO, PLEDGE_ACCEPT,
+    PLEDGE_STDIO, PLEDGE_ACCEPT, PLEDGE_MEMFD, /* bodies that are held whole */
     PLEDGE_SHUTDOWN, /* a refused agent sees the end, and can still read */
 };
 
 static const struct confine mitmd_confine = {
     .limits =
 	{
-	    /* Connections, streams, channels, one to be turned away. */
-	    .nofile =
-		MITMD_MAX_AGENTS + MITMD_MAX_STREAMS + PROTO_MAX_PROVIDERS + 32,
-	    .fsize = 1U << 20,
+	    /*
+	     * Connections, streams, bodies too large for the heap, channels,
+	     * one to be turned away.
+	     */
+	    .nofile = MITMD_MAX_AGENTS + MITMD_MAX_STREAMS +
+		      MITMD_MAX_HELD / HOLD_HEAP + PROTO_MAX_PROVIDERS + 32,
+	    .fsize = PROVIDER_MAX_BODY,
 	    /* Held bodies and full queues, all at once. */
 	    .data = 1U << 30,
 	    .memlock = 0,

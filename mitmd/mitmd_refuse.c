@@ -55,8 +55,8 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	[REFUSE_TYPE] = {415, "type",
 	    "This endpoint does not take this content type." RETRY_NO},
 	[REFUSE_ENCODING] = {415, "encoding",
-	    "Encoded bodies are not taken here. Send the body as it is, "
-	    "without Content-Encoding." RETRY_NO},
+	    "Of encoded bodies only gzip and zstd are taken. Send the body "
+	    "as it is, without Content-Encoding." RETRY_NO},
 	[REFUSE_BODY] = {400, "no-body",
 	    "This endpoint takes no body." RETRY_NO},
 	[REFUSE_LENGTH] = {413, "too-large",
@@ -77,14 +77,45 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "Too many connections are open in this session. Close some, then "
 	    "try again."},
 	[REFUSE_HELD] = {503, "held",
-	    "Too many bodies of unknown length are under way. Send "
-	    "Content-Length, or try again later."},
+	    "Too many or too large bodies are under way at once. Try again "
+	    "later."},
 	[REFUSE_AUDIT] = {503, "audit",
 	    "The audit log cannot be written, so nothing is sent any more. "
 	    "Tell the user to look at `icctl status` and to free disk space."},
 	[REFUSE_GONE] = {503, "gone",
 	    "The process that holds this provider's credential is not there. "
 	    "Tell the user to look at `icctl status`."},
+	[REFUSE_CODED] = {400, "coded-body",
+	    "The body is not one whole text of the coding that "
+	    "Content-Encoding names." RETRY_NO},
+	[REFUSE_JSON] = {400, "json",
+	    "The body must be one strict JSON object (RFC 8259, UTF-8, no "
+	    "member name twice), since it is checked before it is sent."
+	    RETRY_NO},
+	[REFUSE_REACH_TOOLS] = {403, "provider-tools",
+	    "The request asks for a tool that the provider runs itself, "
+	    "which this session does not allow. Leave it out, or the user "
+	    "may set filter.tools for this provider in config.json."
+	    RETRY_NO},
+	[REFUSE_REACH_MCP] = {403, "provider-mcp",
+	    "The request names an MCP server for the provider to connect "
+	    "to, which this session does not allow. Leave it out, or the "
+	    "user may set filter.mcp for this provider in config.json."
+	    RETRY_NO},
+	[REFUSE_REACH_URLS] = {403, "provider-urls",
+	    "The request names a URL for the provider to fetch, which this "
+	    "session does not allow. Send the content itself, or the user "
+	    "may set filter.urls for this provider in config.json."
+	    RETRY_NO},
+	[REFUSE_REACH_STORE] = {403, "provider-store",
+	    "The request lets the provider store what it answers, which "
+	    "this session does not allow. Send \"store\": false, or the "
+	    "user may set filter.store for this provider in config.json."
+	    RETRY_NO},
+	[REFUSE_REACH_BACKGROUND] = {403, "provider-background",
+	    "The request asks for work in the background, which this "
+	    "session does not allow. Leave it out, or the user may set "
+	    "filter.background for this provider in config.json." RETRY_NO},
 	[REFUSE_CREDENTIAL] = {403, "credential",
 	    "This provider cannot be used now." RETRY_NO},
 	[REFUSE_PROVIDER] = {502, "provider",

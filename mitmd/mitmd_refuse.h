@@ -34,11 +34,18 @@ enum refusal {
 	REFUSE_UPGRADE,
 	REFUSE_TIMEOUT,
 	REFUSE_BUSY,
-	REFUSE_HELD, /* too much of chunked bodies is held */
+	REFUSE_HELD, /* no memory for a body */
 	REFUSE_AUDIT,
 	REFUSE_GONE,
 	REFUSE_CREDENTIAL, /* keyd will not use it: none, or locked */
-	REFUSE_PROVIDER,   /* keyd or the provider failed */
+	REFUSE_CODED,      /* it does not decode */
+	REFUSE_JSON,       /* not strict, where a filter applies */
+	REFUSE_REACH_TOOLS,
+	REFUSE_REACH_MCP,
+	REFUSE_REACH_URLS,
+	REFUSE_REACH_STORE,
+	REFUSE_REACH_BACKGROUND,
+	REFUSE_PROVIDER, /* keyd or the provider failed */
 	REFUSE_COUNT,
 };
 

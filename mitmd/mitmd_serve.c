@@ -7,6 +7,8 @@
  */
 #include "mitmd.h"
 
+#include <sys/random.h>
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -240,10 +242,16 @@ mitmd_serve(void)
 	    {MSG_STREAM, serve_stream},
 	    {MSG_REFUSED, serve_refused},
 	};
+	uint64_t seed[2];
 
+	if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+		fatal("getrandom");
+	body_seed_set(seed);
 	TAILQ_INIT(&mitmd_env.agents);
 	TAILQ_INIT(&mitmd_env.queued);
 	TAILQ_INIT(&mitmd_env.spare);
+	TAILQ_INIT(&mitmd_env.holding);
+	mitmd_env.max_held = MITMD_MAX_HELD;
 	mitmd_env.listener = -1;
 	mitmd_env.accept.fd = -1;
 	mitmd_env.w.start = serve_start;

@@ -118,14 +118,17 @@ upstream_flush(struct exchange *x)
 	struct span s;
 
 	/* A body that was held whole follows as the socket takes it. */
-	while (upstream_drain(x) == 1 && x->held.len != 0 && !x->up.deaf) {
-		s = buf_span(&x->held);
+	while (
+	    upstream_drain(x) == 1 && hold_left(&x->held) != 0 && !x->up.deaf) {
+		if (hold_look(&x->held, &s) == -1)
+			return -1;
 		if (s.len > STREAM_MAX_FRAME)
 			s.len = STREAM_MAX_FRAME;
 		if (upstream_frame(x, s) == -1)
 			return -1;
-		buf_drain(&x->held, s.len);
-		mitmd_env.held -= s.len;
+		hold_take(&x->held, s.len);
+		if (hold_left(&x->held) == 0)
+			body_drop(x);
 	}
 	x->front->drained(x);
 	return 0;

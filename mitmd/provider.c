@@ -244,19 +244,53 @@ parse_query(struct parse *ps, const struct value *v, const char *where,
 	return 0;
 }
 
+/* A member that is true or false, or absent: then dflt. */
+static int
+parse_bool(struct parse *ps, const struct value *v, const char *where,
+    const char *name, bool dflt, bool *out)
+{
+	const struct value *m = value_get(v, name);
+
+	if (m != NULL && m->type != VALUE_TRUE && m->type != VALUE_FALSE)
+		return parse_fail(
+		    ps, "%s.%s: must be true or false", where, name);
+	*out = value_bool(v, name, dflt);
+	return 0;
+}
+
+/* What the body is to the filter and the meter. */
+static int
+parse_dialect(struct parse *ps, const struct value *v, const char *where,
+    struct provider_route *r)
+{
+	const struct value *dialect = value_get(v, "dialect");
+	int d = FILTER_NONE;
+
+	if (dialect != NULL &&
+	    (dialect->type != VALUE_STRING ||
+		(d = filter_dialect_find(dialect->text)) <= FILTER_NONE))
+		return parse_fail(ps,
+		    "%s.dialect: must be \"anthropic\", \"chat\", "
+		    "\"responses\" or \"gemini\"",
+		    where);
+	r->dialect = (enum filter_dialect)d;
+	return parse_bool(ps, v, where, "turn", d != FILTER_NONE, &r->turn);
+}
+
 static int
 parse_body(struct parse *ps, const struct value *v, const char *where,
     struct provider_route *r)
 {
-	static const char *const names[] = {"types", "max", "read"};
-	const struct value *max, *read;
+	static const char *const names[] = {
+	    "types", "max", "read", "dialect", "turn"};
+	const struct value *max;
 	char at[64];
 	int64_t n = PROVIDER_DFLT_BODY;
 
 	if (v == NULL)
 		return 0;
 	snprintf(at, sizeof(at), "%s.body", where);
-	if (parse_members(ps, v, at, names, 3, 1) == -1)
+	if (parse_members(ps, v, at, names, 5, 1) == -1)
 		return -1;
 	if (span_is(r->method, "GET") || span_is(r->method, "HEAD"))
 		return parse_fail(ps, "%s: a %s has no body", at,
@@ -266,10 +300,9 @@ parse_body(struct parse *ps, const struct value *v, const char *where,
 		return parse_fail(
 		    ps, "%s.max: must be 1 to %u", at, PROVIDER_MAX_BODY);
 	r->max = (uint64_t)n;
-	if ((read = value_get(v, "read")) != NULL && read->type != VALUE_TRUE &&
-	    read->type != VALUE_FALSE)
-		return parse_fail(ps, "%s.read: must be true or false", at);
-	r->reads = value_bool(v, "read", false);
+	if (parse_bool(ps, v, at, "read", false, &r->reads) == -1 ||
+	    parse_dialect(ps, v, at, r) == -1)
+		return -1;
 	snprintf(at, sizeof(at), "%s.body.types", where);
 	return parse_texts(ps, value_get(v, "types"), at, provider_is_type,
 	    PROVIDER_MAX_TYPES, false, &r->types, &r->ntypes);
@@ -334,13 +367,24 @@ parse_routes(struct parse *ps, const struct value *v)
 }
 
 static int
+parse_filter(struct parse *ps, const struct value *v)
+{
+	const char *why;
+
+	ps->p->filter = filter_dflt;
+	why = v == NULL ? NULL : filter_rules_read(v, &ps->p->filter);
+	return why == NULL ? 0 : parse_fail(ps, "filter: %s", why);
+}
+
+static int
 parse_file(struct parse *ps, const struct value *v)
 {
 	static const char *const names[] = {"name", "host", "credential",
-	    "requestHeaders", "responseHeaders", "routes"};
+	    "requestHeaders", "responseHeaders", "routes", "filter"};
 	struct provider *p = ps->p;
 
-	if (parse_members(ps, v, "file", names, 6, 6) == -1 ||
+	if (parse_members(ps, v, "file", names, 7, 6) == -1 ||
+	    parse_filter(ps, value_get(v, "filter")) == -1 ||
 	    parse_text(ps, value_get(v, "name"), "name", provider_is_label,
 		&p->name) == -1 ||
 	    parse_text(ps, value_get(v, "host"), "host", provider_is_host,

@@ -19,12 +19,15 @@
  * segment, or for the start of one ("*:generateContent").  A route with
  * "answer" is never sent: mitmd answers it with that status.  "read": true in
  * a body says that a 2xx means the provider has read it; only then is the
- * connection used again.
+ * connection used again.  "dialect" in a body names its shape for the body
+ * filter and the meter (filter_rules.h); a route with one starts a model's
+ * turn unless "turn" is false.
  */
 #ifndef PROVIDER_H
 #define PROVIDER_H
 
 #include "buf.h"
+#include "filter_rules.h"
 #include "span.h"
 #include "value.h"
 
@@ -64,11 +67,13 @@ struct provider_route {
 	struct span path; /* the pattern */
 	struct provider_param *params;
 	unsigned nparams;
-	struct span *types; /* lower-case media types */
-	unsigned ntypes;    /* 0: no body */
-	uint64_t max;       /* bytes of body */
-	bool reads;	    /* a 2xx has read the body */
-	unsigned answer;    /* 0: goes to the provider */
+	struct span *types;          /* lower-case media types */
+	unsigned ntypes;             /* 0: no body */
+	uint64_t max;                /* bytes of body */
+	bool reads;                  /* a 2xx has read the body */
+	enum filter_dialect dialect; /* of the body, for the filter */
+	bool turn;                   /* a model answers: a step, and it costs */
+	unsigned answer;             /* 0: goes to the provider */
 };
 
 /* A way to write the credential: header name (lower-case) and what precedes. */
@@ -90,6 +95,7 @@ struct provider {
 	struct provider_kind kinds[PROVIDER_MAX_KINDS];
 	unsigned nkinds;
 	struct provider_list request, response;
+	struct filter_rules filter; /* what becomes of a body's reach */
 	struct provider_route *routes;
 	unsigned nroutes;
 	uint8_t digest[32];      /* SHA-256 of the file */

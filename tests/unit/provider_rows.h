@@ -44,6 +44,20 @@ static const struct bad_row bad_rows[] = {
 	{TOP, "", "}", "file: \"routes\" is missing"},
 	{TOP "," ROUTES ",", "\"extra\":1", "}",
 	    "file: unknown member \"extra\""},
+	{TOP "," ROUTES ",\"filter\":", "[]", "}", "filter: must be an object"},
+	{TOP "," ROUTES ",\"filter\":", "{\"tool\":\"strip\"}", "}",
+	    "filter: members are \"tools\", \"mcp\", \"urls\", \"store\" "
+	    "and \"background\""},
+	{TOP "," ROUTES ",\"filter\":", "{\"tools\":\"drop\"}", "}",
+	    "filter: values are \"strip\", \"deny\" or \"allow\""},
+	BODY("{\"types\":[\"application/json\"],\"dialect\":\"soap\"}",
+	    "routes[0].body.dialect: must be \"anthropic\", \"chat\", "
+	    "\"responses\" or \"gemini\""),
+	BODY("{\"types\":[\"application/json\"],\"dialect\":\"none\"}",
+	    "routes[0].body.dialect: must be \"anthropic\", \"chat\", "
+	    "\"responses\" or \"gemini\""),
+	BODY("{\"types\":[\"application/json\"],\"turn\":1}",
+	    "routes[0].body.turn: must be true or false"),
 	NAME("1", "name: must be a string"),
 	NAME("\"\"", FITS("name: \"\"")),
 	NAME("\"A\"", FITS("name: \"A\"")),

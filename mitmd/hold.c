@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Bodies that are held.  Holds bytes of the agent and looks at none.
+ */
+#include "hold.h"
+
+#include <sys/mman.h>
+
+#include <errno.h>
+#include <unistd.h>
+
+void
+hold_init(struct hold *h)
+{
+	*h = (struct hold){.fd = -1};
+	buf_init(&h->heap, HOLD_HEAP);
+}
+
+void
+hold_reset(struct hold *h)
+{
+	int saved = errno;
+
+	if (h->map != NULL)
+		munmap((void *)(uintptr_t)h->map, h->size);
+	if (h->fd != -1)
+		close(h->fd);
+	buf_free(&h->heap);
+	hold_init(h);
+	errno = saved;
+}
+
+static int
+hold_write(struct hold *h, struct span s)
+{
+	ssize_t n;
+
+	while (s.len != 0) {
+		if ((n = write(h->fd, s.p, s.len)) == -1) {
+			if (errno == EINTR)
+				continue;
+			return -1;
+		}
+		s = span_of(s.p + n, s.len - (size_t)n);
+	}
+	return 0;
+}
+
+/* It outgrows the heap. */
+static int
+hold_spill(struct hold *h)
+{
+	if ((h->fd = memfd_create("body", MFD_CLOEXEC)) == -1 ||
+	    hold_write(h, buf_span(&h->heap)) == -1)
+		return -1;
+	buf_free(&h->heap);
+	return 0;
+}
+
+int
+hold_put(struct hold *h, struct span s)
+{
+	if (s.len == 0)
+		return 0;
+	if (h->fd == -1 && s.len <= HOLD_HEAP - h->heap.len) {
+		if (buf_addspan(&h->heap, s) == -1)
+			return -1;
+	} else if ((h->fd == -1 && hold_spill(h) == -1) ||
+		   hold_write(h, s) == -1) {
+		return -1;
+	}
+	h->size += s.len;
+	return 0;
+}
+
+int
+hold_look(struct hold *h, struct span *out)
+{
+	void *map;
+
+	if (h->fd == -1) {
+		*out = buf_span(&h->heap);
+		return 0;
+	}
+	if (h->map == NULL) {
+		map = mmap(NULL, h->size, PROT_READ, MAP_PRIVATE, h->fd, 0);
+		if (map == MAP_FAILED)
+			return -1;
+		h->map = map;
+	}
+	*out = span_of(h->map + h->taken, h->size - h->taken);
+	return 0;
+}
+
+void
+hold_take(struct hold *h, size_t n)
+{
+	if (h->fd == -1)
+		buf_drain(&h->heap, n);
+	h->taken += n;
+}

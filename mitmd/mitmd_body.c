@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Bodies that must be whole before anything of them is sent: those of unknown
+ * length, encoded ones, and those that a filter looks at.  They are counted,
+ * decoded, checked, composed anew where the filter changed them, and only
+ * then announced.  Bytes of the agent are decoded and parsed here, by
+ * decode.h and body_filter.h.
+ */
+#include "mitmd.h"
+
+#include <errno.h>
+
+#include "body_filter.h"
+#include "log.h"
+
+/* One body is checked at a time, from beginning to end. */
+static struct filter body_filter;
+static uint64_t body_seed[2];
+
+void
+body_seed_set(const uint64_t seed[2])
+{
+	body_seed[0] = seed[0];
+	body_seed[1] = seed[1];
+}
+
+static const struct provider *
+body_provider(const struct exchange *x)
+{
+	return mitmd_env.providers[x->a->provider].p;
+}
+
+bool
+body_is_held(const struct exchange *x)
+{
+	const struct provider *p = body_provider(x);
+
+	return !x->req.sized || (x->req.length != 0 &&
+				    (x->req.coding != DECODE_IDENTITY ||
+					filter_applies(&p->filter,
+					    p->routes[x->req.route].dialect)));
+}
+
+void
+body_hold(struct exchange *x)
+{
+	if (x->holding)
+		return;
+	x->holding = true;
+	TAILQ_INSERT_TAIL(&mitmd_env.holding, x, hold_entry);
+}
+
+void
+body_unhold(struct exchange *x)
+{
+	if (x->holding)
+		TAILQ_REMOVE(&mitmd_env.holding, x, hold_entry);
+	x->holding = false;
+}
+
+void
+body_drop(struct exchange *x)
+{
+	body_unhold(x);
+	mitmd_env.held -= x->held.size;
+	hold_reset(&x->held);
+}
+
+/*
+ * All of them together stay below the limit less one body; the first in line
+ * may use that as well, so that one can always be finished.
+ */
+bool
+body_room(const struct exchange *x)
+{
+	size_t limit = mitmd_env.max_held - PROVIDER_MAX_BODY;
+
+	if (!x->holding || x == TAILQ_FIRST(&mitmd_env.holding))
+		limit = mitmd_env.max_held;
+	if (mitmd_env.held <= limit - MITMD_HELD_READ)
+		return true;
+	mitmd_env.starved = true;
+	return false;
+}
+
+void
+body_wake(void)
+{
+	struct exchange *x;
+
+	if (!mitmd_env.starved ||
+	    (x = TAILQ_FIRST(&mitmd_env.holding)) == NULL || !body_room(x))
+		return;
+	mitmd_env.starved = false;
+	TAILQ_FOREACH (x, &mitmd_env.holding, hold_entry) {
+		if (!x->a->dead && x->a->busy == 0)
+			agent_watch(x->a);
+	}
+}
+
+enum refusal
+body_put(struct exchange *x, struct span data)
+{
+	const struct provider *p = body_provider(x);
+
+	if (data.len > p->routes[x->req.route].max - x->held.size)
+		return REFUSE_LENGTH;
+	if (data.len > mitmd_env.max_held - mitmd_env.held ||
+	    hold_put(&x->held, data) == -1)
+		return REFUSE_HELD;
+	mitmd_env.held += data.len;
+	return REFUSE_NONE;
+}
+
+static int
+body_piece(void *arg, struct span s)
+{
+	struct hold *to = arg;
+
+	if (s.len > mitmd_env.max_held - mitmd_env.held ||
+	    hold_put(to, s) == -1)
+		return -1;
+	mitmd_env.held += s.len;
+	return 0;
+}
+
+/* What was made of the body takes its place, or is dropped. */
+static void
+body_swap(struct exchange *x, struct hold *to, bool good)
+{
+	struct hold *old = good ? &x->held : to;
+
+	mitmd_env.held -= old->size;
+	hold_reset(old);
+	if (good)
+		x->held = *to;
+}
+
+static enum refusal
+body_decode(struct exchange *x)
+{
+	const struct provider *p = body_provider(x);
+	enum decode_result r;
+	struct hold to;
+	struct span in;
+
+	if (hold_look(&x->held, &in) == -1)
+		return REFUSE_HELD;
+	hold_init(&to);
+	r = decode_body(
+	    x->req.coding, in, p->routes[x->req.route].max, body_piece, &to);
+	body_swap(x, &to, r == DECODE_OK);
+	switch (r) {
+	case DECODE_OK:
+		return REFUSE_NONE;
+	case DECODE_BAD:
+		return REFUSE_CODED;
+	case DECODE_LARGE:
+		return REFUSE_LENGTH;
+	case DECODE_FULL:
+	case DECODE_NOMEM:
+		break;
+	}
+	return REFUSE_HELD;
+}
+
+static enum refusal
+body_compose(struct exchange *x)
+{
+	struct hold to;
+	struct span s;
+	unsigned at = 0;
+	bool good = true;
+
+	hold_init(&to);
+	while (good && filter_piece(&body_filter, &at, &s))
+		good = body_piece(&to, s) == 0;
+	body_swap(x, &to, good);
+	return good ? REFUSE_NONE : REFUSE_HELD;
+}
+
+static enum refusal
+body_reach(enum filter_kind kind)
+{
+	switch (kind) {
+	case FILTER_TOOLS:
+		return REFUSE_REACH_TOOLS;
+	case FILTER_MCP:
+		return REFUSE_REACH_MCP;
+	case FILTER_URLS:
+		return REFUSE_REACH_URLS;
+	case FILTER_STORE:
+		return REFUSE_REACH_STORE;
+	case FILTER_BACKGROUND:
+	case FILTER_KINDS:
+		break;
+	}
+	return REFUSE_REACH_BACKGROUND;
+}
+
+static void
+body_note(const struct exchange *x)
+{
+	for (unsigned i = 0; i < FILTER_KINDS; i++) {
+		if (body_filter.hit[i])
+			mitmd_note(x->a, "filter.%s: taken out of a request",
+			    filter_kind_name((enum filter_kind)i));
+	}
+}
+
+static enum refusal
+body_filtered(struct exchange *x)
+{
+	const struct provider *p = body_provider(x);
+	enum filter_dialect d = p->routes[x->req.route].dialect;
+	struct span in;
+
+	if (!filter_applies(&p->filter, d))
+		return REFUSE_NONE;
+	if (hold_look(&x->held, &in) == -1)
+		return REFUSE_HELD;
+	/* Nothing at all is not JSON either, but has no address. */
+	if (in.len == 0)
+		in = SPAN("");
+	switch (filter_body(&body_filter, &p->filter, d, in, body_seed)) {
+	case FILTER_SAME:
+		return REFUSE_NONE;
+	case FILTER_CHANGED:
+		body_note(x);
+		return body_compose(x);
+	case FILTER_REFUSED:
+		return body_reach(body_filter.refused);
+	case FILTER_BAD:
+		x->req.why = body_filter.why;
+		return REFUSE_JSON;
+	case FILTER_LIMIT:
+		x->req.why = "more of it would have to be taken out than "
+			     "is looked at";
+		return REFUSE_JSON;
+	}
+	return REFUSE_JSON;
+}
+
+enum refusal
+body_check(struct exchange *x)
+{
+	enum refusal no = REFUSE_NONE;
+
+	body_unhold(x);
+	if (x->req.coding != DECODE_IDENTITY)
+		no = body_decode(x);
+	if (no == REFUSE_NONE)
+		no = body_filtered(x);
+	if (no != REFUSE_NONE)
+		body_drop(x);
+	x->req.length = x->held.size;
+	return no;
+}
