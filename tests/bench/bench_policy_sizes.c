@@ -50,24 +50,16 @@ with_rules(const char *dir, unsigned n, bool same)
 	free(text);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static void
 rules(const char *dir, const char *workspace, const char *secret, unsigned n)
 {
-	double all[POLICY_NCASES], same = 0;
+	double all[POLICY_NCASES], same = 0, median;
 
 	policy_engine_new(dir, workspace, secret);
 	with_rules(dir, n, false);
 	for (size_t i = 0; i < POLICY_NCASES; i++)
 		all[i] = policy_measure(&policy_cases[i], secret, SIZES_NS);
-	qsort(all, POLICY_NCASES, sizeof(all[0]), compare);
+	median = bench_policy_median(all, POLICY_NCASES);
 	engine_free(&policy_engine);
 	policy_engine_new(dir, workspace, secret);
 	with_rules(dir, n, true);
@@ -79,8 +71,7 @@ rules(const char *dir, const char *workspace, const char *secret, unsigned n)
 	engine_free(&policy_engine);
 	printf("{\"rules\":%u,\"us\":%.2f,\"slowest\":%.2f,"
 	       "\"same_tool\":%.2f}",
-	    n, (all[POLICY_NCASES / 2 - 1] + all[POLICY_NCASES / 2]) / 2000,
-	    all[POLICY_NCASES - 1] / 1000, same / 1000);
+	    n, median / 1000, all[POLICY_NCASES - 1] / 1000, same / 1000);
 }
 
 static void

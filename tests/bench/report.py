@@ -59,6 +59,14 @@ class Report:
             ("sse", "event passed on, p50", med("sse", "p50", us), 90, "us",
              1),
         ]
+        p = self.b.policy_result
+        if p is not None:
+            row = {x["rules"]: x["us"] for x in p["rules"]}
+            rows += [
+                ("policy", "a decision with 100 rules, median", row[100], 5,
+                 "us", 1),
+                ("policy", "10,000 rules of other tools, of 10",
+                 row[10000] / row[10], 2, "times", 1)]
         if m is not None and m["kind"] == "PSS":
             rows += [
                 ("memory", "host side idle, 3 MCP servers, PSS",
@@ -139,9 +147,24 @@ class Report:
         r = self.b.policy_result
         if r is None:
             return []
-        return ["", "decisions in one process: " + ", ".join(
+        lines = ["", "decisions in one process: " + ", ".join(
             f"{c['name']} {c['us']:.2f} us ({c['rate']:,} a second)"
-            for c in r["cases"])]
+            for c in r["cases"]),
+            f"{'rules besides the shipped ones':38}{'median us':>11}"
+            f"{'a second':>11}{'slowest us':>13}{'all apply':>11}"
+            f"{'added p50':>11}"]
+        for row in r["rules"]:
+            lines.append(
+                f"  {row['rules']:<36,}{row['us']:>11.2f}"
+                f"{1e6 / row['us']:>11,.0f}{row['slowest']:>13.2f}"
+                f"{row['same_tool']:>11.2f}{row['added_us']:>11.1f}")
+        lines += ["  (median and slowest of the cases above, rules of other "
+                  "tools; all apply: rules of the tool called; added p50: "
+                  "of a call through a session, us)",
+                  "  " + "; ".join(f"{c['name']} {c['us']:,.2f} us" + (
+                      f" ({c['each_ns'] / 1000:.2f} each)"
+                      if "each_ns" in c else "") for c in r["sizes"])]
+        return lines
 
     def text(self):
         lines = ["", self.machine(), "", *self.table(), *self.memory(),

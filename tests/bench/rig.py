@@ -228,6 +228,30 @@ class Rig:
         return self.h.Session(work, servers={n: self.server() for n in names},
                               config=config, **kw)
 
+    def rules_session(self, n):
+        """Started: n rules of other servers in front of the shipped ones."""
+        shipped = os.path.join(self.opts.prefix, "share", "ironcurtain",
+                               "policies")
+        own = os.path.join(self.work, f"rules-{n}-{self.sessions}")
+        os.makedirs(own)
+        for name in ("tool-annotations.json", "dynamic-lists.json"):
+            shutil.copy(os.path.join(shipped, name), own)
+        with open(os.path.join(shipped, "compiled-policy.json"),
+                  encoding="utf-8") as f:
+            policy = json.load(f)
+        policy["rules"][:0] = [self.h.rule(
+            f"r{i}", "escalate", server=[f"server{i}"], roles=["read-path"],
+            paths={"roles": ["read-path"], "within": f"/srv/d{i}"})
+            for i in range(n)]
+        with open(os.path.join(own, "compiled-policy.json"), "w",
+                  encoding="utf-8") as f:
+            json.dump(policy, f)
+        s = self.new_session(options=["--policy", own])
+        with pinned(self.proxy_cpu):
+            s.start()
+        self.make_files(s.workspace)
+        return s
+
     def start_session(self):
         """The session that the loads of all rounds use."""
         self.has_ended()
@@ -296,6 +320,9 @@ class Rig:
             with pinned(self.proxy_cpu):
                 result = Child([self.tool("bench_hops"), str(outstanding),
                                 str(self.opts.warm), str(self.opts.run)]).end()
+        elif isinstance(target, self.h.Session):
+            result = self.load([*argv, "--tool", "filesystem__read_file",
+                                "--unix", target.ready["sockets"]["mcp"]])
         else:
             s = self.start_session()
             result = self.load([*argv, "--tool", "filesystem__read_file",
