@@ -81,13 +81,33 @@ mounts_within(const char *text, const char *user_home)
 	return clean;
 }
 
+/* Room for one more. */
+static int
+mounts_grow(struct mounts *ms)
+{
+	unsigned cap = ms->cap == 0 ? 64 : 2 * ms->cap;
+	struct mount *list;
+
+	if (ms->n < ms->cap)
+		return 0;
+	if (ms->n >= MOUNTS_MAX) {
+		errno = E2BIG;
+		return -1;
+	}
+	if ((list = reallocarray(ms->list, cap, sizeof(*list))) == NULL)
+		return -1;
+	ms->list = list;
+	ms->cap = cap;
+	return 0;
+}
+
 /* One rule; 0 also when it is none that concerns us. */
 static int
 mounts_rule(struct mounts *ms, struct json_object *rule, const char *user_home)
 {
 	struct json_object *cond, *paths, *within, *then, *name, *servers;
-	struct mount *m = &ms->list[ms->n];
 	const char *verdict;
+	struct mount *m;
 
 	if (!json_object_object_get_ex(rule, "if", &cond) ||
 	    !json_object_object_get_ex(cond, "paths", &paths) ||
@@ -96,10 +116,9 @@ mounts_rule(struct mounts *ms, struct json_object *rule, const char *user_home)
 	    !json_object_object_get_ex(rule, "name", &name) ||
 	    !json_object_is_type(within, json_type_string))
 		return 0;
-	if (ms->n == MOUNTS_MAX) {
-		errno = E2BIG;
+	if (mounts_grow(ms) == -1)
 		return -1;
-	}
+	m = &ms->list[ms->n];
 	memset(m, 0, sizeof(*m));
 	verdict = json_object_get_string(then);
 	m->allow = verdict != NULL && strcmp(verdict, "allow") == 0;
@@ -153,6 +172,7 @@ mounts_free(struct mounts *ms)
 		free(ms->list[i].within);
 		jsonfile_strings_free(ms->list[i].servers);
 	}
+	free(ms->list);
 	memset(ms, 0, sizeof(*ms));
 }
 

@@ -13,7 +13,7 @@
 #include "servers.h"
 #include "view.h"
 
-#define MOUNTS_MAX 512U
+#define MOUNTS_MAX 50000U /* as many as rules */
 
 struct mount {
 	char *rule;   /* its name, for messages */
@@ -24,8 +24,8 @@ struct mount {
 };
 
 struct mounts {
-	struct mount list[MOUNTS_MAX];
-	unsigned n;
+	struct mount *list;
+	unsigned n, cap;
 };
 
 /*
