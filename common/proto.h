@@ -40,7 +40,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 
 /* Limits that more than one process goes by (design, "Admission"). */
 #define PROTO_MAX_DATAGRAM	65536U
-#define PROTO_MAX_SERVERS	32U
+#define PROTO_MAX_INSTANCES	8U		/* of servers, for one call each */
+#define PROTO_FIRST_INSTANCE	32U		/* below: configured servers */
+#define PROTO_MAX_SERVERS	(PROTO_FIRST_INSTANCE + PROTO_MAX_INSTANCES)
+#define PROTO_MAX_OBJECTS	8U		/* that one call is given */
 #define PROTO_MAX_PROVIDERS	16U
 #define PROTO_MAX_CALLS		256U		/* in flight, per session */
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
@@ -92,6 +95,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(DONE,		0x0408,	R(BACK),	R(AUDIT),	RUN,	0)	\
 	M(PROGRESS,	0x0409,	R(BACK),	R(PROXY),	RUN,	0)	\
 	M(CREDIT,	0x040a,	R(POLICY),	R(PROXY),	RUN,	0)	\
+	M(MOVED,	0x040b,	R(PROXY),	R(POLICY),	RUN,	0)	\
 	/* a server's session */						\
 	M(SESSION,	0x0501,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(INIT_RESULT,	0x0502,	R(BACK),	R(POLICY),	RUN,	0)	\
@@ -102,6 +106,21 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TOOLS,	0x0507,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(STATE,	0x0508,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(STATE_SHOW,	0x0509,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	/* a call outside of the views, served by an instance of its own */	\
+	M(INSTANCE,	0x050c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(INSTANCE_WANT, 0x050d, R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(INSTANCE_BACK, 0x0510, R(SUP),	R(PROXY),	RUN,	0)	\
+	M(INSTANCE_UP,	0x0511,	R(SUP),		R(AUDIT),	RUN,	1)	\
+	M(INSTANCE_GO,	0x0512,	R(AUDIT),	R(POLICY),	RUN,	0)	\
+	M(INSTANCE_FAIL, 0x0513, R(SUP),	R(AUDIT),	RUN,	0)	\
+	M(INSTANCE_NO,	0x0514,	R(AUDIT),	R(POLICY),	RUN,	0)	\
+	M(INSTANCE_DROP, 0x0515, R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(INSTANCE_KILL, 0x0516, R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(INSTANCE_LOST, 0x0517, R(PROXY),	R(POLICY),	RUN,	0)	\
+	M(INSTANCE_LEFT, 0x0518, R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(INSTANCE_FREE, 0x0519, R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(INSTANCE_OVER, 0x051a, R(SUP),	R(AUDIT),	RUN,	0)	\
+	M(INSTANCE_ROOM, 0x051b, R(AUDIT),	R(POLICY),	RUN,	0)	\
 	/* an approval */							\
 	M(HOLD,		0x0601,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(HOLD_SHOW,	0x0602,	R(AUDIT),	R(SUP),		RUN,	0)	\
@@ -110,6 +129,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(VERDICT_GO,	0x0605,	R(AUDIT),	R(POLICY),	RUN,	0)	\
 	M(LATE,		0x0606,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(LATE_SHOW,	0x0607,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(APPROVED,	0x060c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	/* model path: configuration */						\
 	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	SETUP,	0)	\
 	M(SENTINEL,	0x0702,	R(SUP),		R(MITM),	SETUP,	0)	\
@@ -240,7 +260,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * newline included), else the canonical arguments; arguments lie at
  * args_off/args_len in it, what the log shall hold instead of them (redacted,
  * shortened), if anything, at log_off/log_len.  answer: what the agent is
- * told when the call is not forwarded.
+ * told when the call is not forwarded.  over: APPROVED told of the hold's end.
  */
 #define F_RELEASE(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u16, server, UINT16_MAX)		\
@@ -249,6 +269,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, forward, 1)			\
 				F(m, u8, status, PROTO_STATUS_LAST)	\
 				F(m, u8, hold, PROTO_HOLD_LAST)		\
+				F(m, u8, over, 1)			\
 				F(m, str, rule, 256)			\
 				F(m, str, reason, 2048)			\
 				F(m, str, answer, 4096)			\
@@ -285,6 +306,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_CREDIT(F, m)		F(m, u16, server, UINT16_MAX)		\
 				F(m, u32, calls, PROTO_MAX_CALLS)	\
 				F(m, u32, bytes, UINT32_MAX)
+/* The call's result is taken from that instance's mcp-backd alone. */
+#define F_MOVED(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, u16, server, PROTO_MAX_SERVERS - 1)
 
 /*
  * A line of the session itself; what: "initialize", "cancelled", ...  id: the
@@ -318,6 +342,44 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_STATE_SHOW(F, m)	F_STATE(F, m)
 
 /*
+ * One object that a call shall be given, and `left` more follow: path is the
+ * object dev/ino; of a kind NAME (made, removed, moved) it is a name in the
+ * directory dev/ino, and now is own_dev/own_ino, or 0: nothing.
+ */
+#define F_INSTANCE(F, m)	F(m, u64, call, UINT64_MAX)		\
+				F(m, u16, server, PROTO_FIRST_INSTANCE - 1) \
+				F(m, u8, kind, PROTO_OBJECT_LAST)	\
+				F(m, u8, writable, 1)			\
+				F(m, u8, left, PROTO_MAX_OBJECTS - 1)	\
+				F(m, str, path, 4096)			\
+				F(m, u64, dev, UINT64_MAX)		\
+				F(m, u64, ino, UINT64_MAX)		\
+				F(m, u64, own_dev, UINT64_MAX)		\
+				F(m, u64, own_ino, UINT64_MAX)
+#define F_INSTANCE_WANT(F, m)	F_INSTANCE(F, m)
+/* That mcp-backd, whose PEER came before, answers this call. */
+#define F_INSTANCE_BACK(F, m)	F(m, u64, call, UINT64_MAX)		\
+				F(m, u16, server, PROTO_MAX_SERVERS - 1)
+/* It runs; the descriptor is its stdin. */
+#define F_INSTANCE_UP(F, m)	F_INSTANCE_BACK(F, m)
+#define F_INSTANCE_GO(F, m)	F_INSTANCE_BACK(F, m)
+/* changed: what was approved is there no more; else it cannot be served. */
+#define F_INSTANCE_FAIL(F, m)	F(m, u64, call, UINT64_MAX)		\
+				F(m, u8, changed, 1)			\
+				F(m, str, text, 512)
+#define F_INSTANCE_NO(F, m)	F_INSTANCE_FAIL(F, m)
+/* Each INSTANCE ends with one of these, whatever came in between. */
+#define F_INSTANCE_DROP(F, m)	F(m, u64, call, UINT64_MAX)
+#define F_INSTANCE_KILL(F, m)	F_INSTANCE_DROP(F, m)
+/* Its mcp-backd's channel closed: here, there as well, everywhere. */
+#define F_INSTANCE_LOST(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)
+#define F_INSTANCE_LEFT(F, m)	F_INSTANCE_LOST(F, m)
+#define F_INSTANCE_FREE(F, m)	F_INSTANCE_LOST(F, m)
+/* After KILL: no process is left of it. There is room for another. */
+#define F_INSTANCE_OVER(F, m)	F_INSTANCE_DROP(F, m)
+#define F_INSTANCE_ROOM(F, m)	F_INSTANCE_DROP(F, m)
+
+/*
  * A call waits for a person.  digest: SHA-256 of the canonical JSON array
  * [server, tool, arguments]; preview: the canonical arguments.
  */
@@ -340,6 +402,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_VERDICT_GO(F, m)	F_VERDICT(F, m)
 #define F_LATE(F, m)		F(m, u64, id, UINT64_MAX)
 #define F_LATE_SHOW(F, m)	F(m, u64, id, UINT64_MAX)
+/* The call of a hold that was approved goes out once its instance runs. */
+#define F_APPROVED(F, m)	F(m, u64, id, UINT64_MAX)
 
 /* A provider file (mitmd/providers), the same bytes to both locks. */
 #define F_PROVIDER(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
@@ -455,6 +519,9 @@ enum proto_hold {
 	PROTO_HOLD_CHANGED,
 };
 #define PROTO_HOLD_LAST PROTO_HOLD_CHANGED
+
+enum proto_object { PROTO_OBJECT_DIR, PROTO_OBJECT_FILE, PROTO_OBJECT_NAME };
+#define PROTO_OBJECT_LAST PROTO_OBJECT_NAME
 
 enum proto_state {
 	PROTO_STATE_STARTING,

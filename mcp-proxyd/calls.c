@@ -74,7 +74,7 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes)
 	c->id = ++p->last_id;
 	c->agent = a;
 	c->kind = kind;
-	c->server = server;
+	c->server = c->from = server;
 	c->bytes = bytes;
 	c->deadline = loop_now(&p->w.loop) + p->call_ms;
 	c->held = 0;

@@ -29,11 +29,20 @@ struct icfs_root {
 	int fd;              /* O_PATH */
 	char name[PATH_MAX]; /* as it was given, absolute */
 	char real[PATH_MAX]; /* as the kernel names it */
+	bool narrow;         /* only the names in it that were given */
+};
+
+/* A name in a narrow root, there or not. */
+struct icfs_only {
+	size_t root;
+	char name[NAME_MAX + 1];
 };
 
 struct icfs {
 	struct icfs_root roots[ICFS_MAX_ROOTS];
 	size_t nroots;
+	struct icfs_only only[ICFS_MAX_ROOTS];
+	size_t nonly;
 	char cwd[PATH_MAX]; /* relative paths begin here */
 	bool read_only;
 	struct value_pool *pool;
@@ -54,6 +63,8 @@ struct icfs_path {
 /* icfs_path.c: 0, or -1 with f->why. */
 /* "/a//b/./c/" to "/a/b/c", in place. -1: it holds a "..". */
 int icfs_tidy(char *path);
+/* Each place that may be used, as a path, separated. */
+void icfs_add_places(const struct icfs *, struct buf *, const char *separator);
 enum icfs_how {
 	ICFS_FOLLOW,   /* a link as last component is followed */
 	ICFS_NOFOLLOW, /* it is meant itself */

@@ -64,10 +64,7 @@ int
 icfs_allowed(struct icfs *f, const struct value *args)
 {
 	(void)args;
-	(void)buf_adds(&f->text, "Allowed directories:");
-	for (size_t i = 0; i < f->nroots; i++) {
-		(void)buf_addc(&f->text, '\n');
-		icfs_add_text(&f->text, span_str(f->roots[i].name));
-	}
+	(void)buf_adds(&f->text, "Allowed directories:\n");
+	icfs_add_places(f, &f->text, "\n");
 	return 0;
 }

@@ -2,7 +2,8 @@
 /*
  * icfs: the built-in MCP file server, spoken to over stdin and stdout, as any
  * other server in a view of its own.  It reads and writes files beneath the
- * directories named on its command line and nowhere else, links or not.
+ * directories named on its command line and nowhere else, links or not; with
+ * --only, one name in a directory, and nothing beside it.
  *
  * Holds: one descriptor for each directory.  Is sent: tools/call lines that
  * policyd composed.  It trusts neither them nor what lies in the directories:
@@ -69,14 +70,15 @@ static struct icfs env;
 
 static void __attribute__((noreturn)) usage(const char *what)
 {
-	fprintf(stderr, "icfs: %s\nusage: icfs [--read-only] DIRECTORY ...\n",
+	fprintf(stderr, "icfs: %s\nusage: icfs [--read-only] [--only FILE]... "
+			"[DIRECTORY]...\n",
 	    what);
 	exit(2);
 }
 
 /* Its name as given (made absolute), and as the kernel knows it. */
 static void
-add_root(struct icfs *f, const char *name)
+add_root(struct icfs *f, const char *name, bool narrow)
 {
 	struct icfs_root *r = &f->roots[f->nroots];
 	int n, fd;
@@ -87,6 +89,7 @@ add_root(struct icfs *f, const char *name)
 	if (fd == -1)
 		err(2, "%s", name);
 	r->fd = fd;
+	r->narrow = narrow;
 	n = snprintf(r->name, sizeof(r->name), "%s%s%s",
 	    name[0] == '/' ? "" : f->cwd, name[0] == '/' ? "" : "/", name);
 	if (n < 0 || (size_t)n >= sizeof(r->name))
@@ -99,6 +102,38 @@ add_root(struct icfs *f, const char *name)
 	if (icfs_tidy(r->name) == -1)
 		memcpy(r->name, r->real, sizeof(r->name));
 	f->nroots++;
+}
+
+/* The root that is exactly that directory, or a new one. */
+static size_t
+narrow_root(struct icfs *f, const char *dir)
+{
+	for (size_t i = 0; i < f->nroots; i++)
+		if (strcmp(f->roots[i].name, dir) == 0)
+			return i;
+	add_root(f, dir, true);
+	return f->nroots - 1;
+}
+
+/* One name in a directory, absolute; it need not be there. */
+static void
+add_only(struct icfs *f, const char *path)
+{
+	struct icfs_only *o = &f->only[f->nonly];
+	char dir[PATH_MAX], *slash;
+
+	if (path == NULL || path[0] != '/' || strlen(path) >= sizeof(dir))
+		usage("--only takes an absolute path");
+	if (f->nonly == ICFS_MAX_ROOTS)
+		errx(2, "more than %u of --only", ICFS_MAX_ROOTS);
+	memcpy(dir, path, strlen(path) + 1);
+	if (icfs_tidy(dir) == -1 || (slash = strrchr(dir, '/'))[1] == '\0' ||
+	    strlen(slash + 1) > NAME_MAX)
+		usage("--only takes the path of a file or directory");
+	memcpy(o->name, slash + 1, strlen(slash + 1) + 1);
+	slash[slash == dir ? 1 : 0] = '\0';
+	o->root = narrow_root(f, dir);
+	f->nonly++;
 }
 
 /* A relative path is one in the working directory if that may be used. */
@@ -210,20 +245,23 @@ main(int argc, char **argv)
 	struct icfs *f = &env;
 	int i = 1;
 
+	if (getcwd(f->cwd, sizeof(f->cwd)) == NULL || f->cwd[0] != '/')
+		err(2, "working directory");
+
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (strcmp(argv[i], "--read-only") == 0)
 			f->read_only = true;
+		else if (strcmp(argv[i], "--only") == 0)
+			add_only(f, argv[++i]);
 		else if (strcmp(argv[i], "--") == 0 && ++i > 0)
 			break;
 		else
-			usage("the only option is --read-only");
+			usage("options are --read-only and --only FILE");
 	}
-	if (i >= argc)
+	if (i >= argc && f->nonly == 0)
 		usage("no directory given");
-	if (getcwd(f->cwd, sizeof(f->cwd)) == NULL || f->cwd[0] != '/')
-		err(2, "working directory");
 	for (; i < argc; i++)
-		add_root(f, argv[i]);
+		add_root(f, argv[i], false);
 	choose_cwd(f);
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		err(1, "signal");

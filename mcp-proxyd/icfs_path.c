@@ -244,6 +244,44 @@ make_dir(struct walk *w, const char *name)
 	return r == -1 && errno != EEXIST ? -1 : 0;
 }
 
+/* May that path beneath the root be used at all? */
+static bool
+wanted(const struct icfs *f, const struct icfs_root *r, const char *path)
+{
+	size_t n = strcspn(path, "/");
+
+	for (size_t i = 0; r->narrow && i < f->nonly; i++)
+		if (&f->roots[f->only[i].root] == r &&
+		    strncmp(f->only[i].name, path, n) == 0 &&
+		    f->only[i].name[n] == '\0' && n != 0)
+			return true;
+	return !r->narrow;
+}
+
+void
+icfs_add_places(const struct icfs *f, struct buf *b, const char *separator)
+{
+	const char *before = "";
+
+	for (size_t i = 0; i < f->nroots; i++) {
+		if (f->roots[i].narrow)
+			continue;
+		(void)buf_adds(b, before);
+		icfs_add_text(b, span_str(f->roots[i].name));
+		before = separator;
+	}
+	for (size_t i = 0; i < f->nonly; i++) {
+		const char *dir = f->roots[f->only[i].root].name;
+
+		(void)buf_adds(b, before);
+		icfs_add_text(b, span_str(dir));
+		if (strcmp(dir, "/") != 0)
+			(void)buf_addc(b, '/');
+		icfs_add_text(b, span_str(f->only[i].name));
+		before = separator;
+	}
+}
+
 enum step {
 	STEP_ERROR,
 	STEP_ON,
@@ -261,6 +299,10 @@ step(const struct icfs *f, struct walk *w, const char *name, enum icfs_how how)
 
 	if (join(path, w->done, name) == -1)
 		return STEP_ERROR;
+	if (!wanted(f, w->root, path)) {
+		errno = 0;
+		return STEP_ERROR;
+	}
 	fd = icfs_open(w->root->fd, path, O_PATH, 0);
 	if (fd == -1 && errno == ENOENT && how == ICFS_MKDIRS &&
 	    make_dir(w, name) == 0)
@@ -317,11 +359,12 @@ static int
 denied(struct icfs *f, const char *path)
 {
 	char dirs[1024] = "";
-	size_t n = 0;
+	struct buf b;
 
-	for (size_t i = 0; i < f->nroots && n < sizeof(dirs); i++)
-		n += (size_t)snprintf(dirs + n, sizeof(dirs) - n, "%s%s",
-		    i == 0 ? "" : ", ", f->roots[i].name);
+	buf_init(&b, sizeof(dirs) - 1);
+	icfs_add_places(f, &b, ", ");
+	(void)span_copy(buf_span(&b), dirs, sizeof(dirs));
+	buf_free(&b);
 	return icfs_why(f,
 	    "Access denied - path outside allowed directories: %s not in %s",
 	    path, dirs);
@@ -337,6 +380,11 @@ resolve(
 
 	if (walk(f, w, how, &missing) == -1)
 		return -1;
+	/* A narrow root itself is not what was given. */
+	if (!wanted(f, w->root, w->done)) {
+		errno = 0;
+		return -1;
+	}
 	out->root = w->root;
 	memcpy(out->rel, w->done[0] != '\0' ? w->done : ".",
 	    w->done[0] != '\0' ? strlen(w->done) + 1 : 2);

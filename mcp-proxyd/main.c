@@ -21,7 +21,7 @@ static const enum pledge_promise proxy_promises[] = {
 
 static const struct confine proxy_confine = {
 	.limits = {
-		.nofile = 128,		/* 35 channels, 17 of the agent's, memfds */
+		.nofile = 128,		/* 43 channels, 17 of the agent's, memfds */
 		.fsize = 8U << 20,	/* CALL.args in a memfd */
 		.data = 640U << 20,	/* 16 agents x (4 + 20 MiB), trees */
 		.memlock = 0,

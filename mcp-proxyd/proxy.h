@@ -44,6 +44,7 @@ struct call {
 	struct agent *agent; /* NULL: given up, its end is awaited */
 	enum call_kind kind;
 	uint16_t server;   /* or PROTO_NO_SERVER */
+	uint16_t from;     /* who answers it: server, or an instance of it */
 	size_t bytes;      /* of arguments */
 	uint64_t deadline; /* loop ms */
 	uint64_t held;     /* since when; 0: not held */

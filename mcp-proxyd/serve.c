@@ -104,7 +104,7 @@ call_of(struct chan *c, uint64_t id)
 	struct call *call = calls_find(p, id);
 
 	if (call == NULL || call->kind != CALL_TOOL ||
-	    call->server != chan_index(c))
+	    call->from != chan_index(c))
 		return NULL;
 	return call;
 }
@@ -132,6 +132,38 @@ on_result(struct chan *c, const union proto_any *msg, int fd)
 		answer_result(call, tree);
 	calls_end(p, call);
 	return 0;
+}
+
+/*
+ * The mcp-backd whose PEER came just before answers this call and no other.
+ * policyd, which waits for it, has the call go there afterwards.
+ */
+static int
+on_instance_back(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_INSTANCE_BACK *m = &msg->INSTANCE_BACK;
+	const struct msg_MOVED moved = {.id = m->call, .server = m->server};
+	struct proxy *p = chan_arg(c);
+	struct call *call = calls_find(p, m->call);
+
+	(void)fd;
+	if (m->server < PROTO_FIRST_INSTANCE)
+		return chan_violation(c, "INSTANCE_BACK of no instance");
+	if (call != NULL && call->kind == CALL_TOOL)
+		call->from = m->server;
+	worker_send(&p->w, ROLE_POLICY, 0, MSG_MOVED, &moved, -1);
+	return 0;
+}
+
+/* An instance's index is used again when nobody has its channel any more. */
+static void
+lost(enum role role, unsigned index)
+{
+	const struct msg_INSTANCE_LOST m = {.server = (uint16_t)index};
+
+	if (role == ROLE_BACK && index >= PROTO_FIRST_INSTANCE)
+		worker_send(
+		    &proxy_env.w, ROLE_POLICY, 0, MSG_INSTANCE_LOST, &m, -1);
 }
 
 /* Exactly a JSON number, or nothing at all where that may be. */
@@ -195,6 +227,7 @@ const struct chan_handler proxy_handlers[] = {
     {MSG_PROGRESS, on_progress},
     {MSG_HELD, on_held},
     {MSG_TOOLS, on_tools},
+    {MSG_INSTANCE_BACK, on_instance_back},
     {MSG_SERVER, on_server},
     {MSG_LISTEN, on_listen},
 };
@@ -238,5 +271,6 @@ proxy_serve(void)
 {
 	proxy_init(&proxy_env);
 	proxy_env.w.start = start;
+	proxy_env.w.lost = lost;
 	worker_serve(&proxy_env.w, proxy_handlers, proxy_nhandlers);
 }

@@ -34,8 +34,8 @@ finish(struct policyd_env *env, struct hold *h, struct work *k,
 }
 
 /* The call as the agent sent it, not judged yet. */
-static int
-remake(struct policyd_env *env, const struct hold *h, struct work *k)
+int
+work_remake(struct policyd_env *env, const struct hold *h, struct work *k)
 {
 	uint8_t *args;
 
@@ -90,7 +90,7 @@ end_refused(struct policyd_env *env, struct hold *h, enum proto_hold how,
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (remake(env, h, &k) == -1)
+	if (work_remake(env, h, &k) == -1)
 		return;
 	refused_arguments(env, &k);
 	finish(env, h, &k, how, reason_printf(env->pool, "%s%s", text, FINAL));
@@ -115,35 +115,48 @@ call_arm(struct policyd_env *env)
 		    env->loop, &env->hold_timer, next - now, hold_due, env);
 }
 
+enum work_way
+work_again(struct policyd_env *env, const struct hold *h, struct work *k,
+    struct composed *c)
+{
+	uint8_t digest[HOLD_DIGEST];
+	enum work_way way;
+	struct span line;
+
+	way = work_decide(env, k);
+	if (way != WORK_REFUSE && work_compose(env, k, c) == WORK_REFUSE)
+		way = WORK_REFUSE;
+	line = buf_span(&env->line);
+	if (way != WORK_REFUSE &&
+	    (hold_digest(k->server_name, k->tool,
+		 span_of(line.p + c->args_off, c->args_len), digest) == -1 ||
+		memcmp(digest, h->digest, sizeof(digest)) != 0 ||
+		!outside_same(&k->outside, h))) {
+		k->d.rule = SPAN("approval-changed");
+		k->d.reason =
+		    SPAN("The call is no longer the one that was shown");
+		way = WORK_REFUSE;
+	}
+	if (way == WORK_REFUSE)
+		k->d.status = PROTO_DENY;
+	return way;
+}
+
 /* The same call, made anew? Then it goes out. */
 static void
 approve(struct policyd_env *env, struct hold *h)
 {
-	uint8_t digest[HOLD_DIGEST];
-	struct span line, rule, reason;
+	struct span rule, reason;
 	struct composed c;
 	struct call *call = calls_find(&env->calls, h->id);
 	enum work_way way;
 	struct work k;
 
-	if (call == NULL || remake(env, h, &k) == -1)
+	if (call == NULL || work_remake(env, h, &k) == -1)
 		return;
 	rule = k.d.rule;
 	reason = k.d.reason;
-	way = work_decide(env, &k);
-	if (way != WORK_REFUSE)
-		way = work_compose(env, &k, &c);
-	line = buf_span(&env->line);
-	if (way == WORK_REFUSE ||
-	    hold_digest(k.server_name, k.tool,
-		span_of(line.p + c.args_off, c.args_len), digest) == -1 ||
-	    memcmp(digest, h->digest, sizeof(digest)) != 0) {
-		if (way != WORK_REFUSE) {
-			k.d.reason = SPAN("The call is no longer the one that "
-					  "was shown");
-			k.d.rule = SPAN("approval-changed");
-		}
-		k.d.status = PROTO_DENY;
+	if (work_again(env, h, &k, &c) == WORK_REFUSE) {
 		finish(env, h, &k, PROTO_HOLD_CHANGED,
 		    reason_printf(env->pool,
 			"ESCALATION CHANGED: approved, "
@@ -152,12 +165,16 @@ approve(struct policyd_env *env, struct hold *h)
 			(int)k.d.reason.len, (const char *)k.d.reason.p));
 		return;
 	}
-	hold_free(&env->holds, h);
 	k.d.status = PROTO_ESCALATE;
 	k.d.rule = rule;
 	k.d.reason = reason;
 	way = work_breaker(env, &k, &c);
-	work_release(env, call, &k, way, PROTO_HOLD_APPROVED, &c);
+	if (way == WORK_FORWARD && k.outside.n != 0)
+		way = instance_approved(env, call, &k, h);
+	else
+		hold_free(&env->holds, h);
+	if (way != WORK_ASK)
+		work_release(env, call, &k, way, PROTO_HOLD_APPROVED, &c);
 	value_pool_reset(env->pool);
 }
 
@@ -204,8 +221,10 @@ call_cancel(struct policyd_env *env, uint64_t id)
 		end_refused(env, h, PROTO_HOLD_CANCELLED, "CANCELLED: %.1000s",
 		    h->reason);
 		call_arm(env);
+	} else if (instance_cancel(env, id)) {
+		return;
 	} else if (call->forwarded && compose_cancelled(&env->line, id) == 0) {
-		session_send_cancel(env, call->server, id);
+		session_send_cancel(env, call->at, id);
 	}
 }
 
@@ -218,6 +237,7 @@ call_ended(struct policyd_env *env, uint64_t id, const char **why)
 	if (call == NULL || call->state != CALL_RELEASED)
 		return -1;
 	calls_end(&env->calls, call);
+	instance_ended(env, id);
 	return 0;
 }
 

@@ -113,22 +113,15 @@ fill_git_path(struct policyd_env *env, struct work *k)
 	return WORK_FORWARD;
 }
 
-/* What the server cannot see, it is not asked for. */
+/* What the server cannot see, another instance of it is asked for. */
 static enum work_way
 check_view(struct policyd_env *env, struct work *k)
 {
-	const struct arg_value *v;
+	struct span reason;
 
-	for (size_t i = 0; i < k->args.n; i++) {
-		v = &k->args.values[i];
-		if (!v->has_path || v->path.view.p != NULL)
-			continue;
-		return refuse(k, "structural-outside-view",
-		    reason_printf(env->pool,
-			"Path is outside what server \"%s\" can see: %.*s",
-			k->srv->name, (int)v->path.host.len,
-			(const char *)v->path.host.p));
-	}
+	if (outside_find(&env->engine, k->srv, &k->args, env->pool,
+		&k->outside, &reason) == -1)
+		return refuse(k, "structural-outside-view", reason);
 	return WORK_FORWARD;
 }
 
@@ -326,12 +319,13 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 {
 	struct msg_RELEASE m = {
 	    .id = k->id,
-	    .server = k->server,
+	    .server = call->at,
 	    .server_name = k->server_name,
 	    .tool = k->tool,
 	    .forward = way == WORK_FORWARD,
 	    .status = (uint8_t)k->d.status,
 	    .hold = (uint8_t)hold,
+	    .over = call->over,
 	    .rule = k->d.rule,
 	    .reason = k->d.reason,
 	};
@@ -358,6 +352,25 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 	buf_reset(&env->line, LINE_KEEP);
 }
 
+int
+work_note(struct policyd_env *env, const struct work *k,
+    const struct composed *c, struct hold *h)
+{
+	struct span line = buf_span(&env->line);
+
+	if (hold_digest(k->server_name, k->tool,
+		span_of(line.p + c->args_off, c->args_len), h->digest) == -1 ||
+	    span_copy(k->tool, h->tool, sizeof(h->tool)) == -1 ||
+	    span_copy(k->d.rule, h->rule, sizeof(h->rule)) == -1 ||
+	    span_copy(k->d.reason, h->reason, sizeof(h->reason)) == -1)
+		return -1;
+	h->server = k->server;
+	h->progress = k->progress;
+	h->nobjects = k->outside.n;
+	memcpy(h->objects, k->outside.objects, sizeof(h->objects));
+	return 0;
+}
+
 /* Step 7c: a person decides. WORK_REFUSE: it cannot be held. */
 static enum work_way
 hold(struct policyd_env *env, struct call *call, struct work *k,
@@ -375,15 +388,10 @@ hold(struct policyd_env *env, struct call *call, struct work *k,
 		return refuse(k, "hold-limit",
 		    SPAN("Too many calls wait for approval already"));
 	}
-	if (hold_digest(k->server_name, k->tool, m.preview, h->digest) == -1 ||
-	    span_copy(k->tool, h->tool, sizeof(h->tool)) == -1 ||
-	    span_copy(k->d.rule, h->rule, sizeof(h->rule)) == -1 ||
-	    span_copy(k->d.reason, h->reason, sizeof(h->reason)) == -1) {
+	if (work_note(env, k, c, h) == -1) {
 		hold_free(&env->holds, h);
 		return refuse(k, "hold-limit", SPAN("It cannot be held"));
 	}
-	h->server = k->server;
-	h->progress = k->progress;
 	h->ms = env->engine.hold_ms;
 	h->expires = loop_now(env->loop) + h->ms;
 	call->state = CALL_HELD;
@@ -438,6 +446,9 @@ call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
 		way = hold(env, call, &k, m->args, &c);
 	else if (way == WORK_FORWARD)
 		way = work_breaker(env, &k, &c);
+	/* Allowed where the view has no mount for it: it needs no person. */
+	if (way == WORK_FORWARD && k.outside.n != 0)
+		way = instance_call(env, call, &k, m->args, &c);
 	if (way != WORK_ASK)
 		work_release(env, call, &k, way, PROTO_HOLD_NONE, &c);
 	value_pool_reset(env->pool);

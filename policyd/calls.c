@@ -58,6 +58,7 @@ calls_admit(struct calls *cs, uint64_t id, uint16_t server, size_t bytes,
 	    .id = id,
 	    .bytes = (uint32_t)bytes,
 	    .server = server,
+	    .at = server,
 	    .state = CALL_RELEASED,
 	    .next = *bucket(cs, id),
 	};

@@ -13,6 +13,35 @@
 
 _Static_assert(HOLD_DIGEST == SHA256_DIGEST_LENGTH, "SHA-256");
 
+int
+hold_init(struct hold *h, uint64_t id, struct span args)
+{
+	memset(h, 0, sizeof(*h));
+	if ((h->args = malloc(args.len + 1)) == NULL)
+		return -1;
+	if (args.len != 0)
+		memcpy(h->args, args.p, args.len);
+	h->args_len = args.len;
+	h->id = id;
+	h->used = true;
+	return 0;
+}
+
+void
+hold_clear(struct hold *h)
+{
+	freezero(h->args, h->args_len);
+	explicit_bzero(h, sizeof(*h));
+}
+
+void
+hold_take(struct holds *hs, struct hold *h, struct hold *to)
+{
+	*to = *h;
+	explicit_bzero(h, sizeof(*h));
+	hs->n--;
+}
+
 struct hold *
 hold_new(struct holds *hs, uint64_t id, struct span args)
 {
@@ -26,14 +55,8 @@ hold_new(struct holds *hs, uint64_t id, struct span args)
 		errno = ENOBUFS;
 		return NULL;
 	}
-	memset(h, 0, sizeof(*h));
-	if ((h->args = malloc(args.len + 1)) == NULL)
+	if (hold_init(h, id, args) == -1)
 		return NULL;
-	if (args.len != 0)
-		memcpy(h->args, args.p, args.len);
-	h->args_len = args.len;
-	h->id = id;
-	h->used = true;
 	hs->n++;
 	return h;
 }
@@ -53,8 +76,7 @@ hold_free(struct holds *hs, struct hold *h)
 {
 	if (h == NULL || !h->used)
 		return;
-	freezero(h->args, h->args_len);
-	explicit_bzero(h, sizeof(*h));
+	hold_clear(h);
 	hs->n--;
 }
 

@@ -13,6 +13,15 @@
 
 #define HOLD_DIGEST 32U
 
+/* An object outside of the view, as it was when the call was shown. */
+struct hold_object {
+	enum proto_object kind;
+	bool writable;
+	uint64_t dev, ino;
+	uint64_t own_dev, own_ino;	/* of a name: what it names, or 0 */
+	uint64_t nlink;			/* of what will be written, or 0 */
+};
+
 struct hold {
 	uint64_t id;
 	uint16_t server;
@@ -22,6 +31,8 @@ struct hold {
 	uint8_t digest[HOLD_DIGEST];	/* of server, tool and arguments */
 	char tool[257];
 	char reason[2049], rule[257];
+	struct hold_object objects[PROTO_MAX_OBJECTS];
+	unsigned nobjects;		/* 0: it stays in the view */
 	uint8_t *args;			/* as the agent sent them, encoded */
 	size_t args_len;
 };
@@ -33,6 +44,11 @@ struct holds {
 
 /* NULL with ENOBUFS (all taken), ENOMEM. Copies the arguments. */
 struct hold *hold_new(struct holds *, uint64_t id, struct span args);
+/* The same for a place of the caller's own. -1: ENOMEM. */
+int hold_init(struct hold *, uint64_t id, struct span args);
+void hold_clear(struct hold *);
+/* Moves it out of the table, unchanged. */
+void hold_take(struct holds *, struct hold *, struct hold *to);
 /* NULL: nothing with that id waits. */
 struct hold *hold_find(struct holds *, uint64_t id);
 void hold_free(struct holds *, struct hold *);

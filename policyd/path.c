@@ -398,6 +398,7 @@ walk_result(struct walk *w)
 	if (out->host.p == NULL)
 		return PATH_MEMORY;
 	out->exists = w->missing == 0;
+	out->missing = w->missing;
 	out->object = w->object;
 	return PATH_OK;
 }

@@ -87,6 +87,7 @@ struct path {
 	struct span host;
 	const struct view_row *row;
 	bool exists;
+	unsigned missing;		/* components at its end */
 	struct path_object object;	/* of the deepest that exists */
 	struct path_hit hits[PATH_MAX_HITS];
 	unsigned nhits;

@@ -11,6 +11,8 @@
 #include "compose.h"
 #include "eval.h"
 #include "hold.h"
+#include "instance.h"
+#include "outside.h"
 #include "session.h"
 #include "worker.h"
 
@@ -23,9 +25,11 @@ struct call {
 	uint64_t id;
 	uint32_t bytes;			/* of its arguments */
 	uint16_t server;		/* or PROTO_NO_SERVER */
+	uint16_t at;			/* it, or the instance of it */
 	uint16_t next;			/* in its bucket; CALL_END */
 	enum call_state state;
 	bool forwarded, cancelled;
+	bool over;			/* its hold's end was told */
 };
 
 #define CALL_END UINT16_MAX
@@ -53,11 +57,17 @@ struct policyd_env {
 	struct session sessions[PROTO_MAX_SERVERS];
 	struct calls calls;
 	struct holds holds;
+	struct instance instances[INSTANCE_MAX];
+	unsigned ending;		/* dropped, and not gone yet */
+	/* Instances' channels that closed: ours, mcp-proxyd's. */
+	bool lost[PROTO_MAX_SERVERS], lost_proxy[PROTO_MAX_SERVERS];
 	struct breaker *breaker;
 	struct value_pool *pool;	/* of the call at hand */
 	struct buf line;		/* what is composed for it */
 	struct span git_dir;		/* git_set_working_dir; owned */
 	struct loop_timer hold_timer, list_timer;
+	/* Instances have no session, whose timer this one takes. */
+	struct loop_timer instance_timer;
 	bool started, list_late;
 	void (*send)(struct policyd_env *, enum role, enum msg_type,
 	    const void *msg);
@@ -96,6 +106,7 @@ struct work {
 	struct server *srv;
 	struct annot_tool *annot;
 	struct call_args args;
+	struct outside outside;		/* what its server cannot see */
 	struct decision d;
 	struct span answer;		/* for the agent, when not forwarded */
 };
@@ -106,11 +117,48 @@ enum work_way { WORK_REFUSE, WORK_FORWARD, WORK_ASK };
 int probe_eval(struct policyd_env *, const struct msg_EVAL *,
     const char **why);
 
+/* instance.c. WORK_ASK: it is on its way; else to be released (refused). */
+/* A call that needs no person. */
+enum work_way instance_call(struct policyd_env *, struct call *, struct work *,
+    struct span args, const struct composed *);
+/* One that was held: takes the hold. */
+enum work_way instance_approved(struct policyd_env *, struct call *,
+    struct work *, struct hold *);
+/* The agent gave the call up. true: it was here, and is over. */
+bool instance_cancel(struct policyd_env *, uint64_t call);
+/* A released call ended. */
+void instance_ended(struct policyd_env *, uint64_t call);
+/* Ended or not: no instance is left (policyd_free). */
+void instances_free(struct policyd_env *);
+/* What auditd, mcp-proxyd and its mcp-backd say. -1: impossible. */
+int instance_go(struct policyd_env *, const struct msg_INSTANCE_GO *);
+int instance_room(struct policyd_env *);
+void instance_no(struct policyd_env *, const struct msg_INSTANCE_NO *);
+void instance_moved(struct policyd_env *, const struct msg_MOVED *);
+void instance_init_result(struct policyd_env *, uint16_t index,
+    const struct msg_INIT_RESULT *);
+void instance_gone(struct policyd_env *, uint16_t index, struct span text);
+void instance_request(struct policyd_env *, uint16_t index,
+    const struct msg_SERVER_REQUEST *);
+/* Its mcp-backd's channel closed: here (proxy false) or in mcp-proxyd. */
+void instance_lost(struct policyd_env *, unsigned index, bool proxy);
+
 /* call.c, for approve.c. */
 enum work_way work_decide(struct policyd_env *, struct work *);
 /* The same for a tool that is there, whatever its server can see (probe.c). */
 enum work_way work_judge(struct policyd_env *, struct work *,
     const struct session_tool *);
+/* Notes for later what the call is, and how it may be told again. -1. */
+int work_note(struct policyd_env *, const struct work *,
+    const struct composed *, struct hold *);
+/* approve.c: the call made anew, not judged yet. -1. */
+int work_remake(struct policyd_env *, const struct hold *, struct work *);
+/*
+ * The same call as when it was noted, made and composed anew? WORK_REFUSE:
+ * why not is in the decision.
+ */
+enum work_way work_again(struct policyd_env *, const struct hold *,
+    struct work *, struct composed *);
 /* What the agent is told of a call that was refused. */
 struct span work_answer(struct policyd_env *, const struct work *);
 /* The line in env->line; WORK_REFUSE when it is too large. */

@@ -179,11 +179,21 @@ server_of(const struct chan *c)
 	return (uint16_t)chan_index(c);
 }
 
+/* One that runs for a single call: it has no session (instance.c). */
+static bool
+is_instance(const struct chan *c)
+{
+	return server_of(c) >= PROTO_FIRST_INSTANCE;
+}
+
 static int
 on_init_result(struct chan *c, const union proto_any *msg, int fd)
 {
 	(void)fd;
-	session_init_result(&env, server_of(c), &msg->INIT_RESULT);
+	if (is_instance(c))
+		instance_init_result(&env, server_of(c), &msg->INIT_RESULT);
+	else
+		session_init_result(&env, server_of(c), &msg->INIT_RESULT);
 	return 0;
 }
 
@@ -208,7 +218,10 @@ static int
 on_request(struct chan *c, const union proto_any *msg, int fd)
 {
 	(void)fd;
-	session_request(&env, server_of(c), &msg->SERVER_REQUEST);
+	if (is_instance(c))
+		instance_request(&env, server_of(c), &msg->SERVER_REQUEST);
+	else
+		session_request(&env, server_of(c), &msg->SERVER_REQUEST);
 	return 0;
 }
 
@@ -216,8 +229,65 @@ static int
 on_gone(struct chan *c, const union proto_any *msg, int fd)
 {
 	(void)fd;
-	session_fail(&env, server_of(c), msg->GONE.text);
+	if (is_instance(c))
+		instance_gone(&env, server_of(c), msg->GONE.text);
+	else
+		session_fail(&env, server_of(c), msg->GONE.text);
 	return 0;
+}
+
+static int
+on_instance_go(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	if (instance_go(&env, &msg->INSTANCE_GO) == -1)
+		return chan_violation(c, "INSTANCE_GO %u twice or impossible",
+		    msg->INSTANCE_GO.server);
+	return 0;
+}
+
+static int
+on_instance_no(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)fd;
+	instance_no(&env, &msg->INSTANCE_NO);
+	return 0;
+}
+
+static int
+on_instance_room(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)msg;
+	(void)fd;
+	if (instance_room(&env) == -1)
+		return chan_violation(c, "INSTANCE_ROOM for none");
+	return 0;
+}
+
+static int
+on_moved(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)fd;
+	instance_moved(&env, &msg->MOVED);
+	return 0;
+}
+
+static int
+on_instance_lost(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)fd;
+	instance_lost(&env, msg->INSTANCE_LOST.server, true);
+	return 0;
+}
+
+static void
+lost(enum role role, unsigned index)
+{
+	if (role == ROLE_BACK)
+		instance_lost(&env, index, false);
 }
 
 static void
@@ -275,6 +345,11 @@ policyd_serve(struct worker *w)
 	    {MSG_LIST_CHANGED, on_list_changed},
 	    {MSG_SERVER_REQUEST, on_request},
 	    {MSG_GONE, on_gone},
+	    {MSG_INSTANCE_GO, on_instance_go},
+	    {MSG_INSTANCE_NO, on_instance_no},
+	    {MSG_INSTANCE_ROOM, on_instance_room},
+	    {MSG_INSTANCE_LOST, on_instance_lost},
+	    {MSG_MOVED, on_moved},
 	};
 
 	env.w = w;
@@ -282,6 +357,7 @@ policyd_serve(struct worker *w)
 	if (policyd_init(&env, &w->loop) == -1)
 		fatal("policyd");
 	w->start = start;
+	w->lost = lost;
 	w->loop.after = turn_ended;
 	w->loop.after_arg = &env;
 	worker_serve(w, handlers, sizeof(handlers) / sizeof(handlers[0]));

@@ -202,8 +202,8 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 	session_publish(env);
 }
 
-static bool
-version_known(struct span v)
+bool
+session_version_known(struct span v)
 {
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
 		if (span_is(v, versions[i]))
@@ -227,7 +227,7 @@ session_init_result(
 		session_fail(env, index, span_str(text));
 		return;
 	}
-	if (!version_known(m->version)) {
+	if (!session_version_known(m->version)) {
 		snprintf(text, sizeof(text),
 		    "speaks MCP version %s, which we "
 		    "do not",
@@ -321,21 +321,27 @@ may_answer(struct session *s)
 	return true;
 }
 
+bool
+session_rid_good(const struct msg_SERVER_REQUEST *m)
+{
+	const uint8_t *stop;
+
+	if (m->string)
+		return utf8_valid(m->rid);
+	return text_number_end(m->rid.p, m->rid.p + m->rid.len, &stop) &&
+	       stop == m->rid.p + m->rid.len;
+}
+
 void
 session_request(
     struct policyd_env *env, uint16_t index, const struct msg_SERVER_REQUEST *m)
 {
 	struct session *s = &env->sessions[index];
-	const uint8_t *stop;
 	bool ping = span_is(m->method, "ping");
 	int r;
 
-	if (!s->used || s->state == PROTO_STATE_GONE || !may_answer(s))
-		return;
-	if (m->string
-		? !utf8_valid(m->rid)
-		: !text_number_end(m->rid.p, m->rid.p + m->rid.len, &stop) ||
-		      stop != m->rid.p + m->rid.len)
+	if (!s->used || s->state == PROTO_STATE_GONE || !may_answer(s) ||
+	    !session_rid_good(m))
 		return;
 	r = ping ? compose_pong(&env->line, m->string, m->rid)
 		 : compose_unknown(&env->line, m->string, m->rid);

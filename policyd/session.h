@@ -60,6 +60,10 @@ void session_list_changed(struct policyd_env *, uint16_t index);
 void session_request(struct policyd_env *, uint16_t index,
     const struct msg_SERVER_REQUEST *);
 void session_free(struct session *);
+/* Do we speak that protocol version? */
+bool session_version_known(struct span version);
+/* Is it an id that may be written back? */
+bool session_rid_good(const struct msg_SERVER_REQUEST *);
 
 const struct session_tool *session_tool_find(const struct session *,
     struct span name);

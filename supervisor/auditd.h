@@ -52,6 +52,14 @@ struct auditd_call {
 	unsigned server;
 };
 
+/* An instance of a server that policyd asked for, until it is dropped. */
+struct auditd_instance {
+	uint64_t call;		/* 0: free */
+	unsigned of;		/* the server that it stands for */
+	unsigned index;		/* 0: it does not run */
+	unsigned left;		/* objects that still have to be named */
+};
+
 struct auditd_env {
 	struct worker w;
 	int fd;			/* the log */
@@ -62,6 +70,9 @@ struct auditd_env {
 	char failed[128];	/* not empty: nothing is released any more */
 	struct auditd_server servers[PROTO_MAX_SERVERS];
 	struct auditd_call calls[AUDITD_MAX_CALLS];
+	struct auditd_instance instances[PROTO_MAX_INSTANCES];
+	/* Whose mcp-backd has closed: for us, for policyd. */
+	bool lost[PROTO_MAX_SERVERS], left[PROTO_MAX_SERVERS];
 	uint64_t ended[AUDITD_ENDED];
 	unsigned nended;
 	struct loop_timer ended_timer;
@@ -79,6 +90,14 @@ chan_fn auditd_on_alarm, auditd_on_request, auditd_on_exchange_end,
 
 /* auditd_egress.c */
 chan_fn auditd_on_connect, auditd_on_connect_end, auditd_on_connect_denied;
+
+/* auditd_instance.c */
+chan_fn auditd_on_instance, auditd_on_instance_up, auditd_on_instance_fail,
+    auditd_on_instance_drop, auditd_on_instance_over,
+    auditd_on_instance_left;
+void auditd_lost(enum role, unsigned index);
+/* The log does not cover the start: policyd is told that there is none. */
+void auditd_instance_refuse(uint64_t call, const char *why);
 
 /* auditd_log.c */
 /* Begins a line of this turn. */

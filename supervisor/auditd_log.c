@@ -153,6 +153,14 @@ effect_refuse(const struct auditd_effect *e)
 		    e->msg.CONNECT_GO.server, MSG_REFUSED, &m, -1);
 		return;
 	}
+	if (e->type == MSG_INSTANCE_WANT)
+		auditd_instance_refuse(e->msg.INSTANCE_WANT.call,
+		    "the audit log cannot be written");
+	/* An end needs no permission. */
+	if (e->type == MSG_INSTANCE_KILL || e->type == MSG_INSTANCE_FREE ||
+	    e->type == MSG_INSTANCE_ROOM)
+		worker_send(
+		    &auditd_env.w, e->to, e->index, e->type, &e->msg, -1);
 	if (e->type != 0 && e->type != MSG_ANSWER)
 		return;
 	snprintf(text, sizeof(text),

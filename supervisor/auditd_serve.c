@@ -146,6 +146,8 @@ add_call_line(const struct msg_RELEASE *m)
 	if (m->hold != PROTO_HOLD_NONE)
 		auditlog_str(&l, "escalationResult", span_str(ends[m->hold]));
 	auditlog_u64(&l, "id", m->id);
+	if (m->forward != 0 && m->server >= PROTO_FIRST_INSTANCE)
+		auditlog_u64(&l, "instance", m->server);
 	add_decision(&l, m);
 	if (m->redacted != 0)
 		auditlog_bool(&l, "redacted", true);
@@ -196,7 +198,7 @@ on_release(struct chan *c, const union proto_any *msg, int fd)
 		    c, "RELEASE %llu: not one line", (unsigned long long)m->id);
 	add_call_line(m);
 	count_call(m);
-	if (m->hold != PROTO_HOLD_NONE)
+	if (m->hold != PROTO_HOLD_NONE && m->over == 0)
 		auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_END, &end, 0);
 	if (m->forward != 0) {
 		if (auditd_call_new(m->id, m->server) == NULL)
@@ -334,6 +336,19 @@ on_verdict(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* The verdict is on record; what was held waits no longer. */
+static int
+on_approved(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_HOLD_END end = {
+	    .id = msg->APPROVED.id, .state = PROTO_HOLD_APPROVED};
+
+	(void)c;
+	(void)fd;
+	auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_END, &end, 0);
+	return 0;
+}
+
 static int
 on_late(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -379,7 +394,14 @@ static const struct chan_handler auditd_handlers[] = {
     {MSG_STATE, on_state},
     {MSG_HOLD, on_hold},
     {MSG_VERDICT, on_verdict},
+    {MSG_APPROVED, on_approved},
     {MSG_LATE, on_late},
+    {MSG_INSTANCE, auditd_on_instance},
+    {MSG_INSTANCE_UP, auditd_on_instance_up},
+    {MSG_INSTANCE_FAIL, auditd_on_instance_fail},
+    {MSG_INSTANCE_DROP, auditd_on_instance_drop},
+    {MSG_INSTANCE_OVER, auditd_on_instance_over},
+    {MSG_INSTANCE_LEFT, auditd_on_instance_left},
     {MSG_ALARM, auditd_on_alarm},
     {MSG_COUNTS_GET, on_counts_get},
     {MSG_LOG, on_log},
@@ -404,6 +426,7 @@ auditd_serve(void)
 	}
 	e->w.loop.after = auditd_commit;
 	e->w.stop = on_stop;
+	e->w.lost = auditd_lost;
 	e->w.orphan = on_orphan;
 	worker_serve(&e->w, auditd_handlers,
 	    sizeof(auditd_handlers) / sizeof(auditd_handlers[0]));

@@ -103,9 +103,12 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 
 	n = snprintf(text, sizeof(text),
 	    "Error: MCP server \"%s\" %s; this "
-	    "call %s. Do not retry: the server stays down for this session.",
+	    "call %s. %s",
 	    name, why,
-	    begun ? "may or may not have taken effect" : "was not delivered");
+	    begun ? "may or may not have taken effect" : "was not delivered",
+	    c->server < PROTO_FIRST_INSTANCE
+		? "Do not retry: the server stays down for this session."
+		: "It ran for this call alone. Check before you retry.");
 	if (n < 0)
 		n = 0;
 	m.text = span_of(text, strnlen(text, sizeof(text)));

@@ -65,6 +65,11 @@ child_exited(struct loop_io *io, uint32_t events)
 	loop_del(&sup.loop, io);
 	c->dead = true;
 	child_drain(c);
+	/* A crash on the way out is evidence as well. */
+	if (c->leaving && (c->killed || spawn_status(c->code, c->status) == 0)) {
+		instance_back_left(c);
+		return;
+	}
 	spawn_describe(c->code, c->status, how, sizeof(how));
 	end_request(sup.ready ? SUP_EXIT_FAILED : SUP_EXIT_OS, c,
 	    "%s (pid %d) %s%s%s", c->name, (int)c->sp.pid, how,
@@ -176,6 +181,60 @@ children_spawn(struct fault *fault)
 			return fault_errno(fault, "%s", c->name);
 	}
 	return 0;
+}
+
+struct child *
+child_start_back(unsigned index, const char *of, struct fault *fault)
+{
+	const struct topology_worker *w = topology_find(ROLE_BACK);
+	struct child *c = NULL;
+
+	/* Places of those that left are used again. */
+	for (unsigned i = 0; i < sup.nchildren && c == NULL; i++)
+		if (sup.children[i].name[0] == '\0')
+			c = &sup.children[i];
+	if (c == NULL && sup.nchildren == SUP_MAX_CHILDREN) {
+		fault_set(fault, "too many workers");
+		return NULL;
+	}
+	if (c == NULL)
+		c = &sup.children[sup.nchildren++];
+	memset(c, 0, sizeof(*c));
+	c->role = ROLE_BACK;
+	c->index = index;
+	c->log = -1;
+	c->sp = (struct spawned)SPAWNED_INIT;
+	c->exit_io.fd = c->log_io.fd = -1;
+	snprintf(c->name, sizeof(c->name), "%s %s/%u", w->program, of, index);
+	if (child_spawn(c, w, fault) == -1)
+		goto bad;
+	/* That it could not be executed is told by its exit. */
+	close(c->sp.status);
+	c->sp.status = -1;
+	if (chan_open(c->chan) == 0)
+		return c;
+	fault_errno(fault, "%s", c->name);
+bad:
+	child_forget(c);
+	return NULL;
+}
+
+void
+child_forget(struct child *c)
+{
+	chan_free(c->chan);
+	loop_del(&sup.loop, &c->exit_io);
+	loop_del(&sup.loop, &c->log_io);
+	if (c->log != -1)
+		close(c->log);
+	if (c->sp.pidfd != -1)
+		close(c->sp.pidfd);
+	memset(c, 0, sizeof(*c));
+	c->role = ROLE_COUNT;
+	c->log = -1;
+	c->sp = (struct spawned)SPAWNED_INIT;
+	c->exit_io.fd = c->log_io.fd = -1;
+	c->dead = true;
 }
 
 int

@@ -128,11 +128,43 @@ status_workers(void)
 	for (unsigned i = 0; i < sup.nchildren; i++) {
 		const struct child *c = &sup.children[i];
 
+		if (c->name[0] == '\0')
+			continue;
 		o = json_object_new_object();
 		put(o, "name", c->name);
 		put_int(o, "pid", c->sp.pid);
 		put(o, "confinement",
 		    confine_describe(&c->confine, text, sizeof(text)));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+/* Servers that run for one call. */
+static struct json_object *
+status_instances(void)
+{
+	struct json_object *list = json_object_new_array(), *o, *paths;
+
+	for (unsigned k = 0; k < PROTO_MAX_INSTANCES; k++) {
+		const struct instance *i = &sup.instances[k];
+
+		if (i->call == 0)
+			continue;
+		o = json_object_new_object();
+		put(o, "server", sup.servers[i->of].def->name);
+		put_int(o, "instance", i->index);
+		put_int(o, "call", (int64_t)i->call);
+		put_int(o, "pid", i->sp.pid > 0 ? i->sp.pid : 0);
+		put(o, "state",
+		    i->dropped ? "ending"
+		    : i->up    ? "running"
+			       : "starting");
+		paths = json_object_new_array();
+		for (unsigned n = 0; n < i->nobjects; n++)
+			json_object_array_add(
+			    paths, text_json(i->objects[n].path));
+		json_object_object_add(o, "paths", paths);
 		json_object_array_add(list, o);
 	}
 	return list;
@@ -208,6 +240,7 @@ control_status_json(void)
 	for (unsigned i = 0; i < sup.nservers; i++)
 		json_object_array_add(list, control_server_json(i));
 	json_object_object_add(o, "servers", list);
+	json_object_object_add(o, "instances", status_instances());
 	json_object_object_add(o, "workers", status_workers());
 	json_object_object_add(o, "credentials", status_keys());
 	json_object_object_add(o, "alarms", status_alarms());

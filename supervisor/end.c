@@ -56,6 +56,7 @@ end_kill_all(void)
 {
 	runtime_kill();
 	servers_kill();
+	instances_kill();
 	notify_kill();
 	for (unsigned i = 0; i < sup.nchildren; i++)
 		if (sup.children[i].role != ROLE_AUDIT)
@@ -108,6 +109,7 @@ end_reap(void)
 		if (sup.servers[i].sp.pidfd != -1)
 			(void)end_wait(sup.servers[i].sp.pidfd, END_REAP_MS,
 			    &code, &status);
+	instances_reap(END_REAP_MS);
 	if (sup.agent.pidfd != -1)
 		(void)end_wait(sup.agent.pidfd, END_REAP_MS, &code, &status);
 }

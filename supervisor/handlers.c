@@ -51,6 +51,8 @@ on_hello(struct chan *ch, const union proto_any *msg, int fd)
 	c->hello = true;
 	c->confine = st;
 	sup.nhello++;
+	if (sup.started)
+		instance_hello(c);
 	return 0;
 }
 
@@ -210,6 +212,33 @@ on_hold_end(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
+on_instance_want(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	if (instance_want(&msg->INSTANCE_WANT) == -1)
+		return chan_violation(ch, "INSTANCE_WANT beyond the limit");
+	return 0;
+}
+
+static int
+on_instance_kill(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	if (instance_kill(msg->INSTANCE_KILL.call) == -1)
+		return chan_violation(ch, "INSTANCE_KILL of none");
+	return 0;
+}
+
+static int
+on_instance_free(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	if (instance_free_index(msg->INSTANCE_FREE.server) == -1)
+		return chan_violation(ch, "INSTANCE_FREE of none");
+	return 0;
+}
+
+static int
 on_late_show(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)ch;
@@ -239,7 +268,7 @@ sup_closed(struct chan *ch, const char *why)
 		    "%s (pid %d) broke the "
 		    "protocol: %s",
 		    c->name, (int)c->sp.pid, why);
-	else
+	else if (!c->leaving)
 		/* Its exit tells more than the end of its channel. */
 		loop_timer_set(
 		    &sup.loop, &sup.closed_timer, 300, sup_closed_late, c);
@@ -260,6 +289,9 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_HOLD_SHOW, on_hold_show},
     {MSG_HOLD_END, on_hold_end},
     {MSG_LATE_SHOW, on_late_show},
+    {MSG_INSTANCE_WANT, on_instance_want},
+    {MSG_INSTANCE_KILL, on_instance_kill},
+    {MSG_INSTANCE_FREE, on_instance_free},
 };
 
 const struct chan_ops sup_chan_ops = {

@@ -50,7 +50,8 @@ reap_orphans(void)
 		for (unsigned i = 0; i < sup.providers.n; i++)
 			if (sup.keys[i].cred.command.pid == si.si_pid)
 				return;
-		if (sup.agent.pid == si.si_pid || notify_pid() == si.si_pid)
+		if (sup.agent.pid == si.si_pid || notify_pid() == si.si_pid ||
+		    instance_has_pid(si.si_pid))
 			return;
 		(void)waitpid(si.si_pid, NULL, WNOHANG);
 	}
@@ -130,6 +131,7 @@ main(int argc, char **argv)
 	session_init(&sup.session);
 	sup.listen_mcp = sup.listen_mitm = sup.workspace = -1;
 	sup.agent = (struct spawned)SPAWNED_INIT;
+	instances_init();
 	sup.agent_io.fd = sup.signal_io.fd = -1;
 	switch (options_parse(&sup.opt, argc, argv, &fault)) {
 	case OPTIONS_RUN:

@@ -29,9 +29,10 @@ ready_confinement(void)
 	char text[256];
 
 	for (unsigned i = 0; i < sup.nchildren; i++)
-		put(o, sup.children[i].name,
-		    confine_describe(
-			&sup.children[i].confine, text, sizeof(text)));
+		if (sup.children[i].name[0] != '\0')
+			put(o, sup.children[i].name,
+			    confine_describe(&sup.children[i].confine, text,
+				sizeof(text)));
 	return o;
 }
 

@@ -154,7 +154,7 @@ server_exited(struct loop_io *io, uint32_t events)
 }
 
 /* Pipes: [0] is the server's end, blocking as programs expect it. */
-static int
+int
 server_pipe(int *ours, int *theirs, bool we_write)
 {
 	int p[2];
@@ -258,18 +258,20 @@ server_bind_door(unsigned i, struct box *b, struct fault *fault)
 
 /* What is run in the box, the bridge before it if there is one. */
 static char **
-server_argv(const struct server *s)
+server_argv(const struct server *s, char *const *args)
 {
 	const char *const plain[] = {s->program.path, NULL};
 	const char *const bridged[] = {
 	    SERVER_BRIDGE, "egress", SERVER_DOOR, "--", s->program.path, NULL};
 
 	return locate_argv(
-	    s->def->egress != NULL ? bridged : plain, s->program.argv + 1);
+	    s->def->egress != NULL ? bridged : plain, args + 1);
 }
 
-static int
-server_spawn_box(struct server *s, const int stdio[3], struct fault *fault)
+int
+server_spawn_box(const struct server *s, const struct server_def *d,
+    const struct view *v, char *const *args, const int stdio[3],
+    struct spawned *out, struct fault *fault)
 {
 	struct box b;
 	char *eq, **argv;
@@ -281,23 +283,23 @@ server_spawn_box(struct server *s, const int stdio[3], struct fault *fault)
 		box_free(&b);
 		return -1;
 	}
-	view_bind(&s->view, s->def, &s->program, &b);
+	view_bind(v, d, &s->program, &b);
 	box_setenv(&b, "PATH", SERVER_PATH);
 	box_setenv(&b, "HOME", "/tmp");
 	box_setenv(&b, "TMPDIR", "/tmp");
 	box_setenv(&b, "LANG", "C.UTF-8");
-	for (char **e = s->def->env; *e != NULL; e++) {
+	for (char **e = d->env; *e != NULL; e++) {
 		eq = strchr(*e, '=');
 		*eq = '\0';
 		box_setenv(&b, *e, eq + 1);
 		*eq = '=';
 	}
-	box_args(&b, "--chdir", s->def->workspace ? "/workspace" : "/", NULL);
-	argv = server_argv(s);
+	box_args(&b, "--chdir", d->workspace ? "/workspace" : "/", NULL);
+	argv = server_argv(s, args);
 	if (argv == NULL)
 		rv = fault_errno(fault, "%s", s->program.path);
 	else
-		rv = box_spawn(&b, stdio, argv, &s->sp, fault);
+		rv = box_spawn(&b, stdio, argv, out, fault);
 	jsonfile_strings_free(argv);
 	box_free(&b);
 	return rv;
@@ -358,7 +360,8 @@ server_spawn(struct server *s, struct fault *fault)
 	int rv;
 
 	if (s->def->sandboxed)
-		rv = server_spawn_box(s, s->theirs, fault);
+		rv = server_spawn_box(s, s->def, &s->view, s->program.argv,
+		    s->theirs, &s->sp, fault);
 	else
 		rv = server_spawn_plain(s, s->theirs, fault);
 	if (rv == 0 && spawn_check(&s->sp) == -1)

@@ -347,9 +347,9 @@ servers_parse(struct servers *s, const struct servers_how *how,
 		return fault_errno(fault, "%s", how->file);
 	json_object_object_foreach(root, name, val)
 	{
-		if (s->n == PROTO_MAX_SERVERS) {
+		if (s->n == PROTO_FIRST_INSTANCE) {
 			fault_set(fault, "%s: at most %u servers are taken",
-			    how->file, PROTO_MAX_SERVERS);
+			    how->file, PROTO_FIRST_INSTANCE);
 			goto bad;
 		}
 		if (!servers_name_ok(name)) {

@@ -53,6 +53,20 @@ setup_peers(struct fault *fault)
 	return 0;
 }
 
+int
+setup_peers_back(unsigned index, struct fault *fault)
+{
+	const struct topology_pair *p;
+
+	for (size_t i = 0; i < topology_npairs; i++) {
+		p = &topology_pairs[i];
+		if (p->a == ROLE_BACK &&
+		    setup_pair(p->a, index, p->b, 0, fault) == -1)
+			return -1;
+	}
+	return 0;
+}
+
 static void
 setup_log(void)
 {

@@ -42,6 +42,7 @@ struct child {
 	char last[256]; /* its last log line */
 	struct chan *chan;
 	bool hello, dead;
+	bool leaving, killed; /* told to end: its exit is no news */
 	struct confine_state confine;
 	int code, status; /* how it ended */
 };
@@ -60,6 +61,33 @@ struct server {
 	char text[512]; /* why it is gone, or what it calls itself */
 	char ended[64]; /* "exited with status 1", or "" */
 	bool usable;
+};
+
+/* What an instance is given (PROTO_OBJECT_*), opened and compared. */
+struct object {
+	enum proto_object kind;
+	bool writable;
+	char *path;  /* on the host, and in its view */
+	char *mount; /* of a name: its directory; else path */
+	int fd;      /* O_PATH, of mount */
+};
+
+/* A server's instance for one call, and its mcp-backd. */
+struct instance {
+	uint64_t call; /* 0: free */
+	unsigned of;   /* the server that it stands for */
+	unsigned index;
+	struct object objects[PROTO_MAX_OBJECTS];
+	unsigned nobjects;
+	struct child *back;
+	int ours[3]; /* its stdio, until others have it */
+	struct spawned sp;
+	struct loop_io exit_io;
+	struct loop_timer kill_timer;
+	bool failed;  /* auditd was told; the order to end it follows */
+	bool up;      /* auditd was told */
+	bool dropped; /* that order came */
+	bool free;    /* nobody has a channel to its mcp-backd */
 };
 
 /* A provider's keyd, as far as we are told. */
@@ -98,6 +126,7 @@ struct sup {
 	unsigned nchildren, nhello;
 	struct server servers[PROTO_MAX_SERVERS];
 	unsigned nservers;
+	struct instance instances[PROTO_MAX_INSTANCES];
 	struct key keys[PROTO_MAX_PROVIDERS];
 	int listen_mcp, listen_mitm;
 	char *ca_pem;
@@ -136,6 +165,10 @@ struct topology_size sup_size(void);
 
 /* child.c */
 int children_spawn(struct fault *);
+/* Another mcp-backd, at run time. NULL: not started. */
+struct child *child_start_back(unsigned index, const char *of, struct fault *);
+/* It left: forgets it. */
+void child_forget(struct child *);
 /* Waits until every HELLO came. */
 int children_hello(struct fault *);
 struct child *child_find(enum role, unsigned index);
@@ -152,6 +185,8 @@ extern const struct chan_ops sup_chan_ops;
 
 /* setup.c: peers and configuration. */
 int setup_peers(struct fault *);
+/* Those of one mcp-backd more. */
+int setup_peers_back(unsigned index, struct fault *);
 void setup_config(void);
 void setup_servers(void);
 void setup_start(void);
@@ -173,6 +208,35 @@ int servers_connect(struct fault *);
 void servers_start(void);
 bool servers_settled(void);
 void servers_kill(void);
+/* One of its three pipes; ours is non-blocking. -1 errno. */
+int server_pipe(int *ours, int *theirs, bool we_write);
+/* Starts a server's program in a box with this view; argv[0] is not used. */
+int server_spawn_box(const struct server *, const struct server_def *,
+    const struct view *, char *const *argv, const int stdio[3],
+    struct spawned *, struct fault *);
+
+/* instance.c */
+/* Orders of auditd. -1: impossible. */
+int instance_want(const struct msg_INSTANCE_WANT *);
+int instance_kill(uint64_t call);
+int instance_free_index(unsigned server);
+/* An mcp-backd that was started at run time is confined. */
+void instance_hello(const struct child *);
+/* One that was told to leave has left. */
+void instance_back_left(const struct child *);
+bool instance_has_pid(pid_t);
+void instances_init(void);
+void instances_kill(void);
+void instances_reap(int ms);
+
+/* instance_view.c */
+/* Opens and compares. -1: *changed says whether it is another one now. */
+int object_open(struct object *, const struct msg_INSTANCE_WANT *,
+    bool *changed, struct fault *);
+void object_close(struct object *);
+/* What it sees and what it is started with; argv is fresh memory. */
+int instance_view(const struct instance *, struct view *, char ***argv,
+    struct fault *);
 
 /* ready.c */
 int ready_session_json(const char *state);

@@ -60,19 +60,28 @@ view_below(const char *path, const char *dir)
 	       (path[n] == '/' || path[n] == '\0');
 }
 
-/* Places in the box that are its own. */
 bool
-view_taken(const char *path)
+view_taken_tree(const char *path)
 {
 	static const char *const trees[] = {"/proc", "/dev", "/sys",
 	    "/workspace", "/run/ironcurtain", "/etc/ironcurtain", "/opt/agent",
 	    "/opt/ironcurtain"};
-	static const char *const dirs[] = {"/", "/tmp", "/usr", "/etc", "/bin",
-	    "/sbin", "/lib", "/lib64", "/run", "/var", "/opt"};
 
 	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
 		if (view_below(path, trees[i]))
 			return true;
+	return false;
+}
+
+/* Places in the box that are its own. */
+bool
+view_taken(const char *path)
+{
+	static const char *const dirs[] = {"/", "/tmp", "/usr", "/etc", "/bin",
+	    "/sbin", "/lib", "/lib64", "/run", "/var", "/opt"};
+
+	if (view_taken_tree(path))
+		return true;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		if (strcmp(path, dirs[i]) == 0)
 			return true;
@@ -187,6 +196,22 @@ view_unsandboxed(struct view *v, struct fault *fault)
 }
 
 int
+view_open_program(struct view *v, const struct view_how *how,
+    const struct server_def *d, const struct program *p, struct fault *fault)
+{
+	char what[160];
+
+	memset(v, 0, sizeof(*v));
+	snprintf(what, sizeof(what), "server %s: program", d->name);
+	for (unsigned i = 0; i < p->ntrees; i++)
+		if (view_tree(v, how, what, p->trees[i], fault) == -1) {
+			view_close(v);
+			return -1;
+		}
+	return 0;
+}
+
+int
 view_open(struct view *v, const struct view_how *how,
     const struct server_def *d, const struct program *p, struct fault *fault)
 {
@@ -195,10 +220,8 @@ view_open(struct view *v, const struct view_how *how,
 	memset(v, 0, sizeof(*v));
 	if (!d->sandboxed)
 		return view_unsandboxed(v, fault);
-	snprintf(what, sizeof(what), "server %s: program", d->name);
-	for (unsigned i = 0; i < p->ntrees; i++)
-		if (view_tree(v, how, what, p->trees[i], fault) == -1)
-			goto bad;
+	if (view_open_program(v, how, d, p, fault) == -1)
+		return -1;
 	if (d->workspace && view_put(v, "/workspace", how->workspace_path,
 				how->workspace, PROTO_VIEW_WRITE) == -1) {
 		fault_errno(fault, "server %s: workspace", d->name);

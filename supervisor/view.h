@@ -42,6 +42,9 @@ void view_close(struct view *);
  * that rules put there are added to it.
  */
 int view_roots(const struct view *, struct program *);
+/* Its program alone, which stands where it is. */
+int view_open_program(struct view *, const struct view_how *,
+    const struct server_def *, const struct program *, struct fault *);
 /* Everything of it into a box. */
 void view_bind(const struct view *, const struct server_def *,
     const struct program *, struct box *);
@@ -52,6 +55,8 @@ int view_put(struct view *, const char *path, const char *host, int fd,
 bool view_below(const char *path, const char *dir);
 /* Has the sandbox something of its own at this place? */
 bool view_taken(const char *path);
+/* There and at all that is below? */
+bool view_taken_tree(const char *path);
 /* "//a/b/" -> "/a/b"; fresh memory; NULL: has . or .. segments (EINVAL). */
 char *view_clean(const char *path);
 

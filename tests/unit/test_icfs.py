@@ -138,8 +138,8 @@ def test_protocol():
 
 
 def test_command_line():
-    for args, text in (([], "usage: icfs [--read-only] DIRECTORY ..."),
-                       (["--x", W], "usage: icfs [--read-only] DIRECTORY ..."),
+    for args, text in (([], "usage: icfs [--read-only] [--only FILE]... [DIRECTORY]..."),
+                       (["--x", W], "usage: icfs [--read-only] [--only FILE]... [DIRECTORY]..."),
                        ([TOP + "/none"], "No such file or directory"),
                        ([W + "/a.txt"], "Not a directory")):
         p = subprocess.run([ICFS, *args], capture_output=True, env={},
@@ -252,6 +252,41 @@ def test_write():
        "! EROFS: this server was started with --read-only, write_file",
        "and refuses what writes")
     eq(s.call("read_text_file", path=W + "/a.txt"), "L", "and reads")
+    s.end()
+
+
+def test_only():
+    os.makedirs(W + "/o/sub", exist_ok=True)
+    for name in ("o/one", "o/two", "o/onemore"):
+        put(f"{W}/{name}", name)
+    os.symlink("two", W + "/o/ln")
+    s = Icfs("--only", W + "/o/one", "--only", W + "/o/new", "--only",
+             W + "/o/ln")
+    denied = "! Access denied"
+    eq(s.call("read_text_file", path=W + "/o/one"), "o/one", "--only: it")
+    for path in ("/o/two", "/o/onemore", "/o", "/o/sub", "/a.txt", "/o/none",
+                 "/o/one/../two", "/o/ln"):
+        ok(s.call("read_text_file", path=W + path).startswith(
+            denied if ".." not in path else "! ENOTDIR"),
+           f"--only: not {path}")
+    ok(s.call("list_directory", path=W + "/o").startswith(denied),
+       "--only: not its directory")
+    ok(s.call("create_directory", path=W + "/o/made/x").startswith(denied) and
+       not os.path.exists(W + "/o/made"), "--only: nothing is made beside it")
+    ok(s.call("write_file", path=W + "/o/new", content="n").startswith("Succ"),
+       "--only: a new file")
+    eq(sorted(os.listdir(W + "/o")),
+       ["ln", "new", "one", "onemore", "sub", "two"], "and no other")
+    ok(s.call("move_file", source=W + "/o/new",
+              destination=W + "/o/moved").startswith(denied),
+       "--only: not moved elsewhere")
+    eq(s.call("list_allowed_directories"),
+       f"Allowed directories:\n{W}/o/one\n{W}/o/new\n{W}/o/ln", "--only: says")
+    s.end()
+    s = Icfs("--read-only", "--only", W + "/o/one", W + "/o/sub")
+    eq(s.call("list_directory", path=W + "/o/sub"), "", "and a directory")
+    ok(s.call("read_text_file", path=W + "/o/two").startswith(denied),
+       "does not widen it")
     s.end()
 
 
@@ -516,7 +551,8 @@ def test_races():
 if __name__ == "__main__":
     try:
         for test in (test_protocol, test_command_line, test_read, test_write,
-                     test_edit, test_list, test_paths, test_roots, test_races):
+                     test_only, test_edit, test_list, test_paths, test_roots,
+                     test_races):
             fresh()
             test()
     finally:

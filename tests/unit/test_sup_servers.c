@@ -170,7 +170,7 @@ test_many(void)
 	struct fault fault;
 	char name[16];
 
-	for (unsigned i = 0; i <= PROTO_MAX_SERVERS; i++) {
+	for (unsigned i = 0; i <= PROTO_FIRST_INSTANCE; i++) {
 		snprintf(name, sizeof(name), "s%u", i);
 		e = json_object_new_object();
 		json_object_object_add(

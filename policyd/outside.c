@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From the paths of a call to the objects that an instance is given.  A file
+ * or directory is given itself; a name that will be made, removed or moved is
+ * an entry of its directory, which is what can be compared and bound.
+ */
+#include "outside.h"
+
+#include <sys/stat.h>
+
+static struct span
+parent_of(struct span path, unsigned up)
+{
+	while (up-- != 0) {
+		while (path.len != 0 && path.p[path.len - 1] != '/')
+			path.len--;
+		if (path.len > 1)
+			path.len--;
+	}
+	return path;
+}
+
+/* The entry `path`, which is there, of its directory. */
+static int
+entry_of(const struct engine *e, struct span path, struct value_pool *pool,
+    struct hold_object *o)
+{
+	struct path_env env;
+	struct path dir;
+
+	o->own_dev = o->dev;
+	o->own_ino = o->ino;
+	engine_path_env(e, NULL, pool, &env);
+	if (path_resolve(&env, parent_of(path, 1), &dir) != PATH_OK ||
+	    !dir.exists || !span_eq(dir.host, parent_of(path, 1)))
+		return -1;
+	o->dev = dir.object.dev;
+	o->ino = dir.object.ino;
+	return 0;
+}
+
+static int
+object_of(const struct engine *e, const struct arg_value *v,
+    struct value_pool *pool, struct span *path, struct hold_object *o)
+{
+	const struct path *p = &v->path;
+
+	*path = p->host;
+	*o = (struct hold_object){
+	    .writable = (v->mask & ARGS_PATH & ~ARG_BIT(ARG_READ_PATH)) != 0,
+	    .dev = p->object.dev,
+	    .ino = p->object.ino,
+	};
+	if (!p->exists) {
+		/* The first that is missing, in the last that is there. */
+		o->kind = PROTO_OBJECT_NAME;
+		*path = parent_of(p->host, p->missing - 1);
+		return 0;
+	}
+	if (o->writable && S_ISREG(p->object.mode))
+		o->nlink = p->object.nlink;
+	if (v->mask & ARG_BIT(ARG_DELETE_PATH)) {
+		o->kind = PROTO_OBJECT_NAME;
+		return entry_of(e, p->host, pool, o);
+	}
+	o->kind =
+	    S_ISDIR(p->object.mode) ? PROTO_OBJECT_DIR : PROTO_OBJECT_FILE;
+	return 0;
+}
+
+/* A path that the call names twice is one object, with the rights of both. */
+static bool
+merge(struct outside *out, struct span path, const struct hold_object *o)
+{
+	struct hold_object *have;
+
+	for (unsigned i = 0; i < out->n; i++) {
+		have = &out->objects[i];
+		if (!span_eq(out->paths[i], path))
+			continue;
+		if (o->kind == PROTO_OBJECT_NAME) {
+			bool writable = have->writable || o->writable;
+
+			*have = *o;
+			have->writable = writable;
+		} else {
+			have->writable |= o->writable;
+			have->nlink |= o->nlink;
+		}
+		return true;
+	}
+	return false;
+}
+
+/* Where a path may be served: in the view, by an instance, by either. */
+enum where_to {
+	IN_VIEW,
+	OUTSIDE,
+	EITHER
+};
+
+static enum where_to
+where_to(const struct arg_value *v)
+{
+	const struct path *p = &v->path;
+	bool writes = (v->mask & ARGS_PATH & ~ARG_BIT(ARG_READ_PATH)) != 0;
+
+	if (p->view.p == NULL)
+		return OUTSIDE;
+	/* What the agent can write meets nothing from outside. */
+	if (p->row == NULL || p->row->kind != PROTO_VIEW_READ ||
+	    !span_eq(p->view, p->host))
+		return IN_VIEW;
+	return writes ? OUTSIDE : EITHER;
+}
+
+static int
+too_mixed(const struct server *s, const struct arg_value *out,
+    const struct arg_value *in, struct value_pool *pool, struct span *reason)
+{
+	*reason = reason_printf(pool,
+	    "%.*s is outside what server \"%s\" can see or write and %.*s is "
+	    "inside: no process is given both. Use one call for each",
+	    (int)out->path.host.len, (const char *)out->path.host.p, s->name,
+	    (int)in->path.view.len, (const char *)in->path.view.p);
+	return -1;
+}
+
+int
+outside_find(const struct engine *e, const struct server *s,
+    const struct call_args *args, struct value_pool *pool, struct outside *out,
+    struct span *reason)
+{
+	const struct arg_value *v, *in = NULL, *first = NULL;
+	struct hold_object o;
+	struct span path;
+
+	out->n = 0;
+	for (size_t i = 0; i < args->n; i++) {
+		v = &args->values[i];
+		if (v->has_path && where_to(v) == IN_VIEW)
+			in = v;
+		else if (v->has_path && where_to(v) == OUTSIDE && first == NULL)
+			first = v;
+	}
+	if (first == NULL)
+		return 0;
+	if (in != NULL)
+		return too_mixed(s, first, in, pool, reason);
+	for (size_t i = 0; i < args->n; i++) {
+		v = &args->values[i];
+		if (!v->has_path)
+			continue;
+		*reason = reason_printf(pool,
+		    "Path cannot be given to server \"%s\": %.*s", s->name,
+		    (int)v->path.host.len, (const char *)v->path.host.p);
+		if (object_of(e, v, pool, &path, &o) == -1)
+			return -1;
+		if (merge(out, path, &o))
+			continue;
+		if (out->n == PROTO_MAX_OBJECTS) {
+			*reason = reason_printf(pool,
+			    "More than %u paths outside what server \"%s\" "
+			    "can see; ask for fewer at once",
+			    PROTO_MAX_OBJECTS, s->name);
+			return -1;
+		}
+		out->paths[out->n] = path;
+		out->objects[out->n++] = o;
+	}
+	return 0;
+}
+
+bool
+outside_same(const struct outside *o, const struct hold *h)
+{
+	const struct hold_object *a, *b;
+
+	if (o->n != h->nobjects)
+		return false;
+	for (unsigned i = 0; i < o->n; i++) {
+		a = &o->objects[i];
+		b = &h->objects[i];
+		if (a->kind != b->kind || a->writable != b->writable ||
+		    a->dev != b->dev || a->ino != b->ino ||
+		    a->own_dev != b->own_dev || a->own_ino != b->own_ino ||
+		    a->nlink != b->nlink)
+			return false;
+	}
+	return true;
+}

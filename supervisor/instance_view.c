@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What an instance of a server is given: the objects of one call, opened
+ * here without following a link, compared with what was approved, and bound
+ * by the very descriptors; its program; nothing else of the user's.
+ */
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <linux/openat2.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jsonfile.h"
+#include "locate_priv.h"
+#include "sup.h"
+
+#define MAX_WORDS 256U
+
+static int
+open_plain(int dir, const char *path, uint64_t flags)
+{
+	struct open_how how = {
+	    .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC | flags,
+	    .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+}
+
+static bool
+is_object(int fd, uint64_t dev, uint64_t ino, mode_t type)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (uint64_t)st.st_dev == dev &&
+	       (uint64_t)st.st_ino == ino && (st.st_mode & S_IFMT) == type;
+}
+
+/* Is the entry what it was: that object, or nothing? */
+static bool
+entry_same(const struct object *o, const struct msg_INSTANCE_WANT *m)
+{
+	const char *name = strrchr(o->path, '/') + 1;
+	struct stat st;
+
+	if (fstatat(o->fd, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return errno == ENOENT && m->own_ino == 0;
+	return (uint64_t)st.st_dev == m->own_dev &&
+	       (uint64_t)st.st_ino == m->own_ino;
+}
+
+/* Neither holds the other: what the agent writes meets nothing of this. */
+static int
+object_apart(const struct object *o, struct fault *fault)
+{
+	if (paths_within(o->fd, sup.workspace) != 0 ||
+	    paths_within(sup.workspace, o->fd) != 0)
+		return fault_set(fault,
+		    "%s: refused, it holds the workspace or lies in it",
+		    o->path);
+	return guards_check(
+	    &sup.guards, o->fd, "the approved path", o->mount, fault);
+}
+
+static int
+object_paths(struct object *o, struct span path, struct fault *fault)
+{
+	char *clean, *slash;
+
+	if ((o->path = span_dup(path)) == NULL)
+		return fault_errno(fault, "instance");
+	clean = view_clean(o->path);
+	if (clean == NULL || strcmp(clean, o->path) != 0 ||
+	    strcmp(clean, "/") == 0) {
+		free(clean);
+		return fault_set(
+		    fault, "%s: no such path can be given", o->path);
+	}
+	o->mount = clean;
+	if (o->kind == PROTO_OBJECT_NAME) {
+		slash = strrchr(clean, '/');
+		slash[slash == clean ? 1 : 0] = '\0';
+	}
+	if (view_taken_tree(o->path))
+		return fault_set(fault,
+		    "%s: refused, the sandbox has its own there", o->path);
+	return 0;
+}
+
+int
+object_open(struct object *o, const struct msg_INSTANCE_WANT *m, bool *changed,
+    struct fault *fault)
+{
+	bool dir = m->kind != PROTO_OBJECT_FILE;
+
+	*changed = false;
+	*o = (struct object){.kind = (enum proto_object)m->kind,
+	    .writable = m->writable != 0,
+	    .fd = -1};
+	if (object_paths(o, m->path, fault) == -1)
+		return -1;
+	o->fd = open_plain(AT_FDCWD, o->mount, dir ? O_DIRECTORY : 0);
+	if (o->fd == -1 ||
+	    !is_object(o->fd, m->dev, m->ino, dir ? S_IFDIR : S_IFREG) ||
+	    (o->kind == PROTO_OBJECT_NAME && !entry_same(o, m))) {
+		*changed = true;
+		return fault_set(fault,
+		    "%s is not there any more, or is another one", o->path);
+	}
+	return object_apart(o, fault);
+}
+
+void
+object_close(struct object *o)
+{
+	if (o->fd != -1)
+		close(o->fd);
+	free(o->path);
+	free(o->mount);
+	*o = (struct object){.fd = -1};
+}
+
+/* denyRead and denyWrite of the server hold here as well. */
+static int
+object_denied(
+    const struct object *o, char *const *list, const char *key, struct fault *f)
+{
+	int fd, in;
+
+	for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
+		if ((fd = open(list[i], O_PATH | O_CLOEXEC)) == -1)
+			continue;
+		in = paths_within(o->fd, fd);
+		close(fd);
+		if (in != 0 || view_below(o->path, list[i]))
+			return fault_set(f, "%s: refused by %s of this server",
+			    o->path, key);
+	}
+	return 0;
+}
+
+/* Is it reached through another row, by a name that is to be moved there? */
+static bool
+row_reached(const struct instance *i, const struct object *o)
+{
+	const struct object *p;
+
+	for (unsigned k = 0; k < i->nobjects; k++) {
+		p = &i->objects[k];
+		if (p != o && o->kind == PROTO_OBJECT_NAME &&
+		    p->kind == PROTO_OBJECT_NAME && p->writable &&
+		    strlen(p->mount) < strlen(o->mount) &&
+		    view_below(o->mount, p->mount))
+			return true;
+	}
+	return false;
+}
+
+static int
+put_rows(const struct instance *i, struct view *v, struct fault *fault)
+{
+	const struct object *o;
+
+	for (unsigned k = 0; k < i->nobjects; k++) {
+		o = &i->objects[k];
+		if (!row_reached(i, o) &&
+		    view_put(v, o->mount, o->mount, o->fd,
+			o->writable ? PROTO_VIEW_WRITE : PROTO_VIEW_READ) == -1)
+			return fault_errno(fault, "%s", o->path);
+	}
+	return 0;
+}
+
+struct words {
+	char *list[MAX_WORDS + 1];
+	size_t n;
+	bool failed;
+};
+
+static void
+word_add(struct words *w, const char *s, size_t len)
+{
+	if (w->n == MAX_WORDS || (w->list[w->n] = strndup(s, len)) == NULL) {
+		w->failed = true;
+		return;
+	}
+	w->n++;
+}
+
+static void
+words_icfs(const struct instance *i, struct words *w)
+{
+	bool writes = false;
+
+	word_add(w, "icfs", 4);
+	for (unsigned k = 0; k < i->nobjects; k++)
+		writes |= i->objects[k].writable;
+	if (!writes)
+		word_add(w, "--read-only", 11);
+	for (unsigned k = 0; k < i->nobjects; k++) {
+		if (i->objects[k].kind != PROTO_OBJECT_DIR)
+			word_add(w, "--only", 6);
+		word_add(w, i->objects[k].path, strlen(i->objects[k].path));
+	}
+}
+
+/* An argument that names what the instance does not see. */
+static bool
+names_view(const struct server_def *d, const char *arg)
+{
+	char **lists[] = {d->allow_read, d->allow_write};
+
+	if (view_below(arg, "/workspace"))
+		return true;
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; lists[k] != NULL && lists[k][i] != NULL; i++)
+			if (strcmp(lists[k][i], arg) == 0)
+				return true;
+	return false;
+}
+
+/* The server's own, with the objects' directories for its view's paths. */
+static void
+words_server(const struct instance *i, const struct server *s, struct words *w)
+{
+	const struct object *o;
+	bool put = false;
+	size_t len;
+
+	for (char **a = s->program.argv; *a != NULL; a++) {
+		if (a == s->program.argv || !names_view(s->def, *a)) {
+			word_add(w, *a, strlen(*a));
+			continue;
+		}
+		for (unsigned k = 0; k < i->nobjects && !put; k++) {
+			o = &i->objects[k];
+			len = o->kind == PROTO_OBJECT_DIR
+				  ? strlen(o->path)
+				  : (size_t)(strrchr(o->path, '/') - o->path);
+			word_add(
+			    w, len == 0 ? "/" : o->path, len == 0 ? 1 : len);
+		}
+		put = true;
+	}
+}
+
+static int
+objects_fit(
+    const struct instance *i, const struct server *s, struct fault *fault)
+{
+	const struct object *o;
+
+	if (!s->def->sandboxed)
+		return fault_set(
+		    fault, "server %s runs without a sandbox", s->def->name);
+	for (unsigned k = 0; k < i->nobjects; k++) {
+		o = &i->objects[k];
+		if (o->kind == PROTO_OBJECT_NAME && !s->program.ours)
+			return fault_set(fault,
+			    "%s: server %s cannot be given a name that is to "
+			    "be made, moved or removed outside its view; only "
+			    "icfs can",
+			    o->path, s->def->name);
+		if (object_denied(o, s->def->deny_read, "denyRead", fault) ==
+			-1 ||
+		    (o->writable && object_denied(o, s->def->deny_write,
+					"denyWrite", fault) == -1))
+			return -1;
+	}
+	return 0;
+}
+
+int
+instance_view(
+    const struct instance *i, struct view *v, char ***argv, struct fault *fault)
+{
+	const struct server *s = &sup.servers[i->of];
+	const struct view_how how = {
+	    &sup.guards, sup.workspace, sup.workspace_path};
+	struct words w = {.n = 0};
+
+	if (objects_fit(i, s, fault) == -1 ||
+	    view_open_program(v, &how, s->def, &s->program, fault) == -1)
+		return -1;
+	if (s->program.ours)
+		words_icfs(i, &w);
+	else
+		words_server(i, s, &w);
+	*argv =
+	    w.failed ? NULL : locate_argv((const char *const[]){NULL}, w.list);
+	for (size_t k = 0; k < w.n; k++)
+		free(w.list[k]);
+	if (*argv == NULL) {
+		view_close(v);
+		return fault_set(fault, "too many arguments");
+	}
+	if (put_rows(i, v, fault) == 0)
+		return 0;
+	jsonfile_strings_free(*argv);
+	view_close(v);
+	return -1;
+}
