@@ -153,6 +153,7 @@ struct exchange {
 	int32_t id;        /* of the agent's stream */
 	struct buf answer; /* what its window does not let go yet */
 	bool ended;        /* all of the answer is in there */
+	size_t dropped;    /* bytes of the body, after the answer */
 	size_t owed;       /* bytes of the body, not given back yet */
 };
 TAILQ_HEAD(exchanges, exchange);

@@ -131,6 +131,18 @@ answer2_refuse(
 		answer2_end(x);
 }
 
+void
+answer2_drop(struct exchange *x, size_t len)
+{
+	x->dropped += len;
+	if (x->whole || (!x->req.sized && x->dropped <= MITMD_MAX_DISCARD) ||
+	    (x->req.sized && x->left <= MITMD_MAX_DISCARD &&
+		x->dropped <= x->left))
+		return;
+	(void)nghttp2_submit_rst_stream(
+	    x->a->h2->session, NGHTTP2_FLAG_NONE, x->id, NGHTTP2_NO_ERROR);
+}
+
 static void
 answer2_cut(struct exchange *x, bool now)
 {

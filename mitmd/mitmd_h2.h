@@ -41,6 +41,11 @@ nghttp2_session_callbacks *h2_callbacks(void);
 extern const struct front front_http2;
 /* Gives back what the agent may send, as far as keyd took it. */
 void answer2_consume(struct exchange *);
+/*
+ * The answer does not wait for the rest of the request: a little of that is
+ * dropped, as some clients lose the answer when their stream is reset.
+ */
+void answer2_drop(struct exchange *, size_t);
 /* The stream is closed: the exchange is over, or given up. */
 void answer2_closed(struct exchange *);
 

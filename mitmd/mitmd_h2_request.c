@@ -41,7 +41,7 @@ request2_exchange(struct h2 *h, int32_t stream)
 	}
 	x->id = stream;
 	x->ended = false;
-	x->owed = 0;
+	x->owed = x->dropped = 0;
 	buf_init(&x->answer, MITMD_MAX_QUEUE);
 	nghttp2_session_set_stream_user_data(h->session, stream, x);
 	return x;
@@ -103,7 +103,7 @@ request2_bad_body(struct exchange *x, enum refusal no, const char *why)
 
 	x->denied = mitmd_denied(x->a, no, 0, p->routes[x->req.route].method,
 	    p->routes[x->req.route].path, why);
-	if (x->up.answered) {
+	if (x->state == EXCHANGE_ON && x->up.answered) {
 		x->front->cut(x, false);
 		return;
 	}
@@ -194,8 +194,9 @@ on_data(nghttp2_session *session, uint8_t flags, int32_t stream,
 	if (h->a->dead)
 		return 0;
 	if (request2_over(x) || x->a->penal == x) {
-		/* Dropped, but not without end: see exchange_stalled. */
 		(void)nghttp2_session_consume(session, stream, len);
+		if (x != NULL && !x->gone)
+			answer2_drop(x, len);
 		return 0;
 	}
 	x->owed += len;
@@ -227,21 +228,19 @@ on_close(nghttp2_session *session, int32_t stream, uint32_t code, void *user)
 	return 0;
 }
 
-/* An answer before the end of its request: nothing more of that is wanted. */
 static int
 on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
 	struct h2 *h = user;
 	struct exchange *x;
 
-	if (frame->hd.type == NGHTTP2_DATA)
-		h2_scan_sent(&h->scan, 1);
-	if (frame->hd.type != NGHTTP2_DATA ||
-	    (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0 || h->a->dead ||
-	    (x = h2_exchange(h, frame->hd.stream_id)) == NULL || x->whole)
+	(void)session;
+	if (frame->hd.type != NGHTTP2_DATA)
 		return 0;
-	(void)nghttp2_submit_rst_stream(
-	    session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
+	h2_scan_sent(&h->scan, 1);
+	if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0 && !h->a->dead &&
+	    (x = h2_exchange(h, frame->hd.stream_id)) != NULL)
+		answer2_drop(x, 0);
 	return 0;
 }
 

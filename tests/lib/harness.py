@@ -119,6 +119,15 @@ class Provider(Process):
         return [r for r in read_lines(self.log_path) if r["ev"] == "request"]
 
 
+class Tunnel(Process):
+    """A TCP port (self.port) that leads to target through a session's proxy."""
+
+    def __init__(self, path, target):
+        super().__init__([PYTHON, os.path.join(STANDINS, "tunnel.py"), path,
+                          target], os.devnull)
+        self.port = self.ready["port"]
+
+
 def echo_server(log, *options, **entry):
     """An mcp-servers.json entry for mcp_echo.py; log: where it writes (a
     directory of its own, bound writable)."""

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: ISC
 """A TCP port on 127.0.0.1 that leads, through CONNECT on a Unix socket, to a
 host: for clients that know no proxy, or none on such a socket.  One process
-for all its connections; ends with its standard input."""
+for all its connections; ends with its parent."""
 import asyncio
 import json
+import os
 import sys
 
 
@@ -42,7 +43,9 @@ async def main():
     server = await asyncio.start_server(
         lambda r, w: serve(path, target, r, w), "127.0.0.1", 0, backlog=1024)
     print(json.dumps({"port": server.sockets[0].getsockname()[1]}), flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    parent = os.getppid()
+    while os.getppid() == parent:
+        await asyncio.sleep(1)
 
 
 if __name__ == "__main__":
