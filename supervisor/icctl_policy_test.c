@@ -11,6 +11,8 @@
 #include "icctl_policy.h"
 #include "json.h"
 
+#define LINES_MAX 100U
+
 struct run {
 	bool json;
 	struct policyd *pd;
@@ -80,7 +82,10 @@ report(struct run *t, bool ok, const struct value *scenario, size_t index,
 	snprintf(place, sizeof(place), "%s[%zu]",
 	    t->file->text[0] == '[' ? "" : "scenarios", index);
 	policy_print("#   ", span_str(t->file->path), ":");
-	printf("%u: ", policy_line(t->file, place));
+	/* Each line is looked for anew: not in a file where all fails. */
+	if (t->failed <= LINES_MAX)
+		printf("%u:", policy_line(t->file, place));
+	printf(" ");
 	if (why != NULL) {
 		printf("%s\n", why);
 		return;

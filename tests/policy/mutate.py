@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Changes one operator, bound, constant, order or condition of the evaluation
+at a time, in a copy of the tree, and looks whether the tests say so:
+
+    tests/policy/mutate.py [--count 200] [--seed N] [--keep DIR] [--write]
+
+mutants.txt is the latest result (--write). equivalent.txt names mutants that
+change nothing that anybody could see, each with the argument; they are left
+out and others take their place. A mutant that does not compile, or is as
+before to the compiler, does not count either."""
+import argparse
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+FILES = ["annot", "args", "breaker", "call", "domain", "domain_git", "engine", "eval",
+         "eval_match", "eval_rules", "host", "lists", "load", "path", "path_text",
+         "roles", "rules", "schema", "view"]
+# These say why to people; they decide nothing.
+EXPLAIN = {"eval_miss", "first_value", "any_path", "tell_rule", "reason_printf",
+           "reason_bare", "reason_sandbox", "path_strerror", "rules_free", "annots_free",
+           "lists_free", "load_warn", "view_free", "breaker_free", "engine_free"}
+# In the order in which they are asked: what says it fastest comes first.
+TESTS = [("table", ["tests/policy"]), ("eval", []), ("domain", []), ("path", []),
+         ("rules", ["policyd/policies"]), ("call", []), ("hold", []), ("session", []),
+         ("property", ["8000"])]
+PROOF_CALLS = "6000"
+SWAP = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">",
+        "&&": "||", "||": "&&"}
+TOKEN = re.compile(r"==|!=|<=|>=|&&|\|\||<<|>>|->|\+\+|--|[-+*/|&^]=|[<>]")
+
+
+class Mutant:
+    def __init__(self, file, function, line, start, end, new, text):
+        self.file, self.function, self.line = file, function, line
+        self.start, self.end, self.new = start, end, new
+        at = text.rfind("\n", 0, start) + 1
+        stop = text.find("\n", end)
+        self.old_line = " ".join(text[at:stop].split())
+        self.new_line = " ".join((text[at:start] + new + text[end:stop]).split())
+
+    def key(self):
+        return " | ".join([self.file, self.function, self.old_line, self.new_line])
+
+
+def masked(text):
+    """The same with comments, texts and preprocessor lines blanked."""
+    def blank(m):
+        return re.sub(r"[^\n]", " ", m.group())
+    return re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|^#(?:[^\n]*\\\n)*[^\n]*$',
+                  blank, text, flags=re.S | re.M)
+
+
+def functions(code):
+    """name, start and end of each body."""
+    for m in re.finditer(r"^(\w+)\((?:[^;{}]|\n)*?\)\n\{\n", code, re.M):
+        end = code.find("\n}\n", m.end())
+        yield m.group(1), m.end(), end
+
+
+def closing(code, at):
+    depth = 0
+    for i in range(at, len(code)):
+        depth += (code[i] == "(") - (code[i] == ")")
+        if depth == 0:
+            return i
+    return -1
+
+
+def sites(code, start, end):
+    """start, end, replacement."""
+    for m in TOKEN.finditer(code, start, end):
+        if m.group() in SWAP:
+            yield m.start(), m.end(), SWAP[m.group()]
+    for m in re.finditer(r"!(?=[\w(*])", code[start:end]):
+        yield start + m.start(), start + m.end(), ""
+    for m in re.finditer(r"(?<=[\w)\]] )[-+](?= [\w(*])", code[start:end]):
+        yield start + m.start(), start + m.end(), "-" if m.group() == "+" else "+"
+    for m in re.finditer(r"(?<![\w.\"'])(\d+)(?=U?\b)(?![\w.])", code[start:end]):
+        yield start + m.start(1), start + m.end(1), str(int(m.group(1)) + 1)
+    for a, b in (("true", "false"), ("false", "true")):
+        for m in re.finditer(r"\breturn %s;" % a, code[start:end]):
+            yield start + m.start(), start + m.end(), "return %s;" % b
+    for m in re.finditer(r"\breturn (-1|0);", code[start:end]):
+        yield start + m.start(), start + m.end(), \
+            "return %s;" % ("0" if m.group(1) == "-1" else "-1")
+    for m in re.finditer(r"\b(continue|break);", code[start:end]):
+        yield start + m.start(), start + m.end(), \
+            "break;" if m.group(1) == "continue" else ";"
+    for m in re.finditer(r"\bif (?=\()", code[start:end]):
+        at = start + m.end()
+        close = closing(code, at)
+        if close != -1:
+            yield at, close + 1, "(true)"
+            yield at, close + 1, "(false)"
+    # && or || with one side dropped
+    for m in re.finditer(r"[(&|] ?(!?[\w>.\[\]*-]+(?:\([^()]*\))?) (&&|\|\|)\s+", code[start:end]):
+        yield start + m.start(1), start + m.end(), ""
+    # two statements in a row
+    for m in re.finditer(r"\n(\t+)(\w[^\n{}]*;)\n\1(\w[^\n{}]*;)(?=\n)", code[start:end]):
+        a, b = m.group(2), m.group(3)
+        if not re.match(r"(return|goto|break|continue|case)\b", a + " ") and \
+                not re.match(r"(return|goto|break|continue|case)\b", b + " ") and \
+                "=" in a + b and a.count("(") == a.count(")") and \
+                b.count("(") == b.count(")"):
+            yield start + m.start(2), start + m.end(3), None
+
+
+def mutants(root):
+    out = {}
+    for name in FILES:
+        path = os.path.join(root, "policyd", name + ".c")
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        code = masked(text)
+        for function, start, end in functions(code):
+            if function in EXPLAIN:
+                continue
+            for a, b, new in sites(code, start, end):
+                if new is None:
+                    one, two = text[a:b].split("\n")
+                    new = two.strip() + "\n" + one[:len(one) - len(one.lstrip())] + \
+                        "\t" + one.strip()
+                m = Mutant(name + ".c", function, text.count("\n", 0, a) + 1, a, b, new, text)
+                out.setdefault((m.file, m.start, m.end, m.new), m)
+    return list(out.values())
+
+
+def choose(all_of_them, seed):
+    """In random order, such that no file speaks for all."""
+    r = random.Random(seed)
+    by_file = {}
+    for m in all_of_them:
+        by_file.setdefault(m.file, []).append(m)
+    keyed = []
+    for file in sorted(by_file):
+        ms = sorted(by_file[file], key=lambda m: (m.start, m.end, m.new))
+        r.shuffle(ms)
+        # The square root: small files have more than their lines' share.
+        step = 1 / len(ms) ** .5
+        keyed += [((i + r.random()) * step, m) for i, m in enumerate(ms)]
+    return [m for _, m in sorted(keyed, key=lambda x: x[0])]
+
+
+def read_equivalent():
+    keys, path = {}, os.path.join(HERE, "equivalent.txt")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            key = None
+            for line in f:
+                line = line.rstrip("\n")
+                if line.startswith("\t") and key is not None:
+                    keys[key] += line.strip() + " "
+                elif line and not line.startswith("#"):
+                    key = line
+                    keys[key] = ""
+    return keys
+
+
+class Scratch:
+    """A copy of the tree, built without optimization."""
+
+    def __init__(self, keep):
+        self.dir = keep or tempfile.mkdtemp(prefix="mutate.")
+        self.keep = keep is not None
+        self.tree, self.build = self.dir + "/tree", self.dir + "/build"
+        self.tmp = self.dir + "/tmp"
+        shutil.rmtree(self.dir, ignore_errors=True)
+        os.makedirs(self.tree)
+        names = subprocess.run(
+            ["git", "-c", "safe.directory=*", "ls-files", "-z", "-co", "--exclude-standard"],
+            cwd=ROOT, capture_output=True, check=True).stdout.split(b"\0")
+        for name in filter(None, (n.decode() for n in names)):
+            if os.path.isfile(os.path.join(ROOT, name)):
+                os.makedirs(os.path.dirname(os.path.join(self.tree, name)), exist_ok=True)
+                shutil.copy2(os.path.join(ROOT, name), os.path.join(self.tree, name))
+        self.must("meson", "setup", self.build, self.tree, "--prefix=/usr/local",
+                  "-Dbuildtype=plain", "-Dwerror=false", "-Dc_args=-O0 -w")
+        self.targets = ["policyd/policyd"] + ["tests/unit/test_policy_" + t for t, _ in TESTS]
+        self.must("ninja", "-C", self.build)
+        self.must("meson", "install", "-C", self.build, "--no-rebuild", "--quiet",
+                  "--destdir", self.dir + "/stage")
+        self.prefix = self.dir + "/stage/usr/local"
+
+    @staticmethod
+    def must(*args):
+        r = subprocess.run(args, capture_output=True, text=True, check=False)
+        if r.returncode != 0:
+            sys.exit("%s: %s%s" % (args[0], r.stdout[-3000:], r.stderr[-3000:]))
+
+    def fresh(self):
+        shutil.rmtree(self.tmp, ignore_errors=True)
+        os.makedirs(self.tmp)
+
+    def run(self, args, seconds):
+        """None when it is content, else what it says."""
+        def limits():
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, 64 << 20))
+        try:
+            r = subprocess.run(args, capture_output=True, timeout=seconds, cwd=self.tree,
+                               preexec_fn=limits, check=False,
+                               env={**os.environ, "TMPDIR": self.tmp,
+                                    "IC_PREFIX": self.prefix, "IC_BUILD": self.build})
+        except subprocess.TimeoutExpired:
+            return "takes too long"
+        if r.returncode == 0:
+            return None
+        for line in r.stdout.decode(errors="replace").splitlines():
+            if line.startswith("not ok"):
+                return line[:120]
+        return "exit status %d" % r.returncode
+
+    def tests(self):
+        """Which test says no, and what; (None, None): none does."""
+        self.fresh()
+        for name, args in TESTS:
+            program = os.path.join(self.build, "tests/unit/test_policy_" + name)
+            said = self.run([program] + [a if a.isdigit() else os.path.join(self.tree, a)
+                                         for a in args], 60)
+            if said is not None:
+                return name, said
+        shutil.copy2(self.build + "/policyd/policyd",
+                     self.prefix + "/libexec/ironcurtain/policyd")
+        said = self.run([sys.executable, "-B", "tests/e2e/test_policy_proof.py",
+                         PROOF_CALLS], 120)
+        return ("proof", said) if said is not None else (None, None)
+
+    def compile(self):
+        return subprocess.run(["ninja", "-C", self.build] + self.targets,
+                              capture_output=True, check=False).returncode == 0
+
+    def object(self, file):
+        """The code of a file, as an optimizing compiler has it."""
+        out = self.dir + "/one.o"
+        r = subprocess.run(
+            ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-w", "-c", "-I" + self.tree,
+             "-I" + self.tree + "/common", "-I" + self.tree + "/policyd"] +
+            subprocess.run(["pkg-config", "--cflags", "libbsd-overlay"],
+                           capture_output=True, text=True, check=True).stdout.split() +
+            [os.path.join(self.tree, "policyd", file), "-o", out],
+            capture_output=True, check=False)
+        if r.returncode != 0:
+            return None
+        with open(out, "rb") as f:
+            return f.read()
+
+    def close(self):
+        if not self.keep:
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def judge(s, m):
+    """'caught', 'survived', or why it does not count; and by what."""
+    path = os.path.join(s.tree, "policyd", m.file)
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    before = s.object(m.file)
+    try:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text[:m.start] + m.new + text[m.end:])
+        after = s.object(m.file)
+        if after is None or not s.compile():
+            return "does not compile", ""
+        if after == before:
+            return "same code", ""
+        name, said = s.tests()
+        return ("survived", "") if name is None else ("caught", "%s: %s" % (name, said))
+    finally:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+
+
+def report(rows, left_out, seed, out):
+    caught = sum(1 for _, verdict, _ in rows if verdict == "caught")
+    out.write("# SPDX-License-Identifier: ISC\n# %d of %d mutants caught; seed %d; %d equivalent "
+              "ones left out.\n# Made by tests/policy/mutate.py; see there.\n" % (
+                  caught, len(rows), seed, left_out))
+    for m, verdict, by in rows:
+        out.write("\n%s: %s: %s\n- %s\n+ %s\n%s\n" % (
+            m.file, m.function, verdict, m.old_line, m.new_line,
+            "  " + re.sub(r"/\S*/policy\.\w+", "@D", by) if by else "  nobody said so"))
+
+
+def main():
+    p = argparse.ArgumentParser(description="Mutants of the policy engine.")
+    p.add_argument("--count", type=int, default=200)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--skip", type=int, default=0, help="begin behind so many")
+    p.add_argument("--only", help="file names, separated by commas")
+    p.add_argument("--keep", help="work here, and leave it")
+    p.add_argument("--write", action="store_true", help="write mutants.txt")
+    p.add_argument("--limit", type=float, default=1e9, help="seconds")
+    o = p.parse_args()
+    equivalent = read_equivalent()
+    s = Scratch(o.keep)
+    first = s.compile() and s.tests()
+    if first != (None, None):
+        sys.exit("the tests fail without a mutant: %s" % (first,))
+    pool = choose(mutants(s.tree), o.seed)
+    if o.only:
+        pool = [m for m in pool if m.file in o.only.split(",")]
+    rows, left_out, began = [], 0, time.time()
+    for m in pool[o.skip:]:
+        if len(rows) == o.count or time.time() - began > o.limit:
+            break
+        if m.key() in equivalent:
+            left_out += 1
+            continue
+        verdict, by = judge(s, m)
+        if verdict in ("caught", "survived"):
+            rows.append((m, verdict, by))
+        if verdict == "survived":
+            print("SURVIVED policyd/%s:%d" % (m.file, m.line))
+            print("%s\n" % m.key(), flush=True)
+        elif len(rows) % 20 == 0:
+            print("%d of %d (%d s)" % (len(rows), o.count, time.time() - began), flush=True)
+    caught = sum(1 for _, verdict, _ in rows if verdict == "caught")
+    print("%d mutants to choose from, %d tried, %d caught, %d equivalent left out" % (
+        len(pool), len(rows), caught, left_out))
+    if o.write:
+        with open(os.path.join(HERE, "mutants.txt"), "w", encoding="utf-8") as f:
+            report(rows, left_out, o.seed, f)
+    s.close()
+    return 0 if rows and caught >= len(rows) * 95 // 100 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
