@@ -2,8 +2,8 @@
 /*
  * Hosts in one spelling: names in lower case without a trailing dot, IPv4
  * addresses from every form that resolvers take (decimal, octal, hex, fewer
- * parts) as four decimal numbers, IPv6 in brackets.  Reads bytes of the agent;
- * holds nothing.
+ * parts, or within IPv6) as four decimal numbers, IPv6 in brackets.  Reads
+ * bytes of the agent; holds nothing.
  */
 #include "domain.h"
 
@@ -111,8 +111,16 @@ ipv6_parse(struct span in, char *dst, size_t *len)
 
 	/* No zone: it names an interface of whoever reads it. */
 	if (span_copy(in, text, sizeof(text)) == -1 ||
-	    inet_pton(AF_INET6, text, &addr) != 1 ||
-	    inet_ntop(AF_INET6, &addr, text, sizeof(text)) == NULL)
+	    inet_pton(AF_INET6, text, &addr) != 1)
+		return -1;
+	/* Another spelling of an IPv4 address: it leads to the same host. */
+	if (IN6_IS_ADDR_V4MAPPED(&addr)) {
+		*len = (size_t)snprintf(dst, DOMAIN_MAX_HOST + 1, "%u.%u.%u.%u",
+		    addr.s6_addr[12], addr.s6_addr[13], addr.s6_addr[14],
+		    addr.s6_addr[15]);
+		return 0;
+	}
+	if (inet_ntop(AF_INET6, &addr, text, sizeof(text)) == NULL)
 		return -1;
 	*len = (size_t)snprintf(dst, DOMAIN_MAX_HOST + 1, "[%s]", text);
 	return 0;

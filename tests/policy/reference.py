@@ -70,6 +70,8 @@ def read_host(text):
             address = ipaddress.IPv6Address(text[1:-1])
         except ValueError:
             return None
+        if address.ipv4_mapped is not None:
+            return "address", str(address.ipv4_mapped)
         return "address", "[%s]" % address.compressed
     if text.endswith("."):
         text = text[:-1]
