@@ -106,6 +106,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TOOLS,	0x0507,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(STATE,	0x0508,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(STATE_SHOW,	0x0509,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(REMOTES,	0x050e,	R(BACK),	R(POLICY),	RUN,	0)	\
 	/* a call outside of the views, served by an instance of its own */	\
 	M(INSTANCE,	0x050c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(INSTANCE_WANT, 0x050d, R(AUDIT),	R(SUP),		RUN,	0)	\
@@ -202,10 +203,14 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, home, 4096)
 /* Host paths that no call may touch. */
 #define F_PROTECT(F, m)		F(m, str, path, 4096)
-/* trusted: structural allow; domains: newline-separated egress list. */
+/*
+ * trusted: structural allow; domains: newline-separated egress list; internal:
+ * icgit, which answers policyd and has no tools for anybody else.
+ */
 #define F_SERVER(F, m)		F(m, u16, index, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, name, 64)			\
 				F(m, u8, trusted, 1)			\
+				F(m, u8, internal, 1)			\
 				F(m, str, cwd, 4096)			\
 				F(m, str, domains, 16384)
 /*
@@ -340,6 +345,14 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, tools, UINT32_MAX)		\
 				F(m, str, text, 512)
 #define F_STATE_SHOW(F, m)	F_STATE(F, m)
+/*
+ * icgit's answer: where the remotes lead, one URL a line; not good: nobody
+ * knows, for the reason in text.
+ */
+#define F_REMOTES(F, m)		F(m, u32, seq, UINT32_MAX)		\
+				F(m, u8, good, 1)			\
+				F(m, str, urls, 32768)			\
+				F(m, str, text, 256)
 
 /*
  * One object that a call shall be given, and `left` more follow: path is the

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #define LL_CREATE_VERSION 1U
@@ -150,6 +152,52 @@ unveil_apply(const struct unveil_path *paths, size_t n)
 		goto out;
 	r = abi > UNVEIL_ABI_MAX ? UNVEIL_ABI_MAX : (int)abi;
 out:
+	error = errno;
+	close(fd);
+	errno = error;
+	return r;
+}
+
+/*
+ * Renaming between directories is refused by every ruleset of ABI 2 and later
+ * that does not grant it: here it is nobody's business.
+ */
+static int
+exec_only(int ruleset, const int *fds, size_t n, bool refer)
+{
+	struct ll_path rule = {.access = LL_FS_EXECUTE};
+	int root, r;
+
+	for (size_t i = 0; i < n; i++) {
+		rule.fd = fds[i];
+		if (syscall(SYS_landlock_add_rule, ruleset, LL_RULE_PATH, &rule,
+			0) == -1)
+			return -1;
+	}
+	if (!refer)
+		return 0;
+	if ((root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return -1;
+	rule = (struct ll_path){.access = LL_FS_REFER, .fd = root};
+	r = (int)syscall(
+	    SYS_landlock_add_rule, ruleset, LL_RULE_PATH, &rule, 0);
+	close(root);
+	return r;
+}
+
+int
+unveil_exec(const int *fds, size_t n)
+{
+	struct ll_ruleset attr = {LL_FS_EXECUTE, 0, 0};
+	int abi = unveil_abi(), fd, error, r = -1;
+
+	if (abi >= 2)
+		attr.fs |= LL_FS_REFER;
+	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	if (fd == -1)
+		return -1;
+	if (exec_only(fd, fds, n, abi >= 2) == 0)
+		r = (int)syscall(SYS_landlock_restrict_self, fd, 0);
 	error = errno;
 	close(fd);
 	errno = error;

@@ -42,5 +42,10 @@ int unveil_abi(void);
  * EOPNOTSUPP: no Landlock).
  */
 int unveil_apply(const struct unveil_path *, size_t n);
+/*
+ * Nothing but what lies at or below these (O_PATH) may be executed from now
+ * on, by whom we start either; all other rights stay. 0, or -1 with errno.
+ */
+int unveil_exec(const int *fds, size_t n);
 
 #endif

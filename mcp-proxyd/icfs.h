@@ -158,5 +158,6 @@ extern const size_t icfs_ntools;
 
 /* icfs_rpc.c: one line of the client; answers go to f->out. */
 void icfs_line(struct icfs *, struct span);
+void icfs_serve(struct icfs *) __attribute__((noreturn));
 
 #endif

@@ -15,7 +15,6 @@
 #include <sys/prctl.h>
 
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +24,6 @@
 
 #include <seccomp.h>
 
-#include "lines.h"
 #include "log.h"
 #include "pledge.h"
 #include "unveil.h"
@@ -186,59 +184,6 @@ confine(const struct icfs *f)
 		warn("seccomp");
 }
 
-static void
-write_out(struct icfs *f)
-{
-	struct span out = buf_span(&f->out);
-	ssize_t n;
-
-	while (out.len != 0) {
-		if ((n = write(STDOUT_FILENO, out.p, out.len)) == -1) {
-			if (errno == EINTR)
-				continue;
-			/* Nobody is there any more. */
-			_exit(0);
-		}
-		out = span_of(out.p + n, out.len - (size_t)n);
-	}
-	buf_reset(&f->out, LINES_READ);
-}
-
-static void
-serve(struct icfs *f)
-{
-	enum lines_got got = LINES_MORE;
-	struct lines in;
-	struct span line;
-	uint8_t *room;
-	ssize_t n;
-
-	lines_init(&in, ICFS_MAX_LINE);
-	while (got != LINES_LONG) {
-		if ((room = lines_room(&in)) == NULL)
-			errx(1, "out of memory");
-		if ((n = read(STDIN_FILENO, room, LINES_READ)) == -1) {
-			if (errno == EINTR)
-				continue;
-			err(1, "stdin");
-		}
-		if (n == 0)
-			_exit(0);
-		lines_filled(&in, (size_t)n);
-		while ((got = lines_next(&in, &line)) == LINES_ONE) {
-			icfs_line(f, line);
-			if (f->out.len > ICFS_MAX_LINE)
-				write_out(f);
-		}
-		lines_done(&in);
-		write_out(f);
-	}
-	(void)jsonrpc_add_error(&f->out, NULL, JSONRPC_INVALID,
-	    SPAN("Invalid Request: line longer than 4194304 bytes"));
-	write_out(f);
-	_exit(1);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -272,5 +217,5 @@ main(int argc, char **argv)
 		err(1, "memory");
 	warm();
 	confine(f);
-	serve(f);
+	icfs_serve(f);
 }

@@ -1,60 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * MCP over stdin and stdout: handshake, tool list, calls.  One request at a
- * time; what goes wrong in a tool is a result with isError, what is wrong
- * with a request an error.
+ * icfs as an MCP server: its list of tools, its calls, what becomes of their
+ * results.  What goes wrong in a tool is a result with isError.
  */
 #include "icfs.h"
 
-#include <stdio.h>
-
-#include "log.h"
-
-#define SHOWN 96
+#include "mcp_stdio.h"
 
 static void
-fail(struct icfs *f, const struct jsonrpc *m, enum jsonrpc_code code,
-    const char *text)
+list_tools(struct mcp *s)
 {
-	(void)jsonrpc_add_error(&f->out, &m->id, code, span_str(text));
-}
-
-static void
-take_initialize(struct icfs *f, const struct jsonrpc *m)
-{
-	struct span version = value_str(m->params, "protocolVersion");
-
-	if (version.p == NULL) {
-		fail(f, m, JSONRPC_PARAMS,
-		    "Invalid params: protocolVersion must be a string");
-		return;
-	}
-	(void)jsonrpc_add_head(&f->out, &m->id);
-	(void)buf_printf(&f->out,
-	    "{\"capabilities\":{\"tools\":{}},\"protocolVersion\":\"%s\","
-	    "\"serverInfo\":{\"name\":\"icfs\",\"version\":\"" IC_VERSION
-	    "\"}}",
-	    jsonrpc_version(version));
-	(void)jsonrpc_add_tail(&f->out);
-}
-
-static void
-take_list(struct icfs *f, const struct jsonrpc *m)
-{
+	const struct icfs *f = s->arg;
 	bool first = true;
 
-	(void)jsonrpc_add_head(&f->out, &m->id);
-	(void)buf_adds(&f->out, "{\"tools\":[");
 	for (size_t i = 0; i < icfs_ntools; i++) {
 		if (f->read_only && icfs_tools[i].writes)
 			continue;
 		if (!first)
-			(void)buf_addc(&f->out, ',');
-		(void)buf_adds(&f->out, icfs_tools[i].listed);
+			(void)buf_addc(s->out, ',');
+		(void)buf_adds(s->out, icfs_tools[i].listed);
 		first = false;
 	}
-	(void)buf_adds(&f->out, "]}");
-	(void)jsonrpc_add_tail(&f->out);
 }
 
 static void
@@ -105,34 +71,19 @@ add_result(struct icfs *f, const struct jsonrpc *m, bool content)
 	add_failure(f, m);
 }
 
-static void
-take_call(struct icfs *f, const struct jsonrpc *m)
+static bool
+call_tool(struct mcp *s, const struct jsonrpc *m, struct span name,
+    const struct value *args)
 {
-	const struct value *args = value_get(m->params, "arguments");
-	struct span name = value_str(m->params, "name");
-	char text[SHOWN + 32], shown[SHOWN];
 	const struct icfs_tool *t = NULL;
+	struct icfs *f = s->arg;
 
-	if (name.p == NULL) {
-		fail(f, m, JSONRPC_PARAMS,
-		    "Invalid params: name must be a string");
-		return;
-	}
-	if (args != NULL && args->type != VALUE_OBJECT) {
-		fail(f, m, JSONRPC_PARAMS,
-		    "Invalid params: arguments must be an object");
-		return;
-	}
 	for (size_t i = 0; i < icfs_ntools && t == NULL; i++) {
 		if (span_is(name, icfs_tools[i].name))
 			t = &icfs_tools[i];
 	}
-	if (t == NULL) {
-		(void)snprintf(text, sizeof(text), "Unknown tool: %s",
-		    log_vis(name, shown, sizeof(shown)));
-		fail(f, m, JSONRPC_PARAMS, text);
-		return;
-	}
+	if (t == NULL)
+		return false;
 	buf_reset(&f->text, ICFS_MAX_FILE / 8);
 	f->why[0] = '\0';
 	if (f->read_only && t->writes)
@@ -142,52 +93,35 @@ take_call(struct icfs *f, const struct jsonrpc *m)
 		    t->name);
 	else if (t->fn(f, args) == 0) {
 		add_result(f, m, t->content);
-		return;
+		return true;
 	}
 	add_failure(f, m);
+	return true;
 }
 
-static void
-take_request(struct icfs *f, const struct jsonrpc *m)
+static struct mcp
+server_of(struct icfs *f)
 {
-	char text[SHOWN + 32], shown[SHOWN];
-
-	if (span_is(m->method, "tools/call")) {
-		take_call(f, m);
-	} else if (span_is(m->method, "tools/list")) {
-		take_list(f, m);
-	} else if (span_is(m->method, "initialize")) {
-		take_initialize(f, m);
-	} else if (span_is(m->method, "ping")) {
-		(void)jsonrpc_add_head(&f->out, &m->id);
-		(void)buf_adds(&f->out, "{}");
-		(void)jsonrpc_add_tail(&f->out);
-	} else {
-		(void)snprintf(text, sizeof(text), "Method not found: \"%s\"",
-		    log_vis(m->method, shown, sizeof(shown)));
-		fail(f, m, JSONRPC_METHOD, text);
-	}
+	return (struct mcp){.name = "icfs",
+	    .pool = f->pool,
+	    .out = &f->out,
+	    .arg = f,
+	    .list = list_tools,
+	    .call = call_tool};
 }
 
 void
 icfs_line(struct icfs *f, struct span line)
 {
-	struct jsonrpc m;
+	struct mcp s = server_of(f);
 
-	if (line.len == 0 || (line.len == 1 && line.p[0] == '\r'))
-		return;
-	value_pool_reset(f->pool);
-	jsonrpc_read(f->pool, line, &m);
-	switch (m.kind) {
-	case JSONRPC_REQUEST:
-		take_request(f, &m);
-		break;
-	case JSONRPC_BAD:
-		fail(f, &m, m.code, m.why);
-		break;
-	case JSONRPC_NOTIFICATION:
-	case JSONRPC_RESULT:
-	case JSONRPC_ERROR:
-		break;
-	}
+	mcp_line(&s, line);
+}
+
+void
+icfs_serve(struct icfs *f)
+{
+	struct mcp s = server_of(f);
+
+	mcp_serve(&s);
 }

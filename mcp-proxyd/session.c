@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What of a server's output concerns its session, which policyd drives: the
- * answers to "initialize" (id "i") and "tools/list" (id "t" and a number),
- * its own requests, and that its list changed.  How often it may say the last
- * two is bounded here, since each makes work for others.
+ * answers to "initialize" (id "i"), "tools/list" (id "t" and a number) and,
+ * of icgit, "remotes" (id "r" and a number), its own requests, and that its
+ * list changed.  How often it may say the last two is bounded here, since each
+ * makes work for others.
  */
 #include "backd.h"
 
 #include "log.h"
 
 #define SHOWN 400
+#define MAX_URLS ((size_t)32768)
 
 static void
 init_result(struct backd *b, const struct jsonrpc *m)
@@ -84,6 +86,56 @@ tools_page(struct backd *b, const struct jsonrpc *m, uint32_t seq)
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_TOOLS_PAGE, &out, -1);
 }
 
+/* The texts of urls, a line each; NULL: good, else why not. */
+static const char *
+read_urls(struct backd *b, const struct jsonrpc *m)
+{
+	const struct value *urls, *v;
+
+	if (m->kind != JSONRPC_RESULT)
+		return "an error instead of an answer";
+	urls = value_get(value_get(m->result, "structuredContent"), "urls");
+	if (urls == NULL || urls->type != VALUE_ARRAY)
+		return "no URLs are named";
+	for (v = urls->child; v != NULL; v = v->next) {
+		if (v->type != VALUE_STRING || v->text.len == 0)
+			return "a URL is no text";
+		for (size_t i = 0; i < v->text.len; i++) {
+			if (v->text.p[i] < 0x20 || v->text.p[i] == 0x7f)
+				return "a URL holds a control character";
+		}
+		if (b->tree.len + v->text.len >= MAX_URLS)
+			return "URLs are too long";
+		(void)buf_addspan(&b->tree, v->text);
+		(void)buf_addc(&b->tree, '\n');
+	}
+	return b->tree.len == 0 ? "no URLs are named" : NULL;
+}
+
+static void
+remotes(struct backd *b, const struct jsonrpc *m, uint32_t seq)
+{
+	const struct value *content = value_get(m->result, "content");
+	struct msg_REMOTES out = {.seq = seq, .urls = SPAN("")};
+	char text[SHOWN];
+	struct span said;
+	const char *why;
+
+	buf_reset(&b->tree, 2 * LINES_READ);
+	why = read_urls(b, m);
+	out.good = why == NULL;
+	out.text = span_str(why == NULL ? "" : why);
+	if (out.good) {
+		out.urls = buf_span(&b->tree);
+	} else if (content != NULL && content->type == VALUE_ARRAY &&
+		   content->child != NULL) {
+		said = value_str(content->child, "text");
+		if (said.p != NULL && said.len <= 256)
+			out.text = span_str(log_vis(said, text, 256));
+	}
+	worker_send(&b->w, ROLE_POLICY, 0, MSG_REMOTES, &out, -1);
+}
+
 void
 session_answer(struct backd *b, const struct jsonrpc *m)
 {
@@ -95,6 +147,9 @@ session_answer(struct backd *b, const struct jsonrpc *m)
 	else if (id.len > 1 && id.p[0] == 't' &&
 		 span_u64(span_of(id.p + 1, id.len - 1), UINT32_MAX, &seq) == 0)
 		tools_page(b, m, (uint32_t)seq);
+	else if (id.len > 1 && id.p[0] == 'r' &&
+		 span_u64(span_of(id.p + 1, id.len - 1), UINT32_MAX, &seq) == 0)
+		remotes(b, m, (uint32_t)seq);
 	else
 		backd_drop(b, "an answer to nothing we asked");
 }

@@ -211,13 +211,14 @@ void
 call_cancel(struct policyd_env *env, uint64_t id)
 {
 	struct call *call = calls_find(&env->calls, id);
-	struct hold *h = hold_find(&env->holds, id);
+	struct hold *h;
 
 	/* It may be over by now: the two crossed on their way. */
 	if (call == NULL || call->cancelled)
 		return;
 	call->cancelled = true;
-	if (h != NULL) {
+	remotes_drop(env, id);
+	if ((h = hold_find(&env->holds, id)) != NULL) {
 		end_refused(env, h, PROTO_HOLD_CANCELLED, "CANCELLED: %.1000s",
 		    h->reason);
 		call_arm(env);

@@ -170,8 +170,14 @@ work_judge(struct policyd_env *env, struct work *k,
 	k->args.tree = k->tree;
 	if (prepare(env, k, tool) == WORK_REFUSE)
 		return WORK_REFUSE;
+	if (k->may_ask && remotes_wanted(env, k))
+		return WORK_WAIT;
+	if (k->urls.p != NULL && remotes_apply(env, k) == -1)
+		return refuse(k, k->args.rule, k->args.reason);
 	r.annot = k->annot;
 	eval_request(&env->engine, &r, &k->d);
+	if (k->urls.p != NULL)
+		k->d.reason = remotes_reason(env, k, k->d.reason);
 	switch (k->d.status) {
 	case PROTO_ALLOW:
 		return WORK_FORWARD;
@@ -199,7 +205,7 @@ work_decide(struct policyd_env *env, struct work *k)
 
 	if (find_tool(env, k, &tool) == WORK_REFUSE ||
 	    (way = work_judge(env, k, tool)) == WORK_REFUSE ||
-	    check_view(env, k) == WORK_REFUSE)
+	    (way != WORK_WAIT && check_view(env, k) == WORK_REFUSE))
 		return WORK_REFUSE;
 	return way;
 }
@@ -282,28 +288,6 @@ compose_refused(struct policyd_env *env, struct work *k, struct composed *c)
 	k->tree = NULL;
 }
 
-/*
- * What git will work on from now on. It is told where in every call, so that
- * a change that fails in the server changes no decision.
- */
-static void
-note_git_dir(struct policyd_env *env, const struct work *k)
-{
-	struct span path = span_of(NULL, 0);
-	char *copy;
-
-	if (!k->srv->is_git)
-		return;
-	if (span_is(k->tool, "git_set_working_dir"))
-		path = value_str(k->tree, "path");
-	else if (span_is(k->tool, "git_clone"))
-		path = value_str(k->tree, "localPath");
-	if (path.p != NULL && (copy = span_dup(path)) != NULL) {
-		free((void *)(uintptr_t)env->git_dir.p);
-		env->git_dir = span_of(copy, path.len);
-	}
-}
-
 struct span
 work_answer(struct policyd_env *env, const struct work *k)
 {
@@ -332,7 +316,7 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 	struct composed refused;
 
 	if (way == WORK_FORWARD) {
-		note_git_dir(env, k);
+		work_note_git_dir(env, k);
 	} else {
 		compose_refused(env, k, c = &refused);
 		m.answer = work_answer(env, k);
@@ -408,6 +392,33 @@ hold(struct policyd_env *env, struct call *call, struct work *k,
 	return WORK_ASK;
 }
 
+void
+call_go_on(struct policyd_env *env, struct call *call, struct work *k,
+    struct span args)
+{
+	struct composed c;
+	enum work_way way = work_decide(env, k);
+
+	if (way == WORK_WAIT) {
+		if (remotes_ask(env, call, k, args) == 0)
+			return;
+		k->may_ask = false;
+		way = work_decide(env, k);
+	}
+	if (way != WORK_REFUSE && work_compose(env, k, &c) == WORK_REFUSE)
+		way = WORK_REFUSE;
+	if (way == WORK_ASK)
+		way = hold(env, call, k, args, &c);
+	else if (way == WORK_FORWARD)
+		way = work_breaker(env, k, &c);
+	/* Allowed where the view has no mount for it: it needs no person. */
+	if (way == WORK_FORWARD && k->outside.n != 0)
+		way = instance_call(env, call, k, args, &c);
+	if (way != WORK_ASK)
+		work_release(env, call, k, way, PROTO_HOLD_NONE, &c);
+	value_pool_reset(env->pool);
+}
+
 int
 call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
 {
@@ -416,15 +427,15 @@ call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
 	    .server = m->server,
 	    .tool = m->tool,
 	    .progress = m->progress != 0,
+	    .may_ask = true,
 	};
-	enum work_way way;
-	struct composed c;
 	struct call *call;
 
 	*why = "no such server";
 	if (k.server != PROTO_NO_SERVER &&
 	    (k.server >= PROTO_MAX_SERVERS ||
-		!env->engine.servers[k.server].used))
+		!env->engine.servers[k.server].used ||
+		env->engine.servers[k.server].internal))
 		return -1;
 	if (k.server != PROTO_NO_SERVER) {
 		k.srv = &env->engine.servers[k.server];
@@ -439,18 +450,6 @@ call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
 	*why = "arguments are no object";
 	if (k.tree == NULL || k.tree->type != VALUE_OBJECT)
 		return -1;
-	way = work_decide(env, &k);
-	if (way != WORK_REFUSE && work_compose(env, &k, &c) == WORK_REFUSE)
-		way = WORK_REFUSE;
-	if (way == WORK_ASK)
-		way = hold(env, call, &k, m->args, &c);
-	else if (way == WORK_FORWARD)
-		way = work_breaker(env, &k, &c);
-	/* Allowed where the view has no mount for it: it needs no person. */
-	if (way == WORK_FORWARD && k.outside.n != 0)
-		way = instance_call(env, call, &k, m->args, &c);
-	if (way != WORK_ASK)
-		work_release(env, call, &k, way, PROTO_HOLD_NONE, &c);
-	value_pool_reset(env->pool);
+	call_go_on(env, call, &k, m->args);
 	return 0;
 }

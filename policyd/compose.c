@@ -132,3 +132,23 @@ compose_cancelled(struct buf *b, uint64_t id)
 	(void)buf_adds(b, "}}\n");
 	return done(b);
 }
+
+int
+compose_remotes(struct buf *b, uint32_t seq, struct span path,
+    const struct span *remotes, unsigned n)
+{
+	(void)buf_printf(b,
+	    "{\"id\":\"r%u\",\"jsonrpc\":\"2.0\","
+	    "\"method\":\"tools/call\",\"params\":{\"arguments\":{"
+	    "\"path\":",
+	    seq);
+	(void)json_write_string(b, path);
+	(void)buf_adds(b, ",\"remotes\":[");
+	for (unsigned i = 0; i < n; i++) {
+		if (i != 0)
+			(void)buf_addc(b, ',');
+		(void)json_write_string(b, remotes[i]);
+	}
+	(void)buf_adds(b, "]},\"name\":\"remotes\"}}\n");
+	return done(b);
+}

@@ -31,6 +31,9 @@ int compose_tools_list(struct buf *, uint32_t seq, struct span cursor);
 /* The answer to a ping, and to anything else a server asks. */
 int compose_pong(struct buf *, bool string, struct span rid);
 int compose_unknown(struct buf *, bool string, struct span rid);
+/* Where do these remotes of the repository lead? */
+int compose_remotes(struct buf *, uint32_t seq, struct span path,
+    const struct span *remotes, unsigned n);
 int compose_cancelled(struct buf *, uint64_t id);
 
 #endif

@@ -20,6 +20,7 @@ struct server {
 	struct span cwd;	/* in the view; owned */
 	bool trusted;
 	bool is_git;
+	bool internal;		/* icgit: answers us alone */
 	struct view view;
 	struct match_set *domains;	/* NULL: no gate */
 };

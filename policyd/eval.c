@@ -148,7 +148,7 @@ check_domains(const struct request *r, struct decision *d)
 		return false;
 	for (size_t i = 0; i < r->args->n; i++) {
 		v = &r->args->values[i];
-		if (!v->has_url || v->node == NULL ||
+		if (!v->has_url || (v->node == NULL && v->url.text.len == 0) ||
 		    match_set_domain(r->server->domains, &v->url.domain))
 			continue;
 		decide(d, PROTO_ESCALATE, SPAN("structural-domain-escalate"),

@@ -11,15 +11,16 @@
 #include "compose.h"
 #include "eval.h"
 #include "hold.h"
+#include "remotes.h"
 #include "instance.h"
 #include "outside.h"
 #include "session.h"
 #include "worker.h"
 
-/* Timers: expiry of holds, the first listing, one a session. */
-#define POLICYD_TIMERS (2 + PROTO_MAX_SERVERS)
+/* Timers: expiry of holds, the first listing, remotes, one a session. */
+#define POLICYD_TIMERS (3 + PROTO_MAX_SERVERS)
 
-enum call_state { CALL_FREE, CALL_HELD, CALL_RELEASED };
+enum call_state { CALL_FREE, CALL_ASKING, CALL_HELD, CALL_RELEASED };
 
 struct call {
 	uint64_t id;
@@ -57,6 +58,7 @@ struct policyd_env {
 	struct session sessions[PROTO_MAX_SERVERS];
 	struct calls calls;
 	struct holds holds;
+	struct remotes remotes;
 	struct instance instances[INSTANCE_MAX];
 	unsigned ending;		/* dropped, and not gone yet */
 	/* Instances' channels that closed: ours, mcp-proxyd's. */
@@ -89,6 +91,9 @@ void calls_credit(struct policyd_env *);
 
 /* call.c: the way of a call. -1: the peer broke the protocol, *why says how. */
 int call_take(struct policyd_env *, const struct msg_CALL *, const char **why);
+/* Decides about it, and releases or holds it; args: as the agent sent them. */
+void call_go_on(struct policyd_env *, struct call *, struct work *,
+    struct span args);
 /* approve.c: how held calls end, and what else becomes of calls. */
 void call_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
 void call_cancel(struct policyd_env *, uint64_t id);
@@ -106,12 +111,15 @@ struct work {
 	struct server *srv;
 	struct annot_tool *annot;
 	struct call_args args;
+	bool may_ask;			/* where its remotes lead */
+	struct span urls;		/* the answer; p == NULL: unknown */
 	struct outside outside;		/* what its server cannot see */
 	struct decision d;
 	struct span answer;		/* for the agent, when not forwarded */
 };
 
-enum work_way { WORK_REFUSE, WORK_FORWARD, WORK_ASK };
+/* WORK_WAIT: only with may_ask, before anything is decided. */
+enum work_way { WORK_REFUSE, WORK_FORWARD, WORK_ASK, WORK_WAIT };
 
 /* probe.c: a question of `icctl policy`. -1 with *why. */
 int probe_eval(struct policyd_env *, const struct msg_EVAL *,
@@ -166,6 +174,8 @@ enum work_way work_compose(struct policyd_env *, struct work *,
     struct composed *);
 void work_release(struct policyd_env *, struct call *, struct work *,
     enum work_way, enum proto_hold, struct composed *);
+/* gitdir.c: what later calls of git work on. */
+void work_note_git_dir(struct policyd_env *, const struct work *);
 /* Counts the call; WORK_REFUSE when it is one too many. */
 enum work_way work_breaker(struct policyd_env *, struct work *,
     const struct composed *);

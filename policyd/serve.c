@@ -56,6 +56,7 @@ on_server(struct chan *c, const union proto_any *msg, int fd)
 	if (engine_server(&env.engine, m->index, m->name, m->trusted, m->cwd,
 		m->domains) == -1)
 		return impossible(c, "SERVER");
+	env.engine.servers[m->index].internal = m->internal;
 	return 0;
 }
 
@@ -65,8 +66,7 @@ on_view(struct chan *c, const union proto_any *msg, int fd)
 	const struct msg_VIEW *m = &msg->VIEW;
 
 	if (engine_view(&env.engine, m->server, m->path, m->host,
-		(enum proto_view)m->kind,
-		fd) == -1)
+		(enum proto_view)m->kind, fd) == -1)
 		return impossible(c, "VIEW");
 	return 0;
 }
@@ -226,6 +226,14 @@ on_request(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
+on_remotes(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	remotes_answer(&env, server_of(c), &msg->REMOTES);
+	return 0;
+}
+
+static int
 on_gone(struct chan *c, const union proto_any *msg, int fd)
 {
 	(void)fd;
@@ -344,6 +352,7 @@ policyd_serve(struct worker *w)
 	    {MSG_TOOLS_PAGE, on_tools_page},
 	    {MSG_LIST_CHANGED, on_list_changed},
 	    {MSG_SERVER_REQUEST, on_request},
+	    {MSG_REMOTES, on_remotes},
 	    {MSG_GONE, on_gone},
 	    {MSG_INSTANCE_GO, on_instance_go},
 	    {MSG_INSTANCE_NO, on_instance_no},

@@ -73,7 +73,8 @@ all_listed(const struct policyd_env *env)
 		return true;
 	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
 		s = &env->sessions[i];
-		if (s->used && s->state != PROTO_STATE_READY &&
+		if (s->used && !env->engine.servers[i].internal &&
+		    s->state != PROTO_STATE_READY &&
 		    s->state != PROTO_STATE_GONE)
 			return false;
 	}
@@ -199,6 +200,8 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 	}
 	session_state(s, PROTO_STATE_GONE, text);
 	call_server_gone(env, index);
+	if (env->engine.servers[index].internal)
+		remotes_gone(env);
 	session_publish(env);
 }
 
@@ -237,6 +240,10 @@ session_init_result(
 	}
 	if (compose_initialized(&env->line) == 0)
 		session_send(env, index, "initialized");
+	if (env->engine.servers[index].internal) {
+		session_state(s, PROTO_STATE_READY, m->text);
+		return;
+	}
 	session_state(s, PROTO_STATE_LISTING, m->text);
 	if (m->tools)
 		list_begin(s);
@@ -290,7 +297,8 @@ session_list_changed(struct policyd_env *env, uint16_t index)
 {
 	struct session *s = &env->sessions[index];
 
-	if (!s->used || (s->state != PROTO_STATE_READY && !s->listing))
+	if (!s->used || env->engine.servers[index].internal ||
+	    (s->state != PROTO_STATE_READY && !s->listing))
 		return;
 	if (!s->again && !s->listing)
 		loop_timer_set(

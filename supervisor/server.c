@@ -16,6 +16,7 @@
 
 #include "common/log.h"
 #include "control.h"
+#include "gitbox.h"
 #include "jsonfile.h"
 #include "locate_priv.h"
 #include "mounts.h"
@@ -117,7 +118,9 @@ servers_prepare(struct fault *fault)
 		sup.nservers++;
 	}
 	free(base);
-	return server_mounts(&how, fault);
+	if (server_mounts(&how, fault) == -1)
+		return -1;
+	return gitbox_prepare(fault);
 }
 
 static void
@@ -283,6 +286,8 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 		box_free(&b);
 		return -1;
 	}
+	if (gitbox_wants(d))
+		gitbox_bind(&b, sup.paths.libexecdir);
 	view_bind(v, d, &s->program, &b);
 	box_setenv(&b, "PATH", SERVER_PATH);
 	box_setenv(&b, "HOME", "/tmp");
@@ -294,7 +299,9 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 		box_setenv(&b, *e, eq + 1);
 		*eq = '=';
 	}
-	box_args(&b, "--chdir", d->workspace ? "/workspace" : "/", NULL);
+	/* Programs read files of their directory (.env): not the agent's. */
+	box_args(&b, "--chdir",
+	    d->workspace && !gitbox_wants(d) ? "/workspace" : "/", NULL);
 	argv = server_argv(s, args);
 	if (argv == NULL)
 		rv = fault_errno(fault, "%s", s->program.path);

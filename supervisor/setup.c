@@ -94,7 +94,8 @@ setup_view(unsigned i)
 	const struct view *v = &sup.servers[i].view;
 	struct msg_VIEW m = {.server = (uint16_t)i};
 
-	for (unsigned k = 0; k < v->nrows; k++) {
+	for (unsigned k = 0; !sup.servers[i].def->internal && k < v->nrows;
+	     k++) {
 		m.path = span_str(v->rows[k].path);
 		m.host = span_str(v->rows[k].host);
 		m.kind = (uint8_t)v->rows[k].kind;
@@ -118,9 +119,12 @@ setup_server_rows(void)
 				 : d->workspace ? "/workspace"
 						: "/");
 		m.domains = span_str(d->domains != NULL ? d->domains : "");
+		m.internal = d->internal;
 		child_send(ROLE_AUDIT, 0, MSG_SERVER, &m, -1);
 		child_send(ROLE_POLICY, 0, MSG_SERVER, &m, -1);
-		child_send(ROLE_PROXY, 0, MSG_SERVER, &m, -1);
+		/* No name that an agent says leads to one of our own. */
+		if (!d->internal)
+			child_send(ROLE_PROXY, 0, MSG_SERVER, &m, -1);
 	}
 }
 
@@ -215,8 +219,8 @@ setup_door(unsigned i)
 	static const struct msg_LISTEN listen_msg;
 	struct server *s = &sup.servers[i];
 	const struct server_def *d = s->def;
-	struct msg_DOOR m = {.server = (uint16_t)i,
-	    .private_ok = d->egress->private_ok};
+	struct msg_DOOR m = {
+	    .server = (uint16_t)i, .private_ok = d->egress->private_ok};
 
 	for (unsigned k = 0; k < d->egress->n; k++) {
 		m.host = span_str(d->egress->rows[k].host);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * git, as a git server calls it: locked, with an environment of ours, and with
+ * our configuration behind the caller's own on the command line, where the
+ * last word counts.  Names that the repository made up are found by asking git
+ * for names alone, which runs nothing; git asks so itself for every repository
+ * that it enters, since all it starts of its own comes by here again.
+ */
+#include "icgit.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REFUSED 128
+
+static void __attribute__((noreturn, format(printf, 1, 2)))
+refuse(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)fputs("git: refused by IronCurtain: ", stderr);
+	(void)vfprintf(stderr, fmt, ap);
+	(void)fputs("\n", stderr);
+	va_end(ap);
+	exit(REFUSED);
+}
+
+static bool
+is_one_of(const char *s, const char *const *list)
+{
+	for (; *list != NULL; list++) {
+		if (strcmp(s, *list) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* How many words stand before the subcommand. */
+static size_t
+globals(char **argv)
+{
+	static const char *const two[] = {"-C", "-c", "--git-dir",
+	    "--work-tree", "--namespace", "--super-prefix", "--config-env",
+	    "--attr-source", NULL};
+	size_t n = 1;
+
+	while (argv[n] != NULL && argv[n][0] == '-') {
+		if (strncmp(argv[n], "--exec-path=", 12) == 0)
+			refuse("--exec-path: it runs git's own programs");
+		if (is_one_of(argv[n], two) && argv[n + 1] != NULL)
+			n++;
+		n++;
+	}
+	return n;
+}
+
+/* Is it that option, in full or cut short as git takes it? */
+static bool
+is_option(const char *arg, const char *option)
+{
+	size_t n = strcspn(arg, "=");
+
+	return n >= 5 && strncmp(arg, option, n) == 0;
+}
+
+static void
+check_options(char **args)
+{
+	static const char *const recursing[] = {
+	    "clone", "fetch", "pull", "push", NULL};
+	const char *value;
+
+	for (char **a = args + 1; *a != NULL && strcmp(*a, "--") != 0; a++) {
+		if ((*a)[0] != '-' || (*a)[1] != '-')
+			continue;
+		value = strchr(*a, '=');
+		if (is_option(*a, "--upload-pack") ||
+		    is_option(*a, "--receive-pack") || is_option(*a, "--exec"))
+			refuse("%s: names a program to run", *a);
+		if (is_one_of(*args, recursing) &&
+		    (is_option(*a, "--recurse-submodules") ||
+			is_option(*a, "--recursive")) &&
+		    (value == NULL || strcmp(value, "=no") != 0))
+			refuse("%s: submodules name hosts that nobody has "
+			       "judged",
+			    *a);
+	}
+}
+
+/* Names of configuration in force where this command will work. */
+static void
+find_names(struct icgit_args *a, char **argv, size_t nglobals)
+{
+	static struct icgit_args ask;
+	static struct buf names;
+	int r;
+
+	buf_init(&names, ICGIT_MAX_NAMES);
+	for (size_t i = 0; i < nglobals; i++)
+		icgit_add(&ask, i == 0 ? "git" : argv[i]);
+	icgit_fixed(&ask);
+	icgit_add(&ask, "config");
+	icgit_add(&ask, "--list");
+	icgit_add(&ask, "--name-only");
+	icgit_add(&ask, "-z");
+	r = icgit_run(&ask, &names, ICGIT_LIST_MS);
+	if (r == -1)
+		refuse("the repository's configuration cannot be read: %s",
+		    strerror(errno));
+	/* Unreadable for us, unreadable for git: it says so itself. */
+	if (r == 0 && icgit_found(a, buf_span(&names)) == -1)
+		refuse("the repository configures more filters, drivers and "
+		       "aliases than can be turned off");
+}
+
+/* Programs that turn files into text for diffs. */
+static void
+add_plain(struct icgit_args *a, const char *command)
+{
+	static const char *const show[] = {
+	    "blame", "diff", "log", "show", "whatchanged", NULL};
+
+	if (!is_one_of(command, show))
+		return;
+	icgit_add(a, "--no-textconv");
+	if (strcmp(command, "blame") != 0)
+		icgit_add(a, "--no-ext-diff");
+}
+
+int
+icgit_wrap(char **argv)
+{
+	static struct icgit_args a;
+	const char *real = icgit_real(), *base = strrchr(argv[0], '/');
+	size_t n;
+
+	base = base != NULL ? base + 1 : argv[0];
+	if (real == NULL)
+		refuse("git is not installed");
+	if (icgit_env() == -1)
+		refuse("environment: %s", strerror(errno));
+	if (icgit_lock() == -1)
+		refuse("Landlock is not to be had: %s", strerror(errno));
+	/* git-upload-pack and the like: git in one word. */
+	n = strcmp(base, "git") == 0 ? globals(argv) : 1;
+	icgit_add(&a, argv[0]);
+	if (strcmp(base, "git") != 0) {
+		if (strncmp(base, "git-", 4) != 0)
+			refuse("%s: no such program of git's", base);
+		a.v[0] = "git";
+	}
+	for (size_t i = 1; i < n; i++)
+		icgit_add(&a, argv[i]);
+	icgit_fixed(&a);
+	find_names(&a, argv, n);
+	if (strcmp(base, "git") != 0) {
+		icgit_add(&a, base + 4);
+	} else if (argv[n] != NULL) {
+		check_options(argv + n);
+		icgit_add(&a, argv[n++]);
+		add_plain(&a, argv[n - 1]);
+	}
+	for (; argv[n] != NULL; n++)
+		icgit_add(&a, argv[n]);
+	if (a.full)
+		refuse("more than %u arguments", ICGIT_MAX_ARGS);
+	(void)execv(real, (char *const *)(uintptr_t)a.v);
+	refuse("%s: %s", real, strerror(errno));
+}

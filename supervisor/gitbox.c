@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Puts icgit into views.  Every git that a view shows is covered by it, the
+ * real one is where only icgit looks: no path leads around it.
+ */
+#include "gitbox.h"
+
+#include <sys/stat.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "locate_priv.h"
+#include "mcp-proxyd/icgit.h"
+#include "sup.h"
+
+#define GITBOX_PROGRAM ICGIT_DIR "/icgit"
+
+bool
+gitbox_wants(const struct server_def *d)
+{
+	return d->sandboxed && (d->internal || strcmp(d->name, "git") == 0);
+}
+
+void
+gitbox_bind(struct box *b, const char *libexecdir)
+{
+	/* The first one that is there is the one that would be found. */
+	static const char *const places[] = {"/usr/local/bin/git",
+	    "/usr/bin/git", "/usr/lib/git-core/git",
+	    "/usr/libexec/git-core/git", "/usr/local/libexec/git-core/git"};
+	bool found = false;
+	struct stat st;
+	char *ours;
+
+	if ((ours = paths_join(libexecdir, "icgit")) == NULL) {
+		b->failed = true;
+		return;
+	}
+	box_bind_path(b, ours, GITBOX_PROGRAM, false);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		/* A link leads to another of them, or out of every view. */
+		if (lstat(places[i], &st) == -1 || !S_ISREG(st.st_mode))
+			continue;
+		if (!found)
+			box_bind_path(b, places[i], ICGIT_REAL, false);
+		found = true;
+		box_bind_path(b, ours, places[i], false);
+	}
+	free(ours);
+}
+
+/* What the git server sees, but nothing to be written. */
+static int
+gitbox_view(struct view *v, const struct view *of)
+{
+	const struct view_row *r;
+
+	memset(v, 0, sizeof(*v));
+	for (unsigned i = 0; i < of->nrows; i++) {
+		r = &of->rows[i];
+		if (view_put(v, r->path, r->host, r->fd,
+			r->kind == PROTO_VIEW_HIDDEN ? PROTO_VIEW_HIDDEN
+						     : PROTO_VIEW_READ) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+gitbox_add(const struct server *git, struct fault *fault)
+{
+	static char *none[] = {NULL};
+	static char name[] = GITBOX_REMOTES, command[] = "icgit";
+	static struct server_def def = {.name = name,
+	    .command = command,
+	    .args = none,
+	    .env = none,
+	    .sandboxed = true,
+	    .internal = true};
+	struct server *s = &sup.servers[sup.nservers];
+
+	def.deny_read = git->def->deny_read;
+	s->def = &def;
+	s->sp = (struct spawned)SPAWNED_INIT;
+	s->exit_io.fd = -1;
+	s->theirs[0] = s->theirs[1] = s->theirs[2] = -1;
+	s->door = -1;
+	s->program.ours = true;
+	s->program.path = strdup(GITBOX_PROGRAM);
+	s->program.argv =
+	    locate_argv((const char *const[]){"icgit", NULL}, none);
+	if (s->program.path == NULL || s->program.argv == NULL ||
+	    gitbox_view(&s->view, &git->view) == -1)
+		return fault_errno(fault, "server %s", def.name);
+	s->usable = true;
+	sup.nservers++;
+	return 0;
+}
+
+int
+gitbox_prepare(struct fault *fault)
+{
+	for (unsigned i = 0; i < sup.nservers; i++) {
+		const struct server *s = &sup.servers[i];
+
+		if (strcmp(s->def->name, "git") != 0 || !s->usable)
+			continue;
+		if (!s->def->sandboxed) {
+			sup_warn("server git runs without its sandbox: hooks, "
+				 "filters and other programs that a repository "
+				 "names run as you, and where a remote leads "
+				 "is not known");
+			return 0;
+		}
+		if (sup.nservers == PROTO_FIRST_INSTANCE) {
+			sup_warn(
+			    "server git: with %u servers there is no room "
+			    "to look up where remotes lead: its calls that "
+			    "name one are escalated",
+			    PROTO_FIRST_INSTANCE);
+			return 0;
+		}
+		return gitbox_add(s, fault);
+	}
+	return 0;
+}
