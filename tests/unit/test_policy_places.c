@@ -8,12 +8,14 @@
 #include "policy_rig.h"
 #include "tap.h"
 
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -143,6 +145,58 @@ test_mounts(void)
 	(void)umount2(to, MNT_DETACH);
 }
 
+/* Where the kernel has one: a directory that ignores case. */
+static void
+test_casefold(void)
+{
+	char dir[512];
+	int fd, flags = FS_CASEFOLD_FL;
+
+	snprintf(dir, sizeof(dir), "%s/out/fold", rig.dir);
+	rig_dir(&rig, "out/fold");
+	if (mount("none", dir, "tmpfs", 0, "casefold") == -1) {
+		ok(true, "a file system that ignores case # SKIP %s",
+		    strerror(errno));
+		return;
+	}
+	rig_dir(&rig, "out/fold/top");
+	snprintf(dir, sizeof(dir), "%s/out/fold/top", rig.dir);
+	if ((fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1 ||
+	    ioctl(fd, FS_IOC_SETFLAGS, &flags) == -1)
+		err(1, "%s", dir);
+	close(fd);
+	rig_dir(&rig, "out/fold/top/Dir");
+	rig_file(&rig, "out/fold/top/Dir/f");
+	rules("out/fold/top/Dir", "deny", "escalate");
+	is_decided(
+	    "@D/out/fold/top/DIR/F", PROTO_DENY, "place", "ignores case");
+	is_decided(
+	    "@D/out/fold/top/dir/new", PROTO_DENY, "place", "to be made there");
+	rules("out/fold/top/Dir", "allow", NULL);
+	is_decided("@D/out/fold/top/DIR/f", PROTO_ALLOW, "place",
+	    "allowed in any case");
+	snprintf(dir, sizeof(dir), "%s/out/fold", rig.dir);
+	(void)umount2(dir, MNT_DETACH);
+}
+
+/* No such file system is needed to see what would be made of it. */
+static void
+test_folded(void)
+{
+	struct place place = {.use = PLACE_LIMIT, .path = SPAN("/a/Keys")};
+	struct path p = {.host = SPAN("/a/KEYS/x")};
+
+	ok(!eval_within(rig.engine, &p, &place), "not there: case matters");
+	p.object.fs = PATH_FS_FOLD;
+	ok(eval_within(rig.engine, &p, &place),
+	    "not there: case does not matter where it may not");
+	p.host = SPAN("/a/KEYSx");
+	ok(!eval_within(rig.engine, &p, &place), "not there: another name");
+	p.host = SPAN("/a/KEYS/x");
+	place.use = PLACE_GRANT;
+	ok(!eval_within(rig.engine, &p, &place), "and nothing is allowed so");
+}
+
 static void
 test_deep(void)
 {
@@ -237,6 +291,8 @@ main(void)
 	test_names();
 	test_through();
 	test_mounts();
+	test_casefold();
+	test_folded();
 	test_deep();
 	rig_free(&rig);
 	return tap_done();
