@@ -28,6 +28,8 @@ void policy_load(enum proto_rules, const char *name, const char *text);
 /* One decision about encoded arguments. */
 void policy_decide(const struct policy_case *, struct span wire,
     struct decision *);
+/* Nanoseconds of processor time. */
+uint64_t policy_now(void);
 /* Sorts the list. */
 double bench_policy_median(double *list, size_t n);
 /* Nanoseconds a decision, over that long. */
