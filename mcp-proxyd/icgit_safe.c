@@ -53,7 +53,9 @@ static const char *const fixed[] = {
 
 /*
  * section.NAME.variable, or section.variable: what stands in a repository
- * gets the harmless value.  "*": every variable of the section.
+ * gets the harmless value.  "*": every variable of the section.  Of a remote's
+ * uploadpack and receivepack the first value counts, not ours: on this side
+ * they need a shell.
  */
 static const struct guard {
 	const char *section, *variable, *value;	/* NULL: our proxy */
@@ -87,8 +89,6 @@ static const struct guard {
 	{"pager",	"*",		"false"},
 	{"remote",	"promisor",	"false"},
 	{"remote",	"proxy",	NULL},
-	{"remote",	"receivepack",	"git-receive-pack"},
-	{"remote",	"uploadpack",	"git-upload-pack"},
 	{"remote",	"vcs",		""},
 	{"submodule",	"update",	"none"},
 	{"tar",		"command",	"false"},
