@@ -268,6 +268,31 @@ test_redaction(void)
 	buf_free(&b);
 }
 
+/* What grows when it is written: controls take six bytes each. */
+static void
+test_too_large(void)
+{
+	const struct msg_RELEASE *m;
+	struct buf b;
+	char *text;
+
+	buf_init(&b, 16 << 20);
+	(void)buf_adds(&b, "{\"path\":\"/workspace/a\",\"content\":\"");
+	for (unsigned i = 0; i < 750000; i++)
+		(void)buf_adds(&b, "\\u001b");
+	(void)buf_adds(&b, "\"}");
+	if ((text = span_dup(buf_span(&b))) == NULL)
+		err(1, "span_dup");
+	m = call(0, "write", text);
+	ok(!m->forward && m->line_len == 0 &&
+		span_is(m->rule, "invalid-arguments"),
+	    "more than a line holds");
+	is_str(ring_str(m->answer),
+	    "DENIED: Arguments are too large for one line" FINAL, "and said");
+	free(text);
+	buf_free(&b);
+}
+
 static void
 test_admission(void)
 {
@@ -408,6 +433,7 @@ main(void)
 	test_headless();
 	test_redaction();
 	test_cancel();
+	test_too_large();
 	test_admission();
 	ring_free(&ring);
 	return tap_done();
