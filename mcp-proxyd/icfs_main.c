@@ -68,8 +68,9 @@ static struct icfs env;
 
 static void __attribute__((noreturn)) usage(const char *what)
 {
-	fprintf(stderr, "icfs: %s\nusage: icfs [--read-only] [--only FILE]... "
-			"[DIRECTORY]...\n",
+	fprintf(stderr,
+	    "icfs: %s\nusage: icfs [--read-only] [--only FILE]... "
+	    "[DIRECTORY]...\n",
 	    what);
 	exit(2);
 }

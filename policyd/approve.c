@@ -115,6 +115,25 @@ call_arm(struct policyd_env *env)
 		    env->loop, &env->hold_timer, next - now, hold_due, env);
 }
 
+int
+work_note(struct policyd_env *env, const struct work *k,
+    const struct composed *c, struct hold *h)
+{
+	struct span line = buf_span(&env->line);
+
+	if (hold_digest(k->server_name, k->tool,
+		span_of(line.p + c->args_off, c->args_len), h->digest) == -1 ||
+	    span_copy(k->tool, h->tool, sizeof(h->tool)) == -1 ||
+	    span_copy(k->d.rule, h->rule, sizeof(h->rule)) == -1 ||
+	    span_copy(k->d.reason, h->reason, sizeof(h->reason)) == -1)
+		return -1;
+	h->server = k->server;
+	h->progress = k->progress;
+	h->nobjects = k->outside.n;
+	memcpy(h->objects, k->outside.objects, sizeof(h->objects));
+	return 0;
+}
+
 enum work_way
 work_again(struct policyd_env *env, const struct hold *h, struct work *k,
     struct composed *c)

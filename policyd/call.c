@@ -336,25 +336,6 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 	buf_reset(&env->line, LINE_KEEP);
 }
 
-int
-work_note(struct policyd_env *env, const struct work *k,
-    const struct composed *c, struct hold *h)
-{
-	struct span line = buf_span(&env->line);
-
-	if (hold_digest(k->server_name, k->tool,
-		span_of(line.p + c->args_off, c->args_len), h->digest) == -1 ||
-	    span_copy(k->tool, h->tool, sizeof(h->tool)) == -1 ||
-	    span_copy(k->d.rule, h->rule, sizeof(h->rule)) == -1 ||
-	    span_copy(k->d.reason, h->reason, sizeof(h->reason)) == -1)
-		return -1;
-	h->server = k->server;
-	h->progress = k->progress;
-	h->nobjects = k->outside.n;
-	memcpy(h->objects, k->outside.objects, sizeof(h->objects));
-	return 0;
-}
-
 /* Step 7c: a person decides. WORK_REFUSE: it cannot be held. */
 static enum work_way
 hold(struct policyd_env *env, struct call *call, struct work *k,

@@ -10,11 +10,10 @@
 
 #include <stdio.h>
 
+#include "instance_priv.h"
 #include "log.h"
 #include "policyd.h"
-#include "text.h"
 
-#define AGAIN "\nNothing was done. It may be tried again."
 #define FINAL "\nNothing was done. Do not retry: the answer will be the same."
 
 static struct instance *
@@ -41,8 +40,8 @@ find_index(struct policyd_env *env, uint16_t index)
 	return NULL;
 }
 
-static unsigned
-running(const struct policyd_env *env)
+unsigned
+instance_running(const struct policyd_env *env)
 {
 	unsigned n = env->ending;
 
@@ -75,8 +74,9 @@ arm(struct policyd_env *env)
 }
 
 /* The objects, each with a message of its own. */
-static void
-ask(struct policyd_env *env, struct instance *i, const struct outside *o)
+void
+instance_ask(
+    struct policyd_env *env, struct instance *i, const struct outside *o)
 {
 	const struct hold_object *b;
 	struct msg_INSTANCE m = {.call = i->hold.id, .server = i->hold.server};
@@ -113,8 +113,6 @@ refuse(struct policyd_env *env, struct instance *i, struct work *k,
 	value_pool_reset(env->pool);
 }
 
-static void next(struct policyd_env *);
-
 /* It is not needed any more, or never came. */
 static void
 drop(struct policyd_env *env, struct instance *i)
@@ -129,7 +127,7 @@ drop(struct policyd_env *env, struct instance *i)
 		env->ending++;
 	}
 	arm(env);
-	next(env);
+	instance_next(env);
 }
 
 static void fail(struct policyd_env *, struct instance *, bool changed,
@@ -167,109 +165,14 @@ fail(struct policyd_env *env, struct instance *i, bool changed,
 }
 
 /* What work_again said against it. */
-static void
-fail_again(struct policyd_env *env, struct instance *i, const struct work *k)
+void
+instance_fail_again(
+    struct policyd_env *env, struct instance *i, const struct work *k)
 {
 	char text[600];
 
 	log_vis_again(k->d.reason, text, sizeof(text));
-	fail(env, i, true, AGAIN, "not the same any more: %s", text);
-}
-
-/* One that waits may start: the oldest. */
-static void
-next(struct policyd_env *env)
-{
-	struct instance *i, *first = NULL;
-	struct composed c;
-	struct work k;
-
-	for (i = env->instances; i < env->instances + INSTANCE_MAX; i++) {
-		if (i->state == INSTANCE_QUEUED &&
-		    (first == NULL || i->hold.id < first->hold.id))
-			first = i;
-	}
-	if (first == NULL || running(env) >= PROTO_MAX_INSTANCES ||
-	    work_remake(env, &first->hold, &k) == -1)
-		return;
-	if (work_again(env, &first->hold, &k, &c) == WORK_REFUSE)
-		fail_again(env, first, &k);
-	else
-		ask(env, first, &k.outside);
-	value_pool_reset(env->pool);
-}
-
-static struct instance *
-place(struct policyd_env *env)
-{
-	struct instance *i;
-
-	for (i = env->instances; i < env->instances + INSTANCE_MAX; i++) {
-		if (i->state == INSTANCE_NONE)
-			return i;
-	}
-	return NULL;
-}
-
-static enum work_way
-too_many(struct policyd_env *env, struct work *k)
-{
-	k->d.status = PROTO_DENY;
-	k->d.rule = SPAN("instance-limit");
-	k->d.reason = reason_printf(env->pool,
-	    "%u calls outside of the views wait already", INSTANCE_WAITING);
-	k->answer = reason_printf(env->pool, "DENIED: %.*s" AGAIN,
-	    (int)k->d.reason.len, (const char *)k->d.reason.p);
-	return WORK_REFUSE;
-}
-
-static void
-begin(struct policyd_env *env, struct instance *i, struct call *call,
-    struct work *k, enum proto_hold how)
-{
-	i->how = how;
-	call->state = CALL_HELD;
-	i->state = INSTANCE_QUEUED;
-	if (running(env) < PROTO_MAX_INSTANCES)
-		ask(env, i, &k->outside);
-	buf_reset(&env->line, 1 << 16);
-}
-
-enum work_way
-instance_call(struct policyd_env *env, struct call *call, struct work *k,
-    struct span args, const struct composed *c)
-{
-	struct instance *i = place(env);
-
-	if (i == NULL)
-		return too_many(env, k);
-	if (hold_init(&i->hold, k->id, args) == -1)
-		return too_many(env, k);
-	if (work_note(env, k, c, &i->hold) == -1) {
-		hold_clear(&i->hold);
-		return too_many(env, k);
-	}
-	begin(env, i, call, k, PROTO_HOLD_NONE);
-	return WORK_ASK;
-}
-
-enum work_way
-instance_approved(
-    struct policyd_env *env, struct call *call, struct work *k, struct hold *h)
-{
-	const struct msg_APPROVED m = {.id = h->id};
-	struct instance *i = place(env);
-
-	if (i == NULL) {
-		hold_free(&env->holds, h);
-		return too_many(env, k);
-	}
-	hold_take(&env->holds, h, &i->hold);
-	/* The person waits for no process. */
-	env->send(env, ROLE_AUDIT, MSG_APPROVED, &m);
-	call->over = true;
-	begin(env, i, call, k, PROTO_HOLD_APPROVED);
-	return WORK_ASK;
+	fail(env, i, true, INSTANCE_AGAIN, "not the same any more: %s", text);
 }
 
 static void
@@ -281,7 +184,7 @@ due(struct loop_timer *t)
 	for (i = env->instances; i < env->instances + INSTANCE_MAX; i++) {
 		if (i->state >= INSTANCE_ASKED && i->state <= INSTANCE_READY &&
 		    i->asked + INSTANCE_MS <= loop_now(env->loop))
-			fail(env, i, false, AGAIN,
+			fail(env, i, false, INSTANCE_AGAIN,
 			    "The process for this call alone was not ready "
 			    "within %u s",
 			    INSTANCE_MS / 1000);
@@ -314,7 +217,7 @@ release(struct policyd_env *env, struct instance *i)
 		way = WORK_REFUSE;
 	}
 	if (way == WORK_REFUSE) {
-		fail_again(env, i, &k);
+		instance_fail_again(env, i, &k);
 		return;
 	}
 	if (i->how == PROTO_HOLD_APPROVED) {
@@ -356,8 +259,8 @@ instance_no(struct policyd_env *env, const struct msg_INSTANCE_NO *m)
 	    i->state == INSTANCE_CALLED)
 		return;
 	log_vis_again(m->text, text, sizeof(text));
-	fail(env, i, m->changed != 0, m->changed != 0 ? AGAIN : FINAL, "%s",
-	    text);
+	fail(env, i, m->changed != 0, m->changed != 0 ? INSTANCE_AGAIN : FINAL,
+	    "%s", text);
 }
 
 int
@@ -366,7 +269,7 @@ instance_room(struct policyd_env *env)
 	if (env->ending == 0)
 		return -1;
 	env->ending--;
-	next(env);
+	instance_next(env);
 	return 0;
 }
 

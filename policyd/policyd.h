@@ -156,10 +156,10 @@ enum work_way work_decide(struct policyd_env *, struct work *);
 /* The same for a tool that is there, whatever its server can see (probe.c). */
 enum work_way work_judge(struct policyd_env *, struct work *,
     const struct session_tool *);
-/* Notes for later what the call is, and how it may be told again. -1. */
+/* approve.c: notes for later what the call is, and how it may be told again. -1. */
 int work_note(struct policyd_env *, const struct work *,
     const struct composed *, struct hold *);
-/* approve.c: the call made anew, not judged yet. -1. */
+/* The call made anew, not judged yet. -1. */
 int work_remake(struct policyd_env *, const struct hold *, struct work *);
 /*
  * The same call as when it was noted, made and composed anew? WORK_REFUSE:

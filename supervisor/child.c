@@ -66,7 +66,8 @@ child_exited(struct loop_io *io, uint32_t events)
 	c->dead = true;
 	child_drain(c);
 	/* A crash on the way out is evidence as well. */
-	if (c->leaving && (c->killed || spawn_status(c->code, c->status) == 0)) {
+	if (c->leaving &&
+	    (c->killed || spawn_status(c->code, c->status) == 0)) {
 		instance_back_left(c);
 		return;
 	}

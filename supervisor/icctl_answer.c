@@ -208,6 +208,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 		    (long long)icctl_number(counts, "escalated"),
 		    (long long)icctl_number(counts, "requests"));
 	put_list(reply, "servers", "MCP servers");
+	put_list(reply, "instances", "servers that run for one call");
 	put_list(reply, "workers", "processes and what confines them");
 	put_list(reply, "alarms", "ALARMS");
 	json_object_put(reply);

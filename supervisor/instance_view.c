@@ -285,8 +285,11 @@ instance_view(
 	    &sup.guards, sup.workspace, sup.workspace_path};
 	struct words w = {.n = 0};
 
-	if (objects_fit(i, s, fault) == -1 ||
-	    view_open_program(v, &how, s->def, &s->program, fault) == -1)
+	if (objects_fit(i, s, fault) == -1)
+		return -1;
+	/* A server may keep its own code there; icfs needs none. */
+	if ((s->program.ours ? view_open_program : view_open_read)(
+		v, &how, s->def, &s->program, fault) == -1)
 		return -1;
 	if (s->program.ours)
 		words_icfs(i, &w);

@@ -267,8 +267,7 @@ server_argv(const struct server *s, char *const *args)
 	const char *const bridged[] = {
 	    SERVER_BRIDGE, "egress", SERVER_DOOR, "--", s->program.path, NULL};
 
-	return locate_argv(
-	    s->def->egress != NULL ? bridged : plain, args + 1);
+	return locate_argv(s->def->egress != NULL ? bridged : plain, args + 1);
 }
 
 int

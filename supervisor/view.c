@@ -211,6 +211,39 @@ view_open_program(struct view *v, const struct view_how *how,
 	return 0;
 }
 
+/* An entry of allowRead for a view without the workspace: not even a part. */
+static int
+view_allow_apart(struct view *v, const struct view_how *how, const char *what,
+    const char *name, struct fault *fault)
+{
+	int fd, shared;
+
+	if ((fd = open(name, O_PATH | O_CLOEXEC)) == -1)
+		return fault_errno(fault, "%s %s", what, name);
+	shared = paths_within(fd, how->workspace) != 0 ||
+		 paths_within(how->workspace, fd) != 0;
+	close(fd);
+	return shared ? 0
+		      : view_allow(v, how, what, name, PROTO_VIEW_READ, fault);
+}
+
+int
+view_open_read(struct view *v, const struct view_how *how,
+    const struct server_def *d, const struct program *p, struct fault *fault)
+{
+	char what[160];
+
+	if (view_open_program(v, how, d, p, fault) == -1)
+		return -1;
+	snprintf(what, sizeof(what), "server %s: allowRead", d->name);
+	for (char **name = d->allow_read; name != NULL && *name != NULL; name++)
+		if (view_allow_apart(v, how, what, *name, fault) == -1) {
+			view_close(v);
+			return -1;
+		}
+	return 0;
+}
+
 int
 view_open(struct view *v, const struct view_how *how,
     const struct server_def *d, const struct program *p, struct fault *fault)

@@ -45,6 +45,9 @@ int view_roots(const struct view *, struct program *);
 /* Its program alone, which stands where it is. */
 int view_open_program(struct view *, const struct view_how *,
     const struct server_def *, const struct program *, struct fault *);
+/* And what it may always read, as far as the workspace has no part in it. */
+int view_open_read(struct view *, const struct view_how *,
+    const struct server_def *, const struct program *, struct fault *);
 /* Everything of it into a box. */
 void view_bind(const struct view *, const struct server_def *,
     const struct program *, struct box *);

@@ -450,6 +450,11 @@ test_limits(void)
 	ok(count(MSG_INSTANCE) == 1 &&
 		asked(0)->call == ids[PROTO_MAX_INSTANCES],
 	    "then comes the oldest");
+	go(ids[PROTO_MAX_INSTANCES], FIRST + 3);
+	ok(count(MSG_SESSION) == 1 &&
+		span_starts(ring_find(&ring, MSG_SESSION, 0)->SESSION.line,
+		    SPAN("{\"id\":\"i\",")),
+	    "and is greeted");
 	for (unsigned i = 0; i < INSTANCE_MAX; i++) {
 		if (i == 3)
 			continue;

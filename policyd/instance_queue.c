@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Calls outside of the views on their way to an instance: so many run, some
+ * wait, the rest are refused.  Those that wait are made anew when their turn
+ * comes.
+ */
+#include "instance_priv.h"
+#include "policyd.h"
+
+/* One that waits may start: the oldest. */
+void
+instance_next(struct policyd_env *env)
+{
+	struct instance *i, *first = NULL;
+	struct composed c;
+	struct work k;
+
+	for (i = env->instances; i < env->instances + INSTANCE_MAX; i++) {
+		if (i->state == INSTANCE_QUEUED &&
+		    (first == NULL || i->hold.id < first->hold.id))
+			first = i;
+	}
+	if (first == NULL || instance_running(env) >= PROTO_MAX_INSTANCES ||
+	    work_remake(env, &first->hold, &k) == -1)
+		return;
+	if (work_again(env, &first->hold, &k, &c) == WORK_REFUSE)
+		instance_fail_again(env, first, &k);
+	else
+		instance_ask(env, first, &k.outside);
+	buf_reset(&env->line, 1 << 16);
+	value_pool_reset(env->pool);
+}
+
+static struct instance *
+place(struct policyd_env *env)
+{
+	struct instance *i;
+
+	for (i = env->instances; i < env->instances + INSTANCE_MAX; i++) {
+		if (i->state == INSTANCE_NONE)
+			return i;
+	}
+	return NULL;
+}
+
+static enum work_way
+too_many(struct policyd_env *env, struct work *k)
+{
+	k->d.status = PROTO_DENY;
+	k->d.rule = SPAN("instance-limit");
+	k->d.reason = reason_printf(env->pool,
+	    "%u calls outside of the views wait already", INSTANCE_WAITING);
+	k->answer = reason_printf(env->pool, "DENIED: %.*s" INSTANCE_AGAIN,
+	    (int)k->d.reason.len, (const char *)k->d.reason.p);
+	return WORK_REFUSE;
+}
+
+static void
+begin(struct policyd_env *env, struct instance *i, struct call *call,
+    struct work *k, enum proto_hold how)
+{
+	i->how = how;
+	call->state = CALL_HELD;
+	i->state = INSTANCE_QUEUED;
+	if (instance_running(env) < PROTO_MAX_INSTANCES)
+		instance_ask(env, i, &k->outside);
+	buf_reset(&env->line, 1 << 16);
+}
+
+enum work_way
+instance_call(struct policyd_env *env, struct call *call, struct work *k,
+    struct span args, const struct composed *c)
+{
+	struct instance *i = place(env);
+
+	if (i == NULL)
+		return too_many(env, k);
+	if (hold_init(&i->hold, k->id, args) == -1)
+		return too_many(env, k);
+	if (work_note(env, k, c, &i->hold) == -1) {
+		hold_clear(&i->hold);
+		return too_many(env, k);
+	}
+	begin(env, i, call, k, PROTO_HOLD_NONE);
+	return WORK_ASK;
+}
+
+enum work_way
+instance_approved(
+    struct policyd_env *env, struct call *call, struct work *k, struct hold *h)
+{
+	const struct msg_APPROVED m = {.id = h->id};
+	struct instance *i = place(env);
+
+	if (i == NULL) {
+		hold_free(&env->holds, h);
+		return too_many(env, k);
+	}
+	hold_take(&env->holds, h, &i->hold);
+	/* The person waits for no process. */
+	env->send(env, ROLE_AUDIT, MSG_APPROVED, &m);
+	call->over = true;
+	begin(env, i, call, k, PROTO_HOLD_APPROVED);
+	return WORK_ASK;
+}
