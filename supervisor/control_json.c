@@ -222,6 +222,7 @@ control_status_json(void)
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
 	put(o, "runtime", sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap");
 	put(o, "workspace", sup.workspace_path);
+	put(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
 	put(o, "started", when);
 	put_int(o, "pid", getpid());
 	put_int(o, "pending", approvals_count());

@@ -181,7 +181,7 @@ int
 icctl_status(struct icctl *ctl, int argc, char **argv)
 {
 	static const char *const rows[] = {"session", "dir", "agent", "runtime",
-	    "workspace", "started", "pid", "pending", "auditFailed"};
+	    "workspace", "policy", "started", "pid", "pending", "auditFailed"};
 	json_object *reply, *v, *counts = NULL;
 	int r;
 

@@ -205,6 +205,10 @@ def test_sessions(work):
         with s:
             t.contains(write_outside(s), said[name],
                        f"{name}: in force, by {'config' if config else '-'}")
+            where = {"mine": own}.get(name, NAMES.get(name))
+            t.contains(s.icctl("status").stdout,
+                       f"{where}/compiled-policy.json",
+                       f"{name}: status says which")
     d = os.path.join(work, "lost")
     os.makedirs(d)
     s = h.Session(d, options=["--policy", "lost"])
