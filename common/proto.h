@@ -137,11 +137,19 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SEAL,		0x0703,	R(SUP),		R(MITM),	SETUP,	0)	\
 	M(CA,		0x0704,	R(MITM),	R(SUP),		SETUP,	0)	\
 	M(UPSTREAM,	0x0705,	R(SUP),		R(KEY),		SETUP,	0)	\
-	M(SECRET,	0x0706,	R(SUP),		R(KEY),		SETUP,	1)	\
+	M(SECRET,	0x0706,	R(SUP),		R(KEY),		BOTH,	1)	\
 	M(ROOTS,	0x0707,	R(SUP),		R(KEY),		BOTH,	0)	\
 	M(KEY_STATE,	0x0708,	R(KEY),		R(SUP),		BOTH,	0)	\
 	M(UNLOCK,	0x0709,	R(SUP),		R(KEY),		RUN,	0)	\
 	M(TARGET,	0x070a,	R(SUP),		R(DIAL),	SETUP,	0)	\
+	/* a login is renewed: never without the lock that icsupervisor has */ \
+	M(SECRET_OUT,	0x070c,	R(SUP),		R(KEY),		RUN,	1)	\
+	M(SECRET_WANT,	0x070d,	R(KEY),		R(SUP),		RUN,	0)	\
+	M(SECRET_DONE,	0x070e,	R(KEY),		R(SUP),		RUN,	0)	\
+	M(SECRET_NONE,	0x0711,	R(SUP),		R(KEY),		RUN,	0)	\
+	M(TOKEN,	0x0712,	R(SUP),		R(KEY),		SETUP,	0)	\
+	M(KEY_ASK,	0x0713,	R(SUP),		R(KEY),		RUN,	0)	\
+	M(KEY_TELL,	0x0714,	R(KEY),		R(SUP),		RUN,	0)	\
 	/* a model request */							\
 	M(STREAM_OPEN,	0x0801,	R(MITM),	R(KEY),		RUN,	0)	\
 	M(STREAM,	0x0802,	R(KEY),		R(MITM),	RUN,	1)	\
@@ -432,7 +440,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, tls, 1)			\
 				F(m, str, prefix, 1024)			\
 				F(m, u8, reuse, 1)
-#define F_SECRET(F, m)
+/*
+ * kind 0: the credential itself; n: a login file, the nth of the provider's
+ * "logins".  In a session: another one, from now on; behind a SECRET_OUT: the
+ * file as it is, under the lock.
+ */
+#define F_SECRET(F, m)		F(m, u8, kind, 8)
 #define F_ROOTS(F, m)		F(m, big, pem, 4U << 20)
 /* enum proto_key. length: bytes of the credential, never more of it. */
 #define F_KEY_STATE(F, m)	F(m, u8, state, PROTO_KEY_LAST)		\
@@ -443,7 +456,31 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_TARGET(F, m)		F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
 				F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)		\
-				F(m, u8, private_ok, 1)
+				F(m, u8, private_ok, 1)			\
+				F(m, u8, which, PROTO_TARGET_LAST)
+/* Where a login is renewed. */
+#define F_TOKEN(F, m)		F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, u8, tls, 1)			\
+				F(m, str, path, 1024)
+/* The file that will take the login file's place; SECRET follows. */
+#define F_SECRET_OUT(F, m)	F(m, u32, turn, UINT32_MAX)
+/* Why: enum proto_want. */
+#define F_SECRET_WANT(F, m)	F(m, u8, why, PROTO_WANT_LAST)
+/* enum proto_done; expires: seconds since 1970, 0: unknown. */
+#define F_SECRET_DONE(F, m)	F(m, u32, turn, UINT32_MAX)		\
+				F(m, u8, result, PROTO_DONE_LAST)	\
+				F(m, u64, expires, UINT64_MAX)		\
+				F(m, str, text, 256)
+/* No lock, or no file. */
+#define F_SECRET_NONE(F, m)	F(m, str, text, 256)
+/* For `icctl keys`. Times: ms ago; UINT64_MAX: never. */
+#define F_KEY_ASK(F, m)
+#define F_KEY_TELL(F, m)	F(m, u64, loaded, UINT64_MAX)		\
+				F(m, u64, used, UINT64_MAX)		\
+				F(m, u64, requests, UINT64_MAX)		\
+				F(m, u64, expires, UINT64_MAX)		\
+				F(m, u32, renewals, UINT32_MAX)
 
 #define F_STREAM_OPEN(F, m)	F(m, u32, stream, UINT32_MAX)		\
 				F(m, blob, digest, 32)
@@ -470,7 +507,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u64, sent, UINT64_MAX)		\
 				F(m, u64, received, UINT64_MAX)		\
 				F(m, str, error, 256)	/* empty: complete */
-#define F_DIAL(F, m)		F(m, u32, id, UINT32_MAX)
+#define F_DIAL(F, m)		F(m, u32, id, UINT32_MAX)		\
+				F(m, u8, which, PROTO_TARGET_LAST)
 #define F_DIALED(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, str, address, 64)
 #define F_DIAL_FAIL(F, m)	F(m, u32, id, UINT32_MAX)		\
@@ -549,8 +587,29 @@ enum proto_key {
 	PROTO_KEY_EMPTY,
 	PROTO_KEY_BAD,
 	PROTO_KEY_LOCKED,	/* came back in a response */
+	PROTO_KEY_REFUSED,	/* a login that can no longer be renewed */
 };
-#define PROTO_KEY_LAST PROTO_KEY_LOCKED
+#define PROTO_KEY_LAST PROTO_KEY_REFUSED
+
+/* Which of a keyd's two targets. */
+enum proto_target { PROTO_TARGET_PROVIDER, PROTO_TARGET_TOKEN };
+#define PROTO_TARGET_LAST PROTO_TARGET_TOKEN
+
+enum proto_want {
+	PROTO_WANT_EXPIRES,	/* soon, or it has */
+	PROTO_WANT_REJECTED,	/* the provider said 401 */
+	PROTO_WANT_UNSAVED,	/* what was got is in no file yet */
+};
+#define PROTO_WANT_LAST PROTO_WANT_UNSAVED
+
+/* What came of a SECRET_OUT. */
+enum proto_done {
+	PROTO_DONE_WRITTEN,	/* put the new file in its place */
+	PROTO_DONE_KEPT,	/* the file was good: somebody was first */
+	PROTO_DONE_FAILED,	/* not now */
+	PROTO_DONE_REFUSED,	/* not any more: a person must log in */
+};
+#define PROTO_DONE_LAST PROTO_DONE_REFUSED
 
 enum proto_refused {
 	PROTO_REFUSED_AUDIT,	/* the log cannot be written */

@@ -22,7 +22,8 @@
 #define DIALERD_CONNECT_MS	10000U
 #define DIALERD_RESOLVE_MS	20000U
 #define DIALERD_MAX_GUESTS	128U	/* connections for servers, at once */
-#define DIALERD_GUEST		PROTO_MAX_PROVIDERS	/* targets from here on */
+/* Two for each keyd: its provider, its token endpoint. */
+#define DIALERD_GUEST		(PROTO_MAX_PROVIDERS * (PROTO_TARGET_LAST + 1U))
 #define DIALERD_TARGETS		(DIALERD_GUEST + DIALERD_MAX_GUESTS)
 #define DIALERD_TIMERS		(DIALERD_MAX_ACTIVE + DIALERD_TARGETS + 8U)
 
@@ -113,6 +114,8 @@ void dial_resolved(unsigned target, const union addr *, unsigned n,
     const char *why);
 /* Starts what may be started. */
 void dial_next(void);
+/* The number of a keyd's target. */
+unsigned dial_target(unsigned key, unsigned which);
 /* Who asked is gone. */
 void dial_drop(enum role, unsigned index);
 void dial_reap(void);

@@ -287,21 +287,29 @@ dial_new(unsigned target, uint32_t id)
 		resolve_ask(target);
 }
 
+unsigned
+dial_target(unsigned key, unsigned which)
+{
+	return key * (PROTO_TARGET_LAST + 1) + which;
+}
+
 int
 dialerd_dial(struct chan *c, const union proto_any *msg, int fd)
 {
 	struct dialerd_env *e = &dialerd_env;
-	unsigned key = chan_index(c);
+	unsigned key = chan_index(c), target;
 	struct target *t;
 
 	(void)fd;
-	if (key >= PROTO_MAX_PROVIDERS || !e->targets[key].set)
-		return chan_violation(c, "keyd %u has no target", key);
-	t = &e->targets[key];
+	target = dial_target(key, msg->DIAL.which);
+	if (key >= PROTO_MAX_PROVIDERS || !e->targets[target].set)
+		return chan_violation(
+		    c, "keyd %u has no target %u", key, msg->DIAL.which);
+	t = &e->targets[target];
 	if (msg->DIAL.id <= t->last || t->queued >= DIALERD_MAX_QUEUED)
 		return chan_violation(c, "DIAL repeated, or too many");
 	t->last = msg->DIAL.id;
-	dial_new(key, msg->DIAL.id);
+	dial_new(target, msg->DIAL.id);
 	return 0;
 }
 

@@ -215,7 +215,7 @@ resolver_knows(struct resolver_patterns *p, const char *name)
 void
 resolver_run(int fd)
 {
-	static char names[PROTO_MAX_PROVIDERS][254];
+	static char names[DIALERD_GUEST][254];
 	struct resolver_patterns patterns = {.n = 0};
 	struct resolver_answer answer;
 	const char *name;
@@ -236,7 +236,7 @@ resolver_run(int fd)
 			resolver_pattern(&patterns, ask.name);
 			continue;
 		}
-		if (ask.index < PROTO_MAX_PROVIDERS && ask.name[0] != '\0') {
+		if (ask.index < DIALERD_GUEST && ask.name[0] != '\0') {
 			/* Once: whoever breaks dialerd later adds none. */
 			if (names[ask.index][0] != '\0')
 				_exit(1);
@@ -246,7 +246,7 @@ resolver_run(int fd)
 		answer = (struct resolver_answer){
 		    .index = ask.index, .serial = ask.serial};
 		name = ask.name;
-		if (ask.index < PROTO_MAX_PROVIDERS)
+		if (ask.index < DIALERD_GUEST)
 			name = names[ask.index];
 		else if (!resolver_knows(&patterns, name))
 			_exit(1);

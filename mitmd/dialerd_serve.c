@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * dialerd's messages: the targets before START, one DIAL after the other from
- * then on.  Which target a keyd means is decided by the channel it asks on.
+ * then on.  Whose target is meant is decided by the channel that asks; the
+ * keyd says only whether its provider or its token endpoint.
  */
 #include "dialerd.h"
 
@@ -30,7 +31,8 @@ static int
 serve_target(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_TARGET *m = &msg->TARGET;
-	struct target *t = &dialerd_env.targets[m->index];
+	struct target *t =
+	    &dialerd_env.targets[dial_target(m->index, m->which)];
 
 	(void)fd;
 	if (t->set)

@@ -15,6 +15,7 @@
 #include <openssl/ssl.h>
 
 #include "buf.h"
+#include "keyd_head.h"
 #include "keyd_reply.h"
 #include "keyd_scrub.h"
 #include "provider.h"
@@ -33,9 +34,33 @@
 #define KEYD_TLS_MS		10000U
 #define KEYD_IDLE_MS		15000U
 #define KEYD_STALL_MS		600000U
-#define KEYD_TIMERS		(KEYD_MAX_UPS + 8U)
+#define KEYD_TIMERS		(KEYD_MAX_UPS + 8U)	/* and what renews */
+
+#define KEYD_MAX_LOGIN	65536U		/* bytes of a login file */
+/* Bodies that are kept until it is known that they need not be sent again. */
+#define KEYD_MAX_KEPT	(128U << 20)
+#define KEYD_TOKEN_MS	30000U		/* a token endpoint's answer */
+#define KEYD_WANT_MS	90000U		/* icsupervisor's lock and file */
 
 struct stream;
+
+/*
+ * A credential in use, of which nothing ever changes: the next one is another
+ * keyset.  An exchange keeps the one that its head was composed with, so that
+ * its answer is searched for what was sent.
+ */
+struct keyset {
+	unsigned refs;		/* exchanges, and one while it is current */
+	struct secret *mem;	/* all of it; NULL: free */
+	struct span access;	/* goes into heads: the key, the token */
+	struct span refresh;	/* of a login; may be empty */
+	struct span adds[PROVIDER_MAX_ADDS];
+	struct scrub scrub;
+	uint64_t expires;	/* seconds since 1970; 0: unknown */
+	uint64_t margin;	/* seconds before, when it is renewed */
+	bool rejected;		/* the provider said 401 to it */
+};
+#define KEYD_MAX_KEYSETS 3U
 
 enum up_state {
 	UP_DIALING,		/* dialerd works on it */
@@ -73,6 +98,7 @@ struct request {
 
 enum exchange_state {
 	EXCHANGE_NONE,
+	EXCHANGE_KEY,		/* for a login that is being renewed */
 	EXCHANGE_WAIT,		/* for an upstream */
 	EXCHANGE_ON,		/* has one */
 	EXCHANGE_DRAIN,		/* answered; the rest of the body is dropped */
@@ -89,13 +115,18 @@ struct exchange {
 	bool answered;		/* a byte of the answer came */
 	bool sent_whole;	/* before that the request was complete */
 	bool retried;
+	struct keyset *key;	/* of its head */
+	bool keeping;		/* the body in `keep`, all that came */
+	bool renewed;		/* sent again, with another token */
+	struct buf keep;
+	size_t again;		/* bytes of `keep` that went out again */
 	struct up *up;
 	struct reply reply;
 };
 
 struct stream {
 	TAILQ_ENTRY(stream) entry;
-	TAILQ_ENTRY(stream) wait;	/* EXCHANGE_WAIT */
+	TAILQ_ENTRY(stream) wait;	/* EXCHANGE_WAIT, _KEY */
 	uint32_t id;
 	bool dead;
 	bool closing;		/* FAIL said: closes when `out` is empty */
@@ -124,17 +155,24 @@ struct keyd_env {
 	uint8_t *roots;		/* PEM, until it is needed */
 	size_t roots_len;
 	bool rooted;		/* ROOTS came, or are not needed */
+	bool have_roots;	/* they came */
 	SSL_CTX *ctx;
 	SSL_SESSION *session;	/* the latest that the provider gave */
 	/* the credential */
-	struct secret *key, *forms, *head;
+	struct secret *file, *head;	/* what is read; what is composed */
 	size_t cap;		/* of a credential */
-	struct scrub scrub;
+	struct keyset keysets[KEYD_MAX_KEYSETS];
+	struct keyset *now;	/* NULL: none */
+	unsigned kind;		/* of SECRET: 0, or number of the login */
 	int key_fd;
 	struct loop_io key_io;
-	bool loaded, locked;
+	bool locked;
+	uint64_t loaded_at, used_at;	/* loop_now(); 0: never */
+	uint64_t requests;
+	uint32_t renewals;
 	/* work */
-	struct streams streams, waiting, dead_streams;
+	struct streams streams, waiting, keyless, dead_streams;
+	size_t kept;		/* bytes of bodies */
 	struct ups ups, dead_ups;
 	unsigned nstreams, nups, alarms;
 	uint32_t dial;		/* last id */
@@ -150,6 +188,48 @@ void keyd_serve(void) __attribute__((noreturn));
 void keyd_secret_prepare(void);		/* before lock-down */
 int keyd_secret(struct chan *, const union proto_any *, int fd);
 int keyd_unlock(struct chan *, const union proto_any *, int fd);
+int keyd_ask(struct chan *, const union proto_any *, int fd);
+/* What was read is not needed any more. */
+void keyd_file_wipe(void);
+/* Tells icsupervisor. */
+void keyd_show(enum proto_key, const char *text);
+void keyd_show_loaded(void);
+/* The login in use, or NULL: a key. */
+const struct provider_login *keyd_login(void);
+
+/* keyd_keyset.c */
+/* A copy of these, searched for. NULL: no room. */
+struct keyset *keyset_new(struct span access, struct span refresh,
+    const struct span *adds);
+/* Current from now on. */
+void keyset_use(struct keyset *);
+struct keyset *keyset_hold(struct keyset *);
+void keyset_drop(struct keyset *);
+
+/* keyd_renew.c: a login is renewed */
+int renew_out(struct chan *, const union proto_any *, int fd);
+int renew_none(struct chan *, const union proto_any *, int fd);
+/* e->file holds the login file: after a SECRET. -1: *why. */
+int renew_read(const char **why);
+/* A SECRET came to nothing: true when it was ours. */
+bool renew_unread(const char *why);
+enum renew_state { RENEW_GOOD, RENEW_WAIT, RENEW_LATER, RENEW_REFUSED };
+/* May a head be composed now?  Begins to renew where it is time. */
+enum renew_state renew_check(void);
+/* The provider said 401 to this one. */
+void renew_rejected(struct keyset *);
+/* The token endpoint's answer: bytes of it, or status 0 and why not. */
+void renew_answer(unsigned status, struct span body, const char *why);
+
+/* keyd_token.c: the connection to a token endpoint */
+void token_prepare(void);		/* before lock-down */
+int keyd_token(struct chan *, const union proto_any *, int fd);
+/* One at a time. -1: *why. renew_answer is called later, not from here. */
+int token_ask(struct span refresh, const char **why);
+void token_rooted(void);
+/* true: it was a dial for it, and the descriptor is taken. */
+bool token_dialed(uint32_t id, int fd);
+bool token_dial_failed(uint32_t id, const char *why);
 /* The credential came back: nothing more is sent with it. */
 void keyd_lock(void);
 void keyd_alarm(const char *kind, const char *text);
@@ -192,6 +272,29 @@ bool exchange_takes(const struct stream *);
 /* The stream goes: everything that hangs on it. */
 void exchange_clear(struct stream *);
 
+/* keyd_again.c */
+/* To the provider, as soon as there is a token and a connection. */
+void exchange_go(struct stream *);
+/* More of the body came; it may have to be sent again. */
+void exchange_keep(struct stream *, const uint8_t *, size_t);
+void exchange_unkeep(struct stream *);
+/* What is there of the body and was not sent; so much of it was. */
+struct span exchange_pending(const struct stream *);
+void exchange_consume(struct stream *, size_t);
+/*
+ * 401: the same request again, once, with another token.  Nothing of the
+ * answer was passed on.
+ */
+void exchange_renew(struct stream *);
+/* After a write failed: true when it is tried on another connection. */
+bool exchange_retry(struct stream *);
+/* What goes along with a login, at most PROVIDER_MAX_ADDS. How many. */
+unsigned exchange_adds(const struct keyset *, struct keyd_head_add *);
+/* Those that wait for a login go on, or end. */
+void exchange_keyed(void);
+/* No answer to what was sent with this keyset is passed any more. */
+void exchange_outdated(const struct keyset *);
+
 /* keyd_upstream.c */
 int keyd_dialed(struct chan *, const union proto_any *, int fd);
 int keyd_dial_fail(struct chan *, const union proto_any *, int fd);
@@ -214,8 +317,13 @@ enum tls_result {
 };
 
 void tls_warm(void);			/* before lock-down */
-/* Makes up->ssl for up->fd. -1: *why, constant text. */
-int tls_attach(struct up *, const char **why);
+/*
+ * Makes up->ssl for up->fd; resume: with the provider's latest session.
+ * -1: *why, constant text.
+ */
+int tls_attach(struct up *, const char *host, bool resume, const char **why);
+/* Is it a TCP connection?  Of what dialerd hands over. */
+bool up_is_tcp(int fd);
 enum tls_result tls_handshake(struct up *, const char **why);
 enum tls_result tls_read(struct up *, uint8_t *, size_t cap, size_t *n);
 enum tls_result tls_write(struct up *, const uint8_t *, size_t len, size_t *n);

@@ -48,8 +48,13 @@ exchange_release(struct stream *s, bool again)
 
 	if (x->state == EXCHANGE_WAIT)
 		up_unwant(s);
+	else if (x->state == EXCHANGE_KEY)
+		TAILQ_REMOVE(&keyd_env.keyless, s, wait);
 	x->state = EXCHANGE_NONE;
 	x->up = NULL;
+	exchange_unkeep(s);
+	keyset_drop(x->key);
+	x->key = NULL;
 	request_free(&x->req);
 	reply_free(&x->reply);
 	buf_free(&s->pend);
@@ -68,6 +73,13 @@ exchange_clear(struct stream *s)
 	s->has_next = false;
 }
 
+static bool
+exchange_runs(const struct stream *s)
+{
+	return s->x.state == EXCHANGE_KEY || s->x.state == EXCHANGE_WAIT ||
+	       s->x.state == EXCHANGE_ON;
+}
+
 void
 exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 {
@@ -77,7 +89,7 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 
 	if (s->dead || s->closing)
 		return;
-	if (s->x.state == EXCHANGE_WAIT || s->x.state == EXCHANGE_ON)
+	if (exchange_runs(s))
 		exchange_report(s, detail);
 	exchange_clear(s);
 	s->closing = true;
@@ -89,7 +101,7 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 void
 exchange_abort(struct stream *s, const char *detail)
 {
-	if (s->x.state == EXCHANGE_WAIT || s->x.state == EXCHANGE_ON)
+	if (exchange_runs(s))
 		exchange_report(s, detail);
 	stream_free(s);
 }
@@ -104,7 +116,11 @@ exchange_begin(struct stream *s, struct request *r)
 	*r = (struct request){0};
 	reply_init(&x->reply, x->req.exchange,
 	    span_is(p->routes[x->req.route].method, "HEAD"));
-	up_want(s);
+	buf_init(&x->keep, KEYD_MAX_KEPT);
+	x->keeping = keyd_login() != NULL;
+	keyd_env.requests++;
+	keyd_env.used_at = loop_now(&keyd_env.w.loop);
+	exchange_go(s);
 }
 
 bool
@@ -114,11 +130,12 @@ exchange_takes(const struct stream *s)
 
 	switch (x->state) {
 	case EXCHANGE_NONE:
+	case EXCHANGE_KEY:
 	case EXCHANGE_WAIT:
 		return false;
 	case EXCHANGE_ON:
 		return x->up != NULL && x->counted < x->req.length &&
-		       s->pend.len == 0 && !x->up->full;
+		       exchange_pending(s).len == 0 && !x->up->full;
 	case EXCHANGE_DRAIN:
 		return true;
 	}
@@ -149,7 +166,10 @@ exchange_write_head(struct stream *s)
 {
 	struct keyd_env *e = &keyd_env;
 	struct exchange *x = &s->x;
-	const struct provider_kind *kind = &e->provider->kinds[x->req.kind];
+	const struct provider_login *login = keyd_login();
+	const struct provider_kind *kind =
+	    &e->provider->kinds[login != NULL ? login->kind : x->req.kind];
+	struct keyd_head_add adds[PROVIDER_MAX_ADDS];
 	struct keyd_head h = {
 	    .method = e->provider->routes[x->req.route].method,
 	    .prefix = span_str(e->prefix),
@@ -160,15 +180,20 @@ exchange_write_head(struct stream *s)
 	    .tls = e->tls,
 	    .kind = kind->name,
 	    .kind_prefix = kind->prefix,
-	    .credential = secret_span(e->key),
 	    .length = x->req.length,
 	    .close = !e->reuse,
-	    .headers = x->req.headers};
+	    .headers = x->req.headers,
+	    .adds = adds};
 	enum tls_result r;
 	size_t cap, len, body, n = 0;
-	struct span pend = buf_span(&s->pend);
+	struct span pend = exchange_pending(s);
 	uint8_t *dst;
 
+	/* Whatever comes meanwhile: one head, one credential. */
+	if (x->key == NULL)
+		x->key = keyset_hold(e->now);
+	h.credential = x->key->access;
+	h.nadds = exchange_adds(x->key, adds);
 	dst = secret_bytes(e->head, &cap);
 	if (keyd_head_compose(&h, dst, cap, &len) == -1)
 		return TLS_ERROR;
@@ -184,41 +209,23 @@ exchange_write_head(struct stream *s)
 	if (x->head_sent < len)
 		return TLS_OK;
 	x->head_done = true;
-	x->sent = x->head_sent - len;
-	buf_drain(&s->pend, x->head_sent - len);
-	request_free(&x->req);
+	exchange_consume(s, x->head_sent - len);
+	if (!x->keeping)
+		request_free(&x->req);
 	return TLS_OK;
 }
 
 static enum tls_result
 exchange_write_body(struct stream *s)
 {
-	struct span pend = buf_span(&s->pend);
+	struct span pend = exchange_pending(s);
 	enum tls_result r;
 	size_t n;
 
 	r = tls_write(s->x.up, pend.p, pend.len, &n);
-	if (r == TLS_OK) {
-		s->x.sent += n;
-		buf_drain(&s->pend, n);
-	}
+	if (r == TLS_OK)
+		exchange_consume(s, n);
 	return r;
-}
-
-/* Nothing was taken yet: a connection that died while idle costs nothing. */
-static bool
-exchange_retry(struct stream *s)
-{
-	struct exchange *x = &s->x;
-	struct up *up = x->up;
-
-	if (x->head_sent != 0 || x->retried || x->answered)
-		return false;
-	x->retried = true;
-	x->up = NULL;
-	up_release(up, false);
-	up_want(s);
-	return true;
 }
 
 /* The head cannot be: false when all is well. */
@@ -239,7 +246,7 @@ exchange_write(struct stream *s)
 	struct exchange *x = &s->x;
 	enum tls_result r;
 
-	if (x->head_done && s->pend.len == 0)
+	if (x->head_done && exchange_pending(s).len == 0)
 		return false;
 	errno = 0;
 	if (!x->head_done) {
@@ -297,6 +304,9 @@ exchange_push(struct stream *s)
 	}
 	if (s->dead || x->state != EXCHANGE_ON || x->up == NULL)
 		return;
+	/* The stream is not read while something waits: no other wakes us. */
+	if (exchange_pending(s).len != 0)
+		x->up->full = true;
 	if (s->pend.len == 0)
 		buf_free(&s->pend);
 	stream_watch(s);
@@ -347,10 +357,15 @@ exchange_read(struct stream *s, struct buf *out, bool *idle)
 {
 	static uint8_t in[16384];
 	struct exchange *x = &s->x;
-	const struct scrub *scrub = &keyd_env.scrub;
+	const struct scrub *scrub =
+	    x->key != NULL ? &x->key->scrub : &keyd_env.now->scrub;
 	enum tls_result r;
 	size_t n = 0;
 
+	if (keyd_login() != NULL)
+		x->reply.unauthorized = x->renewed       ? KEYD_FAIL_LOGIN
+					: x->key != NULL ? KEYD_FAIL_EXPIRED
+							 : KEYD_FAIL_NONE;
 	r = tls_read(x->up, in, sizeof(in), &n);
 	switch (r) {
 	case TLS_AGAIN:
@@ -390,6 +405,12 @@ exchange_pull(struct stream *s)
 		    out->len < KEYD_OUT_SOFT;
 	     i++)
 		r = exchange_read(s, out, &idle);
+	/* The agent has its answer, or the beginning of it. */
+	if (x->reply.headed && !x->renewed && x->keeping) {
+		exchange_unkeep(s);
+		if (x->head_done)
+			request_free(&x->req);
+	}
 	if (stream_commit(s) == -1)
 		return;
 	switch (r) {
@@ -404,6 +425,10 @@ exchange_pull(struct stream *s)
 		return;
 	case REPLY_FAIL:
 		break;
+	}
+	if (x->reply.fail == KEYD_FAIL_EXPIRED) {
+		exchange_renew(s);
+		return;
 	}
 	if (x->reply.fail == KEYD_FAIL_REFLECTED)
 		exchange_reflected();

@@ -113,19 +113,84 @@ head_has_length(const struct keyd_head *h)
 	       span_is(h->method, "PUT") || span_is(h->method, "PATCH");
 }
 
-static void
-head_put_allowed(struct head_out *o, struct span headers)
+/* Is it an entry of a comma-separated list already? */
+static bool
+head_lists(struct span list, struct span entry)
 {
-	struct span name, value;
+	const uint8_t *comma;
+	struct span one;
+
+	while (list.len != 0) {
+		comma = memchr(list.p, ',', list.len);
+		one = list;
+		if (comma != NULL)
+			one.len = (size_t)(comma - list.p);
+		list = span_of(list.p + one.len, list.len - one.len);
+		if (comma != NULL)
+			list = span_of(list.p + 1, list.len - 1);
+		while (one.len != 0 && one.p[0] == ' ')
+			one = span_of(one.p + 1, one.len - 1);
+		while (one.len != 0 && one.p[one.len - 1] == ' ')
+			one.len--;
+		if (span_eq(one, entry))
+			return true;
+	}
+	return false;
+}
+
+/* Which of them is this, or nadds. */
+static unsigned
+head_add(const struct keyd_head *h, struct span name)
+{
+	unsigned i = 0;
+
+	while (i < h->nadds && !span_eq(h->adds[i].name, name))
+		i++;
+	return i;
+}
+
+static void
+head_put_add(
+    struct head_out *o, const struct keyd_head_add *a, struct span agents)
+{
+	head_put(o, a->name);
+	head_put(o, SPAN(": "));
+	if (a->append && agents.len != 0) {
+		head_put(o, agents);
+		if (!head_lists(agents, a->value)) {
+			head_put(o, SPAN(","));
+			head_put(o, a->value);
+		}
+	} else {
+		head_put(o, a->value);
+	}
+	head_put_eol(o);
+}
+
+static void
+head_put_allowed(struct head_out *o, const struct keyd_head *h)
+{
+	struct span headers = h->headers, name, value;
+	uint32_t done = 0;
+	unsigned i;
 	int r;
 
 	while ((r = provider_unpack(&headers, &name, &value)) == 1) {
 		if (name.len != 0 && name.p[0] == ':')
 			continue;
-		head_put_field(o, name, value);
+		if ((i = head_add(h, name)) < h->nadds) {
+			head_put_add(o, &h->adds[i], value);
+			done |= 1U << i;
+		} else {
+			head_put_field(o, name, value);
+		}
 	}
 	if (r == -1 && o->error == 0)
 		o->error = EBADMSG;
+	for (i = 0; i < h->nadds; i++) {
+		if ((done & 1U << i) == 0)
+			head_put_add(o, &h->adds[i], span_of(NULL, 0));
+	}
 }
 
 int
@@ -149,7 +214,7 @@ keyd_head_compose(
 	}
 	if (h->close)
 		head_put_field(&o, SPAN("connection"), SPAN("close"));
-	head_put_allowed(&o, h->headers);
+	head_put_allowed(&o, h);
 	head_put_eol(&o);
 	if (o.error != 0) {
 		explicit_bzero(dst, o.len);

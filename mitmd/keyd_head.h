@@ -9,6 +9,7 @@
  *	content-length: 123		(not where there is no body)
  *	connection: close		(only when connections are single-use)
  *	<what the provider file allows, in the agent's order>
+ *	<what goes along with a login>
  *
  * It holds the credential, so it is composed in secret memory.
  */
@@ -16,6 +17,12 @@
 #define KEYD_HEAD_H
 
 #include "span.h"
+
+/* A header that goes along: the agent's own is replaced, or added to. */
+struct keyd_head_add {
+	struct span name, value;
+	bool append;		/* one more entry of the agent's list */
+};
 
 struct keyd_head {
 	struct span method;
@@ -28,6 +35,8 @@ struct keyd_head {
 	uint64_t length;
 	bool close;
 	struct span headers;			/* packed; see provider_pack */
+	const struct keyd_head_add *adds;	/* at most 32 */
+	unsigned nadds;
 };
 
 /*

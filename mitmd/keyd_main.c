@@ -20,7 +20,8 @@ static const struct confine keyd_confine = {
     .limits =
 	{
 	    .nofile = KEYD_MAX_STREAMS + KEYD_MAX_UPS + 64,
-	    .fsize = 0,
+	    /* A login file, written anew; the old one's size at most. */
+	    .fsize = KEYD_MAX_LOGIN + 4U * SCRUB_MAX,
 	    .data = 512U << 20,
 	    .memlock = 1U << 20,
 	},
@@ -37,6 +38,7 @@ static void
 keyd_warm(void)
 {
 	keyd_secret_prepare();
+	token_prepare();
 	tls_warm();
 }
 

@@ -159,6 +159,8 @@ reply_take_head(struct reply *r, const struct provider *p,
 			return reply_fail(r, KEYD_FAIL_INTERIM, "1xx");
 		return REPLY_MORE;
 	}
+	if (h->status == 401 && r->unauthorized != KEYD_FAIL_NONE)
+		return reply_fail(r, r->unauthorized, "401");
 	/* 304 answers the agent's own If-None-Match and leads nowhere. */
 	if (h->status >= 300 && h->status < 400 && h->status != 304)
 		return reply_fail(r, KEYD_FAIL_REDIRECT, "3xx");

@@ -42,6 +42,12 @@
 	    "this provider is locked until the user runs: icctl unlock") \
 	F(CUT, "502 the provider's answer ended too early")		\
 	F(STALLED, "504 the provider does not answer")			\
+	F(RENEW, "502 the login of this provider cannot be renewed just "	\
+	    "now; send the request again")				\
+	F(EXPIRED, "502 the login of this provider was renewed; send the " \
+	    "request again")						\
+	F(LOGIN, "403 the login of this provider is not accepted any "	\
+	    "more; the user can log in again: icctl login")		\
 	F(INTERNAL, "500 out of memory")
 /* clang-format on */
 
@@ -68,6 +74,7 @@ struct reply {
 	unsigned status;
 	bool http10, close;	/* the provider will close */
 	bool trailing;		/* bytes after the end */
+	enum keyd_fail unauthorized; /* what a 401 is; NONE: an answer */
 	enum http1_framing framing;
 	struct http1_body body;
 	struct scrub_state scrub;

@@ -131,7 +131,7 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 	s->last = m->exchange;
 	if ((detail = request_check(m, &kind)) != NULL)
 		request_mismatch(s, m->exchange, detail);
-	else if (!keyd_env.loaded)
+	else if (keyd_env.now == NULL)
 		request_refuse(
 		    s, m->exchange, KEYD_FAIL_NO_KEY, "no credential");
 	else if (keyd_env.locked)

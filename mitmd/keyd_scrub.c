@@ -151,14 +151,14 @@ scrub_put_form(struct scrub_out *o, struct span key, size_t n)
 }
 
 size_t
-scrub_size(struct span key)
+scrub_size(const struct span *keys, size_t n)
 {
 	struct scrub_out o;
 	size_t longest = 0, total = SCRUB_TABLE + 256;
 
-	for (size_t i = 0; i < SCRUB_FORMS; i++) {
+	for (size_t i = 0; i < n * SCRUB_FORMS; i++) {
 		o = (struct scrub_out){NULL, 0};
-		scrub_put_form(&o, key, i);
+		scrub_put_form(&o, keys[i / SCRUB_FORMS], i % SCRUB_FORMS);
 		total += o.len;
 		if (o.len > longest)
 			longest = o.len;
@@ -221,16 +221,20 @@ scrub_build_tables(struct scrub *s)
 }
 
 int
-scrub_build(struct scrub *s, struct span key, uint8_t *mem, size_t cap)
+scrub_build(struct scrub *s, const struct span *keys, size_t n, uint8_t *mem,
+    size_t cap)
 {
+	bool legal = n != 0 && n <= SCRUB_KEYS;
 	struct scrub_out o;
 
 	*s = (struct scrub){.window = WINDOW_MAX};
-	if (key.len < SCRUB_MIN || key.len > SCRUB_MAX) {
+	for (size_t i = 0; legal && i < n; i++)
+		legal = keys[i].len >= SCRUB_MIN && keys[i].len <= SCRUB_MAX;
+	if (!legal) {
 		errno = EINVAL;
 		return -1;
 	}
-	if (scrub_size(key) > cap) {
+	if (scrub_size(keys, n) > cap) {
 		errno = ENOSPC;
 		return -1;
 	}
@@ -238,9 +242,9 @@ scrub_build(struct scrub *s, struct span key, uint8_t *mem, size_t cap)
 	mem += SCRUB_TABLE;
 	s->first = mem;
 	mem += 256;
-	for (size_t i = 0; i < SCRUB_FORMS; i++) {
+	for (size_t i = 0; i < n * SCRUB_FORMS; i++) {
 		o = (struct scrub_out){mem, 0};
-		scrub_put_form(&o, key, i);
+		scrub_put_form(&o, keys[i / SCRUB_FORMS], i % SCRUB_FORMS);
 		if (scrub_known(s, mem, o.len))
 			continue;
 		s->forms[s->nforms++] = (struct scrub_form){mem, o.len};

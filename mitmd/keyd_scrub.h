@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Watching for a credential on its way out: raw, base64 and base64url at
+ * Watching for credentials on their way out: raw, base64 and base64url at
  * their three alignments, hex, and as a URL or JSON string would write it.
  * The forms are the credential too: they lie in secret memory of the caller.
  *
@@ -18,7 +18,8 @@
 #define SCRUB_MIN	16U	/* shorter credentials are not searched for */
 #define SCRUB_MAX	4096U
 #define SCRUB_HOLD	8U
-#define SCRUB_FORMS	15U
+#define SCRUB_KEYS	3U
+#define SCRUB_FORMS	15U	/* of one credential */
 #define SCRUB_TABLE	4096U
 
 struct scrub_form {
@@ -27,7 +28,7 @@ struct scrub_form {
 };
 
 struct scrub {
-	struct scrub_form forms[SCRUB_FORMS];
+	struct scrub_form forms[SCRUB_KEYS * SCRUB_FORMS];
 	size_t nforms;		/* 0: nothing is searched for */
 	size_t window;		/* leading bytes of each form in `shift` */
 	size_t longest;
@@ -43,13 +44,14 @@ struct scrub_state {
 	uint16_t held;		/* its last bytes, not passed on yet */
 };
 
-/* Bytes of secret memory that scrub_build needs for this credential. */
-size_t scrub_size(struct span key);
+/* Bytes of secret memory that scrub_build needs for these credentials. */
+size_t scrub_size(const struct span *keys, size_t n);
 /*
- * Lays forms and tables out in mem. -1 EINVAL: key outside SCRUB_MIN and
- * SCRUB_MAX, ENOSPC: cap is short of scrub_size.
+ * Lays forms and tables out in mem. -1 EINVAL: more than SCRUB_KEYS, none, or
+ * one outside SCRUB_MIN and SCRUB_MAX; ENOSPC: cap is short of scrub_size.
  */
-int scrub_build(struct scrub *, struct span key, uint8_t *mem, size_t cap);
+int scrub_build(struct scrub *, const struct span *keys, size_t n,
+    uint8_t *mem, size_t cap);
 
 /* Does any form lie in it? */
 bool scrub_find(const struct scrub *, struct span);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The credential: reads it from the descriptor that icsupervisor handed over
- * straight into secret memory, checks its alphabet, prepares the search for
- * it, and locks it once it came back in an answer.  Nothing here copies it
- * or says more of it than its length.
+ * The credential's way in: read from the descriptor that icsupervisor handed
+ * over straight into secret memory, checked, made a keyset.  A key file holds
+ * the key and nothing else; a login file is keyd_renew.c's to take apart.
+ * Also the lock that falls when the credential came back in an answer.
+ * Nothing here says more of a credential than its length and age.
  */
 #include "keyd.h"
 
@@ -11,17 +12,21 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "keyd_oauth.h"
 #include "log.h"
+
+_Static_assert(KEYD_MAX_LOGIN == OAUTH_MAX_FILE, "one limit");
 
 /*
  * Arena sizes: forms and tables of the longest credential take about thirty
- * times its length. Where little memory may be locked, less must do.
+ * times its length, and two credentials live side by side while one takes the
+ * other's place. Where little memory may be locked, less must do.
  */
 static const struct {
-	size_t bytes, cap;
+	size_t bytes, cap, file;
 } secret_sizes[] = {
-    {160U << 10, SCRUB_MAX},
-    {44U << 10, 512},
+    {448U << 10, SCRUB_MAX, KEYD_MAX_LOGIN},
+    {58U << 10, 512, 512},
 };
 
 void
@@ -36,34 +41,43 @@ keyd_secret_prepare(void)
 			      "memory (ulimit -l) to 64 or more");
 	}
 	e->cap = secret_sizes[i].cap;
-	if ((e->key = secret_new(e->cap)) == NULL ||
+	if ((e->file = secret_new(secret_sizes[i].file)) == NULL ||
 	    (e->head = secret_new(KEYD_MAX_HEAD)) == NULL)
 		fatal("secret memory");
 	e->key_fd = -1;
 	e->key_io.fd = -1;
 }
 
-static void
-secret_show(enum proto_key state, const char *text)
+const struct provider_login *
+keyd_login(void)
 {
+	const struct keyd_env *e = &keyd_env;
+
+	return e->kind == 0 ? NULL : &e->provider->logins[e->kind - 1];
+}
+
+void
+keyd_show(enum proto_key state, const char *text)
+{
+	const struct keyset *k = keyd_env.now;
 	struct msg_KEY_STATE m = {.state = (uint8_t)state,
-	    .length = (uint32_t)secret_span(keyd_env.key).len,
+	    .length = k == NULL ? 0 : (uint32_t)k->access.len,
 	    .text = span_str(text)};
 
 	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_KEY_STATE, &m, -1);
 }
 
-static void
-secret_show_loaded(void)
+void
+keyd_show_loaded(void)
 {
 	char text[128];
 
 	snprintf(text, sizeof(text), "%s%s",
 	    secret_kind() == SECRET_MEMFD ? "memfd_secret" : "locked memory",
-	    keyd_env.scrub.nforms == 0
+	    keyd_env.now->scrub.nforms == 0
 		? "; too short to be searched for in answers"
 		: "");
-	secret_show(PROTO_KEY_LOADED, text);
+	keyd_show(PROTO_KEY_LOADED, text);
 }
 
 void
@@ -81,7 +95,7 @@ keyd_lock(void)
 	if (keyd_env.locked)
 		return;
 	keyd_env.locked = true;
-	secret_show(PROTO_KEY_LOCKED,
+	keyd_show(PROTO_KEY_LOCKED,
 	    "the credential came back in an answer; icctl unlock");
 }
 
@@ -93,8 +107,32 @@ keyd_unlock(struct chan *c, const union proto_any *msg, int fd)
 	(void)fd;
 	if (keyd_env.locked) {
 		keyd_env.locked = false;
-		secret_show_loaded();
+		keyd_show_loaded();
 	}
+	return 0;
+}
+
+/* ms since then; UINT64_MAX: never. */
+static uint64_t
+secret_ago(uint64_t then)
+{
+	return then == 0 ? UINT64_MAX : loop_now(&keyd_env.w.loop) - then;
+}
+
+int
+keyd_ask(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct keyd_env *e = &keyd_env;
+	struct msg_KEY_TELL m = {.loaded = secret_ago(e->loaded_at),
+	    .used = secret_ago(e->used_at),
+	    .requests = e->requests,
+	    .expires = e->now == NULL ? 0 : e->now->expires,
+	    .renewals = e->renewals};
+
+	(void)c;
+	(void)msg;
+	(void)fd;
+	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_KEY_TELL, &m, -1);
 	return 0;
 }
 
@@ -109,19 +147,16 @@ secret_legal(struct span key)
 	return odd == 0;
 }
 
-static bool
-secret_build(struct span key)
+void
+keyd_file_wipe(void)
 {
 	struct keyd_env *e = &keyd_env;
 	size_t cap;
-	uint8_t *mem;
 
-	if (key.len < SCRUB_MIN)
-		return true;
-	if ((e->forms = secret_new(scrub_size(key))) == NULL)
-		return false;
-	mem = secret_bytes(e->forms, &cap);
-	return scrub_build(&e->scrub, key, mem, cap) == 0;
+	(void)secret_bytes(e->file, &cap);
+	secret_free(e->file);
+	if ((e->file = secret_new(cap)) == NULL)
+		fatal("secret memory");
 }
 
 static void
@@ -132,32 +167,55 @@ secret_end(void)
 	keyd_env.key_fd = -1;
 }
 
+/* Of two, the one that is good stays in use. */
 static void
 secret_bad(enum proto_key state, const char *text)
 {
 	struct keyd_env *e = &keyd_env;
 
-	/* Whatever it was, it is not kept. */
-	secret_free(e->key);
-	if ((e->key = secret_new(e->cap)) == NULL)
-		fatal("secret memory");
-	secret_show(state, text);
+	keyd_file_wipe();
+	if (renew_unread(text))
+		return;
+	keyd_show(state, text);
+	if (e->now != NULL && !e->locked)
+		keyd_show_loaded();
 }
 
 static void
-secret_loaded(void)
+secret_key(void)
 {
-	struct span key = secret_span(keyd_env.key);
+	struct keyd_env *e = &keyd_env;
+	struct span key = secret_span(e->file);
+	struct keyset *k;
 
 	if (!secret_legal(key)) {
 		secret_bad(PROTO_KEY_BAD,
 		    "holds a space, a line break or another character "
 		    "that cannot be in a credential");
-	} else if (!secret_build(key)) {
+		return;
+	}
+	if (key.len > e->cap ||
+	    (k = keyset_new(key, span_of(NULL, 0), NULL)) == NULL) {
 		secret_bad(PROTO_KEY_BAD, "too long");
-	} else {
-		keyd_env.loaded = true;
-		secret_show_loaded();
+		return;
+	}
+	keyset_use(k);
+	keyd_file_wipe();
+	keyd_show_loaded();
+}
+
+static void
+secret_loaded(void)
+{
+	const char *why = "";
+
+	if (keyd_login() == NULL) {
+		secret_key();
+	} else if (renew_read(&why) == -1) {
+		if (keyd_env.cap < SCRUB_MAX)
+			why = "a login needs 512 KiB of locked memory: raise "
+			      "ulimit -l";
+		secret_bad(PROTO_KEY_BAD, why);
 	}
 }
 
@@ -166,7 +224,7 @@ secret_input(struct loop_io *io, uint32_t events)
 {
 	(void)io;
 	(void)events;
-	switch (secret_read_fd(keyd_env.key, keyd_env.key_fd)) {
+	switch (secret_read_fd(keyd_env.file, keyd_env.key_fd)) {
 	case 1:
 		return;
 	case 0:
@@ -189,12 +247,16 @@ int
 keyd_secret(struct chan *c, const union proto_any *msg, int fd)
 {
 	struct keyd_env *e = &keyd_env;
+	unsigned kind = msg->SECRET.kind;
 
-	(void)msg;
-	if (e->key_fd != -1 || e->loaded) {
+	if (e->key_fd != -1 || e->provider == NULL ||
+	    kind > e->provider->nlogins ||
+	    (e->now != NULL && kind != e->kind) ||
+	    (e->now != NULL && !e->w.started)) {
 		close(fd);
-		return chan_violation(c, "SECRET twice");
+		return chan_violation(c, "SECRET out of place");
 	}
+	e->kind = kind;
 	e->key_fd = fd;
 	/* A file cannot be waited for, and need not be. */
 	if (loop_add(&e->w.loop, &e->key_io, fd, EPOLLIN, secret_input, NULL) ==

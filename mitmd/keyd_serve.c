@@ -73,7 +73,7 @@ serve_roots(struct chan *c, const union proto_any *msg, int fd)
 	if (e->roots_len != 0)
 		return chan_violation(c, "ROOTS twice");
 	e->roots_len = pem.len;
-	e->rooted = true;
+	e->rooted = e->have_roots = true;
 	if (pem.len != 0) {
 		/* Parsed before the first connection, not now. */
 		if ((e->roots = malloc(pem.len)) == NULL)
@@ -82,6 +82,7 @@ serve_roots(struct chan *c, const union proto_any *msg, int fd)
 	}
 	if (e->w.started)
 		up_balance();
+	token_rooted();
 	return 0;
 }
 
@@ -91,6 +92,10 @@ static const struct chan_handler serve_handlers[] = {
     {MSG_SECRET, keyd_secret},
     {MSG_ROOTS, serve_roots},
     {MSG_UNLOCK, keyd_unlock},
+    {MSG_TOKEN, keyd_token},
+    {MSG_SECRET_OUT, renew_out},
+    {MSG_SECRET_NONE, renew_none},
+    {MSG_KEY_ASK, keyd_ask},
     {MSG_STREAM_OPEN, keyd_stream_open},
     {MSG_REQUEST_GO, keyd_request},
     {MSG_DIALED, keyd_dialed},
@@ -141,6 +146,7 @@ keyd_serve(void)
 
 	TAILQ_INIT(&e->streams);
 	TAILQ_INIT(&e->waiting);
+	TAILQ_INIT(&e->keyless);
 	TAILQ_INIT(&e->dead_streams);
 	TAILQ_INIT(&e->ups);
 	TAILQ_INIT(&e->dead_ups);

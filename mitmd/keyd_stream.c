@@ -193,6 +193,8 @@ stream_take(struct stream *s, struct span in)
 			exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
 			return -1;
 		}
+		if (!drop)
+			exchange_keep(s, in.p, n);
 		s->fleft -= (uint32_t)n;
 		s->x.counted += n;
 		in = span_of(in.p + n, in.len - n);

@@ -29,7 +29,9 @@
 static int
 tls_new_session(SSL *ssl, SSL_SESSION *session)
 {
-	(void)ssl;
+	/* A token endpoint's is not the provider's. */
+	if (SSL_get_app_data(ssl) == NULL)
+		return 0;
 	SSL_SESSION_free(keyd_env.session);
 	keyd_env.session = session;
 	return 1;
@@ -139,7 +141,7 @@ tls_is_literal(const char *host)
 }
 
 int
-tls_attach(struct up *up, const char **why)
+tls_attach(struct up *up, const char *host, bool resume, const char **why)
 {
 	struct keyd_env *e = &keyd_env;
 	SSL *ssl;
@@ -148,18 +150,21 @@ tls_attach(struct up *up, const char **why)
 	if (tls_load_roots(why) == -1 || (ssl = SSL_new(e->ctx)) == NULL)
 		return -1;
 	up->ssl = ssl;
+	if (SSL_set_app_data(ssl, resume ? e : NULL) != 1)
+		return -1;
 	SSL_set_connect_state(ssl);
 	if (SSL_set_fd(ssl, up->fd) != 1)
 		return -1;
-	if (tls_is_literal(e->host)) {
-		if (X509_VERIFY_PARAM_set1_ip_asc(
-			SSL_get0_param(ssl), e->host) != 1)
+	if (tls_is_literal(host)) {
+		if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) !=
+		    1)
 			return -1;
-	} else if (SSL_set1_host(ssl, e->host) != 1 ||
-		   SSL_set_tlsext_host_name(ssl, e->host) != 1) {
+	} else if (SSL_set1_host(ssl, host) != 1 ||
+		   SSL_set_tlsext_host_name(ssl, host) != 1) {
 		return -1;
 	}
-	if (e->session != NULL && SSL_SESSION_is_resumable(e->session) &&
+	if (resume && e->session != NULL &&
+	    SSL_SESSION_is_resumable(e->session) &&
 	    SSL_set_session(ssl, e->session) != 1)
 		return -1;
 	return 0;

@@ -104,7 +104,7 @@ up_dial(void)
 	TAILQ_INSERT_HEAD(&e->ups, up, entry);
 	e->nups++;
 	loop_timer_set(&e->w.loop, &up->timer, KEYD_DIAL_MS, up_late, up);
-	m = (struct msg_DIAL){.id = up->dial};
+	m = (struct msg_DIAL){.id = up->dial, .which = PROTO_TARGET_PROVIDER};
 	worker_send(&e->w, ROLE_DIAL, 0, MSG_DIAL, &m, -1);
 	return up;
 }
@@ -342,7 +342,7 @@ up_find(uint32_t dial)
 }
 
 /* dialerd is believed about nothing but that this is a connection. */
-static bool
+bool
 up_is_tcp(int fd)
 {
 	struct sockaddr_storage ss;
@@ -368,6 +368,8 @@ keyd_dialed(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(
 		    c, "DIALED %u was not asked for", msg->DIALED.id);
 	}
+	if (token_dialed(msg->DIALED.id, fd))
+		return 0;
 	if ((up = up_find(msg->DIALED.id)) == NULL) {
 		/* Too late: it was given up. */
 		close(fd);
@@ -388,7 +390,7 @@ keyd_dialed(struct chan *c, const union proto_any *msg, int fd)
 		return 0;
 	}
 	loop_timer_set(&e->w.loop, &up->timer, KEYD_TLS_MS, up_late, up);
-	if (tls_attach(up, &why) == -1)
+	if (tls_attach(up, e->host, true, &why) == -1)
 		up_failed(up, KEYD_FAIL_TLS, why);
 	else
 		up_handshake(up);
@@ -406,8 +408,10 @@ keyd_dial_fail(struct chan *c, const union proto_any *msg, int fd)
 	if (m->id == 0 || m->id > keyd_env.dial)
 		return chan_violation(
 		    c, "DIAL_FAIL %u was not asked for", m->id);
+	(void)span_copy(m->text, detail, sizeof(detail));
+	if (token_dial_failed(m->id, detail))
+		return 0;
 	if ((up = up_find(m->id)) != NULL) {
-		(void)span_copy(m->text, detail, sizeof(detail));
 		up_failed(up, KEYD_FAIL_DIAL, detail);
 	}
 	return 0;

@@ -17,6 +17,7 @@
 
 #include "json.h"
 #include "provider_class.h"
+#include "provider_login.h"
 
 struct parse {
 	struct provider *p;
@@ -380,16 +381,18 @@ static int
 parse_file(struct parse *ps, const struct value *v)
 {
 	static const char *const names[] = {"name", "host", "credential",
-	    "requestHeaders", "responseHeaders", "routes", "filter"};
+	    "requestHeaders", "responseHeaders", "routes", "filter", "logins"};
 	struct provider *p = ps->p;
 
-	if (parse_members(ps, v, "file", names, 7, 6) == -1 ||
+	if (parse_members(ps, v, "file", names, 8, 6) == -1 ||
 	    parse_filter(ps, value_get(v, "filter")) == -1 ||
 	    parse_text(ps, value_get(v, "name"), "name", provider_is_label,
 		&p->name) == -1 ||
 	    parse_text(ps, value_get(v, "host"), "host", provider_is_host,
 		&p->host) == -1 ||
 	    parse_credential(ps, value_get(v, "credential")) == -1 ||
+	    provider_parse_logins(
+		p, value_get(v, "logins"), ps->err, ps->cap) == -1 ||
 	    parse_texts(ps, value_get(v, "requestHeaders"), "requestHeaders",
 		provider_is_allowed, PROVIDER_MAX_HEADERS, true,
 		&p->request.names, &p->request.n) == -1 ||

@@ -15,6 +15,9 @@
  *    "body": {"types": ["application/json"], "max": 33554432}},
  *    {"method": "GET", "path": "/v1/gone", "answer": 404}]}
  *
+ * "logins" says how login files of the vendor's own programs are laid out and
+ * renewed (provider_login.c, ironcurtain-config(5)).
+ *
  * A path pattern is whole segments of [A-Za-z0-9._:-]; `*` stands for one
  * segment, or for the start of one ("*:generateContent").  A route with
  * "answer" is never sent: mitmd answers it with that status.  "read": true in
@@ -35,6 +38,8 @@
 #define PROVIDER_MAX_ROUTES 1024U
 #define PROVIDER_MAX_HEADERS 256U /* in an allow-list */
 #define PROVIDER_MAX_KINDS 8U     /* ways to write the credential */
+#define PROVIDER_MAX_LOGINS 8U
+#define PROVIDER_MAX_ADDS 4U      /* headers of a login */
 #define PROVIDER_MAX_PARAMS 32U   /* of a route */
 #define PROVIDER_MAX_VALUES 16U   /* listed values of a parameter */
 #define PROVIDER_MAX_TYPES 8U     /* content types of a route */
@@ -82,6 +87,36 @@ struct provider_kind {
 	struct span prefix; /* "Bearer ", or empty */
 };
 
+/* A header that goes along with a login: constant, or out of its file. */
+struct provider_add {
+	struct span name;   /* lower-case */
+	struct span value;  /* one more entry of that list */
+	struct span member; /* or the text there instead of the agent's */
+};
+
+enum provider_expires {
+	PROVIDER_EXPIRES_MS,
+	PROVIDER_EXPIRES_S,
+	PROVIDER_EXPIRES_JWT, /* the access token's own "exp" */
+};
+
+/*
+ * The login file of a vendor's program: where in it stands what ("a.b": member
+ * b of member a), how it is renewed (RFC 6749 section 6), how it is used.
+ */
+struct provider_login {
+	struct span name;
+	unsigned kind;                /* of credential.headers */
+	struct span access, refresh;  /* members of the file */
+	struct span expires;          /* empty: JWT */
+	struct span id, renewed;      /* empty: it has none */
+	enum provider_expires unit;
+	bool json; /* the request to the token endpoint; else a form */
+	struct span client, scope;
+	struct provider_add adds[PROVIDER_MAX_ADDS];
+	unsigned nadds;
+};
+
 struct provider_list {
 	struct span *names; /* lower-case; the last byte may be * */
 	unsigned n;
@@ -94,6 +129,8 @@ struct provider {
 	struct span sentinel; /* prefix of sentinel keys */
 	struct provider_kind kinds[PROVIDER_MAX_KINDS];
 	unsigned nkinds;
+	struct provider_login logins[PROVIDER_MAX_LOGINS];
+	unsigned nlogins;
 	struct provider_list request, response;
 	struct filter_rules filter; /* what becomes of a body's reach */
 	struct provider_route *routes;

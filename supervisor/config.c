@@ -328,6 +328,7 @@ config_free(struct config *cfg)
 	for (size_t i = 0; i < cfg->nproviders; i++) {
 		free(cfg->providers[i].name);
 		free(cfg->providers[i].value);
+		free(cfg->providers[i].login_file);
 		jsonfile_strings_free(cfg->providers[i].command);
 		free(cfg->providers[i].ca);
 	}

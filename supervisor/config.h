@@ -18,6 +18,8 @@ enum credential_kind {
 	CREDENTIAL_FILE,
 	CREDENTIAL_COMMAND,
 	CREDENTIAL_SYSTEMD,
+	CREDENTIAL_SERVICE, /* secret-service, through its own program */
+	CREDENTIAL_LOGIN,   /* of a vendor's program */
 };
 
 struct config_upstream {
@@ -33,9 +35,11 @@ struct config_provider {
 	char *name;
 	bool listed; /* has an entry in "credentials" */
 	enum credential_kind kind;
-	char *value; /* variable, path or systemd name */
+	char *value; /* variable, path, systemd name, or whose login */
+	char *login_file; /* or NULL: where it usually is */
 	char **command;
 	struct config_upstream upstream;
+	struct config_upstream token; /* where a login is renewed, if set */
 	char *ca; /* PEM file instead of the system's, or NULL */
 };
 

@@ -75,18 +75,65 @@ config_provider_get(struct config *cfg, const struct jsonfile *j,
 	return p;
 }
 
+/* Its attributes, as arguments of the program that asks for it. */
+static int
+config_service(struct config_provider *p, const struct jsonfile *j,
+    struct json_object *o, const char *where)
+{
+	size_t n = (size_t)json_object_object_length(o), i = 0;
+	const char *text;
+
+	if (n == 0 || n > 16)
+		return jsonfile_bad(j, where, "secret-service",
+		    "must hold 1 to 16 attributes: "
+		    "{\"service\":\"anthropic\"}");
+	if ((p->command = calloc(2 * n + 3, sizeof(char *))) == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	p->command[i++] = strdup("secret-tool");
+	p->command[i++] = strdup("lookup");
+	json_object_object_foreach(o, name, val)
+	{
+		if (jsonfile_text_of(j, val, where, name, &text) == -1)
+			return -1;
+		if (name[0] == '-' || name[0] == '\0')
+			return jsonfile_bad(j, where, "secret-service",
+			    "an attribute's name must not begin with -");
+		p->command[i++] = strdup(name);
+		p->command[i++] = strdup(text);
+	}
+	while (i-- > 0)
+		if (p->command[i] == NULL)
+			return fault_errno(j->fault, "%s", j->file);
+	return 0;
+}
+
 static int
 config_credential_value(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)
 {
-	const char *env = NULL, *file = NULL, *unit = NULL;
+	const char *env = NULL, *file = NULL, *unit = NULL, *login = NULL;
+	struct json_object *service = NULL;
 
 	if (jsonfile_str(j, o, where, "env", &env) == -1 ||
 	    jsonfile_str(j, o, where, "file", &file) == -1 ||
 	    jsonfile_str(j, o, where, "systemd", &unit) == -1 ||
+	    jsonfile_str(j, o, where, "login", &login) == -1 ||
+	    jsonfile_object(j, o, where, "secret-service", &service) == -1 ||
 	    jsonfile_strings(j, o, where, "command", 64, &p->command) == -1)
 		return -1;
-	if (env != NULL) {
+	if (login != NULL) {
+		if (!config_name_ok(login, 64, "-"))
+			return jsonfile_bad(j, where, "login",
+			    "must say whose login it is: \"claude-code\"");
+		p->kind = CREDENTIAL_LOGIN;
+		p->value = strdup(login);
+		if (file != NULL && (p->login_file = config_path(
+					 j->file, user_home, file)) == NULL)
+			return fault_errno(j->fault, "%s", j->file);
+	} else if (service != NULL) {
+		p->kind = CREDENTIAL_SERVICE;
+		return config_service(p, j, service, where);
+	} else if (env != NULL) {
 		if (!config_name_ok(env, 256, "_") ||
 		    (env[0] >= '0' && env[0] <= '9'))
 			return jsonfile_bad(j, where, "env",
@@ -120,8 +167,8 @@ int
 config_credentials(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
 {
-	static const char *const keys[] = {
-	    "env", "file", "command", "systemd", NULL};
+	static const char *const keys[] = {"env", "file", "command", "systemd",
+	    "secret-service", "login", NULL};
 	struct json_object *all = NULL, *o;
 	struct config_provider *p;
 	char where[96];
@@ -143,15 +190,23 @@ config_credentials(struct config *cfg, const struct jsonfile *j,
 			    "must be an object "
 			    "that says where the key is, is %s. Write "
 			    "{\"env\":\"NAME\"}, {\"file\":\"PATH\"}, "
-			    "{\"command\":[...]} or {\"systemd\":\"NAME\"}",
+			    "{\"command\":[...]}, {\"systemd\":\"NAME\"}, "
+			    "{\"secret-service\":{...}} or "
+			    "{\"login\":\"claude-code\"}",
 			    jsonfile_kind(val));
 		o = val;
 		if (jsonfile_known(j, o, where, keys) == -1)
 			return -1;
-		if (json_object_object_length(o) != 1)
+		/* A login may be kept in another file than usual. */
+		if (json_object_object_length(o) !=
+		    (json_object_object_get_ex(o, "login", NULL) &&
+				json_object_object_get_ex(o, "file", NULL)
+			    ? 2
+			    : 1))
 			return jsonfile_bad(j, where, NULL,
 			    "must have exactly "
-			    "one of env, file, command, systemd; has %d",
+			    "one of env, file, command, systemd, "
+			    "secret-service, login; has %d",
 			    json_object_object_length(o));
 		p->listed = true;
 		if (config_credential_value(p, j, o, where, user_home) == -1)
@@ -265,11 +320,14 @@ static int
 config_one_provider(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)
 {
-	static const char *const keys[] = {"upstream", "ca", "reuse", NULL};
-	const char *url = NULL, *ca = NULL, *reuse = NULL, *why = NULL;
+	static const char *const keys[] = {
+	    "upstream", "token", "ca", "reuse", NULL};
+	const char *url = NULL, *ca = NULL, *reuse = NULL, *why = NULL,
+		   *token = NULL;
 
 	if (jsonfile_known(j, o, where, keys) == -1 ||
 	    jsonfile_str(j, o, where, "upstream", &url) == -1 ||
+	    jsonfile_str(j, o, where, "token", &token) == -1 ||
 	    jsonfile_str(j, o, where, "ca", &ca) == -1 ||
 	    jsonfile_str(j, o, where, "reuse", &reuse) == -1)
 		return -1;
@@ -283,6 +341,9 @@ config_one_provider(struct config_provider *p, const struct jsonfile *j,
 		/* What stands before an @ or behind a ? may be secret. */
 		return jsonfile_bad(j, where, "upstream", "\"%s\": %s",
 		    strpbrk(url, "@?") != NULL ? "..." : url, why);
+	if (token != NULL && config_url(token, &p->token, &why) == -1)
+		return jsonfile_bad(j, where, "token", "\"%s\": %s",
+		    strpbrk(token, "@?") != NULL ? "..." : token, why);
 	if (ca == NULL)
 		return 0;
 	if ((p->ca = config_path(j->file, user_home, ca)) == NULL)

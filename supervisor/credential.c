@@ -203,7 +203,13 @@ credential_open(struct credential *c, const struct provider *p, int workspace,
 	*c = (struct credential)CREDENTIAL_INIT;
 	switch (cfg != NULL ? cfg->kind : CREDENTIAL_DEFAULT) {
 	case CREDENTIAL_DEFAULT:
+		if (p->login != -1)
+			return credential_file(
+			    c, provider_login_file(p), workspace, fault);
 		return credential_env(c, p->env, p->name, true, fault);
+	case CREDENTIAL_LOGIN:
+		return credential_file(
+		    c, provider_login_file(p), workspace, fault);
 	case CREDENTIAL_ENV:
 		return credential_env(c, cfg->value, p->name, false, fault);
 	case CREDENTIAL_FILE:
@@ -211,6 +217,7 @@ credential_open(struct credential *c, const struct provider *p, int workspace,
 	case CREDENTIAL_SYSTEMD:
 		return credential_systemd(c, cfg->value, workspace, fault);
 	case CREDENTIAL_COMMAND:
+	case CREDENTIAL_SERVICE:
 		return credential_command(c, cfg->command, p->name, fault);
 	}
 	return fault_set(fault, "credential of %s: unknown kind", p->name);

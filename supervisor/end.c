@@ -25,6 +25,7 @@
 /* All of it in well under a second. */
 #define END_AUDIT_MS 400
 #define END_REAP_MS 300
+#define END_RENEW_MS 5000U
 
 void
 end_request(int status, const struct child *c, const char *fmt, ...)
@@ -147,6 +148,33 @@ end_orphans(void)
 	} while (text[0] != '\0' && clock_mono_us() / 1000 < until);
 }
 
+/*
+ * A token that was asked for and is in no file yet would be lost, and the
+ * login with it: keyd gets a moment to finish.
+ */
+static void
+end_renewals(void)
+{
+	uint64_t until = clock_mono_us() / 1000 + END_RENEW_MS;
+	struct child *c;
+	bool busy = true;
+
+	while (busy && clock_mono_us() / 1000 < until) {
+		busy = false;
+		for (unsigned i = 0; i < sup.providers.n; i++) {
+			c = child_find(ROLE_KEY, i);
+			if (c != NULL && !c->dead && c->chan != NULL &&
+			    c != sup.end_child &&
+			    renew_busy(&sup.keys[i].renewal))
+				busy = true;
+		}
+		if (busy && loop_once(&sup.loop, 20) == -1)
+			break;
+	}
+	for (unsigned i = 0; i < sup.providers.n; i++)
+		renew_close(&sup.keys[i].renewal);
+}
+
 int
 end_run(void)
 {
@@ -159,6 +187,7 @@ end_run(void)
 	/* Said before the others die: nothing they do comes after it. */
 	if (sup.logging)
 		event_end(sup.end_child);
+	end_renewals();
 	end_kill_all();
 	if (sup.logging && !end_audit(audit)) {
 		if (audit != NULL)

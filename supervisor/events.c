@@ -110,6 +110,27 @@ out:
 	value_pool_free(p);
 }
 
+void
+event_credential(unsigned provider, const char *what, const char *why)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	const struct provider *pr = &sup.providers.list[provider];
+	struct value *o = NULL;
+
+	if (p != NULL)
+		o = value_new(p, VALUE_OBJECT);
+	if (o != NULL) {
+		put(o, "kind",
+		    text(p,
+			pr->login == -1 ? "key" : pr->logins[pr->login].name));
+		put(o, "provider", text(p, pr->name));
+		put(o, "reason", text(p, why));
+		put(o, "what", text(p, what));
+		event_send("credential", o);
+	}
+	value_pool_free(p);
+}
+
 static struct value *
 detail_worker(struct value_pool *p, const struct child *c)
 {

@@ -126,6 +126,28 @@ on_key_state(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
+on_secret_want(struct chan *ch, const union proto_any *msg, int fd)
+{
+	struct child *c = chan_arg(ch);
+
+	(void)fd;
+	if (renew_want(&sup.keys[c->index].renewal, &msg->SECRET_WANT) == -1)
+		return chan_violation(ch, "SECRET_WANT without a login");
+	return 0;
+}
+
+static int
+on_secret_done(struct chan *ch, const union proto_any *msg, int fd)
+{
+	struct child *c = chan_arg(ch);
+
+	(void)fd;
+	if (renew_done(&sup.keys[c->index].renewal, &msg->SECRET_DONE) == -1)
+		return chan_violation(ch, "SECRET_DONE without a login");
+	return 0;
+}
+
+static int
 on_audit_fail(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)ch;
@@ -282,6 +304,8 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_RULES_BAD, on_rules_bad},
     {MSG_CA, on_ca},
     {MSG_KEY_STATE, on_key_state},
+    {MSG_SECRET_WANT, on_secret_want},
+    {MSG_SECRET_DONE, on_secret_done},
     {MSG_AUDIT_FAIL, on_audit_fail},
     {MSG_COUNTS, on_counts},
     {MSG_ALARM_SHOW, on_alarm_show},

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "jsonfile.h"
 
@@ -39,8 +40,111 @@ provider_sentinel(const char *prefix)
 }
 
 static int
+provider_login(struct provider *p, const struct jsonfile *j,
+    struct json_object *o, const char *where, const struct paths *paths)
+{
+	struct provider_login *l = &p->logins[p->nlogins++];
+	struct json_object *token = NULL, *locks = NULL;
+	const char *name = NULL, *file = NULL, *prefix = NULL, *url = NULL,
+		   *why = NULL;
+
+	if (jsonfile_str(j, o, where, "name", &name) == -1 ||
+	    jsonfile_str(j, o, where, "file", &file) == -1 ||
+	    jsonfile_str(j, o, where, "sentinel", &prefix) == -1 ||
+	    jsonfile_object(j, o, where, "token", &token) == -1 ||
+	    jsonfile_object(j, o, where, "locks", &locks) == -1)
+		return -1;
+	if (name == NULL || file == NULL || prefix == NULL || token == NULL ||
+	    jsonfile_str(j, token, where, "url", &url) != 1)
+		return jsonfile_bad(
+		    j, where, NULL, "needs name, file, sentinel and token.url");
+	if (config_url(url, &l->token, &why) == -1)
+		return jsonfile_bad(j, where, "token.url", "%s", why);
+	if (locks != NULL && (jsonfile_strings(j, locks, where, "directories",
+				  4, &l->lock_dirs) == -1 ||
+				 jsonfile_strings(j, locks, where, "files", 4,
+				     &l->lock_files) == -1))
+		return -1;
+	l->name = strdup(name);
+	l->file = config_path(j->file, paths->user_home, file);
+	l->sentinel = strdup(prefix);
+	if (l->name == NULL || l->file == NULL || l->sentinel == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	return 0;
+}
+
+static int
+provider_logins(struct provider *p, const struct jsonfile *j,
+    struct json_object *root, const struct paths *paths)
+{
+	struct json_object *list, *o;
+	char where[32];
+
+	if (!json_object_object_get_ex(root, "logins", &list))
+		return 0;
+	if (!json_object_is_type(list, json_type_array) ||
+	    json_object_array_length(list) > PROVIDERS_MAX_LOGINS)
+		return jsonfile_bad(j, "", "logins",
+		    "must be an array of at most %u", PROVIDERS_MAX_LOGINS);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		snprintf(where, sizeof(where), "logins[%zu]", i);
+		o = json_object_array_get_idx(list, i);
+		if (!json_object_is_type(o, json_type_object))
+			return jsonfile_bad(
+			    j, where, NULL, "must be an object");
+		if (provider_login(p, j, o, where, paths) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+const char *
+provider_login_file(const struct provider *p)
+{
+	if (p->login == -1)
+		return NULL;
+	if (p->config != NULL && p->config->kind == CREDENTIAL_LOGIN &&
+	    p->config->login_file != NULL)
+		return p->config->login_file;
+	return p->logins[p->login].file;
+}
+
+/*
+ * Key or login?  What config.json says; else the variable, as it was set on
+ * purpose here and now; else a login that is there.
+ */
+static int
+provider_choose(struct provider *p, struct fault *fault)
+{
+	const struct config_provider *cfg = p->config;
+	const char *value = getenv(p->env);
+
+	p->login = -1;
+	if (cfg != NULL && cfg->kind == CREDENTIAL_LOGIN) {
+		for (unsigned i = 0; i < p->nlogins; i++)
+			if (strcmp(p->logins[i].name, cfg->value) == 0)
+				p->login = (int)i;
+		if (p->login == -1)
+			return fault_set(fault,
+			    "credentials.%s.login: provider %s knows no login "
+			    "of \"%s\"%s%s",
+			    p->name, p->name, cfg->value,
+			    p->nlogins != 0 ? "; try " : "",
+			    p->nlogins != 0 ? p->logins[0].name : "");
+		return 0;
+	}
+	if ((cfg != NULL && cfg->kind != CREDENTIAL_DEFAULT) ||
+	    (value != NULL && value[0] != '\0'))
+		return 0;
+	for (unsigned i = 0; i < p->nlogins && p->login == -1; i++)
+		if (access(p->logins[i].file, F_OK) == 0)
+			p->login = (int)i;
+	return 0;
+}
+
+static int
 provider_fields(struct provider *p, const char *path, const char *name,
-    struct json_object *root, struct fault *fault)
+    struct json_object *root, const struct paths *paths, struct fault *fault)
 {
 	const struct jsonfile j = {path, fault};
 	struct json_object *cred = NULL;
@@ -68,11 +172,14 @@ provider_fields(struct provider *p, const char *path, const char *name,
 	p->name = strdup(name);
 	p->host = strdup(host);
 	p->env = strdup(env);
-	p->key = provider_sentinel(prefix);
-	if (p->name == NULL || p->host == NULL || p->env == NULL ||
-	    p->key == NULL)
+	if (p->name == NULL || p->host == NULL || p->env == NULL)
 		return fault_errno(fault, "%s", path);
-	return 0;
+	if (provider_logins(p, &j, root, paths) == -1 ||
+	    provider_choose(p, fault) == -1)
+		return -1;
+	p->key = provider_sentinel(
+	    p->login == -1 ? prefix : p->logins[p->login].sentinel);
+	return p->key != NULL ? 0 : fault_errno(fault, "%s", path);
 }
 
 void
@@ -83,6 +190,13 @@ provider_free(struct provider *p)
 	free(p->env);
 	free(p->key);
 	free(p->json);
+	for (unsigned i = 0; i < p->nlogins; i++) {
+		free(p->logins[i].name);
+		free(p->logins[i].file);
+		free(p->logins[i].sentinel);
+		jsonfile_strings_free(p->logins[i].lock_dirs);
+		jsonfile_strings_free(p->logins[i].lock_files);
+	}
 	memset(p, 0, sizeof(*p));
 }
 
@@ -140,10 +254,11 @@ provider_load(struct provider *p, const struct paths *paths,
 		fault_set(fault, "%s: too large (over 1 MiB)", path);
 		goto out;
 	}
-	root = jsonfile_parse(path, span_of(p->json, p->json_len), fault);
-	if (root == NULL || provider_fields(p, path, name, root, fault) == -1)
-		goto out;
 	p->config = config_provider(cfg, name);
+	root = jsonfile_parse(path, span_of(p->json, p->json_len), fault);
+	if (root == NULL ||
+	    provider_fields(p, path, name, root, paths, fault) == -1)
+		goto out;
 	rv = provider_ca(p->config, fault);
 out:
 	json_object_put(root);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Model providers of a session: which, their files, their sentinel keys, and
- * where their credentials come from.  Only name, host, usual variable and
- * sentinel prefix of a file are looked at here; routes are for the locks.
+ * where their credentials come from.  Only name, host, usual variable,
+ * sentinel prefix and logins of a file are looked at here; routes are for the
+ * locks.
  */
 #ifndef PROVIDERS_H
 #define PROVIDERS_H
@@ -12,6 +13,17 @@
 
 #define PROVIDERS_MAX_CA (4U << 20)
 
+#define PROVIDERS_MAX_LOGINS 8U
+
+/* A vendor's program, whose login file may serve as the credential. */
+struct provider_login {
+	char *name;
+	char *file;     /* where it usually is; absolute */
+	char *sentinel; /* prefix */
+	struct config_upstream token; /* where it is renewed */
+	char **lock_dirs, **lock_files;
+};
+
 struct provider {
 	char *name;
 	char *host;
@@ -20,6 +32,9 @@ struct provider {
 	char *json; /* the file's bytes */
 	size_t json_len;
 	const struct config_provider *config; /* or NULL */
+	struct provider_login logins[PROVIDERS_MAX_LOGINS];
+	unsigned nlogins;
+	int login; /* the one in use; -1: a key */
 };
 
 struct providers {
@@ -31,6 +46,8 @@ struct providers {
 int provider_load(struct provider *, const struct paths *,
     const struct config *, const char *name, struct fault *);
 void provider_free(struct provider *);
+/* The login file in use: the configured one, or its usual place. */
+const char *provider_login_file(const struct provider *);
 /*
  * Those of `names` (NULL-terminated); NULL: those with a credential in
  * config.json.

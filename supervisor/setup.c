@@ -162,13 +162,35 @@ setup_policy(void)
 	}
 }
 
+/* Where a login is renewed: a target of its own. */
+static void
+setup_token(unsigned i)
+{
+	const struct provider *p = &sup.providers.list[i];
+	bool own = p->config != NULL && p->config->token.set;
+	const struct config_upstream *up =
+	    own ? &p->config->token : &p->logins[p->login].token;
+	struct msg_TOKEN m = {.host = span_str(up->host),
+	    .port = up->port,
+	    .tls = up->tls,
+	    .path = span_str(up->prefix[0] != '\0' ? up->prefix : "/")};
+	struct msg_TARGET t = {.index = (uint16_t)i,
+	    .host = m.host,
+	    .port = m.port,
+	    .private_ok = own,
+	    .which = PROTO_TARGET_TOKEN};
+
+	child_send(ROLE_KEY, i, MSG_TOKEN, &m, -1);
+	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
+}
+
 static void
 setup_key(unsigned i)
 {
 	const struct provider *p = &sup.providers.list[i];
 	const struct config_upstream *up =
 	    p->config == NULL ? NULL : &p->config->upstream;
-	static const struct msg_SECRET secret;
+	struct msg_SECRET secret = {.kind = (uint8_t)(p->login + 1)};
 	bool own = up != NULL && up->set;
 	struct msg_UPSTREAM u = {.host = span_str(own ? up->host : p->host),
 	    .port = own ? up->port : 443,
@@ -185,6 +207,8 @@ setup_key(unsigned i)
 	child_send(ROLE_KEY, i, MSG_SECRET, &secret, sup.keys[i].cred.fd);
 	sup.keys[i].cred.fd = -1;
 	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
+	if (p->login != -1)
+		setup_token(i);
 }
 
 static void

@@ -107,6 +107,17 @@ start_adapter(struct fault *fault)
 	return runtime_prepare(fault);
 }
 
+static int
+start_login(unsigned i, struct fault *fault)
+{
+	struct provider *p = &sup.providers.list[i];
+
+	sup_note("provider %s: the login of %s (%s)", p->name,
+	    p->logins[p->login].name, provider_login_file(p));
+	return renew_init(&sup.keys[i].renewal, i, sup.keys[i].cred.fd,
+	    &p->logins[p->login], fault);
+}
+
 /* From here on no key is in our memory; nothing was started before. */
 static int
 start_credentials(struct fault *fault)
@@ -115,6 +126,9 @@ start_credentials(struct fault *fault)
 		sup.keys[i].cred = (struct credential)CREDENTIAL_INIT;
 		if (credential_open(&sup.keys[i].cred, &sup.providers.list[i],
 			sup.workspace, fault) == -1)
+			return -1;
+		if (sup.providers.list[i].login != -1 &&
+		    start_login(i, fault) == -1)
 			return -1;
 	}
 	credential_wipe(&sup.paths, &sup.config);

@@ -15,6 +15,7 @@
 #include "options.h"
 #include "paths.h"
 #include "providers.h"
+#include "renew.h"
 #include "servers.h"
 #include "session.h"
 #include "spawn.h"
@@ -93,6 +94,7 @@ struct instance {
 /* A provider's keyd, as far as we are told. */
 struct key {
 	struct credential cred;
+	struct renewal renewal; /* of a login */
 	struct loop_io exit_io; /* of a credential command */
 	bool known;
 	enum proto_key state;
@@ -245,6 +247,8 @@ void ready_notify(const char *text);
 
 /* events.c: our own records. */
 void event_start(void);
+/* A credential was renewed, replaced, refused. */
+void event_credential(unsigned provider, const char *what, const char *why);
 /* workerEnd, if c is not NULL, and stop: through auditd. */
 void event_end(const struct child *c);
 /* The same, appended by ourselves: auditd cannot. */

@@ -37,6 +37,7 @@ static struct outcome cut, whole;
 static void
 setup(void)
 {
+	struct span k;
 	char err[256];
 
 	if (provider != NULL)
@@ -46,7 +47,8 @@ setup(void)
 		fprintf(stderr, "%s\n", err);
 		abort();
 	}
-	if (scrub_build(&scrub, span_str(key), mem, sizeof(mem)) == -1)
+	k = span_str(key);
+	if (scrub_build(&scrub, &k, 1, mem, sizeof(mem)) == -1)
 		abort();
 }
 

@@ -37,7 +37,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct scrub_state st = {0, 0, 0};
-	struct span before, pass, form;
+	struct span before, pass, form, key;
 	struct scrub s;
 	size_t len, start;
 	bool hit = false;
@@ -45,7 +45,8 @@ LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	ntext = nout = 0;
 	if (n < 1 || n - 1 < (len = 16U + p[0] % 64U))
 		return 0;
-	if (scrub_build(&s, span_of(p + 1, len), mem, sizeof(mem)) == -1)
+	key = span_of(p + 1, len);
+	if (scrub_build(&s, &key, 1, mem, sizeof(mem)) == -1)
 		abort();
 	p += 1 + len;
 	n -= 1 + len;

@@ -219,10 +219,11 @@ test_reuse(void)
 int
 main(void)
 {
+	struct span key = span_str(KEY);
 	char err[256];
 
 	if ((provider = provider_parse(span_str(file), err, sizeof(err))) ==
-	    NULL || scrub_build(&scrub, span_str(KEY), mem, sizeof(mem)) == -1)
+	    NULL || scrub_build(&scrub, &key, 1, mem, sizeof(mem)) == -1)
 		abort();
 	test_frames();
 	test_bad();

@@ -74,10 +74,16 @@ feed(const char *text, size_t n, const size_t *cuts, size_t ncuts)
 		take(scrub_end(&scrub, &st));
 }
 
+static int
+build(struct span k, size_t cap)
+{
+	return scrub_build(&scrub, &k, 1, mem, cap);
+}
+
 static void
 key(const char *k)
 {
-	if (scrub_build(&scrub, span_str(k), mem, sizeof(mem)) == -1)
+	if (build(span_str(k), sizeof(mem)) == -1)
 		abort();
 }
 
@@ -274,25 +280,48 @@ static void
 test_limits(void)
 {
 	static char big[SCRUB_MAX + 2];
-	struct span pass, before;
+	struct span pass, before, longest;
 	struct scrub_state st = {0, 0, 0};
 
-	is_int(scrub_build(&scrub, SPAN("fifteen-bytes-x"), mem, sizeof(mem)),
+	is_int(build(SPAN("fifteen-bytes-x"), sizeof(mem)),
 	    -1, "15 bytes are too few");
 	ok(!scrub_find(&scrub, SPAN("fifteen-bytes-x")) &&
 	    !scrub_feed(&scrub, &st, SPAN("fifteen-bytes-x"), &before, &pass) &&
 	    pass.len == 15, "then nothing is searched for");
 	memset(big, 'k', sizeof(big) - 1);
-	is_int(scrub_build(&scrub, span_of(big, SCRUB_MAX + 1), mem,
-	    sizeof(mem)), -1, "over the maximum");
-	is_int(scrub_build(&scrub, span_of(big, SCRUB_MAX), mem, sizeof(mem)),
+	is_int(build(span_of(big, SCRUB_MAX + 1), sizeof(mem)), -1, "over the maximum");
+	is_int(build(span_of(big, SCRUB_MAX), sizeof(mem)),
 	    0, "the longest key");
 	ok(scrub_find(&scrub, span_of(big, SCRUB_MAX)), "is found");
 	ok(!scrub_find(&scrub, span_of(big, SCRUB_MAX - 1)),
 	    "one byte less is not");
-	is_int(scrub_build(&scrub, span_of(big, SCRUB_MAX), mem,
-	    scrub_size(span_of(big, SCRUB_MAX)) - 1), -1,
+	longest = span_of(big, SCRUB_MAX);
+	is_int(build(longest, scrub_size(&longest, 1) - 1), -1,
 	    "memory short by one");
+}
+
+/* Two with one beginning, as an access and a refresh token have. */
+static void
+test_several(void)
+{
+	static const char a[] = "sk-ant-oat01-abcdefghijklmnop",
+			  b[] = "sk-ant-ort01-qrstuvwxyz012345";
+	struct span keys[SCRUB_KEYS + 1] = {SPAN(a), SPAN(b), SPAN(a), SPAN(b)};
+	struct span before, pass;
+	struct scrub_state st = {0, 0, 0};
+
+	is_int(scrub_build(&scrub, keys, 2, mem, sizeof(mem)), 0, "two keys");
+	ok(scrub_find(&scrub, keys[0]) && scrub_find(&scrub, keys[1]),
+	    "both are found");
+	ok(!scrub_find(&scrub, SPAN("sk-ant-oat01-qrstuvwxyz012345")),
+	    "one's beginning with the other's end is neither");
+	ok(!scrub_feed(&scrub, &st, SPAN("sk-ant-o"), &before, &pass) &&
+	    !scrub_feed(&scrub, &st, SPAN("rt01-qrst"), &before, &pass) &&
+	    scrub_feed(&scrub, &st, SPAN("uvwxyz012345"), &before, &pass),
+	    "the second, in three pieces");
+	is_int(scrub_build(&scrub, keys, SCRUB_KEYS + 1, mem, sizeof(mem)), -1,
+	    "too many keys");
+	is_int(scrub_build(&scrub, keys, 0, mem, sizeof(mem)), -1, "no key");
 }
 
 int
@@ -311,5 +340,6 @@ main(void)
 	test_look_alikes("aaaaaaaabaaaaaaaab");
 	test_random(20000);
 	test_limits();
+	test_several();
 	return tap_done();
 }

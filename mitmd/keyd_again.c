@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Requests with a login, which may have to wait for a token or to be sent
+ * again with another one.  Until the answer's head is there the body is kept,
+ * all sessions' requests together up to a limit; what is not kept is not
+ * sent again.
+ */
+#include "keyd.h"
+
+/* Its body need not be sent again. */
+void
+exchange_unkeep(struct stream *s)
+{
+	struct exchange *x = &s->x;
+
+	keyd_env.kept -= x->keep.len;
+	buf_free(&x->keep);
+	x->keeping = false;
+	x->again = 0;
+}
+
+void
+exchange_keep(struct stream *s, const uint8_t *p, size_t n)
+{
+	struct exchange *x = &s->x;
+
+	if (!x->keeping)
+		return;
+	if (n > KEYD_MAX_KEPT - keyd_env.kept ||
+	    buf_add(&x->keep, p, n) == -1) {
+		exchange_unkeep(s);
+		return;
+	}
+	keyd_env.kept += n;
+}
+
+/* What is there of the body and was not sent. */
+struct span
+exchange_pending(const struct stream *s)
+{
+	const struct exchange *x = &s->x;
+	struct span kept;
+
+	if (!x->renewed || x->keep.len == 0)
+		return buf_span(&s->pend);
+	kept = buf_span(&x->keep);
+	return span_of(kept.p + x->again, kept.len - x->again);
+}
+
+void
+exchange_consume(struct stream *s, size_t n)
+{
+	struct exchange *x = &s->x;
+
+	x->sent += n;
+	if (!x->renewed || x->keep.len == 0) {
+		buf_drain(&s->pend, n);
+		return;
+	}
+	x->again += n;
+	if (x->again == x->keep.len)
+		exchange_unkeep(s);
+}
+
+/* To the provider, as soon as there is a token and a connection. */
+void
+exchange_go(struct stream *s)
+{
+	switch (renew_check()) {
+	case RENEW_GOOD:
+		up_want(s);
+		return;
+	case RENEW_WAIT:
+		s->x.state = EXCHANGE_KEY;
+		TAILQ_INSERT_TAIL(&keyd_env.keyless, s, wait);
+		return;
+	case RENEW_LATER:
+	case RENEW_REFUSED:
+		break;
+	}
+	s->x.state = EXCHANGE_ON;
+	if (renew_check() == RENEW_REFUSED)
+		exchange_fail(s, KEYD_FAIL_LOGIN, "the login is over");
+	else
+		exchange_fail(s, KEYD_FAIL_RENEW, "the login is not renewed");
+}
+
+void
+exchange_keyed(void)
+{
+	struct stream *s, *next;
+
+	for (s = TAILQ_FIRST(&keyd_env.keyless); s != NULL; s = next) {
+		next = TAILQ_NEXT(s, wait);
+		TAILQ_REMOVE(&keyd_env.keyless, s, wait);
+		s->x.state = EXCHANGE_NONE;
+		exchange_go(s);
+	}
+}
+
+void
+exchange_outdated(const struct keyset *k)
+{
+	struct stream *s, *next;
+
+	for (s = TAILQ_FIRST(&keyd_env.streams); s != NULL; s = next) {
+		next = TAILQ_NEXT(s, entry);
+		if (s->x.key == k)
+			exchange_fail(
+			    s, KEYD_FAIL_EXPIRED, "its credential is replaced");
+	}
+}
+
+void
+exchange_renew(struct stream *s)
+{
+	struct exchange *x = &s->x;
+	struct up *up = x->up;
+	bool nobody = x->reply.nobody;
+
+	renew_rejected(x->key);
+	if (!x->keeping) {
+		(void)renew_check();
+		exchange_fail(s, KEYD_FAIL_EXPIRED, "401; body not kept");
+		return;
+	}
+	keyset_drop(x->key);
+	x->key = NULL;
+	reply_free(&x->reply);
+	reply_init(&x->reply, x->req.exchange, nobody);
+	buf_free(&s->pend);
+	x->keeping = false;
+	x->renewed = true;
+	x->again = 0;
+	x->sent = 0;
+	x->head_sent = 0;
+	x->head_done = x->deaf = x->answered = x->sent_whole = false;
+	x->up = NULL;
+	x->state = EXCHANGE_NONE;
+	up_release(up, false);
+	exchange_go(s);
+}
+
+/* Nothing was taken yet: a connection that died while idle costs nothing. */
+bool
+exchange_retry(struct stream *s)
+{
+	struct exchange *x = &s->x;
+	struct up *up = x->up;
+
+	if (x->head_sent != 0 || x->retried || x->answered)
+		return false;
+	x->retried = true;
+	keyset_drop(x->key);
+	x->key = NULL;
+	x->up = NULL;
+	up_release(up, false);
+	up_want(s);
+	return true;
+}
+
+/* What goes along with a login. */
+unsigned
+exchange_adds(const struct keyset *k, struct keyd_head_add *adds)
+{
+	const struct provider_login *l = keyd_login();
+	const struct provider_add *a;
+	unsigned n = 0;
+
+	for (unsigned i = 0; l != NULL && i < l->nadds; i++) {
+		a = &l->adds[i];
+		if (a->value.len != 0)
+			adds[n++] =
+			    (struct keyd_head_add){a->name, a->value, true};
+		else if (k->adds[i].len != 0)
+			adds[n++] =
+			    (struct keyd_head_add){a->name, k->adds[i], false};
+	}
+	return n;
+}

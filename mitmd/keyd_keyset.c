@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Keysets: credentials in use, each with the forms that its answers are
+ * searched for, in one piece of secret memory.  One is current; older ones
+ * live as long as exchanges that were begun with them, and no longer than
+ * their memory is needed.
+ */
+#include "keyd.h"
+
+/* Pieces of like sizes, so that what one leaves the next can take. */
+#define KEYSET_GRAIN 2048U
+
+static size_t
+keyset_forms(struct span access, struct span refresh, struct span keys[2])
+{
+	size_t n = 0;
+
+	if (access.len >= SCRUB_MIN)
+		keys[n++] = access;
+	if (refresh.len >= SCRUB_MIN)
+		keys[n++] = refresh;
+	return n;
+}
+
+static struct span
+keyset_put(uint8_t **p, struct span s)
+{
+	struct span kept = span_of(*p, s.len);
+
+	for (size_t i = 0; i < s.len; i++)
+		(*p)[i] = s.p[i];
+	*p += s.len;
+	return kept;
+}
+
+static void
+keyset_free(struct keyset *k)
+{
+	secret_free(k->mem);
+	*k = (struct keyset){0};
+}
+
+void
+keyset_drop(struct keyset *k)
+{
+	if (k != NULL && --k->refs == 0)
+		keyset_free(k);
+}
+
+struct keyset *
+keyset_hold(struct keyset *k)
+{
+	k->refs++;
+	return k;
+}
+
+/* A free place with so much memory; answers with old tokens may go for it. */
+static struct keyset *
+keyset_place(size_t size)
+{
+	struct keyd_env *e = &keyd_env;
+	struct keyset *k;
+
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (unsigned i = 0; i < KEYD_MAX_KEYSETS; i++) {
+			k = &e->keysets[i];
+			if (pass == 1 && k->mem != NULL && k != e->now)
+				exchange_outdated(k);
+			if (k->mem == NULL &&
+			    (k->mem = secret_new(size)) != NULL)
+				return k;
+		}
+	}
+	return NULL;
+}
+
+struct keyset *
+keyset_new(struct span access, struct span refresh, const struct span *adds)
+{
+	struct span keys[2];
+	size_t size, cap, n;
+	struct keyset *k;
+	uint8_t *p, *mem;
+
+	n = keyset_forms(access, refresh, keys);
+	size = access.len + refresh.len;
+	for (unsigned i = 0; adds != NULL && i < PROVIDER_MAX_ADDS; i++)
+		size += adds[i].len;
+	size += scrub_size(keys, n);
+	size = (size + KEYSET_GRAIN - 1) / KEYSET_GRAIN * KEYSET_GRAIN;
+	if ((k = keyset_place(size)) == NULL)
+		return NULL;
+	p = mem = secret_bytes(k->mem, &cap);
+	k->access = keyset_put(&p, access);
+	k->refresh = keyset_put(&p, refresh);
+	for (unsigned i = 0; adds != NULL && i < PROVIDER_MAX_ADDS; i++)
+		k->adds[i] = keyset_put(&p, adds[i]);
+	n = keyset_forms(k->access, k->refresh, keys);
+	if (n != 0 &&
+	    scrub_build(&k->scrub, keys, n, p, cap - (size_t)(p - mem)) == -1) {
+		keyset_free(k);
+		return NULL;
+	}
+	return k;
+}
+
+void
+keyset_use(struct keyset *k)
+{
+	struct keyd_env *e = &keyd_env;
+	struct keyset *old = e->now;
+
+	e->now = keyset_hold(k);
+	e->loaded_at = loop_now(&e->w.loop);
+	keyset_drop(old);
+}

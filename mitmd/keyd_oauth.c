@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * OAuth as pure functions.  Texts are read in place by the strict JSON
+ * reader; a token that needs an escape in JSON is refused, so that every one
+ * is a span of secret memory.  Trees of nodes, which hold no byte of a token,
+ * live in ordinary memory while they are walked.
+ */
+#include "keyd_oauth.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "json.h"
+
+#define OAUTH_POOL (1U << 20)
+#define OAUTH_MARGIN 300U /* seconds; original.md 4.7 */
+#define OAUTH_USABLE 10U  /* seconds that another's token must have left */
+
+/* Visible ASCII that JSON, a header and a form can hold as it is. */
+static bool
+oauth_is_token(struct span s, size_t max)
+{
+	if (s.len == 0 || s.len > max)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] < 0x21 || s.p[i] > 0x7e || s.p[i] == '"' ||
+		    s.p[i] == '\\')
+			return false;
+	}
+	return true;
+}
+
+static bool
+oauth_inside(struct span outer, struct span s)
+{
+	return s.p >= outer.p && s.p + s.len <= outer.p + outer.len;
+}
+
+/* "a.b": member b of member a. */
+static const struct value *
+oauth_member(const struct value *v, struct span path)
+{
+	const uint8_t *dot;
+	struct span name;
+
+	while (v != NULL && path.len != 0) {
+		dot = memchr(path.p, '.', path.len);
+		name = path;
+		if (dot != NULL)
+			name.len = (size_t)(dot - path.p);
+		v = value_getspan(v, name);
+		path.p += name.len + (dot != NULL);
+		path.len -= name.len + (dot != NULL);
+	}
+	return v;
+}
+
+/* A string there, which stands in the text as it is. */
+static int
+oauth_string(const struct value *root, struct span path, struct span text,
+    size_t max, struct span *out)
+{
+	const struct value *v = oauth_member(root, path);
+
+	if (v == NULL || v->type != VALUE_STRING)
+		return -1;
+	if (!oauth_is_token(v->text, max) || !oauth_inside(text, v->text))
+		return -1;
+	*out = v->text;
+	return 0;
+}
+
+static const struct value *
+oauth_read(struct value_pool **pool, struct span text, const char **why)
+{
+	const struct value *root;
+
+	if ((*pool = value_pool_new(OAUTH_POOL)) == NULL) {
+		*why = "out of memory";
+		return NULL;
+	}
+	if ((root = json_read(*pool, text, NULL)) == NULL ||
+	    root->type != VALUE_OBJECT) {
+		*why = "is not a JSON object";
+		return NULL;
+	}
+	return root;
+}
+
+static int
+oauth_base64(const uint8_t *p, size_t n, uint8_t *dst, size_t *len)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789-_";
+	const char *at;
+	uint32_t w = 0;
+	unsigned bits = 0;
+
+	*len = 0;
+	for (size_t i = 0; i < n && p[i] != '='; i++) {
+		if (p[i] == '\0' || (at = strchr(digits, p[i])) == NULL)
+			return -1;
+		w = (w << 6 | (uint32_t)(at - digits)) & 0xffffff;
+		bits += 6;
+		if (bits >= 8) {
+			bits -= 8;
+			dst[(*len)++] = (uint8_t)(w >> bits);
+		}
+	}
+	return 0;
+}
+
+uint64_t
+oauth_jwt_expires(struct span token)
+{
+	/* Claims, not the token: its signature is what is secret. */
+	static uint8_t claims[OAUTH_MAX_TOKEN];
+	const uint8_t *dot, *end;
+	struct value_pool *pool = NULL;
+	const struct value *root;
+	const char *why;
+	int64_t exp = 0;
+	size_t len;
+
+	if (token.len > OAUTH_MAX_TOKEN ||
+	    (dot = memchr(token.p, '.', token.len)) == NULL)
+		return 0;
+	dot++;
+	end = memchr(dot, '.', token.len - (size_t)(dot - token.p));
+	if (end == NULL ||
+	    oauth_base64(dot, (size_t)(end - dot), claims, &len) == -1)
+		return 0;
+	root = oauth_read(&pool, span_of(claims, len), &why);
+	if (root == NULL ||
+	    value_int(value_get(root, "exp"), 1, INT64_MAX, &exp) == -1)
+		exp = 0;
+	value_pool_free(pool);
+	explicit_bzero(claims, sizeof(claims));
+	return (uint64_t)exp;
+}
+
+static void
+oauth_file_expires(const struct provider_login *l, const struct value *root,
+    struct span text, struct oauth_file *f)
+{
+	const struct value *v;
+	int64_t n = 0;
+
+	if (l->unit == PROVIDER_EXPIRES_JWT) {
+		f->expires = oauth_jwt_expires(f->access);
+		return;
+	}
+	v = oauth_member(root, l->expires);
+	if (value_int(v, 0, INT64_MAX, &n) == -1 ||
+	    !oauth_inside(text, v->text))
+		return;
+	f->expires_at = v->text;
+	f->expires = (uint64_t)n / (l->unit == PROVIDER_EXPIRES_MS ? 1000 : 1);
+}
+
+static int
+oauth_file_read(const struct provider_login *l, const struct value *root,
+    struct span text, struct oauth_file *f, const char **why)
+{
+	const struct value *v;
+
+	if (oauth_string(root, l->access, text, OAUTH_MAX_TOKEN, &f->access) ==
+	    -1) {
+		*why = "holds no access token of this kind of login";
+		return -1;
+	}
+	if (oauth_string(
+		root, l->refresh, text, OAUTH_MAX_TOKEN, &f->refresh) == -1) {
+		v = oauth_member(root, l->refresh);
+		if (v != NULL && v->type != VALUE_NULL &&
+		    (v->type != VALUE_STRING || v->text.len != 0)) {
+			*why = "holds a refresh token that is none";
+			return -1;
+		}
+		f->refresh = span_of(NULL, 0);
+	}
+	/* Absent: the header is, too. */
+	for (unsigned i = 0; i < l->nadds; i++) {
+		if (l->adds[i].member.len != 0)
+			(void)oauth_string(root, l->adds[i].member, text,
+			    OAUTH_MAX_ADD, &f->adds[i]);
+	}
+	if (l->id.len != 0)
+		(void)oauth_string(
+		    root, l->id, text, OAUTH_MAX_FILE, &f->id_at);
+	if (l->renewed.len != 0)
+		(void)oauth_string(root, l->renewed, text, 64, &f->renewed_at);
+	oauth_file_expires(l, root, text, f);
+	return 0;
+}
+
+int
+oauth_parse_file(const struct provider_login *l, struct span text,
+    struct oauth_file *f, const char **why)
+{
+	struct value_pool *pool = NULL;
+	const struct value *root;
+	int rv = -1;
+
+	*f = (struct oauth_file){0};
+	if ((root = oauth_read(&pool, text, why)) != NULL)
+		rv = oauth_file_read(l, root, text, f, why);
+	value_pool_free(pool);
+	return rv;
+}
+
+int
+oauth_parse_answer(struct span text, struct oauth_answer *a, const char **why)
+{
+	struct value_pool *pool = NULL;
+	const struct value *root, *v;
+	struct span id = span_of(NULL, 0);
+	int64_t n = 0;
+	int rv = -1;
+
+	*a = (struct oauth_answer){0};
+	if ((root = oauth_read(&pool, text, why)) == NULL)
+		goto out;
+	*why = "holds no usable token";
+	v = value_get(root, "token_type");
+	if (v != NULL &&
+	    (v->type != VALUE_STRING || !span_ieq(v->text, SPAN("bearer"))))
+		goto out;
+	if (oauth_string(root, SPAN("access_token"), text, OAUTH_MAX_TOKEN,
+		&a->access) == -1)
+		goto out;
+	v = value_get(root, "refresh_token");
+	if (v != NULL && v->type != VALUE_NULL &&
+	    oauth_string(root, SPAN("refresh_token"), text, OAUTH_MAX_TOKEN,
+		&a->refresh) == -1)
+		goto out;
+	if (oauth_string(root, SPAN("id_token"), text, OAUTH_MAX_ANSWER, &id) ==
+	    0)
+		a->id = id;
+	if (value_int(value_get(root, "expires_in"), 1, INT32_MAX, &n) == 0)
+		a->lifetime = (uint64_t)n;
+	rv = 0;
+out:
+	value_pool_free(pool);
+	return rv;
+}
+
+enum oauth_verdict
+oauth_verdict(unsigned status)
+{
+	switch (status) {
+	case 200:
+		return OAUTH_GOOD;
+	case 400: /* invalid_grant and its kin, RFC 6749 5.2 */
+	case 401:
+		return OAUTH_REFUSED;
+	default:
+		return OAUTH_LATER;
+	}
+}
+
+struct oauth_out {
+	uint8_t *p;
+	size_t cap, len;
+	bool full;
+};
+
+static void
+oauth_put(struct oauth_out *o, struct span s)
+{
+	if (o->full || s.len > o->cap - o->len) {
+		o->full = true;
+		return;
+	}
+	if (s.len != 0)
+		memcpy(o->p + o->len, s.p, s.len);
+	o->len += s.len;
+}
+
+/* application/x-www-form-urlencoded; a space becomes %20. */
+static void
+oauth_put_form(struct oauth_out *o, const char *name, struct span value)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	uint8_t c, esc[3] = {'%', 0, 0};
+
+	if (o->len != 0)
+		oauth_put(o, SPAN("&"));
+	oauth_put(o, span_str(name));
+	oauth_put(o, SPAN("="));
+	for (size_t i = 0; i < value.len; i++) {
+		c = value.p[i];
+		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+		    (c >= 'a' && c <= 'z') || strchr("-._~", c) != NULL) {
+			oauth_put(o, span_of(&value.p[i], 1));
+			continue;
+		}
+		esc[1] = (uint8_t)hex[c >> 4];
+		esc[2] = (uint8_t)hex[c & 15];
+		oauth_put(o, span_of(esc, 3));
+	}
+}
+
+/* Values were checked: none needs an escape. */
+static void
+oauth_put_json(struct oauth_out *o, const char *name, struct span value)
+{
+	oauth_put(o, o->len == 0 ? SPAN("{\"") : SPAN(",\""));
+	oauth_put(o, span_str(name));
+	oauth_put(o, SPAN("\":\""));
+	oauth_put(o, value);
+	oauth_put(o, SPAN("\""));
+}
+
+int
+oauth_compose(const struct provider_login *l, struct span refresh, uint8_t *dst,
+    size_t cap, size_t *len)
+{
+	void (*put)(struct oauth_out *, const char *, struct span) =
+	    l->json ? oauth_put_json : oauth_put_form;
+	struct oauth_out o = {.p = dst, .cap = cap};
+
+	put(&o, "grant_type", SPAN("refresh_token"));
+	put(&o, "refresh_token", refresh);
+	put(&o, "client_id", l->client);
+	if (l->scope.len != 0)
+		put(&o, "scope", l->scope);
+	if (l->json)
+		oauth_put(&o, SPAN("}"));
+	if (o.full) {
+		explicit_bzero(dst, o.len);
+		errno = ENOBUFS;
+		return -1;
+	}
+	*len = o.len;
+	return 0;
+}
+
+struct oauth_edit {
+	struct span old, new;
+};
+
+static void
+oauth_edit(struct oauth_edit *e, size_t *n, struct span old, struct span new)
+{
+	size_t i = *n;
+
+	if (old.p == NULL || new.len == 0)
+		return;
+	/* In the order of the text. */
+	for (; i > 0 && e[i - 1].old.p > old.p; i--)
+		e[i] = e[i - 1];
+	e[i] = (struct oauth_edit){old, new};
+	(*n)++;
+}
+
+size_t
+oauth_splice(const struct provider_login *l, const struct oauth_file *f,
+    struct span text, const struct oauth_new *n, char numbers[64],
+    struct span parts[OAUTH_PARTS])
+{
+	struct oauth_edit e[5];
+	time_t now = (time_t)n->now;
+	size_t ne = 0, np = 0;
+	struct tm tm;
+
+	oauth_edit(e, &ne, f->access, n->access);
+	oauth_edit(e, &ne, f->refresh, n->refresh);
+	oauth_edit(e, &ne, f->id_at, n->id);
+	if (f->expires_at.p != NULL && n->expires != 0) {
+		snprintf(numbers, 32, "%" PRIu64 "%s", n->expires,
+		    l->unit == PROVIDER_EXPIRES_MS ? "000" : "");
+		oauth_edit(e, &ne, f->expires_at, span_str(numbers));
+	}
+	if (f->renewed_at.p != NULL && gmtime_r(&now, &tm) != NULL &&
+	    strftime(numbers + 32, 32, "%Y-%m-%dT%H:%M:%S.000000Z", &tm) != 0)
+		oauth_edit(e, &ne, f->renewed_at, span_str(numbers + 32));
+	for (size_t i = 0; i < ne; i++) {
+		parts[np++] = span_of(text.p, (size_t)(e[i].old.p - text.p));
+		parts[np++] = e[i].new;
+		text.len -= (size_t)(e[i].old.p + e[i].old.len - text.p);
+		text.p = e[i].old.p + e[i].old.len;
+	}
+	parts[np++] = text;
+	return np;
+}
+
+uint64_t
+oauth_margin(uint64_t lifetime)
+{
+	/* What lives for minutes only is not renewed at every request. */
+	return lifetime != 0 && lifetime / 4 < OAUTH_MARGIN ? lifetime / 4
+							    : OAUTH_MARGIN;
+}
+
+/* In a time that says nothing of where they differ. */
+static bool
+oauth_same(struct span a, struct span b)
+{
+	uint8_t odd = 0;
+
+	if (a.len != b.len)
+		return false;
+	for (size_t i = 0; i < a.len; i++)
+		odd |= (uint8_t)(a.p[i] ^ b.p[i]);
+	return odd == 0;
+}
+
+static bool
+oauth_lasts(const struct oauth_file *f, uint64_t until)
+{
+	return f->expires == 0 || f->expires > until;
+}
+
+enum oauth_step
+oauth_next(const struct oauth_have *h, const struct oauth_file *f)
+{
+	if (h->spent.len != 0 && oauth_same(f->refresh, h->spent))
+		return OAUTH_STORE;
+	if (!oauth_same(f->access, h->access)) {
+		/* Another's, unless it has run out already. */
+		if (oauth_lasts(f, h->now + OAUTH_USABLE) &&
+		    !(f->refresh.len != 0 && oauth_same(f->refresh, h->dead)))
+			return OAUTH_ADOPT;
+	} else if (!h->rejected && oauth_lasts(f, h->now + h->margin)) {
+		return OAUTH_KEEP;
+	}
+	if (f->refresh.len == 0 || oauth_same(f->refresh, h->dead))
+		return OAUTH_GIVE_UP;
+	return OAUTH_RENEW;
+}

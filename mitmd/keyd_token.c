@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One request to a token endpoint: a connection of its own that dialerd made,
+ * verified like the provider's, used once.  Request and answer stand in
+ * secret memory, both bounded; the answer is taken whole, parsed strictly,
+ * and is passed on to keyd_renew.c or not at all.
+ */
+#include "keyd.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "keyd_oauth.h"
+#include "log.h"
+
+#define TOKEN_MAX_REQUEST (3U * OAUTH_MAX_TOKEN + 2048U)
+#define TOKEN_MAX_HEAD 4096U
+enum token_phase {
+	TOKEN_IDLE,
+	TOKEN_ROOTS, /* waits for certificates */
+	TOKEN_DIAL,
+	TOKEN_TLS,
+	TOKEN_SEND,
+	TOKEN_READ,
+};
+
+static struct token {
+	bool set, tls;
+	char host[254], path[1025];
+	uint16_t port;
+	enum token_phase phase;
+	uint32_t dial;
+	struct up up; /* its descriptor and TLS, nothing else */
+	struct loop_timer timer;
+	struct secret *out, *in; /* NULL: too little memory for a login */
+	size_t len, sent, got;
+	size_t seen, raw, end; /* of `in`: head; chunks; body */
+	bool headed;
+	unsigned status;
+	size_t head;
+	struct http1_body body;
+} token = {.up.fd = -1, .up.io.fd = -1};
+
+static void token_ready(struct loop_io *, uint32_t);
+static void token_late(struct loop_timer *);
+
+void
+token_prepare(void)
+{
+	if (keyd_env.cap < SCRUB_MAX)
+		return;
+	if ((token.out = secret_new(TOKEN_MAX_REQUEST)) == NULL ||
+	    (token.in = secret_new(TOKEN_MAX_HEAD + OAUTH_MAX_ANSWER)) == NULL)
+		fatal("secret memory");
+}
+
+int
+keyd_token(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_TOKEN *m = &msg->TOKEN;
+
+	(void)fd;
+	if (token.set)
+		return chan_violation(c, "TOKEN twice");
+	if (m->host.len == 0 || m->port == 0 || m->path.len == 0 ||
+	    m->path.p[0] != '/' ||
+	    span_copy(m->host, token.host, sizeof(token.host)) == -1 ||
+	    span_copy(m->path, token.path, sizeof(token.path)) == -1)
+		return chan_violation(c, "TOKEN is impossible");
+	for (size_t i = 0; i < m->path.len; i++) {
+		if (m->path.p[i] < 0x21 || m->path.p[i] > 0x7e)
+			return chan_violation(c, "TOKEN is impossible");
+	}
+	token.port = m->port;
+	token.tls = m->tls != 0;
+	token.set = true;
+	return 0;
+}
+
+static void
+token_wipe(struct secret *s)
+{
+	size_t cap;
+	uint8_t *p;
+
+	p = secret_bytes(s, &cap);
+	explicit_bzero(p, cap);
+}
+
+/* Over, well or not. status 0: why says what happened. */
+static void
+token_end(unsigned status, const char *why)
+{
+	struct token *t = &token;
+	struct loop *l = &keyd_env.w.loop;
+	size_t cap;
+
+	t->phase = TOKEN_IDLE;
+	loop_timer_clear(l, &t->timer);
+	loop_del(l, &t->up.io);
+	t->up.state = UP_BUSY;
+	tls_detach(&t->up);
+	if (t->up.fd != -1)
+		close(t->up.fd);
+	t->up.fd = -1;
+	token_wipe(t->out);
+	renew_answer(status,
+	    span_of(secret_bytes(t->in, &cap) + t->head, t->end - t->head),
+	    why);
+	token_wipe(t->in);
+}
+
+/* The same order as heads to providers have (keyd_head.h). */
+static int
+token_compose(const struct provider_login *l, struct span refresh)
+{
+	struct token *t = &token;
+	bool literal = strchr(t->host, ':') != NULL;
+	uint8_t *p, *body;
+	size_t cap, len, n;
+	int r;
+
+	p = secret_bytes(t->out, &cap);
+	/* The body first, at the end: its length stands in the head. */
+	body = p + 2048;
+	if (oauth_compose(l, refresh, body, cap - 2048, &len) == -1)
+		return -1;
+	r = snprintf((char *)p, 2048,
+	    "POST %s HTTP/1.1\r\nhost: %s%s%s:%u\r\n"
+	    "accept: application/json\r\naccept-encoding: identity\r\n"
+	    "content-type: %s\r\ncontent-length: %zu\r\n"
+	    "connection: close\r\n",
+	    t->path, literal ? "[" : "", t->host, literal ? "]" : "",
+	    (unsigned)t->port,
+	    l->json ? "application/json" : "application/x-www-form-urlencoded",
+	    len);
+	if (r < 0 || r >= 2048)
+		return -1;
+	n = (size_t)r;
+	for (unsigned i = 0; i < l->nadds; i++) {
+		if (l->adds[i].value.len == 0)
+			continue;
+		r = snprintf((char *)p + n, 2048 - n, "%.*s: %.*s\r\n",
+		    (int)l->adds[i].name.len, (const char *)l->adds[i].name.p,
+		    (int)l->adds[i].value.len,
+		    (const char *)l->adds[i].value.p);
+		if (r < 0 || (size_t)r >= 2048 - n)
+			return -1;
+		n += (size_t)r;
+	}
+	if (n + 2 > 2048)
+		return -1;
+	p[n++] = '\r';
+	p[n++] = '\n';
+	memmove(p + n, body, len);
+	t->len = n + len;
+	return 0;
+}
+
+static void
+token_dial(void)
+{
+	struct keyd_env *e = &keyd_env;
+	struct msg_DIAL m;
+
+	token.phase = TOKEN_DIAL;
+	token.dial = ++e->dial;
+	m = (struct msg_DIAL){.id = token.dial, .which = PROTO_TARGET_TOKEN};
+	worker_send(&e->w, ROLE_DIAL, 0, MSG_DIAL, &m, -1);
+}
+
+int
+token_ask(struct span refresh, const char **why)
+{
+	struct token *t = &token;
+
+	*why = "no token endpoint is known";
+	if (!t->set || t->phase != TOKEN_IDLE || t->out == NULL)
+		return -1;
+	*why = "the refresh token is too long";
+	if (token_compose(keyd_login(), refresh) == -1)
+		return -1;
+	t->sent = t->got = t->seen = t->raw = t->end = t->head = 0;
+	t->headed = false;
+	loop_timer_set(
+	    &keyd_env.w.loop, &t->timer, KEYD_TOKEN_MS, token_late, NULL);
+	t->phase = TOKEN_ROOTS;
+	if (!t->tls || keyd_env.have_roots)
+		token_dial();
+	return 0;
+}
+
+void
+token_rooted(void)
+{
+	if (token.phase == TOKEN_ROOTS)
+		token_dial();
+}
+
+static void
+token_late(struct loop_timer *timer)
+{
+	(void)timer;
+	switch (token.phase) {
+	case TOKEN_ROOTS:
+		token_end(0, "no root certificates for the token endpoint");
+		return;
+	case TOKEN_DIAL:
+	case TOKEN_TLS:
+		token_end(0, "the token endpoint cannot be reached in time");
+		return;
+	case TOKEN_SEND:
+	case TOKEN_READ:
+		token_end(0, "the token endpoint does not answer in time");
+		return;
+	case TOKEN_IDLE:
+		break;
+	}
+}
+
+bool
+token_dial_failed(uint32_t id, const char *why)
+{
+	static char text[256];
+
+	if (token.phase != TOKEN_DIAL || token.dial != id)
+		return false;
+	snprintf(text, sizeof(text), "the token endpoint cannot be reached: %s",
+	    why);
+	token_end(0, text);
+	return true;
+}
+
+bool
+token_dialed(uint32_t id, int fd)
+{
+	struct token *t = &token;
+	const char *why = "out of memory";
+
+	if (t->phase != TOKEN_DIAL || t->dial != id)
+		return false;
+	t->up.fd = fd;
+	if (!up_is_tcp(fd) || loop_add(&keyd_env.w.loop, &t->up.io, fd,
+				  EPOLLOUT, token_ready, NULL) == -1) {
+		token_end(0, "the token endpoint closed the connection");
+		return true;
+	}
+	t->phase = t->tls ? TOKEN_TLS : TOKEN_SEND;
+	t->up.state = UP_TLS;
+	if (t->tls && tls_attach(&t->up, t->host, false, &why) == -1)
+		token_end(0, why);
+	return true;
+}
+
+static void
+token_watch(uint32_t events)
+{
+	(void)loop_mod(&keyd_env.w.loop, &token.up.io, events);
+}
+
+static void
+token_handshake(void)
+{
+	struct token *t = &token;
+	const char *why = "";
+	static char text[256];
+
+	switch (tls_handshake(&t->up, &why)) {
+	case TLS_OK:
+		t->phase = TOKEN_SEND;
+		token_watch(EPOLLOUT);
+		return;
+	case TLS_AGAIN:
+		token_watch(t->up.tls_writes ? EPOLLOUT : EPOLLIN);
+		return;
+	case TLS_EOF:
+	case TLS_CUT:
+	case TLS_ERROR:
+		break;
+	}
+	snprintf(text, sizeof(text),
+	    "no trusted TLS connection to the token endpoint: %s", why);
+	token_end(0, text);
+}
+
+static void
+token_send(void)
+{
+	struct token *t = &token;
+	size_t cap, n = 0;
+	uint8_t *p;
+
+	p = secret_bytes(t->out, &cap);
+	switch (tls_write(&t->up, p + t->sent, t->len - t->sent, &n)) {
+	case TLS_OK:
+		t->sent += n;
+		if (t->sent < t->len)
+			return;
+		t->phase = TOKEN_READ;
+		token_watch(EPOLLIN);
+		return;
+	case TLS_AGAIN:
+		return;
+	case TLS_EOF:
+	case TLS_CUT:
+	case TLS_ERROR:
+		break;
+	}
+	token_end(0, "the connection to the token endpoint broke");
+}
+
+/* NULL: complete or more to come; else what is wrong. */
+static const char *
+token_head(void)
+{
+	static struct http1_head h;
+	struct token *t = &token;
+	size_t cap;
+	const uint8_t *p = secret_bytes(t->in, &cap);
+
+	switch (http1_response_more(span_of(p, t->got), &t->seen, &h)) {
+	case HTTP1_MORE:
+		return t->got > TOKEN_MAX_HEAD ? "head too large" : NULL;
+	case HTTP1_BAD:
+		return h.reason;
+	case HTTP1_OK:
+		break;
+	}
+	if (h.size > TOKEN_MAX_HEAD)
+		return "head too large";
+	if (h.status < 200 || (h.status >= 300 && h.status < 400))
+		return "neither an answer nor an error";
+	for (unsigned i = 0; i < h.nheaders; i++) {
+		if (span_ieq(h.headers[i].name, SPAN("content-encoding")) &&
+		    !span_ieq(h.headers[i].value, SPAN("identity")))
+			return "a coding that was not asked for";
+	}
+	if (http1_response_body(&h, false, &t->body) != HTTP1_OK)
+		return t->body.reason;
+	t->headed = true;
+	t->status = h.status;
+	t->head = t->raw = t->end = h.size;
+	return NULL;
+}
+
+/* Chunks are pushed together where they stand. */
+static const char *
+token_body(void)
+{
+	struct token *t = &token;
+	struct span data;
+	size_t cap, used;
+	uint8_t *p = secret_bytes(t->in, &cap);
+
+	while (!t->body.done) {
+		switch (http1_body_next(&t->body,
+		    span_of(p + t->raw, t->got - t->raw), &data, &used)) {
+		case HTTP1_BAD:
+			return t->body.reason;
+		case HTTP1_MORE:
+		case HTTP1_OK:
+			break;
+		}
+		if (data.len != 0)
+			memmove(p + t->end, data.p, data.len);
+		t->end += data.len;
+		t->raw += used;
+		if (t->raw == t->got)
+			break;
+	}
+	return NULL;
+}
+
+static void
+token_take(void)
+{
+	struct token *t = &token;
+	static char text[160];
+	const char *bad = NULL;
+
+	if (!t->headed)
+		bad = token_head();
+	if (bad == NULL && t->headed)
+		bad = token_body();
+	if (bad != NULL) {
+		snprintf(text, sizeof(text),
+		    "the token endpoint's answer is malformed: %s", bad);
+		token_end(0, text);
+	} else if (t->headed && t->body.done) {
+		token_end(t->status, "");
+	}
+}
+
+static void
+token_read(void)
+{
+	struct token *t = &token;
+	size_t cap, n = 0;
+	uint8_t *p = secret_bytes(t->in, &cap);
+	enum tls_result r;
+
+	if (t->got == cap) {
+		token_end(0, "the token endpoint's answer is too large");
+		return;
+	}
+	r = tls_read(&t->up, p + t->got, cap - t->got, &n);
+	switch (r) {
+	case TLS_OK:
+		t->got += n;
+		token_take();
+		return;
+	case TLS_AGAIN:
+		return;
+	case TLS_EOF:
+	case TLS_CUT:
+	case TLS_ERROR:
+		break;
+	}
+	if (r == TLS_EOF && t->headed && http1_body_eof(&t->body) == HTTP1_OK)
+		token_end(t->status, "");
+	else
+		token_end(0, "the token endpoint's answer ended too early");
+}
+
+static void
+token_ready(struct loop_io *io, uint32_t events)
+{
+	(void)io;
+	(void)events;
+	switch (token.phase) {
+	case TOKEN_TLS:
+		token_handshake();
+		return;
+	case TOKEN_SEND:
+		token_send();
+		return;
+	case TOKEN_READ:
+		/* What TLS holds shows in no socket. */
+		do {
+			token_read();
+		} while (token.phase == TOKEN_READ && token.up.ssl != NULL &&
+			 SSL_has_pending(token.up.ssl) != 0);
+		return;
+	case TOKEN_IDLE:
+	case TOKEN_ROOTS:
+	case TOKEN_DIAL:
+		break;
+	}
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reads the "logins" of a provider file: how the login file of a vendor's own
+ * program is laid out and how it is renewed.  keyd goes by it; what concerns
+ * icsupervisor alone (where the file is, which locks its owner takes, where
+ * the token endpoint is) is checked here all the same, so that a file loads
+ * everywhere or nowhere.  Holds nothing; trusts nothing of the text.
+ */
+#include "provider_login.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "provider_class.h"
+
+struct login_parse {
+	struct provider *p;
+	char at[48];
+	char *err;
+	size_t cap;
+};
+
+static int login_fail(const struct login_parse *, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int
+login_fail(const struct login_parse *lp, const char *fmt, ...)
+{
+	char what[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	snprintf(lp->err, lp->cap, "%s%s", lp->at, what);
+	errno = EINVAL;
+	return -1;
+}
+
+/* 1-64 characters that stand for themselves in a URL, a header and JSON. */
+static bool
+login_is_word(struct span s)
+{
+	return provider_is_token(s) && s.len <= 64;
+}
+
+/* Words with single spaces between them. */
+static bool
+login_is_scope(struct span s)
+{
+	struct span word = span_of(s.p, 0);
+
+	if (s.len == 0 || s.len > 256)
+		return false;
+	for (size_t i = 0; i <= s.len; i++) {
+		if (i < s.len && s.p[i] != ' ') {
+			word.len++;
+			continue;
+		}
+		if (!login_is_word(word))
+			return false;
+		word = span_of(s.p + i + 1, 0);
+	}
+	return true;
+}
+
+/* "a.b.c": at most four names of members. */
+static bool
+login_is_member(struct span s)
+{
+	unsigned dots = 0;
+	bool empty = true;
+
+	if (s.len == 0 || s.len > 64)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] == '.') {
+			if (empty || ++dots > 3)
+				return false;
+			empty = true;
+		} else if (s.p[i] < 0x21 || s.p[i] > 0x7e || s.p[i] == '"' ||
+			   s.p[i] == '\\') {
+			return false;
+		} else {
+			empty = false;
+		}
+	}
+	return !empty;
+}
+
+/* A path of the user's files; icsupervisor opens it. */
+static bool
+login_is_path(struct span s)
+{
+	if (s.len < 2 || s.len > 512)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] < 0x20 || s.p[i] > 0x7e)
+			return false;
+	}
+	return true;
+}
+
+static bool
+login_is_url(struct span s)
+{
+	return login_is_path(s) && span_starts(s, SPAN("https://"));
+}
+
+/* An object of only these members, the first `need` of which must be. */
+static int
+login_members(const struct login_parse *lp, const struct value *v,
+    const char *where, const char *const *names, size_t n, size_t need)
+{
+	char text[64];
+	size_t i;
+
+	if (v == NULL || v->type != VALUE_OBJECT)
+		return login_fail(lp, "%s: must be an object", where);
+	for (const struct value *m = v->child; m != NULL; m = m->next) {
+		for (i = 0; i < n && !span_is(m->key, names[i]); i++)
+			;
+		if (i == n)
+			return login_fail(lp, "%s: unknown member \"%s\"",
+			    where, provider_vis(m->key, text, sizeof(text)));
+	}
+	for (i = 0; i < need; i++) {
+		if (value_get(v, names[i]) == NULL)
+			return login_fail(
+			    lp, "%s: \"%s\" is missing", where, names[i]);
+	}
+	return 0;
+}
+
+/* A string of the class; absent: left empty. */
+static int
+login_text(const struct login_parse *lp, const struct value *v,
+    const char *name, bool (*class)(struct span), struct span *out)
+{
+	const struct value *m;
+	uint8_t *mem;
+
+	if ((m = value_get(v, name)) == NULL)
+		return 0;
+	if (m->type != VALUE_STRING || !class(m->text))
+		return login_fail(lp, ": \"%s\" does not fit here", name);
+	if ((mem = value_pool_alloc(lp->p->pool, m->text.len)) == NULL)
+		return login_fail(lp, ": out of memory");
+	memcpy(mem, m->text.p, m->text.len);
+	*out = span_of(mem, m->text.len);
+	return 0;
+}
+
+static int
+login_add(
+    const struct login_parse *lp, const struct value *v, struct provider_add *a)
+{
+	static const char *const names[] = {"name", "value", "member"};
+
+	if (login_members(lp, v, ".add", names, 3, 1) == -1 ||
+	    login_text(lp, v, "name", provider_is_allowed, &a->name) == -1 ||
+	    login_text(lp, v, "value", login_is_word, &a->value) == -1 ||
+	    login_text(lp, v, "member", login_is_member, &a->member) == -1)
+		return -1;
+	if ((a->value.len == 0) == (a->member.len == 0) ||
+	    a->name.p[a->name.len - 1] == '*')
+		return login_fail(
+		    lp, ".add: a whole name and either value or member");
+	return 0;
+}
+
+static int
+login_adds(const struct login_parse *lp, const struct value *v,
+    struct provider_login *l)
+{
+	if (v == NULL)
+		return 0;
+	if (v->type != VALUE_ARRAY || v->count > PROVIDER_MAX_ADDS)
+		return login_fail(lp, ".add: must be an array of at most %u",
+		    PROVIDER_MAX_ADDS);
+	for (const struct value *m = v->child; m != NULL; m = m->next) {
+		if (login_add(lp, m, &l->adds[l->nadds]) == -1)
+			return -1;
+		for (unsigned i = 0; i < l->nadds; i++) {
+			if (span_eq(l->adds[i].name, l->adds[l->nadds].name))
+				return login_fail(lp, ".add: a name twice");
+		}
+		l->nadds++;
+	}
+	return 0;
+}
+
+static int
+login_token(const struct login_parse *lp, const struct value *v,
+    struct provider_login *l)
+{
+	static const char *const names[] = {"url", "type", "client", "scope"};
+	struct span url, type = span_of(NULL, 0);
+
+	if (login_members(lp, v, ".token", names, 4, 3) == -1 ||
+	    login_text(lp, v, "url", login_is_url, &url) == -1 ||
+	    login_text(lp, v, "type", login_is_word, &type) == -1 ||
+	    login_text(lp, v, "client", login_is_word, &l->client) == -1 ||
+	    login_text(lp, v, "scope", login_is_scope, &l->scope) == -1)
+		return -1;
+	l->json = span_is(type, "json");
+	if (!l->json && !span_is(type, "form"))
+		return login_fail(lp, ".token.type: must be form or json");
+	return 0;
+}
+
+static int
+login_layout(const struct login_parse *lp, const struct value *v,
+    struct provider_login *l)
+{
+	static const char *const names[] = {
+	    "access", "refresh", "expires", "id", "renewed"};
+	struct span unit = span_of(NULL, 0);
+	const struct value *m = value_get(v, "members");
+
+	if (login_members(lp, m, ".members", names, 5, 2) == -1 ||
+	    login_text(lp, m, "access", login_is_member, &l->access) == -1 ||
+	    login_text(lp, m, "refresh", login_is_member, &l->refresh) == -1 ||
+	    login_text(lp, m, "expires", login_is_member, &l->expires) == -1 ||
+	    login_text(lp, m, "id", login_is_member, &l->id) == -1 ||
+	    login_text(lp, m, "renewed", login_is_member, &l->renewed) == -1 ||
+	    login_text(lp, v, "expires", login_is_word, &unit) == -1)
+		return -1;
+	if (span_is(unit, "ms"))
+		l->unit = PROVIDER_EXPIRES_MS;
+	else if (span_is(unit, "s"))
+		l->unit = PROVIDER_EXPIRES_S;
+	else if (span_is(unit, "jwt"))
+		l->unit = PROVIDER_EXPIRES_JWT;
+	else
+		return login_fail(lp, ".expires: must be ms, s or jwt");
+	if ((l->unit == PROVIDER_EXPIRES_JWT) != (l->expires.len == 0))
+		return login_fail(
+		    lp, ".members.expires: belongs to ms and s, not to jwt");
+	return 0;
+}
+
+static int
+login_locks(const struct login_parse *lp, const struct value *v)
+{
+	static const char *const names[] = {"directories", "files"};
+	const struct value *list;
+
+	if (v == NULL)
+		return 0;
+	if (login_members(lp, v, ".locks", names, 2, 0) == -1)
+		return -1;
+	for (size_t i = 0; i < 2; i++) {
+		if ((list = value_get(v, names[i])) == NULL)
+			continue;
+		if (list->type != VALUE_ARRAY || list->count > 4)
+			return login_fail(lp,
+			    ".locks.%s: must be an array of at most 4",
+			    names[i]);
+		for (const struct value *m = list->child; m != NULL;
+		     m = m->next) {
+			if (m->type != VALUE_STRING ||
+			    !login_is_path(m->text) ||
+			    !span_starts(m->text, SPAN("{dir}")))
+				return login_fail(lp,
+				    ".locks.%s: must begin with {dir}",
+				    names[i]);
+		}
+	}
+	return 0;
+}
+
+static int
+login_one(const struct login_parse *lp, const struct value *v,
+    struct provider_login *l)
+{
+	static const char *const names[] = {"name", "file", "sentinel",
+	    "header", "members", "expires", "token", "locks", "add"};
+	struct span header = span_of(NULL, 0), ignored;
+	int kind;
+
+	if (login_members(lp, v, "", names, 9, 7) == -1 ||
+	    login_text(lp, v, "name", provider_is_label, &l->name) == -1 ||
+	    login_text(lp, v, "file", login_is_path, &ignored) == -1 ||
+	    login_text(lp, v, "sentinel", provider_is_sentinel, &ignored) ==
+		-1 ||
+	    login_text(lp, v, "header", provider_is_kind, &header) == -1 ||
+	    login_layout(lp, v, l) == -1 ||
+	    login_token(lp, value_get(v, "token"), l) == -1 ||
+	    login_locks(lp, value_get(v, "locks")) == -1 ||
+	    login_adds(lp, value_get(v, "add"), l) == -1)
+		return -1;
+	if ((kind = provider_kind(lp->p, header)) == -1)
+		return login_fail(lp, ".header: is none of credential.headers");
+	l->kind = (unsigned)kind;
+	return 0;
+}
+
+int
+provider_parse_logins(
+    struct provider *p, const struct value *v, char *err, size_t cap)
+{
+	struct login_parse lp = {
+	    .p = p, .at = "logins", .err = err, .cap = cap};
+
+	if (v == NULL)
+		return 0;
+	if (v->type != VALUE_ARRAY || v->count > PROVIDER_MAX_LOGINS)
+		return login_fail(&lp, ": must be an array of at most %u",
+		    PROVIDER_MAX_LOGINS);
+	for (const struct value *m = v->child; m != NULL; m = m->next) {
+		snprintf(lp.at, sizeof(lp.at), "logins[%u]", p->nlogins);
+		if (login_one(&lp, m, &p->logins[p->nlogins]) == -1)
+			return -1;
+		p->nlogins++;
+	}
+	return 0;
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The locks of a login file and its renaming.  Between our own sessions, of
+ * whatever user directory, the lock is flock() on the directory that the file
+ * is in; towards the vendor's own program it is what that program takes: a
+ * directory of an agreed name, kept fresh while it is held, or flock() on a
+ * file.  All of them are held before the file is opened and until its
+ * successor is in place.
+ */
+#include "renew.h"
+
+#include <sys/file.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "sup.h"
+
+#define RENEW_TRY_MS 50U     /* and as much again, at random */
+#define RENEW_LOCK_MS 60000U /* then somebody hangs */
+#define RENEW_HELD_MS 75000U /* keyd's own deadlines are shorter */
+#define RENEW_TOUCH_MS 5000U /* a directory as lock is kept fresh */
+#define RENEW_STALE_S 60     /* older ones are of the dead */
+#define RENEW_RETRY_MS 10000U
+#define RENEW_TURNS 4U
+#define RENEW_MAX_FILE (1 << 20)
+
+static void renew_tick(struct loop_timer *);
+
+int
+renew_init(struct renewal *r, unsigned provider, int fd,
+    const struct provider_login *l, struct fault *fault)
+{
+	char *slash;
+
+	r->provider = provider;
+	r->dirfd = r->temp = -1;
+	r->lock_dirs = (const char *const *)l->lock_dirs;
+	r->lock_files = (const char *const *)l->lock_files;
+	if ((r->path = paths_of_fd(fd)) == NULL ||
+	    (r->dir = strdup(r->path)) == NULL)
+		return fault_errno(fault, "credential %s", l->file);
+	if ((slash = strrchr(r->dir, '/')) == NULL)
+		return fault_set(fault, "credential %s: no directory", l->file);
+	*slash = '\0';
+	r->name = slash + 1;
+	if (strlen(r->name) > 200)
+		return fault_set(
+		    fault, "credential %s: name too long", l->file);
+	return 0;
+}
+
+static uint64_t
+renew_now(void)
+{
+	return clock_mono_us() / 1000;
+}
+
+static void
+renew_drop_temp(struct renewal *r)
+{
+	if (r->temp == -1)
+		return;
+	(void)unlinkat(r->dirfd, r->temp_name, 0);
+	close(r->temp);
+	r->temp = -1;
+}
+
+/* The other way round than they were taken. */
+static void
+renew_unlock(struct renewal *r)
+{
+	renew_drop_temp(r);
+	while (r->nfiles != 0)
+		close(r->files[--r->nfiles]);
+	while (r->nheld != 0) {
+		r->nheld--;
+		(void)rmdir(r->held[r->nheld]);
+		free(r->held[r->nheld]);
+	}
+	if (r->dirfd != -1)
+		close(r->dirfd);
+	r->dirfd = -1;
+}
+
+/* "{dir}/x": beside the login file. Fresh memory. */
+static char *
+renew_lock_path(const struct renewal *r, const char *pattern)
+{
+	char *path;
+
+	if (strncmp(pattern, "{dir}", 5) != 0 ||
+	    asprintf(&path, "%s%s", r->dir, pattern + 5) == -1)
+		return NULL;
+	return path;
+}
+
+/* 1 taken, 0 somebody has it, -1 errno. */
+static int
+renew_take_dir(struct renewal *r, const char *pattern)
+{
+	struct timespec now;
+	struct stat st;
+	char *path;
+	int rv = -1;
+
+	if ((path = renew_lock_path(r, pattern)) == NULL)
+		return -1;
+	if (mkdir(path, 0700) == 0) {
+		r->held[r->nheld++] = path;
+		return 1;
+	}
+	if (errno == EEXIST) {
+		rv = 0;
+		(void)clock_gettime(CLOCK_REALTIME, &now);
+		if (lstat(path, &st) == 0 &&
+		    now.tv_sec - st.st_mtim.tv_sec > RENEW_STALE_S)
+			(void)rmdir(path);
+	}
+	free(path);
+	return rv;
+}
+
+static int
+renew_take_file(struct renewal *r, const char *pattern)
+{
+	char *path;
+	int fd;
+
+	if ((path = renew_lock_path(r, pattern)) == NULL)
+		return -1;
+	fd = open(
+	    path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	free(path);
+	if (fd == -1)
+		return -1;
+	if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
+		close(fd);
+		return errno == EWOULDBLOCK ? 0 : -1;
+	}
+	r->files[r->nfiles++] = fd;
+	return 1;
+}
+
+/* All or none. */
+static int
+renew_lock(struct renewal *r)
+{
+	int rv = 1;
+
+	r->dirfd = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (r->dirfd == -1)
+		return -1;
+	if (flock(r->dirfd, LOCK_EX | LOCK_NB) == -1)
+		rv = errno == EWOULDBLOCK ? 0 : -1;
+	for (size_t i = 0; rv == 1 && r->lock_dirs != NULL &&
+			   r->lock_dirs[i] != NULL && i < RENEW_MAX_LOCKS;
+	     i++)
+		rv = renew_take_dir(r, r->lock_dirs[i]);
+	for (size_t i = 0; rv == 1 && r->lock_files != NULL &&
+			   r->lock_files[i] != NULL && i < RENEW_MAX_LOCKS;
+	     i++)
+		rv = renew_take_file(r, r->lock_files[i]);
+	if (rv != 1) {
+		int saved = errno;
+
+		renew_unlock(r);
+		errno = saved;
+	}
+	return rv;
+}
+
+/* What a session left that was killed at the wrong moment. */
+static void
+renew_sweep(const struct renewal *r, const char *prefix)
+{
+	struct dirent *e;
+	DIR *dir;
+
+	if ((dir = opendir(r->dir)) == NULL)
+		return;
+	while ((e = readdir(dir)) != NULL)
+		if (strncmp(e->d_name, prefix, strlen(prefix)) == 0)
+			(void)unlinkat(r->dirfd, e->d_name, 0);
+	closedir(dir);
+}
+
+static int
+renew_open_temp(struct renewal *r)
+{
+	char prefix[256];
+
+	snprintf(prefix, sizeof(prefix), ".%.200s.ironcurtain-", r->name);
+	renew_sweep(r, prefix);
+	snprintf(r->temp_name, sizeof(r->temp_name), "%s%08x", prefix,
+	    (unsigned)arc4random());
+	r->temp = openat(r->dirfd, r->temp_name,
+	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return r->temp == -1 ? -1 : 0;
+}
+
+/* Both files to keyd: the new one to write, then the old one to read. */
+static int
+renew_hand_over(struct renewal *r, const char **why)
+{
+	struct msg_SECRET_OUT out;
+	struct msg_SECRET in = {
+	    .kind = (uint8_t)(sup.providers.list[r->provider].login + 1)};
+	int fd, temp;
+
+	*why = "cannot be opened";
+	fd = openat(r->dirfd, r->name,
+	    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	if (fd == -1)
+		return -1;
+	errno = 0;
+	*why = "is no plain file of ours any more";
+	if (fstat(fd, &r->seen) == -1 || !S_ISREG(r->seen.st_mode) ||
+	    r->seen.st_uid != geteuid() || r->seen.st_size > RENEW_MAX_FILE)
+		goto bad;
+	*why = "has no room beside it for a new one";
+	if (renew_open_temp(r) == -1)
+		goto bad;
+	if ((temp = fcntl(r->temp, F_DUPFD_CLOEXEC, 0)) == -1)
+		goto bad;
+	out = (struct msg_SECRET_OUT){.turn = ++r->turn};
+	child_send(ROLE_KEY, r->provider, MSG_SECRET_OUT, &out, temp);
+	child_send(ROLE_KEY, r->provider, MSG_SECRET, &in, fd);
+	r->phase = RENEWAL_HELD;
+	loop_timer_set(&sup.loop, &r->timer, RENEW_TOUCH_MS, renew_tick, r);
+	return 0;
+bad:
+	close(fd);
+	return -1;
+}
+
+static void
+renew_over(struct renewal *r)
+{
+	renew_unlock(r);
+	loop_timer_clear(&sup.loop, &r->timer);
+	r->phase = RENEWAL_NONE;
+}
+
+static void
+renew_give_up(struct renewal *r, const char *what, int error)
+{
+	struct msg_SECRET_NONE m;
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s%s%s", what, error != 0 ? ": " : "",
+	    error != 0 ? strerror(error) : "");
+	sup_warn("login of %s (%s): %s", sup.providers.list[r->provider].name,
+	    r->path, text);
+	event_credential(r->provider, "failed", text);
+	m = (struct msg_SECRET_NONE){.text = span_str(text)};
+	child_send(ROLE_KEY, r->provider, MSG_SECRET_NONE, &m, -1);
+	renew_over(r);
+}
+
+static void
+renew_try(struct renewal *r)
+{
+	const char *why = "";
+
+	switch (renew_lock(r)) {
+	case 1:
+		r->until = renew_now() + RENEW_HELD_MS;
+		r->again = 0;
+		if (renew_hand_over(r, &why) == -1)
+			renew_give_up(r, why, errno);
+		return;
+	case 0:
+		if (renew_now() >= r->until) {
+			renew_give_up(
+			    r, "somebody has held its lock for a minute", 0);
+			return;
+		}
+		loop_timer_set(&sup.loop, &r->timer,
+		    RENEW_TRY_MS + arc4random_uniform(RENEW_TRY_MS), renew_tick,
+		    r);
+		return;
+	default:
+		renew_give_up(r, "cannot be locked", errno);
+		return;
+	}
+}
+
+static void
+renew_tick(struct loop_timer *t)
+{
+	struct renewal *r = t->arg;
+
+	if (r->phase == RENEWAL_LOCKING) {
+		renew_try(r);
+		return;
+	}
+	if (renew_now() >= r->until) {
+		renew_give_up(r, "keyd does not finish", 0);
+		return;
+	}
+	for (unsigned i = 0; i < r->nheld; i++)
+		(void)utimensat(AT_FDCWD, r->held[i], NULL, 0);
+	loop_timer_set(&sup.loop, t, RENEW_TOUCH_MS, renew_tick, r);
+}
+
+int
+renew_want(struct renewal *r, const struct msg_SECRET_WANT *m)
+{
+	if (r->path == NULL)
+		return -1;
+	if (r->phase != RENEWAL_NONE)
+		return 0;
+	r->phase = RENEWAL_LOCKING;
+	r->why = (enum proto_want)m->why;
+	r->until = renew_now() + RENEW_LOCK_MS;
+	renew_try(r);
+	return 0;
+}
+
+/* Did somebody write to it, who asked no lock? */
+static bool
+renew_changed(const struct renewal *r)
+{
+	struct stat st;
+
+	return fstatat(r->dirfd, r->name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
+	       st.st_ino != r->seen.st_ino || st.st_dev != r->seen.st_dev ||
+	       st.st_size != r->seen.st_size ||
+	       st.st_mtim.tv_sec != r->seen.st_mtim.tv_sec ||
+	       st.st_mtim.tv_nsec != r->seen.st_mtim.tv_nsec;
+}
+
+/* The new file is complete: on disk first, then in its place. */
+static int
+renew_place(struct renewal *r)
+{
+	if (fchmod(r->temp, r->seen.st_mode & 07777) == -1 ||
+	    fsync(r->temp) == -1 ||
+	    renameat(r->dirfd, r->temp_name, r->dirfd, r->name) == -1)
+		return -1;
+	(void)fsync(r->dirfd);
+	close(r->temp);
+	r->temp = -1;
+	return 0;
+}
+
+/* keyd looks again: what it has must not be lost, nor what others wrote. */
+static bool
+renew_look_again(struct renewal *r)
+{
+	const char *why;
+
+	renew_drop_temp(r);
+	return ++r->again < RENEW_TURNS && renew_hand_over(r, &why) == 0;
+}
+
+int
+renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
+{
+	static const char *const results[] = {
+	    "renewed", "adopted", "failed", "refused"};
+	const char *name = sup.providers.list[r->provider].name;
+	char text[256];
+
+	if (r->path == NULL)
+		return -1;
+	/* Of a turn that was given up. */
+	if (r->phase != RENEWAL_HELD || m->turn != r->turn)
+		return 0;
+	log_vis_again(m->text, text, sizeof(text));
+	if (m->result != PROTO_DONE_KEPT && renew_changed(r) &&
+	    renew_look_again(r))
+		return 0;
+	if (m->result == PROTO_DONE_WRITTEN && renew_place(r) == -1) {
+		snprintf(text, sizeof(text),
+		    "the new file cannot be put in its place: %s",
+		    strerror(errno));
+		sup_warn("login of %s (%s): %s. Mend that: until then the "
+			 "renewed login is in this session alone",
+		    name, r->path, text);
+		event_credential(r->provider, "failed", text);
+		/* keyd knows by the old token that the file is behind. */
+		renew_unlock(r);
+		r->phase = RENEWAL_LOCKING;
+		r->until = renew_now() + RENEW_LOCK_MS;
+		loop_timer_set(
+		    &sup.loop, &r->timer, RENEW_RETRY_MS, renew_tick, r);
+		return 0;
+	}
+	event_credential(r->provider, results[m->result], text);
+	if (m->result == PROTO_DONE_REFUSED)
+		sup_warn("the login of %s is over: %s. Log in again: icctl "
+			 "login %s",
+		    name, text, name);
+	else if (m->result == PROTO_DONE_FAILED)
+		sup_warn("the login of %s was not renewed: %s", name, text);
+	else
+		sup_note("the login of %s is %s", name, results[m->result]);
+	renew_over(r);
+	return 0;
+}
+
+bool
+renew_busy(const struct renewal *r)
+{
+	return r->path != NULL && r->phase == RENEWAL_HELD;
+}
+
+void
+renew_close(struct renewal *r)
+{
+	if (r->path == NULL)
+		return;
+	renew_over(r);
+	free(r->path);
+	free(r->dir);
+	r->path = r->dir = r->name = NULL;
+}

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""A token endpoint and the provider that takes its tokens, on one TLS port of
+127.0.0.1 with a CA of its own.  A refresh token is good once: used again, its
+whole family is revoked, as the real ones do.  A second, plain port takes
+orders: /expire, /set?key=value, /state.  Shares no code with the product."""
+import argparse
+import base64
+import json
+import os
+import secrets
+import ssl
+import sys
+import threading
+import time
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from provider_ca import make_certificates  # noqa: E402
+
+
+def b64(data):
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def jwt(seconds):
+    claims = {"exp": int(time.time()) + seconds, "iss": "stand-in"}
+    return ".".join((b64(b'{"alg":"RS256","typ":"JWT"}'),
+                     b64(json.dumps(claims).encode()),
+                     b64(secrets.token_bytes(256))))
+
+
+class State:
+    def __init__(self, args):
+        self.lock = threading.Lock()
+        self.args = args
+        self.access = {}        # token -> expiry
+        self.refresh = {}       # token -> family
+        self.spent = {}
+        self.dead = set()       # families
+        self.expires_in = args.expires_in
+        self.status = 0         # of the next answers of the token endpoint
+        self.raw = ""           # instead of its next answers' bodies
+        self.delay = 0.0
+        self.reject = 0         # so many requests get 401 whatever they have
+        self.counts = {"refreshed": 0, "revoked": 0, "asked": 0, "good": 0,
+                       "unauthorized": 0, "kinds": []}
+        self.log = open(args.log, "a", encoding="utf-8")
+        for path in args.seed:
+            with open(path, encoding="utf-8") as f:
+                seed = json.load(f)
+            self.access[seed["access"]] = time.time() + self.expires_in
+            self.refresh[seed["refresh"]] = len(self.refresh)
+
+    def write(self, entry):
+        self.log.write(json.dumps(entry) + "\n")
+        self.log.flush()
+
+    def new(self, family):
+        if self.args.jwt:
+            access = jwt(self.expires_in)
+        else:
+            access = "sk-ant-oat01-" + secrets.token_hex(24)
+        refresh = "sk-ant-ort01-" + secrets.token_hex(24)
+        self.access[access] = time.time() + self.expires_in
+        self.refresh[refresh] = family
+        return access, refresh
+
+    def token(self, fields):
+        """The status and the answer."""
+        self.counts["asked"] += 1
+        token = fields.get("refresh_token", "")
+        if fields.get("grant_type") != "refresh_token" or \
+                not fields.get("client_id"):
+            return 400, {"error": "invalid_request"}
+        family = self.refresh.get(token)
+        if family is None or family in self.dead:
+            return 400, {"error": "invalid_grant"}
+        if token in self.spent:
+            self.dead.add(family)
+            self.counts["revoked"] += 1
+            return 400, {"error": "invalid_grant",
+                         "error_description": "refresh token reused"}
+        self.spent[token] = True
+        self.counts["refreshed"] += 1
+        access, refresh = self.new(family)
+        answer = {"token_type": "Bearer", "access_token": access,
+                  "refresh_token": refresh, "expires_in": self.expires_in,
+                  "scope": "user:inference"}
+        if self.args.jwt:
+            answer["id_token"] = jwt(self.expires_in)
+        return 200, answer
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    state = None
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, body, kind="application/json"):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        path = self.path.split("?")[0]
+        if path == "/oauth/token":
+            self.token(body)
+        else:
+            self.provider(path, body)
+
+    def do_GET(self):
+        self.provider(self.path.split("?")[0], b"")
+
+    def token(self, body):
+        s = self.state
+        kind = self.headers.get("Content-Type", "")
+        if kind == "application/json":
+            fields = json.loads(body)
+        else:
+            fields = dict(urllib.parse.parse_qsl(body.decode(), True, True))
+        with s.lock:
+            delay, status, raw = s.delay, s.status, s.raw
+            if kind not in s.counts["kinds"]:
+                s.counts["kinds"].append(kind)
+        time.sleep(delay)
+        with s.lock:
+            if status:
+                s.counts["asked"] += 1
+                answer = {"error": "scripted"}
+            else:
+                status, answer = s.token(fields)
+            s.write({"ev": "token", "status": status, "kind": kind,
+                     "host": self.headers.get("Host"),
+                     "refresh": fields.get("refresh_token")})
+        text = raw.encode() if raw else json.dumps(answer).encode()
+        self.reply(status, text)
+
+    def provider(self, path, body):
+        s = self.state
+        auth = self.headers.get("Authorization", "")
+        token = auth[7:] if auth.startswith("Bearer ") else ""
+        with s.lock:
+            good = s.access.get(token, 0) > time.time()
+            if s.reject > 0:
+                s.reject -= 1
+                good = False
+            s.counts["good" if good else "unauthorized"] += 1
+            s.write({"ev": "request", "path": path, "good": good,
+                     "token": token, "bytes": len(body),
+                     "body": body.decode("latin-1")[:200],
+                     "headers": [(k.lower(), v) for k, v in
+                                 self.headers.items()]})
+        if not good:
+            self.reply(401, b'{"type":"error","error":{"type":'
+                       b'"authentication_error","message":"expired"}}')
+        else:
+            self.reply(200, b'{"type":"message","role":"assistant",'
+                       b'"content":[{"type":"text","text":"hello"}]}')
+
+
+class Orders(Handler):
+    def do_GET(self):
+        s = self.state
+        url = urllib.parse.urlsplit(self.path)
+        with s.lock:
+            if url.path == "/expire":
+                s.access.clear()
+            elif url.path == "/revoke":
+                s.dead.update(s.refresh.values())
+            elif url.path == "/grant":
+                access, refresh = s.new(max([0, *s.refresh.values()]) + 1)
+                self.reply(200, json.dumps(
+                    {"access": access, "refresh": refresh}).encode())
+                return
+            elif url.path == "/set":
+                for k, v in urllib.parse.parse_qsl(url.query, True):
+                    setattr(s, k, type(getattr(s, k))(v))
+            self.reply(200, json.dumps(s.counts).encode())
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--dir", required=True)
+    p.add_argument("--log", required=True)
+    p.add_argument("--seed", action="append", default=[])
+    p.add_argument("--expires-in", type=int, default=3600)
+    p.add_argument("--jwt", action="store_true")
+    args = p.parse_args()
+    make_certificates(args.dir, ["localhost", "auth.example"])
+    Handler.state = State(args)
+    ThreadingHTTPServer.daemon_threads = True
+    ThreadingHTTPServer.request_queue_size = 64
+    tls = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    ctx.load_cert_chain(os.path.join(args.dir, "leaf.pem"),
+                        os.path.join(args.dir, "leaf.key"))
+    tls.socket = ctx.wrap_socket(tls.socket, server_side=True,
+                                 do_handshake_on_connect=False)
+    orders = ThreadingHTTPServer(("127.0.0.1", 0), Orders)
+    threading.Thread(target=orders.serve_forever, daemon=True).start()
+    print(json.dumps({"port": tls.server_port,
+                      "orders": orders.server_port}), flush=True)
+    tls.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
