@@ -129,6 +129,9 @@ work_note(struct policyd_env *env, const struct work *k,
 		return -1;
 	h->server = k->server;
 	h->progress = k->progress;
+	h->led = k->urls.p != NULL;
+	if (h->led && remotes_digest(k->urls, h->urls) == -1)
+		return -1;
 	h->nobjects = k->outside.n;
 	memcpy(h->objects, k->outside.objects, sizeof(h->objects));
 	return 0;
@@ -197,6 +200,60 @@ approve(struct policyd_env *env, struct hold *h)
 	value_pool_reset(env->pool);
 }
 
+static void
+led_elsewhere(struct policyd_env *env, struct hold *h)
+{
+	struct work k;
+
+	if (work_remake(env, h, &k) == -1)
+		return;
+	refused_arguments(env, &k);
+	k.d.status = PROTO_DENY;
+	k.d.rule = SPAN("approval-changed");
+	k.d.reason = SPAN("The remote no longer leads to where it did");
+	finish(env, h, &k, PROTO_HOLD_CHANGED,
+	    SPAN("ESCALATION CHANGED: approved, but the remote no longer "
+		 "leads to where it did\nAsk again if it is still needed."));
+}
+
+/* The repository may have changed since: it is looked at again. */
+static bool
+ask_again(struct policyd_env *env, struct hold *h)
+{
+	struct call *call = calls_find(&env->calls, h->id);
+	struct remotes *r = &env->remotes;
+	struct work k;
+
+	if (call == NULL || work_remake(env, h, &k) == -1)
+		return false;
+	k.may_ask = true;
+	if (work_decide(env, &k) != WORK_WAIT ||
+	    remotes_ask(env, call, &k, span_of(h->args, h->args_len)) == -1)
+		return false;
+	r->list[r->n - 1].verdict = true;
+	call->state = CALL_HELD;
+	h->asking = true;
+	value_pool_reset(env->pool);
+	return true;
+}
+
+void
+call_led(struct policyd_env *env, uint64_t id, struct span urls)
+{
+	struct hold *h = hold_find(&env->holds, id);
+	uint8_t digest[HOLD_DIGEST];
+
+	/* It may have expired. */
+	if (h == NULL || !h->asking)
+		return;
+	if (urls.p == NULL || remotes_digest(urls, digest) == -1 ||
+	    memcmp(digest, h->urls, sizeof(digest)) != 0)
+		led_elsewhere(env, h);
+	else
+		approve(env, h);
+	call_arm(env);
+}
+
 void
 call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 {
@@ -205,7 +262,7 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 	char because[600];
 
 	/* Only for what was shown: the digest binds the answer to it. */
-	if (h == NULL ||
+	if (h == NULL || h->asking ||
 	    !span_eq(m->digest, span_of(h->digest, sizeof(h->digest)))) {
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
 		return;
@@ -215,7 +272,10 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
 		return;
 	}
-	if (m->approve) {
+	if (m->approve && h->led) {
+		if (!ask_again(env, h))
+			led_elsewhere(env, h);
+	} else if (m->approve) {
 		approve(env, h);
 	} else {
 		log_vis(m->because, because, sizeof(because));

@@ -33,6 +33,8 @@ struct hold {
 	char reason[2049], rule[257];
 	struct hold_object objects[PROTO_MAX_OBJECTS];
 	unsigned nobjects;		/* 0: it stays in the view */
+	bool led, asking;		/* remotes led to ...; it is looked again */
+	uint8_t urls[HOLD_DIGEST];	/* ... these */
 	uint8_t *args;			/* as the agent sent them, encoded */
 	size_t args_len;
 };

@@ -96,6 +96,8 @@ void call_go_on(struct policyd_env *, struct call *, struct work *,
     struct span args);
 /* approve.c: how held calls end, and what else becomes of calls. */
 void call_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
+/* Where the remotes of an approved call lead now: as when it was held? */
+void call_led(struct policyd_env *, uint64_t id, struct span urls);
 void call_cancel(struct policyd_env *, uint64_t id);
 int call_ended(struct policyd_env *, uint64_t id, const char **why);
 void call_server_gone(struct policyd_env *, uint16_t server);

@@ -26,6 +26,12 @@ is_remote(const struct arg_value *v)
 	return v->has_url && (v->mask & ARG_BIT(ARG_GIT_REMOTE_URL)) != 0;
 }
 
+int
+remotes_digest(struct span urls, uint8_t digest[32])
+{
+	return hold_digest(SPAN("remotes"), SPAN(""), urls, digest);
+}
+
 /* The repository, where the server sees it. */
 static struct span
 repository(const struct work *k)
@@ -123,12 +129,19 @@ go_on(struct policyd_env *env, unsigned at, struct span urls)
 	memmove(&r->list[at], &r->list[at + 1],
 	    (r->n - at - 1) * sizeof(r->list[0]));
 	r->n--;
+	if (a.verdict) {
+		/* A cancelled one ends as such. */
+		if (call != NULL && !call->cancelled)
+			call_led(env, a.id, urls);
+		goto out;
+	}
 	k.server_name = span_str(k.srv->name);
 	value_pool_reset(env->pool);
 	k.tree = (struct value *)(uintptr_t)value_decode(
 	    env->pool, span_of(a.args, a.len));
 	if (call != NULL && k.tree != NULL)
 		call_go_on(env, call, &k, span_of(a.args, a.len));
+out:
 	free(a.args);
 	arm(env);
 }

@@ -29,7 +29,7 @@ struct remotes_ask {
 	uint64_t id, due;
 	uint32_t seq;
 	uint16_t server;
-	bool progress;
+	bool progress, verdict;		/* it was approved meanwhile */
 	char tool[257];
 	uint8_t *args;
 	size_t len;
@@ -42,6 +42,8 @@ struct remotes {
 	struct loop_timer timer;
 };
 
+/* Of where they led, to be compared when the call is approved. */
+int remotes_digest(struct span urls, uint8_t digest[32]);
 /* Is there a remote to ask for, and somebody to ask? Prepared arguments. */
 bool remotes_wanted(const struct policyd_env *, const struct work *);
 /* Keeps the call and asks. -1: unknown, for now and for this call. */
