@@ -270,7 +270,6 @@ url_compose(struct value_pool *pool, const struct url_parts *p, struct url *u,
 		return -1;
 	}
 	put(&o, p->scheme);
-	u->scheme = span_of(o.p, o.len);
 	put_str(&o, "://");
 	if (put_authority(&o, p, &u->domain, why) == -1)
 		return -1;
@@ -306,8 +305,7 @@ url_hostless(
 		if (p[i] >= 'A' && p[i] <= 'Z')
 			p[i] = (uint8_t)(p[i] + ('a' - 'A'));
 	}
-	*u = (struct url){
-	    .text = span_of(p, in.len), .scheme = span_of(p, scheme_len)};
+	*u = (struct url){.text = span_of(p, in.len)};
 	u->domain.kind = HOST_NONE;
 	u->domain.host = u->domain.full = SPAN("");
 	u->domain.known = true;

@@ -31,7 +31,6 @@ struct domain {
 struct url {
 	struct domain domain;
 	struct span text;	/* the one form that is sent */
-	struct span scheme;	/* lower case; empty: scp-like or a name */
 };
 
 /*

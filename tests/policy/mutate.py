@@ -28,14 +28,14 @@ FILES = ["annot", "args", "breaker", "call", "domain", "domain_git", "eval", "ev
 # Lines where memory or a kernel's answer may fail, sizes of buffers, and text.
 NOT_JUDGING = re.compile(
     r"alloc\(|alloc$|reallocarray|span_dup|getrandom|buf_init|buf_add|buf_printf|need =|"
-    r"_printf\(|log_vis\(|where_up|where_down|free\(|hold_|builder_init")
+    r"_printf\(|log_vis\(|work_budget|where_up|where_down|free\(|hold_|builder_init")
 # These say why to people; they decide nothing.
 EXPLAIN = {"eval_miss", "first_value", "any_path", "tell_rule", "reason_printf",
            "reason_bare", "reason_sandbox", "path_strerror", "rules_free", "annots_free",
            "lists_free", "load_warn", "view_free", "breaker_free", "engine_free"}
 # In the order in which they are asked: what says it fastest comes first.
 TESTS = [("table", ["tests/policy"]), ("breaker", []), ("eval", []), ("domain", []), ("path", []),
-         ("rules", ["policyd/policies"]), ("call", []), ("hold", []), ("session", []),
+         ("places", []), ("rules", ["policyd/policies"]), ("call", []), ("hold", []), ("session", []),
          ("property", ["8000"])]
 PROOF_CALLS = "6000"
 SWAP = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">",
@@ -115,9 +115,11 @@ def sites(code, start, end):
     # two statements in a row
     for m in re.finditer(r"\n(\t+)(\w[^\n{}]*;)\n\1(\w[^\n{}]*;)(?=\n)", code[start:end]):
         a, b = m.group(2), m.group(3)
-        if not re.match(r"(return|goto|break|continue|case)\b", a + " ") and \
-                not re.match(r"(return|goto|break|continue|case)\b", b + " ") and \
-                "=" in a + b and a.count("(") == a.count(")") and \
+        target = re.match(r"\*?([\w.>\[\]-]+?)(?:\[[^]]*\])? [-+|&]?= |\w+\((&?\w+), ", a)
+        name = target and (target.group(1) or target.group(2))
+        if not re.match(r"(return|goto|break|continue|case)\b", a + b[:1]) and \
+                not re.match(r"(return|goto|break|continue|case)\b", b) and \
+                name and name in b and a.count("(") == a.count(")") and \
                 b.count("(") == b.count(")"):
             yield start + m.start(2), start + m.end(3), None
 
@@ -183,17 +185,21 @@ class DoesNotCompile(Exception):
 class Scratch:
     """A copy of the tree, built without optimization."""
 
-    def __init__(self, keep):
+    def __init__(self, keep, commit):
         self.dir = keep or tempfile.mkdtemp(prefix="mutate.")
         self.keep = keep is not None
         self.tree, self.build = self.dir + "/tree", self.dir + "/build"
         self.tmp = self.dir + "/tmp"
         shutil.rmtree(self.dir, ignore_errors=True)
         os.makedirs(self.tree)
-        names = subprocess.run(
+        if commit:
+            tar = subprocess.run(["git", "-c", "safe.directory=*", "archive", commit],
+                                 cwd=ROOT, capture_output=True, check=True).stdout
+            subprocess.run(["tar", "-x"], cwd=self.tree, input=tar, check=True)
+        names = b"" if commit else subprocess.run(
             ["git", "-c", "safe.directory=*", "ls-files", "-z", "-co", "--exclude-standard"],
-            cwd=ROOT, capture_output=True, check=True).stdout.split(b"\0")
-        for name in filter(None, (n.decode() for n in names)):
+            cwd=ROOT, capture_output=True, check=True).stdout
+        for name in filter(None, (n.decode() for n in names.split(b"\0"))):
             if os.path.isfile(os.path.join(ROOT, name)):
                 os.makedirs(os.path.dirname(os.path.join(self.tree, name)), exist_ok=True)
                 shutil.copy2(os.path.join(ROOT, name), os.path.join(self.tree, name))
@@ -319,12 +325,13 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--skip", type=int, default=0, help="begin behind so many")
     p.add_argument("--only", help="file names, separated by commas")
+    p.add_argument("--commit", help="this one, not the files as they lie here")
     p.add_argument("--keep", help="work here, and leave it")
     p.add_argument("--write", action="store_true", help="write mutants.txt")
     p.add_argument("--limit", type=float, default=1e9, help="seconds")
     o = p.parse_args()
     equivalent = read_equivalent()
-    s = Scratch(o.keep)
+    s = Scratch(o.keep, o.commit)
     first = s.tests()
     if first != (None, None):
         sys.exit("the tests fail without a mutant: %s" % (first,))
