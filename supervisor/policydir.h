@@ -10,7 +10,7 @@
  * "default"; a name: home/policies/NAME, else the shipped one of that name;
  * with a slash: that directory.  Fresh memory; NULL with *fault.
  */
-char *policydir_find(const char *home, const char *shipped, const char *what,
-    struct fault *);
+char *policydir_find(
+    const char *home, const char *shipped, const char *what, struct fault *);
 
 #endif

@@ -26,8 +26,8 @@ void policy_engine_new(
 char *policy_text(const char *dir, const char *name);
 void policy_load(enum proto_rules, const char *name, const char *text);
 /* One decision about encoded arguments. */
-void policy_decide(const struct policy_case *, struct span wire,
-    struct decision *);
+void policy_decide(
+    const struct policy_case *, struct span wire, struct decision *);
 /* Nanoseconds of processor time. */
 uint64_t policy_now(void);
 /* Sorts the list. */
