@@ -275,8 +275,8 @@ locate_plain(const struct locate *l, const char *command, char *const *args,
 	char *found, *dir, *slash, *real;
 	bool venv;
 
-	if (strcmp(command, "icfs") == 0) {
-		found = paths_join(l->paths->bindir, "icfs");
+	if (strcmp(command, "icfs") == 0 || strcmp(command, "icfetch") == 0) {
+		found = paths_join(l->paths->bindir, command);
 	} else if (strchr(command, '/') == NULL) {
 		found = locate_in_path(l, command);
 	} else if (command[0] == '/' || command[0] == '~') {

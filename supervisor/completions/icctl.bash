@@ -18,7 +18,7 @@ _ironcurtain_sessions() {
 # Agents: the shipped ones, and files of the user's.
 _ironcurtain_agents() {
 	local f
-	printf '%s\n' claude-code codex command
+	printf '%s\n' claude-code codex gemini-cli opencode command
 	for f in "$(_ironcurtain_home)"/agents/*.json; do
 		[ -e "$f" ] || continue
 		f=${f##*/}

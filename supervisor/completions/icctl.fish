@@ -16,7 +16,7 @@ function __ironcurtain_sessions
 end
 
 function __ironcurtain_agents
-    printf '%s\n' claude-code codex command
+    printf '%s\n' claude-code codex gemini-cli opencode command
     for f in (__ironcurtain_home)/agents/*.json
         string replace -r '.*/(.*)\.json$' '$1' $f
     end

@@ -4,7 +4,7 @@
 function __icsupervisor_agents
     set -l home $HOME/.ironcurtain
     set -q IRONCURTAIN_HOME; and set home $IRONCURTAIN_HOME
-    printf '%s\n' claude-code codex command
+    printf '%s\n' claude-code codex gemini-cli opencode command
     for f in $home/agents/*.json
         string replace -r '.*/(.*)\.json$' '$1' $f
     end

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The real Claude Code, the real Codex CLI and the real reference filesystem
-server from npm, pinned in agents.json and installed by ./dev: asked to read a
+"""The real Claude Code, Codex CLI, OpenCode and Gemini CLI and the real
+reference filesystem server from npm, pinned in agents.json and installed by ./dev: asked to read a
 file outside the workspace, held, approved; and the real key searched for in
 everything that the box has."""
 import json
@@ -25,10 +25,17 @@ AGENTS = {
                     h.ANTHROPIC_KEY),
     "codex": ("codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
               h.OPENAI_KEY),
+    "opencode": ("opencode-linux-x64/bin/opencode", h.ANTHROPIC_KEY),
+    "gemini-cli": (".bin/gemini", h.GOOGLE_KEY),
 }
+# What its provider is, where it is not one of the two that sessions have.
+MORE = {"opencode": ["anthropic"], "gemini-cli": ["google"]}
 FILES = {"read_text_file": {"path": ["read-path"], "head": ["none"],
                             "tail": ["none"]},
          "list_directory": {"path": ["read-path"]}}
+
+
+ENV = {"anthropic": "ANTHROPIC_API_KEY", "google": "GEMINI_API_KEY"}
 
 
 def memory_has(pid, needle):
@@ -38,26 +45,51 @@ def memory_has(pid, needle):
         with open(f"/proc/{pid}/{name}", "rb") as f:
             if needle in f.read():
                 found.append(name)
-    with open(f"/proc/{pid}/maps", encoding="ascii",
-              errors="replace") as maps, \
-            open(f"/proc/{pid}/mem", "rb", 0) as mem:
+    for low, high, name in resident(pid):
+        if any_has(pid, low, high, needle):
+            found.append(name)
+    return found
+
+
+def resident(pid):
+    """The runs of readable pages that are in memory, of each mapping."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    with open(f"/proc/{pid}/maps", encoding="ascii", errors="replace") as f:
+        maps = f.read().splitlines()
+    with open(f"/proc/{pid}/pagemap", "rb", 0) as pages:
         for line in maps:
             low, high, mode = re.match(r"(\w+)-(\w+) (\S+)", line).groups()
+            low, high = int(low, 16), int(high, 16)
             if mode[0] != "r" or "[v" in line:
                 continue
-            at, end = int(low, 16), int(high, 16)
-            while at < end:
-                step = min(end - at, 1 << 24)
-                try:
-                    mem.seek(at)
-                    if needle in mem.read(step):
-                        found.append(line.split()[-1])
-                        break
-                except (OSError, ValueError, OverflowError):
-                    break
-                at += step - min(len(needle), step - 1) if at + step < end \
-                    else step
-    return found
+            at = low
+            while at < high:
+                count = min((high - at) // page, 1 << 17)
+                pages.seek(at // page * 8)
+                there = pages.read(count * 8)
+                for m in re.finditer(rb"\xff+", bytes(
+                        0xff if b & 0xc0 else 0 for b in there[7::8])):
+                    yield (at + m.start() * page, at + m.end() * page,
+                           line.split()[-1])
+                at += count * page
+
+
+def any_has(pid, low, high, needle):
+    with open(f"/proc/{pid}/mem", "rb", 0) as mem:
+        rest = b""
+        while low < high:
+            try:
+                mem.seek(low)
+                part = mem.read(min(high - low, 1 << 24))
+            except (OSError, ValueError, OverflowError):
+                return False
+            if not part:
+                return False
+            if needle in rest + part:
+                return True
+            rest = part[-len(needle):]
+            low += len(part)
+    return False
 
 
 def files_have(top, needle):
@@ -102,6 +134,15 @@ def search(s, agent, pid, key, sentinel):
             f"{agent}: nor in any file of the session")
 
 
+def config(agent, path, provider):
+    made = {"agent": {agent: {"path": path}}}
+    if agent in MORE:
+        made["providers"] = {n: {"upstream": provider.url, "ca": provider.ca}
+                             for n in MORE[agent]}
+        made["credentials"] = {n: {"env": ENV[n]} for n in MORE[agent]}
+    return made
+
+
 def run(agent):
     path, key = AGENTS[agent]
     paper = "paper-" + secrets.token_hex(12)
@@ -122,7 +163,7 @@ def run(agent):
             [h.rule("papers", "escalate", "Papers are private.",
                     server=["documents"], roles=["read-path"])],
             {"documents": FILES}, provider=p,
-            config={"agent": {agent: {"path": os.path.join(MODULES, path)}}},
+            config=config(agent, os.path.join(MODULES, path), p),
             env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")})
         process = subprocess.Popen(
             [h.program("icctl"), "start", "--agent", agent, "--workspace",
@@ -143,7 +184,8 @@ def run(agent):
                 t.equal((hold["server"], hold["tool"]),
                         ("documents", "read_text_file"), f"{agent}: held")
                 sentinel = [v for v in s.agent_env().values()
-                            if "ironcurtain-" in v and v.startswith("sk-")][0]
+                            if "ironcurtain-" in v and
+                            v.startswith(("sk-", "AIza"))][0]
                 search(s, agent, process.pid, key, sentinel)
                 t.equal(s.icctl("approve", hold["id"]).returncode, 0,
                         f"{agent}: approved")

@@ -23,6 +23,7 @@ PREFIX = os.environ.get("IC_PREFIX", "/usr/local")
 PYTHON = os.path.realpath("/usr/bin/python3")
 ANTHROPIC_KEY = "sk-ant-api03-real-" + secrets.token_hex(24)
 OPENAI_KEY = "sk-real-" + secrets.token_hex(24)
+GOOGLE_KEY = "AIzaSyReal" + secrets.token_hex(16)
 
 
 def sanitized():
@@ -103,7 +104,7 @@ class Provider(Process):
         self.log_path = os.path.join(self.dir, "log.jsonl")
         argv = [PYTHON, os.path.join(STANDINS, "provider.py"), "--ca-dir",
                 self.dir, "--log", self.log_path, "--key", ANTHROPIC_KEY,
-                "--key", OPENAI_KEY, *options]
+                "--key", OPENAI_KEY, "--key", GOOGLE_KEY, *options]
         if script is not None:
             path = os.path.join(self.dir, "script.json")
             with open(path, "w", encoding="utf-8") as f:
@@ -197,7 +198,8 @@ class Session:
         self.env = {"PATH": "/usr/bin:/bin", "HOME": self.user_home,
                     "IRONCURTAIN_HOME": self.home, "LANG": "C.UTF-8",
                     "ANTHROPIC_API_KEY": ANTHROPIC_KEY,
-                    "OPENAI_API_KEY": OPENAI_KEY, **(env or {})}
+                    "OPENAI_API_KEY": OPENAI_KEY,
+                    "GEMINI_API_KEY": GOOGLE_KEY, **(env or {})}
         argv = [os.path.join(prefix or PREFIX, "bin", "icsupervisor"),
                 "--session-dir", self.dir, "--runtime", runtime,
                 "--workspace", self.workspace, "--print-ready"]

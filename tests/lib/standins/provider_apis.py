@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 """What a model provider answers: Anthropic Messages, OpenAI Responses (classic
-and "code mode"), OpenAI chat completions.  Keeps no state: the number of tool
-results in the conversation is the number of the script's step.
+and "code mode"), OpenAI chat completions, Gemini.  Keeps no state: the number
+of tool results in the conversation is the number of the script's step.
 
 A script is a list of steps:
     {"tool": "regex", "args": {...}}   call the first offered tool that matches
@@ -204,6 +204,29 @@ def chat(script, body):
     return events, reply
 
 
+def gemini(script, body):
+    parts = [p for c in body.get("contents", []) for p in c.get("parts", [])]
+    results = [flat(p["functionResponse"].get("response", {}).get("output", p[
+        "functionResponse"].get("response"))) for p in parts
+        if "functionResponse" in p]
+    names = [f.get("name", "") for t in body.get("tools", [])
+             for f in t.get("functionDeclarations", [])]
+    tool, value, _ = decide(script, names, results)
+    if body.get("generationConfig", {}).get("responseMimeType") == \
+            "application/json":
+        # Its router asks which model to take.
+        tool, value = None, '{"reasoning": "any", "model_choice": "flash"}'
+    part = {"functionCall": {"name": tool, "args": value}} if tool else \
+        {"text": value}
+    reply = {"candidates": [{"content": {"role": "model", "parts": [part]},
+                             "finishReason": "STOP", "index": 0}],
+             "usageMetadata": {"promptTokenCount": 100,
+                               "candidatesTokenCount": 20,
+                               "totalTokenCount": 120},
+             "modelVersion": "test-model"}
+    return [reply], reply
+
+
 def event_bytes(event):
     """One server-sent event."""
     if isinstance(event, str):
@@ -226,6 +249,12 @@ def answer(script, method, target, body):
              "created_at": "2026-01-01T00:00:00Z"}]})
     if method == "POST" and path == "/v1/messages/count_tokens":
         return ("json", 200, {"input_tokens": 100})
+    if method == "POST" and re.fullmatch(
+            r"/v1beta/models/[^/]+:(streamG|g)enerateContent", path):
+        events, reply = gemini(script, body)
+        if ":stream" in path:
+            return ("sse", [event_bytes(e) for e in events])
+        return ("json", 200, reply)
     if method == "POST" and path in APIS:
         if not isinstance(body, dict):
             return ("json", 400, {"type": "error", "error": {
