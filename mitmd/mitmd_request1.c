@@ -59,7 +59,7 @@ request1_bad_head(struct exchange *x, const struct http1_head *h)
 
 	loop_timer_clear(&mitmd_env.w.loop, &x->a->timer);
 	x->req.why = h->reason;
-	x->denied = mitmd_denied(x->a, no, 0, none, none, NULL);
+	x->denied = mitmd_denied(x->a, no, 0, none, none, h->reason);
 	deny_request(x, no, false);
 }
 

@@ -77,7 +77,7 @@ adapter_load(struct adapter *a, const struct paths *p, const char *name,
 	if (text == NULL)
 		return fault_set(fault,
 		    "--agent %s: there is no %s. Known "
-		    "are claude-code, codex and command",
+		    "are claude-code, codex, gemini-cli, opencode and command",
 		    name, path);
 	a->root = jsonfile_parse(path, span_of(text, len), fault);
 	free(text);

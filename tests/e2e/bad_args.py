@@ -71,7 +71,8 @@ ARGS = [
     ("an unknown agent", [*S, "--agent", "acme"], 78,
      "icsupervisor: --agent acme: there is no "
      "{prefix}/share/ironcurtain/agents/acme.json. Known are claude-code, "
-     "codex and command"),
+     "codex, gemini-cli, "
+     "opencode and command"),
     ("an agent's name with a slash", [*S, "--agent", "../x"], 78,
      "icsupervisor: --agent ../x: is no agent's name"),
     ("an agent that needs a command", [*S, "--agent", "command"], 78,
@@ -140,7 +141,8 @@ ARGS = [
      78,
      "icsupervisor: --agent acme: there is no "
      "{prefix}/share/ironcurtain/agents/acme.json. Known are claude-code, "
-     "codex and command"),
+     "codex, gemini-cli, "
+     "opencode and command"),
     ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: what shall it do?"),
     ("ic-bridge with a word", ["ic-bridge", "walk"], 2,
      "ic-bridge: it knows `run`, `egress` and `stdio PATH`"),
@@ -163,7 +165,7 @@ ARGS = [
      "too long"),
     ("icfs alone", ["icfs"], 2, "icfs: no directory given"),
     ("icfs with an unknown option", ["icfs", "--write", "{work}"], 2,
-     "icfs: the only option is --read-only"),
+     "icfs: options are --read-only and --only FILE"),
     ("icfs on nothing", ["icfs", "{work}/no"], 2,
      "icfs: {work}/no: No such file or directory"),
     ("icfs on a file", ["icfs", "{work}/file"], 2,

@@ -61,7 +61,7 @@ CONNECT = [
      "Allowed: api.anthropic.com:443, api.openai.com:443.",
      "CONNECT u@api.anthropic.com:443"),
     ("a body", TO + HC + b"Content-Length: 5\r\n\r\nhello", 400,
-     "IronCurtain: The request is not well-formed HTTP/1.1 as this proxy "
+     "IronCurtain: The request is not well-formed HTTP as this proxy "
      "takes it: one Host, a plain path without escapes, one way to tell the "
      "body's length. Correct the request. Do not retry. What is wrong: body "
      "on a method that has none.",
@@ -71,38 +71,38 @@ CONNECT = [
      "answer. Wait for 200, then begin TLS. Do not retry.",
      "CONNECT api.anthropic.com:443"),
     ("two hosts", TO + HC + b"Host : x\r\n\r\n", 400,
-     "IronCurtain: The request is not well-formed HTTP/1.1 as this proxy "
+     "IronCurtain: The request is not well-formed HTTP as this proxy "
      "takes it: one Host, a plain path without escapes, one way to tell the "
      "body's length. Correct the request. Do not retry. What is wrong: space "
      "before colon.", "space before colon"),
     ("no version", b"CONNECT api.anthropic.com:443\r\n\r\n", 400,
-     "IronCurtain: The request is not well-formed HTTP/1.1 as this proxy "
+     "IronCurtain: The request is not well-formed HTTP as this proxy "
      "takes it: one Host, a plain path without escapes, one way to tell the "
      "body's length. Correct the request. Do not retry. What is wrong: "
      "request line without a version.", "request line without a version"),
     ("HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400,
-     "IronCurtain: The request is not well-formed HTTP/1.1 as this proxy "
+     "IronCurtain: The request is not well-formed HTTP as this proxy "
      "takes it: one Host, a plain path without escapes, one way to tell the "
      "body's length. Correct the request. Do not retry. What is wrong: "
      "HTTP/2 preface.", "HTTP/2 preface"),
     ("TLS without CONNECT", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
      400,
-     "IronCurtain: The request is not well-formed HTTP/1.1 as this proxy "
+     "IronCurtain: The request is not well-formed HTTP as this proxy "
      "takes it: one Host, a plain path without escapes, one way to tell the "
      "body's length. Correct the request. Do not retry. What is wrong: bad "
      "character in method.", "bad character in method"),
     ("SOCKS", b"\x05\x01\x00", 400,
-     "IronCurtain: The request is not well-formed HTTP/1.1 as this proxy "
+     "IronCurtain: The request is not well-formed HTTP as this proxy "
      "takes it: one Host, a plain path without escapes, one way to tell the "
      "body's length. Correct the request. Do not retry. What is wrong: bad "
      "character in method.", "bad character in method"),
     ("JSON-RPC", b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n', 400,
-     "IronCurtain: The request is not well-formed HTTP/1.1 as this proxy "
+     "IronCurtain: The request is not well-formed HTTP as this proxy "
      "takes it: one Host, a plain path without escapes, one way to tell the "
      "body's length. Correct the request. Do not retry. What is wrong: bad "
      "character in method.", "bad character in method"),
     ("bare line feeds", TO.replace(b"\r", b"") + b"\n", 400,
-     "IronCurtain: The request is not well-formed HTTP/1.1 as this proxy "
+     "IronCurtain: The request is not well-formed HTTP as this proxy "
      "takes it: one Host, a plain path without escapes, one way to tell the "
      "body's length. Correct the request. Do not retry. What is wrong: bare "
      "LF.", "bare LF"),
@@ -249,8 +249,8 @@ REQUESTS = [
      b"Content-Type: text/plain\r\n" + BODY, 415, "type", "POST /v1/messages"),
     ("no content type", POST + HOST + KEY + BODY, 415, "type",
      "POST /v1/messages"),
-    ("an encoded body", POST + HOST + KEY + JSON +
-     b"Content-Encoding: gzip\r\n" + BODY, 415, "encoding",
+    ("a body that is not coded as it says", POST + HOST + KEY + JSON +
+     b"Content-Encoding: gzip\r\n" + BODY, 400, "coded-body",
      "POST /v1/messages"),
     ("too long a body", POST + HOST + KEY + JSON +
      b"Content-Length: 33554433\r\n\r\n", 413, "too-large",

@@ -61,7 +61,7 @@ is "$(try _icctl icctl --session '')" "$(lines 20261121-a ci)" "icctl --session:
 is "$(try _icctl icctl start --policy '')" "$(lines default read-only coding strict)" "icctl start --policy: shipped ones, and one's own"
 is "$(try _icctl icctl policy check --policy read-)" read-only "icctl policy check --policy read-"
 is "$(try _icctl icctl audit '')" verify "icctl audit"
-is "$(try _icctl icctl start --agent '')" "$(lines claude-code codex command mine)" "icctl start --agent"
+is "$(try _icctl icctl start --agent '')" "$(lines claude-code codex gemini-cli opencode command mine)" "icctl start --agent"
 is "$(try _icctl icctl start --escalations '')" "$(lines ask deny)" "icctl start --escalations"
 is "$(try _icctl icctl start --workspace "$tmp/w")" "$tmp/w dir" "icctl start --workspace: a directory with a space"
 is "$(try _icctl icctl start -- icct)" icctl "icctl start -- COMMAND"

@@ -252,7 +252,10 @@ test_parsers_are_mute(void)
 	is_int(bad, 0, "no parser says anything to icsupervisor after START");
 }
 
-/* design: from icsupervisor to workers, dialerd to keyd, keyd to mitmd. */
+/*
+ * design: from icsupervisor to workers, from dialerd to whom it connects,
+ * from keyd to mitmd.
+ */
 static void
 test_descriptors(void)
 {
@@ -262,7 +265,7 @@ test_descriptors(void)
 		const struct proto_msg *m = &proto_msgs[i];
 
 		if (m->nfds == 0 || m->from == R(SUP) ||
-		    (m->from == R(DIAL) && m->to == R(KEY)) ||
+		    (m->from == R(DIAL) && m->to == (R(KEY) | R(EGRESS))) ||
 		    (m->from == R(KEY) && m->to == R(MITM)))
 			continue;
 		bad++;
