@@ -80,6 +80,42 @@ def files(world, policyd):
     t.ok(n > 0 and not bad, "files: %d of them are taken or refused" % n)
 
 
+def hostile(world, policyd):
+    """Lines of an enemy between good ones: an error or a deny for each, in
+    their order, and the good ones are answered as ever."""
+    call = '{"serverName":"filesystem","toolName":"%s","arguments":%s}'
+    good = (call % ("read", '{"path":"/workspace/a"}')).encode()
+    errors = [b"", b"{", b"null", b"[]", b'"x"', b"\xff\xfe", b"\0", good[:-1], good + b"x",
+              good.replace(b"{", b"[" * 70, 1), b'{"serverName":"a","serverName":"b"}',
+              b'{"serverName":1,"toolName":"read","arguments":{}}',
+              b'{"serverName":"a\\u0000","toolName":"read","arguments":{}}',
+              b'{"serverName":"a","toolName":"read","arguments":[]}',
+              b'{"toolName":"read"}', good.replace(b"/workspace/a", b"\\ud800"),
+              good.replace(b"/workspace/a", b"\xc3("), b"x" * (5 << 20),
+              (call % ("read", '{"path":%s"a"%s}' % ("[" * 100, "]" * 100))).encode(),
+              (call % ("read", '{"path":1e99999999999999999999,"path":2}')).encode()]
+    denied = [call % ("many", '{"paths":[%s]}' % ",".join(['"a"'] * 10001)),
+              call % ("many", '{"paths":[%s]}' % ",".join(['"%s"' % ("a/" * 1000)] * 99)),
+              call % ("read", '{"path":"%s"}' % ("a" * 300)),
+              call % ("read", '{"path":"%s"}' % ("/a" * 4000)),
+              call % ("read", '{"path":"\\u0000"}'),
+              call % ("x" * 200, "{}"), call % ("\u202e\u200b", "{}"),
+              call % ("read", '{"path":%s}' % ('{"a":' * 50 + '"/proc"' + "}" * 50)),
+              call % ("read", '{"__proto__":"/etc","path":"~root"}')]
+    policyd.load([], {})
+    lines, want = [], []
+    for line, kind in [(x, "error") for x in errors] + [(x.encode(), "deny") for x in denied]:
+        lines += [line, good]
+        want += [kind, "allow"]
+    r = policyd.run(b"\n".join(lines) + b"\n")
+    answers = [json.loads(x) for x in r.stdout.splitlines()]
+    kinds = ["error" if "error" in a else a["decision"] for a in answers]
+    wrong = [(x[:80], a) for x, a, k, w in zip(lines, answers, kinds, want) if k != w]
+    t.ok(len(answers) == len(lines) and not wrong and r.returncode == 0,
+         "%d hostile lines: each has its answer" % (len(lines) // 2),
+         (len(answers), len(lines), r.returncode, wrong, r.stderr[-500:]))
+
+
 def second(world, rules, lists):
     w = reference.World(world.sandbox, world.home, world.protect)
     return reference.Engine(w, {"rules": rules}, world.annotations, lists,
@@ -137,6 +173,7 @@ def main():
     policyd = table.Policyd(world, h.program("icctl"))
     cases(world, policyd)
     files(world, policyd)
+    hostile(world, policyd)
     compare(world, policyd, calls, seed)
 
 
