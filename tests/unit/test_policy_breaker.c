@@ -11,6 +11,7 @@
 #define HOT 10U
 #define ROUNDS 20U
 #define OTHERS 20U /* a round */
+#define TURNS 500U
 
 static struct breaker *b;
 
@@ -85,6 +86,22 @@ test_forget(void)
 	is_int(refused, HOT, "what comes again and again is remembered");
 }
 
+/* Many in turn: nearly all find a place of their own. */
+static void
+test_turns(void)
+{
+	unsigned refused = 0;
+
+	for (unsigned r = 0; r < BREAKER_CALLS; r++) {
+		for (unsigned i = 0; i < TURNS; i++)
+			(void)call("turn", i, 900000 + r);
+	}
+	for (unsigned i = 0; i < TURNS; i++)
+		refused += !call("turn", i, 900100);
+	ok(refused > TURNS * 9 / 10, "%u of %u calls in turn are refused",
+	    refused, TURNS);
+}
+
 int
 main(void)
 {
@@ -92,6 +109,7 @@ main(void)
 		return 1;
 	test_window();
 	test_parts();
+	test_turns();
 	test_forget();
 	breaker_free(b);
 	return tap_done();

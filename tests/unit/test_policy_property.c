@@ -38,11 +38,14 @@ static const char *const places[] = {"/", "@D", "@D/ws", "@D/out", "~/docs",
     "@D/home/docs/deep", "@D/prot", "/workspace", "@D/none"};
 static const char *const hosts[] = {"*", "*.com", "ok.com", "github.com/o/r",
     "127.0.0.1", "@list", "@missing"};
+static const char *const words[] = {"ok.com", "@list", "our", "repo", "x",
+    "https://ok.com/x"};
+static const char *const types[] = {"identifiers", "emails", "domains"};
 static const char *const paths[] = {"/workspace/a", "a", "/workspace/../etc",
     "@D/ws/sub/c", "@D/out/o", "@D/home/docs/d", "@D/prot/p", "~/private",
     "/workspace/link", "", "~x", "/proc/self/root", "@D/home/docs/deep/e",
     "/workspace/to-prot", "@D/none/x", "/"};
-static const char *const urls[] = {"https://ok.com/x", "https://evil.com",
+static const char *const urls[] = {"our", "REPO", "https://ok.com/x", "https://evil.com",
     "http://127.1/", "file:///etc/passwd", "origin", "git@github.com:o/r",
     "ext::sh", "", "https://a.ok.com."};
 static const char *const names[] = {"path", "paths", "source", "destination",
@@ -97,6 +100,14 @@ add_rule(struct buf *b, unsigned i)
 		(void)buf_addc(b, ',');
 		add_array(b, "allowed", hosts, 7);
 		(void)buf_addc(b, '}');
+		comma = ",";
+	}
+	if (pick(6) == 0) {
+		(void)buf_printf(b, "%s\"lists\":[{", comma);
+		add_array(b, "roles", roles + 4, 4);
+		(void)buf_addc(b, ',');
+		add_array(b, "allowed", words, 6);
+		(void)buf_printf(b, ",\"matchType\":\"%s\"}]", PICK(types));
 	}
 	(void)buf_adds(b, "}}");
 }
@@ -238,6 +249,31 @@ roles_in(const char *server, const char *tool, const struct value *tree,
 	return one;
 }
 
+/* As far as it can be told of the deciding rule alone: is it about the call? */
+static bool
+rule_about(const struct rule *r, const char *server, const char *tool,
+    const struct value *tree)
+{
+	char dir[600], within[300];
+	unsigned n;
+
+	if (!rule_names(r->servers, span_str(server)) ||
+	    !rule_names(r->tools, span_str(tool)))
+		return false;
+	if (!r->has_paths)
+		return true;
+	(void)span_copy(r->within, within, sizeof(within));
+	if (strcmp(within, "/") == 0)
+		within[0] = '\0';
+	if (within[0] == '~')
+		snprintf(dir, sizeof(dir), "%s/home%s", rig.dir, within + 1);
+	else if (strcmp(within, "/workspace") == 0)
+		snprintf(dir, sizeof(dir), "%s/ws", rig.dir);
+	else
+		snprintf(dir, sizeof(dir), "%s", within);
+	return roles_in(server, tool, tree, dir, false, &n);
+}
+
 static const char *
 check_allow(const struct decision *d, const char *server, const char *tool,
     const struct value *tree)
@@ -251,10 +287,11 @@ check_allow(const struct decision *d, const char *server, const char *tool,
 	if (roles_in(server, tool, tree, dir, false, &n))
 		return "protected";
 	if (d->by != NULL)
-		return d->by->then == PROTO_ALLOW &&
-			span_eq(d->by->name, d->rule)
-		    ? NULL
-		    : "by a rule that does not allow";
+		return d->by->then != PROTO_ALLOW ||
+			!span_eq(d->by->name, d->rule)
+		    ? "by a rule that does not allow"
+		    : rule_about(d->by, server, tool, tree) ? NULL
+		    : "by a rule about something else";
 	if (span_is(d->rule, "structural-introspection-allow"))
 		return strcmp(tool, "list_allowed_directories") == 0 &&
 			strcmp(server, "filesystem") == 0 && tree->count == 0
@@ -302,7 +339,7 @@ check_one(const char *server, const char *tool, const char *args,
 int
 main(int argc, char **argv)
 {
-	unsigned long calls = 30000;
+	unsigned long calls = 1000000;
 	unsigned counts[3] = {0}, bad = 0;
 	const char *server, *tool, *wrong;
 	char *args;
