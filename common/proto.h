@@ -49,6 +49,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
 #define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* of arguments in flight */
 #define PROTO_MAX_HOLDS		64U
+#define PROTO_MAX_TOKENS	4000000000000ULL	/* of one answer */
 #define PROTO_MAX_TREE		(4U << 20)
 #define PROTO_MAX_LINE		(4U << 20)	/* JSON-RPC line, both sides */
 #define PROTO_NO_SERVER		0xffffU
@@ -84,6 +85,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* what would become of a call: `icctl policy`, never a session */	\
 	M(EVAL,		0x030b,	R(SUP),		R(POLICY),	RUN,	0)	\
 	M(EVALUATED,	0x030c,	R(POLICY),	R(SUP),		RUN,	0)	\
+	/* what a session may cost: policyd counts calls */			\
+	M(BUDGET_CALLS,	0x0310,	R(SUP),		R(POLICY),	BOTH,	0)	\
+	M(CALLS_SPENT,	0x0311,	R(POLICY),	R(SUP),		RUN,	0)	\
 	/* a tool call */							\
 	M(CALL,		0x0401,	R(PROXY),	R(POLICY),	RUN,	0)	\
 	M(CANCEL,	0x0402,	R(PROXY),	R(POLICY),	RUN,	0)	\
@@ -142,6 +146,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(KEY_STATE,	0x0708,	R(KEY),		R(SUP),		BOTH,	0)	\
 	M(UNLOCK,	0x0709,	R(SUP),		R(KEY),		RUN,	0)	\
 	M(TARGET,	0x070a,	R(SUP),		R(DIAL),	SETUP,	0)	\
+	M(BUDGET,	0x070b,	R(SUP),		R(KEY),		BOTH,	0)	\
+	M(SPENT,	0x070f,	R(KEY),		R(SUP),		RUN,	0)	\
+	M(BODIES,	0x0710,	R(SUP),		R(MITM),	SETUP,	0)	\
 	/* a login is renewed: never without the lock that icsupervisor has */ \
 	M(SECRET_OUT,	0x070c,	R(SUP),		R(KEY),		RUN,	1)	\
 	M(SECRET_WANT,	0x070d,	R(KEY),		R(SUP),		RUN,	0)	\
@@ -161,6 +168,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(DIALED,	0x0808,	R(DIAL),	R(KEY)|R(EGRESS), RUN,	1)	\
 	M(DIAL_FAIL,	0x0809,	R(DIAL),	R(KEY)|R(EGRESS), RUN,	0)	\
 	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)	\
+	M(USAGE,	0x080b,	R(MITM),	R(AUDIT),	RUN,	0)	\
+	M(USAGE_SHOW,	0x080c,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	/* a connection of an MCP server */					\
 	M(DOOR,		0x0901,	R(SUP),	R(EGRESS)|R(DIAL),	SETUP,	0)	\
 	M(CONNECT,	0x0902,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
@@ -258,6 +267,17 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, roles, 512)			\
 				F(m, str, answer, 4096)			\
 				F(m, big, trace, PROTO_MAX_TREE)
+
+/*
+ * What policyd may let through: `calls` in all, for `ms` from now
+ * (UINT64_MAX: no limit).  What a call beyond is told: the two texts.
+ */
+#define F_BUDGET_CALLS(F, m)	F(m, u64, calls, UINT64_MAX)		\
+				F(m, u64, ms, UINT64_MAX)		\
+				F(m, str, calls_text, 512)		\
+				F(m, str, ms_text, 512)
+/* Calls so far. */
+#define F_CALLS_SPENT(F, m)	F(m, u64, calls, UINT64_MAX)
 
 /* The agent's call. server: by the part of the name before "__". */
 #define F_CALL(F, m)		F(m, u64, id, UINT64_MAX)		\
@@ -482,6 +502,23 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u64, expires, UINT64_MAX)		\
 				F(m, u32, renewals, UINT32_MAX)
 
+/*
+ * What this keyd may still do: begin requests that start a turn up to
+ * `turns` in all, for `ms` from now (UINT64_MAX: no limit); spent_text not
+ * empty: nothing more.  The texts are what such a request is told.
+ */
+#define F_BUDGET(F, m)		F(m, u64, turns, UINT64_MAX)		\
+				F(m, u64, ms, UINT64_MAX)		\
+				F(m, str, turns_text, 512)		\
+				F(m, str, ms_text, 512)			\
+				F(m, str, spent_text, 512)
+/* Totals of this keyd: its own count. */
+#define F_SPENT(F, m)		F(m, u64, turns, UINT64_MAX)		\
+				F(m, u64, requests, UINT64_MAX)		\
+				F(m, u64, sent, UINT64_MAX)		\
+				F(m, u64, received, UINT64_MAX)
+/* Bytes of bodies that mitmd may hold at once. */
+#define F_BODIES(F, m)		F(m, u64, bytes, 1U << 30)
 #define F_STREAM_OPEN(F, m)	F(m, u32, stream, UINT32_MAX)		\
 				F(m, blob, digest, 32)
 #define F_STREAM(F, m)		F(m, u32, stream, UINT32_MAX)
@@ -543,6 +580,21 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* Not on the list (host), or no CONNECT at all (method). */
 #define F_CONNECT_DENIED(F, m)	F(m, str, code, 32)			\
 				F(m, str, target, 256)
+/*
+ * What an answer says that it cost so far (meter.h); last: it is over.
+ * provider, stream and exchange as in REQUEST.
+ */
+#define F_USAGE(F, m)		F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
+				F(m, u32, stream, UINT32_MAX)		\
+				F(m, u32, exchange, UINT32_MAX)		\
+				F(m, u8, last, 1)			\
+				F(m, str, model, 128)			\
+				F(m, u64, in, PROTO_MAX_TOKENS)		\
+				F(m, u64, out, PROTO_MAX_TOKENS)	\
+				F(m, u64, cache_read, PROTO_MAX_TOKENS)	\
+				F(m, u64, cache_write, PROTO_MAX_TOKENS) \
+				F(m, u64, reasoning, PROTO_MAX_TOKENS)
+#define F_USAGE_SHOW(F, m)	F_USAGE(F, m)
 /* clang-format on */
 
 enum proto_rules {

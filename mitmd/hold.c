@@ -50,7 +50,8 @@ hold_write(struct hold *h, struct span s)
 static int
 hold_spill(struct hold *h)
 {
-	if ((h->fd = memfd_create("body", MFD_CLOEXEC)) == -1 ||
+	if ((h->fd = memfd_create("body", MFD_CLOEXEC | MFD_ALLOW_SEALING)) ==
+		-1 ||
 	    hold_write(h, buf_span(&h->heap)) == -1)
 		return -1;
 	buf_free(&h->heap);

@@ -144,6 +144,15 @@ struct stream {
 };
 TAILQ_HEAD(streams, stream);
 
+/* What may still be spent, and what was: keyd_budget.c. */
+struct budget {
+	uint64_t max_turns, until;	/* UINT64_MAX: no limit */
+	char turns_text[513], ms_text[513], spent_text[513];
+	uint64_t turns, requests, sent, received;
+	const char *why;		/* text of what is being refused */
+	struct loop_timer report, over;
+};
+
 struct keyd_env {
 	struct worker w;
 	/* configuration */
@@ -176,6 +185,7 @@ struct keyd_env {
 	struct ups ups, dead_ups;
 	unsigned nstreams, nups, alarms;
 	uint32_t dial;		/* last id */
+	struct budget budget;
 	struct buf scratch;	/* frames of this turn */
 };
 
@@ -233,6 +243,14 @@ bool token_dial_failed(uint32_t id, const char *why);
 /* The credential came back: nothing more is sent with it. */
 void keyd_lock(void);
 void keyd_alarm(const char *kind, const char *text);
+
+/* keyd_budget.c */
+int keyd_budget(struct chan *, const union proto_any *, int fd);
+/* NULL, or what a request on that route is told. */
+const char *budget_refusal(const struct provider_route *);
+/* A request is taken; an exchange is over. */
+void budget_begin(const struct provider_route *);
+void budget_end(uint64_t sent, uint64_t received);
 
 /* keyd_stream.c */
 int keyd_stream_open(struct chan *, const union proto_any *, int fd);

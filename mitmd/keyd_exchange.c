@@ -9,6 +9,7 @@
 #include "keyd.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "keyd_head.h"
 
@@ -28,6 +29,7 @@ exchange_report(struct stream *s, const char *error)
 	if (m.error.len > 256)
 		m.error.len = 256;
 	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
+	budget_end(m.sent, m.received);
 }
 
 void
@@ -84,6 +86,7 @@ void
 exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 {
 	const char *text = keyd_fail_text(fail);
+	char budget[520];
 	uint32_t exchange = s->x.req.exchange;
 	struct buf *out;
 
@@ -93,6 +96,11 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 		exchange_report(s, detail);
 	exchange_clear(s);
 	s->closing = true;
+	if (fail == KEYD_FAIL_BUDGET && keyd_env.budget.why != NULL) {
+		snprintf(
+		    budget, sizeof(budget), "402 %s", keyd_env.budget.why);
+		text = budget;
+	}
 	out = stream_begin(s);
 	(void)reply_frame(out, exchange, STREAM_FAIL, span_str(text));
 	(void)stream_commit(s);

@@ -23,6 +23,7 @@
 	F(NO_KEY, "403 no credential is loaded for this provider")	\
 	F(LOCKED, "403 this provider is locked, because its credential " \
 	    "came back in an answer; the user can run: icctl unlock")	\
+	F(BUDGET, "402 the session's budget is used up")		\
 	F(MISMATCH, "403 the request does not fit its route")		\
 	F(TOO_LARGE, "431 the request's headers are too large")		\
 	F(BODY, "400 the request's body is not what was announced")	\

@@ -117,6 +117,7 @@ request_mismatch(struct stream *s, uint32_t exchange, const char *detail)
 static void
 request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 {
+	const struct provider_route *route;
 	const char *detail;
 	struct request r;
 	unsigned kind = 0;
@@ -129,20 +130,29 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 		return;
 	}
 	s->last = m->exchange;
-	if ((detail = request_check(m, &kind)) != NULL)
+	if ((detail = request_check(m, &kind)) != NULL) {
 		request_mismatch(s, m->exchange, detail);
-	else if (keyd_env.now == NULL)
+		return;
+	}
+	route = &keyd_env.provider->routes[m->route];
+	if (keyd_env.now == NULL)
 		request_refuse(
 		    s, m->exchange, KEYD_FAIL_NO_KEY, "no credential");
 	else if (keyd_env.locked)
 		request_refuse(s, m->exchange, KEYD_FAIL_LOCKED, "locked");
+	else if ((keyd_env.budget.why = budget_refusal(route)) != NULL)
+		request_refuse(
+		    s, m->exchange, KEYD_FAIL_BUDGET, "budget used up");
 	else if (request_copy(&r, m, kind) == -1)
 		request_refuse(s, m->exchange, KEYD_FAIL_INTERNAL, "memory");
-	else if (drains) {
-		s->next = r;
-		s->has_next = true;
-	} else {
-		exchange_begin(s, &r);
+	else {
+		budget_begin(route);
+		if (drains) {
+			s->next = r;
+			s->has_next = true;
+		} else {
+			exchange_begin(s, &r);
+		}
 	}
 }
 

@@ -92,6 +92,7 @@ static const struct chan_handler serve_handlers[] = {
     {MSG_SECRET, keyd_secret},
     {MSG_ROOTS, serve_roots},
     {MSG_UNLOCK, keyd_unlock},
+    {MSG_BUDGET, keyd_budget},
     {MSG_TOKEN, keyd_token},
     {MSG_SECRET_OUT, renew_out},
     {MSG_SECRET_NONE, renew_none},
@@ -151,6 +152,7 @@ keyd_serve(void)
 	TAILQ_INIT(&e->ups);
 	TAILQ_INIT(&e->dead_ups);
 	buf_init(&e->scratch, KEYD_OUT_MAX);
+	e->budget.max_turns = e->budget.until = UINT64_MAX;
 	e->w.start = serve_start;
 	e->w.lost = serve_lost;
 	e->w.loop.after = serve_after;

@@ -17,6 +17,7 @@
 #include "decode.h"
 #include "hold.h"
 #include "http1.h"
+#include "meter.h"
 #include "mitmd_ca.h"
 #include "mitmd_refuse.h"
 #include "provider.h"
@@ -147,6 +148,10 @@ struct exchange {
 	TAILQ_ENTRY(exchange) hold_entry; /* mitmd_env.holding */
 	bool holding;
 	uint32_t denied; /* number of the refusal that is written down */
+	struct meter meter;         /* METER_NONE: the answer costs nothing */
+	struct meter_usage usage;   /* as it was told last */
+	uint64_t usage_at;          /* loop_now() of that */
+	uint32_t usage_stream, usage_exchange;
 	struct upstream up;
 	struct http1_body body; /* how the request's comes */
 	/* HTTP/2 */
@@ -339,6 +344,18 @@ enum refusal body_put(struct exchange *, struct span);
 enum refusal body_check(struct exchange *);
 /* What is held is forgotten. */
 void body_drop(struct exchange *);
+
+/* mitmd_usage.c: what answers cost */
+/* The answer's head came. */
+void usage_begin(struct exchange *, struct span headers);
+void usage_feed(struct exchange *, struct span);
+/*
+ * The budget ends the answer: says so in an event of its own where the agent
+ * can read one, and ends it. false: it can only be cut.
+ */
+bool usage_farewell(struct exchange *, enum refusal, const char *detail);
+/* The exchange is over, well or not. */
+void usage_end(struct exchange *);
 
 /* mitmd_deny.c: answers of our own */
 /* Answers with a refusal; wrong keys are counted. known: see struct front. */

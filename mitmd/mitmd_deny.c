@@ -114,6 +114,8 @@ deny_exchange(struct exchange *x, enum refusal no, const char *detail)
 	mitmd_note(a, "%u %s, request %08x: %s", refuse_text(no)->status,
 	    refuse_text(no)->code, x->denied, detail != NULL ? detail : "");
 	if (x->state == EXCHANGE_ON && x->up.answered) {
+		if (refuse_is_budget(no) && usage_farewell(x, no, detail))
+			return;
 		/* Its framing tells the agent that it is not whole. */
 		x->front->cut(x, false);
 		return;

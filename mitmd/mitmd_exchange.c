@@ -40,6 +40,7 @@ static void
 exchange_forget(struct exchange *x)
 {
 	mitmd_env.kept -= x->kept.len;
+	usage_end(x);
 	body_drop(x);
 	buf_reset(&x->kept, 0);
 	memset(&x->req, 0, sizeof(x->req));

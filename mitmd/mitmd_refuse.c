@@ -116,6 +116,19 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "The request asks for work in the background, which this "
 	    "session does not allow. Leave it out, or the user may set "
 	    "filter.background for this provider in config.json." RETRY_NO},
+	[REFUSE_BUDGET] = {400, "budget",
+	    "The session's budget is used up." RETRY_NO,
+	    "{\"type\":\"error\",\"error\":{\"type\":\"billing_error\","
+	    "\"message\":\"IronCurtain: "},
+	[REFUSE_BUDGET_OPENAI] = {400, "budget",
+	    "The session's budget is used up." RETRY_NO,
+	    "{\"error\":{\"type\":\"insufficient_quota\",\"code\":"
+	    "\"insufficient_quota\",\"param\":null,"
+	    "\"message\":\"IronCurtain: "},
+	[REFUSE_BUDGET_GEMINI] = {400, "budget",
+	    "The session's budget is used up." RETRY_NO,
+	    "{\"error\":{\"code\":400,\"status\":\"FAILED_PRECONDITION\","
+	    "\"message\":\"IronCurtain: "},
 	[REFUSE_CREDENTIAL] = {403, "credential",
 	    "This provider cannot be used now." RETRY_NO},
 	[REFUSE_PROVIDER] = {502, "provider",
@@ -147,6 +160,30 @@ refuse_text(enum refusal r)
 	if ((unsigned)r >= REFUSE_COUNT)
 		r = REFUSE_NONE;
 	return &refuse_table[r];
+}
+
+enum refusal
+refuse_budget(enum filter_dialect d)
+{
+	switch (d) {
+	case FILTER_CHAT:
+	case FILTER_RESPONSES:
+		return REFUSE_BUDGET_OPENAI;
+	case FILTER_GEMINI:
+		return REFUSE_BUDGET_GEMINI;
+	case FILTER_NONE:
+	case FILTER_ANTHROPIC:
+	case FILTER_DIALECTS:
+		break;
+	}
+	return REFUSE_BUDGET;
+}
+
+bool
+refuse_is_budget(enum refusal r)
+{
+	return r == REFUSE_BUDGET || r == REFUSE_BUDGET_OPENAI ||
+	       r == REFUSE_BUDGET_GEMINI;
 }
 
 const char *
@@ -188,7 +225,9 @@ static void
 refuse_body(struct buf *b, const struct refusal_text *t, uint32_t id,
     const char *detail, bool plain)
 {
-	if (!plain)
+	if (!plain && t->before != NULL)
+		buf_adds(b, t->before);
+	else if (!plain)
 		buf_printf(b,
 		    "{\"type\":\"error\",\"error\":{\"type\":"
 		    "\"ironcurtain_refused\",\"code\":\"%s\",\"message\":"

@@ -9,6 +9,7 @@
 #define MITMD_REFUSE_H
 
 #include "buf.h"
+#include "filter_rules.h"
 #include "span.h"
 
 enum refusal {
@@ -37,6 +38,10 @@ enum refusal {
 	REFUSE_HELD, /* no memory for a body */
 	REFUSE_AUDIT,
 	REFUSE_GONE,
+	/* keyd: nothing is left of it; each in its provider's own shape */
+	REFUSE_BUDGET,
+	REFUSE_BUDGET_OPENAI,
+	REFUSE_BUDGET_GEMINI,
 	REFUSE_CREDENTIAL, /* keyd will not use it: none, or locked */
 	REFUSE_CODED,      /* it does not decode */
 	REFUSE_JSON,       /* not strict, where a filter applies */
@@ -53,9 +58,13 @@ struct refusal_text {
 	unsigned status;
 	const char *code; /* one word, for programs */
 	const char *text;
+	const char *before; /* JSON up to the message; NULL: our own */
 };
 
 const struct refusal_text *refuse_text(enum refusal);
+/* That nothing is left, as clients of that dialect read errors. */
+enum refusal refuse_budget(enum filter_dialect);
+bool refuse_is_budget(enum refusal);
 /* For `detail`: "What is wrong: ..." in dst, or NULL. */
 const char *refuse_why(const char *why, char *dst, size_t cap);
 /* "Forbidden", ... ; "Status" for those without a name. */

@@ -61,6 +61,7 @@ reply_head(struct exchange *x, struct span s)
 	up->sized = framing != 2 || bodyless;
 	up->promised = bodyless ? 0 : length;
 	up->answered = true;
+	usage_begin(x, s);
 	return x->front->head(x, status, s, up->sized, up->promised);
 }
 
@@ -74,6 +75,7 @@ reply_body(struct exchange *x, struct span s)
 			return -1;
 		x->up.promised -= s.len;
 	}
+	usage_feed(x, s);
 	return x->front->body(x, s);
 }
 
@@ -90,10 +92,14 @@ static void
 reply_failed(struct exchange *x, struct span text)
 {
 	enum refusal no = REFUSE_PROVIDER;
-	char vis[256];
+	char vis[640];
 
 	if (span_starts(text, SPAN("403 ")))
 		no = REFUSE_CREDENTIAL;
+	else if (span_starts(text, SPAN("402 ")))
+		no = refuse_budget(mitmd_env.providers[x->a->provider]
+				       .p->routes[x->req.route]
+				       .dialect);
 	/* What is for the agent comes after keyd's number; see stream.h. */
 	if (text.len > 4 && text.p[3] == ' ')
 		text = span_of(text.p + 4, text.len - 4);

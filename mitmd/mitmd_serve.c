@@ -165,6 +165,16 @@ serve_seal(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
+serve_bodies(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	if (msg->BODIES.bytes < PROVIDER_MAX_BODY + MITMD_HELD_READ)
+		return chan_violation(c, "BODIES: too few for one");
+	mitmd_env.max_held = (size_t)msg->BODIES.bytes;
+	return 0;
+}
+
+static int
 serve_listen(struct chan *c, const union proto_any *msg, int fd)
 {
 	(void)msg;
@@ -237,6 +247,7 @@ mitmd_serve(void)
 	static const struct chan_handler handlers[] = {
 	    {MSG_PROVIDER, serve_provider},
 	    {MSG_SENTINEL, serve_sentinel},
+	    {MSG_BODIES, serve_bodies},
 	    {MSG_SEAL, serve_seal},
 	    {MSG_LISTEN, serve_listen},
 	    {MSG_STREAM, serve_stream},

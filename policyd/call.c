@@ -373,6 +373,18 @@ hold(struct policyd_env *env, struct call *call, struct work *k,
 	return WORK_ASK;
 }
 
+/* Step 0: may the session make calls still? */
+static enum work_way
+work_budget(struct policyd_env *env, struct work *k)
+{
+	const char *text;
+
+	if ((text = budget_take(env)) == NULL)
+		return WORK_FORWARD;
+	return refuse_plain(env, k, "budget",
+	    reason_printf(env->pool, "%s", text), FINAL);
+}
+
 void
 call_go_on(struct policyd_env *env, struct call *call, struct work *k,
     struct span args)
@@ -431,6 +443,12 @@ call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
 	*why = "arguments are no object";
 	if (k.tree == NULL || k.tree->type != VALUE_OBJECT)
 		return -1;
-	call_go_on(env, call, &k, m->args);
+	/* Once a call, however often it is looked at. */
+	if (work_budget(env, &k) == WORK_REFUSE) {
+		work_release(env, call, &k, WORK_REFUSE, PROTO_HOLD_NONE, NULL);
+		value_pool_reset(env->pool);
+	} else {
+		call_go_on(env, call, &k, m->args);
+	}
 	return 0;
 }

@@ -17,8 +17,9 @@
 #include "session.h"
 #include "worker.h"
 
-/* Timers: expiry of holds, the first listing, remotes, one a session. */
-#define POLICYD_TIMERS (3 + PROTO_MAX_SERVERS)
+/* Timers: expiry of holds, the first listing, remotes, the budget's report, one
+ * a session. */
+#define POLICYD_TIMERS (4 + PROTO_MAX_SERVERS)
 
 enum call_state { CALL_FREE, CALL_ASKING, CALL_HELD, CALL_RELEASED };
 
@@ -51,6 +52,15 @@ struct calls {
 	bool owing;
 };
 
+/* How many calls may still be made: budget.c. */
+struct call_budget {
+	bool told;		/* somebody said */
+	uint64_t max, until;	/* UINT64_MAX: no limit */
+	uint64_t calls;
+	char calls_text[513], ms_text[513];
+	struct loop_timer report;
+};
+
 struct policyd_env {
 	struct worker *w;
 	struct loop *loop;
@@ -64,6 +74,7 @@ struct policyd_env {
 	/* Instances' channels that closed: ours, mcp-proxyd's. */
 	bool lost[PROTO_MAX_SERVERS], lost_proxy[PROTO_MAX_SERVERS];
 	struct breaker *breaker;
+	struct call_budget budget;
 	struct value_pool *pool;	/* of the call at hand */
 	struct buf line;		/* what is composed for it */
 	struct span git_dir;		/* git_set_working_dir; owned */
@@ -88,6 +99,11 @@ struct call *calls_find(struct calls *, uint64_t id);
 void calls_end(struct calls *, struct call *);
 /* Tells mcp-proxyd what ended since the last time: once a turn. */
 void calls_credit(struct policyd_env *);
+
+/* budget.c */
+void budget_set(struct policyd_env *, const struct msg_BUDGET_CALLS *);
+/* One call more: NULL, or what it is told instead. */
+const char *budget_take(struct policyd_env *);
 
 /* call.c: the way of a call. -1: the peer broke the protocol, *why says how. */
 int call_take(struct policyd_env *, const struct msg_CALL *, const char **why);

@@ -130,6 +130,15 @@ on_server_fail(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
+on_budget_calls(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)fd;
+	budget_set(&env, &msg->BUDGET_CALLS);
+	return 0;
+}
+
+static int
 on_call(struct chan *c, const union proto_any *msg, int fd)
 {
 	const char *why;
@@ -344,6 +353,7 @@ policyd_serve(struct worker *w)
 	    {MSG_RULES, on_rules},
 	    {MSG_EVAL, on_eval},
 	    {MSG_SERVER_FAIL, on_server_fail},
+	    {MSG_BUDGET_CALLS, on_budget_calls},
 	    {MSG_CALL, on_call},
 	    {MSG_CANCEL, on_cancel},
 	    {MSG_ENDED, on_ended},

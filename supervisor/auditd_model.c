@@ -72,6 +72,36 @@ auditd_on_exchange_end(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* What an answer cost: written down once it is over, told at once. */
+int
+auditd_on_usage(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_USAGE *m = &msg->USAGE;
+	struct auditlog_line l;
+
+	(void)c;
+	(void)fd;
+	if (m->last == 0) {
+		worker_send(
+		    &auditd_env.w, ROLE_SUP, 0, MSG_USAGE_SHOW, m, -1);
+		return 0;
+	}
+	auditd_line(&l, "usage");
+	auditlog_u64(&l, "cacheRead", m->cache_read);
+	auditlog_u64(&l, "cacheWrite", m->cache_write);
+	auditlog_u64(&l, "exchange", m->exchange);
+	auditlog_u64(&l, "in", m->in);
+	auditlog_str(&l, "model", m->model);
+	auditlog_u64(&l, "out", m->out);
+	auditlog_u64(&l, "provider", m->provider);
+	auditlog_u64(&l, "reasoning", m->reasoning);
+	auditlog_u64(&l, "stream", m->stream);
+	auditd_line_end(&l);
+	/* USAGE and USAGE_SHOW have one layout: F_USAGE. */
+	auditd_effect_msg(ROLE_SUP, 0, MSG_USAGE_SHOW, m, 0);
+	return 0;
+}
+
 /* A request that mitmd refused: written down, nothing follows. */
 int
 auditd_on_denied(struct chan *c, const union proto_any *msg, int fd)

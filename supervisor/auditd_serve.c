@@ -384,6 +384,7 @@ static const struct chan_handler auditd_handlers[] = {
     {MSG_RELEASE, on_release},
     {MSG_DONE, on_done},
     {MSG_REQUEST, auditd_on_request},
+    {MSG_USAGE, auditd_on_usage},
     {MSG_EXCHANGE_END, auditd_on_exchange_end},
     {MSG_DENIED, auditd_on_denied},
     {MSG_CONNECT, auditd_on_connect},

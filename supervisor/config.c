@@ -20,7 +20,7 @@
 
 /* Of the founding system; without effect here, and harmless to leave in. */
 static const char *const config_ignored[] = {"agentModelId", "policyModelId",
-    "prefilterModelId", "resourceBudget", "autoCompact", "autoApprove",
+    "prefilterModelId", "autoCompact", "autoApprove",
     "memory", "webSearch", "modelProviders", "signal", "gooseProvider",
     "gooseModel", "preferredDockerAgent", "preferredMode", "containerRuntime",
     "packageInstall", "dockerResources", "capture", "statistics", "snapshot",
@@ -51,8 +51,8 @@ static const struct {
 };
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
-    "credentials", "escalationTimeoutSeconds", "mcpServers", "notify", "policy",
-    "providers", "sandboxPolicy", "serverCredentials", NULL};
+    "credentials", "escalationTimeoutSeconds", "mcpServers", "modelBodies",
+    "notify", "policy", "providers", "resourceBudget", "sandboxPolicy", "serverCredentials", NULL};
 
 static bool
 config_is_ignored(const char *key)
@@ -246,6 +246,8 @@ config_init(struct config *cfg)
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->hold_ms = 300000;
 	cfg->redact = true;
+	cfg->budget = budget_dflt;
+	cfg->held_mb = CONFIG_HELD_MB;
 }
 
 int
@@ -269,6 +271,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	SHA256Final(cfg->hash, &ctx);
 	if (config_sort_keys(cfg, &j, root) == -1 ||
 	    config_scalars(cfg, &j, root) == -1 ||
+	    config_budget(cfg, &j, root) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
 	    config_servers(cfg, &j, root, user_home) == -1 ||
 	    config_agents(cfg, &j, root, user_home) == -1 ||
@@ -331,6 +334,7 @@ config_free(struct config *cfg)
 		free(cfg->providers[i].login_file);
 		jsonfile_strings_free(cfg->providers[i].command);
 		free(cfg->providers[i].ca);
+		json_object_put(cfg->providers[i].filter);
 	}
 	for (size_t i = 0; i < cfg->nagents; i++) {
 		free(cfg->agents[i].name);

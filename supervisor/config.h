@@ -9,6 +9,7 @@
 
 #include <json-c/json.h>
 
+#include "budget.h"
 #include "common/proto.h"
 #include "fault.h"
 
@@ -39,6 +40,7 @@ struct config_provider {
 	char *login_file; /* or NULL: where it usually is */
 	char **command;
 	struct config_upstream upstream;
+	struct json_object *filter; /* over the provider file's, or NULL */
 	struct config_upstream token; /* where a login is renewed, if set */
 	char *ca; /* PEM file instead of the system's, or NULL */
 };
@@ -49,6 +51,7 @@ struct config_agent {
 };
 
 #define CONFIG_MAX_AGENTS 16U
+#define CONFIG_HELD_MB 128U
 
 struct config {
 	char *file;       /* NULL: there is none */
@@ -63,6 +66,8 @@ struct config {
 	char *policy; /* a name, or an absolute directory; or NULL */
 	char **notify;
 	uint32_t hold_ms;
+	struct budget_limits budget;
+	unsigned held_mb; /* bodies that mitmd may hold at once */
 	bool sync;
 	bool redact;
 	char ignored[512]; /* names of keys without effect, or "" */

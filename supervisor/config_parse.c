@@ -316,12 +316,38 @@ config_url(const char *url, struct config_upstream *out, const char **why)
 	return 0;
 }
 
+/* As in a provider file: mitmd/filter_rules.h. */
+static int
+config_filter(
+    const struct jsonfile *j, struct json_object *filter, const char *where)
+{
+	static const char *const keys[] = {
+	    "tools", "mcp", "urls", "store", "background", NULL};
+	const char *s;
+	char at[128];
+
+	snprintf(at, sizeof(at), "%s.filter", where);
+	if (jsonfile_known(j, filter, at, keys) == -1)
+		return -1;
+	json_object_object_foreach(filter, name, val)
+	{
+		if (jsonfile_text_of(j, val, at, name, &s) == -1)
+			return -1;
+		if (strcmp(s, "strip") != 0 && strcmp(s, "deny") != 0 &&
+		    strcmp(s, "allow") != 0)
+			return jsonfile_bad(j, at, name,
+			    "must be \"strip\", \"deny\" or \"allow\"");
+	}
+	return 0;
+}
+
 static int
 config_one_provider(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)
 {
 	static const char *const keys[] = {
-	    "upstream", "token", "ca", "reuse", NULL};
+	    "upstream", "token", "ca", "reuse", "filter", NULL};
+	struct json_object *filter = NULL;
 	const char *url = NULL, *ca = NULL, *reuse = NULL, *why = NULL,
 		   *token = NULL;
 
@@ -329,8 +355,14 @@ config_one_provider(struct config_provider *p, const struct jsonfile *j,
 	    jsonfile_str(j, o, where, "upstream", &url) == -1 ||
 	    jsonfile_str(j, o, where, "token", &token) == -1 ||
 	    jsonfile_str(j, o, where, "ca", &ca) == -1 ||
-	    jsonfile_str(j, o, where, "reuse", &reuse) == -1)
+	    jsonfile_str(j, o, where, "reuse", &reuse) == -1 ||
+	    jsonfile_object(j, o, where, "filter", &filter) == -1)
 		return -1;
+	if (filter != NULL) {
+		if (config_filter(j, filter, where) == -1)
+			return -1;
+		p->filter = json_object_get(filter);
+	}
 	if (reuse != NULL && strcmp(reuse, "never") != 0 &&
 	    strcmp(reuse, "auto") != 0)
 		return jsonfile_bad(j, where, "reuse",

@@ -11,4 +11,8 @@ int config_credentials(struct config *, const struct jsonfile *,
 int config_providers(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 
+/* config_budget.c */
+int config_budget(
+    struct config *, const struct jsonfile *, struct json_object *root);
+
 #endif

@@ -3,6 +3,7 @@
  * The control socket: connections, buffers, events.  Every buffer has a
  * bound; a client that does not read what it asked for is closed.
  */
+#include "budget.h"
 #include "control.h"
 
 #include <sys/socket.h>
@@ -362,6 +363,18 @@ control_alarm(const char *who, const char *kind, const char *text)
 	json_object_object_add(o, "kind", json_object_new_string(kind));
 	json_object_object_add(o, "text", json_object_new_string(text));
 	control_event("alarm", o);
+}
+
+void
+control_budget(const char *key, bool over, const char *text)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "key", json_object_new_string(key));
+	json_object_object_add(o, "usedUp", json_object_new_boolean(over));
+	json_object_object_add(o, "text", json_object_new_string(text));
+	json_object_object_add(o, "budget", budget_json());
+	control_event("budget", o);
 }
 
 void

@@ -46,6 +46,11 @@ void control_server(unsigned server);
 void control_key(unsigned provider);
 void control_alarm(const char *who, const char *kind, const char *text);
 void control_counts(void);
+void control_budget(const char *key, bool over, const char *text);
+
+/* control_metrics.c: metrics.sock */
+int metrics_open(int listener);
+void metrics_close(void);
 
 /* Takes the object. */
 void control_reply(struct client *, struct json_object *);

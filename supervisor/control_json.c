@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "common/log.h"
 #include "common/value.h"
 #include "control.h"
@@ -237,6 +238,7 @@ control_status_json(void)
 	put_int(counts, "requests", (int64_t)sup.counts.requests);
 	put_int(counts, "refused", (int64_t)sup.counts.refused);
 	json_object_object_add(o, "counts", counts);
+	json_object_object_add(o, "budget", budget_json());
 	list = json_object_new_array();
 	for (unsigned i = 0; i < sup.nservers; i++)
 		json_object_array_add(list, control_server_json(i));

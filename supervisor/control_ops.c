@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "control.h"
 #include "jsonfile.h"
 #include "sup.h"
@@ -154,6 +155,59 @@ op_unlock(struct client *c)
 }
 
 static void
+op_budget_set(struct client *c, struct json_object *req)
+{
+	struct json_object *key, *value, *o;
+	const char *s;
+	char *end;
+	double max = 0;
+	int k;
+
+	if (!json_object_object_get_ex(req, "key", &key) ||
+	    !json_object_object_get_ex(req, "value", &value) ||
+	    (k = budget_find(json_object_get_string(key))) == -1) {
+		control_fail(c, "bad-request",
+		    "\"key\" must be maxTotalTokens, maxSteps, "
+		    "maxSessionSeconds or maxEstimatedCostUsd, and \"value\" "
+		    "be there");
+		return;
+	}
+	s = json_object_get_string(value);
+	if (strcmp(s, "null") != 0) {
+		max = strtod(s, &end);
+		if (*s < '0' || *s > '9' || *end != '\0' ||
+		    !budget_value_ok((enum budget_key)k, max)) {
+			control_fail(c, "bad-request",
+			    "\"value\" must be a number that this key can "
+			    "have, or null for no limit");
+			return;
+		}
+	}
+	budget_change((enum budget_key)k, strcmp(s, "null") != 0, max);
+	sup_note("budget: %s is %s now, by pid %d",
+	    budget_name((enum budget_key)k), s, (int)c->peer.pid);
+	o = control_ok();
+	json_object_object_add(o, "budget", budget_json());
+	control_reply(c, o);
+}
+
+static void
+op_metrics(struct client *c)
+{
+	struct json_object *o = control_ok();
+	struct span s;
+	struct buf b;
+
+	buf_init(&b, 256U << 10);
+	budget_metrics(&b);
+	s = buf_span(&b);
+	json_object_object_add(o, "metrics",
+	    json_object_new_string_len((const char *)s.p, (int)s.len));
+	buf_free(&b);
+	control_reply(c, o);
+}
+
+static void
 op_watch(struct client *c)
 {
 	struct json_object *o = control_ok();
@@ -175,6 +229,8 @@ op_command(struct client *c, const char *op, struct json_object *req)
 		op_answer(c, req, false);
 	} else if (strcmp(op, "unlock") == 0) {
 		op_unlock(c);
+	} else if (strcmp(op, "budget-set") == 0) {
+		op_budget_set(c, req);
 	} else if (strcmp(op, "stop") == 0) {
 		control_reply(c, control_ok());
 		end_request(SUP_EXIT_OK, NULL,
@@ -203,6 +259,12 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		op_show(c, req);
 	} else if (strcmp(op, "watch") == 0) {
 		op_watch(c);
+	} else if (strcmp(op, "budget") == 0) {
+		o = control_ok();
+		json_object_object_add(o, "budget", budget_json());
+		control_reply(c, o);
+	} else if (strcmp(op, "metrics") == 0) {
+		op_metrics(c);
 	} else if (strcmp(op, "status") == 0) {
 		c->counting = true;
 		c->reply = control_status_json();
@@ -211,7 +273,7 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		control_fail(c, "bad-request",
 		    "unknown \"op\": known are "
 		    "ping, status, pending, show, approve, deny, watch, "
-		    "unlock, stop");
+		    "budget, budget-set, metrics, unlock, stop");
 	}
 }
 
@@ -220,7 +282,7 @@ static struct json_object *
 request_read(struct client *c, struct span line, const char **op)
 {
 	static const char *const keys[] = {
-	    "op", "id", "digest", "because", NULL};
+	    "op", "id", "digest", "because", "key", "value", NULL};
 	struct fault fault = {""};
 	const struct jsonfile j = {"request", &fault};
 	struct json_object *req;
@@ -255,7 +317,7 @@ void
 control_request(struct client *c, struct span line)
 {
 	static const char *const commands[] = {
-	    "approve", "deny", "unlock", "stop"};
+	    "approve", "deny", "unlock", "budget-set", "stop"};
 	struct json_object *req;
 	const char *op;
 	char why[256];

@@ -184,6 +184,7 @@ end_run(void)
 		sup_warn("%s. The session ends", sup.end_why);
 	ready_notify("STOPPING=1");
 	control_close(sup.end_why);
+	metrics_close();
 	/* Said before the others die: nothing they do comes after it. */
 	if (sup.logging)
 		event_end(sup.end_child);

@@ -74,6 +74,23 @@ event_policy(struct value_pool *p)
 }
 
 void
+event_budget(const char *what, const char *key, const char *why)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	struct value *o;
+
+	if (p == NULL)
+		return;
+	if ((o = value_new(p, VALUE_OBJECT)) != NULL) {
+		put(o, "key", text(p, key));
+		put(o, "text", text(p, why));
+		put(o, "what", text(p, what));
+		event_send("budget", o);
+	}
+	value_pool_free(p);
+}
+
+void
 event_start(void)
 {
 	struct value_pool *p = value_pool_new(EVENT_POOL);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "approvals.h"
+#include "budget.h"
 #include "common/log.h"
 #include "control.h"
 #include "orient.h"
@@ -122,6 +123,36 @@ on_key_state(struct chan *ch, const union proto_any *msg, int fd)
 		sup_warn("credential of %s: %s",
 		    sup.providers.list[c->index].name, k->text);
 	control_key(c->index);
+	return 0;
+}
+
+static int
+on_spent(struct chan *ch, const union proto_any *msg, int fd)
+{
+	const struct child *c = chan_arg(ch);
+
+	(void)fd;
+	budget_spent(c->index, &msg->SPENT);
+	return 0;
+}
+
+static int
+on_calls_spent(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)ch;
+	(void)fd;
+	budget_calls(msg->CALLS_SPENT.calls);
+	return 0;
+}
+
+static int
+on_usage_show(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)ch;
+	(void)fd;
+	/* mitmd's word: who is not there cost nothing. */
+	if (msg->USAGE_SHOW.provider < sup.providers.n)
+		budget_usage(&msg->USAGE_SHOW);
 	return 0;
 }
 
@@ -304,6 +335,9 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_RULES_BAD, on_rules_bad},
     {MSG_CA, on_ca},
     {MSG_KEY_STATE, on_key_state},
+    {MSG_SPENT, on_spent},
+    {MSG_CALLS_SPENT, on_calls_spent},
+    {MSG_USAGE_SHOW, on_usage_show},
     {MSG_SECRET_WANT, on_secret_want},
     {MSG_SECRET_DONE, on_secret_done},
     {MSG_AUDIT_FAIL, on_audit_fail},

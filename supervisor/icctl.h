@@ -63,6 +63,9 @@ void icctl_put_str(const char *);
 /* One line of JSON in printable ASCII: the rest stands as \uXXXX. */
 void icctl_put_json(json_object *);
 
+/* icctl_budget.c: limits, counts, a line for each model. */
+void icctl_show_budget(json_object *budget);
+
 /* One command each: argc and argv begin with the command's name. */
 int icctl_pending(struct icctl *, int argc, char **argv);
 int icctl_show(struct icctl *, int argc, char **argv);
@@ -72,6 +75,8 @@ int icctl_watch(struct icctl *, int argc, char **argv);
 int icctl_status(struct icctl *, int argc, char **argv);
 int icctl_stop(struct icctl *, int argc, char **argv);
 int icctl_unlock(struct icctl *, int argc, char **argv);
+int icctl_budget(struct icctl *, int argc, char **argv);
+int icctl_metrics(struct icctl *, int argc, char **argv);
 int icctl_audit(struct icctl *, int argc, char **argv);
 int icctl_start(struct icctl *, int argc, char **argv);
 int icctl_doctor(struct icctl *, int argc, char **argv);

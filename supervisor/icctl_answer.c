@@ -207,6 +207,10 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 		    (long long)icctl_number(counts, "denied"),
 		    (long long)icctl_number(counts, "escalated"),
 		    (long long)icctl_number(counts, "requests"));
+	if (json_object_object_get_ex(reply, "budget", &v)) {
+		puts("budget");
+		icctl_show_budget(v);
+	}
 	put_list(reply, "servers", "MCP servers");
 	put_list(reply, "instances", "servers that run for one call");
 	put_list(reply, "workers", "processes and what confines them");

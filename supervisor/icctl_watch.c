@@ -158,6 +158,13 @@ on_event(json_object *event)
 			ask_for_key();
 		else
 			prompt();
+	} else if (strcmp(kind, "budget") == 0) {
+		puts("BUDGET:");
+		icctl_put_str(icctl_text(event, "text"));
+		putchar('\n');
+		if (json_object_object_get_ex(event, "budget", &o))
+			icctl_show_budget(o);
+		prompt();
 	} else {
 		json_object_object_foreach(event, k, v)
 		{

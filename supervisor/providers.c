@@ -227,6 +227,39 @@ provider_ca(const struct config_provider *cfg, struct fault *fault)
 	return rv;
 }
 
+/*
+ * What the user set goes over the file's filter; both locks read the result,
+ * and compare its digest.
+ */
+static int
+provider_filter(struct provider *p, const char *path,
+    struct json_object *root, struct fault *fault)
+{
+	struct json_object *all = NULL, *set;
+	const char *text;
+	char *copy;
+
+	if (p->config == NULL || (set = p->config->filter) == NULL)
+		return 0;
+	if (!json_object_object_get_ex(root, "filter", &all)) {
+		all = json_object_new_object();
+		json_object_object_add(root, "filter", all);
+	}
+	if (!json_object_is_type(all, json_type_object))
+		return fault_set(fault, "%s: filter: must be an object", path);
+	json_object_object_foreach(set, name, val)
+	{
+		json_object_object_add(all, name, json_object_get(val));
+	}
+	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN);
+	if (text == NULL || (copy = strdup(text)) == NULL)
+		return fault_errno(fault, "%s", path);
+	free(p->json);
+	p->json = copy;
+	p->json_len = strlen(copy);
+	return 0;
+}
+
 int
 provider_load(struct provider *p, const struct paths *paths,
     const struct config *cfg, const char *name, struct fault *fault)
@@ -258,6 +291,8 @@ provider_load(struct provider *p, const struct paths *paths,
 	root = jsonfile_parse(path, span_of(p->json, p->json_len), fault);
 	if (root == NULL ||
 	    provider_fields(p, path, name, root, paths, fault) == -1)
+		goto out;
+	if (provider_filter(p, path, root, fault) == -1)
 		goto out;
 	rv = provider_ca(p->config, fault);
 out:

@@ -214,6 +214,7 @@ session_close(struct session *s)
 		    memcmp(target, s->dir, (size_t)n) == 0)
 			(void)unlinkat(s->run, s->id, 0);
 		(void)unlinkat(s->fd, "control.sock", 0);
+		(void)unlinkat(s->fd, "metrics.sock", 0);
 		(void)unlinkat(s->sockets, "proxy.sock", 0);
 		(void)unlinkat(s->sockets, "mitm-proxy.sock", 0);
 	}

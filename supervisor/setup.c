@@ -215,6 +215,8 @@ static void
 setup_model(void)
 {
 	static const struct msg_SEAL seal;
+	struct msg_BODIES bodies = {
+	    .bytes = (uint64_t)sup.config.held_mb << 20};
 	struct msg_PROVIDER m;
 	struct msg_SENTINEL s;
 
@@ -233,6 +235,7 @@ setup_model(void)
 		child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);
 		setup_key(i);
 	}
+	child_send(ROLE_MITM, 0, MSG_BODIES, &bodies, -1);
 	child_send(ROLE_MITM, 0, MSG_SEAL, &seal, -1);
 }
 

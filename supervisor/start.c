@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "approvals.h"
+#include "budget.h"
 #include "control.h"
 #include "runtime.h"
 #include "sup.h"
@@ -143,6 +144,7 @@ start_check(struct fault *fault)
 		return fault_errno(fault, "--config %s", sup.opt.config);
 	if (config_load(&sup.config, sup.opt.config, sup.paths.home,
 		sup.paths.user_home, fault) == -1 ||
+	    budget_open(&sup.config.budget, &sup.paths, fault) == -1 ||
 	    guards_init(&sup.guards, &sup.paths, fault) == -1)
 		return -1;
 	return 0;
@@ -165,6 +167,9 @@ start_listen(struct fault *fault)
 	control = session_listen(sup.session.fd, "control.sock", 0600);
 	if (control == -1 || control_open(control) == -1)
 		return fault_errno(fault, "%s/control.sock", sup.session.dir);
+	control = session_listen(sup.session.fd, "metrics.sock", 0600);
+	if (control == -1 || metrics_open(control) == -1)
+		return fault_errno(fault, "%s/metrics.sock", sup.session.dir);
 	return 0;
 }
 
@@ -196,6 +201,7 @@ static void
 start_ready(void)
 {
 	servers_unseen();
+	budget_start();
 	setup_start();
 	sup.ready = true;
 	if (ready_session_json("running") == -1)

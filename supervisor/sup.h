@@ -247,6 +247,8 @@ void ready_notify(const char *text);
 
 /* events.c: our own records. */
 void event_start(void);
+/* what: "warning", "used up", "set". */
+void event_budget(const char *what, const char *key, const char *text);
 /* A credential was renewed, replaced, refused. */
 void event_credential(unsigned provider, const char *what, const char *why);
 /* workerEnd, if c is not NULL, and stop: through auditd. */

@@ -128,7 +128,7 @@ _icctl() {
 	_ironcurtain_value "$prev" "$cur" && return
 	case $cmd in
 	'')
-		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\nstop\nunlock\naudit\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
+		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\nbudget\nmetrics\nstop\nunlock\naudit\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
 		;;
 	start)
 		_ironcurtain_words "$_ironcurtain_start_options" "$cur"
@@ -141,6 +141,13 @@ _icctl() {
 		else
 			_ironcurtain_words $'--json\n--session' "$cur"
 		fi
+		;;
+	budget)
+		case $nargs in
+		0) _ironcurtain_words set "$cur" ;;
+		1) _ironcurtain_words $'maxTotalTokens\nmaxSteps\nmaxSessionSeconds\nmaxEstimatedCostUsd' "$cur" ;;
+		*) COMPREPLY=() ;;
+		esac
 		;;
 	audit)
 		if [ -z "$sub" ]; then

@@ -164,6 +164,10 @@ def rule(name, then, reason=None, **conditions):
             "if": conditions, "then": then, "reason": reason or name}
 
 
+NO_BUDGET = {"maxTotalTokens": None, "maxSteps": None,
+             "maxSessionSeconds": None, "maxEstimatedCostUsd": None}
+
+
 class Session:
     """A running session with --runtime none (or what `options` say).
 
@@ -182,6 +186,8 @@ class Session:
         for d in (self.home, self.workspace, self.user_home):
             os.makedirs(d, mode=0o700, exist_ok=True)
         self.config = dict(config or {})
+        # Tests may do more than a session costs by default.
+        self.config.setdefault("resourceBudget", dict(NO_BUDGET))
         self.provider = provider
         if provider is not None:
             providers = self.config.setdefault("providers", {})

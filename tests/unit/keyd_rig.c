@@ -46,6 +46,15 @@ on_state(struct chan *c, const union proto_any *m, int fd)
 }
 
 static int
+on_spent(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)fd;
+	rig->spent = m->SPENT;
+	return 0;
+}
+
+static int
 on_alarm(struct chan *c, const union proto_any *m, int fd)
 {
 	(void)c;
@@ -110,6 +119,7 @@ on_closed(struct chan *c, const char *why)
 
 static const struct chan_handler handlers[] = {
     {MSG_HELLO, on_hello}, {MSG_KEY_STATE, on_state}, {MSG_ALARM, on_alarm},
+    {MSG_SPENT, on_spent},
     {MSG_EXCHANGE_END, on_end}, {MSG_STREAM, on_stream}, {MSG_DIAL, on_dial}};
 static const struct chan_ops ops = {handlers,
     sizeof(handlers) / sizeof(handlers[0]), on_closed};

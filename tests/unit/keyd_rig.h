@@ -33,6 +33,7 @@ struct rig {
 	/* what came */
 	bool hello;
 	uint32_t flags;
+	struct msg_SPENT spent;
 	unsigned nstates;
 	unsigned state;
 	uint32_t length;

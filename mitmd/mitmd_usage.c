@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What answers cost: the meter reads them as they pass, and what it found
+ * goes to auditd, at the end and now and then before, so that a budget can
+ * end an answer that runs.
+ */
+#include "mitmd.h"
+
+#define USAGE_MS 250U /* between two messages about one answer */
+
+void
+usage_begin(struct exchange *x, struct span headers)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+	struct span name, value;
+	enum meter_format format = METER_NONE;
+
+	while (provider_unpack(&headers, &name, &value) == 1) {
+		if (span_is(name, "content-type"))
+			format = meter_format_of(value);
+	}
+	if (!p->routes[x->req.route].turn)
+		format = METER_NONE;
+	meter_begin(&x->meter, format);
+	x->usage = (struct meter_usage){.seen = false};
+	x->usage_at = 0;
+	x->usage_stream = x->up.stream;
+	x->usage_exchange = x->up.exchange;
+}
+
+static void
+usage_tell(struct exchange *x, const struct meter_usage *u, bool last)
+{
+	struct msg_USAGE m = {
+	    .provider = (uint16_t)x->a->provider,
+	    .stream = x->usage_stream,
+	    .exchange = x->usage_exchange,
+	    .last = last,
+	    .model = span_str(u->model),
+	    .in = u->in,
+	    .out = u->out,
+	    .cache_read = u->cache_read,
+	    .cache_write = u->cache_write,
+	    .reasoning = u->reasoning,
+	};
+
+	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_USAGE, &m, -1);
+}
+
+static bool
+usage_same(const struct meter_usage *a, const struct meter_usage *b)
+{
+	return a->in == b->in && a->out == b->out &&
+	       a->cache_read == b->cache_read &&
+	       a->cache_write == b->cache_write;
+}
+
+void
+usage_feed(struct exchange *x, struct span s)
+{
+	uint64_t now = loop_now(&mitmd_env.w.loop);
+	struct meter_usage u;
+
+	if (x->meter.format == METER_NONE)
+		return;
+	meter_feed(&x->meter, s);
+	if (x->meter.have == 0 ||
+	    (x->usage_at != 0 && now - x->usage_at < USAGE_MS))
+		return;
+	meter_read(&x->meter, &u);
+	if (usage_same(&u, &x->usage))
+		return;
+	x->usage = u;
+	x->usage_at = now;
+	usage_tell(x, &u, false);
+}
+
+bool
+usage_farewell(struct exchange *x, enum refusal no, const char *detail)
+{
+	struct buf b;
+	bool said;
+
+	/* Within an event, or where a length was promised, nothing fits. */
+	if (x->meter.format != METER_SSE || x->meter.any || x->up.sized)
+		return false;
+	buf_init(&b, 8192);
+	buf_adds(&b, "event: error\ndata: ");
+	said = refuse_json(&b, no, x->denied, detail) == 0 &&
+	       buf_add(&b, "\n", 1) == 0 &&
+	       x->front->body(x, buf_span(&b)) == 0;
+	buf_free(&b);
+	if (!said)
+		return false;
+	x->denied = 0;
+	upstream_close(x);
+	x->front->end(x);
+	return true;
+}
+
+void
+usage_end(struct exchange *x)
+{
+	struct meter_usage u;
+
+	if (x->meter.format == METER_NONE)
+		return;
+	meter_read(&x->meter, &u);
+	x->meter.format = METER_NONE;
+	if (u.seen)
+		usage_tell(x, &u, true);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The budget's state; private to budget*.c.
+ */
+#ifndef BUDGET_PRIV_H
+#define BUDGET_PRIV_H
+
+#include "budget.h"
+#include "loop.h"
+#include "prices.h"
+
+#define BUDGET_MODELS 64U
+#define BUDGET_LIVE 4096U /* answers under way */
+
+struct budget_sum {
+	uint64_t in, out, cache_read, cache_write, reasoning;
+};
+
+struct budget_model {
+	char name[132];
+	unsigned provider;
+	struct budget_sum sum;
+	uint64_t answers;
+	double usd;
+	bool priced;
+};
+
+/* An answer, as far as it was told. */
+struct budget_live {
+	uint32_t stream, exchange; /* 0: none */
+	struct budget_sum sum;
+};
+
+struct budget_env {
+	struct budget_limits limits;
+	struct prices prices;
+	struct budget_model models[BUDGET_MODELS];
+	unsigned nmodels;
+	struct budget_live live[BUDGET_LIVE];
+	struct msg_SPENT keys[PROTO_MAX_PROVIDERS];
+	uint64_t calls;
+	bool warned[BUDGET_KEYS], over[BUDGET_KEYS];
+	bool started;
+	uint64_t began;          /* loop_now() */
+	struct loop_timer timer; /* next mark of the time */
+};
+
+extern struct budget_env budget_env;
+
+/* Used so far. */
+double budget_used(enum budget_key);
+uint64_t budget_turns(void);
+
+#endif

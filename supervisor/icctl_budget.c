@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * budget and metrics: what a session may cost, what it did cost, and how to
+ * let it cost more.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "icctl.h"
+
+static const char *const budget_keys[] = {"maxTotalTokens", "maxSteps",
+    "maxSessionSeconds", "maxEstimatedCostUsd"};
+
+static double
+number(json_object *o, const char *key)
+{
+	json_object *v;
+
+	return json_object_object_get_ex(o, key, &v) ? json_object_get_double(v)
+						     : 0;
+}
+
+static void
+show_limits(json_object *budget)
+{
+	json_object *limits, *row, *max;
+	double used;
+
+	if (!json_object_object_get_ex(budget, "limits", &limits))
+		return;
+	for (size_t i = 0; i < sizeof(budget_keys) / sizeof(*budget_keys);
+	     i++) {
+		if (!json_object_object_get_ex(limits, budget_keys[i], &row) ||
+		    !json_object_object_get_ex(row, "max", &max))
+			continue;
+		used = number(row, "used");
+		printf("  %-20s %14.*f", budget_keys[i], i == 3 ? 4 : 0, used);
+		if (max == NULL)
+			puts(" of no limit");
+		else
+			printf(" of %.15g (%.0f %%)\n",
+			    json_object_get_double(max),
+			    json_object_get_double(max) > 0
+				? 100 * used / json_object_get_double(max)
+				: 100.0);
+	}
+}
+
+static void
+show_models(json_object *budget)
+{
+	json_object *models, *m;
+	size_t n;
+
+	if (!json_object_object_get_ex(budget, "models", &models) ||
+	    (n = json_object_array_length(models)) == 0)
+		return;
+	printf("  %-28s %10s %10s %10s %10s %8s %6s %9s\n", "model", "in",
+	    "out", "cached", "written", "answers", "/min", "USD");
+	for (size_t i = 0; i < n; i++) {
+		m = json_object_array_get_idx(models, i);
+		printf("  %-28.60s %10lld %10lld %10lld %10lld %8lld %6.1f "
+		       "%9.4f\n",
+		    icctl_text(m, "model"), (long long)icctl_number(m, "in"),
+		    (long long)icctl_number(m, "out"),
+		    (long long)icctl_number(m, "cacheRead"),
+		    (long long)icctl_number(m, "cacheWrite"),
+		    (long long)icctl_number(m, "requests"),
+		    number(m, "requestsPerMinute"), number(m, "usd"));
+	}
+}
+
+void
+icctl_show_budget(json_object *budget)
+{
+	show_limits(budget);
+	printf("  %lld tool calls, %lld model requests (%lld turns), "
+	       "%lld bytes sent, %lld received\n",
+	    (long long)icctl_number(budget, "toolCalls"),
+	    (long long)icctl_number(budget, "requests"),
+	    (long long)icctl_number(budget, "modelTurns"),
+	    (long long)icctl_number(budget, "bytesSent"),
+	    (long long)icctl_number(budget, "bytesReceived"));
+	show_models(budget);
+}
+
+/* Asks; the reply, or NULL with an exit status in *r. */
+static json_object *
+budget_ask(struct icctl *ctl, json_object *req, int *r)
+{
+	json_object *reply = NULL, *okay;
+
+	if ((*r = icctl_find(ctl, true)) == ICCTL_OK &&
+	    (reply = icctl_ask(ctl, req)) == NULL)
+		*r = ICCTL_NO_SESSION;
+	json_object_put(req);
+	if (reply == NULL)
+		return NULL;
+	if (json_object_object_get_ex(reply, "ok", &okay) &&
+	    json_object_get_boolean(okay))
+		return reply;
+	*r = icctl_refused(ctl, reply);
+	json_object_put(reply);
+	return NULL;
+}
+
+int
+icctl_budget(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *req, *reply, *budget;
+	bool set = argc == 4 && strcmp(argv[1], "set") == 0;
+	int r;
+
+	if (argc != 1 && !set) {
+		warnx("usage: icctl budget [set KEY VALUE|null]");
+		return ICCTL_USAGE;
+	}
+	req = json_object_new_object();
+	json_object_object_add(
+	    req, "op", json_object_new_string(set ? "budget-set" : "budget"));
+	if (set) {
+		json_object_object_add(
+		    req, "key", json_object_new_string(argv[2]));
+		json_object_object_add(
+		    req, "value", json_object_new_string(argv[3]));
+	}
+	if ((reply = budget_ask(ctl, req, &r)) == NULL)
+		return r;
+	if (ctl->json)
+		icctl_put_json(reply);
+	else if (json_object_object_get_ex(reply, "budget", &budget))
+		icctl_show_budget(budget);
+	json_object_put(reply);
+	return ICCTL_OK;
+}
+
+int
+icctl_metrics(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *req, *reply;
+	int r;
+
+	if (argc != 1) {
+		warnx("usage: icctl %s", argv[0]);
+		return ICCTL_USAGE;
+	}
+	req = json_object_new_object();
+	json_object_object_add(req, "op", json_object_new_string("metrics"));
+	if ((reply = budget_ask(ctl, req, &r)) == NULL)
+		return r;
+	if (ctl->json)
+		icctl_put_json(reply);
+	else
+		fputs(icctl_text(reply, "metrics"), stdout);
+	json_object_put(reply);
+	return ICCTL_OK;
+}
