@@ -6,15 +6,25 @@
 #include "gitbox.h"
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "locate_priv.h"
 #include "mcp-proxyd/icgit.h"
 #include "sup.h"
 
 #define GITBOX_PROGRAM ICGIT_DIR "/icgit"
+#define GITBOX_MS 2000
+
+static char identity[500]; /* git configuration; "": not known */
 
 bool
 gitbox_wants(const struct server_def *d)
@@ -47,7 +57,73 @@ gitbox_bind(struct box *b, const char *libexecdir)
 		found = true;
 		box_bind_path(b, ours, places[i], false);
 	}
+	if (identity[0] != '\0')
+		box_data(b, ICGIT_CONFIG, span_str(identity));
 	free(ours);
+}
+
+/* One value of the user's own configuration, as text for ours; or false. */
+static bool
+gitbox_ask(const char *key, char *dst, size_t cap)
+{
+	char *const argv[] = {(char[]){"git"}, (char[]){"config"},
+	    (char[]){"--global"}, (char[]){"--get"}, (char *)(uintptr_t)key,
+	    NULL};
+	char home[PATH_MAX + 8];
+	char *const envp[] = {home, NULL};
+	struct spawn s = {.path = "/usr/bin/git",
+	    .argv = argv,
+	    .envp = envp,
+	    .cwd = "/",
+	    .fds = {-1, -1, -1},
+	    .nfds = 3,
+	    .session = true};
+	struct spawned sp = SPAWNED_INIT;
+	struct pollfd p = {.events = POLLIN};
+	int ends[2], code, status;
+	ssize_t n = -1;
+
+	(void)snprintf(home, sizeof(home), "HOME=%s", sup.paths.user_home);
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return false;
+	s.fds[1] = ends[1];
+	p.fd = ends[0];
+	if (spawn_start(&s, &sp) == 0) {
+		/* It writes its line at once, or something is wrong with it. */
+		if (spawn_check(&sp) == 0 && poll(&p, 1, GITBOX_MS) == 1)
+			n = read(ends[0], dst, cap - 1);
+		if (n == -1)
+			(void)syscall(
+			    SYS_pidfd_send_signal, sp.pidfd, SIGKILL, NULL, 0);
+		close(ends[1]);
+		ends[1] = -1;
+		(void)spawn_reap(sp.pidfd, true, &code, &status);
+		close(sp.pidfd);
+	}
+	close(ends[0]);
+	if (ends[1] != -1)
+		close(ends[1]);
+	if (n < 2 || dst[n - 1] != '\n')
+		return false;
+	dst[n - 1] = '\0';
+	for (const char *c = dst; *c != '\0'; c++)
+		if ((unsigned char)*c < ' ' || *c == '"' || *c == '\\' ||
+		    *c == 0x7f)
+			return false;
+	return true;
+}
+
+/* Who commits: the user, whose own configuration no view shows. */
+static void
+gitbox_identity(void)
+{
+	char name[200], email[200];
+
+	if (!gitbox_ask("user.name", name, sizeof(name)) ||
+	    !gitbox_ask("user.email", email, sizeof(email)))
+		return;
+	(void)snprintf(identity, sizeof(identity),
+	    "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name, email);
 }
 
 /* What the git server sees, but nothing to be written. */
@@ -121,6 +197,7 @@ gitbox_prepare(struct fault *fault)
 			    PROTO_FIRST_INSTANCE);
 			return 0;
 		}
+		gitbox_identity();
 		return gitbox_add(s, fault);
 	}
 	return 0;

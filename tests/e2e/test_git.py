@@ -36,9 +36,6 @@ RULES = [
 
 def entry(**more):
     return {"command": h.PYTHON, "args": [SERVER],
-            "env": {"GIT_AUTHOR_NAME": "A", "GIT_COMMITTER_NAME": "A",
-                    "GIT_AUTHOR_EMAIL": "a@example.invalid",
-                    "GIT_COMMITTER_EMAIL": "a@example.invalid"},
             "sandbox": {"filesystem": {"allowRead": [h.STANDINS]}}, **more}
 
 
@@ -88,6 +85,10 @@ def test_hostile(s, repo):
                   "checkout -b other", "tag -a v -m v", "add n.big"):
         t.ok(by[words].startswith("exit 0"), f"git {words} works all the same",
              by[words][:300])
+    who = run(["log", "-1", "--grep=two", "--format=%an <%ae>"])
+    t.contains(who, "Jane Döe <j@example.invalid>", "commits are the user's")
+    t.contains(run(["mine"]), "not a git command",
+               "the rest of his configuration is not there")
     t.contains(by["diff"], "+two", "git diff shows a difference")
     t.contains(by["fetch ext"], "not allowed", "ext:: is no transport")
     for program in ("/usr/bin/git", "/usr/lib/git-core/git"):
@@ -279,6 +280,10 @@ def main():
     with h.workdir() as work:
         test_baseline(work)
         s = h.Session(work, {"git": entry()}, RULES, {"git": TOOLS})
+        # The user's own identity, and what of his no repository may use.
+        hostile.write(os.path.join(s.user_home, ".gitconfig"),
+                      "[user]\n\tname = Jane Döe\n\temail = j@example.invalid"
+                      "\n[alias]\n\tmine = status\n")
         os.makedirs(os.path.join(s.workspace, "repo"))
         repo = hostile.Hostile(os.path.join(s.workspace, "repo"),
                                "/workspace/repo")
