@@ -165,7 +165,8 @@ answer2_waiting(const struct exchange *x)
 void
 answer2_consume(struct exchange *x)
 {
-	if (x->owed == 0 || x->up.out.len >= H2_STREAM_WINDOW / 2)
+	if (x->owed == 0 || x->up.out.len >= H2_STREAM_WINDOW / 2 ||
+	    (x->holding && !body_room(x)))
 		return;
 	(void)nghttp2_session_consume(x->a->h2->session, x->id, x->owed);
 	x->owed = 0;

@@ -83,18 +83,36 @@ body_room(const struct exchange *x)
 	return false;
 }
 
+/* Its streams that wait for room may go on, as far as there is any. */
+static void
+body_wake_agent(struct agent *a)
+{
+	struct exchange *x, *next;
+
+	agent_hold(a);
+	for (x = TAILQ_FIRST(&a->exchanges);
+	     x != NULL && !a->dead && !x->gone; x = next) {
+		next = TAILQ_NEXT(x, entry);
+		if (x->holding)
+			x->front->drained(x);
+	}
+	agent_leave(a);
+}
+
 void
 body_wake(void)
 {
 	struct exchange *x;
+	struct agent *a, *next;
 
 	if (!mitmd_env.starved ||
 	    (x = TAILQ_FIRST(&mitmd_env.holding)) == NULL || !body_room(x))
 		return;
 	mitmd_env.starved = false;
-	TAILQ_FOREACH (x, &mitmd_env.holding, hold_entry) {
-		if (!x->a->dead && x->a->busy == 0)
-			agent_watch(x->a);
+	for (a = TAILQ_FIRST(&mitmd_env.agents); a != NULL; a = next) {
+		next = TAILQ_NEXT(a, entry);
+		if (!a->dead && a->busy == 0 && !TAILQ_EMPTY(&a->exchanges))
+			body_wake_agent(a);
 	}
 }
 

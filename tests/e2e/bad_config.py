@@ -57,12 +57,14 @@ CONFIG = [
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key. Known here: agent, audit, "
      "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
-     "notify, policy, providers, sandboxPolicy, serverCredentials"),
+     "modelBodies, notify, policy, providers, resourceBudget, "
+     "sandboxPolicy, serverCredentials"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
      "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
-     "notify, policy, providers, sandboxPolicy, serverCredentials"),
+     "modelBodies, notify, policy, providers, resourceBudget, "
+     "sandboxPolicy, serverCredentials"),
     ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,
      "{config}: anthropicApiKey: keys do not belong into this file. Put the "
      "key into a file of its own (chmod 600) and write "
@@ -92,6 +94,41 @@ CONFIG = [
      78,
      "{config}: escalationTimeoutSeconds: must be from 30 to 3600, is far "
      "beyond"),
+    ("a budget that is a number", config(resourceBudget=5), 78,
+     "{config}: resourceBudget: must be an object, is a number"),
+    ("an unknown limit", config(resourceBudget={"maxTurns": 5}), 78,
+     "{config}: resourceBudget.maxTurns: unknown key. Known here: "
+     "maxTotalTokens, maxSteps, maxSessionSeconds, maxEstimatedCostUsd, "
+     "warnThresholdPercent"),
+    ("a limit that is a string",
+     config(resourceBudget={"maxSteps": "5"}), 78,
+     "{config}: resourceBudget.maxSteps: must be a number, or null for no "
+     "limit, is a string"),
+    ("a limit below zero",
+     config(resourceBudget={"maxEstimatedCostUsd": -1}), 78,
+     "{config}: resourceBudget.maxEstimatedCostUsd: -1 is out of range"),
+    ("half a step", config(resourceBudget={"maxSteps": 1.5}), 78,
+     "{config}: resourceBudget.maxSteps: 1.5 is out of range, or no whole "
+     "number"),
+    ("a threshold of 0",
+     config(resourceBudget={"warnThresholdPercent": 0}), 78,
+     "{config}: resourceBudget.warnThresholdPercent: must be from 1 to 100, "
+     "is 0"),
+    ("too little to hold", config(modelBodies={"maxHeldMb": 32}), 78,
+     "{config}: modelBodies.maxHeldMb: must be from 96 to 1024, is 32"),
+    ("a filter's unknown kind",
+     config(providers={"anthropic": {"filter": {"tool": "strip"}}}), 78,
+     "{config}: providers.anthropic.filter.tool: unknown key. Known here: "
+     "tools, mcp, urls, store, background"),
+    ("a filter's unknown action",
+     config(providers={"anthropic": {"filter": {"tools": "drop"}}}), 78,
+     "{config}: providers.anthropic.filter.tools: must be \"strip\", "
+     "\"deny\" or \"allow\""),
+    ("prices that are none", {"prices.json": '{"models":[{"model":"x"}]}'},
+     78, "{home}/prices.json: models[0].in: missing"),
+    ("a price below zero",
+     {"prices.json": '{"models":[{"model":"x","in":-1,"out":1}]}'}, 78,
+     "{home}/prices.json: models[0].in: must be USD for a million tokens"),
     ("audit a string", config(audit="disk"), 78,
      "{config}: audit: must be an object, is a string"),
     ("an unknown durability", config(audit={"durability": "fast"}), 78,
@@ -186,7 +223,7 @@ CONFIG = [
     ("a provider's unknown key",
      config(providers={"anthropic": {"url": "https://x"}}), 78,
      "{config}: providers.anthropic.url: unknown key. Known here: upstream, "
-     "ca, reuse"),
+     "token, ca, reuse, filter"),
     ("an upstream without TLS",
      config(providers={"anthropic": {"upstream": "http://example.com"}}),
      78,
