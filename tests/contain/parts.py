@@ -5,6 +5,7 @@ import os
 import pwd
 
 import harness
+import instance
 import keys
 import live
 import rig
@@ -63,6 +64,8 @@ def user_parts(tap, args, work, after_root):
         tap.equal(session.ask(), [200, 200], "user: a session at work")
         live.test_status(tap, session, "user")
         live.test_outsider(tap, session, "user")
+    with tap.case("instance, as a user"):
+        instance.test_instance(tap, args, os.path.join(work, "i"), "user")
     provider.end()
     for name in () if after_root else (
             "descriptors, environment and namespaces of live workers",
@@ -86,6 +89,9 @@ def root_parts(tap, args, work):
         live.test_landlock(tap, session, "user's session")
         live.test_outsider(tap, session, "user's session")
         keys.test_key(tap, session, provider, "user's session")
+    with tap.case("instance, of a user, seen by root"):
+        instance.test_instance(tap, args, os.path.join(work, "i"),
+                               "user's session", user)
     with tap.case("live, of root"), \
             live.Live(os.path.join(work, "r"), args, provider) as session:
         live.test_status(tap, session, "root's session")
