@@ -49,6 +49,15 @@ instance_find(uint64_t call)
 	return NULL;
 }
 
+static struct instance *
+instance_of(const struct child *c)
+{
+	for (unsigned k = 0; k < PROTO_MAX_INSTANCES; k++)
+		if (sup.instances[k].back == c)
+			return &sup.instances[k];
+	return NULL;
+}
+
 bool
 instance_has_pid(pid_t pid)
 {
@@ -312,16 +321,16 @@ void
 instance_hello(const struct child *c)
 {
 	static const struct msg_START start;
-	struct instance *i = &sup.instances[c->index - PROTO_FIRST_INSTANCE];
-	struct msg_INSTANCE_BACK back = {
-	    .call = i->call, .server = (uint16_t)i->index};
-	struct msg_INSTANCE_UP up = {
-	    .call = i->call, .server = (uint16_t)i->index};
+	struct instance *i = instance_of(c);
+	struct msg_INSTANCE_BACK back = {.call = 0};
+	struct msg_INSTANCE_UP up = {.call = 0};
 	struct msg_SERVER_OUT out = {.which = 0};
 	struct fault fault;
 
-	if (i->dropped || c != i->back)
+	if (i == NULL || i->dropped)
 		return;
+	back.call = up.call = i->call;
+	back.server = up.server = (uint16_t)i->index;
 	if (setup_peers_back(i->index, &fault) == -1) {
 		instance_fail(i, false, fault.text);
 		return;
@@ -340,8 +349,10 @@ instance_hello(const struct child *c)
 void
 instance_back_left(const struct child *c)
 {
-	struct instance *i = &sup.instances[c->index - PROTO_FIRST_INSTANCE];
+	struct instance *i = instance_of(c);
 
+	if (i == NULL)
+		return;
 	child_forget(i->back);
 	i->back = NULL;
 	instance_over(i);

@@ -55,10 +55,32 @@ entry_same(const struct object *o, const struct msg_INSTANCE_WANT *m)
 	       (uint64_t)st.st_ino == m->own_ino;
 }
 
+/* Files of ours that may lie anywhere. */
+static int
+object_ours(const struct object *o, struct fault *fault)
+{
+	const char *const files[] = {sup.config.file, sup.defs.file};
+	int fd, in;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (files[i] == NULL ||
+		    (fd = open(files[i], O_PATH | O_CLOEXEC)) == -1)
+			continue;
+		in = paths_within(fd, o->fd);
+		close(fd);
+		if (in != 0)
+			return fault_set(fault, "%s: refused, it holds %s",
+			    o->path, files[i]);
+	}
+	return 0;
+}
+
 /* Neither holds the other: what the agent writes meets nothing of this. */
 static int
 object_apart(const struct object *o, struct fault *fault)
 {
+	if (object_ours(o, fault) == -1)
+		return -1;
 	if (paths_within(o->fd, sup.workspace) != 0 ||
 	    paths_within(sup.workspace, o->fd) != 0)
 		return fault_set(fault,
@@ -194,14 +216,16 @@ word_add(struct words *w, const char *s, size_t len)
 }
 
 static void
-words_icfs(const struct instance *i, struct words *w)
+words_icfs(const struct instance *i, const struct server *s, struct words *w)
 {
-	bool writes = false;
+	bool writes = false, said = false;
 
 	word_add(w, "icfs", 4);
 	for (unsigned k = 0; k < i->nobjects; k++)
 		writes |= i->objects[k].writable;
-	if (!writes)
+	for (char **a = s->program.argv; *a != NULL; a++)
+		said |= strcmp(*a, "--read-only") == 0;
+	if (!writes || said)
 		word_add(w, "--read-only", 11);
 	for (unsigned k = 0; k < i->nobjects; k++) {
 		if (i->objects[k].kind != PROTO_OBJECT_DIR)
@@ -292,7 +316,7 @@ instance_view(
 		v, &how, s->def, &s->program, fault) == -1)
 		return -1;
 	if (s->program.ours)
-		words_icfs(i, &w);
+		words_icfs(i, s, &w);
 	else
 		words_server(i, s, &w);
 	*argv =

@@ -180,6 +180,8 @@ def guarded(s, fs):
                                        "content": ""})
     t.ok(r[0] and "home directory" in r[1] and not os.path.exists(
         s.user_home + "/x"), "a name in the home directory: refused", r)
+    r = text(s.client.call(fs + "list_directory", {"path": s.home}))
+    t.ok(r[0] and "protected path" in r[1], "our own directory: denied", r)
     r = text(s.client.call(fs + "read_text_file",
                            {"path": s.home + "/config.json"}))
     t.ok(r[0] and "protected path" in r[1], "protected stays denied", r)
@@ -337,7 +339,10 @@ def left(s, fs):
 
 def hostile(work):
     """A server that takes what it can get, as a second instance."""
-    with Rig(work, {"probe": probe("look")}) as s:
+    denied = os.path.join(work, "out/denied")
+    server = probe("look")
+    server["sandbox"]["filesystem"]["denyRead"] = [denied]
+    with Rig(work, {"probe": server}) as s:
         a = put(s.out + "/a", "approved")
         put(s.out + "/sibling", "SIBLING")
         put(s.workspace + "/w", "inside")
@@ -361,6 +366,9 @@ def hostile(work):
                 "approved for writing, it can write it")
         seen = found(s.approved("probe__look", {"path": s.out}))
         t.equal(seen["it"], ["a", "sibling"], "a directory, approved itself")
+        r = s.approved("probe__look", {"path": put(denied + "/x", "DENIED")})
+        t.ok(r[0] and "refused by denyRead" in r[1],
+             "what denyRead names stays denied", r)
         r = s.approved("probe__change", {"path": s.out + "/new"})
         t.ok(r[0] and "only icfs can" in r[1],
              "a name to be made: refused with the reason", r)
