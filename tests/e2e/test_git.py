@@ -223,6 +223,37 @@ def test_remotes(s):
     m.close()
 
 
+def test_network(work):
+    """A git server with network: its list holds, whatever a repository says
+    of proxies, and is the gate of its remotes."""
+    with_net = entry()
+    with_net["sandbox"]["network"] = {"allowedDomains": ["listed.invalid"]}
+    s = h.Session(work, {"git": with_net}, RULES, {"git": TOOLS})
+    with s:
+        path = plain_repo(s, "r")
+        config(os.path.join(s.workspace, "r"),
+               ("http.proxy", "http://evil.example:1"),
+               ("http.https://github.com.proxy", "http://evil.example:2"),
+               ("remote.o.url", GOOD),
+               ("remote.o.proxy", "http://evil.example:3"))
+        m = s.mcp()
+        m.initialize()
+        m.list_tools()
+        for where in (GOOD, "o"):
+            r = m.call("git__git_run", {"path": path,
+                                        "words": ["ls-remote", where]})
+            t.contains(text_of(r), "403", f"{where}: off the server's list")
+        m.call("git__git_run", {"path": path, "words": [
+            "ls-remote", "https://listed.invalid/x"]})
+        t.equal({e.get("host") for e in s.events("connect")},
+                {"listed.invalid"}, "git goes by our proxy and no other")
+        d = decided(s, m, "git_fetch", {"path": path, "remote": "o"})
+        t.equal((d["status"], d["rule"]),
+                ("escalate", "structural-domain-escalate"),
+                "the gate sees where the remote leads")
+        m.close()
+
+
 def test_race(s):
     """The agent turns a remote around between check and act: the server has
     no way to anywhere."""
@@ -291,6 +322,8 @@ def main():
             test_hostile(s, repo)
             test_remotes(s)
             test_race(s)
+    with h.workdir() as work:
+        test_network(work)
     return t.done()
 
 

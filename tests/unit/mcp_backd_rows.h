@@ -57,6 +57,23 @@ static const struct {
 	    "PAGE 4 0  []\n"},
 	{"{" V ",\"id\":\"t\",\"result\":{}}\n", ""},
 	{"{" V ",\"id\":\"t4294967296\",\"result\":{}}\n", ""},
+	{"{" V ",\"id\":\"r7\",\"result\":{\"structuredContent\":{\"urls\":"
+	    "[\"https://a/b\",\"c\"]}}}\n", "REMOTES 7 1 https://a/b|c| \n"},
+	{"{" V ",\"id\":\"r7\",\"result\":{\"structuredContent\":{\"urls\":"
+	    "[]}}}\n", "REMOTES 7 0  no URLs are named\n"},
+	{"{" V ",\"id\":\"r7\",\"result\":{\"structuredContent\":{\"urls\":"
+	    "[\"a\",\"\"]}}}\n", "REMOTES 7 0  a URL is no text\n"},
+	{"{" V ",\"id\":\"r7\",\"result\":{\"structuredContent\":{\"urls\":"
+	    "[\"a\\nb\"]}}}\n",
+	    "REMOTES 7 0  a URL holds a control character\n"},
+	{"{" V ",\"id\":\"r7\",\"result\":{\"structuredContent\":{\"urls\":"
+	    "{\"a\":\"b\"}}}}\n", "REMOTES 7 0  no URLs are named\n"},
+	{"{" V ",\"id\":\"r7\",\"result\":{\"content\":[{\"text\":\"why\\u0007\","
+	    "\"type\":\"text\"}],\"isError\":true}}\n",
+	    "REMOTES 7 0  why\\x07\n"},
+	{"{" V ",\"id\":\"r7\",\"error\":{\"code\":1,\"message\":\"\"}}\n",
+	    "REMOTES 7 0  an error instead of an answer\n"},
+	{"{" V ",\"id\":\"r-7\",\"result\":{}}\n", ""},
 	{"{" V ",\"id\":7,\"method\":\"roots/list\"}\n",
 	    "ASKS 0 7 roots/list\n"},
 	{"{" V ",\"id\":\"7\",\"method\":\"ping\",\"params\":{}}\n",

@@ -79,6 +79,14 @@ on_any(struct chan *c, const union proto_any *m, int fd)
 		    m->TOOLS_PAGE.good, S(m->TOOLS_PAGE.cursor));
 		see_tree(m->TOOLS_PAGE.tree);
 		break;
+	case MSG_REMOTES:
+		see("REMOTES %d %d ", (int)m->REMOTES.seq, m->REMOTES.good);
+		for (size_t i = 0; i < m->REMOTES.urls.len; i++)
+			see("%c", m->REMOTES.urls.p[i] == '\n'
+				      ? '|'
+				      : m->REMOTES.urls.p[i]);
+		see(" %.*s\n", S(m->REMOTES.text));
+		break;
 	case MSG_LIST_CHANGED:
 		see("CHANGED\n");
 		break;
@@ -109,6 +117,7 @@ static const struct chan_handler handlers[] = {
     {MSG_PROGRESS, on_any},
     {MSG_INIT_RESULT, on_any},
     {MSG_TOOLS_PAGE, on_any},
+    {MSG_REMOTES, on_any},
     {MSG_LIST_CHANGED, on_any},
     {MSG_SERVER_REQUEST, on_any},
     {MSG_GONE, on_any},
