@@ -10,7 +10,10 @@ change nothing that anybody could see, each with the argument; they are left
 out and others take their place. A mutant that does not compile, or is as
 before to the compiler, does not count either."""
 import argparse
+import concurrent.futures
+import itertools
 import os
+import queue
 import random
 import re
 import resource
@@ -178,6 +181,13 @@ def read_equivalent():
     return keys
 
 
+def read_caught():
+    """key: by what, of mutants.txt."""
+    with open(os.path.join(HERE, "mutants.txt"), encoding="utf-8") as f:
+        found = re.findall(r"^(\S+): (\w+): caught\n- (.*)\n\+ (.*)\n  (.*)$", f.read(), re.M)
+    return {" | ".join(x[:4]): x[4] for x in found}
+
+
 class DoesNotCompile(Exception):
     pass
 
@@ -207,12 +217,46 @@ class Scratch:
                   "-Dbuildtype=plain", "-Dwerror=false", "-Dc_args=-O0 -w")
         self.must("ninja", "-C", self.build, "supervisor/icctl", "policyd/policyd",
                   *("tests/unit/test_policy_" + t for t, _ in TESTS))
+        self.commands()
+        self.keep_objects()
         self.prefix = self.dir + "/stage"
         for place in ("bin", "libexec/ironcurtain", "share/ironcurtain"):
             os.makedirs(os.path.join(self.prefix, place))
         shutil.copy2(self.build + "/supervisor/icctl", self.prefix + "/bin")
         shutil.copytree(self.tree + "/policyd/policies",
                         self.prefix + "/share/ironcurtain/policies")
+
+    def commands(self):
+        """How the compiler was called, to do it again without ninja."""
+        r = subprocess.run(["ninja", "-C", self.build, "-t", "commands",
+                            "tests/unit/test_policy_" + TESTS[0][0]],
+                           capture_output=True, text=True, check=True)
+        self.gcc, self.archives, self.link = {}, [], None
+        for line in r.stdout.splitlines():
+            m = re.search(r" -c \S*/policyd/(\w+\.c)$", line)
+            if m:
+                self.gcc[m.group(1)] = re.sub(r" -M([QF] \S+|D)", "", line)
+            elif "libpolicyd_" in line and (" csr" in line or "gcc-ar" in line):
+                self.archives.append(line)
+            elif " -o tests/unit/test_policy_" in line and " -c " not in line:
+                self.link = line
+
+    def object_of(self, file):
+        return os.path.join(self.build, re.search(r" -o (\S+)", self.gcc[file]).group(1))
+
+    def keep_objects(self):
+        for file in self.gcc:
+            shutil.copyfile(self.object_of(file), self.dir + "/" + file + ".o")
+
+    def unchanged(self, file):
+        """The object is again what the source is."""
+        shutil.copyfile(self.dir + "/" + file + ".o", self.object_of(file))
+
+    def quick(self, file):
+        """The first test, built by what is needed alone."""
+        return all(subprocess.run(c, shell=True, cwd=self.build, capture_output=True,
+                                  check=False).returncode == 0
+                   for c in [self.gcc[file]] + self.archives + [self.link])
 
     @staticmethod
     def must(*args):
@@ -244,12 +288,15 @@ class Scratch:
                 return line[:120]
         return "exit status %d" % r.returncode
 
-    def tests(self):
+    def tests(self, file=None):
         """Which test says no, and what; (None, None): none does."""
         self.fresh()
         for name, args in TESTS:
             program = os.path.join(self.build, "tests/unit/test_policy_" + name)
-            if not self.compile("tests/unit/test_policy_" + name):
+            if file is not None and name == TESTS[0][0] and file in self.gcc:
+                if not self.quick(file):
+                    raise DoesNotCompile
+            elif not self.compile("tests/unit/test_policy_" + name):
                 raise DoesNotCompile
             said = self.run([program] + [a if a.isdigit() else os.path.join(self.tree, a)
                                          for a in args], 60)
@@ -294,7 +341,7 @@ def judge(s, m):
     try:
         with open(path, "w", encoding="utf-8") as f:
             f.write(text[:m.start] + m.new + text[m.end:])
-        name, said = s.tests()
+        name, said = s.tests(m.file)
         if name is not None:
             return "caught", "%s: %s" % (name, said)
         after = s.object(m.file)
@@ -306,6 +353,7 @@ def judge(s, m):
     finally:
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
+        s.unchanged(m.file)
 
 
 def report(rows, left_out, seed, out):
@@ -323,43 +371,67 @@ def main():
     p = argparse.ArgumentParser(description="Mutants of the policy engine.")
     p.add_argument("--count", type=int, default=200)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--skip", type=int, default=0, help="begin behind so many")
     p.add_argument("--only", help="file names, separated by commas")
     p.add_argument("--commit", help="this one, not the files as they lie here")
+    p.add_argument("--again", action="store_true",
+                   help="what mutants.txt says was caught is not tried again")
     p.add_argument("--keep", help="work here, and leave it")
     p.add_argument("--write", action="store_true", help="write mutants.txt")
     p.add_argument("--limit", type=float, default=1e9, help="seconds")
     o = p.parse_args()
     equivalent = read_equivalent()
-    s = Scratch(o.keep, o.commit)
-    first = s.tests()
-    if first != (None, None):
-        sys.exit("the tests fail without a mutant: %s" % (first,))
-    pool = choose(mutants(s.tree), o.seed)
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as jobs:
+        scratches = list(jobs.map(lambda i: Scratch(o.keep and o.keep + str(i), o.commit),
+                                  range(o.jobs)))
+        first = scratches[0].tests()
+        if first != (None, None):
+            sys.exit("the tests fail without a mutant: %s" % (first,))
+        status = run(o, equivalent, scratches, jobs)
+    for s in scratches:
+        s.close()
+    return status
+
+
+def run(o, equivalent, scratches, jobs):
+    free = queue.Queue()
+    for s in scratches:
+        free.put(s)
+
+    known = read_caught() if o.again else {}
+
+    def one(m):
+        if m.key() in known:
+            return m, "caught", known[m.key()]
+        s = free.get()
+        try:
+            return m, *judge(s, m)
+        finally:
+            free.put(s)
+
+    pool = choose(mutants(scratches[0].tree), o.seed)
     if o.only:
         pool = [m for m in pool if m.file in o.only.split(",")]
     rows, left_out, began = [], 0, time.time()
-    for m in pool[o.skip:]:
-        if len(rows) == o.count or time.time() - began > o.limit:
+    todo = iter(pool[o.skip:])
+    while len(rows) < o.count and time.time() - began < o.limit:
+        batch = list(itertools.islice(todo, min(10 * len(scratches), o.count - len(rows))))
+        if not batch:
             break
-        if m.key() in equivalent:
-            left_out += 1
-            continue
-        verdict, by = judge(s, m)
-        if verdict in ("caught", "survived"):
-            rows.append((m, verdict, by))
-        if verdict == "survived":
-            print("SURVIVED policyd/%s:%d" % (m.file, m.line))
-            print("%s\n" % m.key(), flush=True)
-        elif len(rows) % 20 == 0:
-            print("%d of %d (%d s)" % (len(rows), o.count, time.time() - began), flush=True)
+        left_out += sum(1 for m in batch if m.key() in equivalent)
+        for m, verdict, by in jobs.map(one, [m for m in batch if m.key() not in equivalent]):
+            if verdict in ("caught", "survived"):
+                rows.append((m, verdict, by))
+            if verdict == "survived":
+                print("SURVIVED policyd/%s:%d\n%s\n" % (m.file, m.line, m.key()), flush=True)
+        print("%d of %d (%d s)" % (len(rows), o.count, time.time() - began), flush=True)
     caught = sum(1 for _, verdict, _ in rows if verdict == "caught")
     print("%d mutants to choose from, %d tried, %d caught, %d equivalent left out" % (
         len(pool), len(rows), caught, left_out))
     if o.write:
         with open(os.path.join(HERE, "mutants.txt"), "w", encoding="utf-8") as f:
             report(rows, left_out, o.seed, f)
-    s.close()
     return 0 if rows and caught >= len(rows) * 95 // 100 else 1
 
 

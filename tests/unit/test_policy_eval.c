@@ -154,12 +154,27 @@ test_many(void)
 	    "structural-invalid-path");
 }
 
+/* No file was loaded yet. */
+static void
+test_nothing(void)
+{
+	struct decision d;
+
+	rig_eval(&rig, "filesystem", "read", "{\"path\":\"a\"}", &d);
+	ok(d.status == PROTO_DENY && span_is(d.rule, "structural-unknown-tool"),
+	    "without annotations all is denied");
+	rig_eval(&rig, "memory", "read", "{}", &d);
+	ok(d.status == PROTO_ALLOW && span_is(d.rule, "trusted-server"),
+	    "but for trusted servers");
+}
+
 int
 main(void)
 {
 	rig_init(&rig, NULL);
 	tree();
 	servers();
+	test_nothing();
 	rig_must_load(&rig, PROTO_RULES_ANNOTATIONS, rig_annotations);
 	rig_must_load(&rig, PROTO_RULES_POLICY, rules);
 	test_sent();
