@@ -52,7 +52,8 @@ static const struct {
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
     "credentials", "escalationTimeoutSeconds", "mcpServers", "modelBodies",
-    "notify", "policy", "providers", "resourceBudget", "sandboxPolicy", "serverCredentials", NULL};
+    "notify", "policy", "profiles", "providers", "resourceBudget",
+    "sandboxPolicy", "serverCredentials", NULL};
 
 static bool
 config_is_ignored(const char *key)
@@ -252,10 +253,10 @@ config_init(struct config *cfg)
 
 int
 config_parse(struct config *cfg, const char *file, const char *user_home,
-    struct span text, struct fault *fault)
+    const char *profile, struct span text, struct fault *fault)
 {
 	const struct jsonfile j = {file, fault};
-	struct json_object *root;
+	struct json_object *root, *chosen = NULL;
 	SHA2_CTX ctx;
 	int rv = -1;
 
@@ -269,7 +270,8 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	SHA256Init(&ctx);
 	SHA256Update(&ctx, text.p, text.len);
 	SHA256Final(cfg->hash, &ctx);
-	if (config_sort_keys(cfg, &j, root) == -1 ||
+	if (config_profile(&j, root, profile, &chosen) == -1 ||
+	    config_sort_keys(cfg, &j, root) == -1 ||
 	    config_scalars(cfg, &j, root) == -1 ||
 	    config_budget(cfg, &j, root) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
@@ -278,6 +280,11 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_credentials(cfg, &j, root, user_home) == -1 ||
 	    config_providers(cfg, &j, root, user_home) == -1)
 		goto out;
+	/* A profile says which providers there are, too. */
+	for (size_t i = 0; chosen != NULL && i < cfg->nproviders; i++)
+		if (!json_object_object_get_ex(
+			chosen, cfg->providers[i].name, NULL))
+			cfg->providers[i].listed = false;
 	rv = 0;
 out:
 	json_object_put(root);
@@ -288,7 +295,7 @@ out:
 
 int
 config_load(struct config *cfg, const char *file, const char *home,
-    const char *user_home, struct fault *fault)
+    const char *user_home, const char *profile, struct fault *fault)
 {
 	struct stat st;
 	char *dflt = NULL, *text = NULL;
@@ -303,11 +310,15 @@ config_load(struct config *cfg, const char *file, const char *home,
 		path = dflt;
 	}
 	if ((text = jsonfile_text(path, &len, &st, fault)) == NULL) {
-		if (file == NULL && errno == ENOENT)
+		if (file == NULL && errno == ENOENT && profile != NULL)
+			fault_set(fault, "--profile %s: there is no %s",
+			    profile, path);
+		else if (file == NULL && errno == ENOENT)
 			rv = 0;
 		goto out;
 	}
-	if (config_parse(cfg, path, user_home, span_of(text, len), fault) == -1)
+	if (config_parse(
+		cfg, path, user_home, profile, span_of(text, len), fault) == -1)
 		goto out;
 	if (cfg->server_env != NULL && (st.st_mode & 044) != 0) {
 		fault_set(fault,

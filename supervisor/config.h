@@ -75,13 +75,13 @@ struct config {
 
 /*
  * file: as --config gave it, must exist; or NULL: home/config.json, if any.
- * user_home: what ~ means.
+ * user_home: what ~ means. profile: its name, or NULL.
  */
 int config_load(struct config *, const char *file, const char *home,
-    const char *user_home, struct fault *);
+    const char *user_home, const char *profile, struct fault *);
 /* The same from text that came from `file`; for config_load and tests. */
 int config_parse(struct config *, const char *file, const char *user_home,
-    struct span text, struct fault *);
+    const char *profile, struct span text, struct fault *);
 void config_free(struct config *);
 
 /* NULL when config.json does not mention it. */

@@ -10,6 +10,12 @@ int config_credentials(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 int config_providers(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
+/*
+ * config_profile.c: lays the profile (NULL: none) over the rest of root.
+ * *chosen: its providers, or NULL.
+ */
+int config_profile(const struct jsonfile *, struct json_object *root,
+    const char *profile, struct json_object **chosen);
 
 /* config_budget.c */
 int config_budget(

@@ -87,23 +87,22 @@ control_reply(struct client *c, struct json_object *o)
 	json_object_put(o);
 }
 
-/* What was waited for came, or will not: the reply goes out as it is. */
-static void
-client_answer(struct client *c)
+void
+control_answer(struct client *c)
 {
 	struct json_object *o = c->reply;
 
 	c->reply = NULL;
 	c->verdict = 0;
 	c->counting = false;
+	c->keys = c->reload = 0;
 	loop_timer_clear(&sup.loop, &c->timer);
 	if (o != NULL)
 		control_reply(c, o);
 }
 
-/* The waiting reply becomes a refusal. */
-static void
-client_refuse(struct client *c, const char *code, const char *error)
+void
+control_refuse(struct client *c, const char *code, const char *error)
 {
 	json_object_object_add(c->reply, "ok", json_object_new_boolean(0));
 	json_object_object_add(c->reply, "code", json_object_new_string(code));
@@ -116,10 +115,13 @@ static void
 client_unheard(struct client *c)
 {
 	if (c->reply != NULL && c->verdict != 0)
-		client_refuse(c, "unconfirmed",
+		control_refuse(c, "unconfirmed",
 		    "the session did not confirm this answer. See: icctl "
 		    "pending");
-	client_answer(c);
+	if (c->reply != NULL && c->reload != 0)
+		control_refuse(c, "unconfirmed",
+		    "the new credential is not there yet. See: icctl keys");
+	control_answer(c);
 }
 
 static void
@@ -286,7 +288,7 @@ control_hold(const struct hold *h)
 static void
 client_late(struct client *c)
 {
-	client_refuse(c, "late",
+	control_refuse(c, "late",
 	    "too late: the call was already answered, "
 	    "expired or cancelled");
 }
@@ -308,13 +310,13 @@ control_hold_end(const struct hold *h, enum proto_hold state)
 		json_object_object_add(c->reply, "state",
 		    json_object_new_string(approvals_state(state)));
 		if (c->approve && state == PROTO_HOLD_CHANGED)
-			client_refuse(c, "changed",
+			control_refuse(c, "changed",
 			    "what the call refers to "
 			    "changed since it was shown; it was refused");
 		else if (state !=
 			 (c->approve ? PROTO_HOLD_APPROVED : PROTO_HOLD_DENIED))
 			client_late(c);
-		client_answer(c);
+		control_answer(c);
 	}
 }
 
@@ -328,7 +330,7 @@ control_late(uint64_t call)
 		if (c->fd == -1 || c->verdict != call || c->reply == NULL)
 			continue;
 		client_late(c);
-		client_answer(c);
+		control_answer(c);
 	}
 }
 
@@ -387,6 +389,6 @@ control_counts(void)
 			continue;
 		json_object_put(c->reply);
 		c->reply = control_status_json();
-		client_answer(c);
+		control_answer(c);
 	}
 }

@@ -28,6 +28,8 @@ struct client {
 	struct buf in, out;
 	bool watch;
 	bool counting;    /* `status` waits for COUNTS */
+	uint32_t keys;    /* `keys` waits for these keyds */
+	unsigned reload;  /* `keys reload` for this one; 0: no */
 	uint64_t verdict; /* waits for what becomes of this call; 0: no */
 	bool approve;     /* what it asked for */
 	struct json_object *reply; /* what it gets then */
@@ -52,6 +54,19 @@ void control_budget(const char *key, bool over, const char *text);
 int metrics_open(int listener);
 void metrics_close(void);
 
+/* control_keys.c */
+void control_keys(struct client *);
+void control_keys_tell(unsigned provider, const struct msg_KEY_TELL *);
+/* path: a file to take it from this once, or NULL. */
+void control_keys_reload(
+    struct client *, const char *provider, const char *path);
+void control_keys_state(unsigned provider);
+
+/* What was waited for came, or will not: c->reply goes out as it is. */
+void control_answer(struct client *);
+/* The waiting reply becomes a refusal. */
+void control_refuse(struct client *, const char *code, const char *error);
+void control_fail(struct client *, const char *code, const char *error);
 /* Takes the object. */
 void control_reply(struct client *, struct json_object *);
 /* control_ops.c: takes one request line. */

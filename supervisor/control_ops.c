@@ -12,7 +12,7 @@
 #include "jsonfile.h"
 #include "sup.h"
 
-static void
+void
 control_fail(struct client *c, const char *code, const char *error)
 {
 	struct json_object *o = json_object_new_object();
@@ -208,6 +208,20 @@ op_metrics(struct client *c)
 }
 
 static void
+op_keys_reload(struct client *c, struct json_object *req)
+{
+	struct json_object *id, *path = NULL;
+
+	if (!json_object_object_get_ex(req, "id", &id)) {
+		control_fail(c, "bad-request", "\"id\" is missing: a provider");
+		return;
+	}
+	(void)json_object_object_get_ex(req, "path", &path);
+	control_keys_reload(c, json_object_get_string(id),
+	    path == NULL ? NULL : json_object_get_string(path));
+}
+
+static void
 op_watch(struct client *c)
 {
 	struct json_object *o = control_ok();
@@ -223,7 +237,9 @@ op_watch(struct client *c)
 static bool
 op_command(struct client *c, const char *op, struct json_object *req)
 {
-	if (strcmp(op, "approve") == 0) {
+	if (strcmp(op, "keys-reload") == 0) {
+		op_keys_reload(c, req);
+	} else if (strcmp(op, "approve") == 0) {
 		op_answer(c, req, true);
 	} else if (strcmp(op, "deny") == 0) {
 		op_answer(c, req, false);
@@ -251,6 +267,8 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 
 	if (strcmp(op, "ping") == 0) {
 		control_reply(c, control_ok());
+	} else if (strcmp(op, "keys") == 0) {
+		control_keys(c);
 	} else if (strcmp(op, "pending") == 0) {
 		o = control_ok();
 		json_object_object_add(o, "holds", control_holds_json());
@@ -282,7 +300,7 @@ static struct json_object *
 request_read(struct client *c, struct span line, const char **op)
 {
 	static const char *const keys[] = {
-	    "op", "id", "digest", "because", "key", "value", NULL};
+	    "op", "id", "digest", "because", "key", "value", "path", NULL};
 	struct fault fault = {""};
 	const struct jsonfile j = {"request", &fault};
 	struct json_object *req;

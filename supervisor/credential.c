@@ -223,6 +223,14 @@ credential_open(struct credential *c, const struct provider *p, int workspace,
 	return fault_set(fault, "credential of %s: unknown kind", p->name);
 }
 
+int
+credential_open_file(
+    struct credential *c, const char *path, int workspace, struct fault *fault)
+{
+	*c = (struct credential)CREDENTIAL_INIT;
+	return credential_file(c, path, workspace, fault);
+}
+
 void
 credential_close(struct credential *c)
 {

@@ -26,6 +26,9 @@ struct credential {
  */
 int credential_open(struct credential *, const struct provider *, int workspace,
     struct fault *);
+/* The same of this one file, whatever the configuration says. */
+int credential_open_file(
+    struct credential *, const char *path, int workspace, struct fault *);
 /* Ends a command that still runs; closes. */
 void credential_close(struct credential *);
 /*

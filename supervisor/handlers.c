@@ -123,6 +123,17 @@ on_key_state(struct chan *ch, const union proto_any *msg, int fd)
 		sup_warn("credential of %s: %s",
 		    sup.providers.list[c->index].name, k->text);
 	control_key(c->index);
+	control_keys_state(c->index);
+	return 0;
+}
+
+static int
+on_key_tell(struct chan *ch, const union proto_any *msg, int fd)
+{
+	struct child *c = chan_arg(ch);
+
+	(void)fd;
+	control_keys_tell(c->index, &msg->KEY_TELL);
 	return 0;
 }
 
@@ -338,6 +349,7 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_SPENT, on_spent},
     {MSG_CALLS_SPENT, on_calls_spent},
     {MSG_USAGE_SHOW, on_usage_show},
+    {MSG_KEY_TELL, on_key_tell},
     {MSG_SECRET_WANT, on_secret_want},
     {MSG_SECRET_DONE, on_secret_done},
     {MSG_AUDIT_FAIL, on_audit_fail},

@@ -19,7 +19,7 @@
 #define START_ARGS 256
 
 static const char *const with_value[] = {"--agent", "--workspace", "--config",
-    "--policy", "--runtime", "--escalations", "--allow-unsandboxed",
+    "--policy", "--profile", "--runtime", "--escalations", "--allow-unsandboxed",
     "--libexecdir"};
 
 static void
@@ -27,7 +27,7 @@ usage(void)
 {
 	puts("usage: icctl start [--agent NAME] [--workspace DIR] [--config "
 	     "FILE]\n"
-	     "                   [--policy NAME|DIR] "
+	     "                   [--policy NAME|DIR] [--profile NAME] "
 	     "[--escalations ask|deny]\n"
 	     "                   "
 	     "[--allow-unsandboxed SERVER]…\n"

@@ -21,6 +21,7 @@ static const char options_help[] =
     "                        session.log, control.sock and the sockets of the "
     "box\n"
     "  --config FILE         instead of IRONCURTAIN_HOME/config.json\n"
+    "  --profile NAME        which \"profiles\" of it chooses providers\n"
     "  --workspace DIR       what the agent works on; default: DIR/sandbox\n"
     "  --agent NAME          claude-code (default), codex, or command (default "
     "when\n"
@@ -68,6 +69,7 @@ enum {
 	OPT_LIBEXEC,
 	OPT_TASK,
 	OPT_POLICY,
+	OPT_PROFILE,
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -83,6 +85,7 @@ static const struct option options_long[] = {
     {"print-ready", no_argument, NULL, OPT_READY},
     {"libexecdir", required_argument, NULL, OPT_LIBEXEC},
     {"policy", required_argument, NULL, OPT_POLICY},
+    {"profile", required_argument, NULL, OPT_PROFILE},
     {"task", required_argument, NULL, OPT_TASK},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -130,6 +133,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		return options_path("libexecdir", value, &o->libexecdir, fault);
 	case OPT_POLICY:
 		return options_path("policy", value, &o->policy, fault);
+	case OPT_PROFILE:
+		return options_path("profile", value, &o->profile, fault);
 	case OPT_TASK:
 		return options_path("task", value, &o->task, fault);
 	case OPT_RUNTIME:

@@ -30,7 +30,8 @@ struct options {
 	const char *agent;
 	const char *workspace;
 	const char *libexecdir;
-	const char *policy; /* a name or directory; NULL: see config */
+	const char *policy;
+	const char *profile; /* a name or directory; NULL: see config */
 	const char *task;
 	char **command; /* after --; NULL: none */
 	enum options_runtime runtime;

@@ -143,7 +143,7 @@ start_check(struct fault *fault)
 	if (sup.opt.config != NULL && access(sup.opt.config, F_OK) == -1)
 		return fault_errno(fault, "--config %s", sup.opt.config);
 	if (config_load(&sup.config, sup.opt.config, sup.paths.home,
-		sup.paths.user_home, fault) == -1 ||
+		sup.paths.user_home, sup.opt.profile, fault) == -1 ||
 	    budget_open(&sup.config.budget, &sup.paths, fault) == -1 ||
 	    guards_init(&sup.guards, &sup.paths, fault) == -1)
 		return -1;

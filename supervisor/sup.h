@@ -96,6 +96,7 @@ struct key {
 	struct credential cred;
 	struct renewal renewal; /* of a login */
 	struct loop_io exit_io; /* of a credential command */
+	struct msg_KEY_TELL tell; /* all zero: not told yet */
 	bool known;
 	enum proto_key state;
 	uint32_t length;

@@ -72,7 +72,7 @@ _ironcurtain_value() {
 	--escalations) _ironcurtain_words $'ask\ndeny' "$2" ;;
 	--config) _ironcurtain_paths -f "$2" ;;
 	--workspace | --libexecdir | --session-dir) _ironcurtain_paths -d "$2" ;;
-	--allow-unsandboxed | --task | --because) COMPREPLY=() ;;
+	--allow-unsandboxed | --task | --because | --profile) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
 }
@@ -93,6 +93,7 @@ _ironcurtain_start_options="--agent
 --help
 --libexecdir
 --policy
+--profile
 --runtime
 --workspace
 --"
@@ -128,7 +129,7 @@ _icctl() {
 	_ironcurtain_value "$prev" "$cur" && return
 	case $cmd in
 	'')
-		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\nbudget\nmetrics\nstop\nunlock\naudit\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
+		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\nbudget\nmetrics\nstop\nunlock\nkeys\nlogin\naudit\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
 		;;
 	start)
 		_ironcurtain_words "$_ironcurtain_start_options" "$cur"

@@ -26,7 +26,7 @@ test_refused(void)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		fault.text[0] = '\0';
 		log_vis(span_str(refused[i].text), name, sizeof(name));
-		if (config_parse(&cfg, "/h/config.json", "/home/u",
+		if (config_parse(&cfg, "/h/config.json", "/home/u", NULL,
 			span_str(refused[i].text), &fault) == 0) {
 			ok(false, "taken: %s", name);
 			config_free(&cfg);
@@ -58,7 +58,7 @@ test_taken(void)
 	struct config cfg;
 	struct fault fault;
 
-	if (!ok(config_parse(&cfg, "/h/config.json", "/home/u", span_str(text),
+	if (!ok(config_parse(&cfg, "/h/config.json", "/home/u", NULL, span_str(text),
 		    &fault) == 0,
 		"a full configuration is taken"))
 		return;
@@ -85,7 +85,7 @@ test_taken(void)
 	    "agent's program");
 	is_str(cfg.ignored, "memory, agentModelId", "ignored by name");
 	config_free(&cfg);
-	ok(config_parse(&cfg, "c", "/h", SPAN("{}"), &fault) == 0 &&
+	ok(config_parse(&cfg, "c", "/h", NULL, SPAN("{}"), &fault) == 0 &&
 		cfg.hold_ms == 300000 && cfg.redact && !cfg.sync,
 	    "defaults of an empty file");
 	config_free(&cfg);
@@ -110,15 +110,15 @@ test_files(const char *dir)
 	struct fault fault;
 
 	snprintf(path, sizeof(path), "%s/config.json", dir);
-	ok(config_load(&cfg, NULL, dir, "/h", &fault) == 0,
+	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == 0,
 	    "no file is no error");
 	config_free(&cfg);
-	ok(config_load(&cfg, path, dir, "/h", &fault) == -1,
+	ok(config_load(&cfg, path, dir, "/h", NULL, &fault) == -1,
 	    "a named file must be there");
 	snprintf(want, sizeof(want), "%s: No such file or directory", path);
 	is_str(fault.text, want, "and is said to be missing");
 	put_file(path, "{}", 0622);
-	ok(config_load(&cfg, NULL, dir, "/h", &fault) == -1,
+	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == -1,
 	    "others may write");
 	snprintf(want, sizeof(want),
 	    "%s: others may write to it (mode 0622). "
@@ -126,7 +126,7 @@ test_files(const char *dir)
 	    path, path);
 	is_str(fault.text, want, "says how to mend it");
 	put_file(path, "{\"serverCredentials\":{}}", 0644);
-	ok(config_load(&cfg, NULL, dir, "/h", &fault) == -1,
+	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == -1,
 	    "others may read secrets");
 	snprintf(want, sizeof(want),
 	    "%s: others may read it (mode 0644) and "
@@ -134,14 +134,14 @@ test_files(const char *dir)
 	    path, path);
 	is_str(fault.text, want, "says how to mend it");
 	put_file(path, "{}", 0644);
-	ok(config_load(&cfg, NULL, dir, "/h", &fault) == 0,
+	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == 0,
 	    "others may read what holds no secret");
 	ok(cfg.hash[0] == 0x44 && cfg.hash[31] == 0x8a, "SHA-256 of {}");
 	config_free(&cfg);
 	(void)unlink(path);
 	if (mkfifo(path, 0600) == -1)
 		exit(99);
-	ok(config_load(&cfg, NULL, dir, "/h", &fault) == -1,
+	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == -1,
 	    "a FIFO is refused and does not hang");
 	snprintf(want, sizeof(want), "%s: not a plain file", path);
 	is_str(fault.text, want, "says so");

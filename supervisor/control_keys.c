@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl keys`: what credentials a session has, as far as may be said (never
+ * a value), and another one in the place of one without ending the session.
+ * Ages and uses are keyd's own; where a credential is kept is ours to know.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "sup.h"
+
+static void
+put(struct json_object *o, const char *key, const char *s)
+{
+	json_object_object_add(o, key, json_object_new_string(s));
+}
+
+/* UINT64_MAX: never. */
+static void
+put_ago(struct json_object *o, const char *key, uint64_t ms)
+{
+	json_object_object_add(o, key,
+	    ms == UINT64_MAX ? NULL : json_object_new_int64((int64_t)ms));
+}
+
+static const char *
+keys_source(const struct provider *p, const char **kind)
+{
+	const struct config_provider *cfg = p->config;
+
+	if (p->login != -1) {
+		*kind = "login";
+		return provider_login_file(p);
+	}
+	*kind = "environment";
+	switch (cfg == NULL ? CREDENTIAL_DEFAULT : cfg->kind) {
+	case CREDENTIAL_LOGIN:
+	case CREDENTIAL_DEFAULT:
+		return p->env;
+	case CREDENTIAL_ENV:
+		return cfg->value;
+	case CREDENTIAL_FILE:
+		*kind = "file";
+		return cfg->value;
+	case CREDENTIAL_SYSTEMD:
+		*kind = "systemd";
+		return cfg->value;
+	case CREDENTIAL_SERVICE:
+		*kind = "secret-service";
+		return cfg->command[0];
+	case CREDENTIAL_COMMAND:
+		*kind = "command";
+		return cfg->command[0];
+	}
+	return "";
+}
+
+static struct json_object *
+keys_one(unsigned i)
+{
+	static const char *const states[] = {
+	    "loaded", "empty", "bad", "locked", "refused"};
+	const struct provider *p = &sup.providers.list[i];
+	const struct key *k = &sup.keys[i];
+	struct json_object *o = json_object_new_object();
+	const char *kind, *source;
+
+	source = keys_source(p, &kind);
+	put(o, "provider", p->name);
+	put(o, "kind", kind);
+	if (p->login != -1)
+		put(o, "login", p->logins[p->login].name);
+	put(o, "source", source);
+	put(o, "state", states[k->state]);
+	if (k->tell.loaded == 0 && k->tell.used == 0)
+		return o;
+	put_ago(o, "age_ms", k->tell.loaded);
+	put_ago(o, "used_ms", k->tell.used);
+	json_object_object_add(
+	    o, "requests", json_object_new_int64((int64_t)k->tell.requests));
+	if (p->login != -1) {
+		json_object_object_add(o, "expires",
+		    k->tell.expires == 0
+			? NULL
+			: json_object_new_int64((int64_t)k->tell.expires));
+		json_object_object_add(o, "renewals",
+		    json_object_new_int64((int64_t)k->tell.renewals));
+	}
+	return o;
+}
+
+static struct json_object *
+keys_reply(void)
+{
+	struct json_object *o = control_ok(), *list = json_object_new_array();
+
+	for (unsigned i = 0; i < sup.providers.n; i++)
+		json_object_array_add(list, keys_one(i));
+	json_object_object_add(o, "keys", list);
+	return o;
+}
+
+void
+control_keys(struct client *c)
+{
+	static const struct msg_KEY_ASK ask;
+
+	c->reply = keys_reply();
+	if (sup.providers.n == 0) {
+		control_answer(c);
+		return;
+	}
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		c->keys |= 1U << i;
+		child_send(ROLE_KEY, i, MSG_KEY_ASK, &ask, -1);
+	}
+}
+
+void
+control_keys_tell(unsigned provider, const struct msg_KEY_TELL *m)
+{
+	struct client *c;
+
+	sup.keys[provider].tell = *m;
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		c = &control_clients[i];
+		if (c->fd == -1 || (c->keys & 1U << provider) == 0)
+			continue;
+		c->keys &= ~(1U << provider);
+		if (c->keys != 0 || c->reply == NULL)
+			continue;
+		json_object_put(c->reply);
+		c->reply = keys_reply();
+		control_answer(c);
+	}
+}
+
+/* A credential command's end; what it printed is keyd's to judge. */
+static void
+keys_command_ended(struct loop_io *io, uint32_t events)
+{
+	struct key *k = io->arg;
+	char how[128];
+	int code, status;
+
+	(void)events;
+	if (spawn_reap(k->cred.command.pidfd, false, &code, &status) != 1)
+		return;
+	loop_del(&sup.loop, io);
+	close(k->cred.command.pidfd);
+	k->cred.command = (struct spawned)SPAWNED_INIT;
+	if (spawn_status(code, status) != 0)
+		sup_warn("a credential command %s",
+		    spawn_describe(code, status, how, sizeof(how)));
+}
+
+static int
+keys_open(unsigned i, const char *path, struct fault *fault)
+{
+	const struct provider *p = &sup.providers.list[i];
+	struct key *k = &sup.keys[i];
+	const char *kind, *source;
+	int rv;
+
+	if (k->renewal.phase != RENEWAL_NONE)
+		return fault_set(fault,
+		    "the login of %s is being renewed; try again", p->name);
+	if (k->cred.command.pidfd != -1)
+		return fault_set(
+		    fault, "the credential command of %s still runs", p->name);
+	source = keys_source(p, &kind);
+	if (path != NULL && path[0] != '/')
+		return fault_set(fault, "%s: must be a whole path", path);
+	if (path != NULL)
+		rv = credential_open_file(&k->cred, path, sup.workspace, fault);
+	else if (strcmp(kind, "environment") == 0)
+		return fault_set(fault,
+		    "the key of %s came from the variable %s, which was read "
+		    "once. Give the new key as a file: icctl keys reload %s "
+		    "--file PATH",
+		    p->name, source, p->name);
+	else
+		rv = credential_open(&k->cred, p, sup.workspace, fault);
+	if (rv == 0 && k->cred.command.pidfd != -1)
+		rv = loop_add(&sup.loop, &k->exit_io, k->cred.command.pidfd,
+		    EPOLLIN, keys_command_ended, k);
+	return rv;
+}
+
+static int
+keys_find(const char *name)
+{
+	for (unsigned i = 0; i < sup.providers.n; i++)
+		if (strcmp(sup.providers.list[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+void
+control_keys_reload(struct client *c, const char *name, const char *path)
+{
+	struct fault fault = {""};
+	struct msg_SECRET m;
+	int i;
+
+	if (!c->peer.may) {
+		control_fail(c, "not-permitted", c->peer.why);
+		return;
+	}
+	if ((i = keys_find(name)) == -1) {
+		control_fail(c, "not-found",
+		    "no such provider in this session. See: icctl keys");
+		return;
+	}
+	if (keys_open((unsigned)i, path, &fault) == -1) {
+		control_fail(c, "failed", fault.text);
+		return;
+	}
+	sup_note("keys reload %s by pid %d", name, (int)c->peer.pid);
+	m = (struct msg_SECRET){
+	    .kind = (uint8_t)(sup.providers.list[i].login + 1)};
+	c->reply = control_ok();
+	c->reload = (unsigned)i + 1;
+	child_send(ROLE_KEY, (unsigned)i, MSG_SECRET, &m, sup.keys[i].cred.fd);
+	sup.keys[i].cred.fd = -1;
+}
+
+void
+control_keys_state(unsigned provider)
+{
+	const struct key *k = &sup.keys[provider];
+	bool good = k->state == PROTO_KEY_LOADED, any = false;
+	struct client *c;
+	char text[320];
+
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		c = &control_clients[i];
+		if (c->fd == -1 || c->reload != provider + 1)
+			continue;
+		any = true;
+		c->reload = 0;
+		if (!good) {
+			snprintf(text, sizeof(text),
+			    "the new credential is not taken: %s. The old one "
+			    "stays in use",
+			    k->text[0] != '\0' ? k->text : "it is empty");
+			control_refuse(c, "failed", text);
+		}
+		control_answer(c);
+	}
+	if (any)
+		event_credential(provider, good ? "replaced" : "failed",
+		    good ? "" : k->text);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * icctl keys: a session's credentials by name, kind, age and use.  Their
+ * values are in no reply, and never here.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "icctl.h"
+
+static bool
+has(json_object *o, const char *key)
+{
+	json_object *v;
+
+	return json_object_object_get_ex(o, key, &v) && v != NULL;
+}
+
+/* "3 min", "2 h": of milliseconds. */
+static const char *
+span_text(int64_t ms, char *dst, size_t cap)
+{
+	int64_t s = ms / 1000;
+
+	if (s < 120)
+		snprintf(dst, cap, "%lld s", (long long)s);
+	else if (s < 7200)
+		snprintf(dst, cap, "%lld min", (long long)(s / 60));
+	else if (s < 172800)
+		snprintf(dst, cap, "%lld h", (long long)(s / 3600));
+	else
+		snprintf(dst, cap, "%lld days", (long long)(s / 86400));
+	return dst;
+}
+
+static void
+put_key(json_object *k)
+{
+	char text[32];
+	int64_t left;
+
+	printf("%-12s ", icctl_text(k, "provider"));
+	if (has(k, "login"))
+		printf("login of %s, ", icctl_text(k, "login"));
+	else
+		printf("%s ", icctl_text(k, "kind"));
+	icctl_put_str(icctl_text(k, "source"));
+	printf("\n             %s", icctl_text(k, "state"));
+	if (has(k, "age_ms"))
+		printf(", for %s",
+		    span_text(icctl_number(k, "age_ms"), text, sizeof(text)));
+	if (has(k, "used_ms"))
+		printf(", last used %s ago in %lld requests",
+		    span_text(icctl_number(k, "used_ms"), text, sizeof(text)),
+		    (long long)icctl_number(k, "requests"));
+	else
+		printf(", not used yet");
+	if (has(k, "expires")) {
+		left = icctl_number(k, "expires") - (int64_t)time(NULL);
+		printf(", %s %s%s", left < 0 ? "expired" : "expires in",
+		    span_text(
+			(left < 0 ? -left : left) * 1000, text, sizeof(text)),
+		    left < 0 ? " ago" : "");
+	}
+	if (icctl_number(k, "renewals") != 0)
+		printf(", renewed %lld times",
+		    (long long)icctl_number(k, "renewals"));
+	putchar('\n');
+}
+
+static int
+keys_list(struct icctl *ctl)
+{
+	json_object *req = json_object_new_object(), *reply, *list = NULL, *ok;
+	int rv = ICCTL_OK;
+
+	json_object_object_add(req, "op", json_object_new_string("keys"));
+	reply = icctl_ask(ctl, req);
+	json_object_put(req);
+	if (reply == NULL)
+		return ICCTL_FAILED;
+	if (!json_object_object_get_ex(reply, "ok", &ok) ||
+	    !json_object_get_boolean(ok)) {
+		rv = icctl_refused(ctl, reply);
+	} else if (ctl->json) {
+		icctl_put_json(reply);
+	} else if (json_object_object_get_ex(reply, "keys", &list)) {
+		if (json_object_array_length(list) == 0)
+			puts("this session has no credentials");
+		for (size_t i = 0; i < json_object_array_length(list); i++)
+			put_key(json_object_array_get_idx(list, i));
+	}
+	json_object_put(reply);
+	return rv;
+}
+
+static int
+keys_reload(struct icctl *ctl, const char *name, const char *path)
+{
+	json_object *req = json_object_new_object(), *reply, *ok;
+	char *whole = NULL;
+	int rv = ICCTL_OK;
+
+	if (path != NULL && (whole = realpath(path, NULL)) == NULL) {
+		warn("%s", path);
+		json_object_put(req);
+		return ICCTL_FAILED;
+	}
+	json_object_object_add(
+	    req, "op", json_object_new_string("keys-reload"));
+	json_object_object_add(req, "id", json_object_new_string(name));
+	if (whole != NULL)
+		json_object_object_add(
+		    req, "path", json_object_new_string(whole));
+	free(whole);
+	reply = icctl_ask(ctl, req);
+	json_object_put(req);
+	if (reply == NULL)
+		return ICCTL_FAILED;
+	if (!json_object_object_get_ex(reply, "ok", &ok) ||
+	    !json_object_get_boolean(ok))
+		rv = icctl_refused(ctl, reply);
+	else if (ctl->json)
+		icctl_put_json(reply);
+	else
+		printf("%s: the new credential is in use\n", name);
+	json_object_put(reply);
+	return rv;
+}
+
+int
+icctl_keys(struct icctl *ctl, int argc, char **argv)
+{
+	bool reload = argc >= 2 && strcmp(argv[1], "reload") == 0;
+	int rv;
+
+	if (!(argc == 1 || (reload && argc == 3) ||
+		(reload && argc == 5 && strcmp(argv[3], "--file") == 0))) {
+		warnx("usage: icctl keys [reload PROVIDER [--file PATH]]");
+		return ICCTL_USAGE;
+	}
+	if ((rv = icctl_find(ctl, true)) != 0)
+		return rv;
+	return reload ? keys_reload(ctl, argv[2], argc == 5 ? argv[4] : NULL)
+		      : keys_list(ctl);
+}

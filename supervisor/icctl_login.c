@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * icctl login: how sessions get at a provider's credential, and what is there
+ * already.  It says what to do; it takes no key, asks for none and keeps none:
+ * a credential stays where its owner put it.
+ */
+#include <sys/stat.h>
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "icctl.h"
+
+static const struct login {
+	const char *name; /* as "credentials" calls it */
+	const char *provider;
+	const char *whose;
+	const char *file; /* below the home directory */
+	const char *how;
+} logins[] = {
+    {"claude-code", "anthropic", "Claude Code", ".claude/.credentials.json",
+	"run `claude`, then /login"},
+    {"anthropic-cli", "anthropic", "the Anthropic CLI",
+	".config/anthropic/credentials/default.json", "run `ant auth login`"},
+    {"codex", "chatgpt", "Codex, with a ChatGPT account", ".codex/auth.json",
+	"run `codex login`"},
+};
+
+static const struct {
+	const char *provider, *env;
+} keys[] = {
+    {"anthropic", "ANTHROPIC_API_KEY"},
+    {"openai", "OPENAI_API_KEY"},
+    {"google", "GEMINI_API_KEY"},
+    {"openrouter", "OPENROUTER_API_KEY"},
+};
+
+#define NLOGINS (sizeof(logins) / sizeof(logins[0]))
+#define NKEYS (sizeof(keys) / sizeof(keys[0]))
+
+/* NULL: good; else what is the matter with the file. */
+static const char *
+login_state(const struct login *l, char *path, size_t cap)
+{
+	const char *home = getenv("HOME");
+	struct stat st;
+
+	snprintf(path, cap, "%s/%s", home == NULL ? "" : home, l->file);
+	if (stat(path, &st) == -1)
+		return "not there";
+	if (!S_ISREG(st.st_mode) || st.st_size == 0)
+		return "no login in it";
+	if (st.st_uid != geteuid())
+		return "belongs to another user";
+	if ((st.st_mode & 077) != 0)
+		return "others may read it: chmod 600";
+	return NULL;
+}
+
+static bool
+key_set(const char *env)
+{
+	const char *v = getenv(env);
+
+	return v != NULL && *v != '\0';
+}
+
+static void
+show_login(const struct login *l)
+{
+	char path[4096];
+	const char *bad = login_state(l, path, sizeof(path));
+
+	printf("%s: login of %s\n", l->provider, l->whose);
+	printf("  file   %s: %s\n", path, bad == NULL ? "there" : bad);
+	if (bad != NULL)
+		printf("  to do  on this machine, outside of any session, %s\n",
+		    l->how);
+	for (size_t i = 0; i < NKEYS; i++)
+		if (strcmp(keys[i].provider, l->provider) == 0 &&
+		    key_set(keys[i].env))
+			printf("  note   %s is set and goes first; to use the "
+			       "login all the same,\n",
+			    keys[i].env);
+	printf("  config {\"credentials\":{\"%s\":{\"login\":\"%s\"}}}\n",
+	    l->provider, l->name);
+	printf("  then   a running session notices a new login by itself; or: "
+	       "icctl keys reload %s\n",
+	    l->provider);
+}
+
+static void
+show_key(const char *provider, const char *env)
+{
+	printf("%s: key\n", provider);
+	if (env != NULL)
+		printf("  now    %s is %sset here\n", env,
+		    key_set(env) ? "" : "not ");
+	if (env != NULL)
+		printf("  shell  export %s=...\n", env);
+	printf("  file   (umask 077; cat > ~/keys/%s), then in config.json "
+	       "{\"credentials\":{\"%s\":{\"file\":\"~/keys/%s\"}}}\n",
+	    provider, provider, provider);
+	printf("  other  {\"command\":[\"pass\",\"show\",\"%s\"]}, "
+	       "{\"secret-service\":{\"service\":\"%s\"}}, "
+	       "{\"systemd\":\"NAME\"}\n",
+	    provider, provider);
+	printf("  then   a running session: icctl keys reload %s\n", provider);
+}
+
+static json_object *
+login_json(void)
+{
+	json_object *all = json_object_new_object(),
+		    *list = json_object_new_array(), *o;
+	char path[4096];
+	const char *bad;
+
+	for (size_t i = 0; i < NLOGINS; i++) {
+		bad = login_state(&logins[i], path, sizeof(path));
+		o = json_object_new_object();
+		json_object_object_add(
+		    o, "login", json_object_new_string(logins[i].name));
+		json_object_object_add(
+		    o, "provider", json_object_new_string(logins[i].provider));
+		json_object_object_add(o, "file", json_object_new_string(path));
+		json_object_object_add(
+		    o, "there", json_object_new_boolean(bad == NULL));
+		json_object_object_add(
+		    o, "note", json_object_new_string(bad == NULL ? "" : bad));
+		json_object_array_add(list, o);
+	}
+	json_object_object_add(all, "ok", json_object_new_boolean(1));
+	json_object_object_add(all, "logins", list);
+	return all;
+}
+
+int
+icctl_login(struct icctl *ctl, int argc, char **argv)
+{
+	const char *name = argc == 2 ? argv[1] : NULL;
+	json_object *o;
+	bool any = false;
+
+	if (argc > 2) {
+		warnx("usage: icctl login [PROVIDER | claude-code | "
+		      "anthropic-cli | codex]");
+		return ICCTL_USAGE;
+	}
+	if (ctl->json) {
+		o = login_json();
+		icctl_put_json(o);
+		json_object_put(o);
+		return ICCTL_OK;
+	}
+	for (size_t i = 0; i < NLOGINS; i++) {
+		if (name != NULL && strcmp(name, logins[i].name) != 0 &&
+		    strcmp(name, logins[i].provider) != 0)
+			continue;
+		show_login(&logins[i]);
+		any = true;
+	}
+	for (size_t i = 0; i < NKEYS; i++) {
+		if (name != NULL && strcmp(name, keys[i].provider) != 0)
+			continue;
+		show_key(keys[i].provider, keys[i].env);
+		any = true;
+	}
+	if (!any)
+		show_key(name, NULL);
+	return ICCTL_OK;
+}

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Credentials in a running session: listed without their values, replaced
+without its end, chosen by a profile, taken from the secret service."""
+import json
+import os
+import secrets
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "lib"))
+import harness as h  # noqa: E402
+from oauth_helper import Login, TokenServer, tokens  # noqa: E402
+
+t = h.Tap()
+
+
+def key():
+    return "sk-ant-api03-real-" + secrets.token_hex(20)
+
+
+def write(path, text):
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(fd, "w") as f:
+        f.write(text)
+
+
+def used(p):
+    return [v for n, v in p.seen()[-1]["headers"] if n.lower() == "x-api-key"]
+
+
+def ask(s):
+    m = s.model()
+    r = m.message("hello")
+    m.close()
+    return r.status
+
+
+def leaks(s, values):
+    found = []
+    for root, _, names in os.walk(s.dir):
+        for n in names:
+            path = os.path.join(root, n)
+            if os.path.isfile(path):
+                with open(path, "rb") as f:
+                    text = f.read()
+                found += [path for v in values if v.encode() in text]
+    return found
+
+
+def test_rotation():
+    with h.workdir() as work, t.case("rotation"):
+        keys = [key() for _ in range(4)]
+        path = os.path.join(work, "key")
+        write(path, keys[0] + "\n")
+        p = h.Provider(work, *[x for k in keys for x in ("--key", k)])
+        config = {"credentials": {"anthropic": {"file": path},
+                                  "openai": {"env": "OPENAI_API_KEY"}}}
+        with h.Session(work, provider=p, config=config) as s:
+            ask(s)
+            t.equal(used(p), [keys[0]], "the first key")
+            listed = s.icctl("keys").stdout
+            entries = {k["provider"]: k for k in json.loads(
+                s.icctl("--json", "keys").stdout)["keys"]}
+            a, o = entries["anthropic"], entries["openai"]
+            t.equal((a["kind"], a["source"], a["state"], a["requests"]),
+                    ("file", path, "loaded", 1), "icctl keys: what, whence")
+            t.ok(a["used_ms"] < 60000 and a["age_ms"] >= a["used_ms"],
+                 "how old, when used", a)
+            t.equal((o["kind"], o["source"], o["used_ms"]),
+                    ("environment", "OPENAI_API_KEY", None), "or never")
+            t.ok("last used" in listed and "not used yet" in listed and
+                 keys[0][:24] not in listed, "for people, without values",
+                 listed)
+            write(path, keys[1])
+            t.equal(s.icctl("keys", "reload", "anthropic").returncode, 0,
+                    "another key in its file: reload")
+            t.equal(ask(s), 200, "the session goes on")
+            t.equal(used(p), [keys[1]], "with the new key")
+            write(path, "not a key\n")
+            r = s.icctl("keys", "reload", "anthropic")
+            t.ok(r.returncode == 1 and "old one stays" in r.stderr,
+                 "a bad one is refused", r.stderr)
+            ask(s)
+            t.equal(used(p), [keys[1]], "and the old one stays")
+            r = s.icctl("keys", "reload", "openai")
+            t.ok(r.returncode == 1 and "--file" in r.stderr,
+                 "a variable was read once", r.stderr)
+            other = os.path.join(work, "other")
+            write(other, keys[2])
+            t.equal(s.icctl("keys", "reload", "anthropic", "--file",
+                            other).returncode, 0, "from another file")
+            ask(s)
+            t.equal(used(p), [keys[2]], "once")
+            os.chmod(other, 0o644)
+            r = s.icctl("keys", "reload", "anthropic", "--file", other)
+            t.ok(r.returncode == 1 and "chmod 600" in r.stderr,
+                 "not from one that others read", r.stderr)
+            t.equal(s.icctl("keys", "reload", "nobody").returncode, 1,
+                    "no such provider")
+            t.equal([e["detail"]["what"] for e in s.events("credential")],
+                    ["replaced", "failed", "replaced"], "all recorded")
+            t.equal(leaks(s, keys), [], "no value in the session's files")
+        p.end()
+
+
+def test_profiles():
+    with h.workdir() as work, t.case("profiles"):
+        pair = tokens()
+        login = Login(work, pair)
+        server = TokenServer(work, seeds=[pair])
+        one = key()
+        p = h.Provider(work, "--key", one)
+        path = os.path.join(work, "key")
+        write(path, one)
+        config = {"profiles": {
+            "key": {"providers": {"anthropic": {
+                "upstream": p.url, "ca": p.ca,
+                "credential": {"file": path}}}},
+            "login": {"providers": {"anthropic": {
+                **server.settings(), "credential": {
+                    "login": "claude-code", "file": login.path}}}}},
+            "credentials": {"openai": {"env": "OPENAI_API_KEY"}}}
+        with h.Session(work, config=config,
+                       options=["--profile", "key"]) as s:
+            t.equal(ask(s), 200, "a profile's key, at its upstream")
+            t.equal(used(p), [one], "is that one")
+            t.ok("OPENAI_API_KEY" not in s.agent_env(),
+                 "what it does not name is not offered")
+        with h.Session(work, config=config, session_dir=work + "/s2",
+                       options=["--profile", "login"]) as s:
+            m = s.model()
+            r = m.message("hello")
+            m.close()
+            t.ok(r.status == 200 and server.seen()[-1]["token"] == pair[0],
+                 "another profile: a login", r.status)
+            listed = s.icctl("keys").stdout
+            t.ok("login of claude-code" in listed and "expires in" in listed
+                 and pair[0][:24] not in listed, "in icctl keys", listed)
+            new = tokens()
+            grant = server.order("/grant")
+            new = (grant["access"], grant["refresh"])
+            login.put(new)
+            t.equal(s.icctl("keys", "reload", "anthropic").returncode, 0,
+                    "a new login in the file: reload")
+            ask(s)
+            t.equal(server.seen()[-1]["token"], new[0], "is used")
+            t.equal(leaks(s, pair + new), [], "no token in its files")
+        for name, part in (("none", "there is none"),):
+            try:
+                h.Session(work, config=config, session_dir=work + "/s3",
+                          options=["--profile", name]).start()
+                t.ok(False, f"--profile {name} is refused")
+            except RuntimeError as e:
+                t.contains(str(e), part, f"--profile {name} is refused")
+        p.end()
+        server.end()
+
+
+def test_service():
+    with h.workdir() as work, t.case("secret service"):
+        one = key()
+        p = h.Provider(work, "--key", one)
+        tool = os.path.join(work, "secret-tool")
+        write(tool, '#!/bin/sh\n[ "$*" = "lookup service anthropic user me" ]'
+              f' && printf %s {one}\n')
+        os.chmod(tool, 0o700)
+        config = {"credentials": {"anthropic": {"secret-service": {
+            "service": "anthropic", "user": "me"}}}}
+        with h.Session(work, provider=p, config=config, env={
+                "PATH": work + ":/usr/bin:/bin"}) as s:
+            t.equal(ask(s), 200, "a key of the secret service")
+            t.equal(used(p), [one], "is used")
+        p.end()
+
+
+def test_login():
+    with h.workdir() as work, t.case("login"):
+        Login(os.path.join(work), tokens())
+        home = os.path.join(work, "home")
+        os.makedirs(home + "/.claude", mode=0o700)
+        secret = key()
+        write(home + "/.claude/.credentials.json", secret)
+        s = h.Session(os.path.join(work, "s"), env={
+            "HOME": home, "ANTHROPIC_API_KEY": secret})
+        r = s.icctl("login")
+        t.ok(r.returncode == 0 and ".claude/.credentials.json: there" in
+             r.stdout and "codex login" in r.stdout and
+             "ANTHROPIC_API_KEY is set" in r.stdout and secret not in
+             r.stdout, "icctl login says what is there and what to do",
+             r.stdout)
+        r = s.icctl("--json", "login")
+        t.equal([x["there"] for x in json.loads(r.stdout)["logins"]],
+                [True, False, False], "in JSON, too")
+        t.contains(s.icctl("login", "my-gateway").stdout,
+                   '{"credentials":{"my-gateway":', "for any provider")
+
+
+test_rotation()
+test_profiles()
+test_service()
+test_login()
+t.done()
