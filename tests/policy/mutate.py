@@ -40,6 +40,9 @@ EXPLAIN = {"eval_miss", "first_value", "any_path", "tell_rule", "reason_printf",
 TESTS = [("table", ["tests/policy"]), ("breaker", []), ("eval", []), ("domain", []), ("path", []),
          ("places", []), ("rules", ["policyd/policies"]), ("call", []), ("hold", []), ("session", []),
          ("property", ["8000"])]
+OTHERS = sorted(re.findall(r"^test_policy_(\w+)\.c$", "\n".join(
+    os.listdir(os.path.join(ROOT, "tests/unit"))), re.M))
+TESTS += [(t, ["policyd/policies"]) for t in OTHERS if t not in dict(TESTS)]
 PROOF_CALLS = "6000"
 SWAP = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">",
         "&&": "||", "||": "&&"}
