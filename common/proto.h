@@ -85,6 +85,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* what would become of a call: `icctl policy`, never a session */	\
 	M(EVAL,		0x030b,	R(SUP),		R(POLICY),	RUN,	0)	\
 	M(EVALUATED,	0x030c,	R(POLICY),	R(SUP),		RUN,	0)	\
+	M(RULES_SWAP,	0x030d,	R(SUP),		R(POLICY),	RUN,	0)	\
+	M(PIN,		0x030e,	R(SUP),		R(POLICY),	SETUP,	0)	\
+	M(RULES_NOW,	0x030f,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	/* what a session may cost: policyd counts calls */			\
 	M(BUDGET_CALLS,	0x0310,	R(SUP),		R(POLICY),	BOTH,	0)	\
 	M(CALLS_SPENT,	0x0311,	R(POLICY),	R(SUP),		RUN,	0)	\
@@ -110,6 +113,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TOOLS,	0x0507,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(STATE,	0x0508,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(STATE_SHOW,	0x0509,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(TOOL_SEEN,	0x050a,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(TOOL_SEEN_SHOW, 0x050b, R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(REMOTES,	0x050e,	R(BACK),	R(POLICY),	RUN,	0)	\
 	/* a call outside of the views, served by an instance of its own */	\
 	M(INSTANCE,	0x050c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
@@ -134,6 +139,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(VERDICT_GO,	0x0605,	R(AUDIT),	R(POLICY),	RUN,	0)	\
 	M(LATE,		0x0606,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(LATE_SHOW,	0x0607,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(TRUST,	0x0608,	R(SUP),		R(AUDIT),	RUN,	0)	\
+	M(TRUST_GO,	0x0609,	R(AUDIT),	R(POLICY),	RUN,	0)	\
 	M(APPROVED,	0x060c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	/* model path: configuration */						\
 	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	SETUP,	0)	\
@@ -213,22 +220,29 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_RULES(F, m)		F(m, u8, kind, PROTO_RULES_LAST)	\
 				F(m, str, name, 4096)			\
 				F(m, big, text, 8U << 20)
-/* home: what "~" in rules and arguments means; empty: refused. */
+/*
+ * home: what "~" in rules and arguments means; empty: refused.  strict: a tool
+ * that is no longer the one that was annotated is put in quarantine.
+ */
 #define F_SETTINGS(F, m)	F(m, u32, hold_ms, 3600000)		\
 				F(m, u8, ask, 1)			\
 				F(m, u8, redact, 1)			\
+				F(m, u8, strict, 1)			\
 				F(m, str, home, 4096)
 /* Host paths that no call may touch. */
 #define F_PROTECT(F, m)		F(m, str, path, 4096)
 /*
  * trusted: structural allow; domains: newline-separated egress list; internal:
- * icgit, which answers policyd and has no tools for anybody else.
+ * icgit, which answers policyd and has no tools for anybody else; command:
+ * SHA-256 of what is run, a part of each tool's pin; zeros: our own program,
+ * whose tools are not pinned.
  */
 #define F_SERVER(F, m)		F(m, u16, index, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, name, 64)			\
 				F(m, u8, trusted, 1)			\
 				F(m, u8, internal, 1)			\
 				F(m, str, cwd, 4096)			\
+				F(m, blob, command, 32)			\
 				F(m, str, domains, 16384)
 /*
  * One row of a server's view: `path` in the view is the object fd (O_PATH) on
@@ -245,6 +259,18 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, text, 512)
 #define F_RULES_BAD(F, m)	F(m, u8, kind, PROTO_RULES_LAST)	\
 				F(m, str, text, 2048)
+/* Before START: in force at once.  In a session RULES are kept aside until
+ * this: all of them replace all that is in force, or nothing changes. */
+#define F_RULES_SWAP(F, m)
+/* The tool had this digest when it was first used, or was trusted since. */
+#define F_PIN(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F(m, str, tool, 64)			\
+				F(m, blob, digest, 32)
+/* What decides from here on: SHA-256 of each file, empty where there is none. */
+#define F_RULES_NOW(F, m)	F(m, u32, rules, UINT32_MAX)		\
+				F(m, blob, policy, 32)			\
+				F(m, blob, annotations, 32)		\
+				F(m, blob, lists, 32)
 /* All RULES so far are in force; warnings: newline-separated text. */
 #define F_RULES_OK(F, m)	F(m, u32, rules, UINT32_MAX)		\
 				F(m, str, warnings, 16384)
@@ -294,6 +320,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * args_off/args_len in it, what the log shall hold instead of them (redacted,
  * shortened), if anything, at log_off/log_len.  answer: what the agent is
  * told when the call is not forwarded.  over: APPROVED told of the hold's end.
+ * grant: the call whose approval for the session allowed this one (its own id:
+ * it was approved so), or 0.
  */
 #define F_RELEASE(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u16, server, UINT16_MAX)		\
@@ -303,6 +331,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, status, PROTO_STATUS_LAST)	\
 				F(m, u8, hold, PROTO_HOLD_LAST)		\
 				F(m, u8, over, 1)			\
+				F(m, u64, grant, UINT64_MAX)		\
 				F(m, str, rule, 256)			\
 				F(m, str, reason, 2048)			\
 				F(m, str, answer, 4096)			\
@@ -381,6 +410,18 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, good, 1)			\
 				F(m, str, urls, 32768)			\
 				F(m, str, text, 256)
+/*
+ * A tool that is not the one that was pinned: enum proto_tool.  digest: what
+ * a pin of it would be; text: its definition, or nothing if that is too long.
+ * other: of a look-alike the tool that it looks like.
+ */
+#define F_TOOL_SEEN(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F(m, u8, state, PROTO_TOOL_LAST)	\
+				F(m, str, tool, 64)			\
+				F(m, blob, digest, 32)			\
+				F(m, str, other, 256)			\
+				F(m, big, text, 65536)
+#define F_TOOL_SEEN_SHOW(F, m)	F_TOOL_SEEN(F, m)
 
 /*
  * One object that a call shall be given, and `left` more follow: path is the
@@ -422,7 +463,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 
 /*
  * A call waits for a person.  digest: SHA-256 of the canonical JSON array
- * [server, tool, arguments]; preview: the canonical arguments.
+ * [server, tool, arguments]; preview: the canonical arguments.  session: what
+ * an approval for the session would allow, as canonical JSON (grants.h); empty
+ * where there is none to be had.  The same id again: the rules changed and it
+ * is held for another reason now.
  */
 #define F_HOLD(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, blob, digest, 32)			\
@@ -432,19 +476,28 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, rule, 256)			\
 				F(m, str, reason, 2048)			\
 				F(m, u32, ms, 3600000)			\
+				F(m, str, session, 2048)		\
 				F(m, big, preview, PROTO_MAX_TREE)
 #define F_HOLD_SHOW(F, m)	F_HOLD(F, m)
 #define F_HOLD_END(F, m)	F(m, u64, id, UINT64_MAX)		\
-				F(m, u8, state, PROTO_HOLD_LAST)
+				F(m, u8, state, PROTO_HOLD_LAST)	\
+				F(m, u8, granted, 1)	/* for the session */
+/* session: SHA-256 of HOLD.session as it was shown; empty: this call alone. */
 #define F_VERDICT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, blob, digest, 32)			\
+				F(m, blob, session, 32)			\
 				F(m, u8, approve, 1)			\
 				F(m, str, because, 512)
 #define F_VERDICT_GO(F, m)	F_VERDICT(F, m)
 #define F_LATE(F, m)		F(m, u64, id, UINT64_MAX)
 #define F_LATE_SHOW(F, m)	F(m, u64, id, UINT64_MAX)
-/* The call of a hold that was approved goes out once its instance runs. */
-#define F_APPROVED(F, m)	F(m, u64, id, UINT64_MAX)
+/* The hold ended; its call goes out once its instance runs. */
+#define F_APPROVED(F, m)	F_HOLD_END(F, m)
+/* The user looked at the definition with this digest: it may be used. */
+#define F_TRUST(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F(m, str, tool, 64)			\
+				F(m, blob, digest, 32)
+#define F_TRUST_GO(F, m)	F_TRUST(F, m)
 
 /* A provider file (mitmd/providers), the same bytes to both locks. */
 #define F_PROVIDER(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
@@ -620,8 +673,9 @@ enum proto_hold {
 	PROTO_HOLD_EXPIRED,
 	PROTO_HOLD_CANCELLED,
 	PROTO_HOLD_CHANGED,
+	PROTO_HOLD_RELOADED,	/* other rules decide it without a person */
 };
-#define PROTO_HOLD_LAST PROTO_HOLD_CHANGED
+#define PROTO_HOLD_LAST PROTO_HOLD_RELOADED
 
 enum proto_object { PROTO_OBJECT_DIR, PROTO_OBJECT_FILE, PROTO_OBJECT_NAME };
 #define PROTO_OBJECT_LAST PROTO_OBJECT_NAME
@@ -633,6 +687,18 @@ enum proto_state {
 	PROTO_STATE_GONE,
 };
 #define PROTO_STATE_LAST PROTO_STATE_GONE
+
+/* Only FIRST, TRUSTED and OK may be used. */
+enum proto_tool {
+	PROTO_TOOL_OK,		/* as pinned; never sent */
+	PROTO_TOOL_FIRST,	/* of a server that was never used before */
+	PROTO_TOOL_TRUSTED,	/* by the user, now */
+	PROTO_TOOL_NEW,
+	PROTO_TOOL_CHANGED,
+	PROTO_TOOL_LOOKALIKE,
+	PROTO_TOOL_DRIFTED,	/* not what was annotated */
+};
+#define PROTO_TOOL_LAST PROTO_TOOL_DRIFTED
 
 enum proto_key {
 	PROTO_KEY_LOADED,

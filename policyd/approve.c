@@ -4,6 +4,7 @@
  * is made again from what the agent sent, under the rules and with the files
  * as they are now, and goes out only if it is still the same.
  */
+#include <sha2.h>
 #include <stdlib.h>
 
 #include "log.h"
@@ -19,9 +20,8 @@ hold_due(struct loop_timer *t)
 	call_arm(env);
 }
 
-/* A held call that will not go out: the log and the agent are told. */
-static void
-finish(struct policyd_env *env, struct hold *h, struct work *k,
+void
+hold_finish(struct policyd_env *env, struct hold *h, struct work *k,
     enum proto_hold how, struct span answer)
 {
 	struct call *call = calls_find(&env->calls, h->id);
@@ -33,7 +33,6 @@ finish(struct policyd_env *env, struct hold *h, struct work *k,
 	value_pool_reset(env->pool);
 }
 
-/* The call as the agent sent it, not judged yet. */
 int
 work_remake(struct policyd_env *env, const struct hold *h, struct work *k)
 {
@@ -93,7 +92,8 @@ end_refused(struct policyd_env *env, struct hold *h, enum proto_hold how,
 	if (work_remake(env, h, &k) == -1)
 		return;
 	refused_arguments(env, &k);
-	finish(env, h, &k, how, reason_printf(env->pool, "%s%s", text, FINAL));
+	hold_finish(
+	    env, h, &k, how, reason_printf(env->pool, "%s%s", text, FINAL));
 }
 
 void
@@ -164,22 +164,48 @@ work_again(struct policyd_env *env, const struct hold *h, struct work *k,
 	return way;
 }
 
+/* For the session, too: only what was shown. 0: nothing was granted. */
+static uint64_t
+grant(struct policyd_env *env, const struct hold *h, const struct work *k)
+{
+	uint8_t digest[HOLD_DIGEST];
+	struct span text;
+	struct grant g;
+	SHA2_CTX ctx;
+
+	if (!h->for_session || work_offer(env, k, &g, &text) == -1)
+		return 0;
+	SHA256Init(&ctx);
+	SHA256Update(&ctx, text.p, text.len);
+	SHA256Final(digest, &ctx);
+	if (!span_is(text, h->session) ||
+	    memcmp(digest, h->shown, sizeof(digest)) != 0)
+		return 0;
+	if (grants_add(&env->grants, h->id, &g) == -1) {
+		log_warn("nothing more is granted for this session");
+		return 0;
+	}
+	return h->id;
+}
+
 /* The same call, made anew? Then it goes out. */
 static void
-approve(struct policyd_env *env, struct hold *h)
+approve(struct policyd_env *env, struct hold *h, struct span urls)
 {
 	struct span rule, reason;
 	struct composed c;
 	struct call *call = calls_find(&env->calls, h->id);
 	enum work_way way;
 	struct work k;
+	bool granted;
 
 	if (call == NULL || work_remake(env, h, &k) == -1)
 		return;
 	rule = k.d.rule;
 	reason = k.d.reason;
+	k.urls = urls;
 	if (work_again(env, h, &k, &c) == WORK_REFUSE) {
-		finish(env, h, &k, PROTO_HOLD_CHANGED,
+		hold_finish(env, h, &k, PROTO_HOLD_CHANGED,
 		    reason_printf(env->pool,
 			"ESCALATION CHANGED: approved, "
 			"but not the same any more: %.*s\nAsk again if it is "
@@ -187,17 +213,22 @@ approve(struct policyd_env *env, struct hold *h)
 			(int)k.d.reason.len, (const char *)k.d.reason.p));
 		return;
 	}
+	k.grant = grant(env, h, &k);
+	granted = k.grant != 0;
 	k.d.status = PROTO_ESCALATE;
 	k.d.rule = rule;
 	k.d.reason = reason;
 	way = work_breaker(env, &k, &c);
 	if (way == WORK_FORWARD && k.outside.n != 0)
-		way = instance_approved(env, call, &k, h);
+		way = instance_held(env, call, &k, h, PROTO_HOLD_APPROVED);
 	else
 		hold_free(&env->holds, h);
 	if (way != WORK_ASK)
 		work_release(env, call, &k, way, PROTO_HOLD_APPROVED, &c);
 	value_pool_reset(env->pool);
+	/* Others that wait may be granted by the same. */
+	if (granted)
+		call_redecide(env, PROTO_HOLD_APPROVED);
 }
 
 static void
@@ -211,14 +242,13 @@ led_elsewhere(struct policyd_env *env, struct hold *h)
 	k.d.status = PROTO_DENY;
 	k.d.rule = SPAN("approval-changed");
 	k.d.reason = SPAN("The remote no longer leads to where it did");
-	finish(env, h, &k, PROTO_HOLD_CHANGED,
+	hold_finish(env, h, &k, PROTO_HOLD_CHANGED,
 	    SPAN("ESCALATION CHANGED: approved, but the remote no longer "
 		 "leads to where it did\nAsk again if it is still needed."));
 }
 
-/* The repository may have changed since: it is looked at again. */
-static bool
-ask_again(struct policyd_env *env, struct hold *h)
+bool
+hold_ask_again(struct policyd_env *env, struct hold *h)
 {
 	struct call *call = calls_find(&env->calls, h->id);
 	struct remotes *r = &env->remotes;
@@ -249,8 +279,10 @@ call_led(struct policyd_env *env, uint64_t id, struct span urls)
 	if (urls.p == NULL || remotes_digest(urls, digest) == -1 ||
 	    memcmp(digest, h->urls, sizeof(digest)) != 0)
 		led_elsewhere(env, h);
+	else if (h->again != PROTO_HOLD_NONE)
+		hold_redecide(env, h, urls);
 	else
-		approve(env, h);
+		approve(env, h, urls);
 	call_arm(env);
 }
 
@@ -272,11 +304,17 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
 		return;
 	}
+	if (m->approve) {
+		h->again = PROTO_HOLD_NONE;
+		h->for_session = m->session.len != 0;
+		if (h->for_session)
+			memcpy(h->shown, m->session.p, sizeof(h->shown));
+	}
 	if (m->approve && h->led) {
-		if (!ask_again(env, h))
+		if (!h->asking && !hold_ask_again(env, h))
 			led_elsewhere(env, h);
 	} else if (m->approve) {
-		approve(env, h);
+		approve(env, h, span_of(NULL, 0));
 	} else {
 		log_vis(m->because, because, sizeof(because));
 		end_refused(env, h, PROTO_HOLD_DENIED,

@@ -15,8 +15,8 @@
 #define FINAL "\nDo not retry: the answer will be the same."
 #define LINE_KEEP ((size_t)1 << 16)
 
-static enum work_way
-refuse(struct work *k, const char *rule, struct span reason)
+enum work_way
+work_refuse(struct work *k, const char *rule, struct span reason)
 {
 	k->d.status = PROTO_DENY;
 	k->d.rule = span_str(rule);
@@ -29,9 +29,9 @@ static enum work_way
 refuse_plain(struct policyd_env *env, struct work *k, const char *rule,
     struct span reason, const char *more)
 {
-	k->answer = reason_printf(env->pool, "%.*s%s", (int)reason.len,
-	    (const char *)reason.p, more);
-	return refuse(k, rule, reason);
+	k->answer = reason_printf(
+	    env->pool, "%.*s%s", (int)reason.len, (const char *)reason.p, more);
+	return work_refuse(k, rule, reason);
 }
 
 static struct span
@@ -47,12 +47,11 @@ full_name(struct policyd_env *env, const struct work *k)
 
 /* Step 1: is there such a tool, and its server? */
 static enum work_way
-find_tool(struct policyd_env *env, struct work *k,
-    const struct session_tool **tool)
+find_tool(
+    struct policyd_env *env, struct work *k, const struct session_tool **tool)
 {
-	const struct session *s = k->server == PROTO_NO_SERVER
-	    ? NULL
-	    : &env->sessions[k->server];
+	const struct session *s =
+	    k->server == PROTO_NO_SERVER ? NULL : &env->sessions[k->server];
 	struct span name;
 
 	*tool = NULL;
@@ -61,8 +60,12 @@ find_tool(struct policyd_env *env, struct work *k,
 		    reason_printf(env->pool, "Server \"%s\" is gone: %s",
 			k->srv->name, s->text),
 		    "\nDo not retry: it does not come back in this session.");
-	if (s != NULL && (*tool = session_tool_find(s, k->tool)) != NULL)
-		return WORK_FORWARD;
+	if (s != NULL && (*tool = session_tool_find(s, k->tool)) != NULL) {
+		if (pins_usable(*tool))
+			return WORK_FORWARD;
+		return work_refuse(k, "tool-quarantined",
+		    pins_reason(env, k->srv->name, *tool));
+	}
 	if (s != NULL && s->state != PROTO_STATE_READY)
 		return refuse_plain(env, k, "server-starting",
 		    reason_printf(env->pool,
@@ -107,8 +110,10 @@ fill_git_path(struct policyd_env *env, struct work *k)
 			    "git-path-enrichment-failed",
 			    SPAN("Error: too many arguments"), "");
 	} else {
-		*v = (struct value){.type = VALUE_STRING, .key = v->key,
-		    .text = env->git_dir, .next = v->next};
+		*v = (struct value){.type = VALUE_STRING,
+		    .key = v->key,
+		    .text = env->git_dir,
+		    .next = v->next};
 	}
 	return WORK_FORWARD;
 }
@@ -119,28 +124,29 @@ check_view(struct policyd_env *env, struct work *k)
 {
 	struct span reason;
 
-	if (outside_find(&env->engine, k->srv, &k->args, env->pool,
-		&k->outside, &reason) == -1)
-		return refuse(k, "structural-outside-view", reason);
+	if (outside_find(&env->engine, k->srv, &k->args, env->pool, &k->outside,
+		&reason) == -1)
+		return work_refuse(k, "structural-outside-view", reason);
 	return WORK_FORWARD;
 }
 
 /* Steps 2 to 5: annotation, schema, preparing. */
 static enum work_way
-prepare(struct policyd_env *env, struct work *k,
-    const struct session_tool *tool)
+prepare(
+    struct policyd_env *env, struct work *k, const struct session_tool *tool)
 {
 	struct span reason, name;
 
 	if (env->engine.annots != NULL)
-		k->annot = annots_find(env->engine.annots, k->server_name,
-		    k->tool);
+		k->annot =
+		    annots_find(env->engine.annots, k->server_name, k->tool);
 	if (k->srv->trusted)
 		return WORK_FORWARD;
 	if (k->annot == NULL) {
 		name = full_name(env, k);
 		return refuse_plain(env, k, "missing-annotation",
-		    reason_printf(env->pool, "Missing annotation for tool: "
+		    reason_printf(env->pool,
+			"Missing annotation for tool: "
 			"%.*s. Re-run 'ironcurtain annotate-tools' to update.",
 			(int)name.len, (const char *)name.p),
 		    "");
@@ -151,21 +157,29 @@ prepare(struct policyd_env *env, struct work *k,
 		return WORK_REFUSE;
 	if (args_prepare(&env->engine, k->srv, k->annot, k->tree, env->pool,
 		&k->args) == -1)
-		return refuse(k, k->args.rule, k->args.reason);
+		return work_refuse(k, k->args.rule, k->args.reason);
 	return WORK_FORWARD;
 }
 
-enum work_way
-work_judge(struct policyd_env *env, struct work *k,
-    const struct session_tool *tool)
+struct request
+work_request(struct policyd_env *env, const struct work *k)
 {
-	struct request r = {
+	return (struct request){
 	    .server_name = k->server_name,
 	    .tool_name = k->tool,
 	    .server = k->srv,
+	    .annot = k->annot,
 	    .args = &k->args,
 	    .pool = env->pool,
 	};
+}
+
+enum work_way
+work_judge(
+    struct policyd_env *env, struct work *k, const struct session_tool *tool)
+{
+	const struct grant *g = NULL;
+	struct request r;
 
 	k->args.tree = k->tree;
 	if (prepare(env, k, tool) == WORK_REFUSE)
@@ -173,11 +187,15 @@ work_judge(struct policyd_env *env, struct work *k,
 	if (k->may_ask && remotes_wanted(env, k))
 		return WORK_WAIT;
 	if (k->urls.p != NULL && remotes_apply(env, k) == -1)
-		return refuse(k, k->args.rule, k->args.reason);
-	r.annot = k->annot;
+		return work_refuse(k, k->args.rule, k->args.reason);
+	r = work_request(env, k);
 	eval_request(&env->engine, &r, &k->d);
 	if (k->urls.p != NULL)
 		k->d.reason = remotes_reason(env, k, k->d.reason);
+	/* Step 7a */
+	if (k->d.status == PROTO_ESCALATE)
+		g = grants_apply(&env->grants, &env->engine, &r, &k->d);
+	k->grant = g == NULL ? 0 : g->id;
 	switch (k->d.status) {
 	case PROTO_ALLOW:
 		return WORK_FORWARD;
@@ -211,8 +229,7 @@ work_decide(struct policyd_env *env, struct work *k)
 }
 
 enum work_way
-work_breaker(struct policyd_env *env, struct work *k,
-    const struct composed *c)
+work_breaker(struct policyd_env *env, struct work *k, const struct composed *c)
 {
 	struct span line = buf_span(&env->line), name;
 
@@ -222,7 +239,8 @@ work_breaker(struct policyd_env *env, struct work *k,
 		return WORK_FORWARD;
 	name = full_name(env, k);
 	return refuse_plain(env, k, "circuit-breaker",
-	    reason_printf(env->pool, "CIRCUIT BREAKER: Tool '%.*s' called %u "
+	    reason_printf(env->pool,
+		"CIRCUIT BREAKER: Tool '%.*s' called %u "
 		"times with identical arguments within %us window. Try a "
 		"different approach.",
 		(int)name.len, (const char *)name.p, BREAKER_CALLS,
@@ -235,10 +253,11 @@ work_compose(struct policyd_env *env, struct work *k, struct composed *c)
 {
 	*c = (struct composed){0};
 	buf_reset(&env->line, LINE_KEEP);
-	if (compose_call(&env->line, k->id, k->tool, k->tree, k->progress,
-		c) == 0 && c->line_len <= PROTO_MAX_LINE)
+	if (compose_call(&env->line, k->id, k->tool, k->tree, k->progress, c) ==
+		0 &&
+	    c->line_len <= PROTO_MAX_LINE)
 		return WORK_FORWARD;
-	return refuse(k, "invalid-arguments",
+	return work_refuse(k, "invalid-arguments",
 	    SPAN("Arguments are too large for one line"));
 }
 
@@ -310,6 +329,7 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 	    .status = (uint8_t)k->d.status,
 	    .hold = (uint8_t)hold,
 	    .over = call->over,
+	    .grant = way == WORK_FORWARD ? k->grant : 0,
 	    .rule = k->d.rule,
 	    .reason = k->d.reason,
 	};
@@ -334,43 +354,6 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 	call->forwarded = way == WORK_FORWARD;
 	env->send(env, ROLE_AUDIT, MSG_RELEASE, &m);
 	buf_reset(&env->line, LINE_KEEP);
-}
-
-/* Step 7c: a person decides. WORK_REFUSE: it cannot be held. */
-static enum work_way
-hold(struct policyd_env *env, struct call *call, struct work *k,
-    struct span args, const struct composed *c)
-{
-	struct span line = buf_span(&env->line);
-	struct msg_HOLD m = {.id = k->id, .server = k->server};
-	struct msg_HELD held = {.id = k->id, .ms = env->engine.hold_ms};
-	struct hold *h;
-
-	m.preview = span_of(line.p + c->args_off, c->args_len);
-	if ((h = hold_new(&env->holds, k->id, args)) == NULL) {
-		k->answer = SPAN("DENIED: Too many calls wait for approval "
-		    "already\nTry again when the user has answered some.");
-		return refuse(k, "hold-limit",
-		    SPAN("Too many calls wait for approval already"));
-	}
-	if (work_note(env, k, c, h) == -1) {
-		hold_free(&env->holds, h);
-		return refuse(k, "hold-limit", SPAN("It cannot be held"));
-	}
-	h->ms = env->engine.hold_ms;
-	h->expires = loop_now(env->loop) + h->ms;
-	call->state = CALL_HELD;
-	m.digest = span_of(h->digest, sizeof(h->digest));
-	m.server_name = k->server_name;
-	m.tool = k->tool;
-	m.rule = k->d.rule;
-	m.reason = k->d.reason;
-	m.ms = h->ms;
-	env->send(env, ROLE_PROXY, MSG_HELD, &held);
-	env->send(env, ROLE_AUDIT, MSG_HOLD, &m);
-	buf_reset(&env->line, LINE_KEEP);
-	call_arm(env);
-	return WORK_ASK;
 }
 
 /* Step 0: may the session make calls still? */
@@ -401,7 +384,7 @@ call_go_on(struct policyd_env *env, struct call *call, struct work *k,
 	if (way != WORK_REFUSE && work_compose(env, k, &c) == WORK_REFUSE)
 		way = WORK_REFUSE;
 	if (way == WORK_ASK)
-		way = hold(env, call, k, args, &c);
+		way = work_hold(env, call, k, args, &c);
 	else if (way == WORK_FORWARD)
 		way = work_breaker(env, k, &c);
 	/* Allowed where the view has no mount for it: it needs no person. */
@@ -434,8 +417,8 @@ call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
 		k.srv = &env->engine.servers[k.server];
 		k.server_name = span_str(k.srv->name);
 	}
-	if ((call = calls_admit(&env->calls, m->id, m->server, m->args.len,
-		 why)) == NULL)
+	if ((call = calls_admit(
+		 &env->calls, m->id, m->server, m->args.len, why)) == NULL)
 		return -1;
 	value_pool_reset(env->pool);
 	/* The tree is in our own pool: ours to change. */

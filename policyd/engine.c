@@ -27,30 +27,6 @@ engine_init(struct engine *e)
 	return 0;
 }
 
-static void
-rules_drop(struct rules *r)
-{
-	if (r != NULL)
-		rules_free(r);
-	free(r);
-}
-
-static void
-annots_drop(struct annots *a)
-{
-	if (a != NULL)
-		annots_free(a);
-	free(a);
-}
-
-static void
-lists_drop(struct lists *l)
-{
-	if (l != NULL)
-		lists_free(l);
-	free(l);
-}
-
 void
 engine_free(struct engine *e)
 {
@@ -61,9 +37,8 @@ engine_free(struct engine *e)
 	}
 	for (size_t i = 0; i < e->nprotect; i++)
 		free(e->protect[i]);
-	rules_drop(e->rules);
-	annots_drop(e->annots);
-	lists_drop(e->lists);
+	engine_files_free(
+	    &(struct engine_files){e->rules, e->annots, e->lists});
 	value_pool_free(e->derived);
 	value_pool_free(e->own);
 	free(e->places.list);
@@ -115,14 +90,16 @@ engine_protect(struct engine *e, struct span path)
 
 int
 engine_server(struct engine *e, unsigned index, struct span name, bool trusted,
-    struct span cwd, struct span domains)
+    struct span cwd, struct span command, struct span domains)
 {
+	static const uint8_t none[sizeof(e->servers[0].command)];
 	struct server *s;
 	char *copy = NULL;
 
 	/* proxy: kept for tools of our own (original.md 4.9) */
 	if (index >= PROTO_MAX_SERVERS || name.len == 0 ||
-	    span_is(name, "proxy") || (cwd.len != 0 && cwd.p[0] != '/')) {
+	    span_is(name, "proxy") || command.len > sizeof(none) ||
+	    (cwd.len != 0 && cwd.p[0] != '/')) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -140,6 +117,10 @@ engine_server(struct engine *e, unsigned index, struct span name, bool trusted,
 	    (s->domains = match_set_text(e->own, domains)) == NULL)
 		goto bad;
 	s->cwd = span_of(copy, cwd.len);
+	memset(s->command, 0, sizeof(s->command));
+	if (command.len != 0)
+		memcpy(s->command, command.p, command.len);
+	s->own = memcmp(s->command, none, sizeof(none)) == 0;
 	s->trusted = trusted;
 	s->is_git = span_is(name, "git");
 	s->used = true;
@@ -350,12 +331,11 @@ link_all(struct link *k)
 	return 0;
 }
 
-/* Derives for the given files and puts them in force, or leaves all as is. */
-static int
-put_in_force(struct engine *e, struct rules *rules, struct annots *annots,
-    struct lists *lists, struct load *l)
+int
+engine_put(struct engine *e, const struct engine_files *f, struct load *l)
 {
-	struct link k = {.e = e, .rules = rules, .lists = lists, .l = l};
+	struct link k = {.e = e, .rules = f->rules, .lists = f->lists, .l = l};
+	struct engine_files old = {e->rules, e->annots, e->lists};
 
 	if (e->root == -1 &&
 	    ((e->root = openat(AT_FDCWD, "/",
@@ -376,62 +356,27 @@ put_in_force(struct engine *e, struct rules *rules, struct annots *annots,
 	e->nplaces_protect = e->nprotect;
 	e->sets = k.sets;
 	e->stale = false;
-	if (e->rules != rules)
-		rules_drop(e->rules);
-	if (e->annots != annots)
-		annots_drop(e->annots);
-	if (e->lists != lists)
-		lists_drop(e->lists);
-	e->rules = rules;
-	e->annots = annots;
-	e->lists = lists;
-	if (annots != NULL)
-		annots_forget(annots);
+	if (old.rules == f->rules)
+		old.rules = NULL;
+	if (old.annots == f->annots)
+		old.annots = NULL;
+	if (old.lists == f->lists)
+		old.lists = NULL;
+	engine_files_free(&old);
+	e->rules = f->rules;
+	e->annots = f->annots;
+	e->lists = f->lists;
+	if (e->annots != NULL)
+		annots_forget(e->annots);
 	return 0;
 }
 
 int
 engine_refresh(struct engine *e, struct load *l)
 {
+	const struct engine_files f = {e->rules, e->annots, e->lists};
+
 	if (!e->stale)
 		return 0;
-	return put_in_force(e, e->rules, e->annots, e->lists, l);
-}
-
-int
-engine_rules(
-    struct engine *e, enum proto_rules kind, struct span text, struct load *l)
-{
-	struct rules *rules = e->rules;
-	struct annots *annots = e->annots;
-	struct lists *lists = e->lists;
-	int ret = -1;
-
-	switch (kind) {
-	case PROTO_RULES_POLICY:
-		if ((rules = calloc(1, sizeof(*rules))) != NULL)
-			ret = rules_load(rules, text, l);
-		break;
-	case PROTO_RULES_ANNOTATIONS:
-		if ((annots = calloc(1, sizeof(*annots))) != NULL)
-			ret = annots_load(annots, text, l);
-		break;
-	case PROTO_RULES_LISTS:
-		if ((lists = calloc(1, sizeof(*lists))) != NULL)
-			ret = lists_load(lists, text, l);
-		break;
-	}
-	if (ret == 0)
-		ret = put_in_force(e, rules, annots, lists, l);
-	else if (l->error[0] == '\0')
-		(void)load_fail(l, NULL, "out of memory");
-	if (ret == 0)
-		return 0;
-	if (rules != e->rules)
-		rules_drop(rules);
-	if (annots != e->annots)
-		annots_drop(annots);
-	if (lists != e->lists)
-		lists_drop(lists);
-	return -1;
+	return engine_put(e, &f, l);
 }

@@ -21,6 +21,8 @@ struct server {
 	bool trusted;
 	bool is_git;
 	bool internal;		/* icgit: answers us alone */
+	bool own;		/* our own program: its tools are not pinned */
+	uint8_t command[32];	/* SHA-256 of what is run */
 	struct view view;
 	struct match_set *domains;	/* NULL: no gate */
 };
@@ -37,7 +39,7 @@ struct engine {
 	struct span workspace;	/* on the host; of a view. p == NULL: none */
 	char *home;
 	uint32_t hold_ms;
-	bool ask, redact;
+	bool ask, redact, strict;
 	struct rules *rules;
 	struct annots *annots;
 	struct lists *lists;
@@ -64,10 +66,31 @@ int engine_settings(struct engine *, uint32_t hold_ms, bool ask, bool redact,
     struct span home);
 int engine_protect(struct engine *, struct span path);
 int engine_server(struct engine *, unsigned index, struct span name,
-    bool trusted, struct span cwd, struct span domains);
+    bool trusted, struct span cwd, struct span command,
+    struct span domains);
 /* Takes fd, also on failure. */
 int engine_view(struct engine *, unsigned index, struct span path,
     struct span host, enum proto_view, int fd);
+
+/* What was read of the three files; a kind that is absent is NULL. */
+struct engine_files {
+	struct rules *rules;
+	struct annots *annots;
+	struct lists *lists;
+};
+
+void engine_files_free(struct engine_files *);
+/*
+ * Reads a file beside those in force, in the place of one of its kind. -1:
+ * l->error says why, and *f is as it was.
+ */
+int engine_read(struct engine_files *f, enum proto_rules kind,
+    struct span text, struct load *l);
+/*
+ * Takes the files and puts them, and no others, in force; -1: all is as it
+ * was, and the files are the caller's still.
+ */
+int engine_put(struct engine *, const struct engine_files *f, struct load *l);
 
 /*
  * A policy file. It is in force when 0 is returned; -1: l->error says why, and

@@ -16,6 +16,7 @@ policyd_init(struct policyd_env *e, struct loop *loop)
 	e->loop = loop;
 	buf_init(&e->line, WORK_MAX_LINE);
 	calls_init(&e->calls);
+	reload_init(&e->reload);
 	if (engine_init(&e->engine) == -1 ||
 	    (e->breaker = breaker_new()) == NULL ||
 	    (e->pool = value_pool_new(CALL_POOL)) == NULL)
@@ -35,6 +36,9 @@ policyd_free(struct policyd_env *e)
 	hold_free_all(&e->holds);
 	remotes_free(&e->remotes);
 	instances_free(e);
+	grants_free(&e->grants);
+	pins_free(&e->pins);
+	reload_free(&e->reload);
 	breaker_free(e->breaker);
 	engine_free(&e->engine);
 	value_pool_free(e->pool);

@@ -182,12 +182,8 @@ caution(struct decision *d, const char *rule, struct span reason, uint32_t role)
 	d->escalated = role;
 }
 
-/*
- * What would be allowed, but where the name that was judged is not all that
- * will be touched: a person decides.
- */
-static void
-check_caution(const struct request *r, struct decision *d)
+void
+eval_caution(const struct request *r, struct decision *d)
 {
 	const struct arg_value *v;
 
@@ -225,6 +221,15 @@ check_caution(const struct request *r, struct decision *d)
 }
 
 void
+eval_ungated(
+    const struct engine *e, const struct request *r, struct decision *d)
+{
+	eval_rules(e, r, sandbox_roles(e, r), d);
+	if (d->status == PROTO_ALLOW)
+		eval_caution(r, d);
+}
+
+void
 eval_request(
     const struct engine *e, const struct request *r, struct decision *d)
 {
@@ -246,9 +251,7 @@ eval_request(
 	if (check_protected(e, r, d) || check_introspection(r, d) ||
 	    check_domains(r, d))
 		return;
-	eval_rules(e, r, sandbox_roles(e, r), d);
-	if (d->status == PROTO_ALLOW)
-		check_caution(r, d);
+	eval_ungated(e, r, d);
 }
 
 void

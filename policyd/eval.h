@@ -41,6 +41,17 @@ struct eval_trace {
 void eval_request(const struct engine *, const struct request *,
     struct decision *);
 /*
+ * The same behind the domain gate, for a tool that is annotated and whose
+ * paths are not protected: the rules, and what makes them cautious.
+ */
+void eval_ungated(const struct engine *, const struct request *,
+    struct decision *);
+/*
+ * What would be allowed, but where the name that was judged is not all that
+ * will be touched: a person decides.
+ */
+void eval_caution(const struct request *, struct decision *);
+/*
  * The engine by itself, as `icctl policy eval` asks it: looks up annotation
  * and server (which need not be running), prepares, judges. The tree is
  * changed in place. What the decision points at lives as long as the pool.

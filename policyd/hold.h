@@ -35,6 +35,11 @@ struct hold {
 	unsigned nobjects;		/* 0: it stays in the view */
 	bool led, asking;		/* remotes led to ...; it is looked again */
 	uint8_t urls[HOLD_DIGEST];	/* ... these */
+	char session[2049];		/* what may be granted; or empty */
+	uint8_t shown[HOLD_DIGEST];	/* of it, by who approved; or zeros */
+	bool for_session;
+	/* Looked at again for other rules, not for an approval: ends so. */
+	enum proto_hold again;
 	uint8_t *args;			/* as the agent sent them, encoded */
 	size_t args_len;
 };

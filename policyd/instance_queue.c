@@ -86,10 +86,11 @@ instance_call(struct policyd_env *env, struct call *call, struct work *k,
 }
 
 enum work_way
-instance_approved(
-    struct policyd_env *env, struct call *call, struct work *k, struct hold *h)
+instance_held(struct policyd_env *env, struct call *call, struct work *k,
+    struct hold *h, enum proto_hold how)
 {
-	const struct msg_APPROVED m = {.id = h->id};
+	const struct msg_APPROVED m = {
+	    .id = h->id, .state = (uint8_t)how, .granted = k->grant == h->id};
 	struct instance *i = place(env);
 
 	if (i == NULL) {
@@ -100,6 +101,6 @@ instance_approved(
 	/* The person waits for no process. */
 	env->send(env, ROLE_AUDIT, MSG_APPROVED, &m);
 	call->over = true;
-	begin(env, i, call, k, PROTO_HOLD_APPROVED);
+	begin(env, i, call, k, how);
 	return WORK_ASK;
 }

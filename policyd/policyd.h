@@ -10,10 +10,13 @@
 #include "breaker.h"
 #include "compose.h"
 #include "eval.h"
+#include "grants.h"
 #include "hold.h"
 #include "remotes.h"
 #include "instance.h"
 #include "outside.h"
+#include "pins.h"
+#include "reload.h"
 #include "session.h"
 #include "worker.h"
 
@@ -73,6 +76,9 @@ struct policyd_env {
 	unsigned ending;		/* dropped, and not gone yet */
 	/* Instances' channels that closed: ours, mcp-proxyd's. */
 	bool lost[PROTO_MAX_SERVERS], lost_proxy[PROTO_MAX_SERVERS];
+	struct grants grants;
+	struct pins pins;
+	struct reload reload;
 	struct breaker *breaker;
 	struct call_budget budget;
 	struct value_pool *pool;	/* of the call at hand */
@@ -118,6 +124,11 @@ void call_cancel(struct policyd_env *, uint64_t id);
 int call_ended(struct policyd_env *, uint64_t id, const char **why);
 void call_server_gone(struct policyd_env *, uint16_t server);
 void call_arm(struct policyd_env *);
+/*
+ * redecide.c: every held call is judged again, as other rules are in force or
+ * something was granted; `how` they end that no person has to decide now.
+ */
+void call_redecide(struct policyd_env *, enum proto_hold how);
 
 /* One call on its way through the pipeline (original.md 1.2). */
 struct work {
@@ -133,6 +144,7 @@ struct work {
 	struct span urls;		/* the answer; p == NULL: unknown */
 	struct outside outside;		/* what its server cannot see */
 	struct decision d;
+	uint64_t grant;			/* that allows it, or 0 */
 	struct span answer;		/* for the agent, when not forwarded */
 };
 
@@ -148,8 +160,8 @@ int probe_eval(struct policyd_env *, const struct msg_EVAL *,
 enum work_way instance_call(struct policyd_env *, struct call *, struct work *,
     struct span args, const struct composed *);
 /* One that was held: takes the hold. */
-enum work_way instance_approved(struct policyd_env *, struct call *,
-    struct work *, struct hold *);
+enum work_way instance_held(struct policyd_env *, struct call *,
+    struct work *, struct hold *, enum proto_hold how);
 /* The agent gave the call up. true: it was here, and is over. */
 bool instance_cancel(struct policyd_env *, uint64_t call);
 /* A released call ended. */
@@ -168,8 +180,33 @@ void instance_request(struct policyd_env *, uint16_t index,
     const struct msg_SERVER_REQUEST *);
 /* Its mcp-backd's channel closed: here (proxy false) or in mcp-proxyd. */
 void instance_lost(struct policyd_env *, unsigned index, bool proxy);
+/* approve.c. A held call that will not go out: the log and the agent are told. */
+void hold_finish(struct policyd_env *, struct hold *, struct work *,
+    enum proto_hold how, struct span answer);
+
+/*
+ * Its remotes may lead elsewhere by now: they are looked at, then call_led.
+ * false: nobody can say.
+ */
+bool hold_ask_again(struct policyd_env *, struct hold *);
+/* redecide.c: whose remotes lead where they led. */
+void hold_redecide(struct policyd_env *, struct hold *, struct span urls);
+
+/* ask.c: a person decides. WORK_REFUSE: it cannot be held. */
+enum work_way work_hold(struct policyd_env *, struct call *, struct work *,
+    struct span args, const struct composed *);
+/* Tells what is held, and why; again when that changed. */
+void work_show(struct policyd_env *, const struct hold *,
+    const struct work *, struct span args);
+/* What an approval for the session would grant; its text. -1: nothing. */
+int work_offer(struct policyd_env *, const struct work *, struct grant *,
+    struct span *text);
 
 /* call.c, for approve.c. */
+struct request work_request(struct policyd_env *, const struct work *);
+/* No more is known of why it was refused than that. */
+enum work_way work_refuse(struct work *, const char *rule,
+    struct span reason);
 enum work_way work_decide(struct policyd_env *, struct work *);
 /* The same for a tool that is there, whatever its server can see (probe.c). */
 enum work_way work_judge(struct policyd_env *, struct work *,

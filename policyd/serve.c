@@ -35,6 +35,7 @@ on_settings(struct chan *c, const union proto_any *msg, int fd)
 	if (engine_settings(
 		&env.engine, m->hold_ms, m->ask, m->redact, m->home) == -1)
 		return impossible(c, "SETTINGS");
+	env.engine.strict = m->strict;
 	return 0;
 }
 
@@ -54,7 +55,7 @@ on_server(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)fd;
 	if (engine_server(&env.engine, m->index, m->name, m->trusted, m->cwd,
-		m->domains) == -1)
+		m->command, m->domains) == -1)
 		return impossible(c, "SERVER");
 	env.engine.servers[m->index].internal = m->internal;
 	return 0;
@@ -94,6 +95,10 @@ on_rules(struct chan *c, const union proto_any *msg, int fd)
 	(void)fd;
 	if (span_copy(m->name, name, sizeof(name)) == -1)
 		return impossible(c, "RULES");
+	if (env.started) {
+		reload_take(&env, m, name);
+		return 0;
+	}
 	load_init(&l, name);
 	if (engine_rules(&env.engine, (enum proto_rules)m->kind, m->text, &l) ==
 	    0) {
@@ -103,6 +108,36 @@ on_rules(struct chan *c, const union proto_any *msg, int fd)
 		worker_send(env.w, ROLE_SUP, 0, MSG_RULES_BAD, &bad, -1);
 	}
 	load_free(&l);
+	return 0;
+}
+
+static int
+on_swap(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)msg;
+	(void)fd;
+	reload_swap(&env);
+	return 0;
+}
+
+static int
+on_pin(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_PIN *m = &msg->PIN;
+
+	(void)fd;
+	if (pins_add(&env.pins, m->server, m->tool, m->digest) == -1)
+		return impossible(c, "PIN");
+	return 0;
+}
+
+static int
+on_trust(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)fd;
+	pins_trust(&env, &msg->TRUST_GO);
 	return 0;
 }
 
@@ -175,7 +210,8 @@ static int
 on_verdict(struct chan *c, const union proto_any *msg, int fd)
 {
 	(void)fd;
-	if (msg->VERDICT_GO.digest.len != HOLD_DIGEST)
+	if (msg->VERDICT_GO.digest.len != HOLD_DIGEST ||
+	    msg->VERDICT_GO.session.len % HOLD_DIGEST != 0)
 		return chan_violation(c, "VERDICT_GO without a digest");
 	call_verdict(&env, &msg->VERDICT_GO);
 	return 0;
@@ -351,6 +387,9 @@ policyd_serve(struct worker *w)
 	    {MSG_SERVER, on_server},
 	    {MSG_VIEW, on_view},
 	    {MSG_RULES, on_rules},
+	    {MSG_RULES_SWAP, on_swap},
+	    {MSG_PIN, on_pin},
+	    {MSG_TRUST_GO, on_trust},
 	    {MSG_EVAL, on_eval},
 	    {MSG_SERVER_FAIL, on_server_fail},
 	    {MSG_BUDGET_CALLS, on_budget_calls},

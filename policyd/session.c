@@ -49,10 +49,11 @@ session_say(struct session *s)
 	struct msg_STATE msg = {
 	    .server = s->index,
 	    .state = (uint8_t)s->state,
-	    .tools = (uint32_t)s->tools.n,
 	    .text = span_str(s->text),
 	};
 
+	for (size_t i = 0; i < s->tools.n; i++)
+		msg.tools += pins_usable(&s->tools.list[i]);
 	s->env->send(s->env, ROLE_AUDIT, MSG_STATE, &msg);
 }
 
@@ -98,6 +99,8 @@ session_publish(struct policyd_env *env)
 			continue;
 		for (size_t k = 0; k < t->n; k++) {
 			json = t->list[k].json;
+			if (!pins_usable(&t->list[k]))
+				continue;
 			if (json.len + 2 > b.max - b.len) {
 				log_warnx("tool list is too long: cut");
 				break;
@@ -147,11 +150,14 @@ relist_due(struct loop_timer *t)
 static void
 list_done(struct session *s)
 {
+	struct session_tools old = s->tools;
+
 	s->listing = false;
-	tools_free(&s->tools);
 	tools_sort(&s->next);
 	s->tools = s->next;
 	s->next = (struct session_tools){0};
+	pins_judge(s->env, s, &old);
+	tools_free(&old);
 	session_state(s, PROTO_STATE_READY, span_of(NULL, 0));
 	session_publish(s->env);
 	if (s->again)
@@ -362,19 +368,7 @@ session_request(
 const struct session_tool *
 session_tool_find(const struct session *s, struct span name)
 {
-	size_t lo = 0, hi = s->tools.n, mid;
-	int c;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if ((c = span_cmp(s->tools.list[mid].name, name)) == 0)
-			return &s->tools.list[mid];
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	return tools_find(&s->tools, name);
 }
 
 void

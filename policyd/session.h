@@ -25,6 +25,8 @@ struct session_tool {
 	struct span name;
 	const struct value *schema;	/* an object, or NULL */
 	struct span json;		/* as the agent sees it */
+	uint8_t digest[32];		/* of it and the server's command */
+	enum proto_tool state, told;	/* pins.h */
 };
 
 struct session_tools {
@@ -78,6 +80,9 @@ void session_send_cancel(struct policyd_env *, uint16_t index, uint64_t call);
 int tools_add_page(struct session_tools *, struct span server,
     const struct value *array);
 void tools_sort(struct session_tools *);
+/* NULL: there is none of that name. */
+const struct session_tool *tools_find(const struct session_tools *,
+    struct span name);
 void tools_free(struct session_tools *);
 
 #endif

@@ -180,6 +180,24 @@ tools_sort(struct session_tools *t)
 		qsort(t->list, t->n, sizeof(*t->list), compare);
 }
 
+const struct session_tool *
+tools_find(const struct session_tools *t, struct span name)
+{
+	size_t lo = 0, hi = t->n, mid;
+	int c;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if ((c = span_cmp(t->list[mid].name, name)) == 0)
+			return &t->list[mid];
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
 void
 tools_free(struct session_tools *t)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auditsum.h"
 #include "common/log.h"
 #include "common/value.h"
 #include "control.h"
@@ -16,12 +17,15 @@
 
 static struct hold approvals_list[PROTO_MAX_HOLDS];
 static unsigned approvals_n; /* oldest first, without gaps */
+static char *granted_list[PROTO_MAX_HOLDS];
+static unsigned granted_n;
 
 static void
 hold_clear(struct hold *h)
 {
 	free(h->rule);
 	free(h->reason);
+	free(h->session);
 	if (h->preview != NULL)
 		freezero(h->preview, h->preview_len);
 	memset(h, 0, sizeof(*h));
@@ -40,6 +44,14 @@ approvals_free(void)
 	for (unsigned i = 0; i < approvals_n; i++)
 		hold_clear(&approvals_list[i]);
 	approvals_n = 0;
+	while (granted_n != 0)
+		free(granted_list[--granted_n]);
+}
+
+const char *
+approvals_granted(unsigned i)
+{
+	return i < granted_n ? granted_list[i] : NULL;
 }
 
 unsigned
@@ -96,10 +108,11 @@ hold_text(struct span s)
 int
 approvals_add(const struct msg_HOLD_SHOW *m)
 {
-	struct hold h;
+	struct hold h, *was = hold_by_call(m->id);
 
-	if (approvals_n == PROTO_MAX_HOLDS || m->digest.len != 32 ||
-	    hold_by_call(m->id) != NULL)
+	if (m->digest.len != 32 ||
+	    (was == NULL ? approvals_n == PROTO_MAX_HOLDS
+			 : memcmp(was->digest, m->digest.p, 32) != 0))
 		return -1;
 	memset(&h, 0, sizeof(h));
 	h.id = m->id;
@@ -108,8 +121,11 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 	log_vis(m->tool, h.tool, sizeof(h.tool));
 	h.rule = hold_text(m->rule);
 	h.reason = hold_text(m->reason);
+	h.session = m->session.len == 0 ? strdup("") : hold_text(m->session);
+	auditsum(&m->session, 1, h.session_digest);
 	h.preview = malloc(m->preview.len + 1);
-	if (h.rule == NULL || h.reason == NULL || h.preview == NULL) {
+	if (h.rule == NULL || h.reason == NULL || h.session == NULL ||
+	    h.preview == NULL) {
 		hold_clear(&h);
 		return -1;
 	}
@@ -118,6 +134,16 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 	h.preview_len = m->preview.len;
 	h.since = loop_now(&sup.loop);
 	h.expires = h.since + m->ms;
+	if (was != NULL) {
+		memcpy(h.sid, was->sid, sizeof(h.sid));
+		h.since = was->since;
+		h.answered = was->answered;
+		hold_clear(was);
+		*was = h;
+		sup_note("held %s for another reason now: %s", h.sid, h.reason);
+		control_hold(was);
+		return 0;
+	}
 	approvals_sid(h.sid);
 	approvals_list[approvals_n++] = h;
 	sup_note("held %s: %s__%s (%s)", h.sid, h.server, h.tool, h.reason);
@@ -140,6 +166,8 @@ approvals_state(enum proto_hold state)
 		return "cancelled";
 	case PROTO_HOLD_CHANGED:
 		return "changed";
+	case PROTO_HOLD_RELOADED:
+		return "reloaded";
 	case PROTO_HOLD_NONE:
 		break;
 	}
@@ -147,7 +175,7 @@ approvals_state(enum proto_hold state)
 }
 
 int
-approvals_end(uint64_t id, enum proto_hold state)
+approvals_end(uint64_t id, enum proto_hold state, bool granted)
 {
 	struct hold *h = hold_by_call(id), gone;
 	size_t i;
@@ -161,7 +189,12 @@ approvals_end(uint64_t id, enum proto_hold state)
 	memset(&approvals_list[approvals_n], 0, sizeof(*h));
 	sup_note("%s: %s__%s %s", gone.sid, gone.server, gone.tool,
 	    approvals_state(state));
-	control_hold_end(&gone, state);
+	if (granted && granted_n < PROTO_MAX_HOLDS) {
+		granted_list[granted_n++] = gone.session;
+		sup_note("granted for the session: %s", gone.session);
+		gone.session = NULL;
+	}
+	control_hold_end(&gone, state, granted);
 	hold_clear(&gone);
 	return 0;
 }
@@ -195,8 +228,8 @@ approvals_find(const char *sid, struct hold **out)
 }
 
 int
-approvals_answer(
-    struct hold *h, const uint8_t digest[32], bool approve, const char *because)
+approvals_answer(struct hold *h, const uint8_t digest[32],
+    const uint8_t *session, bool approve, const char *because)
 {
 	struct msg_VERDICT v = {.id = h->id,
 	    .digest = span_of(h->digest, sizeof(h->digest)),
@@ -205,6 +238,12 @@ approvals_answer(
 
 	if (memcmp(h->digest, digest, sizeof(h->digest)) != 0)
 		return -1;
+	if (session != NULL &&
+	    memcmp(h->session_digest, session, sizeof(h->session_digest)) != 0)
+		return -1;
+	if (session != NULL)
+		v.session =
+		    span_of(h->session_digest, sizeof(h->session_digest));
 	h->answered = true;
 	child_send(ROLE_AUDIT, 0, MSG_VERDICT, &v, -1);
 	return 0;

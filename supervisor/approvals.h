@@ -18,6 +18,8 @@ struct hold {
 	char tool[257];
 	char *rule;
 	char *reason;
+	char *session; /* what may be granted, canonical JSON; or "" */
+	uint8_t session_digest[32];
 	char *preview; /* canonical JSON */
 	size_t preview_len;
 	uint64_t since, expires; /* loop_now() ms */
@@ -32,19 +34,24 @@ enum approvals_find {
 
 void approvals_init(void);
 void approvals_free(void);
-/* -1: too many, or that call is held already. */
+/* A call held anew, or for another reason now. -1: too many. */
 int approvals_add(const struct msg_HOLD_SHOW *);
 /* -1: no such call is held. */
-int approvals_end(uint64_t id, enum proto_hold state);
+int approvals_end(uint64_t id, enum proto_hold state, bool granted);
 void approvals_late(uint64_t id);
 /* By short id or a unique part of its beginning. */
 enum approvals_find approvals_find(const char *sid, struct hold **);
 /* The i-th, oldest first; NULL behind the last. */
 struct hold *approvals_at(unsigned i);
 unsigned approvals_count(void);
-/* Sends the verdict for what the user saw. -1: digest differs. */
-int approvals_answer(
-    struct hold *, const uint8_t digest[32], bool approve, const char *because);
+/*
+ * Sends the verdict for what the user saw; session: digest of what is granted
+ * with it, or NULL. -1: a digest differs.
+ */
+int approvals_answer(struct hold *, const uint8_t digest[32],
+    const uint8_t *session, bool approve, const char *because);
+/* What was granted in this session, oldest first; NULL behind the last. */
+const char *approvals_granted(unsigned i);
 /* A short id that no held call has. */
 void approvals_sid(char dst[APPROVALS_SID + 1]);
 const char *approvals_state(enum proto_hold);

@@ -99,6 +99,9 @@ void auditd_lost(enum role, unsigned index);
 /* The log does not cover the start: policyd is told that there is none. */
 void auditd_instance_refuse(uint64_t call, const char *why);
 
+/* auditd_policy.c */
+chan_fn auditd_on_tool_seen, auditd_on_trust, auditd_on_rules_now;
+
 /* auditd_log.c */
 /* Begins a line of this turn. */
 void auditd_line(struct auditlog_line *, const char *event);

@@ -130,8 +130,8 @@ add_decision(struct auditlog_line *l, const struct msg_RELEASE *m)
 static void
 add_call_line(const struct msg_RELEASE *m)
 {
-	static const char *const ends[] = {
-	    "", "approved", "denied", "expired", "cancelled", "changed"};
+	static const char *const ends[] = {"", "approved", "denied", "expired",
+	    "cancelled", "changed", "reloaded"};
 	struct span args = span_of(m->payload.p + m->args_off, m->args_len);
 	struct span shown = args;
 	uint8_t digest[AUDITLOG_HASH];
@@ -145,6 +145,8 @@ add_call_line(const struct msg_RELEASE *m)
 	auditlog_hex(&l, "digest", digest, sizeof(digest));
 	if (m->hold != PROTO_HOLD_NONE)
 		auditlog_str(&l, "escalationResult", span_str(ends[m->hold]));
+	if (m->grant == m->id)
+		auditlog_bool(&l, "forSession", true);
 	auditlog_u64(&l, "id", m->id);
 	if (m->forward != 0 && m->server >= PROTO_FIRST_INSTANCE)
 		auditlog_u64(&l, "instance", m->server);
@@ -153,6 +155,10 @@ add_call_line(const struct msg_RELEASE *m)
 		auditlog_bool(&l, "redacted", true);
 	auditlog_str(&l, "serverName", m->server_name);
 	auditlog_str(&l, "toolName", m->tool);
+	if (m->grant != 0 && m->grant != m->id) {
+		auditlog_bool(&l, "whitelistApproved", true);
+		auditlog_u64(&l, "whitelistPatternId", m->grant);
+	}
 	auditd_line_end(&l);
 }
 
@@ -177,7 +183,9 @@ static int
 on_release(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_RELEASE *m = &msg->RELEASE;
-	const struct msg_HOLD_END end = {.id = m->id, .state = m->hold};
+	const struct msg_HOLD_END end = {.id = m->id,
+	    .state = m->hold,
+	    .granted = m->grant == m->id && m->grant != 0};
 	const struct msg_ANSWER answer = {.id = m->id, .text = m->answer};
 	const struct msg_ENDED ended = {.id = m->id};
 	struct span line = span_of(m->payload.p, m->line_len);
@@ -306,6 +314,8 @@ on_hold(struct chan *c, const union proto_any *msg, int fd)
 	auditd_line(&l, "hold");
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
 	auditlog_u64(&l, "expiresMs", m->ms);
+	if (m->session.len != 0)
+		auditlog_json(&l, "forSession", m->session);
 	auditlog_u64(&l, "id", m->id);
 	auditlog_str(&l, "reason", m->reason);
 	auditlog_str(&l, "rule", m->rule);
@@ -323,11 +333,14 @@ on_verdict(struct chan *c, const union proto_any *msg, int fd)
 	struct auditlog_line l;
 
 	(void)fd;
-	if (m->digest.len != AUDITLOG_HASH)
+	if (m->digest.len != AUDITLOG_HASH ||
+	    m->session.len % AUDITLOG_HASH != 0)
 		return chan_violation(c, "VERDICT without digest");
 	auditd_line(&l, "verdict");
 	auditlog_str(&l, "because", m->because);
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	if (m->session.len != 0)
+		auditlog_bool(&l, "forSession", true);
 	auditlog_u64(&l, "id", m->id);
 	auditlog_str(
 	    &l, "verdict", m->approve != 0 ? SPAN("approve") : SPAN("deny"));
@@ -340,8 +353,9 @@ on_verdict(struct chan *c, const union proto_any *msg, int fd)
 static int
 on_approved(struct chan *c, const union proto_any *msg, int fd)
 {
-	const struct msg_HOLD_END end = {
-	    .id = msg->APPROVED.id, .state = PROTO_HOLD_APPROVED};
+	const struct msg_HOLD_END end = {.id = msg->APPROVED.id,
+	    .state = msg->APPROVED.state,
+	    .granted = msg->APPROVED.granted};
 
 	(void)c;
 	(void)fd;
@@ -403,6 +417,9 @@ static const struct chan_handler auditd_handlers[] = {
     {MSG_INSTANCE_DROP, auditd_on_instance_drop},
     {MSG_INSTANCE_OVER, auditd_on_instance_over},
     {MSG_INSTANCE_LEFT, auditd_on_instance_left},
+    {MSG_TOOL_SEEN, auditd_on_tool_seen},
+    {MSG_TRUST, auditd_on_trust},
+    {MSG_RULES_NOW, auditd_on_rules_now},
     {MSG_ALARM, auditd_on_alarm},
     {MSG_COUNTS_GET, on_counts_get},
     {MSG_LOG, on_log},

@@ -157,7 +157,8 @@ static int
 config_policy(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
 {
-	static const char *const keys[] = {"name", NULL};
+	static const char *const policy_keys[] = {
+	    "name", "strict", "trustedServers", NULL};
 	struct json_object *o = NULL;
 	const char *s = NULL;
 
@@ -165,7 +166,10 @@ config_policy(struct config *cfg, const struct jsonfile *j,
 		return -1;
 	if (o == NULL)
 		return 0;
-	if (jsonfile_known(j, o, "policy", keys) == -1 ||
+	if (jsonfile_known(j, o, "policy", policy_keys) == -1 ||
+	    jsonfile_bool(j, o, "policy", "strict", &cfg->strict) == -1 ||
+	    jsonfile_strings(j, o, "policy", "trustedServers",
+		PROTO_MAX_SERVERS, &cfg->trusted) == -1 ||
 	    jsonfile_str(j, o, "policy", "name", &s) == -1)
 		return -1;
 	if (s == NULL)
@@ -354,10 +358,20 @@ config_free(struct config *cfg)
 	free(cfg->file);
 	free(cfg->servers_file);
 	free(cfg->policy);
+	jsonfile_strings_free(cfg->trusted);
 	json_object_put(cfg->servers);
 	json_object_put(cfg->server_env);
 	jsonfile_strings_free(cfg->notify);
 	memset(cfg, 0, sizeof(*cfg));
+}
+
+bool
+config_trusts(const struct config *cfg, const char *server)
+{
+	for (size_t i = 0; cfg->trusted != NULL && cfg->trusted[i] != NULL; i++)
+		if (strcmp(cfg->trusted[i], server) == 0)
+			return true;
+	return false;
 }
 
 const struct config_provider *

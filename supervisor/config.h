@@ -64,12 +64,14 @@ struct config {
 	struct json_object *servers;    /* "mcpServers": {...} */
 	struct json_object *server_env; /* "serverCredentials" */
 	char *policy; /* a name, or an absolute directory; or NULL */
+	char **trusted; /* servers; or NULL */
 	char **notify;
 	uint32_t hold_ms;
 	struct budget_limits budget;
 	unsigned held_mb; /* bodies that mitmd may hold at once */
 	bool sync;
 	bool redact;
+	bool strict; /* what drifted is refused */
 	char ignored[512]; /* names of keys without effect, or "" */
 };
 
@@ -83,6 +85,8 @@ int config_load(struct config *, const char *file, const char *home,
 int config_parse(struct config *, const char *file, const char *user_home,
     const char *profile, struct span text, struct fault *);
 void config_free(struct config *);
+/* Is it among "policy.trustedServers"? */
+bool config_trusts(const struct config *, const char *server);
 
 /* NULL when config.json does not mention it. */
 const struct config_provider *config_provider(

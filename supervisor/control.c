@@ -94,8 +94,9 @@ control_answer(struct client *c)
 
 	c->reply = NULL;
 	c->verdict = 0;
-	c->counting = false;
+	c->counting = c->rules = c->session = false;
 	c->keys = c->reload = 0;
+	c->trust_server[0] = c->trust_tool[0] = '\0';
 	loop_timer_clear(&sup.loop, &c->timer);
 	if (o != NULL)
 		control_reply(c, o);
@@ -114,10 +115,11 @@ control_refuse(struct client *c, const char *code, const char *error)
 static void
 client_unheard(struct client *c)
 {
-	if (c->reply != NULL && c->verdict != 0)
+	if (c->reply != NULL &&
+	    (c->verdict != 0 || c->rules || c->trust_server[0] != '\0'))
 		control_refuse(c, "unconfirmed",
-		    "the session did not confirm this answer. See: icctl "
-		    "pending");
+		    "the session did not confirm this in time. See: icctl "
+		    "pending, icctl status");
 	if (c->reply != NULL && c->reload != 0)
 		control_refuse(c, "unconfirmed",
 		    "the new credential is not there yet. See: icctl keys");
@@ -294,7 +296,7 @@ client_late(struct client *c)
 }
 
 void
-control_hold_end(const struct hold *h, enum proto_hold state)
+control_hold_end(const struct hold *h, enum proto_hold state, bool granted)
 {
 	struct json_object *o = json_object_new_object();
 	struct client *c;
@@ -309,6 +311,9 @@ control_hold_end(const struct hold *h, enum proto_hold state)
 			continue;
 		json_object_object_add(c->reply, "state",
 		    json_object_new_string(approvals_state(state)));
+		if (c->session)
+			json_object_object_add(c->reply, "granted",
+			    json_object_new_boolean(granted));
 		if (c->approve && state == PROTO_HOLD_CHANGED)
 			control_refuse(c, "changed",
 			    "what the call refers to "
@@ -377,6 +382,63 @@ control_budget(const char *key, bool over, const char *text)
 	json_object_object_add(o, "text", json_object_new_string(text));
 	json_object_object_add(o, "budget", budget_json());
 	control_event("budget", o);
+}
+
+void
+control_tool(struct json_object *o)
+{
+	control_event("tool", o);
+}
+
+/* `reply` replaces what it would have got. */
+static void
+client_instead(struct client *c, struct json_object *reply)
+{
+	json_object_put(c->reply);
+	c->reply = reply;
+	control_answer(c);
+}
+
+void
+control_reloaded(const char *why, struct json_object *reply)
+{
+	struct json_object *o = json_object_new_object();
+	struct client *c;
+
+	json_object_object_add(
+	    o, "inForce", json_object_new_boolean(why == NULL));
+	if (why != NULL)
+		json_object_object_add(o, "why", json_object_new_string(why));
+	control_event("policy", o);
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		c = &control_clients[i];
+		if (c->fd == -1 || !c->rules || c->reply == NULL)
+			continue;
+		if (why != NULL) {
+			control_refuse(c, "refused", why);
+			control_answer(c);
+		} else {
+			client_instead(c, json_object_get(reply));
+		}
+	}
+	json_object_put(reply);
+}
+
+void
+control_trusted(const char *server, const char *tool, const char *why)
+{
+	struct client *c;
+
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		c = &control_clients[i];
+		if (c->fd == -1 || c->reply == NULL ||
+		    strcmp(c->trust_server, server) != 0 ||
+		    strcmp(c->trust_tool, tool) != 0)
+			continue;
+		if (why != NULL)
+			control_refuse(c, "changed", why);
+		control_answer(c);
+	}
 }
 
 void

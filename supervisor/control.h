@@ -30,6 +30,10 @@ struct client {
 	bool counting;    /* `status` waits for COUNTS */
 	uint32_t keys;    /* `keys` waits for these keyds */
 	unsigned reload;  /* `keys reload` for this one; 0: no */
+	bool rules;       /* waits for what policyd says of its rules */
+	bool session;     /* its approval is for the session */
+	/* Waits for what becomes of a tool that it trusts; "": no. */
+	char trust_server[65], trust_tool[65];
 	uint64_t verdict; /* waits for what becomes of this call; 0: no */
 	bool approve;     /* what it asked for */
 	struct json_object *reply; /* what it gets then */
@@ -42,12 +46,18 @@ void control_close(const char *why);
 
 /* Events. */
 void control_hold(const struct hold *);
-void control_hold_end(const struct hold *, enum proto_hold);
+void control_hold_end(const struct hold *, enum proto_hold, bool granted);
 void control_late(uint64_t call);
 void control_server(unsigned server);
 void control_key(unsigned provider);
 void control_alarm(const char *who, const char *kind, const char *text);
 void control_counts(void);
+/* Of a tool that is in quarantine now, or no longer. */
+void control_tool(struct json_object *);
+/* Those who wait for it; why: NULL: the rules are in force. Takes it. */
+void control_reloaded(const char *why, struct json_object *reply);
+/* why: NULL: the tool is trusted. */
+void control_trusted(const char *server, const char *tool, const char *why);
 void control_budget(const char *key, bool over, const char *text);
 
 /* control_metrics.c: metrics.sock */
@@ -71,6 +81,13 @@ void control_fail(struct client *, const char *code, const char *error);
 void control_reply(struct client *, struct json_object *);
 /* control_ops.c: takes one request line. */
 void control_request(struct client *, struct span line);
+/* reload.c, control_policy.c: take no ownership of the request. */
+void control_op_reload(struct client *, struct json_object *req);
+void control_op_tools(struct client *, struct json_object *req);
+void control_op_trust(struct client *, struct json_object *req);
+void control_fail(struct client *, const char *code, const char *error);
+/* 64 hex digits. -1: they are not. */
+int control_digest(struct json_object *req, const char *key, uint8_t[32]);
 /* control_json.c */
 struct json_object *control_hold_json(const struct hold *, bool whole);
 struct json_object *control_holds_json(void);

@@ -70,6 +70,13 @@ control_hold_json(const struct hold *h, bool whole)
 	put(o, "reason", h->reason);
 	put(o, "rule", h->rule);
 	put(o, "digest", hex);
+	if (h->session[0] != '\0') {
+		json_object_object_add(
+		    o, "forSession", json_tokener_parse(h->session));
+		for (size_t i = 0; i < 32; i++)
+			snprintf(hex + 2 * i, 3, "%02x", h->session_digest[i]);
+		put(o, "sessionDigest", hex);
+	}
 	json_object_object_add(
 	    o, "arguments", json_object_new_string_len(h->preview, (int)n));
 	put_int(o, "age_ms", (int64_t)(now - h->since));
@@ -247,5 +254,11 @@ control_status_json(void)
 	json_object_object_add(o, "workers", status_workers());
 	json_object_object_add(o, "credentials", status_keys());
 	json_object_object_add(o, "alarms", status_alarms());
+	json_object_object_add(o, "quarantined", pins_json(NULL, NULL, false));
+	list = json_object_new_array();
+	for (unsigned i = 0; approvals_granted(i) != NULL; i++)
+		json_object_array_add(
+		    list, json_tokener_parse(approvals_granted(i)));
+	json_object_object_add(o, "granted", list);
 	return o;
 }

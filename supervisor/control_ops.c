@@ -67,14 +67,14 @@ op_show(struct client *c, struct json_object *req)
 	control_reply(c, o);
 }
 
-static int
-op_digest(struct json_object *req, uint8_t digest[32])
+int
+control_digest(struct json_object *req, const char *key, uint8_t digest[32])
 {
 	struct json_object *v;
 	const char *s;
 	unsigned b;
 
-	if (!json_object_object_get_ex(req, "digest", &v) ||
+	if (!json_object_object_get_ex(req, key, &v) ||
 	    !json_object_is_type(v, json_type_string))
 		return -1;
 	s = json_object_get_string(v);
@@ -94,11 +94,20 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 	struct hold *h = op_hold(c, req);
 	struct json_object *v, *o;
 	const char *because = "";
-	uint8_t digest[32];
+	uint8_t digest[32], session[32];
+	bool grant = json_object_object_get_ex(req, "session", NULL);
 
 	if (h == NULL)
 		return;
-	if (op_digest(req, digest) == -1) {
+	if (grant && (!approve || h->session[0] == '\0')) {
+		control_fail(c, "not-grantable",
+		    "this call cannot be allowed for the session: nothing "
+		    "narrow enough can be shown of the calls like it. Approve "
+		    "it alone: icctl approve ID");
+		return;
+	}
+	if (control_digest(req, "digest", digest) == -1 ||
+	    (grant && control_digest(req, "session", session) == -1)) {
 		control_fail(c, "bad-request",
 		    "\"digest\" must be the 64 hex digits that `show` gives "
 		    "for this call");
@@ -121,15 +130,17 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 	}
 	o = control_ok();
 	json_object_object_add(o, "hold", control_hold_json(h, false));
-	if (approvals_answer(h, digest, approve, because) == -1) {
+	if (approvals_answer(
+		h, digest, grant ? session : NULL, approve, because) == -1) {
 		json_object_put(o);
 		control_fail(c, "changed",
 		    "this is not the call that was shown: its digest differs. "
 		    "Look again: icctl show ID");
 		return;
 	}
-	sup_note("%s %s by pid %d", approve ? "approve" : "deny", h->sid,
-	    (int)c->peer.pid);
+	sup_note("%s %s%s by pid %d", approve ? "approve" : "deny", h->sid,
+	    grant ? " for the session" : "", (int)c->peer.pid);
+	c->session = grant;
 	/* The reply waits for what policyd makes of it. */
 	c->verdict = h->id;
 	c->approve = approve;
@@ -247,6 +258,10 @@ op_command(struct client *c, const char *op, struct json_object *req)
 		op_unlock(c);
 	} else if (strcmp(op, "budget-set") == 0) {
 		op_budget_set(c, req);
+	} else if (strcmp(op, "reload") == 0) {
+		control_op_reload(c, req);
+	} else if (strcmp(op, "trust") == 0) {
+		control_op_trust(c, req);
 	} else if (strcmp(op, "stop") == 0) {
 		control_reply(c, control_ok());
 		end_request(SUP_EXIT_OK, NULL,
@@ -283,6 +298,8 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		control_reply(c, o);
 	} else if (strcmp(op, "metrics") == 0) {
 		op_metrics(c);
+	} else if (strcmp(op, "tools") == 0) {
+		control_op_tools(c, req);
 	} else if (strcmp(op, "status") == 0) {
 		c->counting = true;
 		c->reply = control_status_json();
@@ -291,7 +308,8 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		control_fail(c, "bad-request",
 		    "unknown \"op\": known are "
 		    "ping, status, pending, show, approve, deny, watch, "
-		    "budget, budget-set, metrics, unlock, stop");
+		    "budget, budget-set, metrics, reload, tools, trust, "
+		    "unlock, stop");
 	}
 }
 
@@ -299,8 +317,9 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 static struct json_object *
 request_read(struct client *c, struct span line, const char **op)
 {
-	static const char *const keys[] = {
-	    "op", "id", "digest", "because", "key", "value", "path", NULL};
+	static const char *const keys[] = {"op", "id", "digest", "because",
+	    "key", "value", "path", "session", "server", "tool", "policy",
+	    "annotations", "lists", NULL};
 	struct fault fault = {""};
 	const struct jsonfile j = {"request", &fault};
 	struct json_object *req;
@@ -334,8 +353,8 @@ bad:
 void
 control_request(struct client *c, struct span line)
 {
-	static const char *const commands[] = {
-	    "approve", "deny", "unlock", "budget-set", "stop"};
+	static const char *const commands[] = {"approve", "deny", "reload",
+	    "trust", "unlock", "budget-set", "stop"};
 	struct json_object *req;
 	const char *op;
 	char why[256];

@@ -202,6 +202,7 @@ end_run(void)
 	}
 	end_reap();
 	end_orphans();
+	pins_flush();
 	approvals_free();
 	if (sup.ready)
 		(void)ready_session_json("ended");

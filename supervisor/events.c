@@ -62,14 +62,14 @@ event_send(const char *event, const struct value *detail)
 }
 
 static struct value *
-event_policy(struct value_pool *p)
+event_policy(struct value_pool *p, const struct rules_file set[])
 {
 	static const char *const names[] = {"policy", "annotations", "lists"};
 	struct value *o = value_new(p, VALUE_OBJECT);
 
 	for (unsigned k = 0; o != NULL && k <= PROTO_RULES_LAST; k++)
-		if (sup.rules[k].path != NULL)
-			put(o, names[k], hex(p, sup.rules[k].hash, 32));
+		if (set[k].path != NULL)
+			put(o, names[k], hex(p, set[k].hash, 32));
 	return o;
 }
 
@@ -86,6 +86,38 @@ event_budget(const char *what, const char *key, const char *why)
 		put(o, "text", text(p, why));
 		put(o, "what", text(p, what));
 		event_send("budget", o);
+	}
+	value_pool_free(p);
+}
+
+void
+event_reload(const struct rules_file set[], int64_t pid)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	struct value *o = p == NULL ? NULL : value_new(p, VALUE_OBJECT);
+	struct value *files = p == NULL ? NULL : value_new(p, VALUE_ARRAY);
+
+	if (o != NULL && files != NULL) {
+		for (unsigned k = 0; k <= PROTO_RULES_LAST; k++)
+			if (set[k].path != NULL)
+				(void)value_append(files, text(p, set[k].path));
+		put(o, "files", files);
+		put(o, "pid", value_new_number(p, pid));
+		put(o, "policy", event_policy(p, set));
+		event_send("reload", o);
+	}
+	value_pool_free(p);
+}
+
+void
+event_reload_refused(const char *why)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	struct value *o = p == NULL ? NULL : value_new(p, VALUE_OBJECT);
+
+	if (o != NULL) {
+		put(o, "reason", text(p, why));
+		event_send("reloadRefused", o);
 	}
 	value_pool_free(p);
 }
@@ -115,7 +147,7 @@ event_start(void)
 		sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name));
 	put(o, "config", hex(p, sup.config.hash, 32));
 	put(o, "confinement", all);
-	put(o, "policy", event_policy(p));
+	put(o, "policy", event_policy(p, sup.rules));
 	put(o, "runtime",
 	    text(p, sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap"));
 	put(o, "servers", servers);

@@ -63,8 +63,9 @@ on_rules_ok(struct chan *ch, const union proto_any *msg, int fd)
 	struct span w = msg->RULES_OK.warnings;
 	const uint8_t *nl;
 
-	(void)ch;
 	(void)fd;
+	if (sup.started && !sup.reloading)
+		return chan_violation(ch, "RULES_OK of nothing");
 	sup.rules_good++;
 	sup.rules_count = msg->RULES_OK.rules;
 	while (w.len != 0) {
@@ -74,14 +75,24 @@ on_rules_ok(struct chan *ch, const union proto_any *msg, int fd)
 		w.len -= nl != NULL ? (size_t)(nl - w.p) + 1 : w.len;
 		w.p = nl != NULL ? nl + 1 : w.p;
 	}
+	if (sup.started)
+		reload_done(msg->RULES_OK.warnings);
 	return 0;
 }
 
 static int
 on_rules_bad(struct chan *ch, const union proto_any *msg, int fd)
 {
-	(void)ch;
+	char text[2049];
+
 	(void)fd;
+	if (sup.started) {
+		if (!sup.reloading)
+			return chan_violation(ch, "RULES_BAD of nothing");
+		log_vis_again(msg->RULES_BAD.text, text, sizeof(text));
+		reload_refused(text);
+		return 0;
+	}
 	sup.rules_refused = true;
 	snprintf(sup.rules_text, sizeof(sup.rules_text), "%.*s",
 	    (int)msg->RULES_BAD.text.len, (const char *)msg->RULES_BAD.text.p);
@@ -269,8 +280,9 @@ static int
 on_hold_end(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)fd;
-	if (approvals_end(
-		msg->HOLD_END.id, (enum proto_hold)msg->HOLD_END.state) == -1)
+	if (approvals_end(msg->HOLD_END.id,
+		(enum proto_hold)msg->HOLD_END.state,
+		msg->HOLD_END.granted != 0) == -1)
 		return chan_violation(ch, "HOLD_END of no hold");
 	return 0;
 }
@@ -299,6 +311,15 @@ on_instance_free(struct chan *ch, const union proto_any *msg, int fd)
 	(void)fd;
 	if (instance_free_index(msg->INSTANCE_FREE.server) == -1)
 		return chan_violation(ch, "INSTANCE_FREE of none");
+	return 0;
+}
+
+static int
+on_tool_seen(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	if (pins_seen(&msg->TOOL_SEEN_SHOW) == -1)
+		return chan_violation(ch, "TOOL_SEEN_SHOW of no server");
 	return 0;
 }
 
@@ -362,6 +383,7 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_INSTANCE_WANT, on_instance_want},
     {MSG_INSTANCE_KILL, on_instance_kill},
     {MSG_INSTANCE_FREE, on_instance_free},
+    {MSG_TOOL_SEEN_SHOW, on_tool_seen},
 };
 
 const struct chan_ops sup_chan_ops = {

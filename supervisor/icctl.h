@@ -52,7 +52,18 @@ int icctl_refused(const struct icctl *, json_object *reply);
 const char *icctl_text(json_object *, const char *key);
 int64_t icctl_number(json_object *, const char *key);
 
+/*
+ * icctl_answer.c: a request; and its reply if that is good, else NULL: it said
+ * why and *status is what to exit with. Takes the request.
+ */
+json_object *icctl_request(const char *op, const char *id);
+json_object *icctl_command(struct icctl *, json_object *req, int *status);
+/* Asks on the terminal, or of what stands on stdin; no answer is no. */
+bool icctl_confirm(const char *question);
+
 /* icctl_show.c */
+/* What an approval for the session would allow. */
+void icctl_show_session(json_object *hold);
 /* One held call, whole: what, why, each argument on a line, how long. */
 void icctl_show_hold(json_object *hold);
 /* One line of it. */
@@ -69,6 +80,7 @@ void icctl_show_budget(json_object *budget);
 /* One command each: argc and argv begin with the command's name. */
 int icctl_pending(struct icctl *, int argc, char **argv);
 int icctl_show(struct icctl *, int argc, char **argv);
+int icctl_trust(struct icctl *, int argc, char **argv);
 int icctl_approve(struct icctl *, int argc, char **argv);
 int icctl_deny(struct icctl *, int argc, char **argv);
 int icctl_watch(struct icctl *, int argc, char **argv);

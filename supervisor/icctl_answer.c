@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <unistd.h>
+
 #include "icctl.h"
 
-static json_object *
-request(const char *op, const char *id)
+json_object *
+icctl_request(const char *op, const char *id)
 {
 	json_object *o = json_object_new_object();
 
@@ -47,6 +49,28 @@ out:
 	return r;
 }
 
+json_object *
+icctl_command(struct icctl *ctl, json_object *req, int *status)
+{
+	json_object *reply;
+
+	*status = ask(ctl, req, &reply);
+	return reply;
+}
+
+bool
+icctl_confirm(const char *question)
+{
+	char line[64];
+
+	if (isatty(STDIN_FILENO)) {
+		printf("%s [y/N] ", question);
+		fflush(stdout);
+	}
+	return fgets(line, sizeof(line), stdin) != NULL &&
+	       (strcasecmp(line, "y\n") == 0 || strcasecmp(line, "yes\n") == 0);
+}
+
 static int
 want_args(int argc, char **argv, int n, const char *what)
 {
@@ -64,7 +88,7 @@ icctl_pending(struct icctl *ctl, int argc, char **argv)
 	int r;
 
 	if ((r = want_args(argc, argv, 0, "")) != 0 ||
-	    (r = ask(ctl, request("pending", NULL), &reply)) != 0)
+	    (r = ask(ctl, icctl_request("pending", NULL), &reply)) != 0)
 		return r;
 	json_object_object_get_ex(reply, "holds", &holds);
 	n = holds == NULL ? 0 : json_object_array_length(holds);
@@ -85,7 +109,7 @@ icctl_show(struct icctl *ctl, int argc, char **argv)
 	int r;
 
 	if ((r = want_args(argc, argv, 1, "ID")) != 0 ||
-	    (r = ask(ctl, request("show", argv[1]), &reply)) != 0)
+	    (r = ask(ctl, icctl_request("show", argv[1]), &reply)) != 0)
 		return r;
 	json_object_object_get_ex(reply, "hold", &hold);
 	if (ctl->json)
@@ -96,19 +120,52 @@ icctl_show(struct icctl *ctl, int argc, char **argv)
 	return 0;
 }
 
+/*
+ * What would be granted is shown first. On a terminal it is asked for, else
+ * the command itself is the answer. 0, or an exit status.
+ */
+static int
+session_agreed(struct icctl *ctl, json_object *hold)
+{
+	if (*icctl_text(hold, "sessionDigest") == '\0') {
+		warnx("%s cannot be allowed for the session: nothing narrow "
+		      "enough can be shown of the calls like it. Approve it "
+		      "alone: icctl approve %s",
+		    icctl_text(hold, "id"), icctl_text(hold, "id"));
+		return ICCTL_FAILED;
+	}
+	if (ctl->json)
+		return 0;
+	icctl_show_session(hold);
+	if (isatty(STDIN_FILENO) &&
+	    !icctl_confirm("Allow this until the session ends?")) {
+		puts("Nothing was approved.");
+		return ICCTL_FAILED;
+	}
+	return 0;
+}
+
 /* Answers the call that `show` gives for id, bound to its digest. */
 static int
-answer(struct icctl *ctl, const char *op, const char *id, const char *because)
+answer(struct icctl *ctl, const char *op, const char *id, const char *because,
+    bool session)
 {
-	json_object *reply, *hold = NULL, *req;
+	json_object *reply, *hold = NULL, *req, *granted;
 	int r;
 
-	if ((r = ask(ctl, request("show", id), &reply)) != 0)
+	if ((r = ask(ctl, icctl_request("show", id), &reply)) != 0)
 		return r;
 	json_object_object_get_ex(reply, "hold", &hold);
-	req = request(op, icctl_text(hold, "id"));
+	if (session && (r = session_agreed(ctl, hold)) != 0) {
+		json_object_put(reply);
+		return r;
+	}
+	req = icctl_request(op, icctl_text(hold, "id"));
 	json_object_object_add(
 	    req, "digest", json_object_new_string(icctl_text(hold, "digest")));
+	if (session)
+		json_object_object_add(req, "session",
+		    json_object_new_string(icctl_text(hold, "sessionDigest")));
 	if (because != NULL)
 		json_object_object_add(
 		    req, "because", json_object_new_string(because));
@@ -122,19 +179,37 @@ answer(struct icctl *ctl, const char *op, const char *id, const char *because)
 		fputs(strcmp(op, "approve") == 0 ? "approved " : "denied ",
 		    stdout);
 		icctl_show_hold_line(hold);
+		if (session &&
+		    (!json_object_object_get_ex(reply, "granted", &granted) ||
+			!json_object_get_boolean(granted))) {
+			puts("Only this call: what was to be granted is no "
+			     "longer what was shown.");
+			r = ICCTL_FAILED;
+		}
 	}
 	json_object_put(reply);
-	return 0;
+	return r;
 }
 
 int
 icctl_approve(struct icctl *ctl, int argc, char **argv)
 {
-	int r;
+	const char *id = NULL;
+	bool session = false, bad = false;
 
-	if ((r = want_args(argc, argv, 1, "ID")) != 0)
-		return r;
-	return answer(ctl, "approve", argv[1], NULL);
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--for-session") == 0)
+			session = true;
+		else if (id == NULL && argv[i][0] != '-')
+			id = argv[i];
+		else
+			bad = true;
+	}
+	if (id == NULL || bad) {
+		warnx("usage: icctl approve ID [--for-session]");
+		return ICCTL_USAGE;
+	}
+	return answer(ctl, "approve", id, NULL, session);
 }
 
 int
@@ -152,7 +227,7 @@ icctl_deny(struct icctl *ctl, int argc, char **argv)
 		warnx("--because takes at most 500 characters");
 		return ICCTL_USAGE;
 	}
-	return answer(ctl, "deny", argv[1], because);
+	return answer(ctl, "deny", argv[1], because, false);
 }
 
 static void
@@ -177,6 +252,25 @@ put_list(json_object *reply, const char *key, const char *title)
 	}
 }
 
+static void
+put_granted(json_object *reply)
+{
+	json_object *list = NULL, *o;
+
+	if (!json_object_object_get_ex(reply, "granted", &list) ||
+	    json_object_array_length(list) == 0)
+		return;
+	puts("allowed until the session ends");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		fputs("  ", stdout);
+		icctl_put_str(icctl_text(o, "description"));
+		fputs("  (rule ", stdout);
+		icctl_put_str(icctl_text(o, "rule"));
+		puts(")");
+	}
+}
+
 int
 icctl_status(struct icctl *ctl, int argc, char **argv)
 {
@@ -186,7 +280,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	int r;
 
 	if ((r = want_args(argc, argv, 0, "")) != 0 ||
-	    (r = ask(ctl, request("status", NULL), &reply)) != 0)
+	    (r = ask(ctl, icctl_request("status", NULL), &reply)) != 0)
 		return r;
 	if (ctl->json) {
 		icctl_put_json(reply);
@@ -214,6 +308,9 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	put_list(reply, "servers", "MCP servers");
 	put_list(reply, "instances", "servers that run for one call");
 	put_list(reply, "workers", "processes and what confines them");
+	put_list(reply, "quarantined",
+	    "tools in quarantine (icctl trust SERVER TOOL)");
+	put_granted(reply);
 	put_list(reply, "alarms", "ALARMS");
 	json_object_put(reply);
 	return 0;
@@ -226,7 +323,7 @@ simple(struct icctl *ctl, int argc, char **argv, const char *done)
 	int r;
 
 	if ((r = want_args(argc, argv, 0, "")) != 0 ||
-	    (r = ask(ctl, request(argv[0], NULL), &reply)) != 0)
+	    (r = ask(ctl, icctl_request(argv[0], NULL), &reply)) != 0)
 		return r;
 	if (ctl->json)
 		icctl_put_json(reply);

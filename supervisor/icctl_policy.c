@@ -26,6 +26,8 @@ static const struct tool {
     {"replay", "AUDIT...", icctl_policy_replay, 1, POLICY_MAX_LIST,
 	"recorded calls that would be decided otherwise"},
     {"diff", "OLD NEW", icctl_policy_diff, 2, 2, "what another policy changes"},
+    {"reload", "", icctl_policy_reload, 0, 0,
+	"puts other files in force in the running session"},
     {"learn", "AUDIT...", icctl_policy_learn, 1, POLICY_MAX_LIST,
 	"rules that would have allowed what you approved"},
 };

@@ -147,6 +147,7 @@ int icctl_policy_check(struct icctl *, struct policy_opts *);
 int icctl_policy_test(struct icctl *, struct policy_opts *);
 int icctl_policy_replay(struct icctl *, struct policy_opts *);
 int icctl_policy_diff(struct icctl *, struct policy_opts *);
+int icctl_policy_reload(struct icctl *, struct policy_opts *);
 int icctl_policy_learn(struct icctl *, struct policy_opts *);
 
 #endif

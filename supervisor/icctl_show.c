@@ -171,6 +171,38 @@ icctl_show_hold_line(json_object *h)
 }
 
 void
+icctl_show_session(json_object *h)
+{
+	json_object *s = NULL, *list = NULL, *o;
+
+	if (!json_object_object_get_ex(h, "forSession", &s) || s == NULL)
+		return;
+	fputs("  for the session (icctl approve ", stdout);
+	icctl_put_str(icctl_text(h, "id"));
+	fputs(" --for-session)\n    every call of ", stdout);
+	icctl_put_str(icctl_text(h, "server"));
+	fputs("__", stdout);
+	icctl_put_str(icctl_text(h, "tool"));
+	fputs(" that rule ", stdout);
+	icctl_put_str(icctl_text(s, "rule"));
+	puts(" asks about, where");
+	json_object_object_get_ex(s, "constraints", &list);
+	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
+	     i++) {
+		o = json_object_array_get_idx(list, i);
+		fputs("    ", stdout);
+		icctl_put_str(icctl_text(o, "role"));
+		fputs(strcmp(icctl_text(o, "kind"), "directory") == 0
+			  ? " is within "
+			  : " is ",
+		    stdout);
+		/* Whole: this is what is agreed to. */
+		icctl_put(span_str(icctl_text(o, "value")), 4096, false);
+		putchar('\n');
+	}
+}
+
+void
 icctl_show_hold(json_object *h)
 {
 	printf("call %s\n  server  ", icctl_text(h, "id"));
@@ -185,6 +217,9 @@ icctl_show_hold(json_object *h)
 	put_arguments(icctl_text(h, "arguments"), false);
 	printf("  digest  %.64s\n  expires in ", icctl_text(h, "digest"));
 	put_duration(icctl_number(h, "expires_ms"));
-	printf("\n\n  icctl approve %s    or    icctl deny %s\n",
+	putchar('\n');
+	if (*icctl_text(h, "sessionDigest") != '\0')
+		icctl_show_session(h);
+	printf("\n  icctl approve %s    or    icctl deny %s\n",
 	    icctl_text(h, "id"), icctl_text(h, "id"));
 }

@@ -81,8 +81,12 @@ prompt(void)
 {
 	if (!watch_env.keys || watch_env.nholds == 0)
 		return;
-	printf("%s: [a]pprove  [d]eny  [n]ext  [q]uit   (%zu waiting)\n",
-	    icctl_text(watch_env.holds[0], "id"), watch_env.nholds);
+	printf("%s: [a]pprove  %s[d]eny  [n]ext  [q]uit   (%zu waiting)\n",
+	    icctl_text(watch_env.holds[0], "id"),
+	    *icctl_text(watch_env.holds[0], "sessionDigest") != '\0'
+		? "for the [s]ession  "
+		: "",
+	    watch_env.nholds);
 }
 
 static void
@@ -118,6 +122,17 @@ add_hold(json_object *hold)
 {
 	if (hold == NULL || watch_env.nholds == WATCH_MAX)
 		return;
+	/* The same for another reason: the rules were changed. */
+	for (size_t i = 0; i < watch_env.nholds; i++) {
+		if (strcmp(icctl_text(watch_env.holds[i], "id"),
+			icctl_text(hold, "id")) != 0)
+			continue;
+		json_object_put(watch_env.holds[i]);
+		watch_env.holds[i] = json_object_get(hold);
+		if (i == 0)
+			ask_for_key();
+		return;
+	}
 	watch_env.holds[watch_env.nholds++] = json_object_get(hold);
 	if (watch_env.nholds == 1) {
 		ask_for_key();
@@ -179,12 +194,18 @@ on_event(json_object *event)
 
 /* The first hold is answered on a connection of its own. */
 static void
-answer_key(const char *op)
+answer_key(const char *op, bool session)
 {
 	json_object *req, *reply, *okay;
 
 	if (watch_env.nholds == 0)
 		return;
+	if (session &&
+	    *icctl_text(watch_env.holds[0], "sessionDigest") == '\0') {
+		puts("-- this call cannot be allowed for the session --");
+		prompt();
+		return;
+	}
 	if (now_ms() - watch_env.shown < WATCH_LOOK_MS) {
 		puts("-- this call is new here: look at it, then press the key "
 		     "again --");
@@ -197,6 +218,10 @@ answer_key(const char *op)
 	    json_object_new_string(icctl_text(watch_env.holds[0], "id")));
 	json_object_object_add(req, "digest",
 	    json_object_new_string(icctl_text(watch_env.holds[0], "digest")));
+	if (session)
+		json_object_object_add(req, "session",
+		    json_object_new_string(
+			icctl_text(watch_env.holds[0], "sessionDigest")));
 	reply = icctl_ask(watch_env.ctl, req);
 	json_object_put(req);
 	if (reply == NULL)
@@ -218,10 +243,13 @@ on_key(void)
 		return false;
 	switch (key) {
 	case 'a':
-		answer_key("approve");
+		answer_key("approve", false);
+		return true;
+	case 's':
+		answer_key("approve", true);
 		return true;
 	case 'd':
-		answer_key("deny");
+		answer_key("deny", false);
 		return true;
 	case 'n':
 		if (watch_env.nholds > 1) {
@@ -237,7 +265,8 @@ on_key(void)
 	case 'q':
 		return false;
 	default:
-		puts("a: approve, d: deny, n: next, q: quit");
+		puts("a: approve, s: approve for the session, d: deny, n: "
+		     "next, q: quit");
 		return true;
 	}
 }

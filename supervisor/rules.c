@@ -24,22 +24,26 @@ static const struct {
     [PROTO_RULES_LISTS] = {"dynamic-lists.json", false},
 };
 
+/* file: instead of the one in dir; or NULL. */
 static int
-rules_read(const char *dir, unsigned kind, struct fault *fault)
+rules_read(struct rules_file *r, const char *dir, const char *file,
+    unsigned kind, struct fault *fault)
 {
-	struct rules_file *r = &sup.rules[kind];
 	struct span text;
 	struct stat st;
 
-	if ((r->path = paths_join(dir, rules_names[kind].name)) == NULL)
+	r->path = file != NULL ? strdup(file)
+			       : paths_join(dir, rules_names[kind].name);
+	if (r->path == NULL)
 		return fault_errno(fault, "policy");
 	r->text = jsonfile_text(r->path, &r->len, &st, fault);
-	if (r->text == NULL && errno == ENOENT && !rules_names[kind].must) {
+	if (r->text == NULL && errno == ENOENT && file == NULL &&
+	    !rules_names[kind].must) {
 		free(r->path);
 		r->path = NULL;
 		return 0;
 	}
-	if (r->text == NULL && errno == ENOENT)
+	if (r->text == NULL && errno == ENOENT && file == NULL)
 		return fault_set(fault,
 		    "%s is missing: a policy is "
 		    "compiled-policy.json and tool-annotations.json. Without "
@@ -52,12 +56,35 @@ rules_read(const char *dir, unsigned kind, struct fault *fault)
 	return 0;
 }
 
-int
-rules_load(struct fault *fault)
+void
+rules_free(struct rules_file set[])
 {
-	const char *what = sup.opt.policy;
+	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
+		free(set[k].path);
+		free(set[k].text);
+		memset(&set[k], 0, sizeof(set[k]));
+	}
+}
+
+static bool
+is_file(const char *path)
+{
+	struct stat st;
+
+	return path != NULL && stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+int
+rules_find(
+    struct rules_file set[], const char *const files[], struct fault *fault)
+{
+	const char *what = files[PROTO_RULES_POLICY];
+	bool one = is_file(what);
 	char *dir, *shipped;
 	int rv = 0;
+
+	if (what == NULL || one)
+		what = sup.opt.policy;
 
 	if ((shipped = paths_join(sup.paths.datadir, "policies")) == NULL)
 		return fault_errno(fault, "policy");
@@ -67,8 +94,49 @@ rules_load(struct fault *fault)
 	free(shipped);
 	if (dir == NULL)
 		return -1;
-	for (unsigned k = 0; rv == 0 && k <= PROTO_RULES_LAST; k++)
-		rv = rules_read(dir, k, fault);
+	for (unsigned k = 0; rv == 0 && k <= PROTO_RULES_LAST; k++) {
+		const char *file =
+		    k == PROTO_RULES_POLICY && !one ? NULL : files[k];
+
+		/* Rules of another place have no lists of this one. */
+		if (k == PROTO_RULES_LISTS && one && file == NULL)
+			continue;
+		rv = rules_read(&set[k], dir, file, k, fault);
+	}
+	if (rv == 0)
+		rv = drift_check(set, dir, fault);
 	free(dir);
+	if (rv == -1)
+		rules_free(set);
 	return rv;
+}
+
+int
+rules_load(struct fault *fault)
+{
+	static const char *const none[PROTO_RULES_LAST + 1];
+
+	return rules_find(sup.rules, none, fault);
+}
+
+/* The last kind first: rules speak of lists. */
+unsigned
+rules_send(struct rules_file set[])
+{
+	struct msg_RULES rules;
+	unsigned n = 0;
+
+	for (unsigned k = PROTO_RULES_LAST + 1; k-- > 0;) {
+		if (set[k].text == NULL)
+			continue;
+		memset(&rules, 0, sizeof(rules));
+		rules.kind = (uint8_t)k;
+		rules.name = span_str(set[k].path);
+		rules.text = span_of(set[k].text, set[k].len);
+		child_send(ROLE_POLICY, 0, MSG_RULES, &rules, -1);
+		n++;
+		free(set[k].text);
+		set[k].text = NULL;
+	}
+	return n;
 }

@@ -109,6 +109,7 @@ setup_server_rows(void)
 {
 	const struct server_def *d;
 	struct msg_SERVER m;
+	uint8_t command[32];
 
 	for (unsigned i = 0; i < sup.nservers; i++) {
 		d = sup.servers[i].def;
@@ -120,6 +121,10 @@ setup_server_rows(void)
 						: "/");
 		m.domains = span_str(d->domains != NULL ? d->domains : "");
 		m.internal = d->internal;
+		/* Our own file server is no stranger: it has no pins. */
+		pins_command(&sup.servers[i], command);
+		m.command = span_of(command, sizeof(command));
+		m.trusted = config_trusts(&sup.config, d->name);
 		child_send(ROLE_AUDIT, 0, MSG_SERVER, &m, -1);
 		child_send(ROLE_POLICY, 0, MSG_SERVER, &m, -1);
 		/* No name that an agent says leads to one of our own. */
@@ -134,8 +139,8 @@ setup_policy(void)
 	struct msg_SETTINGS set = {.hold_ms = sup.config.hold_ms,
 	    .ask = sup.opt.ask,
 	    .redact = sup.config.redact,
+	    .strict = sup.config.strict,
 	    .home = span_str(sup.paths.user_home)};
-	struct msg_RULES rules;
 
 	child_send(ROLE_POLICY, 0, MSG_SETTINGS, &set, -1);
 	setup_protect(sup.paths.home);
@@ -144,22 +149,14 @@ setup_policy(void)
 		setup_protect(sup.config.file);
 	if (sup.defs.file != NULL)
 		setup_protect(sup.defs.file);
+	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++)
+		if (sup.rules[k].path != NULL)
+			setup_protect(sup.rules[k].path);
 	setup_server_rows();
 	for (unsigned i = 0; i < sup.nservers; i++)
 		setup_view(i);
-	/* The last kind first: rules speak of lists. */
-	for (unsigned k = PROTO_RULES_LAST + 1; k-- > 0;) {
-		if (sup.rules[k].text == NULL)
-			continue;
-		memset(&rules, 0, sizeof(rules));
-		rules.kind = (uint8_t)k;
-		rules.name = span_str(sup.rules[k].path);
-		rules.text = span_of(sup.rules[k].text, sup.rules[k].len);
-		child_send(ROLE_POLICY, 0, MSG_RULES, &rules, -1);
-		sup.rules_sent++;
-		free(sup.rules[k].text);
-		sup.rules[k].text = NULL;
-	}
+	pins_send();
+	sup.rules_sent = rules_send(sup.rules);
 }
 
 /* Where a login is renewed: a target of its own. */

@@ -235,8 +235,8 @@ start_session(int *status, struct fault *fault)
 		sup_note("%s: without effect here: %s", sup.config.file,
 		    sup.config.ignored);
 	if (start_workspace(fault) == -1 || rules_load(fault) == -1 ||
-	    start_adapter(fault) == -1 || start_servers(fault) == -1 ||
-	    start_credentials(fault) == -1)
+	    pins_load(fault) == -1 || start_adapter(fault) == -1 ||
+	    start_servers(fault) == -1 || start_credentials(fault) == -1)
 		return -1;
 	*status = SUP_EXIT_OS;
 	if (session_link(&sup.session, &sup.paths, fault) == -1)

@@ -138,6 +138,8 @@ struct sup {
 	bool rules_refused;
 	char rules_text[2048];
 	uint32_t rules_count;
+	struct rules_file next[PROTO_RULES_LAST + 1]; /* being loaded */
+	bool reloading;
 
 	struct spawned agent;
 	struct loop_io agent_io;
@@ -197,8 +199,44 @@ void setup_roots(void);
 /* setup_wait: rules, CA and credentials are there. */
 int setup_wait(struct fault *);
 
-/* rules.c */
+/* rules.c: the files of a policy. */
 int rules_load(struct fault *);
+/*
+ * Into set[]: files[kind], where it is not NULL, instead of the session's own;
+ * files[PROTO_RULES_POLICY] may also be a policy's name or directory.
+ */
+int rules_find(
+    struct rules_file set[], const char *const files[], struct fault *);
+/* Sends and frees their texts; how many. */
+unsigned rules_send(struct rules_file set[]);
+void rules_free(struct rules_file set[]);
+
+/* drift.c: is it the constitution that the rules were made from? */
+int drift_check(
+    const struct rules_file set[], const char *dir, struct fault *);
+
+/* reload.c */
+/* What policyd says of rules sent to the running session. */
+void reload_done(struct span warnings);
+void reload_refused(const char *why);
+
+/* pins.c: what tools were when they were first used. */
+int pins_load(struct fault *);
+/*
+ * The tools that are in quarantine, or drifted, of that server and name (NULL:
+ * of any); whole: with their definitions, old and new.
+ */
+struct json_object *pins_json(
+    const char *server, const char *tool, bool whole);
+/* The user trusts it. NULL: told policyd; else why not. */
+const char *pins_trust(
+    const char *server, const char *tool, const uint8_t digest[32]);
+void pins_send(void);
+void pins_command(const struct server *, uint8_t digest[32]);
+/* -1: such a message may not be. */
+int pins_seen(const struct msg_TOOL_SEEN_SHOW *);
+/* Writes what is not yet written; at the end of the session. */
+void pins_flush(void);
 
 /* server.c */
 int servers_prepare(struct fault *);
@@ -252,6 +290,9 @@ void event_start(void);
 void event_budget(const char *what, const char *key, const char *text);
 /* A credential was renewed, replaced, refused. */
 void event_credential(unsigned provider, const char *what, const char *why);
+/* Somebody asks for other rules; and what is wrong with them. */
+void event_reload(const struct rules_file set[], int64_t pid);
+void event_reload_refused(const char *why);
 /* workerEnd, if c is not NULL, and stop: through auditd. */
 void event_end(const struct child *c);
 /* The same, appended by ourselves: auditd cannot. */

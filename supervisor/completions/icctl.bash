@@ -129,7 +129,7 @@ _icctl() {
 	_ironcurtain_value "$prev" "$cur" && return
 	case $cmd in
 	'')
-		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\nbudget\nmetrics\nstop\nunlock\nkeys\nlogin\naudit\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
+		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\ntrust\nbudget\nmetrics\nstop\nunlock\nkeys\nlogin\naudit\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
 		;;
 	start)
 		_ironcurtain_words "$_ironcurtain_start_options" "$cur"
@@ -139,6 +139,8 @@ _icctl() {
 			_ironcurtain_words "$(_ironcurtain_ids)" "$cur"
 		elif [ "$cmd" = deny ]; then
 			_ironcurtain_words $'--because\n--json\n--session' "$cur"
+		elif [ "$cmd" = approve ]; then
+			_ironcurtain_words $'--for-session\n--json\n--session' "$cur"
 		else
 			_ironcurtain_words $'--json\n--session' "$cur"
 		fi
@@ -176,12 +178,15 @@ _icctl() {
 		--allow-domains | --trust) return ;;
 		esac
 		if [ -z "$sub" ]; then
-			_ironcurtain_words $'eval\nexplain\ncheck\ntest\nreplay\ndiff\nlearn' "$cur"
+			_ironcurtain_words $'eval\nexplain\ncheck\ntest\nreplay\ndiff\nlearn\nreload' "$cur"
 		elif [[ $cur == -* ]]; then
 			_ironcurtain_words $'--policy\n--annotations\n--lists\n--sandbox\n--protect\n--allow-domains\n--trust\n--audit\n--into\n--json' "$cur"
 		else
 			_ironcurtain_paths -f "$cur"
 		fi
+		;;
+	trust)
+		_ironcurtain_words $'--yes\n--json\n--session' "$cur"
 		;;
 	*)
 		_ironcurtain_words $'--json\n--session' "$cur"

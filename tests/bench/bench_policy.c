@@ -92,7 +92,7 @@ policy_server(unsigned index, const char *name, const char *workspace)
 	int fd;
 
 	if (engine_server(&policy_engine, index, span_str(name), false,
-		SPAN("/workspace"), SPAN("")) == -1)
+		SPAN("/workspace"), SPAN(""), SPAN("")) == -1)
 		err(1, "server %s", name);
 	fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd == -1 || engine_view(&policy_engine, index, SPAN("/workspace"),

@@ -406,7 +406,7 @@ def test_keys(s):
     w.until(rb"denied")
     t.contains(text_of(call.wait()), "ESCALATION DENIED", "d denies")
     w.key(b"x")
-    w.until(rb"a: approve, d: deny, n: next, q: quit")
+    w.until(rb"a: approve, s: approve for the session, d: deny")
     w.key(b"q")
     w.close()
     t.ok(True, "q quits")

@@ -229,7 +229,7 @@ rig_server(struct rig *r, unsigned index, const char *name, bool trusted,
     const char *domains)
 {
 	if (engine_server(r->engine, index, span_str(name), trusted,
-		SPAN("/workspace"), span_str(domains)) == -1)
+		SPAN("/workspace"), SPAN(""), span_str(domains)) == -1)
 		err(1, "engine_server");
 	rig_row(r, index, "/workspace", "@D/ws");
 	rig_row(r, index, "@D/home/docs", "@D/home/docs");

@@ -496,7 +496,7 @@ main(void)
 	ring_init(&ring, true);
 	rig_server(&ring.rig, 0, "filesystem", false, "");
 	if (engine_server(&ring.env.engine, 2, SPAN("other"), false,
-		SPAN("/workspace"), SPAN("")) == -1)
+		SPAN("/workspace"), SPAN(""), SPAN("")) == -1)
 		err(1, "engine_server");
 	rig_row(&ring.rig, 2, "/workspace", "@D/ws");
 	rig_must_load(&ring.rig, PROTO_RULES_ANNOTATIONS, rig_annotations);

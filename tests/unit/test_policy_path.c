@@ -400,7 +400,7 @@ main(void)
 	rig_row(&rig, 0, "/opt/one", "@D/out/o");
 	rig_row(&rig, 0, "/workspace/inner", "@D/out");
 	if (engine_server(rig.engine, 1, SPAN("whole"), false,
-		span_str(rig_text(&rig, "@D/ws")), SPAN("")) == -1)
+		span_str(rig_text(&rig, "@D/ws")), SPAN(""), SPAN("")) == -1)
 		err(1, "engine_server");
 	rig_row(&rig, 1, "/", "/");
 	rig_must_load(&rig, PROTO_RULES_POLICY, "{\"rules\":[]}");

@@ -45,7 +45,7 @@ setup(void)
 	ring_init(&ring, true);
 	rig_server(&ring.rig, GIT, "git", false, "");
 	if (engine_server(ring.rig.engine, ICGIT, SPAN("git.remotes"), false,
-		SPAN("/"), SPAN("")) == -1)
+		SPAN("/"), SPAN(""), SPAN("")) == -1)
 		err(1, "engine_server");
 	ring.env.engine.servers[ICGIT].internal = true;
 	rig_server(&ring.rig, OTHER, "other", false, "");

@@ -67,7 +67,7 @@ add_server(const char *name, const char *domains, bool trusted)
 			*p = '\n';
 	}
 	if (engine_server(&ring.env.engine, nnames, span_str(name), trusted,
-		SPAN("/workspace"), span_str(list)) == -1)
+		SPAN("/workspace"), SPAN(""), span_str(list)) == -1)
 		err(1, "engine_server");
 	rig_row(&ring.rig, nnames, "/workspace", "@D/ws");
 	more_tools[nnames] = copy("");

@@ -66,12 +66,15 @@ test_ids(void)
 	ok(approvals_find("", &found) == APPROVALS_NONE, "an empty one is not");
 	ok(approvals_find("0000", &found) == APPROVALS_NONE, "unknown");
 	ok(approvals_find("abcde", &found) == APPROVALS_NONE, "too long");
-	ok(add(1) == -1, "no call is held twice");
+	ok(add(1) == 0 && approvals_count() == PROTO_MAX_HOLDS,
+	    "a call that is held already is the same one");
+	ok(found == h && strcmp(approvals_at(0)->sid, h->sid) == 0,
+	    "and keeps its id");
 	for (uint64_t id = 1; id <= PROTO_MAX_HOLDS; id++)
-		if (approvals_end(id, PROTO_HOLD_EXPIRED) == -1)
+		if (approvals_end(id, PROTO_HOLD_EXPIRED, false) == -1)
 			bad++;
 	is_int(bad, 0, "all end");
-	ok(approvals_end(1, PROTO_HOLD_EXPIRED) == -1, "none ends twice");
+	ok(approvals_end(1, PROTO_HOLD_EXPIRED, false) == -1, "none ends twice");
 }
 
 static void
@@ -101,10 +104,13 @@ test_digest(void)
 
 	ok(add(7) == 0, "held");
 	h = approvals_at(0);
-	is_int(approvals_answer(h, other, true, ""), -1,
+	is_int(approvals_answer(h, other, NULL, true, ""), -1,
 	    "an answer to another digest is refused");
+	is_int(approvals_answer(h, digest, other, true, ""), -1,
+	    "so is one that grants something else than was shown");
 	ok(!h->answered, "and changes nothing");
-	is_int(approvals_answer(h, digest, true, ""), 0, "the shown one");
+	is_int(approvals_answer(h, digest, NULL, true, ""), 0,
+	    "the shown one");
 	ok(h->answered, "is on its way");
 	approvals_free();
 }

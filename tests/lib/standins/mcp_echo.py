@@ -170,6 +170,7 @@ class Server:
             tools.append(dict(tools[list(TOOLS).index(target)], name=name))
         if self.extra:
             tools.append(dict(tools[0], name="extra"))
+        tools = self.redefine(tools)
         if self.opts.pages <= 1:
             return {"tools": tools}
         page = int(params.get("cursor", "page-0").removeprefix("page-"))
@@ -178,6 +179,20 @@ class Server:
         if page + 1 < self.opts.pages:
             result["nextCursor"] = f"page-{page + 1}"
         return result
+
+    def redefine(self, tools):
+        """What the definitions file says now: members of a tool, null for
+        a tool that is no longer listed; another name is one more tool."""
+        if not self.opts.definitions or \
+                not os.path.exists(self.opts.definitions):
+            return tools
+        with open(self.opts.definitions, encoding="utf-8") as f:
+            changes = json.load(f)
+        known = {t["name"] for t in tools}
+        tools = [{**t, **(changes.get(t["name"]) or {})} for t in tools
+                 if changes.get(t["name"], t) is not None]
+        return tools + [{**tools[0], "name": n, **(more or {})}
+                        for n, more in changes.items() if n not in known]
 
     def call(self, ident, params):
         name, args = params.get("name"), params.get("arguments") or {}
@@ -207,7 +222,7 @@ class Server:
             return
         self.reply(ident, result)
         if self.opts.list_changed_on == name:
-            self.extra = True
+            self.extra = not self.opts.definitions
             self.send(method="notifications/tools/list_changed")
 
     # ---- tools --------------------------------------------------------
@@ -292,6 +307,8 @@ def parse_args(argv=None):
     a("--protocol", help="version to answer, whatever was asked")
     a("--alias", action="append", default=[], metavar="NAME=TOOL",
       help="one more tool, the same under another name")
+    a("--definitions", metavar="FILE",
+      help="read at each tools/list: what differs from the usual tools")
     a("--pages", type=int, default=1, help="of tools/list")
     m = p.add_argument_group("misbehaviour")
     b = m.add_argument

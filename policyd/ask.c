@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A call that a person decides (original.md 1.2, step 7c): it is held, and
+ * told to those who show it, with what an approval for the session would
+ * grant beyond it.
+ */
+#include "policyd.h"
+
+#define LINE_KEEP ((size_t)1 << 16)
+
+int
+work_offer(struct policyd_env *env, const struct work *k, struct grant *g,
+    struct span *text)
+{
+	struct request r = work_request(env, k);
+
+	*text = span_of(NULL, 0);
+	if (k->srv == NULL || k->annot == NULL ||
+	    grant_offer(&env->engine, &r, &k->d, g) == -1)
+		return -1;
+	return grant_text(g, env->pool, text);
+}
+
+void
+work_show(struct policyd_env *env, const struct hold *h, const struct work *k,
+    struct span args)
+{
+	struct msg_HOLD m = {
+	    .id = k->id,
+	    .server = k->server,
+	    .digest = span_of(h->digest, sizeof(h->digest)),
+	    .server_name = k->server_name,
+	    .tool = k->tool,
+	    .rule = k->d.rule,
+	    .reason = k->d.reason,
+	    .ms = h->expires > loop_now(env->loop)
+		      ? (uint32_t)(h->expires - loop_now(env->loop))
+		      : 0,
+	    .session = span_str(h->session),
+	    .preview = args,
+	};
+
+	env->send(env, ROLE_AUDIT, MSG_HOLD, &m);
+}
+
+enum work_way
+work_hold(struct policyd_env *env, struct call *call, struct work *k,
+    struct span args, const struct composed *c)
+{
+	struct span line = buf_span(&env->line), preview, session;
+	struct msg_HELD held = {.id = k->id, .ms = env->engine.hold_ms};
+	struct grant g;
+	struct hold *h;
+
+	preview = span_of(line.p + c->args_off, c->args_len);
+	if ((h = hold_new(&env->holds, k->id, args)) == NULL) {
+		k->answer =
+		    SPAN("DENIED: Too many calls wait for approval "
+			 "already\nTry again when the user has answered some.");
+		return work_refuse(k, "hold-limit",
+		    SPAN("Too many calls wait for approval already"));
+	}
+	if (work_offer(env, k, &g, &session) == -1)
+		session = SPAN("");
+	if (work_note(env, k, c, h) == -1 ||
+	    span_copy(session, h->session, sizeof(h->session)) == -1) {
+		hold_free(&env->holds, h);
+		return work_refuse(k, "hold-limit", SPAN("It cannot be held"));
+	}
+	h->ms = env->engine.hold_ms;
+	h->expires = loop_now(env->loop) + h->ms;
+	call->state = CALL_HELD;
+	env->send(env, ROLE_PROXY, MSG_HELD, &held);
+	work_show(env, h, k, preview);
+	buf_reset(&env->line, LINE_KEEP);
+	call_arm(env);
+	return WORK_ASK;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Grants are made of what a call asked for, never of a pattern that somebody
+ * wrote: the directory of a file (or the directory itself), the domain of a
+ * URL, the value of an identifier.
+ */
+#include "grants.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "json.h"
+
+/*
+ * Escalations because the name that was judged is not all that is touched:
+ * what the next call of that kind touches cannot be shown beforehand.
+ */
+static bool
+is_caution(struct span rule)
+{
+	static const char *const rules[] = {"structural-hard-link",
+	    "structural-unknown-remote", "structural-url-scheme"};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (span_is(rule, rules[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The sandbox is open to these servers whatever is granted (1.3, 3c). */
+static bool
+is_sandbox(
+    const struct engine *e, const struct request *r, const struct arg_value *v)
+{
+	return v->has_path &&
+	       (span_is(r->server_name, "filesystem") ||
+		   span_is(r->server_name, "git")) &&
+	       eval_in_sandbox(e, &v->path);
+}
+
+static bool
+same_object(const struct path *a, const struct path *b)
+{
+	return a->exists && b->exists && a->object.dev == b->object.dev &&
+	       a->object.ino == b->object.ino;
+}
+
+/* Is it, or does it hold, the user's home directory? */
+static bool
+is_too_wide(const struct engine *e, const struct request *r, struct span dir)
+{
+	struct path_env env;
+	struct path home, here;
+
+	engine_path_env(e, NULL, r->pool, &env);
+	env.places = NULL;
+	env.any = true;
+	if (dir.len <= 1 || path_resolve(&env, dir, &here) != PATH_OK ||
+	    (here.exists && here.object.dev == e->root_object.dev &&
+		here.object.ino == e->root_object.ino))
+		return true;
+	if (e->home[0] == '\0')
+		return false;
+	return path_resolve(&env, SPAN("~"), &home) != PATH_OK ||
+	       path_below(home.host, dir) || same_object(&home, &here);
+}
+
+/* The directory that was asked for; that of a file is the one it is in. */
+static int
+directory_of(const struct engine *e, const struct request *r,
+    const struct path *p, struct span *dir)
+{
+	*dir = p->host;
+	if (!p->exists || !S_ISDIR(p->object.mode)) {
+		while (dir->len != 0 && dir->p[dir->len - 1] != '/')
+			dir->len--;
+		if (dir->len > 1)
+			dir->len--;
+	}
+	return is_too_wide(e, r, *dir) ? -1 : 0;
+}
+
+/* What of this value a grant for the role would name. */
+static int
+limit_of(const struct engine *e, const struct request *r,
+    const struct arg_value *v, enum arg_role role, struct grant_limit *l)
+{
+	l->role = role;
+	switch (arg_role_category(role)) {
+	case CATEGORY_PATH:
+		l->kind = GRANT_DIRECTORY;
+		if (!v->has_path || role == ARG_WRITE_HISTORY ||
+		    role == ARG_DELETE_HISTORY)
+			return -1;
+		return directory_of(e, r, &v->path, &l->value);
+	case CATEGORY_URL:
+		l->kind = GRANT_DOMAIN;
+		l->value = v->url.domain.full;
+		return v->has_url && v->url.domain.known &&
+			       v->url.domain.kind != HOST_NONE
+			   ? 0
+			   : -1;
+	case CATEGORY_IDENTIFIER:
+		l->kind = GRANT_EXACT;
+		l->value = v->text;
+		return v->node != NULL && v->text.len != 0 ? 0 : -1;
+	case CATEGORY_OPAQUE:
+		break;
+	}
+	return -1;
+}
+
+static int
+add_limit(struct grant *g, const struct grant_limit *l)
+{
+	for (unsigned i = 0; i < g->n; i++) {
+		if (g->limits[i].role == l->role &&
+		    span_eq(g->limits[i].value, l->value))
+			return 0;
+	}
+	if (g->n == GRANT_LIMITS)
+		return -1;
+	g->limits[g->n++] = *l;
+	return 0;
+}
+
+static int
+offer_role(const struct engine *e, const struct request *r, enum arg_role role,
+    struct grant *g)
+{
+	const struct arg_value *v;
+	struct grant_limit l;
+	bool any = false;
+
+	for (size_t i = 0; i < r->args->n; i++) {
+		v = &r->args->values[i];
+		if (!(v->mask & ARG_BIT(role)) || is_sandbox(e, r, v))
+			continue;
+		if (limit_of(e, r, v, role, &l) == -1 || add_limit(g, &l) == -1)
+			return -1;
+		any = true;
+	}
+	return any ? 0 : -1;
+}
+
+int
+grant_offer(const struct engine *e, const struct request *r,
+    const struct decision *d, struct grant *g)
+{
+	struct decision rest;
+
+	*g = (struct grant){
+	    .server = r->server_name, .tool = r->tool_name, .rule = d->rule};
+	if (d->status != PROTO_ESCALATE || d->escalated == 0 ||
+	    is_caution(d->rule))
+		return -1;
+	/* Behind the gate the rules speak; they must have no more to ask. */
+	if (span_is(d->rule, "structural-domain-escalate")) {
+		eval_ungated(e, r, &rest);
+		if (rest.status != PROTO_ALLOW)
+			return -1;
+	}
+	for (unsigned role = 0; role < ARG_COUNT; role++) {
+		if (d->escalated & ARG_BIT(role) &&
+		    offer_role(e, r, (enum arg_role)role, g) == -1)
+			return -1;
+	}
+	return g->n == 0 ? -1 : 0;
+}
+
+struct span
+grant_describe(const struct grant *g, struct value_pool *pool)
+{
+	static const char *const words[] = {
+	    [GRANT_DIRECTORY] = "within",
+	    [GRANT_DOMAIN] = "at",
+	    [GRANT_EXACT] = "with",
+	};
+	struct span all = reason_printf(pool, "Allow %.*s/%.*s",
+	    (int)g->server.len, (const char *)g->server.p, (int)g->tool.len,
+	    (const char *)g->tool.p);
+	bool twice;
+
+	for (unsigned i = 0; i < g->n; i++) {
+		twice = false;
+		for (unsigned k = 0; k < i; k++)
+			twice = twice ||
+				span_eq(g->limits[k].value, g->limits[i].value);
+		if (twice)
+			continue;
+		all = reason_printf(pool, "%.*s%s %s %.*s", (int)all.len,
+		    (const char *)all.p, i == 0 ? "" : ",",
+		    words[g->limits[i].kind], (int)g->limits[i].value.len,
+		    (const char *)g->limits[i].value.p);
+	}
+	return all;
+}
+
+int
+grant_text(const struct grant *g, struct value_pool *pool, struct span *text)
+{
+	static const char *const kinds[] = {
+	    [GRANT_DIRECTORY] = "directory",
+	    [GRANT_DOMAIN] = "domain",
+	    [GRANT_EXACT] = "exact",
+	};
+	struct value *o = value_new(pool, VALUE_OBJECT), *c;
+	struct value *list = value_new(pool, VALUE_ARRAY);
+	struct buf b;
+	uint8_t *p;
+	int ret = -1;
+
+	buf_init(&b, GRANT_TEXT);
+	for (unsigned i = 0; i < g->n; i++) {
+		const struct grant_limit *l = &g->limits[i];
+
+		c = value_new(pool, VALUE_OBJECT);
+		if (value_set(c, SPAN("kind"),
+			value_new_string(pool, span_str(kinds[l->kind]))) ==
+			-1 ||
+		    value_set(c, SPAN("role"),
+			value_new_string(
+			    pool, span_str(arg_role_name(l->role)))) == -1 ||
+		    value_set(c, SPAN("value"),
+			value_new_string(pool, l->value)) == -1 ||
+		    value_append(list, c) == -1)
+			goto out;
+	}
+	if (value_set(o, SPAN("constraints"), list) == -1 ||
+	    value_set(o, SPAN("description"),
+		value_new_string(pool, grant_describe(g, pool))) == -1 ||
+	    value_set(o, SPAN("rule"), value_new_string(pool, g->rule)) == -1 ||
+	    json_write(&b, o) == -1 ||
+	    (p = value_pool_alloc(pool, b.len)) == NULL)
+		goto out;
+	memcpy(p, buf_span(&b).p, b.len);
+	*text = span_of(p, b.len);
+	ret = 0;
+out:
+	buf_free(&b);
+	return ret;
+}
+
+static int
+own(struct span *s)
+{
+	char *copy;
+
+	if ((copy = span_dup(*s)) == NULL)
+		return -1;
+	*s = span_of(copy, s->len);
+	return 0;
+}
+
+int
+grants_add(struct grants *gs, uint64_t id, const struct grant *from)
+{
+	struct grant g = *from;
+	struct span *texts[3 + GRANT_LIMITS] = {&g.server, &g.tool, &g.rule};
+	unsigned n = 3;
+
+	if (gs->n == GRANTS_MAX) {
+		errno = ENOBUFS;
+		return -1;
+	}
+	for (unsigned i = 0; i < g.n; i++)
+		texts[n++] = &g.limits[i].value;
+	for (unsigned i = 0; i < n; i++) {
+		if (own(texts[i]) == 0)
+			continue;
+		while (i-- > 0)
+			free((void *)(uintptr_t)texts[i]->p);
+		return -1;
+	}
+	g.id = id;
+	gs->list[gs->n++] = g;
+	return 0;
+}
+
+void
+grants_free(struct grants *gs)
+{
+	for (unsigned i = 0; i < gs->n; i++) {
+		struct grant *g = &gs->list[i];
+
+		free((void *)(uintptr_t)g->server.p);
+		free((void *)(uintptr_t)g->tool.p);
+		free((void *)(uintptr_t)g->rule.p);
+		for (unsigned k = 0; k < g->n; k++)
+			free((void *)(uintptr_t)g->limits[k].value.p);
+	}
+	gs->n = 0;
+}
+
+static bool
+meets(const struct arg_value *v, const struct grant_limit *l)
+{
+	switch (l->kind) {
+	case GRANT_DIRECTORY:
+		return v->has_path && path_below(v->path.host, l->value);
+	case GRANT_DOMAIN:
+		return v->has_url && v->url.domain.known &&
+		       span_eq(v->url.domain.full, l->value);
+	case GRANT_EXACT:
+		return v->node != NULL && span_eq(v->text, l->value);
+	}
+	return false;
+}
+
+/* Each value of the role meets one of its limits; `asked`: there is one. */
+static bool
+role_granted(const struct engine *e, const struct request *r,
+    const struct grant *g, enum arg_role role, bool asked)
+{
+	const struct arg_value *v;
+	bool any = false, good;
+
+	for (size_t i = 0; i < r->args->n; i++) {
+		v = &r->args->values[i];
+		if (!(v->mask & ARG_BIT(role)) || is_sandbox(e, r, v))
+			continue;
+		good = false;
+		for (unsigned k = 0; k < g->n && !good; k++)
+			good = g->limits[k].role == role &&
+			       meets(v, &g->limits[k]);
+		if (!good)
+			return false;
+		any = true;
+	}
+	return any || !asked;
+}
+
+static bool
+covers(const struct engine *e, const struct request *r, const struct grant *g,
+    const struct decision *d)
+{
+	uint32_t roles = 0;
+
+	if (!span_eq(g->server, r->server_name) ||
+	    !span_eq(g->tool, r->tool_name) || !span_eq(g->rule, d->rule))
+		return false;
+	for (unsigned i = 0; i < g->n; i++)
+		roles |= ARG_BIT(g->limits[i].role);
+	if (d->escalated == 0 || d->escalated & ~roles)
+		return false;
+	for (unsigned role = 0; role < ARG_COUNT; role++) {
+		if (roles & ARG_BIT(role) &&
+		    !role_granted(e, r, g, (enum arg_role)role,
+			d->escalated & ARG_BIT(role)))
+			return false;
+	}
+	return true;
+}
+
+const struct grant *
+grants_apply(const struct grants *gs, const struct engine *e,
+    const struct request *r, struct decision *d)
+{
+	const struct grant *g = NULL;
+	struct span what;
+
+	for (unsigned i = 0; i < gs->n && g == NULL; i++) {
+		if (covers(e, r, &gs->list[i], d))
+			g = &gs->list[i];
+	}
+	if (g == NULL)
+		return NULL;
+	if (span_is(d->rule, "structural-domain-escalate")) {
+		/* The domain is granted; what is done there is not. */
+		eval_ungated(e, r, d);
+		if (d->status != PROTO_ALLOW)
+			return NULL;
+	} else {
+		d->status = PROTO_ALLOW;
+		eval_caution(r, d);
+		if (d->status != PROTO_ALLOW)
+			return NULL;
+	}
+	what = grant_describe(g, r->pool);
+	d->rule = g->rule;
+	d->reason = reason_printf(r->pool, "Whitelist-approved: %.*s",
+	    (int)what.len, (const char *)what.p);
+	d->escalated = 0;
+	return g;
+}

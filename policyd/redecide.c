@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Calls that wait for a person while what they are judged by changes.  Each is
+ * made again from what the agent sent and judged as if it came now.  What is
+ * allowed goes out, what is denied is refused, and what still needs a person
+ * waits on under its id, with the reason that it has now.
+ */
+#include "policyd.h"
+
+#define FINAL "\nDo not retry unless the user asks you to."
+
+static void
+go_out(struct policyd_env *env, struct hold *h, struct work *k,
+    enum proto_hold how)
+{
+	struct call *call = calls_find(&env->calls, k->id);
+	struct composed c;
+	enum work_way way;
+
+	if (call == NULL)
+		return;
+	way = work_compose(env, k, &c);
+	if (way == WORK_FORWARD)
+		way = work_breaker(env, k, &c);
+	/* What is allowed now is what is there now. */
+	if (way == WORK_FORWARD && k->outside.n != 0 &&
+	    work_note(env, k, &c, h) == 0)
+		way = instance_held(env, call, k, h, how);
+	else
+		hold_free(&env->holds, h);
+	if (way != WORK_ASK)
+		work_release(env, call, k, way, how, &c);
+}
+
+/* Other reasons, and another offer, are shown again; the digest is the same. */
+static void
+stay(struct policyd_env *env, struct hold *h, struct work *k)
+{
+	struct span session;
+	struct composed c;
+	struct grant g;
+
+	if (work_offer(env, k, &g, &session) == -1)
+		session = SPAN("");
+	if (span_is(k->d.rule, h->rule) && span_is(k->d.reason, h->reason) &&
+	    span_is(session, h->session))
+		return;
+	if (span_copy(k->d.rule, h->rule, sizeof(h->rule)) == -1 ||
+	    span_copy(k->d.reason, h->reason, sizeof(h->reason)) == -1 ||
+	    span_copy(session, h->session, sizeof(h->session)) == -1 ||
+	    work_compose(env, k, &c) == WORK_REFUSE)
+		return;
+	work_show(env, h, k,
+	    span_of(buf_span(&env->line).p + c.args_off, c.args_len));
+	buf_reset(&env->line, 1 << 16);
+}
+
+static void
+redecide(struct policyd_env *env, struct hold *h, enum proto_hold how,
+    struct span urls)
+{
+	struct work k;
+
+	if (work_remake(env, h, &k) == -1)
+		return;
+	k.urls = urls;
+	switch (work_decide(env, &k)) {
+	case WORK_FORWARD:
+		go_out(env, h, &k, how);
+		break;
+	case WORK_ASK:
+	case WORK_WAIT: /* only a call that has just come */
+		stay(env, h, &k);
+		break;
+	case WORK_REFUSE:
+		/* A grant denies nothing: what is amiss shows at the answer. */
+		if (how == PROTO_HOLD_RELOADED)
+			hold_finish(env, h, &k, how,
+			    reason_printf(env->pool,
+				"DENIED: %.*s\nThe policy was changed while "
+				"this call waited." FINAL,
+				(int)k.d.reason.len,
+				(const char *)k.d.reason.p));
+		break;
+	}
+	value_pool_reset(env->pool);
+}
+
+void
+hold_redecide(struct policyd_env *env, struct hold *h, struct span urls)
+{
+	enum proto_hold how = h->again;
+
+	h->again = PROTO_HOLD_NONE;
+	h->asking = false;
+	redecide(env, h, how, urls);
+}
+
+void
+call_redecide(struct policyd_env *env, enum proto_hold how)
+{
+	uint64_t ids[PROTO_MAX_HOLDS];
+	struct hold *h;
+	unsigned n = 0;
+
+	/* By id: one that ends leaves a place that another may take. */
+	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
+		if (env->holds.list[i].used)
+			ids[n++] = env->holds.list[i].id;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if ((h = hold_find(&env->holds, ids[i])) == NULL || h->asking)
+			continue;
+		if (!h->led) {
+			redecide(env, h, how, span_of(NULL, 0));
+		} else if (how == PROTO_HOLD_RELOADED) {
+			/* Where nobody can say, the answer to it will. */
+			h->again = how;
+			if (!hold_ask_again(env, h))
+				h->again = PROTO_HOLD_NONE;
+		}
+	}
+	call_arm(env);
+}

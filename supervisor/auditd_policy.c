@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What auditd records of the policy itself: which rules are in force from
+ * here on, which tools are not the ones that were pinned, which the user
+ * trusts.
+ */
+#include "auditd.h"
+
+int
+auditd_on_rules_now(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_RULES_NOW *m = &msg->RULES_NOW;
+	struct auditlog_line l;
+
+	(void)c;
+	(void)fd;
+	auditd_line(&l, "policy");
+	auditlog_hex(&l, "annotations", m->annotations.p, m->annotations.len);
+	if (m->lists.len != 0)
+		auditlog_hex(&l, "lists", m->lists.p, m->lists.len);
+	auditlog_hex(&l, "policy", m->policy.p, m->policy.len);
+	auditlog_u64(&l, "rules", m->rules);
+	auditd_line_end(&l);
+	return 0;
+}
+
+int
+auditd_on_tool_seen(struct chan *c, const union proto_any *msg, int fd)
+{
+	static const char *const states[PROTO_TOOL_LAST + 1] = {"pinned",
+	    "first", "trusted", "new", "changed", "look-alike", "drifted"};
+	const struct msg_TOOL_SEEN *m = &msg->TOOL_SEEN;
+	struct auditlog_line l;
+
+	(void)fd;
+	if (m->digest.len != AUDITLOG_HASH ||
+	    !auditd_env.servers[m->server].known)
+		return chan_violation(c, "TOOL_SEEN of no server or digest");
+	auditd_line(&l, "tool");
+	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	if (m->other.len != 0)
+		auditlog_str(&l, "looksLike", m->other);
+	auditlog_str(
+	    &l, "serverName", span_str(auditd_env.servers[m->server].name));
+	auditlog_str(&l, "state", span_str(states[m->state]));
+	auditlog_str(&l, "toolName", m->tool);
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_TOOL_SEEN_SHOW, m, 0);
+	return 0;
+}
+
+int
+auditd_on_trust(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_TRUST *m = &msg->TRUST;
+	struct auditlog_line l;
+
+	(void)fd;
+	if (m->digest.len != AUDITLOG_HASH ||
+	    !auditd_env.servers[m->server].known)
+		return chan_violation(c, "TRUST of no server or digest");
+	auditd_line(&l, "trust");
+	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	auditlog_str(
+	    &l, "serverName", span_str(auditd_env.servers[m->server].name));
+	auditlog_str(&l, "toolName", m->tool);
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_POLICY, 0, MSG_TRUST_GO, m, 0);
+	return 0;
+}

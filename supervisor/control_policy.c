@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What icctl asks of tools in quarantine, and which of them the user trusts.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "control.h"
+#include "sup.h"
+
+static const char *
+request_text(struct json_object *req, const char *key)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(req, key, &v)
+		   ? json_object_get_string(v)
+		   : NULL;
+}
+
+void
+control_op_tools(struct client *c, struct json_object *req)
+{
+	struct json_object *o = control_ok();
+
+	json_object_object_add(o, "tools",
+	    pins_json(
+		request_text(req, "server"), request_text(req, "tool"), true));
+	control_reply(c, o);
+}
+
+void
+control_op_trust(struct client *c, struct json_object *req)
+{
+	const char *server = request_text(req, "server");
+	const char *tool = request_text(req, "tool"), *why;
+	uint8_t digest[32];
+
+	if (server == NULL || tool == NULL ||
+	    strlen(server) >= sizeof(c->trust_server) ||
+	    strlen(tool) >= sizeof(c->trust_tool) ||
+	    control_digest(req, "digest", digest) == -1) {
+		control_fail(c, "bad-request",
+		    "\"server\", \"tool\" and \"digest\" must be those "
+		    "that `tools` gives");
+		return;
+	}
+	if ((why = pins_trust(server, tool, digest)) != NULL) {
+		control_fail(c, "not-found", why);
+		return;
+	}
+	sup_note("trust %s__%s by pid %d", server, tool, (int)c->peer.pid);
+	strlcpy(c->trust_server, server, sizeof(c->trust_server));
+	strlcpy(c->trust_tool, tool, sizeof(c->trust_tool));
+	c->reply = control_ok();
+}

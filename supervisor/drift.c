@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Rules are made from a constitution; compiled-policy.json holds the hash of
+ * the one that it was made from.  Whoever changed the constitution since means
+ * something else than what is in force: that is said, or with policy.strict
+ * refused.  The files are the user's own.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auditsum.h"
+#include "jsonfile.h"
+#include "sup.h"
+
+/* "" when the rules were made from none, or cannot be read (policyd says). */
+static void
+drift_wanted(const struct rules_file *r, char hex[65])
+{
+	struct fault fault;
+	struct json_object *root, *v;
+
+	hex[0] = '\0';
+	root = jsonfile_parse(r->path, span_of(r->text, r->len), &fault);
+	if (root != NULL &&
+	    json_object_object_get_ex(root, "constitutionHash", &v) &&
+	    json_object_is_type(v, json_type_string))
+		strlcpy(hex, json_object_get_string(v), 65);
+	json_object_put(root);
+}
+
+static void
+drift_hex(const struct span *runs, size_t n, char hex[65])
+{
+	uint8_t hash[32];
+
+	auditsum(runs, n, hash);
+	for (size_t i = 0; i < sizeof(hash); i++)
+		snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+}
+
+/* A constitution is in the policy's directory, above it, or in home. */
+static char *
+drift_dir(const char *dir)
+{
+	char *above = strdup(dir), *slash, *path, *out = NULL;
+	const char *places[3] = {dir, above, sup.paths.home};
+	struct stat st;
+
+	if (above != NULL && (slash = strrchr(above, '/')) != NULL)
+		*slash = '\0';
+	for (size_t i = 0; i < 3 && out == NULL; i++) {
+		if (places[i] == NULL || places[i][0] == '\0' ||
+		    (path = paths_join(places[i], "constitution.md")) == NULL)
+			continue;
+		if (stat(path, &st) == 0)
+			out = strdup(places[i]);
+		free(path);
+	}
+	free(above);
+	return out;
+}
+
+/* Its text, and the user's own behind it, as the founding system hashed it. */
+static int
+drift_have(const char *dir, const char *want, bool *same, struct fault *fault)
+{
+	char *base = paths_join(dir, "constitution.md");
+	char *more = paths_join(dir, "constitution-user.md");
+	char *text[2] = {NULL, NULL}, hex[65];
+	struct span runs[3];
+	struct stat st;
+	size_t len[2] = {0, 0};
+	int rv = -1;
+
+	if (base == NULL || more == NULL) {
+		fault_errno(fault, "constitution.md");
+		goto out;
+	}
+	if ((text[0] = jsonfile_text(base, &len[0], &st, fault)) == NULL)
+		goto out;
+	text[1] = jsonfile_text(more, &len[1], &st, fault);
+	if (text[1] == NULL && errno != ENOENT)
+		goto out;
+	runs[0] = span_of(text[0], len[0]);
+	runs[1] = SPAN("\n\n");
+	runs[2] = text[1] == NULL ? SPAN("") : span_of(text[1], len[1]);
+	drift_hex(runs, 3, hex);
+	*same = strcmp(hex, want) == 0;
+	if (!*same && text[1] == NULL) {
+		drift_hex(runs, 1, hex);
+		*same = strcmp(hex, want) == 0;
+	}
+	rv = 0;
+out:
+	free(base);
+	free(more);
+	free(text[0]);
+	free(text[1]);
+	return rv;
+}
+
+int
+drift_check(const struct rules_file set[], const char *dir, struct fault *fault)
+{
+	const struct rules_file *r = &set[PROTO_RULES_POLICY];
+	struct fault why = {""};
+	bool same = false;
+	char want[65], *place;
+
+	drift_wanted(r, want);
+	if (want[0] == '\0')
+		return 0;
+	place = drift_dir(dir);
+	if (place == NULL)
+		fault_set(&why,
+		    "%s was made from a constitution.md that is not there",
+		    r->path);
+	else if (drift_have(place, want, &same, fault) == -1) {
+		free(place);
+		return -1;
+	} else if (!same)
+		fault_set(&why,
+		    "%s/constitution.md was changed since %s was made from it: "
+		    "make the policy again, or what it says is not in force",
+		    place, r->path);
+	free(place);
+	if (same)
+		return 0;
+	if (sup.config.strict)
+		return fault_set(
+		    fault, "%s (refused: policy.strict)", why.text);
+	/* Without it there is nothing to compare: no news for the terminal. */
+	if (why.text[0] != '\0' && strstr(why.text, "not there") != NULL)
+		sup_note("%s", why.text);
+	else
+		sup_warn("%s", why.text);
+	return 0;
+}

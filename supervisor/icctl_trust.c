@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl trust`: what a tool was, what it is now, and whether that is well.
+ * The text is a server's; it comes out as printable ASCII, whole, a member a
+ * line.  What is trusted is the definition that was shown, by its digest.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "icctl.h"
+#include "json.h"
+
+#define TRUST_POOL (8U << 20)
+
+/* Each member on a line, with a sign before it. */
+static void
+put_members(const struct value *of, const struct value *other, char sign)
+{
+	const struct value *v, *o;
+	struct buf b;
+
+	for (v = of->child; v != NULL; v = v->next) {
+		o = other == NULL ? NULL : value_getspan(other, v->key);
+		if (o != NULL && value_eq(v, o) && sign == '-')
+			continue;
+		printf("    %c ", o != NULL && value_eq(v, o) ? ' ' : sign);
+		icctl_put(v->key, 200, false);
+		fputs(": ", stdout);
+		buf_init(&b, TRUST_POOL);
+		json_write(&b, v);
+		icctl_put(buf_span(&b), TRUST_POOL, false);
+		putchar('\n');
+		buf_free(&b);
+	}
+}
+
+static const struct value *
+definition(struct value_pool *pool, json_object *tool, const char *key)
+{
+	const char *text = icctl_text(tool, key);
+	const struct value *v;
+
+	if (*text == '\0')
+		return NULL;
+	v = json_read(pool, span_str(text), NULL);
+	return v != NULL && v->type == VALUE_OBJECT ? v : NULL;
+}
+
+static void
+put_why(json_object *tool)
+{
+	const char *state = icctl_text(tool, "state");
+
+	icctl_put_str(icctl_text(tool, "server"));
+	fputs("__", stdout);
+	icctl_put_str(icctl_text(tool, "tool"));
+	if (strcmp(state, "changed") == 0) {
+		fputs(": not the one that was pinned", stdout);
+		if (*icctl_text(tool, "pinned") != '\0') {
+			putchar(' ');
+			icctl_put_str(icctl_text(tool, "pinned"));
+		}
+	} else if (strcmp(state, "new") == 0) {
+		fputs(": its server did not have it when it was first used",
+		    stdout);
+	} else if (strcmp(state, "look-alike") == 0) {
+		fputs(": its name looks like that of ", stdout);
+		icctl_put_str(icctl_text(tool, "looksLike"));
+	} else {
+		fputs(": its annotation does not know all of its arguments",
+		    stdout);
+	}
+	putchar('\n');
+}
+
+static void
+put_tool(json_object *tool)
+{
+	struct value_pool *pool = value_pool_new(TRUST_POOL);
+	const struct value *was = NULL, *is = NULL;
+
+	put_why(tool);
+	if (pool != NULL) {
+		was = definition(pool, tool, "was");
+		is = definition(pool, tool, "definition");
+	}
+	if (was != NULL && is != NULL)
+		put_members(was, is, '-');
+	if (is != NULL)
+		put_members(is, was, '+');
+	else
+		puts("    (its definition is too long to be shown)");
+	/* The same text: then it is the command that is another one. */
+	if (was != NULL && is != NULL && value_eq(was, is))
+		puts("    its definition is the same: the command of its "
+		     "server was changed");
+	printf("    sha256 %.64s\n", icctl_text(tool, "digest"));
+	value_pool_free(pool);
+}
+
+static int
+trust_one(struct icctl *ctl, json_object *tool, bool yes, unsigned *done)
+{
+	json_object *req, *reply;
+	int status;
+
+	if (!ctl->json)
+		put_tool(tool);
+	if (strcmp(icctl_text(tool, "state"), "drifted") == 0) {
+		if (!ctl->json)
+			puts("    annotate it anew, then: icctl policy "
+			     "reload");
+		return ICCTL_OK;
+	}
+	if (!yes && !icctl_confirm("Trust it?")) {
+		if (!ctl->json)
+			puts("    left in quarantine");
+		return ICCTL_FAILED;
+	}
+	req = icctl_request("trust", NULL);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const keys[] = {"server", "tool", "digest"};
+
+		json_object_object_add(req, keys[i],
+		    json_object_new_string(icctl_text(tool, keys[i])));
+	}
+	if ((reply = icctl_command(ctl, req, &status)) == NULL)
+		return status;
+	json_object_put(reply);
+	(*done)++;
+	if (!ctl->json)
+		puts("    trusted");
+	return ICCTL_OK;
+}
+
+static int
+trust_all(struct icctl *ctl, json_object *reply, bool yes)
+{
+	json_object *list = NULL, *o;
+	unsigned done = 0;
+	int status = ICCTL_OK, r;
+
+	json_object_object_get_ex(reply, "tools", &list);
+	if (list == NULL || json_object_array_length(list) == 0) {
+		if (ctl->json)
+			icctl_put_json(reply);
+		else
+			puts("No such tool is in quarantine.");
+		return ICCTL_OK;
+	}
+	/* With --json nobody is asked: it is a list, until --yes. */
+	if (ctl->json && !yes) {
+		icctl_put_json(reply);
+		return ICCTL_OK;
+	}
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		r = trust_one(
+		    ctl, json_object_array_get_idx(list, i), yes, &done);
+		if (r != ICCTL_OK)
+			status = r;
+	}
+	if (ctl->json) {
+		o = json_object_new_object();
+		json_object_object_add(
+		    o, "ok", json_object_new_boolean(status == ICCTL_OK));
+		json_object_object_add(
+		    o, "trusted", json_object_new_int64(done));
+		icctl_put_json(o);
+		json_object_put(o);
+	}
+	return status;
+}
+
+int
+icctl_trust(struct icctl *ctl, int argc, char **argv)
+{
+	static const char *const keys[] = {"server", "tool"};
+	json_object *req = icctl_request("tools", NULL), *reply;
+	bool yes = false;
+	size_t n = 0;
+	int status;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--yes") == 0) {
+			yes = true;
+		} else if (n < 2 && argv[i][0] != '-') {
+			json_object_object_add(
+			    req, keys[n++], json_object_new_string(argv[i]));
+		} else {
+			warnx("usage: icctl trust [SERVER [TOOL]] [--yes]");
+			json_object_put(req);
+			return ICCTL_USAGE;
+		}
+	}
+	if (yes && n == 0) {
+		warnx("--yes needs a SERVER, so that it is known whom you "
+		      "trust");
+		json_object_put(req);
+		return ICCTL_USAGE;
+	}
+	if ((reply = icctl_command(ctl, req, &status)) == NULL)
+		return status;
+	status = trust_all(ctl, reply, yes);
+	json_object_put(reply);
+	return status;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reading and writing pins.json.  Read strictly: a file that is damaged is
+ * not taken for an empty one, or every tool would be a first one again.
+ */
+#include "pins.h"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jsonfile.h"
+#include "session.h"
+
+int
+pins_unhex(const char *hex, uint8_t digest[32])
+{
+	unsigned b;
+
+	if (strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
+		return -1;
+	for (size_t i = 0; i < 32; i++) {
+		if (sscanf(hex + 2 * i, "%2x", &b) != 1)
+			return -1;
+		digest[i] = (uint8_t)b;
+	}
+	return 0;
+}
+
+static int
+pins_check_tool(const struct jsonfile *j, struct json_object *pin,
+    const char *server, const char *tool)
+{
+	static const char *const pin_keys[] = {
+	    "by", "definition", "digest", "pinned", NULL};
+	const char *s = NULL, *more = NULL;
+	char where[256];
+	uint8_t digest[32];
+
+	snprintf(where, sizeof(where), "servers.%.80s.%.80s", server, tool);
+	if (strlen(tool) > 64 || tool[0] == '\0')
+		return jsonfile_bad(j, where, NULL, "is no tool's name");
+	if (!json_object_is_type(pin, json_type_object))
+		return jsonfile_bad(j, where, NULL, "must be an object, is %s",
+		    jsonfile_kind(pin));
+	if (jsonfile_known(j, pin, where, pin_keys) == -1 ||
+	    jsonfile_str(j, pin, where, "digest", &s) == -1 ||
+	    jsonfile_str(j, pin, where, "definition", &more) == -1 ||
+	    jsonfile_str(j, pin, where, "pinned", &more) == -1 ||
+	    jsonfile_str(j, pin, where, "by", &more) == -1)
+		return -1;
+	if (s == NULL || pins_unhex(s, digest) == -1)
+		return jsonfile_bad(
+		    j, where, "digest", "must be 64 hex digits");
+	return 0;
+}
+
+static int
+pins_check(const struct jsonfile *j, struct json_object *root,
+    struct json_object **servers)
+{
+	static const char *const root_keys[] = {"servers", "version", NULL};
+	int64_t version = 0;
+	size_t n = 0;
+
+	*servers = NULL;
+	if (jsonfile_known(j, root, "", root_keys) == -1 ||
+	    jsonfile_int(j, root, "", "version", 1, 1, &version) == -1 ||
+	    jsonfile_object(j, root, "", "servers", servers) == -1)
+		return -1;
+	if (version != 1 || *servers == NULL)
+		return jsonfile_bad(
+		    j, "", NULL, "\"version\" and \"servers\" are missing");
+	json_object_object_foreach(*servers, server, tools)
+	{
+		if (!json_object_is_type(tools, json_type_object))
+			return jsonfile_bad(j, "servers", server,
+			    "must be an object, is %s", jsonfile_kind(tools));
+		json_object_object_foreach(tools, tool, pin)
+		{
+			if (pins_check_tool(j, pin, server, tool) == -1)
+				return -1;
+			if (++n > PINS_MAX_TOOLS)
+				return jsonfile_bad(j, "servers", NULL,
+				    "more than %u tools", PINS_MAX_TOOLS);
+		}
+	}
+	return 0;
+}
+
+int
+pins_read(const char *path, struct json_object **servers, struct fault *fault)
+{
+	const struct jsonfile j = {path, fault};
+	struct json_object *root = NULL;
+	struct fault why;
+	struct stat st;
+	size_t len;
+	char *text;
+	int rv = -1;
+
+	if ((text = jsonfile_text(path, &len, &st, fault)) == NULL) {
+		if (errno != ENOENT)
+			return -1;
+		*servers = json_object_new_object();
+		return 0;
+	}
+	root = jsonfile_parse(path, span_of(text, len), fault);
+	if (root != NULL && pins_check(&j, root, servers) == 0) {
+		json_object_get(*servers);
+		rv = 0;
+	} else {
+		why = *fault;
+		fault_set(fault,
+		    "%s. It holds what the tools of your MCP servers were "
+		    "when they were first used. Restore it from a copy; "
+		    "without it (rm %s) every tool is taken as it is now",
+		    why.text, path);
+	}
+	json_object_put(root);
+	free(text);
+	return rv;
+}
+
+static void
+pins_apply(
+    struct json_object *servers, const struct pins_change *c, const char *now)
+{
+	struct json_object *tools, *pin;
+
+	if (!json_object_object_get_ex(servers, c->server, &tools)) {
+		tools = json_object_new_object();
+		json_object_object_add(servers, c->server, tools);
+	}
+	/* Another session was first: what it found counts. */
+	if (!c->trusted && json_object_object_get_ex(tools, c->tool, &pin))
+		return;
+	pin = json_object_new_object();
+	json_object_object_add(pin, "by",
+	    json_object_new_string(c->trusted ? "trust" : "first use"));
+	if (c->text != NULL)
+		json_object_object_add(
+		    pin, "definition", json_object_new_string(c->text));
+	json_object_object_add(
+	    pin, "digest", json_object_new_string(c->digest));
+	json_object_object_add(pin, "pinned", json_object_new_string(now));
+	json_object_object_add(tools, c->tool, pin);
+}
+
+static const char *
+pins_print(struct json_object *root)
+{
+	return json_object_to_json_string_ext(
+	    root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+/* The file must be one that can be read again: without texts if need be. */
+static const char *
+pins_compose(struct json_object *root, struct json_object *servers)
+{
+	const char *text = pins_print(root);
+
+	if (text != NULL && strlen(text) <= PINS_MAX_FILE)
+		return text;
+	json_object_object_foreach(servers, server, tools)
+	{
+		(void)server;
+		json_object_object_foreach(tools, tool, pin)
+		{
+			(void)tool;
+			json_object_object_del(pin, "definition");
+		}
+	}
+	text = pins_print(root);
+	return text != NULL && strlen(text) <= PINS_MAX_FILE ? text : NULL;
+}
+
+static int
+pins_replace(const char *path, struct json_object *servers, char why[256])
+{
+	struct json_object *root = json_object_new_object();
+	const char *text, *slash = strrchr(path, '/');
+	char dir[4096];
+	int fd = -1, rv = -1;
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+	json_object_object_add(root, "version", json_object_new_int(1));
+	json_object_object_add(root, "servers", json_object_get(servers));
+	if ((text = pins_compose(root, servers)) == NULL) {
+		strlcpy(why,
+		    "it would be larger than 7 MiB: remove servers "
+		    "from it that you no longer use",
+		    256);
+	} else if ((fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1 ||
+		   session_write(fd, slash + 1, 0600, span_str(text)) == -1) {
+		strlcpy(why, strerror(errno), 256);
+	} else {
+		rv = 0;
+	}
+	if (fd != -1)
+		close(fd);
+	json_object_put(root);
+	return rv;
+}
+
+int
+pins_write(const char *path, const struct pins_change *list, size_t n,
+    struct json_object **servers, char why[256])
+{
+	struct json_object *now = NULL;
+	struct fault fault;
+	time_t t = time(NULL);
+	char lock[4200], when[32] = "";
+	struct tm tm;
+	int fd, rv = -1;
+
+	snprintf(lock, sizeof(lock), "%s.lock", path);
+	fd = open(lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1) {
+		strlcpy(why, strerror(errno), 256);
+		return -1;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
+		close(fd);
+		return 1;
+	}
+	if (pins_read(path, &now, &fault) == -1) {
+		strlcpy(why, fault.text, 256);
+		goto out;
+	}
+	if (gmtime_r(&t, &tm) != NULL)
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	for (size_t i = 0; i < n; i++)
+		pins_apply(now, &list[i], when);
+	if (pins_replace(path, now, why) == -1)
+		goto out;
+	json_object_put(*servers);
+	*servers = now;
+	now = NULL;
+	rv = 0;
+out:
+	json_object_put(now);
+	close(fd);
+	return rv;
+}

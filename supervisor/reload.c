@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Other rules for the running session: the files are found and read as at the
+ * start, recorded, and sent to policyd, which puts all of them in force or
+ * none.  One at a time.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control.h"
+#include "sup.h"
+
+void
+control_op_reload(struct client *c, struct json_object *req)
+{
+	static const char *const keys[PROTO_RULES_LAST + 1] = {
+	    [PROTO_RULES_POLICY] = "policy",
+	    [PROTO_RULES_ANNOTATIONS] = "annotations",
+	    [PROTO_RULES_LISTS] = "lists",
+	};
+	static const struct msg_RULES_SWAP swap;
+	const char *files[PROTO_RULES_LAST + 1] = {NULL};
+	struct json_object *v;
+	struct fault fault;
+
+	if (sup.reloading || !sup.started) {
+		control_fail(c, "busy",
+		    sup.reloading ? "other rules are being loaded: wait for "
+				    "that to end, then try again"
+				  : "the session is only starting");
+		return;
+	}
+	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++)
+		if (json_object_object_get_ex(req, keys[k], &v))
+			files[k] = json_object_get_string(v);
+	rules_free(sup.next);
+	if (rules_find(sup.next, files, &fault) == -1) {
+		sup_warn("reload refused, the rules stay as they are: %s",
+		    fault.text);
+		event_reload_refused(fault.text);
+		control_fail(c, "refused", fault.text);
+		return;
+	}
+	sup_note("reload of %s by pid %d", sup.next[PROTO_RULES_POLICY].path,
+	    (int)c->peer.pid);
+	event_reload(sup.next, c->peer.pid);
+	(void)rules_send(sup.next);
+	child_send(ROLE_POLICY, 0, MSG_RULES_SWAP, &swap, -1);
+	sup.reloading = true;
+	c->rules = true;
+	c->reply = control_ok();
+}
+
+void
+reload_done(struct span warnings)
+{
+	struct json_object *o = control_ok(), *list = json_object_new_array();
+	const uint8_t *nl;
+	size_t n;
+
+	sup.reloading = false;
+	rules_free(sup.rules);
+	memcpy(sup.rules, sup.next, sizeof(sup.rules));
+	memset(sup.next, 0, sizeof(sup.next));
+	while (warnings.len != 0) {
+		nl = memchr(warnings.p, '\n', warnings.len);
+		n = nl != NULL ? (size_t)(nl - warnings.p) : warnings.len;
+		json_object_array_add(
+		    list, json_object_new_string_len(
+			      (const char *)warnings.p, (int)n));
+		n += nl != NULL;
+		warnings = span_of(warnings.p + n, warnings.len - n);
+	}
+	json_object_object_add(
+	    o, "rules", json_object_new_int64(sup.rules_count));
+	json_object_object_add(o, "policy",
+	    json_object_new_string(sup.rules[PROTO_RULES_POLICY].path));
+	json_object_object_add(o, "warnings", list);
+	sup_note("reload: %u rules of %s are in force", sup.rules_count,
+	    sup.rules[PROTO_RULES_POLICY].path);
+	if (ready_session_json("running") == -1)
+		sup_warn("session.json cannot be written");
+	control_reloaded(NULL, o);
+}
+
+void
+reload_refused(const char *why)
+{
+	sup.reloading = false;
+	rules_free(sup.next);
+	sup_warn("reload refused, the rules stay as they are: %s", why);
+	event_reload_refused(why);
+	control_reloaded(why, NULL);
+}
