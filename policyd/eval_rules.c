@@ -46,27 +46,35 @@ decide_rule(struct decision *d, const struct rule *rule, enum match how)
 	}
 }
 
+/* The rules that name the tool, or none, into list (NULL: counted only). */
+static uint32_t
+list_rules(const struct rules *rs, const struct annot_tool *t, uint32_t *list)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; rs != NULL && i < rs->n; i++) {
+		if (!rule_names(rs->rules[i].servers, t->server) ||
+		    !rule_names(rs->rules[i].tools, t->tool))
+			continue;
+		if (list != NULL)
+			list[n] = (uint32_t)i;
+		n++;
+	}
+	return n;
+}
+
 static int
 index_rules(const struct engine *e, const struct request *r)
 {
 	struct annot_tool *t = r->annot;
-	const struct rule *rule;
 	uint32_t *list;
-	size_t n = e->rules == NULL ? 0 : e->rules->n;
 
-	if ((list = calloc(n + 1, sizeof(*list))) == NULL)
+	list = calloc(list_rules(e->rules, t, NULL) + 1U, sizeof(*list));
+	if (list == NULL)
 		return -1;
-	t->nrules = 0;
-	for (size_t i = 0; i < n; i++) {
-		rule = &e->rules->rules[i];
-		if (rule_names(rule->servers, t->server) &&
-		    rule_names(rule->tools, t->tool))
-			list[t->nrules++] = (uint32_t)i;
-	}
 	free(t->rules);
-	t->rules = reallocarray(list, t->nrules + 1, sizeof(*list));
-	if (t->rules == NULL)
-		t->rules = list;
+	t->nrules = list_rules(e->rules, t, list);
+	t->rules = list;
 	t->indexed = true;
 	return 0;
 }

@@ -99,6 +99,8 @@ def sites(code, start, end):
                          code[start:end]):
         if int(m.group(1)) >= 16 and code[start + m.start() - 1] == "[":
             continue    # the size of an array
+        if code[start + m.start() - 1] == "{" and code[start + m.end()] == "}":
+            continue    # an initializer
         yield start + m.start(1), start + m.end(1), str(int(m.group(1)) + 1)
     for a, b in (("true", "false"), ("false", "true")):
         for m in re.finditer(r"\breturn %s;" % a, code[start:end]):

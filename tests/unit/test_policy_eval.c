@@ -168,6 +168,32 @@ test_nothing(void)
 	    "but for trusted servers");
 }
 
+/* 1.5: equal or below; the root is written in two ways. */
+static void
+test_below(void)
+{
+	static const struct {
+		const char *path, *dir;
+		bool below;
+	} rows[] = {
+	    {"/x", "/", true},
+	    {"/", "/", true},
+	    {"", "/", true},
+	    {"/x/y", "", true},
+	    {"/x", "/x", true},
+	    {"/x/y", "/x", true},
+	    {"/xy", "/x", false},
+	    {"/y", "/x", false},
+	    {"/", "/x", false},
+	    {"/x", "/x/y", false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ok(path_below(span_str(rows[i].path), span_str(rows[i].dir)) ==
+			rows[i].below,
+		    "\"%s\" below \"%s\"", rows[i].path, rows[i].dir);
+}
+
 int
 main(void)
 {
@@ -175,6 +201,7 @@ main(void)
 	tree();
 	servers();
 	test_nothing();
+	test_below();
 	rig_must_load(&rig, PROTO_RULES_ANNOTATIONS, rig_annotations);
 	rig_must_load(&rig, PROTO_RULES_POLICY, rules);
 	test_sent();
