@@ -303,6 +303,22 @@ budget_rise(uint64_t *old, uint64_t now)
 }
 
 static void
+budget_show(struct loop_timer *t)
+{
+	(void)t;
+	control_usage();
+}
+
+/* Watchers see it, a second's answers at once. */
+static void
+budget_show_soon(void)
+{
+	if (budget_env.show.at == 0)
+		loop_timer_set(&sup.loop, &budget_env.show, BUDGET_SHOW_MS,
+		    budget_show, NULL);
+}
+
+static void
 budget_charge(const struct msg_USAGE_SHOW *u)
 {
 	struct budget_env *b = &budget_env;
@@ -332,6 +348,8 @@ budget_charge(const struct msg_USAGE_SHOW *u)
 	m->sum.cache_write += d.cache_write;
 	m->sum.reasoning += d.reasoning;
 	m->answers += u->last;
+	if (u->last != 0)
+		budget_show_soon();
 	if ((p = prices_find(&b->prices, name)) == NULL)
 		return;
 	m->priced = true;

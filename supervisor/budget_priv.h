@@ -9,6 +9,7 @@
 #include "loop.h"
 #include "prices.h"
 
+#define BUDGET_SHOW_MS 1000U
 #define BUDGET_MODELS 64U
 #define BUDGET_LIVE 4096U /* answers under way */
 
@@ -43,6 +44,7 @@ struct budget_env {
 	bool started;
 	uint64_t began;          /* loop_now() */
 	struct loop_timer timer; /* next mark of the time */
+	struct loop_timer show;
 };
 
 extern struct budget_env budget_env;

@@ -373,6 +373,15 @@ control_alarm(const char *who, const char *kind, const char *text)
 }
 
 void
+control_usage(void)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "budget", budget_json());
+	control_event("usage", o);
+}
+
+void
 control_budget(const char *key, bool over, const char *text)
 {
 	struct json_object *o = json_object_new_object();

@@ -76,6 +76,8 @@ void icctl_put_json(json_object *);
 
 /* icctl_budget.c: limits, counts, a line for each model. */
 void icctl_show_budget(json_object *budget);
+/* One line for each model. */
+void icctl_show_usage(json_object *budget);
 
 /* One command each: argc and argv begin with the command's name. */
 int icctl_pending(struct icctl *, int argc, char **argv);

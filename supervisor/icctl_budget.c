@@ -9,8 +9,8 @@
 
 #include "icctl.h"
 
-static const char *const budget_keys[] = {"maxTotalTokens", "maxSteps",
-    "maxSessionSeconds", "maxEstimatedCostUsd"};
+static const char *const budget_keys[] = {
+    "maxTotalTokens", "maxSteps", "maxSessionSeconds", "maxEstimatedCostUsd"};
 
 static double
 number(json_object *o, const char *key)
@@ -68,6 +68,26 @@ show_models(json_object *budget)
 		    (long long)icctl_number(m, "cacheWrite"),
 		    (long long)icctl_number(m, "requests"),
 		    number(m, "requestsPerMinute"), number(m, "usd"));
+	}
+}
+
+void
+icctl_show_usage(json_object *budget)
+{
+	json_object *models, *m;
+
+	if (!json_object_object_get_ex(budget, "models", &models))
+		return;
+	for (size_t i = 0; i < json_object_array_length(models); i++) {
+		m = json_object_array_get_idx(models, i);
+		printf("-- %.60s: %lld tokens, %.4f USD, %lld answers, %.1f a "
+		       "minute --\n",
+		    icctl_text(m, "model"),
+		    (long long)(icctl_number(m, "in") + icctl_number(m, "out") +
+				icctl_number(m, "cacheRead") +
+				icctl_number(m, "cacheWrite")),
+		    number(m, "usd"), (long long)icctl_number(m, "requests"),
+		    number(m, "requestsPerMinute"));
 	}
 }
 

@@ -173,6 +173,9 @@ on_event(json_object *event)
 			ask_for_key();
 		else
 			prompt();
+	} else if (strcmp(kind, "usage") == 0) {
+		if (json_object_object_get_ex(event, "budget", &o))
+			icctl_show_usage(o);
 	} else if (strcmp(kind, "budget") == 0) {
 		puts("BUDGET:");
 		icctl_put_str(icctl_text(event, "text"));

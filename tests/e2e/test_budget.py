@@ -6,6 +6,7 @@ ran out; a stream that runs is cut; `icctl budget set` lets it go on."""
 import json
 import os
 import socket
+import subprocess
 import sys
 import time
 
@@ -181,6 +182,30 @@ def test_steps_of_tools():
         p.end()
 
 
+def text_of(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def test_watch():
+    with h.workdir() as work:
+        p = h.Provider(work)
+        with h.Session(work, provider=p, config=limits()) as s:
+            out = os.path.join(work, "watch")
+            with open(out, "w", encoding="utf-8") as f, subprocess.Popen(
+                    [h.program("icctl"), "--session", s.dir, "watch"],
+                    env=s.env, stdin=subprocess.DEVNULL, stdout=f) as w:
+                try:
+                    # What it says first waits in its buffer until then.
+                    h.wait_for(lambda: s.model().message("hi").status == 200
+                               and " tokens, " in text_of(out),
+                               "no usage is shown", poll=0.5)
+                    t.ok(True, "icctl watch: tokens, cost, rate of a model")
+                finally:
+                    w.kill()
+        p.end()
+
+
 def stream(s, p, after=None):
     """What of a slow stream arrives, and how it ends."""
     m = s.model()
@@ -247,6 +272,7 @@ if __name__ == "__main__":
     test_limit("maxEstimatedCostUsd", 2 * COST, 5)
     test_steps_of_tools()
     test_cut()
+    test_watch()
     test_bad()
     print(f"# {time.monotonic() - start:.1f} s")
     t.done()
