@@ -163,7 +163,7 @@ def with_us(s, repo):
         r = finish(s, m, *step)
         if r.get("isError"):
             failed.append((step[0], step[1].get("remote") or
-                           step[1].get("mode"), text_of(r)[:160]))
+                           step[1].get("mode"), text_of(r)[:160].replace("\n", " ")))
     t.equal(repo.sprung(), [], "no trap springs")
     broken = {f[0] for f in failed} - {
         "git_fetch", "git_push", "git_pull", "git_merge", "git_rebase",
