@@ -108,6 +108,7 @@ enum http1_result http1_body_eof(struct http1_body *);
 struct http1_hop {
 	bool close;		/* Connection: close */
 	bool expect;		/* waits for 100 before it sends its body */
+	bool websocket;		/* was asked for, and may be */
 	unsigned error;		/* HTTP1_BAD: 400, 405, 417 or 426 */
 	const char *reason;
 };
@@ -117,8 +118,13 @@ struct http1_hop {
  * form, exactly one Host, equal to host or host:443 (ASCII case-insensitive);
  * Upgrade (426); HTTP2-Settings, TE, Keep-Alive, Connection other than exactly
  * close or keep-alive (400); Expect other than 100-continue with a body (417).
+ * websocket: it asks for that, and its route allows it: Connection is then
+ * exactly "Upgrade", or "keep-alive, Upgrade".
  */
 enum http1_result http1_request_hop(const struct http1_head *,
-    const struct http1_body *, struct span host, struct http1_hop *);
+    const struct http1_body *, struct span host, bool websocket,
+    struct http1_hop *);
+/* A GET with the one header Upgrade: websocket? */
+bool http1_is_websocket(const struct http1_head *);
 
 #endif

@@ -43,6 +43,14 @@ named(const struct http1_header *x, struct span name)
 	return x->name.len == name.len && span_ieq(x->name, name);
 }
 
+/* For WebSocket the only things that may be asked of the connection. */
+static bool
+hop_upgrades(struct span value)
+{
+	return span_ieq(value, SPAN("upgrade")) ||
+	    span_ieq(value, SPAN("keep-alive, upgrade"));
+}
+
 /* The headers that speak to this hop. `seen`: 1 Host, 2 Connection. */
 static const char *
 hop_header(const struct http1_header *x, struct span host, unsigned *seen,
@@ -59,7 +67,8 @@ hop_header(const struct http1_header *x, struct span host, unsigned *seen,
 			return "Connection given twice";
 		*seen |= 2;
 		hop->close = span_ieq(x->value, SPAN("close"));
-		if (!hop->close && !span_ieq(x->value, SPAN("keep-alive")))
+		if (hop->websocket ? !hop_upgrades(x->value)
+		    : !hop->close && !span_ieq(x->value, SPAN("keep-alive")))
 			return "Connection other than close or keep-alive";
 	} else if (named(x, SPAN("te"))) {
 		return "TE header";
@@ -84,7 +93,7 @@ hop_check(const struct http1_head *h, const struct http1_body *b,
 		return hop_fail(hop, 405, "method is never served");
 	if (h->target.len == 0 || h->target.p[0] != '/')
 		return "target is not in origin form";
-	if (http1_header(h, "upgrade", &value) != 0)
+	if (!hop->websocket && http1_header(h, "upgrade", &value) != 0)
 		return hop_fail(hop, 426, "Upgrade header");
 	for (unsigned i = 0; i < h->nheaders; i++) {
 		const struct http1_header *x = &h->headers[i];
@@ -96,14 +105,27 @@ hop_check(const struct http1_head *h, const struct http1_body *b,
 		if (reason != NULL)
 			return reason;
 	}
+	if (hop->websocket && (seen & 2) == 0)
+		return "WebSocket without Connection: Upgrade";
 	return (seen & 1) != 0 ? NULL : "no Host header";
+}
+
+bool
+http1_is_websocket(const struct http1_head *h)
+{
+	struct span value;
+
+	return span_is(h->method, "GET") &&
+	    http1_header(h, "upgrade", &value) == 1 &&
+	    span_ieq(value, SPAN("websocket"));
 }
 
 enum http1_result
 http1_request_hop(const struct http1_head *h, const struct http1_body *b,
-    struct span host, struct http1_hop *hop)
+    struct span host, bool websocket, struct http1_hop *hop)
 {
 	memset(hop, 0, sizeof(*hop));
+	hop->websocket = websocket;
 	hop->error = 400;
 	hop->reason = hop_check(h, b, host, hop);
 	if (hop->reason != NULL)

@@ -34,6 +34,7 @@
 #define KEYD_TLS_MS		10000U
 #define KEYD_IDLE_MS		15000U
 #define KEYD_STALL_MS		600000U
+#define KEYD_SILENT_MS		3600000U	/* of a WebSocket */
 #define KEYD_TIMERS		(KEYD_MAX_UPS + 8U)	/* and what renews */
 
 #define KEYD_MAX_LOGIN	65536U		/* bytes of a login file */
@@ -120,6 +121,7 @@ struct exchange {
 	bool renewed;		/* sent again, with another token */
 	struct buf keep;
 	size_t again;		/* bytes of `keep` that went out again */
+	char ws_key[WS_KEY + 1];	/* of a WebSocket's handshake */
 	struct up *up;
 	struct reply reply;
 };

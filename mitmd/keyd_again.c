@@ -128,6 +128,8 @@ exchange_renew(struct stream *s)
 	x->key = NULL;
 	reply_free(&x->reply);
 	reply_init(&x->reply, x->req.exchange, nobody);
+	if (x->ws_key[0] != '\0')
+		reply_ws_init(&x->reply, span_str(x->ws_key));
 	buf_free(&s->pend);
 	x->keeping = false;
 	x->renewed = true;

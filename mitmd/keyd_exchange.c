@@ -8,6 +8,8 @@
  */
 #include "keyd.h"
 
+#include <openssl/rand.h>
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -114,6 +116,18 @@ exchange_abort(struct stream *s, const char *detail)
 	stream_free(s);
 }
 
+static int
+exchange_handshake(struct exchange *x)
+{
+	uint8_t bytes[16];
+
+	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+		return -1;
+	ws_key(bytes, x->ws_key);
+	reply_ws_init(&x->reply, span_str(x->ws_key));
+	return 0;
+}
+
 void
 exchange_begin(struct stream *s, struct request *r)
 {
@@ -128,7 +142,10 @@ exchange_begin(struct stream *s, struct request *r)
 	x->keeping = keyd_login() != NULL;
 	keyd_env.requests++;
 	keyd_env.used_at = loop_now(&keyd_env.w.loop);
-	exchange_go(s);
+	if (p->routes[x->req.route].websocket && exchange_handshake(x) == -1)
+		exchange_fail(s, KEYD_FAIL_INTERNAL, "no random bytes");
+	else
+		exchange_go(s);
 }
 
 bool
@@ -142,6 +159,9 @@ exchange_takes(const struct stream *s)
 	case EXCHANGE_WAIT:
 		return false;
 	case EXCHANGE_ON:
+		/* Before the provider agreed it would read them as a head. */
+		if (x->reply.ws.wanted && !x->reply.ws.up)
+			return false;
 		return x->up != NULL && x->counted < x->req.length &&
 		       exchange_pending(s).len == 0 && !x->up->full;
 	case EXCHANGE_DRAIN:
@@ -190,6 +210,8 @@ exchange_write_head(struct stream *s)
 	    .kind_prefix = kind->prefix,
 	    .length = x->req.length,
 	    .close = !e->reuse,
+	    .ws_key = x->reply.ws.wanted ? span_str(x->ws_key)
+					 : span_of(NULL, 0),
 	    .headers = x->req.headers,
 	    .adds = adds};
 	enum tls_result r;
@@ -346,7 +368,7 @@ exchange_answered(struct stream *s)
 		    "trailing-data", "the provider sent bytes after an answer");
 	exchange_report(s, "");
 	exchange_release(s, keyd_reuse_ok(&u));
-	if (left != 0)
+	if (left != 0 && !route->websocket)
 		x->state = EXCHANGE_DRAIN;
 	stream_watch(s);
 }

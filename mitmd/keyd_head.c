@@ -109,8 +109,20 @@ head_put_line(struct head_out *o, const struct keyd_head *h)
 static bool
 head_has_length(const struct keyd_head *h)
 {
+	if (h->ws_key.p != NULL)
+		return false;
 	return h->length != 0 || span_is(h->method, "POST") ||
 	       span_is(h->method, "PUT") || span_is(h->method, "PATCH");
+}
+
+/* Nothing else is offered: no extension, no protocol above it. */
+static void
+head_put_websocket(struct head_out *o, const struct keyd_head *h)
+{
+	head_put_field(o, SPAN("connection"), SPAN("Upgrade"));
+	head_put_field(o, SPAN("upgrade"), SPAN("websocket"));
+	head_put_field(o, SPAN("sec-websocket-version"), SPAN("13"));
+	head_put_field(o, SPAN("sec-websocket-key"), h->ws_key);
 }
 
 /* Is it an entry of a comma-separated list already? */
@@ -212,7 +224,9 @@ keyd_head_compose(
 		head_put_u64(&o, h->length);
 		head_put_eol(&o);
 	}
-	if (h->close)
+	if (h->ws_key.p != NULL)
+		head_put_websocket(&o, h);
+	else if (h->close)
 		head_put_field(&o, SPAN("connection"), SPAN("close"));
 	head_put_allowed(&o, h);
 	head_put_eol(&o);

@@ -35,7 +35,7 @@ reply_free(struct reply *r)
 	buf_free(&r->head);
 }
 
-static enum reply_result
+enum reply_result
 reply_fail(struct reply *r, enum keyd_fail fail, const char *detail)
 {
 	r->fail = fail;
@@ -59,7 +59,7 @@ reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span s)
 	return 0;
 }
 
-static int
+int
 reply_put_body(struct reply *r, struct span s, struct buf *out)
 {
 	struct span part;
@@ -147,14 +147,30 @@ reply_says_close(const struct http1_head *h)
 }
 
 /* A complete head: 1xx are dropped, anything final becomes the HEAD frame. */
+/* A WebSocket: what follows is frames, not a body. */
+static enum reply_result
+reply_take_switch(struct reply *r, const struct provider *p,
+    const struct http1_head *h, struct buf *out)
+{
+	const char *bad = "switches protocols unasked";
+
+	if (!r->ws.wanted || (bad = reply_ws_switch(r, h)) != NULL)
+		return reply_fail(r, KEYD_FAIL_MALFORMED, bad);
+	r->status = h->status;
+	r->framing = HTTP1_CLOSE;
+	if (reply_put_head(r, p, h, out) == -1)
+		return reply_fail(r, KEYD_FAIL_INTERNAL, "head");
+	r->headed = true;
+	return REPLY_DONE;
+}
+
 static enum reply_result
 reply_take_head(struct reply *r, const struct provider *p,
     const struct http1_head *h, struct buf *out)
 {
 	if (h->status < 200) {
 		if (h->status == 101)
-			return reply_fail(r, KEYD_FAIL_MALFORMED,
-			    "switches protocols unasked");
+			return reply_take_switch(r, p, h, out);
 		if (++r->interim > HTTP1_MAX_INTERIM)
 			return reply_fail(r, KEYD_FAIL_INTERIM, "1xx");
 		return REPLY_MORE;
@@ -279,7 +295,8 @@ reply_feed(struct reply *r, const struct provider *p, const struct scrub *s,
 		if (result != REPLY_DONE)
 			return result;
 	}
-	return reply_feed_body(r, s, in, out);
+	return r->ws.up ? reply_ws_feed(r, s, in, out)
+			: reply_feed_body(r, s, in, out);
 }
 
 enum reply_result
@@ -291,7 +308,8 @@ reply_eof(struct reply *r, const struct scrub *s, bool clean, struct buf *out)
 		return reply_fail(r,
 		    r->head.len == 0 ? KEYD_FAIL_SILENT : KEYD_FAIL_CUT,
 		    "closed before the answer's head was complete");
-	if (!clean || http1_body_eof(&r->body) != HTTP1_OK)
+	if (r->ws.up ? !r->ws.parser.closed
+		     : !clean || http1_body_eof(&r->body) != HTTP1_OK)
 		return reply_fail(r, KEYD_FAIL_CUT, "closed within the body");
 	return reply_end(r, s, out);
 }

@@ -12,6 +12,7 @@
 #include "http1.h"
 #include "keyd_scrub.h"
 #include "provider.h"
+#include "ws.h"
 
 /*
  * Why an exchange failed.  The text is what the agent may be told: a status,
@@ -64,6 +65,18 @@ enum reply_result {
 	REPLY_FAIL,	/* reply->fail and, for the audit, reply->detail */
 };
 
+/* keyd_ws.c: the answer to a handshake, and what follows it. */
+struct reply_ws {
+	bool wanted;		/* was asked for */
+	bool up;		/* 101 came, and was right */
+	char accept[WS_ACCEPT + 1];
+	struct ws_parser parser;
+	bool begun;		/* a piece of the message is out */
+	bool told;		/* its last one is */
+	uint8_t control[WS_MAX_CONTROL];
+	size_t ncontrol;
+};
+
 struct reply {
 	uint32_t exchange;
 	bool nobody;		/* answers a HEAD */
@@ -80,6 +93,7 @@ struct reply {
 	struct http1_body body;
 	struct scrub_state scrub;
 	uint64_t received;	/* bytes of decoded body */
+	struct reply_ws ws;
 	enum keyd_fail fail;
 	const char *detail;
 };
@@ -92,6 +106,19 @@ enum reply_result reply_feed(struct reply *, const struct provider *,
 /* The connection ended, as it should (with close_notify) or not. */
 enum reply_result reply_eof(struct reply *, const struct scrub *, bool clean,
     struct buf *out);
+/* keyd_ws.c */
+/* A handshake with this key will be sent. */
+void reply_ws_init(struct reply *, struct span key);
+/* Its answer, 101: NULL, or what is wrong with it. */
+const char *reply_ws_switch(struct reply *, const struct http1_head *);
+/* Frames after it; as reply_feed. DONE never: the connection ends. */
+enum reply_result reply_ws_feed(
+    struct reply *, const struct scrub *, struct span in, struct buf *out);
+/* keyd_reply.c, for keyd_ws.c */
+enum reply_result reply_fail(struct reply *, enum keyd_fail, const char *);
+/* As body frames, however long. -1 when out is full. */
+int reply_put_body(struct reply *, struct span, struct buf *out);
+
 /* One frame of at most STREAM_MAX_FRAME bytes. -1 when out is full. */
 int reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span);
 

@@ -84,7 +84,7 @@ request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
 	default:
 		return "path not on the route";
 	}
-	if (m->length > r->max)
+	if (r->websocket ? m->length != UINT64_MAX : m->length > r->max)
 		return "body over the route's limit";
 	if (provider_headers_ok(p, m->headers, kind) == -1)
 		return "header not on the list";

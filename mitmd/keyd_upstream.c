@@ -321,12 +321,14 @@ up_late(struct loop_timer *t)
 		break;
 	}
 	quiet = loop_now(&keyd_env.w.loop) - up->progress;
+	if (up->s->x.reply.ws.up && quiet < KEYD_SILENT_MS)
+		quiet = 0;
 	/* It is not the provider's fault while mitmd takes nothing. */
 	if (quiet < KEYD_STALL_MS || up->s->out.len >= KEYD_OUT_SOFT)
 		loop_timer_set(&keyd_env.w.loop, t, KEYD_STALL_MS, up_late, up);
 	else
 		exchange_fail(
-		    up->s, KEYD_FAIL_STALLED, "silent for 10 minutes");
+		    up->s, KEYD_FAIL_STALLED, "silent for too long");
 }
 
 static struct up *

@@ -23,6 +23,7 @@
 #include "provider.h"
 #include "stream.h"
 #include "worker.h"
+#include "ws.h"
 
 #define MITMD_MAX_AGENTS 640U
 #define MITMD_MAX_EXCHANGES 8192U  /* of all connections */
@@ -54,6 +55,7 @@
 struct agent;
 struct exchange;
 struct h2;
+struct ws;
 
 enum agent_state {
 	AGENT_CONNECT, /* reads the head of a CONNECT */
@@ -80,9 +82,11 @@ struct request {
 	bool sized;      /* the agent says how long the body is */
 	uint64_t length; /* of the body, once known */
 	enum decode_coding coding;
-	bool close;      /* HTTP/1.1: the connection ends after the answer */
-	bool head;       /* method HEAD: the answer has no body */
+	bool close; /* HTTP/1.1: the connection ends after the answer */
+	bool head;  /* method HEAD: the answer has no body */
 	bool expect;
+	bool websocket;     /* asks for one, on a route that has it */
+	struct span ws_key; /* its Sec-WebSocket-Key */
 	const char *why; /* constant text: what of it is malformed, or NULL */
 };
 
@@ -141,19 +145,22 @@ struct exchange {
 	struct loop_timer timer;
 	uint64_t progress; /* loop_now() of its latest byte either way */
 	struct request req;
-	uint64_t left;   /* of a sized body: bytes that have not come */
-	bool whole;      /* the body has come */
-	struct buf kept; /* path, query, headers of a request that waits */
+	uint64_t left;    /* of a sized body: bytes that have not come */
+	bool whole;       /* the body has come */
+	struct buf kept;  /* path, query, headers of a request that waits */
 	struct hold held; /* body that is held whole, then what is unsent */
 	TAILQ_ENTRY(exchange) hold_entry; /* mitmd_env.holding */
 	bool holding;
 	uint32_t denied; /* number of the refusal that is written down */
 	struct meter meter;         /* METER_NONE: the answer costs nothing */
 	struct meter_usage usage;   /* as it was told last */
+	struct meter_usage before;  /* a WebSocket: what its turns cost */
 	uint64_t usage_at;          /* loop_now() of that */
 	uint32_t usage_stream, usage_exchange;
 	struct upstream up;
 	struct http1_body body; /* how the request's comes */
+	bool gathers;           /* held is no whole message of it yet */
+	struct ws *ws;          /* NULL: no WebSocket */
 	/* HTTP/2 */
 	int32_t id;        /* of the agent's stream */
 	struct buf answer; /* what its window does not let go yet */
@@ -217,10 +224,10 @@ struct mitmd_env {
 	uint32_t last_stream;
 	struct exchanges queued, spare;
 	struct exchanges holding; /* in EXCHANGE_HOLD, the oldest first */
-	size_t held; /* bytes of all bodies that are held */
+	size_t held;              /* bytes of all bodies that are held */
 	size_t max_held;
 	bool starved; /* for want of room somebody is not read */
-	size_t kept; /* bytes of all heads that wait */
+	size_t kept;  /* bytes of all heads that wait */
 	unsigned alarms, notes;
 };
 
@@ -344,11 +351,15 @@ enum refusal body_put(struct exchange *, struct span);
 enum refusal body_check(struct exchange *);
 /* What is held is forgotten. */
 void body_drop(struct exchange *);
+/* What is held becomes a client's frame with that payload. -1: no room. */
+int body_frame(struct exchange *, enum ws_op);
 
 /* mitmd_usage.c: what answers cost */
 /* The answer's head came. */
 void usage_begin(struct exchange *, struct span headers);
 void usage_feed(struct exchange *, struct span);
+/* A turn of a WebSocket begins: what the latest one cost is told. */
+void usage_turn(struct exchange *);
 /*
  * The budget ends the answer: says so in an event of its own where the agent
  * can read one, and ends it. false: it can only be cut.
@@ -380,6 +391,20 @@ int upstream_flush(struct exchange *);
 
 /* mitmd_reply.c: what keyd sends */
 void reply_ready(struct loop_io *, uint32_t);
+
+/* mitmd_ws.c: messages of the agent; mitmd_ws_answer.c: those for it */
+extern const struct front front_ws;
+/* A handshake was admitted. -1: out of memory. */
+int ws_open(struct exchange *, struct span key);
+void ws_free(struct ws *);
+/* The provider agreed: composes the answer's head, and takes over. */
+int ws_begin(struct exchange *, struct span headers);
+/* Uses bytes from the agent; how many. */
+size_t ws_input(struct exchange *, struct span);
+/* Are any wanted now? */
+bool ws_reads(const struct exchange *);
+/* Is it in the middle of a frame, or has it said goodbye? */
+bool ws_waits(const struct exchange *);
 
 /* mitmd_h2.c: connections over HTTP/2 */
 /* Begins after the handshake. -1: out of memory. */

@@ -21,6 +21,8 @@ answer1_head(struct exchange *x, unsigned status, struct span headers,
 	struct buf *b = &answer1_out;
 	struct span name, value;
 
+	if (status == 101)
+		return ws_begin(x, headers);
 	buf_adds(b, "HTTP/1.1 ");
 	buf_addu64(b, status);
 	buf_addc(b, ' ');

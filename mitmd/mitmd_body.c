@@ -8,6 +8,8 @@
  */
 #include "mitmd.h"
 
+#include <openssl/rand.h>
+
 #include <errno.h>
 
 #include "body_filter.h"
@@ -35,6 +37,9 @@ body_is_held(const struct exchange *x)
 {
 	const struct provider *p = body_provider(x);
 
+	/* Its messages are held, one by one. */
+	if (x->req.websocket)
+		return false;
 	return !x->req.sized || (x->req.length != 0 &&
 				    (x->req.coding != DECODE_IDENTITY ||
 					filter_applies(&p->filter,
@@ -273,4 +278,31 @@ body_check(struct exchange *x)
 		body_drop(x);
 	x->req.length = x->held.size;
 	return no;
+}
+
+int
+body_frame(struct exchange *x, enum ws_op op)
+{
+	uint8_t head[WS_MAX_HEAD], mask[4], piece[16384];
+	struct span in, part;
+	struct hold to;
+	bool good;
+
+	if (RAND_bytes(mask, sizeof(mask)) != 1 ||
+	    hold_look(&x->held, &in) == -1)
+		return -1;
+	hold_init(&to);
+	good = body_piece(&to,
+		   span_of(head, ws_head(head, op, true, in.len, mask))) == 0;
+	while (good && in.len != 0) {
+		part = span_of(
+		    in.p, in.len < sizeof(piece) ? in.len : sizeof(piece));
+		memcpy(piece, part.p, part.len);
+		/* A whole number of masks each time. */
+		ws_mask(piece, part.len, mask, 0);
+		good = body_piece(&to, span_of(piece, part.len)) == 0;
+		in = span_of(in.p + part.len, in.len - part.len);
+	}
+	body_swap(x, &to, good);
+	return good ? 0 : -1;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "log.h"
+#include "ws.h"
 
 /* Headers of the request that is being checked, packed. */
 static struct buf check_blob = {.max = PROVIDER_MAX_BLOB};
@@ -166,6 +167,25 @@ check_body(const struct check *k)
 	return REFUSE_NONE;
 }
 
+/* WebSocket (RFC 6455 4.2.1). What else it offers is not taken up. */
+static enum refusal
+check_handshake(struct check *k)
+{
+	struct request *r = k->r;
+	struct span version;
+
+	r->length = UINT64_MAX;
+	r->why = "Sec-WebSocket-Version is not 13, or Sec-WebSocket-Key is "
+		 "not 16 bytes in base64";
+	if (http1_header(k->head, "sec-websocket-version", &version) != 1 ||
+	    !span_is(version, "13") ||
+	    http1_header(k->head, "sec-websocket-key", &r->ws_key) != 1 ||
+	    !ws_key_ok(r->ws_key))
+		return REFUSE_MALFORMED;
+	r->why = NULL;
+	return REFUSE_NONE;
+}
+
 static enum refusal
 check_hop(struct check *k)
 {
@@ -176,8 +196,8 @@ check_hop(struct check *k)
 		r->why = k->body->reason;
 		return REFUSE_MALFORMED;
 	}
-	if (http1_request_hop(k->head, k->body, k->pv->p->host, &hop) !=
-	    HTTP1_OK) {
+	if (http1_request_hop(k->head, k->body, k->pv->p->host, r->websocket,
+		&hop) != HTTP1_OK) {
 		r->why = hop.reason;
 		switch (hop.error) {
 		case 405:
@@ -196,25 +216,45 @@ check_hop(struct check *k)
 	r->sized = k->body->framing != HTTP1_CHUNKED;
 	if (k->body->framing == HTTP1_LENGTH)
 		r->length = k->body->length;
-	return REFUSE_NONE;
+	return r->websocket ? check_handshake(k) : REFUSE_NONE;
+}
+
+static enum provider_result
+check_match(struct check *k)
+{
+	struct request *r = k->r;
+	struct span target = k->head->target;
+	const uint8_t *mark = NULL;
+
+	r->path = target;
+	r->query = span_of(NULL, 0);
+	if (target.len != 0)
+		mark = memchr(target.p, '?', target.len);
+	if (mark != NULL) {
+		r->path.len = (size_t)(mark - target.p);
+		r->query = span_of(mark + 1, target.len - r->path.len - 1);
+	}
+	return provider_match(
+	    k->pv->p, k->head->method, r->path, r->query, &r->route);
+}
+
+/* Anything else that asks for it is told that it cannot be had. */
+static bool
+check_is_websocket(struct check *k)
+{
+	return http1_is_websocket(k->head) && check_match(k) == PROVIDER_OK &&
+	       k->pv->p->routes[k->r->route].websocket;
 }
 
 static enum refusal
 check_route(struct check *k)
 {
 	struct request *r = k->r;
-	struct span target = k->head->target;
-	const uint8_t *mark;
 
-	r->path = target;
-	r->query = span_of(NULL, 0);
-	if ((mark = memchr(target.p, '?', target.len)) != NULL) {
-		r->path.len = (size_t)(mark - target.p);
-		r->query = span_of(mark + 1, target.len - r->path.len - 1);
-	}
-	switch (provider_match(
-	    k->pv->p, k->head->method, r->path, r->query, &r->route)) {
+	switch (check_match(k)) {
 	case PROVIDER_OK:
+		if (k->pv->p->routes[r->route].websocket != r->websocket)
+			return REFUSE_METHOD;
 		return REFUSE_NONE;
 	case PROVIDER_BAD_PATH:
 		r->why = "the path holds an escape, a dot or empty segment, "
@@ -252,6 +292,7 @@ check_request(const struct agent *a, const struct http1_head *h,
 	k.nnames = 0;
 	*known = false;
 	memset(r, 0, sizeof(*r));
+	r->websocket = check_is_websocket(&k);
 	if ((no = check_hop(&k)) != REFUSE_NONE)
 		return no;
 	if ((no = check_route(&k)) == REFUSE_MALFORMED)

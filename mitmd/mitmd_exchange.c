@@ -44,6 +44,7 @@ exchange_forget(struct exchange *x)
 	body_drop(x);
 	buf_reset(&x->kept, 0);
 	memset(&x->req, 0, sizeof(x->req));
+	x->gathers = false;
 }
 
 void
@@ -81,6 +82,7 @@ exchange_reap(struct agent *a)
 		buf_free(&x->up.in);
 		buf_free(&x->up.out);
 		buf_free(&x->answer);
+		ws_free(x->ws);
 		free(x);
 	}
 }
@@ -360,8 +362,12 @@ static void
 exchange_stalled(struct exchange *x)
 {
 	bool answer = x->front->waiting(x) != 0;
+	bool still = x->whole || x->up.out.len >= MITMD_WINDOW;
 
-	if (!answer && (x->whole || x->up.out.len >= MITMD_WINDOW)) {
+	/* A WebSocket may be silent for as long as both sides like. */
+	if (x->req.websocket)
+		still = !ws_waits(x);
+	if (!answer && still) {
 		exchange_enter(x, x->state, MITMD_STALL_MS);
 		return;
 	}
@@ -417,7 +423,8 @@ exchange_watch(struct exchange *x)
 	if (up->fd == -1)
 		return;
 	want = x->front->waiting(x) < x->front->window ? (uint32_t)EPOLLIN : 0;
-	if ((up->out.len != 0 || (hold_left(&x->held) != 0 && !up->deaf)) &&
+	if ((up->out.len != 0 ||
+		(hold_left(&x->held) != 0 && !x->gathers && !up->deaf)) &&
 	    x->state == EXCHANGE_ON)
 		want |= EPOLLOUT;
 	/* Not merely masked: a hang-up would be reported for ever. */

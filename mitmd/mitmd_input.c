@@ -33,6 +33,8 @@ input_wanted(const struct agent *a)
 	case EXCHANGE_OPENING:
 	case EXCHANGE_ON:
 	case EXCHANGE_ANSWER:
+		if (x->req.websocket)
+			return ws_reads(x);
 		if (!x->whole)
 			return x->up.out.len < MITMD_WINDOW;
 		/* To see it leave; what it sends ahead is kept. */

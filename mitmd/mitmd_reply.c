@@ -54,7 +54,9 @@ reply_head(struct exchange *x, struct span s)
 	for (unsigned i = 0; i < 8; i++)
 		length |= (uint64_t)s.p[3 + i] << (8 * i);
 	s = span_of(s.p + REPLY_HEAD, s.len - REPLY_HEAD);
-	if (status < 200 || status > 599 || framing > 2 || length > INT64_MAX ||
+	if (status == 101 ? !x->req.websocket || framing != 2 : status < 200)
+		return -1;
+	if (status > 599 || framing > 2 || length > INT64_MAX ||
 	    (framing != 1 && length != 0) || !reply_headers_ok(x, s))
 		return -1;
 	bodyless = status == 204 || status == 304 || x->req.head;
@@ -75,7 +77,9 @@ reply_body(struct exchange *x, struct span s)
 			return -1;
 		x->up.promised -= s.len;
 	}
-	usage_feed(x, s);
+	/* Frames are none of the meter's: see front_ws_body. */
+	if (x->front != &front_ws)
+		usage_feed(x, s);
 	return x->front->body(x, s);
 }
 
@@ -254,5 +258,8 @@ reply_ready(struct loop_io *io, uint32_t events)
 		if (x->state == EXCHANGE_IDLE)
 			agent_resume(a);
 	}
+	/* What came of the agent's while a message was on its way. */
+	if (!x->gone && x->front == &front_ws && a->in.len != 0)
+		agent_resume(a);
 	agent_leave(a);
 }

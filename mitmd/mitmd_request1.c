@@ -37,7 +37,7 @@ request1_take(struct exchange *x, const struct http1_head *h)
 	no = check_request(a, h, &x->body, &r, &known);
 	x->req = r;
 	x->left = r.sized ? r.length : 0;
-	x->whole = !known || x->body.done;
+	x->whole = !known || (x->body.done && !r.websocket);
 	if (no != REFUSE_NONE) {
 		x->denied = mitmd_denied(
 		    a, no, deny_status(x, no), h->method, h->target, r.why);
@@ -45,6 +45,8 @@ request1_take(struct exchange *x, const struct http1_head *h)
 	} else if (r.expect &&
 		   mitmd_tls_put(a, SPAN("HTTP/1.1 100 Continue\r\n\r\n")) ==
 		       -1) {
+		agent_close(a);
+	} else if (r.websocket && ws_open(x, r.ws_key) == -1) {
 		agent_close(a);
 	} else {
 		exchange_begin(x, &r);
@@ -125,6 +127,8 @@ request1_body(struct exchange *x, struct span s)
 		return request1_chunks(x, s);
 	if (x->state == EXCHANGE_IDLE || x->whole)
 		return 0;
+	if (x->req.websocket && x->state != EXCHANGE_DISCARD)
+		return ws_input(x, s);
 	if (s.len > x->left)
 		s.len = (size_t)x->left;
 	x->left -= s.len;

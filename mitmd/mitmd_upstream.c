@@ -118,8 +118,8 @@ upstream_flush(struct exchange *x)
 	struct span s;
 
 	/* A body that was held whole follows as the socket takes it. */
-	while (
-	    upstream_drain(x) == 1 && hold_left(&x->held) != 0 && !x->up.deaf) {
+	while (upstream_drain(x) == 1 && hold_left(&x->held) != 0 &&
+	       !x->gathers && !x->up.deaf) {
 		if (hold_look(&x->held, &s) == -1)
 			return -1;
 		if (s.len > STREAM_MAX_FRAME)

@@ -22,7 +22,7 @@ usage_begin(struct exchange *x, struct span headers)
 	if (!p->routes[x->req.route].turn)
 		format = METER_NONE;
 	meter_begin(&x->meter, format);
-	x->usage = (struct meter_usage){.seen = false};
+	x->usage = x->before = (struct meter_usage){.seen = false};
 	x->usage_at = 0;
 	x->usage_stream = x->up.stream;
 	x->usage_exchange = x->up.exchange;
@@ -37,11 +37,11 @@ usage_tell(struct exchange *x, const struct meter_usage *u, bool last)
 	    .exchange = x->usage_exchange,
 	    .last = last,
 	    .model = span_str(u->model),
-	    .in = u->in,
-	    .out = u->out,
-	    .cache_read = u->cache_read,
-	    .cache_write = u->cache_write,
-	    .reasoning = u->reasoning,
+	    .in = x->before.in + u->in,
+	    .out = x->before.out + u->out,
+	    .cache_read = x->before.cache_read + u->cache_read,
+	    .cache_write = x->before.cache_write + u->cache_write,
+	    .reasoning = x->before.reasoning + u->reasoning,
 	};
 
 	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_USAGE, &m, -1);
@@ -82,7 +82,8 @@ usage_farewell(struct exchange *x, enum refusal no, const char *detail)
 	bool said;
 
 	/* Within an event, or where a length was promised, nothing fits. */
-	if (x->meter.format != METER_SSE || x->meter.any || x->up.sized)
+	if (x->front == &front_ws || x->meter.format != METER_SSE ||
+	    x->meter.any || x->up.sized)
 		return false;
 	buf_init(&b, 8192);
 	buf_adds(&b, "event: error\ndata: ");
@@ -98,6 +99,38 @@ usage_farewell(struct exchange *x, enum refusal no, const char *detail)
 	return true;
 }
 
+/* An exchange's counts never fall: what its earlier turns cost stays in. */
+static void
+usage_add(struct meter_usage *sum, const struct meter_usage *u)
+{
+	sum->seen |= u->seen;
+	sum->in += u->in;
+	sum->out += u->out;
+	sum->cache_read += u->cache_read;
+	sum->cache_write += u->cache_write;
+	sum->reasoning += u->reasoning;
+}
+
+void
+usage_turn(struct exchange *x)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+	struct meter_usage u;
+
+	if (!p->routes[x->req.route].turn)
+		return;
+	if (x->meter.format != METER_NONE) {
+		meter_read(&x->meter, &u);
+		if (u.seen)
+			usage_tell(x, &u, false);
+		usage_add(&x->before, &u);
+	}
+	/* Each message is read as the event that it would be over HTTP. */
+	meter_begin(&x->meter, METER_SSE);
+	x->usage = (struct meter_usage){.seen = false};
+	x->usage_at = 0;
+}
+
 void
 usage_end(struct exchange *x)
 {
@@ -107,6 +140,6 @@ usage_end(struct exchange *x)
 		return;
 	meter_read(&x->meter, &u);
 	x->meter.format = METER_NONE;
-	if (u.seen)
+	if (u.seen || x->before.seen)
 		usage_tell(x, &u, true);
 }

@@ -310,17 +310,42 @@ parse_body(struct parse *ps, const struct value *v, const char *where,
 }
 
 static int
+parse_websocket(struct parse *ps, const struct value *v, const char *where,
+    struct provider_route *r)
+{
+	static const char *const names[] = {"max", "dialect", "turn"};
+	const struct value *max;
+	char at[64];
+	int64_t n = PROVIDER_DFLT_BODY;
+
+	if (v == NULL)
+		return 0;
+	snprintf(at, sizeof(at), "%s.websocket", where);
+	if (parse_members(ps, v, at, names, 3, 0) == -1)
+		return -1;
+	if (!span_is(r->method, "GET"))
+		return parse_fail(ps, "%s: the method must be GET", at);
+	if ((max = value_get(v, "max")) != NULL &&
+	    value_int(max, 1, PROVIDER_MAX_BODY, &n) == -1)
+		return parse_fail(
+		    ps, "%s.max: must be 1 to %u", at, PROVIDER_MAX_BODY);
+	r->max = (uint64_t)n;
+	r->websocket = true;
+	return parse_dialect(ps, v, at, r);
+}
+
+static int
 parse_route(struct parse *ps, const struct value *v, unsigned n)
 {
 	static const char *const names[] = {
-	    "method", "path", "query", "body", "answer"};
+	    "method", "path", "query", "body", "answer", "websocket"};
 	struct provider_route *r = &ps->p->routes[n];
 	const struct value *answer;
 	char at[32], member[48];
 	int64_t status = 0;
 
 	snprintf(at, sizeof(at), "routes[%u]", n);
-	if (parse_members(ps, v, at, names, 5, 2) == -1)
+	if (parse_members(ps, v, at, names, 6, 2) == -1)
 		return -1;
 	snprintf(member, sizeof(member), "%s.method", at);
 	if (parse_text(ps, value_get(v, "method"), member, provider_is_method,
@@ -330,7 +355,8 @@ parse_route(struct parse *ps, const struct value *v, unsigned n)
 	if (parse_text(ps, value_get(v, "path"), member, provider_is_pattern,
 		&r->path) == -1 ||
 	    parse_query(ps, value_get(v, "query"), at, r) == -1 ||
-	    parse_body(ps, value_get(v, "body"), at, r) == -1)
+	    parse_body(ps, value_get(v, "body"), at, r) == -1 ||
+	    parse_websocket(ps, value_get(v, "websocket"), at, r) == -1)
 		return -1;
 	/* 401 makes clients try again for minutes. */
 	if ((answer = value_get(v, "answer")) != NULL &&

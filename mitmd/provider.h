@@ -20,7 +20,10 @@
  *
  * A path pattern is whole segments of [A-Za-z0-9._:-]; `*` stands for one
  * segment, or for the start of one ("*:generateContent").  A route with
- * "answer" is never sent: mitmd answers it with that status.  "read": true in
+ * "answer" is never sent: mitmd answers it with that status.  One with
+ * "websocket": {"max": 33554432, "dialect": "responses"}, on a GET, is only
+ * had by WebSocket; max and dialect are those of the agent's messages.  "websocket":
+ * true, on a GET, is a route that is only had by WebSocket.  "read": true in
  * a body says that a 2xx means the provider has read it; only then is the
  * connection used again.  "dialect" in a body names its shape for the body
  * filter and the meter (filter_rules.h); a route with one starts a model's
@@ -79,6 +82,7 @@ struct provider_route {
 	enum filter_dialect dialect; /* of the body, for the filter */
 	bool turn;                   /* a model answers: a step, and it costs */
 	unsigned answer;             /* 0: goes to the provider */
+	bool websocket;              /* by upgrade only; max: of a message */
 };
 
 /* A way to write the credential: header name (lower-case) and what precedes. */

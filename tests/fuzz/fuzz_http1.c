@@ -143,7 +143,7 @@ fuzz_head(struct span in, size_t cut, bool request)
 		check_head(in, request);
 		check_again(request);
 		if (request && http1_request_body(&head, &body) == HTTP1_OK &&
-		    http1_request_hop(&head, &body, SPAN("h.co"), &hop) ==
+		    http1_request_hop(&head, &body, SPAN("h.co"), false, &hop) ==
 			HTTP1_OK)
 			CHECK(head.target.p[0] == '/');
 	}

@@ -230,7 +230,7 @@ static const struct match_row openai_rows[] = {
 	{"POST /v1/chat/completions", PROVIDER_OK},
 	{"GET /v1/models", PROVIDER_OK},
 	{"GET /v1/models?client_version=0.169.0", PROVIDER_OK},
-	{"GET /v1/responses", PROVIDER_NO_METHOD},
+	{"GET /v1/responses", PROVIDER_OK},
 	{"POST /v1/embeddings", PROVIDER_NO_ROUTE},
 	{"POST /v1/files", PROVIDER_NO_ROUTE},
 };

@@ -52,7 +52,7 @@ describe_request(char *out, size_t cap)
 		snprintf(out, cap, "body: %s", body.reason);
 		return;
 	}
-	if (http1_request_hop(&head, &body, SPAN("h.co"), &hop) != HTTP1_OK) {
+	if (http1_request_hop(&head, &body, SPAN("h.co"), false, &hop) != HTTP1_OK) {
 		snprintf(out, cap, "hop %u: %s", hop.error, hop.reason);
 		return;
 	}

@@ -27,6 +27,7 @@ import zlib
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from provider_apis import DEFAULT_SCRIPT, answer  # noqa: E402
 from provider_ca import make_certificates  # noqa: E402
+import ws  # noqa: E402
 from provider_bad import BAD_FRAMING, CLOSES  # noqa: E402
 
 NAMES = ["api.anthropic.com", "api.openai.com", "localhost"]
@@ -251,7 +252,7 @@ class Provider:
                 req = conn.read_head()
                 served += 1
                 keep = self.exchange(conn, req, served)
-        except Gone as e:
+        except (Gone, ws.Bad) as e:
             why = str(e)
         except OSError as e:
             why = f"{type(e).__name__}: {e}"
@@ -288,6 +289,8 @@ class Provider:
             conn.read_body(req)
         if odd and (o.bad_framing or o.raw_reply):
             return self.misframe(conn, req, nth)
+        if o.websocket and req.all("upgrade") and self.key_ok(req):
+            return self.websocket(conn, req, nth)
         reply = self.reply(req, odd)
         if not o.early:
             self.record(conn, req, nth, reply[0])
@@ -306,6 +309,30 @@ class Provider:
         if not req.complete:
             raise Gone("peer, inside a body")
         return "close" not in [v.lower() for v in req.all("connection")]
+
+    def websocket(self, conn, req, nth):
+        self.record(conn, req, nth, 101)
+        accept = ws.accept_of((req.all("sec-websocket-key") + [""])[0])
+        more = {"accept": "", "extension":
+                "Sec-WebSocket-Extensions: permessage-deflate\r\n", "protocol":
+                "Sec-WebSocket-Protocol: x\r\n"}.get(self.opts.websocket, "")
+        if self.opts.websocket == "accept":
+            accept = ws.accept_of("another")
+        conn.send(("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+                   f"Connection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n"
+                   f"{more}x-request-id: ws\r\n\r\n").encode())
+        ws.Server(conn, req.keys()[0], self.log, self.ws_answer).run()
+        return False
+
+    def ws_answer(self, body):
+        """Events of a turn, each a message."""
+        kind, *rest = answer(self.script, "POST", "/v1/responses",
+                             {**body, "stream": True})
+        for piece in rest[0] if kind == "sse" else [json.dumps(rest[1])]:
+            piece = piece.decode() if isinstance(piece, bytes) else piece
+            for line in piece.splitlines():
+                if line.startswith("data: {"):
+                    yield line[6:].encode()
 
     def misframe(self, conn, req, nth):
         kind = self.opts.bad_framing
@@ -390,6 +417,9 @@ def parse_args(argv=None):
     a("--name", action="append", help="certificate names")
     a("--timeout", type=float, default=600, help="of a socket, seconds")
     a("--tls12", action="store_true")
+    a("--websocket", nargs="?", const="yes",
+      choices=["yes", "accept", "extension", "protocol"],
+      help="take upgrades; or answer them wrongly")
     a("--stdin", action="store_true", help="end when stdin closes")
     a("--delay", type=float, default=0, help="ms between body pieces")
     m = p.add_argument_group("misbehaviour")

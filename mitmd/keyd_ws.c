@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A provider's WebSocket on its way to mitmd: its answer to the handshake is
+ * checked against the key that we sent, its frames are taken apart, their
+ * payloads watched for the credential and given new heads.  What the scrub
+ * holds back goes with a later piece, so that a message may have more frames
+ * than it came in.  The provider is trusted with the credential, not with us.
+ */
+#include "keyd_reply.h"
+
+#include "stream.h"
+
+void
+reply_ws_init(struct reply *r, struct span key)
+{
+	r->ws.wanted = true;
+	ws_accept(key, r->ws.accept);
+	ws_init(&r->ws.parser, false);
+}
+
+const char *
+reply_ws_switch(struct reply *r, const struct http1_head *h)
+{
+	struct span v;
+
+	if (http1_header(h, "upgrade", &v) != 1 ||
+	    !span_ieq(v, SPAN("websocket")) ||
+	    http1_header(h, "connection", &v) != 1 ||
+	    !span_ieq(v, SPAN("upgrade")))
+		return "switches to another protocol";
+	if (http1_header(h, "sec-websocket-accept", &v) != 1 ||
+	    !span_eq(v, span_of(r->ws.accept, WS_ACCEPT)))
+		return "Sec-WebSocket-Accept does not fit";
+	if (http1_header(h, "sec-websocket-extensions", &v) != 0 ||
+	    http1_header(h, "sec-websocket-protocol", &v) != 0)
+		return "takes what was not offered";
+	r->ws.up = true;
+	return NULL;
+}
+
+/* A frame of the message. */
+static int
+ws_put(struct reply *r, bool fin, struct span a, struct span b, struct buf *out)
+{
+	uint64_t len = (uint64_t)a.len + b.len;
+	uint8_t head[WS_MAX_HEAD];
+	enum ws_op op = r->ws.begun ? WS_CONTINUED : r->ws.parser.message;
+
+	if (len == 0 && !fin)
+		return 0;
+	r->ws.begun = !fin;
+	if (reply_put_body(r, span_of(head, ws_head(head, op, fin, len, NULL)),
+		out) == -1 ||
+	    reply_put_body(r, a, out) == -1 || reply_put_body(r, b, out) == -1)
+		return -1;
+	return 0;
+}
+
+static enum reply_result
+ws_data(
+    struct reply *r, const struct scrub *s, struct span data, struct buf *out)
+{
+	struct ws_parser *p = &r->ws.parser;
+	struct span before, pass;
+	bool last = p->fin && p->left == 0;
+
+	r->received += data.len;
+	if (p->control) {
+		memcpy(r->ws.control + r->ws.ncontrol, data.p, data.len);
+		r->ws.ncontrol += data.len;
+		return REPLY_MORE;
+	}
+	if (scrub_feed(s, &r->scrub, data, &before, &pass))
+		return reply_fail(r, KEYD_FAIL_REFLECTED, "message");
+	/* In pieces only where something is held, and held text may move. */
+	if (last && r->scrub.held == 0) {
+		(void)scrub_end(s, &r->scrub);
+		if (ws_put(r, true, before, pass, out) == -1)
+			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+		r->ws.told = true;
+		return REPLY_MORE;
+	}
+	if (ws_put(r, false, before, pass, out) == -1)
+		return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+	return REPLY_MORE;
+}
+
+/* What the end of a message left; a control frame. */
+static enum reply_result
+ws_frame_end(struct reply *r, const struct scrub *s, struct buf *out)
+{
+	struct ws_parser *p = &r->ws.parser;
+	uint8_t head[WS_MAX_HEAD];
+	struct span text, none = span_of(NULL, 0);
+
+	if (!p->control) {
+		if (p->fin && !r->ws.told &&
+		    ws_put(r, true, scrub_end(s, &r->scrub), none, out) == -1)
+			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+		r->ws.told = false;
+		return REPLY_MORE;
+	}
+	text = span_of(r->ws.control, r->ws.ncontrol);
+	if (scrub_find(s, text))
+		return reply_fail(r, KEYD_FAIL_REFLECTED, "control frame");
+	if (reply_put_body(r,
+		span_of(head, ws_head(head, p->op, true, text.len, NULL)),
+		out) == -1 ||
+	    reply_put_body(r, text, out) == -1)
+		return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+	return REPLY_MORE;
+}
+
+enum reply_result
+reply_ws_feed(
+    struct reply *r, const struct scrub *s, struct span in, struct buf *out)
+{
+	/* Nothing is unmasked, so nothing is written to. */
+	uint8_t *p = (uint8_t *)(uintptr_t)in.p;
+	enum reply_result result = REPLY_MORE;
+	size_t len = in.len;
+	struct span data;
+
+	while (result == REPLY_MORE) {
+		switch (ws_next(&r->ws.parser, &p, &len, &data)) {
+		case WS_MORE:
+			return REPLY_MORE;
+		case WS_HEAD:
+			if (r->ws.parser.control)
+				r->ws.ncontrol = 0;
+			break;
+		case WS_DATA:
+			result = ws_data(r, s, data, out);
+			break;
+		case WS_END:
+			result = ws_frame_end(r, s, out);
+			break;
+		case WS_BAD:
+			return reply_fail(
+			    r, KEYD_FAIL_MALFORMED, r->ws.parser.bad);
+		}
+	}
+	return result;
+}
