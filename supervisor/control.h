@@ -52,17 +52,14 @@ void control_server(unsigned server);
 void control_key(unsigned provider);
 void control_alarm(const char *who, const char *kind, const char *text);
 void control_counts(void);
-<<<<<<< theirs-uncommitted
 /* What models cost so far. */
 void control_usage(void);
-=======
 /* Of a tool that is in quarantine now, or no longer. */
 void control_tool(struct json_object *);
 /* Those who wait for it; why: NULL: the rules are in force. Takes it. */
 void control_reloaded(const char *why, struct json_object *reply);
 /* why: NULL: the tool is trusted. */
 void control_trusted(const char *server, const char *tool, const char *why);
->>>>>>> p1
 void control_budget(const char *key, bool over, const char *text);
 
 /* control_metrics.c: metrics.sock */
