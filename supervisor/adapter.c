@@ -18,12 +18,15 @@
 
 #define ADAPTER_MAX_FILE (256U << 10)
 
+static int adapter_read_logins(const struct adapter *, struct fault *);
+
 static int
 adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
-	static const char *const keys[] = {"args", "env", "home", "name",
-	    "orientation", "program", "providers", "taskArgs", "title", NULL};
+	static const char *const keys[] = {"args", "env", "home", "logins",
+	    "name", "orientation", "program", "providers", "taskArgs", "title",
+	    NULL};
 	const struct jsonfile j = {path, fault};
 	struct json_object *o = NULL;
 	const char *s = NULL;
@@ -50,7 +53,7 @@ adapter_read(
 	if ((a->name = strdup(name)) == NULL ||
 	    (a->file = strdup(path)) == NULL)
 		return fault_errno(fault, "%s", path);
-	return 0;
+	return adapter_read_logins(a, fault);
 }
 
 int
@@ -186,16 +189,17 @@ adapter_env(const struct adapter *a, const struct providers *ps, char **env,
 	return 0;
 }
 
-int
-adapter_files(const struct adapter *a, const struct providers *ps,
-    const char *which, int dirfd, unsigned mode, struct fault *fault)
+static int
+adapter_write(const struct adapter *a, const struct providers *ps,
+    struct json_object *of, const char *which, int dirfd, unsigned mode,
+    struct fault *fault)
 {
 	struct json_object *o;
 	const char *text;
 	char *filled;
 	int rv = 0;
 
-	if (!json_object_object_get_ex(a->root, which, &o))
+	if (!json_object_object_get_ex(of, which, &o))
 		return 0;
 	json_object_object_foreach(o, path, val)
 	{
@@ -214,4 +218,132 @@ adapter_files(const struct adapter *a, const struct providers *ps,
 			    fault, "%s: %s/%s", a->file, which, path);
 	}
 	return rv;
+}
+
+/* The entry of "logins" for this provider, or NULL. */
+static struct json_object *
+adapter_login(const struct adapter *a, const char *provider)
+{
+	struct json_object *list, *o, *name;
+
+	if (a->root == NULL ||
+	    !json_object_object_get_ex(a->root, "logins", &list))
+		return NULL;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		if (json_object_object_get_ex(o, "provider", &name) &&
+		    strcmp(json_object_get_string(name), provider) == 0)
+			return o;
+	}
+	return NULL;
+}
+
+static int
+adapter_read_logins(const struct adapter *a, struct fault *fault)
+{
+	static const char *const keys[] = {"home", "instead", "provider", NULL};
+	const struct jsonfile j = {a->file, fault};
+	struct json_object *list, *one, *o;
+	const char *provider, *instead;
+	char where[32];
+
+	if (!json_object_object_get_ex(a->root, "logins", &list))
+		return 0;
+	if (!json_object_is_type(list, json_type_array))
+		return jsonfile_bad(&j, "", "logins", "must be an array");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		snprintf(where, sizeof(where), "logins[%zu]", i);
+		one = json_object_array_get_idx(list, i);
+		provider = instead = NULL;
+		if (!json_object_is_type(one, json_type_object))
+			return jsonfile_bad(
+			    &j, where, NULL, "must be an object");
+		if (jsonfile_known(&j, one, where, keys) == -1 ||
+		    jsonfile_str(&j, one, where, "provider", &provider) == -1 ||
+		    jsonfile_str(&j, one, where, "instead", &instead) == -1 ||
+		    jsonfile_object(&j, one, where, "home", &o) == -1)
+			return -1;
+		if (provider == NULL)
+			return jsonfile_bad(&j, where, "provider", "missing");
+	}
+	return 0;
+}
+
+bool
+adapter_has_login(const struct adapter *a, const struct provider *p)
+{
+	return p->login != -1 && adapter_login(a, p->name) != NULL;
+}
+
+int
+adapter_files(const struct adapter *a, const struct providers *ps,
+    const char *which, int dirfd, unsigned mode, struct fault *fault)
+{
+	struct json_object *login;
+
+	if (adapter_write(a, ps, a->root, which, dirfd, mode, fault) == -1)
+		return -1;
+	/* Over the others: how it is when somebody is logged in. */
+	for (unsigned i = 0; i < ps->n; i++) {
+		if (ps->list[i].login == -1 ||
+		    (login = adapter_login(a, ps->list[i].name)) == NULL)
+			continue;
+		if (adapter_write(a, ps, login, which, dirfd, mode, fault) ==
+		    -1)
+			return -1;
+	}
+	return 0;
+}
+
+/* Shall `provider`, with a login, serve instead of the other? */
+static bool
+adapter_prefers(const struct paths *paths, const struct config *cfg,
+    const char *provider, const char *other)
+{
+	const struct config_provider *a = config_provider(cfg, provider),
+				     *b = config_provider(cfg, other);
+	struct fault ignored;
+	struct provider p;
+	bool there;
+
+	if (b != NULL && b->listed)
+		return false;
+	if (a != NULL && a->listed)
+		return a->kind == CREDENTIAL_LOGIN;
+	if (provider_load(&p, paths, cfg, other, &ignored) == -1)
+		return false;
+	there = getenv(p.env) != NULL && getenv(p.env)[0] != '\0';
+	provider_free(&p);
+	if (there || provider_load(&p, paths, cfg, provider, &ignored) == -1)
+		return false;
+	there = p.login != -1;
+	provider_free(&p);
+	return there;
+}
+
+int
+adapter_choose(struct adapter *a, const struct paths *paths,
+    const struct config *cfg, struct fault *fault)
+{
+	struct json_object *list, *o, *name, *instead;
+	const char *new;
+
+	if (!json_object_object_get_ex(a->root, "logins", &list))
+		return 0;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		if (!json_object_object_get_ex(o, "instead", &instead) ||
+		    !json_object_object_get_ex(o, "provider", &name))
+			continue;
+		new = json_object_get_string(name);
+		for (char **p = a->providers; p != NULL && *p != NULL; p++) {
+			if (strcmp(*p, json_object_get_string(instead)) != 0 ||
+			    !adapter_prefers(paths, cfg, new, *p))
+				continue;
+			free(*p);
+			if ((*p = strdup(new)) == NULL)
+				return fault_errno(fault, "%s", a->file);
+		}
+	}
+	return 0;
 }

@@ -40,4 +40,10 @@ int adapter_env(const struct adapter *, const struct providers *, char **env,
 int adapter_files(const struct adapter *, const struct providers *,
     const char *which, int dirfd, unsigned mode, struct fault *);
 
+/* Does it find a login of this provider in its home, and so needs no key? */
+bool adapter_has_login(const struct adapter *, const struct provider *);
+/* Providers with a login that serve instead of others (its "logins"). */
+int adapter_choose(struct adapter *, const struct paths *,
+    const struct config *, struct fault *);
+
 #endif

@@ -134,6 +134,8 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 		n++;
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		pr = &sup.providers.list[i];
+		if (adapter_has_login(&sup.adapter, pr))
+			continue;
 		if (asprintf(&env[n], "%s=%s", pr->env, pr->key) == -1) {
 			env[n] = NULL;
 			return fault_errno(fault, "environment");

@@ -100,6 +100,9 @@ start_adapter(struct fault *fault)
 	if (name != NULL) {
 		if (adapter_load(&sup.adapter, &sup.paths, name, fault) == -1)
 			return -1;
+		if (adapter_choose(&sup.adapter, &sup.paths, &sup.config,
+			fault) == -1)
+			return -1;
 		providers = sup.adapter.providers;
 	}
 	if (providers_load(&sup.providers, &sup.paths, &sup.config, providers,

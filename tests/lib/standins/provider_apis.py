@@ -236,7 +236,8 @@ def event_bytes(event):
 
 
 APIS = {"/v1/messages": anthropic, "/v1/responses": responses,
-        "/v1/chat/completions": chat}
+        "/v1/chat/completions": chat,
+        "/backend-api/codex/responses": responses}
 
 
 def answer(script, method, target, body):
@@ -247,6 +248,11 @@ def answer(script, method, target, body):
             {"id": "test-model", "object": "model", "type": "model",
              "display_name": "Test", "created": 1, "owned_by": "standin",
              "created_at": "2026-01-01T00:00:00Z"}]})
+    if method == "GET" and path.endswith("/wham/accounts/check"):
+        return ("json", 200, {"accounts": [{
+            "id": "00000000-0000-4000-8000-000000000000",
+            "workspace_backend_origin": "https://chatgpt.com",
+            "account_routing_override": "NO_CONSTRAINT"}]})
     if method == "POST" and path == "/v1/messages/count_tokens":
         return ("json", 200, {"input_tokens": 100})
     if method == "POST" and re.fullmatch(
