@@ -11,10 +11,10 @@ out and others take their place. A mutant that does not compile, or is as
 before to the compiler, does not count either."""
 import argparse
 import concurrent.futures
+import hashlib
 import itertools
 import os
 import queue
-import random
 import re
 import resource
 import shutil
@@ -31,7 +31,8 @@ FILES = ["annot", "args", "breaker", "call", "domain", "domain_git", "eval", "ev
 # Lines where memory or a kernel's answer may fail, sizes of buffers, and text.
 NOT_JUDGING = re.compile(
     r"alloc\(|alloc$|reallocarray|span_dup|getrandom|buf_init|buf_add|buf_printf|need =|"
-    r"_printf\(|log_vis\(|work_budget|where_up|where_down|free\(|hold_|builder_init")
+    r"_printf\(|log_vis\(|work_budget|where_up|where_down|free\(|hold_|builder_init|"
+    r"if \(t != NULL\)|t->(role|done|rule)\(")
 # These say why to people; they decide nothing.
 EXPLAIN = {"eval_miss", "first_value", "any_path", "tell_rule", "reason_printf",
            "reason_bare", "reason_sandbox", "path_strerror", "rules_free", "annots_free",
@@ -156,19 +157,20 @@ def mutants(root):
 
 
 def choose(all_of_them, seed):
-    """In random order, such that no file speaks for all."""
-    r = random.Random(seed)
+    """In an order as if by chance, such that no file speaks for all; a change
+    of one line leaves the order of the others nearly as it was."""
+    def chance(m):
+        h = hashlib.sha256(("%d %s" % (seed, m.key())).encode()).digest()
+        return int.from_bytes(h[:8], "big") / 2 ** 64
+
     by_file = {}
     for m in all_of_them:
         by_file.setdefault(m.file, []).append(m)
     keyed = []
-    for file in sorted(by_file):
-        ms = sorted(by_file[file], key=lambda m: (m.start, m.end, m.new))
-        r.shuffle(ms)
+    for ms in by_file.values():
         # The square root: small files have more than their lines' share.
-        step = 1 / len(ms) ** .5
-        keyed += [((i + r.random()) * step, m) for i, m in enumerate(ms)]
-    return [m for _, m in sorted(keyed, key=lambda x: x[0])]
+        keyed += [(chance(m) * len(ms) ** .5, m.key(), m) for m in ms]
+    return [m for _, _, m in sorted(keyed, key=lambda x: x[:2])]
 
 
 def read_equivalent():
@@ -186,11 +188,12 @@ def read_equivalent():
     return keys
 
 
-def read_caught():
-    """key: by what, of mutants.txt."""
+def read_result():
+    """key: by what it was caught, or None; as in mutants.txt."""
     with open(os.path.join(HERE, "mutants.txt"), encoding="utf-8") as f:
-        found = re.findall(r"^(\S+): (\w+): caught\n- (.*)\n\+ (.*)\n  (.*)$", f.read(), re.M)
-    return {" | ".join(x[:4]): x[4] for x in found}
+        found = re.findall(r"^(\S+): (\w+): (\w+)\n- (.*)\n\+ (.*)\n  (.*)$", f.read(), re.M)
+    return {" | ".join((x[0], x[1], x[3], x[4])): x[5] if x[2] == "caught" else None
+            for x in found}
 
 
 class DoesNotCompile(Exception):
@@ -381,7 +384,7 @@ def main():
     p.add_argument("--only", help="file names, separated by commas")
     p.add_argument("--commit", help="this one, not the files as they lie here")
     p.add_argument("--again", action="store_true",
-                   help="what mutants.txt says was caught is not tried again")
+                   help="those of mutants.txt first; what was caught is not tried again")
     p.add_argument("--keep", help="work here, and leave it")
     p.add_argument("--write", action="store_true", help="write mutants.txt")
     p.add_argument("--limit", type=float, default=1e9, help="seconds")
@@ -404,10 +407,10 @@ def run(o, equivalent, scratches, jobs):
     for s in scratches:
         free.put(s)
 
-    known = read_caught() if o.again else {}
+    known = read_result() if o.again else {}
 
     def one(m):
-        if m.key() in known:
+        if known.get(m.key()):
             return m, "caught", known[m.key()]
         s = free.get()
         try:
@@ -416,6 +419,8 @@ def run(o, equivalent, scratches, jobs):
             free.put(s)
 
     pool = choose(mutants(scratches[0].tree), o.seed)
+    first = {k: i for i, k in enumerate(known)}
+    pool.sort(key=lambda m: first.get(m.key(), len(first)))
     if o.only:
         pool = [m for m in pool if m.file in o.only.split(",")]
     rows, left_out, began = [], 0, time.time()
