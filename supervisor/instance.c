@@ -361,9 +361,15 @@ instance_back_left(const struct child *c)
 int
 instance_kill(uint64_t call)
 {
+	const struct msg_INSTANCE_OVER over = {.call = call};
 	struct instance *i = instance_find(call);
 
-	if (i == NULL || i->dropped)
+	/* It never came here: the log did not take that it was wanted. */
+	if (i == NULL) {
+		child_send(ROLE_AUDIT, 0, MSG_INSTANCE_OVER, &over, -1);
+		return 0;
+	}
+	if (i->dropped)
 		return -1;
 	i->dropped = true;
 	/* What auditd has not got is closed here: its input ends. */
