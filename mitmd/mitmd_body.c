@@ -95,8 +95,8 @@ body_wake_agent(struct agent *a)
 	struct exchange *x, *next;
 
 	agent_hold(a);
-	for (x = TAILQ_FIRST(&a->exchanges);
-	     x != NULL && !a->dead && !x->gone; x = next) {
+	for (x = TAILQ_FIRST(&a->exchanges); x != NULL && !a->dead && !x->gone;
+	     x = next) {
 		next = TAILQ_NEXT(x, entry);
 		if (x->holding)
 			x->front->drained(x);
