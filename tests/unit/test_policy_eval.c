@@ -194,6 +194,53 @@ test_below(void)
 		    "\"%s\" below \"%s\"", rows[i].path, rows[i].dir);
 }
 
+/* 1.3.3a: a sandbox within what is protected, and protection within it. */
+static void
+test_sandbox_within(void)
+{
+	struct decision d;
+
+	rig_init(&rig, NULL);
+	if (engine_protect(rig.engine, span_str(rig_text(&rig, "@D"))) == -1 ||
+	    engine_protect(
+		rig.engine, span_str(rig_text(&rig, "@D/ws/sub"))) == -1)
+		err(1, "engine_protect");
+	rig_server(&rig, 0, "filesystem", false, "");
+	rig_must_load(&rig, PROTO_RULES_ANNOTATIONS, rig_annotations);
+	rig_eval(&rig, "filesystem", "read", "{\"path\":\"a\"}", &d);
+	ok(span_is(d.rule, "structural-sandbox-allow"), "1.3.3a the sandbox");
+	rig_eval(&rig, "filesystem", "read", "{\"path\":\"@D/out/o\"}", &d);
+	ok(span_is(d.rule, "structural-protected-path"), "1.3.3a around it");
+	rig_eval(&rig, "filesystem", "read", "{\"path\":\"sub/c\"}", &d);
+	ok(span_is(d.rule, "structural-protected-path"), "1.3.3a within it");
+	rig_free(&rig);
+}
+
+/* As many arguments as a tool may have, and one more. */
+static void
+test_arguments(void)
+{
+	struct buf b;
+	char *text;
+
+	for (unsigned n = ANNOT_MAX_ARGS; n <= ANNOT_MAX_ARGS + 1; n++) {
+		buf_init(&b, 1 << 20);
+		(void)buf_adds(&b, "{\"servers\":{\"s\":{\"tools\":[{"
+				   "\"toolName\":\"t\",\"args\":{");
+		for (unsigned i = 0; i < n; i++)
+			(void)buf_printf(&b, "%s\"a%u\":[\"none\"]",
+			    i == 0 ? "" : ",", i);
+		(void)buf_adds(&b, "}}]}}}");
+		if ((text = span_dup(buf_span(&b))) == NULL)
+			err(1, "span_dup");
+		ok((rig_load(&rig, PROTO_RULES_ANNOTATIONS, text) == 0) ==
+			(n == ANNOT_MAX_ARGS),
+		    "%u arguments of a tool", n);
+		free(text);
+		buf_free(&b);
+	}
+}
+
 int
 main(void)
 {
@@ -207,6 +254,8 @@ main(void)
 	test_sent();
 	test_reasons();
 	test_many();
+	test_arguments();
 	rig_free(&rig);
+	test_sandbox_within();
 	return tap_done();
 }
