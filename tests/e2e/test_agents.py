@@ -143,7 +143,20 @@ def config(agent, path, provider):
     return made
 
 
-def run(agent):
+def by_websocket(s):
+    """The shipped adapter, but for what makes Codex try a WebSocket."""
+    share = os.path.join(os.path.dirname(h.program("icctl")), "..", "share",
+                         "ironcurtain", "agents", "codex.json")
+    with open(share, encoding="utf-8") as f:
+        text = f.read()
+    made = os.path.join(s.home, "agents", "codex.json")
+    os.makedirs(os.path.dirname(made), exist_ok=True)
+    with open(made, "w", encoding="utf-8") as f:
+        f.write(text.replace("supports_websockets = false",
+                             "supports_websockets = true"))
+
+
+def run(agent, websocket=False):
     path, key = AGENTS[agent]
     paper = "paper-" + secrets.token_hex(12)
     with h.workdir() as work:
@@ -152,7 +165,7 @@ def run(agent):
         name = os.path.join(papers, "a.txt")
         with open(name, "w", encoding="utf-8") as f:
             f.write(paper)
-        p = h.Provider(work, script=[
+        p = h.Provider(work, *(["--websocket"] if websocket else []), script=[
             {"tool": "documents__read_text_file$", "args": {"path": name}},
             {"text": "FINAL: $RESULT"}])
         s = h.Session(work, {"documents": {
@@ -165,6 +178,8 @@ def run(agent):
             {"documents": FILES}, provider=p,
             config=config(agent, os.path.join(MODULES, path), p),
             env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")})
+        if websocket:
+            by_websocket(s)
         process = subprocess.Popen(
             [h.program("icctl"), "start", "--agent", agent, "--workspace",
              s.workspace, "Read the paper."], env=s.env,
@@ -199,9 +214,12 @@ def run(agent):
              + s.session_log()[-1500:])
         t.ok(paper in out, f"{agent}: its answer holds the paper", out[-800:])
         seen = p.seen()
-        t.ok(len(seen) >= 2 and all(r["keyOk"] for r in seen),
+        t.ok(len(seen) >= (1 if websocket else 2) and all(r["keyOk"] for r in seen),
              f"{agent}: the provider saw the real key",
              [(r["target"], r["keyOk"]) for r in seen])
+        t.ok(not websocket or {r["status"] for r in seen} == {101},
+             f"{agent}: by WebSocket alone, where that was asked for",
+             [(r["target"], r["status"]) for r in seen])
         t.ok(key not in out + err, f"{agent}: which is not in its output")
         audit = s.audit()
         t.equal([c.get("escalationResult") for c in audit
@@ -221,6 +239,9 @@ def main():
             continue
         with t.case(agent):
             run(agent)
+        if agent == "codex":
+            with t.case("codex, WebSocket"):
+                run(agent, websocket=True)
     t.done()
 
 
