@@ -152,6 +152,9 @@ tls_attach(struct up *up, const char *host, bool resume, const char **why)
 	up->ssl = ssl;
 	if (SSL_set_app_data(ssl, resume ? e : NULL) != 1)
 		return -1;
+	/* A token endpoint answers with credentials. */
+	if (!resume)
+		SSL_set_options(ssl, SSL_OP_CLEANSE_PLAINTEXT);
 	SSL_set_connect_state(ssl);
 	if (SSL_set_fd(ssl, up->fd) != 1)
 		return -1;

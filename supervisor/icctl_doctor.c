@@ -3,6 +3,8 @@
  * `icctl doctor`: tries what sessions need, for real, and says what to do
  * about what is missing.
  */
+#include <sys/stat.h>
+
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -171,6 +173,38 @@ check_bwrap(void)
 		    "kernel.unprivileged_userns_clone=1 where it exists)");
 }
 
+/* Of vendors' programs; "there" is all that is looked at. */
+static bool
+check_logins(void)
+{
+	static const struct {
+		const char *file, *whose;
+	} logins[] = {{".claude/.credentials.json", "Claude Code"},
+	    {".config/anthropic/credentials/default.json", "the Anthropic CLI"},
+	    {".codex/auth.json", "Codex"}};
+	const char *home = getenv("HOME");
+	char path[4096], text[4200];
+	struct stat st;
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(logins) / sizeof(logins[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", home == NULL ? "" : home,
+		    logins[i].file);
+		if (stat(path, &st) == -1)
+			continue;
+		any = true;
+		snprintf(text, sizeof(text), "login of %s: %s", logins[i].whose,
+		    path);
+		if ((st.st_mode & 077) != 0)
+			check(NOTE, "credential", text,
+			    "others may read it, so that it is not used: "
+			    "chmod 600");
+		else
+			check(GOOD, "credential", text, "");
+	}
+	return any;
+}
+
 static void
 check_keys(void)
 {
@@ -195,10 +229,12 @@ check_keys(void)
 		else
 			check(GOOD, "credential", text, "");
 	}
+	any |= check_logins();
 	if (!any)
-		check(NOTE, "credential", "no provider's variable is set here",
-		    "export ANTHROPIC_API_KEY or OPENAI_API_KEY, or name a "
-		    "file or command in config.json (\"credentials\")");
+		check(NOTE, "credential",
+		    "no provider's variable is set here, and no login is "
+		    "there",
+		    "icctl login says what to do");
 }
 
 static void

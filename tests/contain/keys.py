@@ -7,15 +7,16 @@ import os
 import re
 
 import harness
+import oauth_helper
 from live import Held
 
 HUGE = 8 << 30
 
 
-def canaries():
+def canaries(keys=(harness.ANTHROPIC_KEY, harness.OPENAI_KEY)):
     """The keys as they might lie somewhere."""
     found = []
-    for key in (harness.ANTHROPIC_KEY, harness.OPENAI_KEY):
+    for key in keys:
         raw = key.encode()
         found += [raw, raw[-24:], raw[::-1], raw.hex().encode(),
                   raw.hex().upper().encode()]
@@ -61,9 +62,9 @@ def search(mem, start, end, patterns):
     return False
 
 
-def scan(but):
+def scan(but, patterns=None):
     """pid -> (name, where), over every process there is."""
-    patterns = canaries()
+    patterns = patterns or canaries()
     found, count = {}, 0
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         if pid in but:
@@ -77,8 +78,8 @@ def scan(but):
     return found, count
 
 
-def in_files(*dirs):
-    patterns = canaries()
+def in_files(*dirs, patterns=None):
+    patterns = patterns or canaries()
     found = []
     for d in dirs:
         for at, _, names in os.walk(d):
@@ -129,3 +130,38 @@ def test_fallback(tap, live, provider, who):
     tap.ok(all("secretmem" not in v for k, v in
                live.s.events("start")[0]["detail"]["confinement"].items()),
            f"{who}: the first record says that no memory is secret")
+
+
+def test_login(tap, work, who):
+    """A login, used, renewed and used again: neither the old tokens nor the
+    new ones are anywhere, where the kernel has memfd_secret; else in keyd."""
+    pair = oauth_helper.tokens()
+    login = oauth_helper.Login(work, pair)
+    server = oauth_helper.TokenServer(work, seeds=[pair])
+    with harness.Session(os.path.join(work, "s"), config=login.config(server),
+                         env={"ANTHROPIC_API_KEY": "",
+                              "OPENAI_API_KEY": ""}) as s:
+        def ask():
+            m = s.model(key=s.agent_env()["ANTHROPIC_API_KEY"])
+            r = m.request("POST", "/v1/messages", [
+                ("Authorization", "Bearer " + m.key),
+                ("Content-Type", "application/json")], oauth_helper.BODY)
+            m.close()
+            return r.status
+
+        got = [ask(), server.order("/expire") and ask()]
+        new = harness.wait_for(
+            lambda: login.pair() != pair and login.pair(), "not renewed")
+        tap.equal(got, [200, 200], f"{who}: requests with a login, renewed")
+        patterns = canaries((*pair, *new))
+        found, count = scan({os.getpid(), server.p.pid}, patterns)
+        keyds = set(s.workers()["keyd"])
+        hidden = "secretmem" in s.events("start")[0]["detail"][
+            "confinement"]["keyd anthropic"]
+        tap.equal({p: f for p, f in found.items()
+                   if hidden or p not in keyds}, {},
+                  f"{who}: no token in any of {count} processes"
+                  + ("" if hidden else " but keyd"))
+        tap.equal(in_files(s.dir, s.home, patterns=patterns), [],
+                  f"{who}: and none in a file of ours")
+    server.end()

@@ -98,6 +98,8 @@ def root_parts(tap, args, work):
         live.test_inside(tap, session, "root's session", 1, 2)
         live.test_landlock(tap, session, "root's session")
         keys.test_key(tap, session, provider, "root's session")
+    with tap.case("login, seen by root"):
+        keys.test_login(tap, os.path.join(work, "o"), "login")
     with tap.case("no memfd_secret"), \
             live.Live(os.path.join(work, "f"), args, provider,
                  libexecdir=fallback_libexec(work, args),
