@@ -127,15 +127,17 @@ test_urls(void)
 }
 
 static void
-test_page(const char *html, bool markdown, const char *want)
+test_page(size_t row, bool markdown)
 {
+	const char *html = pages[row].html;
+	const char *want = markdown ? pages[row].markdown : pages[row].text;
 	struct buf b;
 
 	buf_init(&b, 4096);
 	text_html(&b, span_str(html), markdown);
 	buf_addc(&b, '\0');
-	is_str((const char *)buf_span(&b).p, want, "%s: %s",
-	    markdown ? "markdown" : "text", html);
+	is_str((const char *)buf_span(&b).p, want, "page %zu as %s", row,
+	    markdown ? "Markdown" : "text");
 	buf_free(&b);
 }
 
@@ -146,8 +148,8 @@ main(void)
 
 	test_urls();
 	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
-		test_page(pages[i].html, true, pages[i].markdown);
-		test_page(pages[i].html, false, pages[i].text);
+		test_page(i, true);
+		test_page(i, false);
 	}
 	buf_init(&b, 64);
 	ok(text_utf8(&b, SPAN("caf\xe9")) == 0 &&
