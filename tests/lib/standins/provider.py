@@ -177,6 +177,10 @@ class Provider:
         if opts.script:
             with open(opts.script, encoding="utf-8") as f:
                 self.script = json.load(f)
+        self.replies = []
+        if opts.replies:
+            with open(opts.replies, encoding="utf-8") as f:
+                self.replies = json.load(f)
         self.keys = list(opts.key)
         if opts.key_file:
             with open(opts.key_file, encoding="utf-8") as f:
@@ -291,6 +295,8 @@ class Provider:
             return self.misframe(conn, req, nth)
         if o.websocket and req.all("upgrade") and self.key_ok(req):
             return self.websocket(conn, req, nth)
+        if self.replies:
+            return self.listed(conn, req, nth)
         reply = self.reply(req, odd)
         if not o.early:
             self.record(conn, req, nth, reply[0])
@@ -343,6 +349,17 @@ class Provider:
         with open(self.opts.raw_reply, "rb") as f:
             conn.send(f.read())
         return False
+
+    def listed(self, conn, req, nth):
+        """The reply that x-stainless-reply numbers, or the first."""
+        which = int((req.all("x-stainless-reply") or ["0"])[0])
+        reply = self.replies[which]
+        self.record(conn, req, nth, f"listed {which}")
+        for part in reply["parts"]:
+            conn.send(base64.b64decode(part))
+        if not req.complete:
+            raise Gone("peer, inside a body")
+        return not reply.get("close")
 
     def reply(self, req, odd):
         """(status, reason, headers, pieces, chunked)"""
@@ -412,6 +429,7 @@ def parse_args(argv=None):
     a("--log", help="JSON lines, appended")
     a("--bodies", action="store_true", help="log bodies too")
     a("--script", help="JSON list of steps (provider_apis.py)")
+    a("--replies", help="JSON list of {parts: [base64, each a write], close}")
     a("--key", action="append", default=[], help="the real key; else 401")
     a("--key-file")
     a("--name", action="append", help="certificate names")
