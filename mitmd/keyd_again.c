@@ -129,7 +129,7 @@ exchange_renew(struct stream *s)
 	reply_free(&x->reply);
 	reply_init(&x->reply, x->req.exchange, nobody);
 	if (x->ws_key[0] != '\0')
-		reply_ws_init(&x->reply, span_str(x->ws_key));
+		(void)reply_ws_init(&x->reply, x->ws_key);
 	buf_free(&s->pend);
 	x->keeping = false;
 	x->renewed = true;

@@ -8,8 +8,6 @@
  */
 #include "keyd.h"
 
-#include <openssl/rand.h>
-
 #include <errno.h>
 #include <stdio.h>
 
@@ -116,18 +114,6 @@ exchange_abort(struct stream *s, const char *detail)
 	stream_free(s);
 }
 
-static int
-exchange_handshake(struct exchange *x)
-{
-	uint8_t bytes[16];
-
-	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
-		return -1;
-	ws_key(bytes, x->ws_key);
-	reply_ws_init(&x->reply, span_str(x->ws_key));
-	return 0;
-}
-
 void
 exchange_begin(struct stream *s, struct request *r)
 {
@@ -142,7 +128,8 @@ exchange_begin(struct stream *s, struct request *r)
 	x->keeping = keyd_login() != NULL;
 	keyd_env.requests++;
 	keyd_env.used_at = loop_now(&keyd_env.w.loop);
-	if (p->routes[x->req.route].websocket && exchange_handshake(x) == -1)
+	if (p->routes[x->req.route].websocket &&
+	    reply_ws_init(&x->reply, x->ws_key) == -1)
 		exchange_fail(s, KEYD_FAIL_INTERNAL, "no random bytes");
 	else
 		exchange_go(s);
@@ -159,11 +146,9 @@ exchange_takes(const struct stream *s)
 	case EXCHANGE_WAIT:
 		return false;
 	case EXCHANGE_ON:
-		/* Before the provider agreed it would read them as a head. */
-		if (x->reply.ws.wanted && !x->reply.ws.up)
-			return false;
 		return x->up != NULL && x->counted < x->req.length &&
-		       exchange_pending(s).len == 0 && !x->up->full;
+		       exchange_pending(s).len == 0 && !x->up->full &&
+		       reply_ws_ready(&x->reply);
 	case EXCHANGE_DRAIN:
 		return true;
 	}
@@ -210,8 +195,7 @@ exchange_write_head(struct stream *s)
 	    .kind_prefix = kind->prefix,
 	    .length = x->req.length,
 	    .close = !e->reuse,
-	    .ws_key = x->reply.ws.wanted ? span_str(x->ws_key)
-					 : span_of(NULL, 0),
+	    .ws_key = span_str(x->ws_key),
 	    .headers = x->req.headers,
 	    .adds = adds};
 	enum tls_result r;

@@ -109,7 +109,7 @@ head_put_line(struct head_out *o, const struct keyd_head *h)
 static bool
 head_has_length(const struct keyd_head *h)
 {
-	if (h->ws_key.p != NULL)
+	if (h->ws_key.len != 0)
 		return false;
 	return h->length != 0 || span_is(h->method, "POST") ||
 	       span_is(h->method, "PUT") || span_is(h->method, "PATCH");
@@ -224,7 +224,7 @@ keyd_head_compose(
 		head_put_u64(&o, h->length);
 		head_put_eol(&o);
 	}
-	if (h->ws_key.p != NULL)
+	if (h->ws_key.len != 0)
 		head_put_websocket(&o, h);
 	else if (h->close)
 		head_put_field(&o, SPAN("connection"), SPAN("close"));

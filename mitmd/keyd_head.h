@@ -34,7 +34,7 @@ struct keyd_head {
 	struct span credential;
 	uint64_t length;
 	bool close;
-	struct span ws_key;	/* a WebSocket is asked for; p NULL: none */
+	struct span ws_key;	/* a WebSocket is asked for; empty: none */
 	struct span headers;			/* packed; see provider_pack */
 	const struct keyd_head_add *adds;	/* at most 32 */
 	unsigned nadds;

@@ -107,8 +107,17 @@ enum reply_result reply_feed(struct reply *, const struct provider *,
 enum reply_result reply_eof(struct reply *, const struct scrub *, bool clean,
     struct buf *out);
 /* keyd_ws.c */
-/* A handshake with this key will be sent. */
-void reply_ws_init(struct reply *, struct span key);
+/*
+ * A handshake will be sent, with this key; "": with one that is made here. -1:
+ * there are no random bytes.
+ */
+int reply_ws_init(struct reply *, char key[WS_KEY + 1]);
+/* May bytes follow? Before the provider agreed it would read them as a head. */
+static inline bool
+reply_ws_ready(const struct reply *r)
+{
+	return !r->ws.wanted || r->ws.up;
+}
 /* Its answer, 101: NULL, or what is wrong with it. */
 const char *reply_ws_switch(struct reply *, const struct http1_head *);
 /* Frames after it; as reply_feed. DONE never: the connection ends. */

@@ -8,14 +8,24 @@
  */
 #include "keyd_reply.h"
 
+#include <openssl/rand.h>
+
 #include "stream.h"
 
-void
-reply_ws_init(struct reply *r, struct span key)
+int
+reply_ws_init(struct reply *r, char key[WS_KEY + 1])
 {
+	uint8_t bytes[16];
+
+	if (key[0] == '\0') {
+		if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+			return -1;
+		ws_key(bytes, key);
+	}
 	r->ws.wanted = true;
-	ws_accept(key, r->ws.accept);
+	ws_accept(span_str(key), r->ws.accept);
 	ws_init(&r->ws.parser, false);
+	return 0;
 }
 
 const char *
