@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import threading
+import urllib.parse
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -204,7 +205,15 @@ def test_failures():
             t.equal(login.pair(), pair, "the file is untouched")
             e = h.wait_for(lambda: s.events("credential"), "no record")[-1]
             t.equal(e["detail"]["what"], "failed", "recorded")
-            server.order("/set?status=0")
+            # a 200 that is none: nothing of it is used
+            server.order("/set?status=200&raw=" + urllib.parse.quote(
+                '{"access_token":"a1","access_token":"b2"}'))
+            h.wait_for(lambda: send(s).status == 502 and
+                       len(s.events("credential")) > 1, "not asked again", 15)
+            t.ok("malformed" in s.events("credential")[-1]["detail"]["reason"]
+                 and login.pair() == pair, "a malformed answer: not taken",
+                 s.events("credential")[-1])
+            server.order("/set?status=0&raw=")
             h.wait_for(lambda: send(s).status == 200, "not tried again", 15)
             t.ok(True, "renewed when it answers again")
             server.order("/revoke")
