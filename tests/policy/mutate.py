@@ -190,7 +190,10 @@ def read_equivalent():
 
 def read_result():
     """key: by what it was caught, or None; as in mutants.txt."""
-    with open(os.path.join(HERE, "mutants.txt"), encoding="utf-8") as f:
+    path = os.path.join(HERE, "mutants.txt")
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as f:
         found = re.findall(r"^(\S+): (\w+): (\w+)\n- (.*)\n\+ (.*)\n  (.*)$", f.read(), re.M)
     return {" | ".join((x[0], x[1], x[3], x[4])): x[5] if x[2] == "caught" else None
             for x in found}
@@ -435,13 +438,13 @@ def run(o, equivalent, scratches, jobs):
                 rows.append((m, verdict, by))
             if verdict == "survived":
                 print("SURVIVED policyd/%s:%d\n%s\n" % (m.file, m.line, m.key()), flush=True)
+        if o.write:
+            with open(os.path.join(HERE, "mutants.txt"), "w", encoding="utf-8") as f:
+                report(rows, left_out, o.seed, f)
         print("%d of %d (%d s)" % (len(rows), o.count, time.time() - began), flush=True)
     caught = sum(1 for _, verdict, _ in rows if verdict == "caught")
     print("%d mutants to choose from, %d tried, %d caught, %d equivalent left out" % (
         len(pool), len(rows), caught, left_out))
-    if o.write:
-        with open(os.path.join(HERE, "mutants.txt"), "w", encoding="utf-8") as f:
-            report(rows, left_out, o.seed, f)
     return 0 if rows and caught >= len(rows) * 95 // 100 else 1
 
 
