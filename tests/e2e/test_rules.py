@@ -40,14 +40,14 @@ ANSWER = b'{"from":"the provider"}'
 class Bench:
     """A session, its recording provider, and what that must have got."""
 
-    def __init__(self, work, replies=()):
+    def __init__(self, work, replies=(), options=()):
         path = os.path.join(work, "replies.json")
         first = rules_replies.reply(ANSWER)
         with open(path, "w", encoding="utf-8") as f:
             json.dump([{"parts": [base64.b64encode(p).decode() for p in
                                   r.parts], "close": r.close}
                        for r in (first, *replies)], f)
-        self.provider = h.Provider(work, "--replies", path)
+        self.provider = h.Provider(work, "--replies", path, *options)
         self.session = h.Session(work, provider=self.provider).start()
         env = self.session.agent_env()
         self.keys = {host: env[name].encode() for host, name in ENVS.items()}
