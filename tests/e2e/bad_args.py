@@ -108,9 +108,9 @@ ARGS = [
      "icctl: no session is running (looked in {home}/run); start one with "
      "`icctl start`"),
     ("approve nothing", ["icctl", "approve"], 2,
-     "icctl: usage: icctl approve ID"),
+     "icctl: usage: icctl approve ID [--for-session]"),
     ("approve two", ["icctl", "approve", "a", "b"], 2,
-     "icctl: usage: icctl approve ID"),
+     "icctl: usage: icctl approve ID [--for-session]"),
     ("deny without a text", ["icctl", "deny", "k3f9", "--because"], 2,
      "icctl: usage: icctl deny ID [--because TEXT]"),
     ("deny with a long text", ["icctl", "deny", "k3f9", "--because",

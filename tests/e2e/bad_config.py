@@ -57,13 +57,13 @@ CONFIG = [
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key. Known here: agent, audit, "
      "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
-     "modelBodies, notify, policy, providers, resourceBudget, "
+     "modelBodies, notify, policy, profiles, providers, resourceBudget, "
      "sandboxPolicy, serverCredentials"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
      "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
-     "modelBodies, notify, policy, providers, resourceBudget, "
+     "modelBodies, notify, policy, profiles, providers, resourceBudget, "
      "sandboxPolicy, serverCredentials"),
     ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,
      "{config}: anthropicApiKey: keys do not belong into this file. Put the "
@@ -164,18 +164,19 @@ CONFIG = [
      config(credentials={"anthropic": "sk-ant-secret"}), 78,
      "{config}: credentials.anthropic: must be an object that says where the "
      "key is, is a string. Write {\"env\":\"NAME\"}, {\"file\":\"PATH\"}, "
-     "{\"command\":[...]} or {\"systemd\":\"NAME\"}"),
+     "{\"command\":[...]}, {\"systemd\":\"NAME\"}, "
+     "{\"secret-service\":{...}} or {\"login\":\"claude-code\"}"),
     ("a credential from two places", config(credentials={
         "anthropic": {"env": "A", "file": "b"}}), 78,
      "{config}: credentials.anthropic: must have exactly one of env, file, "
-     "command, systemd; has 2"),
+     "command, systemd, secret-service, login; has 2"),
     ("a credential from nowhere", config(credentials={"anthropic": {}}), 78,
      "{config}: credentials.anthropic: must have exactly one of env, file, "
-     "command, systemd; has 0"),
+     "command, systemd, secret-service, login; has 0"),
     ("a credential from elsewhere",
      config(credentials={"anthropic": {"key": "sk-ant-secret"}}), 78,
      "{config}: credentials.anthropic.key: unknown key. Known here: env, "
-     "file, command, systemd"),
+     "file, command, systemd, secret-service, login"),
     ("a key for the name of a variable",
      config(credentials={"anthropic": {"env": "sk-ant-secret"}}), 78,
      "{config}: credentials.anthropic.env: must be the NAME of an "

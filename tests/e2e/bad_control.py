@@ -28,10 +28,10 @@ CONTROL = [
      "string, is a number"),
     ("op empty", b'{"op":""}\n', "bad-request",
      "unknown \"op\": known are ping, status, pending, show, approve, deny, "
-     "watch, budget, budget-set, metrics, unlock, stop"),
+     "watch, budget, budget-set, metrics, reload, tools, trust, unlock, stop"),
     ("an unknown op", b'{"op":"approve-all"}\n', "bad-request",
      "unknown \"op\": known are ping, status, pending, show, approve, deny, "
-     "watch, budget, budget-set, metrics, unlock, stop"),
+     "watch, budget, budget-set, metrics, reload, tools, trust, unlock, stop"),
     ("an op with a NUL", b'{"op":"stop\\u0000"}\n', "bad-request",
      "a request is one JSON object on one line: request: op: must not hold a "
      "NUL"),
@@ -40,7 +40,8 @@ CONTROL = [
      "member name"),
     ("an unknown member", b'{"op":"ping","force":true}\n', "bad-request",
      "a request is one JSON object on one line: request: force: unknown key. "
-     "Known here: op, id, digest, because, key, value"),
+     "Known here: op, id, digest, because, key, value, path, session, "
+     "server, tool, policy, annotations, lists"),
     ("two objects", b'{"op":"ping"}{"op":"stop"}\n', "bad-request",
      "a request is one JSON object on one line: request:1:14: something "
      "after the value"),

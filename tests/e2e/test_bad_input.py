@@ -220,7 +220,7 @@ def test_files():
                              "--runtime", "none", "--print-ready"])
                 got = got[0], got[1].removeprefix("icsupervisor: ")
                 check(group, name, got, tuple(want))
-                if "secret" in got[1]:
+                if "secret" in got[1].replace("secret-service", ""):
                     t.ok(False, f"{name}: a secret is shown", got[1])
 
 
