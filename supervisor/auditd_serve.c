@@ -58,15 +58,19 @@ on_event(struct chan *c, const union proto_any *msg, int fd)
 	const struct msg_EVENT *m = &msg->EVENT;
 	struct auditlog_line l;
 	char event[33];
+	bool last;
 
 	(void)fd;
 	if (span_copy(m->event, event, sizeof(event)) == -1)
 		return chan_violation(c, "EVENT without a name");
+	last = strcmp(event, "stop") == 0;
+	/* What waits may bring records of its own: before the last one. */
+	if (last)
+		auditd_commit(NULL);
 	auditd_line(&l, event);
 	auditlog_json(&l, "detail", m->detail);
 	auditd_line_end(&l);
-	/* The last record: what others still send has no place behind it. */
-	if (strcmp(event, "stop") == 0)
+	if (last)
 		on_stop();
 	return 0;
 }
