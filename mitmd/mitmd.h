@@ -149,6 +149,7 @@ struct exchange {
 	bool whole;       /* the body has come */
 	struct buf kept;  /* path, query, headers of a request that waits */
 	struct hold held; /* body that is held whole, then what is unsent */
+	size_t reserved; /* of mitmd_env.held, for that */
 	TAILQ_ENTRY(exchange) hold_entry; /* mitmd_env.holding */
 	bool holding;
 	uint32_t denied; /* number of the refusal that is written down */
@@ -227,6 +228,8 @@ struct mitmd_env {
 	size_t held;              /* bytes of all bodies that are held */
 	size_t max_held;
 	bool starved; /* for want of room somebody is not read */
+	bool freed;   /* there may be room since */
+	bool waking;
 	size_t kept;  /* bytes of all heads that wait */
 	unsigned alarms, notes;
 };
@@ -342,7 +345,7 @@ bool body_is_held(const struct exchange *);
 void body_hold(struct exchange *);
 void body_unhold(struct exchange *);
 /* May its agent be read? */
-bool body_room(const struct exchange *);
+bool body_room(struct exchange *);
 /* Who was not read for want of room is, where there is room again. */
 void body_wake(void);
 /* More of it. */

@@ -58,8 +58,9 @@ body_hold(struct exchange *x)
 void
 body_unhold(struct exchange *x)
 {
-	if (x->holding)
-		TAILQ_REMOVE(&mitmd_env.holding, x, hold_entry);
+	if (!x->holding)
+		return;
+	TAILQ_REMOVE(&mitmd_env.holding, x, hold_entry);
 	x->holding = false;
 }
 
@@ -67,25 +68,50 @@ void
 body_drop(struct exchange *x)
 {
 	body_unhold(x);
-	mitmd_env.held -= x->held.size;
+	mitmd_env.held -= x->reserved;
+	mitmd_env.freed |= x->reserved != 0;
+	x->reserved = 0;
 	hold_reset(&x->held);
 }
 
+/* n bytes in all are x's; false: so much is not there. */
+static bool
+body_reserve(struct exchange *x, size_t n)
+{
+	if (n <= x->reserved)
+		return true;
+	if (n - x->reserved > mitmd_env.max_held - mitmd_env.held) {
+		mitmd_env.starved = true;
+		return false;
+	}
+	mitmd_env.held += n - x->reserved;
+	x->reserved = n;
+	return true;
+}
+
 /*
- * All of them together stay below the limit less one body; the first in line
- * may use that as well, so that one can always be finished.
+ * Room for a body is taken before it is read: for all of it where its length
+ * is known, so that who has begun can end; else for twice what came.
  */
 bool
-body_room(const struct exchange *x)
+body_room(struct exchange *x)
 {
-	size_t limit = mitmd_env.max_held - PROVIDER_MAX_BODY;
+	const struct provider *p = body_provider(x);
+	size_t max = (size_t)p->routes[x->req.route].max, want;
 
-	if (!x->holding || x == TAILQ_FIRST(&mitmd_env.holding))
-		limit = mitmd_env.max_held;
-	if (mitmd_env.held <= limit - MITMD_HELD_READ)
+	if (!x->holding)
 		return true;
-	mitmd_env.starved = true;
-	return false;
+	if (x->req.sized) {
+		want = (size_t)x->req.length;
+	} else {
+		want = 2 * x->held.size + MITMD_HELD_READ;
+		if (want > max)
+			want = max;
+		/* What there is suffices for one more read. */
+		if (x->reserved >= x->held.size + MITMD_HELD_READ)
+			want = 0;
+	}
+	return body_reserve(x, want);
 }
 
 /* Its streams that wait for room may go on, as far as there is any. */
@@ -107,18 +133,19 @@ body_wake_agent(struct agent *a)
 void
 body_wake(void)
 {
-	struct exchange *x;
 	struct agent *a, *next;
 
-	if (!mitmd_env.starved ||
-	    (x = TAILQ_FIRST(&mitmd_env.holding)) == NULL || !body_room(x))
+	if (mitmd_env.waking || !mitmd_env.starved || !mitmd_env.freed)
 		return;
-	mitmd_env.starved = false;
+	mitmd_env.waking = true;
+	/* Who still finds no room says so again. */
+	mitmd_env.starved = mitmd_env.freed = false;
 	for (a = TAILQ_FIRST(&mitmd_env.agents); a != NULL; a = next) {
 		next = TAILQ_NEXT(a, entry);
 		if (!a->dead && a->busy == 0 && !TAILQ_EMPTY(&a->exchanges))
 			body_wake_agent(a);
 	}
+	mitmd_env.waking = false;
 }
 
 enum refusal
@@ -128,10 +155,9 @@ body_put(struct exchange *x, struct span data)
 
 	if (data.len > p->routes[x->req.route].max - x->held.size)
 		return REFUSE_LENGTH;
-	if (data.len > mitmd_env.max_held - mitmd_env.held ||
+	if (!body_reserve(x, x->held.size + data.len) ||
 	    hold_put(&x->held, data) == -1)
 		return REFUSE_HELD;
-	mitmd_env.held += data.len;
 	return REFUSE_NONE;
 }
 
@@ -151,12 +177,15 @@ body_piece(void *arg, struct span s)
 static void
 body_swap(struct exchange *x, struct hold *to, bool good)
 {
-	struct hold *old = good ? &x->held : to;
-
-	mitmd_env.held -= old->size;
-	hold_reset(old);
-	if (good)
-		x->held = *to;
+	if (!good) {
+		mitmd_env.held -= to->size;
+		hold_reset(to);
+		return;
+	}
+	mitmd_env.held -= x->reserved;
+	hold_reset(&x->held);
+	x->held = *to;
+	x->reserved = to->size;
 }
 
 static enum refusal
@@ -270,6 +299,9 @@ body_check(struct exchange *x)
 	enum refusal no = REFUSE_NONE;
 
 	body_unhold(x);
+	mitmd_env.held -= x->reserved - x->held.size;
+	mitmd_env.freed |= x->reserved != x->held.size;
+	x->reserved = x->held.size;
 	if (x->req.coding != DECODE_IDENTITY)
 		no = body_decode(x);
 	if (no == REFUSE_NONE)

@@ -21,7 +21,7 @@ static uint8_t input_scratch[INPUT_SCRATCH];
 static bool
 input_wanted(const struct agent *a)
 {
-	const struct exchange *x = a->x;
+	struct exchange *x = a->x;
 
 	switch (x->state) {
 	case EXCHANGE_HOLD:

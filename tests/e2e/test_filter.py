@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -171,6 +172,34 @@ def test_large(s, p):
     m.close()
 
 
+def test_room():
+    """More at once than may be held: agents wait, and all are served."""
+    body = json.dumps({"model": "m", "messages": [
+        {"role": "user", "content": "x" * (26 << 20)}]}).encode()
+    got = []
+
+    def one(s):
+        m = s.model()
+        m.sock.settimeout(60)
+        got.append(m.request("POST", MESSAGES, m.key_headers("anthropic") +
+                             TYPE, body).status)
+        m.close()
+
+    with h.workdir() as work:
+        p = h.Provider(work)
+        config = {"modelBodies": {"maxHeldMb": 96}}
+        with h.Session(work, provider=p, config=config) as s, \
+                t.case("room"):
+            threads = [threading.Thread(target=one, args=(s,))
+                       for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(60)
+            t.equal(got, [200] * 4, "four of 26 MB, 96 MiB being held")
+        p.end()
+
+
 def allowed(p, **actions):
     return {"providers": {"anthropic": {"upstream": p.url, "ca": p.ca,
                                         "filter": actions}}}
@@ -199,5 +228,6 @@ def test_allowed():
 
 if __name__ == "__main__":
     test_dflt()
+    test_room()
     test_allowed()
     t.done()
