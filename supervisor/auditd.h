@@ -88,6 +88,9 @@ void auditd_serve(void) __attribute__((noreturn));
 chan_fn auditd_on_alarm, auditd_on_usage, auditd_on_request, auditd_on_exchange_end,
     auditd_on_denied;
 
+/* auditd_hold.c */
+chan_fn auditd_on_hold, auditd_on_verdict, auditd_on_approved, auditd_on_late;
+
 /* auditd_egress.c */
 chan_fn auditd_on_connect, auditd_on_connect_end, auditd_on_connect_denied;
 

@@ -306,81 +306,6 @@ on_state(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-static int
-on_hold(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct msg_HOLD *m = &msg->HOLD;
-	struct auditlog_line l;
-
-	(void)fd;
-	if (m->digest.len != AUDITLOG_HASH)
-		return chan_violation(c, "HOLD without digest");
-	auditd_line(&l, "hold");
-	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
-	auditlog_u64(&l, "expiresMs", m->ms);
-	if (m->session.len != 0)
-		auditlog_json(&l, "forSession", m->session);
-	auditlog_u64(&l, "id", m->id);
-	auditlog_str(&l, "reason", m->reason);
-	auditlog_str(&l, "rule", m->rule);
-	auditlog_str(&l, "serverName", m->server_name);
-	auditlog_str(&l, "toolName", m->tool);
-	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_SHOW, m, 0);
-	return 0;
-}
-
-static int
-on_verdict(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct msg_VERDICT *m = &msg->VERDICT;
-	struct auditlog_line l;
-
-	(void)fd;
-	if (m->digest.len != AUDITLOG_HASH ||
-	    m->session.len % AUDITLOG_HASH != 0)
-		return chan_violation(c, "VERDICT without digest");
-	auditd_line(&l, "verdict");
-	auditlog_str(&l, "because", m->because);
-	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
-	if (m->session.len != 0)
-		auditlog_bool(&l, "forSession", true);
-	auditlog_u64(&l, "id", m->id);
-	auditlog_str(
-	    &l, "verdict", m->approve != 0 ? SPAN("approve") : SPAN("deny"));
-	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_POLICY, 0, MSG_VERDICT_GO, m, 0);
-	return 0;
-}
-
-/* The verdict is on record; what was held waits no longer. */
-static int
-on_approved(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct msg_HOLD_END end = {.id = msg->APPROVED.id,
-	    .state = msg->APPROVED.state,
-	    .granted = msg->APPROVED.granted};
-
-	(void)c;
-	(void)fd;
-	auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_END, &end, 0);
-	return 0;
-}
-
-static int
-on_late(struct chan *c, const union proto_any *msg, int fd)
-{
-	struct auditlog_line l;
-
-	(void)c;
-	(void)fd;
-	auditd_line(&l, "tooLate");
-	auditlog_u64(&l, "id", msg->LATE.id);
-	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_SUP, 0, MSG_LATE_SHOW, &msg->LATE, 0);
-	return 0;
-}
-
 /* icsupervisor is gone: the last record says so. */
 static void
 on_orphan(void)
@@ -411,10 +336,10 @@ static const struct chan_handler auditd_handlers[] = {
     {MSG_SESSION, on_session},
     {MSG_GONE, on_gone},
     {MSG_STATE, on_state},
-    {MSG_HOLD, on_hold},
-    {MSG_VERDICT, on_verdict},
-    {MSG_APPROVED, on_approved},
-    {MSG_LATE, on_late},
+    {MSG_HOLD, auditd_on_hold},
+    {MSG_VERDICT, auditd_on_verdict},
+    {MSG_APPROVED, auditd_on_approved},
+    {MSG_LATE, auditd_on_late},
     {MSG_INSTANCE, auditd_on_instance},
     {MSG_INSTANCE_UP, auditd_on_instance_up},
     {MSG_INSTANCE_FAIL, auditd_on_instance_fail},

@@ -44,7 +44,7 @@ int control_open(int listener);
 /* Tells watchers that this is the end; closes. */
 void control_close(const char *why);
 
-/* Events. */
+/* control_events.c */
 void control_hold(const struct hold *);
 void control_hold_end(const struct hold *, enum proto_hold, bool granted);
 void control_late(uint64_t call);
@@ -74,6 +74,8 @@ void control_keys_reload(
     struct client *, const char *provider, const char *path);
 void control_keys_state(unsigned provider);
 
+/* To all who watch. Takes the object. */
+void control_event(const char *name, struct json_object *);
 /* What was waited for came, or will not: c->reply goes out as it is. */
 void control_answer(struct client *);
 /* The waiting reply becomes a refusal. */

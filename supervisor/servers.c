@@ -3,7 +3,7 @@
  * Reading mcp-servers.json.  Holds what the user wrote about each server; its
  * environment may hold secrets and is wiped when freed.
  */
-#include "servers.h"
+#include "servers_priv.h"
 
 #include <sys/stat.h>
 
@@ -12,20 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
 #include "config.h"
 #include "jsonfile.h"
 
 #define SERVERS_MAX_ARGS 256U
 #define SERVERS_MAX_ENV 128U
 #define SERVERS_MAX_PATHS 64U
-
-struct entry {
-	struct jsonfile j;
-	const struct servers_how *how;
-	struct server_def *def;
-	char where[192];
-};
 
 static bool
 servers_name_ok(const char *s)
@@ -49,8 +41,8 @@ servers_env_ok(const char *s)
 }
 
 static int
-servers_env_add(
-    struct entry *e, struct json_object *o, const char *where, size_t *n)
+servers_env_add(struct servers_entry *e, struct json_object *o,
+    const char *where, size_t *n)
 {
 	const char *value;
 
@@ -76,7 +68,7 @@ servers_env_add(
 
 /* Its own "env", then what config.json's serverCredentials adds. */
 static int
-servers_env(struct entry *e, struct json_object *o)
+servers_env(struct servers_entry *e, struct json_object *o)
 {
 	struct json_object *env = NULL, *more = NULL;
 	char where[256];
@@ -101,8 +93,8 @@ servers_env(struct entry *e, struct json_object *o)
 }
 
 static int
-servers_paths(struct entry *e, struct json_object *fs, const char *where,
-    const char *key, char ***out)
+servers_paths(struct servers_entry *e, struct json_object *fs,
+    const char *where, const char *key, char ***out)
 {
 	char *path;
 	int rv;
@@ -132,118 +124,8 @@ servers_paths(struct entry *e, struct json_object *fs, const char *where,
 	return 0;
 }
 
-/* "host" or "host:port"; 443 is the port of those that name none. */
 static int
-servers_door(struct entry *e, const char *where, const char *text,
-    const char *key, bool denied)
-{
-	struct egress_list *l = e->def->egress;
-	char host[EGRESS_MAX_HOST + 1];
-	struct span s = span_str(text);
-	const char *colon = strrchr(text, ':');
-	uint16_t port = 443;
-	struct span name = s;
-
-	if (colon != NULL && (text[0] == '[' || strchr(text, ':') == colon)) {
-		if (span_starts(s, SPAN("*")))
-			port = (uint16_t)strtonum(colon + 1, 1, 65535, NULL);
-		else if (egress_target(s, host, &port) == -1)
-			port = 0;
-		name = span_of(text, (size_t)(colon - text));
-		if (text[0] == '[' && port != 0)
-			name = span_of(text + 1, (size_t)(colon - text) - 2);
-	}
-	if (port == 0 ||
-	    (egress_add(l, name, port, denied) == -1 && errno == EINVAL))
-		return jsonfile_bad(&e->j, where, key,
-		    "\"%s\": must be a name, *.name, * or an address, with "
-		    ":PORT where it is not 443",
-		    text);
-	return 0;
-}
-
-static int
-servers_doors(struct entry *e, struct json_object *net, const char *where,
-    const char *key, bool denied)
-{
-	char **list = NULL;
-	int rv;
-
-	rv = jsonfile_strings(
-	    &e->j, net, where, key, EGRESS_MAX_ROWS / 2, &list);
-	for (size_t i = 0; rv == 1 && list[i] != NULL; i++)
-		if (servers_door(e, where, list[i], key, denied) == -1)
-			rv = -1;
-	jsonfile_strings_free(list);
-	return rv == -1 ? -1 : 0;
-}
-
-/* What policyd's domain gate goes by: the same names, a line each. */
-static int
-servers_domains(struct entry *e)
-{
-	const struct egress_list *l = e->def->egress;
-	struct buf b;
-
-	buf_init(&b, 16384);
-	for (unsigned i = 0; i < l->n; i++) {
-		if (l->rows[i].denied)
-			continue;
-		if (b.len != 0)
-			buf_addc(&b, '\n');
-		buf_adds(&b, l->rows[i].host);
-	}
-	buf_addc(&b, '\0');
-	if (!b.failed)
-		e->def->domains = strdup((const char *)buf_span(&b).p);
-	buf_free(&b);
-	return e->def->domains == NULL
-		   ? fault_errno(e->j.fault, "%s", e->j.file)
-		   : 0;
-}
-
-static int
-servers_network(struct entry *e, struct json_object *sandbox)
-{
-	static const char *const keys[] = {
-	    "allowedDomains", "allowPrivate", "deniedDomains", NULL};
-	struct json_object *v;
-	char where[256];
-
-	if (!json_object_object_get_ex(sandbox, "network", &v))
-		return 0;
-	if (json_object_is_type(v, json_type_boolean) &&
-	    !json_object_get_boolean(v))
-		return 0;
-	if (!json_object_is_type(v, json_type_object))
-		return jsonfile_bad(&e->j, e->where, "sandbox.network",
-		    "must be false or an object with allowedDomains, is %s: no "
-		    "server shares the host's network",
-		    json_object_is_type(v, json_type_boolean)
-			? "true"
-			: jsonfile_kind(v));
-	snprintf(where, sizeof(where), "%s.sandbox.network", e->where);
-	if (jsonfile_known(&e->j, v, where, keys) == -1 ||
-	    (e->def->egress = calloc(1, sizeof(*e->def->egress))) == NULL)
-		return e->def->egress == NULL && errno == ENOMEM
-			   ? fault_errno(e->j.fault, "%s", e->j.file)
-			   : -1;
-	if (jsonfile_bool(&e->j, v, where, "allowPrivate",
-		&e->def->egress->private_ok) == -1 ||
-	    servers_doors(e, v, where, "allowedDomains", false) == -1)
-		return -1;
-	if (e->def->egress->n == 0) {
-		free(e->def->egress);
-		e->def->egress = NULL;
-		return 0;
-	}
-	if (servers_doors(e, v, where, "deniedDomains", true) == -1)
-		return -1;
-	return servers_domains(e);
-}
-
-static int
-servers_sandbox(struct entry *e, struct json_object *o)
+servers_sandbox(struct servers_entry *e, struct json_object *o)
 {
 	static const char *const keys[] = {"filesystem", "network", NULL};
 	static const char *const fs_keys[] = {
@@ -290,7 +172,7 @@ servers_sandbox(struct entry *e, struct json_object *o)
 }
 
 static int
-servers_policy(struct entry *e, struct json_object *o)
+servers_policy(struct servers_entry *e, struct json_object *o)
 {
 	const char *s = NULL;
 
@@ -307,7 +189,7 @@ servers_policy(struct entry *e, struct json_object *o)
 }
 
 static int
-servers_entry(struct entry *e, struct json_object *o)
+servers_entry(struct servers_entry *e, struct json_object *o)
 {
 	static const char *const keys[] = {"args", "command", "description",
 	    "env", "sandbox", "sandboxPolicy", "workspace", NULL};
@@ -340,7 +222,7 @@ int
 servers_parse(struct servers *s, const struct servers_how *how,
     struct json_object *root, struct fault *fault)
 {
-	struct entry e = {.j = {how->file, fault}, .how = how};
+	struct servers_entry e = {.j = {how->file, fault}, .how = how};
 
 	memset(s, 0, sizeof(*s));
 	if ((s->file = strdup(how->file)) == NULL)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Held calls and the answers to them on their way through the log: what waits
+ * is shown once it is written down, and a verdict counts from then on.
+ */
+#include "auditd.h"
+
+int
+auditd_on_hold(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_HOLD *m = &msg->HOLD;
+	struct auditlog_line l;
+
+	(void)fd;
+	if (m->digest.len != AUDITLOG_HASH)
+		return chan_violation(c, "HOLD without digest");
+	auditd_line(&l, "hold");
+	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	auditlog_u64(&l, "expiresMs", m->ms);
+	if (m->session.len != 0)
+		auditlog_json(&l, "forSession", m->session);
+	auditlog_u64(&l, "id", m->id);
+	auditlog_str(&l, "reason", m->reason);
+	auditlog_str(&l, "rule", m->rule);
+	auditlog_str(&l, "serverName", m->server_name);
+	auditlog_str(&l, "toolName", m->tool);
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_SHOW, m, 0);
+	return 0;
+}
+
+int
+auditd_on_verdict(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_VERDICT *m = &msg->VERDICT;
+	struct auditlog_line l;
+
+	(void)fd;
+	if (m->digest.len != AUDITLOG_HASH ||
+	    m->session.len % AUDITLOG_HASH != 0)
+		return chan_violation(c, "VERDICT without digest");
+	auditd_line(&l, "verdict");
+	auditlog_str(&l, "because", m->because);
+	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	if (m->session.len != 0)
+		auditlog_bool(&l, "forSession", true);
+	auditlog_u64(&l, "id", m->id);
+	auditlog_str(
+	    &l, "verdict", m->approve != 0 ? SPAN("approve") : SPAN("deny"));
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_POLICY, 0, MSG_VERDICT_GO, m, 0);
+	return 0;
+}
+
+/* The verdict is on record; what was held waits no longer. */
+int
+auditd_on_approved(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_HOLD_END end = {.id = msg->APPROVED.id,
+	    .state = msg->APPROVED.state,
+	    .granted = msg->APPROVED.granted};
+
+	(void)c;
+	(void)fd;
+	auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_END, &end, 0);
+	return 0;
+}
+
+int
+auditd_on_late(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct auditlog_line l;
+
+	(void)c;
+	(void)fd;
+	auditd_line(&l, "tooLate");
+	auditlog_u64(&l, "id", msg->LATE.id);
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_LATE_SHOW, &msg->LATE, 0);
+	return 0;
+}

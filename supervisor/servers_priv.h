@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: ISC */
+/* Between the parts of the reader of mcp-servers.json. */
+#ifndef SERVERS_PRIV_H
+#define SERVERS_PRIV_H
+
+#include "jsonfile.h"
+#include "servers.h"
+
+struct servers_entry {
+	struct jsonfile j;
+	const struct servers_how *how;
+	struct server_def *def;
+	char where[192];
+};
+
+/* servers_network.c: the hosts in "sandbox.network"; false or none: none. */
+int servers_network(struct servers_entry *, struct json_object *sandbox);
+
+#endif
