@@ -150,7 +150,7 @@ def test_large(s, p):
     body = json.dumps({"model": "m", "tools": [
         json.loads(SEARCH), json.loads(OWN)], "messages": [
             {"role": "user", "content": "x" * (6 << 20)}]}).encode()
-    models = [s.model() for _ in range(4)]
+    models = [s.model() for _ in range(16)]
     for m in models:
         m.sock.settimeout(60)
         m.send("POST", MESSAGES, m.key_headers("anthropic") + TYPE +
@@ -175,7 +175,7 @@ def test_large(s, p):
 def test_room():
     """More at once than may be held: agents wait, and all are served."""
     body = json.dumps({"model": "m", "messages": [
-        {"role": "user", "content": "x" * (26 << 20)}]}).encode()
+        {"role": "user", "content": "x" * (7 << 20)}]}).encode()
     got = []
 
     def one(s):
@@ -191,12 +191,12 @@ def test_room():
         with h.Session(work, provider=p, config=config) as s, \
                 t.case("room"):
             threads = [threading.Thread(target=one, args=(s,))
-                       for _ in range(4)]
+                       for _ in range(16)]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join(60)
-            t.equal(got, [200] * 4, "four of 26 MB, 96 MiB being held")
+            t.equal(got, [200] * 16, "16 of 7 MB, 96 MiB being held")
         p.end()
 
 
