@@ -21,6 +21,7 @@
 #include "provider.h"
 #include "secret.h"
 #include "stream.h"
+#include "trim.h"
 #include "worker.h"
 
 #define KEYD_MAX_STREAMS	1536U	/* twice mitmd's: closing ones */
@@ -186,6 +187,7 @@ struct keyd_env {
 	size_t kept;		/* bytes of bodies */
 	struct ups ups, dead_ups;
 	unsigned nstreams, nups, alarms;
+	struct trim trim;
 	uint32_t dial;		/* last id */
 	struct budget budget;
 	struct buf scratch;	/* frames of this turn */

@@ -129,15 +129,20 @@ serve_after(void *arg)
 	struct keyd_env *e = arg;
 	struct stream *s;
 	struct up *up;
+	unsigned freed = 0;
 
 	while ((s = TAILQ_FIRST(&e->dead_streams)) != NULL) {
 		TAILQ_REMOVE(&e->dead_streams, s, entry);
 		free(s);
+		freed++;
 	}
 	while ((up = TAILQ_FIRST(&e->dead_ups)) != NULL) {
 		TAILQ_REMOVE(&e->dead_ups, up, entry);
 		free(up);
+		freed++;
 	}
+	for (unsigned left = e->nstreams + e->nups; freed > 0; freed--)
+		trim_freed(&e->trim, left + freed - 1);
 }
 
 void

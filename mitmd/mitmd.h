@@ -22,6 +22,7 @@
 #include "mitmd_refuse.h"
 #include "provider.h"
 #include "stream.h"
+#include "trim.h"
 #include "worker.h"
 #include "ws.h"
 
@@ -217,6 +218,7 @@ struct mitmd_env {
 	struct loop_io accept;
 	struct agents agents;
 	unsigned nagents;
+	struct trim trim;
 	unsigned last_agent;
 	uint32_t last_refusal;
 	unsigned nexchanges;

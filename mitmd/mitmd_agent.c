@@ -23,6 +23,7 @@ agent_free(struct agent *a)
 	buf_free(&a->in);
 	buf_free(&a->out);
 	free(a);
+	trim_freed(&mitmd_env.trim, mitmd_env.nagents);
 }
 
 void
