@@ -199,16 +199,20 @@ def test_reuse(s, p):
 
 
 def test_other_providers():
-    """A provider is a file: two more, with keys and routes of their own."""
+    """A provider is a file: more of them, with keys and routes of their own."""
     keys = {"GEMINI_API_KEY": "AIzaSy-real-0123456789abcdef",
-            "OPENROUTER_API_KEY": "sk-or-v1-real-0123456789abcdef"}
+            "OPENROUTER_API_KEY": "sk-or-v1-real-0123456789abcdef",
+            "GATEWAY_API_KEY": "any-key-of-the-gateway-0123456789"}
     rows = [("google", "generativelanguage.googleapis.com", "GEMINI_API_KEY",
              "x-goog-api-key", "",
              "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
              "/v1beta/files"),
             ("openrouter", "openrouter.ai", "OPENROUTER_API_KEY",
              "authorization", "Bearer ", "/api/v1/chat/completions",
-             "/api/v1/keys")]
+             "/api/v1/keys"),
+            ("gateway", "gateway.ironcurtain.internal", "GATEWAY_API_KEY",
+             "authorization", "Bearer ", "/v1/chat/completions",
+             "/v1/files")]
     with h.workdir() as work, t.case("other providers"):
         p = h.Provider(work)
         config = {"credentials": {r[0]: {"env": r[2]} for r in rows},
