@@ -53,7 +53,7 @@ def read_head(data):
             b"\r" in head.replace(b"\r\n", b""):
         raise No(400)
     lines = head.split(b"\r\n")
-    m = re.fullmatch(rb"([A-Z0-9-]{1,32}) ([\x21-\x7e]+) "
+    m = re.fullmatch(rb"([A-Z-]{1,32}) ([\x21-\x7e]+) "
                      rb"HTTP/1\.1", lines[0])
     if not m or m[1] == b"PRI":
         raise No(400)
