@@ -8,6 +8,7 @@ provider gets is, byte for byte, the head and body that the table gives.
     test_rules.py [table|replies|generated [COUNT [SEED]]]..."""
 import base64
 import collections
+import contextlib
 import hashlib
 import itertools
 import json
@@ -15,6 +16,7 @@ import os
 import re
 import ssl
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -361,6 +363,50 @@ def test_generated(count=3000, seed=20261122):
         b.close()
 
 
+class Penalty:
+    """Row 17: the fifth wrong key is answered after 30 seconds.  Begun first
+    and looked at last."""
+
+    def __init__(self, stack):
+        self.b = b = Bench(stack.enter_context(h.workdir()))
+        stack.callback(b.close)
+        self.m = b.session.model()
+        self.wrong = rules.get(key=b"x-api-key: guess\r\n")
+        quick = []
+        for _ in range(4):
+            self.m.send_raw(self.wrong)
+            quick.append(refusal(self.m.read_response(),
+                                 rules.no("wrong-key")))
+        t.equal(quick, [None] * 4, "penalty: four guesses are answered")
+        self.m.send_raw(self.wrong)
+        self.began = time.monotonic()
+
+    def look(self):
+        b, early = self.b, time.monotonic() - self.began < 28
+        if early:
+            self.m.sock.settimeout(0.2)
+            try:
+                got = self.m.sock.recv(1)
+            except TimeoutError:
+                got = None
+            t.equal(got, None, "penalty: the fifth is not, for a while")
+            self.m.sock.settimeout(40)
+        other = b.session.model()
+        t.equal(canary(b, other, rules.A), None,
+                "penalty: another connection is served")
+        other.close()
+        r = self.m.read_response()
+        took = time.monotonic() - self.began
+        t.equal(refusal(r, rules.no("wrong-key")), None,
+                "penalty: it is refused in the end")
+        t.ok(not early or 29 < took < 45, "penalty: after 30 s", took)
+        t.equal(len(b.session.events("alarm")), 1, "penalty: with an alarm")
+        t.equal(canary(b, self.m, rules.A), None,
+                "penalty: then the right key is taken")
+        self.m.close()
+        settle(b, "penalty")
+
+
 PARTS = {"table": test_table, "replies": test_replies,
          "generated": test_generated}
 
@@ -370,12 +416,20 @@ def main():
     if not args and os.environ.get("IC_RULES"):
         args = ["table", "replies", "generated", os.environ["IC_RULES"]]
     args = args or list(PARTS)
-    while args:
-        name, numbers = args.pop(0), []
-        while args and args[0].isdigit():
-            numbers.append(int(args.pop(0)))
-        with t.case(name):
-            PARTS[name](*numbers)
+    with contextlib.ExitStack() as stack:
+        penalty = None
+        if args[0] == "table":
+            with t.case("penalty begins"):
+                penalty = Penalty(stack)
+        while args:
+            name, numbers = args.pop(0), []
+            while args and args[0].isdigit():
+                numbers.append(int(args.pop(0)))
+            with t.case(name):
+                PARTS[name](*numbers)
+        if penalty:
+            with t.case("penalty"):
+                penalty.look()
     t.done()
 
 
