@@ -33,14 +33,13 @@ static const char file[] =
     "\"requestHeaders\":[],\"responseHeaders\":[\"content-type\",\"x-a-*\"],"
     "\"routes\":[{\"method\":\"GET\",\"path\":\"/v1/x\"}]}";
 
-static const char *const keys[] = {
-    "sk-ant-api03-Zq9_x2LmP0rT5uVw8yAbCdEfGhIjKlMnOpQrStUv"
-    "WxYz01234567-89abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJAA",
-    "sk-proj-?>~?>~?/zz+/\"q\\w0123",
-    "AIzaSyA-1234567890_abcdefghijklmnopqrs",
-    "0123456789abcdef",
-    "aaaaaaaabaaaaaaaab",
-};
+#define LONG                                                                   \
+	"sk-ant-api03-Zq9_x2LmP0rT5uVw8yAbCdEfGhIjKlMnOpQrStUv"                \
+	"WxYz01234567-89abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJAA"
+
+static const char *const keys[] = {LONG, "sk-proj-?>~?>~?/zz+/\"q\\w0123",
+    "AIzaSyA-1234567890_abcdefghijklmnopqrs", "0123456789abcdef",
+    "aaaaaaaabaaaaaaaab"};
 
 static struct provider *provider;
 static struct scrub scrub;
