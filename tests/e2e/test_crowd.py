@@ -67,6 +67,10 @@ class Slow:
 
     def step(self):
         """Another byte; anew when it was closed, as its deadline is over."""
+        if self.kind == "tls":
+            with contextlib.suppress(BlockingIOError):
+                if self.sock.recv(1, socket.MSG_DONTWAIT) == b"":
+                    self.open()
         if self.at >= len(self.drip):
             return
         try:
