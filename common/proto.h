@@ -690,7 +690,7 @@ enum proto_state {
 
 /* Only FIRST, TRUSTED and OK may be used. */
 enum proto_tool {
-	PROTO_TOOL_OK,		/* as pinned; never sent */
+	PROTO_TOOL_OK,		/* as pinned; sent when another is trusted */
 	PROTO_TOOL_FIRST,	/* of a server that was never used before */
 	PROTO_TOOL_TRUSTED,	/* by the user, now */
 	PROTO_TOOL_NEW,

@@ -81,6 +81,20 @@ mounts_within(const char *text, const char *user_home)
 	return clean;
 }
 
+/* What a rule keeps back it keeps back wherever links lead; NULL: nowhere. */
+static char *
+mounts_real(const char *within)
+{
+	char *real;
+	int fd;
+
+	if ((fd = open(within, O_PATH | O_CLOEXEC)) == -1)
+		return NULL;
+	real = paths_of_fd(fd);
+	close(fd);
+	return real;
+}
+
 /* Room for one more. */
 static int
 mounts_grow(struct mounts *ms)
@@ -114,7 +128,8 @@ mounts_rule(struct mounts *ms, struct json_object *rule, const char *user_home)
 	    !json_object_object_get_ex(paths, "within", &within) ||
 	    !json_object_object_get_ex(rule, "then", &then) ||
 	    !json_object_object_get_ex(rule, "name", &name) ||
-	    !json_object_is_type(within, json_type_string))
+	    !json_object_is_type(within, json_type_string) ||
+	    !json_object_is_type(name, json_type_string))
 		return 0;
 	if (mounts_grow(ms) == -1)
 		return -1;
@@ -131,6 +146,8 @@ mounts_rule(struct mounts *ms, struct json_object *rule, const char *user_home)
 	    json_object_is_type(servers, json_type_array) &&
 	    (m->servers = mounts_names(servers)) == NULL)
 		goto bad;
+	if (!m->allow)
+		m->real = mounts_real(m->within);
 	ms->n++;
 	return 0;
 bad:
@@ -170,6 +187,7 @@ mounts_free(struct mounts *ms)
 	for (unsigned i = 0; i < ms->n; i++) {
 		free(ms->list[i].rule);
 		free(ms->list[i].within);
+		free(ms->list[i].real);
 		jsonfile_strings_free(ms->list[i].servers);
 	}
 	free(ms->list);
@@ -200,7 +218,10 @@ mounts_open(const char *path, const char **why)
 	return fd;
 }
 
-/* What an earlier rule says about m's directory as a whole, or above it. */
+/*
+ * What an earlier rule says about m's directory as a whole, or above it.  What
+ * it keeps from being read is in no view, also not to be written.
+ */
 static void
 mounts_less(const struct mounts *ms, unsigned i, const char *server,
     bool *reads, bool *writes)
@@ -212,11 +233,32 @@ mounts_less(const struct mounts *ms, unsigned i, const char *server,
 	for (unsigned k = 0; k < i; k++) {
 		e = &ms->list[k];
 		if (e->allow || !mounts_concerns(e, server) ||
-		    !view_below(m->within, e->within))
+		    (!view_below(m->within, e->within) &&
+			(e->real == NULL || !view_below(m->within, e->real))))
 			continue;
 		*reads &= !e->reads;
-		*writes &= !e->writes;
+		*writes &= !e->reads && !e->writes;
 	}
+}
+
+/* Takes what e keeps back, here under that name, out of m's directory. */
+static int
+mounts_hide(struct view *v, const struct mount *m, const struct mount *e,
+    const char *path)
+{
+	const char *why;
+	int fd, rv;
+
+	if (path == NULL || strcmp(path, m->within) == 0 ||
+	    !view_below(path, m->within))
+		return 0;
+	/* What is not there cannot be hidden; nothing may make it. */
+	if ((fd = mounts_open(path, &why)) == -1)
+		return errno == ENOENT && !m->writes ? 0 : 1;
+	rv = view_put(
+	    v, path, path, fd, e->reads ? PROTO_VIEW_HIDDEN : PROTO_VIEW_READ);
+	close(fd);
+	return rv;
 }
 
 /* The parts of m's directory that an earlier rule keeps to itself. */
@@ -225,26 +267,16 @@ mounts_parts(
     const struct mounts *ms, unsigned i, struct view *v, const char *server)
 {
 	const struct mount *m = &ms->list[i], *e;
-	const char *why;
-	int fd;
+	int rv = 0;
 
-	for (unsigned k = 0; k < i; k++) {
+	for (unsigned k = 0; k < i && rv == 0; k++) {
 		e = &ms->list[k];
-		if (e->allow || !mounts_concerns(e, server) ||
-		    strcmp(e->within, m->within) == 0 ||
-		    !view_below(e->within, m->within))
+		if (e->allow || !mounts_concerns(e, server))
 			continue;
-		/* What is not there cannot be hidden; nothing may make it. */
-		if ((fd = mounts_open(e->within, &why)) == -1)
-			return errno == ENOENT && !m->writes ? 0 : 1;
-		if (view_put(v, e->within, e->within, fd,
-			e->reads ? PROTO_VIEW_HIDDEN : PROTO_VIEW_READ) == -1) {
-			close(fd);
-			return -1;
-		}
-		close(fd);
+		if ((rv = mounts_hide(v, m, e, e->within)) == 0)
+			rv = mounts_hide(v, m, e, e->real);
 	}
-	return 0;
+	return rv;
 }
 
 static int

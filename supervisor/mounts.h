@@ -18,6 +18,7 @@
 struct mount {
 	char *rule;   /* its name, for messages */
 	char *within; /* absolute, clean */
+	char *real;   /* unless it allows: what that leads to, or NULL */
 	char **servers; /* NULL: every one */
 	bool allow;
 	bool reads, writes; /* roles that it speaks of */

@@ -290,11 +290,16 @@ pins_good(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 {
 	struct seen *s = seen_find(m->server, tool);
 
-	pins_change(m, tool);
+	if (m->state != PROTO_TOOL_OK)
+		pins_change(m, tool);
 	if (s != NULL) {
 		free(s->text);
 		*s = pins_env.seen[--pins_env.nseen];
 	}
+	/* Whoever trusts what it was in between waits for an answer. */
+	if (m->state == PROTO_TOOL_OK)
+		control_trusted(sup.servers[m->server].def->name, tool,
+		    "it is as it was pinned again: there is nothing to trust");
 	if (m->state != PROTO_TOOL_TRUSTED)
 		return;
 	sup_note(

@@ -73,7 +73,7 @@ def groups(name, text):
     out = []
     for n, line in lines(name):
         first, _, rest = line.partition(" ")
-        if first in ("engine", "session", "files", "servers"):
+        if first in ("engine", "session", "files", "servers", "roots"):
             out.append(Group(first, rest))
         elif first in ("allow", "deny", "escalate"):
             rule, _, cond = rest.partition(" ")

@@ -171,7 +171,8 @@ read_line(struct reading *rd, char *s)
 	s = copy;
 	first = word(&s);
 	if (strcmp(first, "engine") == 0 || strcmp(first, "session") == 0 ||
-	    strcmp(first, "files") == 0 || strcmp(first, "servers") == 0)
+	    strcmp(first, "files") == 0 || strcmp(first, "servers") == 0 ||
+	    strcmp(first, "roots") == 0)
 		begin_group(rd, first, s);
 	else if (strcmp(first, "allow") == 0 || strcmp(first, "deny") == 0 ||
 		 strcmp(first, "escalate") == 0)

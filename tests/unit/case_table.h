@@ -23,7 +23,7 @@ struct case_row {
 };
 
 struct case_group {
-	char *kind;		/* "engine", "session", "files" */
+	char *kind;		/* "engine", "session", "files" ... */
 	char *title;
 	char *rules;		/* the array's inside */
 	char *lists;		/* the object's inside, or "" */

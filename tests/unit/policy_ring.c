@@ -2,6 +2,7 @@
 #include "policy_ring.h"
 
 #include <err.h>
+#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -103,11 +104,13 @@ encoded(struct ring *r, const char *json, struct buf *b)
 }
 
 void
-ring_ready_json(struct ring *r, unsigned index, const char *name,
-    const char *tools)
+ring_ready_json(
+    struct ring *r, unsigned index, const char *name, const char *tools)
 {
-	struct msg_INIT_RESULT init = {.good = 1, .tools = 1,
-	    .version = SPAN("2025-06-18"), .text = span_str(name)};
+	struct msg_INIT_RESULT init = {.good = 1,
+	    .tools = 1,
+	    .version = SPAN("2025-06-18"),
+	    .text = span_str(name)};
 	struct msg_TOOLS_PAGE page = {.good = 1};
 	struct buf bytes;
 
@@ -122,8 +125,7 @@ ring_ready_json(struct ring *r, unsigned index, const char *name,
 }
 
 void
-ring_ready(struct ring *r, unsigned index, const char *name,
-    const char *tools)
+ring_ready(struct ring *r, unsigned index, const char *name, const char *tools)
 {
 	struct buf json;
 	char *text;
@@ -133,8 +135,9 @@ ring_ready(struct ring *r, unsigned index, const char *name,
 	(void)buf_addc(&json, '[');
 	for (; *tools != '\0'; tools += len + strspn(tools + len, " ")) {
 		len = strcspn(tools, " ");
-		(void)buf_printf(&json, "%s{\"name\":\"%.*s\",\"inputSchema\":"
-					"{\"type\":\"object\"}}",
+		(void)buf_printf(&json,
+		    "%s{\"name\":\"%.*s\",\"inputSchema\":"
+		    "{\"type\":\"object\"}}",
 		    json.len == 1 ? "" : ",", (int)len, tools);
 	}
 	(void)buf_addc(&json, ']');
@@ -148,8 +151,8 @@ ring_ready(struct ring *r, unsigned index, const char *name,
 uint64_t
 ring_call(struct ring *r, unsigned server, const char *tool, const char *args)
 {
-	struct msg_CALL m = {.id = ++r->id, .server = (uint16_t)server,
-	    .tool = span_str(tool)};
+	struct msg_CALL m = {
+	    .id = ++r->id, .server = (uint16_t)server, .tool = span_str(tool)};
 	const char *why;
 	struct buf b;
 	int ret;
@@ -166,9 +169,28 @@ void
 ring_verdict(struct ring *r, uint64_t id, struct span digest, bool approve,
     const char *because)
 {
-	struct msg_VERDICT_GO m = {.id = id, .digest = digest,
-	    .approve = approve, .because = span_str(because)};
+	struct msg_VERDICT_GO m = {.id = id,
+	    .digest = digest,
+	    .approve = approve,
+	    .because = span_str(because)};
 
+	call_verdict(&r->env, &m);
+}
+
+void
+ring_verdict_session(
+    struct ring *r, uint64_t id, struct span digest, const char *offer)
+{
+	uint8_t shown[SHA256_DIGEST_LENGTH];
+	struct msg_VERDICT_GO m = {.id = id,
+	    .digest = digest,
+	    .session = span_of(shown, sizeof(shown)),
+	    .approve = 1};
+	SHA2_CTX ctx;
+
+	SHA256Init(&ctx);
+	SHA256Update(&ctx, (const uint8_t *)offer, strlen(offer));
+	SHA256Final(shown, &ctx);
 	call_verdict(&r->env, &m);
 }
 

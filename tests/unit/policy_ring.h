@@ -45,6 +45,9 @@ uint64_t ring_call(struct ring *, unsigned server, const char *tool,
     const char *args);
 void ring_verdict(struct ring *, uint64_t id, struct span digest, bool approve,
     const char *because);
+/* Approves it for the session, as somebody does to whom this was shown. */
+void ring_verdict_session(struct ring *, uint64_t id, struct span digest,
+    const char *offer);
 /* The text of a span field, for comparing; two at a time. */
 const char *ring_str(struct span);
 

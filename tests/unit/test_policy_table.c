@@ -22,16 +22,17 @@
 
 static struct ring ring;
 static char *annotations;
-static const char *names[MAX_SERVERS];	/* servers, by index */
+static const char *names[MAX_SERVERS]; /* servers, by index */
 static unsigned nnames;
-static char *more_tools[MAX_SERVERS];	/* listed, without annotation */
-static bool headless; /* the group that begins */
+static char *more_tools[MAX_SERVERS]; /* listed, without annotation */
+static bool headless;                 /* the group that begins */
 static uint64_t held_id;
 static uint8_t held_digest[HOLD_DIGEST];
+static char offered[2049]; /* what it may be granted; or empty */
 
 static struct statement {
 	char *id;
-	unsigned applies, not;
+	unsigned applies, not ;
 } statements[MAX_STATEMENTS];
 static unsigned nstatements, ncases;
 
@@ -132,8 +133,8 @@ tree_line(void *arg, const char *what, const char *rest)
 		more_tools[i] = copy(rest);
 	} else if (strcmp(what, "protect") == 0) {
 		if (strcmp(name, "prot") != 0 && /* the rig's already */
-		    engine_protect(&ring.env.engine,
-			span_str(place(name))) == -1)
+		    engine_protect(&ring.env.engine, span_str(place(name))) ==
+			-1)
 			err(1, "%s", name);
 	} else {
 		tree_object(what, name, rest);
@@ -185,8 +186,8 @@ sessions_start(void)
 		errx(1, "annotations.json");
 	v = value_get(v, "servers");
 	for (unsigned i = 0; i < nnames; i++)
-		tools[i] = value_get(
-		    value_getspan(v, span_str(names[i])), "tools");
+		tools[i] =
+		    value_get(value_getspan(v, span_str(names[i])), "tools");
 	for (unsigned i = 0; i < nnames; i++) {
 		if (tools[i] != NULL)
 			list_tools(i, tools[i]);
@@ -212,6 +213,13 @@ on_group(void *arg, const struct case_group *g)
 {
 	(void)arg;
 	printf("# %s: %s\n", g->kind, g->title);
+	/* Nothing waits, and nothing is granted, from the group before. */
+	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
+		ring_clear(&ring);
+		if (ring.env.holds.list[i].used)
+			call_cancel(&ring.env, ring.env.holds.list[i].id);
+	}
+	grants_free(&ring.env.grants);
 	ring.env.engine.ask = !headless;
 	headless = false;
 	load_text(PROTO_RULES_LISTS, "{\"lists\":{", g->lists, "}}");
@@ -233,8 +241,8 @@ static bool
 holds_text(struct span in, const char *text)
 {
 	text = rig_text(&ring.rig, text);
-	return *text == '\0' || memmem(in.p, in.len, text, strlen(text)) !=
-				    NULL;
+	return *text == '\0' ||
+	       memmem(in.p, in.len, text, strlen(text)) != NULL;
 }
 
 static uint32_t
@@ -284,8 +292,7 @@ outcome(const struct case_row *r)
 	if (m != NULL) {
 		rule = m->RELEASE.rule;
 		text = m->RELEASE.forward
-			   ? span_of(m->RELEASE.payload.p +
-					 m->RELEASE.args_off,
+			   ? span_of(m->RELEASE.payload.p + m->RELEASE.args_off,
 				 m->RELEASE.args_len)
 			   : m->RELEASE.answer;
 	} else if (hold != NULL) {
@@ -293,6 +300,7 @@ outcome(const struct case_row *r)
 		text = hold->HOLD.reason;
 		held_id = hold->HOLD.id;
 		memcpy(held_digest, hold->HOLD.digest.p, sizeof(held_digest));
+		(void)span_copy(hold->HOLD.session, offered, sizeof(offered));
 	}
 	good = strcmp(got, r->verdict) == 0 && span_is(rule, r->rule) &&
 	       holds_text(text, r->text);
@@ -304,7 +312,10 @@ outcome(const struct case_row *r)
 	return good;
 }
 
-/* "verdict approve {}", "verdict approve -", "verdict deny because", "time passes 1000" */
+/*
+ * "verdict approve -", "verdict approve session" (as it was offered),
+ * "verdict deny because", "verdict cancel -", "time passes 1000"
+ */
 static void
 act(const struct case_row *r)
 {
@@ -320,11 +331,31 @@ act(const struct case_row *r)
 		call_cancel(&ring.env, held_id);
 		return;
 	}
+	if (strcmp(r->args, "session") == 0) {
+		ring_verdict_session(&ring, held_id,
+		    span_of(held_digest, sizeof(held_digest)), offered);
+		return;
+	}
 	if (strcmp(r->args, "-") != 0)
 		snprintf(because, sizeof(because), "%s", r->args);
-	ring_verdict(&ring, held_id,
-	    span_of(held_digest, sizeof(held_digest)),
+	ring_verdict(&ring, held_id, span_of(held_digest, sizeof(held_digest)),
 	    strcmp(r->tool, "approve") == 0, because);
+}
+
+/* "shown offer -": of what is held; "shown reason -": of what went out last. */
+static bool
+row_shown(const struct case_row *r)
+{
+	const union proto_any *m = ring_find(&ring, MSG_RELEASE, 0);
+	struct span text = strcmp(r->tool, "offer") == 0 ? span_str(offered)
+			   : m == NULL                   ? SPAN("")
+							 : m->RELEASE.reason;
+	bool good = strcmp(r->verdict, text.len == 0 ? "none" : "text") == 0 &&
+		    holds_text(text, r->text);
+
+	if (!good)
+		printf("# got \"%s\"\n", ring_str(text));
+	return good;
 }
 
 static bool
@@ -333,6 +364,8 @@ row_session(const struct case_row *r)
 	unsigned index = server_index(r->server);
 	char tool[256];
 
+	if (strcmp(r->server, "shown") == 0)
+		return row_shown(r);
 	if (strcmp(r->server, "verdict") == 0 ||
 	    strcmp(r->server, "time") == 0) {
 		act(r);
@@ -389,7 +422,7 @@ count(const struct case_row *r)
 		if (strcmp(statements[i].id, r->statement) != 0)
 			continue;
 		statements[i].applies += r->applies;
-		statements[i].not+= !r->applies;
+		statements[i].not += !r->applies;
 		return;
 	}
 	errx(1, "%s:%u: no statement %s", r->file, r->line, r->statement);
@@ -409,7 +442,7 @@ on_row(void *arg, const struct case_row *r)
 	else if (strcmp(kind, "files") == 0)
 		good = row_file(r);
 	else
-		return; /* test_sup_table's */
+		return; /* test_sup_table's, test_sup_mounts's */
 	ok(good, "%s %c %s (%s:%u)", r->statement, r->applies ? '+' : '-',
 	    r->title, r->file, r->line);
 	if (!good)
@@ -446,7 +479,9 @@ static const struct {
     {"cases/conditions.txt", "engine"},
     {"cases/files.txt", "files"},
     {"cases/session.txt", "session"},
+    {"cases/grants.txt", "session"},
     {"cases/servers.txt", "servers"},
+    {"cases/roots.txt", "roots"},
 };
 
 int
@@ -468,10 +503,10 @@ main(int argc, char **argv)
 		case_read(dir, files[i].name, &rows);
 	}
 	for (unsigned i = 0; i < nstatements; i++)
-		ok(statements[i].applies != 0 && statements[i].not!= 0,
+		ok(statements[i].applies != 0 && statements[i].not != 0,
 		    "statement %s: %u cases that it applies to, %u others",
 		    statements[i].id, statements[i].applies,
-		    statements[i].not);
+		    statements[i].not );
 	ok(ncases >= CASES_MIN, "%u cases", ncases);
 	ring_free(&ring);
 	return tap_done();
