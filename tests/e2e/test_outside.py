@@ -290,16 +290,20 @@ def limits(s, fs, a):
 
 
 def processes(pid):
-    """pid -> (threads' children) below pid."""
-    found_, todo = [], [pid]
-    while todo:
-        p = todo.pop()
-        found_.append(p)
-        try:
-            todo += map(int, get(f"/proc/{p}/task/{p}/children").split())
-        except OSError:
-            pass
-    return found_
+    """pid and all below it, by who says that it is their parent: a list of
+    children that changes while it is read may lack some."""
+    parent = {}
+    for p in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError, IndexError):
+            state, up = get(f"/proc/{p}/stat").rsplit(")", 1)[1].split()[:2]
+            if state not in "ZX":
+                parent[int(p)] = int(up)
+    found_ = {pid}
+    while True:
+        more = {p for p, up in parent.items() if up in found_} - found_
+        if not more:
+            return sorted(found_)
+        found_ |= more
 
 
 def resources(s):
@@ -316,7 +320,9 @@ def resources(s):
 def left(s, fs):
     """Twenty in a row leave nothing."""
     s.quiet()
-    before, took = resources(s), []
+    took, before = [], resources(s)
+    while resources(s) != before:
+        before = resources(s)
     for i in range(20):
         # Another each time: the same call too often is refused.
         a = put(f"{s.out}/n{i}", str(i))
