@@ -115,31 +115,55 @@ mounts_grow(struct mounts *ms)
 	return 0;
 }
 
+/*
+ * The directory that a rule is about, and where its roles stand: a refusal by
+ * roles or server alone is about all of them. NULL: none.
+ */
+static const char *
+mounts_about(struct json_object *cond, bool allow, struct json_object **roles)
+{
+	static const char *const narrower[] = {"tool", "domains", "lists"};
+	struct json_object *within;
+
+	if (json_object_object_get_ex(cond, "paths", roles))
+		return json_object_object_get_ex(*roles, "within", &within) &&
+			       json_object_is_type(within, json_type_string)
+			   ? json_object_get_string(within)
+			   : NULL;
+	for (size_t i = 0; i < sizeof(narrower) / sizeof(narrower[0]); i++)
+		if (json_object_object_get_ex(cond, narrower[i], NULL))
+			return NULL;
+	*roles = cond;
+	return allow ? NULL : "/";
+}
+
 /* One rule; 0 also when it is none that concerns us. */
 static int
 mounts_rule(struct mounts *ms, struct json_object *rule, const char *user_home)
 {
-	struct json_object *cond, *paths, *within, *then, *name, *servers;
-	const char *verdict;
+	struct json_object *cond, *roles, *then, *name, *servers;
+	const char *verdict, *within;
 	struct mount *m;
+	bool allow;
 
 	if (!json_object_object_get_ex(rule, "if", &cond) ||
-	    !json_object_object_get_ex(cond, "paths", &paths) ||
-	    !json_object_object_get_ex(paths, "within", &within) ||
 	    !json_object_object_get_ex(rule, "then", &then) ||
 	    !json_object_object_get_ex(rule, "name", &name) ||
-	    !json_object_is_type(within, json_type_string) ||
+	    !json_object_is_type(cond, json_type_object) ||
 	    !json_object_is_type(name, json_type_string))
+		return 0;
+	verdict = json_object_get_string(then);
+	allow = verdict != NULL && strcmp(verdict, "allow") == 0;
+	if ((within = mounts_about(cond, allow, &roles)) == NULL)
 		return 0;
 	if (mounts_grow(ms) == -1)
 		return -1;
 	m = &ms->list[ms->n];
 	memset(m, 0, sizeof(*m));
-	verdict = json_object_get_string(then);
-	m->allow = verdict != NULL && strcmp(verdict, "allow") == 0;
-	mounts_roles(m, paths);
+	m->allow = allow;
+	mounts_roles(m, roles);
 	m->rule = strdup(json_object_get_string(name));
-	m->within = mounts_within(json_object_get_string(within), user_home);
+	m->within = mounts_within(within, user_home);
 	if (m->rule == NULL || m->within == NULL)
 		goto bad;
 	if (json_object_object_get_ex(cond, "server", &servers) &&

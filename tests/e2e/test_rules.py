@@ -306,6 +306,26 @@ def test_table():
 
 
 # ---- what the provider answers -------------------------------------------
+def half_closed(port):
+    """Has the provider ended a connection that keyd has not closed yet?"""
+    with open("/proc/net/tcp", encoding="ascii") as f:
+        rows = [line.split() for line in list(f)[1:]]
+    return any(int(r[1].split(":")[1], 16) == port and r[3] in ("04", "05")
+               for r in rows)
+
+
+def calm(b, case, alarms):
+    """Until keyd has seen all that the provider did after its answer: what
+    comes when the next request is on its way is a race that nobody wins."""
+    if case.row != 21:
+        return
+    if case.name == "a second answer, in another record":
+        h.wait_for(lambda: len(b.session.events("alarm")) > alarms,
+                   "no alarm about bytes while idle")
+    h.wait_for(lambda: not half_closed(b.provider.port),
+               "keyd keeps a connection that has ended")
+
+
 def run_reply(b, number, case):
     m = b.model(rules.A)
     number = b"x-stainless-reply: %d\r\n" % number
@@ -338,7 +358,9 @@ def test_replies():
     with h.workdir() as work:
         b = Bench(work, [c.reply for c in cases])
         for i, case in enumerate(cases):
+            alarms = len(b.session.events("alarm"))
             groups[case.row].append((case.name, run_reply(b, i + 1, case)))
+            calm(b, case, alarms)
         report(groups, "replies")
         settle(b, "replies")
         b.close()
