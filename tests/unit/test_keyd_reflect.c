@@ -251,5 +251,9 @@ main(void)
 	is_int(c.leaked, 0, "and nothing of one gets out");
 	ok(c.alike > PLACEMENTS / 2, "%zu look-alikes", c.alike);
 	is_int(c.harmed, 0, "pass unharmed");
+	for (unsigned i = 0; i < 4; i++)
+		buf_free(&bufs[i]);
+	reply_free(&reply);
+	provider_free(provider);
 	return tap_done();
 }

@@ -51,9 +51,10 @@ static const char *
 place(const char *s)
 {
 	static char out[1024];
+	char name[1024];
 
-	snprintf(out, sizeof(out), "%s%s", *s == '@' ? "" : "@D/", s);
-	snprintf(out, sizeof(out), "%s", rig_text(&ring.rig, copy(out)));
+	snprintf(name, sizeof(name), "%s%s", *s == '@' ? "" : "@D/", s);
+	snprintf(out, sizeof(out), "%s", rig_text(&ring.rig, name));
 	return out;
 }
 

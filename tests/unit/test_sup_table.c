@@ -31,6 +31,7 @@ on_row(void *arg, const struct case_row *r)
 		printf("# %s\n# got \"%s\"\n", r->args, fault.text);
 	if (got == 0)
 		servers_free(&s);
+	json_object_put(o);
 }
 
 int
