@@ -6,7 +6,6 @@
  */
 #include "budget_priv.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,7 +61,7 @@ bool
 budget_value_ok(enum budget_key key, double v)
 {
 	return v >= 0 && v <= budget_rows[key].highest &&
-	       (!budget_rows[key].whole || v == floor(v));
+	       (!budget_rows[key].whole || v == (double)(uint64_t)v);
 }
 
 int
@@ -200,7 +199,8 @@ budget_tell(enum budget_key key, bool over)
 	else
 		snprintf(text, sizeof(text),
 		    "%.15g of %.15g %s (resourceBudget.%s) are used up",
-		    floor(budget_used(key) * 100) / 100, l->max[key],
+		    (double)(uint64_t)(budget_used(key) * 100) / 100,
+		    l->max[key],
 		    budget_rows[key].unit, budget_rows[key].name);
 	sup_warn("%s", text);
 	control_budget(budget_rows[key].name, over, text);

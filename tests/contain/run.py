@@ -229,6 +229,7 @@ def continue_as_user(tap):
 
 def main():
     args = arguments()
+    harness.PREFIX = args.prefix
     tap = harness.Tap()
     tap.count, tap.failed = map(int, args.counted.split(","))
     if args.sanitized:
