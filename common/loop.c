@@ -89,6 +89,19 @@ loop_mod(struct loop *l, struct loop_io *io, uint32_t events)
 	return 0;
 }
 
+int
+loop_watch(struct loop *l, struct loop_io *io, int fd, uint32_t events,
+    loop_io_fn *fn, void *arg)
+{
+	if (events == 0) {
+		loop_del(l, io);
+		return 0;
+	}
+	if (io->fd == -1)
+		return loop_add(l, io, fd, events, fn, arg);
+	return loop_mod(l, io, events);
+}
+
 void
 loop_del(struct loop *l, struct loop_io *io)
 {

@@ -57,6 +57,12 @@ void loop_free(struct loop *);
 int loop_add(struct loop *, struct loop_io *, int fd, uint32_t events,
     loop_io_fn *, void *arg);
 int loop_mod(struct loop *, struct loop_io *, uint32_t events);
+/*
+ * The same, but registered only while events are wanted: a hang-up of one that
+ * is merely masked would be reported for ever.
+ */
+int loop_watch(struct loop *, struct loop_io *, int fd, uint32_t events,
+    loop_io_fn *, void *arg);
 /* No-op when not registered. Does not close. */
 void loop_del(struct loop *, struct loop_io *);
 

@@ -14,6 +14,7 @@
 
 #include "log.h"
 
+static void side_ready(struct loop_io *, uint32_t);
 static void tunnel_late(struct loop_timer *);
 
 static struct side *
@@ -99,13 +100,19 @@ side_watch(struct side *s)
 
 	if (s->fd == -1)
 		return;
-	if (s->t->state != TUNNEL_OPEN)
-		want = s->t->state == TUNNEL_DIAL ? 0 : EPOLLIN;
-	else if (!s->eof && side_other(s)->out.len < EGRESSD_WINDOW)
+	if (s->t->state == TUNNEL_DIAL) {
+		/* Only its end is of interest, and that ends the tunnel. */
+		if (loop_mod(&egressd_env.w.loop, &s->io, 0) == -1)
+			fatal("epoll");
+		return;
+	}
+	if (s->t->state != TUNNEL_OPEN ||
+	    (!s->eof && side_other(s)->out.len < EGRESSD_WINDOW))
 		want = EPOLLIN;
-	if (s->out.len != 0 && s->t->state == TUNNEL_OPEN)
+	if (s->t->state == TUNNEL_OPEN && s->out.len != 0)
 		want |= EPOLLOUT;
-	if (loop_mod(&egressd_env.w.loop, &s->io, want) == -1)
+	if (loop_watch(
+		&egressd_env.w.loop, &s->io, s->fd, want, side_ready, s) == -1)
 		fatal("epoll");
 }
 

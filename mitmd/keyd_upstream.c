@@ -42,9 +42,7 @@ up_close(struct up *up)
 void
 up_watch(struct up *up)
 {
-	struct loop *l = &keyd_env.w.loop;
 	uint32_t events = 0;
-	int r = 0;
 
 	if (up->dead || up->fd == -1)
 		return;
@@ -65,14 +63,8 @@ up_watch(struct up *up)
 			events |= EPOLLOUT;
 		break;
 	}
-	/* Not registered for nothing: an error would be reported for ever. */
-	if (events == 0)
-		loop_del(l, &up->io);
-	else if (up->io.fd == -1)
-		r = loop_add(l, &up->io, up->fd, events, up_ready, up);
-	else
-		r = loop_mod(l, &up->io, events);
-	if (r == -1)
+	if (loop_watch(
+		&keyd_env.w.loop, &up->io, up->fd, events, up_ready, up) == -1)
 		log_warn("epoll_ctl");
 }
 
@@ -327,8 +319,7 @@ up_late(struct loop_timer *t)
 	if (quiet < KEYD_STALL_MS || up->s->out.len >= KEYD_OUT_SOFT)
 		loop_timer_set(&keyd_env.w.loop, t, KEYD_STALL_MS, up_late, up);
 	else
-		exchange_fail(
-		    up->s, KEYD_FAIL_STALLED, "silent for too long");
+		exchange_fail(up->s, KEYD_FAIL_STALLED, "silent for too long");
 }
 
 static struct up *

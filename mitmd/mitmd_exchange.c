@@ -416,7 +416,6 @@ exchange_expired(struct loop_timer *t)
 void
 exchange_watch(struct exchange *x)
 {
-	struct loop *l = &mitmd_env.w.loop;
 	struct upstream *up = &x->up;
 	uint32_t want;
 
@@ -427,11 +426,7 @@ exchange_watch(struct exchange *x)
 		(hold_left(&x->held) != 0 && !x->gathers && !up->deaf)) &&
 	    x->state == EXCHANGE_ON)
 		want |= EPOLLOUT;
-	/* Not merely masked: a hang-up would be reported for ever. */
-	if (want == 0)
-		loop_del(l, &up->io);
-	else if (up->io.fd != -1
-		     ? loop_mod(l, &up->io, want) == -1
-		     : loop_add(l, &up->io, up->fd, want, reply_ready, x) == -1)
+	if (loop_watch(
+		&mitmd_env.w.loop, &up->io, up->fd, want, reply_ready, x) == -1)
 		fatal("epoll_ctl");
 }
