@@ -37,6 +37,7 @@
 #define MITMD_MAX_HELD (128U << 20)  /* bodies held whole, all of them */
 #define MITMD_HELD_READ (512U << 10) /* of them, what one wake-up may bring */
 #define MITMD_MAX_KEPT (64U << 20)   /* heads of requests that wait, all */
+#define MITMD_KEEP (256U << 10)      /* of a buffer that serves each turn */
 #define MITMD_MAX_DISCARD (1U << 20) /* body of a refused request */
 #define MITMD_MAX_ALARMS 1000U       /* a session */
 #define MITMD_MAX_NOTES 2000U        /* log lines an agent may cause */
@@ -269,6 +270,8 @@ bool mitmd_tls_is_h2(const struct agent *);
 ssize_t mitmd_tls_read(struct agent *, uint8_t *, size_t);
 /* For the agent: written, or queued. -1: broken, or it takes nothing. */
 int mitmd_tls_put(struct agent *, struct span);
+/* What was composed in a turn's buffer, which is empty then. */
+int mitmd_tls_put_buf(struct agent *, struct buf *);
 int mitmd_tls_flush(struct agent *);
 const char *mitmd_tls_error(void);
 

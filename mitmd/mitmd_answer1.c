@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-#define ANSWER1_KEEP (256U << 10)
-
 /* What one read of keyd's gave: one exchange at a time. */
 static struct buf answer1_out = {.max = MITMD_MAX_QUEUE};
 
@@ -67,14 +65,7 @@ answer1_body(struct exchange *x, struct span s)
 static int
 answer1_flush(struct exchange *x)
 {
-	int r = 0;
-
-	if (answer1_out.failed)
-		r = -1;
-	else if (answer1_out.len != 0)
-		r = mitmd_tls_put(x->a, buf_span(&answer1_out));
-	buf_reset(&answer1_out, ANSWER1_KEEP);
-	return r;
+	return mitmd_tls_put_buf(x->a, &answer1_out);
 }
 
 static void
@@ -120,7 +111,7 @@ answer1_refuse(
 	close = !known || x->req.close || x->req.expect ||
 		x->left > MITMD_MAX_DISCARD;
 	detail = deny_detail(x, no, detail, more, sizeof(more));
-	buf_reset(&answer1_out, ANSWER1_KEEP);
+	buf_reset(&answer1_out, MITMD_KEEP);
 	buf_init(&b, 16384);
 	r = refuse_compose(&b, no, deny_status(x, no), exchange_denied_id(x),
 	    detail, false, close);
@@ -138,7 +129,7 @@ answer1_refuse(
 static void
 answer1_cut(struct exchange *x, bool now)
 {
-	buf_reset(&answer1_out, ANSWER1_KEEP);
+	buf_reset(&answer1_out, MITMD_KEEP);
 	x->a->cut = true;
 	if (now)
 		agent_close(x->a);

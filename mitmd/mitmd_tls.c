@@ -229,6 +229,19 @@ mitmd_tls_put(struct agent *a, struct span s)
 }
 
 int
+mitmd_tls_put_buf(struct agent *a, struct buf *b)
+{
+	int r = 0;
+
+	if (b->failed)
+		r = -1;
+	else if (b->len != 0)
+		r = mitmd_tls_put(a, buf_span(b));
+	buf_reset(b, MITMD_KEEP);
+	return r;
+}
+
+int
 mitmd_tls_flush(struct agent *a)
 {
 	size_t n;

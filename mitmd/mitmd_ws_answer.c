@@ -103,14 +103,7 @@ front_ws_body(struct exchange *x, struct span s)
 static int
 front_ws_flush(struct exchange *x)
 {
-	int r = 0;
-
-	if (ws_out.failed)
-		r = -1;
-	else if (ws_out.len != 0)
-		r = mitmd_tls_put(x->a, buf_span(&ws_out));
-	buf_reset(&ws_out, 256U << 10);
-	return r;
+	return mitmd_tls_put_buf(x->a, &ws_out);
 }
 
 static void
