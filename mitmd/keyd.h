@@ -123,6 +123,7 @@ struct exchange {
 	struct buf keep;
 	size_t again;		/* bytes of `keep` that went out again */
 	char ws_key[WS_KEY + 1];	/* of a WebSocket's handshake */
+	struct ws_parser said;	/* its frames of the agent */
 	struct up *up;
 	struct reply reply;
 };
@@ -254,6 +255,8 @@ int keyd_budget(struct chan *, const union proto_any *, int fd);
 const char *budget_refusal(const struct provider_route *);
 /* A request is taken; an exchange is over. */
 void budget_begin(const struct provider_route *);
+/* So is a message on a WebSocket. */
+void budget_message(const struct provider_route *);
 void budget_end(uint64_t sent, uint64_t received);
 
 /* keyd_stream.c */
@@ -268,6 +271,15 @@ struct buf *stream_begin(struct stream *);
 int stream_commit(struct stream *);
 /* Takes body frames: 1 some, 0 none there, -1 the stream is gone. */
 int stream_read(struct stream *);
+/* What a mitmd that keeps to the protocol never sends; -1. */
+int stream_violation(struct stream *, const char *detail);
+
+/* keyd_message.c */
+/*
+ * Body bytes that go to the provider, which are written to: counts what of a
+ * WebSocket they are. -1: the stream is gone.
+ */
+int message_count(struct stream *, uint8_t *, size_t);
 
 /* keyd_request.c: the second lock */
 int keyd_request(struct chan *, const union proto_any *, int fd);

@@ -62,7 +62,15 @@ budget_begin(const struct provider_route *r)
 	struct budget *b = &keyd_env.budget;
 
 	b->requests++;
-	b->turns += r->turn;
+	/* A WebSocket's are its messages. */
+	b->turns += r->turn && !r->websocket;
+	budget_tell();
+}
+
+void
+budget_message(const struct provider_route *r)
+{
+	keyd_env.budget.turns += r->turn;
 	budget_tell();
 }
 

@@ -122,6 +122,7 @@ exchange_begin(struct stream *s, struct request *r)
 
 	*x = (struct exchange){.req = *r};
 	*r = (struct request){0};
+	ws_init(&x->said, true);
 	reply_init(&x->reply, x->req.exchange,
 	    span_is(p->routes[x->req.route].method, "HEAD"));
 	buf_init(&x->keep, KEYD_MAX_KEPT);

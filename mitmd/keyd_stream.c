@@ -136,8 +136,7 @@ stream_commit(struct stream *s)
 	return 0;
 }
 
-/* What a mitmd that keeps to the protocol never sends. */
-static int
+int
 stream_violation(struct stream *s, const char *detail)
 {
 	keyd_alarm("stream-mismatch", detail);
@@ -195,6 +194,9 @@ stream_take(struct stream *s, struct span in)
 		}
 		if (!drop)
 			exchange_keep(s, in.p, n);
+		/* Ours: stream_read's buffer, and copied by now. */
+		if (message_count(s, (uint8_t *)(uintptr_t)in.p, n) == -1)
+			return -1;
 		s->fleft -= (uint32_t)n;
 		s->x.counted += n;
 		in = span_of(in.p + n, in.len - n);

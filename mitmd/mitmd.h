@@ -405,6 +405,11 @@ extern const struct front front_ws;
 /* A handshake was admitted. -1: out of memory. */
 int ws_open(struct exchange *, struct span key);
 void ws_free(struct ws *);
+/*
+ * The budget ends it: the agent reads why in a message, as the provider words
+ * errors.  false: a message is half out.
+ */
+bool ws_farewell(struct exchange *, enum refusal, const char *detail);
 /* The provider agreed: composes the answer's head, and takes over. */
 int ws_begin(struct exchange *, struct span headers);
 /* Uses bytes from the agent; how many. */

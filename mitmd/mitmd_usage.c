@@ -81,9 +81,10 @@ usage_farewell(struct exchange *x, enum refusal no, const char *detail)
 	struct buf b;
 	bool said;
 
+	if (x->front == &front_ws)
+		return ws_farewell(x, no, detail);
 	/* Within an event, or where a length was promised, nothing fits. */
-	if (x->front == &front_ws || x->meter.format != METER_SSE ||
-	    x->meter.any || x->up.sized)
+	if (x->meter.format != METER_SSE || x->meter.any || x->up.sized)
 		return false;
 	buf_init(&b, 8192);
 	buf_adds(&b, "event: error\ndata: ");

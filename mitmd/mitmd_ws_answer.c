@@ -143,6 +143,51 @@ ws_end(struct exchange *x, enum ws_code code, const char *reason)
 	agent_linger(a);
 }
 
+/* The refusal as an event of the provider's: its status stands in it. */
+static int
+ws_error(struct buf *b, enum refusal no, uint32_t id, const char *detail)
+{
+	struct span s, error = SPAN("{\"error\":");
+	struct buf body;
+	int r;
+
+	buf_init(&body, 8192);
+	(void)refuse_json(&body, no, id, detail);
+	s = buf_span(&body);
+	if (span_starts(s, error)) {
+		buf_printf(b, "{\"type\":\"error\",\"status\":%u,",
+		    refuse_text(no)->status);
+		s = span_of(s.p + 1, s.len - 1);
+	}
+	r = body.failed || buf_addspan(b, s) == -1 ? -1 : 0;
+	buf_free(&body);
+	return r;
+}
+
+bool
+ws_farewell(struct exchange *x, enum refusal no, const char *detail)
+{
+	uint8_t head[WS_MAX_HEAD];
+	char reason[64];
+	struct buf b;
+	bool said;
+
+	if (ws_partial(&x->ws->back) || x->ws->back.closed)
+		return false;
+	buf_init(&b, 8192);
+	said = ws_error(&b, no, x->denied, detail) == 0 &&
+	       mitmd_tls_put(x->a, span_of(head, ws_head(head, WS_TEXT, true,
+						     b.len, NULL))) == 0 &&
+	       mitmd_tls_put(x->a, buf_span(&b)) == 0;
+	buf_free(&b);
+	if (!said)
+		return false;
+	snprintf(reason, sizeof(reason), "IronCurtain: %s (request %08x)",
+	    refuse_text(no)->code, exchange_denied_id(x));
+	ws_end(x, WS_POLICY, reason);
+	return true;
+}
+
 static void
 front_ws_refuse(
     struct exchange *x, enum refusal no, const char *detail, bool known)

@@ -183,6 +183,58 @@ def test_filter(s, p):
     c.close()
 
 
+TURN = {"type": "response.create", "model": "m", "input": "x"}
+
+
+def turn(c):
+    """The last event of a turn."""
+    c.text(TURN)
+    while True:
+        op, data = c.message()
+        event = json.loads(data) if op == ws.TEXT else {"type": op}
+        if event["type"] in ("response.completed", "error", ws.CLOSE):
+            return event
+
+
+def steps(s):
+    shown = json.loads(s.icctl("--json", "budget", check=True).stdout)
+    return shown["budget"]["limits"]["maxSteps"]["used"]
+
+
+def test_budget():
+    """Each message is a step; one too many is not sent, and says why."""
+    with h.workdir() as work:
+        p = h.Provider(work, "--websocket")
+        with h.Session(work, provider=p, config={"resourceBudget": {
+                **h.NO_BUDGET, "maxSteps": 3}}) as s:
+            c = Socket(s)
+            c.ask({"do": "empty"})
+            t.equal(turn(c)["type"], "response.completed", "within it")
+            h.wait_for(lambda: steps(s) == 2, "two messages are two steps")
+            t.equal(turn(c)["type"], "response.completed", "the last one")
+            before = len(messages(p))
+            end = turn(c)
+            t.equal((end["type"], end.get("status"),
+                     end.get("error", {}).get("type")),
+                    ("error", 400, "insufficient_quota"),
+                    "one too many, in the provider's words")
+            t.contains(end["error"]["message"], "icctl budget set maxSteps",
+                       "with what to do")
+            t.equal(c.close_code(), 1008, "then it is closed")
+            t.equal(len(messages(p)), before, "nothing of it was sent")
+            c.close()
+            c = Socket(s)
+            t.ok(c.r.status == 400 and b"maxSteps" in c.r.body,
+                 "no new one either", (c.r.status, c.r.body))
+            c.close()
+            s.icctl("budget", "set", "maxSteps", "9", check=True)
+            c = Socket(s)
+            t.equal(turn(c)["type"], "response.completed", "raised: goes on")
+            h.wait_for(lambda: steps(s) == 4, "a handshake is no step")
+            c.close()
+        p.end()
+
+
 HANDSHAKES = [
     ("no key", 403, {"auth": False}),
     ("another path", 426, {"path": "/v1/models"}),
@@ -338,6 +390,8 @@ def main():
             t.equal(joins.check_chain(os.path.join(s.dir, "audit.jsonl")),
                     None, "the chain holds")
         p.end()
+    with t.case("budget"):
+        test_budget()
     test_wrong_provider()
     t.done()
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Messages of an agent on a WebSocket: each is a turn, as a POST would be.
+ * They are counted here, by the heads of their frames, since nobody's word
+ * is taken for what is spent; what they say is not looked at.  mitmd makes
+ * one masked frame of each, and anything else can only come from a mitmd that
+ * an agent broke.
+ */
+#include "keyd.h"
+
+/* A frame's head: may its message go out? */
+static int
+message_begin(struct stream *s, const struct ws_parser *w)
+{
+	struct keyd_env *e = &keyd_env;
+	const struct provider_route *r = &e->provider->routes[s->x.req.route];
+
+	if (w->control)
+		return 0;
+	if (!w->fin)
+		return stream_violation(s, "a message in pieces");
+	if ((e->budget.why = budget_refusal(r)) != NULL) {
+		exchange_fail(s, KEYD_FAIL_BUDGET, "budget used up");
+		return -1;
+	}
+	budget_message(r);
+	return 0;
+}
+
+int
+message_count(struct stream *s, uint8_t *p, size_t len)
+{
+	struct ws_parser *w = &s->x.said;
+	struct span data;
+
+	if (s->x.req.length != UINT64_MAX || s->x.state != EXCHANGE_ON)
+		return 0;
+	for (;;) {
+		switch (ws_next(w, &p, &len, &data)) {
+		case WS_MORE:
+			return 0;
+		case WS_HEAD:
+			if (message_begin(s, w) == -1)
+				return -1;
+			break;
+		case WS_DATA:
+		case WS_END:
+			break;
+		case WS_BAD:
+			return stream_violation(s, w->bad);
+		}
+	}
+}
