@@ -43,6 +43,9 @@ static const struct dialect_row chat_rows[] = {
 	{CTX_ROOT, "tools", CTX_TOOLS},
 	{CTX_ROOT, "toolchoice", CTX_CHOICE},
 	{CTX_ROOT, "paralleltoolcalls", CTX_WITH_TOOLS},
+	{CTX_ROOT, "stream", CTX_STREAM},
+	{CTX_ROOT, "streamoptions", CTX_OPTIONS},
+	{CTX_OPTIONS, "includeusage", CTX_USAGE},
 	{CTX_ROOT, "websearchoptions", CTX_REACH_TOOLS},
 	{CTX_ROOT, "plugins", CTX_REACH_TOOLS},
 	{CTX_ROOT, "mcpservers", CTX_REACH_MCP},
@@ -250,6 +253,16 @@ dialect_tool(enum filter_dialect d, struct span type)
 			return dialect_tools[i].is;
 	}
 	return TOOL_GONE;
+}
+
+bool
+dialect_exact(struct span key, const char *name)
+{
+	uint8_t plain[64];
+	int n;
+
+	return (n = body_json_unescape(key, plain, sizeof(plain))) != -1 &&
+	       span_is(span_of(plain, (size_t)n), name);
 }
 
 const char *

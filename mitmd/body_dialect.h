@@ -38,6 +38,11 @@ enum dialect_ctx {
 	/* goes with the tools */
 	CTX_WITH_TOOLS,
 	CTX_START, /* "type" of a WebSocket message */
+	/* chat completions: whether the answer streams, and says what it cost
+	 */
+	CTX_STREAM,
+	CTX_OPTIONS,
+	CTX_USAGE,
 };
 
 /* What the member `key` of an object in ctx is. */
@@ -52,12 +57,26 @@ enum dialect_tool {
 };
 /* type: the text of its "type" as written. */
 enum dialect_tool dialect_tool(enum filter_dialect, struct span type);
+/* Is it that name, and not one that only folds to it? */
+bool dialect_exact(struct span key, const char *name);
 /* What stands in place of a part that is stripped. */
 const char *dialect_filtered(enum filter_dialect);
+
+/*
+ * body_usage.c: members that say whether a stream tells what it cost.  Names
+ * that only some servers would take for these go, as does a usage that is not
+ * wanted.
+ */
+void filter_usage(struct filter *, struct filter_frame *,
+    const struct body_token *, enum dialect_ctx);
+/* Where nothing is said it is asked for. */
+void filter_unmetered(struct filter *);
 
 /* body_edit.c: edits at or after off are dropped; one is added at the end. */
 void filter_unedit(struct filter *, size_t off);
 void filter_edit(struct filter *, size_t off, size_t end, const char *with);
+/* The same, among those that are there already. */
+void filter_place(struct filter *, size_t off, size_t end, const char *with);
 /* The outermost members that go, each with the comma that parts it. */
 void filter_root_end(struct filter *);
 

@@ -26,6 +26,19 @@ filter_edit(struct filter *f, size_t off, size_t end, const char *with)
 	    (struct filter_edit){.off = off, .len = end - off, .with = with};
 }
 
+void
+filter_place(struct filter *f, size_t off, size_t end, const char *with)
+{
+	unsigned at;
+
+	filter_edit(f, off, end, with);
+	if (f->limit)
+		return;
+	for (at = f->nedits - 1; at > 0 && f->edits[at - 1].off >= off; at--)
+		f->edits[at] = f->edits[at - 1];
+	f->edits[at] = (struct filter_edit){off, end - off, with};
+}
+
 /* [off, end) of the outermost object goes. */
 static void
 filter_root_cut(struct filter *f, size_t off, size_t end)

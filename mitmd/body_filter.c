@@ -203,6 +203,11 @@ filter_value(struct filter *f, struct filter_frame *fr,
 		    !(string && span_is(t->value, "response.create")))
 			f->other = true;
 		return;
+	case CTX_STREAM:
+	case CTX_OPTIONS:
+	case CTX_USAGE:
+		filter_usage(f, fr, t, is);
+		return;
 	case CTX_OPAQUE:
 	case CTX_ROOT:
 	case CTX_MESSAGE:
@@ -296,6 +301,8 @@ filter_close(struct filter *f, size_t end)
 		return;
 	outer = &f->frames[f->depth - 1];
 	outer->end = end;
+	if (f->options == fr->start)
+		f->options_kept = fr->kept != 0;
 	if (fr->url) {
 		filter_unedit(f, fr->start);
 		filter_edit(f, fr->start, end, dialect_filtered(f->dialect));
@@ -359,14 +366,11 @@ filter_token(struct filter *f, const struct body_token *t)
 static void
 filter_unstored(struct filter *f)
 {
-	if (f->dialect != FILTER_RESPONSES || f->stored || !f->input ||
-	    f->other || !filter_hit(f, FILTER_STORE) ||
-	    f->nedits == FILTER_MAX_EDITS)
-		return;
-	memmove(f->edits + 1, f->edits, f->nedits * sizeof(*f->edits));
-	f->edits[0] =
-	    (struct filter_edit){f->frames[0].start + 1, 0, "\"store\":false,"};
-	f->nedits++;
+	size_t at = f->frames[0].start + 1;
+
+	if (f->dialect == FILTER_RESPONSES && !f->stored && f->input &&
+	    !f->other && filter_hit(f, FILTER_STORE))
+		filter_place(f, at, at, "\"store\":false,");
 }
 
 enum filter_result
@@ -383,6 +387,8 @@ filter_body(struct filter *f, const struct filter_rules *rules,
 	f->choice_name = span_of(NULL, 0);
 	f->choice_gone = f->emptied = f->stored = f->input = f->other = false;
 	f->no = f->limit = false;
+	f->stream = f->usage = f->options_object = f->options_kept = false;
+	f->options = SIZE_MAX;
 	f->why = NULL;
 	body_json_begin(&f->json, text, seed);
 	while (body_json_next(&f->json, &t) != BODY_DONE) {
@@ -402,6 +408,7 @@ filter_body(struct filter *f, const struct filter_rules *rules,
 	}
 	filter_root_end(f);
 	filter_unstored(f);
+	filter_unmetered(f);
 	if (f->no || f->limit)
 		return f->no ? FILTER_REFUSED : FILTER_LIMIT;
 	return f->nedits == 0 ? FILTER_SAME : FILTER_CHANGED;

@@ -82,6 +82,12 @@ struct filter {
 	bool input;       /* it asks for an answer */
 	bool other;       /* it is a message of another kind */
 	bool no, limit;   /* refused; over a limit */
+	/* chat completions */
+	bool stream;    /* the answer will be events */
+	size_t options; /* where stream_options begin; SIZE_MAX: none */
+	bool options_object;
+	bool options_kept; /* they have members that stay */
+	bool usage;        /* they ask for the usage */
 };
 
 /* Text < 4 GiB; seed as in body_json.h. The struct is large: have one. */

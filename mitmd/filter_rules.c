@@ -9,6 +9,7 @@ const struct filter_rules filter_dflt = {
 	{
 	    [FILTER_URLS] = FILTER_DENY,
 	},
+    .usage = true,
 };
 
 static const char *const filter_dialects[FILTER_DIALECTS] = {
@@ -68,6 +69,8 @@ filter_kind_name(enum filter_kind kind)
 bool
 filter_applies(const struct filter_rules *r, enum filter_dialect d)
 {
+	if (d == FILTER_CHAT && r->usage)
+		return true;
 	for (unsigned i = 0; i < FILTER_KINDS; i++) {
 		if (d != FILTER_NONE && r->action[i] != FILTER_ALLOW)
 			return true;
@@ -84,9 +87,17 @@ filter_rules_read(const struct value *v, struct filter_rules *r)
 	if (v->type != VALUE_OBJECT)
 		return "must be an object";
 	for (m = v->child; m != NULL; m = m->next) {
+		if (span_is(m->key, "usage")) {
+			r->usage =
+			    m->type == VALUE_STRING && span_is(m->text, "ask");
+			if (!r->usage && (m->type != VALUE_STRING ||
+					     !span_is(m->text, "leave")))
+				return "\"usage\" is \"ask\" or \"leave\"";
+			continue;
+		}
 		if ((kind = filter_kind_find(m->key)) == -1)
 			return "members are \"tools\", \"mcp\", \"urls\", "
-			       "\"store\" and \"background\"";
+			       "\"store\", \"background\" and \"usage\"";
 		if (m->type != VALUE_STRING ||
 		    (action = filter_action_find(m->text)) == -1)
 			return "values are \"strip\", \"deny\" or \"allow\"";

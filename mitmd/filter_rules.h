@@ -3,7 +3,8 @@
  * What is done about the reach that a request body asks the provider for, as
  * provider files say it:
  *
- * "filter": {"tools": "strip", "urls": "deny"}, and in a route's "body"
+ * "filter": {"tools": "strip", "urls": "deny", "usage": "ask"}, and in a
+ * route's "body"
  * "dialect": "anthropic"
  */
 #ifndef FILTER_RULES_H
@@ -40,6 +41,7 @@ enum filter_action {
 
 struct filter_rules {
 	enum filter_action action[FILTER_KINDS];
+	bool usage; /* chat completions that stream are asked what they cost */
 };
 
 /* "anthropic", "tools", "strip", ...: as in provider files; -1: no such. */
@@ -47,7 +49,7 @@ int filter_dialect_find(struct span);
 int filter_kind_find(struct span);
 int filter_action_find(struct span);
 const char *filter_kind_name(enum filter_kind);
-/* tools, mcp, store and background are stripped, urls denied. */
+/* tools, mcp, store and background are stripped, urls denied; usage is asked. */
 extern const struct filter_rules filter_dflt;
 /*
  * The rules of a "filter" object over those that are there. NULL, or what is

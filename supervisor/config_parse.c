@@ -322,7 +322,7 @@ config_filter(
     const struct jsonfile *j, struct json_object *filter, const char *where)
 {
 	static const char *const keys[] = {
-	    "tools", "mcp", "urls", "store", "background", NULL};
+	    "tools", "mcp", "urls", "store", "background", "usage", NULL};
 	const char *s;
 	char at[128];
 
@@ -333,6 +333,12 @@ config_filter(
 	{
 		if (jsonfile_text_of(j, val, at, name, &s) == -1)
 			return -1;
+		if (strcmp(name, "usage") == 0) {
+			if (strcmp(s, "ask") != 0 && strcmp(s, "leave") != 0)
+				return jsonfile_bad(j, at, name,
+				    "must be \"ask\" or \"leave\"");
+			continue;
+		}
 		if (strcmp(s, "strip") != 0 && strcmp(s, "deny") != 0 &&
 		    strcmp(s, "allow") != 0)
 			return jsonfile_bad(j, at, name,

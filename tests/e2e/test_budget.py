@@ -88,6 +88,45 @@ def test_sums():
         p.end()
 
 
+def chat(s, **more):
+    """The events of a chat completion that streams."""
+    m = s.model("api.openai.com")
+    r = m.request("POST", "/v1/chat/completions", m.key_headers("openai") +
+                  [("Content-Type", "application/json")], json.dumps({
+                      "model": "test-model", "stream": True, "messages": [
+                          {"role": "user", "content": "hi"}], **more
+                  }).encode())
+    m.close()
+    return [json.loads(x[6:]) for x in r.body.decode().splitlines()
+            if x.startswith("data: {")]
+
+
+def test_chat():
+    """Chat completions tell what they cost only when they are asked."""
+    with h.workdir() as work:
+        p = h.Provider(work, "--bodies")
+        with h.Session(work, provider=p, config=limits()) as s:
+            for n, more in enumerate((
+                    {}, {"stream_options": {"include_usage": True}},
+                    {"stream_options": {"include_usage": False, "x": 1}}), 1):
+                events = chat(s, **more)
+                t.equal([e["usage"]["total_tokens"] for e in events
+                         if "usage" in e], [ONE], f"{more}: it tells")
+                settled(s, "maxTotalTokens", n * ONE)
+            t.ok(json.loads(p.seen()[-1]["body"])["stream_options"] ==
+                 {"include_usage": True, "x": 1}, "the rest stays",
+                 p.seen()[-1]["body"])
+        leave = limits()
+        leave["providers"] = {"openai": {
+            "upstream": p.url, "ca": p.ca, "filter": {"usage": "leave"}}}
+        with h.Session(work, provider=p, config=leave,
+                       session_dir=os.path.join(work, "session2")) as s:
+            t.ok(not [e for e in chat(s) if "usage" in e] and
+                 "stream_options" not in p.seen()[-1]["body"],
+                 "a provider that is not to be asked is not", p.seen()[-1])
+        p.end()
+
+
 def shown(s):
     text = s.icctl("metrics", check=True).stdout
     for line in ('ironcurtain_tokens_total{provider="anthropic",'
@@ -271,6 +310,7 @@ if __name__ == "__main__":
     test_limit("maxSteps", 2, 100)
     test_limit("maxEstimatedCostUsd", 2 * COST, 5)
     test_steps_of_tools()
+    test_chat()
     test_cut()
     test_watch()
     test_bad()

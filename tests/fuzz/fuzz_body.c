@@ -66,6 +66,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i < FILTER_KINDS; i++)
 		r.action[i] = (enum filter_action)(
 		    (data[1 + (i > 2)] >> (2 * (i % 3)) & 3) % FILTER_ACTIONS);
+	r.usage = (data[0] & 0x80) == 0;
 	s = span_of(data + 3, size - 3);
 	got = filter_body(&f, &r, d, s, seed);
 	if ((got == FILTER_SAME || got == FILTER_CHANGED) && !strict(s))

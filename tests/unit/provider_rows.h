@@ -46,8 +46,10 @@ static const struct bad_row bad_rows[] = {
 	    "file: unknown member \"extra\""},
 	{TOP "," ROUTES ",\"filter\":", "[]", "}", "filter: must be an object"},
 	{TOP "," ROUTES ",\"filter\":", "{\"tool\":\"strip\"}", "}",
-	    "filter: members are \"tools\", \"mcp\", \"urls\", \"store\" "
-	    "and \"background\""},
+	    "filter: members are \"tools\", \"mcp\", \"urls\", \"store\", "
+	    "\"background\" and \"usage\""},
+	{TOP "," ROUTES ",\"filter\":", "{\"usage\":\"strip\"}", "}",
+	    "filter: \"usage\" is \"ask\" or \"leave\""},
 	{TOP "," ROUTES ",\"filter\":", "{\"tools\":\"drop\"}", "}",
 	    "filter: values are \"strip\", \"deny\" or \"allow\""},
 	BODY("{\"types\":[\"application/json\"],\"dialect\":\"soap\"}",

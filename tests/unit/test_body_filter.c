@@ -152,6 +152,22 @@ test_cut_off(void)
 	ok(good, "a body that is cut off anywhere is not strict");
 }
 
+/* What may be said in a provider's file about the usage. */
+static void
+test_usage(void)
+{
+	struct filter_rules r = rules_of("aaaaa");
+	struct span s = SPAN("{\"stream\":true}");
+
+	ok(filter_applies(&r, FILTER_CHAT) &&
+		!filter_applies(&r, FILTER_RESPONSES),
+	    "with all allowed a chat's usage is still asked for");
+	r.usage = false;
+	ok(!filter_applies(&r, FILTER_CHAT), "unless that is to be left");
+	is_int(filter_body(&f, &r, FILTER_CHAT, s, seed), FILTER_SAME,
+	    "left as it is");
+}
+
 int
 main(void)
 {
@@ -169,6 +185,7 @@ main(void)
 	is_int(filter_kind_find(SPAN("tool")), -1, "no kind");
 	is_int(filter_action_find(SPAN("deny")), FILTER_DENY, "an action");
 	is_int(filter_dialect_find(SPAN("gemini")), FILTER_GEMINI, "a dialect");
+	test_usage();
 	ok(!filter_applies(&filter_dflt, FILTER_NONE) &&
 		filter_applies(&filter_dflt, FILTER_CHAT),
 	    "a body without a dialect is nobody's to filter");

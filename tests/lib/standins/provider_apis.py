@@ -198,9 +198,10 @@ def chat(script, body):
                               "finish_reason": None}]),
         dict(chunk, choices=[{"index": 0, "delta": {},
                               "finish_reason": stop}]),
-        dict(chunk, choices=[], usage=usage),
-        "[DONE]",
     ]
+    if (body.get("stream_options") or {}).get("include_usage"):
+        events.append(dict(chunk, choices=[], usage=usage))
+    events.append("[DONE]")
     return events, reply
 
 
