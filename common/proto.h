@@ -43,6 +43,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_INSTANCES	8U		/* of servers, for one call each */
 #define PROTO_FIRST_INSTANCE	32U		/* below: configured servers */
 #define PROTO_MAX_SERVERS	(PROTO_FIRST_INSTANCE + PROTO_MAX_INSTANCES)
+#define PROTO_VIRTUAL		(PROTO_FIRST_INSTANCE - 1)	/* if there is */
 #define PROTO_MAX_OBJECTS	8U		/* that one call is given */
 #define PROTO_MAX_PROVIDERS	16U
 #define PROTO_MAX_CALLS		256U		/* in flight, per session */
@@ -103,6 +104,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(PROGRESS,	0x0409,	R(BACK),	R(PROXY),	RUN,	0)	\
 	M(CREDIT,	0x040a,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(MOVED,	0x040b,	R(PROXY),	R(POLICY),	RUN,	0)	\
+	/* one to the virtual server, which icsupervisor answers */		\
+	M(VIRTUAL,	0x040c,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(VIRTUAL_DONE,	0x040d,	R(SUP),		R(AUDIT),	RUN,	0)	\
 	/* a server's session */						\
 	M(SESSION,	0x0501,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(INIT_RESULT,	0x0502,	R(BACK),	R(POLICY),	RUN,	0)	\
@@ -233,14 +237,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_PROTECT(F, m)		F(m, str, path, 4096)
 /*
  * trusted: structural allow; domains: newline-separated egress list; internal:
- * icgit, which answers policyd and has no tools for anybody else; command:
- * SHA-256 of what is run, a part of each tool's pin; zeros: our own program,
- * whose tools are not pinned.
+ * icgit, which answers policyd and has no tools for anybody else; virtual: the
+ * one named "proxy", PROTO_VIRTUAL, whose tools policyd has itself and
+ * icsupervisor carries out; command: SHA-256 of what is run, a part of each
+ * tool's pin; zeros: our own program, whose tools are not pinned.
  */
 #define F_SERVER(F, m)		F(m, u16, index, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, name, 64)			\
 				F(m, u8, trusted, 1)			\
 				F(m, u8, internal, 1)			\
+				F(m, u8, virtual, 1)			\
 				F(m, str, cwd, 4096)			\
 				F(m, blob, command, 32)			\
 				F(m, str, domains, 16384)
@@ -316,7 +322,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, ms, 3600000)
 /*
  * A decided call.  payload: the line for the server when it is allowed (its
- * newline included), else the canonical arguments; arguments lie at
+ * newline included), else, and for the virtual server, the canonical
+ * arguments; arguments lie at
  * args_off/args_len in it, what the log shall hold instead of them (redacted,
  * shortened), if anything, at log_off/log_len.  answer: what the agent is
  * told when the call is not forwarded.  over: APPROVED told of the hold's end.
@@ -342,8 +349,17 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, log_off, UINT32_MAX)		\
 				F(m, u32, log_len, UINT32_MAX)		\
 				F(m, big, payload, 3U * PROTO_MAX_TREE)
-/* How a call ends that no server answers: an isError result with this text. */
+/* How a call ends that no server answers: a result with this text. */
 #define F_ANSWER(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, error, 1)			\
+				F(m, str, text, 4096)
+/* What a call to the virtual server asks for; args: as RELEASE has them. */
+#define F_VIRTUAL(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, str, tool, 64)			\
+				F(m, big, args, 65536)
+/* text: what the agent is told. */
+#define F_VIRTUAL_DONE(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, error, 1)			\
 				F(m, str, text, 4096)
 /* A released call is over (answered, lost, or never written). */
 #define F_ENDED(F, m)		F(m, u64, id, UINT64_MAX)

@@ -21,13 +21,13 @@ safe_text(struct span s, char *dst, size_t cap)
 }
 
 void
-answer_text(struct call *c, struct span text)
+answer_text(struct call *c, struct span text, bool error)
 {
 	struct agent *a = c->agent;
 	char safe[4096];
 
 	(void)jsonrpc_add_text(
-	    &a->out, &c->rid, safe_text(text, safe, sizeof(safe)), true);
+	    &a->out, &c->rid, safe_text(text, safe, sizeof(safe)), error);
 	agent_wrote(a);
 }
 

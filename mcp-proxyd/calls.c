@@ -199,7 +199,7 @@ overdue(struct proxy *p, struct call *c)
 	    "Error: %s was not answered within %llu s and was cancelled; it "
 	    "may or may not have taken effect. Check before you retry.",
 	    c->name, (unsigned long long)p->call_ms / 1000);
-	answer_text(c, span_str(text));
+	answer_text(c, span_str(text), true);
 	calls_cancel(p, c);
 }
 

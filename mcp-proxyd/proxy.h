@@ -163,7 +163,7 @@ int tools_set(struct proxy *, struct span text, bool complete);
 void tools_answer(struct agent *, const struct jsonrpc_id *);
 
 /* answer.c: answers of a call. */
-void answer_text(struct call *, struct span text);
+void answer_text(struct call *, struct span text, bool error);
 void answer_result(struct call *, const struct value *);
 void answer_error(struct call *, const struct value *);
 /* Answers outside of calls. */

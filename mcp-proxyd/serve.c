@@ -90,7 +90,7 @@ on_answer(struct chan *c, const union proto_any *msg, int fd)
 	if (call == NULL || call->kind != CALL_TOOL)
 		proxy_count(&p->stray, "answers to no call");
 	else if (call->agent != NULL)
-		answer_text(call, msg->ANSWER.text);
+		answer_text(call, msg->ANSWER.text, msg->ANSWER.error != 0);
 	if (call != NULL && call->kind == CALL_TOOL)
 		calls_end(p, call);
 	return 0;

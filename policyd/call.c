@@ -11,6 +11,7 @@
 #include "log.h"
 #include "policyd.h"
 #include "redact.h"
+#include "virtual.h"
 
 #define FINAL "\nDo not retry: the answer will be the same."
 #define LINE_KEEP ((size_t)1 << 16)
@@ -174,28 +175,10 @@ work_request(struct policyd_env *env, const struct work *k)
 	};
 }
 
-enum work_way
-work_judge(
-    struct policyd_env *env, struct work *k, const struct session_tool *tool)
+/* What becomes of what was decided. */
+static enum work_way
+outcome(struct policyd_env *env, struct work *k)
 {
-	const struct grant *g = NULL;
-	struct request r;
-
-	k->args.tree = k->tree;
-	if (prepare(env, k, tool) == WORK_REFUSE)
-		return WORK_REFUSE;
-	if (k->may_ask && remotes_wanted(env, k))
-		return WORK_WAIT;
-	if (k->urls.p != NULL && remotes_apply(env, k) == -1)
-		return work_refuse(k, k->args.rule, k->args.reason);
-	r = work_request(env, k);
-	eval_request(&env->engine, &r, &k->d);
-	if (k->urls.p != NULL)
-		k->d.reason = remotes_reason(env, k, k->d.reason);
-	/* Step 7a */
-	if (k->d.status == PROTO_ESCALATE)
-		g = grants_apply(&env->grants, &env->engine, &r, &k->d);
-	k->grant = g == NULL ? 0 : g->id;
 	switch (k->d.status) {
 	case PROTO_ALLOW:
 		return WORK_FORWARD;
@@ -213,6 +196,35 @@ work_judge(
 		break;
 	}
 	return WORK_REFUSE;
+}
+
+enum work_way
+work_judge(
+    struct policyd_env *env, struct work *k, const struct session_tool *tool)
+{
+	const struct grant *g = NULL;
+	struct request r;
+
+	k->args.tree = k->tree;
+	if (k->srv->virtual)
+		return virtual_judge(env, k, tool) == WORK_REFUSE
+			   ? WORK_REFUSE
+			   : outcome(env, k);
+	if (prepare(env, k, tool) == WORK_REFUSE)
+		return WORK_REFUSE;
+	if (k->may_ask && remotes_wanted(env, k))
+		return WORK_WAIT;
+	if (k->urls.p != NULL && remotes_apply(env, k) == -1)
+		return work_refuse(k, k->args.rule, k->args.reason);
+	r = work_request(env, k);
+	eval_request(&env->engine, &r, &k->d);
+	if (k->urls.p != NULL)
+		k->d.reason = remotes_reason(env, k, k->d.reason);
+	/* Step 7a */
+	if (k->d.status == PROTO_ESCALATE)
+		g = grants_apply(&env->grants, &env->engine, &r, &k->d);
+	k->grant = g == NULL ? 0 : g->id;
+	return outcome(env, k);
 }
 
 enum work_way
@@ -253,8 +265,10 @@ work_compose(struct policyd_env *env, struct work *k, struct composed *c)
 {
 	*c = (struct composed){0};
 	buf_reset(&env->line, LINE_KEEP);
-	if (compose_call(&env->line, k->id, k->tool, k->tree, k->progress, c) ==
-		0 &&
+	/* Nobody reads a line of the virtual server: there is none. */
+	if ((k->srv->virtual ? compose_args(&env->line, k->tree, c)
+			     : compose_call(&env->line, k->id, k->tool,
+				   k->tree, k->progress, c)) == 0 &&
 	    c->line_len <= PROTO_MAX_LINE)
 		return WORK_FORWARD;
 	return work_refuse(k, "invalid-arguments",

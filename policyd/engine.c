@@ -96,9 +96,8 @@ engine_server(struct engine *e, unsigned index, struct span name, bool trusted,
 	struct server *s;
 	char *copy = NULL;
 
-	/* proxy: kept for tools of our own (original.md 4.9) */
 	if (index >= PROTO_MAX_SERVERS || name.len == 0 ||
-	    span_is(name, "proxy") || command.len > sizeof(none) ||
+	    span_is(name, VIRTUAL_NAME) || command.len > sizeof(none) ||
 	    (cwd.len != 0 && cwd.p[0] != '/')) {
 		errno = EINVAL;
 		return -1;
@@ -153,6 +152,21 @@ find_workspace(struct engine *e)
 				e->workspace = s->cwd;
 		}
 	}
+}
+
+int
+engine_server_virtual(struct engine *e, unsigned index, struct span name)
+{
+	struct server *s = &e->servers[PROTO_VIRTUAL];
+
+	if (index != PROTO_VIRTUAL || !span_is(name, VIRTUAL_NAME) || s->used) {
+		errno = EINVAL;
+		return -1;
+	}
+	if ((s->name = span_dup(name)) == NULL)
+		return -1;
+	s->used = s->virtual = s->own = true;
+	return 0;
 }
 
 int

@@ -13,6 +13,7 @@
 #include "rules.h"
 
 #define ENGINE_MAX_PROTECT 256U
+#define VIRTUAL_NAME "proxy"	/* no server of a configuration is called so */
 
 struct server {
 	bool used;
@@ -22,6 +23,7 @@ struct server {
 	bool is_git;
 	bool internal;		/* icgit: answers us alone */
 	bool own;		/* our own program: its tools are not pinned */
+	bool virtual;		/* no program at all: virtual.h */
 	uint8_t command[32];	/* SHA-256 of what is run */
 	struct view view;
 	struct match_set *domains;	/* NULL: no gate */
@@ -68,6 +70,8 @@ int engine_protect(struct engine *, struct span path);
 int engine_server(struct engine *, unsigned index, struct span name,
     bool trusted, struct span cwd, struct span command,
     struct span domains);
+/* The one whose tools are ours (virtual.h). */
+int engine_server_virtual(struct engine *, unsigned index, struct span name);
 /* Takes fd, also on failure. */
 int engine_view(struct engine *, unsigned index, struct span path,
     struct span host, enum proto_view, int fd);

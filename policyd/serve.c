@@ -10,6 +10,7 @@
 
 #include "log.h"
 #include "policyd.h"
+#include "virtual.h"
 
 static struct policyd_env env;
 
@@ -54,6 +55,11 @@ on_server(struct chan *c, const union proto_any *msg, int fd)
 	const struct msg_SERVER *m = &msg->SERVER;
 
 	(void)fd;
+	if (m->virtual != 0) {
+		if (engine_server_virtual(&env.engine, m->index, m->name) == -1)
+			return impossible(c, "SERVER");
+		return 0;
+	}
 	if (engine_server(&env.engine, m->index, m->name, m->trusted, m->cwd,
 		m->command, m->domains) == -1)
 		return impossible(c, "SERVER");
@@ -370,7 +376,9 @@ start(void)
 	load_free(&l);
 	env.started = true;
 	for (uint16_t i = 0; i < PROTO_MAX_SERVERS; i++) {
-		if (env.engine.servers[i].used)
+		if (env.engine.servers[i].virtual)
+			virtual_start(&env, i);
+		else if (env.engine.servers[i].used)
 			session_start(&env, i);
 	}
 	loop_timer_set(

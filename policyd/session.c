@@ -185,6 +185,20 @@ session_start(struct policyd_env *env, uint16_t index)
 		session_send(env, index, "initialize");
 }
 
+int
+session_builtin(
+    struct policyd_env *env, uint16_t index, const struct value *array)
+{
+	struct session *s = &env->sessions[index];
+
+	s->used = true;
+	if (tools_add_page(&s->next,
+		span_str(env->engine.servers[index].name), array) == -1)
+		return -1;
+	list_done(s);
+	return 0;
+}
+
 void
 session_fail(struct policyd_env *env, uint16_t index, struct span text)
 {

@@ -53,6 +53,9 @@ struct session {
 };
 
 void session_start(struct policyd_env *, uint16_t index);
+/* One that needs no listing: these are its tools. -1: they cannot be taken. */
+int session_builtin(struct policyd_env *, uint16_t index,
+    const struct value *array);
 void session_fail(struct policyd_env *, uint16_t index, struct span text);
 void session_init_result(struct policyd_env *, uint16_t index,
     const struct msg_INIT_RESULT *);

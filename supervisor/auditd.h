@@ -37,6 +37,7 @@ TAILQ_HEAD(auditd_effects, auditd_effect);
 
 struct auditd_server {
 	bool known;
+	bool virtual;		/* icsupervisor carries its calls out */
 	char name[65];
 	int fd;			/* its stdin; -1: none, or lost */
 	struct loop_io io;
@@ -101,6 +102,11 @@ chan_fn auditd_on_instance, auditd_on_instance_up, auditd_on_instance_fail,
 void auditd_lost(enum role, unsigned index);
 /* The log does not cover the start: policyd is told that there is none. */
 void auditd_instance_refuse(uint64_t call, const char *why);
+
+/* auditd_virtual.c */
+chan_fn auditd_on_virtual_done;
+/* A released call to the virtual server. -1: impossible. */
+int auditd_virtual(const struct msg_RELEASE *);
 
 /* auditd_policy.c */
 chan_fn auditd_on_tool_seen, auditd_on_trust, auditd_on_rules_now;

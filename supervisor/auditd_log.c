@@ -161,7 +161,7 @@ effect_refuse(const struct auditd_effect *e)
 	    e->type == MSG_INSTANCE_ROOM)
 		worker_send(
 		    &auditd_env.w, e->to, e->index, e->type, &e->msg, -1);
-	if (e->type != 0 && e->type != MSG_ANSWER)
+	if (e->type != 0 && e->type != MSG_ANSWER && e->type != MSG_VIRTUAL)
 		return;
 	snprintf(text, sizeof(text),
 	    "DENIED: The audit log cannot be written "

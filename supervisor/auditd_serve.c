@@ -85,6 +85,7 @@ on_server(struct chan *c, const union proto_any *msg, int fd)
 	if (s->known || span_copy(m->name, s->name, sizeof(s->name)) == -1)
 		return chan_violation(c, "SERVER %u twice", m->index);
 	s->known = true;
+	s->virtual = m->virtual != 0;
 	return 0;
 }
 
@@ -183,6 +184,21 @@ count_call(const struct msg_RELEASE *m)
 		auditd_env.counts.escalated++;
 }
 
+/* One line, and what is logged lies in what is sent. */
+static bool
+deliverable(const struct msg_RELEASE *m, struct span line)
+{
+	if (m->server >= PROTO_MAX_SERVERS ||
+	    !auditd_env.servers[m->server].known)
+		return false;
+	/* No line: it is not a server that reads them. */
+	if (auditd_env.servers[m->server].virtual)
+		return line.len == 0;
+	return line.len != 0 &&
+	       memchr(line.p, '\n', line.len) == line.p + line.len - 1 &&
+	       inside(m->args_off, m->args_len, line.len);
+}
+
 static int
 on_release(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -190,7 +206,8 @@ on_release(struct chan *c, const union proto_any *msg, int fd)
 	const struct msg_HOLD_END end = {.id = m->id,
 	    .state = m->hold,
 	    .granted = m->grant == m->id && m->grant != 0};
-	const struct msg_ANSWER answer = {.id = m->id, .text = m->answer};
+	const struct msg_ANSWER answer = {
+	    .id = m->id, .error = 1, .text = m->answer};
 	const struct msg_ENDED ended = {.id = m->id};
 	struct span line = span_of(m->payload.p, m->line_len);
 
@@ -200,12 +217,7 @@ on_release(struct chan *c, const union proto_any *msg, int fd)
 	    !inside(m->log_off, m->log_len, m->payload.len) || m->args_len < 2)
 		return chan_violation(
 		    c, "RELEASE %llu: bad offsets", (unsigned long long)m->id);
-	/* One line, and what is logged lies in what is sent. */
-	if (m->forward != 0 &&
-	    (m->server >= PROTO_MAX_SERVERS || line.len == 0 ||
-		!auditd_env.servers[m->server].known ||
-		memchr(line.p, '\n', line.len) != line.p + line.len - 1 ||
-		!inside(m->args_off, m->args_len, line.len)))
+	if (m->forward != 0 && !deliverable(m, line))
 		return chan_violation(
 		    c, "RELEASE %llu: not one line", (unsigned long long)m->id);
 	add_call_line(m);
@@ -215,7 +227,10 @@ on_release(struct chan *c, const union proto_any *msg, int fd)
 	if (m->forward != 0) {
 		if (auditd_call_new(m->id, m->server) == NULL)
 			return chan_violation(c, "more calls than allowed");
-		auditd_effect_line(m->server, m->id, line);
+		if (!auditd_env.servers[m->server].virtual)
+			auditd_effect_line(m->server, m->id, line);
+		else if (auditd_virtual(m) == -1)
+			return chan_violation(c, "RELEASE: too long");
 		return 0;
 	}
 	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, &answer, m->id);
@@ -239,7 +254,8 @@ on_session(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(
 	    &l, "serverName", span_str(auditd_env.servers[m->server].name));
 	auditd_line_end(&l);
-	auditd_effect_line(m->server, 0, m->line);
+	if (!auditd_env.servers[m->server].virtual)
+		auditd_effect_line(m->server, 0, m->line);
 	call = auditd_call_find(m->id);
 	if (call != NULL && call->server == m->server)
 		auditd_call_cancelled(call);
@@ -349,6 +365,7 @@ static const struct chan_handler auditd_handlers[] = {
     {MSG_TOOL_SEEN, auditd_on_tool_seen},
     {MSG_TRUST, auditd_on_trust},
     {MSG_RULES_NOW, auditd_on_rules_now},
+    {MSG_VIRTUAL_DONE, auditd_on_virtual_done},
     {MSG_ALARM, auditd_on_alarm},
     {MSG_COUNTS_GET, on_counts_get},
     {MSG_LOG, on_log},

@@ -86,7 +86,8 @@ auditd_call_end(struct auditd_call *c)
 void
 auditd_answer(uint64_t id, const char *text)
 {
-	const struct msg_ANSWER m = {.id = id, .text = span_str(text)};
+	const struct msg_ANSWER m = {
+	    .id = id, .error = 1, .text = span_str(text)};
 
 	worker_send(&auditd_env.w, ROLE_PROXY, 0, MSG_ANSWER, &m, -1);
 }
@@ -97,7 +98,7 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 {
 	const char *name = auditd_env.servers[c->server].name;
 	struct auditlog_line l;
-	struct msg_ANSWER m = {.id = c->id};
+	struct msg_ANSWER m = {.id = c->id, .error = 1};
 	char text[1024];
 	int n;
 
@@ -127,7 +128,7 @@ void
 auditd_call_cancelled(struct auditd_call *c)
 {
 	const struct msg_ANSWER m = {
-	    .id = c->id, .text = SPAN("Error: cancelled")};
+	    .id = c->id, .error = 1, .text = SPAN("Error: cancelled")};
 	struct auditlog_line l;
 
 	auditd_line(&l, "result");

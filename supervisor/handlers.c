@@ -324,6 +324,14 @@ on_tool_seen(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
+on_virtual(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	return chan_violation(ch, "VIRTUAL %llu of no server",
+	    (unsigned long long)msg->VIRTUAL.id);
+}
+
+static int
 on_late_show(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)ch;
@@ -384,6 +392,7 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_INSTANCE_KILL, on_instance_kill},
     {MSG_INSTANCE_FREE, on_instance_free},
     {MSG_TOOL_SEEN_SHOW, on_tool_seen},
+    {MSG_VIRTUAL, on_virtual},
 };
 
 const struct chan_ops sup_chan_ops = {

@@ -63,7 +63,7 @@ credit(uint64_t id)
 static void
 send_end(uint64_t id, const char *text)
 {
-	const struct msg_ANSWER m = {.id = id, .text = span_str(text)};
+	const struct msg_ANSWER m = {.id = id, .error = 1, .text = span_str(text)};
 
 	(void)chan_send(audit, MSG_ANSWER, &m, -1);
 	credit(id);

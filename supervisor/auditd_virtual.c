@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Calls to the virtual server: written down like any, then told to
+ * icsupervisor, whose word on how they ended is written down before the agent
+ * hears it.
+ */
+#include "auditd.h"
+
+int
+auditd_virtual(const struct msg_RELEASE *r)
+{
+	const struct msg_VIRTUAL m = {.id = r->id,
+	    .tool = r->tool,
+	    .args = span_of(r->payload.p + r->args_off, r->args_len)};
+
+	if (m.tool.len > 64 || m.args.len > 65536)
+		return -1;
+	auditd_effect_msg(ROLE_SUP, 0, MSG_VIRTUAL, &m, m.id);
+	return 0;
+}
+
+int
+auditd_on_virtual_done(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_VIRTUAL_DONE *m = &msg->VIRTUAL_DONE;
+	const struct msg_ANSWER answer = {
+	    .id = m->id, .error = m->error, .text = m->text};
+	struct auditd_call *call = auditd_call_find(m->id);
+	struct auditlog_line l;
+
+	(void)c;
+	(void)fd;
+	/* Cancelled meanwhile: that was its end. */
+	if (call == NULL || !auditd_env.servers[call->server].virtual) {
+		auditd_env.dropped++;
+		return 0;
+	}
+	auditd_line(&l, "result");
+	auditlog_u64(&l, "bytes", m->text.len);
+	auditlog_ms(&l, "durationMs", clock_mono_us() - call->since);
+	auditlog_u64(&l, "id", m->id);
+	auditlog_str(
+	    &l, "serverName", span_str(auditd_env.servers[call->server].name));
+	auditlog_str(
+	    &l, "status", m->error == 0 ? SPAN("success") : SPAN("error"));
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, &answer, m->id);
+	auditd_call_end(call);
+	return 0;
+}
