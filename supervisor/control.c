@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "handover.h"
 #include "sup.h"
 
 #define CONTROL_WAIT_MS 3000U
@@ -20,6 +21,15 @@
 struct client control_clients[CONTROL_MAX_CLIENTS];
 static struct loop_io control_io = LOOP_IO_INIT;
 static int control_fd = -1;
+
+/* A descriptor that no request took. */
+static void
+client_unhand(struct client *c)
+{
+	if (c->handed != -1)
+		close(c->handed);
+	c->handed = -1;
+}
 
 static void
 client_close(struct client *c)
@@ -30,6 +40,7 @@ client_close(struct client *c)
 	loop_timer_clear(&sup.loop, &c->timer);
 	close(c->fd);
 	c->fd = -1;
+	client_unhand(c);
 	buf_free(&c->in);
 	buf_free(&c->out);
 	json_object_put(c->reply);
@@ -162,6 +173,7 @@ client_lines(struct client *c)
 		control_request(c, span_of(s.p, n));
 		if (c->fd == -1)
 			return;
+		client_unhand(c);
 		buf_drain(&c->in, n + 1);
 		if (c->reply != NULL)
 			loop_timer_set(&sup.loop, &c->timer, CONTROL_WAIT_MS,
@@ -177,6 +189,7 @@ client_ready(struct loop_io *io, uint32_t events)
 	struct client *c = io->arg;
 	uint8_t *room;
 	ssize_t n;
+	int fd;
 
 	if (events & EPOLLOUT) {
 		client_flush(c);
@@ -189,7 +202,11 @@ client_ready(struct loop_io *io, uint32_t events)
 		client_bad(c, "a request is one line of at most 64 KiB");
 		return;
 	}
-	n = recv(c->fd, room, 4096, 0);
+	n = handover_receive(c->fd, room, 4096, &fd);
+	if (fd != -1) {
+		client_unhand(c);
+		c->handed = fd;
+	}
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n == 0 && c->in.len != 0 && c->reply == NULL) {
@@ -229,7 +246,7 @@ control_accept(struct loop_io *io, uint32_t events)
 	}
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
-	c->io.fd = -1;
+	c->handed = c->io.fd = -1;
 	c->peer = peer;
 	buf_init(&c->in, CONTROL_MAX_LINE + 4096);
 	buf_init(&c->out, CONTROL_MAX_OUT);

@@ -26,6 +26,7 @@ struct client {
 	struct loop_timer timer;
 	struct peer peer;
 	struct buf in, out;
+	int handed; /* came with the latest request; -1: nothing */
 	bool watch;
 	bool counting;    /* `status` waits for COUNTS */
 	uint32_t keys;    /* `keys` waits for these keyds */

@@ -157,8 +157,26 @@ keys_command_ended(struct loop_io *io, uint32_t events)
 		    spawn_describe(code, status, how, sizeof(how)));
 }
 
+/* icctl's own variable, which the session cannot read. */
 static int
-keys_open(unsigned i, const char *path, struct fault *fault)
+keys_handed(const struct provider *p, struct key *k, struct client *c,
+    const char *source, struct fault *fault)
+{
+	int fd = c->handed;
+
+	if (fd == -1)
+		return fault_set(fault,
+		    "the key of %s comes from the variable %s, which this "
+		    "session read once. Set %s to the new key and run: icctl "
+		    "keys reload %s; or give it as a file: icctl keys reload "
+		    "%s --file PATH",
+		    p->name, source, source, p->name, p->name);
+	c->handed = -1;
+	return credential_open_pipe(&k->cred, fd, fault);
+}
+
+static int
+keys_open(struct client *c, unsigned i, const char *path, struct fault *fault)
 {
 	const struct provider *p = &sup.providers.list[i];
 	struct key *k = &sup.keys[i];
@@ -177,11 +195,7 @@ keys_open(unsigned i, const char *path, struct fault *fault)
 	if (path != NULL)
 		rv = credential_open_file(&k->cred, path, sup.workspace, fault);
 	else if (strcmp(kind, "environment") == 0)
-		return fault_set(fault,
-		    "the key of %s came from the variable %s, which was read "
-		    "once. Give the new key as a file: icctl keys reload %s "
-		    "--file PATH",
-		    p->name, source, p->name);
+		rv = keys_handed(p, k, c, source, fault);
 	else
 		rv = credential_open(&k->cred, p, sup.workspace, fault);
 	if (rv == 0 && k->cred.command.pidfd != -1)
@@ -215,7 +229,7 @@ control_keys_reload(struct client *c, const char *name, const char *path)
 		    "no such provider in this session. See: icctl keys");
 		return;
 	}
-	if (keys_open((unsigned)i, path, &fault) == -1) {
+	if (keys_open(c, (unsigned)i, path, &fault) == -1) {
 		control_fail(c, "failed", fault.text);
 		return;
 	}

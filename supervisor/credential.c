@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Opens credentials.  What is read here is the value of an environment
- * variable, once, into a pipe; files and commands are never read by us.
+ * Opens credentials: a variable goes into a pipe (credential_env.h), files
+ * and commands are never read by us.
  */
 #include "credential.h"
 
@@ -17,36 +17,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CREDENTIAL_MAX 65536U /* what an empty pipe takes at once */
+#include "credential_env.h"
 
 extern char **environ;
-
-/* The variable vanishes from our environment and from /proc/self/environ. */
-static void
-credential_wipe_env(const char *name)
-{
-	size_t n = strlen(name);
-	char **e = environ;
-
-	while (e != NULL && *e != NULL) {
-		if (strncmp(*e, name, n) != 0 || (*e)[n] != '=') {
-			e++;
-			continue;
-		}
-		explicit_bzero(*e, strlen(*e));
-		for (char **k = e; *k != NULL; k++)
-			k[0] = k[1];
-	}
-}
 
 static int
 credential_env(struct credential *c, const char *name, const char *provider,
     bool dflt, struct fault *fault)
 {
 	const char *value = getenv(name);
-	int pipefd[2];
-	size_t len;
-	ssize_t n;
 
 	if (value == NULL || value[0] == '\0')
 		return fault_set(fault,
@@ -57,22 +36,8 @@ credential_env(struct credential *c, const char *name, const char *provider,
 			 : "credentials.%s.env: %s is not set or empty "
 			   "(provider %s)",
 		    provider, name, provider);
-	if ((len = strlen(value)) > CREDENTIAL_MAX)
-		return fault_set(fault,
-		    "%s: too long for a credential "
-		    "(over %u bytes)",
-		    name, CREDENTIAL_MAX);
-	if (pipe2(pipefd, O_CLOEXEC | O_NONBLOCK) == -1)
-		return fault_errno(fault, "%s", name);
-	n = write(pipefd[1], value, len);
-	close(pipefd[1]);
-	if (n != (ssize_t)len) {
-		close(pipefd[0]);
-		return fault_errno(fault, "%s", name);
-	}
-	credential_wipe_env(name);
-	c->fd = pipefd[0];
-	return 0;
+	c->fd = credential_env_pipe(name, fault);
+	return c->fd == -1 ? -1 : 0;
 }
 
 static int
@@ -231,6 +196,24 @@ credential_open_file(
 	return credential_file(c, path, workspace, fault);
 }
 
+int
+credential_open_pipe(struct credential *c, int fd, struct fault *fault)
+{
+	struct stat st;
+	int flags = fcntl(fd, F_GETFL);
+
+	*c = (struct credential)CREDENTIAL_INIT;
+	if (flags == -1 || fstat(fd, &st) == -1 || !S_ISFIFO(st.st_mode) ||
+	    (flags & O_ACCMODE) != O_RDONLY ||
+	    fcntl(fd, F_SETFL, O_NONBLOCK) == -1) {
+		close(fd);
+		return fault_set(
+		    fault, "what came with the request is no pipe to read");
+	}
+	c->fd = fd;
+	return 0;
+}
+
 void
 credential_close(struct credential *c)
 {
@@ -268,7 +251,7 @@ credential_wipe_dir(
 		name[n - 5] = '\0';
 		if (provider_load(&p, paths, cfg, name, &ignored) == -1)
 			continue;
-		credential_wipe_env(p.env);
+		credential_env_wipe(p.env);
 		provider_free(&p);
 	}
 	if (dir != NULL)
@@ -280,7 +263,7 @@ credential_wipe(const struct paths *paths, const struct config *cfg)
 {
 	for (size_t i = 0; i < cfg->nproviders; i++)
 		if (cfg->providers[i].kind == CREDENTIAL_ENV)
-			credential_wipe_env(cfg->providers[i].value);
+			credential_env_wipe(cfg->providers[i].value);
 	credential_wipe_dir(paths, cfg, paths->datadir);
 	credential_wipe_dir(paths, cfg, paths->home);
 }

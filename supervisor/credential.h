@@ -29,6 +29,8 @@ int credential_open(struct credential *, const struct provider *, int workspace,
 /* The same of this one file, whatever the configuration says. */
 int credential_open_file(
     struct credential *, const char *path, int workspace, struct fault *);
+/* The same of a pipe that holds it. Takes fd, also when it fails. */
+int credential_open_pipe(struct credential *, int fd, struct fault *);
 /* Ends a command that still runs; closes. */
 void credential_close(struct credential *);
 /*

@@ -47,6 +47,8 @@ struct icctl_rest {
 json_object *icctl_receive(int fd, struct icctl_rest *);
 /* One request and its reply, NULL if that failed (said why). */
 json_object *icctl_ask(struct icctl *, json_object *request);
+/* The same with a descriptor, which is taken; -1: none. */
+json_object *icctl_ask_with(struct icctl *, json_object *request, int given);
 /* Prints why reply is not ok. Always ICCTL_FAILED. */
 int icctl_refused(const struct icctl *, json_object *reply);
 const char *icctl_text(json_object *, const char *key);

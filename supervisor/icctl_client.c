@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "handover.h"
 #include "icctl.h"
 
 #define REPLY_MAX (64U << 20)
@@ -136,8 +137,8 @@ icctl_connect(struct icctl *ctl)
 	return -1;
 }
 
-int
-icctl_send(int fd, json_object *request)
+static int
+send_with(int fd, json_object *request, int given)
 {
 	const char *text = json_object_to_json_string_ext(request, ICCTL_JSON);
 	char *line;
@@ -145,10 +146,17 @@ icctl_send(int fd, json_object *request)
 
 	if ((n = asprintf(&line, "%s\n", text)) == -1)
 		return -1;
-	if (send(fd, line, (size_t)n, MSG_NOSIGNAL) == n)
+	if ((given == -1 ? send(fd, line, (size_t)n, MSG_NOSIGNAL)
+			 : handover_send(fd, line, (size_t)n, given)) == n)
 		r = 0;
 	free(line);
 	return r;
+}
+
+int
+icctl_send(int fd, json_object *request)
+{
+	return send_with(fd, request, -1);
 }
 
 json_object *
@@ -185,21 +193,29 @@ icctl_receive(int fd, struct icctl_rest *rest)
 }
 
 json_object *
-icctl_ask(struct icctl *ctl, json_object *request)
+icctl_ask_with(struct icctl *ctl, json_object *request, int given)
 {
 	struct icctl_rest rest = {NULL, 0, 0};
 	json_object *reply = NULL;
 	int fd;
 
-	if ((fd = icctl_connect(ctl)) == -1)
-		return NULL;
-	if (icctl_send(fd, request) == -1 ||
-	    (reply = icctl_receive(fd, &rest)) == NULL)
+	if ((fd = icctl_connect(ctl)) != -1 &&
+	    (send_with(fd, request, given) == -1 ||
+		(reply = icctl_receive(fd, &rest)) == NULL))
 		warnx("session %s closed the connection without an answer",
 		    ctl->dir);
-	close(fd);
+	if (given != -1)
+		close(given);
+	if (fd != -1)
+		close(fd);
 	free(rest.p);
 	return reply;
+}
+
+json_object *
+icctl_ask(struct icctl *ctl, json_object *request)
+{
+	return icctl_ask_with(ctl, request, -1);
 }
 
 int

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "credential_env.h"
 #include "icctl.h"
 
 static bool
@@ -98,15 +99,67 @@ keys_list(struct icctl *ctl)
 	return rv;
 }
 
+/* The variable that the session had this key from; copied, or NULL. */
+static char *
+keys_variable(struct icctl *ctl, const char *name)
+{
+	json_object *req = icctl_request("keys", NULL), *reply, *list, *k;
+	char *found = NULL;
+
+	reply = icctl_ask(ctl, req);
+	json_object_put(req);
+	if (reply == NULL)
+		return NULL;
+	if (json_object_object_get_ex(reply, "keys", &list)) {
+		for (size_t i = 0; i < json_object_array_length(list); i++) {
+			k = json_object_array_get_idx(list, i);
+			if (found == NULL &&
+			    strcmp(icctl_text(k, "provider"), name) == 0 &&
+			    strcmp(icctl_text(k, "kind"), "environment") == 0)
+				found = strdup(icctl_text(k, "source"));
+		}
+	}
+	json_object_put(reply);
+	return found;
+}
+
+/*
+ * A session does not see our variables: the value goes over in a pipe, and
+ * is no longer here then. *fd -1: nothing is to go.
+ */
+static int
+keys_hand(struct icctl *ctl, const char *name, int *fd)
+{
+	char *variable = keys_variable(ctl, name);
+	struct fault fault = {""};
+	int rv = 0;
+
+	*fd = -1;
+	if (variable != NULL &&
+	    (*fd = credential_env_pipe(variable, &fault)) == -1) {
+		warnx("the key of %s comes from a variable: %s. Set %s to the "
+		      "new key and run this again, or give it as a file: "
+		      "icctl keys reload %s --file PATH",
+		    name, fault.text, variable, name);
+		rv = -1;
+	}
+	free(variable);
+	return rv;
+}
+
 static int
 keys_reload(struct icctl *ctl, const char *name, const char *path)
 {
 	json_object *req = json_object_new_object(), *reply, *ok;
 	char *whole = NULL;
-	int rv = ICCTL_OK;
+	int rv = ICCTL_OK, given = -1;
 
 	if (path != NULL && (whole = realpath(path, NULL)) == NULL) {
 		warn("%s", path);
+		json_object_put(req);
+		return ICCTL_FAILED;
+	}
+	if (path == NULL && keys_hand(ctl, name, &given) == -1) {
 		json_object_put(req);
 		return ICCTL_FAILED;
 	}
@@ -117,7 +170,7 @@ keys_reload(struct icctl *ctl, const char *name, const char *path)
 		json_object_object_add(
 		    req, "path", json_object_new_string(whole));
 	free(whole);
-	reply = icctl_ask(ctl, req);
+	reply = icctl_ask_with(ctl, req, given);
 	json_object_put(req);
 	if (reply == NULL)
 		return ICCTL_FAILED;

@@ -5,6 +5,8 @@ without its end, chosen by a profile, taken from the secret service."""
 import json
 import os
 import secrets
+import select
+import socket
 import sys
 
 sys.dont_write_bytecode = True
@@ -49,6 +51,55 @@ def leaks(s, values):
     return found
 
 
+def variable(s, p, new):
+    """A key from a variable: icctl's own takes its place."""
+    env = dict(s.env)
+    del s.env["OPENAI_API_KEY"]
+    r = s.icctl("keys", "reload", "openai")
+    t.ok(r.returncode == 1 and "Set OPENAI_API_KEY to the new key and run "
+         "this again" in r.stderr and "--file" in r.stderr,
+         "icctl has no such variable: what to do", r.stderr)
+    s.env["OPENAI_API_KEY"] = "no key\x01"
+    r = s.icctl("keys", "reload", "openai")
+    t.ok(r.returncode == 1 and "old one stays" in r.stderr,
+         "a bad value is refused", r.stderr)
+    s.env["OPENAI_API_KEY"] = new
+    r = s.icctl("keys", "reload", "openai")
+    t.equal((r.returncode, r.stderr), (0, ""), "its own value is handed over")
+    m = s.model("api.openai.com")
+    t.equal(m.message("hello", "openai").status, 200, "the session goes on")
+    m.close()
+    t.equal([v for n, v in p.seen()[-1]["headers"]
+             if n.lower() == "authorization"], ["Bearer " + new],
+            "with the new key")
+    s.env.update(env)
+    # What else may come along is not taken for a key.
+    for name, flags in (("a file", os.O_RDONLY), ("a pipe to write", None)):
+        r, w = os.pipe() if flags is None else (os.open(s.home, flags), -1)
+        reply = by_hand(s, {"op": "keys-reload", "id": "openai"},
+                        [w if flags is None else r])
+        t.ok(not reply["ok"] and "no pipe to read" in reply["error"],
+             f"{name} is refused", reply)
+        for fd in (r, w):
+            if fd != -1:
+                os.close(fd)
+    # One that no request takes is closed: its pipe ends.
+    r, w = os.pipe()
+    t.ok(by_hand(s, {"op": "ping"}, [w, w, w])["ok"], "nor kept")
+    os.close(w)
+    ended = select.select([r], [], [], 10)[0]
+    t.ok(ended and os.read(r, 1) == b"", "but closed")
+    os.close(r)
+
+
+def by_hand(s, request, fds):
+    with socket.socket(socket.AF_UNIX) as c:
+        c.settimeout(10)
+        c.connect(os.path.join(s.dir, "control.sock"))
+        socket.send_fds(c, [json.dumps(request).encode() + b"\n"], fds)
+        return json.loads(c.makefile().readline())
+
+
 def test_rotation():
     with h.workdir() as work, t.case("rotation"):
         keys = [key() for _ in range(4)]
@@ -84,9 +135,7 @@ def test_rotation():
                  "a bad one is refused", r.stderr)
             ask(s)
             t.equal(used(p), [keys[1]], "and the old one stays")
-            r = s.icctl("keys", "reload", "openai")
-            t.ok(r.returncode == 1 and "--file" in r.stderr,
-                 "a variable was read once", r.stderr)
+            variable(s, p, keys[3])
             other = os.path.join(work, "other")
             write(other, keys[2])
             t.equal(s.icctl("keys", "reload", "anthropic", "--file",
@@ -100,7 +149,8 @@ def test_rotation():
             t.equal(s.icctl("keys", "reload", "nobody").returncode, 1,
                     "no such provider")
             t.equal([e["detail"]["what"] for e in s.events("credential")],
-                    ["replaced", "failed", "replaced"], "all recorded")
+                    ["replaced", "failed", "failed", "replaced", "replaced"],
+                    "all recorded")
             t.equal(leaks(s, keys), [], "no value in the session's files")
         p.end()
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * SCM_RIGHTS, of exactly one descriptor.  Either side may be anybody of the
+ * same user; more than one descriptor is cut off by the kernel, which closes
+ * what has no room.
+ */
+#include "handover.h"
+
+#include <sys/socket.h>
+
+#include <stdint.h>
+#include <string.h>
+
+union handover_room {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+ssize_t
+handover_send(int sock, const void *p, size_t len, int fd)
+{
+	union handover_room room = {.bytes = ""};
+	struct iovec iov = {.iov_base = (void *)(uintptr_t)p, .iov_len = len};
+	struct msghdr msg = {.msg_iov = &iov,
+	    .msg_iovlen = 1,
+	    .msg_control = room.bytes,
+	    .msg_controllen = sizeof(room.bytes)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(sock, &msg, MSG_NOSIGNAL);
+}
+
+ssize_t
+handover_receive(int sock, void *p, size_t len, int *fd)
+{
+	union handover_room room = {.bytes = ""};
+	struct iovec iov = {.iov_base = p, .iov_len = len};
+	struct msghdr msg = {.msg_iov = &iov,
+	    .msg_iovlen = 1,
+	    .msg_control = room.bytes,
+	    /* Not its padding, where a second one would fit. */
+	    .msg_controllen = CMSG_LEN(sizeof(*fd))};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	*fd = -1;
+	n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+	c = n == -1 ? NULL : CMSG_FIRSTHDR(&msg);
+	if (c != NULL && c->cmsg_level == SOL_SOCKET &&
+	    c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(*fd)))
+		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	return n;
+}
