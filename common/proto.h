@@ -45,7 +45,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_SERVERS	(PROTO_FIRST_INSTANCE + PROTO_MAX_INSTANCES)
 #define PROTO_VIRTUAL		(PROTO_FIRST_INSTANCE - 1)	/* if there is */
 #define PROTO_MAX_OBJECTS	8U		/* that one call is given */
-#define PROTO_MAX_PROVIDERS	16U
+#define PROTO_MAX_PROVIDERS	48U		/* a keyd for each */
+#define PROTO_FIRST_ADDED	32U		/* below: configured ones */
+#define PROTO_MAX_HOSTS		4U		/* of one provider */
 #define PROTO_MAX_CALLS		256U		/* in flight, per session */
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
 #define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* of arguments in flight */
@@ -524,7 +526,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* The list is closed: make the CA and its leaves, destroy its key. */
 #define F_SEAL(F, m)
 #define F_CA(F, m)		F(m, blob, der, 4096)
-#define F_UPSTREAM(F, m)	F(m, str, host, 253)			\
+/* Where the provider's host of that number really is. */
+#define F_UPSTREAM(F, m)	F(m, u8, which, PROTO_MAX_HOSTS - 1)	\
+				F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)		\
 				F(m, u8, tls, 1)			\
 				F(m, str, prefix, 1024)			\
@@ -593,15 +597,20 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_STREAM(F, m)		F(m, u32, stream, UINT32_MAX)
 /*
  * headers: repeated (u16 little-endian length, name, u16 length, value), names
- * lower-case.  length: of the body that follows on the stream.
+ * lower-case.  length: of the body that follows on the stream; body: its
+ * SHA-256, where the route wants to know, else empty.  host: which of the
+ * provider's.  asked: a person approved it (of those that policyd lets go).
  */
 #define F_REQUEST(F, m)		F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
+				F(m, u8, host, PROTO_MAX_HOSTS - 1)	\
+				F(m, u8, asked, 1)			\
 				F(m, u32, stream, UINT32_MAX)		\
 				F(m, u32, exchange, UINT32_MAX)		\
 				F(m, u16, route, 1023)			\
 				F(m, str, path, 2048)			\
 				F(m, str, query, 2048)			\
 				F(m, u64, length, UINT64_MAX)		\
+				F(m, blob, body, 32)			\
 				F(m, blob, headers, 49152)
 #define F_REQUEST_GO(F, m)	F_REQUEST(F, m)
 #define F_REFUSED(F, m)		F(m, u32, stream, UINT32_MAX)		\
@@ -725,8 +734,8 @@ enum proto_key {
 };
 #define PROTO_KEY_LAST PROTO_KEY_REFUSED
 
-/* Which of a keyd's two targets. */
-enum proto_target { PROTO_TARGET_PROVIDER, PROTO_TARGET_TOKEN };
+/* Which of a keyd's targets: the hosts of its provider come first. */
+enum proto_target { PROTO_TARGET_TOKEN = PROTO_MAX_HOSTS };
 #define PROTO_TARGET_LAST PROTO_TARGET_TOKEN
 
 enum proto_want {

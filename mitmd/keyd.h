@@ -12,6 +12,7 @@
 
 #include <sys/queue.h>
 
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 
 #include "buf.h"
@@ -74,6 +75,7 @@ enum up_state {
 struct up {
 	TAILQ_ENTRY(up) entry;
 	enum up_state state;
+	unsigned host;		/* where it leads: of keyd_env.hosts */
 	bool dead;
 	uint32_t dial;		/* id of the DIAL */
 	int fd;
@@ -91,8 +93,10 @@ TAILQ_HEAD(ups, up);
 /* A REQUEST_GO, kept until its head was sent. */
 struct request {
 	uint32_t exchange;
-	unsigned route, kind;
+	unsigned route, kind, host;
 	uint64_t length;
+	bool digested;		/* the body must be this one: */
+	uint8_t digest[32];
 	struct span path, query, headers; /* in mem */
 	uint8_t *mem;
 	size_t size;
@@ -110,6 +114,7 @@ struct exchange {
 	enum exchange_state state;
 	struct request req;
 	uint64_t counted;	/* body bytes that mitmd sent */
+	SHA256_CTX *sum;	/* of them, while a digest was announced */
 	uint64_t sent;		/* of them, taken by the upstream */
 	size_t head_sent;
 	bool head_done;
@@ -148,6 +153,14 @@ struct stream {
 };
 TAILQ_HEAD(streams, stream);
 
+/* A host of the provider: where it is, and how it is spoken to. */
+struct keyd_host {
+	char name[254], prefix[1025];
+	uint16_t port;
+	bool tls, reuse;
+	SSL_SESSION *session;	/* the latest that it gave */
+};
+
 /* What may still be spent, and what was: keyd_budget.c. */
 struct budget {
 	uint64_t max_turns, until;	/* UINT64_MAX: no limit */
@@ -162,15 +175,12 @@ struct keyd_env {
 	/* configuration */
 	struct provider *provider;
 	unsigned index;
-	char host[254], prefix[1025];
-	uint16_t port;
-	bool configured, tls, reuse;
+	struct keyd_host hosts[PROTO_MAX_HOSTS];
+	unsigned nhosts;	/* that are configured */
 	uint8_t *roots;		/* PEM, until it is needed */
 	size_t roots_len;
-	bool rooted;		/* ROOTS came, or are not needed */
 	bool have_roots;	/* they came */
 	SSL_CTX *ctx;
-	SSL_SESSION *session;	/* the latest that the provider gave */
 	/* the credential */
 	struct secret *file, *head;	/* what is read; what is composed */
 	size_t cap;		/* of a credential */
@@ -271,6 +281,8 @@ struct buf *stream_begin(struct stream *);
 int stream_commit(struct stream *);
 /* Takes body frames: 1 some, 0 none there, -1 the stream is gone. */
 int stream_read(struct stream *);
+/* The body that comes must have the digest that was announced. -1 ENOMEM. */
+int stream_sum_begin(struct stream *);
 /* What a mitmd that keeps to the protocol never sends; -1. */
 int stream_violation(struct stream *, const char *detail);
 
@@ -352,10 +364,11 @@ enum tls_result {
 
 void tls_warm(void);			/* before lock-down */
 /*
- * Makes up->ssl for up->fd; resume: with the provider's latest session.
+ * Makes up->ssl for up->fd; resume: with that host's latest session, or NULL.
  * -1: *why, constant text.
  */
-int tls_attach(struct up *, const char *host, bool resume, const char **why);
+int tls_attach(struct up *, const char *host, struct keyd_host *resume,
+    const char **why);
 /* Is it a TCP connection?  Of what dialerd hands over. */
 bool up_is_tcp(int fd);
 enum tls_result tls_handshake(struct up *, const char **why);

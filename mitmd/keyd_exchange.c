@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "keyd_head.h"
 
@@ -55,6 +56,8 @@ exchange_release(struct stream *s, bool again)
 	x->state = EXCHANGE_NONE;
 	x->up = NULL;
 	exchange_unkeep(s);
+	free(x->sum);
+	x->sum = NULL;
 	keyset_drop(x->key);
 	x->key = NULL;
 	request_free(&x->req);
@@ -97,8 +100,7 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 	exchange_clear(s);
 	s->closing = true;
 	if (fail == KEYD_FAIL_BUDGET && keyd_env.budget.why != NULL) {
-		snprintf(
-		    budget, sizeof(budget), "402 %s", keyd_env.budget.why);
+		snprintf(budget, sizeof(budget), "402 %s", keyd_env.budget.why);
 		text = budget;
 	}
 	out = stream_begin(s);
@@ -117,21 +119,23 @@ exchange_abort(struct stream *s, const char *detail)
 void
 exchange_begin(struct stream *s, struct request *r)
 {
-	const struct provider *p = keyd_env.provider;
+	const struct provider_route *route =
+	    &keyd_env.provider->routes[r->route];
 	struct exchange *x = &s->x;
 
 	*x = (struct exchange){.req = *r};
 	*r = (struct request){0};
 	ws_init(&x->said, true);
-	reply_init(&x->reply, x->req.exchange,
-	    span_is(p->routes[x->req.route].method, "HEAD"));
+	reply_init(&x->reply, x->req.exchange, span_is(route->method, "HEAD"));
+	x->reply.max = route->reply;
 	buf_init(&x->keep, KEYD_MAX_KEPT);
 	x->keeping = keyd_login() != NULL;
 	keyd_env.requests++;
 	keyd_env.used_at = loop_now(&keyd_env.w.loop);
-	if (p->routes[x->req.route].websocket &&
-	    reply_ws_init(&x->reply, x->ws_key) == -1)
+	if (route->websocket && reply_ws_init(&x->reply, x->ws_key) == -1)
 		exchange_fail(s, KEYD_FAIL_INTERNAL, "no random bytes");
+	else if (x->req.digested && stream_sum_begin(s) == -1)
+		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
 	else
 		exchange_go(s);
 }
@@ -180,22 +184,23 @@ exchange_write_head(struct stream *s)
 {
 	struct keyd_env *e = &keyd_env;
 	struct exchange *x = &s->x;
+	const struct keyd_host *host = &e->hosts[x->req.host];
 	const struct provider_login *login = keyd_login();
 	const struct provider_kind *kind =
 	    &e->provider->kinds[login != NULL ? login->kind : x->req.kind];
 	struct keyd_head_add adds[PROVIDER_MAX_ADDS];
 	struct keyd_head h = {
 	    .method = e->provider->routes[x->req.route].method,
-	    .prefix = span_str(e->prefix),
+	    .prefix = span_str(host->prefix),
 	    .path = x->req.path,
 	    .query = x->req.query,
-	    .host = span_str(e->host),
-	    .port = e->port,
-	    .tls = e->tls,
+	    .host = span_str(host->name),
+	    .port = host->port,
+	    .tls = host->tls,
 	    .kind = kind->name,
 	    .kind_prefix = kind->prefix,
 	    .length = x->req.length,
-	    .close = !e->reuse,
+	    .close = !host->reuse,
 	    .ws_key = span_str(x->ws_key),
 	    .headers = x->req.headers,
 	    .adds = adds};
@@ -205,10 +210,12 @@ exchange_write_head(struct stream *s)
 	uint8_t *dst;
 
 	/* Whatever comes meanwhile: one head, one credential. */
-	if (x->key == NULL)
+	if (x->key == NULL && e->now != NULL)
 		x->key = keyset_hold(e->now);
-	h.credential = x->key->access;
-	h.nadds = exchange_adds(x->key, adds);
+	if (x->key != NULL) {
+		h.credential = x->key->access;
+		h.nadds = exchange_adds(x->key, adds);
+	}
 	dst = secret_bytes(e->head, &cap);
 	if (keyd_head_compose(&h, dst, cap, &len) == -1)
 		return TLS_ERROR;
@@ -337,7 +344,7 @@ exchange_answered(struct stream *s)
 	    &keyd_env.provider->routes[x->req.route];
 	bool whole = x->head_done && x->counted == x->req.length &&
 		     x->sent == x->req.length;
-	struct keyd_reuse u = {.allowed = keyd_env.reuse,
+	struct keyd_reuse u = {.allowed = keyd_env.hosts[x->req.host].reuse,
 	    .sent_whole = whole && x->sent_whole,
 	    .reads = route->reads || x->req.length == 0,
 	    .status = x->reply.status,
@@ -366,14 +373,23 @@ exchange_reflected(void)
 	keyd_lock();
 }
 
+/* What its answer must not hold. */
+static const struct scrub *
+exchange_scrub(const struct exchange *x)
+{
+	static const struct scrub nothing;
+	const struct keyset *k = x->key != NULL ? x->key : keyd_env.now;
+
+	return k != NULL ? &k->scrub : &nothing;
+}
+
 /* One read from the provider, into frames. MORE with *idle: none there. */
 static enum reply_result
 exchange_read(struct stream *s, struct buf *out, bool *idle)
 {
 	static uint8_t in[16384];
 	struct exchange *x = &s->x;
-	const struct scrub *scrub =
-	    x->key != NULL ? &x->key->scrub : &keyd_env.now->scrub;
+	const struct scrub *scrub = exchange_scrub(x);
 	enum tls_result r;
 	size_t n = 0;
 

@@ -213,11 +213,13 @@ keyd_head_compose(
 
 	head_put_line(&o, h);
 	head_put_host(&o, h);
-	head_put(&o, h->kind);
-	head_put(&o, SPAN(": "));
-	head_put(&o, h->kind_prefix);
-	head_put(&o, h->credential);
-	head_put_eol(&o);
+	if (h->kind.len != 0) {
+		head_put(&o, h->kind);
+		head_put(&o, SPAN(": "));
+		head_put(&o, h->kind_prefix);
+		head_put(&o, h->credential);
+		head_put_eol(&o);
+	}
 	head_put_field(&o, SPAN("accept-encoding"), SPAN("identity"));
 	if (head_has_length(h)) {
 		head_put(&o, SPAN("content-length: "));

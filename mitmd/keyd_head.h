@@ -30,7 +30,7 @@ struct keyd_head {
 	struct span host;
 	uint16_t port;
 	bool tls;
-	struct span kind, kind_prefix;		/* how the credential goes */
+	struct span kind, kind_prefix;		/* how the credential goes; empty: none */
 	struct span credential;
 	uint64_t length;
 	bool close;

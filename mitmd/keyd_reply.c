@@ -178,12 +178,16 @@ reply_take_head(struct reply *r, const struct provider *p,
 	if (h->status == 401 && r->unauthorized != KEYD_FAIL_NONE)
 		return reply_fail(r, r->unauthorized, "401");
 	/* 304 answers the agent's own If-None-Match and leads nowhere. */
-	if (h->status >= 300 && h->status < 400 && h->status != 304)
+	if (h->status >= 300 && h->status < 400 && h->status != 304 &&
+	    !provider_listed(&p->response, SPAN("location")))
 		return reply_fail(r, KEYD_FAIL_REDIRECT, "3xx");
 	if (reply_is_coded(h))
 		return reply_fail(r, KEYD_FAIL_CODED, "content-encoding");
 	if (http1_response_body(h, r->nobody, &r->body) != HTTP1_OK)
 		return reply_fail(r, KEYD_FAIL_MALFORMED, r->body.reason);
+	if (r->max != 0 && r->body.framing == HTTP1_LENGTH &&
+	    r->body.length > r->max)
+		return reply_fail(r, KEYD_FAIL_REPLY, "announced as too large");
 	r->status = h->status;
 	r->http10 = h->http10;
 	r->close = reply_says_close(h);
@@ -269,6 +273,8 @@ reply_feed_body(
 		if (scrub_feed(s, &r->scrub, data, &before, &pass))
 			return reply_fail(r, KEYD_FAIL_REFLECTED, "body");
 		r->received += data.len;
+		if (r->max != 0 && r->received > r->max)
+			return reply_fail(r, KEYD_FAIL_REPLY, "too large");
 		if (reply_put_body(r, before, out) == -1 ||
 		    reply_put_body(r, pass, out) == -1)
 			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");

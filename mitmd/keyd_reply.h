@@ -43,6 +43,8 @@
 	F(REFLECTED, "502 the provider's answer held the credential; "	\
 	    "this provider is locked until the user runs: icctl unlock") \
 	F(CUT, "502 the provider's answer ended too early")		\
+	F(REPLY, "502 the answer is larger than this destination may "	\
+	    "send")							\
 	F(STALLED, "504 the provider does not answer")			\
 	F(RENEW, "502 the login of this provider cannot be renewed just "	\
 	    "now; send the request again")				\
@@ -93,6 +95,7 @@ struct reply {
 	struct http1_body body;
 	struct scrub_state scrub;
 	uint64_t received;	/* bytes of decoded body */
+	uint64_t max;		/* of them; 0: any */
 	struct reply_ws ws;
 	enum keyd_fail fail;
 	const char *detail;

@@ -29,7 +29,12 @@ request_copy(struct request *r, const struct msg_REQUEST_GO *m, unsigned kind)
 	*r = (struct request){.exchange = m->exchange,
 	    .route = m->route,
 	    .kind = kind,
+	    .host = m->host,
 	    .length = m->length};
+	if (m->body.len == sizeof(r->digest)) {
+		r->digested = true;
+		memcpy(r->digest, m->body.p, sizeof(r->digest));
+	}
 	r->size = m->path.len + m->query.len + m->headers.len;
 	if ((p = r->mem = malloc(r->size + 1)) == NULL)
 		return -1;
@@ -59,6 +64,18 @@ request_type(struct span headers)
 	return span_of(NULL, 0);
 }
 
+/* Of no body there is nothing to count out: its digest is known. */
+static bool
+request_digest_ok(const struct msg_REQUEST_GO *m)
+{
+	uint8_t none[SHA256_DIGEST_LENGTH];
+
+	if (m->length != 0)
+		return true;
+	SHA256(NULL, 0, none);
+	return span_eq(m->body, span_of(none, sizeof(none)));
+}
+
 /* NULL when it fits, else what does not: for alarm and audit. */
 static const char *
 request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
@@ -69,8 +86,7 @@ request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
 	if (m->route >= p->nroutes)
 		return "no such route";
 	r = &p->routes[m->route];
-	switch (
-	    provider_match_route(p, m->route, r->method, m->path, m->query)) {
+	switch (provider_match_route(p, m->route, m->host, m->path, m->query)) {
 	case PROVIDER_OK:
 		break;
 	case PROVIDER_BAD_PATH:
@@ -86,6 +102,12 @@ request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
 	}
 	if (r->websocket ? m->length != UINT64_MAX : m->length > r->max)
 		return "body over the route's limit";
+	if (m->body.len != (provider_is_digested(r) ? SHA256_DIGEST_LENGTH : 0))
+		return "body announced with or without a digest";
+	if (m->body.len != 0 && !request_digest_ok(m))
+		return "digest of another body than none";
+	if (m->asked != (r->ask ? 1 : 0))
+		return "approved or not, against its route";
 	if (provider_headers_ok(p, m->headers, kind) == -1)
 		return "header not on the list";
 	if (m->length != 0 && !provider_type_ok(r, request_type(m->headers)))
@@ -135,7 +157,7 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 		return;
 	}
 	route = &keyd_env.provider->routes[m->route];
-	if (keyd_env.now == NULL)
+	if (keyd_env.now == NULL && keyd_env.provider->nkinds != 0)
 		request_refuse(
 		    s, m->exchange, KEYD_FAIL_NO_KEY, "no credential");
 	else if (keyd_env.locked)

@@ -46,20 +46,19 @@ static int
 serve_upstream(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_UPSTREAM *m = &msg->UPSTREAM;
-	struct keyd_env *e = &keyd_env;
+	struct keyd_host *h = &keyd_env.hosts[m->which];
 
 	(void)fd;
-	if (e->configured)
-		return chan_violation(c, "UPSTREAM twice");
+	if (m->which != keyd_env.nhosts)
+		return chan_violation(c, "UPSTREAM twice, or out of turn");
 	if (m->host.len == 0 || m->port == 0 || !serve_prefix_ok(m->prefix) ||
-	    span_copy(m->host, e->host, sizeof(e->host)) == -1 ||
-	    span_copy(m->prefix, e->prefix, sizeof(e->prefix)) == -1)
+	    span_copy(m->host, h->name, sizeof(h->name)) == -1 ||
+	    span_copy(m->prefix, h->prefix, sizeof(h->prefix)) == -1)
 		return chan_violation(c, "UPSTREAM is impossible");
-	e->port = m->port;
-	e->tls = m->tls != 0;
-	e->reuse = m->reuse != 0;
-	e->rooted = e->rooted || !e->tls;
-	e->configured = true;
+	h->port = m->port;
+	h->tls = m->tls != 0;
+	h->reuse = m->reuse != 0;
+	keyd_env.nhosts++;
 	return 0;
 }
 
@@ -73,7 +72,7 @@ serve_roots(struct chan *c, const union proto_any *msg, int fd)
 	if (e->roots_len != 0)
 		return chan_violation(c, "ROOTS twice");
 	e->roots_len = pem.len;
-	e->rooted = e->have_roots = true;
+	e->have_roots = true;
 	if (pem.len != 0) {
 		/* Parsed before the first connection, not now. */
 		if ((e->roots = malloc(pem.len)) == NULL)
@@ -106,8 +105,10 @@ static const struct chan_handler serve_handlers[] = {
 static void
 serve_start(void)
 {
-	if (keyd_env.provider == NULL || !keyd_env.configured)
-		fatalx("START without PROVIDER and UPSTREAM");
+	const struct provider *p = keyd_env.provider;
+
+	if (p == NULL || keyd_env.nhosts != p->nhosts)
+		fatalx("START without PROVIDER and UPSTREAM of each host");
 }
 
 /* icsupervisor ends the session; until then nothing more happens here. */

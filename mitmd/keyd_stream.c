@@ -5,6 +5,7 @@
  * name it and fit what is still to come; anything else closes the stream.
  * mitmd may be hostile.
  */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "keyd.h"
 
 #include <sys/socket.h>
@@ -160,6 +161,31 @@ stream_check(const struct stream *s, struct stream_frame *f)
 	return NULL;
 }
 
+int
+stream_sum_begin(struct stream *s)
+{
+	if ((s->x.sum = malloc(sizeof(*s->x.sum))) == NULL)
+		return -1;
+	SHA256_Init(s->x.sum);
+	return 0;
+}
+
+/* Before the last bytes go on: are they, with all before, what was announced?
+ */
+static bool
+stream_sum_ok(struct stream *s, const uint8_t *p, size_t n)
+{
+	uint8_t digest[SHA256_DIGEST_LENGTH];
+
+	if (s->x.sum == NULL)
+		return true;
+	SHA256_Update(s->x.sum, p, n);
+	if (s->x.counted + n < s->x.req.length)
+		return true;
+	SHA256_Final(digest, s->x.sum);
+	return memcmp(digest, s->x.req.digest, sizeof(digest)) == 0;
+}
+
 /* Heads are collected, bodies appended to `pend` or dropped. */
 static int
 stream_take(struct stream *s, struct span in)
@@ -188,6 +214,9 @@ stream_take(struct stream *s, struct span in)
 			continue;
 		}
 		n = s->fleft < in.len ? s->fleft : in.len;
+		if (!drop && !stream_sum_ok(s, in.p, n))
+			return stream_violation(
+			    s, "not the body that was announced");
 		if (!drop && buf_add(&s->pend, in.p, n) == -1) {
 			exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
 			return -1;

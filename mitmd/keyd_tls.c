@@ -4,7 +4,7 @@
  * dialerd connected, or none at all where the user's configuration names a
  * plain upstream.  The peer must prove the configured name; dialerd, name
  * servers and the network are trusted with nothing.  Holds the roots and the
- * latest session ticket.
+ * latest session ticket of each host.
  *
  * What is passed to tls_write may hold the credential: OpenSSL copies it into
  * its record buffer and encrypts there in place, and RELEASE_BUFFERS frees
@@ -29,11 +29,13 @@
 static int
 tls_new_session(SSL *ssl, SSL_SESSION *session)
 {
-	/* A token endpoint's is not the provider's. */
-	if (SSL_get_app_data(ssl) == NULL)
+	struct keyd_host *h = SSL_get_app_data(ssl);
+
+	/* A token endpoint's is not kept. */
+	if (h == NULL)
 		return 0;
-	SSL_SESSION_free(keyd_env.session);
-	keyd_env.session = session;
+	SSL_SESSION_free(h->session);
+	h->session = session;
 	return 1;
 }
 
@@ -141,7 +143,8 @@ tls_is_literal(const char *host)
 }
 
 int
-tls_attach(struct up *up, const char *host, bool resume, const char **why)
+tls_attach(
+    struct up *up, const char *host, struct keyd_host *resume, const char **why)
 {
 	struct keyd_env *e = &keyd_env;
 	SSL *ssl;
@@ -150,10 +153,10 @@ tls_attach(struct up *up, const char *host, bool resume, const char **why)
 	if (tls_load_roots(why) == -1 || (ssl = SSL_new(e->ctx)) == NULL)
 		return -1;
 	up->ssl = ssl;
-	if (SSL_set_app_data(ssl, resume ? e : NULL) != 1)
+	if (SSL_set_app_data(ssl, resume) != 1)
 		return -1;
 	/* A token endpoint answers with credentials. */
-	if (!resume)
+	if (resume == NULL)
 		SSL_set_options(ssl, SSL_OP_CLEANSE_PLAINTEXT);
 	SSL_set_connect_state(ssl);
 	if (SSL_set_fd(ssl, up->fd) != 1)
@@ -166,9 +169,9 @@ tls_attach(struct up *up, const char *host, bool resume, const char **why)
 		   SSL_set_tlsext_host_name(ssl, host) != 1) {
 		return -1;
 	}
-	if (resume && e->session != NULL &&
-	    SSL_SESSION_is_resumable(e->session) &&
-	    SSL_set_session(ssl, e->session) != 1)
+	if (resume != NULL && resume->session != NULL &&
+	    SSL_SESSION_is_resumable(resume->session) &&
+	    SSL_set_session(ssl, resume->session) != 1)
 		return -1;
 	return 0;
 }

@@ -247,7 +247,7 @@ token_dialed(uint32_t id, int fd)
 	}
 	t->phase = t->tls ? TOKEN_TLS : TOKEN_SEND;
 	t->up.state = UP_TLS;
-	if (t->tls && tls_attach(&t->up, t->host, false, &why) == -1)
+	if (t->tls && tls_attach(&t->up, t->host, NULL, &why) == -1)
 		token_end(0, why);
 	return true;
 }

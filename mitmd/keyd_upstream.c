@@ -69,18 +69,35 @@ up_watch(struct up *up)
 }
 
 static unsigned
-up_count(bool spare)
+up_count(unsigned host, bool spare)
 {
 	struct up *up;
 	unsigned n = 0;
 
 	TAILQ_FOREACH (up, &keyd_env.ups, entry)
-		n += (up->state != UP_BUSY) == spare;
+		n += up->host == host && (up->state != UP_BUSY) == spare;
 	return n;
 }
 
+/* The one that waits longest for that host, or NULL; *n: how many do. */
+static struct stream *
+up_waiting(unsigned host, unsigned *n)
+{
+	struct stream *s, *first = NULL;
+
+	*n = 0;
+	TAILQ_FOREACH (s, &keyd_env.waiting, wait) {
+		if (s->x.req.host != host)
+			continue;
+		if (first == NULL)
+			first = s;
+		++*n;
+	}
+	return first;
+}
+
 static struct up *
-up_dial(void)
+up_dial(unsigned host)
 {
 	struct keyd_env *e = &keyd_env;
 	struct msg_DIAL m;
@@ -90,53 +107,57 @@ up_dial(void)
 	    (up = calloc(1, sizeof(*up))) == NULL)
 		return NULL;
 	up->state = UP_DIALING;
+	up->host = host;
 	up->fd = -1;
 	up->io.fd = -1;
 	up->dial = ++e->dial;
 	TAILQ_INSERT_HEAD(&e->ups, up, entry);
 	e->nups++;
 	loop_timer_set(&e->w.loop, &up->timer, KEYD_DIAL_MS, up_late, up);
-	m = (struct msg_DIAL){.id = up->dial, .which = PROTO_TARGET_PROVIDER};
+	m = (struct msg_DIAL){.id = up->dial, .which = (uint8_t)host};
 	worker_send(&e->w, ROLE_DIAL, 0, MSG_DIAL, &m, -1);
 	return up;
+}
+
+static void
+up_balance_host(unsigned host)
+{
+	unsigned want, have = up_count(host, true), n;
+	struct stream *s;
+
+	/* Without roots nobody can be believed. */
+	if (keyd_env.hosts[host].tls && !keyd_env.have_roots)
+		return;
+	(void)up_waiting(host, &want);
+	/* One is in use, or will be: a spare besides. */
+	if (want != 0 || up_count(host, false) != 0)
+		want++;
+	while (have < want && up_dial(host) != NULL)
+		have++;
+	/* No connection and no hope of one. */
+	while (have == 0 && (s = up_waiting(host, &n)) != NULL)
+		exchange_fail(s, KEYD_FAIL_BUSY, "no connection to be had");
 }
 
 void
 up_balance(void)
 {
-	struct keyd_env *e = &keyd_env;
-	unsigned want = 0, have;
-	struct stream *s;
-
-	if (!e->rooted)
-		return;
-	TAILQ_FOREACH (s, &e->waiting, wait)
-		want++;
-	have = up_count(true);
-	/* One is in use, or will be: a spare besides. */
-	if (want != 0 || up_count(false) != 0)
-		want++;
-	while (have < want && up_dial() != NULL)
-		have++;
-	/* No connection and no hope of one. */
-	while (have == 0 && (s = TAILQ_FIRST(&e->waiting)) != NULL)
-		exchange_fail(s, KEYD_FAIL_BUSY, "no connection to be had");
+	for (unsigned i = 0; i < keyd_env.nhosts; i++)
+		up_balance_host(i);
 }
 
 /* A connection came to nothing; without another one coming, so does a wait. */
 static void
 up_failed(struct up *up, enum keyd_fail fail, const char *detail)
 {
-	struct stream *s;
-	unsigned waiting = 0;
+	unsigned host = up->host, waiting;
+	struct stream *s = up_waiting(host, &waiting);
 
 	up_close(up);
-	TAILQ_FOREACH (s, &keyd_env.waiting, wait)
-		waiting++;
-	if (waiting == 0)
+	if (s == NULL)
 		log_debug("spare connection: %s", detail);
-	else if (waiting > up_count(true))
-		exchange_fail(TAILQ_FIRST(&keyd_env.waiting), fail, detail);
+	else if (waiting > up_count(host, true))
+		exchange_fail(s, fail, detail);
 }
 
 /* Has it shown a byte, or its end, since it was last looked at? */
@@ -179,18 +200,19 @@ up_idle(struct up *up)
 {
 	struct keyd_env *e = &keyd_env;
 	struct stream *s;
+	unsigned n;
 
 	up->state = UP_IDLE;
 	up->s = NULL;
 	/* The latest first: others may time out. */
 	TAILQ_REMOVE(&e->ups, up, entry);
 	TAILQ_INSERT_HEAD(&e->ups, up, entry);
-	if ((s = TAILQ_FIRST(&e->waiting)) != NULL) {
+	if ((s = up_waiting(up->host, &n)) != NULL) {
 		up_unwant(s);
 		up_use(up, s);
 		return;
 	}
-	if (up_count(true) > e->nstreams + 1) {
+	if (up_count(up->host, true) > e->nstreams + 1) {
 		up_close(up);
 		return;
 	}
@@ -206,18 +228,18 @@ up_want(struct stream *s)
 
 	for (up = TAILQ_FIRST(&e->ups); up != NULL; up = next) {
 		next = TAILQ_NEXT(up, entry);
-		if (up->state != UP_IDLE)
+		if (up->state != UP_IDLE || up->host != s->x.req.host)
 			continue;
 		if (up_quiet(up)) {
 			up_use(up, s);
-			up_balance();
+			up_balance_host(up->host);
 			return;
 		}
 		up_close(up);
 	}
 	s->x.state = EXCHANGE_WAIT;
 	TAILQ_INSERT_TAIL(&e->waiting, s, wait);
-	up_balance();
+	up_balance_host(s->x.req.host);
 }
 
 void
@@ -231,9 +253,11 @@ up_unwant(struct stream *s)
 void
 up_release(struct up *up, bool again)
 {
+	unsigned n;
+
 	up->s = NULL;
 	/* The loop, or who uses it next, sees what has not come yet. */
-	if (again && (!TAILQ_EMPTY(&keyd_env.waiting) ||
+	if (again && (up_waiting(up->host, &n) != NULL ||
 			 (up->ssl != NULL && SSL_has_pending(up->ssl) != 0)))
 		again = up_quiet(up);
 	if (again)
@@ -354,6 +378,7 @@ keyd_dialed(struct chan *c, const union proto_any *msg, int fd)
 {
 	struct keyd_env *e = &keyd_env;
 	const char *why = "out of memory";
+	struct keyd_host *h;
 	struct up *up;
 
 	if (msg->DIALED.id == 0 || msg->DIALED.id > e->dial) {
@@ -368,6 +393,7 @@ keyd_dialed(struct chan *c, const union proto_any *msg, int fd)
 		close(fd);
 		return 0;
 	}
+	h = &e->hosts[up->host];
 	up->fd = fd;
 	if (!up_is_tcp(fd)) {
 		up_failed(up, KEYD_FAIL_DIAL, "closed before it was used");
@@ -378,12 +404,12 @@ keyd_dialed(struct chan *c, const union proto_any *msg, int fd)
 		up_failed(up, KEYD_FAIL_DIAL, "epoll_ctl");
 		return 0;
 	}
-	if (!e->tls) {
+	if (!h->tls) {
 		up_idle(up);
 		return 0;
 	}
 	loop_timer_set(&e->w.loop, &up->timer, KEYD_TLS_MS, up_late, up);
-	if (tls_attach(up, e->host, true, &why) == -1)
+	if (tls_attach(up, h->name, h, &why) == -1)
 		up_failed(up, KEYD_FAIL_TLS, why);
 	else
 		up_handshake(up);

@@ -86,6 +86,7 @@ struct request {
 	enum decode_coding coding;
 	bool close; /* HTTP/1.1: the connection ends after the answer */
 	bool head;  /* method HEAD: the answer has no body */
+	uint8_t digest[32]; /* of the body, where the route wants one */
 	bool expect;
 	bool websocket;     /* asks for one, on a route that has it */
 	struct span ws_key; /* its Sec-WebSocket-Key */
@@ -180,7 +181,7 @@ struct agent {
 	struct loop_io io;
 	struct loop_timer timer;
 	enum agent_state state;
-	unsigned provider;
+	unsigned provider, host; /* which of the provider's */
 	SSL *ssl;
 	bool want_write; /* TLS itself waits for room */
 	bool drained;    /* TLS had nothing more at the latest look */
@@ -208,7 +209,7 @@ struct mitmd_provider {
 	struct provider *p; /* NULL: no such index */
 	bool keyed;
 	uint8_t sentinel[32]; /* SHA-256 of the sentinel key */
-	SSL_CTX *ctx;
+	SSL_CTX *ctx[PROTO_MAX_HOSTS];
 };
 
 struct mitmd_env {
@@ -238,6 +239,13 @@ struct mitmd_env {
 };
 
 extern struct mitmd_env mitmd_env;
+
+/* The host that the agent's tunnel leads to; NUL-terminated. */
+static inline struct span
+mitmd_host(const struct agent *a)
+{
+	return mitmd_env.providers[a->provider].p->hosts[a->host];
+}
 
 /* mitmd_serve.c */
 void mitmd_serve(void) __attribute__((noreturn));

@@ -36,14 +36,28 @@ bool
 body_is_held(const struct exchange *x)
 {
 	const struct provider *p = body_provider(x);
+	const struct provider_route *r = &p->routes[x->req.route];
 
 	/* Its messages are held, one by one. */
 	if (x->req.websocket)
 		return false;
-	return !x->req.sized || (x->req.length != 0 &&
-				    (x->req.coding != DECODE_IDENTITY ||
-					filter_applies(&p->filter,
-					    p->routes[x->req.route].dialect)));
+	if (!x->req.sized)
+		return true;
+	return x->req.length != 0 &&
+	       (x->req.coding != DECODE_IDENTITY || provider_is_digested(r) ||
+		   filter_applies(&p->filter, r->dialect));
+}
+
+/* What is sent, and nothing else: keyd counts it out and compares. */
+static enum refusal
+body_digest(struct exchange *x)
+{
+	struct span all = SPAN("");
+
+	if (x->held.size != 0 && hold_look(&x->held, &all) == -1)
+		return REFUSE_HELD;
+	mitmd_sha256(all, x->req.digest);
+	return REFUSE_NONE;
 }
 
 void
@@ -306,6 +320,9 @@ body_check(struct exchange *x)
 		no = body_decode(x);
 	if (no == REFUSE_NONE)
 		no = body_filtered(x);
+	if (no == REFUSE_NONE &&
+	    provider_is_digested(&body_provider(x)->routes[x->req.route]))
+		no = body_digest(x);
 	if (no != REFUSE_NONE)
 		body_drop(x);
 	x->req.length = x->held.size;

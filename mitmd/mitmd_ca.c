@@ -68,7 +68,7 @@ static int
 ca_extend_hosts(X509 *x, X509 *issuer, int nid, const char *flags,
     const char *word, const struct span *hosts, unsigned n)
 {
-	char value[MITMD_CA_HOSTS * 272 + 16];
+	static char value[MITMD_CA_HOSTS * 272 + 16];
 	size_t len;
 	int more;
 

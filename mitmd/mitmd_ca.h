@@ -13,7 +13,7 @@
 #include "span.h"
 
 #define MITMD_CA_DAYS 30
-#define MITMD_CA_HOSTS 16U
+#define MITMD_CA_HOSTS 192U
 
 struct mitmd_leaf {
 	X509 *cert;

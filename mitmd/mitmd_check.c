@@ -19,6 +19,7 @@ static struct buf check_blob = {.max = PROVIDER_MAX_BLOB};
 
 struct check {
 	const struct mitmd_provider *pv;
+	unsigned host; /* of its, that the tunnel leads to */
 	const struct http1_head *head;
 	struct http1_body *body; /* of the request */
 	struct request *r;
@@ -134,15 +135,19 @@ check_headers(struct check *k)
 	enum refusal no;
 
 	buf_reset(&check_blob, PROVIDER_MAX_BLOB);
-	if (provider_pack(&check_blob, name, SPAN("0")) == -1)
+	if (k->pv->p->nkinds != 0 &&
+	    provider_pack(&check_blob, name, SPAN("0")) == -1)
 		return REFUSE_HEADERS;
 	for (unsigned i = 0; i < k->head->nheaders; i++) {
 		if ((no = check_header(k, &k->head->headers[i])) != REFUSE_NONE)
 			return no;
 	}
-	if (k->kind == -1)
-		return REFUSE_NO_KEY;
-	check_blob.p[check_blob.off + 4 + name.len] = (uint8_t)('0' + k->kind);
+	if (k->pv->p->nkinds != 0) {
+		if (k->kind == -1)
+			return REFUSE_NO_KEY;
+		check_blob.p[check_blob.off + 4 + name.len] =
+		    (uint8_t)('0' + k->kind);
+	}
 	k->r->headers = buf_span(&check_blob);
 	return REFUSE_NONE;
 }
@@ -196,8 +201,8 @@ check_hop(struct check *k)
 		r->why = k->body->reason;
 		return REFUSE_MALFORMED;
 	}
-	if (http1_request_hop(k->head, k->body, k->pv->p->host, r->websocket,
-		&hop) != HTTP1_OK) {
+	if (http1_request_hop(k->head, k->body, k->pv->p->hosts[k->host],
+		r->websocket, &hop) != HTTP1_OK) {
 		r->why = hop.reason;
 		switch (hop.error) {
 		case 405:
@@ -235,7 +240,7 @@ check_match(struct check *k)
 		r->query = span_of(mark + 1, target.len - r->path.len - 1);
 	}
 	return provider_match(
-	    k->pv->p, k->head->method, r->path, r->query, &r->route);
+	    k->pv->p, k->host, k->head->method, r->path, r->query, &r->route);
 }
 
 /* Anything else that asks for it is told that it cannot be had. */
@@ -283,6 +288,7 @@ check_request(const struct agent *a, const struct http1_head *h,
 	enum refusal no;
 
 	k.pv = &mitmd_env.providers[a->provider];
+	k.host = a->host;
 	k.head = h;
 	k.body = body;
 	k.r = r;

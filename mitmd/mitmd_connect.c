@@ -12,6 +12,8 @@
 #include "log.h"
 
 #define CONNECT_PORT ":443"
+/* So many are named to who asks for another. */
+#define CONNECT_HOSTS 32U
 
 /* Small enough for any socket buffer: what does not fit is lost with it. */
 static void
@@ -31,16 +33,20 @@ connect_hosts(char *dst, size_t cap)
 	struct buf b;
 	const struct provider *p;
 	struct span s;
+	unsigned n = 0;
 
 	buf_init(&b, cap - 1);
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
-		if ((p = mitmd_env.providers[i].p) == NULL)
-			continue;
-		buf_adds(&b, b.len == 0 ? "Allowed: " : ", ");
-		buf_addspan(&b, p->host);
-		buf_adds(&b, CONNECT_PORT);
+		p = mitmd_env.providers[i].p;
+		for (unsigned k = 0; p != NULL && k < p->nhosts; k++) {
+			if (n++ >= CONNECT_HOSTS)
+				continue;
+			buf_adds(&b, n == 1 ? "Allowed: " : ", ");
+			buf_addspan(&b, p->hosts[k]);
+			buf_adds(&b, CONNECT_PORT);
+		}
 	}
-	buf_addc(&b, '.');
+	buf_adds(&b, n > CONNECT_HOSTS ? " and others." : ".");
 	s = buf_span(&b);
 	if (b.failed || span_copy(s, dst, cap) == -1)
 		dst[0] = '\0';
@@ -52,7 +58,7 @@ static void
 connect_refuse(struct agent *a, enum refusal r, struct span method,
     struct span target, const char *why)
 {
-	char more[PROTO_MAX_PROVIDERS * 264];
+	char more[CONNECT_HOSTS * 264];
 	struct buf b;
 	uint32_t id;
 
@@ -80,31 +86,35 @@ connect_busy(int fd)
 	buf_free(&b);
 }
 
-/* The provider whose host, with the port, this is byte by byte; -1: none. */
-static int
-connect_provider(struct span target)
+/* Finds whose host, with the port, this is byte by byte. */
+static bool
+connect_find(struct agent *a, struct span target)
 {
 	struct span port = SPAN(CONNECT_PORT), host;
 	const struct provider *p;
 
 	if (target.len <= port.len)
-		return -1;
+		return false;
 	host = span_of(target.p, target.len - port.len);
 	if (!span_eq(span_of(host.p + host.len, port.len), port))
-		return -1;
+		return false;
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
 		p = mitmd_env.providers[i].p;
-		if (p != NULL && span_ieq(p->host, host))
-			return (int)i;
+		for (unsigned k = 0; p != NULL && k < p->nhosts; k++) {
+			if (!span_ieq(p->hosts[k], host))
+				continue;
+			a->provider = i;
+			a->host = k;
+			return true;
+		}
 	}
-	return -1;
+	return false;
 }
 
 static void
 connect_head(struct agent *a, const struct http1_head *h)
 {
 	struct http1_body body;
-	int i;
 
 	if (!span_is(h->method, "CONNECT")) {
 		connect_refuse(a, REFUSE_PROXY, h->method, h->target, NULL);
@@ -115,7 +125,7 @@ connect_head(struct agent *a, const struct http1_head *h)
 		    body.reason != NULL ? body.reason : "CONNECT with a body");
 		return;
 	}
-	if ((i = connect_provider(h->target)) == -1) {
+	if (!connect_find(a, h->target)) {
 		connect_refuse(a, REFUSE_HOST, h->method, h->target, NULL);
 		return;
 	}
@@ -123,7 +133,6 @@ connect_head(struct agent *a, const struct http1_head *h)
 		connect_refuse(a, REFUSE_EARLY, h->method, h->target, NULL);
 		return;
 	}
-	a->provider = (unsigned)i;
 	buf_reset(&a->in, 0);
 	a->seen = 0;
 	connect_write(

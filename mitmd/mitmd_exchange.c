@@ -192,9 +192,11 @@ exchange_evict(void)
 static void
 exchange_send(struct exchange *x)
 {
-	const struct request *r = &x->req;
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+	struct request *r = &x->req;
 	struct msg_REQUEST m = {
 	    .provider = (uint16_t)x->a->provider,
+	    .host = (uint8_t)x->a->host,
 	    .stream = x->up.stream,
 	    .exchange = x->up.exchange,
 	    .route = (uint16_t)r->route,
@@ -204,6 +206,11 @@ exchange_send(struct exchange *x)
 	    .headers = r->headers,
 	};
 
+	if (provider_is_digested(&p->routes[r->route])) {
+		if (r->length == 0)
+			mitmd_sha256(SPAN(""), r->digest);
+		m.body = span_of(r->digest, sizeof(r->digest));
+	}
 	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_REQUEST, &m, -1);
 	exchange_enter(x, EXCHANGE_ON, MITMD_STALL_MS);
 	mitmd_env.kept -= x->kept.len;

@@ -190,8 +190,7 @@ input_handshake(struct agent *a)
 	if ((r = mitmd_tls_handshake(a)) == 0)
 		return;
 	if (r == -1) {
-		mitmd_note(a, "TLS with %s: %s",
-		    (const char *)mitmd_env.providers[a->provider].p->host.p,
+		mitmd_note(a, "TLS with %s: %s", (const char *)mitmd_host(a).p,
 		    mitmd_tls_error());
 		agent_close(a);
 		return;

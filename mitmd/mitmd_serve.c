@@ -49,7 +49,6 @@ uint32_t
 mitmd_denied(const struct agent *a, enum refusal no, unsigned status,
     struct span method, struct span target, const char *why)
 {
-	const struct provider *p = mitmd_env.providers[a->provider].p;
 	const struct refusal_text *t = refuse_text(no);
 	char vis_method[33], vis_target[257];
 	struct msg_DENIED m = {
@@ -59,8 +58,8 @@ mitmd_denied(const struct agent *a, enum refusal no, unsigned status,
 	    .host = span_of(NULL, 0),
 	};
 
-	if (a->ssl != NULL && p != NULL)
-		m.host = p->host;
+	if (a->ssl != NULL)
+		m.host = mitmd_host(a);
 	m.method = span_str(log_vis(method, vis_method, sizeof(vis_method)));
 	m.target = span_str(log_vis(target, vis_target, sizeof(vis_target)));
 	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_DENIED, &m, -1);
@@ -68,6 +67,22 @@ mitmd_denied(const struct agent *a, enum refusal no, unsigned status,
 	    m.id, vis_method, method.len != 0 ? " " : "", vis_target,
 	    method.len != 0 && why != NULL ? ": " : "", why != NULL ? why : "");
 	return m.id;
+}
+
+/* Is any of its hosts another's already? */
+static bool
+serve_is_taken(const struct provider *p)
+{
+	const struct provider *q;
+
+	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
+		q = mitmd_env.providers[i].p;
+		for (unsigned k = 0; q != NULL && k < q->nhosts; k++)
+			for (unsigned n = 0; n < p->nhosts; n++)
+				if (span_eq(q->hosts[k], p->hosts[n]))
+					return true;
+	}
+	return false;
 }
 
 static int
@@ -84,13 +99,9 @@ serve_provider(struct chan *c, const union proto_any *msg, int fd)
 		    c, "PROVIDER %u sealed or twice", m->index);
 	if ((p = provider_parse(m->json, err, sizeof(err))) == NULL)
 		return chan_violation(c, "PROVIDER %u: %s", m->index, err);
-	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
-		if (mitmd_env.providers[i].p != NULL &&
-		    span_eq(mitmd_env.providers[i].p->host, p->host)) {
-			provider_free(p);
-			return chan_violation(
-			    c, "PROVIDER %u: host twice", m->index);
-		}
+	if (serve_is_taken(p)) {
+		provider_free(p);
+		return chan_violation(c, "PROVIDER %u: host twice", m->index);
 	}
 	pv->p = p;
 	return 0;
@@ -123,23 +134,26 @@ serve_contexts(struct mitmd_leaf *leaves)
 
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
 		pv = &mitmd_env.providers[i];
-		if (pv->p == NULL)
-			continue;
-		pv->ctx = mitmd_tls_ctx(&leaves[n], &pv->p->host);
-		if (pv->ctx == NULL)
-			r = -1;
-		mitmd_leaf_free(&leaves[n++]);
+		for (unsigned k = 0; pv->p != NULL && k < pv->p->nhosts; k++) {
+			pv->ctx[k] =
+			    mitmd_tls_ctx(&leaves[n], &pv->p->hosts[k]);
+			if (pv->ctx[k] == NULL)
+				r = -1;
+			mitmd_leaf_free(&leaves[n++]);
+		}
 	}
 	return r;
 }
 
-_Static_assert(PROTO_MAX_PROVIDERS <= MITMD_CA_HOSTS, "a leaf for each");
+_Static_assert(
+    PROTO_MAX_PROVIDERS *PROTO_MAX_HOSTS <= MITMD_CA_HOSTS, "a leaf for each");
 
 static int
 serve_seal(struct chan *c, const union proto_any *msg, int fd)
 {
-	struct mitmd_leaf leaves[PROTO_MAX_PROVIDERS];
-	struct span hosts[PROTO_MAX_PROVIDERS];
+	static struct mitmd_leaf leaves[MITMD_CA_HOSTS];
+	static struct span hosts[MITMD_CA_HOSTS];
+	const struct provider *p;
 	struct msg_CA ca = {.der = {NULL, 0}};
 	unsigned n = 0;
 
@@ -149,8 +163,9 @@ serve_seal(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(c, "SEAL twice");
 	mitmd_env.sealed = true;
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
-		if (mitmd_env.providers[i].p != NULL)
-			hosts[n++] = mitmd_env.providers[i].p->host;
+		p = mitmd_env.providers[i].p;
+		for (unsigned k = 0; p != NULL && k < p->nhosts; k++)
+			hosts[n++] = p->hosts[k];
 	}
 	/* Without a provider there is no CA: every CONNECT is refused. */
 	if (n != 0) {

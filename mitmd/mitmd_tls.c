@@ -111,7 +111,7 @@ mitmd_sha256(struct span s, uint8_t out[32])
 int
 mitmd_tls_begin(struct agent *a)
 {
-	SSL_CTX *ctx = mitmd_env.providers[a->provider].ctx;
+	SSL_CTX *ctx = mitmd_env.providers[a->provider].ctx[a->host];
 
 	if ((a->ssl = SSL_new(ctx)) == NULL || SSL_set_fd(a->ssl, a->fd) != 1)
 		return -1;

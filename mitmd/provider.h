@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A provider file: one host, how its credential is written, which headers
+ * A provider file: its hosts, how its credential is written, which headers
  * pass, and every route that exists.  mitmd checks an agent's request against
  * its copy, keyd checks it again against its own; both read the same bytes
  * and compare their digest (STREAM_OPEN).  The file is ours or the user's,
@@ -15,6 +15,12 @@
  *    "body": {"types": ["application/json"], "max": 33554432}},
  *    {"method": "GET", "path": "/v1/gone", "answer": 404}]}
  *
+ * "hosts": [...] instead of "host": several, of one party; a route is of the
+ * first unless its "host" says another.  "ask": true in a route: a person must
+ * approve each request.  "digest": true: keyd is told the SHA-256 of the body
+ * beforehand.  "reply": most bytes of an answer.  A file with "kind" is a
+ * destination (dest.h): its routes are those of the kind.
+ *
  * "logins" says how login files of the vendor's own programs are laid out and
  * renewed (provider_login.c, ironcurtain-config(5)).
  *
@@ -22,10 +28,9 @@
  * segment, or for the start of one ("*:generateContent").  A route with
  * "answer" is never sent: mitmd answers it with that status.  One with
  * "websocket": {"max": 33554432, "dialect": "responses"}, on a GET, is only
- * had by WebSocket; max and dialect are those of the agent's messages.  "websocket":
- * true, on a GET, is a route that is only had by WebSocket.  "read": true in
- * a body says that a 2xx means the provider has read it; only then is the
- * connection used again.  "dialect" in a body names its shape for the body
+ * had by WebSocket; max and dialect are those of the agent's messages.
+ * "read": true in a body says that a 2xx means the provider has read it; only
+ * then is the connection used again.  "dialect" in a body names its shape for the body
  * filter and the meter (filter_rules.h); a route with one starts a model's
  * turn unless "turn" is false.
  */
@@ -34,6 +39,7 @@
 
 #include "buf.h"
 #include "filter_rules.h"
+#include "proto.h"
 #include "span.h"
 #include "value.h"
 
@@ -50,6 +56,7 @@
 #define PROVIDER_MAX_PATH 2048U /* as in REQUEST */
 #define PROVIDER_MAX_QUERY 2048U
 #define PROVIDER_MAX_BODY (64U << 20)
+#define PROVIDER_MAX_REPLY (1ULL << 40)
 #define PROVIDER_DFLT_BODY (32U << 20)
 #define PROVIDER_MAX_NAME 128U   /* of a header */
 #define PROVIDER_MAX_VALUE 8192U /* of a header */
@@ -83,6 +90,10 @@ struct provider_route {
 	bool turn;                   /* a model answers: a step, and it costs */
 	unsigned answer;             /* 0: goes to the provider */
 	bool websocket;              /* by upgrade only; max: of a message */
+	unsigned host;               /* of the provider's */
+	uint64_t reply;              /* most bytes of an answer; 0: any */
+	bool ask;                    /* a person must approve each */
+	bool digest;                 /* REQUEST says the body's SHA-256 */
 };
 
 /* A way to write the credential: header name (lower-case) and what precedes. */
@@ -128,11 +139,13 @@ struct provider_list {
 
 struct provider {
 	struct span name;
-	struct span host;     /* lower-case */
+	const struct dest_kind *dest; /* NULL: a model's provider */
+	struct span hosts[PROTO_MAX_HOSTS]; /* lower-case */
+	unsigned nhosts;
 	struct span env;      /* usual variable of the credential */
 	struct span sentinel; /* prefix of sentinel keys */
 	struct provider_kind kinds[PROVIDER_MAX_KINDS];
-	unsigned nkinds;
+	unsigned nkinds; /* 0: it has no credential */
 	struct provider_login logins[PROVIDER_MAX_LOGINS];
 	unsigned nlogins;
 	struct provider_list request, response;
@@ -160,14 +173,24 @@ enum provider_result {
 };
 
 /*
- * Finds the route of a request. query: without the `?`; p == NULL: there was
- * none (an empty one is malformed). *route is set on PROVIDER_OK only.
+ * Finds the route of a request to that host. query: without the `?`; p == NULL:
+ * there was none (an empty one is malformed). *route is set on PROVIDER_OK
+ * only.
  */
-enum provider_result provider_match(const struct provider *, struct span method,
-    struct span path, struct span query, unsigned *route);
-/* Does this one route take it? keyd's check of a REQUEST; query may be "". */
+enum provider_result provider_match(const struct provider *, unsigned host,
+    struct span method, struct span path, struct span query, unsigned *route);
+/*
+ * Does this one route, of this host, take it? keyd's check of a REQUEST; query
+ * may be "".
+ */
 enum provider_result provider_match_route(const struct provider *,
-    unsigned route, struct span method, struct span path, struct span query);
+    unsigned route, unsigned host, struct span path, struct span query);
+/* May its route's body not be sent before its digest is known? */
+static inline bool
+provider_is_digested(const struct provider_route *r)
+{
+	return r->digest || r->ask;
+}
 /* May this content type (value as received) go there? p == NULL: none given. */
 bool provider_type_ok(const struct provider_route *, struct span type);
 
@@ -190,8 +213,9 @@ int provider_pack(struct buf *, struct span name, struct span value);
 /* Takes the next entry off: 1, 0 at the end, -1 EBADMSG. */
 int provider_unpack(struct span *rest, struct span *name, struct span *value);
 /*
- * keyd's check of a REQUEST's headers: ":credential" first, then names on the
- * request list, in the right class, none twice. *kind: index into kinds.
+ * keyd's check of a REQUEST's headers: ":credential" first, where there is one,
+ * then names on the request list, in the right class, none twice. *kind: index
+ * into kinds.
  */
 int provider_headers_ok(
     const struct provider *, struct span blob, unsigned *kind);

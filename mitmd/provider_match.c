@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "dest.h"
 #include "provider_class.h"
 
 /* Takes the next piece off, up to `sep`; false at the end. */
@@ -132,17 +133,19 @@ match_query(const struct provider_route *r, struct span query)
 _Static_assert(PROVIDER_MAX_PARAMS <= 32, "one bit for each parameter");
 
 enum provider_result
-provider_match(const struct provider *p, struct span method, struct span path,
-    struct span query, unsigned *route)
+provider_match(const struct provider *p, unsigned host, struct span method,
+    struct span path, struct span query, unsigned *route)
 {
 	enum provider_result result = PROVIDER_NO_ROUTE, q;
 	const struct provider_route *r;
 
+	if (p->dest != NULL)
+		return p->dest->match(p, host, method, path, query, route);
 	if (!match_path_ok(path))
 		return PROVIDER_BAD_PATH;
 	for (unsigned i = 0; i < p->nroutes; i++) {
 		r = &p->routes[i];
-		if (!match_path(r->path, path))
+		if (r->host != host || !match_path(r->path, path))
 			continue;
 		if (!span_eq(r->method, method)) {
 			if (result == PROVIDER_NO_ROUTE)
@@ -159,21 +162,30 @@ provider_match(const struct provider *p, struct span method, struct span path,
 }
 
 enum provider_result
-provider_match_route(const struct provider *p, unsigned route,
-    struct span method, struct span path, struct span query)
+provider_match_route(const struct provider *p, unsigned route, unsigned host,
+    struct span path, struct span query)
 {
 	const struct provider_route *r;
+	enum provider_result result;
+	unsigned found;
 
-	if (!match_path_ok(path))
-		return PROVIDER_BAD_PATH;
 	if (route >= p->nroutes)
 		return PROVIDER_NO_ROUTE;
 	r = &p->routes[route];
-	if (r->answer != 0 || !match_path(r->path, path))
+	if (query.len == 0)
+		query = span_of(NULL, 0);
+	if (p->dest != NULL) {
+		result =
+		    p->dest->match(p, host, r->method, path, query, &found);
+		return result == PROVIDER_OK && found != route
+			   ? PROVIDER_NO_ROUTE
+			   : result;
+	}
+	if (!match_path_ok(path))
+		return PROVIDER_BAD_PATH;
+	if (r->answer != 0 || r->host != host || !match_path(r->path, path))
 		return PROVIDER_NO_ROUTE;
-	if (!span_eq(r->method, method))
-		return PROVIDER_NO_METHOD;
-	return match_query(r, query.len == 0 ? span_of(NULL, 0) : query);
+	return match_query(r, query);
 }
 
 bool
@@ -292,14 +304,15 @@ int
 provider_headers_ok(const struct provider *p, struct span blob, unsigned *kind)
 {
 	struct span names[PROVIDER_MAX_HEADERS], name, value;
-	uint64_t index;
+	uint64_t index = 0;
 	unsigned n = 0;
 	int more;
 
-	if (blob.len > PROVIDER_MAX_BLOB ||
-	    provider_unpack(&blob, &name, &value) != 1 ||
-	    !span_is(name, PROVIDER_CREDENTIAL) || p->nkinds == 0 ||
-	    span_u64(value, p->nkinds - 1, &index) == -1)
+	if (blob.len > PROVIDER_MAX_BLOB)
+		goto bad;
+	if (p->nkinds != 0 && (provider_unpack(&blob, &name, &value) != 1 ||
+				  !span_is(name, PROVIDER_CREDENTIAL) ||
+				  span_u64(value, p->nkinds - 1, &index) == -1))
 		goto bad;
 	while ((more = provider_unpack(&blob, &name, &value)) == 1) {
 		if (n == PROVIDER_MAX_HEADERS || !provider_name_ok(name) ||

@@ -118,7 +118,8 @@ adapter_value(
 		return task;
 	}
 	for (unsigned i = 0; i < ps->n; i++) {
-		key = ps->list[i].key;
+		if ((key = ps->list[i].key) == NULL)
+			continue;
 		n = (size_t)snprintf(
 		    word, sizeof(word), "{key:%s}", ps->list[i].name);
 		*len = n;

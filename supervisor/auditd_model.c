@@ -35,10 +35,15 @@ auditd_on_request(struct chan *c, const union proto_any *msg, int fd)
 	const struct msg_REQUEST *m = &msg->REQUEST;
 	struct auditlog_line l;
 
-	(void)c;
 	(void)fd;
+	if (m->asked != 0)
+		return chan_violation(c, "REQUEST that nobody approved");
 	auditd_line(&l, "modelRequest");
+	if (m->body.len != 0)
+		auditlog_hex(&l, "bodySha256", m->body.p, m->body.len);
 	auditlog_u64(&l, "exchange", m->exchange);
+	if (m->host != 0)
+		auditlog_u64(&l, "host", m->host);
 	auditlog_u64(&l, "length", m->length);
 	auditlog_str(&l, "path", m->path);
 	auditlog_u64(&l, "provider", m->provider);
@@ -82,8 +87,7 @@ auditd_on_usage(struct chan *c, const union proto_any *msg, int fd)
 	(void)c;
 	(void)fd;
 	if (m->last == 0) {
-		worker_send(
-		    &auditd_env.w, ROLE_SUP, 0, MSG_USAGE_SHOW, m, -1);
+		worker_send(&auditd_env.w, ROLE_SUP, 0, MSG_USAGE_SHOW, m, -1);
 		return 0;
 	}
 	auditd_line(&l, "usage");

@@ -20,9 +20,9 @@
 
 /* Of the founding system; without effect here, and harmless to leave in. */
 static const char *const config_ignored[] = {"agentModelId", "policyModelId",
-    "prefilterModelId", "autoCompact", "autoApprove",
-    "memory", "webSearch", "modelProviders", "signal", "gooseProvider",
-    "gooseModel", "preferredDockerAgent", "preferredMode", "containerRuntime",
+    "prefilterModelId", "autoCompact", "autoApprove", "memory", "webSearch",
+    "modelProviders", "signal", "gooseProvider", "gooseModel",
+    "preferredDockerAgent", "preferredMode", "containerRuntime",
     "packageInstall", "dockerResources", "capture", "statistics", "snapshot",
     "dockerWorkload", NULL};
 
@@ -349,6 +349,8 @@ config_free(struct config *cfg)
 		free(cfg->providers[i].login_file);
 		jsonfile_strings_free(cfg->providers[i].command);
 		free(cfg->providers[i].ca);
+		for (unsigned k = 0; k < cfg->providers[i].nupstreams; k++)
+			free(cfg->providers[i].upstreams[k].host);
 		json_object_put(cfg->providers[i].filter);
 	}
 	for (size_t i = 0; i < cfg->nagents; i++) {

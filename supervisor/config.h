@@ -26,7 +26,6 @@ enum credential_kind {
 struct config_upstream {
 	bool set;
 	bool tls;
-	bool reuse;
 	uint16_t port;
 	char host[254];
 	char prefix[1025]; /* "" or "/..." without a slash at its end */
@@ -39,7 +38,13 @@ struct config_provider {
 	char *value; /* variable, path, systemd name, or whose login */
 	char *login_file; /* or NULL: where it usually is */
 	char **command;
-	struct config_upstream upstream;
+	bool reuse;
+	/* Elsewhere than the hosts themselves. */
+	struct {
+		char *host; /* NULL: the first, or only one */
+		struct config_upstream at;
+	} upstreams[PROTO_MAX_HOSTS];
+	unsigned nupstreams;
 	struct json_object *filter; /* over the provider file's, or NULL */
 	struct config_upstream token; /* where a login is renewed, if set */
 	char *ca; /* PEM file instead of the system's, or NULL */
@@ -91,6 +96,9 @@ bool config_trusts(const struct config *, const char *server);
 /* NULL when config.json does not mention it. */
 const struct config_provider *config_provider(
     const struct config *, const char *name);
+/* Where the provider's nth host is instead, or NULL. Takes p == NULL. */
+const struct config_upstream *config_upstream_of(
+    const struct config_provider *p, unsigned n, const char *host);
 const struct config_agent *config_agent(
     const struct config *, const char *name);
 

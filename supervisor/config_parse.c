@@ -70,7 +70,7 @@ config_provider_get(struct config *cfg, const struct jsonfile *j,
 		fault_errno(j->fault, "%s", j->file);
 		return NULL;
 	}
-	p->upstream.reuse = true;
+	p->reuse = true;
 	cfg->nproviders++;
 	return p;
 }
@@ -262,8 +262,7 @@ bad:
 int
 config_url(const char *url, struct config_upstream *out, const char **why)
 {
-	struct config_upstream up = {
-	    .set = true, .tls = true, .reuse = out->reuse, .port = 443};
+	struct config_upstream up = {.set = true, .tls = true, .port = 443};
 	unsigned long port = 0;
 	const char *p;
 	size_t n;
@@ -348,17 +347,71 @@ config_filter(
 }
 
 static int
+config_upstream_add(struct config_provider *p, const struct jsonfile *j,
+    const char *where, const char *host, const char *url)
+{
+	const char *why = NULL;
+	unsigned n = p->nupstreams;
+
+	if (n == PROTO_MAX_HOSTS)
+		return jsonfile_bad(j, where, "upstream",
+		    "must name at most %u hosts", PROTO_MAX_HOSTS);
+	if (config_url(url, &p->upstreams[n].at, &why) == -1)
+		/* What stands before an @ or behind a ? may be secret. */
+		return jsonfile_bad(j, where, "upstream", "\"%s\": %s",
+		    strpbrk(url, "@?") != NULL ? "..." : url, why);
+	p->nupstreams++;
+	if (host != NULL && (p->upstreams[n].host = strdup(host)) == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	return 0;
+}
+
+/* "https://..." of the first host, or {"host": "https://...", ...}. */
+static int
+config_upstreams(struct config_provider *p, const struct jsonfile *j,
+    struct json_object *o, const char *where)
+{
+	struct json_object *up;
+	const char *url;
+
+	if (!json_object_object_get_ex(o, "upstream", &up))
+		return 0;
+	if (!json_object_is_type(up, json_type_object))
+		return jsonfile_text_of(j, up, where, "upstream", &url) == -1
+			   ? -1
+			   : config_upstream_add(p, j, where, NULL, url);
+	json_object_object_foreach(up, host, val)
+	{
+		if (jsonfile_text_of(j, val, where, "upstream", &url) == -1 ||
+		    config_upstream_add(p, j, where, host, url) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+const struct config_upstream *
+config_upstream_of(
+    const struct config_provider *p, unsigned n, const char *host)
+{
+	for (unsigned i = 0; p != NULL && i < p->nupstreams; i++)
+		if (p->upstreams[i].host == NULL
+			? n == 0
+			: strcmp(p->upstreams[i].host, host) == 0)
+			return &p->upstreams[i].at;
+	return NULL;
+}
+
+static int
 config_one_provider(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)
 {
 	static const char *const keys[] = {
 	    "upstream", "token", "ca", "reuse", "filter", NULL};
 	struct json_object *filter = NULL;
-	const char *url = NULL, *ca = NULL, *reuse = NULL, *why = NULL,
-		   *token = NULL;
+	const char *ca = NULL, *reuse = NULL, *why = NULL, *token = NULL;
 
 	if (jsonfile_known(j, o, where, keys) == -1 ||
-	    jsonfile_str(j, o, where, "upstream", &url) == -1 ||
+	    config_upstreams(p, j, o, where) == -1 ||
 	    jsonfile_str(j, o, where, "token", &token) == -1 ||
 	    jsonfile_str(j, o, where, "ca", &ca) == -1 ||
 	    jsonfile_str(j, o, where, "reuse", &reuse) == -1 ||
@@ -374,11 +427,7 @@ config_one_provider(struct config_provider *p, const struct jsonfile *j,
 		return jsonfile_bad(j, where, "reuse",
 		    "must be \"auto\" or \"never\", is \"%s\"", reuse);
 	if (reuse != NULL)
-		p->upstream.reuse = strcmp(reuse, "never") != 0;
-	if (url != NULL && config_url(url, &p->upstream, &why) == -1)
-		/* What stands before an @ or behind a ? may be secret. */
-		return jsonfile_bad(j, where, "upstream", "\"%s\": %s",
-		    strpbrk(url, "@?") != NULL ? "..." : url, why);
+		p->reuse = strcmp(reuse, "never") != 0;
 	if (token != NULL && config_url(token, &p->token, &why) == -1)
 		return jsonfile_bad(j, where, "token", "\"%s\": %s",
 		    strpbrk(token, "@?") != NULL ? "..." : token, why);

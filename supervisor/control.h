@@ -29,7 +29,7 @@ struct client {
 	int handed; /* came with the latest request; -1: nothing */
 	bool watch;
 	bool counting;    /* `status` waits for COUNTS */
-	uint32_t keys;    /* `keys` waits for these keyds */
+	uint64_t keys;    /* `keys` waits for these keyds */
 	unsigned reload;  /* `keys reload` for this one; 0: no */
 	bool rules;       /* waits for what policyd says of its rules */
 	bool session;     /* its approval is for the session */

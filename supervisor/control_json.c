@@ -186,6 +186,8 @@ status_keys(void)
 	struct json_object *list = json_object_new_array(), *o;
 
 	for (unsigned i = 0; i < sup.providers.n; i++) {
+		if (sup.providers.list[i].env == NULL)
+			continue;
 		o = json_object_new_object();
 		put(o, "provider", sup.providers.list[i].name);
 		put(o, "credential", states[sup.keys[i].state]);

@@ -98,7 +98,8 @@ keys_reply(void)
 	struct json_object *o = control_ok(), *list = json_object_new_array();
 
 	for (unsigned i = 0; i < sup.providers.n; i++)
-		json_object_array_add(list, keys_one(i));
+		if (sup.providers.list[i].env != NULL)
+			json_object_array_add(list, keys_one(i));
 	json_object_object_add(o, "keys", list);
 	return o;
 }
@@ -109,14 +110,14 @@ control_keys(struct client *c)
 	static const struct msg_KEY_ASK ask;
 
 	c->reply = keys_reply();
-	if (sup.providers.n == 0) {
-		control_answer(c);
-		return;
-	}
 	for (unsigned i = 0; i < sup.providers.n; i++) {
-		c->keys |= 1U << i;
+		if (sup.providers.list[i].env == NULL)
+			continue;
+		c->keys |= 1ULL << i;
 		child_send(ROLE_KEY, i, MSG_KEY_ASK, &ask, -1);
 	}
+	if (c->keys == 0)
+		control_answer(c);
 }
 
 void
@@ -127,9 +128,9 @@ control_keys_tell(unsigned provider, const struct msg_KEY_TELL *m)
 	sup.keys[provider].tell = *m;
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
 		c = &control_clients[i];
-		if (c->fd == -1 || (c->keys & 1U << provider) == 0)
+		if (c->fd == -1 || (c->keys & 1ULL << provider) == 0)
 			continue;
-		c->keys &= ~(1U << provider);
+		c->keys &= ~(1ULL << provider);
 		if (c->keys != 0 || c->reply == NULL)
 			continue;
 		json_object_put(c->reply);

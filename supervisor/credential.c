@@ -166,6 +166,8 @@ credential_open(struct credential *c, const struct provider *p, int workspace,
 	const struct config_provider *cfg = p->config;
 
 	*c = (struct credential)CREDENTIAL_INIT;
+	if (p->env == NULL)
+		return 0;
 	switch (cfg != NULL ? cfg->kind : CREDENTIAL_DEFAULT) {
 	case CREDENTIAL_DEFAULT:
 		if (p->login != -1)

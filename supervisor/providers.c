@@ -143,15 +143,37 @@ provider_choose(struct provider *p, struct fault *fault)
 }
 
 static int
+provider_hosts(
+    struct provider *p, const struct jsonfile *j, struct json_object *root)
+{
+	const char *host = NULL;
+	char **list = NULL;
+
+	if (jsonfile_str(j, root, "", "host", &host) == -1 ||
+	    jsonfile_strings(j, root, "", "hosts", PROTO_MAX_HOSTS, &list) ==
+		-1)
+		return -1;
+	if (host != NULL && (p->hosts[p->nhosts++] = strdup(host)) == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+		if (p->nhosts < PROTO_MAX_HOSTS)
+			p->hosts[p->nhosts++] = list[i];
+		else
+			free(list[i]);
+	free(list);
+	return p->nhosts != 0 ? 0 : jsonfile_bad(j, "", "host", "missing");
+}
+
+static int
 provider_fields(struct provider *p, const char *path, const char *name,
     struct json_object *root, const struct paths *paths, struct fault *fault)
 {
 	const struct jsonfile j = {path, fault};
 	struct json_object *cred = NULL;
-	const char *s = NULL, *host = NULL, *env = NULL, *prefix = NULL;
+	const char *s = NULL, *env = NULL, *prefix = NULL;
 
 	if (jsonfile_str(&j, root, "", "name", &s) == -1 ||
-	    jsonfile_str(&j, root, "", "host", &host) == -1 ||
+	    provider_hosts(p, &j, root) == -1 ||
 	    jsonfile_object(&j, root, "", "credential", &cred) == -1)
 		return -1;
 	if (s == NULL || strcmp(s, name) != 0)
@@ -159,8 +181,6 @@ provider_fields(struct provider *p, const char *path, const char *name,
 		    "must be \"%s\", as the "
 		    "file is called",
 		    name);
-	if (host == NULL)
-		return jsonfile_bad(&j, "", "host", "missing");
 	if (cred == NULL)
 		return jsonfile_bad(&j, "", "credential", "missing");
 	if (jsonfile_str(&j, cred, "credential", "env", &env) == -1 ||
@@ -170,9 +190,8 @@ provider_fields(struct provider *p, const char *path, const char *name,
 		return jsonfile_bad(&j, "credential",
 		    env == NULL ? "env" : "sentinel", "missing");
 	p->name = strdup(name);
-	p->host = strdup(host);
 	p->env = strdup(env);
-	if (p->name == NULL || p->host == NULL || p->env == NULL)
+	if (p->name == NULL || p->env == NULL)
 		return fault_errno(fault, "%s", path);
 	if (provider_logins(p, &j, root, paths) == -1 ||
 	    provider_choose(p, fault) == -1)
@@ -186,7 +205,8 @@ void
 provider_free(struct provider *p)
 {
 	free(p->name);
-	free(p->host);
+	for (unsigned i = 0; i < p->nhosts; i++)
+		free(p->hosts[i]);
 	free(p->env);
 	free(p->key);
 	free(p->json);
@@ -232,8 +252,8 @@ provider_ca(const struct config_provider *cfg, struct fault *fault)
  * and compare its digest.
  */
 static int
-provider_filter(struct provider *p, const char *path,
-    struct json_object *root, struct fault *fault)
+provider_filter(struct provider *p, const char *path, struct json_object *root,
+    struct fault *fault)
 {
 	struct json_object *all = NULL, *set;
 	const char *text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Model providers of a session: which, their files, their sentinel keys, and
- * where their credentials come from.  Only name, host, usual variable,
+ * where their credentials come from.  Only name, hosts, usual variable,
  * sentinel prefix and logins of a file are looked at here; routes are for the
  * locks.
  */
@@ -26,9 +26,10 @@ struct provider_login {
 
 struct provider {
 	char *name;
-	char *host;
-	char *env;  /* usual variable of the credential */
-	char *key;  /* sentinel key of this session */
+	char *hosts[PROTO_MAX_HOSTS];
+	unsigned nhosts;
+	char *env;  /* usual variable of the credential; NULL: it has none */
+	char *key;  /* sentinel key of this session; NULL: it has none */
 	char *json; /* the file's bytes */
 	size_t json_len;
 	const struct config_provider *config; /* or NULL */

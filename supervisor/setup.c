@@ -182,28 +182,42 @@ setup_token(unsigned i)
 }
 
 static void
-setup_key(unsigned i)
+setup_host(unsigned i, unsigned n)
 {
 	const struct provider *p = &sup.providers.list[i];
-	const struct config_upstream *up =
-	    p->config == NULL ? NULL : &p->config->upstream;
-	struct msg_SECRET secret = {.kind = (uint8_t)(p->login + 1)};
-	bool own = up != NULL && up->set;
-	struct msg_UPSTREAM u = {.host = span_str(own ? up->host : p->host),
-	    .port = own ? up->port : 443,
-	    .tls = own ? up->tls : true,
-	    .prefix = span_str(own ? up->prefix : ""),
-	    .reuse = up == NULL || up->reuse};
+	const struct config_upstream *own =
+	    config_upstream_of(p->config, n, p->hosts[n]);
+	struct msg_UPSTREAM u = {.which = (uint8_t)n,
+	    .host = span_str(own != NULL ? own->host : p->hosts[n]),
+	    .port = own != NULL ? own->port : 443,
+	    .tls = own != NULL ? own->tls : true,
+	    .prefix = span_str(own != NULL ? own->prefix : ""),
+	    .reuse = p->config == NULL || p->config->reuse};
 	/* A gateway that the user named may be anywhere. */
 	struct msg_TARGET t = {.index = (uint16_t)i,
 	    .host = u.host,
 	    .port = u.port,
-	    .private_ok = own};
+	    .private_ok = own != NULL,
+	    .which = (uint8_t)n};
 
 	child_send(ROLE_KEY, i, MSG_UPSTREAM, &u, -1);
+	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
+}
+
+static void
+setup_key(unsigned i)
+{
+	const struct provider *p = &sup.providers.list[i];
+	struct msg_SECRET secret = {.kind = (uint8_t)(p->login + 1)};
+
+	for (unsigned n = 0; n < p->nhosts; n++)
+		setup_host(i, n);
+	if (p->env == NULL) {
+		sup.keys[i].known = true;
+		return;
+	}
 	child_send(ROLE_KEY, i, MSG_SECRET, &secret, sup.keys[i].cred.fd);
 	sup.keys[i].cred.fd = -1;
-	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
 	if (p->login != -1)
 		setup_token(i);
 }
@@ -224,11 +238,13 @@ setup_model(void)
 		m.index = (uint16_t)i;
 		m.name = span_str(p->name);
 		m.json = span_of(p->json, p->json_len);
-		memset(&s, 0, sizeof(s));
-		s.provider = (uint16_t)i;
-		s.key = span_str(p->key);
 		child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
-		child_send(ROLE_MITM, 0, MSG_SENTINEL, &s, -1);
+		if (p->key != NULL) {
+			memset(&s, 0, sizeof(s));
+			s.provider = (uint16_t)i;
+			s.key = span_str(p->key);
+			child_send(ROLE_MITM, 0, MSG_SENTINEL, &s, -1);
+		}
 		child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);
 		setup_key(i);
 	}

@@ -50,11 +50,11 @@ fuzz_target(const struct provider *p, struct span in)
 		query = span_of(at + 1, (size_t)(path.p + path.len - at) - 1);
 		path.len = (size_t)(at - path.p);
 	}
-	if (provider_match(p, method, path, query, &route) != PROVIDER_OK)
+	if (provider_match(p, 0, method, path, query, &route) != PROVIDER_OK)
 		return;
 	require_plain(path, "/._:-");
 	require_plain(query, "=&._:-");
-	if (provider_match_route(p, route, method, path, query) != PROVIDER_OK &&
+	if (provider_match_route(p, route, 0, path, query) != PROVIDER_OK &&
 	    p->routes[route].answer == 0)
 		abort();
 }
@@ -97,7 +97,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		p = provider_parse(in, err, sizeof(err));
 		if (p != NULL) {
 			fuzz_target(p, SPAN("GET /a/b?c=d"));
-			require_plain(p->host, ".-");
+			require_plain(p->hosts[0], ".-");
 		} else if (strlen(err) == 0) {
 			abort();
 		}

@@ -13,7 +13,7 @@
 #include "tap.h"
 
 /* Routes: 0 POST with a body, 1 GET, 2 HEAD, 3 POST that may not read it. */
-static const char file[] =
+static __attribute__((unused)) const char file[] =
     "{\"name\":\"t\",\"host\":\"provider.test\",\"credential\":"
     "{\"env\":\"T_KEY\",\"sentinel\":\"sk-t-ironcurtain-\",\"headers\":["
     "{\"name\":\"x-api-key\"},"
@@ -34,7 +34,7 @@ static struct rig rig;
 static struct rig_answer answer;
 static struct server_seen seen;
 
-static void
+static __attribute__((unused)) void
 start(const struct server *s, bool tls, bool reuse, const char *key)
 {
 	struct rig_upstream u = {.host = "provider.test", .prefix = "",
@@ -45,7 +45,7 @@ start(const struct server *s, bool tls, bool reuse, const char *key)
 }
 
 /* What the provider received; len 0 when nothing is there. */
-static void
+static __attribute__((unused)) void
 look(const struct server *s, bool wait)
 {
 	seen.len = 0;
@@ -54,7 +54,7 @@ look(const struct server *s, bool wait)
 }
 
 /* A POST of `body` on the stream. */
-static void
+static __attribute__((unused)) void
 post(int fd, uint32_t stream, uint32_t exchange, const char *path,
     const char *body)
 {
@@ -67,14 +67,14 @@ post(int fd, uint32_t stream, uint32_t exchange, const char *path,
 	ok(rig_until(&rig, &rig.nends, want), "%s: its end is reported", path);
 }
 
-static bool
+static __attribute__((unused)) bool
 body_is(const char *s)
 {
 	return answer.len == strlen(s) &&
 	    memcmp(answer.body, s, answer.len) == 0;
 }
 
-static void
+static __attribute__((unused)) void
 serve(struct server *s, const struct server_ca *ca, const char *name,
     long from, long to, bool rsa)
 {

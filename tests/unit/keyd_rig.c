@@ -97,6 +97,7 @@ on_dial(struct chan *c, const union proto_any *m, int fd)
 
 	(void)fd;
 	rig->ndials++;
+	rig->dialed = m->DIAL.which;
 	if (rig->dial_error != NULL) {
 		bad.text = span_str(rig->dial_error);
 		return chan_send(c, MSG_DIAL_FAIL, &bad, -1);
@@ -230,9 +231,11 @@ rig_start(struct rig *r, const char *program, const struct rig_upstream *u,
 	r->audit = peer(ROLE_AUDIT);
 	r->dial = peer(ROLE_DIAL);
 	provider.json = span_str(text);
-	if (chan_send(r->sup, MSG_PROVIDER, &provider, -1) == -1 ||
-	    chan_send(r->sup, MSG_UPSTREAM, &up, -1) == -1)
+	if (chan_send(r->sup, MSG_PROVIDER, &provider, -1) == -1)
 		err(1, "configuration");
+	for (; up.which <= u->more; up.which++)
+		if (chan_send(r->sup, MSG_UPSTREAM, &up, -1) == -1)
+			err(1, "configuration");
 	if (key != NULL)
 		secret(key);
 	if (chan_send(r->sup, MSG_START, &start, -1) == -1)
@@ -307,11 +310,14 @@ rig_request(struct rig *r, uint32_t stream, uint32_t exchange, unsigned route,
 {
 	struct msg_REQUEST_GO m = {.stream = stream, .exchange = exchange,
 	    .route = (uint16_t)route, .path = span_str(path),
-	    .query = span_str(query), .length = length};
+	    .query = span_str(query), .length = length,
+	    .host = (uint8_t)r->host, .body = r->digest_of_body,
+	    .asked = r->asked};
 	struct buf b;
 
 	buf_init(&b, 4096);
-	provider_pack(&b, SPAN(":credential"), SPAN("0"));
+	if (strstr(r->provider, "\"credential\"") != NULL)
+		provider_pack(&b, SPAN(":credential"), SPAN("0"));
 	provider_pack(&b, SPAN("accept"), SPAN("*/*"));
 	if (length != 0)
 		provider_pack(&b, SPAN("content-type"),

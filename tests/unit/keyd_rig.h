@@ -29,6 +29,10 @@ struct rig {
 	uint8_t digest[32];
 	uint16_t port;		/* where the played dialerd connects */
 	const char *dial_error;	/* or what it says instead */
+	/* of the requests to come: their host, digest, approval */
+	unsigned host;
+	struct span digest_of_body;
+	bool asked;
 	bool lost;		/* keyd closed its channel */
 	/* what came */
 	bool hello;
@@ -39,6 +43,7 @@ struct rig {
 	uint32_t length;
 	char state_text[257];
 	unsigned nalarms, ndials;
+	unsigned dialed;	/* DIAL.which of the latest */
 	char alarm[33];
 	unsigned nends;
 	struct rig_end end;
@@ -49,6 +54,7 @@ struct rig_upstream {
 	const char *host, *prefix, *roots;
 	uint16_t port;
 	bool tls, reuse;
+	unsigned more;		/* further hosts, all the same */
 };
 
 /* Starts it up to START. key: what the descriptor holds, or NULL: none. */

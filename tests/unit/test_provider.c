@@ -84,18 +84,18 @@ test_match(const struct provider *p, const struct match_row *rows, size_t n)
 			query = span_str(mark + 1);
 		}
 		route = 9999;
-		r = provider_match(p, method, path, query, &route);
+		r = provider_match(p, 0, method, path, query, &route);
 		is_str(result_name(r), result_name(row->result), "%s",
 		    row->text);
 		if (r == PROVIDER_OK)
-			ok(provider_match_route(p, route, method, path, query)
+			ok(provider_match_route(p, route, 0, path, query)
 			    == (p->routes[route].answer != 0 ?
 			    PROVIDER_NO_ROUTE : PROVIDER_OK),
 			    "... and keyd's check agrees");
 		else
 			ok(route == 9999, "... names no route");
 	}
-	is_int(provider_match(p, SPAN("GET"), span_of("/\0v1", 4),
+	is_int(provider_match(p, 0, SPAN("GET"), span_of("/\0v1", 4),
 	    span_of(NULL, 0), &route), PROVIDER_BAD_PATH, "NUL in a path");
 }
 

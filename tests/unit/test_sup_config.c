@@ -66,14 +66,14 @@ test_taken(void)
 	ok(p != NULL && p->listed && p->kind == CREDENTIAL_ENV,
 	    "credential by variable");
 	is_str(p->value, "A_KEY", "its name");
-	is_str(p->upstream.host, "::1", "host of the upstream");
-	is_int(p->upstream.port, 8443, "port of the upstream");
-	is_str(p->upstream.prefix, "/gw/v2", "prefix without its last slash");
-	ok(p->upstream.tls && !p->upstream.reuse, "tls, never reused");
+	is_str(p->upstreams[0].at.host, "::1", "host of the upstream");
+	is_int(p->upstreams[0].at.port, 8443, "port of the upstream");
+	is_str(p->upstreams[0].at.prefix, "/gw/v2", "prefix without its last slash");
+	ok(p->upstreams[0].at.tls && !p->reuse, "tls, never reused");
 	is_str(p->ca, "/h/ca.pem", "relative to the file");
 	p = config_provider(&cfg, "openai");
 	is_str(p->value, "/home/u/k", "~ is the home directory");
-	ok(!p->upstream.tls && p->upstream.port == 80, "loopback without tls");
+	ok(!p->upstreams[0].at.tls && p->upstreams[0].at.port == 80, "loopback without tls");
 	is_str(config_provider(&cfg, "x")->command[1], "x", "command");
 	is_str(config_provider(&cfg, "y")->value, "y.cred", "systemd");
 	ok(config_provider(&cfg, "z") == NULL, "none");

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the readers of a provider file's parts have in common: members that
+ * are known, texts of a class, memory of the provider's own, one message.
+ */
+#include "provider_parse.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "provider_class.h"
+
+int
+parse_fail(struct parse *ps, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (ps->cap != 0 && ps->err[0] == '\0') {
+		va_start(ap, fmt);
+		vsnprintf(ps->err, ps->cap, fmt, ap);
+		va_end(ap);
+	}
+	errno = EINVAL;
+	return -1;
+}
+
+void *
+parse_alloc(struct parse *ps, size_t n, size_t size)
+{
+	void *mem;
+
+	if (n > PROVIDER_MAX_FILE ||
+	    (mem = value_pool_alloc(ps->p->pool, n * size)) == NULL) {
+		parse_fail(ps, "out of memory");
+		return NULL;
+	}
+	memset(mem, 0, n * size);
+	return mem;
+}
+
+int
+parse_copy(struct parse *ps, struct span s, struct span *out)
+{
+	uint8_t *mem;
+
+	if ((mem = parse_alloc(ps, s.len + 1, 1)) == NULL)
+		return -1;
+	if (s.len != 0)
+		memcpy(mem, s.p, s.len);
+	*out = span_of(mem, s.len);
+	return 0;
+}
+
+int
+parse_members(struct parse *ps, const struct value *v, const char *where,
+    const char *const *names, size_t n, size_t need)
+{
+	const struct value *m;
+	char text[64];
+	size_t i;
+
+	if (v == NULL || v->type != VALUE_OBJECT)
+		return parse_fail(ps, "%s: must be an object", where);
+	for (m = v->child; m != NULL; m = m->next) {
+		for (i = 0; i < n && !span_is(m->key, names[i]); i++)
+			;
+		if (i == n)
+			return parse_fail(ps, "%s: unknown member \"%s\"",
+			    where, provider_vis(m->key, text, sizeof(text)));
+	}
+	for (i = 0; i < need; i++) {
+		if (value_get(v, names[i]) == NULL)
+			return parse_fail(
+			    ps, "%s: \"%s\" is missing", where, names[i]);
+	}
+	return 0;
+}
+
+int
+parse_text(struct parse *ps, const struct value *v, const char *where,
+    bool (*class)(struct span), struct span *out)
+{
+	char text[64];
+
+	if (v == NULL || v->type != VALUE_STRING)
+		return parse_fail(ps, "%s: must be a string", where);
+	if (!class(v->text))
+		return parse_fail(ps, "%s: \"%s\" does not fit here", where,
+		    provider_vis(v->text, text, sizeof(text)));
+	return parse_copy(ps, v->text, out);
+}
+
+int
+parse_texts(struct parse *ps, const struct value *v, const char *where,
+    bool (*class)(struct span), unsigned max, bool empty, struct span **out,
+    unsigned *count)
+{
+	const struct value *m;
+	struct span *s;
+	char at[160];
+	unsigned n = 0;
+
+	if (v == NULL || v->type != VALUE_ARRAY)
+		return parse_fail(ps, "%s: must be an array", where);
+	if (v->count > max || (v->count == 0 && !empty))
+		return parse_fail(ps, "%s: must have %s%u entries", where,
+		    empty ? "at most " : "1 to ", max);
+	if ((s = parse_alloc(ps, v->count, sizeof(*s))) == NULL)
+		return -1;
+	for (m = v->child; m != NULL; m = m->next) {
+		snprintf(at, sizeof(at), "%s[%u]", where, n);
+		if (parse_text(ps, m, at, class, &s[n]) == -1)
+			return -1;
+		for (unsigned i = 0; i < n; i++) {
+			if (span_eq(s[i], s[n]))
+				return parse_fail(ps, "%s: repeated", at);
+		}
+		n++;
+	}
+	*out = s;
+	*count = n;
+	return 0;
+}
+
+int
+parse_bool(struct parse *ps, const struct value *v, const char *where,
+    const char *name, bool dflt, bool *out)
+{
+	const struct value *m = value_get(v, name);
+
+	if (m != NULL && m->type != VALUE_TRUE && m->type != VALUE_FALSE)
+		return parse_fail(
+		    ps, "%s.%s: must be true or false", where, name);
+	*out = value_bool(v, name, dflt);
+	return 0;
+}
