@@ -49,6 +49,7 @@
 #define PROVIDER_MAX_KINDS 8U     /* ways to write the credential */
 #define PROVIDER_MAX_LOGINS 8U
 #define PROVIDER_MAX_ADDS 4U      /* headers of a login */
+#define PROVIDER_MAX_DIRS 4U      /* variables that move one */
 #define PROVIDER_MAX_PARAMS 32U   /* of a route */
 #define PROVIDER_MAX_VALUES 16U   /* listed values of a parameter */
 #define PROVIDER_MAX_TYPES 8U     /* content types of a route */

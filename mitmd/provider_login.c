@@ -271,16 +271,36 @@ login_locks(const struct login_parse *lp, const struct value *v)
 	return 0;
 }
 
+/* Variables that name another directory for it, and where it is in that. */
+static int
+login_dirs(const struct login_parse *lp, const struct value *v)
+{
+	if (v == NULL)
+		return 0;
+	if (v->type != VALUE_OBJECT || v->count > PROVIDER_MAX_DIRS)
+		return login_fail(lp, ".dirs: must be an object of at most %u",
+		    PROVIDER_MAX_DIRS);
+	for (const struct value *m = v->child; m != NULL; m = m->next) {
+		if (!provider_is_env(m->key) || m->type != VALUE_STRING ||
+		    !login_is_path(m->text) || m->text.p[0] == '/')
+			return login_fail(lp,
+			    ".dirs: must be paths below the directory that a "
+			    "variable names");
+	}
+	return 0;
+}
+
 static int
 login_one(const struct login_parse *lp, const struct value *v,
     struct provider_login *l)
 {
 	static const char *const names[] = {"name", "file", "sentinel",
-	    "header", "members", "expires", "token", "locks", "add"};
+	    "header", "members", "expires", "token", "locks", "add", "dirs"};
 	struct span header = span_of(NULL, 0), ignored;
 	int kind;
 
-	if (login_members(lp, v, "", names, 9, 7) == -1 ||
+	if (login_members(lp, v, "", names, 10, 7) == -1 ||
+	    login_dirs(lp, value_get(v, "dirs")) == -1 ||
 	    login_text(lp, v, "name", provider_is_label, &l->name) == -1 ||
 	    login_text(lp, v, "file", login_is_path, &ignored) == -1 ||
 	    login_text(lp, v, "sentinel", provider_is_sentinel, &ignored) ==

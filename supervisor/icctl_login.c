@@ -18,15 +18,21 @@ static const struct login {
 	const char *name; /* as "credentials" calls it */
 	const char *provider;
 	const char *whose;
-	const char *file; /* below the home directory */
 	const char *how;
+	/* As the provider files have it: the first variable that is set. */
+	struct {
+		const char *dir, *file;
+	} places[3];
 } logins[] = {
-    {"claude-code", "anthropic", "Claude Code", ".claude/.credentials.json",
-	"run `claude`, then /login"},
-    {"anthropic-cli", "anthropic", "the Anthropic CLI",
-	".config/anthropic/credentials/default.json", "run `ant auth login`"},
-    {"codex", "chatgpt", "Codex, with a ChatGPT account", ".codex/auth.json",
-	"run `codex login`"},
+    {"claude-code", "anthropic", "Claude Code", "run `claude`, then /login",
+	{{"CLAUDE_CONFIG_DIR", ".credentials.json"},
+	    {"HOME", ".claude/.credentials.json"}}},
+    {"anthropic-cli", "anthropic", "the Anthropic CLI", "run `ant auth login`",
+	{{"ANTHROPIC_CONFIG_DIR", "credentials/default.json"},
+	    {"XDG_CONFIG_HOME", "anthropic/credentials/default.json"},
+	    {"HOME", ".config/anthropic/credentials/default.json"}}},
+    {"codex", "chatgpt", "Codex, with a ChatGPT account", "run `codex login`",
+	{{"CODEX_HOME", "auth.json"}, {"HOME", ".codex/auth.json"}}},
 };
 
 static const struct {
@@ -45,10 +51,16 @@ static const struct {
 static const char *
 login_state(const struct login *l, char *path, size_t cap)
 {
-	const char *home = getenv("HOME");
+	const char *dir = NULL, *file = "";
 	struct stat st;
 
-	snprintf(path, cap, "%s/%s", home == NULL ? "" : home, l->file);
+	for (size_t i = 0; i < 3 && l->places[i].dir != NULL; i++) {
+		dir = getenv(l->places[i].dir);
+		file = l->places[i].file;
+		if (dir != NULL && dir[0] == '/')
+			break;
+	}
+	snprintf(path, cap, "%s/%s", dir == NULL ? "" : dir, file);
 	if (stat(path, &st) == -1)
 		return "not there";
 	if (!S_ISREG(st.st_mode) || st.st_size == 0)

@@ -39,12 +39,32 @@ provider_sentinel(const char *prefix)
 	return out;
 }
 
+/*
+ * Where the vendor's program keeps it: below the first of these variables
+ * that is set, as for the program itself, else the usual file.
+ */
+static char *
+provider_place(const struct jsonfile *j, struct json_object *dirs,
+    const char *file, const struct paths *paths)
+{
+	const char *dir, *below;
+
+	json_object_object_foreach(dirs, name, val)
+	{
+		dir = getenv(name);
+		below = json_object_get_string(val);
+		if (dir != NULL && dir[0] == '/' && below != NULL)
+			return paths_join(dir, below);
+	}
+	return config_path(j->file, paths->user_home, file);
+}
+
 static int
 provider_login(struct provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const struct paths *paths)
 {
 	struct provider_login *l = &p->logins[p->nlogins++];
-	struct json_object *token = NULL, *locks = NULL;
+	struct json_object *token = NULL, *locks = NULL, *dirs = NULL;
 	const char *name = NULL, *file = NULL, *prefix = NULL, *url = NULL,
 		   *why = NULL;
 
@@ -52,6 +72,7 @@ provider_login(struct provider *p, const struct jsonfile *j,
 	    jsonfile_str(j, o, where, "file", &file) == -1 ||
 	    jsonfile_str(j, o, where, "sentinel", &prefix) == -1 ||
 	    jsonfile_object(j, o, where, "token", &token) == -1 ||
+	    jsonfile_object(j, o, where, "dirs", &dirs) == -1 ||
 	    jsonfile_object(j, o, where, "locks", &locks) == -1)
 		return -1;
 	if (name == NULL || file == NULL || prefix == NULL || token == NULL ||
@@ -66,7 +87,8 @@ provider_login(struct provider *p, const struct jsonfile *j,
 				     &l->lock_files) == -1))
 		return -1;
 	l->name = strdup(name);
-	l->file = config_path(j->file, paths->user_home, file);
+	l->file = dirs == NULL ? config_path(j->file, paths->user_home, file)
+			       : provider_place(j, dirs, file, paths);
 	l->sentinel = strdup(prefix);
 	if (l->name == NULL || l->file == NULL || l->sentinel == NULL)
 		return fault_errno(j->fault, "%s", j->file);

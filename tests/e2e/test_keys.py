@@ -208,6 +208,46 @@ def test_profiles():
         server.end()
 
 
+# What a vendor's program is told by a variable about where its login is.
+MOVED = [("claude-code", "CLAUDE_CONFIG_DIR", ""),
+         ("codex", "CODEX_HOME", ""),
+         ("anthropic-cli", "ANTHROPIC_CONFIG_DIR", "credentials"),
+         ("anthropic-cli", "XDG_CONFIG_HOME", "anthropic/credentials")]
+
+
+def test_moved():
+    for kind, name, below in MOVED:
+        with h.workdir() as work, t.case(name):
+            pair = tokens()
+            server = TokenServer(work, seeds=[pair])
+            top = os.path.join(work, "moved")
+            made = Login(work, pair, kind=kind)
+            os.makedirs(os.path.join(top, below), mode=0o700)
+            path = os.path.join(top, below, os.path.basename(made.path))
+            os.rename(made.path, path)
+            provider = "chatgpt" if kind == "codex" else "anthropic"
+            s = h.Session(work, config={
+                "providers": {provider: server.settings()},
+                "credentials": {provider: {"login": kind}}},
+                env={name: top, "ANTHROPIC_API_KEY": "",
+                     "CODEX_ACCESS_TOKEN": ""})
+            listed = [x for x in json.loads(s.icctl(
+                "--json", "login").stdout)["logins"] if x["login"] == kind]
+            t.equal([(x["file"], x["there"]) for x in listed],
+                    [(path, True)], f"{name}: icctl login finds it")
+            with s:
+                k = json.loads(s.icctl("--json", "keys").stdout)["keys"]
+                t.equal([(x["source"], x["state"]) for x in k],
+                        [(path, "loaded")], f"{name}: so do sessions")
+                if provider == "anthropic":
+                    m = s.model()
+                    m.message("hello")
+                    m.close()
+                    t.equal(server.seen()[-1]["token"], pair[0],
+                            f"{name}: and use it")
+            server.end()
+
+
 def test_service():
     with h.workdir() as work, t.case("secret service"):
         one = key()
@@ -249,6 +289,7 @@ def test_login():
 
 test_rotation()
 test_profiles()
+test_moved()
 test_service()
 test_login()
 t.done()
