@@ -15,6 +15,7 @@
  * Static, libc only, so that any container can run it.
  */
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -34,7 +35,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PAIRS_MAX 256U
+#define PAIRS_MAX 1280U /* as many as mitmd takes */
 #define PIPE_SIZE 65536U
 #define EXIT_USAGE 2
 #define EXIT_SESSION 125 /* the session ended before the command */
@@ -49,7 +50,7 @@ struct flow {
 };
 
 struct pair {
-	bool used;
+	size_t at; /* of its two in polls; 0: not there yet */
 	struct flow a, b;
 };
 
@@ -292,15 +293,26 @@ session_over(int fd)
 	return n == 0 || (n == -1 && errno != EAGAIN && errno != EINTR);
 }
 
+/* Can the flow go on, by what poll saw at its ends? */
+static bool
+flow_ready(short from, short to)
+{
+	return (from & ~POLLOUT) != 0 || (to & ~POLLIN) != 0;
+}
+
 static void
 move_pairs(void)
 {
 	for (size_t i = 0; i < PAIRS_MAX; i++) {
 		struct pair *p = bridge_env.pairs[i];
+		short in, out;
 
-		if (p == NULL)
+		if (p == NULL || p->at == 0)
 			continue;
-		if (!flow_move(&p->a) || !flow_move(&p->b) ||
+		in = bridge_env.polls[p->at].revents;
+		out = bridge_env.polls[p->at + 1].revents;
+		if ((flow_ready(in, out) && !flow_move(&p->a)) ||
+		    (flow_ready(out, in) && !flow_move(&p->b)) ||
 		    (p->a.done && p->b.done))
 			pair_close(i);
 	}
@@ -319,10 +331,11 @@ run_loop(int listener, int signals, int session, pid_t command)
 		p[n++] = (struct pollfd){.fd = listener, .events = POLLIN};
 		p[n++] = (struct pollfd){.fd = session, .events = POLLIN};
 		for (size_t i = 0; i < PAIRS_MAX; i++) {
-			const struct pair *c = bridge_env.pairs[i];
+			struct pair *c = bridge_env.pairs[i];
 
 			if (c == NULL)
 				continue;
+			c->at = n;
 			for (int side = 0; side < 2; side++) {
 				int fd = side == 0 ? c->a.from : c->a.to;
 				short want = (short)(flow_wants(&c->a, fd) |
@@ -356,7 +369,9 @@ cmd_run(int argc, char **argv, bool agent)
 	const char *where = "127.0.0.1:18080";
 	char path[sizeof(bridge_env.mitm)];
 	int i = 0, listener, signals, session = -1, n;
+	struct rlimit rl;
 	sigset_t set, old;
+	pid_t command;
 
 	if (i + 1 < argc && strcmp(argv[i], "--listen") == 0) {
 		where = argv[i + 1];
@@ -391,8 +406,13 @@ cmd_run(int argc, char **argv, bool agent)
 	if (sigprocmask(SIG_BLOCK, &set, &old) == -1 ||
 	    (signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) == -1)
 		die("signalfd");
-	return run_loop(
-	    listener, signals, session, command_start(argv + i + 2, &old));
+	command = command_start(argv + i + 2, &old);
+	/* Two a connection. The command keeps what it was given. */
+	if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
+		rl.rlim_cur = rl.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &rl);
+	}
+	return run_loop(listener, signals, session, command);
 }
 
 static int

@@ -17,7 +17,7 @@
 
 #define DIALERD_MAX_ADDRS	8U	/* of a name; more are not tried */
 #define DIALERD_MAX_ACTIVE	128U	/* connecting at once, of all keyds */
-#define DIALERD_MAX_QUEUED	1024U	/* of one keyd */
+#define DIALERD_MAX_QUEUED	2688U	/* of one keyd: KEYD_MAX_UPS and more */
 #define DIALERD_STAGGER_MS	250U
 #define DIALERD_CONNECT_MS	10000U
 #define DIALERD_RESOLVE_MS	20000U

@@ -25,7 +25,7 @@
 #include "trim.h"
 #include "worker.h"
 
-#define KEYD_MAX_STREAMS	1536U	/* twice mitmd's: closing ones */
+#define KEYD_MAX_STREAMS	2560U	/* twice mitmd's: closing ones */
 #define KEYD_MAX_UPS		(KEYD_MAX_STREAMS + 8U)
 #define KEYD_MAX_HEAD		16384U	/* one TLS record */
 #define KEYD_OUT_SOFT		(128U << 10)	/* then the provider waits */

@@ -26,9 +26,9 @@
 #include "worker.h"
 #include "ws.h"
 
-#define MITMD_MAX_AGENTS 640U
+#define MITMD_MAX_AGENTS 1280U
 #define MITMD_MAX_EXCHANGES 8192U  /* of all connections */
-#define MITMD_MAX_STREAMS 768U     /* to keyds; further requests wait */
+#define MITMD_MAX_STREAMS 1280U    /* to keyds; further requests wait */
 #define MITMD_MAX_CONNECT 8192U    /* head of a CONNECT */
 #define MITMD_WINDOW (256U << 10)  /* each way, per connection */
 #define MITMD_MAX_QUEUE (1U << 20) /* a window and one more read */

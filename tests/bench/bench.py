@@ -6,9 +6,9 @@ Every target in every round, the order turned round each time; medians of the
 rounds.  Processor time is the sum of all our processes (of haproxy's one).
 The session has the shipped policy, audit on and every confinement in force;
 no two tool calls are the same, each model request has a key to be swapped.
-Yardsticks: haproxy doing two TLS legs and the header swap, without CONNECT,
-log or checks; for tool calls the same ring of processes passing messages on
-and doing nothing else.
+Beside it, where they are installed, haproxy, nginx, squid and mitmproxy doing
+two TLS legs and the header swap, without log or checks; for tool calls the
+same ring of processes passing messages on and doing nothing else.
 
 A missed target is said and is no failure; what could not be measured is.
 """
@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 
+from proxies import PROXIES
 from report import Report
 from rig import Failed, Rig
 
@@ -34,11 +35,14 @@ class Bench:
         self.values = {}        # (group, metric, target) -> one a round
         self.failures = []
         self.notes = []
-        self.proxies = ["haproxy", "ironcurtain"]
-        if rig.start_haproxy() is None:
-            self.proxies.remove("haproxy")
-            self.notes.append("SKIP haproxy: it is not installed, so there "
-                              "is nothing to compare the model path with")
+        self.memories = {}      # target -> what memory.py found
+        self.proxies = ["ironcurtain"]
+        for name, proxy in reversed(PROXIES.items()):
+            if proxy.program() is None:
+                self.notes.append(f"SKIP {name}: it is not installed "
+                                  f"(package {proxy.package})")
+            elif not opts.only or name in opts.only:
+                self.proxies.insert(0, name)
 
     def add(self, group, target, result, **names):
         """names: our metric -> theirs."""
@@ -116,28 +120,28 @@ class Bench:
                     self.attempt(group, target,
                                  lambda: getattr(self, group)(target))
             print(f"round {n + 1} of {self.opts.rounds}", file=sys.stderr)
-        for group in ("memory", "policy"):
-            if group in groups:
-                self.attempt(group, "ironcurtain", getattr(self, group))
+        if "memory" in groups:
+            for target in self.proxies:
+                self.attempt("memory", target, lambda: self.memory(target))
+        if "policy" in groups:
+            self.attempt("policy", "ironcurtain", self.policy)
 
     # ---- once -------------------------------------------------------------
-    def memory(self):
+    def memory(self, target):
         """In a user namespace, where we may read what our processes share."""
         argv = [sys.executable, os.path.join(os.path.dirname(
             os.path.abspath(__file__)), "memory.py"), "--prefix",
             self.opts.prefix, "--build", self.opts.build, "--work",
-            os.path.join(self.rig.work, "memory"), "--streams",
-            str(self.opts.streams)]
+            os.path.join(self.rig.work, "memory-" + target), "--streams",
+            str(self.opts.streams), "--target", target]
         inside = ["unshare", "--user", "--map-current-user", "--keep-caps"]
         for way in ([], ) if os.getuid() == 0 else (inside, []):
             r = subprocess.run([*way, *argv], capture_output=True, text=True,
-                               timeout=180, check=False)
+                               timeout=240, check=False)
             if r.returncode == 0:
-                self.memory_result = json.loads(r.stdout)
+                self.memories[target] = json.loads(r.stdout)
                 return
         raise Failed(r.stderr.strip()[-600:])
-
-    memory_result = None
 
     def policy(self):
         """Decisions alone, by policyd's engine in a program of ours."""
@@ -168,6 +172,8 @@ class Bench:
 
     def swapped(self):
         """The provider's own count: it answers only the real key."""
+        if self.rig.upstream is None:
+            return
         counts = self.rig.upstream.end()
         self.notes.append("the provider answered {accepted} requests with "
                           "the real key, refused {refused}; {connections} "
@@ -209,7 +215,9 @@ def parse_args():
     a("--run", type=int, default=1500, metavar="MS")
     a("--events", type=int, default=1000, help="of the event stream")
     a("--bulk", type=int, default=256, metavar="MIB")
-    a("--streams", type=int, default=100, help="open at once, for memory")
+    a("--streams", type=int, default=1000, help="open at once, for memory")
+    a("--only", action="append", metavar="PROXY", choices=list(PROXIES),
+      help="besides direct and ours (default: all that are installed)")
     opts = p.parse_args()
     unknown = [g for g in opts.groups if g not in GROUPS]
     if unknown:
@@ -217,7 +225,7 @@ def parse_args():
                 + " ".join(GROUPS))
     if opts.quick:
         opts.rounds, opts.warm, opts.run = 2, 200, 500
-        opts.events, opts.bulk = 300, 64
+        opts.events, opts.bulk, opts.streams = 300, 64, 100
     opts.prefix = os.path.abspath(opts.prefix)
     opts.build = os.path.abspath(opts.build)
     return opts

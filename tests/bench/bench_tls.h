@@ -40,7 +40,7 @@ struct tls_target {
 	const char *host;
 	SSL_CTX *ctx;
 	char connect[512];
-	size_t connect_len;
+	size_t connect_len; /* 0: TLS at once */
 	char *request;
 	size_t request_len;
 };

@@ -56,7 +56,7 @@ tls_open(struct tls_conn *c, const struct tls_target *t, int epoll_fd)
 	c->target = t;
 	c->begun = bench_now();
 	c->fd = tls_dial(t);
-	if (t->unix_path != NULL &&
+	if (t->connect_len != 0 &&
 	    write(c->fd, t->connect, t->connect_len) != (ssize_t)t->connect_len)
 		err(1, "CONNECT");
 	if (ioctl(c->fd, FIONBIO, &on) == -1)
@@ -67,7 +67,7 @@ tls_open(struct tls_conn *c, const struct tls_target *t, int epoll_fd)
 	    SSL_set1_host(c->ssl, t->host) != 1)
 		errx(1, "SSL_new");
 	SSL_set_connect_state(c->ssl);
-	c->phase = t->unix_path != NULL ? TLS_CONNECT : TLS_SHAKE;
+	c->phase = t->connect_len != 0 ? TLS_CONNECT : TLS_SHAKE;
 	ev.data.ptr = c;
 	if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, c->fd, &ev) == -1)
 		err(1, "epoll_ctl");

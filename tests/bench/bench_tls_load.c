@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Load for the model path: over a Unix socket with CONNECT, or to a port.
+ * Load for the model path: over a Unix socket with CONNECT, or to a port, with
+ * it where its port is named.
  * Modes: post (closed loop on kept-alive connections), new (a connection for
  * each request), sse (time from an event's writing to its reading), bulk (one
  * large answer), hold (streams that stay open until stdin closes).  One JSON
@@ -25,6 +26,7 @@
 
 static struct {
 	struct tls_target target;
+	uint16_t connect; /* port to name in CONNECT; 0: 443, if at all */
 	const char *mode, *pids, *key, *ca, *path;
 	unsigned nconns;
 	size_t body;
@@ -53,7 +55,7 @@ load_from(void)
 static void
 load_compose(void)
 {
-	char *body, head[1024];
+	char *body, head[1024], port[8] = "";
 	int n, k;
 
 	if ((body = calloc(1, load.body + 512)) == NULL)
@@ -75,12 +77,14 @@ load_compose(void)
 		load.body = (size_t)k + 4;
 	memset(body + k, 'a', load.body - (size_t)k - 4);
 	memcpy(body + load.body - 4, "\"}]}", 4);
+	if (load.connect != 0)
+		snprintf(port, sizeof(port), ":%u", load.connect);
 	n = snprintf(head, sizeof(head),
-	    "POST %s HTTP/1.1\r\nhost: %s\r\n"
+	    "POST %s HTTP/1.1\r\nhost: %s%s\r\n"
 	    "content-type: application/json\r\naccept: application/json\r\n"
 	    "user-agent: bench/1\r\nanthropic-version: 2023-06-01\r\n"
 	    "x-api-key: %s\r\ncontent-length: %zu\r\n\r\n",
-	    load.path, load.target.host, load.key, load.body);
+	    load.path, load.target.host, port, load.key, load.body);
 	if (n < 0 || (size_t)n >= sizeof(head))
 		errx(64, "too long a key");
 	load.target.request_len = (size_t)n + load.body;
@@ -89,9 +93,13 @@ load_compose(void)
 	memcpy(load.target.request, head, (size_t)n);
 	memcpy(load.target.request + n, body, load.body);
 	free(body);
+	if (load.target.unix_path == NULL && load.connect == 0)
+		return;
+	if (load.connect == 0)
+		load.connect = 443;
 	n = snprintf(load.target.connect, sizeof(load.target.connect),
-	    "CONNECT %s:443 HTTP/1.1\r\nHost: %s:443\r\n\r\n", load.target.host,
-	    load.target.host);
+	    "CONNECT %s:%u HTTP/1.1\r\nHost: %s:%u\r\n\r\n", load.target.host,
+	    load.connect, load.target.host, load.connect);
 	load.target.connect_len = (size_t)n;
 }
 
@@ -256,6 +264,7 @@ load_report(void)
 static const struct option load_options[] = {
     {"unix", required_argument, NULL, 'u'},
     {"port", required_argument, NULL, 'p'},
+    {"connect", required_argument, NULL, 'C'},
     {"host", required_argument, NULL, 'h'},
     {"ca", required_argument, NULL, 'a'},
     {"key", required_argument, NULL, 'k'},
@@ -280,6 +289,9 @@ load_option(int opt, const char *s)
 		return;
 	case 'p':
 		load.target.port = (uint16_t)bench_number("port", s, 65535);
+		return;
+	case 'C':
+		load.connect = (uint16_t)bench_number("connect", s, 65535);
 		return;
 	case 'h':
 		load.target.host = s;
@@ -337,7 +349,8 @@ main(int argc, char **argv)
 	if (load.ca == NULL || load.key == NULL || load.target.host == NULL ||
 	    optind != argc)
 		errx(64, "usage: bench_tls_load --unix PATH | --port N "
-			 "--host NAME --ca FILE --key KEY [--mode MODE] ...");
+			 "[--connect N] --host NAME --ca FILE --key KEY "
+			 "[--mode MODE] ...");
 	signal(SIGPIPE, SIG_IGN);
 	if (load.run_ns == 0 &&
 	    (strcmp(load.mode, "post") == 0 || strcmp(load.mode, "new") == 0))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The memory of a session's host side, as one JSON line: idle with three MCP
-servers, and with streams open.
+"""The memory of a session's host side with three MCP servers, or of another
+proxy, as one JSON line: idle, and with streams open, an event a second on
+each.
 
 Our processes are not dumpable, so their own user cannot read what they share.
 bench.py starts this in a user namespace of its own, with the capabilities of
@@ -16,6 +17,7 @@ import time
 from rig import Child, Failed, Rig, family, memory, ours
 
 PR_CAP_AMBIENT, CLEAR_ALL = 47, 4
+# The first few bring in what is there once for all.
 FIRST = 10
 
 
@@ -44,14 +46,8 @@ def each(pids):
     return found
 
 
-def hold(rig, streams):
-    """That many streams, with an event a second on each."""
-    return Child(rig.model_argv("ironcurtain", "--mode", "hold", "--conns",
-                                str(streams), "--count", "1000000",
-                                "--every-us", "1000000"), ready=True)
-
-
-def measure(rig, streams):
+def start_session(rig):
+    """Ours, with what its servers are wrapped in."""
     s = rig.new_session(servers=3)
     s.start()
     rig.stack.callback(s.stop)
@@ -62,25 +58,41 @@ def measure(rig, streams):
     client.close()
     mine = ours(s.pid)
     settle(mine)
-    idle, kind = memory(mine)
     wrappers = [p for p, n in family(s.pid).items() if n == "bwrap"]
-    result = {"kind": kind, "idle_kb": idle, "each": each(mine),
-              "wrappers": len(wrappers), "processes": len(mine),
-              "wrappers_kb": memory(wrappers)[0]}
-    # The first few bring in what is there once for all.
-    loads = [hold(rig, FIRST)]
+    return mine, {"each": each(mine), "wrappers": len(wrappers),
+                  "wrappers_kb": memory(wrappers)[0]}
+
+
+def start_proxy(rig, target):
+    mine = family(rig.start_proxy(target).p.pid)
+    settle(mine)
+    return mine, {}
+
+
+def measure(rig, target, steps):
+    """steps: numbers of streams, rising; the last but one is at least 2."""
+    ironcurtain = target == "ironcurtain"
+    mine, result = (start_session(rig) if ironcurtain
+                    else start_proxy(rig, target))
+    idle, kind = memory(mine)
+    result.update(target=target, kind=kind, processes=len(mine), idle_kb=idle,
+                  streams={})
+    loads, have = [], 0
     try:
-        time.sleep(2)
-        few, _ = memory(mine)
-        loads.append(hold(rig, streams - FIRST))
-        time.sleep(3)   # an event or two on each
-        full, _ = memory(mine)
-        result["each_full"] = each(mine)
+        for n in steps:
+            loads.append(Child(rig.model_argv(
+                target, "--mode", "hold", "--conns", str(n - have), "--count",
+                "1000000", "--every-us", "1000000"), ready=True))
+            have = n
+            time.sleep(2)   # an event or two on each
+            result["streams"][n] = memory(mine)[0]
+        if ironcurtain:
+            result["each_full"] = each(mine)
     finally:
         for load in loads:
             load.kill()
-    result.update(first=FIRST, first_kb=few, streams=streams, full_kb=full,
-                  stream_kb=(full - few) / (streams - FIRST))
+    kb = result["streams"]
+    result["stream_kb"] = (kb[steps[-1]] - kb[FIRST]) / (steps[-1] - FIRST)
     settle(mine)
     result["after_kb"] = memory(mine)[0]
     return result
@@ -91,16 +103,19 @@ def main():
     p.add_argument("--prefix", required=True)
     p.add_argument("--build", required=True)
     p.add_argument("--work", required=True)
-    p.add_argument("--streams", type=int, default=100)
+    p.add_argument("--target", default="ironcurtain")
+    p.add_argument("--streams", type=int, default=1000)
     opts = p.parse_args()
     opts.pin = False
     # What we start has none of our capabilities.
     ctypes.CDLL(None).prctl(PR_CAP_AMBIENT, CLEAR_ALL, 0, 0, 0)
     os.makedirs(opts.work, exist_ok=True)
+    steps = [n for n in (1, FIRST, 100) if n < opts.streams]
     with Rig(opts, opts.work) as rig:
         try:
-            print(json.dumps(measure(rig, opts.streams)))
-        except Failed as e:
+            print(json.dumps(measure(rig, opts.target,
+                                     [*steps, opts.streams])))
+        except (Failed, RuntimeError) as e:
             sys.exit(f"memory: {e}")
 
 

@@ -3,7 +3,8 @@
 import json
 import os
 
-# group, heading, [(metric, name, digits)]
+# group, heading, [(metric, name, digits)]; a metric with a + is added latency:
+# all targets less direct.
 TABLE = [
     ("mcp1", "tools/call, 1 outstanding", [
         ("p50", "p50 us", 1), ("p99", "p99 us", 1), ("rate", "calls/s", 0),
@@ -14,7 +15,7 @@ TABLE = [
     ("mcp64", "tools/call, 64 outstanding", [
         ("p50", "p50 us", 1), ("p99", "p99 us", 1), ("rate", "calls/s", 0)]),
     ("model1", "200-byte request, 1 connection", [
-        ("p50", "p50 us", 1), ("p99", "p99 us", 1), ("rate", "req/s", 0),
+        ("p50", "p50 us", 1), ("+p50", "added p50 us", 1), ("p99", "p99 us", 1), ("rate", "req/s", 0),
         ("cpu", "CPU us a request", 1)]),
     ("model16", "200-byte request, 16 connections", [
         ("p50", "p50 us", 1), ("rate", "req/s", 0),
@@ -28,8 +29,10 @@ TABLE = [
     ("connect4", "a new connection each, 4 at a time", [
         ("rate", "conn/s", 0), ("cpu", "CPU us each", 0)]),
     ("sse", "server-sent events, one a ms", [
-        ("p50", "event p50 us", 1), ("p99", "event p99 us", 1),
-        ("first", "first event us", 0), ("cpu", "CPU us an event", 1)]),
+        ("p50", "event p50 us", 1), ("+p50", "added p50 us", 1),
+        ("p99", "event p99 us", 1), ("first", "connect to first event us", 0),
+        ("+first", "added to first event us", 0),
+        ("cpu", "CPU us an event", 1)]),
     ("bulk", "one large answer", [
         ("rate", "MB/s", 0), ("cpu", "CPU ns a byte", 2)]),
 ]
@@ -43,8 +46,8 @@ class Report:
         """(name, value or None, limit, unit, True when less is better, the
         figure that it is drawn from)"""
         med, ratios = self.b.median, self.b.ratios
-        m = self.b.memory_result
         us = "ironcurtain"
+        m = self.b.memories.get(us)
         rows = [
             ("start", "start to READY", med("start", "ms", us), 50, "ms", 1),
             ("mcp", "tools/call p50", med("mcp1", "p50", us), 95, "us", 1),
@@ -93,50 +96,101 @@ class Report:
                 + ("pinned" if self.opts.pin else "not pinned"))
 
     def figure(self, group, metric, target, digits):
-        value = self.b.median(group, metric, target)
+        value = self.b.median(group, metric.lstrip("+"), target)
+        if metric.startswith("+") and value is not None:
+            base = self.b.median(group, metric[1:], "direct")
+            value = None if base is None else value - base
         return "" if value is None else f"{value:,.{digits}f}"
 
-    def table(self):
-        if not any(key[0] == row[0] for key in self.b.values for row in TABLE):
+    def ratio(self, group, metric, target):
+        """Ours as a multiple of theirs."""
+        less = "direct" if metric.startswith("+") else None
+        # What direct costs on a processor is the provider's, or a server's.
+        if target == "direct" and (less or metric in ("cpu", "client")):
+            return ""
+        r = self.b.ratios(group, metric.lstrip("+"), "ironcurtain", target,
+                          less)
+        return "" if r is None else f"{r:.2f}x"
+
+    def calls(self):
+        """Tool calls, beside the hops alone."""
+        rows = [r for r in self.rows() if r[0].startswith("mcp")]
+        if not rows:
             return []
-        lines = [f"{'':38}{'direct':>11}{'yardstick':>11}{'ironcurtain':>13}"
-                 f"{'to direct':>11}{'to yardst.':>11}"]
-        for group, heading, metrics in TABLE:
-            if not any(key[0] == group for key in self.b.values):
-                continue
-            stick = "hops" if group.startswith("mcp") else "haproxy"
-            lines.append(f"{heading} (yardstick: "
-                         + ("the hops alone)" if stick == "hops" else
-                            "haproxy)"))
+        lines = [f"{'':38}{'direct':>11}{'hops alone':>11}"
+                 f"{'ironcurtain':>13}{'to direct':>11}{'to hops':>11}"]
+        for group, heading, metrics in rows:
+            lines.append(heading)
             for metric, name, digits in metrics:
                 row = [self.figure(group, metric, t, digits) for t in
-                       ("direct", stick, "ironcurtain")]
-                # What a direct call costs is its server's, not a proxy's.
-                if metric == "cpu" and group.startswith("mcp"):
+                       ("direct", "hops", "ironcurtain")]
+                if metric == "cpu":
                     row[0] = ""
-                ratios = [self.b.ratios(group, metric, "ironcurtain", t)
-                          for t in ("direct", stick)]
-                if metric in ("cpu", "client"):
-                    ratios[0] = None
-                shown = ["" if r is None else f"{r:.2f}x" for r in ratios]
+                ratios = [self.ratio(group, metric, t) for t in
+                          ("direct", "hops")]
                 lines.append(f"  {name:36}{row[0]:>11}{row[1]:>11}{row[2]:>13}"
-                             f"{shown[0]:>11}{shown[1]:>11}")
+                             f"{ratios[0]:>11}{ratios[1]:>11}")
+        return lines
+
+    def rows(self):
+        return [row for row in TABLE
+                if any(key[0] == row[0] for key in self.b.values)]
+
+    def others(self):
+        return [p for p in self.b.proxies if p != "ironcurtain"]
+
+    def model(self):
+        """The model path, and ours as a multiple of each other's."""
+        rows = [r for r in self.rows() if not r[0].startswith("mcp")]
+        others = ["direct", *self.others()]
+        lines = []
+        for group, heading, metrics in rows:
+            lines.append(heading)
+            for metric, name, digits in metrics:
+                lines.append(
+                    f"  {name:34}"
+                    f"{self.figure(group, metric, 'ironcurtain', digits):>12}"
+                    + "".join(f"{self.ratio(group, metric, t):>13}"
+                              for t in others))
+        lines += self.memory_rows(others)
+        if not lines:
+            return []
+        return ["", f"{'':36}{'ironcurtain':>12}"
+                + "".join(f"{'to ' + t:>13}" for t in others), *lines]
+
+    def memory_rows(self, others):
+        m = self.b.memories
+        us = m.get("ironcurtain")
+        if us is None:
+            return []
+        lines = [f"memory, {us['kind']}"]
+        def row(name, value, digits=0):
+            cells = ""
+            for t in others:
+                base = value(m[t]) if t in m else None
+                cells += f"{f'{value(us) / base:.2f}x' if base else '':>13}"
+            lines.append(f"  {name:34}{value(us):>12,.{digits}f}{cells}")
+        row("idle KB", lambda x: x["idle_kb"])
+        for n in us["streams"]:
+            row(f"{int(n):,} streams KB" if n != "1" else "1 stream KB",
+                lambda x: x["streams"].get(n))
+        row("KB a stream", lambda x: x["stream_kb"], 1)
+        row("afterwards KB", lambda x: x["after_kb"])
         return lines
 
     def memory(self):
-        m = self.b.memory_result
+        m = self.b.memories.get("ironcurtain")
         if m is None:
             return []
         def kb(names):
             return ", ".join(f"{n} {'+'.join(str(k) for k in sorted(v))}"
                              for n, v in names.items())
-        lines = ["", f"memory, {m['kind']}, KB: {m['idle_kb']} idle in "
+        lines = ["", f"memory of ours, {m['kind']}, KB: {m['idle_kb']} idle in "
                  f"{m['processes']} processes ({kb(m['each'])}); the "
                  f"{m['wrappers']} bubblewraps around the servers, not "
                  f"counted, {m['wrappers_kb']}",
-                 f"  streams: {m['first_kb']} with {m['first']}, "
-                 f"{m['full_kb']} with {m['streams']}, so {m['stream_kb']:.1f}"
-                 f" each ({kb(m['each_full'])}); {m['after_kb']} afterwards"]
+                 f"  with {list(m['streams'])[-1]} streams: "
+                 f"{kb(m['each_full'])}"]
         if m["kind"] != "PSS":
             lines.append("  PSS needs root here (no user namespaces): RSS "
                          "counts each shared page once a process, so it is "
@@ -167,8 +221,8 @@ class Report:
         return lines
 
     def text(self):
-        lines = ["", self.machine(), "", *self.table(), *self.memory(),
-                 *self.policy(), ""]
+        lines = ["", self.machine(), "", *self.calls(), *self.model(),
+                 *self.memory(), *self.policy(), ""]
         for _, name, value, limit, unit, less in self.aims():
             if value is None:
                 continue
@@ -190,7 +244,7 @@ class Report:
             "figures": [{"group": g, "metric": m, "target": t, "rounds": v,
                          "median": self.b.median(g, m, t)}
                         for (g, m, t), v in self.b.values.items()],
-            "memory": self.b.memory_result, "policy": self.b.policy_result,
+            "memory": self.b.memories, "policy": self.b.policy_result,
             "aims": [{"name": n, "value": v, "limit": limit, "unit": u,
                       "met": self.verdict(v, limit, less) == "met"}
                      for _, n, v, limit, u, less in self.aims()

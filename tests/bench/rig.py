@@ -1,43 +1,24 @@
 # SPDX-License-Identifier: ISC
-"""What the bench measures against: a session of ours, haproxy with the same
-two TLS legs, a provider that costs little; and what they use of the machine."""
+"""What the bench measures against: a session of ours, other proxies with the
+same two TLS legs, a provider that costs little; and what they use of the
+machine."""
 import contextlib
 import glob
 import json
 import os
+import resource
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
-import time
+
+from proxies import HOST, MANY, PROXIES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
-HOST = "api.anthropic.com"
 OURS = ("icsupervisor", "mcp-proxyd", "mcp-backd", "policyd", "auditd",
         "mitmd", "keyd", "dialerd")
 FILES = 64      # directories, and files in each
-
-HAPROXY = """\
-global
-  nbthread 1
-  ssl-default-bind-options ssl-min-ver TLSv1.3
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 60s
-  timeout server 60s
-  http-reuse always
-frontend agent
-  bind fd@{fd} ssl crt {cert} alpn http/1.1
-  http-request deny deny_status 403 unless {{ req.hdr(x-api-key) -m str {agent} }}
-  http-request set-header x-api-key {real}
-  default_backend provider
-backend provider
-  server provider 127.0.0.1:{port} ssl verify required ca-file {ca} sni str({host}) verifyhost {host} alpn http/1.1
-"""
-
 
 class Failed(Exception):
     """What could not be measured, and why."""
@@ -144,6 +125,12 @@ class Rig:
 
     def __init__(self, opts, work):
         os.environ["IC_PREFIX"] = opts.prefix
+        # What is started may have 1,000 connections on either side.
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < MANY:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (
+                MANY if hard == resource.RLIM_INFINITY else min(MANY, hard),
+                hard))
         import harness
         from provider_ca import make_certificates
         self.h, self.opts, self.work = harness, opts, work
@@ -155,7 +142,8 @@ class Rig:
         make_certificates(self.certs, [HOST, "api.openai.com"])
         self.ca = os.path.join(self.certs, "ca.pem")
         self.stack = contextlib.ExitStack()
-        self.session = self.upstream = self.haproxy = None
+        self.session = self.upstream = None
+        self.proxies = {}
         self.files = 0
         self.sessions = 0
 
@@ -179,37 +167,22 @@ class Rig:
             self.stack.callback(self.upstream.kill)
         return self.upstream.ready["port"]
 
-    def start_haproxy(self):
-        """Its port, or None where it is not installed."""
-        program = shutil.which("haproxy", path="/usr/sbin:/usr/bin:"
-                               + os.environ.get("PATH", ""))
-        if program is None:
-            return None
-        if self.haproxy is not None:
-            return self.haproxy.port
-        pem = os.path.join(self.certs, "haproxy.pem")
-        with open(pem, "w", encoding="ascii") as out:
-            for part in ("leaf.pem", "leaf.key"):
-                with open(os.path.join(self.certs, part),
-                          encoding="ascii") as f:
-                    out.write(f.read())
-        listener = socket.create_server(("127.0.0.1", 0), backlog=511)
-        conf = os.path.join(self.work, "haproxy.cfg")
-        with open(conf, "w", encoding="ascii") as f:
-            f.write(HAPROXY.format(
-                fd=listener.fileno(), cert=pem, agent=self.agent_key,
-                real=self.real, port=self.start_upstream(), ca=self.ca,
-                host=HOST))
-        with pinned(self.proxy_cpu):
-            self.haproxy = Child([program, "-db", "-q", "-f", conf],
-                                 pass_fds=[listener.fileno()])
-        self.haproxy.port = listener.getsockname()[1]
-        self.stack.callback(self.haproxy.kill)
-        listener.close()
-        time.sleep(0.3)
-        if self.haproxy.p.poll() is not None:
-            raise Failed("haproxy: " + self.haproxy.p.stderr.read())
-        return self.haproxy.port
+    def pin_proxy(self):
+        return pinned(self.proxy_cpu)
+
+    def start_proxy(self, name):
+        """Another one, by its name in PROXIES; it is installed."""
+        if name not in self.proxies:
+            with open(os.path.join(self.certs, "both.pem"), "w",
+                      encoding="ascii") as out:
+                for part in ("leaf.pem", "leaf.key"):
+                    with open(os.path.join(self.certs, part),
+                              encoding="ascii") as f:
+                        out.write(f.read())
+            proxy = PROXIES[name](self)
+            proxy.start()
+            self.proxies[name] = proxy
+        return self.proxies[name]
 
     def server(self):
         """An entry of mcp-servers.json for the echo server."""
@@ -292,11 +265,9 @@ class Rig:
 
     def cpu_of(self, target):
         """--cpu-of for a target: the processes whose time it costs."""
-        if target == "haproxy":
-            return [self.haproxy.p.pid]
-        if target == "ironcurtain":
-            return list(self.pids)
-        return []
+        if target in self.proxies:
+            return list(family(self.proxies[target].p.pid))
+        return list(self.pids) if target == "ironcurtain" else []
 
     # ---- loads ----------------------------------------------------------
     def load(self, argv):
@@ -339,9 +310,12 @@ class Rig:
         if target == "direct":
             argv += ["--port", str(port), "--key", self.real, "--ca", self.ca]
             cpu = [self.upstream.p.pid]
-        elif target == "haproxy":
-            argv += ["--port", str(self.start_haproxy()), "--key",
-                     self.agent_key, "--ca", self.ca]
+        elif target in PROXIES:
+            proxy = self.start_proxy(target)
+            argv += ["--port", str(proxy.port), "--key", self.agent_key,
+                     "--ca", proxy.ca]
+            if proxy.connect:
+                argv += ["--connect", str(port)]
             cpu = self.cpu_of(target)
         else:
             s = self.start_session()

@@ -4,6 +4,8 @@
  * agent that speaks to it over its socket, and this test as its other peers.
  * Rows are those of security.md 1.5.
  */
+#include <sys/resource.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -278,7 +280,19 @@ test_keys(void)
 	rig_close(s);
 }
 
-#define CROWD 640 /* MITMD_MAX_AGENTS */
+#define CROWD 1280 /* MITMD_MAX_AGENTS */
+
+/* Descriptors for all of it, here and in mitmd. */
+static void
+crowd_prepare(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == 0 && rl.rlim_cur < 4096) {
+		rl.rlim_cur = rl.rlim_max < 4096 ? rl.rlim_max : 4096;
+		(void)setrlimit(RLIMIT_NOFILE, &rl);
+	}
+}
 
 static void
 test_crowd(void)
@@ -307,6 +321,7 @@ main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
+	crowd_prepare();
 	rig_start(argv[1]);
 	is_int(rig.flags & want, want, "confined before it says HELLO");
 	test_connect();
