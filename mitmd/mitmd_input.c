@@ -195,6 +195,8 @@ input_handshake(struct agent *a)
 		agent_close(a);
 		return;
 	}
+	if (mitmd_tls_is_h2(a))
+		mitmd_note(a, "HTTP/2 with %s", (const char *)mitmd_host(a).p);
 	if ((mitmd_tls_is_h2(a) ? h2_open(a) : request1_open(a)) == -1) {
 		agent_close(a);
 		return;

@@ -220,6 +220,11 @@ def run(agent, websocket=False):
         t.ok(not websocket or {r["status"] for r in seen} == {101},
              f"{agent}: by WebSocket alone, where that was asked for",
              [(r["target"], r["status"]) for r in seen])
+        # What ALPN agreed on, as mitmd has it: Codex alone offers h2, and
+        # not for a WebSocket.
+        h2 = "HTTP/2 with api.openai.com" in s.session_log()
+        t.equal(h2, agent == "codex" and not websocket,
+                f"{agent}: HTTP/{2 if h2 else 1.1}")
         t.ok(key not in out + err, f"{agent}: which is not in its output")
         audit = s.audit()
         t.equal([c.get("escalationResult") for c in audit
