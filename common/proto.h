@@ -27,13 +27,14 @@ enum role {
 	ROLE_KEY,	/* keyd, one per credential */
 	ROLE_DIAL,	/* dialerd */
 	ROLE_EGRESS,	/* egressd, one per MCP server with network */
+	ROLE_TUNNEL,	/* tunneld, where there is a corporate proxy */
 	ROLE_COUNT,
 };
 
 #define R(role) (1U << ROLE_##role)
 #define R_WORKER							\
 	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
-	    R(DIAL) | R(EGRESS))
+	    R(DIAL) | R(EGRESS) | R(TUNNEL))
 
 /* SETUP: before START. RUN: after it. BOTH: either. */
 enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
@@ -154,9 +155,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SEAL,		0x0703,	R(SUP),		R(MITM),	SETUP,	0)	\
 	M(CA,		0x0704,	R(MITM),	R(SUP),		SETUP,	0)	\
 	M(UPSTREAM,	0x0705,	R(SUP),		R(KEY),		SETUP,	0)	\
-	M(SECRET,	0x0706,	R(SUP),		R(KEY),		BOTH,	1)	\
+	M(SECRET,	0x0706,	R(SUP),	R(KEY)|R(TUNNEL),	BOTH,	1)	\
 	M(ROOTS,	0x0707,	R(SUP),		R(KEY),		BOTH,	0)	\
-	M(KEY_STATE,	0x0708,	R(KEY),		R(SUP),		BOTH,	0)	\
+	M(KEY_STATE,	0x0708,	R(KEY)|R(TUNNEL), R(SUP),	BOTH,	0)	\
 	M(UNLOCK,	0x0709,	R(SUP),		R(KEY),		RUN,	0)	\
 	M(TARGET,	0x070a,	R(SUP),		R(DIAL),	SETUP,	0)	\
 	M(BUDGET,	0x070b,	R(SUP),		R(KEY),		BOTH,	0)	\
@@ -188,7 +189,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(CONNECT,	0x0902,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
 	M(CONNECT_GO,	0x0903,	R(AUDIT),	R(DIAL),	RUN,	0)	\
 	M(CONNECT_END,	0x0904,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
-	M(CONNECT_DENIED, 0x0905, R(EGRESS),	R(AUDIT),	RUN,	0)
+	M(CONNECT_DENIED, 0x0905, R(EGRESS),	R(AUDIT),	RUN,	0)	\
+	/* a corporate proxy in front of all that dialerd connects to */ \
+	M(VIA_PROXY,	0x0a01, R(SUP),	R(DIAL)|R(TUNNEL),	SETUP,	0)	\
+	M(TUNNEL,	0x0a02,	R(DIAL),	R(TUNNEL),	RUN,	1)	\
+	M(TUNNELED,	0x0a03,	R(TUNNEL),	R(DIAL),	RUN,	1)	\
+	M(TUNNEL_FAIL,	0x0a04,	R(TUNNEL),	R(DIAL),	RUN,	0)	\
+	M(TUNNEL_SHOW,	0x0a05,	R(TUNNEL),	R(SUP),		RUN,	0)
 
 /* Who is there and what confinement is in force (confine.h). */
 #define F_HELLO(F, m)		F(m, u64, proto, UINT64_MAX)		\
@@ -536,7 +543,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /*
  * kind 0: the credential itself; n: a login file, the nth of the provider's
  * "logins".  In a session: another one, from now on; behind a SECRET_OUT: the
- * file as it is, under the lock.
+ * file as it is, under the lock.  To tunneld: user:password; kind 1: as it
+ * stood in a URL, with escapes.
  */
 #define F_SECRET(F, m)		F(m, u8, kind, 8)
 #define F_ROOTS(F, m)		F(m, big, pem, 4U << 20)
@@ -626,7 +634,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, which, PROTO_TARGET_LAST)
 #define F_DIALED(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, str, address, 64)
+/* proxy: enum proto_proxy, what a corporate proxy has to do with it. */
 #define F_DIAL_FAIL(F, m)	F(m, u32, id, UINT32_MAX)		\
+				F(m, u8, proxy, PROTO_PROXY_LAST)	\
 				F(m, str, text, 256)
 /* mitmd answered a request itself; id: as the answer names it. */
 #define F_DENIED(F, m)		F(m, u32, id, UINT32_MAX)		\
@@ -673,6 +683,29 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u64, cache_write, PROTO_MAX_TOKENS) \
 				F(m, u64, reasoning, PROTO_MAX_TOKENS)
 #define F_USAGE_SHOW(F, m)	F_USAGE(F, m)
+
+/*
+ * Where everything is connected through, but for what `direct` names: rows of
+ * mitmd/no_proxy.h, each with a newline behind it.
+ */
+#define F_VIA_PROXY(F, m)	F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, str, direct, 16384)
+/*
+ * A connection to the proxy: a CONNECT for that host, and it comes back, no
+ * byte taken from behind the answer's head.  quiet: there may be none.
+ */
+#define F_TUNNEL(F, m)		F(m, u32, id, UINT32_MAX)		\
+				F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, u8, quiet, 1)
+#define F_TUNNELED(F, m)	F(m, u32, id, UINT32_MAX)
+#define F_TUNNEL_FAIL(F, m)	F(m, u32, id, UINT32_MAX)		\
+				F(m, u8, proxy, PROTO_PROXY_LAST)	\
+				F(m, str, text, 256)
+/* How it goes with the proxy, where that is another than before. */
+#define F_TUNNEL_SHOW(F, m)	F(m, u8, proxy, PROTO_PROXY_LAST)	\
+				F(m, str, text, 256)
 /* clang-format on */
 
 enum proto_rules {
@@ -753,6 +786,17 @@ enum proto_done {
 	PROTO_DONE_REFUSED,	/* not any more: a person must log in */
 };
 #define PROTO_DONE_LAST PROTO_DONE_REFUSED
+
+/* What a corporate proxy did to a connection. */
+enum proto_proxy {
+	PROTO_PROXY_NONE,	/* nothing: it is not its doing */
+	PROTO_PROXY_LOST,	/* cannot be reached, or does not answer */
+	PROTO_PROXY_AUTH,	/* wants a credential, or another one */
+	PROTO_PROXY_DENIED,	/* forbids the host */
+	PROTO_PROXY_FAILED,	/* cannot reach the host */
+	PROTO_PROXY_BROKEN,	/* what it says makes no sense */
+};
+#define PROTO_PROXY_LAST PROTO_PROXY_BROKEN
 
 enum proto_refused {
 	PROTO_REFUSED_AUDIT,	/* the log cannot be written */

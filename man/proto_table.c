@@ -24,6 +24,7 @@ static const char *const groups[] = {
     [7] = "Model path: configuration",
     [8] = "A model request",
     [9] = "A connection of an MCP server",
+    [10] = "A corporate proxy",
 };
 
 static const char *const kinds[] = {
@@ -189,6 +190,8 @@ count_text(enum topology_count count)
 		return "one for each MCP server with network";
 	case TOPOLOGY_IF_NETWORK:
 		return "one, if there is a provider, or a server with network";
+	case TOPOLOGY_IF_PROXY:
+		return "one, if there is one of these and a corporate proxy";
 	}
 	return "?";
 }

@@ -13,6 +13,7 @@
 
 #include "dialerd_screen.h"
 #include "egress_list.h"
+#include "no_proxy.h"
 #include "worker.h"
 
 #define DIALERD_MAX_ADDRS	8U	/* of a name; more are not tried */
@@ -21,9 +22,11 @@
 #define DIALERD_STAGGER_MS	250U
 #define DIALERD_CONNECT_MS	10000U
 #define DIALERD_RESOLVE_MS	20000U
+#define DIALERD_TUNNEL_MS	25000U	/* tunneld has its own, shorter one */
 #define DIALERD_MAX_GUESTS	128U	/* connections for servers, at once */
 /* Two for each keyd: its provider, its token endpoint. */
-#define DIALERD_GUEST		(PROTO_MAX_PROVIDERS * (PROTO_TARGET_LAST + 1U))
+#define DIALERD_PROXY		(PROTO_MAX_PROVIDERS * (PROTO_TARGET_LAST + 1U))
+#define DIALERD_GUEST		(DIALERD_PROXY + 1U)
 #define DIALERD_TARGETS		(DIALERD_GUEST + DIALERD_MAX_GUESTS)
 #define DIALERD_TIMERS		(DIALERD_MAX_ACTIVE + DIALERD_TARGETS + 8U)
 
@@ -36,6 +39,7 @@ union addr {
 enum dial_state {
 	DIAL_QUEUED,		/* for its name, or for its turn */
 	DIAL_CONNECTING,
+	DIAL_TUNNEL,		/* tunneld has the connection */
 };
 
 struct dial;
@@ -52,10 +56,13 @@ struct dial {
 	enum dial_state state;
 	bool dead;
 	unsigned key;		/* its target */
+	unsigned via;		/* whose address: its target's, the proxy's */
+	uint32_t tunnel;	/* DIAL_TUNNEL: id that tunneld was given */
 	uint32_t id;
 	bool resolved;
 	union addr addrs[DIALERD_MAX_ADDRS];
 	unsigned naddrs, next;	/* next: to be tried */
+	unsigned won;		/* the one that answered */
 	struct attempt attempts[DIALERD_MAX_ADDRS];
 	unsigned running;
 	uint64_t deadline;
@@ -95,6 +102,8 @@ struct dialerd_env {
 	struct resolver resolvers[2];	/* of keyds, of servers */
 	uint32_t serial;
 	struct target targets[DIALERD_TARGETS];
+	struct no_proxy direct;	/* not through the proxy, if there is one */
+	uint32_t tunnel;	/* last id of TUNNEL */
 	struct egress_list doors[PROTO_MAX_SERVERS];
 	uint32_t last[PROTO_MAX_SERVERS]; /* id of CONNECT_GO */
 	struct dials dials, dead_dials;
@@ -119,6 +128,21 @@ unsigned dial_target(unsigned key, unsigned which);
 /* Who asked is gone. */
 void dial_drop(enum role, unsigned index);
 void dial_reap(void);
+/* It has what it wanted, and ends. */
+void dial_done(struct dial *, int fd);
+/* It came to nothing. */
+void dial_refuse(struct dial *, enum proto_proxy, const char *why);
+
+/* dialerd_proxy.c */
+int dialerd_proxy(struct chan *, const union proto_any *, int fd);
+int dialerd_tunneled(struct chan *, const union proto_any *, int fd);
+int dialerd_tunnel_fail(struct chan *, const union proto_any *, int fd);
+/* Does the way to it lead through the proxy? */
+bool proxy_serves(const struct target *);
+/* NULL, or why this is not asked of the proxy: text that stays. */
+const char *proxy_screen(const struct target *);
+/* Connected to the proxy: the rest is tunneld's. */
+void proxy_hand(struct dial *, int fd);
 
 /* dialerd_serve.c: is the host an address already? */
 bool target_literal(struct target *);

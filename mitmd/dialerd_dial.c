@@ -40,7 +40,7 @@ dial_end(struct dial *d)
 	for (unsigned i = 0; i < DIALERD_MAX_ADDRS; i++)
 		attempt_end(&d->attempts[i]);
 	loop_timer_clear(&e->w.loop, &d->timer);
-	if (d->state == DIAL_CONNECTING)
+	if (d->state != DIAL_QUEUED)
 		e->active--;
 	if (--e->targets[d->key].queued == 0 && d->key >= DIALERD_GUEST)
 		resolve_forget(d->key);
@@ -49,26 +49,40 @@ dial_end(struct dial *d)
 	TAILQ_INSERT_TAIL(&e->dead_dials, d, entry);
 }
 
-static void
-dial_fail(struct dial *d, const char *why)
+void
+dial_refuse(struct dial *d, enum proto_proxy proxy, const char *why)
 {
-	struct msg_DIAL_FAIL m = {.id = d->id, .text = span_str(why)};
-
 	const struct target *t = &dialerd_env.targets[d->key];
+	struct msg_DIAL_FAIL m = {
+	    .id = d->id, .proxy = (uint8_t)proxy, .text = span_str(why)};
 
 	worker_send(&dialerd_env.w, t->role, t->index, MSG_DIAL_FAIL, &m, -1);
 	dial_end(d);
 }
 
 static void
-dial_won(struct dial *d, struct attempt *a)
+dial_fail(struct dial *d, const char *why)
+{
+	const struct target *proxy = &dialerd_env.targets[DIALERD_PROXY];
+	char text[257];
+
+	if (d->via != DIALERD_PROXY) {
+		dial_refuse(d, PROTO_PROXY_NONE, why);
+		return;
+	}
+	snprintf(text, sizeof(text), "no connection to the proxy %.160s:%u: %s",
+	    proxy->host, proxy->port, why);
+	dial_refuse(d, PROTO_PROXY_LOST, text);
+}
+
+void
+dial_done(struct dial *d, int fd)
 {
 	const struct target *t = &dialerd_env.targets[d->key];
-	const union addr *addr = &d->addrs[a->addr];
+	const union addr *addr = &d->addrs[d->won];
 	struct msg_DIALED m = {.id = d->id};
 	char text[INET6_ADDRSTRLEN + 8], host[INET6_ADDRSTRLEN];
 	const void *raw = &addr->in.sin_addr;
-	int fd = a->fd;
 
 	if (addr->sa.sa_family == AF_INET6)
 		raw = &addr->in6.sin6_addr;
@@ -76,14 +90,32 @@ dial_won(struct dial *d, struct attempt *a)
 		host[0] = '\0';
 	snprintf(text, sizeof(text),
 	    addr->sa.sa_family == AF_INET6 ? "[%s]:%u" : "%s:%u", host,
-	    t->port);
+	    dialerd_env.targets[d->via].port);
 	m.address = span_str(text);
+	worker_send(&dialerd_env.w, t->role, t->index, MSG_DIALED, &m, fd);
+	dial_end(d);
+}
+
+static void
+dial_won(struct dial *d, struct attempt *a)
+{
+	int fd = a->fd;
+
+	d->won = a->addr;
 	/* Out of our loop before it is another process's. */
 	loop_del(&dialerd_env.w.loop, &a->io);
 	a->fd = -1;
 	d->running--;
-	worker_send(&dialerd_env.w, t->role, t->index, MSG_DIALED, &m, fd);
-	dial_end(d);
+	if (d->via != DIALERD_PROXY) {
+		dial_done(d, fd);
+		return;
+	}
+	for (unsigned i = 0; i < DIALERD_MAX_ADDRS; i++)
+		attempt_end(&d->attempts[i]);
+	d->state = DIAL_TUNNEL;
+	loop_timer_set(&dialerd_env.w.loop, &d->timer, DIALERD_TUNNEL_MS,
+	    dial_late, d);
+	proxy_hand(d, fd);
 }
 
 /* A socket on its way; -1: this address is out, d->why says why. */
@@ -145,7 +177,9 @@ dial_late(struct loop_timer *t)
 {
 	struct dial *d = t->arg;
 
-	if (loop_now(&dialerd_env.w.loop) >= d->deadline)
+	if (d->state == DIAL_TUNNEL)
+		dial_refuse(d, PROTO_PROXY_LOST, "tunneld does not answer");
+	else if (loop_now(&dialerd_env.w.loop) >= d->deadline)
 		dial_fail(d, "no answer within 10 seconds");
 	else
 		dial_step(d);
@@ -253,7 +287,7 @@ dial_resolved(
 		why = dial_screen(&e->targets[target], addrs, n);
 	for (d = TAILQ_FIRST(&e->dials); d != NULL; d = next) {
 		next = TAILQ_NEXT(d, entry);
-		if (d->key != target || d->resolved)
+		if (d->via != target || d->resolved)
 			continue;
 		if (why != NULL)
 			dial_fail(d, why);
@@ -268,11 +302,12 @@ dial_new(unsigned target, uint32_t id)
 {
 	struct dialerd_env *e = &dialerd_env;
 	struct target *t = &e->targets[target];
+	const char *why = NULL;
 	struct dial *d;
 
 	if ((d = calloc(1, sizeof(*d))) == NULL)
 		fatal("calloc");
-	d->key = target;
+	d->key = d->via = target;
 	d->id = id;
 	d->why = "no address";
 	for (unsigned i = 0; i < DIALERD_MAX_ADDRS; i++) {
@@ -281,10 +316,18 @@ dial_new(unsigned target, uint32_t id)
 	}
 	t->queued++;
 	TAILQ_INSERT_TAIL(&e->dials, d, entry);
+	if (proxy_serves(t)) {
+		if ((why = proxy_screen(t)) != NULL) {
+			dial_refuse(d, PROTO_PROXY_NONE, why);
+			return;
+		}
+		d->via = DIALERD_PROXY;
+		t = &e->targets[d->via];
+	}
 	if (t->literal)
-		dial_resolved(target, &t->addr, 1, NULL);
+		dial_resolved(d->via, &t->addr, 1, NULL);
 	else
-		resolve_ask(target);
+		resolve_ask(d->via);
 }
 
 unsigned

@@ -196,7 +196,9 @@ resolve_declare_keys(struct resolver *r)
 
 	for (unsigned i = 0; i < DIALERD_GUEST; i++) {
 		t = &dialerd_env.targets[i];
-		if (!t->set || t->literal)
+		/* What the proxy resolves, we do not. */
+		if (!t->set || t->literal ||
+		    (i != DIALERD_PROXY && proxy_serves(t)))
 			continue;
 		ask = (struct resolver_ask){.index = i};
 		memcpy(ask.name, t->host, sizeof(ask.name));

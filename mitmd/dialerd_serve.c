@@ -64,6 +64,9 @@ serve_door(struct chan *c, const union proto_any *msg, int fd)
 
 static const struct chan_handler serve_handlers[] = {
     {MSG_TARGET, serve_target},
+    {MSG_VIA_PROXY, dialerd_proxy},
+    {MSG_TUNNELED, dialerd_tunneled},
+    {MSG_TUNNEL_FAIL, dialerd_tunnel_fail},
     {MSG_DIAL, dialerd_dial},
     {MSG_DOOR, serve_door},
     {MSG_CONNECT_GO, dialerd_connect},

@@ -21,7 +21,7 @@
 #define EGRESSD_MAX_NOTES 2000U	   /* refusals that a server may cause */
 /* Deadlines, ms. */
 #define EGRESSD_HEAD_MS 15000U
-#define EGRESSD_DIAL_MS 45000U /* dialerd has its own, shorter ones */
+#define EGRESSD_DIAL_MS 65000U /* dialerd has its own, shorter ones */
 #define EGRESSD_IDLE_MS 600000U
 #define EGRESSD_LINGER_MS 2000U
 

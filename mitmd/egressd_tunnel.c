@@ -190,7 +190,7 @@ tunnel_late(struct loop_timer *timer)
 		break;
 	case TUNNEL_DIAL:
 		tunnel_refuse(t, 504,
-		    "There is no connection after 45 "
+		    "There is no connection after 65 "
 		    "seconds. A retry may help.");
 		break;
 	case TUNNEL_OPEN:

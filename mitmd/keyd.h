@@ -32,7 +32,7 @@
 #define KEYD_OUT_MAX		(1U << 20)	/* SOFT and one more read */
 #define KEYD_MAX_ALARMS		1000U	/* a session */
 /* Deadlines, ms. */
-#define KEYD_DIAL_MS		40000U	/* dialerd has its own, shorter ones */
+#define KEYD_DIAL_MS		60000U	/* dialerd has its own, shorter ones */
 #define KEYD_TLS_MS		10000U
 #define KEYD_IDLE_MS		15000U
 #define KEYD_STALL_MS		600000U

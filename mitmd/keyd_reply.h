@@ -30,6 +30,16 @@
 	F(BODY, "400 the request's body is not what was announced")	\
 	F(BUSY, "503 too many connections to the provider")		\
 	F(DIAL, "502 the provider cannot be reached")			\
+	F(PROXY_LOST, "502 the corporate proxy cannot be reached, or does " \
+	    "not answer")						\
+	F(PROXY_AUTH, "502 the corporate proxy wants a credential, or does " \
+	    "not accept the one that it was given; the user can look "	\
+	    "with: icctl status")					\
+	F(PROXY_DENIED, "502 the corporate proxy forbids the provider's " \
+	    "host")							\
+	F(PROXY_FAILED, "502 the corporate proxy cannot reach the "	\
+	    "provider")							\
+	F(PROXY_BROKEN, "502 the corporate proxy's answer makes no sense") \
 	F(TLS, "502 no trusted TLS connection to the provider")		\
 	F(SEND, "502 the connection to the provider broke")		\
 	F(SILENT, "502 the provider closed the connection without an "	\

@@ -416,6 +416,27 @@ keyd_dialed(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* What the agent is told of a proxy's doing. */
+static enum keyd_fail
+up_fail_of(enum proto_proxy proxy)
+{
+	switch (proxy) {
+	case PROTO_PROXY_NONE:
+		break;
+	case PROTO_PROXY_LOST:
+		return KEYD_FAIL_PROXY_LOST;
+	case PROTO_PROXY_AUTH:
+		return KEYD_FAIL_PROXY_AUTH;
+	case PROTO_PROXY_DENIED:
+		return KEYD_FAIL_PROXY_DENIED;
+	case PROTO_PROXY_FAILED:
+		return KEYD_FAIL_PROXY_FAILED;
+	case PROTO_PROXY_BROKEN:
+		return KEYD_FAIL_PROXY_BROKEN;
+	}
+	return KEYD_FAIL_DIAL;
+}
+
 int
 keyd_dial_fail(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -431,7 +452,7 @@ keyd_dial_fail(struct chan *c, const union proto_any *msg, int fd)
 	if (token_dial_failed(m->id, detail))
 		return 0;
 	if ((up = up_find(m->id)) != NULL) {
-		up_failed(up, KEYD_FAIL_DIAL, detail);
+		up_failed(up, up_fail_of((enum proto_proxy)m->proxy), detail);
 	}
 	return 0;
 }

@@ -19,8 +19,9 @@
 struct topology_size
 sup_size(void)
 {
-	struct topology_size size = {
-	    .servers = sup.nservers, .providers = sup.providers.n};
+	struct topology_size size = {.servers = sup.nservers,
+	    .providers = sup.providers.n,
+	    .proxy = sup.proxy.set};
 
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].def->egress != NULL)

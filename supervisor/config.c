@@ -52,7 +52,7 @@ static const struct {
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
     "credentials", "escalationTimeoutSeconds", "mcpServers", "modelBodies",
-    "notify", "policy", "profiles", "providers", "resourceBudget",
+    "notify", "policy", "profiles", "providers", "proxy", "resourceBudget",
     "sandboxPolicy", "serverCredentials", NULL};
 
 static bool
@@ -282,7 +282,8 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_servers(cfg, &j, root, user_home) == -1 ||
 	    config_agents(cfg, &j, root, user_home) == -1 ||
 	    config_credentials(cfg, &j, root, user_home) == -1 ||
-	    config_providers(cfg, &j, root, user_home) == -1)
+	    config_providers(cfg, &j, root, user_home) == -1 ||
+	    config_proxy(cfg, &j, root, user_home) == -1)
 		goto out;
 	/* A profile says which providers there are, too. */
 	for (size_t i = 0; chosen != NULL && i < cfg->nproviders; i++)
@@ -353,6 +354,10 @@ config_free(struct config *cfg)
 			free(cfg->providers[i].upstreams[k].host);
 		json_object_put(cfg->providers[i].filter);
 	}
+	free(cfg->proxy.direct);
+	free(cfg->proxy.auth.value);
+	jsonfile_strings_free(cfg->proxy.auth.command);
+	free(cfg->proxy.ca);
 	for (size_t i = 0; i < cfg->nagents; i++) {
 		free(cfg->agents[i].name);
 		free(cfg->agents[i].path);

@@ -50,6 +50,15 @@ struct config_provider {
 	char *ca; /* PEM file instead of the system's, or NULL */
 };
 
+/* A corporate proxy in front of us. */
+struct config_proxy {
+	char host[254];
+	uint16_t port; /* 0: what the environment says */
+	char *direct;  /* rows, a newline behind each; NULL: no_proxy's */
+	struct config_provider auth; /* CREDENTIAL_DEFAULT: none here */
+	char *ca;                    /* PEM file, more roots, or NULL */
+};
+
 struct config_agent {
 	char *name;
 	char *path;
@@ -63,6 +72,7 @@ struct config {
 	uint8_t hash[32]; /* SHA-256 of its bytes; zeros without */
 	struct config_provider providers[PROTO_MAX_PROVIDERS];
 	size_t nproviders;
+	struct config_proxy proxy;
 	struct config_agent agents[CONFIG_MAX_AGENTS];
 	size_t nagents;
 	char *servers_file;             /* "mcpServers": path; absolute */

@@ -164,12 +164,46 @@ config_credential_value(struct config_provider *p, const struct jsonfile *j,
 }
 
 int
-config_credentials(struct config *cfg, const struct jsonfile *j,
-    struct json_object *root, const char *user_home)
+config_credential_of(struct config_provider *p, const struct jsonfile *j,
+    struct json_object *val, const char *where, const char *user_home,
+    bool login)
 {
 	static const char *const keys[] = {"env", "file", "command", "systemd",
 	    "secret-service", "login", NULL};
-	struct json_object *all = NULL, *o;
+	const char *more = login ? " or {\"login\":\"claude-code\"}" : "";
+	int want = 1, n;
+
+	/* A bare string here is most likely the key itself: not shown. */
+	if (!json_object_is_type(val, json_type_object))
+		return jsonfile_bad(j, where, NULL,
+		    "must be an object that says where the key is, is %s. "
+		    "Write {\"env\":\"NAME\"}, {\"file\":\"PATH\"}, "
+		    "{\"command\":[...]}, {\"systemd\":\"NAME\"}, "
+		    "{\"secret-service\":{...}}%s",
+		    jsonfile_kind(val), more);
+	if (jsonfile_known(j, val, where, keys) == -1)
+		return -1;
+	n = json_object_object_length(val);
+	/* A login may be kept in another file than usual. */
+	if (json_object_object_get_ex(val, "login", NULL)) {
+		if (!login)
+			return jsonfile_bad(
+			    j, where, "login", "there is none for this");
+		want += json_object_object_get_ex(val, "file", NULL);
+	}
+	if (n != want)
+		return jsonfile_bad(j, where, NULL,
+		    "must have exactly one of env, file, command, systemd, "
+		    "secret-service%s; has %d",
+		    login ? ", login" : "", n);
+	return config_credential_value(p, j, val, where, user_home);
+}
+
+int
+config_credentials(struct config *cfg, const struct jsonfile *j,
+    struct json_object *root, const char *user_home)
+{
+	struct json_object *all = NULL;
 	struct config_provider *p;
 	char where[96];
 
@@ -183,34 +217,10 @@ config_credentials(struct config *cfg, const struct jsonfile *j,
 		    NULL)
 			return -1;
 		snprintf(where, sizeof(where), "credentials.%s", name);
-		/* A bare string here is most likely the key itself: not shown
-		 */
-		if (!json_object_is_type(val, json_type_object))
-			return jsonfile_bad(j, where, NULL,
-			    "must be an object "
-			    "that says where the key is, is %s. Write "
-			    "{\"env\":\"NAME\"}, {\"file\":\"PATH\"}, "
-			    "{\"command\":[...]}, {\"systemd\":\"NAME\"}, "
-			    "{\"secret-service\":{...}} or "
-			    "{\"login\":\"claude-code\"}",
-			    jsonfile_kind(val));
-		o = val;
-		if (jsonfile_known(j, o, where, keys) == -1)
+		if (config_credential_of(p, j, val, where, user_home, true) ==
+		    -1)
 			return -1;
-		/* A login may be kept in another file than usual. */
-		if (json_object_object_length(o) !=
-		    (json_object_object_get_ex(o, "login", NULL) &&
-				json_object_object_get_ex(o, "file", NULL)
-			    ? 2
-			    : 1))
-			return jsonfile_bad(j, where, NULL,
-			    "must have exactly "
-			    "one of env, file, command, systemd, "
-			    "secret-service, login; has %d",
-			    json_object_object_length(o));
 		p->listed = true;
-		if (config_credential_value(p, j, o, where, user_home) == -1)
-			return -1;
 	}
 	return 0;
 }

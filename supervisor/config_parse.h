@@ -8,6 +8,15 @@
 
 int config_credentials(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
+/*
+ * One object that says where a credential is; a login only where that may be.
+ */
+int config_credential_of(struct config_provider *, const struct jsonfile *,
+    struct json_object *val, const char *where, const char *user_home,
+    bool login);
+/* config_proxy.c */
+int config_proxy(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
 int config_providers(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 /*

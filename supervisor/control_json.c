@@ -215,6 +215,25 @@ status_alarms(void)
 	return list;
 }
 
+static struct json_object *
+status_proxy(void)
+{
+	const struct proxy *p = &sup.proxy;
+	struct json_object *o = json_object_new_object();
+
+	put(o, "host", p->host);
+	put_int(o, "port", p->port);
+	put(o, "from", p->from);
+	json_object_object_add(
+	    o, "credential", json_object_new_boolean(p->auth));
+	put_int(o, "direct", p->ndirect);
+	put(o, "state", proxy_state(p));
+	put(o, "text", p->text);
+	put(o, "note",
+	    "names are resolved, and what they lead to is screened, by it");
+	return o;
+}
+
 struct json_object *
 control_status_json(void)
 {
@@ -248,6 +267,8 @@ control_status_json(void)
 	put_int(counts, "refused", (int64_t)sup.counts.refused);
 	json_object_object_add(o, "counts", counts);
 	json_object_object_add(o, "budget", budget_json());
+	if (sup.proxy.set)
+		json_object_object_add(o, "proxy", status_proxy());
 	list = json_object_new_array();
 	for (unsigned i = 0; i < sup.nservers; i++)
 		json_object_array_add(list, control_server_json(i));

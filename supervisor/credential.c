@@ -21,21 +21,17 @@
 
 extern char **environ;
 
+/* where: who is told of it, "credentials.NAME" or the like. */
 static int
-credential_env(struct credential *c, const char *name, const char *provider,
-    bool dflt, struct fault *fault)
+credential_env(
+    struct credential *c, const char *name, const char *where,
+    struct fault *fault)
 {
 	const char *value = getenv(name);
 
 	if (value == NULL || value[0] == '\0')
-		return fault_set(fault,
-		    dflt ? "no credential for %s: set %s, or say in "
-			   "config.json where "
-			   "it is: "
-			   "{\"credentials\":{\"%s\":{\"file\":\"PATH\"}}}"
-			 : "credentials.%s.env: %s is not set or empty "
-			   "(provider %s)",
-		    provider, name, provider);
+		return fault_set(
+		    fault, "%s.env: %s is not set or empty", where, name);
 	c->fd = credential_env_pipe(name, fault);
 	return c->fd == -1 ? -1 : 0;
 }
@@ -101,7 +97,7 @@ credential_systemd(
 
 /* Its stdout is a pipe that we never read. */
 static int
-credential_command(struct credential *c, char **argv, const char *provider,
+credential_command(struct credential *c, char **argv, const char *where,
     struct fault *fault)
 {
 	struct spawn s = {.path = argv[0],
@@ -126,30 +122,29 @@ credential_command(struct credential *c, char **argv, const char *provider,
 		}
 		if (path[0] == '\0')
 			return fault_set(fault,
-			    "credentials.%s.command: %s "
-			    "not found in PATH",
-			    provider, argv[0]);
+			    "%s.command: %s not found in PATH", where,
+			    argv[0]);
 		s.path = path;
 	}
 	if (pipe2(pipefd, O_CLOEXEC) == -1)
-		return fault_errno(fault, "credentials.%s.command", provider);
+		return fault_errno(fault, "%s.command", where);
 	s.fds[0] = -1;
 	s.fds[1] = pipefd[1];
 	s.fds[2] = STDERR_FILENO;
 	if (spawn_start(&s, &c->command) == -1) {
-		fault_errno(fault, "credentials.%s.command", provider);
+		fault_errno(fault, "%s.command", where);
 		goto bad;
 	}
 	close(pipefd[1]);
 	if (spawn_check(&c->command) == -1) {
 		close(pipefd[0]);
 		return fault_errno(
-		    fault, "credentials.%s.command: %s", provider, s.path);
+		    fault, "%s.command: %s", where, s.path);
 	}
 	/* keyd's end only: the command's must stay as programs expect it. */
 	if (fcntl(pipefd[0], F_SETFL, O_NONBLOCK) == -1) {
 		close(pipefd[0]);
-		return fault_errno(fault, "credentials.%s.command", provider);
+		return fault_errno(fault, "%s.command", where);
 	}
 	c->fd = pipefd[0];
 	return 0;
@@ -160,34 +155,52 @@ bad:
 }
 
 int
-credential_open(struct credential *c, const struct provider *p, int workspace,
-    struct fault *fault)
+credential_open_config(struct credential *c, const struct config_provider *cfg,
+    const char *where, int workspace, struct fault *fault)
 {
-	const struct config_provider *cfg = p->config;
-
 	*c = (struct credential)CREDENTIAL_INIT;
-	if (p->env == NULL)
-		return 0;
-	switch (cfg != NULL ? cfg->kind : CREDENTIAL_DEFAULT) {
-	case CREDENTIAL_DEFAULT:
-		if (p->login != -1)
-			return credential_file(
-			    c, provider_login_file(p), workspace, fault);
-		return credential_env(c, p->env, p->name, true, fault);
-	case CREDENTIAL_LOGIN:
-		return credential_file(
-		    c, provider_login_file(p), workspace, fault);
+	switch (cfg->kind) {
 	case CREDENTIAL_ENV:
-		return credential_env(c, cfg->value, p->name, false, fault);
+		return credential_env(c, cfg->value, where, fault);
 	case CREDENTIAL_FILE:
 		return credential_file(c, cfg->value, workspace, fault);
 	case CREDENTIAL_SYSTEMD:
 		return credential_systemd(c, cfg->value, workspace, fault);
 	case CREDENTIAL_COMMAND:
 	case CREDENTIAL_SERVICE:
-		return credential_command(c, cfg->command, p->name, fault);
+		return credential_command(c, cfg->command, where, fault);
+	case CREDENTIAL_DEFAULT:
+	case CREDENTIAL_LOGIN:
+		break;
 	}
-	return fault_set(fault, "credential of %s: unknown kind", p->name);
+	return fault_set(fault, "%s: of no kind that is opened here", where);
+}
+
+int
+credential_open(struct credential *c, const struct provider *p, int workspace,
+    struct fault *fault)
+{
+	const struct config_provider *cfg = p->config;
+	const char *value;
+	char where[96];
+
+	*c = (struct credential)CREDENTIAL_INIT;
+	if (p->env == NULL)
+		return 0;
+	value = getenv(p->env);
+	snprintf(where, sizeof(where), "credentials.%.64s", p->name);
+	if (p->login != -1)
+		return credential_file(
+		    c, provider_login_file(p), workspace, fault);
+	if (cfg != NULL && cfg->kind != CREDENTIAL_DEFAULT)
+		return credential_open_config(c, cfg, where, workspace, fault);
+	if (value == NULL || value[0] == '\0')
+		return fault_set(fault,
+		    "no credential for %s: set %s, or say in config.json "
+		    "where it is: "
+		    "{\"credentials\":{\"%s\":{\"file\":\"PATH\"}}}",
+		    p->name, p->env, p->name);
+	return credential_env(c, p->env, where, fault);
 }
 
 int
@@ -266,6 +279,8 @@ credential_wipe(const struct paths *paths, const struct config *cfg)
 	for (size_t i = 0; i < cfg->nproviders; i++)
 		if (cfg->providers[i].kind == CREDENTIAL_ENV)
 			credential_env_wipe(cfg->providers[i].value);
+	if (cfg->proxy.auth.kind == CREDENTIAL_ENV)
+		credential_env_wipe(cfg->proxy.auth.value);
 	credential_wipe_dir(paths, cfg, paths->datadir);
 	credential_wipe_dir(paths, cfg, paths->home);
 }

@@ -26,6 +26,9 @@ struct credential {
  */
 int credential_open(struct credential *, const struct provider *, int workspace,
     struct fault *);
+/* As config.json says, at `where` in it; not a login. */
+int credential_open_config(struct credential *, const struct config_provider *,
+    const char *where, int workspace, struct fault *);
 /* The same of this one file, whatever the configuration says. */
 int credential_open_file(
     struct credential *, const char *path, int workspace, struct fault *);

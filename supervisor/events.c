@@ -122,6 +122,32 @@ event_reload_refused(const char *why)
 	value_pool_free(p);
 }
 
+/* Never its credential; "resolves": whose the screening of names is. */
+static struct value *
+event_proxy(struct value_pool *p)
+{
+	const struct proxy *x = &sup.proxy;
+	struct value *o = value_new(p, VALUE_OBJECT);
+	struct value *direct = value_new(p, VALUE_ARRAY);
+	char row[300];
+	size_t n;
+
+	if (o == NULL || direct == NULL)
+		return NULL;
+	for (const char *s = x->direct; *s != '\0'; s += n + 1) {
+		n = strcspn(s, "\n");
+		snprintf(row, sizeof(row), "%.*s", (int)n, s);
+		(void)value_append(direct, text(p, row));
+	}
+	put(o, "credential", value_new(p, x->auth ? VALUE_TRUE : VALUE_FALSE));
+	put(o, "direct", direct);
+	put(o, "from", text(p, x->from));
+	put(o, "host", text(p, x->host));
+	put(o, "port", value_new_number(p, x->port));
+	put(o, "resolves", text(p, "proxy"));
+	return o;
+}
+
 void
 event_start(void)
 {
@@ -148,6 +174,8 @@ event_start(void)
 	put(o, "config", hex(p, sup.config.hash, 32));
 	put(o, "confinement", all);
 	put(o, "policy", event_policy(p, sup.rules));
+	if (sup.proxy.set)
+		put(o, "proxy", event_proxy(p));
 	put(o, "runtime",
 	    text(p, sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap"));
 	put(o, "servers", servers);

@@ -120,6 +120,13 @@ on_key_state(struct chan *ch, const union proto_any *msg, int fd)
 	struct key *k = &sup.keys[c->index];
 
 	(void)fd;
+	if (c->role == ROLE_TUNNEL) {
+		sup.proxy.known = true;
+		sup.proxy.key = (enum proto_key)m->state;
+		log_vis_again(m->text, sup.proxy.key_text,
+		    sizeof(sup.proxy.key_text));
+		return 0;
+	}
 	k->known = true;
 	k->state = (enum proto_key)m->state;
 	k->length = m->length;
@@ -135,6 +142,28 @@ on_key_state(struct chan *ch, const union proto_any *msg, int fd)
 		    sup.providers.list[c->index].name, k->text);
 	control_key(c->index);
 	control_keys_state(c->index);
+	return 0;
+}
+
+static int
+on_tunnel_show(struct chan *ch, const union proto_any *msg, int fd)
+{
+	const struct msg_TUNNEL_SHOW *m = &msg->TUNNEL_SHOW;
+	struct proxy *p = &sup.proxy;
+
+	(void)ch;
+	(void)fd;
+	p->told = true;
+	p->state = (enum proto_proxy)m->proxy;
+	log_vis_again(m->text, p->text, sizeof(p->text));
+	/* Hosts that it does not let us reach are news to who asked. */
+	if (p->state == PROTO_PROXY_AUTH || p->state == PROTO_PROXY_LOST ||
+	    p->state == PROTO_PROXY_BROKEN)
+		sup_warn("corporate proxy %s:%u: %s", p->host, p->port,
+		    p->text);
+	else
+		sup_note("corporate proxy %s:%u: %s%s%s", p->host, p->port,
+		    proxy_state(p), p->text[0] != '\0' ? ": " : "", p->text);
 	return 0;
 }
 
@@ -379,6 +408,7 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_CALLS_SPENT, on_calls_spent},
     {MSG_USAGE_SHOW, on_usage_show},
     {MSG_KEY_TELL, on_key_tell},
+    {MSG_TUNNEL_SHOW, on_tunnel_show},
     {MSG_SECRET_WANT, on_secret_want},
     {MSG_SECRET_DONE, on_secret_done},
     {MSG_AUDIT_FAIL, on_audit_fail},

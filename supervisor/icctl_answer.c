@@ -271,6 +271,35 @@ put_granted(json_object *reply)
 	}
 }
 
+/* "http://proxy:3128 (https_proxy, with a credential): ok", then why not. */
+static void
+put_proxy(json_object *reply)
+{
+	static const char *const texts[] = {"state", "text", "note"};
+	json_object *o, *v = NULL;
+
+	if (!json_object_object_get_ex(reply, "proxy", &o))
+		return;
+	printf("%-12shttp://", "proxy");
+	if (json_object_object_get_ex(o, "host", &v))
+		icctl_put_str(json_object_get_string(v));
+	printf(":%lld (", (long long)icctl_number(o, "port"));
+	if (json_object_object_get_ex(o, "from", &v))
+		icctl_put_str(json_object_get_string(v));
+	v = NULL;
+	(void)json_object_object_get_ex(o, "credential", &v);
+	printf(", %s credential)",
+	    json_object_get_boolean(v) ? "with a" : "without");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (!json_object_object_get_ex(o, texts[i], &v) ||
+		    json_object_get_string_len(v) == 0)
+			continue;
+		printf(i == 0 ? ": " : "; ");
+		icctl_put_str(json_object_get_string(v));
+	}
+	putchar('\n');
+}
+
 int
 icctl_status(struct icctl *ctl, int argc, char **argv)
 {
@@ -301,6 +330,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 		    (long long)icctl_number(counts, "denied"),
 		    (long long)icctl_number(counts, "escalated"),
 		    (long long)icctl_number(counts, "requests"));
+	put_proxy(reply);
 	if (json_object_object_get_ex(reply, "budget", &v)) {
 		puts("budget");
 		icctl_show_budget(v);

@@ -222,6 +222,26 @@ setup_key(unsigned i)
 		setup_token(i);
 }
 
+/* dialerd connects to it, tunneld asks it for hosts. */
+static void
+setup_proxy(void)
+{
+	struct proxy *p = &sup.proxy;
+	struct msg_SECRET secret = {.kind = p->escaped};
+	struct msg_VIA_PROXY m;
+
+	if (!p->set)
+		return;
+	m = (struct msg_VIA_PROXY){.host = span_str(p->host),
+	    .port = p->port,
+	    .direct = span_str(p->direct)};
+	child_send(ROLE_DIAL, 0, MSG_VIA_PROXY, &m, -1);
+	child_send(ROLE_TUNNEL, 0, MSG_VIA_PROXY, &m, -1);
+	if (p->cred.fd != -1)
+		child_send(ROLE_TUNNEL, 0, MSG_SECRET, &secret, p->cred.fd);
+	p->cred.fd = -1;
+}
+
 static void
 setup_model(void)
 {
@@ -280,6 +300,7 @@ setup_config(void)
 
 	/* The slowest first: mitmd makes keys meanwhile, policyd reads. */
 	setup_model();
+	setup_proxy();
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].def->egress != NULL)
 			setup_door(i);
@@ -309,21 +330,50 @@ void
 setup_start(void)
 {
 	/* From the valves to the mouths: no word comes before its reader. */
-	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_DIAL,
-	    ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM, ROLE_PROXY};
+	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_TUNNEL,
+	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM, ROLE_PROXY};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		setup_start_role(order[i]);
 	sup.started = true;
 }
 
-void
-setup_roots(void)
+/* What every keyd trusts that has no "ca" of its own. */
+static char *
+setup_roots_system(size_t *len)
 {
 	static const char *const places[] = {
 	    "/etc/ssl/certs/ca-certificates.crt",
 	    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
 	    "/etc/ssl/cert.pem"};
+	const struct proxy *p = &sup.proxy;
+	struct fault fault;
+	struct stat st;
+	char *text = NULL, *both;
+
+	*len = 0;
+	for (size_t i = 0;
+	     text == NULL && i < sizeof(places) / sizeof(places[0]); i++)
+		text = jsonfile_text(places[i], len, &st, &fault);
+	if (p->ca == NULL)
+		return text;
+	/* The corporate CA besides, not instead. */
+	if ((both = malloc(*len + p->ca_len + 2)) == NULL) {
+		free(text);
+		return NULL;
+	}
+	if (text != NULL)
+		memcpy(both, text, *len);
+	both[(*len)++] = '\n';
+	memcpy(both + *len, p->ca, p->ca_len + 1);
+	*len += p->ca_len;
+	free(text);
+	return both;
+}
+
+void
+setup_roots(void)
+{
 	const struct config_provider *cfg;
 	struct msg_ROOTS m;
 	struct fault fault;
@@ -341,10 +391,8 @@ setup_roots(void)
 			sup_warn("providers.%s.ca: %s", cfg->name, fault.text);
 			continue;
 		}
-		for (size_t k = 0; own == NULL && system == NULL &&
-				   k < sizeof(places) / sizeof(places[0]);
-		     k++)
-			system = jsonfile_text(places[k], &n, &st, &fault);
+		if (own == NULL && system == NULL)
+			system = setup_roots_system(&n);
 		memset(&m, 0, sizeof(m));
 		m.pem = own != NULL ? span_of(own, len) : span_of(system, n);
 		if (m.pem.p == NULL)

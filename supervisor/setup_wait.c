@@ -20,14 +20,15 @@ wait_over(void)
 	for (unsigned i = 0; i < sup.providers.n; i++)
 		if (!sup.keys[i].known || sup.keys[i].cred.command.pidfd != -1)
 			return false;
-	return true;
+	return !sup.proxy.auth || child_find(ROLE_TUNNEL, 0) == NULL ||
+	       (sup.proxy.known && sup.proxy.cred.command.pidfd == -1);
 }
 
 /* A credential command ended; keyd has seen the end of its pipe, too. */
 static int
-wait_command(unsigned i, struct fault *fault)
+wait_command(struct credential *c, const struct config_provider *cfg,
+    const char *name, struct fault *fault)
 {
-	struct credential *c = &sup.keys[i].cred;
 	char how[128];
 	int code, status;
 
@@ -38,10 +39,35 @@ wait_command(unsigned i, struct fault *fault)
 	c->command = (struct spawned)SPAWNED_INIT;
 	if (spawn_status(code, status) == 0)
 		return 0;
-	return fault_set(fault, "credentials.%s.command: %s %s",
-	    sup.providers.list[i].name,
-	    sup.providers.list[i].config->command[0],
-	    spawn_describe(code, status, how, sizeof(how)));
+	return fault_set(fault, "credential of %s: command: %s %s", name,
+	    cfg->command[0], spawn_describe(code, status, how, sizeof(how)));
+}
+
+static int
+wait_commands(struct fault *fault)
+{
+	const struct provider *p;
+
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		p = &sup.providers.list[i];
+		if (wait_command(
+			&sup.keys[i].cred, p->config, p->name, fault) == -1)
+			return -1;
+	}
+	return wait_command(&sup.proxy.cred, &sup.config.proxy.auth,
+	    "the corporate proxy", fault);
+}
+
+static int
+wait_proxy(struct fault *fault)
+{
+	const struct proxy *p = &sup.proxy;
+
+	if (!p->known || p->key == PROTO_KEY_LOADED)
+		return 0;
+	return fault_set(fault, "credential of the corporate proxy (%s): %s",
+	    p->escaped ? p->from : "proxy.credential",
+	    p->key_text[0] != '\0' ? p->key_text : "refused");
 }
 
 static int
@@ -68,14 +94,14 @@ wait_result(struct fault *fault)
 				 "to be searched for in responses",
 			    name, k->length);
 	}
-	return 0;
+	return wait_proxy(fault);
 }
 
 int
 setup_wait(struct fault *fault)
 {
 	uint64_t now, until = clock_mono_us() / 1000 + SUP_CREDENTIAL_MS;
-	bool command = false;
+	bool command = sup.proxy.cred.command.pidfd != -1;
 
 	for (unsigned i = 0; i < sup.providers.n; i++)
 		if (sup.keys[i].cred.command.pidfd != -1)
@@ -85,9 +111,8 @@ setup_wait(struct fault *fault)
 			return fault_set(fault, "%s", sup.end_why);
 		if (sup.rules_refused)
 			break;
-		for (unsigned i = 0; i < sup.providers.n; i++)
-			if (wait_command(i, fault) == -1)
-				return -1;
+		if (wait_commands(fault) == -1)
+			return -1;
 		now = clock_mono_us() / 1000;
 		if (now >= until)
 			return fault_set(fault, "not ready within %u s: %s",
@@ -95,7 +120,8 @@ setup_wait(struct fault *fault)
 			    command ? "a credential command does not end"
 			    : sup.ca_pem == NULL
 				? "mitmd has no certificate"
-				: "policyd or a keyd does not answer");
+				: "policyd, a keyd or tunneld does not "
+				  "answer");
 		/* A command's end is looked for, not told. */
 		if (loop_once(&sup.loop, command && until - now > 20
 					     ? 20

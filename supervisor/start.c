@@ -135,6 +135,9 @@ start_credentials(struct fault *fault)
 		    start_login(i, fault) == -1)
 			return -1;
 	}
+	if (proxy_credential(&sup.proxy, &sup.config, sup.workspace, fault) ==
+	    -1)
+		return -1;
 	credential_wipe(&sup.paths, &sup.config);
 	return 0;
 }
@@ -147,6 +150,7 @@ start_check(struct fault *fault)
 		return fault_errno(fault, "--config %s", sup.opt.config);
 	if (config_load(&sup.config, sup.opt.config, sup.paths.home,
 		sup.paths.user_home, sup.opt.profile, fault) == -1 ||
+	    proxy_load(&sup.proxy, &sup.config, fault) == -1 ||
 	    budget_open(&sup.config.budget, &sup.paths, fault) == -1 ||
 	    guards_init(&sup.guards, &sup.paths, fault) == -1)
 		return -1;

@@ -15,6 +15,7 @@
 #include "options.h"
 #include "paths.h"
 #include "providers.h"
+#include "proxy.h"
 #include "renew.h"
 #include "servers.h"
 #include "session.h"
@@ -22,7 +23,7 @@
 #include "topology.h"
 #include "view.h"
 
-#define SUP_MAX_CHILDREN (5U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
+#define SUP_MAX_CHILDREN (6U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
 #define SUP_MAX_ALARMS 16U
 #define SUP_HELLO_MS 10000U
 #define SUP_SERVERS_MS 30000U
@@ -120,6 +121,7 @@ struct sup {
 	struct session session;
 	struct adapter adapter;
 	struct providers providers;
+	struct proxy proxy;
 	struct rules_file rules[PROTO_RULES_LAST + 1];
 	int workspace; /* O_PATH */
 	char *workspace_path;

@@ -21,6 +21,7 @@ const struct topology_worker topology_workers[] = {
 	{ ROLE_POLICY,	"policyd",	TOPOLOGY_ONE,		MUST },
 	{ ROLE_PROXY,	"mcp-proxyd",	TOPOLOGY_ONE,		MUST },
 	{ ROLE_DIAL,	"dialerd",	TOPOLOGY_IF_NETWORK,	MUST },
+	{ ROLE_TUNNEL,	"tunneld",	TOPOLOGY_IF_PROXY,	MUST },
 	{ ROLE_BACK,	"mcp-backd",	TOPOLOGY_PER_SERVER,	MUST },
 	{ ROLE_EGRESS,	"egressd",	TOPOLOGY_PER_DOOR,	MUST },
 };
@@ -43,6 +44,8 @@ const struct topology_pair topology_pairs[] = {
 	{ ROLE_EGRESS,	ROLE_AUDIT },
 	{ ROLE_AUDIT,	ROLE_DIAL },
 	{ ROLE_DIAL,	ROLE_EGRESS },
+	/* both kinds, where a corporate proxy stands before the network */
+	{ ROLE_DIAL,	ROLE_TUNNEL },
 };
 /* clang-format on */
 
@@ -77,6 +80,10 @@ topology_instances(enum role role, const struct topology_size *size)
 		return size->providers;
 	case TOPOLOGY_IF_NETWORK:
 		return size->providers != 0 || size->doors != 0 ? 1 : 0;
+	case TOPOLOGY_IF_PROXY:
+		return size->proxy && (size->providers != 0 || size->doors != 0)
+			   ? 1
+			   : 0;
 	}
 	return 0;
 }

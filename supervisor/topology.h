@@ -15,6 +15,7 @@ enum topology_count {
 	TOPOLOGY_PER_PROVIDER,
 	TOPOLOGY_PER_DOOR, /* one per server that has network */
 	TOPOLOGY_IF_NETWORK, /* one, if there is a provider or a door */
+	TOPOLOGY_IF_PROXY,   /* one, if there is network and a proxy before it */
 };
 
 struct topology_worker {
@@ -37,6 +38,7 @@ const struct topology_worker *topology_find(enum role);
 struct topology_size {
 	unsigned servers, providers;
 	uint32_t doors; /* bit i: server i has network */
+	bool proxy;     /* a corporate one */
 };
 
 /* Indices of a worker are below this number. */

@@ -57,13 +57,13 @@ CONFIG = [
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key. Known here: agent, audit, "
      "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
-     "modelBodies, notify, policy, profiles, providers, resourceBudget, "
+     "modelBodies, notify, policy, profiles, providers, proxy, resourceBudget, "
      "sandboxPolicy, serverCredentials"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
      "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
-     "modelBodies, notify, policy, profiles, providers, resourceBudget, "
+     "modelBodies, notify, policy, profiles, providers, proxy, resourceBudget, "
      "sandboxPolicy, serverCredentials"),
     ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,
      "{config}: anthropicApiKey: keys do not belong into this file. Put the "
@@ -183,8 +183,7 @@ CONFIG = [
      "environment variable (letters, digits, _), not its value"),
     ("a variable that is not set",
      config(credentials={"anthropic": {"env": "NO_SUCH_KEY"}}), 78,
-     "credentials.anthropic.env: NO_SUCH_KEY is not set or empty (provider "
-     "anthropic)"),
+     "credentials.anthropic.env: NO_SUCH_KEY is not set or empty"),
     ("a key file that is not there",
      config(credentials={"anthropic": {"file": "no-key"}}), 78,
      "credential {home}/no-key: No such file or directory"),

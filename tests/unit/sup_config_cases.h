@@ -16,7 +16,7 @@ static const struct {
 	{"{\"a\":1,}",
 	 "/h/config.json:1:8: not JSON (strings in double quotes, no comments, no comma before ] or })"},
 	{"{\"a\":1}",
-	 "/h/config.json: a: unknown key. Known here: agent, audit, auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, modelBodies, notify, policy, profiles, providers, resourceBudget, sandboxPolicy, serverCredentials"},
+	 "/h/config.json: a: unknown key. Known here: agent, audit, auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, modelBodies, notify, policy, profiles, providers, proxy, resourceBudget, sandboxPolicy, serverCredentials"},
 	{"{\"escalationTimeoutSeconds\":1,\"escalationTimeoutSeconds\":2}",
 	 "/h/config.json:1:31: duplicate member name"},
 	{"{\n \"notify\": [\n  \"x\",\n ]\n}",

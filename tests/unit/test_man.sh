@@ -57,14 +57,14 @@ has icsupervisor.8 6 "exit statuses of icsupervisor" '.It @' \
     $(grep -oE 'SUP_EXIT_[A-Z]+ = [0-9]+' "$sup/options.h" | grep -oE '[0-9]+$')
 for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd_main.c \
     mcp-proxyd/backd_main.c mitmd/mitmd_main.c mitmd/keyd_main.c mitmd/dialerd_main.c \
-    mitmd/egressd_main.c; do
+    mitmd/egressd_main.c mitmd/tunneld_main.c; do
 	p=$(sed -n '/pledge_promise .*\[\]/,/;/p' "$root/$f" | sed 's,/\*.*,,' |
 	    grep -oE 'PLEDGE_[A-Z]+' | sed 's/PLEDGE_//' | tr 'A-Z\n' 'a-z ')
 	w=$(grep -oE 'worker_init\(|ROLE_[A-Z]+' "$root/$f" | grep -m1 -oE 'ROLE_[A-Z]+')
 	case $w in
 	ROLE_PROXY) w=mcp-proxyd ;; ROLE_POLICY) w=policyd ;; ROLE_AUDIT) w=auditd ;;
 	ROLE_BACK) w=mcp-backd ;; ROLE_MITM) w=mitmd ;; ROLE_KEY) w=keyd ;; ROLE_DIAL) w=dialerd ;;
-	ROLE_EGRESS) w=egressd ;;
+	ROLE_EGRESS) w=egressd ;; ROLE_TUNNEL) w=tunneld ;;
 	esac
 	sed -n "/^\.Sh PROCESSES/,/^\.Sh ENV/p" "$man/icsupervisor.8" |
 	    sed -n "/^\.It $w\$/,/^\.It /p" | grep -qF ".Li ${p% } ."
@@ -82,6 +82,8 @@ has ironcurtain-config.5 6 "members that are refused" '@' \
     $(sed -n '/config_refused\[\] = /,/^};/p' "$sup/config.c" | grep -oE '^    \{"[A-Za-z]+"' | cut -d '"' -f 2)
 has ironcurtain-config.5 7 "places of credentials, settings of providers" '\&"@\&"' \
     $(strings supervisor/config_parse.c 'keys\[\]')
+has ironcurtain-config.5 4 "members of the proxy" '\&"@\&"' \
+    $(strings supervisor/config_proxy.c 'keys\[\]')
 has ironcurtain-config.5 13 "members of a server" '\&"@\&"' $(strings supervisor/servers.c 'keys\[\]')
 has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/adapter.c 'keys\[\]')
 has ironcurtain-config.5 24 "members of a provider" '\&"@\&"' \

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Where there is a corporate proxy: what goes through it, and the way there.
+ * A dial through it connects to the proxy, whose address may be private;
+ * tunneld then asks the proxy for the host, and the connection comes back.
+ * The host's name is not resolved by us: the screening of what it leads to is
+ * the proxy's.  Hosts that are addresses are screened as ever.
+ */
+#include "dialerd.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "log.h"
+
+int
+dialerd_proxy(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_VIA_PROXY *m = &msg->VIA_PROXY;
+	struct dialerd_env *e = &dialerd_env;
+	struct target *t = &e->targets[DIALERD_PROXY];
+	struct span rest = m->direct;
+	const uint8_t *nl;
+	size_t n;
+
+	(void)fd;
+	if (t->set)
+		return chan_violation(c, "VIA_PROXY twice");
+	if (m->port == 0 || egress_host(m->host, t->host) == -1)
+		return chan_violation(c, "VIA_PROXY is impossible");
+	while (rest.len != 0) {
+		nl = memchr(rest.p, '\n', rest.len);
+		if (nl == NULL ||
+		    no_proxy_add(&e->direct,
+			span_of(rest.p, (size_t)(nl - rest.p))) == -1)
+			return chan_violation(c, "VIA_PROXY has a bad row");
+		n = (size_t)(nl - rest.p) + 1;
+		rest = span_of(rest.p + n, rest.len - n);
+	}
+	t->port = m->port;
+	t->private_ok = true;
+	t->role = ROLE_SUP;
+	t->literal = target_literal(t);
+	t->set = true;
+	return 0;
+}
+
+bool
+proxy_serves(const struct target *t)
+{
+	const struct dialerd_env *e = &dialerd_env;
+
+	return e->targets[DIALERD_PROXY].set &&
+	       !no_proxy_direct(&e->direct, t->host, t->port);
+}
+
+const char *
+proxy_screen(const struct target *t)
+{
+	static char text[128];
+	const char *what;
+
+	what = t->literal ? screen_address(&t->addr.sa, t->private_ok)
+			  : screen_name(span_str(t->host), t->private_ok);
+	if (what == NULL)
+		return NULL;
+	snprintf(
+	    text, sizeof(text), "the host is %s, which is not allowed", what);
+	return text;
+}
+
+void
+proxy_hand(struct dial *d, int fd)
+{
+	struct dialerd_env *e = &dialerd_env;
+	const struct target *t = &e->targets[d->key];
+	/* TLS and HTTP: a provider is silent until it is asked. */
+	struct msg_TUNNEL m = {.id = ++e->tunnel,
+	    .host = span_str(t->host),
+	    .port = t->port,
+	    .quiet = t->role == ROLE_KEY};
+
+	d->tunnel = m.id;
+	worker_send(&e->w, ROLE_TUNNEL, 0, MSG_TUNNEL, &m, fd);
+}
+
+/* NULL: it was given up meanwhile. */
+static struct dial *
+proxy_find(uint32_t tunnel)
+{
+	struct dial *d;
+
+	TAILQ_FOREACH (d, &dialerd_env.dials, entry)
+		if (d->state == DIAL_TUNNEL && d->tunnel == tunnel)
+			return d;
+	return NULL;
+}
+
+int
+dialerd_tunneled(struct chan *c, const union proto_any *msg, int fd)
+{
+	uint32_t id = msg->TUNNELED.id;
+	struct dial *d;
+
+	if (id == 0 || id > dialerd_env.tunnel) {
+		close(fd);
+		return chan_violation(c, "TUNNELED %u was not asked for", id);
+	}
+	if ((d = proxy_find(id)) == NULL)
+		close(fd);
+	else
+		dial_done(d, fd);
+	dial_next();
+	return 0;
+}
+
+int
+dialerd_tunnel_fail(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_TUNNEL_FAIL *m = &msg->TUNNEL_FAIL;
+	struct dial *d;
+	char text[257];
+
+	(void)fd;
+	if (m->id == 0 || m->id > dialerd_env.tunnel)
+		return chan_violation(
+		    c, "TUNNEL_FAIL %u was not asked for", m->id);
+	if ((d = proxy_find(m->id)) != NULL) {
+		(void)span_copy(m->text, text, sizeof(text));
+		dial_refuse(d, (enum proto_proxy)m->proxy, text);
+	}
+	dial_next();
+	return 0;
+}

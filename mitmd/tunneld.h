@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tunneld's inside.  A link is one connection to the corporate proxy that
+ * dialerd made: the CONNECT is written, the answer's head read, no byte more,
+ * and the connection goes back to dialerd, or the reason why not.
+ */
+#ifndef TUNNELD_H
+#define TUNNELD_H
+
+#include <sys/queue.h>
+
+#include "buf.h"
+#include "egress_list.h"
+#include "secret.h"
+#include "tunnel_answer.h"
+#include "worker.h"
+
+#define TUNNELD_MAX_LINKS 128U /* dialerd's limit of connections */
+#define TUNNELD_MAX_SHOWN 1000U /* of TUNNEL_SHOW, a session */
+#define TUNNELD_ANSWER_MS 20000U
+#define TUNNELD_MAX_CREDENTIAL 512U
+/* "Proxy-Authorization: Basic ", base64, two line ends. */
+#define TUNNELD_MAX_HEADER (40U + (TUNNELD_MAX_CREDENTIAL + 2U) / 3U * 4U)
+
+struct link {
+	TAILQ_ENTRY(link) entry;
+	uint32_t id;
+	int fd;
+	struct loop_io io;
+	struct loop_timer timer;
+	bool quiet; /* nobody may speak before the client does */
+	bool sent;
+	char head[600]; /* what stands before the credential */
+	size_t nhead, nsent;
+	struct buf in;
+	struct tunnel_answer answer;
+	bool dead;
+};
+TAILQ_HEAD(links, link);
+
+struct tunneld_env {
+	struct worker w;
+	char host[EGRESS_MAX_HOST + 1]; /* of the proxy */
+	uint16_t port;
+	struct secret *raw;    /* as it came */
+	struct secret *header; /* Proxy-Authorization and the empty line */
+	size_t nheader;	       /* 0: there is no credential */
+	bool escaped;	       /* raw is part of a URL */
+	int key_fd;
+	struct loop_io key_io;
+	struct links links, dead;
+	unsigned nlinks, shown;
+	uint32_t last; /* id */
+	enum proto_proxy state; /* as it was shown */
+	char text[257];
+};
+
+extern struct tunneld_env tunneld_env;
+
+/* tunneld_serve.c */
+void tunneld_serve(void) __attribute__((noreturn));
+
+/* tunneld_secret.c */
+void tunneld_secret_prepare(void); /* before lock-down */
+int tunneld_secret(struct chan *, const union proto_any *, int fd);
+
+/* tunneld_link.c */
+int tunneld_tunnel(struct chan *, const union proto_any *, int fd);
+void link_reap(void);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Links: CONNECT out, the answer's head in.  What comes is looked at before
+ * it is taken (MSG_PEEK), so that bytes behind the head stay in the socket:
+ * they are the other side's, where that may speak first.  Where it may not,
+ * they are an error.
+ */
+#include "tunneld.h"
+
+#include <sys/socket.h>
+
+#include <arpa/inet.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static void link_ready(struct loop_io *, uint32_t);
+
+static void
+link_end(struct link *l)
+{
+	struct tunneld_env *e = &tunneld_env;
+
+	loop_timer_clear(&e->w.loop, &l->timer);
+	if (l->fd != -1) {
+		loop_del(&e->w.loop, &l->io);
+		close(l->fd);
+		l->fd = -1;
+	}
+	l->dead = true;
+	e->nlinks--;
+	TAILQ_REMOVE(&e->links, l, entry);
+	TAILQ_INSERT_TAIL(&e->dead, l, entry);
+}
+
+/* For a person to see: how it goes with the proxy, where that changed. */
+static void
+link_show(enum proto_proxy state, const char *text)
+{
+	struct msg_TUNNEL_SHOW m = {
+	    .proxy = (uint8_t)state, .text = span_str(text)};
+	struct tunneld_env *e = &tunneld_env;
+
+	if ((e->shown != 0 && e->state == state &&
+		strcmp(e->text, text) == 0) ||
+	    e->shown == TUNNELD_MAX_SHOWN)
+		return;
+	e->state = state;
+	(void)strlcpy(e->text, text, sizeof(e->text));
+	e->shown++;
+	worker_send(&e->w, ROLE_SUP, 0, MSG_TUNNEL_SHOW, &m, -1);
+}
+
+static void
+link_fail(struct link *l, enum proto_proxy proxy, const char *text)
+{
+	struct msg_TUNNEL_FAIL m = {
+	    .id = l->id, .proxy = (uint8_t)proxy, .text = span_str(text)};
+
+	worker_send(&tunneld_env.w, ROLE_DIAL, 0, MSG_TUNNEL_FAIL, &m, -1);
+	link_show(proxy, text);
+	link_end(l);
+}
+
+static void
+link_open(struct link *l)
+{
+	struct msg_TUNNELED m = {.id = l->id};
+	int fd = l->fd;
+
+	/* Out of our loop before it is another process's. */
+	loop_del(&tunneld_env.w.loop, &l->io);
+	l->fd = -1;
+	worker_send(&tunneld_env.w, ROLE_DIAL, 0, MSG_TUNNELED, &m, fd);
+	link_show(PROTO_PROXY_NONE, "");
+	link_end(l);
+}
+
+static void
+link_late(struct loop_timer *t)
+{
+	struct link *l = t->arg;
+
+	link_fail(l, PROTO_PROXY_LOST,
+	    l->sent ? "the proxy did not answer the CONNECT within 20 seconds"
+		    : "the proxy did not take the CONNECT within 20 seconds");
+}
+
+/* The head, and behind it the credential where it is, uncopied. */
+static void
+link_write(struct link *l)
+{
+	static const struct span none = SPAN("\r\n");
+	struct tunneld_env *e = &tunneld_env;
+	struct span tail = none;
+	struct iovec iov[2];
+	struct msghdr m = {.msg_iov = iov};
+	size_t cap, off = l->nsent;
+	ssize_t n;
+
+	if (e->nheader != 0)
+		tail = span_of(secret_bytes(e->header, &cap), e->nheader);
+	if (off < l->nhead)
+		iov[m.msg_iovlen++] =
+		    (struct iovec){l->head + off, l->nhead - off};
+	off = off < l->nhead ? 0 : off - l->nhead;
+	iov[m.msg_iovlen++] =
+	    (struct iovec){(void *)(uintptr_t)(tail.p + off), tail.len - off};
+	n = sendmsg(l->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n == -1) {
+		tunnel_answer_closed(&l->answer, 0);
+		link_fail(l, l->answer.proxy, l->answer.text);
+		return;
+	}
+	l->nsent += (size_t)n;
+	if (l->nsent < l->nhead + tail.len)
+		return;
+	l->sent = true;
+	if (loop_mod(&e->w.loop, &l->io, EPOLLIN) == -1)
+		fatal("epoll");
+}
+
+/* Takes n bytes that were looked at; they are there. */
+static bool
+link_take(struct link *l, size_t n)
+{
+	uint8_t sink[TUNNEL_ANSWER_MAX];
+	ssize_t got;
+
+	do {
+		got = recv(l->fd, sink, n, MSG_DONTWAIT);
+	} while (got == -1 && errno == EINTR);
+	return got == (ssize_t)n;
+}
+
+static void
+link_judge(struct link *l, size_t had)
+{
+	struct tunnel_answer *a = &l->answer;
+	size_t have = l->in.len;
+
+	switch (tunnel_answer(a, buf_span(&l->in), tunneld_env.nheader != 0)) {
+	case TUNNEL_ANSWER_MORE:
+		if (!link_take(l, have - had))
+			link_fail(l, PROTO_PROXY_BROKEN,
+			    "the connection to the proxy broke");
+		return;
+	case TUNNEL_ANSWER_FAIL:
+		link_fail(l, a->proxy, a->text);
+		return;
+	case TUNNEL_ANSWER_OPEN:
+		break;
+	}
+	if (l->quiet && have != a->size)
+		link_fail(l, PROTO_PROXY_BROKEN,
+		    "the proxy sent bytes before the tunnel was used");
+	else if (!link_take(l, a->size - had))
+		link_fail(
+		    l, PROTO_PROXY_BROKEN, "the connection to the proxy broke");
+	else
+		link_open(l);
+}
+
+static void
+link_read(struct link *l)
+{
+	size_t had = l->in.len, room = TUNNEL_ANSWER_MAX - had;
+	uint8_t *p;
+	ssize_t n;
+
+	if ((p = buf_room(&l->in, room)) == NULL)
+		fatal("answer");
+	n = recv(l->fd, p, room, MSG_DONTWAIT | MSG_PEEK);
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		tunnel_answer_closed(&l->answer, had);
+		link_fail(l, l->answer.proxy, l->answer.text);
+		return;
+	}
+	buf_grow(&l->in, (size_t)n);
+	link_judge(l, had);
+}
+
+static void
+link_ready(struct loop_io *io, uint32_t events)
+{
+	struct link *l = io->arg;
+
+	(void)events;
+	if (l->sent)
+		link_read(l);
+	else
+		link_write(l);
+}
+
+/*
+ * dialerd is believed about nothing but the proxy's address, and about that
+ * only where the user gave a name.
+ */
+static bool
+link_is_proxy(int fd)
+{
+	const struct tunneld_env *e = &tunneld_env;
+	struct sockaddr_storage ss;
+	const struct sockaddr_in *in = (const void *)&ss;
+	const struct sockaddr_in6 *in6 = (const void *)&ss;
+	socklen_t len = sizeof(ss);
+	uint8_t want[16];
+	int proto = 0;
+
+	if (getpeername(fd, (struct sockaddr *)&ss, &len) == -1)
+		return false;
+	len = sizeof(proto);
+	if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &proto, &len) == -1 ||
+	    proto != IPPROTO_TCP)
+		return false;
+	if (ntohs(ss.ss_family == AF_INET ? in->sin_port : in6->sin6_port) !=
+	    e->port)
+		return false;
+	if (inet_pton(AF_INET, e->host, want) == 1)
+		return ss.ss_family == AF_INET &&
+		       memcmp(&in->sin_addr, want, 4) == 0;
+	if (inet_pton(AF_INET6, e->host, want) == 1)
+		return ss.ss_family == AF_INET6 &&
+		       memcmp(&in6->sin6_addr, want, 16) == 0;
+	return true;
+}
+
+static struct link *
+link_new(const struct msg_TUNNEL *m, const char *host, int fd)
+{
+	struct tunneld_env *e = &tunneld_env;
+	bool v6 = strchr(host, ':') != NULL;
+	struct link *l;
+	char at[EGRESS_MAX_HOST + 16];
+	int n;
+
+	if ((l = calloc(1, sizeof(*l))) == NULL)
+		fatal("calloc");
+	l->id = m->id;
+	l->quiet = m->quiet != 0;
+	l->fd = fd;
+	l->io.fd = -1;
+	buf_init(&l->in, TUNNEL_ANSWER_MAX);
+	snprintf(at, sizeof(at), v6 ? "[%s]:%u" : "%s:%u", host, m->port);
+	n = snprintf(l->head, sizeof(l->head),
+	    "CONNECT %s HTTP/1.1\r\nHost: %s\r\n", at, at);
+	if (n < 0 || (size_t)n >= sizeof(l->head))
+		fatalx("CONNECT");
+	l->nhead = (size_t)n;
+	TAILQ_INSERT_TAIL(&e->links, l, entry);
+	e->nlinks++;
+	return l;
+}
+
+int
+tunneld_tunnel(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_TUNNEL *m = &msg->TUNNEL;
+	struct tunneld_env *e = &tunneld_env;
+	char host[EGRESS_MAX_HOST + 1];
+	struct link *l;
+
+	if (m->id <= e->last || e->nlinks == TUNNELD_MAX_LINKS ||
+	    m->port == 0 || egress_host(m->host, host) == -1 ||
+	    !span_is(m->host, host)) {
+		close(fd);
+		return chan_violation(c, "TUNNEL %u is impossible", m->id);
+	}
+	e->last = m->id;
+	l = link_new(m, host, fd);
+	if (!link_is_proxy(fd)) {
+		link_fail(l, PROTO_PROXY_LOST,
+		    "the connection to the proxy closed before it was used");
+		return 0;
+	}
+	loop_timer_set(&e->w.loop, &l->timer, TUNNELD_ANSWER_MS, link_late, l);
+	if (loop_add(&e->w.loop, &l->io, fd, EPOLLOUT, link_ready, l) == -1)
+		fatal("epoll");
+	link_write(l);
+	return 0;
+}
+
+void
+link_reap(void)
+{
+	struct link *l;
+
+	while ((l = TAILQ_FIRST(&tunneld_env.dead)) != NULL) {
+		TAILQ_REMOVE(&tunneld_env.dead, l, entry);
+		buf_free(&l->in);
+		free(l);
+	}
+}

@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""A corporate proxy in front of us: what goes through it and what past it,
+its credential, a corporate CA, and what is said when it refuses.  The proxy
+is a stand-in that resolves names which nobody else knows."""
+import json
+import os
+import secrets
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "lib"))
+import harness as h  # noqa: E402
+from oauth_helper import Login, TokenServer, tokens  # noqa: E402
+
+t = h.Tap()
+USER = "corp\\me"
+PASSWORD = "p@ss:w/" + secrets.token_hex(12)
+ESCAPED = "corp%5Cme:" + PASSWORD.replace("@", "%40").replace(
+    ":", "%3A").replace("/", "%2f")
+NET = {"net": {n: {} for n in ("tunnel", "raw", "direct", "many")}}
+
+
+class Proxy(h.Process):
+    def __init__(self, work, *options, password=PASSWORD, name="proxy"):
+        self.dir = os.path.join(work, name)
+        os.makedirs(self.dir, exist_ok=True)
+        self.log_path = os.path.join(self.dir, "log.jsonl")
+        self.mode_path = os.path.join(self.dir, "mode")
+        argv = [h.PYTHON, os.path.join(h.STANDINS, "connect_proxy.py"),
+                "--log", self.log_path, "--mode", self.mode_path, *options]
+        if password is not None:
+            argv += ["--user", USER, "--password", password]
+        super().__init__(argv, os.path.join(self.dir, "stderr"))
+        self.port = self.ready["port"]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def seen(self):
+        return [e for e in h.read_lines(self.log_path)
+                if e["ev"] == "connect"]
+
+    def mode(self, text, hold=False):
+        with open(self.mode_path + ".new", "w", encoding="utf-8") as f:
+            json.dump({"bytes": text, "hold": hold}, f)
+        os.rename(self.mode_path + ".new", self.mode_path)
+
+
+def write(path, text):
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(fd, "w") as f:
+        f.write(text)
+    return path
+
+
+def ask(s, kind="anthropic"):
+    m = s.model(f"api.{kind}.com")
+    r = m.message("hello", kind)
+    m.close()
+    return r
+
+
+def call(m, tool, **arguments):
+    r = m.call(tool, arguments)
+    return json.loads(r["content"][0]["text"])
+
+
+def net_server(*domains):
+    return {"net": {
+        "command": h.PYTHON,
+        "args": [os.path.join(h.STANDINS, "mcp_net.py")],
+        "sandbox": {"network": {"allowPrivate": True,
+                                "allowedDomains": list(domains)},
+                    "filesystem": {"allowRead": [h.STANDINS]}}}}
+
+
+def leaks(dirs, text):
+    found = []
+    for d in dirs:
+        for root, _, names in os.walk(d):
+            for n in names:
+                path = os.path.join(root, n)
+                if os.path.isfile(path) and not os.path.islink(path):
+                    with open(path, "rb") as f:
+                        if text.encode() in f.read():
+                            found.append(path)
+    return found
+
+
+def refusal(s):
+    """Status and error of a model request, and the log's word for it."""
+    n = len(s.events("modelResponse"))
+    r = ask(s)
+    end = h.wait_for(lambda: s.events("modelResponse")[n:], "a record")[-1]
+    return r.status, r.body.decode(), end.get("error", "")
+
+
+def test_all_through(work):
+    pair = tokens()
+    login = Login(work, pair, seconds=-10)
+    server = TokenServer(work, seeds=[pair])
+    p = h.Provider(work)
+    proxy = Proxy(work, "--map", f"api.openai.com:443={p.port}",
+                  "--map", f"auth.example:443={server.ready['port']}",
+                  "--map", f"far.corp.example:7001={p.port}")
+    ca = ""
+    for path in (p.ca, server.ca):
+        with open(path, encoding="ascii") as f:
+            ca += f.read()
+    write(os.path.join(work, "corporate.pem"), ca)
+    config = {
+        "proxy": {"url": proxy.url, "ca": os.path.join(work, "corporate.pem"),
+                  "credential": {"file": write(os.path.join(work, "proxy-key"),
+                                               f"{USER}:{PASSWORD}\n")}},
+        "credentials": {
+            "openai": {"env": "OPENAI_API_KEY"},
+            "anthropic": {"login": "claude-code", "file": login.path}},
+        "providers": {"anthropic": {
+            "upstream": "https://auth.example",
+            "token": "https://auth.example/oauth/token"}}}
+    rules = [h.rule("all", "allow", server=["net"])]
+    with h.Session(work, net_server("far.corp.example:7001"), rules, NET,
+                   config=config) as s:
+        t.equal(ask(s, "openai").status, 200,
+                "a model request, with the corporate CA")
+        r = ask(s)
+        t.equal(r.status, 200, "one with a login that is to be renewed")
+        t.ok(len(server.seen("token")) == 1 or
+             server.order("/state")["refreshed"] == 1,
+             "which was renewed", server.order("/state"))
+        mcp = s.mcp()
+        mcp.initialize()
+        mcp.list_tools()
+        got = call(mcp, "net__tunnel", target="far.corp.example:7001",
+                   text="x")
+        t.contains(got.get("head", str(got)), " 200 ",
+                   "a connection of an MCP server")
+        mcp.close()
+        seen = proxy.seen()
+        t.equal({e["target"] for e in seen},
+                {"api.openai.com:443", "auth.example:443",
+                 "far.corp.example:7001"}, "all of it by the proxy")
+        t.equal({len(e["lines"]) for e in seen}, {3},
+                "a line, a host, a credential")
+        first = seen[0]["lines"]
+        t.equal(first[:2], [f"CONNECT {seen[0]['target']} HTTP/1.1",
+                            f"Host: {seen[0]['target']}"], "as is due")
+        t.ok(all(e["rest"] == "" and e["status"] == 200 for e in seen),
+             "and nothing else")
+        status = json.loads(s.icctl("--json", "status").stdout)["proxy"]
+        t.equal((status["host"], status["port"], status["credential"],
+                 status["state"], status["from"]),
+                ("127.0.0.1", proxy.port, True, "ok", "config.json"),
+                "icctl status knows it")
+        t.contains(s.icctl("status").stdout, f"127.0.0.1:{proxy.port}",
+                   "for people, too")
+        start = s.events("start")[0]["detail"]
+        t.equal(start["proxy"], {
+            "credential": True, "direct": [], "from": "config.json",
+            "host": "127.0.0.1", "port": proxy.port, "resolves": "proxy"},
+            "so does the first record")
+        t.ok("tunneld" in s.workers(), "tunneld is one of the workers")
+        for word in (PASSWORD, ESCAPED):
+            t.equal(leaks([s.dir, s.home], word), [],
+                    "the credential is in no file of ours")
+    proxy.end()
+    p.end()
+    server.end()
+
+
+def test_environment(work):
+    p = h.Provider(work)
+    proxy = Proxy(work, "--map", f"api.anthropic.com:443={p.port}")
+    config = {"proxy": {"ca": p.ca},
+              "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"},
+                              "openai": {"env": "OPENAI_API_KEY"}},
+              "providers": {"openai": {"upstream": p.url, "ca": p.ca}}}
+    url = f"http://{ESCAPED}@127.0.0.1:{proxy.port}/"
+    env = {"https_proxy": url, "HTTP_PROXY": url, "no_proxy": "<local>,  10.0.0.0/8,"
+           ".corp.example,[::1]:1"}
+    with h.Session(work, config=config, env=env) as s:
+        t.equal(ask(s).status, 200, "https_proxy, with a credential")
+        t.equal([e["target"] for e in proxy.seen()][:1],
+                ["api.anthropic.com:443"], "leads through it")
+        n = len(proxy.seen())
+        r = ask(s, "openai")
+        t.ok(r.status == 200 and len(proxy.seen()) == n,
+             "a loopback upstream does not", r.status)
+        status = json.loads(s.icctl("--json", "status").stdout)["proxy"]
+        t.equal((status["from"], status["direct"]), ("https_proxy", 3),
+                "whence it is; <local> is left out")
+        r = s.icctl("doctor")
+        t.ok(f"127.0.0.1:{proxy.port} (https_proxy, with a credential)" in
+             r.stdout and PASSWORD not in r.stdout and ESCAPED not in
+             r.stdout, "icctl doctor says it, and nothing more", r.stdout)
+        t.ok(ESCAPED not in s.process.stderr() + s.session_log(), "no log does")
+    proxy.end()
+    p.end()
+
+
+def test_no_proxy(work):
+    p = h.Provider(work)
+    proxy = Proxy(work, password=None)
+    rules = [h.rule("all", "allow", server=["net"])]
+    ours = f"127.0.0.1:{p.port}"
+    config = {"proxy": {"url": proxy.url, "noProxy": [
+        "127.0.0.1", "*.direct.example", "192.0.2.0/24"]}}
+    targets = [ours, "a.direct.example:443", "192.0.2.7:443",
+               "198.51.100.7:443", "169.254.169.254:80",
+               "metadata.google.internal:80", "a.proxied.example:443"]
+    with h.Session(work, net_server(*targets), rules, NET,
+                   config=config) as s:
+        m = s.mcp()
+        m.initialize()
+        m.list_tools()
+        t.contains(call(m, "net__tunnel", target=ours, text="x")["head"],
+                   " 200 ", "loopback: direct")
+        for target, words in (
+                ("a.direct.example:443", "does not resolve"),
+                ("192.0.2.7:443", "documentation address"),
+                ("198.51.100.7:443", "documentation address"),
+                ("169.254.169.254:80", "link-local address"),
+                ("metadata.google.internal:80", "a metadata service")):
+            got = call(m, "net__tunnel", target=target, text="x")
+            t.contains(got["head"], words, f"{target}: screened or direct")
+        t.equal(proxy.seen(), [], "none of them is asked of the proxy")
+        got = call(m, "net__tunnel", target=targets[-1], text="x")
+        t.contains(got["head"], "the proxy cannot reach the host (502)",
+                   "a name that is not listed is")
+        t.equal([e["lines"] for e in proxy.seen()],
+                [[f"CONNECT {targets[-1]} HTTP/1.1", f"Host: {targets[-1]}"]],
+                "without a credential, where there is none")
+        m.close()
+    proxy.end()
+    p.end()
+
+
+MODES = (
+    ("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=x\r\n\r\n", False,
+     "wants a credential", "the proxy wants a credential, and none is set "
+     "(407)"),
+    ("HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate, NTLM\r\n\r\n", False,
+     "wants a credential", "takes no user name and password (407"),
+    ("HTTP/1.1 403 No\r\nX: y\r\n\r\n", False, "forbids the provider's host",
+     "the proxy forbids this host (403)"),
+    ("HTTP/1.1 502 No\r\n\r\n", False, "cannot reach the provider",
+     "the proxy cannot reach the host (502)"),
+    ("HTTP/1.0 504 No\r\n\r\n", False, "cannot reach the provider",
+     "the host does not answer the proxy (504)"),
+    ("HTTP/1.1 204 No\r\n\r\n", False, "makes no sense",
+     "the proxy answered 204 to a CONNECT"),
+    ("SSH-2.0-OpenSSH_9.2\r\n", False, "makes no sense",
+     "what the proxy answers is no HTTP"),
+    ("HTTP/1.1 200 OK\r\nX: " + "y" * 9000 + "\r\n\r\n", False,
+     "makes no sense", "over 8 KiB"),
+    ("HTTP/1.1 200 OK\r\n\r\nearly", True, "makes no sense",
+     "sent bytes before the tunnel was used"),
+    ("", False, "makes no sense", "closed the connection without an answer"),
+    ("HTTP/1.1 200 OK\r\nX:", False, "makes no sense",
+     "closed the connection within its answer"),
+)
+
+
+def test_refusals(work):
+    p = h.Provider(work)
+    proxy = Proxy(work, "--map", f"api.anthropic.com:443={p.port}",
+                  password=None)
+    config = {"proxy": {"url": proxy.url, "ca": p.ca},
+              "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}}
+    with h.Session(work, config=config) as s:
+        for text, hold, body, detail in MODES:
+            proxy.mode(text, hold)
+            status, said, error = refusal(s)
+            t.equal(status, 502, f"502: {detail}")
+            t.contains(said, body, "the agent is told, in constant text")
+            t.contains(error, detail, "the log, why")
+        t.contains(json.loads(s.icctl("--json", "status").stdout)["proxy"][
+            "text"], MODES[-1][3], "icctl status has the last")
+        t.contains(s.session_log(), "corporate proxy 127.0.0.1",
+                   "so has session.log")
+        os.unlink(proxy.mode_path)
+        t.equal(ask(s).status, 200, "and a request after them goes through")
+        proxy.end()
+        # The spare that was connected ahead is used, or found closed.
+        answers = [refusal(s) for _ in range(2)]
+        t.contains(answers[-1][1], "cannot be reached", "a proxy that died")
+        t.contains(answers[-1][2], f"no connection to the proxy 127.0.0.1:"
+                   f"{proxy.port}: Connection refused", "is named in the log")
+    p.end()
+
+
+def test_wrong_credential(work):
+    p = h.Provider(work)
+    proxy = Proxy(work, "--map", f"api.anthropic.com:443={p.port}")
+    config = {"proxy": {"url": proxy.url, "ca": p.ca, "credential": {
+        "env": "CORPORATE"}},
+        "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}}
+    wrong = "me:" + secrets.token_hex(16)
+    with h.Session(work, config=config, env={"CORPORATE": wrong}) as s:
+        status, said, error = refusal(s)
+        t.ok(status == 502 and "does not accept" in said,
+             "a wrong credential", said)
+        t.contains(error, "does not accept the credential (407)", "is named")
+        t.equal(json.loads(s.icctl("--json", "status").stdout)["proxy"][
+            "state"], "refuses us", "by icctl status as well")
+        t.equal(leaks([s.dir, s.home], wrong), [], "and not shown")
+    proxy.end()
+    p.end()
+
+
+def test_end(work):
+    proxy = Proxy(work)
+    config = {"proxy": {"url": proxy.url},
+              "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}}
+    with h.Session(work, config=config) as s:
+        h.kill(s.workers()["tunneld"][0])
+        t.equal(s.wait(), 70, "tunneld's end is the session's")
+        t.contains(s.process.stderr() + s.session_log(), "tunneld",
+                   "which says who it was")
+    proxy.end()
+
+
+for number, part in enumerate((test_all_through, test_environment,
+                               test_no_proxy, test_refusals,
+                               test_wrong_credential, test_end)):
+    with h.workdir() as w, t.case(part.__name__):
+        part(w)
+t.done()

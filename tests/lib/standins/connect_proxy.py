@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""A corporate proxy for tests: takes CONNECT with Basic credentials on
+127.0.0.1, resolves names by its own map, and writes down what it is asked.
+Shares no code with the product.  Prints {"port": N}; ends with its parent.
+
+--mode FILE: while that file holds {"bytes": TEXT, "hold": BOOL} this is what
+every CONNECT is answered, and then the connection closes, or is held."""
+import argparse
+import base64
+import json
+import os
+import socket
+import sys
+import threading
+import time
+
+
+def copy(a, b):
+    try:
+        while data := a.recv(65536):
+            b.sendall(data)
+        b.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+class Proxy:
+    def __init__(self, o):
+        self.o = o
+        self.map = dict(m.rsplit("=", 1) for m in o.map)
+        self.log = open(o.log, "a", encoding="utf-8")
+        self.lock = threading.Lock()
+        self.want = None
+        if o.user is not None:
+            pair = f"{o.user}:{o.password}".encode()
+            self.want = "Basic " + base64.b64encode(pair).decode()
+
+    def write(self, **entry):
+        with self.lock:
+            self.log.write(json.dumps(entry) + "\n")
+            self.log.flush()
+
+    def head(self, s):
+        data = b""
+        while b"\r\n\r\n" not in data:
+            part = s.recv(4096)
+            if not part or len(data) > 65536:
+                raise OSError("no head")
+            data += part
+        head, rest = data.split(b"\r\n\r\n", 1)
+        lines = head.decode("latin-1").split("\r\n")
+        fields = [(n.lower(), v.strip()) for n, _, v in
+                  (line.partition(":") for line in lines[1:])]
+        return lines, fields, rest
+
+    def judge(self, lines, fields):
+        method, target, version = (lines[0].split(" ") + ["", ""])[:3]
+        given = [v for n, v in fields if n == "proxy-authorization"]
+        if method != "CONNECT" or version != "HTTP/1.1":
+            return 405, "Method Not Allowed", target
+        if self.want is not None and given != [self.want]:
+            return 407, "Proxy Authentication Required", target
+        if target in self.o.forbid:
+            return 403, "Forbidden", target
+        if target not in self.map:
+            return 502, "Bad Gateway", target
+        return 200, "Connection established", target
+
+    def serve(self, s):
+        try:
+            lines, fields, rest = self.head(s)
+        except OSError as e:
+            self.write(ev="bad", why=str(e))
+            s.close()
+            return
+        status, reason, target = self.judge(lines, fields)
+        mode = None
+        if os.path.exists(self.o.mode or ""):
+            with open(self.o.mode, encoding="utf-8") as f:
+                mode = json.load(f)
+        self.write(ev="connect", target=target, lines=lines,
+                   rest=rest.decode("latin-1"),
+                   status=mode["bytes"][:40] if mode else status)
+        if mode:
+            s.sendall(mode["bytes"].encode("latin-1"))
+            if mode.get("hold"):
+                while s.recv(4096):
+                    pass
+            s.close()
+            return
+        if status != 200:
+            more = 'Proxy-Authenticate: Basic realm="corp"\r\n' \
+                if status == 407 else ""
+            page = "<html>a page of the proxy's own</html>"
+            s.sendall(f"HTTP/1.1 {status} {reason}\r\n{more}Content-Type: "
+                      f"text/html\r\nContent-Length: {len(page)}\r\n\r\n{page}"
+                      .encode())
+            s.close()
+            return
+        where = self.map[target]
+        up = socket.create_connection(("127.0.0.1", int(where)), 10)
+        # Proxies say such things; they mean nothing here.
+        s.sendall(b"HTTP/1.1 200 Connection established\r\n"
+                  b"Proxy-Agent: stand-in\r\nContent-Length: 0\r\n\r\n" + rest)
+        other = threading.Thread(target=copy, args=(up, s), daemon=True)
+        other.start()
+        copy(s, up)
+        other.join()
+        s.close()
+        up.close()
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--log", required=True)
+    p.add_argument("--user")
+    p.add_argument("--password", default="")
+    p.add_argument("--map", action="append", default=[])
+    p.add_argument("--forbid", action="append", default=[])
+    p.add_argument("--mode")
+    proxy = Proxy(p.parse_args())
+    listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+    print(json.dumps({"port": listener.getsockname()[1]}), flush=True)
+
+    def accept():
+        while True:
+            s, _ = listener.accept()
+            threading.Thread(target=proxy.serve, args=(s,),
+                             daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    parent = os.getppid()
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()
