@@ -8,7 +8,7 @@ import re
 
 import harness
 import oauth_helper
-from live import Held
+from live import PROXY_PASSWORD, Held
 
 HUGE = 8 << 30
 
@@ -116,6 +116,25 @@ def test_key(tap, live, provider, who):
         tap.equal(len(found), 2, f"{who}: but in each keyd")
     tap.equal(in_files(live.s.dir, live.s.home), [],
               f"{who}: and none in a file of ours")
+    test_proxy_key(tap, live, who, but, hidden)
+
+
+def test_proxy_key(tap, live, who, but, hidden):
+    """The same of the proxy's, which came in variables of the environment:
+    only tunneld has it, and where memory is secret nobody finds it."""
+    patterns = canaries((PROXY_PASSWORD,))
+    but = but | {live.proxy.p.pid}
+    with Held(live, PROXY_PASSWORD) as held:
+        found, count = scan(but, patterns)
+        control = found.pop(held.p.pid, None)
+    tap.ok(control, f"{who}: the search finds a proxy's credential that lies "
+           f"open, in {count} processes")
+    workers = live.workers()
+    tap.equal({p: f for p, f in found.items()
+               if hidden or workers.get(p) != "tunneld"}, {},
+              f"{who}: and none in a process that is not tunneld")
+    tap.equal(in_files(live.s.dir, live.s.home, patterns=patterns), [],
+              f"{who}: nor in a file of ours")
 
 
 def test_fallback(tap, live, provider, who):
@@ -127,6 +146,10 @@ def test_fallback(tap, live, provider, who):
     tap.equal(sorted(workers.get(p, f) for p, f in found.items()),
               ["keyd", "keyd"],
               f"{who}: the search finds both keys, each in its keyd alone")
+    found, _ = scan({os.getpid(), provider.p.pid, live.proxy.p.pid},
+                    canaries((PROXY_PASSWORD,)))
+    tap.equal([workers.get(p, f) for p, f in found.items()], ["tunneld"],
+              f"{who}: and the proxy's credential in tunneld alone")
     tap.ok(all("secretmem" not in v for k, v in
                live.s.events("start")[0]["detail"]["confinement"].items()),
            f"{who}: the first record says that no memory is secret")

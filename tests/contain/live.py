@@ -5,11 +5,13 @@ import contextlib
 import os
 import pwd
 import re
+import secrets
 import subprocess
 
 import rig
 import harness
 
+PROXY_PASSWORD = "proxy-real-" + secrets.token_hex(24)
 ZERO_CAPS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 NAMESPACES = ("user", "net", "ipc", "uts")
 
@@ -58,14 +60,26 @@ class Live:
         self.user = user
         self.uid = pwd.getpwnam(user).pw_uid if user else os.geteuid()
         os.makedirs(work, mode=0o700, exist_ok=True)
-        # By name, so that dialerd's resolver has something to do.
+        # One by name, so that dialerd's resolver has something to do; the
+        # other through a proxy, which takes a credential.
+        self.proxy = harness.Process(
+            [harness.PYTHON, os.path.join(harness.STANDINS,
+                                          "connect_proxy.py"),
+             "--log", os.devnull, "--user", "corp", "--password",
+             PROXY_PASSWORD,
+             "--map", f"api.openai.com:443={provider.port}"], os.devnull)
+        url = f"http://corp:{PROXY_PASSWORD}@127.0.0.1:" \
+              f"{self.proxy.ready['port']}"
         upstream = {"upstream": f"https://localhost:{provider.port}",
                     "ca": provider.ca}
         self.s = harness.Session(work, servers=rig.QUIET_SERVER if servers else {},
                                  provider=provider, prefix=args.prefix,
                                  libexecdir=libexecdir, config={
+                                     "proxy": {"ca": provider.ca},
                                      "providers": {"anthropic": upstream,
-                                                   "openai": upstream}})
+                                                   "openai": {}}},
+                                 env={"https_proxy": url, "http_proxy": url,
+                                      "npm_config_https_proxy": url})
         if user:
             # The workspace's parents must be the user's to pass.
             subprocess.run(["chown", "-R", user, work], check=True)
@@ -79,6 +93,7 @@ class Live:
 
     def __exit__(self, *_):
         self.s.stop()
+        self.proxy.end()
 
     def workers(self):
         """pid -> role, the resolver as dialerd's child included."""
@@ -207,7 +222,9 @@ OWN_FDS = {
     "mcp-backd": lambda s, k: (1 + 3, 2, []),                # stdout, stderr
     "mitmd": lambda s, k: (1 + 1 + k + 1, 0, []),            # listener
     "keyd": lambda s, k: (1 + 3, 0, []),
-    "dialerd": lambda s, k: (1 + k + s + 1, 0, []),          # and resolvers'
+    # ... and its resolvers'.
+    "dialerd": lambda s, k: (1 + k + s + 2, 0, []),
+    "tunneld": lambda s, k: (1 + 1, 0, []),
     "egressd": lambda s, k: (1 + 2 + 1, 0, []),              # listener
 }
 

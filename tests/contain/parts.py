@@ -17,8 +17,9 @@ def fallback_libexec(work, args):
     os.makedirs(d)
     os.chmod(work, 0o755)
     for name in os.listdir(real):
-        os.symlink(os.path.join(args.build, "fallback_keyd")
-                   if name == "keyd" else os.path.join(real, name),
+        os.symlink(os.path.join(args.build, "fallback_" + name)
+                   if name in ("keyd", "tunneld")
+                   else os.path.join(real, name),
                    os.path.join(d, name))
     return d
 

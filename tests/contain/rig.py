@@ -206,7 +206,11 @@ class Confined:
             else {}, libexecdir=libexec, session_dir=sdir,
             prefix=self.prefix, config={
                 "providers": {"anthropic": {"upstream": f"https://{host}:9"}},
-                "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}})
+                "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}},
+                # For tunneld; nothing is connected to.
+                "proxy": {"url": "http://127.0.0.1:9",
+                          "credential": {"env": "PROXY_PAIR"}}},
+            env={"PROXY_PAIR": "corp:" + "x" * 20})
         if order:
             self.binaries[role].order(
                 attempt, arg=arg, session=sdir, home=s.home, libexec=libexec,
