@@ -51,6 +51,7 @@ reap_orphans(void)
 			if (sup.keys[i].cred.command.pid == si.si_pid)
 				return;
 		if (sup.agent.pid == si.si_pid || notify_pid() == si.si_pid ||
+		    sup.proxy.cred.command.pid == si.si_pid ||
 		    instance_has_pid(si.si_pid))
 			return;
 		(void)waitpid(si.si_pid, NULL, WNOHANG);

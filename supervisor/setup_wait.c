@@ -27,7 +27,7 @@ wait_over(void)
 /* A credential command ended; keyd has seen the end of its pipe, too. */
 static int
 wait_command(struct credential *c, const struct config_provider *cfg,
-    const char *name, struct fault *fault)
+    const char *where, struct fault *fault)
 {
 	char how[128];
 	int code, status;
@@ -39,23 +39,25 @@ wait_command(struct credential *c, const struct config_provider *cfg,
 	c->command = (struct spawned)SPAWNED_INIT;
 	if (spawn_status(code, status) == 0)
 		return 0;
-	return fault_set(fault, "credential of %s: command: %s %s", name,
-	    cfg->command[0], spawn_describe(code, status, how, sizeof(how)));
+	return fault_set(fault, "%s.command: %s %s", where, cfg->command[0],
+	    spawn_describe(code, status, how, sizeof(how)));
 }
 
 static int
 wait_commands(struct fault *fault)
 {
 	const struct provider *p;
+	char where[96];
 
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		p = &sup.providers.list[i];
-		if (wait_command(
-			&sup.keys[i].cred, p->config, p->name, fault) == -1)
+		snprintf(where, sizeof(where), "credentials.%.64s", p->name);
+		if (wait_command(&sup.keys[i].cred, p->config, where, fault) ==
+		    -1)
 			return -1;
 	}
 	return wait_command(&sup.proxy.cred, &sup.config.proxy.auth,
-	    "the corporate proxy", fault);
+	    "proxy.credential", fault);
 }
 
 static int

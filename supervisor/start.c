@@ -252,7 +252,8 @@ start_session(int *status, struct fault *fault)
 	if (start_workers(fault) == -1) {
 		/* Rules and credentials are found wanting late. */
 		if (sup.rules_refused ||
-		    strncmp(fault->text, "credential", 10) == 0)
+		    strncmp(fault->text, "credential", 10) == 0 ||
+		    strncmp(fault->text, "proxy.", 6) == 0)
 			*status = SUP_EXIT_CONFIG;
 		return -1;
 	}

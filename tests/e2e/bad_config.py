@@ -224,6 +224,64 @@ CONFIG = [
      config(providers={"anthropic": {"url": "https://x"}}), 78,
      "{config}: providers.anthropic.url: unknown key. Known here: upstream, "
      "token, ca, reuse, filter"),
+    ("a proxy that is none of ours", config(proxy={"uri": "x"}), 78,
+     "{config}: proxy.uri: unknown key. Known here: url, noProxy, "
+     "credential, ca"),
+    ("a proxy with TLS", config(proxy={"url": "https://proxy:3129"}), 78,
+     "{config}: proxy.url: TLS to the proxy itself (https://) is not spoken. "
+     "Most proxies take CONNECT on an http:// port as well: write that one"),
+    ("a SOCKS proxy", config(proxy={"url": "socks5://proxy:1080"}), 78,
+     "{config}: proxy.url: must begin with http:// (no SOCKS, nothing else)"),
+    ("a proxy with a password",
+     config(proxy={"url": "http://me:secret@proxy:3128"}), 78,
+     "{config}: proxy.url: must not hold a user name or password. Put "
+     "USER:PASSWORD into a file of its own (chmod 600) and write "
+     "{\"proxy\":{\"url\":...,\"credential\":{\"file\":"
+     "\"~/keys/proxy\"}}}"),
+    ("a proxy's port", config(proxy={"url": "http://proxy:99999"}), 78,
+     "{config}: proxy.url: its port must be from 1 to 65535"),
+    ("a proxy's host", config(proxy={"url": "http://2130706433:80"}), 78,
+     "{config}: proxy.url: its host is no name or address"),
+    ("a proxy with a path", config(proxy={"url": "http://proxy/x"}), 78,
+     "{config}: proxy.url: must end behind its port. In a user name or "
+     "password / is written %2F, ? %3F, # %23, @ %40"),
+    ("a bad row of noProxy", config(proxy={"url": "http://proxy",
+                                           "noProxy": ["a", "10.0.0.0/33"]}),
+     78, "{config}: proxy.noProxy: \"10.0.0.0/33\" is none of NAME, .NAME, "
+     "*.NAME, ADDRESS, NET/BITS, each but the last perhaps with :PORT, and "
+     "\"*\""),
+    ("a proxy's credential in the file", config(proxy={
+        "url": "http://proxy", "credential": "me:secret"}), 78,
+     "{config}: proxy.credential: must be an object that says where the key "
+     "is, is a string. Write {\"env\":\"NAME\"}, {\"file\":\"PATH\"}, "
+     "{\"command\":[...]}, {\"systemd\":\"NAME\"}, "
+     "{\"secret-service\":{...}}"),
+    ("a login for a proxy", config(proxy={
+        "url": "http://proxy", "credential": {"login": "codex"}}), 78,
+     "{config}: proxy.credential.login: there is none for this"),
+    ("a proxy's variable that is not set", config(proxy={
+        "url": "http://127.0.0.1:9",
+        "credential": {"env": "NO_SUCH_PAIR"}}), 78,
+     "proxy.credential.env: NO_SUCH_PAIR is not set or empty"),
+    ("a proxy's credential without a colon",
+     {**config(credentials={"anthropic": {"env": "ANTHROPIC_API_KEY"}},
+               proxy={"url": "http://127.0.0.1:9",
+                      "credential": {"file": "pair"}}),
+      "pair": ("just-a-password\n", 0o600)}, 78,
+     "credential of the corporate proxy (proxy.credential): is no "
+     "USER:PASSWORD"),
+    ("a proxy's command that fails", config(
+        credentials={"anthropic": {"env": "ANTHROPIC_API_KEY"}},
+        proxy={"url": "http://127.0.0.1:9",
+               "credential": {"command": ["false"]}}), 78,
+     "proxy.credential.command: false exited with status 1"),
+    ("a corporate CA that is not there",
+     config(proxy={"ca": "root.pem"}), 78,
+     "proxy.ca: {home}/root.pem: No such file or directory"),
+    ("a corporate CA that is none",
+     {**config(proxy={"ca": "root.pem"}), "root.pem": "hello\n"}, 78,
+     "proxy.ca: {home}/root.pem: holds no certificate in PEM "
+     "(-----BEGIN CERTIFICATE-----)"),
     ("an upstream without TLS",
      config(providers={"anthropic": {"upstream": "http://example.com"}}),
      78,
