@@ -119,7 +119,7 @@ CONFIG = [
     ("a filter's unknown kind",
      config(providers={"anthropic": {"filter": {"tool": "strip"}}}), 78,
      "{config}: providers.anthropic.filter.tool: unknown key. Known here: "
-     "tools, mcp, urls, store, background"),
+     "tools, mcp, urls, store, background, usage"),
     ("a filter's unknown action",
      config(providers={"anthropic": {"filter": {"tools": "drop"}}}), 78,
      "{config}: providers.anthropic.filter.tools: must be \"strip\", "
