@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a corporate proxy answers to a CONNECT, and rows of no_proxy.  The
+ * first byte picks which, and whether a credential was sent.  Holds: the
+ * verdict does not depend on how the bytes came; a tunnel is only what a head
+ * with 200 opens, of at most 8 KiB, ending with an empty line; a refusal has a
+ * printable text; a row that is taken says the same when it is asked twice.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "no_proxy.h"
+#include "tunnel_answer.h"
+
+#define CHECK(x)                                                               \
+	do {                                                                   \
+		if (!(x)) {                                                    \
+			fprintf(stderr, "line %d: %s\n", __LINE__, #x);        \
+			abort();                                               \
+		}                                                              \
+	} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+
+static void
+check_answer(
+    const struct tunnel_answer *a, enum tunnel_result r, struct span in)
+{
+	if (r == TUNNEL_ANSWER_OPEN) {
+		CHECK(a->status == 200);
+		CHECK(a->size <= in.len && a->size <= TUNNEL_ANSWER_MAX);
+		CHECK(a->size >= 4 &&
+		      memcmp(in.p + a->size - 4, "\r\n\r\n", 4) == 0);
+		CHECK(memcmp(in.p, "HTTP/1.", 7) == 0);
+		CHECK(memcmp(in.p + 8, " 200", 4) == 0);
+	} else if (r == TUNNEL_ANSWER_FAIL) {
+		CHECK(a->proxy != PROTO_PROXY_NONE && a->text[0] != '\0');
+		for (const char *c = a->text; *c != '\0'; c++)
+			CHECK(*c >= 0x20 && *c < 0x7f);
+	} else {
+		CHECK(in.len < TUNNEL_ANSWER_MAX);
+	}
+}
+
+static void
+fuzz_answer(struct span in, bool credential)
+{
+	struct tunnel_answer whole = {.seen = 0}, part = {.seen = 0};
+	enum tunnel_result r = tunnel_answer(&whole, in, credential),
+			   s = TUNNEL_ANSWER_MORE;
+	size_t n = 0;
+
+	check_answer(&whole, r, in);
+	while (s == TUNNEL_ANSWER_MORE && n < in.len) {
+		n += n % 3 + 1;
+		if (n > in.len)
+			n = in.len;
+		s = tunnel_answer(&part, span_of(in.p, n), credential);
+		check_answer(&part, s, span_of(in.p, n));
+	}
+	CHECK(r == s);
+	if (r == TUNNEL_ANSWER_OPEN)
+		CHECK(whole.size == part.size);
+	if (r == TUNNEL_ANSWER_FAIL)
+		CHECK(strcmp(whole.text, part.text) == 0);
+}
+
+static void
+fuzz_rows(struct span in)
+{
+	static struct no_proxy list;
+	char host[EGRESS_MAX_HOST + 1];
+	const uint8_t *nl;
+
+	memset(&list, 0, sizeof(list));
+	while (in.len != 0) {
+		nl = memchr(in.p, '\n', in.len);
+		if (nl == NULL)
+			nl = in.p + in.len;
+		(void)no_proxy_add(&list, span_of(in.p, (size_t)(nl - in.p)));
+		in = nl == in.p + in.len
+			 ? span_of(nl, 0)
+			 : span_of(nl + 1, in.len - (size_t)(nl - in.p) - 1);
+	}
+	CHECK(list.n <= NO_PROXY_MAX_ROWS);
+	for (unsigned i = 0; i < list.n; i++) {
+		const struct no_proxy_row *r = &list.rows[i];
+
+		CHECK(r->bits <= 128);
+		if (r->kind != NO_PROXY_NAME)
+			continue;
+		/* A name is one, and goes past the proxy by its own row. */
+		CHECK(egress_host(span_str(r->host), host) == 0);
+		CHECK(strcmp(host, r->host) == 0);
+		CHECK(no_proxy_direct(&list, host, r->port == 0 ? 1 : r->port));
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
+{
+	if (len == 0)
+		return 0;
+	if ((p[0] & 2) != 0)
+		fuzz_rows(span_of(p + 1, len - 1));
+	else
+		fuzz_answer(span_of(p + 1, len - 1), (p[0] & 1) != 0);
+	return 0;
+}
