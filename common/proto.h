@@ -248,14 +248,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * trusted: structural allow; domains: newline-separated egress list; internal:
  * icgit, which answers policyd and has no tools for anybody else; virtual: the
  * one named "proxy", PROTO_VIRTUAL, whose tools policyd has itself and
- * icsupervisor carries out; command: SHA-256 of what is run, a part of each
- * tool's pin; zeros: our own program, whose tools are not pinned.
+ * icsupervisor carries out; git: a git server, whatever its name; command:
+ * SHA-256 of what is run, a part of each tool's pin; zeros: our own program,
+ * whose tools are not pinned.
  */
 #define F_SERVER(F, m)		F(m, u16, index, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, name, 64)			\
 				F(m, u8, trusted, 1)			\
 				F(m, u8, internal, 1)			\
 				F(m, u8, virtual, 1)			\
+				F(m, u8, git, 1)			\
 				F(m, str, cwd, 4096)			\
 				F(m, blob, command, 32)			\
 				F(m, str, domains, 16384)

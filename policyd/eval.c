@@ -116,6 +116,14 @@ check_introspection(const struct request *r, struct decision *d)
 	return true;
 }
 
+bool
+eval_has_sandbox(const struct request *r)
+{
+	return span_is(r->server_name, "filesystem") ||
+	       span_is(r->server_name, "git") ||
+	       (r->server != NULL && r->server->is_git);
+}
+
 /* 1.3, 3c: the path roles all of whose paths lie in the sandbox. */
 static uint32_t
 sandbox_roles(const struct engine *e, const struct request *r)
@@ -123,8 +131,7 @@ sandbox_roles(const struct engine *e, const struct request *r)
 	uint32_t inside = 0, outside = 0;
 	const struct arg_value *v;
 
-	if (!span_is(r->server_name, "filesystem") &&
-	    !span_is(r->server_name, "git"))
+	if (!eval_has_sandbox(r))
 		return 0;
 	for (size_t i = 0; i < r->args->n; i++) {
 		v = &r->args->values[i];

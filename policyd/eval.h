@@ -38,6 +38,8 @@ struct eval_trace {
 	void (*done)(void *, enum arg_role, const struct decision *);
 };
 
+/* Is the sandbox open to this server, whatever rules say (1.3, 3c)? */
+bool eval_has_sandbox(const struct request *);
 void eval_request(const struct engine *, const struct request *,
     struct decision *);
 /*

@@ -35,9 +35,7 @@ static bool
 is_sandbox(
     const struct engine *e, const struct request *r, const struct arg_value *v)
 {
-	return v->has_path &&
-	       (span_is(r->server_name, "filesystem") ||
-		   span_is(r->server_name, "git")) &&
+	return v->has_path && eval_has_sandbox(r) &&
 	       eval_in_sandbox(e, &v->path);
 }
 

@@ -64,6 +64,7 @@ on_server(struct chan *c, const union proto_any *msg, int fd)
 		m->command, m->domains) == -1)
 		return impossible(c, "SERVER");
 	env.engine.servers[m->index].internal = m->internal;
+	env.engine.servers[m->index].is_git = m->git;
 	return 0;
 }
 

@@ -29,7 +29,7 @@ static char identity[500]; /* git configuration; "": not known */
 bool
 gitbox_wants(const struct server_def *d)
 {
-	return d->sandboxed && (d->internal || strcmp(d->name, "git") == 0);
+	return d->sandboxed && (d->internal || d->git);
 }
 
 void
@@ -180,21 +180,22 @@ gitbox_prepare(struct fault *fault)
 	for (unsigned i = 0; i < sup.nservers; i++) {
 		const struct server *s = &sup.servers[i];
 
-		if (strcmp(s->def->name, "git") != 0 || !s->usable)
+		if (!s->def->git || !s->usable)
 			continue;
 		if (!s->def->sandboxed) {
-			sup_warn("server git runs without its sandbox: hooks, "
+			sup_warn("server %s runs without its sandbox: hooks, "
 				 "filters and other programs that a repository "
 				 "names run as you, and where a remote leads "
-				 "is not known");
+				 "is not known",
+			    s->def->name);
 			return 0;
 		}
 		if (sup.nservers == PROTO_FIRST_INSTANCE) {
 			sup_warn(
-			    "server git: with %u servers there is no room "
+			    "server %s: with %u servers there is no room "
 			    "to look up where remotes lead: its calls that "
 			    "name one are escalated",
-			    PROTO_FIRST_INSTANCE);
+			    s->def->name, PROTO_FIRST_INSTANCE);
 			return 0;
 		}
 		gitbox_identity();

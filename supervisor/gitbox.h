@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The git of git servers.  Repositories are the agent's and say what git shall
- * run; in the view of the server named "git", ours stands in git's place.
- * Beside it runs icgit in the same view, read-only, which policyd asks where
- * remotes lead.
+ * The git of servers.  Repositories are the agent's and say what git shall
+ * run; in every sandbox, whatever its server is called, ours stands in git's
+ * place.  Beside the git server runs icgit in the same view, read-only, which
+ * policyd asks where remotes lead.
  */
 #ifndef GITBOX_H
 #define GITBOX_H
@@ -14,7 +14,7 @@
 /* As no server of a configuration can be called. */
 #define GITBOX_REMOTES "git.remotes"
 
-/* Does git of ours belong into this server's view? */
+/* Is it the git server, or icgit beside it? */
 bool gitbox_wants(const struct server_def *);
 /* Puts it there, before what is the server's own. */
 void gitbox_bind(struct box *, const char *libexecdir);

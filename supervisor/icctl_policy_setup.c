@@ -158,6 +158,7 @@ send_servers(struct policyd *p, const struct policy_opts *o, int workspace,
 	for (unsigned i = 0; i < p->nservers; i++) {
 		m = (struct msg_SERVER){.index = (uint16_t)i,
 		    .name = span_str(p->names[i]),
+		    .git = strcmp(p->names[i], "git") == 0,
 		    .cwd = SPAN("/workspace")};
 		for (unsigned k = 0; k < o->ntrust; k++)
 			if (strcmp(o->trust[k], p->names[i]) == 0)

@@ -285,7 +285,8 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 		box_free(&b);
 		return -1;
 	}
-	if (gitbox_wants(d))
+	/* By what may be run: any server may run git in a repository. */
+	if (!s->program.ours || d->internal)
 		gitbox_bind(&b, sup.paths.libexecdir);
 	view_bind(v, d, &s->program, &b);
 	box_setenv(&b, "PATH", SERVER_PATH);

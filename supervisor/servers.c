@@ -192,15 +192,17 @@ static int
 servers_entry(struct servers_entry *e, struct json_object *o)
 {
 	static const char *const keys[] = {"args", "command", "description",
-	    "env", "sandbox", "sandboxPolicy", "workspace", NULL};
+	    "env", "git", "sandbox", "sandboxPolicy", "workspace", NULL};
 	const char *command = NULL, *text = NULL;
 
 	e->def->workspace = e->def->sandboxed = true;
+	e->def->git = strcmp(e->def->name, "git") == 0;
 	if (jsonfile_known(&e->j, o, e->where, keys) == -1 ||
 	    jsonfile_str(&e->j, o, e->where, "command", &command) == -1 ||
 	    jsonfile_str(&e->j, o, e->where, "description", &text) == -1 ||
 	    jsonfile_bool(
 		&e->j, o, e->where, "workspace", &e->def->workspace) == -1 ||
+	    jsonfile_bool(&e->j, o, e->where, "git", &e->def->git) == -1 ||
 	    jsonfile_strings(&e->j, o, e->where, "args", SERVERS_MAX_ARGS,
 		&e->def->args) == -1 ||
 	    servers_policy(e, o) == -1 || servers_env(e, o) == -1 ||
@@ -215,6 +217,26 @@ servers_entry(struct servers_entry *e, struct json_object *o)
 		e->def->args = calloc(1, sizeof(*e->def->args));
 	if (e->def->command == NULL || e->def->args == NULL)
 		return fault_errno(e->j.fault, "%s", e->j.file);
+	return 0;
+}
+
+/* One view is what icgit looks through. */
+static int
+servers_one_git(const struct servers *s, const struct servers_entry *e)
+{
+	const char *first = NULL;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		if (!s->defs[i].git)
+			continue;
+		if (first != NULL)
+			return jsonfile_bad(&e->j, s->defs[i].name, "git",
+			    "%s is a git server already, and a session has "
+			    "one: say \"git\": false here, which leaves its "
+			    "git neutralised, but its remotes unresolved",
+			    first);
+		first = s->defs[i].name;
+	}
 	return 0;
 }
 
@@ -271,6 +293,8 @@ servers_parse(struct servers *s, const struct servers_how *how,
 		if (servers_entry(&e, val) == -1)
 			goto bad;
 	}
+	if (servers_one_git(s, &e) == -1)
+		goto bad;
 	return 0;
 bad:
 	servers_free(s);

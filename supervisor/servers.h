@@ -25,6 +25,7 @@ struct server_def {
 	char *domains; /* of it, as policyd's gate takes them; or NULL */
 	bool workspace; /* sees /workspace */
 	bool sandboxed;
+	bool git;      /* a git server: named so, or called one */
 	bool internal; /* not of the file: gitbox.h */
 };
 

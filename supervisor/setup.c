@@ -121,6 +121,7 @@ setup_server_rows(void)
 						: "/");
 		m.domains = span_str(d->domains != NULL ? d->domains : "");
 		m.internal = d->internal;
+		m.git = d->git;
 		/* Our own file server is no stranger: it has no pins. */
 		pins_command(&sup.servers[i], command);
 		m.command = span_of(command, sizeof(command));

@@ -353,7 +353,7 @@ SERVERS = [
      "{servers}: s.args: has 257 entries, at most 256 are taken"),
     ("an unknown key", server(cwd="/tmp"), 78,
      "{servers}: s.cwd: unknown key. Known here: args, command, description, "
-     "env, sandbox, sandboxPolicy, workspace"),
+     "env, git, sandbox, sandboxPolicy, workspace"),
     ("env a list", server(env=["A=b"]), 78,
      "{servers}: s.env: must be an object, is an array"),
     ("a number in env", server(env={"A": 1}), 78,

@@ -118,9 +118,9 @@ def config(host, *pairs):
         hostile.git(host, "config", "--add", key, value)
 
 
-def decided(s, m, tool, args):
+def decided(s, m, tool, args, server="git"):
     """(status, rule, reason) of a call, as the log has it; held: denied."""
-    call = m.start_call("git__" + tool, args)
+    call = m.start_call(f"{server}__{tool}", args)
     hold = h.wait_for(lambda: call.done.is_set() or s.pending(), "an end")
     if not call.done.is_set():
         hold = s.pending()[0]
@@ -254,6 +254,54 @@ def test_network(work):
         m.close()
 
 
+def other_name(server, rules):
+    """The same rules for a server that is called otherwise."""
+    return [{**r, "if": {**r["if"], "server": [server]}} for r in rules]
+
+
+def test_names(work):
+    """What counts is what is run: git in any server's sandbox is ours, and
+    the git server is the one that is said to be."""
+    hosts = {}
+    for name in ("repos", "company"):
+        hosts[name] = os.path.join(work, "workspace", name)
+        os.makedirs(hosts[name])
+    s = h.Session(work, {"repos": entry(), "company": entry(git=True)},
+                  other_name("company", RULES) + [
+                      h.rule("all", "allow", server=["repos"])],
+                  {"repos": TOOLS, "company": TOOLS})
+    trap = hostile.Hostile(hosts["repos"], "/workspace/repos")
+    with s:
+        m = s.mcp()
+        m.initialize()
+        m.list_tools()
+
+        def run(words):
+            return text_of(m.call("repos__git_run", {
+                "path": "/workspace/repos", "words": ["--no-pager", *words]}))
+        said = tried(trap, run)
+        t.equal(trap.sprung(), [], "no trap springs through another server")
+        t.ok(any(x.startswith("exit 0") for w, x in said if w == ["status"]),
+             "where git works all the same", said[:3])
+        hostile.git(hosts["company"], "init", "-q", "-b", "main")
+        config(hosts["company"], ("remote.good.url", GOOD),
+               ("remote.evil.url", GOOD), ("remote.evil.pushurl", EVIL))
+        for remote, allowed in (("good", True), ("evil", False)):
+            d = decided(s, m, "git_push", {"path": "/workspace/company",
+                                           "remote": remote}, "company")
+            t.equal(d["status"] == "allow", allowed,
+                    f"a git server of another name: its remote {remote}")
+        m.close()
+    servers = {"git": entry(), "company": entry(git=True)}
+    try:
+        h.Session(work, servers, RULES, {"git": TOOLS},
+                  session_dir=os.path.join(work, "two")).start().stop()
+        t.ok(False, "two git servers are refused")
+    except RuntimeError as e:
+        t.contains(str(e), 'company.git: git is a git server already',
+                   "two git servers are refused")
+
+
 def test_race(s):
     """The agent turns a remote around between check and act: the server has
     no way to anywhere."""
@@ -324,6 +372,8 @@ def main():
             test_race(s)
     with h.workdir() as work:
         test_network(work)
+    with h.workdir() as work, t.case("names"):
+        test_names(work)
     return t.done()
 
 

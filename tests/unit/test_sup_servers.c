@@ -32,7 +32,7 @@ static const struct {
     {"{\"a\":{\"command\":1}}", F "a.command: must be a string, is a number"},
     {"{\"a\":{\"cmd\":\"x\"}}",
 	F "a.cmd: unknown key. Known here: args, "
-	  "command, description, env, sandbox, sandboxPolicy, workspace"},
+	  "command, description, env, git, sandbox, sandboxPolicy, workspace"},
     {"{\"a\":{\"command\":\"x\",\"args\":\"y\"}}",
 	F "a.args: must be an array of strings, is a string"},
     {"{\"a\":{\"command\":\"x\",\"args\":[\"y\",null]}}",
