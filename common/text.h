@@ -91,6 +91,25 @@ text_utf8_len(const uint8_t *p, const uint8_t *end)
 	return 4;
 }
 
+typedef int8_t text_block __attribute__((vector_size(16)));
+typedef uint64_t text_words __attribute__((vector_size(16)));
+
+#define TEXT_BLOCKS	(2 * sizeof(text_block))
+
+/* Are TEXT_BLOCKS bytes at p plain ASCII? What is not, is negative here. */
+static inline bool
+text_blocks_plain(const uint8_t *p)
+{
+	text_block a, b;
+	text_words bad;
+
+	memcpy(&a, p, sizeof(a));
+	memcpy(&b, p + sizeof(a), sizeof(b));
+	bad = (text_words)((a < 0x20) | (a == '"') | (a == '\\') |
+	    (b < 0x20) | (b == '"') | (b == '\\'));
+	return (bad[0] | bad[1]) == 0;
+}
+
 /*
  * The first byte that is not plain text of a JSON string: a quote, a
  * backslash, a control character, ill-formed UTF-8, or end.
@@ -102,6 +121,10 @@ text_plain_end(const uint8_t *p, const uint8_t *end)
 	size_t n;
 
 	while (p < end) {
+		while ((size_t)(end - p) >= TEXT_BLOCKS && text_blocks_plain(p))
+			p += TEXT_BLOCKS;
+		if (p == end)
+			break;
 		if ((size_t)(end - p) >= sizeof(w)) {
 			w = text_word(p);
 			flags = text_special(w) | (w & TEXT_HIGHS);

@@ -58,14 +58,36 @@ hold_spill(struct hold *h)
 	return 0;
 }
 
+uint8_t *
+hold_room(struct hold *h, size_t n)
+{
+	if (h->fd != -1 || h->all > HOLD_HEAP || n > HOLD_HEAP - h->heap.len)
+		return NULL;
+	/* One place for all of it, not a larger one time and again. */
+	if (h->heap.cap == 0 && n < h->all)
+		n = h->all;
+	return buf_room(&h->heap, n);
+}
+
+void
+hold_grow(struct hold *h, size_t n)
+{
+	buf_grow(&h->heap, n);
+	h->size += n;
+}
+
 int
 hold_put(struct hold *h, struct span s)
 {
+	uint8_t *to;
+
 	if (s.len == 0)
 		return 0;
-	if (h->fd == -1 && s.len <= HOLD_HEAP - h->heap.len) {
-		if (buf_addspan(&h->heap, s) == -1)
-			return -1;
+	if ((to = hold_room(h, s.len)) != NULL) {
+		memcpy(to, s.p, s.len);
+		buf_grow(&h->heap, s.len);
+	} else if (h->heap.failed) {
+		return -1;
 	} else if ((h->fd == -1 && hold_spill(h) == -1) ||
 		   hold_write(h, s) == -1) {
 		return -1;

@@ -10,12 +10,13 @@
 
 #include "buf.h"
 
-#define HOLD_HEAP (128U << 10)
+#define HOLD_HEAP (512U << 10)
 
 struct hold {
 	struct buf heap;
 	int fd;             /* -1: all is in heap */
 	const uint8_t *map; /* of fd, once it is looked at */
+	size_t all;         /* bytes that it will have; 0: nobody knows */
 	size_t size;        /* bytes put */
 	size_t taken;       /* of them, off again at the front */
 };
@@ -25,6 +26,12 @@ void hold_init(struct hold *);
 void hold_reset(struct hold *);
 /* More at the end. -1 with errno. Not once it was looked at. */
 int hold_put(struct hold *, struct span);
+/*
+ * Where n more bytes may be written instead; hold_grow says how many were.
+ * NULL: they must be put.
+ */
+uint8_t *hold_room(struct hold *, size_t n);
+void hold_grow(struct hold *, size_t n);
 /* All that is left of it. -1 with errno. Dies with the next change. */
 int hold_look(struct hold *, struct span *);
 void hold_take(struct hold *, size_t);

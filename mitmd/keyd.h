@@ -83,6 +83,7 @@ struct up {
 	struct loop_timer timer;
 	SSL *ssl;		/* NULL: plain HTTP */
 	bool tls_writes;	/* the handshake waits to write */
+	bool follows;		/* more is written at once after this record */
 	bool full;		/* a write waits for room */
 	bool more;		/* to be read, though the socket may be empty */
 	uint64_t progress;	/* loop_now() of the latest */
@@ -374,6 +375,8 @@ bool up_is_tcp(int fd);
 enum tls_result tls_handshake(struct up *, const char **why);
 enum tls_result tls_read(struct up *, uint8_t *, size_t cap, size_t *n);
 enum tls_result tls_write(struct up *, const uint8_t *, size_t len, size_t *n);
+/* Has it taken bytes from the socket that were not read yet? */
+bool tls_pending(const struct up *);
 void tls_detach(struct up *);
 
 #endif

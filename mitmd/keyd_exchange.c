@@ -383,7 +383,7 @@ exchange_scrub(const struct exchange *x)
 	return k != NULL ? &k->scrub : &nothing;
 }
 
-/* One read from the provider, into frames. MORE with *idle: none there. */
+/* One read from the provider, into frames. *idle: no more is there. */
 static enum reply_result
 exchange_read(struct stream *s, struct buf *out, bool *idle)
 {
@@ -407,6 +407,8 @@ exchange_read(struct stream *s, struct buf *out, bool *idle)
 			x->sent_whole =
 			    x->head_done && x->sent == x->req.length;
 		x->answered = true;
+		/* Asking costs a call; if more comes, the loop says so. */
+		*idle = n < sizeof(in) && !tls_pending(x->up);
 		return reply_feed(
 		    &x->reply, keyd_env.provider, scrub, span_of(in, n), out);
 	case TLS_EOF:

@@ -13,6 +13,8 @@
  */
 #include "keyd.h"
 
+#include <sys/socket.h>
+
 #include <arpa/inet.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -26,6 +28,8 @@
 
 #include "log.h"
 
+static BIO_METHOD *tls_out;
+
 static int
 tls_new_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -37,6 +41,65 @@ tls_new_session(SSL *ssl, SSL_SESSION *session)
 	SSL_SESSION_free(h->session);
 	h->session = session;
 	return 1;
+}
+
+/*
+ * The socket, for what is written: of records that follow each other at once
+ * the kernel makes large segments, not one or more of each.
+ */
+static int
+bio_write(BIO *b, const char *p, int len)
+{
+	const struct up *up = BIO_get_data(b);
+	int flags = MSG_NOSIGNAL | (up->follows ? MSG_MORE : 0);
+	ssize_t n;
+
+	BIO_clear_retry_flags(b);
+	do {
+		n = send(up->fd, p, (size_t)len, flags);
+	} while (n == -1 && errno == EINTR);
+	if (n == -1 && errno == EAGAIN)
+		BIO_set_retry_write(b);
+	return (int)n;
+}
+
+static long
+bio_ctrl(BIO *b, int cmd, long num, void *arg)
+{
+	(void)b;
+	(void)num;
+	(void)arg;
+	return cmd == BIO_CTRL_FLUSH;
+}
+
+static BIO_METHOD *
+bio_method(void)
+{
+	BIO_METHOD *m;
+
+	if ((m = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket")) == NULL ||
+	    BIO_meth_set_write(m, bio_write) != 1 ||
+	    BIO_meth_set_ctrl(m, bio_ctrl) != 1)
+		return NULL;
+	return m;
+}
+
+/* Both directions of up->ssl. */
+static int
+tls_bios(struct up *up)
+{
+	BIO *in, *out;
+
+	if ((out = BIO_new(tls_out)) == NULL)
+		return -1;
+	if ((in = BIO_new_socket(up->fd, BIO_NOCLOSE)) == NULL) {
+		BIO_free(out);
+		return -1;
+	}
+	BIO_set_data(out, up);
+	BIO_set_init(out, 1);
+	SSL_set_bio(up->ssl, in, out);
+	return 0;
 }
 
 static SSL_CTX *
@@ -85,7 +148,8 @@ tls_warm(void)
 		NULL) != 1 ||
 	    RAND_bytes(seed, sizeof(seed)) != 1 ||
 	    RAND_priv_bytes(seed, sizeof(seed)) != 1 ||
-	    (keyd_env.ctx = tls_context()) == NULL)
+	    (keyd_env.ctx = tls_context()) == NULL ||
+	    (tls_out = bio_method()) == NULL)
 		fatalx("OpenSSL does not start");
 	/* Certificate dates: libc reads its zone file at the first one. */
 	(void)gmtime_r(&now, &tm);
@@ -159,7 +223,7 @@ tls_attach(
 	if (resume == NULL)
 		SSL_set_options(ssl, SSL_OP_CLEANSE_PLAINTEXT);
 	SSL_set_connect_state(ssl);
-	if (SSL_set_fd(ssl, up->fd) != 1)
+	if (tls_bios(up) == -1)
 		return -1;
 	if (tls_is_literal(host)) {
 		if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) !=
@@ -253,6 +317,12 @@ plain_failed(ssize_t n)
 	return errno == EAGAIN ? TLS_AGAIN : TLS_ERROR;
 }
 
+bool
+tls_pending(const struct up *up)
+{
+	return up->ssl != NULL && SSL_has_pending(up->ssl) == 1;
+}
+
 enum tls_result
 tls_read(struct up *up, uint8_t *dst, size_t cap, size_t *n)
 {
@@ -290,7 +360,10 @@ tls_write(struct up *up, const uint8_t *p, size_t len, size_t *n)
 		return TLS_OK;
 	}
 	ERR_clear_error();
-	if ((r = SSL_write_ex(up->ssl, p, len, n)) == 1)
+	up->follows = len > SSL3_RT_MAX_PLAIN_LENGTH;
+	r = SSL_write_ex(up->ssl, p, len, n);
+	up->follows = false;
+	if (r == 1)
 		return TLS_OK;
 	return tls_failed(up, r);
 }

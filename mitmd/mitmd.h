@@ -363,6 +363,9 @@ bool body_room(struct exchange *);
 void body_wake(void);
 /* More of it. */
 enum refusal body_put(struct exchange *, struct span);
+/* Where n bytes of it may be written, and that they were; NULL: put them. */
+uint8_t *body_place(struct exchange *, size_t n);
+void body_placed(struct exchange *, size_t n);
 /* It is complete: decoded, filtered; x->req.length is that of what is left. */
 enum refusal body_check(struct exchange *);
 /* What is held is forgotten. */
@@ -444,6 +447,12 @@ extern const struct front front_http1;
 int request1_open(struct agent *);
 /* Uses bytes from the agent from the front; how many. */
 size_t request1_input(struct agent *, struct span);
+/*
+ * Where the rest of a body goes, *n bytes of it, while it is held whole: read
+ * there, it is copied no more.  NULL: all that comes is for request1_input.
+ */
+uint8_t *request1_place(struct exchange *, size_t *n);
+void request1_placed(struct exchange *, size_t n);
 /* The request is over: the next one, on the same connection. */
 void request1_next(struct exchange *);
 

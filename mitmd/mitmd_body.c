@@ -66,6 +66,8 @@ body_hold(struct exchange *x)
 	if (x->holding)
 		return;
 	x->holding = true;
+	if (x->req.sized && !x->req.websocket)
+		x->held.all = (size_t)x->req.length;
 	TAILQ_INSERT_TAIL(&mitmd_env.holding, x, hold_entry);
 }
 
@@ -175,6 +177,20 @@ body_put(struct exchange *x, struct span data)
 	return REFUSE_NONE;
 }
 
+uint8_t *
+body_place(struct exchange *x, size_t n)
+{
+	/* Its length was checked, and all of that reserved. */
+	return n <= x->reserved - x->held.size ? hold_room(&x->held, n) : NULL;
+}
+
+void
+body_placed(struct exchange *x, size_t n)
+{
+	x->progress = loop_now(&mitmd_env.w.loop);
+	hold_grow(&x->held, n);
+}
+
 static int
 body_piece(void *arg, struct span s)
 {
@@ -239,6 +255,7 @@ body_compose(struct exchange *x)
 	bool good = true;
 
 	hold_init(&to);
+	to.all = x->held.size;
 	while (good && filter_piece(&body_filter, &at, &s))
 		good = body_piece(&to, s) == 0;
 	body_swap(x, &to, good);

@@ -109,6 +109,22 @@ input_more(const struct agent *a, size_t len)
 	return a->h2 != NULL ? len % INPUT_RECORD == 0 : a->x->left > len;
 }
 
+/* Reads a body that is held into its place, as much as is there. */
+static ssize_t
+input_place(struct agent *a, uint8_t *dst, size_t cap, size_t *len)
+{
+	ssize_t n = 1;
+
+	*len = 0;
+	while (
+	    *len < cap && (n = mitmd_tls_read(a, dst + *len, cap - *len)) > 0)
+		*len += (size_t)n;
+	a->progress = loop_now(&mitmd_env.w.loop);
+	if (*len != 0)
+		request1_placed(a->x, *len);
+	return n;
+}
+
 /* Fills the scratch buffer; as much as is there while a body is on its way. */
 static ssize_t
 input_fill(struct agent *a, size_t *len)
@@ -137,17 +153,31 @@ input_given(struct agent *a, struct span s)
 	input_take(a, s);
 }
 
+/* One round, where its bytes are to go. */
+static ssize_t
+input_round(struct agent *a)
+{
+	uint8_t *dst = NULL;
+	size_t cap, len;
+	ssize_t n;
+
+	if (a->h2 == NULL && a->in.len == 0 &&
+	    (dst = request1_place(a->x, &cap)) != NULL)
+		return input_place(a, dst, cap, &len);
+	n = input_fill(a, &len);
+	if (len != 0)
+		input_given(a, span_of(input_scratch, len));
+	return n;
+}
+
 static void
 input_pull(struct agent *a)
 {
-	size_t len;
 	ssize_t n;
 
 	for (int i = 0;
 	     i < INPUT_READS && a->state == AGENT_OPEN && agent_reads(a); i++) {
-		n = input_fill(a, &len);
-		if (len != 0)
-			input_given(a, span_of(input_scratch, len));
+		n = input_round(a);
 		if (n == -1 && !a->dead)
 			agent_close(a);
 		/* Look again only where more is sure to be there, or wanted. */

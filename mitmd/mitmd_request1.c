@@ -144,6 +144,24 @@ request1_body(struct exchange *x, struct span s)
 	return s.len;
 }
 
+uint8_t *
+request1_place(struct exchange *x, size_t *n)
+{
+	if (x->state != EXCHANGE_HOLD || !x->req.sized || x->left == 0)
+		return NULL;
+	*n = (size_t)x->left;
+	return body_place(x, *n);
+}
+
+void
+request1_placed(struct exchange *x, size_t n)
+{
+	body_placed(x, n);
+	x->left -= n;
+	if (x->left == 0)
+		exchange_body_end(x);
+}
+
 /* The next head in s: how much of it was used, 0 when it is not whole. */
 static size_t
 request1_head(struct exchange *x, struct span s)
