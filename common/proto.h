@@ -53,6 +53,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
 #define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* of arguments in flight */
 #define PROTO_MAX_HOLDS		64U
+#define PROTO_MAX_REFS		8192U		/* text of a push's refs */
+#define PROTO_MAX_ASKS		8U		/* requests that are held */
+#define PROTO_ASK_ID		(1ULL << 63)	/* in ids of holds: a request */
 #define PROTO_MAX_TOKENS	4000000000000ULL	/* of one answer */
 #define PROTO_MAX_TREE		(4U << 20)
 #define PROTO_MAX_LINE		(4U << 20)	/* JSON-RPC line, both sides */
@@ -184,6 +187,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)	\
 	M(USAGE,	0x080b,	R(MITM),	R(AUDIT),	RUN,	0)	\
 	M(USAGE_SHOW,	0x080c,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	/* one that a person must approve */					\
+	M(ASK,		0x080d,	R(MITM),	R(POLICY),	RUN,	0)	\
+	M(ASKED,	0x080e,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(ASK_NO,	0x080f,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(ASK_CANCEL,	0x0810,	R(MITM),	R(POLICY),	RUN,	0)	\
 	/* a connection of an MCP server */					\
 	M(DOOR,		0x0901,	R(SUP),	R(EGRESS)|R(DIAL),	SETUP,	0)	\
 	M(CONNECT,	0x0902,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
@@ -621,8 +629,35 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, query, 2048)			\
 				F(m, u64, length, UINT64_MAX)		\
 				F(m, blob, body, 32)			\
+				F(m, str, refs, PROTO_MAX_REFS)		\
 				F(m, blob, headers, 49152)
 #define F_REQUEST_GO(F, m)	F_REQUEST(F, m)
+/*
+ * A request of a route that a person must approve, in place of REQUEST. id:
+ * rising; it is held as PROTO_ASK_ID | id.  name: the provider's.
+ */
+#define F_ASK(F, m)		F_REQUEST(F, m)				\
+				F(m, u32, id, UINT32_MAX)		\
+				F(m, str, name, 64)			\
+				F(m, str, host_name, 253)		\
+				F(m, str, method, 32)
+/* It was approved; digest and preview: as in HOLD. */
+#define F_ASKED(F, m)		F_ASK(F, m)				\
+				F(m, blob, digest, 32)			\
+				F(m, big, preview, PROTO_MAX_TREE)
+/* It was not; hold: how it ended, NONE: it was not held. */
+#define F_ASK_NO(F, m)		F(m, u32, id, UINT32_MAX)		\
+				F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
+				F(m, u32, stream, UINT32_MAX)		\
+				F(m, u32, exchange, UINT32_MAX)		\
+				F(m, u8, hold, PROTO_HOLD_LAST)		\
+				F(m, u8, reason, PROTO_REFUSED_LAST)	\
+				F(m, str, name, 64)			\
+				F(m, str, tool, 256)			\
+				F(m, blob, digest, 32)			\
+				F(m, big, preview, PROTO_MAX_TREE)
+/* The agent gave it up. */
+#define F_ASK_CANCEL(F, m)	F(m, u32, id, UINT32_MAX)
 #define F_REFUSED(F, m)		F(m, u32, stream, UINT32_MAX)		\
 				F(m, u32, exchange, UINT32_MAX)		\
 				F(m, u8, reason, PROTO_REFUSED_LAST)
@@ -803,8 +838,11 @@ enum proto_proxy {
 enum proto_refused {
 	PROTO_REFUSED_AUDIT,	/* the log cannot be written */
 	PROTO_REFUSED_GONE,	/* no such keyd */
+	PROTO_REFUSED_DENIED,	/* by a person, or what ended the asking */
+	PROTO_REFUSED_EXPIRED,	/* nobody answered */
+	PROTO_REFUSED_HEADLESS,	/* there is nobody to ask */
 };
-#define PROTO_REFUSED_LAST PROTO_REFUSED_GONE
+#define PROTO_REFUSED_LAST PROTO_REFUSED_HEADLESS
 
 #define PROTO_C_u8 uint8_t
 #define PROTO_C_u16 uint16_t

@@ -98,7 +98,7 @@ struct request {
 	uint64_t length;
 	bool digested;		/* the body must be this one: */
 	uint8_t digest[32];
-	struct span path, query, headers; /* in mem */
+	struct span path, query, refs, headers; /* in mem */
 	uint8_t *mem;
 	size_t size;
 };
@@ -116,6 +116,8 @@ struct exchange {
 	struct request req;
 	uint64_t counted;	/* body bytes that mitmd sent */
 	SHA256_CTX *sum;	/* of them, while a digest was announced */
+	bool listing;		/* the front of a push, so far in list */
+	struct buf list;
 	uint64_t sent;		/* of them, taken by the upstream */
 	size_t head_sent;
 	bool head_done;
@@ -300,6 +302,17 @@ int keyd_request(struct chan *, const union proto_any *, int fd);
 int request_copy(struct request *, const struct msg_REQUEST_GO *,
     unsigned kind);
 void request_free(struct request *);
+
+/* keyd_push.c: the second lock of a push */
+/* Approved as its route wants it? NULL, or what does not fit. */
+const char *push_check(
+    const struct provider_route *, const struct msg_REQUEST_GO *);
+void push_begin(struct exchange *);
+/*
+ * While x->listing: the next bytes of the body. They are in s->pend once the
+ * list is the one that was approved. -1: *why.
+ */
+int push_take(struct stream *, struct span, const char **why);
 
 /* keyd_exchange.c */
 /* Takes the request. */

@@ -58,6 +58,7 @@ exchange_release(struct stream *s, bool again)
 	exchange_unkeep(s);
 	free(x->sum);
 	x->sum = NULL;
+	buf_free(&x->list);
 	keyset_drop(x->key);
 	x->key = NULL;
 	request_free(&x->req);
@@ -130,6 +131,7 @@ exchange_begin(struct stream *s, struct request *r)
 	x->reply.max = route->reply;
 	buf_init(&x->keep, KEYD_MAX_KEPT);
 	x->keeping = keyd_login() != NULL;
+	push_begin(x);
 	keyd_env.requests++;
 	keyd_env.used_at = loop_now(&keyd_env.w.loop);
 	if (route->websocket && reply_ws_init(&x->reply, x->ws_key) == -1)
@@ -232,7 +234,7 @@ exchange_write_head(struct stream *s)
 		return TLS_OK;
 	x->head_done = true;
 	exchange_consume(s, x->head_sent - len);
-	if (!x->keeping)
+	if (!x->keeping && !x->listing)
 		request_free(&x->req);
 	return TLS_OK;
 }
@@ -441,7 +443,7 @@ exchange_pull(struct stream *s)
 	/* The agent has its answer, or the beginning of it. */
 	if (x->reply.headed && !x->renewed && x->keeping) {
 		exchange_unkeep(s);
-		if (x->head_done)
+		if (x->head_done && !x->listing)
 			request_free(&x->req);
 	}
 	if (stream_commit(s) == -1)

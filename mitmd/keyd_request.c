@@ -35,11 +35,12 @@ request_copy(struct request *r, const struct msg_REQUEST_GO *m, unsigned kind)
 		r->digested = true;
 		memcpy(r->digest, m->body.p, sizeof(r->digest));
 	}
-	r->size = m->path.len + m->query.len + m->headers.len;
+	r->size = m->path.len + m->query.len + m->refs.len + m->headers.len;
 	if ((p = r->mem = malloc(r->size + 1)) == NULL)
 		return -1;
 	r->path = request_keep(&p, m->path);
 	r->query = request_keep(&p, m->query);
+	r->refs = request_keep(&p, m->refs);
 	r->headers = request_keep(&p, m->headers);
 	return 0;
 }
@@ -82,6 +83,7 @@ request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
 {
 	const struct provider *p = keyd_env.provider;
 	const struct provider_route *r;
+	const char *why;
 
 	if (m->route >= p->nroutes)
 		return "no such route";
@@ -106,8 +108,8 @@ request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
 		return "body announced with or without a digest";
 	if (m->body.len != 0 && !request_digest_ok(m))
 		return "digest of another body than none";
-	if (m->asked != (r->ask ? 1 : 0))
-		return "approved or not, against its route";
+	if ((why = push_check(r, m)) != NULL)
+		return why;
 	if (provider_headers_ok(p, m->headers, kind) == -1)
 		return "header not on the list";
 	if (m->length != 0 && !provider_type_ok(r, request_type(m->headers)))

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "git_push.h"
 #include "log.h"
 
 struct stream *
@@ -217,7 +218,10 @@ stream_take(struct stream *s, struct span in)
 		if (!drop && !stream_sum_ok(s, in.p, n))
 			return stream_violation(
 			    s, "not the body that was announced");
-		if (!drop && buf_add(&s->pend, in.p, n) == -1) {
+		if (!drop && s->x.listing) {
+			if (push_take(s, span_of(in.p, n), &bad) == -1)
+				return stream_violation(s, bad);
+		} else if (!drop && buf_add(&s->pend, in.p, n) == -1) {
 			exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
 			return -1;
 		}
@@ -293,7 +297,8 @@ stream_new(uint32_t id, int fd)
 	s->id = id;
 	s->fd = fd;
 	s->io.fd = -1;
-	buf_init(&s->pend, STREAM_HEADER + STREAM_MAX_FRAME);
+	buf_init(&s->pend,
+	    STREAM_HEADER + STREAM_MAX_FRAME + GIT_PUSH_MAX_LIST);
 	buf_init(&s->out, KEYD_OUT_MAX);
 	if (loop_add(&e->w.loop, &s->io, fd, 0, stream_ready, s) == -1) {
 		free(s);

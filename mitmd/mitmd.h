@@ -15,6 +15,7 @@
 
 #include "buf.h"
 #include "decode.h"
+#include "git_push.h"
 #include "hold.h"
 #include "http1.h"
 #include "meter.h"
@@ -155,6 +156,9 @@ struct exchange {
 	size_t reserved; /* of mitmd_env.held, for that */
 	TAILQ_ENTRY(exchange) hold_entry; /* mitmd_env.holding */
 	bool holding;
+	uint32_t ask;    /* policyd asks a person about it; 0: no */
+	bool probe;      /* a push that says nothing yet */
+	struct git_push_list push;
 	uint32_t denied; /* number of the refusal that is written down */
 	struct meter meter;         /* METER_NONE: the answer costs nothing */
 	struct meter_usage usage;   /* as it was told last */
@@ -222,7 +226,8 @@ struct mitmd_env {
 	unsigned nagents;
 	struct trim trim;
 	unsigned last_agent;
-	uint32_t last_refusal;
+	uint32_t last_refusal, last_ask;
+	unsigned asks; /* requests that wait for a person */
 	unsigned nexchanges;
 	struct exchange *streams[MITMD_MAX_STREAMS]; /* by number's low bits */
 	unsigned nstreams;
@@ -348,6 +353,17 @@ struct exchange *exchange_find(uint32_t stream);
 void exchange_dequeue(void);
 /* The number of its refusal, or a new one; used up. */
 uint32_t exchange_denied_id(struct exchange *);
+
+/* mitmd_ask.c: requests that a person must approve */
+bool ask_wanted(const struct exchange *);
+/* The body of x is complete: what it asks for is read. */
+enum refusal ask_look(struct exchange *, struct span body);
+/* To policyd, what would be sent to auditd. */
+void ask_send(struct exchange *, const struct msg_REQUEST *);
+/* It waits for nobody any more; cancel: policyd has to be told. */
+void ask_over(struct exchange *, bool cancel);
+/* It may not be sent: answered. */
+void ask_refused(struct exchange *, enum refusal);
 
 /* mitmd_body.c: bodies that are held whole */
 /* Random, before the first body. */

@@ -57,7 +57,7 @@ body_digest(struct exchange *x)
 	if (x->held.size != 0 && hold_look(&x->held, &all) == -1)
 		return REFUSE_HELD;
 	mitmd_sha256(all, x->req.digest);
-	return REFUSE_NONE;
+	return ask_look(x, all);
 }
 
 void

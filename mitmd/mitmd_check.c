@@ -161,6 +161,10 @@ check_body(const struct check *k)
 	struct request *r = k->r;
 
 	route = &k->pv->p->routes[r->route];
+	if (k->body->done && route->push) {
+		r->why = "a push without a command";
+		return REFUSE_PUSH;
+	}
 	if (k->body->done)
 		return REFUSE_NONE;
 	if (route->ntypes == 0)

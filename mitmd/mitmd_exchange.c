@@ -40,6 +40,9 @@ static void
 exchange_forget(struct exchange *x)
 {
 	mitmd_env.kept -= x->kept.len;
+	ask_over(x, true);
+	buf_free(&x->push.refs);
+	x->push.report = x->probe = false;
 	usage_end(x);
 	body_drop(x);
 	buf_reset(&x->kept, 0);
@@ -112,6 +115,7 @@ exchange_abandon(struct exchange *x)
 		TAILQ_REMOVE(&mitmd_env.queued, x, queue);
 		x->state = EXCHANGE_IDLE;
 	}
+	ask_over(x, true);
 	upstream_close(x);
 	body_drop(x);
 }
@@ -211,7 +215,14 @@ exchange_send(struct exchange *x)
 			mitmd_sha256(SPAN(""), r->digest);
 		m.body = span_of(r->digest, sizeof(r->digest));
 	}
-	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_REQUEST, &m, -1);
+	if (ask_wanted(x) && mitmd_env.asks >= PROTO_MAX_ASKS) {
+		deny_exchange(x, REFUSE_ASKS, NULL);
+		return;
+	}
+	if (ask_wanted(x))
+		ask_send(x, &m);
+	else
+		worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_REQUEST, &m, -1);
 	exchange_enter(x, EXCHANGE_ON, MITMD_STALL_MS);
 	mitmd_env.kept -= x->kept.len;
 	buf_reset(&x->kept, 0);

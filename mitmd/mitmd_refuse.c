@@ -131,6 +131,22 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "\"message\":\"IronCurtain: "},
 	[REFUSE_CREDENTIAL] = {403, "credential",
 	    "This provider cannot be used now." RETRY_NO},
+	[REFUSE_PUSH] = {400, "push",
+	    "The push cannot be shown to the user as it is, so it is not "
+	    "sent. Push plain branches or tags, a few at a time." RETRY_NO},
+	[REFUSE_ASKS] = {503, "asks",
+	    "Too many requests wait for the user's approval already. Try "
+	    "again when some are answered."},
+	[REFUSE_ASK_DENIED] = {403, "denied",
+	    "The user was asked about this request and denied it. Go on "
+	    "without it." RETRY_NO},
+	[REFUSE_ASK_EXPIRED] = {403, "expired",
+	    "The user was asked about this request and did not answer in "
+	    "time. It was not denied; the user may not be there. Go on "
+	    "without it, and say so." RETRY_NO},
+	[REFUSE_ASK_HEADLESS] = {403, "nobody-to-ask",
+	    "This request needs the user's approval, and in this session "
+	    "nobody is asked. Leave it out, or tell the user." RETRY_NO},
 	[REFUSE_PROVIDER] = {502, "provider",
 	    "The provider could not be reached or did not answer properly."},
 };

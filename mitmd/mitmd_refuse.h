@@ -50,6 +50,11 @@ enum refusal {
 	REFUSE_REACH_URLS,
 	REFUSE_REACH_STORE,
 	REFUSE_REACH_BACKGROUND,
+	REFUSE_PUSH,       /* no command list that can be shown */
+	REFUSE_ASKS,       /* too many wait for a person */
+	REFUSE_ASK_DENIED,
+	REFUSE_ASK_EXPIRED,
+	REFUSE_ASK_HEADLESS,
 	REFUSE_PROVIDER, /* keyd or the provider failed */
 	REFUSE_COUNT,
 };

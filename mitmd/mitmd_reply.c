@@ -178,6 +178,8 @@ reply_take(struct exchange *x, struct span s)
 	size_t used = 0;
 	ssize_t n = 1;
 
+	/* keyd has taken it up: somebody agreed. */
+	ask_over(x, false);
 	if (waited) {
 		if (buf_addspan(&up->in, s) == -1) {
 			reply_bad(x, "too much");

@@ -239,9 +239,25 @@ serve_refused(struct chan *c, const union proto_any *msg, int fd)
 		return 0;
 	a = x->a;
 	agent_hold(a);
-	deny_exchange(x,
-	    m->reason == PROTO_REFUSED_AUDIT ? REFUSE_AUDIT : REFUSE_GONE,
-	    NULL);
+	switch ((enum proto_refused)m->reason) {
+	case PROTO_REFUSED_AUDIT:
+		ask_over(x, false);
+		deny_exchange(x, REFUSE_AUDIT, NULL);
+		break;
+	case PROTO_REFUSED_GONE:
+		ask_over(x, false);
+		deny_exchange(x, REFUSE_GONE, NULL);
+		break;
+	case PROTO_REFUSED_DENIED:
+		ask_refused(x, REFUSE_ASK_DENIED);
+		break;
+	case PROTO_REFUSED_EXPIRED:
+		ask_refused(x, REFUSE_ASK_EXPIRED);
+		break;
+	case PROTO_REFUSED_HEADLESS:
+		ask_refused(x, REFUSE_ASK_HEADLESS);
+		break;
+	}
 	agent_leave(a);
 	return 0;
 }

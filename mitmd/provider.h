@@ -94,6 +94,7 @@ struct provider_route {
 	unsigned host;               /* of the provider's */
 	uint64_t reply;              /* most bytes of an answer; 0: any */
 	bool ask;                    /* a person must approve each */
+	bool push;                   /* of git: its refs are shown, too */
 	bool digest;                 /* REQUEST says the body's SHA-256 */
 };
 

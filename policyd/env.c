@@ -34,6 +34,7 @@ policyd_free(struct policyd_env *e)
 	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++)
 		session_free(&e->sessions[i]);
 	hold_free_all(&e->holds);
+	asks_free(e);
 	remotes_free(&e->remotes);
 	instances_free(e);
 	grants_free(&e->grants);

@@ -7,6 +7,7 @@
 #ifndef POLICYD_H
 #define POLICYD_H
 
+#include "asks.h"
 #include "breaker.h"
 #include "compose.h"
 #include "eval.h"
@@ -20,9 +21,9 @@
 #include "session.h"
 #include "worker.h"
 
-/* Timers: expiry of holds, the first listing, remotes, the budget's report, one
- * a session. */
-#define POLICYD_TIMERS (4 + PROTO_MAX_SERVERS)
+/* Timers: expiry of holds and asks, the first listing, remotes, the budget's
+ * report, instances, one a session. */
+#define POLICYD_TIMERS (6 + PROTO_MAX_SERVERS)
 
 enum call_state { CALL_FREE, CALL_ASKING, CALL_HELD, CALL_RELEASED };
 
@@ -71,6 +72,7 @@ struct policyd_env {
 	struct session sessions[PROTO_MAX_SERVERS];
 	struct calls calls;
 	struct holds holds;
+	struct asks asks;
 	struct remotes remotes;
 	struct instance instances[INSTANCE_MAX];
 	unsigned ending;		/* dropped, and not gone yet */

@@ -220,7 +220,34 @@ on_verdict(struct chan *c, const union proto_any *msg, int fd)
 	if (msg->VERDICT_GO.digest.len != HOLD_DIGEST ||
 	    msg->VERDICT_GO.session.len % HOLD_DIGEST != 0)
 		return chan_violation(c, "VERDICT_GO without a digest");
-	call_verdict(&env, &msg->VERDICT_GO);
+	/* An id of one kind is never one of the other. */
+	if ((msg->VERDICT_GO.id & PROTO_ASK_ID) != 0)
+		asks_verdict(&env, &msg->VERDICT_GO);
+	else
+		call_verdict(&env, &msg->VERDICT_GO);
+	return 0;
+}
+
+static int
+on_ask(struct chan *c, const union proto_any *msg, int fd)
+{
+	const char *why;
+
+	(void)fd;
+	if (asks_take(&env, &msg->ASK, &why) == -1)
+		return chan_violation(c, "ASK %u: %s", msg->ASK.id, why);
+	return 0;
+}
+
+static int
+on_ask_cancel(struct chan *c, const union proto_any *msg, int fd)
+{
+	const char *why;
+
+	(void)fd;
+	if (asks_cancel(&env, msg->ASK_CANCEL.id, &why) == -1)
+		return chan_violation(
+		    c, "ASK_CANCEL %u: %s", msg->ASK_CANCEL.id, why);
 	return 0;
 }
 
@@ -406,6 +433,8 @@ policyd_serve(struct worker *w)
 	    {MSG_CANCEL, on_cancel},
 	    {MSG_ENDED, on_ended},
 	    {MSG_VERDICT_GO, on_verdict},
+	    {MSG_ASK, on_ask},
+	    {MSG_ASK_CANCEL, on_ask_cancel},
 	    {MSG_INIT_RESULT, on_init_result},
 	    {MSG_TOOLS_PAGE, on_tools_page},
 	    {MSG_LIST_CHANGED, on_list_changed},

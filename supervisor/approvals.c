@@ -5,6 +5,7 @@
  */
 #include "approvals.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,10 @@
 #include "notify.h"
 #include "sup.h"
 
-static struct hold approvals_list[PROTO_MAX_HOLDS];
+/* Calls and requests; policyd counts each. */
+#define APPROVALS_MAX (PROTO_MAX_HOLDS + PROTO_MAX_ASKS)
+
+static struct hold approvals_list[APPROVALS_MAX];
 static unsigned approvals_n; /* oldest first, without gaps */
 static char *granted_list[PROTO_MAX_HOLDS];
 static unsigned granted_n;
@@ -85,6 +89,16 @@ approvals_sid(char dst[APPROVALS_SID + 1])
 	} while (taken);
 }
 
+const char *
+approvals_label(const struct hold *h, char *dst, size_t cap)
+{
+	if ((h->id & PROTO_ASK_ID) != 0)
+		snprintf(dst, cap, "%s (%s)", h->tool, h->server);
+	else
+		snprintf(dst, cap, "%s__%s", h->server, h->tool);
+	return dst;
+}
+
 static struct hold *
 hold_by_call(uint64_t id)
 {
@@ -105,13 +119,27 @@ hold_text(struct span s)
 	return strdup(log_vis(s, vis, sizeof(vis)));
 }
 
+/* As many calls, or requests, wait as policyd lets wait. */
+static bool
+hold_full(uint64_t id)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < approvals_n; i++)
+		if (((approvals_list[i].id ^ id) & PROTO_ASK_ID) == 0)
+			n++;
+	return n ==
+	       ((id & PROTO_ASK_ID) != 0 ? PROTO_MAX_ASKS : PROTO_MAX_HOLDS);
+}
+
 int
 approvals_add(const struct msg_HOLD_SHOW *m)
 {
 	struct hold h, *was = hold_by_call(m->id);
+	char label[512];
 
 	if (m->digest.len != 32 ||
-	    (was == NULL ? approvals_n == PROTO_MAX_HOLDS
+	    (was == NULL ? hold_full(m->id)
 			 : memcmp(was->digest, m->digest.p, 32) != 0))
 		return -1;
 	memset(&h, 0, sizeof(h));
@@ -146,7 +174,8 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 	}
 	approvals_sid(h.sid);
 	approvals_list[approvals_n++] = h;
-	sup_note("held %s: %s__%s (%s)", h.sid, h.server, h.tool, h.reason);
+	sup_note("held %s: %s (%s)", h.sid,
+	    approvals_label(&h, label, sizeof(label)), h.reason);
 	control_hold(&approvals_list[approvals_n - 1]);
 	notify_hold(&approvals_list[approvals_n - 1]);
 	return 0;
@@ -178,6 +207,7 @@ int
 approvals_end(uint64_t id, enum proto_hold state, bool granted)
 {
 	struct hold *h = hold_by_call(id), gone;
+	char label[512];
 	size_t i;
 
 	if (h == NULL)
@@ -187,7 +217,8 @@ approvals_end(uint64_t id, enum proto_hold state, bool granted)
 	memmove(h, h + 1, (approvals_n - i - 1) * sizeof(*h));
 	approvals_n--;
 	memset(&approvals_list[approvals_n], 0, sizeof(*h));
-	sup_note("%s: %s__%s %s", gone.sid, gone.server, gone.tool,
+	sup_note("%s: %s %s", gone.sid,
+	    approvals_label(&gone, label, sizeof(label)),
 	    approvals_state(state));
 	if (granted && granted_n < PROTO_MAX_HOLDS) {
 		granted_list[granted_n++] = gone.session;

@@ -11,10 +11,10 @@
 #define APPROVALS_SID 4U /* characters of a short id */
 
 struct hold {
-	uint64_t id; /* the call; 0: free */
+	uint64_t id; /* the call, or request (PROTO_ASK_ID); 0: free */
 	char sid[APPROVALS_SID + 1];
 	uint8_t digest[32];
-	char server[65];
+	char server[65]; /* or provider */
 	char tool[257];
 	char *rule;
 	char *reason;
@@ -55,5 +55,7 @@ const char *approvals_granted(unsigned i);
 /* A short id that no held call has. */
 void approvals_sid(char dst[APPROVALS_SID + 1]);
 const char *approvals_state(enum proto_hold);
+/* What it is, for people: "server__tool", or a request and whose it is. */
+const char *approvals_label(const struct hold *, char *dst, size_t cap);
 
 #endif

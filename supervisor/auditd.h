@@ -89,7 +89,16 @@ void auditd_serve(void) __attribute__((noreturn));
 chan_fn auditd_on_alarm, auditd_on_usage, auditd_on_request, auditd_on_exchange_end,
     auditd_on_denied;
 
+/* A request goes to its keyd; asked: what policyd says of it, or NULL. */
+void auditd_request_line(
+    const struct msg_REQUEST_GO *, const struct msg_ASKED *asked);
+
+/* auditd_ask.c */
+chan_fn auditd_on_asked, auditd_on_ask_no;
+
 /* auditd_hold.c */
+/* "approved", ...; "" for none. */
+const char *auditd_hold_end(enum proto_hold);
 chan_fn auditd_on_hold, auditd_on_verdict, auditd_on_approved, auditd_on_late;
 
 /* auditd_egress.c */

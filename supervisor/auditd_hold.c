@@ -5,6 +5,15 @@
  */
 #include "auditd.h"
 
+const char *
+auditd_hold_end(enum proto_hold how)
+{
+	static const char *const ends[] = {"", "approved", "denied", "expired",
+	    "cancelled", "changed", "reloaded"};
+
+	return ends[how];
+}
+
 int
 auditd_on_hold(struct chan *c, const union proto_any *msg, int fd)
 {

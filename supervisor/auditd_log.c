@@ -144,6 +144,14 @@ effect_refuse(const struct auditd_effect *e)
 		worker_send(&auditd_env.w, ROLE_MITM, 0, MSG_REFUSED, &m, -1);
 		return;
 	}
+	if (e->type == MSG_REFUSED) {
+		struct msg_REFUSED m = e->msg.REFUSED;
+
+		m.reason = PROTO_REFUSED_AUDIT;
+		worker_send(
+		    &auditd_env.w, e->to, e->index, MSG_REFUSED, &m, -1);
+		return;
+	}
 	if (e->type == MSG_CONNECT_GO) {
 		const struct msg_REFUSED m = {.stream = 0,
 		    .exchange = e->msg.CONNECT_GO.id,

@@ -29,18 +29,19 @@ auditd_on_alarm(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-int
-auditd_on_request(struct chan *c, const union proto_any *msg, int fd)
+void
+auditd_request_line(
+    const struct msg_REQUEST_GO *m, const struct msg_ASKED *asked)
 {
-	const struct msg_REQUEST *m = &msg->REQUEST;
 	struct auditlog_line l;
 
-	(void)fd;
-	if (m->asked != 0)
-		return chan_violation(c, "REQUEST that nobody approved");
 	auditd_line(&l, "modelRequest");
+	if (asked != NULL)
+		auditlog_u64(&l, "approved", PROTO_ASK_ID | asked->id);
 	if (m->body.len != 0)
 		auditlog_hex(&l, "bodySha256", m->body.p, m->body.len);
+	if (asked != NULL)
+		auditlog_hex(&l, "digest", asked->digest.p, asked->digest.len);
 	auditlog_u64(&l, "exchange", m->exchange);
 	if (m->host != 0)
 		auditlog_u64(&l, "host", m->host);
@@ -48,10 +49,24 @@ auditd_on_request(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(&l, "path", m->path);
 	auditlog_u64(&l, "provider", m->provider);
 	auditlog_str(&l, "query", m->query);
+	if (asked != NULL)
+		auditlog_json(&l, "request", asked->preview);
 	auditlog_u64(&l, "route", m->route);
 	auditlog_u64(&l, "stream", m->stream);
 	auditd_line_end(&l);
 	auditd_env.counts.requests++;
+}
+
+int
+auditd_on_request(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_REQUEST_GO *m = &msg->REQUEST_GO;
+
+	(void)fd;
+	/* That a person approved it is not mitmd's to say. */
+	if (m->asked != 0 || m->refs.len != 0)
+		return chan_violation(c, "REQUEST that was approved");
+	auditd_request_line(m, NULL);
 	/* REQUEST and REQUEST_GO have one layout: F_REQUEST. */
 	auditd_effect_msg(ROLE_KEY, m->provider, MSG_REQUEST_GO, m, 0);
 	return 0;

@@ -135,8 +135,6 @@ add_decision(struct auditlog_line *l, const struct msg_RELEASE *m)
 static void
 add_call_line(const struct msg_RELEASE *m)
 {
-	static const char *const ends[] = {"", "approved", "denied", "expired",
-	    "cancelled", "changed", "reloaded"};
 	struct span args = span_of(m->payload.p + m->args_off, m->args_len);
 	struct span shown = args;
 	uint8_t digest[AUDITLOG_HASH];
@@ -149,7 +147,8 @@ add_call_line(const struct msg_RELEASE *m)
 	auditlog_json(&l, "arguments", shown);
 	auditlog_hex(&l, "digest", digest, sizeof(digest));
 	if (m->hold != PROTO_HOLD_NONE)
-		auditlog_str(&l, "escalationResult", span_str(ends[m->hold]));
+		auditlog_str(&l, "escalationResult", span_str(auditd_hold_end(
+			(enum proto_hold)m->hold)));
 	if (m->grant == m->id)
 		auditlog_bool(&l, "forSession", true);
 	auditlog_u64(&l, "id", m->id);
@@ -344,6 +343,8 @@ static const struct chan_handler auditd_handlers[] = {
     {MSG_DONE, on_done},
     {MSG_REQUEST, auditd_on_request},
     {MSG_USAGE, auditd_on_usage},
+    {MSG_ASKED, auditd_on_asked},
+    {MSG_ASK_NO, auditd_on_ask_no},
     {MSG_EXCHANGE_END, auditd_on_exchange_end},
     {MSG_DENIED, auditd_on_denied},
     {MSG_CONNECT, auditd_on_connect},

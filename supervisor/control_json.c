@@ -64,7 +64,9 @@ control_hold_json(const struct hold *h, bool whole)
 		json_object_object_add(o, "cut", json_object_new_boolean(1));
 	}
 	put(o, "id", h->sid);
-	put_int(o, "call", (int64_t)h->id);
+	json_object_object_add(o, "call", json_object_new_uint64(h->id));
+	if ((h->id & PROTO_ASK_ID) != 0)
+		json_object_object_add(o, "request", json_object_new_boolean(1));
 	put(o, "server", h->server);
 	put(o, "tool", h->tool);
 	put(o, "reason", h->reason);

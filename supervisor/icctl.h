@@ -70,6 +70,11 @@ void icctl_show_session(json_object *hold);
 void icctl_show_hold(json_object *hold);
 /* One line of it. */
 void icctl_show_hold_line(json_object *hold);
+/* icctl_show_request.c: where it is a request, not a call. */
+bool icctl_is_request(json_object *hold);
+void icctl_show_request(json_object *hold);
+void icctl_show_request_line(json_object *hold);
+/* icctl_show.c */
 /* Printable ASCII with escapes, at most `max` source bytes, quoted or not. */
 void icctl_put(struct span, size_t max, bool quoted);
 void icctl_put_str(const char *);

@@ -162,6 +162,11 @@ icctl_show_hold_line(json_object *h)
 	printf("%-6s ", icctl_text(h, "id"));
 	put_duration(icctl_number(h, "expires_ms"));
 	fputs(" left  ", stdout);
+	if (icctl_is_request(h)) {
+		icctl_show_request_line(h);
+		putchar('\n');
+		return;
+	}
 	icctl_put_str(icctl_text(h, "server"));
 	fputs("__", stdout);
 	icctl_put_str(icctl_text(h, "tool"));
@@ -202,8 +207,8 @@ icctl_show_session(json_object *h)
 	}
 }
 
-void
-icctl_show_hold(json_object *h)
+static void
+show_call(json_object *h)
 {
 	printf("call %s\n  server  ", icctl_text(h, "id"));
 	icctl_put_str(icctl_text(h, "server"));
@@ -215,7 +220,17 @@ icctl_show_hold(json_object *h)
 	icctl_put_str(icctl_text(h, "rule"));
 	fputs("\n  arguments\n", stdout);
 	put_arguments(icctl_text(h, "arguments"), false);
-	printf("  digest  %.64s\n  expires in ", icctl_text(h, "digest"));
+	printf("  digest  %.64s\n", icctl_text(h, "digest"));
+}
+
+void
+icctl_show_hold(json_object *h)
+{
+	if (icctl_is_request(h))
+		icctl_show_request(h);
+	else
+		show_call(h);
+	fputs("  expires in ", stdout);
 	put_duration(icctl_number(h, "expires_ms"));
 	putchar('\n');
 	if (*icctl_text(h, "sessionDigest") != '\0')

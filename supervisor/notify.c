@@ -80,14 +80,14 @@ notify_hold(const struct hold *h)
 {
 	const struct locate l = {
 	    .paths = &sup.paths, .path_env = getenv("PATH")};
-	char text[768], *program, **argv = NULL;
+	char text[768], label[512], *program, **argv = NULL;
 
 	if (sup.config.notify == NULL || notify_env.runs)
 		return;
 	snprintf(text, sizeof(text),
-	    "%s__%s waits for you: icctl approve %s "
+	    "%s waits for you: icctl approve %s "
 	    "or icctl deny %s",
-	    h->server, h->tool, h->sid, h->sid);
+	    approvals_label(h, label, sizeof(label)), h->sid, h->sid);
 	program = strchr(sup.config.notify[0], '/') != NULL
 		      ? strdup(sup.config.notify[0])
 		      : locate_in_path(&l, sup.config.notify[0]);

@@ -38,6 +38,8 @@ const struct topology_pair topology_pairs[] = {
 	/* model requests: agent -> mitm -> audit -> key; bodies mitm <-> key */
 	{ ROLE_MITM,	ROLE_AUDIT },
 	{ ROLE_MITM,	ROLE_KEY },
+	/* those that a person must approve: mitm -> policy -> audit -> key */
+	{ ROLE_MITM,	ROLE_POLICY },
 	{ ROLE_KEY,	ROLE_AUDIT },
 	{ ROLE_KEY,	ROLE_DIAL },
 	/* connections of servers: server -> egress -> audit -> dial -> egress */

@@ -43,6 +43,18 @@ test_ids(void)
 	is_int(bad, 0, "as many as a session may have");
 	ok(add(1000) == -1, "not one more");
 	is_int(approvals_count(), PROTO_MAX_HOLDS, "all are there");
+	for (uint64_t id = 1; id <= PROTO_MAX_ASKS; id++)
+		if (add(PROTO_ASK_ID | id) == -1)
+			bad++;
+	is_int(bad, 0, "and as many requests as may wait");
+	ok(add(PROTO_ASK_ID | 1000) == -1, "not one more of them");
+	is_int(approvals_count(), PROTO_MAX_HOLDS + PROTO_MAX_ASKS,
+	    "they are no calls");
+	for (uint64_t id = 1; id <= PROTO_MAX_ASKS; id++)
+		if (approvals_end(PROTO_ASK_ID | id, PROTO_HOLD_DENIED,
+			false) == -1)
+			bad++;
+	is_int(bad, 0, "each ends by its own id");
 	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
 		h = approvals_at(i);
 		if (strspn(h->sid, "abcdefghijkmnpqrstuvwxyz23456789") !=

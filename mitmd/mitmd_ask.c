@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Requests that a person must approve: sent to policyd in place of auditd.
+ * The body was held whole and its digest is a part of what is asked for; it
+ * waits here, or in the socket that keyd does not read yet.  If a person
+ * agrees, keyd's answer comes as ever; if not, auditd says so.  Of a push the
+ * command list is read here, from the agent's bytes.
+ */
+#include "mitmd.h"
+
+#include <stdio.h>
+
+#include "git_push.h"
+
+static const struct provider_route *
+ask_route(const struct exchange *x)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+
+	return &p->routes[x->req.route];
+}
+
+bool
+ask_wanted(const struct exchange *x)
+{
+	return ask_route(x)->ask && !x->probe;
+}
+
+enum refusal
+ask_look(struct exchange *x, struct span body)
+{
+	const char *why = NULL;
+
+	if (!ask_route(x)->push)
+		return REFUSE_NONE;
+	x->probe = span_is(body, GIT_PUSH_PROBE);
+	if (x->probe)
+		return REFUSE_NONE;
+	buf_init(&x->push.refs, PROTO_MAX_REFS);
+	if (git_push_read(body, true, &x->push, &why) == GIT_PUSH_OK)
+		return REFUSE_NONE;
+	x->req.why = why;
+	return REFUSE_PUSH;
+}
+
+void
+ask_send(struct exchange *x, const struct msg_REQUEST *r)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+	struct msg_ASK m = {.provider = r->provider,
+	    .host = r->host,
+	    .stream = r->stream,
+	    .exchange = r->exchange,
+	    .route = r->route,
+	    .path = r->path,
+	    .query = r->query,
+	    .length = r->length,
+	    .body = r->body,
+	    .refs = buf_span(&x->push.refs),
+	    .headers = r->headers,
+	    .id = ++mitmd_env.last_ask,
+	    .name = p->name,
+	    .host_name = mitmd_host(x->a),
+	    .method = ask_route(x)->method};
+
+	mitmd_env.asks++;
+	x->ask = m.id;
+	worker_send(&mitmd_env.w, ROLE_POLICY, 0, MSG_ASK, &m, -1);
+}
+
+void
+ask_over(struct exchange *x, bool cancel)
+{
+	struct msg_ASK_CANCEL m = {.id = x->ask};
+
+	if (x->ask == 0)
+		return;
+	x->ask = 0;
+	mitmd_env.asks--;
+	if (cancel)
+		worker_send(
+		    &mitmd_env.w, ROLE_POLICY, 0, MSG_ASK_CANCEL, &m, -1);
+}
+
+/* As git reads it: each ref was refused, and why.  -1: it cannot be said. */
+static int
+ask_report(struct exchange *x, enum refusal no)
+{
+	const struct refusal_text *t = refuse_text(no);
+	struct buf head, body;
+	char text[512];
+	int r = -1;
+
+	snprintf(text, sizeof(text), "IronCurtain: %s (request %08x)", t->text,
+	    exchange_denied_id(x));
+	buf_init(&head, PROVIDER_MAX_BLOB);
+	buf_init(&body, 65536);
+	if (git_push_report(&body, &x->push, t->code, text) == -1 ||
+	    provider_pack(&head, SPAN("content-type"),
+		SPAN("application/x-git-receive-pack-result")) == -1 ||
+	    provider_pack(&head, SPAN("cache-control"), SPAN("no-cache")) == -1)
+		goto out;
+	x->up.answered = x->up.sized = true;
+	x->up.promised = 0;
+	if (x->front->head(x, 200, buf_span(&head), true, body.len) == -1 ||
+	    x->front->body(x, buf_span(&body)) == -1) {
+		agent_close(x->a);
+	} else {
+		x->front->end(x);
+	}
+	r = 0;
+out:
+	buf_free(&head);
+	buf_free(&body);
+	return r;
+}
+
+void
+ask_refused(struct exchange *x, enum refusal no)
+{
+	struct agent *a = x->a;
+
+	ask_over(x, false);
+	if (!x->push.report) {
+		deny_exchange(x, no, NULL);
+		return;
+	}
+	x->denied = ++mitmd_env.last_refusal;
+	mitmd_note(a, "%s, request %08x", refuse_text(no)->code, x->denied);
+	exchange_abandon(x);
+	if (ask_report(x, no) == -1)
+		x->front->refuse(x, no, NULL, true);
+	if (!a->dead)
+		agent_resume(a);
+}

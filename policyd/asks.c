@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Requests that wait for a person: from ASK to ASKED or ASK_NO.  The first
+ * event that concerns one ends it: a verdict, its expiry, the agent's leaving;
+ * whatever comes later is too late.
+ */
+#include "asks.h"
+
+#include <stdlib.h>
+
+#include "policyd.h"
+
+#define ASK_PREVIEW (256U << 10)
+
+static void asks_arm(struct policyd_env *);
+
+static void
+ask_free(struct ask *k)
+{
+	if (k->mem != NULL)
+		freezero(k->mem, k->size + 1);
+	buf_free(&k->preview);
+	explicit_bzero(k, sizeof(*k));
+}
+
+void
+asks_free(struct policyd_env *env)
+{
+	for (unsigned i = 0; i < PROTO_MAX_ASKS; i++)
+		ask_free(&env->asks.list[i]);
+}
+
+static struct ask *
+ask_find(struct policyd_env *env, uint64_t id)
+{
+	for (unsigned i = 0; i < PROTO_MAX_ASKS; i++)
+		if (env->asks.list[i].id == id)
+			return &env->asks.list[i];
+	return NULL;
+}
+
+/* A copy of m that lives as long as the ask. */
+static int
+ask_copy(struct ask *k, const struct msg_ASK *m)
+{
+	const struct proto_msg *row = proto_find(MSG_ASK);
+	uint8_t *to, *at;
+	struct span s;
+
+	for (size_t i = 0; i < row->nfields; i++) {
+		if (row->fields[i].kind < PROTO_str)
+			continue;
+		memcpy(
+		    &s, (const uint8_t *)m + row->fields[i].offset, sizeof(s));
+		k->size += s.len;
+	}
+	if ((to = k->mem = malloc(k->size + 1)) == NULL)
+		return -1;
+	k->msg = *m;
+	for (size_t i = 0; i < row->nfields; i++) {
+		if (row->fields[i].kind < PROTO_str)
+			continue;
+		at = (uint8_t *)&k->msg + row->fields[i].offset;
+		memcpy(&s, at, sizeof(s));
+		if (s.len != 0)
+			memcpy(to, s.p, s.len);
+		s.p = to;
+		to += s.len;
+		memcpy(at, &s, sizeof(s));
+	}
+	return 0;
+}
+
+/* Nothing of it is held yet: copied, composed, with its digest. */
+static int
+ask_make(struct policyd_env *env, struct ask *k, const struct msg_ASK *m)
+{
+	k->id = PROTO_ASK_ID | m->id;
+	k->expires = loop_now(env->loop) + env->engine.hold_ms;
+	buf_init(&k->preview, ASK_PREVIEW);
+	ask_tool(m, k->tool, sizeof(k->tool));
+	if (ask_copy(k, m) == -1 || ask_preview(&k->msg, &k->preview) == -1 ||
+	    hold_digest(k->msg.name, span_str(k->tool), buf_span(&k->preview),
+		k->digest) == -1)
+		return -1;
+	return 0;
+}
+
+static void
+ask_refuse(struct policyd_env *env, struct ask *k, enum proto_hold how,
+    enum proto_refused reason)
+{
+	struct msg_ASK_NO no = {.id = k->msg.id,
+	    .provider = k->msg.provider,
+	    .stream = k->msg.stream,
+	    .exchange = k->msg.exchange,
+	    .hold = (uint8_t)how,
+	    .reason = (uint8_t)reason,
+	    .name = k->msg.name,
+	    .tool = span_str(k->tool),
+	    .digest = span_of(k->digest, sizeof(k->digest)),
+	    .preview = buf_span(&k->preview)};
+
+	env->send(env, ROLE_AUDIT, MSG_ASK_NO, &no);
+	ask_free(k);
+}
+
+static void
+ask_release(struct policyd_env *env, struct ask *k)
+{
+	const struct msg_ASK *m = &k->msg;
+	struct msg_ASKED go = {.provider = m->provider,
+	    .host = m->host,
+	    .asked = 1,
+	    .stream = m->stream,
+	    .exchange = m->exchange,
+	    .route = m->route,
+	    .path = m->path,
+	    .query = m->query,
+	    .length = m->length,
+	    .body = m->body,
+	    .refs = m->refs,
+	    .headers = m->headers,
+	    .id = m->id,
+	    .name = m->name,
+	    .host_name = m->host_name,
+	    .method = m->method,
+	    .digest = span_of(k->digest, sizeof(k->digest)),
+	    .preview = buf_span(&k->preview)};
+
+	env->send(env, ROLE_AUDIT, MSG_ASKED, &go);
+	ask_free(k);
+}
+
+static void
+ask_show(struct policyd_env *env, const struct ask *k)
+{
+	struct msg_HOLD hold = {.id = k->id,
+	    .digest = span_of(k->digest, sizeof(k->digest)),
+	    .server = PROTO_NO_SERVER,
+	    .server_name = k->msg.name,
+	    .tool = span_str(k->tool),
+	    .rule = SPAN("ask-route"),
+	    .reason = k->msg.refs.len != 0
+			  ? SPAN("A push changes what others see")
+			  : SPAN("Requests to this endpoint are approved one "
+				 "by one"),
+	    .ms = env->engine.hold_ms,
+	    .session = SPAN(""),
+	    .preview = buf_span(&k->preview)};
+
+	env->send(env, ROLE_AUDIT, MSG_HOLD, &hold);
+}
+
+static void
+asks_due(struct loop_timer *t)
+{
+	asks_arm(t->arg);
+}
+
+/* Ends what has expired, and sets the timer for the next. */
+static void
+asks_arm(struct policyd_env *env)
+{
+	uint64_t now = loop_now(env->loop), next = UINT64_MAX;
+	struct ask *k;
+
+	for (unsigned i = 0; i < PROTO_MAX_ASKS; i++) {
+		k = &env->asks.list[i];
+		if (k->id == 0)
+			continue;
+		if (k->expires <= now)
+			ask_refuse(
+			    env, k, PROTO_HOLD_EXPIRED, PROTO_REFUSED_EXPIRED);
+		else if (k->expires < next)
+			next = k->expires;
+	}
+	if (next == UINT64_MAX)
+		loop_timer_clear(env->loop, &env->asks.timer);
+	else
+		loop_timer_set(
+		    env->loop, &env->asks.timer, next - now, asks_due, env);
+}
+
+/* mitmd counts too, and its stream has one exchange at a time. */
+static struct ask *
+asks_admit(struct policyd_env *env, const struct msg_ASK *m, const char **why)
+{
+	struct asks *as = &env->asks;
+
+	*why = "id repeated or falling";
+	if (m->id <= as->last)
+		return NULL;
+	as->last = m->id;
+	*why = "a request of a stream that waits already";
+	for (unsigned i = 0; i < PROTO_MAX_ASKS; i++)
+		if (as->list[i].id != 0 && as->list[i].msg.stream == m->stream)
+			return NULL;
+	*why = "more requests than may wait";
+	return ask_find(env, 0);
+}
+
+int
+asks_take(struct policyd_env *env, const struct msg_ASK *m, const char **why)
+{
+	struct ask *k;
+
+	if ((*why = ask_check(m)) != NULL ||
+	    (k = asks_admit(env, m, why)) == NULL)
+		return -1;
+	*why = "out of memory";
+	if (ask_make(env, k, m) == -1) {
+		ask_free(k);
+		return -1;
+	}
+	if (!env->engine.ask) {
+		ask_refuse(env, k, PROTO_HOLD_NONE, PROTO_REFUSED_HEADLESS);
+		return 0;
+	}
+	ask_show(env, k);
+	asks_arm(env);
+	return 0;
+}
+
+int
+asks_cancel(struct policyd_env *env, uint32_t id, const char **why)
+{
+	struct ask *k = ask_find(env, PROTO_ASK_ID | id);
+
+	*why = "never asked";
+	if (id == 0 || id > env->asks.last)
+		return -1;
+	/* It may be over by now: the two crossed on their way. */
+	if (k != NULL)
+		ask_refuse(env, k, PROTO_HOLD_CANCELLED, PROTO_REFUSED_DENIED);
+	asks_arm(env);
+	return 0;
+}
+
+void
+asks_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
+{
+	struct msg_LATE late = {.id = m->id};
+	struct ask *k;
+
+	asks_arm(env);
+	k = ask_find(env, m->id);
+	/* For what was shown, this once: nothing of it is for the session. */
+	if (k == NULL || m->session.len != 0 ||
+	    !span_eq(m->digest, span_of(k->digest, sizeof(k->digest))))
+		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
+	else if (m->approve)
+		ask_release(env, k);
+	else
+		ask_refuse(env, k, PROTO_HOLD_DENIED, PROTO_REFUSED_DENIED);
+	asks_arm(env);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Requests of the model path that a person was asked about, on their way out
+ * of policyd: approved, to their keyd as any other; else back to mitmd, which
+ * answers the agent.  Either is written down first, with what was shown.
+ */
+#include "auditd.h"
+
+static void
+ask_end(uint32_t id, uint8_t how)
+{
+	const struct msg_HOLD_END end = {.id = PROTO_ASK_ID | id, .state = how};
+
+	if (how != PROTO_HOLD_NONE)
+		auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_END, &end, 0);
+}
+
+int
+auditd_on_asked(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_ASKED *m = &msg->ASKED;
+	const struct msg_REQUEST_GO go = {.provider = m->provider,
+	    .host = m->host,
+	    .asked = 1,
+	    .stream = m->stream,
+	    .exchange = m->exchange,
+	    .route = m->route,
+	    .path = m->path,
+	    .query = m->query,
+	    .length = m->length,
+	    .body = m->body,
+	    .refs = m->refs,
+	    .headers = m->headers};
+
+	(void)fd;
+	if (m->asked == 0 || m->digest.len != AUDITLOG_HASH ||
+	    m->preview.len < 2)
+		return chan_violation(c, "ASKED %u: not approved", m->id);
+	auditd_request_line(&go, m);
+	ask_end(m->id, PROTO_HOLD_APPROVED);
+	auditd_effect_msg(ROLE_KEY, m->provider, MSG_REQUEST_GO, &go, 0);
+	return 0;
+}
+
+int
+auditd_on_ask_no(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_ASK_NO *m = &msg->ASK_NO;
+	const struct msg_REFUSED refused = {
+	    .stream = m->stream, .exchange = m->exchange, .reason = m->reason};
+	struct auditlog_line l;
+
+	(void)fd;
+	if (m->digest.len != AUDITLOG_HASH || m->preview.len < 2 ||
+	    m->hold == PROTO_HOLD_APPROVED || m->reason < PROTO_REFUSED_DENIED)
+		return chan_violation(c, "ASK_NO %u: malformed", m->id);
+	auditd_line(&l, "askRefused");
+	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	auditlog_str(&l, "escalationResult",
+	    m->hold == PROTO_HOLD_NONE
+		? SPAN("headless")
+		: span_str(auditd_hold_end((enum proto_hold)m->hold)));
+	auditlog_u64(&l, "exchange", m->exchange);
+	auditlog_u64(&l, "id", PROTO_ASK_ID | m->id);
+	auditlog_u64(&l, "provider", m->provider);
+	auditlog_json(&l, "request", m->preview);
+	auditlog_str(&l, "serverName", m->name);
+	auditlog_u64(&l, "stream", m->stream);
+	auditlog_str(&l, "toolName", m->tool);
+	auditd_line_end(&l);
+	ask_end(m->id, m->hold);
+	auditd_effect_msg(ROLE_MITM, 0, MSG_REFUSED, &refused, 0);
+	return 0;
+}
