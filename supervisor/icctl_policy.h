@@ -119,6 +119,7 @@ struct policy_call {
 	struct policy_request request;
 	struct span status, rule; /* as recorded */
 	struct span held; /* escalationResult; p == NULL: was not held */
+	bool granted;     /* by an approval for the session */
 	bool redacted;    /* arguments are not what they were */
 	bool judged;      /* by the policy, not by what ran then */
 };

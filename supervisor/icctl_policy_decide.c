@@ -66,6 +66,7 @@ take_call(struct value_pool *pool, const struct value *v, struct policy_call *c,
 		return 0;
 	c->judged = was_judged(c->rule);
 	c->held = value_str(v, "escalationResult");
+	c->granted = value_bool(v, "whitelistApproved", false);
 	c->redacted = value_bool(v, "redacted", false);
 	/* A person had said yes to calls like it, for that session. */
 	if (span_starts(value_str(d, "reason"), SPAN("Whitelist-approved")))

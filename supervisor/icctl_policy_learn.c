@@ -28,15 +28,18 @@ on_call(void *arg, const struct policy_call *c)
 	struct value *v;
 	struct value_pool *p = l->pool;
 
-	if (c->held.p == NULL || l->ncalls == LEARN_MAX_CALLS)
+	/* An approval for the session was one of this call as well. */
+	bool approved = c->granted || span_is(c->held, "approved");
+
+	if (l->ncalls == LEARN_MAX_CALLS)
 		return 0;
-	if (!span_is(c->held, "approved") && !span_is(c->held, "denied") &&
+	if (!approved && !span_is(c->held, "denied") &&
 	    !span_is(c->held, "expired"))
 		return 0;
 	k = &l->calls[l->ncalls];
 	*k = (struct learn_call){.file = c->file,
 	    .line = c->line,
-	    .approved = span_is(c->held, "approved"),
+	    .approved = approved,
 	    .why_not =
 		c->redacted ? "the log does not hold its arguments" : NULL};
 	if ((v = value_new_string(p, c->request.server)) == NULL ||

@@ -474,6 +474,15 @@ def held(tool, end, server="filesystem", **arguments):
                            "reason": ""}, "escalationResult": end})
 
 
+def granted(tool, server="filesystem", **arguments):
+    """As auditd writes what an approval for the session allowed."""
+    return json.dumps({
+        "event": "call", **request(server, tool, **arguments),
+        "policyDecision": {"status": "allow", "rule": "reads",
+                           "reason": "Whitelist-approved: reads"},
+        "whitelistApproved": True, "whitelistPatternId": 1})
+
+
 def test_learn(work):
     f = build(work)
     rules = RULES[:1] + [h.rule("ask", "escalate")]
@@ -493,17 +502,21 @@ def test_learn(work):
         held("tag", "approved", "memory", name="v1"),
         held("tag", "denied", "memory", name="v2"),
         held("list", "approved", "memory"),
+        granted("read_file", path="/srv/a/x"),
+        granted("fetch", "fetch", url="https://b.example/y"),
     ]
     audit = f.write("audit.jsonl", "".join(c + "\n" for c in calls))
     into = os.path.join(work, "learned.json")
     r = f.run("learn", audit, "--into", into, "--json")
     got = json.loads(r.stdout)
-    t.equal((r.returncode, got["approved"]), (0, 9), "learn: what it saw")
+    t.equal((r.returncode, got["approved"]), (0, 11), "learn: what it saw")
     rules = {x["rule"]["if"]["tool"][0]: x for x in got["rules"]}
-    t.equal({k: v["evidence"] for k, v in rules.items()},
-            {"read_file": 2, "write_file": 1, "fetch": 1, "tag": 1,
-             "list": 1},
-            "learn: a rule for each, with its evidence")
+    t.equal(sorted((x["rule"]["if"]["tool"][0], x["evidence"])
+                   for x in got["rules"]),
+            [("fetch", 1), ("fetch", 1), ("list", 1), ("read_file", 3),
+             ("tag", 1), ("write_file", 1)],
+            "learn: a rule for each, with its evidence, and for what was "
+            "allowed for the session")
     t.equal(rules["read_file"]["rule"]["if"]["paths"],
             {"roles": ["read-path"], "within": "/srv/a/x"},
             "learn: no wider than what was approved")
@@ -519,7 +532,7 @@ def test_learn(work):
         request("memory", "note", text="hello!")]
     got = [g["decision"] for g in f.eval(*asked)]
     a, e = "allow", "escalate"
-    t.equal(got, [a, a, e, e, a, e, e, a, e, e, e, a, e, a] + [e] * 5,
+    t.equal(got, [a, a, e, e, a, e, e, a, e, e, e, a, e, a, a, a] + [e] * 5,
             "learn: the proposal allows what was approved, and no parent, "
             "sibling or other tool")
     t.equal(findings(f)[0], 0, "learn: the proposal is clean")
