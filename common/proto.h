@@ -192,6 +192,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(ASKED,	0x080e,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(ASK_NO,	0x080f,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(ASK_CANCEL,	0x0810,	R(MITM),	R(POLICY),	RUN,	0)	\
+	M(PACKAGE,	0x0811,	R(KEY),		R(AUDIT),	RUN,	0)	\
 	/* a connection of an MCP server */					\
 	M(DOOR,		0x0901,	R(SUP),	R(EGRESS)|R(DIAL),	SETUP,	0)	\
 	M(CONNECT,	0x0902,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
@@ -608,6 +609,15 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u64, requests, UINT64_MAX)		\
 				F(m, u64, sent, UINT64_MAX)		\
 				F(m, u64, received, UINT64_MAX)
+/*
+ * A package registry's metadata was filtered (source "metadata"; version empty:
+ * all of it), or a file was asked for ("file"): may it be had, and why.
+ */
+#define F_PACKAGE(F, m)		F(m, str, name, 214)			\
+				F(m, str, version, 128)			\
+				F(m, u8, allowed, 1)			\
+				F(m, str, reason, 512)			\
+				F(m, str, source, 16)
 /* Bytes of bodies that mitmd may hold at once. */
 #define F_BODIES(F, m)		F(m, u64, bytes, 1U << 30)
 #define F_STREAM_OPEN(F, m)	F(m, u32, stream, UINT32_MAX)		\

@@ -7,7 +7,7 @@
 
 #include "provider_class.h"
 
-static const struct dest_kind *const dest_kinds[] = {&dest_web};
+static const struct dest_kind *const dest_kinds[] = {&dest_web, &dest_registry};
 
 int
 dest_parse(struct parse *ps, const struct value *file)

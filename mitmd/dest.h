@@ -21,7 +21,7 @@ struct dest_kind {
 	    unsigned *route);
 };
 
-extern const struct dest_kind dest_web;
+extern const struct dest_kind dest_web, dest_registry;
 
 /* A file that has "kind". */
 int dest_parse(struct parse *, const struct value *file);

@@ -108,6 +108,7 @@ enum exchange_state {
 	EXCHANGE_KEY,		/* for a login that is being renewed */
 	EXCHANGE_WAIT,		/* for an upstream */
 	EXCHANGE_ON,		/* has one */
+	EXCHANGE_GIVE,		/* what keyd composed goes out: no upstream */
 	EXCHANGE_DRAIN,		/* answered; the rest of the body is dropped */
 };
 
@@ -134,6 +135,7 @@ struct exchange {
 	struct ws_parser said;	/* its frames of the agent */
 	struct up *up;
 	struct reply reply;
+	struct package *package;	/* of a registry: keyd_package.c */
 };
 
 struct stream {
@@ -332,7 +334,28 @@ bool exchange_takes(const struct stream *);
 /* The stream goes: everything that hangs on it. */
 void exchange_clear(struct stream *);
 
+/* The answer is through, by whatever way. */
+void exchange_end(struct stream *);
+
+/* keyd_package.c: requests to a package registry */
+/* In place of exchange_go. */
+void package_begin(struct stream *);
+/* What is asked for instead of what was. */
+void package_head(const struct exchange *, struct keyd_head *);
+/*
+ * The answer is complete. true: it was for us, and the exchange went on.
+ * again: its connection is good.
+ */
+bool package_done(struct stream *, bool again);
+/* EXCHANGE_GIVE: mitmd takes more. */
+void package_give(struct stream *);
+/* "403 ...": of KEYD_FAIL_PACKAGE. */
+const char *package_text(const struct exchange *);
+void package_free(struct exchange *);
+
 /* keyd_again.c */
+/* The connection is given back; the exchange will ask again, or otherwise. */
+void exchange_reset(struct stream *, bool again);
 /* To the provider, as soon as there is a token and a connection. */
 void exchange_go(struct stream *);
 /* More of the body came; it may have to be sent again. */

@@ -112,11 +112,34 @@ exchange_outdated(const struct keyset *k)
 }
 
 void
+exchange_reset(struct stream *s, bool again)
+{
+	const struct provider_route *route =
+	    &keyd_env.provider->routes[s->x.req.route];
+	struct exchange *x = &s->x;
+	struct up *up = x->up;
+
+	keyset_drop(x->key);
+	x->key = NULL;
+	reply_free(&x->reply);
+	reply_init(&x->reply, x->req.exchange, span_is(route->method, "HEAD"));
+	x->reply.max = route->reply;
+	if (x->ws_key[0] != '\0')
+		(void)reply_ws_init(&x->reply, x->ws_key);
+	buf_free(&s->pend);
+	x->sent = 0;
+	x->head_sent = 0;
+	x->head_done = x->deaf = x->answered = x->sent_whole = false;
+	x->retried = false;
+	x->up = NULL;
+	x->state = EXCHANGE_NONE;
+	up_release(up, again);
+}
+
+void
 exchange_renew(struct stream *s)
 {
 	struct exchange *x = &s->x;
-	struct up *up = x->up;
-	bool nobody = x->reply.nobody;
 
 	renew_rejected(x->key);
 	if (!x->keeping) {
@@ -124,22 +147,10 @@ exchange_renew(struct stream *s)
 		exchange_fail(s, KEYD_FAIL_EXPIRED, "401; body not kept");
 		return;
 	}
-	keyset_drop(x->key);
-	x->key = NULL;
-	reply_free(&x->reply);
-	reply_init(&x->reply, x->req.exchange, nobody);
-	if (x->ws_key[0] != '\0')
-		(void)reply_ws_init(&x->reply, x->ws_key);
-	buf_free(&s->pend);
 	x->keeping = false;
 	x->renewed = true;
 	x->again = 0;
-	x->sent = 0;
-	x->head_sent = 0;
-	x->head_done = x->deaf = x->answered = x->sent_whole = false;
-	x->up = NULL;
-	x->state = EXCHANGE_NONE;
-	up_release(up, false);
+	exchange_reset(s, false);
 	exchange_go(s);
 }
 

@@ -59,6 +59,7 @@ exchange_release(struct stream *s, bool again)
 	free(x->sum);
 	x->sum = NULL;
 	buf_free(&x->list);
+	package_free(x);
 	keyset_drop(x->key);
 	x->key = NULL;
 	request_free(&x->req);
@@ -82,15 +83,14 @@ exchange_clear(struct stream *s)
 static bool
 exchange_runs(const struct stream *s)
 {
-	return s->x.state == EXCHANGE_KEY || s->x.state == EXCHANGE_WAIT ||
-	       s->x.state == EXCHANGE_ON;
+	return s->x.state != EXCHANGE_NONE && s->x.state != EXCHANGE_DRAIN;
 }
 
 void
 exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 {
 	const char *text = keyd_fail_text(fail);
-	char budget[520];
+	char said[520];
 	uint32_t exchange = s->x.req.exchange;
 	struct buf *out;
 
@@ -98,11 +98,15 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 		return;
 	if (exchange_runs(s))
 		exchange_report(s, detail);
+	if (fail == KEYD_FAIL_PACKAGE) {
+		snprintf(said, sizeof(said), "%s", package_text(&s->x));
+		text = said;
+	}
 	exchange_clear(s);
 	s->closing = true;
 	if (fail == KEYD_FAIL_BUDGET && keyd_env.budget.why != NULL) {
-		snprintf(budget, sizeof(budget), "402 %s", keyd_env.budget.why);
-		text = budget;
+		snprintf(said, sizeof(said), "402 %s", keyd_env.budget.why);
+		text = said;
 	}
 	out = stream_begin(s);
 	(void)reply_frame(out, exchange, STREAM_FAIL, span_str(text));
@@ -138,6 +142,8 @@ exchange_begin(struct stream *s, struct request *r)
 		exchange_fail(s, KEYD_FAIL_INTERNAL, "no random bytes");
 	else if (x->req.digested && stream_sum_begin(s) == -1)
 		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+	else if (keyd_env.provider->registry != NULL)
+		package_begin(s);
 	else
 		exchange_go(s);
 }
@@ -151,6 +157,7 @@ exchange_takes(const struct stream *s)
 	case EXCHANGE_NONE:
 	case EXCHANGE_KEY:
 	case EXCHANGE_WAIT:
+	case EXCHANGE_GIVE:
 		return false;
 	case EXCHANGE_ON:
 		return x->up != NULL && x->counted < x->req.length &&
@@ -218,6 +225,8 @@ exchange_write_head(struct stream *s)
 		h.credential = x->key->access;
 		h.nadds = exchange_adds(x->key, adds);
 	}
+	if (x->package != NULL)
+		package_head(x, &h);
 	dst = secret_bytes(e->head, &cap);
 	if (keyd_head_compose(&h, dst, cap, &len) == -1)
 		return TLS_ERROR;
@@ -234,7 +243,7 @@ exchange_write_head(struct stream *s)
 		return TLS_OK;
 	x->head_done = true;
 	exchange_consume(s, x->head_sent - len);
-	if (!x->keeping && !x->listing)
+	if (!x->keeping && !x->listing && x->package == NULL)
 		request_free(&x->req);
 	return TLS_OK;
 }
@@ -360,10 +369,20 @@ exchange_answered(struct stream *s)
 	if (x->reply.trailing)
 		keyd_alarm(
 		    "trailing-data", "the provider sent bytes after an answer");
+	if (package_done(s, keyd_reuse_ok(&u)))
+		return;
 	exchange_report(s, "");
 	exchange_release(s, keyd_reuse_ok(&u));
 	if (left != 0 && !route->websocket)
 		x->state = EXCHANGE_DRAIN;
+	stream_watch(s);
+}
+
+void
+exchange_end(struct stream *s)
+{
+	exchange_report(s, "");
+	exchange_release(s, false);
 	stream_watch(s);
 }
 

@@ -64,6 +64,12 @@ reply_put_body(struct reply *r, struct span s, struct buf *out)
 {
 	struct span part;
 
+	if (r->hold != NULL) {
+		if (buf_addspan(&r->hold->buf, s) == -1)
+			return -1;
+		*r->hold->total += s.len;
+		return 0;
+	}
 	while (s.len != 0) {
 		part =
 		    span_of(s.p, s.len < REPLY_MAX_OUT ? s.len : REPLY_MAX_OUT);
@@ -94,6 +100,8 @@ reply_put_head(struct reply *r, const struct provider *p,
 	struct buf b;
 	int ret = -1;
 
+	if (r->hold != NULL)
+		return 0;
 	buf_init(&b, STREAM_MAX_FRAME);
 	fixed[0] = (uint8_t)r->status;
 	fixed[1] = (uint8_t)(r->status >> 8);
@@ -252,7 +260,8 @@ reply_end(struct reply *r, const struct scrub *s, struct buf *out)
 	held = scrub_end(s, &r->scrub);
 	r->done = true;
 	if (reply_put_body(r, held, out) == -1 ||
-	    reply_frame(out, r->exchange, STREAM_END, span_of(NULL, 0)) == -1)
+	    (r->hold == NULL && reply_frame(out, r->exchange, STREAM_END,
+				    span_of(NULL, 0)) == -1))
 		return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
 	return REPLY_DONE;
 }
@@ -275,6 +284,10 @@ reply_feed_body(
 		r->received += data.len;
 		if (r->max != 0 && r->received > r->max)
 			return reply_fail(r, KEYD_FAIL_REPLY, "too large");
+		if (r->hold != NULL &&
+		    data.len > r->hold->max - *r->hold->total)
+			return reply_fail(
+			    r, KEYD_FAIL_BUSY, "too much is held at once");
 		if (reply_put_body(r, before, out) == -1 ||
 		    reply_put_body(r, pass, out) == -1)
 			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");

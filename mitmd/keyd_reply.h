@@ -55,6 +55,9 @@
 	F(CUT, "502 the provider's answer ended too early")		\
 	F(REPLY, "502 the answer is larger than this destination may "	\
 	    "send")							\
+	F(METADATA, "502 the registry's metadata of this package cannot " \
+	    "be read")							\
+	F(PACKAGE, "403 this package may not be installed")		\
 	F(STALLED, "504 the provider does not answer")			\
 	F(RENEW, "502 the login of this provider cannot be renewed just "	\
 	    "now; send the request again")				\
@@ -89,6 +92,12 @@ struct reply_ws {
 	size_t ncontrol;
 };
 
+/* An answer that does not go to mitmd, of at most so much at once. */
+struct reply_hold {
+	struct buf buf;
+	size_t *total, max;	/* of all that is held */
+};
+
 struct reply {
 	uint32_t exchange;
 	bool nobody;		/* answers a HEAD */
@@ -107,6 +116,7 @@ struct reply {
 	uint64_t received;	/* bytes of decoded body */
 	uint64_t max;		/* of them; 0: any */
 	struct reply_ws ws;
+	struct reply_hold *hold; /* takes the body; no frames are made */
 	enum keyd_fail fail;
 	const char *detail;
 };

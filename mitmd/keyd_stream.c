@@ -268,7 +268,9 @@ stream_ready(struct loop_io *io, uint32_t events)
 		if (stream_flush(s) == -1)
 			return;
 		stream_watch(s);
-		if (s->x.state == EXCHANGE_ON && s->x.up != NULL &&
+		if (s->x.state == EXCHANGE_GIVE)
+			package_give(s);
+		else if (s->x.state == EXCHANGE_ON && s->x.up != NULL &&
 		    s->out.len < KEYD_OUT_SOFT)
 			exchange_pull(s);
 	} else if ((events & (EPOLLHUP | EPOLLERR)) != 0) {

@@ -147,6 +147,9 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	[REFUSE_ASK_HEADLESS] = {403, "nobody-to-ask",
 	    "This request needs the user's approval, and in this session "
 	    "nobody is asked. Leave it out, or tell the user." RETRY_NO},
+	[REFUSE_PACKAGE] = {403, "package",
+	    "This may not be installed in this session." RETRY_NO,
+	    NULL, true},
 	[REFUSE_PROVIDER] = {502, "provider",
 	    "The provider could not be reached or did not answer properly."},
 };
@@ -241,7 +244,9 @@ static void
 refuse_body(struct buf *b, const struct refusal_text *t, uint32_t id,
     const char *detail, bool plain)
 {
-	if (!plain && t->before != NULL)
+	if (!plain && t->flat)
+		buf_adds(b, "{\"error\":\"IronCurtain: ");
+	else if (!plain && t->before != NULL)
 		buf_adds(b, t->before);
 	else if (!plain)
 		buf_printf(b,
@@ -256,7 +261,10 @@ refuse_body(struct buf *b, const struct refusal_text *t, uint32_t id,
 		buf_addc(b, ' ');
 		refuse_add(b, detail, plain);
 	}
-	buf_printf(b, " (request %08x)%s", id, plain ? "\n" : "\"}}\n");
+	buf_printf(b, " (request %08x)%s", id,
+	    plain     ? "\n"
+	    : t->flat ? "\"}\n"
+		      : "\"}}\n");
 }
 
 bool
@@ -284,10 +292,15 @@ refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
 		status = t->status;
 	buf_init(&body, 16384);
 	refuse_body(&body, t, id, detail, plain);
+	buf_printf(b, "HTTP/1.1 %u ", status);
+	/* Programs that install packages show no more than this. */
+	if (t->flat && detail != NULL)
+		refuse_add(b, detail, false);
+	else
+		buf_adds(b, refuse_phrase(status));
 	buf_printf(b,
-	    "HTTP/1.1 %u %s\r\nContent-Type: %s\r\n"
+	    "\r\nContent-Type: %s\r\n"
 	    "Content-Length: %zu\r\n",
-	    status, refuse_phrase(status),
 	    plain ? "text/plain" : "application/json", body.len);
 	/* Both SDKs honour it. */
 	if (!refuse_retries(status))

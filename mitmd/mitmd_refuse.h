@@ -55,6 +55,7 @@ enum refusal {
 	REFUSE_ASK_DENIED,
 	REFUSE_ASK_EXPIRED,
 	REFUSE_ASK_HEADLESS,
+	REFUSE_PACKAGE, /* keyd: this version may not be had */
 	REFUSE_PROVIDER, /* keyd or the provider failed */
 	REFUSE_COUNT,
 };
@@ -64,6 +65,7 @@ struct refusal_text {
 	const char *code; /* one word, for programs */
 	const char *text;
 	const char *before; /* JSON up to the message; NULL: our own */
+	bool flat;          /* {"error": text}, and the phrase says it */
 };
 
 const struct refusal_text *refuse_text(enum refusal);

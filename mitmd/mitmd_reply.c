@@ -99,7 +99,9 @@ reply_failed(struct exchange *x, struct span text)
 	char vis[640];
 
 	if (span_starts(text, SPAN("403 ")))
-		no = REFUSE_CREDENTIAL;
+		no = mitmd_env.providers[x->a->provider].p->registry != NULL
+			 ? REFUSE_PACKAGE
+			 : REFUSE_CREDENTIAL;
 	else if (span_starts(text, SPAN("402 ")))
 		no = refuse_budget(mitmd_env.providers[x->a->provider]
 				       .p->routes[x->req.route]

@@ -134,6 +134,8 @@ struct provider_login {
 	unsigned nadds;
 };
 
+struct registry_rules; /* registry_rules.h */
+
 struct provider_list {
 	struct span *names; /* lower-case; the last byte may be * */
 	unsigned n;
@@ -151,6 +153,7 @@ struct provider {
 	struct provider_login logins[PROVIDER_MAX_LOGINS];
 	unsigned nlogins;
 	struct provider_list request, response;
+	const struct registry_rules *registry; /* of a registry, else NULL */
 	struct filter_rules filter; /* what becomes of a body's reach */
 	struct provider_route *routes;
 	unsigned nroutes;

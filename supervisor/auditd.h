@@ -86,7 +86,7 @@ extern struct auditd_env auditd_env;
 void auditd_serve(void) __attribute__((noreturn));
 
 /* auditd_model.c */
-chan_fn auditd_on_alarm, auditd_on_usage, auditd_on_request, auditd_on_exchange_end,
+chan_fn auditd_on_alarm, auditd_on_package, auditd_on_usage, auditd_on_request, auditd_on_exchange_end,
     auditd_on_denied;
 
 /* A request goes to its keyd; asked: what policyd says of it, or NULL. */

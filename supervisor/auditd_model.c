@@ -143,3 +143,22 @@ auditd_on_denied(struct chan *c, const union proto_any *msg, int fd)
 	auditd_env.counts.refused++;
 	return 0;
 }
+
+/* What a registry's keyd decided about a package. */
+int
+auditd_on_package(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_PACKAGE *m = &msg->PACKAGE;
+	struct auditlog_line l;
+
+	(void)fd;
+	auditd_line(&l, "package");
+	auditlog_bool(&l, "allowed", m->allowed != 0);
+	auditlog_str(&l, "name", m->name);
+	auditlog_u64(&l, "provider", chan_index(c));
+	auditlog_str(&l, "reason", m->reason);
+	auditlog_str(&l, "source", m->source);
+	auditlog_str(&l, "version", m->version);
+	auditd_line_end(&l);
+	return 0;
+}

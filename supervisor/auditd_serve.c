@@ -345,6 +345,7 @@ static const struct chan_handler auditd_handlers[] = {
     {MSG_USAGE, auditd_on_usage},
     {MSG_ASKED, auditd_on_asked},
     {MSG_ASK_NO, auditd_on_ask_no},
+    {MSG_PACKAGE, auditd_on_package},
     {MSG_EXCHANGE_END, auditd_on_exchange_end},
     {MSG_DENIED, auditd_on_denied},
     {MSG_CONNECT, auditd_on_connect},
