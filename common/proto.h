@@ -49,6 +49,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_PROVIDERS	48U		/* a keyd for each */
 #define PROTO_FIRST_ADDED	32U		/* below: configured ones */
 #define PROTO_MAX_HOSTS		4U		/* of one provider */
+#define PROTO_MAX_PEERS		48U		/* of one role */
 #define PROTO_MAX_CALLS		256U		/* in flight, per session */
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
 #define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* of arguments in flight */
@@ -153,16 +154,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TRUST_GO,	0x0609,	R(AUDIT),	R(POLICY),	RUN,	0)	\
 	M(APPROVED,	0x060c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	/* model path: configuration */						\
-	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	SETUP,	0)	\
+	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	BOTH,	0)	\
 	M(SENTINEL,	0x0702,	R(SUP),		R(MITM),	SETUP,	0)	\
-	M(SEAL,		0x0703,	R(SUP),		R(MITM),	SETUP,	0)	\
+	M(SEAL,		0x0703,	R(SUP),		R(MITM)|R(DIAL), SETUP,	0)	\
 	M(CA,		0x0704,	R(MITM),	R(SUP),		SETUP,	0)	\
 	M(UPSTREAM,	0x0705,	R(SUP),		R(KEY),		SETUP,	0)	\
 	M(SECRET,	0x0706,	R(SUP),	R(KEY)|R(TUNNEL),	BOTH,	1)	\
 	M(ROOTS,	0x0707,	R(SUP),		R(KEY),		BOTH,	0)	\
 	M(KEY_STATE,	0x0708,	R(KEY)|R(TUNNEL), R(SUP),	BOTH,	0)	\
 	M(UNLOCK,	0x0709,	R(SUP),		R(KEY),		RUN,	0)	\
-	M(TARGET,	0x070a,	R(SUP),		R(DIAL),	SETUP,	0)	\
+	M(TARGET,	0x070a,	R(SUP),		R(DIAL),	BOTH,	0)	\
 	M(BUDGET,	0x070b,	R(SUP),		R(KEY),		BOTH,	0)	\
 	M(SPENT,	0x070f,	R(KEY),		R(SUP),		RUN,	0)	\
 	M(BODIES,	0x0710,	R(SUP),		R(MITM),	SETUP,	0)	\
@@ -174,6 +175,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TOKEN,	0x0712,	R(SUP),		R(KEY),		SETUP,	0)	\
 	M(KEY_ASK,	0x0713,	R(SUP),		R(KEY),		RUN,	0)	\
 	M(KEY_TELL,	0x0714,	R(KEY),		R(SUP),		RUN,	0)	\
+	M(PROVIDER_DROP, 0x0715, R(SUP),	R(MITM),	RUN,	0)	\
 	/* a model request */							\
 	M(STREAM_OPEN,	0x0801,	R(MITM),	R(KEY),		RUN,	0)	\
 	M(STREAM,	0x0802,	R(KEY),		R(MITM),	RUN,	1)	\
@@ -535,14 +537,21 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, blob, digest, 32)
 #define F_TRUST_GO(F, m)	F_TRUST(F, m)
 
-/* A provider file (mitmd/providers), the same bytes to both locks. */
+/*
+ * A provider file (mitmd/providers), the same bytes to both locks.  In a
+ * session: a web host that a person approved, PROTO_FIRST_ADDED or above.
+ */
 #define F_PROVIDER(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
 				F(m, str, name, 64)			\
 				F(m, big, json, 1U << 20)
 #define F_SENTINEL(F, m)	F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
 				F(m, str, key, 512)
-/* The list is closed: make the CA and its leaves, destroy its key. */
-#define F_SEAL(F, m)
+/*
+ * The list is closed: make the CA and its leaves, destroy its key.  open: it is
+ * not, web hosts may be added; the CA's key is kept, its names are not
+ * constrained.
+ */
+#define F_SEAL(F, m)		F(m, u8, open, 1)
 #define F_CA(F, m)		F(m, blob, der, 4096)
 /* Where the provider's host of that number really is. */
 #define F_UPSTREAM(F, m)	F(m, u8, which, PROTO_MAX_HOSTS - 1)	\
@@ -564,6 +573,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, length, UINT32_MAX)		\
 				F(m, str, text, 256)
 #define F_UNLOCK(F, m)
+/* One that was added is no more; its connections are closed. */
+#define F_PROVIDER_DROP(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1)
 /* What the keyd of that index may be connected to. */
 #define F_TARGET(F, m)		F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
 				F(m, str, host, 253)			\

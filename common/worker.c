@@ -48,6 +48,10 @@ worker_closed(struct chan *c, const char *why)
 		w->lost(peer, index);
 }
 
+_Static_assert(PROTO_MAX_SERVERS <= PROTO_MAX_PEERS &&
+		   PROTO_MAX_PROVIDERS <= PROTO_MAX_PEERS,
+    "a place for each");
+
 static int
 worker_peer(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -55,7 +59,7 @@ worker_peer(struct chan *c, const union proto_any *msg, int fd)
 	struct worker *w = chan_arg(c);
 	struct chan *peer;
 
-	if (p->role == ROLE_SUP || p->index >= PROTO_MAX_SERVERS ||
+	if (p->role == ROLE_SUP || p->index >= PROTO_MAX_PEERS ||
 	    w->peers[p->role][p->index] != NULL) {
 		close(fd);
 		return chan_violation(
@@ -83,7 +87,7 @@ worker_start(struct chan *c, const union proto_any *msg, int fd)
 	w->started = true;
 	chan_phase(w->sup, PHASE_RUN);
 	for (size_t r = 0; r < ROLE_COUNT; r++) {
-		for (size_t i = 0; i < PROTO_MAX_SERVERS; i++) {
+		for (size_t i = 0; i < PROTO_MAX_PEERS; i++) {
 			if (w->peers[r][i] == NULL)
 				continue;
 			chan_phase(w->peers[r][i], PHASE_RUN);
@@ -200,7 +204,7 @@ worker_send(struct worker *w, enum role role, unsigned index,
     enum msg_type type, const void *msg, int fd)
 {
 	struct chan *c = role == ROLE_SUP            ? w->sup
-			 : index < PROTO_MAX_SERVERS ? w->peers[role][index]
+			 : index < PROTO_MAX_PEERS ? w->peers[role][index]
 						     : NULL;
 
 	if (c == NULL) {

@@ -17,7 +17,7 @@ struct worker {
 	enum role role;
 	struct loop loop;
 	struct chan *sup;
-	struct chan *peers[ROLE_COUNT][PROTO_MAX_SERVERS];
+	struct chan *peers[ROLE_COUNT][PROTO_MAX_PEERS];
 	struct confine_state state;
 	bool started;
 	const struct chan_handler *handlers;

@@ -104,6 +104,7 @@ struct dialerd_env {
 	struct target targets[DIALERD_TARGETS];
 	struct no_proxy direct;	/* not through the proxy, if there is one */
 	uint32_t tunnel;	/* last id of TUNNEL */
+	bool open;		/* keyds may be added in the session */
 	struct egress_list doors[PROTO_MAX_SERVERS];
 	uint32_t last[PROTO_MAX_SERVERS]; /* id of CONNECT_GO */
 	struct dials dials, dead_dials;
@@ -149,8 +150,10 @@ bool target_literal(struct target *);
 
 /* dialerd_resolve.c */
 void resolve_fork(void);	/* before lock-down */
-/* Once, at START: the names there will ever be. */
+/* Once, at START: the names there will ever be, unless the list is open. */
 void resolve_start(void);
+/* A keyd that was added. */
+void resolve_declare(unsigned target);
 void resolve_ask(unsigned target);
 /* Nobody waits for a guest's name any more: its target is free. */
 void resolve_forget(unsigned target);

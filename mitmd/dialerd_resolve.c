@@ -187,23 +187,38 @@ resolve_fork(void)
 	resolve_fork_one(&dialerd_env.resolvers[1]);
 }
 
+/* Is it a name, and ours to resolve? */
 static bool
-resolve_declare_keys(struct resolver *r)
+resolve_wants(unsigned target)
 {
-	struct resolver_ask ask;
-	const struct target *t;
-	bool any = false;
+	const struct target *t = &dialerd_env.targets[target];
+
+	/* What the proxy resolves, we do not. */
+	return t->set && !t->literal &&
+	       (target == DIALERD_PROXY || !proxy_serves(t));
+}
+
+void
+resolve_declare(unsigned target)
+{
+	struct resolver_ask ask = {.index = target};
+
+	if (!resolve_wants(target))
+		return;
+	memcpy(
+	    ask.name, dialerd_env.targets[target].host, sizeof(ask.name));
+	resolve_send(resolver_of(target), &ask, 0);
+}
+
+/* Is there any, or may there be? */
+static bool
+resolve_declare_keys(void)
+{
+	bool any = dialerd_env.open;
 
 	for (unsigned i = 0; i < DIALERD_GUEST; i++) {
-		t = &dialerd_env.targets[i];
-		/* What the proxy resolves, we do not. */
-		if (!t->set || t->literal ||
-		    (i != DIALERD_PROXY && proxy_serves(t)))
-			continue;
-		ask = (struct resolver_ask){.index = i};
-		memcpy(ask.name, t->host, sizeof(ask.name));
-		resolve_send(r, &ask, 0);
-		any = true;
+		resolve_declare(i);
+		any = any || resolve_wants(i);
 	}
 	return any;
 }
@@ -239,7 +254,7 @@ resolve_start(void)
 		if (loop_add(&dialerd_env.w.loop, &r[i].io, r[i].fd, EPOLLIN,
 			resolve_ready, &r[i]) == -1)
 			fatal("resolver");
-	any[0] = resolve_declare_keys(&r[0]);
+	any[0] = resolve_declare_keys();
 	any[1] = resolve_declare_doors(&r[1]);
 	/* Without names there is nothing for it to do. */
 	for (unsigned i = 0; i < 2; i++)

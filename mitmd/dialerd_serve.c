@@ -37,6 +37,9 @@ serve_target(struct chan *c, const union proto_any *msg, int fd)
 	(void)fd;
 	if (t->set)
 		return chan_violation(c, "TARGET %u twice", m->index);
+	if (dialerd_env.w.started &&
+	    (!dialerd_env.open || m->index < PROTO_FIRST_ADDED))
+		return chan_violation(c, "TARGET %u in a session", m->index);
 	if (m->port == 0 || m->host.len == 0 ||
 	    span_copy(m->host, t->host, sizeof(t->host)) == -1)
 		return chan_violation(c, "TARGET %u is impossible", m->index);
@@ -46,6 +49,17 @@ serve_target(struct chan *c, const union proto_any *msg, int fd)
 	t->index = m->index;
 	t->literal = target_literal(t);
 	t->set = true;
+	if (dialerd_env.w.started)
+		resolve_declare(dial_target(m->index, m->which));
+	return 0;
+}
+
+static int
+serve_seal(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)fd;
+	dialerd_env.open = msg->SEAL.open != 0;
 	return 0;
 }
 
@@ -67,6 +81,7 @@ static const struct chan_handler serve_handlers[] = {
     {MSG_VIA_PROXY, dialerd_proxy},
     {MSG_TUNNELED, dialerd_tunneled},
     {MSG_TUNNEL_FAIL, dialerd_tunnel_fail},
+    {MSG_SEAL, serve_seal},
     {MSG_DIAL, dialerd_dial},
     {MSG_DOOR, serve_door},
     {MSG_CONNECT_GO, dialerd_connect},

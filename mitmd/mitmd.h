@@ -211,6 +211,7 @@ TAILQ_HEAD(agents, agent);
 
 struct mitmd_provider {
 	struct provider *p; /* NULL: no such index */
+	bool dropped;       /* added, and taken off the list again */
 	bool keyed;
 	uint8_t sentinel[32]; /* SHA-256 of the sentinel key */
 	SSL_CTX *ctx[PROTO_MAX_HOSTS];
@@ -220,6 +221,8 @@ struct mitmd_env {
 	struct worker w;
 	struct mitmd_provider providers[PROTO_MAX_PROVIDERS];
 	bool sealed;
+	bool open;          /* web hosts may be added still */
+	struct mitmd_ca ca; /* where it is */
 	int listener;
 	struct loop_io accept;
 	struct agents agents;
@@ -266,6 +269,11 @@ void mitmd_alarm(const char *kind, const char *text);
  */
 uint32_t mitmd_denied(const struct agent *, enum refusal, unsigned status,
     struct span method, struct span target, const char *why);
+
+/* mitmd_added.c: hosts that come and go in a session */
+/* A leaf for it, and it is on the list. -1: it may not be. */
+int added_take(struct mitmd_provider *, struct provider *);
+int added_drop(struct chan *, const union proto_any *, int fd);
 
 /* mitmd_tls.c */
 /* SHA-256 without looking the algorithm up each time. */

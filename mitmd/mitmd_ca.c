@@ -2,8 +2,8 @@
 /*
  * Makes the session's CA and leaves (security.md 1.5 rows 25, 26): P-256,
  * SHA-256, positive random serials, validity of the longest session, names
- * constrained to the hosts of the list.  Holds the CA's key only while it
- * signs.  Everything it reads comes from icsupervisor.
+ * constrained to the hosts of the list.  Keeps the CA's key only while it
+ * signs, unless it is told that the list stays open.  Everything it reads comes from icsupervisor.
  */
 #include "mitmd_ca.h"
 
@@ -109,6 +109,7 @@ ca_begin(struct span cn, X509 *issuer, EVP_PKEY *key)
 	return x;
 }
 
+/* n == 0: for any names. */
 static X509 *
 ca_cert(EVP_PKEY *key, const struct span *hosts, unsigned n)
 {
@@ -119,8 +120,8 @@ ca_cert(EVP_PKEY *key, const struct span *hosts, unsigned n)
 	if (ca_extend(x, x, NID_basic_constraints,
 		"critical,CA:TRUE,pathlen:0") == -1 ||
 	    ca_extend(x, x, NID_key_usage, "critical,keyCertSign") == -1 ||
-	    ca_extend_hosts(x, x, NID_name_constraints, "critical",
-		"permitted;", hosts, n) == -1 ||
+	    (n != 0 && ca_extend_hosts(x, x, NID_name_constraints, "critical",
+			   "permitted;", hosts, n) == -1) ||
 	    ca_extend(x, x, NID_subject_key_identifier, "hash") == -1 ||
 	    X509_sign(x, key, EVP_sha256()) == 0) {
 		X509_free(x);
@@ -164,33 +165,40 @@ mitmd_leaf_free(struct mitmd_leaf *l)
 }
 
 int
-mitmd_ca_make(const struct span *hosts, unsigned n, struct mitmd_leaf *leaves,
-    struct span *der)
+mitmd_ca_leaf(
+    const struct mitmd_ca *ca, struct span host, struct mitmd_leaf *leaf)
 {
-	EVP_PKEY *key;
-	X509 *ca = NULL;
+	*leaf = (struct mitmd_leaf){NULL, EVP_EC_gen("P-256")};
+	if (leaf->key != NULL &&
+	    (leaf->cert = ca_leaf_cert(
+		 leaf->key, ca->cert, ca->key, host)) != NULL)
+		return 0;
+	mitmd_leaf_free(leaf);
+	errno = EIO;
+	return -1;
+}
+
+int
+mitmd_ca_make(const struct span *hosts, unsigned n, struct mitmd_leaf *leaves,
+    struct span *der, struct mitmd_ca *keep)
+{
+	struct mitmd_ca ca = {NULL, NULL};
 	uint8_t *bytes = NULL;
 	unsigned done = 0;
 	int len, r = -1;
 
 	/* No name constraint would mean any name. */
-	if (n == 0 || n > MITMD_CA_HOSTS) {
+	if ((n == 0 && keep == NULL) || n > MITMD_CA_HOSTS) {
 		errno = EINVAL;
 		return -1;
 	}
-	if ((key = EVP_EC_gen("P-256")) == NULL ||
-	    (ca = ca_cert(key, hosts, n)) == NULL)
+	if ((ca.key = EVP_EC_gen("P-256")) == NULL ||
+	    (ca.cert = ca_cert(ca.key, hosts, keep == NULL ? n : 0)) == NULL)
 		goto out;
-	for (; done < n; done++) {
-		leaves[done].cert = NULL;
-		if ((leaves[done].key = EVP_EC_gen("P-256")) == NULL ||
-		    (leaves[done].cert = ca_leaf_cert(
-			 leaves[done].key, ca, key, hosts[done])) == NULL) {
-			mitmd_leaf_free(&leaves[done]);
+	for (; done < n; done++)
+		if (mitmd_ca_leaf(&ca, hosts[done], &leaves[done]) == -1)
 			goto out;
-		}
-	}
-	if ((len = i2d_X509(ca, &bytes)) <= 0)
+	if ((len = i2d_X509(ca.cert, &bytes)) <= 0)
 		goto out;
 	*der = span_of(bytes, (size_t)len);
 	r = 0;
@@ -199,9 +207,12 @@ out:
 		while (done > 0)
 			mitmd_leaf_free(&leaves[--done]);
 		errno = EIO;
+	} else if (keep != NULL) {
+		*keep = ca;
+		return 0;
 	}
 	/* The only reference: OpenSSL wipes the private number. */
-	EVP_PKEY_free(key);
-	X509_free(ca);
+	EVP_PKEY_free(ca.key);
+	X509_free(ca.cert);
 	return r;
 }

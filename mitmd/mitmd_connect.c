@@ -26,6 +26,15 @@ connect_write(int fd, struct span s)
 	} while (n == -1 && errno == EINTR);
 }
 
+/* The provider of that index, NULL: none that is on the list. */
+static const struct provider *
+connect_listed(unsigned i)
+{
+	const struct mitmd_provider *pv = &mitmd_env.providers[i];
+
+	return pv->dropped ? NULL : pv->p;
+}
+
 /* "Allowed: a:443, b:443." */
 static const char *
 connect_hosts(char *dst, size_t cap)
@@ -37,7 +46,7 @@ connect_hosts(char *dst, size_t cap)
 
 	buf_init(&b, cap - 1);
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
-		p = mitmd_env.providers[i].p;
+		p = connect_listed(i);
 		for (unsigned k = 0; p != NULL && k < p->nhosts; k++) {
 			if (n++ >= CONNECT_HOSTS)
 				continue;
@@ -65,7 +74,8 @@ connect_refuse(struct agent *a, enum refusal r, struct span method,
 	id = mitmd_denied(a, r, 0, method, target, why);
 	buf_init(&b, 16384);
 	if (refuse_compose(&b, r, 0, id,
-		r == REFUSE_HOST || r == REFUSE_PROXY
+		r == REFUSE_HOST || r == REFUSE_HOST_ASK ||
+			r == REFUSE_PROXY
 		    ? connect_hosts(more, sizeof(more))
 		    : refuse_why(why, more, sizeof(more)),
 		true, true) == 0)
@@ -99,7 +109,7 @@ connect_find(struct agent *a, struct span target)
 	if (!span_eq(span_of(host.p + host.len, port.len), port))
 		return false;
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
-		p = mitmd_env.providers[i].p;
+		p = connect_listed(i);
 		for (unsigned k = 0; p != NULL && k < p->nhosts; k++) {
 			if (!span_ieq(p->hosts[k], host))
 				continue;
@@ -126,7 +136,9 @@ connect_head(struct agent *a, const struct http1_head *h)
 		return;
 	}
 	if (!connect_find(a, h->target)) {
-		connect_refuse(a, REFUSE_HOST, h->method, h->target, NULL);
+		connect_refuse(a,
+		    mitmd_env.open ? REFUSE_HOST_ASK : REFUSE_HOST, h->method,
+		    h->target, NULL);
 		return;
 	}
 	if (a->in.len != h->size) {

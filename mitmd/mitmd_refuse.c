@@ -26,7 +26,14 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "only; there is no plain HTTP. Use https." RETRY_NO},
 	[REFUSE_HOST] = {403, "host",
 	    "This host or port is not on the session's list. The user may "
-	    "add a provider to the session's configuration." RETRY_NO},
+	    "add a provider, or a destination, to the session's config.json."
+	    RETRY_NO},
+	[REFUSE_HOST_ASK] = {403, "host",
+	    "This host or port is not on the session's list. Ask for the host "
+	    "with the tool proxy__add_proxy_domain of the session's MCP "
+	    "server: the user decides, and it may then be read (GET, HEAD). "
+	    "For more the user may add a destination to config.json. Until "
+	    "then:" RETRY_NO},
 	[REFUSE_METHOD] = {405, "method",
 	    "This path does not take this method." RETRY_NO},
 	[REFUSE_ENDPOINT] = {403, "endpoint",

@@ -18,6 +18,7 @@ enum refusal {
 	REFUSE_EARLY, /* bytes after CONNECT, before its answer */
 	REFUSE_PROXY, /* a request that is no CONNECT */
 	REFUSE_HOST,
+	REFUSE_HOST_ASK, /* the same, where hosts may be added */
 	REFUSE_METHOD,
 	REFUSE_ENDPOINT,
 	REFUSE_QUERY,

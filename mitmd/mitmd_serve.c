@@ -77,6 +77,8 @@ serve_is_taken(const struct provider *p)
 
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
 		q = mitmd_env.providers[i].p;
+		if (mitmd_env.providers[i].dropped)
+			continue;
 		for (unsigned k = 0; q != NULL && k < q->nhosts; k++)
 			for (unsigned n = 0; n < p->nhosts; n++)
 				if (span_eq(q->hosts[k], p->hosts[n]))
@@ -94,7 +96,9 @@ serve_provider(struct chan *c, const union proto_any *msg, int fd)
 	char err[256];
 
 	(void)fd;
-	if (mitmd_env.sealed || pv->p != NULL)
+	/* Those of the start come before the list is closed, others after. */
+	if (pv->p != NULL ||
+	    mitmd_env.sealed != (m->index >= PROTO_FIRST_ADDED))
 		return chan_violation(
 		    c, "PROVIDER %u sealed or twice", m->index);
 	if ((p = provider_parse(m->json, err, sizeof(err))) == NULL)
@@ -103,7 +107,13 @@ serve_provider(struct chan *c, const union proto_any *msg, int fd)
 		provider_free(p);
 		return chan_violation(c, "PROVIDER %u: host twice", m->index);
 	}
-	pv->p = p;
+	if (!mitmd_env.sealed) {
+		pv->p = p;
+	} else if (added_take(pv, p) == -1) {
+		provider_free(p);
+		return chan_violation(
+		    c, "PROVIDER %u: %s", m->index, strerror(errno));
+	}
 	return 0;
 }
 
@@ -157,19 +167,20 @@ serve_seal(struct chan *c, const union proto_any *msg, int fd)
 	struct msg_CA ca = {.der = {NULL, 0}};
 	unsigned n = 0;
 
-	(void)msg;
 	(void)fd;
 	if (mitmd_env.sealed)
 		return chan_violation(c, "SEAL twice");
 	mitmd_env.sealed = true;
+	mitmd_env.open = msg->SEAL.open != 0;
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
 		p = mitmd_env.providers[i].p;
 		for (unsigned k = 0; p != NULL && k < p->nhosts; k++)
 			hosts[n++] = p->hosts[k];
 	}
 	/* Without a provider there is no CA: every CONNECT is refused. */
-	if (n != 0) {
-		if (mitmd_ca_make(hosts, n, leaves, &ca.der) == -1 ||
+	if (n != 0 || mitmd_env.open) {
+		if (mitmd_ca_make(hosts, n, leaves, &ca.der,
+			mitmd_env.open ? &mitmd_env.ca : NULL) == -1 ||
 		    serve_contexts(leaves) == -1)
 			fatalx("OpenSSL makes no certificate: %s",
 			    mitmd_tls_error());
@@ -277,6 +288,7 @@ mitmd_serve(void)
 {
 	static const struct chan_handler handlers[] = {
 	    {MSG_PROVIDER, serve_provider},
+	    {MSG_PROVIDER_DROP, added_drop},
 	    {MSG_SENTINEL, serve_sentinel},
 	    {MSG_BODIES, serve_bodies},
 	    {MSG_SEAL, serve_seal},

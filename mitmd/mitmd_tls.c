@@ -309,7 +309,7 @@ mitmd_warm(void)
 		NULL) != 1 ||
 	    RAND_bytes(&byte, 1) != 1 || RAND_priv_bytes(&byte, 1) != 1)
 		fatalx("OpenSSL does not start: %s", mitmd_tls_error());
-	if (mitmd_ca_make(&host, 1, &leaf, &der) == -1 ||
+	if (mitmd_ca_make(&host, 1, &leaf, &der, NULL) == -1 ||
 	    (ctx = mitmd_tls_ctx(&leaf, &host)) == NULL)
 		fatalx("OpenSSL: %s", mitmd_tls_error());
 	mitmd_sha256(host, sum);

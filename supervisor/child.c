@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "domains.h"
 #include "sup.h"
 #include "topology.h"
 
@@ -21,6 +22,7 @@ sup_size(void)
 {
 	struct topology_size size = {.servers = sup.nservers,
 	    .providers = sup.providers.n,
+	    .open = sup.config.proxy_tools,
 	    .proxy = sup.proxy.set};
 
 	for (unsigned i = 0; i < sup.nservers; i++)
@@ -69,7 +71,10 @@ child_exited(struct loop_io *io, uint32_t events)
 	/* A crash on the way out is evidence as well. */
 	if (c->leaving &&
 	    (c->killed || spawn_status(c->code, c->status) == 0)) {
-		instance_back_left(c);
+		if (c->role == ROLE_KEY)
+			domains_left(c);
+		else
+			instance_back_left(c);
 		return;
 	}
 	spawn_describe(c->code, c->status, how, sizeof(how));
@@ -186,9 +191,10 @@ children_spawn(struct fault *fault)
 }
 
 struct child *
-child_start_back(unsigned index, const char *of, struct fault *fault)
+child_start(
+    enum role role, unsigned index, const char *of, struct fault *fault)
 {
-	const struct topology_worker *w = topology_find(ROLE_BACK);
+	const struct topology_worker *w = topology_find(role);
 	struct child *c = NULL;
 
 	/* Places of those that left are used again. */
@@ -202,12 +208,12 @@ child_start_back(unsigned index, const char *of, struct fault *fault)
 	if (c == NULL)
 		c = &sup.children[sup.nchildren++];
 	memset(c, 0, sizeof(*c));
-	c->role = ROLE_BACK;
+	c->role = role;
 	c->index = index;
 	c->log = -1;
 	c->sp = (struct spawned)SPAWNED_INIT;
 	c->exit_io.fd = c->log_io.fd = -1;
-	snprintf(c->name, sizeof(c->name), "%s %s/%u", w->program, of, index);
+	snprintf(c->name, sizeof(c->name), "%s %.64s/%u", w->program, of, index);
 	if (child_spawn(c, w, fault) == -1)
 		goto bad;
 	/* That it could not be executed is told by its exit. */

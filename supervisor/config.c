@@ -51,9 +51,9 @@ static const struct {
 };
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
-    "credentials", "escalationTimeoutSeconds", "mcpServers", "modelBodies",
-    "notify", "policy", "profiles", "providers", "proxy", "resourceBudget",
-    "sandboxPolicy", "serverCredentials", NULL};
+    "credentials", "destinations", "escalationTimeoutSeconds", "mcpServers",
+    "modelBodies", "notify", "policy", "profiles", "providers", "proxy",
+    "proxyTools", "resourceBudget", "sandboxPolicy", "serverCredentials", NULL};
 
 static bool
 config_is_ignored(const char *key)
@@ -283,6 +283,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_agents(cfg, &j, root, user_home) == -1 ||
 	    config_credentials(cfg, &j, root, user_home) == -1 ||
 	    config_providers(cfg, &j, root, user_home) == -1 ||
+	    config_destinations(cfg, &j, root, user_home) == -1 ||
 	    config_proxy(cfg, &j, root, user_home) == -1)
 		goto out;
 	/* A profile says which providers there are, too. */
@@ -342,18 +343,24 @@ out:
 }
 
 void
+config_provider_free(struct config_provider *p)
+{
+	free(p->name);
+	free(p->value);
+	free(p->login_file);
+	jsonfile_strings_free(p->command);
+	free(p->ca);
+	for (unsigned k = 0; k < p->nupstreams; k++)
+		free(p->upstreams[k].host);
+	json_object_put(p->filter);
+}
+
+void
 config_free(struct config *cfg)
 {
-	for (size_t i = 0; i < cfg->nproviders; i++) {
-		free(cfg->providers[i].name);
-		free(cfg->providers[i].value);
-		free(cfg->providers[i].login_file);
-		jsonfile_strings_free(cfg->providers[i].command);
-		free(cfg->providers[i].ca);
-		for (unsigned k = 0; k < cfg->providers[i].nupstreams; k++)
-			free(cfg->providers[i].upstreams[k].host);
-		json_object_put(cfg->providers[i].filter);
-	}
+	for (size_t i = 0; i < cfg->nproviders; i++)
+		config_provider_free(&cfg->providers[i]);
+	config_destinations_free(cfg);
 	free(cfg->proxy.direct);
 	free(cfg->proxy.auth.value);
 	jsonfile_strings_free(cfg->proxy.auth.command);

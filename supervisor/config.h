@@ -59,12 +59,23 @@ struct config_proxy {
 	char *ca;                    /* PEM file, more roots, or NULL */
 };
 
+struct destination_kind;
+
+/* Further hosts: destinations.h. */
+struct config_destination {
+	struct config_provider as; /* its name, credential, upstreams, CA */
+	const struct destination_kind *kind;
+	char **hosts;             /* lower case */
+	struct json_object *file; /* what the locks are told, but for hosts */
+};
+
 struct config_agent {
 	char *name;
 	char *path;
 };
 
 #define CONFIG_MAX_AGENTS 16U
+#define CONFIG_MAX_DESTINATIONS 16U
 #define CONFIG_HELD_MB 128U
 
 struct config {
@@ -73,6 +84,12 @@ struct config {
 	struct config_provider providers[PROTO_MAX_PROVIDERS];
 	size_t nproviders;
 	struct config_proxy proxy;
+	struct config_destination destinations[CONFIG_MAX_DESTINATIONS];
+	size_t ndestinations;
+	bool proxy_tools; /* the agent may ask for further hosts */
+	/* Where those are instead: as a provider that is called like the host. */
+	struct config_provider mirrors[CONFIG_MAX_DESTINATIONS];
+	size_t nmirrors;
 	struct config_agent agents[CONFIG_MAX_AGENTS];
 	size_t nagents;
 	char *servers_file;             /* "mcpServers": path; absolute */

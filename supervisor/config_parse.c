@@ -411,6 +411,28 @@ config_upstream_of(
 	return NULL;
 }
 
+int
+config_reach(struct config_provider *p, const struct jsonfile *j,
+    struct json_object *o, const char *where, const char *user_home)
+{
+	const char *ca = NULL, *reuse = NULL;
+
+	if (config_upstreams(p, j, o, where) == -1 ||
+	    jsonfile_str(j, o, where, "ca", &ca) == -1 ||
+	    jsonfile_str(j, o, where, "reuse", &reuse) == -1)
+		return -1;
+	if (reuse != NULL && strcmp(reuse, "never") != 0 &&
+	    strcmp(reuse, "auto") != 0)
+		return jsonfile_bad(j, where, "reuse",
+		    "must be \"auto\" or \"never\", is \"%s\"", reuse);
+	p->reuse = reuse == NULL || strcmp(reuse, "never") != 0;
+	if (ca == NULL)
+		return 0;
+	if ((p->ca = config_path(j->file, user_home, ca)) == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	return 0;
+}
+
 static int
 config_one_provider(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)
@@ -418,13 +440,10 @@ config_one_provider(struct config_provider *p, const struct jsonfile *j,
 	static const char *const keys[] = {
 	    "upstream", "token", "ca", "reuse", "filter", NULL};
 	struct json_object *filter = NULL;
-	const char *ca = NULL, *reuse = NULL, *why = NULL, *token = NULL;
+	const char *why = NULL, *token = NULL;
 
 	if (jsonfile_known(j, o, where, keys) == -1 ||
-	    config_upstreams(p, j, o, where) == -1 ||
 	    jsonfile_str(j, o, where, "token", &token) == -1 ||
-	    jsonfile_str(j, o, where, "ca", &ca) == -1 ||
-	    jsonfile_str(j, o, where, "reuse", &reuse) == -1 ||
 	    jsonfile_object(j, o, where, "filter", &filter) == -1)
 		return -1;
 	if (filter != NULL) {
@@ -432,19 +451,11 @@ config_one_provider(struct config_provider *p, const struct jsonfile *j,
 			return -1;
 		p->filter = json_object_get(filter);
 	}
-	if (reuse != NULL && strcmp(reuse, "never") != 0 &&
-	    strcmp(reuse, "auto") != 0)
-		return jsonfile_bad(j, where, "reuse",
-		    "must be \"auto\" or \"never\", is \"%s\"", reuse);
-	if (reuse != NULL)
-		p->reuse = strcmp(reuse, "never") != 0;
+	if (config_reach(p, j, o, where, user_home) == -1)
+		return -1;
 	if (token != NULL && config_url(token, &p->token, &why) == -1)
 		return jsonfile_bad(j, where, "token", "\"%s\": %s",
 		    strpbrk(token, "@?") != NULL ? "..." : token, why);
-	if (ca == NULL)
-		return 0;
-	if ((p->ca = config_path(j->file, user_home, ca)) == NULL)
-		return fault_errno(j->fault, "%s", j->file);
 	return 0;
 }
 

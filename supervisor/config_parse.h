@@ -17,6 +17,9 @@ int config_credential_of(struct config_provider *, const struct jsonfile *,
 /* config_proxy.c */
 int config_proxy(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
+/* "upstream", "ca" and "reuse" of an object. */
+int config_reach(struct config_provider *, const struct jsonfile *,
+    struct json_object *, const char *where, const char *user_home);
 int config_providers(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 /*
@@ -25,6 +28,14 @@ int config_providers(struct config *, const struct jsonfile *,
  */
 int config_profile(const struct jsonfile *, struct json_object *root,
     const char *profile, struct json_object **chosen);
+
+/* config.c */
+void config_provider_free(struct config_provider *);
+
+/* config_destinations.c: "destinations" and "proxyTools". */
+int config_destinations(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+void config_destinations_free(struct config *);
 
 /* config_budget.c */
 int config_budget(

@@ -51,6 +51,8 @@ void control_hold_end(const struct hold *, enum proto_hold, bool granted);
 void control_late(uint64_t call);
 void control_server(unsigned server);
 void control_key(unsigned provider);
+/* A host was added in the session, or removed. */
+void control_destination(const char *host, bool added);
 void control_alarm(const char *who, const char *kind, const char *text);
 void control_counts(void);
 /* What models cost so far. */

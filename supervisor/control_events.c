@@ -94,6 +94,16 @@ control_key(unsigned provider)
 }
 
 void
+control_destination(const char *host, bool added)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "host", json_object_new_string(host));
+	json_object_object_add(o, "added", json_object_new_boolean(added));
+	control_event("destination", o);
+}
+
+void
 control_alarm(const char *who, const char *kind, const char *text)
 {
 	struct json_object *o = json_object_new_object();

@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/value.h"
 #include "control.h"
+#include "domains.h"
 #include "sup.h"
 
 static struct json_object *
@@ -278,6 +279,9 @@ control_status_json(void)
 	json_object_object_add(o, "instances", status_instances());
 	json_object_object_add(o, "workers", status_workers());
 	json_object_object_add(o, "credentials", status_keys());
+	json_object_object_add(o, "destinations", domains_json());
+	json_object_object_add(
+	    o, "proxyTools", json_object_new_boolean(domains_on()));
 	json_object_object_add(o, "alarms", status_alarms());
 	json_object_object_add(o, "quarantined", pins_json(NULL, NULL, false));
 	list = json_object_new_array();

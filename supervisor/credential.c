@@ -281,6 +281,9 @@ credential_wipe(const struct paths *paths, const struct config *cfg)
 			credential_env_wipe(cfg->providers[i].value);
 	if (cfg->proxy.auth.kind == CREDENTIAL_ENV)
 		credential_env_wipe(cfg->proxy.auth.value);
+	for (size_t i = 0; i < cfg->ndestinations; i++)
+		if (cfg->destinations[i].as.kind == CREDENTIAL_ENV)
+			credential_env_wipe(cfg->destinations[i].as.value);
 	credential_wipe_dir(paths, cfg, paths->datadir);
 	credential_wipe_dir(paths, cfg, paths->home);
 }

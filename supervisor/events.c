@@ -188,6 +188,22 @@ out:
 }
 
 void
+event_destination(bool added, unsigned provider, const char *host)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	struct value *o = p != NULL ? value_new(p, VALUE_OBJECT) : NULL;
+
+	if (o != NULL) {
+		put(o, "host", text(p, host));
+		put(o, "kind", text(p, sup.providers.list[provider].kind));
+		put(o, "provider", value_new_number(p, provider));
+		event_send(
+		    added ? "destinationAdded" : "destinationRemoved", o);
+	}
+	value_pool_free(p);
+}
+
+void
 event_credential(unsigned provider, const char *what, const char *why)
 {
 	struct value_pool *p = value_pool_new(EVENT_POOL);

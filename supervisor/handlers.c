@@ -14,6 +14,7 @@
 #include "budget.h"
 #include "common/log.h"
 #include "control.h"
+#include "domains.h"
 #include "orient.h"
 #include "runtime.h"
 #include "sup.h"
@@ -52,7 +53,9 @@ on_hello(struct chan *ch, const union proto_any *msg, int fd)
 	c->hello = true;
 	c->confine = st;
 	sup.nhello++;
-	if (sup.started)
+	if (sup.started && c->role == ROLE_KEY)
+		domains_hello(c);
+	else if (sup.started)
 		instance_hello(c);
 	return 0;
 }
@@ -279,6 +282,9 @@ on_state_show(struct chan *ch, const union proto_any *msg, int fd)
 	struct server *s;
 
 	(void)fd;
+	/* Its tools are ours: there is nothing to wait for. */
+	if (m->server == PROTO_VIRTUAL && domains_on())
+		return 0;
 	if (m->server >= sup.nservers)
 		return chan_violation(ch, "STATE_SHOW of server %u", m->server);
 	s = &sup.servers[m->server];
@@ -356,8 +362,10 @@ static int
 on_virtual(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)fd;
-	return chan_violation(ch, "VIRTUAL %llu of no server",
-	    (unsigned long long)msg->VIRTUAL.id);
+	if (domains_call(&msg->VIRTUAL) == -1)
+		return chan_violation(ch, "VIRTUAL %llu is impossible",
+		    (unsigned long long)msg->VIRTUAL.id);
+	return 0;
 }
 
 static int

@@ -337,6 +337,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	}
 	put_list(reply, "servers", "MCP servers");
 	put_list(reply, "instances", "servers that run for one call");
+	put_list(reply, "destinations", "hosts beside the model providers");
 	put_list(reply, "workers", "processes and what confines them");
 	put_list(reply, "quarantined",
 	    "tools in quarantine (icctl trust SERVER TOOL)");

@@ -266,8 +266,8 @@ instance_start(struct instance *i)
 	struct fault fault;
 
 	if (instance_spawn(i, &fault) == -1 ||
-	    (i->back = child_start_back(
-		 i->index, sup.servers[i->of].def->name, &fault)) == NULL) {
+	    (i->back = child_start(
+		 ROLE_BACK, i->index, sup.servers[i->of].def->name, &fault)) == NULL) {
 		instance_fail(i, false, fault.text);
 		return;
 	}
@@ -331,7 +331,7 @@ instance_hello(const struct child *c)
 		return;
 	back.call = up.call = i->call;
 	back.server = up.server = (uint16_t)i->index;
-	if (setup_peers_back(i->index, &fault) == -1) {
+	if (setup_peers_of(ROLE_BACK, i->index, &fault) == -1) {
 		instance_fail(i, false, fault.text);
 		return;
 	}

@@ -134,7 +134,7 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 		n++;
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		pr = &sup.providers.list[i];
-		if (adapter_has_login(&sup.adapter, pr))
+		if (pr->key == NULL || adapter_has_login(&sup.adapter, pr))
 			continue;
 		if (asprintf(&env[n], "%s=%s", pr->env, pr->key) == -1) {
 			env[n] = NULL;

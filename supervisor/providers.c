@@ -17,7 +17,7 @@
 #define SENTINEL_BYTES 24
 
 /* The prefix that makes agents take it for a key, and 192 random bits. */
-static char *
+char *
 provider_sentinel(const char *prefix)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -243,8 +243,9 @@ provider_free(struct provider *p)
 }
 
 /* That a CA file is one is known here; what it holds, to keyd later. */
-static int
-provider_ca(const struct config_provider *cfg, struct fault *fault)
+int
+provider_ca(
+    const struct config_provider *cfg, const char *where, struct fault *fault)
 {
 	struct fault why = {""};
 	struct stat st;
@@ -256,15 +257,15 @@ provider_ca(const struct config_provider *cfg, struct fault *fault)
 		return 0;
 	if ((text = jsonfile_text(cfg->ca, &len, &st, &why)) == NULL)
 		return fault_set(
-		    fault, "providers.%s.ca: %s", cfg->name, why.text);
+		    fault, "%s.%s.ca: %s", where, cfg->name, why.text);
 	if (len > PROVIDERS_MAX_CA)
-		rv = fault_set(fault, "providers.%s.ca: %s: over 4 MiB",
+		rv = fault_set(fault, "%s.%s.ca: %s: over 4 MiB", where,
 		    cfg->name, cfg->ca);
 	else if (memmem(text, len, "-----BEGIN CERTIFICATE-----", 27) == NULL)
 		rv = fault_set(fault,
-		    "providers.%s.ca: %s: holds no certificate in PEM "
+		    "%s.%s.ca: %s: holds no certificate in PEM "
 		    "(-----BEGIN CERTIFICATE-----)",
-		    cfg->name, cfg->ca);
+		    where, cfg->name, cfg->ca);
 	free(text);
 	return rv;
 }
@@ -336,7 +337,7 @@ provider_load(struct provider *p, const struct paths *paths,
 		goto out;
 	if (provider_filter(p, path, root, fault) == -1)
 		goto out;
-	rv = provider_ca(p->config, fault);
+	rv = provider_ca(p->config, "providers", fault);
 out:
 	json_object_put(root);
 	if (rv == -1)
@@ -350,11 +351,11 @@ providers_load(struct providers *ps, const struct paths *paths,
 {
 	memset(ps, 0, sizeof(*ps));
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
-		if (ps->n == PROTO_MAX_PROVIDERS)
+		if (ps->n == PROTO_FIRST_ADDED)
 			return fault_set(fault,
 			    "at most %u providers are "
 			    "taken",
-			    PROTO_MAX_PROVIDERS);
+			    PROTO_FIRST_ADDED);
 		if (provider_load(
 			&ps->list[ps->n], paths, cfg, names[i], fault) == -1)
 			goto bad;

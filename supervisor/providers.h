@@ -36,6 +36,7 @@ struct provider {
 	struct provider_login logins[PROVIDERS_MAX_LOGINS];
 	unsigned nlogins;
 	int login; /* the one in use; -1: a key */
+	const char *kind; /* of a destination; NULL: a model's provider */
 };
 
 struct providers {
@@ -47,6 +48,11 @@ struct providers {
 int provider_load(struct provider *, const struct paths *,
     const struct config *, const char *name, struct fault *);
 void provider_free(struct provider *);
+/* Is the CA file one, if it is named? Else `where`.NAME.ca in the fault. */
+int provider_ca(
+    const struct config_provider *, const char *where, struct fault *);
+/* A sentinel key: the prefix and 192 random bits. NULL: out of memory. */
+char *provider_sentinel(const char *prefix);
 /* The login file in use: the configured one, or its usual place. */
 const char *provider_login_file(const struct provider *);
 /*

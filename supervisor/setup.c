@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "domains.h"
 #include "jsonfile.h"
 #include "sup.h"
 #include "topology.h"
@@ -54,14 +55,17 @@ setup_peers(struct fault *fault)
 }
 
 int
-setup_peers_back(unsigned index, struct fault *fault)
+setup_peers_of(enum role role, unsigned index, struct fault *fault)
 {
 	const struct topology_pair *p;
 
 	for (size_t i = 0; i < topology_npairs; i++) {
 		p = &topology_pairs[i];
-		if (p->a == ROLE_BACK &&
-		    setup_pair(p->a, index, p->b, 0, fault) == -1)
+		if (p->a == role &&
+		    setup_pair(role, index, p->b, 0, fault) == -1)
+			return -1;
+		if (p->b == role &&
+		    setup_pair(p->a, 0, role, index, fault) == -1)
 			return -1;
 	}
 	return 0;
@@ -132,6 +136,7 @@ setup_server_rows(void)
 		if (!d->internal)
 			child_send(ROLE_PROXY, 0, MSG_SERVER, &m, -1);
 	}
+	domains_setup();
 }
 
 static void
@@ -244,9 +249,42 @@ setup_proxy(void)
 }
 
 static void
+setup_provider_file(unsigned i, struct msg_PROVIDER *m)
+{
+	const struct provider *p = &sup.providers.list[i];
+
+	memset(m, 0, sizeof(*m));
+	m->index = (uint16_t)i;
+	m->name = span_str(p->name);
+	m->json = span_of(p->json, p->json_len);
+}
+
+int
+setup_provider(unsigned i, struct fault *fault)
+{
+	static const struct msg_START start;
+	struct child *c = child_find(ROLE_KEY, i);
+	struct msg_PROVIDER m;
+
+	setup_provider_file(i, &m);
+	child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);
+	/* dialerd knows where to before it is asked. */
+	setup_key(i);
+	if (setup_peers_of(ROLE_KEY, i, fault) == -1)
+		return -1;
+	setup_roots_of(i);
+	child_send(ROLE_KEY, i, MSG_START, &start, -1);
+	if (c != NULL && c->chan != NULL)
+		chan_phase(c->chan, PHASE_RUN);
+	/* The last: from here on the agent can reach it. */
+	child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
+	return 0;
+}
+
+static void
 setup_model(void)
 {
-	static const struct msg_SEAL seal;
+	const struct msg_SEAL seal = {.open = sup.config.proxy_tools};
 	struct msg_BODIES bodies = {
 	    .bytes = (uint64_t)sup.config.held_mb << 20};
 	struct msg_PROVIDER m;
@@ -255,10 +293,7 @@ setup_model(void)
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		struct provider *p = &sup.providers.list[i];
 
-		memset(&m, 0, sizeof(m));
-		m.index = (uint16_t)i;
-		m.name = span_str(p->name);
-		m.json = span_of(p->json, p->json_len);
+		setup_provider_file(i, &m);
 		child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
 		if (p->key != NULL) {
 			memset(&s, 0, sizeof(s));
@@ -271,6 +306,7 @@ setup_model(void)
 	}
 	child_send(ROLE_MITM, 0, MSG_BODIES, &bodies, -1);
 	child_send(ROLE_MITM, 0, MSG_SEAL, &seal, -1);
+	child_send(ROLE_DIAL, 0, MSG_SEAL, &seal, -1);
 }
 
 /* The same rows to both: who asks, and who connects. */
@@ -337,73 +373,4 @@ setup_start(void)
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		setup_start_role(order[i]);
 	sup.started = true;
-}
-
-/* What every keyd trusts that has no "ca" of its own. */
-static char *
-setup_roots_system(size_t *len)
-{
-	static const char *const places[] = {
-	    "/etc/ssl/certs/ca-certificates.crt",
-	    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-	    "/etc/ssl/cert.pem"};
-	const struct proxy *p = &sup.proxy;
-	struct fault fault;
-	struct stat st;
-	char *text = NULL, *both;
-
-	*len = 0;
-	for (size_t i = 0;
-	     text == NULL && i < sizeof(places) / sizeof(places[0]); i++)
-		text = jsonfile_text(places[i], len, &st, &fault);
-	if (p->ca == NULL)
-		return text;
-	/* The corporate CA besides, not instead. */
-	if ((both = malloc(*len + p->ca_len + 2)) == NULL) {
-		free(text);
-		return NULL;
-	}
-	if (text != NULL)
-		memcpy(both, text, *len);
-	both[(*len)++] = '\n';
-	memcpy(both + *len, p->ca, p->ca_len + 1);
-	*len += p->ca_len;
-	free(text);
-	return both;
-}
-
-void
-setup_roots(void)
-{
-	const struct config_provider *cfg;
-	struct msg_ROOTS m;
-	struct fault fault;
-	struct stat st;
-	char *system = NULL, *own;
-	size_t n = 0, len;
-
-	for (unsigned i = 0; i < sup.providers.n; i++) {
-		cfg = sup.providers.list[i].config;
-		own = cfg == NULL || cfg->ca == NULL
-			  ? NULL
-			  : jsonfile_text(cfg->ca, &len, &st, &fault);
-		/* Others than those that were named would be no remedy. */
-		if (cfg != NULL && cfg->ca != NULL && own == NULL) {
-			sup_warn("providers.%s.ca: %s", cfg->name, fault.text);
-			continue;
-		}
-		if (own == NULL && system == NULL)
-			system = setup_roots_system(&n);
-		memset(&m, 0, sizeof(m));
-		m.pem = own != NULL ? span_of(own, len) : span_of(system, n);
-		if (m.pem.p == NULL)
-			sup_warn("no root certificates found: apt install "
-				 "ca-certificates");
-		else if (m.pem.len > PROVIDERS_MAX_CA)
-			sup_warn("root certificates: over 4 MiB");
-		else
-			child_send(ROLE_KEY, i, MSG_ROOTS, &m, -1);
-		free(own);
-	}
-	free(system);
 }

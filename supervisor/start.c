@@ -15,6 +15,8 @@
 #include "approvals.h"
 #include "budget.h"
 #include "control.h"
+#include "destinations.h"
+#include "domains.h"
 #include "runtime.h"
 #include "sup.h"
 
@@ -86,7 +88,15 @@ start_servers(struct fault *fault)
 			    "is no such server",
 			    sup.opt.unsandboxed[i]);
 	}
-	return servers_prepare(fault);
+	if (servers_prepare(fault) == -1)
+		return -1;
+	/* The last place is its own, where it is. */
+	if (domains_on() && sup.nservers > PROTO_VIRTUAL)
+		return fault_set(fault,
+		    "proxyTools: %u servers are one too many beside them: "
+		    "remove one, or set proxyTools to false",
+		    sup.nservers);
+	return 0;
 }
 
 static int
@@ -106,7 +116,8 @@ start_adapter(struct fault *fault)
 		providers = sup.adapter.providers;
 	}
 	if (providers_load(&sup.providers, &sup.paths, &sup.config, providers,
-		fault) == -1)
+		fault) == -1 ||
+	    destinations_load(&sup.providers, &sup.config, fault) == -1)
 		return -1;
 	return runtime_prepare(fault);
 }

@@ -172,8 +172,9 @@ struct topology_size sup_size(void);
 
 /* child.c */
 int children_spawn(struct fault *);
-/* Another mcp-backd, at run time. NULL: not started. */
-struct child *child_start_back(unsigned index, const char *of, struct fault *);
+/* Another worker of that role, at run time. NULL: not started. */
+struct child *child_start(
+    enum role, unsigned index, const char *of, struct fault *);
 /* It left: forgets it. */
 void child_forget(struct child *);
 /* Waits until every HELLO came. */
@@ -192,12 +193,16 @@ extern const struct chan_ops sup_chan_ops;
 
 /* setup.c: peers and configuration. */
 int setup_peers(struct fault *);
-/* Those of one mcp-backd more. */
-int setup_peers_back(unsigned index, struct fault *);
+/* Those of one worker more. */
+int setup_peers_of(enum role, unsigned index, struct fault *);
+/* A provider that was added, whose keyd has said HELLO: tells all of it. */
+int setup_provider(unsigned i, struct fault *);
 void setup_config(void);
 void setup_servers(void);
 void setup_start(void);
+/* setup_roots.c */
 void setup_roots(void);
+void setup_roots_of(unsigned provider);
 /* setup_wait: rules, CA and credentials are there. */
 int setup_wait(struct fault *);
 
@@ -290,6 +295,8 @@ void ready_notify(const char *text);
 void event_start(void);
 /* what: "warning", "used up", "set". */
 void event_budget(const char *what, const char *key, const char *text);
+/* A host was added in the session, or removed. */
+void event_destination(bool added, unsigned provider, const char *host);
 /* A credential was renewed, replaced, refused. */
 void event_credential(unsigned provider, const char *what, const char *why);
 /* Somebody asks for other rules; and what is wrong with them. */

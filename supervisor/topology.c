@@ -81,9 +81,12 @@ topology_instances(enum role role, const struct topology_size *size)
 	case TOPOLOGY_PER_PROVIDER:
 		return size->providers;
 	case TOPOLOGY_IF_NETWORK:
-		return size->providers != 0 || size->doors != 0 ? 1 : 0;
+		return size->providers != 0 || size->doors != 0 || size->open
+			   ? 1
+			   : 0;
 	case TOPOLOGY_IF_PROXY:
-		return size->proxy && (size->providers != 0 || size->doors != 0)
+		return size->proxy && (size->providers != 0 ||
+					  size->doors != 0 || size->open)
 			   ? 1
 			   : 0;
 	}

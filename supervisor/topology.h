@@ -14,7 +14,8 @@ enum topology_count {
 	TOPOLOGY_PER_SERVER,
 	TOPOLOGY_PER_PROVIDER,
 	TOPOLOGY_PER_DOOR, /* one per server that has network */
-	TOPOLOGY_IF_NETWORK, /* one, if there is a provider or a door */
+	TOPOLOGY_IF_NETWORK, /* one, if there is, or may be, a provider, or a
+				door */
 	TOPOLOGY_IF_PROXY,   /* one, if there is network and a proxy before it */
 };
 
@@ -39,6 +40,7 @@ struct topology_size {
 	unsigned servers, providers;
 	uint32_t doors; /* bit i: server i has network */
 	bool proxy;     /* a corporate one */
+	bool open;      /* providers may be added in the session */
 };
 
 /* Indices of a worker are below this number. */

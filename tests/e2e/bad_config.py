@@ -56,14 +56,16 @@ CONFIG = [
      "{config}: too large (over 8388608 bytes)"),
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key. Known here: agent, audit, "
-     "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
-     "modelBodies, notify, policy, profiles, providers, proxy, resourceBudget, "
+     "auditRedaction, credentials, destinations, escalationTimeoutSeconds, mcpServers, "
+     "modelBodies, notify, policy, profiles, providers, proxy, proxyTools, "
+     "resourceBudget, "
      "sandboxPolicy, serverCredentials"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
-     "auditRedaction, credentials, escalationTimeoutSeconds, mcpServers, "
-     "modelBodies, notify, policy, profiles, providers, proxy, resourceBudget, "
+     "auditRedaction, credentials, destinations, escalationTimeoutSeconds, mcpServers, "
+     "modelBodies, notify, policy, profiles, providers, proxy, proxyTools, "
+     "resourceBudget, "
      "sandboxPolicy, serverCredentials"),
     ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,
      "{config}: anthropicApiKey: keys do not belong into this file. Put the "

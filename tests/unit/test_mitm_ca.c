@@ -109,7 +109,7 @@ main(void)
 	EVP_PKEY *key = EVP_EC_gen("P-256");
 	X509 *ca, *forged;
 
-	ok(mitmd_ca_make(hosts, 2, leaf, &der) == 0, "two hosts");
+	ok(mitmd_ca_make(hosts, 2, leaf, &der, NULL) == 0, "two hosts");
 	p = der.p;
 	ca = d2i_X509(NULL, &p, (long)der.len);
 	ok(ca != NULL && p == der.p + der.len, "the CA is DER");
@@ -152,14 +152,14 @@ main(void)
 	    X509_V_OK, "a leaf cannot sign");
 	X509_free(forged);
 	OPENSSL_free((void *)(uintptr_t)der.p);
-	ok(mitmd_ca_make(hosts, 2, again, &der2) == 0, "another session");
+	ok(mitmd_ca_make(hosts, 2, again, &der2, NULL) == 0, "another session");
 	ok(X509_cmp(leaf[0].cert, again[0].cert) != 0 &&
 	    ASN1_INTEGER_cmp(X509_get0_serialNumber(leaf[0].cert),
 	    X509_get0_serialNumber(again[0].cert)) != 0 &&
 	    verify(again[0].cert, ca, "api.example.com",
 	    X509_PURPOSE_SSL_SERVER) != X509_V_OK, "has nothing in common");
 	OPENSSL_free((void *)(uintptr_t)der2.p);
-	ok(mitmd_ca_make(hosts, 0, none, &der) == -1, "no host: no CA");
+	ok(mitmd_ca_make(hosts, 0, none, &der, NULL) == -1, "no host: no CA");
 	for (unsigned i = 0; i < 2; i++) {
 		mitmd_leaf_free(&leaf[i]);
 		mitmd_leaf_free(&again[i]);

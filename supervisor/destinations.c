@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From destinations of the configuration to slots of providers.  The file that
+ * both locks read is composed here; nothing of what a person wrote goes there
+ * unread.
+ */
+#include "destinations.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct destination_kind *const destination_kinds[] = {
+    &destination_web};
+
+#define KINDS (sizeof(destination_kinds) / sizeof(destination_kinds[0]))
+
+const struct destination_kind *
+destination_kind(const char *name)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (strcmp(destination_kinds[i]->name, name) == 0)
+			return destination_kinds[i];
+	return NULL;
+}
+
+const char *
+destination_kinds_text(char *dst, size_t cap)
+{
+	size_t len = 0;
+
+	dst[0] = '\0';
+	for (size_t i = 0; i < KINDS && len < cap; i++)
+		len += (size_t)snprintf(dst + len, cap - len, "%s\"%s\"",
+		    i == 0           ? ""
+		    : i + 1 == KINDS ? " or "
+				     : ", ",
+		    destination_kinds[i]->name);
+	return dst;
+}
+
+/* Whose host is it already? */
+static const char *
+destination_taken(const struct providers *ps, const char *host)
+{
+	for (unsigned i = 0; i < ps->n; i++)
+		for (unsigned k = 0; k < ps->list[i].nhosts; k++)
+			if (strcmp(ps->list[i].hosts[k], host) == 0)
+				return ps->list[i].name;
+	return NULL;
+}
+
+/* Its own members, then those that every file has. */
+static struct json_object *
+destination_file(
+    const struct provider *p, const char *kind, struct json_object *members)
+{
+	struct json_object *o = json_object_new_object(),
+			   *hosts = json_object_new_array();
+
+	json_object_object_add(o, "name", json_object_new_string(p->name));
+	json_object_object_add(o, "kind", json_object_new_string(kind));
+	for (unsigned i = 0; i < p->nhosts; i++)
+		json_object_array_add(
+		    hosts, json_object_new_string(p->hosts[i]));
+	json_object_object_add(o, "hosts", hosts);
+	if (members != NULL) {
+		json_object_object_foreach(members, key, val)
+		{
+			json_object_object_add(o, key, json_object_get(val));
+		}
+	}
+	return o;
+}
+
+/* What a file says of its credential: what we do with it hangs on that. */
+static int
+destination_key(struct provider *p, struct json_object *file)
+{
+	struct json_object *cred, *v;
+
+	if (!json_object_object_get_ex(file, "credential", &cred))
+		return 0;
+	p->env = json_object_object_get_ex(cred, "env", &v)
+		     ? strdup(json_object_get_string(v))
+		     : NULL;
+	if (p->env == NULL)
+		return -1;
+	if (!json_object_object_get_ex(cred, "sentinel", &v))
+		return 0;
+	p->key = provider_sentinel(json_object_get_string(v));
+	return p->key != NULL ? 0 : -1;
+}
+
+/* A slot for n of the hosts. */
+static int
+destination_slot(struct provider *p, const struct config_provider *as,
+    const char *name, const char *kind, char *const *hosts, unsigned n,
+    struct json_object *members, struct fault *fault)
+{
+	struct json_object *file;
+	const char *text;
+	int rv = -1;
+
+	memset(p, 0, sizeof(*p));
+	p->login = -1;
+	p->config = as;
+	p->name = strdup(name);
+	for (; p->nhosts < n; p->nhosts++)
+		if ((p->hosts[p->nhosts] = strdup(hosts[p->nhosts])) == NULL)
+			break;
+	p->kind = kind;
+	file = destination_file(p, kind, members);
+	text = json_object_to_json_string_ext(file, JSON_C_TO_STRING_PLAIN);
+	if (p->name != NULL && p->nhosts == n && text != NULL &&
+	    destination_key(p, file) == 0 && (p->json = strdup(text)) != NULL) {
+		p->json_len = strlen(text);
+		rv = 0;
+	}
+	json_object_put(file);
+	if (rv == -1) {
+		provider_free(p);
+		fault_errno(fault, "destinations.%s", name);
+	}
+	return rv;
+}
+
+/* The destination's, with a number where it has several slots. */
+static int
+destination_slot_name(const struct providers *ps,
+    const struct config_destination *d, unsigned n, char *dst, size_t cap,
+    struct fault *fault)
+{
+	if (d->kind->split && d->hosts[1] != NULL)
+		snprintf(dst, cap, "%s-%u", d->as.name, n + 1);
+	else
+		snprintf(dst, cap, "%s", d->as.name);
+	for (unsigned i = 0; i < ps->n; i++)
+		if (strcmp(ps->list[i].name, dst) == 0)
+			return fault_set(fault,
+			    "destinations.%s: another provider or destination "
+			    "of this session is called %s; choose another "
+			    "name",
+			    d->as.name, dst);
+	return 0;
+}
+
+static int
+destination_load(struct providers *ps, const struct config_destination *d,
+    struct fault *fault)
+{
+	unsigned all = 0, step;
+	const char *whose;
+	char name[80];
+
+	for (; d->hosts[all] != NULL; all++)
+		if ((whose = destination_taken(ps, d->hosts[all])) != NULL)
+			return fault_set(fault,
+			    "destinations.%s.hosts: %s is a host of %s "
+			    "already",
+			    d->as.name, d->hosts[all], whose);
+	step = d->kind->split ? 1 : all;
+	for (unsigned i = 0; i < all; i += step) {
+		if (ps->n == PROTO_FIRST_ADDED)
+			return fault_set(fault,
+			    "destinations.%s: at most %u hosts and model "
+			    "providers are taken together",
+			    d->as.name, PROTO_FIRST_ADDED);
+		if (destination_slot_name(
+			ps, d, i, name, sizeof(name), fault) == -1 ||
+		    destination_slot(&ps->list[ps->n], &d->as, name,
+			d->kind->name, d->hosts + i, step, d->file,
+			fault) == -1)
+			return -1;
+		ps->n++;
+	}
+	return 0;
+}
+
+int
+destinations_load(
+    struct providers *ps, const struct config *cfg, struct fault *fault)
+{
+	for (size_t i = 0; i < cfg->ndestinations; i++)
+		if (provider_ca(&cfg->destinations[i].as, "destinations",
+			fault) == -1 ||
+		    destination_load(ps, &cfg->destinations[i], fault) == -1)
+			return -1;
+	for (size_t i = 0; i < cfg->nmirrors; i++)
+		if (provider_ca(&cfg->mirrors[i], "proxyTools.hosts", fault) ==
+		    -1)
+			return -1;
+	return 0;
+}
+
+int
+destination_web_slot(struct provider *p, const struct config *cfg,
+    const char *host, unsigned n, struct fault *fault)
+{
+	const struct config_provider *as = NULL;
+	char *hosts[] = {(char *)(uintptr_t)host}, name[32];
+
+	for (size_t i = 0; i < cfg->nmirrors; i++)
+		if (strcmp(cfg->mirrors[i].name, host) == 0)
+			as = &cfg->mirrors[i];
+	/* As no destination of a configuration can be called. */
+	snprintf(name, sizeof(name), DESTINATIONS_ADDED "%u", n);
+	return destination_slot(
+	    p, as, name, destination_web.name, hosts, 1, NULL, fault);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Destinations of the kind web, as config.json has them: hosts that may be
+ * read.  What reading means is said in mitmd/dest_web.c.
+ */
+#include "destinations.h"
+
+#define WEB_MAX_BYTES (1LL << 40)
+
+static int
+web_read(const struct jsonfile *j, const char *where, struct json_object *o,
+    const struct config *cfg, struct json_object *file)
+{
+	int64_t max;
+	int rv;
+
+	(void)cfg;
+	rv = jsonfile_int(j, o, where, "maxBytes", 1, WEB_MAX_BYTES, &max);
+	if (rv == 1)
+		json_object_object_add(
+		    file, "maxBytes", json_object_new_int64(max));
+	return rv == -1 ? -1 : 0;
+}
+
+static const char *const web_members[] = {"maxBytes", NULL};
+
+const struct destination_kind destination_web = {.name = "web",
+    .split = true,
+    .max_hosts = DESTINATIONS_MAX_HOSTS,
+    .members = web_members,
+    .read = web_read};
