@@ -7,6 +7,22 @@
 
 #include <malloc.h>
 
+static void
+trim_settled(struct loop_timer *t)
+{
+	struct trim *trim = t->arg;
+
+	trim->begun = 0;
+	(void)malloc_trim(0);
+}
+
+void
+trim_begun(struct trim *t, struct loop *l)
+{
+	if (++t->begun >= TRIM_MIN && t->timer.at == 0)
+		loop_timer_set(l, &t->timer, TRIM_MS, trim_settled, t);
+}
+
 void
 trim_freed(struct trim *t, unsigned left)
 {

@@ -140,6 +140,7 @@ struct exchange {
 
 struct stream {
 	TAILQ_ENTRY(stream) entry;
+	LIST_ENTRY(stream) found;	/* by its id */
 	TAILQ_ENTRY(stream) wait;	/* EXCHANGE_WAIT, _KEY */
 	uint32_t id;
 	bool dead;
@@ -157,6 +158,8 @@ struct stream {
 	struct request next;
 };
 TAILQ_HEAD(streams, stream);
+LIST_HEAD(stream_ids, stream);
+#define KEYD_STREAM_IDS	1024U	/* they rise one by one */
 
 /* A host of the provider: where it is, and how it is spoken to. */
 struct keyd_host {
@@ -164,6 +167,7 @@ struct keyd_host {
 	uint16_t port;
 	bool tls, reuse;
 	SSL_SESSION *session;	/* the latest that it gave */
+	unsigned nups, nbusy;	/* connections; UP_BUSY among them */
 };
 
 /* What may still be spent, and what was: keyd_budget.c. */
@@ -200,6 +204,7 @@ struct keyd_env {
 	uint32_t renewals;
 	/* work */
 	struct streams streams, waiting, keyless, dead_streams;
+	struct stream_ids ids[KEYD_STREAM_IDS];
 	size_t kept;		/* bytes of bodies */
 	struct ups ups, dead_ups;
 	unsigned nstreams, nups, alarms;

@@ -22,7 +22,7 @@ stream_find(uint32_t id)
 {
 	struct stream *s;
 
-	TAILQ_FOREACH (s, &keyd_env.streams, entry) {
+	LIST_FOREACH (s, &keyd_env.ids[id % KEYD_STREAM_IDS], found) {
 		if (s->id == id)
 			return s;
 	}
@@ -41,6 +41,7 @@ stream_free(struct stream *s)
 	close(s->fd);
 	s->fd = -1;
 	TAILQ_REMOVE(&e->streams, s, entry);
+	LIST_REMOVE(s, found);
 	TAILQ_INSERT_TAIL(&e->dead_streams, s, entry);
 	e->nstreams--;
 	exchange_clear(s);
@@ -299,14 +300,15 @@ stream_new(uint32_t id, int fd)
 	s->id = id;
 	s->fd = fd;
 	s->io.fd = -1;
-	buf_init(&s->pend,
-	    STREAM_HEADER + STREAM_MAX_FRAME + GIT_PUSH_MAX_LIST);
+	buf_init(
+	    &s->pend, STREAM_HEADER + STREAM_MAX_FRAME + GIT_PUSH_MAX_LIST);
 	buf_init(&s->out, KEYD_OUT_MAX);
 	if (loop_add(&e->w.loop, &s->io, fd, 0, stream_ready, s) == -1) {
 		free(s);
 		return NULL;
 	}
 	TAILQ_INSERT_HEAD(&e->streams, s, entry);
+	LIST_INSERT_HEAD(&e->ids[id % KEYD_STREAM_IDS], s, found);
 	e->nstreams++;
 	return s;
 }

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
@@ -29,6 +30,21 @@
 #include "log.h"
 
 static BIO_METHOD *tls_out;
+
+/* dialerd is believed about nothing but that this is a connection. */
+bool
+up_is_tcp(int fd)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	int proto = 0;
+
+	if (getpeername(fd, (struct sockaddr *)&ss, &len) == -1)
+		return false;
+	len = sizeof(proto);
+	return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &proto, &len) == 0 &&
+	       proto == IPPROTO_TCP;
+}
 
 static int
 tls_new_session(SSL *ssl, SSL_SESSION *session)

@@ -7,9 +7,6 @@
  */
 #include "keyd.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +34,8 @@ up_close(struct up *up)
 	TAILQ_REMOVE(&e->ups, up, entry);
 	TAILQ_INSERT_TAIL(&e->dead_ups, up, entry);
 	e->nups--;
+	e->hosts[up->host].nups--;
+	e->hosts[up->host].nbusy -= up->state == UP_BUSY;
 }
 
 void
@@ -71,12 +70,9 @@ up_watch(struct up *up)
 static unsigned
 up_count(unsigned host, bool spare)
 {
-	struct up *up;
-	unsigned n = 0;
+	const struct keyd_host *h = &keyd_env.hosts[host];
 
-	TAILQ_FOREACH (up, &keyd_env.ups, entry)
-		n += up->host == host && (up->state != UP_BUSY) == spare;
-	return n;
+	return spare ? h->nups - h->nbusy : h->nbusy;
 }
 
 /* The one that waits longest for that host, or NULL; *n: how many do. */
@@ -113,6 +109,7 @@ up_dial(unsigned host)
 	up->dial = ++e->dial;
 	TAILQ_INSERT_HEAD(&e->ups, up, entry);
 	e->nups++;
+	e->hosts[host].nups++;
 	loop_timer_set(&e->w.loop, &up->timer, KEYD_DIAL_MS, up_late, up);
 	m = (struct msg_DIAL){.id = up->dial, .which = (uint8_t)host};
 	worker_send(&e->w, ROLE_DIAL, 0, MSG_DIAL, &m, -1);
@@ -188,6 +185,7 @@ up_use(struct up *up, struct stream *s)
 	loop_timer_set(
 	    &keyd_env.w.loop, &up->timer, KEYD_STALL_MS, up_late, up);
 	up->state = UP_BUSY;
+	keyd_env.hosts[up->host].nbusy++;
 	up->full = up->more = false;
 	up->s = s;
 	up->progress = loop_now(&keyd_env.w.loop);
@@ -202,6 +200,7 @@ up_idle(struct up *up)
 	struct stream *s;
 	unsigned n;
 
+	e->hosts[up->host].nbusy -= up->state == UP_BUSY;
 	up->state = UP_IDLE;
 	up->s = NULL;
 	/* The latest first: others may time out. */
@@ -356,21 +355,6 @@ up_find(uint32_t dial)
 			return up;
 	}
 	return NULL;
-}
-
-/* dialerd is believed about nothing but that this is a connection. */
-bool
-up_is_tcp(int fd)
-{
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
-	int proto = 0;
-
-	if (getpeername(fd, (struct sockaddr *)&ss, &len) == -1)
-		return false;
-	len = sizeof(proto);
-	return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &proto, &len) == 0 &&
-	       proto == IPPROTO_TCP;
 }
 
 int

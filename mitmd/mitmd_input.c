@@ -225,6 +225,7 @@ input_handshake(struct agent *a)
 		agent_close(a);
 		return;
 	}
+	trim_begun(&mitmd_env.trim, &mitmd_env.w.loop);
 	if (mitmd_tls_is_h2(a))
 		mitmd_note(a, "HTTP/2 with %s", (const char *)mitmd_host(a).p);
 	if ((mitmd_tls_is_h2(a) ? h2_open(a) : request1_open(a)) == -1) {
