@@ -232,6 +232,7 @@ status_proxy(void)
 	put_int(o, "direct", p->ndirect);
 	put(o, "state", proxy_state(p));
 	put(o, "text", p->text);
+	put(o, "hint", proxy_hint(p));
 	put(o, "note",
 	    "names are resolved, and what they lead to is screened, by it");
 	return o;

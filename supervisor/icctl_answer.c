@@ -275,7 +275,7 @@ put_granted(json_object *reply)
 static void
 put_proxy(json_object *reply)
 {
-	static const char *const texts[] = {"state", "text", "note"};
+	static const char *const texts[] = {"state", "text", "hint", "note"};
 	json_object *o, *v = NULL;
 
 	if (!json_object_object_get_ex(reply, "proxy", &o))

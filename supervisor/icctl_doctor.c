@@ -19,16 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icctl.h"
-#include "proxy_url.h"
+#include "icctl_doctor.h"
 #include "secret.h"
 #include "unveil.h"
-
-enum grade {
-	GOOD,
-	NOTE,
-	BAD
-};
 
 static struct {
 	struct icctl *ctl;
@@ -238,33 +231,6 @@ check_keys(void)
 		    "icctl login says what to do");
 }
 
-/* What a session started here would take, of the environment alone. */
-static void
-check_proxy(void)
-{
-	static const char *const names[] = {"https_proxy", "HTTPS_PROXY"};
-	const char *v = NULL, *why = NULL;
-	struct proxy_url u;
-	char text[400];
-	size_t i = 0;
-
-	for (; i < 2; i++)
-		if ((v = getenv(names[i])) != NULL && *v != '\0')
-			break;
-	if (i == 2)
-		return;
-	if (proxy_url(v, &u, &why) == -1) {
-		check(BAD, "corporate proxy", names[i], why);
-		return;
-	}
-	snprintf(text, sizeof(text), "%s:%u (%s, with%s credential)", u.host,
-	    u.port, names[i], u.secret.len != 0 ? " a" : "out");
-	check(NOTE, "corporate proxy", text,
-	    "sessions go through it, but for what no_proxy names. It resolves "
-	    "the names of hosts and screens what they lead to. "
-	    "ironcurtain-config(5), A corporate proxy");
-}
-
 static void
 check_user(void)
 {
@@ -291,7 +257,7 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	check_kernel();
 	check_bwrap();
 	check_keys();
-	check_proxy();
+	doctor_proxy(ctl, check);
 	if (ctl->json) {
 		o = json_object_new_object();
 		json_object_object_add(

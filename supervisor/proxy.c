@@ -250,3 +250,25 @@ proxy_state(const struct proxy *p)
 	}
 	return "broken";
 }
+
+const char *
+proxy_hint(const struct proxy *p)
+{
+	if (!p->told)
+		return "";
+	switch (p->state) {
+	case PROTO_PROXY_NONE:
+	case PROTO_PROXY_FAILED:
+		break;
+	case PROTO_PROXY_LOST:
+	case PROTO_PROXY_BROKEN:
+		return "is it the right host and port? icctl doctor";
+	case PROTO_PROXY_AUTH:
+		return "its USER:PASSWORD is proxy.credential of config.json, "
+		       "or stands in https_proxy; a new session takes another";
+	case PROTO_PROXY_DENIED:
+		return "whoever runs it can allow the host; proxy.noProxy of "
+		       "config.json goes past it";
+	}
+	return "";
+}

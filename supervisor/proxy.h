@@ -38,5 +38,7 @@ int proxy_credential(struct proxy *, const struct config *, int workspace,
 void proxy_free(struct proxy *);
 /* "ok", "not used yet", ... */
 const char *proxy_state(const struct proxy *);
+/* What the user can do about it, or "". */
+const char *proxy_hint(const struct proxy *);
 
 #endif

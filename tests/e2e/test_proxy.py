@@ -3,10 +3,13 @@
 """A corporate proxy in front of us: what goes through it and what past it,
 its credential, a corporate CA, and what is said when it refuses.  The proxy
 is a stand-in that resolves names which nobody else knows."""
+import http.server
 import json
 import os
 import secrets
+import socket
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -19,6 +22,10 @@ USER = "corp\\me"
 PASSWORD = "p@ss:w/" + secrets.token_hex(12)
 ESCAPED = "corp%5Cme:" + PASSWORD.replace("@", "%40").replace(
     ":", "%3A").replace("/", "%2f")
+PAGE = b"a page behind the proxy"
+FETCH = {"fetch": {"http_fetch": {
+    "url": ["fetch-url"], "headers": ["none"], "max_length": ["none"],
+    "format": ["none"], "timeout": ["none"]}}}
 NET = {"net": {n: {} for n in ("tunnel", "raw", "direct", "many")}}
 
 
@@ -74,6 +81,40 @@ def net_server(*domains):
                     "filesystem": {"allowRead": [h.STANDINS]}}}}
 
 
+class Page(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(PAGE)))
+        self.end_headers()
+        self.wfile.write(PAGE)
+
+
+def web():
+    s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    s.daemon_threads = True
+    threading.Thread(target=s.serve_forever, daemon=True).start()
+    return s.server_address[1]
+
+
+def speaks_first():
+    """A server that greets, as SSH and mail servers do."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def run():
+        while True:
+            s, _ = listener.accept()
+            s.sendall(b"220 hello\r\n")
+            s.recv(100)
+            s.close()
+
+    threading.Thread(target=run, daemon=True).start()
+    return listener.getsockname()[1]
+
+
 def leaks(dirs, text):
     found = []
     for d in dirs:
@@ -102,7 +143,8 @@ def test_all_through(work):
     p = h.Provider(work)
     proxy = Proxy(work, "--map", f"api.openai.com:443={p.port}",
                   "--map", f"auth.example:443={server.ready['port']}",
-                  "--map", f"far.corp.example:7001={p.port}")
+                  "--map", f"far.corp.example:7001={web()}",
+                  "--map", f"mail.corp.example:25={speaks_first()}")
     ca = ""
     for path in (p.ca, server.ca):
         with open(path, encoding="ascii") as f:
@@ -118,8 +160,11 @@ def test_all_through(work):
         "providers": {"anthropic": {
             "upstream": "https://auth.example",
             "token": "https://auth.example/oauth/token"}}}
-    rules = [h.rule("all", "allow", server=["net"])]
-    with h.Session(work, net_server("far.corp.example:7001"), rules, NET,
+    rules = [h.rule("all", "allow", server=["net", "fetch"])]
+    servers = {**net_server("mail.corp.example:25"), "fetch": {
+        "command": "icfetch", "workspace": False, "sandbox": {"network": {
+            "allowedDomains": ["far.corp.example:7001"]}}}}
+    with h.Session(work, servers, rules, {**NET, **FETCH},
                    config=config) as s:
         t.equal(ask(s, "openai").status, 200,
                 "a model request, with the corporate CA")
@@ -131,15 +176,24 @@ def test_all_through(work):
         mcp = s.mcp()
         mcp.initialize()
         mcp.list_tools()
-        got = call(mcp, "net__tunnel", target="far.corp.example:7001",
-                   text="x")
-        t.contains(got.get("head", str(got)), " 200 ",
-                   "a connection of an MCP server")
+        r = mcp.call("fetch__http_fetch",
+                     {"url": "http://far.corp.example:7001/x"})
+        t.contains(r["content"][0]["text"], PAGE.decode(),
+                   "what a server fetches")
+        for _ in range(5):
+            got = call(mcp, "net__tunnel", target="mail.corp.example:25",
+                       text="x")
+            if got.get("body") != "220 hello\r\n":
+                break
+        t.ok(got.get("body") == "220 hello\r\n" or
+             "220 hello" in got.get("head", ""),
+             "a host that speaks first is heard", got)
         mcp.close()
         seen = proxy.seen()
         t.equal({e["target"] for e in seen},
                 {"api.openai.com:443", "auth.example:443",
-                 "far.corp.example:7001"}, "all of it by the proxy")
+                 "far.corp.example:7001", "mail.corp.example:25"},
+                "all of it by the proxy")
         t.equal({len(e["lines"]) for e in seen}, {3},
                 "a line, a host, a credential")
         first = seen[0]["lines"]
@@ -189,6 +243,8 @@ def test_environment(work):
         status = json.loads(s.icctl("--json", "status").stdout)["proxy"]
         t.equal((status["from"], status["direct"]), ("https_proxy", 3),
                 "whence it is; <local> is left out")
+        t.contains(s.icctl("status").stdout, "https_proxy, with a "
+                   "credential): ok; names are resolved", "in a line")
         r = s.icctl("doctor")
         t.ok(f"127.0.0.1:{proxy.port} (https_proxy, with a credential)" in
              r.stdout and PASSWORD not in r.stdout and ESCAPED not in
@@ -284,9 +340,26 @@ def test_refusals(work):
         # The spare that was connected ahead is used, or found closed.
         answers = [refusal(s) for _ in range(2)]
         t.contains(answers[-1][1], "cannot be reached", "a proxy that died")
+        r = s.icctl("doctor")
+        t.ok(r.returncode == 1 and f"127.0.0.1:{proxy.port} (config.json): "
+             "Connection refused" in r.stdout, "icctl doctor sees that, too",
+             r.stdout)
         t.contains(answers[-1][2], f"no connection to the proxy 127.0.0.1:"
                    f"{proxy.port}: Connection refused", "is named in the log")
     p.end()
+
+
+def test_silent(work):
+    proxy = Proxy(work, "--hold", "api.anthropic.com:443", password=None)
+    config = {"proxy": {"url": proxy.url},
+              "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}}
+    with h.Session(work, config=config) as s:
+        status, said, error = refusal(s)
+        t.ok(status == 502 and "does not answer" in said,
+             "a proxy that says nothing", said)
+        t.equal(error, "the proxy did not answer the CONNECT within 20 "
+                "seconds", "is named with its deadline")
+    proxy.end()
 
 
 def test_wrong_credential(work):
@@ -303,6 +376,11 @@ def test_wrong_credential(work):
         t.contains(error, "does not accept the credential (407)", "is named")
         t.equal(json.loads(s.icctl("--json", "status").stdout)["proxy"][
             "state"], "refuses us", "by icctl status as well")
+        t.contains(s.icctl("status").stdout, "proxy.credential of config",
+                   "with what to do")
+        t.contains(s.icctl("doctor").stdout, "proxy 127.0.0.1:"
+                   f"{proxy.port} (config.json)".replace("proxy ", ""),
+                   "icctl doctor tries that of config.json")
         t.equal(leaks([s.dir, s.home], wrong), [], "and not shown")
     proxy.end()
     p.end()
@@ -320,9 +398,16 @@ def test_end(work):
     proxy.end()
 
 
-for number, part in enumerate((test_all_through, test_environment,
-                               test_no_proxy, test_refusals,
-                               test_wrong_credential, test_end)):
+def run(part):
     with h.workdir() as w, t.case(part.__name__):
         part(w)
+
+
+# It waits for a deadline; the others need not wait for it.
+silent = threading.Thread(target=run, args=(test_silent,))
+silent.start()
+for each in (test_all_through, test_environment, test_no_proxy,
+             test_refusals, test_wrong_credential, test_end):
+    run(each)
+silent.join()
 t.done()

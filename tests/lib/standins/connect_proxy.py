@@ -4,6 +4,7 @@
 127.0.0.1, resolves names by its own map, and writes down what it is asked.
 Shares no code with the product.  Prints {"port": N}; ends with its parent.
 
+--hold TARGET: such a CONNECT is never answered.
 --mode FILE: while that file holds {"bytes": TEXT, "hold": BOOL} this is what
 every CONNECT is answered, and then the connection closes, or is held."""
 import argparse
@@ -89,6 +90,11 @@ class Proxy:
                     pass
             s.close()
             return
+        if target in self.o.hold:
+            while s.recv(4096):
+                pass
+            s.close()
+            return
         if status != 200:
             more = 'Proxy-Authenticate: Basic realm="corp"\r\n' \
                 if status == 407 else ""
@@ -118,6 +124,7 @@ def main():
     p.add_argument("--password", default="")
     p.add_argument("--map", action="append", default=[])
     p.add_argument("--forbid", action="append", default=[])
+    p.add_argument("--hold", action="append", default=[])
     p.add_argument("--mode")
     proxy = Proxy(p.parse_args())
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: ISC */
+/* Between the parts of `icctl doctor`. */
+#ifndef ICCTL_DOCTOR_H
+#define ICCTL_DOCTOR_H
+
+#include "icctl.h"
+
+enum grade {
+	GOOD,
+	NOTE,
+	BAD
+};
+
+typedef void doctor_check(
+    enum grade, const char *what, const char *found, const char *remedy);
+
+/* The corporate proxy that a session started here would take, if any. */
+void doctor_proxy(const struct icctl *, doctor_check *);
+
+#endif
