@@ -24,7 +24,7 @@
 
 static const char *program;
 static struct loop loop;
-static struct chan *sup, *keys[KEYS];
+static struct chan *sup, *keys[KEYS], *tunneld;
 static pid_t pid;
 static bool hello, lost;
 static uint32_t flags;
@@ -33,6 +33,25 @@ static unsigned nanswers;
 static uint32_t answer_id;
 static int answer_fd;
 static char answer_text[257];
+static unsigned answer_proxy;
+/* the latest TUNNEL */
+static unsigned ntunnels;
+static uint32_t tunnel_id;
+static int tunnel_fd;
+static char tunnel_host[254];
+static unsigned tunnel_port, tunnel_quiet;
+
+static int
+on_tunnel(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	ntunnels++;
+	tunnel_id = m->TUNNEL.id;
+	tunnel_fd = fd;
+	tunnel_port = m->TUNNEL.port;
+	tunnel_quiet = m->TUNNEL.quiet;
+	return span_copy(m->TUNNEL.host, tunnel_host, sizeof(tunnel_host));
+}
 
 static int
 on_hello(struct chan *c, const union proto_any *m, int fd)
@@ -61,6 +80,7 @@ on_fail(struct chan *c, const union proto_any *m, int fd)
 	(void)fd;
 	nanswers++;
 	answer_id = m->DIAL_FAIL.id;
+	answer_proxy = m->DIAL_FAIL.proxy;
 	answer_fd = -1;
 	return span_copy(m->DIAL_FAIL.text, answer_text, sizeof(answer_text));
 }
@@ -75,8 +95,9 @@ on_closed(struct chan *c, const char *why)
 }
 
 static const struct chan_handler handlers[] = {{MSG_HELLO, on_hello},
-    {MSG_DIALED, on_dialed}, {MSG_DIAL_FAIL, on_fail}};
-static const struct chan_ops ops = {handlers, 3, on_closed};
+    {MSG_DIALED, on_dialed}, {MSG_DIAL_FAIL, on_fail},
+    {MSG_TUNNEL, on_tunnel}};
+static const struct chan_ops ops = {handlers, 4, on_closed};
 
 static void
 turn(void)
@@ -117,7 +138,8 @@ start(void)
 	int fd;
 
 	hello = lost = false;
-	nanswers = 0;
+	nanswers = ntunnels = 0;
+	tunneld = NULL;
 	if (loop_init(&loop, 4) == -1)
 		err(1, "loop");
 	sup = end(ROLE_SUP, 0, &fd);
@@ -159,12 +181,15 @@ go(void)
 	chan_phase(sup, PHASE_RUN);
 	for (unsigned i = 0; i < KEYS; i++)
 		chan_phase(keys[i], PHASE_RUN);
+	if (tunneld != NULL)
+		chan_phase(tunneld, PHASE_RUN);
 }
 
 static void
 stop(void)
 {
 	chan_free(sup);
+	chan_free(tunneld);
 	for (unsigned i = 0; i < KEYS; i++)
 		chan_free(keys[i]);
 	kill(pid, SIGKILL);
@@ -344,6 +369,117 @@ test_resolver(void)
 	close(fd);
 }
 
+/* A proxy on this port, and a played tunneld. */
+static void
+via(uint16_t port, const char *direct)
+{
+	struct msg_VIA_PROXY m = {.host = SPAN("127.0.0.1"),
+	    .port = port, .direct = span_str(direct)};
+	struct msg_PEER peer = {.role = ROLE_TUNNEL};
+	int fd;
+
+	tunneld = end(ROLE_TUNNEL, 0, &fd);
+	chan_send(sup, MSG_PEER, &peer, fd);
+	chan_send(sup, MSG_VIA_PROXY, &m, -1);
+}
+
+static void
+dial_through(unsigned key, uint32_t id)
+{
+	struct msg_DIAL m = {.id = id};
+	unsigned want = ntunnels + 1;
+
+	answer_text[0] = '\0';
+	chan_send(keys[key], MSG_DIAL, &m, -1);
+	until(&ntunnels, want);
+}
+
+static void
+test_proxy_way(uint16_t port)
+{
+	struct msg_TUNNEL_FAIL no = {.proxy = PROTO_PROXY_DENIED,
+	    .text = SPAN("the proxy forbids this host (403)")};
+	struct msg_TUNNELED yes;
+	struct sockaddr_in sin;
+	socklen_t len = sizeof(sin);
+
+	dial_through(0, 1);
+	ok(strcmp(tunnel_host, "api.example") == 0 && tunnel_port == 443 &&
+	    tunnel_quiet == 1, "a name nobody resolves is tunneld's to ask");
+	ok(getpeername(tunnel_fd, (struct sockaddr *)&sin, &len) == 0 &&
+	    ntohs(sin.sin_port) == port, "over a connection to the proxy");
+	is_int(nanswers, 0, "keyd knows nothing of it yet");
+	yes = (struct msg_TUNNELED){.id = tunnel_id};
+	chan_send(tunneld, MSG_TUNNELED, &yes, tunnel_fd);
+	until(&nanswers, 1);
+	ok(answer_id == 1 && answer_fd != -1, "it comes back and goes to keyd");
+	close(answer_fd);
+	chan_send(tunneld, MSG_TUNNELED, &yes,
+	    open("/dev/null", O_RDONLY | O_CLOEXEC));
+	dial_through(0, 2);
+	is_int(nanswers, 1, "a second one of the same is nobody's");
+	close(tunnel_fd);
+	no.id = tunnel_id;
+	chan_send(tunneld, MSG_TUNNEL_FAIL, &no, -1);
+	until(&nanswers, 2);
+	ok(answer_id == 2 && answer_proxy == PROTO_PROXY_DENIED &&
+	    strcmp(answer_text, "the proxy forbids this host (403)") == 0,
+	    "a refusal of the proxy is passed on: %s", answer_text);
+}
+
+static void
+test_proxy(void)
+{
+	struct msg_TUNNELED never = {.id = 1};
+	uint16_t port, other;
+	int fd = listener(&port), far = listener(&other);
+
+	start();
+	via(port, "direct.example\n192.0.2.0/24\n");
+	target(0, "api.example", 443, false);
+	target(1, "127.0.0.1", other, true);
+	target(2, "10.1.2.3", 443, false);
+	target(3, "metadata.google.internal", 443, false);
+	target(4, "192.0.2.1", 443, true);
+	go();
+	test_proxy_way(port);
+	dial(1, 1);
+	ok(answer_fd != -1 && ntunnels == 2, "loopback goes past the proxy");
+	close(answer_fd);
+	dial(2, 1);
+	is_str(answer_text, "the host is a private address, which is not "
+	    "allowed", "an address is screened as ever");
+	dial(3, 1);
+	is_str(answer_text, "the host is a metadata service, which is not "
+	    "allowed", "so is a name of that kind");
+	dial(4, 1);
+	is_str(answer_text, "the name leads to a documentation address, "
+	    "which is not allowed", "a row of noProxy goes past it");
+	is_int(ntunnels, 2, "none of them was asked for");
+	close(fd);
+	dial(0, 3);
+	ok(answer_proxy == PROTO_PROXY_LOST &&
+	    strstr(answer_text, "no connection to the proxy 127.0.0.1:") ==
+	    answer_text, "a proxy that is not there is named: %s", answer_text);
+	stop();
+	start();
+	via(port, "");
+	go();
+	chan_send(tunneld, MSG_TUNNELED, &never,
+	    open("/dev/null", O_RDONLY | O_CLOEXEC));
+	for (unsigned i = 0; i < 500 && !lost; i++)
+		turn();
+	ok(lost, "a tunnel that was not asked for is a violation");
+	stop();
+	start();
+	via(port, "direct.example\n10.0.0.0/99\n");
+	for (unsigned i = 0; i < 500 && !lost; i++)
+		turn();
+	ok(lost, "so is a row that is none");
+	stop();
+	close(far);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -354,5 +490,6 @@ main(int argc, char **argv)
 	test_dial();
 	test_no_target();
 	test_resolver();
+	test_proxy();
 	return tap_done();
 }
