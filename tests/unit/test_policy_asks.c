@@ -31,9 +31,10 @@ static const uint8_t headers[] = "\x0b\0:credential\1\0" "0"
 static struct msg_ASK
 request(void)
 {
+	last++;
 	return (struct msg_ASK){.provider = 3,
 	    .host = 1,
-	    .stream = ++last,
+	    .stream = last,
 	    .exchange = 7,
 	    .route = 2,
 	    .path = SPAN("/v1/x"),
