@@ -561,12 +561,14 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, prefix, 1024)			\
 				F(m, u8, reuse, 1)
 /*
+ * again: SECRET_WANT brings another one, where the provider refuses this.
  * kind 0: the credential itself; n: a login file, the nth of the provider's
  * "logins".  In a session: another one, from now on; behind a SECRET_OUT: the
  * file as it is, under the lock.  To tunneld: user:password; kind 1: as it
  * stood in a URL, with escapes.
  */
-#define F_SECRET(F, m)		F(m, u8, kind, 8)
+#define F_SECRET(F, m)		F(m, u8, kind, 8)			\
+				F(m, u8, again, 1)
 #define F_ROOTS(F, m)		F(m, big, pem, 4U << 20)
 /* enum proto_key. length: bytes of the credential, never more of it. */
 #define F_KEY_STATE(F, m)	F(m, u8, state, PROTO_KEY_LAST)		\

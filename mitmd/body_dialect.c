@@ -141,6 +141,49 @@ static const struct dialect_row gemini_rows[] = {
 	{CTX_GTOOLS, "", CTX_REACH_TOOLS},
 };
 
+/*
+ * Amazon Bedrock: InvokeModel takes the maker's own body (Anthropic's, or one
+ * like Converse's), Converse one for all.  A provider's tool in what a model
+ * takes besides is one as well; what only counts tokens may hold a whole body
+ * in base64, which is not seen and so is reach.
+ */
+static const struct dialect_row bedrock_rows[] = {
+	{CTX_ROOT, "messages", CTX_MESSAGE},
+	{CTX_ROOT, "system", CTX_PART},
+	{CTX_ROOT, "tools", CTX_TOOLS},
+	{CTX_ROOT, "toolchoice", CTX_CHOICE},
+	{CTX_ROOT, "mcpservers", CTX_REACH_MCP},
+	{CTX_ROOT, "container", CTX_REACH_TOOLS},
+	{CTX_ROOT, "plugins", CTX_REACH_TOOLS},
+	{CTX_ROOT, "websearchoptions", CTX_REACH_TOOLS},
+	{CTX_ROOT, "toolconfig", CTX_CONFIG},
+	{CTX_ROOT, "additionalmodelrequestfields", CTX_ROOT},
+	{CTX_ROOT, "input", CTX_ROOT},
+	{CTX_ROOT, "converse", CTX_ROOT},
+	{CTX_ROOT, "invokemodel", CTX_FETCHED},
+	{CTX_MESSAGE, "content", CTX_PART},
+	{CTX_PART, "content", CTX_PART},
+	{CTX_PART, "toolresult", CTX_MESSAGE},
+	{CTX_PART, "image", CTX_FILE},
+	{CTX_PART, "document", CTX_FILE},
+	{CTX_PART, "video", CTX_FILE},
+	{CTX_PART, "audio", CTX_FILE},
+	{CTX_PART, "source", CTX_SOURCE},
+	{CTX_PART, "imageurl", CTX_URL},
+	{CTX_URL, "url", CTX_URL},
+	{CTX_FILE, "source", CTX_SOURCE},
+	{CTX_SOURCE, "content", CTX_PART},
+	{CTX_SOURCE, "url", CTX_FETCHED},
+	{CTX_SOURCE, "s3location", CTX_FETCHED},
+	{CTX_TOOLS, "type", CTX_TYPE},
+	{CTX_TOOLS, "name", CTX_NAME},
+	{CTX_CHOICE, "name", CTX_NAME},
+	{CTX_CONFIG, "tools", CTX_GTOOLS},
+	{CTX_GTOOLS, "toolspec", CTX_GTOOL},
+	{CTX_GTOOLS, "cachepoint", CTX_GTOOL},
+	{CTX_GTOOLS, "", CTX_REACH_TOOLS},
+};
+
 static const struct {
 	const struct dialect_row *rows;
 	size_t n;
@@ -155,6 +198,9 @@ static const struct {
 	[FILTER_RESPONSES] = {ROWS(responses_rows),
 	    "{\"type\":\"input_text\",\"text\":\"(filtered)\"}"},
 	[FILTER_GEMINI] = {ROWS(gemini_rows), "{\"text\":\"(filtered)\"}"},
+	[FILTER_BEDROCK] = {ROWS(bedrock_rows),
+	    "{\"type\":\"text\",\"text\":\"(filtered)\"}"},
+	[FILTER_CONVERSE] = {ROWS(bedrock_rows), "{\"text\":\"(filtered)\"}"},
 #undef ROWS
 };
 
@@ -242,6 +288,8 @@ dialect_tool(enum filter_dialect d, struct span type)
 
 	if ((n = body_json_unescape(type, plain, sizeof(plain))) == -1)
 		return TOOL_GONE;
+	if (d == FILTER_BEDROCK || d == FILTER_CONVERSE)
+		d = FILTER_ANTHROPIC;
 	s = span_of(plain, (size_t)n);
 	for (size_t i = 0; i < sizeof(dialect_tools) / sizeof(*dialect_tools);
 	     i++) {

@@ -23,6 +23,7 @@ enum dialect_ctx {
 	CTX_TOOLS,
 	CTX_GTOOLS, /* Gemini's: one member a kind of tool */
 	CTX_GTOOL,  /* such a member, kept */
+	CTX_CONFIG, /* Converse's: holds tools, and goes with the last */
 	CTX_ENV,
 	CTX_CHOICE,
 	CTX_MODEL,

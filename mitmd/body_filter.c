@@ -218,6 +218,7 @@ filter_value(struct filter *f, struct filter_frame *fr,
 	case CTX_TOOLS:
 	case CTX_GTOOLS:
 	case CTX_GTOOL:
+	case CTX_CONFIG:
 	case CTX_ENV:
 	case CTX_CHOICE:
 	case CTX_WITH_TOOLS:
@@ -309,10 +310,14 @@ filter_close(struct filter *f, size_t end)
 	}
 	if (fr->object && (fr->ctx == CTX_TOOLS || fr->ctx == CTX_CHOICE))
 		filter_tool_end(f, fr, outer);
+	if (fr->unused)
+		outer->drop = true;
 	if (fr->kept != 0 || fr->gone == 0)
 		return;
 	if (fr->ctx == CTX_GTOOLS && fr->object)
 		outer->drop = true;
+	else if (fr->ctx == CTX_GTOOLS && outer->ctx == CTX_CONFIG)
+		outer->unused = true;
 	else if ((fr->ctx == CTX_TOOLS || fr->ctx == CTX_GTOOLS) && outer->root)
 		f->emptied = true;
 }

@@ -48,6 +48,7 @@ struct filter_frame {
 	/* what its members say */
 	uint8_t tool; /* enum dialect_tool */
 	bool local, url;
+	bool unused; /* all tools that it configures are gone */
 	struct span name;
 };
 

@@ -18,6 +18,8 @@ static const char *const filter_dialects[FILTER_DIALECTS] = {
     [FILTER_CHAT] = "chat",
     [FILTER_RESPONSES] = "responses",
     [FILTER_GEMINI] = "gemini",
+    [FILTER_BEDROCK] = "bedrock",
+    [FILTER_CONVERSE] = "converse",
 };
 static const char *const filter_kinds[FILTER_KINDS] = {
     [FILTER_TOOLS] = "tools",

@@ -20,6 +20,8 @@ enum filter_dialect {
 	FILTER_CHAT,      /* OpenAI chat completions */
 	FILTER_RESPONSES, /* OpenAI responses, and their WebSocket messages */
 	FILTER_GEMINI,    /* generateContent */
+	FILTER_BEDROCK,   /* InvokeModel: the model's own, Anthropic's first */
+	FILTER_CONVERSE,  /* Bedrock's own, one for all models */
 	FILTER_DIALECTS,
 };
 

@@ -46,6 +46,7 @@
 #define KEYD_WANT_MS	90000U		/* icsupervisor's lock and file */
 
 struct stream;
+struct oauth_file;
 
 /*
  * A credential in use, of which nothing ever changes: the next one is another
@@ -62,6 +63,8 @@ struct keyset {
 	uint64_t expires;	/* seconds since 1970; 0: unknown */
 	uint64_t margin;	/* seconds before, when it is renewed */
 	bool rejected;		/* the provider said 401 to it */
+	bool signs;		/* access: a secret key, refresh: of a session,
+				 * adds[0]: the key's id */
 };
 #define KEYD_MAX_KEYSETS 3U
 
@@ -132,6 +135,7 @@ struct exchange {
 	struct buf keep;
 	size_t again;		/* bytes of `keep` that went out again */
 	char ws_key[WS_KEY + 1];	/* of a WebSocket's handshake */
+	char date[SIGV4_DATE];		/* when its head was signed */
 	struct ws_parser said;	/* its frames of the agent */
 	struct up *up;
 	struct reply reply;
@@ -196,6 +200,7 @@ struct keyd_env {
 	struct keyset keysets[KEYD_MAX_KEYSETS];
 	struct keyset *now;	/* NULL: none */
 	unsigned kind;		/* of SECRET: 0, or number of the login */
+	bool again;		/* a key that can be had anew by asking */
 	int key_fd;
 	struct loop_io key_io;
 	bool locked;
@@ -231,11 +236,13 @@ void keyd_show(enum proto_key, const char *text);
 void keyd_show_loaded(void);
 /* The login in use, or NULL: a key. */
 const struct provider_login *keyd_login(void);
+/* Is there another one to be had, when this one is over? */
+bool keyd_renews(void);
 
 /* keyd_keyset.c */
-/* A copy of these, searched for. NULL: no room. */
+/* A copy of these; all but adds are searched for. NULL: no room. */
 struct keyset *keyset_new(struct span access, struct span refresh,
-    const struct span *adds);
+    struct span more, const struct span *adds);
 /* Current from now on. */
 void keyset_use(struct keyset *);
 struct keyset *keyset_hold(struct keyset *);
@@ -249,6 +256,10 @@ int renew_read(const char **why);
 /* A SECRET came to nothing: true when it was ours. */
 bool renew_unread(const char *why);
 enum renew_state { RENEW_GOOD, RENEW_WAIT, RENEW_LATER, RENEW_REFUSED };
+/* A SECRET that is no login's is dealt with, well or not. */
+void renew_replaced(void);
+/* Is it worth while to ask for another one than k? */
+bool renew_may(const struct keyset *k);
 /* May a head be composed now?  Begins to renew where it is time. */
 enum renew_state renew_check(void);
 /* The provider said 401 to this one. */
@@ -260,7 +271,7 @@ void renew_answer(unsigned status, struct span body, const char *why);
 void token_prepare(void);		/* before lock-down */
 int keyd_token(struct chan *, const union proto_any *, int fd);
 /* One at a time. -1: *why. renew_answer is called later, not from here. */
-int token_ask(struct span refresh, const char **why);
+int token_ask(const struct oauth_file *, const char **why);
 void token_rooted(void);
 /* true: it was a dial for it, and the descriptor is taken. */
 bool token_dialed(uint32_t id, int fd);

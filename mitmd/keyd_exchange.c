@@ -134,7 +134,7 @@ exchange_begin(struct stream *s, struct request *r)
 	reply_init(&x->reply, x->req.exchange, span_is(route->method, "HEAD"));
 	x->reply.max = route->reply;
 	buf_init(&x->keep, KEYD_MAX_KEPT);
-	x->keeping = keyd_login() != NULL;
+	x->keeping = keyd_renews();
 	push_begin(x);
 	keyd_env.requests++;
 	keyd_env.used_at = loop_now(&keyd_env.w.loop);
@@ -187,6 +187,27 @@ exchange_on(struct stream *s, struct up *up)
 	exchange_push(s);
 }
 
+/* How the credential goes into the head. */
+static int
+exchange_credential(struct exchange *x, struct keyd_head *h)
+{
+	const struct provider *p = keyd_env.provider;
+	const struct keyset *k = x->key;
+
+	if (!k->signs) {
+		h->credential = k->access;
+		return 0;
+	}
+	if (x->date[0] == '\0' &&
+	    sigv4_date(clock_wall_us() / 1000000, x->date) == -1)
+		return -1;
+	h->sign = &p->sigv4;
+	h->key = (struct sigv4_key){k->adds[0], k->access, k->refresh};
+	h->date = x->date;
+	h->body = x->req.digest;
+	return 0;
+}
+
 /* The same bytes each time, until they are all taken. */
 static enum tls_result
 exchange_write_head(struct stream *s)
@@ -219,10 +240,13 @@ exchange_write_head(struct stream *s)
 	uint8_t *dst;
 
 	/* Whatever comes meanwhile: one head, one credential. */
-	if (x->key == NULL && e->now != NULL)
+	if (x->key == NULL && e->now != NULL) {
 		x->key = keyset_hold(e->now);
+		x->date[0] = '\0';
+	}
 	if (x->key != NULL) {
-		h.credential = x->key->access;
+		if (exchange_credential(x, &h) == -1)
+			return TLS_ERROR;
 		h.nadds = exchange_adds(x->key, adds);
 	}
 	if (x->package != NULL)
@@ -418,6 +442,8 @@ exchange_read(struct stream *s, struct buf *out, bool *idle)
 		x->reply.unauthorized = x->renewed       ? KEYD_FAIL_LOGIN
 					: x->key != NULL ? KEYD_FAIL_EXPIRED
 							 : KEYD_FAIL_NONE;
+	else if (keyd_renews() && !x->renewed && renew_may(x->key))
+		x->reply.unauthorized = KEYD_FAIL_EXPIRED;
 	r = tls_read(x->up, in, sizeof(in), &n);
 	switch (r) {
 	case TLS_AGAIN:

@@ -72,12 +72,15 @@ head_put_field(struct head_out *o, struct span name, struct span value)
 	head_put_eol(o);
 }
 
-static void
+/* The value as it stands there, for who signs it. */
+static struct span
 head_put_host(struct head_out *o, const struct keyd_head *h)
 {
 	bool literal = memchr(h->host.p, ':', h->host.len) != NULL;
+	size_t at;
 
 	head_put(o, SPAN("host: "));
+	at = o->len;
 	if (literal)
 		head_put(o, SPAN("["));
 	head_put(o, h->host);
@@ -88,6 +91,23 @@ head_put_host(struct head_out *o, const struct keyd_head *h)
 		head_put_u64(o, h->port);
 	}
 	head_put_eol(o);
+	return o->error != 0 ? span_of(NULL, 0)
+			     : span_of(o->p + at, o->len - 2 - at);
+}
+
+static void
+head_put_signed(
+    struct head_out *o, const struct keyd_head *h, struct span host)
+{
+	size_t n = 0;
+
+	if (o->error != 0)
+		return;
+	if (keyd_sign_compose(h, host, o->p + o->len, o->cap - o->len, &n) ==
+	    -1)
+		o->error = errno;
+	else
+		o->len += n;
 }
 
 static void
@@ -210,10 +230,13 @@ keyd_head_compose(
     const struct keyd_head *h, uint8_t *dst, size_t cap, size_t *len)
 {
 	struct head_out o = {dst, cap, 0, 0};
+	struct span host;
 
 	head_put_line(&o, h);
-	head_put_host(&o, h);
-	if (h->kind.len != 0) {
+	host = head_put_host(&o, h);
+	if (h->sign != NULL) {
+		head_put_signed(&o, h, host);
+	} else if (h->kind.len != 0) {
 		head_put(&o, h->kind);
 		head_put(&o, SPAN(": "));
 		head_put(&o, h->kind_prefix);

@@ -11,11 +11,15 @@
  *	<what the provider file allows, in the agent's order>
  *	<what goes along with a login>
  *
+ * Where it is signed, Authorization, x-amz-content-sha256, x-amz-date and, of a
+ * session, x-amz-security-token stand in the credential's place.
+ *
  * It holds the credential, so it is composed in secret memory.
  */
 #ifndef KEYD_HEAD_H
 #define KEYD_HEAD_H
 
+#include "sigv4.h"
 #include "span.h"
 
 /* A header that goes along: the agent's own is replaced, or added to. */
@@ -32,6 +36,10 @@ struct keyd_head {
 	bool tls;
 	struct span kind, kind_prefix;		/* how the credential goes; empty: none */
 	struct span credential;
+	const struct sigv4_scope *sign;	/* NULL: written as it is; else: */
+	struct sigv4_key key;
+	const char *date;		/* as sigv4_date wrote it */
+	const uint8_t *body;		/* SHA-256 of it */
 	uint64_t length;
 	bool close;
 	struct span ws_key;	/* a WebSocket is asked for; empty: none */
@@ -46,5 +54,12 @@ struct keyd_head {
  */
 int keyd_head_compose(const struct keyd_head *, uint8_t *dst, size_t cap,
     size_t *len);
+
+/*
+ * keyd_sign.c: the lines that sign it, at dst; host: the value of Host, as it
+ * was written. Errors as above.
+ */
+int keyd_sign_compose(const struct keyd_head *, struct span host, uint8_t *dst,
+    size_t cap, size_t *len);
 
 #endif

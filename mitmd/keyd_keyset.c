@@ -11,14 +11,13 @@
 #define KEYSET_GRAIN 2048U
 
 static size_t
-keyset_forms(struct span access, struct span refresh, struct span keys[2])
+keyset_forms(const struct span all[SCRUB_KEYS], struct span keys[SCRUB_KEYS])
 {
 	size_t n = 0;
 
-	if (access.len >= SCRUB_MIN)
-		keys[n++] = access;
-	if (refresh.len >= SCRUB_MIN)
-		keys[n++] = refresh;
+	for (size_t i = 0; i < SCRUB_KEYS; i++)
+		if (all[i].len >= SCRUB_MIN)
+			keys[n++] = all[i];
 	return n;
 }
 
@@ -75,15 +74,16 @@ keyset_place(size_t size)
 }
 
 struct keyset *
-keyset_new(struct span access, struct span refresh, const struct span *adds)
+keyset_new(struct span access, struct span refresh, struct span more,
+    const struct span *adds)
 {
-	struct span keys[2];
+	struct span all[SCRUB_KEYS] = {access, refresh, more}, keys[SCRUB_KEYS];
 	size_t size, cap, n;
 	struct keyset *k;
 	uint8_t *p, *mem;
 
-	n = keyset_forms(access, refresh, keys);
-	size = access.len + refresh.len;
+	n = keyset_forms(all, keys);
+	size = access.len + refresh.len + more.len;
 	for (unsigned i = 0; adds != NULL && i < PROVIDER_MAX_ADDS; i++)
 		size += adds[i].len;
 	size += scrub_size(keys, n);
@@ -93,9 +93,12 @@ keyset_new(struct span access, struct span refresh, const struct span *adds)
 	p = mem = secret_bytes(k->mem, &cap);
 	k->access = keyset_put(&p, access);
 	k->refresh = keyset_put(&p, refresh);
+	all[0] = k->access;
+	all[1] = k->refresh;
+	all[2] = keyset_put(&p, more);
 	for (unsigned i = 0; adds != NULL && i < PROVIDER_MAX_ADDS; i++)
 		k->adds[i] = keyset_put(&p, adds[i]);
-	n = keyset_forms(k->access, k->refresh, keys);
+	n = keyset_forms(all, keys);
 	if (n != 0 &&
 	    scrub_build(&k->scrub, keys, n, p, cap - (size_t)(p - mem)) == -1) {
 		keyset_free(k);

@@ -148,6 +148,8 @@ oauth_file_expires(const struct provider_login *l, const struct value *root,
 	const struct value *v;
 	int64_t n = 0;
 
+	if (l->unit == PROVIDER_EXPIRES_NONE)
+		return;
 	if (l->unit == PROVIDER_EXPIRES_JWT) {
 		f->expires = oauth_jwt_expires(f->access);
 		return;
@@ -160,14 +162,35 @@ oauth_file_expires(const struct provider_login *l, const struct value *root,
 	f->expires = (uint64_t)n / (l->unit == PROVIDER_EXPIRES_MS ? 1000 : 1);
 }
 
+/* Of a login whose file holds what gets a token, and none. */
+static int
+oauth_file_bare(const struct provider_login *l, const struct value *root,
+    struct span text, struct oauth_file *f, const char **why)
+{
+	if (oauth_string(
+		root, l->refresh, text, OAUTH_MAX_TOKEN, &f->refresh) == -1 ||
+	    oauth_string(root, l->secret, text, OAUTH_MAX_ADD, &f->secret) ==
+		-1 ||
+	    oauth_string(root, l->client_at, text, OAUTH_MAX_ADD,
+		&f->client) == -1) {
+		*why = "is no login of this kind: it holds no refresh token, "
+		       "client and client's secret";
+		return -1;
+	}
+	return 0;
+}
+
 static int
 oauth_file_read(const struct provider_login *l, const struct value *root,
     struct span text, struct oauth_file *f, const char **why)
 {
 	const struct value *v;
 
-	if (oauth_string(root, l->access, text, OAUTH_MAX_TOKEN, &f->access) ==
-	    -1) {
+	if (l->unit == PROVIDER_EXPIRES_NONE) {
+		if (oauth_file_bare(l, root, text, f, why) == -1)
+			return -1;
+	} else if (oauth_string(root, l->access, text, OAUTH_MAX_TOKEN,
+		       &f->access) == -1) {
 		*why = "holds no access token of this kind of login";
 		return -1;
 	}
@@ -315,16 +338,18 @@ oauth_put_json(struct oauth_out *o, const char *name, struct span value)
 }
 
 int
-oauth_compose(const struct provider_login *l, struct span refresh, uint8_t *dst,
-    size_t cap, size_t *len)
+oauth_compose(const struct provider_login *l, const struct oauth_file *f,
+    uint8_t *dst, size_t cap, size_t *len)
 {
 	void (*put)(struct oauth_out *, const char *, struct span) =
 	    l->json ? oauth_put_json : oauth_put_form;
 	struct oauth_out o = {.p = dst, .cap = cap};
 
 	put(&o, "grant_type", SPAN("refresh_token"));
-	put(&o, "refresh_token", refresh);
-	put(&o, "client_id", l->client);
+	put(&o, "refresh_token", f->refresh);
+	put(&o, "client_id", f->client.len != 0 ? f->client : l->client);
+	if (f->secret.len != 0)
+		put(&o, "client_secret", f->secret);
 	if (l->scope.len != 0)
 		put(&o, "scope", l->scope);
 	if (l->json)
@@ -419,6 +444,9 @@ oauth_next(const struct oauth_have *h, const struct oauth_file *f)
 {
 	if (h->spent.len != 0 && oauth_same(f->refresh, h->spent))
 		return OAUTH_STORE;
+	if (h->bare)
+		return oauth_same(f->refresh, h->dead) ? OAUTH_GIVE_UP
+						       : OAUTH_RENEW;
 	if (!oauth_same(f->access, h->access)) {
 		/* Another's, unless it has run out already. */
 		if (oauth_lasts(f, h->now + OAUTH_USABLE) &&

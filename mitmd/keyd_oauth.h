@@ -19,7 +19,8 @@
 
 /* Spans into the file's text. */
 struct oauth_file {
-	struct span access, refresh; /* refresh may be empty */
+	struct span access, refresh; /* either may be empty */
+	struct span client, secret;  /* of the program; empty: it has none */
 	struct span adds[PROVIDER_MAX_ADDS]; /* of those with a member */
 	uint64_t expires; /* seconds since 1970; 0: unknown */
 	/* Where new values go: the JSON texts, without quotes; or p NULL. */
@@ -51,8 +52,8 @@ enum oauth_verdict {
 /* Of the endpoint's status alone; what it says besides is not believed. */
 enum oauth_verdict oauth_verdict(unsigned status);
 
-/* The request's body. -1 ENOBUFS. */
-int oauth_compose(const struct provider_login *, struct span refresh,
+/* The request's body: refresh, client and secret of the file. -1 ENOBUFS. */
+int oauth_compose(const struct provider_login *, const struct oauth_file *,
     uint8_t *dst, size_t cap, size_t *len);
 
 struct oauth_new {
@@ -82,6 +83,7 @@ enum oauth_step {
 };
 
 struct oauth_have {
+	bool bare;		    /* files of this login hold no token */
 	struct span access;	    /* in use */
 	bool rejected;		    /* the provider said 401 to it */
 	struct span spent;	    /* refresh token that it was made of */

@@ -196,6 +196,22 @@ renew_none(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+void
+renew_replaced(void)
+{
+	/* One that is no better is not asked for at every request. */
+	if (renew.phase == RENEW_WANTED && keyd_login() == NULL)
+		renew_rest(RENEW_LATER_MS);
+}
+
+bool
+renew_may(const struct keyset *k)
+{
+	return k != NULL &&
+	       (k != keyd_env.now || renew.phase != RENEW_IDLE ||
+		   loop_now(&keyd_env.w.loop) >= renew.later);
+}
+
 bool
 renew_unread(const char *why)
 {
@@ -206,12 +222,12 @@ renew_unread(const char *why)
 }
 
 static int
-renew_take(struct span access, struct span refresh, const struct span *adds,
+renew_take(struct span access, struct span refresh, const struct oauth_file *f,
     uint64_t expires, uint64_t lifetime)
 {
 	struct keyset *k;
 
-	if ((k = keyset_new(access, refresh, adds)) == NULL)
+	if ((k = keyset_new(access, refresh, f->secret, f->adds)) == NULL)
 		return -1;
 	k->expires = expires;
 	k->margin = oauth_margin(lifetime);
@@ -226,7 +242,7 @@ renew_adopt(const struct oauth_file *f, bool fresh)
 {
 	uint64_t now = renew_seconds();
 
-	return renew_take(f->access, f->refresh, f->adds, f->expires,
+	return renew_take(f->access, f->refresh, f, f->expires,
 	    fresh && f->expires > now ? f->expires - now : 0);
 }
 
@@ -283,7 +299,8 @@ static void
 renew_decide(const struct oauth_file *f)
 {
 	const struct keyset *k = keyd_env.now;
-	struct oauth_have h = {.access = k->access,
+	struct oauth_have h = {.bare = keyd_login()->access.len == 0,
+	    .access = k->access,
 	    .rejected = k->rejected,
 	    .spent = renew_span(renew.spent, renew.nspent),
 	    .dead = renew_span(renew.dead, renew.ndead),
@@ -305,7 +322,7 @@ renew_decide(const struct oauth_file *f)
 			renew_done(PROTO_DONE_FAILED, "out of secret memory");
 		return;
 	case OAUTH_RENEW:
-		if (token_ask(f->refresh, &why) == 0)
+		if (token_ask(f, &why) == 0)
 			renew.phase = RENEW_ASKED;
 		else
 			renew_done(PROTO_DONE_FAILED, why);
@@ -367,14 +384,18 @@ renew_got(const struct oauth_file *f, struct span body)
 	}
 	expires = a.lifetime == 0 ? 0 : now + a.lifetime;
 	if (renew_take(a.access, a.refresh.len != 0 ? a.refresh : f->refresh,
-		f->adds, expires, a.lifetime) == -1) {
+		f, expires, a.lifetime) == -1) {
 		renew_done(PROTO_DONE_FAILED, "out of secret memory");
 		return;
 	}
 	keyd_env.renewals++;
 	if (a.refresh.len != 0)
 		renew_remember(&renew.spent, &renew.nspent, f->refresh);
-	renew_store(f, a.id);
+	/* A file of refresh tokens alone is as it was, unless they turn. */
+	if (f->access.len == 0 && a.refresh.len == 0)
+		renew_done(PROTO_DONE_KEPT, "");
+	else
+		renew_store(f, a.id);
 }
 
 void
@@ -419,11 +440,12 @@ renew_check(void)
 	const struct keyset *k = keyd_env.now;
 	uint64_t now, least;
 
-	if (keyd_login() == NULL)
+	if (!keyd_renews() || k == NULL)
 		return RENEW_GOOD;
 	now = renew_seconds();
 	least = k->margin < RENEW_USABLE ? k->margin : RENEW_USABLE;
-	if (!k->rejected && (k->expires == 0 || k->expires > now + least)) {
+	if (!k->rejected && k->access.len != 0 &&
+	    (k->expires == 0 || k->expires > now + least)) {
 		if (k->expires != 0 && k->expires <= now + k->margin)
 			renew_want(PROTO_WANT_EXPIRES);
 		return RENEW_GOOD;
@@ -431,5 +453,8 @@ renew_check(void)
 	renew_want(k->rejected ? PROTO_WANT_REJECTED : PROTO_WANT_EXPIRES);
 	if (renew.phase != RENEW_IDLE)
 		return RENEW_WAIT;
+	/* A key that cannot be had anew goes: the provider says what it is. */
+	if (keyd_login() == NULL)
+		return RENEW_GOOD;
 	return renew.refused ? RENEW_REFUSED : RENEW_LATER;
 }

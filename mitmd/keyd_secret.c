@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "keyd_aws.h"
 #include "keyd_oauth.h"
 #include "log.h"
 
@@ -56,13 +57,23 @@ keyd_login(void)
 	return e->kind == 0 ? NULL : &e->provider->logins[e->kind - 1];
 }
 
+bool
+keyd_renews(void)
+{
+	return keyd_login() != NULL || keyd_env.again;
+}
+
 void
 keyd_show(enum proto_key state, const char *text)
 {
 	const struct keyset *k = keyd_env.now;
-	struct msg_KEY_STATE m = {.state = (uint8_t)state,
-	    .length = k == NULL ? 0 : (uint32_t)k->access.len,
-	    .text = span_str(text)};
+	struct msg_KEY_STATE m = {
+	    .state = (uint8_t)state, .text = span_str(text)};
+
+	/* Of some logins there is only what gets a token, so far. */
+	if (k != NULL)
+		m.length = (uint32_t)(k->access.len != 0 ? k->access.len
+							 : k->refresh.len);
 
 	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_KEY_STATE, &m, -1);
 }
@@ -179,6 +190,49 @@ secret_bad(enum proto_key state, const char *text)
 	keyd_show(state, text);
 	if (e->now != NULL && !e->locked)
 		keyd_show_loaded();
+	renew_replaced();
+}
+
+static void
+secret_use(struct keyset *k)
+{
+	keyset_use(k);
+	keyd_file_wipe();
+	keyd_show_loaded();
+	renew_replaced();
+}
+
+/* Two parts, of which requests are signed. false: it is one line, a key. */
+static bool
+secret_aws(void)
+{
+	struct keyd_env *e = &keyd_env;
+	struct span adds[PROVIDER_MAX_ADDS] = {{NULL, 0}};
+	struct aws_key key;
+	const char *why = "";
+	struct keyset *k;
+
+	switch (aws_parse(secret_span(e->file), &key, &why)) {
+	case AWS_API_KEY:
+		return false;
+	case AWS_BAD:
+		secret_bad(PROTO_KEY_BAD, why);
+		return true;
+	case AWS_KEYS:
+		break;
+	}
+	adds[0] = key.id;
+	if (key.token.len > e->cap ||
+	    (k = keyset_new(key.secret, key.token, span_of(NULL, 0), adds)) ==
+		NULL) {
+		secret_bad(PROTO_KEY_BAD, "too long");
+		return true;
+	}
+	k->signs = true;
+	k->expires = key.expires;
+	k->margin = oauth_margin(0);
+	secret_use(k);
+	return true;
 }
 
 static void
@@ -188,6 +242,8 @@ secret_key(void)
 	struct span key = secret_span(e->file);
 	struct keyset *k;
 
+	if (e->provider->sigv4.service.len != 0 && secret_aws())
+		return;
 	if (!secret_legal(key)) {
 		secret_bad(PROTO_KEY_BAD,
 		    "holds a space, a line break or another character "
@@ -195,13 +251,12 @@ secret_key(void)
 		return;
 	}
 	if (key.len > e->cap ||
-	    (k = keyset_new(key, span_of(NULL, 0), NULL)) == NULL) {
+	    (k = keyset_new(key, span_of(NULL, 0), span_of(NULL, 0), NULL)) ==
+		NULL) {
 		secret_bad(PROTO_KEY_BAD, "too long");
 		return;
 	}
-	keyset_use(k);
-	keyd_file_wipe();
-	keyd_show_loaded();
+	secret_use(k);
 }
 
 static void
@@ -257,6 +312,7 @@ keyd_secret(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(c, "SECRET out of place");
 	}
 	e->kind = kind;
+	e->again = kind == 0 && msg->SECRET.again != 0;
 	e->key_fd = fd;
 	/* A file cannot be waited for, and need not be. */
 	if (loop_add(&e->w.loop, &e->key_io, fd, EPOLLIN, secret_input, NULL) ==

@@ -112,7 +112,7 @@ token_end(unsigned status, const char *why)
 
 /* The same order as heads to providers have (keyd_head.h). */
 static int
-token_compose(const struct provider_login *l, struct span refresh)
+token_compose(const struct provider_login *l, const struct oauth_file *f)
 {
 	struct token *t = &token;
 	bool literal = strchr(t->host, ':') != NULL;
@@ -123,7 +123,7 @@ token_compose(const struct provider_login *l, struct span refresh)
 	p = secret_bytes(t->out, &cap);
 	/* The body first, at the end: its length stands in the head. */
 	body = p + 2048;
-	if (oauth_compose(l, refresh, body, cap - 2048, &len) == -1)
+	if (oauth_compose(l, f, body, cap - 2048, &len) == -1)
 		return -1;
 	r = snprintf((char *)p, 2048,
 	    "POST %s HTTP/1.1\r\nhost: %s%s%s:%u\r\n"
@@ -170,7 +170,7 @@ token_dial(void)
 }
 
 int
-token_ask(struct span refresh, const char **why)
+token_ask(const struct oauth_file *f, const char **why)
 {
 	struct token *t = &token;
 
@@ -178,7 +178,7 @@ token_ask(struct span refresh, const char **why)
 	if (!t->set || t->phase != TOKEN_IDLE || t->out == NULL)
 		return -1;
 	*why = "the refresh token is too long";
-	if (token_compose(keyd_login(), refresh) == -1)
+	if (token_compose(keyd_login(), f) == -1)
 		return -1;
 	t->sent = t->got = t->seen = t->raw = t->end = t->head = 0;
 	t->headed = false;

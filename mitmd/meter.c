@@ -31,6 +31,8 @@ meter_format_of(struct span type)
 		return METER_SSE;
 	if (span_ieq(type, SPAN("application/json")))
 		return METER_JSON;
+	if (span_ieq(type, SPAN("application/vnd.amazon.eventstream")))
+		return METER_AWS;
 	return METER_NONE;
 }
 
@@ -96,6 +98,9 @@ meter_feed(struct meter *m, struct span s)
 		break;
 	case METER_JSON:
 		meter_json_feed(m, s);
+		break;
+	case METER_AWS:
+		meter_aws_feed(m, s);
 		break;
 	case METER_NONE:
 		break;

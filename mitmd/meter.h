@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What an answer of a provider says it cost: tokens and model, read while the
- * answer passes, from JSON or server-sent events, over any split, in constant
+ * answer passes, from JSON, server-sent events or Amazon's event streams, over any split, in constant
  * memory.  Counts come from the provider; nothing that a model writes stands
  * where they are looked for.  A text that is not JSON, or deeper than is
  * looked at, is passed over.
@@ -22,7 +22,8 @@
 enum meter_format {
 	METER_NONE,
 	METER_JSON,
-	METER_SSE
+	METER_SSE,
+	METER_AWS, /* application/vnd.amazon.eventstream */
 };
 
 struct meter_usage {
@@ -69,12 +70,50 @@ struct meter_json {
 	char text[METER_MAX_MODEL + 1];
 };
 
+/*
+ * Of Amazon's event streams: frames of a prelude (length, length of the
+ * headers, CRC), headers, a payload and a CRC of it all.  The payload is an
+ * event's JSON, or in an event "chunk" an object of strings, of which "bytes"
+ * is that JSON in base64.
+ */
+#define METER_AWS_PRELUDE 12U
+#define METER_AWS_HEADERS 256U       /* longer ones are not looked into */
+#define METER_AWS_FRAME (32U << 20)  /* a longer one is none */
+
+enum meter_aws_state {
+	METER_AWS_PRELUDE_IN,
+	METER_AWS_HEADERS_IN,
+	METER_AWS_PAYLOAD_IN,
+	METER_AWS_CRC_IN,
+	METER_AWS_LOST, /* for good: where the next frame is, is unknown */
+};
+
+struct meter_aws {
+	enum meter_aws_state state;
+	uint32_t left;    /* bytes of this part */
+	uint32_t headers, payload;
+	uint32_t crc;     /* of the frame so far */
+	unsigned have;    /* bytes in `text` */
+	bool chunk;       /* the payload holds the event in base64 */
+	/* within such a payload */
+	bool string, escaped, value, bytes;
+	unsigned len;     /* of a name */
+	uint32_t bits;    /* of base64 not yet written */
+	unsigned nbits;
+	char name[8];
+	uint8_t text[METER_AWS_HEADERS];
+};
+
 struct meter {
 	enum meter_format format;
 	struct meter_json json;
 	uint64_t counts[METER_COUNTS];
 	uint16_t have; /* bit n: counts[n] was there */
 	char model[METER_MAX_MODEL + 1];
+	struct meter_aws aws;
+	/* what they were before the frame, should its CRC be wrong */
+	uint64_t before[METER_COUNTS];
+	uint16_t had;
 	/* of server-sent events */
 	bool any, cr;   /* the line has a byte; the latest was CR */
 	unsigned field; /* bytes of "data:" that fit so far */
@@ -91,5 +130,7 @@ void meter_read(const struct meter *, struct meter_usage *);
 /* meter_json.c: one JSON text, its tokens to meter->counts. */
 void meter_json_begin(struct meter_json *);
 void meter_json_feed(struct meter *, struct span);
+/* meter_aws.c */
+void meter_aws_feed(struct meter *, struct span);
 
 #endif

@@ -163,6 +163,8 @@ struct exchange {
 	struct meter meter;         /* METER_NONE: the answer costs nothing */
 	struct meter_usage usage;   /* as it was told last */
 	struct meter_usage before;  /* a WebSocket: what its turns cost */
+	char model[METER_MAX_MODEL + 1]; /* that the path names, where none
+					  * of the answer's says it */
 	uint64_t usage_at;          /* loop_now() of that */
 	uint32_t usage_stream, usage_exchange;
 	struct upstream up;
@@ -398,6 +400,8 @@ void body_drop(struct exchange *);
 int body_frame(struct exchange *, enum ws_op);
 
 /* mitmd_usage.c: what answers cost */
+/* The request goes: its path may be the only one that names the model. */
+void usage_named(struct exchange *);
 /* The answer's head came. */
 void usage_begin(struct exchange *, struct span headers);
 void usage_feed(struct exchange *, struct span);

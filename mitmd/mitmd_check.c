@@ -56,6 +56,14 @@ check_key(struct check *k, int kind, struct span value)
 
 	if (k->kind != -1)
 		return REFUSE_TWO_KEYS;
+	/* Signed, by one who has the session's key: see sigv4.c. */
+	if (k->pv->p->sigv4.service.len != 0 &&
+	    span_starts(value, SPAN(SIGV4_SCHEME))) {
+		value = sigv4_claimed(value, &k->pv->p->sigv4);
+		if (value.p == NULL)
+			return REFUSE_WRONG_KEY;
+		prefix = SPAN("");
+	}
 	if (!k->pv->keyed || !span_starts(value, prefix))
 		return REFUSE_WRONG_KEY;
 	mitmd_sha256(
@@ -266,9 +274,7 @@ check_route(struct check *k)
 			return REFUSE_METHOD;
 		return REFUSE_NONE;
 	case PROVIDER_BAD_PATH:
-		r->why = "the path holds an escape, a dot or empty segment, "
-			 "or characters other than letters, digits and "
-			 "-._:";
+		r->why = provider_path_why(k->pv->p);
 		return REFUSE_MALFORMED;
 	case PROVIDER_BAD_QUERY:
 		r->why = "the query is not NAME=VALUE&... without escapes, "

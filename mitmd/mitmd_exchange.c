@@ -219,6 +219,7 @@ exchange_send(struct exchange *x)
 		deny_exchange(x, REFUSE_ASKS, NULL);
 		return;
 	}
+	usage_named(x);
 	if (ask_wanted(x))
 		ask_send(x, &m);
 	else

@@ -199,6 +199,8 @@ refuse_budget(enum filter_dialect d)
 		return REFUSE_BUDGET_GEMINI;
 	case FILTER_NONE:
 	case FILTER_ANTHROPIC:
+	case FILTER_BEDROCK:
+	case FILTER_CONVERSE:
 	case FILTER_DIALECTS:
 		break;
 	}

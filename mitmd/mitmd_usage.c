@@ -8,6 +8,32 @@
 
 #define USAGE_MS 250U /* between two messages about one answer */
 
+/*
+ * Bedrock's paths name the model, "us.anthropic.claude-x", which an answer of
+ * Converse does not.  What stands before the maker's name is where it runs.
+ */
+void
+usage_named(struct exchange *x)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+	struct span s = x->req.path, maker = SPAN("anthropic.");
+	const uint8_t *at;
+
+	x->model[0] = '\0';
+	if (p->alphabet != PROVIDER_BEDROCK ||
+	    !span_starts(s, SPAN("/model/")))
+		return;
+	s = span_of(s.p + 7, s.len - 7);
+	if ((at = memchr(s.p, '/', s.len)) != NULL)
+		s.len = (size_t)(at - s.p);
+	if ((at = memmem(s.p, s.len, maker.p, maker.len)) != NULL) {
+		at += maker.len;
+		s = span_of(at, s.len - (size_t)(at - s.p));
+	}
+	if (span_copy(s, x->model, sizeof(x->model)) == -1)
+		x->model[0] = '\0';
+}
+
 void
 usage_begin(struct exchange *x, struct span headers)
 {
@@ -36,7 +62,7 @@ usage_tell(struct exchange *x, const struct meter_usage *u, bool last)
 	    .stream = x->usage_stream,
 	    .exchange = x->usage_exchange,
 	    .last = last,
-	    .model = span_str(u->model),
+	    .model = span_str(u->model[0] != '\0' ? u->model : x->model),
 	    .in = x->before.in + u->in,
 	    .out = x->before.out + u->out,
 	    .cache_read = x->before.cache_read + u->cache_read,

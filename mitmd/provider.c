@@ -41,14 +41,51 @@ parse_kind(struct parse *ps, const struct value *v, unsigned n)
 	return 0;
 }
 
+static bool
+parse_is_name(struct span s)
+{
+	return provider_is_label(s);
+}
+
+/* "env" there is icsupervisor's: three variables that make up a credential. */
+static int
+parse_sigv4(struct parse *ps, const struct value *v)
+{
+	static const char *const names[] = {"service", "region", "env"};
+	const struct value *env;
+	struct span *list;
+	unsigned n;
+
+	if (v == NULL)
+		return 0;
+	if (parse_members(ps, v, "credential.sigv4", names, 3, 2) == -1 ||
+	    parse_text(ps, value_get(v, "service"), "credential.sigv4.service",
+		parse_is_name, &ps->p->sigv4.service) == -1 ||
+	    parse_text(ps, value_get(v, "region"), "credential.sigv4.region",
+		parse_is_name, &ps->p->sigv4.region) == -1)
+		return -1;
+	if ((env = value_get(v, "env")) == NULL)
+		return 0;
+	if (parse_texts(ps, env, "credential.sigv4.env", provider_is_env, 3,
+		false, &list, &n) == -1)
+		return -1;
+	if (n != 3)
+		return parse_fail(ps,
+		    "credential.sigv4.env: must name the variables of id, "
+		    "secret and session token");
+	return 0;
+}
+
 int
 parse_credential(struct parse *ps, const struct value *v)
 {
-	static const char *const names[] = {"env", "sentinel", "headers"};
+	static const char *const names[] = {
+	    "env", "sentinel", "headers", "sigv4"};
 	struct provider *p = ps->p;
 	const struct value *headers, *m;
 
-	if (parse_members(ps, v, "credential", names, 3, 3) == -1 ||
+	if (parse_members(ps, v, "credential", names, 4, 3) == -1 ||
+	    parse_sigv4(ps, value_get(v, "sigv4")) == -1 ||
 	    parse_text(ps, value_get(v, "env"), "credential.env",
 		provider_is_env, &p->env) == -1 ||
 	    parse_text(ps, value_get(v, "sentinel"), "credential.sentinel",
@@ -76,6 +113,19 @@ parse_filter(struct parse *ps, const struct value *v)
 	ps->p->filter = filter_dflt;
 	why = v == NULL ? NULL : filter_rules_read(v, &ps->p->filter);
 	return why == NULL ? 0 : parse_fail(ps, "filter: %s", why);
+}
+
+static int
+parse_alphabet(struct parse *ps, const struct value *v)
+{
+	int alphabet = PROVIDER_WORDS;
+
+	if (v != NULL && (v->type != VALUE_STRING ||
+			     (alphabet = provider_alphabet_find(v->text)) == -1))
+		return parse_fail(
+		    ps, "alphabet: must be \"bedrock\" or \"vertex\"");
+	ps->p->alphabet = (enum provider_alphabet)alphabet;
+	return 0;
 }
 
 int
@@ -106,12 +156,13 @@ parse_file(struct parse *ps, const struct value *v)
 {
 	static const char *const names[] = {"name", "credential",
 	    "requestHeaders", "responseHeaders", "routes", "host", "hosts",
-	    "filter", "logins"};
+	    "filter", "logins", "alphabet"};
 	struct provider *p = ps->p;
 
 	if (v->type == VALUE_OBJECT && value_get(v, "kind") != NULL)
 		return dest_parse(ps, v);
-	if (parse_members(ps, v, "file", names, 9, 5) == -1 ||
+	if (parse_members(ps, v, "file", names, 10, 5) == -1 ||
+	    parse_alphabet(ps, value_get(v, "alphabet")) == -1 ||
 	    parse_filter(ps, value_get(v, "filter")) == -1 ||
 	    parse_text(ps, value_get(v, "name"), "name", provider_is_label,
 		&p->name) == -1 ||

@@ -21,6 +21,11 @@
  * beforehand.  "reply": most bytes of an answer.  A file with "kind" is a
  * destination (dest.h): its routes are those of the kind.
  *
+ * "sigv4": {"service": "bedrock", "region": "us-west-2"} in the credential:
+ * one of two parts signs requests (sigv4.h); every route announces its body's
+ * digest.  "alphabet": "bedrock" or "vertex", of the paths: one of plain words
+ * is not enough there (provider_alphabet.c).
+ *
  * "logins" says how login files of the vendor's own programs are laid out and
  * renewed (provider_login.c, ironcurtain-config(5)).
  *
@@ -40,6 +45,7 @@
 #include "buf.h"
 #include "filter_rules.h"
 #include "proto.h"
+#include "sigv4.h"
 #include "span.h"
 #include "value.h"
 
@@ -64,6 +70,13 @@
 #define PROVIDER_MAX_BLOB 49152U /* headers of a REQUEST, packed */
 /* The first entry of a REQUEST's headers: which kind the agent used. */
 #define PROVIDER_CREDENTIAL ":credential"
+
+/* Which bytes a segment of a path may hold: provider_alphabet.c. */
+enum provider_alphabet {
+	PROVIDER_WORDS,   /* [A-Za-z0-9._:-] */
+	PROVIDER_BEDROCK, /* besides, %3A, and ARNs with their / as %2F */
+	PROVIDER_VERTEX,  /* besides, one @ within */
+};
 
 enum provider_class {
 	PROVIDER_LISTED, /* one of the values */
@@ -115,6 +128,7 @@ enum provider_expires {
 	PROVIDER_EXPIRES_MS,
 	PROVIDER_EXPIRES_S,
 	PROVIDER_EXPIRES_JWT, /* the access token's own "exp" */
+	PROVIDER_EXPIRES_NONE, /* the file holds no token, but gets one */
 };
 
 /*
@@ -125,6 +139,7 @@ struct provider_login {
 	struct span name;
 	unsigned kind;                /* of credential.headers */
 	struct span access, refresh;  /* members of the file */
+	struct span client_at, secret; /* where it says them; empty: not */
 	struct span expires;          /* empty: JWT */
 	struct span id, renewed;      /* empty: it has none */
 	enum provider_expires unit;
@@ -150,6 +165,8 @@ struct provider {
 	struct span sentinel; /* prefix of sentinel keys */
 	struct provider_kind kinds[PROVIDER_MAX_KINDS];
 	unsigned nkinds; /* 0: it has no credential */
+	struct sigv4_scope sigv4; /* service empty: nothing is signed */
+	enum provider_alphabet alphabet;
 	struct provider_login logins[PROVIDER_MAX_LOGINS];
 	unsigned nlogins;
 	struct provider_list request, response;
@@ -196,6 +213,12 @@ provider_is_digested(const struct provider_route *r)
 {
 	return r->digest || r->ask;
 }
+/* May a path hold this segment? */
+bool provider_segment_ok(const struct provider *, struct span);
+/* What is wrong with a path that is PROVIDER_BAD_PATH: constant text. */
+const char *provider_path_why(const struct provider *);
+/* "bedrock", "vertex"; -1: no such alphabet. */
+int provider_alphabet_find(struct span);
 /* May this content type (value as received) go there? p == NULL: none given. */
 bool provider_type_ok(const struct provider_route *, struct span type);
 

@@ -197,8 +197,9 @@ login_token(const struct login_parse *lp, const struct value *v,
 {
 	static const char *const names[] = {"url", "type", "client", "scope"};
 	struct span url, type = span_of(NULL, 0);
+	size_t need = l->client_at.len != 0 ? 2 : 3;
 
-	if (login_members(lp, v, ".token", names, 4, 3) == -1 ||
+	if (login_members(lp, v, ".token", names, 4, need) == -1 ||
 	    login_text(lp, v, "url", login_is_url, &url) == -1 ||
 	    login_text(lp, v, "type", login_is_word, &type) == -1 ||
 	    login_text(lp, v, "client", login_is_word, &l->client) == -1 ||
@@ -210,23 +211,44 @@ login_token(const struct login_parse *lp, const struct value *v,
 	return 0;
 }
 
+/* A file that holds no token, but what one is had for. */
+static int
+login_bare(const struct login_parse *lp, struct provider_login *l)
+{
+	l->unit = PROVIDER_EXPIRES_NONE;
+	if (l->access.len != 0 || l->expires.len != 0 || l->id.len != 0 ||
+	    l->renewed.len != 0 || l->client_at.len == 0 || l->secret.len == 0)
+		return login_fail(lp,
+		    ".members: expires: none wants \"refresh\", \"client\" and "
+		    "\"secret\" and nothing else");
+	return 0;
+}
+
 static int
 login_layout(const struct login_parse *lp, const struct value *v,
     struct provider_login *l)
 {
-	static const char *const names[] = {
-	    "access", "refresh", "expires", "id", "renewed"};
+	static const char *const names[] = {"refresh", "access", "expires", "id",
+	    "renewed", "client", "secret"};
 	struct span unit = span_of(NULL, 0);
 	const struct value *m = value_get(v, "members");
 
-	if (login_members(lp, m, ".members", names, 5, 2) == -1 ||
+	if (login_members(lp, m, ".members", names, 7, 1) == -1 ||
 	    login_text(lp, m, "access", login_is_member, &l->access) == -1 ||
 	    login_text(lp, m, "refresh", login_is_member, &l->refresh) == -1 ||
 	    login_text(lp, m, "expires", login_is_member, &l->expires) == -1 ||
 	    login_text(lp, m, "id", login_is_member, &l->id) == -1 ||
 	    login_text(lp, m, "renewed", login_is_member, &l->renewed) == -1 ||
+	    login_text(lp, m, "client", login_is_member, &l->client_at) == -1 ||
+	    login_text(lp, m, "secret", login_is_member, &l->secret) == -1 ||
 	    login_text(lp, v, "expires", login_is_word, &unit) == -1)
 		return -1;
+	if (span_is(unit, "none"))
+		return login_bare(lp, l);
+	if (l->access.len == 0 || l->client_at.len != 0 || l->secret.len != 0)
+		return login_fail(lp,
+		    ".members: \"access\" is missing, or \"client\" and "
+		    "\"secret\" are there, which belong to expires: none");
 	if (span_is(unit, "ms"))
 		l->unit = PROVIDER_EXPIRES_MS;
 	else if (span_is(unit, "s"))
@@ -234,7 +256,7 @@ login_layout(const struct login_parse *lp, const struct value *v,
 	else if (span_is(unit, "jwt"))
 		l->unit = PROVIDER_EXPIRES_JWT;
 	else
-		return login_fail(lp, ".expires: must be ms, s or jwt");
+		return login_fail(lp, ".expires: must be ms, s, jwt or none");
 	if ((l->unit == PROVIDER_EXPIRES_JWT) != (l->expires.len == 0))
 		return login_fail(
 		    lp, ".members.expires: belongs to ms and s, not to jwt");

@@ -32,7 +32,7 @@ match_piece(struct span *rest, uint8_t sep, struct span *piece)
 
 /* Whole segments of the class, none empty, none of dots (row 10). */
 static bool
-match_path_ok(struct span path)
+match_path_ok(const struct provider *p, struct span path)
 {
 	struct span rest, seg;
 	unsigned n = 0;
@@ -41,7 +41,7 @@ match_path_ok(struct span path)
 		return false;
 	rest = span_of(path.p + 1, path.len - 1);
 	while (match_piece(&rest, '/', &seg)) {
-		if (!provider_is_segment(seg) || ++n > PROVIDER_MAX_SEGMENTS)
+		if (!provider_segment_ok(p, seg) || ++n > PROVIDER_MAX_SEGMENTS)
 			return false;
 	}
 	return true;
@@ -141,7 +141,7 @@ provider_match(const struct provider *p, unsigned host, struct span method,
 
 	if (p->dest != NULL)
 		return p->dest->match(p, host, method, path, query, route);
-	if (!match_path_ok(path))
+	if (!match_path_ok(p, path))
 		return PROVIDER_BAD_PATH;
 	for (unsigned i = 0; i < p->nroutes; i++) {
 		r = &p->routes[i];
@@ -181,7 +181,7 @@ provider_match_route(const struct provider *p, unsigned route, unsigned host,
 			   ? PROVIDER_NO_ROUTE
 			   : result;
 	}
-	if (!match_path_ok(path))
+	if (!match_path_ok(p, path))
 		return PROVIDER_BAD_PATH;
 	if (r->answer != 0 || r->host != host || !match_path(r->path, path))
 		return PROVIDER_NO_ROUTE;

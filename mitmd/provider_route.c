@@ -71,8 +71,9 @@ parse_dialect(struct parse *ps, const struct value *v, const char *where,
 	    (dialect->type != VALUE_STRING ||
 		(d = filter_dialect_find(dialect->text)) <= FILTER_NONE))
 		return parse_fail(ps,
-		    "%s.dialect: must be \"anthropic\", \"chat\", "
-		    "\"responses\" or \"gemini\"",
+		    "%s.dialect: must be \"anthropic\", \"bedrock\", "
+		    "\"chat\", \"converse\", \"gemini\" or "
+		    "\"responses\"",
 		    where);
 	r->dialect = (enum filter_dialect)d;
 	return parse_bool(ps, v, where, "turn", d != FILTER_NONE, &r->turn);
@@ -150,8 +151,12 @@ parse_terms(struct parse *ps, const struct value *v, const char *where,
 		    PROVIDER_MAX_REPLY);
 	r->reply = (uint64_t)n;
 	if (parse_bool(ps, v, where, "ask", false, &r->ask) == -1 ||
-	    parse_bool(ps, v, where, "digest", false, &r->digest) == -1)
+	    parse_bool(ps, v, where, "digest", p->sigv4.service.len != 0,
+		&r->digest) == -1)
 		return -1;
+	if (p->sigv4.service.len != 0 && !r->digest)
+		return parse_fail(ps,
+		    "%s.digest: what is signed must have one", where);
 	if (r->websocket && (r->ask || r->digest || r->reply != 0))
 		return parse_fail(ps,
 		    "%s: \"ask\", \"digest\" and \"reply\" are not for a "

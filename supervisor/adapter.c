@@ -19,13 +19,14 @@
 #define ADAPTER_MAX_FILE (256U << 10)
 
 static int adapter_read_logins(const struct adapter *, struct fault *);
+static int adapter_read_alternatives(const struct adapter *, struct fault *);
 
 static int
 adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
-	static const char *const keys[] = {"args", "env", "home", "logins",
-	    "name", "orientation", "program", "providers", "taskArgs", "title",
+	static const char *const keys[] = {"alternatives", "args", "env", "home",
+	    "logins", "name", "orientation", "program", "providers", "taskArgs", "title",
 	    NULL};
 	const struct jsonfile j = {path, fault};
 	struct json_object *o = NULL;
@@ -53,7 +54,10 @@ adapter_read(
 	if ((a->name = strdup(name)) == NULL ||
 	    (a->file = strdup(path)) == NULL)
 		return fault_errno(fault, "%s", path);
-	return adapter_read_logins(a, fault);
+	return adapter_read_logins(a, fault) == -1 ||
+		       adapter_read_alternatives(a, fault) == -1
+		   ? -1
+		   : 0;
 }
 
 int
@@ -157,16 +161,17 @@ adapter_fill(const struct providers *ps, const char *task, const char *p)
 	return out;
 }
 
-int
-adapter_env(const struct adapter *a, const struct providers *ps, char **env,
-    size_t *n, size_t max, struct fault *fault)
+static int
+adapter_env_of(const struct adapter *a, struct json_object *of,
+    const struct providers *ps, char **env, size_t *n, size_t max,
+    struct fault *fault)
 {
 	const struct jsonfile j = {a->file, fault};
 	struct json_object *o;
 	const char *s;
 	char *value;
 
-	if (!json_object_object_get_ex(a->root, "env", &o))
+	if (!json_object_object_get_ex(of, "env", &o))
 		return 0;
 	json_object_object_foreach(o, name, val)
 	{
@@ -188,6 +193,17 @@ adapter_env(const struct adapter *a, const struct providers *ps, char **env,
 		(*n)++;
 	}
 	return 0;
+}
+
+int
+adapter_env(const struct adapter *a, const struct providers *ps, char **env,
+    size_t *n, size_t max, struct fault *fault)
+{
+	if (adapter_env_of(a, a->root, ps, env, n, max, fault) == -1)
+		return -1;
+	return a->chosen == NULL
+		   ? 0
+		   : adapter_env_of(a, a->chosen, ps, env, n, max, fault);
 }
 
 static int
@@ -270,6 +286,65 @@ adapter_read_logins(const struct adapter *a, struct fault *fault)
 	return 0;
 }
 
+static int
+adapter_read_alternatives(const struct adapter *a, struct fault *fault)
+{
+	static const char *const keys[] = {
+	    "env", "home", "instead", "provider", NULL};
+	const struct jsonfile j = {a->file, fault};
+	struct json_object *list, *one, *o;
+	const char *provider, *instead;
+	char where[48];
+
+	if (!json_object_object_get_ex(a->root, "alternatives", &list))
+		return 0;
+	if (!json_object_is_type(list, json_type_array))
+		return jsonfile_bad(&j, "", "alternatives", "must be an array");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		snprintf(where, sizeof(where), "alternatives[%zu]", i);
+		one = json_object_array_get_idx(list, i);
+		provider = instead = NULL;
+		if (!json_object_is_type(one, json_type_object))
+			return jsonfile_bad(
+			    &j, where, NULL, "must be an object");
+		if (jsonfile_known(&j, one, where, keys) == -1 ||
+		    jsonfile_str(&j, one, where, "provider", &provider) == -1 ||
+		    jsonfile_str(&j, one, where, "instead", &instead) == -1 ||
+		    jsonfile_object(&j, one, where, "env", &o) == -1 ||
+		    jsonfile_object(&j, one, where, "home", &o) == -1)
+			return -1;
+		if (provider == NULL || instead == NULL)
+			return jsonfile_bad(
+			    &j, where, NULL, "needs provider and instead");
+	}
+	return 0;
+}
+
+/* Takes the other's place, if it is the one of the two that there is. */
+static int
+adapter_choose_alternative(struct adapter *a, const struct config *cfg,
+    struct json_object *o, struct fault *fault)
+{
+	struct json_object *name, *instead;
+	const struct config_provider *new, *old;
+
+	json_object_object_get_ex(o, "provider", &name);
+	json_object_object_get_ex(o, "instead", &instead);
+	new = config_provider(cfg, json_object_get_string(name));
+	old = config_provider(cfg, json_object_get_string(instead));
+	if (new == NULL || !new->listed || (old != NULL && old->listed))
+		return 0;
+	for (char **p = a->providers; p != NULL && *p != NULL; p++) {
+		if (strcmp(*p, json_object_get_string(instead)) != 0)
+			continue;
+		free(*p);
+		if ((*p = strdup(new->name)) == NULL)
+			return fault_errno(fault, "%s", a->file);
+		a->chosen = o;
+	}
+	return 0;
+}
+
 bool
 adapter_has_login(const struct adapter *a, const struct provider *p)
 {
@@ -293,6 +368,9 @@ adapter_files(const struct adapter *a, const struct providers *ps,
 		    -1)
 			return -1;
 	}
+	if (a->chosen != NULL)
+		return adapter_write(
+		    a, ps, a->chosen, which, dirfd, mode, fault);
 	return 0;
 }
 
@@ -329,6 +407,13 @@ adapter_choose(struct adapter *a, const struct paths *paths,
 	struct json_object *list, *o, *name, *instead;
 	const char *new;
 
+	if (json_object_object_get_ex(a->root, "alternatives", &list)) {
+		for (size_t i = 0; i < json_object_array_length(list); i++) {
+			o = json_object_array_get_idx(list, i);
+			if (adapter_choose_alternative(a, cfg, o, fault) == -1)
+				return -1;
+		}
+	}
 	if (!json_object_object_get_ex(a->root, "logins", &list))
 		return 0;
 	for (size_t i = 0; i < json_object_array_length(list); i++) {

@@ -19,6 +19,7 @@ struct adapter {
 	char **program;   /* names to look for; NULL: the command given */
 	char **task_args; /* {task} */
 	char **args;      /* without a task */
+	struct json_object *chosen; /* an entry of "alternatives", or NULL */
 	struct json_object *root; /* "env", "home", "orientation" */
 	char *file;
 };
@@ -42,7 +43,10 @@ int adapter_files(const struct adapter *, const struct providers *,
 
 /* Does it find a login of this provider in its home, and so needs no key? */
 bool adapter_has_login(const struct adapter *, const struct provider *);
-/* Providers with a login that serve instead of others (its "logins"). */
+/*
+ * Providers that serve instead of others: with a login (its "logins"), or as
+ * the only one of the two that config.json or the profile has ("alternatives").
+ */
 int adapter_choose(struct adapter *, const struct paths *,
     const struct config *, struct fault *);
 

@@ -350,6 +350,8 @@ config_provider_free(struct config_provider *p)
 	free(p->login_file);
 	jsonfile_strings_free(p->command);
 	free(p->ca);
+	for (unsigned k = 0; k < PROVIDERS_PARAMS; k++)
+		free(p->params[k]);
 	for (unsigned k = 0; k < p->nupstreams; k++)
 		free(p->upstreams[k].host);
 	json_object_put(p->filter);

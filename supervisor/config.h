@@ -31,9 +31,13 @@ struct config_upstream {
 	char prefix[1025]; /* "" or "/..." without a slash at its end */
 };
 
+/* What a provider file leaves open. */
+enum providers_param { PARAM_REGION, PARAM_PROJECT, PROVIDERS_PARAMS };
+
 struct config_provider {
 	char *name;
 	bool listed; /* has an entry in "credentials" */
+	char *params[PROVIDERS_PARAMS]; /* or NULL */
 	enum credential_kind kind;
 	char *value; /* variable, path, systemd name, or whose login */
 	char *login_file; /* or NULL: where it usually is */

@@ -434,16 +434,32 @@ config_reach(struct config_provider *p, const struct jsonfile *j,
 }
 
 static int
+config_param(struct config_provider *p, const struct jsonfile *j,
+    struct json_object *o, const char *where, const char *name,
+    enum providers_param which)
+{
+	const char *value = NULL;
+
+	if (jsonfile_str(j, o, where, name, &value) == -1)
+		return -1;
+	if (value != NULL && (p->params[which] = strdup(value)) == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	return 0;
+}
+
+static int
 config_one_provider(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)
 {
-	static const char *const keys[] = {
-	    "upstream", "token", "ca", "reuse", "filter", NULL};
+	static const char *const keys[] = {"upstream", "token", "ca", "reuse",
+	    "filter", "region", "project", NULL};
 	struct json_object *filter = NULL;
 	const char *why = NULL, *token = NULL;
 
 	if (jsonfile_known(j, o, where, keys) == -1 ||
 	    jsonfile_str(j, o, where, "token", &token) == -1 ||
+	    config_param(p, j, o, where, "region", PARAM_REGION) == -1 ||
+	    config_param(p, j, o, where, "project", PARAM_PROJECT) == -1 ||
 	    jsonfile_object(j, o, where, "filter", &filter) == -1)
 		return -1;
 	if (filter != NULL) {

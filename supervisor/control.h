@@ -71,6 +71,8 @@ void metrics_close(void);
 
 /* control_keys.c */
 void control_keys(struct client *);
+/* keyd asks for another credential. -1: there is none to be had so. */
+int control_keys_want(unsigned provider);
 void control_keys_tell(unsigned provider, const struct msg_KEY_TELL *);
 /* path: a file to take it from this once, or NULL. */
 void control_keys_reload(

@@ -36,6 +36,8 @@ keys_source(const struct provider *p, const char **kind)
 		return provider_login_file(p);
 	}
 	*kind = "environment";
+	if (p->in_parts)
+		return p->parts_text;
 	switch (cfg == NULL ? CREDENTIAL_DEFAULT : cfg->kind) {
 	case CREDENTIAL_LOGIN:
 	case CREDENTIAL_DEFAULT:
@@ -205,6 +207,39 @@ keys_open(struct client *c, unsigned i, const char *path, struct fault *fault)
 	return rv;
 }
 
+static void
+keys_send(unsigned i, bool again)
+{
+	struct msg_SECRET m = {
+	    .kind = (uint8_t)(sup.providers.list[i].login + 1),
+	    .again = again};
+
+	child_send(ROLE_KEY, i, MSG_SECRET, &m, sup.keys[i].cred.fd);
+	sup.keys[i].cred.fd = -1;
+}
+
+int
+control_keys_want(unsigned i)
+{
+	const struct provider *p = &sup.providers.list[i];
+	struct fault fault = {""};
+	struct msg_SECRET_NONE none;
+
+	if (!credential_again(p))
+		return -1;
+	if (keys_open(NULL, i, NULL, &fault) == 0) {
+		event_credential(i, "asked", "");
+		keys_send(i, true);
+		return 0;
+	}
+	sup_warn("%s", fault.text);
+	event_credential(i, "failed", fault.text);
+	fault.text[256] = '\0';
+	none = (struct msg_SECRET_NONE){.text = span_str(fault.text)};
+	child_send(ROLE_KEY, i, MSG_SECRET_NONE, &none, -1);
+	return 0;
+}
+
 static int
 keys_find(const char *name)
 {
@@ -218,7 +253,6 @@ void
 control_keys_reload(struct client *c, const char *name, const char *path)
 {
 	struct fault fault = {""};
-	struct msg_SECRET m;
 	int i;
 
 	if (!c->peer.may) {
@@ -235,12 +269,10 @@ control_keys_reload(struct client *c, const char *name, const char *path)
 		return;
 	}
 	sup_note("keys reload %s by pid %d", name, (int)c->peer.pid);
-	m = (struct msg_SECRET){
-	    .kind = (uint8_t)(sup.providers.list[i].login + 1)};
 	c->reply = control_ok();
 	c->reload = (unsigned)i + 1;
-	child_send(ROLE_KEY, (unsigned)i, MSG_SECRET, &m, sup.keys[i].cred.fd);
-	sup.keys[i].cred.fd = -1;
+	keys_send((unsigned)i,
+	    path == NULL && credential_again(&sup.providers.list[i]));
 }
 
 void

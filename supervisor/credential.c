@@ -189,6 +189,10 @@ credential_open(struct credential *c, const struct provider *p, int workspace,
 		return 0;
 	value = getenv(p->env);
 	snprintf(where, sizeof(where), "credentials.%.64s", p->name);
+	if (p->in_parts) {
+		c->fd = credential_env_parts(p->parts, fault);
+		return c->fd == -1 ? -1 : 0;
+	}
 	if (p->login != -1)
 		return credential_file(
 		    c, provider_login_file(p), workspace, fault);
@@ -201,6 +205,13 @@ credential_open(struct credential *c, const struct provider *p, int workspace,
 		    "{\"credentials\":{\"%s\":{\"file\":\"PATH\"}}}",
 		    p->name, p->env, p->name);
 	return credential_env(c, p->env, where, fault);
+}
+
+bool
+credential_again(const struct provider *p)
+{
+	return p->login == -1 && p->config != NULL &&
+	       p->config->kind == CREDENTIAL_COMMAND;
 }
 
 int
@@ -267,6 +278,9 @@ credential_wipe_dir(
 		if (provider_load(&p, paths, cfg, name, &ignored) == -1)
 			continue;
 		credential_env_wipe(p.env);
+		for (size_t i = 0; p.parts != NULL && i < PROVIDERS_ENV_PARTS;
+		     i++)
+			credential_env_wipe(p.parts[i]);
 		provider_free(&p);
 	}
 	if (dir != NULL)

@@ -29,6 +29,8 @@ int credential_open(struct credential *, const struct provider *, int workspace,
 /* As config.json says, at `where` in it; not a login. */
 int credential_open_config(struct credential *, const struct config_provider *,
     const char *where, int workspace, struct fault *);
+/* May it be opened again whenever keyd asks for it? */
+bool credential_again(const struct provider *);
 /* The same of this one file, whatever the configuration says. */
 int credential_open_file(
     struct credential *, const char *path, int workspace, struct fault *);

@@ -13,6 +13,11 @@
  * where it stood; close-on-exec, non-blocking. -1: not set, empty, too long.
  */
 int credential_env_pipe(const char *name, struct fault *);
+/*
+ * The same of a key in two parts: what these name, id, secret and session
+ * token (which need not be set), as the JSON of a credential_process.
+ */
+int credential_env_parts(char *const names[3], struct fault *);
 /* The variable vanishes from our environment and /proc/self/environ. */
 void credential_env_wipe(const char *name);
 

@@ -216,7 +216,8 @@ on_secret_want(struct chan *ch, const union proto_any *msg, int fd)
 	struct child *c = chan_arg(ch);
 
 	(void)fd;
-	if (renew_want(&sup.keys[c->index].renewal, &msg->SECRET_WANT) == -1)
+	if (renew_want(&sup.keys[c->index].renewal, &msg->SECRET_WANT) == -1 &&
+	    control_keys_want(c->index) == -1)
 		return chan_violation(ch, "SECRET_WANT without a login");
 	return 0;
 }

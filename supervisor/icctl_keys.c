@@ -128,6 +128,20 @@ keys_variable(struct icctl *ctl, const char *name)
  * is no longer here then. *fd -1: nothing is to go.
  */
 static int
+keys_pipe(char *variable, struct fault *fault)
+{
+	char *names[3] = {variable, NULL, NULL};
+
+	for (size_t i = 1; i < 3; i++) {
+		names[i] = strchr(names[i - 1], ',');
+		if (names[i] == NULL)
+			return credential_env_pipe(variable, fault);
+		*names[i]++ = '\0';
+	}
+	return credential_env_parts(names, fault);
+}
+
+static int
 keys_hand(struct icctl *ctl, const char *name, int *fd)
 {
 	char *variable = keys_variable(ctl, name);
@@ -136,7 +150,7 @@ keys_hand(struct icctl *ctl, const char *name, int *fd)
 
 	*fd = -1;
 	if (variable != NULL &&
-	    (*fd = credential_env_pipe(variable, &fault)) == -1) {
+	    (*fd = keys_pipe(variable, &fault)) == -1) {
 		warnx("the key of %s comes from a variable: %s. Set %s to the "
 		      "new key and run this again, or give it as a file: "
 		      "icctl keys reload %s --file PATH",

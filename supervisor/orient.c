@@ -117,6 +117,39 @@ orient_path(const struct program *p)
 	return out;
 }
 
+static int
+orient_put(char **env, size_t *n, const char *name, const char *value)
+{
+	if (*n == ORIENT_MAX_ENV) {
+		errno = E2BIG;
+		return -1;
+	}
+	if (asprintf(&env[*n], "%s=%s", name, value) == -1) {
+		env[*n] = NULL;
+		return -1;
+	}
+	(*n)++;
+	return 0;
+}
+
+/* Its key, in the variables that it stood in; its region and project. */
+static int
+orient_provider(const struct provider *p, char **env, size_t *n)
+{
+	if (!p->in_parts && orient_put(env, n, p->env, p->key) == -1)
+		return -1;
+	/* Who has a sentinel's id signs with the same as its secret. */
+	for (unsigned i = 0; p->in_parts && i < 2; i++)
+		if (orient_put(env, n, p->parts[i], p->key) == -1)
+			return -1;
+	for (unsigned i = 0; i < PROVIDERS_PARAMS; i++)
+		for (char **e = p->param_env[i];
+		     e != NULL && *e != NULL && p->params[i] != NULL; e++)
+			if (orient_put(env, n, *e, p->params[i]) == -1)
+				return -1;
+	return 0;
+}
+
 int
 orient_environment(const struct program *p, char **env, struct fault *fault)
 {
@@ -136,11 +169,8 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 		pr = &sup.providers.list[i];
 		if (pr->key == NULL || adapter_has_login(&sup.adapter, pr))
 			continue;
-		if (asprintf(&env[n], "%s=%s", pr->env, pr->key) == -1) {
-			env[n] = NULL;
+		if (orient_provider(pr, env, &n) == -1)
 			return fault_errno(fault, "environment");
-		}
-		n++;
 	}
 	if (sup.adapter.root != NULL &&
 	    adapter_env(&sup.adapter, &sup.providers, env, &n, ORIENT_MAX_ENV,

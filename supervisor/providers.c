@@ -186,6 +186,51 @@ provider_hosts(
 	return p->nhosts != 0 ? 0 : jsonfile_bad(j, "", "host", "missing");
 }
 
+/* Before any variable is wiped. */
+static bool
+provider_is_in_parts(const struct provider *p)
+{
+	const char *one = getenv(p->env), *id;
+
+	if (p->parts == NULL)
+		return false;
+	if (p->config != NULL && p->config->kind != CREDENTIAL_DEFAULT)
+		return p->config->kind == CREDENTIAL_ENV &&
+		       strcmp(p->config->value, p->parts[0]) == 0;
+	id = getenv(p->parts[0]);
+	return (one == NULL || one[0] == '\0') && id != NULL && id[0] != '\0';
+}
+
+/* Variables of id, secret and session token. */
+static int
+provider_parts(
+    struct provider *p, const struct jsonfile *j, struct json_object *cred)
+{
+	struct json_object *o = NULL;
+	size_t n = 0;
+
+	if (jsonfile_object(j, cred, "credential", "sigv4", &o) == -1)
+		return -1;
+	if (o == NULL)
+		return 0;
+	if (jsonfile_strings(j, o, "credential.sigv4", "env",
+		PROVIDERS_ENV_PARTS, &p->parts) == -1)
+		return -1;
+	while (p->parts != NULL && p->parts[n] != NULL)
+		n++;
+	if (p->parts != NULL && n != PROVIDERS_ENV_PARTS)
+		return jsonfile_bad(j, "credential.sigv4", "env",
+		    "must name the variables of id, secret and session token");
+	if (p->parts != NULL &&
+	    asprintf(&p->parts_text, "%s,%s,%s", p->parts[0], p->parts[1],
+		p->parts[2]) == -1) {
+		p->parts_text = NULL;
+		return fault_errno(j->fault, "%s", j->file);
+	}
+	p->in_parts = provider_is_in_parts(p);
+	return 0;
+}
+
 static int
 provider_fields(struct provider *p, const char *path, const char *name,
     struct json_object *root, const struct paths *paths, struct fault *fault)
@@ -215,6 +260,8 @@ provider_fields(struct provider *p, const char *path, const char *name,
 	p->env = strdup(env);
 	if (p->name == NULL || p->env == NULL)
 		return fault_errno(fault, "%s", path);
+	if (provider_parts(p, &j, cred) == -1)
+		return -1;
 	if (provider_logins(p, &j, root, paths) == -1 ||
 	    provider_choose(p, fault) == -1)
 		return -1;
@@ -230,6 +277,12 @@ provider_free(struct provider *p)
 	for (unsigned i = 0; i < p->nhosts; i++)
 		free(p->hosts[i]);
 	free(p->env);
+	jsonfile_strings_free(p->parts);
+	free(p->parts_text);
+	for (unsigned i = 0; i < PROVIDERS_PARAMS; i++) {
+		free(p->params[i]);
+		jsonfile_strings_free(p->param_env[i]);
+	}
 	free(p->key);
 	free(p->json);
 	for (unsigned i = 0; i < p->nlogins; i++) {
@@ -333,6 +386,7 @@ provider_load(struct provider *p, const struct paths *paths,
 	p->config = config_provider(cfg, name);
 	root = jsonfile_parse(path, span_of(p->json, p->json_len), fault);
 	if (root == NULL ||
+	    provider_params(p, path, name, &root, fault) == -1 ||
 	    provider_fields(p, path, name, root, paths, fault) == -1)
 		goto out;
 	if (provider_filter(p, path, root, fault) == -1)
@@ -343,6 +397,19 @@ out:
 	if (rv == -1)
 		provider_free(p);
 	return rv;
+}
+
+/* One that is to be used. */
+static int
+providers_add(struct providers *ps, const struct paths *paths,
+    const struct config *cfg, const char *name, struct fault *fault)
+{
+	struct provider *p = &ps->list[ps->n];
+
+	if (provider_load(p, paths, cfg, name, fault) == -1)
+		return -1;
+	ps->n++;
+	return p->lacks[0] == '\0' ? 0 : fault_set(fault, "%s", p->lacks);
 }
 
 int
@@ -356,18 +423,15 @@ providers_load(struct providers *ps, const struct paths *paths,
 			    "at most %u providers are "
 			    "taken",
 			    PROTO_FIRST_ADDED);
-		if (provider_load(
-			&ps->list[ps->n], paths, cfg, names[i], fault) == -1)
+		if (providers_add(ps, paths, cfg, names[i], fault) == -1)
 			goto bad;
-		ps->n++;
 	}
 	for (size_t i = 0; names == NULL && i < cfg->nproviders; i++) {
 		if (!cfg->providers[i].listed)
 			continue;
-		if (provider_load(&ps->list[ps->n], paths, cfg,
-			cfg->providers[i].name, fault) == -1)
+		if (providers_add(ps, paths, cfg, cfg->providers[i].name,
+			fault) == -1)
 			goto bad;
-		ps->n++;
 	}
 	return 0;
 bad:

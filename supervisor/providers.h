@@ -24,11 +24,20 @@ struct provider_login {
 	char **lock_dirs, **lock_files;
 };
 
+/* Of a key in two parts: id, secret, session token. */
+#define PROVIDERS_ENV_PARTS 3U
+
 struct provider {
 	char *name;
 	char *hosts[PROTO_MAX_HOSTS];
 	unsigned nhosts;
 	char *env;  /* usual variable of the credential; NULL: it has none */
+	char **parts; /* variables of a key in two parts, or NULL */
+	char *parts_text; /* the same, with commas */
+	bool in_parts; /* they serve, and not the one variable */
+	char *params[PROVIDERS_PARAMS]; /* what hosts and paths are made of */
+	char **param_env[PROVIDERS_PARAMS]; /* variables that say them */
+	char lacks[256]; /* why the file cannot be used as it is, or "" */
 	char *key;  /* sentinel key of this session; NULL: it has none */
 	char *json; /* the file's bytes */
 	size_t json_len;
@@ -53,6 +62,12 @@ int provider_ca(
     const struct config_provider *, const char *where, struct fault *);
 /* A sentinel key: the prefix and 192 random bits. NULL: out of memory. */
 char *provider_sentinel(const char *prefix);
+/*
+ * providers_params.c: puts the values of "parameters" into the file; root is
+ * the new one then. What has none is said in lacks.
+ */
+int provider_params(struct provider *, const char *path, const char *name,
+    struct json_object **root, struct fault *);
 /* The login file in use: the configured one, or its usual place. */
 const char *provider_login_file(const struct provider *);
 /*

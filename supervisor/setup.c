@@ -214,7 +214,8 @@ static void
 setup_key(unsigned i)
 {
 	const struct provider *p = &sup.providers.list[i];
-	struct msg_SECRET secret = {.kind = (uint8_t)(p->login + 1)};
+	struct msg_SECRET secret = {.kind = (uint8_t)(p->login + 1),
+	    .again = credential_again(p)};
 
 	for (unsigned n = 0; n < p->nhosts; n++)
 		setup_host(i, n);

@@ -62,7 +62,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 3)
 		return 0;
-	d = (enum filter_dialect)(1 + data[0] % 4);
+	d = (enum filter_dialect)(1 + data[0] % 6);
 	for (unsigned i = 0; i < FILTER_KINDS; i++)
 		r.action[i] = (enum filter_action)(
 		    (data[1 + (i > 2)] >> (2 * (i % 3)) & 3) % FILTER_ACTIONS);

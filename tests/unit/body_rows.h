@@ -16,7 +16,9 @@ static const struct body_row {
 	const char *out;
 } body_rows[] = {
 #define A FILTER_ANTHROPIC
+#define B FILTER_BEDROCK
 #define C FILTER_CHAT
+#define V FILTER_CONVERSE
 #define R FILTER_RESPONSES
 #define G FILTER_GEMINI
     /* nothing to find */
@@ -343,7 +345,77 @@ static const struct body_row {
     {A, NULL, "{\"a\"", "?"},
     {A, NULL, "{", "?"},
     {A, NULL, "{/**/}", "?"},
+    /* Bedrock: the maker's body, and Converse */
+    {B, NULL,
+	"{\"anthropic_version\":\"bedrock-2023-05-31\",\"max_tokens\":5,"
+	"\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],\"tools\":["
+	"{\"name\":\"a\",\"input_schema\":{}}]}",
+	NULL},
+    {B, NULL,
+	"{\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"w\"},"
+	"{\"name\":\"a\"}]}",
+	"{\"tools\":[{\"name\":\"a\"}]}"},
+    {B, NULL, "{\"tools\":[{\"type\":\"bash_20250124\",\"name\":\"b\"}]}",
+	NULL},
+    {B, NULL,
+	"{\"messages\":[{\"content\":[{\"type\":\"image\",\"source\":"
+	"{\"type\":\"url\",\"url\":\"https://x\"}}]}]}",
+	"!urls"},
+    {B, "sssss",
+	"{\"messages\":[{\"content\":[{\"type\":\"image\",\"source\":"
+	"{\"type\":\"url\",\"url\":\"https://x\"}}]}]}",
+	"{\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":"
+	"\"(filtered)\"}]}]}"},
+    {B, NULL, "{\"mcp_servers\":[],\"messages\":[]}", "{\"messages\":[]}"},
+    {B, NULL,
+	"{\"messages\":[{\"content\":[{\"image_url\":{\"url\":"
+	"\"https://x\"}}]}]}",
+	"!urls"},
+    {V, NULL,
+	"{\"toolConfig\":{\"tools\":[{\"toolSpec\":{\"name\":\"a\"}},"
+	"{\"cachePoint\":{\"type\":\"default\"}}],\"toolChoice\":{\"any\":{}}}}",
+	NULL},
+    {V, NULL,
+	"{\"messages\":[],\"toolConfig\":{\"tools\":[{\"systemTool\":{"
+	"\"name\":\"nova_grounding\"}},{\"toolSpec\":{}}]}}",
+	"{\"messages\":[],\"toolConfig\":{\"tools\":[{\"toolSpec\":{}}]}}"},
+    {V, NULL,
+	"{\"messages\":[],\"toolConfig\":{\"toolChoice\":{\"auto\":{}},\"tools\":["
+	"{\"systemTool\":{\"name\":\"nova_grounding\"}}]},\"system\":[]}",
+	"{\"messages\":[],\"system\":[]}"},
+    {V, "dssss", "{\"toolConfig\":{\"tools\":[{\"systemTool\":{}}]}}",
+	"!tools"},
+    {V, "adsss", "{\"toolConfig\":{\"tools\":[{\"systemTool\":{}}]}}", NULL},
+    {V, NULL,
+	"{\"additionalModelRequestFields\":{\"tools\":[{\"type\":"
+	"\"web_search_20250305\",\"name\":\"w\"}]},\"messages\":[]}",
+	"{\"additionalModelRequestFields\":{\"tools\":[]},\"messages\":[]}"},
+    {V, NULL,
+	"{\"messages\":[{\"content\":[{\"document\":{\"source\":{"
+	"\"s3Location\":{\"uri\":\"s3://x/y\"}}}}]}]}",
+	"!urls"},
+    {V, NULL,
+	"{\"messages\":[{\"content\":[{\"toolResult\":{\"content\":["
+	"{\"video\":{\"source\":{\"s3Location\":{\"uri\":\"s3://x\"}}}}]}}]}]}",
+	"!urls"},
+    {V, "sssss",
+	"{\"messages\":[{\"content\":[{\"image\":{\"source\":{"
+	"\"s3Location\":{\"uri\":\"s3://x/y\"}}}}]}]}",
+	"{\"messages\":[{\"content\":[{\"text\":\"(filtered)\"}]}]}"},
+    {V, NULL,
+	"{\"messages\":[{\"content\":[{\"image\":{\"format\":\"png\","
+	"\"source\":{\"bytes\":\"aGk=\"}}}]}]}",
+	NULL},
+    {V, NULL,
+	"{\"input\":{\"converse\":{\"toolConfig\":{\"tools\":[{"
+	"\"systemTool\":{}}]}}}}",
+	"{\"input\":{\"converse\":{}}}"},
+    {V, NULL, "{\"input\":{\"invokeModel\":{\"body\":\"e30=\"}}}", "!urls"},
+    {V, "ssass", "{\"input\":{\"invokeModel\":{\"body\":\"e30=\"}}}", NULL},
+    {V, NULL, "{\"messages\":[],\"messages\":[]}", "?"},
 #undef A
+#undef B
+#undef V
 #undef C
 #undef R
 #undef G

@@ -53,11 +53,13 @@ static const struct bad_row bad_rows[] = {
 	{TOP "," ROUTES ",\"filter\":", "{\"tools\":\"drop\"}", "}",
 	    "filter: values are \"strip\", \"deny\" or \"allow\""},
 	BODY("{\"types\":[\"application/json\"],\"dialect\":\"soap\"}",
-	    "routes[0].body.dialect: must be \"anthropic\", \"chat\", "
-	    "\"responses\" or \"gemini\""),
+	    "routes[0].body.dialect: must be \"anthropic\", "
+	    "\"bedrock\", \"chat\", \"converse\", \"gemini\" or "
+	    "\"responses\""),
 	BODY("{\"types\":[\"application/json\"],\"dialect\":\"none\"}",
-	    "routes[0].body.dialect: must be \"anthropic\", \"chat\", "
-	    "\"responses\" or \"gemini\""),
+	    "routes[0].body.dialect: must be \"anthropic\", "
+	    "\"bedrock\", \"chat\", \"converse\", \"gemini\" or "
+	    "\"responses\""),
 	BODY("{\"types\":[\"application/json\"],\"turn\":1}",
 	    "routes[0].body.turn: must be true or false"),
 	NAME("1", "name: must be a string"),

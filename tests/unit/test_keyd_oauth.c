@@ -170,16 +170,16 @@ test_request(void)
 	uint8_t dst[256];
 	size_t len = 0;
 
-	is_int(oauth_compose(&claude, SPAN("a+/=~x"), dst, sizeof(dst), &len),
+	is_int(oauth_compose(&claude, &(struct oauth_file){.refresh = SPAN("a+/=~x")}, dst, sizeof(dst), &len),
 	    0, "a form");
 	is_span(span_of(dst, len), "grant_type=refresh_token&"
 	    "refresh_token=a%2B%2F%3D~x&client_id=client-1", "as it must be");
-	is_int(oauth_compose(&cli, SPAN("a+/="), dst, sizeof(dst), &len), 0,
+	is_int(oauth_compose(&cli, &(struct oauth_file){.refresh = SPAN("a+/=")}, dst, sizeof(dst), &len), 0,
 	    "JSON");
 	is_span(span_of(dst, len), "{\"grant_type\":\"refresh_token\","
 	    "\"refresh_token\":\"a+/=\",\"client_id\":\"client-2\","
 	    "\"scope\":\"a b:c\"}", "as it must be");
-	is_int(oauth_compose(&cli, SPAN("a"), dst, 40, &len), -1, "no room");
+	is_int(oauth_compose(&cli, &(struct oauth_file){.refresh = SPAN("a")}, dst, 40, &len), -1, "no room");
 }
 
 static void

@@ -27,6 +27,8 @@ import zlib
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from provider_apis import DEFAULT_SCRIPT, answer  # noqa: E402
 from provider_ca import make_certificates  # noqa: E402
+from provider_cloud import EVENTS, chunk, cloud  # noqa: E402
+import sigv4  # noqa: E402
 import ws  # noqa: E402
 from provider_bad import BAD_FRAMING, CLOSES  # noqa: E402
 
@@ -182,6 +184,10 @@ class Provider:
             with open(opts.replies, encoding="utf-8") as f:
                 self.replies = json.load(f)
         self.keys = list(opts.key)
+        self.signers = None
+        if opts.sigv4:
+            with open(opts.sigv4, encoding="utf-8") as f:
+                self.signers = json.load(f)
         if opts.key_file:
             with open(opts.key_file, encoding="utf-8") as f:
                 self.keys.append(f.read().strip())
@@ -277,10 +283,21 @@ class Provider:
                  raw=base64.b64encode(req.head).decode(),
                  bodyBytes=len(req.body), bodyComplete=req.complete,
                  bodySha256=hashlib.sha256(req.body).hexdigest(),
-                 keyOk=self.key_ok(req), status=status, **body)
+                 keyOk=self.key_ok(req), status=status,
+                 unsigned=self.unsigned(req), **body)
+
+    def unsigned(self, req):
+        """"": rightly signed; else what is wrong with the signature."""
+        s = self.signers
+        return "not asked for" if s is None else sigv4.verify(
+            req.headers, req.method, req.target, req.body, s["keys"],
+            s["region"], now=time.time())
 
     def key_ok(self, req):
         found = req.keys()
+        if self.signers is not None:
+            return len(found) == 1 and (
+                found[0] in self.keys or self.unsigned(req) == "")
         return len(found) == 1 and (not self.keys or found[0] in self.keys)
 
     def exchange(self, conn, req, nth):
@@ -368,13 +385,14 @@ class Provider:
                    ("request-id", "req_standin")]
         reason, chunked = "OK", False
         kind, *rest = self.content(req, odd)
-        if kind == "sse":
+        if kind in ("sse", "aws"):
             status, pieces, chunked = 200, rest[0], True
-            headers[0] = ("Content-Type", "text/event-stream")
+            headers[0] = ("Content-Type", EVENTS if kind == "aws" else
+                          "text/event-stream")
         else:
             status, pieces = rest[0], [json.dumps(rest[1]).encode()]
         if odd and o.reflect:
-            echo = (req.keys() or ["no key"])[0]
+            echo = o.reflect_text or (req.keys() or ["no key"])[0]
             if o.reflect == "base64":
                 echo = base64.b64encode(echo.encode()).decode()
             if o.reflect_in == "header":
@@ -391,6 +409,9 @@ class Provider:
             text = b'event: ping\ndata: {"type":"ping","echo":"' + \
                 echo.encode() + b'"}\n\n'
             where = len(pieces) // 2
+        elif kind == "aws":
+            text, where = chunk({"type": "ping", "echo": echo}), 1
+            return pieces[:where] + [text] + pieces[where:], True
         else:
             text = b'{"echo":"' + echo.encode() + b'",' + pieces[0][1:]
             where, pieces = 0, []
@@ -417,7 +438,9 @@ class Provider:
             body = json.loads(body) if body else None
         except (ValueError, zlib.error):
             body = None
-        return answer(self.script, req.method, req.target, body)
+        return cloud(self.script, req.method, req.target.split("?")[0],
+                     body) or answer(self.script, req.method, req.target,
+                                     body)
 
 
 def parse_args(argv=None):
@@ -432,6 +455,7 @@ def parse_args(argv=None):
     a("--replies", help="JSON list of {parts: [base64, each a write], close}")
     a("--key", action="append", default=[], help="the real key; else 401")
     a("--key-file")
+    a("--sigv4", help="{region, keys: {id: [secret, token]}}: or signed so")
     a("--name", action="append", help="certificate names")
     a("--timeout", type=float, default=600, help="of a socket, seconds")
     a("--tls12", action="store_true")
@@ -446,6 +470,7 @@ def parse_args(argv=None):
     b("--only", help="regex of the targets concerned")
     b("--status", type=int)
     b("--reflect", choices=["raw", "base64"], help="the key comes back")
+    b("--reflect-text", help="not the key, but this")
     b("--reflect-in", choices=["body", "header", "status"], default="body")
     b("--reflect-split", type=int, help="cut into two chunks there")
     b("--early", action="store_true", help="answer before the body is read")

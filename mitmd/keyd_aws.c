@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * AWS credentials as texts, read strictly: a member twice, an unknown
+ * version, a character that no key has, all refuse the whole.
+ */
+#include "keyd_aws.h"
+
+#include <time.h>
+
+#include "json.h"
+
+#define AWS_POOL (256U << 10)
+
+/* Visible ASCII that a header and JSON can hold as it is. */
+static bool
+aws_is_text(struct span s, size_t max)
+{
+	if (s.len == 0 || s.len > max)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] < 0x21 || s.p[i] > 0x7e || s.p[i] == '"' ||
+		    s.p[i] == '\\')
+			return false;
+	}
+	return true;
+}
+
+/* An id is part of a path-like text in Authorization. */
+static bool
+aws_is_id(struct span s)
+{
+	if (s.len == 0 || s.len > AWS_MAX_ID)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		uint8_t c = s.p[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			(c >= '0' && c <= '9') || c == '_' || c == '-'))
+			return false;
+	}
+	return true;
+}
+
+static enum aws_form
+aws_check(const struct aws_key *k, const char **why)
+{
+	if (!aws_is_id(k->id))
+		*why = "holds no access key id";
+	else if (!aws_is_text(k->secret, AWS_MAX_SECRET))
+		*why = "holds no secret access key";
+	else if (k->token.len != 0 && !aws_is_text(k->token, AWS_MAX_TOKEN))
+		*why = "holds a session token that is none";
+	else
+		return AWS_KEYS;
+	return AWS_BAD;
+}
+
+static bool
+aws_digits(struct span s, size_t at, size_t n, unsigned *out)
+{
+	*out = 0;
+	for (size_t i = at; i < at + n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+		*out = *out * 10 + (unsigned)(s.p[i] - '0');
+	}
+	return true;
+}
+
+uint64_t
+aws_time(struct span s)
+{
+	unsigned year, month, day, hour, minute, second;
+	struct tm tm = {0};
+	size_t at = 19;
+	time_t t;
+
+	if (s.len < 20 || s.len > 40 || !aws_digits(s, 0, 4, &year) ||
+	    !aws_digits(s, 5, 2, &month) || !aws_digits(s, 8, 2, &day) ||
+	    !aws_digits(s, 11, 2, &hour) || !aws_digits(s, 14, 2, &minute) ||
+	    !aws_digits(s, 17, 2, &second) || s.p[4] != '-' || s.p[7] != '-' ||
+	    s.p[10] != 'T' || s.p[13] != ':' || s.p[16] != ':')
+		return 0;
+	if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 ||
+	    hour > 23 || minute > 59 || second > 60)
+		return 0;
+	if (s.p[at] == '.') {
+		for (at++; at < s.len && s.p[at] >= '0' && s.p[at] <= '9';)
+			at++;
+	}
+	s = span_of(s.p + at, s.len - at);
+	if (!span_is(s, "Z") && !span_is(s, "+00:00"))
+		return 0;
+	tm.tm_year = (int)year - 1900;
+	tm.tm_mon = (int)month - 1;
+	tm.tm_mday = (int)day;
+	tm.tm_hour = (int)hour;
+	tm.tm_min = (int)minute;
+	tm.tm_sec = (int)second;
+	t = timegm(&tm);
+	return t <= 0 ? 0 : (uint64_t)t;
+}
+
+static bool
+aws_inside(struct span outer, struct span s)
+{
+	return s.p >= outer.p && s.p + s.len <= outer.p + outer.len;
+}
+
+/* A string that stands in the text as it is; absent or null: empty. */
+static bool
+aws_string(const struct value *root, struct span text, const char *name,
+    struct span *out)
+{
+	const struct value *v = value_get(root, name);
+
+	*out = span_of(NULL, 0);
+	if (v == NULL || v->type == VALUE_NULL)
+		return true;
+	if (v->type != VALUE_STRING)
+		return false;
+	if (v->text.len == 0)
+		return true;
+	*out = v->text;
+	return aws_inside(text, v->text);
+}
+
+static enum aws_form
+aws_process(const struct value *root, struct span text, struct aws_key *k,
+    const char **why)
+{
+	struct span expires;
+	int64_t version = 0;
+
+	if (value_int(value_get(root, "Version"), 1, 1, &version) == -1) {
+		*why = "is JSON without \"Version\": 1";
+		return AWS_BAD;
+	}
+	if (!aws_string(root, text, "AccessKeyId", &k->id) ||
+	    !aws_string(root, text, "SecretAccessKey", &k->secret) ||
+	    !aws_string(root, text, "SessionToken", &k->token) ||
+	    !aws_string(root, text, "Expiration", &expires)) {
+		*why = "holds a member that is no plain text";
+		return AWS_BAD;
+	}
+	if (expires.len != 0 && (k->expires = aws_time(expires)) == 0) {
+		*why = "holds an Expiration that is no time in UTC";
+		return AWS_BAD;
+	}
+	return aws_check(k, why);
+}
+
+static enum aws_form
+aws_json(struct span text, struct aws_key *k, const char **why)
+{
+	enum aws_form form = AWS_BAD;
+	const struct value *root;
+	struct value_pool *pool;
+
+	*why = "out of memory";
+	if ((pool = value_pool_new(AWS_POOL)) == NULL)
+		return AWS_BAD;
+	*why = "begins like JSON and is no object";
+	if ((root = json_read(pool, text, NULL)) != NULL &&
+	    root->type == VALUE_OBJECT)
+		form = aws_process(root, text, k, why);
+	value_pool_free(pool);
+	return form;
+}
+
+static struct span
+aws_trim(struct span s)
+{
+	while (s.len != 0 && (s.p[0] == ' ' || s.p[0] == '\t')) {
+		s.p++;
+		s.len--;
+	}
+	while (s.len != 0 && (s.p[s.len - 1] == ' ' || s.p[s.len - 1] == '\t' ||
+				 s.p[s.len - 1] == '\r'))
+		s.len--;
+	return s;
+}
+
+/* A line of the section. false: a name twice. */
+static bool
+aws_line(struct aws_key *k, struct span line)
+{
+	struct span name, value, *to = NULL;
+	const uint8_t *at;
+
+	if (line.len == 0 || (at = memchr(line.p, '=', line.len)) == NULL)
+		return true;
+	name = aws_trim(span_of(line.p, (size_t)(at - line.p)));
+	value = aws_trim(span_of(at + 1, line.len - (size_t)(at - line.p) - 1));
+	if (span_is(name, "aws_access_key_id"))
+		to = &k->id;
+	else if (span_is(name, "aws_secret_access_key"))
+		to = &k->secret;
+	else if (span_is(name, "aws_session_token"))
+		to = &k->token;
+	if (to == NULL)
+		return true;
+	if (to->p != NULL)
+		return false;
+	*to = value;
+	return true;
+}
+
+/* As `aws configure` writes it. */
+static enum aws_form
+aws_ini(struct span text, struct aws_key *k, const char **why)
+{
+	bool here = false, seen = false;
+	const uint8_t *at;
+	struct span line;
+
+	while (text.len != 0) {
+		at = memchr(text.p, '\n', text.len);
+		line = span_of(
+		    text.p, at == NULL ? text.len : (size_t)(at - text.p));
+		text.p += line.len + (at != NULL);
+		text.len -= line.len + (at != NULL);
+		line = aws_trim(line);
+		if (line.len == 0 || line.p[0] == '#' || line.p[0] == ';')
+			continue;
+		if (line.p[0] == '[') {
+			here = span_is(line, "[default]");
+			if (here && seen) {
+				*why = "has two sections [default]";
+				return AWS_BAD;
+			}
+			seen = seen || here;
+		} else if (here && !aws_line(k, line)) {
+			*why = "names a key twice in [default]";
+			return AWS_BAD;
+		}
+	}
+	if (!seen) {
+		*why = "has no section [default]; another profile can be had "
+		       "by the command aws configure export-credentials "
+		       "--profile NAME";
+		return AWS_BAD;
+	}
+	return aws_check(k, why);
+}
+
+enum aws_form
+aws_parse(struct span text, struct aws_key *k, const char **why)
+{
+	struct span s = aws_trim(text);
+	bool lines;
+
+	*k = (struct aws_key){0};
+	lines = memchr(text.p, '\n', text.len) != NULL;
+	while (s.len != 0 && (s.p[0] == '\n' || s.p[0] == '\r')) {
+		s.p++;
+		s.len--;
+		s = aws_trim(s);
+	}
+	if (s.len != 0 && s.p[0] == '{')
+		return aws_json(text, k, why);
+	if (lines || (s.len != 0 && s.p[0] == '['))
+		return aws_ini(text, k, why);
+	return AWS_API_KEY;
+}
