@@ -18,6 +18,7 @@
 
 #include "jsonfile.h"
 #include "locate_priv.h"
+#include "mounts.h"
 #include "sup.h"
 
 #define MAX_WORDS 256U
@@ -184,6 +185,53 @@ row_reached(const struct instance *i, const struct object *o)
 	return false;
 }
 
+/*
+ * What a person approved is a directory as a whole; a deny rule about a part
+ * of it holds all the same, as it does in views.
+ */
+static int
+put_denied(const struct instance *i, const struct mounts *ms, struct view *v,
+    struct fault *fault)
+{
+	const char *server = sup.servers[i->of].def->name, *rule = "";
+	const struct object *o;
+	bool writes;
+	int rv;
+
+	for (unsigned k = 0; k < i->nobjects; k++) {
+		o = &i->objects[k];
+		/* Of a name's directory nothing else is ever made. */
+		writes = o->writable && o->kind == PROTO_OBJECT_DIR;
+		rv = o->kind == PROTO_OBJECT_FILE
+			 ? 0
+			 : mounts_deny(ms, v, server, o->mount, writes, &rule);
+		if (rv == -1)
+			return fault_errno(fault, "%s", o->path);
+		if (rv == 1)
+			return fault_set(fault,
+			    "%s: refused, a part of it that rule \"%s\" denies "
+			    "cannot be kept out",
+			    o->path, rule);
+	}
+	return 0;
+}
+
+/* By the rules that are in force now. */
+static int
+put_rules(const struct instance *i, struct view *v, struct fault *fault)
+{
+	const struct rules_file *r = &sup.rules[PROTO_RULES_POLICY];
+	struct mounts ms;
+	int rv;
+
+	if (mounts_read(&ms, span_of(r->text, r->len), sup.paths.user_home) ==
+	    -1)
+		return fault_errno(fault, "%s", r->path);
+	rv = put_denied(i, &ms, v, fault);
+	mounts_free(&ms);
+	return rv;
+}
+
 static int
 put_rows(const struct instance *i, struct view *v, struct fault *fault)
 {
@@ -327,7 +375,7 @@ instance_view(
 		view_close(v);
 		return fault_set(fault, "too many arguments");
 	}
-	if (put_rows(i, v, fault) == 0)
+	if (put_rows(i, v, fault) == 0 && put_rules(i, v, fault) == 0)
 		return 0;
 	jsonfile_strings_free(*argv);
 	view_close(v);

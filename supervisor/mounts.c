@@ -161,6 +161,7 @@ mounts_rule(struct mounts *ms, struct json_object *rule, const char *user_home)
 	m = &ms->list[ms->n];
 	memset(m, 0, sizeof(*m));
 	m->allow = allow;
+	m->deny = verdict != NULL && strcmp(verdict, "deny") == 0;
 	mounts_roles(m, roles);
 	m->rule = strdup(json_object_get_string(name));
 	m->within = mounts_within(within, user_home);
@@ -299,6 +300,31 @@ mounts_parts(
 			continue;
 		if ((rv = mounts_hide(v, m, e, e->within)) == 0)
 			rv = mounts_hide(v, m, e, e->real);
+	}
+	return rv;
+}
+
+int
+mounts_deny(const struct mounts *ms, struct view *v, const char *server,
+    const char *path, bool writes, const char **rule)
+{
+	const struct mount m = {
+	    .within = (char *)(uintptr_t)path, .writes = writes};
+	const struct mount *e;
+	bool linked;
+	int rv = 0;
+
+	for (unsigned k = 0; k < ms->n && rv == 0; k++) {
+		e = &ms->list[k];
+		if (!e->deny || !mounts_concerns(e, server))
+			continue;
+		*rule = e->rule;
+		/* Where links lead is hidden; the links stay who they are. */
+		linked = e->real != NULL && strcmp(e->real, e->within) != 0;
+		if (!linked || writes)
+			rv = mounts_hide(v, &m, e, e->within);
+		if (rv == 0)
+			rv = mounts_hide(v, &m, e, e->real);
 	}
 	return rv;
 }

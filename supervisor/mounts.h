@@ -20,7 +20,7 @@ struct mount {
 	char *within; /* absolute, clean */
 	char *real;   /* unless it allows: what that leads to, or NULL */
 	char **servers; /* NULL: every one */
-	bool allow;
+	bool allow, deny;
 	bool reads, writes; /* roles that it speaks of */
 };
 
@@ -42,5 +42,13 @@ void mounts_free(struct mounts *);
 int mounts_apply(const struct mounts *, struct view *, const struct view_how *,
     const struct server_def *,
     void (*warn)(const char *server, const struct mount *, const char *why));
+
+/*
+ * Adds rows that hide, of a directory which one call is given, what deny rules
+ * keep back below it; from being written alone, where they say only that.
+ * 1: what *rule denies is not there, and could be made.
+ */
+int mounts_deny(const struct mounts *, struct view *, const char *server,
+    const char *path, bool writes, const char **rule);
 
 #endif

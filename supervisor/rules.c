@@ -135,6 +135,9 @@ rules_send(struct rules_file set[])
 		rules.text = span_of(set[k].text, set[k].len);
 		child_send(ROLE_POLICY, 0, MSG_RULES, &rules, -1);
 		n++;
+		/* What views are made by stays: instances have some later. */
+		if (k == PROTO_RULES_POLICY)
+			continue;
 		free(set[k].text);
 		set[k].text = NULL;
 	}

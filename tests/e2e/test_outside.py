@@ -502,6 +502,54 @@ def confined(status):
             "filter, no_new_privs, no capability")
 
 
+def denied(work):
+    """An approved directory without what deny rules keep back of it."""
+    out = os.path.join(work, "out")
+    for name in ("kept/secret", "kept/deep/secret", "real/secret", "open/x",
+                 "fixed/text"):
+        put(os.path.join(out, name), "SECRET " + name)
+    os.symlink("real", os.path.join(out, "link"))
+    put(os.path.join(out, "lone"), "SECRET lone")
+    both = ["read-path", "write-path", "delete-path"]
+
+    def no(n, path, roles=both, **kw):
+        return h.rule(f"no-{n}", "deny", "Never.", paths={
+            "roles": roles, "within": os.path.join(out, path)}, **kw)
+    rules = [no(1, "kept"), no(2, "link"), no(3, "lone"),
+             no(4, "fixed", both[1:]), no(5, "open", server=["other"]),
+             h.rule("ask", "escalate", "It is outside.",
+                    server=["probe", "filesystem"])]
+    with Rig(work, {"probe": probe("all"), "filesystem": {
+            "command": "icfs", "args": ["/workspace"]}}, rules) as s:
+        r = s.approved("probe__look", {"path": out})
+        seen = found(r)["below"]
+        t.equal({k: v for k, v in seen["texts"].items() if v},
+                {n: "SECRET " + n for n in ("open/x", "fixed/text")},
+                "an approved directory holds nothing that a deny rule keeps "
+                "back")
+        r = s.approved("filesystem__list_directory", {"path": out})
+        t.ok(not r[0] and "open" in r[1], "icfs lists what is left", r)
+        r = s.client.call("filesystem__read_text_file",
+                          {"path": out + "/kept/secret"})
+        t.ok(text(r)[0] and "no-1" not in s.said.stdout,
+             "the rule itself decides about the part alone", r)
+        t.equal(s.call_event()["policyDecision"]["rule"], "no-1",
+                "which it denies")
+        r = s.approved("probe__change", {"path": out})
+        t.ok(r[0] and 'rule "no-2" denies cannot be kept out' in r[1],
+             "a link could be another one, where all may be written", r)
+        os.unlink(out + "/link")
+        put(out + "/link/secret", "SECRET link")
+        seen = found(s.approved("probe__change", {"path": out}))["below"]
+        t.ok("open" in seen["taking"] and "fixed" not in seen["taking"] and
+             not [n for n in os.listdir(out + "/kept") if n != "deep"
+                  and n != "secret"],
+             "what may not be written is not", seen)
+        t.ok("fixed/text" in seen["texts"], "though it can be read", seen)
+        t.ok("SECRET link" not in json.dumps(seen), "nor what is there now",
+             seen)
+
+
 def reference(work):
     """The reference filesystem server, started for one call."""
     if not os.path.exists(REFERENCE):
@@ -528,7 +576,7 @@ def reference(work):
 def main():
     with h.workdir() as work:
         cases = (icfs, swaps, hostile, allowed, dies, drops, stays, hangs,
-                 reference)
+                 denied, reference)
         slow = threading.Thread(target=run, args=(work, mute))
         slow.start()
         for case in cases:

@@ -34,12 +34,26 @@ def write(path):
         return f.write("changed")
 
 
+def below(path):
+    """All that can be read there, and the directories that take a file."""
+    texts, taking = {}, []
+    for top, _, names in os.walk(path):
+        for name in names:
+            file = os.path.join(top, name)
+            texts[os.path.relpath(file, path)] = tried(lambda f=file: read(f))
+        made = os.path.join(top, ".made")
+        if tried(lambda m=made: write(m)) == 7:
+            os.unlink(made)
+            taking.append(os.path.relpath(top, path))
+    return {"texts": texts, "taking": sorted(taking)}
+
+
 def look(path):
     up = os.path.dirname(path)
     return {"alone": ALONE, "argv": sys.argv[2:], "it": tried(
         lambda: sorted(os.listdir(path)) if os.path.isdir(path)
         else read(path)),
-            "write": tried(lambda: write(path)),
+            "below": below(path), "write": tried(lambda: write(path)),
             "beside": tried(lambda: sorted(os.listdir(up))),
             "sibling": tried(lambda: read(up + "/sibling")),
             "workspace": tried(lambda: os.listdir("/workspace")),
