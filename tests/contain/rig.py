@@ -207,6 +207,8 @@ class Confined:
             prefix=self.prefix, config={
                 "providers": {"anthropic": {"upstream": f"https://{host}:9"}},
                 "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}},
+                # The list open: what may be added is no right more.
+                "proxyTools": True,
                 # For tunneld; nothing is connected to.
                 "proxy": {"url": "http://127.0.0.1:9",
                           "credential": {"env": "PROXY_PAIR"}}},

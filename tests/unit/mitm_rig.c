@@ -247,13 +247,15 @@ rig_trust(void)
 	SSL_CTX_set_verify(rig.client, SSL_VERIFY_PEER, NULL);
 }
 
+bool rig_open;
+
 void
 rig_start(const char *program)
 {
 	struct msg_PROVIDER provider = {.name = SPAN("rig"),
 	    .json = SPAN(rig_provider)};
 	struct msg_SENTINEL sentinel = {.key = SPAN(RIG_KEY)};
-	struct msg_SEAL seal = {0};
+	struct msg_SEAL seal = {.open = rig_open};
 	struct msg_START start = {0};
 	bool ready;
 

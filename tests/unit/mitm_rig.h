@@ -56,6 +56,8 @@ struct rig {
 
 extern struct rig rig;
 
+/* May hosts be added? Before rig_start. */
+extern bool rig_open;
 /* Starts the program with the provider file of the rig and begins. */
 void rig_start(const char *program);
 void rig_stop(void);

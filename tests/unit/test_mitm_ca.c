@@ -100,6 +100,39 @@ test_cert(X509 *x, int max_days)
 	    "no longer than a session");
 }
 
+/* A list that stays open: any name may be signed still, by its own key. */
+static void
+test_open(void)
+{
+	struct mitmd_ca keep = {NULL, NULL};
+	struct mitmd_leaf leaf[1], late;
+	struct span der;
+
+	ok(mitmd_ca_make(hosts, 1, leaf, &der, &keep) == 0 &&
+	    keep.cert != NULL && keep.key != NULL, "open: the CA is kept");
+	ok(X509_get_ext_by_NID(keep.cert, NID_name_constraints, -1) == -1,
+	    "open: its names are not constrained");
+	is_int(verify(leaf[0].cert, keep.cert, "api.example.com",
+	    X509_PURPOSE_SSL_SERVER), X509_V_OK, "open: the first verifies");
+	ok(mitmd_ca_leaf(&keep, SPAN("docs.example.net"), &late) == 0,
+	    "open: one more host");
+	is_int(verify(late.cert, keep.cert, "docs.example.net",
+	    X509_PURPOSE_SSL_SERVER), X509_V_OK, "open: it verifies");
+	is_int(verify(late.cert, keep.cert, "api.example.com",
+	    X509_PURPOSE_SSL_SERVER), X509_V_ERR_HOSTNAME_MISMATCH,
+	    "open: and not for another");
+	mitmd_leaf_free(&leaf[0]);
+	mitmd_leaf_free(&late);
+	X509_free(keep.cert);
+	EVP_PKEY_free(keep.key);
+	OPENSSL_free((void *)(uintptr_t)der.p);
+	ok(mitmd_ca_make(NULL, 0, NULL, &der, &keep) == 0,
+	    "open: a list that is empty yet");
+	X509_free(keep.cert);
+	EVP_PKEY_free(keep.key);
+	OPENSSL_free((void *)(uintptr_t)der.p);
+}
+
 int
 main(void)
 {
@@ -166,5 +199,6 @@ main(void)
 	}
 	X509_free(ca);
 	EVP_PKEY_free(key);
+	test_open();
 	return tap_done();
 }
