@@ -121,6 +121,10 @@ adapter_value(
 		*len = 6;
 		return task;
 	}
+	if (strncmp(p, "{hosts}", 7) == 0) {
+		*len = 7;
+		return ps->hosts;
+	}
 	for (unsigned i = 0; i < ps->n; i++) {
 		if ((key = ps->list[i].key) == NULL)
 			continue;

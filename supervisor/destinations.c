@@ -177,6 +177,38 @@ destination_load(struct providers *ps, const struct config_destination *d,
 	return 0;
 }
 
+/* As many as there is room for: the list is no secret, and no rule. */
+static void
+destinations_tell(struct providers *ps, bool more)
+{
+	char *dst = ps->hosts;
+	size_t cap = sizeof(ps->hosts) - 300, len = 0;
+	const struct provider *p;
+
+	for (unsigned i = 0; i < ps->n; i++) {
+		p = &ps->list[i];
+		for (unsigned k = 0; p->kind != NULL && k < p->nhosts; k++) {
+			if (len + strlen(p->hosts[k]) + strlen(p->kind) + 8 >
+			    cap)
+				break;
+			len += (size_t)snprintf(dst + len, cap - len,
+			    "%s%s (%s)",
+			    len == 0 ? " Through HTTPS_PROXY there are also "
+				     : ", ",
+			    p->hosts[k], p->kind);
+		}
+	}
+	if (len != 0)
+		dst[len++] = '.';
+	dst[len] = '\0';
+	if (more)
+		snprintf(dst + len, sizeof(ps->hosts) - len,
+		    " If you need to read from another host, ask for it with "
+		    "the tool proxy__add_proxy_domain: a person decides, and "
+		    "it can then be read over HTTPS (GET, HEAD), through "
+		    "HTTPS_PROXY.");
+}
+
 int
 destinations_load(
     struct providers *ps, const struct config *cfg, struct fault *fault)
@@ -190,6 +222,7 @@ destinations_load(
 		if (provider_ca(&cfg->mirrors[i], "proxyTools.hosts", fault) ==
 		    -1)
 			return -1;
+	destinations_tell(ps, cfg->proxy_tools);
 	return 0;
 }
 

@@ -51,6 +51,7 @@ struct provider {
 struct providers {
 	struct provider list[PROTO_MAX_PROVIDERS];
 	unsigned n;
+	char hosts[1024]; /* what an agent is told of its further hosts */
 };
 
 /* IRONCURTAIN_HOME/providers/NAME.json, else the shipped one. */
