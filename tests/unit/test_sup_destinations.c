@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From "destinations" to the slots that have a keyd each: names, the files
+ * that the locks read, what the agent is told, and which do not go together.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "destinations.h"
+#include "tap.h"
+
+static struct config cfg;
+static struct providers ps;
+static struct fault fault;
+
+static int
+load(const char *text)
+{
+	if (config_parse(&cfg, "/h/config.json", "/home/u", NULL,
+		span_str(text), &fault) == -1) {
+		printf("# %s\n", fault.text);
+		return -1;
+	}
+	memset(&ps, 0, sizeof(ps));
+	return destinations_load(&ps, &cfg, &fault);
+}
+
+static void
+forget(void)
+{
+	providers_free(&ps);
+	config_free(&cfg);
+}
+
+static void
+test_slots(void)
+{
+	static const struct {
+		const char *name, *host, *json;
+	} want[] = {
+	    {"docs", "docs.example.com",
+		"{\"name\":\"docs\",\"kind\":\"web\",\"hosts\":"
+		"[\"docs.example.com\"],\"maxBytes\":1048576}"},
+	    {"pair-1", "a.example.com",
+		"{\"name\":\"pair-1\",\"kind\":\"web\",\"hosts\":"
+		"[\"a.example.com\"]}"},
+	    {"pair-2", "wiki.internal",
+		"{\"name\":\"pair-2\",\"kind\":\"web\",\"hosts\":"
+		"[\"wiki.internal\"]}"},
+	};
+	const struct config_upstream *up;
+
+	ok(load("{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":"
+		"[\"Docs.Example.COM\"],\"maxBytes\":1048576},"
+		"\"pair\":{\"kind\":\"web\",\"hosts\":[\"a.example.com\","
+		"\"wiki.internal\"],\"upstream\":{\"wiki.internal\":"
+		"\"http://127.0.0.1:81/w\"}}}}") == 0,
+	    "two destinations");
+	is_int(ps.n, 3, "a slot for each host");
+	for (unsigned i = 0; i < 3 && i < ps.n; i++) {
+		is_str(ps.list[i].name, want[i].name, "its name");
+		is_str(ps.list[i].hosts[0], want[i].host, "its host");
+		is_str(ps.list[i].json, want[i].json, "its file");
+		ok(ps.list[i].nhosts == 1 && ps.list[i].env == NULL &&
+			ps.list[i].key == NULL && ps.list[i].login == -1 &&
+			ps.list[i].json_len == strlen(ps.list[i].json),
+		    "one host, no credential");
+	}
+	ok(config_upstream_of(ps.list[1].config, 0, "a.example.com") == NULL,
+	    "one is where its name leads");
+	up = config_upstream_of(ps.list[2].config, 0, "wiki.internal");
+	ok(up != NULL && up->port == 81 && !up->tls &&
+		strcmp(up->prefix, "/w") == 0,
+	    "the other elsewhere");
+	is_str(ps.hosts,
+	    " Through HTTPS_PROXY there are also docs.example.com (web), "
+	    "a.example.com (web), wiki.internal (web).",
+	    "what the agent is told");
+	forget();
+}
+
+static void
+test_added(void)
+{
+	struct provider p;
+
+	ok(load("{\"proxyTools\":{\"hosts\":{\"M.example.com\":{\"upstream\":"
+		"\"https://[::1]:8443\"}}}}") == 0 &&
+		cfg.proxy_tools,
+	    "the tools are on");
+	ok(strstr(ps.hosts, "proxy__add_proxy_domain") != NULL,
+	    "the agent is told how to ask");
+	ok(destination_web_slot(&p, &cfg, "x.example.com", 3, &fault) == 0,
+	    "one more host");
+	is_str(p.json,
+	    "{\"name\":\"added-3\",\"kind\":\"web\",\"hosts\":"
+	    "[\"x.example.com\"]}",
+	    "its file");
+	ok(p.config == NULL, "where its name leads");
+	provider_free(&p);
+	ok(destination_web_slot(&p, &cfg, "m.example.com", 4, &fault) == 0 &&
+		config_upstream_of(p.config, 0, "m.example.com") != NULL,
+	    "another one, elsewhere");
+	provider_free(&p);
+	forget();
+	ok(load("{\"proxyTools\":{\"enabled\":false}}") == 0 &&
+		!cfg.proxy_tools && ps.hosts[0] == '\0',
+	    "off, and nothing is said");
+	forget();
+}
+
+static void
+test_refused(void)
+{
+	char text[4096];
+	size_t len;
+
+	ok(load("{\"destinations\":{\"a\":{\"kind\":\"web\",\"hosts\":"
+		"[\"x.example.com\"]},\"b\":{\"kind\":\"web\",\"hosts\":"
+		"[\"y.example.com\",\"X.example.com\"]}}}") == -1,
+	    "a host of two");
+	is_str(fault.text,
+	    "destinations.b.hosts: x.example.com is a host of a already",
+	    "and said");
+	forget();
+	ok(load("{\"destinations\":{\"a\":{\"kind\":\"web\",\"hosts\":"
+		"[\"x.example.com\",\"y.example.com\"]},\"a-2\":{\"kind\":"
+		"\"web\",\"hosts\":[\"z.example.com\"]}}}") == -1,
+	    "a name of two");
+	is_str(fault.text,
+	    "destinations.a-2: another provider or destination of this "
+	    "session is called a-2; choose another name",
+	    "and said");
+	forget();
+	len = (size_t)snprintf(text, sizeof(text), "{\"destinations\":{");
+	for (unsigned d = 0; d < 3; d++) {
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		    "%s\"d%u\":{\"kind\":\"web\",\"hosts\":[",
+		    d == 0 ? "" : ",", d);
+		for (unsigned h = 0; h < 11; h++)
+			len += (size_t)snprintf(text + len,
+			    sizeof(text) - len, "%s\"h%u.d%u.example\"",
+			    h == 0 ? "" : ",", h, d);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "]}");
+	}
+	snprintf(text + len, sizeof(text) - len, "}}");
+	ok(load(text) == -1, "more than there are places for");
+	is_str(fault.text,
+	    "destinations.d2: at most 32 hosts and model providers are taken "
+	    "together",
+	    "and said");
+	forget();
+}
+
+int
+main(void)
+{
+	test_slots();
+	test_added();
+	test_refused();
+	return tap_done();
+}
