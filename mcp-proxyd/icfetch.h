@@ -52,6 +52,9 @@ const char *fetch_prepare(const char *proxy);
 /* One request; -1: f->why. */
 int fetch_get(struct fetch *, const struct url *);
 
+/* icfetch_pool.c: serves stdin, some calls at once. lock: in each process. */
+void pool_serve(struct mcp *, void (*lock)(void)) __attribute__((noreturn));
+
 /* icfetch_text.c: HTML as plain text or Markdown, UTF-8. */
 void text_html(struct buf *out, struct span html, bool markdown);
 /* What is no UTF-8 is taken for Latin-1. */

@@ -381,6 +381,5 @@ main(int argc, char **argv)
 	buf_init(&out, 2 * MCP_MAX_LINE);
 	if ((m.pool = value_pool_new(POOL_MAX)) == NULL)
 		err(1, "memory");
-	lock();
-	mcp_serve(&m);
+	pool_serve(&m, lock);
 }

@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import harness as h  # noqa: E402
 
 t = h.Tap()
+TOGETHER = 8        # calls that icfetch serves at once
 TOOLS = {"fetch": {"http_fetch": {
     "url": ["fetch-url"], "headers": ["none"], "max_length": ["none"],
     "format": ["none"], "timeout": ["none"]}}}
@@ -40,6 +41,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         s.seen.append((self.path, dict(self.headers)))
         if self.path == "/slow":
             s.release.wait(30)
+        if self.path == "/together":
+            s.together.wait(20)
         moves = {"/here": "/page", "/round": "/round",
                  "/away": f"https://localhost:{s.other}/page",
                  "/down": f"http://localhost:{s.port}/page",
@@ -74,6 +77,7 @@ def origin(context):
     s.daemon_threads = True
     s.other = 0
     s.seen, s.port, s.release = [], s.server_address[1], threading.Event()
+    s.together = threading.Barrier(TOGETHER)
     if context is not None:
         s.socket = context.wrap_socket(s.socket, server_side=True)
     threading.Thread(target=s.serve_forever, daemon=True).start()
@@ -151,6 +155,20 @@ def main(work):
         err, text = get("/slow", timeout=1)
         good.release.set()
         t.ok(err and "time that the call allowed" in text, "too slow", text)
+        calls = [m.start_call("fetch__http_fetch", {
+            "url": f"https://localhost:{good.port}/together"})
+            for _ in range(TOGETHER)]
+        said = [c.wait(30) for c in calls]
+        t.ok(all("HTTP 200" in r["content"][0]["text"] for r in said) and
+             not good.together.broken,
+             f"{TOGETHER} calls at once: none is answered before all are "
+             "asked", said)
+        many = [m.start_call("fetch__http_fetch", {
+            "url": f"https://localhost:{good.port}/long",
+            "max_length": 20000 + i}) for i in range(3 * TOGETHER)]
+        said = [c.wait(30)["content"][0]["text"] for c in many]
+        t.ok(all(x.count("é") == 20000 for x in said),
+             "more than that wait, and come whole", [x[:200] for x in said])
         t.contains(get("/page", plain.port, "http")[1], "HTTP 200",
                    "without TLS, where it is asked for")
         err, text = get("/page", bad.port)

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Calls side by side: a fixed number of processes, made before anything is
+ * read, each of which answers one line at a time.  The first process deals
+ * out lines of the client as they come and passes answers on whole; it parses
+ * none of either.  Who of them dies takes all with it, which ends the server
+ * and every call that waits for it.
+ */
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <err.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "icfetch.h"
+#include "lines.h"
+
+#define POOL_HANDS 8U
+
+struct hand {
+	int fd;
+	bool busy;
+	struct lines in; /* its answer: lines, then an empty one */
+};
+
+static struct hand pool[POOL_HANDS];
+
+static void
+write_all(int fd, struct span s)
+{
+	ssize_t n;
+
+	while (s.len != 0) {
+		if ((n = write(fd, s.p, s.len)) == -1) {
+			if (errno == EINTR)
+				continue;
+			/* Nobody is there any more. */
+			_exit(0);
+		}
+		s = span_of(s.p + n, s.len - (size_t)n);
+	}
+}
+
+/* More of what fd sends; ends with it. */
+static void
+read_more(int fd, struct lines *in, int status)
+{
+	uint8_t *room;
+	ssize_t n;
+
+	if ((room = lines_room(in)) == NULL)
+		errx(1, "out of memory");
+	do {
+		n = read(fd, room, LINES_READ);
+	} while (n == -1 && errno == EINTR);
+	if (n <= 0)
+		_exit(status);
+	lines_filled(in, (size_t)n);
+}
+
+/* One of them: a line, its answer if it has one, an empty line. */
+static void __attribute__((noreturn)) hand_serve(struct mcp *m, int fd)
+{
+	enum lines_got got;
+	struct lines in;
+	struct span line;
+
+	lines_init(&in, MCP_MAX_LINE);
+	for (;;) {
+		read_more(fd, &in, 0);
+		while ((got = lines_next(&in, &line)) == LINES_ONE) {
+			mcp_line(m, line);
+			(void)buf_addc(m->out, '\n');
+			write_all(fd, buf_span(m->out));
+			buf_reset(m->out, LINES_READ);
+		}
+		if (got == LINES_LONG)
+			_exit(1);
+		lines_done(&in);
+	}
+}
+
+static void
+hand_make(struct hand *h, struct mcp *m, void (*lock)(void))
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
+		err(1, "socketpair");
+	switch (fork()) {
+	case -1:
+		err(1, "fork");
+	case 0:
+		for (struct hand *o = pool; o < h; o++)
+			close(o->fd);
+		close(pair[0]);
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		lock();
+		hand_serve(m, pair[1]);
+	default:
+		break;
+	}
+	close(pair[1]);
+	h->fd = pair[0];
+	lines_init(&h->in, 2 * MCP_MAX_LINE);
+}
+
+static void
+hand_ready(struct hand *h)
+{
+	static const uint8_t newline = '\n';
+	struct span line;
+	enum lines_got got;
+
+	read_more(h->fd, &h->in, 1);
+	while ((got = lines_next(&h->in, &line)) == LINES_ONE) {
+		h->busy = h->busy && line.len != 0;
+		if (line.len == 0)
+			continue;
+		write_all(STDOUT_FILENO, line);
+		write_all(STDOUT_FILENO, span_of(&newline, 1));
+	}
+	if (got == LINES_LONG)
+		errx(1, "an answer is too long");
+	lines_done(&h->in);
+}
+
+static struct hand *
+hand_idle(void)
+{
+	for (unsigned i = 0; i < POOL_HANDS; i++)
+		if (!pool[i].busy)
+			return &pool[i];
+	return NULL;
+}
+
+/* Deals out what lines there are, as far as there are hands. */
+static enum lines_got
+pool_deal(struct lines *in)
+{
+	static const uint8_t newline = '\n';
+	enum lines_got got = LINES_MORE;
+	struct hand *h;
+	struct span line;
+
+	while ((h = hand_idle()) != NULL &&
+	       (got = lines_next(in, &line)) == LINES_ONE) {
+		h->busy = true;
+		write_all(h->fd, line);
+		write_all(h->fd, span_of(&newline, 1));
+	}
+	lines_done(in);
+	return got;
+}
+
+void
+pool_serve(struct mcp *m, void (*lock)(void))
+{
+	struct pollfd p[POOL_HANDS + 1];
+	struct lines in;
+
+	for (unsigned i = 0; i < POOL_HANDS; i++)
+		hand_make(&pool[i], m, lock);
+	lock();
+	lines_init(&in, MCP_MAX_LINE);
+	for (;;) {
+		for (unsigned i = 0; i < POOL_HANDS; i++)
+			p[i] =
+			    (struct pollfd){.fd = pool[i].fd, .events = POLLIN};
+		/* While all are busy the client waits. */
+		p[POOL_HANDS] = (struct pollfd){
+		    .fd = hand_idle() != NULL ? STDIN_FILENO : -1,
+		    .events = POLLIN};
+		if (poll(p, POOL_HANDS + 1, -1) == -1 && errno != EINTR)
+			err(1, "poll");
+		for (unsigned i = 0; i < POOL_HANDS; i++)
+			if (p[i].revents != 0)
+				hand_ready(&pool[i]);
+		if (p[POOL_HANDS].revents != 0)
+			read_more(STDIN_FILENO, &in, 0);
+		if (pool_deal(&in) == LINES_LONG)
+			errx(1, "a line longer than 4194304 bytes");
+	}
+}
