@@ -155,7 +155,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(APPROVED,	0x060c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	/* model path: configuration */						\
 	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	BOTH,	0)	\
-	M(SENTINEL,	0x0702,	R(SUP),		R(MITM),	SETUP,	0)	\
+	M(SENTINEL,	0x0702,	R(SUP),		R(MITM)|R(KEY),	SETUP,	0)	\
 	M(SEAL,		0x0703,	R(SUP),		R(MITM)|R(DIAL), SETUP,	0)	\
 	M(CA,		0x0704,	R(MITM),	R(SUP),		SETUP,	0)	\
 	M(UPSTREAM,	0x0705,	R(SUP),		R(KEY),		SETUP,	0)	\
@@ -544,6 +544,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_PROVIDER(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
 				F(m, str, name, 64)			\
 				F(m, big, json, 1U << 20)
+/* To keyd: where it answers a login that begins in the box. */
 #define F_SENTINEL(F, m)	F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
 				F(m, str, key, 512)
 /*
@@ -588,7 +589,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u16, port, UINT16_MAX)		\
 				F(m, u8, tls, 1)			\
 				F(m, str, path, 1024)
-/* The file that will take the login file's place; SECRET follows. */
+/* The file that will take the login file's place; SECRET follows, if there is one. */
 #define F_SECRET_OUT(F, m)	F(m, u32, turn, UINT32_MAX)
 /* Why: enum proto_want. */
 #define F_SECRET_WANT(F, m)	F(m, u8, why, PROTO_WANT_LAST)
@@ -824,8 +825,9 @@ enum proto_key {
 	PROTO_KEY_BAD,
 	PROTO_KEY_LOCKED,	/* came back in a response */
 	PROTO_KEY_REFUSED,	/* a login that can no longer be renewed */
+	PROTO_KEY_WAITING,	/* for a login that begins in the box */
 };
-#define PROTO_KEY_LAST PROTO_KEY_REFUSED
+#define PROTO_KEY_LAST PROTO_KEY_WAITING
 
 /* Which of a keyd's targets: the hosts of its provider come first. */
 enum proto_target { PROTO_TARGET_TOKEN = PROTO_MAX_HOSTS };
@@ -835,8 +837,9 @@ enum proto_want {
 	PROTO_WANT_EXPIRES,	/* soon, or it has */
 	PROTO_WANT_REJECTED,	/* the provider said 401 */
 	PROTO_WANT_UNSAVED,	/* what was got is in no file yet */
+	PROTO_WANT_CAPTURED,	/* begun in the box: there is no old file */
 };
-#define PROTO_WANT_LAST PROTO_WANT_UNSAVED
+#define PROTO_WANT_LAST PROTO_WANT_CAPTURED
 
 /* What came of a SECRET_OUT. */
 enum proto_done {

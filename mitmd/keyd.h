@@ -109,6 +109,8 @@ struct request {
 enum exchange_state {
 	EXCHANGE_NONE,
 	EXCHANGE_KEY,		/* for a login that is being renewed */
+	EXCHANGE_FORM,		/* its body is read: keyd_capture.c */
+	EXCHANGE_ASKED,		/* keyd asks the token endpoint */
 	EXCHANGE_WAIT,		/* for an upstream */
 	EXCHANGE_ON,		/* has one */
 	EXCHANGE_GIVE,		/* what keyd composed goes out: no upstream */
@@ -204,6 +206,7 @@ struct keyd_env {
 	int key_fd;
 	struct loop_io key_io;
 	bool locked;
+	bool capturing;		/* a login may begin in the box */
 	uint64_t loaded_at, used_at;	/* loop_now(); 0: never */
 	uint64_t requests;
 	uint32_t renewals;
@@ -267,11 +270,39 @@ void renew_rejected(struct keyset *);
 /* The token endpoint's answer: bytes of it, or status 0 and why not. */
 void renew_answer(unsigned status, struct span body, const char *why);
 
+/* Nothing is under way, nor will be until renew_captured. */
+bool renew_capture(void);
+/* good: its login is current, and is to be kept. */
+void renew_captured(bool good);
+
+/* keyd_capture.c: a login that begins in the box */
+int keyd_sentinel(struct chan *, const union proto_any *, int fd);
+/* A request for a token endpoint. */
+void capture_begin(struct stream *);
+/* More of its body came. */
+void capture_read(struct stream *);
+/* It asked to renew, and there is a token. */
+void capture_renewed(struct stream *);
+/* Who asked is gone. */
+void capture_gone(const struct stream *);
+/* The token endpoint's answer, as renew_answer. */
+void capture_answer(unsigned status, struct span body, const char *why);
+/* The login file, to a descriptor. -1 errno. */
+int capture_write(int fd);
+void capture_forget(void);
+
 /* keyd_token.c: the connection to a token endpoint */
 void token_prepare(void);		/* before lock-down */
 int keyd_token(struct chan *, const union proto_any *, int fd);
 /* One at a time. -1: *why. renew_answer is called later, not from here. */
 int token_ask(const struct oauth_file *, const char **why);
+/*
+ * Where another request's body is written; NULL: not now.  Then it is asked,
+ * for that login.
+ */
+uint8_t *token_room(size_t *cap);
+int token_send_body(const struct provider_login *, bool json, size_t len,
+    const char **why);
 void token_rooted(void);
 /* true: it was a dial for it, and the descriptor is taken. */
 bool token_dialed(uint32_t id, int fd);
@@ -320,6 +351,8 @@ int keyd_request(struct chan *, const union proto_any *, int fd);
 int request_copy(struct request *, const struct msg_REQUEST_GO *,
     unsigned kind);
 void request_free(struct request *);
+/* Its content type; p NULL: none. */
+struct span request_type(struct span headers);
 
 /* keyd_push.c: the second lock of a push */
 /* Approved as its route wants it? NULL, or what does not fit. */
@@ -333,6 +366,9 @@ void push_begin(struct exchange *);
 int push_take(struct stream *, struct span, const char **why);
 
 /* keyd_exchange.c */
+/* keyd answers this one itself: JSON. error: for the log, or empty. */
+void exchange_answer(struct stream *, unsigned status, struct span body,
+    const char *error);
 /* Takes the request. */
 void exchange_begin(struct stream *, struct request *);
 /* EXCHANGE_END for one that came to nothing. */

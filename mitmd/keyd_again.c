@@ -66,9 +66,20 @@ exchange_consume(struct stream *s, size_t n)
 void
 exchange_go(struct stream *s)
 {
+	const struct provider_route *route =
+	    &keyd_env.provider->routes[s->x.req.route];
+
+	/* Whether anybody is logged in is nothing to it. */
+	if (route->bare && route->capture == 0) {
+		up_want(s);
+		return;
+	}
 	switch (renew_check()) {
 	case RENEW_GOOD:
-		up_want(s);
+		if (route->capture != 0)
+			capture_renewed(s);
+		else
+			up_want(s);
 		return;
 	case RENEW_WAIT:
 		s->x.state = EXCHANGE_KEY;

@@ -53,6 +53,8 @@ exchange_release(struct stream *s, bool again)
 		up_unwant(s);
 	else if (x->state == EXCHANGE_KEY)
 		TAILQ_REMOVE(&keyd_env.keyless, s, wait);
+	else if (x->state == EXCHANGE_ASKED)
+		capture_gone(s);
 	x->state = EXCHANGE_NONE;
 	x->up = NULL;
 	exchange_unkeep(s);
@@ -114,6 +116,41 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 }
 
 void
+exchange_answer(
+    struct stream *s, unsigned status, struct span body, const char *error)
+{
+	static const char type[] = "content-type", json[] = "application/json",
+			  cache[] = "cache-control", no[] = "no-store";
+	uint8_t fixed[11] = {(uint8_t)status, (uint8_t)(status >> 8), 1,
+	    (uint8_t)body.len, (uint8_t)(body.len >> 8)};
+	struct exchange *x = &s->x;
+	struct buf *out, head;
+
+	buf_init(&head, 256);
+	buf_add(&head, fixed, sizeof(fixed));
+	provider_pack(&head, span_str(type), span_str(json));
+	provider_pack(&head, span_str(cache), span_str(no));
+	out = stream_begin(s);
+	if (head.failed ||
+	    reply_frame(out, x->req.exchange, STREAM_HEAD, buf_span(&head)) ==
+		-1 ||
+	    reply_frame(out, x->req.exchange, STREAM_BODY, body) == -1 ||
+	    reply_frame(out, x->req.exchange, STREAM_END, span_of(NULL, 0)) ==
+		-1) {
+		buf_free(&head);
+		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+		return;
+	}
+	buf_free(&head);
+	x->reply.status = status;
+	x->reply.received = body.len;
+	exchange_report(s, error);
+	exchange_release(s, false);
+	if (stream_commit(s) == 0)
+		stream_watch(s);
+}
+
+void
 exchange_abort(struct stream *s, const char *detail)
 {
 	if (exchange_runs(s))
@@ -134,7 +171,7 @@ exchange_begin(struct stream *s, struct request *r)
 	reply_init(&x->reply, x->req.exchange, span_is(route->method, "HEAD"));
 	x->reply.max = route->reply;
 	buf_init(&x->keep, KEYD_MAX_KEPT);
-	x->keeping = keyd_renews();
+	x->keeping = keyd_renews() && !route->bare;
 	push_begin(x);
 	keyd_env.requests++;
 	keyd_env.used_at = loop_now(&keyd_env.w.loop);
@@ -144,6 +181,8 @@ exchange_begin(struct stream *s, struct request *r)
 		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
 	else if (keyd_env.provider->registry != NULL)
 		package_begin(s);
+	else if (route->capture != 0)
+		capture_begin(s);
 	else
 		exchange_go(s);
 }
@@ -158,7 +197,10 @@ exchange_takes(const struct stream *s)
 	case EXCHANGE_KEY:
 	case EXCHANGE_WAIT:
 	case EXCHANGE_GIVE:
+	case EXCHANGE_ASKED:
 		return false;
+	case EXCHANGE_FORM:
+		return x->counted < x->req.length;
 	case EXCHANGE_ON:
 		return x->up != NULL && x->counted < x->req.length &&
 		       exchange_pending(s).len == 0 && !x->up->full &&
@@ -218,6 +260,7 @@ exchange_write_head(struct stream *s)
 	const struct provider_login *login = keyd_login();
 	const struct provider_kind *kind =
 	    &e->provider->kinds[login != NULL ? login->kind : x->req.kind];
+	bool bare = e->provider->routes[x->req.route].bare;
 	struct keyd_head_add adds[PROVIDER_MAX_ADDS];
 	struct keyd_head h = {
 	    .method = e->provider->routes[x->req.route].method,
@@ -244,7 +287,9 @@ exchange_write_head(struct stream *s)
 		x->key = keyset_hold(e->now);
 		x->date[0] = '\0';
 	}
-	if (x->key != NULL) {
+	if (bare) {
+		h.kind = h.kind_prefix = span_of(NULL, 0);
+	} else if (x->key != NULL) {
 		if (exchange_credential(x, &h) == -1)
 			return TLS_ERROR;
 		h.nadds = exchange_adds(x->key, adds);
@@ -423,7 +468,11 @@ static const struct scrub *
 exchange_scrub(const struct exchange *x)
 {
 	static const struct scrub nothing;
-	const struct keyset *k = x->key != NULL ? x->key : keyd_env.now;
+	const struct keyset *k = x->key;
+
+	/* One that began with none ends with none. */
+	if (k == NULL && !keyd_env.provider->routes[x->req.route].bare)
+		k = keyd_env.now;
 
 	return k != NULL ? &k->scrub : &nothing;
 }
@@ -438,7 +487,9 @@ exchange_read(struct stream *s, struct buf *out, bool *idle)
 	enum tls_result r;
 	size_t n = 0;
 
-	if (keyd_login() != NULL)
+	if (keyd_env.provider->routes[x->req.route].bare)
+		x->reply.unauthorized = KEYD_FAIL_NONE;
+	else if (keyd_login() != NULL)
 		x->reply.unauthorized = x->renewed       ? KEYD_FAIL_LOGIN
 					: x->key != NULL ? KEYD_FAIL_EXPIRED
 							 : KEYD_FAIL_NONE;

@@ -18,8 +18,7 @@
 #define OAUTH_MARGIN 300U /* seconds; original.md 4.7 */
 #define OAUTH_USABLE 10U  /* seconds that another's token must have left */
 
-/* Visible ASCII that JSON, a header and a form can hold as it is. */
-static bool
+bool
 oauth_is_token(struct span s, size_t max)
 {
 	if (s.len == 0 || s.len > max)
@@ -112,25 +111,33 @@ oauth_base64(const uint8_t *p, size_t n, uint8_t *dst, size_t *len)
 	return 0;
 }
 
+int
+oauth_jwt_claims(struct span token, uint8_t *dst, size_t cap, size_t *len)
+{
+	const uint8_t *dot, *end;
+
+	if (token.len == 0 || token.len > cap ||
+	    (dot = memchr(token.p, '.', token.len)) == NULL)
+		return -1;
+	dot++;
+	end = memchr(dot, '.', token.len - (size_t)(dot - token.p));
+	if (end == NULL)
+		return -1;
+	return oauth_base64(dot, (size_t)(end - dot), dst, len);
+}
+
 uint64_t
 oauth_jwt_expires(struct span token)
 {
 	/* Claims, not the token: its signature is what is secret. */
 	static uint8_t claims[OAUTH_MAX_TOKEN];
-	const uint8_t *dot, *end;
 	struct value_pool *pool = NULL;
 	const struct value *root;
 	const char *why;
 	int64_t exp = 0;
 	size_t len;
 
-	if (token.len > OAUTH_MAX_TOKEN ||
-	    (dot = memchr(token.p, '.', token.len)) == NULL)
-		return 0;
-	dot++;
-	end = memchr(dot, '.', token.len - (size_t)(dot - token.p));
-	if (end == NULL ||
-	    oauth_base64(dot, (size_t)(end - dot), claims, &len) == -1)
+	if (oauth_jwt_claims(token, claims, sizeof(claims), &len) == -1)
 		return 0;
 	root = oauth_read(&pool, span_of(claims, len), &why);
 	if (root == NULL ||
@@ -284,13 +291,7 @@ oauth_verdict(unsigned status)
 	}
 }
 
-struct oauth_out {
-	uint8_t *p;
-	size_t cap, len;
-	bool full;
-};
-
-static void
+void
 oauth_put(struct oauth_out *o, struct span s)
 {
 	if (o->full || s.len > o->cap - o->len) {
@@ -302,8 +303,7 @@ oauth_put(struct oauth_out *o, struct span s)
 	o->len += s.len;
 }
 
-/* application/x-www-form-urlencoded; a space becomes %20. */
-static void
+void
 oauth_put_form(struct oauth_out *o, const char *name, struct span value)
 {
 	static const char hex[] = "0123456789ABCDEF";
@@ -326,8 +326,7 @@ oauth_put_form(struct oauth_out *o, const char *name, struct span value)
 	}
 }
 
-/* Values were checked: none needs an escape. */
-static void
+void
 oauth_put_json(struct oauth_out *o, const char *name, struct span value)
 {
 	oauth_put(o, o->len == 0 ? SPAN("{\"") : SPAN(",\""));

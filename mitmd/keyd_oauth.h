@@ -40,6 +40,8 @@ int oauth_parse_file(const struct provider_login *, struct span text,
     struct oauth_file *, const char **why);
 int oauth_parse_answer(
     struct span text, struct oauth_answer *, const char **why);
+/* A JWT's claims, decoded. -1: it is none, or does not fit. */
+int oauth_jwt_claims(struct span token, uint8_t *dst, size_t cap, size_t *len);
 /* "exp" of a JWT; 0 when there is none. */
 uint64_t oauth_jwt_expires(struct span token);
 
@@ -93,6 +95,20 @@ struct oauth_have {
 
 enum oauth_step oauth_next(
     const struct oauth_have *, const struct oauth_file *);
+/* Visible ASCII that JSON, a header and a form can hold as it is. */
+bool oauth_is_token(struct span, size_t max);
+
+/* What is written; full: it did not fit. */
+struct oauth_out {
+	uint8_t *p;
+	size_t cap, len;
+	bool full;
+};
+void oauth_put(struct oauth_out *, struct span);
+/* One more field of a form; a space becomes %20. */
+void oauth_put_form(struct oauth_out *, const char *name, struct span value);
+/* One more member, or with { the first; the value needs no escape. */
+void oauth_put_json(struct oauth_out *, const char *name, struct span value);
 /* Seconds before its end at which a token of this lifetime is renewed. */
 uint64_t oauth_margin(uint64_t lifetime);
 

@@ -27,13 +27,15 @@ static struct renew {
 		RENEW_IDLE,
 		RENEW_WANTED,
 		RENEW_READ,
-		RENEW_ASKED
+		RENEW_ASKED,
+		RENEW_CAPTURE /* keyd_capture.c asks */
 	} phase;
 	int out; /* the new file; -1: no lock is held for us */
 	uint32_t turn;
 	struct loop_timer timer;
 	uint64_t later; /* loop_now() before which nothing is asked */
 	bool unsaved;   /* our tokens are in no file */
+	bool captured;  /* nor were they ever: capture_write has it */
 	bool refused;
 	struct secret *spent, *dead;
 	size_t nspent, ndead;
@@ -80,7 +82,8 @@ static void
 renew_want(enum proto_want why)
 {
 	struct keyd_env *e = &keyd_env;
-	struct msg_SECRET_WANT m = {.why = (uint8_t)why};
+	struct msg_SECRET_WANT m = {
+	    .why = (uint8_t)(renew.captured ? PROTO_WANT_CAPTURED : why)};
 
 	if (renew.phase != RENEW_IDLE || loop_now(&e->w.loop) < renew.later)
 		return;
@@ -162,8 +165,46 @@ renew_late(struct loop_timer *t)
 		renew_done(PROTO_DONE_FAILED, "the login file did not come");
 		return;
 	case RENEW_ASKED:
+	case RENEW_CAPTURE:
 		return;
 	}
+}
+
+bool
+renew_capture(void)
+{
+	if (renew.phase != RENEW_IDLE)
+		return false;
+	renew.phase = RENEW_CAPTURE;
+	return true;
+}
+
+void
+renew_captured(bool good)
+{
+	if (good) {
+		renew.unsaved = renew.captured = true;
+		renew.refused = false;
+		renew.nspent = renew.ndead = 0;
+	}
+	renew_rest(0);
+	if (good)
+		renew_want(PROTO_WANT_CAPTURED);
+}
+
+static void
+renew_keep(void)
+{
+	static char text[128];
+
+	if (capture_write(renew.out) == 0) {
+		renew.unsaved = renew.captured = false;
+		renew_done(PROTO_DONE_WRITTEN, "");
+		return;
+	}
+	snprintf(text, sizeof(text), "the login file cannot be written: %s",
+	    strerror(errno));
+	renew_done(PROTO_DONE_FAILED, text);
 }
 
 int
@@ -176,6 +217,10 @@ renew_out(struct chan *c, const union proto_any *msg, int fd)
 	renew.out = fd;
 	renew.turn = msg->SECRET_OUT.turn;
 	renew.phase = RENEW_READ;
+	if (renew.captured) {
+		renew_keep();
+		return 0;
+	}
 	loop_timer_set(
 	    &keyd_env.w.loop, &renew.timer, KEYD_TOKEN_MS, renew_late, NULL);
 	return 0;
@@ -232,7 +277,8 @@ renew_take(struct span access, struct span refresh, const struct oauth_file *f,
 	k->expires = expires;
 	k->margin = oauth_margin(lifetime);
 	keyset_use(k);
-	renew.unsaved = false;
+	renew.unsaved = renew.captured = false;
+	capture_forget();
 	return 0;
 }
 
@@ -404,6 +450,10 @@ renew_answer(unsigned status, struct span body, const char *why)
 	char text[128];
 	struct oauth_file f;
 
+	if (renew.phase == RENEW_CAPTURE) {
+		capture_answer(status, body, why);
+		return;
+	}
 	if (renew.phase != RENEW_ASKED)
 		return;
 	if (status == 0 || oauth_parse_file(keyd_login(),

@@ -22,6 +22,9 @@
 #define KEYD_FAILS(F)							\
 	F(NONE, "")							\
 	F(NO_KEY, "403 no credential is loaded for this provider")	\
+	F(NO_LOGIN, "403 nobody is logged in to this provider yet; log in " \
+	    "with the agent's own login here in the session, or the user "	\
+	    "can: icctl login")						\
 	F(LOCKED, "403 this provider is locked, because its credential " \
 	    "came back in an answer; the user can run: icctl unlock")	\
 	F(BUDGET, "402 the session's budget is used up")		\
@@ -63,6 +66,8 @@
 	    "now; send the request again")				\
 	F(EXPIRED, "502 the login of this provider was renewed; send the " \
 	    "request again")						\
+	F(TOKEN, "502 the provider's token endpoint did not answer as it " \
+	    "should; nothing of its answer is passed on")		\
 	F(LOGIN, "403 the login of this provider is not accepted any "	\
 	    "more; the user can log in again: icctl login")		\
 	F(INTERNAL, "500 out of memory")

@@ -53,7 +53,7 @@ request_free(struct request *r)
 	r->mem = NULL;
 }
 
-static struct span
+struct span
 request_type(struct span headers)
 {
 	struct span name, value;
@@ -110,7 +110,7 @@ request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
 		return "digest of another body than none";
 	if ((why = push_check(r, m)) != NULL)
 		return why;
-	if (provider_headers_ok(p, m->headers, kind) == -1)
+	if (provider_headers_ok(p, r->bare, m->headers, kind) == -1)
 		return "header not on the list";
 	if (m->length != 0 && !provider_type_ok(r, request_type(m->headers)))
 		return "content type not on the route";
@@ -159,9 +159,11 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 		return;
 	}
 	route = &keyd_env.provider->routes[m->route];
-	if (keyd_env.now == NULL && keyd_env.provider->nkinds != 0)
-		request_refuse(
-		    s, m->exchange, KEYD_FAIL_NO_KEY, "no credential");
+	if (keyd_env.now == NULL && keyd_env.provider->nkinds != 0 &&
+	    !route->bare)
+		request_refuse(s, m->exchange,
+		    keyd_env.capturing ? KEYD_FAIL_NO_LOGIN : KEYD_FAIL_NO_KEY,
+		    "no credential");
 	else if (keyd_env.locked)
 		request_refuse(s, m->exchange, KEYD_FAIL_LOCKED, "locked");
 	else if ((keyd_env.budget.why = budget_refusal(route)) != NULL)

@@ -88,6 +88,7 @@ serve_roots(struct chan *c, const union proto_any *msg, int fd)
 static const struct chan_handler serve_handlers[] = {
     {MSG_PROVIDER, serve_provider},
     {MSG_UPSTREAM, serve_upstream},
+    {MSG_SENTINEL, keyd_sentinel},
     {MSG_SECRET, keyd_secret},
     {MSG_ROOTS, serve_roots},
     {MSG_UNLOCK, keyd_unlock},

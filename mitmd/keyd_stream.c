@@ -280,6 +280,10 @@ stream_ready(struct loop_io *io, uint32_t events)
 	}
 	if (s->dead || (events & EPOLLIN) == 0 || !exchange_takes(s))
 		return;
+	if (s->x.state == EXCHANGE_FORM) {
+		capture_read(s);
+		return;
+	}
 	if (s->x.state == EXCHANGE_DRAIN) {
 		if (stream_read(s) == 1 && s->x.counted == s->x.req.length)
 			exchange_drained(s);

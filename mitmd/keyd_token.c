@@ -13,7 +13,9 @@
 #include "keyd_oauth.h"
 #include "log.h"
 
-#define TOKEN_MAX_REQUEST (3U * OAUTH_MAX_TOKEN + 2048U)
+/* The head stands before the body, which is written first. */
+#define TOKEN_HEAD 2048U
+#define TOKEN_MAX_REQUEST (3U * OAUTH_MAX_TOKEN + TOKEN_HEAD)
 #define TOKEN_MAX_HEAD 4096U
 enum token_phase {
 	TOKEN_IDLE,
@@ -112,43 +114,40 @@ token_end(unsigned status, const char *why)
 
 /* The same order as heads to providers have (keyd_head.h). */
 static int
-token_compose(const struct provider_login *l, const struct oauth_file *f)
+token_compose(const struct provider_login *l, bool json, size_t len)
 {
 	struct token *t = &token;
 	bool literal = strchr(t->host, ':') != NULL;
 	uint8_t *p, *body;
-	size_t cap, len, n;
+	size_t cap, n;
 	int r;
 
 	p = secret_bytes(t->out, &cap);
-	/* The body first, at the end: its length stands in the head. */
-	body = p + 2048;
-	if (oauth_compose(l, f, body, cap - 2048, &len) == -1)
-		return -1;
-	r = snprintf((char *)p, 2048,
+	body = p + TOKEN_HEAD;
+	r = snprintf((char *)p, TOKEN_HEAD,
 	    "POST %s HTTP/1.1\r\nhost: %s%s%s:%u\r\n"
 	    "accept: application/json\r\naccept-encoding: identity\r\n"
 	    "content-type: %s\r\ncontent-length: %zu\r\n"
 	    "connection: close\r\n",
 	    t->path, literal ? "[" : "", t->host, literal ? "]" : "",
 	    (unsigned)t->port,
-	    l->json ? "application/json" : "application/x-www-form-urlencoded",
+	    json ? "application/json" : "application/x-www-form-urlencoded",
 	    len);
-	if (r < 0 || r >= 2048)
+	if (r < 0 || (size_t)r >= TOKEN_HEAD)
 		return -1;
 	n = (size_t)r;
 	for (unsigned i = 0; i < l->nadds; i++) {
 		if (l->adds[i].value.len == 0)
 			continue;
-		r = snprintf((char *)p + n, 2048 - n, "%.*s: %.*s\r\n",
+		r = snprintf((char *)p + n, TOKEN_HEAD - n, "%.*s: %.*s\r\n",
 		    (int)l->adds[i].name.len, (const char *)l->adds[i].name.p,
 		    (int)l->adds[i].value.len,
 		    (const char *)l->adds[i].value.p);
-		if (r < 0 || (size_t)r >= 2048 - n)
+		if (r < 0 || (size_t)r >= TOKEN_HEAD - n)
 			return -1;
 		n += (size_t)r;
 	}
-	if (n + 2 > 2048)
+	if (n + 2 > TOKEN_HEAD)
 		return -1;
 	p[n++] = '\r';
 	p[n++] = '\n';
@@ -169,17 +168,29 @@ token_dial(void)
 	worker_send(&e->w, ROLE_DIAL, 0, MSG_DIAL, &m, -1);
 }
 
+uint8_t *
+token_room(size_t *cap)
+{
+	uint8_t *p;
+
+	if (!token.set || token.phase != TOKEN_IDLE || token.out == NULL)
+		return NULL;
+	p = secret_bytes(token.out, cap);
+	*cap -= TOKEN_HEAD;
+	return p + TOKEN_HEAD;
+}
+
 int
-token_ask(const struct oauth_file *f, const char **why)
+token_send_body(
+    const struct provider_login *l, bool json, size_t len, const char **why)
 {
 	struct token *t = &token;
 
-	*why = "no token endpoint is known";
-	if (!t->set || t->phase != TOKEN_IDLE || t->out == NULL)
+	*why = "the headers of that login are too long";
+	if (token_compose(l, json, len) == -1) {
+		token_wipe(t->out);
 		return -1;
-	*why = "the refresh token is too long";
-	if (token_compose(keyd_login(), f) == -1)
-		return -1;
+	}
 	t->sent = t->got = t->seen = t->raw = t->end = t->head = 0;
 	t->headed = false;
 	loop_timer_set(
@@ -188,6 +199,22 @@ token_ask(const struct oauth_file *f, const char **why)
 	if (!t->tls || keyd_env.have_roots)
 		token_dial();
 	return 0;
+}
+
+int
+token_ask(const struct oauth_file *f, const char **why)
+{
+	const struct provider_login *l = keyd_login();
+	size_t cap, len;
+	uint8_t *body;
+
+	*why = "no token endpoint is known";
+	if ((body = token_room(&cap)) == NULL)
+		return -1;
+	*why = "the refresh token is too long";
+	if (oauth_compose(l, f, body, cap, &len) == -1)
+		return -1;
+	return token_send_body(l, l->json, len, why);
 }
 
 void

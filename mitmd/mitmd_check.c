@@ -25,7 +25,8 @@ struct check {
 	struct request *r;
 	struct span type; /* Content-Type */
 	bool coded;
-	int kind; /* of the key that was right; -1: none yet */
+	bool bare; /* its route takes no key */
+	int kind;  /* of the key that was right; -1: none yet */
 	unsigned nnames;
 	struct span names[HTTP1_MAX_HEADERS]; /* packed, in check_lower */
 };
@@ -123,7 +124,7 @@ check_header(struct check *k, const struct http1_header *x)
 	name = check_lower_case(
 	    x->name, check_lower + k->nnames * PROVIDER_MAX_NAME);
 	if ((kind = provider_kind(k->pv->p, name)) != -1)
-		return check_key(k, kind, x->value);
+		return k->bare ? REFUSE_BARE : check_key(k, kind, x->value);
 	if (provider_secretive(name))
 		return REFUSE_FOREIGN_KEY;
 	if (span_is(name, "content-type"))
@@ -140,17 +141,17 @@ static enum refusal
 check_headers(struct check *k)
 {
 	struct span name = SPAN(PROVIDER_CREDENTIAL);
+	bool keyed = k->pv->p->nkinds != 0 && !k->bare;
 	enum refusal no;
 
 	buf_reset(&check_blob, PROVIDER_MAX_BLOB);
-	if (k->pv->p->nkinds != 0 &&
-	    provider_pack(&check_blob, name, SPAN("0")) == -1)
+	if (keyed && provider_pack(&check_blob, name, SPAN("0")) == -1)
 		return REFUSE_HEADERS;
 	for (unsigned i = 0; i < k->head->nheaders; i++) {
 		if ((no = check_header(k, &k->head->headers[i])) != REFUSE_NONE)
 			return no;
 	}
-	if (k->pv->p->nkinds != 0) {
+	if (keyed) {
 		if (k->kind == -1)
 			return REFUSE_NO_KEY;
 		check_blob.p[check_blob.off + 4 + name.len] =
@@ -303,7 +304,7 @@ check_request(const struct agent *a, const struct http1_head *h,
 	k.body = body;
 	k.r = r;
 	k.type = span_of(NULL, 0);
-	k.coded = false;
+	k.coded = k.bare = false;
 	k.kind = -1;
 	k.nnames = 0;
 	*known = false;
@@ -318,6 +319,7 @@ check_request(const struct agent *a, const struct http1_head *h,
 		return no;
 	if (k.pv->p->routes[r->route].answer != 0)
 		return REFUSE_OFFERED;
+	k.bare = k.pv->p->routes[r->route].bare;
 	if ((no = check_headers(&k)) != REFUSE_NONE)
 		return no;
 	return check_body(&k);

@@ -59,6 +59,9 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	[REFUSE_TWO_KEYS] = {403, "two-keys",
 	    "The key was given more than once. Give it in one header."
 	    RETRY_NO},
+	[REFUSE_BARE] = {403, "bare",
+	    "This endpoint takes no key. Send the request without one."
+	    RETRY_NO},
 	[REFUSE_TYPE] = {415, "type",
 	    "This endpoint does not take this content type." RETRY_NO},
 	[REFUSE_ENCODING] = {415, "encoding",

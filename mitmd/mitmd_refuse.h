@@ -27,6 +27,7 @@ enum refusal {
 	REFUSE_WRONG_KEY,
 	REFUSE_FOREIGN_KEY,
 	REFUSE_TWO_KEYS,
+	REFUSE_BARE,
 	REFUSE_TYPE,
 	REFUSE_ENCODING,
 	REFUSE_BODY, /* a body where the route takes none */

@@ -26,6 +26,12 @@
  * digest.  "alphabet": "bedrock" or "vertex", of the paths: one of plain words
  * is not enough there (provider_alphabet.c).
  *
+ * "bare": true in a route: it goes without a credential.  "capture": LOGIN, on
+ * a POST: the token endpoint of that login; keyd asks it in its own words and
+ * answers with sentinels (keyd_capture.c).  Such routes stand in the login's
+ * "capture" and are put among the others by icsupervisor, if the user wants
+ * logins to begin in the box.
+ *
  * "logins" says how login files of the vendor's own programs are laid out and
  * renewed (provider_login.c, ironcurtain-config(5)).
  *
@@ -56,6 +62,7 @@
 #define PROVIDER_MAX_LOGINS 8U
 #define PROVIDER_MAX_ADDS 4U      /* headers of a login */
 #define PROVIDER_MAX_DIRS 4U      /* variables that move one */
+#define PROVIDER_MAX_CAPTURE 16384U /* body of a token request */
 #define PROVIDER_MAX_PARAMS 32U   /* of a route */
 #define PROVIDER_MAX_VALUES 16U   /* listed values of a parameter */
 #define PROVIDER_MAX_TYPES 8U     /* content types of a route */
@@ -109,6 +116,8 @@ struct provider_route {
 	bool ask;                    /* a person must approve each */
 	bool push;                   /* of git: its refs are shown, too */
 	bool digest;                 /* REQUEST says the body's SHA-256 */
+	bool bare;                   /* without a credential, and none comes */
+	unsigned capture;            /* of the login + 1: keyd answers it */
 };
 
 /* A way to write the credential: header name (lower-case) and what precedes. */
@@ -122,6 +131,7 @@ struct provider_add {
 	struct span name;   /* lower-case */
 	struct span value;  /* one more entry of that list */
 	struct span member; /* or the text there instead of the agent's */
+	struct span claim[2]; /* of the ID token: what `member` is made of */
 };
 
 enum provider_expires {
@@ -147,6 +157,8 @@ struct provider_login {
 	struct span client, scope;
 	struct provider_add adds[PROVIDER_MAX_ADDS];
 	unsigned nadds;
+	bool captured;  /* it may begin in the box */
+	struct span fake; /* ID token that the box is given; may be empty */
 };
 
 struct registry_rules; /* registry_rules.h */
@@ -241,11 +253,12 @@ int provider_pack(struct buf *, struct span name, struct span value);
 /* Takes the next entry off: 1, 0 at the end, -1 EBADMSG. */
 int provider_unpack(struct span *rest, struct span *name, struct span *value);
 /*
- * keyd's check of a REQUEST's headers: ":credential" first, where there is one,
+ * keyd's check of a REQUEST's headers: ":credential" first, where there is one
+ * (none on a bare route),
  * then names on the request list, in the right class, none twice. *kind: index
  * into kinds.
  */
-int provider_headers_ok(
-    const struct provider *, struct span blob, unsigned *kind);
+int provider_headers_ok(const struct provider *, bool bare, struct span blob,
+    unsigned *kind);
 
 #endif

@@ -152,18 +152,53 @@ login_text(const struct login_parse *lp, const struct value *v,
 	return 0;
 }
 
+/* A claim's name: printable, and not long. */
+static bool
+login_is_claim(struct span s)
+{
+	return login_is_path(s) && s.len <= 128;
+}
+
+/* "claim": ["a", "b"]: claim a, or its member b. */
+static int
+login_claim(
+    const struct login_parse *lp, const struct value *v, struct provider_add *a)
+{
+	const struct value *list = value_get(v, "claim"), *m;
+	unsigned n = 0;
+	uint8_t *mem;
+
+	if (list == NULL)
+		return 0;
+	if (list->type != VALUE_ARRAY || list->count == 0 || list->count > 2)
+		return login_fail(lp, ".add.claim: must be one or two names");
+	for (m = list->child; m != NULL; m = m->next, n++) {
+		if (m->type != VALUE_STRING || !login_is_claim(m->text))
+			return login_fail(
+			    lp, ".add.claim: must be one or two names");
+		mem = value_pool_alloc(lp->p->pool, m->text.len);
+		if (mem == NULL)
+			return login_fail(lp, ": out of memory");
+		memcpy(mem, m->text.p, m->text.len);
+		a->claim[n] = span_of(mem, m->text.len);
+	}
+	return 0;
+}
+
 static int
 login_add(
     const struct login_parse *lp, const struct value *v, struct provider_add *a)
 {
-	static const char *const names[] = {"name", "value", "member"};
+	static const char *const names[] = {"name", "value", "member", "claim"};
 
-	if (login_members(lp, v, ".add", names, 3, 1) == -1 ||
+	if (login_members(lp, v, ".add", names, 4, 1) == -1 ||
+	    login_claim(lp, v, a) == -1 ||
 	    login_text(lp, v, "name", provider_is_allowed, &a->name) == -1 ||
 	    login_text(lp, v, "value", login_is_word, &a->value) == -1 ||
 	    login_text(lp, v, "member", login_is_member, &a->member) == -1)
 		return -1;
 	if ((a->value.len == 0) == (a->member.len == 0) ||
+	    (a->claim[0].len != 0 && a->member.len == 0) ||
 	    a->name.p[a->name.len - 1] == '*')
 		return login_fail(
 		    lp, ".add: a whole name and either value or member");
@@ -312,16 +347,77 @@ login_dirs(const struct login_parse *lp, const struct value *v)
 	return 0;
 }
 
+/* A JWT that is none. */
+static bool
+login_is_fake(struct span s)
+{
+	if (s.len == 0 || s.len > 2048)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (!provider_is_token(span_of(&s.p[i], 1)))
+			return false;
+	}
+	return true;
+}
+
+/* At most one dot: the file that is kept is written from these. */
+static bool
+login_is_flat(struct span s)
+{
+	unsigned dots = 0;
+
+	for (size_t i = 0; i < s.len; i++)
+		dots += s.p[i] == '.';
+	return dots <= 1;
+}
+
+/*
+ * What there is besides while such a login may begin in the box.  Hosts and
+ * routes are read where icsupervisor put them; here only what they are.
+ */
+static int
+login_capture(const struct login_parse *lp, const struct value *v,
+    struct provider_login *l)
+{
+	static const char *const names[] = {"hosts", "routes", "id"};
+	const struct value *hosts, *routes;
+	bool flat = true;
+
+	if (v == NULL)
+		return 0;
+	if (login_members(lp, v, ".capture", names, 3, 2) == -1 ||
+	    login_text(lp, v, "id", login_is_fake, &l->fake) == -1)
+		return -1;
+	hosts = value_get(v, "hosts");
+	routes = value_get(v, "routes");
+	if (hosts->type != VALUE_ARRAY || hosts->count >= PROTO_MAX_HOSTS ||
+	    routes->type != VALUE_ARRAY || routes->count == 0)
+		return login_fail(lp,
+		    ".capture: hosts must be an array of at most %u, routes "
+		    "an array of some",
+		    PROTO_MAX_HOSTS - 1);
+	for (unsigned i = 0; i < l->nadds; i++)
+		flat = flat && login_is_flat(l->adds[i].member);
+	if (!flat || !login_is_flat(l->access) || !login_is_flat(l->refresh) ||
+	    !login_is_flat(l->expires) || !login_is_flat(l->id) ||
+	    !login_is_flat(l->renewed))
+		return login_fail(
+		    lp, ".capture: members of at most two names each");
+	l->captured = true;
+	return 0;
+}
+
 static int
 login_one(const struct login_parse *lp, const struct value *v,
     struct provider_login *l)
 {
 	static const char *const names[] = {"name", "file", "sentinel",
-	    "header", "members", "expires", "token", "locks", "add", "dirs"};
+	    "header", "members", "expires", "token", "locks", "add", "dirs",
+	    "capture"};
 	struct span header = span_of(NULL, 0), ignored;
 	int kind;
 
-	if (login_members(lp, v, "", names, 10, 7) == -1 ||
+	if (login_members(lp, v, "", names, 11, 7) == -1 ||
 	    login_dirs(lp, value_get(v, "dirs")) == -1 ||
 	    login_text(lp, v, "name", provider_is_label, &l->name) == -1 ||
 	    login_text(lp, v, "file", login_is_path, &ignored) == -1 ||
@@ -331,7 +427,8 @@ login_one(const struct login_parse *lp, const struct value *v,
 	    login_layout(lp, v, l) == -1 ||
 	    login_token(lp, value_get(v, "token"), l) == -1 ||
 	    login_locks(lp, value_get(v, "locks")) == -1 ||
-	    login_adds(lp, value_get(v, "add"), l) == -1)
+	    login_adds(lp, value_get(v, "add"), l) == -1 ||
+	    login_capture(lp, value_get(v, "capture"), l) == -1)
 		return -1;
 	if ((kind = provider_kind(lp->p, header)) == -1)
 		return login_fail(lp, ".header: is none of credential.headers");

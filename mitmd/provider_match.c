@@ -301,7 +301,8 @@ provider_unpack(struct span *rest, struct span *name, struct span *value)
 }
 
 int
-provider_headers_ok(const struct provider *p, struct span blob, unsigned *kind)
+provider_headers_ok(
+    const struct provider *p, bool bare, struct span blob, unsigned *kind)
 {
 	struct span names[PROVIDER_MAX_HEADERS], name, value;
 	uint64_t index = 0;
@@ -310,9 +311,10 @@ provider_headers_ok(const struct provider *p, struct span blob, unsigned *kind)
 
 	if (blob.len > PROVIDER_MAX_BLOB)
 		goto bad;
-	if (p->nkinds != 0 && (provider_unpack(&blob, &name, &value) != 1 ||
-				  !span_is(name, PROVIDER_CREDENTIAL) ||
-				  span_u64(value, p->nkinds - 1, &index) == -1))
+	if (!bare && p->nkinds != 0 &&
+	    (provider_unpack(&blob, &name, &value) != 1 ||
+		!span_is(name, PROVIDER_CREDENTIAL) ||
+		span_u64(value, p->nkinds - 1, &index) == -1))
 		goto bad;
 	while ((more = provider_unpack(&blob, &name, &value)) == 1) {
 		if (n == PROVIDER_MAX_HEADERS || !provider_name_ok(name) ||

@@ -173,18 +173,51 @@ parse_terms(struct parse *ps, const struct value *v, const char *where,
 	return 0;
 }
 
+/* The token endpoint of a login: keyd reads what is sent there. */
+static int
+parse_capture(struct parse *ps, const struct value *v, const char *where,
+    struct provider_route *r)
+{
+	const struct value *m = value_get(v, "capture");
+	const struct provider *p = ps->p;
+
+	if (parse_bool(ps, v, where, "bare", m != NULL, &r->bare) == -1)
+		return -1;
+	if (r->bare && r->websocket)
+		return parse_fail(ps, "%s.bare: not for a WebSocket", where);
+	if (m == NULL)
+		return 0;
+	for (r->capture = 0; r->capture < p->nlogins; r->capture++)
+		if (m->type == VALUE_STRING &&
+		    span_eq(p->logins[r->capture].name, m->text))
+			break;
+	if (r->capture++ == p->nlogins || !p->logins[r->capture - 1].captured)
+		return parse_fail(ps,
+		    "%s.capture: must be one of the file's logins that has "
+		    "\"capture\"",
+		    where);
+	if (!span_is(r->method, "POST") || r->ntypes == 0 || !r->bare ||
+	    r->ask || r->digest || r->max > PROVIDER_MAX_CAPTURE)
+		return parse_fail(ps,
+		    "%s.capture: must be a bare POST whose body is of at most "
+		    "%u bytes, without \"ask\" and \"digest\"",
+		    where, PROVIDER_MAX_CAPTURE);
+	return 0;
+}
+
 static int
 parse_route(struct parse *ps, const struct value *v, unsigned n)
 {
 	static const char *const names[] = {"method", "path", "query", "body",
-	    "answer", "websocket", "host", "reply", "ask", "digest"};
+	    "answer", "websocket", "host", "reply", "ask", "digest", "bare",
+	    "capture"};
 	struct provider_route *r = &ps->p->routes[n];
 	const struct value *answer;
 	char at[32], member[48];
 	int64_t status = 0;
 
 	snprintf(at, sizeof(at), "routes[%u]", n);
-	if (parse_members(ps, v, at, names, 10, 2) == -1)
+	if (parse_members(ps, v, at, names, 12, 2) == -1)
 		return -1;
 	snprintf(member, sizeof(member), "%s.method", at);
 	if (parse_text(ps, value_get(v, "method"), member, provider_is_method,
@@ -196,7 +229,8 @@ parse_route(struct parse *ps, const struct value *v, unsigned n)
 	    parse_query(ps, value_get(v, "query"), at, r) == -1 ||
 	    parse_body(ps, value_get(v, "body"), at, r) == -1 ||
 	    parse_websocket(ps, value_get(v, "websocket"), at, r) == -1 ||
-	    parse_terms(ps, v, at, r) == -1)
+	    parse_terms(ps, v, at, r) == -1 ||
+	    parse_capture(ps, v, at, r) == -1)
 		return -1;
 	/* 401 makes clients try again for minutes. */
 	if ((answer = value_get(v, "answer")) != NULL &&

@@ -210,6 +210,20 @@ adapter_env(const struct adapter *a, const struct providers *ps, char **env,
 		   : adapter_env_of(a, a->chosen, ps, env, n, max, fault);
 }
 
+/* Does it name a key that the agent is yet to get, by logging in? */
+static bool
+adapter_waits(const struct providers *ps, const char *text)
+{
+	char word[80];
+
+	for (unsigned i = 0; i < ps->n; i++) {
+		snprintf(word, sizeof(word), "{key:%.64s}", ps->list[i].name);
+		if (ps->list[i].waits && strstr(text, word) != NULL)
+			return true;
+	}
+	return false;
+}
+
 static int
 adapter_write(const struct adapter *a, const struct providers *ps,
     struct json_object *of, const char *which, int dirfd, unsigned mode,
@@ -230,6 +244,8 @@ adapter_write(const struct adapter *a, const struct providers *ps,
 			   : json_object_to_json_string_ext(
 				 val, JSON_C_TO_STRING_PRETTY |
 					  JSON_C_TO_STRING_NOSLASHESCAPE);
+		if (adapter_waits(ps, text))
+			continue;
 		if ((filled = adapter_fill(ps, NULL, text)) == NULL)
 			return fault_errno(fault, "%s", a->file);
 		rv = session_seed(dirfd, path, mode, span_str(filled));
@@ -392,7 +408,8 @@ adapter_prefers(const struct paths *paths, const struct config *cfg,
 	if (b != NULL && b->listed)
 		return false;
 	if (a != NULL && a->listed)
-		return a->kind == CREDENTIAL_LOGIN;
+		return a->kind == CREDENTIAL_LOGIN ||
+		       a->kind == CREDENTIAL_CAPTURE;
 	if (provider_load(&p, paths, cfg, other, &ignored) == -1)
 		return false;
 	there = getenv(p.env) != NULL && getenv(p.env)[0] != '\0';

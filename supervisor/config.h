@@ -21,6 +21,7 @@ enum credential_kind {
 	CREDENTIAL_SYSTEMD,
 	CREDENTIAL_SERVICE, /* secret-service, through its own program */
 	CREDENTIAL_LOGIN,   /* of a vendor's program */
+	CREDENTIAL_CAPTURE, /* the same, begun in the box, and kept by us */
 };
 
 struct config_upstream {

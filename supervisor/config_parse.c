@@ -111,13 +111,15 @@ static int
 config_credential_value(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)
 {
-	const char *env = NULL, *file = NULL, *unit = NULL, *login = NULL;
+	const char *env = NULL, *file = NULL, *unit = NULL, *login = NULL,
+		   *capture = NULL;
 	struct json_object *service = NULL;
 
 	if (jsonfile_str(j, o, where, "env", &env) == -1 ||
 	    jsonfile_str(j, o, where, "file", &file) == -1 ||
 	    jsonfile_str(j, o, where, "systemd", &unit) == -1 ||
 	    jsonfile_str(j, o, where, "login", &login) == -1 ||
+	    jsonfile_str(j, o, where, "capture", &capture) == -1 ||
 	    jsonfile_object(j, o, where, "secret-service", &service) == -1 ||
 	    jsonfile_strings(j, o, where, "command", 64, &p->command) == -1)
 		return -1;
@@ -130,6 +132,12 @@ config_credential_value(struct config_provider *p, const struct jsonfile *j,
 		if (file != NULL && (p->login_file = config_path(
 					 j->file, user_home, file)) == NULL)
 			return fault_errno(j->fault, "%s", j->file);
+	} else if (capture != NULL) {
+		if (!config_name_ok(capture, 64, "-"))
+			return jsonfile_bad(j, where, "capture",
+			    "must say whose login it is: \"claude-code\"");
+		p->kind = CREDENTIAL_CAPTURE;
+		p->value = strdup(capture);
 	} else if (service != NULL) {
 		p->kind = CREDENTIAL_SERVICE;
 		return config_service(p, j, service, where);
@@ -169,8 +177,10 @@ config_credential_of(struct config_provider *p, const struct jsonfile *j,
     bool login)
 {
 	static const char *const keys[] = {"env", "file", "command", "systemd",
-	    "secret-service", "login", NULL};
-	const char *more = login ? " or {\"login\":\"claude-code\"}" : "";
+	    "secret-service", "login", "capture", NULL};
+	const char *more = login ? ", {\"login\":\"claude-code\"} or "
+				   "{\"capture\":\"claude-code\"}"
+				 : "";
 	int want = 1, n;
 
 	/* A bare string here is most likely the key itself: not shown. */
@@ -183,6 +193,9 @@ config_credential_of(struct config_provider *p, const struct jsonfile *j,
 		    jsonfile_kind(val), more);
 	if (jsonfile_known(j, val, where, keys) == -1)
 		return -1;
+	if (!login && json_object_object_get_ex(val, "capture", NULL))
+		return jsonfile_bad(
+		    j, where, "capture", "there is none for this");
 	n = json_object_object_length(val);
 	/* A login may be kept in another file than usual. */
 	if (json_object_object_get_ex(val, "login", NULL)) {
@@ -195,7 +208,7 @@ config_credential_of(struct config_provider *p, const struct jsonfile *j,
 		return jsonfile_bad(j, where, NULL,
 		    "must have exactly one of env, file, command, systemd, "
 		    "secret-service%s; has %d",
-		    login ? ", login" : "", n);
+		    login ? ", login, capture" : "", n);
 	return config_credential_value(p, j, val, where, user_home);
 }
 

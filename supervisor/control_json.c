@@ -185,7 +185,7 @@ static struct json_object *
 status_keys(void)
 {
 	static const char *const states[] = {
-	    "loaded", "empty", "bad", "locked", "refused"};
+	    "loaded", "empty", "bad", "locked", "refused", "waiting"};
 	struct json_object *list = json_object_new_array(), *o;
 
 	for (unsigned i = 0; i < sup.providers.n; i++) {

@@ -40,6 +40,7 @@ keys_source(const struct provider *p, const char **kind)
 		return p->parts_text;
 	switch (cfg == NULL ? CREDENTIAL_DEFAULT : cfg->kind) {
 	case CREDENTIAL_LOGIN:
+	case CREDENTIAL_CAPTURE:
 	case CREDENTIAL_DEFAULT:
 		return p->env;
 	case CREDENTIAL_ENV:
@@ -64,7 +65,7 @@ static struct json_object *
 keys_one(unsigned i)
 {
 	static const char *const states[] = {
-	    "loaded", "empty", "bad", "locked", "refused"};
+	    "loaded", "empty", "bad", "locked", "refused", "waiting"};
 	const struct provider *p = &sup.providers.list[i];
 	const struct key *k = &sup.keys[i];
 	struct json_object *o = json_object_new_object();

@@ -171,6 +171,7 @@ credential_open_config(struct credential *c, const struct config_provider *cfg,
 		return credential_command(c, cfg->command, where, fault);
 	case CREDENTIAL_DEFAULT:
 	case CREDENTIAL_LOGIN:
+	case CREDENTIAL_CAPTURE:
 		break;
 	}
 	return fault_set(fault, "%s: of no kind that is opened here", where);
@@ -185,7 +186,7 @@ credential_open(struct credential *c, const struct provider *p, int workspace,
 	char where[96];
 
 	*c = (struct credential)CREDENTIAL_INIT;
-	if (p->env == NULL)
+	if (p->env == NULL || p->waits)
 		return 0;
 	value = getenv(p->env);
 	snprintf(where, sizeof(where), "credentials.%.64s", p->name);

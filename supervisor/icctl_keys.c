@@ -3,7 +3,9 @@
  * icctl keys: a session's credentials by name, kind, age and use.  Their
  * values are in no reply, and never here.
  */
+#include <dirent.h>
 #include <err.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,15 +201,59 @@ keys_reload(struct icctl *ctl, const char *name, const char *path)
 	return rv;
 }
 
+/* Logins that began in a box; no session is asked. */
+static int
+keys_forget(struct icctl *ctl, const char *name)
+{
+	char path[4096 + 320], prefix[80];
+	struct dirent *e;
+	unsigned n = 0;
+	DIR *dir;
+
+	if (strlen(name) > 64 || strchr(name, '/') != NULL) {
+		warnx("%s: no provider is called that", name);
+		return ICCTL_USAGE;
+	}
+	snprintf(prefix, sizeof(prefix), "%s-", name);
+	snprintf(path, sizeof(path), "%s/logins", ctl->home);
+	if ((dir = opendir(path)) == NULL && errno != ENOENT) {
+		warn("%s", path);
+		return ICCTL_FAILED;
+	}
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		if (strncmp(e->d_name, prefix, strlen(prefix)) != 0)
+			continue;
+		if (unlinkat(dirfd(dir), e->d_name, 0) == -1) {
+			warn("%s/%s", path, e->d_name);
+			continue;
+		}
+		if (!ctl->json)
+			printf("%s/%s: removed\n", path, e->d_name);
+		n++;
+	}
+	if (dir != NULL)
+		closedir(dir);
+	if (n == 0) {
+		warnx("no login of %s is kept in %s", name, path);
+		return ICCTL_FAILED;
+	}
+	if (ctl->json)
+		printf("{\"ok\":true,\"removed\":%u}\n", n);
+	return ICCTL_OK;
+}
+
 int
 icctl_keys(struct icctl *ctl, int argc, char **argv)
 {
 	bool reload = argc >= 2 && strcmp(argv[1], "reload") == 0;
 	int rv;
 
+	if (argc == 3 && strcmp(argv[1], "forget") == 0)
+		return keys_forget(ctl, argv[2]);
 	if (!(argc == 1 || (reload && argc == 3) ||
 		(reload && argc == 5 && strcmp(argv[3], "--file") == 0))) {
-		warnx("usage: icctl keys [reload PROVIDER [--file PATH]]");
+		warnx("usage: icctl keys [reload PROVIDER [--file PATH] | "
+		      "forget PROVIDER]");
 		return ICCTL_USAGE;
 	}
 	if ((rv = icctl_find(ctl, true)) != 0)

@@ -80,8 +80,34 @@ key_set(const char *env)
 	return v != NULL && *v != '\0';
 }
 
+/* One that began in a box. */
+static bool
+login_kept(
+    const struct icctl *ctl, const struct login *l, char *path, size_t cap)
+{
+	struct stat st;
+
+	snprintf(
+	    path, cap, "%s/logins/%s-%s.json", ctl->home, l->provider, l->name);
+	return lstat(path, &st) == 0;
+}
+
 static void
-show_login(const struct login *l)
+show_kept(const struct icctl *ctl, const struct login *l)
+{
+	char path[4096 + 256];
+
+	if (login_kept(ctl, l, path, sizeof(path)))
+		printf("  kept   %s: begun in a box; to remove it: icctl keys "
+		       "forget %s\n",
+		    path, l->provider);
+	printf("  in box {\"credentials\":{\"%s\":{\"capture\":\"%s\"}}} "
+	       "lets the agent log in itself, in the session\n",
+	    l->provider, l->name);
+}
+
+static void
+show_login(const struct icctl *ctl, const struct login *l)
 {
 	char path[4096];
 	const char *bad = login_state(l, path, sizeof(path));
@@ -97,6 +123,7 @@ show_login(const struct login *l)
 			printf("  note   %s is set and goes first; to use the "
 			       "login all the same,\n",
 			    keys[i].env);
+	show_kept(ctl, l);
 	printf("  config {\"credentials\":{\"%s\":{\"login\":\"%s\"}}}\n",
 	    l->provider, l->name);
 	printf("  then   a running session notices a new login by itself; or: "
@@ -124,11 +151,11 @@ show_key(const char *provider, const char *env)
 }
 
 static json_object *
-login_json(void)
+login_json(const struct icctl *ctl)
 {
 	json_object *all = json_object_new_object(),
 		    *list = json_object_new_array(), *o;
-	char path[4096];
+	char path[4096], kept[4096 + 256];
 	const char *bad;
 
 	for (size_t i = 0; i < NLOGINS; i++) {
@@ -139,6 +166,10 @@ login_json(void)
 		json_object_object_add(
 		    o, "provider", json_object_new_string(logins[i].provider));
 		json_object_object_add(o, "file", json_object_new_string(path));
+		json_object_object_add(o, "kept",
+		    login_kept(ctl, &logins[i], kept, sizeof(kept))
+			? json_object_new_string(kept)
+			: NULL);
 		json_object_object_add(
 		    o, "there", json_object_new_boolean(bad == NULL));
 		json_object_object_add(
@@ -163,7 +194,7 @@ icctl_login(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_USAGE;
 	}
 	if (ctl->json) {
-		o = login_json();
+		o = login_json(ctl);
 		icctl_put_json(o);
 		json_object_put(o);
 		return ICCTL_OK;
@@ -172,7 +203,7 @@ icctl_login(struct icctl *ctl, int argc, char **argv)
 		if (name != NULL && strcmp(name, logins[i].name) != 0 &&
 		    strcmp(name, logins[i].provider) != 0)
 			continue;
-		show_login(&logins[i]);
+		show_login(ctl, &logins[i]);
 		any = true;
 	}
 	for (size_t i = 0; i < NKEYS; i++) {

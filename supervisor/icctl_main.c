@@ -36,7 +36,7 @@ static const struct command {
 	"what the session may cost, and did; change it"},
     {"metrics", "", icctl_metrics, "the same as Prometheus text"},
     {"unlock", "", icctl_unlock, "use a provider again after an alarm"},
-    {"keys", "[reload PROVIDER [--file PATH]]", icctl_keys,
+    {"keys", "[reload PROVIDER [--file PATH] | forget PROVIDER]", icctl_keys,
 	"credentials: kinds, ages, last use; take a new one"},
     {"login", "[NAME]", icctl_login,
 	"how to give sessions a provider's credential"},

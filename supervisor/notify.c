@@ -78,23 +78,32 @@ notify_spawn(const char *program, char *const *argv)
 void
 notify_hold(const struct hold *h)
 {
-	const struct locate l = {
-	    .paths = &sup.paths, .path_env = getenv("PATH")};
-	char text[768], label[512], *program, **argv = NULL;
+	char text[768], label[512];
 
-	if (sup.config.notify == NULL || notify_env.runs)
-		return;
 	snprintf(text, sizeof(text),
 	    "%s waits for you: icctl approve %s "
 	    "or icctl deny %s",
 	    approvals_label(h, label, sizeof(label)), h->sid, h->sid);
+	notify_text(text);
+}
+
+void
+notify_text(const char *text)
+{
+	const struct locate l = {
+	    .paths = &sup.paths, .path_env = getenv("PATH")};
+	char *program, *line, **argv = NULL;
+
+	if (sup.config.notify == NULL || notify_env.runs)
+		return;
+	line = strdup(text);
 	program = strchr(sup.config.notify[0], '/') != NULL
 		      ? strdup(sup.config.notify[0])
 		      : locate_in_path(&l, sup.config.notify[0]);
-	if (program != NULL)
+	if (program != NULL && line != NULL)
 		argv = locate_argv(
 		    (const char *const *)(uintptr_t)sup.config.notify,
-		    (char *const[]){text, NULL});
+		    (char *const[]){line, NULL});
 	if (argv == NULL || notify_spawn(program, argv) == -1)
 		sup_note(
 		    "notify command %s cannot be run", sup.config.notify[0]);
@@ -102,6 +111,7 @@ notify_hold(const struct hold *h)
 		free(argv[i]);
 	free(argv);
 	free(program);
+	free(line);
 }
 
 pid_t

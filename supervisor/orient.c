@@ -167,7 +167,8 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 		n++;
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		pr = &sup.providers.list[i];
-		if (pr->key == NULL || adapter_has_login(&sup.adapter, pr))
+		if (pr->key == NULL || pr->waits ||
+		    adapter_has_login(&sup.adapter, pr))
 			continue;
 		if (orient_provider(pr, env, &n) == -1)
 			return fault_errno(fault, "environment");

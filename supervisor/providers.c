@@ -90,7 +90,11 @@ provider_login(struct provider *p, const struct jsonfile *j,
 	l->file = dirs == NULL ? config_path(j->file, paths->user_home, file)
 			       : provider_place(j, dirs, file, paths);
 	l->sentinel = strdup(prefix);
-	if (l->name == NULL || l->file == NULL || l->sentinel == NULL)
+	if (asprintf(&l->kept, "%s/logins/%s-%s.json", paths->home, p->name,
+		name) == -1)
+		l->kept = NULL;
+	if (l->name == NULL || l->file == NULL || l->sentinel == NULL ||
+	    l->kept == NULL)
 		return fault_errno(j->fault, "%s", j->file);
 	return 0;
 }
@@ -128,12 +132,21 @@ provider_login_file(const struct provider *p)
 	if (p->config != NULL && p->config->kind == CREDENTIAL_LOGIN &&
 	    p->config->login_file != NULL)
 		return p->config->login_file;
+	if (p->kept)
+		return p->logins[p->login].kept;
 	return p->logins[p->login].file;
+}
+
+static bool
+provider_is_there(const struct provider_login *l)
+{
+	return access(l->file, F_OK) == 0;
 }
 
 /*
  * Key or login?  What config.json says; else the variable, as it was set on
- * purpose here and now; else a login that is there.
+ * purpose here and now; else a login that is there, of the vendor's program
+ * or begun in a box.
  */
 static int
 provider_choose(struct provider *p, struct fault *fault)
@@ -142,25 +155,39 @@ provider_choose(struct provider *p, struct fault *fault)
 	const char *value = getenv(p->env);
 
 	p->login = -1;
-	if (cfg != NULL && cfg->kind == CREDENTIAL_LOGIN) {
+	if (cfg != NULL && (cfg->kind == CREDENTIAL_LOGIN ||
+			       cfg->kind == CREDENTIAL_CAPTURE)) {
 		for (unsigned i = 0; i < p->nlogins; i++)
 			if (strcmp(p->logins[i].name, cfg->value) == 0)
 				p->login = (int)i;
 		if (p->login == -1)
 			return fault_set(fault,
-			    "credentials.%s.login: provider %s knows no login "
+			    "credentials.%s.%s: provider %s knows no login "
 			    "of \"%s\"%s%s",
-			    p->name, p->name, cfg->value,
+			    p->name,
+			    cfg->kind == CREDENTIAL_LOGIN ? "login" : "capture",
+			    p->name, cfg->value,
 			    p->nlogins != 0 ? "; try " : "",
 			    p->nlogins != 0 ? p->logins[0].name : "");
+		p->captures = p->kept = cfg->kind == CREDENTIAL_CAPTURE;
+		if (cfg->login_file == NULL && !p->kept)
+			p->kept = !provider_is_there(&p->logins[p->login]) &&
+				  access(p->logins[p->login].kept, F_OK) == 0;
+		p->waits =
+		    p->captures && access(p->logins[p->login].kept, F_OK) == -1;
 		return 0;
 	}
 	if ((cfg != NULL && cfg->kind != CREDENTIAL_DEFAULT) ||
 	    (value != NULL && value[0] != '\0'))
 		return 0;
 	for (unsigned i = 0; i < p->nlogins && p->login == -1; i++)
-		if (access(p->logins[i].file, F_OK) == 0)
+		if (provider_is_there(&p->logins[i]))
 			p->login = (int)i;
+	for (unsigned i = 0; i < p->nlogins && p->login == -1; i++)
+		if (access(p->logins[i].kept, F_OK) == 0) {
+			p->login = (int)i;
+			p->kept = true;
+		}
 	return 0;
 }
 
@@ -289,6 +316,7 @@ provider_free(struct provider *p)
 		free(p->logins[i].name);
 		free(p->logins[i].file);
 		free(p->logins[i].sentinel);
+		free(p->logins[i].kept);
 		jsonfile_strings_free(p->logins[i].lock_dirs);
 		jsonfile_strings_free(p->logins[i].lock_files);
 	}
@@ -389,7 +417,8 @@ provider_load(struct provider *p, const struct paths *paths,
 	    provider_params(p, path, name, &root, fault) == -1 ||
 	    provider_fields(p, path, name, root, paths, fault) == -1)
 		goto out;
-	if (provider_filter(p, path, root, fault) == -1)
+	if (provider_capture(p, path, root, fault) == -1 ||
+	    provider_filter(p, path, root, fault) == -1)
 		goto out;
 	rv = provider_ca(p->config, "providers", fault);
 out:

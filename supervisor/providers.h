@@ -22,6 +22,7 @@ struct provider_login {
 	char *sentinel; /* prefix */
 	struct config_upstream token; /* where it is renewed */
 	char **lock_dirs, **lock_files;
+	char *kept; /* where it is kept if it began in a box; absolute */
 };
 
 /* Of a key in two parts: id, secret, session token. */
@@ -46,6 +47,9 @@ struct provider {
 	unsigned nlogins;
 	int login; /* the one in use; -1: a key */
 	const char *kind; /* of a destination; NULL: a model's provider */
+	bool captures; /* it may begin in the box */
+	bool kept;     /* it began in one */
+	bool waits;    /* nobody is logged in yet */
 };
 
 struct providers {
@@ -69,6 +73,12 @@ char *provider_sentinel(const char *prefix);
  */
 int provider_params(struct provider *, const char *path, const char *name,
     struct json_object **root, struct fault *);
+/*
+ * providers_capture.c: hosts and routes of the login that may begin in the box
+ * are put among the file's own. -1 with why.
+ */
+int provider_capture(struct provider *, const char *path,
+    struct json_object *root, struct fault *);
 /* The login file in use: the configured one, or its usual place. */
 const char *provider_login_file(const struct provider *);
 /*

@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "control.h"
+#include "notify.h"
 #include "sup.h"
 
 #define RENEW_TRY_MS 50U     /* and as much again, at random */
@@ -54,6 +56,24 @@ renew_init(struct renewal *r, unsigned provider, int fd,
 	if (strlen(r->name) > 200)
 		return fault_set(
 		    fault, "credential %s: name too long", l->file);
+	return 0;
+}
+
+int
+renew_init_kept(
+    struct renewal *r, unsigned provider, const char *path, struct fault *fault)
+{
+	char *slash;
+
+	r->provider = provider;
+	r->dirfd = r->temp = -1;
+	if ((r->path = strdup(path)) == NULL || (r->dir = strdup(path)) == NULL)
+		return fault_errno(fault, "%s", path);
+	slash = strrchr(r->dir, '/');
+	*slash = '\0';
+	r->name = slash + 1;
+	if (mkdir(r->dir, 0700) == -1 && errno != EEXIST)
+		return fault_errno(fault, "%s", r->dir);
 	return 0;
 }
 
@@ -206,15 +226,34 @@ renew_open_temp(struct renewal *r)
 	return r->temp == -1 ? -1 : 0;
 }
 
+/* An empty file beside the login file, for keyd to write. */
+static int
+renew_hand_out(struct renewal *r)
+{
+	struct msg_SECRET_OUT out;
+	int temp;
+
+	if (renew_open_temp(r) == -1 ||
+	    (temp = fcntl(r->temp, F_DUPFD_CLOEXEC, 0)) == -1)
+		return -1;
+	out = (struct msg_SECRET_OUT){.turn = ++r->turn};
+	child_send(ROLE_KEY, r->provider, MSG_SECRET_OUT, &out, temp);
+	r->phase = RENEWAL_HELD;
+	loop_timer_set(&sup.loop, &r->timer, RENEW_TOUCH_MS, renew_tick, r);
+	return 0;
+}
+
 /* Both files to keyd: the new one to write, then the old one to read. */
 static int
 renew_hand_over(struct renewal *r, const char **why)
 {
-	struct msg_SECRET_OUT out;
 	struct msg_SECRET in = {
 	    .kind = (uint8_t)(sup.providers.list[r->provider].login + 1)};
-	int fd, temp;
+	int fd;
 
+	*why = "has no room beside it for a new one";
+	if (r->why == PROTO_WANT_CAPTURED)
+		return renew_hand_out(r);
 	*why = "cannot be opened";
 	fd = openat(r->dirfd, r->name,
 	    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
@@ -226,15 +265,9 @@ renew_hand_over(struct renewal *r, const char **why)
 	    r->seen.st_uid != geteuid() || r->seen.st_size > RENEW_MAX_FILE)
 		goto bad;
 	*why = "has no room beside it for a new one";
-	if (renew_open_temp(r) == -1)
+	if (renew_hand_out(r) == -1)
 		goto bad;
-	if ((temp = fcntl(r->temp, F_DUPFD_CLOEXEC, 0)) == -1)
-		goto bad;
-	out = (struct msg_SECRET_OUT){.turn = ++r->turn};
-	child_send(ROLE_KEY, r->provider, MSG_SECRET_OUT, &out, temp);
 	child_send(ROLE_KEY, r->provider, MSG_SECRET, &in, fd);
-	r->phase = RENEWAL_HELD;
-	loop_timer_set(&sup.loop, &r->timer, RENEW_TOUCH_MS, renew_tick, r);
 	return 0;
 bad:
 	close(fd);
@@ -331,6 +364,9 @@ renew_changed(const struct renewal *r)
 {
 	struct stat st;
 
+	/* Whatever was there: the latest login is the one that counts. */
+	if (r->why == PROTO_WANT_CAPTURED)
+		return false;
 	return fstatat(r->dirfd, r->name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
 	       st.st_ino != r->seen.st_ino || st.st_dev != r->seen.st_dev ||
 	       st.st_size != r->seen.st_size ||
@@ -342,8 +378,11 @@ renew_changed(const struct renewal *r)
 static int
 renew_place(struct renewal *r)
 {
-	if (fchmod(r->temp, r->seen.st_mode & 07777) == -1 ||
-	    fsync(r->temp) == -1 ||
+	mode_t mode = r->seen.st_mode & 07777;
+
+	if (r->why == PROTO_WANT_CAPTURED)
+		mode = 0600;
+	if (fchmod(r->temp, mode) == -1 || fsync(r->temp) == -1 ||
 	    renameat(r->dirfd, r->temp_name, r->dirfd, r->name) == -1)
 		return -1;
 	(void)fsync(r->dirfd);
@@ -362,6 +401,20 @@ renew_look_again(struct renewal *r)
 	return ++r->again < RENEW_TURNS && renew_hand_over(r, &why) == 0;
 }
 
+/* A login began in the box: whoever watches should know. */
+static void
+renew_tell(const struct renewal *r)
+{
+	const struct provider *p = &sup.providers.list[r->provider];
+
+	sup_note("a login of %s (%s) began in this session and is kept in %s; "
+		 "later sessions use it. To remove it: icctl keys forget %s",
+	    p->name, p->logins[p->login].name, r->path, p->name);
+	control_key(r->provider);
+	notify_text("IronCurtain: the agent logged in to a provider; see "
+		    "icctl keys");
+}
+
 int
 renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 {
@@ -369,6 +422,7 @@ renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 	    "renewed", "adopted", "failed", "refused"};
 	const char *name = sup.providers.list[r->provider].name;
 	char text[256];
+	bool captured;
 
 	if (r->path == NULL)
 		return -1;
@@ -395,8 +449,13 @@ renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 		    &sup.loop, &r->timer, RENEW_RETRY_MS, renew_tick, r);
 		return 0;
 	}
-	event_credential(r->provider, results[m->result], text);
-	if (m->result == PROTO_DONE_REFUSED)
+	captured =
+	    r->why == PROTO_WANT_CAPTURED && m->result == PROTO_DONE_WRITTEN;
+	event_credential(
+	    r->provider, captured ? "captured" : results[m->result], text);
+	if (captured)
+		renew_tell(r);
+	else if (m->result == PROTO_DONE_REFUSED)
 		sup_warn("the login of %s is over: %s. Log in again: icctl "
 			 "login %s",
 		    name, text, name);

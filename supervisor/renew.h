@@ -45,6 +45,9 @@ struct renewal {
 /* From the open login file on. -1 with why. */
 int renew_init(struct renewal *, unsigned provider, int fd,
     const struct provider_login *, struct fault *);
+/* From the path of a login that we keep ourselves; it need not be there. */
+int renew_init_kept(
+    struct renewal *, unsigned provider, const char *path, struct fault *);
 /* SECRET_WANT, SECRET_DONE. -1: keyd has no login. */
 int renew_want(struct renewal *, const struct msg_SECRET_WANT *);
 int renew_done(struct renewal *, const struct msg_SECRET_DONE *);

@@ -211,6 +211,15 @@ setup_host(unsigned i, unsigned n)
 }
 
 static void
+setup_sentinel(unsigned i, enum role role, unsigned index)
+{
+	struct msg_SENTINEL m = {.provider = (uint16_t)i,
+	    .key = span_str(sup.providers.list[i].key)};
+
+	child_send(role, index, MSG_SENTINEL, &m, -1);
+}
+
+static void
 setup_key(unsigned i)
 {
 	const struct provider *p = &sup.providers.list[i];
@@ -223,10 +232,17 @@ setup_key(unsigned i)
 		sup.keys[i].known = true;
 		return;
 	}
-	child_send(ROLE_KEY, i, MSG_SECRET, &secret, sup.keys[i].cred.fd);
-	sup.keys[i].cred.fd = -1;
+	if (p->captures)
+		setup_sentinel(i, ROLE_KEY, i);
 	if (p->login != -1)
 		setup_token(i);
+	if (p->waits) {
+		sup.keys[i].known = true;
+		sup.keys[i].state = PROTO_KEY_WAITING;
+		return;
+	}
+	child_send(ROLE_KEY, i, MSG_SECRET, &secret, sup.keys[i].cred.fd);
+	sup.keys[i].cred.fd = -1;
 }
 
 /* dialerd connects to it, tunneld asks it for hosts. */
@@ -289,19 +305,14 @@ setup_model(void)
 	struct msg_BODIES bodies = {
 	    .bytes = (uint64_t)sup.config.held_mb << 20};
 	struct msg_PROVIDER m;
-	struct msg_SENTINEL s;
 
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		struct provider *p = &sup.providers.list[i];
 
 		setup_provider_file(i, &m);
 		child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
-		if (p->key != NULL) {
-			memset(&s, 0, sizeof(s));
-			s.provider = (uint16_t)i;
-			s.key = span_str(p->key);
-			child_send(ROLE_MITM, 0, MSG_SENTINEL, &s, -1);
-		}
+		if (p->key != NULL)
+			setup_sentinel(i, ROLE_MITM, 0);
 		child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);
 		setup_key(i);
 	}

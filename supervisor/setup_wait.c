@@ -83,7 +83,8 @@ wait_result(struct fault *fault)
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		k = &sup.keys[i];
 		name = sup.providers.list[i].name;
-		if (!k->known || sup.providers.list[i].env == NULL)
+		if (!k->known || sup.providers.list[i].env == NULL ||
+		    k->state == PROTO_KEY_WAITING)
 			continue;
 		if (k->state == PROTO_KEY_EMPTY)
 			return fault_set(

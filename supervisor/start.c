@@ -110,8 +110,8 @@ start_adapter(struct fault *fault)
 	if (name != NULL) {
 		if (adapter_load(&sup.adapter, &sup.paths, name, fault) == -1)
 			return -1;
-		if (adapter_choose(&sup.adapter, &sup.paths, &sup.config,
-			fault) == -1)
+		if (adapter_choose(
+			&sup.adapter, &sup.paths, &sup.config, fault) == -1)
 			return -1;
 		providers = sup.adapter.providers;
 	}
@@ -127,8 +127,16 @@ start_login(unsigned i, struct fault *fault)
 {
 	struct provider *p = &sup.providers.list[i];
 
-	sup_note("provider %s: the login of %s (%s)", p->name,
-	    p->logins[p->login].name, provider_login_file(p));
+	if (p->waits)
+		sup_note("provider %s: nobody is logged in; log in with the "
+			 "agent's own login (%s), in the session",
+		    p->name, p->logins[p->login].name);
+	else
+		sup_note("provider %s: the login of %s (%s)", p->name,
+		    p->logins[p->login].name, provider_login_file(p));
+	if (p->kept)
+		return renew_init_kept(
+		    &sup.keys[i].renewal, i, p->logins[p->login].kept, fault);
 	return renew_init(&sup.keys[i].renewal, i, sup.keys[i].cred.fd,
 	    &p->logins[p->login], fault);
 }

@@ -152,6 +152,12 @@ _icctl() {
 		*) COMPREPLY=() ;;
 		esac
 		;;
+	keys)
+		case $nargs in
+		0) _ironcurtain_words $'reload\nforget' "$cur" ;;
+		*) _ironcurtain_words --file "$cur" ;;
+		esac
+		;;
 	audit)
 		if [ -z "$sub" ]; then
 			_ironcurtain_words verify "$cur"

@@ -86,6 +86,8 @@ complete -c icctl -n '__ironcurtain_is show approve deny' -a '(__ironcurtain_ids
 complete -c icctl -n '__ironcurtain_is approve' -l for-session -d 'Those like it, too'
 complete -c icctl -n '__ironcurtain_is trust' -l yes -d 'Without being asked'
 complete -c icctl -n '__ironcurtain_is deny' -l because -x -d 'What the agent reads'
+complete -c icctl -n '__ironcurtain_is keys' -a 'reload forget' -d 'Take a new one; remove a login'
+complete -c icctl -n '__ironcurtain_is keys' -l file -r -F -d 'Where it is'
 complete -c icctl -n '__ironcurtain_is audit' -a verify -F -d 'Check the chain'
 complete -c icctl -n '__ironcurtain_is policy' -a 'eval explain check test replay diff learn reload' -F -d 'Policy tool'
 complete -c icctl -n '__ironcurtain_is policy' -l policy -r -F -a '(__ironcurtain_policies)' -d 'Compiled rules, or a policy\'s name'

@@ -167,18 +167,19 @@ CONFIG = [
      "{config}: credentials.anthropic: must be an object that says where the "
      "key is, is a string. Write {\"env\":\"NAME\"}, {\"file\":\"PATH\"}, "
      "{\"command\":[...]}, {\"systemd\":\"NAME\"}, "
-     "{\"secret-service\":{...}} or {\"login\":\"claude-code\"}"),
+     "{\"secret-service\":{...}}, {\"login\":\"claude-code\"} or "
+     "{\"capture\":\"claude-code\"}"),
     ("a credential from two places", config(credentials={
         "anthropic": {"env": "A", "file": "b"}}), 78,
      "{config}: credentials.anthropic: must have exactly one of env, file, "
-     "command, systemd, secret-service, login; has 2"),
+     "command, systemd, secret-service, login, capture; has 2"),
     ("a credential from nowhere", config(credentials={"anthropic": {}}), 78,
      "{config}: credentials.anthropic: must have exactly one of env, file, "
-     "command, systemd, secret-service, login; has 0"),
+     "command, systemd, secret-service, login, capture; has 0"),
     ("a credential from elsewhere",
      config(credentials={"anthropic": {"key": "sk-ant-secret"}}), 78,
      "{config}: credentials.anthropic.key: unknown key. Known here: env, "
-     "file, command, systemd, secret-service, login"),
+     "file, command, systemd, secret-service, login, capture"),
     ("a key for the name of a variable",
      config(credentials={"anthropic": {"env": "sk-ant-secret"}}), 78,
      "{config}: credentials.anthropic.env: must be the NAME of an "

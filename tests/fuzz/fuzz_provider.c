@@ -65,7 +65,7 @@ fuzz_headers(const struct provider *p, struct span in)
 	struct span name, value;
 	unsigned kind = 99;
 
-	if (provider_headers_ok(p, in, &kind) == -1)
+	if (provider_headers_ok(p, false, in, &kind) == -1)
 		return;
 	if (kind >= p->nkinds || provider_unpack(&in, &name, &value) != 1)
 		abort();

@@ -178,13 +178,13 @@ test_packed(const struct provider *p)
 		const struct packed_row *row = &packed_rows[i];
 
 		s = pack(&b, row->pairs);
-		ok((provider_headers_ok(p, s, &kind) == 0) == row->good,
+		ok((provider_headers_ok(p, false, s, &kind) == 0) == row->good,
 		    "packed headers: %s", row->name);
 	}
 	s = pack(&b, packed_rows[0].pairs);
-	ok(provider_headers_ok(p, s, &kind) == 0 && kind == 1, "the kind");
+	ok(provider_headers_ok(p, false, s, &kind) == 0 && kind == 1, "the kind");
 	for (size_t n = 0; n < s.len; n++) {
-		if (provider_headers_ok(p, span_of(s.p, n), &kind) == 0 &&
+		if (provider_headers_ok(p, false, span_of(s.p, n), &kind) == 0 &&
 		    n != 16 && n != 16 + 13)
 			ok(false, "cut at %zu", n);
 	}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A login that the agent's program begins in the box.  What it asks of the
+ * token endpoint is read whole, checked, and asked again in our own words;
+ * the answer's tokens become the credential in use and a login file, and the
+ * box gets the session's sentinel in place of each.  A refresh token from the
+ * box is ours or none: that request is answered from our own renewal.
+ */
+#include "keyd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keyd_form.h"
+#include "log.h"
+
+#define CAPTURE_MAX_FILE (OAUTH_MAX_ANSWER + 2048U)
+#define CAPTURE_MAX_ANSWER 8192U
+
+static struct capture {
+	struct stream *s; /* who asked; NULL: nobody, or gone */
+	unsigned login;   /* which it is about, + 1 */
+	char sentinel[513];
+	struct form form;
+	struct secret *text; /* the login file, until it is written */
+	size_t len;
+} capture;
+
+int
+keyd_sentinel(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_SENTINEL *m = &msg->SENTINEL;
+	struct keyd_env *e = &keyd_env;
+
+	(void)fd;
+	if (e->provider == NULL || m->provider != e->index || e->capturing ||
+	    m->key.len < 16 ||
+	    !oauth_is_token(m->key, sizeof(capture.sentinel) - 1) ||
+	    span_copy(m->key, capture.sentinel, sizeof(capture.sentinel)) == -1)
+		return chan_violation(c, "SENTINEL out of place");
+	e->capturing = true;
+	return 0;
+}
+
+/* As the token endpoint itself would say it; all of it is constant text. */
+static void
+capture_refuse(
+    struct stream *s, unsigned status, const char *error, const char *why)
+{
+	char body[512];
+	int n;
+
+	n = snprintf(body, sizeof(body),
+	    "{\"error\":\"%s\",\"error_description\":\"IronCurtain: %s\"}",
+	    error, why);
+	if (n < 0 || (size_t)n >= sizeof(body))
+		n = 0;
+	exchange_answer(
+	    s, status, span_of((const uint8_t *)body, (size_t)n), why);
+}
+
+static void
+capture_wipe(void)
+{
+	explicit_bzero(&capture.form, sizeof(capture.form));
+}
+
+void
+capture_begin(struct stream *s)
+{
+	s->x.state = EXCHANGE_FORM;
+	if (s->x.req.length == 0)
+		capture_refuse(s, 400, "invalid_request", "an empty body");
+	else
+		stream_watch(s);
+}
+
+/* To the endpoint, in our words. */
+static void
+capture_ask(struct stream *s, bool json)
+{
+	unsigned login = keyd_env.provider->routes[s->x.req.route].capture;
+	const char *why = "the request is too long";
+	size_t cap, len;
+	uint8_t *body;
+
+	if (!renew_capture()) {
+		exchange_fail(s, KEYD_FAIL_RENEW, "a renewal is under way");
+		return;
+	}
+	if ((body = token_room(&cap)) == NULL) {
+		exchange_fail(s, KEYD_FAIL_INTERNAL,
+		    "a login needs 512 KiB of locked memory: raise ulimit -l");
+		renew_captured(false);
+		return;
+	}
+	if (form_compose(json, &capture.form, body, cap, &len) == -1 ||
+	    token_send_body(
+		&keyd_env.provider->logins[login - 1], json, len, &why) == -1) {
+		capture_refuse(s, 400, "invalid_request", why);
+		renew_captured(false);
+		return;
+	}
+	capture.s = s;
+	capture.login = login;
+	s->x.sent = s->x.req.length;
+	s->x.state = EXCHANGE_ASKED;
+	stream_watch(s);
+}
+
+static void
+capture_refresh(struct stream *s)
+{
+	const struct span given = capture.form.v[FORM_REFRESH_TOKEN];
+
+	if (!span_is(given, capture.sentinel)) {
+		keyd_alarm("foreign-token",
+		    "a refresh token that is not this session's was sent");
+		capture_refuse(s, 403, "invalid_grant",
+		    "only the refresh token of this session is taken; a real "
+		    "one has no place here");
+	} else if (keyd_env.now == NULL) {
+		capture_refuse(
+		    s, 403, "invalid_grant", "nobody is logged in yet");
+	} else {
+		exchange_go(s);
+	}
+}
+
+/* It is all there. */
+static void
+capture_form(struct stream *s)
+{
+	const struct provider_route *route =
+	    &keyd_env.provider->routes[s->x.req.route];
+	const struct provider_login *l =
+	    &keyd_env.provider->logins[route->capture - 1];
+	struct span type = request_type(s->x.req.headers);
+	struct form *f = &capture.form;
+	const char *why = "";
+	bool json;
+	int rv;
+
+	if (type.len > 16)
+		type.len = 16;
+	json = span_ieq(type, SPAN("application/json"));
+	rv = form_read(json, buf_span(&s->pend), f, &why);
+	buf_free(&s->pend);
+	if (rv == -1)
+		capture_refuse(s, 400, "invalid_request", why);
+	else if (!keyd_env.capturing ||
+		 (keyd_env.now != NULL && keyd_env.kind != route->capture))
+		capture_refuse(s, 403, "unauthorized_client",
+		    "no login begins in this session");
+	else if (!span_eq(f->v[FORM_CLIENT_ID], l->client))
+		capture_refuse(s, 403, "unauthorized_client",
+		    "the client_id is not that of this provider's program");
+	else if (f->grant == FORM_BY_REFRESH)
+		capture_refresh(s);
+	else
+		capture_ask(s, json);
+	capture_wipe();
+}
+
+void
+capture_read(struct stream *s)
+{
+	int r = 1;
+
+	while (r == 1 && s->x.counted < s->x.req.length)
+		if ((r = stream_read(s)) == -1)
+			return;
+	if (s->x.counted == s->x.req.length)
+		capture_form(s);
+}
+
+void
+capture_renewed(struct stream *s)
+{
+	const struct provider_route *route =
+	    &keyd_env.provider->routes[s->x.req.route];
+	const struct keyset *k = keyd_env.now;
+	uint64_t now = clock_wall_us() / 1000000;
+	struct form_grant_answer g = {.tokens = {.access = SPAN("-"),
+					  .refresh = SPAN("-"),
+					  .id = SPAN("-"),
+					  .lifetime = 3600}};
+	uint8_t body[CAPTURE_MAX_ANSWER];
+	size_t len;
+
+	if (k->expires != 0)
+		g.tokens.lifetime = k->expires > now ? k->expires - now : 1;
+	s->x.state = EXCHANGE_FORM;
+	if (form_answer(&keyd_env.provider->logins[route->capture - 1],
+		span_str(capture.sentinel), &g, body, sizeof(body), &len) == -1)
+		exchange_fail(s, KEYD_FAIL_INTERNAL, "answer too long");
+	else
+		exchange_answer(s, 200, span_of(body, len), "");
+}
+
+void
+capture_gone(const struct stream *s)
+{
+	if (capture.s == s)
+		capture.s = NULL;
+}
+
+void
+capture_forget(void)
+{
+	secret_free(capture.text);
+	capture.text = NULL;
+	capture.len = 0;
+}
+
+int
+capture_write(int fd)
+{
+	const uint8_t *p;
+	size_t cap, done = 0;
+	ssize_t n;
+
+	if (capture.text == NULL) {
+		errno = ENODATA;
+		return -1;
+	}
+	p = secret_bytes(capture.text, &cap);
+	while (done < capture.len) {
+		n = write(fd, p + done, capture.len - done);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			return -1;
+		done += (size_t)n;
+	}
+	capture_forget();
+	return 0;
+}
+
+/* The login file, in secret memory. */
+static const char *
+capture_compose(const struct provider_login *l,
+    const struct form_grant_answer *g, const struct span *adds,
+    uint64_t expires)
+{
+	struct oauth_new n = {.access = g->tokens.access,
+	    .refresh = g->tokens.refresh,
+	    .id = g->tokens.id,
+	    .expires = expires,
+	    .now = clock_wall_us() / 1000000};
+	size_t cap;
+	uint8_t *p;
+
+	capture_forget();
+	if ((capture.text = secret_new(CAPTURE_MAX_FILE)) == NULL)
+		return "out of secret memory";
+	p = secret_bytes(capture.text, &cap);
+	if (form_file(l, &n, adds, p, cap, &capture.len) == -1) {
+		capture_forget();
+		return "the login does not fit into a file";
+	}
+	return NULL;
+}
+
+/* Does what goes to the box hold anything of what must not? */
+static bool
+capture_leaks(
+    const struct keyset *k, const struct form_grant_answer *g, struct span down)
+{
+	struct span id = g->tokens.id;
+
+	return (k->scrub.nforms != 0 && scrub_find(&k->scrub, down)) ||
+	       (id.len != 0 && memmem(down.p, down.len, id.p, id.len) != NULL);
+}
+
+/* NULL: it is the login in use, and dst what the box is told. */
+static const char *
+capture_take(struct span body, uint8_t *dst, size_t cap, size_t *len)
+{
+	struct provider_login *l =
+	    &keyd_env.provider->logins[capture.login - 1];
+	struct span adds[PROVIDER_MAX_ADDS] = {{NULL, 0}},
+		    none = span_of(NULL, 0);
+	char claims[PROVIDER_MAX_ADDS][OAUTH_MAX_ADD + 1];
+	uint64_t now = clock_wall_us() / 1000000, expires;
+	struct form_grant_answer g;
+	const char *why = "";
+	struct keyset *k;
+
+	if (form_parse_grant(body, &g, &why) == -1)
+		return why;
+	expires = oauth_jwt_expires(g.tokens.access);
+	if (g.tokens.lifetime == 0 && expires > now)
+		g.tokens.lifetime = expires - now;
+	expires = g.tokens.lifetime == 0 ? 0 : now + g.tokens.lifetime;
+	for (unsigned i = 0; i < l->nadds; i++)
+		if (l->adds[i].claim[0].len != 0 &&
+		    form_claim(g.tokens.id, l->adds[i].claim, claims[i]) == 0)
+			adds[i] = span_str(claims[i]);
+	if (form_answer(l, span_str(capture.sentinel), &g, dst, cap, len) == -1)
+		return "is too long";
+	if ((why = capture_compose(l, &g, adds, expires)) != NULL)
+		return why;
+	if ((k = keyset_new(g.tokens.access, g.tokens.refresh,
+		 g.tokens.id.len <= SCRUB_MAX ? g.tokens.id : none, adds)) ==
+	    NULL)
+		k = keyset_new(g.tokens.access, g.tokens.refresh, none, adds);
+	if (k == NULL)
+		return "out of secret memory";
+	if (capture_leaks(k, &g, span_of(dst, *len))) {
+		keyset_drop(keyset_hold(k));
+		return "holds a token where none belongs";
+	}
+	k->expires = expires;
+	k->margin = oauth_margin(g.tokens.lifetime);
+	keyd_env.kind = capture.login;
+	keyset_use(k);
+	keyd_show_loaded();
+	return NULL;
+}
+
+void
+capture_answer(unsigned status, struct span body, const char *why)
+{
+	struct stream *s = capture.s;
+	uint8_t down[CAPTURE_MAX_ANSWER];
+	const char *bad = why;
+	size_t len = 0;
+
+	capture.s = NULL;
+	if (status == 200)
+		bad = capture_take(body, down, sizeof(down), &len);
+	if (status == 200 && bad != NULL) {
+		capture_forget();
+		log_warnx("login: the token endpoint's answer %s", bad);
+	}
+	if (s == NULL) {
+		/* It is a login all the same. */
+	} else if (status == 200 && bad == NULL) {
+		exchange_answer(s, 200, span_of(down, len), "");
+	} else if (status >= 400) {
+		capture_refuse(s, status, form_error(status, body),
+		    "the provider refused the login");
+	} else {
+		exchange_fail(s, KEYD_FAIL_TOKEN,
+		    bad != NULL && bad[0] != '\0'
+			? bad
+			: "neither a login nor an error");
+	}
+	renew_captured(status == 200 && bad == NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The login file that a captured login is kept in: the members that the
+ * provider file names, in the vendor's layout, and nothing else.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "json.h"
+#include "keyd_form.h"
+
+#define FILE_POOL (1U << 20)
+#define FILE_MEMBERS (5U + PROVIDER_MAX_ADDS)
+
+int
+form_claim(
+    struct span id, const struct span claim[2], char dst[OAUTH_MAX_ADD + 1])
+{
+	/* Claims say who somebody is; what is secret is the signature. */
+	static uint8_t claims[OAUTH_MAX_ANSWER];
+	const struct value *v = NULL;
+	struct value_pool *pool;
+	size_t len;
+	int rv = -1;
+
+	if ((pool = value_pool_new(FILE_POOL)) == NULL)
+		return -1;
+	if (oauth_jwt_claims(id, claims, sizeof(claims), &len) == 0)
+		v = json_read(pool, span_of(claims, len), NULL);
+	for (unsigned i = 0; i < 2 && v != NULL && claim[i].len != 0; i++)
+		v = v->type == VALUE_OBJECT ? value_getspan(v, claim[i]) : NULL;
+	if (v != NULL && v->type == VALUE_STRING &&
+	    oauth_is_token(v->text, OAUTH_MAX_ADD))
+		rv = span_copy(v->text, dst, OAUTH_MAX_ADD + 1);
+	value_pool_free(pool);
+	explicit_bzero(claims, sizeof(claims));
+	return rv;
+}
+
+struct file_member {
+	struct span path, value;
+	bool number, done;
+};
+
+/* "a.b": a, or empty. */
+static struct span
+file_group(struct span path)
+{
+	const uint8_t *dot = memchr(path.p, '.', path.len);
+
+	return dot == NULL ? span_of(path.p, 0)
+			   : span_of(path.p, (size_t)(dot - path.p));
+}
+
+static void
+file_put(struct oauth_out *o, struct file_member *m, size_t skip)
+{
+	oauth_put(o, SPAN("\""));
+	oauth_put(o, span_of(m->path.p + skip, m->path.len - skip));
+	oauth_put(o, m->number ? SPAN("\":") : SPAN("\":\""));
+	oauth_put(o, m->value);
+	if (!m->number)
+		oauth_put(o, SPAN("\""));
+	m->done = true;
+}
+
+/* Members of one group stand together, where its first one does. */
+static void
+file_write(struct oauth_out *o, struct file_member *m, size_t n)
+{
+	struct span group;
+	bool first;
+
+	oauth_put(o, SPAN("{"));
+	for (size_t i = 0; i < n; i++) {
+		if (m[i].done)
+			continue;
+		if (i != 0)
+			oauth_put(o, SPAN(","));
+		group = file_group(m[i].path);
+		if (group.len == 0) {
+			file_put(o, &m[i], 0);
+			continue;
+		}
+		oauth_put(o, SPAN("\""));
+		oauth_put(o, group);
+		oauth_put(o, SPAN("\":{"));
+		first = true;
+		for (size_t k = i; k < n; k++) {
+			if (!span_eq(file_group(m[k].path), group))
+				continue;
+			if (!first)
+				oauth_put(o, SPAN(","));
+			first = false;
+			file_put(o, &m[k], group.len + 1);
+		}
+		oauth_put(o, SPAN("}"));
+	}
+	oauth_put(o, SPAN("}\n"));
+}
+
+static void
+file_add(struct file_member *m, size_t *n, struct span path, struct span value,
+    bool number)
+{
+	if (path.len != 0 && value.len != 0)
+		m[(*n)++] = (struct file_member){path, value, number, false};
+}
+
+int
+form_file(const struct provider_login *l, const struct oauth_new *t,
+    const struct span adds[PROVIDER_MAX_ADDS], uint8_t *dst, size_t cap,
+    size_t *len)
+{
+	struct file_member m[FILE_MEMBERS];
+	struct oauth_out o = {.p = dst, .cap = cap};
+	char expires[32] = "", renewed[32] = "";
+	time_t now = (time_t)t->now;
+	struct tm tm;
+	size_t n = 0;
+
+	snprintf(expires, sizeof(expires), "%" PRIu64 "%s", t->expires,
+	    t->expires != 0 && l->unit == PROVIDER_EXPIRES_MS ? "000" : "");
+	if (gmtime_r(&now, &tm) == NULL ||
+	    strftime(renewed, sizeof(renewed), "%Y-%m-%dT%H:%M:%S.000000Z",
+		&tm) == 0)
+		renewed[0] = '\0';
+	file_add(m, &n, l->access, t->access, false);
+	file_add(m, &n, l->refresh, t->refresh, false);
+	file_add(m, &n, l->id, t->id, false);
+	for (unsigned i = 0; i < l->nadds; i++)
+		file_add(m, &n, l->adds[i].member, adds[i], false);
+	file_add(m, &n, l->expires, span_str(expires), true);
+	file_add(m, &n, l->renewed, span_str(renewed), false);
+	file_write(&o, m, n);
+	if (o.full) {
+		explicit_bzero(dst, o.len);
+		errno = ENOBUFS;
+		return -1;
+	}
+	*len = o.len;
+	return 0;
+}
