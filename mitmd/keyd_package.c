@@ -313,7 +313,7 @@ package_answer(struct stream *s, unsigned status, const char *type)
 	    reply_frame(stream_begin(s), x->req.exchange, STREAM_HEAD,
 		buf_span(&b)) == -1)
 		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
-	else
+	else if (stream_commit(s) == 0)
 		package_give(s);
 	buf_free(&b);
 }

@@ -23,7 +23,7 @@ static const char *const config_ignored[] = {"agentModelId", "policyModelId",
     "prefilterModelId", "autoCompact", "autoApprove", "memory", "webSearch",
     "modelProviders", "signal", "gooseProvider", "gooseModel",
     "preferredDockerAgent", "preferredMode", "containerRuntime",
-    "packageInstall", "dockerResources", "capture", "statistics", "snapshot",
+    "dockerResources", "capture", "statistics", "snapshot",
     "dockerWorkload", NULL};
 
 /* Of the founding system; ignoring them would not do what the user meant. */
@@ -52,7 +52,7 @@ static const struct {
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
     "credentials", "destinations", "escalationTimeoutSeconds", "mcpServers",
-    "modelBodies", "notify", "policy", "profiles", "providers", "proxy",
+    "modelBodies", "notify", "packageInstall", "policy", "profiles", "providers", "proxy",
     "proxyTools", "resourceBudget", "sandboxPolicy", "serverCredentials", NULL};
 
 static bool

@@ -91,6 +91,10 @@ struct config {
 	struct config_proxy proxy;
 	struct config_destination destinations[CONFIG_MAX_DESTINATIONS];
 	size_t ndestinations;
+	/* packageInstall: what registries do not say themselves */
+	bool package_off;
+	int64_t package_days; /* -1: nothing */
+	struct json_object *package_allow, *package_deny; /* or NULL */
 	bool proxy_tools; /* the agent may ask for further hosts */
 	/* Where those are instead: as a provider that is called like the host. */
 	struct config_provider mirrors[CONFIG_MAX_DESTINATIONS];

@@ -207,7 +207,8 @@ config_destinations(struct config *cfg, const struct jsonfile *j,
 	struct json_object *all = NULL;
 	struct config_destination *d;
 
-	if (config_proxy_tools(cfg, j, root, user_home) == -1 ||
+	if (config_package_install(cfg, j, root) == -1 ||
+	    config_proxy_tools(cfg, j, root, user_home) == -1 ||
 	    jsonfile_object(j, root, "", "destinations", &all) == -1)
 		return -1;
 	if (all == NULL)
@@ -242,4 +243,6 @@ config_destinations_free(struct config *cfg)
 	}
 	for (size_t i = 0; i < cfg->nmirrors; i++)
 		config_provider_free(&cfg->mirrors[i]);
+	json_object_put(cfg->package_allow);
+	json_object_put(cfg->package_deny);
 }

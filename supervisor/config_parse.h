@@ -33,6 +33,9 @@ int config_profile(const struct jsonfile *, struct json_object *root,
 void config_provider_free(struct config_provider *);
 
 /* config_destinations.c: "destinations" and "proxyTools". */
+/* destinations_registry.c: what of packageInstall is a default of theirs. */
+int config_package_install(
+    struct config *, const struct jsonfile *, struct json_object *root);
 int config_destinations(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 void config_destinations_free(struct config *);

@@ -90,7 +90,7 @@ def destinations(r):
         "pypi": one("pypi", {"pypi.test": "pypi", "files.test": "files"}),
         "crates": one("crates", {"index.test": "index",
                                  "static.test": "static"}),
-        "debian": one("debian", {"deb.test": "deb"}, deny=["evil"])}
+        "debian": one("debian", {"deb.test": "deb"})}
 
 
 def get(s, host, path, accept=None, method="GET", headers=(), body=None):
@@ -345,8 +345,8 @@ def run(s, bridge, argv, cwd, **env):
     return subprocess.run(argv, cwd=cwd, env={
         "PATH": "/usr/bin:/bin", "HOME": cwd, "LANG": "C.UTF-8",
         "HTTPS_PROXY": bridge.url, "https_proxy": bridge.url,
-        "NODE_EXTRA_CA_CERTS": ca, "SSL_CERT_FILE": ca, "CURL_CA_BUNDLE": ca,
-        **env}, capture_output=True, text=True, timeout=90, check=False)
+        "npm_config_globalconfig": os.devnull, "NODE_EXTRA_CA_CERTS": ca,
+        "SSL_CERT_FILE": ca, "CURL_CA_BUNDLE": ca, "PIP_CERT": ca, **env}, capture_output=True, text=True, timeout=90, check=False)
 
 
 def npm(s, bridge, cwd, *args):
@@ -398,9 +398,7 @@ def test_pip_client(s, work, bridge):
         t.skip("pip", "python3-pip is not installed")
         return
     cwd = os.path.join(work, "pip")
-    ca = os.path.join(s.dir, "orientation", "ca-cert.pem")
-    more = ["--index-url", "https://pypi.test/simple/", "--cert", ca,
-            "--no-cache-dir", "--disable-pip-version-check", "--retries=0",
+    more = ["--index-url", "https://pypi.test/simple/", "--no-cache-dir", "--disable-pip-version-check", "--retries=0",
             "--target", os.path.join(cwd, "site"), "--no-deps"]
     a = run(s, bridge, [*pip, "install", "wheelie", *more], cwd)
     t.ok(a.returncode == 0 and
@@ -444,7 +442,10 @@ def main():
     tree = registry_data.tree()
     with h.workdir() as work:
         r = Registry(work, tree)
-        with h.Session(work, config={"destinations": destinations(r)}) as s:
+        config = {"destinations": destinations(r), "packageInstall": {
+            "enabled": True, "quarantineDays": 2, "allowedPackages": [],
+            "deniedPackages": ["evil"]}}
+        with h.Session(work, config=config) as s:
             for case, args in (
                     (test_many, (s, r)), (test_npm, (s, r, tree)),
                     (test_refused, (s, r)), (test_bad_metadata, (s, r)),
