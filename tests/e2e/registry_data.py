@@ -99,6 +99,30 @@ class Tree:
             type="application/vnd.pypi.simple.v1+json")
         return [f["url"].removeprefix("https://files.test") for f in files]
 
+    def debian(self, packages):
+        """A repository "plain", unsigned. packages: name -> version."""
+        index = ""
+        for name, version in packages.items():
+            data = f"deb of {name}".encode()
+            path = f"pool/main/{name[0]}/{name}/{name}_{version}_all.deb"
+            # As apt writes it in a URL.
+            self.put("/deb/debian/" + path.replace("+", "%2b"), data)
+            index += (f"Package: {name}\nVersion: {version}\n"
+                      "Architecture: all\nMaintainer: T <t@example.org>\n"
+                      f"Description: t\nFilename: {path}\nSize: {len(data)}\n"
+                      f"SHA256: {hashlib.sha256(data).hexdigest()}\n\n")
+        arch = ""
+        for where in ("main/binary-amd64", "main/binary-arm64",
+                      "main/binary-all"):
+            self.put(f"/deb/debian/dists/plain/{where}/Packages", index)
+            arch += (f" {hashlib.sha256(index.encode()).hexdigest()} "
+                     f"{len(index)} {where}/Packages\n")
+        self.put("/deb/debian/dists/plain/Release",
+                 "Suite: plain\nCodename: plain\nComponents: main\n"
+                 "Architectures: amd64 arm64 all\n"
+                 f"Date: {time.strftime('%a, %d %b %Y %H:%M:%S UTC', time.gmtime())}\n"
+                 f"SHA256:\n{arch}", type="text/plain")
+
     def crate(self, name, versions):
         lines = []
         for v, age in versions.items():
@@ -151,6 +175,7 @@ def tree():
     t.crate("rusty", {"1.0.0": 100, "1.1.0": 1, "1.2.0": None})
     t.put("/index/config.json", {"dl": "https://static.test/crates",
                                  "api": "https://crates.test"})
+    t.debian({"hello-plus": "2.10-3+b1", "evil": "1.0-1"})
     deb = "/debian/pool/main/h/hello/hello_2.10-3_amd64.deb"
     t.put("/deb" + deb, b"deb of hello", type="application/x-debian-package")
     t.put("/deb" + deb.replace("hello", "evil"), b"deb of evil")

@@ -438,6 +438,41 @@ def test_curl_client(s, work, bridge, tree):
                  f"curl {http}: 10 MB of metadata", a.stderr)
 
 
+def test_apt_client(s, r, work, bridge):
+    if shutil.which("apt-get") is None:
+        t.skip("apt", "not installed")
+        return
+    cwd = os.path.join(work, "apt")
+    for d in ("state/lists/partial", "cache/archives/partial", "etc/parts"):
+        os.makedirs(os.path.join(cwd, d))
+    for name, text in (("status", ""), ("sources", "deb [trusted=yes] "
+                       "https://deb.test/debian plain main\n")):
+        with open(os.path.join(cwd, name), "w", encoding="ascii") as f:
+            f.write(text)
+    given = {"Dir::State": cwd + "/state", "Dir::Cache": cwd + "/cache",
+             "Dir::State::status": cwd + "/status",
+             "Dir::Etc::sourcelist": cwd + "/sources",
+             "Dir::Etc::sourceparts": "-", "Dir::Etc::parts": cwd +
+             "/etc/parts", "APT::Sandbox::User": "",
+             "Acquire::https::Proxy": bridge.url, "Acquire::Retries": "0",
+             "Acquire::https::CaInfo": os.path.join(
+                 s.dir, "orientation", "ca-cert.pem"),
+             "Acquire::AllowInsecureRepositories": "true",
+             "Acquire::Languages": "none", "Dir::Etc::main": "/dev/null"}
+    apt = ["/usr/bin/apt-get", *(x for k, v in given.items()
+                                 for x in ("-o", f"{k}={v}"))]
+    a = run(s, bridge, [*apt, "update"], cwd)
+    t.ok(a.returncode == 0 and "/deb/debian/dists/plain/Release" in r.paths(),
+         "apt-get update", a.stdout + a.stderr)
+    a = run(s, bridge, [*apt, "download", "hello-plus"], cwd)
+    path = os.path.join(cwd, "hello-plus_2.10-3+b1_all.deb")
+    t.ok(a.returncode == 0 and os.path.exists(path),
+         "apt-get downloads a package", a.stdout + a.stderr)
+    a = run(s, bridge, [*apt, "download", "evil"], cwd)
+    t.ok(a.returncode != 0 and "is on the deny list" in a.stdout + a.stderr,
+         "apt-get shows why not", a.stdout + a.stderr)
+
+
 def main():
     tree = registry_data.tree()
     with h.workdir() as work:
@@ -456,6 +491,7 @@ def main():
             bridge = Bridge(s.ready["sockets"]["mitm"])
             for case, args in ((test_npm_client, (s, r, work, bridge)),
                                (test_pip_client, (s, work, bridge)),
+                               (test_apt_client, (s, r, work, bridge)),
                                (test_curl_client, (s, work, bridge, tree))):
                 with t.case(case.__name__):
                     case(*args)
