@@ -94,6 +94,60 @@ test_golden(struct buf *headers)
 	    "a POST without body says so");
 }
 
+/* The signature is the second implementation's (tests/lib/standins). */
+static void
+test_signed(struct buf *headers)
+{
+	static const uint8_t none[32] = {0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc,
+	    0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24, 0x27,
+	    0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b,
+	    0x78, 0x52, 0xb8, 0x55};
+	static const struct sigv4_scope scope = {
+	    .region = {(const uint8_t *)"us-west-2", 9},
+	    .service = {(const uint8_t *)"bedrock", 7}};
+	struct keyd_head h = base();
+	size_t len = 0;
+
+	h.path = SPAN("/model/a:0/invoke");
+	h.query = SPAN("");
+	h.prefix = SPAN("/gateway");
+	h.host = SPAN("gw.example");
+	h.port = 8443;
+	h.headers = buf_span(headers);
+	h.length = 0;
+	h.sign = &scope;
+	h.key = (struct sigv4_key){.id = SPAN("AKIDEXAMPLE"),
+	    .secret = h.credential,
+	    .token = SPAN("session-token-0123456789")};
+	h.date = "20150830T123600Z";
+	h.body = none;
+	golden(&h, "POST /gateway/model/a:0/invoke HTTP/1.1\r\n"
+	    "host: gw.example:8443\r\n"
+	    "authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/"
+	    "us-west-2/bedrock/aws4_request, SignedHeaders=accept;"
+	    "anthropic-version;host;x-amz-content-sha256;x-amz-date;"
+	    "x-amz-security-token;x-empty, Signature="
+	    "43cbd12f8d3c76e46d4b412d698f587f6267b118d10ee0b04441284ddb3a6127\r\n"
+	    "x-amz-content-sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b"
+	    "934ca495991b7852b855\r\nx-amz-date: 20150830T123600Z\r\n"
+	    "x-amz-security-token: session-token-0123456789\r\n"
+	    "accept-encoding: identity\r\ncontent-length: 0\r\n"
+	    "anthropic-version: 2023-06-01\r\naccept: */*\r\nx-empty: \r\n\r\n",
+	    "signed: what stands in the credential's place");
+	is_int(keyd_head_compose(&h, out, sizeof(out), &len), 0, "composed");
+	ok(memmem(out, len, "0123456789\r", 11) != NULL &&
+		memmem(out, len, "sk-ant-", 7) == NULL,
+	    "the token goes out, the secret does not");
+	for (size_t cap = 0; cap < len; cap += 7) {
+		size_t n = 7;
+
+		if (keyd_head_compose(&h, out, cap, &n) != -1 || n != 7)
+			ok(false, "%zu bytes are too few", cap);
+	}
+	h.key.token = SPAN("0123456789\r\nx: y");
+	refused(&h, sizeof(out), EBADMSG, "CR LF in the session token");
+}
+
 static void
 test_refused(void)
 {
@@ -133,6 +187,7 @@ main(void)
 	(void)provider_pack(&headers, SPAN("accept"), SPAN("*/*"));
 	(void)provider_pack(&headers, SPAN("x-empty"), SPAN(""));
 	test_golden(&headers);
+	test_signed(&headers);
 	test_refused();
 	buf_free(&headers);
 	return tap_done();

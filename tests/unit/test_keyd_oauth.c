@@ -242,6 +242,49 @@ step(const char *have, bool rejected, const char *spent, const char *dead,
 	return oauth_next(&h, &f);
 }
 
+/* A login whose file holds no token: gcloud's. */
+static void
+test_bare(void)
+{
+	static const struct provider_login gcloud = {
+	    .refresh = SPAN_INIT("refresh_token"),
+	    .client_at = SPAN_INIT("client_id"),
+	    .secret = SPAN_INIT("client_secret"),
+	    .unit = PROVIDER_EXPIRES_NONE};
+	static const char *const bad[] = {"{}",
+	    "{\"refresh_token\":\"r\",\"client_id\":\"c\"}",
+	    "{\"refresh_token\":\"r\",\"client_secret\":\"s\"}",
+	    "{\"client_id\":\"c\",\"client_secret\":\"s\"}",
+	    "{\"refresh_token\":\"\",\"client_id\":\"c\","
+	    "\"client_secret\":\"s\"}",
+	    "{\"refresh_token\":\"r r\",\"client_id\":\"c\","
+	    "\"client_secret\":\"s\"}",
+	    "{\"type\":\"service_account\",\"private_key\":\"x\"}"};
+	struct oauth_have h = {.bare = true, .dead = SPAN("r0"), .now = 1000};
+	struct oauth_file f;
+	uint8_t dst[256];
+	const char *why;
+	size_t len = 0;
+
+	is_int(oauth_parse_file(&gcloud,
+		   SPAN("{\"client_id\":\"c.apps\",\"client_secret\":\"d-S\","
+			"\"refresh_token\":\"1//r\",\"type\":"
+			"\"authorized_user\"}"),
+		   &f, &why), 0, "a file of no token");
+	ok(f.access.len == 0 && f.expires == 0, "holds none");
+	is_int(oauth_compose(&gcloud, &f, dst, sizeof(dst), &len), 0,
+	    "what asks for one");
+	is_mem_of(span_of(dst, len), SPAN("grant_type=refresh_token&"
+	    "refresh_token=1%2F%2Fr&client_id=c.apps&client_secret=d-S"),
+	    "names client and secret of the file");
+	is_int(oauth_next(&h, &f), OAUTH_RENEW, "it is asked for");
+	f.refresh = SPAN("r0");
+	is_int(oauth_next(&h, &f), OAUTH_GIVE_UP, "unless it was refused");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		is_int(oauth_parse_file(&gcloud, span_str(bad[i]), &f, &why),
+		    -1, "no such file: %s", bad[i]);
+}
+
 static void
 test_steps(void)
 {
@@ -284,5 +327,6 @@ main(void)
 	test_request();
 	test_splice();
 	test_steps();
+	test_bare();
 	return tap_done();
 }

@@ -41,6 +41,7 @@ class State:
         self.dead = set()       # families
         self.expires_in = args.expires_in
         self.status = 0         # of the next answers of the token endpoint
+        self.echo = ""          # in the provider's answers
         self.raw = ""           # instead of its next answers' bodies
         self.delay = 0.0
         self.reject = 0         # so many requests get 401 whatever they have
@@ -77,6 +78,8 @@ class State:
         family = self.refresh.get(token)
         if family is None or family in self.dead:
             return 400, {"error": "invalid_grant"}
+        if self.args.google:
+            return self.google(fields)
         if token in self.spent:
             self.dead.add(family)
             self.counts["revoked"] += 1
@@ -91,6 +94,20 @@ class State:
         if self.args.jwt:
             answer["id_token"] = jwt(self.expires_in)
         return 200, answer
+
+
+    def google(self, fields):
+        """Refresh tokens are good as often as one likes, and the program
+        that got them has a secret, too."""
+        if f"{fields['client_id']}:{fields.get('client_secret')}" != \
+                self.args.google:
+            return 401, {"error": "invalid_client"}
+        self.counts["refreshed"] += 1
+        access = "ya29.real-" + secrets.token_urlsafe(120)
+        self.access[access] = time.time() + self.expires_in
+        return 200, {"access_token": access, "expires_in": self.expires_in,
+                     "scope": "https://www.googleapis.com/auth/cloud-platform",
+                     "token_type": "Bearer", "id_token": jwt(3600)}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -162,7 +179,8 @@ class Handler(BaseHTTPRequestHandler):
                        b'"authentication_error","message":"expired"}}')
         else:
             self.reply(200, b'{"type":"message","role":"assistant",'
-                       b'"content":[{"type":"text","text":"hello"}]}')
+                       b'"content":[{"type":"text","text":"hello%s"}]}' %
+                       s.echo.encode())
 
 
 class Orders(Handler):
@@ -192,6 +210,7 @@ def main():
     p.add_argument("--seed", action="append", default=[])
     p.add_argument("--expires-in", type=int, default=3600)
     p.add_argument("--jwt", action="store_true")
+    p.add_argument("--google", help="CLIENT:SECRET that must come along")
     args = p.parse_args()
     make_certificates(args.dir, ["localhost", "auth.example"])
     Handler.state = State(args)
