@@ -22,6 +22,14 @@
 /* "Proxy-Authorization: Basic ", base64, two line ends. */
 #define TUNNELD_MAX_HEADER (40U + (TUNNELD_MAX_CREDENTIAL + 2U) / 3U * 4U)
 
+/* Each keyd's hosts, and its token endpoint. */
+#define TUNNELD_MAX_HOPS (PROTO_MAX_PROVIDERS * (PROTO_TARGET_LAST + 1U))
+
+struct hop {
+	char host[EGRESS_MAX_HOST + 1];
+	uint16_t port;
+};
+
 struct link {
 	TAILQ_ENTRY(link) entry;
 	uint32_t id;
@@ -42,6 +50,9 @@ struct tunneld_env {
 	struct worker w;
 	char host[EGRESS_MAX_HOST + 1]; /* of the proxy */
 	uint16_t port;
+	struct hop hops[TUNNELD_MAX_HOPS];
+	unsigned nhops;
+	struct egress_list doors[PROTO_MAX_SERVERS];
 	struct secret *raw;    /* as it came */
 	struct secret *header; /* Proxy-Authorization and the empty line */
 	size_t nheader;	       /* 0: there is no credential */
@@ -59,6 +70,9 @@ extern struct tunneld_env tunneld_env;
 
 /* tunneld_serve.c */
 void tunneld_serve(void) __attribute__((noreturn));
+
+/* Is it on one of our lists? */
+bool tunneld_allows(const char *host, uint16_t port);
 
 /* tunneld_secret.c */
 void tunneld_secret_prepare(void); /* before lock-down */

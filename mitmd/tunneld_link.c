@@ -56,14 +56,20 @@ link_show(enum proto_proxy state, const char *text)
 }
 
 static void
-link_fail(struct link *l, enum proto_proxy proxy, const char *text)
+link_refuse(struct link *l, enum proto_proxy proxy, const char *text)
 {
 	struct msg_TUNNEL_FAIL m = {
 	    .id = l->id, .proxy = (uint8_t)proxy, .text = span_str(text)};
 
 	worker_send(&tunneld_env.w, ROLE_DIAL, 0, MSG_TUNNEL_FAIL, &m, -1);
-	link_show(proxy, text);
 	link_end(l);
+}
+
+static void
+link_fail(struct link *l, enum proto_proxy proxy, const char *text)
+{
+	link_show(proxy, text);
+	link_refuse(l, proxy, text);
 }
 
 static void
@@ -276,6 +282,11 @@ tunneld_tunnel(struct chan *c, const union proto_any *msg, int fd)
 	}
 	e->last = m->id;
 	l = link_new(m, host, fd);
+	if (!tunneld_allows(host, m->port)) {
+		link_refuse(l, PROTO_PROXY_NONE,
+		    "tunneld has this host on no list");
+		return 0;
+	}
 	if (!link_is_proxy(fd)) {
 		link_fail(l, PROTO_PROXY_LOST,
 		    "the connection to the proxy closed before it was used");

@@ -2,8 +2,9 @@
 /*
  * tunneld, where there is a corporate proxy: asks it for tunnels.  It holds
  * the credential for that proxy, in secret memory, and connections on which
- * the proxy has not answered yet.  It is sent the credential by icsupervisor,
- * connected sockets with the name of a host by dialerd; it must never see a
+ * the proxy has not answered yet.  It is sent the credential and the lists of
+ * hosts by icsupervisor, connected sockets with the name of a host by dialerd,
+ * which it holds against these lists; it must never see a
  * provider's credential, a request, or a byte of what goes through a tunnel.
  * Whoever attacks it from the proxy's side has its credential already.
  */

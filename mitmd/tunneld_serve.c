@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tunneld's messages: the proxy and the credential before START, one TUNNEL
- * after the other from then on.
+ * tunneld's messages: the proxy, the credential and the lists of hosts before
+ * START, one TUNNEL after the other from then on.
  */
 #include "tunneld.h"
 
@@ -20,8 +20,56 @@ serve_proxy(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+static int
+serve_target(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_TARGET *m = &msg->TARGET;
+	struct tunneld_env *e = &tunneld_env;
+	struct hop *h = &e->hops[e->nhops];
+
+	(void)fd;
+	if (e->w.started && m->index < PROTO_FIRST_ADDED)
+		return chan_violation(c, "TARGET %u in a session", m->index);
+	if (e->nhops == TUNNELD_MAX_HOPS || m->port == 0 ||
+	    egress_host(m->host, h->host) == -1)
+		return chan_violation(c, "TARGET %u is impossible", m->index);
+	h->port = m->port;
+	e->nhops++;
+	return 0;
+}
+
+static int
+serve_door(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_DOOR *m = &msg->DOOR;
+
+	(void)fd;
+	if (egress_add(&tunneld_env.doors[m->server], m->host, m->port,
+		m->denied != 0) == -1)
+		return chan_violation(c, "DOOR is impossible, or too many");
+	return 0;
+}
+
+/* The second lock: dialerd has a list as well. */
+bool
+tunneld_allows(const char *host, uint16_t port)
+{
+	const struct tunneld_env *e = &tunneld_env;
+
+	for (unsigned i = 0; i < e->nhops; i++)
+		if (e->hops[i].port == port &&
+		    strcmp(e->hops[i].host, host) == 0)
+			return true;
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++)
+		if (egress_allows(&e->doors[i], host, port))
+			return true;
+	return false;
+}
+
 static const struct chan_handler serve_handlers[] = {
     {MSG_VIA_PROXY, serve_proxy},
+    {MSG_TARGET, serve_target},
+    {MSG_DOOR, serve_door},
     {MSG_SECRET, tunneld_secret},
     {MSG_TUNNEL, tunneld_tunnel},
 };

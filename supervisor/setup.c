@@ -184,6 +184,8 @@ setup_token(unsigned i)
 	    .which = PROTO_TARGET_TOKEN};
 
 	child_send(ROLE_KEY, i, MSG_TOKEN, &m, -1);
+	/* First to who is asked by the other. */
+	child_send(ROLE_TUNNEL, 0, MSG_TARGET, &t, -1);
 	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
 }
 
@@ -207,6 +209,7 @@ setup_host(unsigned i, unsigned n)
 	    .which = (uint8_t)n};
 
 	child_send(ROLE_KEY, i, MSG_UPSTREAM, &u, -1);
+	child_send(ROLE_TUNNEL, 0, MSG_TARGET, &t, -1);
 	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
 }
 
@@ -321,7 +324,7 @@ setup_model(void)
 	child_send(ROLE_DIAL, 0, MSG_SEAL, &seal, -1);
 }
 
-/* The same rows to both: who asks, and who connects. */
+/* The same rows to all: who asks, who connects, who asks the proxy. */
 static void
 setup_door(unsigned i)
 {
@@ -336,6 +339,7 @@ setup_door(unsigned i)
 		m.port = d->egress->rows[k].port;
 		m.denied = d->egress->rows[k].denied;
 		child_send(ROLE_EGRESS, i, MSG_DOOR, &m, -1);
+		child_send(ROLE_TUNNEL, 0, MSG_DOOR, &m, -1);
 		child_send(ROLE_DIAL, 0, MSG_DOOR, &m, -1);
 	}
 	child_send(ROLE_EGRESS, i, MSG_LISTEN, &listen_msg, s->door);

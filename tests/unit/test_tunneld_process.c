@@ -191,10 +191,26 @@ secret(const char *text, unsigned kind)
 }
 
 static void
+target(const char *host, uint16_t to)
+{
+	struct msg_TARGET m = {.host = span_str(host), .port = to};
+
+	chan_send(sup, MSG_TARGET, &m, -1);
+}
+
+static void
 go(void)
 {
 	struct msg_START m = {.proto_pad_ = 0};
+	struct msg_DOOR d = {
+	    .server = 7, .host = SPAN("*.door.example"), .port = 25};
 
+	target("example.org", 443);
+	target("2001:db8::1", 65535);
+	chan_send(sup, MSG_DOOR, &d, -1);
+	d.denied = 1;
+	d.host = SPAN("no.door.example");
+	chan_send(sup, MSG_DOOR, &d, -1);
 	chan_send(sup, MSG_START, &m, -1);
 	chan_phase(sup, PHASE_RUN);
 	chan_phase(dial, PHASE_RUN);
@@ -458,6 +474,54 @@ test_who(void)
 	stop();
 }
 
+/* What is on no list is asked of nobody. */
+static void
+test_lists(void)
+{
+	static const struct {
+		const char *host;
+		unsigned to;
+		bool listed;
+	} rows[] = {
+	    {"a.door.example", 25, true},
+	    {"no.door.example", 25, false},
+	    {"a.door.example", 26, false},
+	    {"door.example.evil", 25, false},
+	    {"example.org", 444, false},
+	    {"www.example.org", 443, false},
+	    {"2001:db8::2", 65535, false},
+	};
+	unsigned want;
+	int far, fd;
+	char c;
+
+	start();
+	via("127.0.0.1");
+	go();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		want = nanswers + 1;
+		fd = pair(&far);
+		tunnel(++last, rows[i].host, rows[i].to, true, fd);
+		if (rows[i].listed) {
+			(void)asked(far);
+			say(far, OK200, 100);
+			until(&nanswers, want);
+			ok(answer_fd != -1, "%s:%u is listed", rows[i].host,
+			    rows[i].to);
+			close(answer_fd);
+		} else {
+			until(&nanswers, want);
+			ok(recv(far, &c, 1, 0) == 0 &&
+			       answer_proxy == PROTO_PROXY_NONE &&
+			       strstr(answer_text, "on no list") != NULL,
+			    "%s:%u is not, and nothing is asked", rows[i].host,
+			    rows[i].to);
+		}
+		close(far);
+	}
+	stop();
+}
+
 static void
 test_secrets(void)
 {
@@ -584,6 +648,7 @@ main(int argc, char **argv)
 	test_open();
 	test_refusals();
 	test_who();
+	test_lists();
 	test_secrets();
 	test_violations();
 	return tap_done();
