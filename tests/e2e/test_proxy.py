@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "lib"))
 import harness as h  # noqa: E402
 from oauth_helper import Login, TokenServer, tokens  # noqa: E402
+from web import Web  # noqa: E402
 
 t = h.Tap()
 USER = "corp\\me"
@@ -349,6 +350,33 @@ def test_refusals(work):
     p.end()
 
 
+def test_added(work):
+    """A host that a person opens in the session goes through it as well."""
+    w = Web(work, "docs", host="docs.example.com")
+    proxy = Proxy(work, "--map", "docs.example.com:443="
+                  + w.url.rsplit(":", 1)[1])
+    config = {"proxyTools": True, "proxy": {
+        "url": proxy.url, "ca": w.ca, "credential": {
+            "command": ["printf", "%s\\n", f"{USER}:{PASSWORD}"]}}}
+    with h.Session(work, {}, [], {}, config=config) as s:
+        m = s.mcp()
+        m.initialize()
+        m.list_tools()
+        asked = m.start_call("proxy__add_proxy_domain", {
+            "domain": "docs.example.com", "justification": "x"})
+        s.icctl("approve", s.held()["id"], check=True)
+        t.contains(asked.wait()["content"][0]["text"], "added",
+                   "a host is added in the session")
+        a = s.model("docs.example.com")
+        r = a.request("GET", "/x")
+        a.close()
+        t.equal((r.status, r.body), (200, b"docs /x"), "and read")
+        t.equal({e["target"] for e in proxy.seen()},
+                {"docs.example.com:443"}, "through the proxy")
+        m.close()
+    proxy.end()
+
+
 def test_silent(work):
     proxy = Proxy(work, "--hold", "api.anthropic.com:443", password=None)
     config = {"proxy": {"url": proxy.url},
@@ -407,7 +435,7 @@ def run(part):
 silent = threading.Thread(target=run, args=(test_silent,))
 silent.start()
 for each in (test_all_through, test_environment, test_no_proxy,
-             test_refusals, test_wrong_credential, test_end):
+             test_added, test_refusals, test_wrong_credential, test_end):
     run(each)
 silent.join()
 t.done()

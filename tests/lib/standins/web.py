@@ -66,13 +66,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Web:
     """url, ca: where it is; seen: (method, path, headers) of each request."""
 
-    def __init__(self, work, name, huge=1 << 20):
+    def __init__(self, work, name, huge=1 << 20, host="localhost"):
         self.ca = os.path.join(work, f"{name}.pem")
         key = os.path.join(work, f"{name}.key")
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
              "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj",
-             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+             "/CN=localhost", "-addext", f"subjectAltName=DNS:{host}",
              "-keyout", key, "-out", self.ca], check=True,
             capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
