@@ -110,6 +110,21 @@ text_blocks_plain(const uint8_t *p)
 	return (bad[0] | bad[1]) == 0;
 }
 
+/* Has none of TEXT_BLOCKS bytes at p a meaning to who looks for a string's
+ * end?  Those that have are quotes and backslashes. */
+static inline bool
+text_blocks_within(const uint8_t *p)
+{
+	text_block a, b;
+	text_words bad;
+
+	memcpy(&a, p, sizeof(a));
+	memcpy(&b, p + sizeof(a), sizeof(b));
+	bad = (text_words)((a == '"') | (a == '\\') | (b == '"') |
+	    (b == '\\'));
+	return (bad[0] | bad[1]) == 0;
+}
+
 /*
  * The first byte that is not plain text of a JSON string: a quote, a
  * backslash, a control character, ill-formed UTF-8, or end.

@@ -28,7 +28,8 @@
 #define KEYD_MAX_STREAMS	2560U	/* twice mitmd's: closing ones */
 #define KEYD_MAX_UPS		(KEYD_MAX_STREAMS + 8U)
 #define KEYD_MAX_HEAD		16384U	/* one TLS record */
-#define KEYD_OUT_SOFT		(128U << 10)	/* then the provider waits */
+#define KEYD_OUT_SOFT		(64U << 10)	/* then the provider waits */
+#define KEYD_OUT_KEEP		(128U << 10)	/* SOFT, and one more read */
 #define KEYD_OUT_MAX		(1U << 20)	/* SOFT and one more read */
 #define KEYD_MAX_ALARMS		1000U	/* a session */
 /* Deadlines, ms. */

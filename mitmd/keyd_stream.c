@@ -111,7 +111,7 @@ stream_begin(struct stream *s)
 
 	if (s->out.len != 0)
 		return &s->out;
-	buf_reset(&e->scratch, KEYD_OUT_SOFT);
+	buf_reset(&e->scratch, KEYD_OUT_KEEP);
 	return &e->scratch;
 }
 
@@ -131,7 +131,7 @@ stream_commit(struct stream *s)
 			exchange_abort(s, "out of memory");
 			return -1;
 		}
-		buf_reset(b, KEYD_OUT_SOFT);
+		buf_reset(b, KEYD_OUT_KEEP);
 	}
 	if (stream_flush(s) == -1)
 		return -1;
@@ -272,7 +272,7 @@ stream_ready(struct loop_io *io, uint32_t events)
 		if (s->x.state == EXCHANGE_GIVE)
 			package_give(s);
 		else if (s->x.state == EXCHANGE_ON && s->x.up != NULL &&
-		    s->out.len < KEYD_OUT_SOFT)
+			 s->out.len < KEYD_OUT_SOFT)
 			exchange_pull(s);
 	} else if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
 		exchange_abort(s, "given up by the agent");

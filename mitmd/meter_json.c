@@ -225,6 +225,10 @@ json_string(struct meter *m, const uint8_t *p, const uint8_t *end)
 		return p + 1;
 	}
 	while (p < end) {
+		if ((size_t)(end - p) >= TEXT_BLOCKS && text_blocks_within(p)) {
+			p += TEXT_BLOCKS;
+			continue;
+		}
 		if ((size_t)(end - p) >= 8) {
 			uint64_t w = text_word(p);
 
