@@ -119,10 +119,13 @@ secret_prepare(size_t bytes)
 		if (map_locked(base + page, size) == -1)
 			goto fail;
 	}
-	/* No child has it; and the pages are there before they are needed. */
+	/*
+	 * No child has it.  Pages of secret memory come, zero, when they are
+	 * first used: each is taken out of the kernel's own map, which stops
+	 * all processors for a moment, and most are never needed.
+	 */
 	if (madvise(base + page, size, MADV_DONTFORK) == -1)
 		goto fail;
-	explicit_bzero(base + page, size);
 	/* Best effort: no speculative store bypass around a credential. */
 	(void)prctl(PR_SET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS,
 	    PR_SPEC_FORCE_DISABLE, 0, 0);
