@@ -370,7 +370,11 @@ main(int argc, char **argv)
 	    .call = take_call};
 	const char *why;
 
-	(void)argv;
+	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+		puts("usage: HTTPS_PROXY=... icfetch\n\nAn MCP server on stdin "
+		     "and stdout that gets web pages. See icfetch(1).");
+		return 0;
+	}
 	if (argc != 1)
 		errx(2, "takes no arguments: it is an MCP server");
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)

@@ -66,13 +66,21 @@ static const struct pledge icfs_pledge = {
 
 static struct icfs env;
 
+#define USAGE "usage: icfs [--read-only] [--only FILE]... [DIRECTORY]...\n"
+
 static void __attribute__((noreturn)) usage(const char *what)
 {
-	fprintf(stderr,
-	    "icfs: %s\nusage: icfs [--read-only] [--only FILE]... "
-	    "[DIRECTORY]...\n",
-	    what);
+	fprintf(stderr, "icfs: %s\n" USAGE, what);
 	exit(2);
+}
+
+static void __attribute__((noreturn)) help(void)
+{
+	fputs(USAGE
+	    "\nAn MCP server on stdin and stdout for the files of these "
+	    "directories. See icfs(1).\n",
+	    stdout);
+	exit(0);
 }
 
 /* Its name as given (made absolute), and as the kernel knows it. */
@@ -199,6 +207,8 @@ main(int argc, char **argv)
 			f->read_only = true;
 		else if (strcmp(argv[i], "--only") == 0)
 			add_only(f, argv[++i]);
+		else if (strcmp(argv[i], "--help") == 0)
+			help();
 		else if (strcmp(argv[i], "--") == 0 && ++i > 0)
 			break;
 		else

@@ -52,7 +52,8 @@
 	F(REDIRECT, "502 the provider redirects, which is not "		\
 	    "followed")							\
 	F(CODED, "502 the provider's answer has a coding that was not "	\
-	    "asked for")						\
+	    "asked for; whoever runs the upstream must turn off its "	\
+	    "compression")						\
 	F(REFLECTED, "502 the provider's answer held the credential; "	\
 	    "this provider is locked until the user runs: icctl unlock") \
 	F(CUT, "502 the provider's answer ended too early")		\

@@ -45,6 +45,7 @@ static const struct command {
 	"ask, check, test and compare policies"},
     {"doctor", "", icctl_doctor, "what this machine can enforce"},
 };
+#define USAGE_LEFT 36U
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static void
@@ -56,13 +57,55 @@ usage(FILE *to)
 
 		snprintf(left, sizeof(left), "%s %s", commands[i].name,
 		    commands[i].args);
-		fprintf(to, "  %-36s %s\n", left, commands[i].help);
+		if (strlen(left) > USAGE_LEFT)
+			fprintf(to, "  %s\n", left);
+		fprintf(to, "  %-*s %s\n", (int)USAGE_LEFT,
+		    strlen(left) > USAGE_LEFT ? "" : left, commands[i].help);
 	}
 	fputs("\nA call that the policy holds shows up in `icctl pending` with "
 	      "a short id;\n`icctl approve ID` lets exactly that call through, "
 	      "once. The session is the\nonly running one unless --session "
-	      "says which. See icctl(1).\n",
+	      "says which. icctl COMMAND --help says what\na command takes; "
+	      "icctl(1) says the rest.\n",
 	    to);
+}
+
+static bool
+is_help(const char *arg)
+{
+	return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
+}
+
+/* The word behind the command, or behind a tool of `policy`. */
+static bool
+asks_help(int argc, char **argv)
+{
+	return (argc > 2 && is_help(argv[2])) ||
+	       (argc > 3 && strcmp(argv[1], "policy") == 0 && is_help(argv[3]));
+}
+
+/* What one command takes and does; `start` and `policy` say more. */
+static int
+help_command(struct icctl *ctl, const struct command *c)
+{
+	char help[] = "--help",
+	     *own[] = {(char *)(uintptr_t)c->name, help, NULL};
+
+	if (c->fn == icctl_start || c->fn == icctl_policy)
+		return c->fn(ctl, 2, own);
+	printf("usage: icctl [--json] [--session DIR|ID] %s%s%s\n\n%s: %s.\n"
+	       "The whole story: icctl(1).\n",
+	    c->name, c->args[0] != '\0' ? " " : "", c->args, c->name, c->help);
+	return ICCTL_OK;
+}
+
+static const struct command *
+find_command(const char *name)
+{
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return &commands[i];
+	return NULL;
 }
 
 static int
@@ -121,6 +164,7 @@ int
 main(int argc, char **argv)
 {
 	static struct icctl ctl;
+	const struct command *c;
 	char shown[256];
 
 	argc = take_options(&ctl, argc, argv);
@@ -128,8 +172,10 @@ main(int argc, char **argv)
 		usage(stderr);
 		return ICCTL_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0 ||
-	    strcmp(argv[1], "-h") == 0) {
+	if (strcmp(argv[1], "help") == 0 && argc == 3 &&
+	    (c = find_command(argv[2])) != NULL)
+		return help_command(&ctl, c);
+	if (is_help(argv[1]) || strcmp(argv[1], "help") == 0) {
 		usage(stdout);
 		return ICCTL_OK;
 	}
@@ -137,12 +183,13 @@ main(int argc, char **argv)
 		puts("icctl " IC_VERSION);
 		return ICCTL_OK;
 	}
+	if ((c = find_command(argv[1])) != NULL && c->fn != icctl_start &&
+	    asks_help(argc, argv))
+		return help_command(&ctl, c);
 	if (find_home(&ctl) == -1)
 		return ICCTL_NO_SESSION;
-	for (size_t i = 0; i < NCOMMANDS; i++) {
-		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].fn(&ctl, argc - 1, argv + 1);
-	}
+	if (c != NULL)
+		return c->fn(&ctl, argc - 1, argv + 1);
 	warnx("no such %s: %s (icctl --help lists them)",
 	    argv[1][0] == '-' ? "option" : "command",
 	    log_vis(span_str(argv[1]), shown, sizeof(shown)));

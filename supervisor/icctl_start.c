@@ -33,10 +33,11 @@ usage(void)
 	     "[--allow-unsandboxed SERVER]…\n"
 	     "                   [TASK | -- COMMAND…]\n\n"
 	     "Runs an agent in a new session, in the foreground, and ends "
-	     "with its exit\nstatus. Policies are default, read-only, coding "
-	     "and your own (ironcurtain-policy(5)).\nTASK is what the agent "
-	     "shall do; "
-	     "COMMAND runs instead of an agent.\nAnswer what the policy holds "
+	     "with its exit\nstatus. Agents are claude-code (if none is named), "
+	     "codex, gemini-cli, opencode\nand your own. Policies are default, "
+	     "read-only, coding and your own\n(ironcurtain-policy(5)). TASK is "
+	     "what the agent shall do; COMMAND runs instead\nof an agent. "
+	     "Answer what the policy holds "
 	     "from another terminal: icctl watch.");
 }
 

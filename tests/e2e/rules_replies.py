@@ -14,7 +14,8 @@ JSON = b"Content-Type: application/json\r\n"
 BODY = b'{"a":"b"}'
 PRE = "the provider"
 MALFORMED = no("provider", PRE + "'s answer is malformed")
-CODED = no("provider", PRE + "'s answer has a coding that was not asked for")
+CODED = no("provider", PRE + "'s answer has a coding that was not asked for; "
+           "whoever runs the upstream must turn off its compression")
 REDIRECT = no("provider", PRE + " redirects, which is not followed")
 INTERIM = no("provider", PRE + " sent too many interim answers")
 SILENT = no("provider", PRE + " closed the connection without an answer")

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: ISC
+# --help of every program and every command: on stdout, with 0, in lines that
+# a terminal shows, whether a session runs or not.
+# usage: test_help.sh PROGRAM...
+set -u
+n=0 failed=0
+
+ok() {
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then echo "ok $n - $2"
+	else failed=1; echo "not ok $n - $2"; fi
+}
+helps() { # NAME COMMAND...
+	local name=$1 out; shift
+	out=$(env -i HOME=/nonexistent "$@" 2>/dev/null </dev/null); local rc=$?
+	[ $rc = 0 ] && [[ $out == usage:* ]] && [[ $out == *"${name##* }"* ]]
+	ok $? "$name --help"
+	[ "$(awk 'length > 100' <<<"$out" | wc -l)" = 0 ]
+	ok $? "... fits a terminal"
+}
+
+for program in "$@"; do
+	name=${program##*/}
+	helps "$name" "$program" --help
+	[ "$name" = icctl ] || continue
+	commands=$("$program" --help | grep -oE '^  [a-z]+' | tr -d ' ')
+	[ "$(wc -w <<<"$commands")" -ge 17 ]; ok $? "icctl --help lists commands"
+	for c in $commands; do
+		helps "icctl $c" "$program" "$c" --help
+		helps "icctl $c" "$program" help "$c"
+	done
+	for tool in $("$program" policy --help | grep -oE '^  [a-z]+' | tr -d ' ' | sort -u); do
+		helps "icctl policy $tool" "$program" policy "$tool" --help
+	done
+done
+echo "1..$n"
+exit "$failed"
