@@ -226,7 +226,7 @@ CONFIG = [
     ("a provider's unknown key",
      config(providers={"anthropic": {"url": "https://x"}}), 78,
      "{config}: providers.anthropic.url: unknown key. Known here: upstream, "
-     "token, ca, reuse, filter"),
+     "token, ca, reuse, filter, region, project"),
     ("a proxy that is none of ours", config(proxy={"uri": "x"}), 78,
      "{config}: proxy.uri: unknown key. Known here: url, noProxy, "
      "credential, ca"),

@@ -4,7 +4,8 @@ from rules import FORM
 
 LIST = ("Allowed: api.anthropic.com:443, api.openai.com:443.")
 OFF = ("This host or port is not on the session's list. The user may add a "
-       "provider to the session's configuration. Do not retry. " + LIST)
+       "provider, or a destination, to the session's config.json. "
+       "Do not retry. " + LIST)
 ONLY = ("This proxy takes CONNECT to port 443 of the hosts on the list only; "
         "there is no plain HTTP. Use https. Do not retry. " + LIST)
 EARLY = ("Bytes came after the CONNECT request and before its answer. Wait "
