@@ -290,7 +290,11 @@ void capture_gone(const struct stream *);
 void capture_answer(unsigned status, struct span body, const char *why);
 /* The login file, to a descriptor. -1 errno. */
 int capture_write(int fd);
+/* By which request it came, for the log. */
+const char *capture_route(void);
 void capture_forget(void);
+/* The login file is written, or will not be for now. */
+void capture_tell(void);
 
 /* keyd_token.c: the connection to a token endpoint */
 void token_prepare(void);		/* before lock-down */

@@ -22,10 +22,14 @@
 static struct capture {
 	struct stream *s; /* who asked; NULL: nobody, or gone */
 	unsigned login;   /* which it is about, + 1 */
+	char route[128];  /* how it began, for the log */
 	char sentinel[513];
 	struct form form;
 	struct secret *text; /* the login file, until it is written */
 	size_t len;
+	/* What the box is told as soon as the file is. */
+	uint8_t down[CAPTURE_MAX_ANSWER];
+	size_t told; /* bytes of it; 0: nothing */
 } capture;
 
 int
@@ -82,6 +86,7 @@ static void
 capture_ask(struct stream *s, bool json)
 {
 	unsigned login = keyd_env.provider->routes[s->x.req.route].capture;
+	struct span host = keyd_env.provider->hosts[s->x.req.host];
 	const char *why = "the request is too long";
 	size_t cap, len;
 	uint8_t *body;
@@ -105,6 +110,9 @@ capture_ask(struct stream *s, bool json)
 	}
 	capture.s = s;
 	capture.login = login;
+	snprintf(capture.route, sizeof(capture.route), "POST %.*s%.*s",
+	    (int)host.len, (const char *)host.p, (int)s->x.req.path.len,
+	    (const char *)s->x.req.path.p);
 	s->x.sent = s->x.req.length;
 	s->x.state = EXCHANGE_ASKED;
 	stream_watch(s);
@@ -213,6 +221,12 @@ capture_forget(void)
 	secret_free(capture.text);
 	capture.text = NULL;
 	capture.len = 0;
+}
+
+const char *
+capture_route(void)
+{
+	return capture.route;
 }
 
 int
@@ -325,21 +339,25 @@ void
 capture_answer(unsigned status, struct span body, const char *why)
 {
 	struct stream *s = capture.s;
-	uint8_t down[CAPTURE_MAX_ANSWER];
+	uint8_t *down = capture.down;
 	const char *bad = why;
 	size_t len = 0;
 
-	capture.s = NULL;
 	if (status == 200)
-		bad = capture_take(body, down, sizeof(down), &len);
-	if (status == 200 && bad != NULL) {
+		bad = capture_take(body, down, sizeof(capture.down), &len);
+	if (status == 200 && bad == NULL) {
+		/* Who asked may end as soon as it has its answer. */
+		renew_captured(true);
+		capture.told = len;
+		return;
+	}
+	capture.s = NULL;
+	if (status == 200) {
 		capture_forget();
 		log_warnx("login: the token endpoint's answer %s", bad);
 	}
 	if (s == NULL) {
-		/* It is a login all the same. */
-	} else if (status == 200 && bad == NULL) {
-		exchange_answer(s, 200, span_of(down, len), "");
+		/* Gone. */
 	} else if (status >= 400) {
 		capture_refuse(s, status, form_error(status, body),
 		    "the provider refused the login");
@@ -349,5 +367,19 @@ capture_answer(unsigned status, struct span body, const char *why)
 			? bad
 			: "neither a login nor an error");
 	}
-	renew_captured(status == 200 && bad == NULL);
+	renew_captured(false);
+}
+
+void
+capture_tell(void)
+{
+	struct stream *s = capture.s;
+	size_t len = capture.told;
+
+	if (len == 0)
+		return;
+	capture.s = NULL;
+	capture.told = 0;
+	if (s != NULL)
+		exchange_answer(s, 200, span_of(capture.down, len), "");
 }

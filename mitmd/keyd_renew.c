@@ -106,6 +106,7 @@ renew_rest(uint64_t pause)
 		    l, &renew.timer, RENEW_LOOK_MS, renew_late, NULL);
 	else
 		loop_timer_clear(l, &renew.timer);
+	capture_tell();
 	exchange_keyed();
 }
 
@@ -199,7 +200,7 @@ renew_keep(void)
 
 	if (capture_write(renew.out) == 0) {
 		renew.unsaved = renew.captured = false;
-		renew_done(PROTO_DONE_WRITTEN, "");
+		renew_done(PROTO_DONE_WRITTEN, capture_route());
 		return;
 	}
 	snprintf(text, sizeof(text), "the login file cannot be written: %s",
