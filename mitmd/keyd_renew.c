@@ -253,9 +253,8 @@ renew_replaced(void)
 bool
 renew_may(const struct keyset *k)
 {
-	return k != NULL &&
-	       (k != keyd_env.now || renew.phase != RENEW_IDLE ||
-		   loop_now(&keyd_env.w.loop) >= renew.later);
+	return k != NULL && (k != keyd_env.now || renew.phase != RENEW_IDLE ||
+				loop_now(&keyd_env.w.loop) >= renew.later);
 }
 
 bool
@@ -430,8 +429,8 @@ renew_got(const struct oauth_file *f, struct span body)
 		a.lifetime = expires > now ? expires - now : 0;
 	}
 	expires = a.lifetime == 0 ? 0 : now + a.lifetime;
-	if (renew_take(a.access, a.refresh.len != 0 ? a.refresh : f->refresh,
-		f, expires, a.lifetime) == -1) {
+	if (renew_take(a.access, a.refresh.len != 0 ? a.refresh : f->refresh, f,
+		expires, a.lifetime) == -1) {
 		renew_done(PROTO_DONE_FAILED, "out of secret memory");
 		return;
 	}
