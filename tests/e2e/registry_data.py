@@ -87,6 +87,8 @@ class Tree:
             file = f"{name}-{v}-py3-none-any.whl"
             path = f"/packages/{digest[:2]}/{digest[2:4]}/{digest[4:]}/{file}"
             self.put("/files" + path, data, type="application/octet-stream")
+            self.put("/files" + path + ".metadata",
+                     f"Metadata-Version: 2.1\nName: {name}\nVersion: {v}\n")
             entry = {"filename": file, "url": "https://files.test" + path,
                      "hashes": {"sha256": digest}, "requires-python": ">=3",
                      "yanked": False}

@@ -272,6 +272,11 @@ def test_pypi(s, r, tree):
              a.body)
     t.equal(r.paths(before), ["/files" + tree.wheels[0]],
             "... none of which is asked for")
+    a = get(s, "files.test", tree.wheels[0] + ".metadata")
+    t.ok(a.status == 200 and b"Name: wheelie" in a.body,
+         "pypi: what stands beside a file goes by it", a.body)
+    a = get(s, "files.test", tree.wheels[1] + ".metadata")
+    t.equal(a.status, 403, "... also where that is young")
 
 
 def test_crates(s, r, tree):
@@ -319,6 +324,37 @@ def test_many(s, r):
             "40 files at once: each as the metadata says")
     t.ok("/npm/dep-lib/-/dep-lib-2.1.0.tgz" not in r.paths(),
          "... none that is young")
+
+
+def test_leavers(s):
+    """Clients that leave in the middle of much metadata, and some that stay."""
+    def leave(i):
+        m = s.model("npm.test")
+        m.sock.sendall(b"GET /wide-lib HTTP/1.1\r\nHost: npm.test\r\n\r\n")
+        got = m.sock.recv(1 << 14)
+        m.close()
+        return got[:12]
+
+    def stay(i):
+        a = get(s, "npm.test", "/wide-lib")
+        return a.status, len(a.body) > 10 << 20
+    with ThreadPoolExecutor(12) as pool:
+        left = [pool.submit(leave, i) for i in range(8)]
+        stayed = [pool.submit(stay, i) for i in range(4)]
+        t.equal({f.result() for f in left}, {b"HTTP/1.1 200"},
+                "8 clients that leave within 10 MB of metadata")
+        t.equal({f.result() for f in stayed}, {(200, True)},
+                "... 4 that stay get theirs")
+
+    def small():
+        sizes = []
+        for pid in s.workers()["keyd"]:
+            with open(f"/proc/{pid}/status", encoding="ascii") as f:
+                sizes += [int(x.split()[1]) for x in f
+                          if x.startswith("VmRSS")]
+        return sizes and max(sizes) < 64 << 10
+    t.ok(h.sanitized() or h.wait_for(small, "memory is not given back"),
+         "... and the memory is given back")
 
 
 def test_log(s):
@@ -485,7 +521,8 @@ def main():
                     (test_many, (s, r)), (test_npm, (s, r, tree)),
                     (test_refused, (s, r)), (test_bad_metadata, (s, r)),
                     (test_pypi, (s, r, tree)), (test_crates, (s, r, tree)),
-                    (test_debian, (s, r)), (test_log, (s,))):
+                    (test_debian, (s, r)), (test_leavers, (s,)),
+                    (test_log, (s,))):
                 with t.case(case.__name__):
                     case(*args)
             bridge = Bridge(s.ready["sockets"]["mitm"])
