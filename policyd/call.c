@@ -10,7 +10,6 @@
 #include "json.h"
 #include "log.h"
 #include "policyd.h"
-#include "redact.h"
 #include "virtual.h"
 
 #define FINAL "\nDo not retry: the answer will be the same."
@@ -275,37 +274,6 @@ work_compose(struct policyd_env *env, struct work *k, struct composed *c)
 	    SPAN("Arguments are too large for one line"));
 }
 
-/* Paths and URLs stay whole in the log. */
-static bool
-stays_whole(const struct value *v, void *arg)
-{
-	const struct work *k = arg;
-
-	for (size_t i = 0; i < k->args.n; i++) {
-		if (k->args.values[i].node == v &&
-		    (k->args.values[i].has_path || k->args.values[i].has_url))
-			return true;
-	}
-	return false;
-}
-
-/* What the log shall hold, behind the line, when it is something else. */
-static void
-compose_log(struct policyd_env *env, struct work *k, struct composed *c)
-{
-	size_t before = env->line.len;
-	int r;
-
-	r = redact_tree(k->tree, env->pool, env->engine.redact, stays_whole, k);
-	if (r == 0)
-		return;
-	c->redacted = true;
-	c->log_off = (uint32_t)before;
-	if (r == -1 || json_write(&env->line, k->tree) == -1)
-		(void)buf_adds(&env->line, "{}");
-	c->log_len = (uint32_t)(env->line.len - before);
-}
-
 static void
 compose_refused(struct policyd_env *env, struct work *k, struct composed *c)
 {
@@ -356,7 +324,7 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 		m.answer = work_answer(env, k);
 	}
 	if (k->tree != NULL)
-		compose_log(env, k, c);
+		work_log(env, k, c);
 	m.redacted = c->redacted;
 	m.line_len = c->line_len;
 	m.args_off = c->args_off;

@@ -231,6 +231,8 @@ enum work_way work_compose(struct policyd_env *, struct work *,
     struct composed *);
 void work_release(struct policyd_env *, struct call *, struct work *,
     enum work_way, enum proto_hold, struct composed *);
+/* call_log.c: what the log shall hold, behind the line in env->line, if not that. */
+void work_log(struct policyd_env *, struct work *, struct composed *);
 /* gitdir.c: what later calls of git work on. */
 void work_note_git_dir(struct policyd_env *, const struct work *);
 /* Counts the call; WORK_REFUSE when it is one too many. */

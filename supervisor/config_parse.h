@@ -17,7 +17,7 @@ int config_credential_of(struct config_provider *, const struct jsonfile *,
 /* config_proxy.c */
 int config_proxy(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
-/* "upstream", "ca" and "reuse" of an object. */
+/* config_reach.c: "upstream", "ca" and "reuse" of an object. */
 int config_reach(struct config_provider *, const struct jsonfile *,
     struct json_object *, const char *where, const char *user_home);
 int config_providers(struct config *, const struct jsonfile *,

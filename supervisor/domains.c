@@ -29,6 +29,7 @@ enum domain_state {
 static struct {
 	enum domain_state state;
 	uint64_t call; /* DOMAIN_STARTING: who waits */
+	struct loop_timer hello;
 } domains[DOMAINS_MAX];
 
 bool
@@ -116,6 +117,15 @@ domain_configured(const char *host)
 }
 
 static void
+domain_late(struct loop_timer *t)
+{
+	const struct child *c = t->arg;
+
+	end_request(SUP_EXIT_FAILED, c, "%s did not say HELLO within %u s",
+	    c->name, SUP_HELLO_MS / 1000);
+}
+
+static void
 domain_start(uint64_t call, const char *host)
 {
 	struct fault fault;
@@ -142,6 +152,8 @@ domain_start(uint64_t call, const char *host)
 	}
 	domains[n].state = DOMAIN_STARTING;
 	domains[n].call = call;
+	loop_timer_set(
+	    &sup.loop, &domains[n].hello, SUP_HELLO_MS, domain_late, c);
 	return;
 bad:
 	sup_warn("domain %s: %s", host, fault.text);
@@ -176,6 +188,7 @@ domains_hello(const struct child *c)
 	if (c->index < PROTO_FIRST_ADDED || domains[n].state != DOMAIN_STARTING)
 		return;
 	host = domain_provider(n)->hosts[0];
+	loop_timer_clear(&sup.loop, &domains[n].hello);
 	if (setup_provider(c->index, &fault) == -1) {
 		end_request(
 		    SUP_EXIT_FAILED, NULL, "%s: %s", c->name, fault.text);

@@ -227,6 +227,20 @@ CONFIG = [
      config(providers={"anthropic": {"url": "https://x"}}), 78,
      "{config}: providers.anthropic.url: unknown key. Known here: upstream, "
      "token, ca, reuse, filter, region, project"),
+    ("a destination that is an address",
+     config(destinations={"x": {"kind": "web", "hosts": ["10.0.0.1"]}}), 78,
+     "{config}: destinations.x.hosts: \"10.0.0.1\" is an address: give a "
+     "host name"),
+    ("a destination that is the provider",
+     config(destinations={"x": {"kind": "web",
+                                "hosts": ["api.anthropic.com"]}},
+            credentials={"anthropic": {"env": "ANTHROPIC_API_KEY"}}), 78,
+     "destinations.x.hosts: api.anthropic.com is a host of anthropic "
+     "already"),
+    ("a destination's CA that is none",
+     config(destinations={"x": {"kind": "web", "hosts": ["a.example"],
+                                "ca": "/dev/null"}}), 78,
+     "destinations.x.ca: /dev/null: not a plain file"),
     ("a proxy that is none of ours", config(proxy={"uri": "x"}), 78,
      "{config}: proxy.uri: unknown key. Known here: url, noProxy, "
      "credential, ca"),

@@ -296,7 +296,10 @@ def test_limit(s, a):
 def test_cancel(s, a):
     p = a.m.start_call("proxy__add_proxy_domain",
                        {"domain": "late.example.com", "justification": "x"})
-    s.held()
+    hold = s.held()
+    r = s.icctl("approve", hold["id"], "--for-session")
+    t.ok(r.returncode != 0 and s.pending(), "nothing is granted for the "
+         "session", r.stdout + r.stderr)
     a.m.cancel(p)
     h.wait_for(lambda: not s.pending(), "still held")
     t.equal(refused(s, "late.example.com")[0], 403, "a call given up")
