@@ -269,6 +269,20 @@ config_filter(
 }
 
 static int
+config_param(struct config_provider *p, const struct jsonfile *j,
+    struct json_object *o, const char *where, const char *name,
+    enum providers_param which)
+{
+	const char *value = NULL;
+
+	if (jsonfile_str(j, o, where, name, &value) == -1)
+		return -1;
+	if (value != NULL && (p->params[which] = strdup(value)) == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	return 0;
+}
+
+static int
 config_one_provider(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)
 {
