@@ -2,9 +2,10 @@
 /*
  * What a corporate proxy answers to a CONNECT, and rows of no_proxy.  The
  * first byte picks which, and whether a credential was sent.  Holds: the
- * verdict does not depend on how the bytes came; a tunnel is only what a head
- * with 200 opens, of at most 8 KiB, ending with an empty line; a refusal has a
- * printable text; a row that is taken says the same when it is asked twice.
+ * verdict does not depend on how the bytes came, only when it falls; a tunnel
+ * is only what a head with 200 opens, of at most 8 KiB, ending with an empty
+ * line; a refusal has a printable text; a name that is a row goes past the
+ * proxy by it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -60,11 +61,16 @@ fuzz_answer(struct span in, bool credential)
 		s = tunnel_answer(&part, span_of(in.p, n), credential);
 		check_answer(&part, s, span_of(in.p, n));
 	}
+	/* A line that is bad before it ends is seen at its end, at the latest. */
+	if (s == TUNNEL_ANSWER_MORE && r == TUNNEL_ANSWER_FAIL) {
+		CHECK(whole.proxy == PROTO_PROXY_BROKEN);
+		return;
+	}
 	CHECK(r == s);
 	if (r == TUNNEL_ANSWER_OPEN)
 		CHECK(whole.size == part.size);
 	if (r == TUNNEL_ANSWER_FAIL)
-		CHECK(strcmp(whole.text, part.text) == 0);
+		CHECK(whole.proxy == part.proxy);
 }
 
 static void
