@@ -215,12 +215,12 @@ def outsider(tap, live, who, held):
 # k providers. Sockets: the supervisor, peers, and what the note says.
 OWN_FDS = {
     "mcp-proxyd": lambda s, k: (1 + 2 + s + 1, 0, []),       # listener
-    "policyd": lambda s, k: (1 + 2 + s, 0, ["views"]),
+    "policyd": lambda s, k: (1 + 3 + s, 0, ["views"]),
     # Each server has a door: its egressd, and dialerd for them all.
     "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0), s,
                             ["audit.jsonl"]),               # stdin ends
     "mcp-backd": lambda s, k: (1 + 3, 2, []),                # stdout, stderr
-    "mitmd": lambda s, k: (1 + 1 + k + 1, 0, []),            # listener
+    "mitmd": lambda s, k: (1 + 2 + k + 1, 0, []),            # listener
     "keyd": lambda s, k: (1 + 3, 0, []),
     # ... and its resolvers'.
     "dialerd": lambda s, k: (1 + k + s + 2, 0, []),
