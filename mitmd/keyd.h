@@ -379,7 +379,8 @@ void exchange_begin(struct stream *, struct request *);
 /* EXCHANGE_END for one that came to nothing. */
 void exchange_never(uint32_t stream, uint32_t exchange, const char *error);
 void exchange_on(struct stream *, struct up *);
-void exchange_push(struct stream *);	/* request, towards the provider */
+/* keyd_send.c: request, towards the provider */
+void exchange_push(struct stream *);
 void exchange_pull(struct stream *);	/* answer, towards mitmd */
 void exchange_fail(struct stream *, enum keyd_fail, const char *detail);
 /* mitmd closed the stream. */

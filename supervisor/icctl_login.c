@@ -23,6 +23,7 @@ static const struct login {
 	struct {
 		const char *dir, *file;
 	} places[3];
+	bool outside; /* it never begins in a box */
 } logins[] = {
     {"claude-code", "anthropic", "Claude Code", "run `claude`, then /login",
 	{{"CLAUDE_CONFIG_DIR", ".credentials.json"},
@@ -33,6 +34,11 @@ static const struct login {
 	    {"HOME", ".config/anthropic/credentials/default.json"}}},
     {"codex", "chatgpt", "Codex, with a ChatGPT account", "run `codex login`",
 	{{"CODEX_HOME", "auth.json"}, {"HOME", ".codex/auth.json"}}},
+    {"gcloud", "vertex", "gcloud, for applications",
+	"run `gcloud auth application-default login`",
+	{{"CLOUDSDK_CONFIG", "application_default_credentials.json"},
+	    {"HOME", ".config/gcloud/application_default_credentials.json"}},
+	true},
 };
 
 static const struct {
@@ -42,6 +48,9 @@ static const struct {
     {"openai", "OPENAI_API_KEY"},
     {"google", "GEMINI_API_KEY"},
     {"openrouter", "OPENROUTER_API_KEY"},
+    {"bedrock", "AWS_BEARER_TOKEN_BEDROCK"},
+    {"bedrock", "AWS_ACCESS_KEY_ID"},
+    {"vertex", "CLOUDSDK_AUTH_ACCESS_TOKEN"},
 };
 
 #define NLOGINS (sizeof(logins) / sizeof(logins[0]))
@@ -97,6 +106,8 @@ show_kept(const struct icctl *ctl, const struct login *l)
 {
 	char path[4096 + 256];
 
+	if (l->outside)
+		return;
 	if (login_kept(ctl, l, path, sizeof(path)))
 		printf("  kept   %s: begun in a box; to remove it: icctl keys "
 		       "forget %s\n",

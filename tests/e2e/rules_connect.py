@@ -2,7 +2,8 @@
 """Row 7: what may stand in a CONNECT, and what it is answered."""
 from rules import FORM
 
-LIST = ("Allowed: api.anthropic.com:443, api.openai.com:443.")
+LIST = ("Allowed: api.anthropic.com:443, platform.claude.com:443, "
+     "api.openai.com:443.")
 OFF = ("This host or port is not on the session's list. The user may add a "
        "provider, or a destination, to the session's config.json. "
        "Do not retry. " + LIST)

@@ -236,6 +236,35 @@ def test_other_providers():
         p.end()
 
 
+def test_platform():
+    """The claude platform's one path, which takes no key."""
+    with h.workdir() as work, t.case("claude platform"):
+        p = h.Provider(work, "--bodies")
+        up = {n: p.url for n in ("api.anthropic.com", "platform.claude.com")}
+        with h.Session(work, config={
+                "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}},
+                "providers": {"anthropic": {"upstream": up,
+                                            "ca": p.ca}}}) as s:
+            key = s.agent_env()["ANTHROPIC_API_KEY"]
+            m = s.model("platform.claude.com", key=key)
+            m.request("GET", "/v1/oauth/hello")
+            seen = p.seen()
+            t.equal([(r["target"], value(r, "x-api-key"),
+                      value(r, "authorization")) for r in seen],
+                    [("/v1/oauth/hello", [], [])],
+                    "asked without a key, passed on without one")
+            for what, target, headers in (
+                    ("with a key", "/v1/oauth/hello", [("x-api-key", key)]),
+                    ("the model's path", "/v1/messages",
+                     [("x-api-key", key)]),
+                    ("the token endpoint", "/v1/oauth/token", [])):
+                r = m.request("GET", target, headers)
+                t.ok(r.status in (403, 405) and len(p.seen()) == 1,
+                     f"refused there: {what}", (r.status, r.body))
+            m.close()
+        p.end()
+
+
 def test_bad_provider(*options, wrong_ca=False):
     name = " ".join(options) or "another CA"
     with h.workdir() as work, t.case(name):
@@ -279,6 +308,7 @@ def main():
         p.end()
     test_reflection()
     test_other_providers()
+    test_platform()
     test_bad_provider("--wrong-name")
     test_bad_provider(wrong_ca=True)
     test_bad_provider("--status", "302")

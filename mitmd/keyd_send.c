@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A request on its way to the provider: the head is composed in secret memory
+ * and written from there, as often as it takes, with one credential and one
+ * date; then the body is counted out.  It is tried on another connection only
+ * if not one byte of it was taken.
+ */
+#include "keyd.h"
+
+#include <errno.h>
+
+#include "keyd_head.h"
+
+#define SEND_BURST 64
+
+/* How the credential goes into the head. */
+static int
+exchange_credential(struct exchange *x, struct keyd_head *h)
+{
+	const struct provider *p = keyd_env.provider;
+	const struct keyset *k = x->key;
+
+	if (!k->signs) {
+		h->credential = k->access;
+		return 0;
+	}
+	if (x->date[0] == '\0' &&
+	    sigv4_date(clock_wall_us() / 1000000, x->date) == -1)
+		return -1;
+	h->sign = &p->sigv4;
+	h->key = (struct sigv4_key){k->adds[0], k->access, k->refresh};
+	h->date = x->date;
+	h->body = x->req.digest;
+	return 0;
+}
+
+/* The same bytes each time, until they are all taken. */
+static enum tls_result
+exchange_write_head(struct stream *s)
+{
+	struct keyd_env *e = &keyd_env;
+	struct exchange *x = &s->x;
+	const struct keyd_host *host = &e->hosts[x->req.host];
+	const struct provider_login *login = keyd_login();
+	const struct provider_kind *kind =
+	    &e->provider->kinds[login != NULL ? login->kind : x->req.kind];
+	bool bare = e->provider->routes[x->req.route].bare;
+	struct keyd_head_add adds[PROVIDER_MAX_ADDS];
+	struct keyd_head h = {
+	    .method = e->provider->routes[x->req.route].method,
+	    .prefix = span_str(host->prefix),
+	    .path = x->req.path,
+	    .query = x->req.query,
+	    .host = span_str(host->name),
+	    .port = host->port,
+	    .tls = host->tls,
+	    .kind = kind->name,
+	    .kind_prefix = kind->prefix,
+	    .length = x->req.length,
+	    .close = !host->reuse,
+	    .ws_key = span_str(x->ws_key),
+	    .headers = x->req.headers,
+	    .adds = adds};
+	enum tls_result r;
+	size_t cap, len, body, n = 0;
+	struct span pend = exchange_pending(s);
+	uint8_t *dst;
+
+	/* Whatever comes meanwhile: one head, one credential. */
+	if (x->key == NULL && e->now != NULL) {
+		x->key = keyset_hold(e->now);
+		x->date[0] = '\0';
+	}
+	if (bare) {
+		h.kind = h.kind_prefix = span_of(NULL, 0);
+	} else if (x->key != NULL) {
+		if (exchange_credential(x, &h) == -1)
+			return TLS_ERROR;
+		h.nadds = exchange_adds(x->key, adds);
+	}
+	if (x->package != NULL)
+		package_head(x, &h);
+	dst = secret_bytes(e->head, &cap);
+	if (keyd_head_compose(&h, dst, cap, &len) == -1)
+		return TLS_ERROR;
+	/* What is there of the body travels in the same record. */
+	body = pend.len < cap - len ? pend.len : cap - len;
+	if (body != 0)
+		memcpy(dst + len, pend.p, body);
+	r = tls_write(x->up, dst + x->head_sent, len + body - x->head_sent, &n);
+	explicit_bzero(dst, len);
+	if (r != TLS_OK)
+		return r;
+	x->head_sent += n;
+	if (x->head_sent < len)
+		return TLS_OK;
+	x->head_done = true;
+	exchange_consume(s, x->head_sent - len);
+	if (!x->keeping && !x->listing && x->package == NULL)
+		request_free(&x->req);
+	return TLS_OK;
+}
+
+static enum tls_result
+exchange_write_body(struct stream *s)
+{
+	struct span pend = exchange_pending(s);
+	enum tls_result r;
+	size_t n;
+
+	r = tls_write(s->x.up, pend.p, pend.len, &n);
+	if (r == TLS_OK)
+		exchange_consume(s, n);
+	return r;
+}
+
+/* The head cannot be: false when all is well. */
+static bool
+exchange_refuse_head(struct stream *s)
+{
+	if (keyd_env.locked) {
+		exchange_fail(s, KEYD_FAIL_LOCKED, "locked");
+		return true;
+	}
+	return false;
+}
+
+/* One write towards the provider. false: nothing to write, or gone. */
+static bool
+exchange_write(struct stream *s)
+{
+	struct exchange *x = &s->x;
+	enum tls_result r;
+
+	if (x->head_done && exchange_pending(s).len == 0)
+		return false;
+	errno = 0;
+	if (!x->head_done) {
+		if (exchange_refuse_head(s))
+			return false;
+		r = exchange_write_head(s);
+		if (r == TLS_ERROR && (errno == ENOBUFS || errno == EBADMSG)) {
+			exchange_fail(s,
+			    errno == ENOBUFS ? KEYD_FAIL_TOO_LARGE
+					     : KEYD_FAIL_MISMATCH,
+			    "head cannot be composed");
+			return false;
+		}
+	} else {
+		r = exchange_write_body(s);
+	}
+	switch (r) {
+	case TLS_OK:
+		return true;
+	case TLS_AGAIN:
+		x->up->full = true;
+		return false;
+	case TLS_EOF:
+	case TLS_CUT:
+	case TLS_ERROR:
+		break;
+	}
+	if (exchange_retry(s))
+		return false;
+	/* It may have answered before it stopped reading. */
+	x->deaf = true;
+	buf_free(&s->pend);
+	x->up->more = true;
+	return false;
+}
+
+void
+exchange_push(struct stream *s)
+{
+	struct exchange *x = &s->x;
+	int r = 0;
+
+	for (int i = 0; i < SEND_BURST && !x->up->full; i++) {
+		if (exchange_takes(s)) {
+			if ((r = stream_read(s)) == -1)
+				return;
+			if (x->deaf)
+				buf_free(&s->pend);
+		}
+		if (x->deaf ? r == 0 : !exchange_write(s))
+			break;
+		if (s->dead || x->state != EXCHANGE_ON)
+			return;
+		r = 0;
+	}
+	if (s->dead || x->state != EXCHANGE_ON || x->up == NULL)
+		return;
+	/* The stream is not read while something waits: no other wakes us. */
+	if (exchange_pending(s).len != 0)
+		x->up->full = true;
+	if (s->pend.len == 0)
+		buf_free(&s->pend);
+	stream_watch(s);
+	up_watch(x->up);
+}
