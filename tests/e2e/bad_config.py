@@ -57,14 +57,16 @@ CONFIG = [
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key. Known here: agent, audit, "
      "auditRedaction, credentials, destinations, escalationTimeoutSeconds, mcpServers, "
-     "modelBodies, notify, policy, profiles, providers, proxy, proxyTools, "
+     "modelBodies, notify, packageInstall, policy, profiles, providers, "
+     "proxy, proxyTools, "
      "resourceBudget, "
      "sandboxPolicy, serverCredentials"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
      "auditRedaction, credentials, destinations, escalationTimeoutSeconds, mcpServers, "
-     "modelBodies, notify, policy, profiles, providers, proxy, proxyTools, "
+     "modelBodies, notify, packageInstall, policy, profiles, providers, "
+     "proxy, proxyTools, "
      "resourceBudget, "
      "sandboxPolicy, serverCredentials"),
     ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,
