@@ -7,7 +7,8 @@
 
 #include "provider_class.h"
 
-static const struct dest_kind *const dest_kinds[] = {&dest_web, &dest_registry};
+static const struct dest_kind *const dest_kinds[] = {
+    &dest_web, &dest_registry, &dest_git};
 
 int
 dest_parse(struct parse *ps, const struct value *file)

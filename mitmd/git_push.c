@@ -236,10 +236,10 @@ push_end(struct push *p)
 
 	if (p->nrefs == 0)
 		return push_bad(p, "a push without a command");
+	if (!p->pack && p->rest.len != 0)
+		return push_bad(p, "bytes behind the command list");
 	if (!p->pack)
-		return p->rest.len == 0
-			   ? GIT_PUSH_OK
-			   : push_bad(p, "bytes behind the command list");
+		return p->whole ? GIT_PUSH_OK : GIT_PUSH_MORE;
 	if (p->rest.len < pack.len && !p->whole)
 		return GIT_PUSH_MORE;
 	return span_starts(p->rest, pack)

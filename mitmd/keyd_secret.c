@@ -8,6 +8,8 @@
  */
 #include "keyd.h"
 
+#include <openssl/evp.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -63,6 +65,16 @@ keyd_renews(void)
 	return keyd_login() != NULL || keyd_env.again;
 }
 
+/* Of what the user gave. */
+static uint32_t
+secret_length(const struct keyset *k)
+{
+	/* Of some logins there is only what gets a token, so far. */
+	if (keyd_env.provider->basic.len != 0 || k->access.len == 0)
+		return (uint32_t)k->refresh.len;
+	return (uint32_t)k->access.len;
+}
+
 void
 keyd_show(enum proto_key state, const char *text)
 {
@@ -70,10 +82,8 @@ keyd_show(enum proto_key state, const char *text)
 	struct msg_KEY_STATE m = {
 	    .state = (uint8_t)state, .text = span_str(text)};
 
-	/* Of some logins there is only what gets a token, so far. */
 	if (k != NULL)
-		m.length = (uint32_t)(k->access.len != 0 ? k->access.len
-							 : k->refresh.len);
+		m.length = secret_length(k);
 
 	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_KEY_STATE, &m, -1);
 }
@@ -85,7 +95,8 @@ keyd_show_loaded(void)
 
 	snprintf(text, sizeof(text), "%s%s",
 	    secret_kind() == SECRET_MEMFD ? "memfd_secret" : "locked memory",
-	    keyd_env.now->scrub.nforms == 0
+	    keyd_env.now->scrub.nforms == 0 ||
+		    secret_length(keyd_env.now) < SCRUB_MIN
 		? "; too short to be searched for in answers"
 		: "");
 	keyd_show(PROTO_KEY_LOADED, text);
@@ -235,6 +246,44 @@ secret_aws(void)
 	return true;
 }
 
+/*
+ * User name, colon and key in base64 (RFC 7617 section 2), in the memory that
+ * heads are composed in: p == NULL where it is too long.
+ */
+static struct span
+secret_basic(struct span user, struct span key)
+{
+	size_t cap, n = user.len + 1 + key.len;
+	uint8_t *p = secret_bytes(keyd_env.head, &cap);
+
+	if (n > cap / 4 || (n + 2) / 3 * 4 > keyd_env.cap)
+		return span_of(NULL, 0);
+	memcpy(p, user.p, user.len);
+	p[user.len] = ':';
+	memcpy(p + user.len + 1, key.p, key.len);
+	return span_of(
+	    p + n, (size_t)EVP_EncodeBlock(p + n, p, (int)n));
+}
+
+/* The key itself, or as the head wants it, and itself to be searched for. */
+static struct keyset *
+secret_keyset(struct span key)
+{
+	struct span user = keyd_env.provider->basic, basic;
+	struct span none = span_of(NULL, 0);
+	struct keyset *k;
+	uint8_t *p;
+	size_t cap;
+
+	if (user.len == 0)
+		return keyset_new(key, none, none, NULL);
+	basic = secret_basic(user, key);
+	k = basic.p == NULL ? NULL : keyset_new(basic, key, none, NULL);
+	p = secret_bytes(keyd_env.head, &cap);
+	explicit_bzero(p, cap);
+	return k;
+}
+
 static void
 secret_key(void)
 {
@@ -251,8 +300,7 @@ secret_key(void)
 		return;
 	}
 	if (key.len > e->cap ||
-	    (k = keyset_new(key, span_of(NULL, 0), span_of(NULL, 0), NULL)) ==
-		NULL) {
+	    (k = secret_keyset(key)) == NULL) {
 		secret_bad(PROTO_KEY_BAD, "too long");
 		return;
 	}

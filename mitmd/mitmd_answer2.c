@@ -108,6 +108,7 @@ static void
 answer2_refuse(
     struct exchange *x, enum refusal no, const char *detail, bool known)
 {
+	bool plain = mitmd_env.providers[x->a->provider].p->plain;
 	unsigned status = deny_status(x, no);
 	char code[8], size[24], more[4096];
 	nghttp2_nv nv[4];
@@ -117,11 +118,15 @@ answer2_refuse(
 	status = status != 0 ? status : refuse_text(no)->status;
 	detail = deny_detail(x, no, detail, more, sizeof(more));
 	buf_reset(&x->answer, 0);
-	refuse_json(&x->answer, no, exchange_denied_id(x), detail);
+	if (plain)
+		refuse_plain(&x->answer, no, exchange_denied_id(x), detail);
+	else
+		refuse_json(&x->answer, no, exchange_denied_id(x), detail);
 	snprintf(code, sizeof(code), "%03u", status);
 	snprintf(size, sizeof(size), "%zu", x->answer.len);
 	nv[n++] = answer2_nv(SPAN(":status"), span_str(code));
-	nv[n++] = answer2_nv(SPAN("content-type"), SPAN("application/json"));
+	nv[n++] = answer2_nv(SPAN("content-type"),
+	    plain ? SPAN("text/plain") : SPAN("application/json"));
 	nv[n++] = answer2_nv(SPAN("content-length"), span_str(size));
 	if (!refuse_retries(status))
 		nv[n++] = answer2_nv(SPAN("x-should-retry"), SPAN("false"));

@@ -123,7 +123,8 @@ check_header(struct check *k, const struct http1_header *x)
 						   : REFUSE_NONE;
 	name = check_lower_case(
 	    x->name, check_lower + k->nnames * PROVIDER_MAX_NAME);
-	if ((kind = provider_kind(k->pv->p, name)) != -1)
+	if ((kind = provider_kind(k->pv->p, name)) != -1 &&
+	    !k->pv->p->keyless)
 		return k->bare ? REFUSE_BARE : check_key(k, kind, x->value);
 	if (provider_secretive(name))
 		return REFUSE_FOREIGN_KEY;
@@ -152,6 +153,8 @@ check_headers(struct check *k)
 			return no;
 	}
 	if (keyed) {
+		if (k->pv->p->keyless)
+			k->kind = 0;
 		if (k->kind == -1)
 			return REFUSE_NO_KEY;
 		check_blob.p[check_blob.off + 4 + name.len] =

@@ -293,6 +293,13 @@ refuse_json(struct buf *b, enum refusal r, uint32_t id, const char *detail)
 }
 
 int
+refuse_plain(struct buf *b, enum refusal r, uint32_t id, const char *detail)
+{
+	refuse_body(b, refuse_text(r), id, detail, true);
+	return b->failed ? -1 : 0;
+}
+
+int
 refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
     const char *detail, bool plain, bool close)
 {

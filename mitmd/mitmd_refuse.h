@@ -80,14 +80,15 @@ const char *refuse_why(const char *why, char *dst, size_t cap);
 const char *refuse_phrase(unsigned status);
 
 /*
- * Composes a whole answer. plain: before TLS, text/plain, closes. status: 0,
+ * Composes a whole answer. plain: text/plain, before TLS or for git. status: 0,
  * or instead of the reason's own. detail: more for this provider (hosts,
  * endpoints, what keyd said), printable ASCII, or NULL.
  */
 int refuse_compose(struct buf *, enum refusal, unsigned status, uint32_t id,
     const char *detail, bool plain, bool close);
-/* The body alone, as JSON. -1 when the buffer is full. */
+/* The body alone, as JSON, or as text. -1 when the buffer is full. */
 int refuse_json(struct buf *, enum refusal, uint32_t id, const char *detail);
+int refuse_plain(struct buf *, enum refusal, uint32_t id, const char *detail);
 /* May the same request be sent again, later? SDKs read x-should-retry. */
 bool refuse_retries(unsigned status);
 

@@ -76,6 +76,31 @@ parse_sigv4(struct parse *ps, const struct value *v)
 	return 0;
 }
 
+static bool
+parse_is_user(struct span s)
+{
+	return provider_is_token(s) && memchr(s.p, ':', s.len) == NULL;
+}
+
+/* "basic": a user name; then the header is known (RFC 7617). */
+static int
+parse_basic(struct parse *ps, const struct value *v)
+{
+	static const char *const names[] = {"env", "basic"};
+	struct provider *p = ps->p;
+
+	p->keyless = true;
+	p->nkinds = 1;
+	p->kinds[0].name = SPAN("authorization");
+	p->kinds[0].prefix = SPAN("Basic ");
+	if (parse_members(ps, v, "credential", names, 2, 2) == -1 ||
+	    parse_text(ps, value_get(v, "env"), "credential.env",
+		provider_is_env, &p->env) == -1)
+		return -1;
+	return parse_text(ps, value_get(v, "basic"), "credential.basic",
+	    parse_is_user, &p->basic);
+}
+
 int
 parse_credential(struct parse *ps, const struct value *v)
 {
@@ -84,6 +109,8 @@ parse_credential(struct parse *ps, const struct value *v)
 	struct provider *p = ps->p;
 	const struct value *headers, *m;
 
+	if (p->dest != NULL && value_get(v, "basic") != NULL)
+		return parse_basic(ps, v);
 	if (parse_members(ps, v, "credential", names, 4, 3) == -1 ||
 	    parse_sigv4(ps, value_get(v, "sigv4")) == -1 ||
 	    parse_text(ps, value_get(v, "env"), "credential.env",

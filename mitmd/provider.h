@@ -179,6 +179,10 @@ struct provider {
 	unsigned nkinds; /* 0: it has no credential */
 	struct sigv4_scope sigv4; /* service empty: nothing is signed */
 	enum provider_alphabet alphabet;
+	bool keyless; /* keyd writes the credential; the agent shows none */
+	struct span basic; /* user name that goes before it, in base64 */
+	bool plain; /* refusals as text/plain: git shows nothing else */
+	const struct dest_git *git; /* settings of that kind */
 	struct provider_login logins[PROVIDER_MAX_LOGINS];
 	unsigned nlogins;
 	struct provider_list request, response;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const struct destination_kind *const destination_kinds[] = {
-    &destination_registry, &destination_web};
+    &destination_git, &destination_registry, &destination_web};
 
 #define KINDS (sizeof(destination_kinds) / sizeof(destination_kinds[0]))
 

@@ -38,7 +38,8 @@ struct destination_kind {
 	    struct json_object *file);
 };
 
-extern const struct destination_kind destination_registry, destination_web;
+extern const struct destination_kind destination_git, destination_registry,
+    destination_web;
 
 /* NULL: there is none. */
 const struct destination_kind *destination_kind(const char *name);

@@ -312,7 +312,7 @@ rig_request(struct rig *r, uint32_t stream, uint32_t exchange, unsigned route,
 	    .route = (uint16_t)route, .path = span_str(path),
 	    .query = span_str(query), .length = length,
 	    .host = (uint8_t)r->host, .body = r->digest_of_body,
-	    .asked = r->asked};
+	    .asked = r->asked, .refs = r->refs};
 	struct buf b;
 
 	buf_init(&b, 4096);
@@ -321,6 +321,7 @@ rig_request(struct rig *r, uint32_t stream, uint32_t exchange, unsigned route,
 	provider_pack(&b, SPAN("accept"), SPAN("*/*"));
 	if (length != 0)
 		provider_pack(&b, SPAN("content-type"),
+		    r->type != NULL ? span_str(r->type) :
 		    SPAN("application/json; charset=utf-8"));
 	m.headers = buf_span(&b);
 	if (chan_send(r->audit, MSG_REQUEST_GO, &m, -1) == -1)

@@ -33,6 +33,8 @@ struct rig {
 	unsigned host;
 	struct span digest_of_body;
 	bool asked;
+	struct span refs;	/* of a push */
+	const char *type;	/* or "application/json; ..." */
 	bool lost;		/* keyd closed its channel */
 	/* what came */
 	bool hello;

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A git server over smart HTTP: fetching from listed repositories, and pushing
+ * to them, which a person approves each time.  Four routes and no other; the
+ * dumb protocol, which reads any file, is not among them.  The credential is
+ * keyd's to write: git in the container has none.
+ * {"name": ..., "kind": "git", "host": ..., "repositories": ["owner/name"],
+ *  "fetch": "allow"|"ask"|"deny", "push": "ask"|"deny", "maxPush": 33554432,
+ *  "credential": {"env": ..., "basic": "x-access-token"}}
+ */
+#include "dest.h"
+
+#define GIT_MAX_GLOBS 64U
+#define GIT_MAX_SEGMENTS 6U
+#define GIT_MAX_FETCH (1U << 20) /* what a client has and wants */
+#define GIT_REFS "/info/refs"
+#define GIT_UPLOAD "git-upload-pack"
+#define GIT_RECEIVE "git-receive-pack"
+
+enum git_route {
+	GIT_REFS_UPLOAD,
+	GIT_REFS_RECEIVE,
+	GIT_FETCH,
+	GIT_PUSH
+};
+
+struct dest_git {
+	struct span *globs; /* of repositories, without ".git" */
+	unsigned nglobs;
+	bool fetch, push;
+};
+
+static const char *const git_request[] = {
+    "accept", "content-type", "git-protocol", "pragma", "user-agent", NULL};
+static const char *const git_response[] = {
+    "cache-control", "content-type", "expires", "pragma", NULL};
+
+static bool
+git_is_letter(uint8_t c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') ||
+	       (c != '\0' && strchr("._~-", c) != NULL);
+}
+
+/* The next segment off the front. */
+static bool
+git_segment(struct span *rest, struct span *seg)
+{
+	if (rest->p == NULL)
+		return false;
+	*seg = span_of(rest->p, 0);
+	while (seg->len < rest->len && seg->p[seg->len] != '/')
+		seg->len++;
+	*rest = seg->len == rest->len
+		    ? span_of(NULL, 0)
+		    : span_of(rest->p + seg->len + 1, rest->len - seg->len - 1);
+	return true;
+}
+
+/* One to six segments; star: of a pattern, `*` beside letters. */
+static bool
+git_is_repository(struct span s, bool star)
+{
+	struct span seg;
+	unsigned n = 0;
+
+	while (git_segment(&s, &seg)) {
+		if (seg.len == 0 || ++n > GIT_MAX_SEGMENTS ||
+		    span_is(seg, ".") || span_is(seg, ".."))
+			return false;
+		for (size_t i = 0; i < seg.len; i++)
+			if (!git_is_letter(seg.p[i]) &&
+			    !(star && seg.p[i] == '*'))
+				return false;
+	}
+	return n != 0;
+}
+
+static bool
+git_is_glob(struct span s)
+{
+	return s.len <= 256 && git_is_repository(s, true);
+}
+
+/* Both mean the same repository. */
+static struct span
+git_bare(struct span repo)
+{
+	struct span end = SPAN(".git");
+
+	if (repo.len > end.len &&
+	    span_eq(span_of(repo.p + repo.len - end.len, end.len), end))
+		repo.len -= end.len;
+	return repo;
+}
+
+/* `*`: any letters, but within one segment. */
+static bool
+git_glob(struct span glob, struct span s)
+{
+	size_t g = 0, i = 0, star = SIZE_MAX, from = 0;
+
+	while (i < s.len) {
+		if (g < glob.len && glob.p[g] == '*') {
+			star = g++;
+			from = i;
+		} else if (g < glob.len && glob.p[g] == s.p[i]) {
+			g++;
+			i++;
+		} else if (star != SIZE_MAX && s.p[from] != '/') {
+			g = star + 1;
+			i = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (g < glob.len && glob.p[g] == '*')
+		g++;
+	return g == glob.len;
+}
+
+static bool
+git_listed(const struct dest_git *git, struct span repo)
+{
+	repo = git_bare(repo);
+	for (unsigned i = 0; i < git->nglobs; i++)
+		if (git_glob(git_bare(git->globs[i]), repo))
+			return true;
+	return false;
+}
+
+/* "allow", "ask" or "deny"; the first is the default. */
+static int
+git_word(struct parse *ps, const struct value *file, const char *name,
+    const char *const *words, size_t n, size_t *out)
+{
+	const struct value *v = value_get(file, name);
+
+	*out = 0;
+	if (v == NULL)
+		return 0;
+	for (*out = 0; *out < n; ++*out)
+		if (v->type == VALUE_STRING && span_is(v->text, words[*out]))
+			return 0;
+	return parse_fail(
+	    ps, "%s: must be \"%s\" or another of its words", name, words[0]);
+}
+
+static int
+git_routes(struct parse *ps, bool ask_fetch, uint64_t max_push)
+{
+	static struct span fetch_type[] = {
+	    {(const uint8_t *)"application/x-git-upload-pack-request", 37}};
+	static struct span push_type[] = {
+	    {(const uint8_t *)"application/x-git-receive-pack-request", 38}};
+	struct provider *p = ps->p;
+
+	if ((p->routes = parse_alloc(ps, 4, sizeof(*p->routes))) == NULL)
+		return -1;
+	p->nroutes = 4;
+	p->routes[GIT_REFS_UPLOAD] = (struct provider_route){
+	    .method = SPAN("GET"), .path = SPAN("/REPOSITORY" GIT_REFS)};
+	p->routes[GIT_REFS_RECEIVE] = p->routes[GIT_REFS_UPLOAD];
+	p->routes[GIT_FETCH] = (struct provider_route){.method = SPAN("POST"),
+	    .path = SPAN("/REPOSITORY/" GIT_UPLOAD),
+	    .types = fetch_type,
+	    .ntypes = 1,
+	    .max = GIT_MAX_FETCH,
+	    .ask = ask_fetch};
+	p->routes[GIT_PUSH] = (struct provider_route){.method = SPAN("POST"),
+	    .path = SPAN("/REPOSITORY/" GIT_RECEIVE),
+	    .types = push_type,
+	    .ntypes = 1,
+	    .max = max_push,
+	    .ask = true,
+	    .push = true};
+	return 0;
+}
+
+static int
+git_parse(struct parse *ps, const struct value *file)
+{
+	static const char *const names[] = {"name", "kind", "repositories",
+	    "host", "hosts", "fetch", "push", "maxPush", "credential"};
+	static const char *const fetches[] = {"allow", "ask", "deny"};
+	static const char *const pushes[] = {"ask", "deny"};
+	const struct value *max = value_get(file, "maxPush");
+	struct provider *p = ps->p;
+	int64_t n = PROVIDER_DFLT_BODY;
+	struct dest_git *git;
+	size_t fetch, push;
+
+	if ((git = parse_alloc(ps, 1, sizeof(*git))) == NULL)
+		return -1;
+	p->git = git;
+	p->plain = true;
+	if (parse_members(ps, file, "file", names, 9, 3) == -1 ||
+	    dest_parse_common(ps, file) == -1 ||
+	    parse_texts(ps, value_get(file, "repositories"), "repositories",
+		git_is_glob, GIT_MAX_GLOBS, false, &git->globs,
+		&git->nglobs) == -1 ||
+	    git_word(ps, file, "fetch", fetches, 3, &fetch) == -1 ||
+	    git_word(ps, file, "push", pushes, 2, &push) == -1 ||
+	    dest_list(ps, git_request, &p->request) == -1 ||
+	    dest_list(ps, git_response, &p->response) == -1)
+		return -1;
+	if (max != NULL && value_int(max, 1, PROVIDER_MAX_BODY, &n) == -1)
+		return parse_fail(
+		    ps, "maxPush: must be 1 to %u", PROVIDER_MAX_BODY);
+	git->fetch = fetch != 2;
+	git->push = push != 1;
+	return git_routes(ps, fetch == 1, (uint64_t)n);
+}
+
+/* Behind the repository: which of the four? */
+static enum provider_result
+git_route(struct span method, struct span rest, struct span query,
+    enum git_route *route)
+{
+	if (span_is(rest, GIT_REFS)) {
+		if (!span_is(method, "GET"))
+			return PROVIDER_NO_METHOD;
+		/* Without a service it would be the dumb protocol. */
+		if (span_is(query, "service=" GIT_UPLOAD))
+			*route = GIT_REFS_UPLOAD;
+		else if (span_is(query, "service=" GIT_RECEIVE))
+			*route = GIT_REFS_RECEIVE;
+		else
+			return PROVIDER_NO_PARAM;
+		return PROVIDER_OK;
+	}
+	if (!span_is(method, "POST"))
+		return PROVIDER_NO_METHOD;
+	*route = span_is(rest, "/" GIT_UPLOAD) ? GIT_FETCH : GIT_PUSH;
+	return query.p == NULL ? PROVIDER_OK : PROVIDER_NO_PARAM;
+}
+
+static enum provider_result
+git_match(const struct provider *p, unsigned host, struct span method,
+    struct span path, struct span query, unsigned *route)
+{
+	static const struct span ends[] = {
+	    {(const uint8_t *)GIT_REFS, sizeof(GIT_REFS) - 1},
+	    {(const uint8_t *)"/" GIT_UPLOAD, sizeof(GIT_UPLOAD)},
+	    {(const uint8_t *)"/" GIT_RECEIVE, sizeof(GIT_RECEIVE)}};
+	struct span rest, repo = span_of(NULL, 0);
+	enum git_route found = GIT_PUSH;
+	enum provider_result r;
+
+	(void)host;
+	if (!dest_is_path(path) || (query.p != NULL && query.len == 0))
+		return PROVIDER_BAD_PATH;
+	for (size_t i = 0; i < 3 && repo.p == NULL; i++) {
+		if (path.len < ends[i].len + 2)
+			continue;
+		rest = span_of(path.p + path.len - ends[i].len, ends[i].len);
+		if (span_eq(rest, ends[i]))
+			repo = span_of(path.p + 1, path.len - rest.len - 1);
+	}
+	if (repo.p == NULL || !git_is_repository(repo, false) ||
+	    !git_listed(p->git, repo))
+		return PROVIDER_NO_ROUTE;
+	if ((r = git_route(method, rest, query, &found)) != PROVIDER_OK)
+		return r;
+	if (found == GIT_REFS_UPLOAD || found == GIT_FETCH ? !p->git->fetch
+							   : !p->git->push)
+		return PROVIDER_NO_ROUTE;
+	*route = found;
+	return PROVIDER_OK;
+}
+
+const struct dest_kind dest_git = {"git", git_parse, git_match};
