@@ -324,6 +324,9 @@ check_request(const struct agent *a, const struct http1_head *h,
 		return REFUSE_OFFERED;
 	k.bare = k.pv->p->routes[r->route].bare;
 	if ((no = check_headers(&k)) != REFUSE_NONE)
-		return no;
+		return k.pv->p->captures &&
+			       (no == REFUSE_NO_KEY || no == REFUSE_WRONG_KEY)
+			   ? REFUSE_LOGIN
+			   : no;
 	return check_body(&k);
 }

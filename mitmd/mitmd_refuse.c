@@ -59,6 +59,10 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	[REFUSE_TWO_KEYS] = {403, "two-keys",
 	    "The key was given more than once. Give it in one header."
 	    RETRY_NO},
+	[REFUSE_LOGIN] = {403, "login",
+	    "The request carries no key of this session. Log in with the "
+	    "agent's own login, here in the session; or the user can: icctl "
+	    "login. Real keys have no place here." RETRY_NO},
 	[REFUSE_BARE] = {403, "bare",
 	    "This endpoint takes no key. Send the request without one."
 	    RETRY_NO},

@@ -28,6 +28,7 @@ enum refusal {
 	REFUSE_FOREIGN_KEY,
 	REFUSE_TWO_KEYS,
 	REFUSE_BARE,
+	REFUSE_LOGIN,
 	REFUSE_TYPE,
 	REFUSE_ENCODING,
 	REFUSE_BODY, /* a body where the route takes none */

@@ -185,6 +185,7 @@ struct provider {
 	const struct dest_git *git; /* settings of that kind */
 	struct provider_login logins[PROVIDER_MAX_LOGINS];
 	unsigned nlogins;
+	bool captures; /* one of them may begin in the box */
 	struct provider_list request, response;
 	const struct registry_rules *registry; /* of a registry, else NULL */
 	struct filter_rules filter; /* what becomes of a body's reach */

@@ -156,7 +156,13 @@ login_text(const struct login_parse *lp, const struct value *v,
 static bool
 login_is_claim(struct span s)
 {
-	return login_is_path(s) && s.len <= 128;
+	if (s.len == 0 || s.len > 128)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] < 0x21 || s.p[i] > 0x7e)
+			return false;
+	}
+	return true;
 }
 
 /* "claim": ["a", "b"]: claim a, or its member b. */

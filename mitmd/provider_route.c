@@ -179,7 +179,7 @@ parse_capture(struct parse *ps, const struct value *v, const char *where,
     struct provider_route *r)
 {
 	const struct value *m = value_get(v, "capture");
-	const struct provider *p = ps->p;
+	struct provider *p = ps->p;
 
 	if (parse_bool(ps, v, where, "bare", m != NULL, &r->bare) == -1)
 		return -1;
@@ -202,6 +202,7 @@ parse_capture(struct parse *ps, const struct value *v, const char *where,
 		    "%s.capture: must be a bare POST whose body is of at most "
 		    "%u bytes, without \"ask\" and \"digest\"",
 		    where, PROVIDER_MAX_CAPTURE);
+	p->captures = true;
 	return 0;
 }
 

@@ -200,6 +200,9 @@ keys_open(struct client *c, unsigned i, const char *path, struct fault *fault)
 		rv = credential_open_file(&k->cred, path, sup.workspace, fault);
 	else if (strcmp(kind, "environment") == 0)
 		rv = keys_handed(p, k, c, source, fault);
+	else if (p->kept)
+		rv = credential_open_file(
+		    &k->cred, source, sup.workspace, fault);
 	else
 		rv = credential_open(&k->cred, p, sup.workspace, fault);
 	if (rv == 0 && k->cred.command.pidfd != -1)

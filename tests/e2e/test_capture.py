@@ -247,7 +247,16 @@ def test_answers(work, server):
     real = ok["access_token"].encode()
     with session(work, server, name="d") as s:
         r = send(s, "sk-ant-oat01-guess")
-        t.equal(r.status, 403, "before the login nothing passes")
+        t.ok(r.status == 403 and b"Log in with the agent's own login" in
+             r.body and b"icctl login" in r.body,
+             "before the login nothing passes: what to do", r.body)
+        before = len(server.seen())
+        m = s.model(key=None)
+        r = m.request("POST", "/v1/messages",
+                      [("Content-Type", "application/json")], BODY)
+        m.close()
+        t.ok(r.status == 403 and b"icctl login" in r.body and
+             len(server.seen()) == before, "nor without any key", r.body)
         for what, text, coding in (
                 ("no JSON", "access_token=" + ok["access_token"], ""),
                 ("a member twice", json.dumps(ok)[:-1] +

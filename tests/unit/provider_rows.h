@@ -35,6 +35,15 @@ struct bad_row {
 	"}", e)
 #define BODY(b, e) ROUTE("{\"method\":\"POST\",\"path\":\"/a\",\"body\":" b	\
 	"}", e)
+#define LOGIN(m, method, more, e) {TOP ",\"logins\":[{\"name\":\"l\","	\
+	"\"file\":\"~/f\",\"sentinel\":\"s-\",\"header\":\"x-api-key\","	\
+	"\"members\":{\"access\":\"a\",\"refresh\":\"r\"},"		\
+	"\"expires\":\"jwt\",\"token\":{\"url\":\"https://t/t\","		\
+	"\"type\":\"form\",\"client\":\"c\"},", m, "}],\"routes\":["	\
+	"{\"method\":" method ",\"path\":\"/a\",\"capture\":\"l\"" more	\
+	"}]}", e}
+#define CAPTURE_MUST "must be a bare POST whose body is of at most 16384 "	\
+	"bytes, without \"ask\" and \"digest\""
 #define FITS(w) w " does not fit here"
 
 static const struct bad_row bad_rows[] = {
@@ -159,6 +168,35 @@ static const struct bad_row bad_rows[] = {
 	    "routes[0].body.max: must be 1 to 67108864"),
 	ROUTE("{\"method\":\"GET\",\"path\":\"/a\",\"body\":"
 	    "{\"types\":[\"a/b\"]}}", "routes[0].body: a GET has no body"),
+	ROUTE("{\"method\":\"GET\",\"path\":\"/a\",\"bare\":1}",
+	    "routes[0].bare: must be true or false"),
+	ROUTE("{\"method\":\"GET\",\"path\":\"/a\",\"bare\":true,"
+	    "\"websocket\":{}}", "routes[0].bare: not for a WebSocket"),
+	ROUTE("{\"method\":\"POST\",\"path\":\"/a\",\"capture\":\"l\"}",
+	    "routes[0].capture: must be one of the file's logins that has "
+	    "\"capture\""),
+	LOGIN("\"capture\":{\"hosts\":[],\"routes\":[{}]}", "\"GET\"", "",
+	    "routes[0].capture: " CAPTURE_MUST),
+	LOGIN("\"capture\":{\"hosts\":[],\"routes\":[{}]}", "\"POST\"", "",
+	    "routes[0].capture: " CAPTURE_MUST),
+	LOGIN("\"capture\":{\"hosts\":[],\"routes\":[{}]}", "\"POST\"",
+	    ",\"body\":{\"types\":[\"a/b\"],\"max\":16385}",
+	    "routes[0].capture: " CAPTURE_MUST),
+	LOGIN("\"capture\":{\"hosts\":[],\"routes\":[{}]}", "\"POST\"",
+	    ",\"bare\":false,\"body\":{\"types\":[\"a/b\"],\"max\":9}",
+	    "routes[0].capture: " CAPTURE_MUST),
+	LOGIN("\"capture\":{\"hosts\":[],\"routes\":[]}", "\"POST\"", "",
+	    "logins[0].capture: hosts must be an array of at most 3, routes "
+	    "an array of some"),
+	LOGIN("\"capture\":{\"routes\":[{}]}", "\"POST\"", "",
+	    "logins[0].capture: \"hosts\" is missing"),
+	LOGIN("\"capture\":{\"hosts\":[],\"routes\":[{}],\"id\":\"a b\"}",
+	    "\"POST\"", "", "logins[0]: \"id\" does not fit here"),
+	LOGIN("\"add\":[{\"name\":\"x-a\",\"value\":\"v\",\"claim\":"
+	    "[\"c\"]}]", "\"POST\"", "",
+	    "logins[0].add: a whole name and either value or member"),
+	LOGIN("\"add\":[{\"name\":\"x-a\",\"member\":\"m\",\"claim\":[]}]",
+	    "\"POST\"", "", "logins[0].add.claim: must be one or two names"),
 	ROUTE("{\"method\":\"GET\",\"path\":\"/a\",\"answer\":401}",
 	    "routes[0].answer: must be 400 to 499, not 401"),
 	ROUTE("{\"method\":\"GET\",\"path\":\"/a\",\"answer\":200}",

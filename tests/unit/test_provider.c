@@ -182,6 +182,11 @@ test_packed(const struct provider *p)
 		    "packed headers: %s", row->name);
 	}
 	s = pack(&b, packed_rows[0].pairs);
+	ok(provider_headers_ok(p, true, s, &kind) == -1,
+	    "a kind on a bare route");
+	s = pack(&b, packed_rows[0].pairs + 2);
+	ok(provider_headers_ok(p, true, s, &kind) == 0, "none there");
+	s = pack(&b, packed_rows[0].pairs);
 	ok(provider_headers_ok(p, false, s, &kind) == 0 && kind == 1, "the kind");
 	for (size_t n = 0; n < s.len; n++) {
 		if (provider_headers_ok(p, false, span_of(s.p, n), &kind) == 0 &&
