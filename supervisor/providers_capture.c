@@ -27,6 +27,15 @@ capture_section(struct json_object *root, const char *login)
 	return capture;
 }
 
+static bool
+capture_has(const struct provider *p, const char *host)
+{
+	for (unsigned i = 0; i < p->nhosts; i++)
+		if (strcmp(p->hosts[i], host) == 0)
+			return true;
+	return false;
+}
+
 /* More hosts: "host" becomes "hosts". */
 static int
 capture_hosts(struct provider *p, const struct jsonfile *j,
@@ -40,6 +49,8 @@ capture_hosts(struct provider *p, const struct jsonfile *j,
 		PROTO_MAX_HOSTS - 1, &more) == -1)
 		goto out;
 	for (size_t i = 0; more != NULL && more[i] != NULL; i++) {
+		if (capture_has(p, more[i]))
+			continue;
 		if (p->nhosts == PROTO_MAX_HOSTS) {
 			jsonfile_bad(j, "capture", "hosts",
 			    "at most %u hosts in all", PROTO_MAX_HOSTS);
