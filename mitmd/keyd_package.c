@@ -339,11 +339,12 @@ static void
 package_answer_filtered(struct stream *s, struct registry_filter *f)
 {
 	struct package *g = s->x.package;
-	struct registry_refused *last = &f->refused[f->nrefused - 1];
+	const struct registry_refused *last;
 
 	if (g->form != REGISTRY_FORM_CRATES_CONFIG)
 		package_log_filtered(f);
 	if (f->kept == 0 && f->nrefused != 0) {
+		last = &f->refused[f->nrefused - 1];
 		package_refuse(s, last->verdict, last->version);
 		return;
 	}
