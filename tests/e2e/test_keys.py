@@ -281,8 +281,10 @@ def test_login():
              r.stdout, "icctl login says what is there and what to do",
              r.stdout)
         r = s.icctl("--json", "login")
-        t.equal([x["there"] for x in json.loads(r.stdout)["logins"]],
-                [True, False, False], "in JSON, too")
+        t.equal({x["login"]: x["there"] for x in
+                 json.loads(r.stdout)["logins"]},
+                {"claude-code": True, "anthropic-cli": False, "codex": False,
+                 "gcloud": False}, "in JSON, too")
         t.contains(s.icctl("login", "my-gateway").stdout,
                    '{"credentials":{"my-gateway":', "for any provider")
 
