@@ -7,6 +7,7 @@
 #include "keyd.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "log.h"
 
@@ -124,6 +125,17 @@ serve_lost(enum role role, unsigned index)
 		exchange_abort(s, "a process of the session is gone");
 }
 
+/* Its host was taken off the list: what was under way is told of. */
+static void
+serve_stop(void)
+{
+	struct stream *s;
+
+	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
+		exchange_abort(s, "the host was taken off the list");
+	_exit(0);
+}
+
 /* No callback of this batch can hold one of these any more. */
 static void
 serve_after(void *arg)
@@ -162,6 +174,7 @@ keyd_serve(void)
 	e->budget.max_turns = e->budget.until = UINT64_MAX;
 	e->w.start = serve_start;
 	e->w.lost = serve_lost;
+	e->w.stop = serve_stop;
 	e->w.loop.after = serve_after;
 	e->w.loop.after_arg = e;
 	worker_serve(&e->w, serve_handlers,

@@ -262,6 +262,13 @@ def test_remove(s, a, w):
         t.equal(m.read_all(), b"", f"a connection {what} is closed")
         m.close()
     w.release.set()
+    asked = [e for e in s.events("modelRequest") if e["path"] == "/wait"][0]
+    ends = h.wait_for(lambda: [
+        e for e in s.events("modelResponse") if all(
+            e[k] == asked[k] for k in ("provider", "stream", "exchange"))],
+        "the log does not say how the request ended")
+    t.ok(ends[0].get("error"), "what was under way ended, and the log says "
+         "so", ends)
     t.equal(refused(s, HOST)[0], 403, "403 again")
     h.wait_for(lambda: len(s.workers()["keyd"]) == n - 1, "its keyd lives on")
     t.ok(True, "its keyd is gone, and the session is not")
