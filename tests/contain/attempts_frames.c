@@ -182,10 +182,65 @@ longest(void)
 	return send_bytes(sizeof(frame), NULL, 0);
 }
 
+static int
+send_filled(enum role to, enum msg_type type, const union proto_any *msg)
+{
+	struct span big;
+	size_t len;
+
+	if (E.arg >= E.nchannels || E.peers[E.arg] != to ||
+	    wire_encode(proto_find((uint16_t)type), msg, frame, &len, &big) ==
+		-1)
+		return HARMLESS;
+	return send_bytes(len, NULL, 0);
+}
+
+/* As if a person had approved it. */
+static int
+approved(void)
+{
+	const union proto_any m = {.REQUEST = {.asked = 1}};
+
+	return send_filled(ROLE_AUDIT, MSG_REQUEST, &m);
+}
+
+/* A push's refs, past the one who shows them. */
+static int
+refs(void)
+{
+	const union proto_any m = {.REQUEST = {.refs = SPAN("x")}};
+
+	return send_filled(ROLE_AUDIT, MSG_REQUEST, &m);
+}
+
+/* What would be shown to a person, with a line of its own in it. */
+static int
+asked(void)
+{
+	const union proto_any m = {
+	    .ASK = {.id = 1, .stream = 1, .exchange = 1, .path = SPAN("/\n"),
+		.name = SPAN("x"), .host_name = SPAN("x"),
+		.method = SPAN("GET")}};
+
+	return send_filled(ROLE_POLICY, MSG_ASK, &m);
+}
+
+/* An end of what never began. */
+static int
+cancel(void)
+{
+	const union proto_any m = {.ASK_CANCEL = {.id = 7}};
+
+	return send_filled(ROLE_POLICY, MSG_ASK_CANCEL, &m);
+}
+
 /* clang-format off */
 #undef ROW
 #define ROW(name, fn)							\
 	{name, "sendmsg", fn, 0, R_WORKER, SENT, SENT, SENT, SENT,	\
+	    SENT, "its receiver ends the session"}
+#define MITM(name, fn)							\
+	{name, "sendmsg", fn, 0, R(MITM), SENT, SENT, SENT, SENT,	\
 	    SENT, "its receiver ends the session"}
 
 static const struct attempt rows[] = {
@@ -199,6 +254,10 @@ static const struct attempt rows[] = {
 	{"send an empty message", "sendmsg", empty, 0, R_WORKER, SENT, SENT,
 	    SENT, SENT, CLOSED, "its receiver takes the channel for closed"},
 	ROW("send 64 KiB of nothing", longest),
+	MITM("send a request as approved", approved),
+	MITM("send a push past who shows it", refs),
+	MITM("ask with a line break", asked),
+	MITM("end what was not asked", cancel),
 };
 /* clang-format on */
 
