@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapter.h"
 #include "config.h"
 #include "destinations.h"
 #include "tap.h"
@@ -51,6 +52,7 @@ test_slots(void)
 		"[\"wiki.internal\"]}"},
 	};
 	const struct config_upstream *up;
+	char *told;
 
 	ok(load("{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":"
 		"[\"Docs.Example.COM\"],\"maxBytes\":1048576},"
@@ -78,6 +80,10 @@ test_slots(void)
 	    " Through HTTPS_PROXY there are also docs.example.com (web), "
 	    "a.example.com (web), wiki.internal (web).",
 	    "what the agent is told");
+	told = adapter_fill(&ps, NULL, "Work.{hosts}");
+	ok(told != NULL && strncmp(told, "Work. Through", 13) == 0,
+	    "... where its adapter says {hosts}");
+	free(told);
 	forget();
 }
 
