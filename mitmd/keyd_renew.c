@@ -211,9 +211,20 @@ renew_keep(void)
 int
 renew_out(struct chan *c, const union proto_any *msg, int fd)
 {
+	struct msg_SECRET_DONE late = {.result = PROTO_DONE_FAILED,
+	    .text = SPAN("a login begins just now")};
+
 	if (keyd_login() == NULL || renew.out != -1) {
 		close(fd);
 		return chan_violation(c, "SECRET_OUT out of place");
+	}
+	if (renew.phase == RENEW_CAPTURE) {
+		/* Too late: what is under way takes its place. */
+		late.turn = msg->SECRET_OUT.turn;
+		close(fd);
+		worker_send(
+		    &keyd_env.w, ROLE_SUP, 0, MSG_SECRET_DONE, &late, -1);
+		return 0;
 	}
 	renew.out = fd;
 	renew.turn = msg->SECRET_OUT.turn;

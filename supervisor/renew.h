@@ -56,4 +56,8 @@ bool renew_busy(const struct renewal *);
 /* Gives locks back, removes what is half done. */
 void renew_close(struct renewal *);
 
+/* renew_lock.c: 1 all are taken, 0 somebody has one, -1 errno. */
+int renew_lock(struct renewal *);
+void renew_release(struct renewal *);
+
 #endif
