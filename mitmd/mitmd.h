@@ -368,8 +368,8 @@ uint32_t exchange_denied_id(struct exchange *);
 bool ask_wanted(const struct exchange *);
 /* The body of x is complete: what it asks for is read. */
 enum refusal ask_look(struct exchange *, struct span body);
-/* To policyd, what would be sent to auditd. */
-void ask_send(struct exchange *, const struct msg_REQUEST *);
+/* To policyd, what would be sent to auditd. false: denied, too many wait. */
+bool ask_send(struct exchange *, const struct msg_REQUEST *);
 /* It waits for nobody any more; cancel: policyd has to be told. */
 void ask_over(struct exchange *, bool cancel);
 /* It may not be sent: answered. */

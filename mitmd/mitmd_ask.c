@@ -43,7 +43,7 @@ ask_look(struct exchange *x, struct span body)
 	return REFUSE_PUSH;
 }
 
-void
+bool
 ask_send(struct exchange *x, const struct msg_REQUEST *r)
 {
 	const struct provider *p = mitmd_env.providers[x->a->provider].p;
@@ -58,14 +58,19 @@ ask_send(struct exchange *x, const struct msg_REQUEST *r)
 	    .body = r->body,
 	    .refs = buf_span(&x->push.refs),
 	    .headers = r->headers,
-	    .id = ++mitmd_env.last_ask,
 	    .name = p->name,
 	    .host_name = mitmd_host(x->a),
 	    .method = ask_route(x)->method};
 
+	if (mitmd_env.asks >= PROTO_MAX_ASKS) {
+		deny_exchange(x, REFUSE_ASKS, NULL);
+		return false;
+	}
+	m.id = ++mitmd_env.last_ask;
 	mitmd_env.asks++;
 	x->ask = m.id;
 	worker_send(&mitmd_env.w, ROLE_POLICY, 0, MSG_ASK, &m, -1);
+	return true;
 }
 
 void

@@ -215,15 +215,11 @@ exchange_send(struct exchange *x)
 			mitmd_sha256(SPAN(""), r->digest);
 		m.body = span_of(r->digest, sizeof(r->digest));
 	}
-	if (ask_wanted(x) && mitmd_env.asks >= PROTO_MAX_ASKS) {
-		deny_exchange(x, REFUSE_ASKS, NULL);
-		return;
-	}
 	usage_named(x);
-	if (ask_wanted(x))
-		ask_send(x, &m);
-	else
+	if (!ask_wanted(x))
 		worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_REQUEST, &m, -1);
+	else if (!ask_send(x, &m))
+		return;
 	exchange_enter(x, EXCHANGE_ON, MITMD_STALL_MS);
 	mitmd_env.kept -= x->kept.len;
 	buf_reset(&x->kept, 0);

@@ -3,7 +3,8 @@
  * mitmd: reads the agent's HTTPS.  CONNECT, TLS with a certificate of the
  * session's own CA, HTTP/1.1; what is on the provider's list and carries the
  * session's sentinel key goes on, decoded, to auditd, its body to that
- * provider's keyd; the answer comes back from keyd.  It holds the agent's
+ * provider's keyd; what a person must approve goes to policyd in place of
+ * auditd; the answer comes back from keyd.  It holds the agent's
  * listener, the leaf keys of this session and the hashes of sentinel keys.
  * It is sent provider files and orders; it must never see a real credential,
  * and has no file, no network and no way to a provider but through keyd.

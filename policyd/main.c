@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * policyd decides.  It is sent decoded tool calls by mcp-proxyd, what concerns
- * sessions by each mcp-backd, verdicts of the user by auditd, and rules, views
- * and settings by icsupervisor.  It holds the rules, the definitions of tools
- * and the calls that wait for a person.  From what it decoded it composes
+ * policyd decides.  It is sent decoded tool calls by mcp-proxyd, requests that
+ * a person must approve by mitmd, what concerns sessions by each mcp-backd,
+ * verdicts of the user by auditd, and rules, views and settings by
+ * icsupervisor.  It holds the rules, the definitions of tools and the calls and
+ * requests that wait for a person.  From what it decoded it composes
  * every byte that an MCP server gets, and hands it, with the decision, to
  * auditd, which writes it down and releases it: there is no other way out.
  *
