@@ -189,6 +189,16 @@ def test_push(s, g, git, first):
     return new
 
 
+def denied(s, git, version):
+    """git's own way to say it, over both protocols."""
+    git.here("config", "http.version", version)
+    push = Push(git, "origin", "main")
+    held = approve(s, push, version, check=False)
+    s.icctl("deny", held["id"], check=True)
+    t.contains(push.wait().stderr, "[remote rejected] main -> main "
+               "(IronCurtain: denied)", f"denied over {version}")
+
+
 def test_deny(s, g, git, main):
     new = git.commit("two", b"2\n")
     push = Push(git, "origin", "main", "HEAD:refs/heads/no")
@@ -204,6 +214,8 @@ def test_deny(s, g, git, main):
             "nothing has changed")
     t.equal(s.events("askRefused")[-1]["escalationResult"], "denied",
             "it stands in the log")
+    denied(s, git, "HTTP/2")
+    denied(s, git, "HTTP/1.1")
     return new
 
 
@@ -220,6 +232,12 @@ def test_large(s, g, git):
              if x["method"] == "POST"]
     t.equal(posts, [4, json.loads(held["arguments"])["body"]["bytes"]],
             "an empty list was no push: one approval")
+    git.here("config", "http.version", "HTTP/2")
+    new = git.commit("more", os.urandom(3 << 20))
+    push = Push(git, "origin", "main")
+    approve(s, push, "large over HTTP/2")
+    t.equal((push.wait().returncode, g.ref("refs/heads/main")), (0, new),
+            "over HTTP/2 as well")
 
 
 def test_gzip(s, g, git):
