@@ -8,22 +8,9 @@
 #include <time.h>
 
 #include "json.h"
+#include "keyd_oauth.h"
 
 #define AWS_POOL (256U << 10)
-
-/* Visible ASCII that a header and JSON can hold as it is. */
-static bool
-aws_is_text(struct span s, size_t max)
-{
-	if (s.len == 0 || s.len > max)
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.p[i] < 0x21 || s.p[i] > 0x7e || s.p[i] == '"' ||
-		    s.p[i] == '\\')
-			return false;
-	}
-	return true;
-}
 
 /* An id is part of a path-like text in Authorization. */
 static bool
@@ -46,9 +33,9 @@ aws_check(const struct aws_key *k, const char **why)
 {
 	if (!aws_is_id(k->id))
 		*why = "holds no access key id";
-	else if (!aws_is_text(k->secret, AWS_MAX_SECRET))
+	else if (!oauth_is_token(k->secret, AWS_MAX_SECRET))
 		*why = "holds no secret access key";
-	else if (k->token.len != 0 && !aws_is_text(k->token, AWS_MAX_TOKEN))
+	else if (k->token.len != 0 && !oauth_is_token(k->token, AWS_MAX_TOKEN))
 		*why = "holds a session token that is none";
 	else
 		return AWS_KEYS;

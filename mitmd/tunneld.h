@@ -9,6 +9,7 @@
 
 #include <sys/queue.h>
 
+#include "base64.h"
 #include "buf.h"
 #include "egress_list.h"
 #include "secret.h"
@@ -20,7 +21,7 @@
 #define TUNNELD_ANSWER_MS 20000U
 #define TUNNELD_MAX_CREDENTIAL 512U
 /* "Proxy-Authorization: Basic ", base64, two line ends. */
-#define TUNNELD_MAX_HEADER (40U + (TUNNELD_MAX_CREDENTIAL + 2U) / 3U * 4U)
+#define TUNNELD_MAX_HEADER (40U + BASE64_LEN(TUNNELD_MAX_CREDENTIAL))
 
 /* Each keyd's hosts, and its token endpoint. */
 #define TUNNELD_MAX_HOPS (PROTO_MAX_PROVIDERS * (PROTO_TARGET_LAST + 1U))

@@ -92,29 +92,16 @@ secret_check(const uint8_t *p, size_t len)
 static void
 secret_encode(const uint8_t *p, size_t len)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
 	struct tunneld_env *e = &tunneld_env;
-	size_t cap, n;
+	size_t cap;
 	uint8_t *out = secret_bytes(e->header, &cap);
-	uint32_t w = 0;
 
 	memcpy(out, secret_name.p, secret_name.len);
-	n = secret_name.len;
-	for (size_t i = 0; i < len; i += 3) {
-		w = (uint32_t)p[i] << 16;
-		if (i + 1 < len)
-			w |= (uint32_t)p[i + 1] << 8;
-		if (i + 2 < len)
-			w |= p[i + 2];
-		out[n++] = (uint8_t)digits[w >> 18];
-		out[n++] = (uint8_t)digits[w >> 12 & 63];
-		out[n++] = i + 1 < len ? (uint8_t)digits[w >> 6 & 63] : '=';
-		out[n++] = i + 2 < len ? (uint8_t)digits[w & 63] : '=';
-	}
-	explicit_bzero(&w, sizeof(w));
-	memcpy(out + n, secret_end.p, secret_end.len);
-	e->nheader = n + secret_end.len;
+	e->nheader = secret_name.len;
+	base64_put(out + e->nheader, span_of(p, len));
+	e->nheader += BASE64_LEN(len);
+	memcpy(out + e->nheader, secret_end.p, secret_end.len);
+	e->nheader += secret_end.len;
 }
 
 static void

@@ -18,16 +18,16 @@
 
 #define ADAPTER_MAX_FILE (256U << 10)
 
-static int adapter_read_logins(const struct adapter *, struct fault *);
-static int adapter_read_alternatives(const struct adapter *, struct fault *);
+static int adapter_read_list(
+    const struct adapter *, const char *name, bool env, struct fault *);
 
 static int
 adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
-	static const char *const keys[] = {"alternatives", "args", "env", "home",
-	    "logins", "name", "orientation", "program", "providers", "taskArgs", "title",
-	    NULL};
+	static const char *const keys[] = {"alternatives", "args", "env",
+	    "home", "logins", "name", "orientation", "program", "providers",
+	    "taskArgs", "title", NULL};
 	const struct jsonfile j = {path, fault};
 	struct json_object *o = NULL;
 	const char *s = NULL;
@@ -54,8 +54,8 @@ adapter_read(
 	if ((a->name = strdup(name)) == NULL ||
 	    (a->file = strdup(path)) == NULL)
 		return fault_errno(fault, "%s", path);
-	return adapter_read_logins(a, fault) == -1 ||
-		       adapter_read_alternatives(a, fault) == -1
+	return adapter_read_list(a, "logins", false, fault) == -1 ||
+		       adapter_read_list(a, "alternatives", true, fault) == -1
 		   ? -1
 		   : 0;
 }
@@ -275,67 +275,44 @@ adapter_login(const struct adapter *a, const char *provider)
 	return NULL;
 }
 
+/*
+ * "logins", or "alternatives": what stands where another provider's key or
+ * login would.  The latter have an environment, and something to replace.
+ */
 static int
-adapter_read_logins(const struct adapter *a, struct fault *fault)
-{
-	static const char *const keys[] = {"home", "instead", "provider", NULL};
-	const struct jsonfile j = {a->file, fault};
-	struct json_object *list, *one, *o;
-	const char *provider, *instead;
-	char where[32];
-
-	if (!json_object_object_get_ex(a->root, "logins", &list))
-		return 0;
-	if (!json_object_is_type(list, json_type_array))
-		return jsonfile_bad(&j, "", "logins", "must be an array");
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		snprintf(where, sizeof(where), "logins[%zu]", i);
-		one = json_object_array_get_idx(list, i);
-		provider = instead = NULL;
-		if (!json_object_is_type(one, json_type_object))
-			return jsonfile_bad(
-			    &j, where, NULL, "must be an object");
-		if (jsonfile_known(&j, one, where, keys) == -1 ||
-		    jsonfile_str(&j, one, where, "provider", &provider) == -1 ||
-		    jsonfile_str(&j, one, where, "instead", &instead) == -1 ||
-		    jsonfile_object(&j, one, where, "home", &o) == -1)
-			return -1;
-		if (provider == NULL)
-			return jsonfile_bad(&j, where, "provider", "missing");
-	}
-	return 0;
-}
-
-static int
-adapter_read_alternatives(const struct adapter *a, struct fault *fault)
+adapter_read_list(
+    const struct adapter *a, const char *name, bool env, struct fault *fault)
 {
 	static const char *const keys[] = {
-	    "env", "home", "instead", "provider", NULL};
+	    "home", "instead", "provider", "env", NULL};
+	static const char *const no_env[] = {
+	    "home", "instead", "provider", NULL};
 	const struct jsonfile j = {a->file, fault};
 	struct json_object *list, *one, *o;
 	const char *provider, *instead;
 	char where[48];
 
-	if (!json_object_object_get_ex(a->root, "alternatives", &list))
+	if (!json_object_object_get_ex(a->root, name, &list))
 		return 0;
 	if (!json_object_is_type(list, json_type_array))
-		return jsonfile_bad(&j, "", "alternatives", "must be an array");
+		return jsonfile_bad(&j, "", name, "must be an array");
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		snprintf(where, sizeof(where), "alternatives[%zu]", i);
+		snprintf(where, sizeof(where), "%s[%zu]", name, i);
 		one = json_object_array_get_idx(list, i);
 		provider = instead = NULL;
 		if (!json_object_is_type(one, json_type_object))
 			return jsonfile_bad(
 			    &j, where, NULL, "must be an object");
-		if (jsonfile_known(&j, one, where, keys) == -1 ||
+		if (jsonfile_known(&j, one, where, env ? keys : no_env) == -1 ||
 		    jsonfile_str(&j, one, where, "provider", &provider) == -1 ||
 		    jsonfile_str(&j, one, where, "instead", &instead) == -1 ||
 		    jsonfile_object(&j, one, where, "env", &o) == -1 ||
 		    jsonfile_object(&j, one, where, "home", &o) == -1)
 			return -1;
-		if (provider == NULL || instead == NULL)
-			return jsonfile_bad(
-			    &j, where, NULL, "needs provider and instead");
+		if (provider == NULL || (env && instead == NULL))
+			return jsonfile_bad(&j, where, NULL,
+			    env ? "needs provider and instead"
+				: "needs provider");
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base64.h"
 #include "orient.h"
 #include "sup.h"
 
@@ -31,32 +32,19 @@ static const char *const orient_env[] = {"HOME=/home/agent", "USER=agent",
     "CARGO_HTTP_CAINFO=" ORIENT_BUNDLE, "DENO_CERT=" ORIENT_CERT,
     "UV_NATIVE_TLS=1"};
 
+/* In lines of 64, as PEM has it. */
 static void
 orient_base64(struct buf *b, struct span der)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint32_t w;
-	size_t n, col = 0;
+	uint8_t line[BASE64_LEN(48)];
+	size_t n;
 
-	for (size_t i = 0; i < der.len; i += 3) {
-		n = der.len - i < 3 ? der.len - i : 3;
-		w = (uint32_t)der.p[i] << 16;
-		if (n > 1)
-			w |= (uint32_t)der.p[i + 1] << 8;
-		if (n > 2)
-			w |= der.p[i + 2];
-		for (size_t k = 0; k < 4; k++)
-			buf_addc(
-			    b, k <= n ? (uint8_t)digits[w >> (18 - 6 * k) & 63]
-				      : '=');
-		if ((col += 4) == 64) {
-			buf_addc(b, '\n');
-			col = 0;
-		}
-	}
-	if (col != 0)
+	for (; der.len != 0; der = span_of(der.p + n, der.len - n)) {
+		n = der.len < 48 ? der.len : 48;
+		base64_put(line, span_of(der.p, n));
+		buf_add(b, line, BASE64_LEN(n));
 		buf_addc(b, '\n');
+	}
 }
 
 int
