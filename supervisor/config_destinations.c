@@ -14,6 +14,7 @@
 
 #define MEMBERS 32U
 
+/* A provider's name, as the locks read it (mitmd/provider_class.h). */
 static bool
 destination_name_ok(const char *s)
 {
@@ -22,8 +23,7 @@ destination_name_ok(const char *s)
 	return n != 0 && n <= 60 && s[0] != '-' &&
 	       strncmp(s, DESTINATIONS_ADDED, strlen(DESTINATIONS_ADDED)) !=
 		   0 &&
-	       strspn(s, "abcdefghijklmnopqrstuvwxyz"
-			 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == n;
+	       strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
 }
 
 /* Of which kind; refuses members that it does not have. */
@@ -217,8 +217,8 @@ config_destinations(struct config *cfg, const struct jsonfile *j,
 	{
 		if (!destination_name_ok(name))
 			return jsonfile_bad(j, "destinations", name,
-			    "is no destination's name: at most 60 letters, "
-			    "digits, - and _, not beginning with - or "
+			    "is no destination's name: at most 60 lower-case "
+			    "letters, digits and -, not beginning with - or "
 			    "\"" DESTINATIONS_ADDED "\"");
 		if (cfg->ndestinations == CONFIG_MAX_DESTINATIONS)
 			return jsonfile_bad(j, "destinations", name,
