@@ -135,3 +135,26 @@ parse_bool(struct parse *ps, const struct value *v, const char *where,
 	*out = value_bool(v, name, dflt);
 	return 0;
 }
+
+int
+parse_hosts(struct parse *ps, const struct value *file)
+{
+	const struct value *one = value_get(file, "host"),
+			   *all = value_get(file, "hosts");
+	struct provider *p = ps->p;
+	struct span *hosts;
+
+	if ((one == NULL) == (all == NULL))
+		return parse_fail(ps, "file: needs \"host\" or \"hosts\"");
+	if (one != NULL) {
+		p->nhosts = 1;
+		return parse_text(
+		    ps, one, "host", provider_is_host, &p->hosts[0]);
+	}
+	if (parse_texts(ps, all, "hosts", provider_is_host, PROTO_MAX_HOSTS,
+		false, &hosts, &p->nhosts) == -1)
+		return -1;
+	for (unsigned i = 0; i < p->nhosts; i++)
+		p->hosts[i] = hosts[i];
+	return 0;
+}

@@ -36,7 +36,8 @@ int parse_bool(struct parse *, const struct value *v, const char *where,
     const char *name, bool dflt, bool *out);
 /* "host" or "hosts" of the file. */
 int parse_hosts(struct parse *, const struct value *file);
-/* "credential" of the file. */
+
+/* provider_credential.c: "credential" of the file. */
 int parse_credential(struct parse *, const struct value *);
 
 /* provider_route.c: "routes" of the file. */
