@@ -285,7 +285,7 @@ parse_head(struct span in, struct http1_head *h,
 	bool full;
 
 	if (in.p == NULL)
-		in = SPAN("");	/* arithmetic on a null pointer is undefined */
+		in = SPAN(""); /* arithmetic on a null pointer is undefined */
 	full = in.len >= HTTP1_MAX_HEAD;
 	c.p = in.p;
 	c.end = in.p + (full ? HTTP1_MAX_HEAD : in.len);

@@ -48,7 +48,7 @@ static bool
 hop_upgrades(struct span value)
 {
 	return span_ieq(value, SPAN("upgrade")) ||
-	    span_ieq(value, SPAN("keep-alive, upgrade"));
+	       span_ieq(value, SPAN("keep-alive, upgrade"));
 }
 
 /* The headers that speak to this hop. `seen`: 1 Host, 2 Connection. */
@@ -68,7 +68,8 @@ hop_header(const struct http1_header *x, struct span host, unsigned *seen,
 		*seen |= 2;
 		hop->close = span_ieq(x->value, SPAN("close"));
 		if (hop->websocket ? !hop_upgrades(x->value)
-		    : !hop->close && !span_ieq(x->value, SPAN("keep-alive")))
+				   : !hop->close && !span_ieq(x->value,
+							SPAN("keep-alive")))
 			return "Connection other than close or keep-alive";
 	} else if (named(x, SPAN("te"))) {
 		return "TE header";
@@ -116,8 +117,8 @@ http1_is_websocket(const struct http1_head *h)
 	struct span value;
 
 	return span_is(h->method, "GET") &&
-	    http1_header(h, "upgrade", &value) == 1 &&
-	    span_ieq(value, SPAN("websocket"));
+	       http1_header(h, "upgrade", &value) == 1 &&
+	       span_ieq(value, SPAN("websocket"));
 }
 
 enum http1_result

@@ -217,7 +217,7 @@ get_node(struct decoder *d)
 	if (d->p == d->end || *d->p > VALUE_OBJECT ||
 	    ++d->nodes > VALUE_MAX_NODES)
 		return NULL;
-	if ((v = value_new(d->pool, (enum value_type)*d->p++)) == NULL)
+	if ((v = value_new(d->pool, (enum value_type) * d->p++)) == NULL)
 		return NULL;
 	v->key = key;
 	if (v->type == VALUE_STRING)

@@ -203,9 +203,9 @@ void
 worker_send(struct worker *w, enum role role, unsigned index,
     enum msg_type type, const void *msg, int fd)
 {
-	struct chan *c = role == ROLE_SUP            ? w->sup
+	struct chan *c = role == ROLE_SUP          ? w->sup
 			 : index < PROTO_MAX_PEERS ? w->peers[role][index]
-						     : NULL;
+						   : NULL;
 
 	if (c == NULL) {
 		if (fd != -1)

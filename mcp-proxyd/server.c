@@ -42,8 +42,8 @@ note_done(struct backd *b, const struct msg_DONE *done)
 	if (b->ndone == BACKD_DONE)
 		server_done(b);
 	else if (b->ndone == 1)
-		loop_timer_set(&b->w.loop, &b->done_timer, BACKD_DONE_MS,
-		    done_due, b);
+		loop_timer_set(
+		    &b->w.loop, &b->done_timer, BACKD_DONE_MS, done_due, b);
 }
 
 static void

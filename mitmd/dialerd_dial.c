@@ -113,8 +113,8 @@ dial_won(struct dial *d, struct attempt *a)
 	for (unsigned i = 0; i < DIALERD_MAX_ADDRS; i++)
 		attempt_end(&d->attempts[i]);
 	d->state = DIAL_TUNNEL;
-	loop_timer_set(&dialerd_env.w.loop, &d->timer, DIALERD_TUNNEL_MS,
-	    dial_late, d);
+	loop_timer_set(
+	    &dialerd_env.w.loop, &d->timer, DIALERD_TUNNEL_MS, dial_late, d);
 	proxy_hand(d, fd);
 }
 

@@ -205,8 +205,7 @@ resolve_declare(unsigned target)
 
 	if (!resolve_wants(target))
 		return;
-	memcpy(
-	    ask.name, dialerd_env.targets[target].host, sizeof(ask.name));
+	memcpy(ask.name, dialerd_env.targets[target].host, sizeof(ask.name));
 	resolve_send(resolver_of(target), &ask, 0);
 }
 

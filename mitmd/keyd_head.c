@@ -96,8 +96,7 @@ head_put_host(struct head_out *o, const struct keyd_head *h)
 }
 
 static void
-head_put_signed(
-    struct head_out *o, const struct keyd_head *h, struct span host)
+head_put_signed(struct head_out *o, const struct keyd_head *h, struct span host)
 {
 	size_t n = 0;
 

@@ -178,8 +178,8 @@ oauth_file_bare(const struct provider_login *l, const struct value *root,
 		root, l->refresh, text, OAUTH_MAX_TOKEN, &f->refresh) == -1 ||
 	    oauth_string(root, l->secret, text, OAUTH_MAX_ADD, &f->secret) ==
 		-1 ||
-	    oauth_string(root, l->client_at, text, OAUTH_MAX_ADD,
-		&f->client) == -1) {
+	    oauth_string(root, l->client_at, text, OAUTH_MAX_ADD, &f->client) ==
+		-1) {
 		*why = "is no login of this kind: it holds no refresh token, "
 		       "client and client's secret";
 		return -1;

@@ -233,9 +233,8 @@ secret_aws(void)
 		break;
 	}
 	adds[0] = key.id;
-	if (key.token.len > e->cap ||
-	    (k = keyset_new(key.secret, key.token, span_of(NULL, 0), adds)) ==
-		NULL) {
+	if (key.token.len > e->cap || (k = keyset_new(key.secret, key.token,
+					   span_of(NULL, 0), adds)) == NULL) {
 		secret_bad(PROTO_KEY_BAD, "too long");
 		return true;
 	}
@@ -261,8 +260,7 @@ secret_basic(struct span user, struct span key)
 	memcpy(p, user.p, user.len);
 	p[user.len] = ':';
 	memcpy(p + user.len + 1, key.p, key.len);
-	return span_of(
-	    p + n, (size_t)EVP_EncodeBlock(p + n, p, (int)n));
+	return span_of(p + n, (size_t)EVP_EncodeBlock(p + n, p, (int)n));
 }
 
 /* The key itself, or as the head wants it, and itself to be searched for. */
@@ -299,8 +297,7 @@ secret_key(void)
 		    "that cannot be in a credential");
 		return;
 	}
-	if (key.len > e->cap ||
-	    (k = secret_keyset(key)) == NULL) {
+	if (key.len > e->cap || (k = secret_keyset(key)) == NULL) {
 		secret_bad(PROTO_KEY_BAD, "too long");
 		return;
 	}

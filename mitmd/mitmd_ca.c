@@ -3,7 +3,8 @@
  * Makes the session's CA and leaves (security.md 1.5 rows 25, 26): P-256,
  * SHA-256, positive random serials, validity of the longest session, names
  * constrained to the hosts of the list.  Keeps the CA's key only while it
- * signs, unless it is told that the list stays open.  Everything it reads comes from icsupervisor.
+ * signs, unless it is told that the list stays open.  Everything it reads comes
+ * from icsupervisor.
  */
 #include "mitmd_ca.h"
 
@@ -169,9 +170,8 @@ mitmd_ca_leaf(
     const struct mitmd_ca *ca, struct span host, struct mitmd_leaf *leaf)
 {
 	*leaf = (struct mitmd_leaf){NULL, EVP_EC_gen("P-256")};
-	if (leaf->key != NULL &&
-	    (leaf->cert = ca_leaf_cert(
-		 leaf->key, ca->cert, ca->key, host)) != NULL)
+	if (leaf->key != NULL && (leaf->cert = ca_leaf_cert(leaf->key, ca->cert,
+				      ca->key, host)) != NULL)
 		return 0;
 	mitmd_leaf_free(leaf);
 	errno = EIO;

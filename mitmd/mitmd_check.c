@@ -123,8 +123,7 @@ check_header(struct check *k, const struct http1_header *x)
 						   : REFUSE_NONE;
 	name = check_lower_case(
 	    x->name, check_lower + k->nnames * PROVIDER_MAX_NAME);
-	if ((kind = provider_kind(k->pv->p, name)) != -1 &&
-	    !k->pv->p->keyless)
+	if ((kind = provider_kind(k->pv->p, name)) != -1 && !k->pv->p->keyless)
 		return k->bare ? REFUSE_BARE : check_key(k, kind, x->value);
 	if (provider_secretive(name))
 		return REFUSE_FOREIGN_KEY;

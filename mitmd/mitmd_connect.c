@@ -74,8 +74,7 @@ connect_refuse(struct agent *a, enum refusal r, struct span method,
 	id = mitmd_denied(a, r, 0, method, target, why);
 	buf_init(&b, 16384);
 	if (refuse_compose(&b, r, 0, id,
-		r == REFUSE_HOST || r == REFUSE_HOST_ASK ||
-			r == REFUSE_PROXY
+		r == REFUSE_HOST || r == REFUSE_HOST_ASK || r == REFUSE_PROXY
 		    ? connect_hosts(more, sizeof(more))
 		    : refuse_why(why, more, sizeof(more)),
 		true, true) == 0)

@@ -43,8 +43,8 @@ deny_detail(const struct exchange *x, enum refusal no, const char *detail,
 
 	if (no == REFUSE_ENDPOINT || no == REFUSE_METHOD)
 		return deny_routes(p, dst, cap);
-	if (no == REFUSE_MALFORMED || no == REFUSE_HEADERS || no == REFUSE_JSON ||
-	    no == REFUSE_PUSH)
+	if (no == REFUSE_MALFORMED || no == REFUSE_HEADERS ||
+	    no == REFUSE_JSON || no == REFUSE_PUSH)
 		return refuse_why(x->req.why, dst, cap);
 	return detail;
 }

@@ -20,8 +20,7 @@ usage_named(struct exchange *x)
 	const uint8_t *at;
 
 	x->model[0] = '\0';
-	if (p->alphabet != PROVIDER_BEDROCK ||
-	    !span_starts(s, SPAN("/model/")))
+	if (p->alphabet != PROVIDER_BEDROCK || !span_starts(s, SPAN("/model/")))
 		return;
 	s = span_of(s.p + 7, s.len - 7);
 	if ((at = memchr(s.p, '/', s.len)) != NULL)

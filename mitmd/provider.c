@@ -32,8 +32,9 @@ parse_alphabet(struct parse *ps, const struct value *v)
 {
 	int alphabet = PROVIDER_WORDS;
 
-	if (v != NULL && (v->type != VALUE_STRING ||
-			     (alphabet = provider_alphabet_find(v->text)) == -1))
+	if (v != NULL &&
+	    (v->type != VALUE_STRING ||
+		(alphabet = provider_alphabet_find(v->text)) == -1))
 		return parse_fail(
 		    ps, "alphabet: must be \"bedrock\" or \"vertex\"");
 	ps->p->alphabet = (enum provider_alphabet)alphabet;

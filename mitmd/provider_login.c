@@ -269,8 +269,8 @@ static int
 login_layout(const struct login_parse *lp, const struct value *v,
     struct provider_login *l)
 {
-	static const char *const names[] = {"refresh", "access", "expires", "id",
-	    "renewed", "client", "secret"};
+	static const char *const names[] = {"refresh", "access", "expires",
+	    "id", "renewed", "client", "secret"};
 	struct span unit = span_of(NULL, 0);
 	const struct value *m = value_get(v, "members");
 

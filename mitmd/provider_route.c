@@ -155,8 +155,8 @@ parse_terms(struct parse *ps, const struct value *v, const char *where,
 		&r->digest) == -1)
 		return -1;
 	if (p->sigv4.service.len != 0 && !r->digest)
-		return parse_fail(ps,
-		    "%s.digest: what is signed must have one", where);
+		return parse_fail(
+		    ps, "%s.digest: what is signed must have one", where);
 	if (r->websocket && (r->ask || r->digest || r->reply != 0))
 		return parse_fail(ps,
 		    "%s: \"ask\", \"digest\" and \"reply\" are not for a "

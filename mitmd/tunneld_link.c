@@ -283,8 +283,8 @@ tunneld_tunnel(struct chan *c, const union proto_any *msg, int fd)
 	e->last = m->id;
 	l = link_new(m, host, fd);
 	if (!tunneld_allows(host, m->port)) {
-		link_refuse(l, PROTO_PROXY_NONE,
-		    "tunneld has this host on no list");
+		link_refuse(
+		    l, PROTO_PROXY_NONE, "tunneld has this host on no list");
 		return 0;
 	}
 	if (!link_is_proxy(fd)) {

@@ -266,8 +266,8 @@ work_compose(struct policyd_env *env, struct work *k, struct composed *c)
 	buf_reset(&env->line, LINE_KEEP);
 	/* Nobody reads a line of the virtual server: there is none. */
 	if ((k->srv->virtual ? compose_args(&env->line, k->tree, c)
-			     : compose_call(&env->line, k->id, k->tool,
-				   k->tree, k->progress, c)) == 0 &&
+			     : compose_call(&env->line, k->id, k->tool, k->tree,
+				   k->progress, c)) == 0 &&
 	    c->line_len <= PROTO_MAX_LINE)
 		return WORK_FORWARD;
 	return work_refuse(k, "invalid-arguments",
@@ -346,8 +346,8 @@ work_budget(struct policyd_env *env, struct work *k)
 
 	if ((text = budget_take(env)) == NULL)
 		return WORK_FORWARD;
-	return refuse_plain(env, k, "budget",
-	    reason_printf(env->pool, "%s", text), FINAL);
+	return refuse_plain(
+	    env, k, "budget", reason_printf(env->pool, "%s", text), FINAL);
 }
 
 void

@@ -192,8 +192,8 @@ session_builtin(
 	struct session *s = &env->sessions[index];
 
 	s->used = true;
-	if (tools_add_page(&s->next,
-		span_str(env->engine.servers[index].name), array) == -1)
+	if (tools_add_page(&s->next, span_str(env->engine.servers[index].name),
+		array) == -1)
 		return -1;
 	list_done(s);
 	return 0;

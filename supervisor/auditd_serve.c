@@ -147,8 +147,8 @@ add_call_line(const struct msg_RELEASE *m)
 	auditlog_json(&l, "arguments", shown);
 	auditlog_hex(&l, "digest", digest, sizeof(digest));
 	if (m->hold != PROTO_HOLD_NONE)
-		auditlog_str(&l, "escalationResult", span_str(auditd_hold_end(
-			(enum proto_hold)m->hold)));
+		auditlog_str(&l, "escalationResult",
+		    span_str(auditd_hold_end((enum proto_hold)m->hold)));
 	if (m->grant == m->id)
 		auditlog_bool(&l, "forSession", true);
 	auditlog_u64(&l, "id", m->id);

@@ -200,8 +200,7 @@ budget_tell(enum budget_key key, bool over)
 		snprintf(text, sizeof(text),
 		    "%.15g of %.15g %s (resourceBudget.%s) are used up",
 		    (double)(uint64_t)(budget_used(key) * 100) / 100,
-		    l->max[key],
-		    budget_rows[key].unit, budget_rows[key].name);
+		    l->max[key], budget_rows[key].unit, budget_rows[key].name);
 	sup_warn("%s", text);
 	control_budget(budget_rows[key].name, over, text);
 	event_budget(over ? "used up" : "warning", budget_rows[key].name, text);

@@ -191,8 +191,7 @@ children_spawn(struct fault *fault)
 }
 
 struct child *
-child_start(
-    enum role role, unsigned index, const char *of, struct fault *fault)
+child_start(enum role role, unsigned index, const char *of, struct fault *fault)
 {
 	const struct topology_worker *w = topology_find(role);
 	struct child *c = NULL;
@@ -213,7 +212,8 @@ child_start(
 	c->log = -1;
 	c->sp = (struct spawned)SPAWNED_INIT;
 	c->exit_io.fd = c->log_io.fd = -1;
-	snprintf(c->name, sizeof(c->name), "%s %.64s/%u", w->program, of, index);
+	snprintf(
+	    c->name, sizeof(c->name), "%s %.64s/%u", w->program, of, index);
 	if (child_spawn(c, w, fault) == -1)
 		goto bad;
 	/* That it could not be executed is told by its exit. */

@@ -23,8 +23,8 @@ static const char *const config_ignored[] = {"agentModelId", "policyModelId",
     "prefilterModelId", "autoCompact", "autoApprove", "memory", "webSearch",
     "modelProviders", "signal", "gooseProvider", "gooseModel",
     "preferredDockerAgent", "preferredMode", "containerRuntime",
-    "dockerResources", "capture", "statistics", "snapshot",
-    "dockerWorkload", NULL};
+    "dockerResources", "capture", "statistics", "snapshot", "dockerWorkload",
+    NULL};
 
 /* Of the founding system; ignoring them would not do what the user meant. */
 static const struct {
@@ -52,8 +52,9 @@ static const struct {
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
     "credentials", "destinations", "escalationTimeoutSeconds", "mcpServers",
-    "modelBodies", "notify", "packageInstall", "policy", "profiles", "providers", "proxy",
-    "proxyTools", "resourceBudget", "sandboxPolicy", "serverCredentials", NULL};
+    "modelBodies", "notify", "packageInstall", "policy", "profiles",
+    "providers", "proxy", "proxyTools", "resourceBudget", "sandboxPolicy",
+    "serverCredentials", NULL};
 
 static bool
 config_is_ignored(const char *key)

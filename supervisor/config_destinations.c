@@ -136,8 +136,7 @@ destination_read(struct config *cfg, struct config_destination *d,
 	snprintf(at, sizeof(at), "%s.credential", where);
 	if (d->kind->credential &&
 	    json_object_object_get_ex(o, "credential", &cred) &&
-	    config_credential_of(
-		&d->as, j, cred, at, user_home, false) == -1)
+	    config_credential_of(&d->as, j, cred, at, user_home, false) == -1)
 		return -1;
 	if ((d->file = json_object_new_object()) == NULL)
 		return fault_set(j->fault, "%s: out of memory", j->file);

@@ -188,4 +188,3 @@ config_reach(struct config_provider *p, const struct jsonfile *j,
 		return fault_errno(j->fault, "%s", j->file);
 	return 0;
 }
-

@@ -67,7 +67,8 @@ control_hold_json(const struct hold *h, bool whole)
 	put(o, "id", h->sid);
 	json_object_object_add(o, "call", json_object_new_uint64(h->id));
 	if ((h->id & PROTO_ASK_ID) != 0)
-		json_object_object_add(o, "request", json_object_new_boolean(1));
+		json_object_object_add(
+		    o, "request", json_object_new_boolean(1));
 	put(o, "server", h->server);
 	put(o, "tool", h->tool);
 	put(o, "reason", h->reason);

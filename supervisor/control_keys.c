@@ -215,8 +215,7 @@ static void
 keys_send(unsigned i, bool again)
 {
 	struct msg_SECRET m = {
-	    .kind = (uint8_t)(sup.providers.list[i].login + 1),
-	    .again = again};
+	    .kind = (uint8_t)(sup.providers.list[i].login + 1), .again = again};
 
 	child_send(ROLE_KEY, i, MSG_SECRET, &m, sup.keys[i].cred.fd);
 	sup.keys[i].cred.fd = -1;

@@ -23,8 +23,7 @@ extern char **environ;
 
 /* where: who is told of it, "credentials.NAME" or the like. */
 static int
-credential_env(
-    struct credential *c, const char *name, const char *where,
+credential_env(struct credential *c, const char *name, const char *where,
     struct fault *fault)
 {
 	const char *value = getenv(name);
@@ -97,8 +96,8 @@ credential_systemd(
 
 /* Its stdout is a pipe that we never read. */
 static int
-credential_command(struct credential *c, char **argv, const char *where,
-    struct fault *fault)
+credential_command(
+    struct credential *c, char **argv, const char *where, struct fault *fault)
 {
 	struct spawn s = {.path = argv[0],
 	    .argv = argv,
@@ -122,8 +121,7 @@ credential_command(struct credential *c, char **argv, const char *where,
 		}
 		if (path[0] == '\0')
 			return fault_set(fault,
-			    "%s.command: %s not found in PATH", where,
-			    argv[0]);
+			    "%s.command: %s not found in PATH", where, argv[0]);
 		s.path = path;
 	}
 	if (pipe2(pipefd, O_CLOEXEC) == -1)
@@ -138,8 +136,7 @@ credential_command(struct credential *c, char **argv, const char *where,
 	close(pipefd[1]);
 	if (spawn_check(&c->command) == -1) {
 		close(pipefd[0]);
-		return fault_errno(
-		    fault, "%s.command: %s", where, s.path);
+		return fault_errno(fault, "%s.command: %s", where, s.path);
 	}
 	/* keyd's end only: the command's must stay as programs expect it. */
 	if (fcntl(pipefd[0], F_SETFL, O_NONBLOCK) == -1) {

@@ -126,8 +126,8 @@ on_key_state(struct chan *ch, const union proto_any *msg, int fd)
 	if (c->role == ROLE_TUNNEL) {
 		sup.proxy.known = true;
 		sup.proxy.key = (enum proto_key)m->state;
-		log_vis_again(m->text, sup.proxy.key_text,
-		    sizeof(sup.proxy.key_text));
+		log_vis_again(
+		    m->text, sup.proxy.key_text, sizeof(sup.proxy.key_text));
 		return 0;
 	}
 	k->known = true;
@@ -162,8 +162,8 @@ on_tunnel_show(struct chan *ch, const union proto_any *msg, int fd)
 	/* Hosts that it does not let us reach are news to who asked. */
 	if (p->state == PROTO_PROXY_AUTH || p->state == PROTO_PROXY_LOST ||
 	    p->state == PROTO_PROXY_BROKEN)
-		sup_warn("corporate proxy %s:%u: %s", p->host, p->port,
-		    p->text);
+		sup_warn(
+		    "corporate proxy %s:%u: %s", p->host, p->port, p->text);
 	else
 		sup_note("corporate proxy %s:%u: %s%s%s", p->host, p->port,
 		    proxy_state(p), p->text[0] != '\0' ? ": " : "", p->text);

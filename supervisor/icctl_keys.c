@@ -151,8 +151,7 @@ keys_hand(struct icctl *ctl, const char *name, int *fd)
 	int rv = 0;
 
 	*fd = -1;
-	if (variable != NULL &&
-	    (*fd = keys_pipe(variable, &fault)) == -1) {
+	if (variable != NULL && (*fd = keys_pipe(variable, &fault)) == -1) {
 		warnx("the key of %s comes from a variable: %s. Set %s to the "
 		      "new key and run this again, or give it as a file: "
 		      "icctl keys reload %s --file PATH",

@@ -150,8 +150,9 @@ static int
 send_servers(struct policyd *p, const struct policy_opts *o, int workspace,
     const char *host, struct fault *fault)
 {
-	struct msg_VIEW view = {
-	    .path = SPAN("/workspace"), .host = span_str(host), .kind = PROTO_VIEW_WRITE};
+	struct msg_VIEW view = {.path = SPAN("/workspace"),
+	    .host = span_str(host),
+	    .kind = PROTO_VIEW_WRITE};
 	struct msg_SERVER m;
 	struct buf domains;
 

@@ -19,26 +19,27 @@
 #define START_ARGS 256
 
 static const char *const with_value[] = {"--agent", "--workspace", "--config",
-    "--policy", "--profile", "--runtime", "--escalations", "--allow-unsandboxed",
-    "--libexecdir"};
+    "--policy", "--profile", "--runtime", "--escalations",
+    "--allow-unsandboxed", "--libexecdir"};
 
 static void
 usage(void)
 {
-	puts("usage: icctl start [--agent NAME] [--workspace DIR] [--config "
-	     "FILE]\n"
-	     "                   [--policy NAME|DIR] [--profile NAME] "
-	     "[--escalations ask|deny]\n"
-	     "                   "
-	     "[--allow-unsandboxed SERVER]…\n"
-	     "                   [TASK | -- COMMAND…]\n\n"
-	     "Runs an agent in a new session, in the foreground, and ends "
-	     "with its exit\nstatus. Agents are claude-code (if none is named), "
-	     "codex, gemini-cli, opencode\nand your own. Policies are default, "
-	     "read-only, coding and your own\n(ironcurtain-policy(5)). TASK is "
-	     "what the agent shall do; COMMAND runs instead\nof an agent. "
-	     "Answer what the policy holds "
-	     "from another terminal: icctl watch.");
+	puts(
+	    "usage: icctl start [--agent NAME] [--workspace DIR] [--config "
+	    "FILE]\n"
+	    "                   [--policy NAME|DIR] [--profile NAME] "
+	    "[--escalations ask|deny]\n"
+	    "                   "
+	    "[--allow-unsandboxed SERVER]…\n"
+	    "                   [TASK | -- COMMAND…]\n\n"
+	    "Runs an agent in a new session, in the foreground, and ends "
+	    "with its exit\nstatus. Agents are claude-code (if none is named), "
+	    "codex, gemini-cli, opencode\nand your own. Policies are default, "
+	    "read-only, coding and your own\n(ironcurtain-policy(5)). TASK is "
+	    "what the agent shall do; COMMAND runs instead\nof an agent. "
+	    "Answer what the policy holds "
+	    "from another terminal: icctl watch.");
 }
 
 /* IRONCURTAIN_HOME/sessions/<time>-<random>: made by icsupervisor. */

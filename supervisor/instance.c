@@ -266,8 +266,8 @@ instance_start(struct instance *i)
 	struct fault fault;
 
 	if (instance_spawn(i, &fault) == -1 ||
-	    (i->back = child_start(
-		 ROLE_BACK, i->index, sup.servers[i->of].def->name, &fault)) == NULL) {
+	    (i->back = child_start(ROLE_BACK, i->index,
+		 sup.servers[i->of].def->name, &fault)) == NULL) {
 		instance_fail(i, false, fault.text);
 		return;
 	}

@@ -458,8 +458,8 @@ providers_load(struct providers *ps, const struct paths *paths,
 	for (size_t i = 0; names == NULL && i < cfg->nproviders; i++) {
 		if (!cfg->providers[i].listed)
 			continue;
-		if (providers_add(ps, paths, cfg, cfg->providers[i].name,
-			fault) == -1)
+		if (providers_add(
+			ps, paths, cfg, cfg->providers[i].name, fault) == -1)
 			goto bad;
 	}
 	return 0;

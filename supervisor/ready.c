@@ -31,8 +31,8 @@ ready_confinement(void)
 	for (unsigned i = 0; i < sup.nchildren; i++)
 		if (sup.children[i].name[0] != '\0')
 			put(o, sup.children[i].name,
-			    confine_describe(&sup.children[i].confine, text,
-				sizeof(text)));
+			    confine_describe(
+				&sup.children[i].confine, text, sizeof(text)));
 	return o;
 }
 

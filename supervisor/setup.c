@@ -226,8 +226,8 @@ static void
 setup_key(unsigned i)
 {
 	const struct provider *p = &sup.providers.list[i];
-	struct msg_SECRET secret = {.kind = (uint8_t)(p->login + 1),
-	    .again = credential_again(p)};
+	struct msg_SECRET secret = {
+	    .kind = (uint8_t)(p->login + 1), .again = credential_again(p)};
 
 	for (unsigned n = 0; n < p->nhosts; n++)
 		setup_host(i, n);
@@ -384,7 +384,8 @@ setup_start(void)
 {
 	/* From the valves to the mouths: no word comes before its reader. */
 	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_TUNNEL,
-	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM, ROLE_PROXY};
+	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM,
+	    ROLE_PROXY};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		setup_start_role(order[i]);

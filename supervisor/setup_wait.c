@@ -56,8 +56,8 @@ wait_commands(struct fault *fault)
 		    -1)
 			return -1;
 	}
-	return wait_command(&sup.proxy.cred, &sup.config.proxy.auth,
-	    "proxy.credential", fault);
+	return wait_command(
+	    &sup.proxy.cred, &sup.config.proxy.auth, "proxy.credential", fault);
 }
 
 static int

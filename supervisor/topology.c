@@ -94,8 +94,7 @@ topology_instances(enum role role, const struct topology_size *size)
 }
 
 bool
-topology_runs(
-    enum role role, unsigned index, const struct topology_size *size)
+topology_runs(enum role role, unsigned index, const struct topology_size *size)
 {
 	const struct topology_worker *w = topology_find(role);
 
