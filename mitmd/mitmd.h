@@ -227,6 +227,7 @@ struct mitmd_env {
 	struct mitmd_ca ca; /* where it is */
 	int listener;
 	struct loop_io accept;
+	bool full; /* nobody is accepted for want of a descriptor */
 	struct agents agents;
 	unsigned nagents;
 	struct trim trim;

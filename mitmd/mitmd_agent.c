@@ -7,6 +7,7 @@
 
 #include <sys/socket.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -72,6 +73,10 @@ agent_close(struct agent *a)
 	a->fd = -1;
 	TAILQ_REMOVE(&mitmd_env.agents, a, entry);
 	mitmd_env.nagents--;
+	if (mitmd_env.full &&
+	    loop_mod(&mitmd_env.w.loop, &mitmd_env.accept, EPOLLIN) == -1)
+		fatal("epoll_ctl");
+	mitmd_env.full = false;
 	if (a->busy == 0)
 		agent_free(a);
 }
@@ -188,6 +193,20 @@ agent_new(int fd)
 	return 0;
 }
 
+/* No descriptor is left: who waits, waits until one of ours is closed. */
+static void
+agent_full(struct loop_io *io)
+{
+	static bool told;
+
+	if (loop_mod(&mitmd_env.w.loop, io, 0) == -1)
+		fatal("epoll_ctl");
+	if (!told)
+		log_warnx("out of descriptors: connections wait; raise the "
+			  "limit (ulimit -Hn) of icsupervisor");
+	told = mitmd_env.full = true;
+}
+
 void
 agent_accept(struct loop_io *io, uint32_t events)
 {
@@ -196,8 +215,11 @@ agent_accept(struct loop_io *io, uint32_t events)
 	(void)events;
 	for (int i = 0; i < AGENT_ACCEPTS; i++) {
 		fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (fd == -1)
+		if (fd == -1) {
+			if (errno == EMFILE || errno == ENFILE)
+				agent_full(io);
 			return;
+		}
 		if (mitmd_env.nagents >= MITMD_MAX_AGENTS ||
 		    agent_new(fd) == -1) {
 			connect_busy(fd);

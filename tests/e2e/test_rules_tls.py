@@ -229,7 +229,8 @@ def test_ca(s):
                           r"Excluded)", text, re.S)
     names = re.findall(r"DNS:(\S+)", permitted[1]) if permitted else None
     t.ok(names and set(names) <= {
-        "api.anthropic.com", "api.openai.com", "chatgpt.com",
+        "api.anthropic.com", "platform.claude.com", "api.openai.com",
+        "chatgpt.com",
         "generativelanguage.googleapis.com", "openrouter.ai"},
         "CA: for those names alone", names)
     r = subprocess.run(["openssl", "x509", "-in", "ca-cert.pem", "-noout",

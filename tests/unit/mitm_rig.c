@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "mitm_rig.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -206,6 +207,9 @@ rig_spawn(const char *program)
 		dup2(2, 1);
 		dup2(pair[1], 3);
 		fcntl(3, F_SETFD, 0);
+		if (rig_nofile != 0 && setrlimit(RLIMIT_NOFILE,
+		    &(struct rlimit){rig_nofile, rig_nofile}) == -1)
+			err(1, "setrlimit");
 		execve(program, argv, envp);
 		err(1, "%s", program);
 	}
@@ -248,6 +252,7 @@ rig_trust(void)
 }
 
 bool rig_open;
+unsigned rig_nofile;
 
 void
 rig_start(const char *program)

@@ -58,6 +58,8 @@ extern struct rig rig;
 
 /* May hosts be added? Before rig_start. */
 extern bool rig_open;
+/* Its limit on descriptors, if not 0. Before rig_start. */
+extern unsigned rig_nofile;
 /* Starts the program with the provider file of the rig and begins. */
 void rig_start(const char *program);
 void rig_stop(void);
