@@ -283,8 +283,12 @@ int added_drop(struct chan *, const union proto_any *, int fd);
 void mitmd_sha256(struct span, uint8_t out[32]);
 /* All that OpenSSL loads and opens, before lock-down. */
 void mitmd_warm(void);
-/* NULL when OpenSSL fails. host lives as long as the context. */
-SSL_CTX *mitmd_tls_ctx(const struct mitmd_leaf *, const struct span *host);
+/*
+ * NULL when OpenSSL fails. host lives as long as the context. http1: nothing
+ * else is offered.
+ */
+SSL_CTX *mitmd_tls_ctx(
+    const struct mitmd_leaf *, const struct span *host, bool http1);
 int mitmd_tls_begin(struct agent *);
 /* 1: done, 0: not yet, -1: failed. */
 int mitmd_tls_handshake(struct agent *);

@@ -23,7 +23,7 @@ added_take(struct mitmd_provider *pv, struct provider *p)
 	}
 	if (mitmd_ca_leaf(&mitmd_env.ca, p->hosts[0], &leaf) == -1)
 		return -1;
-	pv->ctx[0] = mitmd_tls_ctx(&leaf, &p->hosts[0]);
+	pv->ctx[0] = mitmd_tls_ctx(&leaf, &p->hosts[0], p->http1);
 	mitmd_leaf_free(&leaf);
 	if (pv->ctx[0] == NULL) {
 		errno = EIO;

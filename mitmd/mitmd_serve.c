@@ -145,8 +145,8 @@ serve_contexts(struct mitmd_leaf *leaves)
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
 		pv = &mitmd_env.providers[i];
 		for (unsigned k = 0; pv->p != NULL && k < pv->p->nhosts; k++) {
-			pv->ctx[k] =
-			    mitmd_tls_ctx(&leaves[n], &pv->p->hosts[k]);
+			pv->ctx[k] = mitmd_tls_ctx(
+			    &leaves[n], &pv->p->hosts[k], pv->p->http1);
 			if (pv->ctx[k] == NULL)
 				r = -1;
 			mitmd_leaf_free(&leaves[n++]);

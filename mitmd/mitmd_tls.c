@@ -41,11 +41,11 @@ tls_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen,
     const unsigned char *in, unsigned int inlen, void *arg)
 {
 	static const char *const known[] = {"h2", "http/1.1"};
+	const bool *http1 = arg;
 	struct span offer;
 
 	(void)ssl;
-	(void)arg;
-	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
+	for (size_t k = *http1; k < sizeof(known) / sizeof(known[0]); k++) {
 		for (unsigned i = 0; i < inlen; i += in[i] + 1U) {
 			if (in[i] > inlen - i - 1)
 				break;
@@ -61,8 +61,10 @@ tls_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen,
 }
 
 SSL_CTX *
-mitmd_tls_ctx(const struct mitmd_leaf *leaf, const struct span *host)
+mitmd_tls_ctx(
+    const struct mitmd_leaf *leaf, const struct span *host, bool http1)
 {
+	static bool only[] = {false, true};
 	SSL_CTX *ctx;
 
 	if ((ctx = SSL_CTX_new(TLS_server_method())) == NULL)
@@ -89,7 +91,7 @@ mitmd_tls_ctx(const struct mitmd_leaf *leaf, const struct span *host)
 		SSL_CTX_free(ctx);
 		return NULL;
 	}
-	SSL_CTX_set_alpn_select_cb(ctx, tls_alpn, NULL);
+	SSL_CTX_set_alpn_select_cb(ctx, tls_alpn, &only[http1]);
 	return ctx;
 }
 
@@ -310,7 +312,7 @@ mitmd_warm(void)
 	    RAND_bytes(&byte, 1) != 1 || RAND_priv_bytes(&byte, 1) != 1)
 		fatalx("OpenSSL does not start: %s", mitmd_tls_error());
 	if (mitmd_ca_make(&host, 1, &leaf, &der, NULL) == -1 ||
-	    (ctx = mitmd_tls_ctx(&leaf, &host)) == NULL)
+	    (ctx = mitmd_tls_ctx(&leaf, &host, false)) == NULL)
 		fatalx("OpenSSL: %s", mitmd_tls_error());
 	mitmd_sha256(host, sum);
 	tls_rehearse(ctx, TLS1_3_VERSION);

@@ -46,12 +46,14 @@ parse_file(struct parse *ps, const struct value *v)
 {
 	static const char *const names[] = {"name", "credential",
 	    "requestHeaders", "responseHeaders", "routes", "host", "hosts",
-	    "filter", "logins", "alphabet"};
+	    "filter", "logins", "alphabet", "http2"};
 	struct provider *p = ps->p;
+	bool h2;
 
 	if (v->type == VALUE_OBJECT && value_get(v, "kind") != NULL)
 		return dest_parse(ps, v);
-	if (parse_members(ps, v, "file", names, 10, 5) == -1 ||
+	if (parse_members(ps, v, "file", names, 11, 5) == -1 ||
+	    parse_bool(ps, v, "file", "http2", true, &h2) == -1 ||
 	    parse_alphabet(ps, value_get(v, "alphabet")) == -1 ||
 	    parse_filter(ps, value_get(v, "filter")) == -1 ||
 	    parse_text(ps, value_get(v, "name"), "name", provider_is_label,
@@ -67,6 +69,7 @@ parse_file(struct parse *ps, const struct value *v)
 		provider_is_allowed, PROVIDER_MAX_HEADERS, true,
 		&p->response.names, &p->response.n) == -1)
 		return -1;
+	p->http1 = !h2;
 	return parse_routes(ps, value_get(v, "routes"));
 }
 

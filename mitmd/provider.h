@@ -32,6 +32,8 @@
  * "capture" and are put among the others by icsupervisor, if the user wants
  * logins to begin in the box.
  *
+ * "http2": false in the file: agents are offered HTTP/1.1 only.
+ *
  * "logins" says how login files of the vendor's own programs are laid out and
  * renewed (provider_login.c, ironcurtain-config(5)).
  *
@@ -189,6 +191,7 @@ struct provider {
 	struct provider_list request, response;
 	const struct registry_rules *registry; /* of a registry, else NULL */
 	struct filter_rules filter; /* what becomes of a body's reach */
+	bool http1; /* HTTP/2 is not offered to agents */
 	struct provider_route *routes;
 	unsigned nroutes;
 	uint8_t digest[32];      /* SHA-256 of the file */

@@ -51,6 +51,7 @@ struct config_provider {
 	} upstreams[PROTO_MAX_HOSTS];
 	unsigned nupstreams;
 	struct json_object *filter; /* over the provider file's, or NULL */
+	bool http2; /* may be offered to agents */
 	struct config_upstream token; /* where a login is renewed, if set */
 	char *ca; /* PEM file instead of the system's, or NULL */
 };

@@ -69,7 +69,7 @@ config_provider_get(struct config *cfg, const struct jsonfile *j,
 		fault_errno(j->fault, "%s", j->file);
 		return NULL;
 	}
-	p->reuse = true;
+	p->reuse = p->http2 = true;
 	cfg->nproviders++;
 	return p;
 }
@@ -287,7 +287,7 @@ config_one_provider(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)
 {
 	static const char *const keys[] = {"upstream", "token", "ca", "reuse",
-	    "filter", "region", "project", NULL};
+	    "filter", "http2", "region", "project", NULL};
 	struct json_object *filter = NULL;
 	const char *why = NULL, *token = NULL;
 
@@ -295,6 +295,7 @@ config_one_provider(struct config_provider *p, const struct jsonfile *j,
 	    jsonfile_str(j, o, where, "token", &token) == -1 ||
 	    config_param(p, j, o, where, "region", PARAM_REGION) == -1 ||
 	    config_param(p, j, o, where, "project", PARAM_PROJECT) == -1 ||
+	    jsonfile_bool(j, o, where, "http2", &p->http2) == -1 ||
 	    jsonfile_object(j, o, where, "filter", &filter) == -1)
 		return -1;
 	if (filter != NULL) {

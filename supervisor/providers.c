@@ -352,28 +352,34 @@ provider_ca(
 }
 
 /*
- * What the user set goes over the file's filter; both locks read the result,
- * and compare its digest.
+ * What the user set goes over the file's filter and protocols; both locks read
+ * the result, and compare its digest.
  */
 static int
-provider_filter(struct provider *p, const char *path, struct json_object *root,
-    struct fault *fault)
+provider_settings(struct provider *p, const char *path,
+    struct json_object *root, struct fault *fault)
 {
 	struct json_object *all = NULL, *set;
 	const char *text;
 	char *copy;
 
-	if (p->config == NULL || (set = p->config->filter) == NULL)
+	if (p->config == NULL ||
+	    (p->config->filter == NULL && p->config->http2))
 		return 0;
+	if (!p->config->http2)
+		json_object_object_add(
+		    root, "http2", json_object_new_boolean(false));
 	if (!json_object_object_get_ex(root, "filter", &all)) {
 		all = json_object_new_object();
 		json_object_object_add(root, "filter", all);
 	}
 	if (!json_object_is_type(all, json_type_object))
 		return fault_set(fault, "%s: filter: must be an object", path);
-	json_object_object_foreach(set, name, val)
-	{
-		json_object_object_add(all, name, json_object_get(val));
+	if ((set = p->config->filter) != NULL) {
+		json_object_object_foreach(set, name, val)
+		{
+			json_object_object_add(all, name, json_object_get(val));
+		}
 	}
 	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN);
 	if (text == NULL || (copy = strdup(text)) == NULL)
@@ -418,7 +424,7 @@ provider_load(struct provider *p, const struct paths *paths,
 	    provider_fields(p, path, name, root, paths, fault) == -1)
 		goto out;
 	if (provider_capture(p, path, root, fault) == -1 ||
-	    provider_filter(p, path, root, fault) == -1)
+	    provider_settings(p, path, root, fault) == -1)
 		goto out;
 	rv = provider_ca(p->config, "providers", fault);
 out:

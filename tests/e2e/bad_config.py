@@ -228,7 +228,7 @@ CONFIG = [
     ("a provider's unknown key",
      config(providers={"anthropic": {"url": "https://x"}}), 78,
      "{config}: providers.anthropic.url: unknown key. Known here: upstream, "
-     "token, ca, reuse, filter, region, project"),
+     "token, ca, reuse, filter, http2, region, project"),
     ("a destination that is an address",
      config(destinations={"x": {"kind": "web", "hosts": ["10.0.0.1"]}}), 78,
      "{config}: destinations.x.hosts: \"10.0.0.1\" is an address: give a "

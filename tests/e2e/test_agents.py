@@ -134,8 +134,11 @@ def search(s, agent, pid, key, sentinel):
             f"{agent}: nor in any file of the session")
 
 
-def config(agent, path, provider):
+def config(agent, path, provider, http2):
     made = {"agent": {agent: {"path": path}}}
+    if not http2:
+        made["providers"] = {"openai": {
+            "upstream": provider.url, "ca": provider.ca, "http2": False}}
     if agent in MORE:
         made["providers"] = {n: {"upstream": provider.url, "ca": provider.ca}
                              for n in MORE[agent]}
@@ -156,7 +159,7 @@ def by_websocket(s):
                              "supports_websockets = true"))
 
 
-def run(agent, websocket=False):
+def run(agent, websocket=False, http2=True):
     path, key = AGENTS[agent]
     paper = "paper-" + secrets.token_hex(12)
     with h.workdir() as work:
@@ -176,7 +179,7 @@ def run(agent, websocket=False):
             [h.rule("papers", "escalate", "Papers are private.",
                     server=["documents"], roles=["read-path"])],
             {"documents": FILES}, provider=p,
-            config=config(agent, os.path.join(MODULES, path), p),
+            config=config(agent, os.path.join(MODULES, path), p, http2),
             env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")})
         if websocket:
             by_websocket(s)
@@ -223,7 +226,7 @@ def run(agent, websocket=False):
         # What ALPN agreed on, as mitmd has it: Codex alone offers h2, and
         # not for a WebSocket.
         h2 = "HTTP/2 with api.openai.com" in s.session_log()
-        t.equal(h2, agent == "codex" and not websocket,
+        t.equal(h2, agent == "codex" and http2 and not websocket,
                 f"{agent}: HTTP/{2 if h2 else 1.1}")
         t.ok(key not in out + err, f"{agent}: which is not in its output")
         audit = s.audit()
@@ -247,6 +250,8 @@ def main():
         if agent == "codex":
             with t.case("codex, WebSocket"):
                 run(agent, websocket=True)
+            with t.case("codex, HTTP/1.1"):
+                run(agent, http2=False)
     t.done()
 
 

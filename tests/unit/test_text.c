@@ -73,9 +73,9 @@ test_random(void)
 		long rare = random() % 100 + 1;
 
 		for (size_t k = 0; k < len; k++)
-			text[k] = random() % rare != 0
-				      ? (uint8_t)(' ' + random() % 95)
-				      : (uint8_t)random();
+			text[k] = (uint8_t)(random() % rare != 0
+						? ' ' + random() % 95
+						: random());
 		bad += !same(text, len);
 	}
 	is_int(bad, 0, "200,000 random texts");
