@@ -9,7 +9,8 @@ had just before, alone.
     IC_FULL=1: each kind goes on for a minute (default: 2 s), and the 99th
     percentiles have to be within twice the quiet ones.  Run it on a machine
     that does nothing else.
-    IC_CROWD_SECONDS: another time. IC_CROWD_KINDS: of the kinds these."""
+    IC_CROWD_SECONDS: another time. IC_CROWD_KINDS: of the kinds these,
+    with spaces between them."""
 import contextlib
 import os
 import socket
@@ -27,6 +28,8 @@ import test_rules as table  # noqa: E402
 
 t = table.t
 CROWD = 500
+ALL = "connect tls head body unread"
+KINDS = (os.environ.get("IC_CROWD_KINDS") or ALL).split()
 FULL = os.environ.get("IC_FULL") == "1"
 SECONDS = float(os.environ.get("IC_CROWD_SECONDS") or (60 if FULL else 2))
 ROUND = 0.5         # each sends a byte that often, s; not all at once
@@ -223,6 +226,9 @@ def one_kind(b, good, kind, before):
 
 
 def main():
+    unknown = set(KINDS) - set(ALL.split())
+    if unknown:
+        sys.exit(f"IC_CROWD_KINDS: {unknown}: none of {ALL}")
     big = rules_replies.reply(b"x" * BIG)
     with h.workdir() as work, t.case("crowd"):
         b = table.Bench(work, [big])
@@ -233,8 +239,7 @@ def main():
         before = usage(b)
         if not all(fds for fds, _ in before.values()):
             t.skip("descriptors", "this kernel does not count them")
-        for kind in (os.environ.get("IC_CROWD_KINDS") or
-                     "connect tls head body unread").split():
+        for kind in KINDS:
             with t.case(kind):
                 now = one_kind(b, good, kind, before)
                 if h.sanitized():
