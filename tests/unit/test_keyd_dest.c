@@ -100,6 +100,18 @@ test_digest(void)
 	rig_stop(&rig);
 }
 
+/* Has a body of two bytes got there?  What another test left cut off, and the
+ * provider tells of late, has seven. */
+static bool
+two_arrived(void)
+{
+	do
+		look(&server, false);
+	while (seen.len != 0 &&
+	    strstr(seen.head, "content-length: 2\r\n") == NULL);
+	return seen.len != 0;
+}
+
 static void
 test_asked(void)
 {
@@ -113,12 +125,11 @@ test_asked(void)
 	send_body(0, "{", "}");
 	ok(strncmp(answer.fail, "403 ", 4) == 0,
 	    "approved on another route: refused");
-	look(&server, false);
-	is_int(seen.len, 0, "nothing reached the provider");
+	ok(!two_arrived(), "nothing reached the provider");
 	send_body(1, "{", "}");
 	ok(answer.ended && body_is("ok"), "approved: goes out");
-	look(&server, true);
-	ok(strncmp(seen.head, "PUT /t/ok ", 10) == 0, "once");
+	ok(two_arrived() && strncmp(seen.head, "PUT /t/ok ", 10) == 0, "there");
+	ok(!two_arrived(), "once");
 	rig_stop(&rig);
 }
 
