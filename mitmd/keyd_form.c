@@ -33,20 +33,6 @@ static const struct {
     {"refresh_token", FORM_BY_REFRESH, FORM_REFRESH_TOKEN},
 };
 
-/* Printable, and nothing that JSON would have to escape. */
-static bool
-form_is_text(struct span s, size_t max)
-{
-	if (s.len == 0 || s.len > max)
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.p[i] < 0x20 || s.p[i] > 0x7e || s.p[i] == '"' ||
-		    s.p[i] == '\\')
-			return false;
-	}
-	return true;
-}
-
 static int
 form_put(struct form *f, struct span name, struct span value, const char **why)
 {
@@ -61,7 +47,7 @@ form_put(struct form *f, struct span name, struct span value, const char **why)
 	if (f->v[i].p != NULL)
 		return -1;
 	*why = "a value that is empty, too long or not plain text";
-	if (!form_is_text(value, FORM_MAX_VALUE) ||
+	if (!oauth_is_text(value, FORM_MAX_VALUE) ||
 	    value.len > sizeof(f->mem) - f->len)
 		return -1;
 	memcpy(f->mem + f->len, value.p, value.len);
@@ -198,7 +184,7 @@ int
 form_compose(
     bool json, const struct form *f, uint8_t *dst, size_t cap, size_t *len)
 {
-	struct oauth_out o = {.p = dst, .cap = cap};
+	struct sink o = {.p = dst, .cap = cap};
 
 	for (size_t i = 0; i < FORM_COUNT; i++) {
 		if (f->v[i].p == NULL)
@@ -206,14 +192,14 @@ form_compose(
 		if (!json) {
 			oauth_put_form(&o, form_names[i], f->v[i]);
 		} else if (i == FORM_EXPIRES_IN) {
-			oauth_put(&o, SPAN(",\"expires_in\":"));
-			oauth_put(&o, f->v[i]);
+			sink_put(&o, SPAN(",\"expires_in\":"));
+			sink_put(&o, f->v[i]);
 		} else {
 			oauth_put_json(&o, form_names[i], f->v[i]);
 		}
 	}
 	if (json)
-		oauth_put(&o, SPAN("}"));
+		sink_put(&o, SPAN("}"));
 	if (o.full) {
 		explicit_bzero(dst, o.len);
 		errno = ENOBUFS;
@@ -235,7 +221,7 @@ form_text(const struct value *root, const char *of, const char *name,
 	if (v != NULL)
 		v = value_get(v, name);
 	if (v == NULL || v->type != VALUE_STRING ||
-	    !form_is_text(v->text, FORM_MAX_TEXT) || v->text.p < text.p ||
+	    !oauth_is_text(v->text, FORM_MAX_TEXT) || v->text.p < text.p ||
 	    v->text.p + v->text.len > text.p + text.len)
 		return span_of(NULL, 0);
 	return v->text;
@@ -313,42 +299,42 @@ out:
 }
 
 static void
-form_put_number(struct oauth_out *o, const char *name, uint64_t n)
+form_put_number(struct sink *o, const char *name, uint64_t n)
 {
 	char digits[24];
 
 	if (n == 0)
 		return;
 	snprintf(digits, sizeof(digits), "%" PRIu64, n);
-	oauth_put(o, SPAN(",\""));
-	oauth_put(o, span_str(name));
-	oauth_put(o, SPAN("\":"));
-	oauth_put(o, span_str(digits));
+	sink_put(o, SPAN(",\""));
+	sink_put(o, span_str(name));
+	sink_put(o, SPAN("\":"));
+	sink_put(o, span_str(digits));
 }
 
 static void
-form_put_pair(struct oauth_out *o, const char *name, const char *first,
+form_put_pair(struct sink *o, const char *name, const char *first,
     struct span a, const char *second, struct span b)
 {
 	if (a.len == 0)
 		return;
-	oauth_put(o, SPAN(",\""));
-	oauth_put(o, span_str(name));
-	oauth_put(o, SPAN("\":{\""));
-	oauth_put(o, span_str(first));
-	oauth_put(o, SPAN("\":\""));
-	oauth_put(o, a);
-	oauth_put(o, SPAN("\""));
+	sink_put(o, SPAN(",\""));
+	sink_put(o, span_str(name));
+	sink_put(o, SPAN("\":{\""));
+	sink_put(o, span_str(first));
+	sink_put(o, SPAN("\":\""));
+	sink_put(o, a);
+	sink_put(o, SPAN("\""));
 	if (b.len != 0)
 		oauth_put_json(o, second, b);
-	oauth_put(o, SPAN("}"));
+	sink_put(o, SPAN("}"));
 }
 
 int
 form_answer(const struct provider_login *l, struct span sentinel,
     const struct form_grant_answer *g, uint8_t *dst, size_t cap, size_t *len)
 {
-	struct oauth_out o = {.p = dst, .cap = cap};
+	struct sink o = {.p = dst, .cap = cap};
 
 	oauth_put_json(&o, "token_type", SPAN("Bearer"));
 	oauth_put_json(&o, "access_token", sentinel);
@@ -364,7 +350,7 @@ form_answer(const struct provider_login *l, struct span sentinel,
 	    &o, "account", "uuid", g->account, "email_address", g->email);
 	form_put_pair(&o, "organization", "uuid", g->organization, "name",
 	    g->organization_name);
-	oauth_put(&o, SPAN("}"));
+	sink_put(&o, SPAN("}"));
 	if (o.full) {
 		errno = ENOBUFS;
 		return -1;

@@ -55,50 +55,50 @@ file_group(struct span path)
 }
 
 static void
-file_put(struct oauth_out *o, struct file_member *m, size_t skip)
+file_put(struct sink *o, struct file_member *m, size_t skip)
 {
-	oauth_put(o, SPAN("\""));
-	oauth_put(o, span_of(m->path.p + skip, m->path.len - skip));
-	oauth_put(o, m->number ? SPAN("\":") : SPAN("\":\""));
-	oauth_put(o, m->value);
+	sink_put(o, SPAN("\""));
+	sink_put(o, span_of(m->path.p + skip, m->path.len - skip));
+	sink_put(o, m->number ? SPAN("\":") : SPAN("\":\""));
+	sink_put(o, m->value);
 	if (!m->number)
-		oauth_put(o, SPAN("\""));
+		sink_put(o, SPAN("\""));
 	m->done = true;
 }
 
 /* Members of one group stand together, where its first one does. */
 static void
-file_write(struct oauth_out *o, struct file_member *m, size_t n)
+file_write(struct sink *o, struct file_member *m, size_t n)
 {
 	struct span group;
 	bool first;
 
-	oauth_put(o, SPAN("{"));
+	sink_put(o, SPAN("{"));
 	for (size_t i = 0; i < n; i++) {
 		if (m[i].done)
 			continue;
 		if (i != 0)
-			oauth_put(o, SPAN(","));
+			sink_put(o, SPAN(","));
 		group = file_group(m[i].path);
 		if (group.len == 0) {
 			file_put(o, &m[i], 0);
 			continue;
 		}
-		oauth_put(o, SPAN("\""));
-		oauth_put(o, group);
-		oauth_put(o, SPAN("\":{"));
+		sink_put(o, SPAN("\""));
+		sink_put(o, group);
+		sink_put(o, SPAN("\":{"));
 		first = true;
 		for (size_t k = i; k < n; k++) {
 			if (!span_eq(file_group(m[k].path), group))
 				continue;
 			if (!first)
-				oauth_put(o, SPAN(","));
+				sink_put(o, SPAN(","));
 			first = false;
 			file_put(o, &m[k], group.len + 1);
 		}
-		oauth_put(o, SPAN("}"));
+		sink_put(o, SPAN("}"));
 	}
-	oauth_put(o, SPAN("}\n"));
+	sink_put(o, SPAN("}\n"));
 }
 
 static void
@@ -115,7 +115,7 @@ form_file(const struct provider_login *l, const struct oauth_new *t,
     size_t *len)
 {
 	struct file_member m[FILE_MEMBERS];
-	struct oauth_out o = {.p = dst, .cap = cap};
+	struct sink o = {.p = dst, .cap = cap};
 	char expires[32] = "", renewed[32] = "";
 	time_t now = (time_t)t->now;
 	struct tm tm;

@@ -19,16 +19,22 @@
 #define OAUTH_USABLE 10U  /* seconds that another's token must have left */
 
 bool
-oauth_is_token(struct span s, size_t max)
+oauth_is_text(struct span s, size_t max)
 {
 	if (s.len == 0 || s.len > max)
 		return false;
 	for (size_t i = 0; i < s.len; i++) {
-		if (s.p[i] < 0x21 || s.p[i] > 0x7e || s.p[i] == '"' ||
+		if (s.p[i] < 0x20 || s.p[i] > 0x7e || s.p[i] == '"' ||
 		    s.p[i] == '\\')
 			return false;
 	}
 	return true;
+}
+
+bool
+oauth_is_token(struct span s, size_t max)
+{
+	return oauth_is_text(s, max) && memchr(s.p, ' ', s.len) == NULL;
 }
 
 static bool
@@ -292,57 +298,45 @@ oauth_verdict(unsigned status)
 }
 
 void
-oauth_put(struct oauth_out *o, struct span s)
-{
-	if (o->full || s.len > o->cap - o->len) {
-		o->full = true;
-		return;
-	}
-	if (s.len != 0)
-		memcpy(o->p + o->len, s.p, s.len);
-	o->len += s.len;
-}
-
-void
-oauth_put_form(struct oauth_out *o, const char *name, struct span value)
+oauth_put_form(struct sink *o, const char *name, struct span value)
 {
 	static const char hex[] = "0123456789ABCDEF";
 	uint8_t c, esc[3] = {'%', 0, 0};
 
 	if (o->len != 0)
-		oauth_put(o, SPAN("&"));
-	oauth_put(o, span_str(name));
-	oauth_put(o, SPAN("="));
+		sink_put(o, SPAN("&"));
+	sink_put(o, span_str(name));
+	sink_put(o, SPAN("="));
 	for (size_t i = 0; i < value.len; i++) {
 		c = value.p[i];
 		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
 		    (c >= 'a' && c <= 'z') || strchr("-._~", c) != NULL) {
-			oauth_put(o, span_of(&value.p[i], 1));
+			sink_put(o, span_of(&value.p[i], 1));
 			continue;
 		}
 		esc[1] = (uint8_t)hex[c >> 4];
 		esc[2] = (uint8_t)hex[c & 15];
-		oauth_put(o, span_of(esc, 3));
+		sink_put(o, span_of(esc, 3));
 	}
 }
 
 void
-oauth_put_json(struct oauth_out *o, const char *name, struct span value)
+oauth_put_json(struct sink *o, const char *name, struct span value)
 {
-	oauth_put(o, o->len == 0 ? SPAN("{\"") : SPAN(",\""));
-	oauth_put(o, span_str(name));
-	oauth_put(o, SPAN("\":\""));
-	oauth_put(o, value);
-	oauth_put(o, SPAN("\""));
+	sink_put(o, o->len == 0 ? SPAN("{\"") : SPAN(",\""));
+	sink_put(o, span_str(name));
+	sink_put(o, SPAN("\":\""));
+	sink_put(o, value);
+	sink_put(o, SPAN("\""));
 }
 
 int
 oauth_compose(const struct provider_login *l, const struct oauth_file *f,
     uint8_t *dst, size_t cap, size_t *len)
 {
-	void (*put)(struct oauth_out *, const char *, struct span) =
+	void (*put)(struct sink *, const char *, struct span) =
 	    l->json ? oauth_put_json : oauth_put_form;
-	struct oauth_out o = {.p = dst, .cap = cap};
+	struct sink o = {.p = dst, .cap = cap};
 
 	put(&o, "grant_type", SPAN("refresh_token"));
 	put(&o, "refresh_token", f->refresh);
@@ -352,7 +346,7 @@ oauth_compose(const struct provider_login *l, const struct oauth_file *f,
 	if (l->scope.len != 0)
 		put(&o, "scope", l->scope);
 	if (l->json)
-		oauth_put(&o, SPAN("}"));
+		sink_put(&o, SPAN("}"));
 	if (o.full) {
 		explicit_bzero(dst, o.len);
 		errno = ENOBUFS;

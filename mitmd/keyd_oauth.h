@@ -10,6 +10,7 @@
 #define KEYD_OAUTH_H
 
 #include "provider.h"
+#include "sink.h"
 
 #define OAUTH_MAX_FILE 65536U
 #define OAUTH_MAX_TOKEN 4096U /* as of any credential */
@@ -95,20 +96,15 @@ struct oauth_have {
 
 enum oauth_step oauth_next(
     const struct oauth_have *, const struct oauth_file *);
-/* Visible ASCII that JSON, a header and a form can hold as it is. */
+/* ASCII that JSON and a header can hold as it is, spaces included. */
+bool oauth_is_text(struct span, size_t max);
+/* The same without them. */
 bool oauth_is_token(struct span, size_t max);
 
-/* What is written; full: it did not fit. */
-struct oauth_out {
-	uint8_t *p;
-	size_t cap, len;
-	bool full;
-};
-void oauth_put(struct oauth_out *, struct span);
 /* One more field of a form; a space becomes %20. */
-void oauth_put_form(struct oauth_out *, const char *name, struct span value);
+void oauth_put_form(struct sink *, const char *name, struct span value);
 /* One more member, or with { the first; the value needs no escape. */
-void oauth_put_json(struct oauth_out *, const char *name, struct span value);
+void oauth_put_json(struct sink *, const char *name, struct span value);
 /* Seconds before its end at which a token of this lifetime is renewed. */
 uint64_t oauth_margin(uint64_t lifetime);
 

@@ -20,6 +20,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "sink.h"
+
 #define SIGV4_BLOCK 64U
 #define SIGV4_SUM SHA256_DIGEST_LENGTH
 #define SIGV4_DAY 8U /* "20150830" */
@@ -261,71 +263,52 @@ sigv4_key(const struct sigv4_key *k, const struct sigv4_scope *s,
 	sigv4_hmac(of, span_str(sigv4_end), key);
 }
 
-struct sigv4_out {
-	uint8_t *p;
-	size_t cap, len;
-	bool full;
-};
-
-static void
-sigv4_put(struct sigv4_out *o, struct span s)
-{
-	if (o->full || s.len > o->cap - o->len) {
-		o->full = true;
-		return;
-	}
-	if (s.len != 0)
-		memcpy(o->p + o->len, s.p, s.len);
-	o->len += s.len;
-}
-
 /* "20150830/us-east-1/service/aws4_request" */
 static void
-sigv4_put_scope(
-    struct sigv4_out *o, const struct sigv4_scope *s, const char *date)
+sigv4_put_scope(struct sink *o, const struct sigv4_scope *s, const char *date)
 {
-	sigv4_put(o, span_of(date, SIGV4_DAY));
-	sigv4_put(o, SPAN("/"));
-	sigv4_put(o, s->region);
-	sigv4_put(o, SPAN("/"));
-	sigv4_put(o, s->service);
-	sigv4_put(o, SPAN("/"));
-	sigv4_put(o, span_str(sigv4_end));
+	sink_put(o, span_of(date, SIGV4_DAY));
+	sink_put(o, SPAN("/"));
+	sink_put(o, s->region);
+	sink_put(o, SPAN("/"));
+	sink_put(o, s->service);
+	sink_put(o, SPAN("/"));
+	sink_put(o, span_str(sigv4_end));
 }
 
 static int
 sigv4_string(const struct sigv4_scope *s, const char *date,
-    const uint8_t canonical[SIGV4_SUM], struct sigv4_out *o)
+    const uint8_t canonical[SIGV4_SUM], struct sink *o)
 {
 	char hex[SIGV4_HEX];
 
 	sigv4_hex(canonical, hex);
-	sigv4_put(o, SPAN(SIGV4_SCHEME "\n"));
-	sigv4_put(o, span_str(date));
-	sigv4_put(o, SPAN("\n"));
+	sink_put(o, SPAN(SIGV4_SCHEME "\n"));
+	sink_put(o, span_str(date));
+	sink_put(o, SPAN("\n"));
 	sigv4_put_scope(o, s, date);
-	sigv4_put(o, SPAN("\n"));
-	sigv4_put(o, span_str(hex));
+	sink_put(o, SPAN("\n"));
+	sink_put(o, span_str(hex));
 	return o->full ? -1 : 0;
 }
 
 static void
-sigv4_put_value(struct sigv4_out *o, const struct sigv4_key *k,
+sigv4_put_value(struct sink *o, const struct sigv4_key *k,
     const struct sigv4_scope *s, const struct sigv4_request *r,
     const struct sigv4_pair *f, const char *signature)
 {
-	sigv4_put(o, SPAN(SIGV4_SCHEME " Credential="));
-	sigv4_put(o, k->id);
-	sigv4_put(o, SPAN("/"));
+	sink_put(o, SPAN(SIGV4_SCHEME " Credential="));
+	sink_put(o, k->id);
+	sink_put(o, SPAN("/"));
 	sigv4_put_scope(o, s, r->date);
-	sigv4_put(o, SPAN(", SignedHeaders="));
+	sink_put(o, SPAN(", SignedHeaders="));
 	for (unsigned i = 0; i < r->nfields; i++) {
 		if (i != 0)
-			sigv4_put(o, SPAN(";"));
-		sigv4_put(o, f[i].name);
+			sink_put(o, SPAN(";"));
+		sink_put(o, f[i].name);
 	}
-	sigv4_put(o, SPAN(", Signature="));
-	sigv4_put(o, span_str(signature));
+	sink_put(o, SPAN(", Signature="));
+	sink_put(o, span_str(signature));
 }
 
 int
@@ -333,7 +316,7 @@ sigv4_sign(const struct sigv4_key *k, const struct sigv4_scope *s,
     const struct sigv4_request *r, uint8_t *dst, size_t cap, size_t *len)
 {
 	struct sigv4_pair f[SIGV4_MAX_FIELDS];
-	struct sigv4_out o = {.p = dst, .cap = cap}, text;
+	struct sink o = {.p = dst, .cap = cap}, text;
 	uint8_t sum[SIGV4_SUM], key[SIGV4_SUM], string[256];
 	struct span of[2] = {span_of(key, sizeof(key)), span_of(NULL, 0)};
 	char hex[SIGV4_HEX];
@@ -345,7 +328,7 @@ sigv4_sign(const struct sigv4_key *k, const struct sigv4_scope *s,
 		f[i] =
 		    (struct sigv4_pair){r->fields[i].name, r->fields[i].value};
 	sigv4_sort(f, r->nfields);
-	text = (struct sigv4_out){.p = string, .cap = sizeof(string)};
+	text = (struct sink){.p = string, .cap = sizeof(string)};
 	if (sigv4_canonical(r, f, sum) == -1 ||
 	    sigv4_string(s, r->date, sum, &text) == -1)
 		return -1;
