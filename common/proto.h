@@ -886,6 +886,9 @@ enum proto_refused {
 	};
 PROTO_MSGS(PROTO_STRUCT)
 
+/* The fields of a group in an initialiser, from a message that has them all. */
+#define PROTO_COPY(m, kind, name, max) .name = (m)->name,
+
 #define PROTO_ENUM(name, number, from, to, phase, fds) MSG_##name = number,
 enum msg_type { PROTO_MSGS(PROTO_ENUM) };
 

@@ -47,21 +47,12 @@ bool
 ask_send(struct exchange *x, const struct msg_REQUEST *r)
 {
 	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-	struct msg_ASK m = {.provider = r->provider,
-	    .host = r->host,
-	    .stream = r->stream,
-	    .exchange = r->exchange,
-	    .route = r->route,
-	    .path = r->path,
-	    .query = r->query,
-	    .length = r->length,
-	    .body = r->body,
-	    .refs = buf_span(&x->push.refs),
-	    .headers = r->headers,
-	    .name = p->name,
-	    .host_name = mitmd_host(x->a),
-	    .method = ask_route(x)->method};
+	struct msg_ASK m = {F_REQUEST(PROTO_COPY, r)};
 
+	m.refs = buf_span(&x->push.refs);
+	m.name = p->name;
+	m.host_name = mitmd_host(x->a);
+	m.method = ask_route(x)->method;
 	if (mitmd_env.asks >= PROTO_MAX_ASKS) {
 		deny_exchange(x, REFUSE_ASKS, NULL);
 		return false;

@@ -108,26 +108,11 @@ ask_refuse(struct policyd_env *env, struct ask *k, enum proto_hold how,
 static void
 ask_release(struct policyd_env *env, struct ask *k)
 {
-	const struct msg_ASK *m = &k->msg;
-	struct msg_ASKED go = {.provider = m->provider,
-	    .host = m->host,
-	    .asked = 1,
-	    .stream = m->stream,
-	    .exchange = m->exchange,
-	    .route = m->route,
-	    .path = m->path,
-	    .query = m->query,
-	    .length = m->length,
-	    .body = m->body,
-	    .refs = m->refs,
-	    .headers = m->headers,
-	    .id = m->id,
-	    .name = m->name,
-	    .host_name = m->host_name,
-	    .method = m->method,
-	    .digest = span_of(k->digest, sizeof(k->digest)),
-	    .preview = buf_span(&k->preview)};
+	struct msg_ASKED go = {F_ASK(PROTO_COPY, &k->msg)};
 
+	go.asked = 1;
+	go.digest = span_of(k->digest, sizeof(k->digest));
+	go.preview = buf_span(&k->preview);
 	env->send(env, ROLE_AUDIT, MSG_ASKED, &go);
 	ask_free(k);
 }

@@ -19,18 +19,7 @@ int
 auditd_on_asked(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_ASKED *m = &msg->ASKED;
-	const struct msg_REQUEST_GO go = {.provider = m->provider,
-	    .host = m->host,
-	    .asked = 1,
-	    .stream = m->stream,
-	    .exchange = m->exchange,
-	    .route = m->route,
-	    .path = m->path,
-	    .query = m->query,
-	    .length = m->length,
-	    .body = m->body,
-	    .refs = m->refs,
-	    .headers = m->headers};
+	const struct msg_REQUEST_GO go = {F_REQUEST(PROTO_COPY, m)};
 
 	(void)fd;
 	if (m->asked == 0 || m->digest.len != AUDITLOG_HASH ||
