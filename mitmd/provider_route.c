@@ -79,15 +79,28 @@ parse_dialect(struct parse *ps, const struct value *v, const char *where,
 	return parse_bool(ps, v, where, "turn", d != FILTER_NONE, &r->turn);
 }
 
+/* "max": bytes of a body, or of a message. */
+static int
+parse_max(struct parse *ps, const struct value *v, const char *where,
+    struct provider_route *r)
+{
+	const struct value *max = value_get(v, "max");
+	int64_t n = PROVIDER_DFLT_BODY;
+
+	if (max != NULL && value_int(max, 1, PROVIDER_MAX_BODY, &n) == -1)
+		return parse_fail(
+		    ps, "%s.max: must be 1 to %u", where, PROVIDER_MAX_BODY);
+	r->max = (uint64_t)n;
+	return 0;
+}
+
 static int
 parse_body(struct parse *ps, const struct value *v, const char *where,
     struct provider_route *r)
 {
 	static const char *const names[] = {
 	    "types", "max", "read", "dialect", "turn"};
-	const struct value *max;
 	char at[64];
-	int64_t n = PROVIDER_DFLT_BODY;
 
 	if (v == NULL)
 		return 0;
@@ -97,12 +110,8 @@ parse_body(struct parse *ps, const struct value *v, const char *where,
 	if (span_is(r->method, "GET") || span_is(r->method, "HEAD"))
 		return parse_fail(ps, "%s: a %s has no body", at,
 		    span_is(r->method, "GET") ? "GET" : "HEAD");
-	if ((max = value_get(v, "max")) != NULL &&
-	    value_int(max, 1, PROVIDER_MAX_BODY, &n) == -1)
-		return parse_fail(
-		    ps, "%s.max: must be 1 to %u", at, PROVIDER_MAX_BODY);
-	r->max = (uint64_t)n;
-	if (parse_bool(ps, v, at, "read", false, &r->reads) == -1 ||
+	if (parse_max(ps, v, at, r) == -1 ||
+	    parse_bool(ps, v, at, "read", false, &r->reads) == -1 ||
 	    parse_dialect(ps, v, at, r) == -1)
 		return -1;
 	snprintf(at, sizeof(at), "%s.body.types", where);
@@ -115,9 +124,7 @@ parse_websocket(struct parse *ps, const struct value *v, const char *where,
     struct provider_route *r)
 {
 	static const char *const names[] = {"max", "dialect", "turn"};
-	const struct value *max;
 	char at[64];
-	int64_t n = PROVIDER_DFLT_BODY;
 
 	if (v == NULL)
 		return 0;
@@ -126,11 +133,8 @@ parse_websocket(struct parse *ps, const struct value *v, const char *where,
 		return -1;
 	if (!span_is(r->method, "GET"))
 		return parse_fail(ps, "%s: the method must be GET", at);
-	if ((max = value_get(v, "max")) != NULL &&
-	    value_int(max, 1, PROVIDER_MAX_BODY, &n) == -1)
-		return parse_fail(
-		    ps, "%s.max: must be 1 to %u", at, PROVIDER_MAX_BODY);
-	r->max = (uint64_t)n;
+	if (parse_max(ps, v, at, r) == -1)
+		return -1;
 	r->websocket = true;
 	return parse_dialect(ps, v, at, r);
 }

@@ -99,7 +99,6 @@ destination_slot(struct provider *p, const struct config_provider *as,
     struct json_object *members, struct fault *fault)
 {
 	struct json_object *file;
-	const char *text;
 	int rv = -1;
 
 	memset(p, 0, sizeof(*p));
@@ -111,12 +110,8 @@ destination_slot(struct provider *p, const struct config_provider *as,
 			break;
 	p->kind = kind;
 	file = destination_file(p, kind, members);
-	text = json_object_to_json_string_ext(file, JSON_C_TO_STRING_PLAIN);
-	if (p->name != NULL && p->nhosts == n && text != NULL &&
-	    destination_key(p, file) == 0 && (p->json = strdup(text)) != NULL) {
-		p->json_len = strlen(text);
-		rv = 0;
-	}
+	if (p->name != NULL && p->nhosts == n && destination_key(p, file) == 0)
+		rv = provider_rewrite(p, file);
 	json_object_put(file);
 	if (rv == -1) {
 		provider_free(p);

@@ -352,16 +352,14 @@ provider_ca(
 }
 
 /*
- * What the user set goes over the file's filter and protocols; both locks read
- * the result, and compare its digest.
+ * What the user set goes over the file's filter and protocols. 1: something
+ * did, 0: nothing was set.
  */
 static int
 provider_settings(struct provider *p, const char *path,
     struct json_object *root, struct fault *fault)
 {
 	struct json_object *all = NULL, *set;
-	const char *text;
-	char *copy;
 
 	if (p->config == NULL ||
 	    (p->config->filter == NULL && p->config->http2))
@@ -381,9 +379,19 @@ provider_settings(struct provider *p, const char *path,
 			json_object_object_add(all, name, json_object_get(val));
 		}
 	}
+	return 1;
+}
+
+/* What was made of the file is what both locks read. */
+int
+provider_rewrite(struct provider *p, struct json_object *root)
+{
+	const char *text;
+	char *copy;
+
 	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN);
 	if (text == NULL || (copy = strdup(text)) == NULL)
-		return fault_errno(fault, "%s", path);
+		return -1;
 	free(p->json);
 	p->json = copy;
 	p->json_len = strlen(copy);
@@ -398,7 +406,7 @@ provider_load(struct provider *p, const struct paths *paths,
 	struct json_object *root = NULL;
 	char path[4400];
 	struct stat st;
-	int rv = -1;
+	int capture, settings, rv = -1;
 
 	memset(p, 0, sizeof(*p));
 	for (size_t i = 0; i < 2 && p->json == NULL; i++) {
@@ -423,9 +431,14 @@ provider_load(struct provider *p, const struct paths *paths,
 	    provider_params(p, path, name, &root, fault) == -1 ||
 	    provider_fields(p, path, name, root, paths, fault) == -1)
 		goto out;
-	if (provider_capture(p, path, root, fault) == -1 ||
-	    provider_settings(p, path, root, fault) == -1)
+	if ((capture = provider_capture(p, path, root, fault)) == -1 ||
+	    (settings = provider_settings(p, path, root, fault)) == -1)
 		goto out;
+	if ((capture == 1 || settings == 1) &&
+	    provider_rewrite(p, root) == -1) {
+		fault_errno(fault, "%s", path);
+		goto out;
+	}
 	rv = provider_ca(p->config, "providers", fault);
 out:
 	json_object_put(root);

@@ -75,10 +75,12 @@ int provider_params(struct provider *, const char *path, const char *name,
     struct json_object **root, struct fault *);
 /*
  * providers_capture.c: hosts and routes of the login that may begin in the box
- * are put among the file's own. -1 with why.
+ * are put among the file's own. 1: they are, 0: none may, -1 with why.
  */
 int provider_capture(struct provider *, const char *path,
     struct json_object *root, struct fault *);
+/* root, as text, is the file from now on. -1: out of memory. */
+int provider_rewrite(struct provider *, struct json_object *root);
 /* The login file in use: the configured one, or its usual place. */
 const char *provider_login_file(const struct provider *);
 /*

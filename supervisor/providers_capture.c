@@ -81,8 +81,6 @@ provider_capture(struct provider *p, const char *path, struct json_object *root,
 {
 	const struct jsonfile j = {path, fault};
 	struct json_object *capture, *routes, *all;
-	const char *text;
-	char *copy;
 
 	if (!p->captures)
 		return 0;
@@ -101,11 +99,5 @@ provider_capture(struct provider *p, const char *path, struct json_object *root,
 	for (size_t i = 0; i < json_object_array_length(routes); i++)
 		json_object_array_add(
 		    all, json_object_get(json_object_array_get_idx(routes, i)));
-	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN);
-	if (text == NULL || (copy = strdup(text)) == NULL)
-		return fault_errno(fault, "%s", path);
-	free(p->json);
-	p->json = copy;
-	p->json_len = strlen(copy);
-	return 0;
+	return 1;
 }
