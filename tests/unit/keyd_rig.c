@@ -3,35 +3,17 @@
 #include "keyd_rig.h"
 
 #include <sys/socket.h>
-#include <sys/wait.h>
 
-#include <netinet/in.h>
 #include <openssl/sha.h>
 
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "provider.h"
-#include "worker.h"
 
-#define WAIT_MS 20000U
+#define WAIT_US 30000000U
 
 static struct rig *rig;
-
-static int
-on_hello(struct chan *c, const union proto_any *m, int fd)
-{
-	(void)c;
-	(void)fd;
-	rig->hello = true;
-	rig->flags = m->HELLO.flags;
-	return 0;
-}
 
 static int
 on_state(struct chan *c, const union proto_any *m, int fd)
@@ -89,9 +71,6 @@ on_stream(struct chan *c, const union proto_any *m, int fd)
 static int
 on_dial(struct chan *c, const union proto_any *m, int fd)
 {
-	struct sockaddr_in sin = {.sin_family = AF_INET,
-	    .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	    .sin_port = htons(rig->port)};
 	struct msg_DIALED ok = {.id = m->DIAL.id, .address = SPAN("127.0.0.1")};
 	struct msg_DIAL_FAIL bad = {.id = m->DIAL.id};
 
@@ -102,109 +81,21 @@ on_dial(struct chan *c, const union proto_any *m, int fd)
 		bad.text = span_str(rig->dial_error);
 		return chan_send(c, MSG_DIAL_FAIL, &bad, -1);
 	}
-	if ((fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) == -1 ||
-	    connect(fd, (struct sockaddr *)&sin, sizeof(sin)) == -1 ||
-	    fcntl(fd, F_SETFL, O_NONBLOCK) == -1)
-		err(1, "dial");
-	return chan_send(c, MSG_DIALED, &ok, fd);
-}
-
-static void
-on_closed(struct chan *c, const char *why)
-{
-	if (why != NULL)
-		errx(1, "keyd broke the protocol: %s", why);
-	(void)c;
-	rig->lost = true;
+	return chan_send(c, MSG_DIALED, &ok, worker_rig_connect(rig->port));
 }
 
 static const struct chan_handler handlers[] = {
-    {MSG_HELLO, on_hello}, {MSG_KEY_STATE, on_state}, {MSG_ALARM, on_alarm},
+    {MSG_HELLO, worker_rig_hello}, {MSG_KEY_STATE, on_state}, {MSG_ALARM, on_alarm},
     {MSG_SPENT, on_spent},
     {MSG_EXCHANGE_END, on_end}, {MSG_STREAM, on_stream}, {MSG_DIAL, on_dial}};
 static const struct chan_ops ops = {handlers,
-    sizeof(handlers) / sizeof(handlers[0]), on_closed};
-
-static struct chan *
-end(enum role self, int fd)
-{
-	struct chan *c;
-
-	if ((c = chan_new(&rig->loop, fd, self, ROLE_KEY, 0, &ops, NULL)) ==
-	    NULL || chan_open(c) == -1)
-		err(1, "chan");
-	return c;
-}
+    sizeof(handlers) / sizeof(handlers[0]), worker_rig_closed};
 
 static void
-pair(int fds[2])
+secret(struct rig *r, const char *key)
 {
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
-	    0, fds) == -1)
-		err(1, "socketpair");
-}
-
-static struct chan *
-peer(enum role role)
-{
-	struct msg_PEER m = {.role = (uint8_t)role};
-	struct chan *c;
-	int fds[2];
-
-	pair(fds);
-	c = end(role, fds[0]);
-	if (chan_send(rig->sup, MSG_PEER, &m, fds[1]) == -1)
-		err(1, "PEER");
-	return c;
-}
-
-static void
-spawn(const char *program)
-{
-	static char *const none[] = {NULL};
-	char *argv[] = {(char *)(uintptr_t)"keyd", NULL};
-	int fds[2];
-
-	pair(fds);
-	if ((rig->pid = fork()) == -1)
-		err(1, "fork");
-	if (rig->pid == 0) {
-		/* A log in a file would meet its RLIMIT_FSIZE. */
-		if (dup2(open("/dev/null", O_RDWR | O_CLOEXEC), 2) == -1)
-			_exit(127);
-		if (dup2(fds[1], WORKER_FD) == -1 || close_range(4, ~0U, 0))
-			_exit(127);
-		execve(program, argv, none);
-		_exit(127);
-	}
-	close(fds[1]);
-	rig->sup = end(ROLE_SUP, fds[0]);
-}
-
-/* Slowly, as a command would write it. */
-static void
-secret(const char *key)
-{
-	struct msg_SECRET m = {.proto_pad_ = 0};
-	size_t half = strlen(key) / 2;
-	int fds[2];
-
-	if (pipe2(fds, O_CLOEXEC) == -1 ||
-	    fcntl(fds[0], F_SETFL, O_NONBLOCK) == -1)
-		err(1, "pipe");
-	if (chan_send(rig->sup, MSG_SECRET, &m, fds[0]) == -1)
-		err(1, "SECRET");
-	for (int i = 0; i < 3; i++)
-		rig_turn(rig);
-	if (write(fds[1], key, half) != (ssize_t)half)
-		err(1, "pipe");
-	for (int i = 0; i < 3; i++)
-		rig_turn(rig);
-	if (write(fds[1], key + half, strlen(key) - half) !=
-	    (ssize_t)(strlen(key) - half))
-		err(1, "pipe");
-	close(fds[1]);
-	if (!rig_until(rig, &rig->nstates, rig->nstates + 1))
+	worker_rig_secret(&r->worker, key, 0);
+	if (!rig_until(r, &r->nstates, r->nstates + 1))
 		errx(1, "no KEY_STATE");
 }
 
@@ -221,73 +112,58 @@ rig_start(struct rig *r, const char *program, const struct rig_upstream *u,
 
 	*r = (struct rig){.provider = text, .port = u->port, .stream_fd = -1};
 	rig = r;
-	if (loop_init(&r->loop, 4) == -1)
-		err(1, "loop");
 	SHA256((const uint8_t *)text, strlen(text), r->digest);
-	spawn(program);
-	if (!rig_until_true(r, &r->hello))
-		errx(1, "no HELLO");
-	r->mitm = peer(ROLE_MITM);
-	r->audit = peer(ROLE_AUDIT);
-	r->dial = peer(ROLE_DIAL);
+	worker_rig_start(&r->worker, program, ROLE_KEY, &ops);
+	r->mitm = worker_rig_peer(&r->worker, ROLE_MITM, 0);
+	r->audit = worker_rig_peer(&r->worker, ROLE_AUDIT, 0);
+	r->dial = worker_rig_peer(&r->worker, ROLE_DIAL, 0);
 	provider.json = span_str(text);
-	if (chan_send(r->sup, MSG_PROVIDER, &provider, -1) == -1)
+	if (chan_send(r->worker.sup, MSG_PROVIDER, &provider, -1) == -1)
 		err(1, "configuration");
 	for (; up.which <= u->more; up.which++)
-		if (chan_send(r->sup, MSG_UPSTREAM, &up, -1) == -1)
+		if (chan_send(r->worker.sup, MSG_UPSTREAM, &up, -1) == -1)
 			err(1, "configuration");
 	if (key != NULL)
-		secret(key);
-	if (chan_send(r->sup, MSG_START, &start, -1) == -1)
+		secret(r, key);
+	if (chan_send(r->worker.sup, MSG_START, &start, -1) == -1)
 		err(1, "START");
-	chan_phase(r->sup, PHASE_RUN);
+	chan_phase(r->worker.sup, PHASE_RUN);
 	chan_phase(r->mitm, PHASE_RUN);
 	chan_phase(r->audit, PHASE_RUN);
 	chan_phase(r->dial, PHASE_RUN);
 	/* After READY, as icsupervisor does. */
-	if (u->tls && chan_send(r->sup, MSG_ROOTS, &roots, -1) == -1)
+	if (u->tls && chan_send(r->worker.sup, MSG_ROOTS, &roots, -1) == -1)
 		err(1, "ROOTS");
 }
 
 void
 rig_stop(struct rig *r)
 {
-	chan_free(r->sup);
 	chan_free(r->mitm);
 	chan_free(r->audit);
 	chan_free(r->dial);
-	kill(r->pid, SIGKILL);
-	(void)waitpid(r->pid, NULL, 0);
-	loop_free(&r->loop);
+	worker_rig_stop(&r->worker);
 }
 
 void
 rig_turn(struct rig *r)
 {
 	rig = r;
-	if (loop_once(&r->loop, 10) == -1)
-		err(1, "loop");
+	worker_rig_turn(&r->worker);
 }
 
 bool
 rig_until(struct rig *r, const unsigned *what, unsigned n)
 {
-	uint64_t end_at = clock_mono_us() + WAIT_MS * 1000;
-
-	while (*what < n && clock_mono_us() < end_at && !r->lost)
-		rig_turn(r);
-	return *what >= n;
+	rig = r;
+	return worker_rig_until(&r->worker, what, n);
 }
 
 bool
 rig_until_true(struct rig *r, const bool *what)
 {
-	uint64_t end_at = clock_mono_us() + WAIT_MS * 1000;
-
-	while (!*what && clock_mono_us() < end_at &&
-	    (!r->lost || what == &r->lost))
-		rig_turn(r);
-	return *what;
+	rig = r;
+	return worker_rig_until_true(&r->worker, what);
 }
 
 int
@@ -295,11 +171,13 @@ rig_stream(struct rig *r, uint32_t stream)
 {
 	struct msg_STREAM_OPEN m = {.stream = stream,
 	    .digest = span_of(r->digest, sizeof(r->digest))};
+	uint64_t end_at = clock_mono_us() + WAIT_US;
 
 	r->stream_fd = -1;
 	if (chan_send(r->mitm, MSG_STREAM_OPEN, &m, -1) == -1)
 		err(1, "STREAM_OPEN");
-	for (int i = 0; i < 1000 && r->stream_fd == -1 && !r->lost; i++)
+	while (r->stream_fd == -1 && !r->worker.lost &&
+	    clock_mono_us() < end_at)
 		rig_turn(r);
 	return r->stream_fd;
 }
@@ -360,7 +238,7 @@ rig_body(struct rig *r, int fd, uint32_t exchange, const void *p, size_t n)
 static int
 read_all(struct rig *r, int fd, uint8_t *p, size_t n)
 {
-	uint64_t end_at = clock_mono_us() + WAIT_MS * 1000;
+	uint64_t end_at = clock_mono_us() + WAIT_US;
 	ssize_t k;
 
 	while (n > 0) {

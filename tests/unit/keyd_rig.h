@@ -6,11 +6,9 @@
 #ifndef KEYD_RIG_H
 #define KEYD_RIG_H
 
-#include <sys/types.h>
-
-#include "chan.h"
 #include "keyd_server.h"
 #include "stream.h"
+#include "worker_rig.h"
 
 #define RIG_KEY "sk-test-Xq7Lw2Zr9Tf4Kp1Mv8Bs3Nd6Gh5Jc0YaWe-ABCDEF"
 
@@ -22,9 +20,8 @@ struct rig_end {
 };
 
 struct rig {
-	pid_t pid;
-	struct loop loop;
-	struct chan *sup, *mitm, *audit, *dial;
+	struct worker_rig worker;
+	struct chan *mitm, *audit, *dial;
 	const char *provider;	/* text of the provider file */
 	uint8_t digest[32];
 	uint16_t port;		/* where the played dialerd connects */
@@ -35,10 +32,7 @@ struct rig {
 	bool asked;
 	struct span refs;	/* of a push */
 	const char *type;	/* or "application/json; ..." */
-	bool lost;		/* keyd closed its channel */
 	/* what came */
-	bool hello;
-	uint32_t flags;
 	struct msg_SPENT spent;
 	unsigned nstates;
 	unsigned state;
@@ -63,10 +57,9 @@ struct rig_upstream {
 void rig_start(struct rig *, const char *program, const struct rig_upstream *,
     const char *key);
 void rig_stop(struct rig *);
-/* Turns the loop until *what reaches n; false after 20 s. */
+/* As worker_rig_until and its like, and this rig's from then on. */
 bool rig_until(struct rig *, const unsigned *what, unsigned n);
 bool rig_until_true(struct rig *, const bool *what);
-/* One turn. */
 void rig_turn(struct rig *);
 /* A stream of that number. */
 int rig_stream(struct rig *, uint32_t stream);

@@ -4,7 +4,6 @@
  * and played keyds.  argv[1]: dialerd.
  */
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include <err.h>
 #include <fcntl.h>
@@ -15,19 +14,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "chan.h"
 #include "confine.h"
 #include "tap.h"
-#include "worker.h"
+#include "worker_rig.h"
 
 #define KEYS 5U
 
 static const char *program;
-static struct loop loop;
-static struct chan *sup, *keys[KEYS], *tunneld;
-static pid_t pid;
-static bool hello, lost;
-static uint32_t flags;
+static struct worker_rig rig;
+static struct chan *keys[KEYS], *tunneld;
 /* the latest answer to a DIAL */
 static unsigned nanswers;
 static uint32_t answer_id;
@@ -54,16 +49,6 @@ on_tunnel(struct chan *c, const union proto_any *m, int fd)
 }
 
 static int
-on_hello(struct chan *c, const union proto_any *m, int fd)
-{
-	(void)c;
-	(void)fd;
-	hello = true;
-	flags = m->HELLO.flags;
-	return 0;
-}
-
-static int
 on_dialed(struct chan *c, const union proto_any *m, int fd)
 {
 	(void)c;
@@ -85,81 +70,19 @@ on_fail(struct chan *c, const union proto_any *m, int fd)
 	return span_copy(m->DIAL_FAIL.text, answer_text, sizeof(answer_text));
 }
 
-static void
-on_closed(struct chan *c, const char *why)
-{
-	if (why != NULL)
-		errx(1, "dialerd broke the protocol: %s", why);
-	(void)c;
-	lost = true;
-}
-
-static const struct chan_handler handlers[] = {{MSG_HELLO, on_hello},
+static const struct chan_handler handlers[] = {{MSG_HELLO, worker_rig_hello},
     {MSG_DIALED, on_dialed}, {MSG_DIAL_FAIL, on_fail},
     {MSG_TUNNEL, on_tunnel}};
-static const struct chan_ops ops = {handlers, 4, on_closed};
-
-static void
-turn(void)
-{
-	if (loop_once(&loop, 10) == -1)
-		err(1, "loop");
-}
-
-static void
-until(const unsigned *what, unsigned n)
-{
-	uint64_t end_at = clock_mono_us() + 30000000;
-
-	while (*what < n && !lost && clock_mono_us() < end_at)
-		turn();
-}
-
-static struct chan *
-end(enum role self, unsigned index, int *other)
-{
-	struct chan *c;
-	int fds[2];
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
-	    0, fds) == -1 || (c = chan_new(&loop, fds[0], self, ROLE_DIAL,
-	    index, &ops, NULL)) == NULL || chan_open(c) == -1)
-		err(1, "channel");
-	*other = fds[1];
-	return c;
-}
+static const struct chan_ops ops = {handlers, 4, worker_rig_closed};
 
 static void
 start(void)
 {
-	char *argv[] = {(char *)(uintptr_t)"dialerd", NULL};
-	static char *const none[] = {NULL};
-	struct msg_PEER peer = {.role = ROLE_KEY};
-	int fd;
-
-	hello = lost = false;
 	nanswers = ntunnels = 0;
 	tunneld = NULL;
-	if (loop_init(&loop, 4) == -1)
-		err(1, "loop");
-	sup = end(ROLE_SUP, 0, &fd);
-	if ((pid = fork()) == -1)
-		err(1, "fork");
-	if (pid == 0) {
-		if (dup2(open("/dev/null", O_RDWR | O_CLOEXEC), 2) == -1 ||
-		    dup2(fd, WORKER_FD) == -1 || close_range(4, ~0U, 0))
-			_exit(127);
-		execve(program, argv, none);
-		_exit(127);
-	}
-	close(fd);
-	while (!hello && !lost)
-		turn();
-	for (unsigned i = 0; i < KEYS; i++) {
-		keys[i] = end(ROLE_KEY, 0, &fd);
-		peer.index = (uint16_t)i;
-		chan_send(sup, MSG_PEER, &peer, fd);
-	}
+	worker_rig_start(&rig, program, ROLE_DIAL, &ops);
+	for (unsigned i = 0; i < KEYS; i++)
+		keys[i] = worker_rig_peer(&rig, ROLE_KEY, i);
 }
 
 static void
@@ -168,7 +91,7 @@ target(unsigned index, const char *host, uint16_t port, bool private_ok)
 	struct msg_TARGET m = {.index = (uint16_t)index,
 	    .host = span_str(host), .port = port, .private_ok = private_ok};
 
-	if (chan_send(sup, MSG_TARGET, &m, -1) == -1)
+	if (chan_send(rig.sup, MSG_TARGET, &m, -1) == -1)
 		err(1, "TARGET");
 }
 
@@ -177,8 +100,8 @@ go(void)
 {
 	struct msg_START m = {.proto_pad_ = 0};
 
-	chan_send(sup, MSG_START, &m, -1);
-	chan_phase(sup, PHASE_RUN);
+	chan_send(rig.sup, MSG_START, &m, -1);
+	chan_phase(rig.sup, PHASE_RUN);
 	for (unsigned i = 0; i < KEYS; i++)
 		chan_phase(keys[i], PHASE_RUN);
 	if (tunneld != NULL)
@@ -188,13 +111,10 @@ go(void)
 static void
 stop(void)
 {
-	chan_free(sup);
 	chan_free(tunneld);
 	for (unsigned i = 0; i < KEYS; i++)
 		chan_free(keys[i]);
-	kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
-	loop_free(&loop);
+	worker_rig_stop(&rig);
 }
 
 static void
@@ -206,11 +126,12 @@ dial(unsigned key, uint32_t id)
 	answer_fd = -1;
 	answer_text[0] = '\0';
 	chan_send(keys[key], MSG_DIAL, &m, -1);
-	until(&nanswers, want);
+	worker_rig_until(&rig, &nanswers, want);
 }
 
+/* A port that is taken, but on which nobody listens. */
 static int
-listener(uint16_t *port)
+bound(uint16_t *port)
 {
 	struct sockaddr_in sin = {.sin_family = AF_INET,
 	    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -219,9 +140,8 @@ listener(uint16_t *port)
 
 	if ((fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) == -1 ||
 	    bind(fd, (struct sockaddr *)&sin, sizeof(sin)) == -1 ||
-	    listen(fd, 16) == -1 ||
 	    getsockname(fd, (struct sockaddr *)&sin, &len) == -1)
-		err(1, "listener");
+		err(1, "port");
 	*port = ntohs(sin.sin_port);
 	return fd;
 }
@@ -232,13 +152,12 @@ test_dial(void)
 	char want[64];
 	uint16_t port, closed;
 	socklen_t len = sizeof(int);
-	int fd, gone, on = 0;
+	int fd, silent, on = 0;
 
-	fd = listener(&port);
-	gone = listener(&closed);
-	close(gone);
+	fd = worker_rig_listen(&port);
+	silent = bound(&closed);
 	start();
-	ok((flags & CONFINE_DUMPABLE0) != 0, "HELLO");
+	ok((rig.flags & CONFINE_DUMPABLE0) != 0, "HELLO");
 	target(0, "127.0.0.1", port, true);
 	target(1, "127.0.0.1", port, false);
 	target(2, "localhost", port, true);
@@ -271,8 +190,9 @@ test_dial(void)
 	is_int(answer_id, 7, "ids may leave gaps");
 	close(answer_fd);
 	dial(0, 7);
-	ok(lost, "but not come twice: dialerd ends");
+	ok(rig.lost, "but not come twice: dialerd ends");
 	stop();
+	close(silent);
 	close(fd);
 }
 
@@ -283,15 +203,13 @@ test_no_target(void)
 	target(0, "127.0.0.1", 9, true);
 	go();
 	dial(1, 1);
-	ok(lost, "a keyd without a target is a violation");
+	ok(rig.lost, "a keyd without a target is a violation");
 	stop();
 	start();
 	target(0, "127.0.0.1", 9, true);
 	target(0, "127.0.0.1", 10, true);
 	go();
-	for (unsigned i = 0; i < 500 && !lost; i++)
-		turn();
-	ok(lost, "so is a target twice");
+	ok(worker_rig_until_true(&rig, &rig.lost), "so is a target twice");
 	stop();
 }
 
@@ -333,9 +251,10 @@ ended(pid_t child)
 static void
 test_resolver(void)
 {
+	uint64_t end_at;
 	uint16_t port;
 	pid_t child;
-	int fd = listener(&port);
+	int fd = worker_rig_listen(&port);
 
 	start();
 	target(0, "localhost", port, true);
@@ -344,7 +263,7 @@ test_resolver(void)
 	dial(0, 1);
 	ok(answer_fd != -1, "a name");
 	close(answer_fd);
-	if ((child = child_of(pid)) == 0) {
+	if ((child = child_of(rig.pid)) == 0) {
 		ok(true, "# SKIP this kernel does not list children");
 	} else {
 		kill(child, SIGKILL);
@@ -358,12 +277,13 @@ test_resolver(void)
 	stop();
 	start();
 	target(1, "127.0.0.1", port, true);
-	child = child_of(pid);
+	child = child_of(rig.pid);
 	go();
 	dial(1, 1);
 	close(answer_fd);
-	for (unsigned i = 0; i < 500 && !ended(child); i++)
-		turn();
+	end_at = clock_mono_us() + 30000000;
+	while (!ended(child) && clock_mono_us() < end_at)
+		worker_rig_turn(&rig);
 	ok(ended(child), "where no name is configured, it ends");
 	stop();
 	close(fd);
@@ -375,12 +295,9 @@ via(uint16_t port, const char *direct)
 {
 	struct msg_VIA_PROXY m = {.host = SPAN("127.0.0.1"),
 	    .port = port, .direct = span_str(direct)};
-	struct msg_PEER peer = {.role = ROLE_TUNNEL};
-	int fd;
 
-	tunneld = end(ROLE_TUNNEL, 0, &fd);
-	chan_send(sup, MSG_PEER, &peer, fd);
-	chan_send(sup, MSG_VIA_PROXY, &m, -1);
+	tunneld = worker_rig_peer(&rig, ROLE_TUNNEL, 0);
+	chan_send(rig.sup, MSG_VIA_PROXY, &m, -1);
 }
 
 static void
@@ -391,7 +308,7 @@ dial_through(unsigned key, uint32_t id)
 
 	answer_text[0] = '\0';
 	chan_send(keys[key], MSG_DIAL, &m, -1);
-	until(&ntunnels, want);
+	worker_rig_until(&rig, &ntunnels, want);
 }
 
 static void
@@ -411,7 +328,7 @@ test_proxy_way(uint16_t port)
 	is_int(nanswers, 0, "keyd knows nothing of it yet");
 	yes = (struct msg_TUNNELED){.id = tunnel_id};
 	chan_send(tunneld, MSG_TUNNELED, &yes, tunnel_fd);
-	until(&nanswers, 1);
+	worker_rig_until(&rig, &nanswers, 1);
 	ok(answer_id == 1 && answer_fd != -1, "it comes back and goes to keyd");
 	close(answer_fd);
 	chan_send(tunneld, MSG_TUNNELED, &yes,
@@ -421,7 +338,7 @@ test_proxy_way(uint16_t port)
 	close(tunnel_fd);
 	no.id = tunnel_id;
 	chan_send(tunneld, MSG_TUNNEL_FAIL, &no, -1);
-	until(&nanswers, 2);
+	worker_rig_until(&rig, &nanswers, 2);
 	ok(answer_id == 2 && answer_proxy == PROTO_PROXY_DENIED &&
 	    strcmp(answer_text, "the proxy forbids this host (403)") == 0,
 	    "a refusal of the proxy is passed on: %s", answer_text);
@@ -432,7 +349,7 @@ test_proxy(void)
 {
 	struct msg_TUNNELED never = {.id = 1};
 	uint16_t port, other;
-	int fd = listener(&port), far = listener(&other);
+	int fd = worker_rig_listen(&port), far = worker_rig_listen(&other);
 
 	start();
 	via(port, "direct.example\n192.0.2.0/24\n");
@@ -467,15 +384,12 @@ test_proxy(void)
 	go();
 	chan_send(tunneld, MSG_TUNNELED, &never,
 	    open("/dev/null", O_RDONLY | O_CLOEXEC));
-	for (unsigned i = 0; i < 500 && !lost; i++)
-		turn();
-	ok(lost, "a tunnel that was not asked for is a violation");
+	ok(worker_rig_until_true(&rig, &rig.lost),
+	    "a tunnel that was not asked for is a violation");
 	stop();
 	start();
 	via(port, "direct.example\n10.0.0.0/99\n");
-	for (unsigned i = 0; i < 500 && !lost; i++)
-		turn();
-	ok(lost, "so is a row that is none");
+	ok(worker_rig_until_true(&rig, &rig.lost), "so is a row that is none");
 	stop();
 	close(far);
 }
@@ -486,7 +400,6 @@ main(int argc, char **argv)
 	if (argc != 2)
 		return 1;
 	program = argv[1];
-	(void)signal(SIGPIPE, SIG_IGN);
 	test_dial();
 	test_no_target();
 	test_resolver();

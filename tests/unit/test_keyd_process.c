@@ -17,7 +17,7 @@ test_request(void)
 	int fd;
 
 	start(&server, true, true, RIG_KEY "\n");
-	ok((rig.flags & CONFINE_DUMPABLE0) != 0, "HELLO");
+	ok((rig.worker.flags & CONFINE_DUMPABLE0) != 0, "HELLO");
 	is_int(rig.state, PROTO_KEY_LOADED,
 	    "the key came slowly, and is loaded");
 	is_int(rig.length, strlen(RIG_KEY), "its length is told");
@@ -248,7 +248,7 @@ test_reflect(void)
 	look(&server, false);
 	is_int(seen.len, 0, "and reach nobody");
 	close(fd);
-	chan_send(rig.sup, MSG_UNLOCK, &unlock, -1);
+	chan_send(rig.worker.sup, MSG_UNLOCK, &unlock, -1);
 	rig_until(&rig, &rig.nstates, 3);
 	is_int(rig.state, PROTO_KEY_LOADED, "unlocked");
 	fd = rig_stream(&rig, 3);
@@ -367,8 +367,8 @@ test_digest(void)
 	start(&server, true, true, RIG_KEY);
 	rig.digest[0] ^= 1;
 	is_int(rig_stream(&rig, 1), -1, "provider files that differ");
-	rig_until_true(&rig, &rig.lost);
-	waitpid(rig.pid, &status, 0);
+	rig_until_true(&rig, &rig.worker.lost);
+	waitpid(rig.worker.pid, &status, 0);
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == 2,
 	    "are a violation: keyd ends (%#x)", (unsigned)status);
 	rig_stop(&rig);

@@ -134,10 +134,10 @@ residue(unsigned *readable)
 	FILE *maps;
 	int mem;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", rig.pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", rig.worker.pid);
 	if ((maps = fopen(path, "re")) == NULL)
 		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/mem", rig.pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", rig.worker.pid);
 	mem = open(path, O_RDONLY | O_CLOEXEC);
 	while (mem != -1 && fgets(line, sizeof(line), maps) != NULL) {
 		if (sscanf(line, "%lx-%lx", &from, &to) != 2 ||
