@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "dest.h"
+#include "dest_files.h"
 #include "tap.h"
 
 static const char *const good_paths[] = {"/", "/a", "/a/", "/a/b.html",
@@ -44,9 +45,7 @@ test_alphabet(void)
 	    "one byte more");
 }
 
-static const struct {
-	const char *text, *want; /* want: in the complaint; NULL: it loads */
-} files[] = {
+static const struct dest_file files[] = {
     {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\"}", NULL},
     {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[\"a.test\",\"b.test\"]}",
 	NULL},
@@ -68,23 +67,6 @@ static const struct {
     {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"credential\":{}}",
 	"credential"},
 };
-
-static void
-test_files(void)
-{
-	struct provider *p;
-	char err[256];
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		p = provider_parse(span_str(files[i].text), err, sizeof(err));
-		if (files[i].want == NULL)
-			ok(p != NULL, "loads: %s", files[i].text);
-		else
-			ok(p == NULL && strstr(err, files[i].want) != NULL,
-			    "does not load: %s", err);
-		provider_free(p);
-	}
-}
 
 static void
 test_web(void)
@@ -120,7 +102,7 @@ int
 main(void)
 {
 	test_alphabet();
-	test_files();
+	test_dest_files(files, sizeof(files) / sizeof(*files));
 	test_web();
 	return tap_done();
 }

@@ -6,15 +6,14 @@
 #include <stdio.h>
 
 #include "dest.h"
+#include "dest_files.h"
 #include "registry_rules.h"
 #include "tap.h"
 
 #define HEAD "{\"name\":\"r\",\"kind\":\"registry\","
 #define HOSTS "\"hosts\":[\"i.test\",\"f.test\"]"
 
-static const struct {
-	const char *text, *want; /* want: in the complaint; NULL: it loads */
-} files[] = {
+static const struct dest_file files[] = {
     {HEAD "\"registry\":\"npm\",\"host\":\"i.test\"}", NULL},
     {HEAD "\"registry\":\"pypi\"," HOSTS ",\"quarantineDays\":0,"
 	  "\"allow\":[],\"deny\":[\"a*\",\"@b/*\"]}",
@@ -38,23 +37,6 @@ static const struct {
     {HEAD "\"registry\":\"npm\"," HOSTS ",\"routes\":[]}", "routes"},
     {HEAD "\"registry\":\"npm\"," HOSTS ",\"credential\":{}}", "credential"},
 };
-
-static void
-test_files(void)
-{
-	struct provider *p;
-	char err[256];
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		p = provider_parse(span_str(files[i].text), err, sizeof(err));
-		if (files[i].want == NULL)
-			ok(p != NULL, "loads: %s", files[i].text);
-		else
-			ok(p == NULL && strstr(err, files[i].want) != NULL,
-			    "does not load: %s", err);
-		provider_free(p);
-	}
-}
 
 static void
 test_rules(void)
@@ -139,7 +121,7 @@ test_match(void)
 int
 main(void)
 {
-	test_files();
+	test_dest_files(files, sizeof(files) / sizeof(*files));
 	test_rules();
 	test_match();
 	return tap_done();

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+/* Destinations' files that load, and that do not, with what is said of them. */
+#ifndef DEST_FILES_H
+#define DEST_FILES_H
+
+#include "provider.h"
+#include "tap.h"
+
+struct dest_file {
+	const char *text, *want; /* want: in the complaint; NULL: it loads */
+};
+
+static inline void
+test_dest_files(const struct dest_file *files, size_t n)
+{
+	struct provider *p;
+	char err[256];
+
+	for (size_t i = 0; i < n; i++) {
+		p = provider_parse(span_str(files[i].text), err, sizeof(err));
+		if (files[i].want == NULL)
+			ok(p != NULL, "loads: %s", files[i].text);
+		else
+			ok(p == NULL && strstr(err, files[i].want) != NULL,
+			    "does not load: %s", err);
+		provider_free(p);
+	}
+}
+
+#endif
