@@ -388,6 +388,8 @@ package_run(struct package *g)
 	f->package = g->path.package;
 	f->form = g->form;
 	f->now = (int64_t)(clock_wall_us() / 1000000);
+	if (registry_http_time(span_str(g->hold.modified), &f->modified) == -1)
+		f->modified = 0;
 	if (f->seed[0] == 0 &&
 	    RAND_bytes((uint8_t *)f->seed, sizeof(f->seed)) != 1) {
 		f->why = "no random bytes";

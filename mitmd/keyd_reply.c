@@ -90,6 +90,22 @@ reply_lower(struct span s, uint8_t *dst)
 	}
 }
 
+/* Of a head that is held one field matters, and that only if it is one. */
+static void
+reply_hold_head(struct reply_hold *hold, const struct http1_head *h)
+{
+	unsigned n = 0;
+
+	hold->modified[0] = '\0';
+	for (unsigned i = 0; i < h->nheaders; i++) {
+		if (!span_ieq(h->headers[i].name, SPAN("last-modified")))
+			continue;
+		if (n++ != 0 || span_copy(h->headers[i].value, hold->modified,
+				    sizeof(hold->modified)) == -1)
+			hold->modified[0] = '\0';
+	}
+}
+
 /* The HEAD frame: status, framing, length, and the headers on the list. */
 static int
 reply_put_head(struct reply *r, const struct provider *p,
@@ -100,8 +116,10 @@ reply_put_head(struct reply *r, const struct provider *p,
 	struct buf b;
 	int ret = -1;
 
-	if (r->hold != NULL)
+	if (r->hold != NULL) {
+		reply_hold_head(r->hold, h);
 		return 0;
+	}
 	buf_init(&b, STREAM_MAX_FRAME);
 	fixed[0] = (uint8_t)r->status;
 	fixed[1] = (uint8_t)(r->status >> 8);

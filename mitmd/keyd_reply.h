@@ -102,6 +102,7 @@ struct reply_ws {
 struct reply_hold {
 	struct buf buf;
 	size_t *total, max;	/* of all that is held */
+	char modified[32];	/* its Last-Modified, or "" */
 };
 
 struct reply {

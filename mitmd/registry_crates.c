@@ -105,8 +105,16 @@ crates_line(struct registry_filter *f, struct span line)
 	/* Another line for the same version: nobody knows which holds. */
 	if (crates_twice(f, l.version))
 		return registry_bad(f, "it lists a version twice");
+	/*
+	 * Crates of which nothing new came since indices have times have none;
+	 * what stands there was published no later than its file was written.
+	 */
 	if (l.time.p != NULL)
 		(void)registry_time(l.time, &when);
+	else if (l.values[CRATES_MEMBERS - 1].p == NULL && f->modified != 0 &&
+		 registry_allows(registry_judge(
+		     f->rules, span_str(f->package), f->modified, f->now)))
+		when = f->modified;
 	if (registry_admit(f, l.version, l.version, when))
 		crates_write(f, &l);
 	return f->why == NULL ? 0 : -1;

@@ -63,6 +63,7 @@ struct registry_filter {
 	const char *package;
 	enum registry_form form;
 	int64_t now;
+	int64_t modified; /* all of it was there by then; 0: not known */
 	uint64_t seed[2]; /* as in body_json.h */
 	/* out */
 	struct buf out;

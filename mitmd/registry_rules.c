@@ -166,6 +166,40 @@ registry_time(struct span s, int64_t *out)
 	return 0;
 }
 
+int
+registry_http_time(struct span s, int64_t *out)
+{
+	static const char days[] = "SunMonTueWedThuFriSat",
+			  months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	int year, month = 0, day, h, m, sec;
+	struct span wday = s, mon;
+	int64_t date;
+
+	if (s.len != 29)
+		return -1;
+	wday.len = 3;
+	mon = span_of(s.p + 8, 3);
+	while (month < 12 && !span_eq(mon, span_of(months + 3 * month, 3)))
+		month++;
+	s = span_of(s.p + 5, s.len - 5);
+	if (month == 12 || wday.p[3] != ',' || wday.p[4] != ' ' ||
+	    mon.p[3] != ' ' || (day = time_field(&s, 2, ' ', 1, 31)) == -1)
+		return -1;
+	s = span_of(s.p + 4, s.len - 4);
+	if ((year = time_field(&s, 4, ' ', 2015, 9999)) == -1 ||
+	    day > time_month_days(year, month + 1) ||
+	    (h = time_field(&s, 2, ':', 0, 23)) == -1 ||
+	    (m = time_field(&s, 2, ':', 0, 59)) == -1 ||
+	    (sec = time_field(&s, 2, ' ', 0, 60)) == -1 || !span_is(s, "GMT"))
+		return -1;
+	date = time_days(year, month + 1, day);
+	/* 1 January 1970 was a Thursday. */
+	if (!span_eq(wday, span_of(days + 3 * ((date + 4) % 7), 3)))
+		return -1;
+	*out = date * DAY + h * 3600 + m * 60 + sec;
+	return 0;
+}
+
 static bool
 rules_hit(const struct registry_rules *r, const struct span *globs, unsigned n,
     struct span package)

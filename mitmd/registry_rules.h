@@ -54,6 +54,11 @@ bool registry_glob_ok(struct span pattern);
 #define REGISTRY_NEVER INT64_MIN /* no time of publication */
 /* Seconds since 1970 out of 2026-01-31T12:34:56[.789](Z|+hh:mm). -1: none. */
 int registry_time(struct span, int64_t *out);
+/*
+ * The same out of an HTTP date, Sun, 06 Nov 1994 08:49:37 GMT.  None either,
+ * if it is before 2015: of a file that somebody dated so.
+ */
+int registry_http_time(struct span, int64_t *out);
 
 /* Only the lists: DENIED, ON_LIST or GOOD. */
 struct registry_verdict registry_judge_name(

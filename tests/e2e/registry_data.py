@@ -125,22 +125,39 @@ class Tree:
                  f"Date: {time.strftime('%a, %d %b %Y %H:%M:%S UTC', time.gmtime())}\n"
                  f"SHA256:\n{arch}", type="text/plain")
 
-    def crate(self, name, versions):
+    def crate(self, name, versions, deps=(), **more):
+        """versions: version -> age in days or None; more: of its file in the
+        index. Other crates of deps: in any version from 1 up."""
         lines = []
+        deps = [{"name": d, "req": "^1", "features": [], "optional": False,
+                 "default_features": True, "target": None, "kind": "normal"}
+                for d in deps]
         for v, age in versions.items():
-            data = tar({f"{name}-{v}/Cargo.toml":
-                        f'[package]\nname="{name}"\nversion="{v}"\n'})
-            self.put(f"/static/crates/{name}/{name}-{v}.crate", data,
-                     type="application/gzip")
-            line = {"name": name, "vers": v, "deps": [], "features": {},
+            manifest = (f'[package]\nname="{name}"\nversion="{v}"\n'
+                        '[dependencies]\n')
+            data = tar({f"{name}-{v}/Cargo.toml": manifest + "".join(
+                            f'{d["name"]}="1"\n' for d in deps),
+                        f"{name}-{v}/src/lib.rs": ""})
+            # By its place, and as index files without one have it.
+            for path in (f"{name}-{v}.crate", f"{v}/download"):
+                self.put(f"/static/crates/{name}/{path}", data,
+                         type="application/gzip")
+            line = {"name": name, "vers": v, "deps": deps, "features": {},
                     "cksum": hashlib.sha256(data).hexdigest(),
                     "yanked": False}
             if age is not None:
-                line["pubtime"] = when(age)
+                line["pubtime"] = when(age).replace(".000Z", "Z")
             lines.append(json.dumps(line))
-        path = f"/index/{name[:2]}/{name[2:4]}/{name}"
-        self.put(path, "\n".join([*lines, "{broken"]) + "\n",
-                 type="text/plain")
+        low = name.lower()
+        place = {1: "1", 2: "2", 3: "3/" + low[0]}.get(
+            len(low), f"{low[:2]}/{low[2:4]}")
+        self.put(f"/index/{place}/{low}", "\n".join([*lines, "{broken"]) +
+                 "\n", type="text/plain", **more)
+
+
+def modified(days):
+    return {"headers": {"Last-Modified": time.strftime(
+        "%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() - days * DAY))}}
 
 
 def tree():
@@ -175,6 +192,17 @@ def tree():
     t.wheels = t.pypi("wheelie", {"1.0": 100, "2.0": 1, "3.0": None})
     t.put("/pypi/simple/html-only/", "<a href='x'>x</a>", type="text/html")
     t.crate("rusty", {"1.0.0": 100, "1.1.0": 1, "1.2.0": None})
+    t.crate("crab-claw", {"1.0.0": 50, "1.0.1": 0}, ["rusty", "Mixed_Case"])
+    t.crate("Mixed_Case", {"1.0.0": 3, "1.1.0": 1})
+    for name in ("a", "ab", "abc"):
+        t.crate(name, {"1.0.0": 700, "1.0.1": 1})
+    t.crate("olden", {"1.0.0": None}, **modified(3))
+    t.crate("newish", {"1.0.0": None}, **modified(1))
+    t.crate("fresh-crate", {"1.0.0": 1})
+    t.crate("evil", {"1.0.0": 500})
+    t.crate("forged", {"1.0.0": 500})
+    t.put("/static/crates/forged/1.0.0/download", tar({"x": "y"}),
+          type="application/gzip")
     t.put("/index/config.json", {"dl": "https://static.test/crates",
                                  "api": "https://crates.test"})
     t.debian({"hello-plus": "2.10-3+b1", "evil": "1.0-1"})

@@ -2,23 +2,21 @@
 # SPDX-License-Identifier: ISC
 """Destinations of the kind registry: what is young is neither listed nor had,
 what is not a package is refused, nothing that must be refused reaches the
-registry, metadata that is not whole is none; and the real npm, pip and curl
-install through it."""
+registry, metadata that is not whole is none; and the real npm, pip, cargo,
+apt and curl install through it."""
 import json
 import os
-import shutil
-import socket
-import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "lib"))
 import harness as h  # noqa: E402
+import registry_clients  # noqa: E402
 import registry_data  # noqa: E402
 from agent import Closed  # noqa: E402
+from bridge import Bridge  # noqa: E402
 
 t = h.Tap()
 SHORT = "application/vnd.npm.install-v1+json"
@@ -44,38 +42,6 @@ class Registry(h.Process):
 
     def paths(self, since=0):
         return [r["path"] for r in self.seen()[since:]]
-
-
-class Bridge:
-    """A TCP port that is the session's proxy, for clients that know no Unix
-    socket: bytes are copied, nothing else."""
-
-    def __init__(self, path):
-        self.path = path
-        self.sock = socket.create_server(("127.0.0.1", 0), backlog=128)
-        self.url = f"http://127.0.0.1:{self.sock.getsockname()[1]}"
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                one, _ = self.sock.accept()
-            except OSError:
-                return
-            two = socket.socket(socket.AF_UNIX)
-            two.connect(self.path)
-            for a, b in ((one, two), (two, one)):
-                threading.Thread(target=self.copy, args=(a, b),
-                                 daemon=True).start()
-
-    @staticmethod
-    def copy(a, b):
-        try:
-            while data := a.recv(65536):
-                b.sendall(data)
-            b.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
 
 
 def destinations(r):
@@ -375,140 +341,6 @@ def test_log(s):
     t.equal(s.events("alarm"), [], "no alarms")
 
 
-def run(s, bridge, argv, cwd, **env):
-    os.makedirs(cwd, exist_ok=True)
-    ca = os.path.join(s.dir, "orientation", "ca-cert.pem")
-    return subprocess.run(argv, cwd=cwd, env={
-        "PATH": "/usr/bin:/bin", "HOME": cwd, "LANG": "C.UTF-8",
-        "HTTPS_PROXY": bridge.url, "https_proxy": bridge.url,
-        "npm_config_globalconfig": os.devnull, "NODE_EXTRA_CA_CERTS": ca,
-        "SSL_CERT_FILE": ca, "CURL_CA_BUNDLE": ca, "PIP_CERT": ca, **env}, capture_output=True, text=True, timeout=90, check=False)
-
-
-def npm(s, bridge, cwd, *args):
-    # Outside all other packages; nothing but this registry.
-    return run(s, bridge, ["/usr/bin/npm", *args, "--registry",
-                           "https://npm.test/", "--no-audit", "--no-fund",
-                           "--no-update-notifier", "--fetch-retries=0"], cwd)
-
-
-def test_npm_client(s, r, work, bridge):
-    if not os.path.exists("/usr/bin/npm"):
-        t.skip("npm", "not installed")
-        return
-    cwd = os.path.join(work, "npm")
-    os.makedirs(cwd)
-    with open(os.path.join(cwd, "package.json"), "w", encoding="utf-8") as f:
-        json.dump({"name": "p", "version": "1.0.0"}, f)
-    a = npm(s, bridge, cwd, "install", "good-lib", "@team/util")
-    t.equal(a.returncode, 0, "npm install")
-    got = {}
-    for name in ("good-lib", "dep-lib", "@team/util"):
-        path = os.path.join(cwd, "node_modules", name, "package.json")
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as f:
-                got[name] = json.load(f)["version"]
-    t.equal(got, {"good-lib": "1.0.0", "dep-lib": "2.0.0",
-                  "@team/util": "0.1.0"}, "... installs what is old enough")
-    if a.returncode != 0:
-        t.ok(False, "npm says", a.stderr)
-    a = npm(s, bridge, cwd, "install", "good-lib@1.1.0")
-    t.ok(a.returncode != 0 and "good-lib@1.1.0" in a.stderr,
-         "npm finds no young version", a.stderr)
-    a = npm(s, bridge, cwd, "install", "fresh-lib")
-    t.ok(a.returncode != 0 and "only 1 day(s) old" in a.stderr,
-         "npm shows why", a.stderr)
-    before = len(r.seen())
-    a = npm(s, bridge, cwd, "publish", "--//npm.test/:_authToken=x")
-    t.ok(a.returncode != 0, "npm does not publish", a.stderr)
-    a = npm(s, bridge, cwd, "search", "good")
-    t.ok(a.returncode != 0, "npm does not search", a.stderr)
-    t.equal([x for x in r.seen()[before:] if x["method"] != "GET" or
-             "/-/" in x["path"]], [], "... nothing of it leaves")
-
-
-def test_pip_client(s, work, bridge):
-    pip = ["/usr/bin/python3", "-m", "pip"]
-    if subprocess.run([*pip, "--version"], capture_output=True,
-                      check=False).returncode != 0:
-        t.skip("pip", "python3-pip is not installed")
-        return
-    cwd = os.path.join(work, "pip")
-    more = ["--index-url", "https://pypi.test/simple/", "--no-cache-dir", "--disable-pip-version-check", "--retries=0",
-            "--target", os.path.join(cwd, "site"), "--no-deps"]
-    a = run(s, bridge, [*pip, "install", "wheelie", *more], cwd)
-    t.ok(a.returncode == 0 and
-         os.path.isdir(os.path.join(cwd, "site", "wheelie-1.0.dist-info")),
-         "pip installs what is old enough", a.stderr)
-    a = run(s, bridge, [*pip, "install", "wheelie==2.0", *more], cwd)
-    t.ok(a.returncode != 0 and "wheelie==2.0" in a.stderr,
-         "pip finds no young version", a.stderr)
-
-
-def test_curl_client(s, work, bridge, tree):
-    if shutil.which("curl") is None:
-        t.skip("curl", "not installed")
-        return
-    cwd = os.path.join(work, "curl")
-    ca = os.path.join(s.dir, "orientation", "ca-cert.pem")
-    for http in ("--http1.1", "--http2"):
-        a = run(s, bridge, ["/usr/bin/curl", "-sS", http, "--cacert", ca,
-                            "-o", "out", "-w", "%{http_code}",
-                            "https://npm.test/good-lib/-/good-lib-1.0.0.tgz"],
-                cwd)
-        with open(os.path.join(cwd, "out"), "rb") as f:
-            t.ok(a.stdout == "200" and f.read() ==
-                 tree.files["/npm/good-lib/-/good-lib-1.0.0.tgz"],
-                 f"curl {http}: a file", a.stderr)
-        a = run(s, bridge, ["/usr/bin/curl", "-sS", http, "--cacert", ca,
-                            "https://npm.test/good-lib/-/good-lib-1.1.0.tgz"],
-                cwd)
-        t.ok("only 1 day(s) old" in a.stdout, f"curl {http}: why not",
-             a.stdout + a.stderr)
-        a = run(s, bridge, ["/usr/bin/curl", "-sS", http, "--cacert", ca,
-                            "-o", "out", "-w", "%{http_code}",
-                            "https://npm.test/wide-lib"], cwd)
-        with open(os.path.join(cwd, "out"), "rb") as f:
-            t.ok(a.stdout == "200" and
-                 list(json.load(f)["versions"]) == ["1.0.0"],
-                 f"curl {http}: 10 MB of metadata", a.stderr)
-
-
-def test_apt_client(s, r, work, bridge):
-    if shutil.which("apt-get") is None:
-        t.skip("apt", "not installed")
-        return
-    cwd = os.path.join(work, "apt")
-    for d in ("state/lists/partial", "cache/archives/partial", "etc/parts"):
-        os.makedirs(os.path.join(cwd, d))
-    for name, text in (("status", ""), ("sources", "deb [trusted=yes] "
-                       "https://deb.test/debian plain main\n")):
-        with open(os.path.join(cwd, name), "w", encoding="ascii") as f:
-            f.write(text)
-    given = {"Dir::State": cwd + "/state", "Dir::Cache": cwd + "/cache",
-             "Dir::State::status": cwd + "/status",
-             "Dir::Etc::sourcelist": cwd + "/sources",
-             "Dir::Etc::sourceparts": "-", "Dir::Etc::parts": cwd +
-             "/etc/parts", "APT::Sandbox::User": "",
-             "Acquire::https::Proxy": bridge.url, "Acquire::Retries": "0",
-             "Acquire::https::CaInfo": os.path.join(
-                 s.dir, "orientation", "ca-cert.pem"),
-             "Acquire::AllowInsecureRepositories": "true",
-             "Acquire::Languages": "none", "Dir::Etc::main": "/dev/null"}
-    apt = ["/usr/bin/apt-get", *(x for k, v in given.items()
-                                 for x in ("-o", f"{k}={v}"))]
-    a = run(s, bridge, [*apt, "update"], cwd)
-    t.ok(a.returncode == 0 and "/deb/debian/dists/plain/Release" in r.paths(),
-         "apt-get update", a.stdout + a.stderr)
-    a = run(s, bridge, [*apt, "download", "hello-plus"], cwd)
-    path = os.path.join(cwd, "hello-plus_2.10-3+b1_all.deb")
-    t.ok(a.returncode == 0 and os.path.exists(path),
-         "apt-get downloads a package", a.stdout + a.stderr)
-    a = run(s, bridge, [*apt, "download", "evil"], cwd)
-    t.ok(a.returncode != 0 and "is on the deny list" in a.stdout + a.stderr,
-         "apt-get shows why not", a.stdout + a.stderr)
-
-
 def main():
     tree = registry_data.tree()
     with h.workdir() as work:
@@ -526,12 +358,11 @@ def main():
                 with t.case(case.__name__):
                     case(*args)
             bridge = Bridge(s.ready["sockets"]["mitm"])
-            for case, args in ((test_npm_client, (s, r, work, bridge)),
-                               (test_pip_client, (s, work, bridge)),
-                               (test_apt_client, (s, r, work, bridge)),
-                               (test_curl_client, (s, work, bridge, tree))):
+            clients = registry_clients.Clients(t, s, r, work, bridge, tree)
+            for case in (clients.npm, clients.pip, clients.cargo,
+                         clients.apt, clients.curl):
                 with t.case(case.__name__):
-                    case(*args)
+                    case()
             t.equal(s.events("alarm"), [], "no alarms at the end")
         r.end()
     return t.done()

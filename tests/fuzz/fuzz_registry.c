@@ -102,5 +102,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		path((enum registry)(data[0] % REGISTRY_COUNT),
 		    span_of(data + 1, size - 1));
 	(void)registry_time(span_of(data, size), &when);
+	(void)registry_http_time(span_of(data, size), &when);
 	return 0;
 }

@@ -357,6 +357,36 @@ test_crates(void)
 	    "{\"api\":\"x\"}", "it does not say where the files are");
 }
 
+/* A line without a time is no younger than the file that it stands in. */
+static void
+test_crates_untimed(void)
+{
+	static const char text[] =
+	    "{\"name\":\"x\",\"vers\":\"1.0.0\"}\n"
+	    "{\"name\":\"x\",\"vers\":\"1.1.0\",\"pubtime\":\"" YOUNG "\"}\n"
+	    "{\"name\":\"x\",\"vers\":\"1.2.0\",\"pubtime\":\"soon\"}\n";
+	static const struct {
+		int64_t modified;
+		int want;
+	} rows[] = {{0, REGISTRY_UNTIMED}, {NOW, REGISTRY_UNTIMED},
+	    {NOW + 86400, REGISTRY_UNTIMED},
+	    {NOW - 2 * 86400 + 1, REGISTRY_UNTIMED},
+	    {NOW - 2 * 86400, REGISTRY_GOOD}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		f.modified = rows[i].modified;
+		(void)run(REGISTRY_CRATES, REGISTRY_FORM_CRATES, "x", text);
+		is_int(reason_of("1.0.0"), rows[i].want,
+		    "crates: no time, in a file of %lld",
+		    (long long)rows[i].modified);
+		is_int(reason_of("1.1.0"), REGISTRY_YOUNG, "... a young one");
+		is_int(reason_of("1.2.0"), REGISTRY_UNTIMED,
+		    "... one whose time is none");
+		over();
+	}
+	f.modified = 0;
+}
+
 /* One version or file too many, and a document with as many as there may be. */
 static void
 test_limits(void)
@@ -407,6 +437,7 @@ main(void)
 	test_npm_odd();
 	test_pypi();
 	test_crates();
+	test_crates_untimed();
 	test_limits();
 	test_form(REGISTRY_NPM, NULL, REGISTRY_FORM_NPM);
 	test_form(REGISTRY_NPM,

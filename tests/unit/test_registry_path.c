@@ -166,6 +166,37 @@ test_times(void)
 		test_time(bad[i], REGISTRY_NEVER);
 }
 
+static void
+test_http_time(const char *text, int64_t want)
+{
+	int64_t got = REGISTRY_NEVER;
+
+	(void)registry_http_time(span_str(text), &got);
+	is_int(got, want, "HTTP's time %s", text);
+}
+
+static void
+test_http_times(void)
+{
+	static const char *const bad[] = {"", "Thu, 01 Jan 1970 00:00:00 GMT",
+	    "Wed, 31 Dec 2014 23:59:59 GMT", "Mon, 22 Nov 2026 04:00:00 GMT",
+	    "Sun, 22 nov 2026 04:00:00 GMT", "Sun, 22 Nov 2026 04:00:00 UTC",
+	    "Sun, 22 Nov 2026 04:00:00", "Sun, 22 Nov 2026 24:00:00 GMT",
+	    "Sun, 22 Nov 2026 04:60:00 GMT", "Sun,  2 Nov 2026 04:00:00 GMT",
+	    "Sun, 31 Nov 2026 04:00:00 GMT", "Sun, 29 Feb 2026 04:00:00 GMT",
+	    "Sun, 22 Nov 2026 04:00:00 GMTx", "Sun  22 Nov 2026 04:00:00 GMT",
+	    "Sun, 22-Nov-2026 04:00:00 GMT", "Sun, 22 Now 2026 04:00:00 GMT",
+	    "Sunday, 22-Nov-26 04:00:00 GMT", "Sun Nov 22 04:00:00 2026",
+	    "2026-11-22T04:00:00Z"};
+
+	test_http_time("Thu, 01 Jan 2015 00:00:00 GMT", 1420070400);
+	test_http_time("Sun, 22 Nov 2026 04:00:00 GMT", 1795320000);
+	test_http_time("Thu, 29 Feb 2024 23:59:59 GMT", 1709251199);
+	test_http_time("Fri, 31 Dec 9999 23:59:59 GMT", 253402300799);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		test_http_time(bad[i], REGISTRY_NEVER);
+}
+
 #define NOW 1795320000
 
 static void
@@ -225,6 +256,7 @@ main(void)
 	test_bent();
 	test_globs();
 	test_times();
+	test_http_times();
 	test_rules();
 	return tap_done();
 }
