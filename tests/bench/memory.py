@@ -52,9 +52,7 @@ def start_session(rig):
     s.start()
     rig.stack.callback(s.stop)
     rig.session, rig.pids = s, ours(s.pid)
-    client = s.mcp()
-    client.initialize()
-    client.list_tools()     # waits for the servers
+    client = s.client()     # waits for the servers
     client.close()
     mine = ours(s.pid)
     settle(mine)

@@ -48,9 +48,7 @@ def session(args, work, user):
 
 def approved(s):
     """One call that is under way; the workers that status names then."""
-    m = s.mcp()
-    m.initialize()
-    m.list_tools()
+    m = s.client()
     m.start_call("probe__look", {"path": os.path.join(s.work, "out", "a")})
     s.icctl("approve", s.held()["id"], check=True)
     harness.wait_for(lambda: s.events("call"), "it was not called")

@@ -21,14 +21,12 @@ import urllib.parse
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "lib"))
+import agents_helper as agents  # noqa: E402
 import harness as h  # noqa: E402
 from capture_helper import HOSTS, AuthServer  # noqa: E402
-from test_agents import MODULES, files_have  # noqa: E402
+from traces import files_have  # noqa: E402
 
 t = h.Tap()
-CLAUDE = os.path.join(MODULES, "@anthropic-ai/claude-code-linux-x64/claude")
-CODEX = os.path.join(MODULES, "codex-linux-x64/vendor/"
-                     "x86_64-unknown-linux-musl/bin/codex")
 ADAPTERS = os.path.join(h.PREFIX, "share", "ironcurtain", "agents")
 
 
@@ -36,8 +34,7 @@ def session(work, server, provider, login, agent, path):
     config = server.config(provider, login)
     config["agent"] = {n: {"path": path} for n in (agent, agent + "-login")}
     s = h.Session(work, {}, config=config, env={
-        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-        "ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": "",
+        **agents.ENV, "ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": "",
         "TERM": "xterm-256color"})
     s.config = config
     return s
@@ -53,12 +50,6 @@ def adapter(s, agent, args, env):
     s.write(f"agents/{agent}-login.json", a)
 
 
-def latest(s):
-    d = os.path.join(s.home, "sessions")
-    return max((os.path.join(d, n) for n in os.listdir(d)),
-               key=os.path.getmtime)
-
-
 class Terminal:
     """icctl start on a terminal of its own."""
 
@@ -67,9 +58,8 @@ class Terminal:
         fcntl.ioctl(side, termios.TIOCSWINSZ,
                     struct.pack("HHHH", 50, 1000, 0, 0))
         self.p = subprocess.Popen(
-            [h.program("icctl"), "start", "--agent", agent, "--workspace",
-             s.workspace], env=s.env, stdin=side, stdout=side, stderr=side,
-            start_new_session=True,
+            agents.command(s, agent), env=s.env, stdin=side, stdout=side,
+            stderr=side, start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         os.close(side)
         self.raw = b""
@@ -113,13 +103,6 @@ class Terminal:
         return rv
 
 
-def box_is_clean(s, server, who):
-    for token in server.issued():
-        t.equal(files_have(s.dir, token.encode()) +
-                files_have(s.workspace, token.encode()), [],
-                f"{who}: no real token in any file of the session")
-
-
 def answers(s, server, provider, agent):
     """A later session: the agent's own, with the kept login."""
     word = "word-" + secrets.token_hex(8)
@@ -134,30 +117,21 @@ def answers(s, server, provider, agent):
         f.write(pem)
     s.config["providers"][provider]["ca"] = both
     s.write("config.json", s.config)
-    r = subprocess.run(
-        [h.program("icctl"), "start", "--agent", agent, "--workspace",
-         s.workspace, "Say the word."], env=s.env, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=120, check=False)
-    s.dir = latest(s)
-    t.ok(r.returncode == 0 and word in r.stdout,
-         f"{agent}: a later session answers with that login",
-         (r.returncode, r.stdout[-600:], r.stderr[-600:],
-          s.session_log()[-1500:]))
-    auth = {v for e in p.seen() for n, v in e["headers"]
-            if n.lower() == "authorization"}
-    t.equal(auth, {"Bearer " + server.issued()[0]},
+    agents.check_answer(t, s, agent, p, word)
+    t.equal(set(agents.headers(p.seen(), "authorization")),
+            {"Bearer " + server.issued()[0]},
             f"{agent}: the provider saw the real token")
-    box_is_clean(s, server, agent)
+    agents.check_files(t, s, agent, server.issued())
     p.end()
 
 
 def run_codex():
     with h.workdir() as work:
         server = AuthServer(work, "--jwt")
-        s = session(work, server, "chatgpt", "codex", "codex", CODEX)
+        s = session(work, server, "chatgpt", "codex", "codex", agents.CODEX)
         p = subprocess.Popen(
             [h.program("icctl"), "start", "--workspace", s.workspace, "--",
-             CODEX, "login", "--device-auth"], env=s.env,
+             agents.CODEX, "login", "--device-auth"], env=s.env,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True)
         said = []
@@ -171,10 +145,10 @@ def run_codex():
         reader.join(10)
         t.ok(rv == 0 and "Successfully logged in" in "".join(said),
              "codex: the device login ends well", (rv, said[-20:]))
-        s.dir = latest(s)
+        s.dir = agents.latest(s)
         t.equal(os.listdir(os.path.join(s.home, "logins")),
                 ["chatgpt-codex.json"], "codex: the login is kept")
-        box_is_clean(s, server, "codex login")
+        agents.check_files(t, s, "codex login", server.issued())
         found = [f for f in files_have(s.dir, b"login_owner_id")
                  if f.endswith("auth.json")]
         t.ok(found or files_have(s.dir, b"eyJhbGciOiJub25lI"),
@@ -187,7 +161,7 @@ def run_claude():
     with h.workdir() as work:
         server = AuthServer(work)
         s = session(work, server, "anthropic", "claude-code", "claude-code",
-                    CLAUDE)
+                    agents.CLAUDE)
         adapter(s, "claude-code", ["auth", "login"],
                 {"CLAUDE_CODE_FULL_SIGN_IN_LINK": "1"})
         tty = Terminal(s, "claude-code-login")
@@ -204,7 +178,7 @@ def run_claude():
         rv = tty.end()
         t.ok(rv == 0 and "Login successful" in tty.text(),
              "claude-code: the login ends well", (rv, tty.text()[-800:]))
-        s.dir = latest(s)
+        s.dir = agents.latest(s)
         t.equal(os.listdir(os.path.join(s.home, "logins")),
                 ["anthropic-claude-code.json"],
                 "claude-code: the login is kept")
@@ -214,19 +188,17 @@ def run_claude():
         box = [f for f in files_have(s.dir, b"sk-ant-oat01-ironcurtain-")
                if f.endswith(".credentials.json")]
         t.ok(box, "claude-code: the box has sentinels", box)
-        box_is_clean(s, server, "claude-code login")
+        agents.check_files(t, s, "claude-code login", server.issued())
         answers(s, server, "anthropic", "claude-code")
         server.end()
 
 
 def main():
-    for name, path, run in (("codex", CODEX, run_codex),
-                            ("claude-code", CLAUDE, run_claude)):
-        if not os.path.exists(path):
-            t.skip(name, "not installed (./dev test agents)")
-            continue
-        with t.case(name):
-            run()
+    for name, path, run in (("codex", agents.CODEX, run_codex),
+                            ("claude-code", agents.CLAUDE, run_claude)):
+        if agents.installed(t, name, path):
+            with t.case(name):
+                run()
     t.done()
 
 

@@ -37,17 +37,6 @@ def build(work, session="session", options=(), config=None, **kw):
     return s
 
 
-def client(s):
-    m = s.mcp()
-    m.initialize()
-    m.list_tools()
-    return m
-
-
-def text_of(result):
-    return "\n".join(c.get("text", "") for c in result["content"])
-
-
 def icctl_argv(s, *args):
     return [h.program("icctl"), "--session", s.dir, *args]
 
@@ -87,7 +76,7 @@ def askers(s):
 
 
 def test_who(s):
-    m = client(s)
+    m = s.client()
     call = m.start_call("echo__echo", {"text": "held"})
     hold = s.held()
     for name, wrapper, kw, why in askers(s):
@@ -110,7 +99,7 @@ def test_who(s):
     else:
         t.skip("another user", "takes root")
     r = run(icctl_argv(s, "approve", hold["id"]), s)
-    t.equal((r.returncode, text_of(call.wait())), (0, "held"),
+    t.equal((r.returncode, h.text_of(call.wait())), (0, "held"),
             "its user may")
     m.close()
 
@@ -121,7 +110,7 @@ def test_descendant():
     with h.workdir() as work, build(
             work, helper=True, options=["--allow-unsandboxed", "helper"]) \
             as s:
-        m = client(s)
+        m = s.client()
         call = m.start_call("echo__echo", {"text": "held"})
         hold = s.held()
         for how in ("child", "orphan"):
@@ -148,7 +137,7 @@ def test_box():
         s = build(work, runtime="bwrap", options=[
             "--", h.PYTHON, "-c", data.AGENT, os.path.join(work, "session")])
         with s:
-            m = client(s)
+            m = s.client()
             call = m.start_call("echo__echo", {"text": "held"})
             s.held()
             path = os.path.join(s.workspace, "report.json")
@@ -163,7 +152,7 @@ def test_box():
 
 # ---- what ----------------------------------------------------------------
 def test_bound(s):
-    m = client(s)
+    m = s.client()
     calls = [m.start_call("echo__echo", {"text": f"call {i}"})
              for i in range(2)]
     h.wait_for(lambda: len(s.pending()) == 2, "two holds")
@@ -174,7 +163,7 @@ def test_bound(s):
             "the digest of another call")
     r = s.icctl("deny", b["id"], "--because", "\x1b[2Jno")
     t.equal(r.returncode, 0, "deny")
-    t.equal(text_of(calls[1].wait()), "ESCALATION DENIED: A person decides.\n"
+    t.equal(h.text_of(calls[1].wait()), "ESCALATION DENIED: A person decides.\n"
             "The user says: \\x1b[2Jno\nDo not retry unless the user asks you "
             "to.", "what the agent reads")
     t.ok(not calls[0].done.is_set(), "the other call waits")
@@ -185,7 +174,7 @@ def test_bound(s):
     late = {r.stderr.strip() for r in done if r.returncode}
     t.ok(all("too late" in x or "no such call waits" in x for x in late),
          "the others are told", late)
-    t.equal((text_of(calls[0].wait()), forwarded(s)), ("call 0", 1),
+    t.equal((h.text_of(calls[0].wait()), forwarded(s)), ("call 0", 1),
             "and it happened once")
     ends = [c["escalationResult"] for c in s.audit()
             if "escalationResult" in c]
@@ -205,7 +194,7 @@ def control(s, **request):
 
 
 def test_prefix(s):
-    m = client(s)
+    m = s.client()
     calls, first = [], {}
     for i in range(33):
         calls.append(m.start_call("echo__echo", {"text": str(i)}))
@@ -236,7 +225,7 @@ def test_prefix(s):
 def test_two_sessions():
     with h.workdir() as work, build(work, "one") as a, \
             build(work, "two") as b:
-        m = client(a)
+        m = a.client()
         call = m.start_call("echo__echo", {"text": "held"})
         hold = a.held()
         r = b.icctl("approve", hold["id"])
@@ -255,8 +244,8 @@ def test_two_sessions():
 def test_deny_mode():
     with h.workdir() as work, build(work, options=["--escalations", "deny"]) \
             as s:
-        m = client(s)
-        text = text_of(m.call("echo__echo", {"text": "x"}))
+        m = s.client()
+        text = h.text_of(m.call("echo__echo", {"text": "x"}))
         t.equal(text, "ESCALATION REQUIRED: A person decides. Action denied "
                 "(no escalation handler).\nDo not retry: the answer will be "
                 "the same.", "--escalations deny")
@@ -281,7 +270,7 @@ def events(lines, n, kind):
 
 def test_watch(s):
     """The stream of `icctl --json watch`."""
-    m = client(s)
+    m = s.client()
     with watch(s, "--json") as lines:
         t.equal(json.loads(lines(1)[0])["holds"], [], "nothing waits at first")
         calls = [m.start_call("echo__echo", {"text": str(i)})
@@ -354,7 +343,7 @@ def show_one(s, m, name, text):
 
 
 def test_shown(s):
-    m = client(s)
+    m = s.client()
     names = [x["name"] for x in m.list_tools()]
     t.ok("echo__echo" in names and not any("\x1b" in x for x in names),
          "a tool whose name is an escape is not listed", names)
@@ -381,7 +370,7 @@ def test_shown(s):
 
 
 def test_keys(s):
-    m = client(s)
+    m = s.client()
     w = Terminal(icctl_argv(s, "watch"), s.env)
     w.until(rb"nothing waits")
     calls = [m.start_call("echo__echo", {"text": data.EVIL}),
@@ -398,13 +387,13 @@ def test_keys(s):
     time.sleep(1.1)     # the time that a look takes
     w.key(b"a")
     out = w.until(rb"approved")
-    t.equal(text_of(calls[1].wait()), "second", "a approves")
+    t.equal(h.text_of(calls[1].wait()), "second", "a approves")
     call = m.start_call("echo__echo", {"text": "third"})
     w.until(rb"\(1 waiting\)")
     time.sleep(1.1)
     w.key(b"d")
     w.until(rb"denied")
-    t.contains(text_of(call.wait()), "ESCALATION DENIED", "d denies")
+    t.contains(h.text_of(call.wait()), "ESCALATION DENIED", "d denies")
     w.key(b"x")
     w.until(rb"a: approve, s: approve for the session, d: deny")
     w.key(b"q")

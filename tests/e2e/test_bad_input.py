@@ -78,18 +78,16 @@ def rpc_session(work):
 
 def test_rpc(s):
     path = s.ready["sockets"]["mcp"]
-    m = s.mcp()
-    m.initialize()
-    m.list_tools()
+    m = s.client()
     for group, hello in (("FRESH", False), ("HELLO", True)):
         for name, data, *want in getattr(bad_rpc, group):
             check(f"rpc.{group}", name, rpc(path, data, hello), tuple(want))
     for name, tool, args, want in bad_rpc.CALLS:
         r = m.call(tool, args)
-        text = r["content"][0]["text"] if r.get("isError") else repr(r)
+        text = h.text_of(r) if r.get("isError") else repr(r)
         check("rpc.CALLS", name, text, want)
     r = m.call("echo__echo", {"text": "still here"})
-    t.equal(r["content"][0]["text"], "still here",
+    t.equal(h.text_of(r), "still here",
             "and then a good call is answered")
     m.close()
 
@@ -290,9 +288,7 @@ def control_session(work):
 
 
 def test_control(s):
-    m = s.mcp()
-    m.initialize()
-    m.list_tools()
+    m = s.client()
     call = m.start_call("echo__echo", {"text": "held"})
     hold = s.held()
     for name, data, *want in bad_control.CONTROL:
@@ -308,7 +304,7 @@ def test_control(s):
     t.equal([x["id"] for x in s.pending()], [hold["id"]],
             "and then the call is still held")
     s.icctl("approve", hold["id"], check=True)
-    t.equal(call.wait()["content"][0]["text"], "held",
+    t.equal(h.text_of(call.wait()), "held",
             "and can be approved")
     m.close()
 

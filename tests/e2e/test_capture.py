@@ -13,8 +13,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "lib"))
 import harness as h  # noqa: E402
 from capture_helper import (  # noqa: E402
-    CLAUDE, CODEX, AuthServer, Pkce, claude_login, post)
-from test_agents import files_have, memory_has  # noqa: E402
+    CLAUDE, CODEX, AuthServer, claude_login, post)
+from traces import files_have, memory_has  # noqa: E402
 
 t = h.Tap()
 BODY = json.dumps({"model": "m", "max_tokens": 5, "messages":

@@ -155,7 +155,7 @@ def test_configured(work):
                  if x["name"].startswith("proxy__")], [],
                 "no tools to ask for more, unless they are on")
         r = m.call("proxy__list_proxy_domains", {})
-        t.ok(r.get("isError") and "Unknown tool" in r["content"][0]["text"],
+        t.ok(r.get("isError") and "Unknown tool" in h.text_of(r),
              "nor by guessing", r)
         m.close()
         req = s.events("modelRequest")
@@ -168,13 +168,11 @@ class Asker:
 
     def __init__(self, s):
         self.s = s
-        self.m = s.mcp()
-        self.m.initialize()
-        self.m.list_tools()
+        self.m = s.client()
 
     def call(self, tool, **args):
         r = self.m.call(f"proxy__{tool}", args)
-        return r.get("isError", False), r["content"][0]["text"]
+        return h.outcome(r)
 
     def ask(self, domain, answer="approve", why="to read its pages"):
         """An add with the user's answer: (isError, text)."""
@@ -186,7 +184,7 @@ class Asker:
         if r.returncode != 0:
             raise RuntimeError(r.stderr)
         r = p.wait()
-        return r.get("isError", False), r["content"][0]["text"]
+        return h.outcome(r)
 
     def added(self, domain):
         return self.ask(domain) == (False, json.dumps(

@@ -53,7 +53,7 @@ def server(network):
 
 def call(m, tool, **arguments):
     r = m.call(tool, arguments)
-    return json.loads(r["content"][0]["text"])
+    return json.loads(h.text_of(r))
 
 
 def status(got):
@@ -165,9 +165,7 @@ def main(work):
         "shut": server({"allowedDomains": [f"localhost:{far.port}"]})}
     rules = [h.rule("all", "allow", server=["net", "shut"])]
     with h.Session(work, servers, rules, TOOLS) as s:
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         for name, part in (("tunnels", lambda: test_tunnels(s, m, far, other)),
                            ("raw", lambda: test_raw(m, far)),
                            ("no other way",

@@ -14,22 +14,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "lib"))
 import harness as h  # noqa: E402
 import joins  # noqa: E402
+from traces import children  # noqa: E402
 
 t = h.Tap()
-
-
-def children(pid):
-    """All descendants, by their parents' own lists."""
-    found = []
-    try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{task}/children",
-                      encoding="ascii") as f:
-                for c in map(int, f.read().split()):
-                    found += [c] + children(c)
-    except OSError:
-        pass
-    return found
 
 
 def build(work, provider, **kw):
@@ -46,9 +33,7 @@ def gone(pids):
 def test_kill(role, provider):
     with h.workdir() as work, t.case(role):
         s = build(work, provider).start()
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         victims = {**s.workers(), "icsupervisor": [s.pid]}
         everyone = {s.pid, *children(s.pid), *sum(victims.values(), [])}
         t.ok(len(everyone) >= 9, f"{role}: {len(everyone)} processes run")

@@ -113,15 +113,13 @@ def main(work):
                         f"localhost:{p}" for p in ports]}}}}
     rules = [h.rule("all", "allow", server=["fetch"])]
     with h.Session(work, servers, rules, TOOLS) as s:
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
 
         def get(path, port=None, scheme="https", **more):
             r = m.call("fetch__http_fetch", {
                 "url": f"{scheme}://localhost:{port or good.port}{path}",
                 **more})
-            return r.get("isError", False), r["content"][0]["text"]
+            return h.outcome(r)
 
         t.equal(get("/page"), (False, "HTTP 200, text/html\n\nT\n\n# Head\n\n"
                                       "One [two](/two)"), "a page")
@@ -159,14 +157,14 @@ def main(work):
             "url": f"https://localhost:{good.port}/together"})
             for _ in range(TOGETHER)]
         said = [c.wait(30) for c in calls]
-        t.ok(all("HTTP 200" in r["content"][0]["text"] for r in said) and
+        t.ok(all("HTTP 200" in h.text_of(r) for r in said) and
              not good.together.broken,
              f"{TOGETHER} calls at once: none is answered before all are "
              "asked", said)
         many = [m.start_call("fetch__http_fetch", {
             "url": f"https://localhost:{good.port}/long",
             "max_length": 20000 + i}) for i in range(3 * TOGETHER)]
-        said = [c.wait(30)["content"][0]["text"] for c in many]
+        said = [h.text_of(c.wait(30)) for c in many]
         t.ok(all(x.count("é") == 20000 for x in said),
              "more than that wait, and come whole", [x[:200] for x in said])
         t.contains(get("/page", plain.port, "http")[1], "HTTP 200",

@@ -39,10 +39,6 @@ def entry(**more):
             "sandbox": {"filesystem": {"allowRead": [h.STANDINS]}}, **more}
 
 
-def text_of(result):
-    return "\n".join(c.get("text", "") for c in result["content"])
-
-
 def tried(repo, run):
     """Works through everything; returns what git said, for a look at it."""
     said = []
@@ -70,14 +66,12 @@ def test_baseline(work):
 
 
 def test_hostile(s, repo):
-    m = s.mcp()
-    m.initialize()
-    m.list_tools()
+    m = s.client()
 
     def run(words):
         r = m.call("git__git_run", {"path": "/workspace/repo",
                                     "words": ["--no-pager", *words]})
-        return text_of(r)
+        return h.text_of(r)
     said = tried(repo, run)
     t.equal(repo.sprung(), [], "no trap springs through the git server")
     by = {" ".join(w): text for w, text in said}
@@ -98,7 +92,7 @@ def test_hostile(s, repo):
     t.equal(repo.sprung(), [], "nor by git's whole path")
     r = m.call("git__git_run", {"path": "/workspace/repo", "words": [
         "clone", "--recurse-submodules", "x", "y"]})
-    t.contains(text_of(r), "refused by IronCurtain",
+    t.contains(h.text_of(r), "refused by IronCurtain",
                "submodules are not recursed into")
     m.close()
 
@@ -183,9 +177,7 @@ CASES = [
 
 
 def test_remotes(s):
-    m = s.mcp()
-    m.initialize()
-    m.list_tools()
+    m = s.client()
     for i, (what, settings, remote, allowed) in enumerate(CASES):
         path = plain_repo(s, f"r{i}")
         config(os.path.join(s.workspace, f"r{i}"), *settings)
@@ -217,7 +209,7 @@ def test_remotes(s):
     t.ok(not any("remotes" in n for n in names),
          "the agent does not see who is asked", names)
     r = m.call("git.remotes__remotes", {"path": path, "remotes": [""]})
-    t.contains(text_of(r), "Unknown tool", "nor may it ask")
+    t.contains(h.text_of(r), "Unknown tool", "nor may it ask")
     d = decided(s, m, "git_clone", {"path": "/workspace/new", "url": EVIL})
     t.equal(d["status"], "deny", "a clone is judged by the URL it is given")
     m.close()
@@ -236,13 +228,11 @@ def test_network(work):
                ("http.https://github.com.proxy", "http://evil.example:2"),
                ("remote.o.url", GOOD),
                ("remote.o.proxy", "http://evil.example:3"))
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         for where in (GOOD, "o"):
             r = m.call("git__git_run", {"path": path,
                                         "words": ["ls-remote", where]})
-            t.contains(text_of(r), "403", f"{where}: off the server's list")
+            t.contains(h.text_of(r), "403", f"{where}: off the server's list")
         m.call("git__git_run", {"path": path, "words": [
             "ls-remote", "https://listed.invalid/x"]})
         t.equal({e.get("host") for e in s.events("connect")},
@@ -272,12 +262,10 @@ def test_names(work):
                   {"repos": TOOLS, "company": TOOLS})
     trap = hostile.Hostile(hosts["repos"], "/workspace/repos")
     with s:
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
 
         def run(words):
-            return text_of(m.call("repos__git_run", {
+            return h.text_of(m.call("repos__git_run", {
                 "path": "/workspace/repos", "words": ["--no-pager", *words]}))
         said = tried(trap, run)
         t.equal(trap.sprung(), [], "no trap springs through another server")
@@ -338,9 +326,7 @@ def test_race(s):
         got.clear()
         swapper = threading.Thread(target=swap)
         swapper.start()
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         allowed = 0
         for _ in range(20):
             d = decided(s, m, "git_fetch", {"path": path, "remote": "origin"})

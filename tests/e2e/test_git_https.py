@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "lib"), HERE]
 import git_hostile as hostile  # noqa: E402
 import harness as h  # noqa: E402
-from test_git import SERVER, TOOLS, text_of  # noqa: E402
+from test_git import SERVER, TOOLS  # noqa: E402
 
 t = h.Tap()
 
@@ -69,7 +69,7 @@ def call(s, m, tool, **args):
     if not c.done.is_set():
         for hold in s.pending():
             s.icctl("deny", hold["id"])
-    return text_of(c.wait())
+    return h.text_of(c.wait())
 
 
 def test_fetch(s, m, far, up, source):
@@ -171,9 +171,7 @@ def main():
                         server=["git"], tool=["git_run"])]
         s = h.Session(work, servers, rules, {"git": TOOLS})
         with s:
-            m = s.mcp()
-            m.initialize()
-            m.list_tools()
+            m = s.client()
             with t.case("fetch"):
                 test_fetch(s, m, far, up, source)
             with t.case("elsewhere"):

@@ -137,10 +137,6 @@ def without_us(work):
         t.ok(name in sprung, f"baseline: trap {name} springs", sprung)
 
 
-def text_of(result):
-    return "\n".join(c.get("text", "") for c in result["content"])
-
-
 def finish(s, m, tool, args):
     """The answer; what is held is approved, as a careless person does."""
     call = m.start_call("git__" + tool, args)
@@ -163,7 +159,7 @@ def with_us(s, repo):
         r = finish(s, m, *step)
         if r.get("isError"):
             failed.append((step[0], step[1].get("remote") or
-                           step[1].get("mode"), text_of(r)[:160].replace("\n", " ")))
+                           step[1].get("mode"), h.text_of(r)[:160].replace("\n", " ")))
     t.equal(repo.sprung(), [], "no trap springs")
     broken = {f[0] for f in failed} - {
         "git_fetch", "git_push", "git_pull", "git_merge", "git_rebase",

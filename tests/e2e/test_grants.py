@@ -21,20 +21,13 @@ TOOLS = {"echo": {
     "get": {"text": ["fetch-url"]}, "note": {"text": ["none"]}}}
 
 
-def put(path, text):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
-    return path
-
-
 class Bench:
     def __init__(self, work, rules=None, network=None):
         self.user = os.path.join(work, "user")
         self.docs = os.path.join(self.user, "docs")
         for name in ("a/one", "a/two", "a/sub/three", "b/four", "top"):
-            put(os.path.join(self.docs, name), name)
-        put(os.path.join(self.user, "letter"), "letter")
+            h.put(os.path.join(self.docs, name), name)
+        h.put(os.path.join(self.user, "letter"), "letter")
         os.symlink("../b", os.path.join(self.docs, "a", "out"))
         sandbox = {"filesystem": {"allowRead": [self.docs]}}
         if network:
@@ -47,9 +40,7 @@ class Bench:
 
     def __enter__(self):
         self.s.start()
-        self.m = self.s.mcp()
-        self.m.initialize()
-        self.m.list_tools()
+        self.m = self.s.client()
         return self
 
     def __exit__(self, *_):
@@ -96,7 +87,7 @@ def shown(b):
     t.ok(r.returncode == 0 and r.stdout.index("within " + want[0]["value"]) <
          r.stdout.index("approved "), "approve --for-session shows it first",
          r.stdout + r.stderr)
-    t.equal(call.wait()["content"][0]["text"], "a/one", "the call goes out")
+    t.equal(h.text_of(call.wait()), "a/one", "the call goes out")
     e = b.s.events("hold")[-1]
     t.equal(e["forSession"]["constraints"], want, "the log: what was shown")
     t.equal(b.s.events("verdict")[-1]["forSession"], True, "the verdict")
@@ -111,7 +102,7 @@ def only_that(b, grant):
                        ("another file there", ("a", "two")),
                        ("one below", ("a", "sub", "three"))):
         r = b.m.call("echo__lookup", {"path": b.path(*path)})
-        t.equal(r["content"][0]["text"], "/".join(path), name)
+        t.equal(h.text_of(r), "/".join(path), name)
     e = b.s.events("call")[-1]
     t.equal((e["policyDecision"]["status"], e["policyDecision"]["rule"],
              e["whitelistApproved"], e["whitelistPatternId"]),
@@ -196,7 +187,7 @@ def others_wait(work):
         r = b.s.icctl("--json", "approve", "--for-session", hold["id"])
         t.ok(r.returncode == 0 and json.loads(r.stdout)["granted"],
              "--json", r.stdout + r.stderr)
-        t.equal([x.wait()["content"][0]["text"] for x in (first, second)],
+        t.equal([h.text_of(x.wait()) for x in (first, second)],
                 ["a/one", "a/two"], "what waits and is granted goes out")
         t.equal([x["id"] for x in b.s.pending()], [other["id"]],
                 "what is not waits on")

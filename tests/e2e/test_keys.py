@@ -22,12 +22,6 @@ def key():
     return "sk-ant-api03-real-" + secrets.token_hex(20)
 
 
-def write(path, text):
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(fd, "w") as f:
-        f.write(text)
-
-
 def used(p):
     return [v for n, v in p.seen()[-1]["headers"] if n.lower() == "x-api-key"]
 
@@ -104,7 +98,7 @@ def test_rotation():
     with h.workdir() as work, t.case("rotation"):
         keys = [key() for _ in range(4)]
         path = os.path.join(work, "key")
-        write(path, keys[0] + "\n")
+        h.put(path, keys[0] + "\n", 0o600)
         p = h.Provider(work, *[x for k in keys for x in ("--key", k)])
         config = {"credentials": {"anthropic": {"file": path},
                                   "openai": {"env": "OPENAI_API_KEY"}}}
@@ -124,12 +118,12 @@ def test_rotation():
             t.ok("last used" in listed and "not used yet" in listed and
                  keys[0][:24] not in listed, "for people, without values",
                  listed)
-            write(path, keys[1])
+            h.put(path, keys[1], 0o600)
             t.equal(s.icctl("keys", "reload", "anthropic").returncode, 0,
                     "another key in its file: reload")
             t.equal(ask(s), 200, "the session goes on")
             t.equal(used(p), [keys[1]], "with the new key")
-            write(path, "not a key\n")
+            h.put(path, "not a key\n", 0o600)
             r = s.icctl("keys", "reload", "anthropic")
             t.ok(r.returncode == 1 and "old one stays" in r.stderr,
                  "a bad one is refused", r.stderr)
@@ -137,7 +131,7 @@ def test_rotation():
             t.equal(used(p), [keys[1]], "and the old one stays")
             variable(s, p, keys[3])
             other = os.path.join(work, "other")
-            write(other, keys[2])
+            h.put(other, keys[2], 0o600)
             t.equal(s.icctl("keys", "reload", "anthropic", "--file",
                             other).returncode, 0, "from another file")
             ask(s)
@@ -163,7 +157,7 @@ def test_profiles():
         one = key()
         p = h.Provider(work, "--key", one)
         path = os.path.join(work, "key")
-        write(path, one)
+        h.put(path, one, 0o600)
         config = {"profiles": {
             "key": {"providers": {"anthropic": {
                 "upstream": p.url, "ca": p.ca,
@@ -253,9 +247,8 @@ def test_service():
         one = key()
         p = h.Provider(work, "--key", one)
         tool = os.path.join(work, "secret-tool")
-        write(tool, '#!/bin/sh\n[ "$*" = "lookup service anthropic user me" ]'
-              f' && printf %s {one}\n')
-        os.chmod(tool, 0o700)
+        h.put(tool, '#!/bin/sh\n[ "$*" = "lookup service anthropic user me" ]'
+              f' && printf %s {one}\n', 0o700)
         config = {"credentials": {"anthropic": {"secret-service": {
             "service": "anthropic", "user": "me"}}}}
         with h.Session(work, provider=p, config=config, env={
@@ -271,7 +264,7 @@ def test_login():
         home = os.path.join(work, "home")
         os.makedirs(home + "/.claude", mode=0o700)
         secret = key()
-        write(home + "/.claude/.credentials.json", secret)
+        h.put(home + "/.claude/.credentials.json", secret, 0o600)
         s = h.Session(os.path.join(work, "s"), env={
             "HOME": home, "ANTHROPIC_API_KEY": secret})
         r = s.icctl("login")

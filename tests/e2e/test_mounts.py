@@ -22,18 +22,8 @@ def within(name, then, path, *roles, **conditions):
                   paths={"roles": list(roles), "within": path}, **conditions)
 
 
-def put(path, text):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
-
-
-def text(r):
-    return (r.get("isError", False), r["content"][0]["text"])
-
-
 def call(m, tool, **arguments):
-    return text(m.call("filesystem__" + tool, arguments))
+    return h.outcome(m.call("filesystem__" + tool, arguments))
 
 
 def seen(pid, path):
@@ -51,7 +41,7 @@ def main(work):
     for path, words in ((f"{docs}/a", "letter"), (f"{docs}/private/key", "no"),
                         (f"{docs}/kept/b", "kept"), (f"{out}/c", "c"),
                         (f"{user}/other/d", "other")):
-        put(path, words)
+        h.put(path, words)
     os.symlink("private/key", f"{docs}/link")
     os.symlink(out, f"{user}/linked")
     rules = [
@@ -64,11 +54,9 @@ def main(work):
         within("home", "allow", "~/", "read-path"),
         h.rule("names", "allow", server=["filesystem"],
                tool=["list_allowed_directories"])]
-    put(f"{out}/fixed/e", "fixed")
+    h.put(f"{out}/fixed/e", "fixed")
     with h.Session(work, FS, rules, TOOLS) as s:
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         t.equal(call(m, "read_text_file", path=f"{docs}/a"),
                 (False, "letter"), "a directory of an allow rule is served")
         t.equal(call(m, "read_text_file", path="~/docs/kept/b"),

@@ -34,13 +34,6 @@ def diag(words):
     sys.stdout.flush()
 
 
-def put(path, text=""):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
-    return path
-
-
 def get(path):
     with open(path, encoding="utf-8") as f:
         return f.read()
@@ -85,7 +78,7 @@ class Rig(h.Session):
         if between is not None:
             between()
         self.said = self.icctl("approve", hold["id"])
-        return text(waiting.wait(timeout))
+        return h.outcome(waiting.wait(timeout))
 
     def call_event(self, n=-1):
         return self.events("call")[n]
@@ -99,10 +92,6 @@ class Rig(h.Session):
             "--json", "status").stdout)["instances"], "an instance is left")
 
 
-def text(r):
-    return (r.get("isError", False), r["content"][0]["text"])
-
-
 def found(r):
     assert not r[0], r
     return json.loads(r[1])
@@ -112,8 +101,8 @@ def icfs(work):
     """The tools of icfs, each on what was approved."""
     with Rig(work, {"filesystem": {"command": "icfs",
                                    "args": ["/workspace"]}}) as s:
-        fs, a, b = "filesystem__", put(s.out + "/a", "one"), s.out + "/b"
-        put(b, "two")
+        fs, a, b = "filesystem__", h.put(s.out + "/a", "one"), s.out + "/b"
+        h.put(b, "two")
         t.equal(s.approved(fs + "read_text_file", {"path": a}),
                 (False, "one"), "icfs: a file is read")
         t.ok("approved" in s.said.stdout, "icctl: approved", s.said)
@@ -148,21 +137,21 @@ def icfs(work):
         t.equal(get(s.out + "/d/moved"), "fresh", "and it is there")
         t.equal(s.approved(fs + "read_multiple_files", {"paths": [a, b]})[1],
                 f"{a}:\nuno\n\n---\n{b}:\ntwo\n", "icfs: two files at once")
-        put(s.workspace + "/w", "inside")
-        r = text(s.client.call(fs + "read_multiple_files",
+        h.put(s.workspace + "/w", "inside")
+        r = h.outcome(s.client.call(fs + "read_multiple_files",
                                {"paths": ["w", a]}))
         t.ok(r[0] and f"{a} is outside what server" in r[1] and
              "/workspace/w is inside" in r[1],
              "one inside, one outside: refused with the reason", r)
         t.equal(s.pending(), [], "and not held")
-        r = text(s.client.call(fs + "read_multiple_files", {
+        r = h.outcome(s.client.call(fs + "read_multiple_files", {
             "paths": [f"{s.out}/{i}" for i in range(9)]}))
         t.ok(r[0] and "More than 8 paths" in r[1], "nine paths: refused", r)
         r = s.approved(fs + "read_text_file", {"path": s.out + "/none"})
         t.ok(r[0] and "ENOENT" in r[1], "what is not there is not there", r)
         waiting, hold = s.begin(fs + "read_text_file", {"path": b})
         s.icctl("deny", hold["id"])
-        r = text(waiting.wait())
+        r = h.outcome(waiting.wait())
         t.ok(r[0] and r[1].startswith("ESCALATION DENIED"), "denied stays", r)
         guarded(s, fs)
         limits(s, fs, a)
@@ -181,9 +170,9 @@ def guarded(s, fs):
                                        "content": ""})
     t.ok(r[0] and "home directory" in r[1] and not os.path.exists(
         s.user_home + "/x"), "a name in the home directory: refused", r)
-    r = text(s.client.call(fs + "list_directory", {"path": s.home}))
+    r = h.outcome(s.client.call(fs + "list_directory", {"path": s.home}))
     t.ok(r[0] and "protected path" in r[1], "our own directory: denied", r)
-    r = text(s.client.call(fs + "read_text_file",
+    r = h.outcome(s.client.call(fs + "read_text_file",
                            {"path": s.home + "/config.json"}))
     t.ok(r[0] and "protected path" in r[1], "protected stays denied", r)
 
@@ -192,7 +181,7 @@ def swaps(work):
     """What is exchanged between the question and the answer is not given."""
     with Rig(work, {"filesystem": {"command": "icfs",
                                    "args": ["/workspace"]}}) as s:
-        secret = put(os.path.join(work, "away/secret"), "SECRET")
+        secret = h.put(os.path.join(work, "away/secret"), "SECRET")
         a, fs = s.out + "/a", "filesystem__"
 
         def link():
@@ -200,7 +189,7 @@ def swaps(work):
             os.symlink(secret, a)
 
         def rename():
-            os.rename(put(s.out + "/other", "OTHER"), a)
+            os.rename(h.put(s.out + "/other", "OTHER"), a)
 
         def hard():
             os.unlink(a)
@@ -231,7 +220,7 @@ def swaps(work):
                 ("write_file", another_name, "a second name"),
                 ("write_file", link, "a link to be written"),
                 ("write_file", made, "a link where nothing was")):
-            put(a, "HARMLESS")
+            h.put(a, "HARMLESS")
             args = {"path": s.out + "/new" if swap is made else a}
             if tool == "write_file":
                 args["content"] = "OVERWRITTEN"
@@ -249,7 +238,7 @@ def swaps(work):
 def race(s, fs, a, secret):
     """Exchanged as fast as possible while it is approved and started."""
     stop, swapped = threading.Event(), 0
-    put(a, "HARMLESS")
+    h.put(a, "HARMLESS")
     os.symlink(secret, s.out + "/l")
 
     def swapper():
@@ -270,7 +259,7 @@ def race(s, fs, a, secret):
     thread.start()
     for call, hold in waiting:
         s.icctl("approve", hold["id"])
-        answers.append(text(call.wait(30)))
+        answers.append(h.outcome(call.wait(30)))
     stop.set()
     thread.join()
     t.ok(not any("SECRET" in r[1] for r in answers) and swapped > 100,
@@ -284,7 +273,7 @@ def limits(s, fs, a):
     waiting = [s.begin(fs + "read_text_file", {"path": a}) for _ in range(12)]
     for _, hold in waiting:
         s.icctl("approve", hold["id"])
-    t.equal({text(call.wait(30)) for call, _ in waiting}, {(False, "uno")},
+    t.equal({h.outcome(call.wait(30)) for call, _ in waiting}, {(False, "uno")},
             "twelve at once: all are served")
     s.quiet()
 
@@ -325,11 +314,11 @@ def left(s, fs):
         before = resources(s)
     for i in range(20):
         # Another each time: the same call too often is refused.
-        a = put(f"{s.out}/n{i}", str(i))
+        a = h.put(f"{s.out}/n{i}", str(i))
         waiting, hold = s.begin(fs + "read_text_file", {"path": a})
         start = time.monotonic()
         s.icctl("approve", hold["id"])
-        r = text(waiting.wait(30))
+        r = h.outcome(waiting.wait(30))
         took.append(time.monotonic() - start)
         if r != (False, str(i)):
             t.ok(False, "one of twenty", r)
@@ -353,9 +342,9 @@ def hostile(work):
     server = probe("look")
     server["sandbox"]["filesystem"]["denyRead"] = [denied]
     with Rig(work, {"probe": server}) as s:
-        a = put(s.out + "/a", "approved")
-        put(s.out + "/sibling", "SIBLING")
-        put(s.workspace + "/w", "inside")
+        a = h.put(s.out + "/a", "approved")
+        h.put(s.out + "/sibling", "SIBLING")
+        h.put(s.workspace + "/w", "inside")
         seen = found(s.approved("probe__look", {"path": "/workspace/w"}))
         t.equal((seen["alone"], seen["workspace"]), (False, ["w"]),
                 "the server itself sees the workspace")
@@ -376,7 +365,7 @@ def hostile(work):
                 "approved for writing, it can write it")
         seen = found(s.approved("probe__look", {"path": s.out}))
         t.equal(seen["it"], ["a", "sibling"], "a directory, approved itself")
-        r = s.approved("probe__look", {"path": put(denied + "/x", "DENIED")})
+        r = s.approved("probe__look", {"path": h.put(denied + "/x", "DENIED")})
         t.ok(r[0] and "refused by denyRead" in r[1],
              "what denyRead names stays denied", r)
         r = s.approved("probe__change", {"path": s.out + "/new"})
@@ -389,9 +378,9 @@ def allowed(work):
     rules = [h.rule("free", "allow", "Reading is free.", server=["probe"],
                     roles=["read-path"])]
     with Rig(work, {"probe": probe("look")}, rules) as s:
-        a = put(s.out + "/a", "allowed")
-        put(s.out + "/sibling", "SIBLING")
-        seen = found(text(s.client.call("probe__look", {"path": a})))
+        a = h.put(s.out + "/a", "allowed")
+        h.put(s.out + "/sibling", "SIBLING")
+        seen = found(h.outcome(s.client.call("probe__look", {"path": a})))
         t.equal((seen["alone"], seen["it"], seen["sibling"]),
                 (True, "allowed", "FileNotFoundError"),
                 "allowed without a mount: alone, without being asked for")
@@ -403,7 +392,7 @@ def allowed(work):
 
 def bad(work, how):
     with Rig(work, {"probe": probe(how)}) as s:
-        a = put(s.out + "/a", "x")
+        a = h.put(s.out + "/a", "x")
         t0 = time.monotonic()
         r = s.approved("probe__look", {"path": a})
         took = time.monotonic() - t0
@@ -446,7 +435,7 @@ def stays(work):
 def hangs(work):
     """Cancelled while it runs; then its mcp-backd is killed."""
     with Rig(work, {"probe": probe("hang")}) as s:
-        a = put(s.out + "/a", "x")
+        a = h.put(s.out + "/a", "x")
         waiting, hold = s.begin("probe__look", {"path": a})
         s.icctl("approve", hold["id"])
         h.wait_for(lambda: any("instance" in c for c in s.events("call")),
@@ -507,9 +496,9 @@ def denied(work):
     out = os.path.join(work, "out")
     for name in ("kept/secret", "kept/deep/secret", "real/secret", "open/x",
                  "fixed/text"):
-        put(os.path.join(out, name), "SECRET " + name)
+        h.put(os.path.join(out, name), "SECRET " + name)
     os.symlink("real", os.path.join(out, "link"))
-    put(os.path.join(out, "lone"), "SECRET lone")
+    h.put(os.path.join(out, "lone"), "SECRET lone")
     both = ["read-path", "write-path", "delete-path"]
 
     def no(n, path, roles=both, **kw):
@@ -531,7 +520,7 @@ def denied(work):
         t.ok(not r[0] and "open" in r[1], "icfs lists what is left", r)
         r = s.client.call("filesystem__read_text_file",
                           {"path": out + "/kept/secret"})
-        t.ok(text(r)[0] and "no-1" not in s.said.stdout,
+        t.ok(h.outcome(r)[0] and "no-1" not in s.said.stdout,
              "the rule itself decides about the part alone", r)
         t.equal(s.call_event()["policyDecision"]["rule"], "no-1",
                 "which it denies")
@@ -539,7 +528,7 @@ def denied(work):
         t.ok(r[0] and 'rule "no-2" denies cannot be kept out' in r[1],
              "a link could be another one, where all may be written", r)
         os.unlink(out + "/link")
-        put(out + "/link/secret", "SECRET link")
+        h.put(out + "/link/secret", "SECRET link")
         seen = found(s.approved("probe__change", {"path": out}))["below"]
         t.ok("open" in seen["taking"] and "fixed" not in seen["taking"] and
              not [n for n in os.listdir(out + "/kept") if n != "deep"
@@ -558,8 +547,8 @@ def reference(work):
     with Rig(work, {"filesystem": {"command": "node", "args": [
             REFERENCE, "/workspace"]}},
              env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")}) as s:
-        a, fs = put(s.out + "/a", "by reference"), "filesystem__"
-        put(s.out + "/sibling", "SIBLING")
+        a, fs = h.put(s.out + "/a", "by reference"), "filesystem__"
+        h.put(s.out + "/sibling", "SIBLING")
         start = time.monotonic()
         t.equal(s.approved(fs + "read_text_file", {"path": a})[1],
                 "by reference", "reference server: a file is read")

@@ -63,8 +63,7 @@ def quarantined(s):
 
 
 def say(m, tool, **arguments):
-    r = m.call(tool, arguments)
-    return bool(r.get("isError")), r["content"][0]["text"]
+    return h.outcome(m.call(tool, arguments))
 
 
 def forwarded(b):

@@ -167,13 +167,11 @@ def test_shipped(work):
 
 
 def write_outside(s):
-    m = s.mcp()
-    m.initialize()
-    m.list_tools()
+    m = s.client()
     r = m.call("filesystem__write_file", {
         "path": os.path.join(s.work, "user", "x"), "content": ""})
     m.close()
-    return r["content"][0]["text"]
+    return h.text_of(r)
 
 
 def test_sessions(work):

@@ -398,9 +398,7 @@ def test_replay(work):
         s = h.Session(inner, {"echo": h.echo_server(log)},
                       [h.rule("echo", "allow", tool=["echo"])],
                       {"echo": h.ECHO_TOOLS}, provider=provider).start()
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         m.call("echo__echo", {"text": "one"})
         m.call("echo__env", {})
         m.call("echo__nothing", {})

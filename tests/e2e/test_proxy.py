@@ -54,13 +54,6 @@ class Proxy(h.Process):
         os.rename(self.mode_path + ".new", self.mode_path)
 
 
-def write(path, text):
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(fd, "w") as f:
-        f.write(text)
-    return path
-
-
 def ask(s, kind="anthropic"):
     m = s.model(f"api.{kind}.com")
     r = m.message("hello", kind)
@@ -70,7 +63,7 @@ def ask(s, kind="anthropic"):
 
 def call(m, tool, **arguments):
     r = m.call(tool, arguments)
-    return json.loads(r["content"][0]["text"])
+    return json.loads(h.text_of(r))
 
 
 def net_server(*domains):
@@ -150,11 +143,12 @@ def test_all_through(work):
     for path in (p.ca, server.ca):
         with open(path, encoding="ascii") as f:
             ca += f.read()
-    write(os.path.join(work, "corporate.pem"), ca)
+    h.put(os.path.join(work, "corporate.pem"), ca, 0o600)
     config = {
         "proxy": {"url": proxy.url, "ca": os.path.join(work, "corporate.pem"),
-                  "credential": {"file": write(os.path.join(work, "proxy-key"),
-                                               f"{USER}:{PASSWORD}\n")}},
+                  "credential": {"file": h.put(os.path.join(work, "proxy-key"),
+                                               f"{USER}:{PASSWORD}\n",
+                                               0o600)}},
         "credentials": {
             "openai": {"env": "OPENAI_API_KEY"},
             "anthropic": {"login": "claude-code", "file": login.path}},
@@ -174,12 +168,10 @@ def test_all_through(work):
         t.ok(len(server.seen("token")) == 1 or
              server.order("/state")["refreshed"] == 1,
              "which was renewed", server.order("/state"))
-        mcp = s.mcp()
-        mcp.initialize()
-        mcp.list_tools()
+        mcp = s.client()
         r = mcp.call("fetch__http_fetch",
                      {"url": "http://far.corp.example:7001/x"})
-        t.contains(r["content"][0]["text"], PAGE.decode(),
+        t.contains(h.text_of(r), PAGE.decode(),
                    "what a server fetches")
         for _ in range(5):
             got = call(mcp, "net__tunnel", target="mail.corp.example:25",
@@ -267,9 +259,7 @@ def test_no_proxy(work):
                "metadata.google.internal:80", "a.proxied.example:443"]
     with h.Session(work, net_server(*targets), rules, NET,
                    config=config) as s:
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         t.contains(call(m, "net__tunnel", target=ours, text="x")["head"],
                    " 200 ", "loopback: direct")
         for target, words in (
@@ -359,13 +349,11 @@ def test_added(work):
         "url": proxy.url, "ca": w.ca, "credential": {
             "command": ["printf", "%s\\n", f"{USER}:{PASSWORD}"]}}}
     with h.Session(work, {}, [], {}, config=config) as s:
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         asked = m.start_call("proxy__add_proxy_domain", {
             "domain": "docs.example.com", "justification": "x"})
         s.icctl("approve", s.held()["id"], check=True)
-        t.contains(asked.wait()["content"][0]["text"], "added",
+        t.contains(h.text_of(asked.wait()), "added",
                    "a host is added in the session")
         a = s.model("docs.example.com")
         r = a.request("GET", "/x")

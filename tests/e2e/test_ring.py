@@ -24,10 +24,6 @@ RULES = [
 ]
 
 
-def text_of(result):
-    return "\n".join(c.get("text", "") for c in result["content"])
-
-
 def build(work, bad=(), options=(), config=None):
     logs = {n: os.path.join(work, "log-" + n, "log.jsonl")
             for n in ("echo", "other", "bad")}
@@ -59,21 +55,21 @@ def test_calls(s):
     t.ok("echo__echo" in names and "other__lookup" in names,
          "tools are listed as server__tool", names)
     r = m.call("echo__echo", {"text": "häй \u2028 \"x\" \\ 1"})
-    t.ok(not r.get("isError") and "häй" in text_of(r),
+    t.ok(not r.get("isError") and "häй" in h.text_of(r),
          "an allowed call is answered", r)
     r = m.call("echo__structured", {})
     t.equal(r.get("structuredContent"), {}, "structured content comes back")
     r = m.call("echo__fail", {"text": "no"})
     t.ok(r.get("isError"), "a tool's own error is passed on", r)
     r = m.call("echo__env", {})
-    t.ok(r.get("isError") and text_of(r).startswith("DENIED: "),
+    t.ok(r.get("isError") and h.text_of(r).startswith("DENIED: "),
          "no rule: denied", r)
-    t.contains(text_of(r), "No matching policy rule", "default deny says so")
+    t.contains(h.text_of(r), "No matching policy rule", "default deny says so")
     r = m.call("echo__nothing", {})
-    t.ok(r.get("isError") and "Unknown tool: echo__nothing" in text_of(r),
+    t.ok(r.get("isError") and "Unknown tool: echo__nothing" in h.text_of(r),
          "an unknown tool is named", r)
     r = m.call("nobody__x", {})
-    t.ok(r.get("isError") and "Unknown tool: nobody__x" in text_of(r),
+    t.ok(r.get("isError") and "Unknown tool: nobody__x" in h.text_of(r),
          "an unknown server's tool is named", r)
     for method in ("resources/list", "prompts/list", "server/discover"):
         try:
@@ -85,11 +81,11 @@ def test_calls(s):
     second.initialize()
     a = m.start_call("echo__slow", {"ms": 300}, ident=7)
     b = second.start_call("other__echo", {"text": "from b"}, ident=7)
-    t.contains(text_of(b.wait()), "from b",
+    t.contains(h.text_of(b.wait()), "from b",
                "another connection's same id is its own")
     t.ok(not a.done.is_set(), "a slow call does not hold others up")
     a.wait()
-    text = text_of(m.call("echo__big", {"bytes": 300000}))
+    text = h.text_of(m.call("echo__big", {"bytes": 300000}))
     t.ok(len(text) >= 300000, "300 KB come through", len(text))
     progress = []
     m.call("echo__progress", {"steps": 3, "ms": 1},
@@ -98,7 +94,7 @@ def test_calls(s):
     burst = [m.start_call("echo__echo", {"text": f"n{i}"})
              for i in range(3000)]
     wrong = [i for i, c in enumerate(burst) if f"n{i}" not in
-             text_of(c.wait(60))]
+             h.text_of(c.wait(60))]
     t.equal(wrong, [], "3,000 calls at once are all answered, each its own")
     second.close()
     m.close()
@@ -121,7 +117,7 @@ def test_holds(s):
     t.ok(not call.done.is_set(), "the agent waits")
     r = s.icctl("approve", hold["id"][:3])
     t.equal(r.returncode, 0, "icctl approve takes a unique prefix")
-    t.contains(text_of(call.wait()), "paper", "approved: the answer arrives")
+    t.contains(h.text_of(call.wait()), "paper", "approved: the answer arrives")
     r = s.icctl("approve", hold["id"])
     t.ok(r.returncode == 1 and r.stderr != "",
          "an approval is used once", r.stderr)
@@ -130,7 +126,7 @@ def test_holds(s):
     hold = s.held()
     r = s.icctl("deny", hold["id"], "--because", "not\x1b[31m today")
     t.equal(r.returncode, 0, "icctl deny")
-    text = text_of(call.wait())
+    text = h.text_of(call.wait())
     t.ok(text.startswith("ESCALATION DENIED: ") and "today" in text,
          "denied, with the reason", text)
 
@@ -144,7 +140,7 @@ def test_holds(s):
 
     evil = "\x1b[2K\u202e/\u200b"
     call = m.start_call("echo__lookup", {"path": s.paper, "x": evil})
-    text = text_of(call.wait())
+    text = h.text_of(call.wait())
     t.contains(text, 'Unknown argument(s): "x"',
                "an argument that the tool has not is refused")
     m.close()
@@ -166,20 +162,18 @@ def test_bad_server(kind, *options, tool="echo", args=None):
     """One server misbehaves; its calls fail clearly, the others go on."""
     name = " ".join(options)
     with h.workdir() as work, t.case(name), build(work, options) as s:
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         call = m.start_call("bad__" + tool, args or {"text": "x"})
         began = time.monotonic()
         r = m.call("other__echo", {"text": "still here"})
-        t.contains(text_of(r), "still here", f"{name}: the other answers")
+        t.contains(h.text_of(r), "still here", f"{name}: the other answers")
         t.ok(time.monotonic() - began < 2, f"{name}: and soon")
         if kind == "dead":
             r = call.wait(15)
             t.ok(r.get("isError"), f"{name}: its call fails", r)
-            t.contains(text_of(r), "bad", f"{name}: the error names it")
+            t.contains(h.text_of(r), "bad", f"{name}: the error names it")
         r = m.call("other__echo", {"text": "again"})
-        t.contains(text_of(r), "again", f"{name}: the session goes on")
+        t.contains(h.text_of(r), "again", f"{name}: the session goes on")
         m.close()
 
 
@@ -190,9 +184,7 @@ def test_disk_full():
         import resource
         s.start()
         pid = s.workers()["auditd"][0]
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         size = os.path.getsize(os.path.join(s.dir, "audit.jsonl"))
         try:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (size + 700,) * 2)
@@ -205,7 +197,7 @@ def test_disk_full():
         for i in range(4):
             r = m.call("echo__echo", {"text": f"{i}" * 300})
             if r.get("isError"):
-                refused = text_of(r)
+                refused = h.text_of(r)
                 break
         t.ok(refused and "audit log cannot be written" in refused,
              "a log that is full refuses", refused)
@@ -230,7 +222,7 @@ def test_many_tools():
             m = s.mcp()
             m.initialize()
             t.equal(len(m.list_tools()), 118, "118 tools are listed")
-            t.contains(text_of(m.call("many__t109", {"text": "hi"})), "hi",
+            t.contains(h.text_of(m.call("many__t109", {"text": "hi"})), "hi",
                        "and the last one answers")
             m.close()
 
@@ -238,11 +230,9 @@ def test_many_tools():
 def test_deny_mode():
     with h.workdir() as work, t.case("headless"), \
             build(work, options=["--escalations", "deny"]) as s:
-        m = s.mcp()
-        m.initialize()
-        m.list_tools()
+        m = s.client()
         r = m.call("echo__lookup", {"path": s.paper})
-        t.ok(text_of(r).startswith("ESCALATION REQUIRED: "),
+        t.ok(h.text_of(r).startswith("ESCALATION REQUIRED: "),
              "--escalations deny refuses as such", r)
         m.close()
 

@@ -34,17 +34,6 @@ def build(work, names, options=None, **kw):
     return s
 
 
-def client(s):
-    m = s.mcp()
-    m.initialize()
-    m.list_tools()
-    return m
-
-
-def text_of(result):
-    return "\n".join(c.get("text", "") for c in result["content"])
-
-
 def lines(s, server, method="tools/call"):
     return [x["text"] for x in h.read_lines(s.logs[server])
             if f'"{method}"' in x.get("text", "")]
@@ -58,7 +47,7 @@ class Expiry:
         self.s = stack.enter_context(build(
             stack.enter_context(h.workdir()), ["echo"],
             config={"escalationTimeoutSeconds": 30}))
-        self.m = client(self.s)
+        self.m = self.s.client()
         self.notes = []
         self.began = time.monotonic()
         self.call = self.m.start_call(
@@ -70,7 +59,7 @@ class Expiry:
         other = h.wait_for(lambda: [x for x in self.s.pending()
                                     if x["tool"] == "fail"], "second hold")
         self.s.icctl("deny", other[0]["id"], check=True)
-        self.denied = text_of(denied.wait())
+        self.denied = h.text_of(denied.wait())
 
     def look(self):
         s = self.s
@@ -78,7 +67,7 @@ class Expiry:
         took = time.monotonic() - self.began
         t.ok(took > 29, "a call that nobody answers ends after 30 s, no sooner",
              took)
-        t.equal((result.get("isError"), text_of(result)), (
+        t.equal((result.get("isError"), h.text_of(result)), (
             True, "ESCALATION EXPIRED: nobody answered within 30 s: A person "
             "decides. It was not denied; the user may not be there.\nDo not "
             "retry unless the user asks you to."), "and is said to be expired")
@@ -110,7 +99,7 @@ class Expiry:
 
 def test_disconnect():
     with h.workdir() as work, build(work, ["echo"]) as s:
-        m = client(s)
+        m = s.client()
         m.start_call("echo__lookup", {"path": "/x"})
         hold = s.held()
         m.close()
@@ -126,16 +115,16 @@ def test_disconnect():
 # ---- limits --------------------------------------------------------------
 def test_holds():
     with h.workdir() as work, build(work, ["one", "two"]) as s:
-        m = client(s)
+        m = s.client()
         calls = [m.start_call("one__lookup", {"path": str(i)})
                  for i in range(64)]
         h.wait_for(lambda: len(s.pending()) == 64, "64 holds")
-        second = client(s)
-        text = text_of(second.call("two__lookup", {"path": "65"}))
+        second = s.client()
+        text = h.text_of(second.call("two__lookup", {"path": "65"}))
         t.equal(text, "DENIED: Too many calls wait for approval already\n"
                 "Try again when the user has answered some.",
                 "the 65th held call is refused")
-        t.equal(text_of(second.call("two__echo", {"text": "hi"})), "hi",
+        t.equal(h.text_of(second.call("two__echo", {"text": "hi"})), "hi",
                 "what needs no person goes on")
         more = m.start_call("one__echo", {"text": "later"})
         second.request("ping")
@@ -143,7 +132,7 @@ def test_holds():
         holds = s.pending()
         t.equal(len(holds), 64, "all of them are shown")
         s.icctl("deny", holds[5]["id"], check=True)
-        t.equal(text_of(more.wait()), "later", "until one has ended")
+        t.equal(h.text_of(more.wait()), "later", "until one has ended")
         m.close()
         h.wait_for(lambda: not s.pending(), "holds are left")
         t.equal(sum(c.done.is_set() and c.message is not None
@@ -155,7 +144,7 @@ def test_admission():
     """256 calls under way, no more: the next waits and is not refused."""
     names = ["a", "b", "c", "d", "last"]
     with h.workdir() as work, build(work, names) as s:
-        m, second = client(s), client(s)
+        m, second = s.client(), s.client()
         slow = [m.start_call(f"{n}__slow", {"ms": 6000 + i})
                 for i in range(64) for n in names[:4]]
         h.wait_for(lambda: sum(len(lines(s, n)) for n in names[:4]) == 256,
@@ -166,9 +155,9 @@ def test_admission():
         third = s.mcp()
         third.initialize()
         t.equal(third.request("ping"), {}, "another connection is served")
-        t.equal(text_of(call.wait()), "the 257th", "it is answered later")
+        t.equal(h.text_of(call.wait()), "the 257th", "it is answered later")
         t.ok(any(c.done.is_set() for c in slow), "after another has ended")
-        t.equal({text_of(c.wait()) for c in slow}, {"slept"},
+        t.equal({h.text_of(c.wait()) for c in slow}, {"slept"},
                 "and so are all the others")
         for c in (m, second, third):
             c.close()
@@ -177,7 +166,7 @@ def test_admission():
 def test_unread():
     """An agent that asks and does not read loses its connection alone."""
     with h.workdir() as work, build(work, ["echo", "two"]) as s:
-        m = client(s)
+        m = s.client()
         deaf = socket.socket(socket.AF_UNIX)
         deaf.connect(s.ready["sockets"]["mcp"])
         deaf.sendall(b"".join(json.dumps(x).encode() + b"\n" for x in [
@@ -201,7 +190,7 @@ def test_unread():
         t.ok(True, "its call under way is cancelled")
         h.wait_for(lambda: not s.pending(), "its hold stays")
         t.ok(True, "and its held one")
-        t.equal(text_of(m.call("echo__echo", {"text": "hi"})), "hi",
+        t.equal(h.text_of(m.call("echo__echo", {"text": "hi"})), "hi",
                 "another agent is served")
         deaf.settimeout(20)
         got = 0
@@ -303,7 +292,7 @@ def measure_bad(options, trigger, state):
                 "it does not come to misbehave")
             return quiet, p99(agent, s), state_of_bad(s)
     with pair(options) as (s, agent):
-        m = client(s)
+        m = s.client()
         quiet = p99(agent, s)
         calls = [m.start_call("bad__echo", {"text": str(i)})
                  for i in range(trigger)]

@@ -162,8 +162,8 @@ class Race:
         text = json.dumps(result)
         if TOKEN in text:
             self.leaked.append((tool, text[:200]))
-        first = result["content"][0]["text"] if result["content"] else ""
-        kind = next((k for p, k in KINDS if p.search(first)),
+        said = h.text_of(result)
+        kind = next((k for p, k in KINDS if p.search(said)),
                     "failed" if result.get("isError") else "done")
         self.seen[kind] = self.seen.get(kind, 0) + 1
 

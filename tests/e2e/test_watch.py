@@ -65,9 +65,7 @@ def main():
             t.ok(term.until("nothing waits"), "it says that nothing waits",
                  term.seen)
             t.ok(not term.echo(), "keys are taken one by one")
-            m = s.mcp()
-            m.initialize()
-            m.list_tools()
+            m = s.client()
             call = m.start_call("echo__echo", {"text": "one\x1b[2J\u202e"})
             t.ok(term.until("[a]pprove"), "a held call shows up", term.seen)
             t.ok("A person decides." in term.seen and "\x1b[2J" not in
@@ -83,7 +81,7 @@ def main():
             term.key(b"d")
             r = second.wait()
             t.ok(r.get("isError") and "ESCALATION DENIED" in
-                 r["content"][0]["text"], "d: it is denied", r)
+                 h.text_of(r), "d: it is denied", r)
             term.until("nothing waits")
             term.key(b"q")
             t.equal(term.end(), 0, "q leaves")

@@ -2,7 +2,6 @@
 """HTTP/2 frame by frame, for tests: writes whatever it is told, well-formed
 or not, and reads strictly.  Only `ssl` of the standard library is used; the
 header compression is RFC 7541's, written here."""
-import socket
 import ssl
 import struct
 

@@ -17,7 +17,7 @@ import time
 LIB = os.path.dirname(os.path.abspath(__file__))
 STANDINS = os.path.join(LIB, "standins")
 sys.path.insert(0, STANDINS)
-from agent import Mcp, Model  # noqa: E402
+from agent import Mcp, Model, outcome, text_of  # noqa: E402,F401
 
 PREFIX = os.environ.get("IC_PREFIX", "/usr/local")
 PYTHON = os.path.realpath("/usr/bin/python3")
@@ -38,6 +38,15 @@ def sanitized():
 
 def program(name):
     return os.path.join(PREFIX, "bin", name)
+
+
+def put(path, text, mode=0o644):
+    """Writes a file, and the directories that it needs."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(fd, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
 
 
 def read_lines(path):
@@ -256,6 +265,13 @@ class Session:
 
     def mcp(self):
         return Mcp(path=self.ready["sockets"]["mcp"])
+
+    def client(self):
+        """An agent's connection, once it has the list of tools."""
+        m = self.mcp()
+        m.initialize()
+        m.list_tools()
+        return m
 
     def orient(self, name):
         with open(os.path.join(self.dir, "orientation", name),

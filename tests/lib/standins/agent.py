@@ -25,10 +25,12 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from agent_mcp import Closed, Malformed, Mcp, RpcError  # noqa: E402
+from agent_mcp import (  # noqa: E402
+    Closed, Malformed, Mcp, RpcError, outcome, text_of)
 from agent_model import PROVIDERS, Model, Response  # noqa: E402
 
-__all__ = ["Closed", "Malformed", "Mcp", "Model", "Response", "RpcError"]
+__all__ = ["Closed", "Malformed", "Mcp", "Model", "Response", "RpcError",
+           "outcome", "text_of"]
 
 SOCKET = "/run/ironcurtain/proxy.sock"
 
@@ -60,9 +62,8 @@ class Agent:
         progress = []
         result = self.mcp.call(step["tool"], step.get("args"),
                                step.get("timeout", 60), progress.append)
-        texts = [c.get("text", "") for c in result.get("content", [])]
-        return {"isError": bool(result.get("isError")),
-                "text": "\n".join(texts), "progress": len(progress),
+        failed, text = outcome(result)
+        return {"isError": failed, "text": text, "progress": len(progress),
                 "result": result}
 
     def step_model(self, step):

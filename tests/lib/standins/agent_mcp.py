@@ -34,6 +34,16 @@ def strict_json(text):
                       parse_constant=no_constant)
 
 
+def text_of(result):
+    """All that the answer to a call says."""
+    return "\n".join(c.get("text", "") for c in result.get("content", []))
+
+
+def outcome(result):
+    """(is it an error, its text)"""
+    return bool(result.get("isError")), text_of(result)
+
+
 class Pending:
     """A request under way."""
 

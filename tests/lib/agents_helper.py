@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: ISC
+"""The real agents, pinned in agents.json and installed by ./dev: where they
+are, how a user starts them, and what holds of each run."""
+import json
+import os
+import subprocess
+
+import harness as h
+import joins
+import traces
+
+MODULES = os.path.join(os.environ.get("IC_AGENTS", ""), "node_modules")
+CLAUDE = os.path.join(MODULES, "@anthropic-ai/claude-code-linux-x64/claude")
+CODEX = os.path.join(MODULES, "codex-linux-x64/vendor/"
+                     "x86_64-unknown-linux-musl/bin/codex")
+OPENCODE = os.path.join(MODULES, "opencode-linux-x64/bin/opencode")
+GEMINI = os.path.join(MODULES, ".bin/gemini")
+# Where node is.
+ENV = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+
+
+def installed(t, name, path):
+    """Is it here? It is skipped else."""
+    if not os.path.exists(path):
+        t.skip(name, f"{path} is not installed (./dev test agents)")
+        return False
+    return True
+
+
+def headers(seen, name):
+    """The values of a header in what a provider saw."""
+    return [v for e in seen for n, v in e["headers"] if n.lower() == name]
+
+
+def latest(s):
+    """The directory of the session that was begun last."""
+    d = os.path.join(s.home, "sessions")
+    return max((os.path.join(d, n) for n in os.listdir(d)),
+               key=os.path.getmtime)
+
+
+def command(s, agent, *options):
+    return [h.program("icctl"), "start", "--agent", agent, *options,
+            "--workspace", s.workspace]
+
+
+def check_answer(t, s, agent, p, word):
+    """Asked for a word, it says what the provider p said."""
+    r = subprocess.run(
+        [*command(s, agent), "Say the word."], env=s.env,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+        check=False)
+    s.dir = latest(s)
+    t.ok(r.returncode == 0 and word in r.stdout, f"{agent}: answers",
+         (r.returncode, r.stdout[-600:], r.stderr[-1500:],
+          s.session_log()[-1500:], [e["target"] for e in p.seen()]))
+
+
+def check_files(t, s, who, values):
+    """None of the values is in any file that the session has."""
+    for value in map(str.encode, values):
+        t.equal(traces.files_have(s.dir, value) +
+                traces.files_have(s.workspace, value), [],
+                f"{who}: no real token in any file of the session")
+
+
+def check_box(t, s, who, pid, key, sentinels):
+    """The key is not in the box, where the sentinel is."""
+    needle = key.encode()
+    sentinel = [v for v in s.agent_env().values()
+                if v.startswith(sentinels)][0]
+    boxed = traces.open_processes(pid)
+    t.ok(len(boxed) >= 2, f"{who}: {len(boxed)} processes of boxes")
+    holds, shows = [], 0
+    for p in boxed:
+        try:
+            holds += [f"{p}: {x}" for x in traces.memory_has(p, needle)]
+            shows += len(traces.memory_has(p, sentinel.encode()))
+        except (OSError, AttributeError):
+            continue
+    t.equal(holds, [], f"{who}: the real key is in no memory of the box")
+    t.ok(shows > 0, f"{who}: (the search finds the sentinel there)")
+    check_files(t, s, who, [key])
+
+
+def check_held_run(t, s, who, argv, call, key, sentinels):
+    """A start in which one call is held: what it said, on stdout and stderr.
+
+    argv: of icctl; call: (server, tool); key: what no box may have;
+    sentinels: how those begin that it has instead."""
+    process = subprocess.Popen(
+        argv, env=s.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+
+    def ended_or(predicate, what, seconds):
+        h.wait_for(lambda: process.poll() is not None or predicate(), what,
+                   seconds)
+        return process.poll() is not None
+
+    link = os.path.join(s.home, "run")
+    try:
+        if not ended_or(lambda: os.path.isdir(link) and os.listdir(link),
+                        "no session", 60):
+            s.dir = os.path.realpath(os.path.join(link, os.listdir(link)[0]))
+            if not ended_or(s.pending, "nothing was held", 90):
+                hold = s.pending()[0]
+                t.equal((hold["server"], hold["tool"]), call, f"{who}: held")
+                check_box(t, s, who, process.pid, key, sentinels)
+                t.equal(s.icctl("approve", hold["id"]).returncode, 0,
+                        f"{who}: approved")
+        out, err = process.communicate(timeout=90)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(10)
+    t.ok(process.returncode == 0, f"{who}: ends with 0",
+         f"{process.returncode}\n{out[-1500:]}\n{err[-1500:]}\n"
+         + s.session_log()[-1500:])
+    return out, err
+
+
+def check_logs(t, s, who, seen, keys, output):
+    """One call, which was approved; every request; and no key."""
+    audit = s.audit()
+    t.equal([c.get("escalationResult") for c in audit
+             if c["event"] == "call"], ["approved"],
+            f"{who}: the log says approved")
+    t.equal(joins.check_requests(audit, seen), [],
+            f"{who}: what the provider saw is in the log")
+    text = json.dumps(audit) + s.session_log() + output
+    t.ok(not any(k in text for k in keys),
+         f"{who}: no log or output holds a key")
