@@ -83,11 +83,13 @@ class Hostile:
             write(os.path.join(host, ".git/hooks", name),
                   f"#!/bin/sh\n: > {seen}/marks/hook-{name}\n", 0o755)
         pass_on = "exec cat"
+        # Ends when git has said its 40 bytes: what git does is the same then.
+        greeted = "head -c 40 > /dev/null; exit 1"
         settings = [
             ("filter.f.clean", self.trap("clean", pass_on)),
             ("filter.f.smudge", self.trap("smudge", pass_on)),
             ("filter.f.required", "true"),
-            ("filter.p.process", self.trap("process")),
+            ("filter.p.process", self.trap("process", greeted)),
             ("filter.x=y.clean", self.trap("equals", pass_on)),
             ("diff.d.textconv", self.trap("textconv", 'exec cat "$1"')),
             ("diff.external", self.trap("extdiff", "exit 0")),

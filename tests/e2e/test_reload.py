@@ -26,16 +26,8 @@ def session(work, rules, **kw):
     return h.Session(work, kw.pop("servers", servers), rules, **kw)
 
 
-def agent(s):
-    m = s.mcp()
-    m.initialize()
-    m.list_tools()
-    return m
-
-
 def say(m, tool, **arguments):
-    r = m.call(tool, arguments)
-    return bool(r.get("isError")), r["content"][0]["text"]
+    return h.outcome(m.call(tool, arguments))
 
 
 def decision(s):
@@ -45,7 +37,7 @@ def decision(s):
 
 def basic(work):
     with session(work, [h.rule("first", "allow", tool=["echo"])]) as s:
-        m = agent(s)
+        m = s.client()
         t.equal(say(m, "echo__echo", text="x"), (False, "x"), "as it began")
         t.ok(say(m, "echo__big", bytes=3)[0], "the rest is denied")
         s.policy([h.rule("second", "allow", tool=["big"])], TOOLS)
@@ -97,7 +89,7 @@ def write(path, text):
 
 def bad(work):
     with session(work, [h.rule("old", "allow", tool=["echo"]), ASK]) as s:
-        m = agent(s)
+        m = s.client()
         policy = os.path.join(s.home, "policy")
         rules = os.path.join(policy, "compiled-policy.json")
         notes = os.path.join(policy, "tool-annotations.json")
@@ -155,7 +147,7 @@ def bad(work):
 
 def held(work):
     with session(work, [ASK]) as s:
-        m = agent(s)
+        m = s.client()
         calls = [m.start_call("echo__echo", {"text": x}) for x in "abc"]
         h.wait_for(lambda: len(s.pending()) == 3, "three held")
         before = {x["arguments"]: x for x in s.pending()}
@@ -170,11 +162,11 @@ def held(work):
         s.policy([about("may", "allow", "a"), about("not", "deny", "b"),
                   about("still", "escalate", "c")], annotations)
         s.icctl("policy", "reload", check=True)
-        t.equal(calls[0].wait()["content"][0]["text"], "a",
+        t.equal(h.text_of(calls[0].wait()), "a",
                 "what is allowed now goes out")
         r = calls[1].wait()
-        t.ok(r["isError"] and "about b" in r["content"][0]["text"] and
-             "changed while" in r["content"][0]["text"],
+        t.ok(r["isError"] and "about b" in h.text_of(r) and
+             "changed while" in h.text_of(r),
              "what is denied now is refused", r)
         left = h.wait_for(lambda: [x for x in s.pending()
                                    if x["reason"] == "about c"], "c's reason")
@@ -193,7 +185,7 @@ def held(work):
                  ends["b"]["policyDecision"]["rule"]), ("reloaded", "not"),
                 "the log: the denied one")
         s.icctl("approve", left[0]["id"], check=True)
-        t.equal(calls[2].wait()["content"][0]["text"], "c",
+        t.equal(h.text_of(calls[2].wait()), "c",
                 "and can be approved")
         m.close()
 
@@ -212,18 +204,17 @@ def generation(k):
 def load(work):
     rules, annotations, lists = generation(0)
     with session(work, rules, annotations=annotations, lists=lists) as s:
-        stop, now, counts = threading.Event(), [0], []
+        stop, now, counts = threading.Event(), [0], [0] * 4
 
-        def caller():
-            m = agent(s)
-            n = 0
+        def caller(i):
+            m = s.client()
             while not stop.is_set():
                 for k in (now[0], now[0] + 1, max(0, now[0] - 1)):
                     m.call("echo__echo", {"text": f"v{k}"})
-                    n += 1
-            counts.append(n)
+                    counts[i] += 1
             m.close()
-        threads = [threading.Thread(target=caller) for _ in range(4)]
+        threads = [threading.Thread(target=caller, args=(i,))
+                   for i in range(4)]
         for x in threads:
             x.start()
         for k in range(1, 26):
@@ -232,7 +223,9 @@ def load(work):
             r = s.icctl("policy", "reload")
             if r.returncode != 0:
                 t.ok(False, f"reload {k}", r.stderr)
-            now[0] = k
+            now[0], had = k, sum(counts)
+            # Some calls under each set of rules.
+            h.wait_for(lambda: sum(counts) >= had + 8, "calls")
         stop.set()
         for x in threads:
             x.join()
@@ -320,7 +313,7 @@ def config(work):
             "echo": {"get": {"text": ["fetch-url"]}}},
             config={"policy": {"trustedServers": ["memory"]}},
             options=["--escalations", "deny"]) as s:
-        m = agent(s)
+        m = s.client()
         t.equal(say(m, "echo__get", text="https://ok.example/a")[0], False,
                 "a domain of the server's list passes the gate")
         t.equal(say(m, "echo__get", text="https://x.in.test/")[0], False,
