@@ -113,6 +113,16 @@ conn_wait(struct conn *c, short events)
 	return 0;
 }
 
+/* Nobody whom we trust signed it; else it is good of its kind. */
+static bool
+conn_stranger(long verify)
+{
+	return verify == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
+	       verify == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE ||
+	       verify == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT ||
+	       verify == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN;
+}
+
 /* 1: try again, 0: the other side said goodbye, -1 said. */
 static int
 conn_ssl(struct conn *c, int rv)
@@ -132,8 +142,12 @@ conn_ssl(struct conn *c, int rv)
 	verify = SSL_get_verify_result(c->ssl);
 	ERR_clear_error();
 	if (verify != X509_V_OK)
-		return fail(c->f, "the host's certificate is not good: %s",
-		    X509_verify_cert_error_string(verify));
+		return fail(c->f, "the host's certificate is not good: %s%s",
+		    X509_verify_cert_error_string(verify),
+		    conn_stranger(verify)
+			? ". If a corporate proxy signs it, its certificate "
+			  "belongs into config.json: \"proxy\":{\"ca\":...}"
+			: "");
 	return fail(c->f, "the connection broke");
 }
 

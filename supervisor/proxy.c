@@ -123,6 +123,12 @@ proxy_ca(struct proxy *p, const struct config *cfg, struct fault *fault)
 		    "proxy.ca: %s: holds no certificate in PEM "
 		    "(-----BEGIN CERTIFICATE-----)",
 		    cfg->proxy.ca);
+	/* Servers with network get to see it. */
+	if (memmem(p->ca, p->ca_len, "PRIVATE KEY-----", 16) != NULL)
+		return fault_set(fault,
+		    "proxy.ca: %s: holds a private key. Name a file that has "
+		    "the certificates alone",
+		    cfg->proxy.ca);
 	return 0;
 }
 

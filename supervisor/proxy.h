@@ -17,7 +17,7 @@ struct proxy {
 	const char *from; /* "config.json", "https_proxy", "HTTPS_PROXY" */
 	char *direct;     /* rows, each with a newline behind it */
 	unsigned ndirect;
-	char *ca;         /* PEM, more roots, or NULL */
+	char *ca;         /* PEM, more roots and no keys, or NULL */
 	size_t ca_len;
 	bool auth;        /* there is a credential */
 	bool escaped;     /* as it stands in a URL */

@@ -29,6 +29,7 @@
 #define SERVER_DOOR "/run/ironcurtain/egress.sock"
 #define SERVER_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
 #define SERVER_PROXY "http://127.0.0.1:18080"
+#define SERVER_ROOTS "/run/ironcurtain/ca-bundle.pem"
 
 /* Said once the policy is in force: a bad one has an error of its own. */
 static struct buf server_unseen;
@@ -225,6 +226,32 @@ server_door_open(unsigned i, struct fault *fault)
 }
 
 /*
+ * A server does TLS itself, end to end: where the network looks into that, it
+ * trusts what keyds do.  Without such a CA it has the system's files alone.
+ */
+static void
+server_bind_roots(struct box *b)
+{
+	static const char *const names[] = {"SSL_CERT_FILE", "CURL_CA_BUNDLE",
+	    "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO",
+	    "PIP_CERT", "CARGO_HTTP_CAINFO", "AWS_CA_BUNDLE", "DENO_CERT"};
+	size_t len;
+	char *text;
+
+	if (sup.proxy.ca == NULL)
+		return;
+	if ((text = setup_roots_system(&len)) == NULL) {
+		b->failed = true;
+		b->error = errno;
+		return;
+	}
+	box_data(b, SERVER_ROOTS, span_of(text, len));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		box_setenv(b, names[i], SERVER_ROOTS);
+	free(text);
+}
+
+/*
  * What a program in a box with no interface but its own loopback needs to get
  * out: ic-bridge listens there for it.
  */
@@ -254,6 +281,7 @@ server_bind_door(unsigned i, struct box *b, struct fault *fault)
 	box_setenv(b, "NO_PROXY", "");
 	/* Node's own fetch goes by these only when told to. */
 	box_setenv(b, "NODE_USE_ENV_PROXY", "1");
+	server_bind_roots(b);
 	close(fd);
 	free(bridge);
 	return 0;

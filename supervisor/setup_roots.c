@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Root certificates for keyds: the user's, where "ca" names them, else the
- * system's, with the corporate proxy's.  Read when they are sent.
+ * system's, with the corporate proxy's; and for servers with network, where
+ * there is such a proxy.  Read when they are sent.
  */
 #include <sys/stat.h>
 
@@ -11,8 +12,7 @@
 #include "jsonfile.h"
 #include "sup.h"
 
-/* What every keyd trusts that has no "ca" of its own. */
-static char *
+char *
 setup_roots_system(size_t *len)
 {
 	static const char *const places[] = {

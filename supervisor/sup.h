@@ -203,6 +203,8 @@ void setup_start(void);
 /* setup_roots.c */
 void setup_roots(void);
 void setup_roots_of(unsigned provider);
+/* The system's and the corporate proxy's, for the caller to free; or NULL. */
+char *setup_roots_system(size_t *len);
 /* setup_wait: rules, CA and credentials are there. */
 int setup_wait(struct fault *);
 

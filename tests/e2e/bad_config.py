@@ -301,6 +301,12 @@ CONFIG = [
      {**config(proxy={"ca": "root.pem"}), "root.pem": "hello\n"}, 78,
      "proxy.ca: {home}/root.pem: holds no certificate in PEM "
      "(-----BEGIN CERTIFICATE-----)"),
+    ("a corporate CA with its key",
+     {**config(proxy={"ca": "root.pem"}), "root.pem":
+      "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"
+      "-----BEGIN EC PRIVATE KEY-----\nx\n-----END EC PRIVATE KEY-----\n"},
+     78, "proxy.ca: {home}/root.pem: holds a private key. Name a file that "
+     "has the certificates alone"),
     ("an upstream without TLS",
      config(providers={"anthropic": {"upstream": "http://example.com"}}),
      78,

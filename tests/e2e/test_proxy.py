@@ -27,7 +27,7 @@ PAGE = b"a page behind the proxy"
 FETCH = {"fetch": {"http_fetch": {
     "url": ["fetch-url"], "headers": ["none"], "max_length": ["none"],
     "format": ["none"], "timeout": ["none"]}}}
-NET = {"net": {n: {} for n in ("tunnel", "raw", "direct", "many")}}
+NET = {"net": {n: {} for n in ("tunnel", "raw", "direct", "many", "https")}}
 
 
 class Proxy(h.Process):
@@ -365,6 +365,83 @@ def test_added(work):
     proxy.end()
 
 
+INSIDE = "inside.corp.example"
+
+
+def looked_into(work, proxy, **ca):
+    """Sessions' servers behind a proxy that looks into TLS: what each got."""
+    entry = {"command": "icfetch", "workspace": False, "sandbox": {
+        "network": {"allowedDomains": [INSIDE]}}}
+    other = os.path.join(work, "other.pem")
+    if not os.path.exists(other):
+        Web(work, "other")
+    own = {**entry, "env": {"SSL_CERT_FILE": other}, "sandbox": {
+        **entry["sandbox"], "filesystem": {"allowRead": [other]}}}
+    log = os.path.join(work, "echo" + str(len(ca)), "log")
+    servers = {**net_server(INSIDE), "fetch": entry, "own": own,
+               "echo": h.echo_server(log)}
+    tools = {**FETCH, "own": FETCH["fetch"], **NET, "echo": h.ECHO_TOOLS}
+    config = {"proxy": {"url": proxy.url, **ca}}
+    got = {}
+    with h.Session(os.path.join(work, "s" + str(len(ca))), servers,
+                   [h.rule("all", "allow")], tools, config=config) as s:
+        m = s.mcp()
+        m.initialize()
+        m.list_tools()
+        url = f"https://{INSIDE}/x"
+        for name in ("fetch", "own"):
+            r = m.call(name + "__http_fetch", {"url": url})
+            got[name] = r["content"][0]["text"]
+        got["python"] = json.dumps(call(m, "net__https", url=url))
+        if os.path.exists("/usr/bin/curl"):
+            got["curl"] = json.dumps(call(m, "net__https", url=url,
+                                          run="/usr/bin/curl -sS"))
+        got["names"] = call(m, "net__https", url="", run="/usr/bin/printenv "
+                            "NODE_EXTRA_CA_CERTS GIT_SSL_CAINFO "
+                            "REQUESTS_CA_BUNDLE")["body"]
+        env = m.call("echo__env", {})["content"][0]["text"]
+        t.ok("SSL_CERT_FILE" not in env and "CA_BUNDLE" not in env,
+             "a server without network is told of no roots", env)
+        t.ok("ca-bundle" in s.agent_env()["SSL_CERT_FILE"] and
+             s.agent_env()["NODE_EXTRA_CA_CERTS"].endswith("ca-cert.pem"),
+             "nor does the agent get others than ever")
+        with open(os.path.join(s.dir, "orientation", "ca-bundle.pem"),
+                  encoding="ascii") as f:
+            got["agent"] = f.read()
+        m.close()
+    return got
+
+
+def test_looks_into(work):
+    ca_dir = os.path.join(work, "mitm")
+    proxy = Proxy(work, "--map", f"{INSIDE}:443={web()}", "--intercept",
+                  INSIDE + ":443", "--ca-dir", ca_dir, password=None)
+    ca = os.path.join(ca_dir, "ca.pem")
+    got = looked_into(work, proxy)
+    for name, words in (("fetch", "the host's certificate is not good: "),
+                        ("python", "CERTIFICATE_VERIFY_FAILED"),
+                        ("curl", "certificate")):
+        if name in got:
+            t.ok(words in got[name] and PAGE.decode() not in got[name],
+                 f"a proxy that looks into TLS: {name} refuses it", got[name])
+    t.equal(got["names"], "", "no variable names other roots")
+    t.contains(got["fetch"], 'into config.json: "proxy":{"ca":...}',
+               "and icfetch says what is missing")
+    got = looked_into(work, proxy, ca=ca)
+    for name in ("fetch", "python", "curl"):
+        if name in got:
+            t.contains(got[name], PAGE.decode(), f"with proxy.ca {name} "
+                       "takes it")
+    t.equal(got["names"], "/run/ironcurtain/ca-bundle.pem\n" * 3,
+            "the variables of other clients name it, too")
+    t.contains(got["own"], "the host's certificate is not good",
+               "a server's own SSL_CERT_FILE wins")
+    with open(ca, encoding="ascii") as f:
+        t.ok(f.read().splitlines()[1] not in got["agent"],
+             "the agent's bundle has no corporate CA")
+    proxy.end()
+
+
 def test_silent(work):
     proxy = Proxy(work, "--hold", "api.anthropic.com:443", password=None)
     config = {"proxy": {"url": proxy.url},
@@ -423,7 +500,7 @@ def run(part):
 silent = threading.Thread(target=run, args=(test_silent,))
 silent.start()
 for each in (test_all_through, test_environment, test_no_proxy,
-             test_added, test_refusals, test_wrong_credential, test_end):
+             test_added, test_looks_into, test_refusals, test_wrong_credential, test_end):
     run(each)
 silent.join()
 t.done()

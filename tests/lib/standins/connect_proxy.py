@@ -5,6 +5,8 @@
 Shares no code with the product.  Prints {"port": N}; ends with its parent.
 
 --hold TARGET: such a CONNECT is never answered.
+--intercept TARGET: within it the proxy speaks TLS itself, with a certificate
+that its CA (--ca-dir) made for the host, and plain HTTP to where it leads.
 --mode FILE: while that file holds {"bytes": TEXT, "hold": BOOL} this is what
 every CONNECT is answered, and then the connection closes, or is held."""
 import argparse
@@ -12,9 +14,13 @@ import base64
 import json
 import os
 import socket
+import ssl
 import sys
 import threading
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from provider_ca import make_certificates  # noqa: E402
 
 
 def copy(a, b):
@@ -36,6 +42,35 @@ class Proxy:
         if o.user is not None:
             pair = f"{o.user}:{o.password}".encode()
             self.want = "Basic " + base64.b64encode(pair).decode()
+
+        self.contexts = {t: self.context(i, t)
+                         for i, t in enumerate(o.intercept)}
+
+    def context(self, i, target):
+        make_certificates(self.o.ca_dir, [target.rsplit(":", 1)[0]], f"l{i}")
+        c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        c.load_cert_chain(*(os.path.join(self.o.ca_dir, f"l{i}.{x}")
+                            for x in ("pem", "key")))
+        return c
+
+    def intercept(self, s, target):
+        """One request of what should be private, and its answer."""
+        s.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        try:
+            s = self.contexts[target].wrap_socket(s, server_side=True)
+            lines, fields, rest = self.head(s)
+            self.write(ev="intercepted", target=target, lines=lines)
+            up = socket.create_connection(
+                ("127.0.0.1", int(self.map[target])), 10)
+            fields = [f for f in fields if f[0] != "connection"]
+            up.sendall("\r\n".join(
+                [lines[0], *(f"{n}: {v}" for n, v in fields),
+                 "Connection: close", "", ""]).encode("latin-1") + rest)
+            copy(up, s)
+            up.close()
+            s.close()
+        except OSError as e:
+            self.write(ev="mistrusted", target=target, why=str(e))
 
     def write(self, **entry):
         with self.lock:
@@ -104,6 +139,9 @@ class Proxy:
                       .encode())
             s.close()
             return
+        if target in self.contexts:
+            self.intercept(s, target)
+            return
         where = self.map[target]
         up = socket.create_connection(("127.0.0.1", int(where)), 10)
         # Proxies say such things; they mean nothing here.
@@ -126,6 +164,8 @@ def main():
     p.add_argument("--forbid", action="append", default=[])
     p.add_argument("--hold", action="append", default=[])
     p.add_argument("--mode")
+    p.add_argument("--intercept", action="append", default=[])
+    p.add_argument("--ca-dir")
     proxy = Proxy(p.parse_args())
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     print(json.dumps({"port": listener.getsockname()[1]}), flush=True)

@@ -3,12 +3,15 @@
 """An MCP server that tries the network, for tests; shares no code with the
 product.  Tools: `tunnel` asks its proxy for host:port, sends text, half-closes
 and gives back what came; `raw` writes bytes to the proxy as they are; `direct`
-connects without it; `many` holds n tunnels at once and uses the last."""
+connects without it; `many` holds n tunnels at once and uses the last; `https`
+gets a URL with Python's own client, or with what it is told to run."""
 import base64
 import json
 import os
 import socket
+import subprocess
 import sys
+import urllib.request
 from urllib.parse import urlsplit
 
 TEXT = {"type": "string"}
@@ -18,6 +21,7 @@ TOOLS = {
     "raw": {"bytes": TEXT},
     "direct": {"kind": TEXT, "address": TEXT, "port": NUMBER},
     "many": {"target": TEXT, "count": NUMBER},
+    "https": {"url": TEXT, "run": TEXT},
 }
 
 
@@ -90,7 +94,17 @@ def many(target, count):
     return {"good": good}
 
 
-CALLS = {"tunnel": tunnel, "raw": raw, "direct": direct, "many": many}
+def https(url, run=""):
+    if not run:
+        with urllib.request.urlopen(url, timeout=20) as r:
+            return {"body": r.read().decode()}
+    r = subprocess.run([*run.split(), url], capture_output=True, text=True,
+                       timeout=30, check=False)
+    return {"body": r.stdout, "error": r.stderr}
+
+
+CALLS = {"tunnel": tunnel, "raw": raw, "direct": direct, "many": many,
+         "https": https}
 
 
 def answer(message):
