@@ -63,7 +63,7 @@ struct keyset {
 	struct scrub scrub;
 	uint64_t expires;	/* seconds since 1970; 0: unknown */
 	uint64_t margin;	/* seconds before, when it is renewed */
-	bool rejected;		/* the provider said 401 to it */
+	bool rejected;		/* the provider does not take it any more */
 	bool signs;		/* access: a secret key, refresh: of a session,
 				 * adds[0]: the key's id */
 };
@@ -266,7 +266,7 @@ void renew_replaced(void);
 bool renew_may(const struct keyset *k);
 /* May a head be composed now?  Begins to renew where it is time. */
 enum renew_state renew_check(void);
-/* The provider said 401 to this one. */
+/* The provider does not take this one any more. */
 void renew_rejected(struct keyset *);
 /* The token endpoint's answer: bytes of it, or status 0 and why not. */
 void renew_answer(unsigned status, struct span body, const char *why);

@@ -155,7 +155,8 @@ exchange_renew(struct stream *s)
 	renew_rejected(x->key);
 	if (!x->keeping) {
 		(void)renew_check();
-		exchange_fail(s, KEYD_FAIL_EXPIRED, "401; body not kept");
+		exchange_fail(s, KEYD_FAIL_EXPIRED,
+		    "its credential is refused; body not kept");
 		return;
 	}
 	x->keeping = false;

@@ -172,7 +172,23 @@ reply_says_close(const struct http1_head *h)
 	return false;
 }
 
-/* A complete head: 1xx are dropped, anything final becomes the HEAD frame. */
+/*
+ * AWS says 403 to the key of a session that is over, and to much else; which,
+ * stands in a header: ExpiredTokenException, ExpiredToken.
+ */
+static bool
+reply_is_unauthorized(const struct provider *p, const struct http1_head *h)
+{
+	if (h->status != 403 || p->sigv4.service.len == 0)
+		return h->status == 401;
+	for (unsigned i = 0; i < h->nheaders; i++) {
+		if (span_ieq(h->headers[i].name, SPAN("x-amzn-errortype")) &&
+		    span_starts(h->headers[i].value, SPAN("ExpiredToken")))
+			return true;
+	}
+	return false;
+}
+
 /* A WebSocket: what follows is frames, not a body. */
 static enum reply_result
 reply_take_switch(struct reply *r, const struct provider *p,
@@ -190,6 +206,7 @@ reply_take_switch(struct reply *r, const struct provider *p,
 	return REPLY_DONE;
 }
 
+/* A complete head: 1xx are dropped, anything final becomes the HEAD frame. */
 static enum reply_result
 reply_take_head(struct reply *r, const struct provider *p,
     const struct http1_head *h, struct buf *out)
@@ -201,8 +218,9 @@ reply_take_head(struct reply *r, const struct provider *p,
 			return reply_fail(r, KEYD_FAIL_INTERIM, "1xx");
 		return REPLY_MORE;
 	}
-	if (h->status == 401 && r->unauthorized != KEYD_FAIL_NONE)
-		return reply_fail(r, r->unauthorized, "401");
+	if (r->unauthorized != KEYD_FAIL_NONE && reply_is_unauthorized(p, h))
+		return reply_fail(r, r->unauthorized,
+		    h->status == 401 ? "401" : "403 ExpiredToken");
 	/* 304 answers the agent's own If-None-Match and leads nowhere. */
 	if (h->status >= 300 && h->status < 400 && h->status != 304 &&
 	    !provider_listed(&p->response, SPAN("location")))

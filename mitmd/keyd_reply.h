@@ -116,7 +116,8 @@ struct reply {
 	unsigned status;
 	bool http10, close;	/* the provider will close */
 	bool trailing;		/* bytes after the end */
-	enum keyd_fail unauthorized; /* what a 401 is; NONE: an answer */
+	enum keyd_fail unauthorized; /* what a 401 is, or AWS's 403 for it;
+				      * NONE: an answer */
 	enum http1_framing framing;
 	struct http1_body body;
 	struct scrub_state scrub;

@@ -208,8 +208,11 @@ credential_open(struct credential *c, const struct provider *p, int workspace,
 bool
 credential_again(const struct provider *p)
 {
-	return p->login == -1 && p->config != NULL &&
-	       p->config->kind == CREDENTIAL_COMMAND;
+	if (p->login != -1 || p->config == NULL)
+		return false;
+	/* Keys of AWS in a file are of sessions: their end is foreseen. */
+	return p->config->kind == CREDENTIAL_COMMAND ||
+	       (p->config->kind == CREDENTIAL_FILE && p->parts != NULL);
 }
 
 int

@@ -58,11 +58,12 @@ class Aws:
 
 
 def provider(work, *accounts, options=(), script=None, name="provider",
-             keys=()):
+             keys=(), expired=()):
     path = os.path.join(work, f"{name}-aws.json")
     with open(path, "w", encoding="utf-8") as f:
-        json.dump({"region": REGION, "keys": {a.id: [a.secret, a.token]
-                                              for a in accounts}}, f)
+        json.dump({"region": REGION, "expired": [a.id for a in expired],
+                   "keys": {a.id: [a.secret, a.token]
+                            for a in (*accounts, *expired)}}, f)
     for key in keys:
         options = [*options, "--key", key]
     return h.Provider(work, "--sigv4", path, "--bodies", *options,

@@ -91,6 +91,67 @@ test_frames(void)
 	buf_free(&want);
 }
 
+#define DENIED "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n"
+#define TYPE "x-amzn-ErrorType: "
+
+/* Which answers say that the credential is over, where one may be had anew. */
+static void
+test_unauthorized(void)
+{
+	static const struct {
+		const char *name, *text;
+		bool aws, over;
+	} rows[] = {
+	    {"401", "HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n", false,
+		true},
+	    {"401 of AWS", "HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n",
+		true, true},
+	    {"403", DENIED "\r\n", false, false},
+	    {"403 of AWS", DENIED "\r\n", true, false},
+	    {"expired", DENIED TYPE "ExpiredTokenException:http://x/\r\n\r\n",
+		true, true},
+	    {"expired, said shortly", DENIED TYPE "ExpiredToken\r\n\r\n", true,
+		true},
+	    {"denied", DENIED TYPE "AccessDeniedException\r\n\r\n", true,
+		false},
+	    {"another header", DENIED "x-y: ExpiredToken\r\n\r\n", true,
+		false},
+	    {"another provider's", DENIED TYPE "ExpiredToken\r\n\r\n", false,
+		false},
+	    {"400", "HTTP/1.1 400 Bad\r\ncontent-length: 0\r\n" TYPE
+		"ExpiredToken\r\n\r\n", true, false}};
+	struct span service = provider->sigv4.service;
+	enum reply_result r;
+	struct buf out;
+
+	buf_init(&out, 1 << 16);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		provider->sigv4.service =
+		    rows[i].aws ? SPAN("bedrock") : span_of(NULL, 0);
+		for (int may = 0; may < 2; may++) {
+			reply_free(&reply);
+			reply_init(&reply, 3, false);
+			if (may)
+				reply.unauthorized = KEYD_FAIL_EXPIRED;
+			buf_reset(&out, 0);
+			r = reply_feed(&reply, provider, &scrub,
+			    span_str(rows[i].text), &out);
+			if (may && rows[i].over)
+				ok(r == REPLY_FAIL &&
+					reply.fail == KEYD_FAIL_EXPIRED &&
+					out.len == 0,
+				    "%s: is over, nothing passes",
+				    rows[i].name);
+			else
+				ok(r == REPLY_DONE && out.len != 0,
+				    "%s: an answer%s", rows[i].name,
+				    may ? "" : ", where none is to be had");
+		}
+	}
+	provider->sigv4.service = service;
+	buf_free(&out);
+}
+
 static const struct {
 	const char *name, *text;
 	enum keyd_fail fail;
@@ -226,6 +287,7 @@ main(void)
 	    NULL || scrub_build(&scrub, &key, 1, mem, sizeof(mem)) == -1)
 		abort();
 	test_frames();
+	test_unauthorized();
 	test_bad();
 	test_endless_head();
 	test_reuse();

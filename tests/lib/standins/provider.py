@@ -300,6 +300,12 @@ class Provider:
                 found[0] in self.keys or self.unsigned(req) == "")
         return len(found) == 1 and (not self.keys or found[0] in self.keys)
 
+    def expired(self, req):
+        found = re.search(r"Credential=([^/]+)/", "".join(
+            req.all("authorization")))
+        return self.signers is not None and found is not None and \
+            found[1] in self.signers.get("expired", [])
+
     def exchange(self, conn, req, nth):
         """One request and its answer; whether the connection goes on."""
         o = self.opts
@@ -391,6 +397,7 @@ class Provider:
                           "text/event-stream")
         else:
             status, pieces = rest[0], [json.dumps(rest[1]).encode()]
+            headers += rest[2:]
         if odd and o.reflect:
             echo = o.reflect_text or (req.keys() or ["no key"])[0]
             if o.reflect == "base64":
@@ -426,6 +433,11 @@ class Provider:
         if not self.key_ok(req):
             return "json", 401, {"type": "error", "error": {
                 "type": "authentication_error", "message": "wrong key"}}
+        if self.expired(req):
+            return ("json", 403, {"message": "The security token included in "
+                                  "the request is expired"},
+                    ("x-amzn-ErrorType", "ExpiredTokenException:http://"
+                     "internal.amazon.com/coral/com.amazon.coral.service/"))
         if odd and self.opts.status:
             return "json", self.opts.status, {"type": "error", "error": {
                 "type": "api_error", "message": "as told by --status"}}
@@ -455,7 +467,8 @@ def parse_args(argv=None):
     a("--replies", help="JSON list of {parts: [base64, each a write], close}")
     a("--key", action="append", default=[], help="the real key; else 401")
     a("--key-file")
-    a("--sigv4", help="{region, keys: {id: [secret, token]}}: or signed so")
+    a("--sigv4", help="{region, keys: {id: [secret, token]}, expired: [id]}: "
+      "or signed so")
     a("--name", action="append", help="certificate names")
     a("--timeout", type=float, default=600, help="of a socket, seconds")
     a("--tls12", action="store_true")
