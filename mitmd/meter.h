@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What an answer of a provider says it cost: tokens and model, read while the
- * answer passes, from JSON, server-sent events or Amazon's event streams, over any split, in constant
- * memory.  Counts come from the provider; nothing that a model writes stands
- * where they are looked for.  A text that is not JSON, or deeper than is
- * looked at, is passed over.
+ * answer passes, from JSON, server-sent events or Amazon's event streams, over
+ * any split, in constant memory.  Counts come from the provider; nothing that a
+ * model writes stands where they are looked for.  A text that is not JSON, or
+ * deeper than is looked at, is passed over.
  *
  * One form for all: `in` is what was read at the full price, `cache_read` and
  * `cache_write` came besides it; `reasoning` is a part of `out`.
@@ -77,8 +77,8 @@ struct meter_json {
  * is that JSON in base64.
  */
 #define METER_AWS_PRELUDE 12U
-#define METER_AWS_HEADERS 256U       /* longer ones are not looked into */
-#define METER_AWS_FRAME (32U << 20)  /* a longer one is none */
+#define METER_AWS_HEADERS 256U      /* longer ones are not looked into */
+#define METER_AWS_FRAME (32U << 20) /* a longer one is none */
 
 enum meter_aws_state {
 	METER_AWS_PRELUDE_IN,
@@ -90,15 +90,16 @@ enum meter_aws_state {
 
 struct meter_aws {
 	enum meter_aws_state state;
-	uint32_t left;    /* bytes of this part */
+	uint32_t part; /* bytes of the frame so far */
+	uint32_t left; /* bytes of this part */
 	uint32_t headers, payload;
-	uint32_t crc;     /* of the frame so far */
-	unsigned have;    /* bytes in `text` */
-	bool chunk;       /* the payload holds the event in base64 */
+	uint32_t crc;  /* of the frame so far */
+	unsigned have; /* bytes in `text` */
+	bool chunk;    /* the payload holds the event in base64 */
 	/* within such a payload */
 	bool string, escaped, value, bytes;
-	unsigned len;     /* of a name */
-	uint32_t bits;    /* of base64 not yet written */
+	unsigned len;  /* of a name */
+	uint32_t bits; /* of base64 not yet written */
 	unsigned nbits;
 	char name[8];
 	uint8_t text[METER_AWS_HEADERS];
@@ -132,5 +133,10 @@ void meter_json_begin(struct meter_json *);
 void meter_json_feed(struct meter *, struct span);
 /* meter_aws.c */
 void meter_aws_feed(struct meter *, struct span);
+/*
+ * How many of the latest bytes belong to a frame that is not whole; SIZE_MAX:
+ * where frames begin is unknown.
+ */
+size_t meter_aws_part(const struct meter *);
 
 #endif

@@ -277,6 +277,19 @@ aws_step(struct meter *m, const uint8_t *p, size_t n)
 void
 meter_aws_feed(struct meter *m, struct span s)
 {
-	for (size_t at = 0; at < s.len;)
-		at += aws_step(m, s.p + at, s.len - at);
+	struct meter_aws *a = &m->aws;
+	size_t took;
+
+	for (size_t at = 0; at < s.len; at += took) {
+		took = aws_step(m, s.p + at, s.len - at);
+		a->part += (uint32_t)took;
+		if (a->state == METER_AWS_PRELUDE_IN && a->have == 0)
+			a->part = 0;
+	}
+}
+
+size_t
+meter_aws_part(const struct meter *m)
+{
+	return m->aws.state == METER_AWS_LOST ? SIZE_MAX : m->aws.part;
 }

@@ -38,6 +38,7 @@
 #define MITMD_MAX_HELD (128U << 20)  /* bodies held whole, all of them */
 #define MITMD_HELD_READ (512U << 10) /* of them, what one wake-up may bring */
 #define MITMD_MAX_KEPT (64U << 20)   /* heads of requests that wait, all */
+#define MITMD_MAX_PART 65536U        /* a longer message is not held back */
 #define MITMD_KEEP (256U << 10)      /* of a buffer that serves each turn */
 #define MITMD_MAX_DISCARD (1U << 20) /* body of a refused request */
 #define MITMD_MAX_ALARMS 1000U       /* a session */
@@ -166,6 +167,7 @@ struct exchange {
 	char model[METER_MAX_MODEL + 1]; /* that the path names, where none
 					  * of the answer's says it */
 	uint64_t usage_at;          /* loop_now() of that */
+	struct buf part;            /* of an event stream: half a message */
 	uint32_t usage_stream, usage_exchange;
 	struct upstream up;
 	struct http1_body body; /* how the request's comes */
@@ -410,6 +412,13 @@ void usage_named(struct exchange *);
 /* The answer's head came. */
 void usage_begin(struct exchange *, struct span headers);
 void usage_feed(struct exchange *, struct span);
+/*
+ * What was fed goes to the agent; of an event stream whole messages, so that
+ * one of ours can follow wherever it is cut.  -1: as struct front.
+ */
+int usage_pass(struct exchange *, struct span);
+/* No more will come: so does what is left. */
+int usage_rest(struct exchange *);
 /* A turn of a WebSocket begins: what the latest one cost is told. */
 void usage_turn(struct exchange *);
 /*
@@ -432,6 +441,8 @@ const char *deny_detail(const struct exchange *, enum refusal,
     const char *detail, char *dst, size_t cap);
 /* Its status, when it is not the reason's own; else 0. */
 unsigned deny_status(const struct exchange *, enum refusal);
+/* As this provider's clients read errors. */
+enum refuse_form deny_form(const struct exchange *);
 
 /* mitmd_upstream.c: the stream to keyd */
 int upstream_open(struct exchange *, int fd);

@@ -114,7 +114,7 @@ answer1_refuse(
 	buf_reset(&answer1_out, MITMD_KEEP);
 	buf_init(&b, 16384);
 	r = refuse_compose(&b, no, deny_status(x, no), exchange_denied_id(x),
-	    detail, mitmd_env.providers[a->provider].p->plain, close);
+	    detail, deny_form(x), close);
 	if (r == 0)
 		r = mitmd_tls_put(a, buf_span(&b));
 	buf_free(&b);

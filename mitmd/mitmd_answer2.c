@@ -108,26 +108,25 @@ static void
 answer2_refuse(
     struct exchange *x, enum refusal no, const char *detail, bool known)
 {
-	bool plain = mitmd_env.providers[x->a->provider].p->plain;
+	enum refuse_form form = deny_form(x);
 	unsigned status = deny_status(x, no);
 	char code[8], size[24], more[4096];
-	nghttp2_nv nv[4];
+	nghttp2_nv nv[5];
 	size_t n = 0;
 
 	(void)known;
 	status = status != 0 ? status : refuse_text(no)->status;
 	detail = deny_detail(x, no, detail, more, sizeof(more));
 	buf_reset(&x->answer, 0);
-	if (plain)
-		refuse_plain(&x->answer, no, exchange_denied_id(x), detail);
-	else
-		refuse_json(&x->answer, no, exchange_denied_id(x), detail);
+	refuse_body(&x->answer, no, exchange_denied_id(x), detail, form);
 	snprintf(code, sizeof(code), "%03u", status);
 	snprintf(size, sizeof(size), "%zu", x->answer.len);
 	nv[n++] = answer2_nv(SPAN(":status"), span_str(code));
-	nv[n++] = answer2_nv(SPAN("content-type"),
-	    plain ? SPAN("text/plain") : SPAN("application/json"));
+	nv[n++] = answer2_nv(SPAN("content-type"), span_str(refuse_type(form)));
 	nv[n++] = answer2_nv(SPAN("content-length"), span_str(size));
+	if (form == REFUSE_AS_AWS)
+		nv[n++] = answer2_nv(SPAN("x-amzn-errortype"),
+		    span_str(refuse_aws_type(status)));
 	if (!refuse_retries(status))
 		nv[n++] = answer2_nv(SPAN("x-should-retry"), SPAN("false"));
 	if (answer2_submit(x, nv, n) == -1)

@@ -77,7 +77,7 @@ connect_refuse(struct agent *a, enum refusal r, struct span method,
 		r == REFUSE_HOST || r == REFUSE_HOST_ASK || r == REFUSE_PROXY
 		    ? connect_hosts(more, sizeof(more))
 		    : refuse_why(why, more, sizeof(more)),
-		true, true) == 0)
+		REFUSE_AS_TEXT, true) == 0)
 		connect_write(a->fd, buf_span(&b));
 	buf_free(&b);
 	agent_linger(a);
@@ -90,7 +90,7 @@ connect_busy(int fd)
 
 	buf_init(&b, 4096);
 	if (refuse_compose(&b, REFUSE_BUSY, 0, ++mitmd_env.last_refusal, NULL,
-		true, true) == 0)
+		REFUSE_AS_TEXT, true) == 0)
 		connect_write(fd, buf_span(&b));
 	buf_free(&b);
 }

@@ -57,6 +57,16 @@ deny_status(const struct exchange *x, enum refusal no)
 	return no == REFUSE_OFFERED ? p->routes[x->req.route].answer : 0;
 }
 
+enum refuse_form
+deny_form(const struct exchange *x)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+
+	if (p->plain)
+		return REFUSE_AS_TEXT;
+	return p->alphabet == PROVIDER_BEDROCK ? REFUSE_AS_AWS : REFUSE_AS_JSON;
+}
+
 /* Too many wrong keys: nothing is read, and this is said later. */
 static void
 deny_penalty(struct exchange *x, enum refusal no)

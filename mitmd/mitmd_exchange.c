@@ -31,6 +31,7 @@ exchange_new(struct agent *a, const struct front *front)
 	hold_init(&x->held);
 	buf_init(&x->up.in, MITMD_MAX_QUEUE);
 	buf_init(&x->up.out, MITMD_MAX_QUEUE);
+	buf_init(&x->part, MITMD_MAX_PART);
 	TAILQ_INSERT_TAIL(&a->exchanges, x, entry);
 	mitmd_env.nexchanges++;
 	return x;
@@ -44,6 +45,7 @@ exchange_forget(struct exchange *x)
 	buf_free(&x->push.refs);
 	x->push.report = x->probe = false;
 	usage_end(x);
+	buf_free(&x->part);
 	body_drop(x);
 	buf_reset(&x->kept, 0);
 	memset(&x->req, 0, sizeof(x->req));

@@ -257,30 +257,80 @@ refuse_add(struct buf *b, const char *s, bool plain)
 }
 
 static void
-refuse_body(struct buf *b, const struct refusal_text *t, uint32_t id,
-    const char *detail, bool plain)
+refuse_before(
+    struct buf *b, const struct refusal_text *t, enum refuse_form form)
 {
-	if (!plain && t->flat)
-		buf_adds(b, "{\"error\":\"IronCurtain: ");
-	else if (!plain && t->before != NULL)
-		buf_adds(b, t->before);
-	else if (!plain)
-		buf_printf(b,
-		    "{\"type\":\"error\",\"error\":{\"type\":"
-		    "\"ironcurtain_refused\",\"code\":\"%s\",\"message\":"
-		    "\"IronCurtain: ",
-		    t->code);
-	else
-		buf_printf(b, "IronCurtain: ");
+	switch (form) {
+	case REFUSE_AS_TEXT:
+		break;
+	case REFUSE_AS_AWS:
+		buf_adds(b, "{\"message\":\"");
+		break;
+	case REFUSE_AS_JSON:
+		if (t->before != NULL) {
+			buf_adds(b, t->before);
+			return;
+		}
+		if (t->flat)
+			buf_adds(b, "{\"error\":\"");
+		else
+			buf_printf(b,
+			    "{\"type\":\"error\",\"error\":{\"type\":"
+			    "\"ironcurtain_refused\",\"code\":\"%s\","
+			    "\"message\":\"",
+			    t->code);
+		break;
+	}
+	buf_adds(b, "IronCurtain: ");
+}
+
+static const char *
+refuse_after(const struct refusal_text *t, enum refuse_form form)
+{
+	if (form == REFUSE_AS_TEXT)
+		return "\n";
+	return form == REFUSE_AS_AWS || t->flat ? "\"}\n" : "\"}}\n";
+}
+
+int
+refuse_body(struct buf *b, enum refusal r, uint32_t id, const char *detail,
+    enum refuse_form form)
+{
+	const struct refusal_text *t = refuse_text(r);
+	bool plain = form == REFUSE_AS_TEXT;
+
+	refuse_before(b, t, form);
 	refuse_add(b, t->text, plain);
 	if (detail != NULL && *detail != '\0') {
 		buf_addc(b, ' ');
 		refuse_add(b, detail, plain);
 	}
-	buf_printf(b, " (request %08x)%s", id,
-	    plain     ? "\n"
-	    : t->flat ? "\"}\n"
-		      : "\"}}\n");
+	buf_printf(b, " (request %08x)%s", id, refuse_after(t, form));
+	return b->failed ? -1 : 0;
+}
+
+const char *
+refuse_type(enum refuse_form form)
+{
+	return form == REFUSE_AS_TEXT ? "text/plain" : "application/json";
+}
+
+const char *
+refuse_aws_type(unsigned status)
+{
+	switch (status) {
+	case 403:
+		return "AccessDeniedException";
+	case 404:
+		return "ResourceNotFoundException";
+	case 408:
+		return "RequestTimeoutException";
+	case 500:
+		return "InternalServerException";
+	default:
+		return status > 500 ? "ServiceUnavailableException"
+				    : "ValidationException";
+	}
 }
 
 bool
@@ -289,42 +339,13 @@ refuse_retries(unsigned status)
 	return status >= 500 || status == 408;
 }
 
-int
-refuse_json(struct buf *b, enum refusal r, uint32_t id, const char *detail)
+/* What else its head says. */
+static void
+refuse_fields(struct buf *b, unsigned status, enum refuse_form form, bool close)
 {
-	refuse_body(b, refuse_text(r), id, detail, false);
-	return b->failed ? -1 : 0;
-}
-
-int
-refuse_plain(struct buf *b, enum refusal r, uint32_t id, const char *detail)
-{
-	refuse_body(b, refuse_text(r), id, detail, true);
-	return b->failed ? -1 : 0;
-}
-
-int
-refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
-    const char *detail, bool plain, bool close)
-{
-	const struct refusal_text *t = refuse_text(r);
-	struct buf body;
-	int ret;
-
-	if (status == 0)
-		status = t->status;
-	buf_init(&body, 16384);
-	refuse_body(&body, t, id, detail, plain);
-	buf_printf(b, "HTTP/1.1 %u ", status);
-	/* Programs that install packages show no more than this. */
-	if (t->flat && detail != NULL)
-		refuse_add(b, detail, false);
-	else
-		buf_adds(b, refuse_phrase(status));
-	buf_printf(b,
-	    "\r\nContent-Type: %s\r\n"
-	    "Content-Length: %zu\r\n",
-	    plain ? "text/plain" : "application/json", body.len);
+	if (form == REFUSE_AS_AWS)
+		buf_printf(
+		    b, "x-amzn-errortype: %s\r\n", refuse_aws_type(status));
 	/* Both SDKs honour it. */
 	if (!refuse_retries(status))
 		buf_adds(b, "x-should-retry: false\r\n");
@@ -335,6 +356,31 @@ refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
 	if (status == 426 && close)
 		buf_adds(b, ", close");
 	buf_adds(b, "\r\n\r\n");
+}
+
+int
+refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
+    const char *detail, enum refuse_form form, bool close)
+{
+	const struct refusal_text *t = refuse_text(r);
+	struct buf body;
+	int ret;
+
+	if (status == 0)
+		status = t->status;
+	buf_init(&body, 16384);
+	refuse_body(&body, r, id, detail, form);
+	buf_printf(b, "HTTP/1.1 %u ", status);
+	/* Programs that install packages show no more than this. */
+	if (t->flat && detail != NULL)
+		refuse_add(b, detail, false);
+	else
+		buf_adds(b, refuse_phrase(status));
+	buf_printf(b,
+	    "\r\nContent-Type: %s\r\n"
+	    "Content-Length: %zu\r\n",
+	    refuse_type(form), body.len);
+	refuse_fields(b, status, form, close);
 	ret = body.failed || buf_addspan(b, buf_span(&body)) == -1 ? -1 : 0;
 	buf_free(&body);
 	return ret;

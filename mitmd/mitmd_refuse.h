@@ -53,12 +53,12 @@ enum refusal {
 	REFUSE_REACH_URLS,
 	REFUSE_REACH_STORE,
 	REFUSE_REACH_BACKGROUND,
-	REFUSE_PUSH,       /* no command list that can be shown */
-	REFUSE_ASKS,       /* too many wait for a person */
+	REFUSE_PUSH, /* no command list that can be shown */
+	REFUSE_ASKS, /* too many wait for a person */
 	REFUSE_ASK_DENIED,
 	REFUSE_ASK_EXPIRED,
 	REFUSE_ASK_HEADLESS,
-	REFUSE_PACKAGE, /* keyd: this version may not be had */
+	REFUSE_PACKAGE,  /* keyd: this version may not be had */
 	REFUSE_PROVIDER, /* keyd or the provider failed */
 	REFUSE_COUNT,
 };
@@ -71,6 +71,13 @@ struct refusal_text {
 	bool flat;          /* {"error": text}, and the phrase says it */
 };
 
+/* How it is written, so that who asked can read it. */
+enum refuse_form {
+	REFUSE_AS_JSON, /* as most SDKs read errors, or the reason's own way */
+	REFUSE_AS_TEXT, /* before TLS; for git, which shows nothing else */
+	REFUSE_AS_AWS,  /* {"message": text}; a header says what error it is */
+};
+
 const struct refusal_text *refuse_text(enum refusal);
 /* That nothing is left, as clients of that dialect read errors. */
 enum refusal refuse_budget(enum filter_dialect);
@@ -81,15 +88,19 @@ const char *refuse_why(const char *why, char *dst, size_t cap);
 const char *refuse_phrase(unsigned status);
 
 /*
- * Composes a whole answer. plain: text/plain, before TLS or for git. status: 0,
- * or instead of the reason's own. detail: more for this provider (hosts,
- * endpoints, what keyd said), printable ASCII, or NULL.
+ * Composes a whole answer. status: 0, or instead of the reason's own. detail:
+ * more for this provider (hosts, endpoints, what keyd said), printable ASCII,
+ * or NULL.
  */
 int refuse_compose(struct buf *, enum refusal, unsigned status, uint32_t id,
-    const char *detail, bool plain, bool close);
-/* The body alone, as JSON, or as text. -1 when the buffer is full. */
-int refuse_json(struct buf *, enum refusal, uint32_t id, const char *detail);
-int refuse_plain(struct buf *, enum refusal, uint32_t id, const char *detail);
+    const char *detail, enum refuse_form, bool close);
+/* The body alone. -1 when the buffer is full. */
+int refuse_body(struct buf *, enum refusal, uint32_t id, const char *detail,
+    enum refuse_form);
+/* Its Content-Type. */
+const char *refuse_type(enum refuse_form);
+/* AWS SDKs read it in x-amzn-errortype: which error this status is. */
+const char *refuse_aws_type(unsigned status);
 /* May the same request be sent again, later? SDKs read x-should-retry. */
 bool refuse_retries(unsigned status);
 

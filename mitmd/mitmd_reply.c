@@ -78,9 +78,10 @@ reply_body(struct exchange *x, struct span s)
 		x->up.promised -= s.len;
 	}
 	/* Frames are none of the meter's: see front_ws_body. */
-	if (x->front != &front_ws)
-		usage_feed(x, s);
-	return x->front->body(x, s);
+	if (x->front == &front_ws)
+		return x->front->body(x, s);
+	usage_feed(x, s);
+	return usage_pass(x, s);
 }
 
 static void
@@ -154,7 +155,7 @@ reply_step(struct exchange *x, struct span s)
 		return -1;
 	}
 	if (f.type == STREAM_END && f.len == 0 && up->answered &&
-	    up->promised == 0) {
+	    up->promised == 0 && usage_rest(x) == 0) {
 		x->front->end(x);
 		return -1;
 	}

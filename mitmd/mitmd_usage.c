@@ -2,9 +2,12 @@
 /*
  * What answers cost: the meter reads them as they pass, and what it found
  * goes to auditd, at the end and now and then before, so that a budget can
- * end an answer that runs.
+ * end an answer that runs.  Then the agent reads why, in the provider's own
+ * words for an error that ends a stream.
  */
 #include "mitmd.h"
+
+#include "event_stream.h"
 
 #define USAGE_MS 250U /* between two messages about one answer */
 
@@ -100,6 +103,81 @@ usage_feed(struct exchange *x, struct span s)
 	usage_tell(x, &u, false);
 }
 
+int
+usage_rest(struct exchange *x)
+{
+	int r = 0;
+
+	if (x->part.len != 0)
+		r = x->front->body(x, buf_span(&x->part));
+	buf_free(&x->part);
+	return r;
+}
+
+int
+usage_pass(struct exchange *x, struct span s)
+{
+	size_t part;
+	int r = 0;
+
+	if (x->meter.format != METER_AWS)
+		return x->front->body(x, s);
+	part = meter_aws_part(&x->meter);
+	if (part == x->part.len + s.len && part <= MITMD_MAX_PART)
+		return buf_addspan(&x->part, s);
+	if (usage_rest(x) == -1)
+		return -1;
+	/* Too long, or lost. */
+	if (part > s.len || part > MITMD_MAX_PART)
+		return x->front->body(x, s);
+	if (part != s.len)
+		r = x->front->body(x, span_of(s.p, s.len - part));
+	if (r == 0 && part != 0)
+		r = buf_add(&x->part, s.p + s.len - part, part);
+	return r;
+}
+
+/* Is the agent at a place where something else may follow? */
+static bool
+usage_between(const struct exchange *x)
+{
+	/* Where a length was promised nothing fits. */
+	if (x->up.sized)
+		return false;
+	switch (x->meter.format) {
+	case METER_SSE:
+		return !x->meter.any;
+	case METER_AWS:
+		return meter_aws_part(&x->meter) == x->part.len;
+	case METER_JSON:
+	case METER_NONE:
+		break;
+	}
+	return false;
+}
+
+/* SDKs take a validationException for final; another may be tried again. */
+static int
+usage_last(
+    struct exchange *x, struct buf *b, enum refusal no, const char *detail)
+{
+	struct buf text;
+	int r;
+
+	if (x->meter.format != METER_AWS) {
+		buf_adds(b, "event: error\ndata: ");
+		refuse_body(b, no, x->denied, detail, REFUSE_AS_JSON);
+		return buf_add(b, "\n", 1);
+	}
+	buf_init(&text, 8192);
+	r = refuse_body(&text, no, x->denied, detail, REFUSE_AS_AWS);
+	if (r == 0)
+		r = event_stream_exception(
+		    b, SPAN("validationException"), buf_span(&text));
+	buf_free(&text);
+	return r;
+}
+
 bool
 usage_farewell(struct exchange *x, enum refusal no, const char *detail)
 {
@@ -108,13 +186,10 @@ usage_farewell(struct exchange *x, enum refusal no, const char *detail)
 
 	if (x->front == &front_ws)
 		return ws_farewell(x, no, detail);
-	/* Within an event, or where a length was promised, nothing fits. */
-	if (x->meter.format != METER_SSE || x->meter.any || x->up.sized)
+	if (!usage_between(x))
 		return false;
 	buf_init(&b, 8192);
-	buf_adds(&b, "event: error\ndata: ");
-	said = refuse_json(&b, no, x->denied, detail) == 0 &&
-	       buf_add(&b, "\n", 1) == 0 &&
+	said = usage_last(x, &b, no, detail) == 0 &&
 	       x->front->body(x, buf_span(&b)) == 0;
 	buf_free(&b);
 	if (!said)

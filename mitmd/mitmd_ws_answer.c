@@ -152,7 +152,7 @@ ws_error(struct buf *b, enum refusal no, uint32_t id, const char *detail)
 	int r;
 
 	buf_init(&body, 8192);
-	(void)refuse_json(&body, no, id, detail);
+	(void)refuse_body(&body, no, id, detail, REFUSE_AS_JSON);
 	s = buf_span(&body);
 	if (span_starts(s, error)) {
 		buf_printf(b, "{\"type\":\"error\",\"status\":%u,",

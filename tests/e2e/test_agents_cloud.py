@@ -81,6 +81,58 @@ def bearer():
         p.end()
 
 
+def budget():
+    """It ends while Claude Code reads a stream: that says why, and does not
+    try for long."""
+    aws = c.Aws()
+
+    def begun():
+        """Is it known what the stream cost so far?"""
+        used = json.loads(s.icctl("--json", "budget").stdout)["budget"]
+        tokens = used["limits"]["maxTotalTokens"]["used"]
+        seen = [x["target"] for x in p.seen() if "/model/" in x["target"]]
+        before = [x for x in seen if "stream" not in x]
+        return len(seen) > len(before) and tokens > 120 * len(before)
+
+    with h.workdir() as work:
+        p = c.provider(work, aws, options=["--only", "stream", "--stall",
+                                           "900"])
+        s = h.Session(work, provider=None, config=profile(c.bedrock(p)), env={
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"), **aws.env()})
+        process = subprocess.Popen(
+            [h.program("icctl"), "start", "--agent", "claude-code",
+             "--profile", "cloud", "--workspace", s.workspace, "Say hello."],
+            env=s.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        try:
+            link = os.path.join(s.home, "run")
+            h.wait_for(lambda: os.path.isdir(link) and os.listdir(link),
+                       "no session", 60)
+            s.dir = os.path.realpath(os.path.join(link, os.listdir(link)[0]))
+            h.wait_for(lambda: os.path.exists(os.path.join(
+                s.dir, "control.sock")), "no control socket", 60)
+            h.wait_for(begun, "no stream began", 60)
+            s.icctl("budget", "set", "maxTotalTokens", "1", check=True)
+            text = "".join(process.communicate(timeout=90))
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait(10)
+        t.ok("maxTotalTokens" in text and "icctl budget set" in text,
+             "budget: Claude Code says what ran out and what raises it",
+             text[-1500:])
+        t.ok("FINAL:" not in text, "budget: the answer did not end", text)
+        # It asks without a stream then, some times with less in it each.
+        seen = [x["bodySha256"] for x in s.audit()
+                if x["event"] == "modelRequest" and x["seq"] > [
+                    y["seq"] for y in s.audit() if y["event"] == "budget"][0]]
+        t.ok(len(seen) < 6 and len(seen) == len(set(seen)),
+             "budget: and sends no request twice", seen)
+        t.equal(len([x for x in p.seen() if "stream" in x["target"]]), 1,
+                "budget: of which the provider sees none")
+        p.end()
+
+
 def vertex():
     real = "ya29.real-" + secrets.token_urlsafe(120)
     with h.workdir() as work:
@@ -90,7 +142,8 @@ def vertex():
         p.end()
 
 
-CASES = {"bedrock": bedrock, "bearer": bearer, "vertex": vertex}
+CASES = {"bedrock": bedrock, "bearer": bearer, "budget": budget,
+         "vertex": vertex}
 
 if __name__ == "__main__":
     if not agents.installed(t, "claude-code", agents.CLAUDE):

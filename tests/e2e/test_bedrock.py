@@ -8,6 +8,7 @@ import base64
 import json
 import os
 import secrets
+import socket
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "lib"))
 import cloud_helper as c  # noqa: E402
+import h2  # noqa: E402
 import harness as h  # noqa: E402
 import joins  # noqa: E402
 
@@ -141,7 +143,7 @@ def refused():
                 kw = {"target": INVOKE, "body": c.claude(), "key": key, **kw}
                 r = c.ask(m, **kw)
                 m.close()
-                return r.status, r.json()["error"]["message"]
+                return r.status, r.json()["message"]
 
             for name, kw, want, part in (
                     ("somebody's own key", {"key": other.id,
@@ -271,6 +273,162 @@ def command():
         p.end()
 
 
+def write(path, text):
+    with open(path + ".new", "w", encoding="utf-8") as f:
+        f.write(text)
+    os.chmod(path + ".new", 0o600)
+    os.rename(path + ".new", path)
+
+
+def section(aws):
+    return (f"[default]\naws_access_key_id = {aws.id}\n"
+            f"aws_secret_access_key = {aws.secret}\n"
+            f"aws_session_token = {aws.token}\n")
+
+
+def expired():
+    """AWS says that the session is over, before its end or with none said:
+    the file is read, or the command run, again, and the agent sees one 200."""
+    for name in "file", "command":
+        first, second = c.Aws(), c.Aws()
+        with h.workdir() as work:
+            p = c.provider(work, second, expired=[first])
+            path = os.path.join(work, "credentials")
+            if name == "file":
+                write(path, section(first))
+                credential, new = {"file": path}, section(second)
+            else:
+                write(path, json.dumps(first.process(3600)))
+                credential = {"command": ["/bin/cat", path]}
+                new = json.dumps(second.process(3600))
+            with h.Session(work, provider=p,
+                           config=c.bedrock(p, credential)) as s:
+                key = key_of(s)
+                m = s.model(host=c.RUNTIME, key=key)
+                write(path, new)
+                r = c.ask(m, key, INVOKE, c.claude("x" * 100000))
+                t.equal((r.status, r.json().get("content")),
+                        (200, [{"type": "text", "text": "FINAL: hello"}]),
+                        f"{name}: the agent sees one 200")
+                seen = signed(p, 2)
+                t.equal([(a.id in r["head"], r["status"], r["bodyBytes"])
+                         for a, r in zip((first, second), seen)],
+                        [(True, 403, seen[0]["bodyBytes"]),
+                         (True, 200, seen[0]["bodyBytes"])],
+                        f"{name}: sent twice, the second time with new keys")
+                r = c.ask(m, key, STREAM, c.claude())
+                t.equal((r.status, len(p.seen())), (200, 3),
+                        f"{name}: then with those")
+                t.equal([e["detail"]["what"] for e in
+                         s.events("credential")], ["asked"],
+                        f"{name}: which is in the log, once")
+                t.equal([e["status"] for e in s.events("modelResponse")
+                         if not e.get("error")], [200, 200],
+                        f"{name}: and one answer to each")
+            p.end()
+
+
+def over():
+    """The file holds nothing newer: the agent reads what AWS says."""
+    aws = c.Aws()
+    with h.workdir() as work:
+        p = c.provider(work, expired=[aws])
+        path = os.path.join(work, "credentials")
+        write(path, section(aws))
+        with h.Session(work, provider=p,
+                       config=c.bedrock(p, {"file": path})) as s:
+            key = key_of(s)
+            m = s.model(host=c.RUNTIME, key=key)
+            r = c.ask(m, key, INVOKE, c.claude())
+            t.ok(r.status == 403 and "is expired" in r.json()["message"] and
+                 r.header("x-amzn-errortype").startswith("ExpiredToken"),
+                 "still expired: the answer of AWS", (r.status, r.body))
+            t.equal(len(signed(p)), 2, "after a second try")
+        with h.Session(work, provider=p, config=c.bedrock(p), env=aws.env(),
+                       session_dir=os.path.join(work, "variables")) as s:
+            key = key_of(s)
+            m = s.model(host=c.RUNTIME, key=key)
+            t.equal(c.ask(m, key, INVOKE, c.claude()).status, 403,
+                    "of variables nothing newer can be had")
+            t.equal(len(signed(p)), 3, "and it is not tried twice")
+        p.end()
+
+
+def ask2(s, key, target, body):
+    """The same over HTTP/2, as AWS SDKs for JavaScript do."""
+    sock = socket.socket(socket.AF_UNIX)
+    sock.settimeout(30)
+    sock.connect(os.path.join(s.dir, "sockets", "mitm-proxy.sock"))
+    sock.sendall(f"CONNECT {c.RUNTIME}:443 HTTP/1.1\r\nHost: {c.RUNTIME}:443"
+                 "\r\n\r\n".encode())
+    head = b""
+    while b"\r\n\r\n" not in head:
+        head += sock.recv(1)
+    m = h2.Connection(sock, os.path.join(s.dir, "orientation", "ca-cert.pem"),
+                      c.RUNTIME)
+    data = json.dumps(body).encode()
+    r = m.wait(m.request([
+        (":method", "POST"), (":scheme", "https"), (":authority", c.RUNTIME),
+        (":path", target), ("content-type", "application/json"),
+        ("content-length", str(len(data)))] + [
+            (n.lower(), v) for n, v in c.sign(
+                key, c.RUNTIME, "POST", target, data)], data))
+    m.close()
+    return r
+
+
+def budget():
+    """A budget that ends a stream says so in a last message of it; the next
+    request is refused as AWS would."""
+    aws = c.Aws()
+    talk = {"messages": [{"role": "user", "content": [{"text": "hi"}]}]}
+    for name, target, body, key_of_limit, limit in (
+            ("Invoke", STREAM, c.claude(), "maxTotalTokens", 50),
+            ("Converse", f"/model/{c.MODEL}/converse-stream", talk,
+             "maxSessionSeconds", 2)):
+        with h.workdir() as work:
+            p = c.provider(work, aws, options=["--delay", "700"])
+            with h.Session(work, provider=p, env=aws.env(), config={
+                    **c.bedrock(p),
+                    "resourceBudget": {key_of_limit: limit}}) as s:
+                key = key_of(s)
+                m = s.model(host=c.RUNTIME, key=key)
+                ask = (lambda: ask2(s, key, target, body)) \
+                    if name == "Invoke" else \
+                    (lambda: c.ask(m, key, target, body))
+                r = ask()
+                events, left = c.frames(r.body)
+                kinds = [e[":message-type"] for e, _ in events]
+                t.ok(r.status == 200 and left == b"" and len(kinds) > 1 and
+                     set(kinds[:-1]) == {"event"} and
+                     kinds[-1] == "exception",
+                     f"{name}: whole messages, the last an exception",
+                     (r.status, kinds, left))
+                head, payload = events[-1]
+                t.equal((head[":exception-type"], head[":content-type"]),
+                        ("validationException", "application/json"),
+                        f"{name}: which no SDK tries again")
+                text = json.loads(payload)["message"]
+                t.ok(text.startswith("IronCurtain: ") and
+                     key_of_limit in text and "icctl budget set" in text and
+                     "Do not retry" in text,
+                     f"{name}: what ran out, and what raises it", text)
+                r = ask()
+                error = json.loads(r.body)
+                t.ok(r.status == 400 and list(error) == ["message"] and
+                     r.header("x-amzn-errortype") == "ValidationException"
+                     and r.header("x-should-retry") == "false" and
+                     key_of_limit in error["message"],
+                     f"{name}: the next one is refused as AWS would",
+                     (r.status, r.body))
+                t.equal(len(p.seen()), 1, f"{name}: and sent no more")
+                end = h.wait_for(lambda: [
+                    e for e in s.events("modelResponse") if e.get("error")],
+                    "no modelResponse")
+                t.contains(end[0]["error"], "budget", f"{name}: in the log")
+            p.end()
+
+
 def bad():
     """Credentials that are none: the session says so and does not start."""
     aws = c.Aws()
@@ -327,7 +485,8 @@ def reflected():
 
 
 CASES = {"variables": variables, "refused": refused, "forms": forms,
-         "command": command, "bad": bad, "reflected": reflected}
+         "command": command, "expired": expired, "over": over,
+         "budget": budget, "bad": bad, "reflected": reflected}
 
 if __name__ == "__main__":
     for case_name in sys.argv[1:] or CASES:

@@ -94,11 +94,35 @@ class Bench:
         self.provider.end()
 
 
-def refusal(r, want):
+AWS = {403: "AccessDeniedException", 404: "ResourceNotFoundException"}
+
+
+def shape(r, code):
+    """(its message, None), or (None, in what way it is no error of ours)."""
+    error = json.loads(r.body)
+    if set(error) != {"type", "error"} or error["type"] != "error" or \
+            set(error["error"]) != {"type", "code", "message"} or \
+            error["error"]["type"] != "ironcurtain_refused" or \
+            error["error"]["code"] != code:
+        return None, f"{r.body!r}"
+    return error["error"]["message"], None
+
+
+def aws_shape(r):
+    """The same of an answer for clients of AWS."""
+    error = json.loads(r.body)
+    if set(error) != {"message"} or r.header("x-amzn-errortype") != \
+            AWS.get(r.status, "ValidationException"):
+        return None, f"{r.headers} {r.body!r}"
+    return error["message"], None
+
+
+def refusal(r, want, aws=False):
     """None, or in what way the answer is not this refusal."""
     status, text, more = rules.CODES[want.code]
     names = [n for n, _ in r.headers]
     head = ["Content-Type", "Content-Length"] + (
+        ["x-amzn-errortype"] if aws else []) + (
         ["x-should-retry"] if status < 500 else []) + (
         ["Upgrade"] if status == 426 else []) + ["Connection"]
     if (r.status, r.reason) != (status, rules.PHRASES[status]):
@@ -107,13 +131,9 @@ def refusal(r, want):
         return f"headers {r.headers}"
     if status < 500 and r.header("x-should-retry") != "false":
         return "it may be retried"
-    error = json.loads(r.body)
-    if set(error) != {"type", "error"} or error["type"] != "error" or \
-            set(error["error"]) != {"type", "code", "message"} or \
-            error["error"]["type"] != "ironcurtain_refused" or \
-            error["error"]["code"] != want.code:
-        return f"{r.body!r}"
-    said = error["error"]["message"]
+    said, why = aws_shape(r) if aws else shape(r, want.code)
+    if why:
+        return why
     if not IDENT.search(said):
         return f"no number: {said}"
     said = IDENT.sub("", said)

@@ -71,7 +71,8 @@ def main():
                         f"did not reach the provider: {r.status} {r.body}"
                 else:
                     code, text = want
-                    why = refusal(r, rules.no(code, text or ...))
+                    why = refusal(r, rules.no(code, text or ...),
+                                  provider == "bedrock")
                 if why:
                     bad.append((row, provider, method, target, headers, why))
             for one in bad[:10]:

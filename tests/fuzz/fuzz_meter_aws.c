@@ -44,7 +44,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct meter_usage a, b;
 	struct meter m;
 	uint8_t *copy;
-	size_t step, n = size - 1;
+	size_t step, part, n = size - 1;
 
 	if (size < 2 || (copy = malloc(n)) == NULL)
 		return 0;
@@ -55,6 +55,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	meter_begin(&m, METER_AWS);
 	meter_feed(&m, span_of(copy, n));
 	meter_read(&m, &a);
+	part = meter_aws_part(&m);
 	meter_begin(&m, METER_AWS);
 	for (size_t i = 0; i < n; i += step)
 		meter_feed(&m, span_of(copy + i, n - i < step ? n - i : step));
@@ -62,7 +63,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(copy);
 	if (a.in != b.in || a.out != b.out || a.cache_read != b.cache_read ||
 	    a.cache_write != b.cache_write || a.seen != b.seen ||
-	    strcmp(a.model, b.model) != 0)
+	    strcmp(a.model, b.model) != 0 || meter_aws_part(&m) != part ||
+	    (part > n && part != SIZE_MAX))
 		abort();
 	return 0;
 }

@@ -32,7 +32,10 @@ static const char rig_provider[] =
     "\"query\":{\"beta\":[\"true\"]},"
     "\"body\":{\"types\":[\"application/json\"],\"max\":1000000}},"
     "{\"method\":\"GET\",\"path\":\"/v1/models/*\"},"
-    "{\"method\":\"GET\",\"path\":\"/v1/settings\",\"answer\":404}]}";
+    "{\"method\":\"GET\",\"path\":\"/v1/settings\",\"answer\":404},"
+    "{\"method\":\"POST\",\"path\":\"/v1/turns\",\"body\":{"
+    "\"types\":[\"application/json\"],\"max\":1000000,"
+    "\"dialect\":\"anthropic\"}}]}";
 
 struct rig rig;
 bool rig_closed;
@@ -520,6 +523,13 @@ rig_frame(enum stream_type type, const void *p, size_t len)
 void
 rig_head(unsigned status, unsigned framing, uint64_t length)
 {
+	rig_head_of("text/event-stream", status, framing, length);
+}
+
+void
+rig_head_of(const char *type, unsigned status, unsigned framing,
+    uint64_t length)
+{
 	struct buf b;
 	uint8_t head[11] = {(uint8_t)status, (uint8_t)(status >> 8),
 	    (uint8_t)framing};
@@ -528,7 +538,7 @@ rig_head(unsigned status, unsigned framing, uint64_t length)
 		head[3 + i] = (uint8_t)(length >> (8 * i));
 	buf_init(&b, 4096);
 	buf_add(&b, head, sizeof(head));
-	provider_pack(&b, SPAN("content-type"), SPAN("text/event-stream"));
+	provider_pack(&b, SPAN("content-type"), span_str(type));
 	rig_frame(STREAM_HEAD, buf_span(&b).p, b.len);
 	buf_free(&b);
 }

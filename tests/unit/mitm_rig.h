@@ -87,7 +87,9 @@ bool rig_requested(unsigned count);
 /* keyd: the body frames that came, up to len bytes of data. */
 size_t rig_body(uint8_t *dst, size_t len);
 void rig_frame(enum stream_type, const void *, size_t);
-/* HEAD with one header "content-type". */
+/* HEAD with one header "content-type": of server-sent events, or that one. */
 void rig_head(unsigned status, unsigned framing, uint64_t length);
+void rig_head_of(const char *type, unsigned status, unsigned framing,
+    uint64_t length);
 
 #endif

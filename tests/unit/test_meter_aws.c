@@ -186,6 +186,38 @@ test_transcripts(struct buf *b)
 	    (struct meter_usage){1, 2, 0, 0, 0, true, ""});
 }
 
+/* Where a frame begins, wherever it is cut. */
+static void
+test_part(struct buf *b)
+{
+	struct span s;
+	struct meter m;
+	size_t first, bad = 0;
+
+	buf_reset(b, 1U << 20);
+	frame(b, NULL, "");
+	frame(b, "messageStart", "{\"role\":\"assistant\"}");
+	first = 16;
+	s = buf_span(b);
+	for (size_t cut = 0; cut <= s.len; cut++) {
+		meter_begin(&m, METER_AWS);
+		meter_feed(&m, span_of(s.p, cut));
+		if (meter_aws_part(&m) != (cut < first     ? cut
+					      : cut < s.len ? cut - first
+							    : 0))
+			bad++;
+	}
+	is_int(bad, 0, "how much of a frame there is, at each place");
+	b->p[b->off + first + 3] ^= 1;
+	meter_begin(&m, METER_AWS);
+	meter_feed(&m, span_of(s.p, first + 11));
+	is_int(meter_aws_part(&m), 11, "not yet known to be none");
+	meter_feed(&m, span_of(s.p + first + 11, 1));
+	ok(meter_aws_part(&m) == SIZE_MAX, "lost");
+	meter_feed(&m, span_of(s.p + first + 12, s.len - first - 12));
+	ok(meter_aws_part(&m) == SIZE_MAX, "for good");
+}
+
 /* One byte of the second frame is another. */
 static void
 test_broken(struct buf *b)
@@ -235,6 +267,8 @@ main(void)
 
 	buf_init(&b, 1U << 20);
 	test_transcripts(&b);
+	test_part(&b);
+	buf_reset(&b, 1U << 20);
 	test_broken(&b);
 	buf_free(&b);
 	return tap_done();

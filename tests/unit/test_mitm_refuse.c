@@ -12,14 +12,14 @@
 
 /* The answer as text. */
 static char *
-compose(
-    enum refusal r, unsigned status, const char *detail, bool plain, bool close)
+compose(enum refusal r, unsigned status, const char *detail,
+    enum refuse_form form, bool close)
 {
 	struct buf b;
 	char *text;
 
 	buf_init(&b, 65536);
-	if (refuse_compose(&b, r, status, 0x1f, detail, plain, close) == -1)
+	if (refuse_compose(&b, r, status, 0x1f, detail, form, close) == -1)
 		return NULL;
 	text = span_dup(buf_span(&b));
 	buf_free(&b);
@@ -35,7 +35,7 @@ test_reason(enum refusal r)
 	char *text, *body, *len;
 	bool retry = t->status == 408 || t->status >= 500;
 
-	text = compose(r, 0, "x \"y\" \\ \n\x7f z", false, false);
+	text = compose(r, 0, "x \"y\" \\ \n\x7f z", REFUSE_AS_JSON, false);
 	body = strstr(text, "\r\n\r\n") + 4;
 	len = strstr(text, "Content-Length: ");
 	ok(atoi(text + 9) == (int)t->status && t->status != 401 &&
@@ -69,6 +69,28 @@ test_reason(enum refusal r)
 	value_pool_free(pool);
 }
 
+/* As AWS SDKs read it: message and type, and nothing else. */
+static void
+test_aws(enum refusal r, const char *type)
+{
+	const struct refusal_text *t = refuse_text(r);
+	struct value_pool *pool = value_pool_new(65536);
+	const struct value *v;
+	char *text, *body, line[80];
+
+	snprintf(line, sizeof(line), "\r\nx-amzn-errortype: %s\r\n", type);
+	text = compose(r, 0, "x \"y\"", REFUSE_AS_AWS, false);
+	body = strstr(text, "\r\n\r\n") + 4;
+	v = json_read(pool, span_str(body), NULL);
+	ok(v != NULL && v->type == VALUE_OBJECT && v->count == 1 &&
+		span_starts(value_str(v, "message"), SPAN("IronCurtain: ")) &&
+		strstr(body, "x 'y' (request 0000001f)\"}\n") != NULL,
+	    "%s for AWS: a message alone", t->code);
+	ok(strstr(text, line) != NULL, "... is a %s", type);
+	free(text);
+	value_pool_free(pool);
+}
+
 int
 main(void)
 {
@@ -76,18 +98,25 @@ main(void)
 
 	for (unsigned r = REFUSE_MALFORMED; r < REFUSE_COUNT; r++)
 		test_reason((enum refusal)r);
-	text = compose(REFUSE_HOST, 0, "Allowed: a:443.", true, true);
+	test_aws(REFUSE_BUDGET, "ValidationException");
+	test_aws(REFUSE_LENGTH, "ValidationException");
+	test_aws(REFUSE_WRONG_KEY, "AccessDeniedException");
+	test_aws(REFUSE_OFFERED, "ResourceNotFoundException");
+	test_aws(REFUSE_TIMEOUT, "RequestTimeoutException");
+	test_aws(REFUSE_PROVIDER, "ServiceUnavailableException");
+	test_aws(REFUSE_NONE, "InternalServerException");
+	text = compose(REFUSE_HOST, 0, "Allowed: a:443.", REFUSE_AS_TEXT, true);
 	ok(strstr(text, "Content-Type: text/plain\r\n") != NULL &&
 		strstr(text, "Connection: close\r\n\r\nIronCurtain: ") !=
 		    NULL &&
 		strstr(text, "Allowed: a:443. (request 0000001f)\n") != NULL,
 	    "before TLS: plain text, closes");
 	free(text);
-	text = compose(REFUSE_OFFERED, 410, NULL, false, false);
+	text = compose(REFUSE_OFFERED, 410, NULL, REFUSE_AS_JSON, false);
 	ok(strncmp(text, "HTTP/1.1 410 Gone\r\n", 19) == 0,
 	    "a route's own status");
 	free(text);
-	text = compose(REFUSE_UPGRADE, 0, NULL, false, true);
+	text = compose(REFUSE_UPGRADE, 0, NULL, REFUSE_AS_JSON, true);
 	ok(strstr(text, "426 Upgrade Required") != NULL &&
 		strstr(text, "Connection: Upgrade, close\r\n") != NULL,
 	    "426 as RFC 9110 15.5.22 wants it");
