@@ -100,7 +100,7 @@ def http_log(s, ident):
             if f"request {ident}" in line:
                 return line
         return None
-    line = h.wait_for(find, f"no line about {ident} in session.log", 5)
+    line = h.wait_for(find, f"no line about {ident} in session.log", 20)
     return re.sub(r"^.*?request [0-9a-f]{8}:? ?", "", line)
 
 

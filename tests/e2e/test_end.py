@@ -40,7 +40,7 @@ def test_kill(role, provider):
         m.start_call("echo__slow", {"ms": 60000})
         began = time.monotonic()
         h.kill(victims[role][0])
-        h.wait_for(lambda: gone(everyone), f"{role}: processes are left", 5)
+        h.wait_for(lambda: gone(everyone), f"{role}: processes are left", 20)
         took = time.monotonic() - began
         status = s.wait()
         t.ok(took < 1, f"{role}: everything is gone within a second", took)
@@ -70,7 +70,7 @@ def test_stop(provider):
             else:
                 h.kill(s.pid, getattr(signal, how))
             t.equal(s.wait(), 0, f"{how}: status 0")
-            h.wait_for(lambda: gone(everyone), "processes are left", 2)
+            h.wait_for(lambda: gone(everyone), "processes are left", 20)
             t.equal(s.audit()[-1]["event"], "stop", f"{how}: closing record")
             t.equal(joins.check_chain(os.path.join(s.dir, "audit.jsonl")),
                     None, f"{how}: the chain holds")

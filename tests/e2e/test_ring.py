@@ -167,7 +167,7 @@ def test_bad_server(kind, *options, tool="echo", args=None):
         began = time.monotonic()
         r = m.call("other__echo", {"text": "still here"})
         t.contains(h.text_of(r), "still here", f"{name}: the other answers")
-        t.ok(time.monotonic() - began < 2, f"{name}: and soon")
+        t.ok(time.monotonic() - began < 5, f"{name}: and soon")
         if kind == "dead":
             r = call.wait(15)
             t.ok(r.get("isError"), f"{name}: its call fails", r)

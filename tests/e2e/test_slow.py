@@ -145,8 +145,11 @@ def test_admission():
     names = ["a", "b", "c", "d", "last"]
     with h.workdir() as work, build(work, names) as s:
         m, second = s.client(), s.client()
-        slow = [m.start_call(f"{n}__slow", {"ms": 6000 + i})
-                for i in range(64) for n in names[:4]]
+        go = {n: os.path.join(os.path.dirname(s.logs[n]), "go")
+              for n in names[:4]}
+        # Another each time: the same call too often is refused.
+        slow = [m.start_call(f"{n}__slow", {"until": path, "ms": i})
+                for i in range(64) for n, path in go.items()]
         h.wait_for(lambda: sum(len(lines(s, n)) for n in names[:4]) == 256,
                    "256 calls under way")
         call = second.start_call("last__echo", {"text": "the 257th"})
@@ -155,6 +158,8 @@ def test_admission():
         third = s.mcp()
         third.initialize()
         t.equal(third.request("ping"), {}, "another connection is served")
+        for path in go.values():
+            h.put(path, "")
         t.equal(h.text_of(call.wait()), "the 257th", "it is answered later")
         t.ok(any(c.done.is_set() for c in slow), "after another has ended")
         t.equal({h.text_of(c.wait()) for c in slow}, {"slept"},

@@ -19,7 +19,7 @@
 #include "confine.h"
 #include "provider.h"
 
-#define RIG_WAIT_MS 5000
+#define RIG_WAIT_MS 30000
 
 static const char rig_provider[] =
     "{\"name\":\"rig\",\"host\":\"" RIG_HOST "\",\"credential\":{"
@@ -450,16 +450,22 @@ rig_read(SSL *ssl, const char *text)
 }
 
 bool
-rig_requested(unsigned count)
+rig_counted(const unsigned *what, unsigned count)
 {
 	uint64_t end = clock_mono_us() + RIG_WAIT_MS * 1000;
 
-	while (rig.req.count < count && !rig.ended && clock_mono_us() < end)
+	while (*what < count && !rig.ended && clock_mono_us() < end)
 		rig_turn(20);
-	return rig.req.count == count;
+	return *what == count;
 }
 
-/* Exactly n bytes of the stream, or fewer when it closes or after 5 s. */
+bool
+rig_requested(unsigned count)
+{
+	return rig_counted(&rig.req.count, count);
+}
+
+/* Exactly n bytes of the stream, or fewer when it closes or after 30 s. */
 static size_t
 rig_stream_read(uint8_t *dst, size_t want)
 {

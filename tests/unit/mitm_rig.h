@@ -63,7 +63,7 @@ extern unsigned rig_nofile;
 /* Starts the program with the provider file of the rig and begins. */
 void rig_start(const char *program);
 void rig_stop(void);
-/* Turns until *flag or 5 s; says whether. */
+/* Turns until *flag or 30 s; says whether. */
 bool rig_until(const bool *flag);
 /* One turn of at most ms. */
 void rig_turn(int ms);
@@ -73,15 +73,17 @@ bool rig_alive(void);
 /* The agent: a plain connection; a tunnel with TLS (NULL when refused). */
 int rig_dial(void);
 int rig_send(int fd, const char *text);
-/* Reads until the text appears, the peer closes or 5 s; NUL-terminated. */
+/* Reads until the text appears, the peer closes or 30 s; NUL-terminated. */
 const char *rig_read_until(int fd, const char *text);
 SSL *rig_tls(const char *sni, const char *alpn);
 void rig_close(SSL *);
 void rig_write(SSL *, const char *text, size_t len);
-/* Reads until the text appears, the peer closes (then *closed) or 5 s. */
+/* Reads until the text appears, the peer closes (then *closed) or 30 s. */
 const char *rig_read(SSL *, const char *text);
 extern bool rig_closed;
 
+/* Turns until *what is count or 30 s; says whether. */
+bool rig_counted(const unsigned *what, unsigned count);
 /* Until auditd has `count` requests and keyd its stream. */
 bool rig_requested(unsigned count);
 /* keyd: the body frames that came, up to len bytes of data. */

@@ -245,7 +245,7 @@ class Server:
             os.close(fd)
         else:
             while not os.path.exists(args["until"]) and not event.is_set():
-                event.wait(0.005)
+                event.wait(0.05)
         return text_result("slept")
 
     def tool_fail(self, args, _token, _event):
