@@ -27,28 +27,6 @@ read_hex4(struct json_reader *r, const uint8_t *esc, const uint8_t *p)
 	return n;
 }
 
-static uint8_t *
-put_utf8(uint8_t *to, int c)
-{
-	if (c < 0x80) {
-		*to++ = (uint8_t)c;
-		return to;
-	}
-	if (c < 0x800) {
-		*to++ = (uint8_t)(0xc0 | c >> 6);
-	} else {
-		if (c < 0x10000) {
-			*to++ = (uint8_t)(0xe0 | c >> 12);
-		} else {
-			*to++ = (uint8_t)(0xf0 | c >> 18);
-			*to++ = (uint8_t)(0x80 | (c >> 12 & 0x3f));
-		}
-		*to++ = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-	}
-	*to++ = (uint8_t)(0x80 | (c & 0x3f));
-	return to;
-}
-
 /* \uXXXX or a surrogate pair at r->p. The code point, or -1. */
 static int
 read_unicode(struct json_reader *r)
@@ -90,7 +68,7 @@ read_escape(struct json_reader *r, uint8_t **to)
 	if (r->p[1] == 'u') {
 		if ((c = read_unicode(r)) == -1)
 			return -1;
-		*to = put_utf8(*to, c);
+		*to += text_utf8_put(*to, (uint32_t)c);
 		return 0;
 	}
 	for (const char *s = plain; *s != '\0'; s += 2) {

@@ -91,6 +91,31 @@ text_utf8_len(const uint8_t *p, const uint8_t *end)
 	return 4;
 }
 
+/* A code point up to U+10FFFF as UTF-8; how many bytes. */
+static inline size_t
+text_utf8_put(uint8_t dst[4], uint32_t c)
+{
+	size_t n = 0;
+
+	if (c < 0x80) {
+		dst[n++] = (uint8_t)c;
+		return n;
+	}
+	if (c < 0x800) {
+		dst[n++] = (uint8_t)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			dst[n++] = (uint8_t)(0xe0 | c >> 12);
+		} else {
+			dst[n++] = (uint8_t)(0xf0 | c >> 18);
+			dst[n++] = (uint8_t)(0x80 | (c >> 12 & 0x3f));
+		}
+		dst[n++] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+	}
+	dst[n++] = (uint8_t)(0x80 | (c & 0x3f));
+	return n;
+}
+
 typedef int8_t text_block __attribute__((vector_size(16)));
 typedef uint64_t text_words __attribute__((vector_size(16)));
 

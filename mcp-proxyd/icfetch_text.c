@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "icfetch.h"
+#include "text.h"
 
 #define HREF_MAX 1024U
 #define LIST_MAX 8U
@@ -64,31 +65,6 @@ page_break(struct page *p, unsigned lines)
 		p->lines = lines;
 }
 
-static size_t
-utf8_put(uint32_t c, uint8_t dst[4])
-{
-	if (c < 0x80) {
-		dst[0] = (uint8_t)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		dst[0] = (uint8_t)(0xc0 | c >> 6);
-		dst[1] = (uint8_t)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		dst[0] = (uint8_t)(0xe0 | c >> 12);
-		dst[1] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-		dst[2] = (uint8_t)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	dst[0] = (uint8_t)(0xf0 | c >> 18);
-	dst[1] = (uint8_t)(0x80 | (c >> 12 & 0x3f));
-	dst[2] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-	dst[3] = (uint8_t)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 /* A character reference at s: its length, or 0 when it is none. */
 static size_t
 entity(struct span s, uint8_t dst[4], size_t *n)
@@ -126,7 +102,7 @@ entity(struct span s, uint8_t dst[4], size_t *n)
 			c = names[i].c;
 	if (c < ' ' || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
 		return 0;
-	*n = utf8_put(c, dst);
+	*n = text_utf8_put(dst, c);
 	return len + 1;
 }
 
@@ -355,6 +331,6 @@ text_utf8(struct buf *out, struct span in)
 	if (utf8_valid(in))
 		return buf_addspan(out, in);
 	for (size_t i = 0; i < in.len; i++)
-		buf_add(out, utf8, utf8_put(in.p[i], utf8));
+		buf_add(out, utf8, text_utf8_put(utf8, in.p[i]));
 	return out->failed ? -1 : 0;
 }

@@ -130,31 +130,6 @@ json_string(struct body_json *j, struct span *out)
 	return 0;
 }
 
-static size_t
-json_utf8(uint32_t cp, uint8_t out[4])
-{
-	if (cp < 0x80) {
-		out[0] = (uint8_t)cp;
-		return 1;
-	}
-	if (cp < 0x800) {
-		out[0] = (uint8_t)(0xc0 | cp >> 6);
-		out[1] = (uint8_t)(0x80 | (cp & 0x3f));
-		return 2;
-	}
-	if (cp < 0x10000) {
-		out[0] = (uint8_t)(0xe0 | cp >> 12);
-		out[1] = (uint8_t)(0x80 | (cp >> 6 & 0x3f));
-		out[2] = (uint8_t)(0x80 | (cp & 0x3f));
-		return 3;
-	}
-	out[0] = (uint8_t)(0xf0 | cp >> 18);
-	out[1] = (uint8_t)(0x80 | (cp >> 12 & 0x3f));
-	out[2] = (uint8_t)(0x80 | (cp >> 6 & 0x3f));
-	out[3] = (uint8_t)(0x80 | (cp & 0x3f));
-	return 4;
-}
-
 int
 body_json_unescape(struct span s, uint8_t *dst, size_t cap)
 {
@@ -171,7 +146,7 @@ body_json_unescape(struct span s, uint8_t *dst, size_t cap)
 			if ((n = json_escape(p, end, &cp)) == 0)
 				return -1;
 			p += n;
-			n = json_utf8(cp, one);
+			n = text_utf8_put(one, cp);
 		}
 		if (n > cap - len)
 			return -1;
