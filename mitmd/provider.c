@@ -14,7 +14,6 @@
 #include "dest.h"
 #include "json.h"
 #include "provider_class.h"
-#include "provider_login.h"
 #include "provider_parse.h"
 
 static int
@@ -60,8 +59,7 @@ parse_file(struct parse *ps, const struct value *v)
 		&p->name) == -1 ||
 	    parse_hosts(ps, v) == -1 ||
 	    parse_credential(ps, value_get(v, "credential")) == -1 ||
-	    provider_parse_logins(
-		p, value_get(v, "logins"), ps->err, ps->cap) == -1 ||
+	    parse_logins(ps, value_get(v, "logins")) == -1 ||
 	    parse_texts(ps, value_get(v, "requestHeaders"), "requestHeaders",
 		provider_is_allowed, PROVIDER_MAX_HEADERS, true,
 		&p->request.names, &p->request.n) == -1 ||

@@ -84,6 +84,19 @@ class_is_word(struct span s, size_t max)
 	return true;
 }
 
+/* ASCII from `least` on, without controls. */
+static bool
+class_is_printable(struct span s, size_t min, size_t max, uint8_t least)
+{
+	if (s.len < min || s.len > max)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] < least || s.p[i] > 0x7e)
+			return false;
+	}
+	return true;
+}
+
 const char *
 provider_vis(struct span s, char *dst, size_t cap)
 {
@@ -270,6 +283,87 @@ provider_is_type(struct span s)
 	return slash != NULL && slash != s.p && slash != s.p + s.len - 1 &&
 	       memchr(slash + 1, '/', (size_t)(s.p + s.len - slash - 1)) ==
 		   NULL;
+}
+
+bool
+provider_is_word(struct span s)
+{
+	return class_is_word(s, 64);
+}
+
+bool
+provider_is_scope(struct span s)
+{
+	struct span word = span_of(s.p, 0);
+
+	if (s.len == 0 || s.len > 256)
+		return false;
+	for (size_t i = 0; i <= s.len; i++) {
+		if (i < s.len && s.p[i] != ' ') {
+			word.len++;
+			continue;
+		}
+		if (!provider_is_word(word))
+			return false;
+		word = span_of(s.p + i + 1, 0);
+	}
+	return true;
+}
+
+bool
+provider_is_member(struct span s)
+{
+	unsigned dots = 0;
+	bool empty = true;
+
+	if (!class_is_printable(s, 1, 64, 0x21))
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] == '.') {
+			if (empty || ++dots > 3)
+				return false;
+			empty = true;
+		} else if (s.p[i] == '"' || s.p[i] == '\\') {
+			return false;
+		} else {
+			empty = false;
+		}
+	}
+	return !empty;
+}
+
+bool
+provider_is_place(struct span s)
+{
+	return class_is_printable(s, 2, 512, 0x20);
+}
+
+bool
+provider_is_url(struct span s)
+{
+	return provider_is_place(s) && span_starts(s, SPAN("https://"));
+}
+
+bool
+provider_is_claim(struct span s)
+{
+	return class_is_printable(s, 1, 128, 0x21);
+}
+
+bool
+provider_is_fake(struct span s)
+{
+	return class_is_word(s, 2048);
+}
+
+bool
+provider_is_flat(struct span s)
+{
+	unsigned dots = 0;
+
+	for (size_t i = 0; i < s.len; i++)
+		dots += s.p[i] == '.';
+	return dots <= 1;
 }
 
 bool

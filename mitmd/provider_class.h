@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Classes of text in a provider file and in requests.  Private to provider.c
- * and provider_match.c; all take bytes from outside and hold nothing.
+ * Classes of text in a provider file and in requests.  Private to those
+ * who read or match a part of it; all take bytes from outside and hold nothing.
  */
 #ifndef PROVIDER_CLASS_H
 #define PROVIDER_CLASS_H
@@ -25,5 +25,16 @@ bool provider_is_token(struct span);   /* a parameter's value */
 bool provider_is_number(struct span);
 bool provider_is_type(struct span);    /* a media type, lower case */
 bool provider_is_segment(struct span); /* of a path, received */
+
+/* Of logins. */
+bool provider_is_word(struct span);   /* stands for itself wherever it is */
+bool provider_is_scope(struct span);  /* words, single spaces between them */
+bool provider_is_member(struct span); /* "a.b.c": at most four names */
+bool provider_is_place(struct span);  /* a path of the user's files */
+bool provider_is_url(struct span);    /* https://... */
+bool provider_is_claim(struct span);  /* a claim's name */
+bool provider_is_fake(struct span);   /* a JWT that is none */
+/* At most one dot: the file that is kept is written from these. */
+bool provider_is_flat(struct span);
 
 #endif

@@ -6,19 +6,17 @@
  * the token endpoint is) is checked here all the same, so that a file loads
  * everywhere or nowhere.  Holds nothing; trusts nothing of the text.
  */
-#include "provider_login.h"
+#include "provider_parse.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "provider_class.h"
 
+/* One of them: where in the file it is, for what is said of it. */
 struct login_parse {
-	struct provider *p;
+	struct parse *ps;
 	char at[48];
-	char *err;
-	size_t cap;
 };
 
 static int login_fail(const struct login_parse *, const char *, ...)
@@ -33,104 +31,17 @@ login_fail(const struct login_parse *lp, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	snprintf(lp->err, lp->cap, "%s%s", lp->at, what);
-	errno = EINVAL;
-	return -1;
+	return parse_fail(lp->ps, "%s%s", lp->at, what);
 }
 
-/* 1-64 characters that stand for themselves in a URL, a header and JSON. */
-static bool
-login_is_word(struct span s)
-{
-	return provider_is_token(s) && s.len <= 64;
-}
-
-/* Words with single spaces between them. */
-static bool
-login_is_scope(struct span s)
-{
-	struct span word = span_of(s.p, 0);
-
-	if (s.len == 0 || s.len > 256)
-		return false;
-	for (size_t i = 0; i <= s.len; i++) {
-		if (i < s.len && s.p[i] != ' ') {
-			word.len++;
-			continue;
-		}
-		if (!login_is_word(word))
-			return false;
-		word = span_of(s.p + i + 1, 0);
-	}
-	return true;
-}
-
-/* "a.b.c": at most four names of members. */
-static bool
-login_is_member(struct span s)
-{
-	unsigned dots = 0;
-	bool empty = true;
-
-	if (s.len == 0 || s.len > 64)
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.p[i] == '.') {
-			if (empty || ++dots > 3)
-				return false;
-			empty = true;
-		} else if (s.p[i] < 0x21 || s.p[i] > 0x7e || s.p[i] == '"' ||
-			   s.p[i] == '\\') {
-			return false;
-		} else {
-			empty = false;
-		}
-	}
-	return !empty;
-}
-
-/* A path of the user's files; icsupervisor opens it. */
-static bool
-login_is_path(struct span s)
-{
-	if (s.len < 2 || s.len > 512)
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.p[i] < 0x20 || s.p[i] > 0x7e)
-			return false;
-	}
-	return true;
-}
-
-static bool
-login_is_url(struct span s)
-{
-	return login_is_path(s) && span_starts(s, SPAN("https://"));
-}
-
-/* An object of only these members, the first `need` of which must be. */
 static int
 login_members(const struct login_parse *lp, const struct value *v,
     const char *where, const char *const *names, size_t n, size_t need)
 {
-	char text[64];
-	size_t i;
+	char at[64];
 
-	if (v == NULL || v->type != VALUE_OBJECT)
-		return login_fail(lp, "%s: must be an object", where);
-	for (const struct value *m = v->child; m != NULL; m = m->next) {
-		for (i = 0; i < n && !span_is(m->key, names[i]); i++)
-			;
-		if (i == n)
-			return login_fail(lp, "%s: unknown member \"%s\"",
-			    where, provider_vis(m->key, text, sizeof(text)));
-	}
-	for (i = 0; i < need; i++) {
-		if (value_get(v, names[i]) == NULL)
-			return login_fail(
-			    lp, "%s: \"%s\" is missing", where, names[i]);
-	}
-	return 0;
+	snprintf(at, sizeof(at), "%s%s", lp->at, where);
+	return parse_members(lp->ps, v, at, names, n, need);
 }
 
 /* A string of the class; absent: left empty. */
@@ -139,30 +50,12 @@ login_text(const struct login_parse *lp, const struct value *v,
     const char *name, bool (*class)(struct span), struct span *out)
 {
 	const struct value *m;
-	uint8_t *mem;
 
 	if ((m = value_get(v, name)) == NULL)
 		return 0;
 	if (m->type != VALUE_STRING || !class(m->text))
 		return login_fail(lp, ": \"%s\" does not fit here", name);
-	if ((mem = value_pool_alloc(lp->p->pool, m->text.len)) == NULL)
-		return login_fail(lp, ": out of memory");
-	memcpy(mem, m->text.p, m->text.len);
-	*out = span_of(mem, m->text.len);
-	return 0;
-}
-
-/* A claim's name: printable, and not long. */
-static bool
-login_is_claim(struct span s)
-{
-	if (s.len == 0 || s.len > 128)
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.p[i] < 0x21 || s.p[i] > 0x7e)
-			return false;
-	}
-	return true;
+	return parse_copy(lp->ps, m->text, out);
 }
 
 /* "claim": ["a", "b"]: claim a, or its member b. */
@@ -172,21 +65,17 @@ login_claim(
 {
 	const struct value *list = value_get(v, "claim"), *m;
 	unsigned n = 0;
-	uint8_t *mem;
 
 	if (list == NULL)
 		return 0;
 	if (list->type != VALUE_ARRAY || list->count == 0 || list->count > 2)
 		return login_fail(lp, ".add.claim: must be one or two names");
 	for (m = list->child; m != NULL; m = m->next, n++) {
-		if (m->type != VALUE_STRING || !login_is_claim(m->text))
+		if (m->type != VALUE_STRING || !provider_is_claim(m->text))
 			return login_fail(
 			    lp, ".add.claim: must be one or two names");
-		mem = value_pool_alloc(lp->p->pool, m->text.len);
-		if (mem == NULL)
-			return login_fail(lp, ": out of memory");
-		memcpy(mem, m->text.p, m->text.len);
-		a->claim[n] = span_of(mem, m->text.len);
+		if (parse_copy(lp->ps, m->text, &a->claim[n]) == -1)
+			return -1;
 	}
 	return 0;
 }
@@ -200,8 +89,8 @@ login_add(
 	if (login_members(lp, v, ".add", names, 4, 1) == -1 ||
 	    login_claim(lp, v, a) == -1 ||
 	    login_text(lp, v, "name", provider_is_allowed, &a->name) == -1 ||
-	    login_text(lp, v, "value", login_is_word, &a->value) == -1 ||
-	    login_text(lp, v, "member", login_is_member, &a->member) == -1)
+	    login_text(lp, v, "value", provider_is_word, &a->value) == -1 ||
+	    login_text(lp, v, "member", provider_is_member, &a->member) == -1)
 		return -1;
 	if ((a->value.len == 0) == (a->member.len == 0) ||
 	    (a->claim[0].len != 0 && a->member.len == 0) ||
@@ -241,10 +130,10 @@ login_token(const struct login_parse *lp, const struct value *v,
 	size_t need = l->client_at.len != 0 ? 2 : 3;
 
 	if (login_members(lp, v, ".token", names, 4, need) == -1 ||
-	    login_text(lp, v, "url", login_is_url, &url) == -1 ||
-	    login_text(lp, v, "type", login_is_word, &type) == -1 ||
-	    login_text(lp, v, "client", login_is_word, &l->client) == -1 ||
-	    login_text(lp, v, "scope", login_is_scope, &l->scope) == -1)
+	    login_text(lp, v, "url", provider_is_url, &url) == -1 ||
+	    login_text(lp, v, "type", provider_is_word, &type) == -1 ||
+	    login_text(lp, v, "client", provider_is_word, &l->client) == -1 ||
+	    login_text(lp, v, "scope", provider_is_scope, &l->scope) == -1)
 		return -1;
 	l->json = span_is(type, "json");
 	if (!l->json && !span_is(type, "form"))
@@ -275,14 +164,18 @@ login_layout(const struct login_parse *lp, const struct value *v,
 	const struct value *m = value_get(v, "members");
 
 	if (login_members(lp, m, ".members", names, 7, 1) == -1 ||
-	    login_text(lp, m, "access", login_is_member, &l->access) == -1 ||
-	    login_text(lp, m, "refresh", login_is_member, &l->refresh) == -1 ||
-	    login_text(lp, m, "expires", login_is_member, &l->expires) == -1 ||
-	    login_text(lp, m, "id", login_is_member, &l->id) == -1 ||
-	    login_text(lp, m, "renewed", login_is_member, &l->renewed) == -1 ||
-	    login_text(lp, m, "client", login_is_member, &l->client_at) == -1 ||
-	    login_text(lp, m, "secret", login_is_member, &l->secret) == -1 ||
-	    login_text(lp, v, "expires", login_is_word, &unit) == -1)
+	    login_text(lp, m, "access", provider_is_member, &l->access) == -1 ||
+	    login_text(lp, m, "refresh", provider_is_member, &l->refresh) ==
+		-1 ||
+	    login_text(lp, m, "expires", provider_is_member, &l->expires) ==
+		-1 ||
+	    login_text(lp, m, "id", provider_is_member, &l->id) == -1 ||
+	    login_text(lp, m, "renewed", provider_is_member, &l->renewed) ==
+		-1 ||
+	    login_text(lp, m, "client", provider_is_member, &l->client_at) ==
+		-1 ||
+	    login_text(lp, m, "secret", provider_is_member, &l->secret) == -1 ||
+	    login_text(lp, v, "expires", provider_is_word, &unit) == -1)
 		return -1;
 	if (span_is(unit, "none"))
 		return login_bare(lp, l);
@@ -324,7 +217,7 @@ login_locks(const struct login_parse *lp, const struct value *v)
 		for (const struct value *m = list->child; m != NULL;
 		     m = m->next) {
 			if (m->type != VALUE_STRING ||
-			    !login_is_path(m->text) ||
+			    !provider_is_place(m->text) ||
 			    !span_starts(m->text, SPAN("{dir}")))
 				return login_fail(lp,
 				    ".locks.%s: must begin with {dir}",
@@ -345,36 +238,12 @@ login_dirs(const struct login_parse *lp, const struct value *v)
 		    PROVIDER_MAX_DIRS);
 	for (const struct value *m = v->child; m != NULL; m = m->next) {
 		if (!provider_is_env(m->key) || m->type != VALUE_STRING ||
-		    !login_is_path(m->text) || m->text.p[0] == '/')
+		    !provider_is_place(m->text) || m->text.p[0] == '/')
 			return login_fail(lp,
 			    ".dirs: must be paths below the directory that a "
 			    "variable names");
 	}
 	return 0;
-}
-
-/* A JWT that is none. */
-static bool
-login_is_fake(struct span s)
-{
-	if (s.len == 0 || s.len > 2048)
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		if (!provider_is_token(span_of(&s.p[i], 1)))
-			return false;
-	}
-	return true;
-}
-
-/* At most one dot: the file that is kept is written from these. */
-static bool
-login_is_flat(struct span s)
-{
-	unsigned dots = 0;
-
-	for (size_t i = 0; i < s.len; i++)
-		dots += s.p[i] == '.';
-	return dots <= 1;
 }
 
 /*
@@ -392,7 +261,7 @@ login_capture(const struct login_parse *lp, const struct value *v,
 	if (v == NULL)
 		return 0;
 	if (login_members(lp, v, ".capture", names, 3, 2) == -1 ||
-	    login_text(lp, v, "id", login_is_fake, &l->fake) == -1)
+	    login_text(lp, v, "id", provider_is_fake, &l->fake) == -1)
 		return -1;
 	hosts = value_get(v, "hosts");
 	routes = value_get(v, "routes");
@@ -403,10 +272,10 @@ login_capture(const struct login_parse *lp, const struct value *v,
 		    "an array of some",
 		    PROTO_MAX_HOSTS - 1);
 	for (unsigned i = 0; i < l->nadds; i++)
-		flat = flat && login_is_flat(l->adds[i].member);
-	if (!flat || !login_is_flat(l->access) || !login_is_flat(l->refresh) ||
-	    !login_is_flat(l->expires) || !login_is_flat(l->id) ||
-	    !login_is_flat(l->renewed))
+		flat = flat && provider_is_flat(l->adds[i].member);
+	if (!flat || !provider_is_flat(l->access) ||
+	    !provider_is_flat(l->refresh) || !provider_is_flat(l->expires) ||
+	    !provider_is_flat(l->id) || !provider_is_flat(l->renewed))
 		return login_fail(
 		    lp, ".capture: members of at most two names each");
 	l->captured = true;
@@ -426,7 +295,7 @@ login_one(const struct login_parse *lp, const struct value *v,
 	if (login_members(lp, v, "", names, 11, 7) == -1 ||
 	    login_dirs(lp, value_get(v, "dirs")) == -1 ||
 	    login_text(lp, v, "name", provider_is_label, &l->name) == -1 ||
-	    login_text(lp, v, "file", login_is_path, &ignored) == -1 ||
+	    login_text(lp, v, "file", provider_is_place, &ignored) == -1 ||
 	    login_text(lp, v, "sentinel", provider_is_sentinel, &ignored) ==
 		-1 ||
 	    login_text(lp, v, "header", provider_is_kind, &header) == -1 ||
@@ -436,18 +305,17 @@ login_one(const struct login_parse *lp, const struct value *v,
 	    login_adds(lp, value_get(v, "add"), l) == -1 ||
 	    login_capture(lp, value_get(v, "capture"), l) == -1)
 		return -1;
-	if ((kind = provider_kind(lp->p, header)) == -1)
+	if ((kind = provider_kind(lp->ps->p, header)) == -1)
 		return login_fail(lp, ".header: is none of credential.headers");
 	l->kind = (unsigned)kind;
 	return 0;
 }
 
 int
-provider_parse_logins(
-    struct provider *p, const struct value *v, char *err, size_t cap)
+parse_logins(struct parse *ps, const struct value *v)
 {
-	struct login_parse lp = {
-	    .p = p, .at = "logins", .err = err, .cap = cap};
+	struct login_parse lp = {.ps = ps, .at = "logins"};
+	struct provider *p = ps->p;
 
 	if (v == NULL)
 		return 0;

@@ -40,6 +40,9 @@ int parse_hosts(struct parse *, const struct value *file);
 /* provider_credential.c: "credential" of the file. */
 int parse_credential(struct parse *, const struct value *);
 
+/* provider_login.c: "logins" of the file, or NULL. */
+int parse_logins(struct parse *, const struct value *);
+
 /* provider_route.c: "routes" of the file. */
 int parse_routes(struct parse *, const struct value *);
 
