@@ -77,6 +77,21 @@ paths_user_home(void)
 	return strdup(pw->pw_dir);
 }
 
+int
+paths_private(const struct stat *st, const char *what, const char *dir,
+    struct fault *fault)
+{
+	if (st->st_uid != geteuid())
+		return fault_set(fault,
+		    "%s %s: belongs to another user (uid %u)", what, dir,
+		    (unsigned)st->st_uid);
+	if ((st->st_mode & 077) != 0)
+		return fault_set(fault,
+		    "%s %s: others may enter it (mode %04o). Run: chmod 700 %s",
+		    what, dir, (unsigned)st->st_mode & 07777, dir);
+	return 0;
+}
+
 static int
 paths_make_home(const char *home, struct fault *fault)
 {
@@ -89,17 +104,7 @@ paths_make_home(const char *home, struct fault *fault)
 	if (!S_ISDIR(st.st_mode))
 		return fault_set(
 		    fault, "IRONCURTAIN_HOME %s: not a directory", home);
-	if (st.st_uid != geteuid())
-		return fault_set(fault,
-		    "IRONCURTAIN_HOME %s: belongs to "
-		    "another user (uid %u)",
-		    home, (unsigned)st.st_uid);
-	if ((st.st_mode & 077) != 0)
-		return fault_set(fault,
-		    "IRONCURTAIN_HOME %s: others may enter "
-		    "it (mode %04o). Run: chmod 700 %s",
-		    home, (unsigned)st.st_mode & 07777, home);
-	return 0;
+	return paths_private(&st, "IRONCURTAIN_HOME", home, fault);
 }
 
 int

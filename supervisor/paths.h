@@ -12,6 +12,8 @@
 
 #include "fault.h"
 
+struct stat;
+
 struct paths {
 	char *bindir;     /* of icsupervisor itself */
 	char *libexecdir; /* the workers */
@@ -26,6 +28,9 @@ struct paths {
  */
 int paths_init(struct paths *, const char *libexecdir, struct fault *);
 void paths_free(struct paths *);
+/* Is a directory ours, and closed to others? what dir: in the fault. */
+int paths_private(const struct stat *, const char *what, const char *dir,
+    struct fault *);
 /* dir/name in fresh memory; NULL with ENOMEM. */
 char *paths_join(const char *dir, const char *name);
 /* The host path of an open descriptor, links resolved; NULL with errno. */

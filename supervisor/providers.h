@@ -15,6 +15,8 @@
 
 #define PROVIDERS_MAX_LOGINS 8U
 
+struct jsonfile;
+
 /* A vendor's program, whose login file may serve as the credential. */
 struct provider_login {
 	char *name;
@@ -81,6 +83,11 @@ int provider_capture(struct provider *, const char *path,
     struct json_object *root, struct fault *);
 /* root, as text, is the file from now on. -1: out of memory. */
 int provider_rewrite(struct provider *, struct json_object *root);
+/* providers_logins.c: the "logins" of the file. */
+int provider_logins(struct provider *, const struct jsonfile *,
+    struct json_object *root, const struct paths *);
+/* Which of them is used, or a key. */
+int provider_choose(struct provider *, struct fault *);
 /* The login file in use: the configured one, or its usual place. */
 const char *provider_login_file(const struct provider *);
 /*

@@ -40,16 +40,8 @@ session_lock(struct session *s, const char *dir, struct fault *fault)
 	s->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->fd == -1 || fstat(s->fd, &st) == -1)
 		return fault_errno(fault, "session directory %s", dir);
-	if (st.st_uid != geteuid())
-		return fault_set(fault,
-		    "session directory %s: belongs to "
-		    "another user (uid %u)",
-		    dir, (unsigned)st.st_uid);
-	if ((st.st_mode & 077) != 0)
-		return fault_set(fault,
-		    "session directory %s: others may "
-		    "enter it (mode %04o). Run: chmod 700 %s",
-		    dir, (unsigned)st.st_mode & 07777, dir);
+	if (paths_private(&st, "session directory", dir, fault) == -1)
+		return -1;
 	if (flock(s->fd, LOCK_EX | LOCK_NB) == -1) {
 		if (errno != EWOULDBLOCK)
 			return fault_errno(fault, "session directory %s", dir);
