@@ -16,7 +16,9 @@
 #include <openssl/ssl.h>
 
 #include "buf.h"
+#include "keyd_budget.h"
 #include "keyd_head.h"
+#include "keyd_renew.h"
 #include "keyd_reply.h"
 #include "keyd_scrub.h"
 #include "provider.h"
@@ -177,15 +179,6 @@ struct keyd_host {
 	unsigned nups, nbusy;	/* connections; UP_BUSY among them */
 };
 
-/* What may still be spent, and what was: keyd_budget.c. */
-struct budget {
-	uint64_t max_turns, until;	/* UINT64_MAX: no limit */
-	char turns_text[513], ms_text[513], spent_text[513];
-	uint64_t turns, requests, sent, received;
-	const char *why;		/* text of what is being refused */
-	struct loop_timer report, over;
-};
-
 struct keyd_env {
 	struct worker w;
 	/* configuration */
@@ -211,6 +204,7 @@ struct keyd_env {
 	uint64_t loaded_at, used_at;	/* loop_now(); 0: never */
 	uint64_t requests;
 	uint32_t renewals;
+	struct renew renew;
 	/* work */
 	struct streams streams, waiting, keyless, dead_streams;
 	struct stream_ids ids[KEYD_STREAM_IDS];
@@ -252,30 +246,6 @@ void keyset_use(struct keyset *);
 struct keyset *keyset_hold(struct keyset *);
 void keyset_drop(struct keyset *);
 
-/* keyd_renew.c: a login is renewed */
-int renew_out(struct chan *, const union proto_any *, int fd);
-int renew_none(struct chan *, const union proto_any *, int fd);
-/* e->file holds the login file: after a SECRET. -1: *why. */
-int renew_read(const char **why);
-/* A SECRET came to nothing: true when it was ours. */
-bool renew_unread(const char *why);
-enum renew_state { RENEW_GOOD, RENEW_WAIT, RENEW_LATER, RENEW_REFUSED };
-/* A SECRET that is no login's is dealt with, well or not. */
-void renew_replaced(void);
-/* Is it worth while to ask for another one than k? */
-bool renew_may(const struct keyset *k);
-/* May a head be composed now?  Begins to renew where it is time. */
-enum renew_state renew_check(void);
-/* The provider does not take this one any more. */
-void renew_rejected(struct keyset *);
-/* The token endpoint's answer: bytes of it, or status 0 and why not. */
-void renew_answer(unsigned status, struct span body, const char *why);
-
-/* Nothing is under way, nor will be until renew_captured. */
-bool renew_capture(void);
-/* good: its login is current, and is to be kept. */
-void renew_captured(bool good);
-
 /* keyd_capture.c: a login that begins in the box */
 int keyd_sentinel(struct chan *, const union proto_any *, int fd);
 /* A request for a token endpoint. */
@@ -315,16 +285,6 @@ bool token_dial_failed(uint32_t id, const char *why);
 /* The credential came back: nothing more is sent with it. */
 void keyd_lock(void);
 void keyd_alarm(const char *kind, const char *text);
-
-/* keyd_budget.c */
-int keyd_budget(struct chan *, const union proto_any *, int fd);
-/* NULL, or what a request on that route is told. */
-const char *budget_refusal(const struct provider_route *);
-/* A request is taken; an exchange is over. */
-void budget_begin(const struct provider_route *);
-/* So is a message on a WebSocket. */
-void budget_message(const struct provider_route *);
-void budget_end(uint64_t sent, uint64_t received);
 
 /* keyd_stream.c */
 int keyd_stream_open(struct chan *, const union proto_any *, int fd);

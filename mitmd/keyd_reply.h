@@ -65,8 +65,8 @@
 	F(STALLED, "504 the provider does not answer")			\
 	F(RENEW, "502 the login of this provider cannot be renewed just "	\
 	    "now; send the request again")				\
-	F(EXPIRED, "502 the login of this provider was renewed; send the " \
-	    "request again")						\
+	F(EXPIRED, "502 the credential of this provider was renewed; send " \
+	    "the request again")					\
 	F(TOKEN, "502 the provider's token endpoint did not answer as it " \
 	    "should; nothing of its answer is passed on")		\
 	F(LOGIN, "403 the login of this provider is not accepted any "	\

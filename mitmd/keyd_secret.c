@@ -2,7 +2,7 @@
 /*
  * The credential's way in: read from the descriptor that icsupervisor handed
  * over straight into secret memory, checked, made a keyset.  A key file holds
- * the key and nothing else; a login file is keyd_renew.c's to take apart.
+ * the key and nothing else; a login file is keyd_renew_login.c's to take apart.
  * Also the lock that falls when the credential came back in an answer.
  * Nothing here says more of a credential than its length and age.
  */
@@ -49,6 +49,7 @@ keyd_secret_prepare(void)
 		fatal("secret memory");
 	e->key_fd = -1;
 	e->key_io.fd = -1;
+	e->renew.out = -1;
 }
 
 const struct provider_login *

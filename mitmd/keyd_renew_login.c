@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A login is renewed, under the lock: the file as it is now is kept, taken,
+ * written anew, or its refresh token is sent to the token endpoint.  Whoever
+ * was first wins: a token that another session or the vendor's program got
+ * meanwhile is simply taken.  A refresh token that was spent is never sent
+ * again.
+ */
+#include "keyd.h"
+
+#include <sys/uio.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "keyd_oauth.h"
+
+/* Refresh tokens that are no good any more: used, and refused. */
+static struct tokens {
+	struct secret *spent, *dead;
+	size_t nspent, ndead;
+} tokens;
+
+static struct span
+renew_span(struct secret *s, size_t len)
+{
+	size_t cap;
+
+	if (s == NULL)
+		return span_of(NULL, 0);
+	return span_of(secret_bytes(s, &cap), len);
+}
+
+/* Two tokens are kept to know them again. */
+static void
+renew_remember(struct secret **s, size_t *len, struct span token)
+{
+	uint8_t *p;
+	size_t cap;
+
+	*len = 0;
+	if (*s == NULL && (*s = secret_new(OAUTH_MAX_TOKEN)) == NULL)
+		return;
+	p = secret_bytes(*s, &cap);
+	explicit_bzero(p, cap);
+	if (token.len > cap)
+		return;
+	for (size_t i = 0; i < token.len; i++)
+		p[i] = token.p[i];
+	*len = token.len;
+}
+
+void
+renew_forget(void)
+{
+	tokens.nspent = tokens.ndead = 0;
+}
+
+static int
+renew_take(struct span access, struct span refresh, const struct oauth_file *f,
+    uint64_t expires, uint64_t lifetime)
+{
+	struct renew *r = &keyd_env.renew;
+	struct keyset *k;
+
+	if ((k = keyset_new(access, refresh, f->secret, f->adds)) == NULL)
+		return -1;
+	k->expires = expires;
+	k->margin = oauth_margin(lifetime);
+	keyset_use(k);
+	r->unsaved = r->captured = false;
+	capture_forget();
+	return 0;
+}
+
+/* fresh: somebody has just got it, so what it has left is its lifetime. */
+static int
+renew_adopt(const struct oauth_file *f, bool fresh)
+{
+	uint64_t now = renew_seconds();
+
+	return renew_take(f->access, f->refresh, f, f->expires,
+	    fresh && f->expires > now ? f->expires - now : 0);
+}
+
+/* The file with the tokens in use. */
+static int
+renew_write(const struct oauth_file *f, struct span id)
+{
+	struct renew *r = &keyd_env.renew;
+	const struct keyset *k = keyd_env.now;
+	struct oauth_new n = {.access = k->access,
+	    .refresh = k->refresh,
+	    .id = id,
+	    .expires = k->expires,
+	    .now = renew_seconds()};
+	struct span parts[OAUTH_PARTS];
+	struct iovec iov[OAUTH_PARTS];
+	size_t count, want = 0;
+	char numbers[64];
+	ssize_t done;
+
+	count = oauth_splice(
+	    keyd_login(), f, secret_span(keyd_env.file), &n, numbers, parts);
+	for (size_t i = 0; i < count; i++) {
+		iov[i].iov_base = (void *)(uintptr_t)parts[i].p;
+		iov[i].iov_len = parts[i].len;
+		want += parts[i].len;
+	}
+	do {
+		done = writev(r->out, iov, (int)count);
+	} while (done == -1 && errno == EINTR);
+	if (done == -1 || (size_t)done != want) {
+		r->unsaved = true;
+		return -1;
+	}
+	return 0;
+}
+
+static void
+renew_store(const struct oauth_file *f, struct span id)
+{
+	static char text[128];
+
+	if (renew_write(f, id) == 0) {
+		keyd_env.renew.unsaved = false;
+		renew_done(PROTO_DONE_WRITTEN, "");
+		return;
+	}
+	snprintf(text, sizeof(text), "the new login file cannot be written: %s",
+	    strerror(errno));
+	renew_done(PROTO_DONE_FAILED, text);
+}
+
+/* Under the lock, with the file as it is now. */
+static void
+renew_decide(const struct oauth_file *f)
+{
+	const struct keyset *k = keyd_env.now;
+	struct oauth_have h = {.bare = keyd_login()->access.len == 0,
+	    .access = k->access,
+	    .rejected = k->rejected,
+	    .spent = renew_span(tokens.spent, tokens.nspent),
+	    .dead = renew_span(tokens.dead, tokens.ndead),
+	    .now = renew_seconds(),
+	    .margin = k->margin};
+	const char *why = "";
+
+	switch (oauth_next(&h, f)) {
+	case OAUTH_STORE:
+		renew_store(f, span_of(NULL, 0));
+		return;
+	case OAUTH_KEEP:
+		renew_done(PROTO_DONE_KEPT, "");
+		return;
+	case OAUTH_ADOPT:
+		if (renew_adopt(f, true) == 0)
+			renew_done(PROTO_DONE_KEPT, "");
+		else
+			renew_done(PROTO_DONE_FAILED, "out of secret memory");
+		return;
+	case OAUTH_RENEW:
+		if (token_ask(f, &why) == 0)
+			keyd_env.renew.phase = RENEW_ASKED;
+		else
+			renew_done(PROTO_DONE_FAILED, why);
+		return;
+	case OAUTH_GIVE_UP:
+		break;
+	}
+	renew_done(PROTO_DONE_REFUSED,
+	    f->refresh.len == 0
+		? "the login has expired and holds no refresh "
+		  "token"
+		: "the login was refused and is still the same");
+}
+
+int
+renew_read(const char **why)
+{
+	struct renew *r = &keyd_env.renew;
+	struct oauth_file f;
+
+	if (keyd_env.cap < SCRUB_MAX) {
+		*why =
+		    "a login needs 512 KiB of locked memory: raise ulimit -l";
+		return -1;
+	}
+	if (oauth_parse_file(
+		keyd_login(), secret_span(keyd_env.file), &f, why) == -1)
+		return -1;
+	if (r->phase == RENEW_READ) {
+		renew_decide(&f);
+		return 0;
+	}
+	/* The first, or another one by the user's will. */
+	*why = "out of secret memory";
+	if (renew_adopt(&f, false) == -1)
+		return -1;
+	r->refused = false;
+	renew_forget();
+	keyd_file_wipe();
+	keyd_show_loaded();
+	exchange_keyed();
+	return 0;
+}
+
+static void
+renew_got(const struct oauth_file *f, struct span body)
+{
+	struct oauth_answer a;
+	uint64_t now = renew_seconds(), expires = 0;
+	const char *why = "";
+
+	if (oauth_parse_answer(body, &a, &why) == -1) {
+		renew_done(PROTO_DONE_FAILED,
+		    "the token endpoint's answer is malformed");
+		return;
+	}
+	if (a.lifetime == 0) {
+		expires = oauth_jwt_expires(a.access);
+		a.lifetime = expires > now ? expires - now : 0;
+	}
+	expires = a.lifetime == 0 ? 0 : now + a.lifetime;
+	if (renew_take(a.access, a.refresh.len != 0 ? a.refresh : f->refresh, f,
+		expires, a.lifetime) == -1) {
+		renew_done(PROTO_DONE_FAILED, "out of secret memory");
+		return;
+	}
+	keyd_env.renewals++;
+	if (a.refresh.len != 0)
+		renew_remember(&tokens.spent, &tokens.nspent, f->refresh);
+	/* A file of refresh tokens alone is as it was, unless they turn. */
+	if (f->access.len == 0 && a.refresh.len == 0)
+		renew_done(PROTO_DONE_KEPT, "");
+	else
+		renew_store(f, a.id);
+}
+
+void
+renew_answer(unsigned status, struct span body, const char *why)
+{
+	struct renew *r = &keyd_env.renew;
+	char text[128];
+	struct oauth_file f;
+
+	if (r->phase == RENEW_CAPTURE) {
+		capture_answer(status, body, why);
+		return;
+	}
+	if (r->phase != RENEW_ASKED)
+		return;
+	if (status == 0 || oauth_parse_file(keyd_login(),
+			       secret_span(keyd_env.file), &f, &why) == -1) {
+		renew_done(PROTO_DONE_FAILED, why);
+		return;
+	}
+	switch (oauth_verdict(status)) {
+	case OAUTH_GOOD:
+		renew_got(&f, body);
+		return;
+	case OAUTH_REFUSED:
+		renew_remember(&tokens.dead, &tokens.ndead, f.refresh);
+		snprintf(text, sizeof(text),
+		    "the token endpoint refused the login (status %u)", status);
+		renew_done(PROTO_DONE_REFUSED, text);
+		return;
+	case OAUTH_LATER:
+		break;
+	}
+	snprintf(text, sizeof(text), "the token endpoint answered %u", status);
+	renew_done(PROTO_DONE_FAILED, text);
+}
