@@ -264,6 +264,12 @@ set_limits(const struct confine_limits *l)
 	    lower(RLIMIT_MEMLOCK, l->memlock) == -1 ||
 	    lower(RLIMIT_NOFILE, l->nofile) == -1)
 		return -1;
+	/*
+	 * Who has no limit of its own may have one of the user's (ulimit -f):
+	 * like a full disk that is an error of write, not the end.
+	 */
+	if (l->fsize == UINT64_MAX && signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
+		return -1;
 	return 0;
 }
 

@@ -99,6 +99,7 @@ chan_fn auditd_on_asked, auditd_on_ask_no;
 /* auditd_hold.c */
 /* "approved", ...; "" for none. */
 const char *auditd_hold_end(enum proto_hold);
+void auditd_hold_refuse(uint64_t id, struct span digest);
 chan_fn auditd_on_hold, auditd_on_verdict, auditd_on_approved, auditd_on_late;
 
 /* auditd_egress.c */

@@ -61,6 +61,20 @@ auditd_on_verdict(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/*
+ * Nobody will be shown it, or no answer to it be recorded: it is denied, so
+ * that the agent does not wait for what cannot come.
+ */
+void
+auditd_hold_refuse(uint64_t id, struct span digest)
+{
+	const struct msg_VERDICT_GO m = {.id = id,
+	    .digest = digest,
+	    .because = SPAN("the audit log cannot be written")};
+
+	worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_VERDICT_GO, &m, -1);
+}
+
 /* The verdict is on record; what was held waits no longer. */
 int
 auditd_on_approved(struct chan *c, const union proto_any *msg, int fd)

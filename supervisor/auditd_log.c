@@ -161,12 +161,19 @@ effect_refuse(const struct auditd_effect *e)
 		    e->msg.CONNECT_GO.server, MSG_REFUSED, &m, -1);
 		return;
 	}
+	if (e->type == MSG_HOLD_SHOW)
+		auditd_hold_refuse(
+		    e->msg.HOLD_SHOW.id, e->msg.HOLD_SHOW.digest);
+	if (e->type == MSG_VERDICT_GO)
+		auditd_hold_refuse(
+		    e->msg.VERDICT_GO.id, e->msg.VERDICT_GO.digest);
 	if (e->type == MSG_INSTANCE_WANT)
 		auditd_instance_refuse(e->msg.INSTANCE_WANT.call,
 		    "the audit log cannot be written");
 	/* An end needs no permission. */
 	if (e->type == MSG_INSTANCE_KILL || e->type == MSG_INSTANCE_FREE ||
-	    e->type == MSG_INSTANCE_ROOM)
+	    e->type == MSG_INSTANCE_ROOM || e->type == MSG_HOLD_END ||
+	    e->type == MSG_LATE_SHOW)
 		worker_send(
 		    &auditd_env.w, e->to, e->index, e->type, &e->msg, -1);
 	if (e->type != 0 && e->type != MSG_ANSWER && e->type != MSG_VIRTUAL)

@@ -5,6 +5,7 @@
  */
 #include "control.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "budget.h"
@@ -27,6 +28,19 @@ client_late(struct client *c)
 	    "expired or cancelled");
 }
 
+/* It may have been approved; what is not on record does not happen. */
+static void
+client_unlogged(struct client *c)
+{
+	char text[512];
+
+	(void)snprintf(text, sizeof(text),
+	    "the call was refused: the audit log cannot be written (%s). Make "
+	    "room and start a new session",
+	    sup.audit_failed);
+	control_refuse(c, "audit", text);
+}
+
 void
 control_hold_end(const struct hold *h, enum proto_hold state, bool granted)
 {
@@ -46,7 +60,9 @@ control_hold_end(const struct hold *h, enum proto_hold state, bool granted)
 		if (c->session)
 			json_object_object_add(c->reply, "granted",
 			    json_object_new_boolean(granted));
-		if (c->approve && state == PROTO_HOLD_CHANGED)
+		if (c->approve && sup.audit_failed[0] != '\0')
+			client_unlogged(c);
+		else if (c->approve && state == PROTO_HOLD_CHANGED)
 			control_refuse(c, "changed",
 			    "what the call refers to "
 			    "changed since it was shown; it was refused");

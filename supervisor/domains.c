@@ -18,6 +18,7 @@
 
 #define DOMAINS_MAX (PROTO_MAX_PROVIDERS - PROTO_FIRST_ADDED)
 #define DOMAINS_POOL ((size_t)1 << 20)
+#define DOMAINS_MAX_ALSO 8U
 
 enum domain_state {
 	DOMAIN_FREE,     /* never used */
@@ -28,7 +29,9 @@ enum domain_state {
 
 static struct {
 	enum domain_state state;
-	uint64_t call; /* DOMAIN_STARTING: who waits */
+	uint64_t call;                   /* DOMAIN_STARTING: who waits */
+	uint64_t also[DOMAINS_MAX_ALSO]; /* and who asked for the same */
+	unsigned nalso;
 	struct loop_timer hello;
 } domains[DOMAINS_MAX];
 
@@ -117,6 +120,14 @@ domain_configured(const char *host)
 }
 
 static void
+domain_busy(uint64_t call)
+{
+	domain_answer(call, true,
+	    "Error: this domain is being added by another call. Try again in "
+	    "a moment.");
+}
+
+static void
 domain_late(struct loop_timer *t)
 {
 	const struct child *c = t->arg;
@@ -170,10 +181,10 @@ domain_add(uint64_t call, const char *host)
 	if (domain_configured(host) ||
 	    (n != DOMAINS_MAX && domains[n].state == DOMAIN_OPEN))
 		domain_answer_status(call, host, "already_accessible");
+	else if (n != DOMAINS_MAX && domains[n].nalso < DOMAINS_MAX_ALSO)
+		domains[n].also[domains[n].nalso++] = call;
 	else if (n != DOMAINS_MAX)
-		domain_answer(call, true,
-		    "Error: this domain is being added by another call. Try "
-		    "again in a moment.");
+		domain_busy(call);
 	else
 		domain_start(call, host);
 }
@@ -198,6 +209,10 @@ domains_hello(const struct child *c)
 	event_destination(true, c->index, host);
 	sup_note("%s is open: asked for by the agent, approved", host);
 	domain_answer_status(domains[n].call, host, "added");
+	for (unsigned i = 0; i < domains[n].nalso; i++)
+		domain_answer_status(
+		    domains[n].also[i], host, "already_accessible");
+	domains[n].nalso = 0;
 	control_destination(host, true);
 }
 
@@ -211,7 +226,9 @@ domain_remove(uint64_t call, const char *host)
 	struct child *c;
 
 	if (n == DOMAINS_MAX || domains[n].state != DOMAIN_OPEN) {
-		if (domain_configured(host))
+		if (n != DOMAINS_MAX)
+			domain_busy(call);
+		else if (domain_configured(host))
 			domain_answer(call, true,
 			    "Error: this host is one of the session's "
 			    "configuration and cannot be removed.");

@@ -316,9 +316,11 @@ static int
 on_hold_end(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)fd;
+	/* What a log that failed did not let be shown ends all the same. */
 	if (approvals_end(msg->HOLD_END.id,
 		(enum proto_hold)msg->HOLD_END.state,
-		msg->HOLD_END.granted != 0) == -1)
+		msg->HOLD_END.granted != 0) == -1 &&
+	    sup.audit_failed[0] == '\0')
 		return chan_violation(ch, "HOLD_END of no hold");
 	return 0;
 }

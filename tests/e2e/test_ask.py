@@ -6,6 +6,7 @@ never does."""
 import hashlib
 import json
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -304,6 +305,28 @@ def test_expiry(work):
         p.end()
 
 
+def test_log_full(work):
+    """What cannot be recorded is not waited for."""
+    p = h.Provider(work)
+    with session(work, p) as s:
+        first = Asker(s)
+        held = s.held()
+        size = os.path.getsize(os.path.join(s.dir, "audit.jsonl"))
+        resource.prlimit(s.workers()["auditd"][0], resource.RLIMIT_FSIZE,
+                         (size,) * 2)
+        r = s.icctl("approve", held["id"])
+        t.ok(r.returncode == 1 and "audit log cannot be written" in r.stderr,
+             "an approval that cannot be recorded is none", r.stderr)
+        for a, what in ((first, "the request"), (Asker(s), "the next one")):
+            answer = a.wait()
+            t.ok(getattr(answer, "status", None) == 503 and
+                 b"audit log" in answer.body, f"{what} is refused at once",
+                 getattr(answer, "body", answer))
+            a.m.close()
+        t.equal((s.pending(), p.seen()), ([], []), "nothing waits or goes out")
+    p.end()
+
+
 def main():
     with h.workdir() as work:
         expiry = threading.Thread(target=test_expiry, args=(work,))
@@ -335,6 +358,8 @@ def run():
         t.ok(KEY not in json.dumps(s.audit()) + s.session_log(),
              "no key in our logs")
         p.end()
+    with h.workdir() as work, t.case("log full"):
+        test_log_full(work)
     with h.workdir() as work, t.case("headless"):
         p = h.Provider(work, "--key", KEY)
         s = session(work, p)

@@ -5,6 +5,7 @@ which may be read and nothing else, and those that the agent asks for with the
 tools of the virtual server, which a person opens one by one."""
 import json
 import os
+import resource
 import subprocess
 import sys
 
@@ -354,9 +355,139 @@ def test_none(work):
         a.m.close()
 
 
+def slow_programs(work):
+    """The workers, of which a keyd begins only when a file is gone."""
+    there = os.path.join(h.PREFIX, "libexec/ironcurtain")
+    here = os.path.join(work, "libexec")
+    hold = os.path.join(work, "hold")
+    os.mkdir(here)
+    for name in os.listdir(there):
+        if name != "keyd":
+            os.symlink(os.path.join(there, name), os.path.join(here, name))
+    with open(os.path.join(here, "keyd"), "w", encoding="ascii") as f:
+        f.write(f"#!/bin/sh\nwhile [ -e {hold} ]; do /bin/sleep 0.02; done\n"
+                f"exec {there}/keyd\n")
+    os.chmod(os.path.join(here, "keyd"), 0o755)
+    return here, hold
+
+
+def test_together(work):
+    """Agents that ask for one domain at the same time, and for others."""
+    w = Web(work, "docs3")
+    w.server.name = "docs"
+    work = os.path.join(work, "e")
+    os.mkdir(work)
+    libexec, hold = slow_programs(work)
+    config = {"proxyTools": {"hosts": {HOST: {"upstream": w.url, "ca": w.ca}}}}
+    with h.Session(work, {}, [], {}, config=config,
+                   libexecdir=libexec) as s:
+        agents = [Asker(s) for _ in range(3)]
+        with open(hold, "w", encoding="ascii"):
+            pass
+        asked = [a.m.start_call("proxy__add_proxy_domain", {
+            "domain": domain, "justification": str(i)})
+            for i, (a, domain) in enumerate(zip(agents, (
+                HOST, HOST.upper(), "other.example.com")))]
+        held = h.wait_for(lambda: len(s.pending()) == 3 and s.pending(),
+                          "three calls are not held")
+        for one in held:
+            s.icctl("approve", one["id"], check=True)
+        status = json.loads(s.icctl("--json", "status").stdout)
+        t.equal(sorted((d["host"], d["state"])
+                       for d in status["destinations"]),
+                [(HOST, "starting"), ("other.example.com", "starting")],
+                "two domains begin, of three approvals")
+        t.equal(refused(s, HOST)[0], 403, "not open before its keyd is")
+        t.equal(agents[2].call("list_proxy_domains"),
+                (False, '{"dynamic":[],"providers":[]}'), "nor listed")
+        error, text = agents[2].call("remove_proxy_domain", domain=HOST)
+        t.ok(error and "being added by another call" in text,
+             "nor to be removed", text)
+        os.unlink(hold)
+        got = [p.wait()["content"][0]["text"] for p in asked]
+        t.equal(sorted(got[:2]) + got[2:], [
+            f'{{"domain":"{HOST}","status":"added"}}',
+            f'{{"domain":"{HOST}","status":"already_accessible"}}',
+            '{"domain":"other.example.com","status":"added"}'],
+                "each agent hears how it ended")
+        t.equal(len(s.workers()["keyd"]), 2, "one keyd for each domain")
+        t.equal(get(s, "/x").body, b"docs /x", "which can be read")
+        t.equal(sorted(e["detail"]["host"]
+                       for e in s.events("destinationAdded")),
+                [HOST, "other.example.com"], "and is once in the log")
+        for a in agents:
+            a.m.close()
+
+
+def lines(s):
+    """Of a log whose last line may be torn."""
+    found = []
+    with open(os.path.join(s.dir, "audit.jsonl"), "rb") as f:
+        for line in f:
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                pass
+    return found
+
+
+def test_log_full(work):
+    """An audit log that can take no more, at each point of such a call."""
+    added = 0
+    for room in (None, 0, 250, 500, 750, 1000, 1250, 1500, 1750, 2000, 4000):
+        where = os.path.join(work, f"f{room}")
+        os.mkdir(where)
+        with h.Session(where, {}, [], {}, config={"proxyTools": True}) as s:
+            a = Asker(s)
+            pid = s.workers()["auditd"][0]
+
+            def limit():
+                at = os.path.getsize(os.path.join(s.dir, "audit.jsonl"))
+                resource.prlimit(pid, resource.RLIMIT_FSIZE,
+                                 (at + (room or 0),) * 2)
+            if room is None:
+                limit()
+            asked = a.m.start_call("proxy__add_proxy_domain", {
+                "domain": "a.example.com", "justification": "x"})
+            answer = None
+            if room is not None:
+                hold = s.held()
+                limit()
+                answer = s.icctl("approve", hold["id"])
+            r = asked.wait()
+            text = r["content"][0]["text"]
+            status = json.loads(s.icctl("--json", "status").stdout)
+            opened = any(d["state"] == "added"
+                         for d in status["destinations"])
+            if '"status":"added"' in text:
+                added += 1
+                t.ok(answer.returncode == 0 and opened,
+                     f"room for {room} bytes: added", answer.stderr)
+            else:
+                t.ok(r.get("isError") and "audit log cannot be written" in
+                     text and "auditFailed" in status,
+                     f"room for {room} bytes: refused at once", text)
+                t.ok(answer is None or opened or answer.returncode == 1 and
+                     "audit log cannot be written" in answer.stderr,
+                     "... which icctl is told", answer)
+            seen = [(e["event"], e.get("toolName")) for e in lines(s)]
+            t.ok(not opened or ("call", "add_proxy_domain") in seen,
+                 "... and what was done is on record", seen)
+            if "auditFailed" in status:
+                t.equal(a.call("list_proxy_domains")[0], True,
+                        "... nothing more is")
+                if opened:
+                    t.equal(get(s, "/", host="a.example.com").status, 503,
+                            "... the host that was opened included")
+            t.equal(s.pending(), [], "... nothing waits")
+            a.m.close()
+    t.ok(0 < added < 11, "some of it had room", added)
+
+
 def main():
     with h.workdir() as work:
-        for case in (test_configured, test_asked, test_none):
+        for case in (test_configured, test_asked, test_none, test_together,
+                     test_log_full):
             with t.case(case.__name__):
                 case(work)
     t.done()

@@ -250,6 +250,7 @@ def main():
                     ("--babble", "20000"), ("--bad-id", "other"),
                     ("--request", "sampling"), ("--request", "roots")):
         test_bad_server("odd", *options)
+    test_disk_full()
     test_deny_mode()
     test_many_tools()
     t.done()
