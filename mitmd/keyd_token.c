@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * One request to a token endpoint: a connection of its own that dialerd made,
- * verified like the provider's, used once.  Request and answer stand in
- * secret memory, both bounded; the answer is taken whole, parsed strictly,
- * and is passed on to keyd_renew.c or not at all.
+ * verified like the provider's, used once.  The request stands in secret
+ * memory, and so does the answer (keyd_token_answer.h), which is passed on to
+ * keyd_renew.c whole or not at all.
  */
 #include "keyd.h"
 
@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "keyd_oauth.h"
+#include "keyd_token_answer.h"
 #include "log.h"
 
 /* The head stands before the body, which is written first. */
 #define TOKEN_HEAD 2048U
 #define TOKEN_MAX_REQUEST (3U * OAUTH_MAX_TOKEN + TOKEN_HEAD)
-#define TOKEN_MAX_HEAD 4096U
 enum token_phase {
 	TOKEN_IDLE,
 	TOKEN_ROOTS, /* waits for certificates */
@@ -34,13 +34,9 @@ static struct token {
 	uint32_t dial;
 	struct up up; /* its descriptor and TLS, nothing else */
 	struct loop_timer timer;
-	struct secret *out, *in; /* NULL: too little memory for a login */
-	size_t len, sent, got;
-	size_t seen, raw, end; /* of `in`: head; chunks; body */
-	bool headed;
-	unsigned status;
-	size_t head;
-	struct http1_body body;
+	struct secret *out; /* NULL: too little memory for a login */
+	size_t len, sent;
+	struct token_answer in;
 } token = {.up.fd = -1, .up.io.fd = -1};
 
 static void token_ready(struct loop_io *, uint32_t);
@@ -52,7 +48,7 @@ token_prepare(void)
 	if (keyd_env.cap < SCRUB_MAX)
 		return;
 	if ((token.out = secret_new(TOKEN_MAX_REQUEST)) == NULL ||
-	    (token.in = secret_new(TOKEN_MAX_HEAD + OAUTH_MAX_ANSWER)) == NULL)
+	    token_answer_new(&token.in) == -1)
 		fatal("secret memory");
 }
 
@@ -80,12 +76,12 @@ keyd_token(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static void
-token_wipe(struct secret *s)
+token_wipe(void)
 {
 	size_t cap;
 	uint8_t *p;
 
-	p = secret_bytes(s, &cap);
+	p = secret_bytes(token.out, &cap);
 	explicit_bzero(p, cap);
 }
 
@@ -95,7 +91,6 @@ token_end(unsigned status, const char *why)
 {
 	struct token *t = &token;
 	struct loop *l = &keyd_env.w.loop;
-	size_t cap;
 
 	t->phase = TOKEN_IDLE;
 	loop_timer_clear(l, &t->timer);
@@ -105,11 +100,9 @@ token_end(unsigned status, const char *why)
 	if (t->up.fd != -1)
 		close(t->up.fd);
 	t->up.fd = -1;
-	token_wipe(t->out);
-	renew_answer(status,
-	    span_of(secret_bytes(t->in, &cap) + t->head, t->end - t->head),
-	    why);
-	token_wipe(t->in);
+	token_wipe();
+	renew_answer(status, token_answer_body(&t->in), why);
+	token_answer_begin(&t->in);
 }
 
 /* The same order as heads to providers have (keyd_head.h). */
@@ -188,11 +181,11 @@ token_send_body(
 
 	*why = "the headers of that login are too long";
 	if (token_compose(l, json, len) == -1) {
-		token_wipe(t->out);
+		token_wipe();
 		return -1;
 	}
-	t->sent = t->got = t->seen = t->raw = t->end = t->head = 0;
-	t->headed = false;
+	t->sent = 0;
+	token_answer_begin(&t->in);
 	loop_timer_set(
 	    &keyd_env.w.loop, &t->timer, KEYD_TOKEN_MS, token_late, NULL);
 	t->phase = TOKEN_ROOTS;
@@ -336,85 +329,20 @@ token_send(void)
 	token_end(0, "the connection to the token endpoint broke");
 }
 
-/* NULL: complete or more to come; else what is wrong. */
-static const char *
-token_head(void)
-{
-	static struct http1_head h;
-	struct token *t = &token;
-	size_t cap;
-	const uint8_t *p = secret_bytes(t->in, &cap);
-
-	switch (http1_response_more(span_of(p, t->got), &t->seen, &h)) {
-	case HTTP1_MORE:
-		return t->got > TOKEN_MAX_HEAD ? "head too large" : NULL;
-	case HTTP1_BAD:
-		return h.reason;
-	case HTTP1_OK:
-		break;
-	}
-	if (h.size > TOKEN_MAX_HEAD)
-		return "head too large";
-	if (h.status < 200 || (h.status >= 300 && h.status < 400))
-		return "neither an answer nor an error";
-	for (unsigned i = 0; i < h.nheaders; i++) {
-		if (span_ieq(h.headers[i].name, SPAN("content-encoding")) &&
-		    !span_ieq(h.headers[i].value, SPAN("identity")))
-			return "a coding that was not asked for";
-	}
-	if (http1_response_body(&h, false, &t->body) != HTTP1_OK)
-		return t->body.reason;
-	t->headed = true;
-	t->status = h.status;
-	t->head = t->raw = t->end = h.size;
-	return NULL;
-}
-
-/* Chunks are pushed together where they stand. */
-static const char *
-token_body(void)
-{
-	struct token *t = &token;
-	struct span data;
-	size_t cap, used;
-	uint8_t *p = secret_bytes(t->in, &cap);
-
-	while (!t->body.done) {
-		switch (http1_body_next(&t->body,
-		    span_of(p + t->raw, t->got - t->raw), &data, &used)) {
-		case HTTP1_BAD:
-			return t->body.reason;
-		case HTTP1_MORE:
-		case HTTP1_OK:
-			break;
-		}
-		if (data.len != 0)
-			memmove(p + t->end, data.p, data.len);
-		t->end += data.len;
-		t->raw += used;
-		if (t->raw == t->got)
-			break;
-	}
-	return NULL;
-}
-
 static void
-token_take(void)
+token_take(size_t n)
 {
-	struct token *t = &token;
 	static char text[160];
-	const char *bad = NULL;
+	const char *bad;
+	bool done;
 
-	if (!t->headed)
-		bad = token_head();
-	if (bad == NULL && t->headed)
-		bad = token_body();
+	bad = token_answer_take(&token.in, n, &done);
 	if (bad != NULL) {
 		snprintf(text, sizeof(text),
 		    "the token endpoint's answer is malformed: %s", bad);
 		token_end(0, text);
-	} else if (t->headed && t->body.done) {
-		token_end(t->status, "");
+	} else if (done) {
+		token_end(token.in.status, "");
 	}
 }
 
@@ -422,19 +350,18 @@ static void
 token_read(void)
 {
 	struct token *t = &token;
-	size_t cap, n = 0;
-	uint8_t *p = secret_bytes(t->in, &cap);
+	size_t room, n = 0;
+	uint8_t *p = token_answer_room(&t->in, &room);
 	enum tls_result r;
 
-	if (t->got == cap) {
+	if (room == 0) {
 		token_end(0, "the token endpoint's answer is too large");
 		return;
 	}
-	r = tls_read(&t->up, p + t->got, cap - t->got, &n);
+	r = tls_read(&t->up, p, room, &n);
 	switch (r) {
 	case TLS_OK:
-		t->got += n;
-		token_take();
+		token_take(n);
 		return;
 	case TLS_AGAIN:
 		return;
@@ -443,8 +370,8 @@ token_read(void)
 	case TLS_ERROR:
 		break;
 	}
-	if (r == TLS_EOF && t->headed && http1_body_eof(&t->body) == HTTP1_OK)
-		token_end(t->status, "");
+	if (r == TLS_EOF && token_answer_ends(&t->in))
+		token_end(t->in.status, "");
 	else
 		token_end(0, "the token endpoint's answer ended too early");
 }
