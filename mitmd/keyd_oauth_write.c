@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What is written of a login: the request that renews it, and the file that
+ * it is then, which differs from the old one in tokens and times alone.  Both
+ * go where the caller says, into secret memory or as parts of it; what is
+ * written there has been checked by keyd_oauth.c to need no escape.
+ */
+#include "keyd_oauth.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+void
+oauth_put_form(struct sink *o, const char *name, struct span value)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	uint8_t c, esc[3] = {'%', 0, 0};
+
+	if (o->len != 0)
+		sink_put(o, SPAN("&"));
+	sink_put(o, span_str(name));
+	sink_put(o, SPAN("="));
+	for (size_t i = 0; i < value.len; i++) {
+		c = value.p[i];
+		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+		    (c >= 'a' && c <= 'z') || strchr("-._~", c) != NULL) {
+			sink_put(o, span_of(&value.p[i], 1));
+			continue;
+		}
+		esc[1] = (uint8_t)hex[c >> 4];
+		esc[2] = (uint8_t)hex[c & 15];
+		sink_put(o, span_of(esc, 3));
+	}
+}
+
+void
+oauth_put_json(struct sink *o, const char *name, struct span value)
+{
+	sink_put(o, o->len == 0 ? SPAN("{\"") : SPAN(",\""));
+	sink_put(o, span_str(name));
+	sink_put(o, SPAN("\":\""));
+	sink_put(o, value);
+	sink_put(o, SPAN("\""));
+}
+
+int
+oauth_compose(const struct provider_login *l, const struct oauth_file *f,
+    uint8_t *dst, size_t cap, size_t *len)
+{
+	void (*put)(struct sink *, const char *, struct span) =
+	    l->json ? oauth_put_json : oauth_put_form;
+	struct sink o = {.p = dst, .cap = cap};
+
+	put(&o, "grant_type", SPAN("refresh_token"));
+	put(&o, "refresh_token", f->refresh);
+	put(&o, "client_id", f->client.len != 0 ? f->client : l->client);
+	if (f->secret.len != 0)
+		put(&o, "client_secret", f->secret);
+	if (l->scope.len != 0)
+		put(&o, "scope", l->scope);
+	if (l->json)
+		sink_put(&o, SPAN("}"));
+	if (o.full) {
+		explicit_bzero(dst, o.len);
+		errno = ENOBUFS;
+		return -1;
+	}
+	*len = o.len;
+	return 0;
+}
+
+struct oauth_edit {
+	struct span old, new;
+};
+
+static void
+oauth_edit(struct oauth_edit *e, size_t *n, struct span old, struct span new)
+{
+	size_t i = *n;
+
+	if (old.p == NULL || new.len == 0)
+		return;
+	/* In the order of the text. */
+	for (; i > 0 && e[i - 1].old.p > old.p; i--)
+		e[i] = e[i - 1];
+	e[i] = (struct oauth_edit){old, new};
+	(*n)++;
+}
+
+size_t
+oauth_splice(const struct provider_login *l, const struct oauth_file *f,
+    struct span text, const struct oauth_new *n, char numbers[64],
+    struct span parts[OAUTH_PARTS])
+{
+	struct oauth_edit e[5];
+	time_t now = (time_t)n->now;
+	size_t ne = 0, np = 0;
+	struct tm tm;
+
+	oauth_edit(e, &ne, f->access, n->access);
+	oauth_edit(e, &ne, f->refresh, n->refresh);
+	oauth_edit(e, &ne, f->id_at, n->id);
+	if (f->expires_at.p != NULL && n->expires != 0) {
+		snprintf(numbers, 32, "%" PRIu64 "%s", n->expires,
+		    l->unit == PROVIDER_EXPIRES_MS ? "000" : "");
+		oauth_edit(e, &ne, f->expires_at, span_str(numbers));
+	}
+	if (f->renewed_at.p != NULL && gmtime_r(&now, &tm) != NULL &&
+	    strftime(numbers + 32, 32, "%Y-%m-%dT%H:%M:%S.000000Z", &tm) != 0)
+		oauth_edit(e, &ne, f->renewed_at, span_str(numbers + 32));
+	for (size_t i = 0; i < ne; i++) {
+		parts[np++] = span_of(text.p, (size_t)(e[i].old.p - text.p));
+		parts[np++] = e[i].new;
+		text.len -= (size_t)(e[i].old.p + e[i].old.len - text.p);
+		text.p = e[i].old.p + e[i].old.len;
+	}
+	parts[np++] = text;
+	return np;
+}
