@@ -280,31 +280,6 @@ uint32_t mitmd_denied(const struct agent *, enum refusal, unsigned status,
 int added_take(struct mitmd_provider *, struct provider *);
 int added_drop(struct chan *, const union proto_any *, int fd);
 
-/* mitmd_tls.c */
-/* SHA-256 without looking the algorithm up each time. */
-void mitmd_sha256(struct span, uint8_t out[32]);
-/* All that OpenSSL loads and opens, before lock-down. */
-void mitmd_warm(void);
-/*
- * NULL when OpenSSL fails. host lives as long as the context. http1: nothing
- * else is offered.
- */
-SSL_CTX *mitmd_tls_ctx(
-    const struct mitmd_leaf *, const struct span *host, bool http1);
-int mitmd_tls_begin(struct agent *);
-/* 1: done, 0: not yet, -1: failed. */
-int mitmd_tls_handshake(struct agent *);
-/* What the handshake agreed on. */
-bool mitmd_tls_is_h2(const struct agent *);
-/* Bytes read, 0: none now, -1: closed or broken. */
-ssize_t mitmd_tls_read(struct agent *, uint8_t *, size_t);
-/* For the agent: written, or queued. -1: broken, or it takes nothing. */
-int mitmd_tls_put(struct agent *, struct span);
-/* What was composed in a turn's buffer, which is empty then. */
-int mitmd_tls_put_buf(struct agent *, struct buf *);
-int mitmd_tls_flush(struct agent *);
-const char *mitmd_tls_error(void);
-
 /* mitmd_agent.c: connections, their deadlines and their end */
 void agent_accept(struct loop_io *, uint32_t);
 /* Closes now; freed when the callback that runs returns. */
@@ -381,53 +356,6 @@ bool ask_send(struct exchange *, const struct msg_REQUEST *);
 void ask_over(struct exchange *, bool cancel);
 /* It may not be sent: answered. */
 void ask_refused(struct exchange *, enum refusal);
-
-/* mitmd_body.c: bodies that are held whole */
-/* Random, before the first body. */
-void body_seed_set(const uint64_t seed[2]);
-/* Must the body of x->req be? */
-bool body_is_held(const struct exchange *);
-/* It is from now on; no more (what came stays). */
-void body_hold(struct exchange *);
-void body_unhold(struct exchange *);
-/* May its agent be read? */
-bool body_room(struct exchange *);
-/* Who was not read for want of room is, where there is room again. */
-void body_wake(void);
-/* More of it. */
-enum refusal body_put(struct exchange *, struct span);
-/* Where n bytes of it may be written, and that they were; NULL: put them. */
-uint8_t *body_place(struct exchange *, size_t n);
-void body_placed(struct exchange *, size_t n);
-/* It is complete: decoded, filtered; x->req.length is that of what is left. */
-enum refusal body_check(struct exchange *);
-/* What is held is forgotten. */
-void body_drop(struct exchange *);
-/* What is held becomes a client's frame with that payload. -1: no room. */
-int body_frame(struct exchange *, enum ws_op);
-
-/* mitmd_usage.c: what answers cost */
-/* The request goes: its path may be the only one that names the model. */
-void usage_named(struct exchange *);
-/* The answer's head came. */
-void usage_begin(struct exchange *, struct span headers);
-void usage_feed(struct exchange *, struct span);
-/*
- * What was fed goes to the agent; of an event stream whole messages, so that
- * one of ours can follow wherever it is cut.  -1: as struct front.
- */
-int usage_pass(struct exchange *, struct span);
-/* No more will come: so does what is left. */
-int usage_rest(struct exchange *);
-/* A turn of a WebSocket begins: what the latest one cost is told. */
-void usage_turn(struct exchange *);
-/*
- * The budget ends the answer: says so in an event of its own where the agent
- * can read one, and ends it. false: it can only be cut.
- */
-bool usage_farewell(struct exchange *, enum refusal, const char *detail);
-/* The exchange is over, well or not. */
-void usage_end(struct exchange *);
 
 /* mitmd_deny.c: answers of our own */
 /* Answers with a refusal; wrong keys are counted. known: see struct front. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "dest.h"
+#include "mitmd_tls.h"
 
 int
 added_take(struct mitmd_provider *pv, struct provider *p)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "mitmd_body.h"
 
 #define AGENT_ACCEPTS 8 /* per wake-up */
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mitmd_body.h"
+
 #define ANSWER2_MAX_FIELDS (PROVIDER_MAX_HEADERS + 4)
 
 /* The library asks for the next bytes of a body. */

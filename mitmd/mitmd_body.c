@@ -6,7 +6,7 @@
  * then announced.  Bytes of the agent are decoded and parsed here, by
  * decode.h and body_filter.h.
  */
-#include "mitmd.h"
+#include "mitmd_body.h"
 
 #include <openssl/rand.h>
 
@@ -14,6 +14,7 @@
 
 #include "body_filter.h"
 #include "log.h"
+#include "mitmd_tls.h"
 
 /* One body is checked at a time, from beginning to end. */
 static struct filter body_filter;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "log.h"
+#include "mitmd_tls.h"
 #include "ws.h"
 
 /* Headers of the request that is being checked, packed. */

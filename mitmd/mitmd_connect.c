@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "mitmd_tls.h"
 
 #define CONNECT_PORT ":443"
 /* So many are named to who asks for another. */

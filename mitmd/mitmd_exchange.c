@@ -12,6 +12,9 @@
 #include <stdlib.h>
 
 #include "log.h"
+#include "mitmd_body.h"
+#include "mitmd_tls.h"
+#include "mitmd_usage.h"
 
 static void exchange_expired(struct loop_timer *);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "log.h"
+#include "mitmd_tls.h"
 
 /* Frames of one turn: one connection is written at a time. */
 static uint8_t h2_frames[65536];

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "mitmd_body.h"
+#include "mitmd_tls.h"
 
 #define INPUT_READS 4       /* rounds per wake-up, of up to INPUT_SCRATCH */
 #define INPUT_RECORD 16384U /* what one TLS record can hold */

@@ -11,6 +11,8 @@
  */
 #include "mitmd.h"
 
+#include "mitmd_tls.h"
+
 static const enum pledge_promise mitmd_promises[] = {
     PLEDGE_STDIO, PLEDGE_ACCEPT, PLEDGE_MEMFD, /* bodies that are held whole */
     PLEDGE_SHUTDOWN, /* a refused agent sees the end, and can still read */

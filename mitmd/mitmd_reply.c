@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "mitmd_usage.h"
 
 #define REPLY_READS 4 /* per wake-up */
 #define REPLY_READ (128U << 10)

@@ -7,6 +7,8 @@
 #include "mitmd.h"
 
 #include "log.h"
+#include "mitmd_body.h"
+#include "mitmd_tls.h"
 
 int
 request1_open(struct agent *a)

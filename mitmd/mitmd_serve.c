@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "mitmd_body.h"
+#include "mitmd_tls.h"
 
 void
 mitmd_note(const struct agent *a, const char *fmt, ...)

@@ -7,7 +7,7 @@
  * keys.
  * OpenSSL parses bytes of the agent here.
  */
-#include "mitmd.h"
+#include "mitmd_tls.h"
 
 #include <openssl/err.h>
 #include <openssl/rand.h>

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "mitmd_body.h"
+
 int
 upstream_open(struct exchange *x, int fd)
 {

@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mitmd_body.h"
+#include "mitmd_usage.h"
+
 int
 ws_open(struct exchange *x, struct span key)
 {

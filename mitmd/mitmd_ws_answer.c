@@ -8,6 +8,10 @@
 
 #include <stdio.h>
 
+#include "mitmd_body.h"
+#include "mitmd_tls.h"
+#include "mitmd_usage.h"
+
 /* Frames of one turn: one connection is written at a time. */
 static struct buf ws_out = {.max = MITMD_MAX_QUEUE};
 
