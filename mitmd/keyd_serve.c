@@ -16,7 +16,7 @@ serve_provider(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_PROVIDER *m = &msg->PROVIDER;
 	struct keyd_env *e = &keyd_env;
-	char err[256];
+	char err[512];
 
 	(void)fd;
 	if (e->provider != NULL)

@@ -95,7 +95,7 @@ serve_provider(struct chan *c, const union proto_any *msg, int fd)
 	const struct msg_PROVIDER *m = &msg->PROVIDER;
 	struct mitmd_provider *pv = &mitmd_env.providers[m->index];
 	struct provider *p;
-	char err[256];
+	char err[512];
 
 	(void)fd;
 	/* Those of the start come before the list is closed, others after. */

@@ -111,6 +111,49 @@ provider_vis(struct span s, char *dst, size_t cap)
 	return dst;
 }
 
+const char *
+provider_class_says(bool (*class)(struct span))
+{
+	static const struct {
+		bool (*class)(struct span);
+		const char *says;
+	} all[] = {
+	    {provider_is_label,
+		": must be 1 to 64 of a-z, 0-9 and -, the first no -"},
+	    {provider_is_host,
+		": must be a host name in lower case, such as "
+		"api.example.com, without scheme, port and path"},
+	    {provider_is_env,
+		": must be a variable in capitals, such as EXAMPLE_API_KEY"},
+	    {provider_is_sentinel,
+		": must be 1 to 256 of A-Z, a-z, 0-9 and ._:-"},
+	    {provider_is_kind,
+		": must be a header that carries a credential, in lower case, "
+		"such as authorization or x-api-key"},
+	    {provider_is_prefix,
+		": must be a scheme and one space, such as \"Bearer \", or "
+		"nothing"},
+	    {provider_is_allowed,
+		": must be a header in lower case, or a family such as "
+		"x-app-*; none that carries a credential or a cookie, frames "
+		"a message or leads elsewhere"},
+	    {provider_is_method,
+		": must be GET, HEAD, POST, PUT, PATCH or DELETE"},
+	    {provider_is_pattern,
+		": must be a path without query, such as /v1/models/*: "
+		"segments of A-Z, a-z, 0-9 and ._:-, at most 16; * is one "
+		"segment, or its start"},
+	    {provider_is_token, ": must be 1 to 128 of A-Z, a-z, 0-9 and ._:-"},
+	    {provider_is_type, ": must be a media type in lower case, such as "
+			       "application/json"},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].class == class)
+			return all[i].says;
+	return "";
+}
+
 bool
 provider_is_label(struct span s)
 {

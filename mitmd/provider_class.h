@@ -10,6 +10,8 @@
 
 /* For messages: printable ASCII, the rest as `?`, cut. */
 const char *provider_vis(struct span, char *dst, size_t cap);
+/* For messages: what a text of that class is, ": must be ..."; or "". */
+const char *provider_class_says(bool (*class)(struct span));
 
 bool provider_is_label(struct span);    /* a provider's name */
 bool provider_is_host(struct span);     /* a DNS name, lower case */

@@ -15,15 +15,18 @@ parse_kind(struct parse *ps, const struct value *v, unsigned n)
 	static const char *const names[] = {"name", "prefix"};
 	struct provider_kind *k = &ps->p->kinds[n];
 	const struct value *prefix;
-	char at[64];
+	char at[64], member[80];
 
 	snprintf(at, sizeof(at), "credential.headers[%u]", n);
+	snprintf(member, sizeof(member), "%s.name", at);
 	if (parse_members(ps, v, at, names, 2, 1) == -1 ||
-	    parse_text(
-		ps, value_get(v, "name"), at, provider_is_kind, &k->name) == -1)
+	    parse_text(ps, value_get(v, "name"), member, provider_is_kind,
+		&k->name) == -1)
 		return -1;
+	snprintf(member, sizeof(member), "%s.prefix", at);
 	if ((prefix = value_get(v, "prefix")) != NULL &&
-	    parse_text(ps, prefix, at, provider_is_prefix, &k->prefix) == -1)
+	    parse_text(ps, prefix, member, provider_is_prefix, &k->prefix) ==
+		-1)
 		return -1;
 	for (unsigned i = 0; i < n; i++) {
 		if (span_eq(ps->p->kinds[i].name, k->name))

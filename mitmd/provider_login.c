@@ -25,7 +25,7 @@ static int login_fail(const struct login_parse *, const char *, ...)
 static int
 login_fail(const struct login_parse *lp, const char *fmt, ...)
 {
-	char what[160];
+	char what[320];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -54,7 +54,8 @@ login_text(const struct login_parse *lp, const struct value *v,
 	if ((m = value_get(v, name)) == NULL)
 		return 0;
 	if (m->type != VALUE_STRING || !class(m->text))
-		return login_fail(lp, ": \"%s\" does not fit here", name);
+		return login_fail(lp, ": \"%s\" does not fit here%s", name,
+		    provider_class_says(class));
 	return parse_copy(lp->ps, m->text, out);
 }
 

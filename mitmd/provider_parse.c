@@ -52,12 +52,26 @@ parse_copy(struct parse *ps, struct span s, struct span *out)
 	return 0;
 }
 
+static int
+parse_unknown(struct parse *ps, struct span name, const char *where,
+    const char *const *names, size_t n)
+{
+	char text[64], known[256];
+	size_t len = 0;
+
+	known[0] = '\0';
+	for (size_t i = 0; i < n && len < sizeof(known); i++)
+		len += (size_t)snprintf(known + len, sizeof(known) - len,
+		    "%s%s", i == 0 ? "" : ", ", names[i]);
+	return parse_fail(ps, "%s: unknown member \"%s\". Known here: %s",
+	    where, provider_vis(name, text, sizeof(text)), known);
+}
+
 int
 parse_members(struct parse *ps, const struct value *v, const char *where,
     const char *const *names, size_t n, size_t need)
 {
 	const struct value *m;
-	char text[64];
 	size_t i;
 
 	if (v == NULL || v->type != VALUE_OBJECT)
@@ -66,8 +80,7 @@ parse_members(struct parse *ps, const struct value *v, const char *where,
 		for (i = 0; i < n && !span_is(m->key, names[i]); i++)
 			;
 		if (i == n)
-			return parse_fail(ps, "%s: unknown member \"%s\"",
-			    where, provider_vis(m->key, text, sizeof(text)));
+			return parse_unknown(ps, m->key, where, names, n);
 	}
 	for (i = 0; i < need; i++) {
 		if (value_get(v, names[i]) == NULL)
@@ -86,8 +99,9 @@ parse_text(struct parse *ps, const struct value *v, const char *where,
 	if (v == NULL || v->type != VALUE_STRING)
 		return parse_fail(ps, "%s: must be a string", where);
 	if (!class(v->text))
-		return parse_fail(ps, "%s: \"%s\" does not fit here", where,
-		    provider_vis(v->text, text, sizeof(text)));
+		return parse_fail(ps, "%s: \"%s\" does not fit here%s", where,
+		    provider_vis(v->text, text, sizeof(text)),
+		    provider_class_says(class));
 	return parse_copy(ps, v->text, out);
 }
 

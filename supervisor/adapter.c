@@ -390,11 +390,11 @@ adapter_prefers(const struct paths *paths, const struct config *cfg,
 	if (provider_load(&p, paths, cfg, other, &ignored) == -1)
 		return false;
 	there = getenv(p.env) != NULL && getenv(p.env)[0] != '\0';
-	provider_free(&p);
+	provider_clear(&p);
 	if (there || provider_load(&p, paths, cfg, provider, &ignored) == -1)
 		return false;
 	there = p.login != -1;
-	provider_free(&p);
+	provider_clear(&p);
 	return there;
 }
 

@@ -15,55 +15,6 @@
 
 struct budget_env budget_env;
 
-const struct budget_limits budget_dflt = {
-    .on = {true, true, true, true},
-    .max =
-	{
-	    [BUDGET_TOKENS] = 1000000,
-	    [BUDGET_STEPS] = 200,
-	    [BUDGET_SECONDS] = 1800,
-	    [BUDGET_USD] = 5,
-	},
-    .warn = 80,
-};
-
-/* clang-format off */
-static const struct {
-	const char *name, *unit;
-	double highest;
-	bool whole;
-} budget_rows[BUDGET_KEYS] = {
-	[BUDGET_TOKENS] = {"maxTotalTokens", "tokens", 1e12, true},
-	[BUDGET_STEPS] = {"maxSteps", "steps (tool calls and model requests)",
-	    1e9, true},
-	[BUDGET_SECONDS] = {"maxSessionSeconds", "seconds", 1e8, true},
-	[BUDGET_USD] = {"maxEstimatedCostUsd", "USD", 1e6, false},
-};
-/* clang-format on */
-
-const char *
-budget_name(enum budget_key key)
-{
-	return budget_rows[key].name;
-}
-
-int
-budget_find(const char *name)
-{
-	for (int i = 0; i < BUDGET_KEYS; i++) {
-		if (strcmp(budget_rows[i].name, name) == 0)
-			return i;
-	}
-	return -1;
-}
-
-bool
-budget_value_ok(enum budget_key key, double v)
-{
-	return v >= 0 && v <= budget_rows[key].highest &&
-	       (!budget_rows[key].whole || v == (double)(uint64_t)v);
-}
-
 int
 budget_open(const struct budget_limits *limits, const struct paths *paths,
     struct fault *fault)
@@ -132,8 +83,8 @@ budget_text(enum budget_key key, char *dst, size_t cap)
 	snprintf(dst, cap,
 	    "The session's budget of %.15g %s (resourceBudget.%s) is used up. "
 	    "The user can raise it: icctl budget set %s %.15g",
-	    l->max[key], budget_rows[key].unit, budget_rows[key].name,
-	    budget_rows[key].name, l->max[key] > 0 ? 2 * l->max[key] : 1);
+	    l->max[key], budget_unit(key), budget_name(key), budget_name(key),
+	    l->max[key] > 0 ? 2 * l->max[key] : 1);
 	return span_str(dst);
 }
 
@@ -200,10 +151,10 @@ budget_tell(enum budget_key key, bool over)
 		snprintf(text, sizeof(text),
 		    "%.15g of %.15g %s (resourceBudget.%s) are used up",
 		    (double)(uint64_t)(budget_used(key) * 100) / 100,
-		    l->max[key], budget_rows[key].unit, budget_rows[key].name);
+		    l->max[key], budget_unit(key), budget_name(key));
 	sup_warn("%s", text);
-	control_budget(budget_rows[key].name, over, text);
-	event_budget(over ? "used up" : "warning", budget_rows[key].name, text);
+	control_budget(budget_name(key), over, text);
+	event_budget(over ? "used up" : "warning", budget_name(key), text);
 }
 
 static void
@@ -407,7 +358,7 @@ budget_change(enum budget_key key, bool on, double max)
 		snprintf(text, sizeof(text), "%.15g", max);
 	else
 		snprintf(text, sizeof(text), "null");
-	event_budget("set", budget_rows[key].name, text);
+	event_budget("set", budget_name(key), text);
 	(void)budget_look();
 	budget_push();
 }

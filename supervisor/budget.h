@@ -30,7 +30,9 @@ struct budget_limits {
 };
 
 extern const struct budget_limits budget_dflt;
+/* budget_keys.c */
 const char *budget_name(enum budget_key);
+const char *budget_unit(enum budget_key);
 /* -1: no such key. */
 int budget_find(const char *name);
 /* May this key have this value? */

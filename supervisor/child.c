@@ -60,7 +60,7 @@ static void
 child_exited(struct loop_io *io, uint32_t events)
 {
 	struct child *c = io->arg;
-	char how[128];
+	char how[128], said[300];
 
 	(void)events;
 	if (spawn_reap(c->sp.pidfd, false, &c->code, &c->status) != 1)
@@ -79,8 +79,8 @@ child_exited(struct loop_io *io, uint32_t events)
 	}
 	spawn_describe(c->code, c->status, how, sizeof(how));
 	end_request(sup.ready ? SUP_EXIT_FAILED : SUP_EXIT_OS, c,
-	    "%s (pid %d) %s%s%s", c->name, (int)c->sp.pid, how,
-	    c->last[0] != '\0' ? "; it last said: " : "", c->last);
+	    "%s (pid %d) %s%s", c->name, (int)c->sp.pid, how,
+	    child_said(c, said, sizeof(said)));
 }
 
 static void
@@ -249,6 +249,7 @@ int
 children_hello(struct fault *fault)
 {
 	uint64_t now, until = clock_mono_us() / 1000 + SUP_HELLO_MS;
+	char said[300];
 
 	while (sup.nhello < sup.nchildren) {
 		now = clock_mono_us() / 1000;
@@ -261,9 +262,9 @@ children_hello(struct fault *fault)
 	}
 	for (unsigned i = 0; i < sup.nchildren; i++)
 		if (!sup.children[i].hello)
-			return fault_set(fault,
-			    "%s did not say HELLO within "
-			    "%u s",
-			    sup.children[i].name, SUP_HELLO_MS / 1000);
-	return 0;
+			end_request(SUP_EXIT_OS, &sup.children[i],
+			    "%s did not say HELLO within %u s%s",
+			    sup.children[i].name, SUP_HELLO_MS / 1000,
+			    child_said(&sup.children[i], said, sizeof(said)));
+	return sup.ending ? fault_set(fault, "%s", sup.end_why) : 0;
 }

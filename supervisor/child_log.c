@@ -2,13 +2,45 @@
 /*
  * What workers write on stderr, into session.log: lines cut at 1 KiB, made
  * printable, with the worker's name before them.  Never blocks, never grows.
+ * The last ones are kept to be told to the person whose session did not start.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "sup.h"
+
+static void
+child_log_keep(struct child *c, struct span s)
+{
+	if (!sup.ready && c->last[0] != '\0') {
+		memmove(c->before[0], c->before[1],
+		    sizeof(c->before) - sizeof(c->before[0]));
+		memcpy(c->before[SUP_SAID - 1], c->last, sizeof(c->last));
+	}
+	log_vis(s, c->last, sizeof(c->last));
+}
+
+const char *
+child_said(const struct child *c, char *dst, size_t cap)
+{
+	snprintf(dst, cap, "%s%s", c->last[0] != '\0' ? "; it last said: " : "",
+	    c->last);
+	return dst;
+}
+
+void
+child_log_tell(const struct child *c)
+{
+	for (size_t i = 0; i < SUP_SAID; i++)
+		if (c->before[i][0] != '\0')
+			log_warnx("%s said before: %s", c->name, c->before[i]);
+	log_warnx("all that was said is in %s/session.log; what this machine "
+		  "lacks, and what is wrong in your files: icctl doctor",
+	    sup.session.dir);
+}
 
 static void
 child_log_line(struct child *c)
@@ -29,7 +61,7 @@ child_log_line(struct child *c)
 	c->cut = false;
 	if (s.len == 0)
 		return;
-	log_vis(s, c->last, sizeof(c->last));
+	child_log_keep(c, s);
 	session_log(&sup.session, c->name, s);
 }
 

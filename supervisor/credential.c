@@ -282,7 +282,7 @@ credential_wipe_dir(
 		for (size_t i = 0; p.parts != NULL && i < PROVIDERS_ENV_PARTS;
 		     i++)
 			credential_env_wipe(p.parts[i]);
-		provider_free(&p);
+		provider_clear(&p);
 	}
 	if (dir != NULL)
 		closedir(dir);

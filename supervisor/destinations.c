@@ -114,7 +114,7 @@ destination_slot(struct provider *p, const struct config_provider *as,
 		rv = provider_rewrite(p, file);
 	json_object_put(file);
 	if (rv == -1) {
-		provider_free(p);
+		provider_clear(p);
 		fault_errno(fault, "destinations.%s", name);
 	}
 	return rv;

@@ -158,7 +158,7 @@ domain_start(uint64_t call, const char *host)
 		goto bad;
 	c = child_start(ROLE_KEY, PROTO_FIRST_ADDED + n, host, &fault);
 	if (c == NULL) {
-		provider_free(domain_provider(n));
+		provider_clear(domain_provider(n));
 		goto bad;
 	}
 	domains[n].state = DOMAIN_STARTING;

@@ -384,11 +384,11 @@ static void
 sup_closed_late(struct loop_timer *t)
 {
 	struct child *c = t->arg;
+	char said[300];
 
 	end_request(SUP_EXIT_FAILED, c,
-	    "%s (pid %d) closed its channel and "
-	    "lives on",
-	    c->name, (int)c->sp.pid);
+	    "%s (pid %d) closed its channel and lives on%s", c->name,
+	    (int)c->sp.pid, child_said(c, said, sizeof(said)));
 }
 
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icctl doctor`: tries what sessions need, for real, and says what to do
- * about what is missing.
+ * about what is missing, or wrong in the user's files.
  */
 #include <sys/stat.h>
 
@@ -26,17 +26,17 @@
 static struct {
 	struct icctl *ctl;
 	json_object *checks;
-	unsigned bad;
+	unsigned bad, wrong;
 } doctor_env;
 
 static void
 check(enum grade g, const char *what, const char *found, const char *remedy)
 {
-	static const char *const words[] = {"ok", "note", "MISSING"};
+	static const char *const words[] = {"ok", "note", "MISSING", "WRONG"};
 	json_object *o;
 
-	if (g == BAD)
-		doctor_env.bad++;
+	doctor_env.bad += g == BAD;
+	doctor_env.wrong += g == WRONG;
 	if (!doctor_env.ctl->json) {
 		printf("%-8s %-18s %s\n", words[g], what, found);
 		if (g != GOOD)
@@ -200,12 +200,11 @@ check_logins(void)
 }
 
 static void
-check_keys(void)
+check_keys(bool any)
 {
 	static const char *const names[] = {
 	    "ANTHROPIC_API_KEY", "OPENAI_API_KEY"};
 	char text[128];
-	bool any = false;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *v = getenv(names[i]);
@@ -246,6 +245,7 @@ int
 icctl_doctor(struct icctl *ctl, int argc, char **argv)
 {
 	json_object *o;
+	bool well;
 
 	if (argc != 1) {
 		warnx("usage: icctl %s", argv[0]);
@@ -256,19 +256,24 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	check_user();
 	check_kernel();
 	check_bwrap();
-	check_keys();
+	check_keys(doctor_files(ctl, check) != 0);
 	doctor_proxy(ctl, check);
+	well = doctor_env.bad == 0 && doctor_env.wrong == 0;
 	if (ctl->json) {
 		o = json_object_new_object();
-		json_object_object_add(
-		    o, "ok", json_object_new_boolean(doctor_env.bad == 0));
+		json_object_object_add(o, "ok", json_object_new_boolean(well));
 		json_object_object_add(o, "checks", doctor_env.checks);
 		puts(json_object_to_json_string_ext(o, ICCTL_JSON));
 		json_object_put(o);
-	} else if (doctor_env.bad == 0)
+		return well ? ICCTL_OK : ICCTL_FAILED;
+	}
+	if (well)
 		puts("\nSessions can run here.");
-	else
+	if (doctor_env.bad != 0)
 		printf("\n%u thing%s missing: sessions cannot run here yet.\n",
 		    doctor_env.bad, doctor_env.bad == 1 ? " is" : "s are");
-	return doctor_env.bad == 0 ? ICCTL_OK : ICCTL_FAILED;
+	if (doctor_env.wrong != 0)
+		printf("\n%u thing%s wrong in your files: see WRONG above.\n",
+		    doctor_env.wrong, doctor_env.wrong == 1 ? " is" : "s are");
+	return well ? ICCTL_OK : ICCTL_FAILED;
 }

@@ -43,7 +43,8 @@ static const struct command {
     {"audit", "verify [FILE]", icctl_audit, "check the log's chain"},
     {"policy", "TOOL ...", icctl_policy,
 	"ask, check, test and compare policies"},
-    {"doctor", "", icctl_doctor, "what this machine can enforce"},
+    {"doctor", "", icctl_doctor,
+	"what this machine lacks, what is wrong in your files"},
 };
 #define USAGE_LEFT 36U
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))

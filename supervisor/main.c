@@ -150,6 +150,8 @@ main(int argc, char **argv)
 		fatal("start");
 	if (start_session(&status, &fault) == -1) {
 		log_warnx("%s", fault.text);
+		if (sup.end_child != NULL)
+			child_log_tell(sup.end_child);
 		end_request(status, NULL, "not started: %s", fault.text);
 		(void)end_run();
 		return status;

@@ -92,13 +92,11 @@ paths_private(const struct stat *st, const char *what, const char *dir,
 	return 0;
 }
 
-static int
-paths_make_home(const char *home, struct fault *fault)
+int
+paths_check_home(const char *home, struct fault *fault)
 {
 	struct stat st;
 
-	if (mkdir(home, 0700) == -1 && errno != EEXIST)
-		return fault_errno(fault, "IRONCURTAIN_HOME %s", home);
 	if (stat(home, &st) == -1)
 		return fault_errno(fault, "IRONCURTAIN_HOME %s", home);
 	if (!S_ISDIR(st.st_mode))
@@ -146,7 +144,11 @@ paths_init(struct paths *p, const char *libexecdir, struct fault *fault)
 		fault_errno(fault, "paths");
 		goto out;
 	}
-	if (paths_make_home(p->home, fault) == -1)
+	if (mkdir(p->home, 0700) == -1 && errno != EEXIST) {
+		fault_errno(fault, "IRONCURTAIN_HOME %s", p->home);
+		goto out;
+	}
+	if (paths_check_home(p->home, fault) == -1)
 		goto out;
 	rv = 0;
 out:

@@ -145,7 +145,7 @@ provider_fields(struct provider *p, const char *path, const char *name,
 }
 
 void
-provider_free(struct provider *p)
+provider_clear(struct provider *p)
 {
 	free(p->name);
 	for (unsigned i = 0; i < p->nhosts; i++)
@@ -158,6 +158,7 @@ provider_free(struct provider *p)
 		jsonfile_strings_free(p->param_env[i]);
 	}
 	free(p->key);
+	free(p->file);
 	free(p->json);
 	for (unsigned i = 0; i < p->nlogins; i++) {
 		free(p->logins[i].name);
@@ -273,6 +274,10 @@ provider_load(struct provider *p, const struct paths *paths,
 		goto out;
 	}
 	p->config = config_provider(cfg, name);
+	if ((p->file = strdup(path)) == NULL) {
+		fault_errno(fault, "%s", path);
+		goto out;
+	}
 	root = jsonfile_parse(path, span_of(p->json, p->json_len), fault);
 	if (root == NULL ||
 	    provider_params(p, path, name, &root, fault) == -1 ||
@@ -290,7 +295,7 @@ provider_load(struct provider *p, const struct paths *paths,
 out:
 	json_object_put(root);
 	if (rv == -1)
-		provider_free(p);
+		provider_clear(p);
 	return rv;
 }
 
@@ -338,6 +343,6 @@ void
 providers_free(struct providers *ps)
 {
 	for (unsigned i = 0; i < ps->n; i++)
-		provider_free(&ps->list[i]);
+		provider_clear(&ps->list[i]);
 	ps->n = 0;
 }

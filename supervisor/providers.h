@@ -2,8 +2,8 @@
 /*
  * Model providers of a session: which, their files, their sentinel keys, and
  * where their credentials come from.  Only name, hosts, usual variable,
- * sentinel prefix and logins of a file are looked at here; routes are for the
- * locks.
+ * sentinel prefix and logins of a file are made use of here; routes are for
+ * the locks.
  */
 #ifndef PROVIDERS_H
 #define PROVIDERS_H
@@ -42,6 +42,7 @@ struct provider {
 	char **param_env[PROVIDERS_PARAMS]; /* variables that say them */
 	char lacks[256]; /* why the file cannot be used as it is, or "" */
 	char *key;  /* sentinel key of this session; NULL: it has none */
+	char *file; /* where it was read; NULL: composed here */
 	char *json; /* the file's bytes */
 	size_t json_len;
 	const struct config_provider *config; /* or NULL */
@@ -63,7 +64,7 @@ struct providers {
 /* IRONCURTAIN_HOME/providers/NAME.json, else the shipped one. */
 int provider_load(struct provider *, const struct paths *,
     const struct config *, const char *name, struct fault *);
-void provider_free(struct provider *);
+void provider_clear(struct provider *);
 /* Is the CA file one, if it is named? Else `where`.NAME.ca in the fault. */
 int provider_ca(
     const struct config_provider *, const char *where, struct fault *);
@@ -97,5 +98,13 @@ const char *provider_login_file(const struct provider *);
 int providers_load(struct providers *, const struct paths *,
     const struct config *, char *const *names, struct fault *);
 void providers_free(struct providers *);
+/*
+ * providers_check.c: will the locks take it? They are asked before they run:
+ * their own reader of the file is linked here. Its routes in *routes.
+ */
+int provider_usable(
+    const struct provider *, unsigned *routes, struct fault *);
+/* All of a session, and no host is of two. */
+int providers_usable(const struct providers *, struct fault *);
 
 #endif

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "config.h"
 #include "jsonfile.h"
 
 #define SERVERS_MAX_ARGS 256U
@@ -137,6 +137,9 @@ servers_sandbox(struct servers_entry *e, struct json_object *o)
 		return 0;
 	if (json_object_is_type(v, json_type_boolean) &&
 	    !json_object_get_boolean(v)) {
+		e->def->sandboxed = !e->how->checking;
+		if (e->how->checking)
+			return 0;
 		for (size_t i = 0; i < e->how->nunsandboxed; i++) {
 			if (strcmp(e->how->unsandboxed[i], e->def->name) != 0)
 				continue;
@@ -319,6 +322,37 @@ servers_load(struct servers *s, const struct servers_how *how, bool must,
 		rv = servers_parse(s, how, root, fault);
 	json_object_put(root);
 	freezero(text, len);
+	return rv;
+}
+
+int
+servers_find(struct servers *s, struct servers_how *how,
+    const struct config *cfg, const struct paths *paths, struct fault *fault)
+{
+	char *path;
+	int rv;
+
+	how->user_home = paths->user_home;
+	how->env = cfg->server_env;
+	if (cfg->servers != NULL) {
+		how->file = cfg->file;
+		return servers_parse(s, how, cfg->servers, fault);
+	}
+	if (cfg->servers_file != NULL) {
+		how->file = cfg->servers_file;
+		if (access(how->file, F_OK) == -1)
+			return fault_errno(
+			    fault, "%s: mcpServers: %s", cfg->file, how->file);
+		return servers_load(s, how, true, fault);
+	}
+	if ((path = paths_join(paths->home, "mcp-servers.json")) == NULL)
+		return fault_errno(fault, "mcp-servers.json");
+	how->file = path;
+	rv = servers_load(s, how, false, fault);
+	if (rv == 0 && s->file == NULL)
+		rv = servers_builtin(s, fault);
+	how->file = NULL;
+	free(path);
 	return rv;
 }
 

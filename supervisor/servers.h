@@ -9,8 +9,10 @@
 #include <json-c/json.h>
 
 #include "common/proto.h"
+#include "config.h"
 #include "fault.h"
 #include "mitmd/egress_list.h"
+#include "paths.h"
 
 struct server_def {
 	char *name;
@@ -41,6 +43,7 @@ struct servers_how {
 	const char *user_home;
 	const char *const *unsandboxed; /* --allow-unsandboxed */
 	size_t nunsandboxed;
+	bool checking; /* as if it named every server */
 	struct json_object *env; /* serverCredentials, or NULL */
 };
 
@@ -50,6 +53,9 @@ int servers_parse(struct servers *, const struct servers_how *,
 /* Reads a file. A missing one is an error only if `must`; else 0 servers. */
 int servers_load(
     struct servers *, const struct servers_how *, bool must, struct fault *);
+/* Those of a session: of config.json, its file, mcp-servers.json, built in. */
+int servers_find(struct servers *, struct servers_how *, const struct config *,
+    const struct paths *, struct fault *);
 /* The one that we have ourselves: icfs on the workspace. */
 int servers_builtin(struct servers *, struct fault *);
 void servers_free(struct servers *);

@@ -47,33 +47,10 @@ start_workspace(struct fault *fault)
 static int
 start_servers(struct fault *fault)
 {
-	struct servers_how how = {.user_home = sup.paths.user_home,
-	    .unsandboxed = sup.opt.unsandboxed,
-	    .nunsandboxed = sup.opt.nunsandboxed,
-	    .env = sup.config.server_env};
-	char *path;
-	int rv;
+	struct servers_how how = {.unsandboxed = sup.opt.unsandboxed,
+	    .nunsandboxed = sup.opt.nunsandboxed};
 
-	if (sup.config.servers != NULL) {
-		how.file = sup.config.file;
-		rv = servers_parse(&sup.defs, &how, sup.config.servers, fault);
-	} else if (sup.config.servers_file != NULL) {
-		how.file = sup.config.servers_file;
-		if (access(how.file, F_OK) == -1)
-			return fault_errno(fault, "%s: mcpServers: %s",
-			    sup.config.file, how.file);
-		rv = servers_load(&sup.defs, &how, true, fault);
-	} else {
-		path = paths_join(sup.paths.home, "mcp-servers.json");
-		if (path == NULL)
-			return fault_errno(fault, "mcp-servers.json");
-		how.file = path;
-		rv = servers_load(&sup.defs, &how, false, fault);
-		if (rv == 0 && sup.defs.file == NULL)
-			rv = servers_builtin(&sup.defs, fault);
-		free(path);
-	}
-	if (rv == -1)
+	if (servers_find(&sup.defs, &how, &sup.config, &sup.paths, fault) == -1)
 		return -1;
 	for (size_t i = 0; i < sup.opt.nunsandboxed; i++) {
 		bool known = false;
@@ -117,7 +94,8 @@ start_adapter(struct fault *fault)
 	}
 	if (providers_load(&sup.providers, &sup.paths, &sup.config, providers,
 		fault) == -1 ||
-	    destinations_load(&sup.providers, &sup.config, fault) == -1)
+	    destinations_load(&sup.providers, &sup.config, fault) == -1 ||
+	    providers_usable(&sup.providers, fault) == -1)
 		return -1;
 	return runtime_prepare(fault);
 }

@@ -25,6 +25,7 @@
 
 #define SUP_MAX_CHILDREN (6U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
 #define SUP_MAX_ALARMS 16U
+#define SUP_SAID 3U
 #define SUP_HELLO_MS 10000U
 #define SUP_SERVERS_MS 30000U
 #define SUP_CREDENTIAL_MS 60000U
@@ -42,6 +43,7 @@ struct child {
 	size_t nline;
 	bool cut;       /* the rest of this line is dropped */
 	char last[256]; /* its last log line */
+	char before[SUP_SAID][256]; /* until READY: those before it */
 	struct chan *chan;
 	bool hello, dead;
 	bool leaving, killed; /* told to end: its exit is no news */
@@ -187,6 +189,10 @@ void child_send(
 void child_drain(struct child *);
 /* child_log.c */
 void child_log_read(struct loop_io *, uint32_t events);
+/* "; it last said: ..." or "", for a text about it. */
+const char *child_said(const struct child *, char *dst, size_t cap);
+/* To the terminal: what else it said before it ended at the start. */
+void child_log_tell(const struct child *);
 
 /* handlers.c: what workers tell us. */
 extern const struct chan_ops sup_chan_ops;

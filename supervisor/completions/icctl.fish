@@ -81,7 +81,7 @@ complete -c icctl -n '__ironcurtain_is none' -a keys -d 'Credentials; take a new
 complete -c icctl -n '__ironcurtain_is none' -a login -d 'How to give sessions a credential'
 complete -c icctl -n '__ironcurtain_is none' -a audit -d 'Check the log'
 complete -c icctl -n '__ironcurtain_is none' -a policy -d 'Ask, check, test and compare policies'
-complete -c icctl -n '__ironcurtain_is none' -a doctor -d 'What this machine can enforce'
+complete -c icctl -n '__ironcurtain_is none' -a doctor -d 'What this machine lacks, what is wrong in your files'
 complete -c icctl -n '__ironcurtain_is show approve deny' -a '(__ironcurtain_ids)' -d 'Held call'
 complete -c icctl -n '__ironcurtain_is approve' -l for-session -d 'Those like it, too'
 complete -c icctl -n '__ironcurtain_is trust' -l yes -d 'Without being asked'

@@ -20,6 +20,7 @@ import bad_config  # noqa: E402
 import bad_control  # noqa: E402
 import bad_http  # noqa: E402
 import bad_policy  # noqa: E402
+import bad_provider  # noqa: E402
 import bad_rpc  # noqa: E402
 import harness as h  # noqa: E402
 from agent import Closed, Malformed  # noqa: E402
@@ -204,6 +205,7 @@ class Bench:
 
 def test_files():
     for group, rows in (("config", bad_config.CONFIG),
+                        ("providers", bad_provider.PROVIDERS),
                         ("servers", bad_config.SERVERS),
                         ("policy", bad_policy.POLICY)):
         for name, files, *want in rows:
@@ -220,6 +222,112 @@ def test_files():
                 check(group, name, got, tuple(want))
                 if "secret" in got[1].replace("secret-service", ""):
                     t.ok(False, f"{name}: a secret is shown", got[1])
+
+
+def doctor(b):
+    """What `icctl doctor` finds wrong in files, by what it is in, and the
+    status it ends with."""
+    p = subprocess.run([h.program("icctl"), "--json", "doctor"], env=b.env,
+                       stdin=subprocess.DEVNULL, capture_output=True,
+                       text=True, timeout=30, check=False)
+    found = p.stdout
+    for name, path in b.names:
+        found = found.replace(path, name)
+    return p.returncode, [(c["check"], c["found"])
+                          for c in json.loads(found)["checks"]
+                          if c["result"] == "WRONG"]
+
+
+def test_doctor():
+    """It says of a provider file what the start of a session says."""
+    for name, files, _, want in bad_provider.PROVIDERS:
+        # Those are of two files, or of none.
+        if name in ("two files with one host", "a good one"):
+            want = None
+        with h.workdir() as work, t.case(name):
+            b = Bench(work)
+            for path, value in files.items():
+                b.write(path, value)
+            status, wrong = doctor(b)
+            t.equal(wrong, [("provider", want)] if want else [],
+                    f"doctor: {name}")
+            if want:
+                t.equal(status, 1, f"doctor: {name}: its status")
+    for what, files, want in bad_provider.OTHERS:
+        with h.workdir() as work, t.case(what):
+            b = Bench(work)
+            for path, value in files.items():
+                b.write(path, value)
+            t.equal(doctor(b), (1, want), f"doctor: {what}")
+            t.ok(not os.path.exists(os.path.join(b.home, "sessions")),
+                 "it makes nothing")
+
+
+def start_with(work, worker, script):
+    """icsupervisor with one worker that is another program."""
+    b = Bench(work)
+    os.mkdir(os.path.join(work, "lx"))
+    real = os.path.join(h.PREFIX, "libexec", "ironcurtain")
+    for name in os.listdir(real):
+        if name != worker:
+            os.symlink(os.path.join(real, name),
+                       os.path.join(work, "lx", name))
+    with open(os.path.join(work, "lx", worker), "w", encoding="utf-8") as f:
+        f.write("#!/bin/sh\n" + script)
+    os.chmod(os.path.join(work, "lx", worker), 0o755)
+    p = subprocess.run(
+        [h.program("icsupervisor"), "--session-dir", f"{work}/s",
+         "--runtime", "none", "--print-ready", "--libexecdir", f"{work}/lx"],
+        env=b.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=30,
+        check=False)
+    return p.returncode, p.stderr.replace(work.encode(), b"{work}")
+
+
+MORE = (b"icsupervisor: all that was said is in {work}/s/session.log; what "
+        b"this machine lacks, and what is wrong in your files: icctl doctor")
+
+
+def test_workers():
+    """What a worker said before it ended at the start is told to the user,
+    and nothing of it reaches the terminal as it is."""
+    rows = [
+        ("auditd", "its last words",
+         "echo 'auditd: Landlock: no' >&2\necho 'auditd: refusing' >&2\n"
+         "exit 3\n",
+         [rb"auditd \(pid \d+\) exited with status 3; it last said: "
+          rb"refusing", rb"auditd said before: Landlock: no"]),
+        ("mcp-backd", "silence", "exit 4\n",
+         [rb"mcp-backd filesystem \(pid \d+\) exited with status 4"]),
+        ("policyd", "a signal", "echo now >&2\nkill -KILL $$\n",
+         [rb"policyd \(pid \d+\) was killed by SIGKILL; it last said: "
+          rb"now"]),
+        ("mcp-proxyd", "escapes, and bytes that are no text",
+         "printf '\\033]0;x\\007\\033[2J\\r\\377\\302\\233\\n' >&2\n"
+         "printf '\\033[31mred' >&2\nexit 1\n",
+         [rb"mcp-proxyd \(pid \d+\) exited with status 1; it last said: "
+          rb"\\x1b\[31mred",
+          rb"mcp-proxyd said before: \\x1b\]0;x\\x07\\x1b\[2J\\x0d\\xff"
+          rb"\\xc2\\x9b"]),
+        ("mitmd", "more than is kept",
+         "for i in 1 2 3 4 5 6 7 8 9; do echo line $i >&2; done\n"
+         "head -c 100000 /dev/zero | tr '\\0' x >&2\nexit 1\n",
+         [rb"mitmd \(pid \d+\) exited with status 1; it last said: "
+          rb"x{200,255}\.\.\."] +
+         [b"mitmd said before: line %d" % i for i in (7, 8, 9)]),
+    ]
+    for worker, name, script, want in rows:
+        with h.workdir() as work, t.case(name):
+            status, err = start_with(work, worker, script)
+            lines = [x for x in err.splitlines()
+                     if b": running as root: " not in x]
+            t.equal(status, 71, f"{name}: status")
+            t.equal(lines[-1], MORE, f"{name}: where there is more")
+            t.equal(len(lines), len(want) + 1, f"{name}: lines")
+            for line, pattern in zip(lines, want):
+                t.ok(re.fullmatch(b"icsupervisor: " + pattern, line),
+                     f"{name}: {pattern[:60]!r}", line)
+            t.ok(all(0x20 <= c < 0x7f or c == 0x0a for c in err),
+                 f"{name}: nothing but printable text", err)
 
 
 def test_gone():
@@ -326,6 +434,8 @@ PARTS = {
     "http": lambda: run_part(test_http, None, True),
     "control": lambda: run_part(test_control, control_session, False),
     "files": test_files,
+    "doctor": test_doctor,
+    "workers": test_workers,
     "gone": test_gone,
     "args": test_args,
 }

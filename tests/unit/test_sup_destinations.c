@@ -105,11 +105,11 @@ test_added(void)
 	    "[\"x.example.com\"]}",
 	    "its file");
 	ok(p.config == NULL, "where its name leads");
-	provider_free(&p);
+	provider_clear(&p);
 	ok(destination_web_slot(&p, &cfg, "m.example.com", 4, &fault) == 0 &&
 		config_upstream_of(p.config, 0, "m.example.com") != NULL,
 	    "another one, elsewhere");
-	provider_free(&p);
+	provider_clear(&p);
 	forget();
 	ok(load("{\"proxyTools\":{\"enabled\":false}}") == 0 &&
 		!cfg.proxy_tools && ps.hosts[0] == '\0',

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The limits of a budget: their names in config.json, what they may be, what
+ * they are unless said otherwise.
+ */
+#include "budget.h"
+
+#include <string.h>
+
+const struct budget_limits budget_dflt = {
+    .on = {true, true, true, true},
+    .max =
+	{
+	    [BUDGET_TOKENS] = 1000000,
+	    [BUDGET_STEPS] = 200,
+	    [BUDGET_SECONDS] = 1800,
+	    [BUDGET_USD] = 5,
+	},
+    .warn = 80,
+};
+
+/* clang-format off */
+static const struct {
+	const char *name, *unit;
+	double highest;
+	bool whole;
+} budget_rows[BUDGET_KEYS] = {
+	[BUDGET_TOKENS] = {"maxTotalTokens", "tokens", 1e12, true},
+	[BUDGET_STEPS] = {"maxSteps", "steps (tool calls and model requests)",
+	    1e9, true},
+	[BUDGET_SECONDS] = {"maxSessionSeconds", "seconds", 1e8, true},
+	[BUDGET_USD] = {"maxEstimatedCostUsd", "USD", 1e6, false},
+};
+/* clang-format on */
+
+const char *
+budget_name(enum budget_key key)
+{
+	return budget_rows[key].name;
+}
+
+const char *
+budget_unit(enum budget_key key)
+{
+	return budget_rows[key].unit;
+}
+
+int
+budget_find(const char *name)
+{
+	for (int i = 0; i < BUDGET_KEYS; i++) {
+		if (strcmp(budget_rows[i].name, name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+bool
+budget_value_ok(enum budget_key key, double v)
+{
+	return v >= 0 && v <= budget_rows[key].highest &&
+	       (!budget_rows[key].whole || v == (double)(uint64_t)v);
+}

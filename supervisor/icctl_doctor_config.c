@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl doctor` about what a person wrote: config.json, mcp-servers.json,
+ * providers, agents.  Read by the code that reads them when a session starts,
+ * which says the same of a mistake then; nothing is started, and of
+ * credentials is only looked whether they are there.
+ */
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "adapter.h"
+#include "destinations.h"
+#include "icctl_doctor.h"
+#include "icctl_policy.h"
+#include "prices.h"
+#include "providers.h"
+#include "servers.h"
+
+#define FILES_MAX 256U
+
+static struct {
+	doctor_check *check;
+	struct paths paths;
+	char datadir[4096];
+	struct config config;
+	struct providers providers; /* of the destinations */
+	struct prices prices;
+} files_env;
+
+static void
+files_wrong(const char *what, const struct fault *fault, const char *remedy)
+{
+	files_env.check(WRONG, what, fault->text, remedy);
+}
+
+/* Each profile is config.json with something else in it. */
+static int
+files_profiles(const char *path)
+{
+	json_object *root, *all = NULL;
+	struct config cfg;
+	struct fault fault = {""};
+	char remedy[160] = "";
+	int rv = 0;
+
+	if ((root = json_object_from_file(path)) == NULL)
+		return 0;
+	if (json_object_object_get_ex(root, "profiles", &all)) {
+		json_object_object_foreach(all, name, val)
+		{
+			(void)val;
+			if (rv == -1)
+				break;
+			rv = config_load(&cfg, NULL, files_env.paths.home,
+			    files_env.paths.user_home, name, &fault);
+			if (rv == 0)
+				config_free(&cfg);
+			snprintf(remedy, sizeof(remedy),
+			    "in profile %.64s: sessions with it do not start "
+			    "until that is corrected",
+			    name);
+		}
+	}
+	json_object_put(root);
+	if (rv == -1)
+		files_wrong("configuration", &fault, remedy);
+	return rv;
+}
+
+/* -1: the others cannot be judged without it. */
+static int
+files_config(void)
+{
+	static const char what[] = "configuration";
+	static const char remedy[] =
+	    "no session starts until it is corrected; ironcurtain-config(5)";
+	const char *home = files_env.paths.home;
+	struct fault fault = {""};
+	char text[4200];
+
+	if (home[0] != '/')
+		fault_set(&fault,
+		    "IRONCURTAIN_HOME must be an absolute path, is \"%s\"",
+		    home);
+	else if (access(home, F_OK) == 0)
+		(void)paths_check_home(home, &fault);
+	if (fault.text[0] != '\0') {
+		files_wrong(what, &fault, remedy);
+		return -1;
+	}
+	if (config_load(&files_env.config, NULL, home,
+		files_env.paths.user_home, NULL, &fault) == -1) {
+		files_wrong(what, &fault, remedy);
+		return -1;
+	}
+	if (files_env.config.file == NULL) {
+		snprintf(text, sizeof(text),
+		    "no %.4000s/config.json: everything is as shipped", home);
+		files_env.check(GOOD, what, text, "");
+		return 0;
+	}
+	if (files_profiles(files_env.config.file) == -1)
+		return 0;
+	files_env.check(GOOD, what, files_env.config.file, "");
+	return 0;
+}
+
+static void
+files_servers(void)
+{
+	struct servers_how how = {.checking = true};
+	struct fault fault = {""};
+	struct servers s;
+	char text[4200];
+
+	if (servers_find(
+		&s, &how, &files_env.config, &files_env.paths, &fault) == -1) {
+		files_wrong("MCP servers", &fault,
+		    "no session starts until it is corrected; "
+		    "ironcurtain-config(5), MCP-SERVERS.JSON");
+		return;
+	}
+	if (s.file == NULL)
+		snprintf(text, sizeof(text),
+		    "none of your own: the built-in file server");
+	else
+		snprintf(text, sizeof(text), "%.4000s: %u server%s", s.file,
+		    s.n, s.n == 1 ? "" : "s");
+	files_env.check(GOOD, "MCP servers", text, "");
+	servers_free(&s);
+}
+
+static void
+files_provider(const char *name)
+{
+	static const char what[] = "provider";
+	struct fault fault = {""};
+	struct provider p;
+	unsigned routes;
+	char text[4600];
+
+	if (provider_load(
+		&p, &files_env.paths, &files_env.config, name, &fault) == -1)
+		goto bad;
+	/* What it leaves open is in its hosts and paths. */
+	if (p.lacks[0] != '\0') {
+		files_env.check(NOTE, what, p.file, p.lacks);
+	} else if (provider_usable(&p, &routes, &fault) == -1) {
+		provider_clear(&p);
+		goto bad;
+	} else {
+		snprintf(text, sizeof(text), "%.4200s: %u route%s to %.253s%s",
+		    p.file, routes, routes == 1 ? "" : "s", p.hosts[0],
+		    p.nhosts > 1 ? " and others" : "");
+		files_env.check(GOOD, what, text, "");
+	}
+	provider_clear(&p);
+	return;
+bad:
+	files_wrong(what, &fault,
+	    "sessions that use it do not start until it is corrected; "
+	    "ironcurtain-config(5), PROVIDERS");
+}
+
+static void
+files_agent(const char *name)
+{
+	struct fault fault = {""};
+	struct adapter a;
+
+	if (adapter_load(&a, &files_env.paths, name, &fault) == -1) {
+		files_wrong("agent", &fault,
+		    "sessions with it do not start until it is corrected; "
+		    "ironcurtain-config(5), AGENTS");
+		return;
+	}
+	files_env.check(GOOD, "agent", a.file, "");
+	adapter_free(&a);
+}
+
+static int
+files_json(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name);
+
+	return e->d_name[0] != '.' && n > 5 &&
+	       strcmp(e->d_name + n - 5, ".json") == 0;
+}
+
+/* Every NAME.json there, by its name. */
+static void
+files_of(const char *sub, void (*fn)(const char *))
+{
+	struct dirent **list;
+	char path[4200];
+	int n;
+
+	snprintf(path, sizeof(path), "%.4000s/%s", files_env.paths.home, sub);
+	if ((n = scandir(path, &list, files_json, alphasort)) == -1)
+		return;
+	for (int i = 0; i < n; i++) {
+		list[i]->d_name[strlen(list[i]->d_name) - 5] = '\0';
+		if ((unsigned)i < FILES_MAX)
+			fn(list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+}
+
+/* Those that config.json speaks of, if they are not the user's own. */
+static void
+files_named(void)
+{
+	const struct config *cfg = &files_env.config;
+	char path[4400];
+
+	for (size_t i = 0; i < cfg->nproviders; i++) {
+		snprintf(path, sizeof(path), "%.4000s/providers/%.64s.json",
+		    files_env.paths.home, cfg->providers[i].name);
+		if (access(path, F_OK) == -1)
+			files_provider(cfg->providers[i].name);
+	}
+}
+
+/* Where config.json says a credential is. */
+static void
+files_credential(const struct config_provider *p)
+{
+	static const char what[] = "credential";
+	const char *value;
+	struct stat st;
+	char text[4400];
+
+	snprintf(text, sizeof(text), "of %s: %s", p->name,
+	    p->value != NULL ? p->value : "as config.json says");
+	switch (p->kind) {
+	case CREDENTIAL_ENV:
+		value = getenv(p->value);
+		if (value == NULL || *value == '\0')
+			files_env.check(NOTE, what, text,
+			    "this variable is not set here; sessions that are "
+			    "started without it, and need it, do not run");
+		else
+			files_env.check(GOOD, what, text, "");
+		break;
+	case CREDENTIAL_FILE:
+		if (stat(p->value, &st) == -1)
+			files_env.check(WRONG, what, text,
+			    "there is no such file, or you cannot read it");
+		else if (!S_ISREG(st.st_mode) || st.st_size == 0)
+			files_env.check(
+			    WRONG, what, text, "must be a file with a key");
+		else if ((st.st_mode & 077) != 0)
+			files_env.check(WRONG, what, text,
+			    "others may read it, so that it is not used: "
+			    "chmod 600");
+		else
+			files_env.check(GOOD, what, text, "");
+		break;
+	case CREDENTIAL_DEFAULT:
+	case CREDENTIAL_COMMAND:
+	case CREDENTIAL_SYSTEMD:
+	case CREDENTIAL_SERVICE:
+	case CREDENTIAL_LOGIN:
+	case CREDENTIAL_CAPTURE:
+		files_env.check(GOOD, what, text, "");
+		break;
+	}
+}
+
+/* How many there are. */
+static unsigned
+files_credentials(void)
+{
+	const struct config *cfg = &files_env.config;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < cfg->nproviders; i++)
+		if (cfg->providers[i].listed) {
+			files_credential(&cfg->providers[i]);
+			n++;
+		}
+	return n;
+}
+
+static void
+files_destinations(void)
+{
+	const struct config *cfg = &files_env.config;
+	struct providers *ps = &files_env.providers;
+	struct fault fault = {""};
+	char text[64];
+
+	if (cfg->ndestinations == 0 && cfg->nmirrors == 0)
+		return;
+	if (destinations_load(ps, cfg, &fault) == -1 ||
+	    providers_usable(ps, &fault) == -1) {
+		files_wrong("destinations", &fault,
+		    "no session starts until it is corrected; "
+		    "ironcurtain-config(5), CONFIG.JSON");
+	} else {
+		snprintf(text, sizeof(text), "%zu of config.json",
+		    cfg->ndestinations);
+		files_env.check(GOOD, "destinations", text, "");
+	}
+	providers_free(ps);
+}
+
+/* There is a shipped one: the user's own need not be. */
+static void
+files_prices(void)
+{
+	struct fault fault = {""};
+	char path[4200];
+
+	snprintf(
+	    path, sizeof(path), "%.4000s/prices.json", files_env.paths.home);
+	if (access(path, F_OK) == -1)
+		return;
+	if (prices_load(&files_env.prices, &files_env.paths, &fault) == -1)
+		files_wrong("prices", &fault,
+		    "no session starts until it is corrected; "
+		    "ironcurtain-config(5), PRICES.JSON");
+	else
+		files_env.check(GOOD, "prices", path, "");
+}
+
+unsigned
+doctor_files(struct icctl *ctl, doctor_check *check)
+{
+	char *home = getenv("HOME");
+	unsigned n;
+
+	files_env.check = check;
+	if (policy_own_path("share/ironcurtain", files_env.datadir,
+		sizeof(files_env.datadir)) == -1)
+		return 0;
+	files_env.paths = (struct paths){.home = ctl->home,
+	    .datadir = files_env.datadir,
+	    .user_home = home != NULL ? home : ctl->home};
+	if (files_config() == -1)
+		return 0;
+	files_servers();
+	files_of("providers", files_provider);
+	files_named();
+	files_destinations();
+	files_of("agents", files_agent);
+	files_prices();
+	n = files_credentials();
+	config_free(&files_env.config);
+	return n;
+}
