@@ -102,6 +102,9 @@ struct json_object *control_hold_json(const struct hold *, bool whole);
 struct json_object *control_holds_json(void);
 struct json_object *control_status_json(void);
 struct json_object *control_server_json(unsigned server);
+/* One of that kind; text: what is to be said of it. */
+struct json_object *control_server_row(
+    const char *name, enum proto_state state, uint32_t tools, const char *text);
 struct json_object *control_ok(void);
 const char *control_server_state(enum proto_state);
 /* For watchers and everybody else who waits for it. */

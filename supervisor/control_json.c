@@ -116,19 +116,29 @@ control_server_state(enum proto_state state)
 }
 
 struct json_object *
+control_server_row(
+    const char *name, enum proto_state state, uint32_t tools, const char *text)
+{
+	struct json_object *o = json_object_new_object();
+
+	put(o, "name", name);
+	put(o, "state", control_server_state(state));
+	put_int(o, "tools", tools);
+	put(o, "text", text);
+	return o;
+}
+
+struct json_object *
 control_server_json(unsigned server)
 {
 	const struct server *s = &sup.servers[server];
-	struct json_object *o = json_object_new_object();
 	char text[sizeof(s->text) + sizeof(s->ended) + 8];
 
-	put(o, "name", s->def->name);
-	put(o, "state", control_server_state(s->state));
-	put_int(o, "tools", s->tools);
+	if (server == PROTO_VIRTUAL && domains_on())
+		return domains_server_json();
 	snprintf(text, sizeof(text), "%s%s%s", s->text,
 	    s->ended[0] != '\0' ? "; it " : "", s->ended);
-	put(o, "text", text);
-	return o;
+	return control_server_row(s->def->name, s->state, s->tools, text);
 }
 
 static struct json_object *
@@ -277,6 +287,8 @@ control_status_json(void)
 	list = json_object_new_array();
 	for (unsigned i = 0; i < sup.nservers; i++)
 		json_object_array_add(list, control_server_json(i));
+	if (domains_on())
+		json_object_array_add(list, domains_server_json());
 	json_object_object_add(o, "servers", list);
 	json_object_object_add(o, "instances", status_instances());
 	json_object_object_add(o, "workers", status_workers());

@@ -16,6 +16,7 @@
 #include "control.h"
 #include "destinations.h"
 
+#define DOMAINS_SERVER "proxy" /* as policyd calls it */
 #define DOMAINS_MAX (PROTO_MAX_PROVIDERS - PROTO_FIRST_ADDED)
 #define DOMAINS_POOL ((size_t)1 << 20)
 #define DOMAINS_MAX_ALSO 8U
@@ -35,6 +36,11 @@ static struct {
 	struct loop_timer hello;
 } domains[DOMAINS_MAX];
 
+static struct {
+	enum proto_state state;
+	uint32_t tools;
+} domains_server;
+
 bool
 domains_on(void)
 {
@@ -42,11 +48,26 @@ domains_on(void)
 }
 
 void
+domains_state(const struct msg_STATE_SHOW *m)
+{
+	domains_server.state = (enum proto_state)m->state;
+	domains_server.tools = m->tools;
+	control_server(PROTO_VIRTUAL);
+}
+
+struct json_object *
+domains_server_json(void)
+{
+	return control_server_row(DOMAINS_SERVER, domains_server.state,
+	    domains_server.tools, "built in: asks for further hosts");
+}
+
+void
 domains_setup(void)
 {
 	static const uint8_t command[32];
 	struct msg_SERVER m = {.index = PROTO_VIRTUAL,
-	    .name = SPAN("proxy"),
+	    .name = SPAN(DOMAINS_SERVER),
 	    .cwd = SPAN("/"),
 	    .virtual = 1,
 	    .command = span_of(command, sizeof(command))};

@@ -15,6 +15,9 @@
 bool domains_on(void);
 /* The server's row, to those whom it concerns. */
 void domains_setup(void);
+/* What policyd says of it; and as `icctl status` lists it. */
+void domains_state(const struct msg_STATE_SHOW *);
+struct json_object *domains_server_json(void);
 /* -1: there can be no such call. */
 int domains_call(const struct msg_VIRTUAL *);
 /* A keyd that was started here is confined; one has left as it was told. */

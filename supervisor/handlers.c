@@ -284,8 +284,10 @@ on_state_show(struct chan *ch, const union proto_any *msg, int fd)
 
 	(void)fd;
 	/* Its tools are ours: there is nothing to wait for. */
-	if (m->server == PROTO_VIRTUAL && domains_on())
+	if (m->server == PROTO_VIRTUAL && domains_on()) {
+		domains_state(m);
 		return 0;
+	}
 	if (m->server >= sup.nservers)
 		return chan_violation(ch, "STATE_SHOW of server %u", m->server);
 	s = &sup.servers[m->server];

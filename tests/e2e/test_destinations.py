@@ -5,6 +5,7 @@ which may be read and nothing else, and those that the agent asks for with the
 tools of the virtual server, which a person opens one by one."""
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -246,7 +247,14 @@ def test_tools(s, a, w):
     t.ok({"host": HOST, "kind": "web", "name": "added-1", "state": "added"}
          in status["destinations"] and status["proxyTools"] is True,
          "icctl status", status["destinations"])
-    t.contains(s.icctl("status").stdout, "added", "also for people")
+    t.equal([x for x in status["servers"] if x["name"] == "proxy"],
+            [{"name": "proxy", "state": "ready", "tools": 3,
+              "text": "built in: asks for further hosts"}],
+            "and the server that adds them, with its tools")
+    shown = s.icctl("status").stdout
+    t.contains(shown, "added", "also for people")
+    t.ok(re.search(r"^  proxy +ready +3 +built in", shown, re.M),
+         "the server as well", shown)
 
 
 def test_remove(s, a, w):
