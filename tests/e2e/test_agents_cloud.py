@@ -4,6 +4,7 @@
 Anthropic, chosen by a profile: streaming, with a tool call that is held and
 approved.  The stand-in verifies each signature with the real key, by code of
 its own; the real keys are searched for in all that the box has."""
+import json
 import os
 import secrets
 import sys
@@ -27,6 +28,10 @@ def profile(config):
             "agent": {"claude-code": {"path": agents.CLAUDE}}}
 
 
+def command(s):
+    return agents.command(s, "claude-code", "--profile", "cloud")
+
+
 def run(name, p, work, config, env, needles):
     paper = "paper-" + secrets.token_hex(12)
     where = os.path.join(work, "a.txt")
@@ -39,8 +44,7 @@ def run(name, p, work, config, env, needles):
         {"echo": {"lookup": {"path": ["read-path"]}}}, provider=None,
         config=profile(config), env={**agents.ENV, **env})
     out, err = agents.check_held_run(
-        t, s, name, [*agents.command(s, "claude-code", "--profile", "cloud"),
-                     "Look the paper up."],
+        t, s, name, [*command(s), "Look the paper up."],
         ("echo", "lookup"), needles[0], ("AKIAIRON", "ya29.iron"))
     t.ok("FINAL:" in out, f"{name}: its answer", out[-800:])
     seen = p.seen()
@@ -97,27 +101,14 @@ def budget():
     with h.workdir() as work:
         p = c.provider(work, aws, options=["--only", "stream", "--stall",
                                            "900"])
-        s = h.Session(work, provider=None, config=profile(c.bedrock(p)), env={
-            "PATH": os.environ.get("PATH", "/usr/bin:/bin"), **aws.env()})
-        process = subprocess.Popen(
-            [h.program("icctl"), "start", "--agent", "claude-code",
-             "--profile", "cloud", "--workspace", s.workspace, "Say hello."],
-            env=s.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True)
-        try:
-            link = os.path.join(s.home, "run")
-            h.wait_for(lambda: os.path.isdir(link) and os.listdir(link),
-                       "no session", 60)
-            s.dir = os.path.realpath(os.path.join(link, os.listdir(link)[0]))
-            h.wait_for(lambda: os.path.exists(os.path.join(
+        s = h.Session(work, provider=None, config=profile(c.bedrock(p)),
+                      env={**agents.ENV, **aws.env()})
+        with agents.running(s, [*command(s), "Say hello."]) as process:
+            agents.wait_or_end(process, lambda: os.path.exists(os.path.join(
                 s.dir, "control.sock")), "no control socket", 60)
-            h.wait_for(begun, "no stream began", 60)
+            agents.wait_or_end(process, begun, "no stream began", 60)
             s.icctl("budget", "set", "maxTotalTokens", "1", check=True)
             text = "".join(process.communicate(timeout=90))
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait(10)
         t.ok("maxTotalTokens" in text and "icctl budget set" in text,
              "budget: Claude Code says what ran out and what raises it",
              text[-1500:])

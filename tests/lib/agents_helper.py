@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: ISC
 """The real agents, pinned in agents.json and installed by ./dev: where they
 are, how a user starts them, and what holds of each run."""
+import contextlib
 import json
 import os
 import subprocess
@@ -83,36 +84,45 @@ def check_box(t, s, who, pid, key, sentinels):
     check_files(t, s, who, [key])
 
 
+def wait_or_end(process, predicate, what, seconds):
+    """Is it so, while the process runs?"""
+    h.wait_for(lambda: process.poll() is not None or predicate(), what,
+               seconds)
+    return process.poll() is None
+
+
+@contextlib.contextmanager
+def running(s, argv):
+    """icctl, started as a user does; s.dir is its session's by then, unless
+    it has ended already."""
+    process = subprocess.Popen(
+        argv, env=s.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    link = os.path.join(s.home, "run")
+    try:
+        if wait_or_end(process, lambda: os.path.isdir(link) and
+                       os.listdir(link), "no session", 60):
+            s.dir = os.path.realpath(os.path.join(link, os.listdir(link)[0]))
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(10)
+
+
 def check_held_run(t, s, who, argv, call, key, sentinels):
     """A start in which one call is held: what it said, on stdout and stderr.
 
     argv: of icctl; call: (server, tool); key: what no box may have;
     sentinels: how those begin that it has instead."""
-    process = subprocess.Popen(
-        argv, env=s.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True)
-
-    def ended_or(predicate, what, seconds):
-        h.wait_for(lambda: process.poll() is not None or predicate(), what,
-                   seconds)
-        return process.poll() is not None
-
-    link = os.path.join(s.home, "run")
-    try:
-        if not ended_or(lambda: os.path.isdir(link) and os.listdir(link),
-                        "no session", 60):
-            s.dir = os.path.realpath(os.path.join(link, os.listdir(link)[0]))
-            if not ended_or(s.pending, "nothing was held", 90):
-                hold = s.pending()[0]
-                t.equal((hold["server"], hold["tool"]), call, f"{who}: held")
-                check_box(t, s, who, process.pid, key, sentinels)
-                t.equal(s.icctl("approve", hold["id"]).returncode, 0,
-                        f"{who}: approved")
+    with running(s, argv) as process:
+        if wait_or_end(process, s.pending, "nothing was held", 90):
+            hold = s.pending()[0]
+            t.equal((hold["server"], hold["tool"]), call, f"{who}: held")
+            check_box(t, s, who, process.pid, key, sentinels)
+            t.equal(s.icctl("approve", hold["id"]).returncode, 0,
+                    f"{who}: approved")
         out, err = process.communicate(timeout=90)
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            process.wait(10)
     t.ok(process.returncode == 0, f"{who}: ends with 0",
          f"{process.returncode}\n{out[-1500:]}\n{err[-1500:]}\n"
          + s.session_log()[-1500:])
