@@ -7,21 +7,11 @@
  * what a naive look at its bytes allows, and reads the same when composed
  * anew.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check.h"
 #include "http1.h"
-
-#define CHECK(x)                                                               \
-	do {                                                                   \
-		if (!(x)) {                                                    \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #x);        \
-			abort();                                               \
-		}                                                              \
-	} while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
 typedef enum http1_result reader(struct span, struct http1_head *);
 typedef enum http1_result grower(struct span, size_t *, struct http1_head *);

@@ -7,23 +7,11 @@
  * line; a refusal has a printable text; a name that is a row goes past the
  * proxy by it.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "no_proxy.h"
 #include "tunnel_answer.h"
-
-#define CHECK(x)                                                               \
-	do {                                                                   \
-		if (!(x)) {                                                    \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #x);        \
-			abort();                                               \
-		}                                                              \
-	} while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
 static void
 check_answer(

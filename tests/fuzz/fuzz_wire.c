@@ -7,19 +7,10 @@
  * message; what is not taken must leave nothing behind.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "wire.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
-
-static void
-check(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static uint64_t
 load(const uint8_t *at, enum proto_kind kind)
@@ -64,13 +55,13 @@ check_fields(const struct proto_msg *m, const union proto_any *msg,
 		const uint8_t *at = (const uint8_t *)msg + f->offset;
 
 		if (f->kind < PROTO_str) {
-			check(load(at, f->kind) <= f->max);
+			CHECK(load(at, f->kind) <= f->max);
 			continue;
 		}
 		memcpy(&s, at, sizeof(s));
-		check(s.len <= f->max);
-		check(within(s, in) || within(s, big));
-		check(f->kind != PROTO_str || s.len == 0 ||
+		CHECK(s.len <= f->max);
+		CHECK(within(s, in) || within(s, big));
+		CHECK(f->kind != PROTO_str || s.len == 0 ||
 		      memchr(s.p, '\0', s.len) == NULL);
 	}
 }
@@ -83,12 +74,12 @@ check_same(const struct proto_msg *m, const union proto_any *msg,
 	struct span rest;
 	size_t len;
 
-	check(wire_encode(m, msg, out, &len, &rest) == 0);
-	check(len <= in.len && memcmp(out, in.p, len) == 0);
+	CHECK(wire_encode(m, msg, out, &len, &rest) == 0);
+	CHECK(len <= in.len && memcmp(out, in.p, len) == 0);
 	if (big.p != NULL)
-		check(len == in.len && span_eq(rest, big));
+		CHECK(len == in.len && span_eq(rest, big));
 	else
-		check(in.len - len == rest.len &&
+		CHECK(in.len - len == rest.len &&
 		      (rest.len == 0 ||
 			  memcmp(rest.p, in.p + len, rest.len) == 0));
 }
@@ -104,11 +95,11 @@ decode(struct span in, struct span big)
 	    (m = proto_find((uint16_t)(in.p[0] | in.p[1] << 8))) == NULL)
 		return;
 	other = m == &proto_msgs[0] ? &proto_msgs[1] : m - 1;
-	check(wire_decode(other, in.p, in.len, big, &msg) == -1);
+	CHECK(wire_decode(other, in.p, in.len, big, &msg) == -1);
 	errno = 0;
 	if (wire_decode(m, in.p, in.len, big, &msg) == -1) {
-		check(errno == EBADMSG);
-		check(memcmp(&msg, &zero, m->size) == 0);
+		CHECK(errno == EBADMSG);
+		CHECK(memcmp(&msg, &zero, m->size) == 0);
 		return;
 	}
 	check_fields(m, &msg, in, big);

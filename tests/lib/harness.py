@@ -16,8 +16,9 @@ import time
 
 LIB = os.path.dirname(os.path.abspath(__file__))
 STANDINS = os.path.join(LIB, "standins")
-sys.path.insert(0, STANDINS)
+sys.path[:0] = [LIB, STANDINS]
 from agent import Mcp, Model, outcome, text_of  # noqa: E402,F401
+from tap import Tap  # noqa: E402,F401
 
 PREFIX = os.environ.get("IC_PREFIX", "/usr/local")
 PYTHON = os.path.realpath("/usr/bin/python3")
@@ -353,44 +354,3 @@ def alive(pid):
 def kill(pid, sig=signal.SIGKILL):
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, sig)
-
-
-class Tap:
-    """Counts and names checks; every failure says what was got."""
-
-    def __init__(self):
-        self.count = self.failed = 0
-
-    def ok(self, good, name, detail=None):
-        self.count += 1
-        name = name.split("\n", 1)[0]
-        print(f"{'ok' if good else 'not ok'} {self.count} - {name}")
-        if not good:
-            self.failed += 1
-            for line in str(detail).splitlines()[:40]:
-                print(f"#   {line[:400]}")
-        sys.stdout.flush()
-        return bool(good)
-
-    def equal(self, got, want, name):
-        return self.ok(got == want, name, f"got {got!r}\nwant {want!r}")
-
-    def contains(self, text, part, name):
-        return self.ok(part in text, name, f"{part!r} is not in {text!r}")
-
-    def skip(self, name, why):
-        self.count += 1
-        print(f"ok {self.count} - {name} # SKIP {why}")
-
-    def done(self):
-        print(f"1..{self.count}")
-        sys.exit(1 if self.failed else 0)
-
-    @contextlib.contextmanager
-    def case(self, name):
-        """A failure inside is this case's, not the end of the run."""
-        try:
-            yield
-        except Exception as e:  # pylint: disable=broad-except
-            import traceback
-            self.ok(False, name, f"{e}\n{traceback.format_exc()}")

@@ -84,4 +84,23 @@ serve(struct server *s, const struct server_ca *ca, const char *name,
 	SSL_CTX_free(ctx);
 }
 
+/* main: `run`, with keyd and a provider that it can trust. */
+static int
+play(int argc, char **argv, void (*run)(const struct server_ca *))
+{
+	struct server_ca ca;
+
+	if (argc != 2)
+		return 1;
+	program = argv[1];
+	(void)signal(SIGPIPE, SIG_IGN);
+	server_ca_new(&ca, pem, sizeof(pem));
+	serve(&server, &ca, "provider.test", -60, 3600, false);
+	run(&ca);
+	server_stop(&server);
+	EVP_PKEY_free(ca.key);
+	X509_free(ca.cert);
+	return tap_done();
+}
+
 #endif

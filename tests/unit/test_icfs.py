@@ -10,24 +10,17 @@ import sys
 import tempfile
 import threading
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "lib"))
+from tap import Tap  # noqa: E402
+
 ICFS = os.path.abspath(sys.argv[1])
 TOP = os.path.realpath(tempfile.mkdtemp(prefix="test_icfs."))
 W = TOP + "/w"          # the allowed directory
 SECRET = "canary-" + os.urandom(8).hex()
-count = failed = 0
-
-
-def ok(good, name, detail=""):
-    global count, failed
-    count += 1
-    print(f"{'ok' if good else 'not ok'} {count} - {name}")
-    if not good:
-        failed += 1
-        print("# " + str(detail).replace("\n", "\n# ")[:1000])
-
-
-def eq(got, want, name):
-    ok(got == want, name, f"got  {got!r}\nwant {want!r}")
+tap = Tap()
+ok, eq = tap.ok, tap.equal
 
 
 class Icfs:
@@ -557,5 +550,4 @@ if __name__ == "__main__":
             test()
     finally:
         shutil.rmtree(TOP, ignore_errors=True)
-    print(f"1..{count}")
-    sys.exit(failed != 0)
+    tap.done()

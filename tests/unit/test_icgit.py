@@ -9,6 +9,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "lib"))
+from tap import Tap  # noqa: E402
+
 ICGIT = os.path.abspath(sys.argv[1])
 TOP = os.path.realpath(tempfile.mkdtemp(prefix="test_icgit."))
 REPO, GIT = TOP + "/repo", TOP + "/bin/git"
@@ -17,16 +22,8 @@ ENV = {"PATH": "/usr/bin:/bin", "HOME": TOP, "LANG": "C.UTF-8",
        "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
        "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.invalid",
        "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example.invalid"}
-count = failed = 0
-
-
-def ok(good, name, detail=""):
-    global count, failed
-    count += 1
-    print(f"{'ok' if good else 'not ok'} {count} - {name}")
-    if not good:
-        failed += 1
-        print("# " + str(detail).replace("\n", "\n# ")[:1000])
+tap = Tap()
+ok = tap.ok
 
 
 def run(program, *words, **env):
@@ -221,5 +218,4 @@ test_runs()
 test_many()
 test_server()
 shutil.rmtree(TOP)
-print(f"1..{count}")
-sys.exit(1 if failed else 0)
+tap.done()

@@ -374,17 +374,10 @@ test_digest(void)
 	rig_stop(&rig);
 }
 
-int
-main(int argc, char **argv)
+static void
+run(const struct server_ca *ca)
 {
-	struct server_ca ca;
-
-	if (argc != 2)
-		return 1;
-	program = argv[1];
-	(void)signal(SIGPIPE, SIG_IGN);
-	server_ca_new(&ca, pem, sizeof(pem));
-	serve(&server, &ca, "provider.test", -60, 3600, false);
+	(void)ca;
 	test_request();
 	test_bulk();
 	test_early();
@@ -394,8 +387,10 @@ main(int argc, char **argv)
 	test_mismatch();
 	test_frames();
 	test_digest();
-	server_stop(&server);
-	EVP_PKEY_free(ca.key);
-	X509_free(ca.cert);
-	return tap_done();
+}
+
+int
+main(int argc, char **argv)
+{
+	return play(argc, argv, run);
 }

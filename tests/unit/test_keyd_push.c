@@ -51,40 +51,26 @@ push(const char *path, const void *body, size_t len, size_t step)
 	close(fd);
 }
 
+static unsigned alarms;
+
 static void
-refused(const char *what, const char *kind, unsigned *alarms)
+refused(const char *what, const char *kind)
 {
 	ok(!answer.ended && answer.fail[0] == '4', "%s: refused (%s)", what,
 	    answer.fail);
-	rig_until(&rig, &rig.nalarms, ++*alarms);
+	rig_until(&rig, &rig.nalarms, ++alarms);
 	is_str(rig.alarm, kind, "with an alarm");
 	look(&server, false);
 	ok(seen.len == 0 || seen.body == 0,
 	    "no byte of its body has left");
 }
 
-int
-main(int argc, char *argv[])
-{
-	static const char good[] = LIST("ok") "PACK0123456789";
-	static const char evil[] = LIST("no") "PACK0123456789";
-	struct rig_upstream u = {
-	    .host = "provider.test", .prefix = "", .tls = true, .reuse = true};
-	struct server_ca ca;
-	unsigned alarms = 0;
-	char basic[128];
+static const char good[] = LIST("ok") "PACK0123456789";
 
-	if (argc != 2)
-		return 1;
-	program = argv[1];
-	(void)signal(SIGPIPE, SIG_IGN);
-	server_ca_new(&ca, pem, sizeof(pem));
-	serve(&server, &ca, "provider.test", -60, 3600, false);
-	u.roots = pem;
-	u.port = server.port;
-	rig.provider = git;
-	rig_start(&rig, program, &u, RIG_KEY);
-	is_int(rig.length, strlen(RIG_KEY), "the length told is the token's");
+static void
+test_approved(void)
+{
+	char basic[128], out[256] = "\r\nauthorization: Basic ";
 
 	rig.asked = true;
 	rig.refs = SPAN(A " " B " refs/heads/ok\n");
@@ -97,56 +83,84 @@ main(int argc, char *argv[])
 		    "the push that was approved, in frames of %zu", step);
 	}
 	snprintf(basic, sizeof(basic), "x-access-token:%s", RIG_KEY);
-	{
-		char out[256] = "\r\nauthorization: Basic ";
+	EVP_EncodeBlock((unsigned char *)out + strlen(out),
+	    (const unsigned char *)basic, (int)strlen(basic));
+	ok(strstr(seen.head, out) != NULL, "with the token, as Basic");
+}
 
-		EVP_EncodeBlock((unsigned char *)out + strlen(out),
-		    (const unsigned char *)basic, (int)strlen(basic));
-		ok(strstr(seen.head, out) != NULL, "with the token, as Basic");
-	}
-	/* Whatever mitmd announced as digest and list. */
+/* Whatever mitmd announced as digest and list. */
+static void
+test_refused(void)
+{
+	static const char evil[] = LIST("no") "PACK0123456789";
+
 	digest(evil, sizeof(evil) - 1);
 	push(PATH, evil, sizeof(evil) - 1, 64);
-	refused("another ref than was approved", "stream-mismatch", &alarms);
+	refused("another ref than was approved", "stream-mismatch");
 	push(PATH, evil, sizeof(evil) - 1, 4096);
-	refused("in one frame", "stream-mismatch", &alarms);
+	refused("in one frame", "stream-mismatch");
 	digest(good, sizeof(good) - 1);
 	push(PATH, evil, sizeof(evil) - 1, 64);
-	refused("another body than was approved", "stream-mismatch", &alarms);
+	refused("another body than was approved", "stream-mismatch");
 	digest("PACK", 4);
 	push(PATH, "PACK", 4, 4);
-	refused("no list", "stream-mismatch", &alarms);
+	refused("no list", "stream-mismatch");
 	digest(good, sizeof(good) - 15);
 	push(PATH, good, sizeof(good) - 15, 64);
-	refused("a list and no pack", "stream-mismatch", &alarms);
+	refused("a list and no pack", "stream-mismatch");
 	rig.refs = SPAN(A " " B " refs/heads/ok\n" A " " B " refs/heads/x\n");
 	digest(good, sizeof(good) - 1);
 	push(PATH, good, sizeof(good) - 1, 64);
-	refused("fewer refs than were approved", "stream-mismatch", &alarms);
+	refused("fewer refs than were approved", "stream-mismatch");
 	rig.refs = SPAN("");
 	push(PATH, good, sizeof(good) - 1, 64);
-	refused("approved without a ref", "request-mismatch", &alarms);
+	refused("approved without a ref", "request-mismatch");
 	rig.refs = SPAN(A " " B " refs/heads/ok\n");
 	rig.asked = false;
 	push(PATH, good, sizeof(good) - 1, 64);
-	refused("not approved", "request-mismatch", &alarms);
+	refused("not approved", "request-mismatch");
 	rig.refs = SPAN("");
 	push(PATH, good, sizeof(good) - 1, 64);
-	refused("nothing said", "request-mismatch", &alarms);
+	refused("nothing said", "request-mismatch");
 	rig.asked = true;
 	push("/else/repo.git/git-receive-pack", good, sizeof(good) - 1, 64);
-	refused("another repository", "request-mismatch", &alarms);
+	refused("another repository", "request-mismatch");
+}
 
+static void
+test_empty(void)
+{
 	rig.asked = false;
 	digest("0000", 4);
 	push(PATH, "0000", 4, 4);
 	look(&server, true);
 	ok(seen.body == 4, "an empty list needs nobody");
 	push(PATH, "0001", 4, 4);
-	refused("what is none", "stream-mismatch", &alarms);
+	refused("what is none", "stream-mismatch");
+}
+
+static void
+run(const struct server_ca *ca)
+{
+	struct rig_upstream u = {.host = "provider.test",
+	    .prefix = "",
+	    .tls = true,
+	    .reuse = true,
+	    .roots = pem,
+	    .port = server.port};
+
+	(void)ca;
+	rig.provider = git;
+	rig_start(&rig, program, &u, RIG_KEY);
+	is_int(rig.length, strlen(RIG_KEY), "the length told is the token's");
+	test_approved();
+	test_refused();
+	test_empty();
 	rig_stop(&rig);
-	server_stop(&server);
-	EVP_PKEY_free(ca.key);
-	X509_free(ca.cert);
-	return tap_done();
+}
+
+int
+main(int argc, char **argv)
+{
+	return play(argc, argv, run);
 }

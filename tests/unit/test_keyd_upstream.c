@@ -187,20 +187,12 @@ test_residue(void)
 	rig_stop(&rig);
 }
 
-int
-main(int argc, char **argv)
+static void
+run(const struct server_ca *ca)
 {
-	struct server_ca ca;
-
-	if (argc != 2)
-		return 1;
-	program = argv[1];
-	(void)signal(SIGPIPE, SIG_IGN);
-	server_ca_new(&ca, pem, sizeof(pem));
-	serve(&server, &ca, "provider.test", -60, 3600, false);
-	serve(&other, &ca, "other.test", -60, 3600, false);
-	serve(&expired, &ca, "provider.test", -7200, -3600, false);
-	serve(&older, &ca, "provider.test", -60, 3600, true);
+	serve(&other, ca, "other.test", -60, 3600, false);
+	serve(&expired, ca, "provider.test", -7200, -3600, false);
+	serve(&older, ca, "provider.test", -60, 3600, true);
 	server_start(&plain, NULL);
 	test_tls(&other, "hostname mismatch", "a certificate of another name");
 	test_tls(&expired, "expired", "an expired certificate");
@@ -208,12 +200,14 @@ main(int argc, char **argv)
 	test_plain();
 	test_secrets();
 	test_residue();
-	server_stop(&server);
 	server_stop(&other);
 	server_stop(&expired);
 	server_stop(&older);
 	server_stop(&plain);
-	EVP_PKEY_free(ca.key);
-	X509_free(ca.cert);
-	return tap_done();
+}
+
+int
+main(int argc, char **argv)
+{
+	return play(argc, argv, run);
 }

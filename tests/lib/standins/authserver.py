@@ -6,27 +6,20 @@ codes as RFC 8628 and as Codex has them, refresh tokens that are good once.  A
 second, plain port takes orders: what the user does in a browser, what is
 answered instead, what was issued.  Shares no code with the product."""
 import argparse
-import base64
 import hashlib
 import json
 import os
 import secrets
-import ssl
 import sys
 import threading
 import time
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from provider_ca import make_certificates  # noqa: E402
+from token_http import TokenHandler, b64, serve  # noqa: E402
 
 DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
 ACCOUNT = "acct-real-" + "7" * 8
-
-
-def b64(data):
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def challenge(verifier):
@@ -121,35 +114,17 @@ class State:
                      "code_verifier": verifier}
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    state = None
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, body, coding=None):
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        if coding:
-            self.send_header("Content-Encoding", coding)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
+class Handler(TokenHandler):
     def do_POST(self):
         s = self.state
-        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        body = self.body()
         path = self.path.split("?")[0]
         if path not in ("/v1/oauth/token", "/oauth/token") and \
                 "/deviceauth/" not in path:
             self.provider(path, body)
             return
         kind = self.headers.get("Content-Type", "")
-        if kind.startswith("application/json"):
-            fields = json.loads(body)
-        else:
-            fields = dict(urllib.parse.parse_qsl(body.decode(), True, True))
+        fields = self.fields(body)
         coding = None
         with s.lock:
             if path.endswith("/usercode"):
@@ -166,8 +141,7 @@ class Handler(BaseHTTPRequestHandler):
                 status, answer = s.token(fields)
             s.write({"ev": "login", "path": path, "status": status,
                      "kind": kind, "fields": fields, "body": body.decode(),
-                     "headers": [(k.lower(), v) for k, v in
-                                 self.headers.items()]})
+                     "headers": self.all_headers()})
         text = answer if isinstance(answer, str) else json.dumps(answer)
         self.reply(status, text.encode(), coding)
 
@@ -176,14 +150,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def provider(self, path, body):
         s = self.state
-        auth = self.headers.get("Authorization", "")
-        token = auth[7:] if auth.startswith("Bearer ") else ""
+        token = self.bearer()
         with s.lock:
             good = s.access.get(token, 0) > time.time()
             s.write({"ev": "request", "path": path, "good": good,
                      "token": token, "bytes": len(body),
-                     "headers": [(k.lower(), v) for k, v in
-                                 self.headers.items()]})
+                     "headers": self.all_headers()})
         if path == "/v1/oauth/hello":
             self.reply(200, b'{"message":"hello"}')
         elif not good:
@@ -210,7 +182,7 @@ class Orders(Handler):
 
     def do_GET(self):
         s = self.state
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = self.body()
         url = urllib.parse.urlsplit(self.path)
         q = dict(urllib.parse.parse_qsl(url.query, True))
         answer = {}
@@ -242,21 +214,8 @@ def main():
     p.add_argument("--expires-in", type=int, default=3600)
     p.add_argument("--jwt", action="store_true")
     args = p.parse_args()
-    make_certificates(args.dir, ["localhost", "auth.example"])
     Handler.state = State(args)
-    ThreadingHTTPServer.daemon_threads = True
-    ThreadingHTTPServer.request_queue_size = 64
-    tls = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    ctx.load_cert_chain(os.path.join(args.dir, "leaf.pem"),
-                        os.path.join(args.dir, "leaf.key"))
-    tls.socket = ctx.wrap_socket(tls.socket, server_side=True,
-                                 do_handshake_on_connect=False)
-    orders = ThreadingHTTPServer(("127.0.0.1", 0), Orders)
-    threading.Thread(target=orders.serve_forever, daemon=True).start()
-    print(json.dumps({"port": tls.server_port,
-                      "orders": orders.server_port}), flush=True)
-    tls.serve_forever()
+    serve(args.dir, Handler, Orders)
 
 
 if __name__ == "__main__":

@@ -5,23 +5,16 @@
 whole family is revoked, as the real ones do.  A second, plain port takes
 orders: /expire, /set?key=value, /state.  Shares no code with the product."""
 import argparse
-import base64
 import json
 import os
 import secrets
-import ssl
 import sys
 import threading
 import time
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from provider_ca import make_certificates  # noqa: E402
-
-
-def b64(data):
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+from token_http import TokenHandler, b64, serve  # noqa: E402
 
 
 def jwt(seconds):
@@ -95,7 +88,6 @@ class State:
             answer["id_token"] = jwt(self.expires_in)
         return 200, answer
 
-
     def google(self, fields):
         """Refresh tokens are good as often as one likes, and the program
         that got them has a secret, too."""
@@ -110,22 +102,9 @@ class State:
                      "token_type": "Bearer", "id_token": jwt(3600)}
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    state = None
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, body, kind="application/json"):
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
+class Handler(TokenHandler):
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        body = self.body()
         path = self.path.split("?")[0]
         if path == "/oauth/token":
             self.token(body)
@@ -138,10 +117,7 @@ class Handler(BaseHTTPRequestHandler):
     def token(self, body):
         s = self.state
         kind = self.headers.get("Content-Type", "")
-        if kind == "application/json":
-            fields = json.loads(body)
-        else:
-            fields = dict(urllib.parse.parse_qsl(body.decode(), True, True))
+        fields = self.fields(body)
         with s.lock:
             delay, status, raw = s.delay, s.status, s.raw
             if kind not in s.counts["kinds"]:
@@ -161,8 +137,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def provider(self, path, body):
         s = self.state
-        auth = self.headers.get("Authorization", "")
-        token = auth[7:] if auth.startswith("Bearer ") else ""
+        token = self.bearer()
         with s.lock:
             good = s.access.get(token, 0) > time.time()
             if s.reject > 0:
@@ -172,8 +147,7 @@ class Handler(BaseHTTPRequestHandler):
             s.write({"ev": "request", "path": path, "good": good,
                      "token": token, "bytes": len(body),
                      "body": body.decode("latin-1")[:200],
-                     "headers": [(k.lower(), v) for k, v in
-                                 self.headers.items()]})
+                     "headers": self.all_headers()})
         if not good:
             self.reply(401, b'{"type":"error","error":{"type":'
                        b'"authentication_error","message":"expired"}}')
@@ -212,21 +186,8 @@ def main():
     p.add_argument("--jwt", action="store_true")
     p.add_argument("--google", help="CLIENT:SECRET that must come along")
     args = p.parse_args()
-    make_certificates(args.dir, ["localhost", "auth.example"])
     Handler.state = State(args)
-    ThreadingHTTPServer.daemon_threads = True
-    ThreadingHTTPServer.request_queue_size = 64
-    tls = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    ctx.load_cert_chain(os.path.join(args.dir, "leaf.pem"),
-                        os.path.join(args.dir, "leaf.key"))
-    tls.socket = ctx.wrap_socket(tls.socket, server_side=True,
-                                 do_handshake_on_connect=False)
-    orders = ThreadingHTTPServer(("127.0.0.1", 0), Orders)
-    threading.Thread(target=orders.serve_forever, daemon=True).start()
-    print(json.dumps({"port": tls.server_port,
-                      "orders": orders.server_port}), flush=True)
-    tls.serve_forever()
+    serve(args.dir, Handler, Orders)
 
 
 if __name__ == "__main__":
