@@ -329,8 +329,6 @@ void exchange_begin(struct exchange *, const struct request *);
 enum refusal exchange_body(struct exchange *, struct span);
 /* No more of it comes: x->whole is set. */
 void exchange_body_end(struct exchange *);
-/* keyd's end of the stream that was asked for. Takes fd. */
-void exchange_stream(struct exchange *, int fd);
 /* Nothing more goes to keyd or is held, whatever was under way. */
 void exchange_abandon(struct exchange *);
 /* Forgets the request: it is over. A stream that is clean stays. */
@@ -339,12 +337,20 @@ void exchange_enter(struct exchange *, enum exchange_state, uint64_t ms);
 void exchange_watch(struct exchange *);
 /* Its agent was silent for ms in the middle of a request. */
 void exchange_late(struct exchange *, const char *what, unsigned ms);
+/* The number of its refusal, or a new one; used up. */
+uint32_t exchange_denied_id(struct exchange *);
+/* The spans of a request that waits move into x->kept. -1: no room. */
+int exchange_keep(struct exchange *);
+
+/* mitmd_streams.c: streams to keyd, and who waits for one */
+/* The length is known: over a stream that is there, or asks for one. */
+void exchange_launch(struct exchange *);
+/* keyd's end of the stream that was asked for. Takes fd. */
+void exchange_stream(struct exchange *, int fd);
 /* The exchange that this stream was opened for, or NULL. */
 struct exchange *exchange_find(uint32_t stream);
 /* Streams that came free go to who waits for one. */
 void exchange_dequeue(void);
-/* The number of its refusal, or a new one; used up. */
-uint32_t exchange_denied_id(struct exchange *);
 
 /* mitmd_ask.c: requests that a person must approve */
 bool ask_wanted(const struct exchange *);

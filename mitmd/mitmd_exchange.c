@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Exchanges: from an admitted request to REQUEST at auditd and a stream to
- * keyd.  A body streams unless it must be held whole first (mitmd_body.c),
- * since its length is part of what auditd writes down and keyd counts.
- * Streams are numbered here; when all are in use a request waits for one.
- * Holds bodies of the agent and looks at none of them.
+ * Exchanges: from an admitted request to its end.  A body streams unless it
+ * must be held whole first (mitmd_body.c), since its length is part of what
+ * auditd writes down and keyd counts; how it gets a stream to keyd is in
+ * mitmd_streams.c.  Holds bodies of the agent and looks at none of them.
  */
 #include "mitmd.h"
 
@@ -13,7 +12,6 @@
 
 #include "log.h"
 #include "mitmd_body.h"
-#include "mitmd_tls.h"
 #include "mitmd_usage.h"
 
 static void exchange_expired(struct loop_timer *);
@@ -145,8 +143,7 @@ exchange_end(struct exchange *x)
 	}
 }
 
-/* The spans of a request that waits move into x->kept. */
-static int
+int
 exchange_keep(struct exchange *x)
 {
 	struct span *spans[] = {&x->req.path, &x->req.query, &x->req.headers};
@@ -172,138 +169,6 @@ exchange_keep(struct exchange *x)
 		p += spans[i]->len;
 	}
 	return 0;
-}
-
-struct exchange *
-exchange_find(uint32_t stream)
-{
-	struct exchange *x;
-
-	x = mitmd_env.streams[stream % MITMD_MAX_STREAMS];
-	return x != NULL && x->up.stream == stream ? x : NULL;
-}
-
-/* A stream that serves nobody now is closed for another one. */
-static bool
-exchange_evict(void)
-{
-	struct exchange *x;
-
-	if ((x = TAILQ_FIRST(&mitmd_env.spare)) == NULL)
-		return false;
-	upstream_close(x);
-	if (x->parked)
-		exchange_free(x);
-	return true;
-}
-
-/* To auditd, which writes it down and lets keyd begin. */
-static void
-exchange_send(struct exchange *x)
-{
-	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-	struct request *r = &x->req;
-	struct msg_REQUEST m = {
-	    .provider = (uint16_t)x->a->provider,
-	    .host = (uint8_t)x->a->host,
-	    .stream = x->up.stream,
-	    .exchange = x->up.exchange,
-	    .route = (uint16_t)r->route,
-	    .path = r->path,
-	    .query = r->query,
-	    .length = r->length,
-	    .headers = r->headers,
-	};
-
-	if (provider_is_digested(&p->routes[r->route])) {
-		if (r->length == 0)
-			mitmd_sha256(SPAN(""), r->digest);
-		m.body = span_of(r->digest, sizeof(r->digest));
-	}
-	usage_named(x);
-	if (!ask_wanted(x))
-		worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_REQUEST, &m, -1);
-	else if (!ask_send(x, &m))
-		return;
-	exchange_enter(x, EXCHANGE_ON, MITMD_STALL_MS);
-	mitmd_env.kept -= x->kept.len;
-	buf_reset(&x->kept, 0);
-	if (upstream_flush(x) == -1)
-		agent_close(x->a);
-}
-
-/* Asks keyd for a stream; there is a number for it. */
-static void
-exchange_open(struct exchange *x)
-{
-	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-	uint32_t *last = &mitmd_env.last_stream;
-	struct msg_STREAM_OPEN m;
-
-	do {
-		++*last;
-	} while (
-	    *last == 0 || mitmd_env.streams[*last % MITMD_MAX_STREAMS] != NULL);
-	mitmd_env.streams[*last % MITMD_MAX_STREAMS] = x;
-	mitmd_env.nstreams++;
-	x->up.stream = *last;
-	x->up.exchange = 1;
-	m = (struct msg_STREAM_OPEN){.stream = x->up.stream,
-	    .digest = span_of(p->digest, sizeof(p->digest))};
-	exchange_enter(x, EXCHANGE_OPENING, MITMD_STREAM_MS);
-	worker_send(
-	    &mitmd_env.w, ROLE_KEY, x->a->provider, MSG_STREAM_OPEN, &m, -1);
-}
-
-/* The length is known: over a stream that is there, or asks for one. */
-static void
-exchange_launch(struct exchange *x)
-{
-	x->up.answered = false;
-	x->up.deaf = false;
-	x->up.left = 0;
-	if (x->spare) {
-		TAILQ_REMOVE(&mitmd_env.spare, x, queue);
-		x->spare = false;
-	}
-	if (x->up.fd != -1 && x->up.exchange != UINT32_MAX) {
-		x->up.exchange++;
-		exchange_send(x);
-		return;
-	}
-	upstream_close(x);
-	if (exchange_keep(x) == -1) {
-		deny_exchange(x, REFUSE_HELD, NULL);
-		return;
-	}
-	if (TAILQ_EMPTY(&mitmd_env.queued) &&
-	    (mitmd_env.nstreams < MITMD_MAX_STREAMS || exchange_evict())) {
-		exchange_open(x);
-		return;
-	}
-	exchange_enter(x, EXCHANGE_QUEUED, MITMD_QUEUE_MS);
-	TAILQ_INSERT_TAIL(&mitmd_env.queued, x, queue);
-}
-
-void
-exchange_dequeue(void)
-{
-	struct exchange *x;
-
-	while ((x = TAILQ_FIRST(&mitmd_env.queued)) != NULL &&
-	       (mitmd_env.nstreams < MITMD_MAX_STREAMS || exchange_evict())) {
-		TAILQ_REMOVE(&mitmd_env.queued, x, queue);
-		exchange_open(x);
-	}
-}
-
-void
-exchange_stream(struct exchange *x, int fd)
-{
-	if (upstream_open(x, fd) == -1)
-		deny_exchange(x, REFUSE_GONE, NULL);
-	else
-		exchange_send(x);
 }
 
 void

@@ -11,47 +11,6 @@
 #define LABEL "abcdefghijklmnopqrstuvwxyz0123456789-"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/*
- * Never on an allow-list, in either direction: credentials, cookies, framing,
- * what concerns one hop alone, what moves a client elsewhere.  A trailing *
- * stands for all such names.
- */
-static const char *const class_forbidden[] = {
-    "accept-encoding",
-    "alt-svc",
-    "api-key",
-    "authorization",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "cookie*",
-    "expect",
-    "forwarded",
-    "host",
-    "http2-settings",
-    "keep-alive",
-    "link",
-    "location",
-    "proxy-*",
-    "refresh",
-    "set-cookie*",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "via",
-    "www-authenticate",
-    "x-access-token",
-    "x-api-key",
-    "x-auth-token",
-    "x-forwarded-*",
-    "x-goog-api-key",
-    "x-host",
-    "x-http-method*",
-    "x-original-*",
-    "x-rewrite-*",
-};
-
 static bool
 class_of(struct span s, size_t min, size_t max, const char *set)
 {
@@ -198,13 +157,6 @@ provider_is_sentinel(struct span s)
 	return class_is_word(s, 256);
 }
 
-bool
-provider_is_kind(struct span s)
-{
-	return provider_name_ok(s) && provider_secretive(s) &&
-	       !span_starts(s, SPAN("proxy-"));
-}
-
 /* A scheme and one space, or nothing. */
 bool
 provider_is_prefix(struct span s)
@@ -213,41 +165,6 @@ provider_is_prefix(struct span s)
 		return true;
 	return s.p[s.len - 1] == ' ' &&
 	       class_is_word(span_of(s.p, s.len - 1), 31);
-}
-
-/* Do a name and a forbidden one, either may end in *, share a name? */
-static bool
-class_overlap(struct span name, const char *forbidden)
-{
-	struct span f = span_str(forbidden);
-	bool star = name.p[name.len - 1] == '*', fstar;
-
-	fstar = f.p[f.len - 1] == '*';
-	name.len -= star;
-	f.len -= fstar;
-	return span_eq(name, f) || (star && span_starts(f, name)) ||
-	       (fstar && span_starts(name, f));
-}
-
-bool
-provider_is_allowed(struct span s)
-{
-	struct span name = s;
-	size_t n = sizeof(class_forbidden) / sizeof(class_forbidden[0]);
-
-	if (s.len != 0 && s.p[s.len - 1] == '*') {
-		/* A family of names, "x-app-*": not half a word. */
-		name.len--;
-		if (name.len < 3 || name.p[name.len - 1] != '-')
-			return false;
-	}
-	if (!provider_name_ok(name) || provider_secretive(name))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (class_overlap(s, class_forbidden[i]))
-			return false;
-	}
-	return true;
 }
 
 bool
@@ -407,74 +324,4 @@ provider_is_flat(struct span s)
 	for (size_t i = 0; i < s.len; i++)
 		dots += s.p[i] == '.';
 	return dots <= 1;
-}
-
-bool
-provider_name_ok(struct span s)
-{
-	uint8_t c;
-
-	if (s.len == 0 || s.len > PROVIDER_MAX_NAME || s.p[0] == '-' ||
-	    s.p[0] == '_')
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		c = s.p[i];
-		if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' &&
-		    c != '_')
-			return false;
-	}
-	return true;
-}
-
-bool
-provider_value_ok(struct span s)
-{
-	if (s.len > PROVIDER_MAX_VALUE)
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		if ((s.p[i] < 0x20 && s.p[i] != '\t') || s.p[i] > 0x7e)
-			return false;
-	}
-	return true;
-}
-
-/* ASCII lower case, `_` as `-`. */
-static uint8_t
-class_fold(uint8_t c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return (uint8_t)(c + ('a' - 'A'));
-	return c == '_' ? '-' : c;
-}
-
-static bool
-class_ends(struct span s, struct span suffix)
-{
-	if (s.len < suffix.len)
-		return false;
-	s.p += s.len - suffix.len;
-	for (size_t i = suffix.len; i-- > 0;) {
-		if (class_fold(s.p[i]) != suffix.p[i])
-			return false;
-	}
-	return true;
-}
-
-bool
-provider_secretive(struct span s)
-{
-	uint8_t last;
-
-	if (s.len == 0)
-		return false;
-	/* Most names end otherwise. */
-	last = class_fold(s.p[s.len - 1]);
-	if (last == 'n')
-		return class_ends(s, SPAN("authorization")) ||
-		       class_ends(s, SPAN("auth-token")) ||
-		       class_ends(s, SPAN("access-token")) ||
-		       class_ends(s, SPAN("security-token")) ||
-		       class_ends(s, SPAN("api-token"));
-	return last == 'y' && (class_ends(s, SPAN("api-key")) ||
-				  class_ends(s, SPAN("apikey")));
 }
