@@ -37,6 +37,8 @@ const char *budget_unit(enum budget_key);
 int budget_find(const char *name);
 /* May this key have this value? */
 bool budget_value_ok(enum budget_key, double);
+/* "maxSteps must be ...": what it may have. */
+const char *budget_wants(enum budget_key, char *dst, size_t cap);
 
 /* Reads prices; from now on everything counts. */
 int budget_open(

@@ -5,6 +5,7 @@
  */
 #include "budget.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct budget_limits budget_dflt = {
@@ -60,4 +61,14 @@ budget_value_ok(enum budget_key key, double v)
 {
 	return v >= 0 && v <= budget_rows[key].highest &&
 	       (!budget_rows[key].whole || v == (double)(uint64_t)v);
+}
+
+const char *
+budget_wants(enum budget_key key, char *dst, size_t cap)
+{
+	snprintf(dst, cap,
+	    "%s must be a %snumber from 0 to %.15g, or null for no limit",
+	    budget_rows[key].name, budget_rows[key].whole ? "whole " : "",
+	    budget_rows[key].highest);
+	return dst;
 }

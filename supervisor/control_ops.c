@@ -170,17 +170,20 @@ op_budget_set(struct client *c, struct json_object *req)
 {
 	struct json_object *key, *value, *o;
 	const char *s;
-	char *end;
+	char *end, text[160];
 	double max = 0;
 	int k;
 
 	if (!json_object_object_get_ex(req, "key", &key) ||
-	    !json_object_object_get_ex(req, "value", &value) ||
-	    (k = budget_find(json_object_get_string(key))) == -1) {
+	    !json_object_object_get_ex(req, "value", &value)) {
 		control_fail(c, "bad-request",
-		    "\"key\" must be maxTotalTokens, maxSteps, "
-		    "maxSessionSeconds or maxEstimatedCostUsd, and \"value\" "
-		    "be there");
+		    "\"key\" or \"value\" is missing: a limit and its number");
+		return;
+	}
+	if ((k = budget_find(json_object_get_string(key))) == -1) {
+		control_fail(c, "bad-request",
+		    "no such limit: known are maxTotalTokens, maxSteps, "
+		    "maxSessionSeconds and maxEstimatedCostUsd");
 		return;
 	}
 	s = json_object_get_string(value);
@@ -189,8 +192,8 @@ op_budget_set(struct client *c, struct json_object *req)
 		if (*s < '0' || *s > '9' || *end != '\0' ||
 		    !budget_value_ok((enum budget_key)k, max)) {
 			control_fail(c, "bad-request",
-			    "\"value\" must be a number that this key can "
-			    "have, or null for no limit");
+			    budget_wants(
+				(enum budget_key)k, text, sizeof(text)));
 			return;
 		}
 	}
@@ -308,8 +311,8 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		control_fail(c, "bad-request",
 		    "unknown \"op\": known are "
 		    "ping, status, pending, show, approve, deny, watch, "
-		    "budget, budget-set, metrics, reload, tools, trust, "
-		    "unlock, stop");
+		    "budget, budget-set, keys, keys-reload, metrics, reload, "
+		    "tools, trust, unlock, stop");
 	}
 }
 

@@ -53,6 +53,8 @@ json_object *icctl_ask_with(struct icctl *, json_object *request, int given);
 int icctl_refused(const struct icctl *, json_object *reply);
 const char *icctl_text(json_object *, const char *key);
 int64_t icctl_number(json_object *, const char *key);
+/* "s", but for one. */
+const char *icctl_plural(int64_t);
 
 /*
  * icctl_answer.c: a request; and its reply if that is good, else NULL: it said
@@ -68,8 +70,8 @@ bool icctl_confirm(const char *question);
 void icctl_show_session(json_object *hold);
 /* One held call, whole: what, why, each argument on a line, how long. */
 void icctl_show_hold(json_object *hold);
-/* One line of it. */
-void icctl_show_hold_line(json_object *hold);
+/* One line of it; waits: with how long it does. */
+void icctl_show_hold_line(json_object *hold, bool waits);
 /* icctl_show_request.c: where it is a request, not a call. */
 bool icctl_is_request(json_object *hold);
 void icctl_show_request(json_object *hold);

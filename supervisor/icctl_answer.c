@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The commands that ask and answer: pending, show, approve, deny, status,
- * stop, unlock.  An approval carries the digest of the call that was shown:
+ * The commands that ask and answer: pending, show, approve, deny, stop,
+ * unlock.  An approval carries the digest of the call that was shown:
  * what the user saw is what happens, or nothing does.
  */
 #include <err.h>
@@ -97,7 +97,7 @@ icctl_pending(struct icctl *ctl, int argc, char **argv)
 	else if (n == 0)
 		puts("Nothing waits for you.");
 	for (size_t i = 0; i < n && !ctl->json; i++)
-		icctl_show_hold_line(json_object_array_get_idx(holds, i));
+		icctl_show_hold_line(json_object_array_get_idx(holds, i), true);
 	json_object_put(reply);
 	return 0;
 }
@@ -178,7 +178,7 @@ answer(struct icctl *ctl, const char *op, const char *id, const char *because,
 	else {
 		fputs(strcmp(op, "approve") == 0 ? "approved " : "denied ",
 		    stdout);
-		icctl_show_hold_line(hold);
+		icctl_show_hold_line(hold, false);
 		if (session &&
 		    (!json_object_object_get_ex(reply, "granted", &granted) ||
 			!json_object_get_boolean(granted))) {
@@ -228,123 +228,6 @@ icctl_deny(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_USAGE;
 	}
 	return answer(ctl, "deny", argv[1], because, false);
-}
-
-static void
-put_list(json_object *reply, const char *key, const char *title)
-{
-	json_object *list = NULL, *o;
-
-	if (!json_object_object_get_ex(reply, key, &list) ||
-	    json_object_array_length(list) == 0)
-		return;
-	printf("%s\n", title);
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		o = json_object_array_get_idx(list, i);
-		fputs("  ", stdout);
-		json_object_object_foreach(o, k, v)
-		{
-			(void)k;
-			icctl_put_str(json_object_get_string(v));
-			fputs("  ", stdout);
-		}
-		putchar('\n');
-	}
-}
-
-static void
-put_granted(json_object *reply)
-{
-	json_object *list = NULL, *o;
-
-	if (!json_object_object_get_ex(reply, "granted", &list) ||
-	    json_object_array_length(list) == 0)
-		return;
-	puts("allowed until the session ends");
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		o = json_object_array_get_idx(list, i);
-		fputs("  ", stdout);
-		icctl_put_str(icctl_text(o, "description"));
-		fputs("  (rule ", stdout);
-		icctl_put_str(icctl_text(o, "rule"));
-		puts(")");
-	}
-}
-
-/* "http://proxy:3128 (https_proxy, with a credential): ok", then why not. */
-static void
-put_proxy(json_object *reply)
-{
-	static const char *const texts[] = {"state", "text", "hint", "note"};
-	json_object *o, *v = NULL;
-
-	if (!json_object_object_get_ex(reply, "proxy", &o))
-		return;
-	printf("%-12shttp://", "proxy");
-	if (json_object_object_get_ex(o, "host", &v))
-		icctl_put_str(json_object_get_string(v));
-	printf(":%lld (", (long long)icctl_number(o, "port"));
-	if (json_object_object_get_ex(o, "from", &v))
-		icctl_put_str(json_object_get_string(v));
-	v = NULL;
-	(void)json_object_object_get_ex(o, "credential", &v);
-	printf(", %s credential)",
-	    json_object_get_boolean(v) ? "with a" : "without");
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (!json_object_object_get_ex(o, texts[i], &v) ||
-		    json_object_get_string_len(v) == 0)
-			continue;
-		printf(i == 0 ? ": " : "; ");
-		icctl_put_str(json_object_get_string(v));
-	}
-	putchar('\n');
-}
-
-int
-icctl_status(struct icctl *ctl, int argc, char **argv)
-{
-	static const char *const rows[] = {"session", "dir", "agent", "runtime",
-	    "workspace", "policy", "started", "pid", "pending", "auditFailed"};
-	json_object *reply, *v, *counts = NULL;
-	int r;
-
-	if ((r = want_args(argc, argv, 0, "")) != 0 ||
-	    (r = ask(ctl, icctl_request("status", NULL), &reply)) != 0)
-		return r;
-	if (ctl->json) {
-		icctl_put_json(reply);
-		json_object_put(reply);
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!json_object_object_get_ex(reply, rows[i], &v) || v == NULL)
-			continue;
-		printf("%-12s", rows[i]);
-		icctl_put_str(json_object_get_string(v));
-		putchar('\n');
-	}
-	if (json_object_object_get_ex(reply, "counts", &counts))
-		printf("%-12s%lld allowed, %lld denied, %lld held; "
-		       "%lld model requests\n",
-		    "calls", (long long)icctl_number(counts, "allowed"),
-		    (long long)icctl_number(counts, "denied"),
-		    (long long)icctl_number(counts, "escalated"),
-		    (long long)icctl_number(counts, "requests"));
-	put_proxy(reply);
-	if (json_object_object_get_ex(reply, "budget", &v)) {
-		puts("budget");
-		icctl_show_budget(v);
-	}
-	put_list(reply, "servers", "MCP servers");
-	put_list(reply, "instances", "servers that run for one call");
-	put_list(reply, "destinations", "hosts beside the model providers");
-	put_list(reply, "workers", "processes and what confines them");
-	put_list(reply, "quarantined",
-	    "tools in quarantine (icctl trust SERVER TOOL)");
-	put_granted(reply);
-	put_list(reply, "alarms", "ALARMS");
-	json_object_put(reply);
-	return 0;
 }
 
 static int

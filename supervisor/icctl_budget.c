@@ -37,9 +37,9 @@ show_limits(json_object *budget)
 		used = number(row, "used");
 		printf("  %-20s %14.*f", budget_keys[i], i == 3 ? 4 : 0, used);
 		if (max == NULL)
-			puts(" of no limit");
+			puts("  no limit");
 		else
-			printf(" of %.15g (%.0f %%)\n",
+			printf("  of %.15g (%.0f %%)\n",
 			    json_object_get_double(max),
 			    json_object_get_double(max) > 0
 				? 100 * used / json_object_get_double(max)
@@ -80,13 +80,14 @@ icctl_show_usage(json_object *budget)
 		return;
 	for (size_t i = 0; i < json_object_array_length(models); i++) {
 		m = json_object_array_get_idx(models, i);
-		printf("-- %.60s: %lld tokens, %.4f USD, %lld answers, %.1f a "
+		printf("-- %.60s: %lld tokens, %.4f USD, %lld answer%s, %.1f a "
 		       "minute --\n",
 		    icctl_text(m, "model"),
 		    (long long)(icctl_number(m, "in") + icctl_number(m, "out") +
 				icctl_number(m, "cacheRead") +
 				icctl_number(m, "cacheWrite")),
 		    number(m, "usd"), (long long)icctl_number(m, "requests"),
+		    icctl_plural(icctl_number(m, "requests")),
 		    number(m, "requestsPerMinute"));
 	}
 }
@@ -95,11 +96,14 @@ void
 icctl_show_budget(json_object *budget)
 {
 	show_limits(budget);
-	printf("  %lld tool calls, %lld model requests (%lld turns), "
+	printf("  %lld tool call%s, %lld model request%s (%lld turn%s), "
 	       "%lld bytes sent, %lld received\n",
 	    (long long)icctl_number(budget, "toolCalls"),
+	    icctl_plural(icctl_number(budget, "toolCalls")),
 	    (long long)icctl_number(budget, "requests"),
+	    icctl_plural(icctl_number(budget, "requests")),
 	    (long long)icctl_number(budget, "modelTurns"),
+	    icctl_plural(icctl_number(budget, "modelTurns")),
 	    (long long)icctl_number(budget, "bytesSent"),
 	    (long long)icctl_number(budget, "bytesReceived"));
 	show_models(budget);

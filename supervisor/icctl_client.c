@@ -240,6 +240,12 @@ icctl_text(json_object *o, const char *key)
 	return json_object_get_string(v);
 }
 
+const char *
+icctl_plural(int64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 int64_t
 icctl_number(json_object *o, const char *key)
 {

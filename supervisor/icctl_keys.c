@@ -54,12 +54,13 @@ put_key(json_object *k)
 	icctl_put_str(icctl_text(k, "source"));
 	printf("\n             %s", icctl_text(k, "state"));
 	if (has(k, "age_ms"))
-		printf(", for %s",
+		printf(" for %s",
 		    span_text(icctl_number(k, "age_ms"), text, sizeof(text)));
 	if (has(k, "used_ms"))
-		printf(", last used %s ago in %lld requests",
+		printf(", last used %s ago, in %lld request%s",
 		    span_text(icctl_number(k, "used_ms"), text, sizeof(text)),
-		    (long long)icctl_number(k, "requests"));
+		    (long long)icctl_number(k, "requests"),
+		    icctl_plural(icctl_number(k, "requests")));
 	else
 		printf(", not used yet");
 	if (has(k, "expires")) {
@@ -70,8 +71,9 @@ put_key(json_object *k)
 		    left < 0 ? " ago" : "");
 	}
 	if (icctl_number(k, "renewals") != 0)
-		printf(", renewed %lld times",
-		    (long long)icctl_number(k, "renewals"));
+		printf(", renewed %lld time%s",
+		    (long long)icctl_number(k, "renewals"),
+		    icctl_plural(icctl_number(k, "renewals")));
 	putchar('\n');
 }
 
@@ -93,7 +95,7 @@ keys_list(struct icctl *ctl)
 		icctl_put_json(reply);
 	} else if (json_object_object_get_ex(reply, "keys", &list)) {
 		if (json_object_array_length(list) == 0)
-			puts("this session has no credentials");
+			puts("This session has no credentials.");
 		for (size_t i = 0; i < json_object_array_length(list); i++)
 			put_key(json_object_array_get_idx(list, i));
 	}

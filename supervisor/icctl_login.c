@@ -112,9 +112,21 @@ show_kept(const struct icctl *ctl, const struct login *l)
 		printf("  kept   %s: begun in a box; to remove it: icctl keys "
 		       "forget %s\n",
 		    path, l->provider);
-	printf("  in box {\"credentials\":{\"%s\":{\"capture\":\"%s\"}}} "
+	printf("  or     {\"credentials\":{\"%s\":{\"capture\":\"%s\"}}} "
 	       "lets the agent log in itself, in the session\n",
 	    l->provider, l->name);
+}
+
+/* What goes before the login where nothing is said. */
+static void
+show_first(const struct login *l)
+{
+	for (size_t i = 0; i < NKEYS; i++)
+		if (strcmp(keys[i].provider, l->provider) == 0 &&
+		    key_set(keys[i].env))
+			printf("  note   %s is set and goes first, unless "
+			       "config.json says otherwise:\n",
+			    keys[i].env);
 }
 
 static void
@@ -128,37 +140,64 @@ show_login(const struct icctl *ctl, const struct login *l)
 	if (bad != NULL)
 		printf("  to do  on this machine, outside of any session, %s\n",
 		    l->how);
-	for (size_t i = 0; i < NKEYS; i++)
-		if (strcmp(keys[i].provider, l->provider) == 0 &&
-		    key_set(keys[i].env))
-			printf("  note   %s is set and goes first; to use the "
-			       "login all the same,\n",
-			    keys[i].env);
-	show_kept(ctl, l);
-	printf("  config {\"credentials\":{\"%s\":{\"login\":\"%s\"}}}\n",
+	show_first(l);
+	printf("  config in config.json: "
+	       "{\"credentials\":{\"%s\":{\"login\":\"%s\"}}}\n",
 	    l->provider, l->name);
+	show_kept(ctl, l);
 	printf("  then   a running session notices a new login by itself; or: "
 	       "icctl keys reload %s\n",
 	    l->provider);
 }
 
+/* A provider of the user's own, that needs a file. */
 static void
-show_key(const char *provider, const char *env)
+show_own(const struct icctl *ctl, const char *provider)
 {
+	char path[4096 + 320];
+
+	snprintf(
+	    path, sizeof(path), "%s/providers/%.64s.json", ctl->home, provider);
+	if (access(path, F_OK) == 0)
+		printf("  routes %s: `icctl doctor` checks it\n", path);
+	else
+		printf("  routes are in no file yet: %s; "
+		       "ironcurtain-config(5), PROVIDERS\n",
+		    path);
+}
+
+static void
+show_key(const struct icctl *ctl, const char *provider)
+{
+	const char *first = NULL;
+
 	printf("%s: key\n", provider);
-	if (env != NULL)
-		printf("  now    %s is %sset here\n", env,
-		    key_set(env) ? "" : "not ");
-	if (env != NULL)
-		printf("  shell  export %s=...\n", env);
-	printf("  file   (umask 077; cat > ~/keys/%s), then in config.json "
+	for (size_t i = 0; i < NKEYS; i++) {
+		if (strcmp(keys[i].provider, provider) != 0)
+			continue;
+		printf("  %-6s %s is %sset here\n",
+		    first != NULL ? "or" : "now", keys[i].env,
+		    key_set(keys[i].env) ? "" : "not ");
+		if (first == NULL)
+			first = keys[i].env;
+	}
+	if (first == NULL)
+		show_own(ctl, provider);
+	else
+		printf("  shell  export %s=..., and start the session there\n",
+		    first);
+	printf("  file   (umask 077; mkdir -p ~/keys; cat > ~/keys/%s), paste "
+	       "the key, Enter, Ctrl-D;\n"
+	       "         then in config.json "
 	       "{\"credentials\":{\"%s\":{\"file\":\"~/keys/%s\"}}}\n",
 	    provider, provider, provider);
-	printf("  other  {\"command\":[\"pass\",\"show\",\"%s\"]}, "
-	       "{\"secret-service\":{\"service\":\"%s\"}}, "
+	printf("  or     instead of {\"file\":...} there "
+	       "{\"command\":[\"pass\",\"show\",\"%s\"]},\n"
+	       "         {\"secret-service\":{\"service\":\"%s\"}} or "
 	       "{\"systemd\":\"NAME\"}\n",
 	    provider, provider);
-	printf("  then   a running session: icctl keys reload %s\n", provider);
+	printf(
+	    "  then   in a running session: icctl keys reload %s\n", provider);
 }
 
 static json_object *
@@ -199,9 +238,8 @@ icctl_login(struct icctl *ctl, int argc, char **argv)
 	json_object *o;
 	bool any = false;
 
-	if (argc > 2) {
-		warnx("usage: icctl login [PROVIDER | claude-code | "
-		      "anthropic-cli | codex]");
+	if (argc > 2 || (name != NULL && name[0] == '-')) {
+		warnx("usage: icctl login [PROVIDER | LOGIN]");
 		return ICCTL_USAGE;
 	}
 	if (ctl->json) {
@@ -220,10 +258,12 @@ icctl_login(struct icctl *ctl, int argc, char **argv)
 	for (size_t i = 0; i < NKEYS; i++) {
 		if (name != NULL && strcmp(name, keys[i].provider) != 0)
 			continue;
-		show_key(keys[i].provider, keys[i].env);
 		any = true;
+		if (i == 0 ||
+		    strcmp(keys[i].provider, keys[i - 1].provider) != 0)
+			show_key(ctl, keys[i].provider);
 	}
 	if (!any)
-		show_key(name, NULL);
+		show_key(ctl, name);
 	return ICCTL_OK;
 }

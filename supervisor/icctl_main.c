@@ -19,32 +19,80 @@ static const struct command {
 	const char *args;
 	int (*fn)(struct icctl *, int, char **);
 	const char *help;
+	const char *more; /* for its own --help, or NULL */
 } commands[] = {
     {"start", "[OPTIONS] [TASK | -- CMD...]", icctl_start,
-	"run an agent in a session, in the foreground"},
-    {"pending", "", icctl_pending, "calls that wait for your answer"},
-    {"show", "ID", icctl_show, "one waiting call, whole"},
+	"run an agent in a session, in the foreground", NULL},
+    {"pending", "", icctl_pending, "calls that wait for your answer",
+	"One line each: a short id, how long you have, the tool and its\n"
+	"arguments."},
+    {"show", "ID", icctl_show, "one waiting call, whole",
+	"ID is what `icctl pending` shows, or any beginning of it that is no "
+	"other's."},
     {"approve", "ID [--for-session]", icctl_approve,
-	"let that call happen, once; or those like it"},
-    {"deny", "ID [--because TEXT]", icctl_deny, "refuse it, saying why"},
-    {"watch", "", icctl_watch, "live: answer with single keys"},
+	"let that call happen, once, or those like it",
+	"ID is what `icctl pending` shows, or any beginning of it that is no "
+	"other's.\n"
+	"Exactly the call that is shown happens, once; if what it refers to "
+	"has changed\n"
+	"since then, it is refused. --for-session lets those like it through "
+	"as well,\n"
+	"until the session ends: which those are is shown first."},
+    {"deny", "ID [--because TEXT]", icctl_deny, "refuse it, saying why",
+	"ID is what `icctl pending` shows, or any beginning of it that is no "
+	"other's.\n"
+	"The agent is told TEXT, of at most 500 characters."},
+    {"watch", "", icctl_watch, "live: what happens; answer with single keys",
+	"On a terminal: a approves the call that is shown, s allows those like "
+	"it until\n"
+	"the session ends, d denies it, n shows the next one, q leaves. "
+	"Elsewhere, and\n"
+	"with --json, what happens is only printed."},
     {"trust", "[SERVER [TOOL]] [--yes]", icctl_trust,
-	"look at tools in quarantine, and allow them"},
-    {"status", "", icctl_status, "what runs, what is in force, counts"},
-    {"stop", "", icctl_stop, "end the session"},
+	"look at tools in quarantine, and allow them",
+	"Shows what each was and is, and asks. With --yes, which needs a "
+	"SERVER, nobody\n"
+	"is asked."},
+    {"status", "", icctl_status, "what runs, what is in force, counts", NULL},
+    {"stop", "", icctl_stop, "end the session",
+	"The agent is stopped; workspace and log are kept."},
     {"budget", "[set KEY VALUE|null]", icctl_budget,
-	"what the session may cost, and did; change it"},
-    {"metrics", "", icctl_metrics, "the same as Prometheus text"},
-    {"unlock", "", icctl_unlock, "use a provider again after an alarm"},
+	"what the session may cost, and did; change it",
+	"KEY: maxTotalTokens, maxSteps, maxSessionSeconds or "
+	"maxEstimatedCostUsd; null\n"
+	"takes its limit away. What is set holds in this session alone: for "
+	"others there\n"
+	"is resourceBudget in config.json."},
+    {"metrics", "", icctl_metrics, "the same as Prometheus text", NULL},
+    {"unlock", "", icctl_unlock, "use a provider again after an alarm",
+	"It was locked because its credential came back in a response: `icctl "
+	"status`\n"
+	"says which. Look into that first."},
     {"keys", "[reload PROVIDER [--file PATH] | forget PROVIDER]", icctl_keys,
-	"credentials: kinds, ages, last use; take a new one"},
+	"credentials: kinds, ages, last use; take a new one",
+	"reload takes a new credential from where the last one came from (your "
+	"variable\n"
+	"of that name, the file, the command), or from PATH; forget removes "
+	"logins that\n"
+	"began in a session and were kept. Values are never shown."},
     {"login", "[NAME]", icctl_login,
-	"how to give sessions a provider's credential"},
-    {"audit", "verify [FILE]", icctl_audit, "check the log's chain"},
+	"how to give sessions a provider's credential",
+	"NAME is a provider (anthropic, openai, chatgpt, google, openrouter, "
+	"bedrock,\n"
+	"vertex, or one of your own) or a login (claude-code, anthropic-cli, "
+	"codex,\n"
+	"gcloud). Nothing is asked for, and nothing stored."},
+    {"audit", "verify [FILE]", icctl_audit, "check the log's chain",
+	"Without FILE: the log of the session."},
     {"policy", "TOOL ...", icctl_policy,
-	"ask, check, test and compare policies"},
+	"ask, check, test and compare policies", NULL},
     {"doctor", "", icctl_doctor,
-	"what this machine lacks, what is wrong in your files"},
+	"what this machine lacks, what is wrong in your files",
+	"Tries what sessions need, then reads config.json, mcp-servers.json, "
+	"providers/,\n"
+	"agents/ and prices.json as a session would, and says what to do. Ends "
+	"with 1 if\n"
+	"something is missing or wrong."},
 };
 #define USAGE_LEFT 36U
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -95,8 +143,9 @@ help_command(struct icctl *ctl, const struct command *c)
 	if (c->fn == icctl_start || c->fn == icctl_policy)
 		return c->fn(ctl, 2, own);
 	printf("usage: icctl [--json] [--session DIR|ID] %s%s%s\n\n%s: %s.\n"
-	       "The whole story: icctl(1).\n",
-	    c->name, c->args[0] != '\0' ? " " : "", c->args, c->name, c->help);
+	       "%s%sThe whole story: icctl(1).\n",
+	    c->name, c->args[0] != '\0' ? " " : "", c->args, c->name, c->help,
+	    c->more != NULL ? c->more : "", c->more != NULL ? "\n" : "");
 	return ICCTL_OK;
 }
 

@@ -157,11 +157,13 @@ put_arguments(const char *json, bool one_line)
 }
 
 void
-icctl_show_hold_line(json_object *h)
+icctl_show_hold_line(json_object *h, bool waits)
 {
 	printf("%-6s ", icctl_text(h, "id"));
-	put_duration(icctl_number(h, "expires_ms"));
-	fputs(" left  ", stdout);
+	if (waits) {
+		put_duration(icctl_number(h, "expires_ms"));
+		fputs(" left  ", stdout);
+	}
 	if (icctl_is_request(h)) {
 		icctl_show_request_line(h);
 		putchar('\n');

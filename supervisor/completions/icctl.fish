@@ -69,7 +69,7 @@ complete -c icctl -n '__ironcurtain_is none' -a pending -d 'Calls that wait for 
 complete -c icctl -n '__ironcurtain_is none' -a show -d 'One waiting call, whole'
 complete -c icctl -n '__ironcurtain_is none' -a approve -d 'Let that call happen, once'
 complete -c icctl -n '__ironcurtain_is none' -a deny -d 'Refuse it, saying why'
-complete -c icctl -n '__ironcurtain_is none' -a watch -d 'Live: answer with single keys'
+complete -c icctl -n '__ironcurtain_is none' -a watch -d 'Live: what happens; answer with single keys'
 complete -c icctl -n '__ironcurtain_is none' -a status -d 'What runs, what is in force'
 complete -c icctl -n '__ironcurtain_is none' -a trust -d 'Look at tools in quarantine'
 complete -c icctl -n '__ironcurtain_is none' -a stop -d 'End the session'

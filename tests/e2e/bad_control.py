@@ -28,10 +28,12 @@ CONTROL = [
      "string, is a number"),
     ("op empty", b'{"op":""}\n', "bad-request",
      "unknown \"op\": known are ping, status, pending, show, approve, deny, "
-     "watch, budget, budget-set, metrics, reload, tools, trust, unlock, stop"),
+     "watch, budget, budget-set, keys, keys-reload, metrics, reload, tools, "
+     "trust, unlock, stop"),
     ("an unknown op", b'{"op":"approve-all"}\n', "bad-request",
      "unknown \"op\": known are ping, status, pending, show, approve, deny, "
-     "watch, budget, budget-set, metrics, reload, tools, trust, unlock, stop"),
+     "watch, budget, budget-set, keys, keys-reload, metrics, reload, tools, "
+     "trust, unlock, stop"),
     ("an op with a NUL", b'{"op":"stop\\u0000"}\n', "bad-request",
      "a request is one JSON object on one line: request: op: must not hold a "
      "NUL"),
@@ -94,6 +96,9 @@ CONTROL = [
      b'{"op":"deny","id":"ID","digest":"DIGEST","because":1}\n', "bad-request",
      "a request is one JSON object on one line: request: because: must be a "
      "string, is a number"),
+    ("a limit without its number", b'{"op":"budget-set","key":"maxSteps"}\n',
+     "bad-request", "\"key\" or \"value\" is missing: a limit and its "
+     "number"),
     ("unlock what is not locked", b'{"op":"unlock"}\n', "not-found",
      "no provider is locked"),
 ]

@@ -253,7 +253,7 @@ def test_tools(s, a, w):
             "and the server that adds them, with its tools")
     shown = s.icctl("status").stdout
     t.contains(shown, "added", "also for people")
-    t.ok(re.search(r"^  proxy +ready +3 +built in", shown, re.M),
+    t.ok(re.search(r"^  proxy +ready +3 tools  built in", shown, re.M),
          "the server as well", shown)
 
 

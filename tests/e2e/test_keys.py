@@ -118,6 +118,7 @@ def test_rotation():
             t.ok("last used" in listed and "not used yet" in listed and
                  keys[0][:24] not in listed, "for people, without values",
                  listed)
+            t.ok(", in 1 request\n" in listed, "and in plain words", listed)
             h.put(path, keys[1], 0o600)
             t.equal(s.icctl("keys", "reload", "anthropic").returncode, 0,
                     "another key in its file: reload")
@@ -278,8 +279,16 @@ def test_login():
                  json.loads(r.stdout)["logins"]},
                 {"claude-code": True, "anthropic-cli": False, "codex": False,
                  "gcloud": False}, "in JSON, too")
-        t.contains(s.icctl("login", "my-gateway").stdout,
-                   '{"credentials":{"my-gateway":', "for any provider")
+        r = s.icctl("login", "my-gateway").stdout
+        t.contains(r, '{"credentials":{"my-gateway":', "for any provider")
+        t.contains(r, os.path.join(s.home, "providers", "my-gateway.json"),
+                   "with the file that it needs")
+        r = s.icctl("login", "bedrock").stdout
+        t.ok(r.count("bedrock: key\n") == 1 and "AWS_ACCESS_KEY_ID" in r and
+             "AWS_BEARER_TOKEN_BEDROCK" in r, "one with two variables, once",
+             r)
+        t.equal(s.icctl("login", "--bedrock").returncode, 2,
+                "an option that there is not")
 
 
 test_rotation()

@@ -49,8 +49,9 @@ def main():
             term = Terminal(argv, env)
             term.until(rb"nothing waits")
             s.icctl("stop")
-            term.until(rb"The session ended\.")
-            t.equal(term.end(), 0, "the end is told, and ends it")
+            term.until(rb"(?s)-- the session ends: .*The session ended\.")
+            t.equal(term.end(), 0, "the end is told, with its reason, and "
+                    "ends it")
             m.close()
     t.done()
 

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * icctl status: one session as it is, for people.  What agents and servers
+ * wrote in it comes out as printable ASCII.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "icctl.h"
+
+#define STATUS_COLUMNS 8U
+#define STATUS_WIDEST 32U
+
+/* A member as it stands in its row; numbers say what they are. */
+static const char *
+cell(const char *key, json_object *v, char *dst, size_t cap)
+{
+	if (!json_object_is_type(v, json_type_int))
+		return json_object_get_string(v);
+	if (strcmp(key, "tools") == 0)
+		snprintf(dst, cap, "%lld tool%s",
+		    (long long)json_object_get_int64(v),
+		    icctl_plural(json_object_get_int64(v)));
+	else
+		snprintf(dst, cap, "%s %lld", key,
+		    (long long)json_object_get_int64(v));
+	return dst;
+}
+
+/* How wide each column is, in the rows whose members they are. */
+static void
+list_widths(json_object *list, size_t width[STATUS_COLUMNS])
+{
+	char text[64];
+	const char *s;
+	size_t n, k;
+
+	memset(width, 0, STATUS_COLUMNS * sizeof(width[0]));
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		k = 0;
+		json_object_object_foreach(
+		    json_object_array_get_idx(list, i), key, v)
+		{
+			s = cell(key, v, text, sizeof(text));
+			n = s == NULL ? 0 : strlen(s);
+			if (n > STATUS_WIDEST)
+				n = STATUS_WIDEST;
+			if (k < STATUS_COLUMNS && n > width[k])
+				width[k] = n;
+			k++;
+		}
+	}
+}
+
+/* Blanks come before what they keep apart, never at the end of a line. */
+static void
+put_row(json_object *o, const size_t width[STATUS_COLUMNS])
+{
+	size_t at = 2, col = 0, k = 0, pad;
+	char text[64];
+	const char *s;
+
+	json_object_object_foreach(o, key, v)
+	{
+		s = cell(key, v, text, sizeof(text));
+		if (s != NULL && *s != '\0') {
+			pad = at > col + 2 ? at - col : 2;
+			printf("%*s", (int)pad, "");
+			icctl_put_str(s);
+			col += pad + strlen(s);
+		}
+		if (k < STATUS_COLUMNS && width[k] != 0)
+			at += width[k] + 2;
+		k++;
+	}
+	putchar('\n');
+}
+
+static void
+put_list(json_object *reply, const char *key, const char *title)
+{
+	size_t width[STATUS_COLUMNS];
+	json_object *list = NULL;
+
+	if (!json_object_object_get_ex(reply, key, &list) ||
+	    json_object_array_length(list) == 0)
+		return;
+	puts(title);
+	list_widths(list, width);
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		put_row(json_object_array_get_idx(list, i), width);
+}
+
+static void
+put_granted(json_object *reply)
+{
+	json_object *list = NULL, *o;
+
+	if (!json_object_object_get_ex(reply, "granted", &list) ||
+	    json_object_array_length(list) == 0)
+		return;
+	puts("allowed until the session ends");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		fputs("  ", stdout);
+		icctl_put_str(icctl_text(o, "description"));
+		fputs("  (rule ", stdout);
+		icctl_put_str(icctl_text(o, "rule"));
+		puts(")");
+	}
+}
+
+/* "http://proxy:3128 (https_proxy, with a credential): ok", then why not. */
+static void
+put_proxy(json_object *reply)
+{
+	static const char *const texts[] = {"state", "text", "hint", "note"};
+	json_object *o, *v = NULL;
+
+	if (!json_object_object_get_ex(reply, "proxy", &o))
+		return;
+	printf("%-12shttp://", "proxy");
+	if (json_object_object_get_ex(o, "host", &v))
+		icctl_put_str(json_object_get_string(v));
+	printf(":%lld (", (long long)icctl_number(o, "port"));
+	if (json_object_object_get_ex(o, "from", &v))
+		icctl_put_str(json_object_get_string(v));
+	v = NULL;
+	(void)json_object_object_get_ex(o, "credential", &v);
+	printf(", %s credential)",
+	    json_object_get_boolean(v) ? "with a" : "without");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (!json_object_object_get_ex(o, texts[i], &v) ||
+		    json_object_get_string_len(v) == 0)
+			continue;
+		printf(i == 0 ? ": " : "; ");
+		icctl_put_str(json_object_get_string(v));
+	}
+	putchar('\n');
+}
+
+static void
+put_session(json_object *reply)
+{
+	static const char *const rows[] = {"session", "dir", "agent", "runtime",
+	    "workspace", "policy", "started", "pid", "auditFailed"};
+	int64_t pending = icctl_number(reply, "pending");
+	json_object *v, *counts = NULL;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!json_object_object_get_ex(reply, rows[i], &v) || v == NULL)
+			continue;
+		printf("%-12s", rows[i]);
+		icctl_put_str(json_object_get_string(v));
+		putchar('\n');
+	}
+	printf("%-12s%lld%s\n", "pending", (long long)pending,
+	    pending == 0 ? "" : " for you to answer: icctl watch");
+	if (!json_object_object_get_ex(reply, "counts", &counts))
+		return;
+	/* Those that still wait are not among them. */
+	printf("%-12s%lld allowed, %lld denied (%lld of them were held); "
+	       "%lld model request%s, %lld refused\n",
+	    "calls", (long long)icctl_number(counts, "allowed"),
+	    (long long)icctl_number(counts, "denied"),
+	    (long long)icctl_number(counts, "escalated"),
+	    (long long)icctl_number(counts, "requests"),
+	    icctl_plural(icctl_number(counts, "requests")),
+	    (long long)icctl_number(counts, "refused"));
+}
+
+int
+icctl_status(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *reply, *v;
+	int r;
+
+	if (argc != 1) {
+		warnx("usage: icctl %s", argv[0]);
+		return ICCTL_USAGE;
+	}
+	reply = icctl_command(ctl, icctl_request("status", NULL), &r);
+	if (reply == NULL)
+		return r;
+	if (ctl->json) {
+		icctl_put_json(reply);
+		json_object_put(reply);
+		return ICCTL_OK;
+	}
+	put_session(reply);
+	put_proxy(reply);
+	if (json_object_object_get_ex(reply, "budget", &v)) {
+		puts("budget");
+		icctl_show_budget(v);
+	}
+	put_list(reply, "servers", "MCP servers");
+	put_list(reply, "instances", "servers that run for one call");
+	put_list(reply, "credentials", "credentials (icctl keys says more)");
+	put_list(reply, "destinations", "hosts beside the model providers");
+	put_list(reply, "workers", "processes and what confines them");
+	put_list(reply, "quarantined",
+	    "tools in quarantine (icctl trust SERVER TOOL)");
+	put_granted(reply);
+	put_list(reply, "alarms", "ALARMS");
+	json_object_put(reply);
+	return ICCTL_OK;
+}
