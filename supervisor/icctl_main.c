@@ -14,6 +14,7 @@
 #include "icctl.h"
 #include "log.h"
 
+/* clang-format off */
 static const struct command {
 	const char *name;
 	const char *args;
@@ -23,77 +24,78 @@ static const struct command {
 } commands[] = {
     {"start", "[OPTIONS] [TASK | -- CMD...]", icctl_start,
 	"run an agent in a session, in the foreground", NULL},
-    {"pending", "", icctl_pending, "calls that wait for your answer",
+    {"pending", "", icctl_pending,
+	"calls that wait for your answer",
 	"One line each: a short id, how long you have, the tool and its\n"
 	"arguments."},
-    {"show", "ID", icctl_show, "one waiting call, whole",
-	"ID is what `icctl pending` shows, or any beginning of it that is no "
-	"other's."},
+    {"show", "ID", icctl_show,
+	"one waiting call, whole",
+	"ID is what `icctl pending` shows, or any beginning of it that is\n"
+	"no other's."},
     {"approve", "ID [--for-session]", icctl_approve,
 	"let that call happen, once, or those like it",
-	"ID is what `icctl pending` shows, or any beginning of it that is no "
-	"other's.\n"
-	"Exactly the call that is shown happens, once; if what it refers to "
-	"has changed\n"
-	"since then, it is refused. --for-session lets those like it through "
-	"as well,\n"
-	"until the session ends: which those are is shown first."},
-    {"deny", "ID [--because TEXT]", icctl_deny, "refuse it, saying why",
-	"ID is what `icctl pending` shows, or any beginning of it that is no "
-	"other's.\n"
-	"The agent is told TEXT, of at most 500 characters."},
-    {"watch", "", icctl_watch, "live: what happens; answer with single keys",
-	"On a terminal: a approves the call that is shown, s allows those like "
-	"it until\n"
-	"the session ends, d denies it, n shows the next one, q leaves. "
-	"Elsewhere, and\n"
-	"with --json, what happens is only printed."},
+	"ID is what `icctl pending` shows, or any beginning of it that is\n"
+	"no other's. Exactly the call that is shown happens, once; if what\n"
+	"it refers to has changed since then, it is refused. --for-session\n"
+	"lets those like it through as well, until the session ends: which\n"
+	"those are is shown first."},
+    {"deny", "ID [--because TEXT]", icctl_deny,
+	"refuse it, saying why",
+	"ID is what `icctl pending` shows, or any beginning of it that is\n"
+	"no other's. The agent is told TEXT, of at most 500 characters."},
+    {"watch", "", icctl_watch,
+	"live: what happens; answer with single keys",
+	"On a terminal: a approves the call that is shown, s allows those\n"
+	"like it until the session ends, d denies it, n shows the next one,\n"
+	"q leaves. Elsewhere, and with --json, what happens is only\n"
+	"printed."},
     {"trust", "[SERVER [TOOL]] [--yes]", icctl_trust,
 	"look at tools in quarantine, and allow them",
-	"Shows what each was and is, and asks. With --yes, which needs a "
-	"SERVER, nobody\n"
-	"is asked."},
-    {"status", "", icctl_status, "what runs, what is in force, counts", NULL},
-    {"stop", "", icctl_stop, "end the session",
+	"Shows what each was and is, and asks. With --yes, which needs a\n"
+	"SERVER, nobody is asked."},
+    {"status", "", icctl_status,
+	"what runs, what is in force, counts", NULL},
+    {"stop", "", icctl_stop,
+	"end the session",
 	"The agent is stopped; workspace and log are kept."},
     {"budget", "[set KEY VALUE|null]", icctl_budget,
 	"what the session may cost, and did; change it",
-	"KEY: maxTotalTokens, maxSteps, maxSessionSeconds or "
-	"maxEstimatedCostUsd; null\n"
-	"takes its limit away. What is set holds in this session alone: for "
-	"others there\n"
-	"is resourceBudget in config.json."},
-    {"metrics", "", icctl_metrics, "the same as Prometheus text", NULL},
-    {"unlock", "", icctl_unlock, "use a provider again after an alarm",
-	"It was locked because its credential came back in a response: `icctl "
-	"status`\n"
-	"says which. Look into that first."},
+	"KEY: maxTotalTokens, maxSteps, maxSessionSeconds or\n"
+	"maxEstimatedCostUsd; null takes its limit away. What is set holds\n"
+	"in this session alone: for others there is resourceBudget in\n"
+	"config.json."},
+    {"metrics", "", icctl_metrics,
+	"budget and counts as Prometheus text", NULL},
+    {"unlock", "", icctl_unlock,
+	"use a provider again after an alarm",
+	"It was locked because its credential came back in a response:\n"
+	"`icctl status` says which. Look into that first."},
     {"keys", "[reload PROVIDER [--file PATH] | forget PROVIDER]", icctl_keys,
 	"credentials: kinds, ages, last use; take a new one",
-	"reload takes a new credential from where the last one came from (your "
-	"variable\n"
-	"of that name, the file, the command), or from PATH; forget removes "
-	"logins that\n"
-	"began in a session and were kept. Values are never shown."},
+	"reload takes a new credential from where the last one came from\n"
+	"(your variable of that name, the file, the command), or from PATH;\n"
+	"forget removes logins that began in a session and were kept.\n"
+	"Values are never shown."},
     {"login", "[NAME]", icctl_login,
 	"how to give sessions a provider's credential",
-	"NAME is a provider (anthropic, openai, chatgpt, google, openrouter, "
-	"bedrock,\n"
-	"vertex, or one of your own) or a login (claude-code, anthropic-cli, "
-	"codex,\n"
-	"gcloud). Nothing is asked for, and nothing stored."},
-    {"audit", "verify [FILE]", icctl_audit, "check the log's chain",
-	"Without FILE: the log of the session."},
+	"NAME is a provider (anthropic, openai, chatgpt, google,\n"
+	"openrouter, bedrock, vertex, or one of your own) or a login\n"
+	"(claude-code, anthropic-cli, codex, gcloud). Nothing is asked for,\n"
+	"and nothing stored."},
+    {"audit", "verify [FILE]", icctl_audit,
+	"check the log's chain",
+	"Without FILE: the log of the newest session, or of the one that\n"
+	"--session names."},
     {"policy", "TOOL ...", icctl_policy,
 	"ask, check, test and compare policies", NULL},
     {"doctor", "", icctl_doctor,
 	"what this machine lacks, what is wrong in your files",
-	"Tries what sessions need, then reads config.json, mcp-servers.json, "
-	"providers/,\n"
-	"agents/ and prices.json as a session would, and says what to do. Ends "
-	"with 1 if\n"
-	"something is missing or wrong."},
+	"Tries what sessions need, then reads config.json, mcp-\n"
+	"servers.json, providers/, agents/ and prices.json as a session\n"
+	"would, and says what to do. Ends with 1 if something is missing or\n"
+	"wrong."},
 };
+/* clang-format on */
 #define USAGE_LEFT 36U
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 

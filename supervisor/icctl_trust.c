@@ -135,7 +135,7 @@ trust_one(struct icctl *ctl, json_object *tool, bool yes, unsigned *done)
 }
 
 static int
-trust_all(struct icctl *ctl, json_object *reply, bool yes)
+trust_all(struct icctl *ctl, json_object *reply, bool any, bool yes)
 {
 	json_object *list = NULL, *o;
 	unsigned done = 0;
@@ -146,7 +146,8 @@ trust_all(struct icctl *ctl, json_object *reply, bool yes)
 		if (ctl->json)
 			icctl_put_json(reply);
 		else
-			puts("No such tool is in quarantine.");
+			puts(any ? "No tool is in quarantine."
+				 : "No such tool is in quarantine.");
 		return ICCTL_OK;
 	}
 	/* With --json nobody is asked: it is a list, until --yes. */
@@ -201,7 +202,7 @@ icctl_trust(struct icctl *ctl, int argc, char **argv)
 	}
 	if ((reply = icctl_command(ctl, req, &status)) == NULL)
 		return status;
-	status = trust_all(ctl, reply, yes);
+	status = trust_all(ctl, reply, n == 0, yes);
 	json_object_put(reply);
 	return status;
 }

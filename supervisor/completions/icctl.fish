@@ -74,7 +74,7 @@ complete -c icctl -n '__ironcurtain_is none' -a status -d 'What runs, what is in
 complete -c icctl -n '__ironcurtain_is none' -a trust -d 'Look at tools in quarantine'
 complete -c icctl -n '__ironcurtain_is none' -a stop -d 'End the session'
 complete -c icctl -n '__ironcurtain_is none' -a budget -d 'What the session may cost, and did'
-complete -c icctl -n '__ironcurtain_is none' -a metrics -d 'The same as Prometheus text'
+complete -c icctl -n '__ironcurtain_is none' -a metrics -d 'Budget and counts as Prometheus text'
 complete -c icctl -n '__ironcurtain_is budget' -a set -d 'Change a limit'
 complete -c icctl -n '__ironcurtain_is none' -a unlock -d 'Use a provider again after an alarm'
 complete -c icctl -n '__ironcurtain_is none' -a keys -d 'Credentials; take a new one'

@@ -89,6 +89,9 @@ def first_use(b):
         states = {(e["toolName"], e["state"]) for e in s.events("tool")}
         t.ok(("echo", "first") in states, "the log says so", states)
         t.equal(quarantined(s), {}, "nothing is in quarantine")
+        t.equal([s.icctl("trust", *a).stdout for a in ((), ("echo",))],
+                ["No tool is in quarantine.\n",
+                 "No such tool is in quarantine.\n"], "and icctl says so")
         m.close()
     with b.session() as s:
         m, tools = agent(s)
