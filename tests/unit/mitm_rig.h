@@ -12,6 +12,7 @@
 #include "chan.h"
 #include "stream.h"
 
+#define RIG_WAIT_MS 30000 /* then something is wrong */
 #define RIG_HOST "api.example.com"
 #define RIG_KEY "sk-rig-0123456789abcdefghijklmnopqrstuv"
 

@@ -10,8 +10,6 @@
 #include "mitm_rig.h"
 #include "tap.h"
 
-#define WAIT_US 30000000U	/* then something is wrong */
-
 /* Each kind of misbehaviour of a keyd that its provider broke (row 20). */
 static void
 test_keyd(void)
@@ -97,7 +95,7 @@ static void
 test_ends(void)
 {
 	unsigned n = rig.req.count;
-	uint64_t end = clock_mono_us() + WAIT_US;
+	uint64_t end = clock_mono_us() + RIG_WAIT_MS * 1000;
 	uint8_t byte;
 	ssize_t k = -1;
 	SSL *s = rig_tls(RIG_HOST, NULL);
@@ -191,7 +189,7 @@ test_large_request(void)
 {
 	unsigned n = rig.req.count;
 	size_t head, done = 0, got = 0;
-	uint64_t end = clock_mono_us() + WAIT_US;
+	uint64_t end = clock_mono_us() + RIG_WAIT_MS * 1000;
 	ssize_t k;
 	SSL *s = rig_tls(RIG_HOST, NULL);
 
@@ -230,7 +228,7 @@ test_large_answer(void)
 {
 	struct stream_frame f = {1, STREAM_BODY, 50000};
 	unsigned n = rig.req.count;
-	uint64_t end = clock_mono_us() + WAIT_US;
+	uint64_t end = clock_mono_us() + RIG_WAIT_MS * 1000;
 	size_t sent = 0, all = 20 * 50008, got = 0, len;
 	const size_t head = strlen("HTTP/1.1 200 OK\r\ncontent-type: "
 	    "text/event-stream\r\ncontent-length: 1000000\r\n\r\n");
