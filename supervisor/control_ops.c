@@ -10,6 +10,7 @@
 #include "budget.h"
 #include "control.h"
 #include "jsonfile.h"
+#include "pins.h"
 #include "sup.h"
 
 void
@@ -71,21 +72,11 @@ int
 control_digest(struct json_object *req, const char *key, uint8_t digest[32])
 {
 	struct json_object *v;
-	const char *s;
-	unsigned b;
 
 	if (!json_object_object_get_ex(req, key, &v) ||
 	    !json_object_is_type(v, json_type_string))
 		return -1;
-	s = json_object_get_string(v);
-	if (strlen(s) != 64 || strspn(s, "0123456789abcdef") != 64)
-		return -1;
-	for (size_t i = 0; i < 32; i++) {
-		if (sscanf(s + 2 * i, "%2x", &b) != 1)
-			return -1;
-		digest[i] = (uint8_t)b;
-	}
-	return 0;
+	return pins_unhex(json_object_get_string(v), digest);
 }
 
 static void
