@@ -6,6 +6,9 @@
 #ifndef SINK_H
 #define SINK_H
 
+#include <errno.h>
+#include <string.h>
+
 #include "span.h"
 
 struct sink {
@@ -24,6 +27,22 @@ sink_put(struct sink *o, struct span s)
 	if (s.len != 0)
 		memcpy(o->p + o->len, s.p, s.len);
 	o->len += s.len;
+}
+
+/*
+ * Its length in *len; -1 with ENOBUFS when something was left out: then nothing
+ * is there any more.
+ */
+static inline int
+sink_end(const struct sink *o, size_t *len)
+{
+	if (o->full) {
+		explicit_bzero(o->p, o->len);
+		errno = ENOBUFS;
+		return -1;
+	}
+	*len = o->len;
+	return 0;
 }
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "keyd_form.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -200,13 +199,7 @@ form_compose(
 	}
 	if (json)
 		sink_put(&o, SPAN("}"));
-	if (o.full) {
-		explicit_bzero(dst, o.len);
-		errno = ENOBUFS;
-		return -1;
-	}
-	*len = o.len;
-	return 0;
+	return sink_end(&o, len);
 }
 
 /* Text at root.name (or root.of.name), as it stands; else empty. */
@@ -351,12 +344,7 @@ form_answer(const struct provider_login *l, struct span sentinel,
 	form_put_pair(&o, "organization", "uuid", g->organization, "name",
 	    g->organization_name);
 	sink_put(&o, SPAN("}"));
-	if (o.full) {
-		errno = ENOBUFS;
-		return -1;
-	}
-	*len = o.len;
-	return 0;
+	return sink_end(&o, len);
 }
 
 const char *

@@ -3,7 +3,6 @@
  * The login file that a captured login is kept in: the members that the
  * provider file names, in the vendor's layout, and nothing else.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -135,11 +134,5 @@ form_file(const struct provider_login *l, const struct oauth_new *t,
 	file_add(m, &n, l->expires, span_str(expires), true);
 	file_add(m, &n, l->renewed, span_str(renewed), false);
 	file_write(&o, m, n);
-	if (o.full) {
-		explicit_bzero(dst, o.len);
-		errno = ENOBUFS;
-		return -1;
-	}
-	*len = o.len;
-	return 0;
+	return sink_end(&o, len);
 }

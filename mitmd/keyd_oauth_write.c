@@ -7,7 +7,6 @@
  */
 #include "keyd_oauth.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -62,13 +61,7 @@ oauth_compose(const struct provider_login *l, const struct oauth_file *f,
 		put(&o, "scope", l->scope);
 	if (l->json)
 		sink_put(&o, SPAN("}"));
-	if (o.full) {
-		explicit_bzero(dst, o.len);
-		errno = ENOBUFS;
-		return -1;
-	}
-	*len = o.len;
-	return 0;
+	return sink_end(&o, len);
 }
 
 struct oauth_edit {

@@ -337,12 +337,7 @@ sigv4_sign(const struct sigv4_key *k, const struct sigv4_scope *s,
 	explicit_bzero(key, sizeof(key));
 	sigv4_hex(sum, hex);
 	sigv4_put_value(&o, k, s, r, f, hex);
-	if (o.full) {
-		errno = ENOBUFS;
-		return -1;
-	}
-	*len = o.len;
-	return 0;
+	return sink_end(&o, len);
 }
 
 /* Takes what stands before `sep` off; false: it does not come. */
