@@ -217,22 +217,9 @@ def test_several(s, p):
     a.m.close()
 
 
-def h2_open(s):
-    sock = socket.socket(socket.AF_UNIX)
-    sock.settimeout(30)
-    sock.connect(os.path.join(s.dir, "sockets", "mitm-proxy.sock"))
-    sock.sendall(f"CONNECT {HOST}:443 HTTP/1.1\r\nHost: {HOST}:443\r\n"
-                 "\r\n".encode())
-    head = b""
-    while b"\r\n\r\n" not in head:
-        head += sock.recv(1)
-    return h2.Connection(sock, os.path.join(s.dir, "orientation",
-                                            "ca-cert.pem"), HOST)
-
-
 def test_h2(s, p):
     before = len(p.seen())
-    c = h2_open(s)
+    c = h2.through(s.dir, HOST)
     key = s.agent_env()["ASKER_API_KEY"]
 
     def fields(path):

@@ -8,7 +8,6 @@ import base64
 import json
 import os
 import secrets
-import socket
 import subprocess
 import sys
 
@@ -357,16 +356,7 @@ def over():
 
 def ask2(s, key, target, body):
     """The same over HTTP/2, as AWS SDKs for JavaScript do."""
-    sock = socket.socket(socket.AF_UNIX)
-    sock.settimeout(30)
-    sock.connect(os.path.join(s.dir, "sockets", "mitm-proxy.sock"))
-    sock.sendall(f"CONNECT {c.RUNTIME}:443 HTTP/1.1\r\nHost: {c.RUNTIME}:443"
-                 "\r\n\r\n".encode())
-    head = b""
-    while b"\r\n\r\n" not in head:
-        head += sock.recv(1)
-    m = h2.Connection(sock, os.path.join(s.dir, "orientation", "ca-cert.pem"),
-                      c.RUNTIME)
+    m = h2.through(s.dir, c.RUNTIME)
     data = json.dumps(body).encode()
     r = m.wait(m.request([
         (":method", "POST"), (":scheme", "https"), (":authority", c.RUNTIME),

@@ -2,6 +2,8 @@
 """HTTP/2 frame by frame, for tests: writes whatever it is told, well-formed
 or not, and reads strictly.  Only `ssl` of the standard library is used; the
 header compression is RFC 7541's, written here."""
+import os
+import socket
 import ssl
 import struct
 
@@ -169,6 +171,23 @@ class Answer:
 
     def header(self, name):
         return dict(self.fields).get(name)
+
+
+def through(session_dir, host, **kw):
+    """A connection to that host, through the session's proxy."""
+    sock = socket.socket(socket.AF_UNIX)
+    sock.settimeout(20)
+    sock.connect(os.path.join(session_dir, "sockets", "mitm-proxy.sock"))
+    sock.sendall(f"CONNECT {host}:443 HTTP/1.1\r\nHost: {host}:443\r\n"
+                 "\r\n".encode())
+    head = b""
+    while b"\r\n\r\n" not in head:
+        got = sock.recv(1)
+        if not got:
+            raise Ended(f"no answer to CONNECT: {head!r}")
+        head += got
+    return Connection(sock, os.path.join(
+        session_dir, "orientation", "ca-cert.pem"), host, **kw)
 
 
 class Connection:
