@@ -45,31 +45,22 @@ credential_file(
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd == -1)
 		return fault_errno(fault, "credential %s", path);
-	if (fstat(fd, &st) == -1)
+	if (fstat(fd, &st) == -1) {
 		fault_errno(fault, "credential %s", path);
-	else if (!S_ISREG(st.st_mode))
-		fault_set(fault, "credential %s: not a plain file", path);
-	else if (st.st_uid != geteuid() && st.st_uid != 0)
-		fault_set(fault,
-		    "credential %s: belongs to another user "
-		    "(uid %u)",
-		    path, (unsigned)st.st_uid);
-	else if ((st.st_mode & 077) != 0)
-		fault_set(fault,
-		    "credential %s: others may read or write it "
-		    "(mode %04o). Run: chmod 600 %s",
-		    path, (unsigned)st.st_mode & 07777, path);
-	else if (st.st_size == 0)
-		fault_set(fault, "credential %s: empty", path);
-	else if (workspace != -1 && paths_within(fd, workspace) != 0)
+		goto bad;
+	}
+	if (paths_credential(&st, path, fault) == -1)
+		goto bad;
+	if (workspace != -1 && paths_within(fd, workspace) != 0) {
 		fault_set(fault,
 		    "credential %s: lies in the workspace, where "
 		    "the agent reads it",
 		    path);
-	else {
-		c->fd = fd;
-		return 0;
+		goto bad;
 	}
+	c->fd = fd;
+	return 0;
+bad:
 	close(fd);
 	return -1;
 }

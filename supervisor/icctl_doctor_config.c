@@ -232,6 +232,7 @@ static void
 files_credential(const struct config_provider *p)
 {
 	static const char what[] = "credential";
+	struct fault fault = {""};
 	const char *value;
 	struct stat st;
 	char text[4400];
@@ -252,13 +253,8 @@ files_credential(const struct config_provider *p)
 		if (stat(p->value, &st) == -1)
 			files_env.check(WRONG, what, text,
 			    "there is no such file, or you cannot read it");
-		else if (!S_ISREG(st.st_mode) || st.st_size == 0)
-			files_env.check(
-			    WRONG, what, text, "must be a file with a key");
-		else if ((st.st_mode & 077) != 0)
-			files_env.check(WRONG, what, text,
-			    "others may read it, so that it is not used: "
-			    "chmod 600");
+		else if (paths_credential(&st, p->value, &fault) == -1)
+			files_env.check(WRONG, what, text, fault.text);
 		else
 			files_env.check(GOOD, what, text, "");
 		break;

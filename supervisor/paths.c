@@ -93,6 +93,26 @@ paths_private(const struct stat *st, const char *what, const char *dir,
 }
 
 int
+paths_credential(const struct stat *st, const char *path, struct fault *fault)
+{
+	if (!S_ISREG(st->st_mode))
+		return fault_set(
+		    fault, "credential %s: not a plain file", path);
+	if (st->st_uid != geteuid() && st->st_uid != 0)
+		return fault_set(fault,
+		    "credential %s: belongs to another user (uid %u)", path,
+		    (unsigned)st->st_uid);
+	if ((st->st_mode & 077) != 0)
+		return fault_set(fault,
+		    "credential %s: others may read or write it (mode %04o). "
+		    "Run: chmod 600 %s",
+		    path, (unsigned)st->st_mode & 07777, path);
+	if (st->st_size == 0)
+		return fault_set(fault, "credential %s: empty", path);
+	return 0;
+}
+
+int
 paths_check_home(const char *home, struct fault *fault)
 {
 	struct stat st;

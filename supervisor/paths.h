@@ -31,6 +31,8 @@ void paths_free(struct paths *);
 /* Is a directory ours, and closed to others? what dir: in the fault. */
 int paths_private(const struct stat *, const char *what, const char *dir,
     struct fault *);
+/* May a credential be read from it: a plain file that others cannot read? */
+int paths_credential(const struct stat *, const char *path, struct fault *);
 /* Is it a directory of ours that nobody else may enter? */
 int paths_check_home(const char *home, struct fault *);
 /* dir/name in fresh memory; NULL with ENOMEM. */
