@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "auditsum.h"
+#include "budget.h"
 #include "common/log.h"
 #include "common/value.h"
 #include "control.h"
@@ -174,6 +175,7 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 	}
 	approvals_sid(h.sid);
 	approvals_list[approvals_n++] = h;
+	budget_waiting(true);
 	sup_note("held %s: %s (%s)", h.sid,
 	    approvals_label(&h, label, sizeof(label)), h.reason);
 	control_hold(&approvals_list[approvals_n - 1]);
@@ -217,6 +219,7 @@ approvals_end(uint64_t id, enum proto_hold state, bool granted)
 	memmove(h, h + 1, (approvals_n - i - 1) * sizeof(*h));
 	approvals_n--;
 	memset(&approvals_list[approvals_n], 0, sizeof(*h));
+	budget_waiting(approvals_n != 0);
 	sup_note("%s: %s %s", gone.sid,
 	    approvals_label(&gone, label, sizeof(label)),
 	    approvals_state(state));

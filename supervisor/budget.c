@@ -35,10 +35,17 @@ budget_turns(void)
 	return n;
 }
 
+/* Milliseconds of the session in which no call was pending. */
 static uint64_t
-budget_tokens(const struct budget_sum *s)
+budget_elapsed(void)
 {
-	return s->in + s->out + s->cache_read + s->cache_write;
+	const struct budget_env *b = &budget_env;
+	uint64_t now;
+
+	if (!b->started)
+		return 0;
+	now = b->since != 0 ? b->since : loop_now(&sup.loop);
+	return now - b->began - b->waited;
 }
 
 double
@@ -51,18 +58,14 @@ budget_used(enum budget_key key)
 	case BUDGET_STEPS:
 		return (double)(b->calls + budget_turns());
 	case BUDGET_SECONDS:
-		return b->started
-			   ? (double)(loop_now(&sup.loop) - b->began) / 1000
-			   : 0;
+		return (double)budget_elapsed() / 1000;
 	case BUDGET_TOKENS:
 	case BUDGET_USD:
 	case BUDGET_KEYS:
 		break;
 	}
 	for (unsigned i = 0; i < b->nmodels; i++)
-		n += key == BUDGET_USD
-			 ? b->models[i].usd
-			 : (double)budget_tokens(&b->models[i].sum);
+		n += key == BUDGET_USD ? b->models[i].usd : b->models[i].tokens;
 	return n;
 }
 
@@ -104,7 +107,7 @@ budget_ms_left(void)
 {
 	double left;
 
-	if (!budget_env.limits.on[BUDGET_SECONDS])
+	if (!budget_env.limits.on[BUDGET_SECONDS] || budget_env.since != 0)
 		return UINT64_MAX;
 	left =
 	    budget_env.limits.max[BUDGET_SECONDS] - budget_used(BUDGET_SECONDS);
@@ -173,7 +176,7 @@ budget_arm(void)
 	double used = budget_used(BUDGET_SECONDS), at;
 
 	loop_timer_clear(&sup.loop, &b->timer);
-	if (!b->started || !b->limits.on[BUDGET_SECONDS])
+	if (!b->started || !b->limits.on[BUDGET_SECONDS] || b->since != 0)
 		return;
 	at = b->limits.max[BUDGET_SECONDS];
 	if (!b->warned[BUDGET_SECONDS])
@@ -268,6 +271,34 @@ budget_show_soon(void)
 		    budget_show, NULL);
 }
 
+/*
+ * Add what an answer cost since its last report.  Tokens of a cache count by
+ * what they cost beside other input, or in full where the model has no price.
+ */
+static void
+budget_add(
+    struct budget_model *m, const struct budget_sum *d, const struct price *p)
+{
+	double read = (double)d->cache_read, write = (double)d->cache_write;
+
+	m->sum.in += d->in;
+	m->sum.out += d->out;
+	m->sum.cache_read += d->cache_read;
+	m->sum.cache_write += d->cache_write;
+	m->sum.reasoning += d->reasoning;
+	if (p != NULL) {
+		m->priced = true;
+		m->usd += ((double)d->in * p->in + (double)d->out * p->out +
+			      read * p->cache_read + write * p->cache_write) /
+			  1e6;
+	}
+	if (p != NULL && p->in > 0) {
+		read *= p->cache_read / p->in;
+		write *= p->cache_write / p->in;
+	}
+	m->tokens += (double)d->in + (double)d->out + read + write;
+}
+
 static void
 budget_charge(const struct msg_USAGE_SHOW *u)
 {
@@ -275,7 +306,6 @@ budget_charge(const struct msg_USAGE_SHOW *u)
 	struct budget_live *l = &b->live[u->stream % BUDGET_LIVE];
 	struct budget_model *m;
 	struct budget_sum d;
-	const struct price *p;
 	char name[132];
 
 	log_vis_again(u->model, name, sizeof(name));
@@ -292,21 +322,10 @@ budget_charge(const struct msg_USAGE_SHOW *u)
 	d.cache_read = budget_rise(&l->sum.cache_read, u->cache_read);
 	d.cache_write = budget_rise(&l->sum.cache_write, u->cache_write);
 	d.reasoning = budget_rise(&l->sum.reasoning, u->reasoning);
-	m->sum.in += d.in;
-	m->sum.out += d.out;
-	m->sum.cache_read += d.cache_read;
-	m->sum.cache_write += d.cache_write;
-	m->sum.reasoning += d.reasoning;
+	budget_add(m, &d, prices_find(&b->prices, name));
 	m->answers += u->last;
 	if (u->last != 0)
 		budget_show_soon();
-	if ((p = prices_find(&b->prices, name)) == NULL)
-		return;
-	m->priced = true;
-	m->usd += ((double)d.in * p->in + (double)d.out * p->out +
-		      (double)d.cache_read * p->cache_read +
-		      (double)d.cache_write * p->cache_write) /
-		  1e6;
 }
 
 void
@@ -342,6 +361,25 @@ budget_calls(uint64_t calls)
 	(void)budget_look();
 	if (budget_env.limits.on[BUDGET_STEPS])
 		budget_push();
+}
+
+void
+budget_waiting(bool waiting)
+{
+	struct budget_env *b = &budget_env;
+
+	if (!b->started || waiting == (b->since != 0))
+		return;
+	if (waiting) {
+		b->since = loop_now(&sup.loop);
+	} else {
+		b->waited += loop_now(&sup.loop) - b->since;
+		b->since = 0;
+	}
+	if (!b->limits.on[BUDGET_SECONDS])
+		return;
+	budget_arm();
+	budget_push();
 }
 
 void

@@ -51,6 +51,12 @@ void budget_usage(const struct msg_USAGE_SHOW *);
 void budget_spent(unsigned provider, const struct msg_SPENT *);
 void budget_calls(uint64_t calls);
 
+/*
+ * Stops the clock of maxSessionSeconds while `waiting`, that is, while at least
+ * one call waits for a person, and lets it run again afterwards.
+ */
+void budget_waiting(bool waiting);
+
 /* A person changes a limit; off: none. */
 void budget_change(enum budget_key, bool on, double max);
 struct json_object *budget_json(void);

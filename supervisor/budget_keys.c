@@ -8,15 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Money and steps are limited by default, tokens and seconds are not. */
 const struct budget_limits budget_dflt = {
-    .on = {true, true, true, true},
-    .max =
-	{
-	    [BUDGET_TOKENS] = 1000000,
-	    [BUDGET_STEPS] = 200,
-	    [BUDGET_SECONDS] = 1800,
-	    [BUDGET_USD] = 5,
-	},
+    .on = {[BUDGET_STEPS] = true, [BUDGET_USD] = true},
+    .max = {[BUDGET_STEPS] = 200, [BUDGET_USD] = 5},
     .warn = 80,
 };
 

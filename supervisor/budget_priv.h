@@ -22,6 +22,7 @@ struct budget_model {
 	unsigned provider;
 	struct budget_sum sum;
 	uint64_t answers;
+	double tokens; /* what maxTotalTokens counts */
 	double usd;
 	bool priced;
 };
@@ -42,7 +43,9 @@ struct budget_env {
 	uint64_t calls;
 	bool warned[BUDGET_KEYS], over[BUDGET_KEYS];
 	bool started;
-	uint64_t began;          /* loop_now() */
+	uint64_t began;  /* loop_now() */
+	uint64_t waited; /* ms that calls were pending, before `since` */
+	uint64_t since;  /* loop_now() when calls began to pend, or 0 */
 	struct loop_timer timer; /* next mark of the time */
 	struct loop_timer show;
 };

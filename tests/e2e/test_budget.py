@@ -195,7 +195,7 @@ def test_steps_of_tools():
         log = os.path.join(work, "echo", "log.jsonl")
         with h.Session(work, servers={"echo": h.echo_server(log)},
                        rules=[h.rule("all", "allow", server=["echo"])],
-                       annotations={"echo": ECHO}, provider=p,
+                       annotations={"echo": {**ECHO}}, provider=p,
                        config=limits(maxSteps=3)) as s:
             mcp, m = s.mcp(), s.model()
             mcp.initialize()
@@ -289,6 +289,52 @@ def test_cut():
             p.end()
 
 
+def test_cached():
+    """Tokens read from a cache count by their price, in full where the
+    price file names none."""
+    for prices, tokens in ((
+            {"models": [{"model": "test-model", "in": 1000, "out": 5000,
+                         "cacheRead": 100}]}, ONE + 300),
+            (PRICES, ONE + 3000)):
+        with h.workdir() as work:
+            p = h.Provider(work, script=[{"cached": 3000}])
+            s = h.Session(work, provider=p, config=limits())
+            s.write("prices.json", prices)
+            with s:
+                t.equal(s.model().message("hi").status, 200, "an answer")
+                settled(s, "maxTotalTokens", tokens)
+                t.equal(budget(s)["models"][0]["cacheRead"], 3000,
+                        "what was read from the cache is shown in full")
+            p.end()
+
+
+def test_waiting():
+    """The session's time stands still while a call is pending."""
+    rule = h.rule("ask", "escalate", "A person decides.", server=["echo"])
+    with h.workdir() as work:
+        p = h.Provider(work)
+        os.mkdir(os.path.join(work, "echo"), 0o700)
+        log = os.path.join(work, "echo", "log.jsonl")
+        with h.Session(work, {"echo": h.echo_server(log)}, [rule], {"echo": {**ECHO}}, provider=p,
+                       config=limits(maxSessionSeconds=2)) as s:
+            call = s.client().start_call("echo__echo", {"text": "held"})
+            hold = s.held()
+            before = used(s, "maxSessionSeconds")
+            end = time.monotonic() + 3
+            h.wait_for(lambda: time.monotonic() > end, "time does not pass")
+            t.equal(used(s, "maxSessionSeconds"), before,
+                    "pending for 3 s: no time is used")
+            t.equal(s.model().message("hi").status, 200,
+                    "and a request is still answered")
+            s.icctl("deny", hold["id"], check=True)
+            t.ok(call, "the call was made")
+            h.wait_for(lambda: used(s, "maxSessionSeconds") > 2,
+                       "time does not go on after the answer")
+            refused(s.model().message("hi"), "maxSessionSeconds",
+                    "after the answer the time runs out")
+        p.end()
+
+
 def test_bad():
     with h.workdir() as work:
         with h.Session(work) as s:
@@ -320,6 +366,8 @@ if __name__ == "__main__":
     test_steps_of_tools()
     test_chat()
     test_cut()
+    test_cached()
+    test_waiting()
     test_watch()
     test_bad()
     print(f"# {time.monotonic() - start:.1f} s")

@@ -51,8 +51,10 @@ def anthropic(script, body):
                if part.get("type") == "tool_result"]
     names = [t.get("name", "") for t in body.get("tools", [])]
     tool, value, call = decide(script, names, results)
+    step = script[len(results)] if len(results) < len(script) else {}
     usage = {"input_tokens": 100, "output_tokens": 20,
-             "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+             "cache_creation_input_tokens": 0,
+             "cache_read_input_tokens": step.get("cached", 0)}
     if tool:
         block = {"type": "tool_use", "id": "toolu_" + call, "name": tool,
                  "input": value}
