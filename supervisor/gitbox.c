@@ -25,6 +25,7 @@
 #define GITBOX_MS 2000
 
 static char identity[500]; /* git configuration; "": not known */
+static bool asked;
 
 bool
 gitbox_wants(const struct server_def *d)
@@ -113,17 +114,19 @@ gitbox_ask(const char *key, char *dst, size_t cap)
 	return true;
 }
 
-/* Who commits: the user, whose own configuration no view shows. */
-static void
+const char *
 gitbox_identity(void)
 {
 	char name[200], email[200];
 
-	if (!gitbox_ask("user.name", name, sizeof(name)) ||
-	    !gitbox_ask("user.email", email, sizeof(email)))
-		return;
-	(void)snprintf(identity, sizeof(identity),
-	    "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name, email);
+	if (asked)
+		return identity;
+	asked = true;
+	if (gitbox_ask("user.name", name, sizeof(name)) &&
+	    gitbox_ask("user.email", email, sizeof(email)))
+		(void)snprintf(identity, sizeof(identity),
+		    "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name, email);
+	return identity;
 }
 
 /* What the git server sees, but nothing to be written. */
@@ -198,7 +201,7 @@ gitbox_prepare(struct fault *fault)
 			    s->def->name, PROTO_FIRST_INSTANCE);
 			return 0;
 		}
-		gitbox_identity();
+		(void)gitbox_identity();
 		return gitbox_add(s, fault);
 	}
 	return 0;

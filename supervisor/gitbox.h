@@ -20,5 +20,11 @@ bool gitbox_wants(const struct server_def *);
 void gitbox_bind(struct box *, const char *libexecdir);
 /* Adds icgit to the servers of the session, if there is a git server. */
 int gitbox_prepare(struct fault *);
+/*
+ * The user's name and e-mail address as git configuration, or "" if they are
+ * not both set.  Nothing else of the user's own git configuration is shown to
+ * an agent or a server.
+ */
+const char *gitbox_identity(void);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base64.h"
+#include "gitbox.h"
 #include "orient.h"
 #include "sup.h"
 
@@ -120,6 +121,35 @@ orient_put(char **env, size_t *n, const char *name, const char *value)
 	return 0;
 }
 
+/* Pass a variable of the user's on, if it is a short word. */
+static int
+orient_pass(char **env, size_t *n, const char *name)
+{
+	const char *value = getenv(name);
+
+	if (value == NULL || strlen(value) >= 64 ||
+	    strpbrk(value, "\n=") != NULL)
+		return 0;
+	return orient_put(env, n, name, value);
+}
+
+/*
+ * Let the agent commit as the user.  A configuration that the agent has
+ * written in an earlier run of the session stays.
+ */
+static int
+orient_git(void)
+{
+	const char *identity = gitbox_identity();
+
+	if (identity[0] == '\0' || sup.session.home == -1 ||
+	    faccessat(
+		sup.session.home, ".gitconfig", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	return session_write(
+	    sup.session.home, ".gitconfig", 0600, span_str(identity));
+}
+
 /* Its key, in the variables that it stood in; its region and project. */
 static int
 orient_provider(const struct provider *p, char **env, size_t *n)
@@ -142,7 +172,6 @@ int
 orient_environment(const struct program *p, char **env, struct fault *fault)
 {
 	const struct provider *pr;
-	const char *term = getenv("TERM");
 	size_t n = 0;
 
 	if ((env[n++] = orient_path(p)) == NULL)
@@ -150,9 +179,9 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 	for (size_t i = 0; i < sizeof(orient_env) / sizeof(orient_env[0]); i++)
 		if ((env[n++] = strdup(orient_env[i])) == NULL)
 			return fault_errno(fault, "environment");
-	if (term != NULL && strlen(term) < 64 && strpbrk(term, "\n=") == NULL &&
-	    asprintf(&env[n], "TERM=%s", term) != -1)
-		n++;
+	if (orient_pass(env, &n, "TERM") == -1 ||
+	    orient_pass(env, &n, "COLORTERM") == -1)
+		return fault_errno(fault, "environment");
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		pr = &sup.providers.list[i];
 		if (pr->key == NULL || pr->waits ||
@@ -190,6 +219,9 @@ orient_write(char *const *env, struct fault *fault)
 		    fault, "%s/orientation/agent.env", sup.session.dir);
 	if (sup.adapter.root == NULL)
 		return 0;
+	if (orient_git() == -1)
+		return fault_errno(
+		    fault, "%s/home/.gitconfig", sup.session.dir);
 	if (adapter_files(&sup.adapter, &sup.providers, "orientation",
 		sup.session.orientation, 0644, fault) == -1)
 		return -1;
