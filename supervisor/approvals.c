@@ -241,7 +241,7 @@ approvals_late(uint64_t id)
 }
 
 enum approvals_find
-approvals_find(const char *sid, struct hold **out)
+approvals_find(const char *sid, bool part, struct hold **out)
 {
 	size_t n = strlen(sid);
 	struct hold *found = NULL;
@@ -258,7 +258,7 @@ approvals_find(const char *sid, struct hold **out)
 	if (found == NULL)
 		return APPROVALS_NONE;
 	*out = found;
-	return APPROVALS_FOUND;
+	return part || n == APPROVALS_SID ? APPROVALS_FOUND : APPROVALS_PART;
 }
 
 int

@@ -30,6 +30,7 @@ enum approvals_find {
 	APPROVALS_FOUND,
 	APPROVALS_NONE,
 	APPROVALS_SEVERAL,
+	APPROVALS_PART,
 };
 
 void approvals_init(void);
@@ -39,8 +40,11 @@ int approvals_add(const struct msg_HOLD_SHOW *);
 /* -1: no such call is held. */
 int approvals_end(uint64_t id, enum proto_hold state, bool granted);
 void approvals_late(uint64_t id);
-/* By short id or a unique part of its beginning. */
-enum approvals_find approvals_find(const char *sid, struct hold **);
+/*
+ * By short id.  With `part` a unique part of its beginning will do; else such
+ * a part is APPROVALS_PART, and the hold is set so that it can be named.
+ */
+enum approvals_find approvals_find(const char *sid, bool part, struct hold **);
 /* The i-th, oldest first; NULL behind the last. */
 struct hold *approvals_at(unsigned i);
 unsigned approvals_count(void);

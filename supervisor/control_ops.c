@@ -24,12 +24,16 @@ control_fail(struct client *c, const char *code, const char *error)
 	control_reply(c, o);
 }
 
-/* The hold that "id" names; else the refusal is sent. */
+/*
+ * Find the hold that "id" names, with `part` also by the beginning of its id.
+ * Returns NULL after the refusal was sent.
+ */
 static struct hold *
-op_hold(struct client *c, struct json_object *req)
+op_hold(struct client *c, struct json_object *req, bool part)
 {
 	struct json_object *v;
 	struct hold *h = NULL;
+	char text[256];
 
 	if (!json_object_object_get_ex(req, "id", &v) ||
 	    !json_object_is_type(v, json_type_string)) {
@@ -38,13 +42,20 @@ op_hold(struct client *c, struct json_object *req)
 		    "id of a held call");
 		return NULL;
 	}
-	switch (approvals_find(json_object_get_string(v), &h)) {
+	switch (approvals_find(json_object_get_string(v), part, &h)) {
 	case APPROVALS_FOUND:
 		return h;
 	case APPROVALS_SEVERAL:
 		control_fail(c, "ambiguous",
 		    "several held calls begin like "
 		    "that; give more of the id. See: icctl pending");
+		return NULL;
+	case APPROVALS_PART:
+		snprintf(text, sizeof(text),
+		    "give the whole id, so that no other call is answered by "
+		    "mistake. The pending call that begins like that is %s",
+		    h->sid);
+		control_fail(c, "whole-id", text);
 		return NULL;
 	case APPROVALS_NONE:
 		break;
@@ -58,7 +69,7 @@ op_hold(struct client *c, struct json_object *req)
 static void
 op_show(struct client *c, struct json_object *req)
 {
-	struct hold *h = op_hold(c, req);
+	struct hold *h = op_hold(c, req, true);
 	struct json_object *o;
 
 	if (h == NULL)
@@ -82,7 +93,7 @@ control_digest(struct json_object *req, const char *key, uint8_t digest[32])
 static void
 op_answer(struct client *c, struct json_object *req, bool approve)
 {
-	struct hold *h = op_hold(c, req);
+	struct hold *h = op_hold(c, req, false);
 	struct json_object *v, *o;
 	const char *because = "";
 	uint8_t digest[32], session[32];

@@ -156,6 +156,13 @@ answer(struct icctl *ctl, const char *op, const char *id, const char *because,
 	if ((r = ask(ctl, icctl_request("show", id), &reply)) != 0)
 		return r;
 	json_object_object_get_ex(reply, "hold", &hold);
+	if (strcmp(icctl_text(hold, "id"), id) != 0) {
+		warnx("give the whole id, so that no other call is answered by "
+		      "mistake. The pending call that begins like that is %s",
+		    icctl_text(hold, "id"));
+		json_object_put(reply);
+		return ICCTL_FAILED;
+	}
 	if (session && (r = session_agreed(ctl, hold)) != 0) {
 		json_object_put(reply);
 		return r;

@@ -74,7 +74,8 @@ put_why(json_object *tool)
 	putchar('\n');
 }
 
-static void
+/* Show the tool.  Returns true if its definition was shown as well. */
+static bool
 put_tool(json_object *tool)
 {
 	struct value_pool *pool = value_pool_new(TRUST_POOL);
@@ -90,13 +91,16 @@ put_tool(json_object *tool)
 	if (is != NULL)
 		put_members(is, was, '+');
 	else
-		puts("    (its definition is too long to be shown)");
+		puts("    its definition is too long to be shown, and what "
+		     "nobody can look at is not\n    trusted: it stays in "
+		     "quarantine; its server has to offer a shorter one");
 	/* The same text: then it is the command that is another one. */
 	if (was != NULL && is != NULL && value_eq(was, is))
 		puts("    its definition is the same: the command of its "
 		     "server was changed");
 	printf("    sha256 %.64s\n", icctl_text(tool, "digest"));
 	value_pool_free(pool);
+	return is != NULL;
 }
 
 static int
@@ -105,8 +109,8 @@ trust_one(struct icctl *ctl, json_object *tool, bool yes, unsigned *done)
 	json_object *req, *reply;
 	int status;
 
-	if (!ctl->json)
-		put_tool(tool);
+	if (!ctl->json && !put_tool(tool))
+		return ICCTL_FAILED;
 	if (strcmp(icctl_text(tool, "state"), "drifted") == 0) {
 		if (!ctl->json)
 			puts("    annotate it anew, then: icctl policy "

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Checks a peer by what the kernel says about it: same user, seen in one pid
- * namespace only, never under no_new_privs, not started by us.  The pidfd
- * pins the process, so that what /proc says is about it and no successor.
+ * Checks a peer by what the kernel says about it: the same user in the same
+ * user and pid namespaces, not under no_new_privs, and not started by us.  A
+ * supervisor that is itself under no_new_privs, as in a strict container,
+ * compares mounts and system call filters instead.  The pidfd pins the
+ * process, so that /proc does not describe a successor.
  */
 #include "peer.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <errno.h>
@@ -21,13 +24,13 @@
 #endif
 
 static int
-peer_read(pid_t pid, char *dst, size_t cap)
+peer_read(const char *proc, char *dst, size_t cap)
 {
 	char path[64];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%s/status", proc);
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
 		return -1;
 	n = read(fd, dst, cap - 1);
@@ -49,44 +52,111 @@ peer_field(const char *text, const char *name)
 	return p + strspn(p, " \t");
 }
 
-bool
-peer_status_ok(const char *text, char *why, size_t cap)
+static int64_t
+peer_number(const char *text, const char *name)
+{
+	const char *p = peer_field(text, name);
+
+	return p == NULL || *p < '0' || *p > '9' ? -1 : strtoll(p, NULL, 10);
+}
+
+void
+peer_view_status(const char *text, struct peer_view *v)
 {
 	const char *nspid = peer_field(text, "NSpid:");
-	const char *nnp = peer_field(text, "NoNewPrivs:");
+	int64_t nnp = peer_number(text, "NoNewPrivs:");
 
-	if (nspid == NULL || nnp == NULL) {
-		snprintf(why, cap, "/proc does not say who asks");
+	v->known = nspid != NULL && nnp != -1;
+	v->no_new_privs = nnp != 0;
+	v->nested = nspid == NULL || nspid[strspn(nspid, "0123456789")] != '\n';
+	v->filters = peer_number(text, "Seccomp_filters:");
+}
+
+/* The inode number that names a namespace of the process, or 0. */
+static uint64_t
+peer_namespace(const char *proc, const char *name)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/%s", proc, name);
+	return stat(path, &st) == -1 ? 0 : st.st_ino;
+}
+
+static int
+peer_view_read(const char *proc, struct peer_view *v)
+{
+	char text[4096];
+
+	if (peer_read(proc, text, sizeof(text)) == -1)
+		return -1;
+	peer_view_status(text, v);
+	v->user = peer_namespace(proc, "user");
+	v->pid = peer_namespace(proc, "pid");
+	v->mnt = peer_namespace(proc, "mnt");
+	return 0;
+}
+
+/* One rule of peer_view_ok: `holds`, or the text says why not. */
+static bool
+peer_rule(bool holds, const char *text, char *why, size_t cap)
+{
+	if (!holds)
+		snprintf(why, cap, "%s", text);
+	return holds;
+}
+
+bool
+peer_view_ok(const struct peer_view *us, const struct peer_view *asker,
+    char *why, size_t cap)
+{
+	if (!peer_rule(asker->known, "/proc does not say who asks", why, cap) ||
+	    !peer_rule(!asker->nested,
+		"the asker runs in a pid namespace of its own, as agents do",
+		why, cap) ||
+	    !peer_rule(us->no_new_privs || !asker->no_new_privs,
+		"the asker runs under no_new_privs, as processes in sandboxes "
+		"do",
+		why, cap) ||
+	    !peer_rule(us->user != 0 && asker->user == us->user,
+		"the asker runs in another user namespace than the session's "
+		"supervisor, as processes in sandboxes do",
+		why, cap) ||
+	    !peer_rule(us->pid != 0 && asker->pid == us->pid,
+		"the asker runs in another pid namespace than the session's "
+		"supervisor",
+		why, cap))
 		return false;
-	}
-	nspid += strspn(nspid, "0123456789");
-	if (*nspid != '\n') {
-		snprintf(why, cap,
-		    "the asker runs in a pid namespace of its "
-		    "own, as agents do");
-		return false;
-	}
-	if (nnp[0] != '0' || nnp[1] != '\n') {
-		snprintf(why, cap,
-		    "the asker runs under no_new_privs, as "
-		    "processes in sandboxes do");
-		return false;
-	}
-	return true;
+	if (!us->no_new_privs)
+		return true;
+	/*
+	 * Everything that starts here is under no_new_privs, the user's shell
+	 * as well: a sandbox is told by its mounts and its filter instead.
+	 */
+	return peer_rule(us->mnt != 0 && asker->mnt == us->mnt,
+		   "the asker sees other mounts than the session's supervisor, "
+		   "as processes in sandboxes do",
+		   why, cap) &&
+	       peer_rule(us->filters != -1 && asker->filters != -1 &&
+			     asker->filters <= us->filters,
+		   "the asker runs under more system call filters than the "
+		   "session's supervisor, as processes in sandboxes do",
+		   why, cap);
 }
 
 /* Walks up to the first process; bounded, as /proc may change meanwhile. */
 static bool
 peer_is_ours(pid_t pid, pid_t us)
 {
-	char text[4096];
+	char text[4096], proc[24];
 	const char *p;
 	long up = pid;
 
 	for (unsigned i = 0; i < 256 && up > 1; i++) {
 		if (up == us)
 			return true;
-		if (peer_read((pid_t)up, text, sizeof(text)) == -1 ||
+		snprintf(proc, sizeof(proc), "%ld", up);
+		if (peer_read(proc, text, sizeof(text)) == -1 ||
 		    (p = peer_field(text, "PPid:")) == NULL)
 			return true;
 		up = strtol(p, NULL, 10);
@@ -94,39 +164,54 @@ peer_is_ours(pid_t pid, pid_t us)
 	return up > 1;
 }
 
+/* What /proc says about the process, which a pidfd pins meanwhile. */
+static int
+peer_judge(struct peer *peer)
+{
+	struct peer_view us = {.filters = -1}, asker = {.filters = -1};
+	char proc[16];
+
+	snprintf(proc, sizeof(proc), "%d", (int)peer->pid);
+	if (peer_view_read("self", &us) == -1 ||
+	    peer_view_read(proc, &asker) == -1)
+		return -1;
+	peer->may = peer_view_ok(&us, &asker, peer->why, sizeof(peer->why));
+	if (peer->may && peer_is_ours(peer->pid, getpid())) {
+		peer->may = false;
+		snprintf(peer->why, sizeof(peer->why),
+		    "the asker was started by this session");
+	}
+	return 0;
+}
+
 int
 peer_check(int sock, struct peer *peer)
 {
 	socklen_t len = sizeof(struct ucred);
 	struct ucred cred;
-	char text[4096];
 	int pidfd = -1, rv = -1;
 
 	memset(peer, 0, sizeof(*peer));
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1 ||
-	    cred.uid != geteuid() || cred.pid <= 0)
+	    cred.uid != geteuid() || cred.pid < 0)
 		return -1;
 	peer->pid = cred.pid;
+	if (peer->pid == 0) {
+		snprintf(peer->why, sizeof(peer->why),
+		    "the asker runs in another pid namespace than the "
+		    "session's supervisor, which cannot see it there");
+		return 0;
+	}
 	len = sizeof(pidfd);
 	/* Before Linux 6.5: by number, pinned from here on. */
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == -1)
 		pidfd = (int)syscall(SYS_pidfd_open, cred.pid, 0);
 	if (pidfd == -1)
 		return -1;
-	if (peer_read(cred.pid, text, sizeof(text)) == -1)
-		goto out;
-	peer->may = peer_status_ok(text, peer->why, sizeof(peer->why));
-	if (peer->may && peer_is_ours(cred.pid, getpid())) {
-		peer->may = false;
-		snprintf(peer->why, sizeof(peer->why),
-		    "the asker was started "
-		    "by this session");
-	}
-	/* Still the same process after all that was read. */
-	if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == -1)
-		goto out;
-	rv = 0;
-out:
+	/* It must be the same process after all that was read. */
+	if (peer_judge(peer) == 0 &&
+	    syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0)
+		rv = 0;
 	close(pidfd);
 	return rv;
 }

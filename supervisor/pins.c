@@ -378,6 +378,10 @@ pins_trust(const char *server, const char *tool, const uint8_t digest[32])
 			return "its annotation does not know all of its "
 			       "arguments: annotate it anew, then: icctl "
 			       "policy reload";
+		if (s->text == NULL)
+			return "its definition is too long to be shown, and "
+			       "what nobody can look at is not trusted: it "
+			       "stays in quarantine";
 		if (strcmp(s->digest, hex) != 0)
 			return "it is another one since it was shown: look "
 			       "again: icctl trust SERVER TOOL";

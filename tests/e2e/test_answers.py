@@ -103,6 +103,50 @@ def test_who(s):
     m.close()
 
 
+def test_strict():
+    """A supervisor under no_new_privs, as in a strict container: its user
+    may answer, who is under it as well, and a sandbox may not."""
+    with h.workdir() as work:
+        s = build(work)
+        s.argv = ["setpriv", "--no-new-privs", *s.argv]
+        with s:
+            m = s.client()
+            call = m.start_call("echo__echo", {"text": "held"})
+            hold = s.held()
+            box = ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc",
+                   "/proc", "--die-with-parent"]
+            for name, wrapper, why in (
+                    ("a pid namespace", [*box, "--unshare-all"],
+                     "in a pid namespace of its own"),
+                    ("a user namespace", [*box, "--unshare-user"],
+                     "in another user namespace")):
+                r = run([*wrapper, *icctl_argv(s, "approve", hold["id"])], s)
+                t.ok(r.returncode == 1 and why in r.stderr,
+                     f"strict: an asker in {name}", r)
+            t.ok(not call.done.is_set(), "strict: the call is still held")
+            r = run(icctl_argv(s, "approve", hold["id"]), s,
+                    preexec_fn=no_new_privs)
+            t.equal((r.returncode, h.text_of(call.wait())), (0, "held"),
+                    f"strict: its user may {r.stderr}")
+            r = run(icctl_argv(s, "stop"), s, preexec_fn=no_new_privs)
+            t.equal(r.returncode, 0, f"strict: and may stop it {r.stderr}")
+            m.close()
+
+
+def test_elsewhere():
+    """A supervisor in a pid namespace that the asker is outside of."""
+    with h.workdir() as work:
+        s = h.Session(work)
+        s.argv = ["bwrap", "--dev-bind", "/", "/", "--unshare-pid", "--proc",
+                  "/proc", "--die-with-parent", "--", *s.argv]
+        with s:
+            r = run(icctl_argv(s, "stop"), s)
+            t.ok(r.returncode == 1 and "another pid namespace" in r.stderr,
+                 "an asker outside of it is told why it may not", r)
+            r = run(icctl_argv(s, "status"), s)
+            t.equal(r.returncode, 0, "and is told the status")
+
+
 def test_descendant():
     """What we start ourselves may not answer: a server without a sandbox,
     and what it leaves behind."""
@@ -210,8 +254,16 @@ def test_prefix(s):
     t.equal(len(s.pending()), len(calls), "nothing was approved by it")
     alone = [x["id"] for x in holds if x["id"][0] not in first]
     if alone:
-        t.equal(s.icctl("deny", alone[0][0]).returncode, 0,
-                "a prefix of one call")
+        for op in ("deny", "approve"):
+            r = s.icctl(op, alone[0][0])
+            t.equal((r.returncode, r.stderr), (
+                1, "icctl: give the whole id, so that no other call is "
+                "answered by mistake. The pending call that begins like that "
+                f"is {alone[0]}\n"), f"{op}: a prefix of one call")
+            r = control(s, op=op, id=alone[0][0], digest="0" * 64)
+            t.equal(r.get("code"), "whole-id", f"{op}: by the socket itself")
+        t.equal(s.icctl("show", alone[0][0]).returncode, 0,
+                "show takes a prefix")
     t.equal(s.icctl("approve", "").returncode, 1, "no prefix at all")
     for x in s.pending():
         s.icctl("deny", x["id"])
@@ -407,6 +459,8 @@ def in_session(part):
 
 PARTS = {
     "who": in_session(test_who),
+    "strict": test_strict,
+    "elsewhere": test_elsewhere,
     "descendant": test_descendant,
     "box": test_box,
     "bound": in_session(test_bound),

@@ -227,6 +227,27 @@ def other_command(b):
         m.close()
 
 
+def unseen(b):
+    """A definition that is too long to be shown is not trusted either."""
+    b.define({"echo": {"description": "x" * 70000}})
+    with b.session() as s:
+        m, _ = agent(s)
+        q = h.wait_for(lambda: quarantined(s), "quarantine")["echo", "echo"]
+        t.ok("definition" not in q, "a definition over 64 KiB is not shown")
+        for options in (("--yes",), ("--yes", "--json")):
+            r = s.icctl("trust", "echo", "echo", *options)
+            t.ok(r.returncode == 1 and "too long to be shown" in r.stdout +
+                 r.stderr, f"trust {options}: refused", r)
+        r = control(s, {"op": "trust", "server": "echo", "tool": "echo",
+                        "digest": q["digest"]})
+        t.ok(not r["ok"] and "too long to be shown" in r["error"],
+             "and by the socket itself", r)
+        t.ok("echo__echo" not in {x["name"] for x in m.list_tools()},
+             "it stays in quarantine")
+        m.close()
+    b.define({})
+
+
 def drift(b):
     b.define({"echo": {"inputSchema": {"type": "object", "properties": {
         "text": {"type": "string"}, "to": {"type": "string"}}}}})
@@ -297,7 +318,7 @@ def main():
         b = Bench(work)
         os.makedirs(os.path.dirname(b.log))
         for part in (first_use, redefined, while_it_runs, other_command,
-                     drift, damaged, unwritable):
+                     unseen, drift, damaged, unwritable):
             with t.case(part.__name__):
                 part(b)
     t.done()

@@ -116,7 +116,11 @@ def test_holds(s):
     t.contains(shown, "A person decides about files.", "and the reason")
     t.ok(not call.done.is_set(), "the agent waits")
     r = s.icctl("approve", hold["id"][:3])
-    t.equal(r.returncode, 0, "icctl approve takes a unique prefix")
+    t.ok(r.returncode == 1 and hold["id"] in r.stderr and
+         not call.done.is_set(),
+         "icctl approve refuses a part of the id and names the whole", r)
+    r = s.icctl("approve", hold["id"])
+    t.equal(r.returncode, 0, "icctl approve takes the whole id")
     t.contains(h.text_of(call.wait()), "paper", "approved: the answer arrives")
     r = s.icctl("approve", hold["id"])
     t.ok(r.returncode == 1 and r.stderr != "",

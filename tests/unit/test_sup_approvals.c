@@ -51,15 +51,15 @@ test_ids(void)
 	is_int(approvals_count(), PROTO_MAX_HOLDS + PROTO_MAX_ASKS,
 	    "they are no calls");
 	for (uint64_t id = 1; id <= PROTO_MAX_ASKS; id++)
-		if (approvals_end(PROTO_ASK_ID | id, PROTO_HOLD_DENIED,
-			false) == -1)
+		if (approvals_end(
+			PROTO_ASK_ID | id, PROTO_HOLD_DENIED, false) == -1)
 			bad++;
 	is_int(bad, 0, "each ends by its own id");
 	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
 		h = approvals_at(i);
 		if (strspn(h->sid, "abcdefghijkmnpqrstuvwxyz23456789") !=
 			APPROVALS_SID ||
-		    approvals_find(h->sid, &found) != APPROVALS_FOUND ||
+		    approvals_find(h->sid, false, &found) != APPROVALS_FOUND ||
 		    found != h)
 			bad++;
 	}
@@ -71,13 +71,17 @@ test_ids(void)
 	/* Some prefix of the first id belongs to it alone. */
 	for (size_t n = 1; n <= APPROVALS_SID; n++) {
 		snprintf(prefix, sizeof(prefix), "%.*s", (int)n, h->sid);
-		if (approvals_find(prefix, &found) == APPROVALS_FOUND)
+		if (approvals_find(prefix, true, &found) == APPROVALS_FOUND)
 			break;
 	}
-	ok(found == h, "a unique prefix is enough");
-	ok(approvals_find("", &found) == APPROVALS_NONE, "an empty one is not");
-	ok(approvals_find("0000", &found) == APPROVALS_NONE, "unknown");
-	ok(approvals_find("abcde", &found) == APPROVALS_NONE, "too long");
+	ok(found == h, "a unique prefix is enough to look at one");
+	ok(strlen(prefix) == APPROVALS_SID ||
+		(approvals_find(prefix, false, &found) == APPROVALS_PART &&
+		    found == h),
+	    "and not enough to answer it");
+	ok(approvals_find("", true, &found) == APPROVALS_NONE, "an empty one is not");
+	ok(approvals_find("0000", true, &found) == APPROVALS_NONE, "unknown");
+	ok(approvals_find("abcde", true, &found) == APPROVALS_NONE, "too long");
 	ok(add(1) == 0 && approvals_count() == PROTO_MAX_HOLDS,
 	    "a call that is held already is the same one");
 	ok(found == h && strcmp(approvals_at(0)->sid, h->sid) == 0,
@@ -86,7 +90,8 @@ test_ids(void)
 		if (approvals_end(id, PROTO_HOLD_EXPIRED, false) == -1)
 			bad++;
 	is_int(bad, 0, "all end");
-	ok(approvals_end(1, PROTO_HOLD_EXPIRED, false) == -1, "none ends twice");
+	ok(approvals_end(1, PROTO_HOLD_EXPIRED, false) == -1,
+	    "none ends twice");
 }
 
 static void
@@ -101,7 +106,7 @@ test_several(void)
 		(void)add(id);
 	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
 		snprintf(prefix, sizeof(prefix), "%.1s", approvals_at(i)->sid);
-		if (approvals_find(prefix, &found) == APPROVALS_SEVERAL)
+		if (approvals_find(prefix, true, &found) == APPROVALS_SEVERAL)
 			several++;
 	}
 	ok(several >= 2, "a shared prefix is ambiguous (%u)", several);
@@ -121,36 +126,106 @@ test_digest(void)
 	is_int(approvals_answer(h, digest, other, true, ""), -1,
 	    "so is one that grants something else than was shown");
 	ok(!h->answered, "and changes nothing");
-	is_int(approvals_answer(h, digest, NULL, true, ""), 0,
-	    "the shown one");
+	is_int(approvals_answer(h, digest, NULL, true, ""), 0, "the shown one");
 	ok(h->answered, "is on its way");
 	approvals_free();
 }
 
 static void
-test_peer(void)
+test_peer_status(void)
 {
 	static const struct {
 		const char *status;
-		bool may;
+		struct peer_view is;
 		const char *name;
 	} cases[] = {
-	    {"Name:\tx\nNSpid:\t12\nNoNewPrivs:\t0\n", true, "a shell"},
-	    {"Name:\tx\nNSpid:\t12\t3\nNoNewPrivs:\t0\n", false,
+	    {"Name:\tx\nNSpid:\t12\nNoNewPrivs:\t0\nSeccomp_filters:\t0\n",
+		{.known = true}, "a shell"},
+	    {"Name:\tx\nNSpid:\t12\t3\nNoNewPrivs:\t0\nSeccomp_filters:\t3\n",
+		{.known = true, .nested = true, .filters = 3},
 		"in a pid namespace"},
-	    {"Name:\tx\nNSpid:\t12\nNoNewPrivs:\t1\n", false,
+	    {"Name:\tx\nNSpid:\t12\nNoNewPrivs:\t1\n",
+		{.known = true, .no_new_privs = true, .filters = -1},
 		"under no_new_privs"},
-	    {"Name:\tx\nNoNewPrivs:\t0\n", false, "NSpid unknown"},
-	    {"Name:\tx\nNSpid:\t12\n", false, "NoNewPrivs unknown"},
-	    {"Name:\tNoNewPrivs:\t0\nNSpid:\t12\n", false,
-		"a name that looks like a field"},
+	    {"Name:\tx\nNoNewPrivs:\t0\nSeccomp_filters:\t0\n",
+		{.nested = true}, "NSpid unknown"},
+	    {"Name:\tx\nNSpid:\t12\nSeccomp_filters:\t0\n",
+		{.no_new_privs = true}, "NoNewPrivs unknown"},
+	    {"Name:\tNoNewPrivs:\t0\nNSpid:\t12\nSeccomp_filters:\t0\n",
+		{.no_new_privs = true}, "a name that looks like a field"},
+	};
+	struct peer_view v;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memset(&v, 0, sizeof(v));
+		peer_view_status(cases[i].status, &v);
+		ok(v.known == cases[i].is.known &&
+			v.nested == cases[i].is.nested &&
+			v.no_new_privs == cases[i].is.no_new_privs &&
+			v.filters == cases[i].is.filters,
+		    "/proc of a process: %s", cases[i].name);
+	}
+}
+
+static void
+test_peer(void)
+{
+	static const struct peer_view us = {
+	    .known = true, .user = 1, .pid = 2, .mnt = 3};
+	static const struct peer_view strict = {.known = true,
+	    .no_new_privs = true,
+	    .filters = 1,
+	    .user = 1,
+	    .pid = 2,
+	    .mnt = 3};
+	struct {
+		const struct peer_view *us;
+		struct peer_view asker;
+		const char *why; /* in the reason; NULL: it may */
+		const char *name;
+	} cases[] = {
+	    {&us, us, NULL, "a shell"},
+	    {&us, us, "/proc", "unknown"},
+	    {&us, us, "pid namespace of its own", "nested"},
+	    {&us, us, "no_new_privs", "no_new_privs"},
+	    {&us, us, "user namespace", "another user namespace"},
+	    {&us, us, "another pid namespace", "another pid namespace"},
+	    {&us, us, NULL, "other mounts, of a shell that may do all"},
+	    {&strict, strict, NULL, "strict: a shell"},
+	    {&strict, strict, "other mounts", "strict: other mounts"},
+	    {&strict, strict, "more system call filters",
+		"strict: one filter more"},
+	    {&strict, strict, "more system call filters",
+		"strict: filters unknown"},
+	    {&strict, strict, "user namespace",
+		"strict: another user namespace"},
+	    {&strict, strict, "pid namespace of its own", "strict: nested"},
+	    {&strict, strict, "another user namespace",
+		"strict: namespaces cannot be read"},
 	};
 	char why[160];
+	bool may;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		ok(peer_status_ok(cases[i].status, why, sizeof(why)) ==
-			cases[i].may,
-		    "%s: %s", cases[i].name, cases[i].may ? "may" : "may not");
+	cases[1].asker.known = false;
+	cases[2].asker.nested = true;
+	cases[3].asker.no_new_privs = true;
+	cases[4].asker.user = 9;
+	cases[5].asker.pid = 9;
+	cases[6].asker.mnt = 9;
+	cases[8].asker.mnt = 9;
+	cases[9].asker.filters = 2;
+	cases[10].asker.filters = -1;
+	cases[11].asker.user = 9;
+	cases[12].asker.nested = true;
+	cases[13].asker.user = cases[13].asker.pid = cases[13].asker.mnt = 0;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		why[0] = '\0';
+		may = peer_view_ok(
+		    cases[i].us, &cases[i].asker, why, sizeof(why));
+		ok(may == (cases[i].why == NULL) &&
+			(may || strstr(why, cases[i].why) != NULL),
+		    "%s: %s", cases[i].name, may ? "may" : why);
+	}
 }
 
 int
@@ -165,6 +240,7 @@ main(void)
 	test_ids();
 	test_several();
 	test_digest();
+	test_peer_status();
 	test_peer();
 	return tap_done();
 }
