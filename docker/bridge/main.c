@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ic-bridge runs inside the agent's sandbox and is not trusted with anything:
+ * it carries bytes between what agents can speak (a TCP proxy on 127.0.0.1,
+ * an MCP server's stdio, a terminal) and the sockets of the session.
+ *
+ *   ic-bridge run [--pty | --pipes [--input] [--merge]]
+ *       [--listen ADDRESS:PORT] DIR -- COMMAND...
+ *   ic-bridge egress [--listen ADDRESS:PORT] SOCKET -- COMMAND...
+ *   ic-bridge stdio PATH
+ *
+ * `run` starts the command, reaps whatever the sandbox leaves it (it is
+ * process 1 there), and ends with the command's status, or when the session
+ * does: it holds one connection to DIR/proxy.sock for that.  With --pty the
+ * command has a pseudo-terminal made here, with --pipes it has pipes; both
+ * lead to DIR/terminal.sock, so that no descriptor of the host is in the
+ * sandbox.  `egress` does the same around an MCP server that may reach named
+ * hosts: SOCKET is its egressd.
+ * Static, libc only, so that any container can run it.
+ */
+#include "bridge.h"
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void
+bridge_die(const char *what)
+{
+	fprintf(stderr, "ic-bridge: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+int
+unix_connect(const char *path, int flags)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	int fd;
+
+	if (strlen(path) >= sizeof(sun.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(sun.sun_path, path, strlen(path) + 1);
+	if ((fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)) == -1)
+		return -1;
+	if (connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == -1) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void
+usage(FILE *to)
+{
+	fputs("usage: ic-bridge run [--pty | --pipes [--input] [--merge]]\n"
+	      "                     [--listen ADDRESS:PORT] DIR -- COMMAND...\n"
+	      "       ic-bridge egress [--listen ADDRESS:PORT] SOCKET -- "
+	      "COMMAND...\n"
+	      "       ic-bridge stdio PATH\n\n"
+	      "run    forward 127.0.0.1:18080 to DIR/mitm-proxy.sock while "
+	      "COMMAND runs;\n"
+	      "       --pty gives COMMAND a terminal, --pipes gives it pipes, "
+	      "both carried\n"
+	      "       over DIR/terminal.sock; --input makes standard input one "
+	      "of them, and\n"
+	      "       --merge makes one of standard output and error\n"
+	      "egress forward 127.0.0.1:18080 to SOCKET while COMMAND runs\n"
+	      "stdio  connect stdin and stdout to the socket PATH (for MCP "
+	      "configurations)\n",
+	    to);
+}
+
+static int
+misused(const char *what)
+{
+	fprintf(stderr, "ic-bridge: %s\n", what);
+	usage(stderr);
+	return BRIDGE_EXIT_USAGE;
+}
+
+/* Takes the options of `run` and `egress`; returns the index behind them. */
+static int
+run_options(struct run *r, int argc, char **argv)
+{
+	int i = 0;
+
+	for (; i < argc && argv[i][0] == '-'; i++) {
+		if (strcmp(argv[i], "--listen") == 0 && i + 1 < argc)
+			r->listen = argv[++i];
+		else if (r->agent && strcmp(argv[i], "--pty") == 0)
+			r->terminal.kind = TERMINAL_PTY;
+		else if (r->agent && strcmp(argv[i], "--pipes") == 0)
+			r->terminal.kind = TERMINAL_PIPES;
+		else if (r->agent && strcmp(argv[i], "--input") == 0)
+			r->terminal.input = true;
+		else if (r->agent && strcmp(argv[i], "--merge") == 0)
+			r->terminal.merge = true;
+		else
+			break;
+	}
+	return i;
+}
+
+static int
+cmd_run(int argc, char **argv, bool agent)
+{
+	struct run r = {.listen = "127.0.0.1:18080", .agent = agent};
+	int i = run_options(&r, argc, argv);
+
+	if (argc - i < 3 || argv[i][0] == '-' || strcmp(argv[i + 1], "--") != 0)
+		return misused(
+		    agent ? "run needs a directory, --, and a command"
+			  : "egress needs a socket, --, and a command");
+	r.where = argv[i];
+	r.argv = argv + i + 2;
+	i = run_command(&r);
+	if (i == -1)
+		return misused("--listen takes ADDRESS:PORT, as "
+			       "127.0.0.1:18080");
+	return i;
+}
+
+int
+main(int argc, char **argv)
+{
+	/* The agent must not look into, or trace, what ends with its session.
+	 */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
+		bridge_die("prctl");
+	if (argc >= 2 && strcmp(argv[1], "--help") == 0) {
+		usage(stdout);
+		return 0;
+	}
+	if (argc == 3 && strcmp(argv[1], "stdio") == 0)
+		return stdio_run(argv[2]);
+	if (argc >= 3 && strcmp(argv[1], "run") == 0)
+		return cmd_run(argc - 2, argv + 2, true);
+	if (argc >= 3 && strcmp(argv[1], "egress") == 0)
+		return cmd_run(argc - 2, argv + 2, false);
+	return misused(argc < 2 ? "what shall it do?"
+				: "it knows `run`, `egress` and `stdio PATH`");
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The command's standard input and output.  They are a pseudo-terminal or
+ * pipes made in this sandbox, so that no descriptor of the host enters it;
+ * their bytes travel over one connection to termd, in the frames of
+ * common/box_stream.h.  If termd is restarted, we connect again; whatever the
+ * command writes meanwhile waits here, up to one buffer.
+ */
+#include "bridge.h"
+
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/box_stream.h"
+
+#define OUT_CAP (2 * BRIDGE_BUF)
+#define OUT_READ 32768U
+/* Room for a read worth its call and for the frames that end both streams. */
+#define OUT_ROOM (BOX_HEADER + 4096U + 2 * BOX_HEADER)
+#define AGAIN_MS 100 /* between attempts to connect again */
+#define REDRAW_MS 100
+
+static struct {
+	struct terminal_how how;
+	char path[BRIDGE_PATH];
+	int sock;
+	int in;       /* the command reads from it; -1: nothing any more */
+	int out[2];   /* it writes to these; -1: ended */
+	int child[3]; /* its ends, until it runs; a terminal stays open */
+	/* To the host: whole frames, of which the first may be under way. */
+	uint8_t host[OUT_CAP];
+	size_t host_len, host_begun;
+	/* From the host: one frame, then its data on the way to `in`. */
+	uint8_t frame[BOX_HEADER + BOX_MAX_DATA];
+	size_t frame_len;
+	size_t data_off, data_len;
+	bool eof; /* `in` is closed once the data has left */
+	struct winsize size;
+	bool sized, again;
+	uint64_t again_at, redraw_at; /* ms; 0: not waiting */
+} term_env = {.sock = -1, .in = -1, .out = {-1, -1}, .child = {-1, -1, -1}};
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+static void
+close_fd(int *fd)
+{
+	if (*fd != -1)
+		close(*fd);
+	*fd = -1;
+}
+
+/* How much of host[] the frame at its head takes. */
+static size_t
+head_frame(void)
+{
+	enum box_kind kind;
+	uint32_t len;
+
+	if (box_header_get(term_env.host, &kind, &len) == -1)
+		abort();
+	return BOX_HEADER + len;
+}
+
+static void
+host_drop(size_t n)
+{
+	term_env.host_len -= n;
+	memmove(term_env.host, term_env.host + n, term_env.host_len);
+}
+
+/* The connection is lost; a frame that was half sent is lost with it. */
+static void
+sock_lost(void)
+{
+	close_fd(&term_env.sock);
+	if (term_env.host_begun != 0)
+		host_drop(head_frame());
+	term_env.host_begun = 0;
+	term_env.frame_len = 0;
+	term_env.again = true;
+	term_env.again_at = now_ms();
+}
+
+static void
+sock_connect(void)
+{
+	term_env.sock = unix_connect(term_env.path, SOCK_NONBLOCK);
+	term_env.again_at = term_env.sock == -1 ? now_ms() + AGAIN_MS : 0;
+}
+
+static void
+host_frame(enum box_kind kind, size_t len)
+{
+	box_header_put(term_env.host + term_env.host_len, kind, (uint32_t)len);
+	term_env.host_len += BOX_HEADER + len;
+}
+
+static void
+out_end(int i)
+{
+	if (term_env.out[i] == -1)
+		return;
+	if (term_env.how.kind == TERMINAL_PIPES)
+		close(term_env.out[i]);
+	term_env.out[i] = -1;
+	host_frame(i == 0 ? BOX_OUT_END : BOX_ERR_END, 0);
+}
+
+static bool
+host_room(void)
+{
+	return OUT_CAP - term_env.host_len >= OUT_ROOM;
+}
+
+/* Takes what the command wrote. Returns false if there is nothing now. */
+static bool
+out_read(int i)
+{
+	size_t room = OUT_CAP - term_env.host_len - 3 * BOX_HEADER;
+	ssize_t n;
+
+	n = read(term_env.out[i],
+	    term_env.host + term_env.host_len + BOX_HEADER,
+	    room < OUT_READ ? room : OUT_READ);
+	if (n > 0) {
+		host_frame(i == 0 ? BOX_OUT : BOX_ERR, (size_t)n);
+		return true;
+	}
+	if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		out_end(i);
+	return false;
+}
+
+static void
+host_send(void)
+{
+	size_t frame;
+	ssize_t n;
+
+	if (term_env.sock == -1 || term_env.host_len == 0)
+		return;
+	n = send(term_env.sock, term_env.host + term_env.host_begun,
+	    term_env.host_len - term_env.host_begun,
+	    MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (n == -1) {
+		if (errno != EAGAIN && errno != EINTR)
+			sock_lost();
+		return;
+	}
+	term_env.host_begun += (size_t)n;
+	while (term_env.host_len != 0 &&
+	       term_env.host_begun >= (frame = head_frame())) {
+		term_env.host_begun -= frame;
+		host_drop(frame);
+	}
+}
+
+static void
+in_end(void)
+{
+	if (term_env.how.kind == TERMINAL_PIPES)
+		close_fd(&term_env.in);
+	term_env.in = -1;
+	term_env.data_len = 0;
+}
+
+static void
+in_write(void)
+{
+	ssize_t n;
+
+	if (term_env.in == -1)
+		term_env.data_len = 0;
+	if (term_env.data_len != 0) {
+		n = write(term_env.in,
+		    term_env.frame + BOX_HEADER + term_env.data_off,
+		    term_env.data_len);
+		if (n == -1 && errno != EAGAIN && errno != EINTR)
+			in_end();
+		if (n > 0) {
+			term_env.data_off += (size_t)n;
+			term_env.data_len -= (size_t)n;
+		}
+	}
+	if (term_env.data_len == 0 && term_env.eof)
+		in_end();
+}
+
+static void
+size_set(struct winsize ws)
+{
+	bool same = ws.ws_row == term_env.size.ws_row &&
+		    ws.ws_col == term_env.size.ws_col;
+
+	term_env.size = ws;
+	term_env.sized = true;
+	if (term_env.how.kind != TERMINAL_PTY)
+		return;
+	/*
+	 * A new termd knows nothing of what is on the screen, and an agent
+	 * draws all of it again only when the size changes.
+	 */
+	if (term_env.again && same && ws.ws_row > 1) {
+		ws.ws_row--;
+		term_env.redraw_at = now_ms() + REDRAW_MS;
+	}
+	term_env.again = false;
+	(void)ioctl(term_env.in, TIOCSWINSZ, &ws);
+}
+
+static void
+redraw(void)
+{
+	term_env.redraw_at = 0;
+	if (term_env.in != -1)
+		(void)ioctl(term_env.in, TIOCSWINSZ, &term_env.size);
+}
+
+/* One whole frame of the host's. Returns -1 if it may not be. */
+static int
+frame_take(enum box_kind kind, const uint8_t *data, uint32_t len)
+{
+	struct winsize ws = {0};
+
+	switch (kind) {
+	case BOX_DATA:
+		term_env.data_off = 0;
+		term_env.data_len = len;
+		in_write();
+		return 0;
+	case BOX_EOF:
+		if (term_env.how.kind == TERMINAL_PIPES)
+			term_env.eof = true;
+		in_write();
+		return 0;
+	case BOX_SIZE:
+		ws.ws_row = (unsigned short)(data[0] | data[1] << 8);
+		ws.ws_col = (unsigned short)(data[2] | data[3] << 8);
+		size_set(ws);
+		return 0;
+	case BOX_SHUT:
+		/* Nobody reads it any more: the command gets SIGPIPE. */
+		if (data[0] > 1)
+			return -1;
+		if (term_env.how.kind == TERMINAL_PIPES)
+			out_end(data[0]);
+		return 0;
+	case BOX_OUT:
+	case BOX_ERR:
+	case BOX_OUT_END:
+	case BOX_ERR_END:
+		break;
+	}
+	return -1;
+}
+
+/* Reads until a frame is complete or there is nothing more. */
+static void
+sock_read(void)
+{
+	enum box_kind kind = BOX_EOF;
+	uint32_t len = 0;
+	size_t want;
+	ssize_t n;
+
+	while (term_env.sock != -1 && term_env.data_len == 0) {
+		want = BOX_HEADER;
+		if (term_env.frame_len >= BOX_HEADER) {
+			if (box_header_get(term_env.frame, &kind, &len) == -1) {
+				sock_lost();
+				return;
+			}
+			want = BOX_HEADER + len;
+		}
+		if (term_env.frame_len >= BOX_HEADER &&
+		    term_env.frame_len == want) {
+			term_env.frame_len = 0;
+			if (frame_take(
+				kind, term_env.frame + BOX_HEADER, len) == -1)
+				sock_lost();
+			continue;
+		}
+		n = recv(term_env.sock, term_env.frame + term_env.frame_len,
+		    want - term_env.frame_len, MSG_DONTWAIT);
+		if (n == -1 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0)
+			sock_lost();
+		else
+			term_env.frame_len += (size_t)n;
+	}
+}
+
+/* Makes the pseudo-terminal. */
+static int
+open_pty(void)
+{
+	int master, slave, on = 1;
+	struct termios t;
+
+	master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (master == -1 || unlockpt(master) == -1)
+		return -1;
+	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave == -1 || tcgetattr(slave, &t) == -1)
+		return -1;
+	t.c_iflag |= IUTF8;
+	if (tcsetattr(slave, TCSANOW, &t) == -1 ||
+	    ioctl(master, FIONBIO, &on) == -1)
+		return -1;
+	term_env.in = term_env.out[0] = master;
+	for (int i = 0; i < 3; i++)
+		term_env.child[i] = slave;
+	return 0;
+}
+
+static int
+open_pipe(int *ours, int *theirs, bool we_read)
+{
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC) == -1)
+		return -1;
+	*ours = p[we_read ? 0 : 1];
+	*theirs = p[we_read ? 1 : 0];
+	return fcntl(*ours, F_SETFL, O_NONBLOCK);
+}
+
+static int
+open_pipes(void)
+{
+	if (term_env.how.input) {
+		if (open_pipe(&term_env.in, &term_env.child[0], false) == -1)
+			return -1;
+	} else if ((term_env.child[0] =
+			   open("/dev/null", O_RDONLY | O_CLOEXEC)) == -1)
+		return -1;
+	if (open_pipe(&term_env.out[0], &term_env.child[1], true) == -1)
+		return -1;
+	if (!term_env.how.merge)
+		return open_pipe(&term_env.out[1], &term_env.child[2], true);
+	term_env.child[2] = term_env.child[1];
+	return 0;
+}
+
+int
+terminal_open(const struct terminal_how *how, const char *socket)
+{
+	struct pollfd p;
+
+	term_env.how = *how;
+	if (how->kind == TERMINAL_NONE)
+		return 0;
+	snprintf(term_env.path, sizeof(term_env.path), "%s", socket);
+	if ((term_env.sock = unix_connect(socket, SOCK_NONBLOCK)) == -1)
+		return -1;
+	if (how->kind == TERMINAL_PIPES)
+		return open_pipes();
+	if (open_pty() == -1)
+		return -1;
+	while (!term_env.sized) {
+		p = (struct pollfd){.fd = term_env.sock, .events = POLLIN};
+		if (poll(&p, 1, terminal_timeout()) == -1 && errno != EINTR)
+			return -1;
+		if (term_env.sock == -1)
+			sock_connect();
+		sock_read();
+	}
+	term_env.again = false;
+	return 0;
+}
+
+int
+terminal_child(void)
+{
+	if (term_env.how.kind == TERMINAL_NONE)
+		return 0;
+	if (setsid() == -1)
+		return -1;
+	if (term_env.how.kind == TERMINAL_PTY &&
+	    ioctl(term_env.child[0], TIOCSCTTY, 0) == -1)
+		return -1;
+	for (int i = 0; i < 3; i++)
+		if (dup2(term_env.child[i], i) == -1)
+			return -1;
+	return 0;
+}
+
+void
+terminal_started(pid_t command)
+{
+	(void)command;
+	if (term_env.how.kind != TERMINAL_PIPES)
+		return;
+	if (term_env.child[2] != term_env.child[1])
+		close(term_env.child[2]);
+	close(term_env.child[1]);
+	close(term_env.child[0]);
+	for (int i = 0; i < 3; i++)
+		term_env.child[i] = -1;
+}
+
+nfds_t
+terminal_poll(struct pollfd *p)
+{
+	bool room = host_room();
+	short events = 0;
+
+	if (term_env.data_len == 0)
+		events |= POLLIN;
+	if (term_env.host_len != 0)
+		events |= POLLOUT;
+	/* Closed by termd while data waits for the command: seen later. */
+	p[0] = (struct pollfd){
+	    .fd = events != 0 ? term_env.sock : -1, .events = events};
+	for (int i = 0; i < 2; i++)
+		p[1 + i] = (struct pollfd){
+		    .fd = room ? term_env.out[i] : -1, .events = POLLIN};
+	p[3] = (struct pollfd){
+	    .fd = term_env.data_len != 0 ? term_env.in : -1, .events = POLLOUT};
+	return TERMINAL_POLLS;
+}
+
+int
+terminal_timeout(void)
+{
+	uint64_t at = term_env.again_at, now;
+
+	if (term_env.redraw_at != 0 && (at == 0 || term_env.redraw_at < at))
+		at = term_env.redraw_at;
+	if (at == 0)
+		return -1;
+	now = now_ms();
+	return at <= now ? 0 : (int)(at - now);
+}
+
+void
+terminal_move(const struct pollfd *p)
+{
+	uint64_t now;
+
+	if (term_env.how.kind == TERMINAL_NONE)
+		return;
+	now = now_ms();
+	if (term_env.sock == -1 && now >= term_env.again_at)
+		sock_connect();
+	if (term_env.redraw_at != 0 && now >= term_env.redraw_at)
+		redraw();
+	if (p[3].revents != 0)
+		in_write();
+	if ((p[0].revents & ~POLLOUT) != 0 || p[3].revents != 0)
+		sock_read();
+	for (int i = 0; i < 2; i++)
+		if (p[1 + i].revents != 0 && term_env.out[i] != -1 &&
+		    host_room())
+			(void)out_read(i);
+	host_send();
+}
+
+bool
+terminal_pending(void)
+{
+	if (term_env.how.kind == TERMINAL_NONE)
+		return false;
+	/* Without it the terminal ends like a pipe. */
+	if (term_env.child[0] != -1)
+		close_fd(&term_env.child[0]);
+	for (int i = 0; i < 2; i++) {
+		while (term_env.out[i] != -1 && host_room())
+			if (!out_read(i))
+				out_end(i);
+	}
+	host_send();
+	return term_env.host_len != 0;
+}
