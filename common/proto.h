@@ -75,6 +75,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(LOG,		0x0201,	R(SUP),		R(AUDIT),	SETUP,	1)	\
 	M(EVENT,	0x0202,	R(SUP),		R(AUDIT),	BOTH,	0)	\
 	M(AUDIT_FAIL,	0x0203,	R(AUDIT),	R(SUP),		BOTH,	0)	\
+	M(LOGGED,	0x0208,	R(AUDIT),	R(SUP),		SETUP,	0)	\
 	M(COUNTS_GET,	0x0204,	R(SUP),		R(AUDIT),	RUN,	0)	\
 	M(COUNTS,	0x0205,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(ALARM,	0x0206,	R(KEY)|R(MITM),	R(AUDIT),	RUN,	0)	\
@@ -228,6 +229,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_EVENT(F, m)		F(m, str, event, 32)			\
 				F(m, big, detail, 1U << 20)
 #define F_AUDIT_FAIL(F, m)	F(m, str, text, 256)
+/* The first record of this run is in the log. */
+#define F_LOGGED(F, m)
 #define F_COUNTS_GET(F, m)
 #define F_COUNTS(F, m)		F(m, u64, seq, UINT64_MAX)		\
 				F(m, u64, allowed, UINT64_MAX)		\

@@ -65,6 +65,7 @@ struct auditd_env {
 	struct worker w;
 	int fd;			/* the log */
 	bool sync;
+	bool logged;		/* this run's first record was composed */
 	struct auditlog log;
 	struct buf out;		/* this turn's lines */
 	struct auditd_effects effects;

@@ -55,12 +55,15 @@ on_stop(void)
 static int
 on_event(struct chan *c, const union proto_any *msg, int fd)
 {
+	static const struct msg_LOGGED logged;
 	const struct msg_EVENT *m = &msg->EVENT;
 	struct auditlog_line l;
 	char event[33];
 	bool last;
 
 	(void)fd;
+	if (auditd_env.fd == -1)
+		return chan_violation(c, "EVENT before LOG");
 	if (span_copy(m->event, event, sizeof(event)) == -1)
 		return chan_violation(c, "EVENT without a name");
 	last = strcmp(event, "stop") == 0;
@@ -72,7 +75,20 @@ on_event(struct chan *c, const union proto_any *msg, int fd)
 	auditd_line_end(&l);
 	if (last)
 		on_stop();
+	/* The session starts once its first record can be relied on. */
+	if (!auditd_env.logged) {
+		auditd_env.logged = true;
+		auditd_effect_msg(ROLE_SUP, 0, MSG_LOGGED, &logged, 0);
+	}
 	return 0;
+}
+
+/* Refuse to run without a log: nothing could ever be released. */
+static void
+on_start(void)
+{
+	if (!auditd_env.logged || auditd_env.failed[0] != '\0')
+		fatalx("START without a log");
 }
 
 static int
@@ -391,6 +407,7 @@ auditd_serve(void)
 		TAILQ_INIT(&e->servers[i].lines);
 	}
 	e->w.loop.after = auditd_commit;
+	e->w.start = on_start;
 	e->w.stop = on_stop;
 	e->w.lost = auditd_lost;
 	e->w.orphan = on_orphan;

@@ -366,6 +366,12 @@ control_request(struct client *c, struct span line)
 
 	if ((req = request_read(c, line, &op)) == NULL)
 		return;
+	/* The workers are not ready to answer or to be told anything. */
+	if (!sup.ready && strcmp(op, "ping") != 0 && strcmp(op, "stop") != 0) {
+		control_fail(c, "starting",
+		    "the session is still starting. Ask again in a moment");
+		goto out;
+	}
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(op, commands[i]) != 0 || c->peer.may)
 			continue;

@@ -53,6 +53,9 @@ event_send(const char *event, const struct value *detail)
 	struct msg_EVENT m = {.event = span_str(event)};
 	struct buf b;
 
+	/* Before auditd has the log there is nowhere to write it. */
+	if (!sup.logging)
+		return;
 	buf_init(&b, EVENT_POOL);
 	if (detail != NULL && json_write(&b, detail) == 0) {
 		m.detail = buf_span(&b);

@@ -248,6 +248,16 @@ on_audit_fail(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
+on_logged(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)ch;
+	(void)msg;
+	(void)fd;
+	sup.logged = true;
+	return 0;
+}
+
+static int
 on_counts(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)ch;
@@ -425,6 +435,7 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_SECRET_WANT, on_secret_want},
     {MSG_SECRET_DONE, on_secret_done},
     {MSG_AUDIT_FAIL, on_audit_fail},
+    {MSG_LOGGED, on_logged},
     {MSG_COUNTS, on_counts},
     {MSG_ALARM_SHOW, on_alarm_show},
     {MSG_STATE_SHOW, on_state_show},

@@ -49,7 +49,7 @@ json_object *icctl_receive(int fd, struct icctl_rest *);
 json_object *icctl_ask(struct icctl *, json_object *request);
 /* The same with a descriptor, which is taken; -1: none. */
 json_object *icctl_ask_with(struct icctl *, json_object *request, int given);
-/* Prints why reply is not ok. Always ICCTL_FAILED. */
+/* Print why `reply` is not ok. Returns the exit status for it. */
 int icctl_refused(const struct icctl *, json_object *reply);
 const char *icctl_text(json_object *, const char *key);
 int64_t icctl_number(json_object *, const char *key);

@@ -227,7 +227,9 @@ icctl_refused(const struct icctl *ctl, json_object *reply)
 		fputs("icctl: ", stderr);
 		fprintf(stderr, "%s\n", icctl_text(reply, "error"));
 	}
-	return ICCTL_FAILED;
+	return strcmp(icctl_text(reply, "code"), "starting") == 0
+		   ? ICCTL_NO_SESSION
+		   : ICCTL_FAILED;
 }
 
 const char *

@@ -28,6 +28,7 @@ static struct {
 	json_object *holds[WATCH_MAX]; /* oldest first */
 	size_t nholds;
 	bool keys;      /* a terminal in single-key mode */
+	bool ended;     /* the session said so */
 	uint64_t shown; /* since when the first hold is shown, ms */
 	struct termios saved;
 } watch_env;
@@ -347,6 +348,31 @@ on_key(void)
 	}
 }
 
+/* Take one reply or event, NULL if the connection broke. */
+static int
+watch_take(json_object *event)
+{
+	json_object *ok = NULL;
+
+	if (event == NULL) {
+		warnx("session %s broke the connection off without an end. "
+		      "See: icctl status",
+		    watch_env.ctl->dir);
+		return ICCTL_NO_SESSION;
+	}
+	/* The reply to "watch" itself; events have no "ok". */
+	if (json_object_object_get_ex(event, "ok", &ok) &&
+	    !json_object_get_boolean(ok))
+		return icctl_refused(watch_env.ctl, event);
+	on_event(event);
+	if (strcmp(icctl_text(event, "event"), "end") != 0)
+		return ICCTL_OK;
+	watch_env.ended = true;
+	if (!watch_env.ctl->json)
+		puts("The session ended.");
+	return ICCTL_OK;
+}
+
 static int
 watch_loop(int fd)
 {
@@ -371,14 +397,13 @@ watch_loop(int fd)
 			continue;
 		/* At least one line; more may have come with it. */
 		do {
-			if ((event = icctl_receive(fd, &rest)) == NULL) {
-				if (!watch_env.ctl->json)
-					puts("The session ended.");
-				free(rest.p);
-				return ICCTL_OK;
-			}
-			on_event(event);
+			event = icctl_receive(fd, &rest);
+			r = watch_take(event);
 			json_object_put(event);
+			if (r != ICCTL_OK || watch_env.ended) {
+				free(rest.p);
+				return r;
+			}
 		} while (
 		    rest.len != 0 && memchr(rest.p, '\n', rest.len) != NULL);
 	}

@@ -152,9 +152,9 @@ main(int argc, char **argv)
 		log_warnx("%s", fault.text);
 		if (sup.end_child != NULL)
 			child_log_tell(sup.end_child);
+		/* One who was asked to stop meanwhile ends as asked. */
 		end_request(status, NULL, "not started: %s", fault.text);
-		(void)end_run();
-		return status;
+		return end_run();
 	}
 	if (!sup.ending && loop_run(&sup.loop) == -1)
 		end_request(

@@ -15,7 +15,8 @@
 static bool
 wait_over(void)
 {
-	if (sup.rules_good < sup.rules_sent || sup.ca_pem == NULL)
+	if (sup.rules_good < sup.rules_sent || sup.ca_pem == NULL ||
+	    !sup.logged)
 		return false;
 	for (unsigned i = 0; i < sup.providers.n; i++)
 		if (!sup.keys[i].known || sup.keys[i].cred.command.pidfd != -1)
@@ -114,6 +115,10 @@ setup_wait(struct fault *fault)
 			return fault_set(fault, "%s", sup.end_why);
 		if (sup.rules_refused)
 			break;
+		if (sup.audit_failed[0] != '\0')
+			return fault_set(fault,
+			    "the audit log cannot be written: %s",
+			    sup.audit_failed);
 		if (wait_commands(fault) == -1)
 			return -1;
 		now = clock_mono_us() / 1000;
@@ -121,8 +126,9 @@ setup_wait(struct fault *fault)
 			return fault_set(fault, "not ready within %u s: %s",
 			    SUP_CREDENTIAL_MS / 1000,
 			    command ? "a credential command does not end"
-			    : sup.ca_pem == NULL
-				? "mitmd has no certificate"
+			    : sup.ca_pem == NULL ? "mitmd has no certificate"
+			    : !sup.logged
+				? "auditd has written no record"
 				: "policyd, a keyd or tunneld does not "
 				  "answer");
 		/* A command's end is looked for, not told. */

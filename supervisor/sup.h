@@ -152,6 +152,7 @@ struct sup {
 	struct loop_timer reserve_timer, closed_timer;
 
 	bool logging; /* auditd has the log */
+	bool logged;  /* and has written this run's first record */
 	bool started, ready, agent_started;
 	char audit_failed[256];
 	struct msg_COUNTS counts;
