@@ -26,6 +26,7 @@ enum {
 	HARMLESS,	/* done, and nothing came of it: the row says why */
 	SENT,		/* a frame left: its receiver must end the session */
 	CLOSED,		/* the receiver has closed the channel */
+	FAULT,		/* SIGSEGV: the processor has no such entry */
 };
 /* No path leads anywhere in an empty root. */
 #define NOWHERE OR(ENOENT, ESRCH)
@@ -61,6 +62,10 @@ struct attempt {
 	uint32_t bare, landlock, seccomp, private;
 	uint32_t all;		/* 0: KILLED */
 	const char *why;	/* of `all`, or of a bare failure */
+	/* Bare outcomes that mean that this machine does not have it: the row
+	 * is skipped, and `missing` is named. */
+	uint32_t lacks;
+	const char *missing;
 };
 
 struct attempt_table {
@@ -90,6 +95,7 @@ struct attempt_env {
 	enum role peers[PROTO_MAX_SERVERS];
 	unsigned nchannels;
 	unsigned arg;		/* which channel */
+	int nice;		/* ours, read before the lock-down */
 };
 
 extern struct attempt_env attempt_env;
@@ -125,12 +131,17 @@ const char *attempt_path(const char *dir, const char *name);
 
 /* Under seccomp alone and under all, killed. */
 #define ROW(name, call, fn, given, bare, landlock, private)		\
-	{name, call, fn, given, 0, bare, landlock, KILLED, private, 0, NULL}
+	{name, call, fn, given, 0, bare, landlock, KILLED, private, 0, NULL,  \
+	    0, NULL}
 #define SAME(name, call, fn, given, bare)				\
 	ROW(name, call, fn, given, bare, bare, bare)
 /* Does not work for a user even when nothing confines it. */
 #define NEVER(name, call, fn, given, bare, why)				\
-	{name, call, fn, given, 0, bare, bare, KILLED, bare, 0, why}
+	{name, call, fn, given, 0, bare, bare, KILLED, bare, 0, why, 0, NULL}
+/* The same, of what some machines do not have at all. */
+#define IF_THERE(name, call, fn, bare, lacks, missing)			\
+	{name, call, fn, 0, 0, bare, bare, KILLED, bare, 0, NULL, lacks,      \
+	    missing}
 #define NO_CAP "needs a capability that no user has"
 #define TABLE(rows) {rows, sizeof(rows) / sizeof((rows)[0])}
 

@@ -163,6 +163,8 @@ class Bare:
             return Result("NOT MADE", detail)
         if p.returncode == -signal.SIGSYS and not result:
             return Result("KILLED", detail)
+        if p.returncode == -signal.SIGSEGV and not result:
+            return Result("FAULT", detail)
         if p.returncode == RAN:
             return Result("WORKS", detail)
         if not result:

@@ -13,7 +13,7 @@ outcome(const char *name, uint32_t set)
 		const char *name;
 	} codes[] = {{WORKS, "WORKS"}, {KILLED, "KILLED"}, {PORT, "PORT"},
 	    {SCOPE, "SCOPE"}, {TRUNC, "TRUNC"}, {HARMLESS, "HARMLESS"},
-	    {SENT, "SENT"}, {CLOSED, "CLOSED"}};
+	    {SENT, "SENT"}, {CLOSED, "CLOSED"}, {FAULT, "FAULT"}};
 	const char *text, *comma = "";
 
 	printf(", \"%s\": [", name);
@@ -45,7 +45,9 @@ row(size_t n, const struct attempt *a)
 	outcome("seccomp", a->seccomp);
 	outcome("private", a->private);
 	outcome("all", a->all == 0 ? KILLED : a->all);
-	printf("}");
+	outcome("lacks", a->lacks);
+	printf(", \"missing\": \"%s\"}",
+	    a->missing == NULL ? "" : a->missing);
 }
 
 int

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -109,6 +110,7 @@ probe_give(void)
 	/* Where Yama limits who may attach. */
 	if (a == NULL)
 		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	E.nice = getpriority(PRIO_PROCESS, 0);
 	probe_sockets(given);
 	if (given & G_DIR)
 		E.dir = open(libexec, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

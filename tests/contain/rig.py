@@ -322,6 +322,8 @@ class Confined:
             return "SENT"
         if mine and not result and "SIGSYS" in how:
             return "KILLED"
+        if mine and not result and "SIGSEGV" in how:
+            return "FAULT"
         if mine and result and how == f"exited with status {EXIT}":
             return name_of(int(result[1]))
         if mine and how == f"exited with status {RAN}":

@@ -74,6 +74,7 @@ class Suite:
         self.table = rig.Table(args.build)
         self.cases = []
         self.results = []
+        self.open = {}      # cases of a row that have no result yet
         self.layers = ["bare", "landlock", "seccomp"]
         if has_namespaces():
             self.layers.append("private")
@@ -81,28 +82,46 @@ class Suite:
             tap.skip("the layer of namespaces alone",
                      "this kernel, or AppArmor, gives a user none")
 
-    def plan(self):
+    def plan(self, work):
         """Every row for every role confined; layers for the smallest role,
-        and for each role whose filter makes an exception."""
-        for role in [*self.table.roles, "resolver"]:
-            for a in self.table.of(role):
-                self.add("all", role, a, 0)
+        and for each role whose filter makes an exception. Row by row, so that
+        one is reported as soon as it is done."""
+        alone = bare.Bare(os.path.join(work, "first"), self.args.build,
+                          self.table)
         for a in self.table.attempts:
-            role = "mcp-backd" if "mcp-backd" in a["roles"] else a["roles"][0]
+            if self.args.only and self.args.only not in a["name"]:
+                continue
+            small = "mcp-backd" if "mcp-backd" in a["roles"] else a["roles"][0]
+            if a["lacks"] and self.lacking(alone, small, a):
+                continue
+            for role in [*self.table.roles, "resolver"]:
+                if role in a["roles"]:
+                    self.add("all", role, a, 0)
             for kind in self.layers:
-                self.add(kind, role, a, 0)
-        for (name, role) in self.table.exceptions:
-            if role == "resolver":
-                continue        # what is left of it is seen confined
-            a = next(x for x in self.table.attempts if x["name"] == name)
-            self.add("seccomp", role, a, 0)
+                self.add(kind, small, a, 0)
+            for (name, role) in self.table.exceptions:
+                # What is left of the resolver's is seen confined.
+                if name == a["name"] and role != "resolver":
+                    self.add("seccomp", role, a, 0)
+        alone.close()
+
+    def lacking(self, alone, role, a):
+        """Is it what this machine does not have, bare? Then it proves
+        nothing of a filter."""
+        try:
+            outcome = alone.run(role, a, "bare").outcome
+        except Exception:   # pylint: disable=broad-except
+            return False    # the row itself will say so
+        if outcome not in a["lacks"]:
+            return False
+        self.tap.skip(f"{a['name']} [{a['call']}]", a["missing"])
+        return True
 
     def add(self, kind, role, a, extra):
-        if self.args.only and self.args.only not in a["name"]:
-            return
         if self.args.role and role != self.args.role:
             return
         self.cases.append((kind, role, a, extra))
+        self.open[a["n"]] = self.open.get(a["n"], 0) + 1
 
     def run(self, work):
         cases, out = multiprocessing.Queue(), multiprocessing.Queue()
@@ -121,6 +140,12 @@ class Suite:
             waiting -= 1
             self.results[i] = r
             waiting += self.more_channels(i, r, cases)
+            row = self.cases[i][2]["n"]
+            self.open[row] -= 1
+            if self.open[row] == 0:
+                self.report_row([(c, r) for c, r in
+                                 zip(self.cases, self.results)
+                                 if c[2]["n"] == row])
         for _ in lanes:
             cases.put((None,) * 5)
         for p in lanes:
@@ -134,16 +159,9 @@ class Suite:
         for k in range(1, r.channels):
             self.cases.append((kind, role, a, k))
             self.results.append(None)
+            self.open[a["n"]] += 1
             cases.put((len(self.cases) - 1, kind, role, a, k))
         return max(r.channels - 1, 0)
-
-    def report(self):
-        rows = {}
-        for case, r in zip(self.cases, self.results):
-            rows.setdefault(case[2]["n"], []).append((case, r))
-        for n in sorted(rows):
-            self.report_row(rows[n])
-        self.report_roles()
 
     def report_row(self, found):
         """One line for a row: each layer's outcome, then each role's."""
@@ -250,10 +268,10 @@ def main():
         with harness.workdir() as work:
             parts.user_parts(tap, args, work, args.counted != "0,0")
     suite = Suite(args, tap)
-    suite.plan()
     with harness.workdir() as work:
+        suite.plan(work)
         suite.run(work)
-    suite.report()
+    suite.report_roles()
     print(f"# {len(suite.cases)} runs in {time.monotonic() - began:.0f} s")
     tap.done()
 

@@ -59,6 +59,7 @@ test_bytes(void)
 	uint8_t frames[256], got[2];
 	struct stream_frame f = {1, STREAM_HEAD, 11};
 	size_t len = 0;
+	const char *text;
 	SSL *s = rig_tls(RIG_HOST, NULL);
 
 	for (size_t i = 0; i < sizeof(request) - 1; i++) {
@@ -83,8 +84,12 @@ test_bytes(void)
 		rig_turn(0);
 		rig_turn(1);
 	}
-	ok(strstr(rig_read(s, "0\r\n\r\n"), "transfer-encoding: chunked\r\n"
-	    "\r\n1\r\no\r\n1\r\nk\r\n0\r\n\r\n") != NULL,
+	/* A busy machine may hand over both bytes at once. */
+	text = rig_read(s, "0\r\n\r\n");
+	ok(strstr(text, "transfer-encoding: chunked\r\n"
+	    "\r\n1\r\no\r\n1\r\nk\r\n0\r\n\r\n") != NULL ||
+	    strstr(text, "transfer-encoding: chunked\r\n"
+	    "\r\n2\r\nok\r\n0\r\n\r\n") != NULL,
 	    "an answer byte by byte");
 	SAY(s, POST "content-length: 0\r\n\r\n");
 	ok(rig_requested(n + 2) && rig.req.exchange == 2, "on the same stream");
