@@ -23,6 +23,8 @@ struct arg_value {
 	bool has_path, has_url;
 	struct path path;	/* with a path role */
 	struct url url;		/* with a URL role */
+	/* By match type; made when a rule that asks or denies first looks. */
+	struct spellings spelled[MATCH_TYPES];
 };
 
 struct call_args {

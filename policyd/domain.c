@@ -291,13 +291,43 @@ url_compose(struct value_pool *pool, const struct url_parts *p, struct url *u,
 	return 0;
 }
 
-/* No host to speak of (file:, data:, mailto:): matches no pattern for hosts. */
-int
-url_hostless(
-    struct value_pool *pool, struct span in, size_t scheme_len, struct url *u)
+/* The host behind "scheme://", which only rules that withhold look at. */
+static int
+see_host(struct value_pool *pool, struct span rest, struct domain *d,
+    const char **why)
 {
+	char host[DOMAIN_MAX_HOST + 1];
+	struct url_parts p = {0};
+	uint8_t *copy;
+	size_t len;
+
+	if (url_split(rest, &p, why) == -1)
+		return -1;
+	if (p.host.len == 0)
+		return 0;
+	if (host_normalise(p.host, host, &len, &d->seen_kind, why) == -1)
+		return -1;
+	*why = NULL;
+	if ((copy = value_pool_alloc(pool, len)) == NULL)
+		return -1;
+	memcpy(copy, host, len);
+	d->seen = span_of(copy, len);
+	return 0;
+}
+
+/*
+ * A URL of a scheme that we know nothing of (file:, data:, mailto:, ftp:): it
+ * matches no pattern of a rule that allows.
+ */
+int
+url_hostless(struct value_pool *pool, struct span in, size_t scheme_len,
+    struct url *u, const char **why)
+{
+	struct span rest =
+	    span_of(in.p + scheme_len + 1, in.len - scheme_len - 1);
 	uint8_t *p;
 
+	*why = NULL;
 	if ((p = value_pool_alloc(pool, in.len)) == NULL)
 		return -1;
 	memcpy(p, in.p, in.len);
@@ -309,7 +339,10 @@ url_hostless(
 	u->domain.kind = HOST_NONE;
 	u->domain.host = u->domain.full = SPAN("");
 	u->domain.known = true;
-	return 0;
+	if (!span_starts(rest, SPAN("//")))
+		return 0;
+	return see_host(
+	    pool, span_of(rest.p + 2, rest.len - 2), &u->domain, why);
 }
 
 int
@@ -329,8 +362,12 @@ url_parse(
 	p.scheme = span_of(scheme, len);
 	if (!span_is(p.scheme, "http") && !span_is(p.scheme, "https") &&
 	    !span_is(p.scheme, "ws") && !span_is(p.scheme, "wss")) {
-		*why = NULL;
-		return url_hostless(pool, in, len, u);
+		*why = "must have // after its scheme";
+		if (span_is(p.scheme, "ftp") &&
+		    !span_starts(
+			span_of(in.p + len, in.len - len), SPAN("://")))
+			return -1;
+		return url_hostless(pool, in, len, u, why);
 	}
 	*why = "must have // after its scheme";
 	if (in.len < len + 3 || memcmp(in.p + len, "://", 3) != 0)

@@ -26,6 +26,12 @@ struct domain {
 	struct span host;
 	struct span full;	/* host/owner/repo of a remote; else host */
 	bool known;		/* false: a remote's name, or none at all */
+	/*
+	 * With HOST_NONE: the host that stands in a URL whose scheme we do not
+	 * vouch for, such as ftp://host/. Rules that deny or ask see it.
+	 */
+	struct span seen;
+	enum host_kind seen_kind;
 };
 
 struct url {

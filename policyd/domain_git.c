@@ -9,18 +9,21 @@
 
 #include "domain_url.h"
 
-/* host/owner/repo: slashes at both ends and a last ".git" do not count. */
+/*
+ * host/owner/repo: one slash at either end and a last ".git" do not count.  A
+ * rule that allows compares the rest as it is; others reduce it.
+ */
 static int
 full_name(struct value_pool *pool, struct span host, struct span path,
     struct span *out)
 {
 	uint8_t *p;
 
-	while (path.len != 0 && path.p[0] == '/') {
+	if (path.len != 0 && path.p[0] == '/') {
 		path.p++;
 		path.len--;
 	}
-	while (path.len != 0 && path.p[path.len - 1] == '/')
+	if (path.len != 0 && path.p[path.len - 1] == '/')
 		path.len--;
 	if (path.len > 4 && memcmp(path.p + path.len - 4, ".git", 4) == 0)
 		path.len -= 4;
@@ -150,9 +153,9 @@ git_url(struct value_pool *pool, struct span in, size_t scheme_len,
 	(void)url_scheme(in, scheme);
 	p.scheme = span_of(scheme, scheme_len);
 	if (span_is(p.scheme, "file")) {
-		*why = NULL;
-		if (url_hostless(pool, in, scheme_len, u) == -1)
+		if (url_hostless(pool, in, scheme_len, u, why) == -1)
 			return -1;
+		*why = NULL;
 		return full_name(pool, SPAN(""),
 		    span_of(in.p + scheme_len + 3, in.len - scheme_len - 3),
 		    &u->domain.full);

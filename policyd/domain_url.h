@@ -21,6 +21,6 @@ int url_split(struct span, struct url_parts *, const char **why);
 int url_compose(struct value_pool *, const struct url_parts *, struct url *,
     const char **why);
 int url_hostless(struct value_pool *, struct span, size_t scheme_len,
-    struct url *);
+    struct url *, const char **why);
 
 #endif

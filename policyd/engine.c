@@ -257,20 +257,37 @@ link_place(struct link *k, const struct where *at, struct span text,
 	return 0;
 }
 
+static enum match_use
+rule_use(const struct rule *r)
+{
+	switch (r->then) {
+	case PROTO_ALLOW:
+		return MATCH_ALLOWS;
+	case PROTO_ESCALATE:
+		return MATCH_ASKS;
+	case PROTO_DENY:
+		break;
+	}
+	return MATCH_DENIES;
+}
+
 static int
 link_sets(struct link *k, const struct rule *r, struct rule_sets *s,
     const struct where *at)
 {
+	enum match_use use = rule_use(r);
+
 	if (r->has_domains &&
-	    (s->domains = match_set_new(k->pool, MATCH_DOMAINS, r->domains,
-		 k->lists, k->l, at)) == NULL)
+	    (s->domains = match_set_new(k->pool, MATCH_DOMAINS, use,
+		 r->domain_roles, r->domains, k->lists, k->l, at)) == NULL)
 		return -1;
 	if (r->nlists != 0 && (s->lists = value_pool_alloc(k->pool,
 				   r->nlists * sizeof(*s->lists))) == NULL)
 		return -1;
 	for (unsigned i = 0; i < r->nlists; i++) {
-		if ((s->lists[i] = match_set_new(k->pool, r->lists[i].type,
-			 r->lists[i].allowed, k->lists, k->l, at)) == NULL)
+		if ((s->lists[i] = match_set_new(k->pool, r->lists[i].type, use,
+			 r->lists[i].roles, r->lists[i].allowed, k->lists, k->l,
+			 at)) == NULL)
 			return -1;
 	}
 	return 0;

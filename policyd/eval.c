@@ -174,7 +174,10 @@ check_domains(const struct request *r, struct decision *d)
 		    reason_printf(r->pool,
 			"URL domain \"%s\" is not in the "
 			"allowlist for server \"%s\"",
-			log_vis(v->url.domain.full, domain, sizeof(domain)),
+			log_vis(v->url.domain.seen.len != 0
+				    ? v->url.domain.seen
+				    : v->url.domain.full,
+			    domain, sizeof(domain)),
 			log_vis(r->server_name, server, sizeof(server))));
 		d->escalated = ARG_BIT(url_role(v));
 		return true;
@@ -221,7 +224,11 @@ eval_caution(const struct request *r, struct decision *d)
 		if (v->url.domain.kind == HOST_NONE &&
 		    !(v->mask & d->by_domains)) {
 			caution(d, "structural-url-scheme",
-			    SPAN("URL names no host"), ARG_BIT(url_role(v)));
+			    v->url.domain.seen.len != 0
+				? SPAN("URL has a scheme that no rule allows: "
+				       "only http, https, ws and wss")
+				: SPAN("URL names no host"),
+			    ARG_BIT(url_role(v)));
 			return;
 		}
 	}
@@ -255,10 +262,12 @@ eval_request(
 			log_vis(r->tool_name, tool, sizeof(tool))));
 		return;
 	}
-	if (check_protected(e, r, d) || check_introspection(r, d) ||
-	    check_domains(r, d))
+	if (check_protected(e, r, d) || check_introspection(r, d))
 		return;
 	eval_ungated(e, r, d);
+	/* A rule that denies is not hidden behind the question of the gate. */
+	if (d->status != PROTO_DENY || d->by == NULL)
+		(void)check_domains(r, d);
 }
 
 void

@@ -26,8 +26,11 @@ struct request {
 	struct value_pool *pool;
 };
 
-/* How a rule did: not about the role, a condition failed, or it decided. */
-enum eval_tried { EVAL_IRRELEVANT, EVAL_MISSED, EVAL_MATCHED };
+/*
+ * The result of looking at a rule: not about the role, a condition failed, no
+ * later rule may allow any more, or it decided.
+ */
+enum eval_tried { EVAL_IRRELEVANT, EVAL_MISSED, EVAL_CAPPED, EVAL_MATCHED };
 
 /* Told of each step of evaluation. role: ARG_COUNT for a call without one. */
 struct eval_trace {
@@ -65,8 +68,8 @@ void eval_call(struct engine *, struct span server, struct span tool,
 void eval_rules(const struct engine *, const struct request *,
     uint32_t resolved, struct decision *);
 /*
- * Which condition of the rule does not hold, NULL: each holds; *value: the
- * value that breaks it, NULL: there is none.
+ * The condition of the rule that does not hold; NULL: each holds. *value is
+ * the value that breaks it, NULL: there is none.
  */
 const char *eval_miss(const struct engine *, const struct request *,
     size_t index, enum arg_role, const struct arg_value **value);

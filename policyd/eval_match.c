@@ -14,8 +14,6 @@ match_domain(const struct match_set *set, const struct arg_value *v)
 	const char *why;
 	size_t len;
 
-	if (v->has_url && !v->url.domain.known)
-		return MATCH_UNKNOWN;
 	if (v->has_url)
 		return match_set_domain(set, &v->url.domain) ? MATCH_YES
 							     : MATCH_NO;
@@ -25,46 +23,74 @@ match_domain(const struct match_set *set, const struct arg_value *v)
 	return match_set_domain(set, &d) ? MATCH_YES : MATCH_NO;
 }
 
-enum match
-eval_match(
-    const struct call_args *args, const struct match_set *set, uint32_t mask)
+/* The spellings of a value as a rule that asks or denies compares it. */
+static int
+spell_value(struct value_pool *pool, struct arg_value *v, enum match_type type)
 {
-	enum match one, all = MATCH_NO;
-	const struct arg_value *v;
+	struct spellings *out = &v->spelled[type];
 
-	for (size_t k = 0; k < args->n; k++) {
-		v = &args->values[k];
-		if (!(v->mask & mask))
-			continue;
-		if (set->type == MATCH_DOMAINS)
-			one = match_domain(set, v);
-		else if (v->node == NULL)
-			one = MATCH_NO;
-		else
-			one = match_set_value(set, v->text) ? MATCH_YES
-							    : MATCH_NO;
-		if (one == MATCH_NO)
-			return MATCH_NO;
-		if (all != MATCH_UNKNOWN)
-			all = one;
+	if (out->list != NULL)
+		return 0;
+	switch (type) {
+	case MATCH_EMAILS:
+		return spell_emails(pool, v->text, out);
+	case MATCH_IDENTIFIERS:
+		return spell_identifiers(pool, v->text, out);
+	case MATCH_DOMAINS:
+		break;
 	}
-	return all;
+	return v->has_url ? spell_domain(pool, &v->url.domain, out)
+			  : spell_hosts(pool, v->text, out);
+}
+
+static enum match
+match_value(
+    const struct request *r, const struct match_set *set, struct arg_value *v)
+{
+	if (set->type == MATCH_DOMAINS && v->has_url && !v->url.domain.known)
+		return MATCH_UNKNOWN;
+	if (set->type != MATCH_DOMAINS && v->node == NULL)
+		return MATCH_NO;
+	if (set->use != MATCH_ALLOWS)
+		return spell_value(r->pool, v, set->type) == -1
+			   ? MATCH_YES
+			   : match_set_spellings(set, &v->spelled[set->type]);
+	if (set->type == MATCH_DOMAINS)
+		return match_domain(set, v);
+	return match_set_value(set, v->text) ? MATCH_YES : MATCH_NO;
+}
+
+enum match
+eval_match(const struct request *r, const struct match_set *set, uint32_t mask)
+{
+	bool all = set->use == MATCH_ALLOWS;
+	enum match one, sum = MATCH_NO;
+
+	for (size_t k = 0; k < r->args->n; k++) {
+		if (!(r->args->values[k].mask & mask))
+			continue;
+		one = match_value(r, set, &r->args->values[k]);
+		/* All must match, or one: then the others do not matter. */
+		if (one == (all ? MATCH_NO : MATCH_YES))
+			return one;
+		if (sum != MATCH_UNKNOWN && one != MATCH_NO)
+			sum = one;
+	}
+	return sum;
 }
 
 static const struct arg_value *
-first_value(const struct engine *e, const struct call_args *args,
+first_value(const struct engine *e, const struct request *r,
     const struct match_set *set, const struct place *place, uint32_t mask)
 {
-	const struct arg_value *v;
+	struct arg_value *v;
 
-	for (size_t k = 0; k < args->n; k++) {
-		v = &args->values[k];
+	for (size_t k = 0; k < r->args->n; k++) {
+		v = &r->args->values[k];
 		if (!(v->mask & mask) || (place != NULL && !v->has_path))
 			continue;
 		if (place != NULL ? !eval_within(e, &v->path, place)
-		    : set->type == MATCH_DOMAINS
-			? match_domain(set, v) == MATCH_NO
-			: !match_set_value(set, v->text))
+				  : match_value(r, set, v) == MATCH_NO)
 			return v;
 	}
 	return NULL;
@@ -91,23 +117,21 @@ eval_miss(const struct engine *e, const struct request *r, size_t i,
 		return "roles";
 	if (rule->has_paths) {
 		*value = first_value(
-		    e, r->args, NULL, &e->places.list[e->sets[i].place], bit);
+		    e, r, NULL, &e->places.list[e->sets[i].place], bit);
 		if (*value != NULL || bit == 0 || !any_path(r->args, bit))
 			return "paths";
 	}
 	mask = bit != 0 ? bit : rule->domain_roles;
 	if (rule->has_domains &&
-	    eval_match(r->args, e->sets[i].domains, mask) == MATCH_NO) {
-		*value =
-		    first_value(e, r->args, e->sets[i].domains, NULL, mask);
+	    eval_match(r, e->sets[i].domains, mask) == MATCH_NO) {
+		*value = first_value(e, r, e->sets[i].domains, NULL, mask);
 		return "domains";
 	}
 	for (unsigned k = 0; k < rule->nlists; k++) {
 		mask = rule->lists[k].roles & bit ? bit : rule->lists[k].roles;
-		if (eval_match(r->args, e->sets[i].lists[k], mask) != MATCH_NO)
+		if (eval_match(r, e->sets[i].lists[k], mask) != MATCH_NO)
 			continue;
-		*value =
-		    first_value(e, r->args, e->sets[i].lists[k], NULL, mask);
+		*value = first_value(e, r, e->sets[i].lists[k], NULL, mask);
 		return "lists";
 	}
 	return NULL;

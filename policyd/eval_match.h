@@ -7,15 +7,11 @@
 
 #include "eval.h"
 
-/* UNKNOWN: what a name of a git remote stands for is not known. */
-enum match {
-	MATCH_NO,
-	MATCH_YES,
-	MATCH_UNKNOWN
-};
-
-/* NO also when there is no such value. */
+/*
+ * MATCH_NO also when there is no such value.  For a rule that allows, all
+ * values must match; for one that asks or denies, one is enough.
+ */
 enum match eval_match(
-    const struct call_args *, const struct match_set *, uint32_t roles);
+    const struct request *, const struct match_set *, uint32_t roles);
 
 #endif

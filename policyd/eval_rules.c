@@ -27,7 +27,10 @@ decide_default(struct decision *d)
 	};
 }
 
-/* A rule that matched. Whether a remote is on its list may be unknown. */
+/*
+ * A rule that matched.  Where the URL behind a remote is not known, a person
+ * decides, whatever the rule would say of one that is.
+ */
 static void
 decide_rule(struct decision *d, const struct rule *rule, enum match how)
 {
@@ -37,13 +40,24 @@ decide_rule(struct decision *d, const struct rule *rule, enum match how)
 	    .reason = rule->reason,
 	    .by = rule,
 	};
-	if (how == MATCH_UNKNOWN && rule->then == PROTO_ALLOW) {
+	if (how == MATCH_UNKNOWN && rule->then != PROTO_ESCALATE) {
 		d->status = PROTO_ESCALATE;
 		d->rule = SPAN("structural-unknown-remote");
 		d->reason = SPAN("The URL behind a git remote is not known to "
 				 "the policy; give the URL itself");
 		d->by = NULL;
 	}
+}
+
+/*
+ * A rule that may match, or matches only to hold others back: a later rule
+ * that denies still does, but none can allow.
+ */
+static bool
+only_caps(const struct rule *rule, enum match how)
+{
+	return how == MATCH_CAPS ||
+	       (how == MATCH_UNKNOWN && rule->then == PROTO_DENY);
 }
 
 /* The rules that name the tool, or none, into list (NULL: counted only). */
@@ -89,6 +103,19 @@ tell_rule(const struct evaluation *ev, size_t i, enum arg_role role,
 		t->rule(t->arg, ev->r, i, role, how);
 }
 
+/*
+ * Lists of a rule that asks or denies, all about opaque roles, concern every
+ * role: otherwise nothing would ever ask such a rule about a branch or an
+ * address of a call that names a path or a URL as well.
+ */
+static bool
+lists_relevant(const struct rule *rule, uint32_t bit)
+{
+	return rule->nlists == 0 || rule->list_roles & bit ||
+	       (rule->then != PROTO_ALLOW &&
+		   !(rule->list_roles & ARGS_RESOURCE));
+}
+
 static bool
 relevant(const struct rule *rule, enum arg_role role)
 {
@@ -97,7 +124,7 @@ relevant(const struct rule *rule, enum arg_role role)
 	return (!rule->has_roles || rule->roles & bit) &&
 	       (!rule->has_paths || rule->path_roles & bit) &&
 	       (!rule->has_domains || rule->domain_roles & bit) &&
-	       (rule->nlists == 0 || rule->list_roles & bit);
+	       lists_relevant(rule, bit);
 }
 
 /* if.roles: has the tool any argument with any of them? */
@@ -137,19 +164,35 @@ match_sets(const struct evaluation *ev, size_t i, enum arg_role role)
 
 	if (rule->has_domains) {
 		mask = role == NO_ROLE ? rule->domain_roles : bit;
-		if ((m = eval_match(ev->args, sets->domains, mask)) == MATCH_NO)
+		if ((m = eval_match(ev->r, sets->domains, mask)) == MATCH_NO)
 			return MATCH_NO;
 		all = m;
 	}
 	for (unsigned k = 0; k < rule->nlists; k++) {
 		mask = rule->lists[k].roles & bit ? bit : rule->lists[k].roles;
-		if ((m = eval_match(ev->args, sets->lists[k], mask)) ==
-		    MATCH_NO)
+		if ((m = eval_match(ev->r, sets->lists[k], mask)) == MATCH_NO)
 			return MATCH_NO;
-		if (m == MATCH_UNKNOWN)
+		if (m == MATCH_UNKNOWN || all == MATCH_YES)
 			all = m;
 	}
 	return all;
+}
+
+/*
+ * The same for a role.  A rule that asks because of an opaque value says
+ * nothing for the other values of the call: it offers none of them.
+ */
+static enum match
+match_role_sets(const struct evaluation *ev, size_t i, enum arg_role role)
+{
+	const struct rule *rule = &ev->engine->rules->rules[i];
+	enum match m = match_sets(ev, i, role);
+
+	if (m == MATCH_YES && role != NO_ROLE && rule->nlists != 0 &&
+	    rule->then == PROTO_ESCALATE && !rule->has_roles &&
+	    !rule->has_paths && !rule->has_domains && !(rule->list_roles & ARG_BIT(role)))
+		return MATCH_CAPS;
+	return m;
 }
 
 /* All conditions of the rule, as a whole. */
@@ -163,12 +206,13 @@ match_rule(const struct evaluation *ev, size_t i, enum arg_role role)
 		return MATCH_NO;
 	if (rule->has_paths && !match_paths(ev, i, mask))
 		return MATCH_NO;
-	return match_sets(ev, i, role);
+	return match_role_sets(ev, i, role);
 }
 
 /* The first rule that matches as a whole: for a role, or for no role. */
 static void
-scan(const struct evaluation *ev, enum arg_role role, struct decision *d)
+scan_all(const struct evaluation *ev, enum arg_role role, struct decision *d,
+    struct decision *cap)
 {
 	const struct annot_tool *t = ev->r->annot;
 	enum match m;
@@ -183,13 +227,29 @@ scan(const struct evaluation *ev, enum arg_role role, struct decision *d)
 		}
 		m = match_rule(ev, t->rules[k], role);
 		tell_rule(ev, t->rules[k], role,
-		    m == MATCH_NO ? EVAL_MISSED : EVAL_MATCHED);
-		if (m != MATCH_NO) {
+		    m == MATCH_NO        ? EVAL_MISSED
+		    : only_caps(rule, m) ? EVAL_CAPPED
+					 : EVAL_MATCHED);
+		if (m == MATCH_NO)
+			continue;
+		if (!only_caps(rule, m)) {
 			decide_rule(d, rule, m);
 			return;
 		}
+		if (cap->status != PROTO_ESCALATE)
+			decide_rule(cap, rule, m);
 	}
 	decide_default(d);
+}
+
+static void
+scan(const struct evaluation *ev, enum arg_role role, struct decision *d)
+{
+	struct decision cap = {.status = PROTO_ALLOW};
+
+	scan_all(ev, role, d, &cap);
+	if (cap.status == PROTO_ESCALATE && d->status != PROTO_DENY)
+		*d = cap;
 }
 
 /* Paths of one role that no rule has spoken for yet. */
@@ -269,6 +329,29 @@ discharge_sandbox(
 	return true;
 }
 
+/* The rule about what is left of a role's paths. */
+static enum match
+match_open(const struct evaluation *ev, size_t i, enum arg_role role,
+    struct open_paths *open)
+{
+	const struct engine *e = ev->engine;
+	const struct rule *rule = &e->rules->rules[i];
+	const struct place *place = NULL;
+	enum match m;
+
+	if (!relevant(rule, role) || !tool_has_roles(ev, rule) ||
+	    (m = match_role_sets(ev, i, role)) == MATCH_NO)
+		return MATCH_NO;
+	if (rule->has_paths)
+		place = &e->places.list[e->sets[i].place];
+	/* A path that is taken is taken: no later rule could deny it. */
+	if (m == MATCH_UNKNOWN && rule->then == PROTO_DENY)
+		m = MATCH_YES;
+	if (m == MATCH_CAPS)
+		return m;
+	return discharge(ev, open, place) ? m : MATCH_NO;
+}
+
 /* A role with paths: each path by the first rule that takes it. */
 static void
 scan_paths(const struct evaluation *ev, enum arg_role role,
@@ -278,25 +361,27 @@ scan_paths(const struct evaluation *ev, enum arg_role role,
 	const struct annot_tool *t = ev->r->annot;
 	bool placeholder = discharge_sandbox(ev, open, d);
 	bool any = placeholder;
+	struct decision one, cap = {.status = PROTO_ALLOW};
 	const struct rule *rule;
-	struct decision one;
 	enum match m;
 
 	for (uint32_t k = 0; k < t->nrules && open->n != 0; k++) {
 		size_t i = t->rules[k];
 
 		rule = &e->rules->rules[i];
-		if (!relevant(rule, role) || !tool_has_roles(ev, rule) ||
-		    (m = match_sets(ev, i, role)) == MATCH_NO ||
-		    !discharge(ev, open,
-			rule->has_paths ? &e->places.list[e->sets[i].place]
-					: NULL)) {
-			tell_rule(ev, i, role,
-			    relevant(rule, role) ? EVAL_MISSED
-						 : EVAL_IRRELEVANT);
+		m = match_open(ev, i, role, open);
+		tell_rule(ev, i, role,
+		    m == MATCH_CAPS        ? EVAL_CAPPED
+		    : m != MATCH_NO        ? EVAL_MATCHED
+		    : relevant(rule, role) ? EVAL_MISSED
+					   : EVAL_IRRELEVANT);
+		if (m == MATCH_NO)
+			continue;
+		if (m == MATCH_CAPS) {
+			if (cap.status != PROTO_ESCALATE)
+				decide_rule(&cap, rule, m);
 			continue;
 		}
-		tell_rule(ev, i, role, EVAL_MATCHED);
 		decide_rule(&one, rule, m);
 		if (!any || worse(one.status, d->status) ||
 		    (placeholder && one.status == d->status)) {
@@ -307,6 +392,8 @@ scan_paths(const struct evaluation *ev, enum arg_role role,
 	}
 	if (open->n != 0 || !any)
 		decide_default(d);
+	else if (worse(cap.status, d->status))
+		*d = cap;
 }
 
 static void

@@ -7,24 +7,41 @@
 #ifndef LISTS_H
 #define LISTS_H
 
-#include "domain.h"
+#include "engine/spelling.h"
 #include "load.h"
 
 enum match_type { MATCH_DOMAINS, MATCH_EMAILS, MATCH_IDENTIFIERS };
+#define MATCH_TYPES 3U
 
 /* MATCH_* by its name in files: 0, or -1. */
 int match_type_find(struct span, enum match_type *);
 
-/* What a condition allows. Owned by the pool it was built in. */
+/*
+ * The effect of the rule that a set belongs to.  A rule that allows matches
+ * strictly, one that asks or denies in every spelling.
+ */
+enum match_use { MATCH_ALLOWS, MATCH_ASKS, MATCH_DENIES };
+
+enum match {
+	MATCH_NO,
+	MATCH_YES,
+	MATCH_UNKNOWN,	/* the URL behind a git remote is not known */
+	MATCH_CAPS,	/* holds later rules back from allowing, no more */
+};
+
+/* The values of one condition. Owned by the pool it was built in. */
 struct match_set {
 	enum match_type type;
-	bool any;		/* "*": every name, no address */
+	enum match_use use;
+	bool any;		/* "*": every name */
 	struct span *exact;	/* hosts, or values */
 	size_t nexact;
 	struct span *suffix;	/* "x" for "*.x" */
 	size_t nsuffix;
 	struct span *full;	/* with a slash: host/owner/repo */
 	size_t nfull;
+	struct span *below;	/* "host/owner": all that lies below it */
+	size_t nbelow;
 };
 
 /* dynamic-lists.json. */
@@ -37,18 +54,23 @@ int lists_load(struct lists *, struct span text, struct load *);
 void lists_free(struct lists *);
 
 /*
- * Builds a set from an array of values and "@name" references. lists may be
- * NULL. A list that is missing is empty and warned about: the rule falls
- * towards deny. NULL when out of memory.
+ * Builds a set from an array of values and "@name" references, for a condition
+ * about these roles. lists may be NULL. A list that is missing is empty and
+ * warned about, and so is an entry that no value can equal. NULL when out of
+ * memory.
  */
 struct match_set *match_set_new(struct value_pool *, enum match_type,
-    const struct value *allowed, const struct lists *, struct load *,
-    const struct where *);
-/* From newline-separated text: a server's egress list. */
+    enum match_use, uint32_t roles, const struct value *allowed,
+    const struct lists *, struct load *, const struct where *);
+/* From newline-separated text: a server's egress list. It allows. */
 struct match_set *match_set_text(struct value_pool *, struct span text);
 
+/* For a set that allows. */
 bool match_set_domain(const struct match_set *, const struct domain *);
-/* An e-mail address or identifier. */
+/* For a set that allows: an e-mail address or identifier. */
 bool match_set_value(const struct match_set *, struct span);
+/* For a set that asks or denies: NO, YES or CAPS. */
+enum match match_set_spellings(
+    const struct match_set *, const struct spellings *);
 
 #endif

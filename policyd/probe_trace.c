@@ -195,6 +195,12 @@ on_rule(void *arg, const struct request *r, size_t i, enum arg_role role,
 	case EVAL_MISSED:
 		tell_miss(p, r, i, role);
 		break;
+	case EVAL_CAPPED:
+		tell_rule(p, i, role, true,
+		    "%s: may match: no later rule can allow the call; one "
+		    "that denies it still does",
+		    name);
+		break;
 	case EVAL_MATCHED:
 		tell_rule(p, i, role, true, "%s: MATCHES: %s", name,
 		    status_text(rule->then));

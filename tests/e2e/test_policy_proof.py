@@ -34,7 +34,8 @@ def request(row, world):
 
 def cases(world, policyd):
     """A case each, through the program; the reference is asked, too."""
-    for name in ("structure", "rules", "paths", "hosts", "lists", "conditions"):
+    for name in ("structure", "rules", "paths", "hosts", "lists", "conditions",
+                 "withhold"):
         bad, other, n = [], [], 0
         for g in table.groups("cases/%s.txt" % name, world.text):
             policyd.load(g.rules, g.lists)

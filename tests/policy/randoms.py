@@ -32,23 +32,30 @@ ODD_URLS = ["https://evil.com/", "HTTPS://OK.Example./", "http://127.0.0.1/",
             "https://ok.example\\x", "https://1.2.3/", "http://300.1.1.1/",
             "https://ok..example/", "wss://ok.example", "ftp://ok.example/",
             "https:ok.example", "https://gone.example/", "https://ok.example:0/",
-            "https://xok.example/", "https://example/", "http://[::1", "https://-a.com"]
+            "https://xok.example/", "https://example/", "http://[::1", "https://-a.com",
+            "ftp://u@a.ok.example:21/x", "git://docs.example.org/", "ftp:ok.example",
+            "ssh://a..b/", "https://xn--a.ok.example/"]
 REMOTES = ["https://github.com/our/repo.git", "git@github.com:our/repo",
            "https://github.com/e/r", "ssh://git@ok.example/x", "ok.example:r",
-           "https://a.ok.example/x/../our/repo"]
+           "https://a.ok.example/x/../our/repo", "https://github.com/our/x/y",
+           "ssh://git@ssh.github.com:443/Our/Repo/.git"]
 ODD_REMOTES = ["origin", "up/stream", "", "/srv/repo", "file:///srv/repo", "ext::sh -c x",
                "--upload-pack=x", "-oX@ok.example:r", "ssh://-oX@ok.example/r",
                "https://u@ok.example/r", "git@ok.example:", "ftp://ok.example/r",
                "https://github.com/our/repo/../x", "git://1.2.3.4/r",
                "git@github.com:/our/repo.git/", "https://github.com/our/repo?x#y",
-               "https://github.com/our/%2e%2e/our/repo"]
+               "https://github.com/our/%2e%2e/our/repo", "file://ok.example/our/repo",
+               "https://github.com//our//repo", "git@github.com:our/../our/%72epo.git.git",
+               "git@www.github.com:OUR/repo", "git@github.com:our/./repo"]
 WORDS = ["our-org", "app", "OUR-Org", "evil", "viewer", "a@x.org", "B@x.org", "c@y.org",
-         "main", "hello", "a.ok.example", "ok.example", "x"]
+         "main", "hello", "a.ok.example", "ok.example", "x", "A <A@x.org>", "refs/heads/main",
+         "x/../APP", "dev:main", "https://ok.example:1/", "b@a.ok.example", " viewer "]
 WITHIN = ["~/docs", "~/docs/deep", "@D/out", "@D/out/sub", "/", "~", "@D/home/private",
           "@D/out/to-docs", "@D/none", "@D/ws/sub", "@D/home/docsx", "@D/prot"]
 HOSTS = ["*", "*.ok.example", "ok.example", "docs.example.org", "github.com/our/repo",
          "github.com", "@sites", "@missing", "127.0.0.1", "[::1]", "*.example.com",
-         "xn--ok.example", "/srv/repo", "*.org", "not a host"]
+         "xn--ok.example", "/srv/repo", "*.org", "not a host", "github.com/our/*",
+         "GitHub.com/Our/Repo", "ok.example/our"]
 LISTS = {"sites": {"values": ["news.example", "*.ok.example", "gone.example"],
                    "manualAdditions": ["added.example", "GitHub.com/our/repo"],
                    "manualRemovals": ["gone.example"]},
@@ -94,7 +101,7 @@ class Maker:
             c["roles"] = self.some(PATH_ROLES + URL_ROLES + IDENTIFIERS + ["none"], 8)
         if r.random() < .04:
             c["domains"] = {"roles": self.some(URL_ROLES), "allowed": self.some(HOSTS)}
-        then = r.choices(["allow", "escalate", "deny"], [6, 5, 1])[0]
+        then = r.choices(["allow", "escalate", "deny"], [7, 4, 1])[0]
         return {"name": "r%d" % i, "if": c, "then": then, "reason": "because r%d" % i}
 
     def condition(self):

@@ -41,9 +41,10 @@ class Decision:
 class Domain:
     """What patterns are compared with. kind: name, address, none, unknown."""
 
-    def __init__(self, kind, host="", full=None):
+    def __init__(self, kind, host="", full=None, seen=None):
         self.kind, self.host = kind, host
         self.full = host if full is None else full
+        self.seen = seen    # (kind, host) behind a scheme that none allows
 
 
 def number(label):
@@ -135,7 +136,10 @@ def url_domain(text):
     if m is None:
         raise Refused("structural-invalid-url")
     if m.group(1).lower() not in ("http", "https", "ws", "wss"):
-        return Domain("none")
+        rest = text[m.end():]
+        if m.group(1).lower() == "ftp" and not rest.startswith("//"):
+            raise Refused("structural-invalid-url")
+        return Domain("none", seen=seen_host(rest))
     if not text[m.end():].startswith("//"):
         raise Refused("structural-invalid-url")
     user, host, _ = split_url(text[m.end() + 2:])
@@ -145,8 +149,18 @@ def url_domain(text):
     return Domain(*found)
 
 
+def seen_host(rest):
+    if not rest.startswith("//"):
+        return None
+    host = split_url(rest[2:])[1]
+    if host and read_host(host) is None:
+        raise Refused("structural-invalid-url")
+    return read_host(host) if host else None
+
+
 def repository(host, path):
-    path = path.strip("/")
+    path = re.sub("^/", "", path)
+    path = re.sub("/$", "", path)
     if path.endswith(".git") and path != ".git":
         path = path[:-4]
     return host if not path else host + "/" + path
@@ -160,7 +174,8 @@ def git_domain(text):
     if m is not None:
         scheme = m.group(1).lower()
         if scheme == "file":
-            return Domain("none", "", repository("", text[m.end():]))
+            return Domain("none", "", repository("", text[m.end():]),
+                          seen_host("//" + text[m.end():]))
         if scheme not in ("https", "http", "ssh", "git", "git+ssh"):
             raise Refused("structural-invalid-url")
         user, host, path = split_url(text[m.end():])
@@ -190,8 +205,15 @@ def matches(domain, pattern):
     if "/" in pattern:
         head, rest = pattern.split("/", 1)
         found = read_host(head) if head else ("none", "")
-        return found is not None and domain.full != domain.host and \
-            domain.full == found[1] + "/" + rest
+        if found is None or domain.full == domain.host:
+            return False
+        if rest == "*" or rest.endswith("/*"):
+            owner = found[1] + "/" + rest[:-1]
+            parts = re.sub(r"(?i)\.git", ".git", domain.full)[len(found[1]) + 1:].split("/")
+            return domain.full.startswith(owner) and \
+                not set(parts) & {"", ".", "..", ".git"} and \
+                not re.search(r"[%\\]", domain.full)
+        return domain.full == found[1] + "/" + rest
     if domain.kind not in ("name", "address"):
         return False
     if pattern == "*":
@@ -206,6 +228,132 @@ def matches(domain, pattern):
             not puny(domain.host[:-len(found[1])])
     found = read_host(pattern)
     return found is not None and found[1] == domain.host
+
+
+# ---- what rules that ask or deny compare (COMPATIBILITY) ---------------------
+
+ALSO = {"ssh.github.com": "github.com", "www.github.com": "github.com",
+        "altssh.gitlab.com": "gitlab.com", "www.gitlab.com": "gitlab.com",
+        "altssh.bitbucket.org": "bitbucket.org", "www.bitbucket.org": "bitbucket.org"}
+BLANKS = "".join(chr(i) for i in range(33)) + "\x7f"
+
+
+def plain(text):
+    for _ in range(8):
+        text = re.sub("[A-Z]", lambda m: m.group().lower(), text)
+        text = re.sub("%([0-9a-f]{2})", lambda m: chr(int(m.group(1), 16)), text)
+    return re.sub("[A-Z]", lambda m: m.group().lower(), text)
+
+
+def reduced(path):
+    out = []
+    for part in re.split(r"[/\\]", plain(path)):
+        part = part.strip(BLANKS)
+        if part == "..":
+            out = out[:-1]
+        elif part not in ("", "."):
+            out.append(part)
+    path = "/".join(out)
+    while path.endswith(".git") and path != ".git":
+        path = path[:-4].rstrip("/")
+    return path
+
+
+def wide_domains(d):
+    """(kind, text) of all that the domain may mean."""
+    path = reduced(d.full[len(d.host):])
+    found = []
+    if d.kind != "none":
+        found = [(d.kind, d.host)]
+    elif path:
+        yield "full", "/" + path
+        if d.seen:
+            yield "full", path
+    if d.kind == "none" and d.seen:
+        found, path = [d.seen], ""
+    for kind, host in found:
+        for h in {host, ALSO.get(host, host)}:
+            yield kind, h
+            if path:
+                yield "full", h + "/" + path
+
+
+def wide_hosts(text):
+    for piece in re.split(r"[\x00- ,;<>()\"']+", plain(text)):
+        piece = piece.split("://", 1)[-1]
+        piece = re.split(r"[/?#\\]", piece)[0].rsplit("@", 1)[-1]
+        if not piece.startswith("["):
+            piece = piece.split(":")[0]
+        found = read_host(piece.rstrip(".")) if piece.rstrip(".") else None
+        if found:
+            yield found
+            yield found[0], ALSO.get(found[1], found[1])
+
+
+def wide_match(spelled, pattern, denies):
+    """no, yes, or caps."""
+    if pattern == "*":
+        kinds = {kind for kind, _ in spelled}
+        if "name" in kinds or (denies and "address" in kinds):
+            return "yes"
+        return "caps" if "address" in kinds else "no"
+    if "/" in pattern:
+        head, rest = pattern.split("/", 1)
+        found = read_host(head) if head else ("none", "")
+        if found is None:
+            return "no"
+        if rest == "*" or rest.endswith("/*"):
+            rest = rest[:-1]
+        rest = reduced(rest)
+        if not rest:
+            pattern = found[1]
+        else:
+            names = {found[1], ALSO.get(found[1], found[1])}
+            return "yes" if any(
+                k == "full" and (t + "/").startswith(n + "/" + rest + "/")
+                for k, t in spelled for n in names) else "no"
+    wild = pattern.startswith("*.")
+    found = read_host(pattern[2:] if wild else pattern)
+    if found is None or (wild and found[0] != "name"):
+        return "no"
+    names = {found[1]} if wild else {found[1], ALSO.get(found[1], found[1])}
+    for kind, t in spelled:
+        if kind != "full" and (t in names or (
+                wild and kind == "name" and t.endswith("." + found[1]))):
+            return "yes"
+    return "no"
+
+
+def wide_emails(text):
+    for comments, glue in ((False, ""), (True, "@"), (True, "@.")):
+        t = re.sub("[\x00-\x1f]", " ", re.sub(r'["\\]', "", plain(text)))
+        if comments:
+            out, depth = "", 0
+            for c in t:
+                if c in "()":
+                    depth = max(0, depth + (1 if c == "(" else -1))
+                elif not depth:
+                    out += c
+            t = out
+        else:
+            t = re.sub("[()]", " ", t)
+        for g in glue:
+            t = re.sub(" *%s *" % re.escape(g), g, t)
+        for piece in re.split("[ ,;<>:]", t):
+            if piece:
+                yield piece.lstrip("'").rstrip("'.")
+
+
+def wide_identifiers(text):
+    text = plain(text)
+    for part in [text] + (text.split(":") if ":" in text else []):
+        part, was = reduced(part), None
+        while part != was:
+            was = part
+            part = re.sub(r"^[+\x00- \x7f]+", "", part)
+            part = re.sub("^(refs/heads/|refs/tags/|heads/|tags/)(?=.)", "", part, flags=re.S)
+            part = reduced(part)
+        yield part
 
 
 def puny(host):
@@ -425,8 +573,10 @@ class Engine:
         except Refused as e:
             return Decision("deny", e.rule)
         d = self.structure(server, tool, arguments, values)
-        if d is None:
-            d = self.compiled(server, tool, roles, values)
+        if d is None or d.rule == "structural-domain-escalate":
+            ruled = self.compiled(server, tool, roles, values)
+            if d is None or (ruled.decision == "deny" and ruled.by is not None):
+                d = ruled
         if d.decision == "allow" and d.rule != "structural-introspection-allow":
             d = caution(d, values)
         return d
@@ -539,7 +689,9 @@ class Call:
                                           if k in c]):
             if named is not None and role not in named:
                 return False
-        return not c.get("lists") or any(role in x["roles"] for x in c["lists"])
+        named = {r for x in c.get("lists", []) for r in x["roles"]}
+        return not named or role in named or (
+            rule["then"] != "allow" and not named & set(RESOURCE_ROLES))
 
     def with_roles(self, roles):
         return [v for v in self.values if set(v.roles) & set(roles)]
@@ -554,6 +706,24 @@ class Call:
             out += [v for v in x["values"] + x.get("manualAdditions", [])
                     if v not in x.get("manualRemovals", [])]
         return out
+
+    def wide(self, values, allowed, kind, denies):
+        """Rules that ask or deny: no, yes, unknown or caps."""
+        answers = {"no"}
+        for v in values:
+            if kind == "domains":
+                if v.domain is not None and v.domain.kind == "unknown":
+                    answers.add("unknown")
+                    continue
+                spelled = list(wide_domains(v.domain) if v.domain is not None
+                               else wide_hosts(v.text))
+                answers |= {wide_match(spelled, p, denies) for p in allowed}
+                continue
+            spell = wide_emails if kind == "emails" else wide_identifiers
+            entries = [next(iter(spell(a)), None) for a in allowed]
+            if v.given and set(spell(v.text)) & set(entries):
+                answers.add("yes")
+        return next(a for a in ("yes", "unknown", "caps", "no") if a in answers)
 
     def match_domains(self, values, allowed):
         """no, yes, or unknown: nobody can tell."""
@@ -575,6 +745,8 @@ class Call:
         """Domains and lists of the rule: no, yes, unknown."""
         answers = []
         c = rule["if"]
+        if rule["then"] != "allow":
+            return self.wide_sets(rule, role)
         if "domains" in c:
             values = self.with_roles([role] if role else c["domains"]["roles"])
             answers.append(self.match_domains(values, self.expand(c["domains"]["allowed"])))
@@ -592,18 +764,41 @@ class Call:
         return "no" if "no" in answers else \
             "unknown" if "unknown" in answers else "yes"
 
+    def wide_sets(self, rule, role):
+        c, answers = rule["if"], []
+        denies = rule["then"] == "deny"
+        if "domains" in c:
+            values = self.with_roles([role] if role else c["domains"]["roles"])
+            answers.append(self.wide(values, self.expand(c["domains"]["allowed"]),
+                                     "domains", denies))
+        for x in c.get("lists", []):
+            values = self.with_roles([role] if role in x["roles"] else x["roles"])
+            answers.append(self.wide(values, self.expand(x["allowed"]),
+                                     x["matchType"], denies))
+        if "no" in answers:
+            return "no"
+        answer = next((a for a in answers if a != "yes"), "yes")
+        if "unknown" in answers:
+            answer = "unknown"
+        named = {r for x in c.get("lists", []) for r in x["roles"]}
+        if answer == "yes" and role and not denies and named and role not in named and \
+                not set(c) & {"roles", "paths", "domains"}:
+            return "caps"
+        return answer
+
     def within(self, v, rule):
         return self.engine.place(rule["if"]["paths"]["within"]).holds(
             v.path, rule["then"] != "allow")
 
     def by(self, rule, role, answer):
-        if answer == "unknown" and rule["then"] == "allow":
+        if answer == "unknown" and rule["then"] != "escalate":
             return Decision("escalate", "structural-unknown-remote", [role] if role else [])
         roles = [role] if role and rule["then"] == "escalate" else []
         return Decision(rule["then"], rule["name"], roles, rule)
 
     def scan(self, role):
         """The first rule that matches as a whole."""
+        cap, d = None, Decision("deny", "default-deny")
         for rule in self.engine.rules:
             if not self.about(rule) or (role and not self.relevant(rule, role)):
                 continue
@@ -614,16 +809,19 @@ class Call:
                 if not values or not all(self.within(v, rule) for v in values):
                     continue
             answer = self.sets(rule, role)
-            if answer != "no":
-                return self.by(rule, role, answer)
-        return Decision("deny", "default-deny")
+            if answer == "caps" or (answer == "unknown" and rule["then"] == "deny"):
+                cap = cap or self.by(rule, role, answer)
+            elif answer != "no":
+                d = self.by(rule, role, answer)
+                break
+        return cap if cap and d.decision != "deny" else d
 
     def role(self, role):
         paths = [v for v in self.with_roles([role])
                  if v.path is not None and role in PATH_ROLES]
         if not paths:
             return self.scan(role)
-        best, placeholder = None, False
+        best, placeholder, cap = None, False, None
         if self.server == "filesystem":
             left = [v for v in paths if not self.engine.inside(v)]
             if len(left) < len(paths):
@@ -635,6 +833,11 @@ class Call:
             if not self.relevant(rule, role) or not self.about(rule):
                 continue
             answer = self.sets(rule, role)
+            if answer == "unknown" and rule["then"] == "deny":
+                answer = "yes"
+            if answer == "caps":
+                cap = cap or self.by(rule, role, answer)
+                continue
             taken = [v for v in paths if "paths" not in rule["if"] or
                      self.within(v, rule)]
             if answer == "no" or not taken:
@@ -646,4 +849,6 @@ class Call:
                 best, placeholder = d, False
         if paths or best is None:
             return Decision("deny", "default-deny")
+        if cap and SEVERITY[cap.decision] > SEVERITY[best.decision]:
+            return cap
         return best

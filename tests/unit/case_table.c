@@ -162,7 +162,8 @@ read_line(struct reading *rd, char *s)
 	const char *first;
 	char *copy;
 
-	if (isdigit((unsigned char)*s) || strncmp(s, "C.", 2) == 0) {
+	if (isdigit((unsigned char)*s) || (isupper((unsigned char)*s) &&
+					      s[1] == '.')) {
 		read_row(rd, s);
 		return;
 	}

@@ -477,6 +477,7 @@ static const struct {
     {"cases/paths.txt", "engine"},
     {"cases/hosts.txt", "engine"},
     {"cases/lists.txt", "engine"},
+    {"cases/withhold.txt", "engine"},
     {"cases/conditions.txt", "engine"},
     {"cases/files.txt", "files"},
     {"cases/session.txt", "session"},
