@@ -49,6 +49,30 @@ chan_new(struct loop *l, int fd, enum role self, enum role peer, unsigned index,
 	return c;
 }
 
+bool
+chan_is_behind(const struct chan *c)
+{
+	return c->behind;
+}
+
+static void
+chan_set_behind(struct chan *c, bool behind)
+{
+	if (behind == c->behind)
+		return;
+	c->behind = behind;
+	if (c->ops->behind != NULL)
+		c->ops->behind(c, behind);
+}
+
+void
+chan_relax(struct chan *c)
+{
+	if (c->nqueued <= CHAN_BEHIND_MESSAGES / 2 &&
+	    c->queued <= CHAN_BEHIND_BYTES / 2)
+		chan_set_behind(c, false);
+}
+
 static void
 chan_drop_queue(struct chan *c)
 {
@@ -82,6 +106,7 @@ chan_free(struct chan *c)
 	if (c == NULL)
 		return;
 	chan_disconnect(c);
+	chan_relax(c);
 	c->freed = true;
 	if (c->busy == 0)
 		free(c);
@@ -222,6 +247,9 @@ chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd)
 	c->nqueued++;
 	if (c->opened)
 		loop_mod(c->loop, &c->io, EPOLLIN | EPOLLOUT);
+	if (c->nqueued >= CHAN_BEHIND_MESSAGES ||
+	    c->queued >= CHAN_BEHIND_BYTES)
+		chan_set_behind(c, true);
 	return 0;
 }
 
@@ -230,18 +258,13 @@ chan_flush(struct chan *c)
 {
 	struct chan_out *o;
 	struct iovec iov;
-	int r;
+	int r = 1;
 
 	while ((o = TAILQ_FIRST(&c->out)) != NULL) {
 		iov.iov_base = o->bytes;
 		iov.iov_len = o->len;
-		if ((r = chan_put(c, &iov, 1, o->fd)) == 0)
-			return;
-		if (r == -1) {
-			/* The end is read, with its reason, as any message. */
-			chan_drop_queue(c);
+		if ((r = chan_put(c, &iov, 1, o->fd)) != 1)
 			break;
-		}
 		TAILQ_REMOVE(&c->out, o, entry);
 		c->queued -= o->len;
 		c->nqueued--;
@@ -249,7 +272,11 @@ chan_flush(struct chan *c)
 			close(o->fd);
 		freezero(o, sizeof(*o) + o->len);
 	}
-	loop_mod(c->loop, &c->io, EPOLLIN);
+	/* The end is read, with its reason, as any message. */
+	if (r == -1)
+		chan_drop_queue(c);
+	if (r != 0 && !c->behind)
+		loop_mod(c->loop, &c->io, EPOLLIN);
 }
 
 int

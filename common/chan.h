@@ -32,7 +32,21 @@ struct chan_ops {
 	size_t nhandlers;
 	/* The peer is gone (why == NULL), or broke the protocol (why). */
 	void (*closed)(struct chan *, const char *why);
+	/*
+	 * chan_is_behind() has changed: the owner reads less from outside
+	 * while it is true.  That it is no longer true is said from the loop
+	 * and from chan_free() only, never from chan_send().  May be NULL.
+	 */
+	void (*behind)(struct chan *, bool);
 };
+
+/*
+ * A channel with that many messages or bytes waiting is behind, until half of
+ * both are left.  Both are far below the bounds at which it breaks, so that a
+ * process that stops reading from outside then never reaches those.
+ */
+#define CHAN_BEHIND_MESSAGES 1024U
+#define CHAN_BEHIND_BYTES ((size_t)16 << 20)
 
 /*
  * Takes fd. self and peer: the roles; index: which peer of that role. The
@@ -63,5 +77,7 @@ int chan_violation(struct chan *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* Bytes queued and not yet taken by the socket. */
 size_t chan_queued(const struct chan *);
+/* Returns true while the peer is far behind in taking what we send. */
+bool chan_is_behind(const struct chan *);
 
 #endif

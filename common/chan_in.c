@@ -195,8 +195,10 @@ chan_ready(struct loop_io *io, uint32_t events)
 	int n = 0, r = 0;
 
 	c->busy++;
-	if ((events & EPOLLOUT) != 0)
+	if ((events & EPOLLOUT) != 0) {
 		chan_flush(c);
+		chan_relax(c);
+	}
 	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)
 		n = chan_receive(c, slots, vec);
 	for (int i = 0; i < n; i++) {

@@ -31,7 +31,7 @@ struct chan {
 	TAILQ_HEAD(, chan_out) out;
 	size_t queued, nqueued;
 	uint16_t last;
-	bool opened, broken, reset, freed;
+	bool opened, broken, reset, freed, behind;
 	unsigned busy;
 	char why[256];
 };
@@ -39,6 +39,8 @@ struct chan {
 /* chan.c */
 /* Sends what waits, as far as the socket takes it. */
 void chan_flush(struct chan *);
+/* Tells the owner that the peer has caught up, if it was behind and has. */
+void chan_relax(struct chan *);
 /* Closes the socket and forgets what waits; the owner is not told. */
 void chan_disconnect(struct chan *);
 

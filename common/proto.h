@@ -112,6 +112,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(PROGRESS,	0x0409,	R(BACK),	R(PROXY),	RUN,	0)	\
 	M(CREDIT,	0x040a,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(MOVED,	0x040b,	R(PROXY),	R(POLICY),	RUN,	0)	\
+	M(UNASKED,	0x040e,	R(AUDIT),	R(BACK),	RUN,	0)	\
 	/* one to the virtual server, which icsupervisor answers */		\
 	M(VIRTUAL,	0x040c,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(VIRTUAL_DONE,	0x040d,	R(SUP),		R(AUDIT),	RUN,	0)	\
@@ -397,6 +398,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, status, 1)	/* success, error */	\
 				F(m, u32, bytes, UINT32_MAX)		\
 				F(m, u32, ago, UINT32_MAX)
+/* So many results were of no call that this server had: it slows down. */
+#define F_UNASKED(F, m)		F(m, u32, count, UINT32_MAX)
 #define F_PROGRESS(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, str, progress, 40)	/* number text */	\
 				F(m, str, total, 40)	/* or empty */		\

@@ -48,6 +48,24 @@ worker_closed(struct chan *c, const char *why)
 		w->lost(peer, index);
 }
 
+static void
+worker_behind(struct chan *c, bool behind)
+{
+	struct worker *w = chan_arg(c);
+
+	if (chan_peer(c) == ROLE_SUP)
+		return;
+	w->nbehind += behind ? 1 : -1U;
+	if (w->nbehind == 0 && w->caught_up != NULL)
+		w->caught_up();
+}
+
+bool
+worker_is_behind(const struct worker *w)
+{
+	return w->nbehind != 0;
+}
+
 _Static_assert(PROTO_MAX_SERVERS <= PROTO_MAX_PEERS &&
 		   PROTO_MAX_PROVIDERS <= PROTO_MAX_PEERS,
     "a place for each");
@@ -185,6 +203,7 @@ worker_serve(struct worker *w, const struct chan_handler *handlers, size_t n)
 	worker_env.ops.handlers = worker_env.handlers;
 	worker_env.ops.nhandlers = n + nown;
 	worker_env.ops.closed = worker_closed;
+	worker_env.ops.behind = worker_behind;
 	if ((w->sup = chan_new(&w->loop, WORKER_FD, w->role, ROLE_SUP, 0,
 		 &worker_env.ops, w)) == NULL ||
 	    chan_open(w->sup) == -1)

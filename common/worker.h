@@ -26,6 +26,9 @@ struct worker {
 	void (*stop)(void);		/* STOP came; NULL: exit 0 */
 	/* A peer's channel closed; icsupervisor decides what that means. */
 	void (*lost)(enum role, unsigned index);
+	/* No channel to a peer is behind any more, and one was. */
+	void (*caught_up)(void);
+	unsigned nbehind;		/* channels to peers that are */
 	/* Channel 3 closed; exits afterwards. Only auditd has a last duty. */
 	void (*orphan)(void);
 };
@@ -47,5 +50,11 @@ void worker_serve(struct worker *, const struct chan_handler *, size_t)
 /* Sends to a peer; quietly drops when it is gone. Takes fd. */
 void worker_send(struct worker *, enum role, unsigned index, enum msg_type,
     const void *msg, int fd);
+/*
+ * Returns true while a peer is far behind in taking what we send.  A worker
+ * then reads nothing from outside that could make it send more; it goes on
+ * reading its channels.
+ */
+bool worker_is_behind(const struct worker *);
 
 #endif

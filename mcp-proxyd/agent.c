@@ -23,7 +23,8 @@ watch(struct agent *a)
 {
 	uint32_t events = 0;
 
-	if (!a->blocked && !a->eof && a->closing == 0)
+	if (!a->blocked && !a->eof && a->closing == 0 &&
+	    !worker_is_behind(&a->p->w))
 		events |= EPOLLIN;
 	if (a->out.len != 0)
 		events |= EPOLLOUT;
@@ -289,6 +290,14 @@ agents_after(void *arg)
 				agent_turn(&p->agents[i], ended);
 		}
 	} while (p->ended);
+}
+
+/* Those that were not read while a peer was behind are. */
+void
+agents_caught_up(struct proxy *p)
+{
+	for (size_t i = 0; i < PROXY_MAX_AGENTS; i++)
+		p->agents[i].dirty = true;
 }
 
 void

@@ -12,9 +12,9 @@
 
 #define BACKD_MAX_STRAY 20U    /* lines that are no messages */
 #define BACKD_MAX_STDERR 1024U /* of a line; the rest is cut */
-/* Not taken yet by our peers: beyond this the server is not read. */
-#define BACKD_MAX_QUEUED ((size_t)16 << 20)
-#define BACKD_QUEUE_MS 10U
+/* Answers to nothing that was asked: beyond so many, one every so many ms. */
+#define BACKD_UNASKED_MS 5U
+#define BACKD_PAUSE_MS 1000U /* the longest that a server is not read */
 #define BACKD_TIMERS 5U
 /* Ends of calls that auditd is told together: it is woken once for them. */
 #define BACKD_DONE 8U
@@ -35,13 +35,13 @@ struct backd {
 	uint8_t err[BACKD_MAX_STDERR]; /* a line that has not ended */
 	size_t err_len;
 	bool gone;
-	struct loop_timer pause;  /* stdout is not read until then */
+	struct loop_timer pause;  /* while armed stdout is not read */
 	struct loop_timer relist; /* a list_changed that had to wait */
 	struct value_pool *pool;
 	struct buf tree;
 	unsigned stray;
 	uint64_t dropped;
-	struct bucket requests, changes, progress, complaints;
+	struct bucket requests, changes, progress, complaints, unasked, answers;
 	uint64_t silenced; /* stderr lines not logged */
 	struct msg_DONE done[BACKD_DONE];
 	uint64_t done_at[BACKD_DONE]; /* clock_mono_us */
@@ -58,6 +58,12 @@ void backd_init(struct backd *);
 void backd_start(struct backd *, unsigned which);
 extern const struct chan_handler backd_handlers[];
 extern const size_t backd_nhandlers;
+/* Watches stdout, if it may be read now. */
+void backd_watch(struct backd *);
+/* Does not read stdout for so long. */
+void backd_pause(struct backd *, uint64_t ms);
+/* Counts answers to nothing; too many of them, and the server must wait. */
+void backd_unasked(struct backd *, uint32_t n);
 bool bucket_take(struct backd *, struct bucket *);
 /* The server is over: everyone is told why, once. */
 void backd_gone(struct backd *, const char *fmt, ...)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The two pipes of an MCP server.  One read a turn; what our peers have not
- * taken yet is the only reason not to read.  A server that may not be read
+ * The two pipes of an MCP server.  One read a turn.  Its stdout is not read
+ * while a peer is behind in taking what we send, nor for a while after too
+ * many answers to nothing that it was asked.  A server that may not be read
  * any more (closed, babbling, endless line) is reported gone and left alone:
  * its calls are answered by auditd, the others' go on.
  */
@@ -79,39 +80,57 @@ backd_gone(struct backd *b, const char *fmt, ...)
 	lines_free(&b->out);
 }
 
-static size_t
-queued(const struct backd *b)
-{
-	static const enum role to[] = {ROLE_PROXY, ROLE_POLICY, ROLE_AUDIT};
-	const struct chan *c;
-	size_t n = 0;
-
-	for (size_t i = 0; i < sizeof(to) / sizeof(to[0]); i++) {
-		if ((c = b->w.peers[to[i]][0]) != NULL)
-			n += chan_queued(c);
-	}
-	return n;
-}
-
 static void out_ready(struct loop_io *, uint32_t);
 
-static void
-out_watch(struct backd *b)
+/* An end of a pipe that is not read would be reported all the time. */
+void
+backd_watch(struct backd *b)
 {
-	if (loop_add(&b->w.loop, &b->io[0], b->fd[0], EPOLLIN, out_ready, b) ==
-	    -1)
+	bool reads = !worker_is_behind(&b->w) && b->pause.at == 0;
+
+	if (b->fd[0] != -1 &&
+	    loop_watch(&b->w.loop, &b->io[0], b->fd[0],
+		reads ? (uint32_t)EPOLLIN : 0, out_ready, b) == -1)
 		fatal("epoll_ctl");
 }
 
 static void
 unpause(struct loop_timer *t)
 {
-	struct backd *b = t->arg;
+	backd_watch(t->arg);
+}
 
-	if (queued(b) > BACKD_MAX_QUEUED)
-		loop_timer_set(&b->w.loop, t, BACKD_QUEUE_MS, unpause, b);
-	else
-		out_watch(b);
+void
+backd_pause(struct backd *b, uint64_t ms)
+{
+	if (b->gone)
+		return;
+	loop_timer_set(&b->w.loop, &b->pause,
+	    ms < BACKD_PAUSE_MS ? ms : BACKD_PAUSE_MS, unpause, b);
+	backd_watch(b);
+}
+
+void
+backd_unasked(struct backd *b, uint32_t n)
+{
+	uint64_t ms = (uint64_t)n * BACKD_UNASKED_MS;
+
+	while (n != 0 && bucket_take(b, &b->unasked)) {
+		ms -= BACKD_UNASKED_MS;
+		n--;
+	}
+	if (n == 0)
+		return;
+	backd_drop(b, "an answer to nothing it was asked");
+	backd_pause(b, ms);
+}
+
+static int
+on_unasked(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	backd_unasked(chan_arg(c), msg->UNASKED.count);
+	return 0;
 }
 
 static void
@@ -163,11 +182,7 @@ out_ready(struct loop_io *io, uint32_t events)
 	}
 	lines_filled(&b->out, (size_t)n);
 	out_lines(b);
-	if (b->gone || queued(b) <= BACKD_MAX_QUEUED)
-		return;
-	/* An end of the pipe would be reported all the time. */
-	loop_del(&b->w.loop, io);
-	loop_timer_set(&b->w.loop, &b->pause, BACKD_QUEUE_MS, unpause, b);
+	backd_watch(b);
 }
 
 static void
@@ -252,6 +267,7 @@ on_server_out(struct chan *c, const union proto_any *msg, int fd)
 
 const struct chan_handler backd_handlers[] = {
     {MSG_SERVER_OUT, on_server_out},
+    {MSG_UNASKED, on_unasked},
 };
 const size_t backd_nhandlers =
     sizeof(backd_handlers) / sizeof(backd_handlers[0]);
@@ -270,6 +286,8 @@ backd_init(struct backd *b)
 	b->requests = (struct bucket){.burst = 64, .ms = 100};
 	b->changes = (struct bucket){.burst = 4, .ms = 1000};
 	b->progress = (struct bucket){.burst = 64, .ms = 20};
+	b->answers = (struct bucket){.burst = 128, .ms = 20};
+	b->unasked = (struct bucket){.burst = 256, .ms = BACKD_UNASKED_MS};
 	b->complaints = (struct bucket){.burst = 200, .ms = 50};
 }
 
@@ -280,10 +298,16 @@ backd_start(struct backd *b, unsigned which)
 	if (b->fd[which] == -1)
 		return;
 	if (which == 0)
-		out_watch(b);
+		backd_watch(b);
 	else if (loop_add(&b->w.loop, &b->io[1], b->fd[1], EPOLLIN, err_ready,
 		     b) == -1)
 		fatal("epoll_ctl");
+}
+
+static void
+caught_up(void)
+{
+	backd_watch(&backd_env);
 }
 
 static void
@@ -298,5 +322,6 @@ backd_serve(void)
 {
 	backd_init(&backd_env);
 	backd_env.w.start = start;
+	backd_env.w.caught_up = caught_up;
 	worker_serve(&backd_env.w, backd_handlers, backd_nhandlers);
 }

@@ -127,6 +127,8 @@ int agents_listen(struct proxy *);
 void agents_after(void *proxy);
 /* Closing ones that take too long. */
 void agents_tick(struct proxy *);
+/* Peers take again what we send: every connection may be read. */
+void agents_caught_up(struct proxy *);
 /* Output was added to a->out. */
 void agent_wrote(struct agent *);
 /* The connection ends after a last error. */

@@ -266,11 +266,18 @@ start(void)
 	proxy_start(&proxy_env);
 }
 
+static void
+caught_up(void)
+{
+	agents_caught_up(&proxy_env);
+}
+
 void
 proxy_serve(void)
 {
 	proxy_init(&proxy_env);
 	proxy_env.w.start = start;
 	proxy_env.w.lost = lost;
+	proxy_env.w.caught_up = caught_up;
 	worker_serve(&proxy_env.w, proxy_handlers, proxy_nhandlers);
 }

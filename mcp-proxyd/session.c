@@ -142,6 +142,9 @@ session_answer(struct backd *b, const struct jsonrpc *m)
 	struct span id = m->rid->text;
 	uint64_t seq;
 
+	/* policyd knows how many it awaits; each of them costs it something. */
+	if (!bucket_take(b, &b->answers))
+		backd_pause(b, b->answers.ms);
 	if (span_is(id, "i"))
 		init_result(b, m);
 	else if (id.len > 1 && id.p[0] == 't' &&

@@ -74,6 +74,8 @@ void egressd_serve(void) __attribute__((noreturn));
 
 /* egressd_tunnel.c */
 void tunnel_accept(struct loop_io *, uint32_t);
+/* Watches the listener while there is room and auditd keeps up. */
+void tunnel_listen(void);
 struct tunnel *tunnel_find(uint32_t id);
 /* Takes fd. */
 void tunnel_open(struct tunnel *, int fd);

@@ -113,6 +113,7 @@ egressd_serve(void)
 	e->accept.fd = -1;
 	e->w.start = serve_start;
 	e->w.loop.after = serve_after;
+	e->w.caught_up = tunnel_listen;
 	worker_serve(&e->w, serve_handlers,
 	    sizeof(serve_handlers) / sizeof(serve_handlers[0]));
 }

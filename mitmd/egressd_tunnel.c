@@ -267,6 +267,19 @@ side_init(struct side *s, struct tunnel *t, int fd)
 	buf_init(&s->out, EGRESSD_WINDOW);
 }
 
+/* A connection makes at least two messages; those in hand are few. */
+void
+tunnel_listen(void)
+{
+	struct egressd_env *e = &egressd_env;
+	bool takes =
+	    e->ntunnels < EGRESSD_MAX_TUNNELS && !worker_is_behind(&e->w);
+
+	if (e->accept.fd != -1 && loop_mod(&e->w.loop, &e->accept,
+				      takes ? (uint32_t)EPOLLIN : 0) == -1)
+		fatal("epoll");
+}
+
 void
 tunnel_accept(struct loop_io *io, uint32_t events)
 {
@@ -288,9 +301,8 @@ tunnel_accept(struct loop_io *io, uint32_t events)
 	    -1)
 		fatal("epoll");
 	tunnel_time(t, EGRESSD_HEAD_MS);
-	if (++e->ntunnels == EGRESSD_MAX_TUNNELS)
-		if (loop_mod(&e->w.loop, &e->accept, 0) == -1)
-			fatal("epoll");
+	e->ntunnels++;
+	tunnel_listen();
 }
 
 void
@@ -308,8 +320,7 @@ tunnel_reap(void)
 		side_close(&t->in);
 		side_close(&t->up);
 		free(t);
-		if (e->ntunnels-- == EGRESSD_MAX_TUNNELS)
-			if (loop_mod(&e->w.loop, &e->accept, EPOLLIN) == -1)
-				fatal("epoll");
+		e->ntunnels--;
 	}
+	tunnel_listen();
 }

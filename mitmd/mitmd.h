@@ -177,6 +177,7 @@ struct exchange {
 	int32_t id;        /* of the agent's stream */
 	struct buf answer; /* what its window does not let go yet */
 	bool ended;        /* all of the answer is in there */
+	bool malformed;    /* its stream is reset once it is answered */
 	size_t dropped;    /* bytes of the body, after the answer */
 	size_t owed;       /* bytes of the body, not given back yet */
 };
@@ -301,6 +302,8 @@ bool agent_pending(const struct agent *);
 void agent_ready(struct loop_io *, uint32_t);
 /* A request is over: takes what the agent sent meanwhile. */
 void agent_resume(struct agent *);
+/* Peers take again what we send: connections that waited for it go on. */
+void agents_caught_up(void);
 
 /* mitmd_connect.c: until the tunnel is up */
 void connect_read(struct agent *);

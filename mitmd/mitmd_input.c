@@ -45,15 +45,38 @@ input_wanted(const struct agent *a)
 	return false;
 }
 
+/*
+ * Is a peer behind that this connection's requests make messages for?  Then
+ * the connection waits: each request may be as small as a few bytes.
+ */
+static bool
+input_behind(const struct agent *a)
+{
+	const struct worker *w = &mitmd_env.w;
+	const struct chan *key =
+	    a->state == AGENT_OPEN ? w->peers[ROLE_KEY][a->provider] : NULL;
+
+	if (!worker_is_behind(w))
+		return false;
+	return (w->peers[ROLE_AUDIT][0] != NULL &&
+		   chan_is_behind(w->peers[ROLE_AUDIT][0])) ||
+	       (w->peers[ROLE_POLICY][0] != NULL &&
+		   chan_is_behind(w->peers[ROLE_POLICY][0])) ||
+	       (key != NULL && chan_is_behind(key));
+}
+
 bool
 agent_reads(const struct agent *a)
 {
 	switch (a->state) {
-	case AGENT_CONNECT:
 	case AGENT_TLS:
 	case AGENT_LINGER:
 		return true;
+	case AGENT_CONNECT:
+		return !input_behind(a);
 	case AGENT_OPEN:
+		if (input_behind(a))
+			return false;
 		return a->h2 != NULL ? h2_reads(a) : input_wanted(a);
 	case AGENT_PENALTY:
 		return false;
@@ -196,7 +219,8 @@ agent_resume(struct agent *a)
 	size_t used;
 
 	/* HTTP/2 has no such bytes, and may be in the middle of others. */
-	if (a->dead || a->state != AGENT_OPEN || a->h2 != NULL)
+	if (a->dead || a->state != AGENT_OPEN || a->h2 != NULL ||
+	    input_behind(a))
 		return;
 	if (a->in.len != 0) {
 		a->seen = 0;
@@ -212,6 +236,24 @@ agent_resume(struct agent *a)
 		agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
 	if (agent_pending(a))
 		input_pull(a);
+}
+
+void
+agents_caught_up(void)
+{
+	static struct agent *all[MITMD_MAX_AGENTS];
+	struct agent *a;
+	unsigned n = 0;
+
+	/* What one of them does may close another. */
+	TAILQ_FOREACH (a, &mitmd_env.agents, entry) {
+		agent_hold(a);
+		all[n++] = a;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		agent_resume(all[i]);
+		agent_leave(all[i]);
+	}
 }
 
 static void

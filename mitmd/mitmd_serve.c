@@ -311,6 +311,7 @@ mitmd_serve(void)
 	mitmd_env.listener = -1;
 	mitmd_env.accept.fd = -1;
 	mitmd_env.w.start = serve_start;
+	mitmd_env.w.caught_up = agents_caught_up;
 	worker_serve(
 	    &mitmd_env.w, handlers, sizeof(handlers) / sizeof(handlers[0]));
 }

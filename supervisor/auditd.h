@@ -44,6 +44,8 @@ struct auditd_server {
 	struct loop_timer stall;
 	struct auditd_effects lines;	/* released, not yet written */
 	size_t queued;
+	unsigned late;		/* cancelled calls that it may still answer */
+	uint32_t unasked;	/* results of this turn that it was not asked */
 };
 
 /* A call that went to a server. */
@@ -80,6 +82,7 @@ struct auditd_env {
 	struct loop_timer ended_timer;
 	struct msg_COUNTS counts;
 	uint64_t dropped;
+	bool unasked;		/* some server has any */
 };
 
 extern struct auditd_env auditd_env;
@@ -148,6 +151,10 @@ struct auditd_call *auditd_call_new(uint64_t id, unsigned server);
 void auditd_call_end(struct auditd_call *);
 /* A call ended: policyd is told soon, with others. */
 void auditd_ended(uint64_t id);
+/* The server answered a call that it does not have. */
+void auditd_unasked(unsigned server);
+/* Their mcp-backds are told of such answers, once a turn. */
+void auditd_unasked_tell(void);
 /* The server was told to drop it and need not answer: recorded and ended. */
 void auditd_call_cancelled(struct auditd_call *);
 /* Answers a call that no server will: composes nothing, records nothing. */

@@ -262,4 +262,5 @@ auditd_commit(void *arg)
 		buf_reset(&auditd_env.out, OUT_KEEP);
 		commit_effects(&list, done);
 	} while (!TAILQ_EMPTY(&auditd_env.effects));
+	auditd_unasked_tell();
 }

@@ -287,7 +287,7 @@ on_done(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)fd;
 	if (call == NULL || call->server != chan_index(c)) {
-		auditd_env.dropped++;
+		auditd_unasked(chan_index(c));
 		return 0;
 	}
 	took = clock_mono_us() - call->since;

@@ -75,6 +75,36 @@ auditd_ended(uint64_t id)
 }
 
 void
+auditd_unasked(unsigned server)
+{
+	struct auditd_server *s = &auditd_env.servers[server];
+
+	if (s->late != 0) {
+		s->late--;
+		return;
+	}
+	s->unasked++;
+	auditd_env.unasked = true;
+}
+
+void
+auditd_unasked_tell(void)
+{
+	struct auditd_server *s;
+	struct msg_UNASKED m;
+
+	for (unsigned i = 0; auditd_env.unasked && i < PROTO_MAX_SERVERS; i++) {
+		s = &auditd_env.servers[i];
+		if (s->unasked == 0)
+			continue;
+		m.count = s->unasked;
+		s->unasked = 0;
+		worker_send(&auditd_env.w, ROLE_BACK, i, MSG_UNASKED, &m, -1);
+	}
+	auditd_env.unasked = false;
+}
+
+void
 auditd_call_end(struct auditd_call *c)
 {
 	uint64_t id = c->id;
@@ -138,6 +168,7 @@ auditd_call_cancelled(struct auditd_call *c)
 	    &l, "serverName", span_str(auditd_env.servers[c->server].name));
 	auditlog_str(&l, "status", SPAN("cancelled"));
 	auditd_line_end(&l);
+	auditd_env.servers[c->server].late++;
 	/* mcp-proxyd has forgotten who asked; this is the end of its id. */
 	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, &m, c->id);
 	auditd_call_end(c);

@@ -211,6 +211,8 @@ def parse_args():
     a("--pin", action="store_true",
       help="proxies on processor 0, client and provider on 1")
     a("--json", action="store_true", help="the figures of every round")
+    a("--floods", action="store_true",
+      help="only how quickly a server answers beside floods of others")
     a("--warm", type=int, default=500, metavar="MS", help="of each load")
     a("--run", type=int, default=1500, metavar="MS")
     a("--events", type=int, default=1000, help="of the event stream")
@@ -238,6 +240,11 @@ def main():
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
         os.path.abspath(__file__))), "lib"))
     from harness import workdir
+    if opts.floods:
+        import beside
+        with workdir() as work:
+            beside.report(work, opts.json)
+        return
     with workdir() as work, Rig(opts, work) as rig:
         bench = Bench(rig, opts)
         bench.run(opts.groups or GROUPS)

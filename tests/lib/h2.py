@@ -36,6 +36,8 @@ STATIC = [
         "retry-after server set-cookie strict-transport-security "
         "transfer-encoding user-agent vary via www-authenticate").split()]
 STATIC[15] = ("accept-encoding", "gzip, deflate")
+# What a socket that does not block says instead.
+WANT = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Bad(Exception):
@@ -193,13 +195,13 @@ def through(session_dir, host, **kw):
 class Connection:
     """Over a socket on which TLS is to begin (None: the caller's own)."""
 
-    def __init__(self, sock, ca, host, timeout=20, settings=()):
+    def __init__(self, sock, ca, host, timeout=20, settings=(), alpn="h2"):
         context = ssl.create_default_context(cafile=ca)
-        context.set_alpn_protocols(["h2"])
+        context.set_alpn_protocols([alpn])
         sock.settimeout(timeout)
         self.sock = context.wrap_socket(sock, server_hostname=host)
-        if self.sock.selected_alpn_protocol() != "h2":
-            raise Bad("no h2")
+        if self.sock.selected_alpn_protocol() != alpn:
+            raise Bad(f"no {alpn}")
         self.host = host
         self.decoder = Decoder()
         self.buf = b""
@@ -211,6 +213,8 @@ class Connection:
         self.pings = 0
         self.acks = 0
         self.auto = True        # we give windows for what we read
+        if alpn != "h2":
+            return
         self.raw(PREFACE)
         self.frame(SETTINGS, 0, 0, b"".join(
             struct.pack(">HI", k, v) for k, v in settings))

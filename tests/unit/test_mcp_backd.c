@@ -124,7 +124,20 @@ static const struct chan_handler handlers[] = {
 };
 static const struct chan_ops test_ops = {
     handlers, sizeof(handlers) / sizeof(handlers[0]), closed};
-static const struct chan_ops none = {NULL, 0, closed};
+
+/* As the worker's frame does it. */
+static void
+behind(struct chan *c, bool is)
+{
+	(void)c;
+	b->w.nbehind += is ? 1 : -1U;
+	if (b->w.nbehind == 0)
+		backd_watch(b);
+}
+
+static struct chan_handler backd_takes[1];
+static const struct chan_ops none = {
+    backd_takes, 1, .closed = closed, .behind = behind};
 
 static void
 turns(void)
@@ -151,6 +164,9 @@ set_up(void)
 		err(1, "loop_init");
 	b->w.role = ROLE_BACK;
 	backd_init(b);
+	for (size_t i = 0; i < backd_nhandlers; i++)
+		if (backd_handlers[i].type == MSG_UNASKED)
+			backd_takes[0] = backd_handlers[i];
 	for (size_t i = 0; i < 3; i++) {
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) ==
 		    -1)
@@ -335,14 +351,36 @@ test_floods(void)
 	tear_down();
 }
 
-/* Peers that take nothing stop the reading, and nothing else does. */
-static void
-test_back_pressure(void)
+/* Writes lines of `len` bytes for as long as they are read; how many were. */
+static unsigned
+put_until_stuck(const char *line, size_t len)
 {
-	static const char head[] = "{" V ",\"id\":5,\"result\":{\"a\":\"";
-	size_t size = 60000, len = sizeof(head) - 1;
+	unsigned stuck = 0, sent = 0;
+	size_t at = 0;
+	ssize_t n;
+
+	if (fcntl(server_out, F_SETFL, O_NONBLOCK) == -1)
+		err(1, "fcntl");
+	while (stuck < 3) {
+		n = write(server_out, line + at, len - at);
+		stuck = n == -1 ? stuck + 1 : 0;
+		at += n == -1 ? 0 : (size_t)n;
+		if (at == len) {
+			at = 0;
+			sent++;
+		}
+		turns();
+	}
+	return sent;
+}
+
+/* A peer that takes nothing stops the reading, and nothing else does. */
+static void
+test_back_pressure(const char *head, size_t size, const char *what)
+{
+	size_t len = strlen(head);
 	char *line = malloc(len + size + 8);
-	unsigned results = 0, stuck = 0, sent = 0;
+	unsigned results = 0, sent;
 	const char *s;
 
 	deaf = true;
@@ -351,25 +389,14 @@ test_back_pressure(void)
 	memcpy(line, head, len);
 	memset(line + len, 'z', size);
 	memcpy(line + len + size, "\"}}\n", 5);
-	if (fcntl(server_out, F_SETFL, O_NONBLOCK) == -1)
-		err(1, "fcntl");
-	for (size_t at = 0; stuck < 3;) {
-		ssize_t n = write(server_out, line + at, len + size + 4 - at);
-
-		stuck = n == -1 ? stuck + 1 : 0;
-		at += n == -1 ? 0 : (size_t)n;
-		if (at == len + size + 4) {
-			at = 0;
-			sent++;
-		}
-		turns();
-	}
-	ok(b->pause.at != 0, "the server is not read");
+	sent = put_until_stuck(line, len + size + 4);
+	is_int(b->io[0].fd, -1, "%s: the server is not read", what);
 	ok(chan_queued(b->w.peers[ROLE_PROXY][0]) < 17U << 20,
-	    "with 16 MiB waiting for mcp-proxyd");
+	    "with 16 MiB waiting for mcp-proxyd at most");
+	is_str(closed_why, "", "no channel has broken");
 	if (chan_open(ours[0]) == -1)
 		err(1, "chan_open");
-	for (int i = 0; i < 10000 && results < sent; i++) {
+	for (int i = 0; i < 100000 && results < sent; i++) {
 		if (loop_once(&b->w.loop, 20) == -1)
 			err(1, "epoll_wait");
 		for (s = seen; (s = strstr(s, "RESULT")) != NULL; s++)
@@ -378,6 +405,31 @@ test_back_pressure(void)
 	}
 	is_int(results, sent, "all of it arrives");
 	free(line);
+	tear_down();
+}
+
+/* Answers to nothing that was asked make the server wait. */
+static void
+test_unasked(void)
+{
+	const struct msg_UNASKED few = {.count = 200}, many = {.count = 5000};
+
+	set_up();
+	if (chan_send(ours[2], MSG_UNASKED, &few, -1) == -1)
+		err(1, "chan_send");
+	turns();
+	is_str(says("{" V ",\"id\":6,\"result\":{}}\n"),
+	    "RESULT 6 0 {}\nDONE 6 0\n", "200 answers to nothing pass");
+	if (chan_send(ours[2], MSG_UNASKED, &many, -1) == -1)
+		err(1, "chan_send");
+	turns();
+	is_str(says("{" V ",\"id\":7,\"result\":{}}\n"), "",
+	    "after 5000 more the server is not read");
+	while (b->pause.at != 0)
+		if (loop_once(&b->w.loop, 2000) == -1)
+			err(1, "epoll_wait");
+	turns();
+	is_str(seen, "RESULT 7 0 {}\nDONE 7 0\n", "for a second at most");
 	tear_down();
 }
 
@@ -421,7 +473,11 @@ main(void)
 	test_ends();
 	test_limits();
 	test_floods();
-	test_back_pressure();
+	test_back_pressure(
+	    "{" V ",\"id\":5,\"result\":{\"a\":\"", 60000, "large answers");
+	test_back_pressure(
+	    "{" V ",\"id\":5,\"result\":{\"a\":\"", 0, "tiny answers");
+	test_unasked();
 	test_stderr();
 	is_str(closed_why, "", "no channel was broken");
 	return tap_done();

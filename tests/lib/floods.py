@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: ISC
+"""Floods from every edge of a session, and how quickly another server answers
+meanwhile.  A flood of the agent or of icctl is a process of its own:
+`python3 floods.py KIND SESSION-DIR SECONDS`."""
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import h2  # noqa: E402
+import harness as h  # noqa: E402
+
+HOST = "api.anthropic.com"
+SERVER = ("answers", "repeated", "errors", "pages", "requests", "changes",
+          "progress", "large", "stderr", "connects")
+AGENT = ("h2", "http1", "connect", "denied", "pings", "cancels")
+USER = ("status",)
+KINDS = (*SERVER, *AGENT, *USER)
+# Of a CONNECT, a request and a call that are refused: these may be one line
+# with a count in the log.
+TOOLS = {"busy": h.ECHO_TOOLS,
+         "flood": {"flood": {"kind": ["none"], "seconds": ["none"],
+                             "target": ["none"]}},
+         "quiet": h.ECHO_TOOLS}
+RULES = [h.rule("all", "allow", server=["busy", "flood", "quiet"],
+                tool=["flood", "echo"])]
+
+
+def servers(work):
+    return {
+        "quiet": h.echo_server(os.path.join(work, "logs-q", "quiet")),
+        "busy": h.echo_server(os.path.join(work, "logs-b", "busy")),
+        "flood": {"command": h.PYTHON,
+                  "args": [os.path.join(h.STANDINS, "mcp_flood.py")],
+                  "sandbox": {"network": {"allowedDomains": ["a.test:443"]},
+                              "filesystem": {"allowRead": [h.STANDINS]}}}}
+
+
+class Load:
+    """Sends what `text` gives, as fast as it is taken, and reads answers."""
+
+    def __init__(self, sock, text):
+        self.sock, self.text, self.left = sock, text, b""
+        sock.setblocking(False)
+
+    def turn(self):
+        select.select([self.sock], [self.sock], [], 0.5)
+        try:
+            while True:
+                if not self.sock.recv(1 << 18):
+                    return False
+        except (BlockingIOError, *h2.WANT):
+            pass
+        try:
+            self.left = self.left or self.text()
+            self.left = self.left[self.sock.send(self.left):]
+        except (BlockingIOError, *h2.WANT):
+            pass
+        return True
+
+
+def mcp(directory, text):
+    """A connection that has said hello."""
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(os.path.join(directory, "sockets", "proxy.sock"))
+    s.sendall(json.dumps({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+                   "clientInfo": {"name": "flood", "version": "1"}}
+    }).encode() + b"\n")
+    s.recv(65536)
+    return Load(s, text)
+
+
+class Numbers:
+    """A line with a new id each time, 64 at once."""
+
+    def __init__(self, *texts):
+        self.texts, self.n = texts, 0
+
+    def __call__(self):
+        out = []
+        for _ in range(64):
+            self.n += 1
+            out += [t.replace("ID", str(self.n)) for t in self.texts]
+        return "".join(out).encode()
+
+
+CALL = ('{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":'
+        '"%s","arguments":{"text":"ID"}}}\n')
+
+
+def connection(directory, kind):
+    if kind == "denied":
+        return mcp(directory, Numbers(CALL % "quiet__fail"))
+    if kind == "pings":
+        return mcp(directory, Numbers(
+            '{"jsonrpc":"2.0","id":ID,"method":"ping"}\n'))
+    if kind == "cancels":
+        return mcp(directory, Numbers(
+            CALL % "busy__echo",
+            '{"jsonrpc":"2.0","method":"notifications/cancelled",'
+            '"params":{"requestId":ID}}\n'))
+    c = h2.through(directory, HOST, alpn="h2" if kind == "h2" else "http/1.1")
+    if kind == "http1":
+        return Load(c.sock, lambda: b"GET /nope HTTP/1.1\r\nhost: " +
+                    HOST.encode() + b"\r\n\r\n")
+    c.window(0, 1 << 30)
+    block = h2.encode([(":method", "GET"), (":scheme", "https"),
+                       (":authority", HOST), (":path", "/nope")])
+    stream = [1]
+
+    def frames():
+        out = b""
+        for _ in range(40):
+            out += c.pack(h2.HEADERS, h2.END_STREAM | h2.END_HEADERS,
+                          stream[0], block)
+            stream[0] += 2
+        return out
+    return Load(c.sock, frames)
+
+
+def connects(directory, until):
+    """Tunnels to a host that is not on the list; how many were refused."""
+    path, n = os.path.join(directory, "sockets", "mitm-proxy.sock"), 0
+    while time.monotonic() < until:
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(10)
+            try:
+                s.connect(path)
+                s.sendall(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")
+                n += s.recv(4096).startswith(b"HTTP/1.1 403")
+            except OSError:
+                continue
+    return n
+
+
+def status(directory, until):
+    request = b'{"op":"status"}\n'
+    while time.monotonic() < until:
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(10)
+            try:
+                s.connect(os.path.join(directory, "control.sock"))
+                s.sendall(request)
+                s.recv(65536)
+            except OSError:
+                continue
+
+
+def run(kind, directory, seconds):
+    until = time.monotonic() + seconds
+    if kind == "connect":
+        print(connects(directory, until))
+    elif kind == "status":
+        status(directory, until)
+    else:
+        loads = [connection(directory, kind) for _ in range(4)]
+        while time.monotonic() < until:
+            if not all([one.turn() for one in loads]):
+                sys.exit("a connection was closed")
+
+
+class Flood:
+    """One, of a session whose client is `m`."""
+
+    def __init__(self, s, m, kind, seconds):
+        self.kind, self.m, self.process = kind, m, None
+        if kind in SERVER:
+            target = "no.test:443"
+            m.call("flood__flood", {"kind": kind, "seconds": seconds,
+                                    "target": target})
+        else:
+            self.process = subprocess.Popen(
+                [sys.executable, os.path.abspath(__file__), kind, s.dir,
+                 str(seconds)], stdout=subprocess.PIPE, text=True)
+
+    def end(self):
+        """What its process says."""
+        if self.process is None:
+            return ""
+        return self.process.communicate(timeout=60)[0]
+
+
+def latencies(m, seconds):
+    """Of calls to the quiet server, one after the other, in s; sorted."""
+    until, found = time.monotonic() + seconds, []
+    while time.monotonic() < until:
+        before = time.monotonic()
+        text = str(before)  # the same again would be a loop
+        r = m.call("quiet__echo", {"text": text})
+        found.append(time.monotonic() - before)
+        if h.text_of(r) != text:
+            raise RuntimeError(f"the quiet server: {r}")
+    return sorted(found)
+
+
+def percentile(values, p):
+    return values[min(len(values) - 1, int(len(values) * p / 100))]
+
+
+if __name__ == "__main__":
+    run(sys.argv[1], sys.argv[2], float(sys.argv[3]))
