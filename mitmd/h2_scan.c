@@ -9,6 +9,7 @@
 enum scan_type {
 	SCAN_DATA = 0,
 	SCAN_HEADERS = 1,
+	SCAN_PRIORITY = 2,
 	SCAN_RST_STREAM = 3,
 	SCAN_SETTINGS = 4,
 	SCAN_WINDOW_UPDATE = 8,
@@ -61,6 +62,13 @@ scan_head(struct h2_scan *c)
 		if (++c->windows > H2_WINDOWS)
 			return "too many WINDOW_UPDATE frames";
 		return NULL;
+	case SCAN_PRIORITY:
+		/* The library, which needs no priorities, ignores these. */
+		if (((h[5] & 0x7fU) | h[6] | h[7] | h[8]) == 0) {
+			c->illegal = true;
+			return "a PRIORITY frame on stream 0";
+		}
+		break;
 	case SCAN_RST_STREAM:
 		cost = H2_RESET;
 		break;

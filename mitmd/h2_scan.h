@@ -31,9 +31,13 @@ struct h2_scan {
 	unsigned cost;    /* idle frames, less what time took off */
 	unsigned windows; /* WINDOW_UPDATE, less what our data took off */
 	uint64_t at;      /* ms, of the latest that was taken off */
+	bool illegal;     /* what is wrong is a frame that may not be */
 };
 
-/* All of s goes by at `now`. NULL, or what is wrong: constant text. */
+/*
+ * All of s goes by at `now`. Returns NULL, or what is wrong: constant text;
+ * `illegal` then tells a frame that the protocol forbids from too many.
+ */
 const char *h2_scan(struct h2_scan *, struct span s, uint64_t now);
 /* We sent frames of data, for which the peer may widen its window. */
 void h2_scan_sent(struct h2_scan *, unsigned frames);

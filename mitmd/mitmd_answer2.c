@@ -117,6 +117,7 @@ answer2_refuse(
 	size_t n = 0;
 
 	(void)known;
+	x->malformed = no == REFUSE_MALFORMED;
 	status = status != 0 ? status : refuse_text(no)->status;
 	detail = deny_detail(x, no, detail, more, sizeof(more));
 	buf_reset(&x->answer, 0);
@@ -141,6 +142,12 @@ void
 answer2_drop(struct exchange *x, size_t len)
 {
 	x->dropped += len;
+	/* RFC 9113, 8.1.1: that it was answered first is allowed. */
+	if (x->malformed && !x->whole && x->ended && x->answer.len == 0) {
+		(void)nghttp2_submit_rst_stream(x->a->h2->session,
+		    NGHTTP2_FLAG_NONE, x->id, NGHTTP2_PROTOCOL_ERROR);
+		return;
+	}
 	if (x->whole || (!x->req.sized && x->dropped <= MITMD_MAX_DISCARD) ||
 	    (x->req.sized && x->left <= MITMD_MAX_DISCARD &&
 		x->dropped <= x->left))

@@ -151,7 +151,10 @@ h2_input(struct agent *a, struct span s)
 	ssize_t n;
 
 	if ((bad = h2_scan(&h->scan, s, now)) != NULL) {
-		h2_end(a, NGHTTP2_ENHANCE_YOUR_CALM, bad);
+		h2_end(a,
+		    h->scan.illegal ? NGHTTP2_PROTOCOL_ERROR
+				    : NGHTTP2_ENHANCE_YOUR_CALM,
+		    bad);
 		return;
 	}
 	h->inside = true;

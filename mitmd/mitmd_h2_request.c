@@ -40,7 +40,7 @@ request2_exchange(struct h2 *h, int32_t stream)
 		return NULL;
 	}
 	x->id = stream;
-	x->ended = false;
+	x->ended = x->malformed = false;
 	x->owed = x->dropped = 0;
 	buf_init(&x->answer, MITMD_MAX_QUEUE);
 	nghttp2_session_set_stream_user_data(h->session, stream, x);

@@ -264,6 +264,8 @@ def frames(a):
          pack(h2.HEADERS, 4, 1, block) + many(1000, h2.DATA, 0, 1)),
         ("a PRIORITY flood", CALM,
          many(1000, h2.PRIORITY, 0, 3, b"\0\0\0\1\1")),
+        ("PRIORITY on stream 0", 1, pack(
+            h2.PRIORITY, 0, 0, b"\0\0\0\1\1")),
         ("a WINDOW_UPDATE flood", CALM,
          many(2000, h2.WINDOW_UPDATE, 0, 0, b"\0\0\0\1")),
         ("frames of no known kind", CALM, many(1000, 77, 0, 0, b"x")),
@@ -320,6 +322,23 @@ def test_frames(a, s, p):
     c = a()
     r = c.wait(c.request(a.fields(length=len(BODY)), BODY))
     t.equal(r.status, 200, "the next connection is served")
+    c.close()
+
+
+def test_reset(a):
+    """A malformed request is answered; its stream, if it is open, reset."""
+    c = a()
+    s = c.request(a.fields(path="/v1%2fmessages"), end=False)
+    while c.answers[s].reset is None:
+        c.step()
+    r = c.answers[s]
+    t.equal((r.status, r.ended, r.reset), (400, True, h2.PROTOCOL_ERROR),
+            "a malformed request: answered, then reset")
+    s = c.request(a.fields(path="/v1/evil"), end=False)
+    r = c.wait(s)
+    c.frame(h2.DATA, h2.END_STREAM, s, b"x")
+    c.ping()
+    t.equal((r.status, r.reset), (403, None), "another refusal is not")
     c.close()
 
 
@@ -475,7 +494,8 @@ def main():
             a = Agent(s)
             for part, args in ((test_requests, (a, p)), (test_rows, (a, s, p)),
                                (test_frames, (a, s, p)),
-                               (test_streams, (a, p)), (test_windows, (a, p)),
+                               (test_reset, (a,)), (test_streams, (a, p)),
+                               (test_windows, (a, p)),
                                (test_keys, (a, s)), (test_tools, (a, p, work))):
                 with t.case(part.__name__):
                     part(*args)
