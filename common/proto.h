@@ -28,13 +28,15 @@ enum role {
 	ROLE_DIAL,	/* dialerd */
 	ROLE_EGRESS,	/* egressd, one per MCP server with network */
 	ROLE_TUNNEL,	/* tunneld, where there is a corporate proxy */
+	ROLE_TERM,	/* termd, where icsupervisor runs the agent */
+	ROLE_VIEWER,	/* icctl, as far as it shows what termd sends */
 	ROLE_COUNT,
 };
 
 #define R(role) (1U << ROLE_##role)
 #define R_WORKER							\
 	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
-	    R(DIAL) | R(EGRESS) | R(TUNNEL))
+	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM))
 
 /* SETUP: before START. RUN: after it. BOTH: either. */
 enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
@@ -61,6 +63,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_TREE		(4U << 20)
 #define PROTO_MAX_LINE		(4U << 20)	/* JSON-RPC line, both sides */
 #define PROTO_NO_SERVER		0xffffU
+#define PROTO_MAX_ROWS		300U		/* of the agent's screen */
+#define PROTO_MAX_COLS		500U
+#define PROTO_MAX_CELLS		60000U		/* bytes: term/cells.h */
+#define PROTO_MAX_TYPED		4096U		/* bytes of one message */
+#define PROTO_TYPED_ROOM	65536U		/* bytes that termd has room for */
+#define PROTO_MAX_VIEWERS	8U
 
 /* clang-format off */
 /*	name		number	from		to		phase	fds */
@@ -70,7 +78,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(PEER,		0x0102,	R(SUP),		R_WORKER,	BOTH,	1)	\
 	M(START,	0x0103,	R(SUP),		R_WORKER,	SETUP,	0)	\
 	M(STOP,		0x0104,	R(SUP),		R_WORKER,	BOTH,	0)	\
-	M(LISTEN,	0x0105,	R(SUP),	R(PROXY)|R(MITM)|R(EGRESS), SETUP, 1)	\
+	M(LISTEN,	0x0105,	R(SUP),	R(PROXY)|R(MITM)|R(EGRESS)|R(TERM), SETUP, 1) \
 	/* audit log */								\
 	M(LOG,		0x0201,	R(SUP),		R(AUDIT),	SETUP,	1)	\
 	M(EVENT,	0x0202,	R(SUP),		R(AUDIT),	BOTH,	0)	\
@@ -78,7 +86,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(LOGGED,	0x0208,	R(AUDIT),	R(SUP),		SETUP,	0)	\
 	M(COUNTS_GET,	0x0204,	R(SUP),		R(AUDIT),	RUN,	0)	\
 	M(COUNTS,	0x0205,	R(AUDIT),	R(SUP),		RUN,	0)	\
-	M(ALARM,	0x0206,	R(KEY)|R(MITM),	R(AUDIT),	RUN,	0)	\
+	M(ALARM,	0x0206,	R(KEY)|R(MITM)|R(SUP), R(AUDIT), RUN,	0)	\
 	M(ALARM_SHOW,	0x0207,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	/* policy and MCP servers: configuration */				\
 	M(RULES,	0x0301,	R(SUP),		R(POLICY),	BOTH,	0)	\
@@ -208,7 +216,33 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TUNNEL,	0x0a02,	R(DIAL),	R(TUNNEL),	RUN,	1)	\
 	M(TUNNELED,	0x0a03,	R(TUNNEL),	R(DIAL),	RUN,	1)	\
 	M(TUNNEL_FAIL,	0x0a04,	R(TUNNEL),	R(DIAL),	RUN,	0)	\
-	M(TUNNEL_SHOW,	0x0a05,	R(TUNNEL),	R(SUP),		RUN,	0)
+	M(TUNNEL_SHOW,	0x0a05,	R(TUNNEL),	R(SUP),		RUN,	0)	\
+	/* the agent's terminal: how termd keeps it, and who looks at it */	\
+	M(TERM_MODE,	0x0b01,	R(SUP),		R(TERM),	SETUP,	0)	\
+	M(TERM_LOG,	0x0b02,	R(SUP),		R(TERM),	SETUP,	1)	\
+	M(VIEWER,	0x0b03,	R(SUP),		R(TERM),	RUN,	1)	\
+	/* what is on it */							\
+	M(SCREEN,	0x0b04,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(ROW,		0x0b05,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(LINE,		0x0b06,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(RAW,		0x0b07,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(BELL,		0x0b08,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(TITLE,	0x0b09,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(FRAME,	0x0b0a,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(BOX_END,	0x0b0b,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(TYPIST,	0x0b0c,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(ROOM,		0x0b0d,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	/* what a person does */						\
+	M(KEYS,		0x0b10,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(PASTE,	0x0b11,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(MOUSE,	0x0b12,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(FOCUS,	0x0b13,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(SIZE,		0x0b14,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(INPUT,	0x0b15,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(INPUT_END,	0x0b16,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(FRAME_ACK,	0x0b17,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(TAKE,		0x0b18,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(OUT_GONE,	0x0b19,	R(VIEWER),	R(TERM),	RUN,	0)
 
 /* Who is there and what confinement is in force (confine.h). */
 #define F_HELLO(F, m)		F(m, u64, proto, UINT64_MAX)		\
@@ -773,6 +807,99 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* How it goes with the proxy, where that is another than before. */
 #define F_TUNNEL_SHOW(F, m)	F(m, u8, proxy, PROTO_PROXY_LAST)	\
 				F(m, str, text, 256)
+
+/*
+ * screen: the agent has a pseudo-terminal of this size, whose cells are sent;
+ * else its output is pipes and is sent as lines.  raw_out, raw_err: that
+ * stream goes unchanged to viewers that wait, because it is redirected to a
+ * file or pipe there.  wait: nothing is read from the sandbox before there is
+ * a viewer, so that no viewer misses the beginning.
+ */
+#define F_TERM_MODE(F, m)	F(m, u8, screen, 1)			\
+				F(m, u8, wait, 1)			\
+				F(m, u8, raw_out, 1)			\
+				F(m, u8, raw_err, 1)			\
+				F(m, u16, rows, PROTO_MAX_ROWS)		\
+				F(m, u16, cols, PROTO_MAX_COLS)
+/* The transcript, O_APPEND: escaped lines of text, never the agent's bytes. */
+#define F_TERM_LOG(F, m)
+/*
+ * A viewer's channel.  types: it gets the keyboard.  waits: lines and raw
+ * output wait for it as for any pipe; another viewer that is slow misses some.
+ */
+#define F_VIEWER(F, m)		F(m, u32, id, UINT32_MAX)		\
+				F(m, u8, types, 1)			\
+				F(m, u8, waits, 1)
+/*
+ * The grid's size and its cursor; shape: enum proto_cursor, modes: enum
+ * proto_term bits.  A size other than the last one clears the viewer's copy.
+ */
+#define F_SCREEN(F, m)		F(m, u16, rows, PROTO_MAX_ROWS)		\
+				F(m, u16, cols, PROTO_MAX_COLS)		\
+				F(m, u16, row, PROTO_MAX_ROWS - 1)	\
+				F(m, u16, col, PROTO_MAX_COLS)		\
+				F(m, u8, shape, PROTO_CURSOR_LAST)	\
+				F(m, u32, modes, PROTO_TERM_ALL)
+/* Cells of a row from a column on: common/term/cells.h. */
+#define F_ROW(F, m)		F(m, u16, row, PROTO_MAX_ROWS - 1)	\
+				F(m, u16, from, PROTO_MAX_COLS - 1)	\
+				F(m, blob, cells, PROTO_MAX_CELLS)
+/*
+ * A line of a stream (0: output, 1: errors), or one that scrolled off the
+ * screen.  more: it is not complete; the stream's next LINE replaces it.
+ * joined: it continues the stream's last complete LINE, which was too long.
+ */
+#define F_LINE(F, m)		F(m, u8, stream, 1)			\
+				F(m, u8, more, 1)			\
+				F(m, u8, joined, 1)			\
+				F(m, blob, cells, PROTO_MAX_CELLS)
+#define F_RAW(F, m)		F(m, u8, stream, 1)			\
+				F(m, blob, bytes, PROTO_MAX_CELLS)
+#define F_BELL(F, m)
+/* UTF-8 without control characters. */
+#define F_TITLE(F, m)		F(m, str, text, 320)
+/*
+ * End of a frame: what came before may be drawn.  The next one comes after its
+ * FRAME_ACK.  lost: lines that this viewer was too slow for.
+ */
+#define F_FRAME(F, m)		F(m, u32, seq, UINT32_MAX)		\
+				F(m, u32, lost, UINT32_MAX)
+/* All that the sandbox sent has been sent before this; nothing follows. */
+#define F_BOX_END(F, m)
+/* Whether this viewer has the keyboard. */
+#define F_TYPIST(F, m)		F(m, u8, types, 1)
+/*
+ * termd has room for so many bytes more of KEYS, PASTE and INPUT together.  A
+ * viewer begins with PROTO_TYPED_ROOM and sends no more than it has room for.
+ */
+#define F_ROOM(F, m)		F(m, u32, bytes, PROTO_TYPED_ROOM)
+
+/* As the viewer's terminal sends it, in the modes that SCREEN says. */
+#define F_KEYS(F, m)		F(m, blob, bytes, PROTO_MAX_TYPED)
+/* Without brackets; last: the paste is complete. */
+#define F_PASTE(F, m)		F(m, u8, last, 1)			\
+				F(m, blob, bytes, PROTO_MAX_TYPED)
+/*
+ * button: as in xterm's SGR reports (64 to 67: wheel), without the bits that
+ * follow.  row, col: of the grid, from 0.  mods: shift 4, meta 8, control 16.
+ */
+#define F_MOUSE(F, m)		F(m, u8, button, 127)			\
+				F(m, u8, what, PROTO_MOUSE_LAST)	\
+				F(m, u8, mods, 28)			\
+				F(m, u16, row, PROTO_MAX_ROWS - 1)	\
+				F(m, u16, col, PROTO_MAX_COLS - 1)
+#define F_FOCUS(F, m)		F(m, u8, in, 1)
+/* Room for the grid on the viewer's terminal. */
+#define F_SIZE(F, m)		F(m, u16, rows, PROTO_MAX_ROWS)		\
+				F(m, u16, cols, PROTO_MAX_COLS)
+/* Standard input that is not a terminal. */
+#define F_INPUT(F, m)		F(m, blob, bytes, PROTO_MAX_CELLS)
+#define F_INPUT_END(F, m)
+#define F_FRAME_ACK(F, m)	F(m, u32, seq, UINT32_MAX)
+/* Gives the keyboard to this viewer. */
+#define F_TAKE(F, m)
+/* From one that waits: that stream can no longer be written there. */
+#define F_OUT_GONE(F, m)	F(m, u8, stream, 1)
 /* clang-format on */
 
 enum proto_rules {
@@ -866,6 +993,28 @@ enum proto_proxy {
 	PROTO_PROXY_BROKEN,	/* what it says makes no sense */
 };
 #define PROTO_PROXY_LAST PROTO_PROXY_BROKEN
+
+enum proto_cursor { PROTO_CURSOR_BLOCK, PROTO_CURSOR_LINE, PROTO_CURSOR_BAR };
+#define PROTO_CURSOR_LAST PROTO_CURSOR_BAR
+
+/* Modes of the agent's terminal that concern a viewer. */
+enum proto_term {
+	PROTO_TERM_CURSOR = 1 << 0,	 /* the cursor is shown */
+	PROTO_TERM_BLINK = 1 << 1,	 /* and blinks */
+	PROTO_TERM_ALTERNATE = 1 << 2,	 /* the alternate screen */
+	PROTO_TERM_REVERSE = 1 << 3,	 /* the whole screen is reversed */
+	PROTO_TERM_CURSOR_KEYS = 1 << 4, /* application cursor keys */
+	PROTO_TERM_KEYPAD = 1 << 5,	 /* application keypad */
+	PROTO_TERM_PASTE = 1 << 6,	 /* pastes are bracketed, by termd */
+	PROTO_TERM_FOCUS = 1 << 7,	 /* wants FOCUS */
+	PROTO_TERM_CLICKS = 1 << 8,	 /* wants MOUSE: buttons */
+	PROTO_TERM_DRAGS = 1 << 9,	 /* and motion while one is down */
+	PROTO_TERM_MOVES = 1 << 10,	 /* and all motion */
+};
+#define PROTO_TERM_ALL 0x7ffU
+
+enum proto_mouse { PROTO_MOUSE_DOWN, PROTO_MOUSE_UP, PROTO_MOUSE_MOVE };
+#define PROTO_MOUSE_LAST PROTO_MOUSE_MOVE
 
 enum proto_refused {
 	PROTO_REFUSED_AUDIT,	/* the log cannot be written */

@@ -25,6 +25,7 @@ static const char *const groups[] = {
     [8] = "A model request",
     [9] = "A connection of an MCP server",
     [10] = "A corporate proxy",
+    [11] = "The agent's terminal",
 };
 
 static const char *const kinds[] = {
@@ -192,6 +193,8 @@ count_text(enum topology_count count)
 		return "one, if there is a provider, or a server with network";
 	case TOPOLOGY_IF_PROXY:
 		return "one, if there is one of these and a corporate proxy";
+	case TOPOLOGY_IF_AGENT:
+		return "one, if icsupervisor runs the agent";
 	}
 	return "?";
 }
@@ -216,6 +219,8 @@ put_channels(void)
 	}
 	for (size_t i = 0; i < topology_npairs; i++)
 		put_pair(topology_pairs[i].a, topology_pairs[i].b);
+	/* Not a pair of workers: icctl, as often as a person looks. */
+	put_pair(ROLE_TERM, ROLE_VIEWER);
 	puts(".El");
 }
 

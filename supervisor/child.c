@@ -23,7 +23,8 @@ sup_size(void)
 	struct topology_size size = {.servers = sup.nservers,
 	    .providers = sup.providers.n,
 	    .open = sup.config.proxy_tools,
-	    .proxy = sup.proxy.set};
+	    .proxy = sup.proxy.set,
+	    .agent = sup.opt.runtime != RUNTIME_NONE};
 
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].def->egress != NULL)
@@ -68,6 +69,10 @@ child_exited(struct loop_io *io, uint32_t events)
 	loop_del(&sup.loop, io);
 	c->dead = true;
 	child_drain(c);
+	if (c->role == ROLE_TERM && sup.ready) {
+		terminal_exited(c);
+		return;
+	}
 	/* A crash on the way out is evidence as well. */
 	if (c->leaving &&
 	    (c->killed || spawn_status(c->code, c->status) == 0)) {

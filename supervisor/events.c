@@ -249,6 +249,16 @@ detail_worker(struct value_pool *p, const struct child *c)
 	return o;
 }
 
+void
+event_worker(const struct child *c)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+
+	if (p != NULL)
+		event_send("workerEnd", detail_worker(p, c));
+	value_pool_free(p);
+}
+
 static struct value *
 detail_stop(struct value_pool *p)
 {

@@ -55,6 +55,8 @@ on_hello(struct chan *ch, const union proto_any *msg, int fd)
 	sup.nhello++;
 	if (sup.started && c->role == ROLE_KEY)
 		domains_hello(c);
+	else if (sup.started && c->role == ROLE_TERM)
+		terminal_hello(c);
 	else if (sup.started)
 		instance_hello(c);
 	return 0;
@@ -408,7 +410,9 @@ sup_closed(struct chan *ch, const char *why)
 {
 	struct child *c = chan_arg(ch);
 
-	if (why != NULL)
+	if (c->role == ROLE_TERM && sup.ready)
+		terminal_closed(c, why);
+	else if (why != NULL)
 		end_request(SUP_EXIT_FAILED, c,
 		    "%s (pid %d) broke the "
 		    "protocol: %s",

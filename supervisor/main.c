@@ -133,6 +133,7 @@ main(int argc, char **argv)
 	sup.listen_mcp = sup.listen_mitm = sup.workspace = -1;
 	sup.agent = (struct spawned)SPAWNED_INIT;
 	instances_init();
+	terminal_init();
 	sup.agent_io.fd = sup.signal_io.fd = -1;
 	switch (options_parse(&sup.opt, argc, argv, &fault)) {
 	case OPTIONS_RUN:

@@ -362,6 +362,7 @@ setup_config(void)
 	child_send(ROLE_PROXY, 0, MSG_LISTEN, &listen_msg, sup.listen_mcp);
 	child_send(ROLE_MITM, 0, MSG_LISTEN, &listen_msg, sup.listen_mitm);
 	sup.listen_mcp = sup.listen_mitm = -1;
+	terminal_setup();
 }
 
 static void
@@ -385,7 +386,7 @@ setup_start(void)
 	/* From the valves to the mouths: no word comes before its reader. */
 	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_TUNNEL,
 	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM,
-	    ROLE_PROXY};
+	    ROLE_PROXY, ROLE_TERM};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		setup_start_role(order[i]);

@@ -165,6 +165,8 @@ start_listen(struct fault *fault)
 	    session_listen(sup.session.sockets, "mitm-proxy.sock", 0666);
 	if (sup.listen_mcp == -1 || sup.listen_mitm == -1)
 		return fault_errno(fault, "%s/sockets", sup.session.dir);
+	if (terminal_open(fault) == -1)
+		return -1;
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (server_door_open(i, fault) == -1)
 			return -1;

@@ -16,6 +16,7 @@
 #include "paths.h"
 #include "providers.h"
 #include "proxy.h"
+#include "relay/terminal.h"
 #include "renew.h"
 #include "servers.h"
 #include "session.h"
@@ -23,7 +24,7 @@
 #include "topology.h"
 #include "view.h"
 
-#define SUP_MAX_CHILDREN (6U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
+#define SUP_MAX_CHILDREN (7U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
 #define SUP_MAX_ALARMS 16U
 #define SUP_SAID 3U
 #define SUP_HELLO_MS 10000U
@@ -136,6 +137,7 @@ struct sup {
 	struct instance instances[PROTO_MAX_INSTANCES];
 	struct key keys[PROTO_MAX_PROVIDERS];
 	int listen_mcp, listen_mitm;
+	struct terminal terminal;
 	char *ca_pem;
 	size_t ca_len;
 	unsigned rules_sent, rules_good; /* files */
@@ -311,6 +313,8 @@ void event_credential(unsigned provider, const char *what, const char *why);
 /* Somebody asks for other rules; and what is wrong with them. */
 void event_reload(const struct rules_file set[], int64_t pid);
 void event_reload_refused(const char *why);
+/* workerEnd of one whose end is not the session's. */
+void event_worker(const struct child *);
 /* workerEnd, if c is not NULL, and stop: through auditd. */
 void event_end(const struct child *c);
 /* The same, appended by ourselves: auditd cannot. */

@@ -24,9 +24,13 @@ const struct topology_worker topology_workers[] = {
 	{ ROLE_TUNNEL,	"tunneld",	TOPOLOGY_IF_PROXY,	MUST },
 	{ ROLE_BACK,	"mcp-backd",	TOPOLOGY_PER_SERVER,	MUST },
 	{ ROLE_EGRESS,	"egressd",	TOPOLOGY_PER_DOOR,	MUST },
+	{ ROLE_TERM,	"termd",	TOPOLOGY_IF_AGENT,	MUST },
 };
 
-/* Of a role with several instances each has its own channel. */
+/*
+ * Of a role with several instances each has its own channel.  termd has none
+ * but ours: its viewers are not workers, and come and go in a session.
+ */
 const struct topology_pair topology_pairs[] = {
 	/* tool calls: agent -> proxy -> policy -> audit -> server -> back */
 	{ ROLE_PROXY,	ROLE_POLICY },
@@ -84,6 +88,8 @@ topology_instances(enum role role, const struct topology_size *size)
 		return size->providers != 0 || size->doors != 0 || size->open
 			   ? 1
 			   : 0;
+	case TOPOLOGY_IF_AGENT:
+		return size->agent ? 1 : 0;
 	case TOPOLOGY_IF_PROXY:
 		return size->proxy && (size->providers != 0 ||
 					  size->doors != 0 || size->open)

@@ -17,6 +17,7 @@ enum topology_count {
 	TOPOLOGY_IF_NETWORK, /* one, if there is, or may be, a provider, or a
 				door */
 	TOPOLOGY_IF_PROXY,   /* one, if there is network and a proxy before it */
+	TOPOLOGY_IF_AGENT,   /* one, if we run the agent ourselves */
 };
 
 struct topology_worker {
@@ -41,6 +42,7 @@ struct topology_size {
 	uint32_t doors; /* bit i: server i has network */
 	bool proxy;     /* a corporate one */
 	bool open;      /* providers may be added in the session */
+	bool agent;     /* is run by us */
 };
 
 /* Indices of a worker are below this number. */

@@ -57,14 +57,14 @@ has icsupervisor.8 6 "exit statuses of icsupervisor" '.It @' \
     $(grep -oE 'SUP_EXIT_[A-Z]+ = [0-9]+' "$sup/options.h" | grep -oE '[0-9]+$')
 for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd_main.c \
     mcp-proxyd/backd_main.c mitmd/mitmd_main.c mitmd/keyd_main.c mitmd/dialerd_main.c \
-    mitmd/egressd_main.c mitmd/tunneld_main.c; do
+    mitmd/egressd_main.c mitmd/tunneld_main.c supervisor/relay/termd_main.c; do
 	p=$(sed -n '/pledge_promise .*\[\]/,/;/p' "$root/$f" | sed 's,/\*.*,,' |
 	    grep -oE 'PLEDGE_[A-Z]+' | sed 's/PLEDGE_//' | tr 'A-Z\n' 'a-z ')
 	w=$(grep -oE 'worker_init\(|ROLE_[A-Z]+' "$root/$f" | grep -m1 -oE 'ROLE_[A-Z]+')
 	case $w in
 	ROLE_PROXY) w=mcp-proxyd ;; ROLE_POLICY) w=policyd ;; ROLE_AUDIT) w=auditd ;;
 	ROLE_BACK) w=mcp-backd ;; ROLE_MITM) w=mitmd ;; ROLE_KEY) w=keyd ;; ROLE_DIAL) w=dialerd ;;
-	ROLE_EGRESS) w=egressd ;; ROLE_TUNNEL) w=tunneld ;;
+	ROLE_EGRESS) w=egressd ;; ROLE_TUNNEL) w=tunneld ;; ROLE_TERM) w=termd ;;
 	esac
 	sed -n "/^\.Sh PROCESSES/,/^\.Sh ENV/p" "$man/icsupervisor.8" |
 	    sed -n "/^\.It $w\$/,/^\.It /p" | grep -qF ".Li ${p% } ."

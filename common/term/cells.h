@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Cells of a terminal as bytes: the `cells` of ROW and LINE.  termd writes
+ * them; a viewer reads them with every check that is needed before a cell may
+ * be drawn, because termd may have been taken over by the agent.
+ *
+ * A run of cells that look the same: u16 how many, u16 attributes, u32
+ * foreground, u32 background, then the cells.  A cell: u8 how many characters
+ * (and CELL_WIDE), then each character in 24 bits.  All are little-endian.
+ */
+#ifndef TERM_CELLS_H
+#define TERM_CELLS_H
+
+#include "span.h"
+
+#define CELL_MAX_CHARS 5U /* one, and four that combine with it */
+#define CELL_WIDE 0x80U
+
+enum cell_attr {
+	CELL_BOLD = 1 << 0,
+	CELL_DIM = 1 << 1,
+	CELL_ITALIC = 1 << 2,
+	CELL_UNDERLINE = 1 << 3,
+	CELL_UNDERLINE2 = 1 << 4, /* doubled */
+	CELL_CURLY = 1 << 5,      /* underlined with a wave */
+	CELL_BLINK = 1 << 6,
+	CELL_REVERSE = 1 << 7,
+	CELL_HIDDEN = 1 << 8,
+	CELL_STRIKE = 1 << 9,
+};
+#define CELL_ATTRS 0x3ffU
+
+/* A colour: the kind in the top byte, then its number or red, green, blue. */
+#define CELL_DEFAULT 0U
+#define CELL_PALETTE 0x01000000U
+#define CELL_RGB 0x02000000U
+
+struct cell {
+	uint32_t fg, bg;
+	uint16_t attr;  /* enum cell_attr bits */
+	uint8_t width;  /* columns: 1 or 2 */
+	uint8_t nchars; /* at least 1 */
+	uint32_t chars[CELL_MAX_CHARS];
+};
+
+/* Writes into memory of the caller's. */
+struct cells_out {
+	uint8_t *p;
+	size_t cap, len;
+	size_t run; /* where the last run begins */
+	uint32_t fg, bg;
+	uint16_t attr, n; /* of the last run; n 0: none */
+};
+
+void cells_begin(struct cells_out *, void *dst, size_t cap);
+/* Returns 0, or -1 if the cell does not fit: then nothing was added. */
+int cells_add(struct cells_out *, const struct cell *);
+
+/* Reads them. */
+struct cells_in {
+	struct span rest;
+	uint16_t attr, n;
+	uint32_t fg, bg;
+};
+
+void cells_open(struct cells_in *, struct span cells);
+/*
+ * The next cell.  Returns 1; 0 at the end; -1 if it is malformed or holds a
+ * character that must not be drawn, or not in its place or width.
+ */
+int cells_next(struct cells_in *, struct cell *);
+
+/* A cell with this character alone; ' ' with nothing else is a blank. */
+struct cell cell_of(uint32_t c);
+
+#endif

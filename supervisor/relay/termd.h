@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * termd's inside.  The sandbox's connection (termd_box.c) brings the agent's
+ * output, which becomes lines (termd_lines.c) or a grid of cells
+ * (termd_screen.c); both go to the viewers (termd_viewer.c) in fixed messages.
+ * What a viewer's person types goes the other way.
+ */
+#ifndef TERMD_H
+#define TERMD_H
+
+#include <sys/queue.h>
+
+#include "box_stream.h"
+#include "buf.h"
+#include "termd_lines.h"
+#include "worker.h"
+
+#define TERMD_READ 65536U        /* bytes of the sandbox, a turn */
+#define TERMD_AHEAD (256U << 10) /* that a viewer may be behind */
+/* Each typed byte may be a frame of its own. */
+#define TERMD_BOX_OUT                                                          \
+	(2 * PROTO_MAX_VIEWERS * PROTO_TYPED_ROOM * (BOX_HEADER + 1))
+#define TERMD_BOX_FULL (64U << 10) /* what nobody counts is dropped */
+/* ms */
+#define TERMD_PARTIAL_MS 100U /* a line without an end is shown after this */
+#define TERMD_FRAME_MS 15U    /* between two frames */
+#define TERMD_SIZE_MS 100U    /* between two changes of size */
+#define TERMD_TIMERS 8U
+
+struct viewer {
+	TAILQ_ENTRY(viewer) entry;
+	struct chan *chan;
+	uint32_t id;
+	bool types, waits;
+	bool pasting;
+	uint16_t rows, cols;  /* 0: not told */
+	uint32_t owed;        /* typed bytes that the sandbox has not taken */
+	uint32_t sent, acked; /* frames */
+	uint32_t lost;        /* lines, since the last frame */
+	bool news;            /* something was sent since the last frame */
+	bool dead;
+};
+TAILQ_HEAD(viewers, viewer);
+
+/* The connection of ic-bridge. */
+struct box {
+	int listener, fd;
+	struct loop_io accept_io, io;
+	uint8_t head[BOX_HEADER];
+	size_t nhead;
+	enum box_kind kind;
+	uint32_t left;  /* data of this frame that is to come */
+	struct buf out; /* frames for it */
+};
+
+struct termd_env {
+	struct worker w;
+	struct msg_TERM_MODE mode;
+	bool has_mode;
+	struct box box;
+	struct viewers viewers, dead;
+	unsigned nviewers;
+	bool watched;  /* there was a viewer */
+	bool stopping; /* only what is under way is passed on */
+	struct lines lines[2];
+	bool gone[2]; /* nobody takes that stream any more */
+	struct loop_timer partial, frame;
+	int log; /* transcript, or -1 */
+};
+
+extern struct termd_env termd_env;
+
+/* termd_serve.c */
+void termd_serve(void) __attribute__((noreturn));
+
+/* termd_box.c */
+void box_start(void);
+/* A frame for the sandbox; kept until it connects. */
+void box_send(enum box_kind, struct span data);
+/* The same of what may be lost: reports of a mouse, answers to queries. */
+void box_report(struct span data);
+/* STOP came: takes what has connected already. */
+void box_stop(void);
+/* Reads or not, as the viewers allow it. */
+void box_update(void);
+/* True when all that the sandbox sent has been read. */
+bool box_drained(void);
+
+/* termd_viewer.c */
+/* Takes fd. */
+void viewer_add(const struct msg_VIEWER *, int fd);
+/* A stream's bytes, as they are, to those that wait. */
+void viewers_raw(unsigned stream, struct span);
+void viewers_line(
+    const struct lines *, unsigned stream, bool more, bool joined);
+/* Something was sent, or the screen changed: a frame is due. */
+void viewers_news(void);
+/* The sandbox has taken all that was typed. */
+void viewers_taken(void);
+/* One that waits is too far behind. */
+bool viewers_behind(void);
+/* After STOP: says so to all; true when nothing is queued any more. */
+bool viewers_finish(void);
+/* Frees those that are gone. */
+void viewers_reap(void);
+
+/* termd_output.c: what the agent wrote, by the mode. */
+void output_start(void);
+void output_bytes(unsigned stream, struct span);
+void output_end(unsigned stream);
+
+#endif

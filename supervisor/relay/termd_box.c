@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The connection that ic-bridge makes out of the sandbox.  There is one at a
+ * time; whatever connects beside it is closed.  Anybody in the sandbox may be
+ * at its other end, which makes no difference: all of it is the agent.
+ */
+#include "termd.h"
+
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static void box_ready(struct loop_io *, uint32_t);
+
+static void
+box_close(const char *why)
+{
+	struct box *b = &termd_env.box;
+
+	if (why != NULL)
+		log_warnx("the connection of the sandbox is closed: %s", why);
+	loop_del(&termd_env.w.loop, &b->io);
+	close(b->fd);
+	b->fd = -1;
+	b->nhead = 0;
+	b->left = 0;
+	/* A frame may have been cut: the next connection begins anew. */
+	buf_reset(&b->out, 0);
+	viewers_taken();
+	output_end(0);
+	output_end(1);
+}
+
+/* The size first, then everything else. */
+static void
+box_accept(struct loop_io *io, uint32_t events)
+{
+	struct box *b = &termd_env.box;
+	int fd;
+
+	(void)events;
+	fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd == -1)
+		return;
+	if (b->fd != -1) {
+		close(fd);
+		return;
+	}
+	b->fd = fd;
+	b->io.fd = -1;
+	box_update();
+}
+
+void
+box_start(void)
+{
+	struct box *b = &termd_env.box;
+
+	if (loop_add(&termd_env.w.loop, &b->accept_io, b->listener, EPOLLIN,
+		box_accept, NULL) == -1)
+		fatal("listener");
+}
+
+void
+box_send(enum box_kind kind, struct span data)
+{
+	struct box *b = &termd_env.box;
+	uint8_t head[BOX_HEADER];
+
+	box_header_put(head, kind, (uint32_t)data.len);
+	(void)buf_add(&b->out, head, sizeof(head));
+	(void)buf_addspan(&b->out, data);
+	/* Viewers have room for less than this in all. */
+	if (b->out.failed)
+		fatalx("more was typed than there is room for");
+}
+
+void
+box_report(struct span data)
+{
+	if (termd_env.box.out.len < TERMD_BOX_FULL)
+		box_send(BOX_DATA, data);
+}
+
+void
+box_stop(void)
+{
+	if (termd_env.box.fd == -1)
+		box_accept(&termd_env.box.accept_io, EPOLLIN);
+	box_update();
+}
+
+static bool
+box_reads(void)
+{
+	if (termd_env.stopping)
+		return true;
+	if (termd_env.mode.wait && !termd_env.watched)
+		return false;
+	return !viewers_behind();
+}
+
+void
+box_update(void)
+{
+	struct box *b = &termd_env.box;
+	uint32_t events = 0;
+
+	if (b->fd == -1)
+		return;
+	if (box_reads())
+		events |= EPOLLIN;
+	if (b->out.len != 0)
+		events |= EPOLLOUT;
+	if (events == b->io.events && (b->io.fd != -1) == (events != 0))
+		return;
+	if (loop_watch(&termd_env.w.loop, &b->io, b->fd, events, box_ready,
+		NULL) == -1)
+		fatal("epoll");
+}
+
+bool
+box_drained(void)
+{
+	return termd_env.box.fd == -1;
+}
+
+/* The frame's data, as far as it came; how many bytes were taken. */
+static size_t
+box_data(struct span s)
+{
+	struct box *b = &termd_env.box;
+	size_t n = s.len < b->left ? s.len : b->left;
+
+	output_bytes(b->kind == BOX_ERR, span_of(s.p, n));
+	b->left -= (uint32_t)n;
+	return n;
+}
+
+/* Returns 0, or -1 when the sandbox broke the form. */
+static int
+box_take(struct span s)
+{
+	struct box *b = &termd_env.box;
+	size_t n;
+
+	while (s.len != 0) {
+		if (b->left != 0) {
+			n = box_data(s);
+		} else {
+			b->head[b->nhead++] = s.p[0];
+			n = 1;
+		}
+		s.p += n;
+		s.len -= n;
+		if (b->nhead != BOX_HEADER)
+			continue;
+		b->nhead = 0;
+		if (box_header_get(b->head, &b->kind, &b->left) == -1 ||
+		    b->kind > BOX_ERR_END)
+			return -1;
+		if (b->kind == BOX_OUT_END || b->kind == BOX_ERR_END)
+			output_end(b->kind == BOX_ERR_END);
+	}
+	return 0;
+}
+
+static void
+box_read(void)
+{
+	static uint8_t bytes[TERMD_READ];
+	struct box *b = &termd_env.box;
+	ssize_t n;
+
+	if ((n = read(b->fd, bytes, sizeof(bytes))) == -1) {
+		if (errno != EAGAIN && errno != EINTR)
+			box_close(NULL);
+		return;
+	}
+	if (n == 0)
+		box_close(NULL);
+	else if (box_take(span_of(bytes, (size_t)n)) == -1)
+		box_close("what came is no frame");
+}
+
+static void
+box_write(void)
+{
+	struct box *b = &termd_env.box;
+	struct span s = buf_span(&b->out);
+	ssize_t n;
+
+	if (s.len == 0)
+		return;
+	if ((n = send(b->fd, s.p, s.len, MSG_NOSIGNAL | MSG_DONTWAIT)) == -1)
+		return; /* its end is read */
+	buf_drain(&b->out, (size_t)n);
+	if (b->out.len == 0)
+		viewers_taken();
+}
+
+static void
+box_ready(struct loop_io *io, uint32_t events)
+{
+	(void)io;
+	if ((events & EPOLLOUT) != 0)
+		box_write();
+	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)
+		box_read();
+}

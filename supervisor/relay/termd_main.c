@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * termd parses what the agent prints, so that nothing else has to: its output
+ * becomes lines or a grid of cells, which viewers draw by themselves.  Holds
+ * the sandbox's connection, the viewers' channels and perhaps a transcript
+ * that it can only append to.  Is sent what a person types, for the agent.
+ * Must never see a held call, a control socket, a credential or the person's
+ * terminal.  Breaking it yields what the agent may do anyway: letters in the
+ * rectangle that is the agent's, and what the person types to the agent.
+ */
+#include "termd.h"
+
+#include <signal.h>
+
+/* clang-format off */
+static const enum pledge_promise termd_promises[] = {
+	PLEDGE_STDIO,		/* channels, the connection, the transcript */
+	PLEDGE_ACCEPT,		/* ic-bridge's connection */
+};
+
+static const struct confine termd_confine = {
+	.limits = {
+		.nofile = 64,		/* 8 viewers, 2 connections */
+		.fsize = 64U << 20,	/* of the transcript */
+		.data = 192U << 20,	/* two grids of 300x500, 8 queues */
+		.memlock = 0,
+	},
+	.pledge = {
+		.promises = termd_promises,
+		.npromises = sizeof(termd_promises) / sizeof(termd_promises[0]),
+	},
+};
+/* clang-format on */
+
+struct termd_env termd_env;
+
+static void
+warm(void)
+{
+	/* A transcript at its limit ends; the agent's terminal does not. */
+	(void)signal(SIGXFSZ, SIG_IGN);
+}
+
+int
+main(void)
+{
+	worker_init(
+	    &termd_env.w, ROLE_TERM, &termd_confine, warm, TERMD_TIMERS);
+	termd_serve();
+}

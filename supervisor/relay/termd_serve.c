@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * termd's messages of icsupervisor: mode, listener and transcript before
+ * START, then viewers.  STOP lets what is under way reach the viewers first.
+ */
+#include "termd.h"
+
+#include <unistd.h>
+
+#include "log.h"
+
+static int
+on_mode(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_TERM_MODE *m = &msg->TERM_MODE;
+
+	(void)fd;
+	if (termd_env.has_mode || m->rows == 0 || m->cols == 0)
+		return chan_violation(c, "TERM_MODE twice, or without a size");
+	termd_env.mode = *m;
+	termd_env.has_mode = true;
+	return 0;
+}
+
+static int
+on_log(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)msg;
+	if (termd_env.log != -1) {
+		close(fd);
+		return chan_violation(c, "TERM_LOG twice");
+	}
+	termd_env.log = fd;
+	return 0;
+}
+
+static int
+on_listen(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)msg;
+	if (termd_env.box.listener != -1) {
+		close(fd);
+		return chan_violation(c, "LISTEN twice");
+	}
+	termd_env.box.listener = fd;
+	return 0;
+}
+
+static int
+on_viewer(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	viewer_add(&msg->VIEWER, fd);
+	return 0;
+}
+
+static const struct chan_handler serve_handlers[] = {
+    {MSG_TERM_MODE, on_mode},
+    {MSG_TERM_LOG, on_log},
+    {MSG_LISTEN, on_listen},
+    {MSG_VIEWER, on_viewer},
+};
+
+static void
+serve_start(void)
+{
+	if (!termd_env.has_mode || termd_env.box.listener == -1)
+		fatalx("START before TERM_MODE and LISTEN");
+	output_start();
+	box_start();
+}
+
+static void
+serve_stop(void)
+{
+	termd_env.stopping = true;
+	box_stop();
+}
+
+static void
+serve_after(void *arg)
+{
+	(void)arg;
+	viewers_reap();
+	box_update();
+	if (termd_env.stopping && box_drained() && viewers_finish())
+		_exit(0);
+}
+
+void
+termd_serve(void)
+{
+	struct termd_env *e = &termd_env;
+
+	TAILQ_INIT(&e->viewers);
+	TAILQ_INIT(&e->dead);
+	e->box.listener = e->box.fd = e->log = -1;
+	e->box.io.fd = e->box.accept_io.fd = -1;
+	buf_init(&e->box.out, TERMD_BOX_OUT);
+	e->w.start = serve_start;
+	e->w.stop = serve_stop;
+	e->w.loop.after = serve_after;
+	worker_serve(&e->w, serve_handlers,
+	    sizeof(serve_handlers) / sizeof(serve_handlers[0]));
+}

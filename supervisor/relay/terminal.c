@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: ISC */
+/* termd's life: its start, its viewers, its restarts, its end. */
+#include "relay/terminal.h"
+
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sup.h"
+
+static void terminal_start(struct loop_timer *);
+
+void
+terminal_init(void)
+{
+	struct terminal *t = &sup.terminal;
+
+	*t = (struct terminal){
+	    .rows = 24, .cols = 80, .listener = -1, .log = -1};
+}
+
+int
+terminal_open(struct fault *fault)
+{
+	struct terminal *t = &sup.terminal;
+
+	if (sup.opt.runtime == RUNTIME_NONE)
+		return 0;
+	t->listener =
+	    session_listen(sup.session.sockets, "terminal.sock", 0666);
+	if (t->listener == -1)
+		return fault_errno(
+		    fault, "%s/sockets/terminal.sock", sup.session.dir);
+	return 0;
+}
+
+/* Everything before START; termd may be a later one. */
+static void
+terminal_tell(void)
+{
+	static const struct msg_LISTEN listen_msg;
+	static const struct msg_TERM_LOG log_msg;
+	struct terminal *t = &sup.terminal;
+	struct msg_TERM_MODE m = {.screen = t->screen,
+	    .wait = t->wait,
+	    .raw_out = t->raw_out,
+	    .raw_err = t->raw_err,
+	    .rows = t->rows,
+	    .cols = t->cols};
+
+	child_send(ROLE_TERM, 0, MSG_TERM_MODE, &m, -1);
+	if (t->log != -1)
+		child_send(ROLE_TERM, 0, MSG_TERM_LOG, &log_msg,
+		    fcntl(t->log, F_DUPFD_CLOEXEC, 0));
+	child_send(ROLE_TERM, 0, MSG_LISTEN, &listen_msg,
+	    fcntl(t->listener, F_DUPFD_CLOEXEC, 0));
+}
+
+void
+terminal_setup(void)
+{
+	if (sup.opt.runtime == RUNTIME_NONE)
+		return;
+	sup.terminal.child = child_find(ROLE_TERM, 0);
+	terminal_tell();
+}
+
+int
+terminal_viewer(bool types, bool waits, struct fault *fault)
+{
+	struct terminal *t = &sup.terminal;
+	struct msg_VIEWER m = {
+	    .id = t->viewers + 1, .types = types, .waits = waits};
+	int pair[2];
+
+	if (t->child == NULL || t->child->dead || !t->child->hello ||
+	    t->leaving)
+		return fault_set(fault, "the agent's terminal is not there at "
+					"the moment; try again");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		0, pair) == -1)
+		return fault_errno(fault, "viewer");
+	t->viewers++;
+	child_send(ROLE_TERM, 0, MSG_VIEWER, &m, pair[0]);
+	return pair[1];
+}
+
+void
+terminal_stop(void)
+{
+	static const struct msg_STOP stop;
+	struct terminal *t = &sup.terminal;
+
+	if (t->leaving)
+		return;
+	t->leaving = true;
+	loop_timer_clear(&sup.loop, &t->timer);
+	if (t->child != NULL)
+		child_send(ROLE_TERM, 0, MSG_STOP, &stop, -1);
+}
+
+bool
+terminal_left(void)
+{
+	return sup.terminal.child == NULL || sup.terminal.child->dead;
+}
+
+/* ms until it may be started again. */
+static uint64_t
+terminal_pause(void)
+{
+	struct terminal *t = &sup.terminal;
+	uint64_t now = loop_now(&sup.loop), oldest;
+
+	oldest = t->begun[t->nbegun % TERMINAL_AGAIN];
+	if (oldest == 0 || now - oldest >= TERMINAL_AGAIN_MS)
+		return 0;
+	return TERMINAL_AGAIN_MS - (now - oldest);
+}
+
+void
+terminal_exited(struct child *c)
+{
+	struct terminal *t = &sup.terminal;
+	char how[128], said[300], text[512];
+	struct msg_ALARM alarm = {.kind = SPAN("terminal")};
+	uint64_t pause = terminal_pause();
+
+	if (t->leaving && (c->killed || spawn_status(c->code, c->status) == 0))
+		return;
+	spawn_describe(c->code, c->status, how, sizeof(how));
+	snprintf(text, sizeof(text),
+	    "termd (pid %d) %s%s; the agent goes on, and its terminal is "
+	    "started again%s",
+	    (int)c->sp.pid, how, child_said(c, said, sizeof(said)),
+	    pause != 0 ? " in a while" : "");
+	alarm.text = span_str(text);
+	event_worker(c);
+	child_send(ROLE_AUDIT, 0, MSG_ALARM, &alarm, -1);
+	if (t->leaving)
+		return;
+	child_forget(c);
+	t->child = NULL;
+	loop_timer_set(&sup.loop, &t->timer, pause, terminal_start, NULL);
+}
+
+/* Without a channel it is of no use: its exit starts the next one. */
+void
+terminal_closed(struct child *c, const char *why)
+{
+	if (why != NULL)
+		sup_warn("%s (pid %d) broke the protocol: %s", c->name,
+		    (int)c->sp.pid, why);
+	if (!sup.terminal.leaving && c->sp.pidfd != -1)
+		(void)syscall(
+		    SYS_pidfd_send_signal, c->sp.pidfd, SIGKILL, NULL, 0);
+}
+
+static void
+terminal_start(struct loop_timer *timer)
+{
+	struct terminal *t = &sup.terminal;
+	struct fault fault;
+
+	(void)timer;
+	t->begun[t->nbegun++ % TERMINAL_AGAIN] = loop_now(&sup.loop);
+	t->child = child_start(ROLE_TERM, 0, "again", &fault);
+	if (t->child != NULL)
+		return;
+	sup_warn("the agent's terminal is not started again: %s", fault.text);
+	loop_timer_set(
+	    &sup.loop, &t->timer, TERMINAL_AGAIN_MS, terminal_start, NULL);
+}
+
+void
+terminal_hello(struct child *c)
+{
+	static const struct msg_START start;
+
+	terminal_tell();
+	child_send(ROLE_TERM, 0, MSG_START, &start, -1);
+	chan_phase(c->chan, PHASE_RUN);
+	sup_note("%s runs (pid %d)", c->name, (int)c->sp.pid);
+	if (sup.terminal.again != NULL)
+		sup.terminal.again();
+}
