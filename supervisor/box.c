@@ -29,6 +29,14 @@ box_fail(struct box *b)
 	b->failed = true;
 }
 
+static struct host_program box_resolved;
+
+struct host_program *
+box_program(void)
+{
+	return &box_resolved;
+}
+
 const char *
 box_bwrap(void)
 {
@@ -265,7 +273,9 @@ box_spawn(struct box *b, const int stdio[3], char *const *argv,
 	s.session = !b->terminal;
 	/* An interrupt is for the agent, not for what its box is made of. */
 	s.deaf = b->terminal;
-	if (spawn_start(&s, out) == -1)
+	if (box_resolved.nfiles != 0
+		? host_program_start(&box_resolved, NULL, &s, out) == -1
+		: spawn_start(&s, out) == -1)
 		return fault_errno(fault, "%s", bwrap);
 	return 0;
 }

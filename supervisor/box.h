@@ -12,6 +12,7 @@
 #include "common/buf.h"
 #include "fault.h"
 #include "filter.h"
+#include "host/program.h"
 #include "spawn.h"
 
 struct box {
@@ -41,5 +42,7 @@ int box_spawn(struct box *, const int stdio[3], char *const *argv,
     struct spawned *, struct fault *);
 /* Where bubblewrap is, or NULL. */
 const char *box_bwrap(void);
+/* What a session resolves it to, once; else it is started by its path. */
+struct host_program *box_program(void);
 
 #endif

@@ -184,6 +184,8 @@ keys_open(struct client *c, unsigned i, const char *path, struct fault *fault)
 {
 	const struct provider *p = &sup.providers.list[i];
 	struct key *k = &sup.keys[i];
+	const struct credential_how how = {
+	    sup.workspace, &sup.host.places, &k->command};
 	const char *kind, *source;
 	int rv;
 
@@ -204,7 +206,7 @@ keys_open(struct client *c, unsigned i, const char *path, struct fault *fault)
 		rv = credential_open_file(
 		    &k->cred, source, sup.workspace, fault);
 	else
-		rv = credential_open(&k->cred, p, sup.workspace, fault);
+		rv = credential_open(&k->cred, p, &how, fault);
 	if (rv == 0 && k->cred.command.pidfd != -1)
 		rv = loop_add(&sup.loop, &k->exit_io, k->cred.command.pidfd,
 		    EPOLLIN, keys_command_ended, k);

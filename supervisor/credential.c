@@ -19,8 +19,6 @@
 
 #include "credential_env.h"
 
-extern char **environ;
-
 /* where: who is told of it, "credentials.NAME" or the like. */
 static int
 credential_env(struct credential *c, const char *name, const char *where,
@@ -87,47 +85,26 @@ credential_systemd(
 
 /* Its stdout is a pipe that we never read. */
 static int
-credential_command(
-    struct credential *c, char **argv, const char *where, struct fault *fault)
+credential_command(struct credential *c, char **argv, const char *where,
+    const struct credential_how *how, struct fault *fault)
 {
-	struct spawn s = {.path = argv[0],
-	    .argv = argv,
-	    .envp = environ,
-	    .nfds = 3,
-	    .session = false};
-	const char *p = getenv("PATH"), *end;
-	char path[4096];
+	struct spawn s = {.argv = argv, .nfds = 3, .session = false};
 	int pipefd[2];
 
-	path[0] = '\0';
-	if (strchr(argv[0], '/') == NULL) {
-		for (; p != NULL && *p != '\0';
-		     p = *end == ':' ? end + 1 : end) {
-			end = strchrnul(p, ':');
-			snprintf(path, sizeof(path), "%.*s/%s", (int)(end - p),
-			    p, argv[0]);
-			if (*p == '/' && access(path, X_OK) == 0)
-				break;
-			path[0] = '\0';
-		}
-		if (path[0] == '\0')
-			return fault_set(fault,
-			    "%s.command: %s not found in PATH", where, argv[0]);
-		s.path = path;
-	}
 	if (pipe2(pipefd, O_CLOEXEC) == -1)
 		return fault_errno(fault, "%s.command", where);
 	s.fds[0] = -1;
 	s.fds[1] = pipefd[1];
 	s.fds[2] = STDERR_FILENO;
-	if (spawn_start(&s, &c->command) == -1) {
+	if (host_program_start(how->command, how->places, &s, &c->command) ==
+	    -1) {
 		fault_errno(fault, "%s.command", where);
 		goto bad;
 	}
 	close(pipefd[1]);
 	if (spawn_check(&c->command) == -1) {
 		close(pipefd[0]);
-		return fault_errno(fault, "%s.command: %s", where, s.path);
+		return fault_errno(fault, "%s.command: %s", where, argv[0]);
 	}
 	/* keyd's end only: the command's must stay as programs expect it. */
 	if (fcntl(pipefd[0], F_SETFL, O_NONBLOCK) == -1) {
@@ -142,21 +119,35 @@ bad:
 	return -1;
 }
 
+bool
+credential_asks_config(const struct config_provider *cfg)
+{
+	return cfg->kind == CREDENTIAL_COMMAND ||
+	       cfg->kind == CREDENTIAL_SERVICE;
+}
+
+bool
+credential_asks(const struct provider *p)
+{
+	return p->env != NULL && !p->waits && !p->in_parts && p->login == -1 &&
+	       p->config != NULL && credential_asks_config(p->config);
+}
+
 int
 credential_open_config(struct credential *c, const struct config_provider *cfg,
-    const char *where, int workspace, struct fault *fault)
+    const char *where, const struct credential_how *how, struct fault *fault)
 {
 	*c = (struct credential)CREDENTIAL_INIT;
 	switch (cfg->kind) {
 	case CREDENTIAL_ENV:
 		return credential_env(c, cfg->value, where, fault);
 	case CREDENTIAL_FILE:
-		return credential_file(c, cfg->value, workspace, fault);
+		return credential_file(c, cfg->value, how->workspace, fault);
 	case CREDENTIAL_SYSTEMD:
-		return credential_systemd(c, cfg->value, workspace, fault);
+		return credential_systemd(c, cfg->value, how->workspace, fault);
 	case CREDENTIAL_COMMAND:
 	case CREDENTIAL_SERVICE:
-		return credential_command(c, cfg->command, where, fault);
+		return credential_command(c, cfg->command, where, how, fault);
 	case CREDENTIAL_DEFAULT:
 	case CREDENTIAL_LOGIN:
 	case CREDENTIAL_CAPTURE:
@@ -166,8 +157,8 @@ credential_open_config(struct credential *c, const struct config_provider *cfg,
 }
 
 int
-credential_open(struct credential *c, const struct provider *p, int workspace,
-    struct fault *fault)
+credential_open(struct credential *c, const struct provider *p,
+    const struct credential_how *how, struct fault *fault)
 {
 	const struct config_provider *cfg = p->config;
 	const char *value;
@@ -184,9 +175,9 @@ credential_open(struct credential *c, const struct provider *p, int workspace,
 	}
 	if (p->login != -1)
 		return credential_file(
-		    c, provider_login_file(p), workspace, fault);
+		    c, provider_login_file(p), how->workspace, fault);
 	if (cfg != NULL && cfg->kind != CREDENTIAL_DEFAULT)
-		return credential_open_config(c, cfg, where, workspace, fault);
+		return credential_open_config(c, cfg, where, how, fault);
 	if (value == NULL || value[0] == '\0')
 		return fault_set(fault,
 		    "no credential for %s: set %s, or say in config.json "

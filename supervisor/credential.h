@@ -7,6 +7,7 @@
 #ifndef CREDENTIAL_H
 #define CREDENTIAL_H
 
+#include "host/program.h"
 #include "providers.h"
 #include "spawn.h"
 
@@ -20,15 +21,21 @@ struct credential {
 		.fd = -1, .command = SPAWNED_INIT                              \
 	}
 
-/*
- * Opens the provider's. workspace: O_PATH; a file in it is refused.
- * -1 with what to do.
- */
-int credential_open(struct credential *, const struct provider *, int workspace,
-    struct fault *);
+struct credential_how {
+	int workspace; /* O_PATH; a file in it is refused */
+	const struct places *places;
+	const struct host_program *command; /* for one that a command prints */
+};
+
+/* Returns true if a command is asked for it. */
+bool credential_asks(const struct provider *);
+bool credential_asks_config(const struct config_provider *);
+/* Opens the provider's. -1 with what to do. */
+int credential_open(struct credential *, const struct provider *,
+    const struct credential_how *, struct fault *);
 /* As config.json says, at `where` in it; not a login. */
 int credential_open_config(struct credential *, const struct config_provider *,
-    const char *where, int workspace, struct fault *);
+    const char *where, const struct credential_how *, struct fault *);
 /* May it be opened again whenever keyd asks for it? */
 bool credential_again(const struct provider *);
 /* The same of this one file, whatever the configuration says. */

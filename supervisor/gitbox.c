@@ -72,8 +72,7 @@ gitbox_ask(const char *key, char *dst, size_t cap)
 	    NULL};
 	char home[PATH_MAX + 8];
 	char *const envp[] = {home, NULL};
-	struct spawn s = {.path = "/usr/bin/git",
-	    .argv = argv,
+	struct spawn s = {.argv = argv,
 	    .envp = envp,
 	    .cwd = "/",
 	    .fds = {-1, -1, -1},
@@ -89,7 +88,7 @@ gitbox_ask(const char *key, char *dst, size_t cap)
 		return false;
 	s.fds[1] = ends[1];
 	p.fd = ends[0];
-	if (spawn_start(&s, &sp) == 0) {
+	if (host_program_start(&sup.host.git, &sup.host.places, &s, &sp) == 0) {
 		/* It writes its line at once, or something is wrong with it. */
 		if (spawn_check(&sp) == 0 && poll(&p, 1, GITBOX_MS) == 1)
 			n = read(ends[0], dst, cap - 1);
@@ -118,11 +117,14 @@ const char *
 gitbox_identity(void)
 {
 	char name[200], email[200];
+	struct fault ignored;
 
 	if (asked)
 		return identity;
 	asked = true;
-	if (gitbox_ask("user.name", name, sizeof(name)) &&
+	/* Without git nobody commits in a sandbox, either. */
+	if (host_find(&sup.host.git, "git", "/usr/bin/git", &ignored) == 0 &&
+	    gitbox_ask("user.name", name, sizeof(name)) &&
 	    gitbox_ask("user.email", email, sizeof(email)))
 		(void)snprintf(identity, sizeof(identity),
 		    "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name, email);

@@ -2,8 +2,8 @@
 /*
  * The configured notify command, with one line of text as its last argument.
  * It is the user's own program and runs with the user's environment, from
- * which credentials are gone.  At most one runs at a time: a flood of calls
- * becomes one message, not a flood of processes.
+ * which credentials and directories of the agent are gone.  At most one runs at
+ * a time: a flood of calls becomes one message, not a flood of processes.
  */
 #include "notify.h"
 
@@ -27,8 +27,6 @@ static struct {
 	struct loop_timer timer;
 	bool runs;
 } notify_env = {.sp = SPAWNED_INIT, .io = LOOP_IO_INIT};
-
-extern char **environ;
 
 static void
 notify_exited(struct loop_io *io, uint32_t events)
@@ -54,16 +52,13 @@ notify_late(struct loop_timer *t)
 }
 
 static int
-notify_spawn(const char *program, char *const *argv)
+notify_spawn(char *const *argv)
 {
-	struct spawn s = {.path = program,
-	    .argv = argv,
-	    .envp = environ,
-	    .fds = {-1, -1, -1},
-	    .nfds = 3,
-	    .session = true};
+	struct spawn s = {
+	    .argv = argv, .fds = {-1, -1, -1}, .nfds = 3, .session = true};
 
-	if (spawn_start(&s, &notify_env.sp) == -1)
+	if (host_program_start(
+		&sup.host.notify, &sup.host.places, &s, &notify_env.sp) == -1)
 		return -1;
 	notify_env.runs = true;
 	(void)spawn_check(&notify_env.sp);
@@ -90,27 +85,21 @@ notify_hold(const struct hold *h)
 void
 notify_text(const char *text)
 {
-	const struct locate l = {
-	    .paths = &sup.paths, .path_env = getenv("PATH")};
-	char *program, *line, **argv = NULL;
+	char *line, **argv = NULL;
 
-	if (sup.config.notify == NULL || notify_env.runs)
+	/* Not found when the session started: said then. */
+	if (sup.host.notify.nfiles == 0 || notify_env.runs)
 		return;
-	line = strdup(text);
-	program = strchr(sup.config.notify[0], '/') != NULL
-		      ? strdup(sup.config.notify[0])
-		      : locate_in_path(&l, sup.config.notify[0]);
-	if (program != NULL && line != NULL)
+	if ((line = strdup(text)) != NULL)
 		argv = locate_argv(
 		    (const char *const *)(uintptr_t)sup.config.notify,
 		    (char *const[]){line, NULL});
-	if (argv == NULL || notify_spawn(program, argv) == -1)
+	if (argv == NULL || notify_spawn(argv) == -1)
 		sup_note(
 		    "notify command %s cannot be run", sup.config.notify[0]);
 	for (size_t i = 0; argv != NULL && argv[i] != NULL; i++)
 		free(argv[i]);
 	free(argv);
-	free(program);
 	free(line);
 }
 

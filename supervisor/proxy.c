@@ -212,16 +212,20 @@ proxy_pipe(struct proxy *p, struct fault *fault)
 }
 
 int
-proxy_credential(struct proxy *p, const struct config *cfg, int workspace,
-    struct fault *fault)
+proxy_credential(struct proxy *p, const struct config *cfg, bool commands,
+    const struct credential_how *how, struct fault *fault)
 {
+	bool asks =
+	    p->auth && !p->escaped && credential_asks_config(&cfg->proxy.auth);
 	int rv = 0;
 
-	if (p->escaped)
+	if (asks != commands)
+		rv = 0;
+	else if (p->escaped)
 		rv = proxy_pipe(p, fault);
 	else if (p->auth)
-		rv = credential_open_config(&p->cred, &cfg->proxy.auth,
-		    "proxy.credential", workspace, fault);
+		rv = credential_open_config(
+		    &p->cred, &cfg->proxy.auth, "proxy.credential", how, fault);
 	proxy_wipe();
 	return rv;
 }

@@ -17,11 +17,12 @@ struct proxy {
 	const char *from; /* "config.json", "https_proxy", "HTTPS_PROXY" */
 	char *direct;     /* rows, each with a newline behind it */
 	unsigned ndirect;
-	char *ca;         /* PEM, more roots and no keys, or NULL */
+	char *ca; /* PEM, more roots and no keys, or NULL */
 	size_t ca_len;
-	bool auth;        /* there is a credential */
-	bool escaped;     /* as it stands in a URL */
+	bool auth;    /* there is a credential */
+	bool escaped; /* as it stands in a URL */
 	struct credential cred;
+	struct host_program command;
 	/* as tunneld tells */
 	bool known;
 	enum proto_key key;
@@ -32,9 +33,12 @@ struct proxy {
 };
 
 int proxy_load(struct proxy *, const struct config *, struct fault *);
-/* Opens the credential, then wipes the environment. */
-int proxy_credential(struct proxy *, const struct config *, int workspace,
-    struct fault *);
+/*
+ * Opens the credential, if a command prints it as `commands` says, and wipes
+ * the environment.
+ */
+int proxy_credential(struct proxy *, const struct config *, bool commands,
+    const struct credential_how *, struct fault *);
 void proxy_free(struct proxy *);
 /* "ok", "not used yet", ... */
 const char *proxy_state(const struct proxy *);

@@ -44,7 +44,7 @@ static int
 runtime_find(const char *command, char **inside, struct fault *fault)
 {
 	const struct locate l = {
-	    .paths = &sup.paths, .path_env = getenv("PATH"), .base = "."};
+	    .paths = &sup.paths, .path_env = sup.host.path, .base = "."};
 	int fd, rv;
 
 	if (runtime_in_workspace(command)) {
@@ -75,8 +75,8 @@ runtime_find_adapter(char **inside, struct fault *fault)
 	const struct config_agent *cfg =
 	    config_agent(&sup.config, sup.adapter.name);
 	char **names = sup.adapter.program;
-	const char *path = getenv("PATH");
-	const struct locate l = {.paths = &sup.paths, .path_env = path};
+	const struct locate l = {
+	    .paths = &sup.paths, .path_env = sup.host.path};
 	char *found;
 
 	if (cfg != NULL && cfg->path != NULL)

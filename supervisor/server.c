@@ -81,13 +81,45 @@ server_mounts(const struct view_how *how, struct fault *fault)
 	return rv;
 }
 
+/*
+ * A server without its sandbox runs as the user: the program, and the files
+ * that come with it, must be out of the agent's reach.
+ */
+static int
+servers_plain(struct fault *fault)
+{
+	const char *place;
+	struct server *s;
+	char what[96];
+
+	for (unsigned i = 0; i < sup.nservers; i++) {
+		s = &sup.servers[i];
+		if (!s->usable || s->def->sandboxed)
+			continue;
+		snprintf(what, sizeof(what), "server %s", s->def->name);
+		if (host_find(&s->host, what, s->program.path, fault) == -1)
+			return -1;
+		for (unsigned k = 0; k < s->program.ntrees; k++) {
+			place = places_of(
+			    &sup.host.places, s->program.trees[k], NULL);
+			if (place != NULL)
+				return fault_set(fault,
+				    "%s: %s is refused: the agent can write "
+				    "%s, and the server runs without its "
+				    "sandbox",
+				    what, s->program.trees[k], place);
+		}
+	}
+	return 0;
+}
+
 /* Before anything starts: programs found, views opened and checked. */
 int
 servers_prepare(struct fault *fault)
 {
 	const struct view_how how = {
 	    &sup.guards, sup.workspace, sup.workspace_path};
-	struct locate l = {.paths = &sup.paths, .path_env = getenv("PATH")};
+	struct locate l = {.paths = &sup.paths, .path_env = sup.host.path};
 	char *base;
 	struct server *s;
 
@@ -120,6 +152,12 @@ servers_prepare(struct fault *fault)
 	}
 	free(base);
 	if (server_mounts(&how, fault) == -1)
+		return -1;
+	for (unsigned i = 0; i < sup.nservers; i++)
+		if (sup.servers[i].usable && sup.servers[i].def->sandboxed &&
+		    host_add_view(&sup.servers[i].view, fault) == -1)
+			return -1;
+	if (host_resolve(fault) == -1 || servers_plain(fault) == -1)
 		return -1;
 	return gitbox_prepare(fault);
 }
@@ -173,17 +211,13 @@ server_pipe(int *ours, int *theirs, bool we_write)
 static int
 server_spawn_plain(struct server *s, const int stdio[3], struct fault *fault)
 {
-	struct spawn sp = {.path = s->program.path,
-	    .argv = s->program.argv,
-	    .nfds = 3,
-	    .session = true,
-	    .cwd = sup.workspace_path};
+	/* In /, like all that runs as the user: many programs load code from
+	 * the directory that they are started in. */
+	struct spawn sp = {.argv = s->program.argv, .nfds = 3, .session = true};
 	char *base[4], **env;
-	const char *path = getenv("PATH");
 	int rv;
 
-	if (asprintf(&base[0], "PATH=%s", path != NULL ? path : SERVER_PATH) ==
-	    -1)
+	if (asprintf(&base[0], "PATH=%s", sup.host.path) == -1)
 		return fault_errno(fault, "environment");
 	if (asprintf(&base[1], "HOME=%s", sup.paths.user_home) == -1) {
 		free(base[0]);
@@ -197,8 +231,9 @@ server_spawn_plain(struct server *s, const int stdio[3], struct fault *fault)
 		return fault_errno(fault, "environment");
 	sp.envp = env;
 	memcpy(sp.fds, stdio, 3 * sizeof(int));
-	if ((rv = spawn_start(&sp, &s->sp)) == -1)
-		fault_errno(fault, "%s", sp.path);
+	rv = host_program_start(&s->host, &sup.host.places, &sp, &s->sp);
+	if (rv == -1)
+		fault_errno(fault, "%s", s->program.path);
 	jsonfile_strings_free(env);
 	return rv;
 }

@@ -60,14 +60,20 @@ spawn_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Child: 0 when the window is as listed. */
+/*
+ * Child: 0 when the window is as listed.  The status pipe stands behind it, and
+ * then what will be executed, if that is a descriptor.
+ */
 static int
-spawn_window(const struct spawn *s, int *status)
+spawn_window(const struct spawn *s, int *status, int *exec)
 {
 	int high[SPAWN_MAX_FDS], null;
 
 	if ((*status = fcntl(*status, F_DUPFD_CLOEXEC, SPAWN_ABOVE)) == -1 ||
 	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1)
+		return -1;
+	*exec = s->by_fd ? s->exec : null;
+	if ((*exec = fcntl(*exec, F_DUPFD_CLOEXEC, SPAWN_ABOVE)) == -1)
 		return -1;
 	for (size_t i = 0; i < s->nfds; i++) {
 		high[i] = fcntl(s->fds[i] == -1 ? null : s->fds[i],
@@ -81,7 +87,10 @@ spawn_window(const struct spawn *s, int *status)
 	if (dup3(*status, (int)s->nfds, O_CLOEXEC) == -1)
 		return -1;
 	*status = (int)s->nfds;
-	if (syscall(SYS_close_range, (unsigned)s->nfds + 1, ~0U, 0) == -1)
+	if (dup3(*exec, (int)s->nfds + 1, O_CLOEXEC) == -1)
+		return -1;
+	*exec = (int)s->nfds + 1;
+	if (syscall(SYS_close_range, (unsigned)s->nfds + 2, ~0U, 0) == -1)
 		return -1;
 	return 0;
 }
@@ -89,7 +98,7 @@ spawn_window(const struct spawn *s, int *status)
 static void __attribute__((noreturn))
 spawn_child(const struct spawn *s, pid_t parent, int status)
 {
-	int error;
+	int error, exec;
 
 	spawn_signals();
 	/* The parent may have died before the request; then its id differs. */
@@ -104,10 +113,15 @@ spawn_child(const struct spawn *s, pid_t parent, int status)
 		(void)setsid();
 	(void)umask(spawn_env.umask);
 	/* The limit last: a small one would be in the window's way. */
-	if (spawn_window(s, &status) == 0 &&
+	if (spawn_window(s, &status, &exec) == 0 &&
 	    setrlimit(RLIMIT_NOFILE, &spawn_env.nofile) == 0 &&
-	    (s->cwd == NULL || chdir(s->cwd) == 0))
-		(void)execve(s->path, s->argv, s->envp);
+	    (s->cwd == NULL || chdir(s->cwd) == 0)) {
+		if (s->by_fd)
+			(void)syscall(SYS_execveat, exec, "", s->argv, s->envp,
+			    AT_EMPTY_PATH);
+		else
+			(void)execve(s->path, s->argv, s->envp);
+	}
 	error = errno;
 	if (write(status, &error, sizeof(error)) == -1)
 		_exit(126);

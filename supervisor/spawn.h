@@ -15,6 +15,9 @@
 
 struct spawn {
 	const char *path;
+	/* Execute the descriptor instead of the path. */
+	bool by_fd;
+	int exec;
 	char *const *argv;
 	char *const *envp;
 	const char *cwd;        /* NULL: ours */

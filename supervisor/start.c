@@ -40,8 +40,10 @@ start_workspace(struct fault *fault)
 		return fault_set(fault, "workspace %s: not a directory", path);
 	if ((sup.workspace_path = paths_of_fd(sup.workspace)) == NULL)
 		return fault_errno(fault, "workspace %s", path);
-	return guards_check(
-	    &sup.guards, sup.workspace, "workspace", sup.workspace_path, fault);
+	if (guards_check(&sup.guards, sup.workspace, "workspace",
+		sup.workspace_path, fault) == -1)
+		return -1;
+	return host_begin(fault);
 }
 
 static int
@@ -119,24 +121,64 @@ start_login(unsigned i, struct fault *fault)
 	    &p->logins[p->login], fault);
 }
 
-/* From here on no key is in our memory; nothing was started before. */
+/* Finds the command of each credential that is asked of one. */
 static int
-start_credentials(struct fault *fault)
+start_commands(struct fault *fault)
 {
+	const struct provider *p;
+	char what[96];
+
 	for (unsigned i = 0; i < sup.providers.n; i++) {
-		sup.keys[i].cred = (struct credential)CREDENTIAL_INIT;
+		p = &sup.providers.list[i];
+		snprintf(
+		    what, sizeof(what), "credentials.%.64s.command", p->name);
+		if (credential_asks(p) &&
+		    host_find(&sup.keys[i].command, what, p->config->command[0],
+			fault) == -1)
+			return -1;
+	}
+	if (sup.proxy.auth && !sup.proxy.escaped &&
+	    credential_asks_config(&sup.config.proxy.auth))
+		return host_find(&sup.proxy.command, "proxy.credential.command",
+		    sup.config.proxy.auth.command[0], fault);
+	return 0;
+}
+
+/* The credentials that a command prints, or all others. */
+static int
+start_keys(bool commands, struct fault *fault)
+{
+	struct credential_how how = {
+	    .workspace = sup.workspace, .places = &sup.host.places};
+
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		if (credential_asks(&sup.providers.list[i]) != commands)
+			continue;
+		how.command = &sup.keys[i].command;
 		if (credential_open(&sup.keys[i].cred, &sup.providers.list[i],
-			sup.workspace, fault) == -1)
+			&how, fault) == -1)
 			return -1;
 		if (sup.providers.list[i].login != -1 &&
 		    start_login(i, fault) == -1)
 			return -1;
 	}
-	if (proxy_credential(&sup.proxy, &sup.config, sup.workspace, fault) ==
-	    -1)
+	how.command = &sup.proxy.command;
+	return proxy_credential(&sup.proxy, &sup.config, commands, &how, fault);
+}
+
+/*
+ * After the first round no key is in our memory, so that no command inherits
+ * the key of another provider; nothing was started before.
+ */
+static int
+start_credentials(struct fault *fault)
+{
+	for (unsigned i = 0; i < sup.providers.n; i++)
+		sup.keys[i].cred = (struct credential)CREDENTIAL_INIT;
+	if (start_commands(fault) == -1 || start_keys(false, fault) == -1)
 		return -1;
 	credential_wipe(&sup.paths, &sup.config);
-	return 0;
+	return start_keys(true, fault);
 }
 
 /* What only reads and checks. */

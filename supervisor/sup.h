@@ -11,6 +11,7 @@
 #include "confine.h"
 #include "config.h"
 #include "credential.h"
+#include "host/host.h"
 #include "locate.h"
 #include "options.h"
 #include "paths.h"
@@ -59,6 +60,7 @@ struct server {
 	struct view view;
 	struct spawned sp;
 	struct loop_io exit_io;
+	struct host_program host; /* if it runs without its sandbox */
 	int theirs[3]; /* its stdio, until it runs */
 	int door;      /* its egress listener, until egressd has it */
 	enum proto_state state;
@@ -100,6 +102,7 @@ struct key {
 	struct credential cred;
 	struct renewal renewal; /* of a login */
 	struct loop_io exit_io; /* of a credential command */
+	struct host_program command;
 	struct msg_KEY_TELL tell; /* all zero: not told yet */
 	bool known;
 	enum proto_key state;
@@ -128,6 +131,7 @@ struct sup {
 	struct rules_file rules[PROTO_RULES_LAST + 1];
 	int workspace; /* O_PATH */
 	char *workspace_path;
+	struct host host;
 	uint64_t began; /* clock_wall_us */
 
 	struct child children[SUP_MAX_CHILDREN];

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """An MCP server that goes beyond its trade: it runs the command that a file
-`order` in its working directory names, itself or by an orphan that left its
+`order` in the directory of its argument names, itself or by an orphan that left its
 session and parent, and writes down what became of it."""
 import json
 import os
@@ -59,6 +59,7 @@ def watch():
         time.sleep(0.02)
 
 
+os.chdir(sys.argv[1])
 threading.Thread(target=watch, daemon=True).start()
 for line in sys.stdin:
     answer(json.loads(line))

@@ -27,7 +27,8 @@ def build(work, session="session", options=(), config=None, **kw):
     servers = {"echo": h.echo_server(
         log, "--name", data.EVIL, "--alias", data.NAME + "=echo")}
     if kw.pop("helper", False):
-        servers["helper"] = {"command": h.PYTHON, "args": [data.HELPER],
+        servers["helper"] = {"command": h.PYTHON, "args": [
+            data.HELPER, os.path.join(work, "workspace")],
                              "sandbox": False}
     s = h.Session(work, servers, RULES, {"echo": h.ECHO_TOOLS}, config=config,
                   session_dir=os.path.join(work, session), options=options,

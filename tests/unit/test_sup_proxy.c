@@ -112,6 +112,7 @@ test_environment(void)
 	struct config cfg;
 	struct proxy p;
 	char text[64];
+	const struct credential_how how = {.workspace = -1};
 	ssize_t n;
 
 	env("https_proxy", NULL);
@@ -130,7 +131,7 @@ test_environment(void)
 	is_str(p.direct, "a.example\n.b.example:8\n10.0.0.0/8\n",
 	    "what is no row is left out");
 	is_int(p.ndirect, 3, "three rows");
-	ok(proxy_credential(&p, &cfg, -1, &fault) == 0 && p.cred.fd != -1,
+	ok(proxy_credential(&p, &cfg, false, &how, &fault) == 0 && p.cred.fd != -1,
 	    "its credential is a descriptor");
 	n = read(p.cred.fd, text, sizeof(text));
 	is_mem(text, (size_t)(n < 0 ? 0 : n), "u:s%65cret", 10,

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Applies host/program.h to a session.  Everything happens while it starts;
+ * nothing of the agent has run by then.
+ */
+#include "host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "box.h"
+#include "environ.h"
+#include "sup.h"
+#include "view.h"
+
+/* Where no PATH is set. */
+#define HOST_PATH "/usr/local/bin:/usr/bin:/bin"
+
+static const char *list_name;
+
+static void
+host_told(const char *element, const char *place)
+{
+	sup_warn("%s: the agent can write %s, where %s leads: this session "
+		 "looks up no program and no library there",
+	    list_name, place, element);
+}
+
+/* Leaves out of sup.host.path what the agent can write, and says so. */
+static int
+host_path(const char *list, struct fault *fault)
+{
+	char *clean;
+
+	list_name = "PATH";
+	clean = host_list_clean(&sup.host.places, list, host_told);
+	if (clean == NULL)
+		return fault_errno(fault, "PATH");
+	free(sup.host.path);
+	sup.host.path = clean;
+	return 0;
+}
+
+static int
+host_libraries(struct fault *fault)
+{
+	const char *list = getenv("LD_LIBRARY_PATH");
+	char *clean;
+
+	if (list == NULL)
+		return 0;
+	list_name = "LD_LIBRARY_PATH";
+	clean = host_list_clean(&sup.host.places, list, host_told);
+	if (clean == NULL)
+		return fault_errno(fault, "LD_LIBRARY_PATH");
+	free(clean);
+	return 0;
+}
+
+int
+host_begin(struct fault *fault)
+{
+	const char *path = getenv("PATH");
+
+	if (places_add(&sup.host.places, sup.workspace) == -1 ||
+	    places_add(&sup.host.places, sup.session.sandbox) == -1 ||
+	    places_add(&sup.host.places, sup.session.home) == -1)
+		return fault_errno(fault, "workspace");
+	if (host_libraries(fault) == -1)
+		return -1;
+	return host_path(path != NULL ? path : HOST_PATH, fault);
+}
+
+int
+host_add_view(const struct view *v, struct fault *fault)
+{
+	for (unsigned i = 0; i < v->nrows; i++)
+		if (v->rows[i].kind == PROTO_VIEW_WRITE &&
+		    places_add(&sup.host.places, v->rows[i].fd) == -1)
+			return fault_errno(fault, "%s", v->rows[i].host);
+	return 0;
+}
+
+int
+host_find(struct host_program *p, const char *what, const char *name,
+    struct fault *fault)
+{
+	const struct host_how how = {.places = &sup.host.places,
+	    .path = sup.host.path,
+	    .path_env = getenv("PATH"),
+	    .user_home = sup.paths.user_home};
+
+	return host_program_find(p, &how, what, name, fault);
+}
+
+/* Files and directories of ours that are used while the agent runs. */
+static int
+host_own(struct fault *fault)
+{
+	const struct {
+		const char *what, *path;
+	} own[] = {{"IronCurtain's programs", sup.paths.bindir},
+	    {"IronCurtain's workers", sup.paths.libexecdir},
+	    {"the configuration", sup.config.file},
+	    {"the list of MCP servers", sup.defs.file}};
+	const char *place;
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		if (own[i].path == NULL || own[i].path[0] != '/')
+			continue;
+		place = places_of(&sup.host.places, own[i].path, NULL);
+		if (place != NULL)
+			return fault_set(fault,
+			    "%s: %s is refused: the agent can write %s. Keep "
+			    "it elsewhere",
+			    own[i].what, own[i].path, place);
+	}
+	return 0;
+}
+
+static bool
+host_sandboxed(void)
+{
+	for (unsigned i = 0; i < sup.nservers; i++)
+		if (sup.servers[i].usable && sup.servers[i].def->sandboxed)
+			return true;
+	return sup.opt.runtime == RUNTIME_BWRAP;
+}
+
+static int
+host_notify(struct fault *fault)
+{
+	struct fault why;
+	const char *name;
+
+	if (sup.config.notify == NULL)
+		return 0;
+	name = sup.config.notify[0];
+	if (host_find(&sup.host.notify, "notify", name, &why) == 0)
+		return 0;
+	/* Without one the session is as good; with the agent's it is not. */
+	if (sup.host.notify.refused) {
+		*fault = why;
+		return -1;
+	}
+	sup_warn("%s: nobody will be notified", why.text);
+	return 0;
+}
+
+int
+host_resolve(struct fault *fault)
+{
+	char *path = strdup(sup.host.path);
+	int rv;
+
+	if (path == NULL)
+		return fault_errno(fault, "PATH");
+	rv = host_path(path, fault);
+	free(path);
+	if (rv == -1 || host_own(fault) == -1 || host_notify(fault) == -1)
+		return -1;
+	if (host_sandboxed() && box_bwrap() != NULL)
+		return host_find(
+		    box_program(), "bubblewrap", box_bwrap(), fault);
+	return 0;
+}
