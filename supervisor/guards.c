@@ -87,6 +87,9 @@ id_chain(int fd, struct paths_id *ids, unsigned max)
 	return -1;
 }
 
+#define TMP_WHAT "where all programs put their temporary files and sockets"
+#define RUN_WHAT "/run, where the sockets of the host's programs are"
+
 int
 guards_add(
     struct guards *g, enum guard_kind kind, const char *what, const char *path)
@@ -187,12 +190,18 @@ guards_sockets(struct guards *g)
 	    {"systemd/private", "systemd's socket"},
 	    {"gnupg", "the GnuPG sockets"},
 	};
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	char path[128];
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (guards_add(g, GUARD_SELF, fixed[i].what, fixed[i].path) ==
 		    -1)
 			return -1;
+	/* What lies below them is as much somebody's socket as they are. */
+	if (guards_add(g, GUARD_TREE, RUN_WHAT, "/run") == -1 ||
+	    (runtime != NULL && runtime[0] == '/' &&
+		guards_add(g, GUARD_TREE, "XDG_RUNTIME_DIR", runtime) == -1))
+		return -1;
 	for (size_t i = 0; i < sizeof(user) / sizeof(user[0]); i++) {
 		snprintf(path, sizeof(path), "/run/user/%u/%s",
 		    (unsigned)geteuid(), user[i].sub);
@@ -213,6 +222,8 @@ guards_init(struct guards *g, const struct paths *p, struct fault *fault)
 {
 	memset(g, 0, sizeof(*g));
 	if (guards_add(g, GUARD_SELF, "the root directory", "/") == -1 ||
+	    guards_add(g, GUARD_SELF, TMP_WHAT, "/tmp") == -1 ||
+	    guards_add(g, GUARD_SELF, TMP_WHAT, "/var/tmp") == -1 ||
 	    guards_add(g, GUARD_SELF, "your home directory", p->user_home) ==
 		-1 ||
 	    guards_add(g, GUARD_TREE, "IRONCURTAIN_HOME", p->home) == -1 ||

@@ -22,6 +22,8 @@ static const char *const with_value[] = {"--agent", "--workspace", "--config",
     "--policy", "--profile", "--runtime", "--escalations",
     "--allow-unsandboxed", "--libexecdir"};
 
+static const char *const without_value[] = {"--allow-sockets"};
+
 static void
 usage(void)
 {
@@ -31,7 +33,7 @@ usage(void)
 	    "                   [--policy NAME|DIR] [--profile NAME] "
 	    "[--escalations ask|deny]\n"
 	    "                   "
-	    "[--allow-unsandboxed SERVER]…\n"
+	    "[--allow-unsandboxed SERVER]… [--allow-sockets]\n"
 	    "                   [TASK | -- COMMAND…]\n\n"
 	    "Runs an agent in a new session, in the foreground, and ends "
 	    "with its exit\nstatus. Agents are claude-code (if none is named), "
@@ -90,14 +92,19 @@ find_supervisor(char *dst, size_t cap)
 }
 
 static bool
+listed(const char *arg, const char *const list[], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(arg, list[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool
 takes_value(const char *arg)
 {
-	for (size_t i = 0; i < sizeof(with_value) / sizeof(with_value[0]);
-	     i++) {
-		if (strcmp(arg, with_value[i]) == 0)
-			return true;
-	}
-	return false;
+	return listed(
+	    arg, with_value, sizeof(with_value) / sizeof(with_value[0]));
 }
 
 int
@@ -118,6 +125,11 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 		}
 		if (argv[i][0] != '-' || strcmp(argv[i], "--") == 0)
 			break;
+		if (listed(argv[i], without_value,
+			sizeof(without_value) / sizeof(without_value[0]))) {
+			args[n++] = argv[i];
+			continue;
+		}
 		if (!takes_value(argv[i]) || i + 1 == argc) {
 			warnx("%s: %s (icctl start --help)", argv[i],
 			    takes_value(argv[i]) ? "needs a value"

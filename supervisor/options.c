@@ -43,6 +43,9 @@ static const char options_help[] =
     "  --allow-unsandboxed SERVER\n"
     "                        says \"sandbox\": false of mcp-servers.json "
     "again\n"
+    "  --allow-sockets       work where a program of the host listens on a "
+    "socket\n"
+    "                        that the agent could connect to\n"
     "  --print-ready         one JSON line on stdout when the session is up\n"
     "  --libexecdir DIR      take the workers from there (containment tests)\n"
     "  --help, --version\n"
@@ -66,6 +69,7 @@ enum {
 	OPT_WORKSPACE,
 	OPT_ESCALATIONS,
 	OPT_UNSANDBOXED,
+	OPT_SOCKETS,
 	OPT_READY,
 	OPT_LIBEXEC,
 	OPT_TASK,
@@ -83,6 +87,7 @@ static const struct option options_long[] = {
     {"workspace", required_argument, NULL, OPT_WORKSPACE},
     {"escalations", required_argument, NULL, OPT_ESCALATIONS},
     {"allow-unsandboxed", required_argument, NULL, OPT_UNSANDBOXED},
+    {"allow-sockets", no_argument, NULL, OPT_SOCKETS},
     {"print-ready", no_argument, NULL, OPT_READY},
     {"libexecdir", required_argument, NULL, OPT_LIBEXEC},
     {"policy", required_argument, NULL, OPT_POLICY},
@@ -154,6 +159,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 			    "%u times",
 			    PROTO_MAX_SERVERS);
 		o->unsandboxed[o->nunsandboxed++] = value;
+		return 0;
+	case OPT_SOCKETS:
+		o->sockets = true;
 		return 0;
 	default:
 		o->print_ready = true;

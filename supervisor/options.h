@@ -25,6 +25,7 @@ enum options_runtime {
 };
 
 struct options {
+	bool sockets; /* listening ones in the workspace are taken */
 	const char *session_dir;
 	const char *config;
 	const char *agent;

@@ -157,7 +157,8 @@ servers_prepare(struct fault *fault)
 		if (sup.servers[i].usable && sup.servers[i].def->sandboxed &&
 		    host_add_view(&sup.servers[i].view, fault) == -1)
 			return -1;
-	if (host_resolve(fault) == -1 || servers_plain(fault) == -1)
+	if (host_refuse_sockets(fault) == -1 || host_resolve(fault) == -1 ||
+	    servers_plain(fault) == -1)
 		return -1;
 	return gitbox_prepare(fault);
 }

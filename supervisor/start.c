@@ -26,7 +26,9 @@ start_workspace(struct fault *fault)
 	const char *path = sup.opt.workspace;
 	struct stat st;
 
-	if (guards_allow(&sup.guards, sup.session.sandbox) == -1)
+	if (guards_allow(&sup.guards, sup.session.sandbox) == -1 ||
+	    guards_add(&sup.guards, GUARD_TREE, "this session's directory",
+		sup.session.dir) == -1)
 		return fault_errno(fault, "%s/sandbox", sup.session.dir);
 	if (path == NULL)
 		sup.workspace = openat(sup.session.fd, "sandbox",

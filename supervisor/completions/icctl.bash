@@ -87,6 +87,7 @@ _ironcurtain_command() {
 }
 
 _ironcurtain_start_options="--agent
+--allow-sockets
 --allow-unsandboxed
 --config
 --escalations

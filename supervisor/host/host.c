@@ -10,6 +10,7 @@
 
 #include "box.h"
 #include "environ.h"
+#include "sockets.h"
 #include "sup.h"
 #include "view.h"
 
@@ -116,6 +117,38 @@ host_own(struct fault *fault)
 			    own[i].what, own[i].path, place);
 	}
 	return 0;
+}
+
+static char first_socket[512];
+
+static void
+host_socket_found(const char *path)
+{
+	if (first_socket[0] == '\0')
+		snprintf(first_socket, sizeof(first_socket), "%s", path);
+	if (sup.opt.sockets)
+		sup_warn("%s: a program in the sandbox can connect to what "
+			 "listens there",
+		    path);
+}
+
+int
+host_refuse_sockets(struct fault *fault)
+{
+	int n;
+
+	n = host_sockets(&sup.host.places, "/proc/net/unix", sup.workspace,
+	    sup.workspace_path, host_socket_found);
+	if (n == -1)
+		sup_note("/proc/net/unix cannot be read: whether a program of "
+			 "the host listens in the workspace is not known");
+	if (n <= 0 || sup.opt.sockets)
+		return 0;
+	return fault_set(fault,
+	    "workspace %s: refused, a program of the host listens on %s%s, and "
+	    "the agent could connect to it. End that program, work elsewhere, "
+	    "or start with --allow-sockets",
+	    sup.workspace_path, first_socket, n > 1 ? " and others" : "");
 }
 
 static bool

@@ -22,6 +22,8 @@ int host_begin(struct fault *);
 int host_add_view(const struct view *, struct fault *);
 /* All views are known: judges PATH again, then resolves the programs. */
 int host_resolve(struct fault *);
+/* Refuses sockets of the host in the workspace, unless they are allowed. */
+int host_refuse_sockets(struct fault *);
 /* Resolves one more, for `what` in messages. */
 int host_find(
     struct host_program *, const char *what, const char *name, struct fault *);

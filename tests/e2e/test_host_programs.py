@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: ISC
 """Programs of the host that a session runs outside of every sandbox. PATH and
 the configuration lead into the workspace, where the agent plants programs of
-those names: none of them may ever run on the host."""
+those names: none of them may ever run on the host. And sockets of the host in
+the workspace, which the agent could connect to."""
 import os
+import socket
 import subprocess
 import sys
 
@@ -208,8 +210,36 @@ def test_own(work):
             name="a configuration in the workspace is refused")
 
 
+def test_sockets(work):
+    """A program of the host that listens in the workspace."""
+    s = session(work)
+    path = os.path.join(s.workspace, "door")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        with s:
+            t.ok(True, "baseline: a socket that nobody listens on is taken")
+        listener.listen()
+        refused(s, f"workspace {s.workspace}: refused", path, "--allow-sockets",
+                name="a listening socket in the workspace is refused")
+        s.argv[1:1] = ["--allow-sockets"]
+        with s:
+            t.contains(s.process.stderr(), f"{path}: a program in the sandbox",
+                       "with --allow-sockets it is named")
+    s = session(work)
+    for path, why in (("/tmp", "temporary"), ("/var/tmp", "temporary"),
+                      ("/run", "the host's programs")):
+        s.argv[s.argv.index("--workspace") + 1] = path
+        refused(s, f"workspace {os.path.realpath(path)}: refused, it is", why,
+                name=f"--workspace {path} is refused")
+    s = session(work)
+    inside = os.path.join(s.workspace, "s")
+    s.argv[s.argv.index("--session-dir") + 1] = inside
+    refused(s, "refused, it holds this session's directory",
+            name="a session directory in the workspace is refused")
+
+
 def main():
-    for test in (test_notify, test_views, test_plain, test_own):
+    for test in (test_notify, test_views, test_plain, test_own, test_sockets):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     with h.workdir() as place:

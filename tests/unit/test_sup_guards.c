@@ -63,7 +63,8 @@ make(void)
 	    "home/.ironcurtain/sessions/s/sandbox",
 	    "home/.ironcurtain/sessions/s/sandbox/deep", "home/work",
 	    "home/work/a", "elsewhere", "elsewhere/session",
-	    "elsewhere/session/x", "run", "run/sub"};
+	    "elsewhere/session/x", "run", "run/sub", "runtime",
+	    "runtime/below"};
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	int fd;
 
@@ -73,6 +74,9 @@ make(void)
 	if (symlink(at("elsewhere/session"),
 		at("home/.ironcurtain/run/other")) == -1 ||
 	    symlink(at("home/.ironcurtain"), at("home/work/link")) == -1 ||
+	    symlink("/tmp", at("tmp")) == -1 ||
+	    symlink("/var/tmp", at("vartmp")) == -1 ||
+	    symlink("/run", at("sysrun")) == -1 ||
 	    (fd = open(at("home/work/file"), O_CREAT | O_WRONLY, 0600)) == -1)
 		exit(99);
 	close(fd);
@@ -97,6 +101,7 @@ test_guards(void)
 	snprintf(home, sizeof(home), "%s/home", top);
 	snprintf(ic, sizeof(ic), "%s/home/.ironcurtain", top);
 	setenv("SSH_AUTH_SOCK", at("run/sub/s"), 1);
+	setenv("XDG_RUNTIME_DIR", at("runtime"), 1);
 	ok(guards_init(&guards, &p, &fault) == 0, "guards");
 	check("home", "is your home directory");
 	check("home/work", NULL);
@@ -115,6 +120,14 @@ test_guards(void)
 	check("run/sub", "holds the ssh agent");
 	check("run", "holds the ssh agent");
 	check("", "holds your home directory");
+	check("runtime", "is XDG_RUNTIME_DIR");
+	check("runtime/below", "lies in XDG_RUNTIME_DIR");
+	check("tmp",
+	    "is where all programs put their temporary files and sockets");
+	check("vartmp",
+	    "is where all programs put their temporary files and sockets");
+	check(
+	    "sysrun", "is /run, where the sockets of the host's programs are");
 	own = open(at("home/.ironcurtain/sessions/s/sandbox"), O_PATH);
 	ok(guards_allow(&guards, own) == 0, "a session's own sandbox");
 	check("home/.ironcurtain/sessions/s/sandbox", NULL);

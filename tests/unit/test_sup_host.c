@@ -3,7 +3,9 @@
  * Programs of the host: nothing that the agent can change is found or started,
  * whatever links lead to it, and what was found once is what runs later.
  */
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +17,7 @@
 
 #include "host/environ.h"
 #include "host/program.h"
+#include "host/sockets.h"
 #include "jsonfile.h"
 #include "tap.h"
 
@@ -24,12 +27,12 @@ static struct places places;
 static char *
 at(const char *fmt, ...)
 {
-	static char path[16][1024];
+	static char path[64][1024];
 	static unsigned i;
 	char name[512];
 	va_list ap;
 
-	i = (i + 1) % 16;
+	i = (i + 1) % 64;
 	va_start(ap, fmt);
 	vsnprintf(name, sizeof(name), fmt, ap);
 	va_end(ap);
@@ -372,6 +375,81 @@ test_run(void)
 	ok(!find(&p, "self", &fault), "its own interpreter (%s)", fault.text);
 }
 
+static char sockets[1024];
+
+static void
+socket_found(const char *path)
+{
+	(void)strlcat(sockets, path, sizeof(sockets));
+	(void)strlcat(sockets, ";", sizeof(sockets));
+}
+
+/* A bound socket; the directory is changed for a relative name. */
+static int
+listens(const char *dir, const char *name, int type, bool listening)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+
+	(void)strlcpy(sun.sun_path, name, sizeof(sun.sun_path));
+	if (fd == -1 || chdir(dir) == -1 ||
+	    bind(fd, (struct sockaddr *)&sun, sizeof(sun)) == -1 ||
+	    (listening && listen(fd, 1) == -1))
+		exit(99);
+	return fd;
+}
+
+/* Each kind of socket alone: found, or rightly not. */
+static void
+test_sockets(void)
+{
+	const struct {
+		const char *what, *dir, *name, *path;
+		int type;
+		bool listening, found;
+	} rows[] = {
+	    {"stream, by its path", "", at("ws/s1"), at("ws/s1"), SOCK_STREAM,
+		true, true},
+	    {"seqpacket, by its path", "", at("ws/s2"), at("ws/s2"),
+		SOCK_SEQPACKET, true, true},
+	    {"datagram", "", at("view/s3"), at("view/s3"), SOCK_DGRAM, false,
+		true},
+	    {"by a relative name", "ws/sub", "s4", at("ws/sub/s4"), SOCK_STREAM,
+		true, true},
+	    {"by a name with a directory", "ws", "sub/s5", at("ws/sub/s5"),
+		SOCK_STREAM, true, true},
+	    {"through a link", "", at("host/into/s6"), at("host/into/s6"),
+		SOCK_STREAM, true, true},
+	    {"bound, not listening", "", at("ws/s7"), "", SOCK_STREAM, false,
+		false},
+	    {"elsewhere", "", at("host/s8"), "", SOCK_STREAM, true, false},
+	    {"elsewhere, by a relative name", "host", "s9", "", SOCK_STREAM,
+		true, false},
+	};
+	int dir = open(at("ws"), O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+	char want[1100];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		fd = listens(at("%s", rows[i].dir), rows[i].name, rows[i].type,
+		    rows[i].listening);
+		sockets[0] = '\0';
+		is_int(host_sockets(&places, "/proc/net/unix", dir, at("ws"),
+			   socket_found),
+		    rows[i].found, "a socket: %s", rows[i].what);
+		snprintf(want, sizeof(want), "%s%s", rows[i].path,
+		    rows[i].found ? ";" : "");
+		is_str(sockets, want, "... by that path");
+		close(fd);
+	}
+	/* Their files are left: nobody listens any more. */
+	is_int(host_sockets(
+		   &places, "/proc/net/unix", dir, at("ws"), socket_found),
+	    0, "a socket that nobody has open");
+	is_int(host_sockets(&places, "/none", dir, at("ws"), socket_found), -1,
+	    "no table");
+	close(dir);
+}
+
 int
 main(void)
 {
@@ -386,6 +464,7 @@ main(void)
 	test_environ();
 	test_find();
 	test_run();
+	test_sockets();
 	places_clear(&places);
 	if ((pid = fork()) == 0) {
 		execv("/bin/rm", rm);
