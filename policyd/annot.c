@@ -75,11 +75,10 @@ load_condition(struct load *l, struct where *at, const struct value *cond,
 
 static int
 load_when(struct load *l, struct where *at, const struct value *v,
-    const struct annot_arg *arg, struct annot_when *w)
+    struct annot_arg *arg, struct annot_when *w)
 {
 	static const char *const known[] = {"condition", "roles", NULL};
 	const struct value *cond, *roles;
-	uint32_t wider;
 	size_t up;
 
 	if (v->type != VALUE_OBJECT)
@@ -96,10 +95,7 @@ load_when(struct load *l, struct where *at, const struct value *v,
 	if (load_roles(
 		l, at, roles, w->roles.list, &w->roles.n, &w->roles.mask) == -1)
 		return -1;
-	wider = w->roles.mask & ~arg->roles.mask & ~ARG_BIT(ARG_NONE);
-	if (wider != 0)
-		return load_fail(
-		    l, at, "must be a subset of the default roles");
+	arg->all |= w->roles.mask;
 	where_up(at, up);
 	return 0;
 }
@@ -120,6 +116,7 @@ load_conditional(struct load *l, struct annots *as, struct where *at,
 	if (load_roles(l, at, dflt, arg->roles.list, &arg->roles.n,
 		&arg->roles.mask) == -1)
 		return -1;
+	arg->all = arg->roles.mask;
 	where_up(at, up);
 	if (when->count > ANNOT_MAX_WHEN)
 		return load_fail(
@@ -177,6 +174,7 @@ load_args(struct load *l, struct annots *as, struct where *at,
 			    "{\"default\", \"when\"}");
 		if (ret == -1)
 			return -1;
+		a->all |= a->roles.mask;
 		where_up(at, up);
 	}
 	if (t->nargs > 1)

@@ -36,6 +36,7 @@ struct annot_when {
 struct annot_arg {
 	struct span name;
 	struct annot_roles roles;	/* "default" */
+	uint32_t all;			/* that it may have in any call */
 	struct annot_when *when;
 	unsigned nwhen;
 	size_t position;

@@ -295,10 +295,63 @@ roles_of(
 	return 0;
 }
 
+/* Arguments of git tools that list files of the repository. */
+static bool
+git_files(struct span name)
+{
+	static const char *const names[] = {"file", "filePath", "files",
+	    "filesToStage", "path_spec", "paths", "pathspec"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (span_is(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The directory that git is told to work in, as the agent wrote it.  A
+ * relative one has no use here: it is resolved later.
+ */
+static struct span
+git_base(const struct call_args *a)
+{
+	const struct value *v = value_get(a->tree, "path");
+	struct span base = span_of(NULL, 0);
+
+	if (v == NULL || v->type != VALUE_STRING || v->text.len == 0 ||
+	    v->text.p[0] != '/')
+		return base;
+	base = v->text;
+	while (base.len > 1 && base.p[base.len - 1] == '/')
+		base.len--;
+	return base;
+}
+
+/*
+ * A file below that directory is named relative to it, as the agent could
+ * have named it in the first place.
+ */
+static void
+git_relative(struct value *v, struct span base)
+{
+	struct value *c;
+
+	if (v->type == VALUE_STRING && span_eq(v->text, base))
+		v->text = SPAN(".");
+	else if (v->type == VALUE_STRING && v->text.len > base.len + 1 &&
+		 span_starts(v->text, base) && v->text.p[base.len] == '/')
+		v->text = span_of(
+		    v->text.p + base.len + 1, v->text.len - base.len - 1);
+	for (c = v->child; c != NULL; c = c->next)
+		git_relative(c, base);
+}
+
 static int
 check_git(struct prepare *p, const struct annot_tool *tool)
 {
-	const struct value *v;
+	struct span base = git_base(p->out);
+	struct value *v;
 	uint32_t mask;
 	char name[100];
 
@@ -307,12 +360,15 @@ check_git(struct prepare *p, const struct annot_tool *tool)
 		/* A branch is no text: an option cannot pass for one. */
 		if (meaningful(mask & ~ARG_BIT(ARG_BRANCH_NAME)))
 			continue;
+		if (base.len > 1 && git_files(v->key))
+			git_relative(v, base);
 		if (!git_suspicious(v))
 			continue;
 		p->out->rule = "structural-git-argument";
 		p->out->reason = reason_printf(p->pool,
 		    "Argument \"%s\" of a git tool may not be an absolute "
-		    "path, a file: URL or begin with -",
+		    "path, a file: URL or begin with -; name a file relative "
+		    "to the repository",
 		    log_vis(v->key, name, sizeof(name)));
 		return -1;
 	}

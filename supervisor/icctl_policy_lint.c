@@ -43,7 +43,7 @@ policy_tool_roles(const struct annots *as, const struct rule *r, size_t *tools)
 			continue;
 		(*tools)++;
 		for (unsigned k = 0; k < t->nargs; k++)
-			mask |= t->args[k].roles.mask;
+			mask |= t->args[k].all;
 	}
 	return mask;
 }
@@ -312,6 +312,7 @@ policy_lint(struct lint *l)
 			    log_vis(
 				l->rules->rules[i].name, name, sizeof(name)),
 			    why);
+			policy_lint_void(l, i);
 			continue;
 		}
 		lint_names(l, i, place);
@@ -319,5 +320,6 @@ policy_lint(struct lint *l)
 		if (i < 5000)
 			lint_shadow(l, i, place);
 		policy_lint_wide(l, i);
+		policy_lint_void(l, i);
 	}
 }

@@ -585,7 +585,7 @@ class Engine:
         if server == "git":
             for name in arguments:
                 if set(roles.get(name, [])) <= {"none", "branch-name"} and \
-                        git_text(arguments[name]):
+                        git_text(self.relative(name, arguments)):
                     raise Refused("structural-git-argument")
         values = []
         for name, rs in roles.items():
@@ -602,6 +602,23 @@ class Engine:
             if v.given:
                 v.prepare(self.world)
         return values
+
+    def relative(self, name, arguments):
+        """Files below the directory that git works in, as it is told."""
+        base = arguments.get("path")
+        if name not in ("files", "paths") or not isinstance(base, str) or \
+                not base.startswith("/") or not base.strip("/"):
+            return arguments[name]
+        base = base.rstrip("/")
+
+        def walk(v):
+            if isinstance(v, str):
+                return v[len(base) + 1:] if len(v) > len(base) + 1 and \
+                    v.startswith(base + "/") else "." if v == base else v
+            if isinstance(v, list):
+                return [walk(x) for x in v]
+            return {k: walk(x) for k, x in v.items()} if isinstance(v, dict) else v
+        return walk(arguments[name])
 
     def structure(self, server, tool, arguments, values):
         for v in values:

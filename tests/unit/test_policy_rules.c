@@ -199,11 +199,6 @@ static const struct {
     {N, WHEN("{\"arg\":\"b\",\"in\":[1,{}]}"),
 	"tool-annotations.json: servers.s.tools[0].args.a.when[0].condition"
 	".in: must hold strings, numbers and booleans"},
-    {N, ARG("{\"default\":[\"read-path\"],\"when\":[{\"condition\":"
-	    "{\"arg\":\"b\",\"is\":\"present\"},\"roles\":"
-	    "[\"write-path\"]}]}"),
-	"tool-annotations.json: servers.s.tools[0].args.a.when[0].roles: "
-	"must be a subset of the default roles"},
     {N, "{\"servers\":{\"s\":{\"tools\":[{\"toolName\":\"t\",\"args\":{}},"
 	"{\"toolName\":\"t\",\"args\":{}}]}}}",
 	"tool-annotations.json: servers.s: tool t is annotated twice"},
