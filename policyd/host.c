@@ -155,7 +155,7 @@ name_parse(struct span in, char *dst, size_t *len, enum host_kind *kind,
 		uint8_t c = lower(in.p[i]);
 
 		if (c >= 0x80) {
-			*why = "the host is not ASCII: write it as xn--…";
+			*why = "the host is not ASCII: write it as xn--...";
 			return -1;
 		}
 		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&

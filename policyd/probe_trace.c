@@ -84,9 +84,9 @@ value_text(const struct arg_value *v)
 {
 	if (v->has_path)
 		return v->path.host;
-	if (v->has_url)
+	if (v->has_url && v->url.domain.full.len != 0)
 		return v->url.domain.full;
-	return v->text;
+	return v->has_url ? v->url.text : v->text;
 }
 
 /* What was looked at: the canonical form of each value with a role. */
@@ -153,7 +153,7 @@ tell_miss(
 		    name);
 		return;
 	}
-	p->near = p->near || (rule->then == PROTO_ALLOW && v != NULL);
+	p->near = p->near || (rule->then != PROTO_DENY && v != NULL);
 	if (v == NULL) {
 		tell_rule(p, i, role, false,
 		    "%s: no: if.%s: the call has no "
@@ -322,7 +322,7 @@ tell_change(struct probe *p, const struct work *k)
 	else
 		tell(p, "change",
 		    "To change it: change the argument that the "
-		    "reason names; no rule was asked or could help.");
+		    "reason names; no rule can allow it as it is.");
 }
 
 struct span

@@ -138,6 +138,11 @@ void policy_put_decision(struct buf *, const struct msg_EVALUATED *);
 void policy_put_member(struct buf *, const char *key, struct span text);
 /* Writes all of it to standard output, at once. -1: said why. */
 int policy_flush(struct buf *);
+/*
+ * JSON text with what a terminal acts on or nobody sees as \uXXXX; letters of
+ * any language stay.
+ */
+void policy_visible(struct buf *out, struct span json);
 /* Text of files and calls, printable, on standard output. */
 void policy_print(const char *before, struct span, const char *after);
 

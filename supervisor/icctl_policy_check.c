@@ -52,7 +52,10 @@ report(struct findings *f, bool error, const char *file, unsigned line,
 	printf(" %s: ", error ? "error" : "warning");
 	if (place[0] != '\0')
 		policy_print("", span_str(place), ": ");
-	policy_print("", span_str(text), "\n");
+	/* Its parts were escaped when it was composed. */
+	for (const char *s = text; *s != '\0'; s++)
+		putchar(*s >= ' ' && *s < 0x7f ? *s : '?');
+	putchar('\n');
 }
 
 void
@@ -172,6 +175,7 @@ lint_files(struct findings *f, const char *home)
 		&l) == 0) {
 		policy_lint(&lint);
 		policy_lint_running(&lint, home);
+		policy_lint_home(&lint, home);
 	}
 	rules_free(&rules);
 	annots_free(&annots);
@@ -188,8 +192,9 @@ summary(struct findings *f)
 		if (f->errors + f->warnings == 0)
 			puts("good: nothing found");
 		else
-			printf(
-			    "%u errors, %u warnings\n", f->errors, f->warnings);
+			printf("%u error%s, %u warning%s\n", f->errors,
+			    f->errors == 1 ? "" : "s", f->warnings,
+			    f->warnings == 1 ? "" : "s");
 		return f->errors == 0 ? ICCTL_OK : ICCTL_FAILED;
 	}
 	buf_init(&out, (size_t)64 << 20);

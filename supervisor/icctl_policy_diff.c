@@ -9,18 +9,59 @@
 #include <string.h>
 
 #include "icctl_policy.h"
+#include "json.h"
 
 struct diff {
 	bool json;
 	struct buf out; /* of --json: changes, then decisions */
-	unsigned changes, calls, differ;
+	unsigned changes, calls, differ, left;
 	struct policyd *old, *new;
 };
 
+/* The effect of a rule: {"then":...,"if":...}, with nothing unseen in it. */
+static void
+put_effect(struct buf *out, const struct value *rule)
+{
+	const struct value *then = value_get(rule, "then");
+	const struct value *cond = value_get(rule, "if");
+	struct buf text;
+
+	buf_init(&text, (size_t)32 << 20);
+	(void)buf_adds(&text, "{\"then\":");
+	(void)json_write(&text, then);
+	(void)buf_adds(&text, ",\"if\":");
+	(void)json_write(&text, cond);
+	(void)buf_addc(&text, '}');
+	policy_visible(out, buf_span(&text));
+	buf_free(&text);
+}
+
+/* Behind a rule that is new or changed: the calls that it is about. */
+static void
+print_effect(const struct value *rule)
+{
+	const struct value *cond = value_get(rule, "if");
+	struct span then = value_str(rule, "then");
+	struct buf text, seen;
+
+	buf_init(&text, (size_t)32 << 20);
+	buf_init(&seen, (size_t)64 << 20);
+	(void)json_write(&text, cond);
+	policy_visible(&seen, buf_span(&text));
+	policy_print("    ", then, "s ");
+	printf("%.*s\n", (int)seen.len, (const char *)buf_span(&seen).p);
+	buf_free(&text);
+	buf_free(&seen);
+}
+
+/* rule: the rule as it is in the new policy, or NULL. */
 static void
 change(struct diff *d, const char *how, const char *what, struct span name,
-    const char *more)
+    const char *more, const struct value *rule)
 {
+	if (rule != NULL && (value_str(rule, "then").p == NULL ||
+				value_get(rule, "if") == NULL))
+		rule = NULL;
 	if (d->changes++ != 0)
 		(void)buf_addc(&d->out, ',');
 	if (d->json) {
@@ -33,6 +74,10 @@ change(struct diff *d, const char *how, const char *what, struct span name,
 			(void)buf_addc(&d->out, ',');
 			policy_put_member(&d->out, "members", span_str(more));
 		}
+		if (rule != NULL) {
+			(void)buf_adds(&d->out, ",\"rule\":");
+			put_effect(&d->out, rule);
+		}
 		(void)buf_addc(&d->out, '}');
 		return;
 	}
@@ -43,6 +88,8 @@ change(struct diff *d, const char *how, const char *what, struct span name,
 	    what);
 	policy_print("", name, "");
 	printf("%s%s\n", more[0] == '\0' ? "" : ": ", more);
+	if (rule != NULL)
+		print_effect(rule);
 }
 
 static const struct value *
@@ -89,16 +136,16 @@ diff_named(struct diff *d, const struct value *a, const struct value *b,
 
 	for (v = a == NULL ? NULL : a->child; v != NULL; v = v->next) {
 		if ((o = find(b, key, value_str(v, key))) == NULL) {
-			change(d, "removed", what, value_str(v, key), "");
+			change(d, "removed", what, value_str(v, key), "", NULL);
 			continue;
 		}
 		members(v, o, text, sizeof(text));
 		if (text[0] != '\0')
-			change(d, "changed", what, value_str(v, key), text);
+			change(d, "changed", what, value_str(v, key), text, o);
 	}
 	for (v = b == NULL ? NULL : b->child; v != NULL; v = v->next)
 		if (find(a, key, value_str(v, key)) == NULL)
-			change(d, "added", what, value_str(v, key), "");
+			change(d, "added", what, value_str(v, key), "", v);
 	if (!order || a == NULL || b == NULL)
 		return;
 	x = a->child;
@@ -112,7 +159,7 @@ diff_named(struct diff *d, const struct value *a, const struct value *b,
 			return;
 		if (!span_eq(value_str(x, key), value_str(y, key))) {
 			change(d, "moved", what, value_str(y, key),
-			    "from here on rules stand in another order");
+			    "from here on rules stand in another order", NULL);
 			return;
 		}
 		x = x->next;
@@ -131,19 +178,19 @@ diff_members(struct diff *d, const struct value *a, const struct value *b,
 	for (v = a == NULL ? NULL : a->child; v != NULL; v = v->next) {
 		o = b == NULL ? NULL : value_getspan(b, v->key);
 		if (o == NULL) {
-			change(d, "removed", what, v->key, "");
+			change(d, "removed", what, v->key, "", NULL);
 		} else if (value_get(v, "tools") != NULL) {
 			diff_named(d, value_get(v, "tools"),
 			    value_get(o, "tools"), "toolName", "annotation of",
 			    false);
 		} else if (!value_eq(v, o)) {
 			members(v, o, text, sizeof(text));
-			change(d, "changed", what, v->key, text);
+			change(d, "changed", what, v->key, text, NULL);
 		}
 	}
 	for (v = b == NULL ? NULL : b->child; v != NULL; v = v->next)
 		if (a == NULL || value_getspan(a, v->key) == NULL)
-			change(d, "added", what, v->key, "");
+			change(d, "added", what, v->key, "", NULL);
 }
 
 static void
@@ -182,6 +229,11 @@ on_call(void *arg, const struct policy_call *c)
 	struct diff *d = arg;
 
 	d->calls++;
+	/* As replay does: what the policy did not decide then is left out. */
+	if (!c->judged) {
+		d->left++;
+		return 0;
+	}
 	if (policy_decide(d->old, &c->request, true, &was) == -1 ||
 	    policy_decide(d->new, &c->request, true, &now) == -1)
 		return -1;
@@ -233,14 +285,16 @@ compare(struct diff *d, const struct icctl *ctl, struct policy_opts *o,
 	for (unsigned i = 0; r == 0 && i < o->naudit; i++)
 		r = policy_calls(o->audit[i], on_call, d);
 	if (d->json) {
-		(void)buf_printf(&d->out, "],\"calls\":%u,\"differ\":%u}\n",
-		    d->calls, d->differ);
+		(void)buf_printf(&d->out,
+		    "],\"calls\":%u,\"differ\":%u,\"notCompared\":%u}\n",
+		    d->calls, d->differ, d->left);
 		r = policy_flush(&d->out) == -1 ? -1 : r;
 	} else {
-		printf("%u changes", d->changes);
+		printf("%u change%s", d->changes, d->changes == 1 ? "" : "s");
 		if (o->naudit != 0)
-			printf("; %u of %u recorded calls decided otherwise",
-			    d->differ, d->calls);
+			printf("; %u calls, %u decided otherwise, %u not "
+			       "compared (not decided by the policy)",
+			    d->calls, d->differ, d->left);
 		putchar('\n');
 	}
 	free(workspace);

@@ -38,6 +38,24 @@ print_steps(struct explain *x, struct span trace)
 	}
 }
 
+/* What the agent reads, line by line. */
+static void
+print_answer(struct span rest)
+{
+	const char *before = "agent      is told: ";
+	const uint8_t *end;
+	size_t n;
+
+	while (rest.len != 0) {
+		end = memchr(rest.p, '\n', rest.len);
+		n = end == NULL ? rest.len : (size_t)(end - rest.p);
+		policy_print(before, span_of(rest.p, n), "\n");
+		before = "                    ";
+		n += end != NULL;
+		rest = span_of(rest.p + n, rest.len - n);
+	}
+}
+
 static void
 on_answer(void *arg, const struct msg_EVALUATED *m)
 {
@@ -45,8 +63,7 @@ on_answer(void *arg, const struct msg_EVALUATED *m)
 
 	if (!x->json) {
 		print_steps(x, m->trace);
-		if (m->answer.len != 0)
-			policy_print("agent      is told: ", m->answer, "\n");
+		print_answer(m->answer);
 		return;
 	}
 	(void)buf_addc(&x->out, '{');

@@ -40,6 +40,7 @@ on_call(void *arg, const struct policy_call *c)
 	*k = (struct learn_call){.file = c->file,
 	    .line = c->line,
 	    .approved = approved,
+	    .session = c->granted,
 	    .why_not =
 		c->redacted ? "the log does not hold its arguments" : NULL};
 	if ((v = value_new_string(p, c->request.server)) == NULL ||
@@ -167,9 +168,12 @@ write_into(const char *path, const struct buf *text)
 	char temp[PATH_MAX];
 	json_object *o;
 	const char *s;
+	struct buf visible;
 	FILE *f = NULL;
 	char *copy;
 	int fd, r = -1;
+
+	buf_init(&visible, (size_t)64 << 20);
 
 	copy = span_dup(buf_span(text));
 	o = copy == NULL ? NULL : json_tokener_parse(copy);
@@ -180,11 +184,15 @@ write_into(const char *path, const struct buf *text)
 	    (fd = mkstemp(temp)) == -1) {
 		warn("%s", path);
 		json_object_put(o);
+		buf_free(&visible);
 		return -1;
 	}
 	s = json_object_to_json_string_ext(
 	    o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-	if ((f = fdopen(fd, "w")) != NULL && fprintf(f, "%s\n", s) > 0 &&
+	policy_visible(&visible, span_str(s));
+	(void)buf_addc(&visible, '\n');
+	if (!visible.failed && (f = fdopen(fd, "w")) != NULL &&
+	    fwrite(buf_span(&visible).p, 1, visible.len, f) == visible.len &&
 	    fflush(f) == 0 && fsync(fd) == 0 && rename(temp, path) == 0)
 		r = 0;
 	else
@@ -229,6 +237,20 @@ report_json(struct learn *l, struct buf *out, unsigned approved)
 	(void)buf_adds(out, "]}\n");
 }
 
+/* Names in it were chosen by an agent: nothing that cannot be seen. */
+static int
+flush_visible(struct buf *out)
+{
+	struct buf visible;
+	int r;
+
+	buf_init(&visible, (size_t)512 << 20);
+	policy_visible(&visible, buf_span(out));
+	r = policy_flush(&visible);
+	buf_free(&visible);
+	return r;
+}
+
 static int
 report(struct learn *l, bool json)
 {
@@ -254,9 +276,10 @@ report(struct learn *l, bool json)
 			    l->calls[i].file, l->calls[i].line,
 			    l->calls[i].why_not);
 	if (!json)
-		(void)buf_printf(&out, "# %u rules from %u approved calls\n",
-		    rules, approved);
-	r = policy_flush(&out);
+		(void)buf_printf(&out, "# %u rule%s from %u approved call%s\n",
+		    rules, rules == 1 ? "" : "s", approved,
+		    approved == 1 ? "" : "s");
+	r = flush_visible(&out);
 	buf_free(&out);
 	return r;
 }

@@ -17,6 +17,8 @@ struct learn_call {
 	const char *file;
 	size_t line;
 	bool approved;
+	bool session; /* the approval named directories and hosts */
+	bool several; /* different values of several arguments */
 	const char *why_not; /* it cannot be learned */
 };
 

@@ -36,6 +36,10 @@ void policy_lint(struct lint *);
 void policy_lint_running(struct lint *, const char *home);
 /* icctl_policy_wide.c: a rule against its own description. */
 void policy_lint_wide(struct lint *, size_t index);
+/* icctl_policy_void.c: a rule whose paths protect or grant nothing. */
+void policy_lint_void(struct lint *, size_t index);
+/* IRONCURTAIN_HOME as a session would find it. */
+void policy_lint_home(struct lint *, const char *home);
 /* The roles that a rule can be asked for; all when it names none. */
 uint32_t policy_rule_roles(const struct rule *);
 /* The roles of all arguments of tools that the rule names. */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * From an approved call to rules: for each path the path itself, for each URL
- * its host, for what has no such argument its exact values; the tool alone
- * where no condition could say more.
+ * the URL, for what has no such argument its exact values; the tool alone
+ * where no condition could say more.  Only an approval for the session, which
+ * named a directory or a host, makes a rule for those.
  */
+#include <sys/stat.h>
+
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +104,27 @@ too_wide(struct span path)
 	       (home != NULL && span_is(path, home));
 }
 
+/* Is it a directory, as far as can be told now? */
+static bool
+is_directory(struct span path)
+{
+	const char *home = getenv("HOME");
+	char name[PATH_MAX];
+	struct stat st;
+	int n;
+
+	if (span_starts(path, SPAN("~/")))
+		n = snprintf(name, sizeof(name), "%s%.*s",
+		    home == NULL ? "" : home, (int)path.len - 1,
+		    (const char *)path.p + 1);
+	else
+		n = snprintf(name, sizeof(name), "%.*s", (int)path.len,
+		    (const char *)path.p);
+	return path.p[path.len - 1] == '/' ||
+	       (n > 0 && (size_t)n < sizeof(name) && stat(name, &st) == 0 &&
+		   S_ISDIR(st.st_mode));
+}
+
 static const char *
 propose_path(
     struct learn *l, struct learn_call *c, enum arg_role role, struct span path)
@@ -111,6 +136,9 @@ propose_path(
 		return "a path in it is not absolute";
 	if (too_wide(path))
 		return "a path in it is too wide to learn";
+	if (!c->session && is_directory(path))
+		return "a path in it is a directory: a rule would also allow "
+		       "what lies below it";
 	buf_init(&cond, 65536);
 	(void)buf_printf(&cond,
 	    "\"paths\":{\"roles\":[\"%s\"],\"within\":", arg_role_name(role));
@@ -128,6 +156,7 @@ propose_url(
 	struct url url = {.text = text};
 	const char *why;
 	struct buf cond;
+	bool exact;
 	int r;
 
 	r = role == ARG_GIT_REMOTE_URL
@@ -136,12 +165,15 @@ propose_url(
 	if (r == -1 || !url.domain.known || url.domain.kind == HOST_NONE)
 		return "a URL in it names no host that is known";
 	buf_init(&cond, 65536);
+	/* Of a remote the repository is one; of a URL the whole text. */
+	exact = !c->session && url.domain.full.len == url.domain.host.len;
 	(void)buf_printf(&cond,
-	    "\"domains\":{\"roles\":[\"%s\"],"
-	    "\"allowed\":[",
+	    exact ? "\"lists\":[{\"roles\":[\"%s\"],\"matchType\":"
+		    "\"identifiers\",\"allowed\":["
+		  : "\"domains\":{\"roles\":[\"%s\"],\"allowed\":[",
 	    arg_role_name(role));
-	(void)json_write_string(&cond, url.domain.full);
-	(void)buf_adds(&cond, "]}");
+	(void)json_write_string(&cond, exact ? url.text : url.domain.full);
+	(void)buf_adds(&cond, exact ? "]}]" : "]}");
 	add_rule(l, c, &cond);
 	buf_free(&cond);
 	return NULL;
@@ -220,6 +252,41 @@ propose_roles(struct learn *l, struct learn_call *c, uint32_t roles,
 	return why;
 }
 
+/* Do its paths and URLs come from arguments with different values? */
+static bool
+has_several(const struct strings *by_role)
+{
+	const struct span *first = NULL;
+
+	for (unsigned r = 0; r < ARG_COUNT; r++) {
+		if (!(ARGS_RESOURCE & ARG_BIT(r)) || by_role[r].n == 0)
+			continue;
+		if (first != NULL && !span_eq(*first, by_role[r].list[0]))
+			return true;
+		first = &by_role[r].list[0];
+	}
+	return false;
+}
+
+/*
+ * Rules about one role each allow every combination: of a tool that takes a
+ * source and a destination, one call can be learned.
+ */
+static bool
+combines(const struct learn *l, const struct learn_call *c)
+{
+	const struct learn_call *o;
+
+	for (o = l->calls; c->several && o != c; o++) {
+		if (o->several && o->approved && o->why_not == NULL &&
+		    span_eq(o->request.server, c->request.server) &&
+		    span_eq(o->request.tool, c->request.tool) &&
+		    !value_eq(o->request.args, c->request.args))
+			return true;
+	}
+	return false;
+}
+
 void
 learn_propose(struct learn *l, struct learn_call *c)
 {
@@ -246,6 +313,10 @@ learn_propose(struct learn *l, struct learn_call *c)
 	for (unsigned r = 0; r < ARG_COUNT; r++)
 		if (by_role[r].too_many)
 			c->why_not = "it has too many values";
+	c->several = has_several(by_role);
+	if (combines(l, c))
+		c->why_not = "with another approved call it would allow "
+			     "combinations that you did not approve";
 	if (c->why_not == NULL)
 		c->why_not = propose_roles(l, c, roles, by_role);
 }
@@ -253,12 +324,16 @@ learn_propose(struct learn *l, struct learn_call *c)
 void
 learn_put_rule(struct buf *out, const struct learn_rule *r)
 {
+	char times[32] = "once";
+
+	if (r->evidence != 1)
+		snprintf(times, sizeof(times), "%u times", r->evidence);
 	(void)buf_printf(out,
-	    "{\"name\":\"%s\",\"description\":\"Learned: "
-	    "approved %u times%s.\",\"principle\":\"What the user approved, "
-	    "and "
-	    "no more.\",\"if\":{\"server\":[",
-	    r->name, r->evidence, r->cond.len == 0 ? "; any arguments" : "");
+	    "{\"name\":\"%s\",\"description\":\"Learned: approved %s%s.\","
+	    "\"principle\":\"%s\",\"if\":{\"server\":[",
+	    r->name, times, r->cond.len == 0 ? "; any arguments" : "",
+	    r->cond.len == 0 ? "The tool that the user approved."
+			     : "What the user approved, and no more.");
 	(void)json_write_string(out, r->server);
 	(void)buf_adds(out, "],\"tool\":[");
 	(void)json_write_string(out, r->tool);
@@ -268,7 +343,7 @@ learn_put_rule(struct buf *out, const struct learn_rule *r)
 		(void)buf_addspan(out, r->cond);
 	}
 	(void)buf_printf(out,
-	    "},\"then\":\"allow\",\"reason\":\"You approved "
-	    "this before (%u times)\"}",
-	    r->evidence);
+	    "},\"then\":\"allow\",\"reason\":\"You approved this before "
+	    "(%s)\"}",
+	    times);
 }

@@ -112,6 +112,62 @@ policy_flush(struct buf *out)
 	return 0;
 }
 
+/* Characters that a terminal acts on, or that nobody sees. */
+static bool
+unseen(uint32_t c)
+{
+	static const struct {
+		uint32_t from, to;
+	} table[] = {{0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c},
+	    {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},
+	    {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+	    {0x3164, 0x3164}, {0xd800, 0xf8ff}, {0xfe00, 0xfe0f},
+	    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xffff},
+	    {0xe0000, 0x10ffff}};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (c >= table[i].from && c <= table[i].to)
+			return true;
+	}
+	return false;
+}
+
+/* One character of UTF-8 that was checked before. Returns its length. */
+static size_t
+decode(const uint8_t *p, size_t left, uint32_t *c)
+{
+	size_t n = p[0] < 0xc0 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+
+	if (n > left || n == 1) {
+		*c = p[0];
+		return 1;
+	}
+	*c = p[0] & (0x7fU >> n);
+	for (size_t i = 1; i < n; i++)
+		*c = *c << 6 | (p[i] & 0x3fU);
+	return n;
+}
+
+void
+policy_visible(struct buf *out, struct span json)
+{
+	uint32_t c;
+	size_t n;
+
+	for (size_t i = 0; i < json.len; i += n) {
+		n = decode(json.p + i, json.len - i, &c);
+		if (!unseen(c)) {
+			(void)buf_add(out, json.p + i, n);
+		} else if (c < 0x10000) {
+			(void)buf_printf(out, "\\u%04x", c);
+		} else {
+			(void)buf_printf(out, "\\u%04x\\u%04x",
+			    0xd800 + ((c - 0x10000) >> 10),
+			    0xdc00 + (c & 0x3ff));
+		}
+	}
+}
+
 void
 policy_print(const char *before, struct span s, const char *after)
 {

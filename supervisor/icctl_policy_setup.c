@@ -113,6 +113,11 @@ name_servers(struct policyd *p, const struct policy_opts *o,
 			    "--allow-domains %s: must be "
 			    "SERVER=HOST[,HOST...]",
 			    o->domains[i]);
+		if (eq[1] == '\0')
+			return fault_set(fault,
+			    "--allow-domains %s: names no host; without the "
+			    "option the server has no list of its own",
+			    o->domains[i]);
 		if (add_server(p, span_of(o->domains[i],
 				      (size_t)(eq - o->domains[i]))) == -1)
 			return fault_errno(

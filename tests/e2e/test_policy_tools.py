@@ -263,11 +263,37 @@ def findings(f, *args, **kw):
     return r.returncode, json.loads(r.stdout)
 
 
+def test_consistent(work):
+    """What explain and check say is true and can be read."""
+    f = build(work)
+    f.policy = f.write("policy.json", {"rules": [h.rule(
+        "ask", "escalate", server=["fetch"], domains={
+            "roles": ["fetch-url"], "allowed": ["b.example"]})]})
+    r = f.run("explain", "fetch", "fetch", '{"url":"https://a.example/"}')
+    t.ok("would match (then escalate)" in r.stdout and
+         "comes near" not in r.stdout and "wider condition" in r.stdout,
+         "explain: a rule that asks comes near, too", r.stdout)
+    t.ok("\\x0a" not in r.stdout, "explain: the agent's text, line by line", r.stdout)
+    r = f.run("explain", "fetch", "fetch", '{"url":"ftp://a.example/x"}')
+    t.ok("judged as ftp://a.example/x" in r.stdout and
+         "no rule was asked" not in r.stdout, "explain: another scheme", r.stdout)
+    f.policy = f.write("odd.json", {"rules": [h.rule(
+        "b\u00fccher", "allow", server=["fetch"], domains={
+            "roles": ["fetch-url"], "allowed": ["b\u00fccher.example"]})]})
+    r = f.run("check")
+    t.ok("\\x5c" not in r.stdout and "xn--..." in r.stdout,
+         "check: nothing is escaped twice", r.stdout)
+    r = f.run("eval", "--allow-domains", "fetch=")
+    t.ok(r.returncode != 0 and "names no host" in r.stderr,
+         "eval: a list of domains that is empty", r.stderr)
+
+
 def test_check(work):
     f = build(work)
     r = f.run("check", options=False)
     t.equal((r.returncode, r.stdout), (0, "good: nothing found\n"),
             "check: the shipped policies are clean")
+    os.makedirs(os.path.join(work, "docs"), exist_ok=True)
     code, got = findings(f)
     t.equal((code, got["errors"]), (0, 0), "check: so are these")
     run = os.path.join(f.home, "run", "x")
@@ -315,6 +341,44 @@ def test_check(work):
         t.ok(want in kinds, "check: {} {} in rule {}".format(*want), kinds)
     t.equal(sum(1 for k in kinds if k[2] == "0"), 0,
             "check: nothing against the good rule")
+
+
+def test_check_void(work):
+    """Rules that look good and do nothing."""
+    f = build(work)
+    os.makedirs(os.path.join(work, "docs"), exist_ok=True)
+
+    def paths(then, within, server):
+        return h.rule("r", then, server=[server], paths={
+            "roles": ["read-path"], "within": within})
+    for rule, want in (
+            (paths("deny", "~/docs/*", "documents"), "never-matches"),
+            (paths("deny", "~/docs/**", "documents"), "never-matches"),
+            (paths("allow", "~/Docments", "documents"), "missing-directory"),
+            (paths("escalate", "/workspace", "filesystem"), "void"),
+            (paths("deny", "/workspace/x", "filesystem"), "void"),
+            (paths("deny", "/workspace", "git"), "void"),
+            (paths("deny", "/workspace", "documents"), None),
+            (paths("deny", "~/docs", "documents"), None),
+            (h.rule("r", "deny", server=["git"], domains={
+                "roles": ["git-remote-url"], "allowed": ["10.0.0.0/8"]}), "schema"),
+            (h.rule("r", "allow", server=["git"], domains={
+                "roles": ["git-remote-url"], "allowed": ["github.com/acme/app.git"]}),
+             "schema"),
+            (h.rule("r", "allow", server=["git"], domains={
+                "roles": ["git-remote-url"], "allowed": ["github.com/acme/*"]}), None)):
+        f.policy = f.write("void.json", {"rules": [rule]})
+        f.annotations = os.path.join(h.program("icctl"), "..", "..", "share",
+                                     "ironcurtain", "policies", "tool-annotations.json")
+        f.annotations = os.path.normpath(f.annotations)
+        kinds = [x["kind"] if "can match nothing" not in x["text"] else "schema"
+                 for x in findings(f)[1]["findings"]]
+        t.equal(kinds, [want] if want else [], "check: %s" % json.dumps(rule["if"]))
+    os.chmod(f.home, 0o755)
+    code, got = findings(f)
+    t.ok(code == 1 and any("chmod 700" in x["text"] for x in got["findings"]),
+         "check: a home directory that a session would refuse", got)
+    os.chmod(f.home, 0o700)
 
 
 def test_check_schema(work):
@@ -449,6 +513,24 @@ def test_diff(work):
              for c in got["changes"]],
             [("changed", "docs", "then"), ("moved", "sites", "from")],
             "diff: changed members and order")
+    t.equal(got["changes"][0]["rule"],
+            {"then": "escalate", "if": changed[0]["if"]},
+            "diff: what a changed rule is about")
+    wider = f.write("wider.json", {"rules": RULES + [h.rule(
+        "more\u202e", "allow", server=["s\u009b2J"])]})
+    r = f.run("diff", f.policy, wider)
+    t.contains(r.stdout, "    allows {\"server\":[\"s\\u009b2J\"]}\n",
+               "diff: what a new rule grants, nothing unseen in it")
+    audit = f.write("odd.jsonl", "".join(json.dumps({
+        "event": "call", **request("filesystem", "read_file", path=p),
+        "policyDecision": {"status": "deny", "rule": rule, "reason": ""}}) + "\n"
+        for p, rule in (("/srv/x", "structural-outside-view"), ("/srv/x", "reads"))))
+    r = f.run("diff", f.policy, new, "--audit", audit, "--json")
+    again = json.loads(f.run("replay", audit, "--json").stdout)
+    got = json.loads(r.stdout)
+    t.equal((got["calls"], got["notCompared"]),
+            (again["calls"], again["notCompared"]), "diff: counts as replay does")
+    t.equal(got["notCompared"], 1, "diff: what the policy did not decide")
     r = f.run("diff", f.policy, os.path.join(work, "none"))
     t.ok(r.returncode == 1 and "none" in r.stderr,
          "diff: a file that is not there", r.stderr)
@@ -538,6 +620,48 @@ def test_learn(work):
     t.contains(r.stdout, "# not learned", "learn: in words")
 
 
+def test_learn_no_more(work):
+    """What was approved, and nothing beside it; names are shown escaped."""
+    f = build(work)
+    f.policy = f.write("policy.json", {"rules": [h.rule("ask", "escalate")]})
+    f.annotations = f.write("annotations.json", {"servers": {
+        "filesystem": h.annotation("filesystem", {
+            "read_file": {"path": ["read-path"]},
+            "move_file": {"source": ["read-path", "delete-path"],
+                          "destination": ["write-path"]}}),
+        "fetch": h.annotation("fetch", {"fetch": {"url": ["fetch-url"]}})}})
+    made = os.path.join(work, "dir")
+    os.makedirs(made)
+    odd = "/srv/\u202e\u009b2J\u200b\u00fc"
+    calls = [
+        held("read_file", "approved", path=made),
+        held("read_file", "approved", path=odd),
+        held("fetch", "approved", "fetch", url="https://a.example/x"),
+        held("move_file", "approved", source="/srv/a", destination="/srv/b"),
+        held("move_file", "approved", source="/srv/c", destination="/srv/d"),
+    ]
+    audit = f.write("audit.jsonl", "".join(c + "\n" for c in calls))
+    into = os.path.join(work, "learned.json")
+    r = f.run("learn", audit, "--into", into)
+    with open(into, encoding="utf-8") as o:
+        text = o.read()
+    for what, s in (("terminal", r.stdout), ("file", text)):
+        t.ok("\\u202e\\u009b2J\\u200b\u00fc" in s and not set(s) & set("\u202e\u009b\u200b"),
+             "learn: what cannot be seen is escaped, letters are not: " + what, s)
+    t.ok("approved once" in text and "1 times" not in text, "learn: once", text)
+    f.policy = into
+    got = [g["decision"] for g in f.eval(*[json.loads(c) for c in calls],
+                                         request("filesystem", "read_file", path=made + "/x"),
+                                         request("fetch", "fetch", url="https://a.example/y"),
+                                         request("filesystem", "move_file", source="/srv/a",
+                                                 destination="/srv/d"))]
+    a, e = "allow", "escalate"
+    t.equal(got, [e, a, a, a, e, e, e, e],
+            "learn: no directory, no other URL of the host, no other pair")
+    t.ok("directory" in r.stdout and "combinations" in r.stdout,
+         "learn: says what was left out", r.stdout)
+
+
 def test_usage(work):
     f = build(work)
     for args in ((), ("nothing",), ("test",), ("diff", "x"),
@@ -556,8 +680,10 @@ BEGIN = time.time()
 
 def main():
     for case in (test_eval, test_eval_bad, test_eval_options,
-                 test_eval_lives, test_eval_fast, test_explain, test_check,
-                 test_check_schema, test_scenarios, test_replay, test_diff,
+                 test_eval_lives, test_eval_fast, test_explain, test_consistent,
+                 test_check,
+                 test_check_void, test_check_schema, test_scenarios,
+                 test_replay, test_diff, test_learn_no_more,
                  test_learn, test_usage):
         with h.workdir() as work, t.case(case.__name__):
             case(work)
