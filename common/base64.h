@@ -6,7 +6,7 @@
 #ifndef BASE64_H
 #define BASE64_H
 
-#include "span.h"
+#include "common/span.h"
 
 /* What n bytes become, without a NUL. */
 #define BASE64_LEN(n) (((n) + 2) / 3 * 4)

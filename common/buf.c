@@ -8,7 +8,7 @@
  * moved to the front for each byte; with it every byte moves a bounded number
  * of times.
  */
-#include "buf.h"
+#include "common/buf.h"
 
 #include <assert.h>
 #include <errno.h>

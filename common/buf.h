@@ -10,7 +10,7 @@
 
 #include <stdarg.h>
 
-#include "span.h"
+#include "common/span.h"
 
 struct buf {
 	uint8_t *p;	/* start of the allocation */

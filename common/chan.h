@@ -9,8 +9,8 @@
 #ifndef CHAN_H
 #define CHAN_H
 
-#include "loop.h"
-#include "proto.h"
+#include "common/loop.h"
+#include "common/proto.h"
 
 struct chan;
 

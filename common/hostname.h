@@ -7,7 +7,7 @@
 #ifndef HOSTNAME_H
 #define HOSTNAME_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define HOSTNAME_MAX 253U
 

@@ -13,7 +13,7 @@
 #ifndef HTTP1_H
 #define HTTP1_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define HTTP1_MAX_HEAD		65536U
 #define HTTP1_MAX_HEADERS	100U

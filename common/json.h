@@ -10,7 +10,7 @@
 #ifndef JSON_H
 #define JSON_H
 
-#include "value.h"
+#include "common/value.h"
 
 enum json_error {
 	JSON_OK,

@@ -5,7 +5,7 @@
 #ifndef JSON_READER_H
 #define JSON_READER_H
 
-#include "json.h"
+#include "common/json.h"
 
 enum json_want {
 	WANT_VALUE,

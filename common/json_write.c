@@ -4,12 +4,12 @@
  * shown, logged and sent.  It trusts trees to be sorted and texts to be
  * checked, as everything that comes from a reader or decoder is.
  */
-#include "json.h"
+#include "common/json.h"
 
 #include <errno.h>
 
-#include "text.h"
-#include "value_walk.h"
+#include "common/text.h"
+#include "common/value_walk.h"
 
 #define ESCAPE_MAX 6
 

@@ -4,7 +4,7 @@
  * line is composed whole and written at once, so that lines of two processes
  * on one pipe do not mix.
  */
-#include "log.h"
+#include "common/log.h"
 
 #include <errno.h>
 #include <stdarg.h>

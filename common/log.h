@@ -8,7 +8,7 @@
 #ifndef LOG_H
 #define LOG_H
 
-#include "span.h"
+#include "common/span.h"
 
 void log_init(const char *name, bool debug);
 void log_warn(const char *, ...)	/* adds ": strerror(errno)" */

@@ -4,7 +4,7 @@
  * removed one is struck from the batch that is being handled, so that no
  * callback runs for it afterwards.  Timers are a binary heap with a bound.
  */
-#include "loop.h"
+#include "common/loop.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static uint64_t
 clock_us(clockid_t id)

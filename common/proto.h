@@ -15,7 +15,7 @@
 #ifndef PROTO_H
 #define PROTO_H
 
-#include "span.h"
+#include "common/span.h"
 
 enum role {
 	ROLE_SUP,	/* icsupervisor */

@@ -5,7 +5,7 @@
  * freed, so what is handed out is zero.  Its book-keeping holds sizes only and
  * stands in ordinary memory.
  */
-#include "secret.h"
+#include "common/secret.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "span.h"
+#include "common/span.h"
 
 enum secret_kind {
 	SECRET_MEMFD,	/* memfd_secret */

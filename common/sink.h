@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "span.h"
+#include "common/span.h"
 
 struct sink {
 	uint8_t *p;

@@ -3,7 +3,7 @@
  * What does not fit span.h: copies and comparisons of bytes from outside.
  * Holds nothing and trusts nothing about what a span contains.
  */
-#include "span.h"
+#include "common/span.h"
 
 #include <errno.h>
 #include <stdlib.h>

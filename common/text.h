@@ -8,7 +8,7 @@
 #ifndef TEXT_H
 #define TEXT_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define TEXT_ONES	0x0101010101010101ULL
 #define TEXT_HIGHS	0x8080808080808080ULL

@@ -3,7 +3,7 @@
  * When to return memory to the kernel.  Each time costs a walk over the heap,
  * so it is paid for by at least a dozen things that ended.  Holds a number.
  */
-#include "trim.h"
+#include "common/trim.h"
 
 #include <malloc.h>
 

@@ -8,7 +8,7 @@
 #ifndef TRIM_H
 #define TRIM_H
 
-#include "loop.h"
+#include "common/loop.h"
 
 #define TRIM_MIN	16U	/* a crowd */
 #define TRIM_MS		2000U	/* until a crowd has settled */

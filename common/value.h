@@ -9,8 +9,8 @@
 #ifndef VALUE_H
 #define VALUE_H
 
-#include "buf.h"
-#include "span.h"
+#include "common/buf.h"
+#include "common/span.h"
 
 enum value_type {
 	VALUE_NULL,

@@ -7,7 +7,7 @@
 #ifndef VALUE_WALK_H
 #define VALUE_WALK_H
 
-#include "value.h"
+#include "common/value.h"
 
 struct value_walk {
 	const struct value *up[VALUE_MAX_DEPTH];	/* open containers */

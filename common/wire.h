@@ -9,7 +9,7 @@
 #ifndef WIRE_H
 #define WIRE_H
 
-#include "proto.h"
+#include "common/proto.h"
 
 #define WIRE_HEADER 4U
 #define WIRE_MEMFD 1U

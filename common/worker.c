@@ -5,7 +5,7 @@
  * decided by icsupervisor; a worker whose channel 3 closes has nothing left
  * to do.
  */
-#include "worker.h"
+#include "common/worker.h"
 
 #include <sys/socket.h>
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 #define WORKER_EXIT_PROTOCOL 2
 

@@ -8,8 +8,8 @@
 #ifndef WORKER_H
 #define WORKER_H
 
-#include "chan.h"
-#include "confine.h"
+#include "common/chan.h"
+#include "common/confine.h"
 
 #define WORKER_FD 3
 

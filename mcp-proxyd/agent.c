@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 /* Written before the end of a turn, so that one turn needs no more memory. */
 #define EARLY_WRITE ((size_t)256 << 10)

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "log.h"
+#include "common/log.h"
 
 /* The text itself, or if it is no UTF-8 an escaped form of it in dst. */
 static struct span

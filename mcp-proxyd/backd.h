@@ -6,9 +6,9 @@
 #ifndef BACKD_H
 #define BACKD_H
 
+#include "common/worker.h"
 #include "jsonrpc.h"
 #include "lines.h"
-#include "worker.h"
 
 #define BACKD_MAX_STRAY 20U    /* lines that are no messages */
 #define BACKD_MAX_STDERR 1024U /* of a line; the rest is cut */

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 /* Nodes and texts of the largest tree. */
 #define POOL_MAX ((size_t)24 << 20)

@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#include "log.h"
+#include "common/log.h"
 
 #define TICK_MS 1000U
 

@@ -22,8 +22,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "common/loop.h"
 #include "icfetch.h"
-#include "loop.h"
 
 static struct {
 	struct sockaddr_in proxy;

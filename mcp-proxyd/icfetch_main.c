@@ -14,11 +14,11 @@
 
 #include <seccomp.h>
 
+#include "common/log.h"
+#include "common/loop.h"
+#include "common/pledge.h"
+#include "common/unveil.h"
 #include "icfetch.h"
-#include "log.h"
-#include "loop.h"
-#include "pledge.h"
-#include "unveil.h"
 
 #define POOL_MAX ((size_t)24 << 20)
 

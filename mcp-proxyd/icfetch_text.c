@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "icfetch.h"
-#include "text.h"
 
 #define HREF_MAX 1024U
 #define LIST_MAX 8U

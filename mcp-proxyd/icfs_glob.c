@@ -7,7 +7,7 @@
  */
 #include "icfs.h"
 
-#include "text.h"
+#include "common/text.h"
 
 #define MAX_STEPS 100000U
 #define MAX_DEPTH 32U

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "common/loop.h"
 
 /* A walk through everything below a directory. */
 struct walk {

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "log.h"
+#include "common/log.h"
 
 #define POOL_MAX ((size_t)24 << 20)
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "loop.h"
+#include "common/loop.h"
 
 #define ASK_MS 3000U     /* for one call, all told */
 #define NO_SUCH_REMOTE 2 /* exit status; what else failed is 128 */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "common/loop.h"
 
 #define CHUNK 16384U
 

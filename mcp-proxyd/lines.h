@@ -6,7 +6,7 @@
 #ifndef LINES_H
 #define LINES_H
 
-#include "buf.h"
+#include "common/buf.h"
 
 /* What one read takes at most. */
 #define LINES_READ ((size_t)64 << 10)

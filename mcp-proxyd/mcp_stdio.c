@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "lines.h"
-#include "log.h"
 
 #define SHOWN 96
 

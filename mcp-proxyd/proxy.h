@@ -12,9 +12,9 @@
 
 #include <sys/queue.h>
 
+#include "common/worker.h"
 #include "jsonrpc.h"
 #include "lines.h"
-#include "worker.h"
 
 #define PROXY_MAX_AGENTS 16U
 #define PROXY_MAX_TOOL 256U /* CALL.tool */

@@ -6,7 +6,7 @@
  */
 #include "proxy.h"
 
-#include "log.h"
+#include "common/log.h"
 
 #define SHOWN 96
 

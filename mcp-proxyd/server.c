@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "log.h"
+#include "common/log.h"
 
 #define SHOWN 200
 

@@ -8,7 +8,7 @@
  */
 #include "backd.h"
 
-#include "log.h"
+#include "common/log.h"
 
 #define SHOWN 400
 #define MAX_URLS ((size_t)32768)

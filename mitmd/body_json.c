@@ -5,7 +5,7 @@
  */
 #include "body_json.h"
 
-#include "text.h"
+#include "common/text.h"
 
 enum {
 	WANT_VALUE,

@@ -9,7 +9,7 @@
 #ifndef BODY_JSON_H
 #define BODY_JSON_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define BODY_MAX_DEPTH 128U
 #define BODY_MAX_KEYS 32768U /* of all objects that are open */

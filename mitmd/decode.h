@@ -9,7 +9,7 @@
 #ifndef DECODE_H
 #define DECODE_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define DECODE_RATIO 200U        /* output bytes for each byte of input ... */
 #define DECODE_FREE (256U << 10) /* ... beyond so many */

@@ -11,10 +11,10 @@
 
 #include <netinet/in.h>
 
+#include "common/worker.h"
 #include "dialerd_screen.h"
 #include "egress_list.h"
 #include "no_proxy.h"
-#include "worker.h"
 
 #define DIALERD_MAX_ADDRS	8U	/* of a name; more are not tried */
 #define DIALERD_MAX_ACTIVE	128U	/* connecting at once, of all keyds */

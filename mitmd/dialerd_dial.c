@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static void dial_late(struct loop_timer *);
 static void dial_ready(struct loop_io *, uint32_t);

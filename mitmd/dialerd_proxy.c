@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 int
 dialerd_proxy(struct chan *c, const union proto_any *msg, int fd)

@@ -17,9 +17,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "confine.h"
-#include "log.h"
-#include "unveil.h"
+#include "common/confine.h"
+#include "common/log.h"
+#include "common/unveil.h"
 #include "dialerd_resolver.h"
 
 static struct resolver *

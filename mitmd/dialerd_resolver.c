@@ -24,9 +24,9 @@
 
 #include <seccomp.h>
 
-#include "confine.h"
-#include "log.h"
-#include "unveil.h"
+#include "common/confine.h"
+#include "common/log.h"
+#include "common/unveil.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 

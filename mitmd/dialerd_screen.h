@@ -10,7 +10,7 @@
 
 #include <sys/socket.h>
 
-#include "span.h"
+#include "common/span.h"
 
 /* NULL when it may be connected to, else what it is, constant text. */
 const char *screen_address(const struct sockaddr *, bool private_ok);

@@ -8,7 +8,7 @@
 
 #include <arpa/inet.h>
 
-#include "log.h"
+#include "common/log.h"
 
 bool
 target_literal(struct target *t)

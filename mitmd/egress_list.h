@@ -8,7 +8,7 @@
 #ifndef EGRESS_LIST_H
 #define EGRESS_LIST_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define EGRESS_MAX_ROWS 128U /* of one server */
 #define EGRESS_MAX_HOST 253U

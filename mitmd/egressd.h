@@ -10,10 +10,10 @@
 
 #include <sys/queue.h>
 
-#include "buf.h"
+#include "common/buf.h"
+#include "common/http1.h"
+#include "common/worker.h"
 #include "egress_list.h"
-#include "http1.h"
-#include "worker.h"
 
 #define EGRESSD_MAX_TUNNELS 64U
 #define EGRESSD_MAX_HEAD 8192U

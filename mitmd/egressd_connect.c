@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 /* "It may connect to a:443, *.b:443." */
 static const char *

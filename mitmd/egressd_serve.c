@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static int
 serve_door(struct chan *c, const union proto_any *msg, int fd)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static void side_ready(struct loop_io *, uint32_t);
 static void tunnel_late(struct loop_timer *);

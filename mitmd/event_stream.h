@@ -7,7 +7,7 @@
 #ifndef EVENT_STREAM_H
 #define EVENT_STREAM_H
 
-#include "buf.h"
+#include "common/buf.h"
 
 #define EVENT_STREAM_MAX_TYPE 64U
 

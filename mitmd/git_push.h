@@ -10,7 +10,7 @@
 #ifndef GIT_PUSH_H
 #define GIT_PUSH_H
 
-#include "buf.h"
+#include "common/buf.h"
 
 #define GIT_PUSH_MAX_REFS 64U
 #define GIT_PUSH_MAX_SHALLOW 256U

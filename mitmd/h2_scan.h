@@ -9,7 +9,7 @@
 #ifndef H2_SCAN_H
 #define H2_SCAN_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define H2_HEADER 9U
 #define H2_BURST 500U        /* idle frames at once */

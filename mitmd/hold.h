@@ -8,7 +8,7 @@
 #ifndef HOLD_H
 #define HOLD_H
 
-#include "buf.h"
+#include "common/buf.h"
 
 #define HOLD_HEAP (512U << 10)
 

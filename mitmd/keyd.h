@@ -15,17 +15,17 @@
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 
-#include "buf.h"
+#include "common/buf.h"
+#include "common/secret.h"
+#include "common/trim.h"
+#include "common/worker.h"
 #include "keyd_budget.h"
 #include "keyd_head.h"
 #include "keyd_renew.h"
 #include "keyd_reply.h"
 #include "keyd_scrub.h"
 #include "provider.h"
-#include "secret.h"
 #include "stream.h"
-#include "trim.h"
-#include "worker.h"
 
 #define KEYD_MAX_STREAMS	2560U	/* twice mitmd's: closing ones */
 #define KEYD_MAX_UPS		(KEYD_MAX_STREAMS + 8U)

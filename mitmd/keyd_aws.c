@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "json.h"
+#include "common/json.h"
 #include "keyd_oauth.h"
 
 #define AWS_POOL (256U << 10)

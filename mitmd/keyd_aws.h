@@ -8,7 +8,7 @@
 #ifndef KEYD_AWS_H
 #define KEYD_AWS_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define AWS_MAX_ID 128U
 #define AWS_MAX_SECRET 256U

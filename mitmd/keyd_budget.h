@@ -6,7 +6,7 @@
 #ifndef KEYD_BUDGET_H
 #define KEYD_BUDGET_H
 
-#include "chan.h"
+#include "common/chan.h"
 #include "provider.h"
 
 struct budget {

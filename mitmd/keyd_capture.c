@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "keyd_form.h"
-#include "log.h"
 
 #define CAPTURE_MAX_FILE (OAUTH_MAX_ANSWER + 2048U)
 #define CAPTURE_MAX_ANSWER 8192U

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "json.h"
+#include "common/json.h"
 #include "keyd_form.h"
 
 #define FILE_POOL (1U << 20)

@@ -19,8 +19,8 @@
 #ifndef KEYD_HEAD_H
 #define KEYD_HEAD_H
 
+#include "common/span.h"
 #include "sigv4.h"
-#include "span.h"
 
 /* A header that goes along: the agent's own is replaced, or added to. */
 struct keyd_head_add {

@@ -9,8 +9,8 @@
 #ifndef KEYD_OAUTH_H
 #define KEYD_OAUTH_H
 
+#include "common/sink.h"
 #include "provider.h"
-#include "sink.h"
 
 #define OAUTH_MAX_FILE 65536U
 #define OAUTH_MAX_TOKEN 4096U /* as of any credential */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 #define RENEW_LATER_MS 5000U /* after a failure */
 #define RENEW_LOOK_MS 10000U /* is there a new login? */

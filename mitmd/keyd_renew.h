@@ -7,7 +7,7 @@
 #ifndef KEYD_RENEW_H
 #define KEYD_RENEW_H
 
-#include "chan.h"
+#include "common/chan.h"
 
 struct keyset;
 struct oauth_file;

@@ -8,8 +8,8 @@
 #ifndef KEYD_REPLY_H
 #define KEYD_REPLY_H
 
-#include "buf.h"
-#include "http1.h"
+#include "common/buf.h"
+#include "common/http1.h"
 #include "keyd_scrub.h"
 #include "provider.h"
 #include "ws.h"

@@ -13,7 +13,7 @@
 #ifndef KEYD_SCRUB_H
 #define KEYD_SCRUB_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define SCRUB_MIN	16U	/* shorter credentials are not searched for */
 #define SCRUB_MAX	4096U

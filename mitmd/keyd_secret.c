@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "keyd_aws.h"
 #include "keyd_oauth.h"
-#include "log.h"
 
 _Static_assert(KEYD_MAX_LOGIN == OAUTH_MAX_FILE, "one limit");
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static int
 serve_provider(struct chan *c, const union proto_any *msg, int fd)

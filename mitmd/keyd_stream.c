@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "git_push.h"
-#include "log.h"
 
 struct stream *
 stream_find(uint32_t id)

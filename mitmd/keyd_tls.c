@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static BIO_METHOD *tls_out;
 

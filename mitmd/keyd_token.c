@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "keyd_oauth.h"
 #include "keyd_token_answer.h"
-#include "log.h"
 
 /* The head stands before the body, which is written first. */
 #define TOKEN_HEAD 2048U

@@ -12,7 +12,7 @@
 #ifndef METER_H
 #define METER_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define METER_MAX_DEPTH 64U
 #define METER_MAX_KEY 40U

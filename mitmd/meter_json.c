@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "common/text.h"
 #include "meter.h"
-#include "text.h"
 
 enum meter_ctx {
 	MC_NONE, /* nothing in it is wanted */

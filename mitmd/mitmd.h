@@ -13,18 +13,18 @@
 
 #include <openssl/ssl.h>
 
-#include "buf.h"
+#include "common/buf.h"
+#include "common/http1.h"
+#include "common/trim.h"
+#include "common/worker.h"
 #include "decode.h"
 #include "git_push.h"
 #include "hold.h"
-#include "http1.h"
 #include "meter.h"
 #include "mitmd_ca.h"
 #include "mitmd_refuse.h"
 #include "provider.h"
 #include "stream.h"
-#include "trim.h"
-#include "worker.h"
 #include "ws.h"
 
 #define MITMD_MAX_AGENTS 1280U

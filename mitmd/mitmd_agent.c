@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "mitmd_body.h"
 
 #define AGENT_ACCEPTS 8 /* per wake-up */

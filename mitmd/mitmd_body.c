@@ -13,7 +13,7 @@
 #include <errno.h>
 
 #include "body_filter.h"
-#include "log.h"
+#include "common/log.h"
 #include "mitmd_tls.h"
 
 /* One body is checked at a time, from beginning to end. */

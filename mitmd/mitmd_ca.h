@@ -11,7 +11,7 @@
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
-#include "span.h"
+#include "common/span.h"
 
 #define MITMD_CA_DAYS 30
 #define MITMD_CA_HOSTS 192U

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "mitmd_tls.h"
 #include "ws.h"
 

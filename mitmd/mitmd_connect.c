@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "mitmd_tls.h"
 
 #define CONNECT_PORT ":443"

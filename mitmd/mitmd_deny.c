@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "mitmd_usage.h"
 
 /* "Allowed: POST /v1/messages, ...": cut where it grows too long. */

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "mitmd_body.h"
 #include "mitmd_usage.h"
 

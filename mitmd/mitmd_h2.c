@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "mitmd_tls.h"
 
 /* Frames of one turn: one connection is written at a time. */

@@ -5,7 +5,7 @@
  */
 #include "mitmd_h2.h"
 
-#include "log.h"
+#include "common/log.h"
 
 static struct span
 request2_text(struct span s)

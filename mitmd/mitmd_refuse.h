@@ -8,9 +8,9 @@
 #ifndef MITMD_REFUSE_H
 #define MITMD_REFUSE_H
 
-#include "buf.h"
+#include "common/buf.h"
+#include "common/span.h"
 #include "filter_rules.h"
-#include "span.h"
 
 enum refusal {
 	REFUSE_NONE,

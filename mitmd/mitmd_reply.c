@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "mitmd_usage.h"
 
 #define REPLY_READS 4 /* per wake-up */

@@ -6,7 +6,7 @@
  */
 #include "mitmd.h"
 
-#include "log.h"
+#include "common/log.h"
 #include "mitmd_body.h"
 #include "mitmd_tls.h"
 

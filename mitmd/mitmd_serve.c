@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "mitmd_body.h"
 #include "mitmd_tls.h"
 

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "log.h"
+#include "common/log.h"
 
 #define TLS_CIPHERS                                                            \
 	"ECDHE-ECDSA-AES128-GCM-SHA256:"                                       \

@@ -14,8 +14,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/json.h"
 #include "dest.h"
-#include "json.h"
 #include "provider_class.h"
 #include "provider_parse.h"
 

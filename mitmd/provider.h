@@ -50,12 +50,12 @@
 #ifndef PROVIDER_H
 #define PROVIDER_H
 
-#include "buf.h"
+#include "common/buf.h"
+#include "common/proto.h"
+#include "common/span.h"
+#include "common/value.h"
 #include "filter_rules.h"
-#include "proto.h"
 #include "sigv4.h"
-#include "span.h"
-#include "value.h"
 
 #define PROVIDER_MAX_FILE (1U << 20)
 #define PROVIDER_MAX_ROUTES 1024U

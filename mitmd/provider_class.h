@@ -6,7 +6,7 @@
 #ifndef PROVIDER_CLASS_H
 #define PROVIDER_CLASS_H
 
-#include "span.h"
+#include "common/span.h"
 
 /* For messages: printable ASCII, the rest as `?`, cut. */
 const char *provider_vis(struct span, char *dst, size_t cap);

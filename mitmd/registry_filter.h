@@ -11,7 +11,7 @@
 #define REGISTRY_FILTER_H
 
 #include "body_json.h"
-#include "buf.h"
+#include "common/buf.h"
 #include "registry_rules.h"
 
 #define REGISTRY_MAX_DOC (64U << 20) /* read, or composed */

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "text.h"
+#include "common/text.h"
 
 #define PATH_MAX_SEGMENTS 12U
 #define PATH_MAX_SEGMENT 256U

@@ -18,7 +18,7 @@
 #ifndef REGISTRY_PATH_H
 #define REGISTRY_PATH_H
 
-#include "span.h"
+#include "common/span.h"
 
 enum registry {
 	REGISTRY_NPM,

@@ -7,7 +7,7 @@
  */
 #include "registry_path.h"
 
-#include "text.h"
+#include "common/text.h"
 
 static bool
 pypi_alnum(uint8_t c)

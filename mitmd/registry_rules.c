@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "text.h"
+#include "common/text.h"
 
 #define DAY 86400
 

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "sink.h"
+#include "common/sink.h"
 
 #define SIGV4_BLOCK 64U
 #define SIGV4_SUM SHA256_DIGEST_LENGTH

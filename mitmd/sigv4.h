@@ -12,7 +12,7 @@
 #ifndef SIGV4_H
 #define SIGV4_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define SIGV4_DATE 17U /* "20150830T123600Z" and NUL */
 #define SIGV4_HEX 65U  /* SHA-256 in hex and NUL */

@@ -8,8 +8,8 @@
 #ifndef TUNNEL_ANSWER_H
 #define TUNNEL_ANSWER_H
 
-#include "http1.h"
-#include "proto.h"
+#include "common/http1.h"
+#include "common/proto.h"
 
 #define TUNNEL_ANSWER_MAX 8192U
 

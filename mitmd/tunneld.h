@@ -9,12 +9,12 @@
 
 #include <sys/queue.h>
 
-#include "base64.h"
-#include "buf.h"
+#include "common/base64.h"
+#include "common/buf.h"
+#include "common/secret.h"
+#include "common/worker.h"
 #include "egress_list.h"
-#include "secret.h"
 #include "tunnel_answer.h"
-#include "worker.h"
 
 #define TUNNELD_MAX_LINKS 128U /* dialerd's limit of connections */
 #define TUNNELD_MAX_SHOWN 1000U /* of TUNNEL_SHOW, a session */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static void link_ready(struct loop_io *, uint32_t);
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static const struct span secret_name = SPAN("Proxy-Authorization: Basic ");
 static const struct span secret_end = SPAN("\r\n\r\n");

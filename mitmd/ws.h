@@ -9,7 +9,7 @@
 #ifndef WS_H
 #define WS_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define WS_KEY 24U    /* base64 of 16 bytes */
 #define WS_ACCEPT 28U /* base64 of a SHA-1 */

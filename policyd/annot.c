@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "log.h"
+#include "common/log.h"
 
 #define TOOLS_MAX 20000U
 

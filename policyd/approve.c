@@ -7,7 +7,7 @@
 #include <sha2.h>
 #include <stdlib.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "policyd.h"
 
 #define FINAL "\nDo not retry unless the user asks you to."

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "log.h"
+#include "common/log.h"
 
 /* Trees are no deeper than VALUE_MAX_DEPTH: so deep may this recurse. */
 struct collect {

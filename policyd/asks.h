@@ -10,8 +10,8 @@
 #ifndef ASKS_H
 #define ASKS_H
 
+#include "common/loop.h"
 #include "hold.h"
-#include "loop.h"
 
 struct policyd_env;
 

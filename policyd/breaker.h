@@ -7,7 +7,7 @@
 #ifndef BREAKER_H
 #define BREAKER_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define BREAKER_CALLS	20U
 #define BREAKER_WINDOW	60000U	/* ms */

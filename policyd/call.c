@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "json.h"
-#include "log.h"
+#include "common/json.h"
+#include "common/log.h"
 #include "policyd.h"
 #include "virtual.h"
 

@@ -5,7 +5,7 @@
  */
 #include "compose.h"
 
-#include "json.h"
+#include "common/json.h"
 
 static uint32_t
 offset(const struct buf *b)

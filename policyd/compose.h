@@ -6,7 +6,7 @@
 #ifndef COMPOSE_H
 #define COMPOSE_H
 
-#include "value.h"
+#include "common/value.h"
 
 #define COMPOSE_PROTOCOL "2025-11-25"
 

@@ -8,8 +8,8 @@
 #define ENGINE_H
 
 #include "annot.h"
+#include "common/proto.h"
 #include "path.h"
-#include "proto.h"
 #include "rules.h"
 
 #define ENGINE_MAX_PROTECT 256U

@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static void
 decide(struct decision *d, enum proto_status status, struct span rule,

@@ -8,8 +8,8 @@
 #ifndef HOLD_H
 #define HOLD_H
 
-#include "proto.h"
-#include "value.h"
+#include "common/proto.h"
+#include "common/value.h"
 
 #define HOLD_DIGEST 32U
 

@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
+#include "common/log.h"
 #include "instance_priv.h"
-#include "log.h"
 #include "policyd.h"
 
 #define FINAL "\nNothing was done. Do not retry: the answer will be the same."

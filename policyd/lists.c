@@ -4,7 +4,7 @@
  */
 #include "lists.h"
 
-#include "log.h"
+#include "common/log.h"
 
 int
 match_type_find(struct span s, enum match_type *out)

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "json.h"
-#include "log.h"
+#include "common/json.h"
+#include "common/log.h"
 
 /* Nodes are larger than the text that makes them. */
 #define LOAD_MAX_POOL ((size_t)256 << 20)

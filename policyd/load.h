@@ -9,9 +9,9 @@
 
 #include <stdarg.h>
 
-#include "buf.h"
+#include "common/buf.h"
+#include "common/value.h"
 #include "roles.h"
-#include "value.h"
 
 #define LOAD_MAX_TEXT	(8U << 20)
 #define LOAD_MAX_ERROR	2048

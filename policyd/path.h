@@ -16,8 +16,8 @@
 
 #include <limits.h>
 
-#include "proto.h"
-#include "value.h"
+#include "common/proto.h"
+#include "common/value.h"
 
 #define PATH_MAX_LINKS	40U
 #define PATH_MAX_STEPS	4096U	/* components looked at, restarts included */

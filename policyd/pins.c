@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "policyd.h"
 
 #define NAME_MAX_FULL 132U /* server__tool */

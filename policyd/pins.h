@@ -8,7 +8,7 @@
 #ifndef PINS_H
 #define PINS_H
 
-#include "proto.h"
+#include "common/proto.h"
 
 #define PINS_MAX	16384U
 #define PINS_TOLD	8000U		/* TOOL_SEEN of one session ... */

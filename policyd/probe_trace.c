@@ -6,8 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "json.h"
-#include "log.h"
+#include "common/json.h"
+#include "common/log.h"
 #include "probe.h"
 
 #define TRACE_MAX (2U << 20)

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "policyd.h"
 
 static const struct session *

@@ -7,7 +7,7 @@
 #ifndef ROLES_H
 #define ROLES_H
 
-#include "span.h"
+#include "common/span.h"
 
 enum arg_role {
 	ARG_READ_PATH,

@@ -6,7 +6,7 @@
  */
 #include "rules.h"
 
-#include "log.h"
+#include "common/log.h"
 
 bool
 rule_names(const struct value *array, struct span name)

@@ -8,8 +8,8 @@
 #ifndef RULES_H
 #define RULES_H
 
+#include "common/proto.h"
 #include "lists.h"
-#include "proto.h"
 
 #define RULES_MAX	50000U
 #define RULES_MAX_LISTS	16U		/* list conditions of one rule */

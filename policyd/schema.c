@@ -6,7 +6,7 @@
  */
 #include "args.h"
 
-#include "log.h"
+#include "common/log.h"
 
 /* As JavaScript has it; a schema gives true, false or an object. */
 static bool

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "log.h"
+#include "common/log.h"
 #include "policyd.h"
 #include "virtual.h"
 

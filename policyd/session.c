@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 
-#include "log.h"
+#include "common/log.h"
+#include "common/text.h"
 #include "policyd.h"
-#include "text.h"
 
 /* The protocol versions whose tools/list and tools/call we speak. */
 static const char *const versions[] = {

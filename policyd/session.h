@@ -7,9 +7,9 @@
 #ifndef SESSION_H
 #define SESSION_H
 
-#include "loop.h"
-#include "proto.h"
-#include "value.h"
+#include "common/loop.h"
+#include "common/proto.h"
+#include "common/value.h"
 
 #define SESSION_MAX_TOOLS	2000U
 #define SESSION_MAX_PAGES	100U

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "json.h"
-#include "log.h"
+#include "common/json.h"
+#include "common/log.h"
 #include "session.h"
 
 #define TOOL_NAME_MAX 64U

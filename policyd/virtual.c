@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#include "hostname.h"
-#include "json.h"
-#include "log.h"
+#include "common/hostname.h"
+#include "common/json.h"
+#include "common/log.h"
 
 #define JUSTIFICATION_MAX 2000U
 #define ADD "add_proxy_domain"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 /* What is kept of the line buffer between turns. */
 #define OUT_KEEP (256U << 10)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 /* Lines of one turn: bursts of messages, each of at most a tree and a head. */
 #define OUT_MAX (512U << 20)

@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 #define SERVER_IOV 32
 

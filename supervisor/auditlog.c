@@ -7,9 +7,9 @@
 
 #include <errno.h>
 
-#include "json.h"
-#include "log.h"
-#include "loop.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/loop.h"
 
 /* The members every line has, in their places among the others. */
 static const char *const fixed_names[] = {

@@ -9,7 +9,7 @@
 #ifndef AUDITLOG_H
 #define AUDITLOG_H
 
-#include "buf.h"
+#include "common/buf.h"
 
 #define AUDITLOG_HASH 32U
 #define AUDITLOG_HEX (2 * AUDITLOG_HASH)

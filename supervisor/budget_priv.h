@@ -6,7 +6,7 @@
 #define BUDGET_PRIV_H
 
 #include "budget.h"
-#include "loop.h"
+#include "common/loop.h"
 #include "prices.h"
 
 #define BUDGET_SHOW_MS 1000U

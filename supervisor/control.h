@@ -11,7 +11,7 @@
 
 #include "approvals.h"
 #include "common/buf.h"
-#include "loop.h"
+#include "common/loop.h"
 #include "peer.h"
 
 #define CONTROL_MAX_CLIENTS 32U

@@ -9,7 +9,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
-#include "span.h"
+#include "common/span.h"
 
 /* How JSON is printed: on one line, paths as they are. */
 #define ICCTL_JSON (JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)

@@ -19,9 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/secret.h"
+#include "common/unveil.h"
 #include "icctl_doctor.h"
-#include "secret.h"
-#include "unveil.h"
 
 static struct {
 	struct icctl *ctl;

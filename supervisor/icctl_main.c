@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "icctl.h"
-#include "log.h"
 
 /* clang-format off */
 static const struct command {

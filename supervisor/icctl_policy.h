@@ -6,11 +6,11 @@
 #ifndef ICCTL_POLICY_H
 #define ICCTL_POLICY_H
 
-#include "buf.h"
+#include "common/buf.h"
+#include "common/proto.h"
+#include "common/value.h"
 #include "fault.h"
 #include "icctl.h"
-#include "proto.h"
-#include "value.h"
 
 #define POLICY_MAX_LIST 256U /* of each option that may come again */
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "icctl_policy_lint.h"
-#include "json.h"
 
 static void
 finding_json(struct findings *f, bool error, const char *file, unsigned line,

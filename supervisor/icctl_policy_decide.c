@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "icctl_policy.h"
-#include "json.h"
 
 #define POOL_MAX ((size_t)64 << 20)
 

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/json.h"
 #include "icctl_policy.h"
-#include "json.h"
 
 #define OPEN_MAX_LINES 512U
 #define OPEN_MAX_BYTES ((size_t)16 << 20)

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/json.h"
 #include "icctl_policy.h"
-#include "json.h"
 
 #define POOL_MAX ((size_t)48 << 20)
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/json.h"
 #include "icctl_policy.h"
-#include "json.h"
 #include "policydir.h"
 
 #define FILE_MAX ((size_t)8 << 20)

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/json.h"
 #include "icctl_policy_learn.h"
-#include "json.h"
 
 #define POOL_MAX ((size_t)512 << 20)
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "log.h"
+#include "common/log.h"
 
 #define ALL_ROLES ((ARG_BIT(ARG_COUNT)) - 1)
 

@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "chan.h"
+#include "common/chan.h"
 #include "icctl_policy.h"
 #include "spawn.h"
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "icctl_policy_learn.h"
-#include "json.h"
 #include "policyd/domain.h"
 
 #define VALUES_MAX 1000U

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/json.h"
+#include "common/log.h"
 #include "icctl_policy.h"
-#include "json.h"
-#include "log.h"
 
 static const char *
 take_name(const struct value *v, const char *key, struct span *out)

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
+#include "common/log.h"
 #include "icctl_policy_lint.h"
-#include "json.h"
-#include "log.h"
 
 #define POOL_MAX ((size_t)64 << 20)
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "icctl_policy.h"
-#include "json.h"
 
 #define LINES_MAX 100U
 

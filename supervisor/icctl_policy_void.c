@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "icctl_policy_lint.h"
-#include "log.h"
 #include "paths.h"
 
 /* The directory as a path of this machine: 0, or -1 when it has none. */

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "icctl_policy_lint.h"
-#include "log.h"
 
 #define WRITES                                                                 \
 	(ARG_BIT(ARG_WRITE_PATH) | ARG_BIT(ARG_DELETE_PATH) |                  \

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "icctl.h"
-#include "json.h"
 
 #define SHOW_MAX 400 /* bytes of one value */
 #define SHOW_LINE 60 /* of a value in a list */

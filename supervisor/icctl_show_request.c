@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "icctl.h"
-#include "json.h"
 
 #define REQUEST_POOL (8U << 20)
 #define REQUEST_OBJECT 12 /* of an object's name, where there is no room */

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "icctl.h"
-#include "json.h"
 
 #define TRUST_POOL (8U << 20)
 

@@ -3,8 +3,8 @@
 #ifndef ORIENT_H
 #define ORIENT_H
 
+#include "common/span.h"
 #include "locate.h"
-#include "span.h"
 
 #define ORIENT_MAX_ENV 192U
 

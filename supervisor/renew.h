@@ -9,9 +9,9 @@
 
 #include <sys/stat.h>
 
+#include "common/loop.h"
 #include "common/proto.h"
 #include "fault.h"
-#include "loop.h"
 #include "providers.h"
 
 #define RENEW_MAX_LOCKS 9U

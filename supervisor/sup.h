@@ -7,8 +7,8 @@
 #define SUP_H
 
 #include "adapter.h"
-#include "chan.h"
-#include "confine.h"
+#include "common/chan.h"
+#include "common/confine.h"
 #include "config.h"
 #include "credential.h"
 #include "host/host.h"

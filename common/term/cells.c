@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs of cells: writing them for a viewer, and reading them there. */
-#include "term/cells.h"
+#include "common/term/cells.h"
 
-#include "term/width.h"
+#include "common/term/width.h"
 
 #define RUN_HEADER 12U
 

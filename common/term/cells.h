@@ -11,7 +11,7 @@
 #ifndef TERM_CELLS_H
 #define TERM_CELLS_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define CELL_MAX_CHARS 5U /* one, and four that combine with it */
 #define CELL_WIDE 0x80U

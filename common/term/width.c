@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A table of ranges in rising order, searched by halves. */
-#include "term/width.h"
+#include "common/term/width.h"
 
 #include <stddef.h>
 

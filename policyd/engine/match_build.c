@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "log.h"
+#include "common/log.h"
 
 /* A set under construction. */
 struct builder {

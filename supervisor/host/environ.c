@@ -5,7 +5,7 @@
  * NODE_OPTIONS=--require=FILE, ...), so that none is known by name here: each
  * path in each value is judged by where it leads.
  */
-#include "environ.h"
+#include "host/environ.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef HOST_ENVIRON_H
 #define HOST_ENVIRON_H
 
-#include "places.h"
+#include "host/places.h"
 
 /*
  * Returns the elements of a list like PATH, in their order, without those that

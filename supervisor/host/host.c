@@ -3,14 +3,14 @@
  * Applies host/program.h to a session.  Everything happens while it starts;
  * nothing of the agent has run by then.
  */
-#include "host.h"
+#include "host/host.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "box.h"
-#include "environ.h"
-#include "sockets.h"
+#include "host/environ.h"
+#include "host/sockets.h"
 #include "sup.h"
 #include "view.h"
 

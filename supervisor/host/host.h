@@ -6,7 +6,7 @@
 #ifndef HOST_H
 #define HOST_H
 
-#include "program.h"
+#include "host/program.h"
 
 struct view;
 

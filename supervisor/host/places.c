@@ -4,7 +4,7 @@
  * hand, because the kernel's own walk does not tell which links it followed: a
  * link in the workspace that leads to /usr/bin is still the agent's.
  */
-#include "places.h"
+#include "host/places.h"
 
 #include <sys/stat.h>
 

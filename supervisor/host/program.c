@@ -4,7 +4,7 @@
  * interpreter of a script anew, and /usr/bin/env the interpreter's name in
  * PATH: both are done here, once, so that nothing is looked up later.
  */
-#include "program.h"
+#include "host/program.h"
 
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "environ.h"
+#include "host/environ.h"
 #include "jsonfile.h"
 
 /* As much of the first line as the kernel reads. */

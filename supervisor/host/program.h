@@ -9,7 +9,7 @@
 #define HOST_PROGRAM_H
 
 #include "fault.h"
-#include "places.h"
+#include "host/places.h"
 #include "spawn.h"
 
 /* A script, the script that interprets it, ..., and a binary at last. */

@@ -5,7 +5,7 @@
  * does, is known by a relative name only, and the workspace is then searched
  * for a socket of that name.  Nothing is connected to.
  */
-#include "sockets.h"
+#include "host/sockets.h"
 
 #include <sys/stat.h>
 

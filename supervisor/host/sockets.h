@@ -6,7 +6,7 @@
 #ifndef HOST_SOCKETS_H
 #define HOST_SOCKETS_H
 
-#include "places.h"
+#include "host/places.h"
 
 /*
  * Looks for sockets that somebody listens on below one of the places, by

@@ -10,10 +10,10 @@
 
 #include <sys/queue.h>
 
-#include "box_stream.h"
-#include "buf.h"
-#include "termd_lines.h"
-#include "worker.h"
+#include "common/box_stream.h"
+#include "common/buf.h"
+#include "common/worker.h"
+#include "relay/termd_lines.h"
 
 #define TERMD_READ 65536U        /* bytes of the sandbox, a turn */
 #define TERMD_AHEAD (256U << 10) /* that a viewer may be behind */

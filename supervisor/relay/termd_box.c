@@ -4,14 +4,14 @@
  * time; whatever connects beside it is closed.  Anybody in the sandbox may be
  * at its other end, which makes no difference: all of it is the agent.
  */
-#include "termd.h"
+#include "relay/termd.h"
 
 #include <sys/socket.h>
 
 #include <errno.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static void box_ready(struct loop_io *, uint32_t);
 

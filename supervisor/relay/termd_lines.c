@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Line mode: a line's cells, until its end. */
-#include "termd_lines.h"
+#include "relay/termd_lines.h"
 
 #include <string.h>
 
-#include "term/width.h"
+#include "common/term/width.h"
 
 #define TAB 8U
 

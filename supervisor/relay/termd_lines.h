@@ -6,9 +6,9 @@
 #ifndef TERMD_LINES_H
 #define TERMD_LINES_H
 
-#include "term/cells.h"
-#include "termd_pen.h"
-#include "termd_token.h"
+#include "common/term/cells.h"
+#include "relay/termd_pen.h"
+#include "relay/termd_token.h"
 
 #define LINES_MAX 1024U /* cells; a longer line is cut into several */
 

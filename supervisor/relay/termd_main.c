@@ -8,7 +8,7 @@
  * terminal.  Breaking it yields what the agent may do anyway: letters in the
  * rectangle that is the agent's, and what the person types to the agent.
  */
-#include "termd.h"
+#include "relay/termd.h"
 
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The agent's output goes to what the mode says: raw, lines, the screen. */
-#include "termd.h"
+#include "relay/termd.h"
 
 static void
 on_line(struct lines *l, bool more, bool joined)

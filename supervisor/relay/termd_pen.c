@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* SGR: ECMA-48 8.3.117, and the colours of ITU-T T.416 in both spellings. */
-#include "termd_pen.h"
+#include "relay/termd_pen.h"
 
 #define UNDERLINES (CELL_UNDERLINE | CELL_UNDERLINE2 | CELL_CURLY)
 

@@ -3,8 +3,8 @@
 #ifndef TERMD_PEN_H
 #define TERMD_PEN_H
 
-#include "term/cells.h"
-#include "termd_token.h"
+#include "common/term/cells.h"
+#include "relay/termd_token.h"
 
 struct pen {
 	uint32_t fg, bg; /* cells.h */

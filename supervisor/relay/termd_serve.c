@@ -3,11 +3,11 @@
  * termd's messages of icsupervisor: mode, listener and transcript before
  * START, then viewers.  STOP lets what is under way reach the viewers first.
  */
-#include "termd.h"
+#include "relay/termd.h"
 
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static int
 on_mode(struct chan *c, const union proto_any *msg, int fd)

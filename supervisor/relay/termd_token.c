@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* The tokenizer: bytes in, whole and bounded functions out. */
-#include "termd_token.h"
+#include "relay/termd_token.h"
 
 #include <string.h>
 
-#include "term/width.h"
+#include "common/term/width.h"
 
 #define REPLACEMENT 0xfffdU
 

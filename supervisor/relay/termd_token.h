@@ -8,7 +8,7 @@
 #ifndef TERMD_TOKEN_H
 #define TERMD_TOKEN_H
 
-#include "span.h"
+#include "common/span.h"
 
 #define TOKEN_MAX_PARAMS 16U
 #define TOKEN_MAX_VALUE 9999U

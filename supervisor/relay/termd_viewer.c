@@ -3,12 +3,12 @@
  * The viewers: icctl, several at once.  One has the keyboard.  A viewer's
  * channel is its own business: whatever it breaks closes that channel only.
  */
-#include "termd.h"
+#include "relay/termd.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "common/log.h"
 
 static const struct chan_ops viewer_ops;
 

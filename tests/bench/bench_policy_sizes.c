@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "buf.h"
-#include "json.h"
+#include "common/buf.h"
+#include "common/json.h"
 
 #define SIZES_NS 60000000U
 #define SIZES_LIST 10000U

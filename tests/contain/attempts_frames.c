@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "wire.h"
+#include "common/wire.h"
 
 #define E attempt_env
 

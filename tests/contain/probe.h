@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-#include "worker.h"
+#include "common/worker.h"
 
 /* Reads the order into attempt_env. */
 void probe_load(enum role);

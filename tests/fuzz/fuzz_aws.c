@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "keyd_aws.h"
-#include "sigv4.h"
+#include "mitmd/keyd_aws.h"
+#include "mitmd/sigv4.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

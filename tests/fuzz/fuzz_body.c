@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 
-#include "body_filter.h"
-#include "buf.h"
-#include "json.h"
+#include "common/buf.h"
+#include "common/json.h"
+#include "mitmd/body_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

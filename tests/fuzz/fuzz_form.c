@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "json.h"
-#include "keyd_form.h"
+#include "common/json.h"
+#include "mitmd/keyd_form.h"
 
 #define S(s) {(const uint8_t *)(s), sizeof(s) - 1}
 

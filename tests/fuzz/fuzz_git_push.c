@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "git_push.h"
-#include "proto.h"
+#include "common/proto.h"
+#include "mitmd/git_push.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "h2_head.h"
-#include "h2_scan.h"
+#include "mitmd/h2_head.h"
+#include "mitmd/h2_scan.h"
 
 static struct h2_head head;
 

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "eval.h"
-#include "json.h"
+#include "common/json.h"
+#include "policyd/eval.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

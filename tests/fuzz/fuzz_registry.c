@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "json.h"
-#include "registry_filter.h"
+#include "common/json.h"
+#include "mitmd/registry_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "keyd_reply.h"
-#include "stream.h"
+#include "mitmd/keyd_reply.h"
+#include "mitmd/stream.h"
 
 static const char file[] =
     "{\"name\":\"t\",\"host\":\"t.example\",\"credential\":{\"env\":\"T_KEY\","

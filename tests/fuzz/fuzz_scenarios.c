@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icctl_policy.h"
+#include "supervisor/icctl_policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

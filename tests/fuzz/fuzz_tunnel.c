@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "no_proxy.h"
-#include "tunnel_answer.h"
+#include "mitmd/no_proxy.h"
+#include "mitmd/tunnel_answer.h"
 
 static void
 check_answer(

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "check.h"
-#include "json.h"
+#include "common/json.h"
 
 #define ROOMY	((size_t)16 << 20)
 

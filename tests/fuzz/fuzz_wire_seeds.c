@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire.h"
+#include "common/wire.h"
 
 #define TEXT 40U
 

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "ws.h"
+#include "mitmd/ws.h"
 
 struct outcome {
 	uint64_t sum; /* over all that came out */

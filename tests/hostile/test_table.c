@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "chan.h"
+#include "common/chan.h"
+#include "common/wire.h"
 #include "tap.h"
-#include "wire.h"
 
 struct outcome {
 	unsigned handled;

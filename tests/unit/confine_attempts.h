@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "confine.h"
+#include "common/confine.h"
 
 enum {
 	DONE = 0,	/* positive: fails with this errno */

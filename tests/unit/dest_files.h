@@ -3,7 +3,7 @@
 #ifndef DEST_FILES_H
 #define DEST_FILES_H
 
-#include "provider.h"
+#include "mitmd/provider.h"
 #include "tap.h"
 
 struct dest_file {

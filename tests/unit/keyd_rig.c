@@ -9,7 +9,7 @@
 #include <err.h>
 #include <errno.h>
 
-#include "provider.h"
+#include "mitmd/provider.h"
 
 #define WAIT_US 30000000U
 

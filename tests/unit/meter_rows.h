@@ -7,7 +7,7 @@
 #ifndef METER_ROWS_H
 #define METER_ROWS_H
 
-#include "meter.h"
+#include "mitmd/meter.h"
 
 static const struct meter_row {
 	const char *name;

@@ -16,8 +16,8 @@
 
 #include <openssl/x509v3.h>
 
-#include "confine.h"
-#include "provider.h"
+#include "common/confine.h"
+#include "mitmd/provider.h"
 
 static const char rig_provider[] =
     "{\"name\":\"rig\",\"host\":\"" RIG_HOST "\",\"credential\":{"

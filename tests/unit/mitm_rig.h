@@ -8,9 +8,9 @@
 
 #include <openssl/ssl.h>
 
-#include "buf.h"
-#include "chan.h"
-#include "stream.h"
+#include "common/buf.h"
+#include "common/chan.h"
+#include "mitmd/stream.h"
 
 #define RIG_WAIT_MS 30000 /* then something is wrong */
 #define RIG_HOST "api.example.com"

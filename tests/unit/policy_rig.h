@@ -7,8 +7,8 @@
 #ifndef POLICY_RIG_H
 #define POLICY_RIG_H
 
-#include "eval.h"
-#include "json.h"
+#include "common/json.h"
+#include "policyd/eval.h"
 
 struct rig {
 	char dir[256];

@@ -7,7 +7,7 @@
 #define POLICY_RING_H
 
 #include "policy_rig.h"
-#include "policyd.h"
+#include "policyd/policyd.h"
 
 #define RING_MAX 64
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "body_rows.h"
-#include "buf.h"
+#include "common/buf.h"
+#include "common/value.h"
 #include "tap.h"
-#include "value.h"
 
 static struct filter f;
 static const uint64_t seed[2] = {7, 11};

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "buf.h"
+#include "common/buf.h"
 #include "tap.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))

@@ -5,7 +5,7 @@
  * seccomp alone and all of it.  As the user who runs the test; if that is
  * root, also as an ordinary one.
  */
-#include "confine.h"
+#include "common/confine.h"
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -24,9 +24,9 @@
 
 #include <seccomp.h>
 
+#include "common/unveil.h"
 #include "confine_attempts.h"
 #include "tap.h"
-#include "unveil.h"
 
 #define E attempt_env
 #define NOBODY 65534

@@ -2,8 +2,8 @@
 /* Destinations' files, and the alphabet of their paths and queries. */
 #include <stdio.h>
 
-#include "dest.h"
 #include "dest_files.h"
+#include "mitmd/dest.h"
 #include "tap.h"
 
 static const char *const good_paths[] = {"/", "/a", "/a/", "/a/b.html",

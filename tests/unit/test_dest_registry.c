@@ -5,9 +5,9 @@
  */
 #include <stdio.h>
 
-#include "dest.h"
 #include "dest_files.h"
-#include "registry_rules.h"
+#include "mitmd/dest.h"
+#include "mitmd/registry_rules.h"
 #include "tap.h"
 
 #define HEAD "{\"name\":\"r\",\"kind\":\"registry\","

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "event_stream.h"
-#include "meter.h"
+#include "mitmd/event_stream.h"
+#include "mitmd/meter.h"
 #include "tap.h"
 
 static uint32_t

@@ -3,8 +3,8 @@
  * Command lists of pushes: as git writes them, cut at every byte, and those
  * that no git writes; what is read is what policyd takes for refs.
  */
-#include "asks.h"
-#include "git_push.h"
+#include "mitmd/git_push.h"
+#include "policyd/asks.h"
 #include "tap.h"
 
 #include <stdio.h>

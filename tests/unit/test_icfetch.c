@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "icfetch.h"
+#include "mcp-proxyd/icfetch.h"
 #include "tap.h"
 
 /* clang-format off */

@@ -4,7 +4,7 @@
  * it is asked, which answers are understood, what of them the box is told, and
  * the file that is kept.
  */
-#include "keyd_form.h"
+#include "mitmd/keyd_form.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* Request heads, byte for byte, and what cannot get into one. */
 #include <errno.h>
 
-#include "keyd_head.h"
-#include "provider.h"
+#include "mitmd/keyd_head.h"
+#include "mitmd/provider.h"
 #include "tap.h"
 
 static uint8_t out[16384];

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "key_forms.h"
-#include "keyd_reply.h"
-#include "stream.h"
+#include "mitmd/keyd_reply.h"
+#include "mitmd/stream.h"
 #include "tap.h"
 
 #define PLACEMENTS 20000U

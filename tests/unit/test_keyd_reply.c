@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "keyd_reply.h"
-#include "stream.h"
+#include "mitmd/keyd_reply.h"
+#include "mitmd/stream.h"
 #include "tap.h"
 
 #define KEY "sk-0123456789abcdef-KEY"

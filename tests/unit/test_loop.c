@@ -5,7 +5,7 @@
 #include <err.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "common/loop.h"
 #include "tap.h"
 
 static unsigned calls;

@@ -10,9 +10,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "buf.h"
-#include "decode.h"
+#include "common/buf.h"
 #include "meter_rows.h"
+#include "mitmd/decode.h"
 #include "tap.h"
 
 static bool

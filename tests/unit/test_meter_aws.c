@@ -9,8 +9,8 @@
 
 #include <zlib.h>
 
-#include "buf.h"
-#include "meter.h"
+#include "common/buf.h"
+#include "mitmd/meter.h"
 #include "tap.h"
 
 static void

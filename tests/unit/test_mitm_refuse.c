@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "json.h"
-#include "mitmd_refuse.h"
+#include "common/json.h"
+#include "mitmd/mitmd_refuse.h"
 #include "tap.h"
 
 /* The answer as text. */

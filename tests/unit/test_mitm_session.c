@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "confine.h"
+#include "common/confine.h"
 #include "mitm_rig.h"
 #include "mitm_rows.h"
-#include "provider.h"
+#include "mitmd/provider.h"
 #include "tap.h"
 
 static void

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "breaker.h"
+#include "policyd/breaker.h"
 #include "tap.h"
 
 #define HOT 10U

@@ -3,10 +3,10 @@
  * The virtual server: its tools, what it takes for a domain, and that nothing
  * but a denial of a rule comes before its own decision (original.md 1.13).
  */
-#include "hostname.h"
+#include "common/hostname.h"
 #include "policy_ring.h"
+#include "policyd/virtual.h"
 #include "tap.h"
-#include "virtual.h"
 
 #include <err.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "buf.h"
-#include "provider.h"
+#include "common/buf.h"
+#include "mitmd/provider.h"
 #include "tap.h"
 
 #define RG "us-west-2"

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "json.h"
-#include "registry_filter.h"
+#include "common/json.h"
+#include "mitmd/registry_filter.h"
 #include "tap.h"
 
 #define NOW 1795320000 /* 2026-11-22T04:00:00Z */

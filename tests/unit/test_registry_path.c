@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mitmd/registry_rules.h"
 #include "registry_rows.h"
-#include "registry_rules.h"
 #include "tap.h"
 
 static void

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "peer.h"
-#include "sup.h"
-#include "approvals.h"
-#include "control.h"
+#include "supervisor/peer.h"
+#include "supervisor/sup.h"
+#include "supervisor/approvals.h"
+#include "supervisor/control.h"
 #include "tap.h"
 
 static const uint8_t digest[32] = {1, 2, 3};

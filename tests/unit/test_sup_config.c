@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "config.h"
 #include "sup_config_cases.h"
+#include "supervisor/config.h"
 #include "tap.h"
 
 static void

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adapter.h"
-#include "config.h"
-#include "destinations.h"
+#include "supervisor/adapter.h"
+#include "supervisor/config.h"
+#include "supervisor/destinations.h"
 #include "tap.h"
 
 static struct config cfg;

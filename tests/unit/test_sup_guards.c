@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "paths.h"
+#include "supervisor/paths.h"
+#include "supervisor/view.h"
 #include "tap.h"
-#include "view.h"
 
 static char top[] = "/tmp/test_sup_guards.XXXXXX";
 static struct guards guards;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "options.h"
+#include "supervisor/options.h"
 #include "tap.h"
 
 static char *argv_of[16];

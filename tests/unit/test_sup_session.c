@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditsum.h"
-#include "session.h"
+#include "supervisor/auditsum.h"
+#include "supervisor/session.h"
 #include "tap.h"
 
 static char top[] = "/tmp/test_sup_session.XXXXXX";

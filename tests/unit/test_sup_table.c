@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "case_table.h"
-#include "servers.h"
+#include "supervisor/servers.h"
 #include "tap.h"
 
 static void

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "tap.h"
-#include "text.h"
 
 #define MOST 200U
 

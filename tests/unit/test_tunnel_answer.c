@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mitmd/tunnel_answer.h"
 #include "tap.h"
-#include "tunnel_answer.h"
 
 #define BASIC "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\n\r\n"
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "json.h"
+#include "common/json.h"
 #include "tap.h"
 
 #define ROOMY		((size_t)32 << 20)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "json.h"
+#include "common/json.h"
 #include "tap.h"
 
 static void

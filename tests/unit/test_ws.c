@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* WebSocket: the example of RFC 6455, heads, masks, and what is refused. */
+#include "mitmd/ws.h"
 #include "tap.h"
-#include "ws.h"
 
 static void
 test_handshake(void)

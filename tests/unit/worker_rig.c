@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker.h"
+#include "common/worker.h"
 
 #define WAIT_US 30000000U
 

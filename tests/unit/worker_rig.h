@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "chan.h"
+#include "common/chan.h"
 
 struct worker_rig {
 	struct loop loop;
