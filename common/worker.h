@@ -9,7 +9,7 @@
 #define WORKER_H
 
 #include "common/chan.h"
-#include "common/confine.h"
+#include "common/confine/confine.h"
 
 #define WORKER_FD 3
 

@@ -14,10 +14,10 @@
 
 #include <seccomp.h>
 
+#include "common/confine/pledge.h"
+#include "common/confine/unveil.h"
 #include "common/log.h"
 #include "common/loop.h"
-#include "common/pledge.h"
-#include "common/unveil.h"
 #include "icfetch.h"
 
 #define POOL_MAX ((size_t)24 << 20)

@@ -24,9 +24,9 @@
 
 #include <seccomp.h>
 
+#include "common/confine/pledge.h"
+#include "common/confine/unveil.h"
 #include "common/log.h"
-#include "common/pledge.h"
-#include "common/unveil.h"
 
 /* clang-format off */
 static const enum pledge_promise icfs_promises[] = {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/unveil.h"
+#include "common/confine/unveil.h"
 
 /* clang-format off */
 static const char *const fixed[] = {

@@ -17,9 +17,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "common/confine.h"
+#include "common/confine/confine.h"
+#include "common/confine/unveil.h"
 #include "common/log.h"
-#include "common/unveil.h"
 #include "dialerd_resolver.h"
 
 static struct resolver *

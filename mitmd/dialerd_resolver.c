@@ -24,9 +24,9 @@
 
 #include <seccomp.h>
 
-#include "common/confine.h"
+#include "common/confine/confine.h"
+#include "common/confine/unveil.h"
 #include "common/log.h"
-#include "common/unveil.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 

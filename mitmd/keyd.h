@@ -16,7 +16,7 @@
 #include <openssl/ssl.h>
 
 #include "common/buf.h"
-#include "common/secret.h"
+#include "common/confine/secret.h"
 #include "common/trim.h"
 #include "common/worker.h"
 #include "keyd_budget.h"

@@ -6,8 +6,8 @@
 #ifndef KEYD_TOKEN_ANSWER_H
 #define KEYD_TOKEN_ANSWER_H
 
+#include "common/confine/secret.h"
 #include "common/http1.h"
-#include "common/secret.h"
 
 struct token_answer {
 	struct secret *mem;

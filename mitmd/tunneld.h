@@ -11,7 +11,7 @@
 
 #include "common/base64.h"
 #include "common/buf.h"
-#include "common/secret.h"
+#include "common/confine/secret.h"
 #include "common/worker.h"
 #include "egress_list.h"
 #include "tunnel_answer.h"

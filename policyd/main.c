@@ -12,7 +12,7 @@
  * never see the content of a file, a credential, the network, or JSON text of
  * the agent; it never talks to a server or to the agent itself.
  */
-#include "common/confine.h"
+#include "common/confine/confine.h"
 #include "policyd.h"
 #include "serve.h"
 

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/secret.h"
-#include "common/unveil.h"
+#include "common/confine/secret.h"
+#include "common/confine/unveil.h"
 #include "icctl_doctor.h"
 
 static struct {

@@ -8,7 +8,7 @@
 
 #include "adapter.h"
 #include "common/chan.h"
-#include "common/confine.h"
+#include "common/confine/confine.h"
 #include "config.h"
 #include "credential.h"
 #include "host/host.h"

@@ -6,7 +6,7 @@
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
 
-#include "common/confine.h"
+#include "common/confine/confine.h"
 #include "common/proto.h"
 
 enum topology_count {

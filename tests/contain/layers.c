@@ -4,7 +4,7 @@
  * stops is seen only where the others are not.  Linked into bare builds, by
  * --wrap around the shipped objects; no shipped program has such a switch.
  */
-#include "common/unveil.h"
+#include "common/confine/unveil.h"
 #include "order.h"
 #include "probe.h"
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/confine.h"
+#include "common/confine/confine.h"
 
 enum {
 	DONE = 0,	/* positive: fails with this errno */

@@ -3,7 +3,7 @@
  * What confine_apply says is in force, held against what the kernel says of
  * the process from outside, and against what can still be had in it.
  */
-#include "common/confine.h"
+#include "common/confine/confine.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -26,7 +26,7 @@
 
 #include <seccomp.h>
 
-#include "common/unveil.h"
+#include "common/confine/unveil.h"
 #include "confine_attempts.h"
 #include "tap.h"
 

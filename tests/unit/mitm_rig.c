@@ -16,7 +16,7 @@
 
 #include <openssl/x509v3.h>
 
-#include "common/confine.h"
+#include "common/confine/confine.h"
 #include "mitmd/provider.h"
 
 static const char rig_provider[] =

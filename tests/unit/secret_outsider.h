@@ -3,7 +3,7 @@
 #ifndef SECRET_OUTSIDER_H
 #define SECRET_OUTSIDER_H
 
-#include "common/secret.h"
+#include "common/confine/secret.h"
 
 void test_secret_outsider(enum secret_kind);
 

@@ -5,7 +5,7 @@
  * seccomp alone and all of it.  As the user who runs the test; if that is
  * root, also as an ordinary one.
  */
-#include "common/confine.h"
+#include "common/confine/confine.h"
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -24,7 +24,7 @@
 
 #include <seccomp.h>
 
-#include "common/unveil.h"
+#include "common/confine/unveil.h"
 #include "confine_attempts.h"
 #include "tap.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/confine.h"
+#include "common/confine/confine.h"
 #include "tap.h"
 #include "worker_rig.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "common/confine.h"
+#include "common/confine/confine.h"
 #include "keyd_play.h"
 
 static void

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/confine.h"
+#include "common/confine/confine.h"
 #include "mitm_rig.h"
 #include "mitm_rows.h"
 #include "mitmd/provider.h"

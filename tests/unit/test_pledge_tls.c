@@ -5,7 +5,7 @@
  * and certificate made, signed and verified, TLS 1.2 and 1.3, data
  * both ways, a wrong name refused.
  */
-#include "common/confine.h"
+#include "common/confine/confine.h"
 
 #include <sys/socket.h>
 #include <sys/wait.h>

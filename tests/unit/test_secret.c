@@ -4,7 +4,7 @@
  * that call refused, where it has not.  What a sibling of the same uid can
  * read is tried with ordinary memory first.
  */
-#include "common/secret.h"
+#include "common/confine/secret.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>

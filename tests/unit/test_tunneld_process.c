@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/confine.h"
+#include "common/confine/confine.h"
 #include "tap.h"
 #include "tunneld_rig.h"
 

@@ -10,7 +10,7 @@
  * ABI leaves the upper half of their registers undefined, so masks are 32
  * bits wide: what is ignored here, the kernel ignores too.
  */
-#include "common/pledge.h"
+#include "common/confine/pledge.h"
 
 #include <sys/epoll.h>
 #include <sys/mman.h>

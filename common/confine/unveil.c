@@ -6,7 +6,7 @@
  * holds there.  Never covered, at any ABI up to 7: stat, readlink, O_PATH,
  * UDP, MSG_FASTOPEN, MPTCP, pathname Unix sockets.
  */
-#include "common/unveil.h"
+#include "common/confine/unveil.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>

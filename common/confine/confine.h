@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/pledge.h"
+#include "common/confine/pledge.h"
 
 enum confine_keep {
 	CONFINE_KEEP_NET = 1,	/* stays in the host's network namespace */

@@ -5,7 +5,7 @@
  * freed, so what is handed out is zero.  Its book-keeping holds sizes only and
  * stands in ordinary memory.
  */
-#include "common/secret.h"
+#include "common/confine/secret.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -6,7 +6,7 @@
  * nothing but the kernel: each step's flag is set from what the kernel then
  * says, not from the call's return.
  */
-#include "common/confine.h"
+#include "common/confine/confine.h"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -24,9 +24,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/confine/secret.h"
+#include "common/confine/unveil.h"
 #include "common/log.h"
-#include "common/secret.h"
-#include "common/unveil.h"
 
 #define CAPS_MAX 64
 /* uid 0 means nothing, and none of it can be turned back. */
