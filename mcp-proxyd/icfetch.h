@@ -9,7 +9,7 @@
 #ifndef ICFETCH_H
 #define ICFETCH_H
 
-#include "common/http1.h"
+#include "common/http/http1.h"
 #include "mcp_stdio.h"
 
 #define ICFETCH_MAX_URL 4096U

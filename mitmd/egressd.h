@@ -11,7 +11,7 @@
 #include <sys/queue.h>
 
 #include "common/buf.h"
-#include "common/http1.h"
+#include "common/http/http1.h"
 #include "common/worker.h"
 #include "egress_list.h"
 

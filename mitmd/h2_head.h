@@ -9,7 +9,7 @@
 #define H2_HEAD_H
 
 #include "common/buf.h"
-#include "common/http1.h"
+#include "common/http/http1.h"
 
 #define H2_MAX_LIST 65536U /* each name, value and 32 (RFC 9113 6.5.2) */
 

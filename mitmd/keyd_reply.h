@@ -9,7 +9,7 @@
 #define KEYD_REPLY_H
 
 #include "common/buf.h"
-#include "common/http1.h"
+#include "common/http/http1.h"
 #include "keyd_scrub.h"
 #include "provider.h"
 #include "ws.h"

@@ -7,7 +7,7 @@
 #define KEYD_TOKEN_ANSWER_H
 
 #include "common/confine/secret.h"
-#include "common/http1.h"
+#include "common/http/http1.h"
 
 struct token_answer {
 	struct secret *mem;

@@ -14,7 +14,7 @@
 #include <openssl/ssl.h>
 
 #include "common/buf.h"
-#include "common/http1.h"
+#include "common/http/http1.h"
 #include "common/trim.h"
 #include "common/worker.h"
 #include "decode.h"

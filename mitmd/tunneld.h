@@ -9,9 +9,9 @@
 
 #include <sys/queue.h>
 
-#include "common/base64.h"
 #include "common/buf.h"
 #include "common/confine/secret.h"
+#include "common/http/base64.h"
 #include "common/worker.h"
 #include "egress_list.h"
 #include "tunnel_answer.h"

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "common/hostname.h"
+#include "common/http/hostname.h"
 #include "common/json.h"
 #include "common/log.h"
 

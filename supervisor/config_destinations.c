@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/hostname.h"
+#include "common/http/hostname.h"
 #include "config_parse.h"
 #include "destinations.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/hostname.h"
+#include "common/http/hostname.h"
 #include "common/json.h"
 #include "control.h"
 #include "destinations.h"

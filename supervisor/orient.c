@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base64.h"
+#include "common/http/base64.h"
 #include "gitbox.h"
 #include "orient.h"
 #include "sup.h"

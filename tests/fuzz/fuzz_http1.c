@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "common/http1.h"
+#include "common/http/http1.h"
 
 typedef enum http1_result reader(struct span, struct http1_head *);
 typedef enum http1_result grower(struct span, size_t *, struct http1_head *);

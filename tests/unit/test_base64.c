@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The vectors of RFC 4648 section 10, and every byte. */
-#include "common/base64.h"
+#include "common/http/base64.h"
 #include "tap.h"
 
 static const struct {

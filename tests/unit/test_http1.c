@@ -4,7 +4,7 @@
  * input is given whole, cut at every place, and byte by byte; each piece lies
  * in memory of its exact size, so that a sanitizer sees a read past its end.
  */
-#include "common/http1.h"
+#include "common/http/http1.h"
 
 #include <stdio.h>
 #include <stdlib.h>

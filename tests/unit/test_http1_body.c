@@ -3,7 +3,7 @@
  * The HTTP/1.1 body readers against a table of chunked streams and their exact
  * outcomes: given whole, cut at every place, and byte by byte.
  */
-#include "common/http1.h"
+#include "common/http/http1.h"
 
 #include <stdio.h>
 

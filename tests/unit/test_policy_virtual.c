@@ -3,7 +3,7 @@
  * The virtual server: its tools, what it takes for a domain, and that nothing
  * but a denial of a rule comes before its own decision (original.md 1.13).
  */
-#include "common/hostname.h"
+#include "common/http/hostname.h"
 #include "policy_ring.h"
 #include "policyd/virtual.h"
 #include "tap.h"

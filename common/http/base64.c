@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Bytes to text; nothing is read back here. */
-#include "common/base64.h"
+#include "common/http/base64.h"
 
 void
 base64_put(uint8_t *dst, struct span in)

@@ -3,7 +3,7 @@
  * Host names, read strictly: what is taken has one spelling (RFC 1123, lower
  * case), so that policy, log, certificate and resolver mean the same name.
  */
-#include "common/hostname.h"
+#include "common/http/hostname.h"
 
 /* Names that lead into the machine, its network or nowhere (RFC 6761, 6762,
  * 7686, 8375, 9476; original.md 4.6, 4.8). */

@@ -5,7 +5,7 @@
  * that any cut of the stream gives the same bytes and the same error.  Holds
  * nothing, allocates nothing.
  */
-#include "common/http1.h"
+#include "common/http/http1.h"
 
 enum chunk_state {
 	CHUNK_SIZE, /* count: digits so far */

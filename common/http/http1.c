@@ -4,7 +4,7 @@
  * results.  Holds nothing, allocates nothing, trusts nothing.  Whatever it
  * accepts has one meaning; heads that leave us are composed anew from it.
  */
-#include "common/http1.h"
+#include "common/http/http1.h"
 
 /* Character classes (RFC 9110 5.6.2, 5.5; RFC 9112 3). */
 #define METHOD 1U /* of an upper-case method */

@@ -4,7 +4,7 @@
  * whether the connection stays.  Everything else of that kind is refused, not
  * dropped, so that no two readers can disagree.  Holds and allocates nothing.
  */
-#include "common/http1.h"
+#include "common/http/http1.h"
 
 static const char *
 hop_fail(struct http1_hop *hop, unsigned error, const char *reason)
