@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "supervisor/topology.h"
 
 /* The high byte of a message's number. */

@@ -6,7 +6,7 @@
 #ifndef BACKD_H
 #define BACKD_H
 
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 #include "jsonrpc.h"
 #include "lines.h"
 

@@ -12,7 +12,7 @@
 
 #include <sys/queue.h>
 
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 #include "jsonrpc.h"
 #include "lines.h"
 

@@ -11,7 +11,7 @@
 
 #include <netinet/in.h>
 
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 #include "dialerd_screen.h"
 #include "egress_list.h"
 #include "no_proxy.h"

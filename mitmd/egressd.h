@@ -12,7 +12,7 @@
 
 #include "common/buf.h"
 #include "common/http/http1.h"
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 #include "egress_list.h"
 
 #define EGRESSD_MAX_TUNNELS 64U

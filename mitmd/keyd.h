@@ -17,8 +17,8 @@
 
 #include "common/buf.h"
 #include "common/confine/secret.h"
+#include "common/ipc/worker.h"
 #include "common/trim.h"
-#include "common/worker.h"
 #include "keyd_budget.h"
 #include "keyd_head.h"
 #include "keyd_renew.h"

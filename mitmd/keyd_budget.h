@@ -6,7 +6,7 @@
 #ifndef KEYD_BUDGET_H
 #define KEYD_BUDGET_H
 
-#include "common/chan.h"
+#include "common/ipc/chan.h"
 #include "provider.h"
 
 struct budget {

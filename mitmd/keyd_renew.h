@@ -7,7 +7,7 @@
 #ifndef KEYD_RENEW_H
 #define KEYD_RENEW_H
 
-#include "common/chan.h"
+#include "common/ipc/chan.h"
 
 struct keyset;
 struct oauth_file;

@@ -15,8 +15,8 @@
 
 #include "common/buf.h"
 #include "common/http/http1.h"
+#include "common/ipc/worker.h"
 #include "common/trim.h"
-#include "common/worker.h"
 #include "decode.h"
 #include "git_push.h"
 #include "hold.h"

@@ -51,7 +51,7 @@
 #define PROVIDER_H
 
 #include "common/buf.h"
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "common/span.h"
 #include "common/value.h"
 #include "filter_rules.h"

@@ -9,7 +9,7 @@
 #define TUNNEL_ANSWER_H
 
 #include "common/http/http1.h"
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 
 #define TUNNEL_ANSWER_MAX 8192U
 

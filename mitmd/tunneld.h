@@ -12,7 +12,7 @@
 #include "common/buf.h"
 #include "common/confine/secret.h"
 #include "common/http/base64.h"
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 #include "egress_list.h"
 #include "tunnel_answer.h"
 

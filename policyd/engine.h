@@ -8,7 +8,7 @@
 #define ENGINE_H
 
 #include "annot.h"
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "path.h"
 #include "rules.h"
 

@@ -8,7 +8,7 @@
 #ifndef HOLD_H
 #define HOLD_H
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "common/value.h"
 
 #define HOLD_DIGEST 32U

@@ -16,7 +16,7 @@
 
 #include <limits.h>
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "common/value.h"
 
 #define PATH_MAX_LINKS	40U

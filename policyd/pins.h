@@ -8,7 +8,7 @@
 #ifndef PINS_H
 #define PINS_H
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 
 #define PINS_MAX	16384U
 #define PINS_TOLD	8000U		/* TOOL_SEEN of one session ... */

@@ -19,7 +19,7 @@
 #include "pins.h"
 #include "reload.h"
 #include "session.h"
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 
 /* Timers: expiry of holds and asks, the first listing, remotes, the budget's
  * report, instances, one a session. */

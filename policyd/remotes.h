@@ -12,8 +12,8 @@
 #ifndef REMOTES_H
 #define REMOTES_H
 
+#include "common/ipc/proto.h"
 #include "common/loop.h"
-#include "common/proto.h"
 
 #define REMOTES_MAX	16U	/* calls that wait at once */
 #define REMOTES_NAMES	8U	/* remotes of one call */

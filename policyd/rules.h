@@ -8,7 +8,7 @@
 #ifndef RULES_H
 #define RULES_H
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "lists.h"
 
 #define RULES_MAX	50000U

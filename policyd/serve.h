@@ -3,7 +3,7 @@
 #ifndef SERVE_H
 #define SERVE_H
 
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 
 void policyd_serve(struct worker *) __attribute__((noreturn));
 

@@ -7,8 +7,8 @@
 #ifndef SESSION_H
 #define SESSION_H
 
+#include "common/ipc/proto.h"
 #include "common/loop.h"
-#include "common/proto.h"
 #include "common/value.h"
 
 #define SESSION_MAX_TOOLS	2000U

@@ -6,7 +6,7 @@
 #ifndef APPROVALS_H
 #define APPROVALS_H
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 
 #define APPROVALS_SID 4U /* characters of a short id */
 

@@ -11,7 +11,7 @@
 #include <sys/queue.h>
 
 #include "auditlog.h"
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 
 #define AUDITD_STALL_MS 30000U
 /* Ends of calls that policyd, which only counts them, is told together. */

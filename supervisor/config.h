@@ -10,7 +10,7 @@
 #include <json-c/json.h>
 
 #include "budget.h"
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "fault.h"
 
 enum credential_kind {

@@ -7,7 +7,7 @@
 #define ICCTL_POLICY_H
 
 #include "common/buf.h"
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "common/value.h"
 #include "fault.h"
 #include "icctl.h"

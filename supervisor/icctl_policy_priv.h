@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "common/chan.h"
+#include "common/ipc/chan.h"
 #include "icctl_policy.h"
 #include "spawn.h"
 

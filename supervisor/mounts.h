@@ -8,7 +8,7 @@
 #ifndef MOUNTS_H
 #define MOUNTS_H
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "common/span.h"
 #include "servers.h"
 #include "view.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "fault.h"
 
 /* Exit statuses of icsupervisor(1), besides the agent's own. */

@@ -9,8 +9,8 @@
 
 #include <sys/stat.h>
 
+#include "common/ipc/proto.h"
 #include "common/loop.h"
-#include "common/proto.h"
 #include "fault.h"
 #include "providers.h"
 

@@ -8,7 +8,7 @@
 
 #include <json-c/json.h>
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "config.h"
 #include "fault.h"
 #include "mitmd/egress_list.h"

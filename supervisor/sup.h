@@ -7,8 +7,8 @@
 #define SUP_H
 
 #include "adapter.h"
-#include "common/chan.h"
 #include "common/confine/confine.h"
+#include "common/ipc/chan.h"
 #include "config.h"
 #include "credential.h"
 #include "host/host.h"

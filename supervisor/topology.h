@@ -7,7 +7,7 @@
 #define TOPOLOGY_H
 
 #include "common/confine/confine.h"
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 
 enum topology_count {
 	TOPOLOGY_ONE,

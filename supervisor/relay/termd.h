@@ -12,7 +12,7 @@
 
 #include "common/box_stream.h"
 #include "common/buf.h"
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 #include "relay/termd_lines.h"
 
 #define TERMD_READ 65536U        /* bytes of the sandbox, a turn */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 
 /* clang-format off */
 /* Errnos, or these; up to four may be listed. "It" is Landlock. */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/wire.h"
+#include "common/ipc/wire.h"
 
 #define E attempt_env
 

@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 
 /* Reads the order into attempt_env. */
 void probe_load(enum role);

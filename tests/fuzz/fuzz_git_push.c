@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "mitmd/git_push.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "common/wire.h"
+#include "common/ipc/wire.h"
 
 static uint64_t
 load(const uint8_t *at, enum proto_kind kind)

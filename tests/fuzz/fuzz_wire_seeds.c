@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/wire.h"
+#include "common/ipc/wire.h"
 
 #define TEXT 40U
 

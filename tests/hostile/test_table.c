@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/chan.h"
-#include "common/wire.h"
+#include "common/ipc/chan.h"
+#include "common/ipc/wire.h"
 #include "tap.h"
 
 struct outcome {

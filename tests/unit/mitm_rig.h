@@ -9,7 +9,7 @@
 #include <openssl/ssl.h>
 
 #include "common/buf.h"
-#include "common/chan.h"
+#include "common/ipc/chan.h"
 #include "mitmd/stream.h"
 
 #define RIG_WAIT_MS 30000 /* then something is wrong */

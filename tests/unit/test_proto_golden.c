@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 #include "supervisor/topology.h"
 #include "tap.h"
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 
 #define WAIT_US 30000000U
 

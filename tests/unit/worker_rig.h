@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "common/chan.h"
+#include "common/ipc/chan.h"
 
 struct worker_rig {
 	struct loop loop;

@@ -3,7 +3,7 @@
  * The message table as data: descriptors of every message and its fields,
  * look-up by number, and the hash that two binaries compare in HELLO.
  */
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 
 #define FIELD_ROW(m, kind, name, max)                                          \
 	{#name, PROTO_##kind, offsetof(struct msg_##m, name), (max)},

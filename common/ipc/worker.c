@@ -5,7 +5,7 @@
  * decided by icsupervisor; a worker whose channel 3 closes has nothing left
  * to do.
  */
-#include "common/worker.h"
+#include "common/ipc/worker.h"
 
 #include <sys/socket.h>
 

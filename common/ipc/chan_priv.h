@@ -7,7 +7,7 @@
 
 #include <fcntl.h>
 
-#include "common/chan.h"
+#include "common/ipc/chan.h"
 
 /* A sealed memfd cannot change any more: the receiver may map it. */
 #define CHAN_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)

@@ -3,7 +3,7 @@
  * SEQPACKET channels between our processes: their life and their sending
  * half.  Sending never blocks; what the socket does not take waits here.
  */
-#include "common/chan_priv.h"
+#include "common/ipc/chan_priv.h"
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/ipc/wire.h"
 #include "common/log.h"
-#include "common/wire.h"
 
 /* Twice what the calls of a session (PROTO_MAX_CALLS) can have under way. */
 #define CHAN_MAX_QUEUE (64U << 20)

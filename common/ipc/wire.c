@@ -4,7 +4,7 @@
  * reads what a compromised sibling may have written: every length is checked
  * against what is left and against the table before it is used.
  */
-#include "common/wire.h"
+#include "common/ipc/wire.h"
 
 #include <errno.h>
 

@@ -8,8 +8,8 @@
 #ifndef WORKER_H
 #define WORKER_H
 
-#include "common/chan.h"
 #include "common/confine/confine.h"
+#include "common/ipc/chan.h"
 
 #define WORKER_FD 3
 

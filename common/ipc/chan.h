@@ -9,8 +9,8 @@
 #ifndef CHAN_H
 #define CHAN_H
 
+#include "common/ipc/proto.h"
 #include "common/loop.h"
-#include "common/proto.h"
 
 struct chan;
 

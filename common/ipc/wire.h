@@ -9,7 +9,7 @@
 #ifndef WIRE_H
 #define WIRE_H
 
-#include "common/proto.h"
+#include "common/ipc/proto.h"
 
 #define WIRE_HEADER 4U
 #define WIRE_MEMFD 1U

@@ -5,7 +5,7 @@
  * may be is decided by the protocol table before its handler runs; the peer
  * is trusted with nothing.
  */
-#include "common/chan_priv.h"
+#include "common/ipc/chan_priv.h"
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/wire.h"
+#include "common/ipc/wire.h"
 
 /* Messages received per wake-up; more wait for the next one. */
 #define CHAN_BATCH 8
