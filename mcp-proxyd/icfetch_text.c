@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "common/json/text.h"
 #include "icfetch.h"
 
 #define HREF_MAX 1024U

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include "common/json/text.h"
 
 #define READ_PIECE ((size_t)64 << 10)
 

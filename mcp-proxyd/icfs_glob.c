@@ -7,7 +7,7 @@
  */
 #include "icfs.h"
 
-#include "common/text.h"
+#include "common/json/text.h"
 
 #define MAX_STEPS 100000U
 #define MAX_DEPTH 32U

@@ -10,8 +10,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/json/text.h"
 #include "common/log.h"
-#include "common/text.h"
 
 /* Of an outside name in a text of ours. */
 #define NAME_MAX_SHOWN 64

@@ -8,7 +8,7 @@
 #ifndef JSONRPC_H
 #define JSONRPC_H
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 /* Of an id or a progress token, written as JSON. */
 #define JSONRPC_MAX_ID 256

@@ -8,8 +8,8 @@
 
 #include <unistd.h>
 
+#include "common/json/text.h"
 #include "common/log.h"
-#include "common/text.h"
 
 /* Nodes and texts of the largest tree. */
 #define POOL_MAX ((size_t)24 << 20)

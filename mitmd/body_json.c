@@ -5,7 +5,7 @@
  */
 #include "body_json.h"
 
-#include "common/text.h"
+#include "common/json/text.h"
 
 enum {
 	WANT_VALUE,

@@ -10,8 +10,8 @@
 #ifndef FILTER_RULES_H
 #define FILTER_RULES_H
 
+#include "common/json/value.h"
 #include "common/span.h"
-#include "common/value.h"
 
 /* The shape of the body. */
 enum filter_dialect {

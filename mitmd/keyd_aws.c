@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "keyd_oauth.h"
 
 #define AWS_POOL (256U << 10)

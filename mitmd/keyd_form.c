@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 #define FORM_POOL (1U << 20)
 #define FORM_MAX_VALUE 4096U

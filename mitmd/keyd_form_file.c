@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "keyd_form.h"
 
 #define FILE_POOL (1U << 20)

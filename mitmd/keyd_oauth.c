@@ -8,7 +8,7 @@
  */
 #include "keyd_oauth.h"
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 #define OAUTH_POOL (1U << 20)
 #define OAUTH_MARGIN 300U /* seconds; original.md 4.7 */

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "common/text.h"
+#include "common/json/text.h"
 #include "meter.h"
 
 enum meter_ctx {

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "dest.h"
 #include "provider_class.h"
 #include "provider_parse.h"

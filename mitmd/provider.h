@@ -52,8 +52,8 @@
 
 #include "common/buf.h"
 #include "common/ipc/proto.h"
+#include "common/json/value.h"
 #include "common/span.h"
-#include "common/value.h"
 #include "filter_rules.h"
 #include "sigv4.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "common/text.h"
+#include "common/json/text.h"
 
 #define PATH_MAX_SEGMENTS 12U
 #define PATH_MAX_SEGMENT 256U

@@ -8,7 +8,7 @@
  */
 #include "registry_filter.h"
 
-#include "common/text.h"
+#include "common/json/text.h"
 
 #define PYPI_MAX_URL 2048U
 #define PYPI_MAX_TEXT 1024U

@@ -7,7 +7,7 @@
  */
 #include "registry_path.h"
 
-#include "common/text.h"
+#include "common/json/text.h"
 
 static bool
 pypi_alnum(uint8_t c)

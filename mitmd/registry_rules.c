@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "common/text.h"
+#include "common/json/text.h"
 
 #define DAY 86400
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "asks.h"
-#include "common/json.h"
+#include "common/json/json.h"
 
 #define ASK_MAX_BODY (1U << 30)
 #define ASK_MAX_HEADERS 256U

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/log.h"
 #include "policyd.h"
 #include "virtual.h"

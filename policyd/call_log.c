@@ -4,7 +4,7 @@
  * without secrets, and long strings cut.  Reads and changes the call's tree,
  * which nothing needs any more.
  */
-#include "common/json.h"
+#include "common/json/json.h"
 #include "policyd.h"
 #include "redact.h"
 

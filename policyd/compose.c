@@ -5,7 +5,7 @@
  */
 #include "compose.h"
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 static uint32_t
 offset(const struct buf *b)

@@ -6,7 +6,7 @@
 #ifndef COMPOSE_H
 #define COMPOSE_H
 
-#include "common/value.h"
+#include "common/json/value.h"
 
 #define COMPOSE_PROTOCOL "2025-11-25"
 

@@ -9,7 +9,7 @@
 #ifndef DOMAIN_H
 #define DOMAIN_H
 
-#include "common/value.h"
+#include "common/json/value.h"
 
 #define DOMAIN_MAX_HOST	253U
 #define DOMAIN_MAX_URL	8192U

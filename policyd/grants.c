@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 /*
  * Escalations because the name that was judged is not all that is touched:

@@ -9,7 +9,7 @@
 #include <sha2.h>
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 _Static_assert(HOLD_DIGEST == SHA256_DIGEST_LENGTH, "SHA-256");
 

@@ -9,7 +9,7 @@
 #define HOLD_H
 
 #include "common/ipc/proto.h"
-#include "common/value.h"
+#include "common/json/value.h"
 
 #define HOLD_DIGEST 32U
 

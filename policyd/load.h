@@ -10,7 +10,7 @@
 #include <stdarg.h>
 
 #include "common/buf.h"
-#include "common/value.h"
+#include "common/json/value.h"
 #include "roles.h"
 
 #define LOAD_MAX_TEXT	(8U << 20)

@@ -17,7 +17,7 @@
 #include <limits.h>
 
 #include "common/ipc/proto.h"
-#include "common/value.h"
+#include "common/json/value.h"
 
 #define PATH_MAX_LINKS	40U
 #define PATH_MAX_STEPS	4096U	/* components looked at, restarts included */

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/log.h"
 #include "probe.h"
 

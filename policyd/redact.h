@@ -7,7 +7,7 @@
 #ifndef REDACT_H
 #define REDACT_H
 
-#include "common/value.h"
+#include "common/json/value.h"
 
 #define REDACT_LONG	16384U	/* longer strings are cut ... */
 #define REDACT_HEAD	256U	/* ... to this, or a little less */

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
+#include "common/json/text.h"
 #include "common/log.h"
-#include "common/text.h"
 #include "policyd.h"
 
 /* The protocol versions whose tools/list and tools/call we speak. */

@@ -8,8 +8,8 @@
 #define SESSION_H
 
 #include "common/ipc/proto.h"
+#include "common/json/value.h"
 #include "common/loop.h"
-#include "common/value.h"
 
 #define SESSION_MAX_TOOLS	2000U
 #define SESSION_MAX_PAGES	100U

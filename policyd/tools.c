@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/log.h"
 #include "session.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "common/http/hostname.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/log.h"
 
 #define JUSTIFICATION_MAX 2000U

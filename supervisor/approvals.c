@@ -11,8 +11,8 @@
 
 #include "auditsum.h"
 #include "budget.h"
+#include "common/json/value.h"
 #include "common/log.h"
-#include "common/value.h"
 #include "control.h"
 #include "notify.h"
 #include "sup.h"

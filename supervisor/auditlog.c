@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/log.h"
 #include "common/loop.h"
 

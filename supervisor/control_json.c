@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "common/json/value.h"
 #include "common/log.h"
-#include "common/value.h"
 #include "control.h"
 #include "domains.h"
 #include "sup.h"

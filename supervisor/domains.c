@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/http/hostname.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "control.h"
 #include "destinations.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/value.h"
+#include "common/json/value.h"
 
 /* Controls, and what a terminal or an eye does not show. */
 static bool

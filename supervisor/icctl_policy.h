@@ -8,7 +8,7 @@
 
 #include "common/buf.h"
 #include "common/ipc/proto.h"
-#include "common/value.h"
+#include "common/json/value.h"
 #include "fault.h"
 #include "icctl.h"
 

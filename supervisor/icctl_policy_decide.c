@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "icctl_policy.h"
 
 #define POOL_MAX ((size_t)64 << 20)

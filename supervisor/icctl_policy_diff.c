@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "icctl_policy.h"
 
 struct diff {

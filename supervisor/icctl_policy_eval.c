@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "icctl_policy.h"
 
 #define OPEN_MAX_LINES 512U

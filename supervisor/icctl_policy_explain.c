@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "icctl_policy.h"
 
 #define POOL_MAX ((size_t)48 << 20)

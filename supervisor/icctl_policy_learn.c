@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "icctl_policy_learn.h"
 
 #define POOL_MAX ((size_t)512 << 20)

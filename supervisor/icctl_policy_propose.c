@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "icctl_policy_learn.h"
 #include "policyd/domain.h"
 

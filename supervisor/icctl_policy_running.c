@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/log.h"
 #include "icctl_policy_lint.h"
 

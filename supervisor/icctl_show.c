@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "icctl.h"
 
 #define SHOW_MAX 400 /* bytes of one value */

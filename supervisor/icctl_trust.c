@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "icctl.h"
 
 #define TRUST_POOL (8U << 20)

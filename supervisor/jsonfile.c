@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 static int
 jsonfile_check(const char *path, const struct stat *st, struct fault *fault)

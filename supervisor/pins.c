@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "auditsum.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/log.h"
 #include "control.h"
 #include "jsonfile.h"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "bench_policy.h"
-#include "common/json.h"
+#include "common/json/json.h"
 
 #define POLICY_MAX_FILE ((size_t)1 << 20)
 #define POLICY_PASSES 8192U

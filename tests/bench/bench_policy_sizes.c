@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "common/buf.h"
-#include "common/json.h"
+#include "common/json/json.h"
 
 #define SIZES_NS 60000000U
 #define SIZES_LIST 10000U

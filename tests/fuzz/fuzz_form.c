@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "mitmd/keyd_form.h"
 
 #define S(s) {(const uint8_t *)(s), sizeof(s) - 1}

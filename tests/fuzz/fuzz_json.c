@@ -4,7 +4,7 @@
  * and carried over the wire as the same value; what it refuses must say where.
  */
 #include "check.h"
-#include "common/json.h"
+#include "common/json/json.h"
 
 #define ROOMY	((size_t)16 << 20)
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "policyd/eval.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);

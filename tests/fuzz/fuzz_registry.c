@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "mitmd/registry_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "check.h"
-#include "common/json.h"
+#include "common/json/json.h"
 
 #define ROOMY	((size_t)16 << 20)
 

@@ -7,7 +7,7 @@
 #ifndef JSON_CASES_H
 #define JSON_CASES_H
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 struct json_case {
 	struct span in;

@@ -7,7 +7,7 @@
 #ifndef POLICY_RIG_H
 #define POLICY_RIG_H
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "policyd/eval.h"
 
 struct rig {

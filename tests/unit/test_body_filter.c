@@ -9,7 +9,7 @@
 
 #include "body_rows.h"
 #include "common/buf.h"
-#include "common/value.h"
+#include "common/json/value.h"
 #include "tap.h"
 
 static struct filter f;

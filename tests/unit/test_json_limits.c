@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "tap.h"
 
 #define ROOMY		((size_t)32 << 20)

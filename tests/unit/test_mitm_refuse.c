@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "mitmd/mitmd_refuse.h"
 #include "tap.h"
 

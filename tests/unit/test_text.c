@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "common/json/text.h"
 #include "tap.h"
 
 #define MOST 200U

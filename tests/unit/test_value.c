@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 #include "tap.h"
 
 #define ROOMY		((size_t)32 << 20)

@@ -10,7 +10,7 @@
 #ifndef JSON_H
 #define JSON_H
 
-#include "common/value.h"
+#include "common/json/value.h"
 
 enum json_error {
 	JSON_OK,

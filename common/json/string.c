@@ -4,9 +4,9 @@
  * decoded into the pool.  Every read is bounded by the end of the text; what
  * is written is bounded by the length of what was read.
  */
-#include "common/json_reader.h"
+#include "common/json/reader.h"
 
-#include "common/text.h"
+#include "common/json/text.h"
 
 /* Four hex digits, or -1 with the failure noted for the escape at esc. */
 static int

@@ -5,7 +5,7 @@
 #ifndef JSON_READER_H
 #define JSON_READER_H
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 enum json_want {
 	WANT_VALUE,

@@ -4,12 +4,12 @@
  * shown, logged and sent.  It trusts trees to be sorted and texts to be
  * checked, as everything that comes from a reader or decoder is.
  */
-#include "common/json.h"
+#include "common/json/json.h"
 
 #include <errno.h>
 
-#include "common/text.h"
-#include "common/value_walk.h"
+#include "common/json/text.h"
+#include "common/json/value_walk.h"
 
 #define ESCAPE_MAX 6
 

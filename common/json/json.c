@@ -11,10 +11,10 @@
  * start of a name, value or bracket that is a duplicate or exceeds a limit;
  * the end of a text that is too short.
  */
-#include "common/json_reader.h"
+#include "common/json/reader.h"
 
-#include "common/text.h"
-#include "common/value_walk.h"
+#include "common/json/text.h"
+#include "common/json/value_walk.h"
 
 /*
  * Objects grow sorted up to this many members, and are sorted at their end

@@ -5,13 +5,13 @@
  * what was used of them is wiped when the values go.  Nothing here recurses,
  * and nothing trusts what a text contains.
  */
-#include "common/value.h"
+#include "common/json/value.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/text.h"
-#include "common/value_walk.h"
+#include "common/json/text.h"
+#include "common/json/value_walk.h"
 
 #define POOL_CHUNK_MIN ((size_t)16 << 10)
 #define POOL_CHUNK_MAX ((size_t)256 << 10)

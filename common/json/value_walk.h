@@ -7,7 +7,7 @@
 #ifndef VALUE_WALK_H
 #define VALUE_WALK_H
 
-#include "common/value.h"
+#include "common/json/value.h"
 
 struct value_walk {
 	const struct value *up[VALUE_MAX_DEPTH];	/* open containers */

@@ -4,13 +4,13 @@
  * taken over: it accepts exactly one encoding of each value, within all limits,
  * and needs no stack for depth.  Texts it returns point into the message.
  */
-#include "common/value.h"
+#include "common/json/value.h"
 
 #include <endian.h>
 #include <errno.h>
 
-#include "common/text.h"
-#include "common/value_walk.h"
+#include "common/json/text.h"
+#include "common/json/value_walk.h"
 
 /* The type byte is the enum's number; both ends are built from one tree. */
 _Static_assert(VALUE_NULL == 0 && VALUE_OBJECT == 6, "wire numbers of types");
