@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/net/egress_list.h"
 #include "icfetch.h"
-#include "mitmd/egress_list.h"
 
 static int
 bad(const char **why, const char *text)

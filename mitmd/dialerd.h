@@ -12,9 +12,9 @@
 #include <netinet/in.h>
 
 #include "common/ipc/worker.h"
+#include "common/net/egress_list.h"
+#include "common/net/no_proxy.h"
 #include "dialerd_screen.h"
-#include "egress_list.h"
-#include "no_proxy.h"
 
 #define DIALERD_MAX_ADDRS	8U	/* of a name; more are not tried */
 #define DIALERD_MAX_ACTIVE	128U	/* connecting at once, of all keyds */

@@ -13,7 +13,7 @@
 #include "common/buf.h"
 #include "common/http/http1.h"
 #include "common/ipc/worker.h"
-#include "egress_list.h"
+#include "common/net/egress_list.h"
 
 #define EGRESSD_MAX_TUNNELS 64U
 #define EGRESSD_MAX_HEAD 8192U

@@ -13,7 +13,7 @@
 #include "common/confine/secret.h"
 #include "common/http/base64.h"
 #include "common/ipc/worker.h"
-#include "egress_list.h"
+#include "common/net/egress_list.h"
 #include "tunnel_answer.h"
 
 #define TUNNELD_MAX_LINKS 128U /* dialerd's limit of connections */

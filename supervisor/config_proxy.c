@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/net/no_proxy.h"
 #include "config_parse.h"
-#include "mitmd/no_proxy.h"
 #include "proxy_url.h"
 
 static int

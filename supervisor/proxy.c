@@ -16,8 +16,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "common/net/no_proxy.h"
 #include "jsonfile.h"
-#include "mitmd/no_proxy.h"
 #include "proxy_url.h"
 
 #define PROXY_MAX_SECRET 2048U

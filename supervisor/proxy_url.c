@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "mitmd/egress_list.h"
+#include "common/net/egress_list.h"
 
 /* Behind the scheme; NULL: another one than http. */
 static const char *

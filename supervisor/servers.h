@@ -9,9 +9,9 @@
 #include <json-c/json.h>
 
 #include "common/ipc/proto.h"
+#include "common/net/egress_list.h"
 #include "config.h"
 #include "fault.h"
-#include "mitmd/egress_list.h"
 #include "paths.h"
 
 struct server_def {

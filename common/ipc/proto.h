@@ -749,7 +749,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 
 /*
  * Where the server of that index may connect to, or may not: a name, "*.name",
- * "*" or an address, as mitmd/egress_list.h says.
+ * "*" or an address, as common/net/egress_list.h says.
  */
 #define F_DOOR(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, host, 253)			\
@@ -787,7 +787,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 
 /*
  * Where everything is connected through, but for what `direct` names: rows of
- * mitmd/no_proxy.h, each with a newline behind it.
+ * common/net/no_proxy.h, each with a newline behind it.
  */
 #define F_VIA_PROXY(F, m)	F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)		\

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "mitmd/no_proxy.h"
+#include "common/net/no_proxy.h"
 #include "mitmd/tunnel_answer.h"
 
 static void

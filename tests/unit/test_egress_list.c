@@ -2,7 +2,7 @@
 /* Hosts as servers ask for them, and the lists that they are held against. */
 #include <string.h>
 
-#include "mitmd/egress_list.h"
+#include "common/net/egress_list.h"
 #include "tap.h"
 
 /* clang-format off */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mitmd/no_proxy.h"
+#include "common/net/no_proxy.h"
 #include "tap.h"
 
 /* clang-format off */

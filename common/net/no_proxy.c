@@ -3,7 +3,7 @@
  * Rows of no_proxy.  Addresses are compared as 128 bits, IPv4 as the mapped
  * one, so that one comparison serves both families.
  */
-#include "no_proxy.h"
+#include "common/net/no_proxy.h"
 
 #include <arpa/inet.h>
 

@@ -4,7 +4,7 @@
  * allocation.  A host whose last label is a number is an address, and then it
  * must be one in the usual form: resolvers take many others.
  */
-#include "egress_list.h"
+#include "common/net/egress_list.h"
 
 #include <arpa/inet.h>
 

@@ -14,8 +14,8 @@
 #ifndef NO_PROXY_H
 #define NO_PROXY_H
 
+#include "common/net/egress_list.h"
 #include "common/span.h"
-#include "egress_list.h"
 
 #define NO_PROXY_MAX_ROWS 256U
 #define NO_PROXY_MAX_TEXT 16384U /* of all rows, a byte behind each */
