@@ -7,8 +7,8 @@
 #define BACKD_H
 
 #include "common/ipc/worker.h"
-#include "jsonrpc.h"
-#include "lines.h"
+#include "mcp/jsonrpc.h"
+#include "mcp/lines.h"
 
 #define BACKD_MAX_STRAY 20U    /* lines that are no messages */
 #define BACKD_MAX_STDERR 1024U /* of a line; the rest is cut */

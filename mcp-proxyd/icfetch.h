@@ -10,7 +10,7 @@
 #define ICFETCH_H
 
 #include "common/http/http1.h"
-#include "mcp_stdio.h"
+#include "mcp/mcp_stdio.h"
 
 #define ICFETCH_MAX_URL 4096U
 #define ICFETCH_MAX_BODY ((size_t)10 << 20)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "icfetch.h"
-#include "lines.h"
+#include "mcp/lines.h"
 
 #define POOL_HANDS 8U
 

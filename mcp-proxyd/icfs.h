@@ -13,7 +13,7 @@
 
 #include <limits.h>
 
-#include "jsonrpc.h"
+#include "mcp/jsonrpc.h"
 
 #define ICFS_MAX_ROOTS 16U
 /* Of a file read or written whole: content appears twice in a result. */

@@ -5,7 +5,7 @@
  */
 #include "icfs.h"
 
-#include "mcp_stdio.h"
+#include "mcp/mcp_stdio.h"
 
 static void
 list_tools(struct mcp *s)

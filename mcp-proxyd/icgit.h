@@ -14,7 +14,7 @@
 #ifndef ICGIT_H
 #define ICGIT_H
 
-#include "mcp_stdio.h"
+#include "mcp/mcp_stdio.h"
 
 /* Where icsupervisor puts things in the view of a git server. */
 #define ICGIT_DIR "/opt/ironcurtain/git"

@@ -13,8 +13,8 @@
 #include <sys/queue.h>
 
 #include "common/ipc/worker.h"
-#include "jsonrpc.h"
-#include "lines.h"
+#include "mcp/jsonrpc.h"
+#include "mcp/lines.h"
 
 #define PROXY_MAX_AGENTS 16U
 #define PROXY_MAX_TOOL 256U /* CALL.tool */

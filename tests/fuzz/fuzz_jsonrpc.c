@@ -4,8 +4,8 @@
  * every line is taken for exactly one kind, and whatever is answered to it is
  * one line that the strict reader takes.
  */
-#include "mcp-proxyd/jsonrpc.h"
-#include "mcp-proxyd/lines.h"
+#include "mcp-proxyd/mcp/jsonrpc.h"
+#include "mcp-proxyd/mcp/lines.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * The JSON-RPC envelope: a table of lines, each with the exact answer that a
  * line gets which cannot be taken, or with what it was taken for.
  */
-#include "mcp-proxyd/jsonrpc.h"
-#include "mcp-proxyd/lines.h"
+#include "mcp-proxyd/mcp/jsonrpc.h"
+#include "mcp-proxyd/mcp/lines.h"
 #include "tap.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * what the strict JSON reader has made of them.  Unknown members are refused:
  * two readers that fold names differently must not see two messages.
  */
-#include "jsonrpc.h"
+#include "mcp/jsonrpc.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Cuts a stream into lines.  Holds what was read and not yet taken; its bytes
  * are an agent's or an MCP server's and mean nothing here but for newlines.
  */
-#include "lines.h"
+#include "mcp/lines.h"
 
 void
 lines_init(struct lines *l, size_t max)

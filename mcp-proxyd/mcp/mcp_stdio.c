@@ -4,7 +4,7 @@
  * isError, which is the tool's affair; what is wrong with a request is an
  * error, and answered here.
  */
-#include "mcp_stdio.h"
+#include "mcp/mcp_stdio.h"
 
 #include <err.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "lines.h"
+#include "mcp/lines.h"
 
 #define SHOWN 96
 

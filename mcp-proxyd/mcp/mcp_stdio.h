@@ -6,7 +6,7 @@
 #ifndef MCP_STDIO_H
 #define MCP_STDIO_H
 
-#include "jsonrpc.h"
+#include "mcp/jsonrpc.h"
 
 #define MCP_MAX_LINE ((size_t)4 << 20)
 
