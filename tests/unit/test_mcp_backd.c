@@ -3,7 +3,7 @@
  * mcp-backd between one MCP server and its peers: the real modules, with the
  * server, mcp-proxyd, policyd and auditd played here, in one loop.
  */
-#include "mcp-proxyd/backd.h"
+#include "mcp-proxyd/backd/backd.h"
 #include "mcp_backd_rows.h"
 #include "tap.h"
 

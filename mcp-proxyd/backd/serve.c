@@ -6,7 +6,7 @@
  * any more (closed, babbling, endless line) is reported gone and left alone:
  * its calls are answered by auditd, the others' go on.
  */
-#include "backd.h"
+#include "backd/backd.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -51,7 +51,7 @@ struct backd {
 
 extern struct backd backd_env;
 
-/* backd_serve.c */
+/* backd/serve.c */
 void backd_serve(void) __attribute__((noreturn));
 void backd_init(struct backd *);
 /* Reads stdout (0) or stderr (1) from now on, if it has come. */

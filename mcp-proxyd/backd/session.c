@@ -6,7 +6,7 @@
  * list changed.  How often it may say the last two is bounded here, since each
  * makes work for others.
  */
-#include "backd.h"
+#include "backd/backd.h"
 
 #include "common/log.h"
 

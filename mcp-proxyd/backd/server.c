@@ -5,7 +5,7 @@
  * One that cannot be read costs its own call; what is no message at all is
  * taken a few times, since programs print banners, and then ends the server.
  */
-#include "backd.h"
+#include "backd/backd.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
  * two, nothing else.  Must never see: another server's bytes, the agent's,
  * any file; it cannot write to its server.
  */
-#include "backd.h"
+#include "backd/backd.h"
 
 /* clang-format off */
 static const enum pledge_promise backd_promises[] = {
