@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mcp-proxyd/icfetch.h"
+#include "mcp-proxyd/icfetch/icfetch.h"
 #include "tap.h"
 
 /* clang-format off */

@@ -15,7 +15,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "icfetch.h"
+#include "icfetch/icfetch.h"
 #include "mcp/lines.h"
 
 #define POOL_HANDS 8U

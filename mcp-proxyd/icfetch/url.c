@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/net/egress_list.h"
-#include "icfetch.h"
+#include "icfetch/icfetch.h"
 
 static int
 bad(const char **why, const char *text)

@@ -23,7 +23,7 @@
 #include <openssl/x509v3.h>
 
 #include "common/loop.h"
-#include "icfetch.h"
+#include "icfetch/icfetch.h"
 
 static struct {
 	struct sockaddr_in proxy;

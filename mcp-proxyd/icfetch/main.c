@@ -18,7 +18,7 @@
 #include "common/confine/unveil.h"
 #include "common/log.h"
 #include "common/loop.h"
-#include "icfetch.h"
+#include "icfetch/icfetch.h"
 
 #define POOL_MAX ((size_t)24 << 20)
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/json/text.h"
-#include "icfetch.h"
+#include "icfetch/icfetch.h"
 
 #define HREF_MAX 1024U
 #define LIST_MAX 8U

@@ -47,15 +47,15 @@ struct fetch {
 	char why[256];
 };
 
-/* icfetch_http.c: before anything is asked. NULL, or what is missing. */
+/* icfetch/http.c: before anything is asked. NULL, or what is missing. */
 const char *fetch_prepare(const char *proxy);
 /* One request; -1: f->why. */
 int fetch_get(struct fetch *, const struct url *);
 
-/* icfetch_pool.c: serves stdin, some calls at once. lock: in each process. */
+/* icfetch/pool.c: serves stdin, some calls at once. lock: in each process. */
 void pool_serve(struct mcp *, void (*lock)(void)) __attribute__((noreturn));
 
-/* icfetch_text.c: HTML as plain text or Markdown, UTF-8. */
+/* icfetch/text.c: HTML as plain text or Markdown, UTF-8. */
 void text_html(struct buf *out, struct span html, bool markdown);
 /* What is no UTF-8 is taken for Latin-1. */
 int text_utf8(struct buf *out, struct span in);
