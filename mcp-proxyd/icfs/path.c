@@ -5,7 +5,7 @@
  * and the kernel refuses to go through one (or out of the root) whatever was
  * exchanged meanwhile.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

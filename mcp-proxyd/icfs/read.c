@@ -3,7 +3,7 @@
  * The tools that read files.  What they give is text for a model, or base64;
  * bytes that are no UTF-8 become U+FFFD and change nothing else.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

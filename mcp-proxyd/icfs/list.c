@@ -3,7 +3,7 @@
  * The tools that list one directory.  A link is listed as what it is; its
  * size is that of what it leads to, as far as that lies beneath the roots.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <dirent.h>
 #include <errno.h>

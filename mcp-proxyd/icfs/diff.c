@@ -4,7 +4,7 @@
  * algorithm and its variations", 1986).  Beyond so many differences the
  * middle of two texts is shown as replaced: that is a diff too, and bounded.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <errno.h>
 #include <stdio.h>

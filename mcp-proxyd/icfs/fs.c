@@ -4,7 +4,7 @@
  * regular files are read or written; a write is seen as a whole or not at
  * all, and never goes through a link or into another file's hard link.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <sys/random.h>
 

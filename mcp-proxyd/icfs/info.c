@@ -2,7 +2,7 @@
 /*
  * The tools that tell about a file, and about what may be asked for at all.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * filesystem server, so that policies and habits written for it hold here.
  * Entries are canonical JSON.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 /* clang-format off */
 #define TEXT_OUT \

@@ -2,7 +2,7 @@
 /*
  * Arguments of a tool call, each of the type that its schema says.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * others".  Patterns come from agents: the work is bounded, and a pattern
  * that takes more of it matches nothing.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include "common/json/text.h"
 

@@ -4,7 +4,7 @@
  * line by line without regard to white space at both ends, and then the new
  * lines take the indentation of what they replace.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 static bool
 is_space(uint8_t c)

@@ -3,7 +3,7 @@
  * icfs as an MCP server: its list of tools, its calls, what becomes of their
  * results.  What goes wrong in a tool is a result with isError.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include "mcp/mcp_stdio.h"
 

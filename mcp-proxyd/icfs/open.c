@@ -3,7 +3,7 @@
  * The one way to open anything: beneath a directory that is open already,
  * through no link.  And how its failures are told.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <sys/syscall.h>
 

@@ -10,7 +10,7 @@
  * before the first line is read it gives up every other file (Landlock), new
  * privileges, and all system calls that its tools do not need.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <sys/prctl.h>
 

@@ -4,7 +4,7 @@
  * every level is opened from the one above it.  Depth, entries and time are
  * bounded, and reaching a bound is said instead of half an answer.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -60,7 +60,7 @@ struct icfs_path {
 	struct stat st;     /* when it exists */
 };
 
-/* icfs_path.c: 0, or -1 with f->why. */
+/* icfs/path.c: 0, or -1 with f->why. */
 /* "/a//b/./c/" to "/a/b/c", in place. -1: it holds a "..". */
 int icfs_tidy(char *path);
 /* Each place that may be used, as a path, separated. */
@@ -73,7 +73,7 @@ enum icfs_how {
 int icfs_resolve(struct icfs *, const char *op, struct span path, enum icfs_how,
     struct icfs_path *);
 
-/* icfs_open.c */
+/* icfs/open.c */
 /* "ENOENT: no such file or directory, open '/a/b'" from errno. -1. */
 int icfs_fail(struct icfs *, const char *op, struct span path);
 /* Any other reason. -1. */
@@ -87,7 +87,7 @@ int icfs_open_parent(struct icfs *, const char *op, struct span path,
 /* The whole path as text. */
 void icfs_full(const struct icfs_path *, char dst[PATH_MAX * 2]);
 
-/* icfs_fs.c */
+/* icfs/fs.c */
 /* A regular file, opened for reading. A descriptor, or -1 with f->why. */
 int icfs_open_file(struct icfs *, struct span path, struct stat *);
 /* Adds at most max bytes of it to b. -1 with f->why when there is more. */
@@ -97,10 +97,10 @@ int icfs_write_file(struct icfs *, struct span path, struct span bytes);
 /* Adds bytes as UTF-8; what is none becomes U+FFFD. */
 void icfs_add_text(struct buf *, struct span);
 
-/* icfs_read.c: adds it with every CR LF as LF. */
+/* icfs/read.c: adds it with every CR LF as LF. */
 void icfs_add_lf(struct buf *, struct span);
 
-/* icfs_list.c */
+/* icfs/list.c */
 struct icfs_entry {
 	char *name;
 	bool dir;
@@ -117,7 +117,7 @@ void icfs_entries_free(struct icfs_entries *);
 int icfs_open_dir(struct icfs *, const struct value *args, struct span *path,
     struct icfs_path *);
 
-/* icfs_args.c: arguments of the tool being called. -1 with f->why. */
+/* icfs/args.c: arguments of the tool being called. -1 with f->why. */
 int icfs_arg_string(
     struct icfs *, const struct value *args, const char *name, struct span *);
 /* Absent: dflt. */
@@ -129,13 +129,13 @@ int icfs_arg_bool(
 int icfs_arg_strings(struct icfs *, const struct value *args, const char *name,
     const struct value **);
 
-/* icfs_glob.c: does the whole text match? * ? [] {a,b} and ** */
+/* icfs/glob.c: does the whole text match? * ? [] {a,b} and ** */
 bool icfs_glob(struct span pattern, struct span text);
 
-/* icfs_diff.c: unified diff of two texts, four lines of context. */
+/* icfs/diff.c: unified diff of two texts, four lines of context. */
 int icfs_diff(struct buf *, struct span name, struct span a, struct span b);
 
-/* icfs_edit.c: content with the edits made, in turn. -1 with f->why. */
+/* icfs/edit.c: content with the edits made, in turn. -1 with f->why. */
 int icfs_edit(struct icfs *, struct span content, const struct value *edits,
     struct buf *edited);
 
@@ -156,7 +156,7 @@ struct icfs_tool {
 extern const struct icfs_tool icfs_tools[];
 extern const size_t icfs_ntools;
 
-/* icfs_rpc.c: one line of the client; answers go to f->out. */
+/* icfs/rpc.c: one line of the client; answers go to f->out. */
 void icfs_line(struct icfs *, struct span);
 void icfs_serve(struct icfs *) __attribute__((noreturn));
 

@@ -2,7 +2,7 @@
 /*
  * The tools that change something.
  */
-#include "icfs.h"
+#include "icfs/icfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
