@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "locate_priv.h"
-#include "mcp-proxyd/icgit.h"
+#include "mcp-proxyd/icgit/icgit.h"
 #include "sup.h"
 
 #define GITBOX_PROGRAM ICGIT_DIR "/icgit"

@@ -32,7 +32,7 @@ struct icgit_args {
 	bool full;
 };
 
-/* icgit_safe.c */
+/* icgit/safe.c */
 void icgit_add(struct icgit_args *, const char *);
 /* The git that is not us, or NULL. */
 const char *icgit_real(void);
@@ -48,13 +48,13 @@ void icgit_fixed(struct icgit_args *);
  */
 int icgit_found(struct icgit_args *, struct span names);
 
-/* icgit_run.c: its exit status; -1 with errno ETIMEDOUT, EFBIG, ... */
+/* icgit/run.c: its exit status; -1 with errno ETIMEDOUT, EFBIG, ... */
 int icgit_run(const struct icgit_args *, struct buf *out, unsigned ms);
 
-/* icgit_wrap.c: git, neutralised. */
+/* icgit/wrap.c: git, neutralised. */
 int icgit_wrap(char **argv);
 
-/* icgit_remotes.c: the tool "remotes". */
+/* icgit/remotes.c: the tool "remotes". */
 void icgit_list(struct mcp *);
 bool icgit_call(struct mcp *, const struct jsonrpc *, struct span tool,
     const struct value *args);

@@ -5,7 +5,7 @@
  * default of the branch, through includes.  What git would take for something
  * other than a remote with URLs (a group, a helper) is not known, and said so.
  */
-#include "icgit.h"
+#include "icgit/icgit.h"
 
 #include <sys/random.h>
 

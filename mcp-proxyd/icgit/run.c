@@ -3,7 +3,7 @@
  * Runs git and takes what it writes, within bounds of size and time: a
  * repository can make git wait for ever (an included pipe) or say too much.
  */
-#include "icgit.h"
+#include "icgit/icgit.h"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>

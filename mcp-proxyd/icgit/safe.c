@@ -3,7 +3,7 @@
  * What git would run, fetch or follow because a repository says so, and how
  * that is taken from it.  Tables first: what is not in them, Landlock stops.
  */
-#include "icgit.h"
+#include "icgit/icgit.h"
 
 #include <sys/prctl.h>
 #include <sys/stat.h>

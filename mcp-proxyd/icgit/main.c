@@ -4,7 +4,7 @@
  * nothing but its view, in which it may write nothing, and is sent tools/call
  * lines that policyd composed.  It trusts neither them nor the repositories.
  */
-#include "icgit.h"
+#include "icgit/icgit.h"
 
 #include <err.h>
 #include <signal.h>

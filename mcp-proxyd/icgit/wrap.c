@@ -6,7 +6,7 @@
  * for names alone, which runs nothing; git asks so itself for every repository
  * that it enters, since all it starts of its own comes by here again.
  */
-#include "icgit.h"
+#include "icgit/icgit.h"
 
 #include <errno.h>
 #include <stdarg.h>
