@@ -14,7 +14,7 @@
 #define BODY_FILTER_H
 
 #include "body_json.h"
-#include "filter_rules.h"
+#include "provider/filter_rules.h"
 
 #define FILTER_MAX_EDITS 4096U
 #define FILTER_MAX_ROOT 128U /* members of the outermost object */

@@ -24,7 +24,7 @@
 #include "keyd_renew.h"
 #include "keyd_reply.h"
 #include "keyd_scrub.h"
-#include "provider.h"
+#include "provider/provider.h"
 #include "stream.h"
 
 #define KEYD_MAX_STREAMS	2560U	/* twice mitmd's: closing ones */

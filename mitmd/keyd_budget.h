@@ -7,7 +7,7 @@
 #define KEYD_BUDGET_H
 
 #include "common/ipc/chan.h"
-#include "provider.h"
+#include "provider/provider.h"
 
 struct budget {
 	uint64_t max_turns, until; /* UINT64_MAX: no limit */

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "provider.h"
+#include "provider/provider.h"
 
 struct head_out {
 	uint8_t *p;

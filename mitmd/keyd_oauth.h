@@ -10,7 +10,7 @@
 #define KEYD_OAUTH_H
 
 #include "common/sink.h"
-#include "provider.h"
+#include "provider/provider.h"
 
 #define OAUTH_MAX_FILE 65536U
 #define OAUTH_MAX_TOKEN 4096U /* as of any credential */

@@ -11,7 +11,7 @@
 #include "common/buf.h"
 #include "common/http/http1.h"
 #include "keyd_scrub.h"
-#include "provider.h"
+#include "provider/provider.h"
 #include "ws.h"
 
 /*

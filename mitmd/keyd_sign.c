@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "keyd_head.h"
-#include "provider.h"
+#include "provider/provider.h"
 
 struct sign_out {
 	uint8_t *p;

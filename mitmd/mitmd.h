@@ -23,7 +23,7 @@
 #include "meter.h"
 #include "mitmd_ca.h"
 #include "mitmd_refuse.h"
-#include "provider.h"
+#include "provider/provider.h"
 #include "stream.h"
 #include "ws.h"
 

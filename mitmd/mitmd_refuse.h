@@ -10,7 +10,7 @@
 
 #include "common/buf.h"
 #include "common/span.h"
-#include "filter_rules.h"
+#include "provider/filter_rules.h"
 
 enum refusal {
 	REFUSE_NONE,

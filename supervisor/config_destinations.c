@@ -14,7 +14,7 @@
 
 #define MEMBERS 32U
 
-/* A provider's name, as the locks read it (mitmd/provider_class.h). */
+/* A provider's name, as the locks read it (mitmd/provider/class.h). */
 static bool
 destination_name_ok(const char *s)
 {

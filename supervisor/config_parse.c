@@ -237,7 +237,7 @@ config_credentials(struct config *cfg, const struct jsonfile *j,
 	return 0;
 }
 
-/* As in a provider file: mitmd/filter_rules.h. */
+/* As in a provider file: mitmd/provider/filter_rules.h. */
 static int
 config_filter(
     const struct jsonfile *j, struct json_object *filter, const char *where)

@@ -3,7 +3,7 @@
  * Destinations: hosts beside the model providers, each of a kind that says
  * what may be done there.  To the rest of the program one is a provider like
  * any other, whose file is composed here from the configuration; what it means
- * is for the locks (mitmd/dest.h).  Hosts come from the user's configuration,
+ * is for the locks (mitmd/provider/dest.h).  Hosts come from the user's configuration,
  * or are added in a session by the agent, with the user's approval.
  */
 #ifndef DESTINATIONS_H

@@ -2,7 +2,7 @@
 /*
  * Destinations of the kind git, as config.json has them: a server, the
  * repositories on it, and what may be done with them.  What that means is
- * said in mitmd/dest_git.c.
+ * said in mitmd/provider/dest_git.c.
  */
 #include <string.h>
 

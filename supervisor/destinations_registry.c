@@ -2,7 +2,7 @@
 /*
  * Destinations of the kind registry, as config.json has them: where packages
  * may be installed from, and which.  What that means is said in
- * mitmd/dest_registry.c.  `packageInstall`, which the founding system has,
+ * mitmd/provider/dest_registry.c.  `packageInstall`, which the founding system has,
  * gives what a destination does not say itself.
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Destinations of the kind web, as config.json has them: hosts that may be
- * read.  What reading means is said in mitmd/dest_web.c.
+ * read.  What reading means is said in mitmd/provider/dest_web.c.
  */
 #include "destinations.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mitmd/provider_check.h"
+#include "mitmd/provider/check.h"
 #include "providers.h"
 
 /* A slot that was composed says which part of config.json it came from. */

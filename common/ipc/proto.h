@@ -578,7 +578,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_TRUST_GO(F, m)	F_TRUST(F, m)
 
 /*
- * A provider file (mitmd/providers), the same bytes to both locks.  In a
+ * A provider file (mitmd/provider/files), the same bytes to both locks.  In a
  * session: a web host that a person approved, PROTO_FIRST_ADDED or above.
  */
 #define F_PROVIDER(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "mitmd/provider.h"
+#include "mitmd/provider/provider.h"
 
 static const char fixed[] =
     "{\"name\":\"f\",\"host\":\"f.example\",\"credential\":{\"env\":\"F\","

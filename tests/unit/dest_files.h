@@ -3,7 +3,7 @@
 #ifndef DEST_FILES_H
 #define DEST_FILES_H
 
-#include "mitmd/provider.h"
+#include "mitmd/provider/provider.h"
 #include "tap.h"
 
 struct dest_file {

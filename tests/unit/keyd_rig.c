@@ -9,7 +9,7 @@
 #include <err.h>
 #include <errno.h>
 
-#include "mitmd/provider.h"
+#include "mitmd/provider/provider.h"
 
 #define WAIT_US 30000000U
 

@@ -17,7 +17,7 @@
 #include <openssl/x509v3.h>
 
 #include "common/confine/confine.h"
-#include "mitmd/provider.h"
+#include "mitmd/provider/provider.h"
 
 static const char rig_provider[] =
     "{\"name\":\"rig\",\"host\":\"" RIG_HOST "\",\"credential\":{"

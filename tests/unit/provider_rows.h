@@ -2,7 +2,7 @@
 #ifndef PROVIDER_ROWS_H
 #define PROVIDER_ROWS_H
 
-#include "mitmd/provider.h"
+#include "mitmd/provider/provider.h"
 
 #define CRED "\"credential\":{\"env\":\"K\",\"sentinel\":\"s-\",\"headers\":" \
 	"[{\"name\":\"x-api-key\"}]}"

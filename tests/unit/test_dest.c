@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "dest_files.h"
-#include "mitmd/dest.h"
+#include "mitmd/provider/dest.h"
 #include "tap.h"
 
 static const char *const good_paths[] = {"/", "/a", "/a/", "/a/b.html",

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "dest_files.h"
-#include "mitmd/dest.h"
+#include "mitmd/provider/dest.h"
 #include "mitmd/registry_rules.h"
 #include "tap.h"
 

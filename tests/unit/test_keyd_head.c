@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "mitmd/keyd_head.h"
-#include "mitmd/provider.h"
+#include "mitmd/provider/provider.h"
 #include "tap.h"
 
 static uint8_t out[16384];

@@ -87,8 +87,8 @@ has ironcurtain-config.5 4 "members of the proxy" '\&"@\&"' \
 has ironcurtain-config.5 13 "members of a server" '\&"@\&"' $(strings supervisor/servers.c 'keys\[\]')
 has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/adapter.c 'keys\[\]')
 has ironcurtain-config.5 24 "members of a provider" '\&"@\&"' \
-    $(for f in provider provider_credential provider_route; do
-	    strings mitmd/$f.c 'names\[\] = '; done | sort -u)
+    $(for f in provider credential route; do
+	    strings mitmd/provider/$f.c 'names\[\] = '; done | sort -u)
 has ironcurtain-audit.5 15 "events of the log" '.It Li @' \
     $(grep -ohE 'auditd_line\(&l, "[a-zA-Z]+"' "$sup"/auditd_*.c | cut -d '"' -f 2 | sort -u) \
     $(grep -ohE '(event_send|closing_line)\((&log, &out, )?"[a-zA-Z]+"' "$sup/events.c" | cut -d '"' -f 2 | sort -u)

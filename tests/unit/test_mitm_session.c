@@ -13,7 +13,7 @@
 #include "common/confine/confine.h"
 #include "mitm_rig.h"
 #include "mitm_rows.h"
-#include "mitmd/provider.h"
+#include "mitmd/provider/provider.h"
 #include "tap.h"
 
 static void

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mitmd/provider.h"
+#include "mitmd/provider/provider.h"
 #include "provider_rows.h"
 #include "tap.h"
 

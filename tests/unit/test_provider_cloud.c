@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "common/buf.h"
-#include "mitmd/provider.h"
+#include "mitmd/provider/provider.h"
 #include "tap.h"
 
 #define RG "us-west-2"

@@ -2,7 +2,7 @@
 /*
  * The filter's rules in words.  Reads a part of a provider file.
  */
-#include "filter_rules.h"
+#include "provider/filter_rules.h"
 
 const struct filter_rules filter_dflt = {
     .action =

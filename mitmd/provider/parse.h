@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * For those who read a part of a provider file: provider.c, provider_route.c
+ * For those who read a part of a provider file: provider.c, provider/route.c
  * and the kinds of destinations (dest.h).  All of it is copied into the
  * provider's pool.  What returns int: -1 with "where: what is wrong" said.
  */
 #ifndef PROVIDER_PARSE_H
 #define PROVIDER_PARSE_H
 
-#include "provider.h"
+#include "provider/provider.h"
 
 struct parse {
 	struct provider *p;
@@ -37,13 +37,13 @@ int parse_bool(struct parse *, const struct value *v, const char *where,
 /* "host" or "hosts" of the file. */
 int parse_hosts(struct parse *, const struct value *file);
 
-/* provider_credential.c: "credential" of the file. */
+/* provider/credential.c: "credential" of the file. */
 int parse_credential(struct parse *, const struct value *);
 
-/* provider_login.c: "logins" of the file, or NULL. */
+/* provider/login.c: "logins" of the file, or NULL. */
 int parse_logins(struct parse *, const struct value *);
 
-/* provider_route.c: "routes" of the file. */
+/* provider/route.c: "routes" of the file. */
 int parse_routes(struct parse *, const struct value *);
 
 #endif

@@ -6,12 +6,12 @@
  * the token endpoint is) is checked here all the same, so that a file loads
  * everywhere or nowhere.  Holds nothing; trusts nothing of the text.
  */
-#include "provider_parse.h"
+#include "provider/parse.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "provider_class.h"
+#include "provider/class.h"
 
 /* One of them: where in the file it is, for what is said of it. */
 struct login_parse {

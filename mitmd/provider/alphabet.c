@@ -7,9 +7,9 @@
  * another program makes of the decoded path cannot surprise.  No other escape
  * and no other spelling of these is taken.
  */
-#include "provider_class.h"
+#include "provider/class.h"
 
-#include "provider.h"
+#include "provider/provider.h"
 
 #define ALPHABET_MAX_ID 512U
 

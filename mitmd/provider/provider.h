@@ -24,7 +24,7 @@
  * "sigv4": {"service": "bedrock", "region": "us-west-2"} in the credential:
  * one of two parts signs requests (sigv4.h); every route announces its body's
  * digest.  "alphabet": "bedrock" or "vertex", of the paths: one of plain words
- * is not enough there (provider_alphabet.c).
+ * is not enough there (provider/alphabet.c).
  *
  * "bare": true in a route: it goes without a credential.  "capture": LOGIN, on
  * a POST: the token endpoint of that login; keyd asks it in its own words and
@@ -35,7 +35,7 @@
  * "http2": false in the file: agents are offered HTTP/1.1 only.
  *
  * "logins" says how login files of the vendor's own programs are laid out and
- * renewed (provider_login.c, ironcurtain-config(5)).
+ * renewed (provider/login.c, ironcurtain-config(5)).
  *
  * A path pattern is whole segments of [A-Za-z0-9._:-]; `*` stands for one
  * segment, or for the start of one ("*:generateContent").  A route with
@@ -54,7 +54,7 @@
 #include "common/ipc/proto.h"
 #include "common/json/value.h"
 #include "common/span.h"
-#include "filter_rules.h"
+#include "provider/filter_rules.h"
 #include "sigv4.h"
 
 #define PROVIDER_MAX_FILE (1U << 20)
@@ -80,7 +80,7 @@
 /* The first entry of a REQUEST's headers: which kind the agent used. */
 #define PROVIDER_CREDENTIAL ":credential"
 
-/* Which bytes a segment of a path may hold: provider_alphabet.c. */
+/* Which bytes a segment of a path may hold: provider/alphabet.c. */
 enum provider_alphabet {
 	PROVIDER_WORDS,   /* [A-Za-z0-9._:-] */
 	PROVIDER_BEDROCK, /* besides, %3A, and ARNs with their / as %2F */

@@ -8,7 +8,7 @@
  */
 #include <stdio.h>
 
-#include "dest.h"
+#include "provider/dest.h"
 #include "registry_rules.h"
 
 static const char *const registry_request[] = {"accept", "user-agent", NULL};

@@ -8,7 +8,7 @@
  *  "fetch": "allow"|"ask"|"deny", "push": "ask"|"deny", "maxPush": 33554432,
  *  "credential": {"env": ..., "basic": "x-access-token"}}
  */
-#include "dest.h"
+#include "provider/dest.h"
 
 #define GIT_MAX_GLOBS 64U
 #define GIT_MAX_SEGMENTS 6U

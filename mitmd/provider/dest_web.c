@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "dest.h"
+#include "provider/dest.h"
 
 #define WEB_REPLY (32LL << 20)
 

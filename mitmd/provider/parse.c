@@ -3,13 +3,13 @@
  * What the readers of a provider file's parts have in common: members that
  * are known, texts of a class, memory of the provider's own, one message.
  */
-#include "provider_parse.h"
+#include "provider/parse.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "provider_class.h"
+#include "provider/class.h"
 
 int
 parse_fail(struct parse *ps, const char *fmt, ...)

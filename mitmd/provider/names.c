@@ -4,9 +4,9 @@
  * and which no provider file may have passed on, in either direction.  Takes
  * bytes from outside, holds nothing.
  */
-#include "provider_class.h"
+#include "provider/class.h"
 
-#include "provider.h"
+#include "provider/provider.h"
 
 /*
  * Never on an allow-list, in either direction: credentials, cookies, framing,

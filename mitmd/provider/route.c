@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
-#include "provider_class.h"
-#include "provider_parse.h"
+#include "provider/class.h"
+#include "provider/parse.h"
 
 static int
 parse_param(struct parse *ps, const struct value *v, const char *where,

@@ -9,7 +9,7 @@
 #ifndef DEST_H
 #define DEST_H
 
-#include "provider_parse.h"
+#include "provider/parse.h"
 
 struct dest_kind {
 	const char *name;

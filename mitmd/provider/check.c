@@ -4,12 +4,12 @@
  * is told to the person who made it, before a worker dies of it.  Holds
  * nothing.
  */
-#include "provider_check.h"
+#include "provider/check.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "provider.h"
+#include "provider/provider.h"
 
 /* Who calls names the file itself. */
 static void

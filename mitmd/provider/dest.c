@@ -3,9 +3,9 @@
  * What kinds of destinations have in common.  Paths come from the agent, or
  * from a mitmd that it broke; holds nothing.
  */
-#include "dest.h"
+#include "provider/dest.h"
 
-#include "provider_class.h"
+#include "provider/class.h"
 
 static const struct dest_kind *const dest_kinds[] = {
     &dest_web, &dest_registry, &dest_git};

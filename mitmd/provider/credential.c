@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 
-#include "provider_class.h"
-#include "provider_parse.h"
+#include "provider/class.h"
+#include "provider/parse.h"
 
 static int
 parse_kind(struct parse *ps, const struct value *v, unsigned n)

@@ -5,12 +5,12 @@
  * its own copy of the file.  Takes bytes from the agent, or from a mitmd that
  * an agent broke; holds nothing.
  */
-#include "provider.h"
+#include "provider/provider.h"
 
 #include <errno.h>
 
-#include "dest.h"
-#include "provider_class.h"
+#include "provider/class.h"
+#include "provider/dest.h"
 
 /* Takes the next piece off, up to `sep`; false at the end. */
 static bool

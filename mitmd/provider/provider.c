@@ -15,9 +15,9 @@
 #include <stdlib.h>
 
 #include "common/json/json.h"
-#include "dest.h"
-#include "provider_class.h"
-#include "provider_parse.h"
+#include "provider/class.h"
+#include "provider/dest.h"
+#include "provider/parse.h"
 
 static int
 parse_filter(struct parse *ps, const struct value *v)

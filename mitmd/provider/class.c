@@ -4,9 +4,9 @@
  * purpose: what passes them needs no escaping in a request line, a header or
  * a message.  Takes bytes from outside, holds nothing.
  */
-#include "provider_class.h"
+#include "provider/class.h"
 
-#include "provider.h"
+#include "provider/provider.h"
 
 #define LABEL "abcdefghijklmnopqrstuvwxyz0123456789-"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
