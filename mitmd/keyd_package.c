@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "package_cache.h"
+#include "registry/package_cache.h"
 
 #define PACKAGE_MAX_HELD (160U << 20) /* of all that is held at once */
 

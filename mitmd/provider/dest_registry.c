@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * A package registry that may be installed from: GET and HEAD of packages'
- * metadata and files, as registry_path.h has them, and nothing else: not its
+ * metadata and files, as registry/path.h has them, and nothing else: not its
  * search, not its logins, no audits, no publishing.  The first host is the
  * index; files may be of any.  Which versions there are is decided in keyd
  * (keyd_package.c), by the lists and the days that stand here.
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "provider/dest.h"
-#include "registry_rules.h"
+#include "registry/rules.h"
 
 static const char *const registry_request[] = {"accept", "user-agent", NULL};
 static const char *const registry_response[] = {

@@ -163,7 +163,7 @@ struct provider_login {
 	struct span fake; /* ID token that the box is given; may be empty */
 };
 
-struct registry_rules; /* registry_rules.h */
+struct registry_rules; /* registry/rules.h */
 
 struct provider_list {
 	struct span *names; /* lower-case; the last byte may be * */

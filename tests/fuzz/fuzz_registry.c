@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "common/json/json.h"
-#include "mitmd/registry_filter.h"
+#include "mitmd/registry/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

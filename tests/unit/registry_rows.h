@@ -6,7 +6,7 @@
 #ifndef REGISTRY_ROWS_H
 #define REGISTRY_ROWS_H
 
-#include "mitmd/registry_path.h"
+#include "mitmd/registry/path.h"
 
 #define M REGISTRY_METADATA
 #define A REGISTRY_ARTEFACT

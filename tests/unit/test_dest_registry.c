@@ -7,7 +7,7 @@
 
 #include "dest_files.h"
 #include "mitmd/provider/dest.h"
-#include "mitmd/registry_rules.h"
+#include "mitmd/registry/rules.h"
 #include "tap.h"
 
 #define HEAD "{\"name\":\"r\",\"kind\":\"registry\","

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mitmd/package_cache.h"
+#include "mitmd/registry/package_cache.h"
 #include "tap.h"
 
 static void

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "common/json/json.h"
-#include "mitmd/registry_filter.h"
+#include "mitmd/registry/filter.h"
 #include "tap.h"
 
 #define NOW 1795320000 /* 2026-11-22T04:00:00Z */

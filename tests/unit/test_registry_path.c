@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mitmd/registry_rules.h"
+#include "mitmd/registry/rules.h"
 #include "registry_rows.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
  * version is what follows its last dash; a file whose version holds a dash
  * thus belongs to another project, which does not list it.
  */
-#include "registry_path.h"
+#include "registry/path.h"
 
 #include "common/json/text.h"
 

@@ -6,7 +6,7 @@
  * A file is listed only if its URL names it, so that what is asked for later
  * is what was judged.
  */
-#include "registry_filter.h"
+#include "registry/filter.h"
 
 #include "common/json/text.h"
 

@@ -6,7 +6,7 @@
  * index's config.json only the place of the files passes, so that a client
  * learns of no place to publish to.
  */
-#include "registry_filter.h"
+#include "registry/filter.h"
 
 static const char *const crates_members[] = {"name", "vers", "deps", "cksum",
     "features", "features2", "yanked", "links", "v", "rust_version", "pubtime"};

@@ -3,7 +3,7 @@
  * What the filters of the registries have in common: the scanner, the table
  * of versions, the verdicts.  All input is the registry's.
  */
-#include "registry_filter.h"
+#include "registry/filter.h"
 
 #include <openssl/sha.h>
 

@@ -6,7 +6,7 @@
 #ifndef PACKAGE_CACHE_H
 #define PACKAGE_CACHE_H
 
-#include "registry_filter.h"
+#include "registry/filter.h"
 
 #define PACKAGE_CACHE_MS 3600000U
 #define PACKAGE_CACHE_MAX 4096U       /* packages */

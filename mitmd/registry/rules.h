@@ -8,7 +8,7 @@
 #ifndef REGISTRY_RULES_H
 #define REGISTRY_RULES_H
 
-#include "registry_path.h"
+#include "registry/path.h"
 
 #define REGISTRY_DFLT_DAYS 2U
 #define REGISTRY_MAX_DAYS 3650U

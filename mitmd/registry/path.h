@@ -62,7 +62,7 @@ int registry_metadata_path(
 /* A version as it may stand in a path: letters, digits and -._+, ... */
 bool registry_version_ok(struct span);
 
-/* registry_pypi_name.c */
+/* registry/pypi_name.c */
 /* PEP 503: lower case, runs of -_. are one -. -1: no name. */
 int registry_pypi_name(struct span, char *dst, size_t cap);
 /* A wheel or source archive: whose it is, and which version within `file`. */

@@ -3,7 +3,7 @@
  * The lists and the quarantine.  Holds nothing; names and times come from the
  * agent and the registry, patterns from the user.
  */
-#include "registry_rules.h"
+#include "registry/rules.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
  * that is left, a prerelease only where nothing else is.  The abbreviated
  * document tells no times: it is composed here, out of the full one.
  */
-#include "registry_filter.h"
+#include "registry/filter.h"
 
 #define NPM_MAX_TAGS 1000U
 

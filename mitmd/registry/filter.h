@@ -12,7 +12,7 @@
 
 #include "body_json.h"
 #include "common/buf.h"
-#include "registry_rules.h"
+#include "registry/rules.h"
 
 #define REGISTRY_MAX_DOC (64U << 20) /* read, or composed */
 #define REGISTRY_MAX_ENTRIES 32768U  /* versions or files of a package */
@@ -87,13 +87,13 @@ struct registry_filter {
 int registry_filter(struct registry_filter *, struct span text);
 void registry_filter_free(struct registry_filter *);
 
-/* registry_npm.c, registry_pypi.c, registry_crates.c: one form each. */
+/* registry/npm.c, registry/pypi.c, registry/crates.c: one form each. */
 int registry_npm(struct registry_filter *);
 int registry_pypi(struct registry_filter *);
 int registry_crates(struct registry_filter *);
 int registry_crates_config(struct registry_filter *);
 
-/* registry_filter.c, for those */
+/* registry/filter.c, for those */
 int registry_bad(struct registry_filter *, const char *why);
 /* The scanner, at the beginning of a part of the text. */
 void registry_scan(struct registry_filter *, struct span);

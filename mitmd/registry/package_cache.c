@@ -3,7 +3,7 @@
  * The table of package_cache.h: newest first, searched by name.  Holds what a
  * registry said, of which nothing but ids and verdicts is kept.
  */
-#include "package_cache.h"
+#include "registry/package_cache.h"
 
 #include <sys/queue.h>
 

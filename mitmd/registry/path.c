@@ -4,7 +4,7 @@
  * nothing, and take the same text as the registry means by it: no dot
  * segments, no escape but those listed, nothing left over.
  */
-#include "registry_path.h"
+#include "registry/path.h"
 
 #include <stdio.h>
 
