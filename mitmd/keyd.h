@@ -25,7 +25,7 @@
 #include "keyd_reply.h"
 #include "keyd_scrub.h"
 #include "provider/provider.h"
-#include "stream.h"
+#include "wire/stream.h"
 
 #define KEYD_MAX_STREAMS	2560U	/* twice mitmd's: closing ones */
 #define KEYD_MAX_UPS		(KEYD_MAX_STREAMS + 8U)

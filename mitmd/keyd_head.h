@@ -20,7 +20,7 @@
 #define KEYD_HEAD_H
 
 #include "common/span.h"
-#include "sigv4.h"
+#include "wire/sigv4.h"
 
 /* A header that goes along: the agent's own is replaced, or added to. */
 struct keyd_head_add {

@@ -6,7 +6,7 @@
  */
 #include "keyd.h"
 
-#include "git_push.h"
+#include "wire/git_push.h"
 
 /* What git sends to see whether it may push at all: it changes nothing. */
 static bool

@@ -6,7 +6,7 @@
  */
 #include "keyd_reply.h"
 
-#include "stream.h"
+#include "wire/stream.h"
 
 #define REPLY_MAX_OUT ((size_t)STREAM_MAX_FRAME)
 

@@ -12,7 +12,7 @@
 #include "common/http/http1.h"
 #include "keyd_scrub.h"
 #include "provider/provider.h"
-#include "ws.h"
+#include "wire/ws.h"
 
 /*
  * Why an exchange failed.  The text is what the agent may be told: a status,

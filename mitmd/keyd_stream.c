@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "git_push.h"
+#include "wire/git_push.h"
 
 struct stream *
 stream_find(uint32_t id)

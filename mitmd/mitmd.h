@@ -18,14 +18,14 @@
 #include "common/ipc/worker.h"
 #include "common/trim.h"
 #include "decode.h"
-#include "git_push.h"
 #include "hold.h"
 #include "meter.h"
 #include "mitmd_ca.h"
 #include "mitmd_refuse.h"
 #include "provider/provider.h"
-#include "stream.h"
-#include "ws.h"
+#include "wire/git_push.h"
+#include "wire/stream.h"
+#include "wire/ws.h"
 
 #define MITMD_MAX_AGENTS 1280U
 #define MITMD_MAX_EXCHANGES 8192U  /* of all connections */

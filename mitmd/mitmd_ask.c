@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "git_push.h"
+#include "wire/git_push.h"
 
 static const struct provider_route *
 ask_route(const struct exchange *x)

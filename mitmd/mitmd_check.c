@@ -13,7 +13,7 @@
 
 #include "common/log.h"
 #include "mitmd_tls.h"
-#include "ws.h"
+#include "wire/ws.h"
 
 /* Headers of the request that is being checked, packed. */
 static struct buf check_blob = {.max = PROVIDER_MAX_BLOB};

@@ -55,7 +55,7 @@
 #include "common/json/value.h"
 #include "common/span.h"
 #include "provider/filter_rules.h"
-#include "sigv4.h"
+#include "wire/sigv4.h"
 
 #define PROVIDER_MAX_FILE (1U << 20)
 #define PROVIDER_MAX_ROUTES 1024U

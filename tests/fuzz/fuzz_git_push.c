@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "common/ipc/proto.h"
-#include "mitmd/git_push.h"
+#include "mitmd/wire/git_push.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "mitmd/keyd_reply.h"
-#include "mitmd/stream.h"
+#include "mitmd/wire/stream.h"
 
 static const char file[] =
     "{\"name\":\"t\",\"host\":\"t.example\",\"credential\":{\"env\":\"T_KEY\","

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "mitmd/ws.h"
+#include "mitmd/wire/ws.h"
 
 struct outcome {
 	uint64_t sum; /* over all that came out */

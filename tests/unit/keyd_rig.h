@@ -7,7 +7,7 @@
 #define KEYD_RIG_H
 
 #include "keyd_server.h"
-#include "mitmd/stream.h"
+#include "mitmd/wire/stream.h"
 #include "worker_rig.h"
 
 #define RIG_KEY "sk-test-Xq7Lw2Zr9Tf4Kp1Mv8Bs3Nd6Gh5Jc0YaWe-ABCDEF"

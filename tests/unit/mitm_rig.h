@@ -10,7 +10,7 @@
 
 #include "common/buf.h"
 #include "common/ipc/chan.h"
-#include "mitmd/stream.h"
+#include "mitmd/wire/stream.h"
 
 #define RIG_WAIT_MS 30000 /* then something is wrong */
 #define RIG_HOST "api.example.com"

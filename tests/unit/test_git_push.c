@@ -3,7 +3,7 @@
  * Command lists of pushes: as git writes them, cut at every byte, and those
  * that no git writes; what is read is what policyd takes for refs.
  */
-#include "mitmd/git_push.h"
+#include "mitmd/wire/git_push.h"
 #include "policyd/asks.h"
 #include "tap.h"
 

@@ -11,7 +11,7 @@
 
 #include "key_forms.h"
 #include "mitmd/keyd_reply.h"
-#include "mitmd/stream.h"
+#include "mitmd/wire/stream.h"
 #include "tap.h"
 
 #define PLACEMENTS 20000U

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "mitmd/keyd_reply.h"
-#include "mitmd/stream.h"
+#include "mitmd/wire/stream.h"
 #include "tap.h"
 
 #define KEY "sk-0123456789abcdef-KEY"

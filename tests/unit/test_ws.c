@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* WebSocket: the example of RFC 6455, heads, masks, and what is refused. */
-#include "mitmd/ws.h"
+#include "mitmd/wire/ws.h"
 #include "tap.h"
 
 static void

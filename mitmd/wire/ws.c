@@ -3,7 +3,7 @@
  * WebSocket frames and handshakes.  Bytes of the agent and of providers;
  * holds no more of them than a frame's head.
  */
-#include "ws.h"
+#include "wire/ws.h"
 
 #include <openssl/evp.h>
 #include <openssl/sha.h>

@@ -3,7 +3,7 @@
  * Heads of the frames on the stream between mitmd and keyd.  Holds nothing;
  * either side may be hostile to the other.
  */
-#include "stream.h"
+#include "wire/stream.h"
 
 #include <errno.h>
 

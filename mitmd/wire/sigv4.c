@@ -12,7 +12,7 @@
  * what leaves is composed and signed anew from what mitmd checked.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
-#include "sigv4.h"
+#include "wire/sigv4.h"
 
 #include <openssl/sha.h>
 

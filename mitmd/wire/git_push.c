@@ -4,7 +4,7 @@
  * that it broke; a list that git-receive-pack could read in another way than
  * we do is none.
  */
-#include "git_push.h"
+#include "wire/git_push.h"
 
 #include <stdio.h>
 
