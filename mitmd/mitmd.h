@@ -13,13 +13,13 @@
 
 #include <openssl/ssl.h>
 
+#include "body/decode.h"
+#include "body/hold.h"
+#include "body/meter.h"
 #include "common/buf.h"
 #include "common/http/http1.h"
 #include "common/ipc/worker.h"
 #include "common/trim.h"
-#include "decode.h"
-#include "hold.h"
-#include "meter.h"
 #include "mitmd_ca.h"
 #include "mitmd_refuse.h"
 #include "provider/provider.h"

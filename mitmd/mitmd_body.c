@@ -4,7 +4,7 @@
  * length, encoded ones, and those that a filter looks at.  They are counted,
  * decoded, checked, composed anew where the filter changed them, and only
  * then announced.  Bytes of the agent are decoded and parsed here, by
- * decode.h and body_filter.h.
+ * decode.h and body/filter.h.
  */
 #include "mitmd_body.h"
 
@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-#include "body_filter.h"
+#include "body/filter.h"
 #include "common/log.h"
 #include "mitmd_tls.h"
 

@@ -7,7 +7,7 @@
  */
 #include "mitmd_usage.h"
 
-#include "event_stream.h"
+#include "body/event_stream.h"
 
 #define USAGE_MS 250U /* between two messages about one answer */
 

@@ -2,7 +2,7 @@
 /*
  * A registry's metadata of one package, whole in memory, composed anew with
  * the versions that may be installed and nothing else.  Read token by token,
- * without a tree (body_json.h); strict: what is not the shape that is
+ * without a tree (body/json.h); strict: what is not the shape that is
  * expected, or names another package, is no metadata.  The registry may lie;
  * what it can gain is what the user agreed to by naming it: that it says when
  * something was published.
@@ -10,7 +10,7 @@
 #ifndef REGISTRY_FILTER_H
 #define REGISTRY_FILTER_H
 
-#include "body_json.h"
+#include "body/json.h"
 #include "common/buf.h"
 #include "registry/rules.h"
 
@@ -64,7 +64,7 @@ struct registry_filter {
 	enum registry_form form;
 	int64_t now;
 	int64_t modified; /* all of it was there by then; 0: not known */
-	uint64_t seed[2]; /* as in body_json.h */
+	uint64_t seed[2]; /* as in body/json.h */
 	/* out */
 	struct buf out;
 	struct registry_entry *entries; /* the caller may take them */

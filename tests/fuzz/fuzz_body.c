@@ -8,7 +8,7 @@
 
 #include "common/buf.h"
 #include "common/json/json.h"
-#include "mitmd/body_filter.h"
+#include "mitmd/body/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

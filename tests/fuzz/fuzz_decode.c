@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "mitmd/decode.h"
+#include "mitmd/body/decode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

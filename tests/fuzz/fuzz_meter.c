@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "mitmd/meter.h"
+#include "mitmd/body/meter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

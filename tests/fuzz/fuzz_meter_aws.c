@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "mitmd/meter.h"
+#include "mitmd/body/meter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

@@ -7,7 +7,7 @@
 #ifndef BODY_ROWS_H
 #define BODY_ROWS_H
 
-#include "mitmd/body_filter.h"
+#include "mitmd/body/filter.h"
 
 static const struct body_row {
 	enum filter_dialect dialect;

@@ -7,7 +7,7 @@
 #ifndef METER_ROWS_H
 #define METER_ROWS_H
 
-#include "mitmd/meter.h"
+#include "mitmd/body/meter.h"
 
 static const struct meter_row {
 	const char *name;

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "mitmd/event_stream.h"
-#include "mitmd/meter.h"
+#include "mitmd/body/event_stream.h"
+#include "mitmd/body/meter.h"
 #include "tap.h"
 
 static uint32_t

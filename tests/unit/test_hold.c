@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mitmd/hold.h"
+#include "mitmd/body/hold.h"
 #include "tap.h"
 
 #define MOST (3U * HOLD_HEAP)

@@ -12,7 +12,7 @@
 
 #include "common/buf.h"
 #include "meter_rows.h"
-#include "mitmd/decode.h"
+#include "mitmd/body/decode.h"
 #include "tap.h"
 
 static bool

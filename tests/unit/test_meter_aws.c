@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "common/buf.h"
-#include "mitmd/meter.h"
+#include "mitmd/body/meter.h"
 #include "tap.h"
 
 static void

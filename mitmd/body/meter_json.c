@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "body/meter.h"
 #include "common/json/text.h"
-#include "meter.h"
 
 enum meter_ctx {
 	MC_NONE, /* nothing in it is wanted */

@@ -4,7 +4,7 @@
  * one form.  Counts that come again are totals so far: the latest is right,
  * also when the answer is cut off after it.
  */
-#include "meter.h"
+#include "body/meter.h"
 
 #define FIELD "data:"
 #define FIELD_LEN (sizeof(FIELD) - 1)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The scanner of body_json.h.  It never reads at or past the end, and takes
+ * The scanner of body/json.h.  It never reads at or past the end, and takes
  * bytes of the agent; what it says of them is constant text and an offset.
  */
-#include "body_json.h"
+#include "body/json.h"
 
 #include "common/json/text.h"
 

@@ -3,7 +3,7 @@
  * Composes one message of an event stream.  Holds nothing, and writes only
  * what it is given.
  */
-#include "event_stream.h"
+#include "body/event_stream.h"
 
 #include <errno.h>
 

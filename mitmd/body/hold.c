@@ -2,7 +2,7 @@
 /*
  * Bodies that are held.  Holds bytes of the agent and looks at none.
  */
-#include "hold.h"
+#include "body/hold.h"
 
 #include <sys/mman.h>
 

@@ -4,7 +4,7 @@
  * Both libraries read bytes of the agent; they hold nothing else here, and
  * their state is gone when the body is through.
  */
-#include "decode.h"
+#include "body/decode.h"
 
 #include <stdlib.h>
 

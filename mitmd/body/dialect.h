@@ -6,7 +6,7 @@
 #ifndef BODY_DIALECT_H
 #define BODY_DIALECT_H
 
-#include "body_filter.h"
+#include "body/filter.h"
 
 /* What a value is; entries of an array are what the array is. */
 enum dialect_ctx {
@@ -64,7 +64,7 @@ bool dialect_exact(struct span key, const char *name);
 const char *dialect_filtered(enum filter_dialect);
 
 /*
- * body_usage.c: members that say whether a stream tells what it cost.  Names
+ * body/usage.c: members that say whether a stream tells what it cost.  Names
  * that only some servers would take for these go, as does a usage that is not
  * wanted.
  */
@@ -73,7 +73,7 @@ void filter_usage(struct filter *, struct filter_frame *,
 /* Where nothing is said it is asked for. */
 void filter_unmetered(struct filter *);
 
-/* body_edit.c: edits at or after off are dropped; one is added at the end. */
+/* body/edit.c: edits at or after off are dropped; one is added at the end. */
 void filter_unedit(struct filter *, size_t off);
 void filter_edit(struct filter *, size_t off, size_t end, const char *with);
 /* The same, among those that are there already. */

@@ -4,7 +4,7 @@
  * since objects close in the reverse order, threaded through a hash table.
  * The hash is SipHash-1-3 under a key of the caller's.
  */
-#include "body_json.h"
+#include "body/json.h"
 
 static uint64_t
 keys_rotl(uint64_t x, unsigned n)

@@ -6,9 +6,9 @@
  * the end: whether a choice of tool may stay depends on the tools.  Takes
  * bytes of the agent; holds them nowhere, and points only into them.
  */
-#include "body_filter.h"
+#include "body/filter.h"
 
-#include "body_dialect.h"
+#include "body/dialect.h"
 
 #define FILTERED_ONLINE ":online" /* a gateway's name for "search the web" */
 

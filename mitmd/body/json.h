@@ -68,7 +68,7 @@ enum body_token_type body_json_next(struct body_json *, struct body_token *);
  * not fit. The string was read by body_json_next.
  */
 int body_json_unescape(struct span, uint8_t *dst, size_t cap);
-/* body_json.c's and body_keys.c's own. */
+/* body/json.c's and body/keys.c's own. */
 int body_json_fail(struct body_json *, const char *why, const uint8_t *at);
 int body_keys_add(struct body_json *, struct span key);
 void body_keys_drop(struct body_json *, uint32_t first);

@@ -13,7 +13,7 @@
 #ifndef BODY_FILTER_H
 #define BODY_FILTER_H
 
-#include "body_json.h"
+#include "body/json.h"
 #include "provider/filter_rules.h"
 
 #define FILTER_MAX_EDITS 4096U
@@ -34,7 +34,7 @@ struct filter_edit {
 	const char *with; /* constant, may be "" */
 };
 
-/* body_filter.c's own: one for each container that is open. */
+/* body/filter.c's own: one for each container that is open. */
 struct filter_frame {
 	uint8_t ctx; /* enum dialect_ctx */
 	bool object, root;
@@ -91,7 +91,7 @@ struct filter {
 	bool usage;        /* they ask for the usage */
 };
 
-/* Text < 4 GiB; seed as in body_json.h. The struct is large: have one. */
+/* Text < 4 GiB; seed as in body/json.h. The struct is large: have one. */
 enum filter_result filter_body(struct filter *, const struct filter_rules *,
     enum filter_dialect, struct span, const uint64_t seed[2]);
 /* The length after the edits. */

@@ -7,7 +7,7 @@
  */
 #include <zlib.h>
 
-#include "meter.h"
+#include "body/meter.h"
 
 static uint32_t
 aws_u32(const uint8_t *p)

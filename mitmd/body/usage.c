@@ -5,7 +5,7 @@
  * body could switch off would be none, so that they always are, unless the
  * provider's file says "usage": "leave".
  */
-#include "body_dialect.h"
+#include "body/dialect.h"
 
 void
 filter_usage(struct filter *f, struct filter_frame *fr,

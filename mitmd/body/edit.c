@@ -3,9 +3,9 @@
  * The edits of the body filter: sorted, disjoint, applied as pieces of the
  * text and of constants.
  */
-#include "body_filter.h"
+#include "body/filter.h"
 
-#include "body_dialect.h"
+#include "body/dialect.h"
 
 /* Edits from here on are within what goes, or is replaced. */
 void

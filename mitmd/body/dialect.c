@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The tables of body_dialect.h.  Sources: the public API references of the
+ * The tables of body/dialect.h.  Sources: the public API references of the
  * providers; original.md 4.5.  A member that no row names leads to what is
  * opaque: arguments of tools, schemas, metadata, history that the provider
  * wrote.  Names of tools and members that fetch are listed generously, since
  * gateways take each other's.
  */
-#include "body_dialect.h"
+#include "body/dialect.h"
 
 struct dialect_row {
 	enum dialect_ctx in;
