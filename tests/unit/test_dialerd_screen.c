@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "mitmd/dialerd_screen.h"
+#include "mitmd/dialerd/screen.h"
 #include "tap.h"
 
 /* p: public. r: private, only where configured. n: never. */

@@ -5,7 +5,7 @@
  * Addresses come from the resolver child and are screened here, all of them
  * before any is used: a name that leads anywhere it should not is not used.
  */
-#include "dialerd.h"
+#include "dialerd/dialerd.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>

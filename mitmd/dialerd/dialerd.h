@@ -14,7 +14,7 @@
 #include "common/ipc/worker.h"
 #include "common/net/egress_list.h"
 #include "common/net/no_proxy.h"
-#include "dialerd_screen.h"
+#include "dialerd/screen.h"
 
 #define DIALERD_MAX_ADDRS	8U	/* of a name; more are not tried */
 #define DIALERD_MAX_ACTIVE	128U	/* connecting at once, of all keyds */
@@ -113,10 +113,10 @@ struct dialerd_env {
 
 extern struct dialerd_env dialerd_env;
 
-/* dialerd_serve.c */
+/* dialerd/serve.c */
 void dialerd_serve(void) __attribute__((noreturn));
 
-/* dialerd_dial.c */
+/* dialerd/dial.c */
 int dialerd_dial(struct chan *, const union proto_any *, int fd);
 int dialerd_connect(struct chan *, const union proto_any *, int fd);
 /* What a name leads to; n == 0: why. For all who wait for it. */
@@ -134,7 +134,7 @@ void dial_done(struct dial *, int fd);
 /* It came to nothing. */
 void dial_refuse(struct dial *, enum proto_proxy, const char *why);
 
-/* dialerd_proxy.c */
+/* dialerd/proxy.c */
 int dialerd_proxy(struct chan *, const union proto_any *, int fd);
 int dialerd_tunneled(struct chan *, const union proto_any *, int fd);
 int dialerd_tunnel_fail(struct chan *, const union proto_any *, int fd);
@@ -145,10 +145,10 @@ const char *proxy_screen(const struct target *);
 /* Connected to the proxy: the rest is tunneld's. */
 void proxy_hand(struct dial *, int fd);
 
-/* dialerd_serve.c: is the host an address already? */
+/* dialerd/serve.c: is the host an address already? */
 bool target_literal(struct target *);
 
-/* dialerd_resolve.c */
+/* dialerd/resolve.c */
 void resolve_fork(void);	/* before lock-down */
 /* Once, at START: the names there will ever be, unless the list is open. */
 void resolve_start(void);

@@ -4,7 +4,7 @@
  * address inside is judged by that one.  Of IPv6 only 2000::/3 is global
  * unicast: what no row names elsewhere is refused.
  */
-#include "dialerd_screen.h"
+#include "dialerd/screen.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -4,7 +4,7 @@
  * then on.  Whose target is meant is decided by the channel that asks; the
  * keyd says only whether its provider or its token endpoint.
  */
-#include "dialerd.h"
+#include "dialerd/dialerd.h"
 
 #include <arpa/inet.h>
 

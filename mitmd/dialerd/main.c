@@ -6,7 +6,7 @@
  * addresses by its child; it must never see a credential, a request or a byte
  * of what travels on the sockets that it makes.
  */
-#include "dialerd.h"
+#include "dialerd/dialerd.h"
 
 static const enum pledge_promise dialerd_promises[] = {
     PLEDGE_STDIO,

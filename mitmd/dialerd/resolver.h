@@ -8,7 +8,7 @@
 #ifndef DIALERD_RESOLVER_H
 #define DIALERD_RESOLVER_H
 
-#include "dialerd.h"
+#include "dialerd/dialerd.h"
 
 #define RESOLVER_PATTERN UINT32_MAX	/* index of a declaration */
 #define RESOLVER_MAX_PATTERNS (PROTO_MAX_SERVERS * EGRESS_MAX_ROWS)

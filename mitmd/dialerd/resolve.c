@@ -7,7 +7,7 @@
  * little as dialerd trusts it: addresses are screened there, and keyd checks
  * the name in the certificate.
  */
-#include "dialerd.h"
+#include "dialerd/dialerd.h"
 
 #include <sys/socket.h>
 
@@ -20,7 +20,7 @@
 #include "common/confine/confine.h"
 #include "common/confine/unveil.h"
 #include "common/log.h"
-#include "dialerd_resolver.h"
+#include "dialerd/resolver.h"
 
 static struct resolver *
 resolver_of(unsigned target)

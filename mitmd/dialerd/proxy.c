@@ -6,7 +6,7 @@
  * The host's name is not resolved by us: the screening of what it leads to is
  * the proxy's.  Hosts that are addresses are screened as ever.
  */
-#include "dialerd.h"
+#include "dialerd/dialerd.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
  * fall one day: it holds no secret, sees resolver configuration and libraries
  * only, and can say nothing but addresses.
  */
-#include "dialerd_resolver.h"
+#include "dialerd/resolver.h"
 
 #include <linux/netlink.h>
 #include <sys/ioctl.h>
