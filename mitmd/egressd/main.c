@@ -8,7 +8,7 @@
  * down first.  Whoever takes it over from inside has what the server had:
  * connections to the hosts on its list, each of them in the log.
  */
-#include "egressd.h"
+#include "egressd/egressd.h"
 
 static const enum pledge_promise egressd_promises[] = {
     PLEDGE_STDIO, PLEDGE_ACCEPT,

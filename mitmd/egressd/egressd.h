@@ -69,10 +69,10 @@ struct egressd_env {
 
 extern struct egressd_env egressd_env;
 
-/* egressd_serve.c */
+/* egressd/serve.c */
 void egressd_serve(void) __attribute__((noreturn));
 
-/* egressd_tunnel.c */
+/* egressd/tunnel.c */
 void tunnel_accept(struct loop_io *, uint32_t);
 /* Watches the listener while there is room and auditd keeps up. */
 void tunnel_listen(void);
@@ -83,7 +83,7 @@ void tunnel_open(struct tunnel *, int fd);
 void tunnel_refuse(struct tunnel *, unsigned status, const char *text);
 void tunnel_reap(void);
 
-/* egressd_connect.c: the head, which gathers in t->up.out */
+/* egressd/connect.c: the head, which gathers in t->up.out */
 void connect_read(struct tunnel *);
 
 #endif

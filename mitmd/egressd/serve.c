@@ -3,7 +3,7 @@
  * egressd's messages: its list and listener before START, then what became of
  * the connections that it asked for.
  */
-#include "egressd.h"
+#include "egressd/egressd.h"
 
 #include <stdio.h>
 #include <unistd.h>

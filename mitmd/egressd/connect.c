@@ -3,7 +3,7 @@
  * What a server says before its tunnel: one CONNECT for a host and port of
  * its list, and nothing behind it until it was answered.
  */
-#include "egressd.h"
+#include "egressd/egressd.h"
 
 #include <errno.h>
 #include <unistd.h>

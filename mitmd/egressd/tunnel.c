@@ -4,7 +4,7 @@
  * buffers of a fixed size.  A side that does not take what waits for it stops
  * the other from being read.  What closes is passed on, half by half.
  */
-#include "egressd.h"
+#include "egressd/egressd.h"
 
 #include <sys/socket.h>
 
