@@ -11,7 +11,7 @@
 
 #include "check.h"
 #include "common/net/no_proxy.h"
-#include "mitmd/tunnel_answer.h"
+#include "mitmd/tunneld/answer.h"
 
 static void
 check_answer(

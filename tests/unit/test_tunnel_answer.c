@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mitmd/tunnel_answer.h"
+#include "mitmd/tunneld/answer.h"
 #include "tap.h"
 
 #define BASIC "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\n\r\n"

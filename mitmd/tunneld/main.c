@@ -8,7 +8,7 @@
  * provider's credential, a request, or a byte of what goes through a tunnel.
  * Whoever attacks it from the proxy's side has its credential already.
  */
-#include "tunneld.h"
+#include "tunneld/tunneld.h"
 
 static const enum pledge_promise tunneld_promises[] = {
     PLEDGE_STDIO,

@@ -3,7 +3,7 @@
  * Judges the proxy's answer.  No byte of it goes on to anybody but the number
  * of its status.
  */
-#include "tunnel_answer.h"
+#include "tunneld/answer.h"
 
 #include <stdio.h>
 

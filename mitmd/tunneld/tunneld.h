@@ -14,7 +14,7 @@
 #include "common/http/base64.h"
 #include "common/ipc/worker.h"
 #include "common/net/egress_list.h"
-#include "tunnel_answer.h"
+#include "tunneld/answer.h"
 
 #define TUNNELD_MAX_LINKS 128U /* dialerd's limit of connections */
 #define TUNNELD_MAX_SHOWN 1000U /* of TUNNEL_SHOW, a session */
@@ -69,17 +69,17 @@ struct tunneld_env {
 
 extern struct tunneld_env tunneld_env;
 
-/* tunneld_serve.c */
+/* tunneld/serve.c */
 void tunneld_serve(void) __attribute__((noreturn));
 
 /* Is it on one of our lists? */
 bool tunneld_allows(const char *host, uint16_t port);
 
-/* tunneld_secret.c */
+/* tunneld/secret.c */
 void tunneld_secret_prepare(void); /* before lock-down */
 int tunneld_secret(struct chan *, const union proto_any *, int fd);
 
-/* tunneld_link.c */
+/* tunneld/link.c */
 int tunneld_tunnel(struct chan *, const union proto_any *, int fd);
 void link_reap(void);
 

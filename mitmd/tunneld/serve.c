@@ -3,7 +3,7 @@
  * tunneld's messages: the proxy, the credential and the lists of hosts before
  * START, one TUNNEL after the other from then on.
  */
-#include "tunneld.h"
+#include "tunneld/tunneld.h"
 
 static int
 serve_proxy(struct chan *c, const union proto_any *msg, int fd)

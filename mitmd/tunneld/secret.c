@@ -4,7 +4,7 @@
  * into secret memory, unescaped there if it stood in a URL, checked, encoded.
  * Nothing here says more of it than its length.
  */
-#include "tunneld.h"
+#include "tunneld/tunneld.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
  * they are the other side's, where that may speak first.  Where it may not,
  * they are an error.
  */
-#include "tunneld.h"
+#include "tunneld/tunneld.h"
 
 #include <sys/socket.h>
 
