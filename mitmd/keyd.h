@@ -19,9 +19,9 @@
 #include "common/confine/secret.h"
 #include "common/ipc/worker.h"
 #include "common/trim.h"
+#include "keyd/login/renew.h"
 #include "keyd_budget.h"
 #include "keyd_head.h"
-#include "keyd_renew.h"
 #include "keyd_reply.h"
 #include "keyd_scrub.h"
 #include "provider/provider.h"
@@ -112,7 +112,7 @@ struct request {
 enum exchange_state {
 	EXCHANGE_NONE,
 	EXCHANGE_KEY,		/* for a login that is being renewed */
-	EXCHANGE_FORM,		/* its body is read: keyd_capture.c */
+	EXCHANGE_FORM,		/* its body is read: keyd/login/capture.c */
 	EXCHANGE_ASKED,		/* keyd asks the token endpoint */
 	EXCHANGE_WAIT,		/* for an upstream */
 	EXCHANGE_ON,		/* has one */
@@ -222,7 +222,7 @@ extern struct keyd_env keyd_env;
 /* keyd_serve.c */
 void keyd_serve(void) __attribute__((noreturn));
 
-/* keyd_secret.c */
+/* keyd/login/secret.c */
 void keyd_secret_prepare(void);		/* before lock-down */
 int keyd_secret(struct chan *, const union proto_any *, int fd);
 int keyd_unlock(struct chan *, const union proto_any *, int fd);
@@ -237,7 +237,7 @@ const struct provider_login *keyd_login(void);
 /* Is there another one to be had, when this one is over? */
 bool keyd_renews(void);
 
-/* keyd_keyset.c */
+/* keyd/login/keyset.c */
 /* A copy of these; all but adds are searched for. NULL: no room. */
 struct keyset *keyset_new(struct span access, struct span refresh,
     struct span more, const struct span *adds);
@@ -246,7 +246,7 @@ void keyset_use(struct keyset *);
 struct keyset *keyset_hold(struct keyset *);
 void keyset_drop(struct keyset *);
 
-/* keyd_capture.c: a login that begins in the box */
+/* keyd/login/capture.c: a login that begins in the box */
 int keyd_sentinel(struct chan *, const union proto_any *, int fd);
 /* A request for a token endpoint. */
 void capture_begin(struct stream *);
@@ -266,7 +266,7 @@ void capture_forget(void);
 /* The login file is written, or will not be for now. */
 void capture_tell(void);
 
-/* keyd_token.c: the connection to a token endpoint */
+/* keyd/login/token.c: the connection to a token endpoint */
 void token_prepare(void);		/* before lock-down */
 int keyd_token(struct chan *, const union proto_any *, int fd);
 /* One at a time. -1: *why. renew_answer is called later, not from here. */

@@ -28,7 +28,7 @@
  *
  * "bare": true in a route: it goes without a credential.  "capture": LOGIN, on
  * a POST: the token endpoint of that login; keyd asks it in its own words and
- * answers with sentinels (keyd_capture.c).  Such routes stand in the login's
+ * answers with sentinels (keyd/login/capture.c).  Such routes stand in the login's
  * "capture" and are put among the others by icsupervisor, if the user wants
  * logins to begin in the box.
  *

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "mitmd/keyd_aws.h"
+#include "mitmd/keyd/login/aws.h"
 #include "mitmd/wire/sigv4.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);

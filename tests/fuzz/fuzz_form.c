@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "common/json/json.h"
-#include "mitmd/keyd_form.h"
+#include "mitmd/keyd/login/form.h"
 
 #define S(s) {(const uint8_t *)(s), sizeof(s) - 1}
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "mitmd/keyd_oauth.h"
+#include "mitmd/keyd/login/oauth.h"
 
 #define S(s) {(const uint8_t *)(s), sizeof(s) - 1}
 

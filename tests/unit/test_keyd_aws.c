@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The forms of AWS credentials: what each gives, and what is none. */
-#include "mitmd/keyd_aws.h"
+#include "mitmd/keyd/login/aws.h"
 #include "tap.h"
 
 #define KEYS "\"AccessKeyId\":\"ASIAIOSFODNN7EXAMPLE\",\"SecretAccessKey\":" \

@@ -4,7 +4,7 @@
  * it is asked, which answers are understood, what of them the box is told, and
  * the file that is kept.
  */
-#include "mitmd/keyd_form.h"
+#include "mitmd/keyd/login/form.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Login files and token endpoints' answers, good and hostile; the request;
  * the new file; what is done with a file that others use, too.
  */
-#include "mitmd/keyd_oauth.h"
+#include "mitmd/keyd/login/oauth.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mitmd/keyd_token_answer.h"
+#include "mitmd/keyd/login/token_answer.h"
 #include "tap.h"
 
 #define OK "HTTP/1.1 200 OK\r\n"

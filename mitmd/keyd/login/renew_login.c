@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "keyd_oauth.h"
+#include "keyd/login/oauth.h"
 
 /* Refresh tokens that are no good any more: used, and refused. */
 static struct tokens {

@@ -3,7 +3,7 @@
  * What the agent's program asks of a token endpoint, read and written anew;
  * the endpoint's answer, of which no token is passed on.
  */
-#include "keyd_form.h"
+#include "keyd/login/form.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * The credential's way in: read from the descriptor that icsupervisor handed
  * over straight into secret memory, checked, made a keyset.  A key file holds
- * the key and nothing else; a login file is keyd_renew_login.c's to take apart.
+ * the key and nothing else; a login file is keyd/login/renew_login.c's to take apart.
  * Also the lock that falls when the credential came back in an answer.
  * Nothing here says more of a credential than its length and age.
  */
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "keyd_aws.h"
-#include "keyd_oauth.h"
+#include "keyd/login/aws.h"
+#include "keyd/login/oauth.h"
 
 _Static_assert(KEYD_MAX_LOGIN == OAUTH_MAX_FILE, "one limit");
 

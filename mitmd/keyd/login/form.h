@@ -8,7 +8,7 @@
 #ifndef KEYD_FORM_H
 #define KEYD_FORM_H
 
-#include "keyd_oauth.h"
+#include "keyd/login/oauth.h"
 
 /* clang-format off */
 #define FORM_MEMBERS(M)							\

@@ -6,7 +6,7 @@
  * secret memory.  Trees of nodes, which hold no byte of a token, live in
  * ordinary memory while they are walked.
  */
-#include "keyd_oauth.h"
+#include "keyd/login/oauth.h"
 
 #include "common/json/json.h"
 

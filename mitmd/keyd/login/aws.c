@@ -3,12 +3,12 @@
  * AWS credentials as texts, read strictly: a member twice, an unknown
  * version, a character that no key has, all refuse the whole.
  */
-#include "keyd_aws.h"
+#include "keyd/login/aws.h"
 
 #include <time.h>
 
 #include "common/json/json.h"
-#include "keyd_oauth.h"
+#include "keyd/login/oauth.h"
 
 #define AWS_POOL (256U << 10)
 

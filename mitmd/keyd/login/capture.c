@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "keyd_form.h"
+#include "keyd/login/form.h"
 
 #define CAPTURE_MAX_FILE (OAUTH_MAX_ANSWER + 2048U)
 #define CAPTURE_MAX_ANSWER 8192U

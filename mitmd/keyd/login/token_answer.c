@@ -4,9 +4,9 @@
  * body may hold a token, so that all of it stays in the secret memory that it
  * is received in, where chunks are pushed together.  Trusts nothing of it.
  */
-#include "keyd_token_answer.h"
+#include "keyd/login/token_answer.h"
 
-#include "keyd_oauth.h"
+#include "keyd/login/oauth.h"
 
 #define TOKEN_MAX_HEAD 4096U
 

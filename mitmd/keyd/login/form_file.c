@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "common/json/json.h"
-#include "keyd_form.h"
+#include "keyd/login/form.h"
 
 #define FILE_POOL (1U << 20)
 #define FILE_MEMBERS (5U + PROVIDER_MAX_ADDS)

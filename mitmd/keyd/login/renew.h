@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * How a credential that is over becomes another one.  When, and what is asked
- * of icsupervisor: keyd_renew.c.  What a login file and the token endpoint's
- * answer make of it: keyd_renew_login.c.
+ * of icsupervisor: keyd/login/renew.c.  What a login file and the token endpoint's
+ * answer make of it: keyd/login/renew_login.c.
  */
 #ifndef KEYD_RENEW_H
 #define KEYD_RENEW_H
@@ -17,7 +17,7 @@ enum renew_phase {
 	RENEW_WANTED,  /* icsupervisor was asked */
 	RENEW_READ,    /* the lock is held; the file comes */
 	RENEW_ASKED,   /* so was the token endpoint */
-	RENEW_CAPTURE, /* keyd_capture.c asks */
+	RENEW_CAPTURE, /* keyd/login/capture.c asks */
 };
 
 struct renew {
@@ -38,7 +38,7 @@ enum renew_state {
 	RENEW_REFUSED
 };
 
-/* keyd_renew.c */
+/* keyd/login/renew.c */
 int renew_out(struct chan *, const union proto_any *, int fd);
 int renew_none(struct chan *, const union proto_any *, int fd);
 /* A SECRET came to nothing: true when it was ours. */
@@ -58,7 +58,7 @@ void renew_captured(bool good);
 /* The lock is given back, with what came of it. */
 void renew_done(enum proto_done, const char *text);
 
-/* keyd_renew_login.c */
+/* keyd/login/renew_login.c */
 /* e->file holds the login file: after a SECRET. -1: *why. */
 int renew_read(const char **why);
 /* The token endpoint's answer: bytes of it, or status 0 and why not. */

@@ -3,9 +3,9 @@
  * What is written of a login: the request that renews it, and the file that
  * it is then, which differs from the old one in tokens and times alone.  Both
  * go where the caller says, into secret memory or as parts of it; what is
- * written there has been checked by keyd_oauth.c to need no escape.
+ * written there has been checked by keyd/login/oauth.c to need no escape.
  */
-#include "keyd_oauth.h"
+#include "keyd/login/oauth.h"
 
 #include <inttypes.h>
 #include <stdio.h>

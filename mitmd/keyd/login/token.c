@@ -2,8 +2,8 @@
 /*
  * One request to a token endpoint: a connection of its own that dialerd made,
  * verified like the provider's, used once.  The request stands in secret
- * memory, and so does the answer (keyd_token_answer.h), which is passed on to
- * keyd_renew.c whole or not at all.
+ * memory, and so does the answer (keyd/login/token_answer.h), which is passed on to
+ * keyd/login/renew.c whole or not at all.
  */
 #include "keyd.h"
 
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "keyd_oauth.h"
-#include "keyd_token_answer.h"
+#include "keyd/login/oauth.h"
+#include "keyd/login/token_answer.h"
 
 /* The head stands before the body, which is written first. */
 #define TOKEN_HEAD 2048U
