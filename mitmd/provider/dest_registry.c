@@ -4,7 +4,7 @@
  * metadata and files, as registry/path.h has them, and nothing else: not its
  * search, not its logins, no audits, no publishing.  The first host is the
  * index; files may be of any.  Which versions there are is decided in keyd
- * (keyd_package.c), by the lists and the days that stand here.
+ * (keyd/package.c), by the lists and the days that stand here.
  */
 #include <stdio.h>
 

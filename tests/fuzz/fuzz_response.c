@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mitmd/keyd_reply.h"
+#include "mitmd/keyd/answer.h"
 #include "mitmd/wire/stream.h"
 
 static const char file[] =

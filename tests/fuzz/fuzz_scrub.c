@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "mitmd/keyd_scrub.h"
+#include "mitmd/keyd/scrub.h"
 
 static uint8_t mem[1 << 16];
 static uint8_t text[1 << 16], out[1 << 16];

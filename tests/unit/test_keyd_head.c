@@ -2,7 +2,7 @@
 /* Request heads, byte for byte, and what cannot get into one. */
 #include <errno.h>
 
-#include "mitmd/keyd_head.h"
+#include "mitmd/keyd/head.h"
 #include "mitmd/provider/provider.h"
 #include "tap.h"
 

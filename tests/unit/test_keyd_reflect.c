@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "key_forms.h"
-#include "mitmd/keyd_reply.h"
+#include "mitmd/keyd/answer.h"
 #include "mitmd/wire/stream.h"
 #include "tap.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "mitmd/keyd_reply.h"
+#include "mitmd/keyd/answer.h"
 #include "mitmd/wire/stream.h"
 #include "tap.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mitmd/keyd_scrub.h"
+#include "mitmd/keyd/scrub.h"
 #include "tap.h"
 
 static uint8_t mem[1 << 18];

@@ -6,7 +6,7 @@
  * box gets the session's sentinel in place of each.  A refresh token from the
  * box is ours or none: that request is answered from our own renewal.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <errno.h>
 #include <stdio.h>

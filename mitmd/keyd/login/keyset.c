@@ -5,7 +5,7 @@
  * live as long as exchanges that were begun with them, and no longer than
  * their memory is needed.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 /* Pieces of like sizes, so that what one leaves the next can take. */
 #define KEYSET_GRAIN 2048U

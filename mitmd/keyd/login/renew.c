@@ -6,7 +6,7 @@
  * descriptor for the file's successor.  A key that can be had anew by asking
  * is asked for in the same way, without a lock.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <errno.h>
 #include <stdio.h>

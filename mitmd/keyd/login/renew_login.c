@@ -6,7 +6,7 @@
  * meanwhile is simply taken.  A refresh token that was spent is never sent
  * again.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <sys/uio.h>
 

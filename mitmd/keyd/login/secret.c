@@ -6,7 +6,7 @@
  * Also the lock that falls when the credential came back in an answer.
  * Nothing here says more of a credential than its length and age.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <openssl/evp.h>
 

@@ -5,7 +5,7 @@
  * memory, and so does the answer (keyd/login/token_answer.h), which is passed on to
  * keyd/login/renew.c whole or not at all.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -105,7 +105,7 @@ token_end(unsigned status, const char *why)
 	token_answer_begin(&t->in);
 }
 
-/* The same order as heads to providers have (keyd_head.h). */
+/* The same order as heads to providers have (keyd/head.h). */
 static int
 token_compose(const struct provider_login *l, bool json, size_t len)
 {

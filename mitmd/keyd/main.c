@@ -9,7 +9,7 @@
  * that was not written down.  Whoever attacks it from the provider's side has
  * its credential already.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 static const enum pledge_promise keyd_promises[] = {
     PLEDGE_STDIO, PLEDGE_PAIR, /* a stream for each agent connection */

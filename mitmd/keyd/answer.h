@@ -10,7 +10,7 @@
 
 #include "common/buf.h"
 #include "common/http/http1.h"
-#include "keyd_scrub.h"
+#include "keyd/scrub.h"
 #include "provider/provider.h"
 #include "wire/ws.h"
 
@@ -86,7 +86,7 @@ enum reply_result {
 	REPLY_FAIL,	/* reply->fail and, for the audit, reply->detail */
 };
 
-/* keyd_ws.c: the answer to a handshake, and what follows it. */
+/* keyd/ws.c: the answer to a handshake, and what follows it. */
 struct reply_ws {
 	bool wanted;		/* was asked for */
 	bool up;		/* 101 came, and was right */
@@ -137,7 +137,7 @@ enum reply_result reply_feed(struct reply *, const struct provider *,
 /* The connection ended, as it should (with close_notify) or not. */
 enum reply_result reply_eof(struct reply *, const struct scrub *, bool clean,
     struct buf *out);
-/* keyd_ws.c */
+/* keyd/ws.c */
 /*
  * A handshake will be sent, with this key; "": with one that is made here. -1:
  * there are no random bytes.
@@ -154,7 +154,7 @@ const char *reply_ws_switch(struct reply *, const struct http1_head *);
 /* Frames after it; as reply_feed. DONE never: the connection ends. */
 enum reply_result reply_ws_feed(
     struct reply *, const struct scrub *, struct span in, struct buf *out);
-/* keyd_reply.c, for keyd_ws.c */
+/* keyd/answer.c, for keyd/ws.c */
 enum reply_result reply_fail(struct reply *, enum keyd_fail, const char *);
 /* As body frames, however long. -1 when out is full. */
 int reply_put_body(struct reply *, struct span, struct buf *out);

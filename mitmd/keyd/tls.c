@@ -11,7 +11,7 @@
  * that, so no plain copy outlives the call (security.md A.5; a test scans our
  * memory for one).
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <sys/socket.h>
 

@@ -5,7 +5,7 @@
  * it before and is not believed; what does not fit can only come from a mitmd
  * that an agent broke, so that it ends the stream with an alarm.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <errno.h>
 #include <stdlib.h>

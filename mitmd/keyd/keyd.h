@@ -19,11 +19,11 @@
 #include "common/confine/secret.h"
 #include "common/ipc/worker.h"
 #include "common/trim.h"
+#include "keyd/answer.h"
+#include "keyd/budget.h"
+#include "keyd/head.h"
 #include "keyd/login/renew.h"
-#include "keyd_budget.h"
-#include "keyd_head.h"
-#include "keyd_reply.h"
-#include "keyd_scrub.h"
+#include "keyd/scrub.h"
 #include "provider/provider.h"
 #include "wire/stream.h"
 
@@ -144,7 +144,7 @@ struct exchange {
 	struct ws_parser said;	/* its frames of the agent */
 	struct up *up;
 	struct reply reply;
-	struct package *package;	/* of a registry: keyd_package.c */
+	struct package *package;	/* of a registry: keyd/package.c */
 };
 
 struct stream {
@@ -219,7 +219,7 @@ struct keyd_env {
 
 extern struct keyd_env keyd_env;
 
-/* keyd_serve.c */
+/* keyd/serve.c */
 void keyd_serve(void) __attribute__((noreturn));
 
 /* keyd/login/secret.c */
@@ -286,7 +286,7 @@ bool token_dial_failed(uint32_t id, const char *why);
 void keyd_lock(void);
 void keyd_alarm(const char *kind, const char *text);
 
-/* keyd_stream.c */
+/* keyd/stream.c */
 int keyd_stream_open(struct chan *, const union proto_any *, int fd);
 struct stream *stream_find(uint32_t id);
 void stream_free(struct stream *);
@@ -303,14 +303,14 @@ int stream_sum_begin(struct stream *);
 /* What a mitmd that keeps to the protocol never sends; -1. */
 int stream_violation(struct stream *, const char *detail);
 
-/* keyd_message.c */
+/* keyd/message.c */
 /*
  * Body bytes that go to the provider, which are written to: counts what of a
  * WebSocket they are. -1: the stream is gone.
  */
 int message_count(struct stream *, uint8_t *, size_t);
 
-/* keyd_request.c: the second lock */
+/* keyd/request.c: the second lock */
 int keyd_request(struct chan *, const union proto_any *, int fd);
 /* A copy that outlives its message. -1 ENOMEM. */
 int request_copy(struct request *, const struct msg_REQUEST_GO *,
@@ -319,7 +319,7 @@ void request_free(struct request *);
 /* Its content type; p NULL: none. */
 struct span request_type(struct span headers);
 
-/* keyd_push.c: the second lock of a push */
+/* keyd/push.c: the second lock of a push */
 /* Approved as its route wants it? NULL, or what does not fit. */
 const char *push_check(
     const struct provider_route *, const struct msg_REQUEST_GO *);
@@ -330,7 +330,7 @@ void push_begin(struct exchange *);
  */
 int push_take(struct stream *, struct span, const char **why);
 
-/* keyd_exchange.c */
+/* keyd/exchange.c */
 /* keyd answers this one itself: JSON. error: for the log, or empty. */
 void exchange_answer(struct stream *, unsigned status, struct span body,
     const char *error);
@@ -339,7 +339,7 @@ void exchange_begin(struct stream *, struct request *);
 /* EXCHANGE_END for one that came to nothing. */
 void exchange_never(uint32_t stream, uint32_t exchange, const char *error);
 void exchange_on(struct stream *, struct up *);
-/* keyd_send.c: request, towards the provider */
+/* keyd/send.c: request, towards the provider */
 void exchange_push(struct stream *);
 void exchange_pull(struct stream *);	/* answer, towards mitmd */
 void exchange_fail(struct stream *, enum keyd_fail, const char *detail);
@@ -355,7 +355,7 @@ void exchange_clear(struct stream *);
 /* The answer is through, by whatever way. */
 void exchange_end(struct stream *);
 
-/* keyd_package.c: requests to a package registry */
+/* keyd/package.c: requests to a package registry */
 /* In place of exchange_go. */
 void package_begin(struct stream *);
 /* What is asked for instead of what was. */
@@ -371,7 +371,7 @@ void package_give(struct stream *);
 const char *package_text(const struct exchange *);
 void package_free(struct exchange *);
 
-/* keyd_again.c */
+/* keyd/resend.c */
 /* The connection is given back; the exchange will ask again, or otherwise. */
 void exchange_reset(struct stream *, bool again);
 /* To the provider, as soon as there is a token and a connection. */
@@ -396,7 +396,7 @@ void exchange_keyed(void);
 /* No answer to what was sent with this keyset is passed any more. */
 void exchange_outdated(const struct keyset *);
 
-/* keyd_upstream.c */
+/* keyd/upstream.c */
 int keyd_dialed(struct chan *, const union proto_any *, int fd);
 int keyd_dial_fail(struct chan *, const union proto_any *, int fd);
 /* An upstream for s now, or when there is one. */
@@ -408,7 +408,7 @@ void up_watch(struct up *);
 /* Dials what is needed; fails who cannot be served. */
 void up_balance(void);
 
-/* keyd_tls.c */
+/* keyd/tls.c */
 enum tls_result {
 	TLS_OK,
 	TLS_AGAIN,

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "keyd_head.h"
+#include "keyd/head.h"
 #include "provider/provider.h"
 
 struct sign_out {

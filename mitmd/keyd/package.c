@@ -6,7 +6,7 @@
  * that is not known, this exchange asks for the metadata first.  The client
  * is mitmd's, the metadata the registry's; either may lie.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <openssl/rand.h>
 

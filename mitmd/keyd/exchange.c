@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One request and its answer, from beginning to end.  Request: keyd_send.c.
+ * One request and its answer, from beginning to end.  Request: keyd/send.c.
  * Answer: read, watched, framed for mitmd.  Neither direction waits for the
  * other.  Whatever fails ends the stream and the connection.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Connections to the provider: dialed by dialerd, verified here, used by one
- * exchange at a time, kept when the rule in keyd_reply.h allows it, with one
+ * exchange at a time, kept when the rule in keyd/answer.h allows it, with one
  * spare ahead while any is in use.  An idle one that shows a byte is closed
  * with an alarm; one that is unused for 15 s is closed.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <errno.h>
 #include <stdio.h>

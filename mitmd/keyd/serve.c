@@ -4,7 +4,7 @@
  * when a peer is gone.  Peers are other processes of ours and may be broken
  * by those they serve; each can say only what the protocol table gives it.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
  * holds back goes with a later piece, so that a message may have more frames
  * than it came in.  The provider is trusted with the credential, not with us.
  */
-#include "keyd_reply.h"
+#include "keyd/answer.h"
 
 #include <openssl/rand.h>
 

@@ -5,7 +5,7 @@
  * all sessions' requests together up to a limit; what is not kept is not
  * sent again.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 /* Its body need not be sent again. */
 void

@@ -6,7 +6,7 @@
  * one masked frame of each, and anything else can only come from a mitmd that
  * an agent broke.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 /* A frame's head: may its message go out? */
 static int

@@ -6,7 +6,7 @@
  * mitmd may be hostile.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <sys/socket.h>
 

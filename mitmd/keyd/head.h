@@ -56,7 +56,7 @@ int keyd_head_compose(const struct keyd_head *, uint8_t *dst, size_t cap,
     size_t *len);
 
 /*
- * keyd_sign.c: the lines that sign it, at dst; host: the value of Host, as it
+ * keyd/sign.c: the lines that sign it, at dst; host: the value of Host, as it
  * was written. Errors as above.
  */
 int keyd_sign_compose(const struct keyd_head *, struct span host, uint8_t *dst,

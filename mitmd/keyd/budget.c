@@ -6,7 +6,7 @@
  * anything of it is sent; when the time is over, or tokens or money are, what
  * runs is cut.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <stdio.h>
 

@@ -5,11 +5,11 @@
  * date; then the body is counted out.  It is tried on another connection only
  * if not one byte of it was taken.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include <errno.h>
 
-#include "keyd_head.h"
+#include "keyd/head.h"
 
 #define SEND_BURST 64
 

@@ -4,7 +4,7 @@
  * body.  Order of business: the raw head is searched for the credential
  * before anything of it is used, the body before it is framed.
  */
-#include "keyd_reply.h"
+#include "keyd/answer.h"
 
 #include "wire/stream.h"
 

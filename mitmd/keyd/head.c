@@ -4,7 +4,7 @@
  * was checked against the provider file before; that no control character
  * gets into a head is checked here again, as this is where it would matter.
  */
-#include "keyd_head.h"
+#include "keyd/head.h"
 
 #include <errno.h>
 

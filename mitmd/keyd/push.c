@@ -4,7 +4,7 @@
  * the one at the front of the body.  Until it was read whole nothing of the
  * body goes on; mitmd, which says what the list is, is not believed.
  */
-#include "keyd.h"
+#include "keyd/keyd.h"
 
 #include "wire/git_push.h"
 

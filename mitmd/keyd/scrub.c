@@ -6,7 +6,7 @@
  * credential, the table included, is in the secret memory it was given.  The
  * text comes from a provider and may be anything.
  */
-#include "keyd_scrub.h"
+#include "keyd/scrub.h"
 
 #include <errno.h>
 
