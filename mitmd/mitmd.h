@@ -16,13 +16,13 @@
 #include "body/decode.h"
 #include "body/hold.h"
 #include "body/meter.h"
+#include "ca.h"
 #include "common/buf.h"
 #include "common/http/http1.h"
 #include "common/ipc/worker.h"
 #include "common/trim.h"
-#include "mitmd_ca.h"
-#include "mitmd_refuse.h"
 #include "provider/provider.h"
+#include "refuse.h"
 #include "wire/git_push.h"
 #include "wire/stream.h"
 #include "wire/ws.h"
@@ -261,7 +261,7 @@ mitmd_host(const struct agent *a)
 	return mitmd_env.providers[a->provider].p->hosts[a->host];
 }
 
-/* mitmd_serve.c */
+/* serve.c */
 void mitmd_serve(void) __attribute__((noreturn));
 /* A line in the session's log that an agent caused: counted, then no more. */
 void mitmd_note(const struct agent *, const char *, ...)
@@ -276,12 +276,12 @@ void mitmd_alarm(const char *kind, const char *text);
 uint32_t mitmd_denied(const struct agent *, enum refusal, unsigned status,
     struct span method, struct span target, const char *why);
 
-/* mitmd_added.c: hosts that come and go in a session */
+/* added.c: hosts that come and go in a session */
 /* A leaf for it, and it is on the list. -1: it may not be. */
 int added_take(struct mitmd_provider *, struct provider *);
 int added_drop(struct chan *, const union proto_any *, int fd);
 
-/* mitmd_agent.c: connections, their deadlines and their end */
+/* agent.c: connections, their deadlines and their end */
 void agent_accept(struct loop_io *, uint32_t);
 /* Closes now; freed when the callback that runs returns. */
 void agent_close(struct agent *);
@@ -294,7 +294,7 @@ void agent_watch(struct agent *);
 void agent_hold(struct agent *);
 void agent_leave(struct agent *);
 
-/* mitmd_input.c: its bytes, as the state wants them */
+/* input.c: its bytes, as the state wants them */
 /* Does the state want any? */
 bool agent_reads(const struct agent *);
 /* Has TLS taken bytes from the socket that are still to be read? */
@@ -305,12 +305,12 @@ void agent_resume(struct agent *);
 /* Peers take again what we send: connections that waited for it go on. */
 void agents_caught_up(void);
 
-/* mitmd_connect.c: until the tunnel is up */
+/* connect.c: until the tunnel is up */
 void connect_read(struct agent *);
 /* Answers a connection that no struct agent is made for. */
 void connect_busy(int fd);
 
-/* mitmd_check.c: the first lock */
+/* check.c: the first lock */
 /*
  * A decoded request against the provider of its connection.  REFUSE_NONE: *r
  * is a request of this turn, its spans die with the next check. *known: its
@@ -319,7 +319,7 @@ void connect_busy(int fd);
 enum refusal check_request(const struct agent *, const struct http1_head *,
     struct http1_body *, struct request *r, bool *known);
 
-/* mitmd_exchange.c: one request on its way to keyd */
+/* exchange.c: one request on its way to keyd */
 /* NULL: out of memory, or there are too many of all agents. */
 struct exchange *exchange_new(struct agent *, const struct front *);
 /* Takes it off its lists; freed, with its stream, when the callback returns. */
@@ -345,7 +345,7 @@ uint32_t exchange_denied_id(struct exchange *);
 /* The spans of a request that waits move into x->kept. -1: no room. */
 int exchange_keep(struct exchange *);
 
-/* mitmd_streams.c: streams to keyd, and who waits for one */
+/* streams.c: streams to keyd, and who waits for one */
 /* The length is known: over a stream that is there, or asks for one. */
 void exchange_launch(struct exchange *);
 /* keyd's end of the stream that was asked for. Takes fd. */
@@ -355,7 +355,7 @@ struct exchange *exchange_find(uint32_t stream);
 /* Streams that came free go to who waits for one. */
 void exchange_dequeue(void);
 
-/* mitmd_ask.c: requests that a person must approve */
+/* ask.c: requests that a person must approve */
 bool ask_wanted(const struct exchange *);
 /* The body of x is complete: what it asks for is read. */
 enum refusal ask_look(struct exchange *, struct span body);
@@ -366,7 +366,7 @@ void ask_over(struct exchange *, bool cancel);
 /* It may not be sent: answered. */
 void ask_refused(struct exchange *, enum refusal);
 
-/* mitmd_deny.c: answers of our own */
+/* deny.c: answers of our own */
 /* Answers with a refusal; wrong keys are counted. known: see struct front. */
 void deny_request(struct exchange *, enum refusal, bool known);
 /* keyd, auditd or the provider failed: 502, 503, or a cut. */
@@ -381,7 +381,7 @@ unsigned deny_status(const struct exchange *, enum refusal);
 /* As this provider's clients read errors. */
 enum refuse_form deny_form(const struct exchange *);
 
-/* mitmd_upstream.c: the stream to keyd */
+/* upstream.c: the stream to keyd */
 int upstream_open(struct exchange *, int fd);
 void upstream_close(struct exchange *);
 /* Frames of the request's body; queued when the socket is full. */
@@ -389,10 +389,10 @@ int upstream_put(struct exchange *, struct span);
 /* -1: out of memory. */
 int upstream_flush(struct exchange *);
 
-/* mitmd_reply.c: what keyd sends */
+/* reply.c: what keyd sends */
 void reply_ready(struct loop_io *, uint32_t);
 
-/* mitmd_ws.c: messages of the agent; mitmd_ws_answer.c: those for it */
+/* ws.c: messages of the agent; ws_answer.c: those for it */
 extern const struct front front_ws;
 /* A handshake was admitted. -1: out of memory. */
 int ws_open(struct exchange *, struct span key);
@@ -411,7 +411,7 @@ bool ws_reads(const struct exchange *);
 /* Is it in the middle of a frame, or has it said goodbye? */
 bool ws_waits(const struct exchange *);
 
-/* mitmd_h2.c: connections over HTTP/2 */
+/* h2.c: connections over HTTP/2 */
 /* Begins after the handshake. -1: out of memory. */
 int h2_open(struct agent *);
 void h2_free(struct h2 *);
@@ -422,7 +422,7 @@ bool h2_reads(const struct agent *);
 /* The connection's timer: idle, or stuck in the middle of a frame. */
 void h2_expired(struct agent *);
 
-/* mitmd_request1.c: requests over HTTP/1.1; mitmd_answer1.c: their answers */
+/* request1.c: requests over HTTP/1.1; answer1.c: their answers */
 extern const struct front front_http1;
 /* Begins after the handshake. -1: no exchange to be had. */
 int request1_open(struct agent *);

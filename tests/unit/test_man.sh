@@ -56,7 +56,7 @@ has icsupervisor.8 12 "options of icsupervisor" 'Fl Fl @' \
 has icsupervisor.8 6 "exit statuses of icsupervisor" '.It @' \
     $(grep -oE 'SUP_EXIT_[A-Z]+ = [0-9]+' "$sup/options.h" | grep -oE '[0-9]+$')
 for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd_main.c \
-    mcp-proxyd/backd/main.c mitmd/mitmd_main.c mitmd/keyd/main.c mitmd/dialerd/main.c \
+    mcp-proxyd/backd/main.c mitmd/main.c mitmd/keyd/main.c mitmd/dialerd/main.c \
     mitmd/egressd/main.c mitmd/tunneld/main.c supervisor/relay/termd_main.c; do
 	p=$(sed -n '/pledge_promise .*\[\]/,/;/p' "$root/$f" | sed 's,/\*.*,,' |
 	    grep -oE 'PLEDGE_[A-Z]+' | sed 's/PLEDGE_//' | tr 'A-Z\n' 'a-z ')

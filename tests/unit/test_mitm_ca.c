@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "mitmd/mitmd_ca.h"
+#include "mitmd/ca.h"
 #include "tap.h"
 
 static const struct span hosts[] = {

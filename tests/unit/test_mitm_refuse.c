@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/json/json.h"
-#include "mitmd/mitmd_refuse.h"
+#include "mitmd/refuse.h"
 #include "tap.h"
 
 /* The answer as text. */

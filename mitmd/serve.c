@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "body.h"
 #include "common/log.h"
-#include "mitmd_body.h"
-#include "mitmd_tls.h"
+#include "tls.h"
 
 void
 mitmd_note(const struct agent *a, const char *fmt, ...)

@@ -29,15 +29,15 @@ struct h2 {
 	uint64_t partial; /* since when a frame is cut off; 0: it is not */
 };
 
-/* mitmd_h2.c */
+/* h2.c */
 struct exchange *h2_exchange(struct h2 *, int32_t stream);
 /* GOAWAY with this code, then the end of the connection. */
 void h2_end(struct agent *, uint32_t code, const char *why);
 
-/* mitmd_h2_request.c: what the library calls */
+/* h2_request.c: what the library calls */
 nghttp2_session_callbacks *h2_callbacks(void);
 
-/* mitmd_answer2.c */
+/* answer2.c */
 extern const struct front front_http2;
 /* Gives back what the agent may send, as far as keyd took it. */
 void answer2_consume(struct exchange *);

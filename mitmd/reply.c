@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "mitmd_usage.h"
+#include "usage.h"
 
 #define REPLY_READS 4 /* per wake-up */
 #define REPLY_READ (128U << 10)

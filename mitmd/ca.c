@@ -6,7 +6,7 @@
  * signs, unless it is told that the list stays open.  Everything it reads comes
  * from icsupervisor.
  */
-#include "mitmd_ca.h"
+#include "ca.h"
 
 #include <openssl/ec.h>
 #include <openssl/rand.h>

@@ -4,12 +4,12 @@
  * written as TLS takes it, ended by GOAWAY.  libnghttp2 parses bytes of the
  * agent here; h2_scan sees them first.
  */
-#include "mitmd_h2.h"
+#include "h2.h"
 
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "mitmd_tls.h"
+#include "tls.h"
 
 /* Frames of one turn: one connection is written at a time. */
 static uint8_t h2_frames[65536];

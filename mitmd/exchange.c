@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Exchanges: from an admitted request to its end.  A body streams unless it
- * must be held whole first (mitmd_body.c), since its length is part of what
+ * must be held whole first (body.c), since its length is part of what
  * auditd writes down and keyd counts; how it gets a stream to keyd is in
- * mitmd_streams.c.  Holds bodies of the agent and looks at none of them.
+ * streams.c.  Holds bodies of the agent and looks at none of them.
  */
 #include "mitmd.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "body.h"
 #include "common/log.h"
-#include "mitmd_body.h"
-#include "mitmd_usage.h"
+#include "usage.h"
 
 static void exchange_expired(struct loop_timer *);
 

@@ -5,7 +5,7 @@
  * end an answer that runs.  Then the agent reads why, in the provider's own
  * words for an error that ends a stream.
  */
-#include "mitmd_usage.h"
+#include "usage.h"
 
 #include "body/event_stream.h"
 

@@ -4,12 +4,12 @@
  * agent's window lets it go; a stream that is over leaves its exchange, and
  * the stream to keyd, to the next request of the connection.
  */
-#include "mitmd_h2.h"
+#include "h2.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mitmd_body.h"
+#include "body.h"
 
 #define ANSWER2_MAX_FIELDS (PROVIDER_MAX_HEADERS + 4)
 

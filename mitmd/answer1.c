@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "mitmd_tls.h"
+#include "tls.h"
 
 /* What one read of keyd's gave: one exchange at a time. */
 static struct buf answer1_out = {.max = MITMD_MAX_QUEUE};

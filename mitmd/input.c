@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "body.h"
 #include "common/log.h"
-#include "mitmd_body.h"
-#include "mitmd_tls.h"
+#include "tls.h"
 
 #define INPUT_READS 4       /* rounds per wake-up, of up to INPUT_SCRATCH */
 #define INPUT_RECORD 16384U /* what one TLS record can hold */

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "common/log.h"
-#include "mitmd_tls.h"
+#include "tls.h"
 #include "wire/ws.h"
 
 /* Headers of the request that is being checked, packed. */

@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-#include "mitmd_tls.h"
 #include "provider/dest.h"
+#include "tls.h"
 
 int
 added_take(struct mitmd_provider *pv, struct provider *p)

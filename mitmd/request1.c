@@ -2,13 +2,13 @@
 /*
  * Requests over HTTP/1.1: heads and bodies out of the agent's bytes, one
  * request at a time; what comes ahead waits.  Bytes of the agent are parsed
- * here, by http1.h; what they may ask for is mitmd_check.c's.
+ * here, by http1.h; what they may ask for is check.c's.
  */
 #include "mitmd.h"
 
+#include "body.h"
 #include "common/log.h"
-#include "mitmd_body.h"
-#include "mitmd_tls.h"
+#include "tls.h"
 
 int
 request1_open(struct agent *a)

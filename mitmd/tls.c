@@ -7,7 +7,7 @@
  * keys.
  * OpenSSL parses bytes of the agent here.
  */
-#include "mitmd_tls.h"
+#include "tls.h"
 
 #include <openssl/err.h>
 #include <openssl/rand.h>

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "body.h"
 #include "common/log.h"
-#include "mitmd_body.h"
 
 #define AGENT_ACCEPTS 8 /* per wake-up */
 

@@ -4,13 +4,13 @@
  * the provider's frames get new heads.  They are checked as the agent's are;
  * nothing of them is held.
  */
-#include "mitmd_ws.h"
+#include "ws.h"
 
 #include <stdio.h>
 
-#include "mitmd_body.h"
-#include "mitmd_tls.h"
-#include "mitmd_usage.h"
+#include "body.h"
+#include "tls.h"
+#include "usage.h"
 
 /* Frames of one turn: one connection is written at a time. */
 static struct buf ws_out = {.max = MITMD_MAX_QUEUE};

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "mitmd_tls.h"
+#include "tls.h"
 
 #define CONNECT_PORT ":443"
 /* So many are named to who asks for another. */

@@ -3,7 +3,7 @@
  * What libnghttp2 found in an agent's bytes: header blocks, checked as those
  * of HTTP/1.1 are, bodies, and the ends of streams.
  */
-#include "mitmd_h2.h"
+#include "h2.h"
 
 #include "common/log.h"
 

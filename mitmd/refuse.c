@@ -4,7 +4,7 @@
  * constant text; what keyd says about a failure is the one text that comes
  * from elsewhere, and is written as printable ASCII.
  */
-#include "mitmd_refuse.h"
+#include "refuse.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
  * then announced.  Bytes of the agent are decoded and parsed here, by
  * decode.h and body/filter.h.
  */
-#include "mitmd_body.h"
+#include "body.h"
 
 #include <openssl/rand.h>
 
@@ -14,7 +14,7 @@
 
 #include "body/filter.h"
 #include "common/log.h"
-#include "mitmd_tls.h"
+#include "tls.h"
 
 /* One body is checked at a time, from beginning to end. */
 static struct filter body_filter;

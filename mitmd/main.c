@@ -11,7 +11,7 @@
  */
 #include "mitmd.h"
 
-#include "mitmd_tls.h"
+#include "tls.h"
 
 static const enum pledge_promise mitmd_promises[] = {
     PLEDGE_STDIO, PLEDGE_ACCEPT, PLEDGE_MEMFD, /* bodies that are held whole */

@@ -5,15 +5,15 @@
  * frame.  While one is on its way to keyd no other is read.  Bytes of the
  * agent are parsed here, by ws.h.
  */
-#include "mitmd_ws.h"
+#include "ws.h"
 
 #include <openssl/rand.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mitmd_body.h"
-#include "mitmd_usage.h"
+#include "body.h"
+#include "usage.h"
 
 int
 ws_open(struct exchange *x, struct span key)

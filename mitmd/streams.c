@@ -7,8 +7,8 @@
  */
 #include "mitmd.h"
 
-#include "mitmd_tls.h"
-#include "mitmd_usage.h"
+#include "tls.h"
+#include "usage.h"
 
 struct exchange *
 exchange_find(uint32_t stream)

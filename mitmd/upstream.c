@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "mitmd_body.h"
+#include "body.h"
 
 int
 upstream_open(struct exchange *x, int fd)

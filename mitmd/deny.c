@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "common/log.h"
-#include "mitmd_usage.h"
+#include "usage.h"
 
 /* "Allowed: POST /v1/messages, ...": cut where it grows too long. */
 static const char *
