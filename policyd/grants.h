@@ -9,7 +9,7 @@
 #ifndef GRANTS_H
 #define GRANTS_H
 
-#include "eval.h"
+#include "engine/eval.h"
 
 #define GRANTS_MAX	64U
 #define GRANT_LIMITS	16U

@@ -6,7 +6,7 @@
 #ifndef OUTSIDE_H
 #define OUTSIDE_H
 
-#include "args.h"
+#include "engine/args.h"
 #include "hold.h"
 
 struct outside {

@@ -10,7 +10,7 @@
 #include "asks.h"
 #include "breaker.h"
 #include "compose.h"
-#include "eval.h"
+#include "engine/eval.h"
 #include "grants.h"
 #include "hold.h"
 #include "remotes.h"

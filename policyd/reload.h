@@ -6,7 +6,7 @@
 #ifndef RELOAD_H
 #define RELOAD_H
 
-#include "engine.h"
+#include "engine/engine.h"
 
 struct policyd_env;
 

@@ -6,7 +6,7 @@
 #define ICCTL_POLICY_LEARN_H
 
 #include "icctl_policy.h"
-#include "policyd/annot.h"
+#include "policyd/engine/annot.h"
 
 #define LEARN_MAX_RULES 2000U
 #define LEARN_MAX_CALLS 100000U

@@ -6,9 +6,9 @@
 #define ICCTL_POLICY_LINT_H
 
 #include "icctl_policy.h"
-#include "policyd/annot.h"
-#include "policyd/lists.h"
-#include "policyd/rules.h"
+#include "policyd/engine/annot.h"
+#include "policyd/engine/lists.h"
+#include "policyd/engine/rules.h"
 
 struct findings {
 	bool json;

@@ -14,7 +14,7 @@
 
 #include "common/json/json.h"
 #include "icctl_policy_learn.h"
-#include "policyd/domain.h"
+#include "policyd/engine/domain.h"
 
 #define VALUES_MAX 1000U
 

@@ -4,7 +4,7 @@
  * can equal is warned about; a list that is not there leaves its rule without
  * values, so that a rule that allows falls towards deny.
  */
-#include "lists.h"
+#include "engine/lists.h"
 
 #include <stdlib.h>
 

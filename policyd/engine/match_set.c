@@ -3,7 +3,7 @@
  * Compares values with the sets that lists.c built: strictly for rules that
  * allow, in every spelling for rules that ask or deny.
  */
-#include "lists.h"
+#include "engine/lists.h"
 
 static bool
 holds(const struct span *array, size_t n, struct span s)

@@ -10,7 +10,7 @@
 #ifndef SPELLING_H
 #define SPELLING_H
 
-#include "domain.h"
+#include "engine/domain.h"
 
 /* A host, or a host followed by a path; or an address or identifier. */
 struct spelling {

@@ -4,7 +4,7 @@
 #define BENCH_POLICY_H
 
 #include "bench.h"
-#include "policyd/eval.h"
+#include "policyd/engine/eval.h"
 
 #define POLICY_VARIANTS 64U /* of each case's arguments */
 #define POLICY_NCASES 10U

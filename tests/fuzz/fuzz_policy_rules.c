@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/json/json.h"
-#include "policyd/eval.h"
+#include "policyd/engine/eval.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

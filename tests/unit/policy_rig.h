@@ -8,7 +8,7 @@
 #define POLICY_RIG_H
 
 #include "common/json/json.h"
-#include "policyd/eval.h"
+#include "policyd/engine/eval.h"
 
 struct rig {
 	char dir[256];

@@ -95,10 +95,10 @@ has ironcurtain-audit.5 15 "events of the log" '.It Li @' \
 has ironcurtain-audit.5 40 "members of events" '@' \
     $(grep -ohE 'auditlog_[a-z0-9]+\((l|&l|&inner), "[a-zA-Z]+"' "$sup"/auditd_*.c | cut -d '"' -f 2 | sort -u) \
     $(grep -ohE 'put\(o, "[a-zA-Z]+"' "$sup/events.c" | cut -d '"' -f 2 | sort -u)
-has ironcurtain-policy.5 16 "roles" '@' $(grep -oE '\{"[a-z-]+", CATEGORY' "$root/policyd/roles.c" | cut -d '"' -f 2)
+has ironcurtain-policy.5 16 "roles" '@' $(grep -oE '\{"[a-z-]+", CATEGORY' "$root/policyd/engine/roles.c" | cut -d '"' -f 2)
 has ironcurtain-policy.5 20 "rules that are built in" '@' $(grep -ohE \
     '"(structural|unknown|missing|invalid|circuit|approval|hold|server|default|git-path)-[a-z-]+"' \
-    "$root"/policyd/{args,eval,eval_rules,call,approve}.c | tr -d '"' | sort -u)
+    "$root"/policyd/{engine/args,engine/eval,engine/eval_rules,call,approve}.c | tr -d '"' | sort -u)
 }
 echo "1..$n"
 exit $failed

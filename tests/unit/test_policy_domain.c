@@ -3,7 +3,7 @@
  * Hosts, URLs and remotes: what they become, what is refused and why, and what
  * patterns match (original.md 1.7, security.md 2.3).
  */
-#include "policyd/lists.h"
+#include "policyd/engine/lists.h"
 #include "tap.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * but may come from a generator or another system: nothing in them is taken
  * on trust, and every message says where.  Holds nothing.
  */
-#include "load.h"
+#include "engine/load.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * condition that finds no value is false.  Only rules that name this server
  * and tool, or none, are looked at: they are found once per tool.
  */
-#include "eval_match.h"
+#include "engine/eval_match.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
 #ifndef LISTS_H
 #define LISTS_H
 
+#include "engine/load.h"
 #include "engine/spelling.h"
-#include "load.h"
 
 enum match_type { MATCH_DOMAINS, MATCH_EMAILS, MATCH_IDENTIFIERS };
 #define MATCH_TYPES 3U

@@ -4,7 +4,7 @@
  * names, and the plain types of the top level.  The schema is the server's,
  * the arguments are the agent's; nothing else is concluded from either.
  */
-#include "args.h"
+#include "engine/args.h"
 
 #include "common/log.h"
 

@@ -3,7 +3,7 @@
 #ifndef DOMAIN_URL_H
 #define DOMAIN_URL_H
 
-#include "domain.h"
+#include "engine/domain.h"
 
 #define URL_MAX_SCHEME 16U
 

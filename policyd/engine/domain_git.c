@@ -5,9 +5,9 @@
  * refused.  The URL behind a remote's name is in a configuration that the
  * agent writes: it is not known here, and said so.
  */
-#include "domain.h"
+#include "engine/domain.h"
 
-#include "domain_url.h"
+#include "engine/domain_url.h"
 
 /*
  * host/owner/repo: one slash at either end and a last ".git" do not count.  A

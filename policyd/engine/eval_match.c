@@ -3,7 +3,7 @@
  * Values against sets of hosts, addresses and identifiers; and, for people,
  * which condition of a rule it was that a call did not meet.
  */
-#include "eval_match.h"
+#include "engine/eval_match.h"
 
 /* A value without a URL role is compared as the host that it is, if it is. */
 static enum match

@@ -7,7 +7,7 @@
 #ifndef EVAL_H
 #define EVAL_H
 
-#include "args.h"
+#include "engine/args.h"
 
 struct decision {
 	enum proto_status status;

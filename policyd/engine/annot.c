@@ -3,7 +3,7 @@
  * Reads tool-annotations.json.  A condition or role that is not understood is
  * refused: it could be what keeps an argument from being judged.
  */
-#include "annot.h"
+#include "engine/annot.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  * Whoever makes one of them a link now changes what we see of the object, not
  * the name that is sent.
  */
-#include "path.h"
+#include "engine/path.h"
 
 #include <sys/stat.h>
 

@@ -4,7 +4,7 @@
  * the call's own and is changed in place, so that there is one set of
  * arguments, not one that is judged and one that is sent.
  */
-#include "args.h"
+#include "engine/args.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * generator or another system.  What is not understood within a condition is
  * refused, what is not understood elsewhere is said and ignored.
  */
-#include "rules.h"
+#include "engine/rules.h"
 
 #include "common/log.h"
 

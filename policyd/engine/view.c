@@ -5,7 +5,7 @@
  * mounted; they are kept by length of their path, longest first, so that the
  * first that fits is the one that the server sees.
  */
-#include "path.h"
+#include "engine/path.h"
 
 #include <sys/stat.h>
 #include <sys/vfs.h>

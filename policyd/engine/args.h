@@ -7,7 +7,7 @@
 #ifndef ARGS_H
 #define ARGS_H
 
-#include "engine.h"
+#include "engine/engine.h"
 
 /* What one call may cost: strings with a role, components of all paths. */
 #define ARGS_MAX_VALUES	10000U

@@ -4,7 +4,7 @@
  * all that are there, and swaps only when everything succeeded.  Configuration
  * is icsupervisor's and trusted; the files are not.
  */
-#include "engine.h"
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <fcntl.h>

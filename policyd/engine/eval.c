@@ -4,7 +4,7 @@
  * tools last of the denials, rules only for what is left.  An allow is looked
  * at once more for what the founding system let through.
  */
-#include "eval.h"
+#include "engine/eval.h"
 
 #include <sys/stat.h>
 

@@ -11,7 +11,7 @@
 
 #include "common/buf.h"
 #include "common/json/value.h"
-#include "roles.h"
+#include "engine/roles.h"
 
 #define LOAD_MAX_TEXT	(8U << 20)
 #define LOAD_MAX_ERROR	2048

@@ -6,7 +6,7 @@
 #ifndef ANNOT_H
 #define ANNOT_H
 
-#include "load.h"
+#include "engine/load.h"
 
 #define ANNOT_MAX_ARGS	256U	/* of one tool */
 #define ANNOT_MAX_WHEN	64U	/* conditions of one argument */

@@ -7,10 +7,10 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
-#include "annot.h"
 #include "common/ipc/proto.h"
-#include "path.h"
-#include "rules.h"
+#include "engine/annot.h"
+#include "engine/path.h"
+#include "engine/rules.h"
 
 #define ENGINE_MAX_PROTECT 256U
 #define VIRTUAL_NAME "proxy"	/* no server of a configuration is called so */

@@ -2,7 +2,7 @@
 /*
  * Reads dynamic-lists.json.
  */
-#include "lists.h"
+#include "engine/lists.h"
 
 #include "common/log.h"
 

@@ -9,7 +9,7 @@
 #define RULES_H
 
 #include "common/ipc/proto.h"
-#include "lists.h"
+#include "engine/lists.h"
 
 #define RULES_MAX	50000U
 #define RULES_MAX_LISTS	16U		/* list conditions of one rule */

@@ -3,7 +3,7 @@
  * The three files of a policy, read: beside those in force, and one by one as
  * a session begins.
  */
-#include "engine.h"
+#include "engine/engine.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #ifndef EVAL_MATCH_H
 #define EVAL_MATCH_H
 
-#include "eval.h"
+#include "engine/eval.h"
 
 /*
  * MATCH_NO also when there is no such value.  For a rule that allows, all

@@ -5,7 +5,7 @@
  * parts, or within IPv6) as four decimal numbers, IPv6 in brackets.  Reads
  * bytes of the agent; holds nothing.
  */
-#include "domain.h"
+#include "engine/domain.h"
 
 #include <arpa/inet.h>
 

@@ -3,7 +3,7 @@
  * The table of argument roles.  Names are the founding system's; a file that
  * uses another one is refused, as it may mean a limit that we do not know.
  */
-#include "roles.h"
+#include "engine/roles.h"
 
 /* clang-format off */
 static const struct {

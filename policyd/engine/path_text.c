@@ -2,7 +2,7 @@
 /*
  * Which texts can be a path at all, and what is said of those that cannot.
  */
-#include "path.h"
+#include "engine/path.h"
 
 const char *
 path_strerror(enum path_error e)

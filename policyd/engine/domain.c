@@ -3,9 +3,9 @@
  * Reads URLs of arguments and writes them in one form.  What is written is
  * what is matched and what is sent.  Reads bytes of the agent; holds nothing.
  */
-#include "domain.h"
+#include "engine/domain.h"
 
-#include "domain_url.h"
+#include "engine/domain_url.h"
 
 static const char hex[] = "0123456789ABCDEF";
 
