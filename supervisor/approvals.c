@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditsum.h"
+#include "auditlog/sum.h"
 #include "budget.h"
 #include "common/json/value.h"
 #include "common/log.h"

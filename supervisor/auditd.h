@@ -10,7 +10,7 @@
 
 #include <sys/queue.h>
 
-#include "auditlog.h"
+#include "auditlog/line.h"
 #include "common/ipc/worker.h"
 
 #define AUDITD_STALL_MS 30000U

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditsum.h"
+#include "auditlog/sum.h"
 #include "jsonfile.h"
 #include "sup.h"
 

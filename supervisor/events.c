@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditsum.h"
+#include "auditlog/sum.h"
 #include "common/json/json.h"
 #include "common/log.h"
 #include "sup.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditsum.h"
+#include "auditlog/sum.h"
 #include "icctl.h"
 
 struct verdict {

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "auditsum.h"
+#include "auditlog/sum.h"
 #include "common/json/json.h"
 #include "common/log.h"
 #include "control.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditsum.h"
+#include "auditlog/sum.h"
 #include "jsonfile.h"
 #include "policydir.h"
 #include "sup.h"

@@ -24,7 +24,7 @@ struct session {
 	int log; /* session.log */
 	size_t logged;
 	int audit;    /* audit.jsonl, O_APPEND */
-	int closing;  /* another description of it: see auditfile.c */
+	int closing;  /* another description of it: see auditlog/file.c */
 	uint64_t seq; /* of the next audit line */
 	uint8_t prev[32];
 };
@@ -56,7 +56,7 @@ int session_seed(int dirfd, const char *path, unsigned mode, struct span);
 /* One line into session.log: "who: text", made printable, bounded. */
 void session_log(struct session *, const char *who, struct span text);
 
-/* auditfile.c */
+/* auditlog/file.c */
 int auditfile_open(struct session *, struct fault *);
 /* A descriptor to read the log with; -1 errno. */
 int session_audit_reader(const struct session *);

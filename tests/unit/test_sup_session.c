@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/auditsum.h"
+#include "supervisor/auditlog/sum.h"
 #include "supervisor/session.h"
 #include "tap.h"
 

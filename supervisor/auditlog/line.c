@@ -3,7 +3,7 @@
  * Composing and checking lines of the audit log.  Holds the position in the
  * chain; does no input or output.
  */
-#include "auditlog.h"
+#include "auditlog/line.h"
 
 #include <errno.h>
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog.h"
-#include "auditsum.h"
+#include "auditlog/line.h"
+#include "auditlog/sum.h"
 #include "session.h"
 
 static const char *

@@ -2,7 +2,7 @@
 /*
  * SHA-256 for icsupervisor, which does not link libcrypto: its lines are few.
  */
-#include "auditsum.h"
+#include "auditlog/sum.h"
 
 #include <sys/types.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* SHA-256 by libmd, in the shape that auditlog.h asks for. */
+/* SHA-256 by libmd, in the shape that auditlog/line.h asks for. */
 #ifndef AUDITSUM_H
 #define AUDITSUM_H
 
-#include "auditlog.h"
+#include "auditlog/line.h"
 
 auditlog_hash_fn auditsum;
 
