@@ -55,7 +55,7 @@ has icsupervisor.8 12 "options of icsupervisor" 'Fl Fl @' \
     $(grep -oE '^    \{"[a-z-]+", (no|required)_argument' "$sup/options.c" | cut -d '"' -f 2)
 has icsupervisor.8 6 "exit statuses of icsupervisor" '.It @' \
     $(grep -oE 'SUP_EXIT_[A-Z]+ = [0-9]+' "$sup/options.h" | grep -oE '[0-9]+$')
-for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd_main.c \
+for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd/main.c \
     mcp-proxyd/backd/main.c mitmd/main.c mitmd/keyd/main.c mitmd/dialerd/main.c \
     mitmd/egressd/main.c mitmd/tunneld/main.c supervisor/relay/termd_main.c; do
 	p=$(sed -n '/pledge_promise .*\[\]/,/;/p' "$root/$f" | sed 's,/\*.*,,' |
@@ -90,10 +90,10 @@ has ironcurtain-config.5 24 "members of a provider" '\&"@\&"' \
     $(for f in provider credential route; do
 	    strings mitmd/provider/$f.c 'names\[\] = '; done | sort -u)
 has ironcurtain-audit.5 15 "events of the log" '.It Li @' \
-    $(grep -ohE 'auditd_line\(&l, "[a-zA-Z]+"' "$sup"/auditd_*.c | cut -d '"' -f 2 | sort -u) \
+    $(grep -ohE 'auditd_line\(&l, "[a-zA-Z]+"' "$sup"/auditd/*.c | cut -d '"' -f 2 | sort -u) \
     $(grep -ohE '(event_send|closing_line)\((&log, &out, )?"[a-zA-Z]+"' "$sup/events.c" | cut -d '"' -f 2 | sort -u)
 has ironcurtain-audit.5 40 "members of events" '@' \
-    $(grep -ohE 'auditlog_[a-z0-9]+\((l|&l|&inner), "[a-zA-Z]+"' "$sup"/auditd_*.c | cut -d '"' -f 2 | sort -u) \
+    $(grep -ohE 'auditlog_[a-z0-9]+\((l|&l|&inner), "[a-zA-Z]+"' "$sup"/auditd/*.c | cut -d '"' -f 2 | sort -u) \
     $(grep -ohE 'put\(o, "[a-zA-Z]+"' "$sup/events.c" | cut -d '"' -f 2 | sort -u)
 has ironcurtain-policy.5 16 "roles" '@' $(grep -oE '\{"[a-z-]+", CATEGORY' "$root/policyd/engine/roles.c" | cut -d '"' -f 2)
 has ironcurtain-policy.5 20 "rules that are built in" '@' $(grep -ohE \

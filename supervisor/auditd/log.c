@@ -5,7 +5,7 @@
  * the log cannot be written every effect that it does not cover becomes a
  * refusal, and so does everything that comes later.
  */
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 #include <errno.h>
 #include <stdio.h>

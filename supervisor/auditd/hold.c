@@ -3,7 +3,7 @@
  * Held calls and the answers to them on their way through the log: what waits
  * is shown once it is written down, and a verdict counts from then on.
  */
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 const char *
 auditd_hold_end(enum proto_hold how)

@@ -4,7 +4,7 @@
  * of policyd: approved, to their keyd as any other; else back to mitmd, which
  * answers the agent.  Either is written down first, with what was shown.
  */
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 static void
 ask_end(uint32_t id, uint8_t how)

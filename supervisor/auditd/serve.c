@@ -3,7 +3,7 @@
  * What auditd takes, from whom, and what it writes and lets out for each.
  * Members of a line are added in the order of their names' bytes.
  */
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>

@@ -4,7 +4,7 @@
  * here on, which tools are not the ones that were pinned, which the user
  * trusts.
  */
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 int
 auditd_on_rules_now(struct chan *c, const union proto_any *msg, int fd)

@@ -4,7 +4,7 @@
  * server's list goes on to dialerd once it is written down; what it refused,
  * and how connections ended.
  */
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 /* The server whose egressd this is. */
 static struct span

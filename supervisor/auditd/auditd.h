@@ -89,7 +89,7 @@ extern struct auditd_env auditd_env;
 
 void auditd_serve(void) __attribute__((noreturn));
 
-/* auditd_model.c */
+/* auditd/model.c */
 chan_fn auditd_on_alarm, auditd_on_package, auditd_on_usage, auditd_on_request, auditd_on_exchange_end,
     auditd_on_denied;
 
@@ -97,19 +97,19 @@ chan_fn auditd_on_alarm, auditd_on_package, auditd_on_usage, auditd_on_request, 
 void auditd_request_line(
     const struct msg_REQUEST_GO *, const struct msg_ASKED *asked);
 
-/* auditd_ask.c */
+/* auditd/ask.c */
 chan_fn auditd_on_asked, auditd_on_ask_no;
 
-/* auditd_hold.c */
+/* auditd/hold.c */
 /* "approved", ...; "" for none. */
 const char *auditd_hold_end(enum proto_hold);
 void auditd_hold_refuse(uint64_t id, struct span digest);
 chan_fn auditd_on_hold, auditd_on_verdict, auditd_on_approved, auditd_on_late;
 
-/* auditd_egress.c */
+/* auditd/egress.c */
 chan_fn auditd_on_connect, auditd_on_connect_end, auditd_on_connect_denied;
 
-/* auditd_instance.c */
+/* auditd/instance.c */
 chan_fn auditd_on_instance, auditd_on_instance_up, auditd_on_instance_fail,
     auditd_on_instance_drop, auditd_on_instance_over,
     auditd_on_instance_left;
@@ -117,15 +117,15 @@ void auditd_lost(enum role, unsigned index);
 /* The log does not cover the start: policyd is told that there is none. */
 void auditd_instance_refuse(uint64_t call, const char *why);
 
-/* auditd_virtual.c */
+/* auditd/virtual.c */
 chan_fn auditd_on_virtual_done;
 /* A released call to the virtual server. -1: impossible. */
 int auditd_virtual(const struct msg_RELEASE *);
 
-/* auditd_policy.c */
+/* auditd/policy.c */
 chan_fn auditd_on_tool_seen, auditd_on_trust, auditd_on_rules_now;
 
-/* auditd_log.c */
+/* auditd/log.c */
 /* Begins a line of this turn. */
 void auditd_line(struct auditlog_line *, const char *event);
 /* Ends it; a line that cannot be composed latches the failure. */
@@ -138,7 +138,7 @@ void auditd_effect_line(unsigned server, uint64_t call, struct span);
 /* Writes what this turn composed and lets its effects happen. */
 void auditd_commit(void *);
 
-/* auditd_server.c */
+/* auditd/server.c */
 void auditd_server_stdin(unsigned server, int fd);
 /* Takes a released line. */
 void auditd_server_put(struct auditd_effect *);

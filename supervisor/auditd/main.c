@@ -9,7 +9,7 @@
  */
 #include <seccomp.h>
 
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 /* The log may only grow: pwrite, pwritev2, ftruncate and mappings of it stay
  * closed.  Large arguments come in sealed memfds, hence PLEDGE_MEMFD, of which

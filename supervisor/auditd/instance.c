@@ -5,7 +5,7 @@
  * before policyd does.  Holds each one's stdin, as of any server.  An index is
  * used again when all who had a channel to its mcp-backd saw that one close.
  */
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
  * their keyd once they are written down, those it refused, how exchanges
  * ended, and alarms.
  */
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * icsupervisor, whose word on how they ended is written down before the agent
  * hears it.
  */
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 int
 auditd_virtual(const struct msg_RELEASE *r)

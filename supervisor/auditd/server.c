@@ -4,7 +4,7 @@
  * whole or the server is lost: one that takes no byte for 30 seconds loses
  * what was not begun.  Nothing here waits for a server.
  */
-#include "auditd.h"
+#include "auditd/auditd.h"
 
 #include <errno.h>
 #include <fcntl.h>
