@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "common/buf.h"
-#include "fault.h"
+#include "config/fault.h"
 #include "filter.h"
 #include "host/program.h"
 #include "spawn.h"

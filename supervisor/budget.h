@@ -11,8 +11,8 @@
 
 #include "common/buf.h"
 #include "common/ipc/proto.h"
-#include "fault.h"
-#include "paths.h"
+#include "config/fault.h"
+#include "config/paths.h"
 
 /* Founding names: maxTotalTokens, maxSteps, ... */
 enum budget_key {

@@ -7,7 +7,7 @@
 
 #include "budget.h"
 #include "common/loop.h"
-#include "prices.h"
+#include "config/prices.h"
 
 #define BUDGET_SHOW_MS 1000U
 #define BUDGET_MODELS 64U

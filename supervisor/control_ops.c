@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "budget.h"
+#include "config/jsonfile.h"
 #include "control.h"
-#include "jsonfile.h"
 #include "pins.h"
 #include "sup.h"
 

@@ -6,7 +6,7 @@
 #ifndef CREDENTIAL_ENV_H
 #define CREDENTIAL_ENV_H
 
-#include "fault.h"
+#include "config/fault.h"
 
 /*
  * The read end of a pipe that holds its value, which is then overwritten

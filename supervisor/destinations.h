@@ -9,8 +9,8 @@
 #ifndef DESTINATIONS_H
 #define DESTINATIONS_H
 
-#include "config.h"
-#include "jsonfile.h"
+#include "config/config.h"
+#include "config/jsonfile.h"
 #include "providers.h"
 
 #define DESTINATIONS_ADDED "added-" /* then a number: of the agent's */

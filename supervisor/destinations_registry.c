@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config_parse.h"
+#include "config/parse.h"
 #include "destinations.h"
 
 #define REGISTRY_MAX_DAYS 3650

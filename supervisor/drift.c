@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "auditlog/sum.h"
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 #include "sup.h"
 
 /* "" when the rules were made from none, or cannot be read (policyd says). */

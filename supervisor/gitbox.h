@@ -9,7 +9,7 @@
 #define GITBOX_H
 
 #include "box.h"
-#include "servers.h"
+#include "config/servers.h"
 
 /* As no server of a configuration can be called. */
 #define GITBOX_REMOTES "git.remotes"

@@ -5,7 +5,7 @@
  * command something outside every box.  Compared by device and inode, after
  * links: a bind mount or a symlink is no way around.
  */
-#include "paths.h"
+#include "config/paths.h"
 
 #include <sys/stat.h>
 

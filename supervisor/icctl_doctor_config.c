@@ -13,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "adapter.h"
+#include "config/adapter.h"
+#include "config/prices.h"
+#include "config/servers.h"
 #include "destinations.h"
 #include "icctl_doctor.h"
 #include "icctl_policy.h"
-#include "prices.h"
 #include "providers.h"
-#include "servers.h"
 
 #define FILES_MAX 256U
 

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/proxy_url.h"
 #include "icctl_doctor.h"
-#include "proxy_url.h"
 
 #define DOCTOR_CONNECT_MS 3000
 

@@ -9,7 +9,7 @@
 #include "common/buf.h"
 #include "common/ipc/proto.h"
 #include "common/json/value.h"
-#include "fault.h"
+#include "config/fault.h"
 #include "icctl.h"
 
 #define POLICY_MAX_LIST 256U /* of each option that may come again */

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
+#include "config/policydir.h"
 #include "icctl_policy.h"
-#include "policydir.h"
 
 #define FILE_MAX ((size_t)8 << 20)
 #define TREE_POOL ((size_t)256 << 20)

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "config/paths.h"
 #include "icctl_policy_lint.h"
-#include "paths.h"
 
 /* The directory as a path of this machine: 0, or -1 when it has none. */
 static int

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 #include "sup.h"
 
 /* For a server whose input has ended to go by itself. */

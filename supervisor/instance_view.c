@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 #include "locate_priv.h"
 #include "mounts.h"
 #include "sup.h"

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "jsonfile.h"
+#include "config/config.h"
+#include "config/jsonfile.h"
 #include "locate_priv.h"
 
 char *

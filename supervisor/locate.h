@@ -7,8 +7,8 @@
 #ifndef LOCATE_H
 #define LOCATE_H
 
-#include "fault.h"
-#include "paths.h"
+#include "config/fault.h"
+#include "config/paths.h"
 
 #define LOCATE_MAX_TREES 8U
 

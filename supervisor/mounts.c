@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 
 static bool
 mounts_among(struct json_object *list, const char *const *names)

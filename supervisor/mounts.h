@@ -10,7 +10,7 @@
 
 #include "common/ipc/proto.h"
 #include "common/span.h"
-#include "servers.h"
+#include "config/servers.h"
 #include "view.h"
 
 #define MOUNTS_MAX 50000U /* as many as rules */

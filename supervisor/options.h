@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "common/ipc/proto.h"
-#include "fault.h"
+#include "config/fault.h"
 
 /* Exit statuses of icsupervisor(1), besides the agent's own. */
 enum sup_exit {

@@ -20,8 +20,8 @@
 #include "auditlog/sum.h"
 #include "common/json/json.h"
 #include "common/log.h"
+#include "config/jsonfile.h"
 #include "control.h"
-#include "jsonfile.h"
 #include "pins.h"
 #include "sup.h"
 

@@ -9,7 +9,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
-#include "fault.h"
+#include "config/fault.h"
 
 #define PINS_MAX_TEXT 16384U   /* of a definition that is kept */
 #define PINS_MAX_FILE (7U << 20) /* beyond it definitions are left out */

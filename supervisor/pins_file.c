@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 #include "session.h"
 
 int

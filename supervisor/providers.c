@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 
 #define SENTINEL_BYTES 24
 

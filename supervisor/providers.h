@@ -8,8 +8,8 @@
 #ifndef PROVIDERS_H
 #define PROVIDERS_H
 
-#include "config.h"
-#include "paths.h"
+#include "config/config.h"
+#include "config/paths.h"
 
 #define PROVIDERS_MAX_CA (4U << 20)
 

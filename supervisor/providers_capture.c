@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 #include "providers.h"
 
 /* The one in use, of the file's "logins". */

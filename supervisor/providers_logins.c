@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 
 /*
  * Where the vendor's program keeps it: below the first of these variables

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/buf.h"
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 #include "providers.h"
 
 static const char *const param_names[PROVIDERS_PARAMS] = {

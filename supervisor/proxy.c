@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "common/net/no_proxy.h"
-#include "jsonfile.h"
-#include "proxy_url.h"
+#include "config/jsonfile.h"
+#include "config/proxy_url.h"
 
 #define PROXY_MAX_SECRET 2048U
 

@@ -11,7 +11,7 @@
 
 #include "common/ipc/proto.h"
 #include "common/loop.h"
-#include "fault.h"
+#include "config/fault.h"
 #include "providers.h"
 
 #define RENEW_MAX_LOCKS 9U

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "auditlog/sum.h"
-#include "jsonfile.h"
-#include "policydir.h"
+#include "config/jsonfile.h"
+#include "config/policydir.h"
 #include "sup.h"
 
 static const struct {

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "fault.h"
+#include "config/fault.h"
 
 /* Finds the agent's program and composes its command and environment. */
 int runtime_prepare(struct fault *);

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "config/jsonfile.h"
 #include "control.h"
 #include "gitbox.h"
-#include "jsonfile.h"
 #include "locate_priv.h"
 #include "mounts.h"
 #include "sup.h"

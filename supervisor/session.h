@@ -8,8 +8,8 @@
 #define SESSION_H
 
 #include "common/span.h"
-#include "fault.h"
-#include "paths.h"
+#include "config/fault.h"
+#include "config/paths.h"
 
 struct session {
 	char *dir; /* absolute, links resolved */

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/jsonfile.h"
 #include "domains.h"
-#include "jsonfile.h"
 #include "sup.h"
 #include "topology.h"
 

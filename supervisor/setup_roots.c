@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 #include "sup.h"
 
 char *

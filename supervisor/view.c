@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 #include "locate_priv.h"
 
 char *

@@ -7,9 +7,9 @@
 #define VIEW_H
 
 #include "box.h"
+#include "config/paths.h"
+#include "config/servers.h"
 #include "locate.h"
-#include "paths.h"
-#include "servers.h"
 
 #define VIEW_MAX_ROWS 40U
 

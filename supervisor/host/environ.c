@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 
 /* Lists in which an empty or relative element means the current directory. */
 static const char *const lists[] = {"PATH", "LD_LIBRARY_PATH"};

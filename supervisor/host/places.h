@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "paths.h"
+#include "config/paths.h"
 
 #define PLACES_MAX 512U
 

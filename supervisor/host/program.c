@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/jsonfile.h"
 #include "host/environ.h"
-#include "jsonfile.h"
 
 /* As much of the first line as the kernel reads. */
 #define HOST_LINE 256U

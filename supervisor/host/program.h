@@ -8,7 +8,7 @@
 #ifndef HOST_PROGRAM_H
 #define HOST_PROGRAM_H
 
-#include "fault.h"
+#include "config/fault.h"
 #include "host/places.h"
 #include "spawn.h"
 

@@ -9,7 +9,7 @@
 #define TERMINAL_H
 
 #include "common/loop.h"
-#include "fault.h"
+#include "config/fault.h"
 
 /* So many starts in so many ms; then it waits for the first to be old enough.
  */

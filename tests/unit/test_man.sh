@@ -77,15 +77,15 @@ has icctl.1 4 "exit statuses of icctl" '.It @' \
 has icctl.1 7 "codes of refusals" '@' $(grep -ohE 'control_fail\(c, "[a-z-]+"|client_refuse\(c, "[a-z]+"' \
     "$sup"/control*.c | cut -d '"' -f 2 | sort -u)
 has ironcurtain-config.5 31 "members of config.json" '@' \
-    $(strings supervisor/config.c 'config_ignored\[\]') $(strings supervisor/config.c 'config_keys\[\]')
+    $(strings supervisor/config/config.c 'config_ignored\[\]') $(strings supervisor/config/config.c 'config_keys\[\]')
 has ironcurtain-config.5 6 "members that are refused" '@' \
-    $(sed -n '/config_refused\[\] = /,/^};/p' "$sup/config.c" | grep -oE '^    \{"[A-Za-z]+"' | cut -d '"' -f 2)
+    $(sed -n '/config_refused\[\] = /,/^};/p' "$sup/config/config.c" | grep -oE '^    \{"[A-Za-z]+"' | cut -d '"' -f 2)
 has ironcurtain-config.5 7 "places of credentials, settings of providers" '\&"@\&"' \
-    $(strings supervisor/config_parse.c 'keys\[\]')
+    $(strings supervisor/config/parse.c 'keys\[\]')
 has ironcurtain-config.5 4 "members of the proxy" '\&"@\&"' \
-    $(strings supervisor/config_proxy.c 'keys\[\]')
-has ironcurtain-config.5 13 "members of a server" '\&"@\&"' $(strings supervisor/servers.c 'keys\[\]')
-has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/adapter.c 'keys\[\]')
+    $(strings supervisor/config/proxy.c 'keys\[\]')
+has ironcurtain-config.5 13 "members of a server" '\&"@\&"' $(strings supervisor/config/servers.c 'keys\[\]')
+has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/config/adapter.c 'keys\[\]')
 has ironcurtain-config.5 24 "members of a provider" '\&"@\&"' \
     $(for f in provider credential route; do
 	    strings mitmd/provider/$f.c 'names\[\] = '; done | sort -u)

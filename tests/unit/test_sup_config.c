@@ -13,7 +13,7 @@
 
 #include "common/log.h"
 #include "sup_config_cases.h"
-#include "supervisor/config.h"
+#include "supervisor/config/config.h"
 #include "tap.h"
 
 static void

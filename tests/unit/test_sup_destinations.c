@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/adapter.h"
-#include "supervisor/config.h"
+#include "supervisor/config/adapter.h"
+#include "supervisor/config/config.h"
 #include "supervisor/destinations.h"
 #include "tap.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/paths.h"
+#include "supervisor/config/paths.h"
 #include "supervisor/view.h"
 #include "tap.h"
 

@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/config/jsonfile.h"
 #include "supervisor/host/environ.h"
 #include "supervisor/host/program.h"
 #include "supervisor/host/sockets.h"
-#include "supervisor/jsonfile.h"
 #include "tap.h"
 
 static char top[] = "/tmp/test_sup_host.XXXXXX";

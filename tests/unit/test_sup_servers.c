@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/jsonfile.h"
-#include "supervisor/servers.h"
+#include "supervisor/config/jsonfile.h"
+#include "supervisor/config/servers.h"
 #include "tap.h"
 
 #define F "/h/mcp-servers.json: "

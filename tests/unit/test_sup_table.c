@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "case_table.h"
-#include "supervisor/servers.h"
+#include "supervisor/config/servers.h"
 #include "tap.h"
 
 static void

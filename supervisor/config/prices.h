@@ -7,8 +7,8 @@
 #ifndef PRICES_H
 #define PRICES_H
 
-#include "fault.h"
-#include "paths.h"
+#include "config/fault.h"
+#include "config/paths.h"
 
 #define PRICES_MAX 1024U
 

@@ -4,7 +4,7 @@
  * them come from files and command lines that may have been copied from
  * anywhere: what would move the cursor, hide or reorder is escaped.
  */
-#include "fault.h"
+#include "config/fault.h"
 
 #include <errno.h>
 #include <stdarg.h>

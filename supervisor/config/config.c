@@ -4,7 +4,7 @@
  * be in it are environment variables for MCP servers.  Credentials of model
  * providers are named here, never held.
  */
-#include "config.h"
+#include "config/config.h"
 
 #include <sys/stat.h>
 
@@ -15,8 +15,8 @@
 
 #include <sha2.h>
 
-#include "config_parse.h"
-#include "jsonfile.h"
+#include "config/jsonfile.h"
+#include "config/parse.h"
 
 /* Of the founding system; without effect here, and harmless to leave in. */
 static const char *const config_ignored[] = {"agentModelId", "policyModelId",

@@ -3,7 +3,7 @@
  * What config.json says about model providers: where a credential is kept
  * ("credentials") and where requests go ("providers").
  */
-#include "config_parse.h"
+#include "config/parse.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/http/hostname.h"
-#include "config_parse.h"
+#include "config/parse.h"
 #include "destinations.h"
 
 #define MEMBERS 32U

@@ -3,7 +3,7 @@
  * Reading adapters and filling in what only a session knows.  Sentinel keys
  * are the only secrets here, and they are worth nothing outside the box.
  */
-#include "adapter.h"
+#include "config/adapter.h"
 
 #include <sys/stat.h>
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "common/buf.h"
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 #include "session.h"
 
 #define ADAPTER_MAX_FILE (256U << 10)

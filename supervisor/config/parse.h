@@ -3,8 +3,8 @@
 #ifndef CONFIG_PARSE_H
 #define CONFIG_PARSE_H
 
-#include "config.h"
-#include "jsonfile.h"
+#include "config/config.h"
+#include "config/jsonfile.h"
 
 int config_credentials(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
@@ -14,16 +14,16 @@ int config_credentials(struct config *, const struct jsonfile *,
 int config_credential_of(struct config_provider *, const struct jsonfile *,
     struct json_object *val, const char *where, const char *user_home,
     bool login);
-/* config_proxy.c */
+/* config/proxy.c */
 int config_proxy(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
-/* config_reach.c: "upstream", "ca" and "reuse" of an object. */
+/* config/reach.c: "upstream", "ca" and "reuse" of an object. */
 int config_reach(struct config_provider *, const struct jsonfile *,
     struct json_object *, const char *where, const char *user_home);
 int config_providers(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 /*
- * config_profile.c: lays the profile (NULL: none) over the rest of root.
+ * config/profile.c: lays the profile (NULL: none) over the rest of root.
  * *chosen: its providers, or NULL.
  */
 int config_profile(const struct jsonfile *, struct json_object *root,
@@ -32,7 +32,7 @@ int config_profile(const struct jsonfile *, struct json_object *root,
 /* config.c */
 void config_provider_free(struct config_provider *);
 
-/* config_destinations.c: "destinations" and "proxyTools". */
+/* config/destinations.c: "destinations" and "proxyTools". */
 /* destinations_registry.c: what of packageInstall is a default of theirs. */
 int config_package_install(
     struct config *, const struct jsonfile *, struct json_object *root);
@@ -40,7 +40,7 @@ int config_destinations(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 void config_destinations_free(struct config *);
 
-/* config_budget.c */
+/* config/budget.c */
 int config_budget(
     struct config *, const struct jsonfile *, struct json_object *root);
 

@@ -3,7 +3,7 @@
  * Finds a policy by its name.  The names are the user's own: home and shipped
  * directories are trusted, what lies in them is policyd's to judge.
  */
-#include "policydir.h"
+#include "config/policydir.h"
 
 #include <sys/stat.h>
 

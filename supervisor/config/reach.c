@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config_parse.h"
+#include "config/parse.h"
 
 static bool
 config_is_loopback(const char *host)

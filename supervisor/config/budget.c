@@ -3,7 +3,7 @@
  * What config.json says about money and bodies: "resourceBudget", and
  * "modelBodies".
  */
-#include "config_parse.h"
+#include "config/parse.h"
 
 #include <stdio.h>
 

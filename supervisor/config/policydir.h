@@ -3,7 +3,7 @@
 #ifndef POLICYDIR_H
 #define POLICYDIR_H
 
-#include "fault.h"
+#include "config/fault.h"
 
 /*
  * what: NULL: home/policy, else home/generated, else the shipped default;

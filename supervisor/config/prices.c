@@ -2,7 +2,7 @@
 /*
  * Reads price files.  They are the user's or ours.
  */
-#include "prices.h"
+#include "config/prices.h"
 
 #include <sys/stat.h>
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 
 #define PRICES_HIGHEST 1e6
 

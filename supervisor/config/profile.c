@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config_parse.h"
+#include "config/parse.h"
 
 static int
 profile_keys(const struct jsonfile *j, struct json_object *root,

@@ -3,7 +3,7 @@
  * The hosts that a server may connect to, as the user lists them: for its
  * egressd, for dialerd, and as names for policyd's domain gate.
  */
-#include "servers_priv.h"
+#include "config/servers_priv.h"
 
 #include <errno.h>
 #include <stdio.h>

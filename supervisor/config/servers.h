@@ -10,9 +10,9 @@
 
 #include "common/ipc/proto.h"
 #include "common/net/egress_list.h"
-#include "config.h"
-#include "fault.h"
-#include "paths.h"
+#include "config/config.h"
+#include "config/fault.h"
+#include "config/paths.h"
 
 struct server_def {
 	char *name;

@@ -3,7 +3,7 @@
  * Reading JSON that people wrote: configuration, MCP servers, adapters,
  * provider files.  Trusts nobody's syntax; the values are the user's own.
  */
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

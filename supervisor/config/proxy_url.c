@@ -3,7 +3,7 @@
  * Reads a proxy's URL where it stands: it may hold a password, so nothing of
  * it is copied but the host.
  */
-#include "proxy_url.h"
+#include "config/proxy_url.h"
 
 #include <string.h>
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "common/net/no_proxy.h"
-#include "config_parse.h"
-#include "proxy_url.h"
+#include "config/parse.h"
+#include "config/proxy_url.h"
 
 static int
 config_proxy_url(

@@ -3,7 +3,7 @@
  * Reading mcp-servers.json.  Holds what the user wrote about each server; its
  * environment may hold secrets and is wiped when freed.
  */
-#include "servers_priv.h"
+#include "config/servers_priv.h"
 
 #include <sys/stat.h>
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jsonfile.h"
+#include "config/jsonfile.h"
 
 #define SERVERS_MAX_ARGS 256U
 #define SERVERS_MAX_ENV 128U

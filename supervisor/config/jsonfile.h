@@ -13,7 +13,7 @@
 #include <json-c/json.h>
 
 #include "common/span.h"
-#include "fault.h"
+#include "config/fault.h"
 
 #define JSONFILE_MAX (8U << 20)
 

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "fault.h"
+#include "config/fault.h"
 
 struct stat;
 

@@ -4,7 +4,7 @@
  * install can be moved, and IRONCURTAIN_HOME.  Trusts the environment for
  * HOME and IRONCURTAIN_HOME alone: the person who started us.
  */
-#include "paths.h"
+#include "config/paths.h"
 
 #include <sys/stat.h>
 

@@ -11,7 +11,7 @@
 
 #include "budget.h"
 #include "common/ipc/proto.h"
-#include "fault.h"
+#include "config/fault.h"
 
 enum credential_kind {
 	CREDENTIAL_DEFAULT, /* the provider's usual variable */

@@ -8,7 +8,7 @@
 
 #include <json-c/json.h>
 
-#include "paths.h"
+#include "config/paths.h"
 #include "providers.h"
 
 #define ADAPTER_MAX_ARGS 64U

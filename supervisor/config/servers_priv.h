@@ -3,8 +3,8 @@
 #ifndef SERVERS_PRIV_H
 #define SERVERS_PRIV_H
 
-#include "jsonfile.h"
-#include "servers.h"
+#include "config/jsonfile.h"
+#include "config/servers.h"
 
 struct servers_entry {
 	struct jsonfile j;
