@@ -8,7 +8,7 @@
 #define CREDENTIAL_H
 
 #include "host/program.h"
-#include "providers.h"
+#include "providers/providers.h"
 #include "spawn.h"
 
 struct credential {

@@ -14,7 +14,7 @@
 #include "common/http/hostname.h"
 #include "common/json/json.h"
 #include "control.h"
-#include "destinations.h"
+#include "providers/destinations.h"
 
 #define DOMAINS_SERVER "proxy" /* as policyd calls it */
 #define DOMAINS_MAX (PROTO_MAX_PROVIDERS - PROTO_FIRST_ADDED)

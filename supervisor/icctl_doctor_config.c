@@ -16,10 +16,10 @@
 #include "config/adapter.h"
 #include "config/prices.h"
 #include "config/servers.h"
-#include "destinations.h"
 #include "icctl_doctor.h"
 #include "icctl_policy.h"
-#include "providers.h"
+#include "providers/destinations.h"
+#include "providers/providers.h"
 
 #define FILES_MAX 256U
 

@@ -12,7 +12,7 @@
 #include "common/ipc/proto.h"
 #include "common/loop.h"
 #include "config/fault.h"
-#include "providers.h"
+#include "providers/providers.h"
 
 #define RENEW_MAX_LOCKS 9U
 

@@ -15,8 +15,8 @@
 #include "approvals.h"
 #include "budget.h"
 #include "control.h"
-#include "destinations.h"
 #include "domains.h"
+#include "providers/destinations.h"
 #include "runtime.h"
 #include "sup.h"
 

@@ -16,7 +16,7 @@
 #include "host/host.h"
 #include "locate.h"
 #include "options.h"
-#include "providers.h"
+#include "providers/providers.h"
 #include "proxy.h"
 #include "relay/terminal.h"
 #include "renew.h"

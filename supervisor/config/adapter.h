@@ -9,7 +9,7 @@
 #include <json-c/json.h>
 
 #include "config/paths.h"
-#include "providers.h"
+#include "providers/providers.h"
 
 #define ADAPTER_MAX_ARGS 64U
 

@@ -10,7 +10,7 @@
 
 #include "common/http/hostname.h"
 #include "config/parse.h"
-#include "destinations.h"
+#include "providers/destinations.h"
 
 #define MEMBERS 32U
 

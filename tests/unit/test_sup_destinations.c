@@ -9,7 +9,7 @@
 
 #include "supervisor/config/adapter.h"
 #include "supervisor/config/config.h"
-#include "supervisor/destinations.h"
+#include "supervisor/providers/destinations.h"
 #include "tap.h"
 
 static struct config cfg;

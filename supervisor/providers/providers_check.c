@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mitmd/provider/check.h"
-#include "providers.h"
+#include "providers/providers.h"
 
 /* A slot that was composed says which part of config.json it came from. */
 static int

@@ -12,7 +12,7 @@
 
 #include "common/buf.h"
 #include "config/jsonfile.h"
-#include "providers.h"
+#include "providers/providers.h"
 
 static const char *const param_names[PROVIDERS_PARAMS] = {
     [PARAM_REGION] = "region",

@@ -2,7 +2,7 @@
 /*
  * Loads provider files and makes sentinel keys.  Holds no credential.
  */
-#include "providers.h"
+#include "providers/providers.h"
 
 #include <sys/stat.h>
 

@@ -4,7 +4,7 @@
  * both locks read is composed here; nothing of what a person wrote goes there
  * unread.
  */
-#include "destinations.h"
+#include "providers/destinations.h"
 
 #include <stdio.h>
 #include <stdlib.h>

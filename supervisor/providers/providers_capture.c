@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "config/jsonfile.h"
-#include "providers.h"
+#include "providers/providers.h"
 
 /* The one in use, of the file's "logins". */
 static struct json_object *

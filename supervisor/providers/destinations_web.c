@@ -3,7 +3,7 @@
  * Destinations of the kind web, as config.json has them: hosts that may be
  * read.  What reading means is said in mitmd/provider/dest_web.c.
  */
-#include "destinations.h"
+#include "providers/destinations.h"
 
 #define WEB_MAX_BYTES (1LL << 40)
 

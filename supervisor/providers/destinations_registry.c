@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "config/parse.h"
-#include "destinations.h"
+#include "providers/destinations.h"
 
 #define REGISTRY_MAX_DAYS 3650
 #define REGISTRY_MAX_GLOBS 1024U

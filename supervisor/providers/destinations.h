@@ -11,7 +11,7 @@
 
 #include "config/config.h"
 #include "config/jsonfile.h"
-#include "providers.h"
+#include "providers/providers.h"
 
 #define DESTINATIONS_ADDED "added-" /* then a number: of the agent's */
 #define DESTINATIONS_MAX_HOSTS 16U /* of one, a keyd for each */

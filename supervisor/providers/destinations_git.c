@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "destinations.h"
+#include "providers/destinations.h"
 
 #define GIT_MAX_PUSH (64 << 20)
 #define GIT_MAX_GLOBS 64U

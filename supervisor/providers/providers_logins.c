@@ -5,7 +5,7 @@
  * a key.  Looks whether files are there, reads none; what a login holds is
  * keyd's to read.
  */
-#include "providers.h"
+#include "providers/providers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
