@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "handover.h"
+#include "credential/handover.h"
 #include "sup.h"
 
 #define CONTROL_WAIT_MS 3000U

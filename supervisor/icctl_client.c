@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "handover.h"
+#include "credential/handover.h"
 #include "icctl.h"
 
 #define REPLY_MAX (64U << 20)

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "credential_env.h"
+#include "credential/credential_env.h"
 #include "icctl.h"
 
 static bool

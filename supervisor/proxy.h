@@ -8,7 +8,7 @@
 #ifndef PROXY_H
 #define PROXY_H
 
-#include "credential.h"
+#include "credential/credential.h"
 
 struct proxy {
 	bool set;

@@ -5,7 +5,7 @@
  * vendor's own program what that program takes: a directory of an agreed
  * name, or flock() on a file.  All of them are held, or none.
  */
-#include "renew.h"
+#include "credential/renew.h"
 
 #include <sys/file.h>
 

@@ -3,7 +3,7 @@
  * A login file is renamed, or made: under the locks of renew_lock.c, which are
  * held before the file is opened and until its successor is in place.
  */
-#include "renew.h"
+#include "credential/renew.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * What is read here is the value of an environment variable, once.  Used by
  * icsupervisor at start, and by icctl, which gives a session another one.
  */
-#include "credential_env.h"
+#include "credential/credential_env.h"
 
 #include <sys/uio.h>
 

@@ -3,7 +3,7 @@
  * Opens credentials: a variable goes into a pipe (credential_env.h), files
  * and commands are never read by us.
  */
-#include "credential.h"
+#include "credential/credential.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "credential_env.h"
+#include "credential/credential_env.h"
 
 /* where: who is told of it, "credentials.NAME" or the like. */
 static int

@@ -4,7 +4,7 @@
  * same user; more than one descriptor is cut off by the kernel, which closes
  * what has no room.
  */
-#include "handover.h"
+#include "credential/handover.h"
 
 #include <sys/socket.h>
 
