@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "approvals.h"
+#include "box/runtime.h"
 #include "control.h"
 #include "notify.h"
-#include "runtime.h"
 #include "sup.h"
 
 /* All of it in well under a second. */

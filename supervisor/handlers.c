@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "approvals.h"
+#include "box/orient.h"
+#include "box/runtime.h"
 #include "budget.h"
 #include "common/log.h"
 #include "control.h"
 #include "domains.h"
-#include "orient.h"
-#include "runtime.h"
 #include "sup.h"
 #include "topology.h"
 

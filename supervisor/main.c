@@ -25,9 +25,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/runtime.h"
 #include "common/log.h"
 #include "notify.h"
-#include "runtime.h"
 #include "sup.h"
 
 /* Orphans of what we started come to us; those that we know wait for pidfds. */

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/locate_priv.h"
 #include "common/log.h"
-#include "locate_priv.h"
 #include "sup.h"
 
 #define NOTIFY_MS 10000U

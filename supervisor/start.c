@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "approvals.h"
+#include "box/runtime.h"
 #include "budget.h"
 #include "control.h"
 #include "domains.h"
 #include "providers/destinations.h"
-#include "runtime.h"
 #include "sup.h"
 
 static int

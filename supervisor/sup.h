@@ -6,6 +6,8 @@
 #ifndef SUP_H
 #define SUP_H
 
+#include "box/locate.h"
+#include "box/view.h"
 #include "common/confine/confine.h"
 #include "common/ipc/chan.h"
 #include "config/adapter.h"
@@ -15,7 +17,6 @@
 #include "credential/credential.h"
 #include "credential/renew.h"
 #include "host/host.h"
-#include "locate.h"
 #include "options.h"
 #include "providers/providers.h"
 #include "proxy.h"
@@ -23,7 +24,6 @@
 #include "session.h"
 #include "spawn.h"
 #include "topology.h"
-#include "view.h"
 
 #define SUP_MAX_CHILDREN (7U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
 #define SUP_MAX_ALARMS 16U

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "box.h"
+#include "box/box.h"
+#include "box/view.h"
 #include "host/environ.h"
 #include "host/sockets.h"
 #include "sup.h"
-#include "view.h"
 
 /* Where no PATH is set. */
 #define HOST_PATH "/usr/local/bin:/usr/bin:/bin"

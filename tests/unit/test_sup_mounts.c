@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "case_table.h"
-#include "supervisor/mounts.h"
+#include "supervisor/box/mounts.h"
 #include "tap.h"
 
 static char top[256], home[300], ic[320];

@@ -3,7 +3,7 @@
  * Making views.  Every row is opened once, checked as what it is, and bound
  * as that; what is put in its place afterwards is not seen.
  */
-#include "view.h"
+#include "box/view.h"
 
 #include <sys/stat.h>
 
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/locate_priv.h"
 #include "config/jsonfile.h"
-#include "locate_priv.h"
 
 char *
 view_clean(const char *path)

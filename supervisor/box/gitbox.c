@@ -3,7 +3,7 @@
  * Puts icgit into views.  Every git that a view shows is covered by it, the
  * real one is where only icgit looks: no path leads around it.
  */
-#include "gitbox.h"
+#include "box/gitbox.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "locate_priv.h"
+#include "box/locate_priv.h"
 #include "mcp-proxyd/icgit/icgit.h"
 #include "sup.h"
 

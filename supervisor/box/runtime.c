@@ -4,7 +4,7 @@
  * read-only, a private home, the workspace, and the two sockets.  ic-bridge
  * is its parent in there.  Its exit status becomes ours.
  */
-#include "runtime.h"
+#include "box/runtime.h"
 
 #include <sys/syscall.h>
 
@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/locate_priv.h"
+#include "box/orient.h"
 #include "config/jsonfile.h"
-#include "locate_priv.h"
-#include "orient.h"
 #include "sup.h"
 
 #define RUNTIME_BRIDGE "/opt/ironcurtain/bin/ic-bridge"

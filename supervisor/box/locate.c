@@ -4,7 +4,7 @@
  * for them to run.  Reads the user's files; an agent's are never looked at,
  * which the caller ensures by refusing trees that the workspace holds.
  */
-#include "locate.h"
+#include "box/locate.h"
 
 #include <sys/stat.h>
 
@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/locate_priv.h"
 #include "config/config.h"
 #include "config/jsonfile.h"
-#include "locate_priv.h"
 
 char *
 locate_real(const char *path)

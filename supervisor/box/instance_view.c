@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/locate_priv.h"
+#include "box/mounts.h"
 #include "config/jsonfile.h"
-#include "locate_priv.h"
-#include "mounts.h"
 #include "sup.h"
 
 #define MAX_WORDS 256U

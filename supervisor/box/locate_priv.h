@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "locate.h"
+#include "box/locate.h"
 
 /* Links resolved, of the user's own files; fresh memory, NULL with errno. */
 char *locate_real(const char *path);

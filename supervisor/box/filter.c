@@ -4,7 +4,7 @@
  * no server or agent needs, makes namespaces in which those parts open up, or
  * leaves setuid programs in the user's own directories.
  */
-#include "filter.h"
+#include "box/filter.h"
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>

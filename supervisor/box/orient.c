@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/gitbox.h"
+#include "box/orient.h"
 #include "common/http/base64.h"
-#include "gitbox.h"
-#include "orient.h"
 #include "sup.h"
 
 #define ORIENT_PROXY "http://127.0.0.1:18080"

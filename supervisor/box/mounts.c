@@ -5,7 +5,7 @@
  * of it takes that part out of the view, or its writing away: what would have
  * to be asked for is in no view that also holds the workspace.
  */
-#include "mounts.h"
+#include "box/mounts.h"
 
 #include <sys/syscall.h>
 

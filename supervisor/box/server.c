@@ -14,12 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/gitbox.h"
+#include "box/locate_priv.h"
+#include "box/mounts.h"
 #include "common/log.h"
 #include "config/jsonfile.h"
 #include "control.h"
-#include "gitbox.h"
-#include "locate_priv.h"
-#include "mounts.h"
 #include "sup.h"
 
 #define SERVER_PATH                                                            \

@@ -3,8 +3,8 @@
 #ifndef ORIENT_H
 #define ORIENT_H
 
+#include "box/locate.h"
 #include "common/span.h"
-#include "locate.h"
 
 #define ORIENT_MAX_ENV 192U
 

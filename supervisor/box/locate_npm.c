@@ -14,7 +14,7 @@
 
 #include <json-c/json.h>
 
-#include "locate_priv.h"
+#include "box/locate_priv.h"
 
 struct npm {
 	const struct locate *l;

@@ -8,7 +8,7 @@
 #ifndef GITBOX_H
 #define GITBOX_H
 
-#include "box.h"
+#include "box/box.h"
 #include "config/servers.h"
 
 /* As no server of a configuration can be called. */

@@ -4,7 +4,7 @@
  * no capability, no user namespaces within, the system read-only and nothing
  * else: what more it sees, its maker binds.
  */
-#include "box.h"
+#include "box/box.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -6,10 +6,10 @@
 #ifndef VIEW_H
 #define VIEW_H
 
-#include "box.h"
+#include "box/box.h"
+#include "box/locate.h"
 #include "config/paths.h"
 #include "config/servers.h"
-#include "locate.h"
 
 #define VIEW_MAX_ROWS 40U
 

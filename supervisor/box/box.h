@@ -9,9 +9,9 @@
 
 #include <sys/types.h>
 
+#include "box/filter.h"
 #include "common/buf.h"
 #include "config/fault.h"
-#include "filter.h"
 #include "host/program.h"
 #include "spawn.h"
 

@@ -8,10 +8,10 @@
 #ifndef MOUNTS_H
 #define MOUNTS_H
 
+#include "box/view.h"
 #include "common/ipc/proto.h"
 #include "common/span.h"
 #include "config/servers.h"
-#include "view.h"
 
 #define MOUNTS_MAX 50000U /* as many as rules */
 
