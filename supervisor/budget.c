@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "control.h"
+#include "control/control.h"
 #include "sup.h"
 
 struct budget_env budget_env;

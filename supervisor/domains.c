@@ -13,7 +13,7 @@
 
 #include "common/http/hostname.h"
 #include "common/json/json.h"
-#include "control.h"
+#include "control/control.h"
 #include "providers/destinations.h"
 
 #define DOMAINS_SERVER "proxy" /* as policyd calls it */

@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "approvals.h"
 #include "box/runtime.h"
-#include "control.h"
-#include "notify.h"
+#include "control/approvals.h"
+#include "control/control.h"
+#include "control/notify.h"
 #include "sup.h"
 
 /* All of it in well under a second. */

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "approvals.h"
 #include "box/orient.h"
 #include "box/runtime.h"
 #include "budget.h"
 #include "common/log.h"
-#include "control.h"
+#include "control/approvals.h"
+#include "control/control.h"
 #include "domains.h"
 #include "sup.h"
 #include "topology.h"

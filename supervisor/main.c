@@ -27,7 +27,7 @@
 
 #include "box/runtime.h"
 #include "common/log.h"
-#include "notify.h"
+#include "control/notify.h"
 #include "sup.h"
 
 /* Orphans of what we started come to us; those that we know wait for pidfds. */

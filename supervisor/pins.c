@@ -21,7 +21,7 @@
 #include "common/json/json.h"
 #include "common/log.h"
 #include "config/jsonfile.h"
-#include "control.h"
+#include "control/control.h"
 #include "pins.h"
 #include "sup.h"
 

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "approvals.h"
 #include "box/runtime.h"
 #include "budget.h"
-#include "control.h"
+#include "control/approvals.h"
+#include "control/control.h"
 #include "domains.h"
 #include "providers/destinations.h"
 #include "sup.h"

@@ -19,7 +19,7 @@
 #include "box/mounts.h"
 #include "common/log.h"
 #include "config/jsonfile.h"
-#include "control.h"
+#include "control/control.h"
 #include "sup.h"
 
 #define SERVER_PATH                                                            \

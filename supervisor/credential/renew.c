@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "control.h"
-#include "notify.h"
+#include "control/control.h"
+#include "control/notify.h"
 #include "sup.h"
 
 #define RENEW_TRY_MS 50U     /* and as much again, at random */

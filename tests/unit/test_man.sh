@@ -75,7 +75,7 @@ has icctl.1 11 "commands of icctl" '.It Cm @' \
 has icctl.1 4 "exit statuses of icctl" '.It @' \
     $(grep -oE 'ICCTL_[A-Z_]+ = [0-9]+' "$sup/icctl.h" | grep -oE '[0-9]+$')
 has icctl.1 7 "codes of refusals" '@' $(grep -ohE 'control_fail\(c, "[a-z-]+"|client_refuse\(c, "[a-z]+"' \
-    "$sup"/control*.c | cut -d '"' -f 2 | sort -u)
+    "$sup"/control/*.c | cut -d '"' -f 2 | sort -u)
 has ironcurtain-config.5 31 "members of config.json" '@' \
     $(strings supervisor/config/config.c 'config_ignored\[\]') $(strings supervisor/config/config.c 'config_keys\[\]')
 has ironcurtain-config.5 6 "members that are refused" '@' \

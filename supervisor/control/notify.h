@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "approvals.h"
+#include "control/approvals.h"
 
 void notify_hold(const struct hold *);
 /* The same with another line. */

@@ -6,7 +6,7 @@
  * compares mounts and system call filters instead.  The pidfd pins the
  * process, so that /proc does not describe a successor.
  */
-#include "peer.h"
+#include "control/peer.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>

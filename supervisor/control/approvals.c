@@ -3,7 +3,7 @@
  * The list of held calls as people see it.  Holds what auditd has recorded;
  * what the agent wrote in it is shown by icctl alone, made printable there.
  */
-#include "approvals.h"
+#include "control/approvals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "budget.h"
 #include "common/json/value.h"
 #include "common/log.h"
-#include "control.h"
-#include "notify.h"
+#include "control/control.h"
+#include "control/notify.h"
 #include "sup.h"
 
 /* Calls and requests; policyd counts each. */

@@ -9,10 +9,10 @@
 
 #include <json-c/json.h>
 
-#include "approvals.h"
 #include "common/buf.h"
 #include "common/loop.h"
-#include "peer.h"
+#include "control/approvals.h"
+#include "control/peer.h"
 
 #define CONTROL_MAX_CLIENTS 32U
 #define CONTROL_MAX_LINE 65536U
@@ -45,7 +45,7 @@ int control_open(int listener);
 /* Tells watchers that this is the end; closes. */
 void control_close(const char *why);
 
-/* control_events.c */
+/* control/events.c */
 void control_hold(const struct hold *);
 void control_hold_end(const struct hold *, enum proto_hold, bool granted);
 void control_late(uint64_t call);
@@ -65,11 +65,11 @@ void control_reloaded(const char *why, struct json_object *reply);
 void control_trusted(const char *server, const char *tool, const char *why);
 void control_budget(const char *key, bool over, const char *text);
 
-/* control_metrics.c: metrics.sock */
+/* control/metrics.c: metrics.sock */
 int metrics_open(int listener);
 void metrics_close(void);
 
-/* control_keys.c */
+/* control/keys.c */
 void control_keys(struct client *);
 /* keyd asks for another credential. -1: there is none to be had so. */
 int control_keys_want(unsigned provider);
@@ -88,16 +88,16 @@ void control_refuse(struct client *, const char *code, const char *error);
 void control_fail(struct client *, const char *code, const char *error);
 /* Takes the object. */
 void control_reply(struct client *, struct json_object *);
-/* control_ops.c: takes one request line. */
+/* control/ops.c: takes one request line. */
 void control_request(struct client *, struct span line);
-/* reload.c, control_policy.c: take no ownership of the request. */
+/* reload.c, control/policy.c: take no ownership of the request. */
 void control_op_reload(struct client *, struct json_object *req);
 void control_op_tools(struct client *, struct json_object *req);
 void control_op_trust(struct client *, struct json_object *req);
 void control_fail(struct client *, const char *code, const char *error);
 /* 64 hex digits. -1: they are not. */
 int control_digest(struct json_object *req, const char *key, uint8_t[32]);
-/* control_json.c */
+/* control/json.c */
 struct json_object *control_hold_json(const struct hold *, bool whole);
 struct json_object *control_holds_json(void);
 struct json_object *control_status_json(void);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control.h"
+#include "control/control.h"
 #include "sup.h"
 
 static const char *

@@ -9,7 +9,7 @@
 
 #include "budget.h"
 #include "config/jsonfile.h"
-#include "control.h"
+#include "control/control.h"
 #include "pins.h"
 #include "sup.h"
 

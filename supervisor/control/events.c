@@ -3,7 +3,7 @@
  * What happens in a session, told to those who watch it, and the answers of
  * clients that waited for it.
  */
-#include "control.h"
+#include "control/control.h"
 
 #include <stdio.h>
 #include <string.h>

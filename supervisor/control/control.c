@@ -4,7 +4,7 @@
  * bound; a client that does not read what it asked for is closed.
  */
 #include "budget.h"
-#include "control.h"
+#include "control/control.h"
 
 #include <sys/socket.h>
 

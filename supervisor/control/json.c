@@ -12,7 +12,7 @@
 #include "budget.h"
 #include "common/json/value.h"
 #include "common/log.h"
-#include "control.h"
+#include "control/control.h"
 #include "domains.h"
 #include "sup.h"
 

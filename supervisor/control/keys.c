@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control.h"
+#include "control/control.h"
 #include "sup.h"
 
 static void

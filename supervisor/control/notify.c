@@ -5,7 +5,7 @@
  * which credentials and directories of the agent are gone.  At most one runs at
  * a time: a flood of calls becomes one message, not a flood of processes.
  */
-#include "notify.h"
+#include "control/notify.h"
 
 #include <sys/syscall.h>
 

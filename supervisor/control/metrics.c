@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "budget.h"
-#include "control.h"
+#include "control/control.h"
 #include "sup.h"
 
 #define METRICS_MAX (256U << 10)
