@@ -10,7 +10,7 @@
 #include "budget.h"
 #include "config/jsonfile.h"
 #include "control/control.h"
-#include "pins.h"
+#include "policy/pins.h"
 #include "sup.h"
 
 void

@@ -3,7 +3,7 @@
  * Reading and writing pins.json.  Read strictly: a file that is damaged is
  * not taken for an empty one, or every tool would be a first one again.
  */
-#include "pins.h"
+#include "policy/pins.h"
 
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -22,7 +22,7 @@
 #include "common/log.h"
 #include "config/jsonfile.h"
 #include "control/control.h"
-#include "pins.h"
+#include "policy/pins.h"
 #include "sup.h"
 
 #define PINS_WAIT_MS 50U
