@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/icctl_policy.h"
+#include "supervisor/icctl/policy/policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

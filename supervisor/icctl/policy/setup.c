@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icctl_policy_priv.h"
+#include "icctl/policy/priv.h"
 
 void
 policyd_send(struct policyd *p, enum msg_type type, const void *msg, int fd)

@@ -5,7 +5,7 @@
 #ifndef ICCTL_POLICY_LINT_H
 #define ICCTL_POLICY_LINT_H
 
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 #include "policyd/engine/annot.h"
 #include "policyd/engine/lists.h"
 #include "policyd/engine/rules.h"
@@ -30,13 +30,13 @@ struct lint {
 	const struct lists *lists; /* NULL: there are none */
 };
 
-/* icctl_policy_lint.c: rules against each other and the annotations. */
+/* icctl/policy/lint.c: rules against each other and the annotations. */
 void policy_lint(struct lint *);
-/* icctl_policy_running.c: the annotations against sessions that run. */
+/* icctl/policy/running.c: the annotations against sessions that run. */
 void policy_lint_running(struct lint *, const char *home);
-/* icctl_policy_wide.c: a rule against its own description. */
+/* icctl/policy/wide.c: a rule against its own description. */
 void policy_lint_wide(struct lint *, size_t index);
-/* icctl_policy_void.c: a rule whose paths protect or grant nothing. */
+/* icctl/policy/void.c: a rule whose paths protect or grant nothing. */
 void policy_lint_void(struct lint *, size_t index);
 /* IRONCURTAIN_HOME as a session would find it. */
 void policy_lint_home(struct lint *, const char *home);

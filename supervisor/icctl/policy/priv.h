@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What icctl_policy_worker.c and icctl_policy_setup.c share: one policyd.
+ * What icctl/policy/worker.c and icctl/policy/setup.c share: one policyd.
  */
 #ifndef ICCTL_POLICY_PRIV_H
 #define ICCTL_POLICY_PRIV_H
@@ -8,7 +8,7 @@
 #include <limits.h>
 
 #include "common/ipc/chan.h"
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 #include "spawn.h"
 
 struct policyd {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 
 struct diff {
 	bool json;

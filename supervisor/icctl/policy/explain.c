@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 
 #define POOL_MAX ((size_t)48 << 20)
 

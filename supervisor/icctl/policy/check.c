@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl_policy_lint.h"
+#include "icctl/policy/lint.h"
 
 static void
 finding_json(struct findings *f, bool error, const char *file, unsigned line,

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl_policy_learn.h"
+#include "icctl/policy/learn.h"
 #include "policyd/engine/domain.h"
 
 #define VALUES_MAX 1000U

@@ -31,7 +31,7 @@ struct policy_opts {
 	unsigned nargs;
 };
 
-/* icctl_policy_files.c: the three files, whole. */
+/* icctl/policy/files.c: the three files, whole. */
 struct policy_file {
 	char *path; /* NULL: there is none */
 	char *text;
@@ -62,7 +62,7 @@ const struct value *policy_tree(
 /* dir/../tail of our own binary, in dst. -1 with errno. */
 int policy_own_path(const char *tail, char *dst, size_t cap);
 
-/* icctl_policy_worker.c: one policyd. */
+/* icctl/policy/worker.c: one policyd. */
 struct policyd;
 typedef void policyd_fn(void *arg, const struct msg_EVALUATED *);
 
@@ -92,7 +92,7 @@ void policyd_end(struct policyd *);
 int policyd_ask_tree(
     struct policyd *, struct msg_EVAL *, const struct value *args);
 
-/* icctl_policy_decide.c: a decision that is kept. */
+/* icctl/policy/decide.c: a decision that is kept. */
 struct policy_decided {
 	unsigned status;
 	char rule[257];
@@ -108,7 +108,7 @@ int policy_calls(const char *path, policy_call_fn *, void *arg);
 /* Where the session worked, if the log says and it is there still. */
 char *policy_calls_workspace(const char *path);
 
-/* icctl_policy_request.c: {"serverName","toolName","arguments"}. */
+/* icctl/policy/request.c: {"serverName","toolName","arguments"}. */
 struct policy_request {
 	struct span server, tool;
 	const struct value *args;

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icctl_policy_priv.h"
+#include "icctl/policy/priv.h"
 #include "topology.h"
 
 #define HELLO_MS 10000

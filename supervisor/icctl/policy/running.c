@@ -12,7 +12,7 @@
 
 #include "common/json/json.h"
 #include "common/log.h"
-#include "icctl_policy_lint.h"
+#include "icctl/policy/lint.h"
 
 #define POOL_MAX ((size_t)64 << 20)
 

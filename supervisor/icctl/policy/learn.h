@@ -5,7 +5,7 @@
 #ifndef ICCTL_POLICY_LEARN_H
 #define ICCTL_POLICY_LEARN_H
 
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 #include "policyd/engine/annot.h"
 
 #define LEARN_MAX_RULES 2000U
@@ -41,7 +41,7 @@ struct learn {
 	bool failed;
 };
 
-/* icctl_policy_propose.c: rules for one approved call, or why not. */
+/* icctl/policy/propose.c: rules for one approved call, or why not. */
 void learn_propose(struct learn *, struct learn_call *);
 /* A rule as JSON. */
 void learn_put_rule(struct buf *, const struct learn_rule *);

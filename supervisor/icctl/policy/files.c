@@ -15,7 +15,7 @@
 
 #include "common/json/json.h"
 #include "config/policydir.h"
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 
 #define FILE_MAX ((size_t)8 << 20)
 #define TREE_POOL ((size_t)256 << 20)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "icctl_policy_lint.h"
+#include "icctl/policy/lint.h"
 
 #define WRITES                                                                 \
 	(ARG_BIT(ARG_WRITE_PATH) | ARG_BIT(ARG_DELETE_PATH) |                  \

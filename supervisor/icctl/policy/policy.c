@@ -2,7 +2,7 @@
 /*
  * `icctl policy`: which tool, and the options that they share.
  */
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 
 #include <err.h>
 #include <stdio.h>

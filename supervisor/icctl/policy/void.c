@@ -14,7 +14,7 @@
 
 #include "common/log.h"
 #include "config/paths.h"
-#include "icctl_policy_lint.h"
+#include "icctl/policy/lint.h"
 
 /* The directory as a path of this machine: 0, or -1 when it has none. */
 static int

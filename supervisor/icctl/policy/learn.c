@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
-#include "icctl_policy_learn.h"
+#include "icctl/policy/learn.h"
 
 #define POOL_MAX ((size_t)512 << 20)
 

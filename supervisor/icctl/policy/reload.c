@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 
 /* A path from here is none in the session. A policy's name stays a name. */
 static int

@@ -4,7 +4,7 @@
  * or stand behind a rule that takes all of theirs.  Says so only where it is
  * certain.
  */
-#include "icctl_policy_lint.h"
+#include "icctl/policy/lint.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 
 #define POOL_MAX ((size_t)64 << 20)
 

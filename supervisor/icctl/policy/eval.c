@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 
 #define OPEN_MAX_LINES 512U
 #define OPEN_MAX_BYTES ((size_t)16 << 20)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 
 struct replay {
 	bool json;

@@ -12,7 +12,7 @@
 
 #include "common/json/json.h"
 #include "common/log.h"
-#include "icctl_policy.h"
+#include "icctl/policy/policy.h"
 
 static const char *
 take_name(const struct value *v, const char *key, struct span *out)
