@@ -5,7 +5,7 @@
 # usage: test_completion.sh SOURCE-ROOT
 set -u
 root=$1
-dir=$root/supervisor/completions
+dir=$root/supervisor/icctl/completions
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
@@ -69,9 +69,9 @@ is "$(try _icsupervisor icsupervisor --runtime n)" none "icsupervisor --runtime 
 is "$(try _icsupervisor icsupervisor --session-dir x -- icct)" icctl "icsupervisor -- COMMAND"
 
 # The programs' own tables.
-commands=$(grep -oE '^    \{"[a-z]+", "' "$root/supervisor/icctl_main.c" | cut -d '"' -f 2)
+commands=$(grep -oE '^    \{"[a-z]+", "' "$root/supervisor/icctl/main.c" | cut -d '"' -f 2)
 options=$(grep -oE '^    \{"[a-z-]+", (no|required)_argument' "$root/supervisor/options.c" | cut -d '"' -f 2)
-start=$(sed -n '/with.*_value\[\]/,/;/p' "$root/supervisor/icctl_start.c" | grep -oE '"--[a-z-]+"' | tr -d '"')
+start=$(sed -n '/with.*_value\[\]/,/;/p' "$root/supervisor/icctl/start.c" | grep -oE '"--[a-z-]+"' | tr -d '"')
 [ "$(wc -w <<<"$commands")" -ge 11 ] && [ "$(wc -w <<<"$options")" -ge 12 ] && [ "$(wc -w <<<"$start")" -ge 7 ]
 ok $? "the tables are found in the sources"
 is "$(try _icctl icctl '' | grep -v '^-')" "$(sort <<<"$commands")" "bash: every command of icctl, no other"

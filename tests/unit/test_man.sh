@@ -71,9 +71,9 @@ for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd/main.c \
 	ok $? "promises of $w: $p"
 done
 has icctl.1 11 "commands of icctl" '.It Cm @' \
-    $(grep -oE '^    \{"[a-z]+", "' "$sup/icctl_main.c" | cut -d '"' -f 2)
+    $(grep -oE '^    \{"[a-z]+", "' "$sup/icctl/main.c" | cut -d '"' -f 2)
 has icctl.1 4 "exit statuses of icctl" '.It @' \
-    $(grep -oE 'ICCTL_[A-Z_]+ = [0-9]+' "$sup/icctl.h" | grep -oE '[0-9]+$')
+    $(grep -oE 'ICCTL_[A-Z_]+ = [0-9]+' "$sup/icctl/icctl.h" | grep -oE '[0-9]+$')
 has icctl.1 7 "codes of refusals" '@' $(grep -ohE 'control_fail\(c, "[a-z-]+"|client_refuse\(c, "[a-z]+"' \
     "$sup"/control/*.c | cut -d '"' -f 2 | sort -u)
 has ironcurtain-config.5 31 "members of config.json" '@' \

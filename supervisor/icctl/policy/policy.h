@@ -10,7 +10,7 @@
 #include "common/ipc/proto.h"
 #include "common/json/value.h"
 #include "config/fault.h"
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 #define POLICY_MAX_LIST 256U /* of each option that may come again */
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 #define STATUS_COLUMNS 8U
 #define STATUS_WIDEST 32U

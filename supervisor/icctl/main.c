@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 /* clang-format off */
 static const struct command {

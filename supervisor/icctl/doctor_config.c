@@ -16,8 +16,8 @@
 #include "config/adapter.h"
 #include "config/prices.h"
 #include "config/servers.h"
+#include "icctl/doctor.h"
 #include "icctl/policy/policy.h"
-#include "icctl_doctor.h"
 #include "providers/destinations.h"
 #include "providers/providers.h"
 

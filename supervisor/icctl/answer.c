@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 json_object *
 icctl_request(const char *op, const char *id)

@@ -3,7 +3,7 @@
 #ifndef ICCTL_DOCTOR_H
 #define ICCTL_DOCTOR_H
 
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 enum grade {
 	GOOD,

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "config/proxy_url.h"
-#include "icctl_doctor.h"
+#include "icctl/doctor.h"
 
 #define DOCTOR_CONNECT_MS 3000
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 #define START_ARGS 256
 

@@ -29,7 +29,7 @@ struct icctl {
 	char dir[4096];		/* of the session, once found */
 };
 
-/* icctl_client.c */
+/* icctl/client.c */
 /* Finds the session and fills dir. 0, or an exit status: it said why. */
 int icctl_find(struct icctl *, bool must_run);
 /* Connected control socket of the session found, or -1: it said why. */
@@ -57,7 +57,7 @@ int64_t icctl_number(json_object *, const char *key);
 const char *icctl_plural(int64_t);
 
 /*
- * icctl_answer.c: a request; and its reply if that is good, else NULL: it said
+ * icctl/answer.c: a request; and its reply if that is good, else NULL: it said
  * why and *status is what to exit with. Takes the request.
  */
 json_object *icctl_request(const char *op, const char *id);
@@ -65,25 +65,25 @@ json_object *icctl_command(struct icctl *, json_object *req, int *status);
 /* Asks on the terminal, or of what stands on stdin; no answer is no. */
 bool icctl_confirm(const char *question);
 
-/* icctl_show.c */
+/* icctl/show.c */
 /* What an approval for the session would allow. */
 void icctl_show_session(json_object *hold);
 /* One held call, whole: what, why, each argument on a line, how long. */
 void icctl_show_hold(json_object *hold);
 /* One line of it; waits: with how long it does. */
 void icctl_show_hold_line(json_object *hold, bool waits);
-/* icctl_show_request.c: where it is a request, not a call. */
+/* icctl/show_request.c: where it is a request, not a call. */
 bool icctl_is_request(json_object *hold);
 void icctl_show_request(json_object *hold);
 void icctl_show_request_line(json_object *hold);
-/* icctl_show.c */
+/* icctl/show.c */
 /* Printable ASCII with escapes, at most `max` source bytes, quoted or not. */
 void icctl_put(struct span, size_t max, bool quoted);
 void icctl_put_str(const char *);
 /* One line of JSON in printable ASCII: the rest stands as \uXXXX. */
 void icctl_put_json(json_object *);
 
-/* icctl_budget.c: limits, counts, a line for each model. */
+/* icctl/budget.c: limits, counts, a line for each model. */
 void icctl_show_budget(json_object *budget);
 /* One line for each model. */
 void icctl_show_usage(json_object *budget);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 static const struct login {
 	const char *name; /* as "credentials" calls it */

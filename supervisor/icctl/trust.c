@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 #define TRUST_POOL (8U << 20)
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "credential/credential_env.h"
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 static bool
 has(json_object *o, const char *key)

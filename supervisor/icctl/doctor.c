@@ -21,7 +21,7 @@
 
 #include "common/confine/secret.h"
 #include "common/confine/unveil.h"
-#include "icctl_doctor.h"
+#include "icctl/doctor.h"
 
 static struct {
 	struct icctl *ctl;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 static const char *const budget_keys[] = {
     "maxTotalTokens", "maxSteps", "maxSessionSeconds", "maxEstimatedCostUsd"};

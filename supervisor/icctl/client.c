@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "credential/handover.h"
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 #define REPLY_MAX (64U << 20)
 

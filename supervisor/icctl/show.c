@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 #define SHOW_MAX 400 /* bytes of one value */
 #define SHOW_LINE 60 /* of a value in a list */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 #define REQUEST_POOL (8U << 20)
 #define REQUEST_OBJECT 12 /* of an object's name, where there is no room */

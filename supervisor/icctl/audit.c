@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "auditlog/sum.h"
-#include "icctl.h"
+#include "icctl/icctl.h"
 
 struct verdict {
 	enum auditlog_check check;
