@@ -3,7 +3,7 @@
 """A provider that sends the credential back, in any of its forms, anywhere in
 its answer, cut anywhere into TLS records: the answer ends there, an alarm is
 in the log, the provider is locked until the user unlocks it.  What only looks
-like it passes.  (20,000 such answers: tests/unit/test_keyd_reflect.c.)"""
+like it passes.  (20,000 such answers: tests/unit/keyd/test_reflect.c.)"""
 import base64
 import json
 import os

@@ -41,13 +41,18 @@ EXPLAIN = {"eval_miss", "first_value", "any_path", "tell_rule", "reason_printf",
 TESTS = [("table", ["tests/policy"]), ("breaker", []), ("eval", []), ("domain", []), ("path", []),
          ("places", []), ("rules", ["policyd/policies"]), ("call", []), ("hold", []), ("session", []),
          ("property", ["8000"])]
-OTHERS = sorted(re.findall(r"^test_policy_(\w+)\.c$", "\n".join(
-    os.listdir(os.path.join(ROOT, "tests/unit"))), re.M))
+OTHERS = sorted(re.findall(r"^test_(\w+)\.c$", "\n".join(
+    os.listdir(os.path.join(ROOT, "tests/unit/policyd"))), re.M))
 TESTS += [(t, ["policyd/policies"]) for t in OTHERS if t not in dict(TESTS)]
 PROOF_CALLS = "6000"
 SWAP = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">",
         "&&": "||", "||": "&&"}
 TOKEN = re.compile(r"==|!=|<=|>=|&&|\|\||<<|>>|->|\+\+|--|[-+*/|&^]=|[<>]")
+
+
+def source(root, file):
+    place = os.path.join(root, "policyd", "engine", file)
+    return place if os.path.exists(place) else os.path.join(root, "policyd", file)
 
 
 class Mutant:
@@ -136,7 +141,7 @@ def sites(code, start, end):
 def mutants(root):
     out = {}
     for name in FILES:
-        path = os.path.join(root, "policyd", name + ".c")
+        path = source(root, name + ".c")
         with open(path, encoding="utf-8") as f:
             text = f.read()
         code = masked(text)
@@ -227,7 +232,7 @@ class Scratch:
         self.must("meson", "setup", self.build, self.tree, "--prefix=/usr/local",
                   "-Dbuildtype=plain", "-Dwerror=false", "-Dc_args=-O0 -w")
         self.must("ninja", "-C", self.build, "supervisor/icctl", "policyd/policyd",
-                  *("tests/unit/test_policy_" + t for t, _ in TESTS))
+                  *("tests/unit/policyd/test_" + t for t, _ in TESTS))
         self.commands()
         self.keep_objects()
         self.prefix = self.dir + "/stage"
@@ -240,16 +245,16 @@ class Scratch:
     def commands(self):
         """How the compiler was called, to do it again without ninja."""
         r = subprocess.run(["ninja", "-C", self.build, "-t", "commands",
-                            "tests/unit/test_policy_" + TESTS[0][0]],
+                            "tests/unit/policyd/test_" + TESTS[0][0]],
                            capture_output=True, text=True, check=True)
         self.gcc, self.archives, self.link = {}, [], None
         for line in r.stdout.splitlines():
-            m = re.search(r" -c \S*/policyd/(\w+\.c)$", line)
+            m = re.search(r" -c \S*(?<!/unit)/policyd/(?:engine/)?(\w+\.c)$", line)
             if m:
                 self.gcc[m.group(1)] = re.sub(r" -M([QF] \S+|D)", "", line)
             elif "libpolicyd_" in line and (" csr" in line or "gcc-ar" in line):
                 self.archives.append(line)
-            elif " -o tests/unit/test_policy_" in line and " -c " not in line:
+            elif " -o tests/unit/policyd/test_" in line and " -c " not in line:
                 self.link = line
 
     def object_of(self, file):
@@ -303,11 +308,11 @@ class Scratch:
         """Which test says no, and what; (None, None): none does."""
         self.fresh()
         for name, args in TESTS:
-            program = os.path.join(self.build, "tests/unit/test_policy_" + name)
+            program = os.path.join(self.build, "tests/unit/policyd/test_" + name)
             if file is not None and name == TESTS[0][0] and file in self.gcc:
                 if not self.quick(file):
                     raise DoesNotCompile
-            elif not self.compile("tests/unit/test_policy_" + name):
+            elif not self.compile("tests/unit/policyd/test_" + name):
                 raise DoesNotCompile
             said = self.run([program] + [a if a.isdigit() else os.path.join(self.tree, a)
                                          for a in args], 60)
@@ -332,7 +337,7 @@ class Scratch:
              "-I" + self.tree + "/common", "-I" + self.tree + "/policyd"] +
             subprocess.run(["pkg-config", "--cflags", "libbsd-overlay"],
                            capture_output=True, text=True, check=True).stdout.split() +
-            [os.path.join(self.tree, "policyd", file), "-o", out],
+            [source(self.tree, file), "-o", out],
             capture_output=True, check=False)
         if r.returncode != 0:
             return None
@@ -346,7 +351,7 @@ class Scratch:
 
 def judge(s, m):
     """'caught', 'survived', or why it does not count; and by what."""
-    path = os.path.join(s.tree, "policyd", m.file)
+    path = source(s.tree, m.file)
     with open(path, encoding="utf-8") as f:
         text = f.read()
     try:

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * mcp-backd between one MCP server and its peers: the real modules, with the
+ * server, mcp-proxyd, policyd and auditd played here, in one loop.
+ */
+#include "mcp-proxyd/backd/backd.h"
+#include "tap.h"
+#include "unit/backd/rows.h"
+
+#include <sys/socket.h>
+
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Defined beside main in the program, which is not linked. */
+struct backd backd_env;
+
+static struct backd *const b = &backd_env;
+static struct value_pool *pool;
+static struct chan *ours[3];
+static int server_out = -1, server_err = -1;
+static bool deaf; /* the next mcp-proxyd reads nothing */
+static char seen[65536], closed_why[256];
+
+static void __attribute__((format(printf, 1, 2))) see(const char *fmt, ...)
+{
+	size_t n = strlen(seen);
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(seen + n, sizeof(seen) - n, fmt, ap);
+	va_end(ap);
+}
+
+#define S(s) (int)(s).len, (const char *)(s).p
+
+static void
+see_tree(struct span wire)
+{
+	const struct value *v;
+	struct buf out;
+
+	buf_init(&out, 8U << 20);
+	value_pool_reset(pool);
+	if ((v = value_decode(pool, wire)) != NULL)
+		(void)json_write(&out, v);
+	see("%.*s\n", out.len > 300 ? 3 : (int)out.len,
+	    (const char *)buf_span(&out).p);
+	buf_free(&out);
+}
+
+static int
+on_any(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)fd;
+	switch (chan_last(c)) {
+	case MSG_RESULT:
+		see("RESULT %d %d ", (int)m->RESULT.id, m->RESULT.error);
+		see_tree(m->RESULT.tree);
+		break;
+	case MSG_DONE:
+		see("DONE %d %d\n", (int)m->DONE.id, m->DONE.status);
+		break;
+	case MSG_PROGRESS:
+		see("PROGRESS %d %.*s/%.*s %.*s\n", (int)m->PROGRESS.id,
+		    S(m->PROGRESS.progress), S(m->PROGRESS.total),
+		    S(m->PROGRESS.message));
+		break;
+	case MSG_INIT_RESULT:
+		see("INIT %d %d %.*s %.*s\n", m->INIT_RESULT.good,
+		    m->INIT_RESULT.tools, S(m->INIT_RESULT.version),
+		    S(m->INIT_RESULT.text));
+		break;
+	case MSG_TOOLS_PAGE:
+		see("PAGE %d %d %.*s ", (int)m->TOOLS_PAGE.seq,
+		    m->TOOLS_PAGE.good, S(m->TOOLS_PAGE.cursor));
+		see_tree(m->TOOLS_PAGE.tree);
+		break;
+	case MSG_REMOTES:
+		see("REMOTES %d %d ", (int)m->REMOTES.seq, m->REMOTES.good);
+		for (size_t i = 0; i < m->REMOTES.urls.len; i++)
+			see("%c", m->REMOTES.urls.p[i] == '\n'
+				      ? '|'
+				      : m->REMOTES.urls.p[i]);
+		see(" %.*s\n", S(m->REMOTES.text));
+		break;
+	case MSG_LIST_CHANGED:
+		see("CHANGED\n");
+		break;
+	case MSG_SERVER_REQUEST:
+		see("ASKS %d %.*s %.*s\n", m->SERVER_REQUEST.string,
+		    S(m->SERVER_REQUEST.rid), S(m->SERVER_REQUEST.method));
+		break;
+	case MSG_GONE:
+		see("GONE to %s: %.*s\n", c == ours[1] ? "policyd" : "auditd",
+		    S(m->GONE.text));
+		break;
+	default:
+		return -1;
+	}
+	return 0;
+}
+
+static void
+closed(struct chan *c, const char *why)
+{
+	snprintf(closed_why, sizeof(closed_why), "%s: %s",
+	    role_name(chan_peer(c)), why == NULL ? "end" : why);
+}
+
+static const struct chan_handler handlers[] = {
+    {MSG_RESULT, on_any},
+    {MSG_DONE, on_any},
+    {MSG_PROGRESS, on_any},
+    {MSG_INIT_RESULT, on_any},
+    {MSG_TOOLS_PAGE, on_any},
+    {MSG_REMOTES, on_any},
+    {MSG_LIST_CHANGED, on_any},
+    {MSG_SERVER_REQUEST, on_any},
+    {MSG_GONE, on_any},
+};
+static const struct chan_ops test_ops = {
+    handlers, sizeof(handlers) / sizeof(handlers[0]), closed};
+
+/* As the worker's frame does it. */
+static void
+behind(struct chan *c, bool is)
+{
+	(void)c;
+	b->w.nbehind += is ? 1 : -1U;
+	if (b->w.nbehind == 0)
+		backd_watch(b);
+}
+
+static struct chan_handler backd_takes[1];
+static const struct chan_ops none = {
+    backd_takes, 1, .closed = closed, .behind = behind};
+
+static void
+turns(void)
+{
+	for (int i = 0; i < 24; i++) {
+		/* What the timer would send: nobody waits for it here. */
+		if (i == 12)
+			server_done(b);
+		if (loop_once(&b->w.loop, 0) == -1)
+			err(1, "epoll_wait");
+	}
+}
+
+/* A fresh mcp-backd with a fresh server. */
+static void
+set_up(void)
+{
+	static const enum role roles[] = {ROLE_PROXY, ROLE_POLICY, ROLE_AUDIT};
+	int fd[2], out[2], errs[2];
+
+	memset(b, 0, sizeof(*b));
+	seen[0] = '\0';
+	if (loop_init(&b->w.loop, BACKD_TIMERS) == -1)
+		err(1, "loop_init");
+	b->w.role = ROLE_BACK;
+	backd_init(b);
+	for (size_t i = 0; i < backd_nhandlers; i++)
+		if (backd_handlers[i].type == MSG_UNASKED)
+			backd_takes[0] = backd_handlers[i];
+	for (size_t i = 0; i < 3; i++) {
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) ==
+		    -1)
+			err(1, "socketpair");
+		b->w.peers[roles[i]][0] = chan_new(
+		    &b->w.loop, fd[0], ROLE_BACK, roles[i], 0, &none, &b->w);
+		ours[i] = chan_new(
+		    &b->w.loop, fd[1], roles[i], ROLE_BACK, 0, &test_ops, NULL);
+		chan_phase(b->w.peers[roles[i]][0], PHASE_RUN);
+		chan_phase(ours[i], PHASE_RUN);
+		if (chan_open(b->w.peers[roles[i]][0]) == -1 ||
+		    (!(deaf && i == 0) && chan_open(ours[i]) == -1))
+			err(1, "chan_open");
+	}
+	if (pipe2(out, O_CLOEXEC) == -1 || pipe2(errs, O_CLOEXEC) == -1)
+		err(1, "pipe2");
+	server_out = out[1];
+	server_err = errs[1];
+	b->fd[0] = out[0];
+	b->fd[1] = errs[0];
+	backd_start(b, 0);
+	backd_start(b, 1);
+}
+
+static void
+tear_down(void)
+{
+	static const enum role roles[] = {ROLE_PROXY, ROLE_POLICY, ROLE_AUDIT};
+
+	for (size_t i = 0; i < 3; i++) {
+		chan_free(b->w.peers[roles[i]][0]);
+		chan_free(ours[i]);
+	}
+	if (server_out != -1)
+		close(server_out);
+	close(server_err);
+	for (size_t i = 0; i < 2; i++) {
+		loop_del(&b->w.loop, &b->io[i]);
+		if (b->fd[i] != -1)
+			close(b->fd[i]);
+	}
+	lines_free(&b->out);
+	buf_free(&b->tree);
+	value_pool_free(b->pool);
+	loop_free(&b->w.loop);
+}
+
+static void
+put_bytes(const char *text, size_t len)
+{
+	while (len != 0) {
+		size_t n = len < 4096 ? len : 4096;
+
+		if (write(server_out, text, n) != (ssize_t)n)
+			err(1, "write");
+		text += n;
+		len -= n;
+		turns();
+	}
+}
+
+/* What peers were sent after the server wrote this. */
+static const char *
+says(const char *text)
+{
+	static char copy[sizeof(seen)];
+
+	put_bytes(text, strlen(text));
+	memcpy(copy, seen, sizeof(seen));
+	seen[0] = '\0';
+	return copy;
+}
+
+static void
+is_gone(const char *got, const char *why, const char *name)
+{
+	char want[1024];
+
+	snprintf(want, sizeof(want),
+	    "GONE to policyd: %s\nGONE to auditd: %s\n", why, why);
+	is_str(got, want, "%s", name);
+}
+
+static void
+test_ends(void)
+{
+	char *line = malloc(PROTO_MAX_LINE + 4096);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		set_up();
+		is_gone(says(ends[i].text), ends[i].want, ends[i].want);
+		tear_down();
+	}
+	set_up();
+	memset(line, 'x', PROTO_MAX_LINE + 4096);
+	put_bytes(line, PROTO_MAX_LINE);
+	is_str(says(""), "", "a line that may still end");
+	put_bytes(line, 1);
+	is_gone(says(""), "wrote a line longer than 4194304 bytes",
+	    "an endless line");
+	tear_down();
+	free(line);
+
+	set_up();
+	close(server_out);
+	server_out = -1;
+	turns();
+	is_gone(seen, "closed its output", "the end of its output");
+	tear_down();
+	set_up();
+	put_bytes("{", 1);
+	close(server_out);
+	server_out = -1;
+	turns();
+	is_gone(seen, "closed its output within a line", "within a line");
+	tear_down();
+}
+
+/* A result that is JSON but beyond a limit costs its call alone. */
+static void
+test_limits(void)
+{
+	static const char head[] = "{" V ",\"id\":5,\"result\":{\"a\":[0";
+	size_t n = 110000, len = sizeof(head) - 1;
+	char *line = malloc(2 * n + 256), *at;
+	char want[256];
+
+	set_up();
+	memcpy(line, head, len);
+	for (size_t i = 0; i < n; i++)
+		memcpy(line + len + 2 * i, ",0", 2);
+	memcpy(line + len + 2 * n, "]}}\n", 5);
+	at = line + len;
+	is_int((long long)strlen(at), 2 * (long long)n + 4, "a long array");
+	snprintf(want, sizeof(want),
+	    "RESULT 5 1 {\"code\":-32603,\"message\":\"the MCP server's answer "
+	    "was refused: Parse error: more values, members or bytes than are "
+	    "taken at byte %zu\"}\nDONE 5 1\n",
+	    len + 2 * (VALUE_MAX_NODES - 6) + 1);
+	is_str(says(line), want, "costs its own call");
+	is_str(says("{" V ",\"id\":6,\"result\":{}}\n"),
+	    "RESULT 6 0 {}\nDONE 6 0\n", "and the next one works");
+	free(line);
+	tear_down();
+}
+
+/* As many at once as one write takes, not one by one: they are counted in
+ * time. */
+static void
+put_many(const char *line, unsigned n)
+{
+	static char text[16384];
+	size_t len = strlen(line), at = 0;
+
+	for (unsigned i = 0; i < n && at + len <= sizeof(text); i++) {
+		memcpy(text + at, line, len);
+		at += len;
+	}
+	put_bytes(text, at);
+}
+
+/* What a server can repeat for ever. */
+static void
+test_floods(void)
+{
+	static const char changed[] =
+	    "{" V ",\"method\":\"notifications/tools/list_changed\"}\n";
+	static const char asks[] = "{" V ",\"id\":1,\"method\":\"ping\"}\n";
+	unsigned n = 0;
+	const char *s;
+
+	set_up();
+	put_many(changed, 50);
+	for (s = says(""); (s = strstr(s, "CHANGED")) != NULL; s++)
+		n++;
+	ok(n >= 4 && n <= 6, "50 list_changed become few (%u)", n);
+	ok(b->relist.at != 0, "and one more later");
+	put_many(asks, 200);
+	for (n = 0, s = says(""); (s = strstr(s, "ASKS")) != NULL; s++)
+		n++;
+	ok(n >= 64 && n <= 80, "200 requests become few (%u)", n);
+	tear_down();
+}
+
+/* Writes lines of `len` bytes for as long as they are read; how many were. */
+static unsigned
+put_until_stuck(const char *line, size_t len)
+{
+	unsigned stuck = 0, sent = 0;
+	size_t at = 0;
+	ssize_t n;
+
+	if (fcntl(server_out, F_SETFL, O_NONBLOCK) == -1)
+		err(1, "fcntl");
+	while (stuck < 3) {
+		n = write(server_out, line + at, len - at);
+		stuck = n == -1 ? stuck + 1 : 0;
+		at += n == -1 ? 0 : (size_t)n;
+		if (at == len) {
+			at = 0;
+			sent++;
+		}
+		turns();
+	}
+	return sent;
+}
+
+/* A peer that takes nothing stops the reading, and nothing else does. */
+static void
+test_back_pressure(const char *head, size_t size, const char *what)
+{
+	size_t len = strlen(head);
+	char *line = malloc(len + size + 8);
+	unsigned results = 0, sent;
+	const char *s;
+
+	deaf = true;
+	set_up();
+	deaf = false;
+	memcpy(line, head, len);
+	memset(line + len, 'z', size);
+	memcpy(line + len + size, "\"}}\n", 5);
+	sent = put_until_stuck(line, len + size + 4);
+	is_int(b->io[0].fd, -1, "%s: the server is not read", what);
+	ok(chan_queued(b->w.peers[ROLE_PROXY][0]) < 17U << 20,
+	    "with 16 MiB waiting for mcp-proxyd at most");
+	is_str(closed_why, "", "no channel has broken");
+	if (chan_open(ours[0]) == -1)
+		err(1, "chan_open");
+	for (int i = 0; i < 100000 && results < sent; i++) {
+		if (loop_once(&b->w.loop, 20) == -1)
+			err(1, "epoll_wait");
+		for (s = seen; (s = strstr(s, "RESULT")) != NULL; s++)
+			results++;
+		seen[0] = '\0';
+	}
+	is_int(results, sent, "all of it arrives");
+	free(line);
+	tear_down();
+}
+
+/* Answers to nothing that was asked make the server wait. */
+static void
+test_unasked(void)
+{
+	const struct msg_UNASKED few = {.count = 200}, many = {.count = 5000};
+
+	set_up();
+	if (chan_send(ours[2], MSG_UNASKED, &few, -1) == -1)
+		err(1, "chan_send");
+	turns();
+	is_str(says("{" V ",\"id\":6,\"result\":{}}\n"),
+	    "RESULT 6 0 {}\nDONE 6 0\n", "200 answers to nothing pass");
+	if (chan_send(ours[2], MSG_UNASKED, &many, -1) == -1)
+		err(1, "chan_send");
+	turns();
+	is_str(says("{" V ",\"id\":7,\"result\":{}}\n"), "",
+	    "after 5000 more the server is not read");
+	while (b->pause.at != 0)
+		if (loop_once(&b->w.loop, 2000) == -1)
+			err(1, "epoll_wait");
+	turns();
+	is_str(seen, "RESULT 7 0 {}\nDONE 7 0\n", "for a second at most");
+	tear_down();
+}
+
+static void
+test_stderr(void)
+{
+	char line[3000];
+
+	set_up();
+	memset(line, 'e', sizeof(line));
+	line[sizeof(line) - 1] = '\n';
+	for (int i = 0; i < 20; i++) {
+		if (write(server_err, line, sizeof(line)) !=
+		    (ssize_t)sizeof(line))
+			err(1, "write");
+		turns();
+	}
+	/* In one read, so that how many are shown is no question of time. */
+	for (size_t i = 1; i < sizeof(line); i += 2)
+		line[i] = '\n';
+	if (write(server_err, line, sizeof(line)) != (ssize_t)sizeof(line))
+		err(1, "write");
+	turns();
+	ok(b->silenced > 50, "of many lines on stderr some are not shown");
+	is_int((long long)b->err_len, 0, "none is left over");
+	is_str(says("{" V ",\"id\":6,\"result\":{}}\n"),
+	    "RESULT 6 0 {}\nDONE 6 0\n", "stdout goes on meanwhile");
+	tear_down();
+}
+
+int
+main(void)
+{
+	if ((pool = value_pool_new(32U << 20)) == NULL)
+		err(1, "value_pool_new");
+	set_up();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		is_str(says(rows[i].line), rows[i].want, "%.*s",
+		    (int)strcspn(rows[i].line, "\r\n"), rows[i].line);
+	tear_down();
+	test_ends();
+	test_limits();
+	test_floods();
+	test_back_pressure(
+	    "{" V ",\"id\":5,\"result\":{\"a\":\"", 60000, "large answers");
+	test_back_pressure(
+	    "{" V ",\"id\":5,\"result\":{\"a\":\"", 0, "tiny answers");
+	test_unasked();
+	test_stderr();
+	is_str(closed_why, "", "no channel was broken");
+	return tap_done();
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The body filter: what is cut, refused and left as it is, in each dialect;
+ * what it cuts is not found again; depth, names and edits have limits; names
+ * that would collide under a plain hash do not cost more.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/buf.h"
+#include "common/json/value.h"
+#include "tap.h"
+#include "unit/body/rows.h"
+
+static struct filter f;
+static const uint64_t seed[2] = {7, 11};
+
+static struct filter_rules
+rules_of(const char *s)
+{
+	struct filter_rules r = filter_dflt;
+
+	for (unsigned i = 0; s != NULL && i < FILTER_KINDS; i++)
+		r.action[i] = s[i] == 's'   ? FILTER_STRIP
+			      : s[i] == 'd' ? FILTER_DENY
+					    : FILTER_ALLOW;
+	return r;
+}
+
+static void
+compose(struct buf *b)
+{
+	struct span s;
+	unsigned at = 0;
+
+	buf_reset(b, 0);
+	while (filter_piece(&f, &at, &s))
+		buf_addspan(b, s);
+}
+
+static void
+test_row(const struct body_row *row, struct buf *b)
+{
+	struct filter_rules r = rules_of(row->act);
+	enum filter_result got;
+	char what[120];
+
+	/* In memory of its own, so that a read too far is seen. */
+	size_t len = strlen(row->in);
+	uint8_t *copy = malloc(len + (len == 0));
+
+	if (copy == NULL)
+		abort();
+	memcpy(copy, row->in, len);
+	snprintf(what, sizeof(what), "%.100s", row->in);
+	for (char *p = what; *p != '\0'; p++) {
+		if (*p < 0x20 || *p > 0x7e)
+			*p = '.';
+	}
+	got = filter_body(&f, &r, row->dialect, span_of(copy, len), seed);
+	if (row->out == NULL) {
+		is_int(got, FILTER_SAME, "unchanged: %s", what);
+	} else if (row->out[0] == '?') {
+		is_int(got, FILTER_BAD, "not strict: %s", what);
+	} else if (row->out[0] == '!') {
+		is_int(got, FILTER_REFUSED, "refused: %s", what);
+		is_str(filter_kind_name(f.refused), row->out + 1, "... why");
+	} else {
+		is_int(got, FILTER_CHANGED, "changed: %s", what);
+		compose(b);
+		is_mem(b->p + b->off, b->len, row->out, strlen(row->out),
+		    "... to %.60s", row->out);
+		is_int(filter_length(&f), strlen(row->out), "... its length");
+		is_int(
+		    filter_body(&f, &r, row->dialect, span_str(row->out), seed),
+		    FILTER_SAME, "... and is left alone then");
+	}
+	free(copy);
+}
+
+static enum filter_result
+run(struct buf *b, enum filter_dialect d)
+{
+	return filter_body(&f, &filter_dflt, d, buf_span(b), seed);
+}
+
+static void
+test_limits(struct buf *b)
+{
+	buf_reset(b, 0);
+	buf_adds(b, "{\"a\":");
+	for (int i = 0; i < 127; i++)
+		buf_addc(b, '[');
+	for (int i = 0; i < 127; i++)
+		buf_addc(b, ']');
+	buf_addc(b, '}');
+	is_int(run(b, FILTER_CHAT), FILTER_SAME, "depth 128 passes");
+	buf_reset(b, 0);
+	buf_adds(b, "{\"a\":");
+	for (int i = 0; i < 128; i++)
+		buf_addc(b, '[');
+	is_int(run(b, FILTER_CHAT), FILTER_BAD, "depth 129 does not");
+	is_str(f.why, "too deep", "... and says so");
+
+	buf_reset(b, 0);
+	buf_adds(b, "{\"a\":{\"k\":0");
+	for (unsigned i = 0; i < BODY_MAX_KEYS - 2; i++)
+		buf_printf(b, ",\"%u\":0", i);
+	buf_adds(b, "}}");
+	is_int(
+	    run(b, FILTER_CHAT), FILTER_SAME, "as many names as there may be");
+	b->len -= 2;
+	buf_adds(b, ",\"x\":0}}");
+	is_int(run(b, FILTER_CHAT), FILTER_BAD, "one name more");
+
+	buf_reset(b, 0);
+	buf_adds(b, "{\"model\":\"m\",\"tools\":[0");
+	for (unsigned i = 0; i <= FILTER_MAX_EDITS; i++)
+		buf_adds(b, ",{\"type\":\"x\"},0");
+	buf_adds(b, "]}");
+	is_int(run(b, FILTER_CHAT), FILTER_LIMIT, "too many edits");
+	buf_reset(b, 0);
+	buf_adds(b, "{\"tools\":[0");
+	for (unsigned i = 0; i < FILTER_MAX_EDITS; i++)
+		buf_adds(b, ",{\"type\":\"x\"},0");
+	buf_adds(b, "]}");
+	is_int(run(b, FILTER_CHAT), FILTER_CHANGED, "as many as there may be");
+	buf_reset(b, 0);
+	buf_adds(b, "{\"a\":0");
+	for (unsigned i = 0; i < FILTER_MAX_ROOT; i++)
+		buf_printf(b, ",\"%u\":0", i);
+	buf_addc(b, '}');
+	is_int(run(b, FILTER_CHAT), FILTER_LIMIT, "too many outermost members");
+}
+
+/* Of each row's every beginning: not strict, or (whole) as the row says. */
+static void
+test_cut_off(void)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(body_rows) / sizeof(*body_rows); i++) {
+		struct span s = span_str(body_rows[i].in);
+		struct filter_rules r = rules_of("aaaaa");
+
+		if (body_rows[i].out != NULL && body_rows[i].out[0] == '?')
+			continue;
+		for (size_t n = 0; n < s.len; n++)
+			good = good && filter_body(&f, &r, body_rows[i].dialect,
+					   span_of(s.p, n), seed) == FILTER_BAD;
+	}
+	ok(good, "a body that is cut off anywhere is not strict");
+}
+
+/* What may be said in a provider's file about the usage. */
+static void
+test_usage(void)
+{
+	struct filter_rules r = rules_of("aaaaa");
+	struct span s = SPAN("{\"stream\":true}");
+
+	ok(filter_applies(&r, FILTER_CHAT) &&
+		!filter_applies(&r, FILTER_RESPONSES),
+	    "with all allowed a chat's usage is still asked for");
+	r.usage = false;
+	ok(!filter_applies(&r, FILTER_CHAT), "unless that is to be left");
+	is_int(filter_body(&f, &r, FILTER_CHAT, s, seed), FILTER_SAME,
+	    "left as it is");
+}
+
+int
+main(void)
+{
+	struct buf b;
+
+	buf_init(&b, 8U << 20);
+	for (size_t i = 0; i < sizeof(body_rows) / sizeof(*body_rows); i++)
+		test_row(&body_rows[i], &b);
+	test_limits(&b);
+	test_cut_off();
+	for (int i = 0; i < FILTER_KINDS; i++)
+		is_int(filter_kind_find(
+			   span_str(filter_kind_name((enum filter_kind)i))),
+		    i, "a kind by its name");
+	is_int(filter_kind_find(SPAN("tool")), -1, "no kind");
+	is_int(filter_action_find(SPAN("deny")), FILTER_DENY, "an action");
+	is_int(filter_dialect_find(SPAN("gemini")), FILTER_GEMINI, "a dialect");
+	test_usage();
+	ok(!filter_applies(&filter_dflt, FILTER_NONE) &&
+		filter_applies(&filter_dflt, FILTER_CHAT),
+	    "a body without a dialect is nobody's to filter");
+	buf_free(&b);
+	return tap_done();
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * config.json: what is taken, and for everything else the exact message that
+ * says where, what, and what to do.
+ */
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "supervisor/config/config.h"
+#include "tap.h"
+#include "unit/config/cases.h"
+
+static void
+test_refused(void)
+{
+	struct config cfg;
+	struct fault fault;
+	char name[256];
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		fault.text[0] = '\0';
+		log_vis(span_str(refused[i].text), name, sizeof(name));
+		if (config_parse(&cfg, "/h/config.json", "/home/u", NULL,
+			span_str(refused[i].text), &fault) == 0) {
+			ok(false, "taken: %s", name);
+			config_free(&cfg);
+			continue;
+		}
+		is_str(fault.text, refused[i].message, "refused: %s", name);
+	}
+}
+
+static void
+test_taken(void)
+{
+	static const char text[] =
+	    "{\"credentials\":{\"anthropic\":{\"env\":\"A_KEY\"},"
+	    "\"openai\":{\"file\":\"~/"
+	    "k\"},\"x\":{\"command\":[\"pass\",\"x\"]},"
+	    "\"y\":{\"systemd\":\"y.cred\"}},"
+	    "\"providers\":{\"anthropic\":{\"upstream\":"
+	    "\"https://[::1]:8443/gw/v2/\",\"ca\":\"ca.pem\","
+	    "\"reuse\":\"never\"},\"openai\":{\"upstream\":"
+	    "\"http://127.0.0.1:80\"}},"
+	    "\"escalationTimeoutSeconds\":30,\"audit\":{\"durability\":"
+	    "\"disk\"},"
+	    "\"auditRedaction\":{\"enabled\":false},"
+	    "\"mcpServers\":\"servers.json\",\"notify\":[\"bell\"],"
+	    "\"agent\":{\"codex\":{\"path\":\"~/bin/codex\"}},"
+	    "\"memory\":{\"enabled\":true},\"agentModelId\":\"m\"}";
+	const struct config_provider *p;
+	struct config cfg;
+	struct fault fault;
+
+	if (!ok(config_parse(&cfg, "/h/config.json", "/home/u", NULL, span_str(text),
+		    &fault) == 0,
+		"a full configuration is taken"))
+		return;
+	p = config_provider(&cfg, "anthropic");
+	ok(p != NULL && p->listed && p->kind == CREDENTIAL_ENV,
+	    "credential by variable");
+	is_str(p->value, "A_KEY", "its name");
+	is_str(p->upstreams[0].at.host, "::1", "host of the upstream");
+	is_int(p->upstreams[0].at.port, 8443, "port of the upstream");
+	is_str(p->upstreams[0].at.prefix, "/gw/v2", "prefix without its last slash");
+	ok(p->upstreams[0].at.tls && !p->reuse, "tls, never reused");
+	is_str(p->ca, "/h/ca.pem", "relative to the file");
+	p = config_provider(&cfg, "openai");
+	is_str(p->value, "/home/u/k", "~ is the home directory");
+	ok(!p->upstreams[0].at.tls && p->upstreams[0].at.port == 80, "loopback without tls");
+	is_str(config_provider(&cfg, "x")->command[1], "x", "command");
+	is_str(config_provider(&cfg, "y")->value, "y.cred", "systemd");
+	ok(config_provider(&cfg, "z") == NULL, "none");
+	is_int(cfg.hold_ms, 30000, "timeout");
+	ok(cfg.sync && !cfg.redact, "durability and redaction");
+	is_str(cfg.servers_file, "/h/servers.json", "servers");
+	is_str(cfg.notify[0], "bell", "notify");
+	is_str(config_agent(&cfg, "codex")->path, "/home/u/bin/codex",
+	    "agent's program");
+	is_str(cfg.ignored, "memory, agentModelId", "ignored by name");
+	config_free(&cfg);
+	ok(config_parse(&cfg, "c", "/h", NULL, SPAN("{}"), &fault) == 0 &&
+		cfg.hold_ms == 300000 && cfg.redact && !cfg.sync,
+	    "defaults of an empty file");
+	config_free(&cfg);
+}
+
+static void
+put_file(const char *path, const char *text, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd == -1 || write(fd, text, strlen(text)) == -1 ||
+	    fchmod(fd, mode) == -1)
+		exit(99);
+	close(fd);
+}
+
+static void
+test_files(const char *dir)
+{
+	char path[256], want[1024];
+	struct config cfg;
+	struct fault fault;
+
+	snprintf(path, sizeof(path), "%s/config.json", dir);
+	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == 0,
+	    "no file is no error");
+	config_free(&cfg);
+	ok(config_load(&cfg, path, dir, "/h", NULL, &fault) == -1,
+	    "a named file must be there");
+	snprintf(want, sizeof(want), "%s: No such file or directory", path);
+	is_str(fault.text, want, "and is said to be missing");
+	put_file(path, "{}", 0622);
+	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == -1,
+	    "others may write");
+	snprintf(want, sizeof(want),
+	    "%s: others may write to it (mode 0622). "
+	    "Run: chmod go-w %s",
+	    path, path);
+	is_str(fault.text, want, "says how to mend it");
+	put_file(path, "{\"serverCredentials\":{}}", 0644);
+	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == -1,
+	    "others may read secrets");
+	snprintf(want, sizeof(want),
+	    "%s: others may read it (mode 0644) and "
+	    "it holds serverCredentials. Run: chmod 600 %s",
+	    path, path);
+	is_str(fault.text, want, "says how to mend it");
+	put_file(path, "{}", 0644);
+	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == 0,
+	    "others may read what holds no secret");
+	ok(cfg.hash[0] == 0x44 && cfg.hash[31] == 0x8a, "SHA-256 of {}");
+	config_free(&cfg);
+	(void)unlink(path);
+	if (mkfifo(path, 0600) == -1)
+		exit(99);
+	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == -1,
+	    "a FIFO is refused and does not hang");
+	snprintf(want, sizeof(want), "%s: not a plain file", path);
+	is_str(fault.text, want, "says so");
+	(void)unlink(path);
+}
+
+int
+main(void)
+{
+	char dir[] = "/tmp/test_sup_config.XXXXXX";
+
+	if (mkdtemp(dir) == NULL)
+		return 99;
+	test_refused();
+	test_taken();
+	test_files(dir);
+	(void)rmdir(dir);
+	return tap_done();
+}

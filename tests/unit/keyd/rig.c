@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: ISC */
+/* The played peers of keyd. */
+#include "unit/keyd/rig.h"
+
+#include <sys/socket.h>
+
+#include <openssl/sha.h>
+
+#include <err.h>
+#include <errno.h>
+
+#include "mitmd/provider/provider.h"
+
+#define WAIT_US 30000000U
+
+static struct rig *rig;
+
+static int
+on_state(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)fd;
+	rig->nstates++;
+	rig->state = m->KEY_STATE.state;
+	rig->length = m->KEY_STATE.length;
+	return span_copy(m->KEY_STATE.text, rig->state_text,
+	    sizeof(rig->state_text));
+}
+
+static int
+on_spent(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)fd;
+	rig->spent = m->SPENT;
+	return 0;
+}
+
+static int
+on_alarm(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)fd;
+	rig->nalarms++;
+	return span_copy(m->ALARM.kind, rig->alarm, sizeof(rig->alarm));
+}
+
+static int
+on_end(struct chan *c, const union proto_any *m, int fd)
+{
+	const struct msg_EXCHANGE_END *e = &m->EXCHANGE_END;
+
+	(void)c;
+	(void)fd;
+	rig->nends++;
+	rig->end = (struct rig_end){.stream = e->stream,
+	    .exchange = e->exchange, .status = e->status, .sent = e->sent,
+	    .received = e->received};
+	return span_copy(e->error, rig->end.error, sizeof(rig->end.error));
+}
+
+static int
+on_stream(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)m;
+	rig->stream_fd = fd;
+	return 0;
+}
+
+static int
+on_dial(struct chan *c, const union proto_any *m, int fd)
+{
+	struct msg_DIALED ok = {.id = m->DIAL.id, .address = SPAN("127.0.0.1")};
+	struct msg_DIAL_FAIL bad = {.id = m->DIAL.id};
+
+	(void)fd;
+	rig->ndials++;
+	rig->dialed = m->DIAL.which;
+	if (rig->dial_error != NULL) {
+		bad.text = span_str(rig->dial_error);
+		return chan_send(c, MSG_DIAL_FAIL, &bad, -1);
+	}
+	return chan_send(c, MSG_DIALED, &ok, worker_rig_connect(rig->port));
+}
+
+static const struct chan_handler handlers[] = {
+    {MSG_HELLO, worker_rig_hello}, {MSG_KEY_STATE, on_state}, {MSG_ALARM, on_alarm},
+    {MSG_SPENT, on_spent},
+    {MSG_EXCHANGE_END, on_end}, {MSG_STREAM, on_stream}, {MSG_DIAL, on_dial}};
+static const struct chan_ops ops = {handlers,
+    sizeof(handlers) / sizeof(handlers[0]), worker_rig_closed};
+
+static void
+secret(struct rig *r, const char *key)
+{
+	worker_rig_secret(&r->worker, key, 0);
+	if (!rig_until(r, &r->nstates, r->nstates + 1))
+		errx(1, "no KEY_STATE");
+}
+
+void
+rig_start(struct rig *r, const char *program, const struct rig_upstream *u,
+    const char *key)
+{
+	struct msg_PROVIDER provider = {.name = SPAN("t")};
+	struct msg_UPSTREAM up = {.host = span_str(u->host), .port = u->port,
+	    .tls = u->tls, .prefix = span_str(u->prefix), .reuse = u->reuse};
+	struct msg_ROOTS roots = {.pem = span_str(u->roots)};
+	struct msg_START start = {.proto_pad_ = 0};
+	const char *text = r->provider;
+
+	*r = (struct rig){.provider = text, .port = u->port, .stream_fd = -1};
+	rig = r;
+	SHA256((const uint8_t *)text, strlen(text), r->digest);
+	worker_rig_start(&r->worker, program, ROLE_KEY, &ops);
+	r->mitm = worker_rig_peer(&r->worker, ROLE_MITM, 0);
+	r->audit = worker_rig_peer(&r->worker, ROLE_AUDIT, 0);
+	r->dial = worker_rig_peer(&r->worker, ROLE_DIAL, 0);
+	provider.json = span_str(text);
+	if (chan_send(r->worker.sup, MSG_PROVIDER, &provider, -1) == -1)
+		err(1, "configuration");
+	for (; up.which <= u->more; up.which++)
+		if (chan_send(r->worker.sup, MSG_UPSTREAM, &up, -1) == -1)
+			err(1, "configuration");
+	if (key != NULL)
+		secret(r, key);
+	if (chan_send(r->worker.sup, MSG_START, &start, -1) == -1)
+		err(1, "START");
+	chan_phase(r->worker.sup, PHASE_RUN);
+	chan_phase(r->mitm, PHASE_RUN);
+	chan_phase(r->audit, PHASE_RUN);
+	chan_phase(r->dial, PHASE_RUN);
+	/* After READY, as icsupervisor does. */
+	if (u->tls && chan_send(r->worker.sup, MSG_ROOTS, &roots, -1) == -1)
+		err(1, "ROOTS");
+}
+
+void
+rig_stop(struct rig *r)
+{
+	chan_free(r->mitm);
+	chan_free(r->audit);
+	chan_free(r->dial);
+	worker_rig_stop(&r->worker);
+}
+
+void
+rig_turn(struct rig *r)
+{
+	rig = r;
+	worker_rig_turn(&r->worker);
+}
+
+bool
+rig_until(struct rig *r, const unsigned *what, unsigned n)
+{
+	rig = r;
+	return worker_rig_until(&r->worker, what, n);
+}
+
+bool
+rig_until_true(struct rig *r, const bool *what)
+{
+	rig = r;
+	return worker_rig_until_true(&r->worker, what);
+}
+
+int
+rig_stream(struct rig *r, uint32_t stream)
+{
+	struct msg_STREAM_OPEN m = {.stream = stream,
+	    .digest = span_of(r->digest, sizeof(r->digest))};
+	uint64_t end_at = clock_mono_us() + WAIT_US;
+
+	r->stream_fd = -1;
+	if (chan_send(r->mitm, MSG_STREAM_OPEN, &m, -1) == -1)
+		err(1, "STREAM_OPEN");
+	while (r->stream_fd == -1 && !r->worker.lost &&
+	    clock_mono_us() < end_at)
+		rig_turn(r);
+	return r->stream_fd;
+}
+
+void
+rig_request(struct rig *r, uint32_t stream, uint32_t exchange, unsigned route,
+    const char *path, const char *query, uint64_t length)
+{
+	struct msg_REQUEST_GO m = {.stream = stream, .exchange = exchange,
+	    .route = (uint16_t)route, .path = span_str(path),
+	    .query = span_str(query), .length = length,
+	    .host = (uint8_t)r->host, .body = r->digest_of_body,
+	    .asked = r->asked, .refs = r->refs};
+	struct buf b;
+
+	buf_init(&b, 4096);
+	if (strstr(r->provider, "\"credential\"") != NULL)
+		provider_pack(&b, SPAN(":credential"), SPAN("0"));
+	provider_pack(&b, SPAN("accept"), SPAN("*/*"));
+	if (length != 0)
+		provider_pack(&b, SPAN("content-type"),
+		    r->type != NULL ? span_str(r->type) :
+		    SPAN("application/json; charset=utf-8"));
+	m.headers = buf_span(&b);
+	if (chan_send(r->audit, MSG_REQUEST_GO, &m, -1) == -1)
+		err(1, "REQUEST_GO");
+	buf_free(&b);
+}
+
+static void
+write_all(struct rig *r, int fd, const void *p, size_t n)
+{
+	ssize_t k;
+
+	while (n > 0) {
+		if ((k = send(fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL)) == -1) {
+			if (errno != EAGAIN)
+				return;
+			rig_turn(r);
+			continue;
+		}
+		p = (const uint8_t *)p + k;
+		n -= (size_t)k;
+	}
+}
+
+void
+rig_body(struct rig *r, int fd, uint32_t exchange, const void *p, size_t n)
+{
+	struct stream_frame f = {exchange, STREAM_BODY, (uint32_t)n};
+	uint8_t head[STREAM_HEADER];
+
+	stream_pack(head, &f);
+	write_all(r, fd, head, sizeof(head));
+	write_all(r, fd, p, n);
+}
+
+static int
+read_all(struct rig *r, int fd, uint8_t *p, size_t n)
+{
+	uint64_t end_at = clock_mono_us() + WAIT_US;
+	ssize_t k;
+
+	while (n > 0) {
+		if ((k = recv(fd, p, n, MSG_DONTWAIT)) == -1) {
+			if (errno != EAGAIN || clock_mono_us() > end_at)
+				return -1;
+			rig_turn(r);
+			continue;
+		}
+		if (k == 0)
+			return -1;
+		p += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+int
+rig_frame(struct rig *r, int fd, struct stream_frame *f, uint8_t *out)
+{
+	uint8_t head[STREAM_HEADER];
+
+	if (read_all(r, fd, head, sizeof(head)) == -1 ||
+	    stream_unpack(head, f) == -1)
+		return -1;
+	return read_all(r, fd, out, f->len);
+}
+
+static void
+answer_take(struct rig_answer *a, const struct stream_frame *f,
+    const uint8_t *p)
+{
+	size_t n;
+
+	switch (f->type) {
+	case STREAM_HEAD:
+		a->headed = true;
+		a->status = p[0] | (unsigned)p[1] << 8;
+		memcpy(a->head, p, f->len);
+		a->head_len = f->len;
+		break;
+	case STREAM_BODY:
+		for (n = 0; n < f->len && a->len + n < sizeof(a->body); n++)
+			a->body[a->len + n] = p[n];
+		a->sum = server_sum(a->sum, p, f->len);
+		a->len += f->len;
+		break;
+	case STREAM_END:
+		a->ended = true;
+		break;
+	case STREAM_FAIL:
+		n = f->len < 256 ? f->len : 256;
+		memcpy(a->fail, p, n);
+		a->fail[n] = '\0';
+		break;
+	}
+}
+
+void
+rig_answer(struct rig *r, int fd, uint32_t exchange, struct rig_answer *a)
+{
+	static uint8_t payload[STREAM_MAX_FRAME];
+	struct stream_frame f;
+
+	*a = (struct rig_answer){.status = 0};
+	while (!a->ended) {
+		if (rig_frame(r, fd, &f, payload) == -1) {
+			a->closed = true;
+			return;
+		}
+		if (f.exchange != exchange)
+			errx(1, "frame of exchange %u", f.exchange);
+		answer_take(a, &f, payload);
+	}
+}

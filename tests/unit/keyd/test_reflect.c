@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The credential anywhere in an answer: 20,000 placements of its forms, in
+ * headers that pass, in ones that do not, in the status line, in bodies of
+ * every framing and chunking, cut anywhere on the way.  Each must end as
+ * "reflected", with less than a form's beginning passed on; the same answer
+ * with one letter of the form another must pass whole.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mitmd/keyd/answer.h"
+#include "mitmd/wire/stream.h"
+#include "tap.h"
+#include "unit/keyd/key_forms.h"
+
+#define PLACEMENTS 20000U
+#define TEXT_MAX (1U << 16)
+
+enum place {
+	IN_LISTED,
+	IN_DROPPED,
+	IN_NAME,
+	IN_REASON,
+	IN_INTERIM,
+	IN_BODY
+};
+
+static const char file[] =
+    "{\"name\":\"t\",\"host\":\"t.example\",\"credential\":{\"env\":\"T_KEY\","
+    "\"sentinel\":\"sk-t-ironcurtain-\",\"headers\":"
+    "[{\"name\":\"x-api-key\"}]},"
+    "\"requestHeaders\":[],\"responseHeaders\":[\"content-type\",\"x-a-*\"],"
+    "\"routes\":[{\"method\":\"GET\",\"path\":\"/v1/x\"}]}";
+
+#define LONG                                                                   \
+	"sk-ant-api03-Zq9_x2LmP0rT5uVw8yAbCdEfGhIjKlMnOpQrStUv"                \
+	"WxYz01234567-89abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJAA"
+
+static const char *const keys[] = {LONG, "sk-proj-?>~?>~?/zz+/\"q\\w0123",
+    "AIzaSyA-1234567890_abcdefghijklmnopqrs", "0123456789abcdef",
+    "aaaaaaaabaaaaaaaab"};
+
+static struct provider *provider;
+static struct scrub scrub;
+static uint8_t mem[1 << 18];
+static struct reply reply;
+static uint64_t seed = 88172645463325252U;
+
+static unsigned
+rnd(unsigned n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed >> 11) % n;
+}
+
+/* What a model might say, before and behind. */
+static void
+text_filler(struct buf *b)
+{
+	static const char *const words[] = {"data: {\"delta\":\"", "sk-",
+	    "\n\n", "the key is ", "x", "\\u0041", "%2B", "AAAA", "=", " ",
+	    "sk-ant-", "event: ping\n", "\"}", "YWJj", "616263", "\\/"};
+
+	for (unsigned n = rnd(12); n > 0; n--)
+		buf_adds(b, words[rnd(16)]);
+}
+
+/* The body, framed: 0 length, 1 chunks of random sizes, 2 until the end. */
+static void
+text_framed(struct buf *b, struct span body, unsigned framing)
+{
+	size_t n;
+
+	if (framing == 0)
+		buf_printf(b, "Content-Length: %zu\r\n\r\n", body.len);
+	else
+		buf_adds(b, framing == 1 ? "Transfer-Encoding: chunked\r\n\r\n"
+					 : "\r\n");
+	while (framing == 1 && body.len != 0) {
+		n = 1 + rnd(rnd(4) == 0 ? 3 : 200);
+		n = n < body.len ? n : body.len;
+		buf_printf(b, "%zx\r\n", n);
+		buf_add(b, body.p, n);
+		buf_adds(b, "\r\n");
+		body = span_of(body.p + n, body.len - n);
+	}
+	if (framing == 1)
+		buf_adds(b, "0\r\n\r\n");
+	else
+		buf_addspan(b, body);
+}
+
+/* An answer that holds the form there; body: what its decoded body is. */
+static void
+text_compose(struct buf *b, struct buf *body, enum place place,
+    const char *form, unsigned framing)
+{
+	buf_reset(b, 0);
+	buf_reset(body, 0);
+	text_filler(body);
+	if (place == IN_BODY)
+		buf_adds(body, form);
+	text_filler(body);
+	if (place == IN_INTERIM)
+		buf_printf(
+		    b, "HTTP/1.1 103 Early Hints\r\nLink: <%s>\r\n\r\n", form);
+	buf_printf(b, "HTTP/1.1 200 %s\r\n", place == IN_REASON ? form : "OK");
+	buf_adds(b, "content-type: text/event-stream\r\n");
+	if (place == IN_LISTED)
+		buf_printf(b, "X-A-Echo: a %s b\r\n", form);
+	if (place == IN_DROPPED)
+		buf_printf(b, "Set-Cookie: k=%s; path=/\r\n", form);
+	if (place == IN_NAME)
+		buf_printf(b, "%s: x\r\n", form);
+	text_framed(b, buf_span(body), framing);
+}
+
+/* Cut at up to 8 places, or byte by byte. What frames came is in out. */
+static enum reply_result
+feed(struct span s, struct buf *out)
+{
+	enum reply_result r = REPLY_MORE;
+	bool bytes = rnd(8) == 0;
+	size_t n;
+
+	reply_free(&reply);
+	reply_init(&reply, 3, false);
+	buf_reset(out, 0);
+	while (s.len != 0 && r != REPLY_FAIL) {
+		n = bytes ? 1 : 1 + rnd((unsigned)s.len);
+		r = reply_feed(&reply, provider, &scrub, span_of(s.p, n), out);
+		s = span_of(s.p + n, s.len - n);
+	}
+	return r == REPLY_MORE ? reply_eof(&reply, &scrub, true, out) : r;
+}
+
+/* Payloads of the BODY frames, one after the other. */
+static void
+frames_body(struct span frames, struct buf *body)
+{
+	struct stream_frame f;
+
+	buf_reset(body, 0);
+	while (frames.len >= STREAM_HEADER) {
+		stream_unpack(frames.p, &f);
+		if (f.type == STREAM_BODY)
+			buf_add(body, frames.p + STREAM_HEADER, f.len);
+		frames.p += STREAM_HEADER + f.len;
+		frames.len -= STREAM_HEADER + f.len;
+	}
+}
+
+/* A header's name can hold only some of what forms hold. */
+static bool
+placeable(enum place place, const char *form)
+{
+	if (place != IN_NAME)
+		return true;
+	for (const char *p = form; *p != '\0'; p++) {
+		if (strchr("\"\\/=?<>", *p) != NULL)
+			return false;
+	}
+	return true;
+}
+
+struct counts {
+	size_t placed, missed, leaked, alike, harmed, other;
+};
+
+static void
+place_one(const char *form, struct counts *c, struct buf bufs[4])
+{
+	struct buf *text = &bufs[0], *body = &bufs[1], *out = &bufs[2],
+		   *got = &bufs[3];
+	enum place place = (enum place)rnd(IN_BODY + 4);
+	char alike[FORM_MAX];
+	size_t at, most, len = strlen(form);
+	unsigned framing = rnd(3);
+
+	if (place > IN_BODY)
+		place = IN_BODY;
+	if (!placeable(place, form))
+		place = IN_BODY;
+	text_compose(text, body, place, form, framing);
+	c->placed++;
+	if (feed(buf_span(text), out) != REPLY_FAIL ||
+	    reply.fail != KEYD_FAIL_REFLECTED)
+		c->missed++;
+	frames_body(buf_span(out), got);
+	/* What was before it, and less than SCRUB_HOLD of it. */
+	most = 0;
+	if (place == IN_BODY)
+		most = (size_t)((const uint8_t *)memmem(
+				    buf_span(body).p, body->len, form, len) -
+				buf_span(body).p) +
+		       SCRUB_HOLD - 1;
+	c->leaked += got->len > most;
+	memcpy(alike, form, len + 1);
+	at = rnd((unsigned)len);
+	alike[at] = alike[at] == 'j' ? 'k' : 'j';
+	if (scrub_find(&scrub, span_of(alike, len))) {
+		c->other++; /* that is another of its forms */
+		return;
+	}
+	text_compose(text, body, place, alike, framing);
+	if (scrub_find(&scrub, buf_span(body)) ||
+	    scrub_find(&scrub, buf_span(text))) {
+		c->other++;
+		return;
+	}
+	c->alike++;
+	if (feed(buf_span(text), out) != REPLY_DONE) {
+		c->harmed++;
+		return;
+	}
+	frames_body(buf_span(out), got);
+	c->harmed += !span_eq(buf_span(got), buf_span(body));
+}
+
+int
+main(void)
+{
+	static char forms[FORMS_MAX][FORM_MAX];
+	size_t n, per, nkeys = sizeof(keys) / sizeof(keys[0]);
+	struct counts c = {0, 0, 0, 0, 0, 0};
+	struct buf bufs[4];
+	struct span key;
+	char err[256];
+
+	if ((provider = provider_parse(SPAN(file), err, sizeof(err))) == NULL)
+		return 1;
+	for (unsigned i = 0; i < 4; i++)
+		buf_init(&bufs[i], TEXT_MAX);
+	reply_init(&reply, 3, false);
+	for (size_t k = 0; k < nkeys; k++) {
+		key = span_str(keys[k]);
+		if (scrub_build(&scrub, &key, 1, mem, sizeof(mem)) == -1)
+			return 1;
+		n = key_forms(keys[k], forms);
+		per = PLACEMENTS / nkeys / n + 1;
+		for (size_t f = 0; f < n; f++) {
+			for (size_t i = 0; i < per; i++)
+				place_one(forms[f], &c, bufs);
+		}
+	}
+	ok(c.placed >= PLACEMENTS, "%zu placements", c.placed);
+	is_int(c.missed, 0, "all are called reflected");
+	is_int(c.leaked, 0, "and nothing of one gets out");
+	ok(c.alike > PLACEMENTS / 2, "%zu look-alikes", c.alike);
+	is_int(c.harmed, 0, "pass unharmed");
+	for (unsigned i = 0; i < 4; i++)
+		buf_free(&bufs[i]);
+	reply_free(&reply);
+	provider_free(provider);
+	return tap_done();
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Everything that an agent can grow in mcp-proxyd: calls, bytes, lines,
+ * connections, unread answers.
+ */
+#include "unit/mcp-proxyd/ring.h"
+
+#include <sys/socket.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct proxy *const p = &proxy_env;
+
+/* Calls up to the limit of a server; the next waits, and others do not. */
+static void
+test_admission(void)
+{
+	static const char ping[] = "{" V ",\"id\":\"p\",\"method\":\"ping\"}\n";
+	int fd = connect_agent(), other = connect_agent();
+	unsigned calls = 0;
+	uint64_t first;
+	char line[256];
+	const char *s;
+
+	put(fd, INIT);
+	put(other, INIT);
+	get(fd);
+	get(other);
+	first = p->last_id + 1;
+	for (unsigned i = 0; i < PROTO_MAX_SERVER_CALLS + 2; i++) {
+		snprintf(line, sizeof(line), CALL("%u", "\"name\":\"fs__a\""),
+		    i + 1);
+		put(fd, line);
+	}
+	put(fd, ping);
+	for (s = peers_saw(); (s = strstr(s, "CALL ")) != NULL; s++)
+		calls++;
+	is_int(calls, PROTO_MAX_SERVER_CALLS, "64 calls of a server go out");
+	is_str(get(fd), "", "behind them nothing of this connection is read");
+	is_str(ask(other, ping), "{\"id\":\"p\"," V ",\"result\":{}}\n",
+	    "another connection is");
+	put(other, CALL("1", "\"name\":\"fs__deep__a\""));
+	is_str(peers_saw(), "CALL 1 a 0 {}\n", "and another server is called");
+	send_answer(last_call, "x");
+	get(other);
+	is_str(peers_saw(), "", "its end makes no room");
+	send_result(back[0], first, false, "{}");
+	is_str(peers_saw(), "CALL 0 a 0 {}\n", "one end, one more call");
+	is_str(get(fd), "{\"id\":1," V ",\"result\":{}}\n", "its answer");
+	send_result(back[0], first + 1, false, "{}");
+	is_str(peers_saw(), "CALL 0 a 0 {}\n", "the next");
+	is_str(get(fd),
+	    "{\"id\":2," V ",\"result\":{}}\n{\"id\":\"p\"," V
+	    ",\"result\":{}}\n",
+	    "and what was behind it");
+	put(other, CALL("2", "\"name\":\"fs__b\""));
+	is_str(peers_saw(), "", "at the limit another connection waits too");
+	close(fd);
+	calls = 0;
+	s = peers_saw();
+	ok(strstr(s, "CALL 0 b 0 {}\n") != NULL,
+	    "a closed connection makes room");
+	for (; (s = strstr(s, "CANCEL ")) != NULL; s++)
+		calls++;
+	is_int(calls, PROTO_MAX_SERVER_CALLS, "its calls are cancelled");
+	close(other);
+	turns();
+	peers_saw();
+	is_int(p->ncalls, 0, "nothing is left");
+	is_int((long long)p->servers[0].bytes, 0, "no bytes either");
+}
+
+/* A call that was given up has its place until its end is told. */
+static void
+test_given_up(void)
+{
+	int fd = connect_agent();
+	uint64_t first = p->last_id + 1;
+	char line[256];
+
+	put(fd, INIT);
+	get(fd);
+	cancels_last = true;
+	for (unsigned i = 0; i < PROTO_MAX_SERVER_CALLS; i++) {
+		snprintf(
+		    line, sizeof(line), CALL("%u", "\"name\":\"fs__a\""), i);
+		put(fd, line);
+	}
+	put(fd, "{" V ",\"method\":\"notifications/cancelled\",\"params\":"
+		"{\"requestId\":0}}\n");
+	peers_saw();
+	put(fd, CALL("0", "\"name\":\"fs__a\""));
+	is_str(peers_saw(), "", "a cancelled call is still counted");
+	send_result(back[0], first, false, "{}");
+	is_str(
+	    peers_saw(), "CALL 0 a 0 {}\n", "until it is answered after all");
+	is_str(get(fd), "", "which nobody is told");
+	close(fd);
+	turns();
+	is_int(p->ncalls, PROTO_MAX_SERVER_CALLS,
+	    "so are those of a closed "
+	    "connection");
+	for (uint64_t id = first; id <= last_call; id++)
+		send_answer(id, "cancelled");
+	is_int(p->ncalls, 0, "until auditd has ended them");
+	is_int(p->ngiven_up, 0, "none is left");
+	cancels_last = false;
+	peers_saw();
+}
+
+/* Many connections, each at most a few, reach the limit of the session. */
+static void
+test_session_limit(void)
+{
+	int fd[2] = {connect_agent(), connect_agent()};
+	unsigned calls = 0;
+	char line[256];
+	const char *s;
+
+	put(fd[0], INIT);
+	put(fd[1], INIT);
+	for (unsigned i = 0; i < PROTO_MAX_CALLS + 3; i++) {
+		snprintf(line, sizeof(line),
+		    CALL("%u", "\"name\":\"none__%u\""), i, i);
+		put(fd[i % 2], line);
+	}
+	for (s = peers_saw(); (s = strstr(s, "CALL ")) != NULL; s++)
+		calls++;
+	is_int(calls, PROTO_MAX_CALLS, "256 calls of a session go out");
+	send_answer(p->last_id, "x");
+	ok(strncmp(peers_saw(), "CALL 65535 none__", 17) == 0,
+	    "one end, one more");
+	close(fd[0]);
+	close(fd[1]);
+	turns();
+	peers_saw();
+	is_int(p->ncalls, 0, "nothing is left");
+}
+
+static void
+test_bytes(void)
+{
+	size_t size = 3U << 20;
+	char *line = malloc(size + 512);
+	int fd = connect_agent();
+	unsigned calls = 0;
+	const char *s;
+
+	put(fd, INIT);
+	get(fd);
+	for (int i = 0; i < 6; i++) {
+		int n = snprintf(line, 512,
+		    "{" V ",\"id\":%d,\"method\":"
+		    "\"tools/call\",\"params\":{\"name\":\"fs__a\","
+		    "\"arguments\":{\"x\":\"",
+		    i);
+
+		memset(line + n, 'y', size);
+		memcpy(line + (size_t)n + size, "\"}}}\n", 6);
+		if (i < 5)
+			put(fd, line);
+		else /* not read any more: the socket fills */
+			(void)!write(fd, line, 1000);
+	}
+	for (s = peers_saw(); (s = strstr(s, "CALL ")) != NULL; s++)
+		calls++;
+	is_int(calls, 5, "five calls of 3 MiB go out");
+	ok(p->servers[0].bytes > 15U << 20, "and count as bytes");
+	close(fd);
+	turns();
+	peers_saw();
+	is_int((long long)p->servers[0].bytes, 0, "and no more when closed");
+	free(line);
+}
+
+static void
+test_lines(void)
+{
+	size_t size = PROTO_MAX_LINE + 2;
+	char *line = malloc(size + 1);
+	int fd = connect_agent();
+	const char *s;
+
+	memset(line, ' ', size);
+	line[size] = '\0';
+	put(fd, line);
+	is_str(get(fd),
+	    "{\"error\":{\"code\":-32600,\"message\":\"Invalid Request: line "
+	    "longer than 4194304 bytes; this connection is closed\"},\"id\":"
+	    "null," V "}\n<end>",
+	    "an endless line ends its connection");
+	close(fd);
+	fd = connect_agent();
+	line[PROTO_MAX_LINE - 41] = '\0';
+	put(fd, line);
+	put(fd, "{" V ",\"id\":1,\"method\":\"ping\"}\n");
+	is_str(get(fd), "{\"id\":1," V ",\"result\":{}}\n",
+	    "the longest line is taken");
+	free(line);
+	put(fd, "{" V ",\"id\":2,\"method\":\"pi");
+	shutdown(fd, SHUT_WR);
+	is_str(get(fd),
+	    "{\"error\":{\"code\":-32700,\"message\":\"Parse error: the last "
+	    "line has no newline\"},\"id\":null," V "}\n<end>",
+	    "a line cut short by the end");
+	close(fd);
+	fd = connect_agent();
+	put(fd, INIT);
+	get(fd);
+	put(fd, CALL("1", "\"name\":\"fs__a\""));
+	shutdown(fd, SHUT_WR);
+	is_str(get(fd), "", "who has said all may still read");
+	send_result(back[0], last_call, false, "{}");
+	is_str(get(fd), "{\"id\":1," V ",\"result\":{}}\n<end>",
+	    "its answer, and the end");
+	close(fd);
+	fd = connect_agent();
+	for (int i = 0; i < 101; i++)
+		put(fd, "\n");
+	s = get(fd);
+	ok(strstr(s, "more than 100 empty lines") != NULL &&
+		strstr(s, "<end>") != NULL,
+	    "a flood of empty lines");
+	close(fd);
+	turns();
+	peers_saw();
+	is_int(p->nagents, 0, "all are gone");
+}
+
+static void
+test_connections(void)
+{
+	int fd[PROXY_MAX_AGENTS + 1];
+
+	for (size_t i = 0; i <= PROXY_MAX_AGENTS; i++)
+		fd[i] = connect_agent();
+	is_str(get(fd[PROXY_MAX_AGENTS]),
+	    "{\"error\":{\"code\":-32000,\"message\":\"16 connections are "
+	    "open, which is the limit; close one first\"},\"id\":null," V
+	    "}\n<end>",
+	    "one connection too many is told so");
+	is_str(ask(fd[15], "{" V ",\"id\":1,\"method\":\"ping\"}\n"),
+	    "{\"id\":1," V ",\"result\":{}}\n", "the last one works");
+	for (size_t i = 0; i <= PROXY_MAX_AGENTS; i++)
+		close(fd[i]);
+	turns();
+	fd[0] = connect_agent();
+	is_str(ask(fd[0], "{" V ",\"id\":1,\"method\":\"ping\"}\n"),
+	    "{\"id\":1," V ",\"result\":{}}\n", "and so does a later one");
+	close(fd[0]);
+	turns();
+}
+
+/* Answers that nobody reads. */
+static void
+test_unread(void)
+{
+	size_t size = 1U << 20;
+	char *json = malloc(size + 64), line[256];
+	int fd = connect_agent();
+	unsigned n;
+
+	memcpy(json, "{\"content\":\"", 12);
+	memset(json + 12, 'z', size);
+	memcpy(json + 12 + size, "\"}", 3);
+	put(fd, INIT);
+	get(fd);
+	for (n = 0; n < 20 && p->nagents != 0; n++) {
+		snprintf(
+		    line, sizeof(line), CALL("%u", "\"name\":\"fs__a\""), n);
+		put(fd, line);
+		send_result(back[0], last_call, false, json);
+	}
+	ok(n >= 8 && n <= 11, "closed when 8 MiB are unread (%u MiB)", n);
+	is_int(p->nagents, 0, "the connection is gone");
+	close(fd);
+	turns();
+	peers_saw();
+	free(json);
+}
+
+int
+main(void)
+{
+	set_up();
+	test_admission();
+	test_given_up();
+	test_session_limit();
+	test_bytes();
+	test_lines();
+	test_connections();
+	test_unread();
+	is_str(closed_why, "", "no channel was broken");
+	tear_down();
+	return tap_done();
+}

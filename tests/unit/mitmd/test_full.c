@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * mitmd without a descriptor left: whom it cannot accept waits, it sleeps
+ * meanwhile, and they are served once one of the others has left.
+ */
+#include <time.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "unit/mitmd/rig.h"
+
+#define FEW 48
+#define MANY 80
+
+/* CPU time it has had, all in all, in microseconds: counted by the scheduler,
+ * not sampled at clock ticks, of which a short life may see none. */
+static int64_t
+cpu_us(void)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(rig.pid, &clock) != 0 ||
+	    clock_gettime(clock, &t) == -1)
+		return 0;
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* One that spins takes all it can get: 300 ms here. */
+#define SLEEPS_US 10000
+
+static bool
+sleeps(void)
+{
+	int64_t before;
+
+	for (int i = 0; i < 20; i++) {
+		before = cpu_us();
+		rig_turn(300);
+		if (cpu_us() - before < SLEEPS_US)
+			return true;
+	}
+	return false;
+}
+
+int
+main(int argc, char **argv)
+{
+	int fds[MANY];
+
+	if (argc != 2)
+		return 2;
+	rig_nofile = FEW;
+	rig_start(argv[1]);
+	for (int n = 0; n < MANY; n++) {
+		fds[n] = rig_dial();
+		rig_turn(1);
+	}
+	ok(cpu_us() != 0, "it has run");
+	ok(sleeps(), "it sleeps while nobody can be accepted");
+	ok(rig_alive(), "and lives");
+	for (int n = 0; n < FEW; n++)
+		close(fds[n]);
+	rig_send(fds[MANY - 1], "CONNECT nowhere.test:443 HTTP/1.1\r\n\r\n");
+	ok(strstr(rig_read_until(fds[MANY - 1], "\n(none)"),
+	    "HTTP/1.1 403 ") != NULL, "then the last one is answered");
+	for (int n = FEW; n < MANY; n++)
+		close(fds[n]);
+	rig_stop();
+	return tap_done();
+}
