@@ -321,7 +321,7 @@ class Scratch:
         self.compile("policyd/policyd")
         shutil.copy2(self.build + "/policyd/policyd",
                      self.prefix + "/libexec/ironcurtain/policyd")
-        said = self.run([sys.executable, "-B", "tests/e2e/test_policy_proof.py",
+        said = self.run([sys.executable, "-B", "tests/e2e/policyd/test_policy_proof.py",
                          PROOF_CALLS], 120)
         return ("proof", said) if said is not None else (None, None)
 

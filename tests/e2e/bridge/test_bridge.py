@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: ISC
+"""ic-bridge by itself: the command's terminal and pipes, as termd sees them
+over terminal.sock."""
+import os
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+from harness import Tap, program  # noqa: E402
+
+OUT, ERR, OUT_END, ERR_END = 1, 2, 3, 4
+DATA, EOF, SIZE, SHUT = 0x11, 0x12, 0x13, 0x14
+
+
+class Termd:
+    """The session's end of the sockets, and an ic-bridge that uses them."""
+
+    def __init__(self, options, command, size=(24, 80)):
+        self.dir = tempfile.mkdtemp(prefix="icb")
+        self.socks = {}
+        for name in ("proxy.sock", "mitm-proxy.sock", "terminal.sock"):
+            s = socket.socket(socket.AF_UNIX)
+            s.bind(os.path.join(self.dir, name))
+            s.listen(8)
+            self.socks[name] = s
+        # A port that is free now; nobody else binds to this address.
+        self.host = f"127.{os.getpid() % 250 + 1}.{id(self) % 250}.7:18080"
+        self.p = subprocess.Popen(
+            [program("ic-bridge"), "run", *options, "--listen", self.host,
+             self.dir, "--", *command], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True)
+        self.session = self.socks["proxy.sock"].accept()[0]
+        self.out = {OUT: b"", ERR: b""}
+        self.ended = set()
+        self.raw = b""
+        self.accept(size)
+
+    def accept(self, size=None):
+        self.conn = self.socks["terminal.sock"].accept()[0]
+        self.raw = b""
+        if size:
+            self.send(SIZE, struct.pack("<HH", *size))
+
+    def send(self, kind, data=b""):
+        self.conn.sendall(struct.pack("<BI", kind, len(data)) + data)
+
+    def read(self, timeout):
+        """More frames; False at the end of the connection."""
+        if not select.select([self.conn], [], [], max(0, timeout))[0]:
+            raise TimeoutError(f"nothing comes; so far {self.out}")
+        try:
+            data = self.conn.recv(65536)
+        except ConnectionResetError:
+            data = b""
+        self.raw += data
+        while len(self.raw) >= 5:
+            kind, n = struct.unpack("<BI", self.raw[:5])
+            if len(self.raw) < 5 + n:
+                break
+            body, self.raw = self.raw[5:5 + n], self.raw[5 + n:]
+            if kind in self.out:
+                self.out[kind] += body
+            else:
+                self.ended.add(kind)
+        return bool(data)
+
+    def until(self, text, kind=OUT, timeout=20):
+        end = time.monotonic() + timeout
+        while text not in self.out[kind]:
+            if not self.read(end - time.monotonic()):
+                raise EOFError(f"{text!r} is not in {self.out[kind]!r}")
+        return self.out[kind]
+
+    def end(self, timeout=20):
+        """The exit status, once all of the output is here."""
+        end = time.monotonic() + timeout
+        while self.read(end - time.monotonic()):
+            pass
+        status = self.p.wait(timeout)
+        self.close()
+        return status
+
+    def close(self):
+        if self.p.poll() is None:
+            os.killpg(self.p.pid, signal.SIGKILL)
+            self.p.wait()
+        self.said = self.p.stdout.read()
+        self.p.stdout.close()
+        for s in (*self.socks.values(), self.session, self.conn):
+            s.close()
+        shutil.rmtree(self.dir)
+
+
+def sh(script):
+    return ["/bin/sh", "-c", script]
+
+
+def pty(t):
+    b = Termd(["--pty"], sh("tty; stty size; read x; echo got $x; exit 7"),
+              (33, 101))
+    out = b.until(b"33 101")
+    t.ok(b"/dev/pts/" in out, "the command has a terminal of its own")
+    b.send(DATA, b"hello\r")
+    status = b.end()
+    t.ok(b"got hello" in b.out[OUT], "what is typed reaches it")
+    t.equal(status, 7, "its exit status is passed on")
+    t.ok(OUT_END in b.ended, "the end of its output is told")
+    t.equal(b.said, b"", "nothing goes to ic-bridge's own output")
+
+    b = Termd(["--pty"], sh("trap 'stty size; exit 3' WINCH; echo on;"
+                            "while :; do sleep 0.1; done"))
+    b.until(b"on")
+    b.send(SIZE, struct.pack("<HH", 50, 132))
+    t.equal(b.end(), 3, "a change of the size is a SIGWINCH")
+    t.ok(b"50 132" in b.out[OUT], "and the new size is there")
+
+    b = Termd(["--pty"], sh("trap 'echo int; exit 4' INT; echo on;"
+                            "while :; do sleep 0.1; done"))
+    b.until(b"on")
+    b.send(DATA, b"\x03")
+    t.equal(b.end(), 4, "^C is an interrupt of the command's own terminal")
+
+    b = Termd(["--pty"], sh("kill -STOP $$; echo went on"))
+    t.equal(b.end(), 0, "a command that stops itself is continued")
+    t.ok(b"went on" in b.out[OUT], "and goes on")
+
+
+def pipes(t):
+    b = Termd(["--pipes"], sh("echo out; echo err >&2; cat; exit 5"))
+    t.equal(b.end(), 5, "pipes: the exit status")
+    t.equal((b.out[OUT], b.out[ERR]), (b"out\n", b"err\n"),
+          "standard output and error are apart")
+    t.ok({OUT_END, ERR_END} <= b.ended, "and their ends are told")
+
+    b = Termd(["--pipes", "--merge"], sh("echo a; echo b >&2; echo c"))
+    b.end()
+    t.equal(b.out[OUT], b"a\nb\nc\n", "merged, they keep their order")
+
+    b = Termd(["--pipes", "--input"], ["/bin/cat"])
+    data = os.urandom(300000)
+    for i in range(0, len(data), 50000):
+        b.send(DATA, data[i:i + 50000])
+        b.until(data[:i + 1])
+    b.send(EOF)
+    t.equal(b.end(), 0, "cat ends with its input")
+    t.ok(b.out[OUT] == data, "all bytes come back unchanged")
+
+    b = Termd(["--pipes"], sh("exec yes"))
+    b.until(b"y\n")
+    b.send(SHUT, b"\0")
+    t.equal(b.end(), 128 + signal.SIGPIPE, "output that nobody reads: SIGPIPE")
+
+    b = Termd(["--pipes"], sh("sleep 300 & echo done"))
+    t.equal(b.end(), 0, "a process left behind does not keep the session open")
+    t.equal(b.out[OUT], b"done\n", "and no output is lost")
+
+    b = Termd(["--pipes"], sh("head -c 3000000 /dev/zero"))
+    t.equal(b.end(), 0, "more than any buffer holds")
+    t.equal(len(b.out[OUT]), 3000000, "arrives to the last byte")
+
+
+def again(t):
+    b = Termd(["--pty"], sh("trap 'stty size' WINCH; echo on;"
+                            "while :; do read x && echo got $x; done"))
+    b.until(b"on")
+    b.conn.close()
+    b.accept((24, 80))
+    b.until(b"23 80")
+    b.until(b"24 80")
+    t.ok(True, "after a new connection the agent is made to draw again")
+    b.send(DATA, b"more\r")
+    b.until(b"got more")
+    t.ok(True, "and goes on on the new connection")
+    b.session.close()
+    t.equal(b.end(), 125, "it ends with its session")
+
+    b = Termd(["--pipes"], sh("echo one; read x < /dev/zero"), None)
+    b.until(b"one")
+    b.send(0x55, b"x")
+    b.accept()
+    t.ok(True, "a frame that may not be ends the connection alone")
+    b.close()
+
+
+def closed(t):
+    b = Termd(["--pipes"], sh("sleep 30"))
+    proc = f"/proc/{b.p.pid}"
+    t.equal(os.stat(proc + "/mem").st_uid, 0, "ic-bridge is not dumpable")
+    b.close()
+
+
+def main():
+    t = Tap()
+    for part in (pty, pipes, again, closed):
+        part(t)
+    t.done()
+
+
+main()

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""`icctl watch` on a terminal: what is held shows up, single keys answer it,
+and the terminal is as before afterwards."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from terminal import Terminal  # noqa: E402
+
+t = h.Tap()
+
+
+def main():
+    with h.workdir() as work, t.case("watch"):
+        log = os.path.join(work, "log", "log.jsonl")
+        with h.Session(work, {"echo": h.echo_server(log)},
+                       [h.rule("ask", "escalate", "A person decides.",
+                               tool=["echo"])],
+                       {"echo": h.ECHO_TOOLS}) as s:
+            argv = [h.program("icctl"), "--session", s.dir, "watch"]
+            env = {**s.env, "TERM": "xterm"}
+            term = Terminal(argv, env)
+            term.until(rb"nothing waits")
+            t.ok(not term.echo(),
+                 "it says that nothing waits; keys are taken one by one")
+            m = s.client()
+            call = m.start_call("echo__echo", {"text": "one\x1b[2J\u202e"})
+            out = term.until(rb"\[a\]pprove").decode()
+            t.ok("A person decides." in out and "\x1b[2J" not in out and
+                 "\u202e" not in out,
+                 "a held call shows up, with its reason, and harmless", out)
+            second = m.start_call("echo__echo", {"text": "two"})
+            term.until(rb"two")
+            term.answer(b"a")
+            t.ok("one" in h.text_of(call.wait()), "a: the first one happens")
+            term.until(rb"\[a\]pprove")
+            t.ok(True, "and the second is asked for")
+            term.answer(b"d")
+            r = second.wait()
+            t.ok(r.get("isError") and "ESCALATION DENIED" in
+                 h.text_of(r), "d: it is denied", r)
+            term.until(rb"nothing waits")
+            term.key(b"q")
+            t.equal(term.end(), 0, "q leaves")
+            term = Terminal(argv, env)
+            term.until(rb"nothing waits")
+            s.icctl("stop")
+            term.until(rb"(?s)-- the session ends: .*The session ended\.")
+            t.equal(term.end(), 0, "the end is told, with its reason, and "
+                    "ends it")
+            m.close()
+    t.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""A git server as a destination, with git itself as the client: it clones
+without a token, what it pushes waits for a person, and nothing else of the
+server is reached."""
+import json
+import os
+import subprocess
+import sys
+import threading
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+import joins  # noqa: E402
+from bridge import Bridge  # noqa: E402
+
+t = h.Tap()
+HOST = "github.test"
+TOKEN = "ghp_real0123456789abcdefABCDEF0123456789"
+URL = f"https://{HOST}/owner/repo.git"
+GIT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
+       "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.test",
+       "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.test",
+       "LC_ALL": "C"}
+
+
+class GitServer(h.Process):
+    def __init__(self, work, *options, name="git"):
+        self.dir = os.path.join(work, name)
+        self.root = os.path.join(self.dir, "root")
+        os.makedirs(self.root)
+        self.log = os.path.join(self.dir, "log.jsonl")
+        for repo in ("owner/repo.git", "owner/other.git", "else/repo.git"):
+            path = os.path.join(self.root, repo)
+            plain("init", "-q", "--bare", "-b", "main", path)
+            plain("-C", path, "config", "http.receivepack", "true")
+        super().__init__([h.PYTHON, os.path.join(h.STANDINS, "git_server.py"),
+                          "--ca-dir", self.dir, "--root", self.root, "--log",
+                          self.log, "--token", TOKEN, *options],
+                         os.path.join(self.dir, "stderr"))
+        self.url = f"https://127.0.0.1:{self.ready['port']}"
+        self.ca = os.path.join(self.dir, "ca.pem")
+
+    def seen(self):
+        return h.read_lines(self.log)
+
+    def ref(self, name, repo="owner/repo.git"):
+        r = plain("-C", os.path.join(self.root, repo), "rev-parse", "-q",
+                  "--verify", name, check=False)
+        return r.stdout.strip()
+
+
+def plain(*args, check=True):
+    return subprocess.run(["git", *args], env={
+        "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **GIT}, check=check,
+        capture_output=True, text=True)
+
+
+class Client:
+    """git as an agent's container has it: a proxy, a CA, no token."""
+
+    def __init__(self, s, work):
+        self.bridge = Bridge(s.ready["sockets"]["mitm"])
+        self.env = {"PATH": "/usr/bin:/bin", "HOME": work, **GIT,
+                    "https_proxy": self.bridge.url,
+                    "GIT_SSL_CAINFO": os.path.join(s.dir, "orientation",
+                                                   "ca-cert.pem")}
+        self.dir = os.path.join(work, "clone")
+
+    def __call__(self, *args, timeout=60):
+        return subprocess.run(["git", *args], env=self.env, text=True,
+                              capture_output=True, timeout=timeout,
+                              check=False)
+
+    def here(self, *args):
+        return self("-C", self.dir, *args)
+
+    def commit(self, name, data):
+        with open(os.path.join(self.dir, name), "wb") as f:
+            f.write(data)
+        self.here("add", name)
+        self.here("commit", "-q", "-m", name)
+        return self.here("rev-parse", "HEAD").stdout.strip()
+
+
+class Push(threading.Thread):
+    def __init__(self, git, *args):
+        super().__init__(daemon=True)
+        self.git, self.args, self.result = git, args, None
+        self.start()
+
+    def run(self):
+        self.result = self.git.here("push", *self.args)
+
+    def wait(self):
+        self.join(60)
+        return self.result
+
+
+def session(work, g, **settings):
+    return h.Session(work, env={"GITHUB_TOKEN": TOKEN}, config={
+        "destinations": {"github": {
+            "kind": "git", "hosts": [HOST], "upstream": g.url, "ca": g.ca,
+            "credential": {"env": "GITHUB_TOKEN"},
+            "repositories": ["owner/repo", "new/*"], **settings}}})
+
+
+def seed(g):
+    """Something to clone."""
+    path = os.path.join(g.dir, "seed")
+    plain("init", "-q", "-b", "main", path)
+    with open(os.path.join(path, "README"), "w", encoding="ascii") as f:
+        f.write("hello\n")
+    plain("-C", path, "add", "README")
+    plain("-C", path, "commit", "-q", "-m", "first")
+    for repo in ("owner/repo.git", "owner/other.git", "else/repo.git"):
+        plain("-C", path, "push", "-q", os.path.join(g.root, repo), "main")
+    return plain("-C", path, "rev-parse", "HEAD").stdout.strip()
+
+
+def test_clone(s, g, git, first):
+    r = git("clone", "-q", URL, git.dir)
+    t.equal((r.returncode, r.stderr), (0, ""), "clone works")
+    t.equal(git.here("rev-parse", "HEAD").stdout.strip(), first,
+            "it is the repository")
+    t.ok(all(x["authorized"] for x in g.seen()), "with the real token")
+    t.ok(any(n.lower() == "git-protocol" for x in g.seen()
+             for n, _ in x["headers"]), "protocol v2 is spoken")
+    with open(os.path.join(git.dir, ".git", "config"),
+              encoding="ascii") as f:
+        t.ok(TOKEN not in f.read(), "the clone holds no token")
+    t.equal(s.pending(), [], "fetching asks nobody")
+    os.makedirs(os.path.join(g.dir, "v0"))
+    r = git("-c", "protocol.version=0", "clone", "-q", URL,
+            os.path.join(g.dir, "v0", "c"))
+    t.equal(r.returncode, 0, "protocol v0, too")
+
+
+def approve(s, push, name, check=True):
+    held = h.wait_for(lambda: s.pending() or push.result, f"{name}: no hold")
+    if not isinstance(held, list):
+        t.ok(False, name, held.stderr)
+        return None
+    if check:
+        s.icctl("approve", held[0]["id"], check=True)
+    return held[0]
+
+
+def test_push(s, g, git, first):
+    new = git.commit("one", b"1\n")
+    before = len(g.seen())
+    push = Push(git, "origin", "main", "main:refs/heads/topic")
+    held = approve(s, push, "push", check=False)
+    want = json.loads(held["arguments"])
+    t.equal((want["repository"], want["refs"]), ("owner/repo.git", [
+        {"action": "update", "name": "refs/heads/main", "new": new,
+         "old": first},
+        {"action": "create", "name": "refs/heads/topic", "new": new,
+         "old": "0" * 40}]), "a push waits, with repository and refs")
+    shown = s.icctl("show", held["id"]).stdout
+    for part in (f"POST {URL}/git-receive-pack", "repository owner/repo.git",
+                 f"update refs/heads/main\n      from {first}\n      to   "
+                 f"{new}", f"create refs/heads/topic\n      at   {new}",
+                 "provider   github"):
+        t.contains(shown, part, f"icctl show: {part}")
+    t.contains(s.icctl("pending").stdout,
+               f"update refs/heads/main {new[:12]}", "icctl pending")
+    t.equal(g.ref("refs/heads/main"), first, "nothing has changed yet")
+    s.icctl("approve", held["id"], check=True)
+    r = push.wait()
+    t.equal(r.returncode, 0, "approved: git says it went")
+    t.equal((g.ref("refs/heads/main"), g.ref("refs/heads/topic")),
+            (new, new), "the refs are there")
+    posts = [x for x in g.seen()[before:] if x["method"] == "POST"]
+    t.equal([(x["bodyBytes"], x["bodySha256"]) for x in posts],
+            [(want["body"]["bytes"], want["body"]["sha256"])],
+            "the server saw it once, as it was shown")
+    line = s.events("modelRequest")[-1]
+    t.equal((line["approved"] >= 1 << 63, line["request"]["refs"]),
+            (True, want["refs"]), "and it stands in the log")
+    push = Push(git, "origin", ":topic")
+    held = approve(s, push, "delete")
+    t.equal([x["action"] for x in json.loads(held["arguments"])["refs"]],
+            ["delete"], "a deletion is one")
+    t.equal((push.wait().returncode, g.ref("refs/heads/topic")), (0, ""),
+            "and goes, too")
+    return new
+
+
+def denied(s, git, version):
+    """git's own way to say it, over both protocols."""
+    git.here("config", "http.version", version)
+    push = Push(git, "origin", "main")
+    held = approve(s, push, version, check=False)
+    s.icctl("deny", held["id"], check=True)
+    t.contains(push.wait().stderr, "[remote rejected] main -> main "
+               "(IronCurtain: denied)", f"denied over {version}")
+
+
+def test_deny(s, g, git, main):
+    new = git.commit("two", b"2\n")
+    push = Push(git, "origin", "main", "HEAD:refs/heads/no")
+    held = approve(s, push, "deny", check=False)
+    s.icctl("deny", held["id"], "--because", "not now", check=True)
+    r = push.wait()
+    t.ok(r.returncode != 0, "denied: git fails")
+    t.contains(r.stderr, "[remote rejected] main -> main (IronCurtain: "
+               "denied)", "git prints our reason beside each ref")
+    t.contains(r.stderr, "remote: IronCurtain: The user was asked about this "
+               "request and denied it", "and as a whole")
+    t.equal((g.ref("refs/heads/main"), g.ref("refs/heads/no")), (main, ""),
+            "nothing has changed")
+    t.equal(s.events("askRefused")[-1]["escalationResult"], "denied",
+            "it stands in the log")
+    denied(s, git, "HTTP/2")
+    denied(s, git, "HTTP/1.1")
+    return new
+
+
+def test_large(s, g, git):
+    """More than http.postBuffer: git asks first whether it may, then sends
+    chunks."""
+    new = git.commit("large", os.urandom(3 << 20))
+    before = len(g.seen())
+    push = Push(git, "origin", "main")
+    held = approve(s, push, "large")
+    t.equal(push.wait().returncode, 0, "a large push")
+    t.equal(g.ref("refs/heads/main"), new, "is there")
+    posts = [x["bodyBytes"] for x in g.seen()[before:]
+             if x["method"] == "POST"]
+    t.equal(posts, [4, json.loads(held["arguments"])["body"]["bytes"]],
+            "an empty list was no push: one approval")
+    git.here("config", "http.version", "HTTP/2")
+    new = git.commit("more", os.urandom(3 << 20))
+    push = Push(git, "origin", "main")
+    approve(s, push, "large over HTTP/2")
+    t.equal((push.wait().returncode, g.ref("refs/heads/main")), (0, new),
+            "over HTTP/2 as well")
+
+
+def test_gzip(s, g, git):
+    """A negotiation with many haves goes gzip'ed."""
+    for i in range(40):
+        git.here("commit", "-q", "--allow-empty", "-m", str(i))
+    seeds = os.path.join(g.dir, "seed")
+    plain("-C", seeds, "commit", "-q", "--allow-empty", "-m", "more")
+    plain("-C", seeds, "push", "-q", "-f",
+          os.path.join(g.root, "owner/repo.git"), "HEAD:refs/heads/more")
+    r = git.here("fetch", "-q", "origin", "more")
+    t.equal(r.returncode, 0, "fetch with a long negotiation")
+    t.ok(all(n.lower() != "content-encoding" for x in g.seen()
+             for n, _ in x["headers"]), "no body goes on encoded")
+
+
+def test_refused(s, g, git):
+    before = len(g.seen())
+    for name, url in (("another repository",
+                       f"https://{HOST}/owner/other.git"),
+                      ("another owner", f"https://{HOST}/else/repo.git"),
+                      ("another host", "https://gitlab.test/owner/repo.git")):
+        r = git("ls-remote", url)
+        t.ok(r.returncode != 0 and "403" in r.stderr, f"{name}: 403",
+             r.stderr)
+    t.contains(git("ls-remote", f"https://{HOST}/owner/other.git").stderr,
+               "remote: IronCurtain: This endpoint is not on",
+               "git prints why")
+    for name, status, method, target, headers, body in (
+            ("dumb HTTP", 403, "GET", "/owner/repo.git/info/refs", [], None),
+            ("dumb objects", 403, "GET", "/owner/repo.git/objects/info/packs",
+             [], None),
+            ("HEAD", 403, "GET", "/owner/repo.git/HEAD", [], None),
+            ("another service", 403, "GET",
+             "/owner/repo.git/info/refs?service=git-upload-archive", [], None),
+            ("a query more", 403, "GET",
+             "/owner/repo.git/info/refs?service=git-upload-pack&x=1", [],
+             None),
+            ("dots", 400, "GET",
+             "/owner/../owner/repo.git/info/refs?service=git-upload-pack", [],
+             None),
+            ("an escaped slash", 400, "GET",
+             "/owner%2frepo.git/info/refs?service=git-upload-pack", [], None),
+            ("an escape", 403, "GET",
+             "/owner/rep%6f.git/info/refs?service=git-upload-pack", [], None),
+            ("a credential of its own", 403, "GET",
+             "/owner/repo.git/info/refs?service=git-upload-pack",
+             [("Authorization", "Basic eDp5")], None),
+            ("another type", 415, "POST", "/owner/repo.git/git-receive-pack",
+             [("Content-Type", "text/plain")], b"0000"),
+            ("no list", 400, "POST", "/owner/repo.git/git-receive-pack",
+             [("Content-Type", "application/x-git-receive-pack-request")],
+             b"PACK"),
+            ("no body", 400, "POST", "/owner/repo.git/git-receive-pack",
+             [("Content-Type", "application/x-git-receive-pack-request")],
+             b""),
+            ("the web", 403, "GET", "/owner/repo", [], None)):
+        m = s.model(HOST, key="")
+        r = m.request(method, target, headers, body)
+        t.equal(r.status, status, f"{name}: {status}")
+        m.close()
+    t.equal(len(g.seen()), before, "nothing of it reached the server")
+    r = git.here("push", "--signed=if-asked", "-o", "ci.skip", "origin",
+                 "HEAD:refs/heads/options")
+    t.ok(r.returncode != 0, "push options are not taken", r.stderr)
+    t.equal(s.pending(), [], "nothing waits")
+
+
+def test_settings():
+    for name, settings, clone, waits in (
+            ("fetch: deny", {"fetch": "deny"}, False, False),
+            ("fetch: ask", {"fetch": "ask"}, True, True),
+            ("push: deny", {"push": "deny"}, True, False)):
+        with h.workdir() as work, t.case(name):
+            g = GitServer(work)
+            seed(g)
+            with session(work, g, **settings) as s:
+                git = Client(s, work)
+                done = []
+                one = threading.Thread(target=lambda: done.append(
+                    git("clone", "-q", URL, git.dir)))
+                one.start()
+                asked = 0
+                while one.is_alive():
+                    for item in s.pending():
+                        asked += 1
+                        s.icctl("approve", item["id"])
+                    one.join(0.1)
+                t.equal((done[0].returncode == 0, asked > 0), (clone, waits),
+                        name)
+                if name == "push: deny":
+                    git.commit("x", b"x")
+                    r = git.here("push", "origin", "main")
+                    t.ok(r.returncode != 0 and "403" in r.stderr and
+                         not s.pending(), f"{name}: refused at once",
+                         r.stderr)
+            g.end()
+
+
+def test_reflected():
+    with h.workdir() as work:
+        g = GitServer(work, "--echo")
+        with session(work, g) as s:
+            git = Client(s, work)
+            r = git("ls-remote", URL)
+            t.ok(r.returncode != 0, "an answer that holds the token")
+            h.wait_for(lambda: s.events("alarm"), "no alarm")
+            t.equal(s.events("alarm")[0]["kind"], "credential-reflected",
+                    "is cut, with an alarm")
+        g.end()
+
+
+def main():
+    with h.workdir() as work:
+        g = GitServer(work)
+        first = seed(g)
+        with session(work, g) as s:
+            git = Client(s, work)
+            test_clone(s, g, git, first)
+            with t.case("push"):
+                new = test_push(s, g, git, first)
+                test_deny(s, g, git, new)
+            for test in (test_large, test_gzip, test_refused):
+                with t.case(test.__name__):
+                    test(s, g, git)
+            t.equal(s.events("alarm"), [], "no alarm")
+            t.equal(joins.check_requests(s.audit(), g.seen()), [],
+                    "what reached the server stands in the log")
+            log = json.dumps(s.audit()) + s.session_log()
+            t.ok(TOKEN not in log, "no token in our logs")
+            keys = s.icctl("keys").stdout
+            t.contains(keys, "github", "icctl keys has it")
+        g.end()
+    test_settings()
+    with t.case("reflected"):
+        test_reflected()
+    t.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: ISC
+"""What a policy's `allow` rules put into a server's view, and what its earlier
+rules keep out of it: seen through the real icfs in its sandbox."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "lib"))
+import harness as h  # noqa: E402
+
+t = h.Tap()
+FS = {"filesystem": {"command": "icfs", "args": ["/workspace"]}}
+TOOLS = {"filesystem": {
+    "read_text_file": {"path": ["read-path"]},
+    "list_directory": {"path": ["read-path"]},
+    "list_allowed_directories": {},
+    "write_file": {"path": ["write-path"], "content": ["none"]}}}
+
+
+def within(name, then, path, *roles, **conditions):
+    return h.rule(name, then, roles=list(roles), server=["filesystem"],
+                  paths={"roles": list(roles), "within": path}, **conditions)
+
+
+def call(m, tool, **arguments):
+    return h.outcome(m.call("filesystem__" + tool, arguments))
+
+
+def seen(pid, path):
+    """What a process finds there: as if its program were the attacker's."""
+    try:
+        with open(f"/proc/{pid}/root{path}", encoding="utf-8") as f:
+            return f.read()
+    except FileNotFoundError:
+        return None
+
+
+def main(work):
+    user = os.path.join(work, "user")
+    docs, out = os.path.join(user, "docs"), os.path.join(user, "out")
+    for path, words in ((f"{docs}/a", "letter"), (f"{docs}/private/key", "no"),
+                        (f"{docs}/kept/b", "kept"), (f"{out}/c", "c"),
+                        (f"{user}/other/d", "other")):
+        h.put(path, words)
+    os.symlink("private/key", f"{docs}/link")
+    os.symlink(out, f"{user}/linked")
+    rules = [
+        within("ask-private", "escalate", "~/docs/private", "read-path"),
+        within("no-change", "deny", "~/out/fixed", "write-path"),
+        within("docs", "allow", "~/docs", "read-path"),
+        within("out", "allow", "~/out", "read-path", "write-path"),
+        within("gone", "allow", "~/nowhere", "read-path"),
+        within("linked", "allow", "~/linked", "read-path"),
+        within("home", "allow", "~/", "read-path"),
+        h.rule("names", "allow", server=["filesystem"],
+               tool=["list_allowed_directories"])]
+    h.put(f"{out}/fixed/e", "fixed")
+    with h.Session(work, FS, rules, TOOLS) as s:
+        m = s.client()
+        t.equal(call(m, "read_text_file", path=f"{docs}/a"),
+                (False, "letter"), "a directory of an allow rule is served")
+        t.equal(call(m, "read_text_file", path="~/docs/kept/b"),
+                (False, "kept"), "by its short name, too")
+        t.ok(docs in call(m, "list_allowed_directories")[1],
+             "icfs names it among its directories")
+        t.equal(call(m, "write_file", path=f"{out}/new", content="x")[0],
+                False, "a rule that allows writing: it is written")
+        t.equal(open(f"{out}/new", encoding="utf-8").read(), "x",
+                "on the host")
+        t.equal(call(m, "write_file", path=f"{docs}/new", content="x")[0],
+                True, "a rule that allows reading only: it is not")
+        t.equal(os.path.exists(f"{docs}/new"), False, "nor on the host")
+        t.equal(call(m, "write_file", path=f"{out}/fixed/e",
+                     content="x")[0], True, "a part that may not change")
+        t.equal(call(m, "read_text_file", path=f"{out}/fixed/e"),
+                (False, "fixed"), "can be read")
+        listing = call(m, "list_directory", path=docs)[1]
+        t.contains(listing, "private", "the private part's name is there")
+        views = []
+        for pid in os.listdir("/proc"):
+            if not pid.isdigit():
+                continue
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as f:
+                    words = f.read().split(b"\0")
+                if words[0].endswith(b"icfs") and docs.encode() in words:
+                    views.append(pid)
+            except OSError:
+                continue
+        t.equal(len(views), 1, "one icfs has it on its command line")
+        for path, want in (("docs/a", "letter"), ("docs/private/key", None),
+                           ("docs/link", None)):
+            t.equal(seen(views[0], f"{user}/{path}"), want,
+                    f"{path} in its view: {want}")
+        log = s.session_log() + s.process.stderr()
+        for name, why in (("gone", "No such file"), ("linked", "a link is on"),
+                          ("home", "refused")):
+            t.ok(any(f"rule {name}:" in line and why in line
+                     for line in log.splitlines()),
+                 f"rule {name} has no mount and says why", log)
+        m.close()
+
+
+with h.workdir() as w:
+    main(w)
+t.done()
