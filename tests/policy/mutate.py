@@ -231,14 +231,14 @@ class Scratch:
                 shutil.copy2(os.path.join(ROOT, name), os.path.join(self.tree, name))
         self.must("meson", "setup", self.build, self.tree, "--prefix=/usr/local",
                   "-Dbuildtype=plain", "-Dwerror=false", "-Dc_args=-O0 -w")
-        self.must("ninja", "-C", self.build, "supervisor/icctl", "policyd/policyd",
+        self.must("ninja", "-C", self.build, "supervisor/icctl/icctl", "policyd/policyd",
                   *("tests/unit/policyd/test_" + t for t, _ in TESTS))
         self.commands()
         self.keep_objects()
         self.prefix = self.dir + "/stage"
         for place in ("bin", "libexec/ironcurtain", "share/ironcurtain"):
             os.makedirs(os.path.join(self.prefix, place))
-        shutil.copy2(self.build + "/supervisor/icctl", self.prefix + "/bin")
+        shutil.copy2(self.build + "/supervisor/icctl/icctl", self.prefix + "/bin")
         shutil.copytree(self.tree + "/policyd/policies",
                         self.prefix + "/share/ironcurtain/policies")
 
