@@ -144,6 +144,20 @@ box_data(struct box *b, const char *dest, struct span s)
 	box_arg(b, dest);
 }
 
+/* What /proc tells of the kernel and of keyrings, for all namespaces alike. */
+static void
+box_mask(struct box *b)
+{
+	static const char *const files[] = {"/proc/keys", "/proc/key-users",
+	    "/proc/kallsyms", "/proc/kcore", "/proc/timer_list",
+	    "/proc/latency_stats", "/proc/sched_debug"};
+
+	/* A device on a mount without devices: nobody opens it. */
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (access(files[i], F_OK) == 0)
+			box_args(b, "--ro-bind", "/dev/null", files[i]);
+}
+
 /* /bin and the like: links into /usr today, directories on older systems. */
 static void
 box_system(struct box *b)
@@ -168,6 +182,7 @@ box_system(struct box *b)
 		box_args(b, "--symlink", target, dirs[i]);
 	}
 	box_args(b, "--proc", "/proc", NULL);
+	box_mask(b);
 	box_args(b, "--dev", "/dev", NULL);
 	box_args(b, "--size", BOX_TMP, NULL);
 	box_args(b, "--tmpfs", "/tmp", NULL);

@@ -13,9 +13,12 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <linux/netlink.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -89,27 +92,50 @@ static const int filter_denied[] = {
     SCMP_SYS(set_mempolicy),
 };
 
-/* fchmodat2 (Linux 6.6), unknown to libseccomp 2.5.4; one number everywhere */
-#define FILTER_FCHMODAT2 452
+/* Calls that libseccomp 2.5.4 does not know; one number on all machines. */
+#define FILTER_CACHESTAT 451    /* Linux 6.5 */
+#define FILTER_FCHMODAT2 452    /* 6.6 */
+#define FILTER_SHADOW_STACK 453 /* map_shadow_stack, 6.6 */
+#define FILTER_FUTEX_WAKE 454   /* 6.7, with futex_wait, futex_requeue */
+#define FILTER_FUTEX_REQUEUE 456
+#define FILTER_MSEAL 462 /* 6.10 */
+
+/*
+ * Whatever the kernel has learnt since futex_waitv (449) and is not listed here
+ * was looked at by nobody: mounts were given new calls twice (statmount,
+ * listmount; open_tree_attr).  ENOSYS makes programs use the older ones.
+ */
+#define FILTER_NEW_FIRST 450
+#define FILTER_NEW_LAST 511
+
+static const int filter_new[] = {FILTER_CACHESTAT, FILTER_FCHMODAT2,
+    FILTER_SHADOW_STACK, FILTER_FUTEX_WAKE, FILTER_FUTEX_WAKE + 1,
+    FILTER_FUTEX_REQUEUE, FILTER_MSEAL};
+
+/* The bit of O_TMPFILE that is not O_DIRECTORY. */
+#define FILTER_TMPFILE (O_TMPFILE & ~O_DIRECTORY)
 
 /*
  * Which argument is the mode of the file that is made, and which the flags:
- * without O_CREAT there is no mode.
+ * without one of `bits` there is no mode.
  */
 static const struct {
 	int nr;
 	unsigned arg;
 	unsigned flags; /* 0: always a mode */
+	unsigned bits;
 } filter_modes[] = {
-    {SCMP_SYS(chmod), 1, 0},
-    {SCMP_SYS(fchmod), 1, 0},
-    {SCMP_SYS(fchmodat), 2, 0},
-    {FILTER_FCHMODAT2, 2, 0},
-    {SCMP_SYS(mknod), 1, 0},
-    {SCMP_SYS(mknodat), 2, 0},
-    {SCMP_SYS(creat), 1, 0},
-    {SCMP_SYS(open), 2, 1},
-    {SCMP_SYS(openat), 3, 2},
+    {SCMP_SYS(chmod), 1, 0, 0},
+    {SCMP_SYS(fchmod), 1, 0, 0},
+    {SCMP_SYS(fchmodat), 2, 0, 0},
+    {FILTER_FCHMODAT2, 2, 0, 0},
+    {SCMP_SYS(mknod), 1, 0, 0},
+    {SCMP_SYS(mknodat), 2, 0, 0},
+    {SCMP_SYS(creat), 1, 0, 0},
+    {SCMP_SYS(open), 2, 1, O_CREAT},
+    {SCMP_SYS(open), 2, 1, FILTER_TMPFILE},
+    {SCMP_SYS(openat), 3, 2, O_CREAT},
+    {SCMP_SYS(openat), 3, 2, FILTER_TMPFILE},
 };
 
 static const int filter_families[] = {AF_UNIX, AF_INET, AF_INET6};
@@ -149,14 +175,26 @@ filter_setuid(scmp_filter_ctx ctx)
 		for (size_t k = 0; k < 2; k++) {
 			cmp[0] = SCMP_CMP(filter_modes[i].arg,
 			    SCMP_CMP_MASKED_EQ, bits[k], bits[k]);
-			cmp[1] = SCMP_CMP(filter_modes[i].flags,
-			    SCMP_CMP_MASKED_EQ, O_CREAT, O_CREAT);
+			cmp[1] =
+			    SCMP_CMP(filter_modes[i].flags, SCMP_CMP_MASKED_EQ,
+				filter_modes[i].bits, filter_modes[i].bits);
 			n = filter_modes[i].flags != 0 ? 2 : 1;
 			if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM),
 				filter_modes[i].nr, n, cmp) == -1)
 				return -1;
 		}
 	return 0;
+}
+
+/* Interfaces and routes, which programs list: no other part of the kernel. */
+static int
+filter_netlink(scmp_filter_ctx ctx)
+{
+	const struct scmp_arg_cmp cmp[] = {SCMP_CMP(0, SCMP_CMP_EQ, AF_NETLINK),
+	    SCMP_CMP(2, SCMP_CMP_NE, NETLINK_ROUTE)};
+
+	return filter_rule(
+	    ctx, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2, cmp);
 }
 
 static int
@@ -181,8 +219,28 @@ filter_sockets(scmp_filter_ctx ctx, enum filter_kind kind)
 			return -1;
 	}
 	cmp = SCMP_CMP(0, SCMP_CMP_GE, 64);
-	return filter_rule(
-	    ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, &cmp);
+	if (filter_rule(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
+		&cmp) == -1)
+		return -1;
+	return kind == FILTER_AGENT ? filter_netlink(ctx) : 0;
+}
+
+static int
+filter_new_calls(scmp_filter_ctx ctx)
+{
+	bool known;
+
+	for (int nr = FILTER_NEW_FIRST; nr <= FILTER_NEW_LAST; nr++) {
+		known = false;
+		for (size_t i = 0;
+		     i < sizeof(filter_new) / sizeof(filter_new[0]); i++)
+			if (filter_new[i] == nr)
+				known = true;
+		if (!known &&
+		    filter_rule(ctx, SCMP_ACT_ERRNO(ENOSYS), nr, 0, NULL) == -1)
+			return -1;
+	}
+	return 0;
 }
 
 /* Writing into the terminal's input, and odd execution domains. */
@@ -239,7 +297,7 @@ filter_build(scmp_filter_ctx ctx, enum filter_kind kind)
 					SCMP_SYS(openat2), 0, NULL) == -1))
 		return -1;
 	if (filter_setuid(ctx) == -1 || filter_sockets(ctx, kind) == -1 ||
-	    filter_arguments(ctx) == -1)
+	    filter_new_calls(ctx) == -1 || filter_arguments(ctx) == -1)
 		return -1;
 	return 0;
 }
