@@ -109,7 +109,11 @@ child_spawn(
 	char *const argv[] = {(char *)(uintptr_t)w->program, NULL};
 	char *const envp[] = {NULL};
 	struct spawn s = {
-	    .argv = argv, .envp = envp, .nfds = 4, .session = true};
+	    .argv = argv,
+	    .envp = envp,
+	    .nfds = 4,
+	    .session = true,
+	    .worker = true};
 	int logpipe[2] = {-1, -1}, pair[2] = {-1, -1}, rv = -1;
 	char *path;
 

@@ -44,6 +44,20 @@ end_request(int status, const struct child *c, const char *fmt, ...)
 	loop_stop(&sup.loop);
 }
 
+void
+end_stop(int sig, const char *fmt, ...)
+{
+	/* An agent that was cut short has not done what it was asked. */
+	int status = sup.opt.runtime == RUNTIME_NONE ? SUP_EXIT_OK : 128 + sig;
+	char who[64];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(who, sizeof(who), fmt, ap);
+	va_end(ap);
+	end_request(status, NULL, "asked to stop by %s", who);
+}
+
 static void
 end_kill(struct child *c)
 {

@@ -67,8 +67,9 @@ on_signal(struct loop_io *io, uint32_t events)
 	while (read(io->fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
 		if (si.ssi_signo == SIGCHLD)
 			reap_orphans();
-		else if (si.ssi_signo != SIGINT || !runtime_has_terminal())
-			end_request(SUP_EXIT_OK, NULL, "asked to stop by SIG%s",
+		else if ((si.ssi_signo != SIGINT && si.ssi_signo != SIGQUIT) ||
+			 !runtime_has_terminal())
+			end_stop((int)si.ssi_signo, "SIG%s",
 			    sigabbrev_np((int)si.ssi_signo));
 	}
 }
@@ -83,9 +84,13 @@ signals(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
+	/* A key of the terminal must not leave a session without its end. */
+	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGCHLD);
+	/* A file size limit is an error of write(2), not our death. */
 	if (sigprocmask(SIG_SETMASK, &set, NULL) == -1 ||
 	    signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
+	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
 	    (fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) == -1)
 		return -1;
 	return loop_add(
@@ -98,8 +103,6 @@ harden(void)
 {
 	static const struct rlimit none = {0, 0};
 
-	if (spawn_init() == -1)
-		return -1;
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
 	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
 		return -1;
@@ -126,6 +129,11 @@ main(int argc, char **argv)
 	int status;
 
 	log_init("icsupervisor", false);
+	if (spawn_init() == -1) {
+		log_warn("the limit on open files is too small for a session; "
+			 "raise it (ulimit -Hn) to 1024 or more");
+		return SUP_EXIT_OS;
+	}
 	if (harden() == -1)
 		fatal("cannot become private");
 	stdio_open();
@@ -153,7 +161,8 @@ main(int argc, char **argv)
 		log_warnx("%s", fault.text);
 		if (sup.end_child != NULL)
 			child_log_tell(sup.end_child);
-		/* One who was asked to stop meanwhile ends as asked. */
+		/* Whoever signals us may have ended a program of ours first. */
+		on_signal(&sup.signal_io, EPOLLIN);
 		end_request(status, NULL, "not started: %s", fault.text);
 		return end_run();
 	}

@@ -25,6 +25,9 @@
 /* Above any window, so that moving into it overwrites no source. */
 #define SPAWN_ABOVE 256
 
+/* What a child's window needs while it is arranged. */
+#define SPAWN_NOFILE_LEAST (SPAWN_ABOVE + 2 * SPAWN_MAX_FDS)
+
 /* Views of all servers are open at once. */
 #define SPAWN_NOFILE 8192
 
@@ -42,6 +45,10 @@ spawn_init(void)
 	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
 		return -1;
 	spawn_env.nofile = rl;
+	if (rl.rlim_max < SPAWN_NOFILE_LEAST) {
+		errno = EMFILE;
+		return -1;
+	}
 	if (rl.rlim_cur < SPAWN_NOFILE)
 		rl.rlim_cur =
 		    rl.rlim_max < SPAWN_NOFILE ? rl.rlim_max : SPAWN_NOFILE;
@@ -62,15 +69,18 @@ spawn_signals(void)
 
 /*
  * Child: 0 when the window is as listed.  The status pipe stands behind it, and
- * then what will be executed, if that is a descriptor.
+ * then what will be executed, if that is a descriptor.  On failure `status` can
+ * be written to all the same.
  */
 static int
 spawn_window(const struct spawn *s, int *status, int *exec)
 {
-	int high[SPAWN_MAX_FDS], null;
+	int high[SPAWN_MAX_FDS], null, above;
 
-	if ((*status = fcntl(*status, F_DUPFD_CLOEXEC, SPAWN_ABOVE)) == -1 ||
-	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1)
+	if ((above = fcntl(*status, F_DUPFD_CLOEXEC, SPAWN_ABOVE)) == -1)
+		return -1;
+	*status = above;
+	if ((null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1)
 		return -1;
 	*exec = s->by_fd ? s->exec : null;
 	if ((*exec = fcntl(*exec, F_DUPFD_CLOEXEC, SPAWN_ABOVE)) == -1)
@@ -108,6 +118,11 @@ spawn_child(const struct spawn *s, pid_t parent, int status)
 	if (s->deaf) {
 		(void)signal(SIGINT, SIG_IGN);
 		(void)signal(SIGQUIT, SIG_IGN);
+	}
+	if (s->worker) {
+		(void)signal(SIGTERM, SIG_IGN);
+		(void)signal(SIGINT, SIG_IGN);
+		(void)signal(SIGHUP, SIG_IGN);
 	}
 	if (s->session)
 		(void)setsid();

@@ -26,6 +26,7 @@ struct spawn {
 	size_t nfds;
 	bool session; /* a session of its own: no terminal signals */
 	bool deaf;    /* ignores what a terminal's keys send */
+	bool worker;  /* ignores SIGTERM, SIGINT and SIGHUP from the start */
 };
 
 struct spawned {

@@ -328,6 +328,12 @@ void event_closing(const struct child *c);
 /* The session shall end with this status; says why in the log. */
 void end_request(int status, const struct child *, const char *, ...)
     __attribute__((format(printf, 3, 4)));
+/*
+ * The session was told to stop, as if by the signal `sig`. Its status is 0
+ * without an agent, else 128 + `sig`.
+ */
+void end_stop(int sig, const char *who, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Ends everything; what is to be returned to the caller. */
 int end_run(void);
 

@@ -93,18 +93,27 @@ set_private(unsigned keep)
 void
 confine_early(void)
 {
+	/*
+	 * An engine that cancels a session may signal every process of it:
+	 * icsupervisor alone acts on that, and its children end with it.
+	 */
+	static const int deaf[] = {SIGPIPE, SIGTERM, SIGINT, SIGHUP};
 	static const struct rlimit none = {0, 0};
-	struct sigaction sa = {.sa_handler = SIG_DFL};
+	struct sigaction sa = {.sa_handler = SIG_IGN};
 	sigset_t empty;
+	bool ignored;
 
 	if (set_private(0) == -1 || setrlimit(RLIMIT_CORE, &none) == -1)
 		fatal("cannot become private");
 	umask(077);
 	/* Ignored signals and the mask outlive exec; SIGKILL, libc's: EINVAL */
-	for (int sig = 1; sig < NSIG; sig++)
+	for (int sig = 1; sig < NSIG; sig++) {
+		ignored = false;
+		for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
+			ignored = ignored || deaf[i] == sig;
+		sa.sa_handler = ignored ? SIG_IGN : SIG_DFL;
 		(void)sigaction(sig, &sa, NULL);
-	sa.sa_handler = SIG_IGN;
-	(void)sigaction(SIGPIPE, &sa, NULL);
+	}
 	sigemptyset(&empty);
 	(void)sigprocmask(SIG_SETMASK, &empty, NULL);
 }

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -182,6 +183,9 @@ resolve_fork_one(struct resolver *r)
 void
 resolve_fork(void)
 {
+	/* The kernel reaps the one that has nothing to do and ends. */
+	if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
+		fatal("SIGCHLD");
 	resolve_fork_one(&dialerd_env.resolvers[0]);
 	/* A server's slow names must not hold a provider's up. */
 	resolve_fork_one(&dialerd_env.resolvers[1]);

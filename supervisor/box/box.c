@@ -112,6 +112,31 @@ box_bind_path(struct box *b, const char *path, const char *dest, bool writable)
 	close(fd);
 }
 
+int
+box_status(struct box *b)
+{
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1) {
+		box_fail(b);
+		return -1;
+	}
+	box_arg(b, "--json-status-fd");
+	box_fd_arg(b, p[1]);
+	return p[0];
+}
+
+bool
+box_reached(int fd)
+{
+	char text[1024];
+	ssize_t n;
+
+	/* The status of a program is told only if that program was begun. */
+	n = read(fd, text, sizeof(text));
+	return n > 0 && memmem(text, (size_t)n, "\"exit-code\"", 11) != NULL;
+}
+
 static int
 box_memfd(const char *name, struct span s)
 {

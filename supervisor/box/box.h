@@ -37,6 +37,10 @@ void box_bind_path(
     struct box *, const char *path, const char *dest, bool writable);
 /* A read-only file with these bytes. */
 void box_data(struct box *, const char *dest, struct span);
+/* Will say whether argv was reached: read end of a pipe, or -1. */
+int box_status(struct box *);
+/* Did argv run? Reads what bubblewrap told `fd`, once it has ended. */
+bool box_reached(int fd);
 /* Starts argv in it. The box can be started once. */
 int box_spawn(struct box *, const int stdio[3], char *const *argv,
     struct spawned *, struct fault *);

@@ -18,9 +18,12 @@
 
 #include "box/locate_priv.h"
 #include "box/orient.h"
+#include "box/probe.h"
 #include "config/jsonfile.h"
 #include "sup.h"
 
+/* A signal that ended the agent has reached us as well by then. */
+#define RUNTIME_SIGNAL_MS 200U
 #define RUNTIME_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
 
 static struct {
@@ -30,7 +33,11 @@ static struct {
 	char *env[ORIENT_MAX_ENV + 1];
 	char *bridge;
 	bool terminal;
-} runtime_env;
+	int reached; /* says whether the sandbox was made: box_status() */
+	struct loop_timer killed;
+	int status; /* of an agent that a signal to stop ended */
+	char how[128];
+} runtime_env = {.reached = -1};
 
 /* ./x and /workspace/x are the agent's own files: named, never looked at. */
 static bool
@@ -164,10 +171,33 @@ runtime_orient(struct fault *fault)
 	return orient_write(runtime_env.env, fault);
 }
 
+/* The sandbox could not be made: find out why, and say what to do. */
+static void
+runtime_unmade(void)
+{
+	const char *remedy;
+	struct fault why;
+
+	if (box_probe(&why, &remedy) == 0) {
+		fault_set(&why, "bubblewrap %s", runtime_env.how);
+		remedy = "Its own words stand above, or in session.log";
+	}
+	sup_warn("the sandbox could not be made: %s", why.text);
+	sup_warn("%s", remedy);
+	end_request(
+	    SUP_EXIT_OS, NULL, "the sandbox could not be made: %s", why.text);
+}
+
+static void
+runtime_over(struct loop_timer *t)
+{
+	(void)t;
+	end_request(runtime_env.status, NULL, "the agent %s", runtime_env.how);
+}
+
 static void
 runtime_exited(struct loop_io *io, uint32_t events)
 {
-	char how[128];
 	int code, status;
 
 	(void)events;
@@ -176,8 +206,20 @@ runtime_exited(struct loop_io *io, uint32_t events)
 	loop_del(&sup.loop, io);
 	close(sup.agent.pidfd);
 	sup.agent.pidfd = -1;
-	end_request(spawn_status(code, status), NULL, "the agent %s",
-	    spawn_describe(code, status, how, sizeof(how)));
+	spawn_describe(code, status, runtime_env.how, sizeof(runtime_env.how));
+	runtime_env.status = spawn_status(code, status);
+	if (code == CLD_EXITED && !box_reached(runtime_env.reached)) {
+		runtime_unmade();
+		return;
+	}
+	/* Whoever signals every process of a session means the session. */
+	if (runtime_env.status == 128 + SIGTERM ||
+	    runtime_env.status == 128 + SIGINT ||
+	    runtime_env.status == 128 + SIGHUP)
+		loop_timer_set(&sup.loop, &runtime_env.killed,
+		    RUNTIME_SIGNAL_MS, runtime_over, NULL);
+	else
+		runtime_over(NULL);
 }
 
 static void
@@ -189,6 +231,7 @@ runtime_box(struct box *b)
 	int fd;
 
 	box_init(b, FILTER_AGENT, runtime_env.terminal);
+	runtime_env.reached = box_status(b);
 	if (runtime_env.tree != NULL)
 		box_bind_path(b, runtime_env.tree, runtime_env.mount, false);
 	for (unsigned i = 1; i < p->ntrees; i++)

@@ -3,6 +3,7 @@
  * What icctl can ask for.  Asking is open to the user's own processes;
  * answering and commanding to those alone that no sandbox holds (peer.h).
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,10 +270,7 @@ op_command(struct client *c, const char *op, struct json_object *req)
 		control_op_trust(c, req);
 	} else if (strcmp(op, "stop") == 0) {
 		control_reply(c, control_ok());
-		end_request(SUP_EXIT_OK, NULL,
-		    "asked to stop by icctl (pid "
-		    "%d)",
-		    (int)c->peer.pid);
+		end_stop(SIGTERM, "icctl (pid %d)", (int)c->peer.pid);
 	} else {
 		return false;
 	}

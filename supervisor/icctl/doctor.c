@@ -6,13 +6,10 @@
 #include <sys/stat.h>
 
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,82 +86,6 @@ check_kernel(void)
 		    "keys are locked in "
 		    "memory and not dumpable; boot with secretmem.enable=1 to "
 		    "hide them from root as well");
-}
-
-/* Runs argv with stderr in text. Its exit status, or -1. */
-static int
-run(char *const argv[], char *text, size_t cap)
-{
-	size_t len = 0;
-	int p[2], status;
-	ssize_t n;
-	pid_t pid;
-
-	text[0] = '\0';
-	if (pipe2(p, O_CLOEXEC) == -1)
-		return -1;
-	if ((pid = fork()) == -1)
-		return -1;
-	if (pid == 0) {
-		if (dup2(p[1], STDERR_FILENO) == -1 ||
-		    dup2(p[1], STDOUT_FILENO) == -1)
-			_exit(126);
-		execvp(argv[0], argv);
-		_exit(127);
-	}
-	close(p[1]);
-	while (len < cap - 1 && (n = read(p[0], text + len, cap - 1 - len)) > 0)
-		len += (size_t)n;
-	text[len] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	close(p[0]);
-	if (waitpid(pid, &status, 0) == -1 || !WIFEXITED(status))
-		return -1;
-	return WEXITSTATUS(status);
-}
-
-static bool
-apparmor_forbids(void)
-{
-	char c = '0';
-	int fd = open("/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
-	    O_RDONLY | O_CLOEXEC);
-
-	if (fd == -1)
-		return false;
-	if (read(fd, &c, 1) != 1)
-		c = '0';
-	close(fd);
-	return c == '1';
-}
-
-static void
-check_bwrap(void)
-{
-	static const char *const args[] = {"bwrap", "--unshare-all",
-	    "--unshare-user", "--disable-userns", "--die-with-parent",
-	    "--new-session", "--cap-drop", "ALL", "--ro-bind", "/", "/",
-	    "--proc", "/proc", "--dev", "/dev", "true", NULL};
-	char text[512];
-	int r = run((char *const *)(uintptr_t)args, text, sizeof(text));
-
-	if (r == 0)
-		check(GOOD, "bubblewrap", "makes a sandbox", "");
-	else if (r == 127)
-		check(BAD, "bubblewrap", "not installed",
-		    "apt-get install bubblewrap");
-	else if (apparmor_forbids())
-		check(BAD, "bubblewrap", text,
-		    "AppArmor forbids user "
-		    "namespaces to it: install a profile that allows "
-		    "\"userns\" to /usr/bin/bwrap and to our programs "
-		    "(README, Ubuntu 24.04), or sysctl "
-		    "kernel.apparmor_restrict_unprivileged_userns=0");
-	else
-		check(BAD, "bubblewrap", text,
-		    "allow unprivileged user "
-		    "namespaces: sysctl user.max_user_namespaces=15000 (and "
-		    "kernel.unprivileged_userns_clone=1 where it exists)");
 }
 
 /* Of vendors' programs; "there" is all that is looked at. */
@@ -255,9 +176,13 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	doctor_env.checks = json_object_new_array();
 	check_user();
 	check_kernel();
-	check_bwrap();
 	check_keys(doctor_files(ctl, check) != 0);
 	doctor_proxy(ctl, check);
+	if (doctor_env.wrong == 0)
+		doctor_trial(check);
+	else
+		check(NOTE, "sandbox", "not tried",
+		    "mend the files first: no session starts with them");
 	well = doctor_env.bad == 0 && doctor_env.wrong == 0;
 	if (ctl->json) {
 		o = json_object_new_object();

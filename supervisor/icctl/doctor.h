@@ -20,6 +20,8 @@ typedef void doctor_check(
  * credentials config.json names.
  */
 unsigned doctor_files(struct icctl *, doctor_check *);
+/* Run a session around nothing, and report how it went. */
+void doctor_trial(doctor_check *);
 /* The corporate proxy that a session started here would take, if any. */
 void doctor_proxy(const struct icctl *, doctor_check *);
 

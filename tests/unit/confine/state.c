@@ -164,8 +164,8 @@ test_status(const char *who, bool userns)
 	is_str(proc_value(l.pid, "status", "Umask:"), "0077", "%s: umask", who);
 	is_str(proc_value(l.pid, "status", "SigBlk:"), "0000000000000000",
 	    "%s: no signal blocked", who);
-	is_str(proc_value(l.pid, "status", "SigIgn:"), "0000000000001000",
-	    "%s: SIGPIPE alone ignored", who);
+	is_str(proc_value(l.pid, "status", "SigIgn:"), "0000000000005003",
+	    "%s: PIPE, TERM, INT and HUP ignored", who);
 	is_str(proc_value(l.pid, "limits", "Max open files"), "64",
 	    "%s: descriptors", who);
 	is_str(proc_value(l.pid, "limits", "Max file size"), "1048576",
