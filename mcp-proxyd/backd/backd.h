@@ -6,6 +6,7 @@
 #ifndef BACKD_H
 #define BACKD_H
 
+#include "common/bucket.h"
 #include "common/ipc/worker.h"
 #include "mcp/jsonrpc.h"
 #include "mcp/lines.h"
@@ -19,12 +20,6 @@
 /* Ends of calls that auditd is told together: it is woken once for them. */
 #define BACKD_DONE 8U
 #define BACKD_DONE_MS 1U
-
-/* So many at once, then one every ms. */
-struct bucket {
-	unsigned level, burst, ms;
-	uint64_t since;
-};
 
 struct backd {
 	struct worker w;
@@ -64,7 +59,7 @@ void backd_watch(struct backd *);
 void backd_pause(struct backd *, uint64_t ms);
 /* Counts answers to nothing; too many of them, and the server must wait. */
 void backd_unasked(struct backd *, uint32_t n);
-bool bucket_take(struct backd *, struct bucket *);
+bool backd_may(struct backd *, struct bucket *);
 /* The server is over: everyone is told why, once. */
 void backd_gone(struct backd *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -19,20 +19,9 @@
 #define POOL_MAX ((size_t)24 << 20)
 
 bool
-bucket_take(struct backd *b, struct bucket *k)
+backd_may(struct backd *b, struct bucket *k)
 {
-	uint64_t now = loop_now(&b->w.loop), n;
-
-	n = k->since == 0 ? k->burst : (now - k->since) / k->ms;
-	if (n != 0) {
-		k->level =
-		    n > k->burst - k->level ? k->burst : k->level + (unsigned)n;
-		k->since = now;
-	}
-	if (k->level == 0)
-		return false;
-	k->level--;
-	return true;
+	return bucket_take(k, loop_now(&b->w.loop));
 }
 
 void
@@ -115,7 +104,7 @@ backd_unasked(struct backd *b, uint32_t n)
 {
 	uint64_t ms = (uint64_t)n * BACKD_UNASKED_MS;
 
-	while (n != 0 && bucket_take(b, &b->unasked)) {
+	while (n != 0 && backd_may(b, &b->unasked)) {
 		ms -= BACKD_UNASKED_MS;
 		n--;
 	}
@@ -196,7 +185,7 @@ complain(struct backd *b)
 		line.len--;
 	if (line.len == 0)
 		return;
-	if (!bucket_take(b, &b->complaints)) {
+	if (!backd_may(b, &b->complaints)) {
 		b->silenced++;
 		return;
 	}

@@ -135,7 +135,7 @@ take_progress(struct backd *b, const struct jsonrpc *m)
 		return;
 	}
 	/* It may be dropped, and is where it would get in the way. */
-	if (!bucket_take(b, &b->progress) ||
+	if (!backd_may(b, &b->progress) ||
 	    (b->w.peers[ROLE_PROXY][0] != NULL &&
 		chan_queued(b->w.peers[ROLE_PROXY][0]) != 0)) {
 		backd_drop(b, "progress, too often");

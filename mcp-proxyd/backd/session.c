@@ -143,7 +143,7 @@ session_answer(struct backd *b, const struct jsonrpc *m)
 	uint64_t seq;
 
 	/* policyd knows how many it awaits; each of them costs it something. */
-	if (!bucket_take(b, &b->answers))
+	if (!backd_may(b, &b->answers))
 		backd_pause(b, b->answers.ms);
 	if (span_is(id, "i"))
 		init_result(b, m);
@@ -169,7 +169,7 @@ session_request(struct backd *b, const struct jsonrpc *m)
 	    memchr(out.rid.p, '\0', out.rid.len) != NULL ||
 	    memchr(out.method.p, '\0', out.method.len) != NULL)
 		backd_drop(b, "a request with an odd id or method");
-	else if (!bucket_take(b, &b->requests))
+	else if (!backd_may(b, &b->requests))
 		backd_drop(b, "a request, too often");
 	else
 		worker_send(
@@ -190,7 +190,7 @@ session_changed(struct backd *b)
 
 	if (b->relist.at != 0)
 		return;
-	if (bucket_take(b, &b->changes))
+	if (backd_may(b, &b->changes))
 		worker_send(&b->w, ROLE_POLICY, 0, MSG_LIST_CHANGED, &m, -1);
 	else
 		loop_timer_set(

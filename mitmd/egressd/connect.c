@@ -35,14 +35,10 @@ connect_denied(struct tunnel *t, const char *code, struct span target)
 	struct msg_CONNECT_DENIED m = {.code = span_str(code)};
 	struct buf b;
 
-	if (egressd_env.notes++ < EGRESSD_MAX_NOTES) {
-		m.target =
-		    span_of(target.p, target.len < 256 ? target.len : 256);
-		if (target.len == 0 || memchr(target.p, '\0', m.target.len))
-			m.target = SPAN("");
-		worker_send(
-		    &egressd_env.w, ROLE_AUDIT, 0, MSG_CONNECT_DENIED, &m, -1);
-	}
+	m.target = span_of(target.p, target.len < 256 ? target.len : 256);
+	if (target.len == 0 || memchr(target.p, '\0', m.target.len))
+		m.target = SPAN("");
+	worker_send(&egressd_env.w, ROLE_AUDIT, 0, MSG_CONNECT_DENIED, &m, -1);
 	buf_init(&b, 16384);
 	tunnel_refuse(t, 403, connect_list(&b));
 	buf_free(&b);

@@ -18,7 +18,6 @@
 #define EGRESSD_MAX_TUNNELS 64U
 #define EGRESSD_MAX_HEAD 8192U
 #define EGRESSD_WINDOW (64U << 10) /* each way, of each tunnel */
-#define EGRESSD_MAX_NOTES 2000U	   /* refusals that a server may cause */
 /* Deadlines, ms. */
 #define EGRESSD_HEAD_MS 15000U
 #define EGRESSD_DIAL_MS 65000U /* dialerd has its own, shorter ones */
@@ -63,7 +62,7 @@ struct egressd_env {
 	int listener;
 	struct loop_io accept;
 	struct tunnels tunnels, dead;
-	unsigned ntunnels, notes;
+	unsigned ntunnels;
 	uint32_t last; /* id */
 };
 

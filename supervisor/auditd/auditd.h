@@ -90,8 +90,7 @@ extern struct auditd_env auditd_env;
 void auditd_serve(void) __attribute__((noreturn));
 
 /* auditd/model.c */
-chan_fn auditd_on_alarm, auditd_on_package, auditd_on_usage, auditd_on_request, auditd_on_exchange_end,
-    auditd_on_denied;
+chan_fn auditd_on_alarm, auditd_on_package, auditd_on_usage, auditd_on_request, auditd_on_exchange_end;
 
 /* A request goes to its keyd; asked: what policyd says of it, or NULL. */
 void auditd_request_line(
@@ -107,7 +106,12 @@ void auditd_hold_refuse(uint64_t id, struct span digest);
 chan_fn auditd_on_hold, auditd_on_verdict, auditd_on_approved, auditd_on_late;
 
 /* auditd/egress.c */
-chan_fn auditd_on_connect, auditd_on_connect_end, auditd_on_connect_denied;
+chan_fn auditd_on_connect, auditd_on_connect_end;
+
+/* auditd/refusals.c */
+chan_fn auditd_on_denied, auditd_on_connect_denied;
+/* Lines for those that are counted and not written yet. */
+void auditd_refusals_flush(void);
 
 /* auditd/instance.c */
 chan_fn auditd_on_instance, auditd_on_instance_up, auditd_on_instance_fail,

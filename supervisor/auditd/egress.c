@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Connections of MCP servers through auditd: what egressd found on the
- * server's list goes on to dialerd once it is written down; what it refused,
- * and how connections ended.
+ * server's list goes on to dialerd once it is written down; and how connections
+ * ended.
  */
 #include "auditd/auditd.h"
 
@@ -49,22 +49,5 @@ auditd_on_connect_end(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_u64(&l, "sent", m->sent);
 	auditlog_str(&l, "serverName", egress_server(c));
 	auditd_line_end(&l);
-	return 0;
-}
-
-/* A connection that was refused: written down, nothing follows. */
-int
-auditd_on_connect_denied(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct msg_CONNECT_DENIED *m = &msg->CONNECT_DENIED;
-	struct auditlog_line l;
-
-	(void)fd;
-	auditd_line(&l, "connectDenied");
-	auditlog_str(&l, "code", m->code);
-	auditlog_str(&l, "serverName", egress_server(c));
-	auditlog_str(&l, "target", m->target);
-	auditd_line_end(&l);
-	auditd_env.counts.refused++;
 	return 0;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The model path through auditd: requests that mitmd checked, which go on to
- * their keyd once they are written down, those it refused, how exchanges
- * ended, and alarms.
+ * their keyd once they are written down, how exchanges ended, and alarms.
  */
 #include "auditd/auditd.h"
 
@@ -118,29 +117,6 @@ auditd_on_usage(struct chan *c, const union proto_any *msg, int fd)
 	auditd_line_end(&l);
 	/* USAGE and USAGE_SHOW have one layout: F_USAGE. */
 	auditd_effect_msg(ROLE_SUP, 0, MSG_USAGE_SHOW, m, 0);
-	return 0;
-}
-
-/* A request that mitmd refused: written down, nothing follows. */
-int
-auditd_on_denied(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct msg_DENIED *m = &msg->DENIED;
-	struct auditlog_line l;
-	char id[16];
-
-	(void)c;
-	(void)fd;
-	snprintf(id, sizeof(id), "%08x", m->id);
-	auditd_line(&l, "refused");
-	auditlog_str(&l, "code", m->code);
-	auditlog_str(&l, "host", m->host);
-	auditlog_str(&l, "method", m->method);
-	auditlog_str(&l, "request", span_str(id));
-	auditlog_u64(&l, "status", m->status);
-	auditlog_str(&l, "target", m->target);
-	auditd_line_end(&l);
-	auditd_env.counts.refused++;
 	return 0;
 }
 

@@ -47,6 +47,7 @@ on_log(struct chan *c, const union proto_any *msg, int fd)
 static void
 on_stop(void)
 {
+	auditd_refusals_flush();
 	auditd_commit(NULL);
 	/* Not written: icsupervisor appends it itself. */
 	_exit(auditd_env.failed[0] != '\0' ? 1 : 0);
@@ -68,8 +69,10 @@ on_event(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(c, "EVENT without a name");
 	last = strcmp(event, "stop") == 0;
 	/* What waits may bring records of its own: before the last one. */
-	if (last)
+	if (last) {
+		auditd_refusals_flush();
 		auditd_commit(NULL);
+	}
 	auditd_line(&l, event);
 	auditlog_json(&l, "detail", m->detail);
 	auditd_line_end(&l);
@@ -345,6 +348,7 @@ on_orphan(void)
 
 	if (auditd_env.fd == -1)
 		return;
+	auditd_refusals_flush();
 	auditd_line(&l, "stop");
 	auditlog_json(
 	    &l, "detail", SPAN("{\"reason\":\"icsupervisor is gone\"}"));

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Token buckets.  Holds nothing; time is the caller's.
+ */
+#include "common/bucket.h"
+
+bool
+bucket_take(struct bucket *k, uint64_t now)
+{
+	uint64_t n = k->since == 0 ? k->burst : (now - k->since) / k->ms;
+
+	if (n != 0) {
+		k->level =
+		    n > k->burst - k->level ? k->burst : k->level + (unsigned)n;
+		k->since = now;
+	}
+	if (k->level == 0)
+		return false;
+	k->level--;
+	return true;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Requests and connections that mitmd or an egressd refused.  Each is a line
+ * of its own while there are few; beyond that those that have code and host,
+ * or code and server, in common become one line a second with their number,
+ * so that whoever is refused cannot fill the disk.  Every one is counted.
+ */
+#include "auditd/auditd.h"
+
+#include <stdio.h>
+
+#include "common/bucket.h"
+#include "common/log.h"
+
+#define REFUSALS_ROWS 64U
+#define REFUSALS_MS 1000U
+
+/* Refusals that are not written yet: how many, and the last one. */
+struct refusal {
+	uint64_t count; /* 0: free */
+	bool connect;   /* of an MCP server's connection */
+	unsigned server;
+	uint32_t id;
+	uint16_t status;
+	char code[33], host[254], method[33], target[257];
+};
+
+static struct refusal refusals[REFUSALS_ROWS];
+static struct loop_timer refusals_timer;
+static struct bucket refusals_single = {.burst = 200, .ms = 100};
+
+static void
+refusal_write(const struct refusal *r)
+{
+	struct auditlog_line l;
+	char id[16];
+
+	auditd_line(&l, r->connect ? "connectDenied" : "refused");
+	auditlog_str(&l, "code", span_str(r->code));
+	if (r->count > 1)
+		auditlog_u64(&l, "count", r->count);
+	if (r->connect) {
+		auditlog_str(&l, "serverName",
+		    span_str(auditd_env.servers[r->server].name));
+	} else {
+		snprintf(id, sizeof(id), "%08x", r->id);
+		auditlog_str(&l, "host", span_str(r->host));
+		auditlog_str(&l, "method", span_str(r->method));
+		auditlog_str(&l, "request", span_str(id));
+		auditlog_u64(&l, "status", r->status);
+	}
+	auditlog_str(&l, "target", span_str(r->target));
+	auditd_line_end(&l);
+}
+
+void
+auditd_refusals_flush(void)
+{
+	loop_timer_clear(&auditd_env.w.loop, &refusals_timer);
+	for (size_t i = 0; i < REFUSALS_ROWS; i++) {
+		if (refusals[i].count != 0)
+			refusal_write(&refusals[i]);
+		refusals[i].count = 0;
+	}
+}
+
+static void
+refusals_due(struct loop_timer *t)
+{
+	(void)t;
+	auditd_refusals_flush();
+}
+
+static bool
+refusal_same(const struct refusal *a, const struct refusal *b)
+{
+	return a->connect == b->connect && a->server == b->server &&
+	       strcmp(a->code, b->code) == 0 && strcmp(a->host, b->host) == 0;
+}
+
+/* The row that this refusal is counted in, or a free one. */
+static struct refusal *
+refusal_row(const struct refusal *r)
+{
+	struct refusal *free = NULL;
+
+	for (size_t i = 0; i < REFUSALS_ROWS; i++) {
+		if (refusals[i].count != 0 && refusal_same(&refusals[i], r))
+			return &refusals[i];
+		if (refusals[i].count == 0 && free == NULL)
+			free = &refusals[i];
+	}
+	if (free != NULL)
+		return free;
+	auditd_refusals_flush();
+	return &refusals[0];
+}
+
+static void
+refusal_take(struct refusal *r)
+{
+	struct worker *w = &auditd_env.w;
+	struct refusal *row;
+
+	auditd_env.counts.refused++;
+	r->count = 1;
+	if (bucket_take(&refusals_single, loop_now(&w->loop))) {
+		refusal_write(r);
+		return;
+	}
+	row = refusal_row(r);
+	r->count += row->count;
+	*row = *r;
+	if (refusals_timer.at == 0)
+		loop_timer_set(
+		    &w->loop, &refusals_timer, REFUSALS_MS, refusals_due, NULL);
+}
+
+/* A request that mitmd refused: written down, nothing follows. */
+int
+auditd_on_denied(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_DENIED *m = &msg->DENIED;
+	struct refusal r = {.id = m->id, .status = m->status};
+
+	(void)fd;
+	if (span_copy(m->code, r.code, sizeof(r.code)) == -1 ||
+	    span_copy(m->host, r.host, sizeof(r.host)) == -1 ||
+	    span_copy(m->method, r.method, sizeof(r.method)) == -1 ||
+	    span_copy(m->target, r.target, sizeof(r.target)) == -1)
+		return chan_violation(c, "DENIED: too long");
+	refusal_take(&r);
+	return 0;
+}
+
+/* A connection that an egressd refused: likewise. */
+int
+auditd_on_connect_denied(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_CONNECT_DENIED *m = &msg->CONNECT_DENIED;
+	struct refusal r = {.connect = true, .server = chan_index(c)};
+
+	(void)fd;
+	if (span_copy(m->code, r.code, sizeof(r.code)) == -1 ||
+	    span_copy(m->target, r.target, sizeof(r.target)) == -1)
+		return chan_violation(c, "CONNECT_DENIED: too long");
+	refusal_take(&r);
+	return 0;
+}
