@@ -40,6 +40,7 @@ int
 loop_init(struct loop *l, size_t timers)
 {
 	memset(l, 0, sizeof(*l));
+	TAILQ_INIT(&l->turns);
 	if ((l->heap = calloc(timers + 1, sizeof(*l->heap))) == NULL)
 		return -1;
 	l->captimers = timers;
@@ -203,11 +204,39 @@ loop_timeout(const struct loop *l, int ms)
 	return ms != -1 && (uint64_t)ms < left ? ms : (int)left;
 }
 
+void
+loop_turn_add(struct loop *l, struct loop_turn *t)
+{
+	if (!t->queued)
+		TAILQ_INSERT_TAIL(&l->turns, t, entry);
+	t->queued = true;
+}
+
+void
+loop_turn_del(struct loop *l, struct loop_turn *t)
+{
+	if (t->queued)
+		TAILQ_REMOVE(&l->turns, t, entry);
+	t->queued = false;
+}
+
+void
+loop_turns(struct loop *l)
+{
+	struct loop_turn *t;
+
+	while ((t = TAILQ_FIRST(&l->turns)) != NULL) {
+		loop_turn_del(l, t);
+		t->fn(t);
+	}
+}
+
 int
 loop_once(struct loop *l, int ms)
 {
 	int n;
 
+	loop_turns(l);
 	n = epoll_wait(l->epfd, l->ready, LOOP_BATCH, loop_timeout(l, ms));
 	if (n == -1 && errno != EINTR)
 		return -1;
@@ -228,6 +257,7 @@ loop_once(struct loop *l, int ms)
 	}
 	if (l->after != NULL)
 		l->after(l->after_arg);
+	loop_turns(l);
 	return 0;
 }
 

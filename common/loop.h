@@ -10,6 +10,7 @@
 #define LOOP_H
 
 #include <sys/epoll.h>
+#include <sys/queue.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,14 @@ struct loop_timer {
 	void *arg;
 };
 
+/* Something to do once, before the loop waits again. */
+struct loop_turn {
+	TAILQ_ENTRY(loop_turn) entry;
+	bool queued;
+	void (*fn)(struct loop_turn *);
+	void *arg;
+};
+
 #define LOOP_BATCH 64
 
 struct loop {
@@ -46,6 +55,7 @@ struct loop {
 	size_t ntimers, captimers;
 	void (*after)(void *);	/* called after each batch, may be NULL */
 	void *after_arg;
+	TAILQ_HEAD(, loop_turn) turns;
 };
 
 #define LOOP_IO_INIT {.fd = -1}
@@ -70,6 +80,12 @@ void loop_del(struct loop *, struct loop_io *);
 void loop_timer_set(struct loop *, struct loop_timer *, uint64_t ms,
     loop_timer_fn *, void *arg);
 void loop_timer_clear(struct loop *, struct loop_timer *);
+
+/* Call t->fn before the loop waits again, after `after`. */
+void loop_turn_add(struct loop *, struct loop_turn *);
+void loop_turn_del(struct loop *, struct loop_turn *);
+/* Do now what loop_turn_add() has put off: before an exit. */
+void loop_turns(struct loop *);
 
 /* ms of CLOCK_BOOTTIME at the last wake-up. */
 uint64_t loop_now(const struct loop *);

@@ -202,6 +202,7 @@ end_run(void)
 	/* Said before the others die: nothing they do comes after it. */
 	if (sup.logging)
 		event_end(sup.end_child);
+	loop_turns(&sup.loop);
 	end_renewals();
 	end_kill_all();
 	if (sup.logging && !end_audit(audit)) {

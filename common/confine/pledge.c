@@ -64,6 +64,7 @@ static const struct pledge_rule stdio_rules[] = {
 	CALL(writev, "what is open; O_APPEND holds"),
 	CALL2(recvmmsg, WITHIN(3, RECV_FLAGS), IS_NULL(4), "channels"),
 	CALL1(sendmsg, WITHIN(2, SEND_FLAGS), "no MSG_FASTOPEN, no MSG_OOB"),
+	CALL1(sendmmsg, WITHIN(3, SEND_FLAGS), "the same, many at once"),
 	CALL2(recvfrom, WITHIN(3, RECV_FLAGS), IS_NULL(4), "recv()"),
 	CALL2(sendto, WITHIN(3, SEND_FLAGS), IS_NULL(4),
 	    "send(): no address, no MSG_FASTOPEN"),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * SEQPACKET channels between our processes: their life and their sending
- * half.  Sending never blocks; what the socket does not take waits here.
+ * half.  Sending never blocks.  Messages wait for the end of the loop's turn
+ * and are sent with one call; what the socket does not take waits longer.
  */
 #include "common/ipc/chan_priv.h"
 
@@ -26,7 +27,21 @@
 #endif
 #define CHAN_MFD (MFD_CLOEXEC | MFD_ALLOW_SEALING)
 
+#define CHAN_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
+
+/* Room for one descriptor. */
+union chan_control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
 static uint8_t chan_head[PROTO_MAX_DATAGRAM];
+
+static void
+chan_turn(struct loop_turn *t)
+{
+	chan_flush(t->arg);
+}
 
 struct chan *
 chan_new(struct loop *l, int fd, enum role self, enum role peer, unsigned index,
@@ -38,6 +53,8 @@ chan_new(struct loop *l, int fd, enum role self, enum role peer, unsigned index,
 		return NULL;
 	c->loop = l;
 	c->io.fd = -1;
+	c->turn.fn = chan_turn;
+	c->turn.arg = c;
 	c->fd = fd;
 	c->self = self;
 	c->peer = peer;
@@ -91,6 +108,7 @@ void
 chan_disconnect(struct chan *c)
 {
 	loop_del(c->loop, &c->io);
+	loop_turn_del(c->loop, &c->turn);
 	if (c->fd != -1)
 		close(c->fd);
 	c->fd = -1;
@@ -105,6 +123,9 @@ chan_free(struct chan *c)
 
 	if (c == NULL)
 		return;
+	/* The last words of this turn. */
+	if (!c->broken && c->turn.queued)
+		chan_flush(c);
 	chan_disconnect(c);
 	chan_relax(c);
 	c->freed = true;
@@ -191,37 +212,6 @@ bad:
 	return -1;
 }
 
-/* 1: the socket took it, 0: it is full, -1: the peer is gone. */
-static int
-chan_put(struct chan *c, struct iovec *iov, size_t niov, int fd)
-{
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = niov};
-	struct cmsghdr *cm;
-
-	if (fd != -1) {
-		memset(&control, 0, sizeof(control));
-		mh.msg_control = control.bytes;
-		mh.msg_controllen = sizeof(control.bytes);
-		cm = CMSG_FIRSTHDR(&mh);
-		cm->cmsg_level = SOL_SOCKET;
-		cm->cmsg_type = SCM_RIGHTS;
-		cm->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(cm), &fd, sizeof(fd));
-	}
-again:
-	if (sendmsg(c->fd, &mh, MSG_DONTWAIT | MSG_NOSIGNAL) != -1)
-		return 1;
-	if (errno == EINTR)
-		goto again;
-	if (errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS)
-		return 0;
-	return -1;
-}
-
 static int
 chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd)
 {
@@ -245,38 +235,106 @@ chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd)
 	TAILQ_INSERT_TAIL(&c->out, o, entry);
 	c->queued += len;
 	c->nqueued++;
-	if (c->opened)
-		loop_mod(c->loop, &c->io, EPOLLIN | EPOLLOUT);
+	/* As many as one call sends, or as would wait for long, go at once. */
+	if (!c->full &&
+	    (c->nqueued >= CHAN_SEND || c->queued >= CHAN_SEND_BYTES))
+		chan_flush(c);
+	else if (!c->full)
+		loop_turn_add(c->loop, &c->turn);
 	if (c->nqueued >= CHAN_BEHIND_MESSAGES ||
 	    c->queued >= CHAN_BEHIND_BYTES)
 		chan_set_behind(c, true);
 	return 0;
 }
 
+/* Fills *mh so that it sends o, with its descriptor if there is one. */
+static void
+chan_message(const struct chan_out *o, struct msghdr *mh, struct iovec *iov,
+    union chan_control *control)
+{
+	struct cmsghdr *cm;
+
+	*iov = (struct iovec){(void *)(uintptr_t)o->bytes, o->len};
+	*mh = (struct msghdr){.msg_iov = iov, .msg_iovlen = 1};
+	if (o->fd == -1)
+		return;
+	memset(control, 0, sizeof(*control));
+	mh->msg_control = control->bytes;
+	mh->msg_controllen = sizeof(control->bytes);
+	cm = CMSG_FIRSTHDR(mh);
+	cm->cmsg_level = SOL_SOCKET;
+	cm->cmsg_type = SCM_RIGHTS;
+	cm->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(cm), &o->fd, sizeof(o->fd));
+}
+
+/*
+ * Send the first messages of the queue with one call.  Returns how many the
+ * socket took, 0 if it is full, or -1 if the peer is gone.
+ */
+static int
+chan_put(struct chan *c)
+{
+	union chan_control control[CHAN_SEND];
+	struct mmsghdr vec[CHAN_SEND];
+	struct iovec iov[CHAN_SEND];
+	struct chan_out *o;
+	unsigned n = 0;
+	int r;
+
+	TAILQ_FOREACH (o, &c->out, entry) {
+		if (n == CHAN_SEND)
+			break;
+		chan_message(o, &vec[n].msg_hdr, &iov[n], &control[n]);
+		n++;
+	}
+again:
+	if (n == 1)
+		r = sendmsg(c->fd, &vec[0].msg_hdr, CHAN_FLAGS) != -1 ? 1 : -1;
+	else
+		r = sendmmsg(c->fd, vec, n, CHAN_FLAGS);
+	if (r != -1)
+		return r;
+	if (errno == EINTR)
+		goto again;
+	if (errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS)
+		return 0;
+	return -1;
+}
+
+static void
+chan_sent(struct chan *c)
+{
+	struct chan_out *o = TAILQ_FIRST(&c->out);
+
+	TAILQ_REMOVE(&c->out, o, entry);
+	c->queued -= o->len;
+	c->nqueued--;
+	if (o->fd != -1)
+		close(o->fd);
+	freezero(o, sizeof(*o) + o->len);
+}
+
 void
 chan_flush(struct chan *c)
 {
-	struct chan_out *o;
-	struct iovec iov;
+	bool waits;
 	int r = 1;
 
-	while ((o = TAILQ_FIRST(&c->out)) != NULL) {
-		iov.iov_base = o->bytes;
-		iov.iov_len = o->len;
-		if ((r = chan_put(c, &iov, 1, o->fd)) != 1)
-			break;
-		TAILQ_REMOVE(&c->out, o, entry);
-		c->queued -= o->len;
-		c->nqueued--;
-		if (o->fd != -1)
-			close(o->fd);
-		freezero(o, sizeof(*o) + o->len);
+	loop_turn_del(c->loop, &c->turn);
+	c->full = false;
+	while (!TAILQ_EMPTY(&c->out) && (r = chan_put(c)) > 0) {
+		for (; r > 0; r--)
+			chan_sent(c);
 	}
 	/* The end is read, with its reason, as any message. */
 	if (r == -1)
 		chan_drop_queue(c);
-	if (r != 0 && !c->behind)
-		loop_mod(c->loop, &c->io, EPOLLIN);
+	c->full = !TAILQ_EMPTY(&c->out);
+	waits = c->full || (c->behind && r != -1);
+	if (c->opened)
+		loop_mod(c->loop, &c->io,
+		    EPOLLIN | (waits ? (uint32_t)EPOLLOUT : 0));
 }
 
 int
@@ -286,7 +344,7 @@ chan_send(struct chan *c, enum msg_type type, const void *msg, int fd)
 	struct iovec iov[2];
 	size_t len, niov = 1;
 	struct span big;
-	int r, saved;
+	int saved;
 
 	if (m == NULL || (m->from & (1U << c->self)) == 0 ||
 	    (m->to & (1U << c->peer)) == 0 || (fd != -1) != (m->nfds == 1))
@@ -308,14 +366,8 @@ chan_send(struct chan *c, enum msg_type type, const void *msg, int fd)
 	}
 	iov[0].iov_base = chan_head;
 	iov[0].iov_len = len;
-	r = TAILQ_EMPTY(&c->out) ? chan_put(c, iov, niov, fd) : 0;
-	if (r == 0 && chan_enqueue(c, iov, niov, fd) == 0)
+	if (chan_enqueue(c, iov, niov, fd) == 0)
 		return 0;
-	if (r == 1) {
-		if (fd != -1)
-			close(fd);
-		return 0;
-	}
 bad:
 	saved = errno;
 	if (fd != -1)

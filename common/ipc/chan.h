@@ -67,7 +67,8 @@ void *chan_arg(const struct chan *);
 uint16_t chan_last(const struct chan *);
 
 /*
- * Sends msg (a struct msg_NAME). Takes fd, or -1. A message that is not ours
+ * Sends msg (a struct msg_NAME), at the end of the loop's turn at the latest:
+ * who exits without one calls loop_turns() first. Takes fd, or -1. A message that is not ours
  * to send or exceeds a maximum is a bug of the caller: fatal. -1 with errno
  * when the channel is closed or its queue is full (then it closes).
  */

@@ -19,8 +19,13 @@ struct chan_out {
 	uint8_t bytes[];
 };
 
+/* Sent with one call; more, or more bytes, are not put off to a turn's end. */
+#define CHAN_SEND 32U
+#define CHAN_SEND_BYTES ((size_t)128 << 10)
+
 struct chan {
 	struct loop *loop;
+	struct loop_turn turn;	/* a flush is to come */
 	struct loop_io io;
 	int fd;
 	enum role self, peer;
@@ -32,6 +37,7 @@ struct chan {
 	size_t queued, nqueued;
 	uint16_t last;
 	bool opened, broken, reset, freed, behind;
+	bool full;		/* the socket: a flush waits for EPOLLOUT */
 	unsigned busy;
 	char why[256];
 };

@@ -25,6 +25,13 @@ static struct {
 	struct chan_ops ops;
 } worker_env;
 
+void
+worker_exit(struct worker *w, int status)
+{
+	loop_turns(&w->loop);
+	_exit(status);
+}
+
 static void
 worker_closed(struct chan *c, const char *why)
 {
@@ -35,12 +42,12 @@ worker_closed(struct chan *c, const char *why)
 	if (why != NULL) {
 		log_warnx("%s broke the protocol: %s", role_name(peer), why);
 		if (peer != ROLE_SUP || w->orphan == NULL)
-			_exit(WORKER_EXIT_PROTOCOL);
+			worker_exit(w, WORKER_EXIT_PROTOCOL);
 	}
 	if (peer == ROLE_SUP) {
 		if (w->orphan != NULL)
 			w->orphan();
-		_exit(1);
+		worker_exit(w, 1);
 	}
 	w->peers[peer][index] = NULL;
 	chan_free(c);
@@ -128,7 +135,7 @@ worker_stop(struct chan *c, const union proto_any *msg, int fd)
 	if (w->stop != NULL)
 		w->stop();
 	else
-		_exit(0);
+		worker_exit(w, 0);
 	return 0;
 }
 
@@ -215,7 +222,7 @@ worker_serve(struct worker *w, const struct chan_handler *handlers, size_t n)
 		fatal("HELLO");
 	if (loop_run(&w->loop) == -1)
 		fatal("epoll_wait");
-	_exit(0);
+	worker_exit(w, 0);
 }
 
 void
@@ -234,6 +241,6 @@ worker_send(struct worker *w, enum role role, unsigned index,
 	if (chan_send(c, type, msg, fd) == -1 && errno == ENOBUFS) {
 		/* No honest session comes here: see the limits in proto.h. */
 		log_warnx("queue to %s is full", role_name(role));
-		_exit(WORKER_EXIT_PROTOCOL);
+		worker_exit(w, WORKER_EXIT_PROTOCOL);
 	}
 }

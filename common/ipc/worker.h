@@ -50,6 +50,8 @@ void worker_serve(struct worker *, const struct chan_handler *, size_t)
 /* Sends to a peer; quietly drops when it is gone. Takes fd. */
 void worker_send(struct worker *, enum role, unsigned index, enum msg_type,
     const void *msg, int fd);
+/* Sends what was to be sent at the end of this turn, and exits. */
+void worker_exit(struct worker *, int status) __attribute__((noreturn));
 /*
  * Returns true while a peer is far behind in taking what we send.  A worker
  * then reads nothing from outside that could make it send more; it goes on

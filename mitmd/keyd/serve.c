@@ -133,7 +133,7 @@ serve_stop(void)
 
 	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
 		exchange_abort(s, "the host was taken off the list");
-	_exit(0);
+	worker_exit(&keyd_env.w, 0);
 }
 
 /* No callback of this batch can hold one of these any more. */

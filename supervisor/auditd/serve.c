@@ -50,7 +50,7 @@ on_stop(void)
 	auditd_refusals_flush();
 	auditd_commit(NULL);
 	/* Not written: icsupervisor appends it itself. */
-	_exit(auditd_env.failed[0] != '\0' ? 1 : 0);
+	worker_exit(&auditd_env.w, auditd_env.failed[0] != '\0' ? 1 : 0);
 }
 
 static int

@@ -83,14 +83,11 @@ send_to(void)
 static int
 send_many(void)
 {
-	struct sockaddr_in sin = loopback();
 	struct iovec iov = {(void *)(uintptr_t) "x", 1};
-	struct mmsghdr mm = {.msg_hdr = {.msg_name = &sin,
-				 .msg_namelen = sizeof(sin),
-				 .msg_iov = &iov,
-				 .msg_iovlen = 1}};
+	struct mmsghdr mm = {.msg_hdr = {.msg_iov = &iov, .msg_iovlen = 1}};
 
-	return attempt_result(syscall(SYS_sendmmsg, E.udp, &mm, 1, 0));
+	return attempt_result(
+	    syscall(SYS_sendmmsg, E.channels[0], &mm, 1, MSG_OOB));
 }
 
 static int
@@ -235,7 +232,7 @@ static const struct attempt rows[] = {
 	SAME("connect by MSG_FASTOPEN", "sendto", fastopen, G_TCP,
 	    OR(WORKS, EOPNOTSUPP)),
 	SAME("send to an address", "sendto", send_to, G_UDP, WORKS),
-	SAME("sendmmsg to an address", "sendmmsg", send_many, G_UDP, WORKS),
+	SAME("MSG_OOB, many", "sendmmsg", send_many, 0, EOPNOTSUPP),
 	ROW("connect to control.sock", "connect", connect_control, G_UNIX,
 	    WORKS, OR(WORKS, EACCES), NOWHERE),
 	ROW("connect to the agent's socket", "connect", connect_agent, G_UNIX,

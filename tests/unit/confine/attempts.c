@@ -150,6 +150,27 @@ send_msg_fastopen(void)
 }
 
 static int
+sendmmsg_flags(int flags)
+{
+	struct iovec iov = {(void *)(uintptr_t) "x", 1};
+	struct mmsghdr mm = {.msg_hdr = {.msg_iov = &iov, .msg_iovlen = 1}};
+
+	return attempt_result(sendmmsg(E.pair[0], &mm, 1, flags) == 1 ? 0 : -1);
+}
+
+static int
+send_many(void)
+{
+	return sendmmsg_flags(MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static int
+send_many_fastopen(void)
+{
+	return sendmmsg_flags(MSG_FASTOPEN);
+}
+
+static int
 abstract_connect(void)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
@@ -388,6 +409,9 @@ const struct attempt attempts[] = {
 	{"sendmsg", send_msg, DONE, DONE, DONE, DONE},
 	{"sendmsg MSG_OOB", send_msg_oob, ALIVE, ALIVE, KILLED, KILLED},
 	{"sendmsg MSG_FASTOPEN", send_msg_fastopen, ALIVE, ALIVE, KILLED,
+	    KILLED},
+	{"sendmmsg", send_many, DONE, DONE, DONE, DONE},
+	{"sendmmsg MSG_FASTOPEN", send_many_fastopen, ALIVE, ALIVE, KILLED,
 	    KILLED},
 	{"recv", fd_recv, DONE, DONE, DONE, DONE},
 	{"write to a broken pipe", fd_broken, EPIPE, EPIPE, EPIPE, EPIPE},
