@@ -33,6 +33,9 @@ void
 reply_free(struct reply *r)
 {
 	buf_free(&r->head);
+	/* They may hold the beginning of a key. */
+	explicit_bzero(&r->scrub, sizeof(r->scrub));
+	explicit_bzero(&r->ws.scrub, sizeof(r->ws.scrub));
 }
 
 enum reply_result
@@ -289,11 +292,11 @@ reply_feed_head(struct reply *r, const struct provider *p,
 }
 
 static enum reply_result
-reply_end(struct reply *r, const struct scrub *s, struct buf *out)
+reply_end(struct reply *r, struct buf *out)
 {
 	struct span held;
 
-	held = scrub_end(s, &r->scrub);
+	held = scrub_end(&r->scrub);
 	r->done = true;
 	if (reply_put_body(r, held, out) == -1 ||
 	    (r->hold == NULL && reply_frame(out, r->exchange, STREAM_END,
@@ -332,7 +335,7 @@ reply_feed_body(
 			return REPLY_MORE;
 	}
 	r->trailing = in.len != 0;
-	return reply_end(r, s, out);
+	return reply_end(r, out);
 }
 
 enum reply_result
@@ -355,7 +358,7 @@ reply_feed(struct reply *r, const struct provider *p, const struct scrub *s,
 }
 
 enum reply_result
-reply_eof(struct reply *r, const struct scrub *s, bool clean, struct buf *out)
+reply_eof(struct reply *r, bool clean, struct buf *out)
 {
 	if (r->done)
 		return REPLY_DONE;
@@ -366,7 +369,7 @@ reply_eof(struct reply *r, const struct scrub *s, bool clean, struct buf *out)
 	if (r->ws.up ? !r->ws.parser.closed
 		     : !clean || http1_body_eof(&r->body) != HTTP1_OK)
 		return reply_fail(r, KEYD_FAIL_CUT, "closed within the body");
-	return reply_end(r, s, out);
+	return reply_end(r, out);
 }
 
 bool

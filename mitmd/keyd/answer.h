@@ -96,6 +96,7 @@ struct reply_ws {
 	bool told;		/* its last one is */
 	uint8_t control[WS_MAX_CONTROL];
 	size_t ncontrol;
+	struct scrub_state scrub; /* of control frames, one after the other */
 };
 
 /* An answer that does not go to mitmd, of at most so much at once. */
@@ -135,8 +136,7 @@ void reply_free(struct reply *);
 enum reply_result reply_feed(struct reply *, const struct provider *,
     const struct scrub *, struct span in, struct buf *out);
 /* The connection ended, as it should (with close_notify) or not. */
-enum reply_result reply_eof(struct reply *, const struct scrub *, bool clean,
-    struct buf *out);
+enum reply_result reply_eof(struct reply *, bool clean, struct buf *out);
 /* keyd/ws.c */
 /*
  * A handshake will be sent, with this key; "": with one that is made here. -1:

@@ -328,7 +328,7 @@ exchange_read(struct stream *s, struct buf *out, bool *idle)
 		x->reply.detail = "broke while the request was sent";
 		return REPLY_FAIL;
 	}
-	return reply_eof(&x->reply, scrub, r == TLS_EOF, out);
+	return reply_eof(&x->reply, r == TLS_EOF, out);
 }
 
 void

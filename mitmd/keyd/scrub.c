@@ -1,28 +1,43 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The search itself: skips by a table over the last four bytes of a window
- * (Wu and Manber, 1994), so that text without a form costs one look-up for
- * some twenty bytes.  Holds nothing of its own; everything derived from the
- * credential, the table included, is in the secret memory it was given.  The
- * text comes from a provider and may be anything.
+ * The search itself.  The text is decoded into blocks; of each block one place
+ * in seventeen is looked up in a table of all four-byte pieces of the forms,
+ * which no match of twenty bytes can escape, and what fits is compared in both
+ * directions.  Holds nothing of its own; everything derived from the
+ * credential is in the secret memory it was given.  The text comes from a
+ * provider and may be anything.
  */
 #include "keyd/scrub.h"
 
 #include <errno.h>
 
 #define GRAM 4U /* bytes that the table looks at */
-#define WINDOW_MAX 32U
-
-struct scrub_live {
-	size_t start;
-	size_t len; /* 0: none */
-	size_t form;
-};
+#define BLOCK 4096U
+#define BREAKS_MAX 2U /* line breaks in a row that are skipped */
+#define BITS_MIN 8U
+#define BITS_MAX 14U
 
 static const char scrub_b64[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-static const char scrub_b64url[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* base64url is base64: in text and forms, - is + and _ is /. */
+static uint8_t
+scrub_fold(uint8_t c)
+{
+	return c == '-' ? '+' : c == '_' ? '/' : c;
+}
+
+static unsigned
+hash_bits(size_t len)
+{
+	unsigned bits = BITS_MIN;
+
+	while (bits < BITS_MAX && ((size_t)1 << bits) < len / 2)
+		bits++;
+	return bits;
+}
+
+/* ---- forms */
 
 /* Writes when out is not NULL; always counts. */
 struct scrub_out {
@@ -34,24 +49,8 @@ static void
 scrub_put(struct scrub_out *o, uint8_t c)
 {
 	if (o->out != NULL)
-		o->out[o->len] = c;
+		o->out[o->len] = scrub_fold(c);
 	o->len++;
-}
-
-static void
-scrub_puts(struct scrub_out *o, const char *s)
-{
-	while (*s != '\0')
-		scrub_put(o, (uint8_t)*s++);
-}
-
-static void
-scrub_put_hex(struct scrub_out *o, uint8_t c, bool upper)
-{
-	const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-
-	scrub_put(o, (uint8_t)digits[c >> 4]);
-	scrub_put(o, (uint8_t)digits[c & 15]);
 }
 
 /*
@@ -59,8 +58,7 @@ scrub_put_hex(struct scrub_out *o, uint8_t c, bool upper)
  * decides.
  */
 static void
-scrub_put_base64(
-    struct scrub_out *o, struct span key, size_t skew, const char *alphabet)
+scrub_put_base64(struct scrub_out *o, struct span key, size_t skew)
 {
 	size_t bit, byte, i, last;
 	unsigned v;
@@ -73,106 +71,166 @@ scrub_put_base64(
 		if (byte + 1 < key.len)
 			v |= key.p[byte + 1];
 		v = (v >> (10 - bit % 8)) & 63;
-		scrub_put(o, (uint8_t)alphabet[v]);
+		scrub_put(o, (uint8_t)scrub_b64[v]);
 	}
 }
 
-static bool
-scrub_is_unreserved(uint8_t c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-	       (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_' ||
-	       c == '~';
-}
-
 static void
-scrub_put_url(struct scrub_out *o, struct span key, bool upper)
+scrub_put_hex(struct scrub_out *o, struct span key, bool upper)
 {
-	for (size_t i = 0; i < key.len; i++) {
-		if (scrub_is_unreserved(key.p[i])) {
-			scrub_put(o, key.p[i]);
-			continue;
-		}
-		scrub_put(o, '%');
-		scrub_put_hex(o, key.p[i], upper);
-	}
-}
-
-/* slash: PHP and others write \/; html: Go and others write \u003c. */
-static void
-scrub_put_json(struct scrub_out *o, struct span key, bool slash, bool html)
-{
-	uint8_t c;
+	const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
 
 	for (size_t i = 0; i < key.len; i++) {
-		c = key.p[i];
-		if (html && strchr("<>&'", c) != NULL) {
-			scrub_puts(o, "\\u00");
-			scrub_put_hex(o, c, false);
-			continue;
-		}
-		if (c == '"' || c == '\\' || (slash && c == '/'))
-			scrub_put(o, '\\');
-		scrub_put(o, c);
+		scrub_put(o, (uint8_t)digits[key.p[i] >> 4]);
+		scrub_put(o, (uint8_t)digits[key.p[i] & 15]);
 	}
 }
 
+/* ---- reading the text */
+
+/* Where decoded characters go: a block, each with the place it began at. */
+struct scrub_block {
+	uint8_t c[SCRUB_WINDOW + BLOCK + 8];
+	int32_t at[SCRUB_WINDOW + BLOCK + 8];
+	size_t n;
+};
+
 static void
-scrub_put_form(struct scrub_out *o, struct span key, size_t n)
+emit(struct scrub_state *st, struct scrub_block *b, uint8_t c, int32_t at)
 {
-	switch (n) {
-	case 0:
-		for (size_t i = 0; i < key.len; i++)
-			scrub_put(o, key.p[i]);
-		break;
-	case 1:
-	case 2:
-	case 3:
-		scrub_put_base64(o, key, n - 1, scrub_b64);
-		break;
-	case 4:
-	case 5:
-	case 6:
-		scrub_put_base64(o, key, n - 4, scrub_b64url);
-		break;
-	case 7:
-	case 8:
-		for (size_t i = 0; i < key.len; i++)
-			scrub_put_hex(o, key.p[i], n == 8);
-		break;
-	case 9:
-	case 10:
-		scrub_put_url(o, key, n == 10);
-		break;
+	b->c[b->n] = scrub_fold(c);
+	b->at[b->n++] = at;
+	st->breaks = 0;
+}
+
+/* A character that an escape stood for, or that stood there. */
+static void
+take(struct scrub_state *st, struct scrub_block *b, unsigned c, int32_t at)
+{
+	if ((c == '\r' || c == '\n') && st->breaks < BREAKS_MAX) {
+		st->breaks++;
+		return;
+	}
+	emit(st, b, c < 0x100 ? (uint8_t)c : 0xff, at);
+}
+
+static int
+hex_value(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static unsigned
+hex_number(const uint8_t *p, unsigned n)
+{
+	unsigned v = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		v = v << 4 | (unsigned)hex_value(p[i]);
+	return v;
+}
+
+/* The character behind a backslash that ends the escape; 0: none does. */
+static unsigned
+short_escape(uint8_t c)
+{
+	switch (c) {
+	case '"':
+	case '\\':
+	case '/':
+		return c;
+	case 'n':
+		return '\n';
+	case 'r':
+		return '\r';
+	case 't':
+		return '\t';
 	default:
-		scrub_put_json(o, key, n == 12 || n == 13, n >= 13);
-		break;
+		return 0;
 	}
 }
 
-size_t
-scrub_size(const struct span *keys, size_t n)
+/*
+ * One more byte of an escape that ends at `at`: true, or false where it is
+ * none; then what was kept is text, and the byte is not taken.
+ */
+static bool
+escape_more(
+    struct scrub_state *st, struct scrub_block *b, uint8_t c, int32_t at)
 {
-	struct scrub_out o;
-	size_t longest = 0, total = SCRUB_TABLE + 256;
+	unsigned n = st->nescape, whole = st->escape[0] == '%' ? 3 : 6, v;
+	int32_t start = at - (int32_t)n;
 
-	for (size_t i = 0; i < n * SCRUB_FORMS; i++) {
-		o = (struct scrub_out){NULL, 0};
-		scrub_put_form(&o, keys[i / SCRUB_FORMS], i % SCRUB_FORMS);
-		total += o.len;
-		if (o.len > longest)
-			longest = o.len;
+	if (n == 1 && whole == 6 && c != 'u') {
+		if ((v = short_escape(c)) == 0)
+			goto text;
+		st->nescape = 0;
+		take(st, b, v, start);
+		return true;
 	}
-	return total + 2 * longest;
+	if (!(n == 1 && whole == 6) && hex_value(c) == -1)
+		goto text;
+	st->escape[n++] = c;
+	st->nescape = n;
+	if (n < whole)
+		return true;
+	st->nescape = 0;
+	v = whole == 3 ? hex_number(st->escape + 1, 2)
+		       : hex_number(st->escape + 2, 4);
+	take(st, b, v, start);
+	return true;
+text:
+	st->nescape = 0;
+	for (unsigned i = 0; i < n; i++)
+		emit(st, b, st->escape[i], start + (int32_t)i);
+	return false;
 }
+
+/* Decodes up to a full block. Returns the bytes of `in` that it took. */
+static size_t
+decode(
+    struct scrub_state *st, struct scrub_block *b, struct span in, int32_t base)
+{
+	size_t i = 0;
+
+	while (i < in.len && b->n < SCRUB_WINDOW + BLOCK) {
+		uint8_t c = in.p[i];
+
+		if (st->nescape != 0) {
+			i += escape_more(st, b, c, base + (int32_t)i);
+		} else if (c == '\\' || c == '%') {
+			st->escape[0] = c;
+			st->nescape = 1;
+			i++;
+		} else if (c == '\r' || c == '\n') {
+			take(st, b, c, base + (int32_t)i);
+			i++;
+		} else {
+			emit(st, b, c, base + (int32_t)i);
+			i++;
+		}
+	}
+	return i;
+}
+
+/* ---- tables */
 
 static uint32_t
-scrub_hash(const uint8_t *p)
+scrub_hash(const struct scrub *s, const uint8_t *p)
 {
 	uint32_t w;
 
 	memcpy(&w, p, sizeof(w));
-	return (w * 0x9e3779b1U) >> 20;
+	return (w * 0x9e3779b1U) >> (32 - s->bits);
+}
+
+static size_t
+form_window(const struct scrub_form *f)
+{
+	return f->len < SCRUB_WINDOW ? f->len : SCRUB_WINDOW;
 }
 
 /* Not memcmp: that is for what is not secret. */
@@ -186,9 +244,145 @@ scrub_same(const uint8_t *a, const uint8_t *b, size_t n)
 	return i == n;
 }
 
-/* Is form n of the key one that we have already? */
+static const struct scrub_form *
+form_at(const struct scrub *s, const uint8_t *p)
+{
+	size_t i = 0;
+
+	while (p >= s->forms[i].p + s->forms[i].len)
+		i++;
+	return &s->forms[i];
+}
+
+static void
+build_tables(struct scrub *s)
+{
+	const struct scrub_form *f;
+	size_t least = SCRUB_WINDOW, at;
+	uint32_t h;
+
+	for (size_t i = 0; i < (size_t)1 << s->bits; i++)
+		s->head[i] = 0;
+	for (size_t i = 0; i < s->nforms; i++) {
+		f = &s->forms[i];
+		if (form_window(f) < least)
+			least = form_window(f);
+		for (size_t j = 0; j + GRAM <= f->len; j++) {
+			at = (size_t)(f->p - s->text) + j;
+			h = scrub_hash(s, f->p + j);
+			s->next[at] = s->head[h];
+			s->head[h] = (uint16_t)(at + 1);
+		}
+	}
+	s->step = least - GRAM + 1;
+}
+
+/* The key as the text would read it: with what looks like an escape undone. */
+static void
+put_decoded(struct scrub_out *o, struct span key)
+{
+	static struct scrub_block b;
+	struct scrub_state st = {.ntail = 0};
+	struct span rest = key;
+	size_t n;
+
+	while (rest.len != 0) {
+		b.n = 0;
+		n = decode(&st, &b, rest, 0);
+		rest = span_of(rest.p + n, rest.len - n);
+		for (size_t i = 0; i < b.n; i++)
+			scrub_put(o, b.c[i]);
+	}
+	for (unsigned i = 0; i < st.nescape; i++)
+		scrub_put(o, st.escape[i]);
+	explicit_bzero(&b, sizeof(b));
+	explicit_bzero(&st, sizeof(st));
+}
+
+static void
+put_form(struct scrub_out *o, struct span key, size_t n)
+{
+	if (key.len > SCRUB_PART)
+		key.len = SCRUB_PART;
+	switch (n) {
+	case 0:
+		for (size_t i = 0; i < key.len; i++)
+			scrub_put(o, key.p[i]);
+		break;
+	case 1:
+		put_decoded(o, key);
+		break;
+	case 2:
+	case 3:
+	case 4:
+		scrub_put_base64(o, key, n - 2);
+		break;
+	default:
+		scrub_put_hex(o, key, n == 6);
+		break;
+	}
+}
+
+static size_t
+forms_size(const struct span *keys, size_t n)
+{
+	struct scrub_out o = {NULL, 0};
+
+	for (size_t i = 0; i < n * SCRUB_FORMS; i++)
+		put_form(&o, keys[i / SCRUB_FORMS], i % SCRUB_FORMS);
+	return o.len;
+}
+
+size_t
+scrub_size(const struct span *keys, size_t n)
+{
+	size_t forms = forms_size(keys, n);
+
+	return 2 * ((size_t)1 << hash_bits(forms)) + 2 * forms + forms;
+}
+
 static bool
-scrub_known(const struct scrub *s, const uint8_t *p, size_t len)
+is_jwt(struct span key, size_t *signature)
+{
+	unsigned dots = 0;
+
+	for (size_t i = 0; i < key.len; i++) {
+		if (key.p[i] != '.')
+			continue;
+		dots++;
+		*signature = i + 1;
+	}
+	return dots == 2 && span_starts(key, SPAN("eyJ"));
+}
+
+struct span
+scrub_secret(struct span key, const struct span *prefixes, size_t n)
+{
+	/* Temporary tokens begin with the service and region they are from. */
+	static const char *const aws[] = {"IQoJb3JpZ2lu", "FwoGZXIvYXdz"};
+	size_t cut = 0, same;
+
+	for (size_t i = 0; i < n; i++) {
+		for (same = 0; same < prefixes[i].len && same < key.len &&
+			       prefixes[i].p[same] == key.p[same];
+		     same++)
+			continue;
+		if (same > cut)
+			cut = same;
+	}
+	for (size_t i = 0; i < sizeof(aws) / sizeof(aws[0]); i++) {
+		if (span_starts(key, span_str(aws[i])))
+			cut = 64;
+	}
+	(void)is_jwt(key, &cut);
+	if (cut > key.len || key.len - cut < SCRUB_MIN)
+		return key;
+	return span_of(key.p + cut, key.len - cut);
+}
+
+/* Is it a form that we have already? */
+static bool
+known(const struct scrub *s, const uint8_t *p, size_t len)
 {
 	for (size_t i = 0; i < s->nforms; i++) {
 		if (s->forms[i].len == len && scrub_same(s->forms[i].p, p, len))
@@ -197,37 +391,15 @@ scrub_known(const struct scrub *s, const uint8_t *p, size_t len)
 	return false;
 }
 
-static void
-scrub_build_tables(struct scrub *s)
-{
-	const struct scrub_form *f;
-	size_t gap;
-	uint8_t *slot;
-
-	for (size_t i = 0; i < SCRUB_TABLE; i++)
-		s->shift[i] = (uint8_t)(s->window - GRAM + 1);
-	for (size_t i = 0; i < 256; i++)
-		s->first[i] = 0;
-	for (size_t i = 0; i < s->nforms; i++) {
-		f = &s->forms[i];
-		s->first[f->p[0]] = 1;
-		for (size_t j = 0; j + GRAM <= s->window; j++) {
-			gap = s->window - GRAM - j;
-			slot = &s->shift[scrub_hash(f->p + j)];
-			if (*slot > gap)
-				*slot = (uint8_t)gap;
-		}
-	}
-}
-
 int
 scrub_build(struct scrub *s, const struct span *keys, size_t n, uint8_t *mem,
     size_t cap)
 {
 	bool legal = n != 0 && n <= SCRUB_KEYS;
 	struct scrub_out o;
+	uint8_t *p;
 
-	*s = (struct scrub){.window = WINDOW_MAX};
+	*s = (struct scrub){.nforms = 0};
 	for (size_t i = 0; legal && i < n; i++)
 		legal = keys[i].len >= SCRUB_MIN && keys[i].len <= SCRUB_MAX;
 	if (!legal) {
@@ -238,145 +410,210 @@ scrub_build(struct scrub *s, const struct span *keys, size_t n, uint8_t *mem,
 		errno = ENOSPC;
 		return -1;
 	}
-	s->shift = mem;
-	mem += SCRUB_TABLE;
-	s->first = mem;
-	mem += 256;
+	s->bits = hash_bits(forms_size(keys, n));
+	s->head = (uint16_t *)(void *)mem;
+	s->next = s->head + ((size_t)1 << s->bits);
+	s->text = p = (uint8_t *)(s->next + forms_size(keys, n));
 	for (size_t i = 0; i < n * SCRUB_FORMS; i++) {
-		o = (struct scrub_out){mem, 0};
-		scrub_put_form(&o, keys[i / SCRUB_FORMS], i % SCRUB_FORMS);
-		if (scrub_known(s, mem, o.len))
+		o = (struct scrub_out){p, 0};
+		put_form(&o, keys[i / SCRUB_FORMS], i % SCRUB_FORMS);
+		if (o.len < SCRUB_MIN || known(s, p, o.len))
 			continue;
-		s->forms[s->nforms++] = (struct scrub_form){mem, o.len};
-		mem += o.len;
-		if (o.len < s->window)
-			s->window = o.len;
-		if (o.len > s->longest)
-			s->longest = o.len;
+		s->forms[s->nforms++] = (struct scrub_form){p, o.len};
+		p += o.len;
 	}
-	s->seam = mem;
-	scrub_build_tables(s);
+	s->len = (size_t)(p - s->text);
+	build_tables(s);
 	return 0;
 }
 
+/* ---- search */
+
 /*
- * Do the n bytes at p begin with a form? If they only end before it does,
- * that is *live, unless an earlier place is.
+ * How far text and form agree around a place: to the left of both, and from
+ * there on to the right.
  */
+static size_t
+extend(const struct scrub_form *f, const uint8_t *form, const uint8_t *text,
+    size_t before, size_t after)
+{
+	size_t left = 0, right = 0;
+	size_t room = (size_t)(form - f->p),
+	       rest = (size_t)(f->p + f->len - form);
+
+	while (left < before && left < room &&
+	       text[-1 - (ptrdiff_t)left] == form[-1 - (ptrdiff_t)left])
+		left++;
+	while (right < after && right < rest && text[right] == form[right])
+		right++;
+	return left + right;
+}
+
 static bool
-scrub_try(const struct scrub *s, const uint8_t *p, size_t n, size_t start,
-    struct scrub_live *live)
+found_at(const struct scrub *s, const struct scrub_block *b, size_t at)
 {
 	const struct scrub_form *f;
-	size_t k;
+	const uint8_t *form;
 
-	for (size_t i = 0; i < s->nforms; i++) {
-		f = &s->forms[i];
-		k = f->len < n ? f->len : n;
-		if (f->p[0] != p[0] || !scrub_same(f->p, p, k))
+	for (size_t k = s->head[scrub_hash(s, b->c + at)]; k != 0;
+	     k = s->next[k - 1]) {
+		form = s->text + k - 1;
+		if (!scrub_same(form, b->c + at, GRAM))
 			continue;
-		if (k == f->len)
+		f = form_at(s, form);
+		if (extend(f, form, b->c + at, at, b->n - at) >= form_window(f))
 			return true;
-		if (live->len == 0)
-			*live = (struct scrub_live){start, k, i};
 	}
 	return false;
 }
 
-/* true: a whole form. Else *live is the longest end that may become one. */
 static bool
-scrub_scan(const struct scrub *s, struct span in, struct scrub_live *live)
+search(const struct scrub *s, const struct scrub_block *b)
 {
-	size_t at = 0, skip;
+	size_t at;
 
-	*live = (struct scrub_live){0, 0, 0};
-	if (s->nforms == 0)
-		return false;
-	while (at + s->window <= in.len) {
-		skip = s->shift[scrub_hash(in.p + at + s->window - GRAM)];
-		if (skip != 0) {
-			at += skip;
-			continue;
-		}
-		if (scrub_try(s, in.p + at, in.len - at, at, live))
+	for (at = 0; at + GRAM <= b->n; at += s->step) {
+		if (s->head[scrub_hash(s, b->c + at)] != 0 &&
+		    found_at(s, b, at))
 			return true;
-		at++;
-	}
-	/* Too short for any form from here on: only the beginning of one. */
-	for (; at < in.len && live->len == 0; at++) {
-		if (s->first[in.p[at]] != 0)
-			(void)scrub_try(s, in.p + at, in.len - at, at, live);
 	}
 	return false;
+}
+
+/* The longest end of the text that lies in a form. */
+static size_t
+open_end(const struct scrub *s, const struct scrub_block *b)
+{
+	size_t at, longest = 0, n;
+	const uint8_t *form;
+
+	if (b->n < GRAM)
+		return 0;
+	at = b->n - GRAM;
+	for (size_t k = s->head[scrub_hash(s, b->c + at)]; k != 0;
+	     k = s->next[k - 1]) {
+		form = s->text + k - 1;
+		if (!scrub_same(form, b->c + at, GRAM))
+			continue;
+		n = extend(form_at(s, form), form, b->c + at, at, GRAM);
+		if (n > longest)
+			longest = n;
+	}
+	return longest;
+}
+
+/* The end of a block is the beginning of the next one. */
+static void
+keep_tail(struct scrub_state *st, const struct scrub_block *b)
+{
+	size_t n = b->n < SCRUB_WINDOW ? b->n : SCRUB_WINDOW;
+
+	memcpy(st->tail, b->c + b->n - n, n);
+	memcpy(st->at, b->at + b->n - n, n * sizeof(st->at[0]));
+	st->ntail = (unsigned)n;
+}
+
+static void
+begin_block(const struct scrub_state *st, struct scrub_block *b)
+{
+	memcpy(b->c, st->tail, st->ntail);
+	memcpy(b->at, st->at, st->ntail * sizeof(st->at[0]));
+	b->n = st->ntail;
+}
+
+/*
+ * Reads on. true: found. Else *open is where the text begins that may become
+ * a match, from the beginning of `in`, or in.len.
+ */
+static bool
+read_on(const struct scrub *s, struct scrub_state *st, struct span in,
+    int32_t *open)
+{
+	static struct scrub_block b;
+	size_t done = 0, n;
+	bool hit = false;
+
+	*open = (int32_t)in.len;
+	do {
+		begin_block(st, &b);
+		n = decode(
+		    st, &b, span_of(in.p + done, in.len - done), (int32_t)done);
+		done += n;
+		hit = search(s, &b);
+		keep_tail(st, &b);
+	} while (!hit && done < in.len);
+	if (!hit && (n = open_end(s, &b)) >= SCRUB_HOLD)
+		*open = b.at[b.n - n];
+	/* Places count from the end of what was read. */
+	for (unsigned i = 0; i < st->ntail; i++)
+		st->at[i] -= (int32_t)in.len;
+	if (hit)
+		explicit_bzero(&b, sizeof(b));
+	return hit;
 }
 
 bool
 scrub_find(const struct scrub *s, struct span in)
 {
-	struct scrub_live live;
+	struct scrub_state st = {.ntail = 0};
+	int32_t open;
+	bool hit;
 
-	return scrub_scan(s, in, &live);
-}
-
-/*
- * What began in earlier pieces, with as much of this one as any form that
- * began there could still need.
- */
-static bool
-scrub_scan_seam(const struct scrub *s, const struct scrub_state *st,
-    struct span in, struct scrub_live *live)
-{
-	size_t n;
-
-	n = in.len < s->longest - 1 ? in.len : s->longest - 1;
-	memcpy(s->seam, s->forms[st->form].p, st->len);
-	memcpy(s->seam + st->len, in.p, n);
-	return scrub_scan(s, span_of(s->seam, st->len + n), live);
+	if (s->nforms == 0)
+		return false;
+	hit = read_on(s, &st, in, &open);
+	explicit_bzero(&st, sizeof(st));
+	return hit;
 }
 
 bool
 scrub_feed(const struct scrub *s, struct scrub_state *st, struct span in,
     struct span *before, struct span *pass)
 {
-	struct scrub_live live;
-	size_t all, held, give;
-	struct span old;
+	const uint8_t *old = st->hold[st->which];
+	size_t all = st->held + in.len, keep, give;
+	uint8_t *hold;
+	int32_t open;
 
-	*before = *pass = span_of(in.p, 0);
-	if (in.len == 0)
+	*before = span_of(NULL, 0);
+	*pass = in;
+	if (in.len == 0 || s->nforms == 0)
 		return false;
-	live.len = 0;
-	if (st->len != 0 && scrub_scan_seam(s, st, in, &live))
+	*pass = span_of(in.p, 0);
+	if (read_on(s, st, in, &open))
 		return true;
-	if (st->len == 0 || in.len >= s->longest) {
-		if (scrub_scan(s, in, &live))
-			return true;
-	}
-	old = span_of(NULL, 0);
-	if (st->held != 0)
-		old = span_of(
-		    s->forms[st->form].p + st->len - st->held, st->held);
-	all = old.len + in.len;
-	held = live.len < SCRUB_HOLD ? 0 : live.len;
-	if (held > all)
-		held = all;
-	give = all - held;
-	*before = span_of(old.p, give < old.len ? give : old.len);
+	keep = (size_t)((int64_t)in.len - open);
+	/* What was passed before it looked like this is gone. */
+	if (keep > all)
+		keep = all;
+	if (keep > SCRUB_HELD_MAX)
+		return true;
+	give = all - keep;
+	*before = span_of(old, give < st->held ? give : st->held);
 	*pass = span_of(in.p, give - before->len);
-	*st = (struct scrub_state){
-	    (uint16_t)live.form, (uint16_t)live.len, (uint16_t)held};
+	st->which ^= 1;
+	hold = st->hold[st->which];
+	memcpy(hold, old + before->len, st->held - before->len);
+	memcpy(hold + st->held - before->len, in.p + pass->len,
+	    in.len - pass->len);
+	st->held = keep;
 	return false;
 }
 
 struct span
-scrub_end(const struct scrub *s, struct scrub_state *st)
+scrub_flush(struct scrub_state *st)
 {
-	struct span held;
+	struct span held = span_of(st->hold[st->which], st->held);
 
-	held = span_of(NULL, 0);
-	if (st->held != 0)
-		held = span_of(
-		    s->forms[st->form].p + st->len - st->held, st->held);
-	*st = (struct scrub_state){0, 0, 0};
+	st->held = 0;
+	return held;
+}
+
+struct span
+scrub_end(struct scrub_state *st)
+{
+	struct span held = scrub_flush(st);
+
+	st->ntail = st->nescape = st->breaks = 0;
 	return held;
 }

@@ -84,7 +84,6 @@ ws_data(
 		return reply_fail(r, KEYD_FAIL_REFLECTED, "message");
 	/* In pieces only where something is held, and held text may move. */
 	if (last && r->scrub.held == 0) {
-		(void)scrub_end(s, &r->scrub);
 		if (ws_put(r, true, before, pass, out) == -1)
 			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
 		r->ws.told = true;
@@ -101,18 +100,20 @@ ws_frame_end(struct reply *r, const struct scrub *s, struct buf *out)
 {
 	struct ws_parser *p = &r->ws.parser;
 	uint8_t head[WS_MAX_HEAD];
-	struct span text, none = span_of(NULL, 0);
+	struct span text, before, pass, none = span_of(NULL, 0);
 
 	if (!p->control) {
 		if (p->fin && !r->ws.told &&
-		    ws_put(r, true, scrub_end(s, &r->scrub), none, out) == -1)
+		    ws_put(r, true, scrub_flush(&r->scrub), none, out) == -1)
 			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
 		r->ws.told = false;
 		return REPLY_MORE;
 	}
 	text = span_of(r->ws.control, r->ws.ncontrol);
-	if (scrub_find(s, text))
+	/* Frames are whole: nothing is held, but the search goes on. */
+	if (scrub_feed(s, &r->ws.scrub, text, &before, &pass))
 		return reply_fail(r, KEYD_FAIL_REFLECTED, "control frame");
+	(void)scrub_flush(&r->ws.scrub);
 	if (reply_put_body(r,
 		span_of(head, ws_head(head, p->op, true, text.len, NULL)),
 		out) == -1 ||

@@ -22,7 +22,7 @@ static const char key[] = "sk-0123456789abcdef-KEY";
 
 static struct provider *provider;
 static struct scrub scrub;
-static uint8_t mem[1 << 16];
+static _Alignas(uint16_t) uint8_t mem[1 << 16];
 
 struct outcome {
 	enum reply_result result;
@@ -115,7 +115,7 @@ run(const uint8_t *p, size_t n, bool nobody, bool clean, bool pieces,
 		o->result = reply_feed(&r, provider, &scrub,
 		    span_of(joined, njoined), &out);
 	if (o->result == REPLY_MORE)
-		o->result = reply_eof(&r, &scrub, clean, &out);
+		o->result = reply_eof(&r, clean, &out);
 	o->fail = o->result == REPLY_FAIL ? r.fail : KEYD_FAIL_NONE;
 	o->status = r.status;
 	if (o->result == REPLY_FAIL && keyd_fail_text(r.fail)[0] == '\0')

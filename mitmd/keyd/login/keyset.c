@@ -10,14 +10,18 @@
 /* Pieces of like sizes, so that what one leaves the next can take. */
 #define KEYSET_GRAIN 2048U
 
+/* The secret parts of what is long enough to be searched for. */
 static size_t
 keyset_forms(const struct span all[SCRUB_KEYS], struct span keys[SCRUB_KEYS])
 {
+	const struct provider *p = keyd_env.provider;
 	size_t n = 0;
 
+	/* Placeholder keys begin as real ones do, and show how that is. */
 	for (size_t i = 0; i < SCRUB_KEYS; i++)
 		if (all[i].len >= SCRUB_MIN)
-			keys[n++] = all[i];
+			keys[n++] = scrub_secret(
+			    all[i], p == NULL ? NULL : &p->sentinel, p != NULL);
 	return n;
 }
 
@@ -86,7 +90,7 @@ keyset_new(struct span access, struct span refresh, struct span more,
 	size = access.len + refresh.len + more.len;
 	for (unsigned i = 0; adds != NULL && i < PROVIDER_MAX_ADDS; i++)
 		size += adds[i].len;
-	size += scrub_size(keys, n);
+	size += scrub_size(keys, n) + 1;
 	size = (size + KEYSET_GRAIN - 1) / KEYSET_GRAIN * KEYSET_GRAIN;
 	if ((k = keyset_place(size)) == NULL)
 		return NULL;
@@ -99,6 +103,7 @@ keyset_new(struct span access, struct span refresh, struct span more,
 	for (unsigned i = 0; adds != NULL && i < PROVIDER_MAX_ADDS; i++)
 		k->adds[i] = keyset_put(&p, adds[i]);
 	n = keyset_forms(all, keys);
+	p += (uintptr_t)p & 1;
 	if (n != 0 &&
 	    scrub_build(&k->scrub, keys, n, p, cap - (size_t)(p - mem)) == -1) {
 		keyset_free(k);

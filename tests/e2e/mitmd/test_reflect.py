@@ -41,6 +41,12 @@ def forms(key):
             bytes.maketrans(b"+/", b"-_"))
     found["URL"] = urllib.parse.quote(key, safe="").encode()
     found["JSON"] = json.dumps(key)[1:-1].encode()
+    found["escaped"] = "".join("\\u%04x" % b for b in raw).encode()
+    found["percent"] = "".join("%%%02x" % b for b in raw).encode()
+    found["lines"] = b"\\n".join(
+        found["base64 at 0"][i:i + 30] for i in range(0, len(raw) * 4 // 3, 30))
+    found["all but one"] = raw[:-1]
+    found["first half"], found["second half"] = raw[:len(raw) // 2 + 8], raw[-30:]
     return found
 
 
@@ -95,7 +101,9 @@ def one(b, number, form):
     status, got, _ = ask(b, number)
     if status not in (None, 502):
         return f"it is answered: {status} {got!r}"
-    if form[:12] in got:
+    # The prefix, which is no secret, and seven characters, however coded.
+    n = 21 * -(-len(form) // len(h.ANTHROPIC_KEY))
+    if any(form[k:k + n] in got for k in range(len(form) - n + 1)):
         return f"it got out: {got!r}"
     status, got, body = ask(b, 0)
     said = json.loads(body)["error"]["message"] if status == 403 else ""
@@ -115,9 +123,10 @@ def main():
         form = kinds[name]
         cases.append((f"{i}: {name} in {where}", form,
                       answer(r, form, where)[0]))
-        at = r.randrange(len(form))
-        other = form[:at] + (b"!" if form[at:at + 1] != b"!" else b"?") + \
-            form[at + 1:]
+        other = bytearray(form)
+        for at in range(r.randrange(10), len(form), 10):
+            other[at] = ord("!") if other[at] != ord("!") else ord("?")
+        other = bytes(other)
         alike.append(answer(r, other, r.choice(("body", "dropped"))))
     with h.workdir() as work:
         b = table.Bench(work, [c[2] for c in cases] + [a[0] for a in alike])

@@ -159,7 +159,17 @@ class Server:
         elif what == "key coded":
             self.send(BINARY, base64.b64encode(b"a" + key))
         elif what == "almost the key":
+            # Behind its prefix, one character less than is looked for.
+            self.send(TEXT, b'{"echo":"' + key[:key.index(b"-") + 1] +
+                      key[-19:] + b'"}')
+        elif what == "key but one":
             self.send(TEXT, b'{"echo":"' + key[:-1] + b'!"}')
+        elif what == "key in two messages":
+            self.send(TEXT, key[:15])
+            self.send(TEXT, key[15:30])
+        elif what == "key in two pings":
+            self.send(PING, key[:15])
+            self.send(PING, key[15:30])
         else:
             self.conn.sock.sendall({
                 "masked": frame(TEXT, b"x", mask=True),

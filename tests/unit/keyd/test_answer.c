@@ -22,7 +22,7 @@ static const char file[] =
 
 static struct provider *provider;
 static struct scrub scrub;
-static uint8_t mem[1 << 16];
+static _Alignas(uint16_t) uint8_t mem[1 << 16];
 static struct reply reply;
 
 /* Feeds text cut in two at `cut`, then the end. */
@@ -43,7 +43,7 @@ feed(const char *text, size_t cut, bool nobody, bool clean, struct buf *out)
 		(void)reply_feed(&reply, provider, &scrub,
 		    span_of(text + cut, n - cut), out);
 	if (r == REPLY_MORE)
-		r = reply_eof(&reply, &scrub, clean, out);
+		r = reply_eof(&reply, clean, out);
 	return r;
 }
 

@@ -2,8 +2,8 @@
 /*
  * The scrub against an oracle that shares nothing with it: forms come from
  * OpenSSL's encoder and sprintf, the search is memmem over the whole text.
- * Every split of every form is fed; so are look-alikes and random streams
- * over tiny alphabets, where beginnings overlap as badly as they can.
+ * Every split of every form is fed; so are pieces, look-alikes and random
+ * streams over tiny alphabets, where beginnings overlap as badly as they can.
  */
 #include <openssl/evp.h>
 
@@ -12,8 +12,9 @@
 
 #include "mitmd/keyd/scrub.h"
 #include "tap.h"
+#include "unit/keyd/scrub_oracle.h"
 
-static uint8_t mem[1 << 18];
+static _Alignas(uint16_t) uint8_t mem[1 << 18];
 static struct scrub scrub;
 static uint64_t seed = 88172645463325252U;
 
@@ -47,7 +48,7 @@ take(struct span s)
 static void
 feed(const char *text, size_t n, const size_t *cuts, size_t ncuts)
 {
-	struct scrub_state st = {0, 0, 0};
+	struct scrub_state st = {.ntail = 0};
 	struct span before, pass;
 	size_t at = 0, end;
 
@@ -71,7 +72,7 @@ feed(const char *text, size_t n, const size_t *cuts, size_t ncuts)
 		at = end;
 	}
 	if (!fed.hit)
-		take(scrub_end(&scrub, &st));
+		take(scrub_end(&st));
 }
 
 static int
@@ -187,6 +188,139 @@ test_escapes(void)
 	}
 }
 
+/* Every piece of a key: from SCRUB_WINDOW characters on it is found. */
+static void
+test_pieces(const char *k)
+{
+	static char text[1024];
+	size_t n = strlen(k), len, cut, bad = 0, tried = 0;
+
+	key(k);
+	for (size_t from = 0; from < n; from++) {
+		for (size_t to = from + 1; to <= n; to++) {
+			len = (size_t)snprintf(text, sizeof(text),
+			    "{\"error\":\"bad key %.*s*\"}", (int)(to - from),
+			    k + from);
+			cut = rnd((unsigned)len);
+			feed(text, len, &cut, 1);
+			bad += fed.hit != (to - from >= SCRUB_WINDOW);
+			bad += !fed.hit && (fed.len != len ||
+					       memcmp(fed.out, text, len) != 0);
+			tried++;
+		}
+	}
+	is_int(bad, 0, "%zu pieces of a key: those of %u and more are found",
+	    tried, SCRUB_WINDOW);
+	feed(k, n - 1, NULL, 0);
+	ok(fed.hit, "all but the last character");
+	feed(k + 1, n - 1, NULL, 0);
+	ok(fed.hit, "all but the first one");
+}
+
+/* How much of a key gets out, and how much waits, byte by byte. */
+static void
+test_held(const char *k)
+{
+	struct scrub_state st = {.ntail = 0};
+	struct span before, pass;
+	size_t out = 0, most = 0;
+
+	key(k);
+	for (size_t i = 0; i < SCRUB_WINDOW - 1; i++) {
+		if (scrub_feed(&scrub, &st, span_of(k + i, 1), &before, &pass))
+			break;
+		out += before.len + pass.len;
+		most = i + 1 - out > most ? i + 1 - out : most;
+	}
+	is_int(out, SCRUB_HOLD - 1, "the beginning of a piece gets out");
+	is_int(most, SCRUB_WINDOW - SCRUB_HOLD, "the rest waits");
+	is_int(scrub_end(&st).len, SCRUB_WINDOW - SCRUB_HOLD,
+	    "and is passed where nothing follows");
+}
+
+/* Messages of one connection, each passed on as a whole. */
+static void
+test_messages(const char *k)
+{
+	struct scrub_state st = {.ntail = 0};
+	struct span before, pass;
+	bool hit = false;
+	size_t i;
+
+	key(k);
+	for (i = 0; !hit && i + 8 <= strlen(k); i += 8) {
+		hit = scrub_feed(&scrub, &st, span_of(k + i, 8), &before, &pass);
+		(void)scrub_flush(&st);
+		is_int(st.held, 0, "a message is whole");
+	}
+	ok(hit && i <= 24, "eight characters in each: found in the third");
+}
+
+/* What an honest page or a careless one makes of a key. */
+static void
+test_encodings(const char *k)
+{
+	static char text[4096], enc[1024];
+	size_t n = strlen(k), len, b, missed = 0;
+	const char *name[] = {"\\u00xx for all", "%xx for all",
+	    "base64 in lines", "base64 in lines of JSON", "\\u002d for -"};
+
+	key(k);
+	b = (size_t)EVP_EncodeBlock((unsigned char *)enc,
+	    (const unsigned char *)k, (int)n);
+	for (unsigned kind = 0; kind < 5; kind++) {
+		len = 0;
+		for (size_t i = 0; kind < 2 && i < n; i++)
+			len += (size_t)sprintf(text + len,
+			    kind == 0 ? "\\u%04x" : "%%%02X", k[i]);
+		for (size_t i = 0; (kind == 2 || kind == 3) && i < b; i++)
+			len += (size_t)sprintf(text + len, "%c%s", enc[i],
+			    i % 19 != 18 ? "" : kind == 2 ? "\r\n" : "\\r\\n");
+		for (size_t i = 0; kind == 4 && i < n; i++)
+			len += (size_t)sprintf(text + len,
+			    k[i] == '-' ? "\\u002d" : "%c", k[i]);
+		for (size_t cut = 0; cut <= len; cut++) {
+			size_t cuts[2] = {cut, cut + rnd(12)};
+
+			if (cuts[1] > len)
+				cuts[1] = len;
+			feed(text, len, cuts, 2);
+			missed += !fed.hit;
+		}
+		is_int(missed, 0, "%s: found in every split", name[kind]);
+		missed = 0;
+	}
+}
+
+static void
+secret_is(const char *k, const char *prefix, const char *want)
+{
+	struct span p = span_str(prefix);
+
+	ok(span_is(scrub_secret(span_str(k), &p, 1), want),
+	    "the secret part of %.30s", k);
+}
+
+static void
+test_secret(void)
+{
+	secret_is("sk-ant-api03-abcdefghijklmnopqrstuvwxyz",
+	    "sk-ant-api03-ironcurtain-", "abcdefghijklmnopqrstuvwxyz");
+	secret_is("0123456789abcdefghij", "sk-", "0123456789abcdefghij");
+	secret_is("sk-0123456789abcde", "sk-x", "sk-0123456789abcde");
+	secret_is("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9."
+		  "c2lnbmF0dXJlLXRoYXQtaXMtc2VjcmV0",
+	    "eyJhbGciOiJub25lIn0.", "c2lnbmF0dXJlLXRoYXQtaXMtc2VjcmV0");
+	secret_is("IQoJb3JpZ2luX2VjEPT//////////wEaCXVzLWVhc3QtMSJHMEUCIQDaaaaaaaaa"
+		  "the-rest-of-the-token-is-secret",
+	    "", "the-rest-of-the-token-is-secret");
+	/* A page that quotes the rest of it locks nobody out. */
+	key("c2lnbmF0dXJlLXRoYXQtaXMtc2VjcmV0");
+	ok(!scrub_find(&scrub, SPAN("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.")),
+	    "header and claims of a JWT pass");
+}
+
+/* Nothing of it in a row is as long as a piece. */
 static void
 test_look_alikes(const char *k)
 {
@@ -194,23 +328,18 @@ test_look_alikes(const char *k)
 	size_t len = strlen(k), cut, bad = 0, n = 0;
 
 	key(k);
-	for (size_t i = 0; i < len; i++) {
-		snprintf(text, sizeof(text), "a %s b %s%.20s", k, k, k);
-		for (char *p = text; (p = strstr(p, k)) != NULL; p++)
-			p[i] = (char)(p[i] == 'q' ? 'r' : 'q');
-		/* one byte off twice, then a beginning at the very end */
+	for (size_t i = 0; i < SCRUB_WINDOW; i++) {
+		snprintf(text, sizeof(text), "a %s b %s", k, k);
+		for (char *p = text; (p = strstr(p, k)) != NULL; p++) {
+			for (size_t j = i; j < len; j += SCRUB_WINDOW - 1)
+				p[j] = (char)(p[j] == '~' ? '!' : '~');
+		}
 		for (cut = 0; cut < strlen(text); cut += 1 + rnd(5)) {
 			feed(text, strlen(text), &cut, 1);
 			bad += fed.hit || fed.len != strlen(text) ||
 			    memcmp(fed.out, text, fed.len) != 0;
 			n++;
 		}
-	}
-	for (size_t i = 0; i < len; i++) {
-		feed(k, i, NULL, 0);
-		bad += fed.hit || fed.len != i || memcmp(fed.out, k, i) != 0;
-		bad += fed.late != (i < SCRUB_HOLD ? 0 : i);
-		n++;
 	}
 	is_int(bad, 0, "%zu look-alikes pass unharmed", n);
 }
@@ -221,8 +350,12 @@ test_random(unsigned rounds)
 {
 	static const char *const alphabets[] = {
 	    "ab", "abc", "aA+/", "sk-ant03"};
+	static const char *const glue[] = {
+	    "\n", "\\", "%", "\\u", "\\n", "\r\n\n", "%6", "\\u006", "~", "\""};
 	static char f[16][1024], text[1024], k[64];
+	static uint8_t plain[1024], form[1024];
 	size_t cuts[16], ncuts, n, nf, at, differ = 0, hits = 0, torn = 0;
+	size_t nplain, nform;
 
 	for (unsigned r = 0; r < rounds; r++) {
 		const char *abc = alphabets[rnd(4)];
@@ -242,13 +375,20 @@ test_random(unsigned rounds)
 			size_t from = rnd(3) == 0 ? rnd(4) : 0, len;
 
 			len = strlen(piece) - from;
-			if (rnd(40) != 0)
-				len -= rnd((unsigned)len);
+			if (len > SCRUB_WINDOW - 4 && rnd(40) != 0)
+				len = 1 + rnd(SCRUB_WINDOW - 4);
 			memcpy(text + at, piece + from, len);
 			at += len;
+			if (rnd(3) == 0)
+				at += (size_t)sprintf(text + at, "%s",
+				    glue[rnd(sizeof(glue) / sizeof(glue[0]))]);
 		}
-		for (size_t i = 0; i < nf; i++)
-			want |= memmem(text, at, f[i], strlen(f[i])) != NULL;
+		nplain = oracle_decode((uint8_t *)text, at, plain);
+		for (size_t i = 0; i < nf; i++) {
+			nform = oracle_decode(
+			    (uint8_t *)f[i], strlen(f[i]), form);
+			want |= oracle_form(plain, nplain, form, nform);
+		}
 		ncuts = rnd(16);
 		for (size_t i = 0; i < ncuts; i++)
 			cuts[i] = rnd((unsigned)at + 1);
@@ -281,7 +421,7 @@ test_limits(void)
 {
 	static char big[SCRUB_MAX + 2];
 	struct span pass, before, longest;
-	struct scrub_state st = {0, 0, 0};
+	struct scrub_state st = {.ntail = 0};
 
 	is_int(build(SPAN("fifteen-bytes-x"), sizeof(mem)),
 	    -1, "15 bytes are too few");
@@ -293,7 +433,8 @@ test_limits(void)
 	is_int(build(span_of(big, SCRUB_MAX), sizeof(mem)),
 	    0, "the longest key");
 	ok(scrub_find(&scrub, span_of(big, SCRUB_MAX)), "is found");
-	ok(!scrub_find(&scrub, span_of(big, SCRUB_MAX - 1)),
+	ok(scrub_find(&scrub, span_of(big, SCRUB_WINDOW)), "so is a piece");
+	ok(!scrub_find(&scrub, span_of(big, SCRUB_WINDOW - 1)),
 	    "one byte less is not");
 	longest = span_of(big, SCRUB_MAX);
 	is_int(build(longest, scrub_size(&longest, 1) - 1), -1,
@@ -308,12 +449,12 @@ test_several(void)
 			  b[] = "sk-ant-ort01-qrstuvwxyz012345";
 	struct span keys[SCRUB_KEYS + 1] = {SPAN(a), SPAN(b), SPAN(a), SPAN(b)};
 	struct span before, pass;
-	struct scrub_state st = {0, 0, 0};
+	struct scrub_state st = {.ntail = 0};
 
 	is_int(scrub_build(&scrub, keys, 2, mem, sizeof(mem)), 0, "two keys");
 	ok(scrub_find(&scrub, keys[0]) && scrub_find(&scrub, keys[1]),
 	    "both are found");
-	ok(!scrub_find(&scrub, SPAN("sk-ant-oat01-qrstuvwxyz012345")),
+	ok(!scrub_find(&scrub, SPAN("sk-ant-oat01-qrstuvwxyz01234-")),
 	    "one's beginning with the other's end is neither");
 	ok(!scrub_feed(&scrub, &st, SPAN("sk-ant-o"), &before, &pass) &&
 	    !scrub_feed(&scrub, &st, SPAN("rt01-qrst"), &before, &pass) &&
@@ -336,8 +477,12 @@ main(void)
 	test_splits(sk);
 	test_bytewise(sk);
 	test_escapes();
+	test_pieces(sk);
+	test_held(sk);
+	test_messages(sk);
+	test_encodings(sk);
+	test_secret();
 	test_look_alikes(sk);
-	test_look_alikes("aaaaaaaabaaaaaaaab");
 	test_random(20000);
 	test_limits();
 	test_several();
