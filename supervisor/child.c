@@ -191,8 +191,9 @@ children_spawn(struct fault *fault)
 	for (unsigned i = 0; i < sup.nchildren; i++) {
 		c = &sup.children[i];
 		if (spawn_check(&c->sp) == -1)
-			return fault_errno(fault, "%s/%s", sup.paths.libexecdir,
-			    topology_find(c->role)->program);
+			return fault_errno(fault, "%s/%s%s",
+			    sup.paths.libexecdir,
+			    topology_find(c->role)->program, spawn_step());
 		if (chan_open(c->chan) == -1)
 			return fault_errno(fault, "%s", c->name);
 	}

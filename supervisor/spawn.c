@@ -67,13 +67,37 @@ spawn_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* How far the child came: what it tells its parent before it ends. */
+enum spawn_at {
+	AT_NULL,
+	AT_FDS,
+	AT_LIMIT,
+	AT_DIR,
+	AT_EXEC
+};
+
+struct spawn_word {
+	int at;
+	int error;
+};
+
+static const char *const spawn_steps[] = {
+    [AT_NULL] = ": cannot open /dev/null",
+    [AT_FDS] = ": cannot arrange its descriptors",
+    [AT_LIMIT] = ": cannot set its limit of open files",
+    [AT_DIR] = ": cannot enter the directory to start it in",
+    [AT_EXEC] = "",
+};
+
+static const char *spawn_last = "";
+
 /*
  * Child: 0 when the window is as listed.  The status pipe stands behind it, and
  * then what will be executed, if that is a descriptor.  On failure `status` can
  * be written to all the same.
  */
 static int
-spawn_window(const struct spawn *s, int *status, int *exec)
+spawn_window(const struct spawn *s, int *status, int *exec, int *at)
 {
 	int high[SPAWN_MAX_FDS], null, above;
 
@@ -82,6 +106,7 @@ spawn_window(const struct spawn *s, int *status, int *exec)
 	*status = above;
 	if ((null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1)
 		return -1;
+	*at = AT_FDS;
 	*exec = s->by_fd ? s->exec : null;
 	if ((*exec = fcntl(*exec, F_DUPFD_CLOEXEC, SPAWN_ABOVE)) == -1)
 		return -1;
@@ -108,7 +133,8 @@ spawn_window(const struct spawn *s, int *status, int *exec)
 static void __attribute__((noreturn))
 spawn_child(const struct spawn *s, pid_t parent, int status)
 {
-	int error, exec;
+	struct spawn_word word = {AT_NULL, 0};
+	int exec;
 
 	spawn_signals();
 	/* The parent may have died before the request; then its id differs. */
@@ -128,17 +154,19 @@ spawn_child(const struct spawn *s, pid_t parent, int status)
 		(void)setsid();
 	(void)umask(spawn_env.umask);
 	/* The limit last: a small one would be in the window's way. */
-	if (spawn_window(s, &status, &exec) == 0 &&
-	    setrlimit(RLIMIT_NOFILE, &spawn_env.nofile) == 0 &&
-	    (s->cwd == NULL || chdir(s->cwd) == 0)) {
+	if (spawn_window(s, &status, &exec, &word.at) == 0 &&
+	    (word.at = AT_LIMIT,
+		setrlimit(RLIMIT_NOFILE, &spawn_env.nofile) == 0) &&
+	    (word.at = AT_DIR, s->cwd == NULL || chdir(s->cwd) == 0)) {
+		word.at = AT_EXEC;
 		if (s->by_fd)
 			(void)syscall(SYS_execveat, exec, "", s->argv, s->envp,
 			    AT_EMPTY_PATH);
 		else
 			(void)execve(s->path, s->argv, s->envp);
 	}
-	error = errno;
-	if (write(status, &error, sizeof(error)) == -1)
+	word.error = errno;
+	if (write(status, &word, sizeof(word)) == -1)
 		_exit(126);
 	_exit(127);
 }
@@ -176,18 +204,25 @@ spawn_start(const struct spawn *s, struct spawned *out)
 int
 spawn_check(struct spawned *sp)
 {
-	int error = 0;
+	struct spawn_word word = {AT_EXEC, 0};
 	ssize_t n;
 
 	do {
-		n = read(sp->status, &error, sizeof(error));
+		n = read(sp->status, &word, sizeof(word));
 	} while (n == -1 && errno == EINTR);
 	close(sp->status);
 	sp->status = -1;
 	if (n == 0)
 		return 0;
-	errno = n == (ssize_t)sizeof(error) ? error : EIO;
+	spawn_last = n == (ssize_t)sizeof(word) ? spawn_steps[word.at] : "";
+	errno = n == (ssize_t)sizeof(word) ? word.error : EIO;
 	return -1;
+}
+
+const char *
+spawn_step(void)
+{
+	return spawn_last;
 }
 
 int

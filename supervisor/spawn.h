@@ -54,6 +54,11 @@ int spawn_start(const struct spawn *, struct spawned *);
 /* Waits until exec happened: 0, or -1 with its errno. Closes status. */
 int spawn_check(struct spawned *);
 /*
+ * What failed then, to be put behind the program's name: "" if it was exec
+ * itself, else ": cannot open /dev/null" or the like.
+ */
+const char *spawn_step(void);
+/*
  * Collects the exit of pidfd, waiting for it if told to. 1 and the waitid
  * status, 0 still running, -1 errno.
  */

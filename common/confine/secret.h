@@ -22,6 +22,9 @@ enum secret_kind {
 
 struct secret;
 
+/* As much as keyd asks for; with less it takes short keys and no logins. */
+#define SECRET_WHOLE (448U << 10)
+
 /*
  * What secret_new would use on this kernel. Reserves everything that needs a
  * system call which the filter later forbids: call before confinement, once.

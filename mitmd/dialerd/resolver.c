@@ -39,6 +39,13 @@
 	{.nr = SCMP_SYS(name), .nargs = 1, .arg = {{(i), (m), (v)}},	\
 	    .reason = (why), .error = (e)}
 #define INT 0xffffffffULL
+/* On arm64 the loader asks for branch protection of modules built with it. */
+#if defined(__aarch64__) && !defined(PROT_BTI)
+#define PROT_BTI 0x10
+#elif !defined(PROT_BTI)
+#define PROT_BTI 0
+#endif
+#define CODE ((uint64_t)(PROT_READ | PROT_EXEC | PROT_BTI))
 /* O_RDONLY, with what does not write. */
 #define READS (INT & ~(uint64_t)(O_CLOEXEC | O_NONBLOCK | O_DIRECTORY |	\
 	O_LARGEFILE | O_NOFOLLOW | O_NOCTTY))
@@ -60,7 +67,7 @@ static const struct pledge_rule resolver_rules[] = {
 	ANY(pread64, "headers of modules"),
 	ANY(lseek, "stdio"),
 	ANY(getdents64, "drop-in directories"),
-	ONE(mmap, 2, INT & ~(uint64_t)(PROT_READ | PROT_EXEC), 0, "modules"),
+	ONE(mmap, 2, INT & ~CODE, 0, "modules"),
 	ONE(mmap, 2, INT & ~(uint64_t)(PROT_READ | PROT_WRITE), 0, "modules"),
 	/* name servers */
 	ONE(socket, 0, INT, AF_INET, "UDP, and TCP for long answers"),

@@ -275,6 +275,31 @@ filter_arguments(scmp_filter_ctx ctx)
 	return 0;
 }
 
+/*
+ * Process 1 of a box is bubblewrap, which tells how the agent ended: one that
+ * is stopped by a debugger tells nothing, and the session would not end.
+ */
+static int
+filter_first(scmp_filter_ctx ctx)
+{
+	static const struct {
+		int nr;
+		unsigned arg;
+	} calls[] = {{SCMP_SYS(ptrace), 1}, {SCMP_SYS(process_vm_readv), 0},
+	    {SCMP_SYS(process_vm_writev), 0}};
+	struct scmp_arg_cmp cmp;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		/* The kernel looks at the low half only. */
+		cmp =
+		    SCMP_CMP(calls[i].arg, SCMP_CMP_MASKED_EQ, 0xffffffffU, 1);
+		if (filter_rule(
+			ctx, SCMP_ACT_ERRNO(EPERM), calls[i].nr, 1, &cmp) == -1)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 filter_build(scmp_filter_ctx ctx, enum filter_kind kind)
 {
@@ -297,7 +322,8 @@ filter_build(scmp_filter_ctx ctx, enum filter_kind kind)
 					SCMP_SYS(openat2), 0, NULL) == -1))
 		return -1;
 	if (filter_setuid(ctx) == -1 || filter_sockets(ctx, kind) == -1 ||
-	    filter_new_calls(ctx) == -1 || filter_arguments(ctx) == -1)
+	    filter_new_calls(ctx) == -1 || filter_arguments(ctx) == -1 ||
+	    (kind == FILTER_AGENT && filter_first(ctx) == -1))
 		return -1;
 	return 0;
 }

@@ -272,7 +272,7 @@ runtime_start(void)
 	rv = box_spawn(&b, stdio, runtime_env.argv, &sup.agent, &fault);
 	box_free(&b);
 	if (rv == 0 && spawn_check(&sup.agent) == -1)
-		rv = fault_errno(&fault, "bwrap");
+		rv = fault_errno(&fault, "bwrap%s", spawn_step());
 	if (rv == 0 && loop_add(&sup.loop, &sup.agent_io, sup.agent.pidfd,
 			   EPOLLIN, runtime_exited, NULL) == -1)
 		rv = fault_errno(&fault, "epoll");

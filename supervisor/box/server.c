@@ -436,8 +436,9 @@ server_spawn(struct server *s, struct fault *fault)
 	else
 		rv = server_spawn_plain(s, s->theirs, fault);
 	if (rv == 0 && spawn_check(&s->sp) == -1)
-		rv = fault_errno(
-		    fault, "%s", s->def->sandboxed ? "bwrap" : s->program.path);
+		rv = fault_errno(fault, "%s%s",
+		    s->def->sandboxed ? "bwrap" : s->program.path,
+		    spawn_step());
 	if (rv == 0 && loop_add(&sup.loop, &s->exit_io, s->sp.pidfd, EPOLLIN,
 			   server_exited, s) == -1)
 		rv = fault_errno(fault, "epoll");

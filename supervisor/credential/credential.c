@@ -104,7 +104,8 @@ credential_command(struct credential *c, char **argv, const char *where,
 	close(pipefd[1]);
 	if (spawn_check(&c->command) == -1) {
 		close(pipefd[0]);
-		return fault_errno(fault, "%s.command: %s", where, argv[0]);
+		return fault_errno(
+		    fault, "%s.command: %s%s", where, argv[0], spawn_step());
 	}
 	/* keyd's end only: the command's must stay as programs expect it. */
 	if (fcntl(pipefd[0], F_SETFL, O_NONBLOCK) == -1) {

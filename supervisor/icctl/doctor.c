@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include <err.h>
@@ -50,11 +51,56 @@ check(enum grade g, const char *what, const char *found, const char *remedy)
 	json_object_array_add(doctor_env.checks, o);
 }
 
+/* What later versions of Landlock close, which others carry alone here. */
+static bool
+landlock_lacks(int abi, char *dst, size_t cap)
+{
+	static const struct {
+		int abi;
+		const char *what;
+	} parts[] = {{2, "links and renames between directories"},
+	    {3, "truncation"}, {4, "TCP"}, {5, "ioctls of devices"},
+	    {6, "signals and abstract sockets"}};
+	const char *comma = "enough; a newer kernel's also closes ";
+
+	dst[0] = '\0';
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (abi >= parts[i].abi)
+			continue;
+		(void)strlcat(dst, comma, cap);
+		(void)strlcat(dst, parts[i].what, cap);
+		comma = ", ";
+	}
+	if (dst[0] == '\0')
+		return false;
+	(void)strlcat(
+	    dst, ", for which seccomp and namespaces stand alone here", cap);
+	return true;
+}
+
+/* Each keyd keeps its key in memory that is never swapped. */
+static void
+check_locked(void)
+{
+	char text[96];
+	struct rlimit rl;
+
+	if (geteuid() == 0 || getrlimit(RLIMIT_MEMLOCK, &rl) == -1 ||
+	    rl.rlim_cur >= SECRET_WHOLE)
+		return;
+	snprintf(text, sizeof(text), "%llu KiB may be locked",
+	    (unsigned long long)rl.rlim_cur / 1024);
+	check(NOTE, "locked memory", text,
+	    "enough for keys of at most 512 characters; logins and longer keys "
+	    "need 512 KiB: ulimit -l 512, or memlock in "
+	    "/etc/security/limits.conf");
+}
+
 static void
 check_kernel(void)
 {
 	struct utsname u;
-	char text[128];
+	char text[128], lacks[512];
 	int abi = unveil_abi();
 
 	if (uname(&u) == -1)
@@ -64,11 +110,8 @@ check_kernel(void)
 		check(BAD, "Landlock", text,
 		    "needs Linux 5.13 or newer with "
 		    "\"landlock\" in the lsm= boot parameter");
-	else if (abi < 6)
-		check(NOTE, "Landlock", text,
-		    "enough; from ABI 6 (Linux 6.12) "
-		    "on it also closes signals and abstract sockets, which "
-		    "seccomp and namespaces carry alone here");
+	else if (landlock_lacks(abi, lacks, sizeof(lacks)))
+		check(NOTE, "Landlock", text, lacks);
 	else
 		check(GOOD, "Landlock", text, "");
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == -1 && errno == EINVAL)
@@ -76,6 +119,7 @@ check_kernel(void)
 		    "needs CONFIG_SECCOMP_FILTER");
 	else
 		check(GOOD, "seccomp", "available", "");
+	check_locked();
 	if (secret_prepare(4096) == -1)
 		check(BAD, "secret memory", strerror(errno),
 		    "raise the limit on locked memory (ulimit -l) to 64 KiB");

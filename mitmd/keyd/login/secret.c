@@ -28,7 +28,7 @@ _Static_assert(KEYD_MAX_LOGIN == OAUTH_MAX_FILE, "one limit");
 static const struct {
 	size_t bytes, cap, file;
 } secret_sizes[] = {
-    {448U << 10, SCRUB_MAX, KEYD_MAX_LOGIN},
+    {SECRET_WHOLE, SCRUB_MAX, KEYD_MAX_LOGIN},
     {58U << 10, 512, 512},
 };
 

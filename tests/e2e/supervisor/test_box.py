@@ -84,12 +84,53 @@ def test_boxes(work):
                  f"{name}: {outside[name]} bare, {got} as {who}", want)
 
 
+def test_first(work):
+    """An agent that attaches to its box's process 1, and ends. The session
+    ends with it."""
+    s = h.Session(work, {}, [h.rule("no", "deny")], {}, runtime="bwrap",
+                  options=["--", "/usr/bin/python3", "/workspace/attach.py"])
+    h.put(os.path.join(s.workspace, "attach.py"), "\n".join((
+        "import ctypes",
+        "libc = ctypes.CDLL(None, use_errno=True)",
+        "got = [libc.ptrace(r, 1, 0, 0) == -1 and ctypes.get_errno()",
+        "       for r in (16, 0x4206)]",
+        "open('/workspace/got', 'w').write(str(got))", "")))
+    s.start()
+    try:
+        status = s.process.p.wait(20)
+    except subprocess.TimeoutExpired:
+        status = "none within 20 s"
+    t.equal(status, 0, "a session whose agent attached to process 1 ends")
+    s.stop()
+    with open(os.path.join(s.workspace, "got"), encoding="utf-8") as f:
+        t.equal(f.read(), "[1, 1]", "the debugger is refused")
+
+
+def test_doctor(work):
+    """Little memory that may be locked is named."""
+    s = h.Session(work)
+    if os.geteuid() == 0:
+        return t.skip("doctor", "root may lock all")
+    for kib, want in ((64, True), (4096, False)):
+        r = subprocess.run(["prlimit", f"--memlock={kib * 1024}:",
+                            h.program("icctl"), "doctor"], env=s.env,
+                           capture_output=True, text=True, check=False)
+        if "prlimit: failed" in r.stderr:
+            t.skip(f"doctor with {kib} KiB", r.stderr.strip())
+            continue
+        t.equal("keys of at most 512 characters" in r.stdout, want,
+                f"doctor with {kib} KiB of memory that may be locked")
+
+
 def main():
     if not shutil.which("bwrap"):
         t.skip("box", "bubblewrap is not installed")
         t.done()
     with h.workdir() as work, t.case("boxes"):
         test_boxes(work)
+    for test in (test_first, test_doctor):
+        with h.workdir() as work, t.case(test.__name__):
+            test(work)
     t.done()
 
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -375,6 +376,36 @@ test_run(void)
 	ok(!find(&p, "self", &fault), "its own interpreter (%s)", fault.text);
 }
 
+/* A start that fails says which step of it did. */
+static void
+test_steps(void)
+{
+	char *const argv[] = {entry("x"), NULL};
+	char *const env[] = {NULL};
+	struct spawned sp = SPAWNED_INIT;
+	struct spawn s = {.path = "/bin/true",
+	    .argv = argv,
+	    .envp = env,
+	    .cwd = "/none/such",
+	    .fds = {-1, -1, -1},
+	    .nfds = 3};
+	int code, status;
+
+	ok(spawn_start(&s, &sp) == 0 && spawn_check(&sp) == -1, "no directory");
+	is_int(errno, ENOENT, "its errno");
+	is_str(spawn_step(), ": cannot enter the directory to start it in",
+	    "it is named");
+	(void)spawn_reap(sp.pidfd, true, &code, &status);
+	close(sp.pidfd);
+	s.cwd = NULL;
+	s.path = "/none/such";
+	ok(spawn_start(&s, &sp) == 0 && spawn_check(&sp) == -1, "no program");
+	is_str(spawn_step(), "", "its path says all");
+	(void)spawn_reap(sp.pidfd, true, &code, &status);
+	close(sp.pidfd);
+	free(argv[0]);
+}
+
 static char sockets[1024];
 
 static void
@@ -465,6 +496,7 @@ main(void)
 	test_find();
 	test_run();
 	test_sockets();
+	test_steps();
 	places_clear(&places);
 	if ((pid = fork()) == 0) {
 		execv("/bin/rm", rm);
