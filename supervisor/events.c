@@ -227,6 +227,20 @@ event_credential(unsigned provider, const char *what, const char *why)
 	value_pool_free(p);
 }
 
+void
+event_stopped(const struct child *c)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	struct value *o;
+
+	if (p != NULL && (o = value_new(p, VALUE_OBJECT)) != NULL) {
+		put(o, "pid", value_new_number(p, c->sp.pid));
+		put(o, "worker", text(p, c->name));
+		event_send("workerStopped", o);
+	}
+	value_pool_free(p);
+}
+
 static struct value *
 detail_worker(struct value_pool *p, const struct child *c)
 {

@@ -269,22 +269,35 @@ on_counts(struct chan *ch, const union proto_any *msg, int fd)
 	return 0;
 }
 
-static int
-on_alarm_show(struct chan *ch, const union proto_any *msg, int fd)
+static void
+alarm_add(struct span who, struct span kind, struct span text)
 {
-	const struct msg_ALARM_SHOW *m = &msg->ALARM_SHOW;
 	unsigned i =
 	    sup.nalarms < SUP_MAX_ALARMS ? sup.nalarms++ : SUP_MAX_ALARMS - 1;
 
-	(void)ch;
-	(void)fd;
-	log_vis_again(m->who, sup.alarms[i].who, sizeof(sup.alarms[i].who));
-	log_vis_again(m->kind, sup.alarms[i].kind, sizeof(sup.alarms[i].kind));
-	log_vis_again(m->text, sup.alarms[i].text, sizeof(sup.alarms[i].text));
+	log_vis_again(who, sup.alarms[i].who, sizeof(sup.alarms[i].who));
+	log_vis_again(kind, sup.alarms[i].kind, sizeof(sup.alarms[i].kind));
+	log_vis_again(text, sup.alarms[i].text, sizeof(sup.alarms[i].text));
 	sup_warn("ALARM of %s, %s: %s", sup.alarms[i].who, sup.alarms[i].kind,
 	    sup.alarms[i].text);
 	control_alarm(
 	    sup.alarms[i].who, sup.alarms[i].kind, sup.alarms[i].text);
+}
+
+void
+sup_alarm(const char *who, const char *kind, const char *text)
+{
+	alarm_add(span_str(who), span_str(kind), span_str(text));
+}
+
+static int
+on_alarm_show(struct chan *ch, const union proto_any *msg, int fd)
+{
+	const struct msg_ALARM_SHOW *m = &msg->ALARM_SHOW;
+
+	(void)ch;
+	(void)fd;
+	alarm_add(m->who, m->kind, m->text);
 	return 0;
 }
 

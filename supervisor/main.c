@@ -65,9 +65,10 @@ on_signal(struct loop_io *io, uint32_t events)
 
 	(void)events;
 	while (read(io->fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
-		if (si.ssi_signo == SIGCHLD)
+		if (si.ssi_signo == SIGCHLD) {
 			reap_orphans();
-		else if ((si.ssi_signo != SIGINT && si.ssi_signo != SIGQUIT) ||
+			stopped_look();
+		} else if ((si.ssi_signo != SIGINT && si.ssi_signo != SIGQUIT) ||
 			 !runtime_has_terminal())
 			end_stop((int)si.ssi_signo, "SIG%s",
 			    sigabbrev_np((int)si.ssi_signo));

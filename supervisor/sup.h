@@ -48,6 +48,8 @@ struct child {
 	char before[SUP_SAID][256]; /* until READY: those before it */
 	struct chan *chan;
 	bool hello, dead;
+	uint64_t stopped;     /* loop_now() when it was seen so; 0: it runs */
+	bool stopped_told;
 	bool leaving, killed; /* told to end: its exit is no news */
 	struct confine_state confine;
 	int code, status; /* how it ended */
@@ -319,6 +321,8 @@ void event_reload(const struct rules_file set[], int64_t pid);
 void event_reload_refused(const char *why);
 /* workerEnd of one whose end is not the session's. */
 void event_worker(const struct child *);
+/* Somebody has stopped it. */
+void event_stopped(const struct child *);
 /* workerEnd, if c is not NULL, and stop: through auditd. */
 void event_end(const struct child *c);
 /* The same, appended by ourselves: auditd cannot. */
@@ -344,6 +348,12 @@ int start_session(int *status, struct fault *);
 
 /* Into session.log, and to the terminal if it matters. */
 void sup_note(const char *, ...) __attribute__((format(printf, 1, 2)));
+/* An alarm: to standard error, `icctl status` and every `icctl watch`. */
+void sup_alarm(const char *who, const char *kind, const char *text);
+
+/* stopped.c: looks whether a worker was stopped, or goes on */
+void stopped_look(void);
+
 void sup_warn(const char *, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

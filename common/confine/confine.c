@@ -81,7 +81,9 @@ __lsan_is_turned_off(void)
 static int
 set_private(unsigned keep)
 {
-	unsigned long sig = (keep & CONFINE_KEEP_ALIVE) != 0 ? 0 : SIGKILL;
+	/* One that has a last duty does it, also if somebody stopped it. */
+	unsigned long sig =
+	    (keep & CONFINE_KEEP_ALIVE) != 0 ? SIGCONT : SIGKILL;
 
 	/* The parent's death ends us; whoever it was before is seen on fd 3. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||

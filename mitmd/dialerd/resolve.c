@@ -29,23 +29,25 @@ resolver_of(unsigned target)
 	return &dialerd_env.resolvers[target >= DIALERD_GUEST ? 1 : 0];
 }
 
+/* It is not needed: no name is its to resolve. */
 static void
-resolve_lost(struct resolver *r)
+resolve_close(struct resolver *r)
 {
-	struct dialerd_env *e = &dialerd_env;
-
-	if (r->fd == -1)
-		return;
-	loop_del(&e->w.loop, &r->io);
+	loop_del(&dialerd_env.w.loop, &r->io);
 	close(r->fd);
 	r->fd = -1;
-	for (unsigned i = 0; i < DIALERD_TARGETS; i++) {
-		if (!e->targets[i].asking || resolver_of(i) != r)
-			continue;
-		e->targets[i].asking = false;
-		loop_timer_clear(&e->w.loop, &e->targets[i].timer);
-		dial_resolved(i, NULL, 0, "the resolver has ended");
-	}
+}
+
+/*
+ * A resolver's end ends dialerd, and with it the session: it reads what name
+ * servers say, so its death is evidence, and no other one can be forked from
+ * behind the filter.
+ */
+static void __attribute__((noreturn))
+resolve_lost(void)
+{
+	log_warnx("the resolver, which reads name servers' answers, has ended");
+	worker_exit(&dialerd_env.w, 1);
 }
 
 static void
@@ -61,11 +63,11 @@ resolve_late(struct loop_timer *t)
 static void
 resolve_send(struct resolver *r, const struct resolver_ask *ask, int flags)
 {
+	/* One that is too busy is given up by the question's timer. */
 	if (r->fd != -1 &&
-	    send(r->fd, ask, sizeof(*ask), flags | MSG_NOSIGNAL) == -1) {
-		log_warn("resolver");
-		resolve_lost(r);
-	}
+	    send(r->fd, ask, sizeof(*ask), flags | MSG_NOSIGNAL) == -1 &&
+	    errno != EAGAIN)
+		resolve_lost();
 }
 
 void
@@ -156,10 +158,8 @@ resolve_ready(struct loop_io *io, uint32_t events)
 	n = recv(r->fd, &a, sizeof(a), MSG_DONTWAIT);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n != (ssize_t)sizeof(a) || resolve_take(r, &a) == -1) {
-		log_warnx("the resolver has ended");
-		resolve_lost(r);
-	}
+	if (n != (ssize_t)sizeof(a) || resolve_take(r, &a) == -1)
+		resolve_lost();
 }
 
 static void
@@ -183,6 +183,9 @@ resolve_fork_one(struct resolver *r)
 void
 resolve_fork(void)
 {
+	/* Nobody waits for one that ends: none stays as a zombie. */
+	if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
+		fatal("signal");
 	/* The kernel reaps the one that has nothing to do and ends. */
 	if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
 		fatal("SIGCHLD");
@@ -262,5 +265,5 @@ resolve_start(void)
 	/* Without names there is nothing for it to do. */
 	for (unsigned i = 0; i < 2; i++)
 		if (!any[i])
-			resolve_lost(&r[i]);
+			resolve_close(&r[i]);
 }

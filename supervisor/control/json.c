@@ -155,6 +155,8 @@ status_workers(void)
 		o = json_object_new_object();
 		put(o, "name", c->name);
 		put_int(o, "pid", c->sp.pid);
+		json_object_object_add(o, "stopped",
+		    json_object_new_boolean(c->stopped_told));
 		put(o, "confinement",
 		    confine_describe(&c->confine, text, sizeof(text)));
 		json_object_array_add(list, o);

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Processes of a session that somebody stops with a signal: one is an alarm
+after ten seconds, and none stays when icsupervisor is gone; and the resolver,
+whose end is dialerd's."""
+import json
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+
+t = h.Tap()
+
+
+def status(s):
+    return json.loads(s.icctl("--json", "status", check=True).stdout)
+
+
+def test_alarm(work):
+    with h.Session(work) as s:
+        pid = s.workers()["mitmd"][0]
+        h.kill(pid, signal.SIGSTOP)
+        alarms = h.wait_for(lambda: status(s)["alarms"], "no alarm", 30,
+                            poll=0.5)
+        t.equal([(a["who"], a["kind"]) for a in alarms],
+                [("mitmd", "stopped")], "one that is stopped is an alarm")
+        t.contains(alarms[0]["text"], f"kill -CONT {pid}",
+                   "that says what to do")
+        t.equal([w["name"] for w in status(s)["workers"] if w["stopped"]],
+                ["mitmd"], "icctl status marks it")
+        t.equal([e["detail"]["worker"] for e in s.events("workerStopped")],
+                ["mitmd"], "it is in the log")
+        h.kill(pid, signal.SIGCONT)
+        h.wait_for(lambda: not any(w["stopped"] for w in
+                                   status(s)["workers"]), "it does not go on")
+        t.ok(True, "then it goes on")
+    t.equal(s.process.p.returncode, 0, "and the session ends as it should")
+
+
+def test_orphan(work):
+    s = h.Session(work).start()
+    pid = s.workers()["auditd"][0]
+    h.kill(pid, signal.SIGSTOP)
+    h.kill(s.pid)
+    s.wait()
+    h.wait_for(lambda: not h.alive(pid), "auditd stays")
+    t.equal(s.events("stop")[-1]["detail"]["reason"],
+            "icsupervisor is gone",
+            "auditd, stopped when icsupervisor dies, writes its last line")
+
+
+def main():
+    for part in (test_alarm, test_orphan):
+        with h.workdir() as work, t.case(part.__name__):
+            part(work)
+
+
+main()
+t.done()
