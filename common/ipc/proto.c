@@ -20,7 +20,8 @@ const struct proto_msg proto_msgs[] = {PROTO_MSGS(MSG_ROW)};
 const size_t proto_nmsgs = sizeof(proto_msgs) / sizeof(proto_msgs[0]);
 
 /* Position in the table by number: a group is 0xNN00, its rows follow. */
-static uint8_t proto_place[16][32];
+static uint8_t proto_place[PROTO_GROUPS][PROTO_ROWS];
+_Static_assert(PROTO_NMSGS < UINT8_MAX, "places are one byte each");
 
 static void
 proto_index(void)
@@ -28,22 +29,21 @@ proto_index(void)
 	for (size_t i = 0; i < proto_nmsgs; i++) {
 		uint16_t t = proto_msgs[i].type;
 
-		proto_place[(t >> 8) & 15][t & 31] = (uint8_t)(i + 1);
+		proto_place[t >> 8][t & 0xff] = (uint8_t)(i + 1);
 	}
 }
 
 const struct proto_msg *
 proto_find(uint16_t type)
 {
-	const struct proto_msg *m;
 	uint8_t at;
 
 	if (proto_place[1][1] == 0)
 		proto_index();
-	if ((at = proto_place[(type >> 8) & 15][type & 31]) == 0)
+	if (type >> 8 >= PROTO_GROUPS || (type & 0xff) >= PROTO_ROWS ||
+	    (at = proto_place[type >> 8][type & 0xff]) == 0)
 		return NULL;
-	m = &proto_msgs[at - 1];
-	return m->type == type ? m : NULL;
+	return &proto_msgs[at - 1];
 }
 
 /* FNV-1a: this tells builds apart, it keeps nobody out. */

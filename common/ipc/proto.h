@@ -1047,6 +1047,17 @@ PROTO_MSGS(PROTO_STRUCT)
 #define PROTO_ENUM(name, number, from, to, phase, fds) MSG_##name = number,
 enum msg_type { PROTO_MSGS(PROTO_ENUM) };
 
+/* The number of messages; numbers are 0xGGRR, group and row. */
+#define PROTO_ONE(name, number, from, to, phase, fds) +1
+#define PROTO_NMSGS (0 PROTO_MSGS(PROTO_ONE))
+#define PROTO_GROUPS 16
+#define PROTO_ROWS 64
+#define PROTO_FITS(name, number, from, to, phase, fds)                         \
+	_Static_assert((number) >> 8 > 0 && (number) >> 8 < PROTO_GROUPS &&    \
+		((number)&0xff) < PROTO_ROWS,                                  \
+	    #name " is not in PROTO_GROUPS and PROTO_ROWS");
+PROTO_MSGS(PROTO_FITS)
+
 #define PROTO_UNION(name, number, from, to, phase, fds) struct msg_##name name;
 union proto_any {
 	PROTO_MSGS(PROTO_UNION)

@@ -28,7 +28,7 @@ struct outcome {
 };
 
 static struct outcome seen;
-static struct chan_handler handlers[256];
+static struct chan_handler handlers[PROTO_NMSGS];
 static struct chan_ops ops;
 static uint8_t texts[PROTO_MAX_DATAGRAM];
 
