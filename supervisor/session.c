@@ -45,7 +45,7 @@ session_lock(struct session *s, const char *dir, struct fault *fault)
 	if (flock(s->fd, LOCK_EX | LOCK_NB) == -1) {
 		if (errno != EWOULDBLOCK)
 			return fault_errno(fault, "session directory %s", dir);
-		return fault_set(fault,
+		return fault_set_kind(fault, FAULT_BUSY,
 		    "session directory %s: another "
 		    "icsupervisor is running in it. See: icctl status",
 		    dir);

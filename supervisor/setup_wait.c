@@ -40,8 +40,8 @@ wait_command(struct credential *c, const struct config_provider *cfg,
 	c->command = (struct spawned)SPAWNED_INIT;
 	if (spawn_status(code, status) == 0)
 		return 0;
-	return fault_set(fault, "%s.command: %s %s", where, cfg->command[0],
-	    spawn_describe(code, status, how, sizeof(how)));
+	return fault_set_kind(fault, FAULT_CONFIG, "%s.command: %s %s", where,
+	    cfg->command[0], spawn_describe(code, status, how, sizeof(how)));
 }
 
 static int
@@ -68,7 +68,8 @@ wait_proxy(struct fault *fault)
 
 	if (!p->known || p->key == PROTO_KEY_LOADED)
 		return 0;
-	return fault_set(fault, "credential of the corporate proxy (%s): %s",
+	return fault_set_kind(fault, FAULT_CONFIG,
+	    "credential of the corporate proxy (%s): %s",
 	    p->escaped ? p->from : "proxy.credential",
 	    p->key_text[0] != '\0' ? p->key_text : "refused");
 }
@@ -88,10 +89,11 @@ wait_result(struct fault *fault)
 		    k->state == PROTO_KEY_WAITING)
 			continue;
 		if (k->state == PROTO_KEY_EMPTY)
-			return fault_set(
-			    fault, "credential of %s: empty", name);
+			return fault_set_kind(fault, FAULT_CONFIG,
+			    "credential of %s: empty", name);
 		if (k->state != PROTO_KEY_LOADED)
-			return fault_set(fault, "credential of %s: %s", name,
+			return fault_set_kind(fault, FAULT_CONFIG,
+			    "credential of %s: %s", name,
 			    k->text[0] != '\0' ? k->text : "refused");
 		if (k->length < 16)
 			sup_warn("credential of %s: %u characters are too few "

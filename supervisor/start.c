@@ -277,7 +277,7 @@ start_session(int *status, struct fault *fault)
 		return -1;
 	if (session_open(
 		&sup.session, &sup.paths, sup.opt.session_dir, fault) == -1) {
-		if (strstr(fault->text, "another icsupervisor") != NULL)
+		if (fault->kind == FAULT_BUSY)
 			*status = SUP_EXIT_BUSY;
 		return -1;
 	}
@@ -294,9 +294,7 @@ start_session(int *status, struct fault *fault)
 	approvals_init();
 	if (start_workers(fault) == -1) {
 		/* Rules and credentials are found wanting late. */
-		if (sup.rules_refused ||
-		    strncmp(fault->text, "credential", 10) == 0 ||
-		    strncmp(fault->text, "proxy.", 6) == 0)
+		if (sup.rules_refused || fault->kind == FAULT_CONFIG)
 			*status = SUP_EXIT_CONFIG;
 		return -1;
 	}

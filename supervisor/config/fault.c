@@ -90,6 +90,20 @@ fault_set(struct fault *f, const char *fmt, ...)
 	fault_cut(f, vsnprintf(f->text, sizeof(f->text), fmt, ap));
 	va_end(ap);
 	fault_show(f);
+	f->kind = FAULT_OTHER;
+	return -1;
+}
+
+int
+fault_set_kind(struct fault *f, enum fault_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fault_cut(f, vsnprintf(f->text, sizeof(f->text), fmt, ap));
+	va_end(ap);
+	fault_show(f);
+	f->kind = kind;
 	return -1;
 }
 
@@ -107,5 +121,6 @@ fault_errno(struct fault *f, const char *fmt, ...)
 	fault_cut(f, (int)len + snprintf(f->text + len, sizeof(f->text) - len,
 				    ": %s", why));
 	fault_show(f);
+	f->kind = FAULT_OTHER;
 	return -1;
 }

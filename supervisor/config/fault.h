@@ -6,8 +6,15 @@
 #ifndef FAULT_H
 #define FAULT_H
 
+enum fault_kind {
+	FAULT_OTHER,  /* the caller knows what follows from it */
+	FAULT_BUSY,   /* another icsupervisor runs in the session directory */
+	FAULT_CONFIG, /* what the user configured does not work */
+};
+
 struct fault {
 	char text[2048];
+	enum fault_kind kind; /* decisions go by this, never by the text */
 };
 
 /*
@@ -16,7 +23,10 @@ struct fault {
  */
 int fault_set(struct fault *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
-/* As above with ": strerror(errno)" behind it. */
+/* As fault_set(), which leaves FAULT_OTHER, with another kind. */
+int fault_set_kind(struct fault *, enum fault_kind, const char *, ...)
+    __attribute__((format(printf, 3, 4)));
+/* As fault_set() with ": strerror(errno)" behind it. */
 int fault_errno(struct fault *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 

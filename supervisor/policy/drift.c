@@ -108,14 +108,15 @@ drift_check(const struct rules_file set[], const char *dir, struct fault *fault)
 {
 	const struct rules_file *r = &set[PROTO_RULES_POLICY];
 	struct fault why = {""};
-	bool same = false;
+	bool known, same = false;
 	char want[65], *place;
 
 	drift_wanted(r, want);
 	if (want[0] == '\0')
 		return 0;
 	place = drift_dir(dir);
-	if (place == NULL)
+	known = place != NULL;
+	if (!known)
 		fault_set(&why,
 		    "%s was made from a constitution.md that is not there",
 		    r->path);
@@ -134,7 +135,7 @@ drift_check(const struct rules_file set[], const char *dir, struct fault *fault)
 		return fault_set(
 		    fault, "%s (refused: policy.strict)", why.text);
 	/* Without it there is nothing to compare: no news for the terminal. */
-	if (why.text[0] != '\0' && strstr(why.text, "not there") != NULL)
+	if (!known)
 		sup_note("%s", why.text);
 	else
 		sup_warn("%s", why.text);

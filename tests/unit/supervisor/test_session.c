@@ -54,6 +54,7 @@ test_tree(void)
 	    "icsupervisor is running in it. See: icctl status",
 	    at("a"));
 	is_str(fault.text, want, "and says why");
+	ok(fault.kind == FAULT_BUSY, "and its kind says so, too");
 	session_close(&second);
 	ok(session_link(&s, &paths, &fault) == 0, "linked");
 	is_str(s.id, "a", "by its own name");
@@ -72,6 +73,7 @@ test_tree(void)
 	    "it (mode 0755). Run: chmod 700 %s",
 	    at("a"), at("a"));
 	is_str(fault.text, want, "and says how to mend it");
+	ok(fault.kind == FAULT_OTHER, "which is another kind");
 	session_close(&s);
 	ok(session_open(&s, &paths, at("no/where"), &fault) == -1 &&
 		strstr(fault.text, "make its parent first") != NULL,
