@@ -14,6 +14,7 @@
 #include "common/buf.h"
 #include "common/ipc/worker.h"
 #include "relay/termd_lines.h"
+#include "relay/termd_screen.h"
 
 #define TERMD_READ 65536U        /* bytes of the sandbox, a turn */
 #define TERMD_AHEAD (256U << 10) /* that a viewer may be behind */
@@ -36,8 +37,11 @@ struct viewer {
 	uint16_t rows, cols;  /* 0: not told */
 	uint32_t owed;        /* typed bytes that the sandbox has not taken */
 	uint32_t sent, acked; /* frames */
-	uint32_t lost;        /* lines, since the last frame */
-	bool news;            /* something was sent since the last frame */
+	uint64_t seen;        /* change of the screen that it has */
+	uint32_t seen_title;
+	bool bell;     /* since its last frame */
+	uint32_t lost; /* lines, since the last frame */
+	bool news;     /* something was sent since the last frame */
 	bool dead;
 };
 TAILQ_HEAD(viewers, viewer);
@@ -63,9 +67,15 @@ struct termd_env {
 	bool watched;  /* there was a viewer */
 	bool stopping; /* only what is under way is passed on */
 	struct lines lines[2];
-	bool gone[2]; /* nobody takes that stream any more */
-	struct loop_timer partial, frame;
-	int log; /* transcript, or -1 */
+	bool gone[2];          /* nobody takes that stream any more */
+	bool input_over;       /* so is the sandbox told once */
+	struct screen *screen; /* NULL: there are lines only */
+	char title[4 * SCREEN_MAX_TITLE];
+	size_t title_len;
+	uint32_t titles; /* so many there were */
+	struct loop_timer partial, frame, size;
+	uint64_t sized; /* loop_now() of the last change of size */
+	int log;        /* transcript, or -1 */
 };
 
 extern struct termd_env termd_env;
@@ -91,10 +101,15 @@ bool box_drained(void);
 void viewer_add(const struct msg_VIEWER *, int fd);
 /* A stream's bytes, as they are, to those that wait. */
 void viewers_raw(unsigned stream, struct span);
-void viewers_line(
-    const struct lines *, unsigned stream, bool more, bool joined);
-/* Something was sent, or the screen changed: a frame is due. */
+void viewers_line(struct span cells, unsigned stream, bool more, bool joined);
+/* The screen changed: it is news to all. */
 void viewers_news(void);
+/* Frames are due for those that have news. */
+void viewers_due(void);
+/* Gives the keyboard to this one. */
+void viewer_take(struct viewer *);
+/* Drops the message if the viewer is gone. */
+void viewer_send(struct viewer *, enum msg_type, const void *msg);
 /* The sandbox has taken all that was typed. */
 void viewers_taken(void);
 /* One that waits is too far behind. */
@@ -103,6 +118,17 @@ bool viewers_behind(void);
 bool viewers_finish(void);
 /* Frees those that are gone. */
 void viewers_reap(void);
+
+/* termd_frame.c: what is new, if the viewer has taken its last frame. */
+void frame_send(struct viewer *);
+
+/* termd_input.c: what a person does. */
+extern const struct chan_handler input_handlers[];
+extern const size_t input_nhandlers;
+/* The viewer loses the keyboard, or is gone. */
+void input_over(struct viewer *);
+/* The typist's terminal may have another size. */
+void input_size(void);
 
 /* termd_output.c: what the agent wrote, by the mode. */
 void output_start(void);

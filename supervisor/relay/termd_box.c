@@ -13,7 +13,17 @@
 
 #include "common/log.h"
 
+/* Taken in pieces, so that a viewer's queue is looked at in between. */
+#define BOX_PIECE 1024U
+
+/* What was read and waits for a viewer that is behind. */
+static struct {
+	uint8_t bytes[TERMD_READ];
+	size_t at, len;
+} box_in;
+
 static void box_ready(struct loop_io *, uint32_t);
+static void box_work(void);
 
 static void
 box_close(const char *why)
@@ -27,6 +37,7 @@ box_close(const char *why)
 	b->fd = -1;
 	b->nhead = 0;
 	b->left = 0;
+	box_in.at = box_in.len = 0;
 	/* A frame may have been cut: the next connection begins anew. */
 	buf_reset(&b->out, 0);
 	viewers_taken();
@@ -34,7 +45,20 @@ box_close(const char *why)
 	output_end(1);
 }
 
-/* The size first, then everything else. */
+/* The first of all frames; a new connection has room for it. */
+static void
+box_size(int fd)
+{
+	uint8_t frame[BOX_HEADER + BOX_SIZE_DATA];
+
+	if (termd_env.screen == NULL)
+		return;
+	box_header_put(frame, BOX_SIZE, BOX_SIZE_DATA);
+	screen_size_put(termd_env.screen, frame + BOX_HEADER);
+	if (send(fd, frame, sizeof(frame), MSG_NOSIGNAL | MSG_DONTWAIT) == -1)
+		log_warn("the size of the terminal");
+}
+
 static void
 box_accept(struct loop_io *io, uint32_t events)
 {
@@ -51,6 +75,7 @@ box_accept(struct loop_io *io, uint32_t events)
 	}
 	b->fd = fd;
 	b->io.fd = -1;
+	box_size(fd);
 	box_update();
 }
 
@@ -96,9 +121,7 @@ box_stop(void)
 static bool
 box_reads(void)
 {
-	if (termd_env.stopping)
-		return true;
-	if (termd_env.mode.wait && !termd_env.watched)
+	if (termd_env.mode.wait && !termd_env.watched && !termd_env.stopping)
 		return false;
 	return !viewers_behind();
 }
@@ -109,9 +132,10 @@ box_update(void)
 	struct box *b = &termd_env.box;
 	uint32_t events = 0;
 
+	box_work();
 	if (b->fd == -1)
 		return;
-	if (box_reads())
+	if (box_in.at == box_in.len && box_reads())
 		events |= EPOLLIN;
 	if (b->out.len != 0)
 		events |= EPOLLOUT;
@@ -169,21 +193,42 @@ box_take(struct span s)
 }
 
 static void
+box_work(void)
+{
+	size_t n;
+
+	while (box_in.at < box_in.len && box_reads()) {
+		n = box_in.len - box_in.at;
+		n = n < BOX_PIECE ? n : BOX_PIECE;
+		if (box_take(span_of(box_in.bytes + box_in.at, n)) == -1) {
+			box_close("what came is no frame");
+			return;
+		}
+		box_in.at += n;
+	}
+}
+
+static void
 box_read(void)
 {
-	static uint8_t bytes[TERMD_READ];
 	struct box *b = &termd_env.box;
 	ssize_t n;
 
-	if ((n = read(b->fd, bytes, sizeof(bytes))) == -1) {
+	/* An error of the connection may be seen while some of it waits. */
+	if (box_in.at < box_in.len)
+		return;
+	if ((n = read(b->fd, box_in.bytes, sizeof(box_in.bytes))) == -1) {
 		if (errno != EAGAIN && errno != EINTR)
 			box_close(NULL);
 		return;
 	}
-	if (n == 0)
+	if (n == 0) {
 		box_close(NULL);
-	else if (box_take(span_of(bytes, (size_t)n)) == -1)
-		box_close("what came is no frame");
+		return;
+	}
+	box_in.at = 0;
+	box_in.len = (size_t)n;
+	box_work();
 }
 
 static void

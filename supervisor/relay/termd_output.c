@@ -2,12 +2,16 @@
 /* The agent's output goes to what the mode says: raw, lines, the screen. */
 #include "relay/termd.h"
 
+#include "common/log.h"
+
 static void
 on_line(struct lines *l, bool more, bool joined)
 {
+	static uint8_t cells[PROTO_MAX_CELLS];
 	unsigned stream = l == &termd_env.lines[1];
 
-	viewers_line(l, stream, more, joined);
+	viewers_line(span_of(cells, lines_encode(l, cells, sizeof(cells))),
+	    stream, more, joined);
 }
 
 static void
@@ -18,11 +22,61 @@ output_partial(struct loop_timer *t)
 		lines_flush(&termd_env.lines[i]);
 }
 
+static void
+on_reply(void *arg, struct span s)
+{
+	(void)arg;
+	box_report(s);
+}
+
+static void
+on_scrolled(void *arg, struct span cells)
+{
+	(void)arg;
+	viewers_line(cells, 0, false, false);
+}
+
+static void
+on_bell(void *arg)
+{
+	struct viewer *v;
+
+	(void)arg;
+	TAILQ_FOREACH (v, &termd_env.viewers, entry)
+		v->bell = true;
+}
+
+static void
+on_title(void *arg, struct span s)
+{
+	struct termd_env *e = &termd_env;
+
+	(void)arg;
+	e->title_len = s.len < sizeof(e->title) ? s.len : sizeof(e->title);
+	if (e->title_len != 0)
+		memcpy(e->title, s.p, e->title_len);
+	e->titles++;
+}
+
+static const struct screen_ops screen_ops = {
+    .reply = on_reply,
+    .line = on_scrolled,
+    .bell = on_bell,
+    .title = on_title,
+};
+
 void
 output_start(void)
 {
+	struct termd_env *e = &termd_env;
+
 	for (unsigned i = 0; i < 2; i++)
-		lines_init(&termd_env.lines[i], on_line, NULL);
+		lines_init(&e->lines[i], on_line, NULL);
+	if (!e->mode.screen)
+		return;
+	e->screen = screen_new(e->mode.rows, e->mode.cols, &screen_ops, NULL);
+	if (e->screen == NULL)
+		fatal("screen");
 }
 
 static bool
@@ -38,6 +92,11 @@ output_bytes(unsigned stream, struct span s)
 
 	if (termd_env.gone[stream])
 		return;
+	if (stream == 0 && termd_env.screen != NULL) {
+		screen_feed(termd_env.screen, s);
+		viewers_news();
+		return;
+	}
 	if (output_is_raw(stream))
 		viewers_raw(stream, s);
 	lines_feed(l, s);

@@ -93,7 +93,7 @@ pen_one(struct pen *p, unsigned v)
 		p->bg = CELL_PALETTE | (v - 100 + 8);
 	else if (v == 49)
 		p->bg = CELL_DEFAULT;
-	else if (v == 24)
+	else if (v == 21 || v == 24)
 		p->attr &= (uint16_t)~UNDERLINES;
 	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
 		if (attrs[i].on == v)

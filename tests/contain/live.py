@@ -79,7 +79,8 @@ class Live:
                                      "providers": {"anthropic": upstream,
                                                    "openai": {}}},
                                  env={"https_proxy": url, "http_proxy": url,
-                                      "npm_config_https_proxy": url})
+                                      "npm_config_https_proxy": url},
+                                 **rig.AGENT)
         if user:
             # The workspace's parents must be the user's to pass.
             subprocess.run(["chown", "-R", user, work], check=True)
@@ -226,6 +227,7 @@ OWN_FDS = {
     "dialerd": lambda s, k: (1 + k + s + 2, 0, []),
     "tunneld": lambda s, k: (1 + 1, 0, []),
     "egressd": lambda s, k: (1 + 2 + 1, 0, []),              # listener
+    "termd": lambda s, k: (1 + 1, 0, []),                    # listener
 }
 
 
@@ -282,8 +284,9 @@ def test_inside(tap, live, who, servers, providers):
         fds = descriptors(pid)
         sockets, pipes, files, wrong = classify(role, fds)
         want = OWN_FDS[role](servers, providers)
-        # Up to both resolvers' pairs, and connections that keyd keeps.
-        more = {"dialerd": 2, "keyd": 3}.get(role, 0)
+        # Up to both resolvers' pairs, connections that keyd keeps, the
+        # sandbox's connection and a viewer.
+        more = {"dialerd": 2, "keyd": 3, "termd": 2}.get(role, 0)
         tap.ok(not wrong and want[0] <= sockets <= want[0] + more and
                pipes == want[1] and (files == want[2] or
                                      role == "policyd" and not files),

@@ -49,7 +49,7 @@ class Table:
             a["roles"] = [r for r in a["roles"] if r]
         self.messages = {k: d[k] for k in ("PEER", "START", "LOG")}
         self.roles = {k: v for k, v in d["roles"].items()
-                      if k != "icsupervisor"}
+                      if k not in ("icsupervisor", "viewer")}
         self.exceptions = {(e["name"], e["role"]): e for e in d["exceptions"]}
 
     def of(self, role):
@@ -155,6 +155,10 @@ class Targets:
 
 # Workers that only a server brings, and one that brings them all.
 PER_SERVER = {"mcp-backd", "egressd"}
+# One that only an agent brings, and an agent that does nothing.
+PER_AGENT = {"termd"}
+AGENT = {"runtime": "bwrap",
+         "options": ("--agent", "command", "--", "/bin/sleep", "600")}
 QUIET_SERVER = {"quiet": {"command": "/bin/sleep", "args": ["600"],
                    "sandbox": {"network": {"allowedDomains": ["localhost:9"],
                                            "allowPrivate": True}}}}
@@ -212,7 +216,8 @@ class Confined:
                 # For tunneld; nothing is connected to.
                 "proxy": {"url": "http://127.0.0.1:9",
                           "credential": {"env": "PROXY_PAIR"}}},
-            env={"PROXY_PAIR": "corp:" + "x" * 20})
+            env={"PROXY_PAIR": "corp:" + "x" * 20},
+            **(AGENT if role in PER_AGENT else {}))
         if order:
             self.binaries[role].order(
                 attempt, arg=arg, session=sdir, home=s.home, libexec=libexec,
@@ -228,6 +233,8 @@ class Confined:
                     self.tell_pids(p, s.home, role)
                 if role == "resolver":
                     return self.judge_resolver(attempt, s, p)
+                if role in PER_AGENT:
+                    return self.judge_restarted(role, attempt, s, p)
                 status = wait(p, DEADLINE)
                 err.seek(0)
                 said = err.read().decode(errors="replace")
@@ -243,6 +250,8 @@ class Confined:
         names = set(self.table.roles)
         if role not in PER_SERVER:
             names -= PER_SERVER
+        if role not in PER_AGENT:
+            names -= PER_AGENT
 
         def children():
             found = {}
@@ -310,6 +319,33 @@ class Confined:
         except TimeoutError:
             outcome = "STUCK"
         return Result(outcome, s.session_log())
+
+    def judge_restarted(self, role, attempt, s, p):
+        """Its end is not the session's: it is recorded, and an alarm."""
+        def ended():
+            if p.poll() is not None:
+                return {}
+            return next((e["detail"] for e in s.events("workerEnd")
+                         if e["detail"]["role"] == role), None)
+
+        try:
+            end = harness.wait_for(lambda: ended() is not None and [ended()],
+                                   "no end", DEADLINE)[0]
+        except TimeoutError:
+            return Result("TAKEN", s.session_log())
+        log = s.session_log()
+        detail = f"{end}\n{log}"
+        if not end:
+            return Result("SESSION ENDED", f"exit {p.poll()}\n{detail}")
+        probe = re.search(rf"PROBE {attempt} .*?pid (\d+)"
+                          r"(?:, (\d+) channels)?", log)
+        result = re.search(rf"RESULT {attempt} (-?\d+)", log)
+        if not probe:
+            return Result("NOT MADE", detail)
+        said = re.search(rf"{role} .*broke the protocol.*", log)
+        outcome = self.outcome(role, result, end,
+                               {"reason": said[0] if said else ""})
+        return Result(outcome, detail, int(probe[2] or 0), int(probe[1]))
 
     @staticmethod
     def outcome(role, result, end, stop):

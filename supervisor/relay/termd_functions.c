@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Functions of the agent's terminal, one by one: those that libvterm is given,
+ * composed anew from checked numbers, and those that are done or answered
+ * here.  REP is one of the latter: libvterm 0.1.4 never returns from it when
+ * nothing was printed before, and writes beyond the row after a wide character.
+ */
+#include "relay/termd_screen_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/term/width.h"
+#include "common/json/text.h"
+
+void
+screen_flush(struct screen *s)
+{
+	if (s->n == 0)
+		return;
+	vterm_input_write(s->vt, s->batch, s->n);
+	s->n = 0;
+}
+
+/* For libvterm, whole or not at all. */
+void
+screen_give(struct screen *s, const void *bytes, size_t len)
+{
+	if (len > sizeof(s->batch) - s->n)
+		screen_flush(s);
+	memcpy(s->batch + s->n, bytes, len);
+	s->n += len;
+}
+
+void
+screen_givef(struct screen *s, const char *fmt, ...)
+{
+	char text[128];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n > 0 && (size_t)n < sizeof(text))
+		screen_give(s, text, (size_t)n);
+}
+
+void
+screen_reply(struct screen *s, const char *fmt, ...)
+{
+	char text[128];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n > 0 && (size_t)n < sizeof(text))
+		s->ops->reply(s->arg, span_of(text, (size_t)n));
+}
+
+static void
+give_colour(struct screen *s, unsigned base, uint32_t c)
+{
+	if ((c & 0xff000000U) == CELL_PALETTE)
+		screen_givef(s, "\033[%u;5;%um", base, c & 0xffU);
+	else if ((c & 0xff000000U) == CELL_RGB)
+		screen_givef(s, "\033[%u;2;%u;%u;%um", base, c >> 16 & 0xffU,
+		    c >> 8 & 0xffU, c & 0xffU);
+}
+
+/*
+ * In several sequences: libvterm writes beyond its array of numbers when one
+ * has more than 16, which a whole pen can.
+ */
+void
+screen_pen(struct screen *s)
+{
+	static const struct {
+		uint16_t attr;
+		const char *text;
+	} attrs[] = {{CELL_BOLD, ";1"}, {CELL_ITALIC, ";3"},
+	    {CELL_UNDERLINE, ";4"}, {CELL_UNDERLINE2, ";21"},
+	    {CELL_CURLY, ";4:3"}, {CELL_BLINK, ";5"}, {CELL_REVERSE, ";7"},
+	    {CELL_STRIKE, ";9"}};
+	unsigned font = ((s->pen.attr & CELL_DIM) != 0 ? 1U : 0) |
+			((s->pen.attr & CELL_HIDDEN) != 0 ? 2U : 0);
+	char text[128] = "\033[0";
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++)
+		if ((s->pen.attr & attrs[i].attr) != 0) {
+			memcpy(text + n, attrs[i].text, strlen(attrs[i].text));
+			n += strlen(attrs[i].text);
+		}
+	n += (size_t)snprintf(text + n, sizeof(text) - n, ";%u", 10 + font);
+	text[n++] = 'm';
+	screen_give(s, text, n);
+	give_colour(s, 38, s->pen.fg);
+	give_colour(s, 48, s->pen.bg);
+}
+
+static void
+print(struct screen *s, uint32_t c)
+{
+	uint8_t utf8[4];
+
+	screen_give(s, utf8, text_utf8_put(utf8, c));
+	if (term_width(c) > 0)
+		s->last = c;
+}
+
+static void
+control(struct screen *s, uint32_t c)
+{
+	char byte = (char)c;
+
+	if (c == 0x07)
+		s->ops->bell(s->arg);
+	else
+		screen_give(s, &byte, 1);
+}
+
+static void
+esc(struct screen *s, const struct token *t)
+{
+	char text[] = {'\033', (char)t->inter, (char)t->final};
+
+	if (t->inter == '(' || t->inter == ')') {
+		if (strchr("0AB", t->final) != NULL)
+			screen_give(s, text, 3);
+		return;
+	}
+	if (t->inter != 0)
+		return;
+	text[1] = (char)t->final;
+	switch (t->final) {
+	case '7':
+		screen_save(s);
+		break;
+	case '8':
+		screen_restore(s);
+		break;
+	case '=':
+	case '>':
+		screen_mode_set(s, PROTO_TERM_KEYPAD, t->final == '=');
+		break;
+	case 'c':
+		screen_defaults(s);
+		screen_give(s, text, 2);
+		break;
+	case 'D':
+	case 'E':
+	case 'H':
+	case 'M':
+		screen_give(s, text, 2);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+repeat(struct screen *s, unsigned n)
+{
+	if (s->last == 0)
+		return;
+	for (unsigned i = 0; i < n && i < s->cols; i++)
+		print(s, s->last);
+}
+
+static void
+report(struct screen *s, unsigned what)
+{
+	unsigned row, col;
+
+	if (what == 5)
+		screen_reply(s, "\033[0n");
+	if (what != 6)
+		return;
+	screen_flush(s);
+	screen_cursor(s, &row, &col);
+	screen_reply(s, "\033[%u;%uR", row + 1, col + 1);
+}
+
+/* Those with at most two numbers that libvterm does: by their final byte. */
+static void
+csi_pass(struct screen *s, const struct token *t)
+{
+	static const struct {
+		char final;
+		uint8_t n;      /* numbers */
+		uint16_t least; /* of the first, also where it is absent */
+		uint16_t most;
+	} table[] = {{'@', 1, 1, 0}, {'A', 1, 1, 0}, {'B', 1, 1, 0},
+	    {'C', 1, 1, 0}, {'D', 1, 1, 0}, {'E', 1, 1, 0}, {'F', 1, 1, 0},
+	    {'G', 1, 1, 0}, {'H', 2, 1, 0}, {'I', 1, 1, 0}, {'J', 1, 0, 2},
+	    {'K', 1, 0, 2}, {'L', 1, 1, 0}, {'M', 1, 1, 0}, {'P', 1, 1, 0},
+	    {'S', 1, 1, 0}, {'T', 1, 1, 0}, {'X', 1, 1, 0}, {'Z', 1, 1, 0},
+	    {'`', 1, 1, 0}, {'a', 1, 1, 0}, {'d', 1, 1, 0}, {'e', 1, 1, 0},
+	    {'f', 2, 1, 0}, {'g', 1, 0, 3}, {'r', 2, 1, 0}};
+	unsigned a, b, most;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (table[i].final != (char)t->final)
+			continue;
+		a = token_param(t, 0, table[i].least);
+		a = a < table[i].least ? table[i].least : a;
+		if (table[i].most != 0 && a > table[i].most)
+			return;
+		b = token_param(t, 1, t->final == 'r' ? s->rows : 1);
+		b = b == 0 ? t->final == 'r' ? s->rows : 1 : b;
+		if (t->final == 'T' && t->nparams > 1)
+			return; /* tracking of a mouse, which nobody has */
+		if (t->final == 'r' && (b > s->rows || a >= b)) {
+			if (a >= s->rows)
+				return;
+			b = s->rows;
+		}
+		most = s->rows > s->cols ? s->rows : s->cols;
+		a = a < most ? a : most;
+		b = b < most ? b : most;
+		if (table[i].n == 1)
+			screen_givef(s, "\033[%u%c", a, t->final);
+		else
+			screen_givef(s, "\033[%u;%u%c", a, b, t->final);
+		return;
+	}
+}
+
+static void
+csi_plain(struct screen *s, const struct token *t)
+{
+	switch (t->final) {
+	case 'm':
+		pen_sgr(&s->pen, t);
+		screen_pen(s);
+		break;
+	case 'b':
+		repeat(s, token_param(t, 0, 1));
+		break;
+	case 'c':
+		if (token_param(t, 0, 0) == 0)
+			screen_reply(s, "\033[?62;22c");
+		break;
+	case 'n':
+		report(s, token_param(t, 0, 0));
+		break;
+	case 's':
+		screen_save(s);
+		break;
+	case 'u':
+		screen_restore(s);
+		break;
+	default:
+		csi_pass(s, t);
+		break;
+	}
+}
+
+static void
+csi_shape(struct screen *s, unsigned style)
+{
+	static const uint8_t shapes[] = {PROTO_CURSOR_BLOCK, PROTO_CURSOR_BLOCK,
+	    PROTO_CURSOR_BLOCK, PROTO_CURSOR_LINE, PROTO_CURSOR_LINE,
+	    PROTO_CURSOR_BAR, PROTO_CURSOR_BAR};
+
+	if (style >= sizeof(shapes))
+		return;
+	s->shape = shapes[style];
+	s->change++;
+	screen_mode_set(s, PROTO_TERM_BLINK, style == 0 || style % 2 == 1);
+}
+
+static void
+csi(struct screen *s, const struct token *t)
+{
+	if (t->lead == 0 && t->inter == 0)
+		csi_plain(s, t);
+	else if (t->lead == 0 && t->inter == ' ' && t->final == 'q')
+		csi_shape(s, token_param(t, 0, 0));
+	else if (t->lead == 0 && t->inter == '!' && t->final == 'p')
+		screen_soft_reset(s);
+	else if (t->lead == '?' && t->inter == '$' && t->final == 'p')
+		screen_ask_mode(s, token_param(t, 0, 0));
+	else if (t->lead == '>' && t->inter == 0 && t->final == 'c')
+		screen_reply(s, "\033[>0;100;0c");
+	else if (t->lead == '?' && t->inter == 0 &&
+		 (t->final == 'h' || t->final == 'l'))
+		for (unsigned i = 0; i < t->nparams; i++)
+			screen_set_mode(
+			    s, token_param(t, i, 0), t->final == 'h');
+}
+
+/* At most 80 characters that can be drawn; others become a question mark. */
+static void
+title(struct screen *s, struct span text)
+{
+	uint8_t out[4 * SCREEN_MAX_TITLE];
+	const uint8_t *end = text.p + text.len;
+	size_t n = 0, len;
+	uint32_t c;
+
+	for (unsigned i = 0; i < SCREEN_MAX_TITLE && text.p < end; i++) {
+		if ((len = text_utf8_len(text.p, end)) == 0)
+			len = 1;
+		c = text.p[0];
+		if (len > 1) {
+			c &= 0x7fU >> len;
+			for (size_t k = 1; k < len; k++)
+				c = c << 6 | (text.p[k] & 0x3fU);
+		}
+		text.p += len;
+		if (term_width(c) < 1 || (len == 1 && c >= 0x80))
+			c = '?';
+		n += text_utf8_put(out + n, c);
+	}
+	s->ops->title(s->arg, span_of(out, n));
+}
+
+static void
+osc(struct screen *s, struct span text)
+{
+	const uint8_t *semi =
+	    text.len == 0 ? NULL : memchr(text.p, ';', text.len);
+	size_t n = semi == NULL ? text.len : (size_t)(semi - text.p);
+	struct span rest;
+
+	if (semi == NULL)
+		return;
+	rest = span_of(semi + 1, text.len - n - 1);
+	if (n == 1 && (text.p[0] == '0' || text.p[0] == '2')) {
+		title(s, rest);
+		return;
+	}
+	/* The colours of text and background: a constant, not the person's. */
+	if (n != 2 || text.p[0] != '1' || rest.len != 1 || rest.p[0] != '?')
+		return;
+	if (text.p[1] == '0')
+		screen_reply(s, "\033]10;rgb:ffff/ffff/ffff\033\\");
+	else if (text.p[1] == '1')
+		screen_reply(s, "\033]11;rgb:0000/0000/0000\033\\");
+}
+
+/* DECRQSS and XTGETTCAP are answered: no such thing. */
+static void
+dcs(struct screen *s, const struct token *t)
+{
+	if (t->final == 'q' && (t->inter == '$' || t->inter == '+'))
+		screen_reply(s, "\033P0%cr\033\\", t->inter);
+}
+
+void
+screen_token(void *arg, const struct token *t)
+{
+	struct screen *s = arg;
+
+	switch (t->kind) {
+	case TOKEN_PRINT:
+		print(s, t->c);
+		break;
+	case TOKEN_CONTROL:
+		control(s, t->c);
+		break;
+	case TOKEN_ESC:
+		esc(s, t);
+		break;
+	case TOKEN_CSI:
+		csi(s, t);
+		break;
+	case TOKEN_OSC:
+		osc(s, t->text);
+		break;
+	case TOKEN_DCS:
+		dcs(s, t);
+		break;
+	}
+}
+
+void
+screen_feed(struct screen *s, struct span bytes)
+{
+	token_feed(&s->z, bytes, screen_token, s);
+	screen_flush(s);
+	vterm_screen_flush_damage(s->screen);
+	s->change++;
+}

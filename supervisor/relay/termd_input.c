@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a person does at a viewer, for the agent: keys, pastes, the mouse, a
+ * change of size.  Only the viewer that has the keyboard is heard.
+ */
+#include "relay/termd.h"
+
+#include <stdio.h>
+
+/*
+ * Takes the room that bytes need, whoever has the keyboard.  Returns 1; 0 if
+ * they are not the typist's and must be dropped; -1 if there was no room.
+ */
+static int
+input_room(struct chan *c, struct span s)
+{
+	struct viewer *v = chan_arg(c);
+	struct msg_ROOM m = {.bytes = (uint32_t)s.len};
+
+	if (s.len > PROTO_TYPED_ROOM - v->owed)
+		return chan_violation(c, "%zu bytes without room", s.len);
+	if (!v->types) {
+		/* Typed before it was told that another one has taken over. */
+		if (s.len != 0)
+			viewer_send(v, MSG_ROOM, &m);
+		return 0;
+	}
+	v->owed += (uint32_t)s.len;
+	return 1;
+}
+
+static int
+input_bytes(struct chan *c, struct span s)
+{
+	int r;
+
+	if (s.len == 0)
+		return chan_violation(c, "nothing was typed");
+	if ((r = input_room(c, s)) == 1)
+		box_send(BOX_DATA, s);
+	return r == -1 ? -1 : 0;
+}
+
+static uint32_t
+input_modes(void)
+{
+	return termd_env.screen == NULL ? 0 : screen_modes(termd_env.screen);
+}
+
+/* Opens brackets around typed text, or closes those that are open. */
+static void
+input_bracket(struct viewer *v, bool open)
+{
+	if (v->pasting == open)
+		return;
+	v->pasting = open;
+	box_send(BOX_DATA, open ? SPAN("\033[200~") : SPAN("\033[201~"));
+}
+
+void
+input_over(struct viewer *v)
+{
+	input_bracket(v, false);
+}
+
+/* Without ESC, a paste cannot end its own brackets. */
+static int
+on_paste(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct viewer *v = chan_arg(c);
+	struct span s = msg->PASTE.bytes;
+	uint8_t clean[PROTO_MAX_TYPED];
+	size_t n = 0;
+	int r;
+
+	(void)fd;
+	if ((r = input_room(c, s)) != 1)
+		return r;
+	if ((input_modes() & PROTO_TERM_PASTE) != 0)
+		input_bracket(v, true);
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] != 0x1b)
+			clean[n++] = s.p[i];
+	if (n != 0)
+		box_send(BOX_DATA, span_of(clean, n));
+	if (msg->PASTE.last)
+		input_bracket(v, false);
+	/* If the sandbox gets nothing of it, it was taken already. */
+	if (termd_env.box.out.len == 0)
+		viewers_taken();
+	return 0;
+}
+
+/* In the form of mode 1006, or the old one, which ends at column 223. */
+static void
+mouse_report(const struct msg_MOUSE *m)
+{
+	unsigned b = m->button + (unsigned)m->mods;
+	char text[64];
+	int n;
+
+	if (m->what == PROTO_MOUSE_MOVE)
+		b += 32;
+	if (screen_mouse_sgr(termd_env.screen)) {
+		n = snprintf(text, sizeof(text), "\033[<%u;%u;%u%c", b,
+		    m->col + 1U, m->row + 1U,
+		    m->what == PROTO_MOUSE_UP ? 'm' : 'M');
+	} else {
+		if (m->what == PROTO_MOUSE_UP)
+			b = 3U + m->mods;
+		if (m->col > 222 || m->row > 222 || b > 223)
+			return;
+		n = snprintf(text, sizeof(text), "\033[M%c%c%c", (int)(32 + b),
+		    33 + m->col, 33 + m->row);
+	}
+	if (n > 0)
+		box_report(span_of(text, (size_t)n));
+}
+
+static int
+on_mouse(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct viewer *v = chan_arg(c);
+	const struct msg_MOUSE *m = &msg->MOUSE;
+	uint32_t modes = input_modes();
+	/* 3: none is down; 64 and above: the wheel. */
+	bool held = (m->button & 3) != 3 || m->button >= 64;
+
+	(void)fd;
+	if (!v->types || (modes & PROTO_TERM_CLICKS) == 0)
+		return 0;
+	if (m->what == PROTO_MOUSE_MOVE &&
+	    (modes & (held ? PROTO_TERM_DRAGS : PROTO_TERM_MOVES)) == 0)
+		return 0;
+	mouse_report(m);
+	return 0;
+}
+
+static int
+on_focus(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct viewer *v = chan_arg(c);
+
+	(void)fd;
+	if (v->types && (input_modes() & PROTO_TERM_FOCUS) != 0)
+		box_report(msg->FOCUS.in ? SPAN("\033[I") : SPAN("\033[O"));
+	return 0;
+}
+
+static void
+input_resize(struct loop_timer *t)
+{
+	struct screen *s = termd_env.screen;
+	uint8_t size[BOX_SIZE_DATA];
+	struct viewer *v;
+
+	(void)t;
+	TAILQ_FOREACH (v, &termd_env.viewers, entry) {
+		if (!v->types || v->rows == 0 ||
+		    (v->rows == screen_rows(s) && v->cols == screen_cols(s)))
+			continue;
+		screen_resize(s, v->rows, v->cols);
+		screen_size_put(s, size);
+		/* A new connection is told the size first of all. */
+		if (termd_env.box.fd != -1)
+			box_send(BOX_SIZE, span_of(size, sizeof(size)));
+		viewers_news();
+	}
+}
+
+/* The first change at once, the next ones after a while, in one. */
+void
+input_size(void)
+{
+	struct termd_env *e = &termd_env;
+	uint64_t now = loop_now(&e->w.loop), due = e->sized + TERMD_SIZE_MS;
+
+	if (e->screen == NULL || e->size.at != 0)
+		return;
+	e->sized = now > due ? now : due;
+	loop_timer_set(
+	    &e->w.loop, &e->size, e->sized - now, input_resize, NULL);
+}
+
+static int
+on_size(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct viewer *v = chan_arg(c);
+	const struct msg_SIZE *m = &msg->SIZE;
+
+	(void)fd;
+	if (m->rows == 0 || m->cols == 0)
+		return chan_violation(c, "SIZE of nothing");
+	v->rows = m->rows < SCREEN_MIN_ROWS ? SCREEN_MIN_ROWS : m->rows;
+	v->cols = m->cols < SCREEN_MIN_COLS ? SCREEN_MIN_COLS : m->cols;
+	if (v->types)
+		input_size();
+	return 0;
+}
+
+static int
+on_keys(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	return input_bytes(c, msg->KEYS.bytes);
+}
+
+static int
+on_input(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)fd;
+	return input_bytes(c, msg->INPUT.bytes);
+}
+
+static int
+on_input_end(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct viewer *v = chan_arg(c);
+
+	(void)msg;
+	(void)fd;
+	if (v->types && !termd_env.input_over) {
+		termd_env.input_over = true;
+		box_send(BOX_EOF, span_of(NULL, 0));
+	}
+	return 0;
+}
+
+static int
+on_out_gone(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct viewer *v = chan_arg(c);
+	uint8_t stream = msg->OUT_GONE.stream;
+
+	(void)fd;
+	if (!v->waits)
+		return chan_violation(c, "OUT_GONE of one that does not wait");
+	if (!termd_env.gone[stream])
+		box_send(BOX_SHUT, span_of(&stream, sizeof(stream)));
+	termd_env.gone[stream] = true;
+	return 0;
+}
+
+static int
+on_take(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)msg;
+	(void)fd;
+	viewer_take(chan_arg(c));
+	return 0;
+}
+
+static int
+on_frame_ack(struct chan *c, const union proto_any *msg, int fd)
+{
+	struct viewer *v = chan_arg(c);
+
+	(void)fd;
+	if (msg->FRAME_ACK.seq != v->sent)
+		return chan_violation(c, "FRAME_ACK of %u", msg->FRAME_ACK.seq);
+	v->acked = v->sent;
+	if (v->news)
+		viewers_due();
+	return 0;
+}
+
+const struct chan_handler input_handlers[] = {
+    {MSG_KEYS, on_keys},
+    {MSG_PASTE, on_paste},
+    {MSG_MOUSE, on_mouse},
+    {MSG_FOCUS, on_focus},
+    {MSG_SIZE, on_size},
+    {MSG_INPUT, on_input},
+    {MSG_INPUT_END, on_input_end},
+    {MSG_TAKE, on_take},
+    {MSG_OUT_GONE, on_out_gone},
+    {MSG_FRAME_ACK, on_frame_ack},
+};
+const size_t input_nhandlers =
+    sizeof(input_handlers) / sizeof(input_handlers[0]);

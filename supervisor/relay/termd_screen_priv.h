@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: ISC */
+/* The inside of a screen: its state, and the functions that change it. */
+#ifndef TERMD_SCREEN_PRIV_H
+#define TERMD_SCREEN_PRIV_H
+
+#include "common/ipc/proto.h"
+#include "relay/termd_screen.h"
+
+#include <vterm.h>
+
+#define SCREEN_BATCH 4096U /* bytes that libvterm is given at once */
+
+struct screen {
+	VTerm *vt;
+	VTermScreen *screen;
+	const struct screen_ops *ops;
+	void *arg;
+	struct tokenizer z;
+	struct pen pen, saved;
+	unsigned saved_row, saved_col;
+	uint32_t last; /* character that REP repeats, or 0 */
+	unsigned rows, cols;
+	unsigned shape;
+	uint32_t modes;
+	bool mouse_sgr;
+	uint64_t change, row_change[PROTO_MAX_ROWS];
+	size_t n; /* of what waits for libvterm */
+	char batch[SCREEN_BATCH];
+};
+
+/* termd_modes.c */
+void screen_defaults(struct screen *);
+void screen_mode_set(struct screen *, uint32_t bit, bool on);
+void screen_set_mode(struct screen *, unsigned number, bool on);
+/* Answers DECRQM. */
+void screen_ask_mode(struct screen *, unsigned number);
+void screen_save(struct screen *);
+void screen_restore(struct screen *);
+void screen_soft_reset(struct screen *);
+/* No scrolling region and no origin mode any more; the cursor stays. */
+void screen_unscroll(struct screen *);
+
+uint32_t screen_colour(const VTermColor *);
+
+/* termd_functions.c: everything that a token does; a token_fn. */
+void screen_token(void *arg, const struct token *);
+void screen_flush(struct screen *);
+/* For libvterm, whole; text of ours, or checked. */
+void screen_give(struct screen *, const void *, size_t);
+void screen_givef(struct screen *, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+/* For the agent: a constant, or numbers of ours. */
+void screen_reply(struct screen *, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The whole pen, from the beginning. */
+void screen_pen(struct screen *);
+
+#endif

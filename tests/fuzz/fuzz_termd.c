@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The agent's output through termd's tokenizer into a screen or lines.  The
+ * first byte picks which, and the second a size; 0xff in the input changes it.
+ * Holds: whatever comes, rows and lines are cells that a viewer takes, no
+ * wider than the screen; the cursor is on it; an answer is one of a few forms
+ * with numbers alone; how the bytes came makes no difference to a line.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "common/ipc/proto.h"
+#include "relay/termd_lines.h"
+#include "relay/termd_screen.h"
+#include "common/term/width.h"
+#include "common/json/text.h"
+
+static uint64_t sum; /* of the lines of one run */
+
+static void
+check_cells(struct span s, unsigned most)
+{
+	struct cells_in in;
+	struct cell c;
+	unsigned width = 0;
+	int r;
+
+	cells_open(&in, s);
+	while ((r = cells_next(&in, &c)) == 1) {
+		width += c.width;
+		for (unsigned i = 0; i < c.nchars; i++)
+			sum = sum * 31 + c.chars[i];
+	}
+	CHECK(r == 0);
+	CHECK(width <= most);
+}
+
+/* CSI or DCS of digits and marks, or a colour that is a constant. */
+static void
+on_reply(void *arg, struct span s)
+{
+	static const char *const colours[] = {
+	    "\033]10;rgb:ffff/ffff/ffff\033\\",
+	    "\033]11;rgb:0000/0000/0000\033\\", "\033P0$r\033\\",
+	    "\033P0+r\033\\"};
+
+	(void)arg;
+	for (size_t i = 0; i < sizeof(colours) / sizeof(colours[0]); i++)
+		if (s.len == strlen(colours[i]) &&
+		    memcmp(s.p, colours[i], s.len) == 0)
+			return;
+	CHECK(s.len > 3 && s.len < 32 && s.p[0] == 0x1b && s.p[1] == '[');
+	for (size_t i = 2; i < s.len - 1; i++)
+		CHECK(memchr("0123456789;?>$", s.p[i], 14) != NULL);
+	CHECK(memchr("ncRy", s.p[s.len - 1], 4) != NULL);
+}
+
+static void
+on_scrolled(void *arg, struct span cells)
+{
+	(void)arg;
+	check_cells(cells, PROTO_MAX_COLS);
+}
+
+static void
+on_bell(void *arg)
+{
+	(void)arg;
+}
+
+static void
+on_title(void *arg, struct span s)
+{
+	const uint8_t *end = s.p + s.len;
+	size_t n;
+
+	(void)arg;
+	CHECK(s.len <= 4 * SCREEN_MAX_TITLE);
+	for (const uint8_t *p = s.p; p < end; p += n) {
+		n = text_utf8_len(p, end);
+		CHECK(n != 0 && *p >= 0x20 && *p != 0x7f);
+	}
+}
+
+static const struct screen_ops ops = {on_reply, on_scrolled, on_bell, on_title};
+
+static void
+check_screen(const struct screen *s)
+{
+	static uint8_t cells[PROTO_MAX_CELLS];
+	unsigned row, col;
+
+	for (unsigned r = 0; r < screen_rows(s); r++)
+		check_cells(
+		    span_of(cells, screen_row(s, r, cells, sizeof(cells))),
+		    screen_cols(s));
+	screen_cursor(s, &row, &col);
+	CHECK(row < screen_rows(s) && col < screen_cols(s));
+	CHECK((screen_modes(s) & ~PROTO_TERM_ALL) == 0);
+	CHECK(screen_shape(s) <= PROTO_CURSOR_LAST);
+}
+
+static void
+fuzz_screen(uint8_t size, struct span in)
+{
+	struct screen *s = screen_new(2 + (size & 15), 20 + (size & 127), &ops, NULL);
+	const uint8_t *ff;
+	size_t n;
+
+	CHECK(s != NULL);
+	while (in.len != 0) {
+		ff = memchr(in.p, 0xff, in.len);
+		n = ff == NULL ? in.len : (size_t)(ff - in.p);
+		screen_feed(s, span_of(in.p, n));
+		check_screen(s);
+		in = span_of(in.p + n, in.len - n);
+		if (in.len < 3)
+			break;
+		screen_resize(s, in.p[1] & 31, in.p[2] & 127);
+		check_screen(s);
+		in = span_of(in.p + 3, in.len - 3);
+	}
+	screen_free(s);
+}
+
+static void
+on_line(struct lines *l, bool more, bool joined)
+{
+	static uint8_t cells[PROTO_MAX_CELLS];
+
+	sum = sum * 31 + (more ? 2U : 0) + (joined ? 1U : 0);
+	CHECK(l->n <= LINES_MAX);
+	check_cells(span_of(cells, lines_encode(l, cells, sizeof(cells))),
+	    2 * LINES_MAX);
+}
+
+static uint64_t
+fuzz_lines(struct span in, size_t step)
+{
+	static struct lines l;
+
+	sum = 0;
+	lines_init(&l, on_line, NULL);
+	for (size_t i = 0; i < in.len; i += step)
+		lines_feed(&l,
+		    span_of(in.p + i, in.len - i < step ? in.len - i : step));
+	lines_end(&l);
+	return sum;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
+{
+	if (len < 2)
+		return 0;
+	if ((p[0] & 1) == 0)
+		fuzz_screen(p[1], span_of(p + 2, len - 2));
+	else
+		CHECK(fuzz_lines(span_of(p + 2, len - 2), 1) ==
+		      fuzz_lines(span_of(p + 2, len - 2), len));
+	return 0;
+}

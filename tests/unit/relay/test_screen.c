@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * termd's screen: what is drawn, what is answered, and the inputs at which
+ * libvterm by itself hangs or writes outside of its memory.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/ipc/proto.h"
+#include "relay/termd_screen.h"
+#include "tap.h"
+#include "common/json/text.h"
+
+static struct {
+	char reply[4096], title[512], scrolled[8192];
+	unsigned bells;
+} seen;
+
+/* Cells as text; attributes of each in brackets where they change. */
+static const char *
+text_of(struct span cells)
+{
+	static char out[65536];
+	struct cell c, last = {.attr = 0};
+	struct cells_in in;
+	size_t n = 0;
+	int r;
+
+	cells_open(&in, cells);
+	while ((r = cells_next(&in, &c)) == 1 && n < sizeof(out) - 64) {
+		if (c.attr != last.attr || c.fg != last.fg || c.bg != last.bg)
+			n += (size_t)snprintf(out + n, sizeof(out) - n,
+			    "<%x,%x,%x>", c.attr, c.fg, c.bg);
+		last = c;
+		for (unsigned i = 0; i < c.nchars; i++)
+			n += text_utf8_put((uint8_t *)out + n, c.chars[i]);
+	}
+	out[n] = '\0';
+	return r == 0 ? out : "malformed";
+}
+
+static void
+on_reply(void *arg, struct span s)
+{
+	(void)arg;
+	strncat(seen.reply, (const char *)s.p, s.len);
+}
+
+static void
+on_line(void *arg, struct span cells)
+{
+	(void)arg;
+	if (strlen(seen.scrolled) < sizeof(seen.scrolled) - 1024) {
+		strcat(seen.scrolled, text_of(cells));
+		strcat(seen.scrolled, "|");
+	}
+}
+
+static void
+on_bell(void *arg)
+{
+	(void)arg;
+	seen.bells++;
+}
+
+static void
+on_title(void *arg, struct span s)
+{
+	(void)arg;
+	snprintf(seen.title, sizeof(seen.title), "%.*s", (int)s.len,
+	    (const char *)s.p);
+}
+
+static const struct screen_ops ops = {on_reply, on_line, on_bell, on_title};
+
+static const char *
+row(const struct screen *s, unsigned r)
+{
+	static uint8_t cells[PROTO_MAX_CELLS];
+
+	return text_of(span_of(cells, screen_row(s, r, cells, sizeof(cells))));
+}
+
+static struct screen *
+fed(unsigned rows, unsigned cols, const char *in)
+{
+	struct screen *s = screen_new(rows, cols, &ops, NULL);
+
+	memset(&seen, 0, sizeof(seen));
+	screen_feed(s, span_str(in));
+	return s;
+}
+
+static const struct {
+	const char *in, *first, *name;
+} rows[] = {
+    {"abc", "abc", "text"},
+    {"abc\033[2D\033[Kx", "ax", "the cursor moves, and a line is erased"},
+    {"ab\033[5bc", "abbbbbbc", "REP repeats"},
+    {"\033[9b\033[b", "", "REP of nothing: libvterm would never return"},
+    {"\344\270\200\033[1;40H\033[b", "\344\270\200",
+	"REP of a wide character in the last column: libvterm would crash"},
+    {"x\033[9999b", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+	"REP has a limit"},
+    {"\344\270\200x", "\344\270\200x", "a wide character"},
+    {"\344\270\200\033[1Dx", " x", "half of one is no character"},
+    {"a\314\201b", "a\314\201b", "a mark combines"},
+    {"\033(0lqk\033(Bx", "\342\224\214\342\224\200\342\224\220x",
+	"line drawing"},
+    {"\033[1;2;4;9mx\033[22my\033[0mz", "<20b,0,0>x<208,0,0>y<0,0,0>z",
+	"attributes, dim among them"},
+    {"\033[8mx\033[28my", "<100,0,0>x<0,0,0>y", "hidden text"},
+    {"\033[4:3mx\033[21my\033[4:0mz", "<20,0,0>x<10,0,0>y<0,0,0>z",
+	"underlines"},
+    {"\033[31;104mx\033[39;49my", "<0,1000001,100000c>x<0,0,0>y",
+	"the 16 colours"},
+    {"\033[38;5;200mx\033[48:5:7my", "<0,10000c8,0>x<0,10000c8,1000007>y",
+	"the 256 colours"},
+    {"\033[38;2;1;2;3mx\033[48:2::4:5:6my",
+	"<0,2010203,0>x<0,2010203,2040506>y", "colours of 24 bits"},
+    {"\033[38;5mx\033[38;2;1;2;300my\033[38;7mz", "xyz",
+	"colours that make no sense"},
+    {"\033[1;3;4:3;5;7;8;9;2m\033[38;2;1;2;3;48;2;4;5;6mx",
+	"<3e7,2010203,2040506>x", "all at once: libvterm has room for 16"},
+    {"\033[1;38;2;9;9;9m\0337\033[0m\0338x", "<1,2090909,0>x",
+	"the pen is saved with the cursor"},
+    {"main\033[?1049halt\033[?1049l", "main", "the alternate screen"},
+    {"one\r\n\033M\033Mx", "x", "RI scrolls back"},
+    {"abc\033[1G\033[2@\033[4GX", "  aXc", "insert"},
+    {"abc\033[1G\033[P", "bc", "delete"},
+    {"abc\033[1G\033[2X", "  c", "erase"},
+    {"\033[3;1Hx\033[H\033[2M", "x", "lines are deleted"},
+    {"\033#8x\033#6y", "xy", "DECALN and double width do not exist"},
+    {"\033[?69h\033[5;10s\033[4hx", "x", "nor do margins left and right"},
+    {"\033]8;;http://evil/\033\\link\033]8;;\033\\", "link",
+	"the text of a link stays"},
+    {"\033]52;c;ZXZpbA==\007\033]1337;File=:AA==\007\033Ptmux;\033\033]52;c;AA"
+     "==\007\033\\x",
+	"x", "clipboard, files and pass-through vanish"},
+};
+
+static void
+test_rows(void)
+{
+	struct screen *s;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		s = fed(5, 40, rows[i].in);
+		is_str(row(s, 0), rows[i].first, "%s", rows[i].name);
+		is_str(seen.reply, "", "%s: nothing is answered", rows[i].name);
+		screen_free(s);
+	}
+}
+
+/* T1: only these are answered, with numbers and constants of ours. */
+static const struct {
+	const char *in, *reply, *name;
+} queries[] = {
+    {"\033[5n", "\033[0n", "DSR"},
+    {"ab\033[6n", "\033[1;3R", "CPR"},
+    {"\033[c\033[0c", "\033[?62;22c\033[?62;22c", "DA1"},
+    {"\033[>c", "\033[>0;100;0c", "DA2"},
+    {"\033[=c\033[1c", "", "DA3"},
+    {"\033[?25$p", "\033[?25;1$y", "DECRQM of a mode that is set"},
+    {"\033[?1000$p", "\033[?1000;2$y", "DECRQM of one that is not"},
+    {"\033[?1000;1006h\033[?1000$p\033[?1006$p", "\033[?1000;1$y\033[?1006;1$y",
+	"DECRQM of the mouse"},
+    {"\033[?2026$p", "\033[?2026;0$y", "synchronized output: unknown"},
+    {"\033P$qm\033\\", "\033P0$r\033\\", "DECRQSS: refused"},
+    {"\033P+q544e\033\\", "\033P0+r\033\\", "XTGETTCAP: refused"},
+    {"\033]10;?\007", "\033]10;rgb:ffff/ffff/ffff\033\\",
+	"the colour of text is a constant"},
+    {"\033]11;?\033\\", "\033]11;rgb:0000/0000/0000\033\\",
+	"so is that of the background"},
+    {"\033]4;1;?\007\033]12;?\007\033]52;c;?\007\033]50;?\007", "",
+	"palette, cursor colour, clipboard, font: no answer"},
+    {"\033]2;evil\007\033[21t\033[20t\033[18t\033[14t\033[8;1;1t", "",
+	"title, icon name and sizes of windows: no answer"},
+    {"\033[>q\033[?u\033[?6n\033[?996n\033[x\033[1*y\033Z\005", "",
+	"version, kitty keys, DECXCPR, DECREQTPARM, checksums, ENQ: no answer"},
+};
+
+static void
+test_queries(void)
+{
+	struct screen *s;
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		s = fed(5, 40, queries[i].in);
+		is_str(seen.reply, queries[i].reply, "%s", queries[i].name);
+		screen_free(s);
+	}
+	/* What an answer echoes is a number of ours, never text of the agent.
+	 */
+	s = fed(
+	    5, 40, "\033[?99999999$p\033P1;2+qAAAA\033\\\033[999;999H\033[6n");
+	is_str(seen.reply, "\033[?9999;0$y\033P0+r\033\\\033[5;40R",
+	    "answers hold nothing that was sent but a bounded number");
+	screen_free(s);
+}
+
+static void
+test_title(void)
+{
+	char in[512] = "\033]0;", want[512];
+	struct screen *s;
+
+	s = fed(5, 40, "\033]2;tea \342\230\225\302\233\342\200\256x\007");
+	is_str(seen.title, "tea \342\230\225??x",
+	    "a title has no control and no reordering character");
+	screen_free(s);
+	memset(in + 4, 'x', 300);
+	strcat(in, "\007\a");
+	s = fed(5, 40, in);
+	memset(want, 'x', 80);
+	want[80] = '\0';
+	is_str(seen.title, want, "a title has 80 characters at most");
+	is_int(seen.bells, 1, "and a bell is told");
+	screen_free(s);
+}
+
+static void
+test_modes(void)
+{
+	struct screen *s = fed(5, 40,
+	    "\033[?1;1003;1006;1004;2004h\033[?25l"
+	    "\033=\033[?1049h\033[5 q");
+
+	is_int(screen_modes(s),
+	    PROTO_TERM_CURSOR_KEYS | PROTO_TERM_CLICKS | PROTO_TERM_DRAGS |
+		PROTO_TERM_MOVES | PROTO_TERM_FOCUS | PROTO_TERM_PASTE |
+		PROTO_TERM_KEYPAD | PROTO_TERM_ALTERNATE | PROTO_TERM_BLINK,
+	    "modes that concern the viewer");
+	ok(screen_mouse_sgr(s), "and the form of mouse reports");
+	is_int(screen_shape(s), PROTO_CURSOR_BAR, "and the cursor's shape");
+	screen_feed(s, span_str("\033c"));
+	is_int(screen_modes(s), PROTO_TERM_CURSOR | PROTO_TERM_BLINK,
+	    "RIS resets them");
+	screen_free(s);
+}
+
+static void
+test_scrolled(void)
+{
+	struct screen *s = fed(3, 20, "a\r\nb\r\nc\r\nd\r\n");
+
+	is_str(seen.scrolled, "a|b|", "rows that left at the top are told");
+	screen_feed(s, span_str("\033[?1049h1\r\n2\r\n3\r\n4\r\n5"));
+	is_str(seen.scrolled, "a|b|", "not those of the alternate screen");
+	screen_free(s);
+}
+
+/* Each of these ended libvterm, or left its cursor outside of the grid. */
+static void
+test_resize(void)
+{
+	struct screen *s = fed(27, 40, "\033[20;27r\033[27;1Hx\0337");
+
+	screen_resize(s, 3, 20);
+	screen_feed(s, span_str("\0338\033[5L\033[3M\r\n\r\n\033M\033[9@y"));
+	screen_resize(s, 300, 500);
+	screen_feed(s, span_str("\033[300;500Hz\0337"));
+	screen_resize(s, 2, 20);
+	screen_feed(s, span_str("\0338\033[5L\344\270\200\033[Jq"));
+	is_int(screen_rows(s), 2, "the screen has its last size");
+	screen_resize(s, 1, 1);
+	is_int(screen_cols(s), SCREEN_MIN_COLS, "which has a least one");
+	screen_resize(s, 9999, 9999);
+	is_int(screen_rows(s), PROTO_MAX_ROWS, "and a greatest one");
+	screen_free(s);
+	/* A cursor that was at the top of lines that went away. */
+	s = fed(27, 40, "");
+	for (unsigned i = 0; i < 27; i++)
+		screen_feed(s, span_str("line\r\n"));
+	screen_feed(s, span_str("\033[1;1H"));
+	screen_resize(s, 5, 40);
+	screen_feed(s, span_str("\033[5Lx"));
+	is_str(row(s, 0), "x", "a cursor above the grid is put back");
+	screen_free(s);
+}
+
+/* Only what changed since is sent again. */
+static void
+test_changes(void)
+{
+	struct screen *s = fed(5, 40, "one\r\ntwo\r\nthree");
+	uint64_t then = screen_change(s);
+
+	screen_feed(s, span_str("\033[2;1HTWO"));
+	ok(screen_row_change(s, 1) > then, "a row that changed is known");
+	ok(screen_row_change(s, 0) <= then && screen_row_change(s, 2) <= then,
+	    "so are those that did not");
+	screen_free(s);
+}
+
+/* 500 columns of marks, and every cell another colour: it fits a message. */
+static void
+test_worst_row(void)
+{
+	static uint8_t cells[PROTO_MAX_CELLS];
+	struct screen *s = screen_new(2, 500, &ops, NULL);
+	struct cells_in in;
+	struct cell c;
+	char text[128];
+	unsigned n = 0;
+	int r;
+
+	for (int i = 0; i < 500; i++) {
+		snprintf(text, sizeof(text),
+		    "\033[38;2;%d;%d;"
+		    "1mx\314\201\314\202\314\203\314\204\314\205",
+		    i & 255, i >> 8);
+		screen_feed(s, span_str(text));
+	}
+	cells_open(&in, span_of(cells, screen_row(s, 0, cells, sizeof(cells))));
+	while ((r = cells_next(&in, &c)) == 1)
+		n += c.nchars == CELL_MAX_CHARS;
+	is_int(r, 0, "the worst row can be read");
+	is_int(n, 500, "and is whole");
+	screen_free(s);
+}
+
+int
+main(void)
+{
+	test_rows();
+	test_queries();
+	test_title();
+	test_modes();
+	test_scrolled();
+	test_resize();
+	test_changes();
+	test_worst_row();
+	return tap_done();
+}
