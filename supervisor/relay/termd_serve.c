@@ -84,7 +84,7 @@ serve_after(void *arg)
 	viewers_reap();
 	box_update();
 	if (termd_env.stopping && box_drained() && viewers_finish())
-		_exit(0);
+		worker_exit(&termd_env.w, 0);
 }
 
 void

@@ -238,19 +238,19 @@ viewers_finish(void)
 	static const struct msg_BOX_END end;
 	static bool said;
 	struct viewer *v, *next;
-	bool done = true;
 
-	for (v = TAILQ_FIRST(&termd_env.viewers); v != NULL; v = next) {
+	for (v = TAILQ_FIRST(&termd_env.viewers); v != NULL && !said;
+	     v = next) {
 		next = TAILQ_NEXT(v, entry);
-		if (!said) {
-			/* The last picture, whatever was acknowledged. */
-			v->acked = v->sent;
-			frame_send(v);
-			viewer_send(v, MSG_BOX_END, &end);
-		}
-		if (!v->dead && chan_queued(v->chan) != 0)
-			done = false;
+		/* The last picture, whatever was acknowledged. */
+		v->acked = v->sent;
+		frame_send(v);
+		viewer_send(v, MSG_BOX_END, &end);
 	}
 	said = true;
-	return done;
+	loop_turns(&termd_env.w.loop);
+	TAILQ_FOREACH (v, &termd_env.viewers, entry)
+		if (chan_queued(v->chan) != 0)
+			return false;
+	return true;
 }

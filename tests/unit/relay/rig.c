@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The played peers of termd. */
-#include "rig.h"
+#include "unit/relay/rig.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -340,6 +340,9 @@ rig_viewer(bool types, bool waits)
 	if (chan_open(v->chan) == -1 ||
 	    chan_send(rig.worker.sup, MSG_VIEWER, &m, fds[1]) == -1)
 		err(1, "viewer");
+	/* It is one from its first frame on. */
+	while (v->frames == 0 && !v->closed && !rig.worker.lost)
+		worker_rig_turn(&rig.worker);
 	return v;
 }
 
