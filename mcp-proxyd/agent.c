@@ -114,16 +114,42 @@ agent_fail(struct agent *a, enum jsonrpc_code code, const char *text)
 	calls_wake(p);
 }
 
+/* A part of a line that is too long: only its id is looked for. */
+static void
+take_part(struct agent *a, struct span part, bool last)
+{
+	struct jsonrpc_id id;
+
+	idscan_feed(&a->scan, part);
+	if (last) {
+		if (idscan_end(&a->scan, &id) == -1 || a->scan.response)
+			id.len = 0;
+		answer_fail(a, &id, JSONRPC_INVALID,
+		    "Invalid Request: line longer than %u bytes. Do not retry "
+		    "it as it is: send less at once",
+		    PROTO_MAX_LINE);
+		memset(&a->scan, 0, sizeof(a->scan));
+	} else if (a->in.over > PROXY_MAX_SKIP) {
+		agent_fail(a, JSONRPC_INVALID,
+		    "Invalid Request: a line without end; this connection is "
+		    "closed");
+	}
+}
+
 /* Lines that have come, until one has to wait. */
 static void
 take_lines(struct agent *a)
 {
-	enum lines_got got = LINES_MORE;
+	enum lines_got got;
 	struct span line;
 
 	a->blocked = false;
 	while (a->closing == 0 && !a->doomed &&
-	       (got = lines_next(&a->in, &line)) == LINES_ONE) {
+	       (got = lines_next(&a->in, &line)) != LINES_MORE) {
+		if (got != LINES_ONE) {
+			take_part(a, line, got == LINES_LONG_END);
+			continue;
+		}
 		/* White space alone is no message; a CR may end one. */
 		if (line.len == 0 || (line.len == 1 && line.p[0] == '\r')) {
 			if (++a->blanks > PROXY_MAX_BLANKS)
@@ -139,10 +165,6 @@ take_lines(struct agent *a)
 			break;
 		}
 	}
-	if (got == LINES_LONG)
-		agent_fail(a, JSONRPC_INVALID,
-		    "Invalid Request: line longer than 4194304 bytes; this "
-		    "connection is closed");
 	/* The end of the stream cut a line short. */
 	if (a->eof && !a->blocked && a->closing == 0 && !a->doomed &&
 	    lines_rest(&a->in) != 0)
@@ -196,7 +218,7 @@ turn_away(int fd)
 {
 	static const char text[] =
 	    "{\"error\":{\"code\":-32000,\"message\":\"16 connections are "
-	    "open, which is the limit; close one first\"},\"id\":null,"
+	    "open, which is the limit; close one first\"},"
 	    "\"jsonrpc\":\"2.0\"}\n";
 
 	(void)send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -13,6 +13,7 @@
 #include <sys/queue.h>
 
 #include "common/ipc/worker.h"
+#include "mcp/idscan.h"
 #include "mcp/jsonrpc.h"
 #include "mcp/lines.h"
 
@@ -23,6 +24,7 @@
 /* One answer: a tool list, or a result that a server wrote in a line. */
 #define PROXY_MAX_ANSWER (12U << 20)
 #define PROXY_MAX_BLANKS 100U
+#define PROXY_MAX_SKIP ((size_t)256 << 20) /* of a line that is too long */
 #define PROXY_CALL_MS 300000U
 #define PROXY_LIST_MS 30000U /* servers may take to list tools */
 #define PROXY_NOTE_MS 10000U /* between notes about a held call */
@@ -62,6 +64,7 @@ struct agent {
 	int fd;          /* -1: free */
 	unsigned number; /* rising, for the log */
 	struct lines in;
+	struct idscan scan; /* of a line that is too long */
 	struct buf out;
 	TAILQ_HEAD(, call) calls;
 	bool greeted;     /* initialize was answered */

@@ -248,6 +248,7 @@ take_cancelled(struct agent *a, const struct jsonrpc *m)
 int
 request_take(struct agent *a, struct span line)
 {
+	struct idscan scan;
 	struct jsonrpc m;
 	int r = 0;
 
@@ -270,6 +271,10 @@ request_take(struct agent *a, struct span line)
 		proxy_count(&a->p->ignored, "notifications of the agent");
 		break;
 	case JSONRPC_BAD:
+		/* Unreadable, it still says whose answer this is. */
+		if (m.code == JSONRPC_PARSE &&
+		    (idscan_line(line, &scan, &m.id) == -1 || scan.response))
+			m.id.len = 0;
 		answer_fail(a, &m.id, m.code, "%s", m.why);
 		break;
 	}

@@ -352,16 +352,9 @@ read_token(struct json_reader *r, int c)
 	return json_reader_fail(r, JSON_TRAILING, r->p);
 }
 
-const struct value *
-json_read(struct value_pool *pool, struct span text, struct json_fail *fail)
-{
-	return json_read_large(
-	    pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES, fail);
-}
-
-const struct value *
-json_read_large(struct value_pool *pool, struct span text, unsigned nodes,
-    size_t bytes, struct json_fail *fail)
+static const struct value *
+read_text(struct value_pool *pool, struct span text, unsigned nodes,
+    size_t bytes, bool repair, struct json_fail *fail)
 {
 	struct json_reader r;
 	int c;
@@ -378,6 +371,7 @@ json_read_large(struct value_pool *pool, struct span text, unsigned nodes,
 	r.max_nodes = nodes;
 	r.max_bytes = bytes;
 	r.want = WANT_VALUE;
+	r.repair = repair;
 	r.fail = (struct json_fail){JSON_OK, 0};
 	while ((c = reader_peek(&r)) != -1) {
 		if (read_token(&r, c) == -1)
@@ -388,6 +382,28 @@ json_read_large(struct value_pool *pool, struct span text, unsigned nodes,
 	if (fail != NULL)
 		*fail = r.fail;
 	return r.fail.error == JSON_OK ? r.root : NULL;
+}
+
+const struct value *
+json_read(struct value_pool *pool, struct span text, struct json_fail *fail)
+{
+	return read_text(
+	    pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES, false, fail);
+}
+
+const struct value *
+json_read_repaired(
+    struct value_pool *pool, struct span text, struct json_fail *fail)
+{
+	return read_text(
+	    pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES, true, fail);
+}
+
+const struct value *
+json_read_large(struct value_pool *pool, struct span text, unsigned nodes,
+    size_t bytes, struct json_fail *fail)
+{
+	return read_text(pool, text, nodes, bytes, false, fail);
 }
 
 const char *

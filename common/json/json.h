@@ -30,6 +30,13 @@ struct json_fail {
 };
 
 /*
+ * The same, but an escape of a lone surrogate is read as U+FFFD: results of
+ * MCP servers that cut texts without looking.
+ */
+const struct value *json_read_repaired(
+    struct value_pool *, struct span text, struct json_fail *);
+
+/*
  * The root, whose texts live in the pool or point into the text; or NULL with
  * *fail filled (fail may be NULL).
  */

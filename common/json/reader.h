@@ -28,6 +28,7 @@ struct json_reader {
 	unsigned max_nodes;
 	size_t max_bytes;
 	enum json_want want;
+	bool repair;		/* a lone surrogate becomes U+FFFD */
 	struct json_fail fail;
 };
 

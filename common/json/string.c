@@ -27,6 +27,15 @@ read_hex4(struct json_reader *r, const uint8_t *esc, const uint8_t *p)
 	return n;
 }
 
+/* A surrogate that is alone, in the escape at esc. */
+static int
+lone_surrogate(struct json_reader *r, const uint8_t *esc)
+{
+	if (r->repair)
+		return 0xfffd;
+	return json_reader_fail(r, JSON_UTF8, esc);
+}
+
 /* \uXXXX or a surrogate pair at r->p. The code point, or -1. */
 static int
 read_unicode(struct json_reader *r)
@@ -40,17 +49,17 @@ read_unicode(struct json_reader *r)
 	if (high < 0xd800 || high > 0xdfff)
 		return high;
 	if (high > 0xdbff)
-		return json_reader_fail(r, JSON_UTF8, esc);
+		return lone_surrogate(r, esc);
 	for (unsigned i = 0; i < 2; i++) {
 		if (r->p + i == r->end)
 			return json_reader_fail(r, JSON_TRUNCATED, r->end);
 		if (r->p[i] != "\\u"[i])
-			return json_reader_fail(r, JSON_UTF8, esc);
+			return lone_surrogate(r, esc);
 	}
 	if ((low = read_hex4(r, r->p, r->p + 2)) == -1)
 		return -1;
 	if (low < 0xdc00 || low > 0xdfff)
-		return json_reader_fail(r, JSON_UTF8, esc);
+		return lone_surrogate(r, esc);
 	r->p += 6;
 	return 0x10000 + (high - 0xd800) * 0x400 + (low - 0xdc00);
 }

@@ -8,10 +8,12 @@
 
 #include "common/bucket.h"
 #include "common/ipc/worker.h"
+#include "mcp/idscan.h"
 #include "mcp/jsonrpc.h"
 #include "mcp/lines.h"
 
 #define BACKD_MAX_STRAY 20U    /* lines that are no messages */
+#define BACKD_MAX_SKIP ((size_t)256 << 20) /* of a line that is too long */
 #define BACKD_MAX_STDERR 1024U /* of a line; the rest is cut */
 /* Answers to nothing that was asked: beyond so many, one every so many ms. */
 #define BACKD_UNASKED_MS 5U
@@ -27,6 +29,7 @@ struct backd {
 	bool seen[2];
 	struct loop_io io[2];
 	struct lines out;
+	struct idscan scan; /* of a line that is too long */
 	uint8_t err[BACKD_MAX_STDERR]; /* a line that has not ended */
 	size_t err_len;
 	bool gone;
@@ -68,6 +71,8 @@ void backd_drop(struct backd *, const char *what);
 
 /* server.c: one line of the server's stdout. */
 void server_line(struct backd *, struct span);
+/* b->scan has seen a whole one that is too long. */
+void server_long(struct backd *);
 /* Tells auditd of the calls that ended and were not told yet. */
 void server_done(struct backd *);
 

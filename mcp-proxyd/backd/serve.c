@@ -122,22 +122,34 @@ on_unasked(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* A part of a line that is too long: only its id is looked for. */
+static void
+out_part(struct backd *b, struct span part, bool last)
+{
+	idscan_feed(&b->scan, part);
+	if (last) {
+		server_long(b);
+		memset(&b->scan, 0, sizeof(b->scan));
+	} else if (b->out.over > BACKD_MAX_SKIP) {
+		backd_gone(b, "wrote a line longer than %zu bytes",
+		    (size_t)BACKD_MAX_SKIP);
+	}
+}
+
 static void
 out_lines(struct backd *b)
 {
-	enum lines_got got = LINES_MORE;
+	enum lines_got got;
 	struct span line;
 
-	while (!b->gone && (got = lines_next(&b->out, &line)) == LINES_ONE)
-		server_line(b, line);
-	if (b->gone)
-		return;
-	if (got == LINES_LONG) {
-		backd_gone(
-		    b, "wrote a line longer than %u bytes", PROTO_MAX_LINE);
-		return;
+	while (!b->gone && (got = lines_next(&b->out, &line)) != LINES_MORE) {
+		if (got == LINES_ONE)
+			server_line(b, line);
+		else
+			out_part(b, line, got == LINES_LONG_END);
 	}
-	lines_done(&b->out);
+	if (!b->gone)
+		lines_done(&b->out);
 }
 
 /* One read of at most LINES_READ. 0: the end, -1: nothing now. */

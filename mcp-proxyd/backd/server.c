@@ -219,6 +219,32 @@ take_bad(struct backd *b, struct span line, const struct jsonrpc *m)
 }
 
 void
+server_long(struct backd *b)
+{
+	char why[80];
+	struct jsonrpc m = {.kind = JSONRPC_ERROR, .message = {NULL, 0}};
+	struct jsonrpc_id id;
+	uint64_t n;
+
+	(void)snprintf(why, sizeof(why),
+	    "it is longer than %u bytes; ask for a smaller part",
+	    PROTO_MAX_LINE);
+	value_pool_reset(b->pool);
+	if (idscan_end(&b->scan, &id) == -1 || !b->scan.response) {
+		take_stray(b, span_of(b->scan.shown, b->scan.nshown), why);
+	} else if (idscan_number(&id, &n) == 0) {
+		send_failure(b, n, why);
+	} else if (id.text[0] == '"') {
+		m.message = span_str(why);
+		m.rid = value_new_string(
+		    b->pool, span_of(id.text + 1, (size_t)id.len - 2));
+		session_answer(b, &m);
+	} else {
+		backd_drop(b, "an answer to nothing we asked");
+	}
+}
+
+void
 server_line(struct backd *b, struct span line)
 {
 	struct jsonrpc m;
@@ -230,7 +256,7 @@ server_line(struct backd *b, struct span line)
 		return;
 	}
 	value_pool_reset(b->pool);
-	jsonrpc_read(b->pool, line, &m);
+	jsonrpc_read_repaired(b->pool, line, &m);
 	switch (m.kind) {
 	case JSONRPC_RESULT:
 	case JSONRPC_ERROR:

@@ -214,11 +214,11 @@ bad_json(struct jsonrpc *m, const struct json_fail *fail)
 	    json_strerror(fail->error), fail->at);
 }
 
-void
-jsonrpc_read(struct value_pool *pool, struct span line, struct jsonrpc *m)
+static void
+read_root(
+    struct jsonrpc *m, const struct value *root, const struct json_fail *fail)
 {
-	const struct value *root, *method, *error;
-	struct json_fail fail;
+	const struct value *method, *error;
 
 	m->kind = JSONRPC_BAD;
 	m->id.len = 0;
@@ -227,8 +227,8 @@ jsonrpc_read(struct value_pool *pool, struct span line, struct jsonrpc *m)
 	m->error = 0;
 	m->response = false;
 	m->fail.error = JSON_OK;
-	if ((root = json_read(pool, line, &fail)) == NULL) {
-		bad_json(m, &fail);
+	if (root == NULL) {
+		bad_json(m, fail);
 		return;
 	}
 	if (root->type == VALUE_ARRAY) {
@@ -258,70 +258,25 @@ jsonrpc_read(struct value_pool *pool, struct span line, struct jsonrpc *m)
 		    "Invalid Request: neither method, result nor error");
 }
 
-/* Behind the string whose opening quote is at p, or NULL. */
-static const uint8_t *
-skip_string(const uint8_t *p, const uint8_t *end)
+void
+jsonrpc_read(struct value_pool *pool, struct span line, struct jsonrpc *m)
 {
-	for (p++; p < end; p++) {
-		if (*p == '\\')
-			p++;
-		else if (*p == '"')
-			return p + 1;
-	}
-	return NULL;
+	struct json_fail fail;
+	const struct value *root;
+
+	root = json_read(pool, line, &fail);
+	read_root(m, root, &fail);
 }
 
-static const uint8_t *
-skip_space(const uint8_t *p, const uint8_t *end)
+void
+jsonrpc_read_repaired(
+    struct value_pool *pool, struct span line, struct jsonrpc *m)
 {
-	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r'))
-		p++;
-	return p;
-}
+	struct json_fail fail;
+	const struct value *root;
 
-/* The digits after `"id" :` at p. */
-static int
-id_digits(const uint8_t *p, const uint8_t *end, uint64_t *id)
-{
-	const uint8_t *from;
-
-	p = skip_space(p, end);
-	if (p == end || *p != ':')
-		return -1;
-	from = p = skip_space(p + 1, end);
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
-	if (p == end || (*p != ',' && *p != '}' && *p != ' '))
-		return -1;
-	return span_u64(span_of(from, (size_t)(p - from)), INT64_MAX, id);
-}
-
-int
-jsonrpc_find_id(struct span line, uint64_t *id)
-{
-	const uint8_t *p = line.p, *end = line.p + line.len, *from;
-	unsigned found = 0;
-	size_t depth = 0;
-
-	while (p < end) {
-		if (*p == '{' || *p == '[') {
-			depth++;
-		} else if (*p == '}' || *p == ']') {
-			if (depth-- == 0)
-				return -1;
-		} else if (*p == '"') {
-			from = p;
-			if ((p = skip_string(p, end)) == NULL)
-				return -1;
-			if (depth == 1 && p - from == 4 &&
-			    memcmp(from, "\"id\"", 4) == 0 &&
-			    id_digits(p, end, id) == 0)
-				found++;
-			continue;
-		}
-		p++;
-	}
-	return depth == 0 && found == 1 ? 0 : -1;
+	root = json_read_repaired(pool, line, &fail);
+	read_root(m, root, &fail);
 }
 
 static int
@@ -339,8 +294,12 @@ jsonrpc_add_error(struct buf *b, const struct jsonrpc_id *id, int64_t code,
 	(void)buf_printf(
 	    b, "{\"error\":{\"code\":%lld,\"message\":", (long long)code);
 	(void)json_write_string(b, message);
-	(void)buf_addspan(b, SPAN("},\"id\":"));
-	(void)add_id(b, id);
+	(void)buf_addc(b, '}');
+	/* With null the official SDKs wait for their own time limit. */
+	if (id != NULL && id->len != 0) {
+		(void)buf_addspan(b, SPAN(",\"id\":"));
+		(void)add_id(b, id);
+	}
 	return buf_addspan(b, SPAN(",\"jsonrpc\":\"2.0\"}\n"));
 }
 

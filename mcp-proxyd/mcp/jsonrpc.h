@@ -58,11 +58,13 @@ struct jsonrpc {
  * pool and line. Never fails: what cannot be taken is JSONRPC_BAD.
  */
 void jsonrpc_read(struct value_pool *, struct span line, struct jsonrpc *msg);
+/* The same; a lone surrogate in a string is read as U+FFFD. */
+void jsonrpc_read_repaired(
+    struct value_pool *, struct span line, struct jsonrpc *msg);
 
 /*
- * The id member of a top-level object that json_read refused, as far as
- * brackets and quotes are in balance up to its end: so that one bad answer
- * costs one call. 0, or -1.
+ * The id member, a number from 1 on, of a top-level object that json_read
+ * refused, as idscan.h finds it. 0, or -1.
  */
 int jsonrpc_find_id(struct span line, uint64_t *id);
 
@@ -75,7 +77,7 @@ jsonrpc_id_eq(const struct jsonrpc_id *a, const struct jsonrpc_id *b)
 	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
-/* Whole lines, newline included. An id of NULL or length 0 becomes null. */
+/* Whole lines, newline included. An id of NULL or length 0 is left out. */
 int jsonrpc_add_error(
     struct buf *, const struct jsonrpc_id *, int64_t code, struct span message);
 /* A tool's result that is one text. */

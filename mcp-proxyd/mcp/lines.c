@@ -17,7 +17,7 @@ void
 lines_free(struct lines *l)
 {
 	buf_free(&l->in);
-	l->pos = l->seen = 0;
+	l->pos = l->seen = l->over = 0;
 }
 
 uint8_t *
@@ -32,6 +32,30 @@ lines_filled(struct lines *l, size_t n)
 	buf_grow(&l->in, n);
 }
 
+/*
+ * A line that is too long is given away in parts: its first bytes, and when
+ * its end has come the rest.
+ */
+static enum lines_got
+lines_part(struct lines *l, struct span *line, size_t len, bool ends)
+{
+	bool first = l->over == 0;
+
+	*line = span_of(buf_span(&l->in).p + l->pos, len);
+	if (ends && !first) {
+		l->pos += len + 1;
+		l->seen = l->pos;
+		l->over = 0;
+		return LINES_LONG_END;
+	}
+	if (len == 0)
+		return LINES_MORE;
+	l->pos += len;
+	l->seen = l->pos;
+	l->over += len;
+	return LINES_LONG;
+}
+
 enum lines_got
 lines_next(struct lines *l, struct span *line)
 {
@@ -42,8 +66,8 @@ lines_next(struct lines *l, struct span *line)
 	if (l->seen < in.len)
 		nl = memchr(in.p + l->seen, '\n', in.len - l->seen);
 	len = (nl != NULL ? (size_t)(nl - in.p) : in.len) - l->pos;
-	if (len > l->max)
-		return LINES_LONG;
+	if (l->over != 0 || len > l->max)
+		return lines_part(l, line, len, nl != NULL);
 	if (nl == NULL) {
 		l->seen = in.len;
 		return LINES_MORE;
@@ -75,5 +99,5 @@ lines_done(struct lines *l)
 size_t
 lines_rest(const struct lines *l)
 {
-	return l->in.len - l->pos;
+	return l->in.len - l->pos + (l->over != 0);
 }

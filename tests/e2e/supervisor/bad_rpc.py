@@ -22,7 +22,7 @@ FRESH = [
      "Parse error: not JSON at byte 1"),
     ("single quotes", b"{'jsonrpc':'2.0'}\n", None, -32700,
      "Parse error: not JSON at byte 1"),
-    ("a comma at the end", Q + b'"method":"ping",}\n', None, -32700,
+    ("a comma at the end", Q + b'"method":"ping",}\n', 7, -32700,
      "Parse error: not JSON at byte 40"),
     ("a comment", Q + b'"method":"ping"} // hi\n', None, -32700,
      "Parse error: something after the value at byte 41"),
@@ -32,17 +32,17 @@ FRESH = [
      "Parse error: duplicate member name at byte 24"),
     ("a member twice, once escaped", Q + b'"\\u0069d":8,"method":"ping"}\n',
      None, -32700, "Parse error: duplicate member name at byte 24"),
-    ("a lone surrogate", Q + b'"method":"\\ud800"}\n', None, -32700,
+    ("a lone surrogate", Q + b'"method":"\\ud800"}\n', 7, -32700,
      "Parse error: not well-formed Unicode at byte 34"),
-    ("bad UTF-8", Q + b'"method":"\xc3("}\n', None, -32700,
+    ("bad UTF-8", Q + b'"method":"\xc3("}\n', 7, -32700,
      "Parse error: not well-formed Unicode at byte 34"),
-    ("overlong UTF-8", Q + b'"method":"\xc0\xaf"}\n', None, -32700,
+    ("overlong UTF-8", Q + b'"method":"\xc0\xaf"}\n', 7, -32700,
      "Parse error: not well-formed Unicode at byte 34"),
     ("a BOM", b"\xef\xbb\xbf" + Q + b'"method":"ping"}\n', None, -32700,
      "Parse error: not well-formed Unicode at byte 0"),
-    ("a control character in a string", Q + b'"method":"pi\x01ng"}\n', None,
+    ("a control character in a string", Q + b'"method":"pi\x01ng"}\n', 7,
      -32700, "Parse error: not JSON at byte 36"),
-    ("an unknown escape", Q + b'"method":"\\x41"}\n', None, -32700,
+    ("an unknown escape", Q + b'"method":"\\x41"}\n', 7, -32700,
      "Parse error: not JSON at byte 34"),
     ("NaN", b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}\n', None, -32700,
      "Parse error: not JSON at byte 22"),
@@ -56,14 +56,14 @@ FRESH = [
      b',"method":"ping"}\n', None, -32700,
      "Parse error: bad number at byte 22"),
     ("depth 65", Q + b'"method":"ping","params":' + b'{"a":' * 64 + b"1" +
-     b"}" * 64 + b"}\n", None, -32700,
+     b"}" * 64 + b"}\n", 7, -32700,
      "Parse error: nested more than 64 deep at byte 364"),
     ("100,001 values", Q + b'"method":"ping","params":{"a":[' +
-     b"0," * 100000 + b"0]}}\n", None, -32700,
+     b"0," * 100000 + b"0]}}\n", 7, -32700,
      "Parse error: more values, members or bytes than are taken at byte "
      "200043"),
     ("10,001 members", Q + b'"method":"ping","params":{' + b",".join(
-        b'"%d":0' % i for i in range(10001)) + b"}}\n", None, -32700,
+        b'"%d":0' % i for i in range(10001)) + b"}}\n", 7, -32700,
      "Parse error: more values, members or bytes than are taken at byte "
      "88940"),
     ("a batch", b"[" + Q + b'"method":"ping"}]\n', None, -32600,
@@ -150,8 +150,8 @@ FRESH = [
      "Invalid Request: more than 100 empty lines"),
     ("a line of over 4 MiB", b'{"x":"' + b"x" * (4 << 20) + b"\n", None,
      -32600,
-     "Invalid Request: line longer than 4194304 bytes; this connection is "
-     "closed"),
+     "Invalid Request: line longer than 4194304 bytes. Do not retry it as it "
+     "is: send less at once"),
 ]
 
 # After initialize.
@@ -199,7 +199,7 @@ HELLO = [
      "Invalid params: _meta.progressToken must be a string of at most 254 "
      "bytes or an integer"),
     ("arguments twice",
-     CALL + b'{"name":"echo__echo","arguments":{},"arguments":{}}}\n', None,
+     CALL + b'{"name":"echo__echo","arguments":{},"arguments":{}}}\n', 7,
      -32700, "Parse error: duplicate member name at byte 91"),
     ("no newline at the end", Q + b'"method":"ping"}', None, -32700,
      "Parse error: the last line has no newline"),

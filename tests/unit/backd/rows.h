@@ -26,6 +26,8 @@ static const struct {
 	    "was refused: Parse error: duplicate member name at byte 40\"}\n"
 	    "DONE 5 1\n"},
 	{"{" V ",\"id\":5,\"result\":{\"a\":\"\\ud83d\"}}\n",
+	    "RESULT 5 0 {\"a\":\"\xef\xbf\xbd\"}\nDONE 5 0\n"},
+	{"{" V ",\"id\":5,\"result\":{\"a\":\"\xed\xa0\xbd\"}}\n",
 	    "RESULT 5 1 {\"code\":-32603,\"message\":\"the MCP server's answer "
 	    "was refused: Parse error: not well-formed Unicode at byte 39\"}\n"
 	    "DONE 5 1\n"},

@@ -262,11 +262,21 @@ test_ends(void)
 	}
 	set_up();
 	memset(line, 'x', PROTO_MAX_LINE + 4096);
+	memcpy(line, "{\"result\":{\"id\":8,\"a\":\"", 23);
 	put_bytes(line, PROTO_MAX_LINE);
 	is_str(says(""), "", "a line that may still end");
-	put_bytes(line, 1);
-	is_gone(says(""), "wrote a line longer than 4194304 bytes",
-	    "an endless line");
+	put_bytes("x", 1);
+	is_str(says("x\"}," V ",\"id\":7}\n"),
+	    "RESULT 7 1 {\"code\":-32603,\"message\":\"the MCP server's answer "
+	    "was refused: it is longer than 4194304 bytes; ask for a smaller "
+	    "part\"}\nDONE 7 1\n",
+	    "one that is too long fails its call, whose id comes last");
+	is_str(says("{" V ",\"id\":6,\"result\":{}}\n"),
+	    "RESULT 6 0 {}\nDONE 6 0\n", "and the server goes on");
+	line[22] = 'x';
+	put_bytes(line, PROTO_MAX_LINE + 1);
+	is_str(says("\n{" V ",\"id\":6,\"result\":{}}\n"),
+	    "RESULT 6 0 {}\nDONE 6 0\n", "one that is no message is dropped");
 	tear_down();
 	free(line);
 

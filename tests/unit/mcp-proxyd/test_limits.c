@@ -184,13 +184,24 @@ test_lines(void)
 	const char *s;
 
 	memset(line, ' ', size);
+	memcpy(line, "{\"params\":{\"id\":8,\"a\":\"", 23);
 	line[size] = '\0';
 	put(fd, line);
+	put(fd, "\"}," V ",\"method\":\"tools/call\",\"id\":7}\n"
+		"{" V ",\"id\":1,\"method\":\"ping\"}\n");
 	is_str(get(fd),
 	    "{\"error\":{\"code\":-32600,\"message\":\"Invalid Request: line "
-	    "longer than 4194304 bytes; this connection is closed\"},\"id\":"
-	    "null," V "}\n<end>",
-	    "an endless line ends its connection");
+	    "longer than 4194304 bytes. Do not retry it as it is: send less "
+	    "at once\"},\"id\":7," V "}\n{\"id\":1," V ",\"result\":{}}\n",
+	    "a line that is too long is answered on its id, and skipped");
+	memset(line, ' ', size);
+	put(fd, line);
+	put(fd, "\n");
+	is_str(get(fd),
+	    "{\"error\":{\"code\":-32600,\"message\":\"Invalid Request: line "
+	    "longer than 4194304 bytes. Do not retry it as it is: send less "
+	    "at once\"}," V "}\n",
+	    "one without an id, without");
 	close(fd);
 	fd = connect_agent();
 	line[PROTO_MAX_LINE - 41] = '\0';
@@ -203,7 +214,7 @@ test_lines(void)
 	shutdown(fd, SHUT_WR);
 	is_str(get(fd),
 	    "{\"error\":{\"code\":-32700,\"message\":\"Parse error: the last "
-	    "line has no newline\"},\"id\":null," V "}\n<end>",
+	    "line has no newline\"}," V "}\n<end>",
 	    "a line cut short by the end");
 	close(fd);
 	fd = connect_agent();
@@ -238,7 +249,7 @@ test_connections(void)
 		fd[i] = connect_agent();
 	is_str(get(fd[PROXY_MAX_AGENTS]),
 	    "{\"error\":{\"code\":-32000,\"message\":\"16 connections are "
-	    "open, which is the limit; close one first\"},\"id\":null," V
+	    "open, which is the limit; close one first\"}," V
 	    "}\n<end>",
 	    "one connection too many is told so");
 	is_str(ask(fd[15], "{" V ",\"id\":1,\"method\":\"ping\"}\n"),

@@ -56,9 +56,14 @@ test_handshake(void)
 		       "{" V ",\"method\":\"notifications/whatever\"}\n"
 		       "{" V ",\"id\":9,\"result\":{}}\n\n\r\n"),
 	    "", "notifications, answers and blank lines get no answer");
+	is_str(ask(fd, "{" V ",\"id\":\"q\",\"method\":\"tools/call\","
+		       "\"params\":{\"a\":\"\\ud83d\"}}\n"),
+	    "{\"error\":{\"code\":-32700,\"message\":\"Parse error: not "
+	    "well-formed Unicode at byte 63\"},\"id\":\"q\"," V "}\n",
+	    "a line that cannot be read is answered on its id");
 	is_str(ask(fd, "nonsense\n{" V ",\"id\":6,\"method\":\"ping\"}\n"),
 	    "{\"error\":{\"code\":-32700,\"message\":\"Parse error: not JSON "
-	    "at byte 1\"},\"id\":null," V "}\n"
+	    "at byte 1\"}," V "}\n"
 	    "{\"id\":6," V ",\"result\":{}}\n",
 	    "a bad line costs itself alone");
 	close(fd);
@@ -203,7 +208,7 @@ test_call(void)
 	first = last_call;
 	is_str(ask(fd, CALL("10", "\"name\":\"fs__a\"")),
 	    "{\"error\":{\"code\":-32600,\"message\":\"Invalid Request: id 10 "
-	    "is in use by a request under way\"},\"id\":null," V "}\n",
+	    "is in use by a request under way\"}," V "}\n",
 	    "an id that is in use");
 	is_int(last_call, first, "is no call");
 	send_answer(first, "\xff\n");

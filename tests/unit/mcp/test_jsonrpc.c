@@ -10,10 +10,11 @@
 #include <stdio.h>
 
 #define E(code, id, text)                                                      \
-	"{\"error\":{\"code\":" #code ",\"message\":\"" text "\"},\"id\":" id  \
+	"{\"error\":{\"code\":" #code ",\"message\":\"" text "\"}" id              \
 	",\"jsonrpc\":\"2.0\"}\n"
-#define PARSE(text) E(-32700, "null", "Parse error: " text)
+#define PARSE(text) E(-32700, "", "Parse error: " text)
 #define INVALID(id, text) E(-32600, id, "Invalid Request: " text)
+#define ID(id) ",\"id\":" id
 #define NOTJSON(n) PARSE("not JSON at byte " #n)
 #define SHORT(n) PARSE("ends too early at byte " #n)
 #define V "\"jsonrpc\":\"2.0\","
@@ -112,93 +113,93 @@ static const struct {
 	{"Content-Length: 40", NOTJSON(0)},
 	{"GET / HTTP/1.1", NOTJSON(0)},
 	/* no message */
-	{"null", INVALID("null", "a message is an object, not null")},
-	{"1", INVALID("null", "a message is an object, not a number")},
-	{"\"ping\"", INVALID("null", "a message is an object, not a string")},
-	{"true", INVALID("null", "a message is an object, not a boolean")},
-	{"[]", INVALID("null",
+	{"null", INVALID("", "a message is an object, not null")},
+	{"1", INVALID("", "a message is an object, not a number")},
+	{"\"ping\"", INVALID("", "a message is an object, not a string")},
+	{"true", INVALID("", "a message is an object, not a boolean")},
+	{"[]", INVALID("",
 	    "batches are not taken, send one message a line")},
-	{"[{" V "\"id\":1,\"method\":\"ping\"}]", INVALID("null",
+	{"[{" V "\"id\":1,\"method\":\"ping\"}]", INVALID("",
 	    "batches are not taken, send one message a line")},
-	{"{}", INVALID("null", "member jsonrpc is missing")},
+	{"{}", INVALID("", "member jsonrpc is missing")},
 	{"{\"id\":1,\"method\":\"ping\"}",
-	    INVALID("1", "member jsonrpc is missing")},
+	    INVALID(ID("1"), "member jsonrpc is missing")},
 	{"{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}",
-	    INVALID("1", "jsonrpc must be \\\"2.0\\\"")},
+	    INVALID(ID("1"), "jsonrpc must be \\\"2.0\\\"")},
 	{"{\"jsonrpc\":\"2.0 \",\"id\":1,\"method\":\"ping\"}",
-	    INVALID("1", "jsonrpc must be \\\"2.0\\\"")},
+	    INVALID(ID("1"), "jsonrpc must be \\\"2.0\\\"")},
 	{"{\"jsonrpc\":2.0,\"id\":1,\"method\":\"ping\"}",
-	    INVALID("1", "jsonrpc must be the string \\\"2.0\\\", not a "
+	    INVALID(ID("1"), "jsonrpc must be the string \\\"2.0\\\", not a "
 	    "number")},
 	{"{\"jsonrpc\":null,\"id\":1,\"method\":\"ping\"}",
-	    INVALID("1", "jsonrpc must be the string \\\"2.0\\\", not null")},
+	    INVALID(ID("1"), "jsonrpc must be the string \\\"2.0\\\", not null")},
 	{"{\"JSONRPC\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
-	    INVALID("1", "unknown member \\\"JSONRPC\\\"")},
+	    INVALID(ID("1"), "unknown member \\\"JSONRPC\\\"")},
 	{"{" V "\"id\":1,\"method\":\"ping\",\"Method\":\"x\"}",
-	    INVALID("1", "unknown member \\\"Method\\\"")},
+	    INVALID(ID("1"), "unknown member \\\"Method\\\"")},
 	{"{" V "\"id\":1,\"method\":\"ping\",\"_meta\":{}}",
-	    INVALID("1", "unknown member \\\"_meta\\\"")},
+	    INVALID(ID("1"), "unknown member \\\"_meta\\\"")},
 	{"{" V "\"id\":1,\"method\":\"ping\",\"p\xc4\xb1\\u0007\":{}}",
-	    INVALID("1", "unknown member \\\"p\\\\xc4\\\\xb1\\\\x07\\\"")},
-	{"{" V "\"id\":null,\"method\":\"ping\"}", INVALID("null",
+	    INVALID(ID("1"), "unknown member \\\"p\\\\xc4\\\\xb1\\\\x07\\\"")},
+	{"{" V "\"id\":null,\"method\":\"ping\"}", INVALID("",
 	    "id must be a string or an integer, not null")},
-	{"{" V "\"id\":true,\"method\":\"ping\"}", INVALID("null",
+	{"{" V "\"id\":true,\"method\":\"ping\"}", INVALID("",
 	    "id must be a string or an integer, not a boolean")},
-	{"{" V "\"id\":[1],\"method\":\"ping\"}", INVALID("null",
+	{"{" V "\"id\":[1],\"method\":\"ping\"}", INVALID("",
 	    "id must be a string or an integer, not an array")},
-	{"{" V "\"id\":{},\"method\":\"ping\"}", INVALID("null",
+	{"{" V "\"id\":{},\"method\":\"ping\"}", INVALID("",
 	    "id must be a string or an integer, not an object")},
-	{"{" V "\"id\":1.0,\"method\":\"ping\"}", INVALID("null",
+	{"{" V "\"id\":1.0,\"method\":\"ping\"}", INVALID("",
 	    "id must be an integer of 64 bits")},
-	{"{" V "\"id\":1e3,\"method\":\"ping\"}", INVALID("null",
+	{"{" V "\"id\":1e3,\"method\":\"ping\"}", INVALID("",
 	    "id must be an integer of 64 bits")},
-	{"{" V "\"id\":-0,\"method\":\"ping\"}", INVALID("null",
+	{"{" V "\"id\":-0,\"method\":\"ping\"}", INVALID("",
 	    "id must be an integer of 64 bits")},
 	{"{" V "\"id\":9223372036854775808,\"method\":\"ping\"}",
-	    INVALID("null", "id must be an integer of 64 bits")},
-	{"{" V "\"id\":\"a" A254 "\",\"method\":\"ping\"}", INVALID("null",
+	    INVALID("", "id must be an integer of 64 bits")},
+	{"{" V "\"id\":\"a" A254 "\",\"method\":\"ping\"}", INVALID("",
 	    "id is longer than 254 bytes")},
-	{"{" V "\"id\":1}", INVALID("1",
+	{"{" V "\"id\":1}", INVALID(ID("1"),
 	    "neither method, result nor error")},
-	{"{" V "\"id\":1,\"params\":{}}", INVALID("1",
+	{"{" V "\"id\":1,\"params\":{}}", INVALID(ID("1"),
 	    "neither method, result nor error")},
-	{"{" V "\"id\":1,\"method\":null}", INVALID("1",
+	{"{" V "\"id\":1,\"method\":null}", INVALID(ID("1"),
 	    "method must be a string, not null")},
-	{"{" V "\"id\":1,\"method\":7}", INVALID("1",
+	{"{" V "\"id\":1,\"method\":7}", INVALID(ID("1"),
 	    "method must be a string, not a number")},
-	{"{" V "\"id\":1,\"method\":[\"ping\"]}", INVALID("1",
+	{"{" V "\"id\":1,\"method\":[\"ping\"]}", INVALID(ID("1"),
 	    "method must be a string, not an array")},
-	{"{" V "\"id\":1,\"method\":\"x\",\"params\":[]}", INVALID("1",
+	{"{" V "\"id\":1,\"method\":\"x\",\"params\":[]}", INVALID(ID("1"),
 	    "params must be an object, not an array")},
-	{"{" V "\"id\":1,\"method\":\"x\",\"params\":null}", INVALID("1",
+	{"{" V "\"id\":1,\"method\":\"x\",\"params\":null}", INVALID(ID("1"),
 	    "params must be an object, not null")},
-	{"{" V "\"id\":1,\"method\":\"x\",\"params\":\"p\"}", INVALID("1",
+	{"{" V "\"id\":1,\"method\":\"x\",\"params\":\"p\"}", INVALID(ID("1"),
 	    "params must be an object, not a string")},
-	{"{" V "\"method\":\"x\",\"params\":1}", INVALID("null",
+	{"{" V "\"method\":\"x\",\"params\":1}", INVALID("",
 	    "params must be an object, not a number")},
-	{"{" V "\"id\":1,\"method\":\"x\",\"result\":{}}", INVALID("1",
+	{"{" V "\"id\":1,\"method\":\"x\",\"result\":{}}", INVALID(ID("1"),
 	    "method and result in one message")},
-	{"{" V "\"id\":1,\"method\":\"x\",\"error\":{}}", INVALID("1",
+	{"{" V "\"id\":1,\"method\":\"x\",\"error\":{}}", INVALID(ID("1"),
 	    "method and error in one message")},
 	{"{" V "\"id\":1,\"result\":{},\"error\":{\"code\":1,\"message\":"
-	    "\"\"}}", INVALID("1", "both result and error")},
-	{"{" V "\"id\":1,\"result\":{},\"params\":{}}", INVALID("1",
+	    "\"\"}}", INVALID(ID("1"), "both result and error")},
+	{"{" V "\"id\":1,\"result\":{},\"params\":{}}", INVALID(ID("1"),
 	    "params in an answer")},
-	{"{" V "\"result\":{}}", INVALID("null", "result without id")},
-	{"{" V "\"id\":1,\"error\":\"x\"}", INVALID("1",
+	{"{" V "\"result\":{}}", INVALID("", "result without id")},
+	{"{" V "\"id\":1,\"error\":\"x\"}", INVALID(ID("1"),
 	    "error must be an object, not a string")},
-	{"{" V "\"id\":1,\"error\":null}", INVALID("1",
+	{"{" V "\"id\":1,\"error\":null}", INVALID(ID("1"),
 	    "error must be an object, not null")},
-	{"{" V "\"id\":1,\"error\":{\"message\":\"\"}}", INVALID("1",
+	{"{" V "\"id\":1,\"error\":{\"message\":\"\"}}", INVALID(ID("1"),
 	    "error.code must be an integer")},
 	{"{" V "\"id\":1,\"error\":{\"code\":\"1\",\"message\":\"\"}}",
-	    INVALID("1", "error.code must be an integer")},
+	    INVALID(ID("1"), "error.code must be an integer")},
 	{"{" V "\"id\":1,\"error\":{\"code\":1.5,\"message\":\"\"}}",
-	    INVALID("1", "error.code must be an integer")},
-	{"{" V "\"id\":1,\"error\":{\"code\":1}}", INVALID("1",
+	    INVALID(ID("1"), "error.code must be an integer")},
+	{"{" V "\"id\":1,\"error\":{\"code\":1}}", INVALID(ID("1"),
 	    "error.message must be a string")},
 	{"{" V "\"id\":1,\"error\":{\"code\":1,\"message\":1}}",
-	    INVALID("1", "error.message must be a string")},
+	    INVALID(ID("1"), "error.message must be a string")},
 };
 
 static const struct {
@@ -311,6 +312,13 @@ check_lines(void)
 	memcpy(lines_room(&l), "6", 1);
 	lines_filled(&l, 1);
 	is_int(lines_next(&l, &line), LINES_LONG, "a byte too long, no end");
+	is_int(line.len, 6, "is given away");
+	lines_done(&l);
+	memcpy(lines_room(&l), "78\nabc\n", 7);
+	lines_filled(&l, 7);
+	is_int(lines_next(&l, &line), LINES_LONG_END, "then its end");
+	is_int(line.len, 2, "with the rest");
+	is_int(lines_next(&l, &line), LINES_ONE, "and the next line");
 	lines_free(&l);
 	lines_init(&l, 5);
 	memcpy(lines_room(&l), "12345\n123456\n", 13);
