@@ -40,11 +40,13 @@ servers_env_ok(const char *s)
 			 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == n;
 }
 
+/* Add variables; those of the user's file may refer to the environment. */
 static int
 servers_env_add(struct servers_entry *e, struct json_object *o,
-    const char *where, size_t *n)
+    const char *where, bool refers, size_t *n)
 {
 	const char *value;
+	char *own = NULL;
 
 	json_object_object_foreach(o, name, val)
 	{
@@ -55,12 +57,17 @@ servers_env_add(struct servers_entry *e, struct json_object *o,
 			return jsonfile_bad(&e->j, where, name,
 			    "is no name of "
 			    "a variable: letters, digits and _ only");
-		if (jsonfile_text_of(&e->j, val, where, name, &value) == -1)
+		if (jsonfile_text_of(&e->j, val, where, name, &value) == -1 ||
+		    (refers && servers_variables(
+				   e, where, name, NULL, value, &own) == -1))
 			return -1;
-		if (asprintf(&e->def->env[*n], "%s=%s", name, value) == -1) {
+		if (asprintf(&e->def->env[*n], "%s=%s", name,
+			refers ? own : value) == -1)
 			e->def->env[*n] = NULL;
+		free(own);
+		own = NULL;
+		if (e->def->env[*n] == NULL)
 			return fault_errno(e->j.fault, "%s", e->j.file);
-		}
 		(*n)++;
 	}
 	return 0;
@@ -80,7 +87,7 @@ servers_env(struct servers_entry *e, struct json_object *o)
 	if (jsonfile_object(&e->j, o, e->where, "env", &env) == -1)
 		return -1;
 	snprintf(where, sizeof(where), "%s.env", e->where);
-	if (env != NULL && servers_env_add(e, env, where, &n) == -1)
+	if (env != NULL && servers_env_add(e, env, where, true, &n) == -1)
 		return -1;
 	if (e->how->env == NULL ||
 	    !json_object_object_get_ex(e->how->env, e->def->name, &more))
@@ -89,7 +96,26 @@ servers_env(struct servers_entry *e, struct json_object *o)
 	if (!json_object_is_type(more, json_type_object))
 		return jsonfile_bad(&e->j, where, NULL,
 		    "must be an object, is %s", jsonfile_kind(more));
-	return servers_env_add(e, more, where, &n);
+	return servers_env_add(e, more, where, false, &n);
+}
+
+/* Replace references in the arguments, now that the variables are known. */
+static int
+servers_args(struct servers_entry *e)
+{
+	char where[256], *text;
+
+	snprintf(where, sizeof(where), "%s.args", e->where);
+	for (size_t i = 0; e->def->args[i] != NULL; i++) {
+		if (strstr(e->def->args[i], "${") == NULL)
+			continue;
+		if (servers_variables(e, where, NULL, e->def->env,
+			e->def->args[i], &text) == -1)
+			return -1;
+		free(e->def->args[i]);
+		e->def->args[i] = text;
+	}
+	return 0;
 }
 
 static int
@@ -220,7 +246,7 @@ servers_entry(struct servers_entry *e, struct json_object *o)
 		e->def->args = calloc(1, sizeof(*e->def->args));
 	if (e->def->command == NULL || e->def->args == NULL)
 		return fault_errno(e->j.fault, "%s", e->j.file);
-	return 0;
+	return servers_args(e);
 }
 
 /* One view is what icgit looks through. */
@@ -243,6 +269,20 @@ servers_one_git(const struct servers *s, const struct servers_entry *e)
 	return 0;
 }
 
+/* Every other client writes its servers below "mcpServers": look inside. */
+static struct json_object *
+servers_unwrap(struct json_object *root)
+{
+	struct json_object *inner;
+
+	if (json_object_object_length(root) == 1 &&
+	    json_object_object_get_ex(root, "mcpServers", &inner) &&
+	    json_object_is_type(inner, json_type_object) &&
+	    !json_object_object_get_ex(inner, "command", NULL))
+		return inner;
+	return root;
+}
+
 int
 servers_parse(struct servers *s, const struct servers_how *how,
     struct json_object *root, struct fault *fault)
@@ -252,8 +292,15 @@ servers_parse(struct servers *s, const struct servers_how *how,
 	memset(s, 0, sizeof(*s));
 	if ((s->file = strdup(how->file)) == NULL)
 		return fault_errno(fault, "%s", how->file);
+	root = servers_unwrap(root);
 	json_object_object_foreach(root, name, val)
 	{
+		if (strcmp(name, SERVERS_FILES) == 0 &&
+		    json_object_is_type(val, json_type_boolean) &&
+		    !json_object_get_boolean(val)) {
+			s->no_files = true;
+			continue;
+		}
 		if (s->n == PROTO_FIRST_INSTANCE) {
 			fault_set(fault, "%s: at most %u servers are taken",
 			    how->file, PROTO_FIRST_INSTANCE);
@@ -270,14 +317,6 @@ servers_parse(struct servers *s, const struct servers_how *how,
 			jsonfile_bad(&e.j, "", name,
 			    "this name is reserved; "
 			    "choose another");
-			goto bad;
-		}
-		if (strcmp(name, "mcpServers") == 0 &&
-		    !json_object_object_get_ex(val, "command", NULL)) {
-			jsonfile_bad(&e.j, "", name,
-			    "no such wrapper is taken "
-			    "here: what it holds stands in the file itself, "
-			    "{\"NAME\":{\"command\":...}}");
 			goto bad;
 		}
 		if (!json_object_is_type(val, json_type_object)) {
@@ -336,20 +375,24 @@ servers_find(struct servers *s, struct servers_how *how,
 	how->env = cfg->server_env;
 	if (cfg->servers != NULL) {
 		how->file = cfg->file;
-		return servers_parse(s, how, cfg->servers, fault);
+		return servers_parse(s, how, cfg->servers, fault) == -1
+			   ? -1
+			   : servers_builtin(s, fault);
 	}
 	if (cfg->servers_file != NULL) {
 		how->file = cfg->servers_file;
 		if (access(how->file, F_OK) == -1)
 			return fault_errno(
 			    fault, "%s: mcpServers: %s", cfg->file, how->file);
-		return servers_load(s, how, true, fault);
+		return servers_load(s, how, true, fault) == -1
+			   ? -1
+			   : servers_builtin(s, fault);
 	}
 	if ((path = paths_join(paths->home, "mcp-servers.json")) == NULL)
 		return fault_errno(fault, "mcp-servers.json");
 	how->file = path;
 	rv = servers_load(s, how, false, fault);
-	if (rv == 0 && s->file == NULL)
+	if (rv == 0)
 		rv = servers_builtin(s, fault);
 	how->file = NULL;
 	free(path);
@@ -359,23 +402,35 @@ servers_find(struct servers *s, struct servers_how *how,
 int
 servers_builtin(struct servers *s, struct fault *fault)
 {
-	struct server_def *d = &s->defs[0];
+	struct server_def *d = &s->defs[s->n];
 
-	memset(s, 0, sizeof(*s));
-	s->n = 1;
+	for (unsigned i = 0; i < s->n; i++)
+		if (strcmp(s->defs[i].name, SERVERS_FILES) == 0)
+			return 0;
+	if (s->no_files)
+		return 0;
+	if (s->n == PROTO_FIRST_INSTANCE) {
+		fault_set(fault,
+		    "%s: with %u servers there is no room for the built-in "
+		    "file server: add \"" SERVERS_FILES "\": false",
+		    s->file, s->n);
+		goto bad;
+	}
+	s->n++;
 	d->workspace = d->sandboxed = true;
-	d->name = strdup("filesystem");
+	d->name = strdup(SERVERS_FILES);
 	d->command = strdup("icfs");
 	d->env = calloc(1, sizeof(*d->env));
 	d->args = calloc(2, sizeof(*d->args));
 	if (d->args != NULL)
 		d->args[0] = strdup("/workspace");
-	if (d->name == NULL || d->command == NULL || d->env == NULL ||
-	    d->args == NULL || d->args[0] == NULL) {
-		servers_free(s);
-		return fault_errno(fault, "built-in server");
-	}
-	return 0;
+	if (d->name != NULL && d->command != NULL && d->env != NULL &&
+	    d->args != NULL && d->args[0] != NULL)
+		return 0;
+	fault_errno(fault, "built-in server");
+bad:
+	servers_free(s);
+	return -1;
 }
 
 void

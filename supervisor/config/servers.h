@@ -14,6 +14,9 @@
 #include "config/fault.h"
 #include "config/paths.h"
 
+/* The name of the built-in file server. */
+#define SERVERS_FILES "filesystem"
+
 struct server_def {
 	char *name;
 	char *command;
@@ -35,6 +38,7 @@ struct servers {
 	char *file; /* where they were read; NULL: built in */
 	struct server_def defs[PROTO_MAX_SERVERS];
 	unsigned n;
+	bool no_files; /* "filesystem": false: without the built-in one */
 };
 
 /* What the parser goes by besides the file. */
@@ -56,7 +60,10 @@ int servers_load(
 /* Those of a session: of config.json, its file, mcp-servers.json, built in. */
 int servers_find(struct servers *, struct servers_how *, const struct config *,
     const struct paths *, struct fault *);
-/* The one that we have ourselves: icfs on the workspace. */
+/*
+ * Add our own file server, icfs on the workspace, unless the file has a server
+ * of its name or does not want it.
+ */
 int servers_builtin(struct servers *, struct fault *);
 void servers_free(struct servers *);
 

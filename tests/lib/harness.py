@@ -208,7 +208,8 @@ class Session:
                 "anthropic": {"env": "ANTHROPIC_API_KEY"},
                 "openai": {"env": "OPENAI_API_KEY"}})
         self.write("config.json", self.config)
-        self.write("mcp-servers.json", servers or {})
+        self.write("mcp-servers.json", {"filesystem": False,
+                                        **(servers or {})})
         if rules is not None:
             self.policy(rules, annotations or {}, lists)
         self.env = {"PATH": "/usr/bin:/bin", "HOME": self.user_home,

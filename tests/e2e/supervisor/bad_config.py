@@ -359,10 +359,9 @@ SERVERS = [
      "{servers}:2:2: duplicate member name"),
     ("a server that is a string", {"mcp-servers.json": {"s": "npx"}}, 78,
      "{servers}: s: must be an object, is a string"),
-    ("the founding wrapper",
-     {"mcp-servers.json": {"mcpServers": {"s": {"command": "a"}}}}, 78,
-     "{servers}: mcpServers: no such wrapper is taken here: what it holds "
-     "stands in the file itself, {\"NAME\":{\"command\":...}}"),
+    ("a variable that is not set", server(args=["${IC_NOT_SET}"]), 78,
+     "{servers}: s.args: ${IC_NOT_SET} is not set in your environment: export "
+     "IC_NOT_SET=..., or write ${IC_NOT_SET:-} if it may be empty"),
     ("no command", {"mcp-servers.json": {"s": {}}}, 78,
      "{servers}: s.command: missing: name the program that speaks MCP on its "
      "stdin and stdout"),
@@ -443,6 +442,10 @@ SERVERS = [
     ("33 servers", {"mcp-servers.json": {
         f"s{i}": {"command": "/bin/cat"} for i in range(33)}}, 78,
      "{servers}: at most 32 servers are taken"),
+    ("32 servers and the built-in one", {"mcp-servers.json": {
+        f"s{i}": {"command": "/bin/cat"} for i in range(32)}}, 78,
+     "{servers}: with 32 servers there is no room for the built-in file "
+     "server: add \"filesystem\": false"),
     ("writable by others", {"mcp-servers.json": ("{}", 0o622)}, 78,
      "{servers}: others may write to it (mode 0622). Run: chmod go-w "
      "{servers}"),

@@ -155,10 +155,93 @@ test_taken(void)
 	}
 	json_object_put(o);
 	json_object_put(how.env);
+	memset(&s, 0, sizeof(s));
 	ok(servers_builtin(&s, &fault) == 0 && s.n == 1 &&
 		strcmp(s.defs[0].command, "icfs") == 0,
 	    "built in: icfs");
 	servers_free(&s);
+}
+
+/* The built-in server beside others, and how a file does without it. */
+static void
+test_builtin(void)
+{
+	static const struct {
+		const char *text, *what;
+		unsigned n;
+	} rows[] = {
+	    {"{\"a\":{\"command\":\"x\"}}", "stays beside another", 2},
+	    {"{\"filesystem\":{\"command\":\"x\"}}", "gives way to its name",
+		1},
+	    {"{\"a\":{\"command\":\"x\"},\"filesystem\":false}",
+		"is left out by false", 1},
+	    {"{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}",
+		"stays beside a wrapped one", 2},
+	    {"{}", "stays beside none", 1},
+	};
+	const struct servers_how how = {.file = "f", .user_home = "/h"};
+	struct json_object *o;
+	struct servers s;
+	struct fault fault;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		o = tree(rows[i].text);
+		ok(servers_parse(&s, &how, o, &fault) == 0 &&
+			servers_builtin(&s, &fault) == 0 && s.n == rows[i].n,
+		    "the built-in server %s: %u", rows[i].what, s.n);
+		servers_free(&s);
+		json_object_put(o);
+	}
+}
+
+/* text: an argument; value: what it becomes, or a part of the refusal. */
+static void
+test_variables(void)
+{
+	static const struct {
+		const char *text, *value;
+		bool good;
+	} rows[] = {
+	    {"${IC_TEST_A}", "one", true},
+	    {"-${IC_TEST_A}-${IC_TEST_A}-", "-one-one-", true},
+	    {"${IC_TEST_NONE:-two}", "two", true},
+	    {"${IC_TEST_NONE:-}", "", true},
+	    {"${IC_TEST_A:-two}", "one", true},
+	    {"${OWN}", "three", true},
+	    {"${not a name}", "${not a name}", true},
+	    {"${", "${", true},
+	    {"${}", "${}", true},
+	    {"$IC_TEST_A", "$IC_TEST_A", true},
+	    {"${IC_TEST_NONE}", "export IC_TEST_NONE=...", false},
+	};
+	const struct servers_how how = {.file = "f", .user_home = "/h"};
+	struct json_object *o, *list, *entry;
+	struct servers s;
+	struct fault fault;
+
+	setenv("IC_TEST_A", "one", 1);
+	unsetenv("IC_TEST_NONE");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		o = tree("{\"a\":{\"command\":\"x\",\"args\":[],"
+			 "\"env\":{\"OWN\":\"three\","
+			 "\"FROM\":\"<${IC_TEST_A}>\"}}}");
+		json_object_object_get_ex(o, "a", &entry);
+		json_object_object_get_ex(entry, "args", &list);
+		json_object_array_add(
+		    list, json_object_new_string(rows[i].text));
+		if (!rows[i].good) {
+			ok(servers_parse(&s, &how, o, &fault) == -1 &&
+				strstr(fault.text, rows[i].value) != NULL,
+			    "%s: %s", rows[i].text, fault.text);
+		} else if (ok(servers_parse(&s, &how, o, &fault) == 0,
+			       "%s is taken", rows[i].text)) {
+			is_str(s.defs[0].args[0], rows[i].value, "its value");
+			is_str(s.defs[0].env[1], "FROM=<one>",
+			    "and that of a variable");
+			servers_free(&s);
+		}
+		json_object_put(o);
+	}
 }
 
 static void
@@ -187,6 +270,8 @@ main(void)
 {
 	test_refused();
 	test_taken();
+	test_builtin();
+	test_variables();
 	test_many();
 	return tap_done();
 }
