@@ -29,6 +29,8 @@ struct icctl {
 	char dir[4096];		/* of the session, once found */
 };
 
+/* icctl/start.c: the path of a program of ours, which stands beside icctl. */
+int icctl_program(const char *name, char *dst, size_t cap);
 /* icctl/client.c */
 /* Finds the session and fills dir. 0, or an exit status: it said why. */
 int icctl_find(struct icctl *, bool must_run);
@@ -106,5 +108,6 @@ int icctl_doctor(struct icctl *, int argc, char **argv);
 int icctl_keys(struct icctl *, int argc, char **argv);
 int icctl_login(struct icctl *, int argc, char **argv);
 int icctl_policy(struct icctl *, int argc, char **argv);
+int icctl_mcp(struct icctl *, int argc, char **argv);
 
 #endif

@@ -86,6 +86,8 @@ static const struct command {
 	"check the log's chain",
 	"Without FILE: the log of the newest session, or of the one that\n"
 	"--session names."},
+    {"mcp", "COMMAND ...", icctl_mcp,
+	"your own MCP servers: take them over from another program", NULL},
     {"policy", "TOOL ...", icctl_policy,
 	"ask, check, test and compare policies", NULL},
     {"doctor", "", icctl_doctor,
@@ -142,7 +144,8 @@ help_command(struct icctl *ctl, const struct command *c)
 	char help[] = "--help",
 	     *own[] = {(char *)(uintptr_t)c->name, help, NULL};
 
-	if (c->fn == icctl_start || c->fn == icctl_policy)
+	if (c->fn == icctl_start || c->fn == icctl_policy ||
+	    c->fn == icctl_mcp)
 		return c->fn(ctl, 2, own);
 	printf("usage: icctl [--json] [--session DIR|ID] %s%s%s\n\n%s: %s.\n"
 	       "%s%sThe whole story: icctl(1).\n",

@@ -73,9 +73,8 @@ new_session(struct icctl *ctl)
 	return 0;
 }
 
-/* icsupervisor stands beside icctl. */
-static int
-find_supervisor(char *dst, size_t cap)
+int
+icctl_program(const char *name, char *dst, size_t cap)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -87,7 +86,7 @@ find_supervisor(char *dst, size_t cap)
 	if ((slash = strrchr(self, '/')) == NULL)
 		return -1;
 	*slash = '\0';
-	n = snprintf(dst, cap, "%s/icsupervisor", self);
+	n = snprintf(dst, cap, "%s/%s", self, name);
 	return n > 0 && (size_t)n < cap ? 0 : -1;
 }
 
@@ -155,7 +154,7 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	}
 	args[n] = NULL;
 	if (new_session(ctl) == -1 ||
-	    find_supervisor(program, sizeof(program)) == -1)
+	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
 	execv(program, (char *const *)(uintptr_t)args);
 	warn("%s", program);

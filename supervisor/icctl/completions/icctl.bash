@@ -130,7 +130,7 @@ _icctl() {
 	_ironcurtain_value "$prev" "$cur" && return
 	case $cmd in
 	'')
-		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\ntrust\nbudget\nmetrics\nstop\nunlock\nkeys\nlogin\naudit\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
+		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\ntrust\nbudget\nmetrics\nstop\nunlock\nkeys\nlogin\naudit\nmcp\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
 		;;
 	start)
 		_ironcurtain_words "$_ironcurtain_start_options" "$cur"
@@ -145,6 +145,18 @@ _icctl() {
 		else
 			_ironcurtain_words $'--json\n--session' "$cur"
 		fi
+		;;
+	mcp)
+		case $nargs in
+		0) _ironcurtain_words import "$cur" ;;
+		*)
+			if [[ $cur = -* ]]; then
+				_ironcurtain_words $'--dry-run\n--yes\n--no-start' "$cur"
+			else
+				_ironcurtain_paths -f "$cur"
+			fi
+			;;
+		esac
 		;;
 	budget)
 		case $nargs in

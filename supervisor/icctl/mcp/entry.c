@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One entry after the other.  Theirs was parsed strictly, but its meaning is
+ * another program's: only members that are known here are taken over.
+ */
+#include "icctl/mcp/entry.h"
+
+#include <sys/stat.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "icctl/mcp/recipe.h"
+#include "icctl/mcp/variable.h"
+
+static void note(struct mcp_entry *e, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void
+note(struct mcp_entry *e, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	json_object_array_add(e->notes, json_object_new_string(text));
+}
+
+static void refuse(struct mcp_entry *e, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void
+refuse(struct mcp_entry *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (e->refused != NULL)
+		return;
+	va_start(ap, fmt);
+	if (vasprintf(&e->refused, fmt, ap) == -1)
+		e->refused = NULL;
+	va_end(ap);
+}
+
+static struct json_object *
+member(struct json_object *o, const char *key, json_type type)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(o, key, &v) &&
+		       json_object_is_type(v, type)
+		   ? v
+		   : NULL;
+}
+
+struct json_object *
+mcp_servers_of(struct json_object *root)
+{
+	/* Claude and Cursor and Gemini; VS Code; Codex; OpenCode; Zed. */
+	static const char *const keys[] = {
+	    "mcpServers", "servers", "mcp_servers", "mcp", "context_servers"};
+	struct json_object *v, *inner;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if ((v = member(root, keys[i], json_type_object)) == NULL)
+			continue;
+		/* VS Code's settings.json has them one level deeper. */
+		inner = member(v, "servers", json_type_object);
+		return inner != NULL ? inner : v;
+	}
+	json_object_object_foreach(root, name, val)
+	{
+		(void)name;
+		if (json_object_is_type(val, json_type_object) &&
+		    json_object_object_get_ex(val, "command", NULL))
+			return root;
+	}
+	return NULL;
+}
+
+/* A name that a session takes: a-z, 0-9, - and single _, at most 32. */
+static void
+entry_name(struct mcp_entry *e, const char *theirs)
+{
+	size_t n = 0;
+	char c;
+
+	for (; *theirs != '\0' && n < MCP_NAME_MAX; theirs++) {
+		c = *theirs;
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c - 'A' + 'a');
+		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')))
+			c = c == '_' ? '_' : '-';
+		if ((c == '-' || c == '_') &&
+		    (n == 0 || e->name[n - 1] == '-' || e->name[n - 1] == '_'))
+			continue;
+		e->name[n++] = c;
+	}
+	while (n != 0 && (e->name[n - 1] == '-' || e->name[n - 1] == '_'))
+		n--;
+	e->name[n] = '\0';
+	if (n == 0)
+		refuse(e, "its name has no letter or digit; rename it");
+	if (strcmp(e->name, "filesystem") == 0)
+		snprintf(e->name, sizeof(e->name), "files");
+	if (strcmp(e->name, "proxy") == 0)
+		snprintf(e->name, sizeof(e->name), "proxy-server");
+}
+
+/* Programs that would make the sandbox meaningless, or that it cannot run. */
+static const char *
+entry_forbidden(const char *command)
+{
+	static const char *const shells[] = {"sh", "bash", "zsh", "dash",
+	    "fish", "ksh", "cmd", "cmd.exe", "powershell", "pwsh"};
+	static const char *const engines[] = {
+	    "docker", "podman", "nerdctl", "containerd", "kubectl"};
+	static const char *const roots[] = {"sudo", "doas", "su", "pkexec"};
+	const char *base = strrchr(command, '/');
+
+	base = base != NULL ? base + 1 : command;
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+		if (strcmp(base, shells[i]) == 0)
+			return "it runs through a shell; name the program "
+			       "itself";
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
+		if (strcmp(base, engines[i]) == 0)
+			return "it runs in a container engine, which has more "
+			       "rights than a sandbox may give; use the "
+			       "server's npm or Python package";
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		if (strcmp(base, roots[i]) == 0)
+			return "it asks for the rights of another user";
+	return NULL;
+}
+
+/* Command and arguments in one list: OpenCode has the command in it as well. */
+static struct json_object *
+entry_argv(struct mcp_entry *e, struct json_object *theirs)
+{
+	struct json_object *argv = json_object_new_array(), *v, *list;
+
+	if ((v = member(theirs, "command", json_type_string)) != NULL)
+		json_object_array_add(argv, json_object_get(v));
+	list = member(theirs, "command", json_type_array);
+	if (list == NULL)
+		list = member(theirs, "args", json_type_array);
+	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
+	     i++) {
+		v = json_object_array_get_idx(list, i);
+		if (!json_object_is_type(v, json_type_string)) {
+			refuse(e, "argument %zu is not a string", i + 1);
+			continue;
+		}
+		json_object_array_add(argv, json_object_get(v));
+	}
+	if (json_object_array_length(argv) == 0)
+		refuse(e, "it names no command");
+	return argv;
+}
+
+/*
+ * `npx [-y] PACKAGE[@VERSION] ARGUMENTS`: the package to install.  The version
+ * stays in the entry; `latest` and the like are dropped, because a session
+ * never fetches anything.
+ */
+static void
+entry_npx(struct mcp_entry *e, struct json_object *args)
+{
+	const char *s, *at;
+
+	for (size_t i = 0; i < json_object_array_length(args); i++) {
+		s = json_object_get_string(json_object_array_get_idx(args, i));
+		if (strcmp(s, "-p") == 0 || strcmp(s, "--package") == 0 ||
+		    strcmp(s, "-c") == 0) {
+			refuse(e,
+			    "npx %s is not supported: install the package and "
+			    "name its program",
+			    s);
+			return;
+		}
+		if (s[0] == '-')
+			continue;
+		at = strrchr(s + 1, '@');
+		if (at != NULL && strcmp(at, "@latest") == 0) {
+			char *plain = strndup(s, (size_t)(at - s));
+
+			json_object_array_put_idx(
+			    args, i, json_object_new_string(plain));
+			note(e,
+			    "@latest is dropped: a session runs the version "
+			    "that is installed");
+			e->package = plain;
+			return;
+		}
+		e->package = strdup(s);
+		return;
+	}
+	refuse(e, "npx is given no package");
+}
+
+static void
+entry_command(struct mcp_entry *e, struct json_object *theirs)
+{
+	struct json_object *argv = entry_argv(e, theirs), *args;
+	const char *command, *why;
+
+	args = json_object_new_array();
+	for (size_t i = 1; i < json_object_array_length(argv); i++)
+		json_object_array_add(
+		    args, json_object_get(json_object_array_get_idx(argv, i)));
+	if (e->refused == NULL) {
+		command =
+		    json_object_get_string(json_object_array_get_idx(argv, 0));
+		if ((why = entry_forbidden(command)) != NULL)
+			refuse(e, "%s", why);
+		else if (strcmp(command, "npx") == 0)
+			entry_npx(e, args);
+		json_object_object_add(
+		    e->entry, "command", json_object_new_string(command));
+	}
+	json_object_object_add(e->entry, "args", args);
+	json_object_put(argv);
+}
+
+static void
+entry_env(struct mcp_entry *e, struct json_object *theirs)
+{
+	struct json_object *env = member(theirs, "env", json_type_object), *out;
+	const char *s;
+
+	if (env == NULL)
+		env = member(theirs, "environment", json_type_object);
+	if (env == NULL)
+		return;
+	out = json_object_new_object();
+	json_object_object_foreach(env, name, val)
+	{
+		if (!json_object_is_type(val, json_type_string)) {
+			note(e, "env.%s is left out: it is not a string", name);
+			continue;
+		}
+		s = json_object_get_string(val);
+		if (strstr(s, "${") == NULL && mcp_secret(name, s)) {
+			json_object_object_add(
+			    e->secrets, name, json_object_get(val));
+			note(e,
+			    "env.%s looks like a secret: it is kept in "
+			    "serverCredentials",
+			    name);
+			continue;
+		}
+		json_object_object_add(out, name, json_object_get(val));
+	}
+	if (json_object_object_length(out) != 0)
+		json_object_object_add(e->entry, "env", out);
+	else
+		json_object_put(out);
+}
+
+/* Secrets among the arguments become references to a variable. */
+static void
+entry_secret_args(struct mcp_entry *e)
+{
+	struct json_object *args = member(e->entry, "args", json_type_array);
+	const char *s, *before = "", *eq;
+	char name[40], *head;
+	size_t n = args != NULL ? json_object_array_length(args) : 0;
+
+	for (size_t i = 0; i < n; i++, before = s) {
+		s = json_object_get_string(json_object_array_get_idx(args, i));
+		eq = s[0] == '-' ? strchr(s, '=') : NULL;
+		if (strstr(s, "${") != NULL)
+			continue;
+		if (eq != NULL ? !mcp_secret(s, eq + 1)
+			       : !mcp_secret(before[0] == '-' ? before : "", s))
+			continue;
+		snprintf(name, sizeof(name), "IC_ARG_%zu", i + 1);
+		json_object_object_add(e->secrets, name,
+		    json_object_new_string(eq != NULL ? eq + 1 : s));
+		head = NULL;
+		if (asprintf(&head, "%.*s${%s}",
+			eq != NULL ? (int)(eq + 1 - s) : 0, s, name) == -1)
+			return;
+		json_object_array_put_idx(
+		    args, i, json_object_new_string(head));
+		free(head);
+		note(e,
+		    "argument %zu looks like a secret: it is kept in "
+		    "serverCredentials, and ${%s} stands in its place",
+		    i + 1, name);
+		s = "";
+	}
+}
+
+/* Name every member that has no meaning here. */
+static void
+entry_rest(struct mcp_entry *e, struct json_object *theirs)
+{
+	static const char *const known[] = {"command", "args", "env",
+	    "environment", "type", "transport", "disabled", "enabled",
+	    "description", "name", "title"};
+	bool found;
+
+	json_object_object_foreach(theirs, key, val)
+	{
+		(void)val;
+		found = false;
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			found |= strcmp(key, known[i]) == 0;
+		if (strcmp(key, "cwd") == 0)
+			note(e, "cwd is left out: a server starts in "
+				"/workspace");
+		else if (!found)
+			note(e, "%.60s is left out: it has no meaning here",
+			    key);
+	}
+}
+
+static bool
+entry_remote(struct mcp_entry *e, struct json_object *theirs)
+{
+	static const char *const keys[] = {
+	    "url", "httpUrl", "serverUrl", "uri", "endpoint"};
+	const char *type = NULL;
+	struct json_object *v;
+
+	if ((v = member(theirs, "type", json_type_string)) != NULL ||
+	    (v = member(theirs, "transport", json_type_string)) != NULL)
+		type = json_object_get_string(v);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (json_object_object_get_ex(theirs, keys[i], NULL))
+			goto remote;
+	if (type == NULL || strcmp(type, "stdio") == 0 ||
+	    strcmp(type, "local") == 0)
+		return false;
+remote:
+	refuse(e, "it is a remote server; only servers that are started here "
+		  "(\"command\") are supported");
+	return true;
+}
+
+void
+mcp_entry_convert(struct mcp_entry *e, const struct mcp_entry_how *how,
+    const char *name, struct json_object *theirs)
+{
+	struct json_object *v;
+
+	memset(e, 0, sizeof(*e));
+	e->entry = json_object_new_object();
+	e->secrets = json_object_new_object();
+	e->variables = json_object_new_array();
+	e->notes = json_object_new_array();
+	e->make = json_object_new_array();
+	entry_name(e, name);
+	if (strcmp(e->name, name) != 0 && e->refused == NULL)
+		note(e, "\"%.64s\" is called %s here", name, e->name);
+	if (!json_object_is_type(theirs, json_type_object)) {
+		refuse(e, "its entry is not an object");
+		return;
+	}
+	if (entry_remote(e, theirs))
+		return;
+	if (((v = member(theirs, "disabled", json_type_boolean)) != NULL &&
+		json_object_get_boolean(v)) ||
+	    ((v = member(theirs, "enabled", json_type_boolean)) != NULL &&
+		!json_object_get_boolean(v))) {
+		refuse(e, "it is disabled in that file");
+		return;
+	}
+	entry_command(e, theirs);
+	entry_env(e, theirs);
+	if ((v = member(theirs, "description", json_type_string)) != NULL)
+		json_object_object_add(
+		    e->entry, "description", json_object_get(v));
+	entry_rest(e, theirs);
+	if (e->refused != NULL)
+		return;
+	entry_secret_args(e);
+	mcp_variables(e, how->user_home);
+	if (e->refused == NULL)
+		mcp_recipe(e, how);
+}
+
+void
+mcp_entry_free(struct mcp_entry *e)
+{
+	json_object_put(e->entry);
+	json_object_put(e->secrets);
+	json_object_put(e->variables);
+	json_object_put(e->notes);
+	json_object_put(e->make);
+	free(e->package);
+	free(e->refused);
+	memset(e, 0, sizeof(*e));
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reads a configuration file of another program: JSON, JSON with comments and
+ * trailing commas, or TOML (a name that ends with .toml).  A confined child
+ * process reads the bytes; what it returns is read again by our strict reader.
+ */
+#ifndef FOREIGN_H
+#define FOREIGN_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "common/buf.h"
+#include "config/fault.h"
+
+#define FOREIGN_MAX (1U << 20)
+
+/*
+ * Returns an object that the caller owns, or NULL with *fault; errno is ENOENT
+ * if there is no such file.  If `strict`, a symbolic link is refused, as for a
+ * file of a project, which an agent may have written.
+ */
+struct json_object *foreign_read(
+    const char *path, bool strict, struct fault *fault);
+
+/*
+ * The part that runs in the child: read a whole text and write canonical JSON.
+ * Returns 0, or -1 with a message for a person in `why`.
+ */
+int foreign_convert(
+    struct span text, bool toml, struct buf *out, char *why, size_t cap);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl mcp`: the user's own MCP servers.  Each command gets argc and argv
+ * that begin with its name, and returns an exit status of icctl.
+ */
+#ifndef ICCTL_MCP_H
+#define ICCTL_MCP_H
+
+struct icctl;
+
+int mcp_import(struct icctl *, int argc, char **argv);
+
+#endif

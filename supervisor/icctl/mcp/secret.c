@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Guesses which values of a configuration are secrets.  A wrong guess is
+ * harmless in one direction: a value that is no secret is kept in the file for
+ * secrets.  So the tables are generous.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "icctl/mcp/entry.h"
+
+/* Parts of a variable's or an option's name. */
+static const char *const names[] = {"key", "token", "secret", "passw", "pwd",
+    "credential", "auth", "bearer", "cookie", "dsn", "private", "session",
+    "signature", "webhook"};
+
+/* Beginnings of values: the prefixes that vendors give their keys. */
+static const char *const values[] = {"sk-", "sk_", "pk_live_", "rk_live_",
+    "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xoxb-", "xoxp-",
+    "xapp-", "ntn_", "secret_", "AKIA", "ASIA", "AIza", "ya29.", "eyJ", "hf_",
+    "npm_", "pypi-", "lin_api_", "BSA", "figd_", "dop_v1_", "SG.", "Bearer ",
+    "Basic ", "-----BEGIN "};
+
+/* Parts of names that end like a secret's and are none. */
+static const char *const harmless[] = {"keyboard", "monkey", "author",
+    "tokenizer", "max_tokens", "keys_path", "key_path", "keyfile", "key_file",
+    "token_file", "auth_url", "auth_type"};
+
+static bool
+contains(const char *text, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (; *text != '\0'; text++)
+		if (strncasecmp(text, part, n) == 0)
+			return true;
+	return false;
+}
+
+/* Is it a URL with a user name and password? */
+static bool
+has_userinfo(const char *value)
+{
+	const char *at, *colon, *slash, *start = strstr(value, "://");
+
+	if (start == NULL)
+		return false;
+	start += 3;
+	at = strchr(start, '@');
+	colon = strchr(start, ':');
+	slash = strchr(start, '/');
+	return at != NULL && colon != NULL && colon < at &&
+	       (slash == NULL || at < slash);
+}
+
+bool
+mcp_secret(const char *name, const char *value)
+{
+	if (*value == '\0')
+		return false;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (strncmp(value, values[i], strlen(values[i])) == 0 &&
+		    strlen(value) >= 12)
+			return true;
+	if (has_userinfo(value))
+		return true;
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		if (contains(name, harmless[i]))
+			return false;
+	/* A path or a plain address names a place, and a short word a choice.
+	 */
+	if (value[0] == '/' || value[0] == '~' || strlen(value) < 8 ||
+	    strncmp(value, "http://", 7) == 0 ||
+	    strncmp(value, "https://", 8) == 0)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (contains(name, names[i]))
+			return true;
+	return false;
+}

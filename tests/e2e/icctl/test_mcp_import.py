@@ -1,0 +1,177 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: ISC
+"""`icctl mcp import`: what a person reads, what is written, what a server sees
+when it is started for the first time, and what is refused."""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "lib"))
+import harness as h  # noqa: E402
+
+t = h.Tap()
+TOKEN = "ghp_canary0123456789abcdef"
+SECRET = "canary-in-the-environment"
+
+
+def run(home, *args, given="", **env):
+    return subprocess.run(
+        [h.program("icctl"), "mcp", "import", *args], input=given,
+        env={"PATH": os.environ["PATH"], "HOME": home, "CANARY": SECRET, **env},
+        capture_output=True, text=True, timeout=60, check=False)
+
+
+def home_file(home, name):
+    path = os.path.join(home, ".ironcurtain", name)
+    with open(path, encoding="utf-8") as f:
+        return json.load(f), os.stat(path).st_mode & 0o777
+
+
+def server(work):
+    """A server whose only tool is named after what the server sees."""
+    path = os.path.join(work, "tools", "server.py")
+    h.put(path, f"""#!/usr/bin/python3
+import json, os, sys
+private = {os.path.join(work, "home", "private")!r}
+seen = "look"
+if any("canary" in v for v in os.environ.values()):
+    seen += "_at_a_secret"
+if os.path.exists("/workspace"):
+    seen += "_at_the_workspace"
+if os.path.exists(private):
+    seen += "_at_the_home"
+for line in sys.stdin:
+    m = json.loads(line)
+    if m.get("method") == "initialize":
+        r = {{"protocolVersion": "2025-06-18", "capabilities": {{"tools": {{}}}},
+             "serverInfo": {{"name": "spy", "version": "1"}}}}
+    elif m.get("method") == "tools/list":
+        r = {{"tools": [{{"name": seen, "inputSchema": {{"type": "object"}}}}]}}
+    else:
+        continue
+    print(json.dumps({{"jsonrpc": "2.0", "id": m["id"], "result": r}}),
+          flush=True)
+""", 0o755)
+    return path
+
+
+def test_all(work):
+    home = os.path.join(work, "home")
+    program = server(work)
+    h.put(os.path.join(home, "private"), "x")
+    h.put(os.path.join(home, ".cursor", "mcp.json"), """{
+  // comments and trailing commas are common
+  "mcpServers": {
+    "tickets": {"command": "%s", "args": ["--token", "%s"],
+                "env": {"TICKETS_KEY": "%s", "MODE": "fast",
+                        "OTHER": "${env:CANARY}"}, "timeout": 5},
+    "remote": {"url": "https://mcp.example.org"},
+    "shell": {"command": "bash", "args": ["-c", "x"]},
+  },
+}""" % (program, TOKEN, TOKEN))
+    h.put(os.path.join(home, ".codex", "config.toml"),
+          '[mcp_servers.other]\ncommand = "/bin/cat"\nargs = []\n')
+    r = run(home, "--dry-run")
+    t.equal(r.returncode, 0, "a dry run")
+    t.ok(not os.path.exists(os.path.join(home, ".ironcurtain",
+                                         "mcp-servers.json")),
+         "a dry run writes nothing")
+    r = run(home, given="n\n")
+    t.ok(r.returncode == 1 and "Nothing was written" in r.stdout,
+         "a no writes nothing", r)
+    r = run(home, given="y\n")
+    t.equal(r.returncode, 0, "a yes imports")
+    for text in ("remote server", "through a shell", "timeout is left out",
+                 "needs    CANARY", "TICKETS_KEY", "tickets: 1 tool: look"):
+        t.contains(r.stdout, text, f"the person reads: {text}")
+    for secret in (TOKEN, SECRET):
+        t.ok(secret not in r.stdout + r.stderr, "and no secret")
+    servers, mode = home_file(home, "mcp-servers.json")
+    t.equal(mode, 0o600, "mcp-servers.json is private")
+    t.equal(servers["tickets"], {
+        "command": program, "args": ["--token", "${IC_ARG_2}"],
+        "env": {"MODE": "fast", "OTHER": "${CANARY}"}}, "an entry")
+    t.equal(sorted(servers), ["other", "tickets"], "and no other but these")
+    config, mode = home_file(home, "config.json")
+    t.equal((config, mode), ({"serverCredentials": {"tickets": {
+        "IC_ARG_2": TOKEN, "TICKETS_KEY": TOKEN}}}, 0o600),
+        "secrets are in serverCredentials")
+    left = [n for n in os.listdir(os.path.join(home, ".ironcurtain"))
+            if n.endswith(".json") or "mcp-servers" in n or "config" in n]
+    t.equal(sorted(left), ["config.json", "mcp-servers.json"],
+            "no copy of a secret is left")
+    r = run(home, "--yes")
+    t.ok(r.returncode == 1 and "tickets is there already" in r.stdout,
+         "a name is imported once", r.stdout)
+    first_look(home, program)
+    session(home, work)
+
+
+def first_look(home, program):
+    """The first start: no workspace, no variable, no file of the home."""
+    h.put(os.path.join(home, "one.json"), json.dumps({"mcpServers": {"spy": {
+        "command": program, "env": {"A_TOKEN": TOKEN, "B": "${CANARY}"}}}}))
+    r = run(home, "--yes", os.path.join(home, "one.json"))
+    t.ok("spy: 1 tool: look\n" in r.stdout,
+         "the server saw no secret, no workspace and no home", r.stdout)
+    logs = []
+    for base, _, names in os.walk("/tmp"):
+        if "ic-probe" in base:
+            logs += [os.path.join(base, n) for n in names]
+    t.equal(logs, [], "and nothing of that start is left")
+
+
+def session(home, work):
+    """A session resolves the references, and says what is not set."""
+    project = os.path.join(work, "project")
+    os.makedirs(project)
+    argv = [h.program("icctl"), "start", "--workspace", project, "--", "true"]
+    base = {"PATH": os.environ["PATH"], "HOME": home}
+    r = subprocess.run(argv, env=base, capture_output=True, text=True,
+                       timeout=60, check=False, stdin=subprocess.DEVNULL)
+    t.ok(r.returncode == 78 and "export CANARY=..." in r.stderr,
+         "a reference that is not set ends the start", r)
+    r = subprocess.run(argv, env={**base, "CANARY": SECRET},
+                       capture_output=True, text=True, timeout=60,
+                       check=False, stdin=subprocess.DEVNULL)
+    t.equal(r.returncode, 0, "one that is set does not")
+
+
+def test_bad(work):
+    home = os.path.join(work, "home2")
+    os.makedirs(home)
+    r = run(home)
+    t.ok(r.returncode == 1 and "No MCP servers were found" in r.stdout,
+         "an empty home", r)
+    deep = '{"mcpServers":' * 100 + "{}" + "}" * 100
+    for name, text, why in (
+            ("twice.json", '{"a":1,"a":2}', "duplicate"),
+            ("none.json", "{}", "no MCP servers are in it"),
+            ("deep.json", deep, "deep"),
+            ("large.json", '{"a":"' + "x" * (1 << 20) + '"}',
+             "larger than 1 MiB"),
+            ("bad.toml", "a = ", "line 1: a value is missing")):
+        path = os.path.join(home, name)
+        h.put(path, text)
+        r = run(home, path)
+        t.ok(r.returncode == 1 and why in r.stderr, f"{name}: {why}", r)
+    link = os.path.join(home, "link.json")
+    os.symlink("none.json", link)
+    t.contains(run(home, link).stderr, "symbolic link", "a link is refused")
+    os.mkfifo(os.path.join(home, "fifo.json"))
+    t.contains(run(home, os.path.join(home, "fifo.json")).stderr,
+               "not a regular file", "a pipe is refused, and not waited for")
+    evil = os.path.join(home, "evil.json")
+    h.put(evil, json.dumps({"mcpServers": {"a\x1b[31m\u202e": {
+        "command": "x\x1b]0;t\x07"}}}))
+    r = run(home, "--dry-run", evil)
+    t.ok("\x1b" not in r.stdout and "\u202e" not in r.stdout,
+         "control characters are shown escaped", r.stdout)
+
+
+if __name__ == "__main__":
+    with h.workdir() as directory:
+        test_all(directory)
+        test_bad(directory)
+    t.done()

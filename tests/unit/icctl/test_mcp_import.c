@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The readers and the conversion of `icctl mcp import`, row by row: foreign
+ * text to canonical JSON, a foreign entry to ours with its notes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "icctl/mcp/entry.h"
+#include "icctl/mcp/foreign.h"
+#include "tap.h"
+
+/* NULL in `json`: refused, with `why`. */
+static const struct {
+	const char *name, *text, *json, *why;
+} toml_rows[] = {
+    {"empty", "", "{}", NULL},
+    {"comments", "# a\n\na = 1 # b\n", "{\"a\":1}", NULL},
+    {"a table", "[a]\nb = \"c\"\n[d]\n", "{\"a\":{\"b\":\"c\"},\"d\":{}}",
+	NULL},
+    {"dotted", "a.b.c = true\na.d = false\n",
+	"{\"a\":{\"b\":{\"c\":true},\"d\":false}}", NULL},
+    {"quoted keys", "\"a b\".'c\"' = 1\n", "{\"a b\":{\"c\\\"\":1}}", NULL},
+    {"a table below another", "[m.x]\nk = 1\n[m.x.env]\nA = \"b\"\n",
+	"{\"m\":{\"x\":{\"env\":{\"A\":\"b\"},\"k\":1}}}", NULL},
+    {"array of tables", "[[a]]\nb=1\n[[a]]\nb=2\n[a.c]\nd=3\n",
+	"{\"a\":[{\"b\":1},{\"b\":2,\"c\":{\"d\":3}}]}", NULL},
+    {"an array over lines", "a = [ 1, # one\n 2,\n]\n", "{\"a\":[1,2]}", NULL},
+    {"an inline table", "a = { b = 1, c.d = 'x' }\n",
+	"{\"a\":{\"b\":1,\"c\":{\"d\":\"x\"}}}", NULL},
+    {"escapes", "a = \"\\t\\u00e9\\U0001F600\\\\\"\n",
+	"{\"a\":\"\\t\xc3\xa9\xf0\x9f\x98\x80\\\\\"}", NULL},
+    {"a literal string", "a = 'c:\\n'\n", "{\"a\":\"c:\\\\n\"}", NULL},
+    {"a long string", "a = \"\"\"\none \\\n   two\"\"\"\n",
+	"{\"a\":\"one two\"}", NULL},
+    {"quotes before the end", "a = \"\"\"x\"\"\"\"\"\n", "{\"a\":\"x\\\"\\\"\"}",
+	NULL},
+    {"a date is text", "a = 1979-05-27T07:32:00Z\n",
+	"{\"a\":\"1979-05-27T07:32:00Z\"}", NULL},
+    {"CRLF", "a = 1\r\nb = 'x'\r\n", "{\"a\":1,\"b\":\"x\"}", NULL},
+    {"twice", "a = 1\na = 2\n", NULL, "line 2: a key is given twice"},
+    {"a value as a table", "a = 1\n[a]\n", NULL, "a key is given twice"},
+    {"no value", "a =\n", NULL, "line 1: a value is missing"},
+    {"no equals sign", "a\n", NULL, "= is missing"},
+    {"an open string", "a = \"b\n", NULL, "a string does not end"},
+    {"an open long string", "a = '''b\n", NULL, "a string does not end"},
+    {"an open array", "a = [1,\n", NULL, "a value is missing"},
+    {"an open table name", "[a\n", NULL, "] is missing"},
+    {"something behind", "a = 1 b = 2\n", NULL, "follows the value"},
+    {"a bad escape", "a = \"\\q\"\n", NULL, "bad escape"},
+    {"a surrogate", "a = \"\\ud800\"\n", NULL, "bad escape"},
+    {"a control character", "a = \"\x01\"\n", NULL, "control character"},
+    {"bad UTF-8", "a = \"\xff\"\n", NULL, "not UTF-8"},
+};
+
+static const struct {
+	const char *name, *text, *json, *why;
+} json_rows[] = {
+    {"plain", "{\"a\":[1,2]}", "{\"a\":[1,2]}", NULL},
+    {"comments", "// x\n{/* y\n */\"a\": 1}// z", "{\"a\":1}", NULL},
+    {"trailing commas", "{\"a\":[1,2,],}", "{\"a\":[1,2]}", NULL},
+    {"a comma and a comment", "{\"a\":1, // x\n}", "{\"a\":1}", NULL},
+    {"signs within a string", "{\"a\":\"//,]/*\\\",}\"}",
+	"{\"a\":\"//,]/*\\\",}\"}", NULL},
+    {"twice", "{\"a\":1,\n\"a\":2}", NULL, "line 2: duplicate"},
+    {"no object", "[1]", NULL, "must hold an object"},
+    {"cut off", "{\"a\":", NULL, "line 1"},
+    {"an open comment", "{} /* x", NULL, "line 1"},
+    {"two commas", "{\"a\":[1,,]}", NULL, "line 1"},
+};
+
+static void
+convert(const char *kind, const char *name, const char *text,
+    const char *json, const char *why, bool toml)
+{
+	char said[256] = "", label[128];
+	struct buf out;
+	int rv;
+
+	buf_init(&out, 65536);
+	rv = foreign_convert(
+	    span_str(text), toml, &out, said, sizeof(said));
+	snprintf(label, sizeof(label), "%s: %s", kind, name);
+	if (json == NULL)
+		ok(rv == -1 && strstr(said, why) != NULL, "%s is refused: %s",
+		    label, said);
+	else
+		ok(rv == 0 && out.len == strlen(json) &&
+			memcmp(out.p + out.off, json, out.len) == 0,
+		    "%s%s", label, rv == 0 ? "" : said);
+	buf_free(&out);
+}
+
+/* A value 40 levels deep, and one key many times over, end in an error. */
+static void
+limits(void)
+{
+	char deep[256] = "a = ", *many;
+	struct buf out;
+	char said[256];
+
+	for (unsigned i = 0; i < 100; i++)
+		strcat(deep, "[");
+	buf_init(&out, 65536);
+	ok(foreign_convert(span_str(deep), true, &out, said, sizeof(said)) ==
+		   -1 &&
+		strstr(said, "nested too deeply") != NULL,
+	    "TOML: depth is limited: %s", said);
+	many = malloc(200000);
+	if (many == NULL)
+		abort();
+	memset(many, '[', 199999);
+	many[199999] = '\0';
+	ok(foreign_convert(span_str(many), false, &out, said, sizeof(said)) ==
+		-1,
+	    "JSON: depth is limited: %s", said);
+	free(many);
+	buf_free(&out);
+}
+
+static const struct {
+	const char *name, *value;
+	bool secret;
+} secret_rows[] = {
+    {"GITHUB_TOKEN", "abcdefgh", true},
+    {"API_KEY", "12345678", true},
+    {"", "ghp_0123456789abcdef", true},
+    {"", "sk-ant-0123456789", true},
+    {"", "postgres://me:pw@localhost/db", true},
+    {"DATABASE_PASSWORD", "correct horse", true},
+    {"HOST", "example.org", false},
+    {"KEYBOARD", "qwertzuiop", false},
+    {"MAX_TOKENS", "100000000", false},
+    {"TOKEN_FILE", "/home/me/token", false},
+    {"AUTH_URL", "https://example.org", false},
+    {"SECRET", "", false},
+    {"", "https://example.org/a@b", false},
+};
+
+static const char recipes[] =
+    "{\"servers\":[{\"for\":[\"pkg-paths\"],\"paths\":\"read\"},"
+    "{\"for\":[\"pkg-data\"],\"env\":{\"DATA_FILE\":\"{data}/x.json\"},"
+    "\"hosts\":[\"api.example\"]},"
+    "{\"for\":[\"pkg-no\"],\"refuse\":\"not this one\"}]}";
+
+/* entry: ours as canonical JSON, or NULL; say: a part of a note or refusal. */
+static const struct {
+	const char *what, *name, *theirs, *entry, *secrets, *say;
+} entry_rows[] = {
+    {"a plain one", "a", "{\"command\":\"x\",\"args\":[\"y\"]}",
+	"{\"command\":\"x\",\"args\":[\"y\"]}", "{}", "not known here"},
+    {"npx", "a", "{\"command\":\"npx\",\"args\":[\"-y\",\"pkg@latest\"]}",
+	"{\"command\":\"npx\",\"args\":[\"-y\",\"pkg\"]}", "{}", "@latest"},
+    {"a name", "My Server!", "{\"command\":\"x\"}",
+	"{\"command\":\"x\",\"args\":[]}", "{}", "is called my-server here"},
+    {"the reserved name", "filesystem", "{\"command\":\"x\"}",
+	"{\"command\":\"x\",\"args\":[]}", "{}", "is called files here"},
+    {"a secret", "a",
+	"{\"command\":\"x\",\"env\":{\"API_KEY\":\"12345678\",\"A\":\"b\"}}",
+	"{\"command\":\"x\",\"args\":[],\"env\":{\"A\":\"b\"}}",
+	"{\"API_KEY\":\"12345678\"}", "kept in serverCredentials"},
+    {"a secret argument", "a",
+	"{\"command\":\"x\",\"args\":[\"--token\",\"abcdefghij\","
+	"\"--key=0123456789\"]}",
+	"{\"command\":\"x\",\"args\":[\"--token\",\"${IC_ARG_2}\","
+	"\"--key=${IC_ARG_3}\"]}",
+	"{\"IC_ARG_2\":\"abcdefghij\",\"IC_ARG_3\":\"0123456789\"}",
+	"argument 2"},
+    {"variables", "a",
+	"{\"command\":\"x\",\"args\":[\"${env:A_TOKEN}\","
+	"\"${workspaceFolder}/b\",\"${C:-d}\",\"${input:my-key}\"],"
+	"\"env\":{\"T\":\"$B_TOKEN\"}}",
+	"{\"command\":\"x\",\"args\":[\"${A_TOKEN}\",\"/workspace/b\","
+	"\"${C:-d}\",\"${MY_KEY}\"],\"env\":{\"T\":\"${B_TOKEN}\"}}",
+	"{}", "export it as MY_KEY"},
+    {"OpenCode's form", "a",
+	"{\"type\":\"local\",\"command\":[\"x\",\"y\"],\"enabled\":true,"
+	"\"environment\":{\"A\":\"b\"}}",
+	"{\"command\":\"x\",\"args\":[\"y\"],\"env\":{\"A\":\"b\"}}", "{}",
+	"not known here"},
+    {"other members", "a", "{\"command\":\"x\",\"cwd\":\"/\",\"timeout\":1}",
+	"{\"command\":\"x\",\"args\":[]}", "{}", "timeout is left out"},
+    {"a recipe for data", "a",
+	"{\"command\":\"npx\",\"args\":[\"pkg-data@1.2\"]}",
+	"{\"command\":\"npx\",\"args\":[\"pkg-data@1.2\"],\"env\":"
+	"{\"DATA_FILE\":\"/d/ironcurtain/data/a/x.json\"},\"sandbox\":"
+	"{\"filesystem\":{\"allowWrite\":[\"/d/ironcurtain/data/a\"]},"
+	"\"network\":{\"allowedDomains\":[\"api.example\"]}}}",
+	"{}", ""},
+    {"a recipe for paths", "a",
+	"{\"command\":\"npx\",\"args\":[\"pkg-paths\",\"/etc\",\"/nowhere/x\"]}",
+	"{\"command\":\"npx\",\"args\":[\"pkg-paths\",\"/etc\",\"/nowhere/x\"],"
+	"\"sandbox\":{\"filesystem\":{\"allowRead\":[\"/etc\"]}}}",
+	"{}", "/nowhere/x does not exist"},
+    {"a recipe that refuses", "a",
+	"{\"command\":\"npx\",\"args\":[\"pkg-no\"]}", NULL, NULL,
+	"not this one"},
+    {"a shell", "a", "{\"command\":\"/bin/bash\",\"args\":[\"-c\",\"x\"]}",
+	NULL, NULL, "through a shell"},
+    {"an engine", "a", "{\"command\":\"docker\",\"args\":[\"run\"]}", NULL,
+	NULL, "container engine"},
+    {"sudo", "a", "{\"command\":\"sudo\"}", NULL, NULL, "another user"},
+    {"a remote one", "a", "{\"url\":\"https://x\"}", NULL, NULL,
+	"remote server"},
+    {"a remote type", "a", "{\"type\":\"sse\",\"command\":\"x\"}", NULL, NULL,
+	"remote server"},
+    {"a disabled one", "a", "{\"command\":\"x\",\"disabled\":true}", NULL,
+	NULL, "disabled"},
+    {"no command", "a", "{}", NULL, NULL, "names no command"},
+    {"no object", "a", "[]", NULL, NULL, "not an object"},
+    {"npx -p", "a", "{\"command\":\"npx\",\"args\":[\"-p\",\"a\",\"b\"]}",
+	NULL, NULL, "npx -p"},
+    {"an argument that is a number", "a", "{\"command\":\"x\",\"args\":[1]}",
+	NULL, NULL, "argument 1"},
+    {"a name of signs", "!!", "{\"command\":\"x\"}", NULL, NULL,
+	"no letter or digit"},
+};
+
+static bool
+says(const struct mcp_entry *e, const char *want)
+{
+	if (e->refused != NULL)
+		return strstr(e->refused, want) != NULL;
+	for (size_t i = 0; i < json_object_array_length(e->notes); i++)
+		if (strstr(json_object_get_string(
+			       json_object_array_get_idx(e->notes, i)),
+			want) != NULL)
+			return true;
+	return *want == '\0';
+}
+
+static bool
+same(struct json_object *have, const char *want)
+{
+	return strcmp(json_object_to_json_string_ext(have,
+			  JSON_C_TO_STRING_PLAIN |
+			      JSON_C_TO_STRING_NOSLASHESCAPE),
+		   want) == 0;
+}
+
+static void
+entries(void)
+{
+	struct mcp_entry_how how = {.recipes = json_tokener_parse(recipes),
+	    .user_home = "/h",
+	    .data_home = "/d"};
+	struct mcp_entry e;
+
+	for (size_t i = 0; i < sizeof(entry_rows) / sizeof(entry_rows[0]);
+	     i++) {
+		struct json_object *theirs =
+		    json_tokener_parse(entry_rows[i].theirs);
+
+		mcp_entry_convert(&e, &how, entry_rows[i].name, theirs);
+		ok(says(&e, entry_rows[i].say), "%s: %s", entry_rows[i].what,
+		    e.refused != NULL ? e.refused
+				      : json_object_to_json_string(e.notes));
+		if (entry_rows[i].entry == NULL) {
+			ok(e.refused != NULL, "%s is left out",
+			    entry_rows[i].what);
+		} else {
+			ok(e.refused == NULL && same(e.entry,
+						    entry_rows[i].entry),
+			    "%s: the entry is %s", entry_rows[i].what,
+			    json_object_to_json_string(e.entry));
+			ok(same(e.secrets, entry_rows[i].secrets),
+			    "%s: the secrets are %s", entry_rows[i].what,
+			    json_object_to_json_string(e.secrets));
+		}
+		mcp_entry_free(&e);
+		json_object_put(theirs);
+	}
+	json_object_put(how.recipes);
+}
+
+int
+main(void)
+{
+	for (size_t i = 0; i < sizeof(toml_rows) / sizeof(toml_rows[0]); i++)
+		convert("TOML", toml_rows[i].name, toml_rows[i].text,
+		    toml_rows[i].json, toml_rows[i].why, true);
+	for (size_t i = 0; i < sizeof(json_rows) / sizeof(json_rows[0]); i++)
+		convert("JSON", json_rows[i].name, json_rows[i].text,
+		    json_rows[i].json, json_rows[i].why, false);
+	limits();
+	for (size_t i = 0; i < sizeof(secret_rows) / sizeof(secret_rows[0]);
+	     i++)
+		ok(mcp_secret(secret_rows[i].name, secret_rows[i].value) ==
+			secret_rows[i].secret,
+		    "%s=%s is %sa secret", secret_rows[i].name,
+		    secret_rows[i].value, secret_rows[i].secret ? "" : "not ");
+	entries();
+	return tap_done();
+}
