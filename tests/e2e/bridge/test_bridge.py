@@ -183,7 +183,7 @@ def again(t):
     b.session.close()
     t.equal(b.end(), 125, "it ends with its session")
 
-    b = Termd(["--pipes"], sh("echo one; read x < /dev/zero"), None)
+    b = Termd(["--pipes"], sh("echo one; exec sleep 30"), None)
     b.until(b"one")
     b.send(0x55, b"x")
     b.accept()
