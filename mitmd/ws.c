@@ -90,11 +90,6 @@ ws_control(struct exchange *x)
 		    x, REFUSE_MALFORMED, WS_POLICY, "too many control frames");
 		return;
 	}
-	if (ws->in.op == WS_CLOSE && ws->ncontrol == 1) {
-		ws_refuse(x, REFUSE_MALFORMED, WS_BROKEN,
-		    "a close frame with half a code");
-		return;
-	}
 	if (RAND_bytes(mask, sizeof(mask)) != 1) {
 		ws_end(x, WS_INTERNAL, "");
 		return;
@@ -189,7 +184,7 @@ ws_input(struct exchange *x, struct span s)
 				ws_message(x);
 			break;
 		case WS_BAD:
-			ws_refuse(x, REFUSE_MALFORMED, WS_BROKEN, ws->in.bad);
+			ws_refuse(x, REFUSE_MALFORMED, ws->in.code, ws->in.bad);
 			more = false;
 			break;
 		}

@@ -38,6 +38,7 @@ struct cursor {
 	const uint8_t *p, *end;
 	const char *reason;
 	bool large;
+	bool response;
 };
 
 static bool
@@ -236,10 +237,10 @@ take_value(struct cursor *c, struct http1_header *f)
 		c->p++;
 	/*
 	 * Parsers disagree on odd white space about these two (a tab hid
-	 * "chunked" from some), so there is none but one space.
+	 * "chunked" from some), so that a request has none but one space.
 	 */
 	if (c->p != colon && (c->p != colon + 1 || *colon != ' ') &&
-	    is_framing(f->name))
+	    is_framing(f->name) && !c->response)
 		return bad(c, "white space about a framing header");
 	f->value = take_run(c, VALUE, SIZE_MAX);
 	if (!take_crlf(c, "control character in header value"))
@@ -247,7 +248,7 @@ take_value(struct cursor *c, struct http1_header *f)
 	last = f->value.p + f->value.len;
 	if (f->value.len == 0 || (last[-1] != ' ' && last[-1] != '\t'))
 		return true;
-	if (is_framing(f->name))
+	if (is_framing(f->name) && !c->response)
 		return bad(c, "white space about a framing header");
 	while (last > f->value.p && (last[-1] == ' ' || last[-1] == '\t'))
 		last--;
@@ -279,7 +280,7 @@ take_headers(struct cursor *c, struct http1_head *h)
 
 static enum http1_result
 parse_head(struct span in, struct http1_head *h,
-    bool (*take_line)(struct cursor *, struct http1_head *))
+    bool (*take_line)(struct cursor *, struct http1_head *), bool response)
 {
 	struct cursor c;
 	bool full;
@@ -291,6 +292,7 @@ parse_head(struct span in, struct http1_head *h,
 	c.end = in.p + (full ? HTTP1_MAX_HEAD : in.len);
 	c.reason = NULL;
 	c.large = false;
+	c.response = response;
 	h->method = h->target = span_of(NULL, 0);
 	h->status = 0;
 	h->nheaders = 0;
@@ -314,13 +316,13 @@ parse_head(struct span in, struct http1_head *h,
 enum http1_result
 http1_request(struct span in, struct http1_head *h)
 {
-	return parse_head(in, h, take_request_line);
+	return parse_head(in, h, take_request_line, false);
 }
 
 enum http1_result
 http1_response(struct span in, struct http1_head *h)
 {
-	return parse_head(in, h, take_status_line);
+	return parse_head(in, h, take_status_line, true);
 }
 
 /* Has no line ended since the last look, and is there room for one? */

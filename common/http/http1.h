@@ -20,6 +20,7 @@
 #define HTTP1_MAX_TARGET	8192U
 #define HTTP1_MAX_METHOD	32U
 #define HTTP1_MAX_TRAILERS	8192U	/* bytes, responses only */
+#define HTTP1_MAX_EXTENSION	1024U	/* of a chunk, responses only */
 #define HTTP1_MAX_INTERIM	8U	/* 1xx heads before the real one */
 
 enum http1_result {
@@ -75,16 +76,16 @@ struct http1_body {
 	uint64_t length;	/* HTTP1_LENGTH: bytes left to read */
 	unsigned state;		/* chunk decoder's own */
 	uint64_t chunk;		/* bytes left in this chunk */
-	unsigned count;		/* digits of a chunk size; bytes of trailers */
-	bool trailers;		/* response: read and dropped, not refused */
+	unsigned count;		/* digits of a size; bytes of the rest */
+	bool response;		/* trailers and extensions are dropped */
 	bool done;
 	const char *reason;
 };
 
 /*
  * CL and TE twice, together, in a list, signed, in hex, over 19 digits, over
- * INT64_MAX; white space about them; names that differ only by `_`; TE other
- * than exactly "chunked"; TE with 1.0: BAD.  A GET, HEAD, DELETE or other
+ * INT64_MAX; names that differ only by `_`; TE other than "chunked"; TE with
+ * 1.0: BAD.  In a request also white space about them, and TE in capitals.  A GET, HEAD, DELETE or other
  * bodyless request with a body: BAD.  `nobody`: answers a HEAD.
  */
 enum http1_result http1_request_body(const struct http1_head *,
@@ -96,8 +97,9 @@ enum http1_result http1_response_body(const struct http1_head *, bool nobody,
  * Takes body bytes from the front of `in`: *data is a run of decoded bytes
  * (may be empty), *used how much of `in` was consumed.  OK: call again with
  * the rest, unless body->done; MORE: all of `in` was consumed and the body is
- * not complete.  Chunk extensions, trailers of a request, sizes over 15 hex
- * digits or with leading zeros (but "0"), anything but CRLF: BAD, for good.
+ * not complete.  Sizes over 15 hex digits, anything but CRLF: BAD, for good;
+ * in a request also chunk extensions, trailers, white space behind a size and
+ * leading zeros (but "0").
  */
 enum http1_result http1_body_next(struct http1_body *, struct span in,
     struct span *data, size_t *used);

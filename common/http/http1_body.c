@@ -8,7 +8,8 @@
 #include "common/http/http1.h"
 
 enum chunk_state {
-	CHUNK_SIZE, /* count: digits so far */
+	CHUNK_SIZE,      /* count: digits so far */
+	CHUNK_EXTENSION, /* count: its bytes */
 	CHUNK_SIZE_LF,
 	CHUNK_DATA,
 	CHUNK_DATA_CR,
@@ -48,10 +49,15 @@ looks_like(struct span name, const char *real)
 	return odd;
 }
 
-/* NULL, or what is wrong. */
+/*
+ * NULL, or what is wrong. Codings are named without regard to case (RFC 9112
+ * 7); of a request only the one spelling is taken that all readers know.
+ */
 static const char *
-framing_find(const struct http1_head *h, struct framing *f)
+framing_find(const struct http1_head *h, bool response, struct framing *f)
 {
+	struct span chunked = SPAN("chunked");
+
 	memset(f, 0, sizeof(*f));
 	for (unsigned i = 0; i < h->nheaders; i++) {
 		const struct http1_header *x = &h->headers[i];
@@ -78,7 +84,8 @@ framing_find(const struct http1_head *h, struct framing *f)
 	}
 	if (f->has_length && f->has_coding)
 		return "both Content-Length and Transfer-Encoding";
-	if (f->has_coding && !span_eq(f->coding, SPAN("chunked")))
+	if (f->has_coding && !span_eq(f->coding, chunked) &&
+	    (!response || !span_ieq(f->coding, chunked)))
 		return "Transfer-Encoding is not exactly chunked";
 	if (f->has_coding && h->http10)
 		return "Transfer-Encoding in HTTP/1.0";
@@ -120,13 +127,14 @@ body_set(struct http1_body *b, enum http1_framing framing, uint64_t length)
 
 /* Both kinds of head: finds and checks; -1 when neither header is there. */
 static int
-body_begin(const struct http1_head *h, struct http1_body *b)
+body_begin(const struct http1_head *h, bool response, struct http1_body *b)
 {
 	struct framing f;
 	uint64_t length = 0;
 
 	memset(b, 0, sizeof(*b));
-	b->reason = framing_find(h, &f);
+	b->response = response;
+	b->reason = framing_find(h, response, &f);
 	if (b->reason == NULL && f.has_length)
 		b->reason = length_read(f.length, &length);
 	if (b->reason != NULL)
@@ -155,7 +163,7 @@ http1_request_body(const struct http1_head *h, struct http1_body *b)
 	static const char *const bodyless[] = {"GET", "HEAD", "DELETE",
 	    "CONNECT", "OPTIONS", "TRACE", "TRACK", NULL};
 
-	if (body_begin(h, b) == -1)
+	if (body_begin(h, false, b) == -1)
 		body_set(b, HTTP1_NONE, 0);
 	else if (b->reason == NULL && !b->done &&
 		 method_in(h->method, bodyless))
@@ -169,7 +177,7 @@ http1_response_body(
 {
 	bool none = h->status < 200 || h->status == 204;
 
-	if (body_begin(h, b) == -1)
+	if (body_begin(h, true, b) == -1)
 		body_set(b, HTTP1_CLOSE, 0);
 	else if (b->reason == NULL && none && !b->done)
 		b->reason = "body on a status that has none";
@@ -177,7 +185,6 @@ http1_response_body(
 		return HTTP1_BAD;
 	if (none || nobody || h->status == 304)
 		body_set(b, HTTP1_NONE, 0);
-	b->trailers = true;
 	return HTTP1_OK;
 }
 
@@ -197,7 +204,7 @@ chunk_size(struct http1_body *b, uint8_t c)
 	int digit = hex_value(c);
 
 	if (digit != -1) {
-		if (b->count == 1 && b->chunk == 0)
+		if (b->count == 1 && b->chunk == 0 && !b->response)
 			return "chunk size has a leading zero";
 		if (++b->count > 15)
 			return "chunk size is over 15 digits";
@@ -209,13 +216,37 @@ chunk_size(struct http1_body *b, uint8_t c)
 	if (b->count == 0)
 		return c == '\r' ? "chunk size is empty"
 				 : "bad character in chunk size";
-	if (c == ';')
-		return "chunk extension";
-	if (c == ' ' || c == '\t')
-		return "white space after a chunk size";
+	if (c == ';' || c == ' ' || c == '\t') {
+		if (!b->response)
+			return c == ';' ? "chunk extension"
+					: "white space after a chunk size";
+		b->state = CHUNK_EXTENSION;
+		b->count = 0;
+		return NULL;
+	}
 	if (c != '\r')
 		return "bad character in chunk size";
 	b->state = CHUNK_SIZE_LF;
+	return NULL;
+}
+
+/*
+ * One byte behind a chunk's size in a response, which means nothing to us: a
+ * reader ignores extensions that it does not know (RFC 9112 7.1.1).
+ */
+static const char *
+chunk_extension(struct http1_body *b, uint8_t c)
+{
+	if (c == '\r') {
+		b->state = CHUNK_SIZE_LF;
+		return NULL;
+	}
+	if (++b->count > HTTP1_MAX_EXTENSION)
+		return "chunk extension is larger than 1 KiB";
+	if (c == '\n')
+		return "bare LF in a chunk line";
+	if ((c < ' ' && c != '\t') || c == 0x7f)
+		return "control character in a chunk extension";
 	return NULL;
 }
 
@@ -251,7 +282,7 @@ chunk_end(struct http1_body *b, uint8_t c)
 	}
 	if (c == '\n')
 		return "bare LF after the last chunk";
-	if (!b->trailers)
+	if (!b->response)
 		return "trailer in a request";
 	if (c == ':' || c == ' ' || c == '\t')
 		return "bad character in a trailer name";
@@ -266,6 +297,8 @@ chunk_byte(struct http1_body *b, uint8_t c)
 	switch ((enum chunk_state)b->state) {
 	case CHUNK_SIZE:
 		return chunk_size(b, c);
+	case CHUNK_EXTENSION:
+		return chunk_extension(b, c);
 	case CHUNK_SIZE_LF:
 		if (c != '\n')
 			return "bare CR in a chunk line";

@@ -142,7 +142,10 @@ tls_context(void)
 	X509_VERIFY_PARAM_set_hostflags(
 	    param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
 		       X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+	/* As towards agents: nothing but AEAD and forward secrecy. */
 	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
+	    SSL_CTX_set_cipher_list(ctx,
+		"ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!PSK:!SRP") != 1 ||
 	    SSL_CTX_set_alpn_protos(ctx, alpn, sizeof(alpn) - 1) != 0) {
 		SSL_CTX_free(ctx);
 		return NULL;

@@ -340,7 +340,10 @@ up_late(struct loop_timer *t)
 		quiet = 0;
 	/* It is not the provider's fault while mitmd takes nothing. */
 	if (quiet < KEYD_STALL_MS || up->s->out.len >= KEYD_OUT_SOFT)
-		loop_timer_set(&keyd_env.w.loop, t, KEYD_STALL_MS, up_late, up);
+		loop_timer_set(&keyd_env.w.loop, t,
+		    quiet < KEYD_STALL_MS ? KEYD_STALL_MS - quiet
+					  : KEYD_STALL_MS,
+		    up_late, up);
 	else
 		exchange_fail(up->s, KEYD_FAIL_STALLED, "silent for too long");
 }

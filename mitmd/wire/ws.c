@@ -22,7 +22,100 @@ static enum ws_event
 ws_bad(struct ws_parser *p, const char *why)
 {
 	p->bad = why;
+	p->code = WS_BROKEN;
 	return WS_BAD;
+}
+
+static enum ws_event
+ws_not_text(struct ws_parser *p)
+{
+	p->bad = "text that is not UTF-8";
+	p->code = WS_NOT_TEXT;
+	return WS_BAD;
+}
+
+/* The first byte of a character (RFC 3629, section 4). */
+static bool
+utf8_first(struct ws_utf8 *u, uint8_t c)
+{
+	*u = (struct ws_utf8){.low = 0x80, .high = 0xbf};
+	if (c < 0x80)
+		return true;
+	if (c >= 0xc2 && c <= 0xdf)
+		u->left = 1;
+	else if (c >= 0xe0 && c <= 0xef)
+		u->left = 2;
+	else if (c >= 0xf0 && c <= 0xf4)
+		u->left = 3;
+	if (c == 0xe0)
+		u->low = 0xa0;
+	else if (c == 0xed)
+		u->high = 0x9f;
+	else if (c == 0xf0)
+		u->low = 0x90;
+	else if (c == 0xf4)
+		u->high = 0x8f;
+	return u->left != 0;
+}
+
+static bool
+utf8_more(struct ws_utf8 *u, struct span s)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		if (u->left == 0) {
+			if (s.p[i] >= 0x80 && !utf8_first(u, s.p[i]))
+				return false;
+			continue;
+		}
+		if (s.p[i] < u->low || s.p[i] > u->high)
+			return false;
+		u->low = 0x80;
+		u->high = 0xbf;
+		u->left--;
+	}
+	return true;
+}
+
+/* Codes that may stand in a frame (RFC 6455 7.4, and its registry). */
+static bool
+code_sendable(unsigned code)
+{
+	return (code >= 1000 && code <= 1003) ||
+	       (code >= 1007 && code <= 1014) || (code >= 3000 && code <= 4999);
+}
+
+/* A piece of a frame's payload. */
+static enum ws_event
+ws_check(struct ws_parser *p, struct span data)
+{
+	if (!p->control)
+		return p->message != WS_TEXT || utf8_more(&p->text, data)
+			   ? WS_DATA
+			   : ws_not_text(p);
+	for (; p->op == WS_CLOSE && p->ncode < 2 && data.len != 0; data.len--) {
+		p->closing = p->closing << 8 | *data.p++;
+		p->ncode++;
+	}
+	return p->op != WS_CLOSE || utf8_more(&p->reason, data)
+		   ? WS_DATA
+		   : ws_not_text(p);
+}
+
+/* The end of a close frame, of a text message, or of anything else. */
+static enum ws_event
+ws_check_end(struct ws_parser *p)
+{
+	if (!p->control)
+		return p->fin && p->message == WS_TEXT && p->text.left != 0
+			   ? ws_not_text(p)
+			   : WS_END;
+	if (p->op != WS_CLOSE)
+		return WS_END;
+	if (p->ncode == 1)
+		return ws_bad(p, "a close frame with half a code");
+	if (p->ncode == 2 && !code_sendable(p->closing))
+		return ws_bad(p, "a close frame with a code that is none");
+	return p->reason.left != 0 ? ws_not_text(p) : WS_END;
 }
 
 /* The first two bytes say how long the head is. */
@@ -103,7 +196,7 @@ ws_finish(struct ws_parser *p)
 		p->closed |= p->op == WS_CLOSE;
 	else
 		p->open = !p->fin;
-	return WS_END;
+	return ws_check_end(p);
 }
 
 enum ws_event
@@ -128,7 +221,7 @@ ws_next(struct ws_parser *p, uint8_t **in, size_t *len, struct span *data)
 		*in += n;
 		*len -= n;
 		p->left -= n;
-		return WS_DATA;
+		return ws_check(p, *data);
 	}
 	if (p->closed)
 		return ws_bad(p, "bytes after a close");

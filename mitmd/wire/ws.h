@@ -36,6 +36,12 @@ enum ws_code {
 	WS_INTERNAL = 1011,
 };
 
+/* A check of UTF-8 that goes on with the next piece; zero at its start. */
+struct ws_utf8 {
+	unsigned left;     /* bytes that must follow */
+	uint8_t low, high; /* between which the next one lies; 0: any */
+};
+
 struct ws_parser {
 	bool masked; /* what the other side has to do */
 	uint8_t head[WS_MAX_HEAD];
@@ -48,9 +54,14 @@ struct ws_parser {
 	enum ws_op op; /* of the frame; a continued one has its message's */
 	bool control;  /* the frame is one */
 	bool open;     /* a message has begun and is not complete */
-	enum ws_op message; /* what it began with */
-	bool closed;        /* a close frame came: nothing follows */
-	const char *bad;    /* constant text */
+	enum ws_op message;    /* what it began with */
+	bool closed;           /* a close frame came: nothing follows */
+	const char *bad;       /* constant text */
+	enum ws_code code;     /* of the close that it asks for */
+	struct ws_utf8 text;   /* of a text message */
+	struct ws_utf8 reason; /* of a close frame */
+	unsigned ncode;        /* bytes of its code that were read */
+	unsigned closing;      /* the code */
 };
 
 enum ws_event {
@@ -64,7 +75,8 @@ enum ws_event {
 void ws_init(struct ws_parser *, bool masked);
 /*
  * Takes from the front of *in until something is there. WS_DATA: *data lies
- * in the input, unmasked in place.
+ * in the input, unmasked in place. Text and the reasons of closes are checked
+ * to be UTF-8, and the codes of closes to be ones that may be sent.
  */
 enum ws_event ws_next(
     struct ws_parser *, uint8_t **p, size_t *len, struct span *data);

@@ -184,7 +184,7 @@ static void
 fuzz_body(struct span in, size_t cut, bool response)
 {
 	const struct http1_body start = {
-	    .framing = HTTP1_CHUNKED, .trailers = response};
+	    .framing = HTTP1_CHUNKED, .response = response};
 	struct http1_body a = start, b;
 	size_t na, nb, used;
 	uint8_t *out, *out2;

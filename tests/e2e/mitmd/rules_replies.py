@@ -145,7 +145,6 @@ def malformed():
                   b"Content_Length: 9\r\n", b"Content-Length: 09\r\n",
                   b"Content-Length: " + b"9" * 20 + b"\r\n",
                   b"Transfer-Encoding: gzip, chunked\r\n",
-                  b"Transfer-Encoding: Chunked\r\n",
                   b"Transfer-Encoding: identity\r\n",
                   b"Transfer_Encoding: chunked\r\n", b"x\r\n" + L,
                   b": x\r\n" + L, b"x : y\r\n" + L, b"x: y\r\n z\r\n" + L,
@@ -179,6 +178,15 @@ def malformed():
         out.append(Case(15, f"trailer {name!r} is dropped", raw(
             chunked(b"9\r\n" + BODY + b"\r\n0\r\n" + name + b"\r\n\r\n"),
             close=False), (STREAM, BODY)))
+    for lines, tail in ((b"Transfer-Encoding: Chunked\r\n", b"9\r\n%s\r\n0\r\n\r\n"),
+                        (b"Transfer-Encoding:\t chunked \r\n",
+                         b"9;a=b\r\n%s\r\n0;c\r\n\r\n"),
+                        (T, b"0009 \r\n%s\r\n000\r\n\r\n")):
+        out.append(Case(15, f"{lines + tail!r} is read", raw(
+            OK + JSON + lines + b"\r\n" + tail % BODY, close=False), (STREAM, BODY)))
+    for line in (b"Content-Length:  9\r\n", b"Content-Length: 9 \t\r\n"):
+        out.append(Case(15, f"{line!r} is read", raw(
+            OK + JSON + line + b"\r\n" + BODY, close=False), agent(BODY)))
     return out
 
 

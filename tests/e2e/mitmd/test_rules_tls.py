@@ -49,6 +49,9 @@ BAD = {
     "for code": {"usage": "extendedKeyUsage=codeSigning"},
     "RSA of 1024 bits": {"key": ["-newkey", "rsa:1024"]},
     "signed with SHA-1": {"sign": ["-sha1"]},
+    "CBC alone": {"ciphers": "ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0"},
+    "static RSA alone": {"key": ["-newkey", "rsa:2048"],
+                         "ciphers": "AES128-GCM-SHA256:@SECLEVEL=0"},
 }
 EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
 
@@ -100,10 +103,12 @@ def certificate(work, name, row):
 class Server:
     """TLS with that certificate, whatever it is; every byte it is sent."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, ciphers=None):
         self.got, self.met = b"", 0
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.context.set_ciphers("ALL:@SECLEVEL=0")
+        self.context.set_ciphers(ciphers or "ALL:@SECLEVEL=0")
+        if ciphers:
+            self.context.maximum_version = ssl.TLSVersion.TLSv1_2
         self.context.load_cert_chain(os.path.join(directory, "pem"),
                                      os.path.join(directory, "key"))
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -131,9 +136,9 @@ class Server:
                                      b"\r\n\r\nok")
 
 
-def ask(work, directory, number):
+def ask(work, directory, number, ciphers=None):
     """(status, body, server) of a request where that certificate is."""
-    server = Server(directory)
+    server = Server(directory, ciphers)
     entry = {"upstream": f"https://localhost:{server.port}",
              "ca": os.path.join(work, "good", "ca.pem")}
     place = os.path.join(work, f"s{number}")
@@ -153,7 +158,7 @@ def test_providers(work):
     for i, (name, row) in enumerate([("as it should be", {}), *BAD.items()]):
         with t.case(name):
             status, body, server, log = ask(
-                work, certificate(work, name, row), i)
+                work, certificate(work, name, row), i, row.get("ciphers"))
             if not row:
                 t.equal((status, body), (200, b"ok"), "a good certificate")
                 continue

@@ -279,7 +279,12 @@ FRAMES = [
     ("empty fragments", 1008,
      ws.frame(ws.TEXT, b"", fin=False, mask=True) +
      ws.frame(ws.CONT, b"", fin=False, mask=True) * 400),
-    ("text that is no JSON", 1008, ws.frame(ws.TEXT, b"\xff\xfe", mask=True)),
+    ("a close code that is none", 1002,
+     ws.frame(ws.CLOSE, b"\x03\xed", mask=True)),
+    ("a close's reason that is no text", 1007,
+     ws.frame(ws.CLOSE, b"\x03\xe8\xff", mask=True)),
+    ("text that is no UTF-8", 1007, ws.frame(ws.TEXT, b"\xff\xfe", mask=True)),
+    ("text that is no JSON", 1008, ws.frame(ws.TEXT, b"{", mask=True)),
 ]
 
 

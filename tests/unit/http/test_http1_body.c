@@ -42,7 +42,7 @@ run_chunks(
     const struct row *row, size_t cut, size_t step, char *out, size_t cap)
 {
 	struct http1_body b = {
-	    .framing = HTTP1_CHUNKED, .trailers = row->kind == 'T'};
+	    .framing = HTTP1_CHUNKED, .response = row->kind == 'T'};
 	enum http1_result r = HTTP1_MORE;
 	size_t total = 0, n = 1;
 
@@ -85,7 +85,7 @@ test_chunks(void)
 static void
 test_trailer_limit(void)
 {
-	struct http1_body b = {.framing = HTTP1_CHUNKED, .trailers = true};
+	struct http1_body b = {.framing = HTTP1_CHUNKED, .response = true};
 	static char big[HTTP1_MAX_TRAILERS + 8];
 	struct span data;
 	size_t used;

@@ -38,7 +38,7 @@ test_mask(void)
 	is_mem(text, 5, "Hello", 5, "RFC 6455 5.7");
 }
 
-/* Events as letters: H head, D data, E end, B bad. */
+/* Events as letters: H head, D data, E end, B bad, T bad as text. */
 static const char *
 events(const char *bytes, size_t len, bool masked)
 {
@@ -65,7 +65,7 @@ events(const char *bytes, size_t len, bool masked)
 			out[n++] = 'E';
 			break;
 		case WS_BAD:
-			out[n++] = 'B';
+			out[n++] = w.code == WS_NOT_TEXT ? 'T' : 'B';
 			out[n] = '\0';
 			return out;
 		}
@@ -107,9 +107,57 @@ test_frames(void)
 	    "2^63 - 1 is a length");
 }
 
+static void
+test_text(void)
+{
+	ROW("\x81\x03\xe2\x82\xac", false, "HDE", "UTF-8");
+	ROW("\x01\x01\xe2\x80\x02\x82\xac", false, "HDEHDE",
+	    "a character in two frames");
+	ROW("\x01\x01\xe2\x89\x01\xff\x80\x02\x82\xac", false, "HDEHDEHDE",
+	    "with a PING between, which may hold anything");
+	ROW("\x82\x02\xff\xfe", false, "HDE", "a binary message may");
+	ROW("\x81\x02\xc3\x28", false, "HT", "a character that does not go on");
+	ROW("\x81\x01\xff", false, "HT", "a byte that is none");
+	ROW("\x81\x02\xe2\x82", false, "HDT", "a character that is cut");
+	ROW("\x01\x01\xe2\x80\x00", false, "HDEHT", "cut in the last frame");
+	ROW("\x81\x02\xc0\xaf", false, "HT", "too long a form");
+	ROW("\x81\x03\xed\xa0\x80", false, "HT", "a surrogate");
+	ROW("\x81\x04\xf4\x90\x80\x80", false, "HT", "beyond Unicode");
+	ROW("\x81\x04\xf0\x8f\xbf\xbf", false, "HT", "too long again");
+	ROW("\x81\x84\1\2\3\4\xc2\x29\x03\x04", true, "HT", "masked");
+	ROW("\x88\x05\x03\xe8\xe2\x82\xac", false, "HDE", "a close's reason");
+	ROW("\x88\x03\x03\xe8\xff", false, "HT", "that is no text");
+	ROW("\x88\x04\x03\xe8\xe2\x82", false, "HDT", "that is cut");
+}
+
+static void
+test_codes(void)
+{
+	static const unsigned good[] = {1000, 1001, 1002, 1003, 1007, 1011,
+	    1012, 1013, 1014, 3000, 3999, 4000, 4999};
+	static const unsigned none[] = {0, 999, 1004, 1005, 1006, 1015, 1016,
+	    1100, 2000, 2999, 5000, 65535};
+	char frame[4] = "\x88\x02";
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		frame[2] = (char)(good[i] >> 8);
+		frame[3] = (char)(good[i] & 255);
+		is_str(events(frame, 4, false), "HDE", "close %u", good[i]);
+	}
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		frame[2] = (char)(none[i] >> 8);
+		frame[3] = (char)(none[i] & 255);
+		is_str(events(frame, 4, false), "HDB", "close %u", none[i]);
+	}
+	ROW("\x88\x00", false, "HE", "a close without a code");
+	ROW("\x88\x01\x03", false, "HDB", "with half a code");
+}
+
 int
 main(void)
 {
+	test_text();
+	test_codes();
 	test_handshake();
 	test_mask();
 	test_frames();
