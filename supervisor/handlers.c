@@ -183,6 +183,16 @@ on_key_tell(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
+on_trouble(struct chan *ch, const union proto_any *msg, int fd)
+{
+	const struct child *c = chan_arg(ch);
+
+	(void)fd;
+	trouble_take(c->index, msg->TROUBLE.text, msg->TROUBLE.count);
+	return 0;
+}
+
+static int
 on_spent(struct chan *ch, const union proto_any *msg, int fd)
 {
 	const struct child *c = chan_arg(ch);
@@ -445,6 +455,7 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_CA, on_ca},
     {MSG_KEY_STATE, on_key_state},
     {MSG_SPENT, on_spent},
+    {MSG_TROUBLE, on_trouble},
     {MSG_CALLS_SPENT, on_calls_spent},
     {MSG_USAGE_SHOW, on_usage_show},
     {MSG_KEY_TELL, on_key_tell},

@@ -100,6 +100,17 @@ struct instance {
 };
 
 /* A provider's keyd, as far as we are told. */
+#define TROUBLE_REASONS 8U
+
+/* Why a provider failed last; control/trouble.c. */
+struct trouble {
+	char text[300];
+	uint64_t count; /* with that text; 0: never */
+	uint64_t at;    /* of the loop's clock */
+	char said[TROUBLE_REASONS][300];
+	unsigned next;
+};
+
 struct key {
 	struct credential cred;
 	struct renewal renewal; /* of a login */
@@ -110,6 +121,7 @@ struct key {
 	enum proto_key state;
 	uint32_t length;
 	char text[256];
+	struct trouble trouble;
 };
 
 struct rules_file {

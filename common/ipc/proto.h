@@ -186,6 +186,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(KEY_ASK,	0x0713,	R(SUP),		R(KEY),		RUN,	0)	\
 	M(KEY_TELL,	0x0714,	R(KEY),		R(SUP),		RUN,	0)	\
 	M(PROVIDER_DROP, 0x0715, R(SUP),	R(MITM),	RUN,	0)	\
+	M(TROUBLE,	0x0716,	R(KEY),		R(SUP),		RUN,	0)	\
 	/* a model request */							\
 	M(STREAM_OPEN,	0x0801,	R(MITM),	R(KEY),		RUN,	0)	\
 	M(STREAM,	0x0802,	R(KEY),		R(MITM),	RUN,	1)	\
@@ -658,6 +659,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, turns_text, 512)		\
 				F(m, str, ms_text, 512)			\
 				F(m, str, spent_text, 512)
+/* Why the provider fails, and how often since it was told last. */
+#define F_TROUBLE(F, m)		F(m, str, text, 256)			\
+				F(m, u32, count, UINT32_MAX)
 /* Totals of this keyd: its own count. */
 #define F_SPENT(F, m)		F(m, u64, turns, UINT64_MAX)		\
 				F(m, u64, requests, UINT64_MAX)		\

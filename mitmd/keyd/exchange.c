@@ -26,6 +26,8 @@ exchange_report(struct stream *s, const char *error)
 		m.error.len = 256;
 	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
 	budget_end(m.sent, m.received);
+	if (error == NULL)
+		trouble_status(x->reply.status);
 }
 
 void
@@ -93,6 +95,7 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 
 	if (s->dead || s->closing)
 		return;
+	trouble_failed(fail, detail);
 	if (exchange_runs(s))
 		exchange_report(s, detail);
 	if (fail == KEYD_FAIL_PACKAGE) {

@@ -433,4 +433,9 @@ enum tls_result tls_write(struct up *, const uint8_t *, size_t len, size_t *n);
 bool tls_pending(const struct up *);
 void tls_detach(struct up *);
 
+/* keyd/trouble.c: for the person, why the provider fails. */
+void trouble_failed(enum keyd_fail, const char *detail);
+/* The status of an answer that is passed on: is the credential refused? */
+void trouble_status(unsigned status);
+
 #endif

@@ -74,6 +74,12 @@ void control_keys(struct client *);
 /* keyd asks for another credential. -1: there is none to be had so. */
 int control_keys_want(unsigned provider);
 void control_keys_tell(unsigned provider, const struct msg_KEY_TELL *);
+/* trouble.c: a provider fails, `count` times more, for this reason. */
+void trouble_take(unsigned provider, struct span text, uint32_t count);
+/* The last failure: text, count, ago_ms; NULL: there was none. */
+struct json_object *trouble_json(unsigned provider);
+/* Of all providers that failed, with their names. */
+struct json_object *trouble_list(void);
 /* path: a file to take it from this once, or NULL. */
 void control_keys_reload(
     struct client *, const char *provider, const char *path);

@@ -295,6 +295,7 @@ control_status_json(void)
 	json_object_object_add(o, "instances", status_instances());
 	json_object_object_add(o, "workers", status_workers());
 	json_object_object_add(o, "credentials", status_keys());
+	json_object_object_add(o, "failures", trouble_list());
 	json_object_object_add(o, "destinations", domains_json());
 	json_object_object_add(
 	    o, "proxyTools", json_object_new_boolean(domains_on()));

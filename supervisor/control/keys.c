@@ -68,7 +68,7 @@ keys_one(unsigned i)
 	    "loaded", "empty", "bad", "locked", "refused", "waiting"};
 	const struct provider *p = &sup.providers.list[i];
 	const struct key *k = &sup.keys[i];
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_object_new_object(), *failure;
 	const char *kind, *source;
 
 	source = keys_source(p, &kind);
@@ -78,6 +78,8 @@ keys_one(unsigned i)
 		put(o, "login", p->logins[p->login].name);
 	put(o, "source", source);
 	put(o, "state", states[k->state]);
+	if ((failure = trouble_json(i)) != NULL)
+		json_object_object_add(o, "failure", failure);
 	if (k->tell.loaded == 0 && k->tell.used == 0)
 		return o;
 	put_ago(o, "age_ms", k->tell.loaded);

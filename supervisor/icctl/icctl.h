@@ -110,4 +110,7 @@ int icctl_login(struct icctl *, int argc, char **argv);
 int icctl_policy(struct icctl *, int argc, char **argv);
 int icctl_mcp(struct icctl *, int argc, char **argv);
 
+/* keys.c: "3 min", "2 h", of milliseconds. */
+const char *icctl_span(int64_t ms, char *dst, size_t cap);
+
 #endif

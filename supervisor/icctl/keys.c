@@ -23,9 +23,8 @@ has(json_object *o, const char *key)
 	return json_object_object_get_ex(o, key, &v) && v != NULL;
 }
 
-/* "3 min", "2 h": of milliseconds. */
-static const char *
-span_text(int64_t ms, char *dst, size_t cap)
+const char *
+icctl_span(int64_t ms, char *dst, size_t cap)
 {
 	int64_t s = ms / 1000;
 
@@ -43,6 +42,7 @@ span_text(int64_t ms, char *dst, size_t cap)
 static void
 put_key(json_object *k)
 {
+	json_object *failure = NULL;
 	char text[32];
 	int64_t left;
 
@@ -55,10 +55,10 @@ put_key(json_object *k)
 	printf("\n             %s", icctl_text(k, "state"));
 	if (has(k, "age_ms"))
 		printf(" for %s",
-		    span_text(icctl_number(k, "age_ms"), text, sizeof(text)));
+		    icctl_span(icctl_number(k, "age_ms"), text, sizeof(text)));
 	if (has(k, "used_ms"))
 		printf(", last used %s ago, in %lld request%s",
-		    span_text(icctl_number(k, "used_ms"), text, sizeof(text)),
+		    icctl_span(icctl_number(k, "used_ms"), text, sizeof(text)),
 		    (long long)icctl_number(k, "requests"),
 		    icctl_plural(icctl_number(k, "requests")));
 	else
@@ -66,9 +66,15 @@ put_key(json_object *k)
 	if (has(k, "expires")) {
 		left = icctl_number(k, "expires") - (int64_t)time(NULL);
 		printf(", %s %s%s", left < 0 ? "expired" : "expires in",
-		    span_text(
+		    icctl_span(
 			(left < 0 ? -left : left) * 1000, text, sizeof(text)),
 		    left < 0 ? " ago" : "");
+	}
+	if (json_object_object_get_ex(k, "failure", &failure)) {
+		printf("\n             last failure %s ago: ",
+		    icctl_span(
+			icctl_number(failure, "ago_ms"), text, sizeof(text)));
+		icctl_put_str(icctl_text(failure, "text"));
 	}
 	if (icctl_number(k, "renewals") != 0)
 		printf(", renewed %lld time%s",

@@ -111,6 +111,29 @@ put_granted(json_object *reply)
 	}
 }
 
+/* The last failure of each provider that had one. */
+static void
+put_failures(json_object *reply)
+{
+	json_object *list = NULL, *o;
+	int64_t count;
+	char ago[32];
+
+	if (!json_object_object_get_ex(reply, "failures", &list) ||
+	    json_object_array_length(list) == 0)
+		return;
+	puts("providers that failed");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		count = icctl_number(o, "count");
+		printf("  %s: ", icctl_text(o, "provider"));
+		icctl_put_str(icctl_text(o, "text"));
+		printf("  (%lld time%s, last %s ago)\n", (long long)count,
+		    icctl_plural(count),
+		    icctl_span(icctl_number(o, "ago_ms"), ago, sizeof(ago)));
+	}
+}
+
 /* "http://proxy:3128 (https_proxy, with a credential): ok", then why not. */
 static void
 put_proxy(json_object *reply)
@@ -197,6 +220,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	put_list(reply, "servers", "MCP servers");
 	put_list(reply, "instances", "servers that run for one call");
 	put_list(reply, "credentials", "credentials (icctl keys says more)");
+	put_failures(reply);
 	put_list(reply, "destinations", "hosts beside the model providers");
 	put_list(reply, "workers", "processes and what confines them");
 	put_list(reply, "quarantined",

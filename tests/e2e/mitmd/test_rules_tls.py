@@ -3,6 +3,7 @@
 """Rows 22 to 27 of the rule book: providers whose TLS is not to be trusted
 get no byte of a request; what TLS the agent is offered; the session's CA."""
 import contextlib
+import json
 import os
 import re
 import socket
@@ -150,8 +151,10 @@ def ask(work, directory, number, ciphers=None):
         r = m.request("GET", "/api/hello", m.key_headers("anthropic"))
         m.close()
         log = s.session_log()
+        status = s.icctl("status").stdout + s.icctl("keys").stdout
+        said = json.loads(s.icctl("status", "--json").stdout)["failures"]
     server.listener.close()
-    return r.status, r.body, server, log
+    return r.status, r.body, server, (log, status, said)
 
 
 def test_providers(work):
@@ -165,6 +168,12 @@ def test_providers(work):
             t.ok(status == 502 and b"no trusted TLS" in body and server.met,
                  f"{name}: 502", f"{status} {body} {server.met} {log}")
             t.equal(server.got, b"", f"{name}: not a byte of the request")
+            _, status, said = log
+            t.ok(status.count("no trusted TLS connection to the provider: ") == 2 and
+                 len(said) == 1 and said[0]["provider"] == "anthropic" and
+                 said[0]["count"] >= 1, f"{name}: the person is told", (status, said))
+            if name == "expired":
+                t.contains(status, "certificate has expired", "with the reason")
 
 
 # ---- towards the agent ---------------------------------------------------

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Tells icsupervisor why the provider fails, so that it can tell the person:
+ * the reason and how often, each reason once and then no more than once a
+ * second.  Texts are ours or OpenSSL's; nothing of an answer is among them.
+ */
+#include "keyd/keyd.h"
+
+#include <stdio.h>
+
+#define TROUBLE_MS 1000U
+
+static struct trouble {
+	char text[256];
+	uint32_t count; /* not told yet */
+	uint64_t told;
+} trouble;
+
+/* Is it the provider, or the way to it, that fails? */
+static bool
+is_theirs(enum keyd_fail fail)
+{
+	switch (fail) {
+	case KEYD_FAIL_DIAL:
+	case KEYD_FAIL_PROXY_LOST:
+	case KEYD_FAIL_PROXY_AUTH:
+	case KEYD_FAIL_PROXY_DENIED:
+	case KEYD_FAIL_PROXY_FAILED:
+	case KEYD_FAIL_PROXY_BROKEN:
+	case KEYD_FAIL_TLS:
+	case KEYD_FAIL_SEND:
+	case KEYD_FAIL_SILENT:
+	case KEYD_FAIL_MALFORMED:
+	case KEYD_FAIL_INTERIM:
+	case KEYD_FAIL_REDIRECT:
+	case KEYD_FAIL_CODED:
+	case KEYD_FAIL_CUT:
+	case KEYD_FAIL_STALLED:
+	case KEYD_FAIL_RENEW:
+	case KEYD_FAIL_TOKEN:
+	case KEYD_FAIL_LOGIN:
+		return true;
+	case KEYD_FAIL_NONE:
+	case KEYD_FAIL_NO_KEY:
+	case KEYD_FAIL_NO_LOGIN:
+	case KEYD_FAIL_LOCKED:
+	case KEYD_FAIL_BUDGET:
+	case KEYD_FAIL_MISMATCH:
+	case KEYD_FAIL_TOO_LARGE:
+	case KEYD_FAIL_BODY:
+	case KEYD_FAIL_BUSY:
+	case KEYD_FAIL_REFLECTED:
+	case KEYD_FAIL_REPLY:
+	case KEYD_FAIL_METADATA:
+	case KEYD_FAIL_PACKAGE:
+	case KEYD_FAIL_EXPIRED:
+	case KEYD_FAIL_INTERNAL:
+	case KEYD_FAIL_COUNT:
+		break;
+	}
+	return false;
+}
+
+static void
+tell(const char *text)
+{
+	uint64_t now = loop_now(&keyd_env.w.loop);
+	bool other = strcmp(text, trouble.text) != 0;
+	struct msg_TROUBLE m;
+
+	if (other) {
+		snprintf(trouble.text, sizeof(trouble.text), "%s", text);
+		trouble.count = 0;
+	}
+	if (trouble.count != UINT32_MAX)
+		trouble.count++;
+	if (!other && now - trouble.told < TROUBLE_MS)
+		return;
+	m = (struct msg_TROUBLE){
+	    .text = span_str(trouble.text), .count = trouble.count};
+	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_TROUBLE, &m, -1);
+	trouble.count = 0;
+	trouble.told = now;
+}
+
+void
+trouble_failed(enum keyd_fail fail, const char *detail)
+{
+	char text[sizeof(trouble.text)];
+
+	if (!is_theirs(fail))
+		return;
+	/* Behind the status and a space. */
+	snprintf(text, sizeof(text), "%s%s%s", keyd_fail_text(fail) + 4,
+	    detail == NULL ? "" : ": ", detail == NULL ? "" : detail);
+	tell(text);
+}
+
+void
+trouble_status(unsigned status)
+{
+	if (status == 401)
+		tell("REFUSED (401): the provider does not accept the "
+		     "credential");
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Why providers fail, as their keyd says it: one line on standard error for
+ * each reason, and the last one with its time and count for `icctl status` and
+ * `icctl keys`.  A failure of the provider looks like a hang otherwise.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "control/control.h"
+#include "sup.h"
+
+/* Was the reason said before? It is from now on. */
+static bool
+said_before(struct trouble *t, const char *text)
+{
+	for (unsigned i = 0; i < TROUBLE_REASONS; i++) {
+		if (strcmp(t->said[i], text) == 0)
+			return true;
+	}
+	snprintf(t->said[t->next], sizeof(t->said[0]), "%s", text);
+	t->next = (t->next + 1) % TROUBLE_REASONS;
+	return false;
+}
+
+void
+trouble_take(unsigned provider, struct span text, uint32_t count)
+{
+	struct trouble *t = &sup.keys[provider].trouble;
+	char vis[sizeof(t->text)];
+
+	log_vis(text, vis, sizeof(vis));
+	if (strcmp(vis, t->text) != 0) {
+		snprintf(t->text, sizeof(t->text), "%s", vis);
+		t->count = 0;
+	}
+	t->count += count;
+	t->at = loop_now(&sup.loop);
+	if (!said_before(t, vis))
+		sup_warn("provider %s: %s. See: icctl status",
+		    sup.providers.list[provider].name, vis);
+}
+
+struct json_object *
+trouble_json(unsigned provider)
+{
+	const struct trouble *t = &sup.keys[provider].trouble;
+	struct json_object *o;
+
+	if (t->count == 0)
+		return NULL;
+	o = json_object_new_object();
+	json_object_object_add(o, "text", json_object_new_string(t->text));
+	json_object_object_add(
+	    o, "count", json_object_new_int64((int64_t)t->count));
+	json_object_object_add(o, "ago_ms",
+	    json_object_new_int64((int64_t)(loop_now(&sup.loop) - t->at)));
+	return o;
+}
+
+struct json_object *
+trouble_list(void)
+{
+	struct json_object *list = json_object_new_array(), *o;
+
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		if ((o = trouble_json(i)) == NULL)
+			continue;
+		json_object_object_add(o, "provider",
+		    json_object_new_string(sup.providers.list[i].name));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
