@@ -108,7 +108,7 @@ struct trouble {
 	uint64_t count; /* with that text; 0: never */
 	uint64_t at;    /* of the loop's clock */
 	char said[TROUBLE_REASONS][300];
-	unsigned next;
+	unsigned nsaid; /* lines that were written, ever */
 };
 
 struct key {

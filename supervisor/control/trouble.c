@@ -11,17 +11,18 @@
 #include "control/control.h"
 #include "sup.h"
 
-/* Was the reason said before? It is from now on. */
+/* Write the reason down unless it was said before, or enough was. */
 static bool
-said_before(struct trouble *t, const char *text)
+is_new(struct trouble *t, const char *text)
 {
-	for (unsigned i = 0; i < TROUBLE_REASONS; i++) {
+	for (unsigned i = 0; i < t->nsaid; i++) {
 		if (strcmp(t->said[i], text) == 0)
-			return true;
+			return false;
 	}
-	snprintf(t->said[t->next], sizeof(t->said[0]), "%s", text);
-	t->next = (t->next + 1) % TROUBLE_REASONS;
-	return false;
+	if (t->nsaid == TROUBLE_REASONS)
+		return false;
+	snprintf(t->said[t->nsaid++], sizeof(t->said[0]), "%s", text);
+	return true;
 }
 
 void
@@ -37,7 +38,7 @@ trouble_take(unsigned provider, struct span text, uint32_t count)
 	}
 	t->count += count;
 	t->at = loop_now(&sup.loop);
-	if (!said_before(t, vis))
+	if (is_new(t, vis))
 		sup_warn("provider %s: %s. See: icctl status",
 		    sup.providers.list[provider].name, vis);
 }
