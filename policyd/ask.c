@@ -4,6 +4,7 @@
  * told to those who show it, with what an approval for the session would
  * grant beyond it.
  */
+#include "details.h"
 #include "policyd.h"
 
 #define LINE_KEEP ((size_t)1 << 16)
@@ -21,8 +22,8 @@ work_offer(struct policyd_env *env, const struct work *k, struct grant *g,
 	return grant_text(g, env->pool, text);
 }
 
-void
-work_show(struct policyd_env *env, const struct hold *h, const struct work *k,
+int
+work_show(struct policyd_env *env, struct hold *h, const struct work *k,
     struct span args)
 {
 	struct msg_HOLD m = {
@@ -37,10 +38,22 @@ work_show(struct policyd_env *env, const struct hold *h, const struct work *k,
 		      ? (uint32_t)(h->expires - loop_now(env->loop))
 		      : 0,
 	    .session = span_str(h->session),
-	    .preview = args,
 	};
+	uint8_t told[HOLD_DIGEST];
+	struct details d;
 
-	env->send(env, ROLE_AUDIT, MSG_HOLD, &m);
+	if (details_call(&d, env, k, args) == -1)
+		return -1;
+	m.effect = span_str(d.effect);
+	m.args = (uint32_t)d.args;
+	m.preview = buf_span(&d.text);
+	hold_told(&m, told);
+	/* Held again for the same reasons: nobody needs to be told. */
+	if (memcmp(told, h->told, sizeof(told)) != 0)
+		env->send(env, ROLE_AUDIT, MSG_HOLD, &m);
+	memcpy(h->told, told, sizeof(told));
+	details_free(&d);
+	return 0;
 }
 
 enum work_way
@@ -69,9 +82,12 @@ work_hold(struct policyd_env *env, struct call *call, struct work *k,
 	}
 	h->ms = env->engine.hold_ms;
 	h->expires = loop_now(env->loop) + h->ms;
+	if (work_show(env, h, k, preview) == -1) {
+		hold_free(&env->holds, h);
+		return work_refuse(k, "hold-limit", SPAN("It cannot be held"));
+	}
 	call->state = CALL_HELD;
 	env->send(env, ROLE_PROXY, MSG_HELD, &held);
-	work_show(env, h, k, preview);
 	buf_reset(&env->line, LINE_KEEP);
 	call_arm(env);
 	return WORK_ASK;

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "details.h"
 #include "policyd.h"
 
 #define ASK_PREVIEW (256U << 10)
@@ -75,10 +76,13 @@ ask_copy(struct ask *k, const struct msg_ASK *m)
 static int
 ask_make(struct policyd_env *env, struct ask *k, const struct msg_ASK *m)
 {
+	struct approved asked;
+
 	k->id = PROTO_ASK_ID | m->id;
 	k->expires = loop_now(env->loop) + env->engine.hold_ms;
 	buf_init(&k->preview, ASK_PREVIEW);
-	ask_tool(m, k->tool, sizeof(k->tool));
+	asked = ask_request(m);
+	approved_target(&asked, k->tool, sizeof(k->tool));
 	if (ask_copy(k, m) == -1 || ask_preview(&k->msg, &k->preview) == -1 ||
 	    hold_digest(k->msg.name, span_str(k->tool), buf_span(&k->preview),
 		k->digest) == -1)
@@ -117,7 +121,8 @@ ask_release(struct policyd_env *env, struct ask *k)
 	ask_free(k);
 }
 
-static void
+/* Returns 0, or -1 if a person cannot be told what it is. */
+static int
 ask_show(struct policyd_env *env, const struct ask *k)
 {
 	struct msg_HOLD hold = {.id = k->id,
@@ -131,10 +136,17 @@ ask_show(struct policyd_env *env, const struct ask *k)
 			  : SPAN("Requests to this endpoint are approved one "
 				 "by one"),
 	    .ms = env->engine.hold_ms,
-	    .session = SPAN(""),
-	    .preview = buf_span(&k->preview)};
+	    .session = SPAN("")};
+	struct details d;
 
+	if (details_ask(&d, &k->msg, buf_span(&k->preview)) == -1)
+		return -1;
+	hold.effect = span_str(d.effect);
+	hold.args = (uint32_t)d.args;
+	hold.preview = buf_span(&d.text);
 	env->send(env, ROLE_AUDIT, MSG_HOLD, &hold);
+	details_free(&d);
+	return 0;
 }
 
 static void
@@ -202,7 +214,8 @@ asks_take(struct policyd_env *env, const struct msg_ASK *m, const char **why)
 		ask_refuse(env, k, PROTO_HOLD_NONE, PROTO_REFUSED_HEADLESS);
 		return 0;
 	}
-	ask_show(env, k);
+	if (ask_show(env, k) == -1)
+		ask_refuse(env, k, PROTO_HOLD_NONE, PROTO_REFUSED_HEADLESS);
 	asks_arm(env);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #ifndef ASKS_H
 #define ASKS_H
 
+#include "common/http/approved.h"
 #include "common/loop.h"
 #include "hold.h"
 
@@ -40,13 +41,11 @@ int asks_cancel(struct policyd_env *, uint32_t id, const char **why);
 void asks_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
 
 /* asks_preview.c: pure. */
-/* NULL, or what of it no honest mitmd sends. */
+/* The request in the form that is shown and approved; it borrows the texts. */
+struct approved ask_request(const struct msg_ASK *);
+/* Returns NULL, or what of it no honest mitmd sends. */
 const char *ask_check(const struct msg_ASK *);
 /* The canonical JSON of a request that ask_check found good. -1: no room. */
 int ask_preview(const struct msg_ASK *, struct buf *);
-/* "POST https://host/path" in dst, cut. */
-void ask_tool(const struct msg_ASK *, char *dst, size_t cap);
-/* Of a push: the repository; else p == NULL. */
-struct span ask_repository(const struct msg_ASK *);
 
 #endif

@@ -144,3 +144,20 @@ out:
 	buf_free(&b);
 	return ret;
 }
+
+void
+hold_told(const struct msg_HOLD *m, uint8_t digest[HOLD_DIGEST])
+{
+	const struct span *const texts[] = {&m->rule, &m->reason, &m->effect,
+	    &m->session, &m->preview};
+	SHA2_CTX ctx;
+	uint64_t len;
+
+	SHA256Init(&ctx);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		len = texts[i]->len;
+		SHA256Update(&ctx, (const uint8_t *)&len, sizeof(len));
+		SHA256Update(&ctx, texts[i]->p, texts[i]->len);
+	}
+	SHA256Final(digest, &ctx);
+}

@@ -36,6 +36,7 @@ struct hold {
 	bool led, asking;		/* remotes led to ...; it is looked again */
 	uint8_t urls[HOLD_DIGEST];	/* ... these */
 	char session[2049];		/* what may be granted; or empty */
+	uint8_t told[HOLD_DIGEST];	/* of all that was told about it */
 	uint8_t shown[HOLD_DIGEST];	/* of it, by who approved; or zeros */
 	bool for_session;
 	/* Looked at again for other rules, not for an approval: ends so. */
@@ -73,5 +74,8 @@ struct hold *hold_of_server(struct holds *, uint16_t server);
  */
 int hold_digest(struct span server, struct span tool, struct span args,
     uint8_t digest[HOLD_DIGEST]);
+
+/* SHA-256 of everything in the message that a person reads. */
+void hold_told(const struct msg_HOLD *, uint8_t digest[HOLD_DIGEST]);
 
 #endif

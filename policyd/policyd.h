@@ -197,9 +197,12 @@ void hold_redecide(struct policyd_env *, struct hold *, struct span urls);
 /* ask.c: a person decides. WORK_REFUSE: it cannot be held. */
 enum work_way work_hold(struct policyd_env *, struct call *, struct work *,
     struct span args, const struct composed *);
-/* Tells what is held, and why; again when that changed. */
-void work_show(struct policyd_env *, const struct hold *,
-    const struct work *, struct span args);
+/*
+ * Tell what is held, what it would do and why; again only if that changed.
+ * Returns 0, or -1 if it cannot be told.
+ */
+int work_show(struct policyd_env *, struct hold *, const struct work *,
+    struct span args);
 /* What an approval for the session would grant; its text. -1: nothing. */
 int work_offer(struct policyd_env *, const struct work *, struct grant *,
     struct span *text);

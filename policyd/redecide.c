@@ -42,15 +42,12 @@ stay(struct policyd_env *env, struct hold *h, struct work *k)
 
 	if (work_offer(env, k, &g, &session) == -1)
 		session = SPAN("");
-	if (span_is(k->d.rule, h->rule) && span_is(k->d.reason, h->reason) &&
-	    span_is(session, h->session))
-		return;
 	if (span_copy(k->d.rule, h->rule, sizeof(h->rule)) == -1 ||
 	    span_copy(k->d.reason, h->reason, sizeof(h->reason)) == -1 ||
 	    span_copy(session, h->session, sizeof(h->session)) == -1 ||
 	    work_compose(env, k, &c) == WORK_REFUSE)
 		return;
-	work_show(env, h, k,
+	(void)work_show(env, h, k,
 	    span_of(buf_span(&env->line).p + c.args_off, c.args_len));
 	buf_reset(&env->line, 1 << 16);
 }

@@ -59,8 +59,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_REFS		8192U		/* text of a push's refs */
 #define PROTO_MAX_ASKS		8U		/* requests that are held */
 #define PROTO_ASK_ID		(1ULL << 63)	/* in ids of holds: a request */
+#define PROTO_LOGIN_ID		(1ULL << 62)	/* a login; low byte: whose keyd */
 #define PROTO_MAX_TOKENS	4000000000000ULL	/* of one answer */
 #define PROTO_MAX_TREE		(4U << 20)
+#define PROTO_MAX_HELD		(12U << 20)	/* arguments and what they mean */
 #define PROTO_MAX_LINE		(4U << 20)	/* JSON-RPC line, both sides */
 #define PROTO_NO_SERVER		0xffffU
 #define PROTO_MAX_ROWS		300U		/* of the agent's screen */
@@ -153,16 +155,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(INSTANCE_OVER, 0x051a, R(SUP),	R(AUDIT),	RUN,	0)	\
 	M(INSTANCE_ROOM, 0x051b, R(AUDIT),	R(POLICY),	RUN,	0)	\
 	/* an approval */							\
-	M(HOLD,		0x0601,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(HOLD,		0x0601,	R(POLICY)|R(KEY), R(AUDIT),	RUN,	0)	\
 	M(HOLD_SHOW,	0x0602,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(HOLD_END,	0x0603,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(VERDICT,	0x0604,	R(SUP),		R(AUDIT),	RUN,	0)	\
-	M(VERDICT_GO,	0x0605,	R(AUDIT),	R(POLICY),	RUN,	0)	\
-	M(LATE,		0x0606,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(VERDICT_GO,	0x0605,	R(AUDIT),	R(POLICY)|R(KEY), RUN,	0)	\
+	M(LATE,		0x0606,	R(POLICY)|R(KEY), R(AUDIT),	RUN,	0)	\
 	M(LATE_SHOW,	0x0607,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(TRUST,	0x0608,	R(SUP),		R(AUDIT),	RUN,	0)	\
 	M(TRUST_GO,	0x0609,	R(AUDIT),	R(POLICY),	RUN,	0)	\
-	M(APPROVED,	0x060c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(APPROVED,	0x060c,	R(POLICY)|R(KEY), R(AUDIT),	RUN,	0)	\
 	/* model path: configuration */						\
 	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	BOTH,	0)	\
 	M(SENTINEL,	0x0702,	R(SUP),		R(MITM)|R(KEY),	SETUP,	0)	\
@@ -541,8 +543,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_INSTANCE_ROOM(F, m)	F_INSTANCE_DROP(F, m)
 
 /*
- * A call waits for a person.  digest: SHA-256 of the canonical JSON array
- * [server, tool, arguments]; preview: the canonical arguments.  session: what
+ * A call waits for a person; or a login that would replace one that works, of
+ * keyd (PROTO_LOGIN_ID).  digest: SHA-256 of the canonical JSON array
+ * [server, tool, arguments]; preview: the canonical arguments, which are its
+ * first `args` bytes, then what they mean as canonical JSON (details.h).
+ * effect: what the call would do, as a sentence.  session: what
  * an approval for the session would allow, as canonical JSON (grants.h); empty
  * where there is none to be had.  The same id again: the rules changed and it
  * is held for another reason now.
@@ -554,9 +559,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, tool, 256)			\
 				F(m, str, rule, 256)			\
 				F(m, str, reason, 2048)			\
+				F(m, str, effect, 2048)			\
 				F(m, u32, ms, 3600000)			\
 				F(m, str, session, 2048)		\
-				F(m, big, preview, PROTO_MAX_TREE)
+				F(m, u32, args, PROTO_MAX_TREE)		\
+				F(m, big, preview, PROTO_MAX_HELD)
 #define F_HOLD_SHOW(F, m)	F_HOLD(F, m)
 #define F_HOLD_END(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, state, PROTO_HOLD_LAST)	\
@@ -570,7 +577,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_VERDICT_GO(F, m)	F_VERDICT(F, m)
 #define F_LATE(F, m)		F(m, u64, id, UINT64_MAX)
 #define F_LATE_SHOW(F, m)	F(m, u64, id, UINT64_MAX)
-/* The hold ended; its call goes out once its instance runs. */
+/*
+ * The hold ended: its call goes out once its instance runs.  Of keyd: a login
+ * that was held is in use, or forgotten.
+ */
 #define F_APPROVED(F, m)	F_HOLD_END(F, m)
 /* The user looked at the definition with this digest: it may be used. */
 #define F_TRUST(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
@@ -699,7 +709,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, blob, body, 32)			\
 				F(m, str, refs, PROTO_MAX_REFS)		\
 				F(m, blob, headers, 49152)
-#define F_REQUEST_GO(F, m)	F_REQUEST(F, m)
+/* digest: of one that a person approved, what keyd finds as well; or empty. */
+#define F_REQUEST_GO(F, m)	F_REQUEST(F, m)				\
+				F(m, blob, digest, 32)
 /*
  * A request of a route that a person must approve, in place of REQUEST. id:
  * rising; it is held as PROTO_ASK_ID | id.  name: the provider's.
@@ -709,7 +721,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, name, 64)			\
 				F(m, str, host_name, 253)		\
 				F(m, str, method, 32)
-/* It was approved; digest and preview: as in HOLD. */
+/* It was approved; digest: as in HOLD; preview: its arguments. */
 #define F_ASKED(F, m)		F_ASK(F, m)				\
 				F(m, blob, digest, 32)			\
 				F(m, big, preview, PROTO_MAX_TREE)

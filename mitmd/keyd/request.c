@@ -10,6 +10,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/http/approved.h"
+
+/* As much as policyd shows, and the names before it. */
+#define KEYD_MAX_APPROVED ((256U << 10) + 1024U)
+
 static struct span
 request_keep(uint8_t **p, struct span s)
 {
@@ -77,6 +82,42 @@ request_digest_ok(const struct msg_REQUEST_GO *m)
 	return span_eq(m->body, span_of(none, sizeof(none)));
 }
 
+/*
+ * The digest that a person approved is that of this request, made from our own
+ * provider file: provider, host and method are not mitmd's to say.  Returns
+ * NULL if it is, else what is wrong, for alarm and audit.
+ */
+static const char *
+request_approved(const struct msg_REQUEST_GO *m, const struct provider_route *r)
+{
+	const struct provider *p = keyd_env.provider;
+	const struct approved a = {.name = p->name,
+	    .host = p->hosts[m->host],
+	    .method = r->method,
+	    .path = m->path,
+	    .query = m->query,
+	    .headers = m->headers,
+	    .length = m->length,
+	    .body = m->body,
+	    .refs = m->refs};
+	uint8_t digest[SHA256_DIGEST_LENGTH];
+	const char *why = "not the request that was approved";
+	struct buf b;
+
+	if (m->asked == 0)
+		return m->digest.len == 0 ? NULL : "a digest without approval";
+	if (approved_check(&a) != NULL)
+		return "a request that nobody can be shown";
+	buf_init(&b, KEYD_MAX_APPROVED);
+	if (approved_bound(&a, &b) == 0) {
+		SHA256(buf_span(&b).p, buf_span(&b).len, digest);
+		if (span_eq(m->digest, span_of(digest, sizeof(digest))))
+			why = NULL;
+	}
+	buf_free(&b);
+	return why;
+}
+
 /* NULL when it fits, else what does not: for alarm and audit. */
 static const char *
 request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
@@ -114,7 +155,7 @@ request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
 		return "header not on the list";
 	if (m->length != 0 && !provider_type_ok(r, request_type(m->headers)))
 		return "content type not on the route";
-	return NULL;
+	return request_approved(m, r);
 }
 
 static void

@@ -19,7 +19,8 @@ int
 auditd_on_asked(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_ASKED *m = &msg->ASKED;
-	const struct msg_REQUEST_GO go = {F_REQUEST(PROTO_COPY, m)};
+	const struct msg_REQUEST_GO go = {
+	    F_REQUEST(PROTO_COPY, m).digest = m->digest};
 
 	(void)fd;
 	if (m->asked == 0 || m->digest.len != AUDITLOG_HASH ||

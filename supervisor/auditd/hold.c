@@ -14,6 +14,27 @@ auditd_hold_end(enum proto_hold how)
 	return ends[how];
 }
 
+/* A login is its own keyd's to speak of, all else policyd's. */
+static bool
+hold_is_of(const struct chan *c, uint64_t id)
+{
+	if (chan_peer(c) != ROLE_KEY)
+		return (id & PROTO_LOGIN_ID) == 0;
+	return (id & (PROTO_LOGIN_ID | PROTO_ASK_ID)) == PROTO_LOGIN_ID &&
+	       (id & 0xff) == chan_index(c);
+}
+
+/* Who decides by the verdict: policyd, or the keyd of a login. */
+static enum role
+hold_owner(uint64_t id, unsigned *index)
+{
+	*index = 0;
+	if ((id & PROTO_ASK_ID) != 0 || (id & PROTO_LOGIN_ID) == 0)
+		return ROLE_POLICY;
+	*index = (unsigned)(id & 0xff);
+	return ROLE_KEY;
+}
+
 int
 auditd_on_hold(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -23,8 +44,13 @@ auditd_on_hold(struct chan *c, const union proto_any *msg, int fd)
 	(void)fd;
 	if (m->digest.len != AUDITLOG_HASH)
 		return chan_violation(c, "HOLD without digest");
+	if (!hold_is_of(c, m->id))
+		return chan_violation(c, "HOLD of another's");
+	if (m->args < 2 || m->args > m->preview.len)
+		return chan_violation(c, "HOLD without its arguments");
 	auditd_line(&l, "hold");
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	auditlog_str(&l, "effect", m->effect);
 	auditlog_u64(&l, "expiresMs", m->ms);
 	if (m->session.len != 0)
 		auditlog_json(&l, "forSession", m->session);
@@ -43,6 +69,8 @@ auditd_on_verdict(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_VERDICT *m = &msg->VERDICT;
 	struct auditlog_line l;
+	enum role owner;
+	unsigned index;
 
 	(void)fd;
 	if (m->digest.len != AUDITLOG_HASH ||
@@ -57,7 +85,8 @@ auditd_on_verdict(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(
 	    &l, "verdict", m->approve != 0 ? SPAN("approve") : SPAN("deny"));
 	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_POLICY, 0, MSG_VERDICT_GO, m, 0);
+	owner = hold_owner(m->id, &index);
+	auditd_effect_msg(owner, index, MSG_VERDICT_GO, m, 0);
 	return 0;
 }
 
@@ -71,8 +100,11 @@ auditd_hold_refuse(uint64_t id, struct span digest)
 	const struct msg_VERDICT_GO m = {.id = id,
 	    .digest = digest,
 	    .because = SPAN("the audit log cannot be written")};
+	enum role owner;
+	unsigned index;
 
-	worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_VERDICT_GO, &m, -1);
+	owner = hold_owner(id, &index);
+	worker_send(&auditd_env.w, owner, index, MSG_VERDICT_GO, &m, -1);
 }
 
 /* The verdict is on record; what was held waits no longer. */
@@ -83,8 +115,9 @@ auditd_on_approved(struct chan *c, const union proto_any *msg, int fd)
 	    .state = msg->APPROVED.state,
 	    .granted = msg->APPROVED.granted};
 
-	(void)c;
 	(void)fd;
+	if (!hold_is_of(c, end.id))
+		return chan_violation(c, "APPROVED of another's");
 	auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_END, &end, 0);
 	return 0;
 }
@@ -94,8 +127,9 @@ auditd_on_late(struct chan *c, const union proto_any *msg, int fd)
 {
 	struct auditlog_line l;
 
-	(void)c;
 	(void)fd;
+	if (!hold_is_of(c, msg->LATE.id))
+		return chan_violation(c, "LATE of another's");
 	auditd_line(&l, "tooLate");
 	auditlog_u64(&l, "id", msg->LATE.id);
 	auditd_line_end(&l);

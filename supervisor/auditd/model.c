@@ -59,15 +59,15 @@ auditd_request_line(
 int
 auditd_on_request(struct chan *c, const union proto_any *msg, int fd)
 {
-	const struct msg_REQUEST_GO *m = &msg->REQUEST_GO;
+	const struct msg_REQUEST *m = &msg->REQUEST;
+	const struct msg_REQUEST_GO go = {F_REQUEST(PROTO_COPY, m)};
 
 	(void)fd;
 	/* That a person approved it is not mitmd's to say. */
 	if (m->asked != 0 || m->refs.len != 0)
 		return chan_violation(c, "REQUEST that was approved");
-	auditd_request_line(m, NULL);
-	/* REQUEST and REQUEST_GO have one layout: F_REQUEST. */
-	auditd_effect_msg(ROLE_KEY, m->provider, MSG_REQUEST_GO, m, 0);
+	auditd_request_line(&go, NULL);
+	auditd_effect_msg(ROLE_KEY, m->provider, MSG_REQUEST_GO, &go, 0);
 	return 0;
 }
 

@@ -18,7 +18,8 @@
 #include "sup.h"
 
 /* Calls and requests; policyd counts each. */
-#define APPROVALS_MAX (PROTO_MAX_HOLDS + PROTO_MAX_ASKS)
+#define APPROVALS_MAX (PROTO_MAX_HOLDS + PROTO_MAX_ASKS + PROTO_MAX_PROVIDERS)
+#define KINDS (PROTO_ASK_ID | PROTO_LOGIN_ID)
 
 static struct hold approvals_list[APPROVALS_MAX];
 static unsigned approvals_n; /* oldest first, without gaps */
@@ -31,6 +32,8 @@ hold_clear(struct hold *h)
 	free(h->rule);
 	free(h->reason);
 	free(h->session);
+	free(h->effect);
+	json_object_put(h->details);
 	if (h->preview != NULL)
 		freezero(h->preview, h->preview_len);
 	memset(h, 0, sizeof(*h));
@@ -93,7 +96,7 @@ approvals_sid(char dst[APPROVALS_SID + 1])
 const char *
 approvals_label(const struct hold *h, char *dst, size_t cap)
 {
-	if ((h->id & PROTO_ASK_ID) != 0)
+	if ((h->id & KINDS) != 0)
 		snprintf(dst, cap, "%s (%s)", h->tool, h->server);
 	else
 		snprintf(dst, cap, "%s__%s", h->server, h->tool);
@@ -127,10 +130,72 @@ hold_full(uint64_t id)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < approvals_n; i++)
-		if (((approvals_list[i].id ^ id) & PROTO_ASK_ID) == 0)
+		if (((approvals_list[i].id ^ id) & KINDS) == 0)
 			n++;
-	return n ==
-	       ((id & PROTO_ASK_ID) != 0 ? PROTO_MAX_ASKS : PROTO_MAX_HOLDS);
+	return n == ((id & PROTO_ASK_ID) != 0        ? PROTO_MAX_ASKS
+			: (id & PROTO_LOGIN_ID) != 0 ? PROTO_MAX_PROVIDERS
+						     : PROTO_MAX_HOLDS);
+}
+
+/*
+ * What the arguments mean, as policyd wrote it.  NULL: it is not what it
+ * should be, so that nobody can approve the call.
+ */
+static struct json_object *
+hold_details(struct span s)
+{
+	struct json_tokener *tok = json_tokener_new();
+	struct json_object *o = NULL;
+
+	if (tok != NULL && s.len <= INT32_MAX)
+		o = json_tokener_parse_ex(tok, (const char *)s.p, (int)s.len);
+	if (tok != NULL &&
+	    json_tokener_get_error(tok) != json_tokener_success) {
+		json_object_put(o);
+		o = NULL;
+	}
+	json_tokener_free(tok);
+	if (json_object_is_type(o, json_type_object) &&
+	    json_object_is_type(
+		json_object_object_get(o, "asks"), json_type_array) &&
+	    json_object_is_type(
+		json_object_object_get(o, "resources"), json_type_array))
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+/* The hold as the message has it, but for its short id and its times. */
+static int
+hold_read(struct hold *h, const struct msg_HOLD_SHOW *m)
+{
+	struct span details;
+
+	memset(h, 0, sizeof(*h));
+	if (m->digest.len != sizeof(h->digest) || m->args > m->preview.len)
+		return -1;
+	h->id = m->id;
+	memcpy(h->digest, m->digest.p, sizeof(h->digest));
+	log_vis(m->server_name, h->server, sizeof(h->server));
+	log_vis(m->tool, h->tool, sizeof(h->tool));
+	h->rule = hold_text(m->rule);
+	h->reason = hold_text(m->reason);
+	h->effect = hold_text(m->effect);
+	h->session = m->session.len == 0 ? strdup("") : hold_text(m->session);
+	auditsum(&m->session, 1, h->session_digest);
+	details = span_of(m->preview.p + m->args, m->preview.len - m->args);
+	h->details = hold_details(details);
+	h->details_len = details.len;
+	h->preview = malloc((size_t)m->args + 1);
+	if (h->rule == NULL || h->reason == NULL || h->effect == NULL ||
+	    h->session == NULL || h->preview == NULL || h->details == NULL) {
+		hold_clear(h);
+		return -1;
+	}
+	memcpy(h->preview, m->preview.p, m->args);
+	h->preview[m->args] = '\0';
+	h->preview_len = m->args;
+	return 0;
 }
 
 int
@@ -141,26 +206,9 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 
 	if (m->digest.len != 32 ||
 	    (was == NULL ? hold_full(m->id)
-			 : memcmp(was->digest, m->digest.p, 32) != 0))
+			 : memcmp(was->digest, m->digest.p, 32) != 0) ||
+	    hold_read(&h, m) == -1)
 		return -1;
-	memset(&h, 0, sizeof(h));
-	h.id = m->id;
-	memcpy(h.digest, m->digest.p, sizeof(h.digest));
-	log_vis(m->server_name, h.server, sizeof(h.server));
-	log_vis(m->tool, h.tool, sizeof(h.tool));
-	h.rule = hold_text(m->rule);
-	h.reason = hold_text(m->reason);
-	h.session = m->session.len == 0 ? strdup("") : hold_text(m->session);
-	auditsum(&m->session, 1, h.session_digest);
-	h.preview = malloc(m->preview.len + 1);
-	if (h.rule == NULL || h.reason == NULL || h.session == NULL ||
-	    h.preview == NULL) {
-		hold_clear(&h);
-		return -1;
-	}
-	memcpy(h.preview, m->preview.p, m->preview.len);
-	h.preview[m->preview.len] = '\0';
-	h.preview_len = m->preview.len;
 	h.since = loop_now(&sup.loop);
 	h.expires = h.since + m->ms;
 	if (was != NULL) {
@@ -175,7 +223,6 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 	}
 	approvals_sid(h.sid);
 	approvals_list[approvals_n++] = h;
-	budget_waiting(true);
 	sup_note("held %s: %s (%s)", h.sid,
 	    approvals_label(&h, label, sizeof(label)), h.reason);
 	control_hold(&approvals_list[approvals_n - 1]);

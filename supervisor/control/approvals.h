@@ -8,6 +8,8 @@
 
 #include "common/ipc/proto.h"
 
+struct json_object;
+
 #define APPROVALS_SID 4U /* characters of a short id */
 
 struct hold {
@@ -20,8 +22,12 @@ struct hold {
 	char *reason;
 	char *session; /* what may be granted, canonical JSON; or "" */
 	uint8_t session_digest[32];
-	char *preview; /* canonical JSON */
+	char *effect;  /* what it would do, escaped */
+	char *preview; /* the arguments, canonical JSON */
 	size_t preview_len;
+	/* {"asks":[...],"resources":[...]}, and its size as text. */
+	struct json_object *details;
+	size_t details_len;
 	uint64_t since, expires; /* loop_now() ms */
 	bool answered;           /* a verdict is on its way */
 };

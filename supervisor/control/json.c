@@ -47,42 +47,50 @@ control_ok(void)
 	return o;
 }
 
+static void
+put_hex(struct json_object *o, const char *key, const uint8_t digest[32])
+{
+	char hex[65];
+
+	for (size_t i = 0; i < 32; i++)
+		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+	put(o, key, hex);
+}
+
 struct json_object *
 control_hold_json(const struct hold *h, bool whole)
 {
 	struct json_object *o = json_object_new_object();
 	uint64_t now = loop_now(&sup.loop);
-	char hex[65];
-	size_t n = h->preview_len;
 
-	for (size_t i = 0; i < 32; i++)
-		snprintf(hex + 2 * i, 3, "%02x", h->digest[i]);
-	if (!whole && n > CONTROL_MAX_SHOWN) {
-		n = CONTROL_MAX_SHOWN;
-		/* Not within a character. */
-		while (n != 0 && ((uint8_t)h->preview[n] & 0xc0) == 0x80)
-			n--;
-		json_object_object_add(o, "cut", json_object_new_boolean(1));
-	}
 	put(o, "id", h->sid);
 	json_object_object_add(o, "call", json_object_new_uint64(h->id));
 	if ((h->id & PROTO_ASK_ID) != 0)
 		json_object_object_add(
 		    o, "request", json_object_new_boolean(1));
+	else if ((h->id & PROTO_LOGIN_ID) != 0)
+		json_object_object_add(o, "login", json_object_new_boolean(1));
 	put(o, "server", h->server);
 	put(o, "tool", h->tool);
+	put(o, "effect", h->effect);
 	put(o, "reason", h->reason);
 	put(o, "rule", h->rule);
-	put(o, "digest", hex);
+	put_hex(o, "digest", h->digest);
 	if (h->session[0] != '\0') {
 		json_object_object_add(
 		    o, "forSession", json_tokener_parse(h->session));
-		for (size_t i = 0; i < 32; i++)
-			snprintf(hex + 2 * i, 3, "%02x", h->session_digest[i]);
-		put(o, "sessionDigest", hex);
+		put_hex(o, "sessionDigest", h->session_digest);
 	}
-	json_object_object_add(
-	    o, "arguments", json_object_new_string_len(h->preview, (int)n));
+	/* Whole or not at all: a part could be taken for all of it. */
+	if (whole || h->preview_len + h->details_len <= CONTROL_MAX_SHOWN) {
+		json_object_object_add(o, "arguments",
+		    json_object_new_string_len(
+			h->preview, (int)h->preview_len));
+		json_object_object_foreach(h->details, key, v)
+		    json_object_object_add(o, key, json_object_get(v));
+	} else {
+		json_object_object_add(o, "cut", json_object_new_boolean(1));
+	}
 	put_int(o, "age_ms", (int64_t)(now - h->since));
 	put_int(o, "expires_ms", (int64_t)h->expires - (int64_t)now);
 	return o;

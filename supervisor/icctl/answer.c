@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "icctl/hold_view.h"
 #include "icctl/icctl.h"
 
 json_object *
@@ -80,6 +81,41 @@ want_args(int argc, char **argv, int n, const char *what)
 	return ICCTL_USAGE;
 }
 
+json_object *
+icctl_hold_fetch(struct icctl *ctl, const char *id, bool say)
+{
+	json_object *req = icctl_request("show", id), *reply, *hold = NULL;
+	json_object *okay;
+
+	reply = icctl_ask(ctl, req);
+	json_object_put(req);
+	if (reply == NULL)
+		return NULL;
+	if (json_object_object_get_ex(reply, "ok", &okay) &&
+	    json_object_get_boolean(okay))
+		json_object_object_get_ex(reply, "hold", &hold);
+	else if (say)
+		(void)icctl_refused(ctl, reply);
+	hold = json_object_get(hold);
+	json_object_put(reply);
+	return hold;
+}
+
+/* A hold that is too long for a list is fetched: it is shown whole. */
+static void
+list_hold(struct icctl *ctl, json_object *hold)
+{
+	json_object *whole = NULL;
+
+	if (json_object_object_get_ex(hold, "cut", NULL) &&
+	    (whole = icctl_hold_fetch(ctl, icctl_text(hold, "id"), false)) ==
+		NULL)
+		return; /* it was answered meanwhile */
+	(void)hold_view(stdout, whole != NULL ? whole : hold, HOLD_VIEW_LIST,
+	    icctl_visible());
+	json_object_put(whole);
+}
+
 int
 icctl_pending(struct icctl *ctl, int argc, char **argv)
 {
@@ -97,7 +133,7 @@ icctl_pending(struct icctl *ctl, int argc, char **argv)
 	else if (n == 0)
 		puts("Nothing waits for you.");
 	for (size_t i = 0; i < n && !ctl->json; i++)
-		icctl_show_hold_line(json_object_array_get_idx(holds, i), true);
+		list_hold(ctl, json_object_array_get_idx(holds, i));
 	json_object_put(reply);
 	return 0;
 }
@@ -106,23 +142,37 @@ int
 icctl_show(struct icctl *ctl, int argc, char **argv)
 {
 	json_object *reply, *hold = NULL;
+	const char *id = NULL;
+	bool full = false, bad = false;
 	int r;
 
-	if ((r = want_args(argc, argv, 1, "ID")) != 0 ||
-	    (r = ask(ctl, icctl_request("show", argv[1]), &reply)) != 0)
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--full") == 0)
+			full = true;
+		else if (id == NULL && argv[i][0] != '-')
+			id = argv[i];
+		else
+			bad = true;
+	}
+	if (id == NULL || bad) {
+		warnx("usage: icctl show ID [--full]");
+		return ICCTL_USAGE;
+	}
+	if ((r = ask(ctl, icctl_request("show", id), &reply)) != 0)
 		return r;
 	json_object_object_get_ex(reply, "hold", &hold);
 	if (ctl->json)
 		icctl_put_json(reply);
 	else
-		icctl_show_hold(hold);
+		(void)hold_view(stdout, hold,
+		    full ? HOLD_VIEW_FULL : HOLD_VIEW_WHOLE, icctl_visible());
 	json_object_put(reply);
 	return 0;
 }
 
 /*
- * What would be granted is shown first. On a terminal it is asked for, else
- * the command itself is the answer. 0, or an exit status.
+ * What would be granted was shown. On a terminal it is asked for, else the
+ * command itself is the answer. 0, or an exit status.
  */
 static int
 session_agreed(struct icctl *ctl, json_object *hold)
@@ -134,10 +184,7 @@ session_agreed(struct icctl *ctl, json_object *hold)
 		    icctl_text(hold, "id"), icctl_text(hold, "id"));
 		return ICCTL_FAILED;
 	}
-	if (ctl->json)
-		return 0;
-	icctl_show_session(hold);
-	if (isatty(STDIN_FILENO) &&
+	if (!ctl->json && isatty(STDIN_FILENO) &&
 	    !icctl_confirm("Allow this until the session ends?")) {
 		puts("Nothing was approved.");
 		return ICCTL_FAILED;
@@ -145,55 +192,96 @@ session_agreed(struct icctl *ctl, json_object *hold)
 	return 0;
 }
 
-/* Answers the call that `show` gives for id, bound to its digest. */
-static int
-answer(struct icctl *ctl, const char *op, const char *id, const char *because,
-    bool session)
-{
-	json_object *reply, *hold = NULL, *req, *granted;
-	int r;
+/* How a call is answered. */
+struct answer {
+	const char *op, *id, *because;
+	const char *digest; /* what was looked at before, or NULL */
+	bool session;
+};
 
-	if ((r = ask(ctl, icctl_request("show", id), &reply)) != 0)
-		return r;
-	json_object_object_get_ex(reply, "hold", &hold);
-	if (strcmp(icctl_text(hold, "id"), id) != 0) {
+/*
+ * Is the hold the one that is meant, and was all of it shown that matters?
+ * 0, or an exit status.
+ */
+static int
+answer_check(struct icctl *ctl, const struct answer *a, json_object *hold)
+{
+	if (strcmp(icctl_text(hold, "id"), a->id) != 0) {
 		warnx("give the whole id, so that no other call is answered by "
 		      "mistake. The pending call that begins like that is %s",
 		    icctl_text(hold, "id"));
-		json_object_put(reply);
 		return ICCTL_FAILED;
 	}
-	if (session && (r = session_agreed(ctl, hold)) != 0) {
+	if (a->digest != NULL) {
+		if (strcasecmp(icctl_text(hold, "digest"), a->digest) == 0)
+			return 0;
+		warnx("%s is not the call with that digest. Look again: icctl "
+		      "show %s",
+		    a->id, a->id);
+		return ICCTL_FAILED;
+	}
+	/* With --json it goes to a program, which names the digest. */
+	if (ctl->json || strcmp(a->op, "approve") != 0)
+		return 0;
+	if (hold_view(stdout, hold, HOLD_VIEW_WHOLE, icctl_visible()))
+		return 0;
+	warnx("%s was not approved: not all that it touches could be shown",
+	    a->id);
+	return ICCTL_FAILED;
+}
+
+static int
+answered(struct icctl *ctl, const struct answer *a, json_object *reply)
+{
+	json_object *hold = NULL, *granted = NULL;
+
+	json_object_object_get_ex(reply, "hold", &hold);
+	if (ctl->json) {
+		icctl_put_json(reply);
+	} else {
+		fputs(strcmp(a->op, "approve") == 0 ? "approved " : "denied ",
+		    stdout);
+		hold_view_line(stdout, hold, icctl_visible());
+	}
+	if (!a->session ||
+	    (json_object_object_get_ex(reply, "granted", &granted) &&
+		json_object_get_boolean(granted)))
+		return 0;
+	if (ctl->json)
+		return 0;
+	puts("Only this call: what was to be granted is no longer what was "
+	     "shown.");
+	return ICCTL_FAILED;
+}
+
+/* Answers the call that `show` gives for the id, bound to its digest. */
+static int
+answer(struct icctl *ctl, const struct answer *a)
+{
+	json_object *reply, *hold = NULL, *req;
+	int r;
+
+	if ((r = ask(ctl, icctl_request("show", a->id), &reply)) != 0)
+		return r;
+	json_object_object_get_ex(reply, "hold", &hold);
+	if ((r = answer_check(ctl, a, hold)) != 0 ||
+	    (a->session && (r = session_agreed(ctl, hold)) != 0)) {
 		json_object_put(reply);
 		return r;
 	}
-	req = icctl_request(op, icctl_text(hold, "id"));
+	req = icctl_request(a->op, icctl_text(hold, "id"));
 	json_object_object_add(
 	    req, "digest", json_object_new_string(icctl_text(hold, "digest")));
-	if (session)
+	if (a->session)
 		json_object_object_add(req, "session",
 		    json_object_new_string(icctl_text(hold, "sessionDigest")));
-	if (because != NULL)
+	if (a->because != NULL)
 		json_object_object_add(
-		    req, "because", json_object_new_string(because));
+		    req, "because", json_object_new_string(a->because));
 	json_object_put(reply);
 	if ((r = ask(ctl, req, &reply)) != 0)
 		return r;
-	json_object_object_get_ex(reply, "hold", &hold);
-	if (ctl->json)
-		icctl_put_json(reply);
-	else {
-		fputs(strcmp(op, "approve") == 0 ? "approved " : "denied ",
-		    stdout);
-		icctl_show_hold_line(hold, false);
-		if (session &&
-		    (!json_object_object_get_ex(reply, "granted", &granted) ||
-			!json_object_get_boolean(granted))) {
-			puts("Only this call: what was to be granted is no "
-			     "longer what was shown.");
-			r = ICCTL_FAILED;
-		}
-	}
+	r = answered(ctl, a, reply);
 	json_object_put(reply);
 	return r;
 }
@@ -201,40 +289,45 @@ answer(struct icctl *ctl, const char *op, const char *id, const char *because,
 int
 icctl_approve(struct icctl *ctl, int argc, char **argv)
 {
-	const char *id = NULL;
-	bool session = false, bad = false;
+	struct answer a = {.op = "approve"};
+	bool bad = false;
 
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--for-session") == 0)
-			session = true;
-		else if (id == NULL && argv[i][0] != '-')
-			id = argv[i];
+			a.session = true;
+		else if (strcmp(argv[i], "--digest") == 0 && i + 1 < argc)
+			a.digest = argv[++i];
+		else if (a.id == NULL && argv[i][0] != '-')
+			a.id = argv[i];
 		else
 			bad = true;
 	}
-	if (id == NULL || bad) {
-		warnx("usage: icctl approve ID [--for-session]");
+	if (a.id == NULL || bad ||
+	    (a.digest != NULL && strlen(a.digest) != 64)) {
+		warnx("usage: icctl approve ID [--digest SHA256] "
+		      "[--for-session]");
 		return ICCTL_USAGE;
 	}
-	return answer(ctl, "approve", id, NULL, session);
+	return answer(ctl, &a);
 }
 
 int
 icctl_deny(struct icctl *ctl, int argc, char **argv)
 {
-	const char *because = NULL;
+	struct answer a = {.op = "deny"};
 
 	if (argc == 4 && strcmp(argv[2], "--because") == 0)
-		because = argv[3];
+		a.because = argv[3];
 	else if (argc != 2) {
 		warnx("usage: icctl deny ID [--because TEXT]");
 		return ICCTL_USAGE;
 	}
-	if (because != NULL && strlen(because) > 500) {
+	a.id = argv[1];
+	if (a.because != NULL && strlen(a.because) > 500) {
 		warnx("--because takes at most 500 characters");
 		return ICCTL_USAGE;
 	}
-	return answer(ctl, "deny", argv[1], because, false);
+	return answer(ctl, &a);
 }
 
 static int

@@ -68,22 +68,19 @@ json_object *icctl_command(struct icctl *, json_object *req, int *status);
 bool icctl_confirm(const char *question);
 
 /* icctl/show.c */
-/* What an approval for the session would allow. */
-void icctl_show_session(json_object *hold);
-/* One held call, whole: what, why, each argument on a line, how long. */
-void icctl_show_hold(json_object *hold);
-/* One line of it; waits: with how long it does. */
-void icctl_show_hold_line(json_object *hold, bool waits);
-/* icctl/show_request.c: where it is a request, not a call. */
-bool icctl_is_request(json_object *hold);
-void icctl_show_request(json_object *hold);
-void icctl_show_request_line(json_object *hold);
-/* icctl/show.c */
-/* Printable ASCII with escapes, at most `max` source bytes, quoted or not. */
+/* Flags of visible_add for this terminal: letters, or ASCII alone. */
+unsigned icctl_visible(void);
+/* Escaped, at most `max` source bytes, quoted or not. */
 void icctl_put(struct span, size_t max, bool quoted);
 void icctl_put_str(const char *);
 /* One line of JSON in printable ASCII: the rest stands as \uXXXX. */
 void icctl_put_json(json_object *);
+
+/*
+ * icctl/answer.c: the hold of that id as `show` gives it, whole; NULL: it is
+ * gone, and with `say` that was said.  The caller owns it.
+ */
+json_object *icctl_hold_fetch(struct icctl *, const char *id, bool say);
 
 /* icctl/budget.c: limits, counts, a line for each model. */
 void icctl_show_budget(json_object *budget);

@@ -26,29 +26,32 @@ static const struct command {
 	"run an agent in a session, in the foreground", NULL},
     {"pending", "", icctl_pending,
 	"calls that wait for your answer",
-	"One line each: a short id, how long you have, the tool and its\n"
-	"arguments."},
-    {"show", "ID", icctl_show,
-	"one waiting call, whole",
+	"For each a short id, how long you have, what it would do, and every\n"
+	"path, URL and name that it touches."},
+    {"show", "ID [--full]", icctl_show,
+	"one waiting call",
 	"ID is what `icctl pending` shows, or any beginning of it that is\n"
-	"no other's."},
-    {"approve", "ID [--for-session]", icctl_approve,
+	"no other's. Of long texts the middle is left out, but not with\n"
+	"--full."},
+    {"approve", "ID [--digest SHA256] [--for-session]", icctl_approve,
 	"let that call happen, once, or those like it",
-	"ID is what `icctl pending` shows, or any beginning of it that is\n"
-	"no other's. Exactly the call that is shown happens, once; if what\n"
-	"it refers to has changed since then, it is refused. --for-session\n"
-	"lets those like it through as well, until the session ends: which\n"
-	"those are is shown first."},
+	"ID is what `icctl pending` shows, in full. The call is printed, and\n"
+	"exactly that call happens, once; if what it refers to has changed\n"
+	"since then, it is refused. In scripts, --digest names the call by\n"
+	"the digest in `icctl pending --json`. --for-session lets those like\n"
+	"it through as well, until the session ends: which those are is\n"
+	"shown first."},
     {"deny", "ID [--because TEXT]", icctl_deny,
 	"refuse it, saying why",
-	"ID is what `icctl pending` shows, or any beginning of it that is\n"
-	"no other's. The agent is told TEXT, of at most 500 characters."},
+	"ID is what `icctl pending` shows, in full. The agent is told TEXT,\n"
+	"of at most 500 characters."},
     {"watch", "", icctl_watch,
-	"live: what happens; answer with single keys",
-	"On a terminal: a approves the call that is shown, s allows those\n"
-	"like it until the session ends, d denies it, n shows the next one,\n"
-	"q leaves. Elsewhere, and with --json, what happens is only\n"
-	"printed."},
+	"live: what happens; answer with keys",
+	"On a terminal: a and then the first letter of its id approve the\n"
+	"call that is shown, s and that letter allow those like it until the\n"
+	"session ends, d denies it, n shows the next one, space the rest of\n"
+	"a long one, q leaves. Elsewhere, and with --json, what happens is\n"
+	"only printed."},
     {"trust", "[SERVER [TOOL]] [--yes]", icctl_trust,
 	"look at tools in quarantine, and allow them",
 	"Shows what each was and is, and asks. With --yes, which needs a\n"

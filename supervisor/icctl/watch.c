@@ -11,25 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "icctl/hold_view.h"
 #include "icctl/icctl.h"
+#include "icctl/watch_panel.h"
 
 #define WATCH_MAX 256
-/*
- * A call that has only just come to stand there is not answered: the key was
- * meant for the one before, whose end an agent can time.
- */
-#define WATCH_LOOK_MS 1000
 
 static struct {
 	struct icctl *ctl;
 	json_object *holds[WATCH_MAX]; /* oldest first */
 	size_t nholds;
-	bool keys;      /* a terminal in single-key mode */
-	bool ended;     /* the session said so */
-	uint64_t shown; /* since when the first hold is shown, ms */
+	bool keys;  /* a terminal in single-key mode */
+	bool ended; /* the session said so */
+	struct watch_panel panel;
 	struct termios saved;
 } watch_env;
 
@@ -66,22 +62,20 @@ terminal_keys(void)
 	signal(SIGHUP, on_signal);
 }
 
-static uint64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &ts) == -1)
-		err(ICCTL_FAILED, "clock");
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 /* Below whatever was printed last: which call the keys are for. */
 static void
 prompt(void)
 {
+	const struct watch_panel *p = &watch_env.panel;
+
 	if (!watch_env.keys || watch_env.nholds == 0)
 		return;
+	if (panel_more(p)) {
+		printf("%s: [space] for the rest of it  [d]eny  [n]ext  "
+		       "[q]uit   (%zu waiting)\n",
+		    icctl_text(watch_env.holds[0], "id"), watch_env.nholds);
+		return;
+	}
 	printf("%s: [a]pprove  %s[d]eny  [n]ext  [q]uit   (%zu waiting)\n",
 	    icctl_text(watch_env.holds[0], "id"),
 	    *icctl_text(watch_env.holds[0], "sessionDigest") != '\0'
@@ -90,17 +84,26 @@ prompt(void)
 	    watch_env.nholds);
 }
 
+/* Draw the first call anew, from what the session says of it now. */
 static void
 ask_for_key(void)
 {
+	json_object *whole;
+
 	if (watch_env.nholds == 0) {
+		panel_clear(&watch_env.panel);
 		puts(watch_env.keys ? "-- nothing waits; q quits --"
 				    : "-- nothing waits --");
 		return;
 	}
 	putchar('\n');
-	icctl_show_hold(watch_env.holds[0]);
-	watch_env.shown = now_ms();
+	whole = icctl_hold_fetch(
+	    watch_env.ctl, icctl_text(watch_env.holds[0], "id"), false);
+	if (whole != NULL) {
+		json_object_put(watch_env.holds[0]);
+		watch_env.holds[0] = whole;
+	}
+	panel_draw(&watch_env.panel, watch_env.holds[0], watch_env.keys);
 	prompt();
 	fflush(stdout);
 }
@@ -140,7 +143,8 @@ add_hold(json_object *hold)
 		ask_for_key();
 		return;
 	}
-	icctl_show_hold_line(hold, true);
+	/* The shown one stays: a new one only says that it is there. */
+	hold_view_line(stdout, hold, icctl_visible());
 	prompt();
 }
 
@@ -222,16 +226,11 @@ show_news(const char *kind, json_object *event)
 }
 
 static void
-on_event(json_object *event)
+show_event(json_object *event)
 {
 	const char *kind = icctl_text(event, "event");
 	json_object *o = NULL;
 
-	if (watch_env.ctl->json) {
-		icctl_put_json(event);
-		fflush(stdout);
-		return;
-	}
 	if (json_object_object_get_ex(event, "holds", &o)) {
 		for (size_t i = 0; i < json_object_array_length(o); i++)
 			add_hold(json_object_array_get_idx(o, i));
@@ -266,39 +265,33 @@ on_event(json_object *event)
 		show_news(kind, event);
 		prompt();
 	}
-	fflush(stdout);
+}
+
+static void
+on_event(json_object *event)
+{
+	if (watch_env.ctl->json) {
+		icctl_put_json(event);
+		fflush(stdout);
+		return;
+	}
+	panel_begin(&watch_env.panel);
+	show_event(event);
+	panel_end(&watch_env.panel);
 }
 
 /* The first hold is answered on a connection of its own. */
 static void
-answer_key(const char *op, bool session)
+answer_now(const char *op, bool session)
 {
-	json_object *req, *reply, *okay;
+	json_object *req, *reply, *okay, *hold = watch_env.holds[0];
 
-	if (watch_env.nholds == 0)
-		return;
-	if (session &&
-	    *icctl_text(watch_env.holds[0], "sessionDigest") == '\0') {
-		puts("-- this call cannot be allowed for the session --");
-		prompt();
-		return;
-	}
-	if (now_ms() - watch_env.shown < WATCH_LOOK_MS) {
-		puts("-- this call is new here: look at it, then press the key "
-		     "again --");
-		prompt();
-		return;
-	}
-	req = json_object_new_object();
-	json_object_object_add(req, "op", json_object_new_string(op));
-	json_object_object_add(req, "id",
-	    json_object_new_string(icctl_text(watch_env.holds[0], "id")));
-	json_object_object_add(req, "digest",
-	    json_object_new_string(icctl_text(watch_env.holds[0], "digest")));
+	req = icctl_request(op, icctl_text(hold, "id"));
+	json_object_object_add(
+	    req, "digest", json_object_new_string(icctl_text(hold, "digest")));
 	if (session)
 		json_object_object_add(req, "session",
-		    json_object_new_string(
-			icctl_text(watch_env.holds[0], "sessionDigest")));
+		    json_object_new_string(icctl_text(hold, "sessionDigest")));
 	reply = icctl_ask(watch_env.ctl, req);
 	json_object_put(req);
 	if (reply == NULL)
@@ -309,43 +302,120 @@ answer_key(const char *op, bool session)
 	json_object_put(reply);
 }
 
+/* May the first call be answered now? If not, that was said. */
+static bool
+may_answer(bool approve)
+{
+	struct watch_panel *p = &watch_env.panel;
+
+	if (approve && !p->complete) {
+		puts("-- not all that it touches could be shown: it cannot be "
+		     "approved here --");
+	} else if (approve && panel_more(p)) {
+		puts("-- there is more of it: press space --");
+	} else if (approve && !panel_visible(p)) {
+		puts("-- it was no longer on the screen --");
+		ask_for_key();
+		return false;
+	} else if (!panel_stood(p)) {
+		puts("-- this call is new here: look at it, then press the key "
+		     "again --");
+	} else {
+		return true;
+	}
+	prompt();
+	return false;
+}
+
+/* The first of two keys: the second is the first letter of the id. */
+static void
+arm(char how)
+{
+	const char *id = icctl_text(watch_env.holds[0], "id");
+
+	if (how == 's' &&
+	    *icctl_text(watch_env.holds[0], "sessionDigest") == '\0') {
+		puts("-- this call cannot be allowed for the session --");
+		prompt();
+		return;
+	}
+	if (!may_answer(true))
+		return;
+	watch_env.panel.armed = how;
+	printf("-- %s: press %c to approve %s%s, any other key not to --\n", id,
+	    id[0], id, how == 's' ? " for the session" : "");
+}
+
+static void
+second_key(char key)
+{
+	char how = watch_env.panel.armed;
+
+	watch_env.panel.armed = '\0';
+	if (key != icctl_text(watch_env.holds[0], "id")[0]) {
+		puts("-- not approved --");
+		prompt();
+	} else if (may_answer(true)) {
+		answer_now("approve", how == 's');
+	}
+}
+
+static void
+next_hold(void)
+{
+	json_object *first = watch_env.holds[0];
+
+	if (watch_env.nholds > 1) {
+		memmove(watch_env.holds, watch_env.holds + 1,
+		    (watch_env.nholds - 1) * sizeof(first));
+		watch_env.holds[watch_env.nholds - 1] = first;
+	}
+	ask_for_key();
+}
+
+static void
+key_for_hold(char key)
+{
+	switch (key) {
+	case 'a':
+	case 's':
+		arm(key);
+		break;
+	case 'd':
+		if (may_answer(false))
+			answer_now("deny", false);
+		break;
+	case 'n':
+		next_hold();
+		break;
+	case ' ':
+		panel_page(&watch_env.panel);
+		prompt();
+		break;
+	default:
+		puts("a: approve, s: approve for the session, d: deny, n: "
+		     "next, q: quit");
+		break;
+	}
+}
+
 /* false: the user wants to leave. */
 static bool
 on_key(void)
 {
-	json_object *first;
 	char key;
 
 	if (read(STDIN_FILENO, &key, 1) != 1)
 		return false;
-	switch (key) {
-	case 'a':
-		answer_key("approve", false);
-		return true;
-	case 's':
-		answer_key("approve", true);
-		return true;
-	case 'd':
-		answer_key("deny", false);
-		return true;
-	case 'n':
-		if (watch_env.nholds > 1) {
-			first = watch_env.holds[0];
-			memmove(watch_env.holds, watch_env.holds + 1,
-			    (watch_env.nholds - 1) * sizeof(first));
-			watch_env.holds[watch_env.nholds - 1] = first;
-		}
-		ask_for_key();
-		/* It stands there because its user wanted it to. */
-		watch_env.shown = 0;
-		return true;
-	case 'q':
-		return false;
-	default:
-		puts("a: approve, s: approve for the session, d: deny, n: "
-		     "next, q: quit");
-		return true;
-	}
+	panel_begin(&watch_env.panel);
+	if (watch_env.panel.armed != '\0' && watch_env.nholds != 0)
+		second_key(key);
+	else if (key == 'q')
+		watch_env.panel.armed = 'q';
+	else if (watch_env.nholds != 0 || strchr("asdn ", key) == NULL)
+		key_for_hold(key);
+	panel_end(&watch_env.panel);
+	return watch_env.panel.armed != 'q';
 }
 
 /* Take one reply or event, NULL if the connection broke. */

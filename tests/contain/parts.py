@@ -8,6 +8,7 @@ import harness
 import instance
 import keys
 import live
+import lying
 import rig
 
 
@@ -67,6 +68,8 @@ def user_parts(tap, args, work, after_root):
         live.test_outsider(tap, session, "user")
     with tap.case("instance, as a user"):
         instance.test_instance(tap, args, os.path.join(work, "i"), "user")
+    with tap.case("a lying mitmd"):
+        lying.test_lying(tap, args, os.path.join(work, "l"), provider)
     provider.end()
     for name in () if after_root else (
             "descriptors, environment and namespaces of live workers",

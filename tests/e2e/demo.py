@@ -179,7 +179,8 @@ class Demo:
         self.seen_before = self.lookups()
         done = s.icctl("approve", hold["id"])
         self.screen.say(f"  $ icctl approve {hold['id']}")
-        self.screen.say("    " + (done.stdout or done.stderr).strip()[:110])
+        self.screen.say("    " + (done.stdout or done.stderr).strip()
+                        .splitlines()[-1][:110])
         self.screen.say()
 
     def find_session(self):

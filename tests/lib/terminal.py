@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: ISC
 """What a person at a terminal sees and presses."""
+import fcntl
 import os
 import pty
 import re
 import select
+import struct
 import termios
 import time
 
@@ -44,6 +46,17 @@ class Terminal:
         """It counts once its call has stood there for a second."""
         time.sleep(1.1)
         self.key(key)
+
+    def approve(self, shown, key=b"a"):
+        """Both keys for the call that `icctl watch` has shown last."""
+        ident = re.findall(r"(\w{4}): \[a\]pprove", shown)[-1]
+        self.answer(key)
+        self.until(ident.encode() + rb" ?[^\n]*, any other key not to")
+        self.key(ident[:1].encode())
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", rows, columns, 0, 0))
 
     def echo(self):
         return bool(termios.tcgetattr(self.fd)[3] & termios.ECHO)

@@ -141,9 +141,9 @@ _icctl() {
 		elif [ "$cmd" = deny ]; then
 			_ironcurtain_words $'--because\n--json\n--session' "$cur"
 		elif [ "$cmd" = approve ]; then
-			_ironcurtain_words $'--for-session\n--json\n--session' "$cur"
+			_ironcurtain_words $'--digest\n--for-session\n--json\n--session' "$cur"
 		else
-			_ironcurtain_words $'--json\n--session' "$cur"
+			_ironcurtain_words $'--full\n--json\n--session' "$cur"
 		fi
 		;;
 	mcp)

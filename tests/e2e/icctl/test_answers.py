@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import unicodedata
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -369,6 +370,16 @@ def printable(out, name):
                 f"{bad} in {out[:300]!r}")
 
 
+def visible(out, name):
+    """Letters of any language, and nothing that moves, hides or reorders."""
+    bad = sorted({c for c in out.decode("utf-8", "surrogateescape")
+                  if c != "\n" and not c.isascii() and
+                  unicodedata.category(c)[0] not in "LMNP" or
+                  c.isascii() and c != "\n" and not c.isprintable()})
+    return t.ok(not bad and out, f"{name}: nothing but letters",
+                f"{bad} in {out[:300]!r}")
+
+
 def shown(s, *args):
     return subprocess.run(icctl_argv(s, *args), env=s.env, timeout=20,
                           capture_output=True, check=True).stdout
@@ -383,14 +394,15 @@ def show_one(s, m, name, text):
     for args in (["show", hold["id"]], ["pending"], ["status"],
                  ["--json", "show", hold["id"]],
                  ["--json", "pending"], ["--json", "status"]):
-        printable(shown(s, *args), f"{name}: {' '.join(args[:2])}")
+        (printable if args[0] == "--json" else visible)(
+            shown(s, *args), f"{name}: {' '.join(args[:2])}")
     out = shown(s, "show", hold["id"])
     t.ok(len(out) < 8192 and out.count(b"\n") < 16,
          f"{name}: no more than a screen", len(out))
     whole = json.loads(shown(s, "--json", "show", hold["id"]))
     t.equal(json.loads(whole["hold"]["arguments"])["text"] == text,
             True, f"{name}: whole with --json")
-    printable(shown(s, "deny", hold["id"]), f"{name}: deny")
+    visible(shown(s, "deny", hold["id"]), f"{name}: deny")
     call.wait()
 
 
@@ -411,7 +423,7 @@ def test_shown(s):
     watcher.wait(20)
     with open(path, "rb") as f:
         out = f.read()
-    printable(out, "icctl watch")
+    visible(out, "icctl watch")
     t.equal(out.count(b"\n  arguments\n"), len(data.TEXTS),
             "which showed every call")
     m.close()
@@ -428,7 +440,7 @@ def test_keys(s):
     calls = [m.start_call("echo__echo", {"text": data.EVIL}),
              m.start_call("echo__echo", {"text": "second"})]
     out = w.until(rb"\(2 waiting\)")
-    printable(out, "icctl watch on a terminal")
+    visible(out, "icctl watch on a terminal")
     # The first ends just before the key that was meant for it.
     m.cancel(calls[0])
     out = w.until(rb"cancelled\r?\n[^\0]*\(1 waiting\)")
@@ -436,7 +448,7 @@ def test_keys(s):
     w.until(rb"look at it, then press the key again[^\0]*waiting\)")
     t.ok(not calls[1].done.is_set(),
          "a key for a call that has just gone approves no other")
-    w.answer(b"a")
+    w.approve(out.decode())
     out = w.until(rb"approved")
     t.equal(h.text_of(calls[1].wait()), "second", "a approves")
     call = m.start_call("echo__echo", {"text": "third"})

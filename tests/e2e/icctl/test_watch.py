@@ -34,8 +34,8 @@ def main():
                  "\u202e" not in out,
                  "a held call shows up, with its reason, and harmless", out)
             second = m.start_call("echo__echo", {"text": "two"})
-            term.until(rb"two")
-            term.answer(b"a")
+            term.until(rb"2 waiting")
+            term.approve(out)
             t.ok("one" in h.text_of(call.wait()), "a: the first one happens")
             term.until(rb"\[a\]pprove")
             t.ok(True, "and the second is asked for")

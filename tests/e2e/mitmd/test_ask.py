@@ -103,8 +103,9 @@ def test_approve(s, p):
             "the digest covers all of it")
     shown = s.icctl("show", held["id"]).stdout
     for part in (f"POST https://{HOST}/v1/messages?beta=true",
-                 f"{len(a.body)} bytes, sha256 {want['body']['sha256']}",
-                 "x-shown: yes", held["digest"],
+                 f"body.bytes = {len(a.body)}",
+                 f'body.sha256 = "{want["body"]["sha256"]}"',
+                 'headers.x-shown = "yes"', held["digest"],
                  f"icctl approve {held['id']}"):
         t.contains(shown, part, f"icctl show: {part}")
     listed = s.icctl("pending").stdout

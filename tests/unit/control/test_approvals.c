@@ -25,9 +25,45 @@ add(uint64_t id)
 	    .rule = SPAN("r"),
 	    .reason = SPAN("why\xff"),
 	    .ms = 1000,
-	    .preview = SPAN("{\"a\":1}")};
+	    .effect = SPAN("Reads /x"),
+	    .args = 7,
+	    .preview = SPAN("{\"a\":1}{\"asks\":[],\"resources\":[]}")};
 
 	return approvals_add(&m);
+}
+
+static void
+test_details(void)
+{
+	static const struct {
+		const char *preview;
+		uint32_t args;
+		int want;
+		const char *name;
+	} cases[] = {
+	    {"{}{\"asks\":[],\"resources\":[]}", 2, 0, "as it should be"},
+	    {"{}", 2, -1, "nothing said of what it touches"},
+	    {"{}{\"asks\":[]}", 2, -1, "no resources"},
+	    {"{}{\"asks\":[],\"resources\":{}}", 2, -1, "which are no list"},
+	    {"{}{\"asks\":[],\"resources\":[", 2, -1, "cut"},
+	    {"{}", 3, -1, "arguments that end behind the message"},
+	};
+	struct msg_HOLD_SHOW m = {.id = 1,
+	    .digest = span_of(digest, sizeof(digest)),
+	    .server_name = SPAN("fs"),
+	    .tool = SPAN("read"),
+	    .rule = SPAN("r"),
+	    .reason = SPAN("why"),
+	    .effect = SPAN("Reads /x"),
+	    .ms = 1000};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		m.preview = span_str(cases[i].preview);
+		m.args = cases[i].args;
+		is_int(approvals_add(&m), cases[i].want, "details: %s",
+		    cases[i].name);
+		approvals_free();
+	}
 }
 
 static void
@@ -237,6 +273,7 @@ main(void)
 	if (loop_init(&sup.loop, 8) == -1)
 		return 99;
 	approvals_init();
+	test_details();
 	test_ids();
 	test_several();
 	test_digest();

@@ -9,6 +9,7 @@
 #include <err.h>
 #include <errno.h>
 
+#include "common/http/approved.h"
 #include "mitmd/provider/provider.h"
 
 #define WAIT_US 30000000U
@@ -182,6 +183,29 @@ rig_stream(struct rig *r, uint32_t stream)
 	return r->stream_fd;
 }
 
+/* The digest that policyd takes of what it shows of the request. */
+static void
+shown_digest(const struct rig *r, const struct msg_REQUEST_GO *m,
+    uint8_t digest[SHA256_DIGEST_LENGTH])
+{
+	const struct approved a = {.name = span_str(r->shown_name),
+	    .host = span_str(r->shown_host),
+	    .method = span_str(r->shown_method),
+	    .path = m->path,
+	    .query = m->query,
+	    .headers = m->headers,
+	    .length = m->length,
+	    .body = m->body,
+	    .refs = m->refs};
+	struct buf b;
+
+	buf_init(&b, 65536);
+	if (approved_bound(&a, &b) == -1)
+		err(1, "digest");
+	SHA256(buf_span(&b).p, buf_span(&b).len, digest);
+	buf_free(&b);
+}
+
 void
 rig_request(struct rig *r, uint32_t stream, uint32_t exchange, unsigned route,
     const char *path, const char *query, uint64_t length)
@@ -191,6 +215,7 @@ rig_request(struct rig *r, uint32_t stream, uint32_t exchange, unsigned route,
 	    .query = span_str(query), .length = length,
 	    .host = (uint8_t)r->host, .body = r->digest_of_body,
 	    .asked = r->asked, .refs = r->refs};
+	uint8_t shown[SHA256_DIGEST_LENGTH];
 	struct buf b;
 
 	buf_init(&b, 4096);
@@ -202,6 +227,10 @@ rig_request(struct rig *r, uint32_t stream, uint32_t exchange, unsigned route,
 		    r->type != NULL ? span_str(r->type) :
 		    SPAN("application/json; charset=utf-8"));
 	m.headers = buf_span(&b);
+	if (r->asked) {
+		shown_digest(r, &m, shown);
+		m.digest = span_of(shown, sizeof(shown));
+	}
 	if (chan_send(r->audit, MSG_REQUEST_GO, &m, -1) == -1)
 		err(1, "REQUEST_GO");
 	buf_free(&b);

@@ -30,6 +30,8 @@ struct rig {
 	unsigned host;
 	struct span digest_of_body;
 	bool asked;
+	/* what mitmd said of it to the person who approved it */
+	const char *shown_name, *shown_host, *shown_method;
 	struct span refs;	/* of a push */
 	const char *type;	/* or "application/json; ..." */
 	/* what came */

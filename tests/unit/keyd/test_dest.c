@@ -122,9 +122,33 @@ test_asked(void)
 	    "a route that is asked for, not approved: refused");
 	alarmed(1, "request-mismatch");
 	rig.asked = true;
+	rig.shown_name = "t";
+	rig.shown_host = "provider.test";
+	rig.shown_method = "PUT";
 	send_body(0, "{", "}");
 	ok(strncmp(answer.fail, "403 ", 4) == 0,
 	    "approved on another route: refused");
+	rig.shown_method = "GET";
+	send_body(1, "{", "}");
+	ok(strncmp(answer.fail, "403 ", 4) == 0,
+	    "shown with another method: refused");
+	rig.shown_method = "PUT";
+	rig.shown_host = "docs.example";
+	send_body(1, "{", "}");
+	ok(strncmp(answer.fail, "403 ", 4) == 0,
+	    "shown for another host: refused");
+	rig.shown_host = "provider.test";
+	rig.shown_name = "docs-reader";
+	send_body(1, "{", "}");
+	ok(strncmp(answer.fail, "403 ", 4) == 0,
+	    "shown for another provider: refused");
+	rig.shown_name = "t";
+	rig.host = 1;
+	send_body(1, "{", "}");
+	ok(strncmp(answer.fail, "403 ", 4) == 0,
+	    "approved for one host and sent to another: refused");
+	rig.host = 0;
+	alarmed(6, "request-mismatch");
 	ok(!two_arrived(), "nothing reached the provider");
 	send_body(1, "{", "}");
 	ok(answer.ended && body_is("ok"), "approved: goes out");

@@ -73,6 +73,9 @@ test_approved(void)
 	char basic[128], out[256] = "\r\nauthorization: Basic ";
 
 	rig.asked = true;
+	rig.shown_name = "g";
+	rig.shown_host = "provider.test";
+	rig.shown_method = "POST";
 	rig.refs = SPAN(A " " B " refs/heads/ok\n");
 	for (size_t step = 1; step < 300; step += 41) {
 		digest(good, sizeof(good) - 1);
@@ -116,6 +119,11 @@ test_refused(void)
 	push(PATH, good, sizeof(good) - 1, 64);
 	refused("approved without a ref", "request-mismatch");
 	rig.refs = SPAN(A " " B " refs/heads/ok\n");
+	rig.shown_host = "scratch.test";
+	push(PATH, good, sizeof(good) - 1, 64);
+	refused("shown for a scratch host, pushed to this one",
+	    "request-mismatch");
+	rig.shown_host = "provider.test";
 	rig.asked = false;
 	push(PATH, good, sizeof(good) - 1, 64);
 	refused("not approved", "request-mismatch");

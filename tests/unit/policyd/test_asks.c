@@ -117,19 +117,27 @@ test_shown(void)
 	ok(h->id == (PROTO_ASK_ID | m.id) && h->server == PROTO_NO_SERVER &&
 		h->session.len == 0 && h->ms == 300000,
 	    "an id of its own, never for the session");
-	is_str(ring_str(h->preview),
+	is_str(ring_str(span_of(h->preview.p, h->args)),
 	    "{\"body\":{\"bytes\":12,\"sha256\":\"abcd0000000000000000000000000"
 	    "00000000000000000000000000000000000\"},\"headers\":{\"accept\":"
 	    "\"*/*\",\"content-type\":\"text/plain\"},\"host\":\"h.test\","
 	    "\"method\":\"POST\",\"path\":\"/v1/x\",\"query\":\"a=b\"}",
 	    "every field of it");
+	is_str(ring_str(h->effect),
+	    "Sends \"POST https://h.test/v1/x?a=b\" with a body of 12 bytes",
+	    "what it does");
+	is_str(ring_str(span_of(h->preview.p + h->args,
+		   h->preview.len - h->args)),
+	    "{\"asks\":[],\"resources\":[{\"argument\":\"request\","
+	    "\"role\":\"url\",\"value\":\"POST https://h.test/v1/x?a=b\"}]}",
+	    "and what it touches");
 	(void)hold_digest(SPAN("prov"), SPAN("POST https://h.test/v1/x?a=b"),
-	    h->preview, digest);
+	    span_of(h->preview.p, h->args), digest);
 	is_mem(h->digest.p, h->digest.len, digest, 32, "one digest over it");
 	asks_cancel(&ring.env, m.id, &(const char *){NULL});
 	m = push();
 	h = held(&m);
-	is_str(ring_str(h->preview),
+	is_str(ring_str(span_of(h->preview.p, h->args)),
 	    "{\"body\":{\"bytes\":12,\"sha256\":\"abcd0000000000000000000000000"
 	    "00000000000000000000000000000000000\"},\"headers\":{\"accept\":"
 	    "\"*/*\",\"content-type\":\"text/plain\"},\"host\":\"h.test\","
@@ -138,6 +146,18 @@ test_shown(void)
 	    "\"new\":\"" NEW "\",\"old\":\"" OLD "\"}],\"repository\":"
 	    "\"owner/repo.git\"}",
 	    "a push: repository and refs");
+	is_str(ring_str(h->effect),
+	    "Updates refs/heads/main in owner/repo.git at h.test",
+	    "what it does");
+	is_str(ring_str(span_of(h->preview.p + h->args,
+		   h->preview.len - h->args)),
+	    "{\"asks\":[],\"resources\":[{\"argument\":\"update\","
+	    "\"role\":\"ref\",\"value\":\"refs/heads/main\"},"
+	    "{\"argument\":\"repository\",\"role\":\"repository\","
+	    "\"value\":\"owner/repo.git\"},{\"argument\":\"request\","
+	    "\"role\":\"url\",\"value\":\"POST https://h.test/owner/"
+	    "repo.git/git-receive-pack\"}]}",
+	    "each ref, the repository and the address");
 	asks_cancel(&ring.env, m.id, &(const char *){NULL});
 }
 

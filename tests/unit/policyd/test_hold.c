@@ -121,7 +121,7 @@ test_approve(void)
 
 	snprintf(want, sizeof(want), "%s",
 	    rig_text(&ring.rig, DOCS));
-	is_str(ring_str(hold->HOLD.preview), want, "preview: the arguments");
+	is_str(ring_str(span_of(hold->HOLD.preview.p, hold->HOLD.args)), want, "preview: the arguments");
 	is_str(ring_str(hold->HOLD.rule), "ask", "rule");
 	is_str(ring_str(hold->HOLD.reason), "it is outside", "reason");
 	is_str(ring_str(hold->HOLD.server_name), "filesystem", "server");

