@@ -40,7 +40,7 @@
 #define KEYD_IDLE_MS		15000U
 #define KEYD_STALL_MS		600000U
 #define KEYD_SILENT_MS		3600000U	/* of a WebSocket */
-#define KEYD_TIMERS		(KEYD_MAX_UPS + 8U)	/* and what renews */
+#define KEYD_TIMERS		(KEYD_MAX_UPS + 9U)	/* and what renews */
 
 #define KEYD_MAX_LOGIN	65536U		/* bytes of a login file */
 /* Bodies that are kept until it is known that they need not be sent again. */
@@ -265,6 +265,24 @@ const char *capture_route(void);
 void capture_forget(void);
 /* The login file is written, or will not be for now. */
 void capture_tell(void);
+
+/* A login that waited is the one in use from now on; its file is kept. */
+void capture_restore(struct secret *text, size_t len);
+void capture_use(struct keyset *);
+/* It is not: the agent that asked for it is told why. */
+void capture_denied(const char *why);
+
+/* keyd/login/held.c: one that would replace a login that works */
+bool held_waits(void);
+/*
+ * Ask the user about it.  Takes the login file's text; holds the keyset.
+ * Returns 0, or -1 if it cannot be shown: then nothing was taken.
+ */
+int held_begin(struct keyset *, struct secret *text, size_t len,
+    struct span account);
+/* The agent that asked for it is gone. */
+void held_cancel(void);
+int keyd_verdict(struct chan *, const union proto_any *, int fd);
 
 /* keyd/login/token.c: the connection to a token endpoint */
 void token_prepare(void);		/* before lock-down */

@@ -100,6 +100,7 @@ static const struct chan_handler serve_handlers[] = {
     {MSG_KEY_ASK, keyd_ask},
     {MSG_STREAM_OPEN, keyd_stream_open},
     {MSG_REQUEST_GO, keyd_request},
+    {MSG_VERDICT_GO, keyd_verdict},
     {MSG_DIALED, keyd_dialed},
     {MSG_DIAL_FAIL, keyd_dial_fail},
 };

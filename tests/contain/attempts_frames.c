@@ -234,6 +234,30 @@ cancel(void)
 	return send_filled(ROLE_POLICY, MSG_ASK_CANCEL, &m);
 }
 
+static const uint8_t some_digest[32];
+
+/* A call of policyd's, shown in keyd's words. */
+static int
+hold(void)
+{
+	const union proto_any m = {.HOLD = {.id = 1,
+	    .digest = {some_digest, sizeof(some_digest)},
+	    .server_name = SPAN("x"), .tool = SPAN("x"), .args = 2,
+	    .preview = SPAN("{}{\"asks\":[],\"resources\":[]}")}};
+
+	return send_filled(ROLE_AUDIT, MSG_HOLD, &m);
+}
+
+/* The end of another keyd's login. */
+static int
+end_other(void)
+{
+	const union proto_any m = {.APPROVED = {
+	    .id = PROTO_LOGIN_ID | 1 << 8 | 0xff}};
+
+	return send_filled(ROLE_AUDIT, MSG_APPROVED, &m);
+}
+
 /* clang-format off */
 #undef ROW
 #define ROW(name, fn)							\
@@ -241,6 +265,10 @@ cancel(void)
 	    SENT, "its receiver ends the session"}
 #define MITM(name, fn)							\
 	{name, "sendmsg", fn, 0, R(MITM), SENT, SENT, SENT, SENT,	\
+	    SENT, "its receiver ends the session"}
+
+#define KEYD(name, fn)							\
+	{name, "sendmsg", fn, 0, R(KEY), SENT, SENT, SENT, SENT,	\
 	    SENT, "its receiver ends the session"}
 
 static const struct attempt rows[] = {
@@ -258,6 +286,8 @@ static const struct attempt rows[] = {
 	MITM("send a push past who shows it", refs),
 	MITM("ask with a line break", asked),
 	MITM("end what was not asked", cancel),
+	KEYD("hold a call of policyd's", hold),
+	KEYD("end the hold of another keyd", end_other),
 };
 /* clang-format on */
 

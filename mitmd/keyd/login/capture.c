@@ -29,7 +29,8 @@ static struct capture {
 	size_t len;
 	/* What the box is told as soon as the file is. */
 	uint8_t down[CAPTURE_MAX_ANSWER];
-	size_t told; /* bytes of it; 0: nothing */
+	size_t composed; /* bytes of it */
+	size_t told;	 /* as many now; 0: nothing */
 } capture;
 
 int
@@ -167,6 +168,9 @@ capture_form(struct stream *s)
 		    "the client_id is not that of this provider's program");
 	else if (f->grant == FORM_BY_REFRESH)
 		capture_refresh(s);
+	else if (held_waits())
+		capture_refuse(s, 403, "access_denied",
+		    "a login waits for its user's approval already");
 	else
 		capture_ask(s, json);
 	capture_wipe();
@@ -211,8 +215,10 @@ capture_renewed(struct stream *s)
 void
 capture_gone(const struct stream *s)
 {
-	if (capture.s == s)
-		capture.s = NULL;
+	if (capture.s != s)
+		return;
+	capture.s = NULL;
+	held_cancel();
 }
 
 void
@@ -289,7 +295,73 @@ capture_leaks(
 	       (id.len != 0 && memmem(down.p, down.len, id.p, id.len) != NULL);
 }
 
-/* NULL: it is the login in use, and dst what the box is told. */
+/* Whose login it is, as far as the provider says. */
+static struct span
+capture_account(const struct form_grant_answer *g, const struct span *adds)
+{
+	if (g->email.len != 0)
+		return g->email;
+	if (g->account.len != 0)
+		return g->account;
+	for (unsigned i = 0; i < PROVIDER_MAX_ADDS; i++)
+		if (adds[i].len != 0)
+			return adds[i];
+	return SPAN("(the provider does not say)");
+}
+
+void
+capture_restore(struct secret *text, size_t len)
+{
+	capture_forget();
+	capture.text = text;
+	capture.len = len;
+}
+
+void
+capture_use(struct keyset *k)
+{
+	keyd_env.kind = capture.login;
+	keyset_use(k);
+	keyd_show_loaded();
+	/* Who asked may end as soon as it has its answer. */
+	renew_captured(true);
+	capture.told = capture.composed;
+}
+
+void
+capture_denied(const char *why)
+{
+	struct stream *s = capture.s;
+
+	capture.s = NULL;
+	if (s != NULL)
+		capture_refuse(s, 403, "access_denied", why);
+}
+
+/*
+ * It is the login in use, or its user is asked, because one works already.
+ * Returns NULL, or what is wrong with it.
+ */
+static const char *
+capture_offer(struct keyset *k, struct span account)
+{
+	const struct keyset *now = keyd_env.now;
+
+	if (now == NULL || now->rejected || keyd_env.renew.refused) {
+		capture_use(k);
+		return NULL;
+	}
+	if (held_begin(k, capture.text, capture.len, account) == -1) {
+		keyset_drop(keyset_hold(k));
+		return "cannot be shown to its user";
+	}
+	capture.text = NULL;
+	capture.len = 0;
+	renew_captured(false);
+	return NULL;
+}
+
+/* NULL: it was offered, and dst is what the box is told. */
 static const char *
 capture_take(struct span body, uint8_t *dst, size_t cap, size_t *len)
 {
@@ -329,10 +401,8 @@ capture_take(struct span body, uint8_t *dst, size_t cap, size_t *len)
 	}
 	k->expires = expires;
 	k->margin = oauth_margin(g.tokens.lifetime);
-	keyd_env.kind = capture.login;
-	keyset_use(k);
-	keyd_show_loaded();
-	return NULL;
+	capture.composed = *len;
+	return capture_offer(k, capture_account(&g, adds));
 }
 
 void
@@ -345,12 +415,8 @@ capture_answer(unsigned status, struct span body, const char *why)
 
 	if (status == 200)
 		bad = capture_take(body, down, sizeof(capture.down), &len);
-	if (status == 200 && bad == NULL) {
-		/* Who asked may end as soon as it has its answer. */
-		renew_captured(true);
-		capture.told = len;
+	if (status == 200 && bad == NULL)
 		return;
-	}
 	capture.s = NULL;
 	if (status == 200) {
 		capture_forget();

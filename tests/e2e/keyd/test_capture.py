@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -293,7 +294,7 @@ def test_answers(work, server):
                                             "anthropic-claude-code.json")),
                 False, "nothing was kept")
         t.equal(claude_login(s, server).status, 200, "then a good one")
-        t.equal(claude_login(s, server).status, 200, "and another instead")
+        replaced(s, server)
         h.wait_for(lambda: login_file(s, "anthropic-claude-code.json")
                    ["claudeAiOauth"]["accessToken"] == server.issued()[-2],
                    "not kept")
@@ -306,11 +307,63 @@ def test_answers(work, server):
         t.equal(error(post(s, *where, fields, form=True)),
                 (400, "authorization_pending"), "a device code: pending")
         server.order("approve")
-        r = post(s, *where, fields, form=True)
+        asker, answers, hold = asked(
+            s, lambda: post(s, *where, fields, form=True))
+        s.icctl("approve", hold["id"], check=True)
+        asker.join(30)
+        r = answers[0]
         t.ok(r.status == 200 and b"ironcurtain" in r.body,
              "approved: sentinels", (r.status, r.body))
         t.equal(error(post(s, *where, fields, form=True)),
                 (400, "expired_token"), "once")
+
+
+def asked(s, login):
+    """A login that waits for its user: its thread, its answer, its hold."""
+    answers = []
+    asker = threading.Thread(target=lambda: answers.append(login()),
+                             daemon=True)
+    asker.start()
+    return asker, answers, s.held()
+
+
+def replaced(s, server):
+    """A login in place of one that works: its user is asked, with the
+    account's name; until then the old one stays."""
+    path = "anthropic-claude-code.json"
+
+    def again():
+        return asked(s, lambda: claude_login(s, server))
+
+    h.wait_for(lambda: os.path.exists(os.path.join(s.home, "logins", path)),
+               "the first one is not kept")
+    old = login_file(s, path)["claudeAiOauth"]["accessToken"]
+    asker, answers, hold = again()
+    t.equal((hold["server"], hold["tool"], hold.get("login")),
+            ("anthropic", "login", True), "another login is held")
+    t.equal(hold["resources"], [{
+        "argument": "account", "role": "account",
+        "value": "real.person@example.com"}], "with the account's name")
+    t.contains(s.icctl("show", hold["id"]).stdout,
+               "Replaces the login of anthropic that works by one of the "
+               "account real.person@example.com", "icctl show says it")
+    t.equal((login_file(s, path)["claudeAiOauth"]["accessToken"], answers),
+            (old, []), "the kept one is the old one meanwhile")
+    r = claude_login(s, server)
+    t.equal(error(r), (403, "access_denied"), "a third one does not wait")
+    s.icctl("deny", hold["id"], check=True)
+    asker.join(30)
+    t.equal(error(answers[0]), (403, "access_denied"), "denied: refused")
+    t.equal(login_file(s, path)["claudeAiOauth"]["accessToken"], old,
+            "and the old one stays")
+    asker, answers, hold = again()
+    s.icctl("approve", hold["id"], check=True)
+    asker.join(30)
+    t.equal(answers[0].status, 200, "and another instead, once approved")
+    lines = [(e["event"], e.get("verdict")) for e in s.audit()
+             if e["event"] in ("hold", "verdict")]
+    t.equal(lines, [("hold", None), ("verdict", "deny"), ("hold", None),
+                    ("verdict", "approve")], "the log has both")
 
 
 def test_codex(work, server):

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A login that began in the sandbox and would replace one that works: it waits
+ * for its user, who is told the account's name.  Until then its tokens are
+ * kept here and used for nothing; what the user does not approve in time is
+ * forgotten.  The way is that of every pending call: auditd writes the hold
+ * and the verdict down, and a verdict counts for the digest that was shown.
+ */
+#include "keyd/keyd.h"
+
+#include <stdio.h>
+
+#include "common/json/json.h"
+#include "common/visible.h"
+
+#define HELD_MS 300000U
+#define HELD_LATER_MS 200U /* a renewal is under way: try again */
+#define HELD_TEXT 8192U
+
+static struct {
+	uint64_t id; /* with PROTO_LOGIN_ID; 0: nothing waits */
+	uint32_t serial;
+	uint8_t digest[SHA256_DIGEST_LENGTH];
+	struct keyset *k;
+	struct secret *text; /* the login file */
+	size_t len;
+	bool approved;
+	struct loop_timer timer;
+} held;
+
+static void held_due(struct loop_timer *);
+
+bool
+held_waits(void)
+{
+	return held.id != 0;
+}
+
+static void
+held_forget(void)
+{
+	loop_timer_clear(&keyd_env.w.loop, &held.timer);
+	secret_free(held.text);
+	keyset_drop(held.k);
+	held.text = NULL;
+	held.k = NULL;
+	held.len = 0;
+	held.id = 0;
+	held.approved = false;
+}
+
+static void
+held_end(enum proto_hold how)
+{
+	const struct msg_APPROVED m = {.id = held.id, .state = (uint8_t)how};
+
+	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_APPROVED, &m, -1);
+	held_forget();
+}
+
+static void
+held_arm(uint64_t ms)
+{
+	loop_timer_set(&keyd_env.w.loop, &held.timer, ms, held_due, NULL);
+}
+
+/* The user agreed: as soon as no renewal is under way it is the one in use. */
+static void
+held_use(void)
+{
+	struct keyset *k = held.k;
+
+	if (!renew_capture()) {
+		held_arm(HELD_LATER_MS);
+		return;
+	}
+	capture_restore(held.text, held.len);
+	held.text = NULL;
+	capture_use(k);
+	held_end(PROTO_HOLD_APPROVED);
+}
+
+static void
+held_due(struct loop_timer *t)
+{
+	(void)t;
+	if (held.approved) {
+		held_use();
+		return;
+	}
+	held_end(PROTO_HOLD_EXPIRED);
+	capture_denied("nobody approved it in time");
+}
+
+/* The text that the digest is of, and the message that it is shown by. */
+static int
+held_show(struct span account)
+{
+	const struct provider *p = keyd_env.provider;
+	struct msg_HOLD m = {.id = held.id,
+	    .digest = span_of(held.digest, sizeof(held.digest)),
+	    .server = PROTO_NO_SERVER,
+	    .server_name = p->name,
+	    .tool = SPAN("login"),
+	    .rule = SPAN("login-replaced"),
+	    .reason = SPAN("A login that began in the sandbox would replace "
+			   "the one that works"),
+	    .ms = HELD_MS,
+	    .session = SPAN("")};
+	struct buf args, all, effect;
+	int rv = -1;
+
+	buf_init(&args, HELD_TEXT);
+	buf_init(&all, 2 * HELD_TEXT);
+	buf_init(&effect, 2048);
+	(void)buf_adds(&effect, "Replaces the login of ");
+	(void)visible_add(&effect, p->name, 0);
+	(void)buf_adds(&effect, " that works by one of the account ");
+	(void)visible_add(&effect, account, 0);
+	(void)buf_adds(&args, "{\"account\":");
+	(void)json_write_string(&args, account);
+	(void)buf_adds(&args, ",\"route\":");
+	(void)json_write_string(&args, span_str(capture_route()));
+	(void)buf_addc(&args, '}');
+	(void)buf_addc(&all, '[');
+	(void)json_write_string(&all, m.server_name);
+	(void)buf_addc(&all, ',');
+	(void)json_write_string(&all, m.tool);
+	(void)buf_addc(&all, ',');
+	(void)buf_addspan(&all, buf_span(&args));
+	if (buf_addc(&all, ']') == -1 || effect.failed)
+		goto out;
+	SHA256(buf_span(&all).p, buf_span(&all).len, held.digest);
+	m.args = (uint32_t)args.len;
+	(void)buf_adds(&args, "{\"asks\":[],\"resources\":[{\"argument\":"
+			      "\"account\",\"role\":\"account\",\"value\":");
+	(void)json_write_string(&args, account);
+	if (buf_adds(&args, "}]}") == -1)
+		goto out;
+	m.effect = buf_span(&effect);
+	m.preview = buf_span(&args);
+	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_HOLD, &m, -1);
+	rv = 0;
+out:
+	buf_free(&args);
+	buf_free(&all);
+	buf_free(&effect);
+	return rv;
+}
+
+int
+held_begin(
+    struct keyset *k, struct secret *text, size_t len, struct span account)
+{
+	held.id =
+	    PROTO_LOGIN_ID | (uint64_t)++held.serial << 8 | keyd_env.index;
+	if (held_show(account) == -1) {
+		held.id = 0;
+		return -1;
+	}
+	held.k = keyset_hold(k);
+	held.text = text;
+	held.len = len;
+	held.approved = false;
+	held_arm(HELD_MS);
+	return 0;
+}
+
+void
+held_cancel(void)
+{
+	if (held.id != 0)
+		held_end(PROTO_HOLD_CANCELLED);
+}
+
+int
+keyd_verdict(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_VERDICT_GO *m = &msg->VERDICT_GO;
+	const struct msg_LATE late = {.id = m->id};
+
+	(void)c;
+	(void)fd;
+	if (m->id != held.id || held.id == 0 || held.approved ||
+	    m->session.len != 0 ||
+	    !span_eq(m->digest, span_of(held.digest, sizeof(held.digest)))) {
+		worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_LATE, &late, -1);
+	} else if (m->approve != 0) {
+		held.approved = true;
+		held_use();
+	} else {
+		held_end(PROTO_HOLD_DENIED);
+		capture_denied("its user denied it");
+	}
+	return 0;
+}
