@@ -155,20 +155,28 @@ void
 event_start(void)
 {
 	struct value_pool *p = value_pool_new(EVENT_POOL);
-	struct value *o, *all, *servers;
+	struct value *o, *all, *servers, *missing;
+	const struct child *c;
 	char have[256];
+	uint32_t lacks;
 
 	if (p == NULL)
 		return;
 	o = value_new(p, VALUE_OBJECT);
 	all = value_new(p, VALUE_OBJECT);
+	missing = value_new(p, VALUE_OBJECT);
 	servers = value_new(p, VALUE_ARRAY);
-	if (o == NULL || all == NULL || servers == NULL)
+	if (o == NULL || all == NULL || servers == NULL || missing == NULL)
 		goto out;
-	for (unsigned i = 0; i < sup.nchildren; i++)
-		put(all, sup.children[i].name,
-		    text(p, confine_describe(
-				&sup.children[i].confine, have, sizeof(have))));
+	for (unsigned i = 0; i < sup.nchildren; i++) {
+		c = &sup.children[i];
+		put(all, c->name,
+		    text(p, confine_describe(&c->confine, have, sizeof(have))));
+		lacks = topology_missing(c->role, &c->confine);
+		if (lacks != 0)
+			put(missing, c->name,
+			    text(p, confine_names(lacks, have, sizeof(have))));
+	}
 	for (unsigned i = 0; i < sup.nservers; i++)
 		(void)value_append(servers, text(p, sup.servers[i].def->name));
 	put(o, "agent",
@@ -176,6 +184,7 @@ event_start(void)
 		sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name));
 	put(o, "config", hex(p, sup.config.hash, 32));
 	put(o, "confinement", all);
+	put(o, "missing", missing);
 	put(o, "policy", event_policy(p, sup.rules));
 	if (sup.proxy.set)
 		put(o, "proxy", event_proxy(p));

@@ -25,8 +25,9 @@ on_hello(struct chan *ch, const union proto_any *msg, int fd)
 {
 	const struct msg_HELLO *m = &msg->HELLO;
 	struct child *c = chan_arg(ch);
-	char have[256];
+	char have[256], lacks[128];
 	struct confine_state st = {m->flags, m->landlock};
+	uint32_t missing;
 
 	(void)fd;
 	if (c->hello)
@@ -48,6 +49,17 @@ on_hello(struct chan *ch, const union proto_any *msg, int fd)
 		    "%s is not confined as it must be "
 		    "(%s). See: icctl doctor",
 		    c->name, confine_describe(&st, have, sizeof(have)));
+		return 0;
+	}
+	missing =
+	    require_missing(&sup.require, topology_find(c->role)->layers, &st);
+	if (missing != 0) {
+		end_request(SUP_EXIT_OS, c,
+		    "%s goes without %s, which --require or "
+		    "confinement.require asks for (it has %s). See: icctl "
+		    "doctor",
+		    c->name, confine_names(missing, lacks, sizeof(lacks)),
+		    confine_describe(&st, have, sizeof(have)));
 		return 0;
 	}
 	c->hello = true;

@@ -46,6 +46,10 @@ static const char options_help[] =
     "  --allow-sockets       work where a program of the host listens on a "
     "socket\n"
     "                        that the agent could connect to\n"
+    "  --require all|NAME,...\n"
+    "                        refuse to start without these layers of "
+    "confinement, by\n"
+    "                        the names of --print-ready\n"
     "  --print-ready         one JSON line on stdout when the session is up\n"
     "  --libexecdir DIR      take the workers from there (containment tests)\n"
     "  --help, --version\n"
@@ -70,6 +74,7 @@ enum {
 	OPT_ESCALATIONS,
 	OPT_UNSANDBOXED,
 	OPT_SOCKETS,
+	OPT_REQUIRE,
 	OPT_READY,
 	OPT_LIBEXEC,
 	OPT_TASK,
@@ -88,6 +93,7 @@ static const struct option options_long[] = {
     {"escalations", required_argument, NULL, OPT_ESCALATIONS},
     {"allow-unsandboxed", required_argument, NULL, OPT_UNSANDBOXED},
     {"allow-sockets", no_argument, NULL, OPT_SOCKETS},
+    {"require", required_argument, NULL, OPT_REQUIRE},
     {"print-ready", no_argument, NULL, OPT_READY},
     {"libexecdir", required_argument, NULL, OPT_LIBEXEC},
     {"policy", required_argument, NULL, OPT_POLICY},
@@ -160,6 +166,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 			    PROTO_MAX_SERVERS);
 		o->unsandboxed[o->nunsandboxed++] = value;
 		return 0;
+	case OPT_REQUIRE:
+		return require_parse(&o->require, "--require", value, fault);
 	case OPT_SOCKETS:
 		o->sockets = true;
 		return 0;

@@ -8,6 +8,7 @@
 
 #include "common/ipc/proto.h"
 #include "config/fault.h"
+#include "config/require.h"
 
 /* Exit statuses of icsupervisor(1), besides the agent's own. */
 enum sup_exit {
@@ -26,6 +27,7 @@ enum options_runtime {
 
 struct options {
 	bool sockets; /* listening ones in the workspace are taken */
+	struct require require;
 	const char *session_dir;
 	const char *config;
 	const char *agent;

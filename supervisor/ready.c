@@ -36,6 +36,44 @@ ready_confinement(void)
 	return o;
 }
 
+/* Workers that go without a layer, and without which. */
+static struct json_object *
+ready_lacking(void)
+{
+	struct json_object *o = json_object_new_object();
+	const struct child *c;
+	uint32_t missing;
+	char text[256];
+
+	for (unsigned i = 0; i < sup.nchildren; i++) {
+		c = &sup.children[i];
+		missing = topology_missing(c->role, &c->confine);
+		if (c->name[0] != '\0' && missing != 0)
+			put(o, c->name,
+			    confine_names(missing, text, sizeof(text)));
+	}
+	return o;
+}
+
+void
+ready_missing(void)
+{
+	uint32_t missing = 0;
+	char text[256];
+
+	for (unsigned i = 0; i < sup.nchildren; i++)
+		if (sup.children[i].name[0] != '\0')
+			missing |= topology_missing(
+			    sup.children[i].role, &sup.children[i].confine);
+	/* Many kernels have no secret memory; icctl doctor says so. */
+	missing &= ~(uint32_t)CONFINE_SECRETMEM;
+	if (missing != 0)
+		sup_warn("this system refuses layers of confinement: %s. The "
+			 "others hold; icctl doctor says more, and --require "
+			 "all refuses such a start",
+		    confine_names(missing, text, sizeof(text)));
+}
+
 int
 ready_session_json(const char *state)
 {
@@ -64,6 +102,7 @@ ready_session_json(const char *state)
 	    json_object_new_int64((int64_t)(sup.began / 1000000)));
 	json_object_object_add(o, "policy", policy);
 	json_object_object_add(o, "confinement", ready_confinement());
+	json_object_object_add(o, "missing", ready_lacking());
 	if (sup.ending) {
 		json_object_object_add(
 		    o, "status", json_object_new_int(sup.end_status));
@@ -103,6 +142,7 @@ ready_print(void)
 	put_path(o, "control", "control.sock");
 	json_object_object_add(o, "pid", json_object_new_int64(getpid()));
 	json_object_object_add(o, "confinement", ready_confinement());
+	json_object_object_add(o, "missing", ready_lacking());
 	printf("%s\n",
 	    json_object_to_json_string_ext(
 		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));

@@ -195,6 +195,11 @@ start_check(struct fault *fault)
 	    budget_open(&sup.config.budget, &sup.paths, fault) == -1 ||
 	    guards_init(&sup.guards, &sup.paths, fault) == -1)
 		return -1;
+	sup.require.flags = sup.config.require.flags | sup.opt.require.flags;
+	sup.require.landlock =
+	    sup.config.require.landlock > sup.opt.require.landlock
+		? sup.config.require.landlock
+		: sup.opt.require.landlock;
 	return 0;
 }
 
@@ -239,6 +244,7 @@ start_workers(struct fault *fault)
 	if (children_spawn(fault) == -1 || start_listen(fault) == -1 ||
 	    children_hello(fault) == -1 || setup_peers(fault) == -1)
 		return -1;
+	ready_missing();
 	setup_config();
 	event_start();
 	if (servers_connect(fault) == -1 || setup_wait(fault) == -1 ||

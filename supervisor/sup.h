@@ -136,6 +136,7 @@ struct sup {
 	struct options opt;
 	struct paths paths;
 	struct config config;
+	struct require require; /* by the command line and config.json */
 	struct servers defs;
 	struct guards guards;
 	struct session session;
@@ -316,6 +317,8 @@ int instance_view(const struct instance *, struct view *, char ***argv,
     struct fault *);
 
 /* ready.c */
+/* Says once which layers of confinement the system refuses. */
+void ready_missing(void);
 int ready_session_json(const char *state);
 void ready_print(void);
 void ready_notify(const char *text);

@@ -12,19 +12,30 @@
 	(CONFINE_DUMPABLE0 | CONFINE_NNP | CONFINE_SECCOMP | CONFINE_LANDLOCK)
 #endif
 
+/*
+ * What each worker should have.  policyd looks paths up in the host's root, and
+ * dialerd is in its network; nobody else keeps either.
+ */
+#define SHOULD                                                                 \
+	(MUST | CONFINE_USERNS | CONFINE_NETNS | CONFINE_IPCNS |               \
+	    CONFINE_UTSNS | CONFINE_ROOT | CONFINE_CAPS0)
+#define NO_ROOT (SHOULD & ~(uint32_t)CONFINE_ROOT)
+#define NO_NETNS (SHOULD & ~(uint32_t)CONFINE_NETNS)
+#define SECRET (SHOULD | CONFINE_SECRETMEM)
+
 /* clang-format off */
 /* The slowest to start come first. */
 const struct topology_worker topology_workers[] = {
-	{ ROLE_MITM,	"mitmd",	TOPOLOGY_ONE,		MUST },
-	{ ROLE_KEY,	"keyd",		TOPOLOGY_PER_PROVIDER,	MUST },
-	{ ROLE_AUDIT,	"auditd",	TOPOLOGY_ONE,		MUST },
-	{ ROLE_POLICY,	"policyd",	TOPOLOGY_ONE,		MUST },
-	{ ROLE_PROXY,	"mcp-proxyd",	TOPOLOGY_ONE,		MUST },
-	{ ROLE_DIAL,	"dialerd",	TOPOLOGY_IF_NETWORK,	MUST },
-	{ ROLE_TUNNEL,	"tunneld",	TOPOLOGY_IF_PROXY,	MUST },
-	{ ROLE_BACK,	"mcp-backd",	TOPOLOGY_PER_SERVER,	MUST },
-	{ ROLE_EGRESS,	"egressd",	TOPOLOGY_PER_DOOR,	MUST },
-	{ ROLE_TERM,	"termd",	TOPOLOGY_IF_AGENT,	MUST },
+	{ ROLE_MITM,	"mitmd",	TOPOLOGY_ONE,		MUST, SHOULD },
+	{ ROLE_KEY,	"keyd",		TOPOLOGY_PER_PROVIDER,	MUST, SECRET },
+	{ ROLE_AUDIT,	"auditd",	TOPOLOGY_ONE,		MUST, SHOULD },
+	{ ROLE_POLICY,	"policyd",	TOPOLOGY_ONE,		MUST, NO_ROOT },
+	{ ROLE_PROXY,	"mcp-proxyd",	TOPOLOGY_ONE,		MUST, SHOULD },
+	{ ROLE_DIAL,	"dialerd",	TOPOLOGY_IF_NETWORK,	MUST, NO_NETNS },
+	{ ROLE_TUNNEL,	"tunneld",	TOPOLOGY_IF_PROXY,	MUST, SECRET },
+	{ ROLE_BACK,	"mcp-backd",	TOPOLOGY_PER_SERVER,	MUST, SHOULD },
+	{ ROLE_EGRESS,	"egressd",	TOPOLOGY_PER_DOOR,	MUST, SHOULD },
+	{ ROLE_TERM,	"termd",	TOPOLOGY_IF_AGENT,	MUST, SHOULD },
 };
 
 /*
@@ -67,6 +78,14 @@ topology_find(enum role role)
 		if (topology_workers[i].role == role)
 			return &topology_workers[i];
 	return NULL;
+}
+
+uint32_t
+topology_missing(enum role role, const struct confine_state *have)
+{
+	const struct topology_worker *w = topology_find(role);
+
+	return w == NULL ? 0 : w->layers & ~have->flags;
 }
 
 unsigned

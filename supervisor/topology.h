@@ -13,11 +13,11 @@ enum topology_count {
 	TOPOLOGY_ONE,
 	TOPOLOGY_PER_SERVER,
 	TOPOLOGY_PER_PROVIDER,
-	TOPOLOGY_PER_DOOR, /* one per server that has network */
+	TOPOLOGY_PER_DOOR,   /* one per server that has network */
 	TOPOLOGY_IF_NETWORK, /* one, if there is, or may be, a provider, or a
 				door */
-	TOPOLOGY_IF_PROXY,   /* one, if there is network and a proxy before it */
-	TOPOLOGY_IF_AGENT,   /* one, if we run the agent ourselves */
+	TOPOLOGY_IF_PROXY, /* one, if there is network and a proxy before it */
+	TOPOLOGY_IF_AGENT, /* one, if we run the agent ourselves */
 };
 
 struct topology_worker {
@@ -25,6 +25,7 @@ struct topology_worker {
 	const char *program; /* in libexecdir */
 	enum topology_count count;
 	uint32_t required; /* confine flags without which it may not run */
+	uint32_t layers;   /* those that it has where the system allows all */
 };
 
 struct topology_pair {
@@ -37,6 +38,8 @@ extern const struct topology_pair topology_pairs[];
 extern const size_t topology_npairs;
 
 const struct topology_worker *topology_find(enum role);
+/* The layers that it should have and does not. */
+uint32_t topology_missing(enum role, const struct confine_state *);
 struct topology_size {
 	unsigned servers, providers;
 	uint32_t doors; /* bit i: server i has network */

@@ -22,6 +22,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/confine/secret.h"
@@ -399,4 +400,35 @@ confine_describe(const struct confine_state *st, char *dst, size_t cap)
 		len += (size_t)n;
 	}
 	return dst;
+}
+
+const char *
+confine_names(uint32_t flags, char *dst, size_t cap)
+{
+	size_t len = 0;
+	int n;
+
+	if (cap != 0)
+		dst[0] = '\0';
+	for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]);
+	     i++) {
+		if (!(flags & flag_names[i].flag))
+			continue;
+		n = snprintf(dst + len, cap - len, "%s%s", len == 0 ? "" : " ",
+		    flag_names[i].name);
+		if (n < 0 || (size_t)n >= cap - len)
+			break;
+		len += (size_t)n;
+	}
+	return dst;
+}
+
+uint32_t
+confine_flag_of(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]); i++)
+		if (strlen(flag_names[i].name) == len &&
+		    strncmp(flag_names[i].name, name, len) == 0)
+			return flag_names[i].flag;
+	return 0;
 }

@@ -67,5 +67,9 @@ int confine_apply(const struct confine *, struct confine_state *);
 /* "dumpable=0 nnp seccomp landlock:7 userns ..." into dst. */
 const char *confine_describe(const struct confine_state *, char *dst,
     size_t cap);
+/* The same of flags alone: "userns netns". */
+const char *confine_names(uint32_t flags, char *dst, size_t cap);
+/* The flag of that name, or 0. */
+uint32_t confine_flag_of(const char *name, size_t len);
 
 #endif

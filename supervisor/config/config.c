@@ -51,10 +51,10 @@ static const struct {
 };
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
-    "credentials", "destinations", "escalationTimeoutSeconds", "mcpServers",
-    "modelBodies", "notify", "packageInstall", "policy", "profiles",
-    "providers", "proxy", "proxyTools", "resourceBudget", "sandboxPolicy",
-    "serverCredentials", NULL};
+    "confinement", "credentials", "destinations", "escalationTimeoutSeconds",
+    "mcpServers", "modelBodies", "notify", "packageInstall", "policy",
+    "profiles", "providers", "proxy", "proxyTools", "resourceBudget",
+    "sandboxPolicy", "serverCredentials", NULL};
 
 static bool
 config_is_ignored(const char *key)
@@ -97,6 +97,38 @@ config_sort_keys(
 	}
 	rv = jsonfile_known(j, rest, "", config_keys);
 	json_object_put(rest);
+	return rv;
+}
+
+/* "confinement": {"require": "all" or [NAME, ...]} */
+static int
+config_confinement(
+    struct config *cfg, const struct jsonfile *j, struct json_object *root)
+{
+	static const char *const keys[] = {"require", NULL};
+	struct json_object *o = NULL, *v = NULL;
+	char where[4400], **names = NULL;
+	const char *s = NULL;
+	int rv = 0;
+
+	if (jsonfile_object(j, root, "", "confinement", &o) == -1)
+		return -1;
+	if (o == NULL)
+		return 0;
+	if (jsonfile_known(j, o, "confinement", keys) == -1)
+		return -1;
+	snprintf(where, sizeof(where), "%s: confinement.require", j->file);
+	if (json_object_object_get_ex(o, "require", &v) &&
+	    json_object_is_type(v, json_type_string)) {
+		if (jsonfile_str(j, o, "confinement", "require", &s) == -1)
+			return -1;
+		return require_parse(&cfg->require, where, s, j->fault);
+	}
+	if (jsonfile_strings(j, o, "confinement", "require", 16, &names) == -1)
+		return -1;
+	for (size_t i = 0; names != NULL && names[i] != NULL && rv == 0; i++)
+		rv = require_parse(&cfg->require, where, names[i], j->fault);
+	jsonfile_strings_free(names);
 	return rv;
 }
 
@@ -278,6 +310,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	if (config_profile(&j, root, profile, &chosen) == -1 ||
 	    config_sort_keys(cfg, &j, root) == -1 ||
 	    config_scalars(cfg, &j, root) == -1 ||
+	    config_confinement(cfg, &j, root) == -1 ||
 	    config_budget(cfg, &j, root) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
 	    config_servers(cfg, &j, root, user_home) == -1 ||

@@ -12,6 +12,7 @@
 #include "budget.h"
 #include "common/ipc/proto.h"
 #include "config/fault.h"
+#include "config/require.h"
 
 enum credential_kind {
 	CREDENTIAL_DEFAULT, /* the provider's usual variable */
@@ -90,6 +91,7 @@ struct config {
 	struct config_provider providers[PROTO_MAX_PROVIDERS];
 	size_t nproviders;
 	struct config_proxy proxy;
+	struct require require; /* "confinement" */
 	struct config_destination destinations[CONFIG_MAX_DESTINATIONS];
 	size_t ndestinations;
 	/* packageInstall: what registries do not say themselves */

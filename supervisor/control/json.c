@@ -153,7 +153,8 @@ static struct json_object *
 status_workers(void)
 {
 	struct json_object *list = json_object_new_array(), *o;
-	char text[256];
+	char text[256], lacks[300];
+	uint32_t missing;
 
 	for (unsigned i = 0; i < sup.nchildren; i++) {
 		const struct child *c = &sup.children[i];
@@ -167,6 +168,12 @@ status_workers(void)
 		    json_object_new_boolean(c->stopped_told));
 		put(o, "confinement",
 		    confine_describe(&c->confine, text, sizeof(text)));
+		missing = topology_missing(c->role, &c->confine);
+		if (c->hello && missing != 0) {
+			snprintf(lacks, sizeof(lacks), "without %s",
+			    confine_names(missing, text, sizeof(text)));
+			put(o, "missing", lacks);
+		}
 		json_object_array_add(list, o);
 	}
 	return list;

@@ -20,7 +20,7 @@
 
 static const char *const with_value[] = {"--agent", "--workspace", "--config",
     "--policy", "--profile", "--runtime", "--escalations",
-    "--allow-unsandboxed", "--libexecdir"};
+    "--allow-unsandboxed", "--require", "--libexecdir"};
 
 static const char *const without_value[] = {"--allow-sockets"};
 
@@ -34,6 +34,7 @@ usage(void)
 	    "[--escalations ask|deny]\n"
 	    "                   "
 	    "[--allow-unsandboxed SERVER]… [--allow-sockets]\n"
+	    "                   [--require all|NAME,…]\n"
 	    "                   [TASK | -- COMMAND…]\n\n"
 	    "Runs an agent in a new session, in the foreground, and ends "
 	    "with its exit\nstatus. Agents are claude-code (if none is named), "

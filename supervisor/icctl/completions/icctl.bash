@@ -72,6 +72,7 @@ _ironcurtain_value() {
 	--escalations) _ironcurtain_words $'ask\ndeny' "$2" ;;
 	--config) _ironcurtain_paths -f "$2" ;;
 	--workspace | --libexecdir | --session-dir) _ironcurtain_paths -d "$2" ;;
+	--require) _ironcurtain_words all "$2" ;;
 	--allow-unsandboxed | --task | --because | --profile) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
@@ -95,6 +96,7 @@ _ironcurtain_start_options="--agent
 --libexecdir
 --policy
 --profile
+--require
 --runtime
 --workspace
 --"

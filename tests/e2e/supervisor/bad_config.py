@@ -56,7 +56,7 @@ CONFIG = [
      "{config}: too large (over 8388608 bytes)"),
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key. Known here: agent, audit, "
-     "auditRedaction, credentials, destinations, escalationTimeoutSeconds, mcpServers, "
+     "auditRedaction, confinement, credentials, destinations, escalationTimeoutSeconds, mcpServers, "
      "modelBodies, notify, packageInstall, policy, profiles, providers, "
      "proxy, proxyTools, "
      "resourceBudget, "
@@ -64,7 +64,7 @@ CONFIG = [
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
-     "auditRedaction, credentials, destinations, escalationTimeoutSeconds, mcpServers, "
+     "auditRedaction, confinement, credentials, destinations, escalationTimeoutSeconds, mcpServers, "
      "modelBodies, notify, packageInstall, policy, profiles, providers, "
      "proxy, proxyTools, "
      "resourceBudget, "

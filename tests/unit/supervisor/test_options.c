@@ -50,12 +50,50 @@ static const struct {
     {"x|--session-dir|d|--task|", "--task must not be empty"},
     {"x|--session-dir|d|--workspace|", "--workspace must not be empty"},
     {"x|--session-dir|d|--policy|", "--policy must not be empty"},
+    {"x|--session-dir|d|--require|landlock:0",
+	"--require: there is no layer \"landlock:0\". Write all, or some of "
+	"dumpable=0, nnp, seccomp, landlock, landlock:ABI, userns, netns, "
+	"ipcns, utsns, root, caps0, secretmem"},
+    {"x|--session-dir|d|--require|all,secretmem,landlock:4", NULL},
     {"x|--session-dir|d|--policy|coding", NULL},
     {"x|--session-dir|d|--runtime|none", NULL},
     {"x|--session-dir|d|--task|t", NULL},
     {"x|--session-dir|d|--|c|--help", NULL},
     {"x|--session-dir=d|--runtime=none|--print-ready|--escalations=deny", NULL},
 };
+
+static void
+test_require(void)
+{
+	static const struct {
+		const char *list;
+		uint32_t layers, have, abi, missing;
+	} rows[] = {
+	    {"all", CONFINE_USERNS | CONFINE_NETNS, CONFINE_USERNS, 7,
+		CONFINE_NETNS},
+	    {"all", CONFINE_USERNS, CONFINE_USERNS, 7, 0},
+	    /* One that this worker has by design not is not asked for. */
+	    {"all", CONFINE_USERNS, CONFINE_USERNS, 1, 0},
+	    {"all", CONFINE_SECRETMEM, 0, 7, 0},
+	    {"all,secretmem", CONFINE_SECRETMEM, 0, 7, CONFINE_SECRETMEM},
+	    {"netns", CONFINE_NETNS | CONFINE_ROOT, 0, 7, CONFINE_NETNS},
+	    {"landlock:4", CONFINE_LANDLOCK, CONFINE_LANDLOCK, 3,
+		CONFINE_LANDLOCK},
+	    {"landlock:2,landlock:4", CONFINE_LANDLOCK, CONFINE_LANDLOCK, 4, 0},
+	};
+	struct confine_state have;
+	struct require r;
+	struct fault fault;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		memset(&r, 0, sizeof(r));
+		have = (struct confine_state){rows[i].have, rows[i].abi};
+		ok(require_parse(&r, "x", rows[i].list, &fault) == 0, "%s",
+		    rows[i].list);
+		is_int(require_missing(&r, rows[i].layers, &have),
+		    rows[i].missing, "... and what is missing of it (%zu)", i);
+	}
+}
 
 int
 main(void)
@@ -85,5 +123,6 @@ main(void)
 	ok(!o.ask && o.print_ready && o.runtime == RUNTIME_NONE &&
 		strcmp(o.session_dir, "d") == 0,
 	    "the last of them, as it is");
+	test_require();
 	return tap_done();
 }
