@@ -134,7 +134,7 @@ OTHERS = [
     ("config.json", {"config.json": {"notfy": []}, "providers/x.json": "-"},
      [("configuration",
        "{config}: notfy: unknown key. Known here: agent, audit, "
-       "auditRedaction, credentials, destinations, "
+       "auditRedaction, confinement, credentials, destinations, "
        "escalationTimeoutSeconds, mcpServers, modelBodies, notify, "
        "packageInstall, policy, profiles, providers, proxy, proxyTools, "
        "resourceBudget, sandboxPolicy, serverCredentials")]),

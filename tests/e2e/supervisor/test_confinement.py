@@ -70,12 +70,24 @@ def test_poor(work):
 
 
 def test_rich(work):
-    s = h.Session(work, {}, [h.rule("no", "deny")], {},
-                  options=["--require", "all"])
+    """With all kinds of workers."""
+    provider = h.Provider(work)
+    s = h.Session(work, {"quiet": {
+        "command": "/bin/sleep", "args": ["600"], "sandbox": {"network": {
+            "allowedDomains": ["localhost:9"], "allowPrivate": True}}}},
+        [h.rule("no", "deny")], {}, provider=provider, config={
+            "proxy": {"url": "http://127.0.0.1:9",
+                      "credential": {"env": "PROXY_PAIR"}}},
+        env={"PROXY_PAIR": "corp:" + "x" * 20},
+        options=["--require", "all"])
     with s:
+        kinds = {name.split()[0] for name in s.ready["confinement"]}
+        t.ok({"dialerd", "tunneld", "egressd", "mcp-backd", "keyd"} <= kinds,
+             "all kinds of workers run", kinds)
         got = {x for v in s.ready["missing"].values() for x in v.split()}
         t.ok(got <= {"secretmem"}, "where nothing is refused, all starts", got)
         t.ok("refuses layers" not in s.process.stderr(), "and nothing is said")
+    provider.end()
 
 
 def main():
