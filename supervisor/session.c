@@ -18,6 +18,7 @@
 
 #include "common/log.h"
 #include "common/loop.h"
+#include "config/here.h"
 
 #define SESSION_LOG_MAX (64U << 20)
 
@@ -26,7 +27,63 @@ session_init(struct session *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->fd = s->sandbox = s->orientation = s->sockets = s->home = -1;
-	s->run = s->log = s->audit = s->closing = -1;
+	s->run = s->log = s->audit = s->closing = s->lock = -1;
+}
+
+#define SESSION_LOCK "lock"
+
+/* On NFS a directory cannot be locked: "Bad file descriptor". */
+static bool
+session_cannot_lock(void)
+{
+	return errno == EBADF || errno == ENOLCK || errno == EOPNOTSUPP ||
+	       errno == EINVAL;
+}
+
+static int
+session_in_use(const char *dir, struct fault *fault)
+{
+	return fault_set_kind(fault, FAULT_BUSY,
+	    "session directory %s: another icsupervisor is running in it. "
+	    "See: icctl status",
+	    dir);
+}
+
+/*
+ * Takes both locks: that of the file "lock", which network file systems pass
+ * on, and that of the directory, which older versions look at.
+ */
+static int
+session_take(struct session *s, const char *dir, struct fault *fault)
+{
+	char host[65];
+
+	s->lock = openat(s->fd, SESSION_LOCK,
+	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (s->lock == -1)
+		return fault_errno(fault, "%s/" SESSION_LOCK, dir);
+	if ((flock(s->lock, LOCK_EX | LOCK_NB) == -1 &&
+		!session_cannot_lock()) ||
+	    (flock(s->fd, LOCK_EX | LOCK_NB) == -1 && !session_cannot_lock())) {
+		if (errno != EWOULDBLOCK)
+			return fault_errno(fault, "session directory %s", dir);
+		if (here_read(s->fd, SESSION_LOCK, host) != HERE_ELSEWHERE)
+			return session_in_use(dir, fault);
+		return fault_set_kind(fault, FAULT_BUSY,
+		    "session directory %s: another icsupervisor is running in "
+		    "it, on %s",
+		    dir, host);
+	}
+	if (here_read(s->fd, SESSION_LOCK, host) == HERE_ELSEWHERE)
+		return fault_set(fault,
+		    "session directory %s: a session on %s has not given it "
+		    "back, and may still be running there. If it is not, run: "
+		    "rm %s/" SESSION_LOCK,
+		    dir, host, dir);
+	if (here_write(s->fd, SESSION_LOCK) == -1)
+		return fault_errno(fault, "%s/" SESSION_LOCK, dir);
+	s->locked = true;
+	return 0;
 }
 
 static int
@@ -42,14 +99,8 @@ session_lock(struct session *s, const char *dir, struct fault *fault)
 		return fault_errno(fault, "session directory %s", dir);
 	if (paths_private(&st, "session directory", dir, fault) == -1)
 		return -1;
-	if (flock(s->fd, LOCK_EX | LOCK_NB) == -1) {
-		if (errno != EWOULDBLOCK)
-			return fault_errno(fault, "session directory %s", dir);
-		return fault_set_kind(fault, FAULT_BUSY,
-		    "session directory %s: another "
-		    "icsupervisor is running in it. See: icctl status",
-		    dir);
-	}
+	if (session_take(s, dir, fault) == -1)
+		return -1;
 	if ((s->dir = paths_of_fd(s->fd)) == NULL)
 		return fault_errno(fault, "session directory %s", dir);
 	return 0;
@@ -121,20 +172,54 @@ session_name_ok(const char *s)
 	return n != 0 && n <= 56 && s[n] == '\0' && s[0] != '.' && s[0] != '-';
 }
 
-/* Does a link of that name lead to a session that runs? */
+/* Returns true if a link of that name leads to a session that runs. */
 static bool
 session_runs(int run, const char *name)
 {
 	bool runs = false;
-	int fd;
+	int fd, lock;
 
 	fd = openat(run, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd == -1)
 		return false;
+	lock = openat(
+	    fd, SESSION_LOCK, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (flock(fd, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK)
 		runs = true;
+	if (lock != -1 && flock(lock, LOCK_SH | LOCK_NB) == -1)
+		runs = true;
+	if (lock != -1)
+		close(lock);
 	close(fd);
 	return runs;
+}
+
+/* Returns true if this machine may remove the link: its session has ended. */
+static bool
+session_left(const struct session *s, const char *name)
+{
+	char beside[300], host[65];
+
+	switch (here_read(s->run, here_beside(name, beside), host)) {
+	case HERE_ELSEWHERE:
+		return false;
+	case HERE_STALE:
+		return true;
+	case HERE_OURS:
+	case HERE_UNKNOWN:
+		break;
+	}
+	/* A session takes its lock before it makes its link. */
+	return !session_runs(s->run, name);
+}
+
+static void
+session_unlink(const struct session *s, const char *name)
+{
+	char beside[300];
+
+	(void)unlinkat(s->run, name, 0);
+	(void)unlinkat(s->run, here_beside(name, beside), 0);
 }
 
 /* Links that a killed icsupervisor left; and one that leads to us. */
@@ -158,11 +243,10 @@ session_sweep(struct session *s)
 		n = readlinkat(s->run, e->d_name, target, sizeof(target));
 		if (n == -1)
 			continue;
-		/* A session takes its lock before it makes its link. */
 		if ((n == (ssize_t)strlen(s->dir) &&
 			memcmp(target, s->dir, (size_t)n) == 0) ||
-		    !session_runs(s->run, e->d_name))
-			(void)unlinkat(s->run, e->d_name, 0);
+		    session_left(s, e->d_name))
+			session_unlink(s, e->d_name);
 	}
 	closedir(dir);
 	return 0;
@@ -172,6 +256,7 @@ int
 session_link(struct session *s, const struct paths *p, struct fault *fault)
 {
 	const char *base = strrchr(s->dir, '/');
+	char beside[300];
 
 	base = base == NULL ? s->dir : base + 1;
 	if (!session_name_ok(base))
@@ -182,7 +267,11 @@ session_link(struct session *s, const struct paths *p, struct fault *fault)
 	for (unsigned try = 0; try < 16; try++) {
 		if (symlinkat(s->dir, s->run, s->id) == 0) {
 			s->linked = true;
-			return 0;
+			return here_write(s->run, here_beside(s->id, beside)) ==
+				       0
+				   ? 0
+				   : fault_errno(
+					 fault, "%s/run/%s", p->home, beside);
 		}
 		if (errno != EEXIST)
 			break;
@@ -196,7 +285,7 @@ void
 session_close(struct session *s)
 {
 	int *fds[] = {&s->closing, &s->audit, &s->sandbox, &s->orientation,
-	    &s->sockets, &s->home, &s->run, &s->log, &s->fd};
+	    &s->sockets, &s->home, &s->run, &s->log, &s->lock, &s->fd};
 	char target[4096];
 	ssize_t n;
 
@@ -204,7 +293,7 @@ session_close(struct session *s)
 		n = readlinkat(s->run, s->id, target, sizeof(target));
 		if (n == (ssize_t)strlen(s->dir) &&
 		    memcmp(target, s->dir, (size_t)n) == 0)
-			(void)unlinkat(s->run, s->id, 0);
+			session_unlink(s, s->id);
 		(void)unlinkat(s->fd, "control.sock", 0);
 		(void)unlinkat(s->fd, "metrics.sock", 0);
 		(void)unlinkat(s->sockets, "proxy.sock", 0);
@@ -212,6 +301,9 @@ session_close(struct session *s)
 	}
 	if (s->audit != -1)
 		auditfile_trim(s);
+	/* Given back: any machine may go on in it. */
+	if (s->locked && ftruncate(s->lock, 0) == -1)
+		log_warn("%s/" SESSION_LOCK, s->dir);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (*fds[i] != -1)
 			close(*fds[i]);

@@ -14,13 +14,15 @@
 struct session {
 	char *dir; /* absolute, links resolved */
 	char id[65];
-	int fd;          /* the directory; holds the lock */
+	int fd;          /* the directory; locked where that is possible */
+	int lock;        /* its file "lock", which says whose it is */
 	int sandbox;     /* sandbox/ */
 	int orientation; /* orientation/ */
 	int sockets;     /* sockets/ */
 	int home;        /* home/: the agent's, private */
 	int run;         /* IRONCURTAIN_HOME/run */
 	bool linked;
+	bool locked;
 	int log; /* session.log */
 	size_t logged;
 	int audit;    /* audit.jsonl, O_APPEND */

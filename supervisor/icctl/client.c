@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/here.h"
 #include "credential/handover.h"
 #include "icctl/icctl.h"
 
@@ -52,14 +53,38 @@ runs(const char *dir)
 	return true;
 }
 
+/* Returns true if the link of that name is another machine's. */
+static bool
+elsewhere(const char *home, const char *name, char host[65])
+{
+	char run[4096], beside[300];
+	bool is;
+	int fd;
+
+	snprintf(run, sizeof(run), "%.4000s/run", home);
+	if ((fd = open(run, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return false;
+	is = here_read(fd, here_beside(name, beside), host) == HERE_ELSEWHERE;
+	close(fd);
+	return is;
+}
+
 static int
 by_name(struct icctl *ctl, bool must_run)
 {
+	char host[65];
 	struct stat st;
 
 	if (strchr(ctl->session, '/') == NULL) {
 		snprintf(ctl->dir, sizeof(ctl->dir), "%.3800s/run/%.255s",
 		    ctl->home, ctl->session);
+		if (lstat(ctl->dir, &st) == 0 &&
+		    elsewhere(ctl->home, ctl->session, host)) {
+			warnx("session %s runs on %s: icctl speaks to sessions "
+			      "of its own machine only",
+			    ctl->session, host);
+			return ICCTL_NO_SESSION;
+		}
 		if (stat(ctl->dir, &st) == 0)
 			return 0;
 		snprintf(ctl->dir, sizeof(ctl->dir), "%.3800s/sessions/%.255s",
@@ -82,7 +107,8 @@ icctl_find(struct icctl *ctl, bool must_run)
 {
 	char run[4096], path[4096 + 256], first[4096] = "";
 	struct dirent *e;
-	unsigned n = 0;
+	unsigned n = 0, others = 0;
+	char host[65], other[65] = "";
 	DIR *d;
 
 	if (ctl->session != NULL)
@@ -92,6 +118,11 @@ icctl_find(struct icctl *ctl, bool must_run)
 		while ((e = readdir(d)) != NULL) {
 			if (e->d_name[0] == '.')
 				continue;
+			if (elsewhere(ctl->home, e->d_name, host)) {
+				others++;
+				(void)strlcpy(other, host, sizeof(other));
+				continue;
+			}
 			snprintf(path, sizeof(path), "%s/%s", run, e->d_name);
 			if (!runs(path))
 				continue;
@@ -107,7 +138,12 @@ icctl_find(struct icctl *ctl, bool must_run)
 		}
 		closedir(d);
 	}
-	if (n == 0)
+	if (n == 0 && others != 0)
+		warnx("no session is running on this machine, %u on others "
+		      "that share %s (one is on %s); start one with "
+		      "`icctl start`",
+		    others, run, other);
+	else if (n == 0)
 		warnx("no session is running (looked in %s); start one with "
 		      "`icctl start`",
 		    run);

@@ -3,7 +3,9 @@
  * The session directory: modes, the lock, paths of any length, traps that an
  * agent left in its home, an audit log that goes on, or must not.
  */
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "supervisor/auditlog/sum.h"
+#include "supervisor/config/here.h"
 #include "supervisor/session.h"
 #include "tap.h"
 
@@ -196,6 +199,107 @@ test_audit(void)
 	session_close(&s);
 }
 
+/*
+ * A home directory that several machines share, on a file system that cannot
+ * lock directories, as NFS.  What libc's flock() would say is ours to say.
+ */
+static bool no_dir_locks;
+
+int
+flock(int fd, int how)
+{
+	struct stat st;
+
+	if (no_dir_locks && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EBADF;
+		return -1;
+	}
+	return (int)syscall(SYS_flock, fd, how);
+}
+
+static void
+machine(const char *host, const char *boot)
+{
+	(void)strlcpy(here()->host, host, sizeof(here()->host));
+	(void)strlcpy(here()->boot, boot, sizeof(here()->boot));
+}
+
+static bool
+linked(const char *name)
+{
+	char path[300];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "home/run/%s", name);
+	return lstat(at(path), &st) == 0;
+}
+
+static void
+test_shared(void)
+{
+	struct session a, b, c;
+	struct fault fault;
+	char want[1024], host[65];
+	int run;
+
+	no_dir_locks = true;
+	machine("one", "1111");
+	ok(session_open(&a, &paths, at("m1"), &fault) == 0 &&
+		session_link(&a, &paths, &fault) == 0,
+	    "where directories cannot be locked (%s)", fault.text);
+	ok(session_open(&c, &paths, at("m1"), &fault) == -1 &&
+		strstr(fault.text, "another icsupervisor is running in it. "
+				   "See: icctl status") != NULL,
+	    "not twice at once: %s", fault.text);
+	session_close(&c);
+	ok(session_open(&c, &paths, at("m3"), &fault) == 0 &&
+		session_link(&c, &paths, &fault) == 0 && linked("m1"),
+	    "a second session here leaves the first one's link");
+	session_close(&c);
+
+	machine("two", "2222");
+	ok(session_open(&c, &paths, at("m1"), &fault) == -1 &&
+		strstr(fault.text, "is running in it, on one") != NULL,
+	    "another machine is told where: %s", fault.text);
+	session_close(&c);
+	/* Its files are locked where this machine does not see it. */
+	(void)syscall(SYS_flock, a.lock, LOCK_UN);
+	ok(session_open(&c, &paths, at("m1"), &fault) == -1, "no lock seen");
+	snprintf(want, sizeof(want),
+	    "session directory %s: a session on one has not given it back, and "
+	    "may still be running there. If it is not, run: rm %s/lock",
+	    at("m1"), at("m1"));
+	is_str(fault.text, want, "its name is enough");
+	session_close(&c);
+	ok(session_open(&b, &paths, at("m2"), &fault) == 0 &&
+		session_link(&b, &paths, &fault) == 0,
+	    "a session of another machine");
+	ok(linked("m1") && linked("m2"), "which leaves the first one's link");
+	run = open(at("home/run"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	is_int(here_read(run, ".m1.host", host), HERE_ELSEWHERE, "by its host");
+	is_str(host, "one", "which it names");
+	session_close(&b);
+	ok(linked("m1") && !linked("m2"), "at its end, too");
+
+	/* The first machine is started anew: what it left is nobody's. */
+	machine("one", "3333");
+	is_int(here_read(run, ".m1.host", host), HERE_STALE, "an earlier boot");
+	close(run);
+	ok(session_open(&b, &paths, at("m4"), &fault) == 0 &&
+		session_link(&b, &paths, &fault) == 0 && !linked("m1"),
+	    "its links are swept");
+	session_close(&b);
+	ok(session_open(&b, &paths, at("m1"), &fault) == 0,
+	    "its directory can be used again (%s)", fault.text);
+	session_close(&b);
+	session_close(&a);
+	machine("two", "2222");
+	ok(session_open(&b, &paths, at("m4"), &fault) == 0,
+	    "one that was given back, by any machine (%s)", fault.text);
+	session_close(&b);
+	no_dir_locks = false;
+}
+
 int
 main(void)
 {
@@ -211,6 +315,7 @@ main(void)
 	test_tree();
 	test_long();
 	test_seed();
+	test_shared();
 	test_audit();
 	if (fork() == 0) {
 		execv(cmd, argv);
