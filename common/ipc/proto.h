@@ -222,7 +222,6 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TUNNEL_SHOW,	0x0a05,	R(TUNNEL),	R(SUP),		RUN,	0)	\
 	/* the agent's terminal: how termd keeps it, and who looks at it */	\
 	M(TERM_MODE,	0x0b01,	R(SUP),		R(TERM),	SETUP,	0)	\
-	M(TERM_LOG,	0x0b02,	R(SUP),		R(TERM),	SETUP,	1)	\
 	M(VIEWER,	0x0b03,	R(SUP),		R(TERM),	RUN,	1)	\
 	/* what is on it */							\
 	M(SCREEN,	0x0b04,	R(TERM),	R(VIEWER),	RUN,	0)	\
@@ -837,8 +836,6 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, raw_err, 1)			\
 				F(m, u16, rows, PROTO_MAX_ROWS)		\
 				F(m, u16, cols, PROTO_MAX_COLS)
-/* The transcript, O_APPEND: escaped lines of text, never the agent's bytes. */
-#define F_TERM_LOG(F, m)
 /*
  * A viewer's channel.  types: it gets the keyboard.  waits: lines and raw
  * output wait for it as for any pipe; another viewer that is slow misses some.
@@ -1018,16 +1015,15 @@ enum proto_term {
 	PROTO_TERM_CURSOR = 1 << 0,	 /* the cursor is shown */
 	PROTO_TERM_BLINK = 1 << 1,	 /* and blinks */
 	PROTO_TERM_ALTERNATE = 1 << 2,	 /* the alternate screen */
-	PROTO_TERM_REVERSE = 1 << 3,	 /* the whole screen is reversed */
-	PROTO_TERM_CURSOR_KEYS = 1 << 4, /* application cursor keys */
-	PROTO_TERM_KEYPAD = 1 << 5,	 /* application keypad */
-	PROTO_TERM_PASTE = 1 << 6,	 /* pastes are bracketed, by termd */
-	PROTO_TERM_FOCUS = 1 << 7,	 /* wants FOCUS */
-	PROTO_TERM_CLICKS = 1 << 8,	 /* wants MOUSE: buttons */
-	PROTO_TERM_DRAGS = 1 << 9,	 /* and motion while one is down */
-	PROTO_TERM_MOVES = 1 << 10,	 /* and all motion */
+	PROTO_TERM_CURSOR_KEYS = 1 << 3, /* application cursor keys */
+	PROTO_TERM_KEYPAD = 1 << 4,	 /* application keypad */
+	PROTO_TERM_PASTE = 1 << 5,	 /* pastes are bracketed, by termd */
+	PROTO_TERM_FOCUS = 1 << 6,	 /* wants FOCUS */
+	PROTO_TERM_CLICKS = 1 << 7,	 /* wants MOUSE: buttons */
+	PROTO_TERM_DRAGS = 1 << 8,	 /* and motion while one is down */
+	PROTO_TERM_MOVES = 1 << 9,	 /* and all motion */
 };
-#define PROTO_TERM_ALL 0x7ffU
+#define PROTO_TERM_ALL 0x3ffU
 
 enum proto_mouse { PROTO_MOUSE_DOWN, PROTO_MOUSE_UP, PROTO_MOUSE_MOVE };
 #define PROTO_MOUSE_LAST PROTO_MOUSE_MOVE

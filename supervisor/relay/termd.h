@@ -75,7 +75,6 @@ struct termd_env {
 	uint32_t titles; /* so many there were */
 	struct loop_timer partial, frame, size;
 	uint64_t sized; /* loop_now() of the last change of size */
-	int log;        /* transcript, or -1 */
 };
 
 extern struct termd_env termd_env;

@@ -74,9 +74,11 @@ on_paste(struct chan *c, const union proto_any *msg, int fd)
 	int r;
 
 	(void)fd;
+	if (s.len == 0 && !msg->PASTE.last)
+		return chan_violation(c, "nothing was pasted");
 	if ((r = input_room(c, s)) != 1)
 		return r;
-	if ((input_modes() & PROTO_TERM_PASTE) != 0)
+	if (s.len != 0 && (input_modes() & PROTO_TERM_PASTE) != 0)
 		input_bracket(v, true);
 	for (size_t i = 0; i < s.len; i++)
 		if (s.p[i] != 0x1b)

@@ -2,26 +2,23 @@
 /*
  * termd parses what the agent prints, so that nothing else has to: its output
  * becomes lines or a grid of cells, which viewers draw by themselves.  Holds
- * the sandbox's connection, the viewers' channels and perhaps a transcript
- * that it can only append to.  Is sent what a person types, for the agent.
- * Must never see a held call, a control socket, a credential or the person's
- * terminal.  Breaking it yields what the agent may do anyway: letters in the
+ * the sandbox's connection and the viewers' channels.  Is sent what a person
+ * types, for the agent.  Must never see a pending call, a control socket, a
+ * credential or the person's terminal.  Breaking it yields what the agent may do anyway: letters in the
  * rectangle that is the agent's, and what the person types to the agent.
  */
 #include "relay/termd.h"
 
-#include <signal.h>
-
 /* clang-format off */
 static const enum pledge_promise termd_promises[] = {
-	PLEDGE_STDIO,		/* channels, the connection, the transcript */
+	PLEDGE_STDIO,		/* channels, the connection */
 	PLEDGE_ACCEPT,		/* ic-bridge's connection */
 };
 
 static const struct confine termd_confine = {
 	.limits = {
 		.nofile = 64,		/* 8 viewers, 2 connections */
-		.fsize = 64U << 20,	/* of the transcript */
+		.fsize = 0,
 		.data = 192U << 20,	/* two grids of 300x500, 8 queues */
 		.memlock = 0,
 	},
@@ -34,17 +31,10 @@ static const struct confine termd_confine = {
 
 struct termd_env termd_env;
 
-static void
-warm(void)
-{
-	/* A transcript at its limit ends; the agent's terminal does not. */
-	(void)signal(SIGXFSZ, SIG_IGN);
-}
-
 int
 main(void)
 {
 	worker_init(
-	    &termd_env.w, ROLE_TERM, &termd_confine, warm, TERMD_TIMERS);
+	    &termd_env.w, ROLE_TERM, &termd_confine, NULL, TERMD_TIMERS);
 	termd_serve();
 }

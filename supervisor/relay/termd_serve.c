@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * termd's messages of icsupervisor: mode, listener and transcript before
- * START, then viewers.  STOP lets what is under way reach the viewers first.
+ * termd's messages of icsupervisor: mode and listener before START, then
+ * viewers.  STOP lets what is under way reach the viewers first.
  */
 #include "relay/termd.h"
 
@@ -19,18 +19,6 @@ on_mode(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(c, "TERM_MODE twice, or without a size");
 	termd_env.mode = *m;
 	termd_env.has_mode = true;
-	return 0;
-}
-
-static int
-on_log(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)msg;
-	if (termd_env.log != -1) {
-		close(fd);
-		return chan_violation(c, "TERM_LOG twice");
-	}
-	termd_env.log = fd;
 	return 0;
 }
 
@@ -56,7 +44,6 @@ on_viewer(struct chan *c, const union proto_any *msg, int fd)
 
 static const struct chan_handler serve_handlers[] = {
     {MSG_TERM_MODE, on_mode},
-    {MSG_TERM_LOG, on_log},
     {MSG_LISTEN, on_listen},
     {MSG_VIEWER, on_viewer},
 };
@@ -94,7 +81,7 @@ termd_serve(void)
 
 	TAILQ_INIT(&e->viewers);
 	TAILQ_INIT(&e->dead);
-	e->box.listener = e->box.fd = e->log = -1;
+	e->box.listener = e->box.fd = -1;
 	e->box.io.fd = e->box.accept_io.fd = -1;
 	buf_init(&e->box.out, TERMD_BOX_OUT);
 	e->w.start = serve_start;

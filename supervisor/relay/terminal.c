@@ -22,7 +22,7 @@ terminal_init(void)
 	struct terminal *t = &sup.terminal;
 
 	*t = (struct terminal){
-	    .rows = 24, .cols = 80, .listener = -1, .log = -1};
+	    .rows = 24, .cols = 80, .listener = -1};
 }
 
 int
@@ -45,7 +45,6 @@ static void
 terminal_tell(void)
 {
 	static const struct msg_LISTEN listen_msg;
-	static const struct msg_TERM_LOG log_msg;
 	struct terminal *t = &sup.terminal;
 	struct msg_TERM_MODE m = {.screen = t->screen,
 	    .wait = t->wait,
@@ -55,9 +54,6 @@ terminal_tell(void)
 	    .cols = t->cols};
 
 	child_send(ROLE_TERM, 0, MSG_TERM_MODE, &m, -1);
-	if (t->log != -1)
-		child_send(ROLE_TERM, 0, MSG_TERM_LOG, &log_msg,
-		    fcntl(t->log, F_DUPFD_CLOEXEC, 0));
 	child_send(ROLE_TERM, 0, MSG_LISTEN, &listen_msg,
 	    fcntl(t->listener, F_DUPFD_CLOEXEC, 0));
 }

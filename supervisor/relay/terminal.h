@@ -26,7 +26,6 @@ struct terminal {
 	void (*again)(void);
 	/* These are terminal.c's own. */
 	int listener;     /* terminal.sock; termd has a duplicate */
-	int log;          /* transcript, or -1 */
 	uint32_t viewers; /* so many there were */
 	struct child *child;
 	bool leaving;

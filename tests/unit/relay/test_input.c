@@ -129,6 +129,7 @@ test_paste(const char *program)
 {
 	struct msg_PASTE a = {.bytes = SPAN("one\033[201~rm -rf\033")};
 	struct msg_PASTE b = {.last = 1, .bytes = SPAN("two")};
+	struct msg_PASTE none = {.last = 0};
 	struct msg_PASTE only = {.last = 1, .bytes = SPAN("\033")};
 	struct rig_viewer *v, *w;
 
@@ -154,6 +155,8 @@ test_paste(const char *program)
 	ok(reads_data("\033[200~") && reads_data("\033[201~"),
 	    "one that has nothing else than ESC");
 	ok(gets_room(w, 1), "and its room comes back");
+	(void)chan_send(w->chan, MSG_PASTE, &none, -1);
+	ok(is_closed(w), "a piece of nothing closes a viewer");
 	rig_viewer_free(w);
 	rig_viewer_free(v);
 	rig_stop();
