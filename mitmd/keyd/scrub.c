@@ -11,21 +11,14 @@
 
 #include <errno.h>
 
+#include "keyd/scrub_text.h"
+
 #define GRAM 4U /* bytes that the table looks at */
-#define BLOCK 4096U
-#define BREAKS_MAX 2U /* line breaks in a row that are skipped */
 #define BITS_MIN 8U
 #define BITS_MAX 14U
 
 static const char scrub_b64[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/* base64url is base64: in text and forms, - is + and _ is /. */
-static uint8_t
-scrub_fold(uint8_t c)
-{
-	return c == '-' ? '+' : c == '_' ? '/' : c;
-}
 
 static unsigned
 hash_bits(size_t len)
@@ -84,136 +77,6 @@ scrub_put_hex(struct scrub_out *o, struct span key, bool upper)
 		scrub_put(o, (uint8_t)digits[key.p[i] >> 4]);
 		scrub_put(o, (uint8_t)digits[key.p[i] & 15]);
 	}
-}
-
-/* ---- reading the text */
-
-/* Where decoded characters go: a block, each with the place it began at. */
-struct scrub_block {
-	uint8_t c[SCRUB_WINDOW + BLOCK + 8];
-	int32_t at[SCRUB_WINDOW + BLOCK + 8];
-	size_t n;
-};
-
-static void
-emit(struct scrub_state *st, struct scrub_block *b, uint8_t c, int32_t at)
-{
-	b->c[b->n] = scrub_fold(c);
-	b->at[b->n++] = at;
-	st->breaks = 0;
-}
-
-/* A character that an escape stood for, or that stood there. */
-static void
-take(struct scrub_state *st, struct scrub_block *b, unsigned c, int32_t at)
-{
-	if ((c == '\r' || c == '\n') && st->breaks < BREAKS_MAX) {
-		st->breaks++;
-		return;
-	}
-	emit(st, b, c < 0x100 ? (uint8_t)c : 0xff, at);
-}
-
-static int
-hex_value(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static unsigned
-hex_number(const uint8_t *p, unsigned n)
-{
-	unsigned v = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		v = v << 4 | (unsigned)hex_value(p[i]);
-	return v;
-}
-
-/* The character behind a backslash that ends the escape; 0: none does. */
-static unsigned
-short_escape(uint8_t c)
-{
-	switch (c) {
-	case '"':
-	case '\\':
-	case '/':
-		return c;
-	case 'n':
-		return '\n';
-	case 'r':
-		return '\r';
-	case 't':
-		return '\t';
-	default:
-		return 0;
-	}
-}
-
-/*
- * One more byte of an escape that ends at `at`: true, or false where it is
- * none; then what was kept is text, and the byte is not taken.
- */
-static bool
-escape_more(
-    struct scrub_state *st, struct scrub_block *b, uint8_t c, int32_t at)
-{
-	unsigned n = st->nescape, whole = st->escape[0] == '%' ? 3 : 6, v;
-	int32_t start = at - (int32_t)n;
-
-	if (n == 1 && whole == 6 && c != 'u') {
-		if ((v = short_escape(c)) == 0)
-			goto text;
-		st->nescape = 0;
-		take(st, b, v, start);
-		return true;
-	}
-	if (!(n == 1 && whole == 6) && hex_value(c) == -1)
-		goto text;
-	st->escape[n++] = c;
-	st->nescape = n;
-	if (n < whole)
-		return true;
-	st->nescape = 0;
-	v = whole == 3 ? hex_number(st->escape + 1, 2)
-		       : hex_number(st->escape + 2, 4);
-	take(st, b, v, start);
-	return true;
-text:
-	st->nescape = 0;
-	for (unsigned i = 0; i < n; i++)
-		emit(st, b, st->escape[i], start + (int32_t)i);
-	return false;
-}
-
-/* Decodes up to a full block. Returns the bytes of `in` that it took. */
-static size_t
-decode(
-    struct scrub_state *st, struct scrub_block *b, struct span in, int32_t base)
-{
-	size_t i = 0;
-
-	while (i < in.len && b->n < SCRUB_WINDOW + BLOCK) {
-		uint8_t c = in.p[i];
-
-		if (st->nescape != 0) {
-			i += escape_more(st, b, c, base + (int32_t)i);
-		} else if (c == '\\' || c == '%') {
-			st->escape[0] = c;
-			st->nescape = 1;
-			i++;
-		} else if (c == '\r' || c == '\n') {
-			take(st, b, c, base + (int32_t)i);
-			i++;
-		} else {
-			emit(st, b, c, base + (int32_t)i);
-			i++;
-		}
-	}
-	return i;
 }
 
 /* ---- tables */
@@ -288,7 +151,7 @@ put_decoded(struct scrub_out *o, struct span key)
 
 	while (rest.len != 0) {
 		b.n = 0;
-		n = decode(&st, &b, rest, 0);
+		n = scrub_decode(&st, &b, rest, 0);
 		rest = span_of(rest.p + n, rest.len - n);
 		for (size_t i = 0; i < b.n; i++)
 			scrub_put(o, b.c[i]);
@@ -536,7 +399,7 @@ read_on(const struct scrub *s, struct scrub_state *st, struct span in,
 	*open = (int32_t)in.len;
 	do {
 		begin_block(st, &b);
-		n = decode(
+		n = scrub_decode(
 		    st, &b, span_of(in.p + done, in.len - done), (int32_t)done);
 		done += n;
 		hit = search(s, &b);

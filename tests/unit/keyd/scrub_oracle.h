@@ -29,6 +29,19 @@ oracle_hex(const uint8_t *p, size_t n)
 	return (int)v;
 }
 
+/* Is the text over within an escape? It is not read then. */
+static inline bool
+oracle_cut(const uint8_t *p, size_t left)
+{
+	size_t from = p[0] == '%' ? 1 : 2, whole = p[0] == '%' ? 3 : 6;
+
+	if (left >= whole || (p[0] != '%' && p[0] != '\\'))
+		return false;
+	return left < from || (left == 1) ||
+	       ((p[0] == '%' || p[1] == 'u') &&
+		   oracle_hex(p + from, left - from) != -1);
+}
+
 /* The character at p and the bytes that it takes; -1: a byte as it is. */
 static inline int
 oracle_escape(const uint8_t *p, size_t left, size_t *took)
@@ -60,7 +73,7 @@ oracle_decode(const uint8_t *p, size_t n, uint8_t *dst)
 	size_t len = 0, took, breaks = 0;
 	int c;
 
-	for (size_t i = 0; i < n; i += took) {
+	for (size_t i = 0; i < n && !oracle_cut(p + i, n - i); i += took) {
 		c = oracle_escape(p + i, n - i, &took);
 		if (c == -1)
 			c = p[i];
