@@ -16,7 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "auditlog/closing.h"
 #include "box/runtime.h"
+#include "common/log.h"
 #include "control/approvals.h"
 #include "control/control.h"
 #include "control/notify.h"
@@ -189,11 +191,33 @@ end_renewals(void)
 		renew_close(&sup.keys[i].renewal);
 }
 
+/* The end of the log, for whoever keeps it where the log is not. */
+static void
+end_anchor(void)
+{
+	uint8_t hash[AUDITLOG_HASH];
+	char hex[AUDITLOG_HEX + 1];
+	struct fault fault;
+	uint64_t seq;
+
+	if (auditfile_last(&sup.session, &seq, hash) == -1)
+		return;
+	for (size_t i = 0; i < AUDITLOG_HASH; i++)
+		snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+	log_warnx("the audit log ends with record %llu, hash %s",
+	    (unsigned long long)seq, hex);
+	if (anchor_write(&sup.anchor, &sup.session, seq, hex, &fault) == -1)
+		sup_warn("audit.anchor: %s", fault.text);
+}
+
 int
 end_run(void)
 {
 	struct child *audit = child_find(ROLE_AUDIT, 0);
 
+	/* What was done since then is not in the log. */
+	if (sup.audit_failed[0] != '\0' && sup.end_status == SUP_EXIT_OK)
+		sup.end_status = SUP_EXIT_OS;
 	if (sup.end_child != NULL && sup.ready)
 		sup_warn("%s. The session ends", sup.end_why);
 	ready_notify("STOPPING=1");
@@ -217,8 +241,13 @@ end_run(void)
 	}
 	end_reap();
 	end_orphans();
+	if (sup.logging)
+		end_anchor();
 	pins_flush();
 	approvals_free();
+	/* There may be no other disk for it. */
+	if (sup.session.closing != -1)
+		auditfile_trim(&sup.session);
 	if (sup.ready)
 		(void)ready_session_json("ended");
 	session_close(&sup.session);

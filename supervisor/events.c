@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/sum.h"
+#include "auditlog/closing.h"
+#include "auditlog/scan.h"
 #include "common/json/json.h"
 #include "common/log.h"
 #include "sup.h"
@@ -185,12 +186,15 @@ event_start(void)
 	put(o, "config", hex(p, sup.config.hash, 32));
 	put(o, "confinement", all);
 	put(o, "missing", missing);
+	put(o, "format", value_new_number(p, AUDITSCAN_FORMAT));
 	put(o, "policy", event_policy(p, sup.rules));
 	if (sup.proxy.set)
 		put(o, "proxy", event_proxy(p));
 	put(o, "runtime",
 	    text(p, sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap"));
 	put(o, "servers", servers);
+	if (sup.session.torn != 0)
+		put(o, "torn", value_new_number(p, (int64_t)sup.session.torn));
 	put(o, "session", text(p, sup.session.id));
 	put(o, "version", text(p, IC_VERSION));
 	put(o, "workspace", text(p, sup.workspace_path));
@@ -294,93 +298,48 @@ detail_stop(struct value_pool *p)
 	return o;
 }
 
-/* The last whole line's seq and hash, read from the end backwards. */
-static int
-closing_tail(int fd, struct auditlog *log, bool *torn)
-{
-	static const char key[] = ",\"seq\":";
-	char buf[65536 + 1];
-	off_t size = lseek(fd, 0, SEEK_END), from;
-	ssize_t n;
-	char *end, *p, *hash;
-
-	*torn = false;
-	if (size <= 0)
-		return size == 0 ? 0 : -1;
-	from = size > 65536 ? size - 65536 : 0;
-	if ((n = pread(fd, buf, 65536, from)) <= 0)
-		return -1;
-	buf[n] = '\0';
-	*torn = buf[n - 1] != '\n';
-	if ((end = memrchr(buf, '\n', (size_t)n)) == NULL)
-		return -1;
-	if (end - buf < (ptrdiff_t)AUDITLOG_TAIL)
-		return -1;
-	hash = end - AUDITLOG_TAIL + 9;
-	for (size_t i = 0; i < AUDITLOG_HASH; i++) {
-		unsigned byte;
-
-		if (sscanf(hash + 2 * i, "%2x", &byte) != 1)
-			return -1;
-		log->prev[i] = (uint8_t)byte;
-	}
-	/* The fixed members stand behind the values that may be long. */
-	for (p = hash; p > buf; p--)
-		if (strncmp(p, key, sizeof(key) - 1) == 0)
-			break;
-	if (p == buf)
-		return -1;
-	log->seq = strtoull(p + sizeof(key) - 1, NULL, 10) + 1;
-	return 0;
-}
-
 static void
-closing_line(struct auditlog *log, struct buf *out, const char *event,
-    const struct value *detail)
+closing_add(struct auditclosing *c, const char *event, const struct value *v)
 {
-	struct auditlog_line l;
 	struct buf json;
 
 	buf_init(&json, EVENT_POOL);
-	auditlog_begin(&l, log, out, event);
-	if (detail != NULL && json_write(&json, detail) == 0)
-		auditlog_json(&l, "detail", buf_span(&json));
-	if (auditlog_end(&l) == -1)
-		sup_note("closing record: out of memory");
+	if (v != NULL && json_write(&json, v) == 0)
+		auditclosing_add(c, event, buf_span(&json));
 	buf_free(&json);
 }
 
+/* The record owns to what a crash left of a line, or what was cut off. */
+static struct value *
+closing_detail(
+    struct value_pool *p, struct value *o, const struct auditclosing *c)
+{
+	if (o != NULL && c->cut != 0)
+		put(o, "cut", value_new_number(p, (int64_t)c->cut));
+	if (o != NULL && c->torn != 0)
+		put(o, "torn", value_new_number(p, (int64_t)c->torn));
+	return o;
+}
+
 void
-event_closing(const struct child *c)
+event_closing(const struct child *child)
 {
 	struct value_pool *p = value_pool_new(EVENT_POOL);
-	struct auditlog log = {.seq = sup.session.seq, .hash = auditsum};
-	struct buf out;
-	struct span s;
-	bool torn;
-	int fd;
+	struct auditclosing c;
 
-	buf_init(&out, EVENT_POOL * 2);
-	memcpy(log.prev, sup.session.prev, sizeof(log.prev));
-	fd = session_audit_reader(&sup.session);
-	if (p == NULL || fd == -1 || closing_tail(fd, &log, &torn) == -1) {
+	if (p == NULL || auditclosing_begin(&c, &sup.session,
+			     sup.audit_failed[0] != '\0') == -1) {
 		sup_note("the audit log's end cannot be read; no closing "
 			 "record");
-		goto out;
+		value_pool_free(p);
+		return;
 	}
-	/* A line that a crash cut short ends here; it is no record. */
-	if (torn)
-		buf_addc(&out, '\n');
-	if (c != NULL)
-		closing_line(&log, &out, "workerEnd", detail_worker(p, c));
-	closing_line(&log, &out, "stop", detail_stop(p));
-	s = buf_span(&out);
-	if (write(sup.session.closing, s.p, s.len) != (ssize_t)s.len)
+	if (child != NULL)
+		closing_add(&c, "workerEnd",
+		    closing_detail(p, detail_worker(p, child), &c));
+	closing_add(&c, "stop", closing_detail(p, detail_stop(p), &c));
+	if (auditclosing_end(&c) == -1)
 		sup_note("closing record: %s", strerror(errno));
-out:
-	if (fd != -1)
-		close(fd);
-	buf_free(&out);
 	value_pool_free(p);
 }
 

@@ -27,7 +27,7 @@ session_init(struct session *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->fd = s->sandbox = s->orientation = s->sockets = s->home = -1;
-	s->run = s->log = s->audit = s->closing = s->lock = -1;
+	s->run = s->log = s->audit = s->closing = s->margin = s->lock = -1;
 }
 
 #define SESSION_LOCK "lock"
@@ -138,6 +138,7 @@ int
 session_open(struct session *s, const struct paths *p, const char *dir,
     struct fault *fault)
 {
+	struct stat st;
 	int sessions;
 
 	session_init(s);
@@ -157,9 +158,14 @@ session_open(struct session *s, const struct paths *p, const char *dir,
 	    fchmod(s->sockets, 0755) == -1)
 		return fault_errno(fault, "session directory %s", s->dir);
 	s->log = openat(s->fd, "session.log",
-	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (s->log == -1)
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
+	    0600);
+	if (s->log == -1 && errno != ENXIO)
 		return fault_errno(fault, "%s/session.log", s->dir);
+	/* A FIFO without a reader is ENXIO. */
+	if (s->log == -1 || fstat(s->log, &st) == -1 || !S_ISREG(st.st_mode))
+		return fault_set(
+		    fault, "%s/session.log: not a plain file", s->dir);
 	return auditfile_open(s, fault);
 }
 
@@ -284,8 +290,9 @@ session_link(struct session *s, const struct paths *p, struct fault *fault)
 void
 session_close(struct session *s)
 {
-	int *fds[] = {&s->closing, &s->audit, &s->sandbox, &s->orientation,
-	    &s->sockets, &s->home, &s->run, &s->log, &s->lock, &s->fd};
+	int *fds[] = {&s->closing, &s->margin, &s->audit, &s->sandbox,
+	    &s->orientation, &s->sockets, &s->home, &s->run, &s->log, &s->lock,
+	    &s->fd};
 	char target[4096];
 	ssize_t n;
 
@@ -299,7 +306,8 @@ session_close(struct session *s)
 		(void)unlinkat(s->sockets, "proxy.sock", 0);
 		(void)unlinkat(s->sockets, "mitm-proxy.sock", 0);
 	}
-	if (s->audit != -1)
+	/* auditd has the other one. */
+	if (s->closing != -1)
 		auditfile_trim(s);
 	/* Given back: any machine may go on in it. */
 	if (s->locked && ftruncate(s->lock, 0) == -1)

@@ -27,12 +27,16 @@ struct session {
 	size_t logged;
 	int audit;    /* audit.jsonl, O_APPEND */
 	int closing;  /* another description of it: see auditlog/file.c */
+	int margin;   /* disk kept for the closing record: auditlog/file.c */
 	uint64_t seq; /* of the next audit line */
 	uint8_t prev[32];
+	size_t torn; /* bytes of a line that an earlier run's crash cut */
 };
 
 /* Disk kept free for the audit log. */
 #define SESSION_RESERVE (1U << 20)
+/* And for its closing record, whatever came before. */
+#define SESSION_MARGIN (64U << 10)
 
 void session_init(struct session *);
 /* Makes the tree, takes the lock, opens the logs. */
@@ -59,6 +63,10 @@ int session_seed(int dirfd, const char *path, unsigned mode, struct span);
 void session_log(struct session *, const char *who, struct span text);
 
 /* auditlog/file.c */
+/* Opens the log and checks what is in it. -1: fault says why. */
+struct auditscan;
+int auditfile_attach(struct session *, struct auditscan *, struct fault *);
+/* The same; then ends a torn line, and reserves disk. */
 int auditfile_open(struct session *, struct fault *);
 /* A descriptor to read the log with; -1 errno. */
 int session_audit_reader(const struct session *);

@@ -287,6 +287,9 @@ start_session(int *status, struct fault *fault)
 			*status = SUP_EXIT_BUSY;
 		return -1;
 	}
+	if (anchor_open(
+		&sup.anchor, &sup.session, sup.config.anchor, fault) == -1)
+		return -1;
 	if (sup.config.ignored[0] != '\0')
 		sup_note("%s: without effect here: %s", sup.config.file,
 		    sup.config.ignored);

@@ -6,6 +6,7 @@
 #ifndef SUP_H
 #define SUP_H
 
+#include "auditlog/anchor.h"
 #include "box/locate.h"
 #include "box/view.h"
 #include "common/confine/confine.h"
@@ -140,6 +141,7 @@ struct sup {
 	struct servers defs;
 	struct guards guards;
 	struct session session;
+	struct anchor anchor;
 	struct adapter adapter;
 	struct providers providers;
 	struct proxy proxy;

@@ -24,7 +24,7 @@ auditd_on_asked(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)fd;
 	if (m->asked == 0 || m->digest.len != AUDITLOG_HASH ||
-	    m->preview.len < 2)
+	    m->preview.len < 2 || auditd_breaks(m->preview))
 		return chan_violation(c, "ASKED %u: not approved", m->id);
 	auditd_request_line(&go, m);
 	ask_end(m->id, PROTO_HOLD_APPROVED);
@@ -42,7 +42,8 @@ auditd_on_ask_no(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)fd;
 	if (m->digest.len != AUDITLOG_HASH || m->preview.len < 2 ||
-	    m->hold == PROTO_HOLD_APPROVED || m->reason < PROTO_REFUSED_DENIED)
+	    m->hold == PROTO_HOLD_APPROVED ||
+	    m->reason < PROTO_REFUSED_DENIED || auditd_breaks(m->preview))
 		return chan_violation(c, "ASK_NO %u: malformed", m->id);
 	auditd_line(&l, "askRefused");
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);

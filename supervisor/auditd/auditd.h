@@ -130,6 +130,8 @@ int auditd_virtual(const struct msg_RELEASE *);
 chan_fn auditd_on_tool_seen, auditd_on_trust, auditd_on_rules_now;
 
 /* auditd/log.c */
+/* Could this JSON text of another process end our line? */
+bool auditd_breaks(struct span json);
 /* Begins a line of this turn. */
 void auditd_line(struct auditlog_line *, const char *event);
 /* Ends it; a line that cannot be composed latches the failure. */
@@ -143,6 +145,8 @@ void auditd_effect_line(unsigned server, uint64_t call, struct span);
 void auditd_commit(void *);
 
 /* auditd/server.c */
+/* The session ends: calls that are out get their last line. */
+void auditd_calls_over(void);
 void auditd_server_stdin(unsigned server, int fd);
 /* Takes a released line. */
 void auditd_server_put(struct auditd_effect *);

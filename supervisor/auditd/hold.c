@@ -48,6 +48,8 @@ auditd_on_hold(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(c, "HOLD of another's");
 	if (m->args < 2 || m->args > m->preview.len)
 		return chan_violation(c, "HOLD without its arguments");
+	if (auditd_breaks(m->session))
+		return chan_violation(c, "HOLD: more than one line");
 	auditd_line(&l, "hold");
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
 	auditlog_str(&l, "effect", m->effect);

@@ -17,6 +17,12 @@
 /* What is kept of the line buffer between turns. */
 #define OUT_KEEP (256U << 10)
 
+bool
+auditd_breaks(struct span json)
+{
+	return json.len != 0 && memchr(json.p, '\n', json.len) != NULL;
+}
+
 void
 auditd_line(struct auditlog_line *l, const char *event)
 {

@@ -71,6 +71,7 @@ on_event(struct chan *c, const union proto_any *msg, int fd)
 	/* What waits may bring records of its own: before the last one. */
 	if (last) {
 		auditd_refusals_flush();
+		auditd_calls_over();
 		auditd_commit(NULL);
 	}
 	auditd_line(&l, event);
@@ -235,6 +236,10 @@ on_release(struct chan *c, const union proto_any *msg, int fd)
 	    !inside(m->log_off, m->log_len, m->payload.len) || m->args_len < 2)
 		return chan_violation(
 		    c, "RELEASE %llu: bad offsets", (unsigned long long)m->id);
+	if (auditd_breaks(span_of(m->payload.p + m->args_off, m->args_len)) ||
+	    auditd_breaks(span_of(m->payload.p + m->log_off, m->log_len)))
+		return chan_violation(c, "RELEASE %llu: more than one line",
+		    (unsigned long long)m->id);
 	if (m->forward != 0 && !deliverable(m, line))
 		return chan_violation(
 		    c, "RELEASE %llu: not one line", (unsigned long long)m->id);

@@ -218,6 +218,31 @@ auditd_server_lost(unsigned server, const char *why)
 	server_close(s);
 }
 
+void
+auditd_calls_over(void)
+{
+	struct auditlog_line l;
+
+	for (size_t i = 0; i < AUDITD_MAX_CALLS; i++) {
+		struct auditd_call *c = &auditd_env.calls[i];
+
+		if (c->id == 0)
+			continue;
+		auditd_line(&l, "result");
+		auditlog_ms(&l, "durationMs", clock_mono_us() - c->since);
+		auditlog_str(&l, "error", SPAN("the session ended"));
+		auditlog_u64(&l, "id", c->id);
+		auditlog_str(&l, "serverName",
+		    span_str(auditd_env.servers[c->server].name));
+		auditlog_str(&l, "status",
+		    call_begun(&auditd_env.servers[c->server], c->id)
+			? SPAN("lost")
+			: SPAN("undelivered"));
+		auditd_line_end(&l);
+		c->id = 0;
+	}
+}
+
 static void
 server_stalled(struct loop_timer *t)
 {

@@ -13,55 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/line.h"
-#include "auditlog/sum.h"
+#include "auditlog/scan.h"
 #include "session.h"
-
-static const char *
-auditfile_why(enum auditlog_check c)
-{
-	switch (c) {
-	case AUDITLOG_GOOD:
-	case AUDITLOG_FORM:
-		break;
-	case AUDITLOG_SEQ:
-		return "lines are missing or repeated before it";
-	case AUDITLOG_PREV:
-		return "it does not continue the line before it";
-	case AUDITLOG_BROKEN:
-		return "it was changed after it was written";
-	}
-	return "it is no audit line";
-}
-
-/* Only the remains of a crash may be of no form: they have no end. */
-static int
-auditfile_check(struct session *s, struct span text, struct fault *fault)
-{
-	struct auditlog log = {.seq = 1, .hash = auditsum};
-	enum auditlog_check c;
-	const uint8_t *nl;
-	size_t line = 0, n;
-
-	while (text.len != 0) {
-		line++;
-		nl = memchr(text.p, '\n', text.len);
-		n = nl == NULL ? text.len : (size_t)(nl - text.p);
-		c = auditlog_verify(&log, span_of(text.p, n));
-		if (c != AUDITLOG_GOOD &&
-		    !(c == AUDITLOG_FORM && (n == 0 || text.p[n - 1] != '}')))
-			return fault_set(fault,
-			    "%s/audit.jsonl line %zu: %s. "
-			    "Keep it as it is and use another --session-dir",
-			    s->dir, line, auditfile_why(c));
-		n += nl != NULL ? 1 : 0;
-		text.p += n;
-		text.len -= n;
-	}
-	s->seq = log.seq;
-	memcpy(s->prev, log.prev, sizeof(s->prev));
-	return 0;
-}
 
 int
 session_audit_reader(const struct session *s)
@@ -69,12 +22,13 @@ session_audit_reader(const struct session *s)
 	return openat(s->fd, "audit.jsonl", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* Reads what is there, from first to last; on success *scan is of it. */
 static int
-auditfile_resume(struct session *s, size_t size, struct fault *fault)
+auditfile_scan(
+    struct session *s, size_t size, struct auditscan *scan, struct fault *fault)
 {
 	uint8_t *p;
-	int fd, rv;
-	bool torn;
+	int fd;
 
 	if ((fd = session_audit_reader(s)) == -1)
 		return fault_errno(fault, "%s/audit.jsonl", s->dir);
@@ -82,39 +36,88 @@ auditfile_resume(struct session *s, size_t size, struct fault *fault)
 	close(fd);
 	if (p == MAP_FAILED)
 		return fault_errno(fault, "%s/audit.jsonl", s->dir);
-	rv = auditfile_check(s, span_of(p, size), fault);
-	torn = p[size - 1] != '\n';
+	auditscan(span_of(p, size), scan);
+	scan->unended = p[size - 1] != '\n';
 	(void)munmap(p, size);
-	if (rv == 0 && torn && write(s->audit, "\n", 1) != 1)
-		return fault_errno(fault, "%s/audit.jsonl", s->dir);
-	return rv;
+	if (scan->check != AUDITLOG_GOOD && !scan->tail)
+		return fault_set(fault,
+		    "%s/audit.jsonl line %zu: %s. Keep it as it is and use "
+		    "another --session-dir",
+		    s->dir, scan->line, auditscan_why(scan->check));
+	return 0;
 }
 
 int
-auditfile_open(struct session *s, struct fault *fault)
+auditfile_attach(struct session *s, struct auditscan *scan, struct fault *fault)
 {
+	/* Not to wait for a reader, should it be a FIFO. */
 	const int flags =
-	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 	struct stat st;
 
+	memset(scan, 0, sizeof(*scan));
 	s->seq = 1;
 	s->audit = openat(s->fd, "audit.jsonl", flags, 0600);
 	s->closing = openat(s->fd, "audit.jsonl", flags, 0600);
-	if (s->audit == -1 || s->closing == -1 || fstat(s->audit, &st) == -1)
-		return fault_errno(fault, "%s/audit.jsonl", s->dir);
+	if (s->audit == -1 || s->closing == -1 || fstat(s->audit, &st) == -1) {
+		if (errno != ENXIO)
+			return fault_errno(fault, "%s/audit.jsonl", s->dir);
+		st = (struct stat){.st_nlink = 1};
+	}
 	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
 		return fault_set(fault,
 		    "%s/audit.jsonl: not a plain file with "
 		    "one name",
 		    s->dir);
-	if (st.st_size != 0 &&
-	    auditfile_resume(s, (size_t)st.st_size, fault) == -1)
+	if (st.st_size == 0)
+		return 0;
+	if (auditfile_scan(s, (size_t)st.st_size, scan, fault) == -1)
 		return -1;
-	if (auditfile_reserve(s) == -1)
+	s->seq = scan->seq;
+	s->torn = scan->cut;
+	memcpy(s->prev, scan->hash, sizeof(s->prev));
+	return 0;
+}
+
+/*
+ * Disk for the closing record, which is written when there may be no more. It
+ * has no name: whoever ends us frees it.
+ */
+static int
+auditfile_margin(struct session *s)
+{
+	static const char name[] = "audit.margin", zero[4096];
+
+	(void)unlinkat(s->fd, name, 0);
+	s->margin = openat(s->fd, name,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (s->margin == -1)
+		return -1;
+	(void)unlinkat(s->fd, name, 0);
+	if (fallocate(s->margin, 0, 0, SESSION_MARGIN) == 0)
+		return 0;
+	if (errno != EOPNOTSUPP && errno != ENOSYS)
+		return -1;
+	for (size_t i = 0; i < SESSION_MARGIN / sizeof(zero); i++)
+		if (write(s->margin, zero, sizeof(zero)) != sizeof(zero))
+			return -1;
+	return 0;
+}
+
+int
+auditfile_open(struct session *s, struct fault *fault)
+{
+	struct auditscan scan;
+
+	if (auditfile_attach(s, &scan, fault) == -1)
+		return -1;
+	if (scan.unended && write(s->audit, "\n", 1) != 1)
+		return fault_errno(fault, "%s/audit.jsonl", s->dir);
+	if (auditfile_reserve(s) == -1 || auditfile_margin(s) == -1)
 		return fault_errno(fault,
 		    "%s/audit.jsonl: cannot reserve %u "
 		    "bytes of disk for the log",
-		    s->dir, SESSION_RESERVE);
+		    s->dir, SESSION_RESERVE + SESSION_MARGIN);
 	return 0;
 }
 
@@ -137,6 +140,9 @@ auditfile_trim(struct session *s)
 {
 	struct stat st;
 
+	if (s->margin != -1)
+		close(s->margin);
+	s->margin = -1;
 	/* To its own length: frees what lies reserved behind it. */
 	if (fstat(s->closing, &st) == 0 &&
 	    ftruncate(s->closing, st.st_size) == -1)

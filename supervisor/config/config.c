@@ -136,7 +136,7 @@ static int
 config_scalars(
     struct config *cfg, const struct jsonfile *j, struct json_object *root)
 {
-	static const char *const audit_keys[] = {"durability", NULL};
+	static const char *const audit_keys[] = {"anchor", "durability", NULL};
 	static const char *const redact_keys[] = {"enabled", NULL};
 	struct json_object *o = NULL;
 	const char *s = NULL;
@@ -157,6 +157,16 @@ config_scalars(
 			return jsonfile_bad(j, "audit", "durability",
 			    "must be \"kernel\" or \"disk\", is \"%s\"", s);
 		cfg->sync = s != NULL && strcmp(s, "disk") == 0;
+		s = NULL;
+		if (jsonfile_str(j, o, "audit", "anchor", &s) == -1)
+			return -1;
+		if (s != NULL && strcmp(s, "journal") != 0 && s[0] != '/')
+			return jsonfile_bad(j, "audit", "anchor",
+			    "must be \"journal\" or an absolute path, is "
+			    "\"%s\"",
+			    s);
+		if (s != NULL && (cfg->anchor = strdup(s)) == NULL)
+			return fault_errno(j->fault, "%s", j->file);
 	}
 	o = NULL;
 	if (jsonfile_object(j, root, "", "auditRedaction", &o) == -1)
@@ -405,6 +415,7 @@ config_free(struct config *cfg)
 		free(cfg->agents[i].name);
 		free(cfg->agents[i].path);
 	}
+	free(cfg->anchor);
 	free(cfg->file);
 	free(cfg->servers_file);
 	free(cfg->policy);

@@ -114,6 +114,7 @@ struct config {
 	struct budget_limits budget;
 	unsigned held_mb; /* bodies that mitmd may hold at once */
 	bool sync;
+	char *anchor; /* "journal", a file, or NULL */
 	bool redact;
 	bool strict; /* what drifted is refused */
 	char ignored[512]; /* names of keys without effect, or "" */

@@ -15,18 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/sum.h"
+#include "auditlog/scan.h"
 #include "icctl/icctl.h"
-
-struct verdict {
-	enum auditlog_check check;
-	size_t line; /* of the first bad one, from 1 */
-	size_t records;
-	size_t torn; /* 0, or the line that a crash cut */
-	bool closed; /* ends with a stop record */
-	bool cut;    /* the last line has no end */
-	uint8_t hash[AUDITLOG_HASH];
-};
 
 static const char *
 check_text(enum auditlog_check c)
@@ -49,60 +39,8 @@ check_text(enum auditlog_check c)
 	return "bad";
 }
 
-static bool
-has_event(struct span line, const char *event)
-{
-	char want[64];
-
-	snprintf(want, sizeof(want), "\"event\":\"%s\"", event);
-	return memmem(line.p, line.len, want, strlen(want)) != NULL;
-}
-
-/* The whole log; a torn line may stand only before a closing or new start. */
 static void
-verify(struct span all, struct verdict *v)
-{
-	struct auditlog log = {.seq = 1, .hash = auditsum};
-	size_t pending = 0, number = 0;
-	const uint8_t *nl;
-	struct span line;
-
-	memset(v, 0, sizeof(*v));
-	while (all.len != 0) {
-		number++;
-		nl = memchr(all.p, '\n', all.len);
-		line =
-		    span_of(all.p, nl == NULL ? all.len : (size_t)(nl - all.p));
-		all.p += line.len + (nl != NULL ? 1 : 0);
-		all.len -= line.len + (nl != NULL ? 1 : 0);
-		v->cut = nl == NULL;
-		v->check = auditlog_verify(&log, line);
-		v->line = number;
-		if (v->check == AUDITLOG_FORM && pending == 0) {
-			pending = number;
-			continue;
-		}
-		if (v->check == AUDITLOG_GOOD && pending != 0) {
-			if (!has_event(line, "stop") &&
-			    !has_event(line, "start"))
-				break;
-			v->torn = pending;
-			pending = 0;
-		}
-		if (v->check != AUDITLOG_GOOD)
-			break;
-		v->records++;
-		v->closed = has_event(line, "stop");
-	}
-	if (pending != 0) {
-		v->check = AUDITLOG_FORM;
-		v->line = pending;
-	}
-	memcpy(v->hash, log.prev, sizeof(v->hash));
-}
-
-static void
-report(const struct icctl *ctl, const char *path, const struct verdict *v)
+report(const struct icctl *ctl, const char *path, const struct auditscan *v)
 {
 	char hex[AUDITLOG_HEX + 1];
 
@@ -132,7 +70,8 @@ report(const struct icctl *ctl, const char *path, const struct verdict *v)
 	if (v->check != AUDITLOG_GOOD) {
 		printf("BROKEN: %s line %zu %s%s\n", path, v->line,
 		    check_text(v->check),
-		    v->cut ? "; it has no end: torn by a crash or cut" : "");
+		    v->cut != 0 ? "; it has no end: torn by a crash or cut"
+				: "");
 		printf("The %zu records before it are whole.\n", v->records);
 		return;
 	}
@@ -140,8 +79,11 @@ report(const struct icctl *ctl, const char *path, const struct verdict *v)
 	    hex);
 	if (v->torn != 0)
 		printf("line %zu was torn by a crash; the chain continues "
-		       "behind it\n",
-		    v->torn);
+		       "behind it%s\n",
+		    v->torn,
+		    v->old ? " (an older version wrote this log: nothing in it "
+			     "says how much was torn)"
+			   : "");
 	if (!v->closed)
 		puts("no closing record: the session still runs, or the "
 		     "end of the log is missing");
@@ -150,7 +92,7 @@ report(const struct icctl *ctl, const char *path, const struct verdict *v)
 static int
 verify_file(const struct icctl *ctl, const char *path)
 {
-	struct verdict v;
+	struct auditscan v;
 	struct stat st;
 	void *p = NULL;
 	int fd;
@@ -171,7 +113,7 @@ verify_file(const struct icctl *ctl, const char *path)
 		close(fd);
 		return ICCTL_FAILED;
 	}
-	verify(span_of(p, (size_t)st.st_size), &v);
+	auditscan(span_of(p, (size_t)st.st_size), &v);
 	report(ctl, path, &v);
 	if (p != NULL)
 		munmap(p, (size_t)st.st_size);

@@ -89,6 +89,12 @@ static const struct command {
 	"check the log's chain",
 	"Without FILE: the log of the newest session, or of the one that\n"
 	"--session names."},
+    {"close", "DIR", icctl_close,
+	"end the log of a session that was killed",
+	"Writes the closing record that nobody was left to write, gives the\n"
+	"reserved disk back and prints the log's last hash. DIR is a session's\n"
+	"directory or id. One that runs is refused; one that is closed stays\n"
+	"as it is."},
     {"mcp", "COMMAND ...", icctl_mcp,
 	"your own MCP servers: take them over from another program", NULL},
     {"policy", "TOOL ...", icctl_policy,

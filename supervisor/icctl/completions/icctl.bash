@@ -132,7 +132,7 @@ _icctl() {
 	_ironcurtain_value "$prev" "$cur" && return
 	case $cmd in
 	'')
-		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\ntrust\nbudget\nmetrics\nstop\nunlock\nkeys\nlogin\naudit\nmcp\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
+		_ironcurtain_words $'start\npending\nshow\napprove\ndeny\nwatch\nstatus\ntrust\nbudget\nmetrics\nstop\nunlock\nkeys\nlogin\naudit\nclose\nmcp\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
 		;;
 	start)
 		_ironcurtain_words "$_ironcurtain_start_options" "$cur"
@@ -172,6 +172,9 @@ _icctl() {
 		0) _ironcurtain_words $'reload\nforget' "$cur" ;;
 		*) _ironcurtain_words --file "$cur" ;;
 		esac
+		;;
+	close)
+		_ironcurtain_paths -d "$cur"
 		;;
 	audit)
 		if [ -z "$sub" ]; then

@@ -80,6 +80,8 @@ complete -c icctl -n '__ironcurtain_is none' -a unlock -d 'Use a provider again 
 complete -c icctl -n '__ironcurtain_is none' -a keys -d 'Credentials; take a new one'
 complete -c icctl -n '__ironcurtain_is none' -a login -d 'How to give sessions a credential'
 complete -c icctl -n '__ironcurtain_is none' -a audit -d 'Check the log'
+complete -c icctl -n '__ironcurtain_is none' -a close -d 'End the log of a killed session'
+complete -c icctl -n '__ironcurtain_is close' -F
 complete -c icctl -n '__ironcurtain_is none' -a mcp -d 'Your own MCP servers'
 complete -c icctl -n '__ironcurtain_is mcp' -a import -F -d 'Take servers over from another program'
 complete -c icctl -n '__ironcurtain_is mcp' -l dry-run -d 'Write nothing'

@@ -52,7 +52,8 @@ static const struct {
 	{"{\"audit\":{\"durability\":\"\"}}",
 	 "/h/config.json: audit.durability: must not be empty"},
 	{"{\"audit\":{\"sync\":true}}",
-	 "/h/config.json: audit.sync: unknown key. Known here: durability"},
+	 "/h/config.json: audit.sync: unknown key. Known here: anchor, "
+	 "durability"},
 	{"{\"auditRedaction\":{\"enabled\":\"yes\"}}",
 	 "/h/config.json: auditRedaction.enabled: must be true or false, is a string"},
 	{"{\"auditRedaction\":[]}",

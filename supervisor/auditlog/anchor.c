@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Opened before anything runs, while a mistake in the configuration can still
+ * be told; written once, at the end.
+ */
+#include "auditlog/anchor.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/paths.h"
+
+static const char journal_socket[] = "/run/systemd/journal/socket";
+
+static int
+anchor_open_journal(struct anchor *a, struct fault *fault)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+
+	memcpy(sun.sun_path, journal_socket, sizeof(journal_socket));
+	a->journal = true;
+	a->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (a->fd == -1 ||
+	    connect(a->fd, (struct sockaddr *)&sun, sizeof(sun)) == -1)
+		return fault_errno(fault,
+		    "audit.anchor: the journal cannot be reached (%s). Name a "
+		    "file instead",
+		    journal_socket);
+	return 0;
+}
+
+/* Does the file lie in the session's directory? 1, 0, or -1 with errno. */
+static int
+anchor_inside(const struct session *s, const char *where)
+{
+	char dir[4096];
+	const char *slash = strrchr(where, '/');
+	int fd, rv;
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - where + 1), where);
+	if ((fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return -1;
+	rv = paths_within(fd, s->fd);
+	close(fd);
+	return rv;
+}
+
+int
+anchor_open(struct anchor *a, const struct session *s, const char *where,
+    struct fault *fault)
+{
+	struct stat st;
+
+	*a = (struct anchor){.where = where, .fd = -1};
+	if (where == NULL)
+		return 0;
+	if (strcmp(where, "journal") == 0)
+		return anchor_open_journal(a, fault);
+	switch (anchor_inside(s, where)) {
+	case 0:
+		break;
+	case 1:
+		return fault_set(fault,
+		    "audit.anchor %s: lies in the session's directory, beside "
+		    "the log. Name a file elsewhere",
+		    where);
+	default:
+		return fault_errno(fault, "audit.anchor %s", where);
+	}
+	a->fd = open(where,
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
+	    0600);
+	if (a->fd == -1 || fstat(a->fd, &st) == -1)
+		return fault_errno(fault, "audit.anchor %s", where);
+	if (!S_ISREG(st.st_mode))
+		return fault_set(
+		    fault, "audit.anchor %s: not a plain file", where);
+	return 0;
+}
+
+int
+anchor_write(const struct anchor *a, const struct session *s, uint64_t seq,
+    const char *hex, struct fault *fault)
+{
+	char text[5000], when[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	int n;
+
+	if (a->where == NULL || a->fd == -1)
+		return 0;
+	if (gmtime_r(&now, &tm) != NULL)
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	/* A newline in a directory's name would begin another member. */
+	if (a->journal && strchr(s->dir, '\n') != NULL)
+		return fault_set(fault, "the directory's name has a newline");
+	if (a->journal)
+		n = snprintf(text, sizeof(text),
+		    "MESSAGE=%s/audit.jsonl ends with record %llu, hash %s\n"
+		    "PRIORITY=5\nSYSLOG_IDENTIFIER=icsupervisor\n"
+		    "IRONCURTAIN_SESSION=%s\nIRONCURTAIN_RECORDS=%llu\n"
+		    "IRONCURTAIN_HASH=%s\n",
+		    s->dir, (unsigned long long)seq, hex, s->id,
+		    (unsigned long long)seq, hex);
+	else
+		n = snprintf(text, sizeof(text), "%s %llu %s %s\n", when,
+		    (unsigned long long)seq, hex, s->dir);
+	if (n < 0 || (size_t)n >= sizeof(text))
+		return fault_set(fault, "too long");
+	/* One write: several sessions append to one file. */
+	if (write(a->fd, text, (size_t)n) != n)
+		return fault_errno(fault, "%s", a->where);
+	return 0;
+}

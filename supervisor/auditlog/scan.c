@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Walks over a log.  Trusts of a line only its own members, read by a JSON
+ * parser: an agent's arguments may contain any text that looks like one.
+ */
+#include "auditlog/scan.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+#include "auditlog/sum.h"
+
+/* What a record says about itself; all zero if it cannot be read. */
+struct said {
+	bool stop, start, end; /* end: workerEnd */
+	int64_t torn, format;
+};
+
+const char *
+auditscan_why(enum auditlog_check c)
+{
+	switch (c) {
+	case AUDITLOG_GOOD:
+	case AUDITLOG_FORM:
+		break;
+	case AUDITLOG_SEQ:
+		return "lines are missing or repeated before it";
+	case AUDITLOG_PREV:
+		return "it does not continue the line before it";
+	case AUDITLOG_BROKEN:
+		return "it was changed after it was written";
+	}
+	return "it is no audit line";
+}
+
+static int64_t
+said_number(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(o, key, &v) &&
+		       json_object_is_type(v, json_type_int)
+		   ? json_object_get_int64(v)
+		   : 0;
+}
+
+static void
+said_read(struct span line, struct said *said)
+{
+	struct json_tokener *tok;
+	struct json_object *o = NULL, *v;
+	const char *event;
+
+	memset(said, 0, sizeof(*said));
+	/* Our own records have no more than a few KiB and levels. */
+	if (line.len > (1U << 20) || (tok = json_tokener_new()) == NULL)
+		return;
+	o = json_tokener_parse_ex(tok, (const char *)line.p, (int)line.len);
+	if (json_object_is_type(o, json_type_object) &&
+	    json_object_object_get_ex(o, "event", &v) &&
+	    json_object_is_type(v, json_type_string)) {
+		event = json_object_get_string(v);
+		said->stop = strcmp(event, "stop") == 0;
+		said->start = strcmp(event, "start") == 0;
+		said->end = strcmp(event, "workerEnd") == 0;
+		if (json_object_object_get_ex(o, "detail", &v) &&
+		    json_object_is_type(v, json_type_object)) {
+			said->torn = said_number(v, "torn");
+			said->format = said_number(v, "format");
+		}
+	}
+	json_object_put(o);
+	json_tokener_free(tok);
+}
+
+/* Does this good line own to the torn one of `len` bytes before it? */
+static bool
+excuses(struct span line, size_t len, int64_t format, bool *old)
+{
+	struct said said;
+
+	said_read(line, &said);
+	*old = false;
+	if (!said.stop && !said.start && !said.end)
+		return false;
+	if (said.torn == (int64_t)len)
+		return true;
+	*old = true;
+	return format < AUDITSCAN_FORMAT && said.torn == 0 &&
+	       said.format < AUDITSCAN_FORMAT;
+}
+
+void
+auditscan(struct span all, struct auditscan *s)
+{
+	struct auditlog log = {.seq = 1, .hash = auditsum};
+	size_t number = 0, torn = 0, torn_len = 0;
+	struct span line, last = {NULL, 0};
+	const uint8_t *begin = all.p, *nl;
+	struct said said = {.format = 0};
+
+	memset(s, 0, sizeof(*s));
+	while (all.len != 0) {
+		number++;
+		nl = memchr(all.p, '\n', all.len);
+		line =
+		    span_of(all.p, nl == NULL ? all.len : (size_t)(nl - all.p));
+		all.p += line.len + (nl != NULL ? 1 : 0);
+		all.len -= line.len + (nl != NULL ? 1 : 0);
+		s->check = auditlog_verify(&log, line);
+		s->line = number;
+		if (s->check == AUDITLOG_GOOD) {
+			if (torn != 0 &&
+			    !excuses(line, torn_len, said.format, &s->old))
+				break;
+			if (torn != 0)
+				s->torn = torn;
+			torn = 0;
+			if (s->records++ == 0)
+				said_read(line, &said);
+			s->whole = (size_t)(all.p - begin);
+			s->unended = nl == NULL;
+			last = line;
+			continue;
+		}
+		/* Torn, whatever the last byte is that reached the disk. */
+		if (nl == NULL) {
+			s->cut = line.len;
+			s->tail = torn == 0;
+			break;
+		}
+		if (s->check != AUDITLOG_FORM || torn != 0)
+			break;
+		torn = number;
+		torn_len = line.len;
+	}
+	if (torn != 0) {
+		/* The run that ended it did not come to its first record. */
+		if (all.len == 0 && s->cut == 0 && s->check == AUDITLOG_FORM) {
+			s->cut = torn_len;
+			s->tail = true;
+		}
+		s->check = AUDITLOG_FORM;
+		s->line = torn;
+	}
+	said_read(last, &said);
+	s->closed = last.len != 0 && said.stop;
+	s->seq = log.seq;
+	memcpy(s->hash, log.prev, sizeof(s->hash));
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl close`: writes the closing record of a session whose processes were
+ * all killed from outside, gives its reserved disk back, and takes its link
+ * and sockets away.  Does nothing to one that runs or is closed.
+ */
+#include <sys/file.h>
+
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "auditlog/closing.h"
+#include "auditlog/scan.h"
+#include "icctl/icctl.h"
+
+/* SIGKILL, as a shell says it. */
+#define CLOSE_STATUS 137
+#define CLOSE_WHY                                                              \
+	"every process of the session was killed from outside; closed "        \
+	"afterwards by icctl"
+
+static int
+close_record(struct session *s)
+{
+	struct auditclosing c;
+	char detail[512];
+	int n;
+
+	if (auditclosing_begin(&c, s, false) == -1)
+		return -1;
+	if (c.torn != 0)
+		n = snprintf(detail, sizeof(detail),
+		    "{\"reason\":\"%s\",\"status\":%d,\"torn\":%zu}", CLOSE_WHY,
+		    CLOSE_STATUS, c.torn);
+	else
+		n = snprintf(detail, sizeof(detail),
+		    "{\"reason\":\"%s\",\"status\":%d}", CLOSE_WHY,
+		    CLOSE_STATUS);
+	auditclosing_add(&c, "stop", span_of(detail, (size_t)n));
+	return auditclosing_end(&c);
+}
+
+/* session.json says "running": it is what people and tools look at. */
+static void
+close_state(const struct session *s)
+{
+	int fd = openat(s->fd, "session.json",
+	    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	json_object *o = fd == -1 ? NULL : json_object_from_fd(fd);
+	const char *text;
+
+	if (json_object_is_type(o, json_type_object)) {
+		json_object_object_add(
+		    o, "state", json_object_new_string("ended"));
+		json_object_object_add(
+		    o, "status", json_object_new_int(CLOSE_STATUS));
+		json_object_object_add(
+		    o, "why", json_object_new_string(CLOSE_WHY));
+		text = json_object_to_json_string_ext(o,
+		    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+		if (session_write(
+			s->fd, "session.json", 0600, span_str(text)) == -1)
+			warn("%s/session.json", s->dir);
+	}
+	json_object_put(o);
+	if (fd != -1)
+		close(fd);
+}
+
+/* Its link in run/ and its sockets. */
+static void
+close_doors(const struct icctl *ctl, const struct session *s)
+{
+	char run[4200], target[4096];
+	struct dirent *e;
+	ssize_t n;
+	DIR *d;
+
+	(void)unlinkat(s->fd, "control.sock", 0);
+	(void)unlinkat(s->fd, "metrics.sock", 0);
+	(void)unlinkat(s->fd, "sockets/proxy.sock", 0);
+	(void)unlinkat(s->fd, "sockets/mitm-proxy.sock", 0);
+	snprintf(run, sizeof(run), "%s/run", ctl->home);
+	if ((d = opendir(run)) == NULL)
+		return;
+	while ((e = readdir(d)) != NULL) {
+		n = readlinkat(dirfd(d), e->d_name, target, sizeof(target));
+		if (n == (ssize_t)strlen(s->dir) &&
+		    memcmp(target, s->dir, (size_t)n) == 0)
+			(void)unlinkat(dirfd(d), e->d_name, 0);
+	}
+	closedir(d);
+}
+
+static void
+close_report(const struct icctl *ctl, const struct session *s, bool already)
+{
+	uint8_t hash[AUDITLOG_HASH];
+	char hex[AUDITLOG_HEX + 1] = "";
+	uint64_t seq = 0;
+	json_object *o;
+
+	if (auditfile_last(s, &seq, hash) == 0)
+		for (size_t i = 0; i < AUDITLOG_HASH; i++)
+			snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+	if (!ctl->json) {
+		printf("%s: its log ends with record %llu, hash %s\n",
+		    already ? "already closed" : "closed",
+		    (unsigned long long)seq, hex);
+		return;
+	}
+	o = json_object_new_object();
+	json_object_object_add(o, "ok", json_object_new_boolean(1));
+	json_object_object_add(o, "already", json_object_new_boolean(already));
+	json_object_object_add(
+	    o, "records", json_object_new_int64((int64_t)seq));
+	json_object_object_add(o, "hash", json_object_new_string(hex));
+	icctl_put_json(o);
+	json_object_put(o);
+}
+
+static int
+close_session(const struct icctl *ctl, struct session *s)
+{
+	struct auditscan scan;
+	struct fault fault;
+
+	if (flock(s->fd, LOCK_EX | LOCK_NB) == -1) {
+		if (errno == EWOULDBLOCK)
+			warnx("%s runs. End it: icctl --session %s stop",
+			    ctl->dir, ctl->dir);
+		else
+			warn("%s", ctl->dir);
+		return ICCTL_FAILED;
+	}
+	if (faccessat(s->fd, "audit.jsonl", F_OK, AT_SYMLINK_NOFOLLOW) == -1) {
+		warnx("%s is no session's directory: there is no audit.jsonl "
+		      "in it",
+		    ctl->dir);
+		return ICCTL_NO_SESSION;
+	}
+	if ((s->dir = paths_of_fd(s->fd)) == NULL) {
+		warn("%s", ctl->dir);
+		return ICCTL_FAILED;
+	}
+	if (auditfile_attach(s, &scan, &fault) == -1) {
+		warnx("%s", fault.text);
+		return ICCTL_FAILED;
+	}
+	if (!scan.closed && close_record(s) == -1) {
+		warn("%s/audit.jsonl", s->dir);
+		return ICCTL_FAILED;
+	}
+	auditfile_trim(s);
+	if (!scan.closed)
+		close_state(s);
+	close_doors(ctl, s);
+	close_report(ctl, s, scan.closed);
+	return ICCTL_OK;
+}
+
+int
+icctl_close(struct icctl *ctl, int argc, char **argv)
+{
+	struct session s = {.fd = -1, .audit = -1, .closing = -1, .margin = -1};
+	int r;
+
+	if (argc != 2 || argv[1][0] == '-') {
+		warnx("usage: icctl close DIR");
+		return ICCTL_USAGE;
+	}
+	ctl->session = argv[1];
+	if ((r = icctl_find(ctl, false)) != 0)
+		return r;
+	s.fd = open(ctl->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s.fd == -1) {
+		warn("%s", ctl->dir);
+		return ICCTL_NO_SESSION;
+	}
+	r = close_session(ctl, &s);
+	if (s.audit != -1)
+		close(s.audit);
+	if (s.closing != -1)
+		close(s.closing);
+	close(s.fd);
+	free(s.dir);
+	return r;
+}
