@@ -22,6 +22,8 @@ budget_open(const struct budget_limits *limits, const struct paths *paths,
 	struct budget_env *b = &budget_env;
 
 	b->limits = *limits;
+	TAILQ_INIT(&b->going);
+	TAILQ_INIT(&b->finished);
 	return prices_load(&b->prices, paths, fault);
 }
 
@@ -299,11 +301,56 @@ budget_add(
 	m->tokens += (double)d->in + (double)d->out + read + write;
 }
 
+static struct budget_ages *
+budget_ages_of(const struct budget_live *l)
+{
+	return l->last ? &budget_env.finished : &budget_env.going;
+}
+
+/* An unused place. Of too many answers one that is over is forgotten. */
+static struct budget_live *
+budget_live_new(void)
+{
+	struct budget_env *b = &budget_env;
+	struct budget_live *l;
+
+	if (b->nlive < BUDGET_LIVE)
+		return &b->pool[b->nlive++];
+	if ((l = TAILQ_FIRST(&b->finished)) == NULL)
+		l = TAILQ_FIRST(&b->going);
+	TAILQ_REMOVE(budget_ages_of(l), l, age);
+	LIST_REMOVE(l, row);
+	return l;
+}
+
+/* What was told of that answer so far. */
+static struct budget_live *
+budget_live_of(const struct msg_USAGE_SHOW *u)
+{
+	struct budget_row *row = &budget_env.live[u->stream % BUDGET_ROWS];
+	struct budget_live *l;
+
+	LIST_FOREACH (l, row, row)
+		if (l->stream == u->stream && l->exchange == u->exchange)
+			break;
+	if (l != NULL) {
+		TAILQ_REMOVE(budget_ages_of(l), l, age);
+	} else {
+		l = budget_live_new();
+		*l = (struct budget_live){
+		    .stream = u->stream, .exchange = u->exchange};
+		LIST_INSERT_HEAD(row, l, row);
+	}
+	l->last = l->last || u->last != 0;
+	TAILQ_INSERT_TAIL(budget_ages_of(l), l, age);
+	return l;
+}
+
 static void
 budget_charge(const struct msg_USAGE_SHOW *u)
 {
 	struct budget_env *b = &budget_env;
-	struct budget_live *l = &b->live[u->stream % BUDGET_LIVE];
+	struct budget_live *l = budget_live_of(u);
 	struct budget_model *m;
 	struct budget_sum d;
 	char name[132];
@@ -314,9 +361,6 @@ budget_charge(const struct msg_USAGE_SHOW *u)
 			*p0 = '_';
 	}
 	m = budget_model_of(u->provider, name[0] != '\0' ? name : "unknown");
-	if (l->stream != u->stream || l->exchange != u->exchange)
-		*l = (struct budget_live){
-		    .stream = u->stream, .exchange = u->exchange};
 	d.in = budget_rise(&l->sum.in, u->in);
 	d.out = budget_rise(&l->sum.out, u->out);
 	d.cache_read = budget_rise(&l->sum.cache_read, u->cache_read);

@@ -5,6 +5,8 @@
 #ifndef BUDGET_PRIV_H
 #define BUDGET_PRIV_H
 
+#include <sys/queue.h>
+
 #include "budget.h"
 #include "common/loop.h"
 #include "config/prices.h"
@@ -12,6 +14,7 @@
 #define BUDGET_SHOW_MS 1000U
 #define BUDGET_MODELS 64U
 #define BUDGET_LIVE 4096U /* answers under way */
+#define BUDGET_ROWS 256U
 
 struct budget_sum {
 	uint64_t in, out, cache_read, cache_write, reasoning;
@@ -29,16 +32,25 @@ struct budget_model {
 
 /* An answer, as far as it was told. */
 struct budget_live {
-	uint32_t stream, exchange; /* 0: none */
+	TAILQ_ENTRY(budget_live) age; /* the first was told of longest ago */
+	bool last;                    /* it is over */
+	LIST_ENTRY(budget_live) row;
+	uint32_t stream, exchange;
 	struct budget_sum sum;
 };
+
+LIST_HEAD(budget_row, budget_live);
+TAILQ_HEAD(budget_ages, budget_live);
 
 struct budget_env {
 	struct budget_limits limits;
 	struct prices prices;
 	struct budget_model models[BUDGET_MODELS];
 	unsigned nmodels;
-	struct budget_live live[BUDGET_LIVE];
+	struct budget_row live[BUDGET_ROWS]; /* by stream */
+	struct budget_ages going, finished;
+	struct budget_live pool[BUDGET_LIVE];
+	unsigned nlive;
 	struct msg_SPENT keys[PROTO_MAX_PROVIDERS];
 	uint64_t calls;
 	bool warned[BUDGET_KEYS], over[BUDGET_KEYS];

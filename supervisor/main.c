@@ -160,6 +160,9 @@ main(int argc, char **argv)
 		fatal("start");
 	if (start_session(&status, &fault) == -1) {
 		log_warnx("%s", fault.text);
+		/* No file is wrong: the system had no more of something. */
+		if (status == SUP_EXIT_CONFIG && fault.kind == FAULT_SCARCE)
+			status = SUP_EXIT_OS;
 		if (sup.end_child != NULL)
 			child_log_tell(sup.end_child);
 		/* Whoever signals us may have ended a program of ours first. */

@@ -102,7 +102,8 @@ guards_add(
 		return -1;
 	}
 	if ((fd = open(path, O_PATH | O_CLOEXEC)) == -1)
-		return errno == ENOENT || errno == ENOTDIR || errno == EACCES
+		return errno == ENOENT || errno == ENOTDIR || errno == EACCES ||
+			       errno == ELOOP
 			   ? 0
 			   : -1;
 	item = &g->items[g->n];

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,6 +82,18 @@ fault_cut(struct fault *f, int n)
 		memcpy(f->text + sizeof(f->text) - 4, "...", 4);
 }
 
+static bool
+fault_scarce(int error)
+{
+	static const int scarce[] = {
+	    ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE, ENOMEM, EAGAIN, EIO};
+
+	for (size_t i = 0; i < sizeof(scarce) / sizeof(scarce[0]); i++)
+		if (error == scarce[i])
+			return true;
+	return false;
+}
+
 int
 fault_set(struct fault *f, const char *fmt, ...)
 {
@@ -110,7 +123,8 @@ fault_set_kind(struct fault *f, enum fault_kind kind, const char *fmt, ...)
 int
 fault_errno(struct fault *f, const char *fmt, ...)
 {
-	const char *why = strerror(errno);
+	int error = errno;
+	const char *why = strerror(error);
 	size_t len;
 	va_list ap;
 
@@ -121,6 +135,6 @@ fault_errno(struct fault *f, const char *fmt, ...)
 	fault_cut(f, (int)len + snprintf(f->text + len, sizeof(f->text) - len,
 				    ": %s", why));
 	fault_show(f);
-	f->kind = FAULT_OTHER;
+	f->kind = fault_scarce(error) ? FAULT_SCARCE : FAULT_OTHER;
 	return -1;
 }

@@ -10,6 +10,7 @@ enum fault_kind {
 	FAULT_OTHER,  /* the caller knows what follows from it */
 	FAULT_BUSY,   /* another icsupervisor runs in the session directory */
 	FAULT_CONFIG, /* what the user configured does not work */
+	FAULT_SCARCE, /* the system had no more of something: no file is wrong */
 };
 
 struct fault {
@@ -26,7 +27,10 @@ int fault_set(struct fault *, const char *, ...)
 /* As fault_set(), which leaves FAULT_OTHER, with another kind. */
 int fault_set_kind(struct fault *, enum fault_kind, const char *, ...)
     __attribute__((format(printf, 3, 4)));
-/* As fault_set() with ": strerror(errno)" behind it. */
+/*
+ * As fault_set() with ": strerror(errno)" behind it; FAULT_SCARCE where the
+ * system had no more disk, descriptors or memory.
+ */
 int fault_errno(struct fault *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -6,6 +6,7 @@
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include <dirent.h>
@@ -22,23 +23,35 @@
 #include "icctl/icctl.h"
 
 #define REPLY_MAX (64U << 20)
+/* The session itself answers, or says that it cannot, within 3 s. */
+#define ICCTL_WAIT_S 10
 
 static int
 dial(const char *dir)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
-	int dfd, fd = -1;
+	const struct timeval limit = {.tv_sec = ICCTL_WAIT_S};
+	int dfd, fd = -1, save;
 
 	if ((dfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return -1;
 	snprintf(sun.sun_path, sizeof(sun.sun_path),
 	    "/proc/self/fd/%d/control.sock", dfd);
 	if ((fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) != -1 &&
-	    connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == -1) {
+	    (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) ==
+		    -1 ||
+		/* That of connect(2), too. */
+		setsockopt(
+		    fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) == -1 ||
+		connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == -1)) {
+		save = errno;
 		close(fd);
+		errno = save;
 		fd = -1;
 	}
+	save = errno;
 	close(dfd);
+	errno = save;
 	return fd;
 }
 
@@ -47,8 +60,9 @@ runs(const char *dir)
 {
 	int fd = dial(dir);
 
+	/* One that does not answer is there all the same. */
 	if (fd == -1)
-		return false;
+		return errno == EAGAIN;
 	close(fd);
 	return true;
 }
@@ -161,6 +175,11 @@ icctl_connect(struct icctl *ctl)
 
 	if (fd != -1)
 		return fd;
+	if (save == EAGAIN) {
+		errno = save;
+		icctl_lost(ctl);
+		return -1;
+	}
 	snprintf(log, sizeof(log), "%s/session.log", ctl->dir);
 	if (access(log, F_OK) == -1 && errno == ENOENT)
 		warnx("%s is no session's directory: there is no session.log "
@@ -217,6 +236,8 @@ icctl_receive(int fd, struct icctl_rest *rest)
 		n = recv(fd, rest->p + rest->len, rest->cap - rest->len, 0);
 		if (n == -1 && errno == EINTR)
 			continue;
+		if (n == 0)
+			errno = ECONNRESET;
 		if (n <= 0)
 			return NULL;
 		rest->len += (size_t)n;
@@ -225,7 +246,33 @@ icctl_receive(int fd, struct icctl_rest *rest)
 	o = json_tokener_parse(rest->p);
 	rest->len -= (size_t)(nl + 1 - rest->p);
 	memmove(rest->p, nl + 1, rest->len);
-	return o;
+	if (icctl_reply_ok(o))
+		return o;
+	json_object_put(o);
+	errno = EBADMSG;
+	return NULL;
+}
+
+void
+icctl_lost(const struct icctl *ctl)
+{
+	switch (errno) {
+	case EAGAIN:
+		warnx("session %s does not answer within %d s: it is stopped "
+		      "or very busy. Try again, or look at its icsupervisor "
+		      "(ps, %s/session.json names its pid)",
+		    ctl->dir, ICCTL_WAIT_S, ctl->dir);
+		break;
+	case EBADMSG:
+		warnx("session %s gave an answer that is malformed: is it of "
+		      "another version?",
+		    ctl->dir);
+		break;
+	default:
+		warnx("session %s closed the connection without an answer",
+		    ctl->dir);
+		break;
+	}
 }
 
 json_object *
@@ -235,11 +282,12 @@ icctl_ask_with(struct icctl *ctl, json_object *request, int given)
 	json_object *reply = NULL;
 	int fd;
 
-	if ((fd = icctl_connect(ctl)) != -1 &&
-	    (send_with(fd, request, given) == -1 ||
-		(reply = icctl_receive(fd, &rest)) == NULL))
-		warnx("session %s closed the connection without an answer",
-		    ctl->dir);
+	if ((fd = icctl_connect(ctl)) != -1) {
+		/* A refusal may be there before the question is taken. */
+		(void)send_with(fd, request, given);
+		if ((reply = icctl_receive(fd, &rest)) == NULL)
+			icctl_lost(ctl);
+	}
 	if (given != -1)
 		close(given);
 	if (fd != -1)

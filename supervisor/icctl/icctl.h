@@ -47,6 +47,10 @@ struct icctl_rest {
 	size_t len, cap;
 };
 json_object *icctl_receive(int fd, struct icctl_rest *);
+/* reply.c: has it the shape that commands rely on? */
+bool icctl_reply_ok(json_object *);
+/* Say on standard error why icctl_receive() returned NULL: errno. */
+void icctl_lost(const struct icctl *);
 /* One request and its reply, NULL if that failed (said why). */
 json_object *icctl_ask(struct icctl *, json_object *request);
 /* The same with a descriptor, which is taken; -1: none. */

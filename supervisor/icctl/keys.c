@@ -93,7 +93,7 @@ keys_list(struct icctl *ctl)
 	reply = icctl_ask(ctl, req);
 	json_object_put(req);
 	if (reply == NULL)
-		return ICCTL_FAILED;
+		return ICCTL_NO_SESSION;
 	if (!json_object_object_get_ex(reply, "ok", &ok) ||
 	    !json_object_get_boolean(ok)) {
 		rv = icctl_refused(ctl, reply);
@@ -196,7 +196,7 @@ keys_reload(struct icctl *ctl, const char *name, const char *path)
 	reply = icctl_ask_with(ctl, req, given);
 	json_object_put(req);
 	if (reply == NULL)
-		return ICCTL_FAILED;
+		return ICCTL_NO_SESSION;
 	if (!json_object_object_get_ex(reply, "ok", &ok) ||
 	    !json_object_get_boolean(ok))
 		rv = icctl_refused(ctl, reply);

@@ -24,7 +24,8 @@ static struct {
 	json_object *holds[WATCH_MAX]; /* oldest first */
 	size_t nholds;
 	bool keys;  /* a terminal in single-key mode */
-	bool ended; /* the session said so */
+	bool begun; /* the session has answered */
+	bool ended; /* and said that it ends */
 	struct watch_panel panel;
 	struct termios saved;
 } watch_env;
@@ -425,9 +426,7 @@ watch_take(json_object *event)
 	json_object *ok = NULL;
 
 	if (event == NULL) {
-		warnx("session %s broke the connection off without an end. "
-		      "See: icctl status",
-		    watch_env.ctl->dir);
+		icctl_lost(watch_env.ctl);
 		return ICCTL_NO_SESSION;
 	}
 	/* The reply to "watch" itself; events have no "ok". */
@@ -450,21 +449,25 @@ watch_loop(int fd)
 	struct pollfd p[2] = {
 	    {.fd = fd, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
 	json_object *event;
-	int r = ICCTL_OK;
+	int n, r = ICCTL_OK;
 
 	if (watch_env.keys)
 		p[1].fd = STDIN_FILENO;
 	for (;;) {
-		if (poll(p, 2, -1) == -1) {
+		if (!watch_env.begun)
+			n = 0;
+		else if ((n = poll(p, 2, -1)) == -1) {
 			if (errno == EINTR)
 				continue;
 			r = ICCTL_FAILED;
 			break;
 		}
-		if (p[1].revents != 0 && !on_key())
+		if (n != 0 && p[1].revents != 0 && !on_key())
 			break;
-		if (p[0].revents == 0)
+		if (n != 0 && p[0].revents == 0)
 			continue;
+		/* The first answer has a time limit of its own. */
+		watch_env.begun = true;
 		/* At least one line; more may have come with it. */
 		do {
 			event = icctl_receive(fd, &rest);
@@ -498,8 +501,7 @@ icctl_watch(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_NO_SESSION;
 	req = json_object_new_object();
 	json_object_object_add(req, "op", json_object_new_string("watch"));
-	if (icctl_send(fd, req) == -1)
-		err(ICCTL_FAILED, "send");
+	(void)icctl_send(fd, req);
 	json_object_put(req);
 	terminal_keys();
 	r = watch_loop(fd);

@@ -72,9 +72,15 @@ pins_check(const struct jsonfile *j, struct json_object *root,
 
 	*servers = NULL;
 	if (jsonfile_known(j, root, "", root_keys) == -1 ||
-	    jsonfile_int(j, root, "", "version", 1, 1, &version) == -1 ||
+	    jsonfile_int(j, root, "", "version", 1, INT32_MAX, &version) ==
+		-1 ||
 	    jsonfile_object(j, root, "", "servers", servers) == -1)
 		return -1;
+	if (version > 1)
+		return jsonfile_bad(j, "", "version",
+		    "is %lld: a newer IronCurtain made this file. Use that "
+		    "one, or another IRONCURTAIN_HOME",
+		    (long long)version);
 	if (version != 1 || *servers == NULL)
 		return jsonfile_bad(
 		    j, "", NULL, "\"version\" and \"servers\" are missing");
