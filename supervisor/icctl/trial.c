@@ -102,11 +102,14 @@ static void
 trial_lines(char *text, const char **found, const char **remedy)
 {
 	static const char name[] = "icsupervisor: ";
+	static const char log[] = "the audit log ends with ";
 	char *line, *rest = text;
 
 	*found = *remedy = NULL;
 	while ((line = strsep(&rest, "\n")) != NULL) {
-		if (strncmp(line, name, sizeof(name) - 1) != 0)
+		/* The last line of every session is about its log. */
+		if (strncmp(line, name, sizeof(name) - 1) != 0 ||
+		    strncmp(line + sizeof(name) - 1, log, sizeof(log) - 1) == 0)
 			continue;
 		*found = *remedy;
 		*remedy = line + sizeof(name) - 1;
