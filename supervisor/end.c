@@ -22,12 +22,15 @@
 #include "control/approvals.h"
 #include "control/control.h"
 #include "control/notify.h"
+#include "relay/link.h"
 #include "sup.h"
 
 /* All of it in well under a second. */
 #define END_AUDIT_MS 400
 #define END_REAP_MS 300
 #define END_RENEW_MS 5000U
+/* The viewer may be slow, and its person has asked for the end. */
+#define END_VIEWER_MS 2000
 
 void
 end_request(int status, const struct child *c, const char *fmt, ...)
@@ -210,6 +213,21 @@ end_anchor(void)
 		sup_warn("audit.anchor: %s", fault.text);
 }
 
+/* The agent goes first; what it has written is still shown. */
+static void
+end_agent(void)
+{
+	uint64_t until = clock_mono_us() / 1000 + END_VIEWER_MS;
+
+	runtime_kill();
+	if (!sup.ready || sup.opt.runtime == RUNTIME_NONE)
+		return;
+	terminal_stop();
+	while (!terminal_left() && clock_mono_us() / 1000 < until)
+		if (loop_once(&sup.loop, 20) == -1)
+			break;
+}
+
 int
 end_run(void)
 {
@@ -228,6 +246,7 @@ end_run(void)
 		event_end(sup.end_child);
 	loop_turns(&sup.loop);
 	end_renewals();
+	end_agent();
 	end_kill_all();
 	if (sup.logging && !end_audit(audit)) {
 		if (audit != NULL)
@@ -240,6 +259,8 @@ end_run(void)
 		end_kill(audit);
 	}
 	end_reap();
+	/* An agent that ended by itself has written all that it wanted to. */
+	link_end(sup.agent_ended ? -1 : END_VIEWER_MS);
 	end_orphans();
 	if (sup.logging)
 		end_anchor();

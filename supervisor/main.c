@@ -28,6 +28,7 @@
 #include "box/runtime.h"
 #include "common/log.h"
 #include "control/notify.h"
+#include "relay/link.h"
 #include "sup.h"
 
 /* Orphans of what we started come to us; those that we know wait for pidfds. */
@@ -51,6 +52,7 @@ reap_orphans(void)
 			if (sup.keys[i].cred.command.pid == si.si_pid)
 				return;
 		if (sup.agent.pid == si.si_pid || notify_pid() == si.si_pid ||
+		    link_has_pid(si.si_pid) ||
 		    sup.proxy.cred.command.pid == si.si_pid ||
 		    instance_has_pid(si.si_pid))
 			return;
@@ -68,8 +70,7 @@ on_signal(struct loop_io *io, uint32_t events)
 		if (si.ssi_signo == SIGCHLD) {
 			reap_orphans();
 			stopped_look();
-		} else if ((si.ssi_signo != SIGINT && si.ssi_signo != SIGQUIT) ||
-			 !runtime_has_terminal())
+		} else
 			end_stop((int)si.ssi_signo, "SIG%s",
 			    sigabbrev_np((int)si.ssi_signo));
 	}

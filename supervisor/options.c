@@ -80,6 +80,7 @@ enum {
 	OPT_TASK,
 	OPT_POLICY,
 	OPT_PROFILE,
+	OPT_VIEWER,
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -99,6 +100,7 @@ static const struct option options_long[] = {
     {"policy", required_argument, NULL, OPT_POLICY},
     {"profile", required_argument, NULL, OPT_PROFILE},
     {"task", required_argument, NULL, OPT_TASK},
+    {"viewer", required_argument, NULL, OPT_VIEWER},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
     {NULL, 0, NULL, 0},
@@ -147,6 +149,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		return options_path("policy", value, &o->policy, fault);
 	case OPT_PROFILE:
 		return options_path("profile", value, &o->profile, fault);
+	case OPT_VIEWER:
+		return options_path("viewer", value, &o->viewer, fault);
 	case OPT_TASK:
 		return options_path("task", value, &o->task, fault);
 	case OPT_RUNTIME:

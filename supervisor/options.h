@@ -36,6 +36,7 @@ struct options {
 	const char *policy;
 	const char *profile; /* a name or directory; NULL: see config */
 	const char *task;
+	const char *viewer; /* of icctl start; NULL: our own */
 	char **command; /* after --; NULL: none */
 	enum options_runtime runtime;
 	bool ask;

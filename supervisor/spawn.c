@@ -141,10 +141,6 @@ spawn_child(const struct spawn *s, pid_t parent, int status)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
 	    getppid() != parent)
 		_exit(127);
-	if (s->deaf) {
-		(void)signal(SIGINT, SIG_IGN);
-		(void)signal(SIGQUIT, SIG_IGN);
-	}
 	if (s->worker) {
 		(void)signal(SIGTERM, SIG_IGN);
 		(void)signal(SIGINT, SIG_IGN);

@@ -25,7 +25,6 @@ struct spawn {
 				 */
 	size_t nfds;
 	bool session; /* a session of its own: no terminal signals */
-	bool deaf;    /* ignores what a terminal's keys send */
 	bool worker;  /* ignores SIGTERM, SIGINT and SIGHUP from the start */
 };
 

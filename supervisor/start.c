@@ -18,6 +18,7 @@
 #include "control/control.h"
 #include "domains.h"
 #include "providers/destinations.h"
+#include "relay/link.h"
 #include "sup.h"
 
 static int
@@ -100,6 +101,8 @@ start_adapter(struct fault *fault)
 		fault) == -1 ||
 	    destinations_load(&sup.providers, &sup.config, fault) == -1 ||
 	    providers_usable(&sup.providers, fault) == -1)
+		return -1;
+	if (link_prepare(fault) == -1)
 		return -1;
 	return runtime_prepare(fault);
 }
@@ -253,8 +256,8 @@ start_workers(struct fault *fault)
 	return 0;
 }
 
-static void
-start_ready(void)
+static int
+start_ready(struct fault *fault)
 {
 	servers_unseen();
 	budget_start();
@@ -264,6 +267,8 @@ start_ready(void)
 		sup_warn("session.json: %s", strerror(errno));
 	if (sup.opt.print_ready)
 		ready_print();
+	if (link_start(fault) == -1)
+		return -1;
 	ready_notify("READY=1\nSTATUS=session is running");
 	loop_timer_set(
 	    &sup.loop, &sup.reserve_timer, 5000, start_reserve, NULL);
@@ -271,6 +276,7 @@ start_ready(void)
 	servers_start();
 	setup_roots();
 	runtime_poll();
+	return 0;
 }
 
 int
@@ -307,6 +313,5 @@ start_session(int *status, struct fault *fault)
 			*status = SUP_EXIT_CONFIG;
 		return -1;
 	}
-	start_ready();
-	return 0;
+	return start_ready(fault);
 }

@@ -176,7 +176,7 @@ struct sup {
 
 	bool logging; /* auditd has the log */
 	bool logged;  /* and has written this run's first record */
-	bool started, ready, agent_started;
+	bool started, ready, agent_started, agent_ended;
 	char audit_failed[256];
 	struct msg_COUNTS counts;
 	struct {

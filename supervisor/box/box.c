@@ -247,21 +247,19 @@ box_etc(struct box *b)
 }
 
 void
-box_init(struct box *b, enum filter_kind kind, bool terminal)
+box_init(struct box *b, enum filter_kind kind)
 {
 	memset(b, 0, sizeof(*b));
 	buf_init(&b->args, BOX_MAX_ARGS);
 	for (size_t i = 0; i < SPAWN_MAX_FDS; i++)
 		b->fds[i] = -1;
 	b->nfds = BOX_ARGS_FD + 1;
-	b->terminal = terminal;
 	box_arg(b, "--unshare-all");
 	box_arg(b, "--unshare-user");
 	box_arg(b, "--disable-userns");
 	box_arg(b, "--die-with-parent");
-	/* On a terminal the agent is a person's; TIOCSTI is filtered. */
-	if (!terminal)
-		box_arg(b, "--new-session");
+	/* Its signals and its terminal stay in it. */
+	box_arg(b, "--new-session");
 	box_args(b, "--cap-drop", "ALL", NULL);
 	box_args(b, "--hostname", "ironcurtain", NULL);
 	box_arg(b, "--clearenv");
@@ -310,9 +308,7 @@ box_spawn(struct box *b, const int stdio[3], char *const *argv,
 	for (size_t i = 0; i < 3; i++)
 		s.fds[i] = stdio[i];
 	s.argv = (char *const *)(uintptr_t)words;
-	s.session = !b->terminal;
-	/* An interrupt is for the agent, not for what its box is made of. */
-	s.deaf = b->terminal;
+	s.session = true;
 	if (box_resolved.nfiles != 0
 		? host_program_start(&box_resolved, NULL, &s, out) == -1
 		: spawn_start(&s, out) == -1)

@@ -19,13 +19,12 @@ struct box {
 	struct buf args;        /* NUL-separated */
 	int fds[SPAWN_MAX_FDS]; /* 0-2: its stdio; 3: args; owned from 3 on */
 	size_t nfds;
-	bool terminal;
 	bool failed; /* errno of the first failure in error */
 	int error;
 };
 
-/* The namespaces and the system, read-only. terminal: it may keep ours. */
-void box_init(struct box *, enum filter_kind, bool terminal);
+/* The namespaces, a session of its own, and the system, read-only. */
+void box_init(struct box *, enum filter_kind);
 void box_free(struct box *);
 void box_arg(struct box *, const char *);
 void box_args(struct box *, const char *, const char *, const char *);

@@ -157,7 +157,7 @@ box_probe(struct fault *why, const char **remedy)
 	*remedy = remedy_install;
 	if (box_bwrap() == NULL)
 		return fault_set(why, "bubblewrap is not installed");
-	box_init(&b, FILTER_AGENT, false);
+	box_init(&b, FILTER_AGENT);
 	box_args(&b, "--remount-ro", "/", NULL);
 	box_args(&b, "--chdir", "/", NULL);
 	rv = probe_run(&b, said, sizeof(said), why);

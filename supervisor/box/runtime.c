@@ -19,7 +19,9 @@
 #include "box/locate_priv.h"
 #include "box/orient.h"
 #include "box/probe.h"
+#include "box/sandbox_log.h"
 #include "config/jsonfile.h"
+#include "relay/link.h"
 #include "sup.h"
 
 /* A signal that ended the agent has reached us as well by then. */
@@ -32,10 +34,9 @@ static struct {
 	char **argv;        /* within the box, bridge included */
 	char *env[ORIENT_MAX_ENV + 1];
 	char *bridge;
-	bool terminal;
 	int reached; /* says whether the sandbox was made: box_status() */
 	struct loop_timer killed;
-	int status; /* of an agent that a signal to stop ended */
+	int status; /* of the agent, once it has ended */
 	char how[128];
 } runtime_env = {.reached = -1};
 
@@ -106,8 +107,9 @@ runtime_find_adapter(char **inside, struct fault *fault)
 static int
 runtime_argv(char *const *args, const char *inside, struct fault *fault)
 {
+	const char *before[12] = {RUNTIME_BRIDGE, "run"}, *options[4];
 	char *filled[ADAPTER_MAX_ARGS + 1] = {NULL};
-	size_t n = 0;
+	size_t n = 0, k = 2;
 	int rv = 0;
 
 	for (; sup.opt.command == NULL && args != NULL && args[n] != NULL;
@@ -116,11 +118,15 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 		if (filled[n] == NULL)
 			rv = fault_errno(fault, "agent");
 	}
+	link_bridge_options(options);
+	for (const char **o = options; *o != NULL; o++)
+		before[k++] = *o;
+	before[k++] = "/run/ironcurtain";
+	before[k++] = "--";
+	before[k++] = inside;
 	if (rv == 0)
-		runtime_env.argv =
-		    locate_argv((const char *const[]){RUNTIME_BRIDGE, "run",
-				    "/run/ironcurtain", "--", inside, NULL},
-			sup.opt.command != NULL ? sup.opt.command + 1 : filled);
+		runtime_env.argv = locate_argv(before,
+		    sup.opt.command != NULL ? sup.opt.command + 1 : filled);
 	for (size_t i = 0; i < n; i++)
 		free(filled[i]);
 	if (rv == 0 && runtime_env.argv == NULL)
@@ -153,7 +159,6 @@ runtime_prepare(struct fault *fault)
 		    sup.adapter.name,
 		    sup.adapter.program == NULL ? "command after --"
 						: "--task");
-	runtime_env.terminal = sup.opt.task == NULL && isatty(0) && isatty(1);
 	rv = sup.opt.command != NULL
 		 ? runtime_find(sup.opt.command[0], &inside, fault)
 		 : runtime_find_adapter(&inside, fault);
@@ -188,11 +193,23 @@ runtime_unmade(void)
 	    SUP_EXIT_OS, NULL, "the sandbox could not be made: %s", why.text);
 }
 
+/* It has ended, and its output is with whoever reads that. */
 static void
-runtime_over(struct loop_timer *t)
+runtime_over(void)
+{
+	sandbox_log_read();
+	end_request(runtime_env.status, NULL, "the agent %s", runtime_env.how);
+}
+
+/* Whoever reads its output gets all of it. */
+static void
+runtime_drain(struct loop_timer *t)
 {
 	(void)t;
-	end_request(runtime_env.status, NULL, "the agent %s", runtime_env.how);
+	sup.terminal.left = runtime_over;
+	terminal_stop();
+	if (terminal_left())
+		runtime_over();
 }
 
 static void
@@ -209,17 +226,19 @@ runtime_exited(struct loop_io *io, uint32_t events)
 	spawn_describe(code, status, runtime_env.how, sizeof(runtime_env.how));
 	runtime_env.status = spawn_status(code, status);
 	if (code == CLD_EXITED && !box_reached(runtime_env.reached)) {
+		sandbox_log_read();
 		runtime_unmade();
 		return;
 	}
+	sup.agent_ended = true;
 	/* Whoever signals every process of a session means the session. */
 	if (runtime_env.status == 128 + SIGTERM ||
 	    runtime_env.status == 128 + SIGINT ||
 	    runtime_env.status == 128 + SIGHUP)
 		loop_timer_set(&sup.loop, &runtime_env.killed,
-		    RUNTIME_SIGNAL_MS, runtime_over, NULL);
+		    RUNTIME_SIGNAL_MS, runtime_drain, NULL);
 	else
-		runtime_over(NULL);
+		runtime_drain(NULL);
 }
 
 static void
@@ -230,7 +249,7 @@ runtime_box(struct box *b)
 	char *eq;
 	int fd;
 
-	box_init(b, FILTER_AGENT, runtime_env.terminal);
+	box_init(b, FILTER_AGENT);
 	runtime_env.reached = box_status(b);
 	if (runtime_env.tree != NULL)
 		box_bind_path(b, runtime_env.tree, runtime_env.mount, false);
@@ -260,8 +279,7 @@ runtime_box(struct box *b)
 static void
 runtime_start(void)
 {
-	const int stdio[3] = {sup.opt.task != NULL ? -1 : STDIN_FILENO,
-	    STDOUT_FILENO, STDERR_FILENO};
+	int stdio[3] = {-1, -1, -1};
 	struct fault fault;
 	struct box b;
 	int rv;
@@ -269,7 +287,13 @@ runtime_start(void)
 	sup.agent_started = true;
 	loop_timer_clear(&sup.loop, &sup.agent_timer);
 	runtime_box(&b);
-	rv = box_spawn(&b, stdio, runtime_env.argv, &sup.agent, &fault);
+	rv = sandbox_log_open(&stdio[1], &fault);
+	stdio[2] = stdio[1];
+	if (rv == 0)
+		rv = box_spawn(
+		    &b, stdio, runtime_env.argv, &sup.agent, &fault);
+	if (stdio[1] != -1)
+		close(stdio[1]);
 	box_free(&b);
 	if (rv == 0 && spawn_check(&sup.agent) == -1)
 		rv = fault_errno(&fault, "bwrap%s", spawn_step());
@@ -318,10 +342,4 @@ runtime_kill(void)
 	if (sup.agent.pidfd != -1)
 		(void)syscall(
 		    SYS_pidfd_send_signal, sup.agent.pidfd, SIGKILL, NULL, 0);
-}
-
-bool
-runtime_has_terminal(void)
-{
-	return runtime_env.terminal && sup.agent.pidfd != -1;
 }

@@ -14,7 +14,5 @@ int runtime_orient(struct fault *);
 /* Starts it once the servers have settled, or 30 s after READY. */
 void runtime_poll(void);
 void runtime_kill(void);
-/* Is the terminal the agent's? Then its interrupts are, too. */
-bool runtime_has_terminal(void);
 
 #endif

@@ -343,7 +343,7 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 	char *eq, **argv;
 	int rv;
 
-	box_init(&b, s->program.ours ? FILTER_OURS : FILTER_SERVER, false);
+	box_init(&b, s->program.ours ? FILTER_OURS : FILTER_SERVER);
 	if (s->def->egress != NULL &&
 	    server_bind_door((unsigned)(s - sup.servers), &b, fault) == -1) {
 		box_free(&b);

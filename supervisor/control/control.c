@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -95,6 +96,23 @@ control_reply(struct client *c, struct json_object *o)
 	} else {
 		client_flush(c);
 	}
+	json_object_put(o);
+}
+
+void
+control_hand(struct client *c, struct json_object *o, int fd)
+{
+	char line[1024];
+	int n;
+
+	n = snprintf(line, sizeof(line), "%s\n",
+	    json_object_to_json_string_ext(o,
+		JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	/* Nothing is queued for one who waits for this reply. */
+	if (n < 0 || (size_t)n >= sizeof(line) || c->out.len != 0 ||
+	    handover_send(c->fd, line, (size_t)n, fd) != n)
+		client_close(c);
+	close(fd);
 	json_object_put(o);
 }
 

@@ -92,6 +92,8 @@ void control_answer(struct client *);
 /* The waiting reply becomes a refusal. */
 void control_refuse(struct client *, const char *code, const char *error);
 void control_fail(struct client *, const char *code, const char *error);
+/* The same with a descriptor; takes both. */
+void control_hand(struct client *, struct json_object *, int fd);
 /* Takes the object. */
 void control_reply(struct client *, struct json_object *);
 /* control/ops.c: takes one request line. */
@@ -99,6 +101,8 @@ void control_request(struct client *, struct span line);
 /* reload.c, control/policy.c: take no ownership of the request. */
 void control_op_reload(struct client *, struct json_object *req);
 void control_op_tools(struct client *, struct json_object *req);
+/* control_attach.c */
+void control_op_attach(struct client *);
 void control_op_trust(struct client *, struct json_object *req);
 void control_fail(struct client *, const char *code, const char *error);
 /* 64 hex digits. -1: they are not. */

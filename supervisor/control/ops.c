@@ -268,6 +268,8 @@ op_command(struct client *c, const char *op, struct json_object *req)
 		control_op_reload(c, req);
 	} else if (strcmp(op, "trust") == 0) {
 		control_op_trust(c, req);
+	} else if (strcmp(op, "attach") == 0) {
+		control_op_attach(c);
 	} else if (strcmp(op, "stop") == 0) {
 		control_reply(c, control_ok());
 		end_stop(SIGTERM, "icctl (pid %d)", (int)c->peer.pid);
@@ -310,9 +312,9 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 	} else {
 		control_fail(c, "bad-request",
 		    "unknown \"op\": known are "
-		    "ping, status, pending, show, approve, deny, watch, "
-		    "budget, budget-set, keys, keys-reload, metrics, reload, "
-		    "tools, trust, unlock, stop");
+		    "ping, status, pending, show, approve, attach, deny, "
+		    "watch, budget, budget-set, keys, keys-reload, metrics, "
+		    "reload, tools, trust, unlock, stop");
 	}
 }
 
@@ -356,8 +358,8 @@ bad:
 void
 control_request(struct client *c, struct span line)
 {
-	static const char *const commands[] = {"approve", "deny", "reload",
-	    "trust", "unlock", "budget-set", "stop"};
+	static const char *const commands[] = {"approve", "attach", "deny",
+	    "reload", "trust", "unlock", "budget-set", "stop"};
 	struct json_object *req;
 	const char *op;
 	char why[256];

@@ -13,6 +13,7 @@
 
 #include "common/log.h"
 #include "icctl/icctl.h"
+#include "icctl/screen/viewer.h"
 
 /* clang-format off */
 static const struct command {
@@ -24,6 +25,11 @@ static const struct command {
 } commands[] = {
     {"start", "[OPTIONS] [TASK | -- CMD...]", icctl_start,
 	"run an agent in a session, in the foreground", NULL},
+    {"attach", "[SESSION]", icctl_attach,
+	"show the agent's terminal here, and type into it",
+	"Ctrl-] d leaves again, and the session goes on; Ctrl-] shows what\n"
+	"else there is. SESSION is its directory or id; without it, the only\n"
+	"one that runs."},
     {"pending", "", icctl_pending,
 	"calls that wait for your answer",
 	"For each a short id, how long you have, what it would do, and every\n"
@@ -231,6 +237,9 @@ main(int argc, char **argv)
 	const struct command *c;
 	char shown[256];
 
+	/* We started ourselves so; nobody types it. */
+	if (argc > 1 && strcmp(argv[1], VIEWER_HOW_COMMAND) == 0)
+		return viewer_main(argc - 1, argv + 1);
 	argc = take_options(&ctl, argc, argv);
 	if (argc < 2) {
 		usage(stderr);

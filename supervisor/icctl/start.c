@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl start`: names a new session directory and becomes icsupervisor, in
- * the foreground, with the user's terminal for the agent.
+ * `icctl start`: names a new session directory, starts icsupervisor in a
+ * session of its own, and becomes the viewer of what its agent shows.
  */
 #include <sys/stat.h>
 
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "icctl/icctl.h"
+#include "icctl/screen/launch.h"
 
 #define START_ARGS 256
 
@@ -112,10 +113,13 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 {
 	char program[PATH_MAX];
 	const char *args[START_ARGS + 8];
+	struct viewer_how how;
+	bool no_input = false;
 	size_t n = 0;
 	int i = 1;
 
 	args[n++] = "icsupervisor";
+	n += 2; /* launch_session's */
 	args[n++] = "--session-dir";
 	args[n++] = ctl->dir;
 	for (; i < argc && n < START_ARGS; i++) {
@@ -136,6 +140,9 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 						 : "no such option");
 			return ICCTL_USAGE;
 		}
+		if (strcmp(argv[i], "--runtime") == 0 &&
+		    strcmp(argv[i + 1], "none") == 0)
+			no_input = true;
 		args[n++] = argv[i++];
 		args[n++] = argv[i];
 	}
@@ -144,6 +151,7 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 			warnx("one TASK only; put it in quotes");
 			return ICCTL_USAGE;
 		}
+		no_input = true;
 		args[n++] = "--task";
 		args[n++] = argv[i++];
 	}
@@ -157,7 +165,9 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	if (new_session(ctl) == -1 ||
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
-	execv(program, (char *const *)(uintptr_t)args);
-	warn("%s", program);
+	viewer_how_find(&how, no_input);
+	(void)launch_session(
+	    program, args, &how, strrchr(ctl->dir, '/') + 1);
+	warn("viewer");
 	return ICCTL_FAILED;
 }

@@ -120,6 +120,13 @@ terminal_pause(void)
 	return TERMINAL_AGAIN_MS - (now - oldest);
 }
 
+static void
+terminal_over(void)
+{
+	if (sup.terminal.left != NULL)
+		sup.terminal.left();
+}
+
 void
 terminal_exited(struct child *c)
 {
@@ -128,8 +135,11 @@ terminal_exited(struct child *c)
 	struct msg_ALARM alarm = {.kind = SPAN("terminal")};
 	uint64_t pause = terminal_pause();
 
-	if (t->leaving && (c->killed || spawn_status(c->code, c->status) == 0))
+	if (t->leaving &&
+	    (c->killed || spawn_status(c->code, c->status) == 0)) {
+		terminal_over();
 		return;
+	}
 	spawn_describe(c->code, c->status, how, sizeof(how));
 	snprintf(text, sizeof(text),
 	    "termd (pid %d) %s%s; the agent goes on, and its terminal is "
@@ -139,8 +149,10 @@ terminal_exited(struct child *c)
 	alarm.text = span_str(text);
 	event_worker(c);
 	child_send(ROLE_AUDIT, 0, MSG_ALARM, &alarm, -1);
-	if (t->leaving)
+	if (t->leaving) {
+		terminal_over();
 		return;
+	}
 	child_forget(c);
 	t->child = NULL;
 	loop_timer_set(&sup.loop, &t->timer, pause, terminal_start, NULL);

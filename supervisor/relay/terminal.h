@@ -24,6 +24,8 @@ struct terminal {
 	uint16_t rows, cols;
 	/* A new termd runs and has no viewers yet; NULL: nobody asks. */
 	void (*again)(void);
+	/* It ended after terminal_stop(); NULL: nobody asks. */
+	void (*left)(void);
 	/* These are terminal.c's own. */
 	int listener;     /* terminal.sock; termd has a duplicate */
 	uint32_t viewers; /* so many there were */

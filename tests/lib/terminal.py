@@ -13,11 +13,25 @@ import time
 class Terminal:
     """A program on a terminal of its own."""
 
-    def __init__(self, argv, env):
+    def __init__(self, argv, env, rows=None, cols=None, fds=None):
+        """fds: descriptors that it gets besides, by number."""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            if rows:
+                self.set_size(0, rows, cols)
+            for number, fd in (fds or {}).items():
+                os.dup2(fd, number)
             os.execve(argv[0], argv, env)
         self.out = b""
+        self.all = b""
+
+    @staticmethod
+    def set_size(fd, rows, cols):
+        fcntl.ioctl(fd, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", rows, cols, 0, 0))
+
+    def resize(self, rows, cols):
+        self.set_size(self.fd, rows, cols)
 
     def read(self, timeout):
         """More of its output; False: there is none, or it has ended."""
@@ -28,6 +42,7 @@ class Terminal:
         except OSError:
             return False
         self.out += data
+        self.all += data
         return bool(data)
 
     def until(self, pattern, timeout=30):
@@ -54,12 +69,17 @@ class Terminal:
         self.until(ident.encode() + rb" ?[^\n]*, any other key not to")
         self.key(ident[:1].encode())
 
-    def resize(self, rows, columns):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
-                    struct.pack("HHHH", rows, columns, 0, 0))
+    def settings(self):
+        """Everything that stty shows."""
+        return termios.tcgetattr(self.fd)
 
     def echo(self):
-        return bool(termios.tcgetattr(self.fd)[3] & termios.ECHO)
+        return bool(self.settings()[3] & termios.ECHO)
+
+    def end_status(self):
+        """The same, as a shell says it."""
+        status = self.end()
+        return status if status >= 0 else 128 - status
 
     def end(self):
         """Its exit status, once it has ended by itself."""

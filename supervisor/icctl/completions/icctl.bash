@@ -137,6 +137,9 @@ _icctl() {
 	start)
 		_ironcurtain_words "$_ironcurtain_start_options" "$cur"
 		;;
+	attach)
+		_ironcurtain_words "$(_ironcurtain_sessions)" "$cur"
+		;;
 	show | approve | deny)
 		if [ "$nargs" = 0 ] && [[ $cur != -* ]]; then
 			_ironcurtain_words "$(_ironcurtain_ids)" "$cur"

@@ -65,6 +65,8 @@ complete -c icctl -l session -x -a '(__ironcurtain_sessions)' -d 'The session th
 complete -c icctl -n '__ironcurtain_is none' -l help -d 'Say what there is'
 complete -c icctl -n '__ironcurtain_is none' -l version -d 'Which version this is'
 complete -c icctl -n '__ironcurtain_is none' -a start -d 'Run an agent in a session'
+complete -c icctl -n '__ironcurtain_is none' -a attach -d 'Show the terminal of the agent here'
+complete -c icctl -n '__ironcurtain_is attach' -x -a '(__ironcurtain_sessions)' -d 'Which session'
 complete -c icctl -n '__ironcurtain_is none' -a pending -d 'Calls that wait for your answer'
 complete -c icctl -n '__ironcurtain_is none' -a show -d 'One waiting call, whole'
 complete -c icctl -n '__ironcurtain_is none' -a approve -d 'Let that call happen, once'

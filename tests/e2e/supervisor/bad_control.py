@@ -27,13 +27,13 @@ CONTROL = [
      "a request is one JSON object on one line: request: op: must be a "
      "string, is a number"),
     ("op empty", b'{"op":""}\n', "bad-request",
-     "unknown \"op\": known are ping, status, pending, show, approve, deny, "
-     "watch, budget, budget-set, keys, keys-reload, metrics, reload, tools, "
-     "trust, unlock, stop"),
+     "unknown \"op\": known are ping, status, pending, show, approve, "
+     "attach, deny, watch, budget, budget-set, keys, keys-reload, metrics, "
+     "reload, tools, trust, unlock, stop"),
     ("an unknown op", b'{"op":"approve-all"}\n', "bad-request",
-     "unknown \"op\": known are ping, status, pending, show, approve, deny, "
-     "watch, budget, budget-set, keys, keys-reload, metrics, reload, tools, "
-     "trust, unlock, stop"),
+     "unknown \"op\": known are ping, status, pending, show, approve, "
+     "attach, deny, watch, budget, budget-set, keys, keys-reload, metrics, "
+     "reload, tools, trust, unlock, stop"),
     ("an op with a NUL", b'{"op":"stop\\u0000"}\n', "bad-request",
      "a request is one JSON object on one line: request: op: must not hold a "
      "NUL"),

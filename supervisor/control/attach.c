@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl attach`: another viewer of the agent's terminal.  It gets a channel
+ * to termd and nothing of ours; it may type, so it is a command.
+ */
+#include <unistd.h>
+
+#include "control/control.h"
+#include "relay/link.h"
+#include "sup.h"
+
+void
+control_op_attach(struct client *c)
+{
+	struct fault fault;
+	struct json_object *o;
+	int fd;
+
+	if (sup.opt.runtime == RUNTIME_NONE) {
+		control_fail(c, "not-found",
+		    "no agent is run by this session (--runtime none): there "
+		    "is no terminal to show");
+		return;
+	}
+	if ((fd = terminal_viewer(true, false, &fault)) == -1) {
+		control_fail(c, "busy", fault.text);
+		return;
+	}
+	sup_note("pid %d attached to the terminal", (int)c->peer.pid);
+	o = control_ok();
+	json_object_object_add(
+	    o, "session", json_object_new_string(sup.session.id));
+	json_object_object_add(
+	    o, "screen", json_object_new_boolean(link_has_screen()));
+	control_hand(c, o, fd);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: ISC */
+/* `icctl attach`: asks for a channel to the agent's terminal and shows it. */
+#include <err.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "credential/handover.h"
+#include "icctl/icctl.h"
+#include "icctl/screen/launch.h"
+
+#define ATTACH_REPLY 4096U
+
+/* The reply, with the descriptor that came along; NULL: said why. */
+static json_object *
+attach_ask(struct icctl *ctl, int *channel)
+{
+	char reply[ATTACH_REPLY];
+	json_object *req, *o = NULL;
+	size_t len = 0;
+	ssize_t n = 1;
+	int sock, fd;
+
+	*channel = -1;
+	if ((sock = icctl_connect(ctl)) == -1)
+		return NULL;
+	req = icctl_request("attach", NULL);
+	if (icctl_send(sock, req) == -1)
+		n = 0;
+	json_object_put(req);
+	while (n > 0 && len < sizeof(reply) - 1 &&
+	       (len == 0 || reply[len - 1] != '\n')) {
+		n = handover_receive(
+		    sock, reply + len, sizeof(reply) - 1 - len, &fd);
+		if (n == -1 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			len += (size_t)n;
+		if (fd != -1 && *channel == -1)
+			*channel = fd;
+		else if (fd != -1)
+			close(fd);
+	}
+	close(sock);
+	reply[len] = '\0';
+	if (len != 0 && reply[len - 1] == '\n')
+		o = json_tokener_parse(reply);
+	if (o == NULL)
+		warnx("session %s closed the connection without an answer",
+		    ctl->dir);
+	return o;
+}
+
+int
+icctl_attach(struct icctl *ctl, int argc, char **argv)
+{
+	struct viewer_how how;
+	json_object *o, *v;
+	const char *name;
+	int channel, rv;
+
+	if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
+		warnx("attach takes a session at most (icctl attach --help)");
+		return ICCTL_USAGE;
+	}
+	if (argc == 2)
+		ctl->session = argv[1];
+	if ((rv = icctl_find(ctl, true)) != 0)
+		return rv;
+	if ((o = attach_ask(ctl, &channel)) == NULL)
+		return ICCTL_NO_SESSION;
+	if (!json_object_object_get_ex(o, "ok", &v) ||
+	    !json_object_get_boolean(v) || channel == -1)
+		return icctl_refused(ctl, o);
+	viewer_how_find(&how, false);
+	if (json_object_object_get_ex(o, "screen", &v) &&
+	    json_object_get_boolean(v) != how.screen) {
+		if (how.screen)
+			how = (struct viewer_how){.screen = false};
+		else {
+			warnx("the agent has a full screen: attach needs a "
+			      "terminal for it (TERM is not \"dumb\")");
+			return ICCTL_FAILED;
+		}
+	}
+	/* Only the first viewer gets the agent's own bytes. */
+	how.raw[0] = how.raw[1] = how.input = how.merge = false;
+	how.attached = true;
+	name = icctl_text(o, "session");
+	(void)launch_viewer(0, &how, name, channel, -1);
+	warn("viewer");
+	return ICCTL_FAILED;
+}

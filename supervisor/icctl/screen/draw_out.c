@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Drawing on the terminal, from the copy of the agent's grid: addresses,
+ * erasing to the end of a line, colours, and the modes that this viewer sets.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "icctl/screen/draw_priv.h"
+
+#define MOUSE (PROTO_TERM_CLICKS | PROTO_TERM_DRAGS | PROTO_TERM_MOVES)
+
+/* Consoles that print what they do not know instead of ignoring it. */
+static bool
+is_console(void)
+{
+	const char *term = getenv("TERM");
+
+	return term == NULL || strncmp(term, "linux", 5) == 0 ||
+	       strncmp(term, "vt", 2) == 0;
+}
+
+/*
+ * Only printable ASCII has the same width everywhere: behind anything else
+ * the cursor is told its place.
+ */
+void
+draw_cell_at(unsigned row, unsigned col, const struct cell *c)
+{
+	struct paint *p = &draw_env.paint;
+
+	paint_cell(p, c, (draw_env.modes & PROTO_TERM_REVERSE) != 0);
+	if (c->nchars != 1 || c->chars[0] < 0x20 || c->chars[0] > 0x7e)
+		paint_printf(p, "\033[%u;%uH", row + 1, col + c->width + 1);
+}
+
+static bool
+is_blank(const struct cell *c)
+{
+	return c->nchars == 1 && c->chars[0] == ' ' && c->attr == 0 &&
+	       c->bg == CELL_DEFAULT;
+}
+
+/* The column from which on the row is blank. */
+static unsigned
+blank_from(const struct cell *cells)
+{
+	unsigned n = draw_env.cols;
+
+	if ((draw_env.modes & PROTO_TERM_REVERSE) != 0)
+		return n;
+	while (n != 0 && is_blank(&cells[n - 1]))
+		n--;
+	return n;
+}
+
+static void
+show_row(unsigned row)
+{
+	const struct cell *cells =
+	    draw_env.grid + (size_t)row * draw_env.cols;
+	struct draw_row *r = &draw_env.row[row];
+	unsigned col = r->from, to = r->to, blank, shown = draw_env.cols;
+	struct paint *p = &draw_env.paint;
+
+	*r = DRAW_ROW_CLEAN;
+	if (shown > draw_env.term_cols)
+		shown = draw_env.term_cols;
+	if (to > shown)
+		to = shown;
+	if (col >= to)
+		return;
+	/* From the left half of a wide character. */
+	if (cells[col].nchars == 0 && col != 0)
+		col--;
+	blank = blank_from(cells);
+	paint_printf(p, "\033[%u;%uH", row + 1, col + 1);
+	while (col < to && col < blank) {
+		if (cells[col].width > shown - col)
+			break;
+		draw_cell_at(row, col, &cells[col]);
+		col += cells[col].width;
+	}
+	if (col < to) {
+		paint_plain(p);
+		paint_text(p, "\033[K");
+	}
+}
+
+/* Sets and clears what the agent's modes ask of the real terminal. */
+static void
+show_modes(void)
+{
+	static const struct {
+		uint32_t bit;
+		const char *on, *off;
+	} modes[] = {
+	    {PROTO_TERM_CURSOR_KEYS, "\033[?1h", "\033[?1l"},
+	    {PROTO_TERM_KEYPAD, "\033=", "\033>"},
+	    {PROTO_TERM_FOCUS, "\033[?1004h", "\033[?1004l"},
+	    {PROTO_TERM_CLICKS, "\033[?1000h", "\033[?1000l"},
+	    {PROTO_TERM_DRAGS, "\033[?1002h", "\033[?1002l"},
+	    {PROTO_TERM_MOVES, "\033[?1003h", "\033[?1003l"},
+	};
+	uint32_t changed = draw_env.modes ^ draw_env.set_modes;
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if ((changed & modes[i].bit) != 0)
+			paint_text(&draw_env.paint,
+			    (draw_env.modes & modes[i].bit) != 0
+				? modes[i].on
+				: modes[i].off);
+	if ((changed & MOUSE) != 0)
+		paint_text(&draw_env.paint,
+		    (draw_env.modes & MOUSE) != 0 ? "\033[?1006h"
+						  : "\033[?1006l");
+	draw_env.set_modes = draw_env.modes;
+}
+
+static void
+show_cursor(void)
+{
+	static const unsigned shapes[] = {
+	    [PROTO_CURSOR_BLOCK] = 2,
+	    [PROTO_CURSOR_LINE] = 4,
+	    [PROTO_CURSOR_BAR] = 6,
+	};
+	struct paint *p = &draw_env.paint;
+	uint8_t want = (uint8_t)(shapes[draw_env.shape] -
+				 ((draw_env.modes & PROTO_TERM_BLINK) != 0));
+
+	/* What every terminal begins with is this one's own choice. */
+	if (want == 1)
+		want = 0;
+	if ((draw_env.modes & PROTO_TERM_CURSOR) == 0 ||
+	    draw_env.cursor_row + 1 >= draw_env.term_rows)
+		return;
+	if (draw_env.set_shape != want && !is_console())
+		paint_printf(p, "\033[%u q", (unsigned)want);
+	draw_env.set_shape = want;
+	paint_printf(p, "\033[%u;%uH\033[?25h", draw_env.cursor_row + 1,
+	    draw_env.cursor_col + 1);
+}
+
+/* Our own line: exactly as many columns as there are. */
+static void
+show_line(void)
+{
+	struct paint *p = &draw_env.paint;
+	struct cell c = cell_of(' ');
+	const char *right = viewer.how.attached ? " Ctrl-] d leaves "
+					      : " Ctrl-] for commands ";
+	unsigned cols = draw_env.term_cols;
+	char text[2048];
+	int n;
+
+	draw_env.line_dirty = false;
+	if (draw_env.prefix)
+		n = snprintf(text, sizeof(text),
+		    " d detach   z suspend   t take the keyboard   Ctrl-] "
+		    "send it   other keys: back");
+	else
+		n = snprintf(text, sizeof(text), " ironcurtain %s  %s",
+		    viewer.name, says_latest());
+	if (n >= (int)sizeof(text))
+		n = (int)sizeof(text) - 1;
+	paint_printf(p, "\033[%u;1H", draw_env.term_rows);
+	c.attr = CELL_REVERSE;
+	for (unsigned i = 0; i < cols; i++) {
+		unsigned from_right = cols - i;
+		size_t len = strlen(right);
+
+		c.chars[0] = ' ';
+		if (!draw_env.prefix && cols > 60 && from_right <= len)
+			c.chars[0] = (uint8_t)right[len - from_right];
+		else if ((int)i < n)
+			c.chars[0] = (uint8_t)text[i];
+		paint_cell(p, &c, false);
+	}
+	paint_plain(p);
+}
+
+/* The agent changed to its other screen, or back. */
+static void
+show_alternate(void)
+{
+	bool want = (draw_env.modes & PROTO_TERM_ALTERNATE) != 0;
+
+	if (want == viewer.state->alternate)
+		return;
+	viewer.state->alternate = want;
+	paint_plain(&draw_env.paint);
+	paint_text(
+	    &draw_env.paint, want ? "\033[?1049h" : "\033[?1049l");
+	draw_env.clear = true;
+}
+
+/*
+ * Row by row: some terminals keep a screen that is cleared at once for a person
+ * to scroll back to, with our own line in it.
+ */
+static void
+show_nothing(void)
+{
+	struct paint *p = &draw_env.paint;
+
+	p->known = false;
+	paint_plain(p);
+	for (unsigned i = 1; i <= draw_env.term_rows; i++)
+		paint_printf(p, "\033[%u;1H\033[K", i);
+	draw_env.clear = false;
+	draw_all_dirty();
+}
+
+void
+draw_frame(void)
+{
+	struct paint *p = &draw_env.paint;
+
+	if (!draw_env.on || draw_env.term_rows < 2)
+		return;
+	paint_text(p, "\033[?25l");
+	show_alternate();
+	if (draw_env.clear) {
+		show_nothing();
+	}
+	for (unsigned i = 0;
+	     i < draw_env.rows && i + 1 < draw_env.term_rows; i++) {
+		show_row(i);
+		if (paint_some(p, STDOUT_FILENO) == -1)
+			viewer_leave(VIEWER_EXIT_LOST);
+	}
+	if (draw_env.line_dirty)
+		show_line();
+	show_modes();
+	show_cursor();
+	if (paint_flush(p, STDOUT_FILENO) == -1)
+		viewer_leave(VIEWER_EXIT_LOST);
+}
+
+void
+draw_line(void)
+{
+	draw_env.line_dirty = true;
+	draw_frame();
+}
+
+void
+draw_tell_size(void)
+{
+	unsigned rows = draw_env.term_rows, cols = draw_env.term_cols;
+	struct msg_SIZE m;
+
+	rows -= rows > 1;
+	m.rows = (uint16_t)(rows < PROTO_MAX_ROWS ? rows : PROTO_MAX_ROWS);
+	m.cols = (uint16_t)(cols < PROTO_MAX_COLS ? cols : PROTO_MAX_COLS);
+	viewer_send(MSG_SIZE, &m);
+}
+
+void
+draw_resize(void)
+{
+	if (!tty_size(&draw_env.term_rows, &draw_env.term_cols))
+		return;
+	draw_env.clear = true;
+	draw_tell_size();
+	draw_frame();
+}
+
+void
+draw_start(void)
+{
+	struct paint *p = &draw_env.paint;
+
+	paint_init(p);
+	draw_env.set_modes = 0;
+	draw_env.set_shape = 0;
+	draw_env.on = true;
+	viewer.state->drawn = true;
+	viewer.state->alternate = false;
+	if (!tty_size(&draw_env.term_rows, &draw_env.term_cols)) {
+		draw_env.term_rows = 24;
+		draw_env.term_cols = 80;
+	}
+	if (!is_console())
+		paint_text(p, "\033[22;0t");
+	/* What the person had on the screen is kept above it. */
+	for (unsigned i = 0; i < draw_env.term_rows; i++)
+		paint_text(p, "\n");
+	paint_text(p, "\033[?7l\033[?2004h");
+	draw_env.clear = true;
+	draw_tell_size();
+	draw_frame();
+}
+
+/* The row behind the last one that has anything in it. */
+static unsigned
+row_behind(void)
+{
+	unsigned row = draw_env.rows;
+
+	while (row != 0 &&
+	       blank_from(draw_env.grid +
+			  (size_t)(row - 1) * draw_env.cols) == 0)
+		row--;
+	return row;
+}
+
+void
+draw_stop(void)
+{
+	struct paint *p = &draw_env.paint;
+
+	if (!draw_env.on)
+		return;
+	draw_env.on = false;
+	buf_reset(&p->out, 0);
+	paint_text(p, tty_reset);
+	if (viewer.state->alternate)
+		paint_text(p, "\033[?1049l");
+	else
+		paint_printf(p, "\033[%u;1H\033[J",
+		    (row_behind() < draw_env.term_rows ? row_behind()
+						       : draw_env.term_rows -
+							     1) +
+			1);
+	(void)paint_flush(p, STDOUT_FILENO);
+	viewer.state->drawn = viewer.state->alternate = false;
+}
+
+/* Behind our own words, so that nobody takes it for another program's. */
+void
+draw_title(struct span text)
+{
+	struct paint *p = &draw_env.paint;
+
+	if (!draw_env.on || is_console())
+		return;
+	paint_text(p, "\033]2;ironcurtain: ");
+	for (size_t i = 0; i < text.len && i < 80; i++)
+		(void)buf_addc(&p->out,
+		    text.p[i] >= 0x20 && text.p[i] < 0x7f ? text.p[i] : '?');
+	paint_text(p, "\033\\");
+	(void)paint_flush(p, STDOUT_FILENO);
+}

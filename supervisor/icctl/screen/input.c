@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Standard input: the keys of a full screen, or bytes that are passed on as
+ * they are.  No more is read than termd has room for.
+ */
+#include "icctl/screen/viewer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INPUT_CHUNK 32768U
+#define INPUT_ESC_MS 50U
+#define INPUT_BACK_MS 500U
+/* The most that one read of keys may become: each an escape sequence. */
+#define INPUT_KEYS 4096U
+
+static struct {
+	struct loop_io io;
+	struct loop_timer timer;
+	bool on, eof;
+	bool always; /* a file: no event says that it can be read */
+} input_env = {.io = LOOP_IO_INIT};
+
+static void
+spend(size_t n)
+{
+	viewer.room -= (uint32_t)n;
+}
+
+static void
+on_keys(struct span s)
+{
+	struct msg_KEYS m = {.bytes = s};
+
+	if (viewer.chan == NULL || s.len > viewer.room)
+		return;
+	spend(s.len);
+	viewer_send(MSG_KEYS, &m);
+}
+
+static void
+on_paste(struct span s, bool last)
+{
+	struct msg_PASTE m = {.last = last, .bytes = s};
+
+	if (viewer.chan == NULL || s.len > viewer.room)
+		return;
+	spend(s.len);
+	viewer_send(MSG_PASTE, &m);
+}
+
+static void
+on_mouse(const struct msg_MOUSE *m)
+{
+	if ((draw_modes() & (PROTO_TERM_CLICKS | PROTO_TERM_DRAGS |
+				PROTO_TERM_MOVES)) != 0)
+		viewer_send(MSG_MOUSE, m);
+}
+
+static void
+on_focus(bool in)
+{
+	struct msg_FOCUS m = {.in = in};
+
+	if ((draw_modes() & PROTO_TERM_FOCUS) != 0)
+		viewer_send(MSG_FOCUS, &m);
+}
+
+static void
+on_command(enum keys_command c)
+{
+	static const struct msg_TAKE take;
+
+	switch (c) {
+	case KEYS_DETACH:
+		viewer_detach();
+		break;
+	case KEYS_SUSPEND:
+		viewer_suspend();
+		break;
+	case KEYS_TAKE:
+		viewer_send(MSG_TAKE, &take);
+		break;
+	}
+}
+
+static const struct keys_ops input_ops = {
+    .keys = on_keys,
+    .paste = on_paste,
+    .mouse = on_mouse,
+    .focus = on_focus,
+    .command = on_command,
+    .prefix = draw_prefix,
+};
+
+static void
+input_end(void)
+{
+	static const struct msg_INPUT_END end;
+
+	loop_del(&viewer.loop, &input_env.io);
+	input_env.eof = true;
+	if (viewer.how.screen)
+		viewer_leave(VIEWER_EXIT_LOST);
+	viewer_send(MSG_INPUT_END, &end);
+}
+
+/* Another job has the terminal: what is typed there is not for us. */
+static bool
+in_background(void)
+{
+	pid_t front;
+
+	if (!isatty(STDIN_FILENO) ||
+	    (front = tcgetpgrp(STDIN_FILENO)) == -1)
+		return false;
+	return front != getpgrp();
+}
+
+static void
+input_back(struct loop_timer *t)
+{
+	(void)t;
+	input_update();
+}
+
+/* Returns false when there is nothing more to be read now. */
+static bool
+input_read(void)
+{
+	static uint8_t bytes[INPUT_CHUNK];
+	size_t max = viewer.how.screen ? INPUT_KEYS : sizeof(bytes);
+	struct msg_INPUT m;
+	ssize_t n;
+
+	if (in_background()) {
+		loop_del(&viewer.loop, &input_env.io);
+		loop_timer_set(&viewer.loop, &input_env.timer, INPUT_BACK_MS,
+		    input_back, NULL);
+		return false;
+	}
+	if (max > viewer.room)
+		max = viewer.room;
+	n = read(STDIN_FILENO, bytes, max);
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0) {
+		input_end();
+		return false;
+	}
+	if (viewer.how.screen) {
+		keys_feed(&input_ops, span_of(bytes, (size_t)n));
+		return true;
+	}
+	m.bytes = span_of(bytes, (size_t)n);
+	spend((size_t)n);
+	viewer_send(MSG_INPUT, &m);
+	return true;
+}
+
+static void
+input_idle(struct loop_timer *t)
+{
+	(void)t;
+	keys_idle(&input_ops);
+}
+
+static void
+input_ready(struct loop_io *io, uint32_t events)
+{
+	(void)io;
+	(void)events;
+	(void)input_read();
+	if (viewer.how.screen && keys_waiting())
+		loop_timer_set(&viewer.loop, &input_env.timer, INPUT_ESC_MS,
+		    input_idle, NULL);
+	input_update();
+}
+
+void
+input_update(void)
+{
+	static const struct msg_INPUT_END end;
+	/* A paste's closing bracket may hold back what came before it. */
+	bool want = input_env.on && viewer.chan != NULL &&
+		    viewer.room >= (viewer.how.screen ? 2 * INPUT_KEYS : 1);
+
+	if (input_env.on && input_env.eof)
+		viewer_send(MSG_INPUT_END, &end);
+	if (!input_env.on || input_env.eof)
+		return;
+	if (!want) {
+		loop_del(&viewer.loop, &input_env.io);
+		return;
+	}
+	if (input_env.io.fd == -1 && !input_env.always &&
+	    loop_add(&viewer.loop, &input_env.io, STDIN_FILENO, EPOLLIN,
+		input_ready, NULL) == -1)
+		input_env.always = true;
+	while (input_env.always && !input_env.eof && viewer.room != 0 &&
+	       viewer.chan != NULL)
+		if (!input_read())
+			break;
+}
+
+void
+input_start(void)
+{
+	input_env.on = viewer.how.screen || viewer.how.input;
+	input_update();
+}

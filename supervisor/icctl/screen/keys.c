@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Bytes of the person's terminal by a closed grammar: characters, keys as
+ * xterm sends them, pastes, mouse and focus reports, and our prefix.  Reports
+ * that nobody asked for (answers to queries, strings) are dropped.  Nothing in
+ * a paste is a command.
+ */
+#include "icctl/screen/viewer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX 0x1d /* Ctrl-] */
+#define ESC 0x1b
+#define SEQ_MAX 64U
+#define STRING_MAX 4096U
+#define PASTE_MAX (4U << 20)
+
+enum keys_state {
+	GROUND,
+	AFTER_PREFIX,
+	AFTER_ESC,
+	AFTER_SS3,
+	IN_CSI,
+	IN_STRING,
+	IN_STRING_ESC,
+	IN_PASTE,
+};
+
+static struct {
+	enum keys_state state;
+	uint8_t seq[SEQ_MAX]; /* from its ESC on */
+	size_t nseq;
+	bool long_seq; /* more than may be */
+	size_t string;
+	uint8_t out[PROTO_MAX_TYPED];
+	size_t nout;
+	uint8_t paste[PROTO_MAX_TYPED];
+	size_t npaste, pasted;
+	unsigned end; /* bytes of the bracket that closes the paste */
+} keys_env;
+
+static const uint8_t paste_end[] = "\033[201~";
+#define PASTE_END (sizeof(paste_end) - 1)
+
+static void
+out_flush(const struct keys_ops *ops)
+{
+	if (keys_env.nout != 0)
+		ops->keys(span_of(keys_env.out, keys_env.nout));
+	keys_env.nout = 0;
+}
+
+static void
+out_bytes(const struct keys_ops *ops, const uint8_t *p, size_t n)
+{
+	if (n > sizeof(keys_env.out) - keys_env.nout)
+		out_flush(ops);
+	memcpy(keys_env.out + keys_env.nout, p, n);
+	keys_env.nout += n;
+}
+
+static void
+out_byte(const struct keys_ops *ops, uint8_t c)
+{
+	out_bytes(ops, &c, 1);
+}
+
+static void
+out_seq(const struct keys_ops *ops)
+{
+	out_bytes(ops, keys_env.seq, keys_env.nseq);
+}
+
+/* Three numbers behind "<": true if that is all that stands there. */
+static bool
+three_numbers(unsigned v[3])
+{
+	const uint8_t *p = keys_env.seq + 3,
+		      *end = keys_env.seq + keys_env.nseq - 1;
+
+	for (unsigned i = 0; i < 3; i++) {
+		if (p == end || *p < '0' || *p > '9')
+			return false;
+		for (v[i] = 0; p < end && *p >= '0' && *p <= '9'; p++)
+			if ((v[i] = v[i] * 10 + (unsigned)(*p - '0')) > 9999)
+				return false;
+		if (i < 2 && (p == end || *p++ != ';'))
+			return false;
+	}
+	return p == end;
+}
+
+static void
+take_mouse(const struct keys_ops *ops, bool up)
+{
+	struct msg_MOUSE m = {0};
+	unsigned v[3];
+
+	if (!three_numbers(v) || v[0] > 255 || v[1] == 0 || v[2] == 0)
+		return;
+	/* Our own line is no place of the agent's. */
+	if (v[2] > draw_rows() || v[1] > draw_cols())
+		return;
+	m.button = (uint8_t)(v[0] & 0x43U);
+	m.mods = (uint8_t)(v[0] & 28U);
+	m.what = up		      ? PROTO_MOUSE_UP
+		 : (v[0] & 32U) != 0 ? PROTO_MOUSE_MOVE
+				      : PROTO_MOUSE_DOWN;
+	m.row = (uint16_t)(v[2] - 1);
+	m.col = (uint16_t)(v[1] - 1);
+	ops->mouse(&m);
+}
+
+/* Digits and semicolons only, as in keys with modifiers. */
+static bool
+plain_params(void)
+{
+	for (size_t i = 2; i + 1 < keys_env.nseq; i++)
+		if ((keys_env.seq[i] < '0' || keys_env.seq[i] > '9') &&
+		    keys_env.seq[i] != ';')
+			return false;
+	return true;
+}
+
+static bool
+is_seq(const char *s)
+{
+	return keys_env.nseq == strlen(s) &&
+	       memcmp(keys_env.seq, s, keys_env.nseq) == 0;
+}
+
+/* A complete CSI. */
+static void
+take_csi(const struct keys_ops *ops)
+{
+	uint8_t final = keys_env.seq[keys_env.nseq - 1];
+
+	keys_env.state = GROUND;
+	if (keys_env.long_seq)
+		return;
+	if (keys_env.seq[2] == '<' && (final == 'M' || final == 'm')) {
+		out_flush(ops);
+		take_mouse(ops, final == 'm');
+		return;
+	}
+	if (is_seq("\033[I") || is_seq("\033[O")) {
+		out_flush(ops);
+		ops->focus(final == 'I');
+		return;
+	}
+	if (is_seq("\033[200~")) {
+		out_flush(ops);
+		keys_env.state = IN_PASTE;
+		keys_env.npaste = keys_env.pasted = keys_env.end = 0;
+		return;
+	}
+	if (is_seq("\033[201~") || !plain_params())
+		return;
+	/* Arrows, Home, End, F1 to F4, Shift-Tab, and those with numbers. */
+	if (strchr("ABCDEFHPQSZ~", final) != NULL)
+		out_seq(ops);
+}
+
+static void
+paste_flush(const struct keys_ops *ops, bool last)
+{
+	ops->paste(span_of(keys_env.paste, keys_env.npaste), last);
+	keys_env.npaste = 0;
+}
+
+static void
+paste_byte(const struct keys_ops *ops, uint8_t c)
+{
+	if (keys_env.pasted >= PASTE_MAX)
+		return;
+	keys_env.pasted++;
+	keys_env.paste[keys_env.npaste++] = c;
+	if (keys_env.npaste == sizeof(keys_env.paste))
+		paste_flush(ops, false);
+}
+
+static void
+in_paste(const struct keys_ops *ops, uint8_t c)
+{
+	if (c == paste_end[keys_env.end]) {
+		if (++keys_env.end < PASTE_END)
+			return;
+		keys_env.end = 0;
+		keys_env.state = GROUND;
+		paste_flush(ops, true);
+		return;
+	}
+	/* It was no end: those bytes are data too. */
+	for (unsigned i = 0; i < keys_env.end; i++)
+		paste_byte(ops, paste_end[i]);
+	keys_env.end = c == ESC;
+	if (keys_env.end == 0)
+		paste_byte(ops, c);
+}
+
+static void
+after_prefix(const struct keys_ops *ops, uint8_t c)
+{
+	keys_env.state = GROUND;
+	ops->prefix(false);
+	switch (c) {
+	case PREFIX:
+		out_byte(ops, c);
+		break;
+	case 'd':
+	case 'd' & 0x1f:
+		ops->command(KEYS_DETACH);
+		break;
+	case 'z':
+	case 'z' & 0x1f:
+		ops->command(KEYS_SUSPEND);
+		break;
+	case 't':
+		ops->command(KEYS_TAKE);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+after_esc(const struct keys_ops *ops, uint8_t c)
+{
+	keys_env.seq[keys_env.nseq++] = c;
+	switch (c) {
+	case '[':
+		keys_env.state = IN_CSI;
+		break;
+	case 'O':
+		keys_env.state = AFTER_SS3;
+		break;
+	case 'P':
+	case ']':
+	case '^':
+	case '_':
+	case 'X':
+		keys_env.state = IN_STRING;
+		keys_env.string = 0;
+		break;
+	case ESC:
+		/* One by itself, and the next. */
+		out_byte(ops, ESC);
+		keys_env.nseq = 1;
+		break;
+	default:
+		/* Alt and a key; our prefix stays ours. */
+		keys_env.state = GROUND;
+		if (c == PREFIX) {
+			out_byte(ops, ESC);
+			keys_env.state = AFTER_PREFIX;
+			ops->prefix(true);
+		} else {
+			out_seq(ops);
+		}
+		break;
+	}
+}
+
+static void
+in_csi(const struct keys_ops *ops, uint8_t c)
+{
+	if (c == ESC || c == 0x18 || c == 0x1a) {
+		keys_env.state = c == ESC ? AFTER_ESC : GROUND;
+		keys_env.nseq = 1;
+		return;
+	}
+	if (keys_env.nseq == SEQ_MAX - 1)
+		keys_env.long_seq = true;
+	else
+		keys_env.seq[keys_env.nseq++] = c;
+	if (c >= 0x40 && c <= 0x7e)
+		take_csi(ops);
+	else if (c < 0x20 || c > 0x7e)
+		keys_env.state = GROUND;
+}
+
+/* A terminal's answer in a string; bounded, in case its end is lost. */
+static void
+in_string(uint8_t c)
+{
+	if (keys_env.state == IN_STRING_ESC || c == 0x07 ||
+	    ++keys_env.string > STRING_MAX)
+		keys_env.state = GROUND;
+	else if (c == ESC)
+		keys_env.state = IN_STRING_ESC;
+}
+
+static void
+ground(const struct keys_ops *ops, uint8_t c)
+{
+	if (c == ESC) {
+		keys_env.state = AFTER_ESC;
+		keys_env.seq[0] = c;
+		keys_env.nseq = 1;
+		keys_env.long_seq = false;
+	} else if (c == PREFIX) {
+		out_flush(ops);
+		keys_env.state = AFTER_PREFIX;
+		ops->prefix(true);
+	} else {
+		out_byte(ops, c);
+	}
+}
+
+static void
+keys_byte(const struct keys_ops *ops, uint8_t c)
+{
+	switch (keys_env.state) {
+	case GROUND:
+		ground(ops, c);
+		break;
+	case AFTER_PREFIX:
+		after_prefix(ops, c);
+		break;
+	case AFTER_ESC:
+		after_esc(ops, c);
+		break;
+	case AFTER_SS3:
+		keys_env.state = GROUND;
+		keys_env.seq[keys_env.nseq++] = c;
+		if (c >= 0x20 && c < 0x7f)
+			out_seq(ops);
+		break;
+	case IN_CSI:
+		in_csi(ops, c);
+		break;
+	case IN_STRING:
+	case IN_STRING_ESC:
+		in_string(c);
+		break;
+	case IN_PASTE:
+		in_paste(ops, c);
+		break;
+	}
+}
+
+void
+keys_feed(const struct keys_ops *ops, struct span s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		keys_byte(ops, s.p[i]);
+	out_flush(ops);
+}
+
+bool
+keys_waiting(void)
+{
+	return keys_env.state == AFTER_ESC || keys_env.state == AFTER_SS3 ||
+	       (keys_env.state == IN_CSI && keys_env.nseq == 2) ||
+	       (keys_env.state == IN_STRING && keys_env.string == 0);
+}
+
+void
+keys_idle(const struct keys_ops *ops)
+{
+	if (!keys_waiting())
+		return;
+	keys_env.state = GROUND;
+	out_seq(ops);
+	out_flush(ops);
+}

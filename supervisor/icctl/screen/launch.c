@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Becoming a viewer: the program executes itself with an environment that
+ * holds no key, and with exactly the descriptors that a viewer needs.
+ */
+#include "icctl/screen/launch.h"
+
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <err.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "icctl/screen/viewer.h"
+
+/* Above the viewer's descriptors, so that moving one overwrites none. */
+#define LAUNCH_ABOVE 10
+
+/* dup2, but the source may be any descriptor. */
+static int
+launch_move(int from, int to)
+{
+	int high = fcntl(from, F_DUPFD, LAUNCH_ABOVE);
+
+	return high == -1 ? -1 : dup2(high, to);
+}
+
+int
+launch_viewer(pid_t supervisor, const struct viewer_how *how, const char *name,
+    int link, int said)
+{
+	char how_text[VIEWER_HOW_TEXT], pid[24], program[] = "icctl",
+					      command[] = VIEWER_HOW_COMMAND;
+	char *argv[] = {program, command, pid, how_text,
+	    (char *)(uintptr_t)name, NULL};
+	char *envp[VIEWER_HOW_ENV + 1];
+	int high;
+
+	snprintf(pid, sizeof(pid), "%d", (int)supervisor);
+	viewer_how_text(how, how_text);
+	viewer_how_environment(envp);
+	/* Both out of the way before either is put in its place. */
+	if ((high = fcntl(link, F_DUPFD, LAUNCH_ABOVE)) == -1 ||
+	    (said != -1 && launch_move(said, VIEWER_FD_SAYS) == -1) ||
+	    dup2(high, VIEWER_FD_LINK) == -1)
+		return -1;
+	if (said == -1)
+		close(VIEWER_FD_SAYS);
+	(void)syscall(SYS_close_range, VIEWER_FD_SAYS + 1U, ~0U, 0);
+	return execve("/proc/self/exe", argv, envp);
+}
+
+/* The child: icsupervisor, in a session of its own and without a terminal. */
+static void __attribute__((noreturn))
+launch_child(const char *program, const char **args, int link, int said)
+{
+	char text[VIEWER_HOW_TEXT + 32];
+	int null, fd;
+
+	if (setsid() == -1 ||
+	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
+	    (fd = fcntl(link, F_DUPFD, LAUNCH_ABOVE)) == -1 ||
+	    dup2(null, STDIN_FILENO) == -1 ||
+	    dup2(said, STDOUT_FILENO) == -1 || dup2(said, STDERR_FILENO) == -1)
+		_exit(71);
+	/* args[2] is where the descriptor's number belongs. */
+	snprintf(text, sizeof(text), "%d:%s", fd, args[2]);
+	args[2] = text;
+	execv(program, (char *const *)(uintptr_t)args);
+	warn("%s", program);
+	_exit(71);
+}
+
+int
+launch_session(const char *program, const char **args,
+    const struct viewer_how *how, const char *name)
+{
+	char text[VIEWER_HOW_TEXT];
+	int link[2], said[2];
+	pid_t pid;
+
+	viewer_how_text(how, text);
+	args[1] = "--viewer";
+	args[2] = text;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) == -1 ||
+	    pipe2(said, O_CLOEXEC) == -1 || (pid = fork()) == -1)
+		return -1;
+	if (pid == 0)
+		launch_child(program, args, link[1], said[1]);
+	return launch_viewer(pid, how, name, link[0], said[0]);
+}

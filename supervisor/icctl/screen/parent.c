@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The process that a shell sees: it waits for the viewer and for
+ * icsupervisor, passes signals on, restores the terminal however the viewer
+ * ends, and ends with icsupervisor's status.  It reads nothing of a session.
+ */
+#include "icctl/screen/viewer.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+	pid_t supervisor, viewer; /* 0: gone, or not ours */
+	int status;		  /* of the first, or of a viewer by itself */
+	int life; /* told when icsupervisor ends; closed when we do */
+	struct viewer_state *state;
+	struct viewer_how how;
+	const char *name;
+} parent;
+
+static const int parent_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
+static int
+parent_status(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status)
+				 : 128 + WTERMSIG(status);
+}
+
+/* The viewer is stopped: so is the job that the shell sees. */
+static void
+viewer_stopped(void)
+{
+	tty_restore(parent.state);
+	(void)raise(SIGSTOP);
+	(void)kill(parent.viewer, SIGCONT);
+}
+
+static void
+viewer_ended(int status)
+{
+	parent.viewer = 0;
+	tty_restore(parent.state);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == VIEWER_EXIT_DETACHED) {
+		fprintf(stderr,
+		    "icctl: detached; session %s goes on. Come back with: "
+		    "icctl attach %s\n",
+		    parent.name, parent.name);
+		exit(0);
+	}
+	if (WIFSIGNALED(status))
+		warnx("the viewer was killed by SIG%s%s",
+		    sigabbrev_np(WTERMSIG(status)),
+		    parent.supervisor != 0 ? "; the session ends" : "");
+	if (parent.how.attached || parent.supervisor == 0) {
+		if (parent.status == -1)
+			parent.status = parent_status(status);
+	} else if (!WIFEXITED(status) || WEXITSTATUS(status) != VIEWER_EXIT_OK) {
+		(void)kill(parent.supervisor, SIGHUP);
+	}
+}
+
+static void
+supervisor_ended(int status)
+{
+	parent.supervisor = 0;
+	parent.status = parent_status(status);
+	/* Whatever it said has been written: the viewer reads that and ends. */
+	if (write(parent.life, "E", 1) == -1 && errno != EPIPE)
+		warn("viewer");
+	if (WIFSIGNALED(status))
+		warnx("icsupervisor was killed by SIG%s: the log of session %s "
+		      "has the reason if there is one",
+		    sigabbrev_np(WTERMSIG(status)), parent.name);
+}
+
+static void
+parent_reap(void)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid == parent.viewer) {
+			if (WIFSTOPPED(status))
+				viewer_stopped();
+			else
+				viewer_ended(status);
+		} else if (pid == parent.supervisor && !WIFSTOPPED(status)) {
+			supervisor_ended(status);
+		}
+	}
+}
+
+/*
+ * A viewer that waits for whoever reads our output is told to leave by the
+ * first signal after its session is over.
+ */
+static void
+parent_pass(int sig)
+{
+	if (parent.supervisor != 0)
+		(void)kill(parent.supervisor, sig);
+	else if (parent.viewer != 0)
+		(void)kill(parent.viewer, SIGTERM);
+}
+
+/* Returns the signalfd. Signals that our parent ignores stay ignored. */
+static int
+parent_mask(void)
+{
+	struct sigaction sa;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0;
+	     i < sizeof(parent_signals) / sizeof(parent_signals[0]); i++)
+		if (sigaction(parent_signals[i], NULL, &sa) == 0 &&
+		    sa.sa_handler != SIG_IGN)
+			sigaddset(&set, parent_signals[i]);
+	if (sigprocmask(SIG_SETMASK, &set, NULL) == -1)
+		return -1;
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+static int
+parent_wait(int signals)
+{
+	struct signalfd_siginfo si;
+	ssize_t n;
+
+	parent_reap();
+	while (parent.viewer != 0 || parent.supervisor != 0) {
+		n = read(signals, &si, sizeof(si));
+		if (n == -1 && errno != EINTR)
+			err(1, "signalfd");
+		if (n != (ssize_t)sizeof(si))
+			continue;
+		if (si.ssi_signo == SIGCHLD)
+			parent_reap();
+		else
+			parent_pass((int)si.ssi_signo);
+	}
+	return parent.status == -1 ? 0 : parent.status;
+}
+
+int
+viewer_main(int argc, char **argv)
+{
+	int life[2], signals;
+
+	if (argc != 4 || viewer_how_parse(&parent.how, argv[2]) == -1) {
+		warnx("`viewer` is what `icctl start` and `icctl attach` run");
+		return 2;
+	}
+	/* It was executed as /proc/self/exe. */
+	(void)prctl(PR_SET_NAME, "icctl", 0, 0, 0);
+	parent.supervisor = (pid_t)strtol(argv[1], NULL, 10);
+	parent.name = argv[3];
+	parent.status = -1;
+	(void)signal(SIGPIPE, SIG_IGN);
+	/* icsupervisor's own viewer ends with it, and not before. */
+	if (parent.supervisor == 0 && !parent.how.attached)
+		for (size_t i = 0; i < sizeof(parent_signals) /
+					   sizeof(parent_signals[0]);
+		     i++)
+			(void)signal(parent_signals[i], SIG_IGN);
+	parent.state = mmap(NULL, sizeof(*parent.state), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (parent.state == MAP_FAILED || pipe2(life, O_CLOEXEC) == -1 ||
+	    (signals = parent_mask()) == -1 ||
+	    (parent.how.screen && tty_save() == -1))
+		err(1, "viewer");
+	if ((parent.viewer = fork()) == -1)
+		err(1, "fork");
+	if (parent.viewer == 0) {
+		close(life[1]);
+		close(signals);
+		_exit(viewer_run(
+		    &parent.how, parent.state, parent.name, life[0]));
+	}
+	close(life[0]);
+	close(VIEWER_FD_LINK);
+	close(VIEWER_FD_SAYS);
+	parent.life = life[1];
+	return parent_wait(signals);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Output of an agent that has no screen: lines of cells where it goes to a
+ * terminal, and the agent's own bytes where it is redirected.
+ */
+#include "icctl/screen/viewer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+	struct paint paint;
+	bool init;
+	int open; /* fd of an unfinished line on the terminal, or -1 */
+	bool shut[2]; /* nobody reads that stream any more */
+} plain_env = {.open = -1};
+
+static const int plain_fds[] = {STDOUT_FILENO, STDERR_FILENO};
+
+/* Whoever read it is gone: the agent is told as by any closed pipe. */
+static void
+plain_shut(unsigned stream)
+{
+	struct msg_OUT_GONE m = {.stream = (uint8_t)stream};
+
+	if (plain_env.shut[stream])
+		return;
+	plain_env.shut[stream] = true;
+	viewer_send(MSG_OUT_GONE, &m);
+}
+
+int
+plain_raw(const struct msg_RAW *m)
+{
+	if (!plain_env.shut[m->stream] &&
+	    viewer_write(plain_fds[m->stream], m->bytes.p, m->bytes.len) == -1)
+		plain_shut(m->stream);
+	return 0;
+}
+
+void
+plain_break(void)
+{
+	int fd = plain_env.open;
+
+	plain_env.open = -1;
+	if (fd != -1)
+		(void)viewer_write(fd, "\n", 1);
+}
+
+/* Does the line begin as ours do? Blanks before it do not help. */
+static bool
+plain_imitates(struct span cells)
+{
+	struct cells_in in;
+	struct cell c;
+	unsigned like = 0;
+
+	cells_open(&in, cells);
+	while (like < 2 && cells_next(&in, &c) == 1) {
+		if (says_looks(c.chars[0]))
+			like++;
+		else if (like != 0 || c.chars[0] != ' ')
+			return false;
+	}
+	return like == 2;
+}
+
+int
+plain_line(const struct msg_LINE *m)
+{
+	struct paint *p = &plain_env.paint;
+	struct cells_in in;
+	struct cell c;
+	int rv, fd = plain_fds[m->stream];
+	bool imitates;
+
+	if (viewer.how.raw[m->stream])
+		return 0;
+	if (!plain_env.init)
+		paint_init(p);
+	plain_env.init = true;
+	/* An unfinished line could not be replaced. */
+	if (m->more && paint_is_dumb())
+		return 0;
+	if (plain_env.open != -1 && plain_env.open != fd)
+		plain_break();
+	imitates = !m->joined && plain_imitates(m->cells);
+	/* An unfinished line comes again: over itself. */
+	paint_text(p, plain_env.open != -1 ? "\r\033[K" : "");
+	cells_open(&in, m->cells);
+	while ((rv = cells_next(&in, &c)) == 1) {
+		if (imitates && says_looks(c.chars[0])) {
+			c.chars[0] = '|';
+			c.nchars = 1;
+			c.width = 1;
+		}
+		imitates = imitates && c.chars[0] == ' ';
+		paint_cell(p, &c, false);
+	}
+	paint_plain(p);
+	paint_text(p, m->more ? "" : "\n");
+	plain_env.open = m->more ? fd : -1;
+	if (paint_flush(p, fd) == -1)
+		plain_shut(m->stream);
+	return rv;
+}

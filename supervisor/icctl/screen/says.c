@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Our own messages: those of icsupervisor, which come in a pipe, and this
+ * viewer's.  As lines they go to standard error at once, behind a mark that no
+ * line of the agent begins with.  While the agent has the screen the latest
+ * stands in the bottom line, and all are repeated at the end.
+ */
+#include "icctl/screen/viewer.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+#define SAYS_KEPT 200U
+#define SAYS_LINE 1024U
+
+static struct {
+	int fd;
+	char line[SAYS_LINE]; /* not complete yet */
+	size_t len;
+	char *kept[SAYS_KEPT];
+	unsigned n, lost;
+} says_env = {.fd = -1};
+
+/* A line without its newline, made printable. */
+static void
+says_line(struct span s)
+{
+	char text[SAYS_LINE * 4 + 8], line[sizeof(text) + 16];
+	bool tty = viewer.how.screen || !viewer.how.raw[1];
+	int n;
+
+	log_vis_again(s, text, sizeof(text));
+	if (!viewer.how.screen || !isatty(STDERR_FILENO)) {
+		n = snprintf(line, sizeof(line), "%s%s\n",
+		    tty && !viewer.how.screen ? SAYS_MARK : "", text);
+		plain_break();
+		(void)viewer_write(STDERR_FILENO, line, (size_t)n);
+	}
+	if (!viewer.how.screen)
+		return;
+	if (says_env.n == SAYS_KEPT) {
+		free(says_env.kept[0]);
+		memmove(says_env.kept, says_env.kept + 1,
+		    (SAYS_KEPT - 1) * sizeof(says_env.kept[0]));
+		says_env.n--;
+		says_env.lost++;
+	}
+	if ((says_env.kept[says_env.n] = strdup(text)) != NULL)
+		says_env.n++;
+	draw_line();
+}
+
+void
+says_open(int fd)
+{
+	struct stat st;
+
+	/* Nothing that could be waited for: there are none. */
+	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISFIFO(st.st_mode))
+		return;
+	says_env.fd = fd;
+	if (fcntl(fd, F_SETFL, O_NONBLOCK) == -1 ||
+	    fcntl(fd, F_SETFD, FD_CLOEXEC) == -1)
+		says_env.fd = -1;
+}
+
+int
+says_fd(void)
+{
+	return says_env.fd;
+}
+
+/* Takes the complete lines out of what has come. */
+static void
+says_lines(void)
+{
+	char *nl;
+	size_t n;
+
+	while ((nl = memchr(says_env.line, '\n', says_env.len)) != NULL) {
+		n = (size_t)(nl - says_env.line);
+		says_line(span_of(says_env.line, n));
+		says_env.len -= n + 1;
+		memmove(says_env.line, nl + 1, says_env.len);
+	}
+	if (says_env.len == sizeof(says_env.line)) {
+		says_line(span_of(says_env.line, says_env.len));
+		says_env.len = 0;
+	}
+}
+
+void
+says_read(void)
+{
+	ssize_t n;
+
+	while (says_env.fd != -1) {
+		n = read(says_env.fd, says_env.line + says_env.len,
+		    sizeof(says_env.line) - says_env.len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			if (says_env.len != 0)
+				says_line(
+				    span_of(says_env.line, says_env.len));
+			says_env.len = 0;
+			says_env.fd = -1;
+			return;
+		}
+		says_env.len += (size_t)n;
+		says_lines();
+	}
+}
+
+void
+says(const char *fmt, ...)
+{
+	char text[SAYS_LINE];
+	va_list ap;
+	int n;
+
+	n = snprintf(text, sizeof(text), "icctl: ");
+	va_start(ap, fmt);
+	(void)vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	va_end(ap);
+	says_line(span_str(text));
+}
+
+const char *
+says_latest(void)
+{
+	return says_env.n == 0 ? "" : says_env.kept[says_env.n - 1];
+}
+
+void
+says_repeat(void)
+{
+	if (!viewer.how.screen || !isatty(STDERR_FILENO))
+		return;
+	if (says_env.lost != 0)
+		dprintf(STDERR_FILENO,
+		    "icctl: %u earlier messages are in session.log\n",
+		    says_env.lost);
+	for (unsigned i = 0; i < says_env.n; i++)
+		dprintf(STDERR_FILENO, "%s\n", says_env.kept[i]);
+}
+
+bool
+says_looks(uint32_t c)
+{
+	static const uint32_t like[] = {'>', 0xbb, 0x2c3, 0x1433, 0x1438,
+	    0x16b2, 0x203a, 0x226b, 0x226f, 0x22d9, 0x232a, 0x2771, 0x276f,
+	    0x27e9, 0x27eb, 0x29fd, 0x2a20, 0x2aa2, 0x3009, 0x300b, 0xfe65,
+	    0xff1e, 0x16f3f, 0x1d236};
+
+	for (size_t i = 0; i < sizeof(like) / sizeof(like[0]); i++)
+		if (like[i] == c)
+			return true;
+	return false;
+}
