@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the parts of the JSON reader share; private to json*.c.
+ * What the parts of the JSON reader share; private to this folder.
  */
 #ifndef JSON_READER_H
 #define JSON_READER_H
@@ -32,6 +32,7 @@ struct json_reader {
 	struct json_fail fail;
 };
 
+/* reader.c */
 /* Notes the failure; always -1. */
 int json_reader_fail(struct json_reader *, enum json_error, const uint8_t *at);
 /* The byte at r->p, or the end, cannot stand there: notes why; always -1. */
@@ -39,6 +40,7 @@ int json_reader_unexpected(struct json_reader *);
 /* n more bytes of the encoded tree, for what begins at `at`: 0, or -1. */
 int json_reader_count(struct json_reader *, size_t n, const uint8_t *at);
 
+/* string.c */
 /* The string whose quote is at r->p: 0 with its text, or -1 and noted. */
 int json_reader_string(struct json_reader *, struct span *);
 /* Where in the text the string was whose contents json_reader_string gave. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What all parts of the JSON reader need: how it fails, and how it counts.
+ */
+#include "common/json/reader.h"
+
+#include "common/json/text.h"
+
+int
+json_reader_fail(
+    struct json_reader *r, enum json_error error, const uint8_t *at)
+{
+	r->fail.error = error;
+	r->fail.at = (size_t)(at - r->base);
+	return -1;
+}
+
+/* The byte at r->p cannot stand there: what is wrong with it? */
+int
+json_reader_unexpected(struct json_reader *r)
+{
+	static const struct span bom = SPAN("\xef\xbb\xbf");
+	struct span rest = span_of(r->p, (size_t)(r->end - r->p));
+
+	if (r->p == r->end)
+		return json_reader_fail(r, JSON_TRUNCATED, r->p);
+	if ((r->p == r->base && span_starts(rest, bom)) ||
+	    text_utf8_len(r->p, r->end) == 0)
+		return json_reader_fail(r, JSON_UTF8, r->p);
+	return json_reader_fail(r, JSON_SYNTAX, r->p);
+}
+
+int
+json_reader_count(struct json_reader *r, size_t n, const uint8_t *at)
+{
+	if (n > r->max_bytes || (r->bytes += n) > r->max_bytes)
+		return json_reader_fail(r, JSON_LIMIT, at);
+	return 0;
+}
