@@ -94,6 +94,8 @@ int icfs_open_file(struct icfs *, struct span path, struct stat *);
 int icfs_read_file(struct icfs *, struct span path, size_t max, struct buf *b);
 /* Replaces or makes the file at once. */
 int icfs_write_file(struct icfs *, struct span path, struct span bytes);
+
+/* icfs/text.c */
 /* Adds bytes as UTF-8; what is none becomes U+FFFD. */
 void icfs_add_text(struct buf *, struct span);
 
