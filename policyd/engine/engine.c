@@ -411,3 +411,22 @@ engine_refresh(struct engine *e, struct load *l)
 		return 0;
 	return engine_put(e, &f, l);
 }
+
+int
+engine_rules(
+    struct engine *e, enum proto_rules kind, struct span text, struct load *l)
+{
+	struct engine_files f = {NULL, NULL, NULL}, all;
+
+	if (engine_read(&f, kind, text, l) == -1)
+		return -1;
+	all = (struct engine_files){
+	    f.rules != NULL ? f.rules : e->rules,
+	    f.annots != NULL ? f.annots : e->annots,
+	    f.lists != NULL ? f.lists : e->lists,
+	};
+	if (engine_put(e, &all, l) == 0)
+		return 0;
+	engine_files_free(&f);
+	return -1;
+}

@@ -61,22 +61,3 @@ engine_read(struct engine_files *f, enum proto_rules kind, struct span text,
 		(void)load_fail(l, NULL, "out of memory");
 	return ret;
 }
-
-int
-engine_rules(
-    struct engine *e, enum proto_rules kind, struct span text, struct load *l)
-{
-	struct engine_files f = {NULL, NULL, NULL}, all;
-
-	if (engine_read(&f, kind, text, l) == -1)
-		return -1;
-	all = (struct engine_files){
-	    f.rules != NULL ? f.rules : e->rules,
-	    f.annots != NULL ? f.annots : e->annots,
-	    f.lists != NULL ? f.lists : e->lists,
-	};
-	if (engine_put(e, &all, l) == 0)
-		return 0;
-	engine_files_free(&f);
-	return -1;
-}
