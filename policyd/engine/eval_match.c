@@ -5,6 +5,41 @@
  */
 #include "engine/eval_match.h"
 
+/* A limit on what is not there yet, where case may not matter. */
+static bool
+within_folded(const struct path *path, const struct place *place)
+{
+	struct span dir = place->path, host = path->host;
+
+	return place->use == PLACE_LIMIT && !place->exists &&
+	       path->object.fs == PATH_FS_FOLD && host.len >= dir.len &&
+	       span_ieq(span_of(host.p, dir.len), dir) &&
+	       (host.len == dir.len || host.p[dir.len] == '/');
+}
+
+bool
+eval_within(
+    const struct engine *e, const struct path *path, const struct place *place)
+{
+	const struct path_hit *hit;
+	const struct place *p;
+
+	if (path_below(path->host, place->path) || within_folded(path, place))
+		return true;
+	for (unsigned i = 0; place->exists && i < path->nhits; i++) {
+		hit = &path->hits[i];
+		p = &e->places.list[hit->place];
+		if (p->dev != place->dev || p->ino != place->ino)
+			continue;
+		/* An inode that came free may be another's by now. */
+		if (place->use == PLACE_LIMIT || hit->fold ||
+		    (hit->len <= path->host.len &&
+			span_ieq(span_of(path->host.p, hit->len), place->path)))
+			return true;
+	}
+	return false;
+}
+
 /* A value without a URL role is compared as the host that it is, if it is. */
 static enum match
 match_domain(const struct match_set *set, const struct arg_value *v)
