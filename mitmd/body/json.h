@@ -68,6 +68,10 @@ enum body_token_type body_json_next(struct body_json *, struct body_token *);
  * not fit. The string was read by body_json_next.
  */
 int body_json_unescape(struct span, uint8_t *dst, size_t cap);
+/* body/escape.c, for body/json.c. The escape whose backslash is at p: its
+ * length, or 0; *cp: the character. */
+size_t body_json_escape(const uint8_t *p, const uint8_t *end, uint32_t *cp);
+
 /* body/json.c's and body/keys.c's own. */
 int body_json_fail(struct body_json *, const char *why, const uint8_t *at);
 int body_keys_add(struct body_json *, struct span key);
