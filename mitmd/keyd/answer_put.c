@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * An answer on its way to mitmd, as frames; and how one fails.
+ */
+#include "keyd/answer.h"
+
+#include <string.h>
+
+#include "wire/stream.h"
+
+#define REPLY_MAX_OUT ((size_t)STREAM_MAX_FRAME)
+
+enum reply_result
+reply_fail(struct reply *r, enum keyd_fail fail, const char *detail)
+{
+	r->fail = fail;
+	r->detail = detail;
+	return REPLY_FAIL;
+}
+
+int
+reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span s)
+{
+	struct stream_frame f = {
+	    exchange, (enum stream_type)type, (uint32_t)s.len};
+	uint8_t *p;
+
+	if ((p = buf_room(out, STREAM_HEADER + s.len)) == NULL)
+		return -1;
+	stream_pack(p, &f);
+	if (s.len != 0)
+		memcpy(p + STREAM_HEADER, s.p, s.len);
+	buf_grow(out, STREAM_HEADER + s.len);
+	return 0;
+}
+
+int
+reply_put_body(struct reply *r, struct span s, struct buf *out)
+{
+	struct span part;
+
+	if (r->hold != NULL) {
+		if (buf_addspan(&r->hold->buf, s) == -1)
+			return -1;
+		*r->hold->total += s.len;
+		return 0;
+	}
+	while (s.len != 0) {
+		part =
+		    span_of(s.p, s.len < REPLY_MAX_OUT ? s.len : REPLY_MAX_OUT);
+		if (reply_frame(out, r->exchange, STREAM_BODY, part) == -1)
+			return -1;
+		s = span_of(s.p + part.len, s.len - part.len);
+	}
+	return 0;
+}
