@@ -266,6 +266,22 @@ link_new(const struct msg_TUNNEL *m, const char *host, int fd)
 	return l;
 }
 
+/* The second lock: dialerd has a list as well. */
+static bool
+link_allows(const char *host, uint16_t port)
+{
+	const struct tunneld_env *e = &tunneld_env;
+
+	for (unsigned i = 0; i < e->nhops; i++)
+		if (e->hops[i].port == port &&
+		    strcmp(e->hops[i].host, host) == 0)
+			return true;
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++)
+		if (egress_allows(&e->doors[i], host, port))
+			return true;
+	return false;
+}
+
 int
 tunneld_tunnel(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -282,7 +298,7 @@ tunneld_tunnel(struct chan *c, const union proto_any *msg, int fd)
 	}
 	e->last = m->id;
 	l = link_new(m, host, fd);
-	if (!tunneld_allows(host, m->port)) {
+	if (!link_allows(host, m->port)) {
 		link_refuse(
 		    l, PROTO_PROXY_NONE, "tunneld has this host on no list");
 		return 0;

@@ -50,22 +50,6 @@ serve_door(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* The second lock: dialerd has a list as well. */
-bool
-tunneld_allows(const char *host, uint16_t port)
-{
-	const struct tunneld_env *e = &tunneld_env;
-
-	for (unsigned i = 0; i < e->nhops; i++)
-		if (e->hops[i].port == port &&
-		    strcmp(e->hops[i].host, host) == 0)
-			return true;
-	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++)
-		if (egress_allows(&e->doors[i], host, port))
-			return true;
-	return false;
-}
-
 static const struct chan_handler serve_handlers[] = {
     {MSG_VIA_PROXY, serve_proxy},
     {MSG_TARGET, serve_target},

@@ -72,9 +72,6 @@ extern struct tunneld_env tunneld_env;
 /* tunneld/serve.c */
 void tunneld_serve(void) __attribute__((noreturn));
 
-/* Is it on one of our lists? */
-bool tunneld_allows(const char *host, uint16_t port);
-
 /* tunneld/secret.c */
 void tunneld_secret_prepare(void); /* before lock-down */
 int tunneld_secret(struct chan *, const union proto_any *, int fd);
