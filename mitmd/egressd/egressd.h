@@ -64,6 +64,7 @@ struct egressd_env {
 	struct tunnels tunnels, dead;
 	unsigned ntunnels;
 	uint32_t last; /* id */
+	void (*head)(struct tunnel *); /* reads a CONNECT */
 };
 
 extern struct egressd_env egressd_env;

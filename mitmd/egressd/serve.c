@@ -111,6 +111,7 @@ egressd_serve(void)
 	TAILQ_INIT(&e->tunnels);
 	e->listener = -1;
 	e->accept.fd = -1;
+	e->head = connect_read;
 	e->w.start = serve_start;
 	e->w.loop.after = serve_after;
 	e->w.caught_up = tunnel_listen;

@@ -157,7 +157,7 @@ side_ready(struct loop_io *io, uint32_t events)
 		return;
 	switch (t->state) {
 	case TUNNEL_HEAD:
-		connect_read(t);
+		egressd_env.head(t);
 		if (t->state == TUNNEL_DIAL)
 			tunnel_time(t, EGRESSD_DIAL_MS);
 		break;
