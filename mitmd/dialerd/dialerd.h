@@ -109,6 +109,9 @@ struct dialerd_env {
 	uint32_t last[PROTO_MAX_SERVERS]; /* id of CONNECT_GO */
 	struct dials dials, dead_dials;
 	unsigned active;
+	/* What became of a name: dial_resolved(). */
+	void (*resolved)(unsigned target, const union addr *, unsigned n,
+	    const char *why);
 };
 
 extern struct dialerd_env dialerd_env;
@@ -136,8 +139,6 @@ void dial_refuse(struct dial *, enum proto_proxy, const char *why);
 
 /* dialerd/proxy.c */
 int dialerd_proxy(struct chan *, const union proto_any *, int fd);
-int dialerd_tunneled(struct chan *, const union proto_any *, int fd);
-int dialerd_tunnel_fail(struct chan *, const union proto_any *, int fd);
 /* Does the way to it lead through the proxy? */
 bool proxy_serves(const struct target *);
 /* NULL, or why this is not asked of the proxy: text that stays. */

@@ -9,7 +9,6 @@
 #include "dialerd/dialerd.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "common/log.h"
 
@@ -82,53 +81,4 @@ proxy_hand(struct dial *d, int fd)
 
 	d->tunnel = m.id;
 	worker_send(&e->w, ROLE_TUNNEL, 0, MSG_TUNNEL, &m, fd);
-}
-
-/* NULL: it was given up meanwhile. */
-static struct dial *
-proxy_find(uint32_t tunnel)
-{
-	struct dial *d;
-
-	TAILQ_FOREACH (d, &dialerd_env.dials, entry)
-		if (d->state == DIAL_TUNNEL && d->tunnel == tunnel)
-			return d;
-	return NULL;
-}
-
-int
-dialerd_tunneled(struct chan *c, const union proto_any *msg, int fd)
-{
-	uint32_t id = msg->TUNNELED.id;
-	struct dial *d;
-
-	if (id == 0 || id > dialerd_env.tunnel) {
-		close(fd);
-		return chan_violation(c, "TUNNELED %u was not asked for", id);
-	}
-	if ((d = proxy_find(id)) == NULL)
-		close(fd);
-	else
-		dial_done(d, fd);
-	dial_next();
-	return 0;
-}
-
-int
-dialerd_tunnel_fail(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct msg_TUNNEL_FAIL *m = &msg->TUNNEL_FAIL;
-	struct dial *d;
-	char text[257];
-
-	(void)fd;
-	if (m->id == 0 || m->id > dialerd_env.tunnel)
-		return chan_violation(
-		    c, "TUNNEL_FAIL %u was not asked for", m->id);
-	if ((d = proxy_find(m->id)) != NULL) {
-		(void)span_copy(m->text, text, sizeof(text));
-		dial_refuse(d, (enum proto_proxy)m->proxy, text);
-	}
-	dial_next();
-	return 0;
 }

@@ -56,7 +56,7 @@ resolve_late(struct loop_timer *t)
 	struct target *target = t->arg;
 
 	target->asking = false;
-	dial_resolved((unsigned)(target - dialerd_env.targets), NULL, 0,
+	dialerd_env.resolved((unsigned)(target - dialerd_env.targets), NULL, 0,
 	    "name servers do not answer");
 }
 
@@ -91,7 +91,7 @@ resolve_ask(unsigned target)
 		why = "the resolver has ended";
 	}
 	if (why != NULL) {
-		dial_resolved(target, NULL, 0, why);
+		dialerd_env.resolved(target, NULL, 0, why);
 		return;
 	}
 	t->asking = true;
@@ -143,7 +143,7 @@ resolve_take(const struct resolver *r, const struct resolver_answer *a)
 		return 0;
 	t->asking = false;
 	loop_timer_clear(&dialerd_env.w.loop, &t->timer);
-	dial_resolved(a->index, addrs, a->n, "the name does not resolve");
+	dialerd_env.resolved(a->index, addrs, a->n, "the name does not resolve");
 	return 0;
 }
 

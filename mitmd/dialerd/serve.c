@@ -6,26 +6,9 @@
  */
 #include "dialerd/dialerd.h"
 
-#include <arpa/inet.h>
+#include <unistd.h>
 
 #include "common/log.h"
-
-bool
-target_literal(struct target *t)
-{
-	t->addr = (union addr){.in6 = {0}};
-	if (inet_pton(AF_INET, t->host, &t->addr.in.sin_addr) == 1) {
-		t->addr.sa.sa_family = AF_INET;
-		t->addr.in.sin_port = htons(t->port);
-		return true;
-	}
-	if (inet_pton(AF_INET6, t->host, &t->addr.in6.sin6_addr) == 1) {
-		t->addr.sa.sa_family = AF_INET6;
-		t->addr.in6.sin6_port = htons(t->port);
-		return true;
-	}
-	return false;
-}
 
 static int
 serve_target(struct chan *c, const union proto_any *msg, int fd)
@@ -76,11 +59,60 @@ serve_door(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* NULL: it was given up meanwhile. */
+static struct dial *
+serve_tunnel(uint32_t tunnel)
+{
+	struct dial *d;
+
+	TAILQ_FOREACH (d, &dialerd_env.dials, entry)
+		if (d->state == DIAL_TUNNEL && d->tunnel == tunnel)
+			return d;
+	return NULL;
+}
+
+static int
+serve_tunneled(struct chan *c, const union proto_any *msg, int fd)
+{
+	uint32_t id = msg->TUNNELED.id;
+	struct dial *d;
+
+	if (id == 0 || id > dialerd_env.tunnel) {
+		close(fd);
+		return chan_violation(c, "TUNNELED %u was not asked for", id);
+	}
+	if ((d = serve_tunnel(id)) == NULL)
+		close(fd);
+	else
+		dial_done(d, fd);
+	dial_next();
+	return 0;
+}
+
+static int
+serve_tunnel_fail(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_TUNNEL_FAIL *m = &msg->TUNNEL_FAIL;
+	struct dial *d;
+	char text[257];
+
+	(void)fd;
+	if (m->id == 0 || m->id > dialerd_env.tunnel)
+		return chan_violation(
+		    c, "TUNNEL_FAIL %u was not asked for", m->id);
+	if ((d = serve_tunnel(m->id)) != NULL) {
+		(void)span_copy(m->text, text, sizeof(text));
+		dial_refuse(d, (enum proto_proxy)m->proxy, text);
+	}
+	dial_next();
+	return 0;
+}
+
 static const struct chan_handler serve_handlers[] = {
     {MSG_TARGET, serve_target},
     {MSG_VIA_PROXY, dialerd_proxy},
-    {MSG_TUNNELED, dialerd_tunneled},
-    {MSG_TUNNEL_FAIL, dialerd_tunnel_fail},
+    {MSG_TUNNELED, serve_tunneled},
+    {MSG_TUNNEL_FAIL, serve_tunnel_fail},
     {MSG_SEAL, serve_seal},
     {MSG_DIAL, dialerd_dial},
     {MSG_DOOR, serve_door},
@@ -108,6 +140,7 @@ dialerd_serve(void)
 
 	TAILQ_INIT(&e->dials);
 	TAILQ_INIT(&e->dead_dials);
+	e->resolved = dial_resolved;
 	e->w.start = resolve_start;
 	e->w.lost = serve_lost;
 	e->w.loop.after = serve_after;
