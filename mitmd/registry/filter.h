@@ -93,7 +93,7 @@ int registry_pypi(struct registry_filter *);
 int registry_crates(struct registry_filter *);
 int registry_crates_config(struct registry_filter *);
 
-/* registry/filter.c, for those */
+/* registry/scan.c, for those */
 int registry_bad(struct registry_filter *, const char *why);
 /* The scanner, at the beginning of a part of the text. */
 void registry_scan(struct registry_filter *, struct span);
