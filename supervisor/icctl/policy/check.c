@@ -12,68 +12,6 @@
 #include "common/json/json.h"
 #include "icctl/policy/lint.h"
 
-static void
-finding_json(struct findings *f, bool error, const char *file, unsigned line,
-    const char *kind, const char *place, const char *text)
-{
-	if (f->out.len != 0)
-		(void)buf_addc(&f->out, ',');
-	(void)buf_printf(
-	    &f->out, "{\"severity\":\"%s\",", error ? "error" : "warning");
-	policy_put_member(&f->out, "kind", span_str(kind));
-	(void)buf_addc(&f->out, ',');
-	policy_put_member(&f->out, "file", span_str(file));
-	if (line != 0)
-		(void)buf_printf(&f->out, ",\"line\":%u", line);
-	if (place[0] != '\0') {
-		(void)buf_addc(&f->out, ',');
-		policy_put_member(&f->out, "path", span_str(place));
-	}
-	(void)buf_addc(&f->out, ',');
-	policy_put_member(&f->out, "text", span_str(text));
-	(void)buf_addc(&f->out, '}');
-}
-
-static void
-report(struct findings *f, bool error, const char *file, unsigned line,
-    const char *kind, const char *place, const char *text)
-{
-	if (error)
-		f->errors++;
-	else
-		f->warnings++;
-	if (f->json) {
-		finding_json(f, error, file, line, kind, place, text);
-		return;
-	}
-	policy_print("", span_str(file), ":");
-	if (line != 0)
-		printf("%u:", line);
-	printf(" %s: ", error ? "error" : "warning");
-	if (place[0] != '\0')
-		policy_print("", span_str(place), ": ");
-	/* Its parts were escaped when it was composed. */
-	for (const char *s = text; *s != '\0'; s++)
-		putchar(*s >= ' ' && *s < 0x7f ? *s : '?');
-	putchar('\n');
-}
-
-void
-finding(struct findings *f, bool error, unsigned file, const char *kind,
-    const char *place, const char *fmt, ...)
-{
-	const struct policy_file *pf = &f->set->files[file];
-	char text[2100];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	report(f, error, pf->path == NULL ? "?" : pf->path,
-	    pf->path == NULL || place[0] == '\0' ? 0 : policy_line(pf, place),
-	    kind, place, text);
-}
-
 /* Is it a place in a file, and not the beginning of a sentence? */
 static bool
 is_place(const char *s, size_t n)
@@ -118,7 +56,7 @@ take_text(struct findings *f, bool error, unsigned file, const char *text)
 		error = true;
 	else
 		missing = error ? "schema" : "unknown-field";
-	report(f, error, pf->path, line, missing, place, text);
+	finding_report(f, error, pf->path, line, missing, place, text);
 }
 
 /* Warnings say which file they are about by beginning with its name. */
@@ -232,7 +170,7 @@ check_files(
 		said = true;
 	}
 	if (!said)
-		report(f, true, "policyd", 0, "policyd", "", bad.fault.text);
+		finding_report(f, true, "policyd", 0, "policyd", "", bad.fault.text);
 }
 
 int
@@ -246,7 +184,7 @@ icctl_policy_check(struct icctl *ctl, struct policy_opts *o)
 	buf_init(&f.out, (size_t)32 << 20);
 	f.set = &set;
 	if (policy_set_load(ctl, o, &set, &fault) == -1)
-		report(&f, true, "files", 0, "unreadable", "", fault.text);
+		finding_report(&f, true, "files", 0, "unreadable", "", fault.text);
 	else
 		check_files(&f, ctl, o);
 	r = summary(&f);

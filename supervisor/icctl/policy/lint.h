@@ -17,6 +17,10 @@ struct findings {
 	const struct policy_set *set;
 };
 
+/* icctl/policy/finding.c */
+/* One finding; line 0: not known. */
+void finding_report(struct findings *, bool error, const char *file,
+    unsigned line, const char *kind, const char *place, const char *text);
 /* kind: "never-matches", "shadowed", ...; place: within the file, or "". */
 void finding(struct findings *, bool error, unsigned file, const char *kind,
     const char *place, const char *fmt, ...)
@@ -40,6 +44,7 @@ void policy_lint_wide(struct lint *, size_t index);
 void policy_lint_void(struct lint *, size_t index);
 /* IRONCURTAIN_HOME as a session would find it. */
 void policy_lint_home(struct lint *, const char *home);
+/* icctl/policy/rule_roles.c */
 /* The roles that a rule can be asked for; all when it names none. */
 uint32_t policy_rule_roles(const struct rule *);
 /* The roles of all arguments of tools that the rule names. */
