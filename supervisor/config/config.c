@@ -387,21 +387,6 @@ out:
 }
 
 void
-config_provider_free(struct config_provider *p)
-{
-	free(p->name);
-	free(p->value);
-	free(p->login_file);
-	jsonfile_strings_free(p->command);
-	free(p->ca);
-	for (unsigned k = 0; k < PROVIDERS_PARAMS; k++)
-		free(p->params[k]);
-	for (unsigned k = 0; k < p->nupstreams; k++)
-		free(p->upstreams[k].host);
-	json_object_put(p->filter);
-}
-
-void
 config_free(struct config *cfg)
 {
 	for (size_t i = 0; i < cfg->nproviders; i++)
@@ -433,15 +418,6 @@ config_trusts(const struct config *cfg, const char *server)
 		if (strcmp(cfg->trusted[i], server) == 0)
 			return true;
 	return false;
-}
-
-const struct config_provider *
-config_provider(const struct config *cfg, const char *name)
-{
-	for (size_t i = 0; i < cfg->nproviders; i++)
-		if (strcmp(cfg->providers[i].name, name) == 0)
-			return &cfg->providers[i];
-	return NULL;
 }
 
 const struct config_agent *

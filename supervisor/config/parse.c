@@ -10,24 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *
-config_path(const char *file, const char *user_home, const char *path)
-{
-	const char *slash = strrchr(file, '/');
-	char *out = NULL;
-
-	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0')) {
-		if (asprintf(&out, "%s%s", user_home, path + 1) == -1)
-			return NULL;
-	} else if (path[0] == '/' || slash == NULL) {
-		out = strdup(path);
-	} else if (asprintf(&out, "%.*s/%s", (int)(slash - file), file, path) ==
-		   -1) {
-		return NULL;
-	}
-	return out;
-}
-
 static bool
 config_name_ok(const char *s, size_t max, const char *extra)
 {
