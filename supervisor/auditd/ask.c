@@ -12,7 +12,7 @@ ask_end(uint32_t id, uint8_t how)
 	const struct msg_HOLD_END end = {.id = PROTO_ASK_ID | id, .state = how};
 
 	if (how != PROTO_HOLD_NONE)
-		auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_END, &end, 0);
+		auditd_effect_end(ROLE_SUP, 0, MSG_HOLD_END, &end);
 }
 
 int
@@ -28,8 +28,18 @@ auditd_on_asked(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(c, "ASKED %u: not approved", m->id);
 	auditd_request_line(&go, m);
 	ask_end(m->id, PROTO_HOLD_APPROVED);
-	auditd_effect_msg(ROLE_KEY, m->provider, MSG_REQUEST_GO, &go, 0);
+	auditd_request_go(&go);
 	return 0;
+}
+
+/* It is refused all the same, for another reason. */
+static void
+refused_refuse(const struct auditd_effect *e)
+{
+	struct msg_REFUSED m = e->msg.REFUSED;
+
+	m.reason = PROTO_REFUSED_AUDIT;
+	worker_send(&auditd_env.w, e->to, e->index, MSG_REFUSED, &m, -1);
 }
 
 int
@@ -60,6 +70,7 @@ auditd_on_ask_no(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(&l, "toolName", m->tool);
 	auditd_line_end(&l);
 	ask_end(m->id, m->hold);
-	auditd_effect_msg(ROLE_MITM, 0, MSG_REFUSED, &refused, 0);
+	auditd_effect_msg(ROLE_MITM, 0, MSG_REFUSED, &refused, 0)->refuse =
+	    refused_refuse;
 	return 0;
 }

@@ -29,6 +29,10 @@ struct auditd_effect {
 	unsigned index;
 	enum msg_type type;	/* 0: a line for `server` */
 	union proto_any msg;	/* its spans point into bytes */
+	/* The log covers it: in place of sending it. True: it is kept. */
+	bool (*release)(struct auditd_effect *);
+	/* The log does not cover it; NULL: nobody waits for it. */
+	void (*refuse)(const struct auditd_effect *);
 	size_t off;		/* line: bytes already written */
 	size_t len;
 	uint8_t bytes[];
@@ -92,9 +96,13 @@ void auditd_serve(void) __attribute__((noreturn));
 /* auditd/model.c */
 chan_fn auditd_on_alarm, auditd_on_package, auditd_on_usage, auditd_on_request, auditd_on_exchange_end;
 
-/* A request goes to its keyd; asked: what policyd says of it, or NULL. */
+/*
+ * A request that goes to its keyd; asked: what policyd says of it, or NULL.
+ * Its line first, then the message.
+ */
 void auditd_request_line(
     const struct msg_REQUEST_GO *, const struct msg_ASKED *asked);
+void auditd_request_go(const struct msg_REQUEST_GO *);
 
 /* auditd/ask.c */
 chan_fn auditd_on_asked, auditd_on_ask_no;
@@ -102,7 +110,6 @@ chan_fn auditd_on_asked, auditd_on_ask_no;
 /* auditd/hold.c */
 /* "approved", ...; "" for none. */
 const char *auditd_hold_end(enum proto_hold);
-void auditd_hold_refuse(uint64_t id, struct span digest);
 chan_fn auditd_on_hold, auditd_on_verdict, auditd_on_approved, auditd_on_late;
 
 /* auditd/egress.c */
@@ -118,8 +125,6 @@ chan_fn auditd_on_instance, auditd_on_instance_up, auditd_on_instance_fail,
     auditd_on_instance_drop, auditd_on_instance_over,
     auditd_on_instance_left;
 void auditd_lost(enum role, unsigned index);
-/* The log does not cover the start: policyd is told that there is none. */
-void auditd_instance_refuse(uint64_t call, const char *why);
 
 /* auditd/virtual.c */
 chan_fn auditd_on_virtual_done;
@@ -136,20 +141,31 @@ bool auditd_breaks(struct span json);
 void auditd_line(struct auditlog_line *, const char *event);
 /* Ends it; a line that cannot be composed latches the failure. */
 void auditd_line_end(struct auditlog_line *);
-/* A message that may go out once all lines so far are written. */
-void auditd_effect_msg(enum role to, unsigned index, enum msg_type,
-    const void *msg, uint64_t call);
-/* A line that may go to a server then. */
-void auditd_effect_line(unsigned server, uint64_t call, struct span);
+/*
+ * A message that may go out once all lines so far are written.  Whoever waits
+ * for it sets `refuse` of the effect.
+ */
+struct auditd_effect *auditd_effect_msg(enum role to, unsigned index,
+    enum msg_type, const void *msg, uint64_t call);
+/* The same, and it goes out even where the log does not cover it: an end. */
+void auditd_effect_end(enum role to, unsigned index, enum msg_type,
+    const void *msg);
+/* Bytes instead of a message: `release` says what becomes of them. */
+struct auditd_effect *auditd_effect_line(
+    unsigned server, uint64_t call, struct span);
 /* Writes what this turn composed and lets its effects happen. */
-void auditd_commit(void *);
+void auditd_commit(void);
 
 /* auditd/server.c */
 /* The session ends: calls that are out get their last line. */
 void auditd_calls_over(void);
 void auditd_server_stdin(unsigned server, int fd);
-/* Takes a released line. */
-void auditd_server_put(struct auditd_effect *);
+/* A line that may go to a server once all lines so far are written. */
+void auditd_server_line(unsigned server, uint64_t call, struct span);
+/* An answer that mcp-proxyd gets then. */
+void auditd_answer_later(const struct msg_ANSWER *, uint64_t call);
+/* A call that the log does not cover is denied, and ends. */
+void auditd_call_refuse(const struct auditd_effect *);
 /* The server is gone: its calls are answered, recorded and ended. */
 void auditd_server_lost(unsigned server, const char *why);
 struct auditd_call *auditd_call_find(uint64_t id);
@@ -165,7 +181,5 @@ void auditd_unasked(unsigned server);
 void auditd_unasked_tell(void);
 /* The server was told to drop it and need not answer: recorded and ended. */
 void auditd_call_cancelled(struct auditd_call *);
-/* Answers a call that no server will: composes nothing, records nothing. */
-void auditd_answer(uint64_t id, const char *text);
 
 #endif

@@ -13,6 +13,17 @@ egress_server(const struct chan *c)
 	return span_str(auditd_env.servers[chan_index(c)].name);
 }
 
+static void
+connect_refuse(const struct auditd_effect *e)
+{
+	const struct msg_REFUSED m = {.stream = 0,
+	    .exchange = e->msg.CONNECT_GO.id,
+	    .reason = PROTO_REFUSED_AUDIT};
+
+	worker_send(&auditd_env.w, ROLE_EGRESS, e->msg.CONNECT_GO.server,
+	    MSG_REFUSED, &m, -1);
+}
+
 int
 auditd_on_connect(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -30,7 +41,8 @@ auditd_on_connect(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_u64(&l, "port", m->port);
 	auditlog_str(&l, "serverName", egress_server(c));
 	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_DIAL, 0, MSG_CONNECT_GO, &go, 0);
+	auditd_effect_msg(ROLE_DIAL, 0, MSG_CONNECT_GO, &go, 0)->refuse =
+	    connect_refuse;
 	return 0;
 }
 

@@ -35,6 +35,35 @@ hold_owner(uint64_t id, unsigned *index)
 	return ROLE_KEY;
 }
 
+/*
+ * Nobody will be shown it, or no answer to it be recorded: it is denied, so
+ * that the agent does not wait for what cannot come.
+ */
+static void
+hold_deny(uint64_t id, struct span digest)
+{
+	const struct msg_VERDICT_GO m = {.id = id,
+	    .digest = digest,
+	    .because = SPAN("the audit log cannot be written")};
+	enum role owner;
+	unsigned index;
+
+	owner = hold_owner(id, &index);
+	worker_send(&auditd_env.w, owner, index, MSG_VERDICT_GO, &m, -1);
+}
+
+static void
+hold_refuse(const struct auditd_effect *e)
+{
+	hold_deny(e->msg.HOLD_SHOW.id, e->msg.HOLD_SHOW.digest);
+}
+
+static void
+verdict_refuse(const struct auditd_effect *e)
+{
+	hold_deny(e->msg.VERDICT_GO.id, e->msg.VERDICT_GO.digest);
+}
+
 int
 auditd_on_hold(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -62,7 +91,8 @@ auditd_on_hold(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(&l, "serverName", m->server_name);
 	auditlog_str(&l, "toolName", m->tool);
 	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_SHOW, m, 0);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_SHOW, m, 0)->refuse =
+	    hold_refuse;
 	return 0;
 }
 
@@ -88,25 +118,9 @@ auditd_on_verdict(struct chan *c, const union proto_any *msg, int fd)
 	    &l, "verdict", m->approve != 0 ? SPAN("approve") : SPAN("deny"));
 	auditd_line_end(&l);
 	owner = hold_owner(m->id, &index);
-	auditd_effect_msg(owner, index, MSG_VERDICT_GO, m, 0);
+	auditd_effect_msg(owner, index, MSG_VERDICT_GO, m, 0)->refuse =
+	    verdict_refuse;
 	return 0;
-}
-
-/*
- * Nobody will be shown it, or no answer to it be recorded: it is denied, so
- * that the agent does not wait for what cannot come.
- */
-void
-auditd_hold_refuse(uint64_t id, struct span digest)
-{
-	const struct msg_VERDICT_GO m = {.id = id,
-	    .digest = digest,
-	    .because = SPAN("the audit log cannot be written")};
-	enum role owner;
-	unsigned index;
-
-	owner = hold_owner(id, &index);
-	worker_send(&auditd_env.w, owner, index, MSG_VERDICT_GO, &m, -1);
 }
 
 /* The verdict is on record; what was held waits no longer. */
@@ -120,7 +134,7 @@ auditd_on_approved(struct chan *c, const union proto_any *msg, int fd)
 	(void)fd;
 	if (!hold_is_of(c, end.id))
 		return chan_violation(c, "APPROVED of another's");
-	auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_END, &end, 0);
+	auditd_effect_end(ROLE_SUP, 0, MSG_HOLD_END, &end);
 	return 0;
 }
 
@@ -135,6 +149,6 @@ auditd_on_late(struct chan *c, const union proto_any *msg, int fd)
 	auditd_line(&l, "tooLate");
 	auditlog_u64(&l, "id", msg->LATE.id);
 	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_SUP, 0, MSG_LATE_SHOW, &msg->LATE, 0);
+	auditd_effect_end(ROLE_SUP, 0, MSG_LATE_SHOW, &msg->LATE);
 	return 0;
 }

@@ -42,6 +42,16 @@ add_server(struct auditlog_line *l, const struct auditd_instance *i)
 	auditlog_str(l, "serverName", span_str(auditd_env.servers[i->of].name));
 }
 
+/* policyd is told that there is no such instance. */
+static void
+instance_refuse(const struct auditd_effect *e)
+{
+	const struct msg_INSTANCE_NO m = {.call = e->msg.INSTANCE_WANT.call,
+	    .text = SPAN("the audit log cannot be written")};
+
+	worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_INSTANCE_NO, &m, -1);
+}
+
 int
 auditd_on_instance(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -67,7 +77,8 @@ auditd_on_instance(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_bool(&l, "writable", m->writable != 0);
 	auditd_line_end(&l);
 	/* INSTANCE and INSTANCE_WANT have one layout. */
-	auditd_effect_msg(ROLE_SUP, 0, MSG_INSTANCE_WANT, m, 0);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_INSTANCE_WANT, m, 0)->refuse =
+	    instance_refuse;
 	return 0;
 }
 
@@ -149,7 +160,7 @@ auditd_on_instance_drop(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(&l, "state", SPAN("ending"));
 	auditd_line_end(&l);
 	i->call = 0;
-	auditd_effect_msg(ROLE_SUP, 0, MSG_INSTANCE_KILL, m, 0);
+	auditd_effect_end(ROLE_SUP, 0, MSG_INSTANCE_KILL, m);
 	return 0;
 }
 
@@ -165,16 +176,8 @@ auditd_on_instance_over(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_u64(&l, "id", m->call);
 	auditlog_str(&l, "state", SPAN("ended"));
 	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_POLICY, 0, MSG_INSTANCE_ROOM, m, 0);
+	auditd_effect_end(ROLE_POLICY, 0, MSG_INSTANCE_ROOM, m);
 	return 0;
-}
-
-void
-auditd_instance_refuse(uint64_t call, const char *why)
-{
-	const struct msg_INSTANCE_NO m = {.call = call, .text = span_str(why)};
-
-	worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_INSTANCE_NO, &m, -1);
 }
 
 static void
@@ -185,7 +188,7 @@ instance_free(unsigned server)
 	if (!auditd_env.lost[server] || !auditd_env.left[server])
 		return;
 	auditd_env.lost[server] = auditd_env.left[server] = false;
-	auditd_effect_msg(ROLE_SUP, 0, MSG_INSTANCE_FREE, &m, 0);
+	auditd_effect_end(ROLE_SUP, 0, MSG_INSTANCE_FREE, &m);
 }
 
 int

@@ -66,7 +66,7 @@ effect_new(size_t bytes, uint64_t call)
 }
 
 /* A copy of msg whose texts lie behind the effect. */
-void
+struct auditd_effect *
 auditd_effect_msg(enum role to, unsigned index, enum msg_type type,
     const void *msg, uint64_t call)
 {
@@ -100,9 +100,23 @@ auditd_effect_msg(enum role to, unsigned index, enum msg_type type,
 		memcpy(at, &s, sizeof(s));
 	}
 	TAILQ_INSERT_TAIL(&auditd_env.effects, e, entry);
+	return e;
+}
+
+static void
+effect_send(const struct auditd_effect *e)
+{
+	worker_send(&auditd_env.w, e->to, e->index, e->type, &e->msg, -1);
 }
 
 void
+auditd_effect_end(
+    enum role to, unsigned index, enum msg_type type, const void *msg)
+{
+	auditd_effect_msg(to, index, type, msg, 0)->refuse = effect_send;
+}
+
+struct auditd_effect *
 auditd_effect_line(unsigned server, uint64_t call, struct span line)
 {
 	struct auditd_effect *e = effect_new(line.len, call);
@@ -111,6 +125,7 @@ auditd_effect_line(unsigned server, uint64_t call, struct span line)
 	e->len = line.len;
 	memcpy(e->bytes, line.p, line.len);
 	TAILQ_INSERT_TAIL(&auditd_env.effects, e, entry);
+	return e;
 }
 
 /* Writes all of b; *done: how much the file took. */
@@ -132,87 +147,6 @@ log_write(struct span b, size_t *done)
 		*done += (size_t)n;
 	}
 	return 0;
-}
-
-/* An effect that the log does not cover: the one who waits is told. */
-static void
-effect_refuse(const struct auditd_effect *e)
-{
-	struct auditd_call *call;
-	char text[512];
-
-	if (e->type == MSG_REQUEST_GO) {
-		const struct msg_REQUEST_GO *r = &e->msg.REQUEST_GO;
-		const struct msg_REFUSED m = {.stream = r->stream,
-		    .exchange = r->exchange,
-		    .reason = PROTO_REFUSED_AUDIT};
-
-		worker_send(&auditd_env.w, ROLE_MITM, 0, MSG_REFUSED, &m, -1);
-		return;
-	}
-	if (e->type == MSG_REFUSED) {
-		struct msg_REFUSED m = e->msg.REFUSED;
-
-		m.reason = PROTO_REFUSED_AUDIT;
-		worker_send(
-		    &auditd_env.w, e->to, e->index, MSG_REFUSED, &m, -1);
-		return;
-	}
-	if (e->type == MSG_CONNECT_GO) {
-		const struct msg_REFUSED m = {.stream = 0,
-		    .exchange = e->msg.CONNECT_GO.id,
-		    .reason = PROTO_REFUSED_AUDIT};
-
-		worker_send(&auditd_env.w, ROLE_EGRESS,
-		    e->msg.CONNECT_GO.server, MSG_REFUSED, &m, -1);
-		return;
-	}
-	if (e->type == MSG_HOLD_SHOW)
-		auditd_hold_refuse(
-		    e->msg.HOLD_SHOW.id, e->msg.HOLD_SHOW.digest);
-	if (e->type == MSG_VERDICT_GO)
-		auditd_hold_refuse(
-		    e->msg.VERDICT_GO.id, e->msg.VERDICT_GO.digest);
-	if (e->type == MSG_INSTANCE_WANT)
-		auditd_instance_refuse(e->msg.INSTANCE_WANT.call,
-		    "the audit log cannot be written");
-	/* An end needs no permission. */
-	if (e->type == MSG_INSTANCE_KILL || e->type == MSG_INSTANCE_FREE ||
-	    e->type == MSG_INSTANCE_ROOM || e->type == MSG_HOLD_END ||
-	    e->type == MSG_LATE_SHOW)
-		worker_send(
-		    &auditd_env.w, e->to, e->index, e->type, &e->msg, -1);
-	if (e->type != 0 && e->type != MSG_ANSWER && e->type != MSG_VIRTUAL)
-		return;
-	snprintf(text, sizeof(text),
-	    "DENIED: The audit log cannot be written "
-	    "(%s), so nothing is forwarded. Do not retry: tell the user, who "
-	    "must make room and start a new session.",
-	    auditd_env.failed);
-	if (e->id != 0)
-		auditd_answer(e->id, text);
-	if ((call = auditd_call_find(e->id)) != NULL)
-		auditd_call_end(call);
-}
-
-static void
-effect_happen(const struct auditd_effect *e)
-{
-	if (e->to == ROLE_KEY &&
-	    auditd_env.w.peers[ROLE_KEY][e->index] == NULL) {
-		const struct msg_REFUSED m = {
-		    .stream = e->msg.REQUEST_GO.stream,
-		    .exchange = e->msg.REQUEST_GO.exchange,
-		    .reason = PROTO_REFUSED_GONE};
-
-		worker_send(&auditd_env.w, ROLE_MITM, 0, MSG_REFUSED, &m, -1);
-		return;
-	}
-	if (e->type == MSG_ENDED) {
-		auditd_ended(e->msg.ENDED.id);
-		return;
-	}
-	worker_send(&auditd_env.w, e->to, e->index, e->type, &e->msg, -1);
 }
 
 /* Writes this turn's lines. *done: how many bytes of them are on record. */
@@ -242,24 +176,23 @@ commit_effects(struct auditd_effects *list, size_t done)
 
 	while ((e = TAILQ_FIRST(list)) != NULL) {
 		TAILQ_REMOVE(list, e, entry);
-		if (auditd_env.failed[0] != '\0' && e->upto > done)
-			effect_refuse(e);
-		else if (e->type == 0) {
-			auditd_server_put(e);
+		if (auditd_env.failed[0] != '\0' && e->upto > done) {
+			if (e->refuse != NULL)
+				e->refuse(e);
+		} else if (e->release == NULL)
+			effect_send(e);
+		else if (e->release(e))
 			continue;
-		} else
-			effect_happen(e);
 		freezero(e, sizeof(*e) + e->len);
 	}
 }
 
 void
-auditd_commit(void *arg)
+auditd_commit(void)
 {
 	struct auditd_effects list;
 	size_t done;
 
-	(void)arg;
 	/* An effect may compose again: a lost server's calls are recorded. */
 	do {
 		commit_lines(&done);
@@ -268,5 +201,4 @@ auditd_commit(void *arg)
 		buf_reset(&auditd_env.out, OUT_KEEP);
 		commit_effects(&list, done);
 	} while (!TAILQ_EMPTY(&auditd_env.effects));
-	auditd_unasked_tell();
 }

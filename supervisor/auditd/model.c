@@ -56,6 +56,43 @@ auditd_request_line(
 	auditd_env.counts.requests++;
 }
 
+static void
+request_answer(const struct auditd_effect *e, enum proto_refused reason)
+{
+	const struct msg_REFUSED m = {.stream = e->msg.REQUEST_GO.stream,
+	    .exchange = e->msg.REQUEST_GO.exchange,
+	    .reason = (uint8_t)reason};
+
+	worker_send(&auditd_env.w, ROLE_MITM, 0, MSG_REFUSED, &m, -1);
+}
+
+static void
+request_refuse(const struct auditd_effect *e)
+{
+	request_answer(e, PROTO_REFUSED_AUDIT);
+}
+
+static bool
+request_release(struct auditd_effect *e)
+{
+	if (auditd_env.w.peers[ROLE_KEY][e->index] == NULL)
+		request_answer(e, PROTO_REFUSED_GONE);
+	else
+		worker_send(
+		    &auditd_env.w, e->to, e->index, e->type, &e->msg, -1);
+	return false;
+}
+
+void
+auditd_request_go(const struct msg_REQUEST_GO *m)
+{
+	struct auditd_effect *e =
+	    auditd_effect_msg(ROLE_KEY, m->provider, MSG_REQUEST_GO, m, 0);
+
+	e->release = request_release;
+	e->refuse = request_refuse;
+}
+
 int
 auditd_on_request(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -67,7 +104,7 @@ auditd_on_request(struct chan *c, const union proto_any *msg, int fd)
 	if (m->asked != 0 || m->refs.len != 0)
 		return chan_violation(c, "REQUEST that was approved");
 	auditd_request_line(&go, NULL);
-	auditd_effect_msg(ROLE_KEY, m->provider, MSG_REQUEST_GO, &go, 0);
+	auditd_request_go(&go);
 	return 0;
 }
 

@@ -45,10 +45,18 @@ on_log(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static void
+serve_commit(void *arg)
+{
+	(void)arg;
+	auditd_commit();
+	auditd_unasked_tell();
+}
+
+static void
 on_stop(void)
 {
 	auditd_refusals_flush();
-	auditd_commit(NULL);
+	serve_commit(NULL);
 	/* Not written: icsupervisor appends it itself. */
 	worker_exit(&auditd_env.w, auditd_env.failed[0] != '\0' ? 1 : 0);
 }
@@ -72,7 +80,7 @@ on_event(struct chan *c, const union proto_any *msg, int fd)
 	if (last) {
 		auditd_refusals_flush();
 		auditd_calls_over();
-		auditd_commit(NULL);
+		serve_commit(NULL);
 	}
 	auditd_line(&l, event);
 	auditlog_json(&l, "detail", m->detail);
@@ -218,6 +226,14 @@ deliverable(const struct msg_RELEASE *m, struct span line)
 	       inside(m->args_off, m->args_len, line.len);
 }
 
+/* policyd is told of ended calls in batches. */
+static bool
+release_ended(struct auditd_effect *e)
+{
+	auditd_ended(e->msg.ENDED.id);
+	return false;
+}
+
 static int
 on_release(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -246,18 +262,19 @@ on_release(struct chan *c, const union proto_any *msg, int fd)
 	add_call_line(m);
 	count_call(m);
 	if (m->hold != PROTO_HOLD_NONE && m->over == 0)
-		auditd_effect_msg(ROLE_SUP, 0, MSG_HOLD_END, &end, 0);
+		auditd_effect_end(ROLE_SUP, 0, MSG_HOLD_END, &end);
 	if (m->forward != 0) {
 		if (auditd_call_new(m->id, m->server) == NULL)
 			return chan_violation(c, "more calls than allowed");
 		if (!auditd_env.servers[m->server].virtual)
-			auditd_effect_line(m->server, m->id, line);
+			auditd_server_line(m->server, m->id, line);
 		else if (auditd_virtual(m) == -1)
 			return chan_violation(c, "RELEASE: too long");
 		return 0;
 	}
-	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, &answer, m->id);
-	auditd_effect_msg(ROLE_POLICY, 0, MSG_ENDED, &ended, 0);
+	auditd_answer_later(&answer, m->id);
+	auditd_effect_msg(ROLE_POLICY, 0, MSG_ENDED, &ended, 0)->release =
+	    release_ended;
 	return 0;
 }
 
@@ -278,7 +295,7 @@ on_session(struct chan *c, const union proto_any *msg, int fd)
 	    &l, "serverName", span_str(auditd_env.servers[m->server].name));
 	auditd_line_end(&l);
 	if (!auditd_env.servers[m->server].virtual)
-		auditd_effect_line(m->server, 0, m->line);
+		auditd_server_line(m->server, 0, m->line);
 	call = auditd_call_find(m->id);
 	if (call != NULL && call->server == m->server)
 		auditd_call_cancelled(call);
@@ -358,7 +375,7 @@ on_orphan(void)
 	auditlog_json(
 	    &l, "detail", SPAN("{\"reason\":\"icsupervisor is gone\"}"));
 	auditd_line_end(&l);
-	auditd_commit(NULL);
+	serve_commit(NULL);
 	if (fdatasync(auditd_env.fd) == -1)
 		log_warn("audit log");
 }
@@ -415,7 +432,7 @@ auditd_serve(void)
 		e->servers[i].io.fd = -1;
 		TAILQ_INIT(&e->servers[i].lines);
 	}
-	e->w.loop.after = auditd_commit;
+	e->w.loop.after = serve_commit;
 	e->w.start = on_start;
 	e->w.stop = on_stop;
 	e->w.lost = auditd_lost;

@@ -114,12 +114,29 @@ auditd_call_end(struct auditd_call *c)
 }
 
 void
-auditd_answer(uint64_t id, const char *text)
+auditd_call_refuse(const struct auditd_effect *e)
 {
-	const struct msg_ANSWER m = {
-	    .id = id, .error = 1, .text = span_str(text)};
+	struct auditd_call *call;
+	struct msg_ANSWER m = {.id = e->id, .error = 1};
+	char text[512];
 
-	worker_send(&auditd_env.w, ROLE_PROXY, 0, MSG_ANSWER, &m, -1);
+	snprintf(text, sizeof(text),
+	    "DENIED: The audit log cannot be written "
+	    "(%s), so nothing is forwarded. Do not retry: tell the user, who "
+	    "must make room and start a new session.",
+	    auditd_env.failed);
+	m.text = span_str(text);
+	if (e->id != 0)
+		worker_send(&auditd_env.w, ROLE_PROXY, 0, MSG_ANSWER, &m, -1);
+	if ((call = auditd_call_find(e->id)) != NULL)
+		auditd_call_end(call);
+}
+
+void
+auditd_answer_later(const struct msg_ANSWER *m, uint64_t call)
+{
+	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, m, call)->refuse =
+	    auditd_call_refuse;
 }
 
 /* Records a call that no server will answer and answers it after that. */
@@ -150,7 +167,7 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 	auditlog_str(&l, "serverName", span_str(name));
 	auditlog_str(&l, "status", begun ? SPAN("lost") : SPAN("undelivered"));
 	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, &m, c->id);
+	auditd_answer_later(&m, c->id);
 	auditd_call_end(c);
 }
 
@@ -170,7 +187,7 @@ auditd_call_cancelled(struct auditd_call *c)
 	auditd_line_end(&l);
 	auditd_env.servers[c->server].late++;
 	/* mcp-proxyd has forgotten who asked; this is the end of its id. */
-	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, &m, c->id);
+	auditd_answer_later(&m, c->id);
 	auditd_call_end(c);
 }
 
@@ -324,8 +341,8 @@ server_kick(struct auditd_server *s)
 		    server_stalled, s);
 }
 
-void
-auditd_server_put(struct auditd_effect *e)
+static bool
+server_put(struct auditd_effect *e)
 {
 	struct auditd_server *s = &auditd_env.servers[e->server];
 	struct auditd_call *c;
@@ -334,12 +351,22 @@ auditd_server_put(struct auditd_effect *e)
 	s->queued += e->len;
 	if (s->fd != -1) {
 		server_kick(s);
-		return;
+		return true;
 	}
 	/* Lost before it could be written, or not started yet. */
 	if ((c = auditd_call_find(e->id)) != NULL)
 		call_lost(c, "is not running", false);
 	server_close(s);
+	return true;
+}
+
+void
+auditd_server_line(unsigned server, uint64_t call, struct span line)
+{
+	struct auditd_effect *e = auditd_effect_line(server, call, line);
+
+	e->release = server_put;
+	e->refuse = auditd_call_refuse;
 }
 
 void

@@ -15,7 +15,8 @@ auditd_virtual(const struct msg_RELEASE *r)
 
 	if (m.tool.len > 64 || m.args.len > 65536)
 		return -1;
-	auditd_effect_msg(ROLE_SUP, 0, MSG_VIRTUAL, &m, m.id);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_VIRTUAL, &m, m.id)->refuse =
+	    auditd_call_refuse;
 	return 0;
 }
 
@@ -44,7 +45,7 @@ auditd_on_virtual_done(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(
 	    &l, "status", m->error == 0 ? SPAN("success") : SPAN("error"));
 	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_PROXY, 0, MSG_ANSWER, &answer, m->id);
+	auditd_answer_later(&answer, m->id);
 	auditd_call_end(call);
 	return 0;
 }
