@@ -378,14 +378,3 @@ bad:
 	errno = saved;
 	return -1;
 }
-
-int
-chan_open(struct chan *c)
-{
-	if (loop_add(c->loop, &c->io, c->fd,
-		EPOLLIN | (TAILQ_EMPTY(&c->out) ? 0 : (uint32_t)EPOLLOUT),
-		chan_ready, c) == -1)
-		return -1;
-	c->opened = true;
-	return 0;
-}

@@ -186,7 +186,7 @@ chan_take(struct chan *c, size_t slot, struct mmsghdr *m, bool drop)
 	    c, chan_in[slot], m->msg_len, nfds == 1 ? fds[0] : -1);
 }
 
-void
+static void
 chan_ready(struct loop_io *io, uint32_t events)
 {
 	struct chan_slot slots[CHAN_BATCH];
@@ -211,4 +211,15 @@ chan_ready(struct loop_io *io, uint32_t events)
 	}
 	if (--c->busy == 0 && c->freed)
 		free(c);
+}
+
+int
+chan_open(struct chan *c)
+{
+	if (loop_add(c->loop, &c->io, c->fd,
+		EPOLLIN | (TAILQ_EMPTY(&c->out) ? 0 : (uint32_t)EPOLLOUT),
+		chan_ready, c) == -1)
+		return -1;
+	c->opened = true;
+	return 0;
 }

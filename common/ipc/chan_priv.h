@@ -50,7 +50,4 @@ void chan_relax(struct chan *);
 /* Closes the socket and forgets what waits; the owner is not told. */
 void chan_disconnect(struct chan *);
 
-/* chan_in.c */
-loop_io_fn chan_ready;
-
 #endif
