@@ -32,10 +32,14 @@ struct policyd {
 	void *arg;
 };
 
+/* icctl/policy/setup.c */
 /* All that goes before START. -1 with *bad. */
 int policyd_configure(struct policyd *, const struct icctl *,
     const struct policy_opts *, const struct policy_set *, bool session,
     struct policyd_bad *bad);
+/* icctl/policy/turn.c */
+/* Shows the end of policyd's log. */
+void policyd_tell_log(struct policyd *);
 void policyd_send(struct policyd *, enum msg_type, const void *msg, int fd);
 
 #endif

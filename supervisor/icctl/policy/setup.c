@@ -15,15 +15,6 @@
 
 #include "icctl/policy/priv.h"
 
-void
-policyd_send(struct policyd *p, enum msg_type type, const void *msg, int fd)
-{
-	if (p->chan != NULL)
-		(void)chan_send(p->chan, type, msg, fd);
-	else if (fd != -1)
-		close(fd);
-}
-
 static const char *
 user_home(void)
 {

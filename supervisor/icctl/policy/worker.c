@@ -108,17 +108,6 @@ on_closed(struct chan *c, const char *why)
 	p->chan = NULL;
 }
 
-/* What it said last is why it went. */
-static void
-tell_log(struct policyd *p)
-{
-	char text[4096];
-	ssize_t n = read(p->log, text, sizeof(text));
-
-	if (n > 0)
-		policy_print("", span_of(text, (size_t)n), "\n");
-}
-
 static int
 spawn_policyd(struct policyd *p, struct fault *fault)
 {
@@ -164,34 +153,6 @@ spawn_policyd(struct policyd *p, struct fault *fault)
 	return fault->text[0] == '\0' ? 0 : -1;
 }
 
-/* One turn of the loop; waits for it, or for fd. */
-int
-policyd_turn(struct policyd *p, int fd, bool *readable)
-{
-	struct pollfd fds[2] = {
-	    {.fd = p->loop.epfd, .events = POLLIN},
-	    {.fd = fd, .events = POLLIN},
-	};
-
-	if (p->gone)
-		return -1;
-	if (poll(fds, 2, -1) == -1 && errno != EINTR) {
-		warn("poll");
-		return -1;
-	}
-	if (readable != NULL)
-		*readable = fds[1].revents != 0;
-	if (fds[0].revents != 0 && loop_once(&p->loop, 0) == -1) {
-		warn("epoll_wait");
-		return -1;
-	}
-	if (!p->gone)
-		return 0;
-	warnx("policyd is gone");
-	tell_log(p);
-	return -1;
-}
-
 static int
 wait_hello(struct policyd *p, struct fault *fault)
 {
@@ -205,7 +166,7 @@ wait_hello(struct policyd *p, struct fault *fault)
 	}
 	if (p->hello)
 		return 0;
-	tell_log(p);
+	policyd_tell_log(p);
 	return fault_set(fault, "policyd did not say HELLO; `icctl doctor` "
 				"says what this machine lacks");
 }
