@@ -263,6 +263,8 @@ mitmd_host(const struct agent *a)
 
 /* serve.c */
 void mitmd_serve(void) __attribute__((noreturn));
+
+/* note.c */
 /* A line in the session's log that an agent caused: counted, then no more. */
 void mitmd_note(const struct agent *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
