@@ -33,6 +33,7 @@ struct backd {
 	uint8_t err[BACKD_MAX_STDERR]; /* a line that has not ended */
 	size_t err_len;
 	bool gone;
+	loop_io_fn *readable;     /* reads stdout */
 	struct loop_timer pause;  /* while armed stdout is not read */
 	struct loop_timer relist; /* a list_changed that had to wait */
 	struct value_pool *pool;
@@ -56,6 +57,10 @@ void backd_init(struct backd *);
 void backd_start(struct backd *, unsigned which);
 extern const struct chan_handler backd_handlers[];
 extern const size_t backd_nhandlers;
+
+/* backd/flow.c */
+/* Closes stdout (0) or stderr (1). */
+void backd_close(struct backd *, unsigned which);
 /* Watches stdout, if it may be read now. */
 void backd_watch(struct backd *);
 /* Does not read stdout for so long. */
@@ -63,20 +68,21 @@ void backd_pause(struct backd *, uint64_t ms);
 /* Counts answers to nothing; too many of them, and the server must wait. */
 void backd_unasked(struct backd *, uint32_t n);
 bool backd_may(struct backd *, struct bucket *);
-/* The server is over: everyone is told why, once. */
-void backd_gone(struct backd *, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 /* Counts, and logs at 1, 10, 100, ... */
 void backd_drop(struct backd *, const char *what);
 
-/* server.c: one line of the server's stdout. */
+/* backd/server.c */
+/* The server is over: everyone is told why, once. */
+void backd_gone(struct backd *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* One line of the server's stdout. */
 void server_line(struct backd *, struct span);
 /* b->scan has seen a whole one that is too long. */
 void server_long(struct backd *);
 /* Tells auditd of the calls that ended and were not told yet. */
 void server_done(struct backd *);
 
-/* session.c: what concerns the session, for policyd. */
+/* backd/session.c: what concerns the session, for policyd. */
 void session_answer(struct backd *, const struct jsonrpc *);
 void session_request(struct backd *, const struct jsonrpc *);
 void session_changed(struct backd *);

@@ -18,102 +18,6 @@
 /* Nodes and texts of the largest tree. */
 #define POOL_MAX ((size_t)24 << 20)
 
-bool
-backd_may(struct backd *b, struct bucket *k)
-{
-	return bucket_take(k, loop_now(&b->w.loop));
-}
-
-void
-backd_drop(struct backd *b, const char *what)
-{
-	uint64_t n = ++b->dropped, ten = 1;
-
-	while (ten < n)
-		ten *= 10;
-	if (ten == n)
-		log_info("%llu messages dropped, the last one %s",
-		    (unsigned long long)n, what);
-}
-
-static void
-close_pipe(struct backd *b, unsigned which)
-{
-	loop_del(&b->w.loop, &b->io[which]);
-	if (b->fd[which] != -1)
-		close(b->fd[which]);
-	b->fd[which] = -1;
-}
-
-void
-backd_gone(struct backd *b, const char *fmt, ...)
-{
-	struct msg_GONE m;
-	char text[512];
-	va_list ap;
-
-	if (b->gone)
-		return;
-	b->gone = true;
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	m.text = span_str(text);
-	server_done(b);
-	worker_send(&b->w, ROLE_POLICY, 0, MSG_GONE, &m, -1);
-	worker_send(&b->w, ROLE_AUDIT, 0, MSG_GONE, &m, -1);
-	log_info("server %s", text);
-	loop_timer_clear(&b->w.loop, &b->pause);
-	loop_timer_clear(&b->w.loop, &b->relist);
-	close_pipe(b, 0);
-	lines_free(&b->out);
-}
-
-static void out_ready(struct loop_io *, uint32_t);
-
-/* An end of a pipe that is not read would be reported all the time. */
-void
-backd_watch(struct backd *b)
-{
-	bool reads = !worker_is_behind(&b->w) && b->pause.at == 0;
-
-	if (b->fd[0] != -1 &&
-	    loop_watch(&b->w.loop, &b->io[0], b->fd[0],
-		reads ? (uint32_t)EPOLLIN : 0, out_ready, b) == -1)
-		fatal("epoll_ctl");
-}
-
-static void
-unpause(struct loop_timer *t)
-{
-	backd_watch(t->arg);
-}
-
-void
-backd_pause(struct backd *b, uint64_t ms)
-{
-	if (b->gone)
-		return;
-	loop_timer_set(&b->w.loop, &b->pause,
-	    ms < BACKD_PAUSE_MS ? ms : BACKD_PAUSE_MS, unpause, b);
-	backd_watch(b);
-}
-
-void
-backd_unasked(struct backd *b, uint32_t n)
-{
-	uint64_t ms = (uint64_t)n * BACKD_UNASKED_MS;
-
-	while (n != 0 && backd_may(b, &b->unasked)) {
-		ms -= BACKD_UNASKED_MS;
-		n--;
-	}
-	if (n == 0)
-		return;
-	backd_drop(b, "an answer to nothing it was asked");
-	backd_pause(b, ms);
-}
-
 static int
 on_unasked(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -246,7 +150,7 @@ err_ready(struct loop_io *io, uint32_t events)
 		return;
 	}
 	complain(b);
-	close_pipe(b, 1);
+	backd_close(b, 1);
 }
 
 static int
@@ -280,6 +184,7 @@ backd_init(struct backd *b)
 		b->fd[i] = -1;
 		b->io[i].fd = -1;
 	}
+	b->readable = out_ready;
 	lines_init(&b->out, PROTO_MAX_LINE);
 	buf_init(&b->tree, PROTO_MAX_TREE);
 	if ((b->pool = value_pool_new(POOL_MAX)) == NULL)

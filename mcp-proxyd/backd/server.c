@@ -7,6 +7,7 @@
  */
 #include "backd/backd.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "common/log.h"
@@ -272,4 +273,28 @@ server_line(struct backd *b, struct span line)
 		take_bad(b, line, &m);
 		break;
 	}
+}
+
+void
+backd_gone(struct backd *b, const char *fmt, ...)
+{
+	struct msg_GONE m;
+	char text[512];
+	va_list ap;
+
+	if (b->gone)
+		return;
+	b->gone = true;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	m.text = span_str(text);
+	server_done(b);
+	worker_send(&b->w, ROLE_POLICY, 0, MSG_GONE, &m, -1);
+	worker_send(&b->w, ROLE_AUDIT, 0, MSG_GONE, &m, -1);
+	log_info("server %s", text);
+	loop_timer_clear(&b->w.loop, &b->pause);
+	loop_timer_clear(&b->w.loop, &b->relist);
+	backd_close(b, 0);
+	lines_free(&b->out);
 }
