@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * How ic-bridge connects to the sockets of a session, and how it gives up.
+ */
+#include "bridge.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void
+bridge_die(const char *what)
+{
+	fprintf(stderr, "ic-bridge: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+int
+unix_connect(const char *path, int flags)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	int fd;
+
+	if (strlen(path) >= sizeof(sun.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(sun.sun_path, path, strlen(path) + 1);
+	if ((fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)) == -1)
+		return -1;
+	if (connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == -1) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
