@@ -14,24 +14,6 @@
 
 #include "common/log.h"
 
-/* Written before the end of a turn, so that one turn needs no more memory. */
-#define EARLY_WRITE ((size_t)256 << 10)
-
-/* What epoll shall tell; that the other end is gone it tells anyway. */
-static void
-watch(struct agent *a)
-{
-	uint32_t events = 0;
-
-	if (!a->blocked && !a->eof && a->closing == 0 &&
-	    !worker_is_behind(&a->p->w))
-		events |= EPOLLIN;
-	if (a->out.len != 0)
-		events |= EPOLLOUT;
-	if (loop_mod(&a->p->w.loop, &a->io, events) == -1)
-		fatal("epoll_ctl");
-}
-
 static void
 close_agent(struct agent *a)
 {
@@ -50,55 +32,6 @@ close_agent(struct agent *a)
 	p->nagents--;
 	if (p->w.started && p->listener.fd == -1)
 		(void)agents_listen(p);
-}
-
-/* Writes what there is. The agent's end of it may be gone: doomed then. */
-static void
-flush(struct agent *a)
-{
-	struct span out = buf_span(&a->out);
-	ssize_t n;
-
-	a->dirty = false;
-	if (out.len != 0) {
-		n = send(a->fd, out.p, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (n == -1 && errno != EAGAIN && errno != EINTR) {
-			a->doomed = true;
-			return;
-		}
-		if (n > 0)
-			buf_drain(&a->out, (size_t)n);
-	}
-	if (a->out.len == 0) {
-		buf_reset(&a->out, EARLY_WRITE);
-		/* Everything is said, and it will ask nothing more. */
-		if (a->closing != 0 ||
-		    (a->eof && !a->blocked && TAILQ_EMPTY(&a->calls)))
-			a->doomed = true;
-	}
-	watch(a);
-}
-
-void
-agent_wrote(struct agent *a)
-{
-	a->dirty = true;
-	if (a->doomed)
-		return;
-	if (a->out.failed) {
-		log_warnx(
-		    "agent connection %u: an answer is too large", a->number);
-		a->doomed = true;
-		return;
-	}
-	if (a->out.len >= EARLY_WRITE)
-		flush(a);
-	if (a->out.len > PROXY_MAX_UNREAD) {
-		log_warnx("agent connection %u leaves more than %u bytes "
-			  "unread: closed",
-		    a->number, PROXY_MAX_UNREAD);
-		a->doomed = true;
-	}
 }
 
 void
@@ -292,7 +225,7 @@ agent_turn(struct agent *a, bool ended)
 	if (ended && a->blocked && !a->doomed)
 		take_lines(a);
 	if (a->dirty && !a->doomed)
-		flush(a);
+		agent_flush(a);
 	if (a->doomed)
 		close_agent(a);
 }
@@ -320,17 +253,4 @@ agents_caught_up(struct proxy *p)
 {
 	for (size_t i = 0; i < PROXY_MAX_AGENTS; i++)
 		p->agents[i].dirty = true;
-}
-
-void
-agents_tick(struct proxy *p)
-{
-	uint64_t now = loop_now(&p->w.loop);
-
-	for (size_t i = 0; i < PROXY_MAX_AGENTS; i++) {
-		struct agent *a = &p->agents[i];
-
-		if (a->fd != -1 && a->closing != 0 && now >= a->closing)
-			a->doomed = true;
-	}
 }

@@ -153,3 +153,17 @@ answer_changed(struct agent *a)
 				"\"notifications/tools/list_changed\"}\n");
 	agent_wrote(a);
 }
+
+void
+answer_tools(struct agent *a, const struct jsonrpc_id *id)
+{
+	struct span text = buf_span(&a->p->tools);
+
+	(void)jsonrpc_add_head(&a->out, id);
+	(void)buf_addspan(&a->out, SPAN("{\"tools\":"));
+	(void)buf_addspan(&a->out, text.len != 0 ? text : SPAN("[]"));
+	(void)buf_addspan(&a->out, SPAN("}"));
+	(void)jsonrpc_add_tail(&a->out);
+	a->listed = true;
+	agent_wrote(a);
+}

@@ -191,7 +191,7 @@ overdue(struct proxy *p, struct call *c)
 	char text[PROXY_MAX_TOOL + 256];
 
 	if (c->kind == CALL_LIST) {
-		tools_answer(c->agent, &c->rid);
+		answer_tools(c->agent, &c->rid);
 		calls_end(p, c);
 		return;
 	}

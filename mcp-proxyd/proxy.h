@@ -120,20 +120,26 @@ void proxy_init(struct proxy *);
 void proxy_start(struct proxy *);
 extern const struct chan_handler proxy_handlers[];
 extern const size_t proxy_nhandlers;
+
+/* agent_out.c */
 /* Counts, and logs at 1, 10, 100, ...: what a peer can repeat for ever. */
 void proxy_count(uint64_t *counter, const char *what);
+/* Asks epoll for what the connection waits for. */
+void agent_watch(struct agent *);
+/* Writes what there is. */
+void agent_flush(struct agent *);
+/* Output was added to a->out. */
+void agent_wrote(struct agent *);
+/* Closing ones that take too long. */
+void agents_tick(struct proxy *);
 
 /* agent.c */
 void agents_init(struct proxy *);
 int agents_listen(struct proxy *);
 /* The end of a turn: blocked ones go on, output is written, doomed closed. */
 void agents_after(void *proxy);
-/* Closing ones that take too long. */
-void agents_tick(struct proxy *);
 /* Peers take again what we send: every connection may be read. */
 void agents_caught_up(struct proxy *);
-/* Output was added to a->out. */
-void agent_wrote(struct agent *);
 /* The connection ends after a last error. */
 void agent_fail(struct agent *, enum jsonrpc_code, const char *text);
 
@@ -164,8 +170,6 @@ void calls_tick(struct proxy *);
 int tools_ask(struct agent *, const struct jsonrpc_id *);
 /* The list that TOOLS brought. -1: it is none. */
 int tools_set(struct proxy *, struct span text, bool complete);
-/* The answer to a CALL_LIST, with what is known. */
-void tools_answer(struct agent *, const struct jsonrpc_id *);
 
 /* answer.c: answers of a call. */
 void answer_text(struct call *, struct span text, bool error);
@@ -181,5 +185,7 @@ void answer_hello(
 void answer_note(struct call *, struct span progress, struct span total,
     struct span message);
 void answer_changed(struct agent *);
+/* To a CALL_LIST, with what is known. */
+void answer_tools(struct agent *, const struct jsonrpc_id *);
 
 #endif

@@ -14,17 +14,6 @@
 /* Nodes and texts of the largest tree. */
 #define POOL_MAX ((size_t)24 << 20)
 
-void
-proxy_count(uint64_t *counter, const char *what)
-{
-	uint64_t n = ++*counter, ten = 1;
-
-	while (ten < n)
-		ten *= 10;
-	if (ten == n)
-		log_info("%llu %s dropped", (unsigned long long)n, what);
-}
-
 static int
 on_server(struct chan *c, const union proto_any *msg, int fd)
 {

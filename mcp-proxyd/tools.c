@@ -31,24 +31,10 @@ tools_set(struct proxy *p, struct span text, bool complete)
 
 		if (c->id == 0 || c->kind != CALL_LIST)
 			continue;
-		tools_answer(c->agent, &c->rid);
+		answer_tools(c->agent, &c->rid);
 		calls_end(p, c);
 	}
 	return 0;
-}
-
-void
-tools_answer(struct agent *a, const struct jsonrpc_id *id)
-{
-	struct span text = buf_span(&a->p->tools);
-
-	(void)jsonrpc_add_head(&a->out, id);
-	(void)buf_addspan(&a->out, SPAN("{\"tools\":"));
-	(void)buf_addspan(&a->out, text.len != 0 ? text : SPAN("[]"));
-	(void)buf_addspan(&a->out, SPAN("}"));
-	(void)jsonrpc_add_tail(&a->out);
-	a->listed = true;
-	agent_wrote(a);
 }
 
 int
@@ -59,7 +45,7 @@ tools_ask(struct agent *a, const struct jsonrpc_id *id)
 	struct call *c;
 
 	if (p->tools_complete || now >= p->list_until) {
-		tools_answer(a, id);
+		answer_tools(a, id);
 		return 0;
 	}
 	if (!calls_admit(p, PROTO_NO_SERVER, 0))
