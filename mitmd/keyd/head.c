@@ -224,6 +224,26 @@ head_put_allowed(struct head_out *o, const struct keyd_head *h)
 	}
 }
 
+/*
+ * The real key goes into the request here and nowhere else: as a header of
+ * the provider's choice (authorization, x-api-key, ...), or as a signature
+ * that it makes.
+ */
+static void
+head_put_credential(
+    struct head_out *o, const struct keyd_head *h, struct span host)
+{
+	if (h->sign != NULL) {
+		head_put_signed(o, h, host);
+	} else if (h->auth_header.len != 0) {
+		head_put(o, h->auth_header);
+		head_put(o, SPAN(": "));
+		head_put(o, h->auth_prefix);
+		head_put(o, h->credential);
+		head_put_eol(o);
+	}
+}
+
 int
 keyd_head_compose(
     const struct keyd_head *h, uint8_t *dst, size_t cap, size_t *len)
@@ -233,15 +253,7 @@ keyd_head_compose(
 
 	head_put_line(&o, h);
 	host = head_put_host(&o, h);
-	if (h->sign != NULL) {
-		head_put_signed(&o, h, host);
-	} else if (h->kind.len != 0) {
-		head_put(&o, h->kind);
-		head_put(&o, SPAN(": "));
-		head_put(&o, h->kind_prefix);
-		head_put(&o, h->credential);
-		head_put_eol(&o);
-	}
+	head_put_credential(&o, h, host);
 	head_put_field(&o, SPAN("accept-encoding"), SPAN("identity"));
 	if (head_has_length(h)) {
 		head_put(&o, SPAN("content-length: "));

@@ -4,7 +4,8 @@
  *
  *	POST /prefix/path?query HTTP/1.1
  *	host: name[:port]
- *	x-api-key: <credential>		(or whatever kind the provider has)
+ *	x-api-key: <credential>		(or authorization: Bearer ..., as the
+ *					provider file says)
  *	accept-encoding: identity
  *	content-length: 123		(not where there is no body)
  *	connection: close		(only when connections are single-use)
@@ -34,8 +35,9 @@ struct keyd_head {
 	struct span host;
 	uint16_t port;
 	bool tls;
-	struct span kind, kind_prefix;		/* how the credential goes; empty: none */
-	struct span credential;
+	struct span auth_header;		/* of the credential; empty: none */
+	struct span auth_prefix;		/* before it: "Bearer " */
+	struct span credential;			/* the real key */
 	const struct sigv4_scope *sign;	/* NULL: written as it is; else: */
 	struct sigv4_key key;
 	const char *date;		/* as sigv4_date wrote it */

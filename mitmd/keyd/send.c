@@ -54,8 +54,8 @@ exchange_write_head(struct stream *s)
 	    .host = span_str(host->name),
 	    .port = host->port,
 	    .tls = host->tls,
-	    .kind = kind->name,
-	    .kind_prefix = kind->prefix,
+	    .auth_header = kind->name,
+	    .auth_prefix = kind->prefix,
 	    .length = x->req.length,
 	    .close = !host->reuse,
 	    .ws_key = span_str(x->ws_key),
@@ -72,7 +72,7 @@ exchange_write_head(struct stream *s)
 		x->date[0] = '\0';
 	}
 	if (bare) {
-		h.kind = h.kind_prefix = span_of(NULL, 0);
+		h.auth_header = h.auth_prefix = span_of(NULL, 0);
 	} else if (x->key != NULL) {
 		if (exchange_credential(x, &h) == -1)
 			return TLS_ERROR;

@@ -14,7 +14,7 @@ base(void)
 	return (struct keyd_head){.method = SPAN("POST"),
 	    .path = SPAN("/v1/messages"), .query = SPAN("beta=true"),
 	    .host = SPAN("api.anthropic.com"), .port = 443, .tls = true,
-	    .kind = SPAN("x-api-key"), .credential = SPAN("sk-ant-0123456789"),
+	    .auth_header = SPAN("x-api-key"), .credential = SPAN("sk-ant-0123456789"),
 	    .length = 42};
 }
 
@@ -51,8 +51,8 @@ test_golden(struct buf *headers)
 	    "accept-encoding: identity\r\ncontent-length: 42\r\n\r\n",
 	    "the default");
 	h.headers = buf_span(headers);
-	h.kind = SPAN("authorization");
-	h.kind_prefix = SPAN("Bearer ");
+	h.auth_header = SPAN("authorization");
+	h.auth_prefix = SPAN("Bearer ");
 	h.prefix = SPAN("/gateway");
 	h.query = SPAN("");
 	h.host = SPAN("gw.example");
