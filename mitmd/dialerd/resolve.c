@@ -143,7 +143,8 @@ resolve_take(const struct resolver *r, const struct resolver_answer *a)
 		return 0;
 	t->asking = false;
 	loop_timer_clear(&dialerd_env.w.loop, &t->timer);
-	dialerd_env.resolved(a->index, addrs, a->n, "the name does not resolve");
+	dialerd_env.resolved(
+	    a->index, addrs, a->n, "the name does not resolve");
 	return 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What a corporate proxy answers to a CONNECT: one head, at most 8 KiB, read
- * by the strict parser of common/http/http1.h.  200 and nothing else is a tunnel;
- * lengths and codings that it names are ignored, as RFC 9110, 9.3.6 demands.
- * All texts are constant but for the number of a status.
+ * by the strict parser of common/http/http1.h.  200 and nothing else is a
+ * tunnel; lengths and codings that it names are ignored, as RFC 9110, 9.3.6
+ * demands. All texts are constant but for the number of a status.
  */
 #ifndef TUNNEL_ANSWER_H
 #define TUNNEL_ANSWER_H

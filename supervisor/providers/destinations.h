@@ -3,8 +3,9 @@
  * Destinations: hosts beside the model providers, each of a kind that says
  * what may be done there.  To the rest of the program one is a provider like
  * any other, whose file is composed here from the configuration; what it means
- * is for the locks (mitmd/provider/dest.h).  Hosts come from the user's configuration,
- * or are added in a session by the agent, with the user's approval.
+ * is for the locks (mitmd/provider/dest.h).  Hosts come from the user's
+ * configuration, or are added in a session by the agent, with the user's
+ * approval.
  */
 #ifndef DESTINATIONS_H
 #define DESTINATIONS_H
@@ -14,7 +15,7 @@
 #include "providers/providers.h"
 
 #define DESTINATIONS_ADDED "added-" /* then a number: of the agent's */
-#define DESTINATIONS_MAX_HOSTS 16U /* of one, a keyd for each */
+#define DESTINATIONS_MAX_HOSTS 16U  /* of one, a keyd for each */
 
 /*
  * A kind, as config.json has it.  A new one: a row in destination_kinds

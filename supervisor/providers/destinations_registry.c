@@ -2,8 +2,8 @@
 /*
  * Destinations of the kind registry, as config.json has them: where packages
  * may be installed from, and which.  What that means is said in
- * mitmd/provider/dest_registry.c.  `packageInstall`, which the founding system has,
- * gives what a destination does not say itself.
+ * mitmd/provider/dest_registry.c.  `packageInstall`, which the founding system
+ * has, gives what a destination does not say itself.
  */
 #include <stdio.h>
 #include <stdlib.h>

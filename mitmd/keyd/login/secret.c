@@ -2,8 +2,8 @@
 /*
  * The credential's way in: read from the descriptor that icsupervisor handed
  * over straight into secret memory, checked, made a keyset.  A key file holds
- * the key and nothing else; a login file is keyd/login/renew_login.c's to take apart.
- * Also the lock that falls when the credential came back in an answer.
+ * the key and nothing else; a login file is keyd/login/renew_login.c's to take
+ * apart. Also the lock that falls when the credential came back in an answer.
  * Nothing here says more of a credential than its length and age.
  */
 #include "keyd/keyd.h"

@@ -2,8 +2,8 @@
 /*
  * One request to a token endpoint: a connection of its own that dialerd made,
  * verified like the provider's, used once.  The request stands in secret
- * memory, and so does the answer (keyd/login/token_answer.h), which is passed on to
- * keyd/login/renew.c whole or not at all.
+ * memory, and so does the answer (keyd/login/token_answer.h), which is passed
+ * on to keyd/login/renew.c whole or not at all.
  */
 #include "keyd/keyd.h"
 

@@ -170,7 +170,8 @@ check_files(
 		said = true;
 	}
 	if (!said)
-		finding_report(f, true, "policyd", 0, "policyd", "", bad.fault.text);
+		finding_report(
+		    f, true, "policyd", 0, "policyd", "", bad.fault.text);
 }
 
 int
@@ -184,7 +185,8 @@ icctl_policy_check(struct icctl *ctl, struct policy_opts *o)
 	buf_init(&f.out, (size_t)32 << 20);
 	f.set = &set;
 	if (policy_set_load(ctl, o, &set, &fault) == -1)
-		finding_report(&f, true, "files", 0, "unreadable", "", fault.text);
+		finding_report(
+		    &f, true, "files", 0, "unreadable", "", fault.text);
 	else
 		check_files(&f, ctl, o);
 	r = summary(&f);
