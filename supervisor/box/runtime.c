@@ -290,8 +290,7 @@ runtime_start(void)
 	rv = sandbox_log_open(&stdio[1], &fault);
 	stdio[2] = stdio[1];
 	if (rv == 0)
-		rv = box_spawn(
-		    &b, stdio, runtime_env.argv, &sup.agent, &fault);
+		rv = box_spawn(&b, stdio, runtime_env.argv, &sup.agent, &fault);
 	if (stdio[1] != -1)
 		close(stdio[1]);
 	box_free(&b);

@@ -166,8 +166,7 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
 	viewer_how_find(&how, no_input);
-	(void)launch_session(
-	    program, args, &how, strrchr(ctl->dir, '/') + 1);
+	(void)launch_session(program, args, &how, strrchr(ctl->dir, '/') + 1);
 	warn("viewer");
 	return ICCTL_FAILED;
 }

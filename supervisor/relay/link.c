@@ -85,12 +85,14 @@ link_prepare(struct fault *fault)
 	sup.terminal.raw_err = link_env.how.raw[1];
 	sup.terminal.wait = true;
 	if (link_env.how.screen) {
-		sup.terminal.rows = (uint16_t)(
-		    link_env.how.rows < PROTO_MAX_ROWS ? link_env.how.rows
-						       : PROTO_MAX_ROWS);
-		sup.terminal.cols = (uint16_t)(
-		    link_env.how.cols < PROTO_MAX_COLS ? link_env.how.cols
-						       : PROTO_MAX_COLS);
+		sup.terminal.rows =
+		    (uint16_t)(link_env.how.rows < PROTO_MAX_ROWS
+				   ? link_env.how.rows
+				   : PROTO_MAX_ROWS);
+		sup.terminal.cols =
+		    (uint16_t)(link_env.how.cols < PROTO_MAX_COLS
+				   ? link_env.how.cols
+				   : PROTO_MAX_COLS);
 	}
 	return 0;
 }
@@ -164,8 +166,8 @@ link_ready(struct loop_io *io, uint32_t events)
 	if (link_env.own)
 		end_request(SUP_EXIT_FAILED, NULL, "the viewer ended");
 	else
-		end_request(128 + SIGHUP, NULL,
-		    "the terminal of icctl start is gone");
+		end_request(
+		    128 + SIGHUP, NULL, "the terminal of icctl start is gone");
 }
 
 /*
@@ -195,8 +197,11 @@ link_spawn(struct fault *fault)
 	char how[VIEWER_HOW_TEXT], *envp[VIEWER_HOW_ENV + 1];
 	char program[] = "icctl", command[] = VIEWER_HOW_COMMAND, none[] = "0";
 	char *argv[] = {program, command, none, how, sup.session.id, NULL};
-	struct spawn s = {
-	    .argv = argv, .envp = envp, .fds = {0, 1, 2}, .nfds = 5};
+	struct spawn s = {.argv = argv,
+	    .envp = envp,
+	    .fds = {0, 1, 2},
+	    .nfds = 5,
+	    .worker = true};
 	char *path;
 	int rv = 0;
 

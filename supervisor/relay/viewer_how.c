@@ -38,8 +38,8 @@ viewer_how_find(struct viewer_how *how, bool no_input)
 	struct winsize ws;
 
 	*how = (struct viewer_how){.rows = 24, .cols = 80};
-	how->screen = !no_input && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
-		      how_draws();
+	how->screen = !no_input && isatty(STDIN_FILENO) &&
+		      isatty(STDOUT_FILENO) && how_draws();
 	if (how->screen) {
 		if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 &&
 		    ws.ws_row != 0 && ws.ws_col != 0) {
@@ -52,9 +52,8 @@ viewer_how_find(struct viewer_how *how, bool no_input)
 	}
 	how->raw[0] = !isatty(STDOUT_FILENO);
 	how->raw[1] = !isatty(STDERR_FILENO);
-	how->merge =
-	    how->raw[0] && how->raw[1] && how_same_file(STDOUT_FILENO,
-					      STDERR_FILENO);
+	how->merge = how->raw[0] && how->raw[1] &&
+		     how_same_file(STDOUT_FILENO, STDERR_FILENO);
 	how->input = !no_input;
 }
 
@@ -62,8 +61,8 @@ void
 viewer_how_text(const struct viewer_how *how, char *dst)
 {
 	if (how->screen)
-		snprintf(dst, VIEWER_HOW_TEXT, "screen:%ux%u%s", how->rows, how->cols,
-		    how->attached ? ",attached" : "");
+		snprintf(dst, VIEWER_HOW_TEXT, "screen:%ux%u%s", how->rows,
+		    how->cols, how->attached ? ",attached" : "");
 	else
 		snprintf(dst, VIEWER_HOW_TEXT, "lines%s%s%s%s%s",
 		    how->raw[0] ? ",raw-out" : "",

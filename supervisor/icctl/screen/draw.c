@@ -91,8 +91,6 @@ draw_screen(const struct msg_SCREEN *m)
 	draw_env.cursor_row = m->row;
 	draw_env.cursor_col = m->col < m->cols ? m->col : m->cols - 1U;
 	draw_env.shape = m->shape;
-	if (((draw_env.modes ^ m->modes) & PROTO_TERM_REVERSE) != 0)
-		draw_all_dirty();
 	draw_env.modes = m->modes;
 	return 0;
 }
@@ -182,8 +180,8 @@ draw_scrolled(const struct msg_LINE *m)
 	paint_plain(p);
 	if (col < draw_env.term_cols)
 		paint_text(p, "\033[K");
-	paint_printf(p, "\033[1;%ur\033[%u;1H\n\033[r", draw_env.rows,
-	    draw_env.rows);
+	paint_printf(
+	    p, "\033[1;%ur\033[%u;1H\n\033[r", draw_env.rows, draw_env.rows);
 	memmove(draw_env.grid, draw_env.grid + draw_env.cols,
 	    (size_t)(draw_env.rows - 1) * draw_env.cols *
 		sizeof(*draw_env.grid));

@@ -31,7 +31,7 @@ draw_cell_at(unsigned row, unsigned col, const struct cell *c)
 {
 	struct paint *p = &draw_env.paint;
 
-	paint_cell(p, c, (draw_env.modes & PROTO_TERM_REVERSE) != 0);
+	paint_cell(p, c);
 	if (c->nchars != 1 || c->chars[0] < 0x20 || c->chars[0] > 0x7e)
 		paint_printf(p, "\033[%u;%uH", row + 1, col + c->width + 1);
 }
@@ -49,8 +49,6 @@ blank_from(const struct cell *cells)
 {
 	unsigned n = draw_env.cols;
 
-	if ((draw_env.modes & PROTO_TERM_REVERSE) != 0)
-		return n;
 	while (n != 0 && is_blank(&cells[n - 1]))
 		n--;
 	return n;
@@ -59,8 +57,7 @@ blank_from(const struct cell *cells)
 static void
 show_row(unsigned row)
 {
-	const struct cell *cells =
-	    draw_env.grid + (size_t)row * draw_env.cols;
+	const struct cell *cells = draw_env.grid + (size_t)row * draw_env.cols;
 	struct draw_row *r = &draw_env.row[row];
 	unsigned col = r->from, to = r->to, blank, shown = draw_env.cols;
 	struct paint *p = &draw_env.paint;
@@ -113,9 +110,9 @@ show_modes(void)
 				? modes[i].on
 				: modes[i].off);
 	if ((changed & MOUSE) != 0)
-		paint_text(&draw_env.paint,
-		    (draw_env.modes & MOUSE) != 0 ? "\033[?1006h"
-						  : "\033[?1006l");
+		paint_text(&draw_env.paint, (draw_env.modes & MOUSE) != 0
+						? "\033[?1006h"
+						: "\033[?1006l");
 	draw_env.set_modes = draw_env.modes;
 }
 
@@ -150,8 +147,8 @@ show_line(void)
 {
 	struct paint *p = &draw_env.paint;
 	struct cell c = cell_of(' ');
-	const char *right = viewer.how.attached ? " Ctrl-] d leaves "
-					      : " Ctrl-] for commands ";
+	const char *right =
+	    viewer.how.attached ? " Ctrl-] d leaves " : " Ctrl-] for commands ";
 	unsigned cols = draw_env.term_cols;
 	char text[2048];
 	int n;
@@ -177,7 +174,7 @@ show_line(void)
 			c.chars[0] = (uint8_t)right[len - from_right];
 		else if ((int)i < n)
 			c.chars[0] = (uint8_t)text[i];
-		paint_cell(p, &c, false);
+		paint_cell(p, &c);
 	}
 	paint_plain(p);
 }
@@ -192,8 +189,7 @@ show_alternate(void)
 		return;
 	viewer.state->alternate = want;
 	paint_plain(&draw_env.paint);
-	paint_text(
-	    &draw_env.paint, want ? "\033[?1049h" : "\033[?1049l");
+	paint_text(&draw_env.paint, want ? "\033[?1049h" : "\033[?1049l");
 	draw_env.clear = true;
 }
 
@@ -226,8 +222,8 @@ draw_frame(void)
 	if (draw_env.clear) {
 		show_nothing();
 	}
-	for (unsigned i = 0;
-	     i < draw_env.rows && i + 1 < draw_env.term_rows; i++) {
+	for (unsigned i = 0; i < draw_env.rows && i + 1 < draw_env.term_rows;
+	     i++) {
 		show_row(i);
 		if (paint_some(p, STDOUT_FILENO) == -1)
 			viewer_leave(VIEWER_EXIT_LOST);
@@ -301,9 +297,8 @@ row_behind(void)
 {
 	unsigned row = draw_env.rows;
 
-	while (row != 0 &&
-	       blank_from(draw_env.grid +
-			  (size_t)(row - 1) * draw_env.cols) == 0)
+	while (row != 0 && blank_from(draw_env.grid +
+				      (size_t)(row - 1) * draw_env.cols) == 0)
 		row--;
 	return row;
 }
@@ -322,9 +317,9 @@ draw_stop(void)
 		paint_text(p, "\033[?1049l");
 	else
 		paint_printf(p, "\033[%u;1H\033[J",
-		    (row_behind() < draw_env.term_rows ? row_behind()
-						       : draw_env.term_rows -
-							     1) +
+		    (row_behind() < draw_env.term_rows
+			    ? row_behind()
+			    : draw_env.term_rows - 1) +
 			1);
 	(void)paint_flush(p, STDOUT_FILENO);
 	viewer.state->drawn = viewer.state->alternate = false;

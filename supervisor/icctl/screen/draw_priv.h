@@ -12,8 +12,8 @@ struct draw_row {
 #define DRAW_ROW_CLEAN ((struct draw_row){.from = UINT16_MAX})
 
 struct draw {
-	bool on;	 /* the terminal is ours */
-	bool clear;	 /* all of it is drawn again */
+	bool on;         /* the terminal is ours */
+	bool clear;      /* all of it is drawn again */
 	bool line_dirty; /* the bottom line */
 	bool prefix;
 	unsigned term_rows, term_cols;

@@ -53,8 +53,8 @@ on_paste(struct span s, bool last)
 static void
 on_mouse(const struct msg_MOUSE *m)
 {
-	if ((draw_modes() & (PROTO_TERM_CLICKS | PROTO_TERM_DRAGS |
-				PROTO_TERM_MOVES)) != 0)
+	if ((draw_modes() &
+		(PROTO_TERM_CLICKS | PROTO_TERM_DRAGS | PROTO_TERM_MOVES)) != 0)
 		viewer_send(MSG_MOUSE, m);
 }
 
@@ -112,8 +112,7 @@ in_background(void)
 {
 	pid_t front;
 
-	if (!isatty(STDIN_FILENO) ||
-	    (front = tcgetpgrp(STDIN_FILENO)) == -1)
+	if (!isatty(STDIN_FILENO) || (front = tcgetpgrp(STDIN_FILENO)) == -1)
 		return false;
 	return front != getpgrp();
 }

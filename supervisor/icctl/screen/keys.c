@@ -104,9 +104,9 @@ take_mouse(const struct keys_ops *ops, bool up)
 		return;
 	m.button = (uint8_t)(v[0] & 0x43U);
 	m.mods = (uint8_t)(v[0] & 28U);
-	m.what = up		      ? PROTO_MOUSE_UP
+	m.what = up                  ? PROTO_MOUSE_UP
 		 : (v[0] & 32U) != 0 ? PROTO_MOUSE_MOVE
-				      : PROTO_MOUSE_DOWN;
+				     : PROTO_MOUSE_DOWN;
 	m.row = (uint16_t)(v[2] - 1);
 	m.col = (uint16_t)(v[1] - 1);
 	ops->mouse(&m);

@@ -35,9 +35,9 @@ launch_viewer(pid_t supervisor, const struct viewer_how *how, const char *name,
     int link, int said)
 {
 	char how_text[VIEWER_HOW_TEXT], pid[24], program[] = "icctl",
-					      command[] = VIEWER_HOW_COMMAND;
-	char *argv[] = {program, command, pid, how_text,
-	    (char *)(uintptr_t)name, NULL};
+						 command[] = VIEWER_HOW_COMMAND;
+	char *argv[] = {
+	    program, command, pid, how_text, (char *)(uintptr_t)name, NULL};
 	char *envp[VIEWER_HOW_ENV + 1];
 	int high;
 
@@ -65,8 +65,8 @@ launch_child(const char *program, const char **args, int link, int said)
 	if (setsid() == -1 ||
 	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
 	    (fd = fcntl(link, F_DUPFD, LAUNCH_ABOVE)) == -1 ||
-	    dup2(null, STDIN_FILENO) == -1 ||
-	    dup2(said, STDOUT_FILENO) == -1 || dup2(said, STDERR_FILENO) == -1)
+	    dup2(null, STDIN_FILENO) == -1 || dup2(said, STDOUT_FILENO) == -1 ||
+	    dup2(said, STDERR_FILENO) == -1)
 		_exit(71);
 	/* args[2] is where the descriptor's number belongs. */
 	snprintf(text, sizeof(text), "%d:%s", fd, args[2]);

@@ -19,7 +19,7 @@ int launch_session(const char *program, const char **args,
  * passed on to, or 0. link: its link, or termd's channel if how->attached.
  * said: its messages, or -1. Returns only on failure: -1 with errno.
  */
-int launch_viewer(pid_t supervisor, const struct viewer_how *,
-    const char *name, int link, int said);
+int launch_viewer(pid_t supervisor, const struct viewer_how *, const char *name,
+    int link, int said);
 
 #endif

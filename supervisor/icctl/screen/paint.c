@@ -13,7 +13,13 @@
 /* More than a row, and what is written out before the next one. */
 #define PAINT_MAX (512U << 10)
 
-enum paint_colours { COLOURS_DUMB, COLOURS_NONE, COLOURS_16, COLOURS_256, COLOURS_RGB };
+enum paint_colours {
+	COLOURS_DUMB,
+	COLOURS_NONE,
+	COLOURS_16,
+	COLOURS_256,
+	COLOURS_RGB
+};
 
 static enum paint_colours paint_has;
 
@@ -27,8 +33,8 @@ paint_colours(void)
 		return COLOURS_DUMB;
 	if ((no != NULL && no[0] != '\0') || strncmp(term, "vt", 2) == 0)
 		return COLOURS_NONE;
-	if (more != NULL && (strcmp(more, "truecolor") == 0 ||
-				strcmp(more, "24bit") == 0))
+	if (more != NULL &&
+	    (strcmp(more, "truecolor") == 0 || strcmp(more, "24bit") == 0))
 		return COLOURS_RGB;
 	if (strstr(term, "direct") != NULL)
 		return COLOURS_RGB;
@@ -145,9 +151,9 @@ paint_sgr(struct paint *p, uint32_t fg, uint32_t bg, uint16_t attr)
 		uint16_t bit;
 		const char *sgr;
 	} bits[] = {{CELL_BOLD, ";1"}, {CELL_DIM, ";2"}, {CELL_ITALIC, ";3"},
-	    {CELL_UNDERLINE, ";4"}, {CELL_UNDERLINE2, ";4"},
-	    {CELL_CURLY, ";4"}, {CELL_BLINK, ";5"}, {CELL_REVERSE, ";7"},
-	    {CELL_HIDDEN, ";8"}, {CELL_STRIKE, ";9"}};
+	    {CELL_UNDERLINE, ";4"}, {CELL_UNDERLINE2, ";4"}, {CELL_CURLY, ";4"},
+	    {CELL_BLINK, ";5"}, {CELL_REVERSE, ";7"}, {CELL_HIDDEN, ";8"},
+	    {CELL_STRIKE, ";9"}};
 
 	if (paint_has == COLOURS_DUMB)
 		return;
@@ -199,10 +205,9 @@ paint_char(struct paint *p, uint32_t c)
 }
 
 void
-paint_cell(struct paint *p, const struct cell *c, bool reverse)
+paint_cell(struct paint *p, const struct cell *c)
 {
-	paint_sgr(p, c->fg, c->bg,
-	    (uint16_t)(c->attr ^ (reverse ? CELL_REVERSE : 0)));
+	paint_sgr(p, c->fg, c->bg, c->attr);
 	for (unsigned i = 0; i < c->nchars; i++)
 		paint_char(p, c->chars[i]);
 }

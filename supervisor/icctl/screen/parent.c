@@ -22,7 +22,7 @@
 
 static struct {
 	pid_t supervisor, viewer; /* 0: gone, or not ours */
-	int status;		  /* of the first, or of a viewer by itself */
+	int status;               /* of the first, or of a viewer by itself */
 	int life; /* told when icsupervisor ends; closed when we do */
 	struct viewer_state *state;
 	struct viewer_how how;
@@ -34,8 +34,7 @@ static const int parent_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 static int
 parent_status(int status)
 {
-	return WIFEXITED(status) ? WEXITSTATUS(status)
-				 : 128 + WTERMSIG(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /* The viewer is stopped: so is the job that the shell sees. */
@@ -66,7 +65,8 @@ viewer_ended(int status)
 	if (parent.how.attached || parent.supervisor == 0) {
 		if (parent.status == -1)
 			parent.status = parent_status(status);
-	} else if (!WIFEXITED(status) || WEXITSTATUS(status) != VIEWER_EXIT_OK) {
+	} else if (!WIFEXITED(status) ||
+		   WEXITSTATUS(status) != VIEWER_EXIT_OK) {
 		(void)kill(parent.supervisor, SIGHUP);
 	}
 }
@@ -113,7 +113,7 @@ parent_pass(int sig)
 	if (parent.supervisor != 0)
 		(void)kill(parent.supervisor, sig);
 	else if (parent.viewer != 0)
-		(void)kill(parent.viewer, SIGTERM);
+		(void)kill(parent.viewer, SIGUSR1);
 }
 
 /* Returns the signalfd. Signals that our parent ignores stay ignored. */
@@ -173,8 +173,8 @@ viewer_main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* icsupervisor's own viewer ends with it, and not before. */
 	if (parent.supervisor == 0 && !parent.how.attached)
-		for (size_t i = 0; i < sizeof(parent_signals) /
-					   sizeof(parent_signals[0]);
+		for (size_t i = 0;
+		     i < sizeof(parent_signals) / sizeof(parent_signals[0]);
 		     i++)
 			(void)signal(parent_signals[i], SIG_IGN);
 	parent.state = mmap(NULL, sizeof(*parent.state), PROT_READ | PROT_WRITE,

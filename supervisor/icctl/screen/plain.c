@@ -12,7 +12,7 @@
 static struct {
 	struct paint paint;
 	bool init;
-	int open; /* fd of an unfinished line on the terminal, or -1 */
+	int open;     /* fd of an unfinished line on the terminal, or -1 */
 	bool shut[2]; /* nobody reads that stream any more */
 } plain_env = {.open = -1};
 
@@ -97,7 +97,7 @@ plain_line(const struct msg_LINE *m)
 			c.width = 1;
 		}
 		imitates = imitates && c.chars[0] == ' ';
-		paint_cell(p, &c, false);
+		paint_cell(p, &c);
 	}
 	paint_plain(p);
 	paint_text(p, m->more ? "" : "\n");

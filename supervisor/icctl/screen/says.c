@@ -112,8 +112,7 @@ says_read(void)
 			return;
 		if (n <= 0) {
 			if (says_env.len != 0)
-				says_line(
-				    span_of(says_env.line, says_env.len));
+				says_line(span_of(says_env.line, says_env.len));
 			says_env.len = 0;
 			says_env.fd = -1;
 			return;

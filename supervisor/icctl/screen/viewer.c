@@ -79,8 +79,7 @@ viewer_signals(void)
 
 	while (read(viewer.signals, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
 		switch (si.ssi_signo) {
-		case SIGTERM:
-		case SIGHUP:
+		case SIGUSR1:
 			viewer_leave(VIEWER_EXIT_LOST);
 		case SIGWINCH:
 			if (viewer.how.screen)
@@ -115,9 +114,9 @@ viewer_writable(int fd)
 	for (;;) {
 		p[0] = (struct pollfd){.fd = fd, .events = POLLOUT};
 		p[1] = (struct pollfd){.fd = viewer.signals, .events = POLLIN};
-		p[2] = (struct pollfd){.fd = fd == STDERR_FILENO ? -1
-								 : says_fd(),
-		    .events = POLLIN};
+		p[2] =
+		    (struct pollfd){.fd = fd == STDERR_FILENO ? -1 : says_fd(),
+			.events = POLLIN};
 		if (poll(p, 3, -1) == -1 && errno != EINTR)
 			return;
 		if (p[1].revents != 0)
@@ -160,8 +159,9 @@ static void
 viewer_check(void)
 {
 	if (viewer.chan == NULL && viewer.over)
-		viewer_leave(viewer.ended || !viewer.how.attached ? VIEWER_EXIT_OK
-							    : VIEWER_EXIT_LOST);
+		viewer_leave(viewer.ended || !viewer.how.attached
+				 ? VIEWER_EXIT_OK
+				 : VIEWER_EXIT_LOST);
 }
 
 static int
@@ -188,7 +188,7 @@ on_line(struct chan *c, const union proto_any *msg, int fd)
 	(void)c;
 	(void)fd;
 	return viewer.how.screen ? draw_scrolled(&msg->LINE)
-			       : plain_line(&msg->LINE);
+				 : plain_line(&msg->LINE);
 }
 
 static int
@@ -374,6 +374,11 @@ viewer_mask(void)
 	sigset_t set;
 
 	sigemptyset(&set);
+	/*
+	 * Whoever sends these means the session, whose end is ours; only our
+	 * parent sends the next one.
+	 */
+	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGTERM);
@@ -401,8 +406,8 @@ viewer_open(int life)
 	    (viewer.signals = viewer_mask()) == -1 ||
 	    loop_add(&viewer.loop, &viewer.signal_io, viewer.signals, EPOLLIN,
 		viewer_signaled, NULL) == -1 ||
-	    loop_add(&viewer.loop, &viewer.life_io, life, EPOLLIN, viewer_orphaned,
-		NULL) == -1 ||
+	    loop_add(&viewer.loop, &viewer.life_io, life, EPOLLIN,
+		viewer_orphaned, NULL) == -1 ||
 	    (viewer.link != -1 &&
 		loop_add(&viewer.loop, &viewer.link_io, viewer.link, EPOLLIN,
 		    viewer_linked, NULL) == -1) ||

@@ -23,12 +23,13 @@
 #define VIEWER_EXIT_DETACHED 100
 
 /* Descriptors of a viewer's program, besides 0, 1 and 2. */
-#define VIEWER_FD_LINK 3 /* to icsupervisor; with `attached`: termd's channel */
+#define VIEWER_FD_LINK 3 /* to icsupervisor; with `attached`: termd's channel  \
+			  */
 #define VIEWER_FD_SAYS 4 /* what icsupervisor writes to its standard error */
 
 /* What one may do to the terminal that must be undone. Shared with parent. */
 struct viewer_state {
-	volatile bool raw; /* termios was changed */
+	volatile bool raw;   /* termios was changed */
 	volatile bool drawn; /* modes were set; the screen is ours */
 	volatile bool alternate;
 };
@@ -67,8 +68,8 @@ struct viewer {
 extern struct viewer viewer;
 
 /* viewer.c */
-int viewer_run(const struct viewer_how *, struct viewer_state *, const char *name,
-    int life);
+int viewer_run(const struct viewer_how *, struct viewer_state *,
+    const char *name, int life);
 /* Sends to termd, if it is there. */
 void viewer_send(enum msg_type, const void *msg);
 /* Leaves: restores the terminal, repeats our messages, exits. */
@@ -114,7 +115,7 @@ struct paint {
 void paint_init(struct paint *);
 /* The terminal knows text and newlines, and nothing else. */
 bool paint_is_dumb(void);
-void paint_cell(struct paint *, const struct cell *, bool reverse);
+void paint_cell(struct paint *, const struct cell *);
 /* Default colours, no attributes. */
 void paint_plain(struct paint *);
 void paint_text(struct paint *, const char *);
@@ -147,7 +148,11 @@ unsigned draw_cols(void);
 uint32_t draw_modes(void);
 
 /* keys.c: from the terminal, by a closed grammar. */
-enum keys_command { KEYS_DETACH, KEYS_SUSPEND, KEYS_TAKE };
+enum keys_command {
+	KEYS_DETACH,
+	KEYS_SUSPEND,
+	KEYS_TAKE
+};
 struct keys_ops {
 	void (*keys)(struct span);
 	void (*paste)(struct span, bool last);

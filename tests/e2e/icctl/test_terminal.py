@@ -39,12 +39,12 @@ def redirected(p):
     r = p.run("./nowhere")
     t.equal(r.returncode, 127, "no such program: 127")
     t.contains(r.stderr.decode(), "./nowhere", "and its name is said")
-    q = p.popen("sh", "-c", "head -c 200000 /dev/zero")
+    q = p.popen("sh", "-c", "head -c 100000 /dev/zero")
     pid = family(q.pid)["supervisor"]
     h.wait_for(lambda: named(pid, "bwrap") is None and
                "agent command started" in p.log(), "the agent's end")
     out, err = q.communicate(timeout=30)
-    t.equal((len(out), err, q.returncode), (200000, b"", 0),
+    t.equal((len(out), err, q.returncode), (100000, b"", 0),
             "who reads late gets all of it, and the session waits for that")
     with p.popen("yes", stderr=subprocess.DEVNULL) as q:
         q.stdout.readline()
