@@ -223,6 +223,7 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 	}
 	approvals_sid(h.sid);
 	approvals_list[approvals_n++] = h;
+	budget_waiting(true);
 	sup_note("held %s: %s (%s)", h.sid,
 	    approvals_label(&h, label, sizeof(label)), h.reason);
 	control_hold(&approvals_list[approvals_n - 1]);

@@ -132,7 +132,7 @@ _icctl() {
 	_ironcurtain_value "$prev" "$cur" && return
 	case $cmd in
 	'')
-		_ironcurtain_words $'start\nattach\npending\nshow\napprove\ndeny\nwatch\nstatus\ntrust\nbudget\nmetrics\nstop\nunlock\nkeys\nlogin\naudit\nmcp\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
+		_ironcurtain_words $'start\nattach\npending\nshow\napprove\ndeny\nwatch\nstatus\ntrust\nbudget\nmetrics\nstop\nclose\nunlock\nkeys\nlogin\naudit\nmcp\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
 		;;
 	start)
 		_ironcurtain_words "$_ironcurtain_start_options" "$cur"

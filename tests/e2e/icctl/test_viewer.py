@@ -248,7 +248,7 @@ def noise(_):
         if kind == 0:
             rows, cols = rng.choice(((23, 80), (10, 40), (100, 200), (2, 20)))
             r.d.screen(rows, cols, rng.randrange(rows), rng.randrange(cols),
-                       rng.randrange(3), rng.randrange(0x800))
+                       rng.randrange(3), rng.randrange(0x400))
         elif kind == 1:
             r.d.line(cells(rng.choice("xyz") * rng.randrange(120)) if
                      rng.random() < .9 else b"")
