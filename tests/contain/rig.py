@@ -345,6 +345,9 @@ class Confined:
         said = re.search(rf"{role} .*broke the protocol.*", log)
         outcome = self.outcome(role, result, end,
                                {"reason": said[0] if said else ""})
+        # A channel that looks closed is of no use: icsupervisor kills it.
+        if not result and not said and "SIGKILL" in end["how"]:
+            outcome = "CLOSED"
         return Result(outcome, detail, int(probe[2] or 0), int(probe[1]))
 
     @staticmethod
