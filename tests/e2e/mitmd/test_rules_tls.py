@@ -151,8 +151,13 @@ def ask(work, directory, number, ciphers=None):
         r = m.request("GET", "/api/hello", m.key_headers("anthropic"))
         m.close()
         log = s.session_log()
+
+        def failures():
+            return json.loads(s.icctl("status", "--json").stdout)["failures"]
+        if r.status == 502:     # keyd tells it at the end of its turn
+            h.wait_for(failures, "no failure is told")
+        said = failures()
         status = s.icctl("status").stdout + s.icctl("keys").stdout
-        said = json.loads(s.icctl("status", "--json").stdout)["failures"]
     server.listener.close()
     return r.status, r.body, server, (log, status, said)
 
