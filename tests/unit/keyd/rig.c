@@ -85,9 +85,19 @@ on_dial(struct chan *c, const union proto_any *m, int fd)
 	return chan_send(c, MSG_DIALED, &ok, worker_rig_connect(rig->port));
 }
 
+/* Why the provider fails, for people: a test that wants it looks elsewhere. */
+static int
+on_trouble(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)m;
+	(void)fd;
+	return 0;
+}
+
 static const struct chan_handler handlers[] = {
     {MSG_HELLO, worker_rig_hello}, {MSG_KEY_STATE, on_state}, {MSG_ALARM, on_alarm},
-    {MSG_SPENT, on_spent},
+    {MSG_SPENT, on_spent}, {MSG_TROUBLE, on_trouble},
     {MSG_EXCHANGE_END, on_end}, {MSG_STREAM, on_stream}, {MSG_DIAL, on_dial}};
 static const struct chan_ops ops = {handlers,
     sizeof(handlers) / sizeof(handlers[0]), worker_rig_closed};

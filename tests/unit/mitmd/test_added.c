@@ -24,6 +24,8 @@ provider(unsigned index, const char *json)
 	    .json = span_str(json)};
 
 	chan_send(rig.sup, MSG_PROVIDER, &m, -1);
+	/* It leaves before what the agent sends next. */
+	loop_turns(&rig.loop);
 }
 
 static void
@@ -32,6 +34,7 @@ drop(unsigned index)
 	struct msg_PROVIDER_DROP m = {.index = (uint16_t)index};
 
 	chan_send(rig.sup, MSG_PROVIDER_DROP, &m, -1);
+	loop_turns(&rig.loop);
 }
 
 static void
