@@ -40,6 +40,8 @@ policyd_turn(struct policyd *p, int fd, bool *readable)
 
 	if (p->gone)
 		return -1;
+	/* What was asked leaves before the answer is waited for. */
+	loop_turns(&p->loop);
 	if (poll(fds, 2, -1) == -1 && errno != EINTR) {
 		warn("poll");
 		return -1;
