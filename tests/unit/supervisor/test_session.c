@@ -141,8 +141,10 @@ test_seed(void)
 	session_close(&s);
 }
 
+/* n records; detail is a JSON object, or NULL. */
 static void
-append(const struct session *s, struct auditlog *log, unsigned n)
+append(const struct session *s, struct auditlog *log, unsigned n,
+    const char *event, const char *detail)
 {
 	struct auditlog_line l;
 	struct buf b;
@@ -150,7 +152,9 @@ append(const struct session *s, struct auditlog *log, unsigned n)
 
 	buf_init(&b, 65536);
 	while (n-- != 0) {
-		auditlog_begin(&l, log, &b, "test");
+		auditlog_begin(&l, log, &b, event);
+		if (detail != NULL)
+			auditlog_json(&l, "detail", span_str(detail));
 		if (auditlog_end(&l) == -1)
 			exit(99);
 	}
@@ -172,7 +176,7 @@ test_audit(void)
 	if (session_open(&s, &paths, at("c"), &fault) == -1)
 		exit(99);
 	is_int(s.seq, 1, "the first line has number 1");
-	append(&s, &log, 3);
+	append(&s, &log, 3, "test", NULL);
 	session_close(&s);
 	ok(session_open(&s, &paths, at("c"), &fault) == 0, "opened again");
 	is_int(s.seq, 4, "it goes on");
@@ -181,7 +185,8 @@ test_audit(void)
 	session_close(&s);
 	ok(session_open(&s, &paths, at("c"), &fault) == 0, "is survived");
 	is_int(s.seq, 4, "and is no record");
-	append(&s, &log, 1);
+	is_int(s.torn, 6, "the first record shall say its length");
+	append(&s, &log, 1, "start", "{\"torn\":6}");
 	session_close(&s);
 	ok(session_open(&s, &paths, at("c"), &fault) == 0, "nor in the way");
 	is_int(s.seq, 5, "of the next");
