@@ -190,8 +190,8 @@ def test_box():
             t.equal(report["found"], [], "no control.sock in the agent's box")
             t.ok("FileNotFoundError" in report["connect"],
                  "its path does not exist there", report)
-            t.ok(len(report["sockets"]) == 2 and not call.done.is_set(),
-                 "of sockets it has the two", report["sockets"])
+            t.ok(len(report["sockets"]) == 3 and not call.done.is_set(),
+                 "of sockets it has the three of the session", report["sockets"])
             m.close()
 
 
