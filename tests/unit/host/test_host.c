@@ -25,6 +25,10 @@
 static char top[] = "/tmp/test_sup_host.XXXXXX";
 static struct places places;
 
+static char *at(const char *, ...) __attribute__((format(printf, 1, 2)));
+static char *entry(const char *, ...)
+    __attribute__((format(printf, 1, 2)));
+
 static char *
 at(const char *fmt, ...)
 {
