@@ -305,6 +305,7 @@ session_close(struct session *s)
 		(void)unlinkat(s->fd, "metrics.sock", 0);
 		(void)unlinkat(s->sockets, "proxy.sock", 0);
 		(void)unlinkat(s->sockets, "mitm-proxy.sock", 0);
+		(void)unlinkat(s->sockets, "terminal.sock", 0);
 	}
 	/* auditd has the other one. */
 	if (s->closing != -1)

@@ -17,6 +17,7 @@
 
 #include "auditlog/closing.h"
 #include "auditlog/scan.h"
+#include "config/here.h"
 #include "icctl/icctl.h"
 
 /* SIGKILL, as a shell says it. */
@@ -77,7 +78,7 @@ close_state(const struct session *s)
 static void
 close_doors(const struct icctl *ctl, const struct session *s)
 {
-	char run[4200], target[4096];
+	char run[4200], target[4096], beside[300];
 	struct dirent *e;
 	ssize_t n;
 	DIR *d;
@@ -86,14 +87,17 @@ close_doors(const struct icctl *ctl, const struct session *s)
 	(void)unlinkat(s->fd, "metrics.sock", 0);
 	(void)unlinkat(s->fd, "sockets/proxy.sock", 0);
 	(void)unlinkat(s->fd, "sockets/mitm-proxy.sock", 0);
+	(void)unlinkat(s->fd, "sockets/terminal.sock", 0);
 	snprintf(run, sizeof(run), "%s/run", ctl->home);
 	if ((d = opendir(run)) == NULL)
 		return;
 	while ((e = readdir(d)) != NULL) {
 		n = readlinkat(dirfd(d), e->d_name, target, sizeof(target));
-		if (n == (ssize_t)strlen(s->dir) &&
-		    memcmp(target, s->dir, (size_t)n) == 0)
-			(void)unlinkat(dirfd(d), e->d_name, 0);
+		if (n != (ssize_t)strlen(s->dir) ||
+		    memcmp(target, s->dir, (size_t)n) != 0)
+			continue;
+		(void)unlinkat(dirfd(d), e->d_name, 0);
+		(void)unlinkat(dirfd(d), here_beside(e->d_name, beside), 0);
 	}
 	closedir(d);
 }
