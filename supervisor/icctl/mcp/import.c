@@ -404,8 +404,10 @@ import_finish(struct import *im)
 		if (im->entries[i].package == NULL ||
 		    installed(im, im->entries[i].package))
 			import_tools(&im->entries[i]);
-	puts("A call of a tool that no policy knows waits for your answer. "
-	     "To write rules:\n  icctl mcp annotate SERVER");
+	puts("The agent's calls of their tools are denied until a policy knows "
+	     "the tools\n(ironcurtain-policy(5)), or config.json lists the "
+	     "server under policy.trustedServers,\nwhich allows all of its "
+	     "calls unseen.");
 	return ICCTL_OK;
 }
 
