@@ -100,9 +100,12 @@ def running(s, argv):
         stderr=subprocess.PIPE, text=True)
     link = os.path.join(s.home, "run")
     try:
-        if wait_or_end(process, lambda: os.path.isdir(link) and
-                       os.listdir(link), "no session", 60):
-            s.dir = os.path.realpath(os.path.join(link, os.listdir(link)[0]))
+        def links():
+            names = os.listdir(link) if os.path.isdir(link) else []
+            return [os.path.join(link, n) for n in names
+                    if os.path.islink(os.path.join(link, n))]
+        if wait_or_end(process, links, "no session", 60):
+            s.dir = os.path.realpath(links()[0])
         yield process
     finally:
         if process.poll() is None:
