@@ -186,7 +186,8 @@ class Demo:
     def find_session(self):
         """icctl start names the directory; the link in run/ says which."""
         run = os.path.join(self.session.home, "run")
-        names = os.listdir(run) if os.path.isdir(run) else []
+        names = [n for n in (os.listdir(run) if os.path.isdir(run) else [])
+                 if os.path.islink(os.path.join(run, n))]
         if names:
             self.session.dir = os.path.realpath(os.path.join(run, names[0]))
         return bool(names)
