@@ -92,8 +92,10 @@ def budget():
 
     def begun():
         """Is it known what the stream cost so far?"""
-        used = json.loads(s.icctl("--json", "budget").stdout)["budget"]
-        tokens = used["limits"]["maxTotalTokens"]["used"]
+        reply = json.loads(s.icctl("--json", "budget").stdout)
+        if "budget" not in reply:       # the session is still starting
+            return False
+        tokens = reply["budget"]["limits"]["maxTotalTokens"]["used"]
         seen = [x["target"] for x in p.seen() if "/model/" in x["target"]]
         before = [x for x in seen if "stream" not in x]
         return len(seen) > len(before) and tokens > 120 * len(before)
