@@ -96,9 +96,11 @@ servers_variables(struct servers_entry *e, const char *where, const char *key,
 		s = next;
 	}
 	(void)buf_adds(&b, s);
-	*out = b.failed ? NULL : strndup((char *)b.p + b.off, b.len);
-	if (!b.failed && b.len == 0)
-		*out = strdup("");
+	*out = NULL;
+	if (!b.failed)
+		*out = b.len == 0
+			   ? strdup("")
+			   : strndup((const char *)b.p + b.off, b.len);
 	buf_free(&b);
 	if (*out == NULL)
 		return fault_errno(e->j.fault, "%s", e->j.file);
