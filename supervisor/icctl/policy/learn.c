@@ -204,6 +204,7 @@ write_into(const char *path, const struct buf *text)
 	else
 		close(fd);
 	json_object_put(o);
+	buf_free(&visible);
 	return r;
 }
 
