@@ -78,7 +78,7 @@ void control_keys_tell(unsigned provider, const struct msg_KEY_TELL *);
 void trouble_take(unsigned provider, struct span text, uint32_t count);
 /* The last failure: text, count, ago_ms; NULL: there was none. */
 struct json_object *trouble_json(unsigned provider);
-/* Of all providers that failed, with their names. */
+/* The failures of all providers, with the providers' names. */
 struct json_object *trouble_list(void);
 /* path: a file to take it from this once, or NULL. */
 void control_keys_reload(

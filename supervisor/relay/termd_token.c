@@ -161,7 +161,7 @@ escape(struct tokenizer *z, uint8_t b, token_fn *fn, void *arg)
 	emit(z, TOKEN_ESC, fn, arg);
 }
 
-/* A digit, or what separates two parameters. */
+/* Take a byte of the parameters: a digit, or a separator of two. */
 static void
 parameter(struct tokenizer *z, uint8_t b)
 {
