@@ -23,10 +23,10 @@ put(struct hold_text *t, struct span s, unsigned flags)
 	struct buf b;
 
 	buf_init(&b, TEXT_MAX);
-	if (visible_add(&b, s, t->flags | flags) == 0)
-		(void)fwrite(buf_span(&b).p, 1, buf_span(&b).len, t->out);
-	else
+	if (visible_add(&b, s, t->flags | flags) != 0)
 		fputs("(too long to be shown)", t->out);
+	else if (b.len != 0) /* fwrite takes no null pointer */
+		(void)fwrite(buf_span(&b).p, 1, b.len, t->out);
 	buf_free(&b);
 }
 

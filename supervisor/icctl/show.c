@@ -43,7 +43,8 @@ icctl_put(struct span s, size_t max, bool quoted)
 	    icctl_visible() | (quoted ? VISIBLE_QUOTED : 0));
 	if (quoted)
 		(void)buf_addc(&b, '"');
-	(void)fwrite(buf_span(&b).p, 1, buf_span(&b).len, stdout);
+	if (b.len != 0) /* fwrite takes no null pointer */
+		(void)fwrite(buf_span(&b).p, 1, b.len, stdout);
 	buf_free(&b);
 	if (n < s.len)
 		printf(" ... (%zu bytes, sha256 %.16s)", s.len,

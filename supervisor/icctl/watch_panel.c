@@ -96,7 +96,8 @@ panel_end(struct watch_panel *p)
 	if (!p->drew)
 		p->drawn = 0;
 	p->below += text_rows(p->caught + p->drawn, p->ncaught - p->drawn);
-	(void)fwrite(p->caught, 1, p->ncaught, stdout);
+	if (p->ncaught != 0) /* fwrite takes no null pointer */
+		(void)fwrite(p->caught, 1, p->ncaught, stdout);
 	fflush(stdout);
 }
 

@@ -2,10 +2,14 @@
 /* Executable memory, the process itself, namespaces, the kernel at large. */
 #include "attempts.h"
 
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 
 #include <linux/capability.h>
@@ -14,6 +18,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -142,11 +147,60 @@ ONE(host_name, syscall(SYS_sethostname, "x", 1L))
 ONE(set_clock,
     syscall(SYS_clock_settime, CLOCK_REALTIME, &(struct timespec){0, -1}))
 ONE(read_clock_state, syscall(SYS_adjtimex, (char[256]){0}))
-ONE(shared_memory, syscall(SYS_shmget, 0, PAGE, 0600 | 01000))
-ONE(message_queue, syscall(SYS_msgget, 0, 0600 | 01000))
-ONE(semaphores, syscall(SYS_semget, 0, 1, 0600 | 01000))
-ONE(posix_queue,
-    syscall(SYS_mq_open, "ic-contain", O_CREAT | O_RDWR, 0600, NULL))
+/*
+ * An object of the kernel outlives the process that made it.  Each of these is
+ * removed again, so that the next run, of another user perhaps, finds the
+ * machine as this one did.
+ */
+static int
+shared_memory(void)
+{
+	long id = syscall(SYS_shmget, 0, PAGE, 0600 | IPC_CREAT);
+	int r = attempt_result(id);
+
+	if (id >= 0)
+		(void)shmctl((int)id, IPC_RMID, NULL);
+	return r;
+}
+
+static int
+message_queue(void)
+{
+	long id = syscall(SYS_msgget, 0, 0600 | IPC_CREAT);
+	int r = attempt_result(id);
+
+	if (id >= 0)
+		(void)msgctl((int)id, IPC_RMID, NULL);
+	return r;
+}
+
+static int
+semaphores(void)
+{
+	long id = syscall(SYS_semget, 0, 1, 0600 | IPC_CREAT);
+	int r = attempt_result(id);
+
+	if (id >= 0)
+		(void)semctl((int)id, 0, IPC_RMID);
+	return r;
+}
+
+static int
+posix_queue(void)
+{
+	char name[32];
+	long fd;
+	int r;
+
+	(void)snprintf(name, sizeof(name), "ic-contain-%d-%ld", (int)getuid(),
+	    (long)getpid());
+	fd = syscall(SYS_mq_open, name, O_CREAT | O_EXCL | O_RDWR, 0600, NULL);
+	r = attempt_result(fd);
+	if (fd >= 0)
+		(void)syscall(SYS_mq_unlink, name);
+	return r;
+}
+
 ONE(timer, syscall(SYS_timer_create, CLOCK_MONOTONIC, NULL, (int[1]){0}))
 ONE(timer_fd, syscall(SYS_timerfd_create, CLOCK_MONOTONIC, 0))
 ONE(event_fd, syscall(SYS_eventfd2, 0, 0))
