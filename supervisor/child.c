@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "domains.h"
 #include "sup.h"
 #include "topology.h"
 
@@ -57,6 +56,14 @@ child_send(
 		sup_note("%s takes no more messages", c->name);
 }
 
+bool
+child_left(const struct child *c)
+{
+	/* A crash on the way out is evidence as well. */
+	return c->leaving &&
+	       (c->killed || spawn_status(c->code, c->status) == 0);
+}
+
 static void
 child_exited(struct loop_io *io, uint32_t events)
 {
@@ -69,19 +76,8 @@ child_exited(struct loop_io *io, uint32_t events)
 	loop_del(&sup.loop, io);
 	c->dead = true;
 	child_drain(c);
-	if (c->role == ROLE_TERM && sup.ready) {
-		terminal_exited(c);
+	if (c->exited != NULL && c->exited(c))
 		return;
-	}
-	/* A crash on the way out is evidence as well. */
-	if (c->leaving &&
-	    (c->killed || spawn_status(c->code, c->status) == 0)) {
-		if (c->role == ROLE_KEY)
-			domains_left(c);
-		else
-			instance_back_left(c);
-		return;
-	}
 	spawn_describe(c->code, c->status, how, sizeof(how));
 	end_request(sup.ready ? SUP_EXIT_FAILED : SUP_EXIT_OS, c,
 	    "%s (pid %d) %s%s", c->name, (int)c->sp.pid, how,
@@ -108,8 +104,7 @@ child_spawn(
 {
 	char *const argv[] = {(char *)(uintptr_t)w->program, NULL};
 	char *const envp[] = {NULL};
-	struct spawn s = {
-	    .argv = argv,
+	struct spawn s = {.argv = argv,
 	    .envp = envp,
 	    .nfds = 4,
 	    .session = true,

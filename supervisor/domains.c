@@ -157,6 +157,16 @@ domain_late(struct loop_timer *t)
 	    c->name, SUP_HELLO_MS / 1000);
 }
 
+/* Ends the keyd of a domain that was removed. */
+static bool
+domain_left(struct child *c)
+{
+	if (!child_left(c))
+		return false;
+	child_forget(c);
+	return true;
+}
+
 static void
 domain_start(uint64_t call, const char *host)
 {
@@ -182,6 +192,7 @@ domain_start(uint64_t call, const char *host)
 		provider_clear(domain_provider(n));
 		goto bad;
 	}
+	c->exited = domain_left;
 	domains[n].state = DOMAIN_STARTING;
 	domains[n].call = call;
 	loop_timer_set(
@@ -267,12 +278,6 @@ domain_remove(uint64_t call, const char *host)
 	sup_note("%s is closed again: asked for by the agent", host);
 	domain_answer_status(call, host, "removed");
 	control_destination(host, false);
-}
-
-void
-domains_left(const struct child *c)
-{
-	child_forget(child_find(ROLE_KEY, c->index));
 }
 
 static struct json_object *

@@ -20,9 +20,8 @@ void domains_state(const struct msg_STATE_SHOW *);
 struct json_object *domains_server_json(void);
 /* -1: there can be no such call. */
 int domains_call(const struct msg_VIRTUAL *);
-/* A keyd that was started here is confined; one has left as it was told. */
+/* A keyd that was started here is confined. */
 void domains_hello(const struct child *);
-void domains_left(const struct child *);
 /* Hosts of the configuration, then those that were added: `icctl status`. */
 struct json_object *domains_json(void);
 

@@ -9,7 +9,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,37 +30,6 @@
 #define END_RENEW_MS 5000U
 /* The viewer may be slow, and its person has asked for the end. */
 #define END_VIEWER_MS 2000
-
-void
-end_request(int status, const struct child *c, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (sup.ending)
-		return;
-	sup.ending = true;
-	sup.end_status = status;
-	sup.end_child = c;
-	va_start(ap, fmt);
-	vsnprintf(sup.end_why, sizeof(sup.end_why), fmt, ap);
-	va_end(ap);
-	sup_note("ending: %s", sup.end_why);
-	loop_stop(&sup.loop);
-}
-
-void
-end_stop(int sig, const char *fmt, ...)
-{
-	/* An agent that was cut short has not done what it was asked. */
-	int status = sup.opt.runtime == RUNTIME_NONE ? SUP_EXIT_OK : 128 + sig;
-	char who[64];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(who, sizeof(who), fmt, ap);
-	va_end(ap);
-	end_request(status, NULL, "asked to stop by %s", who);
-}
 
 static void
 end_kill(struct child *c)

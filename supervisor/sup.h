@@ -52,6 +52,11 @@ struct child {
 	uint64_t stopped;     /* loop_now() when it was seen so; 0: it runs */
 	bool stopped_told;
 	bool leaving, killed; /* told to end: its exit is no news */
+	/*
+	 * Takes the end of a worker that the session can do without. If it
+	 * returns false, or is NULL, the session ends.
+	 */
+	bool (*exited)(struct child *);
 	struct confine_state confine;
 	int code, status; /* how it ended */
 };
@@ -201,7 +206,9 @@ int children_spawn(struct fault *);
 /* Another worker of that role, at run time. NULL: not started. */
 struct child *child_start(
     enum role, unsigned index, const char *of, struct fault *);
-/* It left: forgets it. */
+/* It was told to end, and ended as it was told. */
+bool child_left(const struct child *);
+/* Frees the place of a worker that has ended. */
 void child_forget(struct child *);
 /* Waits until every HELLO came. */
 int children_hello(struct fault *);
@@ -302,8 +309,6 @@ int instance_kill(uint64_t call);
 int instance_free_index(unsigned server);
 /* An mcp-backd that was started at run time is confined. */
 void instance_hello(const struct child *);
-/* One that was told to leave has left. */
-void instance_back_left(const struct child *);
 bool instance_has_pid(pid_t);
 void instances_init(void);
 void instances_kill(void);
@@ -345,8 +350,8 @@ void event_end(const struct child *c);
 /* The same, appended by ourselves: auditd cannot. */
 void event_closing(const struct child *c);
 
-/* end.c */
-/* The session shall end with this status; says why in the log. */
+/* ending.c */
+/* Ends the session with this status, and says why in the log. */
 void end_request(int status, const struct child *, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 /*
@@ -355,7 +360,7 @@ void end_request(int status, const struct child *, const char *, ...)
  */
 void end_stop(int sig, const char *who, ...)
     __attribute__((format(printf, 2, 3)));
-/* Ends everything; what is to be returned to the caller. */
+/* end.c: ends everything. Returns the exit status. */
 int end_run(void);
 
 /* start.c: everything up to READY. -1: *status is what to exit with. */

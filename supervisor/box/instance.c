@@ -260,6 +260,21 @@ out:
 	return rv;
 }
 
+static bool
+instance_back_left(struct child *c)
+{
+	struct instance *i = instance_of(c);
+
+	if (!child_left(c))
+		return false;
+	if (i != NULL) {
+		child_forget(i->back);
+		i->back = NULL;
+		instance_over(i);
+	}
+	return true;
+}
+
 static void
 instance_start(struct instance *i)
 {
@@ -271,6 +286,7 @@ instance_start(struct instance *i)
 		instance_fail(i, false, fault.text);
 		return;
 	}
+	i->back->exited = instance_back_left;
 	sup_note("MCP server %s/%u (pid %d) runs for call %llu alone",
 	    sup.servers[i->of].def->name, i->index, (int)i->sp.pid,
 	    (unsigned long long)i->call);
@@ -344,18 +360,6 @@ instance_hello(const struct child *c)
 	chan_phase(c->chan, PHASE_RUN);
 	child_send(ROLE_AUDIT, 0, MSG_INSTANCE_UP, &up, i->ours[0]);
 	i->ours[0] = i->ours[1] = i->ours[2] = -1;
-}
-
-void
-instance_back_left(const struct child *c)
-{
-	struct instance *i = instance_of(c);
-
-	if (i == NULL)
-		return;
-	child_forget(i->back);
-	i->back = NULL;
-	instance_over(i);
 }
 
 int

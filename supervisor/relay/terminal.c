@@ -21,8 +21,7 @@ terminal_init(void)
 {
 	struct terminal *t = &sup.terminal;
 
-	*t = (struct terminal){
-	    .rows = 24, .cols = 80, .listener = -1};
+	*t = (struct terminal){.rows = 24, .cols = 80, .listener = -1};
 }
 
 int
@@ -58,12 +57,68 @@ terminal_tell(void)
 	    fcntl(t->listener, F_DUPFD_CLOEXEC, 0));
 }
 
+/* ms until it may be started again. */
+static uint64_t
+terminal_pause(void)
+{
+	struct terminal *t = &sup.terminal;
+	uint64_t now = loop_now(&sup.loop), oldest;
+
+	oldest = t->begun[t->nbegun % TERMINAL_AGAIN];
+	if (oldest == 0 || now - oldest >= TERMINAL_AGAIN_MS)
+		return 0;
+	return TERMINAL_AGAIN_MS - (now - oldest);
+}
+
+static void
+terminal_over(void)
+{
+	if (sup.terminal.left != NULL)
+		sup.terminal.left();
+}
+
+static bool
+terminal_exited(struct child *c)
+{
+	struct terminal *t = &sup.terminal;
+	char how[128], said[300], text[512];
+	struct msg_ALARM alarm = {.kind = SPAN("terminal")};
+	uint64_t pause = terminal_pause();
+
+	if (!sup.ready)
+		return false;
+	if (t->leaving &&
+	    (c->killed || spawn_status(c->code, c->status) == 0)) {
+		terminal_over();
+		return true;
+	}
+	spawn_describe(c->code, c->status, how, sizeof(how));
+	snprintf(text, sizeof(text),
+	    "termd (pid %d) %s%s; the agent goes on, and its terminal is "
+	    "started again%s",
+	    (int)c->sp.pid, how, child_said(c, said, sizeof(said)),
+	    pause != 0 ? " in a while" : "");
+	alarm.text = span_str(text);
+	event_worker(c);
+	child_send(ROLE_AUDIT, 0, MSG_ALARM, &alarm, -1);
+	if (t->leaving) {
+		terminal_over();
+		return true;
+	}
+	child_forget(c);
+	t->child = NULL;
+	loop_timer_set(&sup.loop, &t->timer, pause, terminal_start, NULL);
+	return true;
+}
+
 void
 terminal_setup(void)
 {
 	if (sup.opt.runtime == RUNTIME_NONE)
 		return;
 	sup.terminal.child = child_find(ROLE_TERM, 0);
+	if (sup.terminal.child != NULL)
+		sup.terminal.child->exited = terminal_exited;
 	terminal_tell();
 }
 
@@ -107,57 +162,6 @@ terminal_left(void)
 	return sup.terminal.child == NULL || sup.terminal.child->dead;
 }
 
-/* ms until it may be started again. */
-static uint64_t
-terminal_pause(void)
-{
-	struct terminal *t = &sup.terminal;
-	uint64_t now = loop_now(&sup.loop), oldest;
-
-	oldest = t->begun[t->nbegun % TERMINAL_AGAIN];
-	if (oldest == 0 || now - oldest >= TERMINAL_AGAIN_MS)
-		return 0;
-	return TERMINAL_AGAIN_MS - (now - oldest);
-}
-
-static void
-terminal_over(void)
-{
-	if (sup.terminal.left != NULL)
-		sup.terminal.left();
-}
-
-void
-terminal_exited(struct child *c)
-{
-	struct terminal *t = &sup.terminal;
-	char how[128], said[300], text[512];
-	struct msg_ALARM alarm = {.kind = SPAN("terminal")};
-	uint64_t pause = terminal_pause();
-
-	if (t->leaving &&
-	    (c->killed || spawn_status(c->code, c->status) == 0)) {
-		terminal_over();
-		return;
-	}
-	spawn_describe(c->code, c->status, how, sizeof(how));
-	snprintf(text, sizeof(text),
-	    "termd (pid %d) %s%s; the agent goes on, and its terminal is "
-	    "started again%s",
-	    (int)c->sp.pid, how, child_said(c, said, sizeof(said)),
-	    pause != 0 ? " in a while" : "");
-	alarm.text = span_str(text);
-	event_worker(c);
-	child_send(ROLE_AUDIT, 0, MSG_ALARM, &alarm, -1);
-	if (t->leaving) {
-		terminal_over();
-		return;
-	}
-	child_forget(c);
-	t->child = NULL;
-	loop_timer_set(&sup.loop, &t->timer, pause, terminal_start, NULL);
-}
-
 /* Without a channel it is of no use: its exit starts the next one. */
 void
 terminal_closed(struct child *c, const char *why)
@@ -179,8 +183,10 @@ terminal_start(struct loop_timer *timer)
 	(void)timer;
 	t->begun[t->nbegun++ % TERMINAL_AGAIN] = loop_now(&sup.loop);
 	t->child = child_start(ROLE_TERM, 0, "again", &fault);
-	if (t->child != NULL)
+	if (t->child != NULL) {
+		t->child->exited = terminal_exited;
 		return;
+	}
 	sup_warn("the agent's terminal is not started again: %s", fault.text);
 	loop_timer_set(
 	    &sup.loop, &t->timer, TERMINAL_AGAIN_MS, terminal_start, NULL);

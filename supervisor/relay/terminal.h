@@ -53,8 +53,7 @@ int terminal_viewer(bool types, bool waits, struct fault *);
 void terminal_stop(void);
 bool terminal_left(void);
 
-/* child.c and handlers.c: it ended; one that was started again is confined. */
-void terminal_exited(struct child *);
+/* handlers.c: a termd that was started again is confined. */
 void terminal_hello(struct child *);
 /* Its channel closed; why: it broke the protocol. */
 void terminal_closed(struct child *, const char *why);
