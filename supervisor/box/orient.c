@@ -134,6 +134,23 @@ orient_pass(char **env, size_t *n, const char *name)
 }
 
 /*
+ * The terminal that the agent has.  A full screen is termd's, whatever the
+ * person's own is: programs get the entry of terminfo(5) that it draws as.
+ */
+static int
+orient_terminal(char **env, size_t *n)
+{
+	if (!sup.terminal.screen) {
+		if (orient_pass(env, n, "TERM") == -1)
+			return -1;
+		return orient_pass(env, n, "COLORTERM");
+	}
+	if (orient_put(env, n, "TERM", "xterm-256color") == -1)
+		return -1;
+	return orient_put(env, n, "COLORTERM", "truecolor");
+}
+
+/*
  * Let the agent commit as the user.  A configuration that the agent has
  * written in an earlier run of the session stays.
  */
@@ -179,8 +196,7 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 	for (size_t i = 0; i < sizeof(orient_env) / sizeof(orient_env[0]); i++)
 		if ((env[n++] = strdup(orient_env[i])) == NULL)
 			return fault_errno(fault, "environment");
-	if (orient_pass(env, &n, "TERM") == -1 ||
-	    orient_pass(env, &n, "COLORTERM") == -1)
+	if (orient_terminal(env, &n) == -1)
 		return fault_errno(fault, "environment");
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		pr = &sup.providers.list[i];
