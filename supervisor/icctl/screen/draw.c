@@ -14,8 +14,6 @@
 
 #include "icctl/screen/draw_priv.h"
 
-struct draw draw_env;
-
 static bool
 cell_same(const struct cell *a, const struct cell *b)
 {
@@ -26,26 +24,6 @@ static struct cell *
 cell_at(unsigned row, unsigned col)
 {
 	return &draw_env.grid[(size_t)row * draw_env.cols + col];
-}
-
-static void
-row_dirty(unsigned row, unsigned from, unsigned to)
-{
-	struct draw_row *r = &draw_env.row[row];
-
-	if (from < r->from)
-		r->from = from;
-	if (to > r->to)
-		r->to = to;
-}
-
-void
-draw_all_dirty(void)
-{
-	for (unsigned i = 0; i < draw_env.rows; i++)
-		row_dirty(i, 0, draw_env.cols);
-	draw_env.line_dirty = true;
-	draw_env.paint.known = false;
 }
 
 static int
@@ -103,7 +81,7 @@ put_cell(unsigned row, unsigned col, const struct cell *c)
 	if (cell_same(at, c))
 		return;
 	*at = *c;
-	row_dirty(row, col, col + 1);
+	draw_dirty(row, col, col + 1);
 }
 
 /* Half of a character that another one was written over. */
@@ -191,7 +169,7 @@ draw_scrolled(const struct msg_LINE *m)
 		*cell_at(draw_env.rows - 1, i) = blank;
 	draw_env.row[draw_env.rows - 1] = DRAW_ROW_CLEAN;
 	if (paint_some(p, STDOUT_FILENO) == -1)
-		viewer_leave(VIEWER_EXIT_LOST);
+		viewer.lost();
 	return rv;
 }
 

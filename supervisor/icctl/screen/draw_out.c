@@ -12,6 +12,8 @@
 
 #define MOUSE (PROTO_TERM_CLICKS | PROTO_TERM_DRAGS | PROTO_TERM_MOVES)
 
+struct draw draw_env;
+
 /* Consoles that print what they do not know instead of ignoring it. */
 static bool
 is_console(void)
@@ -20,6 +22,26 @@ is_console(void)
 
 	return term == NULL || strncmp(term, "linux", 5) == 0 ||
 	       strncmp(term, "vt", 2) == 0;
+}
+
+void
+draw_dirty(unsigned row, unsigned from, unsigned to)
+{
+	struct draw_row *r = &draw_env.row[row];
+
+	if (from < r->from)
+		r->from = from;
+	if (to > r->to)
+		r->to = to;
+}
+
+static void
+all_dirty(void)
+{
+	for (unsigned i = 0; i < draw_env.rows; i++)
+		draw_dirty(i, 0, draw_env.cols);
+	draw_env.line_dirty = true;
+	draw_env.paint.known = false;
 }
 
 /*
@@ -207,7 +229,7 @@ show_nothing(void)
 	for (unsigned i = 1; i <= draw_env.term_rows; i++)
 		paint_printf(p, "\033[%u;1H\033[K", i);
 	draw_env.clear = false;
-	draw_all_dirty();
+	all_dirty();
 }
 
 void
@@ -226,14 +248,14 @@ draw_frame(void)
 	     i++) {
 		show_row(i);
 		if (paint_some(p, STDOUT_FILENO) == -1)
-			viewer_leave(VIEWER_EXIT_LOST);
+			viewer.lost();
 	}
 	if (draw_env.line_dirty)
 		show_line();
 	show_modes();
 	show_cursor();
 	if (paint_flush(p, STDOUT_FILENO) == -1)
-		viewer_leave(VIEWER_EXIT_LOST);
+		viewer.lost();
 }
 
 void

@@ -32,7 +32,8 @@ struct draw {
 
 extern struct draw draw_env;
 
-void draw_all_dirty(void);
+/* These columns of the row are to be drawn: from .. to - 1. */
+void draw_dirty(unsigned row, unsigned from, unsigned to);
 /* Tells termd how much room there is. */
 void draw_tell_size(void);
 /* Paints a cell in its place; on the left everything is known to be right. */

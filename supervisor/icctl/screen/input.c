@@ -19,6 +19,7 @@ static struct {
 	struct loop_io io;
 	struct loop_timer timer;
 	bool on, eof;
+	void (*command)(enum keys_command);
 	bool always; /* a file: no event says that it can be read */
 } input_env = {.io = LOOP_IO_INIT};
 
@@ -70,19 +71,7 @@ on_focus(bool in)
 static void
 on_command(enum keys_command c)
 {
-	static const struct msg_TAKE take;
-
-	switch (c) {
-	case KEYS_DETACH:
-		viewer_detach();
-		break;
-	case KEYS_SUSPEND:
-		viewer_suspend();
-		break;
-	case KEYS_TAKE:
-		viewer_send(MSG_TAKE, &take);
-		break;
-	}
+	input_env.command(c);
 }
 
 static const struct keys_ops input_ops = {
@@ -102,7 +91,7 @@ input_end(void)
 	loop_del(&viewer.loop, &input_env.io);
 	input_env.eof = true;
 	if (viewer.how.screen)
-		viewer_leave(VIEWER_EXIT_LOST);
+		viewer.lost();
 	viewer_send(MSG_INPUT_END, &end);
 }
 
@@ -204,8 +193,9 @@ input_update(void)
 }
 
 void
-input_start(void)
+input_start(void (*command)(enum keys_command))
 {
+	input_env.command = command;
 	input_env.on = viewer.how.screen || viewer.how.input;
 	input_update();
 }

@@ -24,6 +24,7 @@
 
 static struct {
 	int fd;
+	void (*news)(void);
 	char line[SAYS_LINE]; /* not complete yet */
 	size_t len;
 	char *kept[SAYS_KEPT];
@@ -42,7 +43,8 @@ says_line(struct span s)
 	if (!viewer.how.screen || !isatty(STDERR_FILENO)) {
 		n = snprintf(line, sizeof(line), "%s%s\n",
 		    tty && !viewer.how.screen ? SAYS_MARK : "", text);
-		plain_break();
+		if (!viewer.how.screen)
+			says_env.news();
 		(void)viewer_write(STDERR_FILENO, line, (size_t)n);
 	}
 	if (!viewer.how.screen)
@@ -56,14 +58,15 @@ says_line(struct span s)
 	}
 	if ((says_env.kept[says_env.n] = strdup(text)) != NULL)
 		says_env.n++;
-	draw_line();
+	says_env.news();
 }
 
 void
-says_open(int fd)
+says_open(int fd, void (*news)(void))
 {
 	struct stat st;
 
+	says_env.news = news;
 	/* Nothing that could be waited for: there are none. */
 	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISFIFO(st.st_mode))
 		return;

@@ -18,18 +18,11 @@
 
 #include "common/log.h"
 #include "credential/handover.h"
+#include "icctl/screen/channel.h"
 
 #define VIEWER_TIMERS 4
-#define VIEWER_BELL_MS 200U
-/* A pipe that poll calls writable takes so many bytes at once. */
-#define VIEWER_CHUNK 4096U
 
-struct viewer viewer;
-
-static uint64_t viewer_rung;
-
-void
-viewer_leave(int status)
+static void __attribute__((noreturn)) viewer_leave(int status)
 {
 	if (viewer.how.screen)
 		draw_stop();
@@ -39,8 +32,8 @@ viewer_leave(int status)
 	_exit(status);
 }
 
-void
-viewer_detach(void)
+/* Leaves a session that goes on without us. */
+static void __attribute__((noreturn)) viewer_detach(void)
 {
 	/* icsupervisor takes the end of the link for a closed terminal. */
 	if (viewer.link != -1)
@@ -48,7 +41,8 @@ viewer_detach(void)
 	viewer_leave(VIEWER_EXIT_DETACHED);
 }
 
-void
+/* Stops this process, and with it the job of the shell. */
+static void
 viewer_suspend(void)
 {
 	if (!viewer.how.screen) {
@@ -58,6 +52,40 @@ viewer_suspend(void)
 	draw_stop();
 	tty_restore(viewer.state);
 	(void)raise(SIGSTOP);
+}
+
+/* The terminal is gone. */
+static void __attribute__((noreturn)) viewer_lost(void)
+{
+	viewer_leave(VIEWER_EXIT_LOST);
+}
+
+static void
+viewer_command(enum keys_command c)
+{
+	static const struct msg_TAKE take;
+
+	switch (c) {
+	case KEYS_DETACH:
+		viewer_detach();
+		break;
+	case KEYS_SUSPEND:
+		viewer_suspend();
+		break;
+	case KEYS_TAKE:
+		viewer_send(MSG_TAKE, &take);
+		break;
+	}
+}
+
+/* A message of ours comes: on a line of its own, or in the bottom line. */
+static void
+viewer_news(void)
+{
+	if (viewer.how.screen)
+		draw_line();
+	else
+		plain_break();
 }
 
 /* It is our job again, on a terminal that others have used meanwhile. */
@@ -128,32 +156,6 @@ viewer_writable(int fd)
 	}
 }
 
-int
-viewer_write(int fd, const void *src, size_t len)
-{
-	const uint8_t *p = src;
-	ssize_t n;
-
-	while (len != 0) {
-		viewer_writable(fd);
-		n = write(fd, p, len < VIEWER_CHUNK ? len : VIEWER_CHUNK);
-		if (n == -1 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n == -1)
-			return -1;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-void
-viewer_send(enum msg_type type, const void *msg)
-{
-	if (viewer.chan != NULL)
-		(void)chan_send(viewer.chan, type, msg, -1);
-}
-
 /* Nothing more will come once both the channel and the link are closed. */
 static void
 viewer_check(void)
@@ -164,130 +166,9 @@ viewer_check(void)
 				 : VIEWER_EXIT_LOST);
 }
 
-static int
-on_screen(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)fd;
-	if (!viewer.how.screen)
-		return chan_violation(c, "SCREEN of lines");
-	return draw_screen(&msg->SCREEN);
-}
-
-static int
-on_row(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)fd;
-	if (!viewer.how.screen)
-		return chan_violation(c, "ROW of lines");
-	return draw_row(&msg->ROW);
-}
-
-static int
-on_line(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)c;
-	(void)fd;
-	return viewer.how.screen ? draw_scrolled(&msg->LINE)
-				 : plain_line(&msg->LINE);
-}
-
-static int
-on_raw(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)fd;
-	/* The agent's own bytes never reach a terminal. */
-	if (viewer.how.screen || !viewer.how.raw[msg->RAW.stream])
-		return chan_violation(c, "RAW of what is not redirected");
-	return plain_raw(&msg->RAW);
-}
-
-static int
-on_bell(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)c;
-	(void)msg;
-	(void)fd;
-	if (loop_now(&viewer.loop) - viewer_rung < VIEWER_BELL_MS ||
-	    (!viewer.how.screen && viewer.how.raw[0]))
-		return 0;
-	viewer_rung = loop_now(&viewer.loop);
-	(void)viewer_write(STDOUT_FILENO, "\a", 1);
-	return 0;
-}
-
-static int
-on_title(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)c;
-	(void)fd;
-	if (viewer.how.screen)
-		draw_title(msg->TITLE.text);
-	return 0;
-}
-
-static int
-on_frame(struct chan *c, const union proto_any *msg, int fd)
-{
-	struct msg_FRAME_ACK ack = {.seq = msg->FRAME.seq};
-
-	(void)c;
-	(void)fd;
-	if (viewer.how.screen)
-		draw_frame();
-	viewer_send(MSG_FRAME_ACK, &ack);
-	return 0;
-}
-
-static int
-on_box_end(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)c;
-	(void)msg;
-	(void)fd;
-	viewer.ended = true;
-	return 0;
-}
-
-static int
-on_typist(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)c;
-	(void)fd;
-	if (!msg->TYPIST.types)
-		says("another viewer has the keyboard now; Ctrl-] t takes it "
-		     "back");
-	return 0;
-}
-
-static int
-on_room(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)fd;
-	if (msg->ROOM.bytes > PROTO_TYPED_ROOM - viewer.room)
-		return chan_violation(c, "more ROOM than there is");
-	viewer.room += msg->ROOM.bytes;
-	input_update();
-	return 0;
-}
-
-static const struct chan_handler viewer_handlers[] = {
-    {MSG_SCREEN, on_screen},
-    {MSG_ROW, on_row},
-    {MSG_LINE, on_line},
-    {MSG_RAW, on_raw},
-    {MSG_BELL, on_bell},
-    {MSG_TITLE, on_title},
-    {MSG_FRAME, on_frame},
-    {MSG_BOX_END, on_box_end},
-    {MSG_TYPIST, on_typist},
-    {MSG_ROOM, on_room},
-};
-
 static void
-viewer_closed(struct chan *c, const char *why)
+viewer_closed(const char *why)
 {
-	chan_free(c);
-	viewer.chan = NULL;
 	if (why != NULL)
 		says("the agent's terminal sent what it may not: %s", why);
 	else if (!viewer.ended && viewer.how.attached)
@@ -295,29 +176,6 @@ viewer_closed(struct chan *c, const char *why)
 		     "attach %s",
 		    viewer.name, viewer.name);
 	viewer_check();
-}
-
-static const struct chan_ops viewer_ops = {
-    .handlers = viewer_handlers,
-    .nhandlers = sizeof(viewer_handlers) / sizeof(viewer_handlers[0]),
-    .closed = viewer_closed,
-};
-
-static void
-viewer_channel(int fd)
-{
-	chan_free(viewer.chan);
-	viewer.chan = chan_new(
-	    &viewer.loop, fd, ROLE_VIEWER, ROLE_TERM, 0, &viewer_ops, NULL);
-	if (viewer.chan == NULL)
-		fatal("viewer");
-	chan_phase(viewer.chan, PHASE_RUN);
-	if (chan_open(viewer.chan) == -1)
-		fatal("viewer");
-	viewer.room = PROTO_TYPED_ROOM;
-	if (viewer.how.screen)
-		draw_again();
-	input_update();
 }
 
 /* icsupervisor sends a channel to a new termd, or closes the link. */
@@ -334,7 +192,7 @@ viewer_linked(struct loop_io *io, uint32_t events)
 		return;
 	if (n == 1 && fd != -1) {
 		(void)fcntl(fd, F_SETFL, O_NONBLOCK);
-		viewer_channel(fd);
+		channel_open(fd, viewer_closed);
 		return;
 	}
 	if (n > 0)
@@ -425,7 +283,9 @@ viewer_run(const struct viewer_how *how, struct viewer_state *state,
 	viewer.how = *how;
 	viewer.state = state;
 	viewer.name = name;
-	says_open(how->attached ? -1 : VIEWER_FD_SAYS);
+	viewer.wait = viewer_writable;
+	viewer.lost = viewer_lost;
+	says_open(how->attached ? -1 : VIEWER_FD_SAYS, viewer_news);
 	viewer_open(life);
 	if (how->screen) {
 		if (tty_raw() == -1)
@@ -433,9 +293,9 @@ viewer_run(const struct viewer_how *how, struct viewer_state *state,
 		state->raw = true;
 		draw_start();
 	}
-	input_start();
+	input_start(viewer_command);
 	if (how->attached)
-		viewer_channel(VIEWER_FD_LINK);
+		channel_open(VIEWER_FD_LINK, viewer_closed);
 	if (loop_run(&viewer.loop) == -1)
 		fatal("epoll_wait");
 	viewer_leave(VIEWER_EXIT_OK);

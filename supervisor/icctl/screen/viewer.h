@@ -23,7 +23,8 @@
 #define VIEWER_EXIT_DETACHED 100
 
 /* Descriptors of a viewer's program, besides 0, 1 and 2. */
-#define VIEWER_FD_LINK 3 /* to icsupervisor; with `attached`: termd's channel  \
+#define VIEWER_FD_LINK                                                         \
+	3                /* to icsupervisor; with `attached`: termd's channel  \
 			  */
 #define VIEWER_FD_SAYS 4 /* what icsupervisor writes to its standard error */
 
@@ -62,7 +63,10 @@ struct viewer {
 	bool ended;    /* BOX_END came */
 	bool over;     /* the link is closed: there will be no other channel */
 	uint32_t room; /* bytes that termd takes of us */
-	int status;
+	/* Waits until fd takes bytes, and serves what cannot wait for that. */
+	void (*wait)(int fd);
+	/* The person's terminal is gone: leaves. */
+	void (*lost)(void) __attribute__((noreturn));
 };
 
 extern struct viewer viewer;
@@ -70,20 +74,20 @@ extern struct viewer viewer;
 /* viewer.c */
 int viewer_run(const struct viewer_how *, struct viewer_state *,
     const char *name, int life);
+
+/* out.c */
 /* Sends to termd, if it is there. */
 void viewer_send(enum msg_type, const void *msg);
-/* Leaves: restores the terminal, repeats our messages, exits. */
-void viewer_leave(int status) __attribute__((noreturn));
-/* Leaves a session that goes on without us. */
-void viewer_detach(void);
-/* Stops this process, and with it the job of the shell. */
-void viewer_suspend(void);
 /* Writes all of it; meanwhile signals and our messages are served. */
 int viewer_write(int fd, const void *, size_t len);
 
 /* says.c: messages of ours, which the agent must not imitate. */
-/* From where icsupervisor's come; -1: there are none. */
-void says_open(int fd);
+/*
+ * fd: from where icsupervisor's come; -1: there are none.  `news` is called
+ * for each, before it is written as a line, or once it can stand in the bottom
+ * line.
+ */
+void says_open(int fd, void (*news)(void));
 /* Reads what has come without waiting. */
 void says_read(void);
 /* -1: no more will come. */
@@ -168,7 +172,7 @@ void keys_idle(const struct keys_ops *);
 bool keys_waiting(void);
 
 /* input.c: standard input, for both kinds of viewer. */
-void input_start(void);
+void input_start(void (*command)(enum keys_command));
 /* termd has more room, or there is a new channel. */
 void input_update(void);
 
