@@ -52,7 +52,7 @@ domains_state(const struct msg_STATE_SHOW *m)
 {
 	domains_server.state = (enum proto_state)m->state;
 	domains_server.tools = m->tools;
-	control_server(PROTO_VIRTUAL);
+	control_server_event(domains_server_json());
 }
 
 struct json_object *

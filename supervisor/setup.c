@@ -1,75 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * After every HELLO: peers by the topology table, then configuration, each to
- * those whom it concerns.  The order is the one in which the receivers need
- * it; nothing waits but for rules, CA and credentials, at the end.
+ * Sends the configuration to the workers when all have said HELLO and have
+ * their channels to each other.  The order is the one in which the receivers
+ * need it; only the rules, the CA and the credentials are waited for, at the
+ * end.
  */
-#include <sys/socket.h>
-
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "config/jsonfile.h"
 #include "domains.h"
 #include "sup.h"
-#include "topology.h"
-
-static int
-setup_pair(
-    enum role a, unsigned ia, enum role b, unsigned ib, struct fault *fault)
-{
-	struct msg_PEER pa = {.role = (uint8_t)b, .index = (uint16_t)ib};
-	struct msg_PEER pb = {.role = (uint8_t)a, .index = (uint16_t)ia};
-	int pair[2];
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		0, pair) == -1)
-		return fault_errno(fault, "socketpair");
-	child_send(a, ia, MSG_PEER, &pa, pair[0]);
-	child_send(b, ib, MSG_PEER, &pb, pair[1]);
-	return 0;
-}
-
-int
-setup_peers(struct fault *fault)
-{
-	const struct topology_size size = sup_size();
-	const struct topology_pair *p;
-	unsigned na, nb;
-
-	for (size_t i = 0; i < topology_npairs; i++) {
-		p = &topology_pairs[i];
-		na = topology_instances(p->a, &size);
-		nb = topology_instances(p->b, &size);
-		for (unsigned a = 0; a < na; a++)
-			for (unsigned b = 0; b < nb; b++)
-				if (topology_runs(p->a, a, &size) &&
-				    topology_runs(p->b, b, &size) &&
-				    setup_pair(p->a, a, p->b, b, fault) == -1)
-					return -1;
-	}
-	return 0;
-}
-
-int
-setup_peers_of(enum role role, unsigned index, struct fault *fault)
-{
-	const struct topology_pair *p;
-
-	for (size_t i = 0; i < topology_npairs; i++) {
-		p = &topology_pairs[i];
-		if (p->a == role &&
-		    setup_pair(role, index, p->b, 0, fault) == -1)
-			return -1;
-		if (p->b == role &&
-		    setup_pair(p->a, 0, role, index, fault) == -1)
-			return -1;
-	}
-	return 0;
-}
 
 static void
 setup_log(void)
@@ -165,89 +106,6 @@ setup_policy(void)
 	sup.rules_sent = rules_send(sup.rules);
 }
 
-/* Where a login is renewed: a target of its own. */
-static void
-setup_token(unsigned i)
-{
-	const struct provider *p = &sup.providers.list[i];
-	bool own = p->config != NULL && p->config->token.set;
-	const struct config_upstream *up =
-	    own ? &p->config->token : &p->logins[p->login].token;
-	struct msg_TOKEN m = {.host = span_str(up->host),
-	    .port = up->port,
-	    .tls = up->tls,
-	    .path = span_str(up->prefix[0] != '\0' ? up->prefix : "/")};
-	struct msg_TARGET t = {.index = (uint16_t)i,
-	    .host = m.host,
-	    .port = m.port,
-	    .private_ok = own,
-	    .which = PROTO_TARGET_TOKEN};
-
-	child_send(ROLE_KEY, i, MSG_TOKEN, &m, -1);
-	/* First to who is asked by the other. */
-	child_send(ROLE_TUNNEL, 0, MSG_TARGET, &t, -1);
-	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
-}
-
-static void
-setup_host(unsigned i, unsigned n)
-{
-	const struct provider *p = &sup.providers.list[i];
-	const struct config_upstream *own =
-	    config_upstream_of(p->config, n, p->hosts[n]);
-	struct msg_UPSTREAM u = {.which = (uint8_t)n,
-	    .host = span_str(own != NULL ? own->host : p->hosts[n]),
-	    .port = own != NULL ? own->port : 443,
-	    .tls = own != NULL ? own->tls : true,
-	    .prefix = span_str(own != NULL ? own->prefix : ""),
-	    .reuse = p->config == NULL || p->config->reuse};
-	/* A gateway that the user named may be anywhere. */
-	struct msg_TARGET t = {.index = (uint16_t)i,
-	    .host = u.host,
-	    .port = u.port,
-	    .private_ok = own != NULL,
-	    .which = (uint8_t)n};
-
-	child_send(ROLE_KEY, i, MSG_UPSTREAM, &u, -1);
-	child_send(ROLE_TUNNEL, 0, MSG_TARGET, &t, -1);
-	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
-}
-
-static void
-setup_sentinel(unsigned i, enum role role, unsigned index)
-{
-	struct msg_SENTINEL m = {.provider = (uint16_t)i,
-	    .key = span_str(sup.providers.list[i].key)};
-
-	child_send(role, index, MSG_SENTINEL, &m, -1);
-}
-
-static void
-setup_key(unsigned i)
-{
-	const struct provider *p = &sup.providers.list[i];
-	struct msg_SECRET secret = {
-	    .kind = (uint8_t)(p->login + 1), .again = credential_again(p)};
-
-	for (unsigned n = 0; n < p->nhosts; n++)
-		setup_host(i, n);
-	if (p->env == NULL) {
-		sup.keys[i].known = true;
-		return;
-	}
-	if (p->captures)
-		setup_sentinel(i, ROLE_KEY, i);
-	if (p->login != -1)
-		setup_token(i);
-	if (p->waits) {
-		sup.keys[i].known = true;
-		sup.keys[i].state = PROTO_KEY_WAITING;
-		return;
-	}
-	child_send(ROLE_KEY, i, MSG_SECRET, &secret, sup.keys[i].cred.fd);
-	sup.keys[i].cred.fd = -1;
-}
-
 /* dialerd connects to it, tunneld asks it for hosts. */
 static void
 setup_proxy(void)
@@ -266,62 +124,6 @@ setup_proxy(void)
 	if (p->cred.fd != -1)
 		child_send(ROLE_TUNNEL, 0, MSG_SECRET, &secret, p->cred.fd);
 	p->cred.fd = -1;
-}
-
-static void
-setup_provider_file(unsigned i, struct msg_PROVIDER *m)
-{
-	const struct provider *p = &sup.providers.list[i];
-
-	memset(m, 0, sizeof(*m));
-	m->index = (uint16_t)i;
-	m->name = span_str(p->name);
-	m->json = span_of(p->json, p->json_len);
-}
-
-int
-setup_provider(unsigned i, struct fault *fault)
-{
-	static const struct msg_START start;
-	struct child *c = child_find(ROLE_KEY, i);
-	struct msg_PROVIDER m;
-
-	setup_provider_file(i, &m);
-	child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);
-	/* dialerd knows where to before it is asked. */
-	setup_key(i);
-	if (setup_peers_of(ROLE_KEY, i, fault) == -1)
-		return -1;
-	setup_roots_of(i);
-	child_send(ROLE_KEY, i, MSG_START, &start, -1);
-	if (c != NULL && c->chan != NULL)
-		chan_phase(c->chan, PHASE_RUN);
-	/* The last: from here on the agent can reach it. */
-	child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
-	return 0;
-}
-
-static void
-setup_model(void)
-{
-	const struct msg_SEAL seal = {.open = sup.config.proxy_tools};
-	struct msg_BODIES bodies = {
-	    .bytes = (uint64_t)sup.config.held_mb << 20};
-	struct msg_PROVIDER m;
-
-	for (unsigned i = 0; i < sup.providers.n; i++) {
-		struct provider *p = &sup.providers.list[i];
-
-		setup_provider_file(i, &m);
-		child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
-		if (p->key != NULL)
-			setup_sentinel(i, ROLE_MITM, 0);
-		child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);
-		setup_key(i);
-	}
-	child_send(ROLE_MITM, 0, MSG_BODIES, &bodies, -1);
-	child_send(ROLE_MITM, 0, MSG_SEAL, &seal, -1);
-	child_send(ROLE_DIAL, 0, MSG_SEAL, &seal, -1);
 }
 
 /* The same rows to all: who asks, who connects, who asks the proxy. */
@@ -352,7 +154,7 @@ setup_config(void)
 	static const struct msg_LISTEN listen_msg;
 
 	/* The slowest first: mitmd makes keys meanwhile, policyd reads. */
-	setup_model();
+	setup_providers();
 	setup_proxy();
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].def->egress != NULL)

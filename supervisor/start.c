@@ -223,7 +223,7 @@ start_listen(struct fault *fault)
 		if (server_door_open(i, fault) == -1)
 			return -1;
 	control = session_listen(sup.session.fd, "control.sock", 0600);
-	if (control == -1 || control_open(control) == -1)
+	if (control == -1 || control_open(control, control_op) == -1)
 		return fault_errno(fault, "%s/control.sock", sup.session.dir);
 	control = session_listen(sup.session.fd, "metrics.sock", 0600);
 	if (control == -1 || metrics_open(control) == -1)
@@ -293,8 +293,8 @@ start_session(int *status, struct fault *fault)
 			*status = SUP_EXIT_BUSY;
 		return -1;
 	}
-	if (anchor_open(
-		&sup.anchor, &sup.session, sup.config.anchor, fault) == -1)
+	if (anchor_open(&sup.anchor, &sup.session, sup.config.anchor, fault) ==
+	    -1)
 		return -1;
 	if (sup.config.ignored[0] != '\0')
 		sup_note("%s: without effect here: %s", sup.config.file,

@@ -228,14 +228,16 @@ void child_log_tell(const struct child *);
 /* handlers.c: what workers tell us. */
 extern const struct chan_ops sup_chan_ops;
 
-/* setup.c: peers and configuration. */
+/* setup_peers.c */
 int setup_peers(struct fault *);
-/* Those of one worker more. */
+/* Those of one worker that was started later. */
 int setup_peers_of(enum role, unsigned index, struct fault *);
-/* A provider that was added, whose keyd has said HELLO: tells all of it. */
+/* setup_provider.c */
+void setup_providers(void);
+/* A provider that was added, whose keyd has said HELLO. */
 int setup_provider(unsigned i, struct fault *);
+/* setup.c */
 void setup_config(void);
-void setup_servers(void);
 void setup_start(void);
 /* setup_roots.c */
 void setup_roots(void);

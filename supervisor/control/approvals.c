@@ -93,16 +93,6 @@ approvals_sid(char dst[APPROVALS_SID + 1])
 	} while (taken);
 }
 
-const char *
-approvals_label(const struct hold *h, char *dst, size_t cap)
-{
-	if ((h->id & KINDS) != 0)
-		snprintf(dst, cap, "%s (%s)", h->tool, h->server);
-	else
-		snprintf(dst, cap, "%s__%s", h->server, h->tool);
-	return dst;
-}
-
 static struct hold *
 hold_by_call(uint64_t id)
 {
@@ -218,39 +208,17 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 		hold_clear(was);
 		*was = h;
 		sup_note("held %s for another reason now: %s", h.sid, h.reason);
-		control_hold(was);
+		hold_tell(was);
 		return 0;
 	}
 	approvals_sid(h.sid);
 	approvals_list[approvals_n++] = h;
 	budget_waiting(true);
 	sup_note("held %s: %s (%s)", h.sid,
-	    approvals_label(&h, label, sizeof(label)), h.reason);
-	control_hold(&approvals_list[approvals_n - 1]);
+	    hold_label(&h, label, sizeof(label)), h.reason);
+	hold_tell(&approvals_list[approvals_n - 1]);
 	notify_hold(&approvals_list[approvals_n - 1]);
 	return 0;
-}
-
-const char *
-approvals_state(enum proto_hold state)
-{
-	switch (state) {
-	case PROTO_HOLD_APPROVED:
-		return "approved";
-	case PROTO_HOLD_DENIED:
-		return "denied";
-	case PROTO_HOLD_EXPIRED:
-		return "expired";
-	case PROTO_HOLD_CANCELLED:
-		return "cancelled";
-	case PROTO_HOLD_CHANGED:
-		return "changed";
-	case PROTO_HOLD_RELOADED:
-		return "reloaded";
-	case PROTO_HOLD_NONE:
-		break;
-	}
-	return "ended";
 }
 
 int
@@ -268,15 +236,14 @@ approvals_end(uint64_t id, enum proto_hold state, bool granted)
 	approvals_n--;
 	memset(&approvals_list[approvals_n], 0, sizeof(*h));
 	budget_waiting(approvals_n != 0);
-	sup_note("%s: %s %s", gone.sid,
-	    approvals_label(&gone, label, sizeof(label)),
-	    approvals_state(state));
+	sup_note("%s: %s %s", gone.sid, hold_label(&gone, label, sizeof(label)),
+	    hold_state(state));
 	if (granted && granted_n < PROTO_MAX_HOLDS) {
 		granted_list[granted_n++] = gone.session;
 		sup_note("granted for the session: %s", gone.session);
 		gone.session = NULL;
 	}
-	control_hold_end(&gone, state, granted);
+	hold_tell_end(&gone, state, granted);
 	hold_clear(&gone);
 	return 0;
 }
@@ -285,7 +252,7 @@ void
 approvals_late(uint64_t id)
 {
 	sup_note("an answer came too late (call %llu)", (unsigned long long)id);
-	control_late(id);
+	hold_tell_late(id);
 }
 
 enum approvals_find

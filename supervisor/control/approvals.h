@@ -6,31 +6,7 @@
 #ifndef APPROVALS_H
 #define APPROVALS_H
 
-#include "common/ipc/proto.h"
-
-struct json_object;
-
-#define APPROVALS_SID 4U /* characters of a short id */
-
-struct hold {
-	uint64_t id; /* the call, or request (PROTO_ASK_ID); 0: free */
-	char sid[APPROVALS_SID + 1];
-	uint8_t digest[32];
-	char server[65]; /* or provider */
-	char tool[257];
-	char *rule;
-	char *reason;
-	char *session; /* what may be granted, canonical JSON; or "" */
-	uint8_t session_digest[32];
-	char *effect;  /* what it would do, escaped */
-	char *preview; /* the arguments, canonical JSON */
-	size_t preview_len;
-	/* {"asks":[...],"resources":[...]}, and its size as text. */
-	struct json_object *details;
-	size_t details_len;
-	uint64_t since, expires; /* loop_now() ms */
-	bool answered;           /* a verdict is on its way */
-};
+#include "control/hold.h"
 
 enum approvals_find {
 	APPROVALS_FOUND,
@@ -64,8 +40,5 @@ int approvals_answer(struct hold *, const uint8_t digest[32],
 const char *approvals_granted(unsigned i);
 /* A short id that no held call has. */
 void approvals_sid(char dst[APPROVALS_SID + 1]);
-const char *approvals_state(enum proto_hold);
-/* What it is, for people: "server__tool", or a request and whose it is. */
-const char *approvals_label(const struct hold *, char *dst, size_t cap);
 
 #endif

@@ -22,6 +22,7 @@
 struct client control_clients[CONTROL_MAX_CLIENTS];
 static struct loop_io control_io = LOOP_IO_INIT;
 static int control_fd = -1;
+static control_request *control_take;
 
 /* A descriptor that no request took. */
 static void
@@ -99,6 +100,26 @@ control_reply(struct client *c, struct json_object *o)
 	json_object_put(o);
 }
 
+struct json_object *
+control_ok(void)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "ok", json_object_new_boolean(1));
+	return o;
+}
+
+void
+control_fail(struct client *c, const char *code, const char *error)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "ok", json_object_new_boolean(0));
+	json_object_object_add(o, "code", json_object_new_string(code));
+	json_object_object_add(o, "error", json_object_new_string(error));
+	control_reply(c, o);
+}
+
 void
 control_hand(struct client *c, struct json_object *o, int fd)
 {
@@ -106,8 +127,8 @@ control_hand(struct client *c, struct json_object *o, int fd)
 	int n;
 
 	n = snprintf(line, sizeof(line), "%s\n",
-	    json_object_to_json_string_ext(o,
-		JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	    json_object_to_json_string_ext(
+		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	/* Nothing is queued for one who waits for this reply. */
 	if (n < 0 || (size_t)n >= sizeof(line) || c->out.len != 0 ||
 	    handover_send(c->fd, line, (size_t)n, fd) != n)
@@ -188,7 +209,7 @@ client_lines(struct client *c)
 		if (s.len == 0 || (nl = memchr(s.p, '\n', s.len)) == NULL)
 			break;
 		n = (size_t)(nl - s.p);
-		control_request(c, span_of(s.p, n));
+		control_take(c, span_of(s.p, n));
 		if (c->fd == -1)
 			return;
 		client_unhand(c);
@@ -273,11 +294,12 @@ control_accept(struct loop_io *io, uint32_t events)
 }
 
 int
-control_open(int listener)
+control_open(int listener, control_request *take)
 {
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		control_clients[i].fd = -1;
 	control_fd = listener;
+	control_take = take;
 	return loop_add(
 	    &sup.loop, &control_io, listener, EPOLLIN, control_accept, NULL);
 }

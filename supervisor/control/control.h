@@ -41,83 +41,91 @@ struct client {
 	bool closing;              /* once out is written */
 };
 
-int control_open(int listener);
-/* Tells watchers that this is the end; closes. */
-void control_close(const char *why);
+/* Takes one line of a client, without its newline. */
+typedef void control_request(struct client *, struct span line);
 
-/* control/events.c */
-void control_hold(const struct hold *);
-void control_hold_end(const struct hold *, enum proto_hold, bool granted);
-void control_late(uint64_t call);
-void control_server(unsigned server);
+/* Each line that a client sends is given to `take`. Returns 0, or -1. */
+int control_open(int listener, control_request *take);
+/* Tells watchers that this is the end, and closes. */
+void control_close(const char *why);
+/* Sends an event to every watcher. Takes the object. */
+void control_event(const char *name, struct json_object *);
+/* Sends a reply. Takes the object. */
+void control_reply(struct client *, struct json_object *);
+/* Sends a reply with a descriptor. Takes both. */
+void control_hand(struct client *, struct json_object *, int fd);
+/* {"ok":true}, for the caller to add to. */
+struct json_object *control_ok(void);
+/* Sends a refusal. */
+void control_fail(struct client *, const char *code, const char *error);
+/* Turns the reply that waits (`c->reply`) into a refusal. */
+void control_refuse(struct client *, const char *code, const char *error);
+/* Sends the reply that waits: what it waited for came, or will not come. */
+void control_answer(struct client *);
+/* Those whose `fd` is not -1. */
+extern struct client control_clients[CONTROL_MAX_CLIENTS];
+
+/* ops.c: finds the operation that a line asks for. */
+void control_op(struct client *, struct span line);
+/* The operations of other files; none keeps the request. */
+void control_op_attach(struct client *);		    /* attach.c */
+void control_op_reload(struct client *, struct json_object *); /* reload.c */
+void control_op_tools(struct client *, struct json_object *);  /* policy.c */
+void control_op_trust(struct client *, struct json_object *);  /* policy.c */
+/* policy.c: member `key` of a request, 64 hex digits. Returns 0, or -1. */
+int control_digest(struct json_object *req, const char *key, uint8_t[32]);
+
+/* events.c: what watchers are told. */
 void control_key(unsigned provider);
-/* A host was added in the session, or removed. */
 void control_destination(const char *host, bool added);
 void control_alarm(const char *who, const char *kind, const char *text);
-void control_counts(void);
-/* What models cost so far. */
 void control_usage(void);
-/* Of a tool that is in quarantine now, or no longer. */
-void control_tool(struct json_object *);
-/* Those who wait for it; why: NULL: the rules are in force. Takes it. */
-void control_reloaded(const char *why, struct json_object *reply);
-/* why: NULL: the tool is trusted. */
-void control_trusted(const char *server, const char *tool, const char *why);
 void control_budget(const char *key, bool over, const char *text);
+/* A tool came into quarantine or left it. Takes the object. */
+void control_tool(struct json_object *);
+/*
+ * Answers those who wait for a reload: with `reply`, or, if `why` is not NULL,
+ * with that reason why the rules are not in force. Takes `reply`.
+ */
+void control_reloaded(const char *why, struct json_object *reply);
+/* Answers those who trusted a tool; `why` it is not trusted, or NULL. */
+void control_trusted(const char *server, const char *tool, const char *why);
 
-/* control/metrics.c: metrics.sock */
-int metrics_open(int listener);
-void metrics_close(void);
+/* server_row.c */
+const char *control_server_state(enum proto_state);
+/* A server as a row; `text` is what there is to say about it. */
+struct json_object *control_server_row(
+    const char *name, enum proto_state state, uint32_t tools, const char *text);
+struct json_object *control_server_json(unsigned server);
+/* Tells watchers of a server's new state. Takes the row. */
+void control_server_event(struct json_object *row);
+void control_server(unsigned server);
 
-/* control/keys.c */
+/* status.c */
+struct json_object *control_holds_json(void);
+struct json_object *control_status_json(void);
+/* Answers those who wait for auditd's counts. */
+void control_counts(void);
+
+/* keys.c */
 void control_keys(struct client *);
-/* keyd asks for another credential. -1: there is none to be had so. */
+/* keyd asks for another credential. -1: it cannot have one. */
 int control_keys_want(unsigned provider);
 void control_keys_tell(unsigned provider, const struct msg_KEY_TELL *);
-/* trouble.c: a provider fails, `count` times more, for this reason. */
-void trouble_take(unsigned provider, struct span text, uint32_t count);
-/* The last failure: text, count, ago_ms; NULL: there was none. */
-struct json_object *trouble_json(unsigned provider);
-/* The failures of all providers, with the providers' names. */
-struct json_object *trouble_list(void);
-/* path: a file to take it from this once, or NULL. */
+/* `path` is a file to take the credential from this once, or NULL. */
 void control_keys_reload(
     struct client *, const char *provider, const char *path);
 void control_keys_state(unsigned provider);
 
-/* To all who watch. Takes the object. */
-void control_event(const char *name, struct json_object *);
-/* What was waited for came, or will not: c->reply goes out as it is. */
-void control_answer(struct client *);
-/* The waiting reply becomes a refusal. */
-void control_refuse(struct client *, const char *code, const char *error);
-void control_fail(struct client *, const char *code, const char *error);
-/* The same with a descriptor; takes both. */
-void control_hand(struct client *, struct json_object *, int fd);
-/* Takes the object. */
-void control_reply(struct client *, struct json_object *);
-/* control/ops.c: takes one request line. */
-void control_request(struct client *, struct span line);
-/* reload.c, control/policy.c: take no ownership of the request. */
-void control_op_reload(struct client *, struct json_object *req);
-void control_op_tools(struct client *, struct json_object *req);
-/* control_attach.c */
-void control_op_attach(struct client *);
-void control_op_trust(struct client *, struct json_object *req);
-void control_fail(struct client *, const char *code, const char *error);
-/* 64 hex digits. -1: they are not. */
-int control_digest(struct json_object *req, const char *key, uint8_t[32]);
-/* control/json.c */
-struct json_object *control_hold_json(const struct hold *, bool whole);
-struct json_object *control_holds_json(void);
-struct json_object *control_status_json(void);
-struct json_object *control_server_json(unsigned server);
-/* One of that kind; text: what is to be said of it. */
-struct json_object *control_server_row(
-    const char *name, enum proto_state state, uint32_t tools, const char *text);
-struct json_object *control_ok(void);
-const char *control_server_state(enum proto_state);
-/* For watchers and everybody else who waits for it. */
-extern struct client control_clients[CONTROL_MAX_CLIENTS];
+/* trouble.c: a provider failed, `count` times more, for this reason. */
+void trouble_take(unsigned provider, struct span text, uint32_t count);
+/* The last failure: text, count, ago_ms; NULL if there was none. */
+struct json_object *trouble_json(unsigned provider);
+/* The failures of all providers, with the providers' names. */
+struct json_object *trouble_list(void);
+
+/* metrics.c: metrics.sock */
+int metrics_open(int listener);
+void metrics_close(void);
 
 #endif

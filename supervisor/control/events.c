@@ -12,91 +12,6 @@
 #include "sup.h"
 
 void
-control_hold(const struct hold *h)
-{
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "hold", control_hold_json(h, false));
-	control_event("hold", o);
-}
-
-static void
-client_late(struct client *c)
-{
-	control_refuse(c, "late",
-	    "too late: the call was already answered, "
-	    "expired or cancelled");
-}
-
-/* It may have been approved; what is not on record does not happen. */
-static void
-client_unlogged(struct client *c)
-{
-	char text[512];
-
-	(void)snprintf(text, sizeof(text),
-	    "the call was refused: the audit log cannot be written (%s). Make "
-	    "room and start a new session",
-	    sup.audit_failed);
-	control_refuse(c, "audit", text);
-}
-
-void
-control_hold_end(const struct hold *h, enum proto_hold state, bool granted)
-{
-	struct json_object *o = json_object_new_object();
-	struct client *c;
-
-	json_object_object_add(o, "id", json_object_new_string(h->sid));
-	json_object_object_add(
-	    o, "state", json_object_new_string(approvals_state(state)));
-	control_event("holdEnd", o);
-	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
-		c = &control_clients[i];
-		if (c->fd == -1 || c->verdict != h->id || c->reply == NULL)
-			continue;
-		json_object_object_add(c->reply, "state",
-		    json_object_new_string(approvals_state(state)));
-		if (c->session)
-			json_object_object_add(c->reply, "granted",
-			    json_object_new_boolean(granted));
-		if (c->approve && sup.audit_failed[0] != '\0')
-			client_unlogged(c);
-		else if (c->approve && state == PROTO_HOLD_CHANGED)
-			control_refuse(c, "changed",
-			    "what the call refers to "
-			    "changed since it was shown; it was refused");
-		else if (state !=
-			 (c->approve ? PROTO_HOLD_APPROVED : PROTO_HOLD_DENIED))
-			client_late(c);
-		control_answer(c);
-	}
-}
-
-void
-control_late(uint64_t call)
-{
-	struct client *c;
-
-	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
-		c = &control_clients[i];
-		if (c->fd == -1 || c->verdict != call || c->reply == NULL)
-			continue;
-		client_late(c);
-		control_answer(c);
-	}
-}
-
-void
-control_server(unsigned server)
-{
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "server", control_server_json(server));
-	control_event("state", o);
-}
-
-void
 control_key(unsigned provider)
 {
 	struct json_object *o = json_object_new_object();
@@ -204,20 +119,6 @@ control_trusted(const char *server, const char *tool, const char *why)
 			continue;
 		if (why != NULL)
 			control_refuse(c, "changed", why);
-		control_answer(c);
-	}
-}
-
-void
-control_counts(void)
-{
-	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
-		struct client *c = &control_clients[i];
-
-		if (c->fd == -1 || !c->counting || c->reply == NULL)
-			continue;
-		json_object_put(c->reply);
-		c->reply = control_status_json();
 		control_answer(c);
 	}
 }

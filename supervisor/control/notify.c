@@ -78,7 +78,7 @@ notify_hold(const struct hold *h)
 	snprintf(text, sizeof(text),
 	    "%s waits for you: icctl approve %s "
 	    "or icctl deny %s",
-	    approvals_label(h, label, sizeof(label)), h->sid, h->sid);
+	    hold_label(h, label, sizeof(label)), h->sid, h->sid);
 	notify_text(text);
 }
 

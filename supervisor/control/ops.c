@@ -11,19 +11,7 @@
 #include "budget.h"
 #include "config/jsonfile.h"
 #include "control/control.h"
-#include "policy/pins.h"
 #include "sup.h"
-
-void
-control_fail(struct client *c, const char *code, const char *error)
-{
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "ok", json_object_new_boolean(0));
-	json_object_object_add(o, "code", json_object_new_string(code));
-	json_object_object_add(o, "error", json_object_new_string(error));
-	control_reply(c, o);
-}
 
 /*
  * Find the hold that "id" names, with `part` also by the beginning of its id.
@@ -76,19 +64,8 @@ op_show(struct client *c, struct json_object *req)
 	if (h == NULL)
 		return;
 	o = control_ok();
-	json_object_object_add(o, "hold", control_hold_json(h, true));
+	json_object_object_add(o, "hold", hold_json(h, true));
 	control_reply(c, o);
-}
-
-int
-control_digest(struct json_object *req, const char *key, uint8_t digest[32])
-{
-	struct json_object *v;
-
-	if (!json_object_object_get_ex(req, key, &v) ||
-	    !json_object_is_type(v, json_type_string))
-		return -1;
-	return pins_unhex(json_object_get_string(v), digest);
 }
 
 static void
@@ -132,7 +109,7 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 		return;
 	}
 	o = control_ok();
-	json_object_object_add(o, "hold", control_hold_json(h, false));
+	json_object_object_add(o, "hold", hold_json(h, false));
 	if (approvals_answer(
 		h, digest, grant ? session : NULL, approve, because) == -1) {
 		json_object_put(o);
@@ -356,7 +333,7 @@ bad:
 }
 
 void
-control_request(struct client *c, struct span line)
+control_op(struct client *c, struct span line)
 {
 	static const char *const commands[] = {"approve", "attach", "deny",
 	    "reload", "trust", "unlock", "budget-set", "stop"};

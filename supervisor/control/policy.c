@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "control/control.h"
+#include "policy/pins.h"
 #include "sup.h"
 
 static const char *
@@ -16,6 +17,17 @@ request_text(struct json_object *req, const char *key)
 	return json_object_object_get_ex(req, key, &v)
 		   ? json_object_get_string(v)
 		   : NULL;
+}
+
+int
+control_digest(struct json_object *req, const char *key, uint8_t digest[32])
+{
+	struct json_object *v;
+
+	if (!json_object_object_get_ex(req, key, &v) ||
+	    !json_object_is_type(v, json_type_string))
+		return -1;
+	return pins_unhex(json_object_get_string(v), digest);
 }
 
 void

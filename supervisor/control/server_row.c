@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: ISC */
+/* An MCP server as `icctl status` and `icctl watch` show it. */
+#include <stdio.h>
+
+#include "control/control.h"
+#include "control/json_put.h"
+#include "sup.h"
+
+const char *
+control_server_state(enum proto_state state)
+{
+	switch (state) {
+	case PROTO_STATE_STARTING:
+		return "starting";
+	case PROTO_STATE_LISTING:
+		return "listing its tools";
+	case PROTO_STATE_READY:
+		return "ready";
+	case PROTO_STATE_GONE:
+		break;
+	}
+	return "gone";
+}
+
+struct json_object *
+control_server_row(
+    const char *name, enum proto_state state, uint32_t tools, const char *text)
+{
+	struct json_object *o = json_object_new_object();
+
+	put_str(o, "name", name);
+	put_str(o, "state", control_server_state(state));
+	put_int(o, "tools", tools);
+	put_str(o, "text", text);
+	return o;
+}
+
+struct json_object *
+control_server_json(unsigned server)
+{
+	const struct server *s = &sup.servers[server];
+	char text[sizeof(s->text) + sizeof(s->ended) + 8];
+
+	snprintf(text, sizeof(text), "%s%s%s", s->text,
+	    s->ended[0] != '\0' ? "; it " : "", s->ended);
+	return control_server_row(s->def->name, s->state, s->tools, text);
+}
+
+void
+control_server_event(struct json_object *row)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "server", row);
+	control_event("state", o);
+}
+
+void
+control_server(unsigned server)
+{
+	control_server_event(control_server_json(server));
+}
