@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests of the model path that a person was asked about, on their way out
- * of policyd: approved, to their keyd as any other; else back to mitmd, which
- * answers the agent.  Either is written down first, with what was shown.
+ * Records requests of the model path that a person was asked about, on their
+ * way out of policyd. An approved request goes to its keyd like any other; a
+ * refused one goes back to mitmd, which answers the agent. Both are recorded
+ * first, together with the preview that the person saw.
  */
 #include "auditd/auditd.h"
 
@@ -32,7 +33,7 @@ auditd_on_asked(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* It is refused all the same, for another reason. */
+/* The request was refused anyway; only the reason changes. */
 static void
 refused_refuse(const struct auditd_effect *e)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Connections of MCP servers through auditd: what egressd found on the
- * server's list goes on to dialerd once it is written down; and how connections
- * ended.
+ * Connections of MCP servers: a connection that egressd found on the server's
+ * list goes on to dialerd once it is recorded, and its end is recorded too.
  */
 #include "auditd/auditd.h"
 
-/* The server whose egressd this is. */
+/* Returns the name of the server that this egressd belongs to. */
 static struct span
 egress_server(const struct chan *c)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Held calls and the answers to them on their way through the log: what waits
- * is shown once it is written down, and a verdict counts from then on.
+ * Pending calls and the answers to them, on their way through the log: a
+ * pending call is shown once it is recorded, and a verdict counts once it is
+ * recorded.
  */
 #include "auditd/auditd.h"
 
@@ -14,7 +15,10 @@ auditd_hold_end(enum proto_hold how)
 	return ends[how];
 }
 
-/* A login is its own keyd's to speak of, all else policyd's. */
+/*
+ * Returns true if the sender may report on `id`: a keyd on its own logins,
+ * policyd on everything else.
+ */
 static bool
 hold_is_of(const struct chan *c, uint64_t id)
 {
@@ -24,7 +28,7 @@ hold_is_of(const struct chan *c, uint64_t id)
 	       (id & 0xff) == chan_index(c);
 }
 
-/* Who decides by the verdict: policyd, or the keyd of a login. */
+/* Returns the process that acts on the verdict: policyd, or a login's keyd. */
 static enum role
 hold_owner(uint64_t id, unsigned *index)
 {
@@ -36,8 +40,8 @@ hold_owner(uint64_t id, unsigned *index)
 }
 
 /*
- * Nobody will be shown it, or no answer to it be recorded: it is denied, so
- * that the agent does not wait for what cannot come.
+ * Deny a call that cannot be shown, or whose verdict cannot be recorded, so
+ * that the agent does not wait for an answer that will never come.
  */
 static void
 hold_deny(uint64_t id, struct span digest)
@@ -123,7 +127,7 @@ auditd_on_verdict(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* The verdict is on record; what was held waits no longer. */
+/* The verdict is recorded already; report the end of the pending call. */
 int
 auditd_on_approved(struct chan *c, const union proto_any *msg, int fd)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Instances of servers that run for one call: what policyd asks for is
- * written down before icsupervisor hears of it, and so is that it runs,
- * before policyd does.  Holds each one's stdin, as of any server.  An index is
- * used again when all who had a channel to its mcp-backd saw that one close.
+ * Instances of servers that run for a single call. policyd's request is
+ * recorded before icsupervisor sees it, and the instance's start before policyd
+ * learns of it. Holds each instance's stdin, as for any server. An index is
+ * reused once every process that had a channel to its mcp-backd has seen that
+ * channel close.
  */
 #include "auditd/auditd.h"
 
@@ -42,7 +43,7 @@ add_server(struct auditlog_line *l, const struct auditd_instance *i)
 	auditlog_str(l, "serverName", span_str(auditd_env.servers[i->of].name));
 }
 
-/* policyd is told that there is no such instance. */
+/* Report to policyd that the instance was not started. */
 static void
 instance_refuse(const struct auditd_effect *e)
 {
@@ -76,7 +77,7 @@ auditd_on_instance(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(&l, "state", SPAN("asked"));
 	auditlog_bool(&l, "writable", m->writable != 0);
 	auditd_line_end(&l);
-	/* INSTANCE and INSTANCE_WANT have one layout. */
+	/* INSTANCE and INSTANCE_WANT have the same layout. */
 	auditd_effect_msg(ROLE_SUP, 0, MSG_INSTANCE_WANT, m, 0)->refuse =
 	    instance_refuse;
 	return 0;
@@ -111,7 +112,7 @@ auditd_on_instance_up(struct chan *c, const union proto_any *msg, int fd)
 	add_server(&l, i);
 	auditlog_str(&l, "state", SPAN("started"));
 	auditd_line_end(&l);
-	/* INSTANCE_UP and INSTANCE_GO have one layout. */
+	/* INSTANCE_UP and INSTANCE_GO have the same layout. */
 	auditd_effect_msg(ROLE_POLICY, 0, MSG_INSTANCE_GO, m, 0);
 	return 0;
 }

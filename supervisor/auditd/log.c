@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The log and what waits for it.  Lines of one loop turn are written with one
- * call, and synced where that is asked for; then their effects happen.  When
- * the log cannot be written every effect that it does not cover becomes a
- * refusal, and so does everything that comes later.
+ * The log and the effects that wait for it. The lines of one loop turn are
+ * written with one call, and synced if the configuration asks for it; then
+ * their effects happen. If the log cannot be written, every effect that it does
+ * not cover becomes a refusal, and so does everything after that.
  */
 #include "auditd/auditd.h"
 
@@ -14,7 +14,7 @@
 
 #include "common/log.h"
 
-/* What is kept of the line buffer between turns. */
+/* The line buffer shrinks to this size between turns. */
 #define OUT_KEEP (256U << 10)
 
 bool
@@ -65,7 +65,7 @@ effect_new(size_t bytes, uint64_t call)
 	return e;
 }
 
-/* A copy of msg whose texts lie behind the effect. */
+/* The effect owns a copy of `msg` with all its texts. */
 struct auditd_effect *
 auditd_effect_msg(enum role to, unsigned index, enum msg_type type,
     const void *msg, uint64_t call)
@@ -128,7 +128,10 @@ auditd_effect_line(unsigned server, uint64_t call, struct span line)
 	return e;
 }
 
-/* Writes all of b; *done: how much the file took. */
+/*
+ * Write all of `b`. Returns 0, or -1 with errno set; `*done` is the number of
+ * bytes written.
+ */
 static int
 log_write(struct span b, size_t *done)
 {
@@ -149,7 +152,7 @@ log_write(struct span b, size_t *done)
 	return 0;
 }
 
-/* Writes this turn's lines. *done: how many bytes of them are on record. */
+/* Write the lines of this turn; `*done` is the number of bytes recorded. */
 static void
 commit_lines(size_t *done)
 {
@@ -163,7 +166,7 @@ commit_lines(size_t *done)
 		return;
 	}
 	if (auditd_env.sync && fdatasync(auditd_env.fd) == -1) {
-		/* On disk or not is unknown: it covers nothing. */
+		/* Nobody knows how much is on disk, so nothing is covered. */
 		auditd_fail(strerror(errno));
 		*done = 0;
 	}
@@ -193,7 +196,7 @@ auditd_commit(void)
 	struct auditd_effects list;
 	size_t done;
 
-	/* An effect may compose again: a lost server's calls are recorded. */
+	/* An effect may add lines: a lost server's calls are recorded. */
 	do {
 		commit_lines(&done);
 		TAILQ_INIT(&list);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The model path through auditd: requests that mitmd checked, which go on to
- * their keyd once they are written down, how exchanges ended, and alarms.
+ * The model path through auditd: requests that mitmd checked go on to their
+ * keyd once they are recorded. Ends of exchanges, usage, package decisions and
+ * alarms are recorded too.
  */
 #include "auditd/auditd.h"
 
@@ -100,7 +101,7 @@ auditd_on_request(struct chan *c, const union proto_any *msg, int fd)
 	const struct msg_REQUEST_GO go = {F_REQUEST(PROTO_COPY, m)};
 
 	(void)fd;
-	/* That a person approved it is not mitmd's to say. */
+	/* Only policyd can report that a person approved a request. */
 	if (m->asked != 0 || m->refs.len != 0)
 		return chan_violation(c, "REQUEST that was approved");
 	auditd_request_line(&go, NULL);
@@ -128,7 +129,10 @@ auditd_on_exchange_end(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* What an answer cost: written down once it is over, told at once. */
+/*
+ * Record an answer's usage once the answer is complete; until then pass the
+ * figures straight on.
+ */
 int
 auditd_on_usage(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -152,12 +156,12 @@ auditd_on_usage(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_u64(&l, "reasoning", m->reasoning);
 	auditlog_u64(&l, "stream", m->stream);
 	auditd_line_end(&l);
-	/* USAGE and USAGE_SHOW have one layout: F_USAGE. */
+	/* USAGE and USAGE_SHOW have the same layout, F_USAGE. */
 	auditd_effect_msg(ROLE_SUP, 0, MSG_USAGE_SHOW, m, 0);
 	return 0;
 }
 
-/* What a registry's keyd decided about a package. */
+/* Record the decision of a registry's keyd about a package. */
 int
 auditd_on_package(struct chan *c, const union proto_any *msg, int fd)
 {

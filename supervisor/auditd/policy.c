@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What auditd records of the policy itself: which rules are in force from
- * here on, which tools are not the ones that were pinned, which the user
- * trusts.
+ * Records of the policy itself: the rules in force from here on, tools that are
+ * not as pinned, and tools that the user trusts.
  */
 #include "auditd/auditd.h"
 

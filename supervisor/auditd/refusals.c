@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests and connections that mitmd or an egressd refused.  Each is a line
- * of its own while there are few; beyond that those that have code and host,
- * or code and server, in common become one line a second with their number,
- * so that whoever is refused cannot fill the disk.  Every one is counted.
+ * Requests and connections that mitmd or an egressd refused. Each is a line of
+ * its own while there are few. Beyond that, refusals with the same code and
+ * host, or the same code and server, become one line a second with their
+ * number, so that an agent or a server cannot fill the disk. Every refusal is
+ * counted.
  */
 #include "auditd/auditd.h"
 
@@ -15,10 +16,10 @@
 #define REFUSALS_ROWS 64U
 #define REFUSALS_MS 1000U
 
-/* Refusals that are not written yet: how many, and the last one. */
+/* Refusals that are not written yet: their number, and the last one. */
 struct refusal {
-	uint64_t count; /* 0: free */
-	bool connect;   /* of an MCP server's connection */
+	uint64_t count; /* 0: the row is free */
+	bool connect;   /* an MCP server's connection, not a request */
 	unsigned server;
 	uint32_t id;
 	uint16_t status;
@@ -78,7 +79,7 @@ refusal_same(const struct refusal *a, const struct refusal *b)
 	       strcmp(a->code, b->code) == 0 && strcmp(a->host, b->host) == 0;
 }
 
-/* The row that this refusal is counted in, or a free one. */
+/* Returns the row that counts refusals like this one, or a free row. */
 static struct refusal *
 refusal_row(const struct refusal *r)
 {
@@ -116,7 +117,7 @@ refusal_take(struct refusal *r)
 		    &w->loop, &refusals_timer, REFUSALS_MS, refusals_due, NULL);
 }
 
-/* A request that mitmd refused: written down, nothing follows. */
+/* Record a request that mitmd refused. */
 int
 auditd_on_denied(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -133,7 +134,7 @@ auditd_on_denied(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* A connection that an egressd refused: likewise. */
+/* Record a connection that an egressd refused. */
 int
 auditd_on_connect_denied(struct chan *c, const union proto_any *msg, int fd)
 {

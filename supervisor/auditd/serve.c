@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What auditd takes, from whom, and what it writes and lets out for each.
+ * The messages that auditd accepts, and the line and the effect of each.
  * Members of a line are added in the order of their names' bytes.
  */
 #include "auditd/auditd.h"
@@ -14,7 +14,7 @@
 
 #include "common/log.h"
 
-/* Lines of one turn: bursts of messages, each of at most a tree and a head. */
+/* Lines of one turn: many messages, each of at most PROTO_MAX_TREE and a head. */
 #define OUT_MAX (512U << 20)
 
 static void
@@ -57,7 +57,7 @@ on_stop(void)
 {
 	auditd_refusals_flush();
 	serve_commit(NULL);
-	/* Not written: icsupervisor appends it itself. */
+	/* If the log failed, icsupervisor appends the closing record itself. */
 	worker_exit(&auditd_env.w, auditd_env.failed[0] != '\0' ? 1 : 0);
 }
 
@@ -76,7 +76,10 @@ on_event(struct chan *c, const union proto_any *msg, int fd)
 	if (span_copy(m->event, event, sizeof(event)) == -1)
 		return chan_violation(c, "EVENT without a name");
 	last = strcmp(event, "stop") == 0;
-	/* What waits may bring records of its own: before the last one. */
+	/*
+	 * Effects may add records of their own: write those before the last
+	 * one.
+	 */
 	if (last) {
 		auditd_refusals_flush();
 		auditd_calls_over();
@@ -87,7 +90,7 @@ on_event(struct chan *c, const union proto_any *msg, int fd)
 	auditd_line_end(&l);
 	if (last)
 		on_stop();
-	/* The session starts once its first record can be relied on. */
+	/* The session starts once its first record is written. */
 	if (!auditd_env.logged) {
 		auditd_env.logged = true;
 		auditd_effect_msg(ROLE_SUP, 0, MSG_LOGGED, &logged, 0);
@@ -144,7 +147,7 @@ on_counts_get(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* {"reason":…,"rule":…,"status":…} */
+/* Add the decision: {"reason":...,"rule":...,"status":...}. */
 static void
 add_decision(struct auditlog_line *l, const struct msg_RELEASE *m)
 {
@@ -211,14 +214,17 @@ count_call(const struct msg_RELEASE *m)
 		auditd_env.counts.escalated++;
 }
 
-/* One line, and what is logged lies in what is sent. */
+/*
+ * Returns true if the server is known and `line` is exactly one line that
+ * contains the logged arguments.
+ */
 static bool
 deliverable(const struct msg_RELEASE *m, struct span line)
 {
 	if (m->server >= PROTO_MAX_SERVERS ||
 	    !auditd_env.servers[m->server].known)
 		return false;
-	/* No line: it is not a server that reads them. */
+	/* icsupervisor answers for the virtual server, which takes no lines. */
 	if (auditd_env.servers[m->server].virtual)
 		return line.len == 0;
 	return line.len != 0 &&
@@ -226,7 +232,7 @@ deliverable(const struct msg_RELEASE *m, struct span line)
 	       inside(m->args_off, m->args_len, line.len);
 }
 
-/* policyd is told of ended calls in batches. */
+/* Report the end to policyd in a batch. */
 static bool
 release_ended(struct auditd_effect *e)
 {
@@ -362,7 +368,7 @@ on_state(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* icsupervisor is gone: the last record says so. */
+/* icsupervisor is gone: say so in the last record. */
 static void
 on_orphan(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The servers' stdin ends and the calls that are out.  A line is written
- * whole or the server is lost: one that takes no byte for 30 seconds loses
- * what was not begun.  Nothing here waits for a server.
+ * The servers' stdin ends and the calls that are being served. A line is
+ * written whole, or the server is lost: a server that reads no byte for 30
+ * seconds loses the lines that were not begun. Nothing here waits for a server.
  */
 #include "auditd/auditd.h"
 
@@ -23,7 +23,9 @@ auditd_call_find(uint64_t id)
 	if (id == 0)
 		return NULL;
 	for (size_t i = 0; i < AUDITD_MAX_CALLS; i++) {
-		/* Ids rise by one: each has its own slot while it is young. */
+		/*
+		 * Ids rise by one, so a recent call is usually in its own slot.
+		 */
 		struct auditd_call *c =
 		    &auditd_env.calls[(id + i) % AUDITD_MAX_CALLS];
 
@@ -139,7 +141,7 @@ auditd_answer_later(const struct msg_ANSWER *m, uint64_t call)
 	    auditd_call_refuse;
 }
 
-/* Records a call that no server will answer and answers it after that. */
+/* Record a call that no server will answer, and then answer it. */
 static void
 call_lost(struct auditd_call *c, const char *why, bool begun)
 {
@@ -186,12 +188,12 @@ auditd_call_cancelled(struct auditd_call *c)
 	auditlog_str(&l, "status", SPAN("cancelled"));
 	auditd_line_end(&l);
 	auditd_env.servers[c->server].late++;
-	/* mcp-proxyd has forgotten who asked; this is the end of its id. */
+	/* mcp-proxyd forgot the caller already; this answer ends the id. */
 	auditd_answer_later(&m, c->id);
 	auditd_call_end(c);
 }
 
-/* Is any of this call's line written? */
+/* Returns true if part of this call's line is written, or all of it. */
 static bool
 call_begun(const struct auditd_server *s, uint64_t id)
 {
@@ -269,7 +271,7 @@ server_stalled(struct loop_timer *t)
 	    (unsigned)(s - auditd_env.servers), "took no input for 30 seconds");
 }
 
-/* Takes n written bytes off the front. */
+/* Remove `n` written bytes from the front of the queue. */
 static void
 server_written(struct auditd_server *s, size_t n)
 {
@@ -353,7 +355,7 @@ server_put(struct auditd_effect *e)
 		server_kick(s);
 		return true;
 	}
-	/* Lost before it could be written, or not started yet. */
+	/* The server is lost, or has not started yet. */
 	if ((c = auditd_call_find(e->id)) != NULL)
 		call_lost(c, "is not running", false);
 	server_close(s);

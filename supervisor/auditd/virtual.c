@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Calls to the virtual server: written down like any, then told to
- * icsupervisor, whose word on how they ended is written down before the agent
- * hears it.
+ * Calls to the virtual server. A call is recorded like any other and passed to
+ * icsupervisor; its outcome, as icsupervisor reports it, is recorded before the
+ * agent sees it.
  */
 #include "auditd/auditd.h"
 
@@ -31,7 +31,7 @@ auditd_on_virtual_done(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)c;
 	(void)fd;
-	/* Cancelled meanwhile: that was its end. */
+	/* The call was cancelled meanwhile and has ended already. */
 	if (call == NULL || !auditd_env.servers[call->server].virtual) {
 		auditd_env.dropped++;
 		return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Opened before anything runs, while a mistake in the configuration can still
- * be told; written once, at the end.
+ * Opens the place that `audit.anchor` names before anything runs, while a
+ * mistake in the configuration can still be reported, and writes to it once,
+ * when the session ends.
  */
 #include "auditlog/anchor.h"
 
@@ -37,7 +38,10 @@ anchor_open_journal(struct anchor *a, struct fault *fault)
 	return 0;
 }
 
-/* Does the file lie in the session's directory? 1, 0, or -1 with errno. */
+/*
+ * Returns 1 if the file lies in the session's directory, 0 if not, or -1 with
+ * errno set.
+ */
 static int
 anchor_inside(const struct session *s, const char *where)
 {
@@ -99,7 +103,9 @@ anchor_write(const struct anchor *a, const struct session *s, uint64_t seq,
 		return 0;
 	if (gmtime_r(&now, &tm) != NULL)
 		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	/* A newline in a directory's name would begin another member. */
+	/*
+	 * A newline in the directory's name would begin another journal field.
+	 */
 	if (a->journal && strchr(s->dir, '\n') != NULL)
 		return fault_set(fault, "the directory's name has a newline");
 	if (a->journal)
@@ -115,7 +121,7 @@ anchor_write(const struct anchor *a, const struct session *s, uint64_t seq,
 		    (unsigned long long)seq, hex, s->dir);
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return fault_set(fault, "too long");
-	/* One write: several sessions append to one file. */
+	/* One write, because several sessions may append to the same file. */
 	if (write(a->fd, text, (size_t)n) != n)
 		return fault_errno(fault, "%s", a->where);
 	return 0;

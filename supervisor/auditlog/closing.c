@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Composes and appends the last records of a log through our own description
- * of the file.  The log is read from its end backwards: it was checked when it
- * was opened, and only we and auditd have written to it since.
+ * Composes and appends the last records of a log through icsupervisor's own
+ * description of the file. The log is read backwards from its end: it was
+ * checked when it was opened, and only icsupervisor and auditd have written to
+ * it since.
  */
 #include "auditlog/closing.h"
 
@@ -17,7 +18,10 @@
 #define CLOSING_MAX (1U << 20)
 #define CLOSING_BLOCK 65536
 
-/* The offset behind the last newline of the file; -1: it cannot be read. */
+/*
+ * Returns the offset after the last newline of the file, or -1 if it cannot be
+ * read.
+ */
 static off_t
 closing_whole(int fd, off_t size)
 {
@@ -36,7 +40,10 @@ closing_whole(int fd, off_t size)
 	return 0;
 }
 
-/* The seq and hash of the record that ends at `whole`. */
+/*
+ * Set `log` from the record that ends at `whole`. Returns 0, or -1 if it cannot
+ * be read.
+ */
 static int
 closing_tail(int fd, off_t whole, struct auditlog *log)
 {
@@ -58,7 +65,9 @@ closing_tail(int fd, off_t whole, struct auditlog *log)
 			return -1;
 		log->prev[i] = (uint8_t)byte;
 	}
-	/* The fixed members stand behind the values that may be long. */
+	/*
+	 * `seq` follows all members whose values may be long: search backwards.
+	 */
 	for (p = hash; p > buf; p--)
 		if (strncmp(p, key, sizeof(key) - 1) == 0)
 			break;
@@ -68,7 +77,10 @@ closing_tail(int fd, off_t whole, struct auditlog *log)
 	return 0;
 }
 
-/* The log up to its last newline. Returns what lies behind it, or -1. */
+/*
+ * Read the log up to its last newline, at `whole`. Returns the number of bytes
+ * after that, or -1.
+ */
 static off_t
 closing_read(const struct session *s, struct auditlog *log, off_t *whole)
 {
@@ -85,7 +97,7 @@ closing_read(const struct session *s, struct auditlog *log, off_t *whole)
 	return rv;
 }
 
-/* Make room: drop the piece behind `whole`, and the disk kept for this. */
+/* Make room: drop the bytes after `whole`, and free the reserved disk space. */
 static void
 closing_room(struct auditclosing *c, off_t whole)
 {
@@ -113,7 +125,7 @@ auditclosing_begin(struct auditclosing *c, struct session *s, bool cut)
 	if (cut)
 		closing_room(c, whole);
 	buf_init(&c->out, CLOSING_MAX);
-	/* A line that a crash cut short ends here; it is no record. */
+	/* End a line that a crash cut short; it does not count as a record. */
 	if (c->torn != 0)
 		buf_addc(&c->out, '\n');
 	return 0;
@@ -147,7 +159,7 @@ auditclosing_end(struct auditclosing *c)
 	else if (n != -1)
 		errno = ENOSPC;
 	save = errno;
-	/* Half of a closing record helps nobody. */
+	/* Remove a closing record that was written only in part. */
 	if (n > 0 && rv == -1 && before != -1 &&
 	    ftruncate(c->session->closing, before) == -1)
 		save = errno;

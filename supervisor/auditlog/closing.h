@@ -15,23 +15,29 @@ struct auditclosing {
 	struct session *session;
 	struct auditlog log;
 	struct buf out;
-	size_t torn; /* bytes of a torn line, which stays */
-	size_t cut;  /* or was cut off to make room */
+	size_t torn; /* bytes of a torn line that stays in the log */
+	size_t cut;  /* bytes of a torn line that was removed */
 };
 
 /*
- * Finds the end of the log. `cut`: remove a torn line, and use the disk that
- * was kept for this. Returns 0, or -1: the end cannot be read. After 0 the
- * caller adds its records and ends it.
+ * Find the end of the log. If `cut`, remove a torn line and free the disk space
+ * that is reserved for closing. Returns 0, or -1 if the end cannot be read.
+ * After success the caller adds records and calls auditclosing_end().
  */
 int auditclosing_begin(struct auditclosing *, struct session *, bool cut);
-/* Adds a record; detail is a canonical JSON object. */
+/* Add a record; `detail` is a canonical JSON object, or empty. */
 void auditclosing_add(
     struct auditclosing *, const char *event, struct span detail);
-/* Writes them, all or nothing. Returns 0, or -1 with errno. */
+/*
+ * Write all added records, or none, and free the buffer. Returns 0, or -1 with
+ * errno set.
+ */
 int auditclosing_end(struct auditclosing *);
 
-/* The number and the hash of the last whole record. -1: there is none. */
+/*
+ * Read the number and the hash of the last whole record. Returns 0, or -1 if
+ * there is none.
+ */
 int auditfile_last(
     const struct session *, uint64_t *seq, uint8_t hash[AUDITLOG_HASH]);
 

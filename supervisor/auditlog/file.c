@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Opens audit.jsonl before anything runs: an earlier run's lines are checked
- * from first to last and continued, a torn last line is ended, disk space is
- * reserved.  Two descriptions of the file: auditd gets one; the other is ours
- * alone, for the closing record that a dead auditd cannot write.
+ * Opens audit.jsonl before anything runs: checks an earlier run's lines from
+ * first to last and continues them, ends a torn last line, and reserves disk
+ * space. There are two descriptions of the file: one goes to auditd, the other
+ * stays with icsupervisor for the closing record that a dead auditd cannot
+ * write.
  */
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -22,7 +23,10 @@ session_audit_reader(const struct session *s)
 	return openat(s->fd, "audit.jsonl", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Reads what is there, from first to last; on success *scan is of it. */
+/*
+ * Check the whole file. Returns 0 with `scan` filled in, or -1 with the fault
+ * set.
+ */
 static int
 auditfile_scan(
     struct session *s, size_t size, struct auditscan *scan, struct fault *fault)
@@ -50,7 +54,7 @@ auditfile_scan(
 int
 auditfile_attach(struct session *s, struct auditscan *scan, struct fault *fault)
 {
-	/* Not to wait for a reader, should it be a FIFO. */
+	/* Do not wait for a reader if the file is a FIFO. */
 	const int flags =
 	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 	struct stat st;
@@ -80,8 +84,9 @@ auditfile_attach(struct session *s, struct auditscan *scan, struct fault *fault)
 }
 
 /*
- * Disk for the closing record, which is written when there may be no more. It
- * has no name: whoever ends us frees it.
+ * Reserve disk space for the closing record, which may have to be written when
+ * the disk is full. The file has no name, so it is freed however this process
+ * ends.
  */
 static int
 auditfile_margin(struct session *s)
@@ -143,7 +148,9 @@ auditfile_trim(struct session *s)
 	if (s->margin != -1)
 		close(s->margin);
 	s->margin = -1;
-	/* To its own length: frees what lies reserved behind it. */
+	/*
+	 * Truncate to the current length, to free the blocks reserved after it.
+	 */
 	if (fstat(s->closing, &st) == 0 &&
 	    ftruncate(s->closing, st.st_size) == -1)
 		return;

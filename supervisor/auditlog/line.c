@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Composing and checking lines of the audit log.  Holds the position in the
- * chain; does no input or output.
+ * Composes and checks lines of the audit log. Holds the position in the chain;
+ * does no input or output.
  */
 #include "auditlog/line.h"
 
@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 
-/* The members every line has, in their places among the others. */
+/* The members that every line has, sorted by name. */
 static const char *const fixed_names[] = {
     "event", "mono", "prev", "seq", "time"};
 #define FIXED_COUNT (sizeof(fixed_names) / sizeof(fixed_names[0]))
@@ -34,7 +34,7 @@ put_digits(uint8_t *dst, unsigned v, size_t width)
 	}
 }
 
-/* Days since 1970 to a date of the Gregorian calendar. */
+/* Convert days since 1970-01-01 to a date of the Gregorian calendar. */
 static void
 civil(uint64_t days, unsigned *year, unsigned *month, unsigned *day)
 {
@@ -90,7 +90,10 @@ put_fixed(struct auditlog_line *l, unsigned which)
 	}
 }
 
-/* The common members that stand before key. */
+/*
+ * Add the fixed members that sort before `key`, or all if `key` is NULL; then
+ * begin the member `key`.
+ */
 static void
 line_member(struct auditlog_line *l, const char *key)
 {
@@ -174,7 +177,7 @@ auditlog_end(struct auditlog_line *l)
 
 	line_member(l, NULL);
 	buf_addc(l->b, '}');
-	/* Room for the rest first: the hash must not fail half-way. */
+	/* Reserve space for the hash first, so that adding it cannot fail. */
 	if (l->b->failed || buf_room(l->b, AUDITLOG_TAIL + 1) == NULL) {
 		l->b->len = l->start;
 		l->b->failed = false;
@@ -215,8 +218,9 @@ auditlog_digest(auditlog_hash_fn *hash, struct span server, struct span tool,
 }
 
 /*
- * What stands behind the last `,"name":` of the line. The members behind
- * `prev` hold no nested object, and strings cannot hold a bare quote.
+ * Returns the text after the last `name` in the line, or a NULL span. It is
+ * safe to search: the members from `prev` on contain no nested object, and a
+ * string contains no unescaped quote.
  */
 static struct span
 find_last(struct span line, struct span name)

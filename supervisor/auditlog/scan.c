@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Walks over a log.  Trusts of a line only its own members, read by a JSON
- * parser: an agent's arguments may contain any text that looks like one.
+ * Checks a whole log. Reads a line's members with a JSON parser and never
+ * searches its text: an agent's arguments may contain anything.
  */
 #include "auditlog/scan.h"
 
@@ -10,9 +10,9 @@
 
 #include "auditlog/sum.h"
 
-/* What a record says about itself; all zero if it cannot be read. */
+/* The members of a record that matter here; all zero if it cannot be read. */
 struct said {
-	bool stop, start, end; /* end: workerEnd */
+	bool stop, start, end; /* by `event`: stop, start, workerEnd */
 	int64_t torn, format;
 };
 
@@ -52,7 +52,7 @@ said_read(struct span line, struct said *said)
 	const char *event;
 
 	memset(said, 0, sizeof(*said));
-	/* Our own records have no more than a few KiB and levels. */
+	/* Our own records have at most a few KiB and a few levels. */
 	if (line.len > (1U << 20) || (tok = json_tokener_new()) == NULL)
 		return;
 	o = json_tokener_parse_ex(tok, (const char *)line.p, (int)line.len);
@@ -73,7 +73,11 @@ said_read(struct span line, struct said *said)
 	json_tokener_free(tok);
 }
 
-/* Does this good line own to the torn one of `len` bytes before it? */
+/*
+ * Returns true if this good line acknowledges the torn line of `len` bytes
+ * before it. Sets `*old` if it gives no length. `format` is that of the log's
+ * first record.
+ */
 static bool
 excuses(struct span line, size_t len, int64_t format, bool *old)
 {
@@ -123,7 +127,9 @@ auditscan(struct span all, struct auditscan *s)
 			last = line;
 			continue;
 		}
-		/* Torn, whatever the last byte is that reached the disk. */
+		/*
+		 * A last line without a newline is torn, wherever it was cut.
+		 */
 		if (nl == NULL) {
 			s->cut = line.len;
 			s->tail = torn == 0;
@@ -135,7 +141,10 @@ auditscan(struct span all, struct auditscan *s)
 		torn_len = line.len;
 	}
 	if (torn != 0) {
-		/* The run that ended it did not come to its first record. */
+		/*
+		 * The run that ended the torn line crashed before its first
+		 * record.
+		 */
 		if (all.len == 0 && s->cut == 0 && s->check == AUDITLOG_FORM) {
 			s->cut = torn_len;
 			s->tail = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reading a whole audit log: whether its chain holds, where it breaks first,
- * and what a crash left of a line.  Shared by icsupervisor, which continues a
- * log, and by icctl, which verifies and closes one.
+ * Reading a whole audit log: whether its chain holds, where it first breaks,
+ * and what part of a line a crash left. Shared by icsupervisor, which continues
+ * a log, and by icctl, which verifies and closes one.
  */
 #ifndef AUDITSCAN_H
 #define AUDITSCAN_H
@@ -10,30 +10,30 @@
 #include "auditlog/line.h"
 
 /*
- * In detail.format of a run's first record: a torn line is accepted only where
- * the record behind it has its length in detail.torn. Without it: version 1,
- * where any closing or first record excuses the line before.
+ * The value of detail.format in a run's first record: a torn line is accepted
+ * only if the next record has its length in detail.torn. A log without it is
+ * version 1, where any first or closing record excuses the line before it.
  */
 #define AUDITSCAN_FORMAT 2
 
 struct auditscan {
 	enum auditlog_check check;
-	size_t line;    /* of the first bad line, from 1 */
-	size_t records; /* good lines before it */
-	size_t torn;    /* the last line that a crash cut and a record owns to;
-			   0: none */
-	bool old;       /* that record is of format 1 and says no length */
+	size_t line;    /* the first bad line, counted from 1 */
+	size_t records; /* number of good lines before it */
+	size_t torn;    /* the last torn line that the next record acknowledges,
+			   or 0 */
+	bool old;       /* that record is of format 1 and gives no length */
 	bool closed;    /* the last record is a closing record */
-	size_t cut;     /* bytes behind that record which are none: torn */
-	bool tail;      /* and nothing else is wrong */
+	size_t cut;     /* bytes of a torn line after the last record */
+	bool tail;      /* apart from that line, the log is good */
 	size_t whole;   /* bytes up to the end of the last good line */
-	bool unended;   /* and that line lacks only its newline */
+	bool unended;   /* the last good line lacks its newline */
 	uint64_t seq;   /* of the next line */
 	uint8_t hash[AUDITLOG_HASH]; /* of the last good line */
 };
 
 void auditscan(struct span all, struct auditscan *);
-/* A phrase for a person. */
+/* Returns a phrase for a person. */
 const char *auditscan_why(enum auditlog_check);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * SHA-256 for icsupervisor, which does not link libcrypto: its lines are few.
+ * SHA-256 for icsupervisor, which writes few lines and does not link libcrypto.
  */
 #include "auditlog/sum.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* SHA-256 by libmd, in the shape that auditlog/line.h asks for. */
+/* SHA-256 by libmd, as an auditlog_hash_fn (auditlog/line.h). */
 #ifndef AUDITSUM_H
 #define AUDITSUM_H
 
