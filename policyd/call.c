@@ -130,27 +130,36 @@ check_view(struct policyd_env *env, struct work *k)
 	return WORK_FORWARD;
 }
 
-/* Steps 2 to 5: annotation, schema, preparing. */
+/* Step 2, for a tool without an annotation: a person decides, or nobody. */
 static enum work_way
-prepare(
+judge_unknown(
     struct policyd_env *env, struct work *k, const struct session_tool *tool)
 {
 	struct span reason, name;
 
-	if (env->engine.annots != NULL)
-		k->annot =
-		    annots_find(env->engine.annots, k->server_name, k->tool);
-	if (k->srv->trusted)
-		return WORK_FORWARD;
-	if (k->annot == NULL) {
+	if (!unknown_held(env)) {
 		name = full_name(env, k);
 		return refuse_plain(env, k, "missing-annotation",
 		    reason_printf(env->pool,
-			"Missing annotation for tool: "
-			"%.*s. Re-run 'ironcurtain annotate-tools' to update.",
-			(int)name.len, (const char *)name.p),
-		    "");
+			"Missing annotation for tool: %.*s. No policy knows "
+			"it. The user can annotate it: icctl mcp annotate %s",
+			(int)name.len, (const char *)name.p, k->srv->name),
+		    FINAL);
 	}
+	if (args_check(k->tree, tool->schema, env->pool, &reason) == -1)
+		return refuse_plain(env, k, "invalid-arguments", reason, "");
+	return unknown_judge(env, k);
+}
+
+/* Steps 3 to 5: schema, preparing. */
+static enum work_way
+prepare(
+    struct policyd_env *env, struct work *k, const struct session_tool *tool)
+{
+	struct span reason;
+
+	if (k->srv->trusted)
+		return WORK_FORWARD;
 	if (args_check(k->tree, tool->schema, env->pool, &reason) == -1)
 		return refuse_plain(env, k, "invalid-arguments", reason, "");
 	if (fill_git_path(env, k) == WORK_REFUSE)
@@ -207,6 +216,13 @@ work_judge(
 	k->args.tree = k->tree;
 	if (k->srv->virtual)
 		return virtual_judge(env, k, tool) == WORK_REFUSE
+			   ? WORK_REFUSE
+			   : outcome(env, k);
+	if (env->engine.annots != NULL)
+		k->annot =
+		    annots_find(env->engine.annots, k->server_name, k->tool);
+	if (k->annot == NULL && !k->srv->trusted)
+		return judge_unknown(env, k, tool) == WORK_REFUSE
 			   ? WORK_REFUSE
 			   : outcome(env, k);
 	if (prepare(env, k, tool) == WORK_REFUSE)

@@ -299,6 +299,7 @@ call_effect(struct details *d, struct policyd_env *env, const struct work *k,
 {
 	const struct arg_value *v;
 	char home[4097];
+	bool unknown = k->annot == NULL && !k->srv->trusted && !k->srv->virtual;
 	struct buf b;
 	unsigned n;
 
@@ -320,8 +321,9 @@ call_effect(struct details *d, struct policyd_env *env, const struct work *k,
 		(void)visible_add(&b, k->server_name, 0);
 		(void)buf_adds(&b, "__");
 		(void)visible_add(&b, k->tool, 0);
-		(void)buf_adds(&b, ", which has no argument that names a "
-				   "resource");
+		(void)buf_adds(&b,
+		    unknown ? ", a tool that no policy knows"
+			    : ", which has no argument that names a resource");
 	}
 	return effect_end(d, &b);
 }

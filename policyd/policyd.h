@@ -216,6 +216,21 @@ enum work_way work_decide(struct policyd_env *, struct work *);
 /* The same for a tool that is there, whatever its server can see (probe.c). */
 enum work_way work_judge(struct policyd_env *, struct work *,
     const struct session_tool *);
+/*
+ * unknown.c: tools that no policy knows.  Is each of their calls held for a
+ * person, and is this one kept from the agent?
+ */
+bool unknown_held(const struct policyd_env *);
+bool unknown_hidden(const struct policyd_env *, unsigned server,
+    struct span tool);
+/* Decide about a call of one: denied by a rule that names it, or held. */
+enum work_way unknown_judge(struct policyd_env *, struct work *);
+/*
+ * Deny the call if a rule does so that names its server, or its tool if
+ * `tools`.  Returns true if one did.  annot and args: in place of the call's.
+ */
+bool work_rule_denies(struct policyd_env *, struct work *,
+    struct annot_tool *annot, const struct call_args *args, bool tools);
 /* approve.c: notes for later what the call is, and how it may be told again. -1. */
 int work_note(struct policyd_env *, const struct work *,
     const struct composed *, struct hold *);

@@ -37,6 +37,7 @@ on_settings(struct chan *c, const union proto_any *msg, int fd)
 		&env.engine, m->hold_ms, m->ask, m->redact, m->home) == -1)
 		return impossible(c, "SETTINGS");
 	env.engine.strict = m->strict;
+	env.engine.unknown = (enum proto_unknown)m->unknown;
 	return 0;
 }
 
@@ -65,6 +66,7 @@ on_server(struct chan *c, const union proto_any *msg, int fd)
 		return impossible(c, "SERVER");
 	env.engine.servers[m->index].internal = m->internal;
 	env.engine.servers[m->index].is_git = m->git;
+	env.engine.servers[m->index].reach = m->reach;
 	return 0;
 }
 

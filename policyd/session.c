@@ -99,7 +99,8 @@ session_publish(struct policyd_env *env)
 			continue;
 		for (size_t k = 0; k < t->n; k++) {
 			json = t->list[k].json;
-			if (!pins_usable(&t->list[k]))
+			if (!pins_usable(&t->list[k]) ||
+			    unknown_hidden(env, i, t->list[k].name))
 				continue;
 			if (json.len + 2 > b.max - b.len) {
 				log_warnx("tool list is too long: cut");

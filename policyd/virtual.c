@@ -129,8 +129,6 @@ denied(struct policyd_env *env, struct work *k, struct value *domain)
 	    .mask = arg.roles.mask,
 	    .node = domain};
 	struct call_args args = {.tree = k->tree};
-	struct request r = work_request(env, k);
-	struct decision d;
 
 	if (domain != NULL) {
 		v.text = domain->text;
@@ -139,14 +137,7 @@ denied(struct policyd_env *env, struct work *k, struct value *domain)
 		args.roles = v.mask;
 		args.order[0] = ARG_PROXY_DOMAIN;
 	}
-	r.annot = &tool;
-	r.args = &args;
-	eval_rules(&env->engine, &r, 0, &d);
-	free(tool.rules);
-	if (d.status != PROTO_DENY || d.by == NULL || d.by->servers == NULL)
-		return false;
-	k->d = d;
-	return true;
+	return work_rule_denies(env, k, &tool, &args, false);
 }
 
 static enum work_way

@@ -49,6 +49,21 @@ setup_view(unsigned i)
 	}
 }
 
+/* What the server reaches beside its view. */
+static uint8_t
+setup_reach(const struct server_def *d)
+{
+	unsigned reach = 0;
+
+	if (d->egress != NULL)
+		reach |= PROTO_REACH_NETWORK;
+	if (d->secret)
+		reach |= PROTO_REACH_SECRET;
+	if (!d->sandboxed)
+		reach |= PROTO_REACH_HOST;
+	return (uint8_t)reach;
+}
+
 static void
 setup_server_rows(void)
 {
@@ -67,6 +82,7 @@ setup_server_rows(void)
 		m.domains = span_str(d->domains != NULL ? d->domains : "");
 		m.internal = d->internal;
 		m.git = d->git;
+		m.reach = setup_reach(d);
 		/* Our own file server is no stranger: it has no pins. */
 		pins_command(&sup.servers[i], command);
 		m.command = span_of(command, sizeof(command));
@@ -87,6 +103,7 @@ setup_policy(void)
 	    .ask = sup.opt.ask,
 	    .redact = sup.config.redact,
 	    .strict = sup.config.strict,
+	    .unknown = (uint8_t)sup.config.unknown,
 	    .home = span_str(sup.paths.user_home)};
 
 	child_send(ROLE_POLICY, 0, MSG_SETTINGS, &set, -1);

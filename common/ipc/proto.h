@@ -286,12 +286,14 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, big, text, 8U << 20)
 /*
  * home: what "~" in rules and arguments means; empty: refused.  strict: a tool
- * that is no longer the one that was annotated is put in quarantine.
+ * that is no longer the one that was annotated is put in quarantine.  unknown:
+ * enum proto_unknown, for tools without an annotation.
  */
 #define F_SETTINGS(F, m)	F(m, u32, hold_ms, 3600000)		\
 				F(m, u8, ask, 1)			\
 				F(m, u8, redact, 1)			\
 				F(m, u8, strict, 1)			\
+				F(m, u8, unknown, PROTO_UNKNOWN_LAST)	\
 				F(m, str, home, 4096)
 /* Host paths that no call may touch. */
 #define F_PROTECT(F, m)		F(m, str, path, 4096)
@@ -301,7 +303,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * one named "proxy", PROTO_VIRTUAL, whose tools policyd has itself and
  * icsupervisor carries out; git: a git server, whatever its name; command:
  * SHA-256 of what is run, a part of each tool's pin; zeros: our own program,
- * whose tools are not pinned.
+ * whose tools are not pinned; reach: enum proto_reach bits, beside its view.
  */
 #define F_SERVER(F, m)		F(m, u16, index, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, name, 64)			\
@@ -309,6 +311,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, internal, 1)			\
 				F(m, u8, virtual, 1)			\
 				F(m, u8, git, 1)			\
+				F(m, u8, reach, PROTO_REACH_ALL)	\
 				F(m, str, cwd, 4096)			\
 				F(m, blob, command, 32)			\
 				F(m, str, domains, 16384)
@@ -921,6 +924,19 @@ enum proto_rules {
 	PROTO_RULES_LISTS,
 };
 #define PROTO_RULES_LAST PROTO_RULES_LISTS
+
+/* A call of a tool that no policy knows is refused; the tool is not offered
+ * either; or a person decides about each call. */
+enum proto_unknown { PROTO_UNKNOWN_DENY, PROTO_UNKNOWN_HIDE, PROTO_UNKNOWN_HOLD };
+#define PROTO_UNKNOWN_LAST PROTO_UNKNOWN_HOLD
+
+/* A server connects to hosts, has secrets of its own, has no sandbox. */
+enum proto_reach {
+	PROTO_REACH_NETWORK = 1 << 0,
+	PROTO_REACH_SECRET = 1 << 1,
+	PROTO_REACH_HOST = 1 << 2,
+};
+#define PROTO_REACH_ALL 7U
 
 /* What a server may do with a row of its view. */
 enum proto_view { PROTO_VIEW_READ, PROTO_VIEW_WRITE, PROTO_VIEW_HIDDEN };

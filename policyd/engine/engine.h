@@ -24,6 +24,7 @@ struct server {
 	bool internal;		/* icgit: answers us alone */
 	bool own;		/* our own program: its tools are not pinned */
 	bool virtual;		/* no program at all: virtual.h */
+	unsigned reach;		/* enum proto_reach bits */
 	uint8_t command[32];	/* SHA-256 of what is run */
 	struct view view;
 	struct match_set *domains;	/* NULL: no gate */
@@ -42,6 +43,7 @@ struct engine {
 	char *home;
 	uint32_t hold_ms;
 	bool ask, redact, strict;
+	enum proto_unknown unknown;	/* tools without an annotation */
 	struct rules *rules;
 	struct annots *annots;
 	struct lists *lists;

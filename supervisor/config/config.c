@@ -195,15 +195,31 @@ config_scalars(
 	return 0;
 }
 
+/* "policy.unknownTools" */
+static int
+config_unknown(struct config *cfg, const struct jsonfile *j, const char *s)
+{
+	if (s == NULL || strcmp(s, "hold") == 0)
+		cfg->unknown = PROTO_UNKNOWN_HOLD;
+	else if (strcmp(s, "hide") == 0)
+		cfg->unknown = PROTO_UNKNOWN_HIDE;
+	else if (strcmp(s, "deny") == 0)
+		cfg->unknown = PROTO_UNKNOWN_DENY;
+	else
+		return jsonfile_bad(j, "policy", "unknownTools",
+		    "must be \"hold\", \"hide\" or \"deny\", is \"%s\"", s);
+	return 0;
+}
+
 /* "policy": which one, where --policy does not say it. */
 static int
 config_policy(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
 {
 	static const char *const policy_keys[] = {
-	    "name", "strict", "trustedServers", NULL};
+	    "name", "strict", "trustedServers", "unknownTools", NULL};
 	struct json_object *o = NULL;
-	const char *s = NULL;
+	const char *s = NULL, *unknown = NULL;
 
 	if (jsonfile_object(j, root, "", "policy", &o) == -1)
 		return -1;
@@ -213,6 +229,8 @@ config_policy(struct config *cfg, const struct jsonfile *j,
 	    jsonfile_bool(j, o, "policy", "strict", &cfg->strict) == -1 ||
 	    jsonfile_strings(j, o, "policy", "trustedServers",
 		PROTO_MAX_SERVERS, &cfg->trusted) == -1 ||
+	    jsonfile_str(j, o, "policy", "unknownTools", &unknown) == -1 ||
+	    config_unknown(cfg, j, unknown) == -1 ||
 	    jsonfile_str(j, o, "policy", "name", &s) == -1)
 		return -1;
 	if (s == NULL)
@@ -293,6 +311,7 @@ config_init(struct config *cfg)
 {
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->hold_ms = 300000;
+	cfg->unknown = PROTO_UNKNOWN_HOLD;
 	cfg->redact = true;
 	cfg->budget = budget_dflt;
 	cfg->held_mb = CONFIG_HELD_MB;

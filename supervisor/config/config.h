@@ -117,6 +117,7 @@ struct config {
 	char *anchor; /* "journal", a file, or NULL */
 	bool redact;
 	bool strict; /* what drifted is refused */
+	enum proto_unknown unknown; /* tools that no policy knows */
 	char ignored[512]; /* names of keys without effect, or "" */
 };
 

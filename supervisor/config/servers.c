@@ -96,6 +96,7 @@ servers_env(struct servers_entry *e, struct json_object *o)
 	if (!json_object_is_type(more, json_type_object))
 		return jsonfile_bad(&e->j, where, NULL,
 		    "must be an object, is %s", jsonfile_kind(more));
+	e->def->secret |= json_object_object_length(more) != 0;
 	return servers_env_add(e, more, where, false, &n);
 }
 

@@ -32,6 +32,7 @@ struct server_def {
 	bool sandboxed;
 	bool git;      /* a git server: named so, or called one */
 	bool internal; /* not of the file: gitbox.h */
+	bool secret; /* has a credential, or a reference to the environment */
 };
 
 struct servers {

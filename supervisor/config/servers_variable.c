@@ -76,6 +76,7 @@ servers_variables(struct servers_entry *e, const char *where, const char *key,
 
 	buf_init(&b, SERVERS_MAX_TEXT);
 	while ((open = strstr(s, "${")) != NULL) {
+		e->def->secret = true;
 		(void)buf_add(&b, s, (size_t)(open - s));
 		value = variable_value(own, open + 2, &next, &dflt, &len);
 		if (next == NULL) {

@@ -404,10 +404,10 @@ import_finish(struct import *im)
 		if (im->entries[i].package == NULL ||
 		    installed(im, im->entries[i].package))
 			import_tools(&im->entries[i]);
-	puts("The agent's calls of their tools are denied until a policy knows "
-	     "the tools\n(ironcurtain-policy(5)), or config.json lists the "
-	     "server under policy.trustedServers,\nwhich allows all of its "
-	     "calls unseen.");
+	puts("A session offers their tools to the agent, and each call waits "
+	     "for you, until a\npolicy knows the tool: icctl mcp annotate "
+	     "SERVER proposes one. policy.unknownTools\nin config.json says "
+	     "hide or deny instead (ironcurtain-config(5)).");
 	return ICCTL_OK;
 }
 

@@ -251,8 +251,8 @@ lint_names(struct lint *l, size_t i, const char *place)
 			    pass == 0 ? "server" : "tool", k);
 			finding(l->f, false, PROTO_RULES_POLICY, "unannotated",
 			    at,
-			    "%s \"%s\" is not annotated: every call to it "
-			    "is refused",
+			    "%s \"%s\" is not annotated: no rule can judge "
+			    "calls to it",
 			    pass == 0 ? "server" : "tool",
 			    log_vis(v->text, name, sizeof(name)));
 		}

@@ -59,7 +59,7 @@ take_state(struct lint *l, const struct value *v)
 		return;
 	snprintf(text, sizeof(text),
 	    "server \"%s\" of a running session lists %lld tools, and %zu are "
-	    "annotated: calls to the others are refused",
+	    "annotated: no policy knows the others (policy.unknownTools)",
 	    log_vis(server, vis, sizeof(vis)), (long long)tools, have);
 	say(l, text);
 }

@@ -228,8 +228,9 @@ CALLS = [
      "DENIED: Path in argument \"path\" is empty\nDo not retry: the answer "
      "will be the same."),
     ("a tool without annotation", "echo__bare", {},
-     "Missing annotation for tool: echo__bare. Re-run 'ironcurtain "
-     "annotate-tools' to update."),
+     "Missing annotation for tool: echo__bare. No policy knows it. The user "
+     "can annotate it: icctl mcp annotate echo\nDo not retry: the answer will "
+     "be the same."),
     ("a tool without a rule", "echo__env", {},
      "DENIED: No matching policy rule -- denied by default\nDo not retry: "
      "the answer will be the same."),

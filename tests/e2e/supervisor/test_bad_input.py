@@ -76,7 +76,8 @@ def rpc_session(work):
     log = os.path.join(work, "log-echo", "log.jsonl")
     return h.Session(
         work, {"echo": h.echo_server(log, "--alias", "bare=echo")},
-        [h.rule("echo", "allow", tool=["echo", "lookup"])], {"echo": tools})
+        [h.rule("echo", "allow", tool=["echo", "lookup"])], {"echo": tools},
+        config={"policy": {"unknownTools": "deny"}})
 
 
 def test_rpc(s):

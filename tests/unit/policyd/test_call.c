@@ -68,8 +68,9 @@ test_refusals(void)
 	refused(PROTO_NO_SERVER, "what\x1b", "{}", "unknown-tool",
 	    "Unknown tool: what\\x1b");
 	refused(0, "unannotated", "{}", "missing-annotation",
-	    "Missing annotation for tool: filesystem__unannotated. Re-run "
-	    "'ironcurtain annotate-tools' to update.");
+	    "Missing annotation for tool: filesystem__unannotated. No policy "
+	    "knows it. The user can annotate it: icctl mcp annotate "
+	    "filesystem" FINAL);
 	refused(2, "get", "{\"url\":\"https://x.com\",\"b\":1,\"a\":2}",
 	    "invalid-arguments",
 	    "Unknown argument(s): \"a\", \"b\". Valid parameters are: "
