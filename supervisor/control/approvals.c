@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The list of held calls as people see it.  Holds what auditd has recorded;
- * what the agent wrote in it is shown by icctl alone, made printable there.
+ * The list of pending calls as people see it. Holds what auditd has recorded;
+ * text from the agent is shown only by icctl, which makes it printable.
  */
 #include "control/approvals.h"
 
@@ -17,7 +17,7 @@
 #include "control/notify.h"
 #include "sup.h"
 
-/* Calls and requests; policyd counts each. */
+/* Calls, requests and logins, each limited by the process that counts them. */
 #define APPROVALS_MAX (PROTO_MAX_HOLDS + PROTO_MAX_ASKS + PROTO_MAX_PROVIDERS)
 #define KINDS (PROTO_ASK_ID | PROTO_LOGIN_ID)
 
@@ -77,7 +77,7 @@ approvals_at(unsigned i)
 void
 approvals_sid(char dst[APPROVALS_SID + 1])
 {
-	/* Without l, o, 0 and 1, which people take for each other. */
+	/* Without l, o, 0 and 1, which people confuse. */
 	static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
 	bool taken;
 
@@ -102,7 +102,7 @@ hold_by_call(uint64_t id)
 	return NULL;
 }
 
-/* Text of a worker as valid UTF-8, whatever it holds. */
+/* Returns a worker's text as valid UTF-8. The caller frees it. */
 static char *
 hold_text(struct span s)
 {
@@ -113,7 +113,10 @@ hold_text(struct span s)
 	return strdup(log_vis(s, vis, sizeof(vis)));
 }
 
-/* As many calls, or requests, wait as policyd lets wait. */
+/*
+ * Returns true if as many calls (or requests, or logins) are pending as are
+ * allowed.
+ */
 static bool
 hold_full(uint64_t id)
 {
@@ -128,8 +131,8 @@ hold_full(uint64_t id)
 }
 
 /*
- * What the arguments mean, as policyd wrote it.  NULL: it is not what it
- * should be, so that nobody can approve the call.
+ * Parse policyd's description of the arguments. Returns NULL if it is
+ * malformed, so that the call cannot be approved.
  */
 static struct json_object *
 hold_details(struct span s)
@@ -155,7 +158,7 @@ hold_details(struct span s)
 	return NULL;
 }
 
-/* The hold as the message has it, but for its short id and its times. */
+/* Fill in everything from the message except the short id and the times. */
 static int
 hold_read(struct hold *h, const struct msg_HOLD_SHOW *m)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Calls that wait for a person.  policyd owns their state; here they get a
- * short id and are shown, and a verdict goes off to auditd.
+ * Calls that wait for a person. policyd owns their state; here they get a short
+ * id and are shown, and a verdict is sent to auditd.
  */
 #ifndef APPROVALS_H
 #define APPROVALS_H
@@ -17,28 +17,35 @@ enum approvals_find {
 
 void approvals_init(void);
 void approvals_free(void);
-/* A call held anew, or for another reason now. -1: too many. */
+/*
+ * Add a pending call, or update one that waits for another reason now. Returns
+ * 0, or -1 if there are too many or it is malformed.
+ */
 int approvals_add(const struct msg_HOLD_SHOW *);
-/* -1: no such call is held. */
+/* Remove the call. Returns 0, or -1 if it is not pending. */
 int approvals_end(uint64_t id, enum proto_hold state, bool granted);
 void approvals_late(uint64_t id);
 /*
- * By short id.  With `part` a unique part of its beginning will do; else such
- * a part is APPROVALS_PART, and the hold is set so that it can be named.
+ * Find a call by its short id. If `part`, the beginning of an id is enough if
+ * it is unique; otherwise such a beginning is APPROVALS_PART, and `*out` is set
+ * so that a message can name the call.
  */
 enum approvals_find approvals_find(const char *sid, bool part, struct hold **);
-/* The i-th, oldest first; NULL behind the last. */
+/* Returns the ith pending call, oldest first, or NULL after the last. */
 struct hold *approvals_at(unsigned i);
 unsigned approvals_count(void);
 /*
- * Sends the verdict for what the user saw; session: digest of what is granted
- * with it, or NULL. -1: a digest differs.
+ * Send the verdict on the call that the user saw. `session` is the digest of
+ * what is granted for the session, or NULL. Returns 0, or -1 if a digest
+ * differs.
  */
 int approvals_answer(struct hold *, const uint8_t digest[32],
     const uint8_t *session, bool approve, const char *because);
-/* What was granted in this session, oldest first; NULL behind the last. */
+/*
+ * Returns the ith grant of this session, oldest first, or NULL after the last.
+ */
 const char *approvals_granted(unsigned i);
-/* A short id that no held call has. */
+/* Make a short id that no pending call has. */
 void approvals_sid(char dst[APPROVALS_SID + 1]);
 
 #endif

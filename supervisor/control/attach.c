@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl attach`: another viewer of the agent's terminal.  It gets a channel
- * to termd and nothing of ours; it may type, so it is a command.
+ * `icctl attach`: adds a viewer of the agent's terminal. The viewer gets a
+ * channel to termd and nothing else. It may type, so attach is a command.
  */
 #include <unistd.h>
 

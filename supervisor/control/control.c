@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The control socket: connections, buffers, events.  Every buffer has a
- * bound; a client that does not read what it asked for is closed.
+ * The control socket: connections, buffers, events. Every buffer has a limit; a
+ * client that does not read its replies is closed.
  */
 #include "budget.h"
 #include "control/control.h"
@@ -24,7 +24,7 @@ static struct loop_io control_io = LOOP_IO_INIT;
 static int control_fd = -1;
 static control_request *control_take;
 
-/* A descriptor that no request took. */
+/* Close a descriptor that no request used. */
 static void
 client_unhand(struct client *c)
 {
@@ -129,7 +129,7 @@ control_hand(struct client *c, struct json_object *o, int fd)
 	n = snprintf(line, sizeof(line), "%s\n",
 	    json_object_to_json_string_ext(
 		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	/* Nothing is queued for one who waits for this reply. */
+	/* Nothing is queued for a client that waits for this reply. */
 	if (n < 0 || (size_t)n >= sizeof(line) || c->out.len != 0 ||
 	    handover_send(c->fd, line, (size_t)n, fd) != n)
 		client_close(c);
@@ -161,7 +161,7 @@ control_refuse(struct client *c, const char *code, const char *error)
 	    c->reply, "error", json_object_new_string(error));
 }
 
-/* An answer counts when policyd took it, not before. */
+/* The reply timed out. A command counts only once policyd has confirmed it. */
 static void
 client_unheard(struct client *c)
 {
@@ -182,7 +182,7 @@ client_waited(struct loop_timer *t)
 	client_unheard(t->arg);
 }
 
-/* A request that cannot be read to its end; the connection closes. */
+/* Refuse a request that cannot be read to its end, and close. */
 static void
 client_bad(struct client *c, const char *error)
 {
@@ -304,7 +304,7 @@ control_open(int listener, control_request *take)
 	    &sup.loop, &control_io, listener, EPOLLIN, control_accept, NULL);
 }
 
-/* To every watcher. Takes the object. */
+/* Also frees the object's last reference. */
 void
 control_event(const char *name, struct json_object *o)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * control.sock: icctl's way to a session.  One JSON object a line, each way;
- * a request gets one reply; `watch` turns a connection into a stream of
- * events.
+ * control.sock: the socket between icctl and a session. One JSON object per
+ * line in each direction; a request gets one reply; `watch` turns a connection
+ * into a stream of events.
  */
 #ifndef CONTROL_H
 #define CONTROL_H
@@ -16,8 +16,9 @@
 
 #define CONTROL_MAX_CLIENTS 32U
 #define CONTROL_MAX_LINE 65536U
-#define CONTROL_MAX_OUT (64U << 20)   /* a reply with a whole held call */
-#define CONTROL_MAX_UNREAD (8U << 20) /* of a watcher that does not read */
+#define CONTROL_MAX_OUT (64U << 20)   /* enough for a reply with a whole pending
+					 call */
+#define CONTROL_MAX_UNREAD (8U << 20) /* for a watcher that does not read */
 #define CONTROL_MAX_SHOWN 16384U      /* arguments in lists and events */
 
 struct client {
@@ -26,102 +27,114 @@ struct client {
 	struct loop_timer timer;
 	struct peer peer;
 	struct buf in, out;
-	int handed; /* came with the latest request; -1: nothing */
+	int handed; /* descriptor of the latest request; -1: none */
 	bool watch;
 	bool counting;    /* `status` waits for COUNTS */
 	uint64_t keys;    /* `keys` waits for these keyds */
-	unsigned reload;  /* `keys reload` for this one; 0: no */
-	bool rules;       /* waits for what policyd says of its rules */
+	unsigned reload;  /* `keys reload` waits for provider N-1; 0: not */
+	bool rules;       /* waits for policyd's answer to new rules */
 	bool session;     /* its approval is for the session */
-	/* Waits for what becomes of a tool that it trusts; "": no. */
+	/* Waits until this tool is trusted or gone; "": not waiting. */
 	char trust_server[65], trust_tool[65];
-	uint64_t verdict; /* waits for what becomes of this call; 0: no */
-	bool approve;     /* what it asked for */
-	struct json_object *reply; /* what it gets then */
-	bool closing;              /* once out is written */
+	uint64_t verdict; /* waits for the end of this call; 0: not waiting */
+	bool approve;     /* its verdict on that call */
+	struct json_object *reply; /* the reply that it will get */
+	bool closing;              /* close once `out` is written */
 };
 
-/* Takes one line of a client, without its newline. */
+/* Handle one line from a client, without its newline. */
 typedef void control_request(struct client *, struct span line);
 
-/* Each line that a client sends is given to `take`. Returns 0, or -1. */
+/*
+ * Start to serve clients; `take` gets each line that one sends. Returns 0, or
+ * -1 with errno set.
+ */
 int control_open(int listener, control_request *take);
-/* Tells watchers that this is the end, and closes. */
+/* Tell watchers why the session ends, and close all connections. */
 void control_close(const char *why);
-/* Sends an event to every watcher. Takes the object. */
+/* Send an event to every watcher. Takes the object. */
 void control_event(const char *name, struct json_object *);
-/* Sends a reply. Takes the object. */
+/* Send a reply. Takes the object. */
 void control_reply(struct client *, struct json_object *);
-/* Sends a reply with a descriptor. Takes both. */
+/* Send a reply with a descriptor. Takes both. */
 void control_hand(struct client *, struct json_object *, int fd);
-/* {"ok":true}, for the caller to add to. */
+/* Returns {"ok":true}, for the caller to extend. */
 struct json_object *control_ok(void);
-/* Sends a refusal. */
+/* Send a refusal. */
 void control_fail(struct client *, const char *code, const char *error);
-/* Turns the reply that waits (`c->reply`) into a refusal. */
+/* Turn the pending reply (`c->reply`) into a refusal. */
 void control_refuse(struct client *, const char *code, const char *error);
-/* Sends the reply that waits: what it waited for came, or will not come. */
+/* Send the pending reply, and stop waiting. */
 void control_answer(struct client *);
-/* Those whose `fd` is not -1. */
+/* All clients; `fd` is -1 in free entries. */
 extern struct client control_clients[CONTROL_MAX_CLIENTS];
 
-/* ops.c: finds the operation that a line asks for. */
+/* ops.c: Carry out the operation that a line asks for. */
 void control_op(struct client *, struct span line);
-/* The operations of other files; none keeps the request. */
+/* Operations in other files. None keeps the request. */
 void control_op_attach(struct client *);		    /* attach.c */
-void control_op_reload(struct client *, struct json_object *); /* reload.c */
+/* policy/reload.c */
+void control_op_reload(struct client *, struct json_object *);
 void control_op_tools(struct client *, struct json_object *);  /* policy.c */
 void control_op_trust(struct client *, struct json_object *);  /* policy.c */
-/* policy.c: member `key` of a request, 64 hex digits. Returns 0, or -1. */
+/* policy.c: Read member `key` of a request, 64 hex digits. Returns 0, or -1. */
 int control_digest(struct json_object *req, const char *key, uint8_t[32]);
 
-/* events.c: what watchers are told. */
+/* events.c: Tell watchers what happened. */
 void control_key(unsigned provider);
 void control_destination(const char *host, bool added);
 void control_alarm(const char *who, const char *kind, const char *text);
 void control_usage(void);
 void control_budget(const char *key, bool over, const char *text);
-/* A tool came into quarantine or left it. Takes the object. */
+/* A tool entered quarantine. Takes the object. */
 void control_tool(struct json_object *);
 /*
- * Answers those who wait for a reload: with `reply`, or, if `why` is not NULL,
- * with that reason why the rules are not in force. Takes `reply`.
+ * Answer clients that wait for a reload: with `reply`, or, if `why` is not
+ * NULL, with the reason why the rules are not in force. Takes `reply`.
  */
 void control_reloaded(const char *why, struct json_object *reply);
-/* Answers those who trusted a tool; `why` it is not trusted, or NULL. */
+/*
+ * Answer clients that trusted the tool. `why` is the reason that it is not
+ * trusted, or NULL.
+ */
 void control_trusted(const char *server, const char *tool, const char *why);
 
 /* server_row.c */
 const char *control_server_state(enum proto_state);
-/* A server as a row; `text` is what there is to say about it. */
+/* Returns a server as a row; `text` is a remark about it. */
 struct json_object *control_server_row(
     const char *name, enum proto_state state, uint32_t tools, const char *text);
 struct json_object *control_server_json(unsigned server);
-/* Tells watchers of a server's new state. Takes the row. */
+/* Tell watchers of a server's new state. Takes the row. */
 void control_server_event(struct json_object *row);
 void control_server(unsigned server);
 
 /* status.c */
 struct json_object *control_holds_json(void);
 struct json_object *control_status_json(void);
-/* Answers those who wait for auditd's counts. */
+/* Answer clients that wait for auditd's counts. */
 void control_counts(void);
 
 /* keys.c */
 void control_keys(struct client *);
-/* keyd asks for another credential. -1: it cannot have one. */
+/*
+ * Handle keyd's request for another credential. Returns 0, or -1 if it may not
+ * have one.
+ */
 int control_keys_want(unsigned provider);
 void control_keys_tell(unsigned provider, const struct msg_KEY_TELL *);
-/* `path` is a file to take the credential from this once, or NULL. */
+/* `path` is a file to read the credential from this once, or NULL. */
 void control_keys_reload(
     struct client *, const char *provider, const char *path);
 void control_keys_state(unsigned provider);
 
-/* trouble.c: a provider failed, `count` times more, for this reason. */
+/*
+ * trouble.c: Record that a provider failed `count` more times for this reason.
+ */
 void trouble_take(unsigned provider, struct span text, uint32_t count);
-/* The last failure: text, count, ago_ms; NULL if there was none. */
+/* Returns the last failure (text, count, ago_ms), or NULL if there is none. */
 struct json_object *trouble_json(unsigned provider);
-/* The failures of all providers, with the providers' names. */
+/* Returns the failures of all providers, with the providers' names. */
 struct json_object *trouble_list(void);
 
 /* metrics.c: metrics.sock */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What happens in a session, told to those who watch it, and the answers of
- * clients that waited for it.
+ * Reports events of a session to watchers, and answers the clients that waited
+ * for them.
  */
 #include "control/control.h"
 
@@ -72,7 +72,7 @@ control_tool(struct json_object *o)
 	control_event("tool", o);
 }
 
-/* `reply` replaces what it would have got. */
+/* Replace the pending reply, and send it. */
 static void
 client_instead(struct client *c, struct json_object *reply)
 {

@@ -62,7 +62,7 @@ hold_json(const struct hold *h, bool whole)
 		    o, "forSession", json_tokener_parse(h->session));
 		put_digest(o, "sessionDigest", h->session_digest);
 	}
-	/* Whole or not at all: a part could be taken for all of it. */
+	/* All or nothing: a part could be mistaken for the whole. */
 	if (whole || h->preview_len + h->details_len <= CONTROL_MAX_SHOWN) {
 		json_object_object_add(o, "arguments",
 		    json_object_new_string_len(
@@ -94,7 +94,7 @@ client_late(struct client *c)
 	    "expired or cancelled");
 }
 
-/* It may have been approved; what is not on record does not happen. */
+/* The call may have been approved, but what is not recorded does not happen. */
 static void
 client_unlogged(struct client *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Members of the JSON replies and events of the control socket. */
+/* Adds members to the JSON replies and events of the control socket. */
 #ifndef JSON_PUT_H
 #define JSON_PUT_H
 
@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A string; text that is not valid UTF-8 is made printable. */
+/* Returns a string; text that is not valid UTF-8 is made printable. */
 struct json_object *json_text(const char *);
 void put_str(struct json_object *, const char *key, const char *);
 void put_int(struct json_object *, const char *key, int64_t);
 void put_bool(struct json_object *, const char *key, bool);
-/* A digest as 64 hex digits. */
+/* Add a digest as 64 hex digits. */
 void put_digest(struct json_object *, const char *key, const uint8_t[32]);
 
 #endif

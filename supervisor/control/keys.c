@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl keys`: what credentials a session has, as far as may be said (never
- * a value), and another one in the place of one without ending the session.
- * Ages and uses are keyd's own; where a credential is kept is ours to know.
+ * `icctl keys`: lists the credentials of a session, without their values, and
+ * replaces one without ending the session. keyd knows ages and uses;
+ * icsupervisor knows where a credential comes from.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ put(struct json_object *o, const char *key, const char *s)
 	json_object_object_add(o, key, json_object_new_string(s));
 }
 
-/* UINT64_MAX: never. */
+/* UINT64_MAX means never. */
 static void
 put_ago(struct json_object *o, const char *key, uint64_t ms)
 {
@@ -144,7 +144,7 @@ control_keys_tell(unsigned provider, const struct msg_KEY_TELL *m)
 	}
 }
 
-/* A credential command's end; what it printed is keyd's to judge. */
+/* Reap a credential command; keyd judges its output. */
 static void
 keys_command_ended(struct loop_io *io, uint32_t events)
 {
@@ -163,7 +163,7 @@ keys_command_ended(struct loop_io *io, uint32_t events)
 		    spawn_describe(code, status, how, sizeof(how)));
 }
 
-/* icctl's own variable, which the session cannot read. */
+/* Use the value of icctl's own variable, which came as a pipe. */
 static int
 keys_handed(const struct provider *p, struct key *k, struct client *c,
     const char *source, struct fault *fault)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * metrics.sock: whoever of the user's connects is sent the metrics, as the
- * answer to an HTTP request, so that `curl --unix-socket` and scrapers behind
- * a proxy can read them.  What they ask for is not read further than to drop
- * it.  All of it fits a socket's buffer; what does not is not sent.
+ * metrics.sock: answers any HTTP request of the user's with the metrics, so
+ * that `curl --unix-socket` and scrapers behind a proxy can read them. The
+ * request itself is ignored. The answer must fit the socket's buffer, or it is
+ * cut off.
  */
 #include <sys/socket.h>
 
@@ -19,7 +19,10 @@
 
 static struct loop_io metrics_io = LOOP_IO_INIT;
 static int metrics_fd = -1;
-/* Who has not asked yet; of too many the first goes. */
+/*
+ * Clients that have not sent a request yet; the oldest makes room for a new
+ * one.
+ */
 static struct metrics_client {
 	struct loop_io io;
 	int fd;

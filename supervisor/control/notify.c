@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The configured notify command, with one line of text as its last argument.
- * It is the user's own program and runs with the user's environment, from
- * which credentials and directories of the agent are gone.  At most one runs at
- * a time: a flood of calls becomes one message, not a flood of processes.
+ * Runs the configured notify command, with one line of text as its last
+ * argument. It is the user's own program and gets the user's environment,
+ * without credentials and without places that the agent can write. At most one
+ * runs at a time: many calls become one message, not many processes.
  */
 #include "control/notify.h"
 
@@ -87,7 +87,7 @@ notify_text(const char *text)
 {
 	char *line, **argv = NULL;
 
-	/* Not found when the session started: said then. */
+	/* The command was not found; the session said so at its start. */
 	if (sup.host.notify.nfiles == 0 || notify_env.runs)
 		return;
 	if ((line = strdup(text)) != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Runs the user's notify command: a call is held, a login began in the box. */
+/* Runs the user's notify command when a call is pending or a login began. */
 #ifndef NOTIFY_H
 #define NOTIFY_H
 
@@ -8,11 +8,11 @@
 #include "control/approvals.h"
 
 void notify_hold(const struct hold *);
-/* The same with another line. */
+/* Run it with another text. */
 void notify_text(const char *);
-/* Its process, or -1. */
+/* Returns its process id, or -1. */
 pid_t notify_pid(void);
-/* Ends one that still runs. */
+/* Kill it if it still runs. */
 void notify_kill(void);
 
 #endif

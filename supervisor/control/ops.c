@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What icctl can ask for.  Asking is open to the user's own processes;
- * answering and commanding to those alone that no sandbox holds (peer.h).
+ * The operations of the control socket. Any process of the user may ask; only
+ * processes outside of every sandbox may answer calls and give commands
+ * (peer.h).
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,8 +15,8 @@
 #include "sup.h"
 
 /*
- * Find the hold that "id" names, with `part` also by the beginning of its id.
- * Returns NULL after the refusal was sent.
+ * Find the pending call that "id" names; if `part`, the beginning of the id is
+ * enough. Returns NULL after it sent the refusal.
  */
 static struct hold *
 op_hold(struct client *c, struct json_object *req, bool part)
@@ -103,7 +104,7 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 		}
 		because = json_object_get_string(v);
 	}
-	/* Of several at once the first counts, and only that is told so. */
+	/* The first of several verdicts counts; the others are refused. */
 	if (h->answered) {
 		control_fail(c, "late", "too late: another answer came first");
 		return;
@@ -121,7 +122,7 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 	sup_note("%s %s%s by pid %d", approve ? "approve" : "deny", h->sid,
 	    grant ? " for the session" : "", (int)c->peer.pid);
 	c->session = grant;
-	/* The reply waits for what policyd makes of it. */
+	/* The reply waits until policyd has decided. */
 	c->verdict = h->id;
 	c->approve = approve;
 	c->reply = o;
@@ -227,7 +228,7 @@ op_watch(struct client *c)
 	control_reply(c, o);
 }
 
-/* Commands, for those who may; false: it is none. */
+/* Carry out a command. Returns false if `op` is not a command. */
 static bool
 op_command(struct client *c, const char *op, struct json_object *req)
 {
@@ -295,7 +296,10 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 	}
 }
 
-/* Its members are strings, all of them known; else the refusal is sent. */
+/*
+ * Parse a request: its members are known ones, and strings. Returns NULL after
+ * it sent the refusal.
+ */
 static struct json_object *
 request_read(struct client *c, struct span line, const char **op)
 {
@@ -343,7 +347,7 @@ control_op(struct client *c, struct span line)
 
 	if ((req = request_read(c, line, &op)) == NULL)
 		return;
-	/* The workers are not ready to answer or to be told anything. */
+	/* The workers are not ready yet. */
 	if (!sup.ready && strcmp(op, "ping") != 0 && strcmp(op, "stop") != 0) {
 		control_fail(c, "starting",
 		    "the session is still starting. Ask again in a moment");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Checks a peer by what the kernel says about it: the same user in the same
- * user and pid namespaces, not under no_new_privs, and not started by us.  A
- * supervisor that is itself under no_new_privs, as in a strict container,
- * compares mounts and system call filters instead.  The pidfd pins the
- * process, so that /proc does not describe a successor.
+ * user and pid namespaces, not under no_new_privs, and not started by this
+ * session. A supervisor that is itself under no_new_privs, as in a strict
+ * container, compares mounts and system call filters instead. A pidfd pins the
+ * process, so that /proc does not describe its successor.
  */
 #include "control/peer.h"
 
@@ -72,7 +72,7 @@ peer_view_status(const char *text, struct peer_view *v)
 	v->filters = peer_number(text, "Seccomp_filters:");
 }
 
-/* The inode number that names a namespace of the process, or 0. */
+/* Returns the inode number that identifies a namespace of the process, or 0. */
 static uint64_t
 peer_namespace(const char *proc, const char *name)
 {
@@ -97,7 +97,7 @@ peer_view_read(const char *proc, struct peer_view *v)
 	return 0;
 }
 
-/* One rule of peer_view_ok: `holds`, or the text says why not. */
+/* Check one rule of peer_view_ok(): if it does not hold, `text` says why. */
 static bool
 peer_rule(bool holds, const char *text, char *why, size_t cap)
 {
@@ -130,8 +130,8 @@ peer_view_ok(const struct peer_view *us, const struct peer_view *asker,
 	if (!us->no_new_privs)
 		return true;
 	/*
-	 * Everything that starts here is under no_new_privs, the user's shell
-	 * as well: a sandbox is told by its mounts and its filter instead.
+	 * Everything that starts here is under no_new_privs, even the user's
+	 * shell, so a sandbox is recognised by its mounts and its filters.
 	 */
 	return peer_rule(us->mnt != 0 && asker->mnt == us->mnt,
 		   "the asker sees other mounts than the session's supervisor, "
@@ -144,7 +144,7 @@ peer_view_ok(const struct peer_view *us, const struct peer_view *asker,
 		   why, cap);
 }
 
-/* Walks up to the first process; bounded, as /proc may change meanwhile. */
+/* Walk up to the first process; bounded, because /proc may change meanwhile. */
 static bool
 peer_is_ours(pid_t pid, pid_t us)
 {
@@ -164,7 +164,7 @@ peer_is_ours(pid_t pid, pid_t us)
 	return up > 1;
 }
 
-/* What /proc says about the process, which a pidfd pins meanwhile. */
+/* Judge the process by /proc, while a pidfd pins it. */
 static int
 peer_judge(struct peer *peer)
 {
@@ -203,12 +203,12 @@ peer_check(int sock, struct peer *peer)
 		return 0;
 	}
 	len = sizeof(pidfd);
-	/* Before Linux 6.5: by number, pinned from here on. */
+	/* Before Linux 6.5: open it by number; it is pinned from here on. */
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == -1)
 		pidfd = (int)syscall(SYS_pidfd_open, cred.pid, 0);
 	if (pidfd == -1)
 		return -1;
-	/* It must be the same process after all that was read. */
+	/* The process must still be alive after everything was read. */
 	if (peer_judge(peer) == 0 &&
 	    syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0)
 		rv = 0;

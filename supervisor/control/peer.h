@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Decides whether the process at the other end of the control socket may
- * command the session.  The user id alone does not tell an agent from its
- * user, because a process in a sandbox has the user's own.
+ * command the session. The user id does not tell the agent from the user,
+ * because a process in a sandbox has the user's own id.
  */
 #ifndef PEER_H
 #define PEER_H
@@ -13,29 +13,29 @@
 #include <stdint.h>
 
 struct peer {
-	pid_t pid;     /* 0: in a pid namespace that ours does not see */
-	bool may;      /* answer and command */
-	char why[160]; /* if not */
+	pid_t pid;     /* 0: in a pid namespace that we cannot see */
+	bool may;      /* may answer calls and give commands */
+	char why[160]; /* the reason if it may not */
 };
 
 /* A process as the kernel describes it in /proc. */
 struct peer_view {
-	bool known;  /* NSpid and NoNewPrivs were there */
+	bool known;  /* NSpid and NoNewPrivs were present */
 	bool nested; /* it has ids in more than one pid namespace */
 	bool no_new_privs;
-	int64_t filters;         /* seccomp filters in force; -1: not known */
-	uint64_t user, pid, mnt; /* its namespaces; 0: not known */
+	int64_t filters;         /* seccomp filters in force; -1: unknown */
+	uint64_t user, pid, mnt; /* inodes of its namespaces; 0: unknown */
 };
 
 /*
- * Checks the peer of a connected socket.  Returns 0 with the answer in `may`
- * and `why`, or -1 if it is not our user or gone: such a peer gets no service.
+ * Check the peer of a connected socket. Returns 0 with the result in `may` and
+ * `why`, or -1 if it is another user's or gone: such a peer gets no service.
  */
 int peer_check(int sock, struct peer *);
-/* Fill in what the text of a /proc/PID/status says. */
+/* Fill in the fields from the text of /proc/PID/status. */
 void peer_view_status(const char *text, struct peer_view *);
 /*
- * May `asker` command a session whose supervisor is `us`?  Returns true, or
+ * Returns true if `asker` may command a session whose supervisor is `us`, or
  * false with the reason in `why`.
  */
 bool peer_view_ok(const struct peer_view *us, const struct peer_view *asker,

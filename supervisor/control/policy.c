@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * What icctl asks of tools in quarantine, and which of them the user trusts.
- */
+/* Operations on tools in quarantine: icctl lists them, and trusts one. */
 #include <stdio.h>
 #include <string.h>
 

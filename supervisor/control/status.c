@@ -53,7 +53,7 @@ status_workers(void)
 	return list;
 }
 
-/* Servers that run for one call. */
+/* List the servers that run for a single call. */
 static struct json_object *
 status_instances(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Why providers fail, as their keyd says it: one line on standard error for
- * each reason, and the last one with its time and count for `icctl status` and
- * `icctl keys`.  A failure of the provider looks like a hang otherwise.
+ * Reports why providers fail, as their keyd says: one line on standard error
+ * for each reason, and the last one with its time and count for `icctl status`
+ * and `icctl keys`. Without this, a failing provider looks like a hang.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,10 @@
 #include "control/control.h"
 #include "sup.h"
 
-/* Write the reason down unless it was said before, or enough was. */
+/*
+ * Remember the reason. Returns true if it is new and not too many were
+ * reported.
+ */
 static bool
 is_new(struct trouble *t, const char *text)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Opens credentials: a variable goes into a pipe (credential_env.h), files
- * and commands are never read by us.
+ * Opens credentials: the value of a variable goes into a pipe
+ * (credential_env.h); the contents of files and the output of commands are
+ * never read here.
  */
 #include "credential/credential.h"
 
@@ -19,7 +20,7 @@
 
 #include "credential/credential_env.h"
 
-/* where: who is told of it, "credentials.NAME" or the like. */
+/* `where` is for messages: "credentials.NAME" or the like. */
 static int
 credential_env(struct credential *c, const char *name, const char *where,
     struct fault *fault)
@@ -83,7 +84,7 @@ credential_systemd(
 	return rv;
 }
 
-/* Its stdout is a pipe that we never read. */
+/* Start a command whose stdout is a pipe that only keyd reads. */
 static int
 credential_command(struct credential *c, char **argv, const char *where,
     const struct credential_how *how, struct fault *fault)
@@ -107,7 +108,7 @@ credential_command(struct credential *c, char **argv, const char *where,
 		return fault_errno(
 		    fault, "%s.command: %s%s", where, argv[0], spawn_step());
 	}
-	/* keyd's end only: the command's must stay as programs expect it. */
+	/* Only keyd's end: the command's must stay as programs expect it. */
 	if (fcntl(pipefd[0], F_SETFL, O_NONBLOCK) == -1) {
 		close(pipefd[0]);
 		return fault_errno(fault, "%s.command", where);
@@ -193,7 +194,7 @@ credential_again(const struct provider *p)
 {
 	if (p->login != -1 || p->config == NULL)
 		return false;
-	/* Keys of AWS in a file are of sessions: their end is foreseen. */
+	/* AWS keys in a file belong to a session and expire. */
 	return p->config->kind == CREDENTIAL_COMMAND ||
 	       (p->config->kind == CREDENTIAL_FILE && p->parts != NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A real credential on its way from where the user keeps it to keyd, as a
- * descriptor.  Only an environment variable passes through our memory, and is
- * overwritten where it stood.
+ * A real credential on its way from the user's storage to keyd, as a
+ * descriptor. Only an environment variable passes through our memory, and is
+ * then overwritten in place.
  */
 #ifndef CREDENTIAL_H
 #define CREDENTIAL_H
@@ -12,8 +12,8 @@
 #include "spawn.h"
 
 struct credential {
-	int fd;                 /* -1: none, or given away */
-	struct spawned command; /* pid -1: none runs */
+	int fd;                 /* -1: none, or already passed on */
+	struct spawned command; /* pid -1: none is running */
 };
 
 #define CREDENTIAL_INIT                                                        \
@@ -22,32 +22,36 @@ struct credential {
 	}
 
 struct credential_how {
-	int workspace; /* O_PATH; a file in it is refused */
+	int workspace; /* O_PATH; a file below it is refused */
 	const struct places *places;
-	const struct host_program *command; /* for one that a command prints */
+	const struct host_program *command; /* the command that prints the
+					       credential */
 };
 
-/* Returns true if a command is asked for it. */
+/* Returns true if the credential comes from a command. */
 bool credential_asks(const struct provider *);
 bool credential_asks_config(const struct config_provider *);
-/* Opens the provider's. -1 with what to do. */
+/*
+ * Open the provider's credential. Returns 0, or -1 with a fault that says what
+ * to do.
+ */
 int credential_open(struct credential *, const struct provider *,
     const struct credential_how *, struct fault *);
-/* As config.json says, at `where` in it; not a login. */
+/* Open what config.json names at `where`, which is not a login. */
 int credential_open_config(struct credential *, const struct config_provider *,
     const char *where, const struct credential_how *, struct fault *);
-/* May it be opened again whenever keyd asks for it? */
+/* Returns true if it may be opened again whenever keyd asks for it. */
 bool credential_again(const struct provider *);
-/* The same of this one file, whatever the configuration says. */
+/* Open this file, whatever the configuration says. */
 int credential_open_file(
     struct credential *, const char *path, int workspace, struct fault *);
-/* The same of a pipe that holds it. Takes fd, also when it fails. */
+/* Use a pipe that holds the credential. Takes `fd`, even on failure. */
 int credential_open_pipe(struct credential *, int fd, struct fault *);
-/* Ends a command that still runs; closes. */
+/* Kill a command that still runs, and close the descriptors. */
 void credential_close(struct credential *);
 /*
- * Overwrites, in place, the usual variables of all providers that we know:
- * whether used or not, nothing that we start inherits one.
+ * Overwrite, in place, the usual variables of all known providers, whether they
+ * are used or not, so that no child process inherits one.
  */
 void credential_wipe(const struct paths *, const struct config *);
 

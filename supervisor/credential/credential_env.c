@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What is read here is the value of an environment variable, once.  Used by
- * icsupervisor at start, and by icctl, which gives a session another one.
+ * Reads the value of an environment variable, once. Used by icsupervisor at
+ * start, and by icctl to give a session another credential.
  */
 #include "credential/credential_env.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CREDENTIAL_MAX 65536U /* what an empty pipe takes at once */
+#define CREDENTIAL_MAX 65536U /* as much as an empty pipe takes at once */
 
 extern char **environ;
 
@@ -60,7 +60,7 @@ credential_env_pipe(const char *name, struct fault *fault)
 	return pipefd[0];
 }
 
-/* What needs no escape in JSON; the value itself is copied nowhere. */
+/* Find a value that needs no escaping in JSON. The value is not copied. */
 static int
 env_part(const char *name, bool needed, const char **value, struct fault *fault)
 {

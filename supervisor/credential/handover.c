@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * SCM_RIGHTS, of exactly one descriptor.  Either side may be anybody of the
- * same user; more than one descriptor is cut off by the kernel, which closes
- * what has no room.
+ * Passes exactly one descriptor with SCM_RIGHTS. The other end may be any
+ * process of the same user; the kernel closes descriptors that do not fit.
  */
 #include "credential/handover.h"
 
@@ -42,7 +41,7 @@ handover_receive(int sock, void *p, size_t len, int *fd)
 	struct msghdr msg = {.msg_iov = &iov,
 	    .msg_iovlen = 1,
 	    .msg_control = room.bytes,
-	    /* Not its padding, where a second one would fit. */
+	    /* Without the padding, where a second descriptor would fit. */
 	    .msg_controllen = CMSG_LEN(sizeof(*fd))};
 	struct cmsghdr *c;
 	ssize_t n;

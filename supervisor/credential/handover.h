@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One descriptor over the control socket, with the request that it belongs
- * to: how icctl gives a session a key that it does not tell.
+ * Passes a descriptor over the control socket, together with the request that
+ * it belongs to: icctl can give a session a key without sending its value.
  */
 #ifndef HANDOVER_H
 #define HANDOVER_H
@@ -9,9 +9,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What send() and recv() return. */
+/* Send the request and the descriptor. Returns like send(2). */
 ssize_t handover_send(int sock, const void *, size_t, int fd);
-/* *fd: what came along, close-on-exec; -1: nothing did. */
+/*
+ * Receive data. `*fd` is the descriptor that came with it, close-on-exec, or
+ * -1. Returns like recv(2).
+ */
 ssize_t handover_receive(int sock, void *, size_t, int *fd);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A login file is renamed, or made: under the locks of renew_lock.c, which are
- * held before the file is opened and until its successor is in place.
+ * Renews or creates a login file under the locks of renew_lock.c, which are
+ * taken before the file is opened and held until the new one is in place.
  */
 #include "credential/renew.h"
 
@@ -19,10 +19,10 @@
 #include "control/notify.h"
 #include "sup.h"
 
-#define RENEW_TRY_MS 50U     /* and as much again, at random */
-#define RENEW_LOCK_MS 60000U /* then somebody hangs */
+#define RENEW_TRY_MS 50U     /* plus up to as much again, at random */
+#define RENEW_LOCK_MS 60000U /* after this, another program hangs */
 #define RENEW_HELD_MS 75000U /* keyd's own deadlines are shorter */
-#define RENEW_TOUCH_MS 5000U /* a directory as lock is kept fresh */
+#define RENEW_TOUCH_MS 5000U /* how often a lock directory is refreshed */
 #define RENEW_RETRY_MS 10000U
 #define RENEW_TURNS 4U
 #define RENEW_MAX_FILE (1 << 20)
@@ -93,7 +93,7 @@ renew_unlock(struct renewal *r)
 	renew_release(r);
 }
 
-/* What a session left that was killed at the wrong moment. */
+/* Remove files left by a session that was killed while it renewed. */
 static void
 renew_sweep(const struct renewal *r, const char *prefix)
 {
@@ -122,7 +122,7 @@ renew_open_temp(struct renewal *r)
 	return r->temp == -1 ? -1 : 0;
 }
 
-/* An empty file beside the login file, for keyd to write. */
+/* Give keyd an empty file beside the login file to write to. */
 static int
 renew_hand_out(struct renewal *r)
 {
@@ -139,7 +139,7 @@ renew_hand_out(struct renewal *r)
 	return 0;
 }
 
-/* Both files to keyd: the new one to write, then the old one to read. */
+/* Give keyd both files: the new one to write, then the old one to read. */
 static int
 renew_hand_over(struct renewal *r, const char **why)
 {
@@ -254,13 +254,13 @@ renew_want(struct renewal *r, const struct msg_SECRET_WANT *m)
 	return 0;
 }
 
-/* Did somebody write to it, who asked no lock? */
+/* Returns true if a program that does not use the locks wrote to the file. */
 static bool
 renew_changed(const struct renewal *r)
 {
 	struct stat st;
 
-	/* Whatever was there: the latest login is the one that counts. */
+	/* The latest login wins, whatever the file contained. */
 	if (r->why == PROTO_WANT_CAPTURED)
 		return false;
 	return fstatat(r->dirfd, r->name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
@@ -270,7 +270,7 @@ renew_changed(const struct renewal *r)
 	       st.st_mtim.tv_nsec != r->seen.st_mtim.tv_nsec;
 }
 
-/* The new file is complete: on disk first, then in its place. */
+/* The new file is complete: sync it to disk, then rename it into place. */
 static int
 renew_place(struct renewal *r)
 {
@@ -287,7 +287,10 @@ renew_place(struct renewal *r)
 	return 0;
 }
 
-/* keyd looks again: what it has must not be lost, nor what others wrote. */
+/*
+ * Let keyd start over, so that neither its new token nor the change that
+ * another program made is lost.
+ */
 static bool
 renew_look_again(struct renewal *r)
 {
@@ -297,7 +300,7 @@ renew_look_again(struct renewal *r)
 	return ++r->again < RENEW_TURNS && renew_hand_over(r, &why) == 0;
 }
 
-/* A login began in the box: whoever watches should know. */
+/* Tell the user that a login began in the sandbox. */
 static void
 renew_tell(const struct renewal *r)
 {
@@ -322,7 +325,7 @@ renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 
 	if (r->path == NULL)
 		return -1;
-	/* Of a turn that was given up. */
+	/* The answer belongs to a turn that was given up. */
 	if (r->phase != RENEWAL_HELD || m->turn != r->turn)
 		return 0;
 	log_vis_again(m->text, text, sizeof(text));
@@ -337,7 +340,10 @@ renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 			 "renewed login is in this session alone",
 		    name, r->path, text);
 		event_credential(r->provider, "failed", text);
-		/* keyd knows by the old token that the file is behind. */
+		/*
+		 * Try again later: keyd sees from the old token in the file
+		 * that it is stale.
+		 */
 		renew_unlock(r);
 		r->phase = RENEWAL_LOCKING;
 		r->until = renew_now() + RENEW_LOCK_MS;

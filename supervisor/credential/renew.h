@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A login file is renewed: icsupervisor's part.  It takes the locks that
- * everybody takes who renews that file, hands it to keyd with an empty file
- * beside it, and puts that one in its place.  It never reads either.
+ * icsupervisor's part in renewing a login file. It takes the locks that every
+ * program takes to renew that file, passes the file to keyd together with a new
+ * empty one, and renames the new one into place. It never reads either.
  */
 #ifndef RENEW_H
 #define RENEW_H
@@ -19,7 +19,7 @@
 enum renewal_phase {
 	RENEWAL_NONE,
 	RENEWAL_LOCKING,
-	RENEWAL_HELD, /* keyd works on it */
+	RENEWAL_HELD, /* keyd is working on it */
 };
 
 struct renewal {
@@ -27,36 +27,39 @@ struct renewal {
 	unsigned provider;
 	enum proto_want why;
 	struct loop_timer timer;
-	char *path, *dir, *name; /* of the file itself, links resolved */
-	int dirfd;               /* the lock between sessions; -1 */
+	char *path, *dir, *name; /* the real file, links resolved */
+	int dirfd;               /* holds the lock between sessions; or -1 */
 	const char *const *lock_dirs, *const *lock_files;
-	char *held[RENEW_MAX_LOCKS]; /* directories that we made */
+	char *held[RENEW_MAX_LOCKS]; /* lock directories that we made */
 	unsigned nheld;
 	int files[RENEW_MAX_LOCKS];
 	unsigned nfiles;
-	int temp; /* -1 */
+	int temp; /* the new file, or -1 */
 	char temp_name[300];
-	struct stat seen; /* the file that keyd got */
+	struct stat seen; /* the file that was passed to keyd */
 	uint32_t turn;
 	unsigned again;
 	uint64_t until;
 };
 
-/* From the open login file on. -1 with why. */
+/* Start from the open login file `fd`. Returns 0, or -1 with the fault set. */
 int renew_init(struct renewal *, unsigned provider, int fd,
     const struct provider_login *, struct fault *);
-/* From the path of a login that we keep ourselves; it need not be there. */
+/* Start from the path of a login that IronCurtain keeps; it need not exist. */
 int renew_init_kept(
     struct renewal *, unsigned provider, const char *path, struct fault *);
-/* SECRET_WANT, SECRET_DONE. -1: keyd has no login. */
+/* Handle SECRET_WANT and SECRET_DONE. Return -1 if keyd has no login. */
 int renew_want(struct renewal *, const struct msg_SECRET_WANT *);
 int renew_done(struct renewal *, const struct msg_SECRET_DONE *);
-/* Does keyd hold a file of ours that it has not finished? */
+/* Returns true if keyd has one of our files and has not finished with it. */
 bool renew_busy(const struct renewal *);
-/* Gives locks back, removes what is half done. */
+/* Release the locks, remove a partial file, and free the paths. */
 void renew_close(struct renewal *);
 
-/* renew_lock.c: 1 all are taken, 0 somebody has one, -1 errno. */
+/*
+ * renew_lock.c: Take all locks. Returns 1, 0 if another program holds one, or
+ * -1 with errno set; no lock is kept unless it returns 1.
+ */
 int renew_lock(struct renewal *);
 void renew_release(struct renewal *);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The locks of a login file: between our own sessions, of whatever user
- * directory, flock() on the directory that the file is in; towards the
- * vendor's own program what that program takes: a directory of an agreed
- * name, or flock() on a file.  All of them are held, or none.
+ * The locks of a login file. Between sessions of IronCurtain, whatever their
+ * IRONCURTAIN_HOME, it is flock() on the file's directory; towards the vendor's
+ * program, the lock that it uses itself: a directory with a known name, or
+ * flock() on a file. Either all locks are held, or none.
  */
 #include "credential/renew.h"
 
@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RENEW_STALE_S 60 /* older ones are of the dead */
+#define RENEW_STALE_S 60 /* an older lock was left by a process that died */
 
-/* The other way round than they were taken. */
+/* Release the locks in reverse order. */
 void
 renew_release(struct renewal *r)
 {
@@ -35,7 +35,7 @@ renew_release(struct renewal *r)
 	r->dirfd = -1;
 }
 
-/* "{dir}/x": beside the login file. Fresh memory. */
+/* Expand "{dir}/x" to a file beside the login file. The caller frees it. */
 static char *
 renew_lock_path(const struct renewal *r, const char *pattern)
 {
@@ -47,7 +47,10 @@ renew_lock_path(const struct renewal *r, const char *pattern)
 	return path;
 }
 
-/* 1 taken, 0 somebody has it, -1 errno. */
+/*
+ * Returns 1 if the lock is taken, 0 if another program has it, or -1 with errno
+ * set.
+ */
 static int
 renew_take_dir(struct renewal *r, const char *pattern)
 {
@@ -94,7 +97,7 @@ renew_take_file(struct renewal *r, const char *pattern)
 	return 1;
 }
 
-/* All or none. */
+/* Take all locks or none. */
 int
 renew_lock(struct renewal *r)
 {

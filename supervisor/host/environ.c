@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Cleans environments.  PATH and LD_LIBRARY_PATH are only the two best known
- * variables by which a program finds code (PYTHONPATH, LD_PRELOAD, BASH_ENV,
- * NODE_OPTIONS=--require=FILE, ...), so that none is known by name here: each
- * path in each value is judged by where it leads.
+ * Cleans environments. PATH and LD_LIBRARY_PATH are only the two best known
+ * variables by which a program finds code (there are also PYTHONPATH,
+ * LD_PRELOAD, BASH_ENV, NODE_OPTIONS=--require=FILE, ...), so most are not
+ * recognised by name: every path in every value is judged by where it leads.
  */
 #include "host/environ.h"
 
@@ -46,7 +46,10 @@ host_list_clean(const struct places *places, const char *list,
 	return out;
 }
 
-/* Returns true if any path in `value`, after any separator, is the agent's. */
+/*
+ * Returns true if any path in `value` leads to a place that the agent can
+ * write. `stops` are the characters that separate paths.
+ */
 static bool
 value_leads(const struct places *places, const char *value, const char *stops)
 {
@@ -59,7 +62,7 @@ value_leads(const struct places *places, const char *value, const char *stops)
 		return true;
 	rest = copy;
 	while (!leads && (item = strsep(&rest, stops)) != NULL) {
-		/* -I/path and --require=/path, too */
+		/* Also find the path in -I/path and --require=/path. */
 		if ((slash = strchr(item, '/')) == NULL ||
 		    (slash != item && item[0] != '-'))
 			continue;
@@ -69,7 +72,10 @@ value_leads(const struct places *places, const char *value, const char *stops)
 	return leads;
 }
 
-/* Returns the entry as a child may have it, "" if it may not, NULL: errno. */
+/*
+ * Returns the entry as a child may have it, "" if the child may not have it, or
+ * NULL with errno set. The caller frees it.
+ */
 static char *
 entry_clean(const struct places *places, const char *entry)
 {
@@ -87,7 +93,10 @@ entry_clean(const struct places *places, const char *entry)
 			known = true;
 	if (!known && !value_leads(places, eq + 1, ": \t;,="))
 		return strdup(entry);
-	/* A list of plain paths can lose some; anything else goes whole. */
+	/*
+	 * A list of plain paths can lose some of them; any other value goes
+	 * entirely.
+	 */
 	if (!known && (eq[1] != '/' || strpbrk(eq + 1, " \t;,=") != NULL))
 		return strdup("");
 	if ((list = host_list_clean(places, eq + 1, NULL)) == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The environment of the programs of the host that a session runs, without
- * whatever would let the agent choose code for them.
+ * The environment of host programs that a session runs, without anything that
+ * would let the agent choose code for them.
  */
 #ifndef HOST_ENVIRON_H
 #define HOST_ENVIRON_H

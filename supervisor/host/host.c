@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Applies host/program.h to a session.  Everything happens while it starts;
- * nothing of the agent has run by then.
+ * Applies host/program.h to a session. Everything here runs while the session
+ * starts, before any code of the agent.
  */
 #include "host/host.h"
 
@@ -14,7 +14,7 @@
 #include "host/sockets.h"
 #include "sup.h"
 
-/* Where no PATH is set. */
+/* The search path if PATH is not set. */
 #define HOST_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static const char *list_name;
@@ -27,7 +27,7 @@ host_told(const char *element, const char *place)
 	    list_name, place, element);
 }
 
-/* Leaves out of sup.host.path what the agent can write, and says so. */
+/* Remove directories that the agent can write from sup.host.path, and warn. */
 static int
 host_path(const char *list, struct fault *fault)
 {
@@ -94,7 +94,10 @@ host_find(struct host_program *p, const char *what, const char *name,
 	return host_program_find(p, &how, what, name, fault);
 }
 
-/* Files and directories of ours that are used while the agent runs. */
+/*
+ * Check files and directories of IronCurtain that are used while the agent
+ * runs.
+ */
 static int
 host_own(struct fault *fault)
 {
@@ -171,7 +174,9 @@ host_notify(struct fault *fault)
 	name = sup.config.notify[0];
 	if (host_find(&sup.host.notify, "notify", name, &why) == 0)
 		return 0;
-	/* Without one the session is as good; with the agent's it is not. */
+	/*
+	 * The session works without a notify command, but not with the agent's.
+	 */
 	if (sup.host.notify.refused) {
 		*fault = why;
 		return -1;

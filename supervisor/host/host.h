@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a session knows of the host's programs: the places that the agent can
- * write, PATH without them, and the programs themselves, resolved once.
+ * The host programs of a session: the places that the agent can write, PATH
+ * without them, and the programs themselves, resolved once.
  */
 #ifndef HOST_H
 #define HOST_H
@@ -12,19 +12,20 @@ struct view;
 
 struct host {
 	struct places places;
-	char *path; /* PATH without what the agent can write; may be "" */
+	char *path; /* PATH without places that the agent can write; may be
+		       "" */
 	struct host_program notify, git;
 };
 
-/* Knows the workspace and the session directory. Warns about PATH. */
+/* Add the workspace and the session directory. Warns about entries of PATH. */
 int host_begin(struct fault *);
-/* A server's view is complete: adds what it holds writable. */
+/* Add the writable places of a server's complete view. */
 int host_add_view(const struct view *, struct fault *);
-/* All views are known: judges PATH again, then resolves the programs. */
+/* Check PATH again once all views are known, then resolve the programs. */
 int host_resolve(struct fault *);
-/* Refuses sockets of the host in the workspace, unless they are allowed. */
+/* Refuse sockets of the host in the workspace, unless they are allowed. */
 int host_refuse_sockets(struct fault *);
-/* Resolves one more, for `what` in messages. */
+/* Resolve one more program; messages call it `what`. */
 int host_find(
     struct host_program *, const char *what, const char *name, struct fault *);
 

@@ -20,9 +20,9 @@
 
 struct walk {
 	const struct places *places;
-	char rest[PATH_MAX]; /* what is left of the path */
-	int cur;             /* where the walk stands */
-	bool is_dir;         /* if not, the walk is at its end */
+	char rest[PATH_MAX]; /* the rest of the path */
+	int cur;             /* O_PATH, where the walk is */
+	bool is_dir;         /* if not, `cur` must be the end of the path */
 	unsigned links;
 	const char *found;
 };
@@ -58,7 +58,7 @@ places_clear(struct places *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* Makes `fd` the place where the walk stands. Takes it. */
+/* Move the walk to `fd`, and note if this is one of the places. Takes `fd`. */
 static int
 walk_enter(struct walk *w, int fd)
 {
@@ -87,7 +87,7 @@ walk_root(struct walk *w)
 	return fd == -1 ? -1 : walk_enter(w, fd);
 }
 
-/* The link's text takes the place of its name in the path. Takes `fd`. */
+/* Replace the link's name in the path by its text. Takes `fd`. */
 static int
 walk_link(struct walk *w, int fd)
 {
@@ -110,7 +110,10 @@ walk_link(struct walk *w, int fd)
 	return text[0] == '/' ? walk_root(w) : 0;
 }
 
-/* Takes the next component. Returns 1 at the path's end, else 0 or -1. */
+/*
+ * Take the next component. Returns 1 at the end of the path, 0, or -1 with
+ * errno set.
+ */
 static int
 walk_step(struct walk *w)
 {

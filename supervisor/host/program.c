@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Resolves and starts programs of the host.  The kernel would look up the
- * interpreter of a script anew, and /usr/bin/env the interpreter's name in
- * PATH: both are done here, once, so that nothing is looked up later.
+ * Resolves and starts programs of the host. The kernel would look up a script's
+ * interpreter again, and /usr/bin/env would look up its argument in PATH: both
+ * are done here, once, so that nothing is looked up later.
  */
 #include "host/program.h"
 
@@ -19,7 +19,7 @@
 #include "config/jsonfile.h"
 #include "host/environ.h"
 
-/* As much of the first line as the kernel reads. */
+/* The kernel reads this much of a script's first line. */
 #define HOST_LINE 256U
 
 extern char **environ;
@@ -39,7 +39,7 @@ host_refuse(struct host_program *p, const char *what, const char *path,
 	    what, path, place);
 }
 
-/* An executable file at `path`, opened. -1: errno, or the fault is set. */
+/* Open an executable file. Returns the descriptor, or -1 with the fault set. */
 static int
 host_open(struct host_program *p, const struct host_how *h, const char *what,
     const char *path, struct fault *fault)
@@ -69,7 +69,10 @@ host_open(struct host_program *p, const struct host_how *h, const char *what,
 	return fd;
 }
 
-/* Does PATH as the user has it lead to one that was left out? */
+/*
+ * Returns the place that hides the program if it is in a directory of the
+ * user's PATH that was left out, or NULL. `dst` becomes the program's path.
+ */
 static const char *
 host_left_out(const struct host_how *h, const char *name, char *dst, size_t cap)
 {
@@ -88,7 +91,7 @@ host_left_out(const struct host_how *h, const char *name, char *dst, size_t cap)
 	return NULL;
 }
 
-/* The first directory of PATH that has it. */
+/* Open the program from the first directory of PATH that has it. */
 static int
 host_search(struct host_program *p, const struct host_how *h, const char *what,
     const char *name, struct fault *fault)
@@ -111,7 +114,10 @@ host_search(struct host_program *p, const struct host_how *h, const char *what,
 	return fault_set(fault, "%s: %s not found in PATH", what, name);
 }
 
-/* "#!/usr/bin/env [-S] NAME ARG" is "#!NAME ARG", found in PATH by us. */
+/*
+ * Add a script's interpreter. "#!/usr/bin/env [-S] NAME ARG" becomes "#!NAME
+ * ARG", and NAME is searched for in PATH here.
+ */
 static int
 host_interpreter(struct host_program *p, const struct host_how *h,
     const char *what, char *line, struct fault *fault)
@@ -149,7 +155,7 @@ host_interpreter(struct host_program *p, const struct host_how *h,
 	return host_add(p, h, what, word, fault);
 }
 
-/* The file at the end of files[]: what does it need to run? */
+/* Add the interpreter of the last of files[], if that is a script. */
 static int
 host_script(struct host_program *p, const struct host_how *h, const char *what,
     struct fault *fault)
@@ -161,8 +167,7 @@ host_script(struct host_program *p, const struct host_how *h, const char *what,
 	snprintf(
 	    self, sizeof(self), "/proc/self/fd/%d", p->files[p->nfiles - 1].fd);
 	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	/* A program may be executable and not readable: then it is no script.
-	 */
+	/* A file that is executable but not readable cannot be a script. */
 	if (fd == -1)
 		return errno == EACCES ? 0 : fault_errno(fault, "%s", what);
 	n = pread(fd, line, HOST_LINE, 0);
@@ -233,7 +238,10 @@ host_program_free(struct host_program *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* The script's descriptors become ours after the caller's; *s is a copy. */
+/*
+ * Build the argument vector and append the scripts' descriptors to `s`, which
+ * is a copy of the caller's.
+ */
 static char **
 host_argv(const struct host_program *p, struct spawn *s)
 {

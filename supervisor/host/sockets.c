@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads the kernel's table of Unix sockets.  It holds the names as they were
- * bound: a server that had changed its directory first, as git's fsmonitor
- * does, is known by a relative name only, and the workspace is then searched
- * for a socket of that name.  Nothing is connected to.
+ * Reads the kernel's table of Unix sockets, which has names as they were bound.
+ * A server that changed its directory first, as git's fsmonitor does, has only
+ * a relative name; the workspace is then searched for a socket of that name.
+ * Nothing connects to a socket.
  */
 #include "host/sockets.h"
 
@@ -18,10 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SOCKETS_LISTENS 0x10000UL /* __SO_ACCEPTCON */
+#define SOCKETS_LISTENS 0x10000UL /* the kernel's __SO_ACCEPTCON */
 #define SOCKETS_DGRAM 2UL
 #define SOCKETS_MAX_NAMES 256U
-/* A larger tree than this is not searched to its end. */
+/* The search gives up in a larger tree. */
 #define SOCKETS_MAX_ENTRIES 2000000U
 #define SOCKETS_MAX_DEPTH 64U
 
@@ -33,7 +33,7 @@ struct search {
 	unsigned entries;
 };
 
-/* The name in a line, if somebody can be reached by it; else NULL. */
+/* Returns the name in a line if the socket can be reached by it, or NULL. */
 static char *
 line_name(char *line)
 {
@@ -89,7 +89,7 @@ search_known(const struct search *s, const char *name)
 	return false;
 }
 
-/* Takes fd. Links are not followed. */
+/* Search a directory without following links. Takes `fd`. */
 static void
 search_tree(struct search *s, int fd, const char *path, unsigned depth)
 {
@@ -135,7 +135,7 @@ host_sockets(const struct places *places, const char *table, int dir,
 
 	if ((f = fopen(table, "re")) == NULL)
 		return -1;
-	/* The first line is a heading. */
+	/* Skip the heading. */
 	if (getline(&line, &cap, f) != -1)
 		while (getline(&line, &cap, f) != -1)
 			if ((name = line_name(line)) != NULL)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Rules are made from a constitution; compiled-policy.json holds the hash of
- * the one that it was made from.  Whoever changed the constitution since means
- * something else than what is in force: that is said, or with policy.strict
- * refused.  The files are the user's own.
+ * Compares a policy with its constitution. compiled-policy.json has the hash of
+ * the constitution that it was made from; if the user has changed the
+ * constitution since, the policy in force is not the one the user means. That
+ * is a warning, or with policy.strict an error. Both files are the user's own.
  */
 #include <sys/stat.h>
 
@@ -16,7 +16,10 @@
 #include "config/jsonfile.h"
 #include "sup.h"
 
-/* "" when the rules were made from none, or cannot be read (policyd says). */
+/*
+ * Read the hash from the policy. "" if it has none or cannot be read, which
+ * policyd reports.
+ */
 static void
 drift_wanted(const struct rules_file *r, char hex[65])
 {
@@ -42,7 +45,10 @@ drift_hex(const struct span *runs, size_t n, char hex[65])
 		snprintf(hex + 2 * i, 3, "%02x", hash[i]);
 }
 
-/* A constitution is in the policy's directory, above it, or in home. */
+/*
+ * Returns the directory of constitution.md: the policy's directory, the one
+ * above it, or IRONCURTAIN_HOME. NULL if there is none; the caller frees it.
+ */
 static char *
 drift_dir(const char *dir)
 {
@@ -64,7 +70,10 @@ drift_dir(const char *dir)
 	return out;
 }
 
-/* Its text, and the user's own behind it, as the founding system hashed it. */
+/*
+ * Compare the hash of the constitution, followed by the user's own, as the
+ * TypeScript IronCurtain computes it.
+ */
 static int
 drift_have(const char *dir, const char *want, bool *same, struct fault *fault)
 {
@@ -134,7 +143,10 @@ drift_check(const struct rules_file set[], const char *dir, struct fault *fault)
 	if (sup.config.strict)
 		return fault_set(
 		    fault, "%s (refused: policy.strict)", why.text);
-	/* Without it there is nothing to compare: no news for the terminal. */
+	/*
+	 * There is nothing to compare with, so this does not go to the
+	 * terminal.
+	 */
 	if (!known)
 		sup_note("%s", why.text);
 	else

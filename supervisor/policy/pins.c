@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * pins.json: what each tool of each MCP server was when it was first used, or
- * when the user looked at it last.  Sent to policyd, which compares; written
- * when it says that a tool is used first, or trusted.  Several sessions may
- * write: each takes the lock, reads what is there, and adds its own.  Text of
- * definitions is a server's and is only kept and handed to icctl.
+ * pins.json: the definition of each tool of each MCP server when it was first
+ * used, or when the user last looked at it. It is sent to policyd, which
+ * compares, and written when policyd reports a tool as used first, or trusted.
+ * Several sessions may write: each takes the lock, reads the file, and adds its
+ * own tools. A definition's text comes from a server and is only stored and
+ * passed to icctl.
  */
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -29,7 +30,7 @@
 #define PINS_TRIES 100U
 #define PINS_POOL (1U << 20)
 
-/* A tool that is in quarantine or drifted, as policyd told. */
+/* A tool that is in quarantine or has drifted, as policyd reported. */
 struct seen {
 	uint16_t server;
 	enum proto_tool state;
@@ -66,7 +67,7 @@ pins_load(struct fault *fault)
 	return pins_read(pins_env.path, &pins_env.servers, fault);
 }
 
-/* The pin of a tool, or NULL. */
+/* Returns the pin of a tool, or NULL. */
 static struct json_object *
 pin_of(const char *server, const char *tool)
 {
@@ -103,7 +104,10 @@ pins_send(void)
 	}
 }
 
-/* Command, arguments and names of variables, as canonical JSON. */
+/*
+ * Hash the command, its arguments and the names of its variables, as canonical
+ * JSON.
+ */
 void
 pins_command(const struct server *s, uint8_t digest[32])
 {
@@ -116,7 +120,7 @@ pins_command(const struct server *s, uint8_t digest[32])
 	memset(digest, 0, 32);
 	if (s->program.ours)
 		return;
-	/* Whatever fails below: another digest, so no tool is taken for it. */
+	/* On any failure below, a digest that matches no server. */
 	digest[0] = 1;
 	buf_init(&b, PINS_POOL);
 	if ((p = value_pool_new(PINS_POOL)) == NULL)
@@ -181,7 +185,7 @@ pins_flush(void)
 	pins_write_due(NULL);
 }
 
-/* To be written soon, with others. */
+/* Queue a change, which is written soon together with others. */
 static void
 pins_change(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 {
@@ -195,7 +199,7 @@ pins_change(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 	strlcpy(c->tool, tool, sizeof(c->tool));
 	hex_of(m->digest, c->digest);
 	c->trusted = m->state == PROTO_TOOL_TRUSTED;
-	/* What is too long to be kept is compared by its digest alone. */
+	/* A longer definition is compared only by its digest. */
 	if (m->text.len != 0 && m->text.len <= PINS_MAX_TEXT)
 		c->text = span_dup(m->text);
 	loop_timer_set(
@@ -284,7 +288,7 @@ pins_json(const char *server, const char *tool, bool whole)
 	return list;
 }
 
-/* It may be used: what was said of it no longer holds. */
+/* The tool is usable again: drop its quarantine entry. */
 static void
 pins_good(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 {
@@ -296,7 +300,7 @@ pins_good(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 		free(s->text);
 		*s = pins_env.seen[--pins_env.nseen];
 	}
-	/* Whoever trusts what it was in between waits for an answer. */
+	/* Refuse a pending `icctl trust` of the definition that is now gone. */
 	if (m->state == PROTO_TOOL_OK)
 		control_trusted(sup.servers[m->server].def->name, tool,
 		    "it is as it was pinned again: there is nothing to trust");
@@ -304,7 +308,7 @@ pins_good(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 		return;
 	sup_note(
 	    "tool %s__%s is trusted", sup.servers[m->server].def->name, tool);
-	/* So that the user hears of it now, if it cannot be kept. */
+	/* Write now, so that the user learns at once if it fails. */
 	pins_flush();
 	control_trusted(sup.servers[m->server].def->name, tool,
 	    pins_env.failed[0] != '\0'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reading and writing pins.json.  Read strictly: a file that is damaged is
- * not taken for an empty one, or every tool would be a first one again.
+ * Reads and writes pins.json. A damaged file is an error: if it counted as
+ * empty, every tool would be trusted on first use again.
  */
 #include "policy/pins.h"
 
@@ -145,7 +145,7 @@ pins_apply(
 		tools = json_object_new_object();
 		json_object_object_add(servers, c->server, tools);
 	}
-	/* Another session was first: what it found counts. */
+	/* Another session was first: its pin counts. */
 	if (!c->trusted && json_object_object_get_ex(tools, c->tool, &pin))
 		return;
 	pin = json_object_new_object();
@@ -167,7 +167,10 @@ pins_print(struct json_object *root)
 	    root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
-/* The file must be one that can be read again: without texts if need be. */
+/*
+ * Keep the file below the size that can be read again, if necessary by leaving
+ * out definitions. Returns NULL if that does not help.
+ */
 static const char *
 pins_compose(struct json_object *root, struct json_object *servers)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Other rules for the running session: the files are found and read as at the
- * start, recorded, and sent to policyd, which puts all of them in force or
- * none.  One at a time.
+ * Loads new rules into the running session: the files are found and read as at
+ * the start, recorded, and sent to policyd, which puts all of them in force or
+ * none. One reload runs at a time.
  */
 #include <stdio.h>
 #include <stdlib.h>

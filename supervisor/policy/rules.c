@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The policy files: found and read here, understood by policyd alone.  Holds
+ * The policy files: found and read here, but interpreted only by policyd. Holds
  * their bytes until they are sent, and their hashes for the first record.
  */
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ static const struct {
     [PROTO_RULES_LISTS] = {"dynamic-lists.json", false},
 };
 
-/* file: instead of the one in dir; or NULL. */
+/* Read `file`, or, if it is NULL, the usual file in `dir`. */
 static int
 rules_read(struct rules_file *r, const char *dir, const char *file,
     unsigned kind, struct fault *fault)
@@ -98,7 +98,9 @@ rules_find(
 		const char *file =
 		    k == PROTO_RULES_POLICY && !one ? NULL : files[k];
 
-		/* Rules of another place have no lists of this one. */
+		/*
+		 * The lists of this directory are not for rules from elsewhere.
+		 */
 		if (k == PROTO_RULES_LISTS && one && file == NULL)
 			continue;
 		rv = rules_read(&set[k], dir, file, k, fault);
@@ -119,7 +121,7 @@ rules_load(struct fault *fault)
 	return rules_find(sup.rules, none, fault);
 }
 
-/* The last kind first: rules speak of lists. */
+/* Send the last kind first, because rules refer to lists. */
 unsigned
 rules_send(struct rules_file set[])
 {
@@ -135,7 +137,7 @@ rules_send(struct rules_file set[])
 		rules.text = span_of(set[k].text, set[k].len);
 		child_send(ROLE_POLICY, 0, MSG_RULES, &rules, -1);
 		n++;
-		/* What views are made by stays: instances have some later. */
+		/* Keep the policy: instances make views from it later. */
 		if (k == PROTO_RULES_POLICY)
 			continue;
 		free(set[k].text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * From destinations of the configuration to slots of providers.  The file that
- * both locks read is composed here; nothing of what a person wrote goes there
- * unread.
+ * Turns the destinations of the configuration into slots for providers. The
+ * provider file that mitmd and keyd read is composed here from checked values
+ * only.
  */
 #include "providers/destinations.h"
 
@@ -39,7 +39,7 @@ destination_kinds_text(char *dst, size_t cap)
 	return dst;
 }
 
-/* Whose host is it already? */
+/* Returns the name of the provider that has this host already, or NULL. */
 static const char *
 destination_taken(const struct providers *ps, const char *host)
 {
@@ -50,7 +50,9 @@ destination_taken(const struct providers *ps, const char *host)
 	return NULL;
 }
 
-/* Its own members, then those that every file has. */
+/*
+ * Compose the provider file: name, kind and hosts, then the kind's own members.
+ */
 static struct json_object *
 destination_file(
     const struct provider *p, const char *kind, struct json_object *members)
@@ -73,7 +75,10 @@ destination_file(
 	return o;
 }
 
-/* What a file says of its credential: what we do with it hangs on that. */
+/*
+ * Take the variable and the placeholder key from the file's "credential".
+ * Returns 0 (also if it has none), or -1.
+ */
 static int
 destination_key(struct provider *p, struct json_object *file)
 {
@@ -92,7 +97,7 @@ destination_key(struct provider *p, struct json_object *file)
 	return p->key != NULL ? 0 : -1;
 }
 
-/* A slot for n of the hosts. */
+/* Fill an empty slot for `n` of the destination's hosts. */
 static int
 destination_slot(struct provider *p, const struct config_provider *as,
     const char *name, const char *kind, char *const *hosts, unsigned n,
@@ -120,7 +125,10 @@ destination_slot(struct provider *p, const struct config_provider *as,
 	return rv;
 }
 
-/* The destination's, with a number where it has several slots. */
+/*
+ * Write the slot's name to `dst`: the destination's, with a number if it has
+ * several slots.
+ */
 static int
 destination_slot_name(const struct providers *ps,
     const struct config_destination *d, unsigned n, char *dst, size_t cap,
@@ -172,7 +180,10 @@ destination_load(struct providers *ps, const struct config_destination *d,
 	return 0;
 }
 
-/* As many as there is room for: the list is no secret, and no rule. */
+/*
+ * Describe the hosts to the agent, as many as fit: the list is not a secret,
+ * and no rule depends on it.
+ */
 static void
 destinations_tell(struct providers *ps, bool more)
 {
@@ -231,7 +242,7 @@ destination_web_slot(struct provider *p, const struct config *cfg,
 	for (size_t i = 0; i < cfg->nmirrors; i++)
 		if (strcmp(cfg->mirrors[i].name, host) == 0)
 			as = &cfg->mirrors[i];
-	/* As no destination of a configuration can be called. */
+	/* No destination in a configuration can have such a name. */
 	snprintf(name, sizeof(name), DESTINATIONS_ADDED "%u", n);
 	return destination_slot(
 	    p, as, name, destination_web.name, hosts, 1, NULL, fault);

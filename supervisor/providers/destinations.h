@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Destinations: hosts beside the model providers, each of a kind that says
- * what may be done there.  To the rest of the program one is a provider like
- * any other, whose file is composed here from the configuration; what it means
- * is for the locks (mitmd/provider/dest.h).  Hosts come from the user's
- * configuration, or are added in a session by the agent, with the user's
+ * Destinations: hosts other than the model providers, each of a kind that says
+ * what may be done there. For the rest of the program a destination is a
+ * provider like any other, whose file is composed here from the configuration;
+ * mitmd and keyd give it its meaning (mitmd/provider/dest.h). Hosts come from
+ * the user's configuration, or the agent adds them in a session with the user's
  * approval.
  */
 #ifndef DESTINATIONS_H
@@ -14,25 +14,27 @@
 #include "config/jsonfile.h"
 #include "providers/providers.h"
 
-#define DESTINATIONS_ADDED "added-" /* then a number: of the agent's */
-#define DESTINATIONS_MAX_HOSTS 16U  /* of one, a keyd for each */
+#define DESTINATIONS_ADDED "added-" /* followed by a number: hosts that the
+				       agent added */
+#define DESTINATIONS_MAX_HOSTS 16U  /* of one destination; each has its own
+				       keyd */
 
 /*
- * A kind, as config.json has it.  A new one: a row in destination_kinds
- * (destinations.c) and a file of its own with `read`.
+ * A kind of destinations in config.json. A new kind needs a row in
+ * destination_kinds (destinations.c) and a file with its own `read`.
  */
 struct destination_kind {
 	const char *name;
-	bool split;      /* a slot, and so a keyd, for each host */
+	bool split;      /* each host has its own slot, and so its own keyd */
 	bool credential; /* takes "credential" */
 	unsigned max_hosts;
-	/* Members of its own, beside those that every kind has. */
+	/* Members of this kind, in addition to those of every kind. */
 	const char *const *members;
 	/*
-	 * Checks its own members of o, and puts into file what the locks
-	 * shall know (name, kind and hosts come by themselves; a kind with a
-	 * credential adds "credential" as a provider file has it). cfg: keys
-	 * that give defaults. -1 with j->fault.
+	 * Check the kind's own members of `o`, and add to `file` what mitmd and
+	 * keyd need. Name, kind and hosts are added elsewhere; a kind with a
+	 * credential adds "credential" as in a provider file. `cfg` has the
+	 * keys that give defaults. Returns 0, or -1 with j->fault set.
 	 */
 	int (*read)(const struct jsonfile *j, const char *where,
 	    struct json_object *o, const struct config *cfg,
@@ -42,15 +44,19 @@ struct destination_kind {
 extern const struct destination_kind destination_git, destination_registry,
     destination_web;
 
-/* NULL: there is none. */
+/* Returns the kind of that name, or NULL. */
 const struct destination_kind *destination_kind(const char *name);
-/* "web", "git" ...: for a message. */
+/*
+ * Write the names of all kinds for a message: "web", "git" ... Returns `dst`.
+ */
 const char *destination_kinds_text(char *dst, size_t cap);
 
-/* Adds the slots of the configuration behind the providers. */
+/* Add slots for the destinations of the configuration after the providers. */
 int destinations_load(
     struct providers *, const struct config *, struct fault *);
-/* One web host more, the nth: into p, which is empty. */
+/*
+ * Fill the empty slot `p` for the nth web host that was added in the session.
+ */
 int destination_web_slot(struct provider *p, const struct config *,
     const char *host, unsigned n, struct fault *);
 

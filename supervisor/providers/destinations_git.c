@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Destinations of the kind git, as config.json has them: a server, the
- * repositories on it, and what may be done with them.  What that means is
- * said in mitmd/provider/dest_git.c.
+ * Destinations of the kind git in config.json: a server, the repositories on
+ * it, and what may be done with them. mitmd/provider/dest_git.c says what that
+ * means.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define GIT_MAX_PUSH (64 << 20)
 #define GIT_MAX_GLOBS 64U
 
-/* One of the words, or absent; as the locks have it. */
+/* Copy a member that is one of `words`, or absent, to `file`. */
 static int
 git_word(const struct jsonfile *j, const char *where, struct json_object *o,
     const char *name, const char *const *words, const char *text,
@@ -32,7 +32,10 @@ git_word(const struct jsonfile *j, const char *where, struct json_object *o,
 	return jsonfile_bad(j, where, name, "must be %s, is \"%s\"", text, s);
 }
 
-/* As the locks read it, so that what is wrong is said here. */
+/*
+ * Returns true if mitmd and keyd will accept the pattern: a mistake is best
+ * reported here.
+ */
 static bool
 git_glob_ok(const char *s)
 {
@@ -98,7 +101,7 @@ git_user_ok(const char *s)
 			 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == n;
 }
 
-/* The token goes as a password (RFC 7617), as every server takes it. */
+/* Send the token as a password (RFC 7617), which every git server accepts. */
 static int
 git_credential(const struct jsonfile *j, const char *where,
     struct json_object *o, struct json_object *file)

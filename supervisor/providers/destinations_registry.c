@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Destinations of the kind registry, as config.json has them: where packages
- * may be installed from, and which.  What that means is said in
- * mitmd/provider/dest_registry.c.  `packageInstall`, which the founding system
- * has, gives what a destination does not say itself.
+ * Destinations of the kind registry in config.json: where packages may be
+ * installed from, and which ones. mitmd/provider/dest_registry.c says what that
+ * means. `packageInstall`, a key of the TypeScript IronCurtain, gives defaults
+ * for what a destination leaves out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,10 @@ registry_glob_ok(const char *s)
 	return n != 0 && n <= 256;
 }
 
-/* A list of patterns, copied: 1, 0 if it is not there, -1. */
+/*
+ * Copy a list of patterns to `*out`. Returns 1, 0 if it is absent, or -1 with
+ * the fault set.
+ */
 static int
 registry_globs(const struct jsonfile *j, const char *where,
     struct json_object *o, const char *key, struct json_object **out)
@@ -89,7 +92,7 @@ config_package_install(
 	return 0;
 }
 
-/* A destination's own list, or packageInstall's. */
+/* Copy a destination's own list to `file`, or else packageInstall's. */
 static int
 registry_list(const struct jsonfile *j, const char *where,
     struct json_object *o, const char *key, struct json_object *dflt,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Destinations of the kind web, as config.json has them: hosts that may be
- * read.  What reading means is said in mitmd/provider/dest_web.c.
+ * Destinations of the kind web in config.json: hosts that may be read.
+ * mitmd/provider/dest_web.c says what reading means.
  */
 #include "providers/destinations.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Loads provider files and makes sentinel keys.  Holds no credential.
- */
+/* Loads provider files and makes placeholder keys. Holds no credential. */
 #include "providers/providers.h"
 
 #include <sys/stat.h>
@@ -15,7 +13,7 @@
 
 #define SENTINEL_BYTES 24
 
-/* The prefix that makes agents take it for a key, and 192 random bits. */
+/* The prefix makes agents accept the key; 192 random bits follow. */
 char *
 provider_sentinel(const char *prefix)
 {
@@ -60,7 +58,10 @@ provider_hosts(
 	return p->nhosts != 0 ? 0 : jsonfile_bad(j, "", "host", "missing");
 }
 
-/* Before any variable is wiped. */
+/*
+ * Returns true if the key is in several variables. Called before any variable
+ * is wiped.
+ */
 static bool
 provider_is_in_parts(const struct provider *p)
 {
@@ -75,7 +76,7 @@ provider_is_in_parts(const struct provider *p)
 	return (one == NULL || one[0] == '\0') && id != NULL && id[0] != '\0';
 }
 
-/* Variables of id, secret and session token. */
+/* Read the names of the variables for id, secret and session token. */
 static int
 provider_parts(
     struct provider *p, const struct jsonfile *j, struct json_object *cred)
@@ -171,7 +172,7 @@ provider_clear(struct provider *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* That a CA file is one is known here; what it holds, to keyd later. */
+/* Check only that a CA file holds a certificate; keyd reads it later. */
 int
 provider_ca(
     const struct config_provider *cfg, const char *where, struct fault *fault)
@@ -200,8 +201,8 @@ provider_ca(
 }
 
 /*
- * What the user set goes over the file's filter and protocols. 1: something
- * did, 0: nothing was set.
+ * Add the user's settings to the file's filter and protocols. Returns 1 if
+ * there were any, 0 if not, or -1 with the fault set.
  */
 static int
 provider_settings(struct provider *p, const char *path,
@@ -230,7 +231,7 @@ provider_settings(struct provider *p, const char *path,
 	return 1;
 }
 
-/* What was made of the file is what both locks read. */
+/* mitmd and keyd read the file as it is rewritten here. */
 int
 provider_rewrite(struct provider *p, struct json_object *root)
 {
@@ -299,7 +300,7 @@ out:
 	return rv;
 }
 
-/* One that is to be used. */
+/* Load a provider that the session will use. */
 static int
 providers_add(struct providers *ps, const struct paths *paths,
     const struct config *cfg, const char *name, struct fault *fault)

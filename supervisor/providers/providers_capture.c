@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where a login may begin in the box, the hosts and routes that it takes are
- * put among those of the provider file, and both locks read the result.  Where
- * it may not, there are no such hosts and no such routes.
+ * If a login may begin in the sandbox, the hosts and routes that it needs are
+ * added to those of the provider file, and mitmd and keyd read the result.
+ * Otherwise there are no such hosts and routes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "config/jsonfile.h"
 #include "providers/providers.h"
 
-/* The one in use, of the file's "logins". */
+/* Returns "capture" of the entry of "logins" that is in use, or NULL. */
 static struct json_object *
 capture_section(struct json_object *root, const char *login)
 {
@@ -36,7 +36,7 @@ capture_has(const struct provider *p, const char *host)
 	return false;
 }
 
-/* More hosts: "host" becomes "hosts". */
+/* Add the login's hosts: "host" becomes "hosts". */
 static int
 capture_hosts(struct provider *p, const struct jsonfile *j,
     struct json_object *root, struct json_object *capture)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Will mitmd and keyd take a provider file?  Their own reader says so, here,
- * where there is somebody to tell; they read it again, and go by that alone.
+ * Checks provider files with the parser of mitmd and keyd, so that a mistake is
+ * reported to a person. They parse the file again, and trust only that.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,10 @@
 #include "mitmd/provider/check.h"
 #include "providers/providers.h"
 
-/* A slot that was composed says which part of config.json it came from. */
+/*
+ * Report the fault. A slot that was composed has no file: name the part of
+ * config.json that it came from.
+ */
 static int
 provider_refuse(const struct provider *p, const char *what, struct fault *fault)
 {

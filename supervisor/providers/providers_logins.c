@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The logins of a provider: where the programs of vendors keep theirs, where
- * ours are kept that began in a box, and whether a session is to use one or
- * a key.  Looks whether files are there, reads none; what a login holds is
- * keyd's to read.
+ * The logins of a provider: where vendors' programs keep theirs, where logins
+ * that began in a sandbox are kept, and whether a session uses a login or a
+ * key. Checks only whether the files exist; keyd reads them.
  */
 #include "providers/providers.h"
 
@@ -15,8 +14,8 @@
 #include "config/jsonfile.h"
 
 /*
- * Where the vendor's program keeps it: below the first of these variables
- * that is set, as for the program itself, else the usual file.
+ * Returns the path of the vendor's login file: below the first of these
+ * variables that is set, as in the vendor's program, or else the usual file.
  */
 static char *
 provider_place(const struct jsonfile *j, struct json_object *dirs,
@@ -119,9 +118,9 @@ provider_is_there(const struct provider_login *l)
 }
 
 /*
- * Key or login?  What config.json says; else the variable, as it was set on
- * purpose here and now; else a login that is there, of the vendor's program
- * or begun in a box.
+ * Choose a key or a login: what config.json says; otherwise the variable,
+ * because somebody set it on purpose; otherwise a login that exists, the
+ * vendor's program's before one that began in a sandbox.
  */
 int
 provider_choose(struct provider *p, struct fault *fault)

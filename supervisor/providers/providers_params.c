@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a provider file leaves open: "parameters" names the region and the
- * project that hosts and paths are made of, with the variables that usually
- * say them and what holds without.  The values are put in before anyone
- * reads the file's routes, so that both locks see one region and one project,
- * and no request leads to another.
+ * The parameters of a provider file: "parameters" names the region and the
+ * project that hosts and paths are made of, with the variables that usually set
+ * them and their defaults. The values are filled in before anyone reads the
+ * file's routes, so that mitmd and keyd see the same region and project, and no
+ * request can go to another.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const char *const param_names[PROVIDERS_PARAMS] = {
     [PARAM_PROJECT] = "project",
 };
 
-/* What stands in a host name and in a path alike. */
+/* Returns true if the value is safe both in a host name and in a path. */
 static bool
 param_ok(const char *s)
 {
@@ -29,7 +29,7 @@ param_ok(const char *s)
 	       strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
 }
 
-/* config.json, then the environment, then the file itself. */
+/* Look up a value in config.json, then the environment, then the file. */
 static int
 param_value(struct provider *p, const struct jsonfile *j, struct json_object *o,
     const char *provider, unsigned which)
@@ -71,7 +71,7 @@ param_value(struct provider *p, const struct jsonfile *j, struct json_object *o,
 	return 0;
 }
 
-/* Some regions have a host of another form. */
+/* Use the region's own host, if the file lists one: some have other names. */
 static void
 param_host(struct provider *p, struct json_object *root, struct json_object *o)
 {
@@ -84,7 +84,7 @@ param_host(struct provider *p, struct json_object *root, struct json_object *o)
 		json_object_object_add(root, "host", json_object_get(host));
 }
 
-/* The text with every {name} replaced. NULL: out of memory. */
+/* Returns the text with every {name} replaced, or NULL if memory ran out. */
 static char *
 param_fill(const struct provider *p, const char *text)
 {
@@ -102,7 +102,10 @@ param_fill(const struct provider *p, const char *text)
 				n = 0;
 				continue;
 			}
-			/* What is not known yet must not be used. */
+			/*
+			 * A provider without this value cannot be used
+			 * (p->lacks).
+			 */
 			buf_adds(&b, p->params[i] != NULL ? p->params[i] : "-");
 			break;
 		}
