@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What this keyd may still spend.  icsupervisor says how far it may go; the
- * count of turns, requests and bytes and the time are kept here, from what
- * went out and came in, and told back.  A request beyond is refused before
- * anything of it is sent; when the time is over, or tokens or money are, what
- * runs is cut.
+ * What this keyd spent and may still spend.  The turns, requests and bytes are
+ * counted here, from what went out and came in, and reported to icsupervisor.
+ * A request beyond the limits is refused before anything of it is sent.
  */
 #include "keyd/keyd.h"
 
-#include <stdio.h>
-
 #define BUDGET_REPORT_MS 100U /* totals are told that often */
 #define BUDGET_NEAR 32U       /* but at once where few turns are left */
-
-static void budget_over(struct loop_timer *);
 
 static void
 budget_report(struct loop_timer *t)
@@ -82,58 +76,4 @@ budget_end(uint64_t sent, uint64_t received)
 	b->sent += sent;
 	b->received += received;
 	budget_tell();
-}
-
-/* What runs ends now. */
-static void
-budget_cut(const char *text)
-{
-	struct keyd_env *e = &keyd_env;
-	struct stream *s, *next;
-
-	e->budget.why = text;
-	for (s = TAILQ_FIRST(&e->streams); s != NULL; s = next) {
-		next = TAILQ_NEXT(s, entry);
-		if ((s->x.state == EXCHANGE_WAIT ||
-			s->x.state == EXCHANGE_ON) &&
-		    e->provider->routes[s->x.req.route].turn)
-			exchange_fail(s, KEYD_FAIL_BUDGET, "budget used up");
-	}
-}
-
-static void
-budget_over(struct loop_timer *t)
-{
-	(void)t;
-	budget_cut(keyd_env.budget.ms_text);
-}
-
-static void
-budget_text(struct span s, char dst[513])
-{
-	snprintf(dst, 513, "%.*s", (int)s.len, (const char *)s.p);
-}
-
-int
-keyd_budget(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct msg_BUDGET *m = &msg->BUDGET;
-	struct budget *b = &keyd_env.budget;
-	struct loop *l = &keyd_env.w.loop;
-
-	(void)c;
-	(void)fd;
-	b->max_turns = m->turns;
-	budget_text(m->turns_text, b->turns_text);
-	budget_text(m->ms_text, b->ms_text);
-	budget_text(m->spent_text, b->spent_text);
-	b->until = UINT64_MAX;
-	loop_timer_clear(l, &b->over);
-	if (m->ms < UINT64_MAX - loop_now(l)) {
-		b->until = loop_now(l) + m->ms;
-		loop_timer_set(l, &b->over, m->ms, budget_over, NULL);
-	}
-	if (b->spent_text[0] != '\0')
-		budget_cut(b->spent_text);
-	return 0;
 }

@@ -17,7 +17,10 @@ struct budget {
 	struct loop_timer report, over;
 };
 
+/* keyd/limit.c */
 int keyd_budget(struct chan *, const union proto_any *, int fd);
+
+/* keyd/budget.c */
 /* NULL, or what a request on that route is told. */
 const char *budget_refusal(const struct provider_route *);
 /* A request is taken; an exchange is over. */

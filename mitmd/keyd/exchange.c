@@ -11,34 +11,6 @@
 
 #define EXCHANGE_BURST 64
 
-static void
-exchange_report(struct stream *s, const char *error)
-{
-	struct exchange *x = &s->x;
-	struct msg_EXCHANGE_END m = {.stream = s->id,
-	    .exchange = x->req.exchange,
-	    .status = (uint16_t)x->reply.status,
-	    .sent = x->sent,
-	    .received = x->reply.received,
-	    .error = span_str(error)};
-
-	if (m.error.len > 256)
-		m.error.len = 256;
-	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
-	budget_end(m.sent, m.received);
-	if (error == NULL)
-		trouble_status(x->reply.status);
-}
-
-void
-exchange_never(uint32_t stream, uint32_t exchange, const char *error)
-{
-	struct msg_EXCHANGE_END m = {
-	    .stream = stream, .exchange = exchange, .error = span_str(error)};
-
-	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
-}
-
 /* Gives back what the exchange holds. again: the connection is good. */
 static void
 exchange_release(struct stream *s, bool again)

@@ -22,6 +22,7 @@
 #include "keyd/answer.h"
 #include "keyd/budget.h"
 #include "keyd/head.h"
+#include "keyd/login/login.h"
 #include "keyd/login/renew.h"
 #include "keyd/scrub.h"
 #include "provider/provider.h"
@@ -42,34 +43,11 @@
 #define KEYD_SILENT_MS		3600000U	/* of a WebSocket */
 #define KEYD_TIMERS		(KEYD_MAX_UPS + 9U)	/* and what renews */
 
-#define KEYD_MAX_LOGIN	65536U		/* bytes of a login file */
 /* Bodies that are kept until it is known that they need not be sent again. */
 #define KEYD_MAX_KEPT	(128U << 20)
-#define KEYD_TOKEN_MS	30000U		/* a token endpoint's answer */
-#define KEYD_WANT_MS	90000U		/* icsupervisor's lock and file */
 
 struct stream;
 struct oauth_file;
-
-/*
- * A credential in use, of which nothing ever changes: the next one is another
- * keyset.  An exchange keeps the one that its head was composed with, so that
- * its answer is searched for what was sent.
- */
-struct keyset {
-	unsigned refs;		/* exchanges, and one while it is current */
-	struct secret *mem;	/* all of it; NULL: free */
-	struct span access;	/* goes into heads: the key, the token */
-	struct span refresh;	/* of a login; may be empty */
-	struct span adds[PROVIDER_MAX_ADDS];
-	struct scrub scrub;
-	uint64_t expires;	/* seconds since 1970; 0: unknown */
-	uint64_t margin;	/* seconds before, when it is renewed */
-	bool rejected;		/* the provider does not take it any more */
-	bool signs;		/* access: a secret key, refresh: of a session,
-				 * adds[0]: the key's id */
-};
-#define KEYD_MAX_KEYSETS 3U
 
 enum up_state {
 	UP_DIALING,		/* dialerd works on it */
@@ -205,6 +183,10 @@ struct keyd_env {
 	uint64_t requests;
 	uint32_t renewals;
 	struct renew renew;
+	/* There may be a credential now: requests that wait go on, or end. */
+	void (*login_changed)(void);
+	/* Its memory is needed: no more of an answer to it is passed on. */
+	void (*keyset_outdated)(const struct keyset *);
 	/* work */
 	struct streams streams, waiting, keyless, dead_streams;
 	struct stream_ids ids[KEYD_STREAM_IDS];
@@ -222,87 +204,31 @@ extern struct keyd_env keyd_env;
 /* keyd/serve.c */
 void keyd_serve(void) __attribute__((noreturn));
 
-/* keyd/login/secret.c */
-void keyd_secret_prepare(void);		/* before lock-down */
-int keyd_secret(struct chan *, const union proto_any *, int fd);
-int keyd_unlock(struct chan *, const union proto_any *, int fd);
-int keyd_ask(struct chan *, const union proto_any *, int fd);
-/* What was read is not needed any more. */
-void keyd_file_wipe(void);
-/* Tells icsupervisor. */
-void keyd_show(enum proto_key, const char *text);
-void keyd_show_loaded(void);
-/* The login in use, or NULL: a key. */
-const struct provider_login *keyd_login(void);
-/* Is there another one to be had, when this one is over? */
-bool keyd_renews(void);
+/* keyd/report.c: to auditd */
+void keyd_alarm(const char *kind, const char *text);
+/* How the exchange ended; `error` is empty if it ended well. */
+void exchange_report(struct stream *, const char *error);
+/* The same for an exchange that came to nothing. */
+void exchange_never(uint32_t stream, uint32_t exchange, const char *error);
 
-/* keyd/login/keyset.c */
-/* A copy of these; all but adds are searched for. NULL: no room. */
-struct keyset *keyset_new(struct span access, struct span refresh,
-    struct span more, const struct span *adds);
-/* Current from now on. */
-void keyset_use(struct keyset *);
-struct keyset *keyset_hold(struct keyset *);
-void keyset_drop(struct keyset *);
+/* keyd/released.c */
+/* A copy that outlives its message. -1 ENOMEM. */
+int request_copy(struct request *, const struct msg_REQUEST_GO *,
+    unsigned kind);
+void request_free(struct request *);
+/* Returns the content type among these headers; p is NULL if there is none. */
+struct span request_type(struct span headers);
 
-/* keyd/login/capture.c: a login that begins in the box */
+/* keyd/login/capture.c: a login that begins in the sandbox */
 int keyd_sentinel(struct chan *, const union proto_any *, int fd);
-/* A request for a token endpoint. */
+/* Take a request for a token endpoint. */
 void capture_begin(struct stream *);
 /* More of its body came. */
 void capture_read(struct stream *);
-/* It asked to renew, and there is a token. */
+/* The request asked to renew, and there is a token. */
 void capture_renewed(struct stream *);
-/* Who asked is gone. */
+/* The agent that began this login is gone. */
 void capture_gone(const struct stream *);
-/* The token endpoint's answer, as renew_answer. */
-void capture_answer(unsigned status, struct span body, const char *why);
-/* The login file, to a descriptor. -1 errno. */
-int capture_write(int fd);
-/* By which request it came, for the log. */
-const char *capture_route(void);
-void capture_forget(void);
-/* The login file is written, or will not be for now. */
-void capture_tell(void);
-
-/* A login that waited is the one in use from now on; its file is kept. */
-void capture_restore(struct secret *text, size_t len);
-void capture_use(struct keyset *);
-/* It is not: the agent that asked for it is told why. */
-void capture_denied(const char *why);
-
-/* keyd/login/held.c: one that would replace a login that works */
-bool held_waits(void);
-/*
- * Ask the user about it.  Takes the login file's text; holds the keyset.
- * Returns 0, or -1 if it cannot be shown: then nothing was taken.
- */
-int held_begin(struct keyset *, struct secret *text, size_t len,
-    struct span account);
-/* The agent that asked for it is gone. */
-void held_cancel(void);
-int keyd_verdict(struct chan *, const union proto_any *, int fd);
-
-/* keyd/login/token.c: the connection to a token endpoint */
-void token_prepare(void);		/* before lock-down */
-int keyd_token(struct chan *, const union proto_any *, int fd);
-/* One at a time. -1: *why. renew_answer is called later, not from here. */
-int token_ask(const struct oauth_file *, const char **why);
-/*
- * Where another request's body is written; NULL: not now.  Then it is asked,
- * for that login.
- */
-uint8_t *token_room(size_t *cap);
-int token_send_body(const struct provider_login *, bool json, size_t len,
-    const char **why);
-void token_rooted(void);
-/* true: it was a dial for it, and the descriptor is taken. */
-bool token_dialed(uint32_t id, int fd);
-bool token_dial_failed(uint32_t id, const char *why);
-/* The credential came back: nothing more is sent with it. */
-void keyd_lock(void);
-void keyd_alarm(const char *kind, const char *text);
 
 /* keyd/stream.c */
 int keyd_stream_open(struct chan *, const union proto_any *, int fd);
@@ -330,12 +256,6 @@ int message_count(struct stream *, uint8_t *, size_t);
 
 /* keyd/request.c: the second lock */
 int keyd_request(struct chan *, const union proto_any *, int fd);
-/* A copy that outlives its message. -1 ENOMEM. */
-int request_copy(struct request *, const struct msg_REQUEST_GO *,
-    unsigned kind);
-void request_free(struct request *);
-/* Its content type; p NULL: none. */
-struct span request_type(struct span headers);
 
 /* keyd/push.c: the second lock of a push */
 /* Approved as its route wants it? NULL, or what does not fit. */
@@ -354,8 +274,6 @@ void exchange_answer(struct stream *, unsigned status, struct span body,
     const char *error);
 /* Takes the request. */
 void exchange_begin(struct stream *, struct request *);
-/* EXCHANGE_END for one that came to nothing. */
-void exchange_never(uint32_t stream, uint32_t exchange, const char *error);
 void exchange_on(struct stream *, struct up *);
 /* keyd/send.c: request, towards the provider */
 void exchange_push(struct stream *);

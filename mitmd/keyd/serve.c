@@ -173,6 +173,8 @@ keyd_serve(void)
 	TAILQ_INIT(&e->dead_ups);
 	buf_init(&e->scratch, KEYD_OUT_MAX);
 	e->budget.max_turns = e->budget.until = UINT64_MAX;
+	e->login_changed = exchange_keyed;
+	e->keyset_outdated = exchange_outdated;
 	e->w.start = serve_start;
 	e->w.lost = serve_lost;
 	e->w.stop = serve_stop;

@@ -8,10 +8,7 @@
  */
 #include "keyd/keyd.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "keyd/login/form.h"
@@ -22,15 +19,12 @@
 static struct capture {
 	struct stream *s; /* who asked; NULL: nobody, or gone */
 	unsigned login;   /* which it is about, + 1 */
-	char route[128];  /* how it began, for the log */
 	char sentinel[513];
 	struct form form;
-	struct secret *text; /* the login file, until it is written */
-	size_t len;
 	/* What the box is told as soon as the file is. */
 	uint8_t down[CAPTURE_MAX_ANSWER];
 	size_t composed; /* bytes of it */
-	size_t told;	 /* as many now; 0: nothing */
+	size_t told;     /* as many now; 0: nothing */
 } capture;
 
 int
@@ -66,6 +60,192 @@ capture_refuse(
 	    s, status, span_of((const uint8_t *)body, (size_t)n), why);
 }
 
+/* The login file is written, or will not be for now: answer the agent. */
+static void
+capture_tell(void)
+{
+	struct stream *s = capture.s;
+	size_t len = capture.told;
+
+	if (len == 0)
+		return;
+	capture.s = NULL;
+	capture.told = 0;
+	if (s != NULL)
+		exchange_answer(s, 200, span_of(capture.down, len), "");
+}
+
+static void
+capture_use(struct keyset *k)
+{
+	keyd_env.kind = capture.login;
+	keyset_use(k);
+	keyd_show_loaded();
+	/* Who asked may end as soon as it has its answer. */
+	renew_forget();
+	renew_captured(true, capture_tell);
+	capture.told = capture.composed;
+}
+
+static void
+capture_denied(const char *why)
+{
+	struct stream *s = capture.s;
+
+	capture.s = NULL;
+	if (s != NULL)
+		capture_refuse(s, 403, "access_denied", why);
+}
+
+/* The login file, in secret memory. */
+static const char *
+capture_compose(const struct provider_login *l,
+    const struct form_grant_answer *g, const struct span *adds,
+    uint64_t expires)
+{
+	struct oauth_new n = {.access = g->tokens.access,
+	    .refresh = g->tokens.refresh,
+	    .id = g->tokens.id,
+	    .expires = expires,
+	    .now = clock_wall_us() / 1000000};
+	struct secret *text;
+	size_t cap, len;
+	uint8_t *p;
+
+	unsaved_forget();
+	if ((text = secret_new(CAPTURE_MAX_FILE)) == NULL)
+		return "out of secret memory";
+	p = secret_bytes(text, &cap);
+	if (form_file(l, &n, adds, p, cap, &len) == -1) {
+		secret_free(text);
+		return "the login does not fit into a file";
+	}
+	unsaved_keep(text, len);
+	return NULL;
+}
+
+/* Does what goes to the box hold anything of what must not? */
+static bool
+capture_leaks(
+    const struct keyset *k, const struct form_grant_answer *g, struct span down)
+{
+	struct span id = g->tokens.id;
+
+	return (k->scrub.nforms != 0 && scrub_find(&k->scrub, down)) ||
+	       (id.len != 0 && memmem(down.p, down.len, id.p, id.len) != NULL);
+}
+
+/* Whose login it is, as far as the provider says. */
+static struct span
+capture_account(const struct form_grant_answer *g, const struct span *adds)
+{
+	if (g->email.len != 0)
+		return g->email;
+	if (g->account.len != 0)
+		return g->account;
+	for (unsigned i = 0; i < PROVIDER_MAX_ADDS; i++)
+		if (adds[i].len != 0)
+			return adds[i];
+	return SPAN("(the provider does not say)");
+}
+
+/*
+ * It is the login in use, or its user is asked, because one works already.
+ * Returns NULL, or what is wrong with it.
+ */
+static const char *
+capture_offer(struct keyset *k, struct span account)
+{
+	const struct keyset *now = keyd_env.now;
+
+	if (now == NULL || now->rejected || keyd_env.renew.refused) {
+		capture_use(k);
+		return NULL;
+	}
+	if (held_begin(k, account, capture_use, capture_denied) == -1) {
+		keyset_drop(keyset_hold(k));
+		return "cannot be shown to its user";
+	}
+	renew_captured(false, NULL);
+	return NULL;
+}
+
+/* NULL: it was offered, and dst is what the box is told. */
+static const char *
+capture_take(struct span body, uint8_t *dst, size_t cap, size_t *len)
+{
+	struct provider_login *l =
+	    &keyd_env.provider->logins[capture.login - 1];
+	struct span adds[PROVIDER_MAX_ADDS] = {{NULL, 0}},
+		    none = span_of(NULL, 0);
+	char claims[PROVIDER_MAX_ADDS][OAUTH_MAX_ADD + 1];
+	uint64_t now = clock_wall_us() / 1000000, expires;
+	struct form_grant_answer g;
+	const char *why = "";
+	struct keyset *k;
+
+	if (form_parse_grant(body, &g, &why) == -1)
+		return why;
+	expires = oauth_jwt_expires(g.tokens.access);
+	if (g.tokens.lifetime == 0 && expires > now)
+		g.tokens.lifetime = expires - now;
+	expires = g.tokens.lifetime == 0 ? 0 : now + g.tokens.lifetime;
+	for (unsigned i = 0; i < l->nadds; i++)
+		if (l->adds[i].claim[0].len != 0 &&
+		    form_claim(g.tokens.id, l->adds[i].claim, claims[i]) == 0)
+			adds[i] = span_str(claims[i]);
+	if (form_answer(l, span_str(capture.sentinel), &g, dst, cap, len) == -1)
+		return "is too long";
+	if ((why = capture_compose(l, &g, adds, expires)) != NULL)
+		return why;
+	if ((k = keyset_new(g.tokens.access, g.tokens.refresh,
+		 g.tokens.id.len <= SCRUB_MAX ? g.tokens.id : none, adds)) ==
+	    NULL)
+		k = keyset_new(g.tokens.access, g.tokens.refresh, none, adds);
+	if (k == NULL)
+		return "out of secret memory";
+	if (capture_leaks(k, &g, span_of(dst, *len))) {
+		keyset_drop(keyset_hold(k));
+		return "holds a token where none belongs";
+	}
+	k->expires = expires;
+	k->margin = oauth_margin(g.tokens.lifetime);
+	capture.composed = *len;
+	return capture_offer(k, capture_account(&g, adds));
+}
+
+/* The token endpoint answered: see token_done. */
+static void
+capture_answer(unsigned status, struct span body, const char *why)
+{
+	struct stream *s = capture.s;
+	uint8_t *down = capture.down;
+	const char *bad = why;
+	size_t len = 0;
+
+	if (status == 200)
+		bad = capture_take(body, down, sizeof(capture.down), &len);
+	if (status == 200 && bad == NULL)
+		return;
+	capture.s = NULL;
+	if (status == 200) {
+		unsaved_forget();
+		log_warnx("login: the token endpoint's answer %s", bad);
+	}
+	if (s == NULL) {
+		/* Gone. */
+	} else if (status >= 400) {
+		capture_refuse(s, status, form_error(status, body),
+		    "the provider refused the login");
+	} else {
+		exchange_fail(s, KEYD_FAIL_TOKEN,
+		    bad != NULL && bad[0] != '\0'
+			? bad
+			: "neither a login nor an error");
+	}
+	renew_captured(false, NULL);
+}
+
 static void
 capture_wipe(void)
 {
@@ -99,21 +279,19 @@ capture_ask(struct stream *s, bool json)
 	if ((body = token_room(&cap)) == NULL) {
 		exchange_fail(s, KEYD_FAIL_INTERNAL,
 		    "a login needs 512 KiB of locked memory: raise ulimit -l");
-		renew_captured(false);
+		renew_captured(false, NULL);
 		return;
 	}
 	if (form_compose(json, &capture.form, body, cap, &len) == -1 ||
-	    token_send_body(
-		&keyd_env.provider->logins[login - 1], json, len, &why) == -1) {
+	    token_send_body(&keyd_env.provider->logins[login - 1], json, len,
+		capture_answer, &why) == -1) {
 		capture_refuse(s, 400, "invalid_request", why);
-		renew_captured(false);
+		renew_captured(false, NULL);
 		return;
 	}
 	capture.s = s;
 	capture.login = login;
-	snprintf(capture.route, sizeof(capture.route), "POST %.*s%.*s",
-	    (int)host.len, (const char *)host.p, (int)s->x.req.path.len,
-	    (const char *)s->x.req.path.p);
+	unsaved_begin(host, s->x.req.path);
 	s->x.sent = s->x.req.length;
 	s->x.state = EXCHANGE_ASKED;
 	stream_watch(s);
@@ -219,233 +397,4 @@ capture_gone(const struct stream *s)
 		return;
 	capture.s = NULL;
 	held_cancel();
-}
-
-void
-capture_forget(void)
-{
-	secret_free(capture.text);
-	capture.text = NULL;
-	capture.len = 0;
-}
-
-const char *
-capture_route(void)
-{
-	return capture.route;
-}
-
-int
-capture_write(int fd)
-{
-	const uint8_t *p;
-	size_t cap, done = 0;
-	ssize_t n;
-
-	if (capture.text == NULL) {
-		errno = ENODATA;
-		return -1;
-	}
-	p = secret_bytes(capture.text, &cap);
-	while (done < capture.len) {
-		n = write(fd, p + done, capture.len - done);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1)
-			return -1;
-		done += (size_t)n;
-	}
-	capture_forget();
-	return 0;
-}
-
-/* The login file, in secret memory. */
-static const char *
-capture_compose(const struct provider_login *l,
-    const struct form_grant_answer *g, const struct span *adds,
-    uint64_t expires)
-{
-	struct oauth_new n = {.access = g->tokens.access,
-	    .refresh = g->tokens.refresh,
-	    .id = g->tokens.id,
-	    .expires = expires,
-	    .now = clock_wall_us() / 1000000};
-	size_t cap;
-	uint8_t *p;
-
-	capture_forget();
-	if ((capture.text = secret_new(CAPTURE_MAX_FILE)) == NULL)
-		return "out of secret memory";
-	p = secret_bytes(capture.text, &cap);
-	if (form_file(l, &n, adds, p, cap, &capture.len) == -1) {
-		capture_forget();
-		return "the login does not fit into a file";
-	}
-	return NULL;
-}
-
-/* Does what goes to the box hold anything of what must not? */
-static bool
-capture_leaks(
-    const struct keyset *k, const struct form_grant_answer *g, struct span down)
-{
-	struct span id = g->tokens.id;
-
-	return (k->scrub.nforms != 0 && scrub_find(&k->scrub, down)) ||
-	       (id.len != 0 && memmem(down.p, down.len, id.p, id.len) != NULL);
-}
-
-/* Whose login it is, as far as the provider says. */
-static struct span
-capture_account(const struct form_grant_answer *g, const struct span *adds)
-{
-	if (g->email.len != 0)
-		return g->email;
-	if (g->account.len != 0)
-		return g->account;
-	for (unsigned i = 0; i < PROVIDER_MAX_ADDS; i++)
-		if (adds[i].len != 0)
-			return adds[i];
-	return SPAN("(the provider does not say)");
-}
-
-void
-capture_restore(struct secret *text, size_t len)
-{
-	capture_forget();
-	capture.text = text;
-	capture.len = len;
-}
-
-void
-capture_use(struct keyset *k)
-{
-	keyd_env.kind = capture.login;
-	keyset_use(k);
-	keyd_show_loaded();
-	/* Who asked may end as soon as it has its answer. */
-	renew_captured(true);
-	capture.told = capture.composed;
-}
-
-void
-capture_denied(const char *why)
-{
-	struct stream *s = capture.s;
-
-	capture.s = NULL;
-	if (s != NULL)
-		capture_refuse(s, 403, "access_denied", why);
-}
-
-/*
- * It is the login in use, or its user is asked, because one works already.
- * Returns NULL, or what is wrong with it.
- */
-static const char *
-capture_offer(struct keyset *k, struct span account)
-{
-	const struct keyset *now = keyd_env.now;
-
-	if (now == NULL || now->rejected || keyd_env.renew.refused) {
-		capture_use(k);
-		return NULL;
-	}
-	if (held_begin(k, capture.text, capture.len, account) == -1) {
-		keyset_drop(keyset_hold(k));
-		return "cannot be shown to its user";
-	}
-	capture.text = NULL;
-	capture.len = 0;
-	renew_captured(false);
-	return NULL;
-}
-
-/* NULL: it was offered, and dst is what the box is told. */
-static const char *
-capture_take(struct span body, uint8_t *dst, size_t cap, size_t *len)
-{
-	struct provider_login *l =
-	    &keyd_env.provider->logins[capture.login - 1];
-	struct span adds[PROVIDER_MAX_ADDS] = {{NULL, 0}},
-		    none = span_of(NULL, 0);
-	char claims[PROVIDER_MAX_ADDS][OAUTH_MAX_ADD + 1];
-	uint64_t now = clock_wall_us() / 1000000, expires;
-	struct form_grant_answer g;
-	const char *why = "";
-	struct keyset *k;
-
-	if (form_parse_grant(body, &g, &why) == -1)
-		return why;
-	expires = oauth_jwt_expires(g.tokens.access);
-	if (g.tokens.lifetime == 0 && expires > now)
-		g.tokens.lifetime = expires - now;
-	expires = g.tokens.lifetime == 0 ? 0 : now + g.tokens.lifetime;
-	for (unsigned i = 0; i < l->nadds; i++)
-		if (l->adds[i].claim[0].len != 0 &&
-		    form_claim(g.tokens.id, l->adds[i].claim, claims[i]) == 0)
-			adds[i] = span_str(claims[i]);
-	if (form_answer(l, span_str(capture.sentinel), &g, dst, cap, len) == -1)
-		return "is too long";
-	if ((why = capture_compose(l, &g, adds, expires)) != NULL)
-		return why;
-	if ((k = keyset_new(g.tokens.access, g.tokens.refresh,
-		 g.tokens.id.len <= SCRUB_MAX ? g.tokens.id : none, adds)) ==
-	    NULL)
-		k = keyset_new(g.tokens.access, g.tokens.refresh, none, adds);
-	if (k == NULL)
-		return "out of secret memory";
-	if (capture_leaks(k, &g, span_of(dst, *len))) {
-		keyset_drop(keyset_hold(k));
-		return "holds a token where none belongs";
-	}
-	k->expires = expires;
-	k->margin = oauth_margin(g.tokens.lifetime);
-	capture.composed = *len;
-	return capture_offer(k, capture_account(&g, adds));
-}
-
-void
-capture_answer(unsigned status, struct span body, const char *why)
-{
-	struct stream *s = capture.s;
-	uint8_t *down = capture.down;
-	const char *bad = why;
-	size_t len = 0;
-
-	if (status == 200)
-		bad = capture_take(body, down, sizeof(capture.down), &len);
-	if (status == 200 && bad == NULL)
-		return;
-	capture.s = NULL;
-	if (status == 200) {
-		capture_forget();
-		log_warnx("login: the token endpoint's answer %s", bad);
-	}
-	if (s == NULL) {
-		/* Gone. */
-	} else if (status >= 400) {
-		capture_refuse(s, status, form_error(status, body),
-		    "the provider refused the login");
-	} else {
-		exchange_fail(s, KEYD_FAIL_TOKEN,
-		    bad != NULL && bad[0] != '\0'
-			? bad
-			: "neither a login nor an error");
-	}
-	renew_captured(false);
-}
-
-void
-capture_tell(void)
-{
-	struct stream *s = capture.s;
-	size_t len = capture.told;
-
-	if (len == 0)
-		return;
-	capture.s = NULL;
-	capture.told = 0;
-	if (s != NULL)
-		exchange_answer(s, 200, span_of(capture.down, len), "");
 }

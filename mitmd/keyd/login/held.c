@@ -25,6 +25,8 @@ static struct {
 	struct secret *text; /* the login file */
 	size_t len;
 	bool approved;
+	void (*use)(struct keyset *);
+	void (*denied)(const char *why);
 	struct loop_timer timer;
 } held;
 
@@ -74,9 +76,9 @@ held_use(void)
 		held_arm(HELD_LATER_MS);
 		return;
 	}
-	capture_restore(held.text, held.len);
+	unsaved_keep(held.text, held.len);
 	held.text = NULL;
-	capture_use(k);
+	held.use(k);
 	held_end(PROTO_HOLD_APPROVED);
 }
 
@@ -89,7 +91,7 @@ held_due(struct loop_timer *t)
 		return;
 	}
 	held_end(PROTO_HOLD_EXPIRED);
-	capture_denied("nobody approved it in time");
+	held.denied("nobody approved it in time");
 }
 
 /* The text that the digest is of, and the message that it is shown by. */
@@ -120,7 +122,7 @@ held_show(struct span account)
 	(void)buf_adds(&args, "{\"account\":");
 	(void)json_write_string(&args, account);
 	(void)buf_adds(&args, ",\"route\":");
-	(void)json_write_string(&args, span_str(capture_route()));
+	(void)json_write_string(&args, span_str(unsaved_route()));
 	(void)buf_addc(&args, '}');
 	(void)buf_addc(&all, '[');
 	(void)json_write_string(&all, m.server_name);
@@ -149,8 +151,8 @@ out:
 }
 
 int
-held_begin(
-    struct keyset *k, struct secret *text, size_t len, struct span account)
+held_begin(struct keyset *k, struct span account, void (*use)(struct keyset *),
+    void (*denied)(const char *why))
 {
 	held.id =
 	    PROTO_LOGIN_ID | (uint64_t)++held.serial << 8 | keyd_env.index;
@@ -159,8 +161,9 @@ held_begin(
 		return -1;
 	}
 	held.k = keyset_hold(k);
-	held.text = text;
-	held.len = len;
+	held.text = unsaved_take(&held.len);
+	held.use = use;
+	held.denied = denied;
 	held.approved = false;
 	held_arm(HELD_MS);
 	return 0;
@@ -190,7 +193,7 @@ keyd_verdict(struct chan *c, const union proto_any *msg, int fd)
 		held_use();
 	} else {
 		held_end(PROTO_HOLD_DENIED);
-		capture_denied("its user denied it");
+		held.denied("its user denied it");
 	}
 	return 0;
 }

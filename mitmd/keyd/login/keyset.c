@@ -68,7 +68,7 @@ keyset_place(size_t size)
 		for (unsigned i = 0; i < KEYD_MAX_KEYSETS; i++) {
 			k = &e->keysets[i];
 			if (pass == 1 && k->mem != NULL && k != e->now)
-				exchange_outdated(k);
+				e->keyset_outdated(k);
 			if (k->mem == NULL &&
 			    (k->mem = secret_new(size)) != NULL)
 				return k;

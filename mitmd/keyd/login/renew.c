@@ -42,6 +42,7 @@ renew_rest(uint64_t pause)
 {
 	struct renew *r = &keyd_env.renew;
 	struct loop *l = &keyd_env.w.loop;
+	void (*kept)(void);
 
 	r->phase = RENEW_IDLE;
 	r->later = pause == 0 ? 0 : loop_now(l) + pause;
@@ -49,8 +50,11 @@ renew_rest(uint64_t pause)
 		loop_timer_set(l, &r->timer, RENEW_LOOK_MS, renew_late, NULL);
 	else
 		loop_timer_clear(l, &r->timer);
-	capture_tell();
-	exchange_keyed();
+	if ((kept = r->kept) != NULL) {
+		r->kept = NULL;
+		kept();
+	}
+	keyd_env.login_changed();
 }
 
 void
@@ -129,16 +133,16 @@ renew_capture(void)
 }
 
 void
-renew_captured(bool good)
+renew_captured(bool good, void (*kept)(void))
 {
 	struct renew *r = &keyd_env.renew;
 
 	if (good) {
 		r->unsaved = r->captured = true;
 		r->refused = false;
-		renew_forget();
 	}
 	renew_rest(0);
+	r->kept = kept;
 	if (good)
 		renew_want(PROTO_WANT_CAPTURED);
 }
@@ -149,9 +153,9 @@ renew_keep(void)
 	struct renew *r = &keyd_env.renew;
 	static char text[128];
 
-	if (capture_write(r->out) == 0) {
+	if (unsaved_write(r->out) == 0) {
 		r->unsaved = r->captured = false;
-		renew_done(PROTO_DONE_WRITTEN, capture_route());
+		renew_done(PROTO_DONE_WRITTEN, unsaved_route());
 		return;
 	}
 	snprintf(text, sizeof(text), "the login file cannot be written: %s",

@@ -27,7 +27,8 @@ struct renew {
 	struct loop_timer timer;
 	uint64_t later; /* loop_now() before which nothing is asked */
 	bool unsaved;   /* our tokens are in no file */
-	bool captured;  /* nor were they ever: capture_write has it */
+	bool captured;  /* nor were they ever: unsaved_write has it */
+	void (*kept)(void); /* for the next time that nothing is under way */
 	bool refused;
 };
 
@@ -51,18 +52,22 @@ bool renew_may(const struct keyset *k);
 enum renew_state renew_check(void);
 /* The provider does not take this one any more. */
 void renew_rejected(struct keyset *);
-/* Nothing is under way, nor will be until renew_captured. */
+/*
+ * Takes the turn for a login that begins in the sandbox.  Returns false if a
+ * renewal is under way; none begins until renew_captured.
+ */
 bool renew_capture(void);
-/* good: its login is current, and is to be kept. */
-void renew_captured(bool good);
+/*
+ * If `good`, the new login is current and icsupervisor is asked to keep its
+ * file; `kept`, if not NULL, is called once that is done or has failed.
+ */
+void renew_captured(bool good, void (*kept)(void));
 /* The lock is given back, with what came of it. */
 void renew_done(enum proto_done, const char *text);
 
 /* keyd/login/renew_login.c */
 /* e->file holds the login file: after a SECRET. -1: *why. */
 int renew_read(const char **why);
-/* The token endpoint's answer: bytes of it, or status 0 and why not. */
-void renew_answer(unsigned status, struct span body, const char *why);
 /* Tokens that were spent or refused are another login's. */
 void renew_forget(void);
 

@@ -70,7 +70,7 @@ renew_take(struct span access, struct span refresh, const struct oauth_file *f,
 	k->margin = oauth_margin(lifetime);
 	keyset_use(k);
 	r->unsaved = r->captured = false;
-	capture_forget();
+	unsaved_forget();
 	return 0;
 }
 
@@ -133,6 +133,89 @@ renew_store(const struct oauth_file *f, struct span id)
 	renew_done(PROTO_DONE_FAILED, text);
 }
 
+static void
+renew_got(const struct oauth_file *f, struct span body)
+{
+	struct oauth_answer a;
+	uint64_t now = renew_seconds(), expires = 0;
+	const char *why = "";
+
+	if (oauth_parse_answer(body, &a, &why) == -1) {
+		renew_done(PROTO_DONE_FAILED,
+		    "the token endpoint's answer is malformed");
+		return;
+	}
+	if (a.lifetime == 0) {
+		expires = oauth_jwt_expires(a.access);
+		a.lifetime = expires > now ? expires - now : 0;
+	}
+	expires = a.lifetime == 0 ? 0 : now + a.lifetime;
+	if (renew_take(a.access, a.refresh.len != 0 ? a.refresh : f->refresh, f,
+		expires, a.lifetime) == -1) {
+		renew_done(PROTO_DONE_FAILED, "out of secret memory");
+		return;
+	}
+	keyd_env.renewals++;
+	if (a.refresh.len != 0)
+		renew_remember(&tokens.spent, &tokens.nspent, f->refresh);
+	/* A file of refresh tokens alone is as it was, unless they turn. */
+	if (f->access.len == 0 && a.refresh.len == 0)
+		renew_done(PROTO_DONE_KEPT, "");
+	else
+		renew_store(f, a.id);
+}
+
+/*
+ * The token endpoint answered, or status is 0 and why says what went wrong.
+ */
+static void
+renew_answer(unsigned status, struct span body, const char *why)
+{
+	struct renew *r = &keyd_env.renew;
+	char text[128];
+	struct oauth_file f;
+
+	if (r->phase != RENEW_ASKED)
+		return;
+	if (status == 0 || oauth_parse_file(keyd_login(),
+			       secret_span(keyd_env.file), &f, &why) == -1) {
+		renew_done(PROTO_DONE_FAILED, why);
+		return;
+	}
+	switch (oauth_verdict(status)) {
+	case OAUTH_GOOD:
+		renew_got(&f, body);
+		return;
+	case OAUTH_REFUSED:
+		renew_remember(&tokens.dead, &tokens.ndead, f.refresh);
+		snprintf(text, sizeof(text),
+		    "the token endpoint refused the login (status %u)", status);
+		renew_done(PROTO_DONE_REFUSED, text);
+		return;
+	case OAUTH_LATER:
+		break;
+	}
+	snprintf(text, sizeof(text), "the token endpoint answered %u", status);
+	renew_done(PROTO_DONE_FAILED, text);
+}
+
+/* Ask the token endpoint for new tokens.  Returns 0, or -1 with *why set. */
+static int
+renew_ask(const struct oauth_file *f, const char **why)
+{
+	const struct provider_login *l = keyd_login();
+	size_t cap, len;
+	uint8_t *body;
+
+	*why = "no token endpoint is known";
+	if ((body = token_room(&cap)) == NULL)
+		return -1;
+	*why = "the refresh token is too long";
+	if (oauth_compose(l, f, body, cap, &len) == -1)
+		return -1;
+	return token_send_body(l, l->json, len, renew_answer, why);
+}
+
 /* Under the lock, with the file as it is now. */
 static void
 renew_decide(const struct oauth_file *f)
@@ -161,7 +244,7 @@ renew_decide(const struct oauth_file *f)
 			renew_done(PROTO_DONE_FAILED, "out of secret memory");
 		return;
 	case OAUTH_RENEW:
-		if (token_ask(f, &why) == 0)
+		if (renew_ask(f, &why) == 0)
 			keyd_env.renew.phase = RENEW_ASKED;
 		else
 			renew_done(PROTO_DONE_FAILED, why);
@@ -202,73 +285,6 @@ renew_read(const char **why)
 	renew_forget();
 	keyd_file_wipe();
 	keyd_show_loaded();
-	exchange_keyed();
+	keyd_env.login_changed();
 	return 0;
-}
-
-static void
-renew_got(const struct oauth_file *f, struct span body)
-{
-	struct oauth_answer a;
-	uint64_t now = renew_seconds(), expires = 0;
-	const char *why = "";
-
-	if (oauth_parse_answer(body, &a, &why) == -1) {
-		renew_done(PROTO_DONE_FAILED,
-		    "the token endpoint's answer is malformed");
-		return;
-	}
-	if (a.lifetime == 0) {
-		expires = oauth_jwt_expires(a.access);
-		a.lifetime = expires > now ? expires - now : 0;
-	}
-	expires = a.lifetime == 0 ? 0 : now + a.lifetime;
-	if (renew_take(a.access, a.refresh.len != 0 ? a.refresh : f->refresh, f,
-		expires, a.lifetime) == -1) {
-		renew_done(PROTO_DONE_FAILED, "out of secret memory");
-		return;
-	}
-	keyd_env.renewals++;
-	if (a.refresh.len != 0)
-		renew_remember(&tokens.spent, &tokens.nspent, f->refresh);
-	/* A file of refresh tokens alone is as it was, unless they turn. */
-	if (f->access.len == 0 && a.refresh.len == 0)
-		renew_done(PROTO_DONE_KEPT, "");
-	else
-		renew_store(f, a.id);
-}
-
-void
-renew_answer(unsigned status, struct span body, const char *why)
-{
-	struct renew *r = &keyd_env.renew;
-	char text[128];
-	struct oauth_file f;
-
-	if (r->phase == RENEW_CAPTURE) {
-		capture_answer(status, body, why);
-		return;
-	}
-	if (r->phase != RENEW_ASKED)
-		return;
-	if (status == 0 || oauth_parse_file(keyd_login(),
-			       secret_span(keyd_env.file), &f, &why) == -1) {
-		renew_done(PROTO_DONE_FAILED, why);
-		return;
-	}
-	switch (oauth_verdict(status)) {
-	case OAUTH_GOOD:
-		renew_got(&f, body);
-		return;
-	case OAUTH_REFUSED:
-		renew_remember(&tokens.dead, &tokens.ndead, f.refresh);
-		snprintf(text, sizeof(text),
-		    "the token endpoint refused the login (status %u)", status);
-		renew_done(PROTO_DONE_REFUSED, text);
-		return;
-	case OAUTH_LATER:
-		break;
-	}
-	snprintf(text, sizeof(text), "the token endpoint answered %u", status);
-	renew_done(PROTO_DONE_FAILED, text);
 }

@@ -52,113 +52,6 @@ keyd_secret_prepare(void)
 	e->renew.out = -1;
 }
 
-const struct provider_login *
-keyd_login(void)
-{
-	const struct keyd_env *e = &keyd_env;
-
-	return e->kind == 0 ? NULL : &e->provider->logins[e->kind - 1];
-}
-
-bool
-keyd_renews(void)
-{
-	return keyd_login() != NULL || keyd_env.again;
-}
-
-/* Of what the user gave. */
-static uint32_t
-secret_length(const struct keyset *k)
-{
-	/* Of some logins there is only what gets a token, so far. */
-	if (keyd_env.provider->basic.len != 0 || k->access.len == 0)
-		return (uint32_t)k->refresh.len;
-	return (uint32_t)k->access.len;
-}
-
-void
-keyd_show(enum proto_key state, const char *text)
-{
-	const struct keyset *k = keyd_env.now;
-	struct msg_KEY_STATE m = {
-	    .state = (uint8_t)state, .text = span_str(text)};
-
-	if (k != NULL)
-		m.length = secret_length(k);
-
-	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_KEY_STATE, &m, -1);
-}
-
-void
-keyd_show_loaded(void)
-{
-	char text[128];
-
-	snprintf(text, sizeof(text), "%s%s",
-	    secret_kind() == SECRET_MEMFD ? "memfd_secret" : "locked memory",
-	    keyd_env.now->scrub.nforms == 0 ||
-		    secret_length(keyd_env.now) < SCRUB_MIN
-		? "; too short to be searched for in answers"
-		: "");
-	keyd_show(PROTO_KEY_LOADED, text);
-}
-
-void
-keyd_alarm(const char *kind, const char *text)
-{
-	struct msg_ALARM m = {.kind = span_str(kind), .text = span_str(text)};
-
-	if (keyd_env.alarms++ < KEYD_MAX_ALARMS)
-		worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_ALARM, &m, -1);
-}
-
-void
-keyd_lock(void)
-{
-	if (keyd_env.locked)
-		return;
-	keyd_env.locked = true;
-	keyd_show(PROTO_KEY_LOCKED,
-	    "the credential came back in an answer; icctl unlock");
-}
-
-int
-keyd_unlock(struct chan *c, const union proto_any *msg, int fd)
-{
-	(void)c;
-	(void)msg;
-	(void)fd;
-	if (keyd_env.locked) {
-		keyd_env.locked = false;
-		keyd_show_loaded();
-	}
-	return 0;
-}
-
-/* ms since then; UINT64_MAX: never. */
-static uint64_t
-secret_ago(uint64_t then)
-{
-	return then == 0 ? UINT64_MAX : loop_now(&keyd_env.w.loop) - then;
-}
-
-int
-keyd_ask(struct chan *c, const union proto_any *msg, int fd)
-{
-	const struct keyd_env *e = &keyd_env;
-	struct msg_KEY_TELL m = {.loaded = secret_ago(e->loaded_at),
-	    .used = secret_ago(e->used_at),
-	    .requests = e->requests,
-	    .expires = e->now == NULL ? 0 : e->now->expires,
-	    .renewals = e->renewals};
-
-	(void)c;
-	(void)msg;
-	(void)fd;
-	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_KEY_TELL, &m, -1);
-	return 0;
-}
-
 /* Visible ASCII: anything else could end a header, or be a wrong file. */
 static bool
 secret_legal(struct span key)
@@ -168,18 +61,6 @@ secret_legal(struct span key)
 	for (size_t i = 0; i < key.len; i++)
 		odd |= key.p[i] < 0x21 || key.p[i] > 0x7e;
 	return odd == 0;
-}
-
-void
-keyd_file_wipe(void)
-{
-	struct keyd_env *e = &keyd_env;
-	size_t cap;
-
-	(void)secret_bytes(e->file, &cap);
-	secret_free(e->file);
-	if ((e->file = secret_new(cap)) == NULL)
-		fatal("secret memory");
 }
 
 static void

@@ -3,7 +3,7 @@
  * One request to a token endpoint: a connection of its own that dialerd made,
  * verified like the provider's, used once.  The request stands in secret
  * memory, and so does the answer (keyd/login/token_answer.h), which is passed
- * on to keyd/login/renew.c whole or not at all.
+ * on to the one that asked whole or not at all.
  */
 #include "keyd/keyd.h"
 
@@ -37,6 +37,7 @@ static struct token {
 	struct secret *out; /* NULL: too little memory for a login */
 	size_t len, sent;
 	struct token_answer in;
+	token_done *done;
 } token = {.up.fd = -1, .up.io.fd = -1};
 
 static void token_ready(struct loop_io *, uint32_t);
@@ -101,7 +102,7 @@ token_end(unsigned status, const char *why)
 		close(t->up.fd);
 	t->up.fd = -1;
 	token_wipe();
-	renew_answer(status, token_answer_body(&t->in), why);
+	t->done(status, token_answer_body(&t->in), why);
 	token_answer_begin(&t->in);
 }
 
@@ -174,8 +175,8 @@ token_room(size_t *cap)
 }
 
 int
-token_send_body(
-    const struct provider_login *l, bool json, size_t len, const char **why)
+token_send_body(const struct provider_login *l, bool json, size_t len,
+    token_done *done, const char **why)
 {
 	struct token *t = &token;
 
@@ -185,6 +186,7 @@ token_send_body(
 		return -1;
 	}
 	t->sent = 0;
+	t->done = done;
 	token_answer_begin(&t->in);
 	loop_timer_set(
 	    &keyd_env.w.loop, &t->timer, KEYD_TOKEN_MS, token_late, NULL);
@@ -192,22 +194,6 @@ token_send_body(
 	if (!t->tls || keyd_env.have_roots)
 		token_dial();
 	return 0;
-}
-
-int
-token_ask(const struct oauth_file *f, const char **why)
-{
-	const struct provider_login *l = keyd_login();
-	size_t cap, len;
-	uint8_t *body;
-
-	*why = "no token endpoint is known";
-	if ((body = token_room(&cap)) == NULL)
-		return -1;
-	*why = "the refresh token is too long";
-	if (oauth_compose(l, f, body, cap, &len) == -1)
-		return -1;
-	return token_send_body(l, l->json, len, why);
 }
 
 void

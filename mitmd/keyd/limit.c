@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The limits that icsupervisor sets.  When the time is over, or tokens or
+ * money are used up, the exchanges that cost something are aborted.
+ */
+#include "keyd/keyd.h"
+
+#include <stdio.h>
+
+/* Abort all running exchanges that count as a turn. */
+static void
+limit_cut(const char *text)
+{
+	struct keyd_env *e = &keyd_env;
+	struct stream *s, *next;
+
+	e->budget.why = text;
+	for (s = TAILQ_FIRST(&e->streams); s != NULL; s = next) {
+		next = TAILQ_NEXT(s, entry);
+		if ((s->x.state == EXCHANGE_WAIT ||
+			s->x.state == EXCHANGE_ON) &&
+		    e->provider->routes[s->x.req.route].turn)
+			exchange_fail(s, KEYD_FAIL_BUDGET, "budget used up");
+	}
+}
+
+static void
+limit_over(struct loop_timer *t)
+{
+	(void)t;
+	limit_cut(keyd_env.budget.ms_text);
+}
+
+static void
+limit_text(struct span s, char dst[513])
+{
+	snprintf(dst, 513, "%.*s", (int)s.len, (const char *)s.p);
+}
+
+int
+keyd_budget(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_BUDGET *m = &msg->BUDGET;
+	struct budget *b = &keyd_env.budget;
+	struct loop *l = &keyd_env.w.loop;
+
+	(void)c;
+	(void)fd;
+	b->max_turns = m->turns;
+	limit_text(m->turns_text, b->turns_text);
+	limit_text(m->ms_text, b->ms_text);
+	limit_text(m->spent_text, b->spent_text);
+	b->until = UINT64_MAX;
+	loop_timer_clear(l, &b->over);
+	if (m->ms < UINT64_MAX - loop_now(l)) {
+		b->until = loop_now(l) + m->ms;
+		loop_timer_set(l, &b->over, m->ms, limit_over, NULL);
+	}
+	if (b->spent_text[0] != '\0')
+		limit_cut(b->spent_text);
+	return 0;
+}
