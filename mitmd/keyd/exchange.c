@@ -1,132 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One request and its answer, from beginning to end.  Request: keyd/send.c.
- * Answer: read, watched, framed for mitmd.  Neither direction waits for the
- * other.  Whatever fails ends the stream and the connection.
+ * One request and its answer: the request begins here and is written by
+ * keyd/send.c; the answer is read, searched for the credential and framed for
+ * mitmd.  Neither direction waits for the other.
  */
 #include "keyd/keyd.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define EXCHANGE_BURST 64
 
-/* Gives back what the exchange holds. again: the connection is good. */
-static void
-exchange_release(struct stream *s, bool again)
-{
-	struct exchange *x = &s->x;
-	struct up *up = x->up;
-
-	if (x->state == EXCHANGE_WAIT)
-		up_unwant(s);
-	else if (x->state == EXCHANGE_KEY)
-		TAILQ_REMOVE(&keyd_env.keyless, s, wait);
-	else if (x->state == EXCHANGE_ASKED)
-		capture_gone(s);
-	x->state = EXCHANGE_NONE;
-	x->up = NULL;
-	exchange_unkeep(s);
-	free(x->sum);
-	x->sum = NULL;
-	buf_free(&x->list);
-	package_free(x);
-	keyset_drop(x->key);
-	x->key = NULL;
-	request_free(&x->req);
-	reply_free(&x->reply);
-	buf_free(&s->pend);
-	if (up != NULL)
-		up_release(up, again);
-}
-
-void
-exchange_clear(struct stream *s)
-{
-	exchange_release(s, false);
-	if (s->has_next) {
-		exchange_never(s->id, s->next.exchange, "the stream is gone");
-		request_free(&s->next);
-	}
-	s->has_next = false;
-}
-
-static bool
-exchange_runs(const struct stream *s)
-{
-	return s->x.state != EXCHANGE_NONE && s->x.state != EXCHANGE_DRAIN;
-}
-
-void
-exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
-{
-	const char *text = keyd_fail_text(fail);
-	char said[520];
-	uint32_t exchange = s->x.req.exchange;
-	struct buf *out;
-
-	if (s->dead || s->closing)
-		return;
-	trouble_failed(fail, detail);
-	if (exchange_runs(s))
-		exchange_report(s, detail);
-	if (fail == KEYD_FAIL_PACKAGE) {
-		snprintf(said, sizeof(said), "%s", package_text(&s->x));
-		text = said;
-	}
-	exchange_clear(s);
-	s->closing = true;
-	if (fail == KEYD_FAIL_BUDGET && keyd_env.budget.why != NULL) {
-		snprintf(said, sizeof(said), "402 %s", keyd_env.budget.why);
-		text = said;
-	}
-	out = stream_begin(s);
-	(void)reply_frame(out, exchange, STREAM_FAIL, span_str(text));
-	(void)stream_commit(s);
-}
-
-void
-exchange_answer(
-    struct stream *s, unsigned status, struct span body, const char *error)
-{
-	static const char type[] = "content-type", json[] = "application/json",
-			  cache[] = "cache-control", no[] = "no-store";
-	uint8_t fixed[11] = {(uint8_t)status, (uint8_t)(status >> 8), 1,
-	    (uint8_t)body.len, (uint8_t)(body.len >> 8)};
-	struct exchange *x = &s->x;
-	struct buf *out, head;
-
-	buf_init(&head, 256);
-	buf_add(&head, fixed, sizeof(fixed));
-	provider_pack(&head, span_str(type), span_str(json));
-	provider_pack(&head, span_str(cache), span_str(no));
-	out = stream_begin(s);
-	if (head.failed ||
-	    reply_frame(out, x->req.exchange, STREAM_HEAD, buf_span(&head)) ==
-		-1 ||
-	    reply_frame(out, x->req.exchange, STREAM_BODY, body) == -1 ||
-	    reply_frame(out, x->req.exchange, STREAM_END, span_of(NULL, 0)) ==
-		-1) {
-		buf_free(&head);
-		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
-		return;
-	}
-	buf_free(&head);
-	x->reply.status = status;
-	x->reply.received = body.len;
-	exchange_report(s, error);
-	exchange_release(s, false);
-	if (stream_commit(s) == 0)
-		stream_watch(s);
-}
-
-void
-exchange_abort(struct stream *s, const char *detail)
-{
-	if (exchange_runs(s))
-		exchange_report(s, detail);
-	stream_free(s);
-}
+const struct exchange_kind exchange_plain = {.begin = exchange_go};
 
 void
 exchange_begin(struct stream *s, struct request *r)
@@ -149,36 +31,8 @@ exchange_begin(struct stream *s, struct request *r)
 		exchange_fail(s, KEYD_FAIL_INTERNAL, "no random bytes");
 	else if (x->req.digested && stream_sum_begin(s) == -1)
 		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
-	else if (keyd_env.provider->registry != NULL)
-		package_begin(s);
-	else if (route->capture != 0)
-		capture_begin(s);
 	else
-		exchange_go(s);
-}
-
-bool
-exchange_takes(const struct stream *s)
-{
-	const struct exchange *x = &s->x;
-
-	switch (x->state) {
-	case EXCHANGE_NONE:
-	case EXCHANGE_KEY:
-	case EXCHANGE_WAIT:
-	case EXCHANGE_GIVE:
-	case EXCHANGE_ASKED:
-		return false;
-	case EXCHANGE_FORM:
-		return x->counted < x->req.length;
-	case EXCHANGE_ON:
-		return x->up != NULL && x->counted < x->req.length &&
-		       exchange_pending(s).len == 0 && !x->up->full &&
-		       reply_ws_ready(&x->reply);
-	case EXCHANGE_DRAIN:
-		return true;
-	}
-	return false;
+		x->req.kind->begin(s);
 }
 
 void
@@ -199,7 +53,7 @@ exchange_on(struct stream *s, struct up *up)
 	exchange_push(s);
 }
 
-/* The answer is through. */
+/* The answer has been relayed completely. */
 static void
 exchange_answered(struct stream *s)
 {
@@ -222,20 +76,13 @@ exchange_answered(struct stream *s)
 	if (x->reply.trailing)
 		keyd_alarm(
 		    "trailing-data", "the provider sent bytes after an answer");
-	if (package_done(s, keyd_reuse_ok(&u)))
+	if (x->req.kind->answered != NULL &&
+	    x->req.kind->answered(s, keyd_reuse_ok(&u)))
 		return;
 	exchange_report(s, "");
 	exchange_release(s, keyd_reuse_ok(&u));
 	if (left != 0 && !route->websocket)
 		x->state = EXCHANGE_DRAIN;
-	stream_watch(s);
-}
-
-void
-exchange_end(struct stream *s)
-{
-	exchange_report(s, "");
-	exchange_release(s, false);
 	stream_watch(s);
 }
 
@@ -247,21 +94,24 @@ exchange_reflected(void)
 	keyd_lock();
 }
 
-/* What its answer must not hold. */
+/* The patterns to search this exchange's answer for. */
 static const struct scrub *
 exchange_scrub(const struct exchange *x)
 {
 	static const struct scrub nothing;
 	const struct keyset *k = x->key;
 
-	/* One that began with none ends with none. */
+	/* A bare route sends no credential, so its answer holds none. */
 	if (k == NULL && !keyd_env.provider->routes[x->req.route].bare)
 		k = keyd_env.now;
 
 	return k != NULL ? &k->scrub : &nothing;
 }
 
-/* One read from the provider, into frames. *idle: no more is there. */
+/*
+ * Read once from the provider and frame it for mitmd.  Sets *idle when the
+ * socket is drained.
+ */
 static enum reply_result
 exchange_read(struct stream *s, struct buf *out, bool *idle)
 {
@@ -326,7 +176,7 @@ exchange_pull(struct stream *s)
 		if (x->head_done && !x->listing)
 			request_free(&x->req);
 	}
-	if (stream_commit(s) == -1)
+	if (exchange_commit(s) == -1)
 		return;
 	switch (r) {
 	case REPLY_MORE:

@@ -75,10 +75,13 @@ struct up {
 };
 TAILQ_HEAD(ups, up);
 
+struct exchange_kind;
+
 /* A REQUEST_GO, kept until its head was sent. */
 struct request {
 	uint32_t exchange;
-	unsigned route, kind, host;
+	const struct exchange_kind *kind;
+	unsigned route, auth_header, host;
 	uint64_t length;
 	bool digested;		/* the body must be this one: */
 	uint8_t digest[32];
@@ -90,7 +93,7 @@ struct request {
 enum exchange_state {
 	EXCHANGE_NONE,
 	EXCHANGE_KEY,		/* for a login that is being renewed */
-	EXCHANGE_FORM,		/* its body is read: keyd/login/capture.c */
+	EXCHANGE_FORM,		/* its body is read: keyd/capture.c */
 	EXCHANGE_ASKED,		/* keyd asks the token endpoint */
 	EXCHANGE_WAIT,		/* for an upstream */
 	EXCHANGE_ON,		/* has one */
@@ -125,6 +128,43 @@ struct exchange {
 	struct package *package;	/* of a registry: keyd/package.c */
 };
 
+/*
+ * How an exchange of some routes differs from one that is sent as it is and
+ * answered as the provider answers: the functions that are not NULL take the
+ * place of what else would be done.
+ */
+struct exchange_kind {
+	/* Begin: the request was taken. */
+	void (*begin)(struct stream *);
+	/* EXCHANGE_FORM: bytes of the body are there. */
+	void (*body)(struct stream *);
+	/* There is a credential, and it need not be sent. */
+	void (*ready)(struct stream *);
+	/* Change the head that is sent; it may be sent more than once. */
+	void (*head)(const struct exchange *, struct keyd_head *);
+	/*
+	 * The answer is complete.  Returns true if the exchange goes on; if
+	 * `again`, its connection may be reused.
+	 */
+	bool (*answered)(struct stream *, bool again);
+	/* EXCHANGE_GIVE: mitmd takes more. */
+	void (*writable)(struct stream *);
+	/* The text of KEYD_FAIL_PACKAGE: "403 ...". */
+	const char *(*refusal)(const struct stream *);
+	/* The exchange is over: release what this kind holds of it. */
+	void (*release)(struct stream *);
+};
+
+/* The exchange's part, which its connection to the provider calls. */
+struct up_ops {
+	/* The connection that was wanted is there. */
+	void (*ready)(struct stream *, struct up *);
+	void (*writable)(struct stream *);
+	void (*readable)(struct stream *);
+	/* There is none, or it is silent. */
+	void (*failed)(struct stream *, enum keyd_fail, const char *detail);
+};
+
 struct stream {
 	TAILQ_ENTRY(stream) entry;
 	LIST_ENTRY(stream) found;	/* by its id */
@@ -134,6 +174,7 @@ struct stream {
 	bool closing;		/* FAIL said: closes when `out` is empty */
 	int fd;
 	struct loop_io io;
+	const struct up_ops *ops;
 	uint32_t last;		/* exchange */
 	uint8_t fhead[STREAM_HEADER];
 	size_t fhave;
@@ -201,8 +242,16 @@ struct keyd_env {
 
 extern struct keyd_env keyd_env;
 
-/* keyd/serve.c */
-void keyd_serve(void) __attribute__((noreturn));
+/*
+ * The files, from the bottom up: each calls only those above it on this list,
+ * those in keyd/login/, and the parts that need no connection (keyd/answer.h,
+ * keyd/head.h, keyd/scrub.h).
+ */
+
+/* keyd/trouble.c: tells the user why the provider fails. */
+void trouble_failed(enum keyd_fail, const char *detail);
+/* The status of an answer that is passed on: is the credential refused? */
+void trouble_status(unsigned status);
 
 /* keyd/report.c: to auditd */
 void keyd_alarm(const char *kind, const char *text);
@@ -214,135 +263,10 @@ void exchange_never(uint32_t stream, uint32_t exchange, const char *error);
 /* keyd/released.c */
 /* A copy that outlives its message. -1 ENOMEM. */
 int request_copy(struct request *, const struct msg_REQUEST_GO *,
-    unsigned kind);
+    unsigned auth_header);
 void request_free(struct request *);
 /* Returns the content type among these headers; p is NULL if there is none. */
 struct span request_type(struct span headers);
-
-/* keyd/login/capture.c: a login that begins in the sandbox */
-int keyd_sentinel(struct chan *, const union proto_any *, int fd);
-/* Take a request for a token endpoint. */
-void capture_begin(struct stream *);
-/* More of its body came. */
-void capture_read(struct stream *);
-/* The request asked to renew, and there is a token. */
-void capture_renewed(struct stream *);
-/* The agent that began this login is gone. */
-void capture_gone(const struct stream *);
-
-/* keyd/stream.c */
-int keyd_stream_open(struct chan *, const union proto_any *, int fd);
-struct stream *stream_find(uint32_t id);
-void stream_free(struct stream *);
-void stream_watch(struct stream *);
-/* What waits for mitmd; -1: the stream is gone. */
-int stream_flush(struct stream *);
-/* Frames of this turn go here; stream_commit sends them. */
-struct buf *stream_begin(struct stream *);
-int stream_commit(struct stream *);
-/* Takes body frames: 1 some, 0 none there, -1 the stream is gone. */
-int stream_read(struct stream *);
-/* The body that comes must have the digest that was announced. -1 ENOMEM. */
-int stream_sum_begin(struct stream *);
-/* What a mitmd that keeps to the protocol never sends; -1. */
-int stream_violation(struct stream *, const char *detail);
-
-/* keyd/message.c */
-/*
- * Body bytes that go to the provider, which are written to: counts what of a
- * WebSocket they are. -1: the stream is gone.
- */
-int message_count(struct stream *, uint8_t *, size_t);
-
-/* keyd/request.c: the second lock */
-int keyd_request(struct chan *, const union proto_any *, int fd);
-
-/* keyd/push.c: the second lock of a push */
-/* Approved as its route wants it? NULL, or what does not fit. */
-const char *push_check(
-    const struct provider_route *, const struct msg_REQUEST_GO *);
-void push_begin(struct exchange *);
-/*
- * While x->listing: the next bytes of the body. They are in s->pend once the
- * list is the one that was approved. -1: *why.
- */
-int push_take(struct stream *, struct span, const char **why);
-
-/* keyd/exchange.c */
-/* keyd answers this one itself: JSON. error: for the log, or empty. */
-void exchange_answer(struct stream *, unsigned status, struct span body,
-    const char *error);
-/* Takes the request. */
-void exchange_begin(struct stream *, struct request *);
-void exchange_on(struct stream *, struct up *);
-/* keyd/send.c: request, towards the provider */
-void exchange_push(struct stream *);
-void exchange_pull(struct stream *);	/* answer, towards mitmd */
-void exchange_fail(struct stream *, enum keyd_fail, const char *detail);
-/* mitmd closed the stream. */
-void exchange_abort(struct stream *, const char *detail);
-/* The rest of a dropped body is through. */
-void exchange_drained(struct stream *);
-/* May body bytes be read from the stream now? */
-bool exchange_takes(const struct stream *);
-/* The stream goes: everything that hangs on it. */
-void exchange_clear(struct stream *);
-
-/* The answer is through, by whatever way. */
-void exchange_end(struct stream *);
-
-/* keyd/package.c: requests to a package registry */
-/* In place of exchange_go. */
-void package_begin(struct stream *);
-/* What is asked for instead of what was. */
-void package_head(const struct exchange *, struct keyd_head *);
-/*
- * The answer is complete. true: it was for us, and the exchange went on.
- * again: its connection is good.
- */
-bool package_done(struct stream *, bool again);
-/* EXCHANGE_GIVE: mitmd takes more. */
-void package_give(struct stream *);
-/* "403 ...": of KEYD_FAIL_PACKAGE. */
-const char *package_text(const struct exchange *);
-void package_free(struct exchange *);
-
-/* keyd/resend.c */
-/* The connection is given back; the exchange will ask again, or otherwise. */
-void exchange_reset(struct stream *, bool again);
-/* To the provider, as soon as there is a token and a connection. */
-void exchange_go(struct stream *);
-/* More of the body came; it may have to be sent again. */
-void exchange_keep(struct stream *, const uint8_t *, size_t);
-void exchange_unkeep(struct stream *);
-/* What is there of the body and was not sent; so much of it was. */
-struct span exchange_pending(const struct stream *);
-void exchange_consume(struct stream *, size_t);
-/*
- * 401: the same request again, once, with another token.  Nothing of the
- * answer was passed on.
- */
-void exchange_renew(struct stream *);
-/* After a write failed: true when it is tried on another connection. */
-bool exchange_retry(struct stream *);
-/* What goes along with a login, at most PROVIDER_MAX_ADDS. How many. */
-unsigned exchange_adds(const struct keyset *, struct keyd_head_add *);
-/* Those that wait for a login go on, or end. */
-void exchange_keyed(void);
-/* No answer to what was sent with this keyset is passed any more. */
-void exchange_outdated(const struct keyset *);
-
-/* keyd/upstream.c */
-int keyd_dialed(struct chan *, const union proto_any *, int fd);
-int keyd_dial_fail(struct chan *, const union proto_any *, int fd);
-/* An upstream for s now, or when there is one. */
-void up_want(struct stream *);
-void up_unwant(struct stream *);
-/* The exchange is over; again: it may serve another one. */
-void up_release(struct up *, bool again);
-void up_watch(struct up *);
-/* Dials what is needed; fails who cannot be served. */
-void up_balance(void);
 
 /* keyd/tls.c */
 enum tls_result {
@@ -360,18 +284,140 @@ void tls_warm(void);			/* before lock-down */
  */
 int tls_attach(struct up *, const char *host, struct keyd_host *resume,
     const char **why);
-/* Is it a TCP connection?  Of what dialerd hands over. */
+/* Returns true if what dialerd handed over is a TCP connection. */
 bool up_is_tcp(int fd);
 enum tls_result tls_handshake(struct up *, const char **why);
 enum tls_result tls_read(struct up *, uint8_t *, size_t cap, size_t *n);
 enum tls_result tls_write(struct up *, const uint8_t *, size_t len, size_t *n);
-/* Has it taken bytes from the socket that were not read yet? */
+/* Returns true if it took bytes from the socket that were not read yet. */
 bool tls_pending(const struct up *);
 void tls_detach(struct up *);
 
-/* keyd/trouble.c: for the person, why the provider fails. */
-void trouble_failed(enum keyd_fail, const char *detail);
-/* The status of an answer that is passed on: is the credential refused? */
-void trouble_status(unsigned status);
+/* keyd/body.c */
+/* Returns true if body bytes may be read from the stream now. */
+bool exchange_takes(const struct stream *);
+/* More of the body came: keep it, as it may have to be sent again. */
+void exchange_keep(struct stream *, const uint8_t *, size_t);
+/* The body need not be sent again. */
+void exchange_unkeep(struct stream *);
+/* The bytes of the body that are here and were not sent. */
+struct span exchange_pending(const struct stream *);
+/* So many of them were sent. */
+void exchange_consume(struct stream *, size_t);
+
+/* keyd/stream.c */
+struct stream *stream_new(uint32_t id, int fd,
+    void (*ready)(struct loop_io *, uint32_t), const struct up_ops *);
+struct stream *stream_find(uint32_t id);
+/* Close it; its exchange is left as it is. */
+void stream_free(struct stream *);
+void stream_watch(struct stream *);
+/* Write what waits for mitmd.  -1: the stream is over, for the reason *why. */
+int stream_flush(struct stream *, const char **why);
+/* Frames of this turn go here; stream_commit sends them. */
+struct buf *stream_begin(struct stream *);
+/* As stream_flush. */
+int stream_commit(struct stream *, const char **why);
+
+/* keyd/upstream.c */
+/* The connection that was dialed under this number, or why there is none. */
+void up_dialed(uint32_t dial, int fd);
+void up_dial_failed(uint32_t dial, enum proto_proxy, const char *detail);
+/* Get a connection for this stream: now, or when there is one. */
+void up_want(struct stream *);
+void up_unwant(struct stream *);
+/* The exchange is over; if `again`, the connection may serve another one. */
+void up_release(struct up *, bool again);
+void up_watch(struct up *);
+/* Dial what is needed; fail the exchanges that cannot be served. */
+void up_balance(void);
+
+/* keyd/push.c: the second check of a push */
+/* Returns NULL if it is approved as its route wants it, or what is wrong. */
+const char *push_check(
+    const struct provider_route *, const struct msg_REQUEST_GO *);
+void push_begin(struct exchange *);
+/*
+ * While x->listing: take the next bytes of the body.  They are in s->pend once
+ * the list is the one that was approved.  -1: *why.
+ */
+int push_take(struct stream *, struct span, const char **why);
+
+/* keyd/end.c */
+/* Send what was framed.  -1: mitmd is gone, and so is the stream. */
+int exchange_commit(struct stream *);
+void exchange_fail(struct stream *, enum keyd_fail, const char *detail);
+/* A mitmd that keeps to the protocol never sends this.  Returns -1. */
+int exchange_violation(struct stream *, const char *detail);
+/* mitmd closed the stream. */
+void exchange_abort(struct stream *, const char *detail);
+/* Answer it here, with JSON.  `error` is for the log, or empty. */
+void exchange_answer(struct stream *, unsigned status, struct span body,
+    const char *error);
+/* Release everything it owns.  If `again`, its connection may be reused. */
+void exchange_release(struct stream *, bool again);
+/* The answer has been relayed completely, whoever composed it. */
+void exchange_end(struct stream *);
+
+/* keyd/limit.c: see keyd/budget.h */
+
+/* keyd/message.c */
+/*
+ * Body bytes that go to the provider, which are written to: count the messages
+ * of a WebSocket among them.  -1: the stream is gone.
+ */
+int message_count(struct stream *, uint8_t *, size_t);
+
+/* keyd/frames.c */
+/* Read body frames: 1 some, 0 none there, -1 the stream is gone. */
+int stream_read(struct stream *);
+/* The body that comes must have the digest that was announced. -1 ENOMEM. */
+int stream_sum_begin(struct stream *);
+
+/* keyd/resend.c */
+/* Send it to the provider as soon as there is a token and a connection. */
+void exchange_go(struct stream *);
+/* Give the connection back: the exchange will ask again, or otherwise. */
+void exchange_reset(struct stream *, bool again);
+/*
+ * 401: send the same request again, once, with another token.  Nothing of the
+ * answer was passed on.
+ */
+void exchange_renew(struct stream *);
+/* A write failed: returns true if it is tried on another connection. */
+bool exchange_retry(struct stream *);
+/* The exchanges that wait for a login go on, or end. */
+void exchange_keyed(void);
+/* No answer to what was sent with this keyset is passed on any more. */
+void exchange_outdated(const struct keyset *);
+
+/* keyd/send.c */
+void exchange_push(struct stream *);	/* request, towards the provider */
+
+/* keyd/exchange.c */
+extern const struct exchange_kind exchange_plain;
+/* Take the request. */
+void exchange_begin(struct stream *, struct request *);
+/* It has a connection. */
+void exchange_on(struct stream *, struct up *);
+void exchange_pull(struct stream *);	/* answer, towards mitmd */
+/* The rest of a dropped body is through. */
+void exchange_drained(struct stream *);
+
+/* keyd/open.c */
+int keyd_stream_open(struct chan *, const union proto_any *, int fd);
+
+/* keyd/package.c: requests to a package registry */
+extern const struct exchange_kind package_kind;
+
+/* keyd/capture.c: a login that begins in the sandbox */
+extern const struct exchange_kind capture_kind;
+int keyd_sentinel(struct chan *, const union proto_any *, int fd);
+
+/* keyd/request.c: the second check */
+int keyd_request(struct chan *, const union proto_any *, int fd);
+
+/* keyd/serve.c */
+void keyd_serve(void) __attribute__((noreturn));
 
 #endif

@@ -18,7 +18,7 @@ message_begin(struct stream *s, const struct ws_parser *w)
 	if (w->control)
 		return 0;
 	if (!w->fin)
-		return stream_violation(s, "a message in pieces");
+		return exchange_violation(s, "a message in pieces");
 	if ((e->budget.why = budget_refusal(r)) != NULL) {
 		exchange_fail(s, KEYD_FAIL_BUDGET, "budget used up");
 		return -1;
@@ -47,7 +47,7 @@ message_count(struct stream *s, uint8_t *p, size_t len)
 		case WS_END:
 			break;
 		case WS_BAD:
-			return stream_violation(s, w->bad);
+			return exchange_violation(s, w->bad);
 		}
 	}
 }

@@ -46,27 +46,6 @@ package_rules(void)
 	return keyd_env.provider->registry;
 }
 
-void
-package_free(struct exchange *x)
-{
-	struct package *g = x->package;
-
-	if (g == NULL)
-		return;
-	package_held -= g->hold.buf.len + g->give.len;
-	buf_free(&g->headers);
-	buf_free(&g->hold.buf);
-	buf_free(&g->give);
-	free(g);
-	x->package = NULL;
-}
-
-const char *
-package_text(const struct exchange *x)
-{
-	return x->package != NULL ? x->package->text : "";
-}
-
 static void
 package_log(const char *name, const char *version, bool allowed,
     const char *reason, const char *source)
@@ -123,7 +102,8 @@ package_accept(struct span asked)
 	return span_of(NULL, 0);
 }
 
-void
+/* The request that is sent instead of the client's. */
+static void
 package_head(const struct exchange *x, struct keyd_head *h)
 {
 	const struct package *g = x->package;
@@ -211,7 +191,7 @@ package_file(struct stream *s)
 	}
 }
 
-void
+static void
 package_begin(struct stream *s)
 {
 	const struct registry_rules *r = package_rules();
@@ -256,8 +236,8 @@ package_begin(struct stream *s)
 	exchange_go(s);
 }
 
-/* Frames of what was composed, as many as mitmd takes. */
-void
+/* Frame what was composed, as much as mitmd takes. */
+static void
 package_give(struct stream *s)
 {
 	struct package *g = s->x.package;
@@ -277,7 +257,7 @@ package_give(struct stream *s)
 		}
 		buf_drain(&g->give, part.len);
 		package_held -= part.len;
-		if (stream_commit(s) == -1)
+		if (exchange_commit(s) == -1)
 			return;
 		if (part.len == 0) {
 			exchange_end(s);
@@ -313,7 +293,7 @@ package_answer(struct stream *s, unsigned status, const char *type)
 	    reply_frame(stream_begin(s), x->req.exchange, STREAM_HEAD,
 		buf_span(&b)) == -1)
 		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
-	else if (stream_commit(s) == 0)
+	else if (exchange_commit(s) == 0)
 		package_give(s);
 	buf_free(&b);
 }
@@ -398,7 +378,11 @@ package_run(struct package *g)
 	return registry_filter(f, buf_span(&g->hold.buf));
 }
 
-bool
+/*
+ * The answer is complete.  Returns true if it was for us and the exchange went
+ * on; if `again`, its connection may be reused.
+ */
+static bool
 package_done(struct stream *s, bool again)
 {
 	struct registry_filter *f = &package_filter;
@@ -431,3 +415,36 @@ package_done(struct stream *s, bool again)
 	}
 	return true;
 }
+
+static void
+package_release(struct stream *s)
+{
+	struct exchange *x = &s->x;
+	struct package *g = x->package;
+
+	if (g == NULL)
+		return;
+	package_held -= g->hold.buf.len + g->give.len;
+	buf_free(&g->headers);
+	buf_free(&g->hold.buf);
+	buf_free(&g->give);
+	free(g);
+	x->package = NULL;
+}
+
+static const char *
+package_refusal(const struct stream *s)
+{
+	const struct package *g = s->x.package;
+
+	return g != NULL ? g->text : "";
+}
+
+const struct exchange_kind package_kind = {
+    .begin = package_begin,
+    .head = package_head,
+    .answered = package_done,
+    .writable = package_give,
+    .refusal = package_refusal,
+    .release = package_release,
+};

@@ -19,13 +19,13 @@ request_keep(uint8_t **p, struct span s)
 }
 
 int
-request_copy(struct request *r, const struct msg_REQUEST_GO *m, unsigned kind)
+request_copy(struct request *r, const struct msg_REQUEST_GO *m, unsigned auth)
 {
 	uint8_t *p;
 
 	*r = (struct request){.exchange = m->exchange,
 	    .route = m->route,
-	    .kind = kind,
+	    .auth_header = auth,
 	    .host = m->host,
 	    .length = m->length};
 	if (m->body.len == sizeof(r->digest)) {

@@ -65,7 +65,7 @@ request_approved(const struct msg_REQUEST_GO *m, const struct provider_route *r)
 
 /* NULL when it fits, else what does not: for alarm and audit. */
 static const char *
-request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
+request_check(const struct msg_REQUEST_GO *m, unsigned *auth)
 {
 	const struct provider *p = keyd_env.provider;
 	const struct provider_route *r;
@@ -96,7 +96,7 @@ request_check(const struct msg_REQUEST_GO *m, unsigned *kind)
 		return "digest of another body than none";
 	if ((why = push_check(r, m)) != NULL)
 		return why;
-	if (provider_headers_ok(p, r->bare, m->headers, kind) == -1)
+	if (provider_headers_ok(p, r->bare, m->headers, auth) == -1)
 		return "header not on the list";
 	if (m->length != 0 && !provider_type_ok(r, request_type(m->headers)))
 		return "content type not on the route";
@@ -124,13 +124,22 @@ request_mismatch(struct stream *s, uint32_t exchange, const char *detail)
 	request_refuse(s, exchange, KEYD_FAIL_MISMATCH, detail);
 }
 
+/* How a request on that route is served. */
+static const struct exchange_kind *
+request_kind(const struct provider_route *route)
+{
+	if (keyd_env.provider->registry != NULL)
+		return &package_kind;
+	return route->capture != 0 ? &capture_kind : &exchange_plain;
+}
+
 static void
 request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 {
 	const struct provider_route *route;
 	const char *detail;
 	struct request r;
-	unsigned kind = 0;
+	unsigned auth = 0;
 	bool idle, drains;
 
 	idle = s->x.state == EXCHANGE_NONE;
@@ -140,7 +149,7 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 		return;
 	}
 	s->last = m->exchange;
-	if ((detail = request_check(m, &kind)) != NULL) {
+	if ((detail = request_check(m, &auth)) != NULL) {
 		request_mismatch(s, m->exchange, detail);
 		return;
 	}
@@ -155,9 +164,10 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 	else if ((keyd_env.budget.why = budget_refusal(route)) != NULL)
 		request_refuse(
 		    s, m->exchange, KEYD_FAIL_BUDGET, "budget used up");
-	else if (request_copy(&r, m, kind) == -1)
+	else if (request_copy(&r, m, auth) == -1)
 		request_refuse(s, m->exchange, KEYD_FAIL_INTERNAL, "memory");
 	else {
+		r.kind = request_kind(route);
 		budget_begin(route);
 		if (drains) {
 			s->next = r;

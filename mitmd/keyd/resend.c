@@ -1,68 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests with a login, which may have to wait for a token or to be sent
- * again with another one.  Until the answer's head is there the body is kept,
- * all sessions' requests together up to a limit; what is not kept is not
- * sent again.
+ * Sends requests on their way: at once, after a wait for a login's token, or
+ * again with another token or on another connection.
  */
 #include "keyd/keyd.h"
 
-/* Its body need not be sent again. */
-void
-exchange_unkeep(struct stream *s)
-{
-	struct exchange *x = &s->x;
-
-	keyd_env.kept -= x->keep.len;
-	buf_free(&x->keep);
-	x->keeping = false;
-	x->again = 0;
-}
-
-void
-exchange_keep(struct stream *s, const uint8_t *p, size_t n)
-{
-	struct exchange *x = &s->x;
-
-	if (!x->keeping)
-		return;
-	if (n > KEYD_MAX_KEPT - keyd_env.kept ||
-	    buf_add(&x->keep, p, n) == -1) {
-		exchange_unkeep(s);
-		return;
-	}
-	keyd_env.kept += n;
-}
-
-/* What is there of the body and was not sent. */
-struct span
-exchange_pending(const struct stream *s)
-{
-	const struct exchange *x = &s->x;
-	struct span kept;
-
-	if (!x->renewed || x->keep.len == 0)
-		return buf_span(&s->pend);
-	kept = buf_span(&x->keep);
-	return span_of(kept.p + x->again, kept.len - x->again);
-}
-
-void
-exchange_consume(struct stream *s, size_t n)
-{
-	struct exchange *x = &s->x;
-
-	x->sent += n;
-	if (!x->renewed || x->keep.len == 0) {
-		buf_drain(&s->pend, n);
-		return;
-	}
-	x->again += n;
-	if (x->again == x->keep.len)
-		exchange_unkeep(s);
-}
-
-/* To the provider, as soon as there is a token and a connection. */
 void
 exchange_go(struct stream *s)
 {
@@ -76,8 +18,8 @@ exchange_go(struct stream *s)
 	}
 	switch (renew_check()) {
 	case RENEW_GOOD:
-		if (route->capture != 0)
-			capture_renewed(s);
+		if (s->x.req.kind->ready != NULL)
+			s->x.req.kind->ready(s);
 		else
 			up_want(s);
 		return;
@@ -182,24 +124,4 @@ exchange_retry(struct stream *s)
 	up_release(up, false);
 	up_want(s);
 	return true;
-}
-
-/* What goes along with a login. */
-unsigned
-exchange_adds(const struct keyset *k, struct keyd_head_add *adds)
-{
-	const struct provider_login *l = keyd_login();
-	const struct provider_add *a;
-	unsigned n = 0;
-
-	for (unsigned i = 0; l != NULL && i < l->nadds; i++) {
-		a = &l->adds[i];
-		if (a->value.len != 0)
-			adds[n++] =
-			    (struct keyd_head_add){a->name, a->value, true};
-		else if (k->adds[i].len != 0)
-			adds[n++] =
-			    (struct keyd_head_add){a->name, k->adds[i], false};
-	}
-	return n;
 }

@@ -13,6 +13,26 @@
 
 #define SEND_BURST 64
 
+/* The headers that go along with a login.  Returns how many there are. */
+static unsigned
+exchange_adds(const struct keyset *k, struct keyd_head_add *adds)
+{
+	const struct provider_login *l = keyd_login();
+	const struct provider_add *a;
+	unsigned n = 0;
+
+	for (unsigned i = 0; l != NULL && i < l->nadds; i++) {
+		a = &l->adds[i];
+		if (a->value.len != 0)
+			adds[n++] =
+			    (struct keyd_head_add){a->name, a->value, true};
+		else if (k->adds[i].len != 0)
+			adds[n++] =
+			    (struct keyd_head_add){a->name, k->adds[i], false};
+	}
+	return n;
+}
+
 /* How the credential goes into the head. */
 static int
 exchange_credential(struct exchange *x, struct keyd_head *h)
@@ -43,7 +63,8 @@ exchange_write_head(struct stream *s)
 	const struct keyd_host *host = &e->hosts[x->req.host];
 	const struct provider_login *login = keyd_login();
 	const struct provider_kind *kind =
-	    &e->provider->kinds[login != NULL ? login->kind : x->req.kind];
+	    &e->provider
+		 ->kinds[login != NULL ? login->kind : x->req.auth_header];
 	bool bare = e->provider->routes[x->req.route].bare;
 	struct keyd_head_add adds[PROVIDER_MAX_ADDS];
 	struct keyd_head h = {
@@ -78,8 +99,8 @@ exchange_write_head(struct stream *s)
 			return TLS_ERROR;
 		h.nadds = exchange_adds(x->key, adds);
 	}
-	if (x->package != NULL)
-		package_head(x, &h);
+	if (x->req.kind->head != NULL)
+		x->req.kind->head(x, &h);
 	dst = secret_bytes(e->head, &cap);
 	if (keyd_head_compose(&h, dst, cap, &len) == -1)
 		return TLS_ERROR;
@@ -96,7 +117,7 @@ exchange_write_head(struct stream *s)
 		return TLS_OK;
 	x->head_done = true;
 	exchange_consume(s, x->head_sent - len);
-	if (!x->keeping && !x->listing && x->package == NULL)
+	if (!x->keeping && !x->listing && x->req.kind->head == NULL)
 		request_free(&x->req);
 	return TLS_OK;
 }
@@ -114,17 +135,6 @@ exchange_write_body(struct stream *s)
 	return r;
 }
 
-/* The head cannot be: false when all is well. */
-static bool
-exchange_refuse_head(struct stream *s)
-{
-	if (keyd_env.locked) {
-		exchange_fail(s, KEYD_FAIL_LOCKED, "locked");
-		return true;
-	}
-	return false;
-}
-
 /* One write towards the provider. false: nothing to write, or gone. */
 static bool
 exchange_write(struct stream *s)
@@ -136,8 +146,10 @@ exchange_write(struct stream *s)
 		return false;
 	errno = 0;
 	if (!x->head_done) {
-		if (exchange_refuse_head(s))
+		if (keyd_env.locked) {
+			exchange_fail(s, KEYD_FAIL_LOCKED, "locked");
 			return false;
+		}
 		r = exchange_write_head(s);
 		if (r == TLS_ERROR && (errno == ENOBUFS || errno == EBADMSG)) {
 			exchange_fail(s,

@@ -86,6 +86,37 @@ serve_roots(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* A connection for a request, or for the token endpoint. */
+static int
+serve_dialed(struct chan *c, const union proto_any *msg, int fd)
+{
+	uint32_t id = msg->DIALED.id;
+
+	if (id == 0 || id > keyd_env.dial) {
+		close(fd);
+		return chan_violation(c, "DIALED %u was not asked for", id);
+	}
+	if (!token_dialed(id, fd))
+		up_dialed(id, fd);
+	return 0;
+}
+
+static int
+serve_dial_fail(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_DIAL_FAIL *m = &msg->DIAL_FAIL;
+	char detail[257];
+
+	(void)fd;
+	if (m->id == 0 || m->id > keyd_env.dial)
+		return chan_violation(
+		    c, "DIAL_FAIL %u was not asked for", m->id);
+	(void)span_copy(m->text, detail, sizeof(detail));
+	if (!token_dial_failed(m->id, detail))
+		up_dial_failed(m->id, (enum proto_proxy)m->proxy, detail);
+	return 0;
+}
+
 static const struct chan_handler serve_handlers[] = {
     {MSG_PROVIDER, serve_provider},
     {MSG_UPSTREAM, serve_upstream},
@@ -101,8 +132,8 @@ static const struct chan_handler serve_handlers[] = {
     {MSG_STREAM_OPEN, keyd_stream_open},
     {MSG_REQUEST_GO, keyd_request},
     {MSG_VERDICT_GO, keyd_verdict},
-    {MSG_DIALED, keyd_dialed},
-    {MSG_DIAL_FAIL, keyd_dial_fail},
+    {MSG_DIALED, serve_dialed},
+    {MSG_DIAL_FAIL, serve_dial_fail},
 };
 
 static void

@@ -133,7 +133,7 @@ up_balance_host(unsigned host)
 		have++;
 	/* No connection and no hope of one. */
 	while (have == 0 && (s = up_waiting(host, &n)) != NULL)
-		exchange_fail(s, KEYD_FAIL_BUSY, "no connection to be had");
+		s->ops->failed(s, KEYD_FAIL_BUSY, "no connection to be had");
 }
 
 void
@@ -154,7 +154,7 @@ up_failed(struct up *up, enum keyd_fail fail, const char *detail)
 	if (s == NULL)
 		log_debug("spare connection: %s", detail);
 	else if (waiting > up_count(host, true))
-		exchange_fail(s, fail, detail);
+		s->ops->failed(s, fail, detail);
 }
 
 /* Has it shown a byte, or its end, since it was last looked at? */
@@ -189,7 +189,7 @@ up_use(struct up *up, struct stream *s)
 	up->full = up->more = false;
 	up->s = s;
 	up->progress = loop_now(&keyd_env.w.loop);
-	exchange_on(s, up);
+	s->ops->ready(s, up);
 }
 
 /* Ready for a request: for who waits, else it is kept. */
@@ -310,10 +310,10 @@ up_ready(struct loop_io *io, uint32_t events)
 		pull = true;
 	if ((events & EPOLLOUT) != 0) {
 		up->full = false;
-		exchange_push(s);
+		s->ops->writable(s);
 	}
 	if (pull && !up->dead && up->state == UP_BUSY && up->s == s)
-		exchange_pull(s);
+		s->ops->readable(s);
 }
 
 static void
@@ -345,7 +345,8 @@ up_late(struct loop_timer *t)
 					  : KEYD_STALL_MS,
 		    up_late, up);
 	else
-		exchange_fail(up->s, KEYD_FAIL_STALLED, "silent for too long");
+		up->s->ops->failed(
+		    up->s, KEYD_FAIL_STALLED, "silent for too long");
 }
 
 static struct up *
@@ -360,47 +361,40 @@ up_find(uint32_t dial)
 	return NULL;
 }
 
-int
-keyd_dialed(struct chan *c, const union proto_any *msg, int fd)
+void
+up_dialed(uint32_t dial, int fd)
 {
 	struct keyd_env *e = &keyd_env;
 	const char *why = "out of memory";
 	struct keyd_host *h;
 	struct up *up;
 
-	if (msg->DIALED.id == 0 || msg->DIALED.id > e->dial) {
-		close(fd);
-		return chan_violation(
-		    c, "DIALED %u was not asked for", msg->DIALED.id);
-	}
-	if (token_dialed(msg->DIALED.id, fd))
-		return 0;
-	if ((up = up_find(msg->DIALED.id)) == NULL) {
+	if ((up = up_find(dial)) == NULL) {
 		/* Too late: it was given up. */
 		close(fd);
-		return 0;
+		return;
 	}
 	h = &e->hosts[up->host];
 	up->fd = fd;
 	if (!up_is_tcp(fd)) {
 		up_failed(up, KEYD_FAIL_DIAL, "closed before it was used");
-		return 0;
+		return;
 	}
 	up->state = UP_TLS;
 	if (loop_add(&e->w.loop, &up->io, fd, EPOLLIN, up_ready, up) == -1) {
 		up_failed(up, KEYD_FAIL_DIAL, "epoll_ctl");
-		return 0;
+		return;
 	}
 	if (!h->tls) {
 		up_idle(up);
-		return 0;
+		return;
 	}
 	loop_timer_set(&e->w.loop, &up->timer, KEYD_TLS_MS, up_late, up);
 	if (tls_attach(up, h->name, h, &why) == -1)
 		up_failed(up, KEYD_FAIL_TLS, why);
 	else
 		up_handshake(up);
-	return 0;
+	return;
 }
 
 /* What the agent is told of a proxy's doing. */
@@ -424,22 +418,11 @@ up_fail_of(enum proto_proxy proxy)
 	return KEYD_FAIL_DIAL;
 }
 
-int
-keyd_dial_fail(struct chan *c, const union proto_any *msg, int fd)
+void
+up_dial_failed(uint32_t dial, enum proto_proxy proxy, const char *detail)
 {
-	const struct msg_DIAL_FAIL *m = &msg->DIAL_FAIL;
-	char detail[257];
 	struct up *up;
 
-	(void)fd;
-	if (m->id == 0 || m->id > keyd_env.dial)
-		return chan_violation(
-		    c, "DIAL_FAIL %u was not asked for", m->id);
-	(void)span_copy(m->text, detail, sizeof(detail));
-	if (token_dial_failed(m->id, detail))
-		return 0;
-	if ((up = up_find(m->id)) != NULL) {
-		up_failed(up, up_fail_of((enum proto_proxy)m->proxy), detail);
-	}
-	return 0;
+	if ((up = up_find(dial)) != NULL)
+		up_failed(up, up_fail_of(proxy), detail);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A login that the agent's program begins in the box.  What it asks of the
+ * A login that the agent's program begins in the sandbox.  What it asks of the
  * token endpoint is read whole, checked, and asked again in our own words;
  * the answer's tokens become the credential in use and a login file, and the
  * box gets the session's sentinel in place of each.  A refresh token from the
@@ -252,7 +252,7 @@ capture_wipe(void)
 	explicit_bzero(&capture.form, sizeof(capture.form));
 }
 
-void
+static void
 capture_begin(struct stream *s)
 {
 	s->x.state = EXCHANGE_FORM;
@@ -354,7 +354,8 @@ capture_form(struct stream *s)
 	capture_wipe();
 }
 
-void
+/* More of the request's body came. */
+static void
 capture_read(struct stream *s)
 {
 	int r = 1;
@@ -366,7 +367,8 @@ capture_read(struct stream *s)
 		capture_form(s);
 }
 
-void
+/* The request asked to renew, and there is a token. */
+static void
 capture_renewed(struct stream *s)
 {
 	const struct provider_route *route =
@@ -390,11 +392,19 @@ capture_renewed(struct stream *s)
 		exchange_answer(s, 200, span_of(body, len), "");
 }
 
-void
-capture_gone(const struct stream *s)
+/* The agent that began this login is gone. */
+static void
+capture_release(struct stream *s)
 {
 	if (capture.s != s)
 		return;
 	capture.s = NULL;
 	held_cancel();
 }
+
+const struct exchange_kind capture_kind = {
+    .begin = capture_begin,
+    .body = capture_read,
+    .ready = capture_renewed,
+    .release = capture_release,
+};

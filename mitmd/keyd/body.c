@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A request's body between mitmd and the provider: the bytes that are here and
+ * were not sent, and those that are kept because they may have to be sent
+ * again, up to a limit for all exchanges together.
+ */
+#include "keyd/keyd.h"
+
+void
+exchange_unkeep(struct stream *s)
+{
+	struct exchange *x = &s->x;
+
+	keyd_env.kept -= x->keep.len;
+	buf_free(&x->keep);
+	x->keeping = false;
+	x->again = 0;
+}
+
+void
+exchange_keep(struct stream *s, const uint8_t *p, size_t n)
+{
+	struct exchange *x = &s->x;
+
+	if (!x->keeping)
+		return;
+	if (n > KEYD_MAX_KEPT - keyd_env.kept ||
+	    buf_add(&x->keep, p, n) == -1) {
+		exchange_unkeep(s);
+		return;
+	}
+	keyd_env.kept += n;
+}
+
+struct span
+exchange_pending(const struct stream *s)
+{
+	const struct exchange *x = &s->x;
+	struct span kept;
+
+	if (!x->renewed || x->keep.len == 0)
+		return buf_span(&s->pend);
+	kept = buf_span(&x->keep);
+	return span_of(kept.p + x->again, kept.len - x->again);
+}
+
+void
+exchange_consume(struct stream *s, size_t n)
+{
+	struct exchange *x = &s->x;
+
+	x->sent += n;
+	if (!x->renewed || x->keep.len == 0) {
+		buf_drain(&s->pend, n);
+		return;
+	}
+	x->again += n;
+	if (x->again == x->keep.len)
+		exchange_unkeep(s);
+}
+
+bool
+exchange_takes(const struct stream *s)
+{
+	const struct exchange *x = &s->x;
+
+	switch (x->state) {
+	case EXCHANGE_NONE:
+	case EXCHANGE_KEY:
+	case EXCHANGE_WAIT:
+	case EXCHANGE_GIVE:
+	case EXCHANGE_ASKED:
+		return false;
+	case EXCHANGE_FORM:
+		return x->counted < x->req.length;
+	case EXCHANGE_ON:
+		return x->up != NULL && x->counted < x->req.length &&
+		       exchange_pending(s).len == 0 && !x->up->full &&
+		       reply_ws_ready(&x->reply);
+	case EXCHANGE_DRAIN:
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * How an exchange ends: answered, failed or aborted.  Everything it holds is
+ * released, auditd gets its figures, and whatever fails ends the stream too.
+ */
+#include "keyd/keyd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void
+exchange_release(struct stream *s, bool again)
+{
+	struct exchange *x = &s->x;
+	struct up *up = x->up;
+
+	if (x->state == EXCHANGE_WAIT)
+		up_unwant(s);
+	else if (x->state == EXCHANGE_KEY)
+		TAILQ_REMOVE(&keyd_env.keyless, s, wait);
+	x->state = EXCHANGE_NONE;
+	x->up = NULL;
+	exchange_unkeep(s);
+	free(x->sum);
+	x->sum = NULL;
+	buf_free(&x->list);
+	if (x->req.kind != NULL && x->req.kind->release != NULL)
+		x->req.kind->release(s);
+	keyset_drop(x->key);
+	x->key = NULL;
+	request_free(&x->req);
+	reply_free(&x->reply);
+	buf_free(&s->pend);
+	if (up != NULL)
+		up_release(up, again);
+}
+
+/* Release everything that the stream's exchanges own. */
+static void
+exchange_clear(struct stream *s)
+{
+	exchange_release(s, false);
+	if (s->has_next) {
+		exchange_never(s->id, s->next.exchange, "the stream is gone");
+		request_free(&s->next);
+	}
+	s->has_next = false;
+}
+
+static bool
+exchange_runs(const struct stream *s)
+{
+	return s->x.state != EXCHANGE_NONE && s->x.state != EXCHANGE_DRAIN;
+}
+
+void
+exchange_abort(struct stream *s, const char *detail)
+{
+	if (exchange_runs(s))
+		exchange_report(s, detail);
+	stream_free(s);
+	exchange_clear(s);
+}
+
+int
+exchange_commit(struct stream *s)
+{
+	const char *why;
+
+	if (stream_commit(s, &why) == 0)
+		return 0;
+	exchange_abort(s, why);
+	return -1;
+}
+
+void
+exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
+{
+	const char *text = keyd_fail_text(fail);
+	char said[520];
+	uint32_t exchange = s->x.req.exchange;
+	struct buf *out;
+
+	if (s->dead || s->closing)
+		return;
+	trouble_failed(fail, detail);
+	if (exchange_runs(s))
+		exchange_report(s, detail);
+	if (fail == KEYD_FAIL_PACKAGE) {
+		snprintf(said, sizeof(said), "%s", s->x.req.kind->refusal(s));
+		text = said;
+	}
+	exchange_clear(s);
+	s->closing = true;
+	if (fail == KEYD_FAIL_BUDGET && keyd_env.budget.why != NULL) {
+		snprintf(said, sizeof(said), "402 %s", keyd_env.budget.why);
+		text = said;
+	}
+	out = stream_begin(s);
+	(void)reply_frame(out, exchange, STREAM_FAIL, span_str(text));
+	(void)exchange_commit(s);
+}
+
+int
+exchange_violation(struct stream *s, const char *detail)
+{
+	keyd_alarm("stream-mismatch", detail);
+	exchange_fail(s, KEYD_FAIL_BODY, detail);
+	return -1;
+}
+
+void
+exchange_answer(
+    struct stream *s, unsigned status, struct span body, const char *error)
+{
+	static const char type[] = "content-type", json[] = "application/json",
+			  cache[] = "cache-control", no[] = "no-store";
+	uint8_t fixed[11] = {(uint8_t)status, (uint8_t)(status >> 8), 1,
+	    (uint8_t)body.len, (uint8_t)(body.len >> 8)};
+	struct exchange *x = &s->x;
+	struct buf *out, head;
+
+	buf_init(&head, 256);
+	buf_add(&head, fixed, sizeof(fixed));
+	provider_pack(&head, span_str(type), span_str(json));
+	provider_pack(&head, span_str(cache), span_str(no));
+	out = stream_begin(s);
+	if (head.failed ||
+	    reply_frame(out, x->req.exchange, STREAM_HEAD, buf_span(&head)) ==
+		-1 ||
+	    reply_frame(out, x->req.exchange, STREAM_BODY, body) == -1 ||
+	    reply_frame(out, x->req.exchange, STREAM_END, span_of(NULL, 0)) ==
+		-1) {
+		buf_free(&head);
+		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+		return;
+	}
+	buf_free(&head);
+	x->reply.status = status;
+	x->reply.received = body.len;
+	exchange_report(s, error);
+	exchange_release(s, false);
+	if (exchange_commit(s) == 0)
+		stream_watch(s);
+}
+
+void
+exchange_end(struct stream *s)
+{
+	exchange_report(s, "");
+	exchange_release(s, false);
+	stream_watch(s);
+}

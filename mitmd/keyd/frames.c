@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The body frames that mitmd writes to a stream.  They are read only while an
+ * exchange is open that auditd released, and every one must name it and fit
+ * what is still to come; anything else ends the stream.  mitmd may be hostile.
+ */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include "keyd/keyd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *
+stream_check(const struct stream *s, struct stream_frame *f)
+{
+	const struct exchange *x = &s->x;
+
+	if (stream_unpack(s->fhead, f) == -1 || f->type != STREAM_BODY)
+		return "not a body frame";
+	if (f->exchange != x->req.exchange)
+		return "frame of another exchange";
+	if (f->len == 0)
+		return "empty body frame";
+	if (f->len > x->req.length - x->counted)
+		return "more body than was announced";
+	return NULL;
+}
+
+int
+stream_sum_begin(struct stream *s)
+{
+	if ((s->x.sum = malloc(sizeof(*s->x.sum))) == NULL)
+		return -1;
+	SHA256_Init(s->x.sum);
+	return 0;
+}
+
+/* Before the last bytes go on: are they, with all before, what was announced?
+ */
+static bool
+stream_sum_ok(struct stream *s, const uint8_t *p, size_t n)
+{
+	uint8_t digest[SHA256_DIGEST_LENGTH];
+
+	if (s->x.sum == NULL)
+		return true;
+	SHA256_Update(s->x.sum, p, n);
+	if (s->x.counted + n < s->x.req.length)
+		return true;
+	SHA256_Final(digest, s->x.sum);
+	return memcmp(digest, s->x.req.digest, sizeof(digest)) == 0;
+}
+
+/* Heads are collected, bodies appended to `pend` or dropped. */
+static int
+stream_take(struct stream *s, struct span in)
+{
+	bool drop = s->x.state == EXCHANGE_DRAIN;
+	struct stream_frame f;
+	const char *bad;
+	size_t n;
+
+	while (in.len != 0) {
+		if (s->fleft == 0) {
+			if (s->x.counted == s->x.req.length)
+				return exchange_violation(
+				    s, "more body than was announced");
+			n = STREAM_HEADER - s->fhave;
+			n = n < in.len ? n : in.len;
+			memcpy(s->fhead + s->fhave, in.p, n);
+			s->fhave += n;
+			in = span_of(in.p + n, in.len - n);
+			if (s->fhave < STREAM_HEADER)
+				break;
+			s->fhave = 0;
+			if ((bad = stream_check(s, &f)) != NULL)
+				return exchange_violation(s, bad);
+			s->fleft = f.len;
+			continue;
+		}
+		n = s->fleft < in.len ? s->fleft : in.len;
+		if (!drop && !stream_sum_ok(s, in.p, n))
+			return exchange_violation(
+			    s, "not the body that was announced");
+		if (!drop && s->x.listing) {
+			if (push_take(s, span_of(in.p, n), &bad) == -1)
+				return exchange_violation(s, bad);
+		} else if (!drop && buf_add(&s->pend, in.p, n) == -1) {
+			exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+			return -1;
+		}
+		if (!drop)
+			exchange_keep(s, in.p, n);
+		/* Ours: stream_read's buffer, and copied by now. */
+		if (message_count(s, (uint8_t *)(uintptr_t)in.p, n) == -1)
+			return -1;
+		s->fleft -= (uint32_t)n;
+		s->x.counted += n;
+		in = span_of(in.p + n, in.len - n);
+	}
+	return 1;
+}
+
+int
+stream_read(struct stream *s)
+{
+	static uint8_t in[STREAM_HEADER + STREAM_MAX_FRAME];
+	size_t cap = sizeof(in);
+	ssize_t n;
+
+	/* Behind a body that is dropped the next one may stand already. */
+	if (s->x.state == EXCHANGE_DRAIN)
+		cap = s->fleft != 0 ? s->fleft : STREAM_HEADER - s->fhave;
+	do {
+		n = read(s->fd, in, cap);
+	} while (n == -1 && errno == EINTR);
+	if (n == -1 && errno == EAGAIN)
+		return 0;
+	if (n <= 0) {
+		exchange_abort(s, "given up by the agent");
+		return -1;
+	}
+	return stream_take(s, span_of(in, (size_t)n));
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Opens a stream for mitmd, and calls the exchange when one of its two sockets
+ * can be read or written.
+ */
+#include "keyd/keyd.h"
+
+#include <sys/socket.h>
+
+#include <unistd.h>
+
+#include "common/log.h"
+
+static const struct up_ops open_up = {
+    .ready = exchange_on,
+    .writable = exchange_push,
+    .readable = exchange_pull,
+    .failed = exchange_fail,
+};
+
+static void
+open_ready(struct loop_io *io, uint32_t events)
+{
+	struct stream *s = io->arg;
+	const char *why;
+
+	if ((events & EPOLLOUT) != 0) {
+		if (stream_flush(s, &why) == -1) {
+			exchange_abort(s, why);
+			return;
+		}
+		stream_watch(s);
+		if (s->x.state == EXCHANGE_GIVE)
+			s->x.req.kind->writable(s);
+		else if (s->x.state == EXCHANGE_ON && s->x.up != NULL &&
+			 s->out.len < KEYD_OUT_SOFT)
+			exchange_pull(s);
+	} else if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
+		exchange_abort(s, "given up by the agent");
+		return;
+	}
+	if (s->dead || (events & EPOLLIN) == 0 || !exchange_takes(s))
+		return;
+	if (s->x.state == EXCHANGE_FORM) {
+		s->x.req.kind->body(s);
+		return;
+	}
+	if (s->x.state == EXCHANGE_DRAIN) {
+		if (stream_read(s) == 1 && s->x.counted == s->x.req.length)
+			exchange_drained(s);
+		stream_watch(s);
+		return;
+	}
+	exchange_push(s);
+}
+
+int
+keyd_stream_open(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_STREAM_OPEN *m = &msg->STREAM_OPEN;
+	struct keyd_env *e = &keyd_env;
+	struct msg_STREAM reply = {.stream = m->stream};
+	int pair[2];
+
+	(void)fd;
+	if (!span_eq(m->digest,
+		span_of(e->provider->digest, sizeof(e->provider->digest))))
+		return chan_violation(c, "the provider files differ");
+	if (stream_find(m->stream) != NULL)
+		return chan_violation(c, "stream %u is open", m->stream);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+		pair) == -1) {
+		log_warn("socketpair");
+		return 0;
+	}
+	/* One too many is told so by an end that is closed. */
+	if (e->nstreams >= KEYD_MAX_STREAMS ||
+	    stream_new(m->stream, pair[0], open_ready, &open_up) == NULL)
+		close(pair[0]);
+	worker_send(&e->w, ROLE_MITM, 0, MSG_STREAM, &reply, pair[1]);
+	return 0;
+}
