@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "tls.h"
+#include "usage.h"
 
 /* What one read of keyd's gave: one exchange at a time. */
 static struct buf answer1_out = {.max = MITMD_MAX_QUEUE};
@@ -70,6 +71,13 @@ answer1_flush(struct exchange *x)
 	return mitmd_tls_put_buf(x->a, &answer1_out);
 }
 
+void
+answer1_next(struct exchange *x)
+{
+	exchange_end(x);
+	agent_enter(x->a, AGENT_OPEN, MITMD_IDLE_MS);
+}
+
 static void
 answer1_end(struct exchange *x)
 {
@@ -82,7 +90,7 @@ answer1_end(struct exchange *x)
 	else if (close)
 		agent_linger(x->a);
 	else
-		request1_next(x);
+		answer1_next(x);
 }
 
 /* After the answer: what is left of the request, then the next one. */
@@ -92,7 +100,7 @@ answer1_rest(struct exchange *x)
 	bool chunked = x->body.framing == HTTP1_CHUNKED;
 
 	if (chunked ? x->body.done : x->left == 0) {
-		request1_next(x);
+		answer1_next(x);
 		return;
 	}
 	if (chunked)
@@ -159,6 +167,7 @@ const struct front front_http1 = {
     .end = answer1_end,
     .refuse = answer1_refuse,
     .cut = answer1_cut,
+    .farewell = usage_farewell,
     .waiting = answer1_waiting,
     .drained = answer1_drained,
     .window = MITMD_WINDOW,

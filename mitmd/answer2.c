@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "body.h"
+#include "usage.h"
 
 #define ANSWER2_MAX_FIELDS (PROVIDER_MAX_HEADERS + 4)
 
@@ -224,6 +225,7 @@ const struct front front_http2 = {
     .end = answer2_end,
     .refuse = answer2_refuse,
     .cut = answer2_cut,
+    .farewell = usage_farewell,
     .waiting = answer2_waiting,
     .drained = answer2_drained,
     .window = H2_ANSWER,

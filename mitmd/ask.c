@@ -8,8 +8,6 @@
  */
 #include "mitmd.h"
 
-#include <stdio.h>
-
 #include "wire/git_push.h"
 
 static const struct provider_route *
@@ -53,10 +51,8 @@ ask_send(struct exchange *x, const struct msg_REQUEST *r)
 	m.name = p->name;
 	m.host_name = mitmd_host(x->a);
 	m.method = ask_route(x)->method;
-	if (mitmd_env.asks >= PROTO_MAX_ASKS) {
-		deny_exchange(x, REFUSE_ASKS, NULL);
+	if (mitmd_env.asks >= PROTO_MAX_ASKS)
 		return false;
-	}
 	m.id = ++mitmd_env.last_ask;
 	mitmd_env.asks++;
 	x->ask = m.id;
@@ -76,56 +72,4 @@ ask_over(struct exchange *x, bool cancel)
 	if (cancel)
 		worker_send(
 		    &mitmd_env.w, ROLE_POLICY, 0, MSG_ASK_CANCEL, &m, -1);
-}
-
-/* As git reads it: each ref was refused, and why.  -1: it cannot be said. */
-static int
-ask_report(struct exchange *x, enum refusal no)
-{
-	const struct refusal_text *t = refuse_text(no);
-	struct buf head, body;
-	char text[512];
-	int r = -1;
-
-	snprintf(text, sizeof(text), "IronCurtain: %s (request %08x)", t->text,
-	    exchange_denied_id(x));
-	buf_init(&head, PROVIDER_MAX_BLOB);
-	buf_init(&body, 65536);
-	if (git_push_report(&body, &x->push, t->code, text) == -1 ||
-	    provider_pack(&head, SPAN("content-type"),
-		SPAN("application/x-git-receive-pack-result")) == -1 ||
-	    provider_pack(&head, SPAN("cache-control"), SPAN("no-cache")) == -1)
-		goto out;
-	x->up.answered = x->up.sized = true;
-	x->up.promised = 0;
-	if (x->front->head(x, 200, buf_span(&head), true, body.len) == -1 ||
-	    x->front->body(x, buf_span(&body)) == -1) {
-		agent_close(x->a);
-	} else {
-		x->front->end(x);
-	}
-	r = 0;
-out:
-	buf_free(&head);
-	buf_free(&body);
-	return r;
-}
-
-void
-ask_refused(struct exchange *x, enum refusal no)
-{
-	struct agent *a = x->a;
-
-	ask_over(x, false);
-	if (!x->push.report) {
-		deny_exchange(x, no, NULL);
-		return;
-	}
-	x->denied = ++mitmd_env.last_refusal;
-	mitmd_note(a, "%s, request %08x", refuse_text(no)->code, x->denied);
-	exchange_abandon(x);
-	if (ask_report(x, no) == -1)
-		x->front->refuse(x, no, NULL, true);
-	if (!a->dead)
-		agent_resume(a);
 }

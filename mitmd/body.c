@@ -131,40 +131,6 @@ body_room(struct exchange *x)
 	return body_reserve(x, want);
 }
 
-/* Its streams that wait for room may go on, as far as there is any. */
-static void
-body_wake_agent(struct agent *a)
-{
-	struct exchange *x, *next;
-
-	agent_hold(a);
-	for (x = TAILQ_FIRST(&a->exchanges); x != NULL && !a->dead && !x->gone;
-	     x = next) {
-		next = TAILQ_NEXT(x, entry);
-		if (x->holding)
-			x->front->drained(x);
-	}
-	agent_leave(a);
-}
-
-void
-body_wake(void)
-{
-	struct agent *a, *next;
-
-	if (mitmd_env.waking || !mitmd_env.starved || !mitmd_env.freed)
-		return;
-	mitmd_env.waking = true;
-	/* Who still finds no room says so again. */
-	mitmd_env.starved = mitmd_env.freed = false;
-	for (a = TAILQ_FIRST(&mitmd_env.agents); a != NULL; a = next) {
-		next = TAILQ_NEXT(a, entry);
-		if (!a->dead && a->busy == 0 && !TAILQ_EMPTY(&a->exchanges))
-			body_wake_agent(a);
-	}
-	mitmd_env.waking = false;
-}
-
 enum refusal
 body_put(struct exchange *x, struct span data)
 {

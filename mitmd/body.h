@@ -10,15 +10,13 @@
 
 /* Random, before the first body. */
 void body_seed_set(const uint64_t seed[2]);
-/* Must the body of x->req be? */
+/* Returns true if the body of x->req must be held whole. */
 bool body_is_held(const struct exchange *);
-/* It is from now on; no more (what came stays). */
+/* Hold the body from now on, or stop holding it; what arrived stays. */
 void body_hold(struct exchange *);
 void body_unhold(struct exchange *);
-/* May its agent be read? */
+/* Returns true if there is room to read more of it. */
 bool body_room(struct exchange *);
-/* Who was not read for want of room is, where there is room again. */
-void body_wake(void);
 /* More of it. */
 enum refusal body_put(struct exchange *, struct span);
 /* Where n bytes of it may be written, and that they were; NULL: put them. */

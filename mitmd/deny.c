@@ -1,74 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Answers of our own: which refusal, what it says of this provider, how often
- * a connection may try keys; and the ends of exchanges that failed.  How an
- * answer is written is its front's business.
+ * Requests that are refused and exchanges that failed: mitmd answers them
+ * itself, and a connection may try only so many keys.  The front writes the
+ * answer.
  */
 #include "mitmd.h"
 
 #include <stdio.h>
 
 #include "common/log.h"
-#include "usage.h"
+#include "wire/git_push.h"
 
-/* "Allowed: POST /v1/messages, ...": cut where it grows too long. */
-static const char *
-deny_routes(const struct provider *p, char *dst, size_t cap)
-{
-	size_t len = 0;
-	int n;
-
-	dst[0] = '\0';
-	for (unsigned i = 0; i < p->nroutes; i++) {
-		if (p->routes[i].answer != 0)
-			continue;
-		n = snprintf(dst + len, cap - len, "%s%.*s %.*s",
-		    len == 0 ? "Allowed: " : ", ", (int)p->routes[i].method.len,
-		    (const char *)p->routes[i].method.p,
-		    (int)p->routes[i].path.len,
-		    (const char *)p->routes[i].path.p);
-		if (n < 0 || (size_t)n >= cap - len - 8) {
-			snprintf(dst + len, cap - len, ", ...");
-			break;
-		}
-		len += (size_t)n;
-	}
-	return dst;
-}
-
-const char *
-deny_detail(const struct exchange *x, enum refusal no, const char *detail,
-    char *dst, size_t cap)
-{
-	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-
-	if (no == REFUSE_ENDPOINT || no == REFUSE_METHOD)
-		return deny_routes(p, dst, cap);
-	if (no == REFUSE_MALFORMED || no == REFUSE_HEADERS ||
-	    no == REFUSE_JSON || no == REFUSE_PUSH)
-		return refuse_why(x->req.why, dst, cap);
-	return detail;
-}
-
-unsigned
-deny_status(const struct exchange *x, enum refusal no)
-{
-	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-
-	return no == REFUSE_OFFERED ? p->routes[x->req.route].answer : 0;
-}
-
-enum refuse_form
-deny_form(const struct exchange *x)
-{
-	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-
-	if (p->plain)
-		return REFUSE_AS_TEXT;
-	return p->alphabet == PROVIDER_BEDROCK ? REFUSE_AS_AWS : REFUSE_AS_JSON;
-}
-
-/* Too many wrong keys: nothing is read, and this is said later. */
+/* Too many wrong keys: read nothing, and refuse the request later. */
 static void
 deny_penalty(struct exchange *x, enum refusal no)
 {
@@ -126,7 +69,7 @@ deny_exchange(struct exchange *x, enum refusal no, const char *detail)
 	mitmd_note(a, "%u %s, request %08x: %s", refuse_text(no)->status,
 	    refuse_text(no)->code, x->denied, detail != NULL ? detail : "");
 	if (x->state == EXCHANGE_ON && x->up.answered) {
-		if (refuse_is_budget(no) && usage_farewell(x, no, detail))
+		if (refuse_is_budget(no) && x->front->farewell(x, no, detail))
 			return;
 		/* Its framing tells the agent that it is not whole. */
 		x->front->cut(x, false);
@@ -135,4 +78,56 @@ deny_exchange(struct exchange *x, enum refusal no, const char *detail)
 	exchange_abandon(x);
 	x->front->refuse(x, no, detail, true);
 	agent_resume(a);
+}
+
+/* Tell git why each ref was refused.  Returns -1 if that cannot be said. */
+static int
+deny_push(struct exchange *x, enum refusal no)
+{
+	const struct refusal_text *t = refuse_text(no);
+	struct buf head, body;
+	char text[512];
+	int r = -1;
+
+	snprintf(text, sizeof(text), "IronCurtain: %s (request %08x)", t->text,
+	    exchange_denied_id(x));
+	buf_init(&head, PROVIDER_MAX_BLOB);
+	buf_init(&body, 65536);
+	if (git_push_report(&body, &x->push, t->code, text) == -1 ||
+	    provider_pack(&head, SPAN("content-type"),
+		SPAN("application/x-git-receive-pack-result")) == -1 ||
+	    provider_pack(&head, SPAN("cache-control"), SPAN("no-cache")) == -1)
+		goto out;
+	x->up.answered = x->up.sized = true;
+	x->up.promised = 0;
+	if (x->front->head(x, 200, buf_span(&head), true, body.len) == -1 ||
+	    x->front->body(x, buf_span(&body)) == -1) {
+		agent_close(x->a);
+	} else {
+		x->front->end(x);
+	}
+	r = 0;
+out:
+	buf_free(&head);
+	buf_free(&body);
+	return r;
+}
+
+void
+deny_asked(struct exchange *x, enum refusal no)
+{
+	struct agent *a = x->a;
+
+	ask_over(x, false);
+	if (!x->push.report) {
+		deny_exchange(x, no, NULL);
+		return;
+	}
+	x->denied = ++mitmd_env.last_refusal;
+	mitmd_note(a, "%s, request %08x", refuse_text(no)->code, x->denied);
+	exchange_abandon(x);
+	if (deny_push(x, no) == -1)
+		x->front->refuse(x, no, NULL, true);
+	if (!a->dead)
+		agent_resume(a);
 }

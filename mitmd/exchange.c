@@ -1,42 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Exchanges: from an admitted request to its end.  A body streams unless it
- * must be held whole first (body.c), since its length is part of what
- * auditd writes down and keyd counts; how it gets a stream to keyd is in
- * streams.c.  Holds bodies of the agent and looks at none of them.
+ * What an exchange owns, and how it is given up, ended and freed.
  */
 #include "mitmd.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "body.h"
 #include "common/log.h"
 #include "usage.h"
-
-static void exchange_expired(struct loop_timer *);
-
-struct exchange *
-exchange_new(struct agent *a, const struct front *front)
-{
-	struct exchange *x;
-
-	if (mitmd_env.nexchanges >= MITMD_MAX_EXCHANGES ||
-	    (x = calloc(1, sizeof(*x))) == NULL)
-		return NULL;
-	x->a = a;
-	x->front = front;
-	x->whole = true;
-	x->up.fd = x->up.io.fd = -1;
-	buf_init(&x->kept, 2 * PROVIDER_MAX_BLOB);
-	hold_init(&x->held);
-	buf_init(&x->up.in, MITMD_MAX_QUEUE);
-	buf_init(&x->up.out, MITMD_MAX_QUEUE);
-	buf_init(&x->part, MITMD_MAX_PART);
-	TAILQ_INSERT_TAIL(&a->exchanges, x, entry);
-	mitmd_env.nexchanges++;
-	return x;
-}
 
 static void
 exchange_forget(struct exchange *x)
@@ -88,7 +60,7 @@ exchange_reap(struct agent *a)
 		buf_free(&x->up.in);
 		buf_free(&x->up.out);
 		buf_free(&x->answer);
-		ws_free(x->ws);
+		free(x->ws);
 		free(x);
 	}
 }
@@ -108,7 +80,7 @@ exchange_enter(struct exchange *x, enum exchange_state state, uint64_t ms)
 	if (x->gone)
 		return;
 	x->state = state;
-	loop_timer_set(&mitmd_env.w.loop, &x->timer, ms, exchange_expired, x);
+	loop_timer_set(&mitmd_env.w.loop, &x->timer, ms, x->ops->late, x);
 }
 
 void
@@ -172,133 +144,6 @@ exchange_keep(struct exchange *x)
 }
 
 void
-exchange_begin(struct exchange *x, const struct request *r)
-{
-	x->req = *r;
-	x->progress = loop_now(&mitmd_env.w.loop);
-	if (!body_is_held(x)) {
-		exchange_launch(x);
-		return;
-	}
-	if (exchange_keep(x) == -1) {
-		deny_exchange(x, REFUSE_HELD, NULL);
-		return;
-	}
-	exchange_enter(x, EXCHANGE_HOLD, MITMD_STALL_MS);
-	body_hold(x);
-}
-
-enum refusal
-exchange_body(struct exchange *x, struct span data)
-{
-	x->progress = loop_now(&mitmd_env.w.loop);
-	switch (x->state) {
-	case EXCHANGE_HOLD:
-		return body_put(x, data);
-	case EXCHANGE_QUEUED:
-	case EXCHANGE_OPENING:
-	case EXCHANGE_ON:
-		if (upstream_put(x, data) == -1)
-			agent_close(x->a);
-		return REFUSE_NONE;
-	case EXCHANGE_IDLE:
-	case EXCHANGE_ANSWER:
-	case EXCHANGE_DISCARD:
-		break;
-	}
-	return REFUSE_NONE;
-}
-
-void
-exchange_body_end(struct exchange *x)
-{
-	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-	enum refusal no;
-
-	x->whole = true;
-	if (x->state != EXCHANGE_HOLD)
-		return;
-	if ((no = body_check(x)) == REFUSE_NONE) {
-		exchange_launch(x);
-		return;
-	}
-	x->denied = mitmd_denied(x->a, no, 0, p->routes[x->req.route].method,
-	    x->req.path, x->req.why);
-	deny_request(x, no, true);
-}
-
-void
-exchange_late(struct exchange *x, const char *what, unsigned ms)
-{
-	struct span none = SPAN("");
-
-	mitmd_note(x->a, "%s within %u ms: closed", what, ms);
-	/* A second answer to a refused request would be taken for another's. */
-	if (x->state == EXCHANGE_DISCARD) {
-		agent_linger(x->a);
-		return;
-	}
-	x->denied = mitmd_denied(x->a, REFUSE_TIMEOUT, 0, none, none, NULL);
-	x->front->refuse(x, REFUSE_TIMEOUT, NULL, false);
-}
-
-/* Neither side moved: whose fault it is. The provider's time is keyd's. */
-static void
-exchange_stalled(struct exchange *x)
-{
-	bool answer = x->front->waiting(x) != 0;
-	bool still = x->whole || x->up.out.len >= MITMD_WINDOW;
-
-	/* A WebSocket may be silent for as long as both sides like. */
-	if (x->req.websocket)
-		still = !ws_waits(x);
-	if (!answer && still) {
-		exchange_enter(x, x->state, MITMD_STALL_MS);
-		return;
-	}
-	mitmd_note(x->a, "%s for %u ms: closed",
-	    answer ? "takes no byte of its answer"
-		   : "sends no byte of its request",
-	    MITMD_STALL_MS);
-	x->front->cut(x, true);
-}
-
-static void
-exchange_expired(struct loop_timer *t)
-{
-	struct exchange *x = t->arg;
-	struct agent *a = x->a;
-	uint64_t idle = loop_now(&mitmd_env.w.loop) - x->progress;
-
-	agent_hold(a);
-	switch (x->state) {
-	case EXCHANGE_IDLE:
-		break;
-	case EXCHANGE_HOLD:
-	case EXCHANGE_DISCARD:
-		if (idle >= MITMD_STALL_MS)
-			exchange_late(x, "no byte of a body", MITMD_STALL_MS);
-		else
-			exchange_enter(x, x->state, MITMD_STALL_MS - idle);
-		break;
-	case EXCHANGE_QUEUED:
-		deny_exchange(x, REFUSE_BUSY, NULL);
-		break;
-	case EXCHANGE_OPENING:
-		deny_exchange(x, REFUSE_GONE, "No stream from keyd.");
-		break;
-	case EXCHANGE_ON:
-	case EXCHANGE_ANSWER:
-		if (idle >= MITMD_STALL_MS)
-			exchange_stalled(x);
-		else
-			exchange_enter(x, x->state, MITMD_STALL_MS);
-		break;
-	}
-	agent_leave(a);
-}
-
-void
 exchange_watch(struct exchange *x)
 {
 	struct upstream *up = &x->up;
@@ -311,7 +156,7 @@ exchange_watch(struct exchange *x)
 		(hold_left(&x->held) != 0 && !x->gathers && !up->deaf)) &&
 	    x->state == EXCHANGE_ON)
 		want |= EPOLLOUT;
-	if (loop_watch(
-		&mitmd_env.w.loop, &up->io, up->fd, want, reply_ready, x) == -1)
+	if (loop_watch(&mitmd_env.w.loop, &up->io, up->fd, want,
+		x->ops->up_ready, x) == -1)
 		fatal("epoll_ctl");
 }

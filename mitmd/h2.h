@@ -34,9 +34,6 @@ struct exchange *h2_exchange(struct h2 *, int32_t stream);
 /* GOAWAY with this code, then the end of the connection. */
 void h2_end(struct agent *, uint32_t code, const char *why);
 
-/* h2_request.c: what the library calls */
-nghttp2_session_callbacks *h2_callbacks(void);
-
 /* answer2.c */
 extern const struct front front_http2;
 /* Gives back what the agent may send, as far as keyd took it. */
@@ -48,5 +45,8 @@ void answer2_consume(struct exchange *);
 void answer2_drop(struct exchange *, size_t);
 /* The stream is closed: the exchange is over, or given up. */
 void answer2_closed(struct exchange *);
+
+/* h2_request.c: what the library calls */
+nghttp2_session_callbacks *h2_callbacks(void);
 
 #endif

@@ -36,7 +36,7 @@ request2_exchange(struct h2 *h, int32_t stream)
 		TAILQ_REMOVE(&a->parked, x, entry);
 		x->parked = false;
 		TAILQ_INSERT_TAIL(&a->exchanges, x, entry);
-	} else if ((x = exchange_new(a, &front_http2)) == NULL) {
+	} else if ((x = request_new(a, &front_http2)) == NULL) {
 		return NULL;
 	}
 	x->id = stream;
@@ -56,7 +56,7 @@ request2_begin(struct exchange *x, const struct request *r)
 	if (r->expect)
 		(void)nghttp2_submit_headers(x->a->h2->session,
 		    NGHTTP2_FLAG_NONE, x->id, NULL, &go_on, 1, NULL);
-	exchange_begin(x, r);
+	request_begin(x, r);
 }
 
 static void
@@ -124,7 +124,7 @@ request2_body_end(struct exchange *x)
 		request2_bad_body(x, REFUSE_MALFORMED,
 		    "the body is shorter than its Content-Length");
 	else
-		exchange_body_end(x);
+		request_body_end(x);
 }
 
 static int
@@ -206,7 +206,7 @@ on_data(nghttp2_session *session, uint8_t flags, int32_t stream,
 		return 0;
 	}
 	x->left -= x->req.sized ? len : 0;
-	no = exchange_body(x, span_of(p, len));
+	no = request_body(x, span_of(p, len));
 	if (no != REFUSE_NONE)
 		request2_bad_body(x, no, NULL);
 	else if (!x->gone)

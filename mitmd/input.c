@@ -66,7 +66,7 @@ input_behind(const struct agent *a)
 }
 
 bool
-agent_reads(const struct agent *a)
+input_reads(const struct agent *a)
 {
 	switch (a->state) {
 	case AGENT_TLS:
@@ -82,18 +82,6 @@ agent_reads(const struct agent *a)
 		return false;
 	}
 	return false;
-}
-
-/*
- * Bytes that TLS has taken from the socket make it readable no more: then the
- * loop comes back because the socket can be written.
- */
-bool
-agent_pending(const struct agent *a)
-{
-	return a->ssl != NULL && !a->drained && a->state != AGENT_TLS &&
-	       a->state != AGENT_LINGER && agent_reads(a) &&
-	       SSL_has_pending(a->ssl) == 1;
 }
 
 /* Takes what came; the rest waits in a->in. */
@@ -201,7 +189,7 @@ input_pull(struct agent *a)
 	ssize_t n;
 
 	for (int i = 0;
-	     i < INPUT_READS && a->state == AGENT_OPEN && agent_reads(a); i++) {
+	     i < INPUT_READS && a->state == AGENT_OPEN && input_reads(a); i++) {
 		n = input_round(a);
 		if (n == -1 && !a->dead)
 			agent_close(a);
@@ -213,7 +201,7 @@ input_pull(struct agent *a)
 }
 
 void
-agent_resume(struct agent *a)
+input_resume(struct agent *a)
 {
 	struct span s;
 	size_t used;
@@ -236,24 +224,6 @@ agent_resume(struct agent *a)
 		agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
 	if (agent_pending(a))
 		input_pull(a);
-}
-
-void
-agents_caught_up(void)
-{
-	static struct agent *all[MITMD_MAX_AGENTS];
-	struct agent *a;
-	unsigned n = 0;
-
-	/* What one of them does may close another. */
-	TAILQ_FOREACH (a, &mitmd_env.agents, entry) {
-		agent_hold(a);
-		all[n++] = a;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		agent_resume(all[i]);
-		agent_leave(all[i]);
-	}
 }
 
 static void
@@ -312,7 +282,7 @@ input_read(struct agent *a, uint32_t events)
 		break;
 	case AGENT_OPEN:
 	case AGENT_PENALTY:
-		if (!agent_reads(a) && (events & (EPOLLHUP | EPOLLERR)) != 0)
+		if (!input_reads(a) && (events & (EPOLLHUP | EPOLLERR)) != 0)
 			agent_close(a);
 		else
 			input_pull(a);
@@ -321,7 +291,7 @@ input_read(struct agent *a, uint32_t events)
 }
 
 void
-agent_ready(struct loop_io *io, uint32_t events)
+input_ready(struct loop_io *io, uint32_t events)
 {
 	struct agent *a = io->arg;
 

@@ -131,11 +131,23 @@ struct front {
 	    struct exchange *, enum refusal, const char *detail, bool known);
 	/* The answer ends here, and the agent can see that it is not whole. */
 	void (*cut)(struct exchange *, bool now);
+	/*
+	 * The budget ends the answer: say so where the agent can read it, and
+	 * end it.  Returns false if it can only be cut.
+	 */
+	bool (*farewell)(struct exchange *, enum refusal, const char *detail);
 	/* Bytes of the answer that the agent has not taken. */
 	size_t (*waiting)(const struct exchange *);
 	/* keyd's side took all that there was of the body. */
 	void (*drained)(struct exchange *);
 	size_t window; /* beyond that many waiting bytes keyd waits */
+	bool frames;   /* a WebSocket: body is frames, which it meters */
+};
+
+/* The part of an exchange that its timer and its stream call. */
+struct exchange_ops {
+	void (*late)(struct loop_timer *);
+	void (*up_ready)(struct loop_io *, uint32_t);
 };
 
 struct exchange {
@@ -143,6 +155,7 @@ struct exchange {
 	TAILQ_ENTRY(exchange) queue; /* mitmd_env.queued or .spare */
 	struct agent *a;
 	const struct front *front;
+	const struct exchange_ops *ops;
 	enum exchange_state state;
 	bool parked; /* on a->parked */
 	bool spare;  /* on mitmd_env.spare */
@@ -183,8 +196,20 @@ struct exchange {
 };
 TAILQ_HEAD(exchanges, exchange);
 
+/* The part of a connection that reads it and knows its protocols. */
+struct agent_ops {
+	/* Returns true if the state wants bytes of it. */
+	bool (*reads)(const struct agent *);
+	/* A request is over: take what the agent sent meanwhile. */
+	void (*resume)(struct agent *);
+	/* The deadline of its state has passed. */
+	void (*late)(struct agent *);
+	void (*free)(struct agent *);
+};
+
 struct agent {
 	TAILQ_ENTRY(agent) entry;
+	const struct agent_ops *ops;
 	unsigned number;
 	int fd;
 	struct loop_io io;
@@ -247,7 +272,7 @@ struct mitmd_env {
 	size_t max_held;
 	bool starved; /* for want of room somebody is not read */
 	bool freed;   /* there may be room since */
-	bool waking;
+	struct loop_turn left; /* an agent's callback has returned */
 	size_t kept;  /* bytes of all heads that wait */
 	unsigned alarms, notes;
 };
@@ -261,8 +286,10 @@ mitmd_host(const struct agent *a)
 	return mitmd_env.providers[a->provider].p->hosts[a->host];
 }
 
-/* serve.c */
-void mitmd_serve(void) __attribute__((noreturn));
+/*
+ * The files, from the bottom up: each calls only those above it on this list
+ * (and refuse.h, ca.h, tls.h, which know of no exchange).
+ */
 
 /* note.c */
 /* A line in the session's log that an agent caused: counted, then no more. */
@@ -278,110 +305,25 @@ void mitmd_alarm(const char *kind, const char *text);
 uint32_t mitmd_denied(const struct agent *, enum refusal, unsigned status,
     struct span method, struct span target, const char *why);
 
-/* added.c: hosts that come and go in a session */
-/* A leaf for it, and it is on the list. -1: it may not be. */
-int added_take(struct mitmd_provider *, struct provider *);
-int added_drop(struct chan *, const union proto_any *, int fd);
-
-/* agent.c: connections, their deadlines and their end */
-void agent_accept(struct loop_io *, uint32_t);
-/* Closes now; freed when the callback that runs returns. */
-void agent_close(struct agent *);
-/* Says what is queued, then drops input until the agent closes. */
-void agent_linger(struct agent *);
-void agent_enter(struct agent *, enum agent_state, uint64_t ms);
-/* What the socket is watched for, from the state and the queues. */
-void agent_watch(struct agent *);
-/* Around a callback of an agent's; leave may free it. */
-void agent_hold(struct agent *);
-void agent_leave(struct agent *);
-
-/* input.c: its bytes, as the state wants them */
-/* Does the state want any? */
-bool agent_reads(const struct agent *);
-/* Has TLS taken bytes from the socket that are still to be read? */
-bool agent_pending(const struct agent *);
-void agent_ready(struct loop_io *, uint32_t);
-/* A request is over: takes what the agent sent meanwhile. */
-void agent_resume(struct agent *);
-/* Peers take again what we send: connections that waited for it go on. */
-void agents_caught_up(void);
-
-/* connect.c: until the tunnel is up */
-void connect_read(struct agent *);
-/* Answers a connection that no struct agent is made for. */
-void connect_busy(int fd);
-
-/* check.c: the first lock */
-/*
- * A decoded request against the provider of its connection.  REFUSE_NONE: *r
- * is a request of this turn, its spans die with the next check. *known: its
- * framing is known, so that a refused one's body can be read over.
- */
-enum refusal check_request(const struct agent *, const struct http1_head *,
-    struct http1_body *, struct request *r, bool *known);
-
-/* exchange.c: one request on its way to keyd */
-/* NULL: out of memory, or there are too many of all agents. */
-struct exchange *exchange_new(struct agent *, const struct front *);
-/* Takes it off its lists; freed, with its stream, when the callback returns. */
-void exchange_free(struct exchange *);
-/* Frees those of an agent for which no callback runs. */
-void exchange_reap(struct agent *);
-/* Takes what was admitted: x->whole, x->left say what comes of the body. */
-void exchange_begin(struct exchange *, const struct request *);
-/* Bytes of its body. REFUSE_NONE: taken. */
-enum refusal exchange_body(struct exchange *, struct span);
-/* No more of it comes: x->whole is set. */
-void exchange_body_end(struct exchange *);
-/* Nothing more goes to keyd or is held, whatever was under way. */
-void exchange_abandon(struct exchange *);
-/* Forgets the request: it is over. A stream that is clean stays. */
-void exchange_end(struct exchange *);
-void exchange_enter(struct exchange *, enum exchange_state, uint64_t ms);
-void exchange_watch(struct exchange *);
-/* Its agent was silent for ms in the middle of a request. */
-void exchange_late(struct exchange *, const char *what, unsigned ms);
-/* The number of its refusal, or a new one; used up. */
-uint32_t exchange_denied_id(struct exchange *);
-/* The spans of a request that waits move into x->kept. -1: no room. */
-int exchange_keep(struct exchange *);
-
-/* streams.c: streams to keyd, and who waits for one */
-/* The length is known: over a stream that is there, or asks for one. */
-void exchange_launch(struct exchange *);
-/* keyd's end of the stream that was asked for. Takes fd. */
-void exchange_stream(struct exchange *, int fd);
-/* The exchange that this stream was opened for, or NULL. */
-struct exchange *exchange_find(uint32_t stream);
-/* Streams that came free go to who waits for one. */
-void exchange_dequeue(void);
+/* deny_text.c: what a refusal says of its provider */
+/* Returns what else the answer says: in dst, or detail, or NULL. */
+const char *deny_detail(const struct exchange *, enum refusal,
+    const char *detail, char *dst, size_t cap);
+/* Returns its status if it is not the reason's own, else 0. */
+unsigned deny_status(const struct exchange *, enum refusal);
+/* Returns the form in which this provider's clients read errors. */
+enum refuse_form deny_form(const struct exchange *);
 
 /* ask.c: requests that a person must approve */
 bool ask_wanted(const struct exchange *);
-/* The body of x is complete: what it asks for is read. */
+/* The body of x is complete: read what it asks for. */
 enum refusal ask_look(struct exchange *, struct span body);
-/* To policyd, what would be sent to auditd. false: denied, too many wait. */
+/* Send policyd what would go to auditd.  Returns false if too many wait. */
 bool ask_send(struct exchange *, const struct msg_REQUEST *);
-/* It waits for nobody any more; cancel: policyd has to be told. */
+/* Stop waiting for approval; if `cancel`, tell policyd. */
 void ask_over(struct exchange *, bool cancel);
-/* It may not be sent: answered. */
-void ask_refused(struct exchange *, enum refusal);
 
-/* deny.c: answers of our own */
-/* Answers with a refusal; wrong keys are counted. known: see struct front. */
-void deny_request(struct exchange *, enum refusal, bool known);
-/* keyd, auditd or the provider failed: 502, 503, or a cut. */
-void deny_exchange(struct exchange *, enum refusal, const char *detail);
-/* The wait for a connection with too many wrong keys is over. */
-void deny_after_penalty(struct agent *);
-/* What else the answer says: in dst, or detail, or NULL. */
-const char *deny_detail(const struct exchange *, enum refusal,
-    const char *detail, char *dst, size_t cap);
-/* Its status, when it is not the reason's own; else 0. */
-unsigned deny_status(const struct exchange *, enum refusal);
-/* As this provider's clients read errors. */
-enum refuse_form deny_form(const struct exchange *);
+/* body.c: see body.h */
 
 /* upstream.c: the stream to keyd */
 int upstream_open(struct exchange *, int fd);
@@ -391,44 +333,109 @@ int upstream_put(struct exchange *, struct span);
 /* -1: out of memory. */
 int upstream_flush(struct exchange *);
 
+/* usage.c: see usage.h */
+
+/* exchange.c: what an exchange owns, and its end */
+/* Take it off its lists; freed, with its stream, when the callback returns. */
+void exchange_free(struct exchange *);
+/* Free those of an agent for which no callback runs. */
+void exchange_reap(struct agent *);
+/* Nothing more goes to keyd or is held, whatever was under way. */
+void exchange_abandon(struct exchange *);
+/* Forget the request, which is over.  A stream that is clean stays. */
+void exchange_end(struct exchange *);
+void exchange_enter(struct exchange *, enum exchange_state, uint64_t ms);
+void exchange_watch(struct exchange *);
+/* Returns the number of its refusal, or a new one; used up. */
+uint32_t exchange_denied_id(struct exchange *);
+/* Move the spans of a request that waits into x->kept. -1: no room. */
+int exchange_keep(struct exchange *);
+
+/* agent.c: a connection and its end */
+/* Close it now; it is freed when the callback that runs returns. */
+void agent_close(struct agent *);
+/* Send what is queued, then drop input until the agent closes. */
+void agent_linger(struct agent *);
+void agent_enter(struct agent *, enum agent_state, uint64_t ms);
+/* Watch the socket as the state and the queues want it. */
+void agent_watch(struct agent *);
+/* Around a callback of an agent's; leave may free it. */
+void agent_hold(struct agent *);
+void agent_leave(struct agent *);
+/* A request is over: take what the agent sent meanwhile. */
+void agent_resume(struct agent *);
+/* Returns true if TLS took bytes from the socket that are still to be read. */
+bool agent_pending(const struct agent *);
+
+/* added.c: hosts that come and go in a session */
+/* Make a leaf for it and put it on the list. -1: it may not be. */
+int added_take(struct mitmd_provider *, struct provider *);
+int added_drop(struct chan *, const union proto_any *, int fd);
+
+/* deny.c: refused requests and failed exchanges */
+/* Answer with a refusal; wrong keys are counted. known: see struct front. */
+void deny_request(struct exchange *, enum refusal, bool known);
+/* keyd, auditd or the provider failed: 502, 503, or a cut. */
+void deny_exchange(struct exchange *, enum refusal, const char *detail);
+/* The wait for a connection with too many wrong keys is over. */
+void deny_after_penalty(struct agent *);
+/* A person, or the lack of one, refused it: answer. */
+void deny_asked(struct exchange *, enum refusal);
+
 /* reply.c: what keyd sends */
 void reply_ready(struct loop_io *, uint32_t);
 
-/* ws.c: messages of the agent; ws_answer.c: those for it */
+/* streams.c: streams to keyd, and the queue for one */
+/* The length is known: send it over a stream that is there, or ask for one. */
+void exchange_launch(struct exchange *);
+/* keyd's end of the stream that was asked for. Takes fd. */
+void exchange_stream(struct exchange *, int fd);
+/* The exchange that this stream was opened for, or NULL. */
+struct exchange *exchange_find(uint32_t stream);
+/* Give streams that came free to the exchanges that wait for one. */
+void exchange_dequeue(void);
+
+/* check.c: the first check */
+/*
+ * A decoded request against the provider of its connection.  REFUSE_NONE: *r
+ * is a request of this turn, its spans die with the next check. *known: its
+ * framing is known, so that a refused one's body can be read over.
+ */
+enum refusal check_request(const struct agent *, const struct http1_head *,
+    struct http1_body *, struct request *r, bool *known);
+
+/* ws_answer.c: messages of a WebSocket for the agent; ws.c: those of it */
 extern const struct front front_ws;
+/* The provider agreed: compose the answer's head, and take over. */
+int ws_begin(struct exchange *, struct span headers);
 /* A handshake was admitted. -1: out of memory. */
 int ws_open(struct exchange *, struct span key);
-void ws_free(struct ws *);
-/*
- * The budget ends it: the agent reads why in a message, as the provider words
- * errors.  false: a message is half out.
- */
-bool ws_farewell(struct exchange *, enum refusal, const char *detail);
-/* The provider agreed: composes the answer's head, and takes over. */
-int ws_begin(struct exchange *, struct span headers);
-/* Uses bytes from the agent; how many. */
+/* Use bytes from the agent.  Returns how many. */
 size_t ws_input(struct exchange *, struct span);
-/* Are any wanted now? */
+/* Returns true if any are wanted now. */
 bool ws_reads(const struct exchange *);
-/* Is it in the middle of a frame, or has it said goodbye? */
+/* Returns true in the middle of a frame, or after it said goodbye. */
 bool ws_waits(const struct exchange *);
 
-/* h2.c: connections over HTTP/2 */
-/* Begins after the handshake. -1: out of memory. */
-int h2_open(struct agent *);
-void h2_free(struct h2 *);
-void h2_input(struct agent *, struct span);
-/* Writes what there is, as far as the connection takes it. */
-void h2_send(struct agent *);
-bool h2_reads(const struct agent *);
-/* The connection's timer: idle, or stuck in the middle of a frame. */
-void h2_expired(struct agent *);
+/* request.c: a request on its way to keyd */
+/* NULL: out of memory, or there are too many of all agents. */
+struct exchange *request_new(struct agent *, const struct front *);
+/* Take what was admitted: x->whole, x->left say what comes of the body. */
+void request_begin(struct exchange *, const struct request *);
+/* Bytes of its body. REFUSE_NONE: taken. */
+enum refusal request_body(struct exchange *, struct span);
+/* No more of it comes: x->whole is set. */
+void request_body_end(struct exchange *);
+/* Its agent was silent for ms in the middle of a request. */
+void request_late(struct exchange *, const char *what, unsigned ms);
 
-/* request1.c: requests over HTTP/1.1; answer1.c: their answers */
+/* answer1.c: answers over HTTP/1.1; request1.c: requests */
 extern const struct front front_http1;
-/* Begins after the handshake. -1: no exchange to be had. */
+/* The request is over: the next one, on the same connection. */
+void answer1_next(struct exchange *);
+/* Begin after the handshake. -1: no exchange to be had. */
 int request1_open(struct agent *);
-/* Uses bytes from the agent from the front; how many. */
+/* Use bytes from the agent, from the front.  Returns how many. */
 size_t request1_input(struct agent *, struct span);
 /*
  * Where the rest of a body goes, *n bytes of it, while it is held whole: read
@@ -436,7 +443,36 @@ size_t request1_input(struct agent *, struct span);
  */
 uint8_t *request1_place(struct exchange *, size_t *n);
 void request1_placed(struct exchange *, size_t n);
-/* The request is over: the next one, on the same connection. */
-void request1_next(struct exchange *);
+
+/* h2.c, answer2.c, h2_request.c, h2_open.c: connections over HTTP/2 */
+void h2_free(struct h2 *);
+void h2_input(struct agent *, struct span);
+/* Write what there is, as far as the connection takes it. */
+void h2_send(struct agent *);
+bool h2_reads(const struct agent *);
+/* The connection's timer: idle, or stuck in the middle of a frame. */
+void h2_expired(struct agent *);
+/* Begin after the handshake. -1: out of memory. */
+int h2_open(struct agent *);
+
+/* connect.c: until the tunnel is up */
+void connect_read(struct agent *);
+/* Answer a connection that no struct agent is made for. */
+void connect_busy(int fd);
+
+/* input.c: a connection's bytes, as its state wants them */
+bool input_reads(const struct agent *);
+void input_resume(struct agent *);
+void input_ready(struct loop_io *, uint32_t);
+
+/* agents.c: all connections, their deadlines, and their turns */
+void agents_accept(struct loop_io *, uint32_t);
+/* Peers take again what we send: connections that waited for it go on. */
+void agents_caught_up(void);
+/* A callback has returned: give out streams and room that came free. */
+void agents_left(struct loop_turn *);
+
+/* serve.c */
+void mitmd_serve(void) __attribute__((noreturn));
 
 #endif

@@ -78,8 +78,7 @@ reply_body(struct exchange *x, struct span s)
 			return -1;
 		x->up.promised -= s.len;
 	}
-	/* Frames are none of the meter's: see front_ws_body. */
-	if (x->front == &front_ws)
+	if (x->front->frames)
 		return x->front->body(x, s);
 	usage_feed(x, s);
 	return usage_pass(x, s);
@@ -265,7 +264,7 @@ reply_ready(struct loop_io *io, uint32_t events)
 			agent_resume(a);
 	}
 	/* What came of the agent's while a message was on its way. */
-	if (!x->gone && x->front == &front_ws && a->in.len != 0)
+	if (!x->gone && x->front->frames && a->in.len != 0)
 		agent_resume(a);
 	agent_leave(a);
 }

@@ -13,17 +13,10 @@
 int
 request1_open(struct agent *a)
 {
-	if ((a->x = exchange_new(a, &front_http1)) == NULL)
+	if ((a->x = request_new(a, &front_http1)) == NULL)
 		return -1;
 	agent_enter(a, AGENT_OPEN, MITMD_IDLE_MS);
 	return 0;
-}
-
-void
-request1_next(struct exchange *x)
-{
-	exchange_end(x);
-	agent_enter(x->a, AGENT_OPEN, MITMD_IDLE_MS);
 }
 
 static void
@@ -51,7 +44,7 @@ request1_take(struct exchange *x, const struct http1_head *h)
 	} else if (r.websocket && ws_open(x, r.ws_key) == -1) {
 		agent_close(a);
 	} else {
-		exchange_begin(x, &r);
+		request_begin(x, &r);
 	}
 }
 
@@ -101,7 +94,7 @@ request1_chunks(struct exchange *x, struct span s)
 		}
 		used += n;
 		if (x->state == EXCHANGE_HOLD)
-			no = exchange_body(x, data);
+			no = request_body(x, data);
 		else if (data.len > x->left)
 			no = REFUSE_LENGTH;
 		else
@@ -112,9 +105,9 @@ request1_chunks(struct exchange *x, struct span s)
 		return s.len;
 	}
 	if (b->done && x->state == EXCHANGE_HOLD)
-		exchange_body_end(x);
+		request_body_end(x);
 	else if (b->done)
-		request1_next(x);
+		answer1_next(x);
 	return used;
 }
 
@@ -136,13 +129,13 @@ request1_body(struct exchange *x, struct span s)
 	x->left -= s.len;
 	if (x->state == EXCHANGE_DISCARD) {
 		if (x->left == 0)
-			request1_next(x);
+			answer1_next(x);
 		return s.len;
 	}
-	if ((no = exchange_body(x, s)) != REFUSE_NONE)
+	if ((no = request_body(x, s)) != REFUSE_NONE)
 		request1_bad_body(x, no);
 	else if (x->left == 0 && !x->gone)
-		exchange_body_end(x);
+		request_body_end(x);
 	return s.len;
 }
 
@@ -161,7 +154,7 @@ request1_placed(struct exchange *x, size_t n)
 	body_placed(x, n);
 	x->left -= n;
 	if (x->left == 0)
-		exchange_body_end(x);
+		request_body_end(x);
 }
 
 /* The next head in s: how much of it was used, 0 when it is not whole. */

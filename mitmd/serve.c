@@ -209,13 +209,13 @@ serve_refused(struct chan *c, const union proto_any *msg, int fd)
 		deny_exchange(x, REFUSE_GONE, NULL);
 		break;
 	case PROTO_REFUSED_DENIED:
-		ask_refused(x, REFUSE_ASK_DENIED);
+		deny_asked(x, REFUSE_ASK_DENIED);
 		break;
 	case PROTO_REFUSED_EXPIRED:
-		ask_refused(x, REFUSE_ASK_EXPIRED);
+		deny_asked(x, REFUSE_ASK_EXPIRED);
 		break;
 	case PROTO_REFUSED_HEADLESS:
-		ask_refused(x, REFUSE_ASK_HEADLESS);
+		deny_asked(x, REFUSE_ASK_HEADLESS);
 		break;
 	}
 	agent_leave(a);
@@ -228,7 +228,7 @@ serve_start(void)
 	if (mitmd_env.listener == -1 || !mitmd_env.sealed)
 		fatalx("START without a listener or before SEAL");
 	if (loop_add(&mitmd_env.w.loop, &mitmd_env.accept, mitmd_env.listener,
-		EPOLLIN, agent_accept, NULL) == -1)
+		EPOLLIN, agents_accept, NULL) == -1)
 		fatal("listener");
 }
 
@@ -251,6 +251,7 @@ mitmd_serve(void)
 		fatal("getrandom");
 	body_seed_set(seed);
 	TAILQ_INIT(&mitmd_env.agents);
+	mitmd_env.left.fn = agents_left;
 	TAILQ_INIT(&mitmd_env.queued);
 	TAILQ_INIT(&mitmd_env.spare);
 	TAILQ_INIT(&mitmd_env.holding);

@@ -57,10 +57,12 @@ exchange_send(struct exchange *x)
 		m.body = span_of(r->digest, sizeof(r->digest));
 	}
 	usage_named(x);
-	if (!ask_wanted(x))
+	if (!ask_wanted(x)) {
 		worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_REQUEST, &m, -1);
-	else if (!ask_send(x, &m))
+	} else if (!ask_send(x, &m)) {
+		deny_exchange(x, REFUSE_ASKS, NULL);
 		return;
+	}
 	exchange_enter(x, EXCHANGE_ON, MITMD_STALL_MS);
 	mitmd_env.kept -= x->kept.len;
 	buf_reset(&x->kept, 0);

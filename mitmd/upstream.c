@@ -16,8 +16,8 @@
 int
 upstream_open(struct exchange *x, int fd)
 {
-	if (loop_add(&mitmd_env.w.loop, &x->up.io, fd, EPOLLIN, reply_ready,
-		x) == -1) {
+	if (loop_add(&mitmd_env.w.loop, &x->up.io, fd, EPOLLIN,
+		x->ops->up_ready, x) == -1) {
 		close(fd);
 		return -1;
 	}

@@ -184,8 +184,6 @@ usage_farewell(struct exchange *x, enum refusal no, const char *detail)
 	struct buf b;
 	bool said;
 
-	if (x->front == &front_ws)
-		return ws_farewell(x, no, detail);
 	if (!usage_between(x))
 		return false;
 	buf_init(&b, 8192);

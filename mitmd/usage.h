@@ -21,10 +21,7 @@ int usage_pass(struct exchange *, struct span);
 int usage_rest(struct exchange *);
 /* A turn of a WebSocket begins: what the latest one cost is told. */
 void usage_turn(struct exchange *);
-/*
- * The budget ends the answer: says so in an event of its own where the agent
- * can read one, and ends it. false: it can only be cut.
- */
+/* For struct front: say it in an event of its own, if one can be read. */
 bool usage_farewell(struct exchange *, enum refusal, const char *detail);
 /* The exchange is over, well or not. */
 void usage_end(struct exchange *);

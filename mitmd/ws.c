@@ -18,7 +18,7 @@
 int
 ws_open(struct exchange *x, struct span key)
 {
-	ws_free(x->ws);
+	free(x->ws);
 	if ((x->ws = calloc(1, sizeof(*x->ws))) == NULL)
 		return -1;
 	ws_init(&x->ws->in, true);
@@ -26,12 +26,6 @@ ws_open(struct exchange *x, struct span key)
 	ws_accept(key, x->ws->accept);
 	x->gathers = true;
 	return 0;
-}
-
-void
-ws_free(struct ws *ws)
-{
-	free(ws);
 }
 
 bool

@@ -168,8 +168,8 @@ ws_error(struct buf *b, enum refusal no, uint32_t id, const char *detail)
 	return r;
 }
 
-bool
-ws_farewell(struct exchange *x, enum refusal no, const char *detail)
+static bool
+front_ws_farewell(struct exchange *x, enum refusal no, const char *detail)
 {
 	uint8_t head[WS_MAX_HEAD];
 	char reason[64];
@@ -238,7 +238,9 @@ const struct front front_ws = {
     .end = front_ws_end,
     .refuse = front_ws_refuse,
     .cut = front_ws_cut,
+    .farewell = front_ws_farewell,
     .waiting = front_ws_waiting,
     .drained = front_ws_drained,
     .window = MITMD_WINDOW,
+    .frames = true,
 };

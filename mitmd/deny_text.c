@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The parts of a refusal that depend on the provider: its routes, the status
+ * that a route names, and the form in which its clients read errors.
+ */
+#include "mitmd.h"
+
+#include <stdio.h>
+
+/* "Allowed: POST /v1/messages, ...": cut where it grows too long. */
+static const char *
+deny_routes(const struct provider *p, char *dst, size_t cap)
+{
+	size_t len = 0;
+	int n;
+
+	dst[0] = '\0';
+	for (unsigned i = 0; i < p->nroutes; i++) {
+		if (p->routes[i].answer != 0)
+			continue;
+		n = snprintf(dst + len, cap - len, "%s%.*s %.*s",
+		    len == 0 ? "Allowed: " : ", ", (int)p->routes[i].method.len,
+		    (const char *)p->routes[i].method.p,
+		    (int)p->routes[i].path.len,
+		    (const char *)p->routes[i].path.p);
+		if (n < 0 || (size_t)n >= cap - len - 8) {
+			snprintf(dst + len, cap - len, ", ...");
+			break;
+		}
+		len += (size_t)n;
+	}
+	return dst;
+}
+
+const char *
+deny_detail(const struct exchange *x, enum refusal no, const char *detail,
+    char *dst, size_t cap)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+
+	if (no == REFUSE_ENDPOINT || no == REFUSE_METHOD)
+		return deny_routes(p, dst, cap);
+	if (no == REFUSE_MALFORMED || no == REFUSE_HEADERS ||
+	    no == REFUSE_JSON || no == REFUSE_PUSH)
+		return refuse_why(x->req.why, dst, cap);
+	return detail;
+}
+
+unsigned
+deny_status(const struct exchange *x, enum refusal no)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+
+	return no == REFUSE_OFFERED ? p->routes[x->req.route].answer : 0;
+}
+
+enum refuse_form
+deny_form(const struct exchange *x)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+
+	if (p->plain)
+		return REFUSE_AS_TEXT;
+	return p->alphabet == PROVIDER_BEDROCK ? REFUSE_AS_AWS : REFUSE_AS_JSON;
+}
