@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reading adapters and filling in what only a session knows.  Sentinel keys
- * are the only secrets here, and they are worth nothing outside the box.
+ * Reads adapters and fills in the values of a session. The placeholder keys are
+ * the only secrets here, and they are worthless outside the sandbox.
  */
 #include "config/adapter.h"
 
@@ -108,7 +108,10 @@ adapter_free(struct adapter *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* What "{...}" at p stands for, and its length; NULL: it is text. */
+/*
+ * Returns the value of the "{...}" at `p`, and its length in `len`. NULL: it is
+ * ordinary text.
+ */
 static const char *
 adapter_value(
     const struct providers *ps, const char *task, const char *p, size_t *len)
@@ -210,7 +213,7 @@ adapter_env(const struct adapter *a, const struct providers *ps, char **env,
 		   : adapter_env_of(a, a->chosen, ps, env, n, max, fault);
 }
 
-/* Does it name a key that the agent is yet to get, by logging in? */
+/* Returns true if the text names the key of a login that has not begun yet. */
 static bool
 adapter_waits(const struct providers *ps, const char *text)
 {
@@ -238,7 +241,10 @@ adapter_write(const struct adapter *a, const struct providers *ps,
 		return 0;
 	json_object_object_foreach(o, path, val)
 	{
-		/* A string is a file's text, anything else its JSON. */
+		/*
+		 * A string is the file's text; any other value is written as
+		 * JSON.
+		 */
 		text = json_object_is_type(val, json_type_string)
 			   ? json_object_get_string(val)
 			   : json_object_to_json_string_ext(
@@ -257,7 +263,7 @@ adapter_write(const struct adapter *a, const struct providers *ps,
 	return rv;
 }
 
-/* The entry of "logins" for this provider, or NULL. */
+/* Returns the entry of "logins" for this provider, or NULL. */
 static struct json_object *
 adapter_login(const struct adapter *a, const char *provider)
 {
@@ -276,8 +282,9 @@ adapter_login(const struct adapter *a, const char *provider)
 }
 
 /*
- * "logins", or "alternatives": what stands where another provider's key or
- * login would.  The latter have an environment, and something to replace.
+ * Check "logins" or "alternatives": entries for use with another provider's key
+ * or login. Only alternatives have an environment, and they must name the
+ * provider that they replace.
  */
 static int
 adapter_read_list(
@@ -317,7 +324,7 @@ adapter_read_list(
 	return 0;
 }
 
-/* Takes the other's place, if it is the one of the two that there is. */
+/* Use the alternative if only its provider has a credential. */
 static int
 adapter_choose_alternative(struct adapter *a, const struct config *cfg,
     struct json_object *o, struct fault *fault)
@@ -356,7 +363,7 @@ adapter_files(const struct adapter *a, const struct providers *ps,
 
 	if (adapter_write(a, ps, a->root, which, dirfd, mode, fault) == -1)
 		return -1;
-	/* Over the others: how it is when somebody is logged in. */
+	/* On top of the others: these files are for a user who is logged in. */
 	for (unsigned i = 0; i < ps->n; i++) {
 		if (ps->list[i].login == -1 ||
 		    (login = adapter_login(a, ps->list[i].name)) == NULL)
@@ -371,7 +378,7 @@ adapter_files(const struct adapter *a, const struct providers *ps,
 	return 0;
 }
 
-/* Shall `provider`, with a login, serve instead of the other? */
+/* Returns true if `provider` has a login and should replace the other one. */
 static bool
 adapter_prefers(const struct paths *paths, const struct config *cfg,
     const char *provider, const char *other)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * What config.json says about money and bodies: "resourceBudget", and
- * "modelBodies".
- */
+/* Parses "resourceBudget" and "modelBodies" of config.json. */
 #include "config/parse.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The limits of a budget: their names in config.json, what they may be, what
- * they are unless said otherwise.
+ * The limits of a budget: their names in config.json, their ranges and their
+ * defaults.
  */
 #include "budget.h"
 

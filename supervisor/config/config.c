@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reading config.json.  Holds the user's settings; the only secrets that can
- * be in it are environment variables for MCP servers.  Credentials of model
- * providers are named here, never held.
+ * Reads config.json. Holds the user's settings; the only secrets in it can be
+ * environment variables for MCP servers. Credentials of model providers are
+ * named here, but never held.
  */
 #include "config/config.h"
 
@@ -18,7 +18,9 @@
 #include "config/jsonfile.h"
 #include "config/parse.h"
 
-/* Of the founding system; without effect here, and harmless to leave in. */
+/*
+ * Keys of the TypeScript IronCurtain that have no effect here and do no harm.
+ */
 static const char *const config_ignored[] = {"agentModelId", "policyModelId",
     "prefilterModelId", "autoCompact", "autoApprove", "memory", "webSearch",
     "modelProviders", "signal", "gooseProvider", "gooseModel",
@@ -26,7 +28,7 @@ static const char *const config_ignored[] = {"agentModelId", "policyModelId",
     "dockerResources", "capture", "statistics", "snapshot", "dockerWorkload",
     NULL};
 
-/* Of the founding system; ignoring them would not do what the user meant. */
+/* Keys of the TypeScript IronCurtain that the user would expect to work. */
 static const struct {
 	const char *key;
 	const char *what;
@@ -65,7 +67,7 @@ config_is_ignored(const char *key)
 	return false;
 }
 
-/* Ignored keys are named in the log; refused and unknown ones end it. */
+/* Name ignored keys in the log, and fail on refused and unknown ones. */
 static int
 config_sort_keys(
     struct config *cfg, const struct jsonfile *j, struct json_object *root)
@@ -100,7 +102,7 @@ config_sort_keys(
 	return rv;
 }
 
-/* "confinement": {"require": "all" or [NAME, ...]} */
+/* Parse "confinement": {"require": "all" or [NAME, ...]}. */
 static int
 config_confinement(
     struct config *cfg, const struct jsonfile *j, struct json_object *root)
@@ -195,7 +197,7 @@ config_scalars(
 	return 0;
 }
 
-/* "policy.unknownTools" */
+/* Parse "policy.unknownTools". */
 static int
 config_unknown(struct config *cfg, const struct jsonfile *j, const char *s)
 {
@@ -211,7 +213,7 @@ config_unknown(struct config *cfg, const struct jsonfile *j, const char *s)
 	return 0;
 }
 
-/* "policy": which one, where --policy does not say it. */
+/* Parse "policy", the policy to use without --policy. */
 static int
 config_policy(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
@@ -349,7 +351,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_destinations(cfg, &j, root, user_home) == -1 ||
 	    config_proxy(cfg, &j, root, user_home) == -1)
 		goto out;
-	/* A profile says which providers there are, too. */
+	/* A profile also decides which providers there are. */
 	for (size_t i = 0; chosen != NULL && i < cfg->nproviders; i++)
 		if (!json_object_object_get_ex(
 			chosen, cfg->providers[i].name, NULL))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What config.json says about hosts beside the model providers:
- * "destinations", and "proxyTools", by which the agent asks for more.
+ * Parses the hosts of config.json that are not model providers: "destinations",
+ * and "proxyTools", which lets the agent ask for more.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define MEMBERS 32U
 
-/* A provider's name, as the locks read it (mitmd/provider/class.h). */
+/* The rules for a provider's name in mitmd/provider/class.h. */
 static bool
 destination_name_ok(const char *s)
 {
@@ -26,7 +26,7 @@ destination_name_ok(const char *s)
 	       strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
 }
 
-/* Of which kind; refuses members that it does not have. */
+/* Set the destination's kind; refuse members that this kind does not have. */
 static int
 destination_members(struct config_destination *d, const struct jsonfile *j,
     struct json_object *o, const char *where)
@@ -54,14 +54,14 @@ destination_members(struct config_destination *d, const struct jsonfile *j,
 	return jsonfile_known(j, o, where, known);
 }
 
-/* Is the host reached somewhere else than under its name? */
+/* Returns true if "upstream" replaces the host. */
 static bool
 destination_moved(const struct config_destination *d, unsigned n)
 {
 	return config_upstream_of(&d->as, n, d->hosts[n]) != NULL;
 }
 
-/* The name in its one form. */
+/* Check a host and write its name in canonical form. */
 static int
 destination_host(struct config_destination *d, const struct jsonfile *j,
     const char *where, unsigned n)
@@ -143,7 +143,7 @@ destination_read(struct config *cfg, struct config_destination *d,
 	return d->kind->read(j, where, o, cfg, d->file);
 }
 
-/* {"HOST":{"upstream":URL,"ca":FILE}} */
+/* Parse {"HOST":{"upstream":URL,"ca":FILE}}. */
 static int
 proxy_tools_hosts(struct config *cfg, const struct jsonfile *j,
     struct json_object *all, const char *user_home)
@@ -175,7 +175,7 @@ proxy_tools_hosts(struct config *cfg, const struct jsonfile *j,
 	return 0;
 }
 
-/* true, false, or an object, which means true. */
+/* Parse "proxyTools": true, false, or an object, which means true. */
 static int
 config_proxy_tools(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Entries of the configuration: providers by name, and paths as they are
- * meant there.
- */
+/* Entries of the configuration: providers by name, and the meaning of paths. */
 #include "config/config.h"
 
 #include <stdio.h>

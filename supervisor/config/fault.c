@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Texts for refusals.  Holds nothing; trusts its format strings.  Values in
- * them come from files and command lines that may have been copied from
- * anywhere: what would move the cursor, hide or reorder is escaped.
+ * Texts for refusals. Holds nothing; trusts its format strings. Values in a
+ * text come from files and command lines that may have been copied from
+ * anywhere, so characters that move the cursor, hide or reorder text are
+ * escaped.
  */
 #include "config/fault.h"
 
@@ -14,7 +15,7 @@
 
 #include "common/json/value.h"
 
-/* Controls, and what a terminal or an eye does not show. */
+/* Returns true for control characters and characters that are invisible. */
 static bool
 fault_hides(uint32_t cp)
 {
@@ -28,7 +29,7 @@ fault_hides(uint32_t cp)
 	return false;
 }
 
-/* The code point at p, whose text is valid UTF-8; its bytes. */
+/* Decode the code point at `p`, in valid UTF-8. Returns its length. */
 static size_t
 fault_code_point(const char *p, uint32_t *cp)
 {
@@ -54,7 +55,7 @@ fault_show(struct fault *f)
 		cp = (uint8_t)*p;
 		if (utf8)
 			n = fault_code_point(p, &cp);
-		/* The longest escape, and the dots of what is cut. */
+		/* The longest escape, and "..." for a text that is cut. */
 		if (o + 10 + 4 > sizeof(shown)) {
 			memcpy(shown + o, "...", 3);
 			o += 3;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Which machine a session belongs to.  A home directory may be shared by
- * several: a lock or a link that another one made says nothing here about
- * whether its session runs.
+ * Identifies the machine that a session belongs to. Several machines may share
+ * a home directory: a lock or a link made by another one does not tell whether
+ * its session still runs.
  */
 #ifndef HERE_H
 #define HERE_H
@@ -15,22 +15,25 @@ struct here {
 };
 
 enum here_is {
-	HERE_UNKNOWN,   /* nothing says it: made by an older version */
-	HERE_OURS,      /* this machine, since it was started */
-	HERE_STALE,     /* this machine, before it was started again */
+	HERE_UNKNOWN,   /* not recorded: made by an older version */
+	HERE_OURS,      /* this machine, since it booted */
+	HERE_STALE,     /* this machine, before it booted */
 	HERE_ELSEWHERE, /* another machine */
 };
 
-/* This machine; may be changed by tests. */
+/* Returns this machine; tests may change it. */
 struct here *here(void);
-/* Writes "HOST BOOT" into dirfd/name. Returns 0, or -1 with errno set. */
+/* Write "HOST BOOT" to dirfd/name. Returns 0, or -1 with errno set. */
 int here_write(int dirfd, const char *name);
 /*
- * Reads what here_write wrote.  `host` receives the other machine's name, if it
- * is another one.
+ * Read the file that here_write() wrote. `host` receives the machine's name
+ * unless the result is HERE_UNKNOWN.
  */
 enum here_is here_read(int dirfd, const char *name, char host[65]);
-/* The name of the file beside a link in run/ that says whose it is. */
+/*
+ * Write the name of the file beside a link in run/ that identifies its machine.
+ * Returns `dst`.
+ */
 const char *here_beside(const char *link, char dst[300]);
 
 #endif

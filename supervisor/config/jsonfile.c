@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reading JSON that people wrote: configuration, MCP servers, adapters,
- * provider files.  Trusts nobody's syntax; the values are the user's own.
+ * Reads JSON that people wrote: configuration, MCP servers, adapters, provider
+ * files. Does not trust the syntax; the values are the user's own.
  */
 #include "config/jsonfile.h"
 
@@ -67,7 +67,7 @@ jsonfile_text(
 	char *text = NULL;
 	int fd, save;
 
-	/* Non-blocking: a FIFO in its place must not hang us. */
+	/* Non-blocking: a FIFO in the file's place must not block us. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd == -1) {
 		save = errno;
@@ -120,7 +120,7 @@ jsonfile_hint(struct span text, const struct json_fail *f)
 	return "";
 }
 
-/* "FILE:LINE:COLUMN: what", counted in bytes from 1. */
+/* Set "FILE:LINE:COLUMN: reason", with bytes counted from 1. */
 static void
 jsonfile_locate(const char *path, struct span text, const struct json_fail *f,
     struct fault *fault)
@@ -302,7 +302,10 @@ jsonfile_int(const struct jsonfile *j, struct json_object *o, const char *where,
 		    json_object_is_type(v, json_type_double)
 			? "a fraction"
 			: jsonfile_kind(v));
-	/* json-c saturates: what it could not hold lies beyond max anyway. */
+	/*
+	 * json-c saturates: a number that it cannot hold is beyond `max`
+	 * anyway.
+	 */
 	n = json_object_get_int64(v);
 	if (n < min || n > max)
 		return jsonfile_bad(j, where, key,

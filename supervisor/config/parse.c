@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What config.json says about model providers: where a credential is kept
- * ("credentials") and where requests go ("providers").
+ * Parses the parts of config.json about model providers: where a credential is
+ * kept ("credentials") and where requests go ("providers").
  */
 #include "config/parse.h"
 
@@ -56,7 +56,7 @@ config_provider_get(struct config *cfg, const struct jsonfile *j,
 	return p;
 }
 
-/* Its attributes, as arguments of the program that asks for it. */
+/* Make the attributes arguments of the program that prints the credential. */
 static int
 config_service(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where)
@@ -164,7 +164,7 @@ config_credential_of(struct config_provider *p, const struct jsonfile *j,
 				 : "";
 	int want = 1, n;
 
-	/* A bare string here is most likely the key itself: not shown. */
+	/* A bare string here is most likely the key itself: do not show it. */
 	if (!json_object_is_type(val, json_type_object))
 		return jsonfile_bad(j, where, NULL,
 		    "must be an object that says where the key is, is %s. "
@@ -178,7 +178,9 @@ config_credential_of(struct config_provider *p, const struct jsonfile *j,
 		return jsonfile_bad(
 		    j, where, "capture", "there is none for this");
 	n = json_object_object_length(val);
-	/* A login may be kept in another file than usual. */
+	/*
+	 * "login" may come with "file" if the login is not in its usual place.
+	 */
 	if (json_object_object_get_ex(val, "login", NULL)) {
 		if (!login)
 			return jsonfile_bad(
@@ -219,7 +221,7 @@ config_credentials(struct config *cfg, const struct jsonfile *j,
 	return 0;
 }
 
-/* As in a provider file: mitmd/provider/filter_rules.h. */
+/* The same rules as for a provider file (mitmd/provider/filter_rules.h). */
 static int
 config_filter(
     const struct jsonfile *j, struct json_object *filter, const char *where)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds the program's own directories from where it was started, so that an
- * install can be moved, and IRONCURTAIN_HOME.  Trusts the environment for
- * HOME and IRONCURTAIN_HOME alone: the person who started us.
+ * Finds IRONCURTAIN_HOME, and the program's own directories from the path of
+ * its binary, so that an installation can be moved. Of the environment it
+ * trusts only HOME and IRONCURTAIN_HOME, which the user set.
  */
 #include "config/paths.h"
 
@@ -44,7 +44,7 @@ paths_of_fd(int fd)
 	return out;
 }
 
-/* The directory that our binary is in. */
+/* Returns the directory of our binary, or NULL with errno set. */
 static char *
 paths_exe_dir(void)
 {

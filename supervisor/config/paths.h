@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where our own files are, and which of the user's must never be seen in a
- * workspace or a view.
+ * The directories of IronCurtain, and the user's directories that must never
+ * appear in a workspace or a view.
  */
 #ifndef PATHS_H
 #define PATHS_H
@@ -15,7 +15,7 @@
 struct stat;
 
 struct paths {
-	char *bindir;     /* of icsupervisor itself */
+	char *bindir;     /* directory of icsupervisor */
 	char *libexecdir; /* the workers */
 	char *datadir;    /* policies/, providers/, agents/ */
 	char *home;       /* IRONCURTAIN_HOME; exists, 0700 */
@@ -23,39 +23,52 @@ struct paths {
 };
 
 /*
- * Found from /proc/self/exe; libexecdir, if not NULL, replaces the workers'
- * place. Makes IRONCURTAIN_HOME.
+ * Find the directories from /proc/self/exe, and create IRONCURTAIN_HOME.
+ * `libexecdir`, if not NULL, replaces the workers' directory. Returns 0, or -1
+ * with the fault set.
  */
 int paths_init(struct paths *, const char *libexecdir, struct fault *);
 void paths_free(struct paths *);
-/* Is a directory ours, and closed to others? what dir: in the fault. */
+/*
+ * Check that a directory is ours and closed to others. `what` and `dir` are for
+ * the fault.
+ */
 int paths_private(const struct stat *, const char *what, const char *dir,
     struct fault *);
-/* May a credential be read from it: a plain file that others cannot read? */
+/*
+ * Check that a credential may be read from the file: a plain file that others
+ * cannot read.
+ */
 int paths_credential(const struct stat *, const char *path, struct fault *);
-/* Is it a directory of ours that nobody else may enter? */
+/*
+ * Check that IRONCURTAIN_HOME is a directory of ours that others cannot enter.
+ */
 int paths_check_home(const char *home, struct fault *);
-/* dir/name in fresh memory; NULL with ENOMEM. */
+/* Returns "dir/name", which the caller frees, or NULL with ENOMEM. */
 char *paths_join(const char *dir, const char *name);
-/* The host path of an open descriptor, links resolved; NULL with errno. */
+/*
+ * Returns the host path of an open descriptor, links resolved, which the caller
+ * frees; or NULL with errno set.
+ */
 char *paths_of_fd(int fd);
 
-/* An object on the host: the same under whatever name. */
+/* Identifies a file or directory of the host, whatever its name. */
 struct paths_id {
 	dev_t dev;
 	ino_t ino;
 };
 
 enum guard_kind {
-	GUARD_TREE, /* must not be it, hold it, or lie in it */
-	GUARD_SELF, /* must not be it or hold it */
+	GUARD_TREE, /* must not be it, contain it, or lie in it */
+	GUARD_SELF, /* must not be it or contain it */
 };
 
 struct guard {
 	enum guard_kind kind;
 	char what[96];
 	unsigned nids;
-	struct paths_id ids[64]; /* itself, then its parents up to / */
+	struct paths_id ids[64]; /* the guarded directory, then its parents up
+				    to / */
 };
 
 #define GUARDS_MAX 64U
@@ -67,20 +80,31 @@ struct guards {
 	struct paths_id own; /* this session's sandbox/: always allowed */
 };
 
-/* Adds path, if it exists. -1 with errno: it exists but cannot be read. */
+/*
+ * Guard `path`, if it exists. Returns 0, or -1 with errno set if it exists but
+ * cannot be read.
+ */
 int guards_add(
     struct guards *, enum guard_kind, const char *what, const char *path);
-/* Home, /, IRONCURTAIN_HOME, running sessions, control sockets. */
+/*
+ * Guard the home directory, /, IRONCURTAIN_HOME, running sessions and control
+ * sockets.
+ */
 int guards_init(struct guards *, const struct paths *, struct fault *);
-/* This session's own sandbox/ is allowed although it lies in a session. */
+/*
+ * Allow this session's own sandbox/, although it lies in a session directory.
+ */
 int guards_allow(struct guards *, int fd);
 /*
- * May fd (O_PATH), which `what` names as path, be shown to an agent or a
- * server?  "what path: is ...": -1.
+ * Check that an agent or a server may see `fd` (O_PATH). Returns 0, or -1 with
+ * the fault "what path: is ...".
  */
 int guards_check(const struct guards *, int fd, const char *what,
     const char *path, struct fault *);
-/* 1: a is b or lies in it (both directories or files), 0 not, -1 errno. */
+/*
+ * Returns 1 if `a` is `b` or lies in it (both directories or files), 0 if not,
+ * or -1 with errno set.
+ */
 int paths_within(int a, int b);
 
 #endif

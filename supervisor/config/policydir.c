@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds a policy by its name.  The names are the user's own: home and shipped
- * directories are trusted, what lies in them is policyd's to judge.
+ * Finds a policy by its name. The names are the user's own, and the home and
+ * shipped directories are trusted; policyd judges the files in them.
  */
 #include "config/policydir.h"
 
@@ -22,7 +22,10 @@ is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Letters, digits, - and _: never a way out of the directory. */
+/*
+ * Returns true if the name has only letters, digits, - and _, so that it cannot
+ * lead out of the directory.
+ */
 static bool
 name_ok(const char *s)
 {
@@ -45,7 +48,7 @@ join(const char *dir, const char *sub, const char *name, struct fault *fault)
 	return out;
 }
 
-/* Appends ", NAME" for each directory in dir. */
+/* Append ", NAME" for each directory in `dir`. */
 static void
 names_in(const char *dir, char *dst, size_t cap)
 {
@@ -75,7 +78,10 @@ find_default(const char *home, const char *shipped, struct fault *fault)
 	for (size_t i = 0; i < 2; i++) {
 		if ((dir = join(home, dirs[i], "", fault)) == NULL)
 			return NULL;
-		/* Where it is no directory, what reads it says so. */
+		/*
+		 * If it is not a directory, reading the files will fail with a
+		 * message.
+		 */
 		if (stat(dir, &st) == 0)
 			return dir;
 		free(dir);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Reads price files.  They are the user's or ours.
- */
+/* Reads price files, which are the user's own or shipped. */
 #include "config/prices.h"
 
 #include <sys/stat.h>
@@ -60,7 +58,7 @@ price_row(struct prices *ps, const struct jsonfile *j, struct json_object *o,
 		    "and *",
 		    sizeof(p->model) - 1);
 	snprintf(p->model, sizeof(p->model), "%s", model);
-	/* Who says nothing of a cache pays for it like for other input. */
+	/* A model without cache prices pays the price of other input. */
 	if (price_number(j, o, where, "in", true, 0, &p->in) == -1 ||
 	    price_number(j, o, where, "out", true, 0, &p->out) == -1 ||
 	    price_number(

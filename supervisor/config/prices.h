@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What tokens cost: IRONCURTAIN_HOME/prices.json, then the shipped one.  The
- * first row that fits a model's name counts; a gateway's "maker/" before the
- * name is left out.
+ * Prices of tokens: IRONCURTAIN_HOME/prices.json, then the shipped file. The
+ * first row that matches a model's name counts; a gateway's "maker/" before the
+ * name is skipped.
  */
 #ifndef PRICES_H
 #define PRICES_H
@@ -24,7 +24,7 @@ struct prices {
 };
 
 int prices_load(struct prices *, const struct paths *, struct fault *);
-/* NULL: no row fits. */
+/* Returns NULL if no row matches. */
 const struct price *prices_find(const struct prices *, const char *model);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Profiles: what is said of providers under "profiles" takes the place of
- * what is said of them elsewhere, for a session that names the profile.  Done
- * on the JSON, before it is read, so that there is one reader and one set of
- * messages.
+ * Profiles: the providers under "profiles" replace those elsewhere in the file,
+ * for a session that names the profile. They are merged into the JSON before it
+ * is parsed, so that there is one parser and one set of messages.
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +46,7 @@ profile_keys(const struct jsonfile *j, struct json_object *root,
 	return 0;
 }
 
-/* root.section.provider, made if it is not there. */
+/* Returns root.section.provider, which is created if necessary, or NULL. */
 static struct json_object *
 profile_place(
     struct json_object *root, const char *section, const char *provider)

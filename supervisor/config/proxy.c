@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * "proxy" of config.json: a corporate proxy, what goes past it, where its
- * credential is kept, and the certificates that it, or the network behind it,
- * signs with.  No credential stands in this file.
+ * Parses "proxy" of config.json: a corporate proxy, the hosts that bypass it,
+ * where its credential is kept, and the certificates that the proxy or its
+ * network uses. The file holds no credential.
  */
 #include <errno.h>
 #include <stdio.h>

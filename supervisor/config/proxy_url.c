@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads a proxy's URL where it stands: it may hold a password, so nothing of
- * it is copied but the host.
+ * Parses a proxy's URL in place: it may contain a password, so only the host is
+ * copied.
  */
 #include "config/proxy_url.h"
 
@@ -9,7 +9,7 @@
 
 #include "common/net/egress_list.h"
 
-/* Behind the scheme; NULL: another one than http. */
+/* Returns the text after the scheme, or NULL if the scheme is not http. */
 static const char *
 url_rest(const char *url, const char **why)
 {

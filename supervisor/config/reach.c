@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where a provider or destination of config.json is reached: URLs, "upstream",
+ * Parses how a provider or destination of config.json is reached: "upstream",
  * "ca" and "reuse".
  */
 #include <arpa/inet.h>
@@ -24,7 +24,10 @@ config_is_loopback(const char *host)
 	       ntohl(in.s_addr) >> 24 == 127;
 }
 
-/* [a-z0-9.-] names and addresses; [..] around IPv6. */
+/*
+ * Parse a name or address of [a-z0-9.-], or IPv6 in brackets. Returns the text
+ * after it, or NULL with the reason in `*why`.
+ */
 static const char *
 config_url_host(const char *p, struct config_upstream *up, const char **why)
 {
@@ -123,7 +126,7 @@ config_upstream_add(struct config_provider *p, const struct jsonfile *j,
 		return jsonfile_bad(j, where, "upstream",
 		    "must name at most %u hosts", PROTO_MAX_HOSTS);
 	if (config_url(url, &p->upstreams[n].at, &why) == -1)
-		/* What stands before an @ or behind a ? may be secret. */
+		/* A user name, password or query may be secret. */
 		return jsonfile_bad(j, where, "upstream", "\"%s\": %s",
 		    strpbrk(url, "@?") != NULL ? "..." : url, why);
 	p->nupstreams++;
@@ -132,7 +135,7 @@ config_upstream_add(struct config_provider *p, const struct jsonfile *j,
 	return 0;
 }
 
-/* "https://..." of the first host, or {"host": "https://...", ...}. */
+/* Parse "https://..." for the first host, or {"host": "https://...", ...}. */
 static int
 config_upstreams(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where)

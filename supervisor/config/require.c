@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory that even root does not see is missing in many kernels: by name. */
+/*
+ * Many kernels lack memory that is hidden from root: require it only by name.
+ */
 #define REQUIRE_ALL ((CONFINE_SECRETMEM - 1) & ~CONFINE_SECRETMEM)
 
 static int

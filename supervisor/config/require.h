@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The layers of confinement without which a session shall not start. */
+/* The layers of confinement without which a session must not start. */
 #ifndef REQUIRE_H
 #define REQUIRE_H
 
@@ -12,8 +12,8 @@ struct require {
 };
 
 /*
- * Reads "all", or names as READY has them: "userns,netns,landlock:4".  `where`
- * begins the fault.  Adds to what is required already.
+ * Parse "all", or names as READY has them: "userns,netns,landlock:4", and add
+ * them to the requirements. `where` begins the fault. Returns 0, or -1.
  */
 int require_parse(
     struct require *, const char *where, const char *text, struct fault *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reading mcp-servers.json.  Holds what the user wrote about each server; its
- * environment may hold secrets and is wiped when freed.
+ * Reads mcp-servers.json. Holds the user's settings for each server; its
+ * environment may contain secrets and is wiped when freed.
  */
 #include "config/servers_priv.h"
 
@@ -73,7 +73,10 @@ servers_env_add(struct servers_entry *e, struct json_object *o,
 	return 0;
 }
 
-/* Its own "env", then what config.json's serverCredentials adds. */
+/*
+ * Read the server's own "env", then the additions in config.json's
+ * serverCredentials.
+ */
 static int
 servers_env(struct servers_entry *e, struct json_object *o)
 {
@@ -250,7 +253,7 @@ servers_entry(struct servers_entry *e, struct json_object *o)
 	return servers_args(e);
 }
 
-/* One view is what icgit looks through. */
+/* Check that at most one server's git is run by icgit, which uses its view. */
 static int
 servers_one_git(const struct servers *s, const struct servers_entry *e)
 {
@@ -270,7 +273,7 @@ servers_one_git(const struct servers *s, const struct servers_entry *e)
 	return 0;
 }
 
-/* Every other client writes its servers below "mcpServers": look inside. */
+/* Other clients write their servers below "mcpServers": unwrap them. */
 static struct json_object *
 servers_unwrap(struct json_object *root)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mcp-servers.json: which MCP servers there are and what each may see.  The
- * founding system's form, of which what we cannot keep is refused.
+ * mcp-servers.json: the MCP servers and what each may see. The format is that
+ * of the TypeScript IronCurtain; settings that cannot be honoured here are
+ * errors.
  */
 #ifndef SERVERS_H
 #define SERVERS_H
@@ -27,43 +28,53 @@ struct server_def {
 	char **deny_read;
 	char **deny_write;
 	struct egress_list *egress; /* NULL: no network at all */
-	char *domains; /* of it, as policyd's gate takes them; or NULL */
+	char *domains; /* the allowed names, one per line, for policyd's domain
+			  gate; or NULL */
 	bool workspace; /* sees /workspace */
 	bool sandboxed;
-	bool git;      /* a git server: named so, or called one */
-	bool internal; /* not of the file: gitbox.h */
+	bool git;      /* a git server: called "git", or declared as one */
+	bool internal; /* not from the file: gitbox.h */
 	bool secret; /* has a credential, or a reference to the environment */
 };
 
 struct servers {
-	char *file; /* where they were read; NULL: built in */
+	char *file; /* path that they were read from; NULL: built in */
 	struct server_def defs[PROTO_MAX_SERVERS];
 	unsigned n;
 	bool no_files; /* "filesystem": false: without the built-in one */
 };
 
-/* What the parser goes by besides the file. */
+/* Input of the parser apart from the file. */
 struct servers_how {
 	const char *file; /* for messages and relative paths */
 	const char *user_home;
 	const char *const *unsandboxed; /* --allow-unsandboxed */
 	size_t nunsandboxed;
-	bool checking; /* as if it named every server */
+	bool checking; /* act as if `unsandboxed` had every server */
 	struct json_object *env; /* serverCredentials, or NULL */
 };
 
-/* Takes the object that maps names to entries. */
+/*
+ * Parse the object that maps names to entries. Returns 0, or -1 with the fault
+ * set.
+ */
 int servers_parse(struct servers *, const struct servers_how *,
     struct json_object *, struct fault *);
-/* Reads a file. A missing one is an error only if `must`; else 0 servers. */
+/*
+ * Read a file. A missing file is an error if `must`; otherwise there are no
+ * servers.
+ */
 int servers_load(
     struct servers *, const struct servers_how *, bool must, struct fault *);
-/* Those of a session: of config.json, its file, mcp-servers.json, built in. */
+/*
+ * Find a session's servers: in config.json, in the file that it names, or in
+ * mcp-servers.json; then add the built-in one.
+ */
 int servers_find(struct servers *, struct servers_how *, const struct config *,
     const struct paths *, struct fault *);
 /*
- * Add our own file server, icfs on the workspace, unless the file has a server
- * of its name or does not want it.
+ * Add IronCurtain's own file server, icfs on the workspace, unless the file has
+ * a server of its name or does not want it.
  */
 int servers_builtin(struct servers *, struct fault *);
 void servers_free(struct servers *);

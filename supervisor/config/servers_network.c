@@ -12,7 +12,7 @@
 
 #include "common/buf.h"
 
-/* "host" or "host:port"; 443 is the port of those that name none. */
+/* Add "host" or "host:port" to the list; the default port is 443. */
 static int
 servers_door(struct servers_entry *e, const char *where, const char *text,
     const char *key, bool denied)
@@ -58,7 +58,7 @@ servers_doors(struct servers_entry *e, struct json_object *net,
 	return rv == -1 ? -1 : 0;
 }
 
-/* What policyd's domain gate goes by: the same names, a line each. */
+/* Write the allowed names for policyd's domain gate, one per line. */
 static int
 servers_domains(struct servers_entry *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Between the parts of the reader of mcp-servers.json. */
+/* Shared between the files of the parser of mcp-servers.json. */
 #ifndef SERVERS_PRIV_H
 #define SERVERS_PRIV_H
 
@@ -13,14 +13,17 @@ struct servers_entry {
 	char where[192];
 };
 
-/* servers_network.c: the hosts in "sandbox.network"; false or none: none. */
+/*
+ * servers_network.c: Parse the hosts in "sandbox.network". If it is false or
+ * absent, there are none.
+ */
 int servers_network(struct servers_entry *, struct json_object *sandbox);
 
 /*
- * servers_variable.c: replace ${NAME} and ${NAME:-DEFAULT} in `text`, which
- * stands at where.key, by values from the list `own` (NAME=VALUE, or NULL) and
- * then from the user's environment.  Sets *out to fresh memory and returns 0,
- * or returns -1 with the fault.
+ * servers_variable.c: Replace ${NAME} and ${NAME:-DEFAULT} in `text`, the value
+ * at where.key, by values from the list `own` (NAME=VALUE, or NULL) or else
+ * from the user's environment. Returns 0 with the result in `*out`, which the
+ * caller frees, or -1 with the fault set.
  */
 int servers_variables(struct servers_entry *, const char *where,
     const char *key, char *const *own, const char *text, char **out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * References in mcp-servers.json, so that a file of servers can be shared while
- * each person's keys stay in the environment.  The environment is the user's
- * own; what is not set there ends the start, instead of starting a server with
- * an empty key.
+ * References in mcp-servers.json, so that people can share a file of servers
+ * and keep their keys in the environment. The environment is the user's own. A
+ * variable that is not set is an error, because a server would otherwise start
+ * with an empty key.
  */
 #include "config/servers_priv.h"
 
@@ -15,7 +15,7 @@
 
 #define SERVERS_MAX_TEXT (1U << 20)
 
-/* The value of a variable in a list of NAME=VALUE, or NULL. */
+/* Returns the value of a variable in a list of NAME=VALUE, or NULL. */
 static const char *
 variable_own(char *const *list, const char *name, size_t len)
 {
@@ -25,7 +25,7 @@ variable_own(char *const *list, const char *name, size_t len)
 	return NULL;
 }
 
-/* The length of the variable's name that `s` begins with. */
+/* Returns the length of the variable name at the beginning of `s`, or 0. */
 static size_t
 variable_name(const char *s)
 {
@@ -36,9 +36,10 @@ variable_name(const char *s)
 }
 
 /*
- * The value of the reference that begins at `s`, behind "${", and in *next the
- * place behind its "}".  NULL if it is no reference; `*next` is NULL as well
- * if it is one whose variable is not set.
+ * Returns the value of the reference whose text after "${" is `s`, or NULL, and
+ * sets `*next` to the text after its "}". If it has a default, sets `*dflt`. If
+ * this is not a reference, `*next` is `s`; if the variable is not set and has
+ * no default, `*next` is NULL.
  */
 static const char *
 variable_value(char *const *own, const char *s, const char **next,
