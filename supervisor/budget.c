@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The budget: sums up, warns, and says how far keyds and policyd may go.
- * Messages of workers are taken for what they are: counts only rise, and
- * nobody's count makes another's smaller.
+ * The budget of a session: adds up, warns, and tells keyds and policyd how much
+ * is left. Workers' counts can only rise, and no worker can lower another's.
  */
 #include "budget_priv.h"
 
@@ -37,7 +36,7 @@ budget_turns(void)
 	return n;
 }
 
-/* Milliseconds of the session in which no call was pending. */
+/* Returns the milliseconds of the session in which no call was pending. */
 static uint64_t
 budget_elapsed(void)
 {
@@ -79,7 +78,7 @@ budget_exceeded(enum budget_key key)
 	return l->on[key] && budget_used(key) >= l->max[key];
 }
 
-/* What is told to whoever is refused for want of it. */
+/* The text for a request that is refused because this limit is reached. */
 static struct span
 budget_text(enum budget_key key, char *dst, size_t cap)
 {
@@ -116,7 +115,7 @@ budget_ms_left(void)
 	return left > 0 ? (uint64_t)(left * 1000) : 0;
 }
 
-/* Everybody may go as far as is left beyond what it did itself. */
+/* Tell each worker its new limit: its own count plus what is left. */
 static void
 budget_push(void)
 {
@@ -166,11 +165,11 @@ static void
 budget_mark(struct loop_timer *t)
 {
 	(void)t;
-	/* budget_look sets it again where there is another mark. */
+	/* budget_look() sets the timer for the next mark, if there is one. */
 	budget_usage(NULL);
 }
 
-/* The time passes by itself: awake when it reaches the next mark. */
+/* Time passes by itself: set the timer for its next mark. */
 static void
 budget_arm(void)
 {
@@ -190,7 +189,10 @@ budget_arm(void)
 	    NULL);
 }
 
-/* Says what is new. true: tokens or money ran out just now. */
+/*
+ * Report limits that were reached. Returns true if tokens or money have just
+ * run out.
+ */
 static bool
 budget_look(void)
 {
@@ -237,7 +239,7 @@ budget_model_of(unsigned provider, const char *name)
 		if (m->provider == provider && strcmp(m->name, name) == 0)
 			return m;
 	}
-	/* The last row takes all that are too many. */
+	/* The last row counts all further models. */
 	if (b->nmodels == BUDGET_MODELS)
 		return &b->models[BUDGET_MODELS - 1];
 	m = &b->models[b->nmodels++];
@@ -247,7 +249,10 @@ budget_model_of(unsigned provider, const char *name)
 	return m;
 }
 
-/* What came since the last word about the same thing; it never falls. */
+/*
+ * Returns the increase since the last report, and updates `*old`. The count
+ * never falls.
+ */
 static uint64_t
 budget_rise(uint64_t *old, uint64_t now)
 {
@@ -264,7 +269,7 @@ budget_show(struct loop_timer *t)
 	control_usage();
 }
 
-/* Watchers see it, a second's answers at once. */
+/* Tell watchers about the answers of a whole second at once. */
 static void
 budget_show_soon(void)
 {
@@ -274,8 +279,9 @@ budget_show_soon(void)
 }
 
 /*
- * Add what an answer cost since its last report.  Tokens of a cache count by
- * what they cost beside other input, or in full where the model has no price.
+ * Add the cost of an answer since its last report. Cached tokens are weighted
+ * by their price relative to other input, or count in full if the model has no
+ * price.
  */
 static void
 budget_add(
@@ -307,7 +313,10 @@ budget_ages_of(const struct budget_live *l)
 	return l->last ? &budget_env.finished : &budget_env.going;
 }
 
-/* An unused place. Of too many answers one that is over is forgotten. */
+/*
+ * Returns an unused entry. If there is none, the oldest answer that is over is
+ * forgotten, or else the oldest of all.
+ */
 static struct budget_live *
 budget_live_new(void)
 {
@@ -323,7 +332,7 @@ budget_live_new(void)
 	return l;
 }
 
-/* What was told of that answer so far. */
+/* Returns the entry for this answer. */
 static struct budget_live *
 budget_live_of(const struct msg_USAGE_SHOW *u)
 {

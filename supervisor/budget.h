@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a session may cost and what it did cost.  Tokens and models are told
- * by mitmd through auditd; requests, bytes and calls by those that enforce
- * the limits, from their own count.
+ * The budget of a session and its use so far. mitmd reports tokens and models
+ * through auditd; the workers that enforce the limits report requests, bytes
+ * and calls from their own counts.
  */
 #ifndef BUDGET_H
 #define BUDGET_H
@@ -14,7 +14,7 @@
 #include "config/fault.h"
 #include "config/paths.h"
 
-/* Founding names: maxTotalTokens, maxSteps, ... */
+/* Named as in the TypeScript IronCurtain: maxTotalTokens, maxSteps, ... */
 enum budget_key {
 	BUDGET_TOKENS,
 	BUDGET_STEPS, /* tool calls and model requests */
@@ -30,23 +30,25 @@ struct budget_limits {
 };
 
 extern const struct budget_limits budget_dflt;
-/* budget_keys.c */
+/* config/budget_keys.c */
 const char *budget_name(enum budget_key);
 const char *budget_unit(enum budget_key);
-/* -1: no such key. */
+/* Returns the limit of that name, or -1. */
 int budget_find(const char *name);
-/* May this key have this value? */
+/* Returns true if the limit may have this value. */
 bool budget_value_ok(enum budget_key, double);
-/* "maxSteps must be ...": what it may have. */
+/*
+ * Write a text about the limit's range: "maxSteps must be ...". Returns `dst`.
+ */
 const char *budget_wants(enum budget_key, char *dst, size_t cap);
 
-/* Reads prices; from now on everything counts. */
+/* Read the prices and start counting. Returns 0, or -1 with the fault set. */
 int budget_open(
     const struct budget_limits *, const struct paths *, struct fault *);
-/* Tells keyds and policyd; before START. */
+/* Tell keyds and policyd their limits; called before START. */
 void budget_start(void);
 
-/* What workers tell. */
+/* Handle the workers' reports. */
 void budget_usage(const struct msg_USAGE_SHOW *);
 void budget_spent(unsigned provider, const struct msg_SPENT *);
 void budget_calls(uint64_t calls);
@@ -57,10 +59,10 @@ void budget_calls(uint64_t calls);
  */
 void budget_waiting(bool waiting);
 
-/* A person changes a limit; off: none. */
+/* Change a limit, or remove it if not `on`. */
 void budget_change(enum budget_key, bool on, double max);
 struct json_object *budget_json(void);
-/* Prometheus text. */
+/* Add the metrics in Prometheus's text format. */
 void budget_metrics(struct buf *);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * The budget's state; private to budget*.c.
- */
+/* State of the budget; private to budget.c and budget_show.c. */
 #ifndef BUDGET_PRIV_H
 #define BUDGET_PRIV_H
 
@@ -13,7 +11,7 @@
 
 #define BUDGET_SHOW_MS 1000U
 #define BUDGET_MODELS 64U
-#define BUDGET_LIVE 4096U /* answers under way */
+#define BUDGET_LIVE 4096U /* answers in progress, or recently finished */
 #define BUDGET_ROWS 256U
 
 struct budget_sum {
@@ -25,15 +23,15 @@ struct budget_model {
 	unsigned provider;
 	struct budget_sum sum;
 	uint64_t answers;
-	double tokens; /* what maxTotalTokens counts */
+	double tokens; /* as maxTotalTokens counts them */
 	double usd;
 	bool priced;
 };
 
-/* An answer, as far as it was told. */
+/* An answer, as far as it was reported. */
 struct budget_live {
-	TAILQ_ENTRY(budget_live) age; /* the first was told of longest ago */
-	bool last;                    /* it is over */
+	TAILQ_ENTRY(budget_live) age; /* the oldest report comes first */
+	bool last;                    /* the answer is complete */
 	LIST_ENTRY(budget_live) row;
 	uint32_t stream, exchange;
 	struct budget_sum sum;
@@ -56,15 +54,15 @@ struct budget_env {
 	bool warned[BUDGET_KEYS], over[BUDGET_KEYS];
 	bool started;
 	uint64_t began;  /* loop_now() */
-	uint64_t waited; /* ms that calls were pending, before `since` */
-	uint64_t since;  /* loop_now() when calls began to pend, or 0 */
-	struct loop_timer timer; /* next mark of the time */
+	uint64_t waited; /* ms in which calls were pending, before `since` */
+	uint64_t since;  /* loop_now() when a call became pending, or 0 */
+	struct loop_timer timer; /* next mark of maxSessionSeconds */
 	struct loop_timer show;
 };
 
 extern struct budget_env budget_env;
 
-/* Used so far. */
+/* Returns how much of the limit is used. */
 double budget_used(enum budget_key);
 uint64_t budget_turns(void);
 

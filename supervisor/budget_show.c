@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * How the budget is shown: JSON for icctl, text for Prometheus.
- */
+/* Shows the budget: as JSON for icctl, as text for Prometheus. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +21,7 @@ put_double(struct json_object *o, const char *key, double d)
 	json_object_object_add(o, key, json_object_new_double_s(d, text));
 }
 
-/* Answers a minute, over the whole session. */
+/* Answers per minute, over the whole session. */
 static double
 budget_rate(uint64_t answers)
 {
@@ -112,7 +110,7 @@ metric_tokens(struct buf *b, const struct budget_model *m)
 	    {"reasoning", m->sum.reasoning},
 	};
 
-	/* Names are printable; quotes and backslashes were taken out. */
+	/* Names are printable; quotes and backslashes were replaced. */
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		buf_printf(b,
 		    "ironcurtain_tokens_total{provider=\"%s\",model=\"%s\","

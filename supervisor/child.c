@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The workers: starts them by the topology table, waits for their HELLO,
- * notices their end.  Trusts a worker with nothing but its own channel.
+ * The workers: starts them as the topology table says, waits for their HELLO,
+ * and notices when they exit. Trusts a worker only with its own channel.
  */
 #include <sys/socket.h>
 
@@ -59,7 +59,7 @@ child_send(
 bool
 child_left(const struct child *c)
 {
-	/* A crash on the way out is evidence as well. */
+	/* A worker that crashes after it was told to end is still reported. */
 	return c->leaving &&
 	       (c->killed || spawn_status(c->code, c->status) == 0);
 }
@@ -97,7 +97,10 @@ child_name(struct child *c, const char *program)
 	    of[0] != '\0' ? " " : "", of);
 }
 
-/* Its descriptors are /dev/null, the log pipe twice, and its channel. */
+/*
+ * Start a worker: stdin is /dev/null, stdout and stderr are the log pipe, and
+ * descriptor 3 is its channel.
+ */
 static int
 child_spawn(
     struct child *c, const struct topology_worker *w, struct fault *fault)
@@ -113,7 +116,7 @@ child_spawn(
 	char *path;
 
 	if ((path = paths_join(sup.paths.libexecdir, w->program)) == NULL ||
-	    /* Non-blocking both ways: a log must never stop a worker. */
+	    /* Non-blocking at both ends: a log must never block a worker. */
 	    pipe2(logpipe, O_CLOEXEC | O_NONBLOCK) == -1 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, pair) == -1) {
@@ -156,7 +159,7 @@ out:
 	return rv;
 }
 
-/* All are forked before any is waited for: they load side by side. */
+/* Fork all workers before waiting for any, so that they load in parallel. */
 int
 children_spawn(struct fault *fault)
 {
@@ -201,7 +204,7 @@ child_start(enum role role, unsigned index, const char *of, struct fault *fault)
 	const struct topology_worker *w = topology_find(role);
 	struct child *c = NULL;
 
-	/* Places of those that left are used again. */
+	/* Reuse the place of a worker that has left. */
 	for (unsigned i = 0; i < sup.nchildren && c == NULL; i++)
 		if (sup.children[i].name[0] == '\0')
 			c = &sup.children[i];
@@ -221,7 +224,7 @@ child_start(enum role role, unsigned index, const char *of, struct fault *fault)
 	    c->name, sizeof(c->name), "%s %.64s/%u", w->program, of, index);
 	if (child_spawn(c, w, fault) == -1)
 		goto bad;
-	/* That it could not be executed is told by its exit. */
+	/* If it could not be executed, its exit shows that. */
 	close(c->sp.status);
 	c->sp.status = -1;
 	if (chan_open(c->chan) == 0)

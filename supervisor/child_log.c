@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What workers write on stderr, into session.log: lines cut at 1 KiB, made
- * printable, with the worker's name before them.  Never blocks, never grows.
- * The last ones are kept to be told to the person whose session did not start.
+ * Copies the workers' stderr to session.log: lines are cut at 1 KiB, made
+ * printable, and begin with the worker's name. Never blocks, never grows. The
+ * last lines are kept, to be shown if the session does not start.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -49,7 +49,10 @@ child_log_line(struct child *c)
 	struct span own = span_str(c->name);
 	const char *space = strchr(c->name, ' ');
 
-	/* It begins its lines with its program's name; ours says more. */
+	/*
+	 * The worker's lines begin with its program's name; ours is more
+	 * precise.
+	 */
 	if (space != NULL)
 		own.len = (size_t)(space - c->name);
 	if (span_starts(s, own) && s.len > own.len + 2 &&
@@ -78,7 +81,7 @@ child_log_bytes(struct child *c, const char *p, size_t n)
 	}
 }
 
-/* At most `rounds` reads. */
+/* Read at most `rounds` times. */
 static void
 child_log_take(struct child *c, unsigned rounds)
 {

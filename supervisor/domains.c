@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Hosts that the agent asked for and a person approved.  Holds which there
- * are.  The domain is checked once more, though policyd has: what is started
- * here connects to it.  A keyd that ends untold ends the session, as any
- * worker's death does.  A place is not used twice in a session: who still has
- * a channel to the old one means the old one.
+ * Hosts that the agent asked for and a person approved. Holds the list of them.
+ * The domain is checked again, although policyd did so, because the keyd that
+ * is started here connects to it. A keyd that exits unexpectedly ends the
+ * session, as any worker does. A slot is never reused in a session: a worker
+ * that still has a channel to the old keyd would take the new host for the old
+ * one.
  */
 #include "domains.h"
 
@@ -25,13 +26,14 @@ enum domain_state {
 	DOMAIN_FREE,     /* never used */
 	DOMAIN_STARTING, /* its keyd has not said HELLO */
 	DOMAIN_OPEN,
-	DOMAIN_CLOSED, /* dropped; its keyd has left, or was told to */
+	DOMAIN_CLOSED, /* removed; its keyd has left, or was told to */
 };
 
 static struct {
 	enum domain_state state;
-	uint64_t call;                   /* DOMAIN_STARTING: who waits */
-	uint64_t also[DOMAINS_MAX_ALSO]; /* and who asked for the same */
+	uint64_t call;                   /* DOMAIN_STARTING: the call that
+					    waits */
+	uint64_t also[DOMAINS_MAX_ALSO]; /* further calls for the same host */
 	unsigned nalso;
 	struct loop_timer hello;
 } domains[DOMAINS_MAX];
@@ -117,7 +119,7 @@ domain_provider(unsigned n)
 	return &sup.providers.list[PROTO_FIRST_ADDED + n];
 }
 
-/* Its place, or DOMAINS_MAX. */
+/* Returns the host's slot, or DOMAINS_MAX. */
 static unsigned
 domain_find(const char *host)
 {
@@ -129,7 +131,7 @@ domain_find(const char *host)
 	return DOMAINS_MAX;
 }
 
-/* Was it open from the beginning? */
+/* Returns true if the host is in the configuration. */
 static bool
 domain_configured(const char *host)
 {
@@ -157,7 +159,7 @@ domain_late(struct loop_timer *t)
 	    c->name, SUP_HELLO_MS / 1000);
 }
 
-/* Ends the keyd of a domain that was removed. */
+/* Forget the keyd of a domain that was removed, once it has exited. */
 static bool
 domain_left(struct child *c)
 {
@@ -310,7 +312,7 @@ domain_list(uint64_t call)
 	domain_answer_json(call, o);
 }
 
-/* The member "domain", in its one form. */
+/* Read the member "domain" and write the name in canonical form. */
 static int
 domain_argument(struct span args, char host[HOSTNAME_MAX + 1])
 {
@@ -355,7 +357,7 @@ domains_call(const struct msg_VIRTUAL *m)
 	return 0;
 }
 
-/* One host with what it is. */
+/* Add a row for one host. */
 static void
 domain_show(struct json_object *list, const char *host, const char *kind,
     const char *name, const char *state)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the virtual server does (policyd/virtual.h): web hosts are added to the
- * session, each with a keyd of its own that is started then, and closed again.
- * A call comes here when policyd has let it go and auditd has written it down.
+ * Carries out the tools of the virtual server (policyd/virtual.h): adds web
+ * hosts to the session, each with a keyd that is started for it, and removes
+ * them again. A call arrives here once policyd has allowed it and auditd has
+ * recorded it.
  */
 #ifndef DOMAINS_H
 #define DOMAINS_H
@@ -11,18 +12,20 @@
 
 #include "sup.h"
 
-/* Is it on? */
+/* Returns true if the agent may ask for hosts. */
 bool domains_on(void);
-/* The server's row, to those whom it concerns. */
+/* Announce the virtual server to the workers that need it. */
 void domains_setup(void);
-/* What policyd says of it; and as `icctl status` lists it. */
+/* Handle policyd's report on its state; return its row in `icctl status`. */
 void domains_state(const struct msg_STATE_SHOW *);
 struct json_object *domains_server_json(void);
-/* -1: there can be no such call. */
+/* Carry out a call. Returns -1 if policyd cannot have allowed it. */
 int domains_call(const struct msg_VIRTUAL *);
-/* A keyd that was started here is confined. */
+/* Go on with a keyd that was started here and has said HELLO. */
 void domains_hello(const struct child *);
-/* Hosts of the configuration, then those that were added: `icctl status`. */
+/*
+ * Returns the hosts of the configuration, then those added, for `icctl status`.
+ */
 struct json_object *domains_json(void);
 
 #endif

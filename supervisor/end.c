@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The end of a session (design, "An end"): say why in the log, have auditd
- * close it, kill everything else, be gone within a second.  If auditd cannot
- * write any more, the closing record is appended here.
+ * Ends a session: says why in the log, has auditd close it, kills everything
+ * else and is gone within a second. If auditd can no longer write, the closing
+ * record is appended here.
  */
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,11 +24,11 @@
 #include "relay/link.h"
 #include "sup.h"
 
-/* All of it in well under a second. */
+/* All of these together take well under a second. */
 #define END_AUDIT_MS 400
 #define END_REAP_MS 300
 #define END_RENEW_MS 5000U
-/* The viewer may be slow, and its person has asked for the end. */
+/* The viewer may be slow, and its user has asked for the end. */
 #define END_VIEWER_MS 2000
 
 static void
@@ -51,7 +51,10 @@ end_kill_all(void)
 			end_kill(&sup.children[i]);
 }
 
-/* 1: pidfd's process has ended within ms and is reaped. */
+/*
+ * Wait for a process for at most `ms`. Returns 1 if it has exited and is
+ * reaped.
+ */
 static int
 end_wait(int pidfd, int ms, int *code, int *status)
 {
@@ -62,7 +65,7 @@ end_wait(int pidfd, int ms, int *code, int *status)
 	return spawn_reap(pidfd, false, code, status);
 }
 
-/* Has auditd written the last record? */
+/* Returns true if auditd has written the last record. */
 static bool
 end_audit(struct child *audit)
 {
@@ -73,7 +76,7 @@ end_audit(struct child *audit)
 	    audit == sup.end_child || sup.audit_failed[0] != '\0')
 		return false;
 	child_send(ROLE_AUDIT, 0, MSG_STOP, &stop, -1);
-	/* The loop sends what is queued; its exit is seen by child_exited. */
+	/* The loop sends what is queued; child_exited() notices the exit. */
 	while (!audit->dead && clock_mono_us() / 1000 < until)
 		if (loop_once(&sup.loop, 20) == -1)
 			break;
@@ -103,9 +106,9 @@ end_reap(void)
 }
 
 /*
- * What lost its own parent has come to us, which asked for it (subreaper): a
- * bubblewrap that was killed while it set up leaves a child that waits for it
- * for ever.
+ * Kill processes that lost their parent and were reparented to this subreaper:
+ * a bubblewrap that is killed while it sets up leaves a child that waits for it
+ * forever.
  */
 static void
 end_orphans(void)
@@ -136,8 +139,8 @@ end_orphans(void)
 }
 
 /*
- * A token that was asked for and is in no file yet would be lost, and the
- * login with it: keyd gets a moment to finish.
+ * Give keyds a moment to finish: a new token that is not in a file yet would be
+ * lost, and the login with it.
  */
 static void
 end_renewals(void)
@@ -162,7 +165,7 @@ end_renewals(void)
 		renew_close(&sup.keys[i].renewal);
 }
 
-/* The end of the log, for whoever keeps it where the log is not. */
+/* Report the end of the log to the configured anchor. */
 static void
 end_anchor(void)
 {
@@ -181,7 +184,7 @@ end_anchor(void)
 		sup_warn("audit.anchor: %s", fault.text);
 }
 
-/* The agent goes first; what it has written is still shown. */
+/* Stop the agent first, but show all its output. */
 static void
 end_agent(void)
 {
@@ -201,7 +204,7 @@ end_run(void)
 {
 	struct child *audit = child_find(ROLE_AUDIT, 0);
 
-	/* What was done since then is not in the log. */
+	/* Actions since the failure are not in the log. */
 	if (sup.audit_failed[0] != '\0' && sup.end_status == SUP_EXIT_OK)
 		sup.end_status = SUP_EXIT_OS;
 	if (sup.end_child != NULL && sup.ready)
@@ -209,7 +212,10 @@ end_run(void)
 	ready_notify("STOPPING=1");
 	control_close(sup.end_why);
 	metrics_close();
-	/* Said before the others die: nothing they do comes after it. */
+	/*
+	 * Recorded before the others are killed, so that nothing comes after
+	 * it.
+	 */
 	if (sup.logging)
 		event_end(sup.end_child);
 	loop_turns(&sup.loop);
@@ -227,14 +233,14 @@ end_run(void)
 		end_kill(audit);
 	}
 	end_reap();
-	/* An agent that ended by itself has written all that it wanted to. */
+	/* An agent that ended by itself has written all its output. */
 	link_end(sup.agent_ended ? -1 : END_VIEWER_MS);
 	end_orphans();
 	if (sup.logging)
 		end_anchor();
 	pins_flush();
 	approvals_free();
-	/* There may be no other disk for it. */
+	/* There may be no other disk space for session.json. */
 	if (sup.session.closing != -1)
 		auditfile_trim(&sup.session);
 	if (sup.ready)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Says that the session shall end, and why; end.c then ends it. */
+/* Requests the end of the session and records why; end.c then ends it. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ end_request(int status, const struct child *c, const char *fmt, ...)
 void
 end_stop(int sig, const char *fmt, ...)
 {
-	/* An agent that was cut short has not done what it was asked. */
+	/* An agent that was interrupted has not finished its task. */
 	int status = sup.opt.runtime == RUNTIME_NONE ? SUP_EXIT_OK : 128 + sig;
 	char who[64];
 	va_list ap;

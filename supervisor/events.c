@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icsupervisor's own records: start, the end of a worker, stop.  Composed as
- * value trees, so that they are canonical like all others; written by auditd,
- * or, when it can no longer, appended here.
+ * icsupervisor's own audit records: start, the end of a worker, stop. They are
+ * composed as value trees, so that they are canonical like all others, and
+ * written by auditd, or appended here if auditd no longer can.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ event_send(const char *event, const struct value *detail)
 	struct msg_EVENT m = {.event = span_str(event)};
 	struct buf b;
 
-	/* Before auditd has the log there is nowhere to write it. */
+	/* Before auditd has the log, records cannot be written. */
 	if (!sup.logging)
 		return;
 	buf_init(&b, EVENT_POOL);
@@ -126,7 +126,7 @@ event_reload_refused(const char *why)
 	value_pool_free(p);
 }
 
-/* Never its credential; "resolves": whose the screening of names is. */
+/* The proxy without its credential. "resolves" says who resolves names. */
 static struct value *
 event_proxy(struct value_pool *p)
 {
@@ -309,7 +309,7 @@ closing_add(struct auditclosing *c, const char *event, const struct value *v)
 	buf_free(&json);
 }
 
-/* The record owns to what a crash left of a line, or what was cut off. */
+/* Acknowledge a torn line that a crash left, or that was removed. */
 static struct value *
 closing_detail(
     struct value_pool *p, struct value *o, const struct auditclosing *c)

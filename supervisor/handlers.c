@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Messages of workers.  After START only policyd, auditd, keyd and dialerd
- * may say anything; that is the protocol table's doing, as is what each may
- * say.  Texts in them may come from outside and are made printable.
+ * Handles messages of workers. The protocol table decides which worker may send
+ * what, and that after START only policyd, auditd, keyd, dialerd, tunneld and
+ * termd may send at all. Texts in messages may come from outside and are made
+ * printable.
  */
 #include <sys/socket.h>
 
@@ -173,7 +174,7 @@ on_tunnel_show(struct chan *ch, const union proto_any *msg, int fd)
 	p->told = true;
 	p->state = (enum proto_proxy)m->proxy;
 	log_vis_again(m->text, p->text, sizeof(p->text));
-	/* Hosts that it does not let us reach are news to who asked. */
+	/* Hosts that the proxy denies concern the agent, not the terminal. */
 	if (p->state == PROTO_PROXY_AUTH || p->state == PROTO_PROXY_LOST ||
 	    p->state == PROTO_PROXY_BROKEN)
 		sup_warn(
@@ -228,7 +229,9 @@ on_usage_show(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)ch;
 	(void)fd;
-	/* mitmd's word: who is not there cost nothing. */
+	/*
+	 * The number comes from mitmd: ignore a provider that does not exist.
+	 */
 	if (msg->USAGE_SHOW.provider < sup.providers.n)
 		budget_usage(&msg->USAGE_SHOW);
 	return 0;
@@ -330,7 +333,7 @@ on_state_show(struct chan *ch, const union proto_any *msg, int fd)
 	struct server *s;
 
 	(void)fd;
-	/* Its tools are ours: there is nothing to wait for. */
+	/* The virtual server is built in, so the agent need not wait for it. */
 	if (m->server == PROTO_VIRTUAL && domains_on()) {
 		domains_state(m);
 		return 0;
@@ -365,7 +368,7 @@ static int
 on_hold_end(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)fd;
-	/* What a log that failed did not let be shown ends all the same. */
+	/* If the log failed, the call may never have been shown. */
 	if (approvals_end(msg->HOLD_END.id,
 		(enum proto_hold)msg->HOLD_END.state,
 		msg->HOLD_END.granted != 0) == -1 &&
@@ -453,7 +456,7 @@ sup_closed(struct chan *ch, const char *why)
 		    "protocol: %s",
 		    c->name, (int)c->sp.pid, why);
 	else if (!c->leaving)
-		/* Its exit tells more than the end of its channel. */
+		/* The worker's exit says more than the end of its channel. */
 		loop_timer_set(
 		    &sup.loop, &sup.closed_timer, 300, sup_closed_late, c);
 	chan_free(ch);

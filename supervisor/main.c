@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icsupervisor: the trusted parent of one session.  It reads configuration,
- * makes the session directory, starts every worker, MCP server and agent,
- * hands them what each may have, shows what waits for a person, and ends all
- * of it together.
+ * icsupervisor: the trusted parent of one session. It reads the configuration,
+ * creates the session directory, starts every worker, MCP server and agent,
+ * gives each what it may have, shows pending calls to the user, and ends
+ * everything together.
  *
- * It holds child handles, the control socket and the list of held calls.  It
- * is sent frames of policyd, auditd, keyd and dialerd, and requests of icctl;
- * no byte of an agent, a server or a provider but what those pass on, cut and
- * checked.  It must never see a credential that is not in its environment, a
- * tool call before it was decided, or a body.  It is not dumpable; Landlock
- * and seccomp would be inherited by what it starts, so it has neither.
+ * It holds handles of its children, the control socket and the list of pending
+ * calls. It receives messages from workers and requests from icctl; bytes of an
+ * agent, a server or a provider reach it only through workers, limited and
+ * checked. It must never see a credential that is not in its environment, a
+ * tool call before it was decided, or a body. It is not dumpable. It uses
+ * neither Landlock nor seccomp, because its children would inherit them.
  */
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -31,7 +31,7 @@
 #include "relay/link.h"
 #include "sup.h"
 
-/* Orphans of what we started come to us; those that we know wait for pidfds. */
+/* Reap orphans of our processes; those that we know have a pidfd. */
 static void
 reap_orphans(void)
 {
@@ -86,10 +86,10 @@ signals(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
-	/* A key of the terminal must not leave a session without its end. */
+	/* Ctrl-\ must not end a session without its closing record. */
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGCHLD);
-	/* A file size limit is an error of write(2), not our death. */
+	/* A file size limit should be an error of write(2), not kill us. */
 	if (sigprocmask(SIG_SETMASK, &set, NULL) == -1 ||
 	    signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
 	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
@@ -99,7 +99,7 @@ signals(void)
 	    &sup.loop, &sup.signal_io, fd, EPOLLIN, on_signal, NULL);
 }
 
-/* First of all: nobody looks into us, and nothing falls out when we die. */
+/* Called first: no process may inspect us, and there is no core dump. */
 static int
 harden(void)
 {
@@ -111,14 +111,14 @@ harden(void)
 	return setrlimit(RLIMIT_CORE, &none);
 }
 
-/* Descriptors 0, 1 and 2 are open, whatever our parent left us. */
+/* Make sure that descriptors 0, 1 and 2 are open. */
 static void
 stdio_open(void)
 {
 	struct stat st;
 
 	for (int fd = 0; fd < 3; fd++)
-		/* The lowest free number is the one that is missing. */
+		/* open() returns the lowest free descriptor, which is `fd`. */
 		if (fstat(fd, &st) == -1 &&
 		    open("/dev/null", O_RDWR | O_NOCTTY) != fd)
 			fatal("stdio");
@@ -161,12 +161,12 @@ main(int argc, char **argv)
 		fatal("start");
 	if (start_session(&status, &fault) == -1) {
 		log_warnx("%s", fault.text);
-		/* No file is wrong: the system had no more of something. */
+		/* No file is wrong: the system ran out of something. */
 		if (status == SUP_EXIT_CONFIG && fault.kind == FAULT_SCARCE)
 			status = SUP_EXIT_OS;
 		if (sup.end_child != NULL)
 			child_log_tell(sup.end_child);
-		/* Whoever signals us may have ended a program of ours first. */
+		/* The same signal may have ended one of our processes first. */
 		on_signal(&sup.signal_io, EPOLLIN);
 		end_request(status, NULL, "not started: %s", fault.text);
 		return end_run();

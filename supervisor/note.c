@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The session's own state, and what icsupervisor has to say about it: into
- * session.log, and on the terminal if it matters.
+ * The session's state, and messages of icsupervisor: to session.log, and to the
+ * terminal if they matter.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Reading the command line, and the help that teaches it. */
+/* Parses the command line, and prints the help. */
 #include "options.h"
 
 #include <getopt.h>
@@ -127,7 +127,7 @@ options_path(
 	return 0;
 }
 
-/* One option with its value. */
+/* Set one option. */
 static int
 options_one(struct options *o, int opt, const char *value, struct fault *fault)
 {
@@ -222,7 +222,7 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 			return OPTIONS_BAD;
 		}
 		if (opt == '?') {
-			/* A long one that is known has its number here. */
+			/* For a known long option, `optopt` is its number. */
 			fault_set(fault,
 			    optopt >= OPT_SESSION
 				? "%s: this option takes no value"

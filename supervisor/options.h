@@ -10,13 +10,13 @@
 #include "config/fault.h"
 #include "config/require.h"
 
-/* Exit statuses of icsupervisor(1), besides the agent's own. */
+/* Exit statuses of icsupervisor(8), apart from the agent's own. */
 enum sup_exit {
-	SUP_EXIT_OK = 0,      /* asked to stop; or the agent ended with 0 */
+	SUP_EXIT_OK = 0,      /* asked to stop; or the agent exited with 0 */
 	SUP_EXIT_USAGE = 64,  /* command line */
 	SUP_EXIT_FAILED = 70, /* a process of the session ended or misbehaved */
 	SUP_EXIT_OS = 71,   /* the system refused: no Landlock, no disk, ... */
-	SUP_EXIT_BUSY = 75, /* another icsupervisor in that directory */
+	SUP_EXIT_BUSY = 75, /* another icsupervisor uses that directory */
 	SUP_EXIT_CONFIG = 78, /* configuration, policy, credential, workspace */
 };
 
@@ -26,7 +26,7 @@ enum options_runtime {
 };
 
 struct options {
-	bool sockets; /* listening ones in the workspace are taken */
+	bool sockets; /* accept sockets of the host in the workspace */
 	struct require require;
 	const char *session_dir;
 	const char *config;
@@ -34,9 +34,9 @@ struct options {
 	const char *workspace;
 	const char *libexecdir;
 	const char *policy;
-	const char *profile; /* a name or directory; NULL: see config */
+	const char *profile; /* a name or directory; NULL: as configured */
 	const char *task;
-	const char *viewer; /* of icctl start; NULL: our own */
+	const char *viewer; /* binary of icctl start; NULL: our own */
 	char **command; /* after --; NULL: none */
 	enum options_runtime runtime;
 	bool ask;
@@ -47,8 +47,8 @@ struct options {
 
 enum options_result {
 	OPTIONS_RUN,
-	OPTIONS_DONE, /* --help, --version: printed */
-	OPTIONS_BAD,  /* fault says why */
+	OPTIONS_DONE, /* --help or --version was printed */
+	OPTIONS_BAD,  /* the fault says why */
 };
 
 enum options_result options_parse(

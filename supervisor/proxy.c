@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds the corporate proxy.  Of a URL in the environment the part before the
- * @ is written into a pipe where it stands, and overwritten.
+ * Finds the corporate proxy. If a URL in the environment has user name and
+ * password, they are written to a pipe directly from there and then
+ * overwritten.
  */
 #include "proxy.h"
 
@@ -48,8 +49,8 @@ proxy_environment(const char **which)
 }
 
 /*
- * A list of people's own making, for many programs: what is no row for us is
- * left out, and what it names goes through the proxy.
+ * Parse no_proxy, which people write for many programs: skip entries that we do
+ * not support; their hosts go through the proxy.
  */
 static int
 proxy_no_proxy(struct proxy *p, struct fault *fault)
@@ -123,7 +124,7 @@ proxy_ca(struct proxy *p, const struct config *cfg, struct fault *fault)
 		    "proxy.ca: %s: holds no certificate in PEM "
 		    "(-----BEGIN CERTIFICATE-----)",
 		    cfg->proxy.ca);
-	/* Servers with network get to see it. */
+	/* Servers with network access can read this file. */
 	if (memmem(p->ca, p->ca_len, "PRIVATE KEY-----", 16) != NULL)
 		return fault_set(fault,
 		    "proxy.ca: %s: holds a private key. Name a file that has "
@@ -166,13 +167,16 @@ proxy_load(struct proxy *p, const struct config *cfg, struct fault *fault)
 	} else if (proxy_no_proxy(p, fault) == -1) {
 		return -1;
 	}
-	/* As programs take it: there is no proxy. */
+	/* As in other programs, "*" means that there is no proxy. */
 	if (proxy_all_direct(p->direct))
 		p->set = p->auth = p->escaped = false;
 	return 0;
 }
 
-/* https_proxy, HTTP_PROXY, npm_config_proxy...: not used, but inherited. */
+/*
+ * Remove passwords from https_proxy, HTTP_PROXY, npm_config_proxy and so on:
+ * they are not used here, but inherited by children.
+ */
 static void
 proxy_wipe(void)
 {

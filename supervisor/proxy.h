@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The corporate proxy in front of us: config.json's "proxy", else https_proxy
- * and no_proxy of the environment.  Its credential goes to tunneld as a
- * descriptor; of what stands in a variable no copy is kept, and every
- * variable that names a proxy loses its user name and password before READY.
+ * The corporate proxy between this machine and the internet: "proxy" of
+ * config.json, or else https_proxy and no_proxy of the environment. Its
+ * credential goes to tunneld as a descriptor. No copy of a password in a
+ * variable is kept, and every variable that names a proxy loses its user name
+ * and password before READY.
  */
 #ifndef PROXY_H
 #define PROXY_H
@@ -15,15 +16,15 @@ struct proxy {
 	char host[254];
 	uint16_t port;
 	const char *from; /* "config.json", "https_proxy", "HTTPS_PROXY" */
-	char *direct;     /* rows, each with a newline behind it */
+	char *direct;     /* hosts not to proxy, each followed by a newline */
 	unsigned ndirect;
-	char *ca; /* PEM, more roots and no keys, or NULL */
+	char *ca; /* PEM, more roots and no private key; or NULL */
 	size_t ca_len;
 	bool auth;    /* there is a credential */
-	bool escaped; /* as it stands in a URL */
+	bool escaped; /* it is percent-encoded, as in a URL */
 	struct credential cred;
 	struct host_program command;
-	/* as tunneld tells */
+	/* as tunneld reports */
 	bool known;
 	enum proto_key key;
 	char key_text[257];
@@ -34,15 +35,15 @@ struct proxy {
 
 int proxy_load(struct proxy *, const struct config *, struct fault *);
 /*
- * Opens the credential, if a command prints it as `commands` says, and wipes
- * the environment.
+ * Open the credential if it comes from a command and `commands` is set, or from
+ * elsewhere and it is not; then wipe the environment.
  */
 int proxy_credential(struct proxy *, const struct config *, bool commands,
     const struct credential_how *, struct fault *);
 void proxy_free(struct proxy *);
-/* "ok", "not used yet", ... */
+/* Returns "ok", "not used yet", ... */
 const char *proxy_state(const struct proxy *);
-/* What the user can do about it, or "". */
+/* Returns what the user can do about the state, or "". */
 const char *proxy_hint(const struct proxy *);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Telling that the session is up: session.json, the READY line, systemd.
- */
+/* Reports that the session is up: session.json, the READY line, systemd. */
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -36,7 +34,7 @@ ready_confinement(void)
 	return o;
 }
 
-/* Workers that go without a layer, and without which. */
+/* Lists workers that lack a layer of confinement, and which one. */
 static struct json_object *
 ready_lacking(void)
 {
@@ -65,7 +63,7 @@ ready_missing(void)
 		if (sup.children[i].name[0] != '\0')
 			missing |= topology_missing(
 			    sup.children[i].role, &sup.children[i].confine);
-	/* Many kernels have no secret memory; icctl doctor says so. */
+	/* Many kernels have no secret memory; icctl doctor reports that. */
 	missing &= ~(uint32_t)CONFINE_SECRETMEM;
 	if (missing != 0)
 		sup_warn("this system refuses layers of confinement: %s. The "
@@ -150,7 +148,7 @@ ready_print(void)
 	json_object_put(o);
 }
 
-/* sd_notify(3), by hand: one datagram. */
+/* sd_notify(3) without the library: one datagram. */
 void
 ready_notify(const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Makes and locks the session directory.  Holds descriptors of it; trusts
- * nothing that an agent may have put below sandbox/ or home/.
+ * Creates and locks the session directory. Holds descriptors of it; trusts
+ * nothing below sandbox/ or home/, which the agent can write.
  */
 #include "session.h"
 
@@ -32,7 +32,7 @@ session_init(struct session *s)
 
 #define SESSION_LOCK "lock"
 
-/* On NFS a directory cannot be locked: "Bad file descriptor". */
+/* NFS cannot lock a directory: flock fails with EBADF. */
 static bool
 session_cannot_lock(void)
 {
@@ -50,8 +50,8 @@ session_in_use(const char *dir, struct fault *fault)
 }
 
 /*
- * Takes both locks: that of the file "lock", which network file systems pass
- * on, and that of the directory, which older versions look at.
+ * Take both locks: on the file "lock", which works on network file systems, and
+ * on the directory, which older versions check.
  */
 static int
 session_take(struct session *s, const char *dir, struct fault *fault)
@@ -106,7 +106,7 @@ session_lock(struct session *s, const char *dir, struct fault *fault)
 	return 0;
 }
 
-/* A directory of ours below dirfd; no link is taken for it. */
+/* Create and open a directory below `dirfd`, without following a link. */
 static int
 session_subdir(int dirfd, const char *name)
 {
@@ -153,7 +153,9 @@ session_open(struct session *s, const struct paths *p, const char *dir,
 	    (s->sockets = session_subdir(s->fd, "sockets")) == -1 ||
 	    (s->home = session_subdir(s->fd, "home")) == -1)
 		return fault_errno(fault, "session directory %s", s->dir);
-	/* Seen from a container whose user is not ours. */
+	/*
+	 * A container's user, who is another user, must be able to enter them.
+	 */
 	if (fchmod(s->orientation, 0755) == -1 ||
 	    fchmod(s->sockets, 0755) == -1)
 		return fault_errno(fault, "session directory %s", s->dir);
@@ -162,7 +164,7 @@ session_open(struct session *s, const struct paths *p, const char *dir,
 	    0600);
 	if (s->log == -1 && errno != ENXIO)
 		return fault_errno(fault, "%s/session.log", s->dir);
-	/* A FIFO without a reader is ENXIO. */
+	/* Opening a FIFO without a reader fails with ENXIO. */
 	if (s->log == -1 || fstat(s->log, &st) == -1 || !S_ISREG(st.st_mode))
 		return fault_set(
 		    fault, "%s/session.log: not a plain file", s->dir);
@@ -228,7 +230,9 @@ session_unlink(const struct session *s, const char *name)
 	(void)unlinkat(s->run, here_beside(name, beside), 0);
 }
 
-/* Links that a killed icsupervisor left; and one that leads to us. */
+/*
+ * Remove links of an icsupervisor that was killed, and links to this session.
+ */
 static int
 session_sweep(struct session *s)
 {
@@ -307,10 +311,10 @@ session_close(struct session *s)
 		(void)unlinkat(s->sockets, "mitm-proxy.sock", 0);
 		(void)unlinkat(s->sockets, "terminal.sock", 0);
 	}
-	/* auditd has the other one. */
+	/* auditd has the other description of the log. */
 	if (s->closing != -1)
 		auditfile_trim(s);
-	/* Given back: any machine may go on in it. */
+	/* Release the directory: any machine may continue in it. */
 	if (s->locked && ftruncate(s->lock, 0) == -1)
 		log_warn("%s/" SESSION_LOCK, s->dir);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The session directory (design, "Session directory"): everything below it is
- * reached through descriptors, so that its path may be of any length and a
- * link put in its place later changes nothing.
+ * The session directory. Everything below it is reached through descriptors, so
+ * that its path may have any length, and replacing it by a link later changes
+ * nothing.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -15,7 +15,8 @@ struct session {
 	char *dir; /* absolute, links resolved */
 	char id[65];
 	int fd;          /* the directory; locked where that is possible */
-	int lock;        /* its file "lock", which says whose it is */
+	int lock;        /* its file "lock", which names the machine that uses
+			    it */
 	int sandbox;     /* sandbox/ */
 	int orientation; /* orientation/ */
 	int sockets;     /* sockets/ */
@@ -27,52 +28,63 @@ struct session {
 	size_t logged;
 	int audit;    /* audit.jsonl, O_APPEND */
 	int closing;  /* another description of it: see auditlog/file.c */
-	int margin;   /* disk kept for the closing record: auditlog/file.c */
+	int margin;   /* disk reserved for the closing record:
+			 auditlog/file.c */
 	uint64_t seq; /* of the next audit line */
 	uint8_t prev[32];
-	size_t torn; /* bytes of a line that an earlier run's crash cut */
+	size_t torn; /* bytes of a line that a crash of an earlier run cut
+			short */
 };
 
-/* Disk kept free for the audit log. */
+/* Disk space kept free for the audit log. */
 #define SESSION_RESERVE (1U << 20)
-/* And for its closing record, whatever came before. */
+/* Disk space reserved for its closing record, in addition. */
 #define SESSION_MARGIN (64U << 10)
 
 void session_init(struct session *);
-/* Makes the tree, takes the lock, opens the logs. */
+/*
+ * Create the tree, take the lock, open the logs. Returns 0, or -1 with the
+ * fault set.
+ */
 int session_open(
     struct session *, const struct paths *, const char *dir, struct fault *);
-/* Removes sockets and the link; closes. */
+/* Remove sockets and the link; close everything. */
 void session_close(struct session *);
 
-/* The link in run/, by which icctl finds us; picks the id. */
+/* Choose the id and make the link in run/, by which icctl finds the session. */
 int session_link(struct session *, const struct paths *, struct fault *);
-/* A socket at dirfd/name: bound and listening, mode as given. -1 errno. */
+/*
+ * Create a socket at dirfd/name with that mode, and listen on it. Returns the
+ * descriptor, or -1 with errno set.
+ */
 int session_listen(int dirfd, const char *name, unsigned mode);
-/* dirfd/name, whole or not at all: written aside and renamed. -1 errno. */
+/*
+ * Write dirfd/name, all or nothing: a new file is written and renamed. Returns
+ * 0, or -1 with errno set.
+ */
 int session_write(int dirfd, const char *name, unsigned mode, struct span);
-/* The same: what can be read from src (-1: nothing), then the bytes. */
+/* Do the same with all data from `src` (-1: none), then the bytes. */
 int session_copy(
     int dirfd, const char *name, unsigned mode, int src, struct span);
 /*
- * The same at a path of several parts below a directory that an agent may
- * have filled with links: none is followed. Directories are made.
+ * Write a file at a path of several parts, below a directory that an agent may
+ * have filled with links: none is followed. Creates directories.
  */
 int session_seed(int dirfd, const char *path, unsigned mode, struct span);
-/* One line into session.log: "who: text", made printable, bounded. */
+/* Add a line to session.log: "who: text", made printable, of limited length. */
 void session_log(struct session *, const char *who, struct span text);
 
 /* auditlog/file.c */
-/* Opens the log and checks what is in it. -1: fault says why. */
+/* Open the log and check its contents. Returns 0, or -1 with the fault set. */
 struct auditscan;
 int auditfile_attach(struct session *, struct auditscan *, struct fault *);
-/* The same; then ends a torn line, and reserves disk. */
+/* Do the same, then end a torn line and reserve disk space. */
 int auditfile_open(struct session *, struct fault *);
-/* A descriptor to read the log with; -1 errno. */
+/* Returns a descriptor to read the log, or -1 with errno set. */
 int session_audit_reader(const struct session *);
-/* Keeps SESSION_RESERVE bytes of disk ahead of the log's end. */
+/* Keep SESSION_RESERVE bytes of disk reserved after the log's end. */
 int auditfile_reserve(struct session *);
-/* Gives back what was reserved and not used. */
+/* Free reserved space that was not used. */
 void auditfile_trim(struct session *);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Files and sockets below the session directory, made through descriptors.
- * home/ is the agent's: what it left there may be a trap, so no link in it is
- * followed and nothing is opened that was not just made.
+ * Creates files and sockets below the session directory, through descriptors.
+ * home/ belongs to the agent and may contain traps, so no link in it is
+ * followed and only files that were just created are opened.
  */
 #include "session.h"
 
@@ -24,7 +24,7 @@ session_listen(int dirfd, const char *name, unsigned mode)
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	int fd, n, save;
 
-	/* Through the descriptor: the path may be longer than sun_path. */
+	/* Use the descriptor, because the path may be longer than sun_path. */
 	n = snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/self/fd/%d/%s",
 	    dirfd, name);
 	if (n < 0 || (size_t)n >= sizeof(sun.sun_path)) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Sends the configuration to the workers when all have said HELLO and have
- * their channels to each other.  The order is the one in which the receivers
- * need it; only the rules, the CA and the credentials are waited for, at the
- * end.
+ * Sends the configuration to the workers once all have said HELLO and have
+ * their channels to each other, in the order in which the receivers need it.
+ * Only the rules, the CA and the credentials are waited for, at the end.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -83,13 +82,16 @@ setup_server_rows(void)
 		m.internal = d->internal;
 		m.git = d->git;
 		m.reach = setup_reach(d);
-		/* Our own file server is no stranger: it has no pins. */
+		/*
+		 * IronCurtain's own file server is trusted: its tools have no
+		 * pins.
+		 */
 		pins_command(&sup.servers[i], command);
 		m.command = span_of(command, sizeof(command));
 		m.trusted = config_trusts(&sup.config, d->name);
 		child_send(ROLE_AUDIT, 0, MSG_SERVER, &m, -1);
 		child_send(ROLE_POLICY, 0, MSG_SERVER, &m, -1);
-		/* No name that an agent says leads to one of our own. */
+		/* The agent cannot name an internal server. */
 		if (!d->internal)
 			child_send(ROLE_PROXY, 0, MSG_SERVER, &m, -1);
 	}
@@ -123,7 +125,7 @@ setup_policy(void)
 	sup.rules_sent = rules_send(sup.rules);
 }
 
-/* dialerd connects to it, tunneld asks it for hosts. */
+/* dialerd connects to the proxy, and tunneld asks it for hosts. */
 static void
 setup_proxy(void)
 {
@@ -143,7 +145,10 @@ setup_proxy(void)
 	p->cred.fd = -1;
 }
 
-/* The same rows to all: who asks, who connects, who asks the proxy. */
+/*
+ * Send the same rows to the egressd that asks, to dialerd, which connects, and
+ * to tunneld, which asks the proxy.
+ */
 static void
 setup_door(unsigned i)
 {
@@ -170,7 +175,7 @@ setup_config(void)
 {
 	static const struct msg_LISTEN listen_msg;
 
-	/* The slowest first: mitmd makes keys meanwhile, policyd reads. */
+	/* The slowest first: mitmd makes keys meanwhile, and policyd reads. */
 	setup_providers();
 	setup_proxy();
 	for (unsigned i = 0; i < sup.nservers; i++)
@@ -202,7 +207,7 @@ setup_start_role(enum role role)
 void
 setup_start(void)
 {
-	/* From the valves to the mouths: no word comes before its reader. */
+	/* In this order, no worker sends before its receiver has started. */
 	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_TUNNEL,
 	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM,
 	    ROLE_PROXY, ROLE_TERM};

@@ -7,7 +7,7 @@
 
 #include "sup.h"
 
-/* Where a login is renewed: a target of its own. */
+/* Send the server that renews a login, which is a target of its own. */
 static void
 setup_token(unsigned i)
 {
@@ -26,7 +26,7 @@ setup_token(unsigned i)
 	    .which = PROTO_TARGET_TOKEN};
 
 	child_send(ROLE_KEY, i, MSG_TOKEN, &m, -1);
-	/* First to who is asked by the other. */
+	/* tunneld first, because dialerd asks it. */
 	child_send(ROLE_TUNNEL, 0, MSG_TARGET, &t, -1);
 	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
 }
@@ -43,7 +43,7 @@ setup_host(unsigned i, unsigned n)
 	    .tls = own != NULL ? own->tls : true,
 	    .prefix = span_str(own != NULL ? own->prefix : ""),
 	    .reuse = p->config == NULL || p->config->reuse};
-	/* A gateway that the user named may be anywhere. */
+	/* A gateway that the user named may have a private address. */
 	struct msg_TARGET t = {.index = (uint16_t)i,
 	    .host = u.host,
 	    .port = u.port,
@@ -110,7 +110,7 @@ setup_provider(unsigned i, struct fault *fault)
 
 	setup_provider_file(i, &m);
 	child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);
-	/* dialerd knows where to before it is asked. */
+	/* dialerd must know the targets before keyd asks for them. */
 	setup_key(i);
 	if (setup_peers_of(ROLE_KEY, i, fault) == -1)
 		return -1;
@@ -118,7 +118,7 @@ setup_provider(unsigned i, struct fault *fault)
 	child_send(ROLE_KEY, i, MSG_START, &start, -1);
 	if (c != NULL && c->chan != NULL)
 		chan_phase(c->chan, PHASE_RUN);
-	/* The last: from here on the agent can reach it. */
+	/* Sent last: from here on the agent can reach the provider. */
 	child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Root certificates for keyds: the user's, where "ca" names them, else the
- * system's, with the corporate proxy's; and for servers with network, where
- * there is such a proxy.  Read when they are sent.
+ * Root certificates for keyds: the file that "ca" names, or else the system's
+ * roots and the corporate proxy's; and, if there is such a proxy, for servers
+ * with network access. Files are read when they are sent.
  */
 #include <sys/stat.h>
 
@@ -30,7 +30,7 @@ setup_roots_system(size_t *len)
 		text = jsonfile_text(places[i], len, &st, &fault);
 	if (p->ca == NULL)
 		return text;
-	/* The corporate CA besides, not instead. */
+	/* Add the corporate CA to the system's. */
 	if ((both = malloc(*len + p->ca_len + 2)) == NULL) {
 		free(text);
 		return NULL;
@@ -44,7 +44,7 @@ setup_roots_system(size_t *len)
 	return both;
 }
 
-/* *system: read when it is first wanted. */
+/* `*system` is read when it is first needed. */
 static void
 setup_roots_send(unsigned i, char **system, size_t *n)
 {
@@ -56,7 +56,7 @@ setup_roots_send(unsigned i, char **system, size_t *n)
 	size_t len = 0;
 
 	if (cfg != NULL && cfg->ca != NULL) {
-		/* Others than those that were named would be no remedy. */
+		/* Do not fall back to other roots than the user named. */
 		own = jsonfile_text(cfg->ca, &len, &st, &fault);
 		if (own == NULL) {
 			sup_warn("%s.%s.ca: %s",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What must be known before START: the rules are in force, mitmd has its CA,
- * every keyd its credential.  Rules or credentials that are wrong are the
- * user's to mend and end the start with a text that says how.
+ * Waits for the answers that are needed before START: the rules are in force,
+ * mitmd has its CA, every keyd its credential. A mistake in rules or
+ * credentials is the user's to correct and ends the start with a message that
+ * says how.
  */
 #include <sys/stat.h>
 
@@ -25,7 +26,7 @@ wait_over(void)
 	       (sup.proxy.known && sup.proxy.cred.command.pidfd == -1);
 }
 
-/* A credential command ended; keyd has seen the end of its pipe, too. */
+/* Reap a credential command; keyd also sees the end of its pipe. */
 static int
 wait_command(struct credential *c, const struct config_provider *cfg,
     const char *where, struct fault *fault)
@@ -133,7 +134,7 @@ setup_wait(struct fault *fault)
 				? "auditd has written no record"
 				: "policyd, a keyd or tunneld does not "
 				  "answer");
-		/* A command's end is looked for, not told. */
+		/* Nothing reports the end of a command, so poll for it. */
 		if (loop_once(&sup.loop, command && until - now > 20
 					     ? 20
 					     : (int)(until - now)) == -1)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * fork and exec.  Between them nothing is allocated and nothing of ours is
- * left open: the listed descriptors become 0, 1, 2, ..., the status pipe
- * stands behind them, everything above is closed in one call.
+ * Forks and executes. Between the two nothing is allocated, and nothing of ours
+ * stays open: the listed descriptors become 0, 1, 2, ..., the status pipe comes
+ * after them, and everything above is closed with one call.
  */
 #include "spawn.h"
 
@@ -22,13 +22,13 @@
 
 #include "common/log.h"
 
-/* Above any window, so that moving into it overwrites no source. */
+/* Above every target, so that dup2() overwrites no source. */
 #define SPAWN_ABOVE 256
 
-/* What a child's window needs while it is arranged. */
+/* The number of descriptors that a child needs while it arranges them. */
 #define SPAWN_NOFILE_LEAST (SPAWN_ABOVE + 2 * SPAWN_MAX_FDS)
 
-/* Views of all servers are open at once. */
+/* The views of all servers are open at the same time. */
 #define SPAWN_NOFILE 8192
 
 static struct {
@@ -67,7 +67,7 @@ spawn_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* How far the child came: what it tells its parent before it ends. */
+/* The child's progress, which it reports to its parent if it fails. */
 enum spawn_at {
 	AT_NULL,
 	AT_FDS,
@@ -92,9 +92,9 @@ static const char *const spawn_steps[] = {
 static const char *spawn_last = "";
 
 /*
- * Child: 0 when the window is as listed.  The status pipe stands behind it, and
- * then what will be executed, if that is a descriptor.  On failure `status` can
- * be written to all the same.
+ * In the child: arrange the descriptors. The status pipe comes after them, then
+ * the program, if it is a descriptor. Returns 0, or -1 with errno set;
+ * `*status` can be written to in both cases.
  */
 static int
 spawn_window(const struct spawn *s, int *status, int *exec, int *at)
@@ -137,7 +137,7 @@ spawn_child(const struct spawn *s, pid_t parent, int status)
 	int exec;
 
 	spawn_signals();
-	/* The parent may have died before the request; then its id differs. */
+	/* If the parent died before this request, getppid() has changed. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
 	    getppid() != parent)
 		_exit(127);
@@ -149,7 +149,7 @@ spawn_child(const struct spawn *s, pid_t parent, int status)
 	if (s->session)
 		(void)setsid();
 	(void)umask(spawn_env.umask);
-	/* The limit last: a small one would be in the window's way. */
+	/* Set the limit last: a small one would prevent the steps above. */
 	if (spawn_window(s, &status, &exec, &word.at) == 0 &&
 	    (word.at = AT_LIMIT,
 		setrlimit(RLIMIT_NOFILE, &spawn_env.nofile) == 0) &&
@@ -190,7 +190,7 @@ spawn_start(const struct spawn *s, struct spawned *out)
 	}
 	out->pid = pid;
 	out->status = pipefd[0];
-	/* Not reaped yet, so the id is its. */
+	/* The child is not reaped yet, so the id is still its own. */
 	out->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (out->pidfd == -1)
 		fatal("pidfd_open: needs Linux 5.13 or later");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Starting a program with exactly the descriptors, environment and signals
- * that are listed, and knowing whether exec worked.
+ * Starts a program with exactly the listed descriptors, environment and
+ * signals, and reports whether exec succeeded.
  */
 #ifndef SPAWN_H
 #define SPAWN_H
@@ -15,28 +15,28 @@
 
 struct spawn {
 	const char *path;
-	/* Execute the descriptor instead of the path. */
+	/* Execute the descriptor `exec` instead of `path`. */
 	bool by_fd;
 	int exec;
 	char *const *argv;
 	char *const *envp;
 	const char *cwd;        /* NULL: ours */
-	int fds[SPAWN_MAX_FDS]; /* becomes descriptor 0, 1, ...; -1: /dev/null
-				 */
+	int fds[SPAWN_MAX_FDS]; /* become descriptors 0, 1, ...; -1:
+				   /dev/null */
 	size_t nfds;
-	bool session; /* a session of its own: no terminal signals */
+	bool session; /* runs in a new session: no signals from the terminal */
 	bool worker;  /* ignores SIGTERM, SIGINT and SIGHUP from the start */
 };
 
 struct spawned {
 	pid_t pid;
 	int pidfd;
-	int status; /* pipe: errno of a failed exec, else its end */
+	int status; /* pipe: the error of a failed exec, or end of file */
 };
 
 /*
- * Takes umask 077 and as many descriptors as it may need for us; what we start
- * gets the user's own.
+ * Set umask 077 and a high limit on descriptors for this process; programs that
+ * it starts get the user's own. Returns 0, or -1 with errno set.
  */
 int spawn_init(void);
 
@@ -46,25 +46,25 @@ int spawn_init(void);
 	}
 
 /*
- * Starts it; dies with us. The caller's descriptors stay the caller's. -1 with
- * errno: nothing was started.
+ * Start a program, which is killed when this process dies. The caller keeps its
+ * descriptors. Returns 0, or -1 with errno set if nothing was started.
  */
 int spawn_start(const struct spawn *, struct spawned *);
-/* Waits until exec happened: 0, or -1 with its errno. Closes status. */
+/* Wait for exec. Returns 0, or -1 with the child's errno. Closes `status`. */
 int spawn_check(struct spawned *);
 /*
- * What failed then, to be put behind the program's name: "" if it was exec
- * itself, else ": cannot open /dev/null" or the like.
+ * Returns the step that failed, to append to the program's name: "" for exec
+ * itself, or ": cannot open /dev/null" or the like.
  */
 const char *spawn_step(void);
 /*
- * Collects the exit of pidfd, waiting for it if told to. 1 and the waitid
- * status, 0 still running, -1 errno.
+ * Reap the process of `pidfd`; if `wait`, wait for its exit. Returns 1 with the
+ * code and status of waitid(2), 0 if it still runs, or -1 with errno set.
  */
 int spawn_reap(int pidfd, bool wait, int *code, int *status);
-/* "exited with status 3", "was killed by SIGKILL", ... */
+/* Write "exited with status 3", "was killed by SIGKILL", ... Returns `dst`. */
 const char *spawn_describe(int code, int status, char *dst, size_t cap);
-/* As a shell says it: the status, or 128 and the signal. */
+/* Returns the status as a shell does: 128 plus the number for a signal. */
 int spawn_status(int code, int status);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * From the command line to READY.  What a person can get wrong is found
- * before anything is started; blocking is allowed here and nowhere after.
+ * Starts a session, from the command line to READY. A user's mistakes are found
+ * before anything is started. Blocking is allowed here and nowhere later.
  */
 #include <sys/stat.h>
 
@@ -72,7 +72,7 @@ start_servers(struct fault *fault)
 	}
 	if (servers_prepare(fault) == -1)
 		return -1;
-	/* The last place is its own, where it is. */
+	/* The virtual server needs the last place. */
 	if (domains_on() && sup.nservers > PROTO_VIRTUAL)
 		return fault_set(fault,
 		    "proxyTools: %u servers are one too many beside them: "
@@ -126,7 +126,7 @@ start_login(unsigned i, struct fault *fault)
 	    &p->logins[p->login], fault);
 }
 
-/* Finds the command of each credential that is asked of one. */
+/* Find the command of each credential that comes from one. */
 static int
 start_commands(struct fault *fault)
 {
@@ -149,7 +149,7 @@ start_commands(struct fault *fault)
 	return 0;
 }
 
-/* The credentials that a command prints, or all others. */
+/* Open the credentials that come from a command, or all others. */
 static int
 start_keys(bool commands, struct fault *fault)
 {
@@ -172,8 +172,8 @@ start_keys(bool commands, struct fault *fault)
 }
 
 /*
- * After the first round no key is in our memory, so that no command inherits
- * the key of another provider; nothing was started before.
+ * Open the credentials. After the first round no key is in our memory, so that
+ * no command inherits another provider's key. Nothing was started before.
  */
 static int
 start_credentials(struct fault *fault)
@@ -186,7 +186,7 @@ start_credentials(struct fault *fault)
 	return start_keys(true, fault);
 }
 
-/* What only reads and checks. */
+/* Do everything that only reads and checks. */
 static int
 start_check(struct fault *fault)
 {
@@ -272,7 +272,7 @@ start_ready(struct fault *fault)
 	ready_notify("READY=1\nSTATUS=session is running");
 	loop_timer_set(
 	    &sup.loop, &sup.reserve_timer, 5000, start_reserve, NULL);
-	/* READY waits for neither. */
+	/* READY does not wait for servers and root certificates. */
 	servers_start();
 	setup_roots();
 	runtime_poll();
@@ -308,7 +308,7 @@ start_session(int *status, struct fault *fault)
 		return -1;
 	approvals_init();
 	if (start_workers(fault) == -1) {
-		/* Rules and credentials are found wanting late. */
+		/* Mistakes in rules and credentials are found late. */
 		if (sup.rules_refused || fault->kind == FAULT_CONFIG)
 			*status = SUP_EXIT_CONFIG;
 		return -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Workers that somebody has stopped.  Nothing of a session goes on without
- * them, and nothing else would say so: after a while it is an alarm.  The
- * kernel tells their parent, which is this process, by SIGCHLD; a session in
- * which none is stopped pays nothing for this.
+ * Watches for workers that somebody has stopped. The session cannot go on
+ * without them, and nothing else would say so, so after a while it is an alarm.
+ * The kernel notifies this process, their parent, with SIGCHLD; a session with
+ * no stopped worker pays nothing.
  */
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@
 
 static struct loop_timer stopped_timer;
 
-/* What has become of it since the last look. */
+/* Update the worker's state since the last look. */
 static void
 stopped_child(struct child *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icsupervisor's inside: one session, its processes, what waits for a person,
- * and how it ends.
+ * Internals of icsupervisor: one session, its processes, its pending calls, and
+ * how it ends.
  */
 #ifndef SUP_H
 #define SUP_H
@@ -42,23 +42,24 @@ struct child {
 	struct loop_io exit_io;
 	struct loop_io log_io;
 	int log;
-	char line[1024]; /* of its log, not complete yet */
+	char line[1024]; /* an incomplete line of its log */
 	size_t nline;
 	bool cut;       /* the rest of this line is dropped */
 	char last[256]; /* its last log line */
-	char before[SUP_SAID][256]; /* until READY: those before it */
+	char before[SUP_SAID][256]; /* until READY: the lines before it */
 	struct chan *chan;
 	bool hello, dead;
-	uint64_t stopped;     /* loop_now() when it was seen so; 0: it runs */
+	uint64_t stopped;     /* loop_now() when it was first seen stopped; 0:
+				 it runs */
 	bool stopped_told;
-	bool leaving, killed; /* told to end: its exit is no news */
+	bool leaving, killed; /* told to end: its exit is expected */
 	/*
-	 * Takes the end of a worker that the session can do without. If it
-	 * returns false, or is NULL, the session ends.
+	 * Handle the exit of a worker that the session does not depend on. If
+	 * this returns false, or is NULL, the session ends.
 	 */
 	bool (*exited)(struct child *);
 	struct confine_state confine;
-	int code, status; /* how it ended */
+	int code, status; /* of waitid(2), once `dead` */
 };
 
 /* An MCP server. */
@@ -73,48 +74,48 @@ struct server {
 	int door;      /* its egress listener, until egressd has it */
 	enum proto_state state;
 	uint32_t tools;
-	char text[512]; /* why it is gone, or what it calls itself */
+	char text[512]; /* the reason why it is gone, or its own name */
 	char ended[64]; /* "exited with status 1", or "" */
 	bool usable;
 };
 
-/* What an instance is given (PROTO_OBJECT_*), opened and compared. */
+/* An object that an instance may use (PROTO_OBJECT_*), opened and compared. */
 struct object {
 	enum proto_object kind;
 	bool writable;
 	char *path;  /* on the host, and in its view */
-	char *mount; /* of a name: its directory; else path */
-	int fd;      /* O_PATH, of mount */
+	char *mount; /* of a name: its directory; otherwise like `path` */
+	int fd;      /* O_PATH, of `mount` */
 };
 
 /* A server's instance for one call, and its mcp-backd. */
 struct instance {
 	uint64_t call; /* 0: free */
-	unsigned of;   /* the server that it stands for */
+	unsigned of;   /* the server that it is an instance of */
 	unsigned index;
 	struct object objects[PROTO_MAX_OBJECTS];
 	unsigned nobjects;
 	struct child *back;
-	int ours[3]; /* its stdio, until others have it */
+	int ours[3]; /* its stdio, until other processes have it */
 	struct spawned sp;
 	struct loop_io exit_io;
 	struct loop_timer kill_timer;
-	bool failed;  /* auditd was told; the order to end it follows */
-	bool up;      /* auditd was told */
-	bool dropped; /* that order came */
+	bool failed;  /* auditd was told; the order to end it will follow */
+	bool up;      /* it runs, and auditd was told */
+	bool dropped; /* the order to end it has come */
 	bool free;    /* nobody has a channel to its mcp-backd */
 };
 
-/* A provider's keyd, as far as we are told. */
+/* Reasons of a provider's failures that are written to standard error. */
 #define TROUBLE_REASONS 8U
 
-/* Why a provider failed last; control/trouble.c. */
+/* The last failure of a provider; see control/trouble.c. */
 struct trouble {
 	char text[300];
-	uint64_t count; /* with that text; 0: never */
+	uint64_t count; /* failures with that text; 0: never */
 	uint64_t at;    /* of the loop's clock */
 	char said[TROUBLE_REASONS][300];
-	unsigned nsaid; /* lines that were written, ever */
+	unsigned nsaid; /* reasons reported so far */
 };
 
 struct key {
@@ -122,7 +123,7 @@ struct key {
 	struct renewal renewal; /* of a login */
 	struct loop_io exit_io; /* of a credential command */
 	struct host_program command;
-	struct msg_KEY_TELL tell; /* all zero: not told yet */
+	struct msg_KEY_TELL tell; /* all zero: not reported yet */
 	bool known;
 	enum proto_key state;
 	uint32_t length;
@@ -131,7 +132,7 @@ struct key {
 };
 
 struct rules_file {
-	char *path; /* NULL: none of that kind */
+	char *path; /* NULL: no file of that kind */
 	char *text;
 	size_t len;
 	uint8_t hash[32];
@@ -154,7 +155,7 @@ struct sup {
 	int workspace; /* O_PATH */
 	char *workspace_path;
 	struct host host;
-	uint64_t began; /* clock_wall_us */
+	uint64_t began; /* clock_wall_us() */
 
 	struct child children[SUP_MAX_CHILDREN];
 	unsigned nchildren, nhello;
@@ -180,7 +181,7 @@ struct sup {
 	struct loop_timer reserve_timer, closed_timer;
 
 	bool logging; /* auditd has the log */
-	bool logged;  /* and has written this run's first record */
+	bool logged;  /* auditd has written this run's first record */
 	bool started, ready, agent_started, agent_ended;
 	char audit_failed[256];
 	struct msg_COUNTS counts;
@@ -189,52 +190,55 @@ struct sup {
 	} alarms[SUP_MAX_ALARMS];
 	unsigned nalarms;
 
-	/* How it ends: the first that asks wins. */
+	/* The session's end: the first request wins. */
 	bool ending;
 	int end_status;
-	const struct child *end_child; /* whose end it was, or NULL */
+	const struct child *end_child; /* the worker that caused it, or NULL */
 	char end_why[1024];
 };
 
 extern struct sup sup;
 
-/* How much of everything runs. */
+/* child.c */
 struct topology_size sup_size(void);
 
-/* child.c */
+/* Start all workers. Returns 0, or -1 with the fault set. */
 int children_spawn(struct fault *);
-/* Another worker of that role, at run time. NULL: not started. */
+/*
+ * Start another worker of that role in a running session. Returns NULL with the
+ * fault set.
+ */
 struct child *child_start(
     enum role, unsigned index, const char *of, struct fault *);
-/* It was told to end, and ended as it was told. */
+/* Returns true if the worker was told to end, and did so properly. */
 bool child_left(const struct child *);
-/* Frees the place of a worker that has ended. */
+/* Free the slot of a worker that has ended. */
 void child_forget(struct child *);
-/* Waits until every HELLO came. */
+/* Wait for every worker's HELLO. */
 int children_hello(struct fault *);
 struct child *child_find(enum role, unsigned index);
-/* To a worker; a lost one is noticed by its exit. Takes fd. */
+/* Send a message to a worker. A lost one is noticed by its exit. Takes `fd`. */
 void child_send(
     enum role, unsigned index, enum msg_type, const void *msg, int fd);
-/* Reads what is left of its log. */
+/* Read the rest of its log. */
 void child_drain(struct child *);
 /* child_log.c */
 void child_log_read(struct loop_io *, uint32_t events);
-/* "; it last said: ..." or "", for a text about it. */
+/* Write "; it last said: ..." or "", to append to a message. Returns `dst`. */
 const char *child_said(const struct child *, char *dst, size_t cap);
-/* To the terminal: what else it said before it ended at the start. */
+/* Write the worker's earlier lines to the terminal, if the start failed. */
 void child_log_tell(const struct child *);
 
-/* handlers.c: what workers tell us. */
+/* handlers.c: the handlers for messages of workers. */
 extern const struct chan_ops sup_chan_ops;
 
 /* setup_peers.c */
 int setup_peers(struct fault *);
-/* Those of one worker that was started later. */
+/* Make the channels of a worker that was started later. */
 int setup_peers_of(enum role, unsigned index, struct fault *);
 /* setup_provider.c */
 void setup_providers(void);
-/* A provider that was added, whose keyd has said HELLO. */
+/* Announce an added provider whose keyd has said HELLO. */
 int setup_provider(unsigned i, struct fault *);
 /* setup.c */
 void setup_config(void);
@@ -242,140 +246,165 @@ void setup_start(void);
 /* setup_roots.c */
 void setup_roots(void);
 void setup_roots_of(unsigned provider);
-/* The system's and the corporate proxy's, for the caller to free; or NULL. */
+/*
+ * Returns the system's roots and the corporate proxy's, which the caller frees;
+ * or NULL.
+ */
 char *setup_roots_system(size_t *len);
-/* setup_wait: rules, CA and credentials are there. */
+/* setup_wait.c: Wait for rules, CA and credentials. */
 int setup_wait(struct fault *);
 
-/* rules.c: the files of a policy. */
+/* policy/rules.c: Find and read the files of the session's policy. */
 int rules_load(struct fault *);
 /*
- * Into set[]: files[kind], where it is not NULL, instead of the session's own;
- * files[PROTO_RULES_POLICY] may also be a policy's name or directory.
+ * Read a policy's files into set[]. A file files[kind] that is not NULL
+ * replaces the session's own; files[PROTO_RULES_POLICY] may also be the name or
+ * directory of a policy.
  */
 int rules_find(
     struct rules_file set[], const char *const files[], struct fault *);
-/* Sends and frees their texts; how many. */
+/* Send the texts, and free most of them. Returns the number of files. */
 unsigned rules_send(struct rules_file set[]);
 void rules_free(struct rules_file set[]);
 
-/* drift.c: is it the constitution that the rules were made from? */
+/*
+ * policy/drift.c: Check that the rules were made from the present constitution.
+ * Returns 0 (perhaps after a warning), or -1 with the fault set.
+ */
 int drift_check(
     const struct rules_file set[], const char *dir, struct fault *);
 
-/* reload.c */
-/* What policyd says of rules sent to the running session. */
+/* policy/reload.c */
+/* Handle policyd's verdict on new rules. */
 void reload_done(struct span warnings);
 void reload_refused(const char *why);
 
-/* pins.c: what tools were when they were first used. */
+/* policy/pins.c: the definitions of tools when they were first used. */
 int pins_load(struct fault *);
 /*
- * The tools that are in quarantine, or drifted, of that server and name (NULL:
- * of any); whole: with their definitions, old and new.
+ * Returns the tools in quarantine, or drifted, of that server and name (NULL:
+ * any); if `whole`, with their definitions, old and new.
  */
 struct json_object *pins_json(
     const char *server, const char *tool, bool whole);
-/* The user trusts it. NULL: told policyd; else why not. */
+/*
+ * Trust a tool on the user's order. Returns NULL if policyd was told, or the
+ * reason why not.
+ */
 const char *pins_trust(
     const char *server, const char *tool, const uint8_t digest[32]);
 void pins_send(void);
 void pins_command(const struct server *, uint8_t digest[32]);
-/* -1: such a message may not be. */
+/* Returns -1 if policyd cannot send such a message. */
 int pins_seen(const struct msg_TOOL_SEEN_SHOW *);
-/* Writes what is not yet written; at the end of the session. */
+/* Write pending changes; at the end of the session. */
 void pins_flush(void);
 
-/* server.c */
+/* box/server.c */
 int servers_prepare(struct fault *);
-/* Warns of what rules allow and no view holds. */
+/* Warn of paths that rules allow and no view contains. */
 void servers_unseen(void);
-/* The socket behind which its egressd will be, if it has network. */
+/* Make the socket that the server's egressd will serve, if it has network. */
 int server_door_open(unsigned server, struct fault *);
-/* Makes their pipes and hands our ends over. */
+/* Make the servers' pipes and hand our ends to the workers. */
 int servers_connect(struct fault *);
 void servers_start(void);
 bool servers_settled(void);
 void servers_kill(void);
-/* One of its three pipes; ours is non-blocking. -1 errno. */
+/*
+ * Make one of a server's pipes; our end is non-blocking. Returns 0, or -1 with
+ * errno set.
+ */
 int server_pipe(int *ours, int *theirs, bool we_write);
-/* Starts a server's program in a box with this view; argv[0] is not used. */
+/* Start a server's program in a sandbox with this view; argv[0] is ignored. */
 int server_spawn_box(const struct server *, const struct server_def *,
     const struct view *, char *const *argv, const int stdio[3],
     struct spawned *, struct fault *);
 
-/* instance.c */
-/* Orders of auditd. -1: impossible. */
+/* box/instance.c */
+/* Carry out orders of auditd. They return -1 if the order is impossible. */
 int instance_want(const struct msg_INSTANCE_WANT *);
 int instance_kill(uint64_t call);
 int instance_free_index(unsigned server);
-/* An mcp-backd that was started at run time is confined. */
+/* Go on with an mcp-backd that was started later and has said HELLO. */
 void instance_hello(const struct child *);
 bool instance_has_pid(pid_t);
 void instances_init(void);
 void instances_kill(void);
 void instances_reap(int ms);
 
-/* instance_view.c */
-/* Opens and compares. -1: *changed says whether it is another one now. */
+/* box/instance_view.c */
+/*
+ * Open an object and compare it. Returns 0, or -1; `*changed` says whether it
+ * is another object by now.
+ */
 int object_open(struct object *, const struct msg_INSTANCE_WANT *,
     bool *changed, struct fault *);
 void object_close(struct object *);
-/* What it sees and what it is started with; argv is fresh memory. */
+/* Set the instance's view and arguments; the caller frees `argv`. */
 int instance_view(const struct instance *, struct view *, char ***argv,
     struct fault *);
 
 /* ready.c */
-/* Says once which layers of confinement the system refuses. */
+/* Report once which layers of confinement the system refuses. */
 void ready_missing(void);
 int ready_session_json(const char *state);
 void ready_print(void);
 void ready_notify(const char *text);
 
-/* events.c: our own records. */
+/* events.c: icsupervisor's own audit records. */
 void event_start(void);
-/* what: "warning", "used up", "set". */
+/* `what` is "warning", "used up" or "set". */
 void event_budget(const char *what, const char *key, const char *text);
-/* A host was added in the session, or removed. */
+/* A host was added to the session, or removed. */
 void event_destination(bool added, unsigned provider, const char *host);
-/* A credential was renewed, replaced, refused. */
+/* A credential was renewed, replaced or refused. */
 void event_credential(unsigned provider, const char *what, const char *why);
-/* Somebody asks for other rules; and what is wrong with them. */
+/* New rules were requested; new rules were refused, and why. */
 void event_reload(const struct rules_file set[], int64_t pid);
 void event_reload_refused(const char *why);
-/* workerEnd of one whose end is not the session's. */
+/* Record workerEnd for a worker whose end does not end the session. */
 void event_worker(const struct child *);
-/* Somebody has stopped it. */
+/* A worker has been stopped by a signal. */
 void event_stopped(const struct child *);
-/* workerEnd, if c is not NULL, and stop: through auditd. */
+/* Record workerEnd, if `c` is not NULL, and stop, through auditd. */
 void event_end(const struct child *c);
-/* The same, appended by ourselves: auditd cannot. */
+/* Append the same records directly, because auditd cannot. */
 void event_closing(const struct child *c);
 
 /* ending.c */
-/* Ends the session with this status, and says why in the log. */
+/*
+ * Request the end of the session with this status and reason. `child` is the
+ * worker that caused it, or NULL.
+ */
 void end_request(int status, const struct child *, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 /*
  * The session was told to stop, as if by the signal `sig`. Its status is 0
- * without an agent, else 128 + `sig`.
+ * without an agent, otherwise 128 + `sig`.
  */
 void end_stop(int sig, const char *who, ...)
     __attribute__((format(printf, 2, 3)));
-/* end.c: ends everything. Returns the exit status. */
+/* end.c: End everything. Returns the exit status. */
 int end_run(void);
 
-/* start.c: everything up to READY. -1: *status is what to exit with. */
+/*
+ * start.c: Start everything up to READY. Returns 0, or -1 with the fault set
+ * and the exit status in `*status`.
+ */
 int start_session(int *status, struct fault *);
 
-/* approvals.c, control.c, orient.c, runtime.c have headers of their own. */
+/* box/orient.h, box/runtime.h and control/ have headers of their own. */
 
-/* Into session.log, and to the terminal if it matters. */
+/* note.c: Write to session.log; sup_warn() also to the terminal. */
 void sup_note(const char *, ...) __attribute__((format(printf, 1, 2)));
-/* An alarm: to standard error, `icctl status` and every `icctl watch`. */
+/*
+ * handlers.c: Raise an alarm on standard error, in `icctl status` and in every
+ * `icctl watch`.
+ */
 void sup_alarm(const char *who, const char *kind, const char *text);
 
-/* stopped.c: looks whether a worker was stopped, or goes on */
+/* stopped.c: Check whether a worker was stopped or continued. */
 void stopped_look(void);
 
 void sup_warn(const char *, ...) __attribute__((format(printf, 1, 2)));

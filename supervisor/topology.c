@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * The table of workers and pairs.  Data only; its golden copy is in the tests.
- */
+/* The table of workers and pairs. Only data; the tests have a golden copy. */
 #include "topology.h"
 
 #ifdef IC_SANITIZED
-/* An instrumented program needs calls that the filters forbid. */
+/* A sanitized program needs system calls that the filters forbid. */
 #define MUST (CONFINE_DUMPABLE0 | CONFINE_NNP)
 #else
 #define MUST                                                                   \
@@ -13,8 +11,8 @@
 #endif
 
 /*
- * What each worker should have.  policyd looks paths up in the host's root, and
- * dialerd is in its network; nobody else keeps either.
+ * The layers of each worker. policyd looks up paths in the host's root, and
+ * dialerd uses the host's network; no other worker has either.
  */
 #define SHOULD                                                                 \
 	(MUST | CONFINE_USERNS | CONFINE_NETNS | CONFINE_IPCNS |               \
@@ -24,7 +22,7 @@
 #define SECRET (SHOULD | CONFINE_SECRETMEM)
 
 /* clang-format off */
-/* The slowest to start come first. */
+/* Workers that are slow to start come first. */
 const struct topology_worker topology_workers[] = {
 	{ ROLE_MITM,	"mitmd",	TOPOLOGY_ONE,		MUST, SHOULD },
 	{ ROLE_KEY,	"keyd",		TOPOLOGY_PER_PROVIDER,	MUST, SECRET },
@@ -39,8 +37,8 @@ const struct topology_worker topology_workers[] = {
 };
 
 /*
- * Of a role with several instances each has its own channel.  termd has none
- * but ours: its viewers are not workers, and come and go in a session.
+ * If a role has several instances, each has its own channel. termd only has a
+ * channel to icsupervisor: its viewers are not workers, and come and go.
  */
 const struct topology_pair topology_pairs[] = {
 	/* tool calls: agent -> proxy -> policy -> audit -> server -> back */
@@ -53,15 +51,19 @@ const struct topology_pair topology_pairs[] = {
 	/* model requests: agent -> mitm -> audit -> key; bodies mitm <-> key */
 	{ ROLE_MITM,	ROLE_AUDIT },
 	{ ROLE_MITM,	ROLE_KEY },
-	/* those that a person must approve: mitm -> policy -> audit -> key */
+	/*
+	 * requests that a person must approve: mitm -> policy -> audit -> key
+	 */
 	{ ROLE_MITM,	ROLE_POLICY },
 	{ ROLE_KEY,	ROLE_AUDIT },
 	{ ROLE_KEY,	ROLE_DIAL },
-	/* connections of servers: server -> egress -> audit -> dial -> egress */
+	/*
+	 * connections of servers: server -> egress -> audit -> dial -> egress
+	 */
 	{ ROLE_EGRESS,	ROLE_AUDIT },
 	{ ROLE_AUDIT,	ROLE_DIAL },
 	{ ROLE_DIAL,	ROLE_EGRESS },
-	/* both kinds, where a corporate proxy stands before the network */
+	/* both kinds of connections, through a corporate proxy */
 	{ ROLE_DIAL,	ROLE_TUNNEL },
 };
 /* clang-format on */
