@@ -107,7 +107,8 @@ main(int argc, char **argv)
 	 */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
 		bridge_die("prctl");
-	if (argc >= 2 && strcmp(argv[1], "--help") == 0) {
+	if (argc >= 2 && (strcmp(argv[1], "--help") == 0 ||
+			     strcmp(argv[1], "-h") == 0)) {
 		usage(stdout);
 		return 0;
 	}

@@ -370,7 +370,8 @@ main(int argc, char **argv)
 	    .call = take_call};
 	const char *why;
 
-	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 ||
+			     strcmp(argv[1], "-h") == 0)) {
 		puts("usage: HTTPS_PROXY=... icfetch\n\nAn MCP server on stdin "
 		     "and stdout that gets web pages. See icfetch(1).");
 		return 0;

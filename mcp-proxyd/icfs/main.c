@@ -207,7 +207,8 @@ main(int argc, char **argv)
 			f->read_only = true;
 		else if (strcmp(argv[i], "--only") == 0)
 			add_only(f, argv[++i]);
-		else if (strcmp(argv[i], "--help") == 0)
+		else if (strcmp(argv[i], "--help") == 0 ||
+			 strcmp(argv[i], "-h") == 0)
 			help();
 		else if (strcmp(argv[i], "--") == 0 && ++i > 0)
 			break;

@@ -9,7 +9,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/near.h"
 #include "provider/class.h"
+
+/* More than any object of a provider file has members. */
+#define PARSE_NAMES 32U
 
 int
 parse_fail(struct parse *ps, const char *fmt, ...)
@@ -56,15 +60,19 @@ static int
 parse_unknown(struct parse *ps, struct span name, const char *where,
     const char *const *names, size_t n)
 {
-	char text[64], known[256];
+	const char *list[PARSE_NAMES + 1] = {NULL};
+	char text[64], known[256], hint[NEAR_HINT];
 	size_t len = 0;
 
 	known[0] = '\0';
 	for (size_t i = 0; i < n && len < sizeof(known); i++)
 		len += (size_t)snprintf(known + len, sizeof(known) - len,
 		    "%s%s", i == 0 ? "" : ", ", names[i]);
-	return parse_fail(ps, "%s: unknown member \"%s\". Known here: %s",
-	    where, provider_vis(name, text, sizeof(text)), known);
+	for (size_t i = 0; i < n && i < PARSE_NAMES; i++)
+		list[i] = names[i];
+	provider_vis(name, text, sizeof(text));
+	return parse_fail(ps, "%s: unknown member \"%s\"%s. Known here: %s",
+	    where, text, near_hint(text, list, hint), known);
 }
 
 int

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
+#include "common/near.h"
 
 static int
 jsonfile_check(const char *path, const struct stat *st, struct fault *fault)
@@ -219,7 +220,7 @@ int
 jsonfile_known(const struct jsonfile *j, struct json_object *o,
     const char *where, const char *const *known)
 {
-	char list[768] = "";
+	char list[768] = "", hint[NEAR_HINT];
 	size_t i;
 
 	json_object_object_foreach(o, key, val)
@@ -234,8 +235,9 @@ jsonfile_known(const struct jsonfile *j, struct json_object *o,
 			snprintf(list + strlen(list),
 			    sizeof(list) - strlen(list), "%s%s",
 			    i != 0 ? ", " : "", known[i]);
-		return jsonfile_bad(
-		    j, where, key, "unknown key. Known here: %s", list);
+		return jsonfile_bad(j, where, key,
+		    "unknown key%s. Known here: %s",
+		    near_hint(key, known, hint), list);
 	}
 	return 0;
 }

@@ -14,6 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/near.h"
+
+/* More than are shown of them. */
+#define POLICYDIR_NAMES 64U
+
 static bool
 is_dir(const char *path)
 {
@@ -52,20 +57,37 @@ join(const char *dir, const char *sub, const char *name, struct fault *fault)
 static void
 names_in(const char *dir, char *dst, size_t cap)
 {
+	struct dirent **list;
 	char path[4200];
-	struct dirent *d;
 	size_t len;
-	DIR *handle;
+	int n;
 
-	if ((handle = opendir(dir)) == NULL)
+	if ((n = scandir(dir, &list, NULL, alphasort)) == -1)
 		return;
-	while ((d = readdir(handle)) != NULL) {
-		snprintf(path, sizeof(path), "%.3900s/%s", dir, d->d_name);
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%.3900s/%s", dir,
+		    list[i]->d_name);
 		len = strlen(dst);
-		if (name_ok(d->d_name) && is_dir(path))
-			snprintf(dst + len, cap - len, ", %s", d->d_name);
+		if (name_ok(list[i]->d_name) && is_dir(path))
+			snprintf(dst + len, cap - len, ", %s", list[i]->d_name);
+		free(list[i]);
 	}
-	closedir(handle);
+	free(list);
+}
+
+/* The name in `known`, separated by ", ", that is nearest to `name`. */
+static char *
+names_hint(const char *name, const char *known, char *hint)
+{
+	const char *list[POLICYDIR_NAMES + 1] = {NULL};
+	char copy[600], *rest = copy, *one;
+	size_t n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", known);
+	while (n < POLICYDIR_NAMES && (one = strsep(&rest, ", ")) != NULL)
+		if (*one != '\0')
+			list[n++] = one;
+	return near_hint(name, list, hint);
 }
 
 static char *
@@ -93,7 +115,7 @@ static char *
 find_named(const char *home, const char *shipped, const char *name,
     struct fault *fault)
 {
-	char known[600] = "default", own[4200], *dir;
+	char known[600] = "default", own[4200], hint[NEAR_HINT], *dir;
 
 	snprintf(own, sizeof(own), "%.4000s/policies", home);
 	if (name_ok(name)) {
@@ -111,10 +133,9 @@ find_named(const char *home, const char *shipped, const char *name,
 	names_in(own, known, sizeof(known));
 	names_in(shipped, known, sizeof(known));
 	fault_set(fault,
-	    "no policy has the name \"%.64s\"; there are: %s. Name a directory "
-	    "with a slash in it (./mine); your own policies are directories in "
-	    "%s",
-	    name, known, own);
+	    "no policy is called \"%.64s\"%s. Known: %s. Name a directory with "
+	    "a slash in it (./mine); your own policies are directories in %s",
+	    name, names_hint(name, known, hint), known, own);
 	return NULL;
 }
 
@@ -128,8 +149,8 @@ policydir_find(const char *home, const char *shipped, const char *what,
 		return find_named(home, shipped, what, fault);
 	if (!is_dir(what)) {
 		fault_set(fault,
-		    "policy %s: no such directory. It holds "
-		    "compiled-policy.json and tool-annotations.json",
+		    "policy %s: no such directory (a policy's directory holds "
+		    "compiled-policy.json and tool-annotations.json)",
 		    what);
 		return NULL;
 	}

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/near.h"
 #include "icctl/icctl.h"
 #include "icctl/screen/viewer.h"
 
@@ -159,8 +160,7 @@ help_command(struct icctl *ctl, const struct command *c)
 	char help[] = "--help",
 	     *own[] = {(char *)(uintptr_t)c->name, help, NULL};
 
-	if (c->fn == icctl_start || c->fn == icctl_policy ||
-	    c->fn == icctl_mcp)
+	if (c->fn == icctl_start || c->fn == icctl_policy || c->fn == icctl_mcp)
 		return c->fn(ctl, 2, own);
 	printf("usage: icctl [--json] [--session DIR|ID] %s%s%s\n\n%s: %s.\n"
 	       "%s%sThe whole story: icctl(1).\n",
@@ -230,12 +230,30 @@ take_options(struct icctl *ctl, int argc, char **argv)
 	return out;
 }
 
+/* Says so, and which command or option was probably meant. */
+static int
+unknown(const char *arg)
+{
+	static const char *const options[] = {
+	    "--help", "--json", "--session", "--version", NULL};
+	const char *names[NCOMMANDS + 2] = {"help"};
+	char shown[256], hint[NEAR_HINT];
+	bool option = arg[0] == '-';
+
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		names[i + 1] = commands[i].name;
+	warnx("no such %s: %s%s (icctl --help lists them)",
+	    option ? "option" : "command",
+	    log_vis(span_str(arg), shown, sizeof(shown)),
+	    near_hint(arg, option ? options : names, hint));
+	return ICCTL_USAGE;
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct icctl ctl;
 	const struct command *c;
-	char shown[256];
 
 	/* We started ourselves so; nobody types it. */
 	if (argc > 1 && strcmp(argv[1], VIEWER_HOW_COMMAND) == 0)
@@ -263,8 +281,5 @@ main(int argc, char **argv)
 		return ICCTL_NO_SESSION;
 	if (c != NULL)
 		return c->fn(&ctl, argc - 1, argv + 1);
-	warnx("no such %s: %s (icctl --help lists them)",
-	    argv[1][0] == '-' ? "option" : "command",
-	    log_vis(span_str(argv[1]), shown, sizeof(shown)));
-	return ICCTL_USAGE;
+	return unknown(argv[1]);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config/jsonfile.h"
+#include "config/names.h"
 
 #define SENTINEL_BYTES 24
 
@@ -247,6 +248,23 @@ provider_rewrite(struct provider *p, struct json_object *root)
 	return 0;
 }
 
+static int
+provider_unknown(
+    const struct paths *paths, const char *name, struct fault *fault)
+{
+	struct names ns;
+	char known[512];
+
+	names_find(&ns, paths, "providers");
+	fault_set(fault,
+	    "provider %s: no provider has this name (%s). A provider of your "
+	    "own is a file %s/providers/%s.json",
+	    name, names_known(&ns, name, known, sizeof(known)), paths->home,
+	    name);
+	names_free(&ns);
+	return -1;
+}
+
 int
 provider_load(struct provider *p, const struct paths *paths,
     const struct config *cfg, const char *name, struct fault *fault)
@@ -266,10 +284,7 @@ provider_load(struct provider *p, const struct paths *paths,
 			return -1;
 	}
 	if (p->json == NULL)
-		return fault_set(fault,
-		    "provider %s: there is no %s, nor %s/providers/%s.json. "
-		    "The files in these directories are the providers",
-		    name, path, paths->home, name);
+		return provider_unknown(paths, name, fault);
 	if (p->json_len > 1U << 20) {
 		fault_set(fault, "%s: too large (over 1 MiB)", path);
 		goto out;

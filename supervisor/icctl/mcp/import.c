@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/near.h"
 #include "config/paths.h"
 #include "icctl/mcp/entry.h"
 #include "icctl/mcp/foreign.h"
@@ -449,7 +450,10 @@ import_close(struct import *im)
 int
 mcp_import(struct icctl *ctl, int argc, char **argv)
 {
+	static const char *const options[] = {
+	    "--dry-run", "--yes", "--no-start", "--help", NULL};
 	static struct import im;
+	char hint[NEAR_HINT];
 	struct fault fault;
 	int i, r = ICCTL_FAILED;
 
@@ -462,11 +466,14 @@ mcp_import(struct icctl *ctl, int argc, char **argv)
 			im.yes = true;
 		else if (strcmp(argv[i], "--no-start") == 0)
 			im.start = false;
-		else
-			return usage(strcmp(argv[i], "--help") == 0 ||
-					     strcmp(argv[i], "-h") == 0
-					 ? stdout
-					 : stderr);
+		else if (strcmp(argv[i], "--help") == 0 ||
+			 strcmp(argv[i], "-h") == 0)
+			return usage(stdout);
+		else {
+			warnx("no such option: %s%s", argv[i],
+			    near_hint(argv[i], options, hint));
+			return usage(stderr);
+		}
 	}
 	if (import_open(&im, &fault) == -1)
 		warnx("%s", fault.text);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/near.h"
 #include "icctl/icctl.h"
 
 /* clang-format off */
@@ -19,12 +20,13 @@ static const struct {
 	    "take servers over from another program", mcp_import},
 };
 /* clang-format on */
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static void
 usage(FILE *to)
 {
 	fputs("usage: icctl mcp COMMAND\n\n", to);
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < NCOMMANDS; i++)
 		fprintf(to, "  %-9s%-22s%s\n", commands[i].name,
 		    commands[i].args, commands[i].help);
 	fputs("\nicctl mcp COMMAND --help describes one of them.\n", to);
@@ -33,6 +35,9 @@ usage(FILE *to)
 int
 icctl_mcp(struct icctl *ctl, int argc, char **argv)
 {
+	const char *names[NCOMMANDS + 1] = {NULL};
+	char hint[NEAR_HINT];
+
 	if (argc < 2) {
 		usage(stderr);
 		return ICCTL_USAGE;
@@ -41,9 +46,12 @@ icctl_mcp(struct icctl *ctl, int argc, char **argv)
 		usage(stdout);
 		return ICCTL_OK;
 	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < NCOMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].fn(ctl, argc - 1, argv + 1);
-	warnx("mcp %s: no such command (icctl mcp --help)", argv[1]);
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		names[i] = commands[i].name;
+	warnx("mcp %s: no such command%s (icctl mcp --help)", argv[1],
+	    near_hint(argv[1], names, hint));
 	return ICCTL_USAGE;
 }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/near.h"
+
 static const struct tool {
 	const char *name;
 	const char *args;
@@ -95,6 +97,8 @@ take_options(struct policy_opts *p, int argc, char **argv)
 	    {"--into", &p->into, NULL, NULL},
 	};
 	const size_t n = sizeof(rows) / sizeof(rows[0]);
+	const char *names[sizeof(rows) / sizeof(rows[0]) + 1];
+	char hint[NEAR_HINT];
 	bool options = true;
 	size_t k;
 
@@ -114,7 +118,11 @@ take_options(struct policy_opts *p, int argc, char **argv)
 		for (k = 0; k < n && strcmp(argv[i], rows[k].name) != 0; k++)
 			continue;
 		if (k == n) {
-			warnx("no such option: %s", argv[i]);
+			for (k = 0; k < n; k++)
+				names[k] = rows[k].name;
+			names[n] = NULL;
+			warnx("no such option: %s%s", argv[i],
+			    near_hint(argv[i], names, hint));
 			return -1;
 		}
 		/* argv ends with NULL. */
@@ -122,6 +130,20 @@ take_options(struct policy_opts *p, int argc, char **argv)
 			return -1;
 	}
 	return 0;
+}
+
+static int
+unknown_tool(const char *name)
+{
+	const char *names[NTOOLS + 1];
+	char hint[NEAR_HINT];
+
+	for (size_t i = 0; i < NTOOLS; i++)
+		names[i] = tools[i].name;
+	names[NTOOLS] = NULL;
+	warnx("no such policy command: %s%s (icctl policy --help lists them)",
+	    name, near_hint(name, names, hint));
+	return ICCTL_USAGE;
 }
 
 int
@@ -134,7 +156,8 @@ icctl_policy(struct icctl *ctl, int argc, char **argv)
 		usage(stderr);
 		return ICCTL_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "help") == 0) {
 		usage(stdout);
 		return ICCTL_OK;
 	}
@@ -142,12 +165,8 @@ icctl_policy(struct icctl *ctl, int argc, char **argv)
 		if (strcmp(argv[1], t->name) == 0)
 			break;
 	}
-	if (t == tools + NTOOLS) {
-		warnx("no such policy tool: %s (icctl policy --help lists "
-		      "them)",
-		    argv[1]);
-		return ICCTL_USAGE;
-	}
+	if (t == tools + NTOOLS)
+		return unknown_tool(argv[1]);
 	if (take_options(&opts, argc - 2, argv + 2) == -1)
 		return ICCTL_USAGE;
 	if (opts.nargs < t->min || opts.nargs > t->max) {

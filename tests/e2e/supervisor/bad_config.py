@@ -55,7 +55,8 @@ CONFIG = [
     ("over 8 MiB", {"config.json": " " * (9 << 20)}, 78,
      "{config}: too large (over 8388608 bytes)"),
     ("an unknown key", config(escalationTimeout=300), 78,
-     "{config}: escalationTimeout: unknown key. Known here: agent, audit, "
+     "{config}: escalationTimeout: unknown key (did "
+     "you mean escalationTimeoutSeconds?). Known here: agent, audit, "
      "auditRedaction, confinement, credentials, destinations, escalationTimeoutSeconds, mcpServers, "
      "modelBodies, notify, packageInstall, policy, profiles, providers, "
      "proxy, proxyTools, "
@@ -122,7 +123,8 @@ CONFIG = [
      "{config}: modelBodies.maxHeldMb: must be from 96 to 1024, is 32"),
     ("a filter's unknown kind",
      config(providers={"anthropic": {"filter": {"tool": "strip"}}}), 78,
-     "{config}: providers.anthropic.filter.tool: unknown key. Known here: "
+     "{config}: providers.anthropic.filter.tool: unknown key (did you "
+     "mean tools?). Known here: "
      "tools, mcp, urls, store, background, usage"),
     ("a filter's unknown action",
      config(providers={"anthropic": {"filter": {"tools": "drop"}}}), 78,
@@ -217,10 +219,15 @@ CONFIG = [
      "LoadCredential=anthropic:PATH"),
     ("a provider nobody knows",
      config(credentials={"acme": {"env": "ACME"}}), 78,
-     "provider acme: there is no "
-     "{prefix}/share/ironcurtain/providers/acme.json, nor "
-     "{home}/providers/acme.json. The files in these "
-     "directories are the providers"),
+     "provider acme: no provider has this name (known: anthropic, bedrock, "
+     "chatgpt, gateway, google, openai, openrouter, vertex). A provider of "
+     "your own is a file {home}/providers/acme.json"),
+    ("a provider that is nearly right",
+     config(credentials={"antropic": {"env": "ACME"}}), 78,
+     "provider antropic: no provider has this name (did you mean anthropic? "
+     "Known: anthropic, bedrock, chatgpt, gateway, google, openai, "
+     "openrouter, vertex). A provider of your own is a file "
+     "{home}/providers/antropic.json"),
     ("a provider's name with a slash",
      config(credentials={"../acme": {"env": "ACME"}}), 78,
      "{config}: credentials.../acme: is no provider's name: letters, digits, "
@@ -244,7 +251,7 @@ CONFIG = [
                                 "ca": "/dev/null"}}), 78,
      "destinations.x.ca: /dev/null: not a plain file"),
     ("a proxy that is none of ours", config(proxy={"uri": "x"}), 78,
-     "{config}: proxy.uri: unknown key. Known here: url, noProxy, "
+     "{config}: proxy.uri: unknown key (did you mean url?). Known here: url, noProxy, "
      "credential, ca"),
     ("a proxy with TLS", config(proxy={"url": "https://proxy:3129"}), 78,
      "{config}: proxy.url: TLS to the proxy itself (https://) is not spoken. "
@@ -394,7 +401,7 @@ SERVERS = [
     ("sandbox true", server(sandbox=True), 78,
      "{servers}: s.sandbox: must be false or an object, is a boolean"),
     ("an unknown key of sandbox", server(sandbox={"net": False}), 78,
-     "{servers}: s.sandbox.net: unknown key. Known here: filesystem, network"),
+     "{servers}: s.sandbox.net: unknown key (did you mean network?). Known here: filesystem, network"),
     ("network true", server(sandbox={"network": True}), 78,
      "{servers}: s.sandbox.network: must be false or an object with "
      "allowedDomains, is true: no server shares the host's network"),

@@ -43,9 +43,9 @@ def top(**members):
 
 PROVIDERS = [
     ("no such file", {"config.json": USED}, 78,
-     "provider acme: there is no {prefix}/share/ironcurtain/providers/"
-     "acme.json, nor {home}/providers/acme.json. The files in these "
-     "directories are the providers"),
+     "provider acme: no provider has this name (known: anthropic, bedrock, "
+     "chatgpt, gateway, google, openai, openrouter, vertex). A provider of "
+     "your own is a file {home}/providers/acme.json"),
     ("no JSON", files('{"name": "acme",\n "host": api.acme.example}'), 78,
      FILE + ":2:10: not JSON (strings in double quotes, no comments, no "
      "comma before ] or })"),
@@ -67,7 +67,8 @@ PROVIDERS = [
      "requestHeaders, responseHeaders, routes, host, hosts, filter, logins, "
      "alphabet, http2"),
     ("an unknown member of a route", route(paths="/v1/x"), 78,
-     FILE + ": routes[1]: unknown member \"paths\". " + KNOWN),
+     FILE + ": routes[1]: unknown member \"paths\" (did you mean "
+     "path?). " + KNOWN),
     ("an unknown member with an escape", route(**{"\x1b[2J": 1}), 78,
      FILE + ": routes[1]: unknown member \"?[2J\". " + KNOWN),
     ("a method in lower case", route(method="post"), 78,
@@ -133,7 +134,7 @@ PROVIDERS = [
 OTHERS = [
     ("config.json", {"config.json": {"notfy": []}, "providers/x.json": "-"},
      [("configuration",
-       "{config}: notfy: unknown key. Known here: agent, audit, "
+       "{config}: notfy: unknown key (did you mean notify?). Known here: agent, audit, "
        "auditRedaction, confinement, credentials, destinations, "
        "escalationTimeoutSeconds, mcpServers, modelBodies, notify, "
        "packageInstall, policy, profiles, providers, proxy, proxyTools, "
@@ -142,11 +143,12 @@ OTHERS = [
      {"config.json": {"profiles": {"work": {"providers": {"anthropic": {
          "credential": {"fil": "~/k"}}}}}}},
      [("configuration",
-       "{config}: credentials.anthropic.fil: unknown key. Known here: env, "
+       "{config}: credentials.anthropic.fil: unknown key (did you mean "
+       "file?). Known here: env, "
        "file, command, systemd, secret-service, login, capture")]),
     ("mcp-servers.json", {"mcp-servers.json": {"s": {"comand": "x"}}},
      [("MCP servers",
-       "{servers}: s.comand: unknown key. Known here: args, command, "
+       "{servers}: s.comand: unknown key (did you mean command?). Known here: args, command, "
        "description, env, git, sandbox, sandboxPolicy, workspace")]),
     ("an agent", {"agents/mine.json": {"name": "yours"}},
      [("agent",

@@ -23,15 +23,18 @@ helps() { # NAME COMMAND...
 for program in "$@"; do
 	name=${program##*/}
 	helps "$name" "$program" --help
+	helps "$name" "$program" -h
 	[ "$name" = icctl ] || continue
 	commands=$("$program" --help | grep -oE '^  [a-z]+' | tr -d ' ')
 	[ "$(wc -w <<<"$commands")" -ge 17 ]; ok $? "icctl --help lists commands"
 	for c in $commands; do
 		helps "icctl $c" "$program" "$c" --help
+		helps "icctl $c" "$program" "$c" -h
 		helps "icctl $c" "$program" help "$c"
 	done
 	for tool in $("$program" policy --help | grep -oE '^  [a-z]+' | tr -d ' ' | sort -u); do
 		helps "icctl policy $tool" "$program" policy "$tool" --help
+		helps "icctl policy $tool" "$program" policy "$tool" -h
 	done
 done
 echo "1..$n"
