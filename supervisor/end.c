@@ -178,8 +178,9 @@ end_anchor(void)
 		return;
 	for (size_t i = 0; i < AUDITLOG_HASH; i++)
 		snprintf(hex + 2 * i, 3, "%02x", hash[i]);
-	log_warnx("the audit log ends with record %llu, hash %s",
-	    (unsigned long long)seq, hex);
+	if (!sup.opt.quiet)
+		log_warnx("the audit log ends with record %llu, hash %s",
+		    (unsigned long long)seq, hex);
 	if (anchor_write(&sup.anchor, &sup.session, seq, hex, &fault) == -1)
 		sup_warn("audit.anchor: %s", fault.text);
 }
@@ -199,9 +200,25 @@ end_agent(void)
 			break;
 }
 
+/* Agents keep copies of packages, and one even of itself, in their home. */
+static void
+end_caches(void)
+{
+	static const char *const usual[] = {".cache", ".npm/_cacache"};
+
+	if (!sup.agent_started)
+		return;
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		session_discard(sup.session.home, usual[i]);
+	for (char **c = sup.adapter.caches; c != NULL && *c != NULL; c++)
+		session_discard(sup.session.home, *c);
+}
+
 int
 end_run(void)
 {
+	static const struct msg_COUNTS_GET get;
+	bool never;
 	struct child *audit = child_find(ROLE_AUDIT, 0);
 
 	/* Actions since the failure are not in the log. */
@@ -212,6 +229,8 @@ end_run(void)
 	ready_notify("STOPPING=1");
 	control_close(sup.end_why);
 	metrics_close();
+	if (sup.logging && sup.ready)
+		child_send(ROLE_AUDIT, 0, MSG_COUNTS_GET, &get, -1);
 	/*
 	 * Recorded before the others are killed, so that nothing comes after
 	 * it.
@@ -236,7 +255,11 @@ end_run(void)
 	/* An agent that ended by itself has written all its output. */
 	link_end(sup.agent_ended ? -1 : END_VIEWER_MS);
 	end_orphans();
-	if (sup.logging)
+	end_caches();
+	/* A session that never began leaves nothing, unless its log was to. */
+	never = !sup.ready && sup.session.made && sup.config.anchor == NULL;
+	summary_end();
+	if (sup.logging && !never)
 		end_anchor();
 	pins_flush();
 	approvals_free();
@@ -245,6 +268,8 @@ end_run(void)
 		auditfile_trim(&sup.session);
 	if (sup.ready)
 		(void)ready_session_json("ended");
+	if (never)
+		session_remove(&sup.session);
 	session_close(&sup.session);
 	return sup.end_status;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/near.h"
+
 static const char options_help[] =
     "usage: icsupervisor --session-dir DIR [OPTION]... [--task TEXT | -- "
     "COMMAND...]\n"
@@ -50,6 +52,8 @@ static const char options_help[] =
     "                        refuse to start without these layers of "
     "confinement, by\n"
     "                        the names of --print-ready\n"
+    "  --quiet               no lines about the session at its start and "
+    "end\n"
     "  --print-ready         one JSON line on stdout when the session is up\n"
     "  --libexecdir DIR      take the workers from there (containment tests)\n"
     "  --help, --version\n"
@@ -76,6 +80,7 @@ enum {
 	OPT_SOCKETS,
 	OPT_REQUIRE,
 	OPT_READY,
+	OPT_QUIET,
 	OPT_LIBEXEC,
 	OPT_TASK,
 	OPT_POLICY,
@@ -96,6 +101,7 @@ static const struct option options_long[] = {
     {"allow-sockets", no_argument, NULL, OPT_SOCKETS},
     {"require", required_argument, NULL, OPT_REQUIRE},
     {"print-ready", no_argument, NULL, OPT_READY},
+    {"quiet", no_argument, NULL, OPT_QUIET},
     {"libexecdir", required_argument, NULL, OPT_LIBEXEC},
     {"policy", required_argument, NULL, OPT_POLICY},
     {"profile", required_argument, NULL, OPT_PROFILE},
@@ -175,6 +181,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_SOCKETS:
 		o->sockets = true;
 		return 0;
+	case OPT_QUIET:
+		o->quiet = true;
+		return 0;
 	default:
 		o->print_ready = true;
 		return 0;
@@ -198,6 +207,27 @@ options_check(const struct options *o, struct fault *fault)
 	return OPTIONS_BAD;
 }
 
+static void
+options_unknown(const char *arg, struct fault *fault)
+{
+	const char *names[sizeof(options_long) / sizeof(options_long[0])];
+	char hint[NEAR_HINT];
+	size_t n = 0;
+
+	/* A long one that is known has its number here. */
+	if (optopt >= OPT_SESSION) {
+		fault_set(fault, "%s: this option takes no value", arg);
+		return;
+	}
+	/* The viewer's is not one that people type. */
+	for (const struct option *o = options_long; o->name != NULL; o++)
+		if (o->val != OPT_VIEWER)
+			names[n++] = o->name;
+	names[n] = NULL;
+	fault_set(fault, "unknown option %s%s", arg,
+	    near_hint(arg + strspn(arg, "-"), names, hint));
+}
+
 enum options_result
 options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 {
@@ -208,8 +238,8 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 	o->runtime = RUNTIME_BWRAP;
 	opterr = 0;
 	while (
-	    (opt = getopt_long(argc, argv, "+:", options_long, NULL)) != -1) {
-		if (opt == OPT_HELP) {
+	    (opt = getopt_long(argc, argv, "+:h", options_long, NULL)) != -1) {
+		if (opt == OPT_HELP || opt == 'h') {
 			fputs(options_help, stdout);
 			return OPTIONS_DONE;
 		}
@@ -222,12 +252,7 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 			return OPTIONS_BAD;
 		}
 		if (opt == '?') {
-			/* For a known long option, `optopt` is its number. */
-			fault_set(fault,
-			    optopt >= OPT_SESSION
-				? "%s: this option takes no value"
-				: "unknown option %s",
-			    argv[optind - 1]);
+			options_unknown(argv[optind - 1], fault);
 			return OPTIONS_BAD;
 		}
 		if (options_one(o, opt, optarg, fault) == -1)

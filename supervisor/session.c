@@ -91,7 +91,8 @@ session_lock(struct session *s, const char *dir, struct fault *fault)
 {
 	struct stat st;
 
-	if (mkdir(dir, 0700) == -1 && errno != EEXIST)
+	s->made = mkdir(dir, 0700) == 0;
+	if (!s->made && errno != EEXIST)
 		return fault_errno(fault, "session directory %s%s", dir,
 		    errno == ENOENT ? ": make its parent first" : "");
 	s->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

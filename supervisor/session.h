@@ -24,6 +24,7 @@ struct session {
 	int run;         /* IRONCURTAIN_HOME/run */
 	bool linked;
 	bool locked;
+	bool made; /* the directory, by us */
 	int log; /* session.log */
 	size_t logged;
 	int audit;    /* audit.jsonl, O_APPEND */
@@ -71,6 +72,13 @@ int session_copy(
  * have filled with links: none is followed. Creates directories.
  */
 int session_seed(int dirfd, const char *path, unsigned mode, struct span);
+/*
+ * session_discard.c: removes all that is below the directory `path`, itself
+ * below one that an agent may have filled. What takes too long stays.
+ */
+void session_discard(int dirfd, const char *path);
+/* Removes the session's directory if we made it. Its descriptors stay open. */
+void session_remove(struct session *);
 /* Add a line to session.log: "who: text", made printable, of limited length. */
 void session_log(struct session *, const char *who, struct span text);
 

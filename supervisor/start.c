@@ -22,10 +22,29 @@
 #include "sup.h"
 
 static int
+start_no_workspace(const char *path, struct fault *fault)
+{
+	char here[4096], whole[8200];
+
+	if (path == NULL)
+		return fault_errno(fault, "workspace %s", sup.session.dir);
+	if (errno != ENOENT)
+		return fault_errno(fault, "workspace %s", path);
+	snprintf(whole, sizeof(whole), "%.4096s", path);
+	if (path[0] != '/' && getcwd(here, sizeof(here)) != NULL)
+		snprintf(whole, sizeof(whole), "%s/%.4096s", here,
+		    strncmp(path, "./", 2) == 0 ? path + 2 : path);
+	return fault_set(fault,
+	    "workspace %s: no such directory. To make it: mkdir -p %s", path,
+	    whole);
+}
+
+static int
 start_workspace(struct fault *fault)
 {
 	const char *path = sup.opt.workspace;
 	struct stat st;
+	size_t n;
 
 	if (guards_allow(&sup.guards, sup.session.sandbox) == -1 ||
 	    guards_add(&sup.guards, GUARD_TREE, "this session's directory",
@@ -37,16 +56,22 @@ start_workspace(struct fault *fault)
 	else
 		sup.workspace = open(path, O_PATH | O_CLOEXEC);
 	if (sup.workspace == -1 || fstat(sup.workspace, &st) == -1)
-		return fault_errno(fault, "workspace %s",
-		    path != NULL ? path : sup.session.dir);
+		return start_no_workspace(path, fault);
 	if (!S_ISDIR(st.st_mode))
 		return fault_set(fault, "workspace %s: not a directory", path);
 	if ((sup.workspace_path = paths_of_fd(sup.workspace)) == NULL)
 		return fault_errno(fault, "workspace %s", path);
 	if (guards_check(&sup.guards, sup.workspace, "workspace",
-		sup.workspace_path, fault) == -1)
+		sup.workspace_path, fault) == 0)
+		return host_begin(fault);
+	if (sup.opt.viewer == NULL)
 		return -1;
-	return host_begin(fault);
+	/* `icctl start` takes the current directory without being told. */
+	n = strlen(fault->text);
+	snprintf(fault->text + n, sizeof(fault->text) - n,
+	    ". Start in the directory of a project, or name one with "
+	    "--workspace DIR; --workspace none is an empty one");
+	return -1;
 }
 
 static int
@@ -267,6 +292,7 @@ start_ready(struct fault *fault)
 		sup_warn("session.json: %s", strerror(errno));
 	if (sup.opt.print_ready)
 		ready_print();
+	summary_start();
 	if (link_start(fault) == -1)
 		return -1;
 	ready_notify("READY=1\nSTATUS=session is running");

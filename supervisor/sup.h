@@ -352,6 +352,10 @@ int ready_session_json(const char *state);
 void ready_print(void);
 void ready_notify(const char *text);
 
+/* summary.c: for the person who typed `icctl start`; else nothing. */
+void summary_start(void);
+void summary_end(void);
+
 /* events.c: icsupervisor's own audit records. */
 void event_start(void);
 /* `what` is "warning", "used up" or "set". */

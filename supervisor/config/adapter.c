@@ -14,6 +14,7 @@
 
 #include "common/buf.h"
 #include "config/jsonfile.h"
+#include "config/names.h"
 #include "session.h"
 
 #define ADAPTER_MAX_FILE (256U << 10)
@@ -25,9 +26,9 @@ static int
 adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
-	static const char *const keys[] = {"alternatives", "args", "env",
-	    "home", "logins", "name", "orientation", "program", "providers",
-	    "taskArgs", "title", NULL};
+	static const char *const keys[] = {"alternatives", "args", "caches",
+	    "env", "home", "logins", "name", "orientation", "program",
+	    "providers", "taskArgs", "title", NULL};
 	const struct jsonfile j = {path, fault};
 	struct json_object *o = NULL;
 	const char *s = NULL;
@@ -42,6 +43,8 @@ adapter_read(
 		&a->task_args) == -1 ||
 	    jsonfile_strings(
 		&j, a->root, "", "args", ADAPTER_MAX_ARGS, &a->args) == -1 ||
+	    jsonfile_strings(&j, a->root, "", "caches", ADAPTER_MAX_ARGS,
+		&a->caches) == -1 ||
 	    jsonfile_object(&j, a->root, "", "env", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "home", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "orientation", &o) == -1)
@@ -60,6 +63,21 @@ adapter_read(
 		   : 0;
 }
 
+static int
+adapter_unknown(const struct paths *p, const char *name, struct fault *fault)
+{
+	struct names ns;
+	char known[512];
+
+	names_find_agents(&ns, p);
+	fault_set(fault,
+	    "--agent %s: no agent has this name (%s). An agent is a file "
+	    "%s/agents/NAME.json",
+	    name, names_known(&ns, name, known, sizeof(known)), p->home);
+	names_free(&ns);
+	return -1;
+}
+
 int
 adapter_load(struct adapter *a, const struct paths *p, const char *name,
     struct fault *fault)
@@ -70,10 +88,14 @@ adapter_load(struct adapter *a, const struct paths *p, const char *name,
 	size_t len = 0;
 
 	memset(a, 0, sizeof(*a));
+	name = names_agent(p, name);
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			 "0123456789-_") != strlen(name) ||
 	    name[0] == '\0' || strlen(name) > 64)
-		return fault_set(fault, "--agent %s: is no agent's name", name);
+		return fault_set(fault,
+		    "--agent %s: not an agent's name "
+		    "(letters, digits, - and _)",
+		    name);
 	for (size_t i = 0; i < 2 && text == NULL; i++) {
 		snprintf(path, sizeof(path), "%.4000s/agents/%s.json", dirs[i],
 		    name);
@@ -82,10 +104,7 @@ adapter_load(struct adapter *a, const struct paths *p, const char *name,
 			return -1;
 	}
 	if (text == NULL)
-		return fault_set(fault,
-		    "--agent %s: there is no %s. Known "
-		    "are claude-code, codex, gemini-cli, opencode and command",
-		    name, path);
+		return adapter_unknown(p, name, fault);
 	a->root = jsonfile_parse(path, span_of(text, len), fault);
 	free(text);
 	if (a->root == NULL || adapter_read(a, path, name, fault) == -1) {
@@ -104,6 +123,7 @@ adapter_free(struct adapter *a)
 	jsonfile_strings_free(a->program);
 	jsonfile_strings_free(a->task_args);
 	jsonfile_strings_free(a->args);
+	jsonfile_strings_free(a->caches);
 	json_object_put(a->root);
 	memset(a, 0, sizeof(*a));
 }

@@ -14,36 +14,65 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/log.h"
+#include "common/near.h"
+#include "config/names.h"
 #include "icctl/icctl.h"
+#include "icctl/policy/policy.h"
 #include "icctl/screen/launch.h"
 
 #define START_ARGS 256
 
 static const char *const with_value[] = {"--agent", "--workspace", "--config",
     "--policy", "--profile", "--runtime", "--escalations",
-    "--allow-unsandboxed", "--require", "--libexecdir"};
+    "--allow-unsandboxed", "--require", "--libexecdir", "--task", NULL};
 
-static const char *const without_value[] = {"--allow-sockets"};
+static const char *const without_value[] = {"--allow-sockets", "--quiet", NULL};
+
+/* The command line of icsupervisor, as it grows. */
+struct start {
+	const char *args[START_ARGS + 16];
+	size_t n;
+	const char *agent, *workspace;
+	char here[PATH_MAX];
+	bool no_input; /* the agent reads nothing */
+	struct names agents;
+};
 
 static void
 usage(void)
 {
 	puts(
-	    "usage: icctl start [--agent NAME] [--workspace DIR] [--config "
-	    "FILE]\n"
-	    "                   [--policy NAME|DIR] [--profile NAME] "
-	    "[--escalations ask|deny]\n"
-	    "                   "
-	    "[--allow-unsandboxed SERVER]… [--allow-sockets]\n"
-	    "                   [--require all|NAME,…]\n"
-	    "                   [TASK | -- COMMAND…]\n\n"
-	    "Runs an agent in a new session, in the foreground, and ends "
-	    "with its exit\nstatus. Agents are claude-code (if none is named), "
-	    "codex, gemini-cli, opencode\nand your own. Policies are default, "
-	    "read-only, coding and your own\n(ironcurtain-policy(5)). TASK is "
-	    "what the agent shall do; COMMAND runs instead\nof an agent. "
-	    "Answer what the policy holds "
-	    "from another terminal: icctl watch.");
+	    "usage: icctl start [OPTION]... [AGENT] [TASK | -- COMMAND...]\n\n"
+	    "Runs an agent in a new session, in the foreground, and ends with "
+	    "its exit\nstatus. AGENT is claude (if none is named), codex, "
+	    "gemini, opencode or one of\nyour own. TASK is what the agent is "
+	    "asked to do; without one you work with it\nin the terminal. "
+	    "COMMAND runs instead of an agent.\n\n"
+	    "  --workspace DIR        what the agent works on (default: the "
+	    "current\n"
+	    "                         directory); none: an empty directory of "
+	    "the session\n"
+	    "  --policy NAME|DIR      default, read-only, coding or your own "
+	    "(see\n"
+	    "                         ironcurtain-policy(5))\n"
+	    "  --profile NAME         which \"profiles\" of config.json "
+	    "chooses providers\n"
+	    "  --escalations deny     no one is available to answer: calls "
+	    "that would wait\n"
+	    "                         are denied\n"
+	    "  --agent NAME           the same as AGENT\n"
+	    "  --task TEXT            the same as TASK, which may then begin "
+	    "with -\n"
+	    "  --quiet                no lines about the session at its start "
+	    "and end\n"
+	    "  --config FILE          instead of ~/.ironcurtain/config.json\n"
+	    "  --require all|NAME,... refuse to start without these layers of "
+	    "confinement\n"
+	    "  --allow-unsandboxed SERVER, --allow-sockets, --runtime none:\n"
+	    "                         see icsupervisor(8)\n\n"
+	    "To approve or deny what the agent asks for, use another terminal: "
+	    "icctl watch.");
 }
 
 /* IRONCURTAIN_HOME/sessions/<time>-<random>: made by icsupervisor. */
@@ -93,80 +122,192 @@ icctl_program(const char *name, char *dst, size_t cap)
 }
 
 static bool
-listed(const char *arg, const char *const list[], size_t n)
+listed(const char *arg, const char *const *list)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(arg, list[i]) == 0)
+	for (; *list != NULL; list++)
+		if (strcmp(arg, *list) == 0)
 			return true;
 	return false;
 }
 
-static bool
-takes_value(const char *arg)
+static void
+push(struct start *st, const char *arg)
 {
-	return listed(
-	    arg, with_value, sizeof(with_value) / sizeof(with_value[0]));
+	/* icctl_start has counted them. */
+	st->args[st->n++] = arg;
+}
+
+static int
+unknown_option(const char *arg)
+{
+	const char *names[64];
+	char hint[NEAR_HINT], shown[256];
+	size_t n = 0;
+
+	for (size_t i = 0; with_value[i] != NULL; i++)
+		names[n++] = with_value[i];
+	for (size_t i = 0; without_value[i] != NULL; i++)
+		names[n++] = without_value[i];
+	names[n++] = "--help";
+	names[n] = NULL;
+	warnx("%s: no such option%s (icctl start --help); a TASK that begins "
+	      "with - goes behind --task",
+	    log_vis(span_str(arg), shown, sizeof(shown)),
+	    near_hint(arg, names, hint));
+	return -1;
+}
+
+/* Take the option at argv[*i]. Returns 0, or -1 if it was refused. */
+static int
+take_option(struct start *st, int argc, char **argv, int *i)
+{
+	const char *name = argv[*i], *value;
+
+	if (listed(name, without_value)) {
+		push(st, name);
+		return 0;
+	}
+	if (!listed(name, with_value))
+		return unknown_option(name);
+	if (*i + 1 == argc) {
+		warnx("%s: needs a value (icctl start --help)", name);
+		return -1;
+	}
+	value = argv[++*i];
+	if (strcmp(name, "--workspace") == 0) {
+		st->workspace = value;
+		return 0;
+	}
+	if (strcmp(name, "--agent") == 0)
+		st->agent = value;
+	if (strcmp(name, "--task") == 0 ||
+	    (strcmp(name, "--runtime") == 0 && strcmp(value, "none") == 0))
+		st->no_input = true;
+	push(st, name);
+	push(st, value);
+	return 0;
+}
+
+/*
+ * Take a word that is no option: an agent, or the task, which is the last.
+ * Returns 0, or -1 if it was refused.
+ */
+static int
+take_word(struct start *st, int argc, char **argv, int i)
+{
+	const char *word = argv[i], *near;
+	bool last = i + 1 == argc;
+	char shown[256], known[512];
+
+	if (st->agent == NULL && names_have(&st->agents, word)) {
+		st->agent = word;
+		push(st, "--agent");
+		push(st, word);
+		return 0;
+	}
+	log_vis(span_str(word), shown, sizeof(shown));
+	if (!last && st->agent != NULL) {
+		warnx("one TASK only; put it in quotes");
+		return -1;
+	}
+	if (!last) {
+		warnx("%s: no agent has this name (%s). A TASK of several "
+		      "words is put in quotes",
+		    shown,
+		    names_known(&st->agents, word, known, sizeof(known)));
+		return -1;
+	}
+	near = near_name(word, (const char *const *)st->agents.list);
+	if (st->agent == NULL && near != NULL && strchr(word, ' ') == NULL) {
+		warnx("%s: no agent has this name; did you mean %s? If it is "
+		      "a task: --task %s",
+		    shown, near, shown);
+		return -1;
+	}
+	st->no_input = true;
+	push(st, "--task");
+	push(st, word);
+	return 0;
+}
+
+/* The current directory, unless another one or none was named. */
+static int
+take_workspace(struct start *st)
+{
+	const char *dir = st->workspace;
+
+	if (dir != NULL && strcmp(dir, "none") == 0)
+		return 0;
+	if (dir == NULL && (dir = getcwd(st->here, sizeof(st->here))) == NULL) {
+		warn("the current directory");
+		return -1;
+	}
+	push(st, "--workspace");
+	push(st, dir);
+	return 0;
+}
+
+static void
+find_agents(const struct icctl *ctl, struct start *st)
+{
+	struct paths paths = {.home = (char *)(uintptr_t)ctl->home};
+	char datadir[PATH_MAX];
+
+	if (policy_own_path("share/ironcurtain", datadir, sizeof(datadir)) == 0)
+		paths.datadir = datadir;
+	names_find_agents(&st->agents, &paths);
+}
+
+/* Returns -1 if all was taken, or the exit status. */
+static int
+take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
+{
+	int i;
+
+	if (argc > START_ARGS) {
+		warnx("more than %d arguments", START_ARGS);
+		return ICCTL_USAGE;
+	}
+	push(st, "icsupervisor");
+	st->n += 2; /* launch_session's */
+	push(st, "--session-dir");
+	push(st, ctl->dir);
+	find_agents(ctl, st);
+	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--help") == 0 ||
+		    strcmp(argv[i], "-h") == 0) {
+			usage();
+			return ICCTL_OK;
+		}
+		if ((argv[i][0] == '-' ? take_option(st, argc, argv, &i)
+				       : take_word(st, argc, argv, i)) == -1)
+			return ICCTL_USAGE;
+	}
+	if (take_workspace(st) == -1)
+		return ICCTL_FAILED;
+	for (; i < argc; i++)
+		push(st, argv[i]);
+	push(st, NULL);
+	return -1;
 }
 
 int
 icctl_start(struct icctl *ctl, int argc, char **argv)
 {
+	static struct start st;
 	char program[PATH_MAX];
-	const char *args[START_ARGS + 8];
 	struct viewer_how how;
-	bool no_input = false;
-	size_t n = 0;
-	int i = 1;
+	int status = take_arguments(ctl, &st, argc, argv);
 
-	args[n++] = "icsupervisor";
-	n += 2; /* launch_session's */
-	args[n++] = "--session-dir";
-	args[n++] = ctl->dir;
-	for (; i < argc && n < START_ARGS; i++) {
-		if (strcmp(argv[i], "--help") == 0) {
-			usage();
-			return ICCTL_OK;
-		}
-		if (argv[i][0] != '-' || strcmp(argv[i], "--") == 0)
-			break;
-		if (listed(argv[i], without_value,
-			sizeof(without_value) / sizeof(without_value[0]))) {
-			args[n++] = argv[i];
-			continue;
-		}
-		if (!takes_value(argv[i]) || i + 1 == argc) {
-			warnx("%s: %s (icctl start --help)", argv[i],
-			    takes_value(argv[i]) ? "needs a value"
-						 : "no such option");
-			return ICCTL_USAGE;
-		}
-		if (strcmp(argv[i], "--runtime") == 0 &&
-		    strcmp(argv[i + 1], "none") == 0)
-			no_input = true;
-		args[n++] = argv[i++];
-		args[n++] = argv[i];
-	}
-	if (i < argc && strcmp(argv[i], "--") != 0) {
-		if (i + 1 != argc) {
-			warnx("one TASK only; put it in quotes");
-			return ICCTL_USAGE;
-		}
-		no_input = true;
-		args[n++] = "--task";
-		args[n++] = argv[i++];
-	}
-	for (; i < argc && n < START_ARGS; i++)
-		args[n++] = argv[i];
-	if (i < argc) {
-		warnx("more than %d arguments", START_ARGS);
-		return ICCTL_USAGE;
-	}
-	args[n] = NULL;
+	names_free(&st.agents);
+	if (status != -1)
+		return status;
 	if (new_session(ctl) == -1 ||
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
-	viewer_how_find(&how, no_input);
-	(void)launch_session(program, args, &how, strrchr(ctl->dir, '/') + 1);
+	viewer_how_find(&how, st.no_input);
+	(void)launch_session(
+	    program, st.args, &how, strrchr(ctl->dir, '/') + 1);
 	warn("viewer");
 	return ICCTL_FAILED;
 }

@@ -35,8 +35,8 @@ class Place:
         return "/workspace/" + name
 
     def argv(self, *command, options=()):
-        return [h.program("icctl"), "start", "--workspace", self.project,
-                *options, "--", *command]
+        return [h.program("icctl"), "start", "--quiet", "--workspace",
+                self.project, *options, "--", *command]
 
     def run(self, *command, timeout=60, **kw):
         kw.setdefault("stdin", subprocess.DEVNULL)

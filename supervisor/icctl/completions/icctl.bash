@@ -18,7 +18,7 @@ _ironcurtain_sessions() {
 # Agents: the shipped ones, and files of the user's.
 _ironcurtain_agents() {
 	local f
-	printf '%s\n' claude-code codex gemini-cli opencode command
+	printf '%s\n' claude codex gemini opencode command
 	for f in "$(_ironcurtain_home)"/agents/*.json; do
 		[ -e "$f" ] || continue
 		f=${f##*/}
@@ -96,8 +96,10 @@ _ironcurtain_start_options="--agent
 --libexecdir
 --policy
 --profile
+--quiet
 --require
 --runtime
+--task
 --workspace
 --"
 
@@ -135,7 +137,11 @@ _icctl() {
 		_ironcurtain_words $'start\nattach\npending\nshow\napprove\ndeny\nwatch\nstatus\ntrust\nbudget\nmetrics\nstop\nclose\nunlock\nkeys\nlogin\naudit\nmcp\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
 		;;
 	start)
-		_ironcurtain_words "$_ironcurtain_start_options" "$cur"
+		if [ "$nargs" = 0 ] && [[ $cur != -* ]]; then
+			_ironcurtain_words "$(_ironcurtain_agents)" "$cur"
+		else
+			_ironcurtain_words "$_ironcurtain_start_options" "$cur"
+		fi
 		;;
 	attach)
 		_ironcurtain_words "$(_ironcurtain_sessions)" "$cur"
@@ -233,7 +239,6 @@ _icsupervisor() {
 	_ironcurtain_value "$prev" "$cur" && return
 	_ironcurtain_words "--session-dir
 --print-ready
---task
 --version
 $_ironcurtain_start_options" "$cur"
 }

@@ -16,7 +16,7 @@ function __ironcurtain_sessions
 end
 
 function __ironcurtain_agents
-    printf '%s\n' claude-code codex gemini-cli opencode command
+    printf '%s\n' claude codex gemini opencode command
     for f in (__ironcurtain_home)/agents/*.json
         string replace -r '.*/(.*)\.json$' '$1' $f
     end
@@ -110,9 +110,12 @@ complete -c icctl -n '__ironcurtain_is policy' -l allow-domains -x -d 'SERVER=HO
 complete -c icctl -n '__ironcurtain_is policy' -l trust -x -d 'Allowed unseen'
 complete -c icctl -n '__ironcurtain_is policy' -l audit -r -F -d 'Recorded calls'
 complete -c icctl -n '__ironcurtain_is policy' -l into -r -F -d 'What is learned, as a policy'
+complete -c icctl -n '__ironcurtain_is start' -f -a '(__ironcurtain_agents)' -d Agent
+complete -c icctl -n '__ironcurtain_is start' -l task -x -d 'What the agent is asked to do'
 complete -c icctl -n '__ironcurtain_is start' -l agent -x -a '(__ironcurtain_agents)' -d 'Which agent'
 complete -c icctl -n '__ironcurtain_is start' -l require -x -a all -d 'Layers of confinement to insist on'
 complete -c icctl -n '__ironcurtain_is start' -l allow-sockets -d 'Work where a program of the host listens'
+complete -c icctl -n '__ironcurtain_is start' -l quiet -d 'No lines about the session'
 complete -c icctl -n '__ironcurtain_is start' -l allow-unsandboxed -x -d 'Run this server without a sandbox'
 complete -c icctl -n '__ironcurtain_is start' -l config -r -F -d 'Instead of config.json'
 complete -c icctl -n '__ironcurtain_is start' -l escalations -x -a 'ask deny' -d 'Is anybody there to ask'

@@ -31,6 +31,7 @@ complete -c icsupervisor -l runtime -x -a 'bwrap none' -d 'none: only the socket
 complete -c icsupervisor -l escalations -x -a 'ask deny' -d 'Is anybody there to ask'
 complete -c icsupervisor -l require -x -a all -d 'Layers of confinement to insist on'
 complete -c icsupervisor -l allow-sockets -d 'Work where a program of the host listens'
+complete -c icsupervisor -l quiet -d 'No lines about the session'
 complete -c icsupervisor -l allow-unsandboxed -x -d 'Run this server without a sandbox'
 complete -c icsupervisor -l print-ready -d 'One JSON line when the session is up'
 complete -c icsupervisor -l libexecdir -x -a '(__fish_complete_directories)' -d 'Take the workers from there'

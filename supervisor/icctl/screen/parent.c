@@ -189,7 +189,8 @@ viewer_main(int argc, char **argv)
 		close(life[1]);
 		close(signals);
 		_exit(viewer_run(
-		    &parent.how, parent.state, parent.name, life[0]));
+		    &parent.how, parent.state, parent.name, life[0],
+		    parent.supervisor != 0));
 	}
 	close(life[0]);
 	close(VIEWER_FD_LINK);

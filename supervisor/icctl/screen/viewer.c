@@ -198,7 +198,8 @@ viewer_linked(struct loop_io *io, uint32_t events)
 	if (n > 0)
 		return;
 	loop_del(&viewer.loop, io);
-	viewer.over = true;
+	/* icsupervisor has more to say before it ends. */
+	viewer.over = !viewer.told;
 	viewer_check();
 }
 
@@ -277,9 +278,10 @@ viewer_open(int life)
 
 int
 viewer_run(const struct viewer_how *how, struct viewer_state *state,
-    const char *name, int life)
+    const char *name, int life, bool told)
 {
 	log_init("icctl", false);
+	viewer.told = told;
 	viewer.how = *how;
 	viewer.state = state;
 	viewer.name = name;

@@ -62,6 +62,7 @@ struct viewer {
 	int link, life, signals;
 	bool ended;    /* BOX_END came */
 	bool over;     /* the link is closed: there will be no other channel */
+	bool told;     /* our parent tells us that icsupervisor has ended */
 	uint32_t room; /* bytes that termd takes of us */
 	/* Waits until fd takes bytes, and serves what cannot wait for that. */
 	void (*wait)(int fd);
@@ -73,7 +74,7 @@ extern struct viewer viewer;
 
 /* viewer.c */
 int viewer_run(const struct viewer_how *, struct viewer_state *,
-    const char *name, int life);
+    const char *name, int life, bool told);
 
 /* out.c */
 /* Sends to termd, if it is there. */

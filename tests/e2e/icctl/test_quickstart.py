@@ -3,6 +3,7 @@
 """What an agent finds in a sandbox that `icctl start` makes for a person who
 has configured nothing but git."""
 import os
+import re
 import subprocess
 import sys
 
@@ -12,18 +13,115 @@ import harness as h  # noqa: E402
 t = h.Tap()
 
 
-def start(home, workspace, script, **env):
+def icctl(home, workspace, *args, **env):
     return subprocess.run(
-        [h.program("icctl"), "start", "--workspace", workspace, "--", "sh",
-         "-c", script], env={"PATH": os.environ["PATH"], "HOME": home, **env},
+        [h.program("icctl"), *args], cwd=workspace,
+        env={"PATH": os.environ["PATH"], "HOME": home, **env},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
         check=False)
 
 
+def start(home, workspace, script, **env):
+    return icctl(home, workspace, "start", "--", "sh", "-c", script, **env)
+
+
+def begins(home, workspace):
+    """The first start of all: where it works, and what is said."""
+    h.put(os.path.join(workspace, "here"), "")
+    r = start(home, workspace, "ls")
+    t.equal(r.stdout, "here\n", "the agent works in the current directory")
+    said = [re.sub(r"20\d{6}-\d{6}-[a-z0-9]{4}|[0-9a-f]{64}", "ID", line)
+            for line in r.stderr.splitlines()]
+    t.equal([s.split(" (tool")[0] for s in said], [
+        "icsupervisor: session ID: sh in ~/project (the current directory), "
+        "policy default",
+        "icsupervisor: to approve or deny pending calls: icctl watch, in "
+        "another terminal",
+        said[2].split(" (tool")[0],
+        "icsupervisor: session ID ended: the agent exited with status 0",
+        "icsupervisor: 0 calls allowed, 0 denied; log: "
+        "~/.ironcurtain/sessions/ID/audit.jsonl",
+        "icsupervisor: the audit log ends with record 7, hash ID"],
+        "it begins with what it is, and ends with what it did")
+    t.ok("limits of a session: " in said[2] and "5 USD" in said[2] and
+         "200 steps" in said[2], "the first one says what the limits are",
+         said[2])
+    r = start(home, workspace, "true")
+    t.ok("limits" not in r.stderr, "the second one does not", r.stderr)
+    r = icctl(home, workspace, "start", "--workspace", "none", "--", "ls",
+              "-A")
+    t.ok(r.returncode == 0 and r.stdout == "" and
+         "sh in" not in r.stderr and "in an empty directory" in r.stderr,
+         "--workspace none is an empty directory", r)
+
+
+def refuses(home, workspace):
+    """What is refused leaves nothing behind."""
+    sessions = os.path.join(home, ".ironcurtain", "sessions")
+    before = sorted(os.listdir(sessions))
+    r = icctl(home, home, "start", "--", "true")
+    t.equal((r.returncode, r.stderr), (
+        78, f"icsupervisor: workspace {home}: refused, it is your home "
+        "directory. Start in the directory of a project, or name one with "
+        "--workspace DIR; --workspace none is an empty one\n"),
+        "the home directory is no workspace, and the remedy is named")
+    r = icctl(home, "/", "start", "--", "true")
+    t.ok(r.returncode == 78 and "--workspace none" in r.stderr,
+         "nor is /", r.stderr)
+    r = icctl(home, workspace, "start", "--", "no-such-program")
+    t.equal(r.returncode, 78, "a program that is not there")
+    h.put(os.path.join(home, ".ironcurtain", "config.json"), "{x", 0o600)
+    t.equal(start(home, workspace, "true").returncode, 78, "a bad file")
+    os.unlink(os.path.join(home, ".ironcurtain", "config.json"))
+    bad = os.path.join(home, ".ironcurtain", "policies", "bad")
+    os.makedirs(bad)
+    h.put(os.path.join(bad, "compiled-policy.json"), '{"rules":[{}]}')
+    h.put(os.path.join(bad, "tool-annotations.json"), "{}")
+    r = icctl(home, workspace, "start", "--policy", "bad", "--", "true")
+    t.ok(r.returncode == 78, "a policy that policyd refuses", r)
+    t.equal(sorted(os.listdir(sessions)), before,
+            "a start that fails leaves no session directory")
+    t.equal(os.listdir(os.path.join(home, ".ironcurtain", "run")), [],
+            "and no link")
+
+
+def caches(home, workspace):
+    """What an agent caches in its home is not kept, and no link leads us
+    astray."""
+    r = start(home, workspace, """
+mkdir -p ~/.cache/a/b ~/.npm/_cacache ~/.npm/_logs && cd ~/.cache/a/b &&
+for i in $(seq 50); do mkdir d && cd d && echo x >f || exit 1; done
+cd; echo x >.npm/_cacache/f; echo x >.npm/_logs/f; echo x >f
+ln -s /workspace .cache/w; ln -s /workspace .npm/_cacache/w""")
+    t.equal(r.returncode, 0, "an agent that fills its caches")
+    top = os.path.join(home, ".ironcurtain", "sessions")
+    own = os.path.join(max((os.path.join(top, n) for n in os.listdir(top)),
+                           key=os.path.getmtime), "home")
+    left = sorted(os.path.relpath(os.path.join(d, f), own)
+                  for d, _, files in os.walk(own) for f in files)
+    t.equal([f for f in left if f != ".gitconfig"], [".npm/_logs/f", "f"],
+            "they are empty when the session has ended, the rest is kept")
+    t.equal(os.listdir(os.path.join(own, ".cache")), [],
+            "however deep it lay")
+    t.ok(os.path.exists(os.path.join(workspace, "here")),
+         "what a link in one leads to is kept")
+
+
+def names(home, workspace):
+    for name, title in (("claude", "claude-code"), ("gemini", "gemini-cli")):
+        r = icctl(home, workspace, "start", name, "task", PATH="/usr/bin:/bin")
+        t.ok(r.returncode == 78 and f"agent {title}:" in r.stderr,
+             f"{name} is {title}", r.stderr)
+
+
 def main(work):
-    home, workspace = os.path.join(work, "home"), os.path.join(work, "project")
-    os.makedirs(home)
+    home, workspace = os.path.join(work, "home"), os.path.join(
+        work, "home", "project")
     os.makedirs(workspace)
+    begins(home, workspace)
+    refuses(home, workspace)
+    names(home, workspace)
+    caches(home, workspace)
     commit = ("git init -q . && echo 1 >file && git add file && "
               "git commit -q -m first && git log --format='%an <%ae>'")
     r = start(home, workspace, commit)

@@ -11,7 +11,8 @@ ARGS = [
     ("nothing", [SUP], 64,
      "icsupervisor: --session-dir DIR is missing (icsupervisor --help)"),
     ("an unknown option", [SUP, "--sessiondir", "x"], 64,
-     "icsupervisor: unknown option --sessiondir (icsupervisor --help)"),
+     "icsupervisor: unknown option --sessiondir (did you mean session-dir?) "
+     "(icsupervisor --help)"),
     ("a short option", [SUP, "-s", "x"], 64,
      "icsupervisor: unknown option -s (icsupervisor --help)"),
     ("no value", [SUP, "--session-dir"], 64,
@@ -57,7 +58,8 @@ ARGS = [
     ("a configuration that is not there", [*NONE, "--config", "{work}/c"],
      78, "icsupervisor: --config {work}/c: No such file or directory"),
     ("a workspace that is not there", [*NONE, "--workspace", "{work}/no"],
-     78, "icsupervisor: workspace {work}/no: No such file or directory"),
+     78, "icsupervisor: workspace {work}/no: no such directory. To make it: mkdir "
+     "-p {work}/no"),
     ("a workspace that is a file", [*NONE, "--workspace", "{work}/file"],
      78, "icsupervisor: workspace {work}/file: not a directory"),
     ("a workspace that is our own", [*NONE, "--workspace", "{home}"], 78,
@@ -69,12 +71,12 @@ ARGS = [
     ("a workspace that is /", [*NONE, "--workspace", "/"], 78,
      "icsupervisor: workspace /: refused, it is the root directory"),
     ("an unknown agent", [*S, "--agent", "acme"], 78,
-     "icsupervisor: --agent acme: there is no "
-     "{prefix}/share/ironcurtain/agents/acme.json. Known are claude-code, "
-     "codex, gemini-cli, "
-     "opencode and command"),
+     "icsupervisor: --agent acme: no agent has this name (known: claude, "
+     "claude-code, codex, command, gemini, gemini-cli, opencode). An agent is "
+     "a file {home}/agents/NAME.json"),
     ("an agent's name with a slash", [*S, "--agent", "../x"], 78,
-     "icsupervisor: --agent ../x: is no agent's name"),
+     "icsupervisor: --agent ../x: not an agent's name (letters, digits, - "
+     "and _)"),
     ("an agent that needs a command", [*S, "--agent", "command"], 78,
      "icsupervisor: --agent command needs a command after --"),
     ("a command that is not there", [*S, "--", "no-such-program"], 78,
@@ -87,7 +89,8 @@ ARGS = [
     ("icctl alone", ["icctl"], 2,
      "usage: icctl [--json] [--session DIR|ID] COMMAND"),
     ("an unknown command", ["icctl", "aprove", "k3f9"], 2,
-     "icctl: no such command: aprove (icctl --help lists them)"),
+     "icctl: no such command: aprove (did you mean approve?) (icctl --help "
+     "lists them)"),
     ("a command with an escape", ["icctl", "\x1b[2J"], 2,
      "icctl: no such command: \\x1b[2J (icctl --help lists them)"),
     ("an option before the command", ["icctl", "--verbose", "status"], 2,
@@ -132,17 +135,43 @@ ARGS = [
      "icctl: no session in {home}/sessions; name the file: icctl audit "
      "verify FILE"),
     ("start with an unknown option", ["icctl", "start", "--verbose"], 2,
-     "icctl: --verbose: no such option (icctl start --help)"),
+     "icctl: --verbose: no such option (icctl start --help); a TASK that "
+     "begins with - goes behind --task"),
+    ("start with an option that is nearly right",
+     ["icctl", "start", "--polcy", "coding"], 2,
+     "icctl: --polcy: no such option (did you mean --policy?) (icctl start "
+     "--help); a TASK that begins with - goes behind --task"),
+    ("start with an agent that is nearly right",
+     ["icctl", "start", "cluade", "fix it"], 2,
+     "icctl: cluade: no agent has this name (did you mean claude? Known: "
+     "claude, claude-code, codex, command, gemini, gemini-cli, opencode). A "
+     "TASK of several words is put in quotes"),
+    ("start with that alone", ["icctl", "start", "codx"], 2,
+     "icctl: codx: no agent has this name; did you mean codex? If it is a "
+     "task: --task codx"),
+    ("start with a policy that is nearly right",
+     ["icctl", "start", "--workspace", "none", "--policy", "codng", "x"], 78,
+     "icsupervisor: no policy is called \"codng\" (did you mean coding?). "
+     "Known: default, coding, read-only. Name a directory with a slash in it "
+     "(./mine); your own policies are directories in {home}/policies"),
+    ("an unknown command of policy", ["icctl", "policy", "chek"], 2,
+     "icctl: no such policy command: chek (did you mean check?) (icctl "
+     "policy --help lists them)"),
+    ("an unknown option of policy",
+     ["icctl", "policy", "check", "--anotations", "x"], 2,
+     "icctl: no such option: --anotations (did you mean --annotations?)"),
+    ("an unknown command of mcp", ["icctl", "mcp", "imprt"], 2,
+     "icctl: mcp imprt: no such command (did you mean import?) (icctl mcp "
+     "--help)"),
     ("start without a value", ["icctl", "start", "--agent"], 2,
      "icctl: --agent: needs a value (icctl start --help)"),
-    ("start with two tasks", ["icctl", "start", "fix", "it"], 2,
+    ("start with two tasks", ["icctl", "start", "codex", "fix", "it"], 2,
      "icctl: one TASK only; put it in quotes"),
     ("start with a wrong agent", ["icctl", "start", "--agent", "acme", "x"],
      78,
-     "icsupervisor: --agent acme: there is no "
-     "{prefix}/share/ironcurtain/agents/acme.json. Known are claude-code, "
-     "codex, gemini-cli, "
-     "opencode and command"),
+     "icsupervisor: --agent acme: no agent has this name (known: claude, "
+     "claude-code, codex, command, gemini, gemini-cli, opencode). An agent is "
+     "a file {home}/agents/NAME.json"),
     ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: what shall it do?"),
     ("ic-bridge with a word", ["ic-bridge", "walk"], 2,
      "ic-bridge: it knows `run`, `egress` and `stdio PATH`"),

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Tells the person who typed `icctl start` how the session begins and how it
+ * ended: its id, agent, workspace and policy, how to answer, and at the end
+ * what was allowed and denied, what it cost, and where the log is.  The names
+ * are the user's own.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "budget_priv.h"
+#include "sup.h"
+
+/* The path, with ~ for the home directory. */
+static const char *
+summary_path(const char *path, char *dst, size_t cap)
+{
+	const char *home = sup.paths.user_home;
+	size_t n = home == NULL ? 0 : strlen(home);
+
+	if (n > 1 && strncmp(path, home, n) == 0 &&
+	    (path[n] == '/' || path[n] == '\0'))
+		snprintf(dst, cap, "~%s", path + n);
+	else
+		snprintf(dst, cap, "%s", path);
+	return dst;
+}
+
+static const char *
+summary_agent(char *dst, size_t cap)
+{
+	struct json_object *title;
+	size_t n;
+
+	if (sup.opt.runtime == RUNTIME_NONE)
+		return "no agent";
+	if (sup.opt.command != NULL) {
+		n = strlen(sup.opt.command[0]);
+		snprintf(dst, cap, "%.100s%s", sup.opt.command[0],
+		    n > 100 ? "..." : "");
+		return dst;
+	}
+	if (sup.adapter.root != NULL &&
+	    json_object_object_get_ex(sup.adapter.root, "title", &title) &&
+	    json_object_is_type(title, json_type_string))
+		return json_object_get_string(title);
+	return sup.adapter.name;
+}
+
+/* The name that --policy takes, or the directory. */
+static const char *
+summary_policy(char *dst, size_t cap)
+{
+	const char *path = sup.rules[PROTO_RULES_POLICY].path, *tail;
+	char dir[4200], shipped[4200];
+
+	snprintf(dir, sizeof(dir), "%.4000s", path == NULL ? "" : path);
+	if (strrchr(dir, '/') != NULL)
+		*strrchr(dir, '/') = '\0';
+	snprintf(
+	    shipped, sizeof(shipped), "%.4000s/policies", sup.paths.datadir);
+	if (strcmp(dir, shipped) == 0)
+		return "default";
+	tail = strrchr(dir, '/');
+	if (sup.opt.policy != NULL && strchr(sup.opt.policy, '/') == NULL &&
+	    tail != NULL && strcmp(tail + 1, sup.opt.policy) == 0)
+		return sup.opt.policy;
+	return summary_path(dir, dst, cap);
+}
+
+static bool
+summary_is_here(void)
+{
+	char here[4096];
+
+	return getcwd(here, sizeof(here)) != NULL &&
+	       strcmp(here, sup.workspace_path) == 0;
+}
+
+/* Returns true if there is no session's directory but this one. */
+static bool
+summary_is_first(void)
+{
+	char path[4200];
+	struct dirent *e;
+	unsigned n = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%.4000s/sessions", sup.paths.home);
+	if ((d = opendir(path)) == NULL)
+		return false;
+	while ((e = readdir(d)) != NULL)
+		n += e->d_name[0] != '.';
+	closedir(d);
+	return n == 1;
+}
+
+static void
+summary_limits(void)
+{
+	const struct budget_limits *b = &sup.config.budget;
+	char text[512] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < BUDGET_KEYS && n < sizeof(text); i++)
+		if (b->on[i])
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+			    "%s%.15g %s", n == 0 ? "" : ", ", b->max[i],
+			    budget_unit((enum budget_key)i));
+	if (n != 0)
+		sup_warn("limits of a session: %s. `icctl budget` shows and "
+			 "changes them; your own belong in config.json, under "
+			 "resourceBudget",
+		    text);
+}
+
+void
+summary_start(void)
+{
+	char agent[128], where[4200], policy[4200];
+
+	if (sup.opt.viewer == NULL || sup.opt.quiet)
+		return;
+	sup_warn("session %s: %s in %s%s, policy %s", sup.session.id,
+	    summary_agent(agent, sizeof(agent)),
+	    sup.opt.workspace == NULL
+		? "an empty directory"
+		: summary_path(sup.workspace_path, where, sizeof(where)),
+	    sup.opt.workspace != NULL && summary_is_here()
+		? " (the current directory)"
+		: "",
+	    summary_policy(policy, sizeof(policy)));
+	if (!sup.opt.ask)
+		sup_warn("no one is asked: calls that would wait are denied");
+	else
+		sup_warn("to approve or deny pending calls: icctl watch, in "
+			 "another terminal");
+	if (summary_is_first())
+		summary_limits();
+}
+
+void
+summary_end(void)
+{
+	const struct msg_COUNTS *c = &sup.counts;
+	char where[4200], asked[64] = "", model[96] = "";
+
+	if (sup.opt.viewer == NULL || sup.opt.quiet || !sup.ready)
+		return;
+	sup_warn("session %s ended: %s", sup.session.id, sup.end_why);
+	if (c->escalated != 0)
+		snprintf(asked, sizeof(asked), " (%llu of them asked about)",
+		    (unsigned long long)c->escalated);
+	if (c->requests != 0)
+		snprintf(model, sizeof(model),
+		    "; %llu model request%s, %.4f USD",
+		    (unsigned long long)c->requests,
+		    c->requests == 1 ? "" : "s", budget_used(BUDGET_USD));
+	sup_warn("%llu call%s allowed, %llu denied%s%s; log: %s/audit.jsonl",
+	    (unsigned long long)c->allowed, c->allowed == 1 ? "" : "s",
+	    (unsigned long long)c->denied, asked, model,
+	    summary_path(sup.session.dir, where, sizeof(where)));
+}
