@@ -21,6 +21,9 @@ engine_init(struct engine *e)
 	e->hold_ms = 300000;
 	e->redact = true;
 	e->root = -1;
+	if ((e->anchor = calloc(1, sizeof(*e->anchor))) == NULL)
+		return -1;
+	e->anchor->fd = -1;
 	if ((e->own = value_pool_new(OWN_MAX)) == NULL ||
 	    (e->home = strdup("")) == NULL)
 		return -1;
@@ -44,6 +47,9 @@ engine_free(struct engine *e)
 	free(e->places.list);
 	free(e->places.by_inode);
 	free(e->home);
+	if (e->anchor != NULL)
+		anchor_drop(e->anchor);
+	free(e->anchor);
 	if (e->root != -1)
 		close(e->root);
 	*e = (struct engine){.root = -1};
@@ -183,6 +189,7 @@ engine_view(struct engine *e, unsigned index, struct span path,
 	}
 	if (view_add(&e->servers[index].view, path, host, kind, fd) == -1)
 		return -1;
+	anchor_drop(e->anchor);
 	find_workspace(e);
 	e->stale = true;
 	return 0;
@@ -207,6 +214,7 @@ engine_path_env(const struct engine *e, const struct server *s,
 	    .cwd = s == NULL ? SPAN("/workspace") : s->cwd,
 	    .home = span_str(e->home),
 	    .workspace = e->workspace,
+	    .anchor = e->anchor,
 	    .places = &e->places,
 	    .root = e->root,
 	    .root_object = e->root_object,
@@ -243,6 +251,7 @@ link_place(struct link *k, const struct where *at, struct span text,
 
 	engine_path_env(k->e, NULL, k->pool, &env);
 	env.places = NULL;
+	env.anchor = NULL;
 	env.any = true;
 	if ((err = path_resolve(&env, text, &path)) != PATH_OK)
 		return load_fail(k->l, at, "%s", path_strerror(err));
@@ -382,6 +391,7 @@ engine_put(struct engine *e, const struct engine_files *f, struct load *l)
 	value_pool_free(e->derived);
 	free(e->places.list);
 	free(e->places.by_inode);
+	anchor_drop(e->anchor);
 	e->derived = k.pool;
 	e->places = k.places;
 	e->nplaces_protect = e->nprotect;

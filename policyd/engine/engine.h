@@ -58,6 +58,7 @@ struct engine {
 	size_t nprotect;
 	int root;			/* O_PATH of / */
 	struct path_object root_object;
+	struct path_anchor *anchor;	/* the workspace, as places have it */
 	const struct eval_trace *trace;	/* NULL: nobody asks why */
 };
 

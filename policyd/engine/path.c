@@ -4,7 +4,8 @@
  * agent may be changing things at the same time; asks the kernel by name only
  * (fstatat, readlinkat, and openat O_PATH where a file system begins, and now
  * and then far below).  Each component is asked for once, by its name from the
- * row or root it lies in: those before it were just seen to be no links.
+ * row or root it lies in: those before it were just seen to be no links.  The
+ * components of the workspace's own name are asked for together (anchor.c).
  * Whoever makes one of them a link now changes what we see of the object, not
  * the name that is sent.
  */
@@ -21,6 +22,7 @@
 struct walk {
 	const struct path_env *env;
 	bool host;           /* else in the view */
+	bool fresh;          /* just begun at the root */
 	char text[PATH_MAX]; /* so far; "" is the root */
 	size_t len;
 	char rest[2][2 * PATH_MAX]; /* what is left, in one of them */
@@ -66,6 +68,7 @@ walk_restart(struct walk *w)
 	const struct view *v = w->env->view;
 
 	walk_leave(w);
+	w->fresh = true;
 	w->out->nhits = 0;
 	w->row = NULL;
 	w->fd = -1;
@@ -220,12 +223,56 @@ walk_descend(struct walk *w, const char *name)
 	w->base = w->len;
 }
 
+/* Is `text` the workspace's name, and is it looked up on the host? */
+static bool
+walk_at_anchor(const struct walk *w, struct span text)
+{
+	const struct view *v = w->env->view;
+	struct span dir = w->env->workspace;
+
+	if (w->env->anchor == NULL || dir.len < 2 || !span_eq(text, dir))
+		return false;
+	if (w->host)
+		return true;
+	/* In a view that is the whole host, with nothing mounted above it. */
+	if (w->row == NULL || w->row->path.len != 0 || w->row->host.len != 0)
+		return false;
+	for (size_t i = 0; i < v->n; i++) {
+		if (v->rows[i].path.len != 0 &&
+		    path_below(dir, v->rows[i].path))
+			return false;
+	}
+	return true;
+}
+
+/* At the root: pass over the components of the workspace's name at once. */
+static void
+walk_jump(struct walk *w)
+{
+	struct path_anchor *a = w->env->anchor;
+	struct span dir = w->env->workspace;
+
+	w->fresh = false;
+	if (!path_below(w->left, dir) || dir.len >= sizeof(w->text) ||
+	    !walk_at_anchor(w, span_of(w->left.p, dir.len)))
+		return;
+	memcpy(w->text, dir.p, dir.len);
+	w->text[dir.len] = '\0';
+	if (!anchor_holds(a, w->fd, w->text + 1))
+		return;
+	w->left = span_of(w->left.p + dir.len, w->left.len - dir.len);
+	w->len = w->base = dir.len;
+	w->fd = a->fd;
+	w->object = a->object;
+}
+
 /* The component just appended. */
 static enum path_error
 walk_look(struct walk *w)
 {
 	struct path_object o = w->object;
 	const char *name = w->text + w->base + 1;
+	enum path_error e;
 
 	w->text[w->len] = '\0';
 	if (path_object(w->fd, name, &o) == -1) {
@@ -239,8 +286,13 @@ walk_look(struct walk *w)
 	if (S_ISLNK(o.mode) && o.fs != PATH_FS_MAGIC)
 		return walk_link(w, name);
 	w->object = o;
+	e = walk_enter(w);
+	if (e == PATH_OK && w->out->nhits == 0 && S_ISDIR(o.mode) &&
+	    walk_at_anchor(w, span_of(w->text, w->len)) &&
+	    w->env->anchor->fd == -1)
+		anchor_learn(w->env->anchor, w->fd, name);
 	walk_descend(w, name);
-	return walk_enter(w);
+	return e;
 }
 
 /* Continues on the host: what it is called there so far, and what is left. */
@@ -336,6 +388,8 @@ walk_next(struct walk *w, struct span *c)
 {
 	const uint8_t *slash;
 
+	if (w->fresh)
+		walk_jump(w);
 	while (w->left.len != 0 && w->left.p[0] == '/') {
 		w->left.p++;
 		w->left.len--;

@@ -110,12 +110,22 @@ enum path_error {
 	PATH_MEMORY,
 };
 
+/*
+ * The directory that `workspace` names, once a walk from the root reached it
+ * by that name and passed no place on the way. fd is -1 until then.
+ */
+struct path_anchor {
+	int fd;			/* O_PATH, ours */
+	struct path_object object;
+};
+
 /* Where names are looked up. */
 struct path_env {
 	const struct view *view;		/* NULL: on the host only */
 	struct span cwd;			/* in the view, absolute */
 	struct span home;			/* on the host, or empty */
 	struct span workspace;			/* on the host, or empty */
+	struct path_anchor *anchor;		/* of workspace; may be NULL */
 	const struct places *places;		/* may be NULL */
 	int root;				/* O_PATH of / */
 	struct path_object root_object;
@@ -126,6 +136,11 @@ struct path_env {
 
 enum path_error path_resolve(const struct path_env *, struct span text,
     struct path *);
+/* Keep the directory `name` in `dir` as the anchor, if it can be opened. */
+void anchor_learn(struct path_anchor *, int dir, const char *name);
+/* Does `name`, from `root`, still lead to it? If not, drop the anchor. */
+bool anchor_holds(struct path_anchor *, int root, const char *name);
+void anchor_drop(struct path_anchor *);
 /* The text alone: may it be a path? */
 enum path_error path_check(struct span text);
 /* "holds a NUL byte", ...: constant text. */

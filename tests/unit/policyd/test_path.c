@@ -24,8 +24,8 @@ static struct rig rig;
  */
 static const struct {
 	const char *in;
-	const char *view;	/* NULL: in no row */
-	const char *host;	/* NULL: refused */
+	const char *view; /* NULL: in no row */
+	const char *host; /* NULL: refused */
 	enum path_error error;
 } rows[] = {
     /* plain */
@@ -168,8 +168,8 @@ links(void)
 	/* chainN goes through N links: chain1 -> a, chain2 -> chain1, ... */
 	for (int i = 1; i <= 41; i++) {
 		snprintf(name, sizeof(name), "ws/chain%d", i);
-		snprintf(target, sizeof(target), i == 1 ? "a" : "chain%d",
-		    i - 1);
+		snprintf(
+		    target, sizeof(target), i == 1 ? "a" : "chain%d", i - 1);
 		rig_link(&rig, target, name);
 	}
 }
@@ -222,8 +222,8 @@ test_table(void)
 		snprintf(in, sizeof(in), "%s", rig_text(&rig, rows[i].in));
 		e = resolve(s, span_str(in), &p);
 		good = e == rows[i].error &&
-		    (e != PATH_OK || (same(p.view, rows[i].view) &&
-					 same(p.host, rows[i].host)));
+		       (e != PATH_OK || (same(p.view, rows[i].view) &&
+					    same(p.host, rows[i].host)));
 		ok(good, "path %zu (%s)", i,
 		    rows[i].host == NULL ? path_strerror(rows[i].error)
 					 : rows[i].host);
@@ -344,6 +344,96 @@ test_budget(void)
 	    "and then no more");
 }
 
+static unsigned
+steps(const char *text, struct path *p)
+{
+	struct path_env env;
+	unsigned budget = 100;
+
+	engine_path_env(rig.engine, &rig.engine->servers[1], rig.pool, &env);
+	env.budget = &budget;
+	if (path_resolve(&env, span_str(rig_text(&rig, text)), p) != PATH_OK)
+		return 0;
+	return 100 - budget;
+}
+
+static void
+move(const char *from, const char *to)
+{
+	char a[512], b[512];
+
+	snprintf(a, sizeof(a), "%s/%s", rig.dir, from);
+	snprintf(b, sizeof(b), "%s/%s", rig.dir, to);
+	if (rename(a, b) == -1)
+		err(1, "%s", a);
+}
+
+/* The components of the workspace's own name are not asked for one by one. */
+static void
+test_anchor(void)
+{
+	struct path_anchor *a = rig.engine->anchor;
+	struct path p;
+	char dir[512];
+	int fd;
+
+	(void)steps("@D/ws/a", &p);
+	is_int(steps("@D/ws/a", &p), 1, "only what is below the workspace");
+	ok(same(p.host, "@D/ws/a") && same(p.view, "@D/ws/a") && p.exists,
+	    "under its whole name");
+	is_int(steps("@D/ws", &p), 0, "the workspace itself");
+	ok(same(p.host, "@D/ws") && S_ISDIR(p.object.mode), "is there");
+	fd = a->fd;
+	ok(fd != -1, "its descriptor is kept");
+
+	/* A link in its place: the name leads elsewhere at once. */
+	move("ws", "ws-moved");
+	snprintf(dir, sizeof(dir), "%s/ws", rig.dir);
+	if (symlink("out", dir) == -1)
+		err(1, "%s", dir);
+	ok(steps("@D/ws/o", &p) > 1 && same(p.host, "@D/out/o") && p.exists,
+	    "a link in place of the workspace is followed");
+	is_int(a->fd, -1, "and the descriptor is not kept");
+	if (unlink(dir) == -1)
+		err(1, "%s", dir);
+	ok(steps("@D/ws/a", &p) > 1 && !p.exists, "a workspace that is gone");
+
+	/* Another directory in its place. */
+	rig_dir(&rig, "ws");
+	rig_file(&rig, "ws/new");
+	(void)steps("@D/ws/new", &p);
+	ok(steps("@D/ws/new", &p) == 1 && p.exists, "another one in its place");
+	move("ws", "ws-other");
+	move("ws-moved", "ws");
+	ok(steps("@D/ws/new", &p) > 1 && !p.exists, "the first one again");
+	ok(steps("@D/ws/a", &p) == 1 && p.exists, "and from there on");
+}
+
+/* A place on the way under another name is noted for each path. */
+static void
+test_anchor_places(void)
+{
+	struct path p;
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+	    "{\"rules\":[{\"name\":\"n\",\"description\":\"d\","
+	    "\"principle\":\"p\",\"reason\":\"r\",\"then\":\"deny\","
+	    "\"if\":{\"paths\":{\"roles\":[\"read-path\"],"
+	    "\"within\":\"%s/ws\"}}}]}",
+	    rig.dir);
+	rig_must_load(&rig, PROTO_RULES_POLICY, text);
+	is_int(rig.engine->anchor->fd, -1, "new rules: to be seen again");
+	ok(steps("@D/ws/a", &p) > 1 && steps("@D/ws/a", &p) == 1 &&
+		p.nhits == 0,
+	    "a place under its own name is no hit");
+	rig.engine->places.list[rig.engine->places.by_inode[0]].path =
+	    SPAN("/another/name");
+	anchor_drop(rig.engine->anchor);
+	ok(steps("@D/ws/a", &p) > 1 && p.nhits == 1, "under another it is");
+	ok(steps("@D/ws/a", &p) > 1 && p.nhits == 1, "for the next path, too");
+}
+
 /* A directory that cannot be entered hides what is in it, from everyone. */
 static void
 test_closed(void)
@@ -411,6 +501,8 @@ main(void)
 	test_budget();
 	test_closed();
 	test_leaks();
+	test_anchor();
+	test_anchor_places();
 	rig_free(&rig);
 	return tap_done();
 }
