@@ -255,11 +255,15 @@ guards_check(const struct guards *g, int fd, const char *what, const char *path,
 		return fault_errno(fault, "%s %s", what, path);
 	if (g->own_set && id_eq(&chain[0], &g->own))
 		return 0;
+	/* Its own name says most, whatever else it holds on this machine. */
 	for (unsigned i = 0; i < g->n; i++) {
 		item = &g->items[i];
 		if (id_eq(&chain[0], &item->ids[0]))
 			return fault_set(fault, "%s %s: refused, it is %s",
 			    what, path, item->what);
+	}
+	for (unsigned i = 0; i < g->n; i++) {
+		item = &g->items[i];
 		for (unsigned k = 1; k < item->nids; k++)
 			if (id_eq(&chain[0], &item->ids[k]))
 				return fault_set(fault,
