@@ -22,6 +22,8 @@ from tap import Tap  # noqa: E402,F401
 
 PREFIX = os.environ.get("IC_PREFIX", "/usr/local")
 PYTHON = os.path.realpath("/usr/bin/python3")
+# Multiplies every limit on waiting: a machine under emulation is slow.
+PATIENCE = int(os.environ.get("IC_PATIENCE", "1"))
 ANTHROPIC_KEY = "sk-ant-api03-real-" + secrets.token_hex(24)
 OPENAI_KEY = "sk-real-" + secrets.token_hex(24)
 GOOGLE_KEY = "AIzaSyReal" + secrets.token_hex(16)
@@ -61,7 +63,7 @@ def read_lines(path):
 
 def wait_for(predicate, what, timeout=20, poll=0.02):
     """The predicate's first true value; polls what has no event to wait on."""
-    end = time.monotonic() + timeout
+    end = time.monotonic() + timeout * PATIENCE
     while time.monotonic() < end:
         value = predicate()
         if value:
@@ -79,7 +81,8 @@ class Process:
         self.p = subprocess.Popen(argv, stdout=subprocess.PIPE,
                                   stderr=self.err, stdin=subprocess.DEVNULL,
                                   env=env, **kw)
-        ready, _, _ = select.select([self.p.stdout], [], [], timeout)
+        ready, _, _ = select.select([self.p.stdout], [], [],
+                                    timeout * PATIENCE)
         line = self.p.stdout.readline() if ready else b""
         if not line.strip():
             self.p.kill()
@@ -96,7 +99,7 @@ class Process:
         if self.p.poll() is None:
             self.p.terminate()
             try:
-                self.p.wait(timeout)
+                self.p.wait(timeout * PATIENCE)
             except subprocess.TimeoutExpired:
                 self.p.kill()
                 self.p.wait()
@@ -263,7 +266,7 @@ class Session:
         return self.process.end() if self.process else None
 
     def wait(self, timeout=10):
-        return self.process.p.wait(timeout)
+        return self.process.p.wait(timeout * PATIENCE)
 
     def mcp(self):
         return Mcp(path=self.ready["sockets"]["mcp"])
@@ -295,7 +298,7 @@ class Session:
     def icctl(self, *args, check=False, timeout=30):
         r = subprocess.run([program("icctl"), "--session", self.dir, *args],
                            env=self.env, capture_output=True, text=True,
-                           timeout=timeout, check=False)
+                           timeout=timeout * PATIENCE, check=False)
         if check and r.returncode != 0:
             raise RuntimeError(f"icctl {args}: {r.returncode} {r.stderr}")
         return r
