@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Connecting, happy eyeballs in short (RFC 8305): the families take turns, a
- * new address every 250 ms or when one failed, the first that connects wins.
- * Addresses come from the resolver child and are screened here, all of them
- * before any is used: a name that leads anywhere it should not is not used.
+ * Connects in the manner of happy eyeballs (RFC 8305), simplified: address
+ * families alternate, a new address is tried every 250 ms or when one fails,
+ * and the first that connects wins. Addresses come from the resolver child and
+ * are all screened here before any is used: one forbidden address makes the
+ * name unusable.
  */
 #include "dialerd/dialerd.h"
 
@@ -102,7 +103,7 @@ dial_won(struct dial *d, struct attempt *a)
 	int fd = a->fd;
 
 	d->won = a->addr;
-	/* Out of our loop before it is another process's. */
+	/* Remove it from our loop before another process gets it. */
 	loop_del(&dialerd_env.w.loop, &a->io);
 	a->fd = -1;
 	d->running--;
@@ -118,7 +119,10 @@ dial_won(struct dial *d, struct attempt *a)
 	proxy_hand(d, fd);
 }
 
-/* A socket on its way; -1: this address is out, d->why says why. */
+/*
+ * Start to connect to the nth address. Returns 0, or -1 with the reason in
+ * d->why.
+ */
 static int
 dial_try(struct dial *d, unsigned n)
 {
@@ -154,7 +158,7 @@ dial_try(struct dial *d, unsigned n)
 	return 0;
 }
 
-/* Tries the next address; fails the dial when there is none left. */
+/* Try the next address. The dial fails if none is left. */
 static void
 dial_step(struct dial *d)
 {
@@ -233,7 +237,7 @@ dial_next(void)
 	}
 }
 
-/* The families take turns, the resolver's first choice first. */
+/* Alternate the families, beginning with the resolver's first choice. */
 static void
 dial_order(struct dial *d, const union addr *addrs, unsigned n)
 {
@@ -258,7 +262,10 @@ dial_order(struct dial *d, const union addr *addrs, unsigned n)
 	d->resolved = true;
 }
 
-/* NULL, or why these addresses are not used: text that stays. */
+/*
+ * Returns NULL, or the reason why these addresses are not used, in static
+ * memory.
+ */
 static const char *
 dial_screen(const struct target *t, const union addr *addrs, unsigned n)
 {
@@ -356,7 +363,7 @@ dialerd_dial(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* A free target for a server's connection, or NULL. */
+/* Returns a free target for a server's connection, or NULL. */
 static struct target *
 target_guest(void)
 {
@@ -366,7 +373,7 @@ target_guest(void)
 	return NULL;
 }
 
-/* The second lock: what egressd found on the list must be on ours. */
+/* The second check: a host that egressd allowed must also be on this list. */
 int
 dialerd_connect(struct chan *c, const union proto_any *msg, int fd)
 {

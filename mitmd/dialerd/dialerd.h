@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dialerd's inside.  A dial is one connection that a keyd asked for: its
- * target is resolved (or is an address already), every address is screened,
- * and the first that answers is handed over.
+ * Internals of dialerd. A dial is a connection that a keyd or egressd asked
+ * for: its target is resolved (unless it is an address), every address is
+ * screened, and the first connection that succeeds is handed over.
  */
 #ifndef DIALERD_H
 #define DIALERD_H
@@ -17,14 +17,17 @@
 #include "dialerd/screen.h"
 
 #define DIALERD_MAX_ADDRS	8U	/* of a name; more are not tried */
-#define DIALERD_MAX_ACTIVE	128U	/* connecting at once, of all keyds */
-#define DIALERD_MAX_QUEUED	2688U	/* of one keyd: KEYD_MAX_UPS and more */
+#define DIALERD_MAX_ACTIVE	128U	/* connecting at the same time, for all
+					   keyds */
+#define DIALERD_MAX_QUEUED	2688U	/* for one keyd: KEYD_MAX_UPS and
+					   more */
 #define DIALERD_STAGGER_MS	250U
 #define DIALERD_CONNECT_MS	10000U
 #define DIALERD_RESOLVE_MS	20000U
 #define DIALERD_TUNNEL_MS	25000U	/* tunneld has its own, shorter one */
-#define DIALERD_MAX_GUESTS	128U	/* connections for servers, at once */
-/* Two for each keyd: its provider, its token endpoint. */
+#define DIALERD_MAX_GUESTS	128U	/* connections for servers at the same
+					   time */
+/* Several for each keyd: its provider's hosts, and its token endpoint. */
 #define DIALERD_PROXY		(PROTO_MAX_PROVIDERS * (PROTO_TARGET_LAST + 1U))
 #define DIALERD_GUEST		(DIALERD_PROXY + 1U)
 #define DIALERD_TARGETS		(DIALERD_GUEST + DIALERD_MAX_GUESTS)
@@ -37,7 +40,7 @@ union addr {
 };
 
 enum dial_state {
-	DIAL_QUEUED,		/* for its name, or for its turn */
+	DIAL_QUEUED,		/* waits for its name, or for its turn */
 	DIAL_CONNECTING,
 	DIAL_TUNNEL,		/* tunneld has the connection */
 };
@@ -47,7 +50,7 @@ struct dial;
 struct attempt {
 	int fd;
 	struct loop_io io;
-	unsigned addr;		/* index */
+	unsigned addr;		/* index in `addrs` */
 	struct dial *d;
 };
 
@@ -55,14 +58,14 @@ struct dial {
 	TAILQ_ENTRY(dial) entry;
 	enum dial_state state;
 	bool dead;
-	unsigned key;		/* its target */
-	unsigned via;		/* whose address: its target's, the proxy's */
-	uint32_t tunnel;	/* DIAL_TUNNEL: id that tunneld was given */
+	unsigned key;		/* index of its target */
+	unsigned via;		/* target to connect to: `key`, or the proxy */
+	uint32_t tunnel;	/* DIAL_TUNNEL: the id that tunneld was given */
 	uint32_t id;
 	bool resolved;
 	union addr addrs[DIALERD_MAX_ADDRS];
-	unsigned naddrs, next;	/* next: to be tried */
-	unsigned won;		/* the one that answered */
+	unsigned naddrs, next;	/* `next` is the next to try */
+	unsigned won;		/* the address that answered */
 	struct attempt attempts[DIALERD_MAX_ADDRS];
 	unsigned running;
 	uint64_t deadline;
@@ -72,91 +75,99 @@ struct dial {
 TAILQ_HEAD(dials, dial);
 
 /*
- * Where to: one for each keyd, for good; those of servers come and go, each
- * with its one dial.
+ * A host to connect to. A keyd's targets are permanent; those of servers come
+ * and go, each with its single dial.
  */
 struct target {
 	bool set;
-	enum role role;		/* who asks */
+	enum role role;		/* the role that asks */
 	unsigned index;
 	uint32_t serial;	/* of the question to the resolver */
 	char host[254];
 	uint16_t port;
 	bool private_ok;
 	bool literal;
-	union addr addr;	/* literal */
-	bool asking;		/* the resolver works on it */
+	union addr addr;	/* the address, if `literal` */
+	bool asking;		/* the resolver was asked */
 	struct loop_timer timer;
-	uint32_t last;		/* id that its keyd gave */
+	uint32_t last;		/* highest id that its keyd gave */
 	unsigned queued;
 };
 
 /* A resolver child: keyds have one, servers another. */
 struct resolver {
-	int fd;			/* -1: has ended */
+	int fd;			/* -1: closed */
 	struct loop_io io;
 };
 
 struct dialerd_env {
 	struct worker w;
-	struct resolver resolvers[2];	/* of keyds, of servers */
+	struct resolver resolvers[2];	/* for keyds, for servers */
 	uint32_t serial;
 	struct target targets[DIALERD_TARGETS];
-	struct no_proxy direct;	/* not through the proxy, if there is one */
-	uint32_t tunnel;	/* last id of TUNNEL */
+	struct no_proxy direct;	/* hosts not to proxy, if there is a proxy */
+	uint32_t tunnel;	/* last id of a TUNNEL */
 	bool open;		/* keyds may be added in the session */
 	struct egress_list doors[PROTO_MAX_SERVERS];
-	uint32_t last[PROTO_MAX_SERVERS]; /* id of CONNECT_GO */
+	uint32_t last[PROTO_MAX_SERVERS]; /* last id of a CONNECT_GO */
 	struct dials dials, dead_dials;
 	unsigned active;
-	/* What became of a name: dial_resolved(). */
+	/* Called with the answer to a name: dial_resolved(). */
 	void (*resolved)(unsigned target, const union addr *, unsigned n,
 	    const char *why);
 };
 
 extern struct dialerd_env dialerd_env;
 
-/* dialerd/serve.c */
+/* serve.c */
 void dialerd_serve(void) __attribute__((noreturn));
 
-/* dialerd/dial.c */
+/* dial.c */
 int dialerd_dial(struct chan *, const union proto_any *, int fd);
 int dialerd_connect(struct chan *, const union proto_any *, int fd);
-/* What a name leads to; n == 0: why. For all who wait for it. */
+/*
+ * Handle the addresses of a name, for all dials that wait for it. If `n` is 0,
+ * `why` is the reason.
+ */
 void dial_resolved(unsigned target, const union addr *, unsigned n,
     const char *why);
-/* Starts what may be started. */
+/* Start the dials that may start. */
 void dial_next(void);
-/* The number of a keyd's target. */
+/* Returns the index of a keyd's target. */
 unsigned dial_target(unsigned key, unsigned which);
-/* Who asked is gone. */
+/* End the dials of a worker that is gone. */
 void dial_drop(enum role, unsigned index);
 void dial_reap(void);
-/* It has what it wanted, and ends. */
+/* Hand over the connection, and end the dial. Takes `fd`. */
 void dial_done(struct dial *, int fd);
-/* It came to nothing. */
+/* Report the failure, and end the dial. */
 void dial_refuse(struct dial *, enum proto_proxy, const char *why);
 
-/* dialerd/proxy.c */
+/* proxy.c */
 int dialerd_proxy(struct chan *, const union proto_any *, int fd);
-/* Does the way to it lead through the proxy? */
+/* Returns true if the target is reached through the proxy. */
 bool proxy_serves(const struct target *);
-/* NULL, or why this is not asked of the proxy: text that stays. */
+/*
+ * Returns NULL, or the reason why the proxy is not asked for this host, in
+ * static memory.
+ */
 const char *proxy_screen(const struct target *);
-/* Connected to the proxy: the rest is tunneld's. */
+/* Pass a connection to the proxy on to tunneld. Takes `fd`. */
 void proxy_hand(struct dial *, int fd);
 
-/* dialerd/serve.c: is the host an address already? */
+/* target.c: Returns true if the host is an address, and sets it. */
 bool target_literal(struct target *);
 
-/* dialerd/resolve.c */
+/* resolve.c */
 void resolve_fork(void);	/* before lock-down */
-/* Once, at START: the names there will ever be, unless the list is open. */
+/*
+ * Declare all names at START; later ones are possible only if the list is open.
+ */
 void resolve_start(void);
-/* A keyd that was added. */
+/* Declare a keyd that was added. */
 void resolve_declare(unsigned target);
 void resolve_ask(unsigned target);
-/* Nobody waits for a guest's name any more: its target is free. */
+/* A guest's dial has ended: free its target. */
 void resolve_forget(unsigned target);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dialerd: connects to providers and hands the sockets to the keyd that asked.
- * It holds the list of targets, one for each keyd, and a resolver child that
- * it forked before it locked itself.  It is sent an index by a keyd and
- * addresses by its child; it must never see a credential, a request or a byte
- * of what travels on the sockets that it makes.
+ * dialerd connects to hosts and hands the sockets to the keyd or egressd that
+ * asked. It holds the list of targets and the servers' lists of hosts, and two
+ * resolver children that it forked before it confined itself. It receives an
+ * index from a keyd, a host from auditd and addresses from its children. It
+ * must never see a credential, a request, or a byte that travels on its
+ * sockets.
  */
 #include "dialerd/dialerd.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where there is a corporate proxy: what goes through it, and the way there.
- * A dial through it connects to the proxy, whose address may be private;
- * tunneld then asks the proxy for the host, and the connection comes back.
- * The host's name is not resolved by us: the screening of what it leads to is
- * the proxy's.  Hosts that are addresses are screened as ever.
+ * Connections through a corporate proxy, if there is one. A dial connects to
+ * the proxy, whose address may be private; then tunneld asks the proxy for the
+ * host, and the connection comes back. The host's name is not resolved here:
+ * the proxy must screen its addresses. Hosts that are addresses are screened as
+ * always.
  */
 #include "dialerd/dialerd.h"
 
@@ -73,7 +73,7 @@ proxy_hand(struct dial *d, int fd)
 {
 	struct dialerd_env *e = &dialerd_env;
 	const struct target *t = &e->targets[d->key];
-	/* TLS and HTTP: a provider is silent until it is asked. */
+	/* A provider (TLS and HTTP) is silent until it gets a request. */
 	struct msg_TUNNEL m = {.id = ++e->tunnel,
 	    .host = span_str(t->host),
 	    .port = t->port,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Names to addresses.  libc's resolver needs files, modules and sockets that
- * no filter of ours allows, so a child does it: forked before dialerd locks
- * itself, with a filter and a view of its own, and nothing to hold.  It is
- * told the names once, answers by index, and trusts what name servers say as
- * little as dialerd trusts it: addresses are screened there, and keyd checks
- * the name in the certificate.
+ * Resolves names. libc's resolver needs files, modules and sockets that our
+ * filter forbids, so children do it: forked before dialerd confines itself,
+ * with a filter and a view of their own and no secrets. They are told the names
+ * once and answer by index. Answers of name servers are not trusted: addresses
+ * are screened in dial.c, and keyd checks the name in the certificate.
  */
 #include "dialerd/dialerd.h"
 
@@ -29,7 +28,7 @@ resolver_of(unsigned target)
 	return &dialerd_env.resolvers[target >= DIALERD_GUEST ? 1 : 0];
 }
 
-/* It is not needed: no name is its to resolve. */
+/* Close a resolver that has no names to resolve; it then exits. */
 static void
 resolve_close(struct resolver *r)
 {
@@ -39,9 +38,9 @@ resolve_close(struct resolver *r)
 }
 
 /*
- * A resolver's end ends dialerd, and with it the session: it reads what name
- * servers say, so its death is evidence, and no other one can be forked from
- * behind the filter.
+ * A resolver's death ends dialerd, and with it the session: it parses the
+ * answers of name servers, so its death may be an attack, and behind the filter
+ * no new one can be forked.
  */
 static void __attribute__((noreturn))
 resolve_lost(void)
@@ -63,7 +62,7 @@ resolve_late(struct loop_timer *t)
 static void
 resolve_send(struct resolver *r, const struct resolver_ask *ask, int flags)
 {
-	/* One that is too busy is given up by the question's timer. */
+	/* If it is too busy, the question's timer will expire. */
 	if (r->fd != -1 &&
 	    send(r->fd, ask, sizeof(*ask), flags | MSG_NOSIGNAL) == -1 &&
 	    errno != EAGAIN)
@@ -77,7 +76,7 @@ resolve_ask(unsigned target)
 	struct dialerd_env *e = &dialerd_env;
 	struct resolver *r = resolver_of(target);
 	struct target *t = &e->targets[target];
-	static char text[128]; /* until it is said again */
+	static char text[128]; /* valid until the next call */
 	const char *why;
 
 	if (t->asking)
@@ -112,7 +111,7 @@ resolve_forget(unsigned target)
 	t->asking = t->set = false;
 }
 
-/* Addresses of one target, or -1: not an answer that makes sense. */
+/* Pass on the addresses of a target. Returns -1 if the answer is malformed. */
 static int
 resolve_take(const struct resolver *r, const struct resolver_answer *a)
 {
@@ -138,7 +137,10 @@ resolve_take(const struct resolver *r, const struct resolver_answer *a)
 			return -1;
 		}
 	}
-	/* Too late: who waited was told, and may be another now. */
+	/*
+	 * Too late: the dial has failed, and the target may have another one
+	 * now.
+	 */
 	if (!t->asking || t->serial != a->serial)
 		return 0;
 	t->asking = false;
@@ -184,24 +186,24 @@ resolve_fork_one(struct resolver *r)
 void
 resolve_fork(void)
 {
-	/* Nobody waits for one that ends: none stays as a zombie. */
+	/* Children are not waited for: have the kernel reap them. */
 	if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
 		fatal("signal");
-	/* The kernel reaps the one that has nothing to do and ends. */
+	/* The kernel also reaps a child that has nothing to do and exits. */
 	if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
 		fatal("SIGCHLD");
 	resolve_fork_one(&dialerd_env.resolvers[0]);
-	/* A server's slow names must not hold a provider's up. */
+	/* A server's slow names must not delay a provider's. */
 	resolve_fork_one(&dialerd_env.resolvers[1]);
 }
 
-/* Is it a name, and ours to resolve? */
+/* Returns true if the target has a name that is resolved here. */
 static bool
 resolve_wants(unsigned target)
 {
 	const struct target *t = &dialerd_env.targets[target];
 
-	/* What the proxy resolves, we do not. */
+	/* The proxy resolves the hosts that it serves. */
 	return t->set && !t->literal &&
 	       (target == DIALERD_PROXY || !proxy_serves(t));
 }
@@ -217,7 +219,7 @@ resolve_declare(unsigned target)
 	resolve_send(resolver_of(target), &ask, 0);
 }
 
-/* Is there any, or may there be? */
+/* Declare all names. Returns true if there are any, or may be later. */
 static bool
 resolve_declare_keys(void)
 {
@@ -263,7 +265,7 @@ resolve_start(void)
 			fatal("resolver");
 	any[0] = resolve_declare_keys();
 	any[1] = resolve_declare_doors(&r[1]);
-	/* Without names there is nothing for it to do. */
+	/* Without names it has nothing to do. */
 	for (unsigned i = 0; i < 2; i++)
 		if (!any[i])
 			resolve_close(&r[i]);

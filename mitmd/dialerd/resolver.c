@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The resolver child: asks libc for the names that it was told, nothing else.
- * It reads name servers' answers with libc's parser, so it is expected to
- * fall one day: it holds no secret, sees resolver configuration and libraries
- * only, and can say nothing but addresses.
+ * The resolver child: asks libc for the names that were declared, nothing else.
+ * It parses the answers of name servers with libc, so it must be expected to be
+ * taken over one day: it holds no secret, sees only resolver configuration and
+ * libraries, and can send nothing but addresses.
  */
 #include "dialerd/resolver.h"
 
@@ -46,7 +46,7 @@
 #define PROT_BTI 0
 #endif
 #define CODE ((uint64_t)(PROT_READ | PROT_EXEC | PROT_BTI))
-/* O_RDONLY, with what does not write. */
+/* O_RDONLY, with flags that do not write. */
 #define READS (INT & ~(uint64_t)(O_CLOEXEC | O_NONBLOCK | O_DIRECTORY |	\
 	O_LARGEFILE | O_NOFOLLOW | O_NOCTTY))
 #define KINDS (~(uint64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK) & INT)
@@ -88,7 +88,7 @@ static const struct pledge_rule resolver_rules[] = {
 	ANY(getsockname, "order of addresses (RFC 6724)"),
 	ANY(getpeername, "the same"),
 	ONE(ioctl, 1, INT, FIONREAD, "size of an answer"),
-	/* about itself */
+	/* its own process */
 	ANY(uname, "the name of this machine"),
 	ANY(sysinfo, "qsort"),
 	ANY(getuid, "modules"),
@@ -99,7 +99,10 @@ static const struct pledge_rule resolver_rules[] = {
 	ANY(fcntl, "modules"),
 	ANY(clock_nanosleep, "back-off"),
 	ANY(sched_yield, "locks"),
-	/* of another, it would be a signal: RLIMIT_CPU kills */
+	/*
+	 * only its own limits: another process's RLIMIT_CPU could kill that
+	 * process
+	 */
 	{.nr = SCMP_SYS(prlimit64), .nargs = 2,
 	    .arg = {{0, INT, 0}, {2, UINT64_MAX, 0}},
 	    .reason = "modules; reading its own"},
@@ -150,7 +153,7 @@ resolver_lock(void)
 		close(view[i].fd);
 }
 
-/* All that was inherited but the pair and the log. */
+/* Close everything inherited except our end of the pair and the log. */
 static void
 resolver_close(int fd)
 {
@@ -192,7 +195,7 @@ resolver_look_up(const char *name, struct resolver_answer *a)
 struct resolver_patterns {
 	char (*list)[254];
 	size_t n;
-	bool asked; /* there will be no more */
+	bool asked; /* a question came: no pattern may be added */
 };
 
 static void
@@ -208,7 +211,10 @@ resolver_pattern(struct resolver_patterns *p, const char *name)
 	p->n++;
 }
 
-/* Whoever breaks dialerd later can ask for no other name. */
+/*
+ * Returns true if a pattern allows the name. After the first question no
+ * pattern can be added, so a dialerd that is taken over later gains none.
+ */
 static bool
 resolver_knows(struct resolver_patterns *p, const char *name)
 {
@@ -244,7 +250,10 @@ resolver_run(int fd)
 			continue;
 		}
 		if (ask.index < DIALERD_GUEST && ask.name[0] != '\0') {
-			/* Once: whoever breaks dialerd later adds none. */
+			/*
+			 * Each name once: a dialerd that is taken over later
+			 * cannot change it.
+			 */
 			if (names[ask.index][0] != '\0')
 				_exit(1);
 			memcpy(names[ask.index], ask.name, sizeof(ask.name));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Between dialerd and its resolver children, which are one binary.  A keyd's
- * name is declared, once for each index, and then asked for by index alone.
- * What servers may reach is declared as patterns before the first question; a
- * question about it holds a name that one of them stands for.
+ * Messages between dialerd and its resolver children, which are the same
+ * binary. A keyd's name is declared once for each index, and then asked for by
+ * index alone. The hosts of servers are declared as patterns before the first
+ * question; a question of a server has a name that matches one of them.
  */
 #ifndef DIALERD_RESOLVER_H
 #define DIALERD_RESOLVER_H
@@ -15,7 +15,7 @@
 
 struct resolver_ask {
 	uint32_t index;
-	uint32_t serial;	/* comes back */
+	uint32_t serial;	/* repeated in the answer */
 	char name[254];		/* NUL-terminated */
 };
 
@@ -27,7 +27,7 @@ struct resolver_answer {
 	uint8_t addr[DIALERD_MAX_ADDRS][16];
 };
 
-/* The child's life. fd: blocking. */
+/* Run the child; `fd` is blocking. */
 void resolver_run(int fd) __attribute__((noreturn));
 
 #endif

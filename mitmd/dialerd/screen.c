@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tables of special addresses, first match wins.  What carries an IPv4
- * address inside is judged by that one.  Of IPv6 only 2000::/3 is global
- * unicast: what no row names elsewhere is refused.
+ * Tables of special addresses; the first match wins. An address that contains
+ * an IPv4 address is judged by that. Only 2000::/3 is global unicast in IPv6:
+ * other addresses without a row are refused.
  */
 #include "dialerd/screen.h"
 
@@ -13,7 +13,7 @@ enum screen_class {
 	SCREEN_PUBLIC,
 	SCREEN_PRIVATE, /* only with private_ok */
 	SCREEN_NEVER,
-	SCREEN_INNER, /* IPv6 that holds an IPv4 address */
+	SCREEN_INNER, /* IPv6 that contains an IPv4 address */
 };
 
 /* clang-format off */
@@ -50,7 +50,7 @@ static const struct {
 	uint8_t net[16];
 	unsigned bits;
 	enum screen_class class;
-	unsigned inner;		/* where the IPv4 address lies */
+	unsigned inner;		/* offset of the IPv4 address */
 	const char *what;
 } screen_v6[] = {
 	{{0}, 128, SCREEN_NEVER, 0, "the unspecified address"},
@@ -77,7 +77,7 @@ static const struct {
 	{{0}, 0, SCREEN_NEVER, 0, "a reserved address"},
 };
 
-/* These and every name below them. */
+/* These names and every name below them. */
 static const struct {
 	const char *name;
 	enum screen_class class;
@@ -138,7 +138,7 @@ screen_inet6(const uint8_t *addr, bool private_ok)
 	uint32_t inner;
 	size_t i = 0;
 
-	/* The last row takes everything. */
+	/* The last row matches every address. */
 	while (!screen_within(addr, screen_v6[i].net, screen_v6[i].bits))
 		i++;
 	if (screen_v6[i].class == SCREEN_INNER) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Which addresses a provider's name may lead to: public ones, and private or
- * loopback ones only where the user's own configuration names the target.
- * Link-local addresses and the clouds' metadata services never
- * (original.md 4.6; RFC 6890 and the IANA special-purpose registries).
+ * The addresses that a provider's name may lead to: public ones, and private or
+ * loopback ones only if the user's own configuration names the target.
+ * Link-local addresses and the metadata services of clouds are never allowed
+ * (RFC 6890 and the IANA special-purpose registries).
  */
 #ifndef DIALERD_SCREEN_H
 #define DIALERD_SCREEN_H
@@ -12,9 +12,12 @@
 
 #include "common/span.h"
 
-/* NULL when it may be connected to, else what it is, constant text. */
+/*
+ * Returns NULL if a connection is allowed, or else a constant text that says
+ * what the address is.
+ */
 const char *screen_address(const struct sockaddr *, bool private_ok);
-/* The same for a name, before it is resolved. */
+/* Do the same for a name, before it is resolved. */
 const char *screen_name(struct span name, bool private_ok);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dialerd's messages: the targets before START, one DIAL after the other from
- * then on.  Whose target is meant is decided by the channel that asks; the
- * keyd says only whether its provider or its token endpoint.
+ * The messages of dialerd: the targets before START, then one DIAL after
+ * another. The channel of a request decides which keyd's target is meant; the
+ * keyd chooses only between its hosts and its token endpoint.
  */
 #include "dialerd/dialerd.h"
 
@@ -59,7 +59,7 @@ serve_door(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* NULL: it was given up meanwhile. */
+/* Returns the dial, or NULL if it was given up meanwhile. */
 static struct dial *
 serve_tunnel(uint32_t tunnel)
 {

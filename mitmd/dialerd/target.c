@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * A target whose host is an address needs no resolver.
- */
+/* Recognises a target whose host is an address and needs no resolver. */
 #include "dialerd/dialerd.h"
 
 #include <arpa/inet.h>

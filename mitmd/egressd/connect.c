@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a server says before its tunnel: one CONNECT for a host and port of
- * its list, and nothing behind it until it was answered.
+ * Reads the request for a tunnel: one CONNECT for a host and port of the
+ * server's list, and nothing after it until it is answered.
  */
 #include "egressd/egressd.h"
 
@@ -10,7 +10,7 @@
 
 #include "common/log.h"
 
-/* "It may connect to a:443, *.b:443." */
+/* Write "This server may connect to a:443, *.b:443 only" and so on to `b`. */
 static const char *
 connect_list(struct buf *b)
 {

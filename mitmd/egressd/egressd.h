@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * egressd's inside.  A tunnel is one connection of the server: its CONNECT is
- * read and checked, goes to auditd as CONNECT, which writes it down and tells
- * dialerd; what dialerd connected comes back as DIALED, and from then on bytes
- * go both ways, unread, until both sides said that they are done.
+ * Internals of egressd. A tunnel is a connection of the server: its CONNECT is
+ * checked and sent to auditd, which records it and tells dialerd. The socket
+ * that dialerd connected arrives with DIALED, and from then on bytes pass both
+ * ways, unread, until both sides are done.
  */
 #ifndef EGRESSD_H
 #define EGRESSD_H
@@ -17,30 +17,30 @@
 
 #define EGRESSD_MAX_TUNNELS 64U
 #define EGRESSD_MAX_HEAD 8192U
-#define EGRESSD_WINDOW (64U << 10) /* each way, of each tunnel */
-/* Deadlines, ms. */
+#define EGRESSD_WINDOW (64U << 10) /* each way, for each tunnel */
+/* Deadlines in ms. */
 #define EGRESSD_HEAD_MS 15000U
-#define EGRESSD_DIAL_MS 65000U /* dialerd has its own, shorter ones */
+#define EGRESSD_DIAL_MS 65000U /* dialerd's own deadlines are shorter */
 #define EGRESSD_IDLE_MS 600000U
 #define EGRESSD_LINGER_MS 2000U
 
 enum tunnel_state {
-	TUNNEL_HEAD,   /* reads a CONNECT */
-	TUNNEL_DIAL,   /* is written down and dialed */
-	TUNNEL_OPEN,   /* bytes go both ways */
+	TUNNEL_HEAD,   /* reading a CONNECT */
+	TUNNEL_DIAL,   /* being recorded and dialed */
+	TUNNEL_OPEN,   /* bytes pass both ways */
 	TUNNEL_LINGER, /* refused: drops input until it closes */
 };
 
 struct tunnel;
 
-/* One side, and what waits to be written to it. */
+/* One side, and the bytes to be written to it. */
 struct side {
 	int fd; /* -1: none */
 	struct loop_io io;
 	struct buf out;
 	uint64_t taken; /* bytes written to it */
-	bool eof;	/* says no more */
-	bool shut;	/* was told so of the other */
+	bool eof;	/* it will send no more */
+	bool shut;	/* it was told that the other side sends no more */
 	struct tunnel *t;
 };
 
@@ -49,9 +49,9 @@ struct tunnel {
 	enum tunnel_state state;
 	uint32_t id;	/* of its CONNECT */
 	struct side in; /* the server */
-	struct side up; /* where it wanted to */
+	struct side up; /* the host that it connects to */
 	struct loop_timer timer;
-	size_t seen; /* of the head, by http1_request_more */
+	size_t seen; /* bytes of the head examined by http1_request_more() */
 	bool dead;
 };
 TAILQ_HEAD(tunnels, tunnel);
@@ -63,27 +63,27 @@ struct egressd_env {
 	struct loop_io accept;
 	struct tunnels tunnels, dead;
 	unsigned ntunnels;
-	uint32_t last; /* id */
+	uint32_t last; /* highest id so far */
 	void (*head)(struct tunnel *); /* reads a CONNECT */
 };
 
 extern struct egressd_env egressd_env;
 
-/* egressd/serve.c */
+/* serve.c */
 void egressd_serve(void) __attribute__((noreturn));
 
-/* egressd/tunnel.c */
+/* tunnel.c */
 void tunnel_accept(struct loop_io *, uint32_t);
-/* Watches the listener while there is room and auditd keeps up. */
+/* Watch the listener unless there are too many tunnels or auditd is behind. */
 void tunnel_listen(void);
 struct tunnel *tunnel_find(uint32_t id);
-/* Takes fd. */
+/* Takes `fd`. */
 void tunnel_open(struct tunnel *, int fd);
-/* Answers with a refusal of ours and closes. */
+/* Answer with an error of egressd's own, and close. */
 void tunnel_refuse(struct tunnel *, unsigned status, const char *text);
 void tunnel_reap(void);
 
-/* egressd/connect.c: the head, which gathers in t->up.out */
+/* connect.c: Read the head, which is collected in t->up.out. */
 void connect_read(struct tunnel *);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * egressd, one for each MCP server that may reach named hosts: the only way
- * out of that server's sandbox.  It reads CONNECT requests of the server, has
- * them written down and dialed, and carries bytes.  It holds the server's
- * listener and list, and sockets that dialerd connected; it must never see a
- * credential, another server's connections, or a socket that was not written
- * down first.  Whoever takes it over from inside has what the server had:
- * connections to the hosts on its list, each of them in the log.
+ * egressd, one for each MCP server that may reach named hosts: the only way out
+ * of that server's sandbox. It reads the server's CONNECT requests, has them
+ * recorded and dialed, and passes bytes. It holds the server's listener and
+ * list, and sockets that dialerd connected. It must never see a credential,
+ * another server's connections, or a socket that was not recorded first. An
+ * attacker who takes it over from inside the sandbox gains nothing beyond the
+ * server's own access: connections to the hosts on its list, each of them in
+ * the log.
  */
 #include "egressd/egressd.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * egressd's messages: its list and listener before START, then what became of
- * the connections that it asked for.
+ * The messages of egressd: its list and listener before START, then the
+ * outcomes of the connections that it asked for.
  */
 #include "egressd/egressd.h"
 
@@ -42,7 +42,7 @@ serve_dialed(struct chan *c, const union proto_any *msg, int fd)
 
 	(void)c;
 	if (t == NULL)
-		close(fd); /* the server went away meanwhile */
+		close(fd); /* the server closed the connection meanwhile */
 	else
 		tunnel_open(t, fd);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tunnels: accepted, opened when dialerd's socket is there, and then two
- * buffers of a fixed size.  A side that does not take what waits for it stops
- * the other from being read.  What closes is passed on, half by half.
+ * Tunnels: accepted, opened when dialerd's socket arrives, then two buffers of
+ * a fixed size. While a side does not take its bytes, the other is not read.
+ * When one direction closes, that is passed on.
  */
 #include "egressd/egressd.h"
 
@@ -34,7 +34,7 @@ side_close(struct side *s)
 	buf_free(&s->out);
 }
 
-/* Ends the tunnel; its record tells how. */
+/* End the tunnel and record how it ended. */
 static void
 tunnel_end(struct tunnel *t, const char *error)
 {
@@ -50,7 +50,7 @@ tunnel_end(struct tunnel *t, const char *error)
 	t->dead = true;
 }
 
-/* Reads what fits; false: the tunnel broke. */
+/* Read as much as fits. Returns false if the connection broke. */
 static bool
 side_read(struct side *s)
 {
@@ -101,7 +101,7 @@ side_watch(struct side *s)
 	if (s->fd == -1)
 		return;
 	if (s->t->state == TUNNEL_DIAL) {
-		/* Only its end is of interest, and that ends the tunnel. */
+		/* Only a hang-up matters here, and it ends the tunnel. */
 		if (loop_mod(&egressd_env.w.loop, &s->io, 0) == -1)
 			fatal("epoll");
 		return;
@@ -136,7 +136,7 @@ tunnel_move(struct tunnel *t)
 		tunnel_time(t, EGRESSD_IDLE_MS);
 }
 
-/* What a refused server still says is dropped, so that it sees the answer. */
+/* Drop further input of a refused server, so that it can read the answer. */
 static void
 tunnel_drop(struct tunnel *t)
 {
@@ -162,7 +162,7 @@ side_ready(struct loop_io *io, uint32_t events)
 			tunnel_time(t, EGRESSD_DIAL_MS);
 		break;
 	case TUNNEL_DIAL:
-		/* Only an error or a hang-up comes here. */
+		/* Only errors and hang-ups are reported here. */
 		if (events & (EPOLLERR | EPOLLHUP))
 			tunnel_end(t, "the server closed it");
 		break;
@@ -212,7 +212,7 @@ tunnel_refuse(struct tunnel *t, unsigned status, const char *text)
 	    "HTTP/1.1 %u Refused\r\nContent-Type: text/plain\r\n"
 	    "Content-Length: %zu\r\nConnection: close\r\n\r\n%s\n",
 	    status, strlen(text) + 1, text);
-	/* Small enough for any socket's buffer: what does not fit is lost. */
+	/* The answer fits any socket's buffer; otherwise the rest is lost. */
 	(void)send(t->in.fd, buf_span(&b).p, buf_span(&b).len,
 	    MSG_NOSIGNAL | MSG_DONTWAIT);
 	buf_free(&b);
@@ -248,7 +248,7 @@ tunnel_open(struct tunnel *t, int fd)
 		&t->up) == -1 ||
 	    buf_addspan(&t->in.out, yes) == -1)
 		fatal("tunnel");
-	/* The answer is not of its bytes. */
+	/* Do not count the answer as received bytes. */
 	t->in.taken -= yes.len;
 	t->state = TUNNEL_OPEN;
 	tunnel_move(t);
@@ -267,7 +267,7 @@ side_init(struct side *s, struct tunnel *t, int fd)
 	buf_init(&s->out, EGRESSD_WINDOW);
 }
 
-/* A connection makes at least two messages; those in hand are few. */
+/* A connection makes at least two messages, and few are pending. */
 void
 tunnel_listen(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Judges the proxy's answer.  No byte of it goes on to anybody but the number
- * of its status.
+ * Judges the proxy's answer. Nothing of it is passed on except the number of
+ * its status.
  */
 #include "tunneld/answer.h"
 
@@ -15,7 +15,10 @@ fail(struct tunnel_answer *a, enum proto_proxy proxy, const char *text)
 	return TUNNEL_ANSWER_FAIL;
 }
 
-/* Does it take a user name and password? Schemes stand first in a value. */
+/*
+ * Returns true if the proxy accepts a user name and password. A scheme is the
+ * first word of a header's value or of a list element.
+ */
 static bool
 takes_basic(const struct http1_head *h)
 {
@@ -27,7 +30,7 @@ takes_basic(const struct http1_head *h)
 			continue;
 		named = true;
 		v = h->headers[i].value;
-		/* One header may list several. */
+		/* One header may list several schemes. */
 		for (size_t k = 0; k + 5 <= v.len; k++)
 			if ((k == 0 || v.p[k - 1] == ' ' ||
 				v.p[k - 1] == ',') &&
@@ -84,7 +87,10 @@ tunnel_answer(struct tunnel_answer *a, struct span in, bool credential)
 	struct span start = in;
 	char text[160];
 
-	/* A whole head within the limit may have more behind it. */
+	/*
+	 * More bytes than the limit may have arrived; the head must end within
+	 * it.
+	 */
 	if (start.len > TUNNEL_ANSWER_MAX)
 		start.len = TUNNEL_ANSWER_MAX;
 	switch (http1_response_more(start, &a->seen, &head)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a corporate proxy answers to a CONNECT: one head, at most 8 KiB, read
- * by the strict parser of common/http/http1.h.  200 and nothing else is a
- * tunnel; lengths and codings that it names are ignored, as RFC 9110, 9.3.6
- * demands. All texts are constant but for the number of a status.
+ * The answer of a corporate proxy to a CONNECT: one head of at most 8 KiB, read
+ * by the strict parser of common/http/http1.h. Only 200 opens a tunnel; lengths
+ * and codings in it are ignored, as RFC 9110, 9.3.6 demands. All texts are
+ * constant except for the number of a status.
  */
 #ifndef TUNNEL_ANSWER_H
 #define TUNNEL_ANSWER_H
@@ -15,12 +15,12 @@
 
 enum tunnel_result {
 	TUNNEL_ANSWER_MORE,
-	TUNNEL_ANSWER_OPEN, /* size: bytes of the head */
-	TUNNEL_ANSWER_FAIL, /* proxy, text */
+	TUNNEL_ANSWER_OPEN, /* `size` is set: bytes of the head */
+	TUNNEL_ANSWER_FAIL, /* `proxy` and `text` are set */
 };
 
 struct tunnel_answer {
-	size_t seen; /* of the input, by http1_response_more */
+	size_t seen; /* bytes examined by http1_response_more() */
 	size_t size;
 	unsigned status; /* 0: none */
 	enum proto_proxy proxy;
@@ -28,12 +28,14 @@ struct tunnel_answer {
 };
 
 /*
- * in: all that came so far, of which nothing was looked at before what a
- * shorter one held.  credential: one was sent.
+ * Judge the input so far. `in` grows from call to call; only its new bytes are
+ * examined. `credential` tells whether one was sent.
  */
 enum tunnel_result tunnel_answer(
     struct tunnel_answer *, struct span in, bool credential);
-/* The connection ended first. */
+/*
+ * Set the failure for a connection that closed after `had` bytes of an answer.
+ */
 void tunnel_answer_closed(struct tunnel_answer *, size_t had);
 
 #endif

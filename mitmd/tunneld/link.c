@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Links: CONNECT out, the answer's head in.  What comes is looked at before
- * it is taken (MSG_PEEK), so that bytes behind the head stay in the socket:
- * they are the other side's, where that may speak first.  Where it may not,
- * they are an error.
+ * Links to the proxy: sends a CONNECT and reads the head of the answer. Input
+ * is examined with MSG_PEEK before it is consumed, so that bytes after the head
+ * stay in the socket: they belong to the other side, if that may speak first,
+ * and are an error otherwise.
  */
 #include "tunneld/tunneld.h"
 
@@ -37,7 +37,7 @@ link_end(struct link *l)
 	TAILQ_INSERT_TAIL(&e->dead, l, entry);
 }
 
-/* For a person to see: how it goes with the proxy, where that changed. */
+/* Report the proxy's state to the user if it has changed. */
 static void
 link_show(enum proto_proxy state, const char *text)
 {
@@ -78,7 +78,7 @@ link_open(struct link *l)
 	struct msg_TUNNELED m = {.id = l->id};
 	int fd = l->fd;
 
-	/* Out of our loop before it is another process's. */
+	/* Remove it from our loop before another process gets it. */
 	loop_del(&tunneld_env.w.loop, &l->io);
 	l->fd = -1;
 	worker_send(&tunneld_env.w, ROLE_DIAL, 0, MSG_TUNNELED, &m, fd);
@@ -96,7 +96,10 @@ link_late(struct loop_timer *t)
 		    : "the proxy did not take the CONNECT within 20 seconds");
 }
 
-/* The head, and behind it the credential where it is, uncopied. */
+/*
+ * Write the head, followed by the credential if there is one, without copying
+ * it.
+ */
 static void
 link_write(struct link *l)
 {
@@ -132,7 +135,7 @@ link_write(struct link *l)
 		fatal("epoll");
 }
 
-/* Takes n bytes that were looked at; they are there. */
+/* Consume `n` bytes that were examined before. */
 static bool
 link_take(struct link *l, size_t n)
 {
@@ -207,8 +210,8 @@ link_ready(struct loop_io *io, uint32_t events)
 }
 
 /*
- * dialerd is believed about nothing but the proxy's address, and about that
- * only where the user gave a name.
+ * Check that the socket is connected to the proxy. Nothing else that dialerd
+ * says is trusted; if the user gave a name, its address cannot be checked.
  */
 static bool
 link_is_proxy(int fd)
@@ -266,7 +269,7 @@ link_new(const struct msg_TUNNEL *m, const char *host, int fd)
 	return l;
 }
 
-/* The second lock: dialerd has a list as well. */
+/* The second check; dialerd has the same list. */
 static bool
 link_allows(const char *host, uint16_t port)
 {

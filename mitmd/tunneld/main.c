@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tunneld, where there is a corporate proxy: asks it for tunnels.  It holds
- * the credential for that proxy, in secret memory, and connections on which
- * the proxy has not answered yet.  It is sent the credential and the lists of
- * hosts by icsupervisor, connected sockets with the name of a host by dialerd,
- * which it holds against these lists; it must never see a
- * provider's credential, a request, or a byte of what goes through a tunnel.
- * Whoever attacks it from the proxy's side has its credential already.
+ * tunneld asks a corporate proxy, if there is one, for tunnels. It holds the
+ * credential for that proxy, in secret memory, and connections on which the
+ * proxy has not answered yet. It receives the credential and the lists of hosts
+ * from icsupervisor, and from dialerd connected sockets with the name of a
+ * host, which it checks against these lists. It must never see a provider's
+ * credential, a request, or a byte inside a tunnel. An attacker on the proxy's
+ * side already has its credential.
  */
 #include "tunneld/tunneld.h"
 
 static const enum pledge_promise tunneld_promises[] = {
     PLEDGE_STDIO,
-    PLEDGE_PEERNAME, /* is it the proxy that dialerd is connected to? */
+    PLEDGE_PEERNAME, /* to check that a socket is connected to the proxy */
 };
 
 static const struct confine tunneld_confine = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The proxy's credential on its way into a header: read from the descriptor
- * into secret memory, unescaped there if it stood in a URL, checked, encoded.
- * Nothing here says more of it than its length.
+ * Makes the proxy's credential a header: read from the descriptor into secret
+ * memory, unescaped there if it was in a URL, checked, encoded. Only its length
+ * is ever reported.
  */
 #include "tunneld/tunneld.h"
 
@@ -47,7 +47,10 @@ hex(uint8_t c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* In place; no value is longer than its escape. NULL, or what is wrong. */
+/*
+ * Unescape in place; a value is never longer than its escape. Returns NULL, or
+ * the reason why it is malformed.
+ */
 static const char *
 secret_unescape(uint8_t *p, size_t *len)
 {
@@ -70,7 +73,10 @@ secret_unescape(uint8_t *p, size_t *len)
 	return NULL;
 }
 
-/* RFC 7617: user and password, no control characters. */
+/*
+ * Check for RFC 7617: user and password, no control characters. Returns NULL,
+ * or the reason.
+ */
 static const char *
 secret_check(const uint8_t *p, size_t len)
 {
@@ -156,7 +162,7 @@ tunneld_secret(struct chan *c, const union proto_any *msg, int fd)
 {
 	struct tunneld_env *e = &tunneld_env;
 
-	/* Once, and before there is anything to send it to. */
+	/* Accepted once, before START. */
 	if (e->key_fd != -1 || e->raw == NULL || e->w.started ||
 	    msg->SECRET.kind > 1) {
 		close(fd);
@@ -164,7 +170,7 @@ tunneld_secret(struct chan *c, const union proto_any *msg, int fd)
 	}
 	e->escaped = msg->SECRET.kind == 1;
 	e->key_fd = fd;
-	/* A file cannot be waited for, and need not be. */
+	/* epoll refuses a file, which can be read at once. */
 	if (loop_add(&e->w.loop, &e->key_io, fd, EPOLLIN, secret_input, NULL) ==
 	    -1)
 		secret_input(NULL, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tunneld's messages: the proxy, the credential and the lists of hosts before
- * START, one TUNNEL after the other from then on.
+ * The messages of tunneld: the proxy, the credential and the lists of hosts
+ * before START, then one TUNNEL after another.
  */
 #include "tunneld/tunneld.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tunneld's inside.  A link is one connection to the corporate proxy that
- * dialerd made: the CONNECT is written, the answer's head read, no byte more,
- * and the connection goes back to dialerd, or the reason why not.
+ * Internals of tunneld. A link is a connection to the corporate proxy that
+ * dialerd made: tunneld writes the CONNECT, reads the head of the answer and
+ * not a byte more, and returns the connection, or the reason of a failure, to
+ * dialerd.
  */
 #ifndef TUNNELD_H
 #define TUNNELD_H
@@ -17,7 +18,7 @@
 #include "tunneld/answer.h"
 
 #define TUNNELD_MAX_LINKS 128U /* dialerd's limit of connections */
-#define TUNNELD_MAX_SHOWN 1000U /* of TUNNEL_SHOW, a session */
+#define TUNNELD_MAX_SHOWN 1000U /* TUNNEL_SHOW messages in a session */
 #define TUNNELD_ANSWER_MS 20000U
 #define TUNNELD_MAX_CREDENTIAL 512U
 /* "Proxy-Authorization: Basic ", base64, two line ends. */
@@ -37,9 +38,9 @@ struct link {
 	int fd;
 	struct loop_io io;
 	struct loop_timer timer;
-	bool quiet; /* nobody may speak before the client does */
+	bool quiet; /* the host must not speak before the client does */
 	bool sent;
-	char head[600]; /* what stands before the credential */
+	char head[600]; /* the request without the credential */
 	size_t nhead, nsent;
 	struct buf in;
 	struct tunnel_answer answer;
@@ -54,29 +55,29 @@ struct tunneld_env {
 	struct hop hops[TUNNELD_MAX_HOPS];
 	unsigned nhops;
 	struct egress_list doors[PROTO_MAX_SERVERS];
-	struct secret *raw;    /* as it came */
+	struct secret *raw;    /* as received */
 	struct secret *header; /* Proxy-Authorization and the empty line */
 	size_t nheader;	       /* 0: there is no credential */
-	bool escaped;	       /* raw is part of a URL */
+	bool escaped;	       /* `raw` is part of a URL */
 	int key_fd;
 	struct loop_io key_io;
 	struct links links, dead;
 	unsigned nlinks, shown;
-	uint32_t last; /* id */
-	enum proto_proxy state; /* as it was shown */
+	uint32_t last; /* highest id so far */
+	enum proto_proxy state; /* as last shown */
 	char text[257];
 };
 
 extern struct tunneld_env tunneld_env;
 
-/* tunneld/serve.c */
+/* serve.c */
 void tunneld_serve(void) __attribute__((noreturn));
 
-/* tunneld/secret.c */
+/* secret.c */
 void tunneld_secret_prepare(void); /* before lock-down */
 int tunneld_secret(struct chan *, const union proto_any *, int fd);
 
-/* tunneld/link.c */
+/* link.c */
 int tunneld_tunnel(struct chan *, const union proto_any *, int fd);
 void link_reap(void);
 
