@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The commands that ask and answer: pending, show, approve, deny, stop,
- * unlock.  An approval carries the digest of the call that was shown:
- * what the user saw is what happens, or nothing does.
+ * The commands that show and answer calls: pending, show, approve, deny, stop,
+ * unlock. An approval carries the digest of the call that was shown: exactly
+ * that call happens, or nothing does.
  */
 #include <err.h>
 #include <stdio.h>
@@ -24,7 +24,9 @@ icctl_request(const char *op, const char *id)
 	return o;
 }
 
-/* Asks; prints a refusal, or the reply itself with --json. */
+/*
+ * Send a request. Takes it. Prints a refusal, or with --json the reply itself.
+ */
 static int
 ask(struct icctl *ctl, json_object *req, json_object **reply)
 {
@@ -101,7 +103,7 @@ icctl_hold_fetch(struct icctl *ctl, const char *id, bool say)
 	return hold;
 }
 
-/* A hold that is too long for a list is fetched: it is shown whole. */
+/* Fetch a call that is too long for a list, so that it is shown in full. */
 static void
 list_hold(struct icctl *ctl, json_object *hold)
 {
@@ -171,8 +173,8 @@ icctl_show(struct icctl *ctl, int argc, char **argv)
 }
 
 /*
- * What would be granted was shown. On a terminal it is asked for, else the
- * command itself is the answer. 0, or an exit status.
+ * The grant was shown. On a terminal, ask for agreement; otherwise the command
+ * itself is the agreement. Returns 0, or an exit status.
  */
 static int
 session_agreed(struct icctl *ctl, json_object *hold)
@@ -192,16 +194,16 @@ session_agreed(struct icctl *ctl, json_object *hold)
 	return 0;
 }
 
-/* How a call is answered. */
+/* An answer to a call. */
 struct answer {
 	const char *op, *id, *because;
-	const char *digest; /* what was looked at before, or NULL */
+	const char *digest; /* of the call that was examined before, or NULL */
 	bool session;
 };
 
 /*
- * Is the hold the one that is meant, and was all of it shown that matters?
- * 0, or an exit status.
+ * Check that this is the intended call, and that all important parts were
+ * shown. Returns 0, or an exit status.
  */
 static int
 answer_check(struct icctl *ctl, const struct answer *a, json_object *hold)
@@ -220,7 +222,7 @@ answer_check(struct icctl *ctl, const struct answer *a, json_object *hold)
 		    a->id, a->id);
 		return ICCTL_FAILED;
 	}
-	/* With --json it goes to a program, which names the digest. */
+	/* With --json a program answers, which names the digest. */
 	if (ctl->json || strcmp(a->op, "approve") != 0)
 		return 0;
 	if (hold_view(stdout, hold, HOLD_VIEW_WHOLE, icctl_visible()))
@@ -254,7 +256,7 @@ answered(struct icctl *ctl, const struct answer *a, json_object *reply)
 	return ICCTL_FAILED;
 }
 
-/* Answers the call that `show` gives for the id, bound to its digest. */
+/* Answer the call that `show` returns for the id, bound to its digest. */
 static int
 answer(struct icctl *ctl, const struct answer *a)
 {

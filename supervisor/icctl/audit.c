@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl audit verify`: reads a log as any outside program could and says
+ * `icctl audit verify`: reads a log as any outside program could, and reports
  * where its chain is first broken.
  */
 #include <sys/mman.h>
@@ -121,7 +121,7 @@ verify_file(const struct icctl *ctl, const char *path)
 	return v.check == AUDITLOG_GOOD ? ICCTL_OK : ICCTL_FAILED;
 }
 
-/* Without a name: the only running session's, else the newest one's. */
+/* Without a name: take the session whose log was written last. */
 static int
 newest_session(struct icctl *ctl)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * budget and metrics: what a session may cost, what it did cost, and how to
- * let it cost more.
+ * `icctl budget` and `icctl metrics`: a session's limits and its use of them,
+ * and how to raise a limit.
  */
 #include <err.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ icctl_show_budget(json_object *budget)
 	show_models(budget);
 }
 
-/* Asks; the reply, or NULL with an exit status in *r. */
+/* Ask the session. Returns the reply, or NULL with an exit status in `*r`. */
 static json_object *
 budget_ask(struct icctl *ctl, json_object *req, int *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finding a session and talking to it: one JSON object a line, each way, over
- * session/control.sock.  The directory is reached by descriptor, so that its
+ * Finds a session and talks to it: one JSON object per line in each direction,
+ * over the session's control.sock. The directory is opened first, because its
  * path may be longer than a socket address.
  */
 #include <sys/socket.h>
@@ -23,7 +23,7 @@
 #include "icctl/icctl.h"
 
 #define REPLY_MAX (64U << 20)
-/* The session itself answers, or says that it cannot, within 3 s. */
+/* A session answers within 3 s, if only to say that it cannot. */
 #define ICCTL_WAIT_S 10
 
 static int
@@ -40,7 +40,7 @@ dial(const char *dir)
 	if ((fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) != -1 &&
 	    (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) ==
 		    -1 ||
-		/* That of connect(2), too. */
+		/* This is also the time limit of connect(2). */
 		setsockopt(
 		    fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) == -1 ||
 		connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == -1)) {
@@ -60,14 +60,14 @@ runs(const char *dir)
 {
 	int fd = dial(dir);
 
-	/* One that does not answer is there all the same. */
+	/* A session that does not answer in time still exists. */
 	if (fd == -1)
 		return errno == EAGAIN;
 	close(fd);
 	return true;
 }
 
-/* Returns true if the link of that name is another machine's. */
+/* Returns true if the link of that name belongs to another machine. */
 static bool
 elsewhere(const char *home, const char *name, char host[65])
 {
@@ -283,7 +283,7 @@ icctl_ask_with(struct icctl *ctl, json_object *request, int given)
 	int fd;
 
 	if ((fd = icctl_connect(ctl)) != -1) {
-		/* A refusal may be there before the question is taken. */
+		/* The session may refuse before it has read the request. */
 		(void)send_with(fd, request, given);
 		if ((reply = icctl_receive(fd, &rest)) == NULL)
 			icctl_lost(ctl);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icctl close`: writes the closing record of a session whose processes were
- * all killed from outside, gives its reserved disk back, and takes its link
- * and sockets away.  Does nothing to one that runs or is closed.
+ * all killed from outside, frees its reserved disk space, and removes its link
+ * and sockets. Does nothing to a session that runs or is closed.
  */
 #include <sys/file.h>
 
@@ -20,7 +20,7 @@
 #include "config/here.h"
 #include "icctl/icctl.h"
 
-/* SIGKILL, as a shell says it. */
+/* SIGKILL, as a shell reports it. */
 #define CLOSE_STATUS 137
 #define CLOSE_WHY                                                              \
 	"every process of the session was killed from outside; closed "        \
@@ -47,7 +47,7 @@ close_record(struct session *s)
 	return auditclosing_end(&c);
 }
 
-/* session.json says "running": it is what people and tools look at. */
+/* Correct session.json, which still says "running". */
 static void
 close_state(const struct session *s)
 {
@@ -74,7 +74,7 @@ close_state(const struct session *s)
 		close(fd);
 }
 
-/* Its link in run/ and its sockets. */
+/* Remove the session's link in run/ and its sockets. */
 static void
 close_doors(const struct icctl *ctl, const struct session *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl doctor`: tries what sessions need, for real, and says what to do
- * about what is missing, or wrong in the user's files.
+ * `icctl doctor`: tries everything that sessions need, and says what to do
+ * about anything missing, or wrong in the user's files.
  */
 #include <sys/stat.h>
 
@@ -51,7 +51,10 @@ check(enum grade g, const char *what, const char *found, const char *remedy)
 	json_object_array_add(doctor_env.checks, o);
 }
 
-/* What later versions of Landlock close, which others carry alone here. */
+/*
+ * Describe what later versions of Landlock restrict; here only the other layers
+ * do.
+ */
 static bool
 landlock_lacks(int abi, char *dst, size_t cap)
 {
@@ -132,7 +135,7 @@ check_kernel(void)
 		    "hide them from root as well");
 }
 
-/* Of vendors' programs; "there" is all that is looked at. */
+/* Report logins of vendors' programs. Only their existence is checked. */
 static bool
 check_logins(void)
 {

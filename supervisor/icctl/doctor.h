@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Between the parts of `icctl doctor`. */
+/* Shared between the files of `icctl doctor`. */
 #ifndef ICCTL_DOCTOR_H
 #define ICCTL_DOCTOR_H
 
@@ -9,20 +9,20 @@ enum grade {
 	GOOD,
 	NOTE,
 	BAD,
-	WRONG /* in a file of the user's */
+	WRONG /* a mistake in a file of the user's */
 };
 
 typedef void doctor_check(
     enum grade, const char *what, const char *found, const char *remedy);
 
 /*
- * What the user's own files say, as a session would take it; how many
- * credentials config.json names.
+ * Check the user's own files as a session would. Returns the number of
+ * credentials that config.json names.
  */
 unsigned doctor_files(struct icctl *, doctor_check *);
-/* Run a session around nothing, and report how it went. */
+/* Run a session with an empty workspace, and report the result. */
 void doctor_trial(doctor_check *);
-/* The corporate proxy that a session started here would take, if any. */
+/* Check the corporate proxy that a session started here would use, if any. */
 void doctor_proxy(const struct icctl *, doctor_check *);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl doctor` about what a person wrote: config.json, mcp-servers.json,
- * providers, agents.  Read by the code that reads them when a session starts,
- * which says the same of a mistake then; nothing is started, and of
- * credentials is only looked whether they are there.
+ * The part of `icctl doctor` about files that a person wrote: config.json,
+ * mcp-servers.json, providers, agents. They are read by the code that reads
+ * them when a session starts and reports the same mistakes. Nothing is started,
+ * and credentials are only checked for existence.
  */
 #include <sys/stat.h>
 
@@ -38,7 +38,7 @@ files_wrong(const char *what, const struct fault *fault, const char *remedy)
 	files_env.check(WRONG, what, fault->text, remedy);
 }
 
-/* Each profile is config.json with something else in it. */
+/* Check every profile: config.json with that profile applied. */
 static int
 files_profiles(const char *path)
 {
@@ -72,7 +72,7 @@ files_profiles(const char *path)
 	return rv;
 }
 
-/* -1: the others cannot be judged without it. */
+/* Returns -1 if the other files cannot be checked without it. */
 static int
 files_config(void)
 {
@@ -147,7 +147,7 @@ files_provider(const char *name)
 	if (provider_load(
 		&p, &files_env.paths, &files_env.config, name, &fault) == -1)
 		goto bad;
-	/* What it leaves open is in its hosts and paths. */
+	/* Its hosts and paths cannot be checked without the missing value. */
 	if (p.lacks[0] != '\0') {
 		files_env.check(NOTE, what, p.file, p.lacks);
 	} else if (provider_usable(&p, &routes, &fault) == -1) {
@@ -192,7 +192,7 @@ files_json(const struct dirent *e)
 	       strcmp(e->d_name + n - 5, ".json") == 0;
 }
 
-/* Every NAME.json there, by its name. */
+/* Call `fn` for every NAME.json in the directory, with NAME. */
 static void
 files_of(const char *sub, void (*fn)(const char *))
 {
@@ -212,7 +212,9 @@ files_of(const char *sub, void (*fn)(const char *))
 	free(list);
 }
 
-/* Those that config.json speaks of, if they are not the user's own. */
+/*
+ * Check the providers that config.json names, unless they are the user's own.
+ */
 static void
 files_named(void)
 {
@@ -227,7 +229,7 @@ files_named(void)
 	}
 }
 
-/* Where config.json says a credential is. */
+/* Check where config.json says a credential is. */
 static void
 files_credential(const struct config_provider *p)
 {
@@ -269,7 +271,7 @@ files_credential(const struct config_provider *p)
 	}
 }
 
-/* How many there are. */
+/* Check all credentials. Returns their number. */
 static unsigned
 files_credentials(void)
 {
@@ -307,7 +309,7 @@ files_destinations(void)
 	providers_free(ps);
 }
 
-/* There is a shipped one: the user's own need not be. */
+/* The user's own price file is optional, because one is shipped. */
 static void
 files_prices(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl doctor` about a corporate proxy: the one of config.json or of the
- * environment.  It is connected to and told nothing; whether it takes the
- * credential shows in `icctl status`.
+ * The part of `icctl doctor` about a corporate proxy, in config.json or the
+ * environment. It only connects to the proxy; whether the credential is
+ * accepted shows in `icctl status`.
  */
 #include <sys/socket.h>
 
@@ -19,7 +19,7 @@
 
 #define DOCTOR_CONNECT_MS 3000
 
-/* config.json's, in fresh memory, or NULL. */
+/* Returns the URL in config.json, which the caller frees, or NULL. */
 static char *
 doctor_config_url(const struct icctl *ctl)
 {
@@ -38,7 +38,7 @@ doctor_config_url(const struct icctl *ctl)
 	return text;
 }
 
-/* NULL: it answers; else why not. */
+/* Returns NULL if the proxy answers, or else the reason. */
 static const char *
 doctor_try(const struct addrinfo *ai)
 {

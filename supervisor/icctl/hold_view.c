@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Shows one pending call or request.  It prints and nothing else, so that a
- * terminal, a page and a test get the same text.
+ * Shows one pending call or request. It only prints, so that a terminal, a
+ * pager and a test get the same text.
  */
 #include "icctl/hold_view.h"
 
@@ -59,7 +59,7 @@ put_left(struct hold_text *t, json_object *hold)
 		fprintf(t->out, "%lldm left", (long long)(s / 60));
 }
 
-/* "server__tool", or the provider that a request goes to. */
+/* Print "server__tool", or the provider that a request goes to. */
 static void
 put_name(struct hold_text *t, json_object *hold)
 {
@@ -70,7 +70,7 @@ put_name(struct hold_text *t, json_object *hold)
 	hold_text_again(t, text(hold, "tool"));
 }
 
-/* Returns false if a member is not what a session sends. */
+/* Returns false if a member is malformed. */
 static bool
 put_resource(struct hold_text *t, json_object *o, const char *indent)
 {
@@ -97,7 +97,9 @@ put_resource(struct hold_text *t, json_object *o, const char *indent)
 	return true;
 }
 
-/* Resources stand by role, the worst first: a heading for each, with a count.
+/*
+ * Print resources by role, the most dangerous first, with a heading and a count
+ * for each role.
  */
 static bool
 put_resources(struct hold_text *t, json_object *resources, const char *indent)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Arguments are shown value by value, so that a long one cannot hide what
- * stands behind it.
+ * Shows arguments value by value, so that a long one cannot hide those after
+ * it.
  */
 #include "icctl/hold_view_text.h"
 
@@ -11,7 +11,7 @@
 #include "common/visible.h"
 
 #define TEXT_MAX (64U << 20)
-#define TEXT_LONG 420U /* bytes of a text that is shown without a cut */
+#define TEXT_LONG 420U /* bytes of a text that is shown in full */
 #define TEXT_HEAD 260U
 #define TEXT_TAIL 120U
 #define TEXT_LEAVES 100U /* values of one call, without --full */
@@ -50,7 +50,7 @@ hold_text_quoted(struct hold_text *t, struct span s)
 	fputc('"', t->out);
 }
 
-/* Head and tail, and between them how much is not shown. */
+/* Show the beginning and the end, and how much was left out. */
 static void
 put_long(struct hold_text *t, struct span s)
 {
@@ -93,7 +93,7 @@ put_leaf(struct hold_text *t, struct span path, const struct value *v)
 	fputc('\n', t->out);
 }
 
-/* A member's name, in quotes where it could be taken for a path. */
+/* Add a member's name, in quotes if it could be mistaken for a path. */
 static void
 add_name(struct buf *path, struct span name)
 {
@@ -153,7 +153,7 @@ is_resource(json_object *resources, struct span argument, struct span value)
 	return false;
 }
 
-/* A string, or an array of strings, each of which stands among resources. */
+/* Returns true for a string, or an array of strings, that are all resources. */
 static bool
 is_shown(const struct value *v, json_object *resources)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The texts of a pending call: escaped, and where they have no role and are
- * long, without their middle.
+ * The texts of a pending call: escaped; long texts without a role lose their
+ * middle.
  */
 #ifndef ICCTL_HOLD_VIEW_TEXT_H
 #define ICCTL_HOLD_VIEW_TEXT_H
@@ -14,19 +14,21 @@
 
 struct hold_text {
 	FILE *out;
-	unsigned flags; /* of visible_add */
-	bool full;      /* long texts with their middle */
+	unsigned flags; /* of visible_add() */
+	bool full;      /* show long texts in full */
 	struct span id;
-	unsigned leaves; /* shown of one call's arguments */
+	unsigned leaves; /* values of one call's arguments so far */
 };
 
-/* Whole, escaped; between quotes; or of what may be escaped already. */
+/*
+ * Print escaped text: as it is, in quotes, or text that may be escaped already.
+ */
 void hold_text_plain(struct hold_text *, struct span);
 void hold_text_quoted(struct hold_text *, struct span);
 void hold_text_again(struct hold_text *, struct span);
 /*
- * Every value of the arguments on a line of its own, but those that are shown
- * among the resources.
+ * Print every value of the arguments on its own line, except those that are
+ * shown as resources.
  */
 void hold_text_arguments(
     struct hold_text *, const struct value *arguments, json_object *resources);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icctl's inside: options that all commands share, the connection to a
- * session's control socket, and how text from an agent is shown.
+ * Internals of icctl: options that all commands share, the connection to a
+ * session's control socket, and the display of text from an agent.
  */
 #ifndef ICCTL_H
 #define ICCTL_H
@@ -11,13 +11,13 @@
 
 #include "common/span.h"
 
-/* How JSON is printed: on one line, paths as they are. */
+/* JSON is printed on one line, with plain slashes. */
 #define ICCTL_JSON (JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
 
-/* Exit statuses, as icctl.1 lists them. */
+/* Exit statuses, as listed in icctl.1. */
 enum icctl_exit {
 	ICCTL_OK = 0,
-	ICCTL_FAILED = 1,	/* asked and refused, or found wanting */
+	ICCTL_FAILED = 1,	/* asked and refused, or a check failed */
 	ICCTL_USAGE = 2,
 	ICCTL_NO_SESSION = 3,	/* none, or more than one is running */
 };
@@ -29,69 +29,81 @@ struct icctl {
 	char dir[4096];		/* of the session, once found */
 };
 
-/* icctl/start.c: the path of a program of ours, which stands beside icctl. */
+/*
+ * start.c: Write the path of a program of ours, which is beside icctl. Returns
+ * 0, or -1.
+ */
 int icctl_program(const char *name, char *dst, size_t cap);
-/* icctl/client.c */
-/* Finds the session and fills dir. 0, or an exit status: it said why. */
+/* client.c */
+/*
+ * Find the session and set `dir`. Returns 0, or an exit status after it printed
+ * the reason.
+ */
 int icctl_find(struct icctl *, bool must_run);
-/* Connected control socket of the session found, or -1: it said why. */
+/*
+ * Returns a connection to the session's control socket, or -1 after it printed
+ * the reason.
+ */
 int icctl_connect(struct icctl *);
-/* Sends one request. 0, or -1. Takes no ownership. */
+/* Send one request. Returns 0, or -1. Does not take the request. */
 int icctl_send(int fd, json_object *request);
 /*
- * The next reply or event, or NULL at the end or on failure. `rest` keeps
- * what came behind it: one per connection, zeroed at first.
+ * Returns the next reply or event, or NULL with errno set at the end or on
+ * failure. `rest` keeps further data: one per connection, zero at first.
  */
 struct icctl_rest {
 	char *p;
 	size_t len, cap;
 };
 json_object *icctl_receive(int fd, struct icctl_rest *);
-/* reply.c: has it the shape that commands rely on? */
+/* reply.c: Returns true if it has the shape that commands rely on. */
 bool icctl_reply_ok(json_object *);
-/* Say on standard error why icctl_receive() returned NULL: errno. */
+/* Print why icctl_receive() returned NULL, by errno. */
 void icctl_lost(const struct icctl *);
-/* One request and its reply, NULL if that failed (said why). */
+/* Send one request. Returns its reply, or NULL after it printed the reason. */
 json_object *icctl_ask(struct icctl *, json_object *request);
-/* The same with a descriptor, which is taken; -1: none. */
+/* Do the same with a descriptor, which is taken; -1: none. */
 json_object *icctl_ask_with(struct icctl *, json_object *request, int given);
-/* Print why `reply` is not ok. Returns the exit status for it. */
+/* Print why `reply` is not ok. Returns the exit status. */
 int icctl_refused(const struct icctl *, json_object *reply);
 const char *icctl_text(json_object *, const char *key);
 int64_t icctl_number(json_object *, const char *key);
-/* "s", but for one. */
+/* Returns "s", or "" for 1. */
 const char *icctl_plural(int64_t);
 
 /*
- * icctl/answer.c: a request; and its reply if that is good, else NULL: it said
- * why and *status is what to exit with. Takes the request.
+ * answer.c: Make a request; send it and return its reply, or NULL after the
+ * reason was printed, with the exit status in `*status`. icctl_command() takes
+ * the request.
  */
 json_object *icctl_request(const char *op, const char *id);
 json_object *icctl_command(struct icctl *, json_object *req, int *status);
-/* Asks on the terminal, or of what stands on stdin; no answer is no. */
+/* Ask on the terminal, or read the answer from stdin. No answer is no. */
 bool icctl_confirm(const char *question);
 
-/* icctl/show.c */
-/* Flags of visible_add for this terminal: letters, or ASCII alone. */
+/* show.c */
+/*
+ * Returns the flags of visible_add() for this terminal: letters, or ASCII only.
+ */
 unsigned icctl_visible(void);
-/* Escaped, at most `max` source bytes, quoted or not. */
+/* Print escaped text, at most `max` bytes of it, quoted or not. */
 void icctl_put(struct span, size_t max, bool quoted);
 void icctl_put_str(const char *);
-/* One line of JSON in printable ASCII: the rest stands as \uXXXX. */
+/* Print a line of JSON in printable ASCII, with \uXXXX for the rest. */
 void icctl_put_json(json_object *);
 
 /*
- * icctl/answer.c: the hold of that id as `show` gives it, whole; NULL: it is
- * gone, and with `say` that was said.  The caller owns it.
+ * answer.c: Returns the call of that id in full, as `show` gives it, which the
+ * caller owns; or NULL if it is gone, which is reported if `say`.
  */
 json_object *icctl_hold_fetch(struct icctl *, const char *id, bool say);
 
-/* icctl/budget.c: limits, counts, a line for each model. */
+/* budget.c: Print limits, counts, and a line for each model. */
 void icctl_show_budget(json_object *budget);
-/* One line for each model. */
+/* Print a line for each model. */
 void icctl_show_usage(json_object *budget);
 
-/* One command each: argc and argv begin with the command's name. */
+/* The commands: argc and argv begin with the command's name. */
 int icctl_pending(struct icctl *, int argc, char **argv);
 int icctl_show(struct icctl *, int argc, char **argv);
 int icctl_trust(struct icctl *, int argc, char **argv);
@@ -113,7 +125,7 @@ int icctl_login(struct icctl *, int argc, char **argv);
 int icctl_policy(struct icctl *, int argc, char **argv);
 int icctl_mcp(struct icctl *, int argc, char **argv);
 
-/* keys.c: "3 min", "2 h", of milliseconds. */
+/* keys.c: Write a duration in ms: "3 min", "2 h". Returns `dst`. */
 const char *icctl_span(int64_t ms, char *dst, size_t cap);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icctl keys: a session's credentials by name, kind, age and use.  Their
- * values are in no reply, and never here.
+ * `icctl keys`: a session's credentials by name, kind, age and use. No reply
+ * contains their values, and they never appear here.
  */
 #include <dirent.h>
 #include <err.h>
@@ -109,7 +109,10 @@ keys_list(struct icctl *ctl)
 	return rv;
 }
 
-/* The variable that the session had this key from; copied, or NULL. */
+/*
+ * Returns the variable that the session read this key from, which the caller
+ * frees, or NULL.
+ */
 static char *
 keys_variable(struct icctl *ctl, const char *name)
 {
@@ -134,8 +137,8 @@ keys_variable(struct icctl *ctl, const char *name)
 }
 
 /*
- * A session does not see our variables: the value goes over in a pipe, and
- * is no longer here then. *fd -1: nothing is to go.
+ * The session cannot see our variables: move the value into a pipe. `*fd` is -1
+ * if there is nothing to send.
  */
 static int
 keys_pipe(char *variable, struct fault *fault)
@@ -208,7 +211,7 @@ keys_reload(struct icctl *ctl, const char *name, const char *path)
 	return rv;
 }
 
-/* Logins that began in a box; no session is asked. */
+/* Remove logins that began in a sandbox; no session is involved. */
 static int
 keys_forget(struct icctl *ctl, const char *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icctl login: how sessions get at a provider's credential, and what is there
- * already.  It says what to do; it takes no key, asks for none and keeps none:
- * a credential stays where its owner put it.
+ * `icctl login`: explains how sessions find a provider's credential, and what
+ * is there already. It gives instructions; it accepts and stores no key: a
+ * credential stays where its owner put it.
  */
 #include <sys/stat.h>
 
@@ -15,15 +15,15 @@
 #include "icctl/icctl.h"
 
 static const struct login {
-	const char *name; /* as "credentials" calls it */
+	const char *name; /* its name under "credentials" */
 	const char *provider;
 	const char *whose;
 	const char *how;
-	/* As the provider files have it: the first variable that is set. */
+	/* As in the provider files: the first variable that is set decides. */
 	struct {
 		const char *dir, *file;
 	} places[3];
-	bool outside; /* it never begins in a box */
+	bool outside; /* it never begins in a sandbox */
 } logins[] = {
     {"claude-code", "anthropic", "Claude Code", "run `claude`, then /login",
 	{{"CLAUDE_CONFIG_DIR", ".credentials.json"},
@@ -56,7 +56,7 @@ static const struct {
 #define NLOGINS (sizeof(logins) / sizeof(logins[0]))
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
-/* NULL: good; else what is the matter with the file. */
+/* Returns NULL if the login file is good, or else its fault. */
 static const char *
 login_state(const struct login *l, char *path, size_t cap)
 {
@@ -89,7 +89,7 @@ key_set(const char *env)
 	return v != NULL && *v != '\0';
 }
 
-/* One that began in a box. */
+/* Returns true if a login that began in a sandbox is kept. */
 static bool
 login_kept(
     const struct icctl *ctl, const struct login *l, char *path, size_t cap)
@@ -117,7 +117,7 @@ show_kept(const struct icctl *ctl, const struct login *l)
 	    l->provider, l->name);
 }
 
-/* What goes before the login where nothing is said. */
+/* Mention environment variables that take precedence over the login. */
 static void
 show_first(const struct login *l)
 {
@@ -150,7 +150,7 @@ show_login(const struct icctl *ctl, const struct login *l)
 	    l->provider);
 }
 
-/* A provider of the user's own, that needs a file. */
+/* Describe a provider of the user's own, which needs a file. */
 static void
 show_own(const struct icctl *ctl, const char *provider)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icctl: how a person talks to running sessions.  Holds nothing; everything
- * is asked of icsupervisor over the session's control socket, or read from
- * the session's files.
+ * icctl: a person's access to running sessions. Holds nothing; everything is
+ * asked of icsupervisor over the session's control socket, or read from the
+ * session's files.
  */
 #include <err.h>
 #include <errno.h>
@@ -145,7 +145,10 @@ is_help(const char *arg)
 	return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
 }
 
-/* The word behind the command, or behind a tool of `policy`. */
+/*
+ * Returns true for a help option after the command, or after a tool of
+ * `policy`.
+ */
 static bool
 asks_help(int argc, char **argv)
 {
@@ -153,7 +156,7 @@ asks_help(int argc, char **argv)
 	       (argc > 3 && strcmp(argv[1], "policy") == 0 && is_help(argv[3]));
 }
 
-/* What one command takes and does; `start` and `policy` say more. */
+/* Print a command's help; `start`, `policy` and `mcp` have their own. */
 static int
 help_command(struct icctl *ctl, const struct command *c)
 {
@@ -199,12 +202,12 @@ find_home(struct icctl *ctl)
 	return 0;
 }
 
-/* Options before or behind the command. Compacts argv. */
+/* Take options before or after the command. Compacts `argv`. */
 static int
 take_options(struct icctl *ctl, int argc, char **argv)
 {
 	int out = 1;
-	/* What belongs to `start` and behind "--" is not ours. */
+	/* Arguments of `start` and after "--" are not icctl's. */
 	bool start = false;
 
 	for (int i = 1; i < argc; i++) {
@@ -255,7 +258,7 @@ main(int argc, char **argv)
 	static struct icctl ctl;
 	const struct command *c;
 
-	/* We started ourselves so; nobody types it. */
+	/* icctl starts itself in this way; nobody types it. */
 	if (argc > 1 && strcmp(argv[1], VIEWER_HOW_COMMAND) == 0)
 		return viewer_main(argc - 1, argv + 1);
 	argc = take_options(&ctl, argc, argv);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The shape of replies and events, checked in one place before any command
- * looks into them: json-c ends the program where a list is not one.
+ * Checks the shape of replies and events, in one place, before any command uses
+ * them: json-c would abort if a list is not an array.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Every shape that `v` has: an empty array is a list of either kind. */
+/* Returns every shape that `v` has: an empty array is a list of either kind. */
 static unsigned
 shapes_of(json_object *v)
 {
@@ -69,7 +69,10 @@ shapes_of(json_object *v)
 	return shapes;
 }
 
-/* Is each member below `v` that a command relies on of its shape? */
+/*
+ * Returns true if every member below `v` that a command uses has the right
+ * shape.
+ */
 static bool
 members_ok(json_object *v)
 {

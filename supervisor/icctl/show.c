@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How text from an agent, a server or a session is shown: escaped, in one
- * notation (common/visible.h), so that it cannot move the cursor, hide,
- * reorder or pretend to be ours.
+ * Shows text from an agent, a server or a session: escaped, in a single
+ * notation (common/visible.h), so that it cannot move the cursor, hide, reorder
+ * or pretend to be icctl's own.
  */
 #include <langinfo.h>
 #include <locale.h>
@@ -57,7 +57,7 @@ icctl_put_str(const char *s)
 	icctl_put(span_str(s), SHOW_MAX, false);
 }
 
-/* One code point of valid UTF-8; its bytes. */
+/* Decode one code point of valid UTF-8. Returns its length. */
 static size_t
 code_point(struct span s, size_t i, uint32_t *cp)
 {
@@ -72,7 +72,7 @@ code_point(struct span s, size_t i, uint32_t *cp)
 	return n;
 }
 
-/* json-c has escaped what is below 0x20; only strings hold the rest. */
+/* json-c has escaped characters below 0x20; others occur only in strings. */
 void
 icctl_put_json(json_object *o)
 {

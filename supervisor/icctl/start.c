@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icctl start`: names a new session directory, starts icsupervisor in a
- * session of its own, and becomes the viewer of what its agent shows.
+ * session of its own, and becomes the viewer of its agent.
  */
 #include <sys/stat.h>
 
@@ -75,7 +75,7 @@ usage(void)
 	    "icctl watch.");
 }
 
-/* IRONCURTAIN_HOME/sessions/<time>-<random>: made by icsupervisor. */
+/* Name IRONCURTAIN_HOME/sessions/<time>-<random>; icsupervisor creates it. */
 static int
 new_session(struct icctl *ctl)
 {

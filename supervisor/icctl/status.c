@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icctl status: one session as it is, for people.  What agents and servers
- * wrote in it comes out as printable ASCII.
+ * `icctl status`: shows a session to people. Text from agents and servers is
+ * printed as printable ASCII.
  */
 #include <err.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define STATUS_COLUMNS 8U
 #define STATUS_WIDEST 32U
 
-/* A member as it stands in its row; numbers say what they are. */
+/* Returns a member as it is shown in its row, with a unit for numbers. */
 static const char *
 cell(const char *key, json_object *v, char *dst, size_t cap)
 {
@@ -28,7 +28,7 @@ cell(const char *key, json_object *v, char *dst, size_t cap)
 	return dst;
 }
 
-/* How wide each column is, in the rows whose members they are. */
+/* Compute the width of each column. */
 static void
 list_widths(json_object *list, size_t width[STATUS_COLUMNS])
 {
@@ -53,7 +53,7 @@ list_widths(json_object *list, size_t width[STATUS_COLUMNS])
 	}
 }
 
-/* Blanks come before what they keep apart, never at the end of a line. */
+/* Put blanks before a value, so that no line ends in blanks. */
 static void
 put_row(json_object *o, const size_t width[STATUS_COLUMNS])
 {
@@ -111,7 +111,7 @@ put_granted(json_object *reply)
 	}
 }
 
-/* The last failure of each provider that had one. */
+/* List the last failure of each provider that had one. */
 static void
 put_failures(json_object *reply)
 {
@@ -134,7 +134,10 @@ put_failures(json_object *reply)
 	}
 }
 
-/* "http://proxy:3128 (https_proxy, with a credential): ok", then why not. */
+/*
+ * Print "http://proxy:3128 (https_proxy, with a credential): ok", or the
+ * problem.
+ */
 static void
 put_proxy(json_object *reply)
 {
@@ -182,7 +185,7 @@ put_session(json_object *reply)
 	    pending == 0 ? "" : " for you to answer: icctl watch");
 	if (!json_object_object_get_ex(reply, "counts", &counts))
 		return;
-	/* Those that still wait are not among them. */
+	/* Pending calls are not included. */
 	printf("%-12s%lld allowed, %lld denied (%lld of them were held); "
 	       "%lld model request%s, %lld refused\n",
 	    "calls", (long long)icctl_number(counts, "allowed"),

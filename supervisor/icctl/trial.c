@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl doctor`: runs a session, with an empty home and workspace of its own,
- * whose agent is true(1).  The sandbox is thus exactly the one that sessions
- * have, and whatever icsupervisor says about a failure is what is shown.
+ * The part of `icctl doctor` that runs a session with an empty home and
+ * workspace, whose agent is true(1). It tests exactly the sandbox that sessions
+ * have, and shows what icsupervisor says about a failure.
  */
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,7 +32,7 @@ remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 	return remove(path);
 }
 
-/* icsupervisor stands beside icctl. */
+/* icsupervisor is in the same directory as icctl. */
 static int
 trial_program(char *dst, size_t cap)
 {
@@ -50,7 +50,7 @@ trial_program(char *dst, size_t cap)
 	return n > 0 && (size_t)n < cap ? 0 : -1;
 }
 
-/* Child: no credential of the user is needed, and none is handed on. */
+/* In the child: run icsupervisor without any of the user's credentials. */
 static void __attribute__((noreturn))
 trial_exec(const char *program, const char *dir, int words)
 {
@@ -78,7 +78,7 @@ trial_exec(const char *program, const char *dir, int words)
 	_exit(127);
 }
 
-/* What it says until it ends, for TRIAL_MS at most. */
+/* Read its messages until it ends, for at most TRIAL_MS. */
 static void
 trial_read(int fd, char *text, size_t cap)
 {
@@ -97,7 +97,7 @@ trial_read(int fd, char *text, size_t cap)
 	text[len] = '\0';
 }
 
-/* The last but one line of text and the last, without the program's name. */
+/* Find the last two lines of the text, without the program's name. */
 static void
 trial_lines(char *text, const char **found, const char **remedy)
 {

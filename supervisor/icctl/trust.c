@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl trust`: what a tool was, what it is now, and whether that is well.
- * The text is a server's; it comes out as printable ASCII, whole, a member a
- * line.  What is trusted is the definition that was shown, by its digest.
+ * `icctl trust`: shows a tool as it was and as it is now, and asks whether to
+ * trust it. The text comes from a server and is printed as printable ASCII, in
+ * full, one member per line. The digest binds the answer to the definition that
+ * was shown.
  */
 #include <err.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #define TRUST_POOL (8U << 20)
 
-/* Each member on a line, with a sign before it. */
+/* Print each member on a line, with a sign before it. */
 static void
 put_members(const struct value *of, const struct value *other, char sign)
 {
@@ -74,7 +75,7 @@ put_why(json_object *tool)
 	putchar('\n');
 }
 
-/* Show the tool.  Returns true if its definition was shown as well. */
+/* Show the tool. Returns true if its definition was shown as well. */
 static bool
 put_tool(json_object *tool)
 {
@@ -94,7 +95,7 @@ put_tool(json_object *tool)
 		puts("    its definition is too long to be shown, and what "
 		     "nobody can look at is not\n    trusted: it stays in "
 		     "quarantine; its server has to offer a shorter one");
-	/* The same text: then it is the command that is another one. */
+	/* If the definition is the same, the server's command has changed. */
 	if (was != NULL && is != NULL && value_eq(was, is))
 		puts("    its definition is the same: the command of its "
 		     "server was changed");
@@ -154,7 +155,10 @@ trust_all(struct icctl *ctl, json_object *reply, bool any, bool yes)
 				 : "No such tool is in quarantine.");
 		return ICCTL_OK;
 	}
-	/* With --json nobody is asked: it is a list, until --yes. */
+	/*
+	 * With --json there are no questions: print a list unless --yes is
+	 * given.
+	 */
 	if (ctl->json && !yes) {
 		icctl_put_json(reply);
 		return ICCTL_OK;

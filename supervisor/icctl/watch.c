@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl watch`: events of a session as they come, and answers by single keys
- * on a terminal.  With --json, or without a terminal, it only prints.
+ * `icctl watch`: prints events of a session as they come, and answers calls by
+ * single keys on a terminal. With --json, or without a terminal, it only
+ * prints.
  */
 #include <err.h>
 #include <errno.h>
@@ -24,8 +25,8 @@ static struct {
 	json_object *holds[WATCH_MAX]; /* oldest first */
 	size_t nholds;
 	bool keys;  /* a terminal in single-key mode */
-	bool begun; /* the session has answered */
-	bool ended; /* and said that it ends */
+	bool begun; /* a reply was waited for */
+	bool ended; /* the session said that it ends */
 	struct watch_panel panel;
 	struct termios saved;
 } watch_env;
@@ -63,7 +64,7 @@ terminal_keys(void)
 	signal(SIGHUP, on_signal);
 }
 
-/* Below whatever was printed last: which call the keys are for. */
+/* Print the keys for the first call, below everything printed before. */
 static void
 prompt(void)
 {
@@ -85,7 +86,7 @@ prompt(void)
 	    watch_env.nholds);
 }
 
-/* Draw the first call anew, from what the session says of it now. */
+/* Draw the first call again, as the session now describes it. */
 static void
 ask_for_key(void)
 {
@@ -128,7 +129,7 @@ add_hold(json_object *hold)
 {
 	if (hold == NULL || watch_env.nholds == WATCH_MAX)
 		return;
-	/* The same for another reason: the rules were changed. */
+	/* The call is pending for another reason, because the rules changed. */
 	for (size_t i = 0; i < watch_env.nholds; i++) {
 		if (strcmp(icctl_text(watch_env.holds[i], "id"),
 			icctl_text(hold, "id")) != 0)
@@ -144,12 +145,12 @@ add_hold(json_object *hold)
 		ask_for_key();
 		return;
 	}
-	/* The shown one stays: a new one only says that it is there. */
+	/* The call on the screen stays; announce the new one in a line. */
 	hold_view_line(stdout, hold, icctl_visible());
 	prompt();
 }
 
-/* A server, or a provider. */
+/* Print the state of a server or a provider. */
 static void
 show_state(json_object *event)
 {
@@ -180,7 +181,7 @@ show_state(json_object *event)
 	puts(" --");
 }
 
-/* before TEXT[after TEXT] -- */
+/* Print before TEXT after MORE, ended by "--". */
 static void
 show_line(
     const char *before, const char *text, const char *after, const char *more)
@@ -192,7 +193,7 @@ show_line(
 	puts(" --");
 }
 
-/* What is told and not asked. */
+/* Print an event that asks for no answer. */
 static void
 show_news(const char *kind, json_object *event)
 {
@@ -281,7 +282,7 @@ on_event(json_object *event)
 	panel_end(&watch_env.panel);
 }
 
-/* The first hold is answered on a connection of its own. */
+/* Answer the first pending call, on a connection of its own. */
 static void
 answer_now(const char *op, bool session)
 {
@@ -303,7 +304,9 @@ answer_now(const char *op, bool session)
 	json_object_put(reply);
 }
 
-/* May the first call be answered now? If not, that was said. */
+/*
+ * Returns true if the first call may be answered now; otherwise says why not.
+ */
 static bool
 may_answer(bool approve)
 {
@@ -328,7 +331,7 @@ may_answer(bool approve)
 	return false;
 }
 
-/* The first of two keys: the second is the first letter of the id. */
+/* Handle the first of two keys; the second is the first letter of the id. */
 static void
 arm(char how)
 {
@@ -400,7 +403,7 @@ key_for_hold(char key)
 	}
 }
 
-/* false: the user wants to leave. */
+/* Handle a key. Returns false if the user wants to leave. */
 static bool
 on_key(void)
 {
@@ -419,7 +422,7 @@ on_key(void)
 	return watch_env.panel.armed != 'q';
 }
 
-/* Take one reply or event, NULL if the connection broke. */
+/* Handle one reply or event; NULL if the connection broke. */
 static int
 watch_take(json_object *event)
 {
@@ -466,9 +469,9 @@ watch_loop(int fd)
 			break;
 		if (n != 0 && p[0].revents == 0)
 			continue;
-		/* The first answer has a time limit of its own. */
+		/* icctl_receive() limits the time of the first answer. */
 		watch_env.begun = true;
-		/* At least one line; more may have come with it. */
+		/* Take at least one line; more may have come with it. */
 		do {
 			event = icctl_receive(fd, &rest);
 			r = watch_take(event);

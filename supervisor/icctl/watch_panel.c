@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Counts rows of the terminal, too many rather than too few: a character
- * beyond ASCII counts as two columns.
+ * Counts rows of the terminal, in case of doubt too many: a character beyond
+ * ASCII counts as two columns.
  */
 #include "icctl/watch_panel.h"
 
@@ -18,11 +18,11 @@
 #include "icctl/icctl.h"
 
 /*
- * A call that has only just come to stand there is not answered: the key was
- * meant for the one before, whose end an agent can time.
+ * A call that has just appeared cannot be answered yet: the key may have been
+ * meant for the call before it, and the agent controls when that ends.
  */
 #define PANEL_LOOK_MS 1000
-#define PANEL_SPARE 4U /* rows for the prompt and what is said about keys */
+#define PANEL_SPARE 4U /* rows for the prompt and messages about keys */
 
 static uint64_t
 now_ms(void)
@@ -48,14 +48,17 @@ screen(unsigned *rows, unsigned *cols)
 	*cols = ws.ws_col;
 }
 
-/* The rows of the line that begins at `at`; *next: where the next begins. */
+/*
+ * Returns the number of rows of the line that begins at `at`, and in `*next`
+ * where the next line begins.
+ */
 static unsigned
 line_rows(const char *p, size_t len, size_t at, unsigned cols, size_t *next)
 {
 	unsigned columns = 0;
 
 	while (at < len && p[at] != '\n') {
-		/* Not the bytes that go on with a character. */
+		/* Do not count the continuation bytes of a character. */
 		if (((unsigned char)p[at] & 0xc0) != 0x80)
 			columns += (unsigned char)p[at] < 0x80 ? 1 : 2;
 		at++;
@@ -96,12 +99,12 @@ panel_end(struct watch_panel *p)
 	if (!p->drew)
 		p->drawn = 0;
 	p->below += text_rows(p->caught + p->drawn, p->ncaught - p->drawn);
-	if (p->ncaught != 0) /* fwrite takes no null pointer */
+	if (p->ncaught != 0) /* fwrite() takes no null pointer */
 		(void)fwrite(p->caught, 1, p->ncaught, stdout);
 	fflush(stdout);
 }
 
-/* As much as fits, but at least one line. */
+/* Show as much as fits, but at least one line. */
 void
 panel_page(struct watch_panel *p)
 {
@@ -140,7 +143,10 @@ panel_draw(struct watch_panel *p, json_object *hold, bool paged)
 	if (fclose(f) != 0)
 		err(ICCTL_FAILED, "output");
 	if (paged) {
-		/* What was typed before it stood here is not for it. */
+		/*
+		 * Keys that were typed before the call appeared are not meant
+		 * for it.
+		 */
 		(void)tcflush(STDIN_FILENO, TCIFLUSH);
 		panel_page(p);
 		return;

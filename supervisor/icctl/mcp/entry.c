@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One entry after the other.  Theirs was parsed strictly, but its meaning is
- * another program's: only members that are known here are taken over.
+ * Converts entries one by one. A foreign entry was parsed strictly, but it is
+ * meant for another program: only members that are known here are taken over.
  */
 #include "icctl/mcp/entry.h"
 
@@ -61,7 +61,7 @@ member(struct json_object *o, const char *key, json_type type)
 struct json_object *
 mcp_servers_of(struct json_object *root)
 {
-	/* Claude and Cursor and Gemini; VS Code; Codex; OpenCode; Zed. */
+	/* Claude, Cursor and Gemini; VS Code; Codex; OpenCode; Zed. */
 	static const char *const keys[] = {
 	    "mcpServers", "servers", "mcp_servers", "mcp", "context_servers"};
 	struct json_object *v, *inner;
@@ -83,7 +83,7 @@ mcp_servers_of(struct json_object *root)
 	return NULL;
 }
 
-/* A name that a session takes: a-z, 0-9, - and single _, at most 32. */
+/* Make a name that a session accepts: a-z, 0-9, - and single _, at most 32. */
 static void
 entry_name(struct mcp_entry *e, const char *theirs)
 {
@@ -112,7 +112,10 @@ entry_name(struct mcp_entry *e, const char *theirs)
 		snprintf(e->name, sizeof(e->name), "proxy-server");
 }
 
-/* Programs that would make the sandbox meaningless, or that it cannot run. */
+/*
+ * Returns why the program would defeat the sandbox, or cannot run in it; or
+ * NULL.
+ */
 static const char *
 entry_forbidden(const char *command)
 {
@@ -139,7 +142,7 @@ entry_forbidden(const char *command)
 	return NULL;
 }
 
-/* Command and arguments in one list: OpenCode has the command in it as well. */
+/* Returns command and arguments in one list, as in OpenCode's configuration. */
 static struct json_object *
 entry_argv(struct mcp_entry *e, struct json_object *theirs)
 {
@@ -165,9 +168,9 @@ entry_argv(struct mcp_entry *e, struct json_object *theirs)
 }
 
 /*
- * `npx [-y] PACKAGE[@VERSION] ARGUMENTS`: the package to install.  The version
- * stays in the entry; `latest` and the like are dropped, because a session
- * never fetches anything.
+ * `npx [-y] PACKAGE[@VERSION] ARGUMENTS`: find the package to install. The
+ * version stays in the entry; `latest` is dropped, because a session never
+ * fetches anything.
  */
 static void
 entry_npx(struct mcp_entry *e, struct json_object *args)
@@ -263,7 +266,7 @@ entry_env(struct mcp_entry *e, struct json_object *theirs)
 		json_object_put(out);
 }
 
-/* Secrets among the arguments become references to a variable. */
+/* Replace secrets among the arguments by references to a variable. */
 static void
 entry_secret_args(struct mcp_entry *e)
 {
@@ -298,7 +301,7 @@ entry_secret_args(struct mcp_entry *e)
 	}
 }
 
-/* Name every member that has no meaning here. */
+/* Add a note for every member that has no meaning here. */
 static void
 entry_rest(struct mcp_entry *e, struct json_object *theirs)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Turns an MCP server's entry in another program's configuration into an entry
- * of mcp-servers.json.  Nothing is dropped silently: every member that is not
+ * Converts an MCP server's entry in another program's configuration to an entry
+ * of mcp-servers.json. Nothing is dropped silently: every member that is not
  * taken over, and every value that is moved, leaves a note for the person.
  */
 #ifndef MCP_ENTRY_H
@@ -18,9 +18,10 @@ struct mcp_entry {
 	struct json_object *secrets;   /* NAME: value, for serverCredentials */
 	struct json_object *variables; /* names that ${NAME} refers to */
 	struct json_object *notes;     /* sentences */
-	struct json_object *make;      /* directories that must be made */
+	struct json_object *make;      /* directories to create */
 	char *package;                 /* npm package to install, or NULL */
-	char *refused;                 /* why it cannot be imported, or NULL */
+	char *refused;                 /* the reason why it cannot be imported,
+					  or NULL */
 };
 
 struct mcp_entry_how {
@@ -30,17 +31,20 @@ struct mcp_entry_how {
 };
 
 /*
- * The object of `root` that maps names to servers, for the configurations of
- * Claude Desktop, Claude Code, Cursor, VS Code, Gemini CLI, OpenCode, Codex
- * and for a bare mcp-servers.json; NULL if there is none.
+ * Returns the object of `root` that maps names to servers, for the
+ * configurations of Claude Desktop, Claude Code, Cursor, VS Code, Gemini CLI,
+ * OpenCode, Codex and for a bare mcp-servers.json; NULL if there is none.
  */
 struct json_object *mcp_servers_of(struct json_object *root);
-/* Convert one. Always fills *out, which mcp_entry_free() releases. */
+/* Convert one entry. Always fills `*out`, which mcp_entry_free() releases. */
 void mcp_entry_convert(struct mcp_entry *out, const struct mcp_entry_how *,
     const char *name, struct json_object *theirs);
 void mcp_entry_free(struct mcp_entry *);
 
-/* mcp/secret.c: does a value look like a secret, by its name or its form? */
+/*
+ * secret.c: Returns true if a value looks like a secret, by its name or its
+ * form.
+ */
 bool mcp_secret(const char *name, const char *value);
 
 #endif

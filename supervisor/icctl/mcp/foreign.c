@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The file is foreign: another program's, or a project's.  The child that
- * parses it holds the open file and a pipe and may do nothing but read and
- * write them, so that a mistake in a parser yields a wrong tree at most.  The
- * tree is then shown to the person before anything of it is used.
+ * Reads a foreign file: another program's, or a project's. The child that
+ * parses it holds the open file and a pipe and may only read and write them, so
+ * that a bug in a parser can at worst produce a wrong tree. The tree is shown
+ * to the person before anything of it is used.
  */
 #include "icctl/mcp/foreign.h"
 
@@ -28,7 +28,7 @@
 
 /*
  * Replace comments by blanks and drop commas before a closing bracket, outside
- * of strings.  The length stays the same, so that offsets stay true.
+ * of strings. The length stays the same, so that offsets remain valid.
  */
 static void
 foreign_strip(char *s, size_t len)
@@ -114,7 +114,10 @@ out:
 	return rv;
 }
 
-/* Read until the end, at most `max` bytes. Returns 0, or -1 with errno. */
+/*
+ * Read to the end, but at most the buffer's maximum. Returns 0, or -1 with
+ * errno set.
+ */
 static int
 foreign_slurp(int fd, struct buf *b)
 {
@@ -150,7 +153,7 @@ foreign_write(int fd, const void *p, size_t len)
 	}
 }
 
-/* The child: its answer is a letter, then JSON or a message. */
+/* In the child: answer with a letter, then JSON or a message. */
 static void
 foreign_child(int fd, int out, bool toml)
 {

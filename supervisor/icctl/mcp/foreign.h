@@ -16,15 +16,15 @@
 #define FOREIGN_MAX (1U << 20)
 
 /*
- * Returns an object that the caller owns, or NULL with *fault; errno is ENOENT
- * if there is no such file.  If `strict`, a symbolic link is refused, as for a
- * file of a project, which an agent may have written.
+ * Returns an object that the caller owns, or NULL with the fault set; errno is
+ * ENOENT if there is no such file. If `strict`, a symbolic link is refused: a
+ * project's file may have been written by an agent.
  */
 struct json_object *foreign_read(
     const char *path, bool strict, struct fault *fault);
 
 /*
- * The part that runs in the child: read a whole text and write canonical JSON.
+ * The part that runs in the child: parse a whole text and write canonical JSON.
  * Returns 0, or -1 with a message for a person in `why`.
  */
 int foreign_convert(

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl mcp import`: takes MCP servers over from the configuration of another
- * program.  An imported server is a foreign program, so each is shown whole
- * before it is written down, and is started for the first time without a
- * workspace, files, hosts or secrets.
+ * `icctl mcp import`: takes over MCP servers from the configuration of another
+ * program. An imported server is a foreign program, so it is shown in full
+ * before it is written, and is started for the first time without a workspace,
+ * files, hosts or secrets.
  */
 #include <sys/stat.h>
 
@@ -25,7 +25,7 @@
 
 #define IMPORT_MAX 32U
 
-/* Files of the user's own, as the programs document them. */
+/* The user's own files, as the programs document them. */
 static const struct {
 	const char *program, *path;
 } places[] = {
@@ -72,7 +72,7 @@ usage(FILE *to)
 	return to == stdout ? ICCTL_OK : ICCTL_USAGE;
 }
 
-/* Print `key`, then each value of a list in it, escaped. */
+/* Print `key`, then each value of the list, escaped. */
 static void
 show_list(const char *key, struct json_object *list)
 {
@@ -176,7 +176,10 @@ import_collision(struct import *im, struct mcp_entry *e)
 		e->refused = NULL;
 }
 
-/* A file of a project may be an agent's work: each entry needs its own yes. */
+/*
+ * Returns true for a file of a project, which an agent may have written: each
+ * of its entries must be confirmed.
+ */
 static bool
 import_project(const struct import *im, const char *file)
 {
@@ -270,7 +273,7 @@ import_directory(const char *path)
 	}
 }
 
-/* Write everything down: secrets first, so that no entry lacks its own. */
+/* Write everything: secrets first, so that no entry lacks its own. */
 static int
 import_write(struct import *im)
 {
@@ -323,7 +326,7 @@ installed(const struct import *im, const char *package)
 	return access(path, F_OK) == 0;
 }
 
-/* One command that installs every package that is missing. */
+/* Print one command that installs all missing packages. */
 static void
 import_install(const struct import *im)
 {

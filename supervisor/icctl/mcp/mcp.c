@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Chooses the command of `icctl mcp`.
- */
+/* Selects the command of `icctl mcp`. */
 #include "icctl/mcp/mcp.h"
 
 #include <err.h>

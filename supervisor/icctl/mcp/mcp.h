@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl mcp`: the user's own MCP servers.  Each command gets argc and argv
+ * `icctl mcp`: the user's own MCP servers. Each command takes argc and argv
  * that begin with its name, and returns an exit status of icctl.
  */
 #ifndef ICCTL_MCP_H

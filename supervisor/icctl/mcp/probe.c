@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The probe is an ordinary session in a temporary IRONCURTAIN_HOME, so that a
- * server is started, confined and read exactly as in every other session.  The
- * tools are asked for over proxy.sock; mcp-proxyd composes the answer.
+ * Probes a server in an ordinary session with a temporary IRONCURTAIN_HOME, so
+ * that the server is started, confined and read exactly as in any other
+ * session. The tools are requested over proxy.sock; mcp-proxyd composes the
+ * answer.
  */
 #include "icctl/mcp/probe.h"
 
@@ -49,7 +50,7 @@ probe_left(const struct probe *p)
 	return ms < PROBE_MS ? (int)(PROBE_MS - ms) : 0;
 }
 
-/* Files that the entry names may be read by a bare server, and no more. */
+/* A bare server may read the files that the entry names, and nothing else. */
 static void
 probe_sandbox(struct json_object *entry)
 {
@@ -79,7 +80,10 @@ probe_sandbox(struct json_object *entry)
 	json_object_object_add(entry, "sandbox", box);
 }
 
-/* The entry as it is started: without what the person has not agreed to yet. */
+/*
+ * Returns the entry to start with; if `bare`, without everything that the
+ * person has not agreed to yet.
+ */
 static struct json_object *
 probe_entry(struct json_object *entry, bool bare)
 {
@@ -182,7 +186,7 @@ probe_start(struct probe *p, struct fault *fault)
 	return 0;
 }
 
-/* The last line that icsupervisor wrote for a person. */
+/* Set the fault to the last line that icsupervisor wrote for a person. */
 static int
 probe_why(struct probe *p, const char *name, struct fault *fault)
 {
@@ -198,7 +202,7 @@ probe_why(struct probe *p, const char *name, struct fault *fault)
 	return fault_set(fault, "%s", *line != '\0' ? line : name);
 }
 
-/* Read one line from a descriptor into b, which is emptied first. */
+/* Read one line from a descriptor into `b`, which is emptied first. */
 static int
 probe_line(struct probe *p, int fd, struct buf *b)
 {

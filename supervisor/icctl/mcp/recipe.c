@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The recipes are ours; the entry was another program's and is completed, never
- * widened beyond what the recipe and the entry's own arguments name.
+ * Completes an entry by a recipe. Recipes are IronCurtain's own; an entry comes
+ * from another program and is never widened beyond what the recipe and the
+ * entry's own arguments name.
  */
 #include "icctl/mcp/recipe.h"
 
@@ -56,7 +57,10 @@ recipe_note(struct mcp_entry *e, const char *text)
 	json_object_array_add(e->notes, json_object_new_string(text));
 }
 
-/* Replace {data} by the server's own data directory, and {home}. */
+/*
+ * Replace {data} by the server's own data directory, and ~ by the home
+ * directory. The caller frees the result.
+ */
 static char *
 expand(const struct mcp_entry *e, const struct mcp_entry_how *how,
     const char *text)
@@ -77,7 +81,7 @@ expand(const struct mcp_entry *e, const struct mcp_entry_how *how,
 	return n == -1 ? NULL : out;
 }
 
-/* The directory that holds `path`, for servers that write beside a file. */
+/* Returns the directory of `path`, for servers that write beside a file. */
 static char *
 parent(const char *path)
 {
@@ -88,7 +92,7 @@ parent(const char *path)
 		   : strndup(path, (size_t)(slash - path));
 }
 
-/* Arguments that are paths become rows of the view. */
+/* Add arguments that are paths to the view. */
 static void
 recipe_args(
     struct mcp_entry *e, const struct mcp_entry_how *how, const char *kind)
@@ -125,7 +129,7 @@ recipe_args(
 	}
 }
 
-/* Variables with a path: the user's own, or a default below {data}. */
+/* Add variables with a path: the user's own, or a default below {data}. */
 static void
 recipe_env(struct mcp_entry *e, const struct mcp_entry_how *how,
     struct json_object *rows)

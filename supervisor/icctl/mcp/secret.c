@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Guesses which values of a configuration are secrets.  A wrong guess is
- * harmless in one direction: a value that is no secret is kept in the file for
- * secrets.  So the tables are generous.
+ * Guesses which values of a configuration are secrets. Taking a harmless value
+ * for a secret does no damage: it is merely kept in the file for secrets. So
+ * the tables are generous.
  */
 #include <string.h>
 #include <strings.h>
 
 #include "icctl/mcp/entry.h"
 
-/* Parts of a variable's or an option's name. */
+/* Parts of the name of a variable or an option. */
 static const char *const names[] = {"key", "token", "secret", "passw", "pwd",
     "credential", "auth", "bearer", "cookie", "dsn", "private", "session",
     "signature", "webhook"};
 
-/* Beginnings of values: the prefixes that vendors give their keys. */
+/* Prefixes that vendors give their keys. */
 static const char *const values[] = {"sk-", "sk_", "pk_live_", "rk_live_",
     "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xoxb-", "xoxp-",
     "xapp-", "ntn_", "secret_", "AKIA", "ASIA", "AIza", "ya29.", "eyJ", "hf_",
     "npm_", "pypi-", "lin_api_", "BSA", "figd_", "dop_v1_", "SG.", "Bearer ",
     "Basic ", "-----BEGIN "};
 
-/* Parts of names that end like a secret's and are none. */
+/* Parts of names that resemble a secret's but are harmless. */
 static const char *const harmless[] = {"keyboard", "monkey", "author",
     "tokenizer", "max_tokens", "keys_path", "key_path", "keyfile", "key_file",
     "token_file", "auth_url", "auth_type"};
@@ -37,7 +37,7 @@ contains(const char *text, const char *part)
 	return false;
 }
 
-/* Is it a URL with a user name and password? */
+/* Returns true for a URL with a user name and password. */
 static bool
 has_userinfo(const char *value)
 {
@@ -67,7 +67,8 @@ mcp_secret(const char *name, const char *value)
 	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
 		if (contains(name, harmless[i]))
 			return false;
-	/* A path or a plain address names a place, and a short word a choice.
+	/*
+	 * A path or a plain address is a place, and a short word is a choice.
 	 */
 	if (value[0] == '/' || value[0] == '~' || strlen(value) < 8 ||
 	    strncmp(value, "http://", 7) == 0 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The files may hold secrets: a new one is never readable by others, and no
- * copy of an old one stays behind.
+ * Replaces files that may contain secrets: a new file is never readable by
+ * others, and no copy of an old one remains.
  */
 #include "icctl/mcp/store.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Changes JSON files of IRONCURTAIN_HOME: read strictly, changed, written to a
- * new file that replaces the old one whole.
+ * Changes JSON files in IRONCURTAIN_HOME: a file is read strictly and replaced
+ * as a whole by a new one.
  */
 #ifndef MCP_STORE_H
 #define MCP_STORE_H
@@ -10,10 +10,16 @@
 
 #include "config/fault.h"
 
-/* The object in dir/name, an empty one if there is no such file, or NULL. */
+/*
+ * Returns the object in dir/name, an empty one if there is no such file, or
+ * NULL with the fault set.
+ */
 struct json_object *store_read(
     const char *dir, const char *name, struct fault *fault);
-/* Replace dir/name, mode 0600. A failure leaves the old file as it was. */
+/*
+ * Replace dir/name, mode 0600. Returns 0, or -1 with the fault set and the old
+ * file unchanged.
+ */
 int store_write(const char *dir, const char *name, struct json_object *root,
     struct fault *fault);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A recursive reader over one text.  The text is another program's file and
- * may be hostile: depth, sizes and keys are limited by the value tree, and
- * the reader never looks beyond the end.
+ * A recursive parser over one text. The text is another program's file and may
+ * be hostile: depth, sizes and keys are limited by the value tree, and the
+ * parser never reads beyond the end.
  */
 #include "icctl/mcp/toml.h"
 
@@ -73,7 +73,7 @@ toml_skip(struct toml *t, bool lines)
 	}
 }
 
-/* Take the rest of a line, in which only a comment may stand. */
+/* Take the rest of a line, which may only contain a comment. */
 static bool
 toml_line_end(struct toml *t)
 {
@@ -154,7 +154,7 @@ toml_escape(struct toml *t, uint8_t out[4])
 	return 1;
 }
 
-/* A backslash at the end of a line of a long string: skip white space. */
+/* A backslash ends a line of a long string: skip white space. */
 static bool
 toml_folded(struct toml *t)
 {
@@ -171,7 +171,7 @@ toml_folded(struct toml *t)
 	return true;
 }
 
-/* Is the string over at this place? Takes its closing quotes if it is. */
+/* Returns true if the string ends here, and takes its closing quotes. */
 static bool
 toml_closes(struct toml *t, char quote, bool large)
 {
@@ -179,7 +179,9 @@ toml_closes(struct toml *t, char quote, bool large)
 
 	if (!large)
 		return toml_take(t, quote);
-	/* Two quotes may stand directly before the three that close. */
+	/*
+	 * Two quotes may come directly before the three that close the string.
+	 */
 	if (t->end - t->p > 3 && t->p[3] == (uint8_t)quote)
 		return false;
 	return toml_take_word(t, three);
@@ -261,7 +263,7 @@ toml_key(struct toml *t, struct span *out)
 	return true;
 }
 
-/* The member of that name, which the tree itself owns. */
+/* Returns the member of that name, which belongs to the tree. */
 static struct value *
 toml_member(struct value *o, struct span key)
 {
@@ -282,7 +284,7 @@ toml_put(struct toml *t, struct value *o, struct span key, struct value *v)
 	return v;
 }
 
-/* Go down to the table `key` of o, which is made if it is not there. */
+/* Enter the table `key` of `o`, which is created if necessary. */
 static struct value *
 toml_enter(struct toml *t, struct value *o, struct span key)
 {
@@ -297,7 +299,7 @@ toml_enter(struct toml *t, struct value *o, struct span key)
 	return v;
 }
 
-/* Read "a.b.c": *o becomes the table that holds the last part, *key. */
+/* Read "a.b.c": `*o` becomes the table that contains the last part, `*key`. */
 static bool
 toml_path(struct toml *t, struct value **o, struct span *key)
 {
@@ -369,8 +371,8 @@ toml_inline(struct toml *t, unsigned depth)
 }
 
 /*
- * Numbers and dates.  A plain decimal integer stays a number; everything else
- * becomes a string, since no setting that is read here is one.
+ * Numbers and dates. A plain decimal integer stays a number; all others become
+ * strings, because no setting that is read here is a number.
  */
 static struct value *
 toml_scalar(struct toml *t)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads TOML 1.0 into a value tree, as far as configuration of other programs
+ * Parses TOML 1.0 into a value tree, as far as other programs' configuration
  * uses it: tables, arrays of tables, dotted and quoted keys, all four kinds of
- * strings, numbers, booleans, arrays and inline tables.  Dates become strings.
- * A key that is given twice is refused.
+ * strings, numbers, booleans, arrays and inline tables. Dates become strings. A
+ * repeated key is an error.
  */
 #ifndef TOML_H
 #define TOML_H
@@ -16,8 +16,8 @@ struct toml_fail {
 };
 
 /*
- * Returns the root object, whose texts live in the pool or point into `text`,
- * or NULL with *fail filled.
+ * Returns the root object, whose texts are in the pool or point into `text`, or
+ * NULL with `*fail` filled in.
  */
 const struct value *toml_read(
     struct value_pool *, struct span text, struct toml_fail *fail);

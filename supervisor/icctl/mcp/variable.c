@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Claude Code and Gemini write ${NAME}, VS Code ${env:NAME}, ${input:ID} and
- * ${workspaceFolder}, Gemini also a bare $NAME as a whole value.
+ * Claude Code and Gemini write ${NAME}; VS Code writes ${env:NAME}, ${input:ID}
+ * and ${workspaceFolder}; Gemini also allows a bare $NAME as a whole value.
  */
 #include "icctl/mcp/variable.h"
 
@@ -38,7 +38,7 @@ variable_list(struct mcp_entry *e, const char *name, size_t len)
 		    e->variables, json_object_new_string_len(name, (int)len));
 }
 
-/* Is `name` one of the secrets that this import itself has moved? */
+/* Returns true if `name` is a secret that this import itself has moved. */
 static bool
 variable_ours(struct mcp_entry *e, const char *name, size_t len)
 {
@@ -51,7 +51,9 @@ variable_ours(struct mcp_entry *e, const char *name, size_t len)
 	return json_object_object_get_ex(e->secrets, text, NULL);
 }
 
-/* An input's id as a variable: letters and digits in upper case, else _. */
+/*
+ * Turn an input's id into a variable: letters and digits in upper case, else _.
+ */
 static void
 variable_input(struct mcp_entry *e, struct buf *b, const char *id, size_t len)
 {
@@ -76,7 +78,7 @@ variable_input(struct mcp_entry *e, struct buf *b, const char *id, size_t len)
 	variable_list(e, name, n);
 }
 
-/* Write what the reference `in`, without ${ and }, stands for. */
+/* Write the replacement of the reference `in`, which is without ${ and }. */
 static void
 variable_put(struct mcp_entry *e, struct buf *b, const char *in, size_t len,
     const char *user_home)
@@ -112,7 +114,9 @@ variable_put(struct mcp_entry *e, struct buf *b, const char *in, size_t len,
 		variable_list(e, in, n);
 }
 
-/* The text with its references in our form, or NULL if nothing changes. */
+/*
+ * Returns the text with its references in our form, or NULL if memory ran out.
+ */
 static struct json_object *
 variable_text(struct mcp_entry *e, const char *s, const char *user_home)
 {

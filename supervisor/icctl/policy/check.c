@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl policy check`: what policyd refuses or warns of, at its line, and
- * what it cannot see: rules that do nothing or more than they say.
+ * `icctl policy check`: reports errors and warnings of policyd, with their
+ * lines, and adds what policyd cannot see: rules that do nothing, or more than
+ * they say.
  */
 #include <err.h>
 #include <stdarg.h>
@@ -12,7 +13,10 @@
 #include "common/json/json.h"
 #include "icctl/policy/lint.h"
 
-/* Is it a place in a file, and not the beginning of a sentence? */
+/*
+ * Returns true if the text is a place in a file, and not the start of a
+ * sentence.
+ */
 static bool
 is_place(const char *s, size_t n)
 {
@@ -30,7 +34,7 @@ is_place(const char *s, size_t n)
 	return memchr(s, ' ', n) == NULL;
 }
 
-/* "FILE: PLACE: text", as policyd says it: also "FILE: line 3, ...". */
+/* Parse "FILE: PLACE: text" or "FILE: line 3, ..." from policyd. */
 static void
 take_text(struct findings *f, bool error, unsigned file, const char *text)
 {
@@ -59,7 +63,7 @@ take_text(struct findings *f, bool error, unsigned file, const char *text)
 	finding_report(f, error, pf->path, line, missing, place, text);
 }
 
-/* Warnings say which file they are about by beginning with its name. */
+/* A warning begins with the name of the file that it is about. */
 static void
 take_warnings(struct findings *f, const char *warnings)
 {
@@ -96,7 +100,7 @@ lint_files(struct findings *f, const char *home)
 	struct lint lint = {f, &rules, &annots, NULL};
 	struct load l;
 
-	/* policyd has taken these same bytes: nothing of it fails here. */
+	/* policyd has accepted the same bytes, so nothing fails here. */
 	load_init(&l, "policy");
 	if (pf[PROTO_RULES_LISTS].path != NULL &&
 	    lists_load(&lists,
@@ -148,7 +152,7 @@ summary(struct findings *f)
 	return f->errors == 0 ? ICCTL_OK : ICCTL_FAILED;
 }
 
-/* What policyd says of the files, then what it cannot see. */
+/* Report policyd's findings, then those that it cannot see. */
 static void
 check_files(
     struct findings *f, const struct icctl *ctl, const struct policy_opts *o)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One decision at a time, and the calls that audit logs recorded.  A log is
- * read as any outside program could: a line that is no record is passed over.
+ * Single decisions, and the calls that audit logs recorded. A log is read as
+ * any outside program could read it: lines that are not records are skipped.
  */
 #include <sys/stat.h>
 
@@ -38,7 +38,10 @@ policy_decide(struct policyd *pd, const struct policy_request *r, bool whole,
 	return policyd_ask_tree(pd, &m, r->args);
 }
 
-/* What decided was not the policy but what ran, or how often. */
+/*
+ * Returns false if the call was decided by the state of the session, not by the
+ * policy.
+ */
 static bool
 was_judged(struct span rule)
 {
@@ -68,7 +71,7 @@ take_call(struct value_pool *pool, const struct value *v, struct policy_call *c,
 	c->held = value_str(v, "escalationResult");
 	c->granted = value_bool(v, "whitelistApproved", false);
 	c->redacted = value_bool(v, "redacted", false);
-	/* A person had said yes to calls like it, for that session. */
+	/* A person had approved calls like this one for that session. */
 	if (span_starts(value_str(d, "reason"), SPAN("Whitelist-approved")))
 		c->status = SPAN("escalate");
 	return fn(arg, c);

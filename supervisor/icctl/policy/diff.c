@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl policy diff`: what differs between two policies, as rules, lists and
- * annotations, and as decisions over the calls of audit logs.
+ * `icctl policy diff`: compares two policies, as rules, lists and annotations,
+ * and as decisions on the calls of audit logs.
  */
 #include <err.h>
 #include <stdio.h>
@@ -13,12 +13,14 @@
 
 struct diff {
 	bool json;
-	struct buf out; /* of --json: changes, then decisions */
+	struct buf out; /* for --json: changes, then decisions */
 	unsigned changes, calls, differ, left;
 	struct policyd *old, *new;
 };
 
-/* The effect of a rule: {"then":...,"if":...}, with nothing unseen in it. */
+/*
+ * Write a rule's effect, {"then":...,"if":...}, without invisible characters.
+ */
 static void
 put_effect(struct buf *out, const struct value *rule)
 {
@@ -36,7 +38,7 @@ put_effect(struct buf *out, const struct value *rule)
 	buf_free(&text);
 }
 
-/* Behind a rule that is new or changed: the calls that it is about. */
+/* After a new or changed rule: print the calls that it applies to. */
 static void
 print_effect(const struct value *rule)
 {
@@ -54,7 +56,7 @@ print_effect(const struct value *rule)
 	buf_free(&seen);
 }
 
-/* rule: the rule as it is in the new policy, or NULL. */
+/* Report a change; `rule` is the rule in the new policy, or NULL. */
 static void
 change(struct diff *d, const char *how, const char *what, struct span name,
     const char *more, const struct value *rule)
@@ -102,7 +104,7 @@ find(const struct value *array, const char *key, struct span name)
 	return v;
 }
 
-/* Which members differ, comma-separated: "then, if". */
+/* List the members that differ, comma-separated: "then, if". */
 static void
 members(const struct value *a, const struct value *b, char *dst, size_t cap)
 {
@@ -126,7 +128,7 @@ members(const struct value *a, const struct value *b, char *dst, size_t cap)
 	}
 }
 
-/* Two arrays of objects that have a name; their order, if it counts. */
+/* Compare two arrays of named objects, and their order if it matters. */
 static void
 diff_named(struct diff *d, const struct value *a, const struct value *b,
     const char *key, const char *what, bool order)
@@ -167,7 +169,7 @@ diff_named(struct diff *d, const struct value *a, const struct value *b,
 	}
 }
 
-/* Members of two objects: lists, or servers with their tools. */
+/* Compare the members of two objects: lists, or servers with their tools. */
 static void
 diff_members(struct diff *d, const struct value *a, const struct value *b,
     const char *what)
@@ -229,7 +231,7 @@ on_call(void *arg, const struct policy_call *c)
 	struct diff *d = arg;
 
 	d->calls++;
-	/* As replay does: what the policy did not decide then is left out. */
+	/* Like replay: skip calls that the policy did not decide then. */
 	if (!c->judged) {
 		d->left++;
 		return 0;
@@ -260,7 +262,7 @@ on_call(void *arg, const struct policy_call *c)
 	return 0;
 }
 
-/* Both policies, then every call of every log to both. */
+/* Start both policies, then ask both about every call of every log. */
 static int
 compare(struct diff *d, const struct icctl *ctl, struct policy_opts *o,
     const struct policy_set *old, const struct policy_set *new)

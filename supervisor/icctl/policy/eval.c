@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl policy eval`: a line in, a line out, in order.  Many questions are
- * open at once, for that is what makes it fast; what has been answered is
- * written before anything is waited for.
+ * `icctl policy eval`: one line of output for each line of input, in order. It
+ * is fast because many questions are open at once. Answers are written before
+ * it waits for anything.
  */
 #include <err.h>
 #include <errno.h>
@@ -24,8 +24,11 @@ struct eval {
 	struct policyd *pd;
 	struct value_pool *pool;
 	struct buf in, out, wire;
-	bool eof, skip; /* the rest of a line that is too long */
-	/* Lines without a question: by how many answers come before them. */
+	bool eof, skip; /* skip the rest of a line that is too long */
+	/*
+	 * Errors of lines without a question, and how many answers come before
+	 * each.
+	 */
 	char *errors[OPEN_MAX_LINES];
 	unsigned after[OPEN_MAX_LINES];
 	unsigned nerrors;
@@ -40,7 +43,7 @@ put_error(struct eval *e, const char *why)
 	(void)buf_adds(&e->out, "}\n");
 }
 
-/* In its place: behind the answers that are still to come. */
+/* Report an error in its place: after the answers that are still missing. */
 static void
 bad_line(struct eval *e, const char *why)
 {
@@ -105,7 +108,7 @@ take_line(struct eval *e, struct span line)
 	return policyd_ask(e->pd, &m);
 }
 
-/* Whole lines of what was read, as long as there is room for questions. */
+/* Take whole lines from the input while there is room for questions. */
 static int
 take_lines(struct eval *e)
 {
@@ -153,7 +156,7 @@ read_more(struct eval *e)
 	return 0;
 }
 
-/* Is there room to read more, when no whole line is left? */
+/* Returns true if more input should be read once no whole line is left. */
 static bool
 wants_more(const struct eval *e)
 {

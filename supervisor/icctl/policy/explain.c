@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * `icctl policy explain`: one call, the whole way, with every step.
- */
+/* `icctl policy explain`: shows every step of the decision on one call. */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +36,7 @@ print_steps(struct explain *x, struct span trace)
 	}
 }
 
-/* What the agent reads, line by line. */
+/* Print the agent's answer, line by line. */
 static void
 print_answer(struct span rest)
 {
@@ -78,7 +76,10 @@ on_answer(void *arg, const struct msg_EVALUATED *m)
 	(void)policy_flush(&x->out);
 }
 
-/* SERVER TOOL ARGUMENTS, or the first line of standard input. */
+/*
+ * Read SERVER TOOL ARGUMENTS, or the first line of standard input. Returns
+ * NULL, or the reason why it is malformed.
+ */
 static const char *
 read_request(const struct policy_opts *o, struct value_pool *pool, char **line,
     struct policy_request *r)

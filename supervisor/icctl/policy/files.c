@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds and reads policy files for the tools, and finds places in them again
- * as lines.  What the files mean is policyd's to say.
+ * Finds and reads policy files for the tools, and converts places in them to
+ * lines. Only policyd interprets the files.
  */
 #include <sys/stat.h>
 
@@ -37,7 +37,7 @@ policy_own_path(const char *tail, char *dst, size_t cap)
 	if (n == -1)
 		return -1;
 	self[n] = '\0';
-	/* PREFIX/bin/icctl */
+	/* The binary is PREFIX/bin/icctl. */
 	for (int i = 0; i < 2; i++) {
 		if ((slash = strrchr(self, '/')) == NULL) {
 			errno = ENOENT;
@@ -96,7 +96,7 @@ bad:
 	return -1;
 }
 
-/* As a session finds it. */
+/* Find a policy's directory as a session does. */
 static char *
 find_dir(const struct icctl *ctl, const char *what, struct fault *fault)
 {
@@ -118,7 +118,7 @@ is_file(const char *path)
 	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-/* --policy names a file; else it is a name or directory, as in a session. */
+/* --policy names a file, or else a name or directory, as in a session. */
 static bool
 names_dir(const char *what)
 {
@@ -239,7 +239,7 @@ policy_tree(const struct policy_file *f, struct value_pool **pool)
 	return NULL;
 }
 
-/* The first byte of the value, or of its name, that stands in the text. */
+/* Returns the first byte of the value, or of its name, in the text. */
 static const uint8_t *
 position(const struct policy_file *f, const struct value *v)
 {
@@ -257,7 +257,9 @@ position(const struct policy_file *f, const struct value *v)
 	return best;
 }
 
-/* One step of a place: "[3]", or the longest member name that fits. */
+/*
+ * Follow one step of a place: "[3]", or the longest member name that matches.
+ */
 static const struct value *
 descend(const struct value *v, const char **place)
 {

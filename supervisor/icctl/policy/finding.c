@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A finding of `icctl policy check`, counted and shown: a line for people, an
+ * Counts and shows a finding of `icctl policy check`: a line for people, an
  * object for programs.
  */
 #include <stdarg.h>
@@ -48,7 +48,7 @@ finding_report(struct findings *f, bool error, const char *file, unsigned line,
 	printf(" %s: ", error ? "error" : "warning");
 	if (place[0] != '\0')
 		policy_print("", span_str(place), ": ");
-	/* Its parts were escaped when it was composed. */
+	/* The parts of the text were escaped when it was composed. */
 	for (const char *s = text; *s != '\0'; s++)
 		putchar(*s >= ' ' && *s < 0x7f ? *s : '?');
 	putchar('\n');

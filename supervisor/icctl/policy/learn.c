@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icctl policy learn`: proposes rules, then has policyd judge every held call
- * of the logs under the proposal: a rule that would allow what was denied or
- * expired is dropped, an approved call that is still not allowed is named.
+ * of the logs under the proposal. A rule that would allow a call that was
+ * denied or expired is dropped; an approved call that is still not allowed is
+ * reported.
  */
 #include <err.h>
 #include <errno.h>
@@ -28,7 +29,9 @@ on_call(void *arg, const struct policy_call *c)
 	struct value *v;
 	struct value_pool *p = l->pool;
 
-	/* An approval for the session was one of this call as well. */
+	/*
+	 * A call that an approval for the session allowed counts as approved.
+	 */
 	bool approved = c->granted || span_is(c->held, "approved");
 
 	if (l->ncalls == LEARN_MAX_CALLS)
@@ -57,7 +60,7 @@ on_call(void *arg, const struct policy_call *c)
 	return 0;
 }
 
-/* The whole policy: what is learned stands before what asks. */
+/* Compose the whole policy, with learned rules before those that escalate. */
 static int
 compose(struct learn *l, const struct policy_file *base, struct buf *out)
 {
@@ -107,7 +110,10 @@ find_rule(struct learn *l, const char *name)
 	return NULL;
 }
 
-/* 1: rules were dropped, judge again; 0: all is well; -1: said why. */
+/*
+ * Returns 1 if rules were dropped and all must be judged again, 0 if not, or -1
+ * after an error was reported.
+ */
 static int
 judge(struct learn *l, struct policyd *pd)
 {
@@ -161,7 +167,7 @@ refine(struct learn *l, const struct icctl *ctl, const struct policy_opts *o,
 	return r;
 }
 
-/* Readable, in place at once or not at all. */
+/* Write the file in readable form, all or nothing. */
 static int
 write_into(const char *path, const struct buf *text)
 {
@@ -238,7 +244,7 @@ report_json(struct learn *l, struct buf *out, unsigned approved)
 	(void)buf_adds(out, "]}\n");
 }
 
-/* Names in it were chosen by an agent: nothing that cannot be seen. */
+/* An agent chose the names in it: make invisible characters visible. */
 static int
 flush_visible(struct buf *out)
 {
@@ -285,7 +291,7 @@ report(struct learn *l, bool json)
 	return r;
 }
 
-/* Rules for all approved calls, each with a name that no other has. */
+/* Propose rules for all approved calls, each with an unused name. */
 static void
 propose(struct learn *l, const struct policy_file *base)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Learning: the narrowest rules for what a person approved.
- */
+/* Learning: the narrowest rules for calls that a person approved. */
 #ifndef ICCTL_POLICY_LEARN_H
 #define ICCTL_POLICY_LEARN_H
 
@@ -11,28 +9,28 @@
 #define LEARN_MAX_RULES 2000U
 #define LEARN_MAX_CALLS 100000U
 
-/* One call that was held, copied out of its log. */
+/* A call that was held, copied from its log. */
 struct learn_call {
 	struct policy_request request;
 	const char *file;
 	size_t line;
 	bool approved;
 	bool session; /* the approval named directories and hosts */
-	bool several; /* different values of several arguments */
-	const char *why_not; /* it cannot be learned */
+	bool several; /* several arguments have different values */
+	const char *why_not; /* the reason why it cannot be learned, or NULL */
 };
 
 /* A proposed rule: one server, one tool, and one condition. */
 struct learn_rule {
 	struct span server, tool;
-	struct span cond; /* JSON members behind server and tool */
+	struct span cond; /* JSON members after server and tool */
 	unsigned evidence;
-	bool dropped; /* would also allow what was not approved */
+	bool dropped; /* it would also allow calls that were not approved */
 	char name[64];
 };
 
 struct learn {
-	struct value_pool *pool; /* calls, texts */
+	struct value_pool *pool; /* memory of calls and texts */
 	struct learn_call *calls;
 	size_t ncalls;
 	struct learn_rule rules[LEARN_MAX_RULES];
@@ -41,9 +39,9 @@ struct learn {
 	bool failed;
 };
 
-/* icctl/policy/propose.c: rules for one approved call, or why not. */
+/* propose.c: Propose rules for an approved call, or set `why_not`. */
 void learn_propose(struct learn *, struct learn_call *);
-/* A rule as JSON. */
+/* Add the rule as JSON. */
 void learn_put_rule(struct buf *, const struct learn_rule *);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Rules that do nothing: they contradict themselves, name what is not there,
- * or stand behind a rule that takes all of theirs.  Says so only where it is
- * certain.
+ * Finds rules that do nothing: they contradict themselves, name something that
+ * does not exist, or come after a rule that takes all their calls. Reports only
+ * what is certain.
  */
 #include "icctl/policy/lint.h"
 
@@ -11,7 +11,7 @@
 
 #include "common/log.h"
 
-/* Does any value stand in the array, lists looked up? */
+/* Returns true if the array, with its lists expanded, has any value. */
 static bool
 allows_any(const struct lint *l, const struct value *allowed)
 {
@@ -34,7 +34,7 @@ allows_any(const struct lint *l, const struct value *allowed)
 	return false;
 }
 
-/* Needs it a role that only arguments with a meaning have? */
+/* Returns true if the rule requires a resource role. */
 static bool
 needs_role(const struct rule *r)
 {
@@ -79,7 +79,7 @@ why_never(const struct lint *l, const struct rule *r)
 	return NULL;
 }
 
-/* Every name of b is one of a. NULL: all names. */
+/* Returns true if `a` has every name of `b`. NULL means all names. */
 static bool
 names_cover(const struct value *a, const struct value *b)
 {
@@ -93,7 +93,7 @@ names_cover(const struct value *a, const struct value *b)
 	return b != NULL;
 }
 
-/* "*" takes names but no addresses; "*.x" takes x and what is below. */
+/* "*" matches names but no addresses; "*.x" matches x and names below it. */
 static bool
 pattern_covers(struct span a, struct span b)
 {
@@ -147,7 +147,7 @@ within_covers(struct span a, struct span b)
 	return span_starts(b, a) && (b.len == a.len || b.p[a.len] == '/');
 }
 
-/* Each list condition of a is also one of b. */
+/* Returns true if each list condition of `a` is also one of `b`. */
 static bool
 lists_cover(const struct rule *a, const struct rule *b)
 {
@@ -167,7 +167,7 @@ lists_cover(const struct rule *a, const struct rule *b)
 	return true;
 }
 
-/* Whatever b matches, a matches, for every role. */
+/* Returns true if `a` matches everything that `b` matches, for every role. */
 static bool
 covers(const struct rule *a, const struct rule *b)
 {
@@ -219,7 +219,7 @@ lint_shadow(struct lint *l, size_t i, const char *place)
 	}
 }
 
-/* Single names that nothing answers to, in a rule that others may match. */
+/* Report single names that match nothing, in a rule that otherwise matches. */
 static void
 lint_names(struct lint *l, size_t i, const char *place)
 {
@@ -279,7 +279,7 @@ policy_lint(struct lint *l)
 			continue;
 		}
 		lint_names(l, i, place);
-		/* Quadratic: files of more rules come from generators. */
+		/* Quadratic; files with more rules come from generators. */
 		if (i < 5000)
 			lint_shadow(l, i, place);
 		policy_lint_wide(l, i);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * What is wrong with policy files beyond what policyd refuses.
- */
+/* Finds mistakes in policy files that policyd accepts. */
 #ifndef ICCTL_POLICY_LINT_H
 #define ICCTL_POLICY_LINT_H
 
@@ -12,16 +10,19 @@
 
 struct findings {
 	bool json;
-	struct buf out; /* of --json: objects, comma-separated */
+	struct buf out; /* for --json: objects, comma-separated */
 	unsigned errors, warnings;
 	const struct policy_set *set;
 };
 
-/* icctl/policy/finding.c */
-/* One finding; line 0: not known. */
+/* finding.c */
+/* Report a finding; `line` 0 is unknown. */
 void finding_report(struct findings *, bool error, const char *file,
     unsigned line, const char *kind, const char *place, const char *text);
-/* kind: "never-matches", "shadowed", ...; place: within the file, or "". */
+/*
+ * Report a finding. `kind` is "never-matches", "shadowed" ...; `place` is in
+ * the file, or "".
+ */
 void finding(struct findings *, bool error, unsigned file, const char *kind,
     const char *place, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
@@ -34,20 +35,23 @@ struct lint {
 	const struct lists *lists; /* NULL: there are none */
 };
 
-/* icctl/policy/lint.c: rules against each other and the annotations. */
+/* lint.c: Check rules against each other and against the annotations. */
 void policy_lint(struct lint *);
-/* icctl/policy/running.c: the annotations against sessions that run. */
+/* running.c: Check the annotations against running sessions. */
 void policy_lint_running(struct lint *, const char *home);
-/* icctl/policy/wide.c: a rule against its own description. */
+/* wide.c: Check a rule against its description. */
 void policy_lint_wide(struct lint *, size_t index);
-/* icctl/policy/void.c: a rule whose paths protect or grant nothing. */
+/* void.c: Check whether a rule's paths protect or grant nothing. */
 void policy_lint_void(struct lint *, size_t index);
-/* IRONCURTAIN_HOME as a session would find it. */
+/* Check IRONCURTAIN_HOME as a session would. */
 void policy_lint_home(struct lint *, const char *home);
-/* icctl/policy/rule_roles.c */
-/* The roles that a rule can be asked for; all when it names none. */
+/* rule_roles.c */
+/* Returns the roles that a rule can apply to; all if it names none. */
 uint32_t policy_rule_roles(const struct rule *);
-/* The roles of all arguments of tools that the rule names. */
+/*
+ * Returns the roles of all arguments of the tools that the rule names, and the
+ * number of these tools.
+ */
 uint32_t policy_tool_roles(
     const struct annots *, const struct rule *, size_t *tools);
 

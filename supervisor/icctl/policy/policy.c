@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl policy`: which tool, and the options that they share.
+ * `icctl policy`: selects the tool, and parses the options that all tools
+ * share.
  */
 #include "icctl/policy/policy.h"
 
@@ -14,7 +15,7 @@ static const struct tool {
 	const char *name;
 	const char *args;
 	int (*fn)(struct icctl *, struct policy_opts *);
-	unsigned min, max; /* arguments beside options */
+	unsigned min, max; /* number of arguments, without options */
 	const char *help;
 } tools[] = {
     {"eval", "< REQUESTS", icctl_policy_eval, 0, 0,
@@ -51,7 +52,7 @@ usage(FILE *to)
 	    to);
 }
 
-/* The option's value goes to *one, or behind the others in list. */
+/* The option's value replaces `*one`, or is appended to `list`. */
 struct option_row {
 	const char *name;
 	const char **one;
@@ -125,7 +126,7 @@ take_options(struct policy_opts *p, int argc, char **argv)
 			    near_hint(argv[i], names, hint));
 			return -1;
 		}
-		/* argv ends with NULL. */
+		/* `argv` ends with NULL. */
 		if (take(&rows[k], argv[++i]) == -1)
 			return -1;
 	}

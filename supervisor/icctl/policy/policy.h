@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl policy`: questions to a policyd of our own, started and confined as
- * in a session but alone: it decides, and nothing happens.
+ * `icctl policy`: asks a policyd of its own, which is started and confined as
+ * in a session, but alone: it decides, and nothing happens.
  */
 #ifndef ICCTL_POLICY_H
 #define ICCTL_POLICY_H
@@ -12,9 +12,9 @@
 #include "config/fault.h"
 #include "icctl/icctl.h"
 
-#define POLICY_MAX_LIST 256U /* of each option that may come again */
+#define POLICY_MAX_LIST 256U /* of each option that may be repeated */
 
-/* Options that the commands share, and what is left of the command line. */
+/* Options that the tools share, and the remaining arguments. */
 struct policy_opts {
 	const char *files[PROTO_RULES_LAST + 1];
 	const char *sandbox;
@@ -31,7 +31,7 @@ struct policy_opts {
 	unsigned nargs;
 };
 
-/* icctl/policy/files.c: the three files, whole. */
+/* files.c: the three policy files as text. */
 struct policy_file {
 	char *path; /* NULL: there is none */
 	char *text;
@@ -43,56 +43,79 @@ struct policy_set {
 };
 
 /*
- * As the options say; without --policy those that a session would use.  -1:
- * one cannot be read, *fault says which.
+ * Read the files that the options name; without --policy, those of a session.
+ * Returns 0, or -1 with the fault set.
  */
 int policy_set_load(const struct icctl *, const struct policy_opts *,
     struct policy_set *, struct fault *);
-/* Another policy: a file, a name, or a directory of all three. */
+/*
+ * Read another policy: a file, a name, or a directory with all three files.
+ * Missing ones are copied from `base`.
+ */
 int policy_set_other(const struct icctl *, const struct policy_set *base,
     const char *what, struct policy_set *, struct fault *);
 void policy_set_free(struct policy_set *);
-/* The whole of a file in fresh memory. -1 with *fault. */
+/* Read a whole file. Returns 0, or -1 with the fault set. */
 int policy_file_read(struct policy_file *, const char *path, struct fault *);
-/* Line, from 1, at which a place such as "rules[3].if" stands; 0: unknown. */
+/*
+ * Returns the line, counted from 1, of a place such as "rules[3].if"; 0 if it
+ * is unknown.
+ */
 unsigned policy_line(const struct policy_file *, const char *place);
-/* The tree of a file, in a pool of its own; NULL: it cannot be read. */
+/*
+ * Parse a file into a pool of its own, which the caller frees. Returns NULL if
+ * it is malformed.
+ */
 const struct value *policy_tree(
     const struct policy_file *, struct value_pool **);
-/* dir/../tail of our own binary, in dst. -1 with errno. */
+/*
+ * Write the path of `tail` below our installation's prefix. Returns 0, or -1
+ * with errno set.
+ */
 int policy_own_path(const char *tail, char *dst, size_t cap);
 
-/* icctl/policy/worker.c: one policyd. */
+/* worker.c: one policyd. */
 struct policyd;
 typedef void policyd_fn(void *arg, const struct msg_EVALUATED *);
 
-/* Why none was started; files: what is wrong with each, or empty. */
+/*
+ * The reason why none was started. `files` has the fault of each file, or "".
+ */
 struct policyd_bad {
 	struct fault fault;
 	struct fault files[PROTO_RULES_LAST + 1];
 };
 
-/* NULL with *bad. session: protects what a session protects, too. */
+/*
+ * Start a policyd. If `session`, it protects what a session protects. Returns
+ * NULL with `*bad` set.
+ */
 struct policyd *policyd_start(const struct icctl *, const struct policy_opts *,
     const struct policy_set *, bool session, struct policyd_bad *bad);
-/* Newline-separated; what loading warned of. */
+/* Returns the warnings of loading, separated by newlines. */
 const char *policyd_warnings(const struct policyd *);
 void policyd_answer(struct policyd *, policyd_fn *, void *arg);
-/* Asks; answers come in the order of questions. -1: it is gone (said why). */
+/*
+ * Ask a question; answers come in the order of the questions. Returns 0, or -1
+ * if policyd is gone, which was reported.
+ */
 int policyd_ask(struct policyd *, const struct msg_EVAL *);
-unsigned policyd_asked(const struct policyd *); /* and not yet answered */
+unsigned policyd_asked(const struct policyd *); /* without an answer yet */
 size_t policyd_asked_bytes(const struct policyd *);
-/* Until it, or fd if that is not -1, has something. -1: it is gone. */
+/*
+ * Wait for policyd, or for `fd` if that is not -1. Returns -1 if policyd is
+ * gone.
+ */
 int policyd_turn(struct policyd *, int fd, bool *readable);
-/* Until at most n questions are open. */
+/* Wait until at most `n` questions are open. */
 int policyd_wait(struct policyd *, unsigned n);
 void policyd_end(struct policyd *);
 
-/* A question about one tree: encoded, asked, the answer waited for. */
+/* Ask about one tree, and wait for the answer. */
 int policyd_ask_tree(
     struct policyd *, struct msg_EVAL *, const struct value *args);
 
-/* icctl/policy/decide.c: a decision that is kept. */
+/* decide.c: a decision that is stored. */
 struct policy_decided {
 	unsigned status;
 	char rule[257];
@@ -101,14 +124,20 @@ struct policy_decided {
 struct policy_request;
 int policy_decide(struct policyd *, const struct policy_request *, bool whole,
     struct policy_decided *);
-/* The calls of a log, in order. fn: -1 ends it. -1 also: said why. */
+/*
+ * Call `fn` for each call in a log, in order, until it returns -1. Returns 0,
+ * or -1 after an error was reported.
+ */
 struct policy_call;
 typedef int policy_call_fn(void *arg, const struct policy_call *);
 int policy_calls(const char *path, policy_call_fn *, void *arg);
-/* Where the session worked, if the log says and it is there still. */
+/*
+ * Returns the session's workspace if the log names it and it still exists,
+ * which the caller frees; or NULL.
+ */
 char *policy_calls_workspace(const char *path);
 
-/* icctl/policy/request.c: {"serverName","toolName","arguments"}. */
+/* request.c: {"serverName","toolName","arguments"}. */
 struct policy_request {
 	struct span server, tool;
 	const struct value *args;
@@ -118,35 +147,38 @@ struct policy_call {
 	size_t line;
 	struct policy_request request;
 	struct span status, rule; /* as recorded */
-	struct span held; /* escalationResult; p == NULL: was not held */
+	struct span held; /* escalationResult; p == NULL: it was not held */
 	bool granted;     /* by an approval for the session */
-	bool redacted;    /* arguments are not what they were */
-	bool judged;      /* by the policy, not by what ran then */
+	bool redacted;    /* the arguments in the log are not complete */
+	bool judged;      /* by the policy, not by the session's state */
 };
-/* One decision beside another, for people and for programs. */
+/* Print a call, or add it or a decision to JSON. */
 void policy_print_call(const struct policy_call *);
 void policy_put_call(struct buf *, const struct policy_call *);
 void policy_put_decided(
     struct buf *, const char *key, const struct policy_decided *);
 
-/* From a tree; NULL, or what is wrong with it. */
+/* Parse a request. Returns NULL, or the reason why it is malformed. */
 const char *policy_request(
     const struct value *, struct value_pool *, struct policy_request *);
 const char *policy_status(unsigned status);
-/* "decision":…,"rule":…,"reason":…[,"escalatedRoles":[…]] */
+/* Add "decision":...,"rule":...,"reason":...[,"escalatedRoles":[...]]. */
 void policy_put_decision(struct buf *, const struct msg_EVALUATED *);
 void policy_put_member(struct buf *, const char *key, struct span text);
-/* Writes all of it to standard output, at once. -1: said why. */
+/*
+ * Write everything to standard output. Returns 0, or -1 after an error was
+ * reported.
+ */
 int policy_flush(struct buf *);
 /*
- * JSON text with what a terminal acts on or nobody sees as \uXXXX; letters of
- * any language stay.
+ * Add JSON text, with characters that a terminal acts on or that are invisible
+ * as \uXXXX. Letters of any language stay.
  */
 void policy_visible(struct buf *out, struct span json);
-/* Text of files and calls, printable, on standard output. */
+/* Print text from files and calls, made printable. */
 void policy_print(const char *before, struct span, const char *after);
 
-/* One tool each. */
+/* The tools. */
 int icctl_policy_eval(struct icctl *, struct policy_opts *);
 int icctl_policy_explain(struct icctl *, struct policy_opts *);
 int icctl_policy_check(struct icctl *, struct policy_opts *);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * What icctl/policy/worker.c and icctl/policy/setup.c share: one policyd.
- */
+/* Shared by worker.c, setup.c and turn.c: one policyd. */
 #ifndef ICCTL_POLICY_PRIV_H
 #define ICCTL_POLICY_PRIV_H
 
@@ -17,13 +15,13 @@ struct policyd {
 	struct spawned sp;
 	int log;
 	bool hello, gone;
-	unsigned rules_open; /* RULES not answered yet */
+	unsigned rules_open; /* RULES without an answer yet */
 	struct policyd_bad *bad;
 	bool refused;
 	char *warnings;
 	char *names[PROTO_MAX_SERVERS];
 	unsigned nservers;
-	char temp[PATH_MAX]; /* the empty workspace; "": not ours */
+	char temp[PATH_MAX]; /* our empty workspace; "": the user named one */
 	unsigned asked;
 	size_t asked_bytes;
 	uint32_t bytes[1024]; /* of each question, by its number */
@@ -32,13 +30,13 @@ struct policyd {
 	void *arg;
 };
 
-/* icctl/policy/setup.c */
-/* All that goes before START. -1 with *bad. */
+/* setup.c */
+/* Send everything that precedes START. Returns 0, or -1 with `*bad` set. */
 int policyd_configure(struct policyd *, const struct icctl *,
     const struct policy_opts *, const struct policy_set *, bool session,
     struct policyd_bad *bad);
-/* icctl/policy/turn.c */
-/* Shows the end of policyd's log. */
+/* turn.c */
+/* Show the end of policyd's log. */
 void policyd_tell_log(struct policyd *);
 void policyd_send(struct policyd *, enum msg_type, const void *msg, int fd);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * From an approved call to rules: for each path the path itself, for each URL
- * the URL, for what has no such argument its exact values; the tool alone
- * where no condition could say more.  Only an approval for the session, which
- * named a directory or a host, makes a rule for those.
+ * Makes rules from an approved call: one for each path, one for each URL, and
+ * one for the exact values if it has neither; a rule for the tool alone only if
+ * no condition could say more. A rule for a directory or a host is made only
+ * from an approval for the session, which named it.
  */
 #include <sys/stat.h>
 
@@ -25,7 +25,7 @@ struct strings {
 	bool too_many;
 };
 
-/* Iteration, not recursion: trees come from a log. */
+/* Iterate instead of recursing, because the tree comes from a log. */
 static void
 gather(const struct value *root, struct strings *out)
 {
@@ -91,7 +91,7 @@ add_rule(struct learn *l, const struct learn_call *c, struct buf *cond)
 	    .evidence = 1};
 }
 
-/* Too wide to come from one approval. */
+/* Returns true if the path is too wide to learn from one approval. */
 static bool
 too_wide(struct span path)
 {
@@ -104,7 +104,7 @@ too_wide(struct span path)
 	       (home != NULL && span_is(path, home));
 }
 
-/* Is it a directory, as far as can be told now? */
+/* Returns true if the path is a directory now, or ends in a slash. */
 static bool
 is_directory(struct span path)
 {
@@ -165,7 +165,7 @@ propose_url(
 	if (r == -1 || !url.domain.known || url.domain.kind == HOST_NONE)
 		return "a URL in it names no host that is known";
 	buf_init(&cond, 65536);
-	/* Of a remote the repository is one; of a URL the whole text. */
+	/* A remote names a repository; for a URL use the whole text. */
 	exact = !c->session && url.domain.full.len == url.domain.host.len;
 	(void)buf_printf(&cond,
 	    exact ? "\"lists\":[{\"roles\":[\"%s\"],\"matchType\":"
@@ -179,7 +179,7 @@ propose_url(
 	return NULL;
 }
 
-/* Exact values of these roles: an AND of list conditions. */
+/* Add exact values of these roles: list conditions, all of which must hold. */
 static const char *
 put_exact(struct buf *cond, uint32_t roles, const struct strings *by_role)
 {
@@ -216,7 +216,7 @@ propose_exact(struct learn *l, struct learn_call *c, uint32_t roles,
 	bool any = false;
 	struct buf cond;
 
-	/* No condition sees what has the role none. */
+	/* No condition can match an argument with the role none. */
 	roles &= ~ARG_BIT(ARG_NONE);
 	for (unsigned r = 0; r < ARG_COUNT; r++)
 		any = any || ((roles & ARG_BIT(r)) && by_role[r].n != 0);
@@ -252,7 +252,10 @@ propose_roles(struct learn *l, struct learn_call *c, uint32_t roles,
 	return why;
 }
 
-/* Do its paths and URLs come from arguments with different values? */
+/*
+ * Returns true if the paths and URLs have different values in several
+ * arguments.
+ */
 static bool
 has_several(const struct strings *by_role)
 {
@@ -269,8 +272,9 @@ has_several(const struct strings *by_role)
 }
 
 /*
- * Rules about one role each allow every combination: of a tool that takes a
- * source and a destination, one call can be learned.
+ * Returns true if another learned call of this tool would combine with this
+ * one. Each rule is about one role, so together they allow every combination:
+ * of a tool with a source and a destination, only one call can be learned.
  */
 static bool
 combines(const struct learn *l, const struct learn_call *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl policy reload`: the session reads the files itself, as it did when it
- * began.  Only where they are is said here.
+ * `icctl policy reload`: tells the session where the files are; the session
+ * reads them itself, as it did at its start.
  */
 #include <err.h>
 #include <limits.h>
@@ -12,7 +12,10 @@
 
 #include "icctl/policy/policy.h"
 
-/* A path from here is none in the session. A policy's name stays a name. */
+/*
+ * Make the path absolute, because the session has another working directory.
+ * The name of a policy stays a name.
+ */
 static int
 absolute(const char *what, bool may_name, char *dst, size_t cap)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl policy replay`: recorded calls, decided again.  Calls that the policy
- * did not decide then (no such tool, too often) are counted and left out.
+ * `icctl policy replay`: decides recorded calls again. Calls that the policy
+ * did not decide then (unknown tool, too many calls) are counted and skipped.
  */
 #include <err.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests and decisions as text.  Requests come from anywhere: a log, a
+ * Requests and decisions as text. Requests come from anywhere: a log, a
  * generator, another program.
  */
 #include <err.h>
@@ -112,7 +112,9 @@ policy_flush(struct buf *out)
 	return 0;
 }
 
-/* Characters that a terminal acts on, or that nobody sees. */
+/*
+ * Returns true for characters that a terminal acts on, or that are invisible.
+ */
 static bool
 unseen(uint32_t c)
 {
@@ -132,7 +134,9 @@ unseen(uint32_t c)
 	return false;
 }
 
-/* One character of UTF-8 that was checked before. Returns its length. */
+/*
+ * Decode one character of UTF-8 that was validated before. Returns its length.
+ */
 static size_t
 decode(const uint8_t *p, size_t left, uint32_t *c)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Roles of arguments that a rule can be about.
- */
+/* The roles of arguments that a rule can apply to. */
 #include "icctl/policy/lint.h"
 
 #include "common/log.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What running sessions say of annotations: how many tools each server lists,
- * and which calls were refused for want of one.  Read from their logs; a
- * session is not asked, nor disturbed.
+ * Compares annotations with running sessions: how many tools each server lists,
+ * and which calls were refused because one is not annotated. Reads the
+ * sessions' logs without disturbing them.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -16,7 +16,7 @@
 
 #define POOL_MAX ((size_t)64 << 20)
 
-/* What was said already: a tool may have been called often. */
+/* The findings so far: a tool may have been called often. */
 static struct {
 	char text[64][520];
 	size_t n;
@@ -93,7 +93,7 @@ read_log(struct lint *l, struct value_pool *pool, const char *path)
 	ssize_t n;
 
 	while (f != NULL && (n = getline(&line, &cap, f)) > 0) {
-		/* Most lines are calls that were decided. */
+		/* Most lines are calls that were decided: skip them quickly. */
 		if (strstr(line, "\"serverState\"") == NULL &&
 		    strstr(line, "\"missing-annotation\"") == NULL)
 			continue;

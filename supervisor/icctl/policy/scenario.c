@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl policy test`: scenario files in the founding system's format, run
- * like unit tests.  The engine is asked, as that system's verifier does.
+ * `icctl policy test`: runs scenario files, in the format of the TypeScript
+ * IronCurtain, like unit tests. As in that system's verifier, the engine is
+ * asked directly.
  */
 #include <err.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ struct run {
 	const struct policy_file *file;
 };
 
-/* What was expected is one of the three, or "not-allow". */
+/* `expected` is a decision, or "not-allow". */
 static bool
 as_expected(struct span expected, unsigned status)
 {
@@ -82,7 +83,7 @@ report(struct run *t, bool ok, const struct value *scenario, size_t index,
 	snprintf(place, sizeof(place), "%s[%zu]",
 	    t->file->text[0] == '[' ? "" : "scenarios", index);
 	policy_print("#   ", span_str(t->file->path), ":");
-	/* Each line is looked for anew: not in a file where all fails. */
+	/* Each line number takes a search: do without if everything fails. */
 	if (t->failed <= LINES_MAX)
 		printf("%u:", policy_line(t->file, place));
 	printf(" ");

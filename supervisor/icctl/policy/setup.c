@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Configures a policyd that will only be asked, as setup.c does for a session:
- * settings, protected paths, servers, the workspace in each one's view, files.
+ * Configures a policyd that is only asked, as supervisor/setup.c does for a
+ * session: settings, protected paths, servers, the workspace in the view of
+ * each, files.
  */
 #include <sys/stat.h>
 
@@ -67,7 +68,7 @@ send_settings(struct policyd *p, const struct icctl *ctl,
 static int
 add_server(struct policyd *p, struct span name)
 {
-	/* proxy: kept for tools of our own */
+	/* "proxy" is reserved for the virtual server. */
 	if (name.len == 0 || name.len > 64 || span_is(name, "proxy") ||
 	    memchr(name.p, '\0', name.len) != NULL) {
 		errno = EINVAL;
@@ -86,7 +87,10 @@ add_server(struct policyd *p, struct span name)
 	return 0;
 }
 
-/* Those of the options, those with a workspace, then those annotated. */
+/*
+ * Add the servers in options, those that have a workspace, and the annotated
+ * ones.
+ */
 static int
 name_servers(struct policyd *p, const struct policy_opts *o,
     const struct policy_set *set, struct fault *fault)
@@ -124,7 +128,7 @@ name_servers(struct policyd *p, const struct policy_opts *o,
 	return 0;
 }
 
-/* Newline-separated, of all options that name the server. */
+/* Write the names from all options for the server, separated by newlines. */
 static void
 server_domains(const struct policy_opts *o, const char *name, struct buf *out)
 {
@@ -175,7 +179,7 @@ send_servers(struct policyd *p, const struct policy_opts *o, int workspace,
 	return 0;
 }
 
-/* The workspace: what was named, or something empty. */
+/* Use the workspace that was named, or an empty directory. */
 static int
 send_workspace(
     struct policyd *p, const struct policy_opts *o, struct fault *fault)
@@ -209,7 +213,7 @@ send_workspace(
 	return r;
 }
 
-/* The last kind first: rules speak of lists. */
+/* Send the last kind first, because rules refer to lists. */
 static int
 send_rules(
     struct policyd *p, const struct policy_set *set, struct policyd_bad *bad)

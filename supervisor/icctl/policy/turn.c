@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Messages to the policyd that icctl has started, and turns of its loop.
- */
+/* Sends messages to the policyd that icctl has started, and runs its loop. */
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +16,7 @@ policyd_send(struct policyd *p, enum msg_type type, const void *msg, int fd)
 		close(fd);
 }
 
-/* What it said last is why it went. */
+/* Its last lines say why it ended. */
 void
 policyd_tell_log(struct policyd *p)
 {
@@ -29,7 +27,7 @@ policyd_tell_log(struct policyd *p)
 		policy_print("", span_of(text, (size_t)n), "\n");
 }
 
-/* One turn of the loop; waits for it, or for fd. */
+/* Run one turn of the loop; wait for it, or for `fd`. */
 int
 policyd_turn(struct policyd *p, int fd, bool *readable)
 {
@@ -40,7 +38,7 @@ policyd_turn(struct policyd *p, int fd, bool *readable)
 
 	if (p->gone)
 		return -1;
-	/* What was asked leaves before the answer is waited for. */
+	/* Send questions before waiting for the answer. */
 	loop_turns(&p->loop);
 	if (poll(fds, 2, -1) == -1 && errno != EINTR) {
 		warn("poll");

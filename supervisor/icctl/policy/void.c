@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Rules whose paths protect or grant nothing: a directory that does not exist,
- * a pattern where a directory is wanted, and the workspace, about which a
- * structural rule has decided before any rule is asked.
+ * Finds rules whose paths protect or grant nothing: a directory that does not
+ * exist, a pattern instead of a directory, and the workspace, which a
+ * structural rule decides before any rule is asked.
  */
 #include <sys/stat.h>
 
@@ -16,7 +16,10 @@
 #include "config/paths.h"
 #include "icctl/policy/lint.h"
 
-/* The directory as a path of this machine: 0, or -1 when it has none. */
+/*
+ * Write the directory as a path of this machine. Returns 0, or -1 if it has
+ * none.
+ */
 static int
 host_path(struct span within, char dst[PATH_MAX])
 {
@@ -49,7 +52,7 @@ in_workspace(struct span within)
 	       span_starts(within, SPAN("/workspace/"));
 }
 
-/* Only these servers are named; *git: git is one of them. */
+/* Returns true if no other servers are named; `*git` tells whether git is. */
 static bool
 has_workspace(const struct value *servers, bool *git)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Rules that allow more than their description says.  A description is prose:
- * only words that leave no doubt are taken, and what is found is a warning.
+ * Finds rules that allow more than their description says. A description is
+ * prose: only unambiguous words count, and a finding is a warning.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 	(ARG_BIT(ARG_WRITE_PATH) | ARG_BIT(ARG_DELETE_PATH) |                  \
 	    ARG_BIT(ARG_WRITE_HISTORY) | ARG_BIT(ARG_DELETE_HISTORY))
 
-/* Lower-case copy, cut. */
+/* Copy in lower case; a long text is cut. */
 static void
 lower(struct span s, char *dst, size_t cap)
 {
@@ -31,7 +31,7 @@ says(const char *text, const char *const *words)
 	const char *s;
 
 	for (; *words != NULL; words++) {
-		/* At the beginning of a word. */
+		/* Match only the beginning of a word. */
 		for (s = text; (s = strstr(s, *words)) != NULL; s++)
 			if (s == text || !isalpha((unsigned char)s[-1]))
 				return true;
@@ -39,7 +39,9 @@ says(const char *text, const char *const *words)
 	return false;
 }
 
-/* A directory that the text names: "/x..." or "~/x..."; p == NULL: none. */
+/*
+ * Returns the first directory in the text, "/x..." or "~/x...", or a NULL span.
+ */
 static struct span
 named_path(struct span s)
 {
@@ -85,7 +87,10 @@ wide(struct lint *l, size_t i, const char *sub, const char *what)
 	    log_vis(l->rules->rules[i].name, name, sizeof(name)), what);
 }
 
-/* Paths: the one it names, or any where it does not say "any". */
+/*
+ * Check the paths: the one that the description names, or any if it does not
+ * say "any".
+ */
 static void
 wide_paths(struct lint *l, size_t i, struct span description, bool all)
 {

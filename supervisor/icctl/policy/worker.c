@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Starts one policyd, as icsupervisor does (child.c, setup.c): its own four
- * descriptors, an empty environment, confined before it says HELLO.  It has
- * no peers, so whatever it would tell another process goes nowhere.
+ * Starts a policyd as icsupervisor does (child.c, setup.c): with four
+ * descriptors, an empty environment, and confined before it says HELLO. It has
+ * no peers, so messages for other processes go nowhere.
  */
 #include <sys/socket.h>
 
@@ -282,7 +282,7 @@ policyd_end(struct policyd *p)
 
 	if (p == NULL)
 		return;
-	/* Its channel closes: it has nothing left to do. */
+	/* policyd exits when its channel closes. */
 	chan_free(p->chan);
 	if (p->sp.pidfd != -1) {
 		(void)spawn_reap(p->sp.pidfd, true, &code, &status);

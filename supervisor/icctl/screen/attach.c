@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* `icctl attach`: asks for a channel to the agent's terminal and shows it. */
+/* `icctl attach`: requests a channel to the agent's terminal and shows it. */
 #include <err.h>
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,10 @@
 
 #define ATTACH_REPLY 4096U
 
-/* The reply, with the descriptor that came along; NULL: said why. */
+/*
+ * Returns the reply, and the descriptor that came with it; or NULL after an
+ * error was reported.
+ */
 static json_object *
 attach_ask(struct icctl *ctl, int *channel)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The channel to termd: what comes on it goes to the screen or to lines. */
+/* The channel to termd: passes messages to the screen or to the lines. */
 #include "icctl/screen/channel.h"
 
 #include <unistd.h>

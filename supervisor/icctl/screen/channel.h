@@ -4,8 +4,8 @@
 #define CHANNEL_H
 
 /*
- * Takes fd as viewer.chan, instead of the one before.  When it closes it is
- * gone from there, and `closed` is called: `why` it was broken off, or NULL.
+ * Make `fd` viewer.chan, in place of the one before. When the channel closes,
+ * it is removed, and `closed` is called with the protocol error, or NULL.
  */
 void channel_open(int fd, void (*closed)(const char *why));
 

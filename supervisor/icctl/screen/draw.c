@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The full screen.  A copy of the agent's grid is kept and drawn cell by cell
- * into the rows above the last one; the last row is ours, and no row of the
- * grid reaches it.  Lines wrap nowhere: every row and every character that a
- * terminal may think wider than we do is put in its place by its own address.
+ * The full screen. A copy of the agent's grid is drawn cell by cell into the
+ * rows above the last one; the last row belongs to the viewer, and no row of
+ * the grid reaches it. Lines never wrap: every row, and every character that a
+ * terminal may consider wider, is positioned by an address of its own.
  */
 #include "icctl/screen/viewer.h"
 
@@ -35,7 +35,10 @@ grid_resize(unsigned rows, unsigned cols)
 
 	if (rows == 0 || cols == 0)
 		return -1;
-	/* Both at once would be twice as much as any screen needs. */
+	/*
+	 * Free the old grid first: two of the largest size would be too much
+	 * memory.
+	 */
 	free(draw_env.grid);
 	free(draw_env.row);
 	draw_env.grid = NULL;
@@ -84,7 +87,7 @@ put_cell(unsigned row, unsigned col, const struct cell *c)
 	draw_dirty(row, col, col + 1);
 }
 
-/* Half of a character that another one was written over. */
+/* Replace half of a character whose other half was overwritten. */
 static void
 mend(unsigned row, unsigned col)
 {
@@ -120,7 +123,7 @@ draw_row(const struct msg_ROW *m)
 		if (c.width == 2)
 			put_cell(m->row, col++, &right);
 	}
-	/* Behind the last one there are blanks. */
+	/* The rest of the row is blank. */
 	while (col < draw_env.cols)
 		put_cell(m->row, col++, &blank);
 	if (m->from != 0)
@@ -129,8 +132,8 @@ draw_row(const struct msg_ROW *m)
 }
 
 /*
- * A row left the agent's screen at the top: it leaves ours there too, and so
- * comes to what the terminal lets a person scroll back to.
+ * A row left the agent's screen at the top: scroll it out of ours too, so that
+ * the person can scroll back to it.
  */
 int
 draw_scrolled(const struct msg_LINE *m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Drawing on the terminal, from the copy of the agent's grid: addresses,
- * erasing to the end of a line, colours, and the modes that this viewer sets.
+ * Draws the copy of the agent's grid on the terminal. Uses addresses, erasing
+ * to the end of a line, colours, and the modes that this viewer sets.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 struct draw draw_env;
 
-/* Consoles that print what they do not know instead of ignoring it. */
+/* Consoles that print unknown sequences instead of ignoring them. */
 static bool
 is_console(void)
 {
@@ -45,8 +45,8 @@ all_dirty(void)
 }
 
 /*
- * Only printable ASCII has the same width everywhere: behind anything else
- * the cursor is told its place.
+ * Only printable ASCII has the same width everywhere: after anything else the
+ * cursor is positioned explicitly.
  */
 void
 draw_cell_at(unsigned row, unsigned col, const struct cell *c)
@@ -65,7 +65,7 @@ is_blank(const struct cell *c)
 	       c->bg == CELL_DEFAULT;
 }
 
-/* The column from which on the row is blank. */
+/* Returns the column from which the rest of the row is blank. */
 static unsigned
 blank_from(const struct cell *cells)
 {
@@ -91,7 +91,7 @@ show_row(unsigned row)
 		to = shown;
 	if (col >= to)
 		return;
-	/* From the left half of a wide character. */
+	/* Begin at the left half of a wide character. */
 	if (cells[col].nchars == 0 && col != 0)
 		col--;
 	blank = blank_from(cells);
@@ -108,7 +108,7 @@ show_row(unsigned row)
 	}
 }
 
-/* Sets and clears what the agent's modes ask of the real terminal. */
+/* Set and clear the agent's modes on the real terminal. */
 static void
 show_modes(void)
 {
@@ -150,7 +150,7 @@ show_cursor(void)
 	uint8_t want = (uint8_t)(shapes[draw_env.shape] -
 				 ((draw_env.modes & PROTO_TERM_BLINK) != 0));
 
-	/* What every terminal begins with is this one's own choice. */
+	/* For the default shape, use this terminal's own. */
 	if (want == 1)
 		want = 0;
 	if ((draw_env.modes & PROTO_TERM_CURSOR) == 0 ||
@@ -163,7 +163,7 @@ show_cursor(void)
 	    draw_env.cursor_col + 1);
 }
 
-/* Our own line: exactly as many columns as there are. */
+/* Draw the bottom line, exactly as wide as the terminal. */
 static void
 show_line(void)
 {
@@ -201,7 +201,7 @@ show_line(void)
 	paint_plain(p);
 }
 
-/* The agent changed to its other screen, or back. */
+/* The agent switched to its other screen, or back. */
 static void
 show_alternate(void)
 {
@@ -216,8 +216,8 @@ show_alternate(void)
 }
 
 /*
- * Row by row: some terminals keep a screen that is cleared at once for a person
- * to scroll back to, with our own line in it.
+ * Clear the screen row by row: some terminals keep a screen that is cleared at
+ * once in their scroll-back, with our bottom line in it.
  */
 static void
 show_nothing(void)
@@ -304,7 +304,7 @@ draw_start(void)
 	}
 	if (!is_console())
 		paint_text(p, "\033[22;0t");
-	/* What the person had on the screen is kept above it. */
+	/* Scroll the person's previous output up, so that it is kept. */
 	for (unsigned i = 0; i < draw_env.term_rows; i++)
 		paint_text(p, "\n");
 	paint_text(p, "\033[?7l\033[?2004h");
@@ -313,7 +313,7 @@ draw_start(void)
 	draw_frame();
 }
 
-/* The row behind the last one that has anything in it. */
+/* Returns the row after the last one that is not blank. */
 static unsigned
 row_behind(void)
 {
@@ -347,7 +347,7 @@ draw_stop(void)
 	viewer.state->drawn = viewer.state->alternate = false;
 }
 
-/* Behind our own words, so that nobody takes it for another program's. */
+/* The prefix prevents that the title passes for another program's. */
 void
 draw_title(struct span text)
 {

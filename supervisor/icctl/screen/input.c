@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Standard input: the keys of a full screen, or bytes that are passed on as
- * they are.  No more is read than termd has room for.
+ * Standard input: keys for a full screen, or bytes that are passed on
+ * unchanged. Never reads more than termd has room for.
  */
 #include "icctl/screen/viewer.h"
 
@@ -12,7 +12,9 @@
 #define INPUT_CHUNK 32768U
 #define INPUT_ESC_MS 50U
 #define INPUT_BACK_MS 500U
-/* The most that one read of keys may become: each an escape sequence. */
+/*
+ * The most bytes of keys to read at once: each may become an escape sequence.
+ */
 #define INPUT_KEYS 4096U
 
 static struct {
@@ -20,7 +22,7 @@ static struct {
 	struct loop_timer timer;
 	bool on, eof;
 	void (*command)(enum keys_command);
-	bool always; /* a file: no event says that it can be read */
+	bool always; /* a file, which epoll cannot watch: always readable */
 } input_env = {.io = LOOP_IO_INIT};
 
 static void
@@ -95,7 +97,7 @@ input_end(void)
 	viewer_send(MSG_INPUT_END, &end);
 }
 
-/* Another job has the terminal: what is typed there is not for us. */
+/* Returns true if another job has the terminal: its input is not for us. */
 static bool
 in_background(void)
 {
@@ -113,7 +115,7 @@ input_back(struct loop_timer *t)
 	input_update();
 }
 
-/* Returns false when there is nothing more to be read now. */
+/* Returns false if there is nothing more to read now. */
 static bool
 input_read(void)
 {
@@ -170,7 +172,7 @@ void
 input_update(void)
 {
 	static const struct msg_INPUT_END end;
-	/* A paste's closing bracket may hold back what came before it. */
+	/* The start of a paste's end bracket may delay the bytes before it. */
 	bool want = input_env.on && viewer.chan != NULL &&
 		    viewer.room >= (viewer.how.screen ? 2 * INPUT_KEYS : 1);
 

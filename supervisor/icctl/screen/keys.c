@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Bytes of the person's terminal by a closed grammar: characters, keys as
- * xterm sends them, pastes, mouse and focus reports, and our prefix.  Reports
- * that nobody asked for (answers to queries, strings) are dropped.  Nothing in
- * a paste is a command.
+ * Decodes input of the person's terminal by a closed grammar: characters, keys
+ * as xterm sends them, pastes, mouse and focus reports, and our prefix key.
+ * Other reports (answers to queries, strings) are dropped. Nothing in a paste
+ * is a command.
  */
 #include "icctl/screen/viewer.h"
 
@@ -31,13 +31,14 @@ static struct {
 	enum keys_state state;
 	uint8_t seq[SEQ_MAX]; /* from its ESC on */
 	size_t nseq;
-	bool long_seq; /* more than may be */
+	bool long_seq; /* longer than allowed */
 	size_t string;
 	uint8_t out[PROTO_MAX_TYPED];
 	size_t nout;
 	uint8_t paste[PROTO_MAX_TYPED];
 	size_t npaste, pasted;
-	unsigned end; /* bytes of the bracket that closes the paste */
+	unsigned end; /* number of bytes matched of the bracket that ends a
+			 paste */
 } keys_env;
 
 static const uint8_t paste_end[] = "\033[201~";
@@ -72,7 +73,7 @@ out_seq(const struct keys_ops *ops)
 	out_bytes(ops, keys_env.seq, keys_env.nseq);
 }
 
-/* Three numbers behind "<": true if that is all that stands there. */
+/* Parse exactly three numbers after "<". Returns false for anything else. */
 static bool
 three_numbers(unsigned v[3])
 {
@@ -99,7 +100,7 @@ take_mouse(const struct keys_ops *ops, bool up)
 
 	if (!three_numbers(v) || v[0] > 255 || v[1] == 0 || v[2] == 0)
 		return;
-	/* Our own line is no place of the agent's. */
+	/* The bottom line does not belong to the agent. */
 	if (v[2] > draw_rows() || v[1] > draw_cols())
 		return;
 	m.button = (uint8_t)(v[0] & 0x43U);
@@ -112,7 +113,10 @@ take_mouse(const struct keys_ops *ops, bool up)
 	ops->mouse(&m);
 }
 
-/* Digits and semicolons only, as in keys with modifiers. */
+/*
+ * Returns true if there are only digits and semicolons, as in keys with
+ * modifiers.
+ */
 static bool
 plain_params(void)
 {
@@ -130,7 +134,7 @@ is_seq(const char *s)
 	       memcmp(keys_env.seq, s, keys_env.nseq) == 0;
 }
 
-/* A complete CSI. */
+/* Handle a complete CSI sequence. */
 static void
 take_csi(const struct keys_ops *ops)
 {
@@ -157,7 +161,7 @@ take_csi(const struct keys_ops *ops)
 	}
 	if (is_seq("\033[201~") || !plain_params())
 		return;
-	/* Arrows, Home, End, F1 to F4, Shift-Tab, and those with numbers. */
+	/* Arrows, Home, End, F1 to F4, Shift-Tab, and keys with numbers. */
 	if (strchr("ABCDEFHPQSZ~", final) != NULL)
 		out_seq(ops);
 }
@@ -191,7 +195,7 @@ in_paste(const struct keys_ops *ops, uint8_t c)
 		paste_flush(ops, true);
 		return;
 	}
-	/* It was no end: those bytes are data too. */
+	/* This was not the end: the bytes are data. */
 	for (unsigned i = 0; i < keys_env.end; i++)
 		paste_byte(ops, paste_end[i]);
 	keys_env.end = c == ESC;
@@ -244,12 +248,12 @@ after_esc(const struct keys_ops *ops, uint8_t c)
 		keys_env.string = 0;
 		break;
 	case ESC:
-		/* One by itself, and the next. */
+		/* A lone escape, and the start of another. */
 		out_byte(ops, ESC);
 		keys_env.nseq = 1;
 		break;
 	default:
-		/* Alt and a key; our prefix stays ours. */
+		/* Alt and a key; the prefix keeps its meaning. */
 		keys_env.state = GROUND;
 		if (c == PREFIX) {
 			out_byte(ops, ESC);
@@ -280,7 +284,7 @@ in_csi(const struct keys_ops *ops, uint8_t c)
 		keys_env.state = GROUND;
 }
 
-/* A terminal's answer in a string; bounded, in case its end is lost. */
+/* Skip a terminal's answer in a string; limited, in case its end is lost. */
 static void
 in_string(uint8_t c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Becoming a viewer: the program executes itself with an environment that
- * holds no key, and with exactly the descriptors that a viewer needs.
+ * Becomes a viewer: the program executes itself with an environment that
+ * contains no key, and with exactly the descriptors that a viewer needs.
  */
 #include "icctl/screen/launch.h"
 
@@ -18,10 +18,10 @@
 
 #include "icctl/screen/viewer.h"
 
-/* Above the viewer's descriptors, so that moving one overwrites none. */
+/* Above the viewer's descriptors, so that dup2() overwrites none. */
 #define LAUNCH_ABOVE 10
 
-/* dup2, but the source may be any descriptor. */
+/* Like dup2(2), for any source. */
 static int
 launch_move(int from, int to)
 {
@@ -44,7 +44,7 @@ launch_viewer(pid_t supervisor, const struct viewer_how *how, const char *name,
 	snprintf(pid, sizeof(pid), "%d", (int)supervisor);
 	viewer_how_text(how, how_text);
 	viewer_how_environment(envp);
-	/* Both out of the way before either is put in its place. */
+	/* Move both out of the way before either is put in its place. */
 	if ((high = fcntl(link, F_DUPFD, LAUNCH_ABOVE)) == -1 ||
 	    (said != -1 && launch_move(said, VIEWER_FD_SAYS) == -1) ||
 	    dup2(high, VIEWER_FD_LINK) == -1)
@@ -55,7 +55,9 @@ launch_viewer(pid_t supervisor, const struct viewer_how *how, const char *name,
 	return execve("/proc/self/exe", argv, envp);
 }
 
-/* The child: icsupervisor, in a session of its own and without a terminal. */
+/*
+ * In the child: run icsupervisor in a session of its own, without a terminal.
+ */
 static void __attribute__((noreturn))
 launch_child(const char *program, const char **args, int link, int said)
 {
@@ -68,7 +70,7 @@ launch_child(const char *program, const char **args, int link, int said)
 	    dup2(null, STDIN_FILENO) == -1 || dup2(said, STDOUT_FILENO) == -1 ||
 	    dup2(said, STDERR_FILENO) == -1)
 		_exit(71);
-	/* args[2] is where the descriptor's number belongs. */
+	/* args[2] must begin with the descriptor's number. */
 	snprintf(text, sizeof(text), "%d:%s", fd, args[2]);
 	args[2] = text;
 	execv(program, (char *const *)(uintptr_t)args);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* How `icctl start` and `icctl attach` become viewers. */
+/* `icctl start` and `icctl attach` become viewers. */
 #ifndef LAUNCH_H
 #define LAUNCH_H
 
@@ -8,16 +8,17 @@
 #include "relay/viewer_how.h"
 
 /*
- * Starts icsupervisor (`program`) and becomes its viewer. args[0] is its name,
+ * Start icsupervisor (`program`) and become its viewer. args[0] is its name,
  * args[1] and args[2] are set here, and its other arguments follow. Returns
- * only on failure: -1 with errno.
+ * only on failure: -1 with errno set.
  */
 int launch_session(const char *program, const char **args,
     const struct viewer_how *, const char *name);
 /*
- * Becomes the viewer of a session. supervisor: our child that signals are
- * passed on to, or 0. link: its link, or termd's channel if how->attached.
- * said: its messages, or -1. Returns only on failure: -1 with errno.
+ * Become the viewer of a session. `supervisor` is our child that signals are
+ * passed on to, or 0. `link` is the link to it, or termd's channel if
+ * how->attached. `said` is the pipe of its messages, or -1. Returns only on
+ * failure: -1 with errno set.
  */
 int launch_viewer(pid_t supervisor, const struct viewer_how *, const char *name,
     int link, int said);

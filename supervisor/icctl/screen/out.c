@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The two ways out of a viewer: the person's terminal, and termd.  How to wait
- * for the first and how to leave when it is gone is the main program's.
+ * Output of a viewer: to the person's terminal, and to termd. viewer.c decides
+ * how to wait for the terminal and how to leave when it is gone.
  */
 #include "icctl/screen/viewer.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* A pipe that poll calls writable takes so many bytes at once. */
+/* A pipe that poll() reports as writable takes this many bytes at once. */
 #define OUT_CHUNK 4096U
 
 struct viewer viewer;

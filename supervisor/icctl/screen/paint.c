@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Cells as bytes for a terminal: SGR and UTF-8, nothing else.  Colours are
- * those that the terminal has, and none where NO_COLOR is set.
+ * Converts cells to bytes for a terminal: SGR and UTF-8, nothing else. Uses the
+ * colours that the terminal supports, and none if NO_COLOR is set.
  */
 #include "icctl/screen/viewer.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than a row, and what is written out before the next one. */
+/* More than a row; output is written before the next row. */
 #define PAINT_MAX (512U << 10)
 
 enum paint_colours {
@@ -73,7 +73,7 @@ paint_printf(struct paint *p, const char *fmt, ...)
 	(void)buf_adds(&p->out, text);
 }
 
-/* The nearest of the 256 colours: its cube of 6, or its greys. */
+/* Returns the nearest of the 256 colours: from the cube of 6, or a grey. */
 static unsigned
 nearest_256(uint32_t rgb)
 {
@@ -101,7 +101,7 @@ nearest_16(uint32_t rgb)
 	       (max > 32 && b >= half ? 4U : 0U);
 }
 
-/* Red, green and blue of one of the 256. */
+/* Returns red, green and blue of one of the 256 colours. */
 static uint32_t
 palette_rgb(unsigned i)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The process that a shell sees: it waits for the viewer and for
+ * The process that the shell sees: it waits for the viewer and for
  * icsupervisor, passes signals on, restores the terminal however the viewer
- * ends, and ends with icsupervisor's status.  It reads nothing of a session.
+ * ends, and exits with icsupervisor's status. It reads nothing of a session.
  */
 #include "icctl/screen/viewer.h"
 
@@ -21,9 +21,11 @@
 #include <unistd.h>
 
 static struct {
-	pid_t supervisor, viewer; /* 0: gone, or not ours */
-	int status;               /* of the first, or of a viewer by itself */
-	int life; /* told when icsupervisor ends; closed when we do */
+	pid_t supervisor, viewer; /* 0: gone, or not our child */
+	int status;               /* icsupervisor's, or the viewer's if it is
+				     alone; -1: not known */
+	int life; /* written to when icsupervisor ends; closes when this process
+		     ends */
 	struct viewer_state *state;
 	struct viewer_how how;
 	const char *name;
@@ -37,7 +39,7 @@ parent_status(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The viewer is stopped: so is the job that the shell sees. */
+/* The viewer was stopped: stop this job, as the shell expects. */
 static void
 viewer_stopped(void)
 {
@@ -76,7 +78,7 @@ supervisor_ended(int status)
 {
 	parent.supervisor = 0;
 	parent.status = parent_status(status);
-	/* Whatever it said has been written: the viewer reads that and ends. */
+	/* All its messages are in the pipe: the viewer reads them and ends. */
 	if (write(parent.life, "E", 1) == -1 && errno != EPIPE)
 		warn("viewer");
 	if (WIFSIGNALED(status))
@@ -104,8 +106,8 @@ parent_reap(void)
 }
 
 /*
- * A viewer that waits for whoever reads our output is told to leave by the
- * first signal after its session is over.
+ * Pass a signal on. A viewer that still waits for a reader of its output leaves
+ * at the first signal after the session has ended.
  */
 static void
 parent_pass(int sig)
@@ -116,7 +118,7 @@ parent_pass(int sig)
 		(void)kill(parent.viewer, SIGUSR1);
 }
 
-/* Returns the signalfd. Signals that our parent ignores stay ignored. */
+/* Returns a signalfd. Signals that our parent ignores stay ignored. */
 static int
 parent_mask(void)
 {
@@ -165,7 +167,7 @@ viewer_main(int argc, char **argv)
 		warnx("`viewer` is what `icctl start` and `icctl attach` run");
 		return 2;
 	}
-	/* It was executed as /proc/self/exe. */
+	/* The program was executed as /proc/self/exe. */
 	(void)prctl(PR_SET_NAME, "icctl", 0, 0, 0);
 	parent.supervisor = (pid_t)strtol(argv[1], NULL, 10);
 	parent.name = argv[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Output of an agent that has no screen: lines of cells where it goes to a
- * terminal, and the agent's own bytes where it is redirected.
+ * Output of an agent without a screen: lines of cells if it goes to a terminal,
+ * and the agent's own bytes if it is redirected.
  */
 #include "icctl/screen/viewer.h"
 
@@ -18,7 +18,7 @@ static struct {
 
 static const int plain_fds[] = {STDOUT_FILENO, STDERR_FILENO};
 
-/* Whoever read it is gone: the agent is told as by any closed pipe. */
+/* The reader is gone: tell the agent, as with any closed pipe. */
 static void
 plain_shut(unsigned stream)
 {
@@ -49,7 +49,7 @@ plain_break(void)
 		(void)viewer_write(fd, "\n", 1);
 }
 
-/* Does the line begin as ours do? Blanks before it do not help. */
+/* Returns true if the line begins like ours, after any blanks. */
 static bool
 plain_imitates(struct span cells)
 {
@@ -81,13 +81,13 @@ plain_line(const struct msg_LINE *m)
 	if (!plain_env.init)
 		paint_init(p);
 	plain_env.init = true;
-	/* An unfinished line could not be replaced. */
+	/* A dumb terminal cannot replace an unfinished line. */
 	if (m->more && paint_is_dumb())
 		return 0;
 	if (plain_env.open != -1 && plain_env.open != fd)
 		plain_break();
 	imitates = !m->joined && plain_imitates(m->cells);
-	/* An unfinished line comes again: over itself. */
+	/* An unfinished line is repeated: write over it. */
 	paint_text(p, plain_env.open != -1 ? "\r\033[K" : "");
 	cells_open(&in, m->cells);
 	while ((rv = cells_next(&in, &c)) == 1) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Our own messages: those of icsupervisor, which come in a pipe, and this
- * viewer's.  As lines they go to standard error at once, behind a mark that no
- * line of the agent begins with.  While the agent has the screen the latest
- * stands in the bottom line, and all are repeated at the end.
+ * IronCurtain's own messages: those of icsupervisor, which come through a pipe,
+ * and this viewer's. As lines they are written to standard error at once, after
+ * a mark that no line of the agent begins with. While the agent has the screen,
+ * the latest is shown in the bottom line, and all are repeated at the end.
  */
 #include "icctl/screen/viewer.h"
 
@@ -25,13 +25,13 @@
 static struct {
 	int fd;
 	void (*news)(void);
-	char line[SAYS_LINE]; /* not complete yet */
+	char line[SAYS_LINE]; /* an incomplete line */
 	size_t len;
 	char *kept[SAYS_KEPT];
 	unsigned n, lost;
 } says_env = {.fd = -1};
 
-/* A line without its newline, made printable. */
+/* Show a line, without its newline, made printable. */
 static void
 says_line(struct span s)
 {
@@ -67,7 +67,7 @@ says_open(int fd, void (*news)(void))
 	struct stat st;
 
 	says_env.news = news;
-	/* Nothing that could be waited for: there are none. */
+	/* Messages can only be read from a pipe. */
 	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISFIFO(st.st_mode))
 		return;
 	says_env.fd = fd;
@@ -82,7 +82,7 @@ says_fd(void)
 	return says_env.fd;
 }
 
-/* Takes the complete lines out of what has come. */
+/* Take the complete lines from the buffer. */
 static void
 says_lines(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The person's terminal: its settings before the viewer, and the one constant
- * string that undoes all that a viewer may have set.
+ * The person's terminal: its settings before the viewer, and a constant string
+ * that undoes everything that a viewer may have set.
  */
 #include "icctl/screen/viewer.h"
 
@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 /*
- * Attributes, mouse, focus, pastes, keys, scroll region, wrapping, the
- * cursor's form and the title.
+ * Resets attributes, mouse, focus, pastes, keys, scroll region, wrapping, the
+ * form of the cursor and the title.
  */
 const char tty_reset[] =
     "\033[0m\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?1004l"
     "\033[?2004l\033[?1l\033>\0337\033[r\0338\033[?7h\033[0 q\033[?25h"
     "\033[23;0t";
 #define TTY_MAIN "\033[?1049l"
-/* On the main screen our bottom line goes, and the shell's prompt comes. */
+/* On the main screen, erase the bottom line for the shell's prompt. */
 #define TTY_BOTTOM "\033[999;1H\033[K"
 
 static struct termios tty_saved;
@@ -67,7 +67,10 @@ tty_restore(struct viewer_state *state)
 	sigset_t ttou, old;
 	int save = errno;
 
-	/* Even from the background, where the kernel would stop us. */
+	/*
+	 * Work even in the background, where the kernel would stop this
+	 * process.
+	 */
 	sigemptyset(&ttou);
 	sigaddset(&ttou, SIGTTOU);
 	(void)sigprocmask(SIG_BLOCK, &ttou, &old);

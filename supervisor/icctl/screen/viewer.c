@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The viewer's process: its loop, its channel to termd and what comes on it,
- * its link to icsupervisor, and its end.
+ * The viewer's process: its loop, its channel to termd, its link to
+ * icsupervisor, and its end.
  */
 #include "icctl/screen/viewer.h"
 
@@ -32,16 +32,19 @@ static void __attribute__((noreturn)) viewer_leave(int status)
 	_exit(status);
 }
 
-/* Leaves a session that goes on without us. */
+/* Leave a session that continues. */
 static void __attribute__((noreturn)) viewer_detach(void)
 {
-	/* icsupervisor takes the end of the link for a closed terminal. */
+	/*
+	 * Otherwise icsupervisor takes the end of the link for a closed
+	 * terminal.
+	 */
 	if (viewer.link != -1)
 		(void)send(viewer.link, "D", 1, MSG_NOSIGNAL);
 	viewer_leave(VIEWER_EXIT_DETACHED);
 }
 
-/* Stops this process, and with it the job of the shell. */
+/* Stop this process, and with it the shell's job. */
 static void
 viewer_suspend(void)
 {
@@ -78,7 +81,7 @@ viewer_command(enum keys_command c)
 	}
 }
 
-/* A message of ours comes: on a line of its own, or in the bottom line. */
+/* A message of ours comes: on its own line, or in the bottom line. */
 static void
 viewer_news(void)
 {
@@ -88,7 +91,7 @@ viewer_news(void)
 		plain_break();
 }
 
-/* It is our job again, on a terminal that others have used meanwhile. */
+/* The job continues, on a terminal that others have used meanwhile. */
 static void
 viewer_continued(void)
 {
@@ -133,7 +136,7 @@ viewer_signaled(struct loop_io *io, uint32_t events)
 	viewer_signals();
 }
 
-/* Waits until fd takes bytes, and serves what cannot wait for that. */
+/* Wait until `fd` is writable, and meanwhile serve signals and messages. */
 static void
 viewer_writable(int fd)
 {
@@ -156,7 +159,7 @@ viewer_writable(int fd)
 	}
 }
 
-/* Nothing more will come once both the channel and the link are closed. */
+/* Leave once both the channel and the link are closed. */
 static void
 viewer_check(void)
 {
@@ -203,7 +206,7 @@ viewer_linked(struct loop_io *io, uint32_t events)
 	viewer_check();
 }
 
-/* Our parent tells us that icsupervisor has ended; or it has died. */
+/* The parent reports that icsupervisor has ended, or has died itself. */
 static void
 viewer_orphaned(struct loop_io *io, uint32_t events)
 {
@@ -234,8 +237,8 @@ viewer_mask(void)
 
 	sigemptyset(&set);
 	/*
-	 * Whoever sends these means the session, whose end is ours; only our
-	 * parent sends the next one.
+	 * A person who sends these means the session, whose end ends the
+	 * viewer. Only the parent sends SIGUSR1.
 	 */
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGINT);
@@ -244,7 +247,7 @@ viewer_mask(void)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGWINCH);
 	sigaddset(&set, SIGCONT);
-	/* As lines the kernel's own way of stopping a job is the right one. */
+	/* Without a screen, the kernel's way of stopping a job works. */
 	if (viewer.how.screen)
 		sigaddset(&set, SIGTSTP);
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR ||

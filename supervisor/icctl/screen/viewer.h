@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The viewer: it shows what termd sends and passes on what a person types.
- * It owns the person's terminal, one channel to termd, and where `icctl
- * start` made it, a link to icsupervisor.  Everything that reaches the
- * terminal is composed here from decoded cells; no byte of the agent is
- * written to it.  Output that is redirected to a file or pipe passes as it is.
+ * The viewer shows what termd sends and passes on what a person types. It owns
+ * the person's terminal, a channel to termd, and, if `icctl start` made it, a
+ * link to icsupervisor. Everything written to the terminal is composed here
+ * from decoded cells; no byte of the agent reaches it. Output that is
+ * redirected to a file or pipe is passed on unchanged.
  */
 #ifndef VIEWER_H
 #define VIEWER_H
@@ -22,36 +22,38 @@
 #define VIEWER_EXIT_LOST 1
 #define VIEWER_EXIT_DETACHED 100
 
-/* Descriptors of a viewer's program, besides 0, 1 and 2. */
+/* Descriptors of a viewer's program, in addition to 0, 1 and 2. */
 #define VIEWER_FD_LINK                                                         \
 	3                /* to icsupervisor; with `attached`: termd's channel  \
 			  */
-#define VIEWER_FD_SAYS 4 /* what icsupervisor writes to its standard error */
+#define VIEWER_FD_SAYS 4 /* icsupervisor's standard error */
 
-/* What one may do to the terminal that must be undone. Shared with parent. */
+/*
+ * Changes to the terminal that must be undone. Shared with the parent process.
+ */
 struct viewer_state {
-	volatile bool raw;   /* termios was changed */
-	volatile bool drawn; /* modes were set; the screen is ours */
+	volatile bool raw;   /* the terminal is in raw mode */
+	volatile bool drawn; /* modes were set; the viewer owns the screen */
 	volatile bool alternate;
 };
 
 /*
- * parent.c: `icctl viewer PID MODE NAME`, of which the tiny parent remains.
- * Starts the viewer below it; waits for both, passes signals on to process
- * PID (0: none) and restores the terminal.  Returns the exit status.
+ * parent.c: `icctl viewer PID MODE NAME`, which stays as a tiny parent process.
+ * Starts the viewer as its child, waits for both, passes signals on to process
+ * PID (0: none) and restores the terminal. Returns the exit status.
  */
 int viewer_main(int argc, char **argv);
 
 /* tty.c */
 int tty_save(void);
 int tty_raw(void);
-/* Safe at any time and in both processes. Keeps errno. */
+/* Restore the terminal. Safe at any time, in both processes. Keeps errno. */
 void tty_restore(struct viewer_state *);
 bool tty_size(unsigned *rows, unsigned *cols);
-/* What undoes all but the alternate screen. */
+/* Undoes everything except the alternate screen. */
 extern const char tty_reset[];
 
-/* The viewer's own state, of one process. */
+/* The state of the viewer process. */
 struct viewer {
 	struct loop loop;
 	struct viewer_how how;
@@ -60,13 +62,16 @@ struct viewer {
 	struct chan *chan;
 	struct loop_io link_io, life_io, signal_io, says_io;
 	int link, life, signals;
-	bool ended;    /* BOX_END came */
+	bool ended;    /* BOX_END was received */
 	bool over;     /* the link is closed: there will be no other channel */
-	bool told;     /* our parent tells us that icsupervisor has ended */
-	uint32_t room; /* bytes that termd takes of us */
-	/* Waits until fd takes bytes, and serves what cannot wait for that. */
+	bool told;     /* the parent reported that icsupervisor has ended */
+	uint32_t room; /* bytes that termd accepts from this viewer */
+	/*
+	 * Wait until `fd` is writable, and meanwhile serve signals and
+	 * messages.
+	 */
 	void (*wait)(int fd);
-	/* The person's terminal is gone: leaves. */
+	/* The person's terminal is gone: leave. */
 	void (*lost)(void) __attribute__((noreturn));
 };
 
@@ -77,37 +82,42 @@ int viewer_run(const struct viewer_how *, struct viewer_state *,
     const char *name, int life, bool told);
 
 /* out.c */
-/* Sends to termd, if it is there. */
+/* Send to termd, if there is a channel. */
 void viewer_send(enum msg_type, const void *msg);
-/* Writes all of it; meanwhile signals and our messages are served. */
+/*
+ * Write everything; meanwhile signals and our messages are served. Returns 0,
+ * or -1.
+ */
 int viewer_write(int fd, const void *, size_t len);
 
-/* says.c: messages of ours, which the agent must not imitate. */
+/* says.c: IronCurtain's own messages, which the agent must not imitate. */
 /*
- * fd: from where icsupervisor's come; -1: there are none.  `news` is called
- * for each, before it is written as a line, or once it can stand in the bottom
- * line.
+ * Start to read icsupervisor's messages from `fd`, or none if it is -1. `news`
+ * is called before a message is written as a line, or once it can be shown in
+ * the bottom line.
  */
 void says_open(int fd, void (*news)(void));
-/* Reads what has come without waiting. */
+/* Read pending messages without blocking. */
 void says_read(void);
-/* -1: no more will come. */
+/* Returns the descriptor to read from, or -1 if no more messages will come. */
 int says_fd(void);
-/* A message of this viewer. */
+/* Show a message of this viewer. */
 void says(const char *, ...) __attribute__((format(printf, 1, 2)));
-/* The latest one, or "". */
+/* Returns the latest message, or "". */
 const char *says_latest(void);
-/* Repeats them on standard error: the screen that hid them is gone. */
+/* Repeat the messages on standard error, once the full screen is gone. */
 void says_repeat(void);
-/* The mark before our lines, where agents' lines go to the same terminal. */
+/* The mark before our lines if the agent's lines go to the same terminal. */
 #define SAYS_MARK ">>> "
-/* Characters that look like the mark's. */
+/* Returns true for characters that look like the mark's. */
 bool says_looks(uint32_t c);
 
-/* plain.c: lines and redirected output. -1: such a message may not be. */
+/*
+ * plain.c: lines and redirected output. Returns -1 if the message is malformed.
+ */
 int plain_line(const struct msg_LINE *);
 int plain_raw(const struct msg_RAW *);
-/* A line of ours comes: the agent's unfinished one is ended first. */
+/* A line of ours comes next: end an unfinished line of the agent. */
 void plain_break(void);
 
 /* paint.c: cells as bytes for the terminal. */
@@ -115,18 +125,18 @@ struct paint {
 	struct buf out;
 	uint32_t fg, bg;
 	uint16_t attr;
-	bool known; /* what the terminal has is what stands here */
+	bool known; /* the colours and attributes here are the terminal's */
 };
 void paint_init(struct paint *);
-/* The terminal knows text and newlines, and nothing else. */
+/* Returns true if the terminal only supports text and newlines. */
 bool paint_is_dumb(void);
 void paint_cell(struct paint *, const struct cell *);
-/* Default colours, no attributes. */
+/* Set default colours and no attributes. */
 void paint_plain(struct paint *);
 void paint_text(struct paint *, const char *);
 void paint_printf(struct paint *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
-/* Writes it out; paint_some only if there is much of it. */
+/* Write the output; paint_some() does so only if there is much of it. */
 #define PAINT_ENOUGH (64U << 10)
 int paint_some(struct paint *, int fd);
 int paint_flush(struct paint *, int fd);
@@ -138,21 +148,23 @@ int draw_scrolled(const struct msg_LINE *);
 void draw_frame(void);
 void draw_title(struct span);
 void draw_start(void);
-/* A new channel: nothing of the old screen is known to be true. */
+/* There is a new channel: the old contents are no longer valid. */
 void draw_again(void);
 void draw_resize(void);
-/* The bottom line has another text. */
+/* The text of the bottom line has changed. */
 void draw_line(void);
-/* Undoes all that was set on the terminal. */
+/* Undo everything that was set on the terminal. */
 void draw_stop(void);
-/* The prefix was typed: the line says what may follow. */
+/*
+ * The prefix key was typed, or is done: show the commands in the bottom line.
+ */
 void draw_prefix(bool on);
-/* Of the grid, and PROTO_TERM_ bits of the agent's terminal. */
+/* Return the grid's size, and PROTO_TERM_ bits of the agent's terminal. */
 unsigned draw_rows(void);
 unsigned draw_cols(void);
 uint32_t draw_modes(void);
 
-/* keys.c: from the terminal, by a closed grammar. */
+/* keys.c: decodes input of the terminal, by a closed grammar. */
 enum keys_command {
 	KEYS_DETACH,
 	KEYS_SUSPEND,
@@ -164,11 +176,11 @@ struct keys_ops {
 	void (*mouse)(const struct msg_MOUSE *);
 	void (*focus)(bool in);
 	void (*command)(enum keys_command);
-	/* The prefix was typed, or what followed it. */
+	/* The prefix key was typed, or the key after it. */
 	void (*prefix)(bool on);
 };
 void keys_feed(const struct keys_ops *, struct span);
-/* Some time has passed: an escape by itself was the key. */
+/* Some time has passed: a lone escape was the Escape key. */
 void keys_idle(const struct keys_ops *);
 bool keys_waiting(void);
 
