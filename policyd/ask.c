@@ -7,8 +7,6 @@
 #include "details.h"
 #include "policyd.h"
 
-#define LINE_KEEP ((size_t)1 << 16)
-
 int
 work_offer(struct policyd_env *env, const struct work *k, struct grant *g,
     struct span *text)
@@ -88,7 +86,6 @@ work_hold(struct policyd_env *env, struct call *call, struct work *k,
 	}
 	call->state = CALL_HELD;
 	env->send(env, ROLE_PROXY, MSG_HELD, &held);
-	buf_reset(&env->line, LINE_KEEP);
-	call_arm(env);
+	buf_reset(&env->line, WORK_LINE_KEEP);
 	return WORK_ASK;
 }

@@ -14,6 +14,7 @@ int
 policyd_init(struct policyd_env *e, struct loop *loop)
 {
 	e->loop = loop;
+	e->server_gone = call_server_gone;
 	buf_init(&e->line, WORK_MAX_LINE);
 	calls_init(&e->calls);
 	reload_init(&e->reload);

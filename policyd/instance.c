@@ -113,6 +113,8 @@ refuse(struct policyd_env *env, struct instance *i, struct work *k,
 	value_pool_reset(env->pool);
 }
 
+static void instance_next(struct policyd_env *);
+
 /* It is not needed any more, or never came. */
 static void
 drop(struct policyd_env *env, struct instance *i)
@@ -164,8 +166,8 @@ fail(struct policyd_env *env, struct instance *i, bool changed,
 	drop(env, i);
 }
 
-/* What work_again said against it. */
-void
+/* Refuse the call for what work_again said. */
+static void
 instance_fail_again(
     struct policyd_env *env, struct instance *i, const struct work *k)
 {
@@ -173,6 +175,30 @@ instance_fail_again(
 
 	log_vis_again(k->d.reason, text, sizeof(text));
 	fail(env, i, true, INSTANCE_AGAIN, "not the same any more: %s", text);
+}
+
+/* One that waits may start: the oldest. */
+static void
+instance_next(struct policyd_env *env)
+{
+	struct instance *i, *first = NULL;
+	struct composed c;
+	struct work k;
+
+	for (i = env->instances; i < env->instances + INSTANCE_MAX; i++) {
+		if (i->state == INSTANCE_QUEUED &&
+		    (first == NULL || i->hold.id < first->hold.id))
+			first = i;
+	}
+	if (first == NULL || instance_running(env) >= PROTO_MAX_INSTANCES ||
+	    work_remake(env, &first->hold, &k) == -1)
+		return;
+	if (work_again(env, &first->hold, &k, &c) == WORK_REFUSE)
+		instance_fail_again(env, first, &k);
+	else
+		instance_ask(env, first, &k.outside);
+	buf_reset(&env->line, 1 << 16);
+	value_pool_reset(env->pool);
 }
 
 static void

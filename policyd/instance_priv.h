@@ -12,10 +12,5 @@ unsigned instance_running(const struct policyd_env *);
 /* Its objects, each with a message of its own. */
 void instance_ask(
     struct policyd_env *, struct instance *, const struct outside *);
-/* The call is refused for what work_again said. */
-void instance_fail_again(
-    struct policyd_env *, struct instance *, const struct work *);
-/* instance_queue.c: there may be room for one that waits. */
-void instance_next(struct policyd_env *);
 
 #endif

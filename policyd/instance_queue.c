@@ -7,30 +7,6 @@
 #include "instance_priv.h"
 #include "policyd.h"
 
-/* One that waits may start: the oldest. */
-void
-instance_next(struct policyd_env *env)
-{
-	struct instance *i, *first = NULL;
-	struct composed c;
-	struct work k;
-
-	for (i = env->instances; i < env->instances + INSTANCE_MAX; i++) {
-		if (i->state == INSTANCE_QUEUED &&
-		    (first == NULL || i->hold.id < first->hold.id))
-			first = i;
-	}
-	if (first == NULL || instance_running(env) >= PROTO_MAX_INSTANCES ||
-	    work_remake(env, &first->hold, &k) == -1)
-		return;
-	if (work_again(env, &first->hold, &k, &c) == WORK_REFUSE)
-		instance_fail_again(env, first, &k);
-	else
-		instance_ask(env, first, &k.outside);
-	buf_reset(&env->line, 1 << 16);
-	value_pool_reset(env->pool);
-}
-
 static struct instance *
 place(struct policyd_env *env)
 {

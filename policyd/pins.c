@@ -360,7 +360,7 @@ pins_reason(
 	    n, p);
 }
 
-void
+bool
 pins_trust(struct policyd_env *env, const struct msg_TRUST_GO *m)
 {
 	static const uint8_t none[PIN_DIGEST];
@@ -375,18 +375,18 @@ pins_trust(struct policyd_env *env, const struct msg_TRUST_GO *m)
 
 	if (t == NULL) {
 		env->send(env, ROLE_AUDIT, MSG_TOOL_SEEN, &gone);
-		return;
+		return false;
 	}
 	/* Only what was looked at: it may be another one by now. */
 	if (!span_eq(m->digest, span_of(t->digest, PIN_DIGEST))) {
 		tell(env, m->server, t, t->state, "");
-		return;
+		return false;
 	}
 	if ((p = pin_find(&env->pins, m->server, t->name)) != NULL)
 		memcpy(p->digest, t->digest, PIN_DIGEST);
 	else if (pins_add(&env->pins, m->server, t->name, m->digest) == -1)
-		return;
+		return false;
 	tell(env, m->server, t, PROTO_TOOL_TRUSTED, "");
 	judge(env, s, t, false, t);
-	session_publish(env);
+	return true;
 }

@@ -45,8 +45,11 @@ void pins_free(struct pins *);
  */
 void pins_judge(struct policyd_env *, struct session *,
     const struct session_tools *old);
-/* The user trusts the tool, if it is what the digest says. */
-void pins_trust(struct policyd_env *, const struct msg_TRUST_GO *);
+/*
+ * The user trusts the tool, if it is what the digest says.  Returns true if
+ * the agent may see other tools now.
+ */
+bool pins_trust(struct policyd_env *, const struct msg_TRUST_GO *);
 /* May the agent see it and call it? */
 bool pins_usable(const struct session_tool *);
 /* Why not, for the agent: in the pool of the call at hand. */

@@ -92,6 +92,8 @@ struct policyd_env {
 	bool started, list_late;
 	void (*send)(struct policyd_env *, enum role, enum msg_type,
 	    const void *msg);
+	/* A server's session has ended. */
+	void (*server_gone)(struct policyd_env *, uint16_t server);
 };
 
 /* -1 with errno. */
@@ -115,20 +117,13 @@ const char *budget_take(struct policyd_env *);
 
 /* call.c: the way of a call. -1: the peer broke the protocol, *why says how. */
 int call_take(struct policyd_env *, const struct msg_CALL *, const char **why);
-/* Decides about it, and releases or holds it; args: as the agent sent them. */
-void call_go_on(struct policyd_env *, struct call *, struct work *,
-    struct span args);
-/* approve.c: how held calls end, and what else becomes of calls. */
+/* approve.c: the user's answer, and how calls end otherwise. */
 void call_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
-/* Where the remotes of an approved call lead now: as when it was held? */
-void call_led(struct policyd_env *, uint64_t id, struct span urls);
 void call_cancel(struct policyd_env *, uint64_t id);
 int call_ended(struct policyd_env *, uint64_t id, const char **why);
-void call_server_gone(struct policyd_env *, uint16_t server);
-void call_arm(struct policyd_env *);
 /*
- * redecide.c: every held call is judged again, as other rules are in force or
- * something was granted; `how` they end that no person has to decide now.
+ * redecide.c: judge every held call again, as other rules are in force or
+ * something was granted.  `how` is the end of those that need no person now.
  */
 void call_redecide(struct policyd_env *, enum proto_hold how);
 
@@ -182,17 +177,25 @@ void instance_request(struct policyd_env *, uint16_t index,
     const struct msg_SERVER_REQUEST *);
 /* Its mcp-backd's channel closed: here (proxy false) or in mcp-proxyd. */
 void instance_lost(struct policyd_env *, unsigned index, bool proxy);
-/* approve.c. A held call that will not go out: the log and the agent are told. */
+/* hold_end.c: held calls that will not go out */
+#define HOLD_FINAL "\nDo not retry unless the user asks you to."
+/* Tell the log and the agent how it ended; k is the call, made again. */
 void hold_finish(struct policyd_env *, struct hold *, struct work *,
     enum proto_hold how, struct span answer);
-
+/* The same with this text, HOLD_FINAL behind it. */
+void hold_refuse(struct policyd_env *, struct hold *, enum proto_hold how,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* End those that have expired, and set the timer for the next one. */
+void call_arm(struct policyd_env *);
+void call_server_gone(struct policyd_env *, uint16_t server);
 /*
- * Its remotes may lead elsewhere by now: they are looked at, then call_led.
- * false: nobody can say.
+ * Its remotes may lead elsewhere by now: ask, and call `led` with the answer.
+ * Returns false if nobody can say.
  */
-bool hold_ask_again(struct policyd_env *, struct hold *);
-/* redecide.c: whose remotes lead where they led. */
-void hold_redecide(struct policyd_env *, struct hold *, struct span urls);
+bool hold_ask_again(struct policyd_env *, struct hold *, remotes_led *led);
+/* That answer came: the hold, or NULL if it is over or they lead elsewhere. */
+struct hold *hold_led(struct policyd_env *, uint64_t id, struct span urls);
+void hold_led_elsewhere(struct policyd_env *, struct hold *);
 
 /* ask.c: a person decides. WORK_REFUSE: it cannot be held. */
 enum work_way work_hold(struct policyd_env *, struct call *, struct work *,
@@ -207,11 +210,31 @@ int work_show(struct policyd_env *, struct hold *, const struct work *,
 int work_offer(struct policyd_env *, const struct work *, struct grant *,
     struct span *text);
 
-/* call.c, for approve.c. */
+/* work.c: the bottom */
+#define WORK_FINAL "\nDo not retry: the answer will be the same."
+#define WORK_LINE_KEEP ((size_t)1 << 16)	/* of env->line, for the next */
 struct request work_request(struct policyd_env *, const struct work *);
-/* No more is known of why it was refused than that. */
+/* Returns "server__tool", or the tool if its server is unknown. */
+struct span work_name(struct policyd_env *, const struct work *);
+/* Refuse with this rule and reason. */
 enum work_way work_refuse(struct work *, const char *rule,
     struct span reason);
+/* The same; the agent is told the reason and `more`. */
+enum work_way work_refuse_plain(struct policyd_env *, struct work *,
+    const char *rule, struct span reason, const char *more);
+/* What the agent is told of a call that was refused. */
+struct span work_answer(struct policyd_env *, const struct work *);
+/* The line in env->line; WORK_REFUSE when it is too large. */
+enum work_way work_compose(struct policyd_env *, struct work *,
+    struct composed *);
+/* Count the call; WORK_REFUSE when it is one too many. */
+enum work_way work_breaker(struct policyd_env *, struct work *,
+    const struct composed *);
+/* Hand it to auditd, to be sent or refused. */
+void work_release(struct policyd_env *, struct call *, struct work *,
+    enum work_way, enum proto_hold, struct composed *);
+
+/* judge.c */
 enum work_way work_decide(struct policyd_env *, struct work *);
 /* The same for a tool that is there, whatever its server can see (probe.c). */
 enum work_way work_judge(struct policyd_env *, struct work *,
@@ -231,10 +254,11 @@ enum work_way unknown_judge(struct policyd_env *, struct work *);
  */
 bool work_rule_denies(struct policyd_env *, struct work *,
     struct annot_tool *annot, const struct call_args *args, bool tools);
-/* approve.c: notes for later what the call is, and how it may be told again. -1. */
+/* work_again.c */
+/* Note for later what the call is.  -1: it cannot be noted. */
 int work_note(struct policyd_env *, const struct work *,
     const struct composed *, struct hold *);
-/* The call made anew, not judged yet. -1. */
+/* Make the call again, not judged yet.  -1: it cannot be made. */
 int work_remake(struct policyd_env *, const struct hold *, struct work *);
 /*
  * The same call as when it was noted, made and composed anew? WORK_REFUSE:
@@ -242,19 +266,9 @@ int work_remake(struct policyd_env *, const struct hold *, struct work *);
  */
 enum work_way work_again(struct policyd_env *, const struct hold *,
     struct work *, struct composed *);
-/* What the agent is told of a call that was refused. */
-struct span work_answer(struct policyd_env *, const struct work *);
-/* The line in env->line; WORK_REFUSE when it is too large. */
-enum work_way work_compose(struct policyd_env *, struct work *,
-    struct composed *);
-void work_release(struct policyd_env *, struct call *, struct work *,
-    enum work_way, enum proto_hold, struct composed *);
 /* call_log.c: what the log shall hold, behind the line in env->line, if not that. */
 void work_log(struct policyd_env *, struct work *, struct composed *);
-/* gitdir.c: what later calls of git work on. */
+/* gitdir.c: note what later calls of git work on. */
 void work_note_git_dir(struct policyd_env *, const struct work *);
-/* Counts the call; WORK_REFUSE when it is one too many. */
-enum work_way work_breaker(struct policyd_env *, struct work *,
-    const struct composed *);
 
 #endif

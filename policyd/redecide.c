@@ -7,8 +7,6 @@
  */
 #include "policyd.h"
 
-#define FINAL "\nDo not retry unless the user asks you to."
-
 static void
 go_out(struct policyd_env *env, struct hold *h, struct work *k,
     enum proto_hold how)
@@ -75,7 +73,7 @@ redecide(struct policyd_env *env, struct hold *h, enum proto_hold how,
 			hold_finish(env, h, &k, how,
 			    reason_printf(env->pool,
 				"DENIED: %.*s\nThe policy was changed while "
-				"this call waited." FINAL,
+				"this call waited." HOLD_FINAL,
 				(int)k.d.reason.len,
 				(const char *)k.d.reason.p));
 		break;
@@ -83,14 +81,18 @@ redecide(struct policyd_env *env, struct hold *h, enum proto_hold how,
 	value_pool_reset(env->pool);
 }
 
-void
-hold_redecide(struct policyd_env *env, struct hold *h, struct span urls)
+/* Its remotes lead where they led, or elsewhere. */
+static void
+redecide_led(
+    struct policyd_env *env, const struct remotes_ask *a, struct span urls)
 {
-	enum proto_hold how = h->again;
+	struct hold *h;
 
-	h->again = PROTO_HOLD_NONE;
+	if ((h = hold_led(env, a->id, urls)) == NULL)
+		return;
 	h->asking = false;
-	redecide(env, h, how, urls);
+	redecide(env, h, h->again, urls);
+	call_arm(env);
 }
 
 void
@@ -113,8 +115,7 @@ call_redecide(struct policyd_env *env, enum proto_hold how)
 		} else if (how == PROTO_HOLD_RELOADED) {
 			/* Where nobody can say, the answer to it will. */
 			h->again = how;
-			if (!hold_ask_again(env, h))
-				h->again = PROTO_HOLD_NONE;
+			(void)hold_ask_again(env, h, redecide_led);
 		}
 	}
 	call_arm(env);

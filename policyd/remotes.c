@@ -77,7 +77,7 @@ arm(struct policyd_env *env)
 
 int
 remotes_ask(struct policyd_env *env, struct call *call, struct work *k,
-    struct span args)
+    struct span args, remotes_led *led)
 {
 	struct remotes_ask *a = &env->remotes.list[env->remotes.n];
 	const struct session *s = asked(env);
@@ -92,7 +92,8 @@ remotes_ask(struct policyd_env *env, struct call *call, struct work *k,
 	    .due = loop_now(env->loop) + REMOTES_MS,
 	    .seq = ++env->remotes.seq,
 	    .server = k->server,
-	    .progress = k->progress};
+	    .progress = k->progress,
+	    .led = led};
 	buf_reset(&env->line, 1 << 16);
 	if (s == NULL || span_copy(k->tool, a->tool, sizeof(a->tool)) == -1 ||
 	    (a->args = malloc(args.len)) == NULL)
@@ -118,30 +119,11 @@ go_on(struct policyd_env *env, unsigned at, struct span urls)
 {
 	struct remotes *r = &env->remotes;
 	struct remotes_ask a = r->list[at];
-	struct call *call = calls_find(&env->calls, a.id);
-	struct work k = {.id = a.id,
-	    .server = a.server,
-	    .srv = &env->engine.servers[a.server],
-	    .tool = span_str(a.tool),
-	    .progress = a.progress,
-	    .urls = urls};
 
 	memmove(&r->list[at], &r->list[at + 1],
 	    (r->n - at - 1) * sizeof(r->list[0]));
 	r->n--;
-	if (a.verdict) {
-		/* A cancelled one ends as such. */
-		if (call != NULL && !call->cancelled)
-			call_led(env, a.id, urls);
-		goto out;
-	}
-	k.server_name = span_str(k.srv->name);
-	value_pool_reset(env->pool);
-	k.tree = (struct value *)(uintptr_t)value_decode(
-	    env->pool, span_of(a.args, a.len));
-	if (call != NULL && k.tree != NULL)
-		call_go_on(env, call, &k, span_of(a.args, a.len));
-out:
+	a.led(env, &a, urls);
 	free(a.args);
 	arm(env);
 }

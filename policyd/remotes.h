@@ -24,12 +24,18 @@ struct policyd_env;
 struct call;
 struct work;
 
+struct remotes_ask;
+/* Gets the URLs, one a line; p == NULL: where they lead is not known. */
+typedef void remotes_led(
+    struct policyd_env *, const struct remotes_ask *, struct span urls);
+
 /* A call that waits, as the agent sent it. */
 struct remotes_ask {
 	uint64_t id, due;
 	uint32_t seq;
 	uint16_t server;
-	bool progress, verdict;		/* it was approved meanwhile */
+	bool progress;
+	remotes_led *led;
 	char tool[257];
 	uint8_t *args;
 	size_t len;
@@ -46,9 +52,12 @@ struct remotes {
 int remotes_digest(struct span urls, uint8_t digest[32]);
 /* Is there a remote to ask for, and somebody to ask? Prepared arguments. */
 bool remotes_wanted(const struct policyd_env *, const struct work *);
-/* Keeps the call and asks. -1: unknown, for now and for this call. */
+/*
+ * Keep the call and ask; `led` is called later, not from here.  -1: unknown,
+ * for now and for this call.
+ */
 int remotes_ask(struct policyd_env *, struct call *, struct work *,
-    struct span args);
+    struct span args, remotes_led *led);
 /*
  * What k->urls says takes the place of names, and stands beside URLs.  -1: it
  * may not be used at all, k->args has rule and reason.

@@ -146,7 +146,7 @@ on_trust(struct chan *c, const union proto_any *msg, int fd)
 {
 	(void)c;
 	(void)fd;
-	pins_trust(&env, &msg->TRUST_GO);
+	session_trust(&env, &msg->TRUST_GO);
 	return 0;
 }
 

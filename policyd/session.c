@@ -1,47 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Sessions with MCP servers.  Each line to a server is composed here and goes
- * through the log like any call.  A server that says anything out of turn is
- * not answered: what it may get out of us is bounded by the state it is in.
+ * Sessions with MCP servers.  Each line to a server is composed here.  A server
+ * that says anything out of turn is not answered: what it may get out of us is
+ * bounded by the state it is in.
  */
 #include "session.h"
 
 #include <stdio.h>
 
-#include "common/json/text.h"
 #include "common/log.h"
 #include "policyd.h"
-
-/* The protocol versions whose tools/list and tools/call we speak. */
-static const char *const versions[] = {
-    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
-
-static void
-session_send_line(
-    struct policyd_env *env, uint16_t index, const char *what, uint64_t call)
-{
-	struct msg_SESSION msg = {
-	    .server = index,
-	    .what = span_str(what),
-	    .id = call,
-	    .line = buf_span(&env->line),
-	};
-
-	env->send(env, ROLE_AUDIT, MSG_SESSION, &msg);
-	buf_reset(&env->line, 1 << 16);
-}
-
-void
-session_send(struct policyd_env *env, uint16_t index, const char *what)
-{
-	session_send_line(env, index, what, 0);
-}
-
-void
-session_send_cancel(struct policyd_env *env, uint16_t index, uint64_t call)
-{
-	session_send_line(env, index, "cancelled", call);
-}
 
 static void
 session_say(struct session *s)
@@ -167,6 +135,13 @@ list_done(struct session *s)
 }
 
 void
+session_trust(struct policyd_env *env, const struct msg_TRUST_GO *m)
+{
+	if (pins_trust(env, m))
+		session_publish(env);
+}
+
+void
 session_start(struct policyd_env *env, uint16_t index)
 {
 	struct session *s = &env->sessions[index];
@@ -220,20 +195,8 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 		return;
 	}
 	session_state(s, PROTO_STATE_GONE, text);
-	call_server_gone(env, index);
-	if (env->engine.servers[index].internal)
-		remotes_gone(env);
+	env->server_gone(env, index);
 	session_publish(env);
-}
-
-bool
-session_version_known(struct span v)
-{
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-		if (span_is(v, versions[i]))
-			return true;
-	}
-	return false;
 }
 
 void
@@ -350,17 +313,6 @@ may_answer(struct session *s)
 	return true;
 }
 
-bool
-session_rid_good(const struct msg_SERVER_REQUEST *m)
-{
-	const uint8_t *stop;
-
-	if (m->string)
-		return utf8_valid(m->rid);
-	return text_number_end(m->rid.p, m->rid.p + m->rid.len, &stop) &&
-	       stop == m->rid.p + m->rid.len;
-}
-
 void
 session_request(
     struct policyd_env *env, uint16_t index, const struct msg_SERVER_REQUEST *m)
@@ -378,12 +330,6 @@ session_request(
 		session_send(env, index, ping ? "pong" : "unknown-method");
 	else
 		buf_reset(&env->line, 0);
-}
-
-const struct session_tool *
-session_tool_find(const struct session *s, struct span name)
-{
-	return tools_find(&s->tools, name);
 }
 
 void

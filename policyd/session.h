@@ -65,19 +65,19 @@ void session_list_changed(struct policyd_env *, uint16_t index);
 void session_request(struct policyd_env *, uint16_t index,
     const struct msg_SERVER_REQUEST *);
 void session_free(struct session *);
-/* Do we speak that protocol version? */
-bool session_version_known(struct span version);
-/* Is it an id that may be written back? */
-bool session_rid_good(const struct msg_SERVER_REQUEST *);
-
-const struct session_tool *session_tool_find(const struct session *,
-    struct span name);
 /* The list that the agent may see, to mcp-proxyd. */
 void session_publish(struct policyd_env *);
-/* A line of the session, in env->line, to the server. */
+/* The user trusts a tool: see pins_trust. */
+void session_trust(struct policyd_env *, const struct msg_TRUST_GO *);
+
+/* session_send.c: a line of the session, in env->line, to the server. */
 void session_send(struct policyd_env *, uint16_t index, const char *what);
 /* The same, cancelling this call. */
 void session_send_cancel(struct policyd_env *, uint16_t index, uint64_t call);
+/* Returns true if we speak that protocol version. */
+bool session_version_known(struct span version);
+/* Returns true if it is an id that may be written back. */
+bool session_rid_good(const struct msg_SERVER_REQUEST *);
 
 /* tools.c: a page into next. -1: it cannot be read. */
 int tools_add_page(struct session_tools *, struct span server,

@@ -347,7 +347,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, warnings, 16384)
 
 /*
- * A question without effect.  whole: the way of a call (policyd/call.c) and
+ * A question without effect.  whole: the way of a call (policyd/judge.c) and
  * not the engine alone; trace: say why, as a JSON array of steps.
  */
 #define F_EVAL(F, m)		F(m, u64, id, UINT64_MAX)		\

@@ -26,8 +26,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FILES = ["annot", "args", "breaker", "call", "domain", "domain_git", "eval", "eval_match",
-         "eval_rules", "host", "lists", "path", "path_text", "roles", "rules", "schema",
-         "view"]
+         "eval_rules", "host", "judge", "lists", "path", "path_text", "roles", "rules", "schema",
+         "view", "work"]
 # Lines where memory or a kernel's answer may fail, sizes of buffers, and text.
 NOT_JUDGING = re.compile(
     r"alloc\(|alloc$|reallocarray|span_dup|getrandom|buf_init|buf_add|buf_printf|need =|"

@@ -107,7 +107,7 @@ trust(unsigned server, const char *tool, const uint8_t digest[PIN_DIGEST])
 	    .digest = span_of(digest, PIN_DIGEST)};
 
 	ring_clear(&ring);
-	pins_trust(&ring.env, &m);
+	session_trust(&ring.env, &m);
 }
 
 static void

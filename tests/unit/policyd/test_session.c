@@ -162,11 +162,11 @@ test_relist(void)
 	ok(ring_find(&ring, MSG_SESSION, 0) != NULL &&
 		ring_find(&ring, MSG_SESSION, 1) == NULL,
 	    "then it is asked once");
-	ok(session_tool_find(&ring.env.sessions[0], SPAN("a")) != NULL,
+	ok(tools_find(&ring.env.sessions[0].tools, SPAN("a")) != NULL,
 	    "meanwhile the old tools are there");
 	ring_clear(&ring);
 	page(0, seq + 1, false, "", "[]");
-	ok(session_tool_find(&ring.env.sessions[0], SPAN("a")) != NULL &&
+	ok(tools_find(&ring.env.sessions[0].tools, SPAN("a")) != NULL &&
 		ring.n == 0,
 	    "a listing that fails changes nothing");
 	session_list_changed(&ring.env, 0);
@@ -175,7 +175,7 @@ test_relist(void)
 	page(0, seq + 2, true, "", "[{\"name\":\"c\"}]");
 	published(true,
 	    "[{\"inputSchema\":{\"type\":\"object\"},\"name\":\"one__c\"}]");
-	ok(session_tool_find(&ring.env.sessions[0], SPAN("a")) == NULL,
+	ok(tools_find(&ring.env.sessions[0].tools, SPAN("a")) == NULL,
 	    "the old tools are gone");
 	ring_clear(&ring);
 }

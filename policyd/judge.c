@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The decision about a call: known tool? annotated? arguments as the schema
+ * says? then prepared, and judged by the rules and by what was granted.
+ */
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "policyd.h"
+#include "virtual.h"
+
+/* Step 1: is there such a tool, and its server? */
+static enum work_way
+find_tool(
+    struct policyd_env *env, struct work *k, const struct session_tool **tool)
+{
+	const struct session *s =
+	    k->server == PROTO_NO_SERVER ? NULL : &env->sessions[k->server];
+	struct span name;
+
+	*tool = NULL;
+	if (s != NULL && s->state == PROTO_STATE_GONE)
+		return work_refuse_plain(env, k, "server-gone",
+		    reason_printf(env->pool, "Server \"%s\" is gone: %s",
+			k->srv->name, s->text),
+		    "\nDo not retry: it does not come back in this session.");
+	if (s != NULL && (*tool = tools_find(&s->tools, k->tool)) != NULL) {
+		if (pins_usable(*tool))
+			return WORK_FORWARD;
+		return work_refuse(k, "tool-quarantined",
+		    pins_reason(env, k->srv->name, *tool));
+	}
+	if (s != NULL && s->state != PROTO_STATE_READY)
+		return work_refuse_plain(env, k, "server-starting",
+		    reason_printf(env->pool,
+			"Server \"%s\" has not listed its tools yet",
+			k->srv->name),
+		    "\nTry again in a moment.");
+	name = work_name(env, k);
+	return work_refuse_plain(env, k, "unknown-tool",
+	    reason_printf(env->pool, "Unknown tool: %.*s", (int)name.len,
+		(const char *)name.p),
+	    "");
+}
+
+/* Step 4: what git works on when the call does not say. */
+static enum work_way
+fill_git_path(struct policyd_env *env, struct work *k)
+{
+	static const char text[] = "Git server has no working directory set. "
+				   "Call git_set_working_dir first.";
+	struct value *v;
+	bool wanted = false;
+
+	for (unsigned i = 0; i < k->annot->nargs; i++)
+		wanted = wanted || span_is(k->annot->args[i].name, "path");
+	if (!k->srv->is_git || !wanted)
+		return WORK_FORWARD;
+	v = (struct value *)(uintptr_t)value_get(k->tree, "path");
+	if (v != NULL && v->type == VALUE_STRING) {
+		for (size_t i = 0; i < v->text.len; i++) {
+			if (strchr(" \t\r\n\f\v", v->text.p[i]) == NULL ||
+			    v->text.p[i] == '\0')
+				return WORK_FORWARD;
+		}
+	}
+	if (env->git_dir.p == NULL)
+		return work_refuse_plain(env, k, "git-path-enrichment-failed",
+		    reason_printf(env->pool, "Error: %s", text), "");
+	if (v == NULL) {
+		v = value_new_string(env->pool, env->git_dir);
+		if (value_set(k->tree, SPAN("path"), v) == -1)
+			return work_refuse_plain(env, k,
+			    "git-path-enrichment-failed",
+			    SPAN("Error: too many arguments"), "");
+	} else {
+		*v = (struct value){.type = VALUE_STRING,
+		    .key = v->key,
+		    .text = env->git_dir,
+		    .next = v->next};
+	}
+	return WORK_FORWARD;
+}
+
+/* What the server cannot see, another instance of it is asked for. */
+static enum work_way
+check_view(struct policyd_env *env, struct work *k)
+{
+	struct span reason;
+
+	if (outside_find(&env->engine, k->srv, &k->args, env->pool, &k->outside,
+		&reason) == -1)
+		return work_refuse(k, "structural-outside-view", reason);
+	return WORK_FORWARD;
+}
+
+/* Step 2, for a tool without an annotation: a person decides, or nobody. */
+static enum work_way
+judge_unknown(
+    struct policyd_env *env, struct work *k, const struct session_tool *tool)
+{
+	struct span reason, name;
+
+	if (!unknown_held(env)) {
+		name = work_name(env, k);
+		return work_refuse_plain(env, k, "missing-annotation",
+		    reason_printf(env->pool,
+			"Missing annotation for tool: %.*s. No policy knows "
+			"it. The user can annotate it: icctl mcp annotate %s",
+			(int)name.len, (const char *)name.p, k->srv->name),
+		    WORK_FINAL);
+	}
+	if (args_check(k->tree, tool->schema, env->pool, &reason) == -1)
+		return work_refuse_plain(
+		    env, k, "invalid-arguments", reason, "");
+	return unknown_judge(env, k);
+}
+
+/* Steps 3 to 5: schema, preparing. */
+static enum work_way
+prepare(
+    struct policyd_env *env, struct work *k, const struct session_tool *tool)
+{
+	struct span reason;
+
+	if (k->srv->trusted)
+		return WORK_FORWARD;
+	if (args_check(k->tree, tool->schema, env->pool, &reason) == -1)
+		return work_refuse_plain(
+		    env, k, "invalid-arguments", reason, "");
+	if (fill_git_path(env, k) == WORK_REFUSE)
+		return WORK_REFUSE;
+	if (args_prepare(&env->engine, k->srv, k->annot, k->tree, env->pool,
+		&k->args) == -1)
+		return work_refuse(k, k->args.rule, k->args.reason);
+	return WORK_FORWARD;
+}
+
+/* Map the decision to what happens to the call. */
+static enum work_way
+outcome(struct policyd_env *env, struct work *k)
+{
+	switch (k->d.status) {
+	case PROTO_ALLOW:
+		return WORK_FORWARD;
+	case PROTO_ESCALATE:
+		if (!env->engine.ask) {
+			k->answer = reason_printf(env->pool,
+			    "ESCALATION REQUIRED: %.*s. Action denied (no "
+			    "escalation handler)." WORK_FINAL,
+			    (int)reason_bare(k->d.reason).len,
+			    (const char *)k->d.reason.p);
+			return WORK_REFUSE;
+		}
+		return WORK_ASK;
+	case PROTO_DENY:
+		break;
+	}
+	return WORK_REFUSE;
+}
+
+enum work_way
+work_judge(
+    struct policyd_env *env, struct work *k, const struct session_tool *tool)
+{
+	const struct grant *g = NULL;
+	struct request r;
+
+	k->args.tree = k->tree;
+	if (k->srv->virtual)
+		return virtual_judge(env, k, tool) == WORK_REFUSE
+			   ? WORK_REFUSE
+			   : outcome(env, k);
+	if (env->engine.annots != NULL)
+		k->annot =
+		    annots_find(env->engine.annots, k->server_name, k->tool);
+	if (k->annot == NULL && !k->srv->trusted)
+		return judge_unknown(env, k, tool) == WORK_REFUSE
+			   ? WORK_REFUSE
+			   : outcome(env, k);
+	if (prepare(env, k, tool) == WORK_REFUSE)
+		return WORK_REFUSE;
+	if (k->may_ask && remotes_wanted(env, k))
+		return WORK_WAIT;
+	if (k->urls.p != NULL && remotes_apply(env, k) == -1)
+		return work_refuse(k, k->args.rule, k->args.reason);
+	r = work_request(env, k);
+	eval_request(&env->engine, &r, &k->d);
+	if (k->urls.p != NULL)
+		k->d.reason = remotes_reason(env, k, k->d.reason);
+	/* Step 7a */
+	if (k->d.status == PROTO_ESCALATE)
+		g = grants_apply(&env->grants, &env->engine, &r, &k->d);
+	k->grant = g == NULL ? 0 : g->id;
+	return outcome(env, k);
+}
+
+enum work_way
+work_decide(struct policyd_env *env, struct work *k)
+{
+	const struct session_tool *tool;
+	enum work_way way;
+
+	if (find_tool(env, k, &tool) == WORK_REFUSE ||
+	    (way = work_judge(env, k, tool)) == WORK_REFUSE ||
+	    (way != WORK_WAIT && check_view(env, k) == WORK_REFUSE))
+		return WORK_REFUSE;
+	return way;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Lines to an MCP server, which go through the log like any call, and what of
+ * the protocol every server has to keep to, instances too.
+ */
+#include "session.h"
+
+#include "common/json/text.h"
+#include "policyd.h"
+
+/* The protocol versions whose tools/list and tools/call we speak. */
+static const char *const versions[] = {
+    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
+
+static void
+session_send_line(
+    struct policyd_env *env, uint16_t index, const char *what, uint64_t call)
+{
+	struct msg_SESSION msg = {
+	    .server = index,
+	    .what = span_str(what),
+	    .id = call,
+	    .line = buf_span(&env->line),
+	};
+
+	env->send(env, ROLE_AUDIT, MSG_SESSION, &msg);
+	buf_reset(&env->line, 1 << 16);
+}
+
+void
+session_send(struct policyd_env *env, uint16_t index, const char *what)
+{
+	session_send_line(env, index, what, 0);
+}
+
+void
+session_send_cancel(struct policyd_env *env, uint16_t index, uint64_t call)
+{
+	session_send_line(env, index, "cancelled", call);
+}
+
+bool
+session_version_known(struct span v)
+{
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		if (span_is(v, versions[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+session_rid_good(const struct msg_SERVER_REQUEST *m)
+{
+	const uint8_t *stop;
+
+	if (m->string)
+		return utf8_valid(m->rid);
+	return text_number_end(m->rid.p, m->rid.p + m->rid.len, &stop) &&
+	       stop == m->rid.p + m->rid.len;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A call on its way through the pipeline: it is composed, and handed to auditd
+ * released or refused.  Whatever is decided about it is decided above.
+ */
+#include "policyd.h"
+
+#include "common/log.h"
+
+enum work_way
+work_refuse(struct work *k, const char *rule, struct span reason)
+{
+	k->d.status = PROTO_DENY;
+	k->d.rule = span_str(rule);
+	k->d.reason = reason;
+	return WORK_REFUSE;
+}
+
+enum work_way
+work_refuse_plain(struct policyd_env *env, struct work *k, const char *rule,
+    struct span reason, const char *more)
+{
+	k->answer = reason_printf(
+	    env->pool, "%.*s%s", (int)reason.len, (const char *)reason.p, more);
+	return work_refuse(k, rule, reason);
+}
+
+struct span
+work_name(struct policyd_env *env, const struct work *k)
+{
+	char tool[800];
+
+	log_vis(k->tool, tool, sizeof(tool));
+	if (k->server == PROTO_NO_SERVER)
+		return reason_printf(env->pool, "%s", tool);
+	return reason_printf(env->pool, "%s__%s", k->srv->name, tool);
+}
+
+struct request
+work_request(struct policyd_env *env, const struct work *k)
+{
+	return (struct request){
+	    .server_name = k->server_name,
+	    .tool_name = k->tool,
+	    .server = k->srv,
+	    .annot = k->annot,
+	    .args = &k->args,
+	    .pool = env->pool,
+	};
+}
+
+enum work_way
+work_breaker(struct policyd_env *env, struct work *k, const struct composed *c)
+{
+	struct span line = buf_span(&env->line), name;
+
+	if (breaker_allow(env->breaker, k->server_name, k->tool,
+		span_of(line.p + c->args_off, c->args_len),
+		loop_now(env->loop)))
+		return WORK_FORWARD;
+	name = work_name(env, k);
+	return work_refuse_plain(env, k, "circuit-breaker",
+	    reason_printf(env->pool,
+		"CIRCUIT BREAKER: Tool '%.*s' called %u "
+		"times with identical arguments within %us window. Try a "
+		"different approach.",
+		(int)name.len, (const char *)name.p, BREAKER_CALLS,
+		BREAKER_WINDOW / 1000),
+	    "");
+}
+
+enum work_way
+work_compose(struct policyd_env *env, struct work *k, struct composed *c)
+{
+	*c = (struct composed){0};
+	buf_reset(&env->line, WORK_LINE_KEEP);
+	/* Nobody reads a line of the virtual server: there is none. */
+	if ((k->srv->virtual ? compose_args(&env->line, k->tree, c)
+			     : compose_call(&env->line, k->id, k->tool, k->tree,
+				   k->progress, c)) == 0 &&
+	    c->line_len <= PROTO_MAX_LINE)
+		return WORK_FORWARD;
+	return work_refuse(k, "invalid-arguments",
+	    SPAN("Arguments are too large for one line"));
+}
+
+static void
+compose_refused(struct policyd_env *env, struct work *k, struct composed *c)
+{
+	*c = (struct composed){0};
+	buf_reset(&env->line, WORK_LINE_KEEP);
+	if (compose_args(&env->line, k->tree, c) == 0 &&
+	    c->args_len <= PROTO_MAX_LINE)
+		return;
+	/* More than one line of ours may hold: only an empty object of it. */
+	buf_reset(&env->line, WORK_LINE_KEEP);
+	*c = (struct composed){.args_len = 2, .redacted = true};
+	(void)buf_adds(&env->line, "{}");
+	k->tree = NULL;
+}
+
+struct span
+work_answer(struct policyd_env *env, const struct work *k)
+{
+	if (k->answer.p != NULL)
+		return k->answer;
+	return reason_printf(env->pool, "DENIED: %.*s%s", (int)k->d.reason.len,
+	    (const char *)k->d.reason.p, WORK_FINAL);
+}
+
+void
+work_release(struct policyd_env *env, struct call *call, struct work *k,
+    enum work_way way, enum proto_hold hold, struct composed *c)
+{
+	struct msg_RELEASE m = {
+	    .id = k->id,
+	    .server = call->at,
+	    .server_name = k->server_name,
+	    .tool = k->tool,
+	    .forward = way == WORK_FORWARD,
+	    .status = (uint8_t)k->d.status,
+	    .hold = (uint8_t)hold,
+	    .over = call->over,
+	    .grant = way == WORK_FORWARD ? k->grant : 0,
+	    .rule = k->d.rule,
+	    .reason = k->d.reason,
+	};
+	struct composed refused;
+
+	if (way == WORK_FORWARD) {
+		work_note_git_dir(env, k);
+	} else {
+		compose_refused(env, k, c = &refused);
+		m.answer = work_answer(env, k);
+	}
+	if (k->tree != NULL)
+		work_log(env, k, c);
+	m.redacted = c->redacted;
+	m.line_len = c->line_len;
+	m.args_off = c->args_off;
+	m.args_len = c->args_len;
+	m.log_off = c->log_off;
+	m.log_len = c->log_len;
+	m.payload = buf_span(&env->line);
+	call->state = CALL_RELEASED;
+	call->forwarded = way == WORK_FORWARD;
+	env->send(env, ROLE_AUDIT, MSG_RELEASE, &m);
+	buf_reset(&env->line, WORK_LINE_KEEP);
+}
