@@ -152,6 +152,25 @@ event_proxy(struct value_pool *p)
 	return o;
 }
 
+static struct value *
+event_limits(struct value_pool *p)
+{
+	struct value *o = value_new(p, VALUE_OBJECT);
+	struct json_object *all = limits_json(&sup.config.limits);
+	char *name;
+
+	json_object_object_foreach(all, key, v)
+	{
+		/* The tree outlives `all`. */
+		if ((name = value_pool_alloc(p, strlen(key) + 1)) == NULL)
+			break;
+		memcpy(name, key, strlen(key) + 1);
+		put(o, name, text(p, json_object_get_string(v)));
+	}
+	json_object_put(all);
+	return o;
+}
+
 void
 event_start(void)
 {
@@ -185,6 +204,7 @@ event_start(void)
 		sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name));
 	put(o, "config", hex(p, sup.config.hash, 32));
 	put(o, "confinement", all);
+	put(o, "limits", event_limits(p));
 	put(o, "missing", missing);
 	put(o, "format", value_new_number(p, AUDITSCAN_FORMAT));
 	put(o, "policy", event_policy(p, sup.rules));

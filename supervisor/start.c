@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "box/runtime.h"
+#include "box/watcher.h"
 #include "budget.h"
 #include "control/approvals.h"
 #include "control/control.h"
@@ -300,6 +301,7 @@ start_ready(struct fault *fault)
 	    &sup.loop, &sup.reserve_timer, 5000, start_reserve, NULL);
 	/* READY does not wait for servers and root certificates. */
 	servers_start();
+	watcher_start();
 	setup_roots();
 	runtime_poll();
 	return 0;

@@ -32,6 +32,21 @@ struct flow {
 	uint8_t bytes[BRIDGE_BUF];
 };
 
+/* limits.c: 0 means that there is no limit. */
+struct bridge_limits {
+	unsigned long long processes; /* threads included */
+	unsigned long long file;      /* bytes of one file */
+	unsigned cpus;
+};
+
+/* Reads "processes=N,file=N,cpus=N". Returns false if it is not that. */
+bool limits_parse(const char *text, struct bridge_limits *);
+/* Sets them for this process and all that it starts. */
+void limits_apply(const struct bridge_limits *);
+/* `ic-bridge limit`: becomes the command. */
+int limits_run(const struct bridge_limits *, char **argv)
+    __attribute__((noreturn));
+
 void bridge_die(const char *what) __attribute__((noreturn));
 /* Connects to the Unix socket `path`; -1 with errno. */
 int unix_connect(const char *path, int flags);
@@ -91,6 +106,7 @@ bool terminal_pending(void);
 /* run.c */
 struct run {
 	struct terminal_how terminal;
+	struct bridge_limits limits;
 	const char *listen;
 	const char *where; /* the session's sockets, or egressd's socket */
 	bool agent;        /* it ends with its session */

@@ -5,8 +5,10 @@
  * an MCP server's stdio, a terminal) and the sockets of the session.
  *
  *   ic-bridge run [--pty | --pipes [--input] [--merge]]
- *       [--listen ADDRESS:PORT] DIR -- COMMAND...
- *   ic-bridge egress [--listen ADDRESS:PORT] SOCKET -- COMMAND...
+ *       [--limits LIMITS] [--listen ADDRESS:PORT] DIR -- COMMAND...
+ *   ic-bridge egress [--limits LIMITS] [--listen ADDRESS:PORT] SOCKET --
+ *       COMMAND...
+ *   ic-bridge limit LIMITS -- COMMAND...
  *   ic-bridge stdio PATH
  *
  * `run` starts the command, reaps whatever the sandbox leaves it (it is
@@ -15,7 +17,8 @@
  * command has a pseudo-terminal made here, with --pipes it has pipes; both
  * lead to DIR/terminal.sock, so that no descriptor of the host is in the
  * sandbox.  `egress` does the same around an MCP server that may reach named
- * hosts: SOCKET is its egressd.
+ * hosts: SOCKET is its egressd.  `limit` only sets limits and becomes the
+ * command.
  * Static, libc only, so that any container can run it.
  */
 #include "bridge.h"
@@ -33,9 +36,12 @@ static void
 usage(FILE *to)
 {
 	fputs("usage: ic-bridge run [--pty | --pipes [--input] [--merge]]\n"
-	      "                     [--listen ADDRESS:PORT] DIR -- COMMAND...\n"
-	      "       ic-bridge egress [--listen ADDRESS:PORT] SOCKET -- "
-	      "COMMAND...\n"
+	      "                     [--limits LIMITS] [--listen ADDRESS:PORT] "
+	      "DIR -- COMMAND...\n"
+	      "       ic-bridge egress [--limits LIMITS] [--listen "
+	      "ADDRESS:PORT] SOCKET --\n"
+	      "                     COMMAND...\n"
+	      "       ic-bridge limit LIMITS -- COMMAND...\n"
 	      "       ic-bridge stdio PATH\n\n"
 	      "run    forward 127.0.0.1:18080 to DIR/mitm-proxy.sock while "
 	      "COMMAND runs;\n"
@@ -45,6 +51,9 @@ usage(FILE *to)
 	      "of them, and\n"
 	      "       --merge makes one of standard output and error\n"
 	      "egress forward 127.0.0.1:18080 to SOCKET while COMMAND runs\n"
+	      "limit  become COMMAND under LIMITS, which are "
+	      "processes=N,file=BYTES,cpus=N\n"
+	      "       (0 is no limit)\n"
 	      "stdio  connect stdin and stdout to the socket PATH (for MCP "
 	      "configurations)\n",
 	    to);
@@ -67,6 +76,9 @@ run_options(struct run *r, int argc, char **argv)
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (strcmp(argv[i], "--listen") == 0 && i + 1 < argc)
 			r->listen = argv[++i];
+		else if (strcmp(argv[i], "--limits") == 0 && i + 1 < argc &&
+			 limits_parse(argv[i + 1], &r->limits))
+			i++;
 		else if (r->agent && strcmp(argv[i], "--pty") == 0)
 			r->terminal.kind = TERMINAL_PTY;
 		else if (r->agent && strcmp(argv[i], "--pipes") == 0)
@@ -100,6 +112,18 @@ cmd_run(int argc, char **argv, bool agent)
 	return i;
 }
 
+static int
+cmd_limit(int argc, char **argv)
+{
+	struct bridge_limits l;
+
+	if (argc < 3 || !limits_parse(argv[0], &l) ||
+	    strcmp(argv[1], "--") != 0)
+		return misused("limit needs processes=N,file=BYTES,cpus=N, --, "
+			       "and a command");
+	limits_run(&l, argv + 2);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -118,6 +142,9 @@ main(int argc, char **argv)
 		return cmd_run(argc - 2, argv + 2, true);
 	if (argc >= 3 && strcmp(argv[1], "egress") == 0)
 		return cmd_run(argc - 2, argv + 2, false);
-	return misused(argc < 2 ? "what shall it do?"
-				: "it knows `run`, `egress` and `stdio PATH`");
+	if (argc >= 3 && strcmp(argv[1], "limit") == 0)
+		return cmd_limit(argc - 2, argv + 2);
+	return misused(
+	    argc < 2 ? "what shall it do?"
+		     : "it knows `run`, `egress`, `limit` and `stdio PATH`");
 }

@@ -62,6 +62,7 @@ command_start(const struct run *r, const sigset_t *old)
 		sigprocmask(SIG_SETMASK, old, NULL);
 		if (terminal_child() == -1)
 			bridge_die("terminal");
+		limits_apply(&r->limits);
 		execvp(r->argv[0], r->argv);
 		fprintf(
 		    stderr, "ic-bridge: %s: %s\n", r->argv[0], strerror(errno));

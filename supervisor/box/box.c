@@ -19,7 +19,6 @@
 
 #define BOX_MAX_ARGS (1U << 20)
 #define BOX_ARGS_FD 3
-#define BOX_TMP "268435456"
 
 static void
 box_fail(struct box *b)
@@ -183,9 +182,20 @@ box_mask(struct box *b)
 			box_args(b, "--ro-bind", "/dev/null", files[i]);
 }
 
+static void
+box_tmpfs(struct box *b, const char *dest, uint64_t mib)
+{
+	char bytes[24];
+
+	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)mib << 20);
+	if (mib != 0)
+		box_args(b, "--size", bytes, NULL);
+	box_args(b, "--tmpfs", dest, NULL);
+}
+
 /* /bin and the like: links into /usr today, directories on older systems. */
 static void
-box_system(struct box *b)
+box_system(struct box *b, const struct limits *l)
 {
 	static const char *const dirs[] = {
 	    "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"};
@@ -209,8 +219,10 @@ box_system(struct box *b)
 	box_args(b, "--proc", "/proc", NULL);
 	box_mask(b);
 	box_args(b, "--dev", "/dev", NULL);
-	box_args(b, "--size", BOX_TMP, NULL);
-	box_args(b, "--tmpfs", "/tmp", NULL);
+	box_tmpfs(b, "/dev/shm", l->shm_mb);
+	/* Its devices work all the same; it is no place to write files. */
+	box_args(b, "--remount-ro", "/dev", NULL);
+	box_tmpfs(b, "/tmp", l->tmp_mb);
 	box_args(b, "--dir", "/run", NULL);
 	box_args(b, "--dir", "/var", NULL);
 	box_args(b, "--symlink", "../tmp", "/var/tmp");
@@ -247,7 +259,7 @@ box_etc(struct box *b)
 }
 
 void
-box_init(struct box *b, enum filter_kind kind)
+box_init(struct box *b, enum filter_kind kind, const struct limits *l)
 {
 	memset(b, 0, sizeof(*b));
 	buf_init(&b->args, BOX_MAX_ARGS);
@@ -265,7 +277,7 @@ box_init(struct box *b, enum filter_kind kind)
 	box_arg(b, "--clearenv");
 	box_arg(b, "--seccomp");
 	box_fd_arg(b, filter_memfd(kind));
-	box_system(b);
+	box_system(b, l);
 	box_etc(b);
 }
 

@@ -12,6 +12,7 @@
 #include "box/filter.h"
 #include "common/buf.h"
 #include "config/fault.h"
+#include "config/limits.h"
 #include "host/program.h"
 #include "spawn.h"
 
@@ -23,8 +24,11 @@ struct box {
 	int error;
 };
 
-/* The namespaces, a session of its own, and the system, read-only. */
-void box_init(struct box *, enum filter_kind);
+/*
+ * The namespaces, a session of its own, the system, read-only, and /tmp and
+ * /dev/shm of the sizes that the limits say.
+ */
+void box_init(struct box *, enum filter_kind, const struct limits *);
 void box_free(struct box *);
 void box_arg(struct box *, const char *);
 void box_args(struct box *, const char *, const char *, const char *);

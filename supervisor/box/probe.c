@@ -151,13 +151,15 @@ int
 box_probe(struct fault *why, const char **remedy)
 {
 	char said[400] = "";
+	struct limits l;
 	struct box b;
 	int rv;
 
 	*remedy = remedy_install;
 	if (box_bwrap() == NULL)
 		return fault_set(why, "bubblewrap is not installed");
-	box_init(&b, FILTER_AGENT);
+	limits_default(&l);
+	box_init(&b, FILTER_AGENT, &l);
 	box_args(&b, "--remount-ro", "/", NULL);
 	box_args(&b, "--chdir", "/", NULL);
 	rv = probe_run(&b, said, sizeof(said), why);

@@ -108,6 +108,7 @@ static int
 runtime_argv(char *const *args, const char *inside, struct fault *fault)
 {
 	const char *before[12] = {RUNTIME_BRIDGE, "run"}, *options[4];
+	char limits[96];
 	char *filled[ADAPTER_MAX_ARGS + 1] = {NULL};
 	size_t n = 0, k = 2;
 	int rv = 0;
@@ -121,6 +122,8 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 	link_bridge_options(options);
 	for (const char **o = options; *o != NULL; o++)
 		before[k++] = *o;
+	before[k++] = "--limits";
+	before[k++] = limits_option(&sup.config.limits, limits, sizeof(limits));
 	before[k++] = "/run/ironcurtain";
 	before[k++] = "--";
 	before[k++] = inside;
@@ -249,7 +252,7 @@ runtime_box(struct box *b)
 	char *eq;
 	int fd;
 
-	box_init(b, FILTER_AGENT);
+	box_init(b, FILTER_AGENT, &sup.config.limits);
 	runtime_env.reached = box_status(b);
 	if (runtime_env.tree != NULL)
 		box_bind_path(b, runtime_env.tree, runtime_env.mount, false);

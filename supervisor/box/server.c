@@ -296,21 +296,14 @@ server_bind_door(unsigned i, struct box *b, struct fault *fault)
 {
 	static const char *const names[] = {"http_proxy", "https_proxy",
 	    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"};
-	char name[32], *bridge;
+	char name[32];
 	int fd;
 
 	server_door_name(i, name);
 	fd = openat(sup.session.fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	bridge = paths_join(sup.paths.bindir, "ic-bridge");
-	if (fd == -1 || bridge == NULL || access(bridge, X_OK) == -1) {
-		fault_errno(fault, "%s", fd == -1 ? name : "ic-bridge");
-		if (fd != -1)
-			close(fd);
-		free(bridge);
-		return -1;
-	}
+	if (fd == -1)
+		return fault_errno(fault, "%s", name);
 	box_bind(b, fd, SERVER_DOOR, false);
-	box_bind_path(b, bridge, SERVER_BRIDGE, false);
 	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
 		box_setenv(b, names[k], SERVER_PROXY);
 	box_setenv(b, "no_proxy", "");
@@ -319,19 +312,40 @@ server_bind_door(unsigned i, struct box *b, struct fault *fault)
 	box_setenv(b, "NODE_USE_ENV_PROXY", "1");
 	server_bind_roots(b);
 	close(fd);
-	free(bridge);
 	return 0;
 }
 
-/* What is run in the box, the bridge before it if there is one. */
+/* It sets the limits inside, and is the way out of a server with network. */
+static int
+server_bind_bridge(struct box *b, struct fault *fault)
+{
+	char *bridge = paths_join(sup.paths.bindir, "ic-bridge");
+	int rv = 0;
+
+	if (bridge == NULL || access(bridge, X_OK) == -1)
+		rv = fault_errno(fault, "ic-bridge");
+	else
+		box_bind_path(b, bridge, SERVER_BRIDGE, false);
+	free(bridge);
+	return rv;
+}
+
+/* Programs of ours are started as they are, all others by ic-bridge. */
 static char **
 server_argv(const struct server *s, char *const *args)
 {
-	const char *const plain[] = {s->program.path, NULL};
-	const char *const bridged[] = {
-	    SERVER_BRIDGE, "egress", SERVER_DOOR, "--", s->program.path, NULL};
+	char limits[96];
+	const char *const ours[] = {s->program.path, NULL};
+	const char *const limited[] = {
+	    SERVER_BRIDGE, "limit", limits, "--", s->program.path, NULL};
+	const char *const bridged[] = {SERVER_BRIDGE, "egress", "--limits",
+	    limits, SERVER_DOOR, "--", s->program.path, NULL};
 
-	return locate_argv(s->def->egress != NULL ? bridged : plain, args + 1);
+	limits_option(&sup.config.limits, limits, sizeof(limits));
+	return locate_argv(s->def->egress != NULL ? bridged
+			   : s->program.ours      ? ours
+						  : limited,
+	    args + 1);
 }
 
 int
@@ -343,9 +357,13 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 	char *eq, **argv;
 	int rv;
 
-	box_init(&b, s->program.ours ? FILTER_OURS : FILTER_SERVER);
-	if (s->def->egress != NULL &&
-	    server_bind_door((unsigned)(s - sup.servers), &b, fault) == -1) {
+	box_init(&b, s->program.ours ? FILTER_OURS : FILTER_SERVER,
+	    &sup.config.limits);
+	if (((!s->program.ours || s->def->egress != NULL) &&
+		server_bind_bridge(&b, fault) == -1) ||
+	    (s->def->egress != NULL &&
+		server_bind_door((unsigned)(s - sup.servers), &b, fault) ==
+		    -1)) {
 		box_free(&b);
 		return -1;
 	}

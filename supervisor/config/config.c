@@ -24,9 +24,8 @@
 static const char *const config_ignored[] = {"agentModelId", "policyModelId",
     "prefilterModelId", "autoCompact", "autoApprove", "memory", "webSearch",
     "modelProviders", "signal", "gooseProvider", "gooseModel",
-    "preferredDockerAgent", "preferredMode", "containerRuntime",
-    "dockerResources", "capture", "statistics", "snapshot", "dockerWorkload",
-    NULL};
+    "preferredDockerAgent", "preferredMode", "containerRuntime", "capture",
+    "statistics", "snapshot", "dockerWorkload", NULL};
 
 /* Keys of the TypeScript IronCurtain that the user would expect to work. */
 static const struct {
@@ -53,10 +52,10 @@ static const struct {
 };
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
-    "confinement", "credentials", "destinations", "escalationTimeoutSeconds",
-    "mcpServers", "modelBodies", "notify", "packageInstall", "policy",
-    "profiles", "providers", "proxy", "proxyTools", "resourceBudget",
-    "sandboxPolicy", "serverCredentials", NULL};
+    "confinement", "credentials", "destinations", "dockerResources",
+    "escalationTimeoutSeconds", "limits", "mcpServers", "modelBodies", "notify",
+    "packageInstall", "policy", "profiles", "providers", "proxy", "proxyTools",
+    "resourceBudget", "sandboxPolicy", "serverCredentials", NULL};
 
 static bool
 config_is_ignored(const char *key)
@@ -316,6 +315,7 @@ config_init(struct config *cfg)
 	cfg->unknown = PROTO_UNKNOWN_HOLD;
 	cfg->redact = true;
 	cfg->budget = budget_dflt;
+	limits_default(&cfg->limits);
 	cfg->held_mb = CONFIG_HELD_MB;
 }
 
@@ -343,6 +343,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_scalars(cfg, &j, root) == -1 ||
 	    config_confinement(cfg, &j, root) == -1 ||
 	    config_budget(cfg, &j, root) == -1 ||
+	    limits_read(&cfg->limits, &j, root) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
 	    config_servers(cfg, &j, root, user_home) == -1 ||
 	    config_agents(cfg, &j, root, user_home) == -1 ||

@@ -12,6 +12,7 @@
 #include "budget.h"
 #include "common/ipc/proto.h"
 #include "config/fault.h"
+#include "config/limits.h"
 #include "config/require.h"
 
 enum credential_kind {
@@ -114,6 +115,7 @@ struct config {
 	char **notify;
 	uint32_t hold_ms;
 	struct budget_limits budget;
+	struct limits limits;
 	unsigned held_mb; /* MiB of bodies that mitmd may hold at once */
 	bool sync;
 	char *anchor; /* "journal", a file, or NULL */

@@ -173,6 +173,7 @@ control_status_json(void)
 	put_int(counts, "refused", (int64_t)sup.counts.refused);
 	json_object_object_add(o, "counts", counts);
 	json_object_object_add(o, "budget", budget_json());
+	json_object_object_add(o, "limits", limits_json(&sup.config.limits));
 	if (sup.proxy.set)
 		json_object_object_add(o, "proxy", status_proxy());
 	list = json_object_new_array();

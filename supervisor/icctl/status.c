@@ -167,6 +167,27 @@ put_proxy(json_object *reply)
 }
 
 static void
+put_limits(json_object *reply)
+{
+	static const struct {
+		const char *key, *name;
+	} rows[] = {{"memory", "memory"}, {"processors", "processors"},
+	    {"processes", "processes"}, {"tmp", "/tmp"}, {"shm", "/dev/shm"},
+	    {"home", "home directory"}, {"freeDisk", "free disk"},
+	    {"serverMemory", "memory of an MCP server"}};
+	json_object *o;
+
+	if (!json_object_object_get_ex(reply, "limits", &o))
+		return;
+	puts("limits of the sandboxes");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		printf("  %-25s", rows[i].name);
+		icctl_put_str(icctl_text(o, rows[i].key));
+		putchar('\n');
+	}
+}
+
+static void
 put_session(json_object *reply)
 {
 	static const char *const rows[] = {"session", "dir", "agent", "runtime",
@@ -220,6 +241,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 		puts("budget");
 		icctl_show_budget(v);
 	}
+	put_limits(reply);
 	put_list(reply, "servers", "MCP servers");
 	put_list(reply, "instances", "servers that run for one call");
 	put_list(reply, "credentials", "credentials (icctl keys says more)");

@@ -174,7 +174,7 @@ ARGS = [
      "a file {home}/agents/NAME.json"),
     ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: what shall it do?"),
     ("ic-bridge with a word", ["ic-bridge", "walk"], 2,
-     "ic-bridge: it knows `run`, `egress` and `stdio PATH`"),
+     "ic-bridge: it knows `run`, `egress`, `limit` and `stdio PATH`"),
     ("ic-bridge without a command", ["ic-bridge", "run", "{work}"], 2,
      "ic-bridge: run needs a directory, --, and a command"),
     ("ic-bridge without a session", ["ic-bridge", "run", "{work}", "--",

@@ -136,7 +136,7 @@ OTHERS = [
      [("configuration",
        "{config}: notfy: unknown key (did you mean notify?). Known here: agent, audit, "
        "auditRedaction, confinement, credentials, destinations, "
-       "escalationTimeoutSeconds, mcpServers, modelBodies, notify, "
+       "dockerResources, escalationTimeoutSeconds, limits, mcpServers, modelBodies, notify, "
        "packageInstall, policy, profiles, providers, proxy, proxyTools, "
        "resourceBudget, sandboxPolicy, serverCredentials")]),
     ("a profile",

@@ -37,6 +37,54 @@ test_refused(void)
 }
 
 static void
+test_limits(void)
+{
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+	    {"{\"limits\":{\"processes\":2}}", "limits.processes"},
+	    {"{\"limits\":{\"processes\":\"9\"}}", "limits.processes"},
+	    {"{\"limits\":{\"ram\":9}}", "limits.ram: unknown key"},
+	    {"{\"limits\":[]}", "limits: must be an object"},
+	    {"{\"dockerResources\":{\"cpus\":0}}", "dockerResources.cpus"},
+	    {"{\"dockerResources\":{\"cpus\":true}}", "dockerResources.cpus"},
+	    {"{\"dockerResources\":{\"memoryMb\":8}}",
+		"dockerResources.memoryMb"},
+	    {"{\"dockerResources\":{\"memoryMb\":1e9}}",
+		"dockerResources.memoryMb"},
+	};
+	static const char text[] =
+	    "{\"dockerResources\":{\"memoryMb\":null,\"cpus\":1.5},"
+	    "\"limits\":{\"processes\":64,\"homeMb\":null,\"shmMb\":7}}";
+	struct config cfg;
+	struct fault fault;
+	char option[96];
+
+	ok(config_parse(&cfg, "c", "/u", NULL, SPAN("{}"), &fault) == 0 &&
+		cfg.limits.memory_mb == 4096 && cfg.limits.cpus == 2 &&
+		cfg.limits.processes == 512 && cfg.limits.tmp_mb == 256 &&
+		cfg.limits.shm_mb == 64 && cfg.limits.home_mb == 10240,
+	    "limits: the defaults");
+	config_free(&cfg);
+	ok(config_parse(&cfg, "c", "/u", NULL, span_str(text), &fault) == 0 &&
+		cfg.limits.memory_mb == 0 && cfg.limits.cpus == 2 &&
+		cfg.limits.processes == 64 && cfg.limits.home_mb == 0 &&
+		cfg.limits.shm_mb == 7 && cfg.limits.tmp_mb == 256,
+	    "limits: null is none, processors are whole, others stay");
+	limits_option(&cfg.limits, option, sizeof(option));
+	ok(strncmp(option, "processes=64,file=0,cpus=", 25) == 0,
+	    "limits: as ic-bridge takes them");
+	config_free(&cfg);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ok(config_parse(&cfg, "c", "/u", NULL, span_str(bad[i].text),
+		       &fault) == -1 &&
+			strstr(fault.text, bad[i].why) != NULL,
+		    "limits: refused: %s", bad[i].text);
+		config_free(&cfg);
+	}
+}
+
+static void
 test_taken(void)
 {
 	static const char text[] =
@@ -157,6 +205,7 @@ main(void)
 		return 99;
 	test_refused();
 	test_taken();
+	test_limits();
 	test_files(dir);
 	(void)rmdir(dir);
 	return tap_done();

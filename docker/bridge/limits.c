@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The limits of a sandbox that only a process inside it can set: the kernel
+ * counts processes for each user namespace by itself, and bubblewrap sets no
+ * limits.  They are hard, so nothing in the sandbox can raise them again.
+ */
+#include "bridge.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reads "NAME=NUMBER" and moves *text behind it. Returns false if it is not. */
+static bool
+take(const char **text, const char *name, unsigned long long *n)
+{
+	size_t len = strlen(name);
+	char *end;
+
+	if (strncmp(*text, name, len) != 0 || (*text)[len] != '=' ||
+	    (*text)[len + 1] < '0' || (*text)[len + 1] > '9')
+		return false;
+	*n = strtoull(*text + len + 1, &end, 10);
+	*text = *end == ',' ? end + 1 : end;
+	return true;
+}
+
+bool
+limits_parse(const char *text, struct bridge_limits *l)
+{
+	unsigned long long cpus;
+
+	if (!take(&text, "processes", &l->processes) ||
+	    !take(&text, "file", &l->file) || !take(&text, "cpus", &cpus) ||
+	    *text != '\0' || cpus > CPU_SETSIZE)
+		return false;
+	l->cpus = (unsigned)cpus;
+	return true;
+}
+
+static void
+limit(__rlimit_resource_t what, unsigned long long n)
+{
+	struct rlimit rl;
+
+	if (n == 0 || getrlimit(what, &rl) == -1)
+		return;
+	/* A lower limit that the session was started with stays. */
+	if (rl.rlim_max == RLIM_INFINITY || rl.rlim_max > n)
+		rl.rlim_max = n;
+	if (rl.rlim_cur == RLIM_INFINITY || rl.rlim_cur > rl.rlim_max)
+		rl.rlim_cur = rl.rlim_max;
+	if (setrlimit(what, &rl) == -1)
+		bridge_die("setrlimit");
+}
+
+/* The first `n` of the processors that this process may use. */
+static void
+limit_cpus(unsigned n)
+{
+	cpu_set_t set;
+	unsigned kept = 0;
+
+	if (n == 0 || sched_getaffinity(0, sizeof(set), &set) == -1)
+		return;
+	for (unsigned i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set) && ++kept > n)
+			CPU_CLR(i, &set);
+	(void)sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* Where memory runs out, the kernel takes it from the sandbox first. */
+static void
+end_first(void)
+{
+	int fd;
+
+	/* The file is root's otherwise. The command is dumpable as well. */
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == -1 ||
+	    (fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)) == -1)
+		return;
+	/* Without it only the order differs. */
+	while (write(fd, "1000", 4) == -1 && errno == EINTR)
+		;
+	close(fd);
+}
+
+void
+limits_apply(const struct bridge_limits *l)
+{
+	limit(RLIMIT_NPROC, l->processes);
+	limit(RLIMIT_FSIZE, l->file);
+	limit_cpus(l->cpus);
+	end_first();
+}
+
+int
+limits_run(const struct bridge_limits *l, char **argv)
+{
+	limits_apply(l);
+	(void)execvp(argv[0], argv);
+	bridge_die(argv[0]);
+}

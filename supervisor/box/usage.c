@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Processes are found from the sandbox's first one downwards: a process whose
+ * parent has ended belongs to process 1 of the sandbox, so none escapes.
+ */
+#include "box/usage.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More than any limit of processes that is of use. */
+#define USAGE_PROCESSES 4096U
+#define USAGE_TASKS 4096U
+
+/* Reads a small file of /proc. Returns false if it is gone. */
+static bool
+proc_read(pid_t pid, const char *name, char *text, size_t cap)
+{
+	char path[96];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return false;
+	n = read(fd, text, cap - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* The number behind `key`, or 0. */
+static uint64_t
+proc_number(const char *text, const char *key)
+{
+	const char *p = strstr(text, key);
+
+	return p == NULL ? 0 : strtoull(p + strlen(key), NULL, 10);
+}
+
+/* Adds the children of one process's thread to list[n]. Returns the new n. */
+static unsigned
+children_of(pid_t pid, const char *task, pid_t *list, unsigned n)
+{
+	char name[64], text[8192], *p, *end;
+	long child;
+
+	snprintf(name, sizeof(name), "task/%.20s/children", task);
+	if (!proc_read(pid, name, text, sizeof(text)))
+		return n;
+	for (p = text; n < USAGE_PROCESSES && (child = strtol(p, &end, 10)) > 0;
+	     p = end)
+		list[n++] = (pid_t)child;
+	return n;
+}
+
+/* A thread has children of its own. */
+static unsigned
+descend(pid_t pid, unsigned threads, pid_t *list, unsigned n)
+{
+	char path[64], self[16];
+	struct dirent *e;
+	unsigned seen = 0;
+	DIR *d;
+
+	if (threads <= 1) {
+		snprintf(self, sizeof(self), "%d", (int)pid);
+		return children_of(pid, self, list, n);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	if ((d = opendir(path)) == NULL)
+		return n;
+	while (seen++ < USAGE_TASKS && (e = readdir(d)) != NULL)
+		if (e->d_name[0] != '.')
+			n = children_of(pid, e->d_name, list, n);
+	closedir(d);
+	return n;
+}
+
+/* Calls `each` with the text of every process's status. */
+static void
+walk(pid_t root, void (*each)(pid_t, const char *, void *), void *arg)
+{
+	static pid_t list[USAGE_PROCESSES];
+	char text[4096];
+	unsigned n = 0;
+
+	list[n++] = root;
+	for (unsigned i = 0; i < n; i++) {
+		if (!proc_read(list[i], "status", text, sizeof(text)))
+			continue;
+		each(list[i], text, arg);
+		n = descend(list[i], (unsigned)proc_number(text, "\nThreads:"),
+		    list, n);
+	}
+}
+
+/*
+ * Looks at a memory file system of the sandbox. Returns false if `dir` is the
+ * host's in there.
+ */
+static bool
+tmpfs(pid_t pid, const char *dir, struct statvfs *v)
+{
+	struct stat host, inside;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, dir);
+	if (stat(path, &inside) == -1 || statvfs(path, v) == -1)
+		return false;
+	return stat(dir, &host) == -1 || host.st_dev != inside.st_dev;
+}
+
+static uint64_t
+tmpfs_used(pid_t pid, const char *dir, bool *full)
+{
+	struct statvfs v;
+
+	*full = false;
+	if (pid == 0 || !tmpfs(pid, dir, &v))
+		return 0;
+	*full = v.f_blocks != 0 && v.f_bavail == 0;
+	return (uint64_t)(v.f_blocks - v.f_bfree) * v.f_frsize;
+}
+
+struct count {
+	struct usage u;
+	pid_t root;   /* bubblewrap itself, which stands outside */
+	pid_t inside; /* one that sees the sandbox's file systems; 0: none */
+	uint64_t exact;
+};
+
+static void
+count_status(pid_t pid, const char *text, void *arg)
+{
+	struct count *c = arg;
+
+	c->inside = pid != c->root ? pid : 0;
+	if (pid != c->root)
+		c->u.processes += (unsigned)proc_number(text, "\nThreads:");
+	c->u.memory += (proc_number(text, "\nRssAnon:") +
+			   proc_number(text, "\nRssShmem:") +
+			   proc_number(text, "\nVmSwap:"))
+		       << 10;
+}
+
+static void
+count_exact(pid_t pid, const char *status, void *arg)
+{
+	struct count *c = arg;
+	char text[4096];
+
+	c->inside = pid != c->root ? pid : 0;
+	if (!proc_read(pid, "smaps_rollup", text, sizeof(text))) {
+		count_status(pid, status, c);
+		return;
+	}
+	c->exact += (proc_number(text, "\nPss_Anon:") +
+			proc_number(text, "\nPss_Shmem:") +
+			proc_number(text, "\nSwapPss:"))
+		    << 10;
+}
+
+void
+usage_read(pid_t root, struct usage *u)
+{
+	struct count c = {.root = root};
+
+	walk(root, count_status, &c);
+	c.u.memory += tmpfs_used(c.inside, "/tmp", &c.u.tmp_full);
+	c.u.memory += tmpfs_used(c.inside, "/dev/shm", &c.u.shm_full);
+	*u = c.u;
+}
+
+uint64_t
+usage_exact(pid_t root)
+{
+	struct count c = {.root = root};
+
+	walk(root, count_exact, &c);
+	return c.exact + c.u.memory +
+	       tmpfs_used(c.inside, "/tmp", &c.u.tmp_full) +
+	       tmpfs_used(c.inside, "/dev/shm", &c.u.shm_full);
+}
+
+int
+tree_begin(struct tree *t, int dir)
+{
+	int fd;
+
+	memset(t, 0, sizeof(*t));
+	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1 || (t->open[0] = fdopendir(fd)) == NULL) {
+		if (fd != -1)
+			close(fd);
+		return -1;
+	}
+	t->depth = 1;
+	return 0;
+}
+
+/* Names come from the agent: nothing is followed, and only directories open. */
+static void
+tree_entry(struct tree *t, int at, const char *name)
+{
+	struct stat st;
+	DIR *d;
+	int fd;
+
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return;
+	t->bytes += (uint64_t)st.st_blocks * 512;
+	if (!S_ISDIR(st.st_mode))
+		return;
+	if (t->depth == TREE_DEPTH) {
+		t->deep = true;
+		return;
+	}
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1)
+		return;
+	if ((d = fdopendir(fd)) == NULL)
+		close(fd);
+	else
+		t->open[t->depth++] = d;
+}
+
+bool
+tree_step(struct tree *t, unsigned entries)
+{
+	struct dirent *e;
+	DIR *d;
+
+	for (; t->depth != 0 && entries != 0; entries--) {
+		d = t->open[t->depth - 1];
+		if ((e = readdir(d)) == NULL) {
+			closedir(d);
+			t->depth--;
+		} else if (strcmp(e->d_name, ".") != 0 &&
+			   strcmp(e->d_name, "..") != 0) {
+			tree_entry(t, dirfd(d), e->d_name);
+		}
+	}
+	return t->depth == 0;
+}
+
+void
+tree_end(struct tree *t)
+{
+	while (t->depth != 0)
+		closedir(t->open[--t->depth]);
+}

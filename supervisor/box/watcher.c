@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A look costs a few reads of /proc for each process.  The fuller a sandbox
+ * is, the sooner the next look comes; memory that is taken faster than that
+ * gets past the limit for a moment, and the kernel's own killer then chooses
+ * the sandbox first (ic-bridge asks it to).
+ */
+#include "box/watcher.h"
+
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "box/usage.h"
+#include "sup.h"
+
+#define LOOK_MS 1000U
+#define LOOK_FULLER_MS 400U /* above a quarter of the memory */
+#define LOOK_FULL_MS 100U   /* above a half */
+#define HOME_MS 10000U /* from one count of the home directory to the next */
+#define HOME_ENTRIES 2000U /* that one look counts */
+#define MIB 1048576ULL
+
+static struct {
+	struct loop_timer timer;
+	struct tree home;
+	uint64_t home_at; /* loop_now() when the next count begins */
+	uint64_t free;    /* bytes that must stay free of the disk */
+	bool told_processes, told_tmp, told_shm;
+} watcher_env;
+
+/* The next look, by how much of its memory the fullest sandbox has. */
+static void
+sooner(unsigned *ms, uint64_t used, uint64_t limit)
+{
+	unsigned want = used > limit / 2   ? LOOK_FULL_MS
+			: used > limit / 4 ? LOOK_FULLER_MS
+					   : LOOK_MS;
+
+	if (want < *ms)
+		*ms = want;
+}
+
+/* Ends the session, and says why on standard error. */
+static void __attribute__((format(printf, 1, 2))) end_over(const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!sup.ending)
+		sup_warn("%s. The session ends", text);
+	end_request(SUP_EXIT_LIMIT, NULL, "%s", text);
+}
+
+/* Is it more than `mib`, with each shared page counted once? */
+static bool
+over(pid_t root, uint64_t *memory, uint64_t mib)
+{
+	if (mib == 0 || *memory <= mib * MIB)
+		return false;
+	*memory = usage_exact(root);
+	return *memory > mib * MIB;
+}
+
+static void
+tell_once(bool *told, bool now, const char *what, uint64_t n, const char *key)
+{
+	char text[300];
+
+	if (!now || *told)
+		return;
+	*told = true;
+	snprintf(text, sizeof(text),
+	    "it has all the %s that it may have (%llu), and more is refused to "
+	    "it. The limit is %s in config.json",
+	    what, (unsigned long long)n, key);
+	sup_alarm("the agent", "limit", text);
+}
+
+static void
+look_agent(unsigned *ms)
+{
+	const struct limits *l = &sup.config.limits;
+	struct usage u;
+
+	if (sup.agent.pidfd == -1 || sup.agent_ended)
+		return;
+	usage_read(sup.agent.pid, &u);
+	sooner(ms, u.memory, l->memory_mb * MIB);
+	tell_once(&watcher_env.told_processes,
+	    l->processes != 0 && u.processes >= l->processes,
+	    "processes and threads", l->processes, "limits.processes");
+	tell_once(&watcher_env.told_tmp, u.tmp_full, "MiB of /tmp", l->tmp_mb,
+	    "limits.tmpMb");
+	tell_once(&watcher_env.told_shm, u.shm_full, "MiB of /dev/shm",
+	    l->shm_mb, "limits.shmMb");
+	if (over(sup.agent.pid, &u.memory, l->memory_mb))
+		end_over(
+		    "the agent used %llu MiB of memory, and %llu are the limit "
+		    "(dockerResources.memoryMb in config.json)",
+		    (unsigned long long)(u.memory / MIB),
+		    (unsigned long long)l->memory_mb);
+}
+
+/* A server's sandbox, or that of its instance for one call. */
+static void
+look_server(const struct server *s, const struct spawned *sp, unsigned *ms)
+{
+	const struct limits *l = &sup.config.limits;
+	char text[300], who[80];
+	struct usage u;
+
+	if (sp->pidfd == -1 || !s->def->sandboxed)
+		return;
+	usage_read(sp->pid, &u);
+	sooner(ms, u.memory, l->server_mb * MIB);
+	if (!over(sp->pid, &u.memory, l->server_mb))
+		return;
+	snprintf(text, sizeof(text),
+	    "it used %llu MiB of memory and is ended: %llu are the limit "
+	    "(limits.serverMemoryMb in config.json)",
+	    (unsigned long long)(u.memory / MIB),
+	    (unsigned long long)l->server_mb);
+	snprintf(who, sizeof(who), "MCP server %.64s", s->def->name);
+	sup_alarm(who, "limit", text);
+	(void)syscall(SYS_pidfd_send_signal, sp->pidfd, SIGKILL, NULL, 0);
+}
+
+static uint64_t
+free_bytes(int fd)
+{
+	struct statvfs v;
+
+	return fstatvfs(fd, &v) == -1 ? UINT64_MAX
+				      : (uint64_t)v.f_bavail * v.f_frsize;
+}
+
+static void
+look_disk(void)
+{
+	uint64_t left = free_bytes(sup.session.fd);
+
+	if (left >= watcher_env.free)
+		return;
+	end_over("%llu MiB are left of the disk of %s, and %llu must stay free "
+		 "(limits.minFreeDiskMb in config.json)",
+	    (unsigned long long)(left / MIB), sup.session.dir,
+	    (unsigned long long)(watcher_env.free / MIB));
+}
+
+static void
+look_home(void)
+{
+	uint64_t limit = sup.config.limits.home_mb * MIB;
+	struct tree *t = &watcher_env.home;
+	uint64_t now = loop_now(&sup.loop);
+
+	if (limit == 0 || sup.opt.runtime == RUNTIME_NONE)
+		return;
+	if (t->depth == 0 && (now < watcher_env.home_at ||
+				 tree_begin(t, sup.session.home) == -1))
+		return;
+	if (!tree_step(t, HOME_ENTRIES) && t->bytes <= limit && !t->deep)
+		return;
+	watcher_env.home_at = now + HOME_MS;
+	if (t->deep)
+		end_over("the agent's home directory has directories that are "
+			 "nested more than %u deep, where their size cannot be "
+			 "watched (limits.homeMb in config.json: null watches "
+			 "nothing)",
+		    TREE_DEPTH);
+	else if (t->bytes > limit)
+		end_over(
+		    "the agent's home directory has %llu MiB, and %llu are "
+		    "the limit (limits.homeMb in config.json)",
+		    (unsigned long long)(t->bytes / MIB),
+		    (unsigned long long)sup.config.limits.home_mb);
+	tree_end(t);
+}
+
+static void
+look(struct loop_timer *timer)
+{
+	unsigned ms = LOOK_MS;
+
+	look_agent(&ms);
+	for (unsigned i = 0; i < sup.nservers; i++)
+		look_server(&sup.servers[i], &sup.servers[i].sp, &ms);
+	for (unsigned i = 0; i < PROTO_MAX_INSTANCES; i++)
+		if (sup.instances[i].call != 0)
+			look_server(&sup.servers[sup.instances[i].of],
+			    &sup.instances[i].sp, &ms);
+	look_disk();
+	look_home();
+	if (watcher_env.home.depth != 0 && ms > LOOK_FULLER_MS)
+		ms = LOOK_FULLER_MS;
+	loop_timer_set(&sup.loop, timer, ms, look, NULL);
+}
+
+void
+watcher_start(void)
+{
+	uint64_t left = free_bytes(sup.session.fd);
+
+	/* A disk that is nearly full already is no reason not to work. */
+	watcher_env.free = sup.config.limits.free_mb * MIB;
+	if (watcher_env.free > left / 2)
+		watcher_env.free = left / 2;
+	loop_timer_set(&sup.loop, &watcher_env.timer, LOOK_MS, look, NULL);
+}

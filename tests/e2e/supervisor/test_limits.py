@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Each limit of a sandbox is reached on purpose: by the agent, and by an MCP
+server.  What should end does, what should go on does, and the message names
+the limit and the key that raises it."""
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+
+t = h.Tap()
+SMALL = {"dockerResources": {"memoryMb": 256, "cpus": 1},
+         "limits": {"processes": 40, "tmpMb": 8, "shmMb": 4, "homeMb": 64,
+                    "serverMemoryMb": 128}}
+FORKS = """
+import os, signal, sys, time
+n = 0
+try:
+    while n < 1000:
+        if os.fork() == 0:
+            signal.pause()
+        n += 1
+except BlockingIOError:
+    pass
+print("forked", n)
+"""
+# The whole of the session sees it before the agent ends.
+WAIT = """
+import os, time
+while not any(f == "go" for f in os.listdir("/workspace")):
+    time.sleep(0.05)
+"""
+TELL = """
+import sys
+sys.stdout = open("/workspace/told", "w", buffering=1)
+"""
+EAT = """
+held = []
+while True:
+    held.append(bytearray(8 << 20))
+"""
+SHARED = """
+import mmap
+held = []
+while True:
+    m = mmap.mmap(-1, 8 << 20)
+    m.write(bytes(8 << 20))
+    held.append(m)
+"""
+HOME = """
+import os, time
+for i in range(4):
+    with open(os.environ["HOME"] + f"/f{i}", "wb") as f:
+        f.write(bytes(30 << 20))
+while True:
+    time.sleep(1)
+"""
+DEEP = """
+import os, time
+os.chdir(os.environ["HOME"])
+for i in range(300):
+    os.mkdir("d")
+    os.chdir("d")
+while True:
+    time.sleep(1)
+"""
+
+
+def session(work, name, program, config=None, servers=None):
+    place = os.path.join(work, name)
+    os.makedirs(place, mode=0o700)
+    s = h.Session(place, servers, [h.rule("no", "deny")], {},
+                  config={**SMALL, **(config or {})}, runtime="bwrap",
+                  options=["--", "/usr/bin/python3", "-c", TELL + program])
+    return s.start()
+
+
+def told(s):
+    with open(s.workspace + "/told", encoding="utf-8") as f:
+        return f.read()
+
+
+def ended(work, name, program, words):
+    """A program that is ended by the session, with these words."""
+    s = session(work, name, program)
+    status = s.wait(60)
+    said = s.session_log()
+    t.equal(status, 137, f"{name}: the status is 137")
+    t.ok(all(w in said for w in words), f"{name}: the message", said)
+    last = s.events("stop")[-1]
+    t.ok(words[0] in last["detail"]["reason"], f"{name}: on record", last)
+
+
+def refused(work, name, program, words, output):
+    """A program to which more is refused, and that goes on."""
+    s = session(work, name, program + WAIT)
+    h.wait_for(lambda: all(w in s.session_log() for w in words),
+               f"{name}: no message")
+    shown = json.loads(s.icctl("--json", "status").stdout)
+    t.ok(any(words[0] in a["text"] for a in shown["alarms"]),
+         f"{name}: icctl status says so", shown["alarms"])
+    h.put(s.workspace + "/go", "")
+    t.equal(s.wait(30), 0, f"{name}: the agent went on")
+    t.ok(output in told(s), f"{name}: it was refused", told(s))
+    t.equal(s.session_log().count(words[0]), 1, f"{name}: said once")
+
+
+def agents(work):
+    refused(work, "processes", FORKS, ["processes and threads",
+                                       "limits.processes"], "forked 3")
+    for name, key in (("/dev/shm", "shmMb"), ("/tmp", "tmpMb")):
+        refused(work, key, f"""
+import os
+try:
+    with open("{name}/x", "wb", 0) as f:
+        while f.write(bytes(1 << 20)): pass
+except OSError as e:
+    print("full", e)
+""", [f"MiB of {name}", f"limits.{key}"], "full [Errno 28]")
+    for name, program in (("memory", EAT), ("shared memory", SHARED)):
+        ended(work, name, program,
+              ["MiB of memory", "256 are the limit",
+               "dockerResources.memoryMb"])
+    ended(work, "home", HOME, ["home directory has", "limits.homeMb"])
+    ended(work, "deep", DEEP, ["nested more than 256 deep", "limits.homeMb"])
+
+
+def inside(work):
+    """What a program in the sandbox can see of its limits, and raise."""
+    program = """
+import os, resource
+def tell(*a): print("SEEN", *a)
+tell("nproc", resource.getrlimit(resource.RLIMIT_NPROC))
+tell("fsize", resource.getrlimit(resource.RLIMIT_FSIZE)[1] >> 20)
+for what in (resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE):
+    try:
+        resource.setrlimit(what, (1 << 40, 1 << 40))
+        tell("raised", what)
+    except (ValueError, OSError):
+        tell("not raised")
+tell("cpus", len(os.sched_getaffinity(0)))
+tell("oom", open("/proc/self/oom_score_adj").read().strip())
+try:
+    open("/dev/x", "w")
+    tell("/dev is writable")
+except OSError as e:
+    tell("/dev:", e.errno)
+"""
+    s = session(work, "inside", program)
+    t.equal(s.wait(30), 0, "inside: it ended well")
+    said = told(s)
+    for want in ("nproc (40, 40)", "fsize 64", "cpus 1", "oom 1000",
+                 "/dev: 30"):
+        t.ok("SEEN " + want in said, f"inside: {want}", said)
+    t.equal(said.count("SEEN not raised"), 2, "inside: none can be raised")
+
+
+def recorded(work):
+    """In force: the same in session.json, the first record and status."""
+    s = session(work, "recorded", "import os" + WAIT,
+                {"dockerResources": {"memoryMb": None, "cpus": None},
+                 "limits": {}})
+    shown = json.loads(s.icctl("--json", "status").stdout)["limits"]
+    t.equal(shown["memory"], "no limit", "status: null is no limit")
+    t.ok(shown["processes"].startswith("512"), "status: a default", shown)
+    with open(s.dir + "/session.json", encoding="utf-8") as f:
+        t.equal(json.load(f)["limits"], shown, "session.json: the same")
+    t.equal(s.events("start")[0]["detail"]["limits"], shown, "first record: the same")
+    t.ok("limits of the sandboxes" in s.icctl("status").stdout,
+         "icctl status: for people")
+    h.put(s.workspace + "/go", "")
+    t.equal(s.wait(30), 0, "recorded: it ended well")
+
+
+def server(work):
+    """A server over its limit ends alone; one that forks is refused."""
+    eater = {"command": h.PYTHON, "args": [
+        os.path.join(h.STANDINS, "mcp_hungry.py")],
+        "sandbox": {"filesystem": {"allowRead": [h.STANDINS]}}}
+    s = session(work, "server", "import os" + WAIT, servers={"eater": eater})
+    h.wait_for(lambda: "limits.serverMemoryMb" in s.session_log(),
+               "server: no message")
+    t.ok("MCP server eater" in s.session_log(), "server: it is named", s.session_log())
+    h.wait_for(lambda: json.loads(s.icctl("--json", "status").stdout)
+               ["servers"][0]["state"] == "gone", "server: it is not gone")
+    h.put(s.workspace + "/go", "")
+    t.equal(s.wait(30), 0, "server: the session went on")
+
+
+def main():
+    with h.workdir() as work:
+        for case in (inside, agents, recorded, server):
+            with t.case(case.__name__):
+                case(work)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
