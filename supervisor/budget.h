@@ -54,8 +54,8 @@ void budget_spent(unsigned provider, const struct msg_SPENT *);
 void budget_calls(uint64_t calls);
 
 /*
- * Stops the clock of maxSessionSeconds while `waiting`, that is, while at least
- * one call waits for a person, and lets it run again afterwards.
+ * Stop the clock of maxSessionSeconds while `waiting`, that is, while at least
+ * one call is pending; let it run again afterwards.
  */
 void budget_waiting(bool waiting);
 

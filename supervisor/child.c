@@ -224,7 +224,7 @@ child_start(enum role role, unsigned index, const char *of, struct fault *fault)
 	    c->name, sizeof(c->name), "%s %.64s/%u", w->program, of, index);
 	if (child_spawn(c, w, fault) == -1)
 		goto bad;
-	/* If it could not be executed, its exit shows that. */
+	/* If the program could not be executed, its exit shows that. */
 	close(c->sp.status);
 	c->sp.status = -1;
 	if (chan_open(c->chan) == 0)

@@ -200,7 +200,10 @@ end_agent(void)
 			break;
 }
 
-/* Agents keep copies of packages, and one even of itself, in their home. */
+/*
+ * Remove caches in the agent's home: agents keep copies of packages there, and
+ * even of themselves.
+ */
 static void
 end_caches(void)
 {
@@ -256,7 +259,10 @@ end_run(void)
 	link_end(sup.agent_ended ? -1 : END_VIEWER_MS);
 	end_orphans();
 	end_caches();
-	/* A session that never began leaves nothing, unless its log was to. */
+	/*
+	 * A session that never began leaves nothing, unless its log has an
+	 * anchor.
+	 */
 	never = !sup.ready && sup.session.made && sup.config.anchor == NULL;
 	summary_end();
 	if (sup.logging && !never)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Handles messages of workers. The protocol table decides which worker may send
- * what, and that after START only policyd, auditd, keyd, dialerd, tunneld and
- * termd may send at all. Texts in messages may come from outside and are made
- * printable.
+ * what; after START only policyd, auditd, keyd and tunneld send to
+ * icsupervisor. Texts in messages may come from outside and are made printable.
  */
 #include <sys/socket.h>
 

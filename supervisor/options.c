@@ -214,12 +214,12 @@ options_unknown(const char *arg, struct fault *fault)
 	char hint[NEAR_HINT];
 	size_t n = 0;
 
-	/* A long one that is known has its number here. */
+	/* For a known long option, `optopt` is its number. */
 	if (optopt >= OPT_SESSION) {
 		fault_set(fault, "%s: this option takes no value", arg);
 		return;
 	}
-	/* The viewer's is not one that people type. */
+	/* People do not type the viewer's option. */
 	for (const struct option *o = options_long; o->name != NULL; o++)
 		if (o->val != OPT_VIEWER)
 			names[n++] = o->name;

@@ -27,7 +27,7 @@ enum options_runtime {
 };
 
 struct options {
-	bool quiet;   /* no lines about the session */
+	bool quiet;   /* print no lines about the session */
 	bool sockets; /* accept sockets of the host in the workspace */
 	struct require require;
 	const char *session_dir;

@@ -24,7 +24,7 @@ struct session {
 	int run;         /* IRONCURTAIN_HOME/run */
 	bool linked;
 	bool locked;
-	bool made; /* the directory, by us */
+	bool made; /* this process created the directory */
 	int log; /* session.log */
 	size_t logged;
 	int audit;    /* audit.jsonl, O_APPEND */
@@ -73,11 +73,14 @@ int session_copy(
  */
 int session_seed(int dirfd, const char *path, unsigned mode, struct span);
 /*
- * session_discard.c: removes all that is below the directory `path`, itself
- * below one that an agent may have filled. What takes too long stays.
+ * session_discard.c: Remove everything in the directory `path`, below one that
+ * an agent may have filled. Gives up after a few seconds and leaves the rest.
  */
 void session_discard(int dirfd, const char *path);
-/* Removes the session's directory if we made it. Its descriptors stay open. */
+/*
+ * Remove the session's directory if this process created it. Its descriptors
+ * stay open.
+ */
 void session_remove(struct session *);
 /* Add a line to session.log: "who: text", made printable, of limited length. */
 void session_log(struct session *, const char *who, struct span text);

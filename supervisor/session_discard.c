@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Removes what a session need not keep: all of a directory whose session never
- * began, and what agents cache in their home.  An agent chose the names below
- * home/ and how deep they lie: no link is followed, no path is walked from the
- * root, and it ends in time.
+ * Removes files that a session need not keep: the whole directory of a session
+ * that never began, and the caches of agents in their home. An agent chose the
+ * names below home/ and their depth: no link is followed, no path is walked
+ * from the root, and time is limited.
  */
 #include "session.h"
 
@@ -18,7 +18,10 @@
 
 #include "common/loop.h"
 
-/* Each level holds a descriptor. What lies deeper is moved to the top. */
+/*
+ * Each level needs a descriptor. Directories below this depth are moved to the
+ * top.
+ */
 #define DISCARD_DEPTH 32U
 #define DISCARD_MS 3000U
 
@@ -30,7 +33,10 @@ struct discard {
 
 static bool discard_one(struct discard *, int dirfd, const char *, unsigned);
 
-/* Returns true if the directory is empty now. */
+/*
+ * Remove the contents of `fd`, which is closed. Returns true if the directory
+ * is empty now.
+ */
 static bool
 discard_below(struct discard *d, int fd, unsigned depth)
 {
@@ -64,7 +70,7 @@ discard_below(struct discard *d, int fd, unsigned depth)
 	return empty;
 }
 
-/* Returns true if it is gone. */
+/* Remove one file or directory. Returns true if it no longer exists. */
 static bool
 discard_one(struct discard *d, int dirfd, const char *name, unsigned depth)
 {
@@ -81,7 +87,7 @@ discard_one(struct discard *d, int dirfd, const char *name, unsigned depth)
 	       unlinkat(dirfd, name, AT_REMOVEDIR) == 0;
 }
 
-/* Everything below `fd`, which stays open. */
+/* Remove everything below `fd`, which stays open. */
 static void
 discard_all(int fd)
 {

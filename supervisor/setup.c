@@ -48,7 +48,7 @@ setup_view(unsigned i)
 	}
 }
 
-/* What the server reaches beside its view. */
+/* Returns what the server can reach beyond its view, as PROTO_REACH_ bits. */
 static uint8_t
 setup_reach(const struct server_def *d)
 {

@@ -67,7 +67,7 @@ start_workspace(struct fault *fault)
 		return host_begin(fault);
 	if (sup.opt.viewer == NULL)
 		return -1;
-	/* `icctl start` takes the current directory without being told. */
+	/* `icctl start` uses the current directory by default. */
 	n = strlen(fault->text);
 	snprintf(fault->text + n, sizeof(fault->text) - n,
 	    ". Start in the directory of a project, or name one with "

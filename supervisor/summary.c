@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Tells the person who typed `icctl start` how the session begins and how it
- * ended: its id, agent, workspace and policy, how to answer, and at the end
- * what was allowed and denied, what it cost, and where the log is.  The names
+ * ended: its id, agent, workspace and policy, how to answer, and at the end how
+ * many calls were allowed and denied, the cost, and where the log is. The names
  * are the user's own.
  */
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "budget_priv.h"
 #include "sup.h"
 
-/* The path, with ~ for the home directory. */
+/* Returns the path with ~ for the home directory. */
 static const char *
 summary_path(const char *path, char *dst, size_t cap)
 {
@@ -51,7 +51,7 @@ summary_agent(char *dst, size_t cap)
 	return sup.adapter.name;
 }
 
-/* The name that --policy takes, or the directory. */
+/* Returns the policy's name for --policy, or its directory. */
 static const char *
 summary_policy(char *dst, size_t cap)
 {
@@ -81,7 +81,7 @@ summary_is_here(void)
 	       strcmp(here, sup.workspace_path) == 0;
 }
 
-/* Returns true if there is no session's directory but this one. */
+/* Returns true if no other session has a directory. */
 static bool
 summary_is_first(void)
 {

@@ -352,7 +352,10 @@ int ready_session_json(const char *state);
 void ready_print(void);
 void ready_notify(const char *text);
 
-/* summary.c: for the person who typed `icctl start`; else nothing. */
+/*
+ * summary.c: Print lines for the person who typed `icctl start`; otherwise
+ * nothing.
+ */
 void summary_start(void);
 void summary_end(void);
 

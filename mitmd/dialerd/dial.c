@@ -103,7 +103,7 @@ dial_won(struct dial *d, struct attempt *a)
 	int fd = a->fd;
 
 	d->won = a->addr;
-	/* Remove it from our loop before another process gets it. */
+	/* Remove the socket from this loop before another process gets it. */
 	loop_del(&dialerd_env.w.loop, &a->io);
 	a->fd = -1;
 	d->running--;

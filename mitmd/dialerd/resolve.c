@@ -62,7 +62,7 @@ resolve_late(struct loop_timer *t)
 static void
 resolve_send(struct resolver *r, const struct resolver_ask *ask, int flags)
 {
-	/* If it is too busy, the question's timer will expire. */
+	/* If the resolver is too busy, the question's timer will expire. */
 	if (r->fd != -1 &&
 	    send(r->fd, ask, sizeof(*ask), flags | MSG_NOSIGNAL) == -1 &&
 	    errno != EAGAIN)
@@ -265,7 +265,7 @@ resolve_start(void)
 			fatal("resolver");
 	any[0] = resolve_declare_keys();
 	any[1] = resolve_declare_doors(&r[1]);
-	/* Without names it has nothing to do. */
+	/* A resolver without names has nothing to do. */
 	for (unsigned i = 0; i < 2; i++)
 		if (!any[i])
 			resolve_close(&r[i]);

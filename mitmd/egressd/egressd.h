@@ -38,9 +38,9 @@ struct side {
 	int fd; /* -1: none */
 	struct loop_io io;
 	struct buf out;
-	uint64_t taken; /* bytes written to it */
-	bool eof;	/* it will send no more */
-	bool shut;	/* it was told that the other side sends no more */
+	uint64_t taken; /* bytes written to this side */
+	bool eof;	/* this side will send no more */
+	bool shut;	/* this side was told that the other sends no more */
 	struct tunnel *t;
 };
 

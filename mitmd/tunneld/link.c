@@ -78,7 +78,7 @@ link_open(struct link *l)
 	struct msg_TUNNELED m = {.id = l->id};
 	int fd = l->fd;
 
-	/* Remove it from our loop before another process gets it. */
+	/* Remove the socket from this loop before another process gets it. */
 	loop_del(&tunneld_env.w.loop, &l->io);
 	l->fd = -1;
 	worker_send(&tunneld_env.w, ROLE_DIAL, 0, MSG_TUNNELED, &m, fd);

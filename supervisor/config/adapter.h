@@ -19,7 +19,8 @@ struct adapter {
 	char **program;   /* names to look for; NULL: the command given */
 	char **task_args; /* with {task} */
 	char **args;      /* without a task */
-	char **caches;    /* below its home: emptied after the session */
+	char **caches;    /* directories in its home, emptied after the
+			     session */
 	struct json_object *chosen; /* the entry of "alternatives" in use, or
 				       NULL */
 	struct json_object *root; /* has "env", "home", "orientation" */

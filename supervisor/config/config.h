@@ -121,7 +121,7 @@ struct config {
 	char *anchor; /* "journal", a file, or NULL */
 	bool redact;
 	bool strict; /* policy.strict: refuse what has drifted */
-	enum proto_unknown unknown; /* tools that no policy knows */
+	enum proto_unknown unknown; /* policy.unknownTools */
 	char ignored[512]; /* names of keys without effect, or "" */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Lists directories of JSON files.  The names are shown to a person and
+ * Lists directories of JSON files. The names are shown to a person and
  * compared; no file is opened.
  */
 #include "config/names.h"

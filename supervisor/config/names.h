@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The names of agents and providers: one JSON file each, in a directory of
- * the user's and in the one that is shipped.
+ * The names of agents and providers: each is a JSON file in a directory of the
+ * user's or in the shipped one.
  */
 #ifndef NAMES_H
 #define NAMES_H
@@ -14,27 +14,26 @@
 #define NAMES_MAX 256U
 
 struct names {
-	char *list[NAMES_MAX + 1]; /* sorted, each once; NULL at the end */
+	char *list[NAMES_MAX + 1]; /* sorted, without duplicates; NULL at the
+				      end */
 	size_t n;
 };
 
-/* Reads the names of "agents" or "providers". */
+/* Read the names of "agents" or "providers"; names_free() frees them. */
 void names_find(struct names *, const struct paths *, const char *sub);
 void names_free(struct names *);
 bool names_have(const struct names *, const char *name);
 /*
- * Writes "did you mean X? Known: A, B" or "known: A, B" to `dst`. Returns
- * `dst`.
+ * Write "did you mean X? Known: A, B" or "known: A, B" to `dst`. Returns `dst`.
  */
 char *names_known(
     const struct names *, const char *word, char *dst, size_t cap);
 
 /*
- * Returns the whole name of an agent that people call by a shorter one, or
- * `name` itself.
+ * Returns the full name of an agent that has a shorter one, or `name` itself.
  */
 const char *names_agent(const struct paths *, const char *name);
-/* Reads the names of "agents", the shorter ones included. */
+/* Read the names of "agents", including the shorter ones. */
 void names_find_agents(struct names *, const struct paths *);
 
 #endif

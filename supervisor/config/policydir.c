@@ -16,7 +16,7 @@
 
 #include "common/near.h"
 
-/* More than are shown of them. */
+/* More names than a message shows. */
 #define POLICYDIR_NAMES 64U
 
 static bool
@@ -75,7 +75,10 @@ names_in(const char *dir, char *dst, size_t cap)
 	free(list);
 }
 
-/* The name in `known`, separated by ", ", that is nearest to `name`. */
+/*
+ * Find the name in `known`, a list separated by ", ", that is nearest to
+ * `name`. Returns `hint`.
+ */
 static char *
 names_hint(const char *name, const char *known, char *hint)
 {

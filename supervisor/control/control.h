@@ -31,7 +31,8 @@ struct client {
 	bool watch;
 	bool counting;    /* `status` waits for COUNTS */
 	uint64_t keys;    /* `keys` waits for these keyds */
-	unsigned reload;  /* `keys reload` waits for provider N-1; 0: not */
+	unsigned reload;  /* `keys reload` waits for the provider with this
+			     number, counted from 1; 0: no */
 	bool rules;       /* waits for policyd's answer to new rules */
 	bool session;     /* its approval is for the session */
 	/* Waits until this tool is trusted or gone; "": not waiting. */

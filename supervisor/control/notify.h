@@ -8,11 +8,11 @@
 #include "control/approvals.h"
 
 void notify_hold(const struct hold *);
-/* Run it with another text. */
+/* Run the command with this text. */
 void notify_text(const char *);
-/* Returns its process id, or -1. */
+/* Returns the command's process id, or -1. */
 pid_t notify_pid(void);
-/* Kill it if it still runs. */
+/* Kill the command if it still runs. */
 void notify_kill(void);
 
 #endif

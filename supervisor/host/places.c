@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Decides by device and inode what the agent can write.  A path is walked by
+ * Decides by device and inode what the agent can write. A path is walked by
  * hand, because the kernel's own walk does not tell which links it followed: a
- * link in the workspace that leads to /usr/bin is still the agent's.
+ * link in the workspace that leads to /usr/bin is still under the agent's
+ * control.
  */
 #include "host/places.h"
 

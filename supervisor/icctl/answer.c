@@ -25,7 +25,8 @@ icctl_request(const char *op, const char *id)
 }
 
 /*
- * Send a request. Takes it. Prints a refusal, or with --json the reply itself.
+ * Send the request and release it. Prints a refusal, or with --json the reply
+ * itself.
  */
 static int
 ask(struct icctl *ctl, json_object *req, json_object **reply)

@@ -72,7 +72,10 @@ files_profiles(const char *path)
 	return rv;
 }
 
-/* Returns -1 if the other files cannot be checked without it. */
+/*
+ * Returns -1 if config.json is unusable, so that the other files cannot be
+ * checked.
+ */
 static int
 files_config(void)
 {

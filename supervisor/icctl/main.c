@@ -233,7 +233,7 @@ take_options(struct icctl *ctl, int argc, char **argv)
 	return out;
 }
 
-/* Says so, and which command or option was probably meant. */
+/* Report an unknown command or option, and the one that was probably meant. */
 static int
 unknown(const char *arg)
 {

@@ -29,7 +29,7 @@ static const char *const with_value[] = {"--agent", "--workspace", "--config",
 
 static const char *const without_value[] = {"--allow-sockets", "--quiet", NULL};
 
-/* The command line of icsupervisor, as it grows. */
+/* The command line of icsupervisor, while it is composed. */
 struct start {
 	const char *args[START_ARGS + 16];
 	size_t n;
@@ -133,7 +133,7 @@ listed(const char *arg, const char *const *list)
 static void
 push(struct start *st, const char *arg)
 {
-	/* icctl_start has counted them. */
+	/* take_arguments() has checked the number of arguments. */
 	st->args[st->n++] = arg;
 }
 
@@ -189,7 +189,7 @@ take_option(struct start *st, int argc, char **argv, int *i)
 }
 
 /*
- * Take a word that is no option: an agent, or the task, which is the last.
+ * Take a word that is not an option: an agent, or the task, which must be last.
  * Returns 0, or -1 if it was refused.
  */
 static int
@@ -230,7 +230,10 @@ take_word(struct start *st, int argc, char **argv, int i)
 	return 0;
 }
 
-/* The current directory, unless another one or none was named. */
+/*
+ * Use the current directory as the workspace, unless another one or none was
+ * named.
+ */
 static int
 take_workspace(struct start *st)
 {
@@ -258,7 +261,7 @@ find_agents(const struct icctl *ctl, struct start *st)
 	names_find_agents(&st->agents, &paths);
 }
 
-/* Returns -1 if all was taken, or the exit status. */
+/* Compose the command line. Returns -1, or an exit status if icctl is done. */
 static int
 take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 {
@@ -269,7 +272,7 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 		return ICCTL_USAGE;
 	}
 	push(st, "icsupervisor");
-	st->n += 2; /* launch_session's */
+	st->n += 2; /* set by launch_session() */
 	push(st, "--session-dir");
 	push(st, ctl->dir);
 	find_agents(ctl, st);

@@ -25,7 +25,7 @@ static struct {
 	json_object *holds[WATCH_MAX]; /* oldest first */
 	size_t nholds;
 	bool keys;  /* a terminal in single-key mode */
-	bool begun; /* a reply was waited for */
+	bool begun; /* false: read the first reply before anything else */
 	bool ended; /* the session said that it ends */
 	struct watch_panel panel;
 	struct termios saved;

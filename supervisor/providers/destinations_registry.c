@@ -63,7 +63,10 @@ registry_globs(const struct jsonfile *j, const char *where,
 	return rv;
 }
 
-/* {"enabled", "quarantineDays", "allowedPackages", "deniedPackages"} */
+/*
+ * Parse packageInstall: {"enabled", "quarantineDays", "allowedPackages",
+ * "deniedPackages"}.
+ */
 int
 config_package_install(
     struct config *cfg, const struct jsonfile *j, struct json_object *root)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Reads a configuration file of another program: JSON, JSON with comments and
- * trailing commas, or TOML (a name that ends with .toml).  A confined child
- * process reads the bytes; what it returns is read again by our strict reader.
+ * trailing commas, or TOML (a name that ends in .toml). A confined child
+ * process parses it, and its output is parsed again by our strict parser.
  */
 #ifndef FOREIGN_H
 #define FOREIGN_H

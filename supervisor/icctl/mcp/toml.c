@@ -187,7 +187,7 @@ toml_closes(struct toml *t, char quote, bool large)
 	return toml_take_word(t, three);
 }
 
-/* Read a string, whose opening quotes were taken, into *out. */
+/* Read a string, whose opening quotes were taken, into `*out`. */
 static bool
 toml_text(struct toml *t, char quote, bool large, struct span *out)
 {

@@ -244,7 +244,10 @@ report_json(struct learn *l, struct buf *out, unsigned approved)
 	(void)buf_adds(out, "]}\n");
 }
 
-/* An agent chose the names in it: make invisible characters visible. */
+/*
+ * Print the output with invisible characters escaped, because an agent chose
+ * the names in it.
+ */
 static int
 flush_visible(struct buf *out)
 {

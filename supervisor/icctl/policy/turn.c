@@ -16,7 +16,7 @@ policyd_send(struct policyd *p, enum msg_type type, const void *msg, int fd)
 		close(fd);
 }
 
-/* Its last lines say why it ended. */
+/* Print policyd's last lines, which say why it ended. */
 void
 policyd_tell_log(struct policyd *p)
 {

@@ -81,7 +81,7 @@ viewer_command(enum keys_command c)
 	}
 }
 
-/* A message of ours comes: on its own line, or in the bottom line. */
+/* A message of IronCurtain comes: on its own line, or in the bottom line. */
 static void
 viewer_news(void)
 {
@@ -201,7 +201,7 @@ viewer_linked(struct loop_io *io, uint32_t events)
 	if (n > 0)
 		return;
 	loop_del(&viewer.loop, io);
-	/* icsupervisor has more to say before it ends. */
+	/* icsupervisor may have more messages before it ends. */
 	viewer.over = !viewer.told;
 	viewer_check();
 }
