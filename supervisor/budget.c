@@ -169,7 +169,10 @@ budget_mark(struct loop_timer *t)
 	budget_usage(NULL);
 }
 
-/* Time passes by itself: set the timer for its next mark. */
+/*
+ * Set the timer for the next mark of maxSessionSeconds, which no message
+ * announces.
+ */
 static void
 budget_arm(void)
 {

@@ -18,7 +18,7 @@ enum sup_exit {
 	SUP_EXIT_OS = 71,   /* the system refused: no Landlock, no disk, ... */
 	SUP_EXIT_BUSY = 75, /* another icsupervisor uses that directory */
 	SUP_EXIT_CONFIG = 78, /* configuration, policy, credential, workspace */
-	SUP_EXIT_LIMIT = 137, /* over a limit of memory or disk: killed */
+	SUP_EXIT_LIMIT = 137, /* killed over a limit of memory or disk */
 };
 
 enum options_runtime {

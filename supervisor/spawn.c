@@ -22,7 +22,7 @@
 
 #include "common/log.h"
 
-/* Above every target, so that dup2() overwrites no source. */
+/* Sources are moved above every target, so that dup2() overwrites none. */
 #define SPAWN_ABOVE 256
 
 /* The number of descriptors that a child needs while it arranges them. */

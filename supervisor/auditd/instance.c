@@ -91,7 +91,10 @@ auditd_on_instance_up(struct chan *c, const union proto_any *msg, int fd)
 	struct auditd_server *s = &auditd_env.servers[m->server];
 	struct auditlog_line l;
 
-	/* Dropped meanwhile: the order to end it is on its way. */
+	/*
+	 * The instance was dropped meanwhile; the order to end it is on its
+	 * way.
+	 */
 	if (i == NULL) {
 		close(fd);
 		return 0;

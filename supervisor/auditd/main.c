@@ -26,7 +26,7 @@ static const struct confine auditd_confine = {
     .keep = CONFINE_KEEP_ALIVE,
     .limits =
 	{
-	    /* For each server its stdin and its mcp-backd; keyds; memfds. */
+	    /* a stdin and an mcp-backd for each server; keyds; memfds */
 	    .nofile = 256,
 	    .fsize = UINT64_MAX, /* only the disk limits the log */
 	    .data = 1U << 30,

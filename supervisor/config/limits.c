@@ -22,7 +22,7 @@ limits_default(struct limits *l)
 	    .cpus = 2};
 }
 
-/* A whole number from `min` on, or null for no limit. */
+/* Read a whole number from `min` on, or null for no limit. */
 static int
 limit(const struct jsonfile *j, struct json_object *o, const char *where,
     const char *key, int64_t min, uint64_t *out)
@@ -42,7 +42,10 @@ limit(const struct jsonfile *j, struct json_object *o, const char *where,
 	return 0;
 }
 
-/* The TypeScript IronCurtain takes fractions; a processor is whole here. */
+/*
+ * Read "cpus". Fractions, which the TypeScript IronCurtain accepts, are rounded
+ * up.
+ */
 static int
 limit_cpus(const struct jsonfile *j, struct json_object *o, unsigned *cpus)
 {
@@ -100,7 +103,9 @@ limits_read(
 	return 0;
 }
 
-/* Since Linux 5.14 processes are counted for each user namespace by itself. */
+/*
+ * Since Linux 5.14, processes are counted separately for each user namespace.
+ */
 static bool
 counts_namespaces(void)
 {
@@ -112,7 +117,10 @@ counts_namespaces(void)
 	return major > 5 || (major == 5 && minor >= 14);
 }
 
-/* 0 if the machine has no more than that, or there is no limit. */
+/*
+ * Returns the number of processors to limit to, or 0 if the machine has no more
+ * or there is no limit.
+ */
 static unsigned
 processors(const struct limits *l)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How much of the machine a session may take: "dockerResources" and "limits"
- * of config.json.  0 means that there is no limit.
+ * The limits on a session's use of the machine: "dockerResources" and "limits"
+ * of config.json. 0 means no limit.
  */
 #ifndef LIMITS_H
 #define LIMITS_H
@@ -17,25 +17,25 @@ struct limits {
 	uint64_t processes; /* of a sandbox, threads included */
 	uint64_t tmp_mb, shm_mb;
 	uint64_t home_mb; /* the agent's home directory, and any one file */
-	uint64_t free_mb; /* what must stay free of the disk */
+	uint64_t free_mb; /* of the disk that must stay free */
 	unsigned cpus;
 };
 
 void limits_default(struct limits *);
 /*
- * Reads both objects of `root`, over the defaults. Returns 0, or -1 with the
- * fault set.
+ * Read both objects of `root`, on top of the defaults. Returns 0, or -1 with
+ * the fault set.
  */
 int limits_read(
     struct limits *, const struct jsonfile *, struct json_object *root);
 /*
- * What `ic-bridge --limits` is given: processes, the size of a file, and on
- * how many processors it may run. Returns `dst`.
+ * Write the argument of `ic-bridge --limits`: the number of processes, the size
+ * of a file, and the number of processors. Returns `dst`.
  */
 const char *limits_option(const struct limits *, char *dst, size_t cap);
 /*
- * Each limit with its figure and how it is enforced, for people and for the
- * log. A fresh object: {"memory": "4096 MiB (watched)", ...}.
+ * Returns each limit with its figure and how it is enforced, for people and for
+ * the log: {"memory": "4096 MiB (watched)", ...}. The caller owns the object.
  */
 struct json_object *limits_json(const struct limits *);
 

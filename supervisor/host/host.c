@@ -175,7 +175,8 @@ host_notify(struct fault *fault)
 	if (host_find(&sup.host.notify, "notify", name, &why) == 0)
 		return 0;
 	/*
-	 * The session works without a notify command, but not with the agent's.
+	 * The session works without a notify command, but must not run one that
+	 * the agent can write.
 	 */
 	if (sup.host.notify.refused) {
 		*fault = why;

@@ -43,9 +43,9 @@ void panel_page(struct watch_panel *);
 void panel_clear(struct watch_panel *);
 /* Returns true if part of the call was not shown yet. */
 bool panel_more(const struct watch_panel *);
-/* Returns true if its latest page is still on the screen. */
+/* Returns true if the latest page is still on the screen. */
 bool panel_visible(const struct watch_panel *);
-/* Returns true if it has been there for a second. */
+/* Returns true if the call has been on the screen for a second. */
 bool panel_stood(const struct watch_panel *);
 
 #endif

@@ -18,7 +18,10 @@
 
 #include "icctl/screen/viewer.h"
 
-/* Above the viewer's descriptors, so that dup2() overwrites none. */
+/*
+ * Sources are moved above the viewer's descriptors, so that dup2() overwrites
+ * none.
+ */
 #define LAUNCH_ABOVE 10
 
 /* Like dup2(2), for any source. */

@@ -81,7 +81,7 @@ viewer_command(enum keys_command c)
 	}
 }
 
-/* A message of IronCurtain comes: on its own line, or in the bottom line. */
+/* Show a message of IronCurtain on its own line, or in the bottom line. */
 static void
 viewer_news(void)
 {
