@@ -111,6 +111,7 @@ static int
 start_adapter(struct fault *fault)
 {
 	const char *name = sup.opt.agent;
+	const char *model = "";
 	char **providers = NULL;
 
 	if (name == NULL && sup.opt.runtime == RUNTIME_BWRAP)
@@ -119,7 +120,11 @@ start_adapter(struct fault *fault)
 		if (adapter_load(&sup.adapter, &sup.paths, name, fault) == -1)
 			return -1;
 		if (adapter_choose(
-			&sup.adapter, &sup.paths, &sup.config, fault) == -1)
+			&sup.adapter, &sup.paths, &sup.config, fault) == -1 ||
+		    adapter_take_any(
+			&sup.adapter, &sup.paths, &sup.config, fault) == -1 ||
+		    adapter_model(&sup.adapter, &sup.config, &model, fault) ==
+			-1)
 			return -1;
 		providers = sup.adapter.providers;
 	}
@@ -128,6 +133,8 @@ start_adapter(struct fault *fault)
 	    destinations_load(&sup.providers, &sup.config, fault) == -1 ||
 	    providers_usable(&sup.providers, fault) == -1)
 		return -1;
+	snprintf(
+	    sup.providers.model, sizeof(sup.providers.model), "%s", model);
 	if (link_prepare(fault) == -1)
 		return -1;
 	return runtime_prepare(fault);

@@ -26,7 +26,7 @@ static int
 adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
-	static const char *const keys[] = {"alternatives", "args", "caches",
+	static const char *const keys[] = {"alternatives", "anyOf", "args", "caches",
 	    "env", "home", "logins", "name", "orientation", "program",
 	    "providers", "taskArgs", "title", NULL};
 	const struct jsonfile j = {path, fault};
@@ -45,6 +45,8 @@ adapter_read(
 		&j, a->root, "", "args", ADAPTER_MAX_ARGS, &a->args) == -1 ||
 	    jsonfile_strings(&j, a->root, "", "caches", ADAPTER_MAX_ARGS,
 		&a->caches) == -1 ||
+	    jsonfile_strings(&j, a->root, "", "anyOf", PROTO_MAX_PROVIDERS,
+		&a->any) == -1 ||
 	    jsonfile_object(&j, a->root, "", "env", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "home", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "orientation", &o) == -1)
@@ -124,6 +126,7 @@ adapter_free(struct adapter *a)
 	jsonfile_strings_free(a->task_args);
 	jsonfile_strings_free(a->args);
 	jsonfile_strings_free(a->caches);
+	jsonfile_strings_free(a->any);
 	json_object_put(a->root);
 	memset(a, 0, sizeof(*a));
 }
@@ -143,6 +146,10 @@ adapter_value(
 	if (task != NULL && strncmp(p, "{task}", 6) == 0) {
 		*len = 6;
 		return task;
+	}
+	if (strncmp(p, "{model}", 7) == 0) {
+		*len = 7;
+		return ps->model;
 	}
 	if (strncmp(p, "{hosts}", 7) == 0) {
 		*len = 7;

@@ -19,6 +19,7 @@ struct adapter {
 	char **program;   /* names to look for; NULL: the command given */
 	char **task_args; /* with {task} */
 	char **args;      /* without a task */
+	char **any;       /* without `providers`: it takes some of these */
 	char **caches;    /* directories in its home, emptied after the
 			     session */
 	struct json_object *chosen; /* the entry of "alternatives" in use, or
@@ -66,5 +67,15 @@ bool adapter_has_login(const struct adapter *, const struct provider *);
  */
 int adapter_choose(struct adapter *, const struct paths *,
     const struct config *, struct fault *);
+
+/*
+ * adapter_any.c: chooses the providers of an agent that can use any: all in
+ * config.json, and those whose variable is set.
+ */
+int adapter_take_any(struct adapter *, const struct paths *,
+    const struct config *, struct fault *);
+/* Gives the model that {model} stands for, which the agent's file may need. */
+int adapter_model(const struct adapter *, const struct config *,
+    const char **model, struct fault *);
 
 #endif

@@ -271,14 +271,22 @@ config_servers(struct config *cfg, const struct jsonfile *j,
 	return 0;
 }
 
+static bool
+config_is_model(const char *s)
+{
+	return strlen(s) <= 100 &&
+	       s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789"
+			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ._:/@+-")] == '\0';
+}
+
 static int
 config_agents(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
 {
-	static const char *const keys[] = {"path", NULL};
+	static const char *const keys[] = {"model", "path", NULL};
 	struct json_object *agents = NULL, *o;
 	struct config_agent *a;
-	const char *path;
+	const char *path, *model;
 	char where[96];
 
 	if (jsonfile_object(j, root, "", "agent", &agents) == -1)
@@ -288,20 +296,27 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 	json_object_object_foreach(agents, name, val)
 	{
 		(void)val;
-		path = NULL;
+		path = model = NULL;
 		if (cfg->nagents == CONFIG_MAX_AGENTS)
 			return jsonfile_bad(j, "agent", name,
 			    "at most %u agents are taken", CONFIG_MAX_AGENTS);
 		snprintf(where, sizeof(where), "agent.%.64s", name);
 		if (jsonfile_object(j, agents, "agent", name, &o) == -1 ||
 		    jsonfile_known(j, o, where, keys) == -1 ||
-		    jsonfile_str(j, o, where, "path", &path) == -1)
+		    jsonfile_str(j, o, where, "path", &path) == -1 ||
+		    jsonfile_str(j, o, where, "model", &model) == -1)
 			return -1;
+		if (model != NULL && !config_is_model(model))
+			return jsonfile_bad(j, where, "model",
+			    "must be a model's name: letters, digits and "
+			    "._:/@+-");
 		a = &cfg->agents[cfg->nagents++];
 		a->name = strdup(name);
 		a->path =
 		    path == NULL ? NULL : config_path(j->file, user_home, path);
-		if (a->name == NULL || (path != NULL && a->path == NULL))
+		a->model = model == NULL ? NULL : strdup(model);
+		if (a->name == NULL || (path != NULL && a->path == NULL) ||
+		    (model != NULL && a->model == NULL))
 			return fault_errno(j->fault, "%s", j->file);
 	}
 	return 0;
@@ -421,6 +436,7 @@ config_free(struct config *cfg)
 	for (size_t i = 0; i < cfg->nagents; i++) {
 		free(cfg->agents[i].name);
 		free(cfg->agents[i].path);
+		free(cfg->agents[i].model);
 	}
 	free(cfg->anchor);
 	free(cfg->file);

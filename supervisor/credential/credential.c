@@ -29,7 +29,10 @@ credential_env(struct credential *c, const char *name, const char *where,
 
 	if (value == NULL || value[0] == '\0')
 		return fault_set(
-		    fault, "%s.env: %s is not set or empty", where, name);
+		    fault,
+		    "%s.env: %s is not set or empty. Run: export %s=... in "
+		    "this shell",
+		    where, name, name);
 	c->fd = credential_env_pipe(name, fault);
 	return c->fd == -1 ? -1 : 0;
 }
@@ -184,8 +187,9 @@ credential_open(struct credential *c, const struct provider *p,
 		return fault_set(fault,
 		    "no credential for %s: set %s, or say in config.json "
 		    "where it is: "
-		    "{\"credentials\":{\"%s\":{\"file\":\"PATH\"}}}",
-		    p->name, p->env, p->name);
+		    "{\"credentials\":{\"%s\":{\"file\":\"PATH\"}}}. `icctl "
+		    "login %s` shows all ways",
+		    p->name, p->env, p->name, p->name);
 	return credential_env(c, p->env, where, fault);
 }
 

@@ -12,7 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/log.h"
+#include "config/names.h"
 #include "icctl/icctl.h"
+#include "icctl/policy/policy.h"
 
 static const struct login {
 	const char *name; /* its name under "credentials" */
@@ -48,6 +51,7 @@ static const struct {
     {"openai", "OPENAI_API_KEY"},
     {"google", "GEMINI_API_KEY"},
     {"openrouter", "OPENROUTER_API_KEY"},
+    {"gateway", "GATEWAY_API_KEY"},
     {"bedrock", "AWS_BEARER_TOKEN_BEDROCK"},
     {"bedrock", "AWS_ACCESS_KEY_ID"},
     {"vertex", "CLOUDSDK_AUTH_ACCESS_TOKEN"},
@@ -200,6 +204,54 @@ show_key(const struct icctl *ctl, const char *provider)
 	    "  then   in a running session: icctl keys reload %s\n", provider);
 }
 
+/* One line for each provider: what there is of it. */
+static void
+show_table(const struct icctl *ctl, const struct names *providers)
+{
+	char path[4096], kept[4096 + 256];
+	const char *found, *env, *how;
+	bool any = false;
+
+	for (size_t i = 0; i < providers->n; i++) {
+		env = NULL;
+		for (size_t k = 0; k < NKEYS; k++)
+			if (strcmp(keys[k].provider, providers->list[i]) == 0 &&
+			    (env == NULL || key_set(keys[k].env)) &&
+			    (env == NULL || !key_set(env)))
+				env = keys[k].env;
+		found = NULL;
+		for (size_t k = 0; k < NLOGINS; k++)
+			if (strcmp(logins[k].provider, providers->list[i]) ==
+				0 &&
+			    (login_state(&logins[k], path, sizeof(path)) ==
+				    NULL ||
+				login_kept(
+				    ctl, &logins[k], kept, sizeof(kept))))
+				found = logins[k].whose;
+		how = NULL;
+		for (size_t k = 0; k < NLOGINS; k++)
+			if (strcmp(logins[k].provider, providers->list[i]) == 0)
+				how = logins[k].how;
+		if (env != NULL && key_set(env))
+			printf("  %-12s%s is set\n", providers->list[i], env);
+		else if (found != NULL)
+			printf(
+			    "  %-12slogin of %s\n", providers->list[i], found);
+		else
+			printf("  %-12s-    %s%s\n", providers->list[i],
+			    env != NULL   ? "to set: "
+			    : how != NULL ? how
+					  : "of your own",
+			    env != NULL ? env : "");
+		any |= (env != NULL && key_set(env)) || found != NULL;
+	}
+	if (!any)
+		puts("\nNo key found. Quickest: export ANTHROPIC_API_KEY=...");
+	puts("\n`icctl login PROVIDER` shows all ways of one of them: a "
+	     "variable, a file, a\ncommand, or the login of an agent that is "
+	     "installed. Nothing is asked for, and\nnothing is stored.");
+}
+
 static json_object *
 login_json(const struct icctl *ctl)
 {
@@ -231,14 +283,51 @@ login_json(const struct icctl *ctl)
 	return all;
 }
 
+static int
+show_named(
+    const struct icctl *ctl, const struct names *providers, const char *name)
+{
+	bool any = false;
+	char known[512], shown[256];
+
+	for (size_t i = 0; i < NLOGINS; i++) {
+		if (strcmp(name, logins[i].name) != 0 &&
+		    strcmp(name, logins[i].provider) != 0)
+			continue;
+		show_login(ctl, &logins[i]);
+		any = true;
+	}
+	for (size_t i = 0; i < NKEYS; i++) {
+		if (strcmp(name, keys[i].provider) != 0)
+			continue;
+		any = true;
+		if (i == 0 ||
+		    strcmp(keys[i].provider, keys[i - 1].provider) != 0)
+			show_key(ctl, keys[i].provider);
+	}
+	if (!any && names_have(providers, name)) {
+		show_key(ctl, name);
+		any = true;
+	}
+	if (any)
+		return ICCTL_OK;
+	warnx("login: no provider or login is called %s (%s). One of your own "
+	      "is a file %s/providers/NAME.json",
+	    log_vis(span_str(name), shown, sizeof(shown)),
+	    names_known(providers, name, known, sizeof(known)), ctl->home);
+	return ICCTL_FAILED;
+}
+
 int
 icctl_login(struct icctl *ctl, int argc, char **argv)
 {
-	const char *name = argc == 2 ? argv[1] : NULL;
+	struct paths paths = {.home = ctl->home};
+	char datadir[4096];
+	struct names providers;
 	json_object *o;
-	bool any = false;
+	int r = ICCTL_OK;
 
-	if (argc > 2 || (name != NULL && name[0] == '-')) {
+	if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
 		warnx("usage: icctl login [PROVIDER | LOGIN]");
 		return ICCTL_USAGE;
 	}
@@ -248,22 +337,13 @@ icctl_login(struct icctl *ctl, int argc, char **argv)
 		json_object_put(o);
 		return ICCTL_OK;
 	}
-	for (size_t i = 0; i < NLOGINS; i++) {
-		if (name != NULL && strcmp(name, logins[i].name) != 0 &&
-		    strcmp(name, logins[i].provider) != 0)
-			continue;
-		show_login(ctl, &logins[i]);
-		any = true;
-	}
-	for (size_t i = 0; i < NKEYS; i++) {
-		if (name != NULL && strcmp(name, keys[i].provider) != 0)
-			continue;
-		any = true;
-		if (i == 0 ||
-		    strcmp(keys[i].provider, keys[i - 1].provider) != 0)
-			show_key(ctl, keys[i].provider);
-	}
-	if (!any)
-		show_key(ctl, name);
-	return ICCTL_OK;
+	if (policy_own_path("share/ironcurtain", datadir, sizeof(datadir)) == 0)
+		paths.datadir = datadir;
+	names_find(&providers, &paths, "providers");
+	if (argc == 2)
+		r = show_named(ctl, &providers, argv[1]);
+	else
+		show_table(ctl, &providers);
+	names_free(&providers);
+	return r;
 }

@@ -85,6 +85,37 @@ def refuses(home, workspace):
             "and no link")
 
 
+def providers(home, workspace):
+    """What a person without a key is told."""
+    fake = os.path.join(home, "bin")
+    os.makedirs(fake)
+    for name in ("claude", "opencode"):
+        h.put(os.path.join(fake, name), "#!/bin/sh\nenv\n", 0o755)
+    path = fake + ":/usr/bin:/bin"
+    r = icctl(home, workspace, "start", "claude", "task", PATH=path)
+    t.ok(r.returncode == 78 and "set ANTHROPIC_API_KEY" in r.stderr and
+         "icctl login anthropic" in r.stderr, "claude says what it needs", r)
+    r = icctl(home, workspace, "start", "opencode", "task", PATH=path)
+    t.ok(r.returncode == 78 and "it has no provider" in r.stderr and
+         "icctl login" in r.stderr, "so does opencode, at once", r)
+    key = "sk-or-v1-" + 40 * "7"
+    r = icctl(home, workspace, "start", "opencode", "task", PATH=path,
+              OPENROUTER_API_KEY=key)
+    t.ok(r.returncode == 0 and "OPENROUTER_API_KEY=sk-or-" in r.stdout and
+         key not in r.stdout and "ANTHROPIC" not in r.stdout,
+         "with a variable set it has that provider, and no other", r)
+    r = icctl(home, workspace, "start", "opencode-gateway", "task", PATH=path,
+              GATEWAY_API_KEY="gateway-key-0123456789")
+    t.ok(r.returncode == 78 and '"model"' in r.stderr,
+         "a gateway needs the name of a model", r)
+    r = icctl(home, workspace, "login")
+    t.ok("No key found" in r.stdout and "ANTHROPIC_API_KEY" in r.stdout and
+         len(r.stdout.splitlines()) < 20, "login begins with a table", r)
+    r = icctl(home, workspace, "login", "antropic")
+    t.ok(r.returncode == 1 and "did you mean anthropic?" in r.stderr,
+         "an unknown provider is an error", r)
+
+
 def caches(home, workspace):
     """What an agent caches in its home is not kept, and no link leads us
     astray."""
@@ -122,6 +153,7 @@ def main(work):
     refuses(home, workspace)
     names(home, workspace)
     caches(home, workspace)
+    providers(home, workspace)
     commit = ("git init -q . && echo 1 >file && git add file && "
               "git commit -q -m first && git log --format='%an <%ae>'")
     r = start(home, workspace, commit)

@@ -72,7 +72,8 @@ ARGS = [
      "icsupervisor: workspace /: refused, it is the root directory"),
     ("an unknown agent", [*S, "--agent", "acme"], 78,
      "icsupervisor: --agent acme: no agent has this name (known: claude, "
-     "claude-code, codex, command, gemini, gemini-cli, opencode). An agent is "
+     "claude-code, codex, command, gemini, gemini-cli, "
+     "opencode, opencode-gateway). An agent is "
      "a file {home}/agents/NAME.json"),
     ("an agent's name with a slash", [*S, "--agent", "../x"], 78,
      "icsupervisor: --agent ../x: not an agent's name (letters, digits, - "
@@ -144,7 +145,8 @@ ARGS = [
     ("start with an agent that is nearly right",
      ["icctl", "start", "cluade", "fix it"], 2,
      "icctl: cluade: no agent has this name (did you mean claude? Known: "
-     "claude, claude-code, codex, command, gemini, gemini-cli, opencode). A "
+     "claude, claude-code, codex, command, gemini, gemini-cli, "
+     "opencode, opencode-gateway). A "
      "TASK of several words is put in quotes"),
     ("start with that alone", ["icctl", "start", "codx"], 2,
      "icctl: codx: no agent has this name; did you mean codex? If it is a "
@@ -170,7 +172,8 @@ ARGS = [
     ("start with a wrong agent", ["icctl", "start", "--agent", "acme", "x"],
      78,
      "icsupervisor: --agent acme: no agent has this name (known: claude, "
-     "claude-code, codex, command, gemini, gemini-cli, opencode). An agent is "
+     "claude-code, codex, command, gemini, gemini-cli, "
+     "opencode, opencode-gateway). An agent is "
      "a file {home}/agents/NAME.json"),
     ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: what shall it do?"),
     ("ic-bridge with a word", ["ic-bridge", "walk"], 2,

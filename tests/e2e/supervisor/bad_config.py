@@ -163,7 +163,7 @@ CONFIG = [
     ("agent a string", config(agent="claude-code"), 78,
      "{config}: agent: must be an object, is a string"),
     ("an agent's unknown key", config(agent={"codex": {"bin": "/x"}}), 78,
-     "{config}: agent.codex.bin: unknown key. Known here: path"),
+     "{config}: agent.codex.bin: unknown key. Known here: model, path"),
     ("credentials a string", config(credentials="sk-ant-secret"), 78,
      "{config}: credentials: must be an object, is a string"),
     ("a credential that is a string",
@@ -190,7 +190,8 @@ CONFIG = [
      "environment variable (letters, digits, _), not its value"),
     ("a variable that is not set",
      config(credentials={"anthropic": {"env": "NO_SUCH_KEY"}}), 78,
-     "credentials.anthropic.env: NO_SUCH_KEY is not set or empty"),
+     "credentials.anthropic.env: NO_SUCH_KEY is not set or empty. "
+     "Run: export NO_SUCH_KEY=... in this shell"),
     ("a key file that is not there",
      config(credentials={"anthropic": {"file": "no-key"}}), 78,
      "credential {home}/no-key: No such file or directory"),
@@ -288,7 +289,8 @@ CONFIG = [
     ("a proxy's variable that is not set", config(proxy={
         "url": "http://127.0.0.1:9",
         "credential": {"env": "NO_SUCH_PAIR"}}), 78,
-     "proxy.credential.env: NO_SUCH_PAIR is not set or empty"),
+     "proxy.credential.env: NO_SUCH_PAIR is not set or empty. "
+     "Run: export NO_SUCH_PAIR=... in this shell"),
     ("a proxy's credential without a colon",
      {**config(credentials={"anthropic": {"env": "ANTHROPIC_API_KEY"}},
                proxy={"url": "http://127.0.0.1:9",

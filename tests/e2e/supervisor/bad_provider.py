@@ -127,7 +127,8 @@ PROVIDERS = [
      "{home}/providers/twin.json: api.acme.example is a host of "
      "{home}/providers/acme.json already: a session has one of the two"),
     ("a good one", files(GOOD), 78,
-     "credentials.acme.env: ACME_API_KEY is not set or empty"),
+     "credentials.acme.env: ACME_API_KEY is not set or empty. "
+     "Run: export ACME_API_KEY=... in this shell"),
 ]
 
 # Of `icctl doctor` alone: what, files, what is wrong.
