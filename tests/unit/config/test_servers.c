@@ -54,7 +54,8 @@ static const struct {
     {"{\"a\":{\"command\":\"x\",\"sandbox\":true}}",
 	F "a.sandbox: must be false or an object, is a boolean"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"files\":{}}}}",
-	F "a.sandbox.files: unknown key. Known here: filesystem, network"},
+	F "a.sandbox.files: unknown key (did you mean filesystem?). "
+	  "Known here: filesystem, network"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":\"yes\"}}}",
 	F "a.sandbox.network: must be false or an object with "
 	  "allowedDomains, is a string: no server shares the host's network"},
@@ -77,7 +78,8 @@ static const struct {
 	F "a.sandbox.network.deniedDomains: \"a:b\": must be a name, "
 	  "*.name, * or an address, with :PORT where it is not 443"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"filesystem\":{\"allow\":[]}}}}",
-	F "a.sandbox.filesystem.allow: unknown key. Known here: allowRead, "
+	F "a.sandbox.filesystem.allow: unknown key (did you mean "
+	  "allowRead?). Known here: allowRead, "
 	  "allowWrite, denyRead, denyWrite"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"filesystem\":{\"allowRead\":"
      "\"/x\"}}}}",
