@@ -31,7 +31,7 @@ struct session {
 	int closing;  /* another description of it: see auditlog/file.c */
 	int margin;   /* disk reserved for the closing record:
 			 auditlog/file.c */
-	uint64_t seq; /* of the next audit line */
+	uint64_t seq; /* number of the next audit line */
 	uint8_t prev[32];
 	size_t torn; /* bytes of a line that a crash of an earlier run cut
 			short */

@@ -59,7 +59,7 @@ struct child {
 	 */
 	bool (*exited)(struct child *);
 	struct confine_state confine;
-	int code, status; /* of waitid(2), once `dead` */
+	int code, status; /* from waitid(2), once `dead` */
 };
 
 /* An MCP server. */
@@ -84,7 +84,7 @@ struct object {
 	enum proto_object kind;
 	bool writable;
 	char *path;  /* on the host, and in its view */
-	char *mount; /* of a name: its directory; otherwise like `path` */
+	char *mount; /* for a name, its directory; otherwise like `path` */
 	int fd;      /* O_PATH, of `mount` */
 };
 
@@ -113,15 +113,15 @@ struct instance {
 struct trouble {
 	char text[300];
 	uint64_t count; /* failures with that text; 0: never */
-	uint64_t at;    /* of the loop's clock */
+	uint64_t at;    /* on the loop's clock */
 	char said[TROUBLE_REASONS][300];
 	unsigned nsaid; /* reasons reported so far */
 };
 
 struct key {
 	struct credential cred;
-	struct renewal renewal; /* of a login */
-	struct loop_io exit_io; /* of a credential command */
+	struct renewal renewal; /* renewal of a login */
+	struct loop_io exit_io; /* exit of a credential command */
 	struct host_program command;
 	struct msg_KEY_TELL tell; /* all zero: not reported yet */
 	bool known;

@@ -16,7 +16,7 @@
 #include "common/net/no_proxy.h"
 #include "dialerd/screen.h"
 
-#define DIALERD_MAX_ADDRS	8U	/* of a name; more are not tried */
+#define DIALERD_MAX_ADDRS	8U	/* addresses tried for a name */
 #define DIALERD_MAX_ACTIVE	128U	/* connecting at the same time, for all
 					   keyds */
 #define DIALERD_MAX_QUEUED	2688U	/* for one keyd: KEYD_MAX_UPS and
@@ -70,7 +70,7 @@ struct dial {
 	unsigned running;
 	uint64_t deadline;
 	struct loop_timer timer;
-	const char *why;	/* of the latest failure */
+	const char *why;	/* the latest failure */
 };
 TAILQ_HEAD(dials, dial);
 
@@ -82,7 +82,7 @@ struct target {
 	bool set;
 	enum role role;		/* the role that asks */
 	unsigned index;
-	uint32_t serial;	/* of the question to the resolver */
+	uint32_t serial;	/* identifies the question to the resolver */
 	char host[254];
 	uint16_t port;
 	bool private_ok;

@@ -47,7 +47,7 @@ struct side {
 struct tunnel {
 	TAILQ_ENTRY(tunnel) entry;
 	enum tunnel_state state;
-	uint32_t id;	/* of its CONNECT */
+	uint32_t id;	/* the id of its CONNECT */
 	struct side in; /* the server */
 	struct side up; /* the host that it connects to */
 	struct loop_timer timer;

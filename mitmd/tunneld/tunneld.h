@@ -50,7 +50,7 @@ TAILQ_HEAD(links, link);
 
 struct tunneld_env {
 	struct worker w;
-	char host[EGRESS_MAX_HOST + 1]; /* of the proxy */
+	char host[EGRESS_MAX_HOST + 1]; /* the proxy's */
 	uint16_t port;
 	struct hop hops[TUNNELD_MAX_HOPS];
 	unsigned nhops;

@@ -21,7 +21,7 @@ typedef void auditlog_hash_fn(const struct span *, size_t n,
     uint8_t[AUDITLOG_HASH]);
 
 struct auditlog {
-	uint64_t seq;			/* of the next line */
+	uint64_t seq;			/* the next line's */
 	uint8_t prev[AUDITLOG_HASH];	/* hash of the last line */
 	auditlog_hash_fn *hash;
 };

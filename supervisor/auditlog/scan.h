@@ -28,8 +28,8 @@ struct auditscan {
 	bool tail;      /* apart from that line, the log is good */
 	size_t whole;   /* bytes up to the end of the last good line */
 	bool unended;   /* the last good line lacks its newline */
-	uint64_t seq;   /* of the next line */
-	uint8_t hash[AUDITLOG_HASH]; /* of the last good line */
+	uint64_t seq;   /* the next line's */
+	uint8_t hash[AUDITLOG_HASH]; /* the last good line's */
 };
 
 void auditscan(struct span all, struct auditscan *);

@@ -55,7 +55,7 @@ struct config_provider {
 	unsigned nupstreams;
 	struct json_object *filter; /* on top of the provider file's, or NULL */
 	bool http2; /* may be offered to agents */
-	struct config_upstream token; /* where a login is renewed, if set */
+	struct config_upstream token; /* server that renews a login, if set */
 	char *ca; /* PEM file that replaces the system's, or NULL */
 };
 

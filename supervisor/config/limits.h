@@ -12,12 +12,12 @@
 #include "config/jsonfile.h"
 
 struct limits {
-	uint64_t memory_mb; /* of the agent's sandbox */
-	uint64_t server_mb; /* of the sandbox of each MCP server */
-	uint64_t processes; /* of a sandbox, threads included */
+	uint64_t memory_mb; /* for the agent's sandbox */
+	uint64_t server_mb; /* for the sandbox of each MCP server */
+	uint64_t processes; /* for each sandbox, threads included */
 	uint64_t tmp_mb, shm_mb;
 	uint64_t home_mb; /* the agent's home directory, and any one file */
-	uint64_t free_mb; /* of the disk that must stay free */
+	uint64_t free_mb; /* space on the disk that must stay free */
 	unsigned cpus;
 };
 

@@ -7,7 +7,7 @@
 #include "config/fault.h"
 
 struct require {
-	uint32_t flags;    /* of enum confine_flag */
+	uint32_t flags;    /* flags of enum confine_flag */
 	uint32_t landlock; /* at least this ABI; 0: any */
 };
 

@@ -20,9 +20,9 @@ struct hold {
 	char tool[257];
 	char *rule;
 	char *reason;
-	char *session; /* what may be granted, canonical JSON; or "" */
+	char *session; /* the grant for the session, canonical JSON; or "" */
 	uint8_t session_digest[32];
-	char *effect;  /* what the call would do, escaped */
+	char *effect;  /* the call's effect, escaped */
 	char *preview; /* the arguments, canonical JSON */
 	size_t preview_len;
 	/* {"asks":[...],"resources":[...]}, and its size as text. */

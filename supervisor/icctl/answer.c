@@ -198,7 +198,8 @@ session_agreed(struct icctl *ctl, json_object *hold)
 /* An answer to a call. */
 struct answer {
 	const char *op, *id, *because;
-	const char *digest; /* of the call that was examined before, or NULL */
+	const char *digest; /* the digest of the call that was examined before,
+			       or NULL */
 	bool session;
 };
 

@@ -28,7 +28,7 @@ static struct {
 	struct paths paths;
 	char datadir[4096];
 	struct config config;
-	struct providers providers; /* of the destinations */
+	struct providers providers; /* made from the destinations */
 	struct prices prices;
 } files_env;
 

@@ -14,7 +14,7 @@
 
 struct hold_text {
 	FILE *out;
-	unsigned flags; /* of visible_add() */
+	unsigned flags; /* flags of visible_add() */
 	bool full;      /* show long texts in full */
 	struct span id;
 	unsigned leaves; /* values of one call's arguments so far */

@@ -26,7 +26,7 @@ struct icctl {
 	bool json;
 	const char *session;	/* --session, or NULL */
 	char home[4096];	/* IRONCURTAIN_HOME */
-	char dir[4096];		/* of the session, once found */
+	char dir[4096];		/* the session's directory, once found */
 };
 
 /*

@@ -18,7 +18,7 @@ struct watch_panel {
 	char *text;      /* the text of the call */
 	size_t len, off; /* shown up to `off` */
 	bool complete;   /* the text contains every value with a role */
-	unsigned rows;   /* of its latest page, and printed below it */
+	unsigned rows;   /* rows of its latest page, and printed below it */
 	unsigned below;
 	uint64_t since; /* ms, when it was drawn */
 	char armed;     /* the first of two keys, or NUL */

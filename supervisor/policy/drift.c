@@ -46,7 +46,7 @@ drift_hex(const struct span *runs, size_t n, char hex[65])
 }
 
 /*
- * Returns the directory of constitution.md: the policy's directory, the one
+ * Returns the directory of the constitution: the policy's directory, the one
  * above it, or IRONCURTAIN_HOME. NULL if there is none; the caller frees it.
  */
 static char *

@@ -11,7 +11,7 @@
 
 #include "config/fault.h"
 
-#define PINS_MAX_TEXT 16384U   /* of a definition that is stored */
+#define PINS_MAX_TEXT 16384U   /* a longer definition is not stored */
 #define PINS_MAX_FILE (7U << 20) /* a larger file is written without
 				    definitions */
 #define PINS_MAX_TOOLS 12000U

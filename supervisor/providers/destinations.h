@@ -16,7 +16,7 @@
 
 #define DESTINATIONS_ADDED "added-" /* followed by a number: hosts that the
 				       agent added */
-#define DESTINATIONS_MAX_HOSTS 16U  /* of one destination; each has its own
+#define DESTINATIONS_MAX_HOSTS 16U  /* for one destination; each has its own
 				       keyd */
 
 /*

@@ -21,10 +21,9 @@ struct provider_login {
 	char *name;
 	char *file;     /* its usual place; absolute */
 	char *sentinel; /* prefix of the placeholder key */
-	struct config_upstream token; /* where the login is renewed */
+	struct config_upstream token; /* server that renews the login */
 	char **lock_dirs, **lock_files;
-	char *kept; /* where a login that began in a sandbox is kept;
-		       absolute */
+	char *kept; /* file for a login that began in a sandbox; absolute */
 };
 
 /* The variables of a key in parts: id, secret, session token. */

@@ -12,7 +12,7 @@
 #include "config/fault.h"
 #include "icctl/icctl.h"
 
-#define POLICY_MAX_LIST 256U /* of each option that may be repeated */
+#define POLICY_MAX_LIST 256U /* for each option that may be repeated */
 
 /* Options that the tools share, and the remaining arguments. */
 struct policy_opts {

@@ -24,7 +24,7 @@ struct policyd {
 	char temp[PATH_MAX]; /* our empty workspace; "": the user named one */
 	unsigned asked;
 	size_t asked_bytes;
-	uint32_t bytes[1024]; /* of each question, by its number */
+	uint32_t bytes[1024]; /* size of each question, by its number */
 	uint64_t first, next; /* numbers of questions */
 	policyd_fn *answer;
 	void *arg;
