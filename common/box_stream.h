@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define BOX_HEADER 5U
-#define BOX_MAX_DATA 65536U /* of one frame */
+#define BOX_MAX_DATA 65536U /* per frame */
 
 enum box_kind {
 	/* ic-bridge to termd */
@@ -27,7 +27,8 @@ enum box_kind {
 	BOX_DATA = 0x11, /* typed, or standard input */
 	BOX_EOF = 0x12,  /* end of standard input; no data */
 	BOX_SIZE = 0x13, /* rows, columns: 16 bits little-endian each */
-	BOX_SHUT = 0x14, /* nobody reads it any more: 0 BOX_OUT, 1 BOX_ERR */
+	/* its reader is gone: data 0 for BOX_OUT, 1 for BOX_ERR */
+	BOX_SHUT = 0x14,
 };
 
 #define BOX_SIZE_DATA 4U
@@ -42,8 +43,9 @@ box_header_put(uint8_t dst[BOX_HEADER], enum box_kind kind, uint32_t len)
 }
 
 /*
- * The kind and length of a header.  Returns 0, or -1 if no such frame exists
- * or its length is over the maximum; the direction is the caller's to check.
+ * Decode a header.  Returns 0, or -1 if no such frame exists or its length
+ * exceeds the maximum for its kind.  The caller checks that the kind belongs to
+ * the direction.
  */
 static inline int
 box_header_get(

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Token buckets.  Holds nothing; time is the caller's.
- */
+/* Token buckets.  The caller owns each bucket and supplies the time. */
 #include "common/bucket.h"
 
 bool

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The growable buffer.  It holds bytes of peers and sometimes of secrets, so
- * memory that it gives up is wiped, also when it moves to a larger place.
+ * The growable buffer.  It may contain a peer's bytes or a secret, so memory is
+ * wiped before it is freed, including when the contents move to a larger
+ * allocation.
  *
- * The allocation may exceed the maximum by a quarter.  Without that slack a
- * peer that keeps a full buffer full, a byte at a time, would have everything
- * moved to the front for each byte; with it every byte moves a bounded number
- * of times.
+ * The allocation may exceed the maximum by a quarter.  Without that slack, a
+ * peer that keeps a full buffer full one byte at a time would make every byte
+ * move the whole contents to the front; with it, each byte is moved a bounded
+ * number of times.
  */
 #include "common/buf.h"
 
@@ -43,7 +44,10 @@ buf_reset(struct buf *b, size_t keep)
 	b->failed = false;
 }
 
-/* Moves the contents to a larger place with room for n more. 0 or -1. */
+/*
+ * Move the contents to an allocation with room for `n` more bytes.  Returns 0,
+ * or -1 if there is no memory.
+ */
 static int
 buf_enlarge(struct buf *b, size_t n)
 {
@@ -70,7 +74,10 @@ buf_enlarge(struct buf *b, size_t n)
 	return 0;
 }
 
-/* Off the hot path of buf_room: what to do when the end is reached. */
+/*
+ * The slow path of buf_room(): make room when the end of the allocation is
+ * reached.
+ */
 static uint8_t *
 buf_make_room(struct buf *b, size_t n)
 {
@@ -160,7 +167,9 @@ buf_printf(struct buf *b, const char *fmt, ...)
 		b->failed = true;
 		return -1;
 	}
-	/* The NUL that vsnprintf adds must fit too, if only for a moment. */
+	/*
+	 * Reserve a byte for the NUL that vsnprintf() adds; it is not content.
+	 */
 	if (buf_room(b, (size_t)n) == NULL)
 		return -1;
 	if ((size_t)n == b->cap - b->off - b->len &&

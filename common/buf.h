@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A growable byte buffer with a hard maximum given at birth.  Bytes are
- * appended at the end and consumed at the front.  Adding beyond the maximum,
- * or out of memory, sets `failed` and returns -1 (ENOBUFS, ENOMEM); later
- * additions fail too, so that a composer may check once at its end.
+ * A growable byte buffer with a hard maximum, set when it is created.  Bytes
+ * are appended at the end and consumed at the front.  An addition that exceeds
+ * the maximum or finds no memory sets `failed` and returns -1 with errno
+ * ENOBUFS or ENOMEM.  Later additions then fail too, so a caller may check once
+ * at the end.
  */
 #ifndef BUF_H
 #define BUF_H
@@ -17,19 +18,24 @@ struct buf {
 	size_t off;	/* consumed bytes at the front */
 	size_t len;	/* unconsumed bytes */
 	size_t cap;	/* allocated */
-	size_t max;	/* never more than this many unconsumed bytes */
+	size_t max;	/* hard maximum of unconsumed bytes */
 	bool failed;
 };
 
 void buf_init(struct buf *, size_t max);
-/* Frees (wiped, freezero); the buffer is as after buf_init. Keeps errno. */
+/* Wipe and free the memory; the buffer is as after buf_init().  Keeps errno. */
 void buf_free(struct buf *);
-/* Forgets contents and the failure; keeps the memory unless it exceeds keep. */
+/*
+ * Drop the contents and clear `failed`.  Keeps the memory if it is at most
+ * `keep` bytes.
+ */
 void buf_reset(struct buf *, size_t keep);
 
-/* Room for n more bytes at the end: pointer to it, or NULL. */
+/*
+ * Make room for `n` more bytes at the end.  Returns a pointer to it, or NULL.
+ */
 uint8_t *buf_room(struct buf *, size_t n);
-/* n bytes written into the room are now contents. */
+/* Append the `n` bytes that were written into the room. */
 void buf_grow(struct buf *, size_t n);
 int buf_add(struct buf *, const void *, size_t);
 int buf_addc(struct buf *, uint8_t);
@@ -40,9 +46,9 @@ int buf_printf(struct buf *, const char *, ...)
 int buf_addu64(struct buf *, uint64_t);		/* decimal */
 int buf_addhex(struct buf *, const void *, size_t);	/* lower case */
 
-/* Contents; dies at the next addition. */
+/* Returns the contents; the span is valid until the next addition. */
 struct span buf_span(const struct buf *);
-/* Drops n <= len bytes at the front. */
+/* Drop `n` bytes at the front; there must be as many. */
 void buf_drain(struct buf *, size_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Messages for people on stderr.  Holds the program's name, nothing else.  A
- * line is composed whole and written at once, so that lines of two processes
- * on one pipe do not mix.
+ * Messages for people, on standard error.  Each line is composed completely and
+ * written with one call, so that the lines of two processes on one pipe do not
+ * mix.
  */
 #include "common/log.h"
 
@@ -46,7 +46,7 @@ log_line(int error, const char *fmt, va_list ap)
 		len = sizeof(line) - 2;
 	line[len++] = '\n';
 	if (write(STDERR_FILENO, line, len) == -1) {
-		/* Nobody is left to be told. */
+		/* The error itself cannot be reported anywhere. */
 	}
 	errno = saved;
 }

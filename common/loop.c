@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The epoll loop and its timers.  Registrations belong to their owners; a
- * removed one is struck from the batch that is being handled, so that no
- * callback runs for it afterwards.  Timers are a binary heap with a bound.
+ * The epoll loop and its timers.  Registrations belong to their owners.  A
+ * removed one is also struck from the batch being handled, so that no callback
+ * runs for it afterwards.  Timers are a binary heap of fixed size.
  */
 #include "common/loop.h"
 
@@ -117,7 +117,7 @@ loop_del(struct loop *l, struct loop_io *io)
 	}
 }
 
-/* Heap slots are 1-based: 0 in a timer means that it is not armed. */
+/* Heap slots are numbered from 1; slot 0 means that the timer is not armed. */
 static void
 heap_put(struct loop *l, size_t i, struct loop_timer *t)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Writes into memory of the caller's, which may be secret, and no further:
- * what does not fit is left out whole, and so is all that follows.
+ * Composes bytes in memory that the caller provides and that may be secret.  A
+ * piece that does not fit is left out whole, and so is every later one.
  */
 #ifndef SINK_H
 #define SINK_H
@@ -14,7 +14,7 @@
 struct sink {
 	uint8_t *p;
 	size_t cap, len;
-	bool full; /* something was left out */
+	bool full; /* a piece was left out */
 };
 
 static inline void
@@ -30,8 +30,8 @@ sink_put(struct sink *o, struct span s)
 }
 
 /*
- * Its length in *len; -1 with ENOBUFS when something was left out: then nothing
- * is there any more.
+ * Store the length in `*len`.  If a piece was left out, wipe the memory and
+ * return -1 with errno ENOBUFS.
  */
 static inline int
 sink_end(const struct sink *o, size_t *len)

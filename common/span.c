@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What does not fit span.h: copies and comparisons of bytes from outside.
- * Holds nothing and trusts nothing about what a span contains.
+ * Copies, conversions and case-insensitive comparison of bytes from outside.
+ * Nothing is assumed about the contents of a span.
  */
 #include "common/span.h"
 

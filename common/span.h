@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A span is bytes from outside: pointer and length, never NUL-terminated, may
- * hold anything.  It does not own what it points at and dies with that buffer.
+ * A span is a pointer to bytes from outside and their length.  The bytes are
+ * not NUL-terminated and may be anything.  A span does not own its bytes and is
+ * valid only as long as the buffer it points into.
  */
 #ifndef SPAN_H
 #define SPAN_H
@@ -16,7 +17,7 @@ struct span {
 	size_t len;
 };
 
-/* Of a string literal, without its NUL. */
+/* The span of a string literal, without its NUL. */
 #define SPAN(lit) ((struct span){(const uint8_t *)(lit), sizeof(lit) - 1})
 
 static inline struct span
@@ -50,7 +51,10 @@ span_starts(struct span a, struct span prefix)
 	    (prefix.len == 0 || memcmp(a.p, prefix.p, prefix.len) == 0);
 }
 
-/* Bytewise order, shorter first among equals: <0, 0, >0. */
+/*
+ * Compare bytewise; a prefix sorts before the longer span.  Returns <0, 0 or
+ * >0.
+ */
 static inline int
 span_cmp(struct span a, struct span b)
 {
@@ -65,13 +69,22 @@ span_cmp(struct span a, struct span b)
 /* ASCII case-insensitive equality. */
 bool span_ieq(struct span, struct span);
 
-/* A fresh NUL-terminated copy, or NULL (ENOMEM; EINVAL if it holds a NUL). */
+/*
+ * Returns a new NUL-terminated copy, or NULL with errno ENOMEM, or EINVAL if
+ * the span contains a NUL.  The caller frees it.
+ */
 char *span_dup(struct span);
 
-/* Copies with a NUL into dst[cap]; -1 with ENAMETOOLONG or EINVAL (NUL). */
+/*
+ * Copy into dst[cap] and add a NUL.  Returns -1 with errno ENAMETOOLONG, or
+ * EINVAL if the span contains a NUL.
+ */
 int span_copy(struct span, char *dst, size_t cap);
 
-/* Decimal digits only, no sign, no leading zero but "0", at most max. */
+/*
+ * Parse a decimal number of at most `max`: digits only, no sign, no leading
+ * zero except "0" itself.  Returns 0, or -1 with errno EINVAL.
+ */
 int span_u64(struct span, uint64_t max, uint64_t *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * When to return memory to the kernel.  Each time costs a walk over the heap,
- * so it is paid for by at least a dozen things that ended.  Holds a number.
+ * Decides when to return memory to the kernel.  Each return walks the whole
+ * heap, so it is done only after at least a dozen things have ended.
  */
 #include "common/trim.h"
 

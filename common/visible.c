@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The one function that makes text from outside visible.  It knows no locale,
- * so that it says the same in every process and in every test.
+ * The one function that makes text from outside visible.  It ignores the
+ * locale, so that its result is the same in every process and in every test.
  */
 #include "common/visible.h"
 
 #include "common/json/text.h"
 #include "common/visible_scripts.h"
 
-#define VISIBLE_MARKS 4U /* combining marks in a row; more is escaped */
+#define VISIBLE_MARKS 4U /* combining marks in a row; more are escaped */
 #define NRANGES (sizeof(visible_ranges) / sizeof(visible_ranges[0]))
 
 #define CJK                                                                    \
 	(1ULL << SCRIPT_HAN | 1ULL << SCRIPT_HIRAGANA | 1ULL << SCRIPT_KATAKANA)
 
-/* One character: a code point, or a byte that is no UTF-8. */
+/* One character: a code point, or a byte that is not valid UTF-8. */
 struct visible_char {
 	uint32_t cp;
 	size_t len; /* in the source */
 	bool bad;
-	uint8_t script; /* 0: no letter, mark or digit that is shown */
+	/* 0 unless it is a letter, mark or digit that is shown */
+	uint8_t script;
 };
 
-/* Combining marks that any script uses. */
+/* Returns true for a combining mark that is used with any script. */
 static bool
 is_mark(uint32_t cp)
 {
 	return (cp >= 0x300 && cp <= 0x34e) || (cp >= 0x350 && cp <= 0x362);
 }
 
-/* Punctuation of other languages that looks like none of ASCII. */
+/* Returns true for non-ASCII punctuation that does not look like ASCII. */
 static bool
 is_punctuation(uint32_t cp)
 {
@@ -82,7 +83,7 @@ char_at(struct span s, size_t i)
 	return c;
 }
 
-/* Does the character go on with a word that stands before it? */
+/* Returns true if the character continues a word. */
 static bool
 in_word(const struct visible_char *c)
 {
@@ -90,7 +91,10 @@ in_word(const struct visible_char *c)
 			      (c->cp >= '0' && c->cp <= '9'));
 }
 
-/* Scripts that people write in one word; any other mixture imitates. */
+/*
+ * Returns true if people write these scripts in one word; any other mixture may
+ * be an imitation.
+ */
 static bool
 may_mix(uint64_t scripts)
 {
@@ -101,7 +105,10 @@ may_mix(uint64_t scripts)
 	       (rest & ~(1ULL << SCRIPT_HAN | 1ULL << SCRIPT_HANGUL)) == 0;
 }
 
-/* The end of the word that begins at `i`, and whether it mixes scripts. */
+/*
+ * Returns the end of the word that begins at `i`.  Sets `*mixed` if the word
+ * mixes scripts that do not belong together.
+ */
 static size_t
 word_end(struct span s, size_t i, bool *mixed)
 {

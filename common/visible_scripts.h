@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The letters, marks and digits beyond ASCII that people may see as they are,
- * each with the number of its script (Unicode 14, property Script, without
+ * The letters, marks and digits beyond ASCII that are shown to people as they
+ * are, each with the number of its script (Unicode 14, property Script, without
  * default-ignorable code points).  Sorted.  Numbers 1 to 6 have names, because
- * they may stand beside each other in one word; the rest only need to differ.
+ * those scripts may be mixed in one word; the others only need to differ.
  */
 #ifndef VISIBLE_SCRIPTS_H
 #define VISIBLE_SCRIPTS_H

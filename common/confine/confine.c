@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Locks a worker, once, in the order that works without root.  It runs after
- * exec in the initial user namespace (a program exec'ed inside a child user
- * namespace is readable by every same-uid process outside it) and trusts
- * nothing but the kernel: each step's flag is set from what the kernel then
- * says, not from the call's return.
+ * Confines a worker, once, in the order that works without root.  This happens
+ * after exec, in the initial user namespace: a program that is exec'ed inside a
+ * child user namespace is readable by every process of the same uid outside it.
+ * Only the kernel is trusted: the flag of a step is set from the state that the
+ * kernel then reports, not from the return value of the call.
  */
 #include "common/confine/confine.h"
 
@@ -30,7 +30,7 @@
 #include "common/log.h"
 
 #define CAPS_MAX 64
-/* uid 0 means nothing, and none of it can be turned back. */
+/* uid 0 gets no capabilities, and none of these bits can be cleared again. */
 #define CAPS_LOCKED                                                            \
 	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |       \
 	    SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |          \
@@ -66,8 +66,8 @@ static const struct {
 
 #ifdef IC_SANITIZED
 /*
- * The leak check at exit opens /proc and attaches to its own threads: no
- * confined process can. Unit tests check for leaks instead.
+ * The leak check at exit opens /proc and attaches to its own threads, which no
+ * confined process can do.  Unit tests check for leaks instead.
  */
 int __lsan_is_turned_off(void);
 static bool confined;
@@ -82,11 +82,16 @@ __lsan_is_turned_off(void)
 static int
 set_private(unsigned keep)
 {
-	/* One that has a last duty does it, also if somebody stopped it. */
+	/*
+	 * A worker with a last duty must do it even if somebody has stopped it.
+	 */
 	unsigned long sig =
 	    (keep & CONFINE_KEEP_ALIVE) != 0 ? SIGCONT : SIGKILL;
 
-	/* The parent's death ends us; whoever it was before is seen on fd 3. */
+	/*
+	 * The worker ends with its parent; a death before this call is noticed
+	 * on fd 3.
+	 */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
 	    prctl(PR_SET_PDEATHSIG, sig, 0, 0, 0) == -1)
 		return -1;
@@ -97,8 +102,8 @@ void
 confine_early(void)
 {
 	/*
-	 * An engine that cancels a session may signal every process of it:
-	 * icsupervisor alone acts on that, and its children end with it.
+	 * Whoever cancels a session may signal every process of it.  Only
+	 * icsupervisor acts on that, and its children end with it.
 	 */
 	static const int deaf[] = {SIGPIPE, SIGTERM, SIGINT, SIGHUP};
 	static const struct rlimit none = {0, 0};
@@ -109,7 +114,10 @@ confine_early(void)
 	if (set_private(0) == -1 || setrlimit(RLIMIT_CORE, &none) == -1)
 		fatal("cannot become private");
 	umask(077);
-	/* Ignored signals and the mask outlive exec; SIGKILL, libc's: EINVAL */
+	/*
+	 * Ignored signals and the mask survive exec.  SIGKILL and libc's own
+	 * signals give EINVAL.
+	 */
 	for (int sig = 1; sig < NSIG; sig++) {
 		ignored = false;
 		for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
@@ -121,7 +129,10 @@ confine_early(void)
 	(void)sigprocmask(SIG_SETMASK, &empty, NULL);
 }
 
-/* What is refused is missing from the result; one does not take the others. */
+/*
+ * Leave the namespaces, except those in `keep`.  A namespace that is refused is
+ * missing from the returned flags; the others are still left.
+ */
 static uint32_t
 leave_namespaces(unsigned keep)
 {
@@ -145,18 +156,24 @@ leave_namespaces(unsigned keep)
 	return got;
 }
 
-/* Runs in the parent's memory while it waits; shares its root directory. */
+/*
+ * Runs in the parent's memory while the parent waits; shares its root
+ * directory.
+ */
 static int
 enter_own_task_dir(void *unused)
 {
 	(void)unused;
-	/* Always 0555 and its own: also when not dumpable, also with hidepid */
+	/*
+	 * Mode 0555 and owned by the process, even if not dumpable and with
+	 * hidepid.
+	 */
 	if (chroot("/proc/self/task") == -1 || chdir("/") == -1)
 		return 1;
 	return 0;
 }
 
-/* Every way to anything is gone: by name, upwards, by listing, by creating. */
+/* Returns true if nothing can be reached, listed or created. */
 static bool
 root_is_empty(void)
 {
@@ -184,9 +201,10 @@ root_is_empty(void)
 }
 
 /*
- * No directory is ours to make and keep empty, but /proc has one that ends
- * with its process: a child that shares our root enters its own, and ends.
- * What is left has no name in it, cannot be written and never comes back.
+ * Enter an empty root.  The process cannot make a directory and keep it empty,
+ * but each process has one in /proc that ends with it: a child that shares our
+ * root makes its own task directory the root, and exits.  The directory that
+ * remains contains no names, cannot be written and never comes back.
  */
 static bool
 empty_root(void)
@@ -202,7 +220,9 @@ empty_root(void)
 	while (waitpid(pid, &status, 0) == -1) {
 		if (errno == EINTR)
 			continue;
-		/* dialerd ignores SIGCHLD: the kernel has collected it. */
+		/*
+		 * dialerd ignores SIGCHLD, so the kernel has reaped the child.
+		 */
 		if (errno != ECHILD)
 			return false;
 		break;
@@ -224,7 +244,9 @@ caps_are_gone(void)
 			data[i].inheritable) != 0)
 			return false;
 	}
-	/* No ambient one is left without a permitted one. */
+	/*
+	 * The ambient set needs no check: it is a subset of the permitted set.
+	 */
 	for (unsigned long cap = 0; cap < CAPS_MAX; cap++) {
 		in_set = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
 		if (in_set == -1)
@@ -235,14 +257,20 @@ caps_are_gone(void)
 	return prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) == CAPS_LOCKED;
 }
 
-/* Also with uid 0: no exec and no setuid brings one back. */
+/*
+ * Drop every capability, so that neither exec nor setuid restores one, even
+ * with uid 0.
+ */
 static bool
 drop_caps(void)
 {
 	struct __user_cap_header_struct hdr = {_LINUX_CAPABILITY_VERSION_3, 0};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
 
-	/* Bounding set and securebits need CAP_SETPCAP: while we have it. */
+	/*
+	 * The bounding set and the securebits need CAP_SETPCAP, so they come
+	 * first.
+	 */
 	for (unsigned long cap = 0; cap < CAPS_MAX; cap++) {
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == -1)
 			break;
@@ -253,7 +281,10 @@ drop_caps(void)
 	return caps_are_gone();
 }
 
-/* Both limits; a hard limit that is lower already stays. */
+/*
+ * Lower both the soft and the hard limit; a hard limit that is lower already
+ * stays.
+ */
 static int
 lower(__rlimit_resource_t which, uint64_t value)
 {
@@ -271,7 +302,7 @@ static int
 set_limits(const struct confine_limits *l)
 {
 #ifndef IC_SANITIZED
-	/* A shadow map is data, terabytes of it. */
+	/* The shadow map of a sanitizer counts as data, and takes terabytes. */
 	if (lower(RLIMIT_DATA, l->data) == -1)
 		return -1;
 #endif
@@ -281,8 +312,9 @@ set_limits(const struct confine_limits *l)
 	    lower(RLIMIT_NOFILE, l->nofile) == -1)
 		return -1;
 	/*
-	 * Who has no limit of its own may have one of the user's (ulimit -f):
-	 * like a full disk that is an error of write, not the end.
+	 * A worker without its own limit may have one from the user (ulimit
+	 * -f).  Reaching it must be a write error, like a full disk, and not
+	 * the end.
 	 */
 	if (l->fsize == UINT64_MAX && signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
 		return -1;
@@ -293,9 +325,9 @@ static int
 apply_landlock(const struct confine *c, struct confine_state *st)
 {
 	/*
-	 * dialerd connects: only the right to bind is taken from it. Its
-	 * ports are screened by itself; a rule for each would add nothing
-	 * against addresses, which Landlock does not know.
+	 * dialerd keeps its right to connect and loses only the right to bind.
+	 * It screens ports itself; Landlock rules for them would add nothing,
+	 * because Landlock cannot restrict addresses.
 	 */
 	struct unveil_path paths[CONFINE_MAX_UNVEIL + 1];
 	size_t n = 0;
@@ -319,7 +351,10 @@ apply_landlock(const struct confine *c, struct confine_state *st)
 	return 0;
 }
 
-/* Everything up to the filter, after which nothing can be asked any more. */
+/*
+ * Apply every layer but the filter, after which the state cannot be read any
+ * more.
+ */
 static int
 apply_layers(const struct confine *c, struct confine_state *st)
 {
@@ -329,7 +364,7 @@ apply_layers(const struct confine *c, struct confine_state *st)
 		return -1;
 	}
 	st->flags |= leave_namespaces(c->keep);
-	/* A kernel may undo both with new credentials; 6.18 does not. */
+	/* A kernel may reset both when credentials change; 6.18 does not. */
 	if (set_private(c->keep) == -1) {
 		log_warn("cannot become private");
 		return -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The order of locking a worker (design, "How processes start"), driven by a
- * table: non-dumpable, rlimits, namespaces, empty root, capabilities,
- * no_new_privs, Landlock, seccomp.  A missing Landlock or seccomp refuses;
- * namespaces and the empty root are reported, not fatal.
+ * Confines a worker, driven by a table and in this order: non-dumpable,
+ * namespaces, empty root, capabilities, no_new_privs, Landlock, rlimits,
+ * seccomp.  A worker that cannot have Landlock or seccomp does not start; a
+ * missing namespace or empty root is reported and not fatal.
  */
 #ifndef CONFINE_H
 #define CONFINE_H
@@ -16,13 +16,16 @@
 enum confine_keep {
 	CONFINE_KEEP_NET = 1,	/* stays in the host's network namespace */
 	CONFINE_KEEP_ROOT = 2,	/* keeps the host's root directory */
-	CONFINE_KEEP_ALIVE = 4,	/* not killed with its parent, whose end it
-				 * sees on its channel: auditd's last record */
+	/*
+	 * not killed with its parent, whose end it sees on its channel: auditd
+	 * writes a last record
+	 */
+	CONFINE_KEEP_ALIVE = 4,
 };
 
 struct confine_limits {
 	uint64_t nofile;
-	uint64_t fsize;		/* largest message; UINT64_MAX: no limit */
+	uint64_t fsize;		/* in bytes; UINT64_MAX for no limit */
 	uint64_t data;		/* RLIMIT_DATA bytes */
 	uint64_t memlock;
 };
@@ -33,14 +36,14 @@ struct confine {
 	unsigned keep;			/* enum confine_keep bits */
 	struct confine_limits limits;
 	struct pledge pledge;
-	/* What stays readable: nothing in a worker; unveil.h. */
+	/* Paths that stay accessible (see unveil.h); none in a worker. */
 	const struct unveil_path *unveil;
 	size_t nunveil;			/* at most CONFINE_MAX_UNVEIL */
 };
 
 #define CONFINE_MAX_UNVEIL 16U
 
-/* What is in force, as HELLO and icctl doctor report it. */
+/* The layers in force, as HELLO and icctl doctor report them. */
 enum confine_flag {
 	CONFINE_DUMPABLE0 = 1 << 0,
 	CONFINE_NNP = 1 << 1,
@@ -60,16 +63,24 @@ struct confine_state {
 	uint32_t landlock_abi;
 };
 
-/* First statement of every main: non-dumpable, core 0, umask, signals. */
+/*
+ * Become non-dumpable, forbid core dumps, and set the umask and signals.  Each
+ * program that confines itself calls this first in main().
+ */
 void confine_early(void);
-/* The rest. -1 with errno and a message logged: the caller exits. */
+/*
+ * Apply all other layers.  Returns 0, or -1 with errno set and a message
+ * logged; the caller must then exit.
+ */
 int confine_apply(const struct confine *, struct confine_state *);
-/* "dumpable=0 nnp seccomp landlock:7 userns ..." into dst. */
+/*
+ * Write "dumpable=0 nnp seccomp landlock:7 userns ..." into `dst`; returns it.
+ */
 const char *confine_describe(const struct confine_state *, char *dst,
     size_t cap);
-/* The same of flags alone: "userns netns". */
+/* Write the names of `flags` into `dst`, such as "userns netns"; returns it. */
 const char *confine_names(uint32_t flags, char *dst, size_t cap);
-/* The flag of that name, or 0. */
+/* Returns the flag with that name, or 0. */
 uint32_t confine_flag_of(const char *name, size_t len);
 
 #endif

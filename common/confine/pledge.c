@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Promises become a seccomp filter.  Each promise is a table of rules, here
- * and nowhere else; what a worker needs beyond them stands in its own table.
- * The filter sees registers only: a call that takes a path or a sockaddr is
- * given whole or not at all, flags are checked bit by bit, and what is not
- * listed kills the process, foreign call tables included.
+ * Turns promises into a seccomp filter.  The rules of each promise are in one
+ * table in this file; a worker lists anything more in its own table.  A filter
+ * sees only registers, so a call that takes a path or a sockaddr is allowed
+ * completely or not at all.  Flags are checked bit by bit.  A call that is not
+ * listed kills the process, and so does any call of a foreign architecture.
  *
- * The kernel takes most of the arguments checked here as 32-bit ints and the
- * ABI leaves the upper half of their registers undefined, so masks are 32
- * bits wide: what is ignored here, the kernel ignores too.
+ * The kernel takes most of the arguments checked here as 32-bit ints, and the
+ * ABI leaves the upper half of their registers undefined.  Masks are therefore
+ * 32 bits wide: bits that are ignored here are ignored by the kernel too.
  */
 #include "common/confine/pledge.h"
 
@@ -38,14 +38,14 @@
 #define CALL3(name, a, b, c, why)					\
 	{.nr = SCMP_SYS(name), .nargs = 3, .arg = {a, b, c}, .reason = (why)}
 
-/* Argument i is exactly v. */
+/* Argument `i` is exactly `v`. */
 #define IS(i, v) {(i), INT_BITS, (uint64_t)(v) & INT_BITS}
-/* Argument i has no bit outside of set. */
+/* Argument `i` has no bit outside `set`. */
 #define WITHIN(i, set) {(i), INT_BITS & ~(uint64_t)(set), 0}
-/* Argument i is v, or v and any bit of extra. */
+/* Argument `i` is `v`, or `v` with any bits of `extra`. */
 #define IS_WITH(i, v, extra)						\
 	{(i), INT_BITS & ~(uint64_t)(extra), (uint64_t)(v) & INT_BITS}
-/* Argument i is a null pointer: all 64 bits count. */
+/* Argument `i` is a null pointer: all 64 bits count. */
 #define IS_NULL(i) {(i), UINT64_MAX, 0}
 
 #define SEND_FLAGS (MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE)
@@ -103,7 +103,10 @@ static const struct pledge_rule stdio_rules[] = {
 	CALL(exit_group, "end"),
 };
 
-/* Filled by write(): auditd must have no ftruncate and no shared mapping. */
+/*
+ * Memfds are filled with write(): auditd must have neither ftruncate nor a
+ * shared mapping.
+ */
 static const struct pledge_rule memfd_rules[] = {
 	CALL1(memfd_create, IS_WITH(1, SEALABLE, NOEXEC_SEAL),
 	    "a value too large for a datagram"),
@@ -193,7 +196,10 @@ pledge_enforced(void)
 #endif
 }
 
-/* libseccomp returns -errno, and ECANCELED for what the kernel refused. */
+/*
+ * Convert a result of libseccomp, which is -errno, or -ECANCELED if the kernel
+ * refused.
+ */
 static int
 result(int r)
 {
@@ -238,8 +244,8 @@ build(scmp_filter_ctx ctx, const struct pledge *p)
 	enum pledge_promise promise;
 
 	/*
-	 * BADARCH would by default kill the thread only; NNP is set and
-	 * checked by ourselves; 2 makes a balanced tree of the calls.
+	 * BADARCH by default kills only the thread.  NNP is set and checked in
+	 * confine.c.  OPTIMIZE 2 makes a balanced tree of the calls.
 	 */
 	if (result(seccomp_attr_set(
 		ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)) == -1 ||

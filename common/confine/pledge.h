@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * pledge-style promise sets over libseccomp.  A worker states all that it
- * will ever ask the kernel for in one table beside its main: named promises
- * and, for the odd ones, single rules with a reason.  Whatever is not stated
+ * Promise sets in the style of pledge(2), over libseccomp.  A worker lists
+ * everything it will ever ask of the kernel in one table beside its main():
+ * named promises, and single rules with a reason for the rest.  Any other call
  * kills the process.
  */
 #ifndef PLEDGE_H
@@ -17,15 +17,20 @@
 #include <unistd.h>
 
 enum pledge_promise {
-	PLEDGE_STDIO,	/* read/write/recvmsg/sendmsg (flags masked, no
-			 * MSG_FASTOPEN) on what is open, epoll, close,
-			 * memory without PROT_EXEC, clocks, getrandom, exit;
-			 * of a received memfd: F_GET_SEALS, pledge_fstat, and
-			 * mmap(PROT_READ, MAP_PRIVATE), never MAP_SHARED */
-	PLEDGE_MEMFD,	/* memfd_create, F_ADD_SEALS: send values too large
-			 * for a datagram; filled by write(), so no ftruncate
-			 * and no MAP_SHARED: auditd's log is open too */
-	PLEDGE_ACCEPT,	/* accept4 on a listener that was handed over */
+	/*
+	 * read/write/recvmsg/sendmsg (flags masked, no MSG_FASTOPEN) on open
+	 * descriptors, epoll, close, memory without PROT_EXEC, clocks,
+	 * getrandom, exit; on a received memfd: F_GET_SEALS, pledge_fstat() and
+	 * mmap(PROT_READ, MAP_PRIVATE), never MAP_SHARED
+	 */
+	PLEDGE_STDIO,
+	/*
+	 * memfd_create, F_ADD_SEALS: send values too large for a datagram.
+	 * Memfds are filled with write(), so there is no ftruncate and no
+	 * MAP_SHARED: auditd has its log open too
+	 */
+	PLEDGE_MEMFD,
+	PLEDGE_ACCEPT,	/* accept4 on a listener that was passed in */
 	PLEDGE_PAIR,	/* socketpair(AF_UNIX, SOCK_STREAM) */
 	PLEDGE_SHUTDOWN,	/* shutdown */
 	PLEDGE_PATH,	/* openat with exactly O_PATH|O_NOFOLLOW|O_CLOEXEC
@@ -49,8 +54,11 @@ struct pledge_rule {
 	unsigned nargs;
 	struct pledge_arg arg[3];
 	const char *reason;
-	int error;		/* 0: allowed; else fails with this errno, for
-				 * calls that libraries try and survive */
+	/*
+	 * 0: allowed; else the call fails with this errno, for calls that
+	 * libraries try and can do without
+	 */
+	int error;
 };
 
 struct pledge {
@@ -61,21 +69,24 @@ struct pledge {
 };
 
 /*
- * Loads the filter: default and foreign architecture (x32, i386) kill the
- * process.  Sets no_new_privs.  -1 with errno; the caller must not go on.
- * The filter comes on top of one that is in force: it can only tighten.
+ * Load the filter.  A call that is not listed, or is of a foreign architecture
+ * (x32, i386), kills the process.  Sets no_new_privs.  Returns 0, or -1 with
+ * errno set; the caller must then not continue.  The filter is added to any
+ * that is in force, so it can only restrict further.
  */
 int pledge_apply(const struct pledge *);
 /*
- * False in sanitized builds: their run-time asks the kernel for what no
- * worker may have, so pledge_apply loads nothing there and says it here.
+ * Returns false in sanitized builds: the sanitizers' run-time needs calls that
+ * no worker may have, so pledge_apply() loads no filter there.
  */
 bool pledge_enforced(void);
-/* "stdio memfd accept", for HELLO, doctor and the man page. */
+/*
+ * The name of a promise, such as "stdio", for HELLO, doctor and the man page.
+ */
 const char *pledge_name(enum pledge_promise);
 /*
- * fstat(2) as the bare call: glibc before 2.39 makes newfstatat of it, which
- * takes a path and is in PLEDGE_PATH alone.
+ * Call fstat(2) directly.  glibc before 2.39 turns fstat() into newfstatat,
+ * which takes a path and is in PLEDGE_PATH only.
  */
 static inline int
 pledge_fstat(int fd, struct stat *st)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One arena of secret memory, made before lock-down, from which secrets are
- * cut: upwards, and again from what was freed.  Everything is wiped when it is
- * freed, so what is handed out is zero.  Its book-keeping holds sizes only and
- * stands in ordinary memory.
+ * One arena of secret memory, made before confinement, from which secrets are
+ * allocated.  Freed memory is reused, and is wiped when it is freed, so a new
+ * secret is all zero.  The bookkeeping contains only sizes and is in ordinary
+ * memory.
  */
 #include "common/confine/secret.h"
 
@@ -23,14 +23,17 @@
 
 #define SECRETS_MAX 64
 #define ALIGNMENT 16U
-/* Room beyond cap: a final CR LF, and one byte that shows what is too long. */
+/*
+ * Room beyond `cap`: a final CR LF, and one byte to detect a value that is too
+ * long.
+ */
 #define LINE_END 2U
 #define BEYOND (LINE_END + 1U)
 
 /* clang-format off */
 struct secret {
-	uint8_t *p;		/* NULL: slot never used */
-	size_t room;		/* bytes of the arena: cap and beyond */
+	uint8_t *p;		/* NULL if the slot was never used */
+	size_t room;		/* bytes in the arena, including BEYOND */
 	size_t cap;
 	size_t len;
 	bool used;
@@ -44,7 +47,7 @@ static struct secret_env {
 	struct secret slots[SECRETS_MAX];
 } env;
 
-/* A few pages are locked: the soft limit may stand below what we are given. */
+/* Only a few pages are locked, but the soft limit may be below the hard one. */
 static void
 raise_memlock(void)
 {
@@ -72,7 +75,10 @@ map_secretmem(uint8_t *at, size_t size)
 	r = 0;
 out:
 	error = errno;
-	/* Closed: pidfd_getfd could map it elsewhere. */
+	/*
+	 * An open descriptor could be stolen with pidfd_getfd and mapped
+	 * elsewhere.
+	 */
 	close(fd);
 	errno = error;
 	return r;
@@ -84,7 +90,7 @@ map_locked(uint8_t *at, size_t size)
 	if (mmap(at, size, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 		return -1;
-	/* The bare call: sanitizers make a no-op of mlock(). */
+	/* Call mlock directly: sanitizers turn mlock() into a no-op. */
 	if (syscall(SYS_mlock, at, size) == -1 ||
 	    madvise(at, size, MADV_DONTDUMP) == -1 ||
 	    madvise(at, size, MADV_WIPEONFORK) == -1)
@@ -105,10 +111,16 @@ secret_prepare(size_t bytes)
 		return -1;
 	}
 	raise_memlock();
-	/* What is asked for can be had, in however many pieces. */
+	/*
+	 * Leave room for SECRETS_MAX allocations, so that `bytes` are usable in
+	 * however many pieces.
+	 */
 	bytes += SECRETS_MAX * (BEYOND + ALIGNMENT);
 	size = (bytes + page - 1) / page * page;
-	/* All of it without access first: what is not replaced is a guard. */
+	/*
+	 * Map everything without access first: the pages that are not replaced
+	 * become guard pages.
+	 */
 	base = mmap(NULL, size + 2 * page, PROT_NONE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
@@ -120,13 +132,17 @@ secret_prepare(size_t bytes)
 			goto fail;
 	}
 	/*
-	 * No child has it.  Pages of secret memory come, zero, when they are
-	 * first used: each is taken out of the kernel's own map, which stops
-	 * all processors for a moment, and most are never needed.
+	 * Children do not inherit the arena.  Pages of secret memory are
+	 * allocated, zeroed, on first use.  They are not touched here: the
+	 * kernel removes each one from its own map, which stops all processors
+	 * briefly, and most are never needed.
 	 */
 	if (madvise(base + page, size, MADV_DONTFORK) == -1)
 		goto fail;
-	/* Best effort: no speculative store bypass around a credential. */
+	/*
+	 * Best effort: no speculative store bypass while a credential is in
+	 * memory.
+	 */
 	(void)prctl(PR_SET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS,
 	    PR_SPEC_FORCE_DISABLE, 0, 0);
 	env.arena = base + page;
@@ -193,7 +209,7 @@ nomem:
 	return NULL;
 }
 
-/* Slots are used in order, so the last ones stand at the top of the arena. */
+/* Return free slots at the end of the arena; slots are used in order. */
 static void
 give_back(void)
 {

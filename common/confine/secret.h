@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Memory for a real credential: memfd_secret where the kernel has it (not
- * even root reads it through /proc or ptrace), else mmap + mlock +
- * MADV_DONTDUMP + MADV_DONTFORK; guard pages on both sides either way; wiped
- * when freed.  Bytes go in from a descriptor and out through an iovec: no
- * copy is made elsewhere.
+ * Memory for a real credential: memfd_secret where the kernel has it, which not
+ * even root can read through /proc or ptrace, else mmap, mlock and
+ * MADV_DONTDUMP.  Either kind has guard pages on both sides, is not inherited
+ * by fork and is wiped when freed.  Bytes are read into it from a descriptor
+ * and sent from it through an iovec; no copy is made elsewhere.
  */
 #ifndef SECRET_H
 #define SECRET_H
@@ -22,30 +22,36 @@ enum secret_kind {
 
 struct secret;
 
-/* As much as keyd asks for; with less it takes short keys and no logins. */
+/*
+ * The arena that keyd asks for; with less it accepts short keys and no logins.
+ */
 #define SECRET_WHOLE (448U << 10)
 
 /*
- * What secret_new would use on this kernel. Reserves everything that needs a
- * system call which the filter later forbids: call before confinement, once.
- * -1 with errno when neither kind can be had.
+ * Make the arena; `bytes` is the sum of all secrets.  Call once, before
+ * confinement: it needs system calls that the filter later forbids.  Returns 0,
+ * or -1 with errno set if neither kind of memory is available.
  */
 int secret_prepare(size_t bytes);
 enum secret_kind secret_kind(void);
-/* Whether secret_prepare succeeded. */
+/* Returns true if secret_prepare() has succeeded. */
 bool secret_ready(void);
 
-/* Room for cap bytes out of what was prepared. NULL with ENOMEM. */
+/* Allocate `cap` bytes from the arena.  Returns NULL with errno ENOMEM. */
 struct secret *secret_new(size_t cap);
 void secret_free(struct secret *);
 /*
- * Reads fd (file or pipe) to its end straight into the secret. Trailing CR and
- * LF are dropped. 0 when the end was reached, 1 when more will come
- * (EAGAIN), -1: ENOBUFS (too long), ENODATA (empty), or of read().
+ * Read `fd` (a file or pipe) to its end, directly into the secret, and drop
+ * trailing CR and LF.  Returns 0 at the end of file, 1 if more may come
+ * (EAGAIN), or -1 with errno ENOBUFS (too long), ENODATA (empty) or the error
+ * of read().
  */
 int secret_read_fd(struct secret *, int fd);
 struct span secret_span(const struct secret *);
-/* Scratch inside secret memory for composing: cap bytes, caller tracks. */
+/*
+ * Returns the `cap` bytes of the secret, to compose in; the caller keeps track
+ * of the length.
+ */
 uint8_t *secret_bytes(struct secret *, size_t *cap);
 
 #endif

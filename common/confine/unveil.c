@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Landlock by bare system calls and our own constants.  A right that is not
- * named as handled stays allowed, so all that the running ABI has are named;
- * rights of ABIs newer than our table stay as they are and seccomp alone
- * holds there.  Never covered, at any ABI up to 7: stat, readlink, O_PATH,
- * UDP, MSG_FASTOPEN, MPTCP, pathname Unix sockets.
+ * Landlock, with direct system calls and our own constants.  A right that a
+ * ruleset does not handle stays allowed, so every right of the running ABI is
+ * handled.  Rights of ABIs newer than the table below stay allowed, and only
+ * seccomp restricts them.  No ABI up to 7 covers stat, readlink, O_PATH, UDP,
+ * MSG_FASTOPEN, MPTCP or pathname Unix sockets.
  */
 #include "common/confine/unveil.h"
 
@@ -27,7 +27,7 @@
 #define LL_FS_REMOVE_FILE (1ULL << 5)
 #define LL_FS_MAKE_DIR (1ULL << 7)
 #define LL_FS_MAKE_REG (1ULL << 8)
-#define LL_FS_MAKE_SYM (1ULL << 12) /* also: to move one */
+#define LL_FS_MAKE_SYM (1ULL << 12) /* also needed to move one */
 #define LL_FS_REFER (1ULL << 13)
 #define LL_FS_TRUNCATE (1ULL << 14)
 
@@ -72,7 +72,7 @@ static const struct unveil_masks masks[UNVEIL_ABI_MAX + 1] = {
     [4] = {LL_FS_ABI3, NET, 0},
     [5] = {LL_FS_ABI5, NET, 0},
     [6] = {LL_FS_ABI5, NET, SCOPES},
-    [7] = {LL_FS_ABI5, NET, SCOPES},	/* 7 adds audit flags, no right */
+    [7] = {LL_FS_ABI5, NET, SCOPES},	/* ABI 7 adds audit flags only */
 };
 /* clang-format on */
 
@@ -98,7 +98,7 @@ unveil_abi(void)
 	return abi < 0 ? 0 : (int)abi;
 }
 
-/* handled: what the ruleset handles, beyond which nothing can be granted. */
+/* Grant the access of `path`.  Rights outside `handled` cannot be granted. */
 static int
 grant(int ruleset, uint64_t handled, const struct unveil_path *path)
 {
@@ -138,7 +138,9 @@ unveil_apply(const struct unveil_path *paths, size_t n)
 		if (paths[i].access & UNVEIL_CONNECT)
 			attr.net &= ~LL_NET_CONNECT;
 	}
-	/* Older kernels take the longer struct while its tail is zero. */
+	/*
+	 * Older kernels accept the longer struct as long as its tail is zero.
+	 */
 	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 	if (fd == -1)
 		return -1;
@@ -159,8 +161,9 @@ out:
 }
 
 /*
- * Renaming between directories is refused by every ruleset of ABI 2 and later
- * that does not grant it: here it is nobody's business.
+ * Allow only `fds` to be executed.  A ruleset of ABI 2 or later refuses
+ * renaming between directories unless it is granted, so `refer` grants it
+ * everywhere.
  */
 static int
 exec_only(int ruleset, const int *fds, size_t n, bool refer)

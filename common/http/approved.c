@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Checks a request field by field and writes it as canonical JSON.  Holds
- * nothing; trusts nothing but that the codec kept its limits.
+ * Checks a request field by field and writes it as canonical JSON.  Relies only
+ * on the codec having enforced the maximum lengths.
  */
 #include "common/http/approved.h"
 
@@ -19,7 +19,10 @@ struct header {
 	struct span name, value;
 };
 
-/* Printable ASCII; blank: a space and a tab, too. */
+/*
+ * Returns true if all is printable ASCII; with `blank`, spaces and tabs are
+ * allowed too.
+ */
 static bool
 is_text(struct span s, bool blank)
 {
@@ -41,7 +44,10 @@ is_of(struct span s, const char *letters)
 	return s.len != 0;
 }
 
-/* Entries as in REQUEST: 1, 0 at the end, -1. */
+/*
+ * Take the next header, in the encoding of REQUEST.  Returns 1, 0 at the end,
+ * or -1 if it is malformed.
+ */
 static int
 header_next(struct span *rest, struct header *h)
 {
@@ -70,7 +76,10 @@ header_cmp(const void *a, const void *b)
 	return span_cmp(x->name, y->name);
 }
 
-/* Sorted by name, none twice. How many, or -1. */
+/*
+ * Read all headers into `list`, sorted by name.  Returns their number, or -1 if
+ * one is malformed or given twice.
+ */
 static int
 headers_read(struct span blob, struct header list[APPROVED_MAX_HEADERS])
 {
@@ -106,7 +115,6 @@ is_zero(struct span s)
 	return is_of(s, "0");
 }
 
-/* "OLD NEW NAME\n": 1, 0 at the end, -1. */
 int
 approved_ref(struct span *rest, struct approved_ref *r)
 {
@@ -240,7 +248,7 @@ approved_write(const struct approved *m, struct buf *b)
 	(void)buf_addhex(b, m->body.p, m->body.len);
 	(void)buf_adds(b, "\"},\"headers\":{");
 	for (int i = 0; i < n; i++) {
-		/* Which way the key is written: not the agent's to say. */
+		/* The agent does not decide how the key is sent. */
 		if (headers[i].name.p[0] == ':')
 			continue;
 		member(b, before, headers[i].name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Bytes to text; nothing is read back here. */
+/* Encodes only; nothing is decoded here. */
 #include "common/http/base64.h"
 
 void

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Base64 (RFC 4648 section 4) for those who do not link OpenSSL.  Keeps no
- * copy of what it encodes: both sides may be secret memory.
+ * Base64 (RFC 4648 section 4) for programs that do not link OpenSSL.  Keeps no
+ * copy of its input: both `dst` and `in` may be secret memory.
  */
 #ifndef BASE64_H
 #define BASE64_H
 
 #include "common/span.h"
 
-/* What n bytes become, without a NUL. */
+/* The encoded length of `n` bytes, without a NUL. */
 #define BASE64_LEN(n) (((n) + 2) / 3 * 4)
 
-/* Into dst, which has room for BASE64_LEN(in.len). */
+/* Encode `in` into `dst`, which must have room for BASE64_LEN(in.len) bytes. */
 void base64_put(uint8_t *dst, struct span in);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Host names, read strictly: what is taken has one spelling (RFC 1123, lower
- * case), so that policy, log, certificate and resolver mean the same name.
+ * Reads host names strictly.  An accepted name has only one spelling (RFC 1123,
+ * lower case), so that policy, log, certificate and resolver all mean the same
+ * name.
  */
 #include "common/http/hostname.h"
 
-/* Names that lead into the machine, its network or nowhere (RFC 6761, 6762,
- * 7686, 8375, 9476; original.md 4.6, 4.8). */
+/*
+ * Names that lead to the machine itself, to its network or nowhere (RFC 6761,
+ * 6762, 7686, 8375, 9476).
+ */
 static const char *const hostname_special[] = {"localhost", "local", "internal",
     "localdomain", "lan", "home", "corp", "home.arpa", "arpa", "onion",
     "invalid", "alt"};
@@ -37,7 +40,10 @@ hostname_label(const uint8_t *p, size_t n)
 	return NULL;
 }
 
-/* What it is instead of a name, as people paste it. */
+/*
+ * Explain a bad character by the likely mistake: people paste URLs, patterns
+ * and addresses.
+ */
 static const char *
 hostname_byte(uint8_t c)
 {
@@ -83,7 +89,10 @@ hostname_read(struct span in, char *dst, const char **why)
 			return -1;
 		}
 	}
-	/* As every reader of addresses has it: the last label tells. */
+	/*
+	 * A name whose last label begins with a digit is read as an address
+	 * elsewhere.
+	 */
 	*why = "is an address: give a host name";
 	if (hostname_digit(out[start]))
 		return -1;

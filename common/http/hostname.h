@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Host names that a person or an agent names as a destination: public DNS
- * names, and nothing that only looks like one.  Reads outside text; holds
- * nothing.  What a name leads to is screened elsewhere, address by address.
+ * Host names that a person or an agent gives as a destination: public DNS
+ * names, and nothing that only looks like one.  The addresses that a name
+ * resolves to are screened elsewhere, one by one.
  */
 #ifndef HOSTNAME_H
 #define HOSTNAME_H
@@ -12,15 +12,17 @@
 #define HOSTNAME_MAX 253U
 
 /*
- * Lower case into dst (HOSTNAME_MAX + 1 bytes, NUL-terminated): labels of
- * letters, digits and inner hyphens, at least two, names in other scripts only
- * as xn--, no address in any spelling.  -1: *why is constant text that goes
- * behind the name ("is an address: ...").
+ * Write the name in lower case into `dst` (HOSTNAME_MAX + 1 bytes,
+ * NUL-terminated).  A name has at least two labels of letters, digits and inner
+ * hyphens; names in other scripts must be written as xn--; an address is
+ * refused in any spelling.  Returns 0, or -1 with `*why` set to a constant text
+ * that continues a message after the name ("is an address: ...").
  */
 int hostname_read(struct span, char *dst, const char **why);
 /*
- * Is it a name for public use?  Else *why says what it is: this machine's,
- * a local network's, a container engine's, reserved.
+ * Check that the name is for public use.  Returns 0, or -1 with `*why` set if
+ * it belongs to this machine, a local network or a container engine, or is
+ * reserved.
  */
 int hostname_public(const char *name, const char **why);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * HTTP/1.1 heads: one pass over the bytes, a class table for each, spans for
- * results.  Holds nothing, allocates nothing, trusts nothing.  Whatever it
- * accepts has one meaning; heads that leave us are composed anew from it.
+ * HTTP/1.1 heads, parsed in one pass with one table of character classes;
+ * results are spans.  No state, no allocation, no trust in the input.  Anything
+ * that is accepted has only one meaning; heads that are sent on are composed
+ * from the parsed fields, never copied.
  */
 #include "common/http/http1.h"
 
 /* Character classes (RFC 9110 5.6.2, 5.5; RFC 9112 3). */
-#define METHOD 1U /* of an upper-case method */
+#define METHOD 1U /* upper-case method */
 #define TOKEN 2U
 #define TARGET 4U /* visible ASCII */
 #define VALUE 8U  /* field value or reason phrase */
@@ -33,7 +34,10 @@ static const uint8_t class[256] = {
 #undef W
 #undef M
 
-/* Where we are. An error leaves its reason; no reason means: input ended. */
+/*
+ * The parser's position.  An error sets `reason`; a failure without a reason
+ * means that the input ended.
+ */
 struct cursor {
 	const uint8_t *p, *end;
 	const char *reason;
@@ -48,7 +52,10 @@ bad(struct cursor *c, const char *reason)
 	return false;
 }
 
-/* Why the byte at the cursor may not stand where text or a line end may. */
+/*
+ * Record why the byte at the cursor is not allowed; `otherwise` if it is
+ * neither NUL nor LF.
+ */
 static bool
 bad_byte(struct cursor *c, const char *otherwise)
 {
@@ -59,7 +66,7 @@ bad_byte(struct cursor *c, const char *otherwise)
 	return bad(c, otherwise);
 }
 
-/* Takes CR LF; `otherwise` says what else stands there. */
+/* Take CR LF.  `otherwise` is the reason if something else is there. */
 static bool
 take_crlf(struct cursor *c, const char *otherwise)
 {
@@ -75,7 +82,7 @@ take_crlf(struct cursor *c, const char *otherwise)
 	return true;
 }
 
-/* Skips bytes of the class, max at most. */
+/* Take a run of at most `max` bytes of the class `of`. */
 static struct span
 take_run(struct cursor *c, unsigned of, size_t max)
 {
@@ -88,7 +95,10 @@ take_run(struct cursor *c, unsigned of, size_t max)
 	return span_of(start, (size_t)(c->p - start));
 }
 
-/* Takes a constant text; a byte that differs is named by the reason. */
+/*
+ * Take the constant `text`; `reason` is recorded at the first byte that
+ * differs.
+ */
 static bool
 take_text(struct cursor *c, const char *text, const char *reason)
 {
@@ -147,7 +157,7 @@ take_target(struct cursor *c, struct http1_head *h)
 	return bad_byte(c, "control character in target");
 }
 
-/* HTTP/1.1, or HTTP/1.0 where it may be. */
+/* Take HTTP/1.1, or HTTP/1.0 too if `old`. */
 static bool
 take_version(
     struct cursor *c, struct http1_head *h, bool old, const char *missing)
@@ -236,8 +246,9 @@ take_value(struct cursor *c, struct http1_header *f)
 	while (c->p < c->end && (*c->p == ' ' || *c->p == '\t'))
 		c->p++;
 	/*
-	 * Parsers disagree on odd white space about these two (a tab hid
-	 * "chunked" from some), so that a request has none but one space.
+	 * Parsers disagree about odd white space around these two headers (a
+	 * tab made some miss "chunked"), so a request may have a single space
+	 * only.
 	 */
 	if (c->p != colon && (c->p != colon + 1 || *colon != ' ') &&
 	    is_framing(f->name) && !c->response)
@@ -256,7 +267,7 @@ take_value(struct cursor *c, struct http1_header *f)
 	return true;
 }
 
-/* The field lines and the empty line. */
+/* Take the header lines and the empty line. */
 static bool
 take_headers(struct cursor *c, struct http1_head *h)
 {
@@ -325,7 +336,10 @@ http1_response(struct span in, struct http1_head *h)
 	return parse_head(in, h, take_status_line, true);
 }
 
-/* Has no line ended since the last look, and is there room for one? */
+/*
+ * Returns true if parsing again is useless: no line has ended since the last
+ * time, and the input is not yet too large.
+ */
 static bool
 nothing_new(struct span in, size_t *seen)
 {

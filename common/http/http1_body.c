@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * HTTP/1.1 after the head: how a body is framed, and the chunk decoder.  It
- * consumes every byte it is given and keeps its place in struct http1_body, so
- * that any cut of the stream gives the same bytes and the same error.  Holds
- * nothing, allocates nothing.
+ * HTTP/1.1 after the head: the framing of a body, and the chunk decoder.  The
+ * decoder consumes every byte it is given and keeps its position in struct
+ * http1_body, so that any cut of the stream gives the same bytes and the same
+ * error.  Allocates nothing.
  */
 #include "common/http/http1.h"
 
@@ -26,7 +26,10 @@ struct framing {
 	struct span length, coding;
 };
 
-/* Equal when case is ignored and `_` is taken for `-`, but not equal as is. */
+/*
+ * Returns true if `name` equals `real` only when `_` is read as `-` (ignoring
+ * case).
+ */
 static bool
 looks_like(struct span name, const char *real)
 {
@@ -50,8 +53,9 @@ looks_like(struct span name, const char *real)
 }
 
 /*
- * NULL, or what is wrong. Codings are named without regard to case (RFC 9112
- * 7); of a request only the one spelling is taken that all readers know.
+ * Find the framing headers.  Returns NULL, or the error.  Names of codings are
+ * case-insensitive (RFC 9112 7), but in a request only the spelling that every
+ * parser knows is accepted.
  */
 static const char *
 framing_find(const struct http1_head *h, bool response, struct framing *f)
@@ -125,7 +129,10 @@ body_set(struct http1_body *b, enum http1_framing framing, uint64_t length)
 	    framing == HTTP1_NONE || (framing == HTTP1_LENGTH && length == 0);
 }
 
-/* Both kinds of head: finds and checks; -1 when neither header is there. */
+/*
+ * Determine the framing of either kind of message.  Returns -1 if neither
+ * header is present; b->reason is set on an error.
+ */
 static int
 body_begin(const struct http1_head *h, bool response, struct http1_body *b)
 {
@@ -197,7 +204,7 @@ hex_value(uint8_t c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* One byte of a chunk's size line. */
+/* Process one byte of the line with a chunk's size. */
 static const char *
 chunk_size(struct http1_body *b, uint8_t c)
 {
@@ -231,8 +238,8 @@ chunk_size(struct http1_body *b, uint8_t c)
 }
 
 /*
- * One byte behind a chunk's size in a response, which means nothing to us: a
- * reader ignores extensions that it does not know (RFC 9112 7.1.1).
+ * Process one byte after a chunk's size in a response.  It is ignored, as RFC
+ * 9112 7.1.1 requires of extensions that the reader does not know.
  */
 static const char *
 chunk_extension(struct http1_body *b, uint8_t c)
@@ -250,11 +257,16 @@ chunk_extension(struct http1_body *b, uint8_t c)
 	return NULL;
 }
 
-/* One byte of the trailer section of a response: checked, dropped. */
+/*
+ * Process one byte of the trailer section of a response: check it and drop it.
+ */
 static const char *
 chunk_trailer(struct http1_body *b, uint8_t c)
 {
-	/* A name is checked as far as framing needs: it ends in a colon. */
+	/*
+	 * The name is checked only as far as framing needs: it must end in a
+	 * colon.
+	 */
 	if (++b->count > HTTP1_MAX_TRAILERS)
 		return "trailers are larger than 8 KiB";
 	if (c == '\n')
@@ -272,7 +284,7 @@ chunk_trailer(struct http1_body *b, uint8_t c)
 	return NULL;
 }
 
-/* The byte after the last chunk's line or after a trailer. */
+/* Process the byte after the line of the last chunk, or after a trailer. */
 static const char *
 chunk_end(struct http1_body *b, uint8_t c)
 {
@@ -290,7 +302,7 @@ chunk_end(struct http1_body *b, uint8_t c)
 	return chunk_trailer(b, c);
 }
 
-/* One byte that is not data. NULL, or what is wrong. */
+/* Process one byte that is not data.  Returns NULL, or the error. */
 static const char *
 chunk_byte(struct http1_body *b, uint8_t c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What an HTTP/1.1 request asks of the hop that reads it: whom it is for, and
- * whether the connection stays.  Everything else of that kind is refused, not
- * dropped, so that no two readers can disagree.  Holds and allocates nothing.
+ * The parts of an HTTP/1.1 request that are addressed to the hop that reads it:
+ * the host, and whether the connection stays open.  Everything else of that
+ * kind is refused rather than dropped, so that no two readers can disagree.
  */
 #include "common/http/http1.h"
 
@@ -36,14 +36,14 @@ hop_expect(const struct http1_header *x, const struct http1_body *b,
 	return NULL;
 }
 
-/* Lengths differ most of the time. */
+/* Compare lengths first: they differ most of the time. */
 static bool
 named(const struct http1_header *x, struct span name)
 {
 	return x->name.len == name.len && span_ieq(x->name, name);
 }
 
-/* For WebSocket the only things that may be asked of the connection. */
+/* The only values of Connection that a WebSocket request may have. */
 static bool
 hop_upgrades(struct span value)
 {
@@ -51,7 +51,10 @@ hop_upgrades(struct span value)
 	       span_ieq(value, SPAN("keep-alive, upgrade"));
 }
 
-/* The headers that speak to this hop. `seen`: 1 Host, 2 Connection. */
+/*
+ * Check a header that concerns this hop.  Bits of `*seen`: 1 for Host, 2 for
+ * Connection.
+ */
 static const char *
 hop_header(const struct http1_header *x, struct span host, unsigned *seen,
     struct http1_hop *hop)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * SEQPACKET channels between our processes: their life and their sending
- * half.  Sending never blocks.  Messages wait for the end of the loop's turn
- * and are sent with one call; what the socket does not take waits longer.
+ * SEQPACKET channels between our processes: setting them up and sending.
+ * Sending never blocks.  Messages queue until the end of the loop's turn and
+ * are then sent with one call; those that the socket does not accept stay
+ * queued.
  */
 #include "common/ipc/chan_priv.h"
 
@@ -19,7 +20,7 @@
 #include "common/ipc/wire.h"
 #include "common/log.h"
 
-/* Twice what the calls of a session (PROTO_MAX_CALLS) can have under way. */
+/* Twice the size that PROTO_MAX_CALLS calls in flight can have. */
 #define CHAN_MAX_QUEUE (64U << 20)
 #define CHAN_MAX_QUEUED 16384U
 #ifndef MFD_NOEXEC_SEAL
@@ -123,7 +124,7 @@ chan_free(struct chan *c)
 
 	if (c == NULL)
 		return;
-	/* The last words of this turn. */
+	/* Send the last messages of this turn. */
 	if (!c->broken && c->turn.queued)
 		chan_flush(c);
 	chan_disconnect(c);
@@ -183,7 +184,10 @@ chan_violation(struct chan *c, const char *fmt, ...)
 	return -1;
 }
 
-/* Sealed, so that the receiver may map it: it cannot change any more. */
+/*
+ * Create a sealed memfd with the bytes of `big`, which the receiver may map
+ * because it can no longer change.
+ */
 static int
 chan_memfd(struct span big)
 {
@@ -235,7 +239,10 @@ chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd)
 	TAILQ_INSERT_TAIL(&c->out, o, entry);
 	c->queued += len;
 	c->nqueued++;
-	/* As many as one call sends, or as would wait for long, go at once. */
+	/*
+	 * Send at once if one call's worth is queued, or so much that waiting
+	 * would delay it.
+	 */
 	if (!c->full &&
 	    (c->nqueued >= CHAN_SEND || c->queued >= CHAN_SEND_BYTES))
 		chan_flush(c);
@@ -247,7 +254,7 @@ chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd)
 	return 0;
 }
 
-/* Fills *mh so that it sends o, with its descriptor if there is one. */
+/* Fill `*mh` to send `o`, with its descriptor if it has one. */
 static void
 chan_message(const struct chan_out *o, struct msghdr *mh, struct iovec *iov,
     union chan_control *control)
@@ -269,8 +276,8 @@ chan_message(const struct chan_out *o, struct msghdr *mh, struct iovec *iov,
 }
 
 /*
- * Send the first messages of the queue with one call.  Returns how many the
- * socket took, 0 if it is full, or -1 if the peer is gone.
+ * Send the first messages of the queue with one call.  Returns the number that
+ * the socket accepted, 0 if it is full, or -1 if the peer is gone.
  */
 static int
 chan_put(struct chan *c)
@@ -327,7 +334,10 @@ chan_flush(struct chan *c)
 		for (; r > 0; r--)
 			chan_sent(c);
 	}
-	/* The end is read, with its reason, as any message. */
+	/*
+	 * The receiving half reads the end of the channel, and its reason, like
+	 * any message.
+	 */
 	if (r == -1)
 		chan_drop_queue(c);
 	c->full = !TAILQ_EMPTY(&c->out);

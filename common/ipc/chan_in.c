@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The receiving half of a channel.  A message is one datagram, a descriptor
- * belongs to its message, and the kernel knows who sent it.  What a message
- * may be is decided by the protocol table before its handler runs; the peer
- * is trusted with nothing.
+ * belongs to its message, and the channel identifies the sender.  The protocol
+ * table is checked before a handler runs; the peer is trusted with nothing.
  */
 #include "common/ipc/chan_priv.h"
 
@@ -21,7 +20,9 @@
 /* Messages received per wake-up; more wait for the next one. */
 #define CHAN_BATCH 8
 
-/* Where a received message lies beside its bytes. */
+/*
+ * The rest of what recvmmsg() needs for one message; its bytes go to chan_in.
+ */
 struct chan_slot {
 	struct iovec iov;
 	union {
@@ -30,9 +31,9 @@ struct chan_slot {
 	} control;
 };
 
-/* One channel at a time receives and handles in a process. */
+/* One buffer for the process, which handles one channel at a time. */
 static uint8_t chan_in[CHAN_BATCH][PROTO_MAX_DATAGRAM + 1];
-/* All descriptors that came; more than one fits through padding. */
+/* Collect all descriptors of a message; padding lets more than one arrive. */
 static size_t
 chan_fds(struct msghdr *mh, int *fds, size_t max)
 {
@@ -56,7 +57,10 @@ chan_fds(struct msghdr *mh, int *fds, size_t max)
 	return n;
 }
 
-/* Maps the memfd of a big field, if it is one that cannot change. */
+/*
+ * Map the memfd of a big field, provided that it is sealed and can no longer
+ * change.
+ */
 static int
 chan_map(const struct proto_msg *m, int fd, struct span *big)
 {
@@ -90,7 +94,7 @@ chan_handler(const struct chan *c, uint16_t type)
 	return NULL;
 }
 
-/* Checks one message against the table and gives it to its handler. */
+/* Check one message against the table and call its handler. */
 static int
 chan_dispatch(struct chan *c, const uint8_t *in, size_t len, int fd)
 {
@@ -137,8 +141,8 @@ out:
 }
 
 /*
- * What is there, at most CHAN_BATCH messages with one call: their number, 0
- * when there is none, -1 when the channel is over.
+ * Receive at most CHAN_BATCH messages with one call.  Returns their number, 0
+ * if there is none, or -1 if the channel has ended.
  */
 static int
 chan_receive(struct chan *c, struct chan_slot *slots, struct mmsghdr *vec)
@@ -158,7 +162,10 @@ chan_receive(struct chan *c, struct chan_slot *slots, struct mmsghdr *vec)
 		return n;
 	if (errno == EAGAIN || errno == EINTR)
 		return 0;
-	/* Reported once, then what was queued can still be read. */
+	/*
+	 * The reset is reported once; messages already queued can then still be
+	 * read.
+	 */
 	if (errno == ECONNRESET && !c->reset) {
 		c->reset = true;
 		return 0;
@@ -166,7 +173,7 @@ chan_receive(struct chan *c, struct chan_slot *slots, struct mmsghdr *vec)
 	return -1;
 }
 
-/* One received message; with `drop` only its descriptors are closed. */
+/* Process one received message; with `drop`, only close its descriptors. */
 static int
 chan_take(struct chan *c, size_t slot, struct mmsghdr *m, bool drop)
 {

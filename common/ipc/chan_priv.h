@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The inside of a channel, shared by its two halves: chan.c and chan_in.c. */
+/* The internals of a channel, shared by chan.c and chan_in.c. */
 #ifndef CHAN_PRIV_H
 #define CHAN_PRIV_H
 
@@ -9,7 +9,7 @@
 
 #include "common/ipc/chan.h"
 
-/* A sealed memfd cannot change any more: the receiver may map it. */
+/* A memfd with these seals can no longer change, so the receiver may map it. */
 #define CHAN_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 struct chan_out {
@@ -19,13 +19,16 @@ struct chan_out {
 	uint8_t bytes[];
 };
 
-/* Sent with one call; more, or more bytes, are not put off to a turn's end. */
+/*
+ * The most messages sent with one call.  At this many messages or bytes the
+ * queue is sent at once instead of at the end of the turn.
+ */
 #define CHAN_SEND 32U
 #define CHAN_SEND_BYTES ((size_t)128 << 10)
 
 struct chan {
 	struct loop *loop;
-	struct loop_turn turn;	/* a flush is to come */
+	struct loop_turn turn;	/* queued when a flush is due */
 	struct loop_io io;
 	int fd;
 	enum role self, peer;
@@ -37,17 +40,17 @@ struct chan {
 	size_t queued, nqueued;
 	uint16_t last;
 	bool opened, broken, reset, freed, behind;
-	bool full;		/* the socket: a flush waits for EPOLLOUT */
+	bool full; /* the socket is full: the flush waits for EPOLLOUT */
 	unsigned busy;
 	char why[256];
 };
 
 /* chan.c */
-/* Sends what waits, as far as the socket takes it. */
+/* Send queued messages until the socket is full. */
 void chan_flush(struct chan *);
-/* Tells the owner that the peer has caught up, if it was behind and has. */
+/* Tell the owner that the peer has caught up, if it was behind and now has. */
 void chan_relax(struct chan *);
-/* Closes the socket and forgets what waits; the owner is not told. */
+/* Close the socket and drop the queue, without telling the owner. */
 void chan_disconnect(struct chan *);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The message table as data: descriptors of every message and its fields,
- * look-up by number, and the hash that two binaries compare in HELLO.
+ * The message table as data: descriptions of every message and its fields,
+ * lookup by number, and the hash that two binaries compare in HELLO.
  */
 #include "common/ipc/proto.h"
 
@@ -19,7 +19,10 @@ PROTO_MSGS(FIELD_TABLE)
 const struct proto_msg proto_msgs[] = {PROTO_MSGS(MSG_ROW)};
 const size_t proto_nmsgs = sizeof(proto_msgs) / sizeof(proto_msgs[0]);
 
-/* Position in the table by number: a group is 0xNN00, its rows follow. */
+/*
+ * The index of a message by number (0xGGRR: group and row), plus 1; 0 if there
+ * is none.
+ */
 static uint8_t proto_place[PROTO_GROUPS][PROTO_ROWS];
 _Static_assert(PROTO_NMSGS < UINT8_MAX, "places are one byte each");
 
@@ -46,7 +49,7 @@ proto_find(uint16_t type)
 	return &proto_msgs[at - 1];
 }
 
-/* FNV-1a: this tells builds apart, it keeps nobody out. */
+/* FNV-1a: it tells builds apart and is no protection. */
 static uint64_t
 proto_mix(uint64_t h, const void *p, size_t len)
 {

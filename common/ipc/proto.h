@@ -4,13 +4,13 @@
  * table.  Structs, numbers, encoder, decoder, role and phase checks, the hash
  * in HELLO, hostile tests, fuzz seeds and man page rows derive from it.
  *
- * A row: name, number, sender, receiver, phase, descriptors.  Its fields:
- * kind, name, maximum (of an integer its value, else bytes).  Kinds: u8 u16
- * u32 u64, str (no NUL), blob, big (bytes; travels in a sealed memfd when the
+ * A row: name, number, sender, receiver, phase, descriptors.  Its fields: kind,
+ * name, maximum (the value of an integer, otherwise bytes).  Kinds: u8 u16 u32
+ * u64, str (no NUL), blob, big (bytes; travels in a sealed memfd when the
  * message would exceed one datagram; at most one, last).
  *
- * The sender is whoever owns the channel; no message says who sent it.  Spans
- * of a decoded message die when its handler returns.
+ * The owner of the channel is the sender; no message names its sender.  Spans
+ * of a decoded message are valid until its handler returns.
  */
 #ifndef PROTO_H
 #define PROTO_H
@@ -27,9 +27,9 @@ enum role {
 	ROLE_KEY,	/* keyd, one per credential */
 	ROLE_DIAL,	/* dialerd */
 	ROLE_EGRESS,	/* egressd, one per MCP server with network */
-	ROLE_TUNNEL,	/* tunneld, where there is a corporate proxy */
-	ROLE_TERM,	/* termd, where icsupervisor runs the agent */
-	ROLE_VIEWER,	/* icctl, as far as it shows what termd sends */
+	ROLE_TUNNEL,	/* tunneld, only with a corporate proxy */
+	ROLE_TERM,	/* termd, only if icsupervisor runs the agent */
+	ROLE_VIEWER,	/* icctl, as the viewer of what termd sends */
 	ROLE_COUNT,
 };
 
@@ -38,38 +38,40 @@ enum role {
 	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
 	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM))
 
-/* SETUP: before START. RUN: after it. BOTH: either. */
+/* SETUP: before START.  RUN: after it.  BOTH: at any time. */
 enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 
-/* Limits that more than one process goes by (design, "Admission"). */
+/* Limits that more than one process applies. */
 #define PROTO_MAX_DATAGRAM	65536U
-#define PROTO_MAX_INSTANCES	8U		/* of servers, for one call each */
+#define PROTO_MAX_INSTANCES	8U /* servers started for one call */
 #define PROTO_FIRST_INSTANCE	32U		/* below: configured servers */
 #define PROTO_MAX_SERVERS	(PROTO_FIRST_INSTANCE + PROTO_MAX_INSTANCES)
-#define PROTO_VIRTUAL		(PROTO_FIRST_INSTANCE - 1)	/* if there is */
-#define PROTO_MAX_OBJECTS	8U		/* that one call is given */
-#define PROTO_MAX_PROVIDERS	48U		/* a keyd for each */
+/* the virtual server, if any */
+#define PROTO_VIRTUAL		(PROTO_FIRST_INSTANCE - 1)
+#define PROTO_MAX_OBJECTS	8U		/* given to one call */
+#define PROTO_MAX_PROVIDERS	48U		/* one keyd each */
 #define PROTO_FIRST_ADDED	32U		/* below: configured ones */
-#define PROTO_MAX_HOSTS		4U		/* of one provider */
-#define PROTO_MAX_PEERS		48U		/* of one role */
+#define PROTO_MAX_HOSTS		4U		/* per provider */
+#define PROTO_MAX_PEERS		48U		/* per role */
 #define PROTO_MAX_CALLS		256U		/* in flight, per session */
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
-#define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* of arguments in flight */
+#define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* arguments in flight */
 #define PROTO_MAX_HOLDS		64U
-#define PROTO_MAX_REFS		8192U		/* text of a push's refs */
-#define PROTO_MAX_ASKS		8U		/* requests that are held */
-#define PROTO_ASK_ID		(1ULL << 63)	/* in ids of holds: a request */
-#define PROTO_LOGIN_ID		(1ULL << 62)	/* a login; low byte: whose keyd */
-#define PROTO_MAX_TOKENS	4000000000000ULL	/* of one answer */
+#define PROTO_MAX_REFS		8192U		/* text of the refs of a push */
+#define PROTO_MAX_ASKS		8U /* requests waiting for approval */
+#define PROTO_ASK_ID		(1ULL << 63) /* set in a hold's id: a request */
+/* set: a login; low byte: index of keyd */
+#define PROTO_LOGIN_ID		(1ULL << 62)
+#define PROTO_MAX_TOKENS	4000000000000ULL	/* per answer */
 #define PROTO_MAX_TREE		(4U << 20)
-#define PROTO_MAX_HELD		(12U << 20)	/* arguments and what they mean */
-#define PROTO_MAX_LINE		(4U << 20)	/* JSON-RPC line, both sides */
+#define PROTO_MAX_HELD		(12U << 20) /* arguments and their meaning */
+#define PROTO_MAX_LINE		(4U << 20)	/* JSON-RPC line, either side */
 #define PROTO_NO_SERVER		0xffffU
-#define PROTO_MAX_ROWS		300U		/* of the agent's screen */
+#define PROTO_MAX_ROWS		300U		/* the agent's screen */
 #define PROTO_MAX_COLS		500U
-#define PROTO_MAX_CELLS		60000U		/* bytes: term/cells.h */
-#define PROTO_MAX_TYPED		4096U		/* bytes of one message */
-#define PROTO_TYPED_ROOM	65536U		/* bytes that termd has room for */
+#define PROTO_MAX_CELLS		60000U		/* bytes; see term/cells.h */
+#define PROTO_MAX_TYPED		4096U		/* bytes per message */
+#define PROTO_TYPED_ROOM	65536U /* bytes that termd can buffer */
 #define PROTO_MAX_VIEWERS	8U
 
 /* clang-format off */
@@ -101,13 +103,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SERVER_FAIL,	0x0308,	R(SUP),		R(POLICY),	BOTH,	0)	\
 	M(RULES_BAD,	0x0309,	R(POLICY),	R(SUP),		BOTH,	0)	\
 	M(RULES_OK,	0x030a,	R(POLICY),	R(SUP),		BOTH,	0)	\
-	/* what would become of a call: `icctl policy`, never a session */	\
+	/* evaluating calls for `icctl policy`, never in a session */	\
 	M(EVAL,		0x030b,	R(SUP),		R(POLICY),	RUN,	0)	\
 	M(EVALUATED,	0x030c,	R(POLICY),	R(SUP),		RUN,	0)	\
 	M(RULES_SWAP,	0x030d,	R(SUP),		R(POLICY),	RUN,	0)	\
 	M(PIN,		0x030e,	R(SUP),		R(POLICY),	SETUP,	0)	\
 	M(RULES_NOW,	0x030f,	R(POLICY),	R(AUDIT),	RUN,	0)	\
-	/* what a session may cost: policyd counts calls */			\
+	/* the budget of a session: policyd counts calls */			\
 	M(BUDGET_CALLS,	0x0310,	R(SUP),		R(POLICY),	BOTH,	0)	\
 	M(CALLS_SPENT,	0x0311,	R(POLICY),	R(SUP),		RUN,	0)	\
 	/* a tool call */							\
@@ -123,7 +125,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(CREDIT,	0x040a,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(MOVED,	0x040b,	R(PROXY),	R(POLICY),	RUN,	0)	\
 	M(UNASKED,	0x040e,	R(AUDIT),	R(BACK),	RUN,	0)	\
-	/* one to the virtual server, which icsupervisor answers */		\
+	/* a call to the virtual server, which icsupervisor answers */		\
 	M(VIRTUAL,	0x040c,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(VIRTUAL_DONE,	0x040d,	R(SUP),		R(AUDIT),	RUN,	0)	\
 	/* a server's session */						\
@@ -139,7 +141,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TOOL_SEEN,	0x050a,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(TOOL_SEEN_SHOW, 0x050b, R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(REMOTES,	0x050e,	R(BACK),	R(POLICY),	RUN,	0)	\
-	/* a call outside of the views, served by an instance of its own */	\
+	/* a call outside the views, served by an instance for it alone */	\
 	M(INSTANCE,	0x050c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(INSTANCE_WANT, 0x050d, R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(INSTANCE_BACK, 0x0510, R(SUP),	R(PROXY),	RUN,	0)	\
@@ -179,7 +181,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(BUDGET,	0x070b,	R(SUP),		R(KEY),		BOTH,	0)	\
 	M(SPENT,	0x070f,	R(KEY),		R(SUP),		RUN,	0)	\
 	M(BODIES,	0x0710,	R(SUP),		R(MITM),	SETUP,	0)	\
-	/* a login is renewed: never without the lock that icsupervisor has */ \
+	/* renewing a login, under the lock that icsupervisor holds */	\
 	M(SECRET_OUT,	0x070c,	R(SUP),		R(KEY),		RUN,	1)	\
 	M(SECRET_WANT,	0x070d,	R(KEY),		R(SUP),		RUN,	0)	\
 	M(SECRET_DONE,	0x070e,	R(KEY),		R(SUP),		RUN,	0)	\
@@ -202,7 +204,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)	\
 	M(USAGE,	0x080b,	R(MITM),	R(AUDIT),	RUN,	0)	\
 	M(USAGE_SHOW,	0x080c,	R(AUDIT),	R(SUP),		RUN,	0)	\
-	/* one that a person must approve */					\
+	/* a request that a person must approve */					\
 	M(ASK,		0x080d,	R(MITM),	R(POLICY),	RUN,	0)	\
 	M(ASKED,	0x080e,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(ASK_NO,	0x080f,	R(POLICY),	R(AUDIT),	RUN,	0)	\
@@ -214,16 +216,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(CONNECT_GO,	0x0903,	R(AUDIT),	R(DIAL),	RUN,	0)	\
 	M(CONNECT_END,	0x0904,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
 	M(CONNECT_DENIED, 0x0905, R(EGRESS),	R(AUDIT),	RUN,	0)	\
-	/* a corporate proxy in front of all that dialerd connects to */ \
+	/* a corporate proxy in front of dialerd's connections */	\
 	M(VIA_PROXY,	0x0a01, R(SUP),	R(DIAL)|R(TUNNEL),	SETUP,	0)	\
 	M(TUNNEL,	0x0a02,	R(DIAL),	R(TUNNEL),	RUN,	1)	\
 	M(TUNNELED,	0x0a03,	R(TUNNEL),	R(DIAL),	RUN,	1)	\
 	M(TUNNEL_FAIL,	0x0a04,	R(TUNNEL),	R(DIAL),	RUN,	0)	\
 	M(TUNNEL_SHOW,	0x0a05,	R(TUNNEL),	R(SUP),		RUN,	0)	\
-	/* the agent's terminal: how termd keeps it, and who looks at it */	\
+	/* the agent's terminal: its mode and its viewers */			\
 	M(TERM_MODE,	0x0b01,	R(SUP),		R(TERM),	SETUP,	0)	\
 	M(VIEWER,	0x0b03,	R(SUP),		R(TERM),	RUN,	1)	\
-	/* what is on it */							\
+	/* its contents */							\
 	M(SCREEN,	0x0b04,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(ROW,		0x0b05,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(LINE,		0x0b06,	R(TERM),	R(VIEWER),	RUN,	0)	\
@@ -234,7 +236,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(BOX_END,	0x0b0b,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(TYPIST,	0x0b0c,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(ROOM,		0x0b0d,	R(TERM),	R(VIEWER),	RUN,	0)	\
-	/* what a person does */						\
+	/* the person's input */						\
 	M(KEYS,		0x0b10,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(PASTE,	0x0b11,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(MOUSE,	0x0b12,	R(VIEWER),	R(TERM),	RUN,	0)	\
@@ -246,27 +248,30 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TAKE,		0x0b18,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(OUT_GONE,	0x0b19,	R(VIEWER),	R(TERM),	RUN,	0)
 
-/* Who is there and what confinement is in force (confine.h). */
+/* The sender's role, and the confinement in force (confine.h). */
 #define F_HELLO(F, m)		F(m, u64, proto, UINT64_MAX)		\
 				F(m, u8, role, ROLE_COUNT - 1)		\
 				F(m, u32, flags, UINT32_MAX)		\
 				F(m, u32, landlock, 64)
-/* The other end of a pair: its role and, of several, which. */
+/* The other end of a pair: its role, and its index among peers of that role. */
 #define F_PEER(F, m)		F(m, u8, role, ROLE_COUNT - 1)		\
 				F(m, u16, index, 255)
 #define F_START(F, m)
 #define F_STOP(F, m)
 #define F_LISTEN(F, m)
 
-/* The log, O_APPEND; seq of the next line and hash of the last one. */
+/*
+ * The log, opened with O_APPEND; `seq` of the next line and hash of the last
+ * one.
+ */
 #define F_LOG(F, m)		F(m, u64, seq, UINT64_MAX)		\
 				F(m, blob, prev, 32)			\
 				F(m, u8, sync, 1)
-/* icsupervisor's own record; detail: a canonical JSON object. */
+/* icsupervisor's own record.  detail: a canonical JSON object. */
 #define F_EVENT(F, m)		F(m, str, event, 32)			\
 				F(m, big, detail, 1U << 20)
 #define F_AUDIT_FAIL(F, m)	F(m, str, text, 256)
-/* The first record of this run is in the log. */
+/* The first record of this run has been written. */
 #define F_LOGGED(F, m)
 #define F_COUNTS_GET(F, m)
 #define F_COUNTS(F, m)		F(m, u64, seq, UINT64_MAX)		\
@@ -280,14 +285,18 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_ALARM_SHOW(F, m)	F(m, str, who, 32)			\
 				F_ALARM(F, m)
 
-/* A policy file's text; kind: enum proto_rules. An unused kind is not sent. */
+/*
+ * The text of a policy file.  kind: enum proto_rules; a file that is not used
+ * is not sent.
+ */
 #define F_RULES(F, m)		F(m, u8, kind, PROTO_RULES_LAST)	\
 				F(m, str, name, 4096)			\
 				F(m, big, text, 8U << 20)
 /*
- * home: what "~" in rules and arguments means; empty: refused.  strict: a tool
- * that is no longer the one that was annotated is put in quarantine.  unknown:
- * enum proto_unknown, for tools without an annotation.
+ * hold_ms: how long a call waits for approval.  ask: somebody can approve.
+ * home: the meaning of "~" in rules and arguments; empty: "~" is refused.
+ * strict: a tool that no longer is as annotated is quarantined.  unknown: enum
+ * proto_unknown, for tools without an annotation.
  */
 #define F_SETTINGS(F, m)	F(m, u32, hold_ms, 3600000)		\
 				F(m, u8, ask, 1)			\
@@ -295,15 +304,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, strict, 1)			\
 				F(m, u8, unknown, PROTO_UNKNOWN_LAST)	\
 				F(m, str, home, 4096)
-/* Host paths that no call may touch. */
+/* A host path that no call may touch. */
 #define F_PROTECT(F, m)		F(m, str, path, 4096)
 /*
- * trusted: structural allow; domains: newline-separated egress list; internal:
- * icgit, which answers policyd and has no tools for anybody else; virtual: the
- * one named "proxy", PROTO_VIRTUAL, whose tools policyd has itself and
- * icsupervisor carries out; git: a git server, whatever its name; command:
- * SHA-256 of what is run, a part of each tool's pin; zeros: our own program,
- * whose tools are not pinned; reach: enum proto_reach bits, beside its view.
+ * trusted: all of its calls are allowed by structure.  domains: its egress
+ * list, one entry per line.  internal: icgit, which answers policyd only and
+ * offers no tools.  virtual: the server named "proxy" (PROTO_VIRTUAL), whose
+ * tools policyd defines and icsupervisor carries out.  git: a git server,
+ * whatever its name.  command: SHA-256 of the program, a part of the pin of
+ * each tool; zeros: our own program, whose tools are not pinned.  reach: enum
+ * proto_reach bits, what it can reach apart from its view.
  */
 #define F_SERVER(F, m)		F(m, u16, index, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, name, 64)			\
@@ -316,9 +326,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, blob, command, 32)			\
 				F(m, str, domains, 16384)
 /*
- * One row of a server's view: `path` in the view is the object fd (O_PATH) on
- * the host, whose path there is `host`.  Hidden: not that object is there, but
- * nothing that anybody may reach.
+ * One row of a server's view: `path` in the view is the object fd (O_PATH),
+ * whose path on the host is `host`.  Hidden: the view has an unreachable
+ * placeholder there instead of that object.
  */
 #define F_VIEW(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, path, 4096)			\
@@ -330,25 +340,33 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, text, 512)
 #define F_RULES_BAD(F, m)	F(m, u8, kind, PROTO_RULES_LAST)	\
 				F(m, str, text, 2048)
-/* Before START: in force at once.  In a session RULES are kept aside until
- * this: all of them replace all that is in force, or nothing changes. */
+/*
+ * Before START, RULES are in force at once.  In a session they are kept aside
+ * until this message: then all of them replace all rules in force, or nothing
+ * changes.
+ */
 #define F_RULES_SWAP(F, m)
-/* The tool had this digest when it was first used, or was trusted since. */
+/*
+ * The tool had this digest when it was first used, or has been trusted since.
+ */
 #define F_PIN(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, tool, 64)			\
 				F(m, blob, digest, 32)
-/* What decides from here on: SHA-256 of each file, empty where there is none. */
+/*
+ * The rules in force from now on: SHA-256 of each file, empty if there is none.
+ */
 #define F_RULES_NOW(F, m)	F(m, u32, rules, UINT32_MAX)		\
 				F(m, blob, policy, 32)			\
 				F(m, blob, annotations, 32)		\
 				F(m, blob, lists, 32)
-/* All RULES so far are in force; warnings: newline-separated text. */
+/* All RULES so far are in force.  warnings: newline-separated text. */
 #define F_RULES_OK(F, m)	F(m, u32, rules, UINT32_MAX)		\
 				F(m, str, warnings, 16384)
 
 /*
- * A question without effect.  whole: the way of a call (policyd/judge.c) and
- * not the engine alone; trace: say why, as a JSON array of steps.
+ * Evaluate a call without effect.  whole: treat it as policyd/judge.c does, not
+ * only as the engine does.  trace: explain the decision as a JSON array of
+ * steps.
  */
 #define F_EVAL(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, str, server_name, 256)		\
@@ -356,7 +374,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, whole, 1)			\
 				F(m, u8, trace, 1)			\
 				F(m, big, args, PROTO_MAX_TREE)
-/* roles: those that escalate, comma-separated; answer: the agent's text. */
+/*
+ * roles: the argument roles that need approval, comma-separated.  answer: the
+ * text for the agent.
+ */
 #define F_EVALUATED(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, status, PROTO_STATUS_LAST)	\
 				F(m, str, rule, 256)			\
@@ -366,17 +387,18 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, big, trace, PROTO_MAX_TREE)
 
 /*
- * What policyd may let through: `calls` in all, for `ms` from now
- * (UINT64_MAX: no limit).  What a call beyond is told: the two texts.
+ * The calls that policyd may allow: `calls` in total, for `ms` from now
+ * (UINT64_MAX: no limit).  The texts are the answers to calls beyond each
+ * limit.
  */
 #define F_BUDGET_CALLS(F, m)	F(m, u64, calls, UINT64_MAX)		\
 				F(m, u64, ms, UINT64_MAX)		\
 				F(m, str, calls_text, 512)		\
 				F(m, str, ms_text, 512)
-/* Calls so far. */
+/* The number of calls so far. */
 #define F_CALLS_SPENT(F, m)	F(m, u64, calls, UINT64_MAX)
 
-/* The agent's call. server: by the part of the name before "__". */
+/* The agent's call.  server: determined by the part of the name before "__". */
 #define F_CALL(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u16, server, UINT16_MAX)		\
 				F(m, str, tool, 256)			\
@@ -386,14 +408,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_HELD(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u32, ms, 3600000)
 /*
- * A decided call.  payload: the line for the server when it is allowed (its
- * newline included), else, and for the virtual server, the canonical
- * arguments; arguments lie at
- * args_off/args_len in it, what the log shall hold instead of them (redacted,
- * shortened), if anything, at log_off/log_len.  answer: what the agent is
- * told when the call is not forwarded.  over: APPROVED told of the hold's end.
- * grant: the call whose approval for the session allowed this one (its own id:
- * it was approved so), or 0.
+ * A decided call.  payload: the line for the server if the call is allowed
+ * (with its newline), otherwise, and for the virtual server, the canonical
+ * arguments.  The arguments are at args_off/args_len in it; the version for the
+ * log (redacted, shortened), if it differs, is at log_off/log_len.  answer: the
+ * text for the agent if the call is not forwarded.  over: APPROVED has already
+ * reported the end of the hold.  grant: the call whose approval for the session
+ * allowed this one (its own id if it was approved so), or 0.
  */
 #define F_RELEASE(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u16, server, UINT16_MAX)		\
@@ -414,50 +435,58 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, log_off, UINT32_MAX)		\
 				F(m, u32, log_len, UINT32_MAX)		\
 				F(m, big, payload, 3U * PROTO_MAX_TREE)
-/* How a call ends that no server answers: a result with this text. */
+/* The answer to a call that no server answers: a result with this text. */
 #define F_ANSWER(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, error, 1)			\
 				F(m, str, text, 4096)
-/* What a call to the virtual server asks for; args: as RELEASE has them. */
+/* A call to the virtual server.  args: as in RELEASE. */
 #define F_VIRTUAL(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, str, tool, 64)			\
 				F(m, big, args, 65536)
-/* text: what the agent is told. */
+/* text: for the agent. */
 #define F_VIRTUAL_DONE(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, error, 1)			\
 				F(m, str, text, 4096)
-/* A released call is over (answered, lost, or never written). */
+/* A released call has ended: answered, lost, or never written. */
 #define F_ENDED(F, m)		F(m, u64, id, UINT64_MAX)
-/* error 0: tree is the result; 1: the JSON-RPC error object. */
+/* error 0: tree is the result; 1: it is the JSON-RPC error object. */
 #define F_RESULT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, error, 1)			\
 				F(m, big, tree, PROTO_MAX_TREE)
-/* ago: microseconds since the answer came; several are told at once. */
+/*
+ * ago: microseconds since the answer arrived, as several DONE are sent
+ * together.
+ */
 #define F_DONE(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, status, 1)	/* success, error */	\
 				F(m, u32, bytes, UINT32_MAX)		\
 				F(m, u32, ago, UINT32_MAX)
-/* So many results were of no call that this server had: it slows down. */
+/*
+ * The server has sent this many results that belong to no call of its own;
+ * mcp-backd slows it down.
+ */
 #define F_UNASKED(F, m)		F(m, u32, count, UINT32_MAX)
 #define F_PROGRESS(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, str, progress, 40)	/* number text */	\
 				F(m, str, total, 40)	/* or empty */		\
 				F(m, str, message, 1024)
 /*
- * So many calls to this server (or to none) ended. mcp-proxyd counts a call
- * until then, whoever answered it before: it never has more under way than
- * policyd, which has counted them down already, allows.
+ * This many calls to the server (or to none) have ended.  mcp-proxyd counts a
+ * call as in flight until then, even after it was answered; policyd has already
+ * counted them down, so mcp-proxyd never has more in flight than policyd
+ * allows.
  */
 #define F_CREDIT(F, m)		F(m, u16, server, UINT16_MAX)		\
 				F(m, u32, calls, PROTO_MAX_CALLS)	\
 				F(m, u32, bytes, UINT32_MAX)
-/* The call's result is taken from that instance's mcp-backd alone. */
+/* Accept the call's result only from that instance's mcp-backd. */
 #define F_MOVED(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u16, server, PROTO_MAX_SERVERS - 1)
 
 /*
- * A line of the session itself; what: "initialize", "cancelled", ...  id: the
- * call that it cancels and so ends, as no answer need come; or 0.
+ * A line of the session itself.  what: "initialize", "cancelled", ...  id: the
+ * call that the line cancels and thereby ends, because no answer need come; or
+ * 0.
  */
 #define F_SESSION(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, what, 32)			\
@@ -467,7 +496,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, tools, 1)	/* offers tools */	\
 				F(m, str, version, 32)			\
 				F(m, str, text, 512)	/* name, or error */
-/* One page of tools/list; tree: the tools array. cursor: empty on the last. */
+/*
+ * One page of tools/list.  tree: the array of tools.  cursor: empty on the last
+ * page.
+ */
 #define F_TOOLS_PAGE(F, m)	F(m, u32, seq, UINT32_MAX)		\
 				F(m, u8, good, 1)			\
 				F(m, str, cursor, 4096)			\
@@ -477,7 +509,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, rid, 256)			\
 				F(m, str, method, 128)
 #define F_GONE(F, m)		F(m, str, text, 512)
-/* What the agent may see now: a canonical JSON array of tools. */
+/* The tools that the agent may see from now on: a canonical JSON array. */
 #define F_TOOLS(F, m)		F(m, u8, complete, 1)			\
 				F(m, big, text, 8U << 20)
 #define F_STATE(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
@@ -486,17 +518,17 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, text, 512)
 #define F_STATE_SHOW(F, m)	F_STATE(F, m)
 /*
- * icgit's answer: where the remotes lead, one URL a line; not good: nobody
- * knows, for the reason in text.
+ * icgit's answer: the URLs of the remotes, one per line.  If not good, they are
+ * unknown, for the reason in text.
  */
 #define F_REMOTES(F, m)		F(m, u32, seq, UINT32_MAX)		\
 				F(m, u8, good, 1)			\
 				F(m, str, urls, 32768)			\
 				F(m, str, text, 256)
 /*
- * A tool that is not the one that was pinned: enum proto_tool.  digest: what
- * a pin of it would be; text: its definition, or nothing if that is too long.
- * other: of a look-alike the tool that it looks like.
+ * A tool that differs from its pin: enum proto_tool.  digest: the pin it would
+ * have.  text: its definition, empty if too long.  other: for a look-alike, the
+ * tool that it resembles.
  */
 #define F_TOOL_SEEN(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, u8, state, PROTO_TOOL_LAST)	\
@@ -507,9 +539,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_TOOL_SEEN_SHOW(F, m)	F_TOOL_SEEN(F, m)
 
 /*
- * One object that a call shall be given, and `left` more follow: path is the
- * object dev/ino; of a kind NAME (made, removed, moved) it is a name in the
- * directory dev/ino, and now is own_dev/own_ino, or 0: nothing.
+ * One object to be given to a call; `left` more follow.  path is the object
+ * dev/ino.  If kind is NAME (to be created, removed or moved), path is a name
+ * in the directory dev/ino, and the object there is own_dev/own_ino, or 0 if
+ * there is none.
  */
 #define F_INSTANCE(F, m)	F(m, u64, call, UINT64_MAX)		\
 				F(m, u16, server, PROTO_FIRST_INSTANCE - 1) \
@@ -522,37 +555,46 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u64, own_dev, UINT64_MAX)		\
 				F(m, u64, own_ino, UINT64_MAX)
 #define F_INSTANCE_WANT(F, m)	F_INSTANCE(F, m)
-/* That mcp-backd, whose PEER came before, answers this call. */
+/* The mcp-backd introduced by the preceding PEER answers this call. */
 #define F_INSTANCE_BACK(F, m)	F(m, u64, call, UINT64_MAX)		\
 				F(m, u16, server, PROTO_MAX_SERVERS - 1)
-/* It runs; the descriptor is its stdin. */
+/* The instance runs; the descriptor is its standard input. */
 #define F_INSTANCE_UP(F, m)	F_INSTANCE_BACK(F, m)
 #define F_INSTANCE_GO(F, m)	F_INSTANCE_BACK(F, m)
-/* changed: what was approved is there no more; else it cannot be served. */
+/*
+ * changed: the approved object is no longer there; otherwise the instance
+ * cannot be started.
+ */
 #define F_INSTANCE_FAIL(F, m)	F(m, u64, call, UINT64_MAX)		\
 				F(m, u8, changed, 1)			\
 				F(m, str, text, 512)
 #define F_INSTANCE_NO(F, m)	F_INSTANCE_FAIL(F, m)
-/* Each INSTANCE ends with one of these, whatever came in between. */
+/* Each INSTANCE ends with one of these, whatever happened in between. */
 #define F_INSTANCE_DROP(F, m)	F(m, u64, call, UINT64_MAX)
 #define F_INSTANCE_KILL(F, m)	F_INSTANCE_DROP(F, m)
-/* Its mcp-backd's channel closed: here, there as well, everywhere. */
+/*
+ * The channel of the instance's mcp-backd has closed, as seen by each process
+ * in turn.
+ */
 #define F_INSTANCE_LOST(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)
 #define F_INSTANCE_LEFT(F, m)	F_INSTANCE_LOST(F, m)
 #define F_INSTANCE_FREE(F, m)	F_INSTANCE_LOST(F, m)
-/* After KILL: no process is left of it. There is room for another. */
+/*
+ * After KILL: none of its processes is left, and there is room for another
+ * instance.
+ */
 #define F_INSTANCE_OVER(F, m)	F_INSTANCE_DROP(F, m)
 #define F_INSTANCE_ROOM(F, m)	F_INSTANCE_DROP(F, m)
 
 /*
- * A call waits for a person; or a login that would replace one that works, of
- * keyd (PROTO_LOGIN_ID).  digest: SHA-256 of the canonical JSON array
- * [server, tool, arguments]; preview: the canonical arguments, which are its
- * first `args` bytes, then what they mean as canonical JSON (details.h).
- * effect: what the call would do, as a sentence.  session: what
- * an approval for the session would allow, as canonical JSON (grants.h); empty
- * where there is none to be had.  The same id again: the rules changed and it
- * is held for another reason now.
+ * A call waits for approval; or, from keyd, a login that would replace one that
+ * works (PROTO_LOGIN_ID).  digest: SHA-256 of the canonical JSON array [server,
+ * tool, arguments].  preview: the canonical arguments, which are its first
+ * `args` bytes, then their meaning as canonical JSON (details.h).  effect: what
+ * the call would do, as a sentence.  session: what an approval for the session
+ * would allow, as canonical JSON (grants.h); empty if none can be given.  The
+ * same id again: the rules have changed, and the call now waits for another
+ * reason.
  */
 #define F_HOLD(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, blob, digest, 32)			\
@@ -570,7 +612,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_HOLD_END(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, state, PROTO_HOLD_LAST)	\
 				F(m, u8, granted, 1)	/* for the session */
-/* session: SHA-256 of HOLD.session as it was shown; empty: this call alone. */
+/*
+ * session: SHA-256 of HOLD.session as it was shown; empty: for this call only.
+ */
 #define F_VERDICT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, blob, digest, 32)			\
 				F(m, blob, session, 32)			\
@@ -580,34 +624,40 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_LATE(F, m)		F(m, u64, id, UINT64_MAX)
 #define F_LATE_SHOW(F, m)	F(m, u64, id, UINT64_MAX)
 /*
- * The hold ended: its call goes out once its instance runs.  Of keyd: a login
- * that was held is in use, or forgotten.
+ * The hold has ended, and its call is sent once its instance runs.  From keyd:
+ * the login that was held is now in use, or was discarded.
  */
 #define F_APPROVED(F, m)	F_HOLD_END(F, m)
-/* The user looked at the definition with this digest: it may be used. */
+/*
+ * The user has inspected the definition with this digest: the tool may be used.
+ */
 #define F_TRUST(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, tool, 64)			\
 				F(m, blob, digest, 32)
 #define F_TRUST_GO(F, m)	F_TRUST(F, m)
 
 /*
- * A provider file (mitmd/provider/files), the same bytes to both locks.  In a
- * session: a web host that a person approved, PROTO_FIRST_ADDED or above.
+ * A provider file (mitmd/provider/files), the same bytes to mitmd and to keyd,
+ * which check requests independently.  In a session: a web host that a person
+ * approved, with an index from PROTO_FIRST_ADDED.
  */
 #define F_PROVIDER(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
 				F(m, str, name, 64)			\
 				F(m, big, json, 1U << 20)
-/* To keyd: where it answers a login that begins in the box. */
+/*
+ * The placeholder key.  To keyd: the key with which it answers a login that
+ * begins in the sandbox.
+ */
 #define F_SENTINEL(F, m)	F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
 				F(m, str, key, 512)
 /*
- * The list is closed: make the CA and its leaves, destroy its key.  open: it is
- * not, web hosts may be added; the CA's key is kept, its names are not
- * constrained.
+ * The list of providers is complete: make the CA and its leaf certificates,
+ * then destroy its key.  open: web hosts may still be added; the CA's key is
+ * kept and its names are not constrained.
  */
 #define F_SEAL(F, m)		F(m, u8, open, 1)
 #define F_CA(F, m)		F(m, blob, der, 4096)
-/* Where the provider's host of that number really is. */
+/* The real address of that host of the provider. */
 #define F_UPSTREAM(F, m)	F(m, u8, which, PROTO_MAX_HOSTS - 1)	\
 				F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)		\
@@ -615,45 +665,51 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, prefix, 1024)			\
 				F(m, u8, reuse, 1)
 /*
- * again: SECRET_WANT brings another one, where the provider refuses this.
  * kind 0: the credential itself; n: a login file, the nth of the provider's
- * "logins".  In a session: another one, from now on; behind a SECRET_OUT: the
- * file as it is, under the lock.  To tunneld: user:password; kind 1: as it
- * stood in a URL, with escapes.
+ * "logins".  again: if the provider rejects it, SECRET_WANT gets another one.
+ * In a session: the credential to use from now on; after SECRET_OUT: the
+ * current file, read under the lock.  To tunneld: user:password; kind 1: as in
+ * a URL, percent-encoded.
  */
 #define F_SECRET(F, m)		F(m, u8, kind, 8)			\
 				F(m, u8, again, 1)
 #define F_ROOTS(F, m)		F(m, big, pem, 4U << 20)
-/* enum proto_key. length: bytes of the credential, never more of it. */
+/*
+ * enum proto_key.  length: bytes of the credential, which is all that is told
+ * about it.
+ */
 #define F_KEY_STATE(F, m)	F(m, u8, state, PROTO_KEY_LAST)		\
 				F(m, u32, length, UINT32_MAX)		\
 				F(m, str, text, 256)
 #define F_UNLOCK(F, m)
-/* One that was added is no more; its connections are closed. */
+/* An added provider is removed; its connections are closed. */
 #define F_PROVIDER_DROP(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1)
-/* What the keyd of that index may be connected to. */
+/* A target that the keyd of that index may be connected to. */
 #define F_TARGET(F, m)		F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
 				F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)		\
 				F(m, u8, private_ok, 1)			\
 				F(m, u8, which, PROTO_TARGET_LAST)
-/* Where a login is renewed. */
+/* The token endpoint at which a login is renewed. */
 #define F_TOKEN(F, m)		F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)		\
 				F(m, u8, tls, 1)			\
 				F(m, str, path, 1024)
-/* The file that will take the login file's place; SECRET follows, if there is one. */
+/*
+ * The new file that will replace the login file; SECRET follows if there is an
+ * old one.
+ */
 #define F_SECRET_OUT(F, m)	F(m, u32, turn, UINT32_MAX)
-/* Why: enum proto_want. */
+/* why: enum proto_want. */
 #define F_SECRET_WANT(F, m)	F(m, u8, why, PROTO_WANT_LAST)
-/* enum proto_done; expires: seconds since 1970, 0: unknown. */
+/* result: enum proto_done.  expires: seconds since 1970, 0 if unknown. */
 #define F_SECRET_DONE(F, m)	F(m, u32, turn, UINT32_MAX)		\
 				F(m, u8, result, PROTO_DONE_LAST)	\
 				F(m, u64, expires, UINT64_MAX)		\
 				F(m, str, text, 256)
-/* No lock, or no file. */
+/* The lock was not obtained, or there is no file. */
 #define F_SECRET_NONE(F, m)	F(m, str, text, 256)
-/* For `icctl keys`. Times: ms ago; UINT64_MAX: never. */
+/* For `icctl keys`.  Times are ms ago; UINT64_MAX: never. */
 #define F_KEY_ASK(F, m)
 #define F_KEY_TELL(F, m)	F(m, u64, loaded, UINT64_MAX)		\
 				F(m, u64, used, UINT64_MAX)		\
@@ -662,42 +718,46 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, renewals, UINT32_MAX)
 
 /*
- * What this keyd may still do: begin requests that start a turn up to
- * `turns` in all, for `ms` from now (UINT64_MAX: no limit); spent_text not
- * empty: nothing more.  The texts are what such a request is told.
+ * The budget of this keyd: it may begin up to `turns` requests in total that
+ * start a turn, for `ms` from now (UINT64_MAX: no limit); nothing more if
+ * spent_text is not empty.  The texts are the answers to requests beyond each
+ * limit.
  */
 #define F_BUDGET(F, m)		F(m, u64, turns, UINT64_MAX)		\
 				F(m, u64, ms, UINT64_MAX)		\
 				F(m, str, turns_text, 512)		\
 				F(m, str, ms_text, 512)			\
 				F(m, str, spent_text, 512)
-/* Why the provider fails, and how often since it was told last. */
+/*
+ * The reason why the provider fails, and how often it has since the last
+ * report.
+ */
 #define F_TROUBLE(F, m)		F(m, str, text, 256)			\
 				F(m, u32, count, UINT32_MAX)
-/* Totals of this keyd: its own count. */
+/* This keyd's totals, by its own count. */
 #define F_SPENT(F, m)		F(m, u64, turns, UINT64_MAX)		\
 				F(m, u64, requests, UINT64_MAX)		\
 				F(m, u64, sent, UINT64_MAX)		\
 				F(m, u64, received, UINT64_MAX)
 /*
- * A package registry's metadata was filtered (source "metadata"; version empty:
- * all of it), or a file was asked for ("file"): may it be had, and why.
+ * The decision about a package.  source "metadata": a registry's metadata was
+ * filtered (version empty: all versions); "file": a file was requested.
  */
 #define F_PACKAGE(F, m)		F(m, str, name, 214)			\
 				F(m, str, version, 128)			\
 				F(m, u8, allowed, 1)			\
 				F(m, str, reason, 512)			\
 				F(m, str, source, 16)
-/* Bytes of bodies that mitmd may hold at once. */
+/* The bytes of bodies that mitmd may hold at once. */
 #define F_BODIES(F, m)		F(m, u64, bytes, 1U << 30)
 #define F_STREAM_OPEN(F, m)	F(m, u32, stream, UINT32_MAX)		\
 				F(m, blob, digest, 32)
 #define F_STREAM(F, m)		F(m, u32, stream, UINT32_MAX)
 /*
  * headers: repeated (u16 little-endian length, name, u16 length, value), names
- * lower-case.  length: of the body that follows on the stream; body: its
- * SHA-256, where the route wants to know, else empty.  host: which of the
- * provider's.  asked: a person approved it (of those that policyd lets go).
+ * lower-case.  length: of the body that follows on the stream.  body: its
+ * SHA-256 if the route needs it, else empty.  host: index among the provider's
+ * hosts.  asked: the request was approved by a person (set by policyd).
  */
 #define F_REQUEST(F, m)		F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
 				F(m, u8, host, PROTO_MAX_HOSTS - 1)	\
@@ -711,23 +771,30 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, blob, body, 32)			\
 				F(m, str, refs, PROTO_MAX_REFS)		\
 				F(m, blob, headers, 49152)
-/* digest: of one that a person approved, what keyd finds as well; or empty. */
+/*
+ * digest: for an approved request, the digest that keyd must arrive at too;
+ * else empty.
+ */
 #define F_REQUEST_GO(F, m)	F_REQUEST(F, m)				\
 				F(m, blob, digest, 32)
 /*
- * A request of a route that a person must approve, in place of REQUEST. id:
- * rising; it is held as PROTO_ASK_ID | id.  name: the provider's.
+ * A request of a route that needs approval, in place of REQUEST.  id:
+ * increasing; the pending request has the id PROTO_ASK_ID | id.  name: of the
+ * provider.
  */
 #define F_ASK(F, m)		F_REQUEST(F, m)				\
 				F(m, u32, id, UINT32_MAX)		\
 				F(m, str, name, 64)			\
 				F(m, str, host_name, 253)		\
 				F(m, str, method, 32)
-/* It was approved; digest: as in HOLD; preview: its arguments. */
+/* The request was approved.  digest: as in HOLD.  preview: its arguments. */
 #define F_ASKED(F, m)		F_ASK(F, m)				\
 				F(m, blob, digest, 32)			\
 				F(m, big, preview, PROTO_MAX_TREE)
-/* It was not; hold: how it ended, NONE: it was not held. */
+/*
+ * The request was not approved.  hold: how the wait ended; NONE: it did not
+ * wait.
+ */
 #define F_ASK_NO(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
 				F(m, u32, stream, UINT32_MAX)		\
@@ -738,7 +805,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, tool, 256)			\
 				F(m, blob, digest, 32)			\
 				F(m, big, preview, PROTO_MAX_TREE)
-/* The agent gave it up. */
+/* The agent gave the request up. */
 #define F_ASK_CANCEL(F, m)	F(m, u32, id, UINT32_MAX)
 #define F_REFUSED(F, m)		F(m, u32, stream, UINT32_MAX)		\
 				F(m, u32, exchange, UINT32_MAX)		\
@@ -753,11 +820,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, which, PROTO_TARGET_LAST)
 #define F_DIALED(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, str, address, 64)
-/* proxy: enum proto_proxy, what a corporate proxy has to do with it. */
+/* proxy: enum proto_proxy, the part of a corporate proxy in the failure. */
 #define F_DIAL_FAIL(F, m)	F(m, u32, id, UINT32_MAX)		\
 				F(m, u8, proxy, PROTO_PROXY_LAST)	\
 				F(m, str, text, 256)
-/* mitmd answered a request itself; id: as the answer names it. */
+/* mitmd answered a request itself.  id: the one that the answer names. */
 #define F_DENIED(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, u16, status, 999)			\
 				F(m, str, code, 32)			\
@@ -766,8 +833,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, target, 256)
 
 /*
- * Where the server of that index may connect to, or may not: a name, "*.name",
- * "*" or an address, as common/net/egress_list.h says.
+ * A destination that the server of that index may or may not connect to: a
+ * name, "*.name", "*" or an address (see common/net/egress_list.h).
  */
 #define F_DOOR(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, host, 253)			\
@@ -779,17 +846,20 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u16, port, UINT16_MAX)
 #define F_CONNECT_GO(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F_CONNECT(F, m)
-/* Over, or never begun. sent, received: bytes, as the server sees them. */
+/*
+ * The connection ended, or never began.  sent, received: bytes, from the
+ * server's side.
+ */
 #define F_CONNECT_END(F, m)	F(m, u32, id, UINT32_MAX)		\
 				F(m, u64, sent, UINT64_MAX)		\
 				F(m, u64, received, UINT64_MAX)		\
 				F(m, str, error, 512)
-/* Not on the list (host), or no CONNECT at all (method). */
+/* The host is not on the list, or the request was no CONNECT. */
 #define F_CONNECT_DENIED(F, m)	F(m, str, code, 32)			\
 				F(m, str, target, 256)
 /*
- * What an answer says that it cost so far (meter.h); last: it is over.
- * provider, stream and exchange as in REQUEST.
+ * The usage that an answer reports so far (meter.h).  last: the answer is
+ * complete.  provider, stream and exchange: as in REQUEST.
  */
 #define F_USAGE(F, m)		F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
 				F(m, u32, stream, UINT32_MAX)		\
@@ -804,15 +874,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_USAGE_SHOW(F, m)	F_USAGE(F, m)
 
 /*
- * Where everything is connected through, but for what `direct` names: rows of
- * common/net/no_proxy.h, each with a newline behind it.
+ * The corporate proxy for all connections except those in `direct`: rows of
+ * common/net/no_proxy.h, each ending in a newline.
  */
 #define F_VIA_PROXY(F, m)	F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)		\
 				F(m, str, direct, 16384)
 /*
- * A connection to the proxy: a CONNECT for that host, and it comes back, no
- * byte taken from behind the answer's head.  quiet: there may be none.
+ * A connection to the proxy, to be tunneled to that host with CONNECT.  It
+ * comes back without a byte consumed after the head of the proxy's answer.
+ * quiet: such bytes are an error.
  */
 #define F_TUNNEL(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, str, host, 253)			\
@@ -822,16 +893,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_TUNNEL_FAIL(F, m)	F(m, u32, id, UINT32_MAX)		\
 				F(m, u8, proxy, PROTO_PROXY_LAST)	\
 				F(m, str, text, 256)
-/* How it goes with the proxy, where that is another than before. */
+/* The state of the proxy, sent when it changes. */
 #define F_TUNNEL_SHOW(F, m)	F(m, u8, proxy, PROTO_PROXY_LAST)	\
 				F(m, str, text, 256)
 
 /*
  * screen: the agent has a pseudo-terminal of this size, whose cells are sent;
- * else its output is pipes and is sent as lines.  raw_out, raw_err: that
- * stream goes unchanged to viewers that wait, because it is redirected to a
- * file or pipe there.  wait: nothing is read from the sandbox before there is
- * a viewer, so that no viewer misses the beginning.
+ * otherwise its output goes to pipes and is sent as lines.  raw_out, raw_err:
+ * that stream is sent unchanged to viewers that are waited for, because it is
+ * redirected there to a file or pipe.  wait: nothing is read from the sandbox
+ * before there is a viewer, so that no viewer misses the beginning.
  */
 #define F_TERM_MODE(F, m)	F(m, u8, screen, 1)			\
 				F(m, u8, wait, 1)			\
@@ -841,13 +912,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u16, cols, PROTO_MAX_COLS)
 /*
  * A viewer's channel.  types: it gets the keyboard.  waits: lines and raw
- * output wait for it as for any pipe; another viewer that is slow misses some.
+ * output wait for it, as for a pipe; any other viewer that is slow misses some.
  */
 #define F_VIEWER(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, u8, types, 1)			\
 				F(m, u8, waits, 1)
 /*
- * The grid's size and its cursor; shape: enum proto_cursor, modes: enum
+ * The size of the grid and the cursor.  shape: enum proto_cursor; modes: enum
  * proto_term bits.  A size other than the last one clears the viewer's copy.
  */
 #define F_SCREEN(F, m)		F(m, u16, rows, PROTO_MAX_ROWS)		\
@@ -856,14 +927,15 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u16, col, PROTO_MAX_COLS)		\
 				F(m, u8, shape, PROTO_CURSOR_LAST)	\
 				F(m, u32, modes, PROTO_TERM_ALL)
-/* Cells of a row from a column on: common/term/cells.h. */
+/* Cells of a row, starting at a column; see common/term/cells.h. */
 #define F_ROW(F, m)		F(m, u16, row, PROTO_MAX_ROWS - 1)	\
 				F(m, u16, from, PROTO_MAX_COLS - 1)	\
 				F(m, blob, cells, PROTO_MAX_CELLS)
 /*
  * A line of a stream (0: output, 1: errors), or one that scrolled off the
- * screen.  more: it is not complete; the stream's next LINE replaces it.
- * joined: it continues the stream's last complete LINE, which was too long.
+ * screen.  more: it is incomplete; the next LINE of the stream replaces it.
+ * joined: it continues the last complete LINE of the stream, which was too
+ * long.
  */
 #define F_LINE(F, m)		F(m, u8, stream, 1)			\
 				F(m, u8, more, 1)			\
@@ -875,29 +947,32 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* UTF-8 without control characters. */
 #define F_TITLE(F, m)		F(m, str, text, 320)
 /*
- * End of a frame: what came before may be drawn.  The next one comes after its
- * FRAME_ACK.  lost: lines that this viewer was too slow for.
+ * The end of a frame: everything before it may be drawn.  The next frame comes
+ * after FRAME_ACK.  lost: lines that this viewer was too slow to receive.
  */
 #define F_FRAME(F, m)		F(m, u32, seq, UINT32_MAX)		\
 				F(m, u32, lost, UINT32_MAX)
-/* All that the sandbox sent has been sent before this; nothing follows. */
+/*
+ * Everything that the sandbox sent has been sent before this; nothing follows.
+ */
 #define F_BOX_END(F, m)
-/* Whether this viewer has the keyboard. */
+/* types: this viewer has the keyboard. */
 #define F_TYPIST(F, m)		F(m, u8, types, 1)
 /*
- * termd has room for so many bytes more of KEYS, PASTE and INPUT together.  A
- * viewer begins with PROTO_TYPED_ROOM and sends no more than it has room for.
+ * termd can buffer this many more bytes of KEYS, PASTE and INPUT together.  A
+ * viewer begins with PROTO_TYPED_ROOM and never sends more than fits.
  */
 #define F_ROOM(F, m)		F(m, u32, bytes, PROTO_TYPED_ROOM)
 
-/* As the viewer's terminal sends it, in the modes that SCREEN says. */
+/* As the viewer's terminal sends it, in the modes given in SCREEN. */
 #define F_KEYS(F, m)		F(m, blob, bytes, PROTO_MAX_TYPED)
-/* Without brackets; last: the paste is complete. */
+/* Without the brackets of a bracketed paste.  last: the paste is complete. */
 #define F_PASTE(F, m)		F(m, u8, last, 1)			\
 				F(m, blob, bytes, PROTO_MAX_TYPED)
 /*
- * button: as in xterm's SGR reports (64 to 67: wheel), without the bits that
- * follow.  row, col: of the grid, from 0.  mods: shift 4, meta 8, control 16.
+ * button: as in SGR mouse reports of xterm (64 to 67: wheel), without the
+ * modifier bits.  row, col: in the grid, from 0.  mods: shift 4, meta 8,
+ * control 16.
  */
 #define F_MOUSE(F, m)		F(m, u8, button, 127)			\
 				F(m, u8, what, PROTO_MOUSE_LAST)	\
@@ -905,16 +980,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u16, row, PROTO_MAX_ROWS - 1)	\
 				F(m, u16, col, PROTO_MAX_COLS - 1)
 #define F_FOCUS(F, m)		F(m, u8, in, 1)
-/* Room for the grid on the viewer's terminal. */
+/* The space for the grid on the viewer's terminal. */
 #define F_SIZE(F, m)		F(m, u16, rows, PROTO_MAX_ROWS)		\
 				F(m, u16, cols, PROTO_MAX_COLS)
 /* Standard input that is not a terminal. */
 #define F_INPUT(F, m)		F(m, blob, bytes, PROTO_MAX_CELLS)
 #define F_INPUT_END(F, m)
 #define F_FRAME_ACK(F, m)	F(m, u32, seq, UINT32_MAX)
-/* Gives the keyboard to this viewer. */
+/* Give the keyboard to this viewer. */
 #define F_TAKE(F, m)
-/* From one that waits: that stream can no longer be written there. */
+/* From a viewer that is waited for: it can no longer write that stream. */
 #define F_OUT_GONE(F, m)	F(m, u8, stream, 1)
 /* clang-format on */
 
@@ -925,20 +1000,23 @@ enum proto_rules {
 };
 #define PROTO_RULES_LAST PROTO_RULES_LISTS
 
-/* A call of a tool that no policy knows is refused; the tool is not offered
- * either; or a person decides about each call. */
-enum proto_unknown { PROTO_UNKNOWN_DENY, PROTO_UNKNOWN_HIDE, PROTO_UNKNOWN_HOLD };
+/* How a tool that no annotation describes is treated. */
+enum proto_unknown {
+	PROTO_UNKNOWN_DENY,	/* its calls are refused */
+	PROTO_UNKNOWN_HIDE,	/* and it is not offered either */
+	PROTO_UNKNOWN_HOLD,	/* a person decides about each call */
+};
 #define PROTO_UNKNOWN_LAST PROTO_UNKNOWN_HOLD
 
-/* A server connects to hosts, has secrets of its own, has no sandbox. */
+/* The reach of a server beyond its view. */
 enum proto_reach {
-	PROTO_REACH_NETWORK = 1 << 0,
-	PROTO_REACH_SECRET = 1 << 1,
-	PROTO_REACH_HOST = 1 << 2,
+	PROTO_REACH_NETWORK = 1 << 0,	/* it connects to hosts */
+	PROTO_REACH_SECRET = 1 << 1,	/* it has secrets of its own */
+	PROTO_REACH_HOST = 1 << 2,	/* it has no sandbox */
 };
 #define PROTO_REACH_ALL 7U
 
-/* What a server may do with a row of its view. */
+/* The access of a server to a row of its view. */
 enum proto_view { PROTO_VIEW_READ, PROTO_VIEW_WRITE, PROTO_VIEW_HIDDEN };
 #define PROTO_VIEW_LAST PROTO_VIEW_HIDDEN
 
@@ -946,7 +1024,7 @@ enum proto_view { PROTO_VIEW_READ, PROTO_VIEW_WRITE, PROTO_VIEW_HIDDEN };
 enum proto_status { PROTO_ALLOW, PROTO_DENY, PROTO_ESCALATE };
 #define PROTO_STATUS_LAST PROTO_ESCALATE
 
-/* How a held call ended; NONE: it was not held. */
+/* How a wait for approval ended; NONE: there was no wait. */
 enum proto_hold {
 	PROTO_HOLD_NONE,
 	PROTO_HOLD_APPROVED,
@@ -954,7 +1032,7 @@ enum proto_hold {
 	PROTO_HOLD_EXPIRED,
 	PROTO_HOLD_CANCELLED,
 	PROTO_HOLD_CHANGED,
-	PROTO_HOLD_RELOADED,	/* other rules decide it without a person */
+	PROTO_HOLD_RELOADED,	/* new rules decide it without a person */
 };
 #define PROTO_HOLD_LAST PROTO_HOLD_RELOADED
 
@@ -969,15 +1047,15 @@ enum proto_state {
 };
 #define PROTO_STATE_LAST PROTO_STATE_GONE
 
-/* Only FIRST, TRUSTED and OK may be used. */
+/* Only tools that are FIRST, TRUSTED or OK may be used. */
 enum proto_tool {
-	PROTO_TOOL_OK,		/* as pinned; sent when another is trusted */
-	PROTO_TOOL_FIRST,	/* of a server that was never used before */
+	PROTO_TOOL_OK,		/* as pinned; sent after a later trust */
+	PROTO_TOOL_FIRST,	/* the server was never used before */
 	PROTO_TOOL_TRUSTED,	/* by the user, now */
 	PROTO_TOOL_NEW,
 	PROTO_TOOL_CHANGED,
 	PROTO_TOOL_LOOKALIKE,
-	PROTO_TOOL_DRIFTED,	/* not what was annotated */
+	PROTO_TOOL_DRIFTED,	/* differs from its annotation */
 };
 #define PROTO_TOOL_LAST PROTO_TOOL_DRIFTED
 
@@ -986,40 +1064,40 @@ enum proto_key {
 	PROTO_KEY_EMPTY,
 	PROTO_KEY_BAD,
 	PROTO_KEY_LOCKED,	/* came back in a response */
-	PROTO_KEY_REFUSED,	/* a login that can no longer be renewed */
-	PROTO_KEY_WAITING,	/* for a login that begins in the box */
+	PROTO_KEY_REFUSED,	/* can no longer be renewed */
+	PROTO_KEY_WAITING,	/* for a login begun in the sandbox */
 };
 #define PROTO_KEY_LAST PROTO_KEY_WAITING
 
-/* Which of a keyd's targets: the hosts of its provider come first. */
+/* The number of a keyd's target: those below are the hosts of its provider. */
 enum proto_target { PROTO_TARGET_TOKEN = PROTO_MAX_HOSTS };
 #define PROTO_TARGET_LAST PROTO_TARGET_TOKEN
 
 enum proto_want {
-	PROTO_WANT_EXPIRES,	/* soon, or it has */
-	PROTO_WANT_REJECTED,	/* the provider said 401 */
-	PROTO_WANT_UNSAVED,	/* what was got is in no file yet */
-	PROTO_WANT_CAPTURED,	/* begun in the box: there is no old file */
+	PROTO_WANT_EXPIRES,	/* has expired or will soon */
+	PROTO_WANT_REJECTED,	/* the provider answered 401 */
+	PROTO_WANT_UNSAVED,	/* the new one is in no file yet */
+	PROTO_WANT_CAPTURED,	/* begun in the sandbox: no old file */
 };
 #define PROTO_WANT_LAST PROTO_WANT_CAPTURED
 
-/* What came of a SECRET_OUT. */
+/* The result of a SECRET_OUT. */
 enum proto_done {
-	PROTO_DONE_WRITTEN,	/* put the new file in its place */
-	PROTO_DONE_KEPT,	/* the file was good: somebody was first */
-	PROTO_DONE_FAILED,	/* not now */
-	PROTO_DONE_REFUSED,	/* not any more: a person must log in */
+	PROTO_DONE_WRITTEN,	/* put the new file in place */
+	PROTO_DONE_KEPT,	/* the file was good: renewed elsewhere */
+	PROTO_DONE_FAILED,	/* for now */
+	PROTO_DONE_REFUSED,	/* for good: a person must log in */
 };
 #define PROTO_DONE_LAST PROTO_DONE_REFUSED
 
-/* What a corporate proxy did to a connection. */
+/* The part of a corporate proxy in a failed connection. */
 enum proto_proxy {
-	PROTO_PROXY_NONE,	/* nothing: it is not its doing */
-	PROTO_PROXY_LOST,	/* cannot be reached, or does not answer */
+	PROTO_PROXY_NONE,	/* none: not the proxy's fault */
+	PROTO_PROXY_LOST,	/* unreachable, or does not answer */
 	PROTO_PROXY_AUTH,	/* wants a credential, or another one */
 	PROTO_PROXY_DENIED,	/* forbids the host */
 	PROTO_PROXY_FAILED,	/* cannot reach the host */
-	PROTO_PROXY_BROKEN,	/* what it says makes no sense */
+	PROTO_PROXY_BROKEN,	/* its answer is malformed */
 };
 #define PROTO_PROXY_LAST PROTO_PROXY_BROKEN
 
@@ -1047,9 +1125,9 @@ enum proto_mouse { PROTO_MOUSE_DOWN, PROTO_MOUSE_UP, PROTO_MOUSE_MOVE };
 enum proto_refused {
 	PROTO_REFUSED_AUDIT,	/* the log cannot be written */
 	PROTO_REFUSED_GONE,	/* no such keyd */
-	PROTO_REFUSED_DENIED,	/* by a person, or what ended the asking */
+	PROTO_REFUSED_DENIED,	/* by a person, or by the end of the wait */
 	PROTO_REFUSED_EXPIRED,	/* nobody answered */
-	PROTO_REFUSED_HEADLESS,	/* there is nobody to ask */
+	PROTO_REFUSED_HEADLESS,	/* nobody is there to ask */
 };
 #define PROTO_REFUSED_LAST PROTO_REFUSED_HEADLESS
 
@@ -1069,7 +1147,10 @@ enum proto_refused {
 	};
 PROTO_MSGS(PROTO_STRUCT)
 
-/* The fields of a group in an initialiser, from a message that has them all. */
+/*
+ * Copy the fields of a group in an initialiser from a message that has them
+ * all.
+ */
 #define PROTO_COPY(m, kind, name, max) .name = (m)->name,
 
 #define PROTO_ENUM(name, number, from, to, phase, fds) MSG_##name = number,
@@ -1113,18 +1194,21 @@ struct proto_msg {
 	uint16_t type;
 	uint32_t from, to;	/* R() bits */
 	unsigned phase;
-	int nfds;		/* 0 or 1, the memfd of a big field aside */
+	int nfds; /* 0 or 1, not counting the memfd of a big field */
 	const struct proto_field *fields;
 	size_t nfields;
-	size_t size;		/* of the struct */
+	size_t size;		/* the struct's, in bytes */
 };
 
 extern const struct proto_msg proto_msgs[];
 extern const size_t proto_nmsgs;
 
-/* NULL when there is no such message. */
+/* Returns NULL if there is no such message. */
 const struct proto_msg *proto_find(uint16_t type);
-/* A hash over the whole table: two binaries agree or do not talk. */
+/*
+ * Returns a hash of the whole table; two binaries talk only if theirs are
+ * equal.
+ */
 uint64_t proto_id(void);
 const char *role_name(enum role);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Encoder and decoder of messages, driven by the protocol table.  The decoder
- * reads what a compromised sibling may have written: every length is checked
- * against what is left and against the table before it is used.
+ * reads bytes that a compromised peer may have written: every length is checked
+ * against the bytes left and against the table before it is used.
  */
 #include "common/ipc/wire.h"
 
@@ -148,7 +148,9 @@ bad:
 	return -1;
 }
 
-/* One text field at in[*o]; big: where a big field's bytes are instead. */
+/*
+ * Decode a text field at in[*o].  `big` is the mapped memfd, if there is one.
+ */
 static int
 wire_decode_text(const struct proto_field *f, const uint8_t *in, size_t len,
     size_t *o, struct span big, struct span *out)
@@ -160,7 +162,7 @@ wire_decode_text(const struct proto_field *f, const uint8_t *in, size_t len,
 	n = (size_t)wire_get(in + *o, 4);
 	*o += 4;
 	if (f->kind == PROTO_big && big.p != NULL) {
-		/* What fits a datagram must have come in one. */
+		/* A value that fits a datagram must have come in one. */
 		if (n != big.len || n <= PROTO_MAX_DATAGRAM - *o)
 			return -1;
 		*out = big;

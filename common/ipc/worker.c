@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The frame of every worker: lock down, say so, take peers and configuration
- * from icsupervisor, and only after START read from anyone else.  Its end is
- * decided by icsupervisor; a worker whose channel 3 closes has nothing left
- * to do.
+ * The frame of every worker: confine, report it, take peers and configuration
+ * from icsupervisor, and read from anyone else only after START.  icsupervisor
+ * decides when the worker ends; a worker whose channel 3 closes exits.
  */
 #include "common/ipc/worker.h"
 
@@ -160,8 +159,9 @@ worker_compare(const void *a, const void *b)
 }
 
 /*
- * What libc opens or asks only once, before that is forbidden: qsort asks for
- * the machine's memory (sysinfo) when it first sorts 1 KiB or more.
+ * Do everything that libc opens or asks only once, before that is forbidden:
+ * qsort asks for the machine's memory (sysinfo) when it first sorts 1 KiB or
+ * more.
  */
 static void
 worker_warm(void)
@@ -239,7 +239,7 @@ worker_send(struct worker *w, enum role role, unsigned index,
 		return;
 	}
 	if (chan_send(c, type, msg, fd) == -1 && errno == ENOBUFS) {
-		/* No honest session comes here: see the limits in proto.h. */
+		/* No honest session gets here: see the limits in proto.h. */
 		log_warnx("queue to %s is full", role_name(role));
 		worker_exit(w, WORKER_EXIT_PROTOCOL);
 	}

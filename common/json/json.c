@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The strict JSON reader.  It stands first in line before bytes of agents and
- * MCP servers: one pass, one token at a time, a bounded stack of open
- * containers, and every limit checked as it is reached.  Strings without
- * escapes point into the text; others are decoded into the pool.  The value
- * pool is all it holds.
+ * The strict JSON reader.  It is the first to see bytes from agents and MCP
+ * servers: one pass, one token at a time, a bounded stack of open containers,
+ * and every limit checked as it is reached.  Strings without escapes point into
+ * the text; others are decoded into the value pool, which is the only memory it
+ * uses.
  *
- * Offsets of failures: the byte that breaks the grammar or the first of an
- * ill-formed character; the backslash of a bad escape or lone surrogate; the
- * start of a name, value or bracket that is a duplicate or exceeds a limit;
- * the end of a text that is too short.
+ * Offsets of failures: the byte that breaks the grammar, or the first byte of
+ * an ill-formed character; the backslash of a bad escape or lone surrogate; the
+ * start of a name, value or bracket that is a duplicate or exceeds a limit; the
+ * end of a text that is too short.
  */
 #include "common/json/reader.h"
 
@@ -17,8 +17,8 @@
 #include "common/json/value_walk.h"
 
 /*
- * Objects grow sorted up to this many members, and are sorted at their end
- * beyond it: small ones need no second pass, large ones no quadratic time.
+ * Objects of up to this many members are sorted by insertion as they grow;
+ * larger ones are sorted once they are complete, which avoids quadratic time.
  */
 #define SORTED_INSERT_MAX 24
 /* Bins of the merge sort: 2^14 > VALUE_MAX_MEMBERS. */
@@ -27,7 +27,10 @@
 _Static_assert(VALUE_MAX_DEPTH <= 64, "one bit for each open object");
 _Static_assert(VALUE_MAX_MEMBERS < 1 << SORT_BINS, "bins for every member");
 
-/* Skips white space: the next byte, not consumed, or -1 at the end. */
+/*
+ * Skip white space.  Returns the next byte without consuming it, or -1 at the
+ * end.
+ */
 static int
 reader_peek(struct json_reader *r)
 {
@@ -68,7 +71,10 @@ read_literal(struct json_reader *r, const char *name)
 	return 0;
 }
 
-/* A value that begins at r->p, its type and text to come; NULL and noted. */
+/*
+ * Make the value that begins at r->p, its type and text still to be set.
+ * Returns NULL with the failure recorded if a limit is reached.
+ */
 static struct value *
 new_value(struct json_reader *r)
 {
@@ -83,7 +89,10 @@ new_value(struct json_reader *r)
 	return v;
 }
 
-/* Links a named member into the innermost object. -1 if the name is there. */
+/*
+ * Link a named member into the innermost object.  Returns -1 if the object
+ * already has that name.
+ */
 static int
 link_member(struct json_reader *r, struct value *v)
 {
@@ -101,7 +110,7 @@ link_member(struct json_reader *r, struct value *v)
 		value_link_last(in, v);
 		return 0;
 	}
-	/* It ends at the last one, which is not less. */
+	/* This ends at the last member at the latest, which is not less. */
 	at = &in->child;
 	while ((order = span_cmp(v->key, (*at)->key)) > 0)
 		at = &(*at)->next;
@@ -113,7 +122,7 @@ link_member(struct json_reader *r, struct value *v)
 	return 0;
 }
 
-/* Merges sorted lists; of equals those of a come first. */
+/* Merge sorted lists; of equal members those of `a` come first. */
 static struct value *
 merge_members(struct value *a, struct value *b)
 {
@@ -153,7 +162,7 @@ sort_members(struct value *list)
 	return run;
 }
 
-/* Sorts a large object that is complete and finds duplicates in it. */
+/* Sort a large object that is complete, and find duplicates in it. */
 static int
 sort_object(struct json_reader *r, struct value *object)
 {
@@ -173,7 +182,7 @@ sort_object(struct json_reader *r, struct value *object)
 	return 0;
 }
 
-/* The innermost open container ends with the bracket at r->p. */
+/* Close the innermost open container at the bracket at r->p. */
 static int
 close_container(struct json_reader *r)
 {
@@ -199,7 +208,7 @@ open_container(struct json_reader *r, struct value *v, enum value_type type)
 	return json_reader_count(r, sizeof(uint32_t), r->p - 1);
 }
 
-/* A name and its colon: makes the member and links it, its value to come. */
+/* Read a name and its colon; make the member, whose value is still to come. */
 static int
 read_member(struct json_reader *r)
 {
@@ -222,7 +231,10 @@ read_member(struct json_reader *r)
 	return 0;
 }
 
-/* The place for the value at r->p: a member's own, an element, or the root. */
+/*
+ * Returns the node for the value at r->p: a member already made, a new element,
+ * or the root.
+ */
 static struct value *
 take_slot(struct json_reader *r)
 {
@@ -241,7 +253,7 @@ take_slot(struct json_reader *r)
 	return v;
 }
 
-/* The scalar at r->p, which begins with c. */
+/* Read the scalar at r->p, which begins with `c`. */
 static int
 read_scalar(struct json_reader *r, struct value *v, int c)
 {

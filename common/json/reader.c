@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * What all parts of the JSON reader need: how it fails, and how it counts.
- */
+/* Failing and counting, for all parts of the JSON reader. */
 #include "common/json/reader.h"
 
 #include "common/json/text.h"
@@ -15,7 +13,6 @@ json_reader_fail(
 	return -1;
 }
 
-/* The byte at r->p cannot stand there: what is wrong with it? */
 int
 json_reader_unexpected(struct json_reader *r)
 {

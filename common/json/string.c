@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Strings of the JSON reader: found, checked and, where there are escapes,
- * decoded into the pool.  Every read is bounded by the end of the text; what
- * is written is bounded by the length of what was read.
+ * Strings of the JSON reader: found, checked and, if they contain escapes,
+ * decoded into the pool.  Reads are bounded by the end of the text, writes by
+ * the length of what was read.
  */
 #include "common/json/reader.h"
 
 #include "common/json/text.h"
 
-/* Four hex digits, or -1 with the failure noted for the escape at esc. */
+/*
+ * Read four hex digits.  Returns -1 with the failure recorded for the escape at
+ * `esc`.
+ */
 static int
 read_hex4(struct json_reader *r, const uint8_t *esc, const uint8_t *p)
 {
@@ -27,7 +30,7 @@ read_hex4(struct json_reader *r, const uint8_t *esc, const uint8_t *p)
 	return n;
 }
 
-/* A surrogate that is alone, in the escape at esc. */
+/* Handle a lone surrogate, in the escape at `esc`. */
 static int
 lone_surrogate(struct json_reader *r, const uint8_t *esc)
 {
@@ -36,7 +39,7 @@ lone_surrogate(struct json_reader *r, const uint8_t *esc)
 	return json_reader_fail(r, JSON_UTF8, esc);
 }
 
-/* \uXXXX or a surrogate pair at r->p. The code point, or -1. */
+/* Read \uXXXX, or a surrogate pair, at r->p.  Returns the code point, or -1. */
 static int
 read_unicode(struct json_reader *r)
 {
@@ -64,11 +67,11 @@ read_unicode(struct json_reader *r)
 	return 0x10000 + (high - 0xd800) * 0x400 + (low - 0xdc00);
 }
 
-/* The escape at r->p, decoded to *to, which advances. */
+/* Decode the escape at r->p to `*to`, and advance both. */
 static int
 read_escape(struct json_reader *r, uint8_t **to)
 {
-	/* Pairs of letter and meaning. */
+	/* Pairs: the letter and its meaning. */
 	static const char plain[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
 	int c;
 
@@ -90,14 +93,14 @@ read_escape(struct json_reader *r, uint8_t **to)
 	return json_reader_fail(r, JSON_SYNTAX, r->p);
 }
 
-/* The closing quote of a string that goes on at p, or end. */
+/* Returns the closing quote of a string that continues at `p`, or `end`. */
 static const uint8_t *
 find_quote(const uint8_t *start, const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *q, *back;
 
 	while ((q = memchr(p, '"', (size_t)(end - p))) != NULL) {
-		/* Every run of backslashes is looked at once: linear. */
+		/* Linear, because every run of backslashes is counted once. */
 		for (back = q; back > start && back[-1] == '\\';)
 			back--;
 		if ((q - back) % 2 == 0)
@@ -108,9 +111,9 @@ find_quote(const uint8_t *start, const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * The rest of a string with an escape at `stop`, its contents from `start`.
- * Decoded text is never longer than it was.  A word before it holds the
- * offset of the string, for json_reader_offset().
+ * Decode a string from `start` on; its first escape is at `stop`.  Decoded text
+ * is never longer than its source.  The word before it contains the offset of
+ * the string, for json_reader_offset().
  */
 static int
 read_escaped(struct json_reader *r, const uint8_t *start, const uint8_t *stop,
@@ -146,7 +149,6 @@ read_escaped(struct json_reader *r, const uint8_t *start, const uint8_t *stop,
 	return 0;
 }
 
-/* The string whose quote is at r->p. */
 int
 json_reader_string(struct json_reader *r, struct span *out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Scanners shared by the JSON reader and the value decoder, so that both take
- * exactly the same texts.  They hold nothing, never read at or past `end`, and
- * take bytes from outside.  Words of eight bytes are looked at in one go; the
- * lowest flagged byte is exact because both our machines are little-endian.
+ * Scanners shared by the JSON reader and the value decoder, so that both accept
+ * exactly the same texts.  They take bytes from outside and never read at or
+ * past `end`.  Eight bytes are tested at a time; only the lowest flagged byte
+ * is exact, which is the first one because our machines are little-endian.
  */
 #ifndef TEXT_H
 #define TEXT_H
@@ -22,7 +22,10 @@ text_word(const uint8_t *p)
 	return w;
 }
 
-/* High bits where a byte equals c (which is < 0x80); see above on exactness. */
+/*
+ * Returns the high bit of each byte that equals `c` (which is < 0x80); see
+ * above on exactness.
+ */
 static inline uint64_t
 text_match(uint64_t w, uint8_t c)
 {
@@ -30,7 +33,10 @@ text_match(uint64_t w, uint8_t c)
 	return (w - TEXT_ONES) & ~w & TEXT_HIGHS;
 }
 
-/* High bits where a byte needs an escape: below 0x20, quote or backslash. */
+/*
+ * Returns the high bit of each byte that needs an escape: below 0x20, quote or
+ * backslash.
+ */
 static inline uint64_t
 text_special(uint64_t w)
 {
@@ -57,8 +63,9 @@ text_is_tail(uint8_t c, uint8_t lo, uint8_t hi)
 }
 
 /*
- * Length of the well-formed UTF-8 sequence at p < end (Unicode, table 3-7), or
- * 0: overlong, surrogate, above U+10FFFF, cut short, or no lead byte.
+ * Returns the length of the well-formed UTF-8 sequence at p < end (Unicode,
+ * table 3-7), or 0 if it is overlong, a surrogate, above U+10FFFF, cut short,
+ * or has no lead byte.
  */
 static inline size_t
 text_utf8_len(const uint8_t *p, const uint8_t *end)
@@ -91,7 +98,7 @@ text_utf8_len(const uint8_t *p, const uint8_t *end)
 	return 4;
 }
 
-/* A code point up to U+10FFFF as UTF-8; how many bytes. */
+/* Encode a code point up to U+10FFFF as UTF-8.  Returns the number of bytes. */
 static inline size_t
 text_utf8_put(uint8_t dst[4], uint32_t c)
 {
@@ -121,7 +128,10 @@ typedef uint64_t text_words __attribute__((vector_size(16)));
 
 #define TEXT_BLOCKS	(2 * sizeof(text_block))
 
-/* Are TEXT_BLOCKS bytes at p plain ASCII? What is not, is negative here. */
+/*
+ * Returns true if TEXT_BLOCKS bytes at `p` are plain ASCII; other bytes compare
+ * as negative.
+ */
 static inline bool
 text_blocks_plain(const uint8_t *p)
 {
@@ -135,8 +145,10 @@ text_blocks_plain(const uint8_t *p)
 	return (bad[0] | bad[1]) == 0;
 }
 
-/* Has none of TEXT_BLOCKS bytes at p a meaning to who looks for a string's
- * end?  Those that have are quotes and backslashes. */
+/*
+ * Returns true if TEXT_BLOCKS bytes at `p` contain neither a quote nor a
+ * backslash, so that the string does not end in them.
+ */
 static inline bool
 text_blocks_within(const uint8_t *p)
 {
@@ -151,8 +163,8 @@ text_blocks_within(const uint8_t *p)
 }
 
 /*
- * The first byte that is not plain text of a JSON string: a quote, a
- * backslash, a control character, ill-formed UTF-8, or end.
+ * Returns the first byte that is not plain text of a JSON string: a quote, a
+ * backslash, a control character or ill-formed UTF-8; or `end`.
  */
 static inline const uint8_t *
 text_plain_end(const uint8_t *p, const uint8_t *end)
@@ -176,7 +188,7 @@ text_plain_end(const uint8_t *p, const uint8_t *end)
 		}
 		if (text_is_special(*p))
 			return p;
-		/* Where one is not ASCII, the next is likely not, either. */
+		/* After one non-ASCII character another one is likely. */
 		do {
 			if ((n = text_utf8_len(p, end)) == 0)
 				return p;
@@ -187,8 +199,8 @@ text_plain_end(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * RFC 8259 section 6 at p: true with *stop after the number, or false with
- * *stop at the byte (or end) that breaks it.  Takes as much as is a number.
+ * Scan a number (RFC 8259 section 6) as far as it goes.  Returns true with
+ * `*stop` after it, or false with `*stop` at the byte (or end) that breaks it.
  */
 static inline bool
 text_number_end(const uint8_t *p, const uint8_t *end, const uint8_t **stop)

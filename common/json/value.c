@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Value trees: the pool they live in, and making, finding and comparing
- * values.  The pool is a list of chunks from which memory is only ever taken;
- * what was used of them is wiped when the values go.  Nothing here recurses,
- * and nothing trusts what a text contains.
+ * Value trees: the pool they live in, and making, finding and comparing values.
+ * The pool is a list of chunks, and memory is only ever taken from it; the used
+ * part is wiped when the values are released.  Nothing here recurses, and
+ * nothing relies on the contents of a text.
  */
 #include "common/json/value.h"
 
@@ -25,9 +25,9 @@ struct value_chunk {
 };
 
 struct value_pool {
-	struct value_chunk *cur;   /* head of the list, taken from */
-	struct value_chunk *first; /* the one that is kept */
-	size_t left;               /* may still be given out */
+	struct value_chunk *cur;   /* head of the list, in use */
+	struct value_chunk *first; /* kept by value_pool_reset() */
+	size_t left;               /* bytes that may still be given out */
 	size_t max;
 };
 
@@ -46,7 +46,7 @@ chunk_new(size_t cap)
 	return c;
 }
 
-/* Memory beyond `used` has not been written since it came from malloc. */
+/* Memory beyond `used` has not been written since malloc() returned it. */
 static void
 chunk_free(struct value_chunk *c)
 {
@@ -106,8 +106,8 @@ value_pool_free(struct value_pool *pool)
 }
 
 /*
- * A chunk with room for need <= left.  A large piece gets one of its own
- * behind the current one, whose rest would be lost otherwise.
+ * Add a chunk with room for need <= left.  A large piece gets a chunk of its
+ * own behind the current one, because the rest of that would be lost otherwise.
  */
 static struct value_chunk *
 pool_grow(struct value_pool *pool, size_t need)
@@ -143,7 +143,7 @@ value_pool_alloc(struct value_pool *pool, size_t n)
 
 	if (n > pool->left)
 		goto full;
-	/* left is a multiple of the alignment, so this stays within it. */
+	/* This stays within `left`, which is a multiple of the alignment. */
 	n = (n + POOL_ALIGN - 1) & ~(POOL_ALIGN - 1);
 	if (n > c->cap - c->used && (c = pool_grow(pool, n)) == NULL)
 		goto full;
@@ -167,7 +167,7 @@ value_pool_trim(struct value_pool *pool, void *mem, size_t had, size_t n)
 	if (n >= had)
 		return;
 	if (c->used < had || p != (uint8_t *)c->mem + (c->used - had)) {
-		/* The latest large piece is alone in the chunk behind. */
+		/* The latest large piece is alone in the next chunk. */
 		c = c->next;
 		if (c == NULL || p != (uint8_t *)c->mem || c->used != had)
 			return;
@@ -314,7 +314,7 @@ value_copy(struct value_pool *pool, const struct value *from)
 				return NULL;
 			value_link_last(in[walk.depth - 1], copy);
 		}
-		/* in[0] is the root, also when it is no container. */
+		/* in[0] is the root, even if it is not a container. */
 		in[walk.depth] = copy;
 		from = value_walk_next(&walk, from, &closed);
 	} while (from != NULL);
@@ -379,7 +379,7 @@ value_int(const struct value *number, int64_t min, int64_t max, int64_t *out)
 	if (span_u64(digits, (uint64_t)INT64_MAX + negative, &abs) == -1 ||
 	    (negative && abs == 0))
 		goto bad;
-	/* -(INT64_MAX + 1) is reached without overflow by the detour over -1 */
+	/* Computing it from -1 reaches INT64_MIN without overflow. */
 	n = negative ? -1 - (int64_t)(abs - 1) : (int64_t)abs;
 	if (n < min || n > max)
 		goto bad;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Walks a value tree in document order without recursion.  Private to the
- * value and JSON code.  It never leaves the tree it was started on, also when
- * that is a part of a larger one.
+ * Walks a value tree in document order without recursion.  Private to the value
+ * and JSON code.  It never leaves the tree it was started on, even if that is
+ * part of a larger one.
  */
 #ifndef VALUE_WALK_H
 #define VALUE_WALK_H
@@ -26,7 +26,7 @@ value_has_text(const struct value *v)
 	return v->type == VALUE_NUMBER || v->type == VALUE_STRING;
 }
 
-/* Links v as the last child. */
+/* Link `v` as the last child. */
 static inline void
 value_link_last(struct value *in, struct value *v)
 {
@@ -38,7 +38,10 @@ value_link_last(struct value *in, struct value *v)
 	in->count++;
 }
 
-/* A container may be entered no deeper than the limit; check before next(). */
+/*
+ * Returns true if `v` may not be entered because of the depth limit; call
+ * before value_walk_next().
+ */
 static inline bool
 value_walk_too_deep(const struct value_walk *w, const struct value *v)
 {
@@ -46,8 +49,9 @@ value_walk_too_deep(const struct value_walk *w, const struct value *v)
 }
 
 /*
- * The value after v, or NULL at the end.  *closed says how many containers
- * ended in between; they are still in up[], from the new depth upwards.
+ * Returns the value after `v`, or NULL at the end.  `*closed` is the number of
+ * containers that ended in between; they are still in up[], from the new depth
+ * upwards.
  */
 static inline const struct value *
 value_walk_next(struct value_walk *w, const struct value *v, unsigned *closed)
@@ -66,7 +70,7 @@ value_walk_next(struct value_walk *w, const struct value *v, unsigned *closed)
 	return NULL;
 }
 
-/* Is v, just reached, a member of an object? */
+/* Returns true if the value just reached is a member of an object. */
 static inline bool
 value_walk_in_object(const struct value_walk *w)
 {

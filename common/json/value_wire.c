@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The wire form of value trees.  The decoder faces a peer process that may be
- * taken over: it accepts exactly one encoding of each value, within all limits,
- * and needs no stack for depth.  Texts it returns point into the message.
+ * The wire form of value trees.  The decoder reads from a peer process that may
+ * be compromised: it accepts exactly one encoding of each value, within all
+ * limits, and does not recurse.  The texts it returns point into the message.
  */
 #include "common/json/value.h"
 
@@ -12,7 +12,9 @@
 #include "common/json/text.h"
 #include "common/json/value_walk.h"
 
-/* The type byte is the enum's number; both ends are built from one tree. */
+/*
+ * The type byte is the enum's value; both ends are built from the same source.
+ */
 _Static_assert(VALUE_NULL == 0 && VALUE_OBJECT == 6, "wire numbers of types");
 
 bool
@@ -62,7 +64,9 @@ put_span(uint8_t *p, struct span s)
 	return p + s.len;
 }
 
-/* One node, its name before it. -1 with errno from the buffer. */
+/*
+ * Encode one node, preceded by its name if `named`.  Returns -1 with errno set.
+ */
 static int
 encode_node(struct buf *b, const struct value *v, bool named)
 {
@@ -123,7 +127,7 @@ struct decoder {
 	const uint8_t *p, *end;
 	unsigned nodes, depth;
 	struct value *open[VALUE_MAX_DEPTH];
-	uint32_t left[VALUE_MAX_DEPTH]; /* still to come in each */
+	uint32_t left[VALUE_MAX_DEPTH]; /* elements still to come in each */
 };
 
 static int
@@ -170,7 +174,7 @@ get_number(struct decoder *d, struct span *s)
 	return 0;
 }
 
-/* v becomes the innermost open container, unless it is empty. */
+/* Make `v` the innermost open container, unless it is empty. */
 static int
 get_container(struct decoder *d, struct value *v)
 {
@@ -198,7 +202,10 @@ get_name(struct decoder *d, const struct value *object, struct span *key)
 	return 0;
 }
 
-/* One node with its name, linked into what is open. NULL with errno. */
+/*
+ * Decode one node with its name and link it into the open container.  Returns
+ * NULL with errno set on failure.
+ */
 static struct value *
 get_node(struct decoder *d)
 {

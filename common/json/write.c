@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The canonical writer: one text for one value, which is what is hashed,
- * shown, logged and sent.  It trusts trees to be sorted and texts to be
- * checked, as everything that comes from a reader or decoder is.
+ * The canonical writer: one text per value, which is hashed, shown, logged and
+ * sent.  It relies on the tree being sorted and its texts checked, as
+ * everything from the reader or the decoder is.
  */
 #include "common/json/json.h"
 
@@ -13,7 +13,7 @@
 
 #define ESCAPE_MAX 6
 
-/* The first byte that must be escaped, or end. */
+/* Returns the first byte that must be escaped, or `end`. */
 static const uint8_t *
 write_plain_end(const uint8_t *p, const uint8_t *end)
 {
@@ -29,12 +29,12 @@ write_plain_end(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-/* The escape of a special byte, and its length. */
+/* Write the escape of a special byte.  Returns its length. */
 static size_t
 put_escape(uint8_t *to, uint8_t c)
 {
 	static const char hex[] = "0123456789abcdef";
-	static const char letters[] = "btn\0fr"; /* from U+0008 on */
+	static const char letters[] = "btn\0fr"; /* starting at U+0008 */
 
 	to[0] = '\\';
 	if (c == '"' || c == '\\') {
@@ -52,7 +52,7 @@ put_escape(uint8_t *to, uint8_t c)
 	return ESCAPE_MAX;
 }
 
-/* The rest of a string from the first byte that needs an escape on. */
+/* Write the rest of a string, from the first byte that needs an escape. */
 static int
 write_escaped(struct buf *b, const uint8_t *p, const uint8_t *end)
 {
@@ -74,7 +74,7 @@ write_escaped(struct buf *b, const uint8_t *p, const uint8_t *end)
 	return 0;
 }
 
-/* A string in quotes, with one byte after it unless that is 0. */
+/* Write a string in quotes, followed by the byte `after` unless that is 0. */
 static int
 write_string(struct buf *b, struct span s, uint8_t after)
 {
@@ -85,7 +85,7 @@ write_string(struct buf *b, struct span s, uint8_t after)
 	if (s.p == NULL)
 		s = SPAN("");
 	end = s.p + s.len;
-	/* Mostly there is nothing to escape: then it goes in one piece. */
+	/* Most strings have nothing to escape and are copied in one piece. */
 	stop = write_plain_end(s.p, end);
 	n = (size_t)(stop - s.p);
 	if ((to = buf_room(b, 1 + n + tail)) == NULL)
@@ -115,7 +115,7 @@ json_write_string(struct buf *b, struct span s)
 	return write_string(b, s, 0);
 }
 
-/* A scalar, or the opening of a container (all of an empty one). */
+/* Write a scalar, or the opening of a container (all of an empty one). */
 static int
 write_node(struct buf *b, const struct value *v)
 {
@@ -139,7 +139,10 @@ write_node(struct buf *b, const struct value *v)
 	return -1;
 }
 
-/* The brackets of containers that ended, and the comma before what follows. */
+/*
+ * Write the brackets of containers that have ended, and a comma if more
+ * follows.
+ */
 static int
 write_between(
     struct buf *b, const struct value_walk *w, unsigned closed, bool comma)

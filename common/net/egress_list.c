@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads what a server says about a host, and the user's rows; strict, without
- * allocation.  A host whose last label is a number is an address, and then it
- * must be one in the usual form: resolvers take many others.
+ * Parses the host that a server names, and the user's rows, strictly and
+ * without allocation.  A host whose last label is a number is taken for an
+ * address and must then be written in the usual form, because resolvers accept
+ * many others.
  */
 #include "common/net/egress_list.h"
 
@@ -46,7 +47,10 @@ is_address(const char *s)
 	       inet_pton(AF_INET6, s, raw) == 1;
 }
 
-/* A resolver may take it for a number: digits, or 0x and hex digits. */
+/*
+ * Returns true if a resolver may take the label for a number: digits, or 0x and
+ * hex digits.
+ */
 static bool
 label_numeric(const char *s)
 {

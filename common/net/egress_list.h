@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where an MCP server may connect to: names with ports, from its
- * `network.allowedDomains` and `deniedDomains`.  egressd checks what the
- * server asks for against its copy, dialerd checks it again against its own.
+ * The destinations that an MCP server may connect to: names with ports, from
+ * its `network.allowedDomains` and `deniedDomains`.  egressd checks the
+ * server's request against its copy, and dialerd checks again against its own.
  * Host names here are lower-case, without a trailing dot.
  */
 #ifndef EGRESS_LIST_H
@@ -10,7 +10,7 @@
 
 #include "common/span.h"
 
-#define EGRESS_MAX_ROWS 128U /* of one server */
+#define EGRESS_MAX_ROWS 128U /* per server */
 #define EGRESS_MAX_HOST 253U
 
 struct egress_row {
@@ -22,25 +22,32 @@ struct egress_row {
 struct egress_list {
 	struct egress_row rows[EGRESS_MAX_ROWS];
 	unsigned n;
-	bool private_ok; /* private addresses, too */
+	bool private_ok; /* private addresses are allowed too */
 };
 
 /*
- * `host` is a name, `*.name` (it and every name below), `*` (every name, no
- * address) or an address. -1: EINVAL, ENOBUFS.
+ * Add a row.  `host` is a name, `*.name` (the name and every name below it),
+ * `*` (every name, but no address) or an address.  Returns 0, or -1 with errno
+ * EINVAL or ENOBUFS.
  */
 int egress_add(struct egress_list *, struct span host, uint16_t port,
     bool denied);
-/* A denied row wins, whatever its port. */
+/*
+ * Returns true if a row allows the destination.  A denied row wins, whatever
+ * its port.
+ */
 bool egress_allows(const struct egress_list *, const char *host, uint16_t port);
-/* Does one row's host stand for this one? */
+/* Returns true if `host` matches the pattern of one row. */
 bool egress_matches(const char *pattern, const char *host);
 /*
- * Host of a request, in that spelling; v6 addresses without brackets. -1
- * EINVAL: neither a name nor an address.
+ * Write the host of a request into `dst`, in the spelling used here; IPv6
+ * addresses are given without brackets.  Returns 0, or -1 with errno EINVAL if
+ * it is neither a name nor an address.
  */
 int egress_host(struct span, char dst[EGRESS_MAX_HOST + 1]);
-/* "host:port" or "[address]:port". -1 EINVAL. */
+/*
+ * Parse "host:port" or "[address]:port".  Returns 0, or -1 with errno EINVAL.
+ */
 int egress_target(
     struct span, char host[EGRESS_MAX_HOST + 1], uint16_t *port);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Rows of no_proxy.  Addresses are compared as 128 bits, IPv4 as the mapped
- * one, so that one comparison serves both families.
+ * Rows of no_proxy.  Addresses are compared as 128 bits, IPv4 as a mapped
+ * address, so that one comparison serves both families.
  */
 #include "common/net/no_proxy.h"
 
@@ -17,7 +17,10 @@ bad(void)
 	return -1;
 }
 
-/* family: of the text; a mapped address is IPv4 however it is written. */
+/*
+ * Parse an address.  `*v4` is set by the notation; a mapped address compares as
+ * IPv4 however it is written.
+ */
 static bool
 address(const char *s, uint8_t addr[16], bool *v4)
 {
@@ -38,7 +41,7 @@ within(const uint8_t *a, const uint8_t *net, unsigned bits)
 	return rest == 0 || ((a[whole] ^ net[whole]) >> (8 - rest)) == 0;
 }
 
-/* Decimal, no more than max, no leading zero but 0 itself. */
+/* Parse a decimal number from `min` to `max`, without leading zeros. */
 static bool
 number(struct span s, unsigned min, unsigned max, unsigned *out)
 {
@@ -58,7 +61,10 @@ find(struct span s, uint8_t c)
 	return p == NULL ? s.len : (size_t)(p - s.p);
 }
 
-/* ADDRESS or NET/BITS, an IPv6 one perhaps in brackets: `s` without them. */
+/*
+ * Parse ADDRESS or NET/BITS; brackets around an IPv6 address are already
+ * stripped.
+ */
 static int
 row_net(struct no_proxy_row *r, struct span s)
 {
@@ -101,7 +107,7 @@ row_name(struct no_proxy_row *r, struct span s)
 	return 0;
 }
 
-/* Cuts ":PORT" off its end. */
+/* Cut ":PORT" off the end of `s`, if there is one. */
 static int
 row_port(struct no_proxy_row *r, struct span *s, size_t colon)
 {
@@ -134,7 +140,7 @@ row_parse(struct no_proxy_row *r, struct span s)
 		return row_net(r, span_of(s.p + 1, end - 1));
 	}
 	end = find(s, ':');
-	/* Two colons: an IPv6 address. */
+	/* Two colons or more: an IPv6 address. */
 	if (find(s, '/') != s.len ||
 	    (end != s.len && memchr(s.p + end + 1, ':', s.len - end - 1)))
 		return row_net(r, s);
@@ -159,7 +165,7 @@ no_proxy_add(struct no_proxy *l, struct span s)
 	return 0;
 }
 
-/* `host` is `name`, or ends with "." and that. */
+/* Returns true if `host` is `name` or a name below it. */
 static bool
 below(const char *host, const char *name)
 {

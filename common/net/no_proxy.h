@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What is connected to directly although there is a corporate proxy: the rows
- * of no_proxy, or of config.json's proxy.noProxy.  icsupervisor reads them,
- * dialerd goes by them.  A row is one of
+ * The hosts that are connected to directly although there is a corporate proxy:
+ * the rows of no_proxy, or of proxy.noProxy in config.json.  icsupervisor
+ * parses them, dialerd applies them.  A row is one of
  *
  *	NAME  .NAME  *.NAME	that name and every name below it
  *	ADDRESS  NET/BITS	a host that is written as an address
  *	*			everything
  *
- * and a name or address may have a port, :N behind it.  This machine
+ * and a name or address may be followed by a port, as :N.  This machine
  * (localhost, 127/8, ::1) is never reached through a proxy.
  */
 #ifndef NO_PROXY_H
@@ -18,7 +18,7 @@
 #include "common/span.h"
 
 #define NO_PROXY_MAX_ROWS 256U
-#define NO_PROXY_MAX_TEXT 16384U /* of all rows, a byte behind each */
+#define NO_PROXY_MAX_TEXT 16384U /* all rows, with one byte after each */
 
 enum no_proxy_kind {
 	NO_PROXY_ALL,
@@ -28,10 +28,10 @@ enum no_proxy_kind {
 
 struct no_proxy_row {
 	enum no_proxy_kind kind;
-	char host[EGRESS_MAX_HOST + 1]; /* NAME: lower-case, no dot before */
+	char host[EGRESS_MAX_HOST + 1]; /* NAME: lower-case, no leading dot */
 	uint8_t addr[16];               /* NET: IPv4 as ::ffff:a.b.c.d */
-	unsigned bits;                  /* NET: of those 128 */
-	uint16_t port;                  /* 0: any */
+	unsigned bits; /* NET: prefix length in those 128 bits */
+	uint16_t port; /* 0: any */
 };
 
 struct no_proxy {
@@ -39,9 +39,15 @@ struct no_proxy {
 	unsigned n;
 };
 
-/* -1: EINVAL no such row, ENOBUFS too many. */
+/*
+ * Add a row.  Returns 0, or -1 with errno EINVAL (malformed) or ENOBUFS (too
+ * many).
+ */
 int no_proxy_add(struct no_proxy *, struct span row);
-/* host: as egress_host() spells it. */
+/*
+ * Returns true if the host, in the spelling of egress_host(), is reached
+ * directly.
+ */
 bool no_proxy_direct(const struct no_proxy *, const char *host, uint16_t port);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Runs of cells: writing them for a viewer, and reading them there. */
+/* Runs of cells: encoding them in termd, and decoding them in a viewer. */
 #include "common/term/cells.h"
 
 #include "common/term/width.h"

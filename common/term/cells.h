@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Cells of a terminal as bytes: the `cells` of ROW and LINE.  termd writes
- * them; a viewer reads them with every check that is needed before a cell may
- * be drawn, because termd may have been taken over by the agent.
+ * Cells of a terminal as bytes: the `cells` of ROW and LINE.  termd encodes
+ * them; a viewer decodes them and makes every check that is needed before a
+ * cell may be drawn, because the agent may have taken over termd.
  *
- * A run of cells that look the same: u16 how many, u16 attributes, u32
- * foreground, u32 background, then the cells.  A cell: u8 how many characters
+ * A run of cells that look the same: u16 number of cells, u16 attributes, u32
+ * foreground, u32 background, then the cells.  A cell: u8 number of characters
  * (and CELL_WIDE), then each character in 24 bits.  All are little-endian.
  */
 #ifndef TERM_CELLS_H
@@ -21,8 +21,8 @@ enum cell_attr {
 	CELL_DIM = 1 << 1,
 	CELL_ITALIC = 1 << 2,
 	CELL_UNDERLINE = 1 << 3,
-	CELL_UNDERLINE2 = 1 << 4, /* doubled */
-	CELL_CURLY = 1 << 5,      /* underlined with a wave */
+	CELL_UNDERLINE2 = 1 << 4, /* double underline */
+	CELL_CURLY = 1 << 5,      /* wavy underline */
 	CELL_BLINK = 1 << 6,
 	CELL_REVERSE = 1 << 7,
 	CELL_HIDDEN = 1 << 8,
@@ -43,20 +43,22 @@ struct cell {
 	uint32_t chars[CELL_MAX_CHARS];
 };
 
-/* Writes into memory of the caller's. */
+/* An encoder that writes into the caller's memory. */
 struct cells_out {
 	uint8_t *p;
 	size_t cap, len;
-	size_t run; /* where the last run begins */
+	size_t run; /* offset of the last run */
 	uint32_t fg, bg;
-	uint16_t attr, n; /* of the last run; n 0: none */
+	uint16_t attr, n; /* the last run's; n is 0 if there is none */
 };
 
 void cells_begin(struct cells_out *, void *dst, size_t cap);
-/* Returns 0, or -1 if the cell does not fit: then nothing was added. */
+/*
+ * Append a cell.  Returns 0, or -1 if it does not fit; nothing is added then.
+ */
 int cells_add(struct cells_out *, const struct cell *);
 
-/* Reads them. */
+/* A decoder. */
 struct cells_in {
 	struct span rest;
 	uint16_t attr, n;
@@ -65,12 +67,13 @@ struct cells_in {
 
 void cells_open(struct cells_in *, struct span cells);
 /*
- * The next cell.  Returns 1; 0 at the end; -1 if it is malformed or holds a
- * character that must not be drawn, or not in its place or width.
+ * Decode the next cell.  Returns 1, 0 at the end, or -1 if the cell is
+ * malformed or contains a character that must not be drawn or that has the
+ * wrong width for its position.
  */
 int cells_next(struct cells_in *, struct cell *);
 
-/* A cell with this character alone; ' ' with nothing else is a blank. */
+/* Returns a cell with this one character and no attributes. */
 struct cell cell_of(uint32_t c);
 
 #endif

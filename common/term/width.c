@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A table of ranges in rising order, searched by halves. */
+/* A sorted table of ranges, with binary search. */
 #include "common/term/width.h"
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How many columns of a terminal a character takes.  termd and the viewer of
- * its cells use the same table, so that neither can be led to draw beyond the
- * end of a row.
+ * The width of a character in terminal columns.  termd and the viewer of its
+ * cells use the same table, so that neither can be made to draw beyond the end
+ * of a row.
  */
 #ifndef TERM_WIDTH_H
 #define TERM_WIDTH_H
@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * 1 or 2 columns; 0: it combines with the character before it; -1: it is never
- * drawn (control and format characters, everything that is invisible or
- * reorders text, private use, and what Unicode has not assigned).
+ * Returns 1 or 2 columns; 0 if the character combines with the one before it;
+ * -1 if it is never drawn (control and format characters, everything that is
+ * invisible or reorders text, private use, and unassigned code points).
  */
 int term_width(uint32_t c);
 

@@ -4,7 +4,7 @@
 
 A range is drawn if all its characters are assigned, and neither control nor
 format characters, surrogates, private use, separators of lines, or variation
-selectors.  Width 0 means that it combines with the character before it.
+selectors.  Width 0 means that a character combines with the one before it.
 """
 import sys
 import unicodedata
