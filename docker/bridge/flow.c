@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One direction of bytes with its buffer, and `ic-bridge stdio`, which is two
- * of them.
+ * One direction of bytes with its buffer, and `ic-bridge stdio`, which consists
+ * of two.
  */
 #include "bridge.h"
 
@@ -35,7 +35,7 @@ flow_move(struct flow *f)
 			return false;
 	}
 	if (f->len == 0 && f->eof && !f->done) {
-		/* Half-closed: the other direction goes on. */
+		/* Half-close: the other direction continues. */
 		f->done = true;
 		if (shutdown(f->to, SHUT_WR) == -1 && errno == ENOTSOCK)
 			close(f->to);
@@ -53,7 +53,10 @@ stdio_run(const char *path)
 	if ((fd = unix_connect(path, 0)) == -1)
 		bridge_die(path);
 	signal(SIGPIPE, SIG_IGN);
-	/* Blocking on purpose: poll says who has bytes, a write may wait. */
+	/*
+	 * The descriptors block on purpose: poll() finds bytes to read, and a
+	 * write may wait.
+	 */
 	in.from = STDIN_FILENO;
 	in.to = out.from = fd;
 	out.to = STDOUT_FILENO;

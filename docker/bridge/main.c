@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ic-bridge runs inside the agent's sandbox and is not trusted with anything:
- * it carries bytes between what agents can speak (a TCP proxy on 127.0.0.1,
- * an MCP server's stdio, a terminal) and the sockets of the session.
+ * it carries bytes between what agents can use (a TCP proxy on 127.0.0.1, an
+ * MCP server's stdio, a terminal) and the sockets of the session.
  *
  *   ic-bridge run [--pty | --pipes [--input] [--merge]]
  *       [--limits LIMITS] [--listen ADDRESS:PORT] DIR -- COMMAND...
@@ -11,15 +11,16 @@
  *   ic-bridge limit LIMITS -- COMMAND...
  *   ic-bridge stdio PATH
  *
- * `run` starts the command, reaps whatever the sandbox leaves it (it is
- * process 1 there), and ends with the command's status, or when the session
- * does: it holds one connection to DIR/proxy.sock for that.  With --pty the
- * command has a pseudo-terminal made here, with --pipes it has pipes; both
- * lead to DIR/terminal.sock, so that no descriptor of the host is in the
- * sandbox.  `egress` does the same around an MCP server that may reach named
- * hosts: SOCKET is its egressd.  `limit` only sets limits and becomes the
+ * `run` starts the command, reaps all orphans (it is process 1 of the sandbox),
+ * and ends with the command's status, or when the session ends: for that it
+ * holds one connection to DIR/proxy.sock.  With --pty the command gets a
+ * pseudo-terminal made here, with --pipes it gets pipes; both lead to
+ * DIR/terminal.sock, so that no descriptor of the host is in the sandbox.
+ * `egress` does the same for an MCP server that may connect to named hosts:
+ * SOCKET belongs to its egressd.  `limit` only sets limits and becomes the
  * command.
- * Static, libc only, so that any container can run it.
+ *
+ * The program is static and needs only libc, so that it runs in any container.
  */
 #include "bridge.h"
 
@@ -67,7 +68,7 @@ misused(const char *what)
 	return BRIDGE_EXIT_USAGE;
 }
 
-/* Takes the options of `run` and `egress`; returns the index behind them. */
+/* Parse the options of `run` and `egress`.  Returns the index after them. */
 static int
 run_options(struct run *r, int argc, char **argv)
 {
@@ -127,7 +128,9 @@ cmd_limit(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	/* The agent must not look into, or trace, what ends with its session.
+	/*
+	 * The agent must not inspect or trace a process that guards its
+	 * session.
 	 */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
 		bridge_die("prctl");

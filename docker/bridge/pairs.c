@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The TCP door: every connection to it gets one of ours to the session's
- * proxy socket, and bytes are copied between the two.
+ * The TCP listener: every connection to it is paired with a new one to the
+ * session's proxy socket, and bytes are copied between the two.
  */
 #include "bridge.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 struct pair {
-	size_t at; /* of its two entries for poll; 0: not there yet */
+	size_t at; /* index of its two poll entries; 0: none yet */
 	struct flow a, b;
 };
 
@@ -80,7 +80,7 @@ pair_close(size_t i)
 	pairs_env.pairs[i] = NULL;
 }
 
-/* Give an agent's connection to the proxy one of ours to mitmd. */
+/* Accept an agent's connection to the proxy and pair it with one to mitmd. */
 void
 pairs_accept(int listener)
 {
@@ -137,7 +137,9 @@ pairs_poll(struct pollfd *p, nfds_t first)
 			short want = (short)(flow_wants(&c->a, fd) |
 					     flow_wants(&c->b, fd));
 
-			/* A closed side would report itself for ever. */
+			/*
+			 * poll() would keep reporting a side that has closed.
+			 */
 			p[n++] = (struct pollfd){
 			    .fd = want == 0 ? -1 : fd, .events = want};
 		}
@@ -145,7 +147,7 @@ pairs_poll(struct pollfd *p, nfds_t first)
 	return n - first;
 }
 
-/* Returns true if the flow can go on, by what poll saw at its ends. */
+/* Returns true if poll() saw something that lets the flow continue. */
 static bool
 flow_ready(short from, short to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The command: its start, the signals that reach it, its end, and the loop
- * that serves the TCP door and its terminal meanwhile.
+ * The command: its start, its signals, its end, and the loop that serves the
+ * TCP listener and the command's terminal meanwhile.
  */
 #include "bridge.h"
 
@@ -25,10 +25,10 @@ static struct {
 	struct pollfd polls[POLL_PAIRS + PAIRS_POLLS];
 	int listener, signals, session;
 	pid_t command;
-	int status; /* of the command; -1: it runs */
+	int status; /* the command's; -1 while it runs */
 } run_env;
 
-/* Reaps what has ended. A command that stopped itself has nobody to go on. */
+/* Reap children.  A stopped command is continued, because nobody else would. */
 static void
 reap(void)
 {
@@ -55,7 +55,9 @@ command_start(const struct run *r, const sigset_t *old)
 	if (pid == -1)
 		bridge_die("fork");
 	if (pid == 0) {
-		/* As a shell starts it: ignored signals outlive exec. */
+		/*
+		 * Start it as a shell does: ignored signals would survive exec.
+		 */
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGINT, SIG_DFL);
 		signal(SIGQUIT, SIG_DFL);
@@ -82,12 +84,18 @@ take_signals(void)
 		if (si.ssi_signo == SIGCHLD)
 			reap();
 		else if (si.ssi_code != SI_KERNEL && run_env.status == -1)
-			/* A terminal's own have reached the command already. */
+			/*
+			 * The terminal's own signals have reached the command
+			 * already.
+			 */
 			(void)kill(run_env.command, (int)si.ssi_signo);
 	}
 }
 
-/* We never ask anything on this connection: it only has to end with us. */
+/*
+ * Returns true if the session has ended.  Nothing is ever sent on this
+ * connection; it only has to end when the session does.
+ */
 static bool
 session_over(void)
 {
@@ -134,7 +142,7 @@ run_loop(void)
 	return run_env.status;
 }
 
-/* DIR/NAME, or `where` itself; dies if it is too long. */
+/* Compose DIR/NAME, or `where` itself; exits if the path is too long. */
 static const char *
 socket_path(const struct run *r, const char *name, char path[BRIDGE_PATH])
 {
@@ -148,7 +156,10 @@ socket_path(const struct run *r, const char *name, char path[BRIDGE_PATH])
 	return path;
 }
 
-/* Opens the door, the connection that ends with the session, the terminal. */
+/*
+ * Open the listener, the connection that ends with the session, and the
+ * terminal.
+ */
 static int
 run_open(const struct run *r)
 {
@@ -162,7 +173,9 @@ run_open(const struct run *r)
 			return -1;
 		bridge_die(r->listen);
 	}
-	/* A server ends with its stdin; an agent needs to be told. */
+	/*
+	 * A server ends with its stdin; an agent needs a connection that ends.
+	 */
 	if (r->agent &&
 	    (run_env.session = unix_connect(
 		 socket_path(r, "proxy.sock", path), SOCK_NONBLOCK)) == -1)
@@ -193,7 +206,10 @@ run_command(const struct run *r)
 		    signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) == -1)
 		bridge_die("signalfd");
 	command_start(r, &old);
-	/* Two for each connection. The command keeps its own limit. */
+	/*
+	 * Each connection needs two descriptors.  The command keeps its own
+	 * limit.
+	 */
 	if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
 		rl.rlim_cur = rl.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &rl);

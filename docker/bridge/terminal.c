@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The command's standard input and output.  They are a pseudo-terminal or
- * pipes made in this sandbox, so that no descriptor of the host enters it;
- * their bytes travel over one connection to termd, in the frames of
- * common/box_stream.h.  If termd is restarted, we connect again; whatever the
- * command writes meanwhile waits here, up to one buffer.
+ * The command's standard input and output.  They are a pseudo-terminal or pipes
+ * made in this sandbox, so that no descriptor of the host enters it; their
+ * bytes travel over one connection to termd, in the frames of
+ * common/box_stream.h.  If termd is restarted, ic-bridge connects again; output
+ * that the command writes meanwhile waits here, up to one buffer.
  */
 #include "bridge.h"
 
@@ -24,26 +24,26 @@
 
 #define OUT_CAP (2 * BRIDGE_BUF)
 #define OUT_READ 32768U
-/* Room for a read worth its call and for the frames that end both streams. */
+/* Room for a worthwhile read and for the frames that end both streams. */
 #define OUT_ROOM (BOX_HEADER + 4096U + 2 * BOX_HEADER)
-#define AGAIN_MS 100 /* between attempts to connect again */
+#define AGAIN_MS 100 /* between attempts to reconnect */
 #define REDRAW_MS 100
 
 static struct {
 	struct terminal_how how;
 	char path[BRIDGE_PATH];
 	int sock;
-	int in;       /* the command reads from it; -1: nothing any more */
-	int out[2];   /* it writes to these; -1: ended */
-	int child[3]; /* its ends, until it runs; a terminal stays open */
-	/* To the host: whole frames, of which the first may be under way. */
+	int in;       /* the command's input; -1: closed */
+	int out[2];   /* the command's output; -1: ended */
+	int child[3]; /* its ends, until it runs; a terminal's stays open */
+	/* To the host: whole frames, the first of which may be partly sent. */
 	uint8_t host[OUT_CAP];
 	size_t host_len, host_begun;
-	/* From the host: one frame, then its data on the way to `in`. */
+	/* From the host: one frame, whose data is then written to `in`. */
 	uint8_t frame[BOX_HEADER + BOX_MAX_DATA];
 	size_t frame_len;
 	size_t data_off, data_len;
-	bool eof; /* `in` is closed once the data has left */
+	bool eof; /* close `in` once the data is written */
 	struct winsize size;
 	bool sized, again;
 	uint64_t again_at, redraw_at; /* ms; 0: not waiting */
@@ -66,7 +66,7 @@ close_fd(int *fd)
 	*fd = -1;
 }
 
-/* How much of host[] the frame at its head takes. */
+/* Returns the size of the first frame in host[]. */
 static size_t
 head_frame(void)
 {
@@ -85,7 +85,7 @@ host_drop(size_t n)
 	memmove(term_env.host, term_env.host + n, term_env.host_len);
 }
 
-/* The connection is lost; a frame that was half sent is lost with it. */
+/* The connection is lost, and with it a frame that was partly sent. */
 static void
 sock_lost(void)
 {
@@ -129,7 +129,7 @@ host_room(void)
 	return OUT_CAP - term_env.host_len >= OUT_ROOM;
 }
 
-/* Takes what the command wrote. Returns false if there is nothing now. */
+/* Read output of the command.  Returns false if there is none now. */
 static bool
 out_read(int i)
 {
@@ -214,8 +214,8 @@ size_set(struct winsize ws)
 	if (term_env.how.kind != TERMINAL_PTY)
 		return;
 	/*
-	 * A new termd knows nothing of what is on the screen, and an agent
-	 * draws all of it again only when the size changes.
+	 * A new termd does not know what is on the screen, and an agent redraws
+	 * all of it only when the size changes.
 	 */
 	if (term_env.again && same && ws.ws_row > 1) {
 		ws.ws_row--;
@@ -233,7 +233,9 @@ redraw(void)
 		(void)ioctl(term_env.in, TIOCSWINSZ, &term_env.size);
 }
 
-/* One whole frame of the host's. Returns -1 if it may not be. */
+/*
+ * Process one complete frame from the host.  Returns -1 if it is not allowed.
+ */
 static int
 frame_take(enum box_kind kind, const uint8_t *data, uint32_t len)
 {
@@ -256,7 +258,7 @@ frame_take(enum box_kind kind, const uint8_t *data, uint32_t len)
 		size_set(ws);
 		return 0;
 	case BOX_SHUT:
-		/* Nobody reads it any more: the command gets SIGPIPE. */
+		/* The reader is gone: the command gets SIGPIPE. */
 		if (data[0] > 1)
 			return -1;
 		if (term_env.how.kind == TERMINAL_PIPES)
@@ -271,7 +273,7 @@ frame_take(enum box_kind kind, const uint8_t *data, uint32_t len)
 	return -1;
 }
 
-/* Reads until a frame is complete or there is nothing more. */
+/* Read until no complete frame is left or its data cannot be written yet. */
 static void
 sock_read(void)
 {
@@ -308,7 +310,6 @@ sock_read(void)
 	}
 }
 
-/* Makes the pseudo-terminal. */
 static int
 open_pty(void)
 {
@@ -427,7 +428,7 @@ terminal_poll(struct pollfd *p)
 		events |= POLLIN;
 	if (term_env.host_len != 0)
 		events |= POLLOUT;
-	/* Closed by termd while data waits for the command: seen later. */
+	/* If termd closes while data waits for the command, notice it later. */
 	p[0] = (struct pollfd){
 	    .fd = events != 0 ? term_env.sock : -1, .events = events};
 	for (int i = 0; i < 2; i++)
@@ -479,7 +480,7 @@ terminal_pending(void)
 {
 	if (term_env.how.kind == TERMINAL_NONE)
 		return false;
-	/* Without it the terminal ends like a pipe. */
+	/* Once this end is closed, the terminal ends like a pipe. */
 	if (term_env.child[0] != -1)
 		close_fd(&term_env.child[0]);
 	for (int i = 0; i < 2; i++) {

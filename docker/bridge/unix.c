@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * How ic-bridge connects to the sockets of a session, and how it gives up.
- */
+/* Connecting to the sockets of a session, and exiting on errors. */
 #include "bridge.h"
 
 #include <sys/socket.h>
