@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The agent's connections.  Each has its own ids and its own handshake.  One
- * read a turn takes many lines, one write a turn brings all their answers.
- * Not reading is the only thing that is ever done against an agent that wants
- * too much; not being read is held against it at 8 MiB.
+ * read per turn takes many lines, and one write per turn sends all their
+ * answers.  The only measure against an agent that asks for too much is not to
+ * read from it; a connection that leaves 8 MiB unread is closed.
  */
 #include "proxy.h"
 
@@ -47,7 +47,7 @@ agent_fail(struct agent *a, enum jsonrpc_code code, const char *text)
 	calls_wake(p);
 }
 
-/* A part of a line that is too long: only its id is looked for. */
+/* Process a part of a line that is too long: only its id is looked for. */
 static void
 take_part(struct agent *a, struct span part, bool last)
 {
@@ -69,7 +69,7 @@ take_part(struct agent *a, struct span part, bool last)
 	}
 }
 
-/* Lines that have come, until one has to wait. */
+/* Process the lines that have arrived, until one has to wait. */
 static void
 take_lines(struct agent *a)
 {
@@ -83,7 +83,7 @@ take_lines(struct agent *a)
 			take_part(a, line, got == LINES_LONG_END);
 			continue;
 		}
-		/* White space alone is no message; a CR may end one. */
+		/* White space alone is not a message; a CR may end one. */
 		if (line.len == 0 || (line.len == 1 && line.p[0] == '\r')) {
 			if (++a->blanks > PROXY_MAX_BLANKS)
 				agent_fail(a, JSONRPC_INVALID,
@@ -145,7 +145,9 @@ agent_ready(struct loop_io *io, uint32_t events)
 		a->doomed = true;
 }
 
-/* One agent too many is told so, as far as its socket takes it. */
+/*
+ * Tell one agent too many that the limit is reached, if its socket accepts it.
+ */
 static void
 turn_away(int fd)
 {
@@ -188,7 +190,10 @@ listener_ready(struct loop_io *io, uint32_t events)
 	fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd == -1) {
 		if (errno == EMFILE || errno == ENFILE) {
-			/* Until a connection closes; without one, at once. */
+			/*
+			 * Retry once a connection closes, or at once if there
+			 * is none.
+			 */
 			log_warn("agent listener");
 			if (p->nagents != 0)
 				loop_del(&p->w.loop, io);
@@ -236,7 +241,7 @@ agents_after(void *arg)
 	struct proxy *p = arg;
 	bool ended;
 
-	/* A closed connection ends calls that another one waits for. */
+	/* Closing a connection ends calls that another one waits for. */
 	do {
 		ended = p->ended;
 		p->ended = false;
@@ -247,7 +252,6 @@ agents_after(void *arg)
 	} while (p->ended);
 }
 
-/* Those that were not read while a peer was behind are. */
 void
 agents_caught_up(struct proxy *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Answers on their way to the agent: one write a turn, and an end for a
- * connection that leaves too much unread.
+ * Output to the agent: one write per turn, and the end of a connection that
+ * leaves too much unread.
  */
 #include "proxy.h"
 
@@ -11,10 +11,12 @@
 
 #include "common/log.h"
 
-/* Written before the end of a turn, so that one turn needs no more memory. */
+/*
+ * Output beyond this is written before the end of a turn, to bound its memory.
+ */
 #define EARLY_WRITE ((size_t)256 << 10)
 
-/* What epoll shall tell; that the other end is gone it tells anyway. */
+/* Set the events to wait for; epoll reports a hang-up in any case. */
 void
 agent_watch(struct agent *a)
 {
@@ -29,7 +31,10 @@ agent_watch(struct agent *a)
 		fatal("epoll_ctl");
 }
 
-/* Writes what there is. The agent's end of it may be gone: doomed then. */
+/*
+ * Write what there is.  Marks the connection as doomed if the agent has closed
+ * it.
+ */
 void
 agent_flush(struct agent *a)
 {
@@ -48,7 +53,10 @@ agent_flush(struct agent *a)
 	}
 	if (a->out.len == 0) {
 		buf_reset(&a->out, EARLY_WRITE);
-		/* Everything is said, and it will ask nothing more. */
+		/*
+		 * Everything is written, and the agent will ask for nothing
+		 * more.
+		 */
 		if (a->closing != 0 ||
 		    (a->eof && !a->blocked && TAILQ_EMPTY(&a->calls)))
 			a->doomed = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Everything the agent reads is composed here, from decoded values and our
- * own texts; no byte of a server is copied through.  Bytes of other processes
- * are checked to be UTF-8 before they are written as JSON, whoever they are.
+ * Everything the agent reads is composed here, from decoded values and our own
+ * texts; no byte of a server is copied through.  Text from any other process is
+ * checked to be UTF-8 before it is written as JSON.
  */
 #include "proxy.h"
 
@@ -11,7 +11,7 @@
 
 #include "common/log.h"
 
-/* The text itself, or if it is no UTF-8 an escaped form of it in dst. */
+/* Returns `s`, or an escaped form of it in `dst` if it is not valid UTF-8. */
 static struct span
 safe_text(struct span s, char *dst, size_t cap)
 {
@@ -31,7 +31,7 @@ answer_text(struct call *c, struct span text, bool error)
 	agent_wrote(a);
 }
 
-/* _meta is between a server and us; whoever needs it is named there. */
+/* Write all members but _meta, which is between a server and mcp-proxyd. */
 static void
 add_members(struct buf *b, const struct value *object)
 {
@@ -88,7 +88,7 @@ answer_fail(struct agent *a, const struct jsonrpc_id *id,
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* Cut short, it may end within a character. */
+	/* The text may have been cut within a character. */
 	(void)jsonrpc_add_error(
 	    &a->out, id, code, safe_text(span_str(text), safe, sizeof(safe)));
 	agent_wrote(a);

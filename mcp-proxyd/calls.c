@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The table of calls under way.  An id is issued here, rises, and is never
- * used twice; what comes back for one that is not here is dropped by the
- * caller.  One tick a second looks at all deadlines: a call arms no timer.
+ * The table of calls in flight.  Ids are issued here, in rising order, and are
+ * never used twice; the caller drops a message about an id that is not in the
+ * table.  One tick a second checks all deadlines, so a call arms no timer.
  *
- * A call that was given up (cancelled, overdue, its connection closed) has no
- * agent any more and keeps its place until auditd tells its end, which does
- * not wait for the server: no more calls are behind us than we count.
+ * A call that was given up (cancelled, overdue, or its connection closed) has
+ * no agent any more, but keeps its place until auditd reports its end, which
+ * does not wait for the server: so the processes behind us never have more
+ * calls than we count.
  */
 #include "proxy.h"
 
@@ -154,7 +155,9 @@ calls_cancel(struct proxy *p, struct call *c)
 	worker_send(&p->w, ROLE_POLICY, 0, MSG_CANCEL, &m, -1);
 }
 
-/* Tells an agent that asked for progress that a person is being waited for. */
+/*
+ * Tell an agent that asked for progress that the call is waiting for approval.
+ */
 static void
 note(struct proxy *p, struct call *c)
 {
@@ -165,8 +168,8 @@ note(struct proxy *p, struct call *c)
 	if (c->token.len == 0)
 		return;
 	/*
-	 * Progress has to rise, and the server's own, which may come after
-	 * ours, often begins at 1.
+	 * Progress has to increase, and the server's own progress, which may
+	 * follow, often begins at 1.
 	 */
 	(void)snprintf(progress, sizeof(progress), "0.%06u", ++c->notes);
 	(void)snprintf(text, sizeof(text),

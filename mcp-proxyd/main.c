@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * mcp-proxyd: the agent's side of the MCP ring.  It parses what the agent
- * writes and composes what the agent reads; it decides nothing and cannot
- * act.  A tool call becomes a value tree for policyd, which hands it on; the
- * answer comes back from auditd (refused) or from the server's mcp-backd.
+ * writes and composes what the agent reads; it decides nothing and cannot act.
+ * A tool call becomes a value tree for policyd, which hands it on; the answer
+ * comes back from auditd (if refused) or from the server's mcp-backd.
  *
- * Holds: the agent's listener and connections, calls under way, the tool list
+ * Holds: the agent's listener and connections, calls in flight, the tool list
  * that policyd published.  Is sent: names of servers, CALL outcomes, results.
- * Must never see: a credential, a file, a path on the host, a channel to an
- * MCP server's stdin.
+ * Must never see: a credential, a file, a path on the host, a channel to an MCP
+ * server's stdin.
  */
 #include "proxy.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the modules of mcp-proxyd share: connections of the agent (agent.c),
- * what they ask (request.c), calls under way (calls.c), the tool list
- * (tools.c), answers (answer.c), and messages of our peers (serve.c).
+ * Shared by the modules of mcp-proxyd: the agent's connections (agent.c), its
+ * requests (request.c), calls in flight (calls.c), the tool list (tools.c),
+ * answers (answer.c), and messages from peers (serve.c).
  *
- * Admission happens here: a call over a limit is not refused, its connection
- * is not read until another call has ended.
+ * Admission happens here: a call over a limit is not refused; instead its
+ * connection is not read until another call has ended.
  */
 #ifndef PROXY_H
 #define PROXY_H
@@ -19,16 +19,18 @@
 
 #define PROXY_MAX_AGENTS 16U
 #define PROXY_MAX_TOOL 256U /* CALL.tool */
-/* Unread by the agent: beyond this its connection is closed. */
+/* A connection that leaves more than this unread is closed. */
 #define PROXY_MAX_UNREAD (8U << 20)
-/* One answer: a tool list, or a result that a server wrote in a line. */
+/*
+ * The largest answer: a tool list, or a result that a server wrote in one line.
+ */
 #define PROXY_MAX_ANSWER (12U << 20)
 #define PROXY_MAX_BLANKS 100U
-#define PROXY_MAX_SKIP ((size_t)256 << 20) /* of a line that is too long */
+#define PROXY_MAX_SKIP ((size_t)256 << 20) /* bytes of an over-long line */
 #define PROXY_CALL_MS 300000U
-#define PROXY_LIST_MS 30000U /* servers may take to list tools */
-#define PROXY_NOTE_MS 10000U /* between notes about a held call */
-#define PROXY_CLOSE_MS 5000U /* to read the last answer */
+#define PROXY_LIST_MS 30000U /* time for servers to list their tools */
+#define PROXY_NOTE_MS 10000U /* between notes about a pending call */
+#define PROXY_CLOSE_MS 5000U /* time to read the last answer */
 #define PROXY_TIMERS 4U
 
 struct proxy;
@@ -36,44 +38,44 @@ struct agent;
 
 enum call_kind {
 	CALL_TOOL,
-	CALL_LIST, /* a tools/list that waits for the servers */
+	CALL_LIST, /* a tools/list that waits for servers */
 };
 
 struct call {
-	uint64_t id; /* ours; 0: free */
+	uint64_t id; /* issued by calls.c; 0: free */
 	TAILQ_ENTRY(call) of_agent;
-	struct call *next;   /* of its bucket, or free */
-	struct agent *agent; /* NULL: given up, its end is awaited */
+	struct call *next;   /* in its bucket, or in the free list */
+	struct agent *agent; /* NULL: given up, waiting for its end */
 	enum call_kind kind;
 	uint16_t server;   /* or PROTO_NO_SERVER */
-	uint16_t from;     /* who answers it: server, or an instance of it */
-	size_t bytes;      /* of arguments */
+	uint16_t from;     /* answered by this server or instance */
+	size_t bytes;      /* size of its arguments */
 	uint64_t deadline; /* loop ms */
-	uint64_t held;     /* since when; 0: not held */
-	uint64_t note;     /* when the next one is due */
+	uint64_t held;     /* time of HELD; 0: not pending */
+	uint64_t note;     /* time of the next note */
 	uint32_t held_ms;
 	unsigned notes;
 	struct jsonrpc_id rid;         /* the agent's */
-	struct jsonrpc_id token;       /* len 0: no progress wanted */
-	char name[PROXY_MAX_TOOL + 1]; /* of the tool, for texts */
+	struct jsonrpc_id token;       /* len 0: no progress requested */
+	char name[PROXY_MAX_TOOL + 1]; /* the tool's, for messages */
 };
 
 struct agent {
 	struct proxy *p;
 	struct loop_io io;
 	int fd;          /* -1: free */
-	unsigned number; /* rising, for the log */
+	unsigned number; /* increasing, for the log */
 	struct lines in;
-	struct idscan scan; /* of a line that is too long */
+	struct idscan scan; /* for an over-long line */
 	struct buf out;
 	TAILQ_HEAD(, call) calls;
 	bool greeted;     /* initialize was answered */
 	bool listed;      /* tools/list was answered */
-	bool blocked;     /* at a limit: its next line waits */
-	bool eof;         /* it will write nothing more */
-	bool dirty;       /* has output of this turn */
+	bool blocked;     /* at a limit: its next line has to wait */
+	bool eof;         /* the agent will write nothing more */
+	bool dirty;       /* has unwritten output of this turn */
 	bool doomed;      /* to be closed at the end of this turn */
-	uint64_t closing; /* its last answer is under way until then */
+	uint64_t closing; /* deadline for writing its last answer; 0: none */
 	unsigned blanks;
 };
 
@@ -95,18 +97,18 @@ struct proxy {
 	struct call calls[PROTO_MAX_CALLS];
 	struct call *free, *bucket[PROTO_MAX_CALLS];
 	unsigned ncalls, ngiven_up;
-	unsigned uncredited;    /* sent, and not ended for policyd */
+	unsigned uncredited;    /* sent, and not yet reported by CREDIT */
 	uint64_t last_id;
-	bool ended;             /* a call ended: blocked agents may go on */
+	bool ended;             /* a call ended: try blocked agents again */
 	struct loop_timer tick; /* armed while there is anything to watch */
-	unsigned nclosing;      /* agents with their last answer under way */
+	unsigned nclosing;      /* agents whose last answer is being written */
 	uint64_t call_ms, list_ms, note_ms; /* PROXY_*_MS */
 	struct value_pool *pool;
 	struct buf tree;  /* the arguments being sent */
-	struct buf tools; /* what TOOLS said last */
+	struct buf tools; /* text of the last TOOLS */
 	bool tools_known, tools_complete;
-	uint64_t list_until; /* tools/list waits no longer */
-	uint64_t stray;      /* results of no call of ours */
+	uint64_t list_until; /* time until which tools/list waits */
+	uint64_t stray;      /* results that belong to no call here */
 	uint64_t ignored;    /* notifications and answers of agents */
 };
 
@@ -114,68 +116,81 @@ extern struct proxy proxy_env;
 
 /* serve.c */
 void proxy_serve(void) __attribute__((noreturn));
-/* Everything but the loop and the channels, which worker_init has made. */
+/*
+ * Initialise everything but the loop and the channels, which worker_init()
+ * makes.
+ */
 void proxy_init(struct proxy *);
-/* The agent is read from now on. */
+/* Begin to accept and read the agent's connections. */
 void proxy_start(struct proxy *);
 extern const struct chan_handler proxy_handlers[];
 extern const size_t proxy_nhandlers;
 
 /* agent_out.c */
-/* Counts, and logs at 1, 10, 100, ...: what a peer can repeat for ever. */
+/* Count an event that a peer can repeat without end; log at 1, 10, 100, ... */
 void proxy_count(uint64_t *counter, const char *what);
-/* Asks epoll for what the connection waits for. */
+/* Set the events that epoll reports for the connection. */
 void agent_watch(struct agent *);
-/* Writes what there is. */
+/* Write what is in a->out. */
 void agent_flush(struct agent *);
-/* Output was added to a->out. */
+/* Call after adding output to a->out. */
 void agent_wrote(struct agent *);
-/* Closing ones that take too long. */
+/* Give up closing connections that take too long. */
 void agents_tick(struct proxy *);
 
 /* agent.c */
 void agents_init(struct proxy *);
 int agents_listen(struct proxy *);
-/* The end of a turn: blocked ones go on, output is written, doomed closed. */
+/*
+ * At the end of a turn: continue blocked connections, write output, close
+ * doomed ones.
+ */
 void agents_after(void *proxy);
-/* Peers take again what we send: every connection may be read. */
+/* Peers have caught up: every connection may be read again. */
 void agents_caught_up(struct proxy *);
-/* The connection ends after a last error. */
+/* Send a last error and close the connection. */
 void agent_fail(struct agent *, enum jsonrpc_code, const char *text);
 
-/* request.c: takes one line. -1: the agent is at a limit, come again. */
+/*
+ * request.c: process one line.  Returns -1 if the agent is at a limit and the
+ * line has to wait.
+ */
 int request_take(struct agent *, struct span line);
 
 /* calls.c */
 void calls_init(struct proxy *);
-/* Is there room for one with so many bytes of arguments? */
+/* Returns true if there is room for a call with `bytes` of arguments. */
 bool calls_admit(const struct proxy *, uint16_t server, size_t bytes);
-/* After calls_admit. */
+/* Make a call; calls_admit() must have returned true. */
 struct call *calls_new(
     struct agent *, enum call_kind, uint16_t server, size_t bytes);
-/* NULL: not under way. */
+/* Find a call in flight.  Returns NULL if there is none. */
 struct call *calls_find(struct proxy *, uint64_t id);
 struct call *calls_find_rid(struct agent *, const struct jsonrpc_id *);
-/* Over: its id means nothing any more. */
+/* End a call; its id is no longer valid. */
 void calls_end(struct proxy *, struct call *);
-/* Given up before its answer came; policyd is told. */
+/* Give up a call before its answer has come, and tell policyd. */
 void calls_cancel(struct proxy *, struct call *);
 void calls_held(struct proxy *, struct call *, uint32_t ms);
-/* Something has a deadline. */
+/* Arm the tick, because something has a deadline. */
 void calls_wake(struct proxy *);
-/* What time brings: deadlines, notes about held calls. */
+/* Check deadlines, and send notes about pending calls. */
 void calls_tick(struct proxy *);
 
-/* tools.c: answers now, or when the servers have listed. -1: at a limit. */
+/*
+ * tools.c: answer now, or when the servers have listed.  Returns -1 at a limit.
+ */
 int tools_ask(struct agent *, const struct jsonrpc_id *);
-/* The list that TOOLS brought. -1: it is none. */
+/*
+ * Store the list from TOOLS.  Returns -1 if it is not a JSON array in one line.
+ */
 int tools_set(struct proxy *, struct span text, bool complete);
 
-/* answer.c: answers of a call. */
+/* answer.c: answers to a call. */
 void answer_text(struct call *, struct span text, bool error);
 void answer_result(struct call *, const struct value *);
 void answer_error(struct call *, const struct value *);
-/* Answers outside of calls. */
+/* Answers outside calls. */
 void answer_fail(struct agent *, const struct jsonrpc_id *, enum jsonrpc_code,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void answer_ping(struct agent *, const struct jsonrpc_id *);
@@ -185,7 +200,7 @@ void answer_hello(
 void answer_note(struct call *, struct span progress, struct span total,
     struct span message);
 void answer_changed(struct agent *);
-/* To a CALL_LIST, with what is known. */
+/* Answer tools/list with the list as known so far. */
 void answer_tools(struct agent *, const struct jsonrpc_id *);
 
 #endif

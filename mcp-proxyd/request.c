@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What an agent may ask for.  A line is read into a tree, checked member by
- * member, and either answered here (initialize, ping, tools/list) or made a
- * CALL.  Nothing of it is kept but the id, the progress token and the name.
+ * The requests that an agent may make.  A line is read into a tree, checked
+ * member by member, and either answered here (initialize, ping, tools/list) or
+ * turned into a CALL.  Only the id, the progress token and the name are kept.
  */
 #include "proxy.h"
 
@@ -17,7 +17,7 @@ struct ask {
 	struct jsonrpc_id token;
 };
 
-/* A tool is server__tool; the longest server name that fits is meant. */
+/* A tool is named server__tool; the longest server name that matches wins. */
 static uint16_t
 server_of(const struct proxy *p, struct span name, struct span *tool)
 {
@@ -46,7 +46,9 @@ wrong_params(struct agent *a, const struct ask *q, const char *what)
 	return -1;
 }
 
-/* Of params._meta only the progress token means anything here. */
+/*
+ * Take the progress token, the only member of params._meta that is used here.
+ */
 static int
 take_token(struct agent *a, struct ask *q, const struct value *meta)
 {
@@ -63,8 +65,8 @@ take_token(struct agent *a, struct ask *q, const struct value *meta)
 }
 
 /*
- * "Name" beside "name" would be one member to a reader that folds case: what
- * is not known here is refused.  A task is not offered and so ignored.
+ * Refuse unknown members: "Name" beside "name" would be one member to a reader
+ * that folds case.  Tasks are not offered, so `task` is ignored.
  */
 static int
 take_members(struct agent *a, const struct ask *q)
@@ -90,7 +92,7 @@ take_members(struct agent *a, const struct ask *q)
 	return 0;
 }
 
-/* params of tools/call. -1: answered. */
+/* Check the params of tools/call.  Returns -1 if an error was answered. */
 static int
 take_call(struct agent *a, struct ask *q)
 {
@@ -118,7 +120,7 @@ take_call(struct agent *a, struct ask *q)
 	return 0;
 }
 
-/* The arguments in p->tree. -1: answered. */
+/* Encode the arguments into p->tree.  Returns -1 if an error was answered. */
 static int
 encode_args(struct agent *a, struct ask *q)
 {
@@ -133,7 +135,10 @@ encode_args(struct agent *a, struct ask *q)
 	return 0;
 }
 
-/* Does another request of this connection have that id? Then it is answered. */
+/*
+ * Returns true, having answered an error, if the id is in use on this
+ * connection.
+ */
 static bool
 in_flight(struct agent *a, const struct jsonrpc *m)
 {
@@ -230,7 +235,7 @@ take_request(struct agent *a, const struct jsonrpc *m)
 	return 0;
 }
 
-/* A cancelled request is not answered. */
+/* Process a cancellation; a cancelled request gets no answer. */
 static void
 take_cancelled(struct agent *a, const struct jsonrpc *m)
 {
@@ -267,11 +272,14 @@ request_take(struct agent *a, struct span line)
 		break;
 	case JSONRPC_RESULT:
 	case JSONRPC_ERROR:
-		/* We asked nothing; to answer an answer may go on for ever. */
+		/*
+		 * We sent no request, and answering an answer could go on for
+		 * ever.
+		 */
 		proxy_count(&a->p->ignored, "notifications of the agent");
 		break;
 	case JSONRPC_BAD:
-		/* Unreadable, it still says whose answer this is. */
+		/* Even an unreadable line may contain the id to answer. */
 		if (m.code == JSONRPC_PARSE &&
 		    (idscan_line(line, &scan, &m.id) == -1 || scan.response))
 			m.id.len = 0;

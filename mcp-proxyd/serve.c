@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What mcp-proxyd takes from its peers.  Each is believed only what is its to
- * say: a result counts if the call it names went to that very server and is
- * still under way; whatever else comes back is dropped and counted.
+ * The messages that mcp-proxyd takes from its peers.  Each peer is believed
+ * only in its own matters: a result counts if the call it names went to that
+ * very server and is still in flight; anything else is dropped and counted.
  */
 #include "proxy.h"
 
@@ -11,7 +11,7 @@
 #include "common/json/text.h"
 #include "common/log.h"
 
-/* Nodes and texts of the largest tree. */
+/* Room for the nodes and texts of the largest tree. */
 #define POOL_MAX ((size_t)24 << 20)
 
 static int
@@ -85,7 +85,7 @@ on_answer(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* The call that this server may speak of, or NULL. */
+/* Returns the call if this server may speak about it, or NULL. */
 static struct call *
 call_of(struct chan *c, uint64_t id)
 {
@@ -125,7 +125,7 @@ on_result(struct chan *c, const union proto_any *msg, int fd)
 
 /*
  * The mcp-backd whose PEER came just before answers this call and no other.
- * policyd, which waits for it, has the call go there afterwards.
+ * policyd waits for MOVED and then sends the call there.
  */
 static int
 on_instance_back(struct chan *c, const union proto_any *msg, int fd)
@@ -144,7 +144,10 @@ on_instance_back(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* An instance's index is used again when nobody has its channel any more. */
+/*
+ * Report that a channel to an instance is gone; once no process has one, the
+ * index is reused.
+ */
 static void
 lost(enum role role, unsigned index)
 {
@@ -155,7 +158,7 @@ lost(enum role role, unsigned index)
 		    &proxy_env.w, ROLE_POLICY, 0, MSG_INSTANCE_LOST, &m, -1);
 }
 
-/* Exactly a JSON number, or nothing at all where that may be. */
+/* Returns true for exactly one JSON number, or for nothing if `optional`. */
 static bool
 number_good(struct span s, bool optional)
 {
@@ -182,7 +185,7 @@ on_progress(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* Room for more: what policyd has counted down. */
+/* policyd has counted these calls down: there is room for more. */
 static int
 on_credit(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -208,7 +211,7 @@ on_credit(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* The many first: handlers are found by walking. */
+/* Frequent messages come first, because handlers are found by linear search. */
 const struct chan_handler proxy_handlers[] = {
     {MSG_RESULT, on_result},
     {MSG_ANSWER, on_answer},

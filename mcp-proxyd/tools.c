@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The tool list as policyd published it: kept as its text, which policyd
- * composed from what it decoded and pinned.  An agent that asks before every
- * server has listed or failed waits for that, 30 s from the start at most.
+ * The tool list as policyd published it, kept as the text that policyd composed
+ * from decoded and pinned definitions.  An agent that asks before every server
+ * has listed or failed waits for that, for at most 30 s from the start.
  */
 #include "proxy.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the modules of mcp-backd share: one MCP server's two pipes and what is
- * known of them.
+ * Shared by the modules of mcp-backd: the two pipes of one MCP server and their
+ * state.
  */
 #ifndef BACKD_H
 #define BACKD_H
@@ -12,14 +12,17 @@
 #include "mcp/jsonrpc.h"
 #include "mcp/lines.h"
 
-#define BACKD_MAX_STRAY 20U    /* lines that are no messages */
-#define BACKD_MAX_SKIP ((size_t)256 << 20) /* of a line that is too long */
-#define BACKD_MAX_STDERR 1024U /* of a line; the rest is cut */
-/* Answers to nothing that was asked: beyond so many, one every so many ms. */
+#define BACKD_MAX_STRAY 20U    /* lines that are not messages */
+#define BACKD_MAX_SKIP ((size_t)256 << 20) /* bytes of an over-long line */
+#define BACKD_MAX_STDERR 1024U /* per line; the rest is cut off */
+/* Unrequested answers beyond the burst are allowed at one per this many ms. */
 #define BACKD_UNASKED_MS 5U
-#define BACKD_PAUSE_MS 1000U /* the longest that a server is not read */
+#define BACKD_PAUSE_MS 1000U /* longest time without reading the server */
 #define BACKD_TIMERS 5U
-/* Ends of calls that auditd is told together: it is woken once for them. */
+/*
+ * Finished calls are reported to auditd in groups, so that it wakes once for
+ * all.
+ */
 #define BACKD_DONE 8U
 #define BACKD_DONE_MS 1U
 
@@ -29,13 +32,13 @@ struct backd {
 	bool seen[2];
 	struct loop_io io[2];
 	struct lines out;
-	struct idscan scan; /* of a line that is too long */
-	uint8_t err[BACKD_MAX_STDERR]; /* a line that has not ended */
+	struct idscan scan; /* for an over-long line */
+	uint8_t err[BACKD_MAX_STDERR]; /* an incomplete line */
 	size_t err_len;
 	bool gone;
-	loop_io_fn *readable;     /* reads stdout */
-	struct loop_timer pause;  /* while armed stdout is not read */
-	struct loop_timer relist; /* a list_changed that had to wait */
+	loop_io_fn *readable;     /* reads from stdout */
+	struct loop_timer pause;  /* while armed, stdout is not read */
+	struct loop_timer relist; /* a list_changed that has to wait */
 	struct value_pool *pool;
 	struct buf tree;
 	unsigned stray;
@@ -53,36 +56,39 @@ extern struct backd backd_env;
 /* backd/serve.c */
 void backd_serve(void) __attribute__((noreturn));
 void backd_init(struct backd *);
-/* Reads stdout (0) or stderr (1) from now on, if it has come. */
+/* Begin to read stdout (0) or stderr (1), if it has arrived. */
 void backd_start(struct backd *, unsigned which);
 extern const struct chan_handler backd_handlers[];
 extern const size_t backd_nhandlers;
 
 /* backd/flow.c */
-/* Closes stdout (0) or stderr (1). */
+/* Close stdout (0) or stderr (1). */
 void backd_close(struct backd *, unsigned which);
-/* Watches stdout, if it may be read now. */
+/* Watch stdout if it may be read now, else stop watching it. */
 void backd_watch(struct backd *);
-/* Does not read stdout for so long. */
+/* Stop reading stdout for `ms`, at most BACKD_PAUSE_MS. */
 void backd_pause(struct backd *, uint64_t ms);
-/* Counts answers to nothing; too many of them, and the server must wait. */
+/*
+ * Count `n` unrequested answers; beyond the limit the server is not read for a
+ * while.
+ */
 void backd_unasked(struct backd *, uint32_t n);
 bool backd_may(struct backd *, struct bucket *);
-/* Counts, and logs at 1, 10, 100, ... */
+/* Count a dropped message; log at 1, 10, 100, ... */
 void backd_drop(struct backd *, const char *what);
 
 /* backd/server.c */
-/* The server is over: everyone is told why, once. */
+/* The server has ended: report why to everyone, once. */
 void backd_gone(struct backd *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* One line of the server's stdout. */
+/* Process one line of the server's stdout. */
 void server_line(struct backd *, struct span);
-/* b->scan has seen a whole one that is too long. */
+/* Process an over-long line, all of which b->scan has seen. */
 void server_long(struct backd *);
-/* Tells auditd of the calls that ended and were not told yet. */
+/* Report calls to auditd that have ended and were not reported yet. */
 void server_done(struct backd *);
 
-/* backd/session.c: what concerns the session, for policyd. */
+/* backd/session.c: messages about the session, for policyd. */
 void session_answer(struct backd *, const struct jsonrpc *);
 void session_request(struct backd *, const struct jsonrpc *);
 void session_changed(struct backd *);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * When a server's stdout is read: not while a peer is behind, nor for a while
- * after too many answers to nothing; and how often it may do what.
+ * Flow control of a server: its stdout is not read while a peer is behind, nor
+ * for a while after too many unrequested answers.  Also the rate limits and
+ * counts.
  */
 #include "backd/backd.h"
 
@@ -36,7 +37,10 @@ backd_close(struct backd *b, unsigned which)
 	b->fd[which] = -1;
 }
 
-/* An end of a pipe that is not read would be reported all the time. */
+/*
+ * Without EPOLLIN the pipe is not registered at all: its hang-up would be
+ * reported over and over.
+ */
 void
 backd_watch(struct backd *b)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mcp-backd: reads what one MCP server writes, on stdout and stderr; there is
- * one for each server.  Results become value trees for mcp-proxyd, what
- * concerns the session goes to policyd, and that a call is done to auditd.
+ * mcp-backd: reads what one MCP server writes to stdout and stderr; there is
+ * one per server.  Results become value trees for mcp-proxyd, messages about
+ * the session go to policyd, and the end of a call is reported to auditd.
  *
- * Holds: the read ends of that server's stdout and stderr.  Is sent: those
- * two, nothing else.  Must never see: another server's bytes, the agent's,
- * any file; it cannot write to its server.
+ * Holds: the read ends of that server's stdout and stderr.  Is sent: those two
+ * and counts of unrequested answers.  Must never see: bytes of another server
+ * or of the agent, or any file; it cannot write to its server.
  */
 #include "backd/backd.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The two pipes of an MCP server.  One read a turn.  Its stdout is not read
- * while a peer is behind in taking what we send, nor for a while after too
- * many answers to nothing that it was asked.  A server that may not be read
- * any more (closed, babbling, endless line) is reported gone and left alone:
- * its calls are answered by auditd, the others' go on.
+ * The two pipes of an MCP server, with one read per turn.  Stdout is not read
+ * while a peer is behind, nor for a while after too many unrequested answers.
+ * A server that must not be read any more (it closed its output, writes
+ * garbage, or writes an endless line) is reported as gone and left alone:
+ * auditd answers its calls, and other servers are not affected.
  */
 #include "backd/backd.h"
 
@@ -15,7 +15,7 @@
 
 #include "common/log.h"
 
-/* Nodes and texts of the largest tree. */
+/* Room for the nodes and texts of the largest tree. */
 #define POOL_MAX ((size_t)24 << 20)
 
 static int
@@ -26,7 +26,7 @@ on_unasked(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* A part of a line that is too long: only its id is looked for. */
+/* Process a part of a line that is too long: only its id is looked for. */
 static void
 out_part(struct backd *b, struct span part, bool last)
 {
@@ -56,7 +56,10 @@ out_lines(struct backd *b)
 		lines_done(&b->out);
 }
 
-/* One read of at most LINES_READ. 0: the end, -1: nothing now. */
+/*
+ * Read at most LINES_READ bytes.  Returns 0 at the end, -1 if there is nothing
+ * now.
+ */
 static ssize_t
 pipe_read(struct backd *b, unsigned which, uint8_t *room)
 {
@@ -112,7 +115,7 @@ complain(struct backd *b)
 	log_info("stderr: %s", log_vis(line, text, sizeof(text)));
 }
 
-/* Lines are cut, wherever the reads end. */
+/* Split stderr into lines, wherever the reads end; long lines are cut. */
 static void
 err_bytes(struct backd *b, const uint8_t *p, size_t n)
 {
@@ -197,7 +200,9 @@ backd_init(struct backd *b)
 	b->complaints = (struct bucket){.burst = 200, .ms = 50};
 }
 
-/* Nothing of the server is read before START: peers take nothing yet. */
+/*
+ * Nothing of the server is read before START, because peers accept nothing yet.
+ */
 void
 backd_start(struct backd *b, unsigned which)
 {

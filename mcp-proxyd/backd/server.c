@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Lines of an MCP server.  An answer whose id is a number is a tool's result:
- * whether that number is a call of this server, mcp-proxyd and auditd know.
- * One that cannot be read costs its own call; what is no message at all is
- * taken a few times, since programs print banners, and then ends the server.
+ * Lines of an MCP server.  An answer whose id is a number is the result of a
+ * tool; mcp-proxyd and auditd know whether that number is a call of this
+ * server.  An answer that cannot be read fails only its own call.  A line that
+ * is no message at all is tolerated a few times, because programs print
+ * banners, and then ends the server.
  */
 #include "backd/backd.h"
 
@@ -34,7 +35,7 @@ done_due(struct loop_timer *t)
 	server_done(t->arg);
 }
 
-/* The agent's answer does not wait for its record, nor for auditd's CPU. */
+/* Queue a record for auditd; the agent's answer does not wait for it. */
 static void
 note_done(struct backd *b, const struct msg_DONE *done)
 {
@@ -54,7 +55,7 @@ send_tree(struct backd *b, uint64_t id, bool error, const struct value *v)
 	struct msg_DONE done = {.id = id};
 
 	buf_reset(&b->tree, 2 * LINES_READ);
-	/* The reader has counted: a part of what it took fits. */
+	/* The reader checked the limits, so any part of its tree fits. */
 	if (value_encode(v, &b->tree) == -1)
 		fatal("value_encode");
 	m.tree = buf_span(&b->tree);
@@ -77,7 +78,7 @@ send_error(struct backd *b, uint64_t id, int64_t code, struct span text)
 	send_tree(b, id, true, error);
 }
 
-/* The call fails for what its server wrote instead of an answer. */
+/* Fail the call because of what its server wrote instead of an answer. */
 static void
 send_failure(struct backd *b, uint64_t id, const char *why)
 {
@@ -107,7 +108,10 @@ take_answer(struct backd *b, const struct jsonrpc *m)
 		send_tree(b, (uint64_t)id, false, m->result);
 }
 
-/* A text of at most max bytes, cut between characters; none with a NUL. */
+/*
+ * Returns at most `max` bytes of `s`, cut between characters; "" if it contains
+ * a NUL.
+ */
 static struct span
 short_text(struct span s, size_t max)
 {
@@ -135,7 +139,10 @@ take_progress(struct backd *b, const struct jsonrpc *m)
 		backd_drop(b, "progress of nothing we asked");
 		return;
 	}
-	/* It may be dropped, and is where it would get in the way. */
+	/*
+	 * Progress may be dropped, and is if it comes too often or mcp-proxyd
+	 * is busy.
+	 */
 	if (!backd_may(b, &b->progress) ||
 	    (b->w.peers[ROLE_PROXY][0] != NULL &&
 		chan_queued(b->w.peers[ROLE_PROXY][0]) != 0)) {
@@ -163,7 +170,7 @@ take_notification(struct backd *b, const struct jsonrpc *m)
 		backd_drop(b, log_vis(m->method, shown, sizeof(shown)));
 }
 
-/* Is that the beginning of a message, and not of a banner? */
+/* Returns true if the line begins like a message rather than a banner. */
 static bool
 looks_like_message(struct span line)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What of a server's output concerns its session, which policyd drives: the
- * answers to "initialize" (id "i"), "tools/list" (id "t" and a number) and,
- * of icgit, "remotes" (id "r" and a number), its own requests, and that its
- * list changed.  How often it may say the last two is bounded here, since each
- * makes work for others.
+ * The part of a server's output that concerns its session, which policyd
+ * drives: answers to "initialize" (id "i"), to "tools/list" (id "t" and a
+ * number) and, from icgit, to "remotes" (id "r" and a number); requests of the
+ * server; and notifications that its list changed.  The last two are
+ * rate-limited here, because each makes work for others.
  */
 #include "backd/backd.h"
 
@@ -42,7 +42,7 @@ init_result(struct backd *b, const struct jsonrpc *m)
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_INIT_RESULT, &out, -1);
 }
 
-/* The page, or why it is none. */
+/* Read a page of tools into b->tree and `out`.  Returns NULL, or the error. */
 static const char *
 read_page(struct backd *b, const struct jsonrpc *m, struct msg_TOOLS_PAGE *out)
 {
@@ -86,7 +86,7 @@ tools_page(struct backd *b, const struct jsonrpc *m, uint32_t seq)
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_TOOLS_PAGE, &out, -1);
 }
 
-/* The texts of urls, a line each; NULL: good, else why not. */
+/* Read the URLs into b->tree, one per line.  Returns NULL, or the error. */
 static const char *
 read_urls(struct backd *b, const struct jsonrpc *m)
 {
@@ -142,7 +142,10 @@ session_answer(struct backd *b, const struct jsonrpc *m)
 	struct span id = m->rid->text;
 	uint64_t seq;
 
-	/* policyd knows how many it awaits; each of them costs it something. */
+	/*
+	 * policyd knows how many answers it expects, but each one costs it
+	 * time.
+	 */
 	if (!backd_may(b, &b->answers))
 		backd_pause(b, b->answers.ms);
 	if (span_is(id, "i"))
@@ -182,7 +185,9 @@ relist(struct loop_timer *t)
 	session_changed(t->arg);
 }
 
-/* The last of many must not be lost: it is told later. */
+/*
+ * If it changes too often, report the last change later: it must not be lost.
+ */
 void
 session_changed(struct backd *b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One GET: CONNECT at the proxy, TLS with the host's certificate checked,
- * HTTP/1.1 with a connection of its own, read by the same strict parser as
- * everywhere.  Blocking, with one deadline over all of it.
+ * One GET: CONNECT at the proxy, TLS with the host's certificate verified, and
+ * HTTP/1.1 on a connection of its own, parsed by the same strict parser as
+ * everywhere.  Blocking, with one deadline for everything.
  */
 #include <sys/socket.h>
 
@@ -47,7 +47,7 @@ fail(struct fetch *f, const char *fmt, ...)
 	return -1;
 }
 
-/* All of them now: later no file can be opened. */
+/* Load all root certificates now: later no file can be opened. */
 static int
 fetch_roots(void)
 {
@@ -81,7 +81,7 @@ fetch_prepare(const char *proxy)
 		       "mcp-servers.json";
 	env.proxy.sin_family = AF_INET;
 	env.proxy.sin_port = htons((uint16_t)port);
-	/* What it opens only once, before nothing can be opened. */
+	/* Load what is opened only once, while files can still be opened. */
 	(void)localtime_r(&now, &tm);
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1 ||
 	    RAND_bytes(seed, sizeof(seed)) != 1 ||
@@ -97,7 +97,7 @@ fetch_prepare(const char *proxy)
 	return fetch_roots() == -1 ? "there are no root certificates" : NULL;
 }
 
-/* Waits for the socket; -1: the deadline, said. */
+/* Wait for the socket.  Returns 0, or -1 with f->why set at the deadline. */
 static int
 conn_wait(struct conn *c, short events)
 {
@@ -113,7 +113,7 @@ conn_wait(struct conn *c, short events)
 	return 0;
 }
 
-/* Nobody whom we trust signed it; else it is good of its kind. */
+/* Returns true if the only fault is that no trusted authority signed it. */
 static bool
 conn_stranger(long verify)
 {
@@ -123,7 +123,10 @@ conn_stranger(long verify)
 	       verify == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN;
 }
 
-/* 1: try again, 0: the other side said goodbye, -1 said. */
+/*
+ * Handle a result of OpenSSL.  Returns 1 to try again, 0 if the peer closed the
+ * connection properly, or -1 with f->why set.
+ */
 static int
 conn_ssl(struct conn *c, int rv)
 {
@@ -212,7 +215,7 @@ conn_write(struct conn *c, struct span s)
 	return 0;
 }
 
-/* Reads until the head of an answer is there; the rest stays in `in`. */
+/* Read until the head of an answer is complete; the rest stays in `in`. */
 static int
 conn_head(struct conn *c, struct buf *in, struct http1_head *h)
 {
@@ -328,7 +331,7 @@ conn_request(struct conn *c, const struct url *u)
 	return rv;
 }
 
-/* What of the head we need. */
+/* Take from the head the fields that are needed. */
 static int
 conn_answer(struct fetch *f, const struct http1_head *h)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icfetch: see icfetch.h.  Holds root certificates and nothing else; before
- * the first line is read it gives up all files, and all system calls but those
- * of a client of one proxy.  Trusts neither what is asked nor what is answered.
+ * icfetch: see icfetch.h.  Holds root certificates and nothing else.  Before it
+ * reads the first line it gives up all files, and all system calls except those
+ * that the client of one proxy needs.  Trusts neither requests nor answers.
  */
 #include <sys/prctl.h>
 
@@ -44,7 +44,10 @@ static const enum pledge_promise promises[] = {PLEDGE_STDIO, PLEDGE_DIAL};
 static const struct pledge pledge = {
     promises, 2, rules, sizeof(rules) / sizeof(rules[0])};
 
-/* Each layer as far as it is to be had: the sandbox stands in any case. */
+/*
+ * Apply each layer that the kernel has; the sandbox confines the server in any
+ * case.
+ */
 static void
 lock(void)
 {
@@ -81,7 +84,10 @@ ask_number(const struct value *args, const char *name, double min, double max,
 	return -1;
 }
 
-/* What only we may say, or what belongs to one hop. */
+/*
+ * Returns true for headers that only this server may set, or that concern one
+ * hop.
+ */
 static bool
 header_ours(struct span name)
 {
@@ -182,7 +188,6 @@ ask_read(struct ask *a, const struct value *args, const char **why)
 	return 0;
 }
 
-/* The URL as text. */
 static void
 put_url(struct buf *b, const struct url *u)
 {
@@ -192,7 +197,10 @@ put_url(struct buf *b, const struct url *u)
 	buf_printf(b, "%s://%s%s", u->tls ? "https" : "http", where, u->path);
 }
 
-/* Follows redirects within the origin. 1: to another one, said in text. */
+/*
+ * Fetch, and follow redirects within the origin.  Returns 0, 1 if a redirect to
+ * another origin was reported in `text`, or -1 with an error there.
+ */
 static int
 ask_fetch(struct ask *a, struct buf *text)
 {
@@ -249,7 +257,9 @@ is_text(const struct fetch *f)
 	       (s.len == 0 || memchr(s.p, '\0', s.len) == NULL);
 }
 
-/* At most max characters of s, and what was left out. */
+/*
+ * Append at most `max` characters of `s`, and a note about what was left out.
+ */
 static void
 put_cut(struct buf *out, struct span s, size_t max)
 {

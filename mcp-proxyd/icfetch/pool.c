@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Calls side by side: a fixed number of processes, made before anything is
- * read, each of which answers one line at a time.  The first process deals
- * out lines of the client as they come and passes answers on whole; it parses
- * none of either.  Who of them dies takes all with it, which ends the server
- * and every call that waits for it.
+ * Concurrent calls: a fixed number of processes, made before anything is read,
+ * each of which answers one line at a time.  The first process distributes the
+ * lines of the client and passes answers on whole; it parses neither.  If any
+ * process dies, all do, which ends the server and every call that waits for it.
  */
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -23,7 +22,7 @@
 struct hand {
 	int fd;
 	bool busy;
-	struct lines in; /* its answer: lines, then an empty one */
+	struct lines in; /* its answer: lines, then an empty line */
 };
 
 static struct hand pool[POOL_HANDS];
@@ -37,14 +36,14 @@ write_all(int fd, struct span s)
 		if ((n = write(fd, s.p, s.len)) == -1) {
 			if (errno == EINTR)
 				continue;
-			/* Nobody is there any more. */
+			/* The reader is gone. */
 			_exit(0);
 		}
 		s = span_of(s.p + n, s.len - (size_t)n);
 	}
 }
 
-/* More of what fd sends; ends with it. */
+/* Read more from `fd`; exits with `status` at its end. */
 static void
 read_more(int fd, struct lines *in, int status)
 {
@@ -61,7 +60,10 @@ read_more(int fd, struct lines *in, int status)
 	lines_filled(in, (size_t)n);
 }
 
-/* One of them: a line, its answer if it has one, an empty line. */
+/*
+ * Serve in a pool process: for each line write its answer, if any, and an empty
+ * line.
+ */
 static void __attribute__((noreturn)) hand_serve(struct mcp *m, int fd)
 {
 	enum lines_got got;
@@ -137,7 +139,7 @@ hand_idle(void)
 	return NULL;
 }
 
-/* Deals out what lines there are, as far as there are hands. */
+/* Distribute complete lines to idle processes. */
 static enum lines_got
 pool_deal(struct lines *in)
 {
@@ -170,7 +172,7 @@ pool_serve(struct mcp *m, void (*lock)(void))
 		for (unsigned i = 0; i < POOL_HANDS; i++)
 			p[i] =
 			    (struct pollfd){.fd = pool[i].fd, .events = POLLIN};
-		/* While all are busy the client waits. */
+		/* While all processes are busy, the client has to wait. */
 		p[POOL_HANDS] = (struct pollfd){
 		    .fd = hand_idle() != NULL ? STDIN_FILENO : -1,
 		    .events = POLLIN};

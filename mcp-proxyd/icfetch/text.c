@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a page says, without what it is dressed in: a scanner over tags, not a
- * parser of HTML.  Its input is anyone's; it goes over it once, holds a few
- * words of state, and writes no more than it read, links and marks aside.
+ * Extracts the text of a page with a scanner for tags, which is not a parser of
+ * HTML.  Its input may be anything; it makes one pass, keeps a few words of
+ * state, and writes no more than it read, apart from links and marks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +16,12 @@
 struct page {
 	struct buf *out;
 	bool markdown;
-	bool space;              /* owed before the next word */
-	unsigned lines;          /* line breaks owed */
-	unsigned pre;            /* within <pre>: text as it is */
-	const char *skip;        /* everything up to this end tag */
-	unsigned depth;          /* of lists */
-	unsigned item[LIST_MAX]; /* number of the next; 0: a bullet */
+	bool space;              /* write one before the next word */
+	unsigned lines;          /* line breaks to write first */
+	unsigned pre;            /* within <pre>: keep text as it is */
+	const char *skip;        /* skip everything up to this end tag */
+	unsigned depth;          /* nesting of lists */
+	unsigned item[LIST_MAX]; /* next number; 0: a bullet */
 	char href[HREF_MAX];
 };
 
@@ -40,7 +40,7 @@ among(const char *name, const char *const *list)
 	return false;
 }
 
-/* What is owed, then the text as it is. */
+/* Write pending line breaks or a space, then the text as it is. */
 static void
 page_put(struct page *p, struct span s)
 {
@@ -65,7 +65,10 @@ page_break(struct page *p, unsigned lines)
 		p->lines = lines;
 }
 
-/* A character reference at s: its length, or 0 when it is none. */
+/*
+ * Decode a character reference at `s`.  Returns its length, or 0 if there is
+ * none.
+ */
 static size_t
 entity(struct span s, uint8_t dst[4], size_t *n)
 {
@@ -106,7 +109,7 @@ entity(struct span s, uint8_t dst[4], size_t *n)
 	return len + 1;
 }
 
-/* An attribute's value in a tag's text. */
+/* Copy the value of an attribute from the text of a tag; "" if it has none. */
 static void
 attribute(struct span tag, const char *name, char *dst, size_t cap)
 {
@@ -192,7 +195,7 @@ page_link(struct page *p, struct span tag, bool end)
 	p->href[0] = '\0';
 }
 
-/* What a tag means for the text around it. */
+/* Apply the effect of a tag on the text around it. */
 static void
 page_mark(struct page *p, const char *name, struct span tag, bool end)
 {
@@ -238,7 +241,10 @@ page_mark(struct page *p, const char *name, struct span tag, bool end)
 	}
 }
 
-/* s begins with "<". How much of it is the tag. */
+/*
+ * Process a tag; `s` begins with "<".  Returns the length of the tag, or 0 if
+ * it is text.
+ */
 static size_t
 page_tag(struct page *p, struct span s)
 {
@@ -283,7 +289,10 @@ page_tag(struct page *p, struct span s)
 	return i < s.len ? i + 1 : s.len;
 }
 
-/* Text up to the next tag or reference. */
+/*
+ * Process text up to the next tag, white space or reference.  Returns its
+ * length.
+ */
 static size_t
 page_text(struct page *p, struct span s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * URLs, as few forms of them as the web has use for: no user, no spaces, no
- * control characters; what is not ASCII must come percent-encoded.
+ * URLs, in as few forms as the web needs: no user, no spaces, no control
+ * characters; anything that is not ASCII must be percent-encoded.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ bad(const char **why, const char *text)
 	return -1;
 }
 
-/* The path and query: visible ASCII, up to the fragment. */
+/* Take the path and query: visible ASCII, up to the fragment. */
 static int
 url_tail(struct span s, struct url *u, const char **why)
 {

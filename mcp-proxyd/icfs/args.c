@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Arguments of a tool call, each of the type that its schema says.
- */
+/* Arguments of a tool call, checked against the types of its schema. */
 #include "icfs/icfs.h"
 
 #include <stdlib.h>
@@ -42,7 +40,7 @@ icfs_arg_number(
 		    "Invalid arguments: %s must be a number, it is %s", name,
 		    kind_of(v));
 	n = strtod(text, NULL);
-	/* Beyond this every file ends. */
+	/* No file is longer than this. */
 	*out = n > 1e15 ? 1e15 : n < -1e15 ? -1e15 : n;
 	return 0;
 }

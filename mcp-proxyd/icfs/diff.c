@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Unified diffs, by the greedy algorithm of Myers ("An O(ND) difference
- * algorithm and its variations", 1986).  Beyond so many differences the
- * middle of two texts is shown as replaced: that is a diff too, and bounded.
+ * algorithm and its variations", 1986).  If two texts differ in more than
+ * MAX_EDITS lines, their middle is shown as replaced, which is a valid diff
+ * too, and takes bounded time.
  */
 #include "icfs/icfs.h"
 
@@ -57,7 +58,10 @@ side_free(struct side *s)
 	free(s->changed);
 }
 
-/* The furthest x on diagonal k with d edits, from what d - 1 reached. */
+/*
+ * Returns the furthest x on diagonal `k` with `d` edits, from the results for d
+ * - 1.
+ */
 static long
 furthest(const int *v, long d, long k)
 {
@@ -66,7 +70,9 @@ furthest(const int *v, long d, long k)
 	return v[k - 1] + 1;
 }
 
-/* Marks what a shortest script changes, back from its end. */
+/*
+ * Mark the lines that a shortest edit script changes, going back from its end.
+ */
 static void
 mark(struct side *a, struct side *b, long off, int *const *trace, long d,
     long x, long y)
@@ -75,7 +81,7 @@ mark(struct side *a, struct side *b, long off, int *const *trace, long d,
 	const int *v;
 
 	for (; d > 0; d--) {
-		/* trace[d] is what had been reached with d - 1. */
+		/* trace[d] contains the results for d - 1. */
 		v = trace[d];
 		k = x - y;
 		if (k == -d || (k != d && v[k - 1] < v[k + 1]))
@@ -92,8 +98,8 @@ mark(struct side *a, struct side *b, long off, int *const *trace, long d,
 }
 
 /*
- * Compares n and m lines from off on. -1: they differ in more than MAX_EDITS,
- * or there is no memory.
+ * Compare `n` and `m` lines, starting at `off`.  Returns -1 if they differ in
+ * more than MAX_EDITS lines, or there is no memory.
  */
 static int
 compare(struct side *a, struct side *b, long off, long n, long m)
@@ -157,7 +163,7 @@ find_changes(struct side *a, struct side *b)
 		b->changed[i] = true;
 }
 
-/* Both texts as one list of kept, removed and added lines. */
+/* Merge both texts into one list of kept, removed and added lines. */
 static size_t
 weave(const struct side *a, const struct side *b, struct out_line *out)
 {
@@ -177,7 +183,10 @@ weave(const struct side *a, const struct side *b, struct out_line *out)
 	return n;
 }
 
-/* Lines from..to; old and new: the numbers of the first. */
+/*
+ * Append lines [from, to) as a hunk; `old` and `new` are the numbers of its
+ * first line.
+ */
 static void
 add_hunk(struct buf *b, const struct out_line *l, size_t from, size_t to,
     size_t old, size_t new)
@@ -208,7 +217,7 @@ add_hunks(struct buf *b, const struct out_line *l, size_t n)
 			;
 		if (first == n)
 			break;
-		/* Changes closer than twice the context stay together. */
+		/* Changes at most twice the context apart share a hunk. */
 		kept = 0;
 		for (end = first; end < n && kept <= 2 * CONTEXT; end++)
 			kept = l[end].op == ' ' ? kept + 1 : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Edits of a text.  An edit's old text is looked for as it is; failing that,
- * line by line without regard to white space at both ends, and then the new
- * lines take the indentation of what they replace.
+ * Edits of a text.  The old text of an edit is first searched for as it is; if
+ * that fails, line by line, ignoring white space at both ends of a line, and
+ * then the new lines take the indentation of those they replace.
  */
 #include "icfs/icfs.h"
 
@@ -29,14 +29,16 @@ trim(struct span s)
 	return s;
 }
 
-/* White space at its beginning. */
+/* Returns the white space at the beginning of `s`. */
 static struct span
 indentation(struct span s)
 {
 	return span_of(s.p, s.len - trim_start(s).len);
 }
 
-/* The next line of *text; it moves on, to p == NULL behind the last. */
+/*
+ * Take the next line off `*text`, which becomes p == NULL after the last one.
+ */
 static struct span
 next_line(struct span *text)
 {
@@ -54,7 +56,10 @@ next_line(struct span *text)
 	return line;
 }
 
-/* Do lines of text begin with these? Then *rest is what follows them. */
+/*
+ * Returns true if `text` begins with the lines of `old`; `*rest` is what
+ * follows them.
+ */
 static bool
 lines_match(struct span text, struct span old, struct span *rest)
 {
@@ -67,7 +72,10 @@ lines_match(struct span text, struct span old, struct span *rest)
 	return true;
 }
 
-/* New lines with the indentation `base`, and their own beyond the old one. */
+/*
+ * Append new lines with the indentation `base`, plus their own beyond that of
+ * the old lines.
+ */
 static void
 add_indented(struct buf *b, struct span base, struct span old, struct span text)
 {
@@ -91,7 +99,10 @@ add_indented(struct buf *b, struct span base, struct span old, struct span text)
 	}
 }
 
-/* 0 with text changed into *to, or -1: the old text is not there. */
+/*
+ * Write `text` with one edit applied to `to`.  Returns 0, or -1 if the old text
+ * is not found.
+ */
 static int
 apply(struct span text, struct span old, struct span new, struct buf *to)
 {

@@ -15,7 +15,7 @@
 
 #define READ_PIECE ((size_t)64 << 10)
 
-/* What the object is instead of a regular file. */
+/* Record the error for an object that is not a regular file. */
 static int
 not_regular(struct icfs *f, const char *op, struct span path, mode_t mode)
 {
@@ -39,7 +39,7 @@ icfs_open_file(struct icfs *f, struct span path, struct stat *st)
 		errno = ENOENT;
 		return icfs_fail(f, "open", path);
 	}
-	/* Not even opened: a pipe would wait, a device act. */
+	/* Do not even open it: a pipe would block, and a device might act. */
 	if (!S_ISREG(p.st.st_mode))
 		return not_regular(f, "read", path, p.st.st_mode);
 	fd = icfs_open(p.root->fd, p.rel, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
@@ -110,7 +110,7 @@ write_all(int fd, struct span bytes)
 	return 0;
 }
 
-/* A fresh file in dir with these bytes; its name is left in tmp. */
+/* Write a new file in `dir`; its name is returned in `tmp`. */
 static int
 write_temp(int dir, char tmp[64], struct span bytes, const struct stat *old)
 {
@@ -136,8 +136,8 @@ write_temp(int dir, char tmp[64], struct span bytes, const struct stat *old)
 }
 
 /*
- * Where nothing can be put beside the file, or it cannot be replaced (it is
- * a mount of its own, as an approved file in a view is).
+ * Overwrite the file, if nothing can be created beside it or it cannot be
+ * replaced because it is a mount of its own, as an approved file in a view is.
  */
 static int
 write_in_place(const struct icfs_path *p, struct span bytes)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Glob patterns on paths relative to a directory: ? and * within a component,
- * ** over any number of them, [a-z] and [!a-z], {a,b}, a leading ! for "all
- * others".  Patterns come from agents: the work is bounded, and a pattern
- * that takes more of it matches nothing.
+ * ** over any number of them, [a-z] and [!a-z], {a,b}, a leading ! to invert
+ * the match.  Patterns come from agents, so the work is bounded; a pattern that
+ * needs more matches nothing.
  */
 #include "icfs/icfs.h"
 
@@ -13,12 +13,12 @@
 #define MAX_DEPTH 32U
 
 struct glob {
-	const uint8_t *text; /* all of it */
+	const uint8_t *text; /* the whole text */
 	unsigned steps;
 	unsigned depth;
 };
 
-/* The character at p < end, and its length. */
+/* Returns the length of the character at p < end. */
 static size_t
 character(const uint8_t *p, const uint8_t *end)
 {
@@ -27,7 +27,10 @@ character(const uint8_t *p, const uint8_t *end)
 	return n == 0 ? 1 : n;
 }
 
-/* A set at *p, which is behind '['. -1: there is no ']'. */
+/*
+ * Match a set at `*p`, which is after the '['.  Returns 1 or 0, or -1 if there
+ * is no ']'.
+ */
 static int
 in_set(const uint8_t **p, const uint8_t *end, uint8_t c)
 {
@@ -50,7 +53,7 @@ in_set(const uint8_t **p, const uint8_t *end, uint8_t c)
 	return found != inverted;
 }
 
-/* Does [p, pe) match [t, te)? */
+/* Returns true if [p, pe) matches [t, te). */
 static bool match(struct glob *, const uint8_t *p, const uint8_t *pe,
     const uint8_t *t, const uint8_t *te);
 
@@ -60,7 +63,7 @@ begins_component(const struct glob *g, const uint8_t *t)
 	return t == g->text || t[-1] == '/';
 }
 
-/* The stars at p. */
+/* Match the stars at `p` and everything after them. */
 static bool
 match_stars(struct glob *g, const uint8_t *p, const uint8_t *pe,
     const uint8_t *t, const uint8_t *te)
@@ -79,7 +82,7 @@ match_stars(struct glob *g, const uint8_t *p, const uint8_t *pe,
 			return true;
 		if (t == te || (!many && *t == '/'))
 			return false;
-		/* "**" followed by a name: that begins a component. */
+		/* "**" is followed by a name, which begins a component. */
 		while (many && t < te && *t != '/')
 			t++;
 		if (t == te)
@@ -87,7 +90,9 @@ match_stars(struct glob *g, const uint8_t *p, const uint8_t *pe,
 	}
 }
 
-/* Behind the brace that closes the one before p, or NULL. */
+/*
+ * Returns the position after the brace that closes the one before `p`, or NULL.
+ */
 static const uint8_t *
 closing(const uint8_t *p, const uint8_t *pe)
 {
@@ -102,7 +107,7 @@ closing(const uint8_t *p, const uint8_t *pe)
 	return NULL;
 }
 
-/* The alternatives between p and close, each with what follows. */
+/* Match each alternative between `p` and `close`, followed by the rest. */
 static bool
 match_braces(struct glob *g, const uint8_t *p, const uint8_t *close,
     const uint8_t *pe, const uint8_t *t, const uint8_t *te)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * The tools that tell about a file, and about what may be asked for at all.
- */
+/* The tools that report about a file, and about the allowed directories. */
 #include "icfs/icfs.h"
 
 #include <errno.h>
@@ -9,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* In the words of the reference server; the time zone is always UTC. */
+/* Format a time as the reference server does; the time zone is always UTC. */
 static void
 add_time(struct buf *b, const char *name, int64_t seconds)
 {
@@ -46,7 +44,7 @@ icfs_info(struct icfs *f, const struct value *args)
 	close(fd);
 	if (r == -1)
 		return icfs_fail(f, "stat", path);
-	/* Some file systems know no time of birth. */
+	/* Some file systems do not record the time of birth. */
 	if ((sx.stx_mask & STATX_BTIME) == 0)
 		sx.stx_btime = sx.stx_ctime;
 	(void)buf_printf(

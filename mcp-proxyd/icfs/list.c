@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The tools that list one directory.  A link is listed as what it is; its
- * size is that of what it leads to, as far as that lies beneath the roots.
+ * The tools that list one directory.  A link is listed as a file; its size is
+ * that of its target, if that is beneath the roots.
  */
 #include "icfs/icfs.h"
 
@@ -101,7 +101,7 @@ icfs_entries_read(struct icfs_entries *e, int fd)
 		errno = error;
 		return -1;
 	}
-	/* qsort asks the system how much memory it has. */
+	/* Not qsort(), which asks the system for its amount of memory. */
 	if (e->n != 0 && mergesort(e->v, e->n, sizeof(*e->v), by_name) == -1) {
 		icfs_entries_free(e);
 		errno = ENOMEM;
@@ -171,7 +171,7 @@ format_size(char dst[32], off_t bytes)
 		(void)snprintf(dst, 32, "%.2f %s", n, units[i]);
 }
 
-/* A name in 30 columns, at a character a column. */
+/* Append a name padded to 30 columns, counting one per character. */
 static void
 add_padded(struct buf *b, const char *name)
 {
@@ -186,7 +186,10 @@ add_padded(struct buf *b, const char *name)
 		(void)buf_addc(b, ' ');
 }
 
-/* Sizes of what is there; of a link, of where it leads beneath the roots. */
+/*
+ * Set the sizes of the entries; for a link, that of its target if it is beneath
+ * the roots.
+ */
 static void
 add_sizes(struct icfs *f, const struct icfs_path *dir, struct icfs_entries *e)
 {

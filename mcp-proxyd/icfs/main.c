@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icfs: the built-in MCP file server, spoken to over stdin and stdout, as any
- * other server in a view of its own.  It reads and writes files beneath the
- * directories named on its command line and nowhere else, links or not; with
- * --only, one name in a directory, and nothing beside it.
+ * icfs: the built-in MCP file server, which speaks on stdin and stdout and runs
+ * in a view of its own like any other server.  It reads and writes files
+ * beneath the directories on its command line and nowhere else, links or not;
+ * with --only, just one name in a directory, and nothing beside it.
  *
- * Holds: one descriptor for each directory.  Is sent: tools/call lines that
- * policyd composed.  It trusts neither them nor what lies in the directories:
- * before the first line is read it gives up every other file (Landlock), new
+ * Holds: one descriptor per directory.  Is sent: tools/call lines that policyd
+ * composed.  It trusts neither them nor the contents of the directories: before
+ * it reads the first line it gives up every other file (Landlock), new
  * privileges, and all system calls that its tools do not need.
  */
 #include "icfs/icfs.h"
@@ -61,7 +61,7 @@ static const struct pledge icfs_pledge = {
     .nrules = sizeof(icfs_rules) / sizeof(icfs_rules[0]),
 };
 
-/* Moving between directories is a right of its own since this ABI. */
+/* Since this ABI, moving between directories is a right of its own. */
 #define ABI_REFER 2
 
 static struct icfs env;
@@ -83,7 +83,10 @@ static void __attribute__((noreturn)) help(void)
 	exit(0);
 }
 
-/* Its name as given (made absolute), and as the kernel knows it. */
+/*
+ * Add a root, with its name as given (made absolute) and as the kernel reports
+ * it.
+ */
 static void
 add_root(struct icfs *f, const char *name, bool narrow)
 {
@@ -111,7 +114,10 @@ add_root(struct icfs *f, const char *name, bool narrow)
 	f->nroots++;
 }
 
-/* The root that is exactly that directory, or a new one. */
+/*
+ * Returns the index of the root that is exactly that directory; adds it if
+ * needed.
+ */
 static size_t
 narrow_root(struct icfs *f, const char *dir)
 {
@@ -122,7 +128,7 @@ narrow_root(struct icfs *f, const char *dir)
 	return f->nroots - 1;
 }
 
-/* One name in a directory, absolute; it need not be there. */
+/* Add one absolute path, which need not exist. */
 static void
 add_only(struct icfs *f, const char *path)
 {
@@ -143,7 +149,10 @@ add_only(struct icfs *f, const char *path)
 	f->nonly++;
 }
 
-/* A relative path is one in the working directory if that may be used. */
+/*
+ * Resolve relative paths from the working directory if it may be used, else
+ * from the first root.
+ */
 static void
 choose_cwd(struct icfs *f)
 {
@@ -157,8 +166,7 @@ choose_cwd(struct icfs *f)
 	memcpy(f->cwd, f->roots[0].name, sizeof(f->cwd));
 }
 
-/* The C library looks for its time zone before it writes a time; once, if set.
- */
+/* libc looks for its time zone when it first formats a time; do that now. */
 static void
 warm(void)
 {
@@ -171,7 +179,10 @@ warm(void)
 		errx(1, "time zone");
 }
 
-/* Each layer as far as it is to be had: the view stands in any case. */
+/*
+ * Apply each layer that the kernel has; the view confines the server in any
+ * case.
+ */
 static void
 confine(const struct icfs *f)
 {

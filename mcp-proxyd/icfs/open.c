@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The one way to open anything: beneath a directory that is open already,
- * through no link.  And how its failures are told.
+ * The only way to open anything: beneath a directory that is already open,
+ * through no link.  Also the messages for failures.
  */
 #include "icfs/icfs.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * From a path that someone wrote to an object beneath a root.  Links are read
- * and followed here, as text; what is then opened is a path without links,
- * and the kernel refuses to go through one (or out of the root) whatever was
- * exchanged meanwhile.
+ * Resolves a path that someone wrote to an object beneath a root.  Links are
+ * read and followed here, as text; the path that is then opened contains no
+ * links, and the kernel refuses to go through one (or out of the root),
+ * whatever was exchanged in the meantime.
  */
 #include "icfs/icfs.h"
 
@@ -14,16 +14,20 @@
 
 #define MAX_LINKS 40U
 
-/* A path under way: what is resolved, and what still is to be. */
+/* A path being resolved: the part that is done, and the rest. */
 struct walk {
 	const struct icfs_root *root;
-	char done[PATH_MAX]; /* beneath the root, no links; "" is the root */
+	/* beneath the root, without links; "" is the root */
+	char done[PATH_MAX];
 	char rest[PATH_MAX];
 	unsigned links;
-	bool slash; /* one followed the last component taken */
+	bool slash; /* a slash followed the last component */
 };
 
-/* dst = a / b; -1 with ENAMETOOLONG. b may lie within dst. */
+/*
+ * Set dst = a / b; `b` may lie within `dst`.  Returns -1 with errno
+ * ENAMETOOLONG.
+ */
 static int
 join(char dst[PATH_MAX], const char *a, const char *b)
 {
@@ -40,7 +44,7 @@ join(char dst[PATH_MAX], const char *a, const char *b)
 	return 0;
 }
 
-/* Drops "." and empty components of an absolute path; ".." stays. */
+/* Drop "." and empty components of an absolute path; ".." stays. */
 static void
 squeeze(char *path)
 {
@@ -80,7 +84,10 @@ icfs_tidy(char *path)
 	return 0;
 }
 
-/* The first ".." takes the component before it along. false: there is none. */
+/*
+ * Remove the first ".." together with the component before it.  Returns false
+ * if there is none.
+ */
 static bool
 take_up(char *path)
 {
@@ -100,7 +107,7 @@ take_up(char *path)
 	return true;
 }
 
-/* What of path lies beneath dir, or NULL. */
+/* Returns the part of `path` beneath `dir`, or NULL if it is elsewhere. */
 static const char *
 beneath(const char *path, const char *dir)
 {
@@ -113,7 +120,10 @@ beneath(const char *path, const char *dir)
 	return path[n] == '/' ? path + n + 1 : path + n;
 }
 
-/* Finds the innermost root that an absolute path lies beneath. */
+/*
+ * Find the innermost root that contains an absolute path.  Returns -1 if none
+ * does.
+ */
 static int
 enter(const struct icfs *f, struct walk *w, char path[PATH_MAX])
 {
@@ -144,7 +154,7 @@ enter(const struct icfs *f, struct walk *w, char path[PATH_MAX])
 	return 0;
 }
 
-/* The next component of w->rest, taken off it, into name. */
+/* Move the next component of w->rest into `name`. */
 static int
 next(struct walk *w, char name[NAME_MAX + 1])
 {
@@ -170,7 +180,10 @@ next(struct walk *w, char name[NAME_MAX + 1])
 	return 0;
 }
 
-/* One up; above the root the path begins anew, from the root's own name. */
+/*
+ * Go up one directory.  Above the root, resolve the path again from the root's
+ * own name.
+ */
 static int
 go_up(const struct icfs *f, struct walk *w)
 {
@@ -196,7 +209,7 @@ go_up(const struct icfs *f, struct walk *w)
 	return 0;
 }
 
-/* The link open as fd stands for what it says, before the rest. */
+/* Replace the link open as `fd` by its target, followed by the rest. */
 static int
 go_through(const struct icfs *f, struct walk *w, int fd)
 {
@@ -244,7 +257,7 @@ make_dir(struct walk *w, const char *name)
 	return r == -1 && errno != EEXIST ? -1 : 0;
 }
 
-/* May that path beneath the root be used at all? */
+/* Returns true if that path beneath the root may be used. */
 static bool
 wanted(const struct icfs *f, const struct icfs_root *r, const char *path)
 {
@@ -285,10 +298,10 @@ icfs_add_places(const struct icfs *f, struct buf *b, const char *separator)
 enum step {
 	STEP_ERROR,
 	STEP_ON,
-	STEP_MISSING, /* and it was the last component */
+	STEP_MISSING, /* the last component does not exist */
 };
 
-/* Takes one component that is a name. */
+/* Resolve one component that is a name. */
 static enum step
 step(const struct icfs *f, struct walk *w, const char *name, enum icfs_how how)
 {
@@ -333,7 +346,10 @@ out:
 	return r;
 }
 
-/* errno 0: the path leaves the roots. */
+/*
+ * Resolve all components.  Returns -1 with errno set; errno 0 means that the
+ * path leaves the roots.
+ */
 static int
 walk(const struct icfs *f, struct walk *w, enum icfs_how how, bool *missing)
 {
@@ -370,7 +386,9 @@ denied(struct icfs *f, const char *path)
 	    path, dirs);
 }
 
-/* One try: the object may be exchanged between the walk and the look. */
+/*
+ * Resolve once; the object may still be exchanged between the walk and fstat().
+ */
 static int
 resolve(
     struct icfs *f, struct walk *w, enum icfs_how how, struct icfs_path *out)
@@ -380,7 +398,7 @@ resolve(
 
 	if (walk(f, w, how, &missing) == -1)
 		return -1;
-	/* A narrow root itself is not what was given. */
+	/* A narrow root itself must not be used. */
 	if (!wanted(f, w->root, w->done)) {
 		errno = 0;
 		return -1;
@@ -394,7 +412,7 @@ resolve(
 	if ((fd = icfs_open(out->root->fd, out->rel, O_PATH, 0)) == -1)
 		return -1;
 	if (fstat(fd, &out->st) == 0) {
-		/* A link that was none a moment ago. */
+		/* The object has just been replaced by a link. */
 		if (S_ISLNK(out->st.st_mode) && how != ICFS_NOFOLLOW)
 			errno = ELOOP;
 		else
@@ -430,7 +448,7 @@ icfs_resolve(struct icfs *f, const char *op, struct span path,
 	memcpy(whole, text, strlen(text) + 1);
 	if (enter(f, &w, whole) == -1)
 		return denied(f, text);
-	/* What squeeze() dropped. */
+	/* Restore the trailing slash that squeeze() dropped. */
 	if (text[strlen(text) - 1] == '/' && w.rest[0] != '\0' &&
 	    join(w.rest, w.rest, "/") == -1)
 		return icfs_fail(f, op, path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The tools that read files.  What they give is text for a model, or base64;
- * bytes that are no UTF-8 become U+FFFD and change nothing else.
+ * The tools that read files.  Their results are text for a model, or base64;
+ * bytes that are not valid UTF-8 become U+FFFD and affect nothing else.
  */
 #include "icfs/icfs.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define PIECE ((size_t)64 << 10)
-/* Twice in a result as base64, within a line. */
+/* As base64 the data appears twice in a result, which is one line. */
 #define MAX_MEDIA ((size_t)1500 << 10)
 
 static int
@@ -21,7 +21,7 @@ too_long(struct icfs *f, const char *which)
 	    ICFS_MAX_FILE);
 }
 
-/* One piece at an offset. Bytes read, or -1. */
+/* Read one piece at an offset.  Returns the number of bytes, or -1. */
 static ssize_t
 piece_at(int fd, uint8_t *dst, off_t at, size_t n)
 {
@@ -33,7 +33,7 @@ piece_at(int fd, uint8_t *dst, off_t at, size_t n)
 	return got;
 }
 
-/* The first n lines, without the last one's newline. */
+/* Read the first `n` lines, without the newline of the last. */
 static int
 read_head(struct icfs *f, struct span path, int fd, double n, struct buf *b)
 {
@@ -61,15 +61,15 @@ read_head(struct icfs *f, struct span path, int fd, double n, struct buf *b)
 		if (b->len > ICFS_MAX_FILE)
 			return too_long(f, "first");
 	}
-	/* At the end of the file, n lines or not. */
+	/* The end of the file was reached. */
 	if (n > 0 && b->len != 0 && buf_span(b).p[b->len - 1] == '\n')
 		b->len--;
 	return 0;
 }
 
 /*
- * Where the last n lines begin, with what is behind the last newline as one
- * of them.
+ * Returns the offset of the last `n` lines; text after the last newline counts
+ * as one of them.
  */
 static off_t
 tail_start(int fd, off_t size, double n, uint8_t *piece)
@@ -220,7 +220,7 @@ media_type(struct span path)
 	return "application/octet-stream";
 }
 
-/* A path as a URI has it. */
+/* Append a path as a file: URI, in quotes. */
 static void
 add_uri(struct buf *b, struct span path)
 {
@@ -240,7 +240,7 @@ add_uri(struct buf *b, struct span path)
 	(void)buf_addc(b, '"');
 }
 
-/* The one item of content, as JSON. */
+/* Append the one item of content, as JSON. */
 static void
 add_media(struct buf *b, struct span path, struct span bytes)
 {

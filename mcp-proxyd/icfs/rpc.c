@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icfs as an MCP server: its list of tools, its calls, what becomes of their
- * results.  What goes wrong in a tool is a result with isError.
+ * icfs as an MCP server: its list of tools, its calls and their results.  A
+ * failure in a tool is a result with isError.
  */
 #include "icfs/icfs.h"
 
@@ -34,7 +34,7 @@ add_failure(struct icfs *f, const struct jsonrpc *m)
 	buf_free(&text);
 }
 
-/* f->text as the result, twice as the reference server has it. */
+/* Append f->text as the result, twice, as the reference server does. */
 static void
 add_result(struct icfs *f, const struct jsonrpc *m, bool content)
 {
@@ -61,7 +61,7 @@ add_result(struct icfs *f, const struct jsonrpc *m, bool content)
 	if (!f->out.failed && !f->text.failed &&
 	    f->out.len - before <= ICFS_MAX_LINE)
 		return;
-	/* The line is taken back. */
+	/* The result is too large: remove it again. */
 	f->out.failed = false;
 	f->out.len = before;
 	(void)icfs_why(f,

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Names and contents of files as text of an answer: UTF-8, whatever they are.
- */
+/* Names and contents of files as valid UTF-8, whatever their bytes are. */
 #include "icfs/icfs.h"
 
 #include "common/json/text.h"
 
-/* Bytes at p that begin a character but do not make one: taken as one. */
+/*
+ * Returns the number of bytes at `p` that begin a character but do not complete
+ * it; they become one U+FFFD.
+ */
 static size_t
 bad_len(const uint8_t *p, const uint8_t *end)
 {
 	uint8_t whole[4] = {p[0], 0x80, 0x80, 0x80};
 	size_t n = 1, most;
 
-	/* With which continuation would it be one, and how far is it there? */
+	/*
+	 * Find the length of a character with this lead byte, then the part of
+	 * it present.
+	 */
 	if (p[0] == 0xe0)
 		whole[1] = 0xa0;
 	else if (p[0] == 0xf0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The tools: names, schemas and annotations are those of the reference
- * filesystem server, so that policies and habits written for it hold here.
- * Entries are canonical JSON.
+ * The tools.  Names, schemas and annotations are those of the reference
+ * filesystem server, so that policies and habits written for that one work
+ * here.  Entries are canonical JSON.
  */
 #include "icfs/icfs.h"
 

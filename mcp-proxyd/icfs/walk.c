@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The tools that walk through all below a directory.  Links are not entered;
- * every level is opened from the one above it.  Depth, entries and time are
- * bounded, and reaching a bound is said instead of half an answer.
+ * The tools that walk through everything below a directory.  Links are not
+ * entered; every level is opened from the one above it.  Depth, entries and
+ * time are limited, and a limit that is reached is an error rather than half an
+ * answer.
  */
 #include "icfs/icfs.h"
 
@@ -12,7 +13,6 @@
 
 #include "common/loop.h"
 
-/* A walk through everything below a directory. */
 struct walk {
 	struct icfs *f;
 	const struct icfs_path *top;
@@ -20,7 +20,7 @@ struct walk {
 	struct span pattern; /* search */
 	uint64_t until;      /* clock_mono_us */
 	unsigned entries;
-	bool tree; /* else search */
+	bool tree; /* otherwise it is a search */
 	char rel[PATH_MAX * 2];
 };
 
@@ -37,7 +37,7 @@ excluded(const struct walk *w, const char *rel)
 			return true;
 		if (!w->tree || memchr(v->text.p, '*', v->text.len) != NULL)
 			continue;
-		/* A plain name is meant wherever it is. */
+		/* A plain name applies at any level. */
 		n = snprintf(wider, sizeof(wider), "**/%.*s", (int)v->text.len,
 		    (const char *)v->text.p);
 		if (n > 0 && (size_t)n < sizeof(wider) &&
@@ -101,7 +101,7 @@ tree_entry(
 	buf_free(&name);
 }
 
-/* Links that lead out, or nowhere, are not found. */
+/* Returns false for a link that leads out of the roots or to nothing. */
 static bool
 reachable(const struct walk *w)
 {
@@ -134,7 +134,7 @@ search_entry(struct walk *w)
 
 static int walk_dir(struct walk *, int fd, unsigned depth);
 
-/* One entry of the directory fd. */
+/* Process one entry of the directory `fd`. */
 static int
 walk_entry(struct walk *w, int fd, const struct icfs_entry *e, unsigned depth,
     bool first)
@@ -154,7 +154,10 @@ walk_entry(struct walk *w, int fd, const struct icfs_entry *e, unsigned depth,
 			indent(b, 2 * depth + 2);
 			(void)buf_adds(b, "\"children\": ");
 		}
-		/* One that may not be read, or is gone, is empty. */
+		/*
+		 * A directory that cannot be read, or has vanished, counts as
+		 * empty.
+		 */
 		below = icfs_open(fd, e->name, O_RDONLY | O_DIRECTORY, 0);
 		if (below != -1)
 			r = walk_dir(w, below, depth + 1);
@@ -168,7 +171,7 @@ walk_entry(struct walk *w, int fd, const struct icfs_entry *e, unsigned depth,
 	return r;
 }
 
-/* Takes fd. */
+/* Process all entries of a directory; takes over `fd`. */
 static int
 walk_dir(struct walk *w, int fd, unsigned depth)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * The tools that change something.
- */
+/* The tools that change files. */
 #include "icfs/icfs.h"
 
 #include <errno.h>
@@ -39,7 +37,7 @@ icfs_create_directory(struct icfs *f, const struct value *args)
 	return buf_addspan(&f->text, path);
 }
 
-/* Never over something that is there. */
+/* Rename, but never over something that exists. */
 static int
 rename_to(int from, const char *name, int to, const char *dest)
 {
@@ -49,7 +47,9 @@ rename_to(int from, const char *name, int to, const char *dest)
 		return 0;
 	if (errno != EINVAL)
 		return -1;
-	/* Or its file system knows no flags. */
+	/*
+	 * The destination may exist, or the file system may not support flags.
+	 */
 	if (fstatat(to, dest, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		errno = EEXIST;
 		return -1;
@@ -57,7 +57,7 @@ rename_to(int from, const char *name, int to, const char *dest)
 	return renameat(from, name, to, dest);
 }
 
-/* A link is moved itself. */
+/* Move a file or directory; a link is moved, not its target. */
 int
 icfs_move(struct icfs *f, const struct value *args)
 {
@@ -99,7 +99,9 @@ out:
 	return buf_addspan(&f->text, dest);
 }
 
-/* Every line ends in CR LF: it will again. */
+/*
+ * Returns true if every line ends in CR LF, so that the edited text must too.
+ */
 static bool
 has_crlf(struct span s)
 {
@@ -122,7 +124,7 @@ add_crlf(struct buf *b, struct span s)
 	}
 }
 
-/* The diff, in a fence that nothing in it ends. */
+/* Append the diff, fenced with more backquotes in a row than it contains. */
 static int
 add_diff(struct icfs *f, struct span path, struct span a, struct span b)
 {

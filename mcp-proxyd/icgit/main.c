@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icgit: see icgit.h.  As git it becomes git; as an MCP server it holds
- * nothing but its view, in which it may write nothing, and is sent tools/call
- * lines that policyd composed.  It trusts neither them nor the repositories.
+ * icgit: see icgit.h.  As git it becomes git.  As an MCP server it has only its
+ * view, in which it cannot write, and receives tools/call lines that policyd
+ * composed.  It trusts neither them nor the repositories.
  */
 #include "icgit/icgit.h"
 

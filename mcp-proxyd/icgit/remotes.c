@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where does a remote lead?  Every URL that git would fetch from or push to,
- * as git itself says it: rewritten (insteadOf), for pushing (pushurl), by
- * default of the branch, through includes.  What git would take for something
- * other than a remote with URLs (a group, a helper) is not known, and said so.
+ * Finds the URLs of a remote: every URL that git would fetch from or push to,
+ * as git itself reports it: rewritten (insteadOf), for pushing (pushurl), by
+ * the default of the branch, through includes.  If git would take the name for
+ * something other than a remote with URLs (a group, a helper), the answer is
+ * that the URLs are unknown.
  */
 #include "icgit/icgit.h"
 
@@ -16,8 +17,8 @@
 
 #include "common/loop.h"
 
-#define ASK_MS 3000U     /* for one call, all told */
-#define NO_SUCH_REMOTE 2 /* exit status; what else failed is 128 */
+#define ASK_MS 3000U     /* for one call in total */
+#define NO_SUCH_REMOTE 2 /* exit status; other errors give 128 */
 #define MAX_REMOTES 8U
 #define MAX_NAME 8192U
 #define MAX_URLS 64U
@@ -33,8 +34,8 @@ static const char listed[] =
 struct ask {
 	char path[PATH_MAX];
 	uint64_t until;
-	struct buf out;   /* of the last command */
-	struct buf found; /* URLs, a line each */
+	struct buf out;   /* output of the last command */
+	struct buf found; /* URLs, one per line */
 	size_t nfound;
 	char why[200];
 };
@@ -46,7 +47,10 @@ unknown(struct ask *k, const char *why)
 	return -1;
 }
 
-/* git -C path [-c set] words...: its exit status, or -1 with k->why. */
+/*
+ * Run git -C path [-c set] words...  Returns its exit status, or -1 with k->why
+ * set.
+ */
 static int
 git(struct ask *k, const char *set, const char *const *words)
 {
@@ -78,7 +82,7 @@ git(struct ask *k, const char *set, const char *const *words)
 #define GIT(k, set, ...)                                                       \
 	git((k), (set), (const char *const[]){__VA_ARGS__, NULL})
 
-/* The one line that was written, or "". */
+/* Copy the first line of the output to `dst`, or "" if it is too long. */
 static void
 one_line(struct ask *k, char dst[MAX_NAME])
 {
@@ -115,7 +119,10 @@ take_urls(struct ask *k)
 	return 0;
 }
 
-/* remotes.NAME makes NAME a group; remote.NAME.vcs a program's business. */
+/*
+ * Refuse a name that remotes.NAME makes a group, or that remote.NAME.vcs hands
+ * to a helper program.
+ */
 static int
 check_special(struct ask *k, const char *name)
 {
@@ -147,7 +154,7 @@ check_special(struct ask *k, const char *name)
 	return 0;
 }
 
-/* "name\tURL (fetch)" and the like, of that name alone. */
+/* Take the URLs of this remote from lines "name\tURL (fetch)" or "(push)". */
 static int
 take_verbose(struct ask *k, const char *name)
 {
@@ -187,7 +194,10 @@ take_verbose(struct ask *k, const char *name)
 	return r;
 }
 
-/* A URL that is no remote's name: as the URL of a remote nobody knows. */
+/*
+ * Resolve a URL that is no remote's name, as the URL of a remote with a random
+ * name.
+ */
 static int
 resolve_url(struct ask *k, const char *url)
 {
@@ -228,7 +238,9 @@ resolve(struct ask *k, const char *name)
 			return r == -1 ? -1 : unknown(k, "git cannot say");
 		return take_urls(k);
 	}
-	/* Of what is no remote's name git makes a URL, or a path. */
+	/*
+	 * git takes anything that is not a remote's name for a URL or a path.
+	 */
 	if (r != NO_SUCH_REMOTE)
 		return unknown(k, "git cannot say where the remote leads");
 	if (strpbrk(name, ":/") == NULL)
@@ -236,7 +248,9 @@ resolve(struct ask *k, const char *name)
 	return resolve_url(k, name);
 }
 
-/* branch.B.KIND, if there is such. 0, or -1. */
+/*
+ * Read branch.BRANCH.KIND into `dst`, "" if it is not set.  Returns 0, or -1.
+ */
 static int
 of_branch(
     struct ask *k, const char *branch, const char *kind, char dst[MAX_NAME])
@@ -255,7 +269,9 @@ of_branch(
 	return 0;
 }
 
-/* The names among which git, or its server, chooses when none is given. */
+/*
+ * Resolve the remotes that git, or its server, chooses from if none is given.
+ */
 static int
 resolve_default(struct ask *k)
 {
@@ -276,7 +292,7 @@ resolve_default(struct ask *k)
 	name[2][0] = name[3][0] = '\0';
 	if (r == 0)
 		one_line(k, name[2]);
-	/* git's own choice for fetching, the sole remote for instance */
+	/* git's own choice for fetching, for example the only remote */
 	if ((r = GIT(k, NULL, "remote")) == -1)
 		return -1;
 	s = buf_span(&k->out);
@@ -325,7 +341,7 @@ icgit_list(struct mcp *m)
 	(void)buf_adds(m->out, listed);
 }
 
-/* {"urls":[...]}: bytes that are no UTF-8 make it unknown. */
+/* Answer {"urls":[...]}, or unknown if a URL is not valid UTF-8. */
 static void
 answer(struct mcp *m, const struct jsonrpc *rpc, struct ask *k)
 {

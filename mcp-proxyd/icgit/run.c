@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Runs git and takes what it writes, within bounds of size and time: a
- * repository can make git wait for ever (an included pipe) or say too much.
+ * Runs git and collects its output, with limits on size and time: a repository
+ * can make git wait for ever (an included pipe) or write too much.
  */
 #include "icgit/icgit.h"
 
@@ -24,7 +24,10 @@ child(const char *path, const struct icgit_args *a, int out)
 {
 	int null = open("/dev/null", O_RDWR);
 
-	/* A group of its own: its helpers go with it. */
+	/*
+	 * In a process group of its own, so that its helpers are killed with
+	 * it.
+	 */
 	if (null == -1 || setpgid(0, 0) == -1 ||
 	    prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || dup2(null, 0) == -1 ||
 	    dup2(out, 1) == -1 || dup2(null, 2) == -1)
@@ -34,7 +37,7 @@ child(const char *path, const struct icgit_args *a, int out)
 	_exit(127);
 }
 
-/* Until its end. -1 with errno. */
+/* Collect output until its end.  Returns 0, or -1 with errno set. */
 static int
 collect(int fd, struct buf *out, uint64_t until)
 {

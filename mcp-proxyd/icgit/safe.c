@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What git would run, fetch or follow because a repository says so, and how
- * that is taken from it.  Tables first: what is not in them, Landlock stops.
+ * Everything that git would run, fetch or follow because a repository says so,
+ * and how each is overridden.  The tables come first; Landlock stops what they
+ * miss.
  */
 #include "icgit/icgit.h"
 
@@ -29,9 +30,9 @@ static const char *const fixed[] = {
 	"core.sshCommand=false",
 	"credential.helper=",
 	"fetch.recurseSubmodules=false",
-	"gc.auto=0",		/* no git that lives on behind our back */
+	"gc.auto=0",		/* git must leave no process behind */
 	"gpg.program=false",
-	"http.followRedirects=false",	/* a listed host must be the end */
+	"http.followRedirects=false",	/* only the listed host may answer */
 	"init.templateDir=",	/* would copy hooks */
 	"interactive.diffFilter=",
 	"log.showSignature=false",
@@ -41,7 +42,7 @@ static const char *const fixed[] = {
 	"protocol.ext.allow=never",
 	"push.gpgSign=false",
 	"push.recurseSubmodules=no",
-	"safe.directory=*",	/* whoever owns it, it is not trusted */
+	"safe.directory=*", /* the owner does not matter: nothing is trusted */
 	"sequence.editor=:",
 	"status.submoduleSummary=false",
 	"submodule.recurse=false",
@@ -52,10 +53,10 @@ static const char *const fixed[] = {
 };
 
 /*
- * section.NAME.variable, or section.variable: what stands in a repository
- * gets the harmless value.  "*": every variable of the section.  Of a remote's
- * uploadpack and receivepack the first value counts, not ours: on this side
- * they need a shell.
+ * Variables section.NAME.variable, or section.variable: if a repository sets
+ * one, it gets the harmless value.  "*": every variable of the section.
+ * uploadpack and receivepack of a remote cannot be overridden, because git uses
+ * the first value, but they need a shell on this side.
  */
 static const struct guard {
 	const char *section, *variable, *value;	/* NULL: our proxy */
@@ -123,7 +124,7 @@ static const struct {
 	{"SSH_ASKPASS",		""},
 };
 
-/* Git, its parts, and the loader that the kernel executes for them. */
+/* Git, its parts, and the dynamic loader that the kernel executes for them. */
 static const char *const executable[] = {
 	ICGIT_REAL,
 	"/usr/bin/git",
@@ -182,7 +183,10 @@ icgit_lock(void)
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
 		r = unveil_exec(fds, n);
-	/* So many gits called each other: each of them locked before. */
+	/*
+	 * E2BIG: this many gits have called each other, and each one was
+	 * locked.
+	 */
 	if (r == -1 && errno == E2BIG)
 		r = 0;
 	for (size_t i = 0; i < n; i++)
@@ -203,8 +207,11 @@ icgit_env(void)
 		r |= environment[i].value == NULL
 			 ? unsetenv(environment[i].name)
 			 : setenv(environment[i].name, environment[i].value, 1);
-	/* Values that "--config-env" refers to. The proxy is the way out of
-	 * the box, to listed hosts; the repository's own is none. */
+	/*
+	 * Values that "--config-env" refers to.  The proxy is the way out of
+	 * the sandbox, to listed hosts; a proxy that the repository sets is
+	 * overridden.
+	 */
 	r |= setenv("ICGIT_", "", 1);
 	r |= setenv("ICGIT_proxy", proxy != NULL ? proxy : "", 1);
 	for (size_t i = 0; i < COUNT(guards); i++) {
@@ -254,13 +261,16 @@ guard_find(struct span name)
 	return NULL;
 }
 
-/* "-c" would end a name at its first "=", this ends it at its last. */
+/*
+ * Override `name`.  "-c" would end the name at its first "=", --config-env ends
+ * it at its last.
+ */
 static int
 add_guard(struct icgit_args *a, struct span name, const struct guard *g)
 {
 	struct buf b;
 
-	/* Never freed: what is in it will be executed. */
+	/* Never freed: the arguments point into it until exec. */
 	buf_init(&b, ICGIT_MAX_NAMES);
 	if (buf_adds(&b, "--config-env=") == -1 ||
 	    buf_addspan(&b, name) == -1 || buf_adds(&b, "=ICGIT_") == -1 ||

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * git, as a git server calls it: locked, with an environment of ours, and with
- * our configuration behind the caller's own on the command line, where the
- * last word counts.  Names that the repository made up are found by asking git
- * for names alone, which runs nothing; git asks so itself for every repository
- * that it enters, since all it starts of its own comes by here again.
+ * git, as a git server calls it: locked, with our environment, and with our
+ * configuration after the caller's own on the command line, where the last
+ * value wins.  Names that the repository chose are found by asking git for
+ * names alone, which runs nothing.  This happens for every repository that git
+ * enters, because every git that git itself starts comes through here again.
  */
 #include "icgit/icgit.h"
 
@@ -40,7 +40,7 @@ is_one_of(const char *s, const char *const *list)
 	return false;
 }
 
-/* How many words stand before the subcommand. */
+/* Returns the number of words before the subcommand. */
 static size_t
 globals(char **argv)
 {
@@ -59,7 +59,10 @@ globals(char **argv)
 	return n;
 }
 
-/* Is it that option, in full or cut short as git takes it? */
+/*
+ * Returns true if the argument is that option, in full or abbreviated as git
+ * allows.
+ */
 static bool
 is_option(const char *arg, const char *option)
 {
@@ -92,7 +95,10 @@ check_options(char **args)
 	}
 }
 
-/* Names of configuration in force where this command will work. */
+/*
+ * Find the names of the configuration in force where this command will run, and
+ * override those that need it.
+ */
 static void
 find_names(struct icgit_args *a, char **argv, size_t nglobals)
 {
@@ -112,13 +118,16 @@ find_names(struct icgit_args *a, char **argv, size_t nglobals)
 	if (r == -1)
 		refuse("the repository's configuration cannot be read: %s",
 		    strerror(errno));
-	/* Unreadable for us, unreadable for git: it says so itself. */
+	/*
+	 * A configuration that we cannot read, git cannot read either, and
+	 * reports.
+	 */
 	if (r == 0 && icgit_found(a, buf_span(&names)) == -1)
 		refuse("the repository configures more filters, drivers and "
 		       "aliases than can be turned off");
 }
 
-/* Programs that turn files into text for diffs. */
+/* Turn off programs that convert files to text for diffs. */
 static void
 add_plain(struct icgit_args *a, const char *command)
 {
@@ -146,7 +155,7 @@ icgit_wrap(char **argv)
 		refuse("environment: %s", strerror(errno));
 	if (icgit_lock() == -1)
 		refuse("Landlock is not to be had: %s", strerror(errno));
-	/* git-upload-pack and the like: git in one word. */
+	/* git-upload-pack and the like are git in one word. */
 	n = strcmp(base, "git") == 0 ? globals(argv) : 1;
 	icgit_add(&a, argv[0]);
 	if (strcmp(base, "git") != 0) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Follows the brackets, quotes and top-level members of a line of an agent or
- * an MCP server.  It holds the id alone; whatever is out of balance makes the
- * line one without an id.
+ * Follows the brackets, quotes and top-level members of a line from an agent or
+ * an MCP server.  It keeps only the id; a line that is out of balance has none.
  */
 #include "mcp/idscan.h"
 
@@ -22,7 +21,7 @@ token_add(struct idscan *s, uint8_t c)
 	s->ntoken++;
 }
 
-/* An integer, or a string in which nothing is escaped. */
+/* Returns true for an integer, or for a string without escapes. */
 static bool
 token_plain(const struct idscan *s)
 {
@@ -47,7 +46,7 @@ token_plain(const struct idscan *s)
 	return true;
 }
 
-/* A string or scalar of depth 1 is complete. */
+/* Process the end of a string or scalar at depth 1. */
 static void
 token_end(struct idscan *s)
 {
@@ -60,7 +59,7 @@ token_end(struct idscan *s)
 			s->member[n - 2] = '\0';
 		}
 		s->want = IDSCAN_COLON;
-		/* An escaped name may be any. */
+		/* An escaped name could be any name. */
 		n = n < sizeof(s->token) ? n : sizeof(s->token);
 		s->bad = s->bad || memchr(s->token, '\\', n) != NULL;
 		s->response = s->response || strcmp(s->member, "result") == 0 ||
@@ -103,8 +102,10 @@ feed_open(struct idscan *s, uint8_t c)
 		return;
 	}
 	if (s->depth == 1 && strcmp(s->member, "id") == 0)
-		s->ids = 2; /* none that could be one */
-	/* Deeper than is read it is counted, to find the way back. */
+		s->ids = 2; /* an object or array cannot be an id */
+	/*
+	 * Beyond the depth that is tracked, only count, to find the way back.
+	 */
 	if (s->depth < VALUE_MAX_DEPTH && c == '{')
 		s->objects |= 1ULL << s->depth;
 	else if (s->depth < VALUE_MAX_DEPTH)
@@ -133,7 +134,9 @@ feed_close(struct idscan *s, uint8_t c)
 	s->over = s->depth == 0;
 }
 
-/* Punctuation between the members of the top-level object, or a value. */
+/*
+ * Process punctuation between the members of the top-level object, or a value.
+ */
 static void
 feed_member(struct idscan *s, uint8_t c)
 {

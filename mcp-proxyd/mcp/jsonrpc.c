@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The envelope of JSON-RPC 2.0, checked member by member.  It reads bytes of
- * agents and MCP servers, holds nothing between two calls, and trusts only
- * what the strict JSON reader has made of them.  Unknown members are refused:
- * two readers that fold names differently must not see two messages.
+ * agents and MCP servers, keeps nothing between two calls, and relies only on
+ * what the strict JSON reader has checked.  Unknown members are refused: two
+ * readers that fold names differently must not see two messages.
  */
 #include "mcp/jsonrpc.h"
 
@@ -13,7 +13,7 @@
 #include "common/json/text.h"
 #include "common/log.h"
 
-/* Of an outside name in a text of ours. */
+/* Room for an outside name in one of our messages. */
 #define NAME_MAX_SHOWN 64
 
 static void __attribute__((format(printf, 3, 4)))
@@ -45,7 +45,7 @@ jsonrpc_id_set(struct jsonrpc_id *id, const struct value *v)
 	}
 	if (v->type != VALUE_STRING || text.len > JSONRPC_MAX_ID - 2)
 		return -1;
-	/* As a rule there is nothing to escape. */
+	/* Most ids contain nothing to escape. */
 	if (text_plain_end(text.p, text.p + text.len) == text.p + text.len) {
 		id->text[0] = id->text[text.len + 1] = '"';
 		memcpy(id->text + 1, text.p, text.len);
@@ -64,7 +64,7 @@ jsonrpc_id_set(struct jsonrpc_id *id, const struct value *v)
 
 static const struct {
 	const char *name;
-	bool answer; /* belongs to one */
+	bool answer; /* found in answers only */
 } members[] = {
     {"error", true},
     {"id", false},
@@ -76,7 +76,7 @@ static const struct {
 
 #define NMEMBERS (sizeof(members) / sizeof(members[0]))
 
-/* Only the members that JSON-RPC has, spelt as it spells them. */
+/* Refuse any member that is not of JSON-RPC, spelt exactly. */
 static bool
 members_known(struct jsonrpc *m, const struct value *root)
 {
@@ -120,7 +120,9 @@ version_good(struct jsonrpc *m, const struct value *root)
 	return false;
 }
 
-/* An answer to a line that could not be read has the id null. */
+/*
+ * Check the id.  The answer to a line that could not be read has the id null.
+ */
 static bool
 id_good(struct jsonrpc *m, const struct value *v, bool error)
 {
@@ -205,7 +207,7 @@ read_call(
 		m->method = method->text;
 }
 
-/* What the line was like, for one that is no JSON at all. */
+/* Describe a line that is not JSON. */
 static void
 bad_json(struct jsonrpc *m, const struct json_fail *fail)
 {
@@ -295,7 +297,9 @@ jsonrpc_add_error(struct buf *b, const struct jsonrpc_id *id, int64_t code,
 	    b, "{\"error\":{\"code\":%lld,\"message\":", (long long)code);
 	(void)json_write_string(b, message);
 	(void)buf_addc(b, '}');
-	/* With null the official SDKs wait for their own time limit. */
+	/*
+	 * Given a null id, the official SDKs wait until their own time limit.
+	 */
 	if (id != NULL && id->len != 0) {
 		(void)buf_addspan(b, SPAN(",\"id\":"));
 		(void)add_id(b, id);
@@ -342,6 +346,6 @@ jsonrpc_version(struct span asked)
 		if (span_is(asked, versions[i]))
 			return versions[i];
 	}
-	/* What we do not know, the other side may know better in our latest. */
+	/* We do not know that version; the other side may know our latest. */
 	return versions[n - 1];
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Cuts a stream into lines.  Holds what was read and not yet taken; its bytes
- * are an agent's or an MCP server's and mean nothing here but for newlines.
+ * Splits a stream into lines.  Holds bytes that were read and not yet taken;
+ * they belong to an agent or an MCP server, and only newlines have a meaning
+ * here.
  */
 #include "mcp/lines.h"
 
@@ -9,7 +10,7 @@ void
 lines_init(struct lines *l, size_t max)
 {
 	*l = (struct lines){.max = max};
-	/* A whole line, its newline, and what one read brings beyond it. */
+	/* A whole line, its newline, and what one read can bring beyond it. */
 	buf_init(&l->in, max + 1 + LINES_READ);
 }
 
@@ -33,8 +34,8 @@ lines_filled(struct lines *l, size_t n)
 }
 
 /*
- * A line that is too long is given away in parts: its first bytes, and when
- * its end has come the rest.
+ * Return a line that is too long in parts: first the bytes that are there, and
+ * the rest when its end has come.
  */
 static enum lines_got
 lines_part(struct lines *l, struct span *line, size_t len, bool ends)
@@ -91,7 +92,7 @@ lines_done(struct lines *l)
 	buf_drain(&l->in, l->pos);
 	l->seen -= l->pos;
 	l->pos = 0;
-	/* One long line does not hold its memory for ever. */
+	/* One long line must not keep its memory allocated for ever. */
 	if (l->in.len == 0)
 		buf_reset(&l->in, 2 * LINES_READ);
 }

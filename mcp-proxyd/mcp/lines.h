@@ -1,43 +1,49 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Lines out of a byte stream that comes in pieces.  Each byte is searched for
- * a newline once, however small the pieces are.
+ * Splits a byte stream that arrives in pieces into lines.  Each byte is
+ * searched for a newline only once, however small the pieces are.
  */
 #ifndef LINES_H
 #define LINES_H
 
 #include "common/buf.h"
 
-/* What one read takes at most. */
+/* The most bytes that one read takes. */
 #define LINES_READ ((size_t)64 << 10)
 
 struct lines {
 	struct buf in;
-	size_t pos;  /* behind the last line taken */
+	size_t pos;  /* after the last line taken */
 	size_t seen; /* no newline between pos and here */
-	size_t max;  /* longest line, without its newline */
-	size_t over; /* bytes of an over-long line that were given away */
+	size_t max;  /* longest line, without newline */
+	size_t over; /* bytes of an over-long line already returned */
 };
 
 enum lines_got {
-	LINES_MORE, /* no whole line is there */
+	LINES_MORE, /* no complete line yet */
 	LINES_ONE,
-	LINES_LONG,	/* a part of one that is over-long: more comes */
+	LINES_LONG,	/* part of an over-long line; more follows */
 	LINES_LONG_END, /* its last part, which may be empty */
 };
 
 void lines_init(struct lines *, size_t max);
 void lines_free(struct lines *);
-/* Room for LINES_READ bytes, which lines_filled says how much of was used. */
+/*
+ * Returns room for LINES_READ bytes; report with lines_filled() how many were
+ * used.
+ */
 uint8_t *lines_room(struct lines *);
 void lines_filled(struct lines *, size_t n);
-/* The next line, or part of one that is over-long; it dies at lines_done or lines_room. */
+/*
+ * Returns the next line, or part of an over-long one; it is valid until
+ * lines_done() or lines_room().
+ */
 enum lines_got lines_next(struct lines *, struct span *);
-/* The line just taken will be the next one again. */
+/* Put the line just taken back, to be the next one again. */
 void lines_again(struct lines *, struct span);
-/* Forgets the lines taken. After the last lines_next of a turn. */
+/* Drop the lines taken.  Call after the last lines_next() of a turn. */
 void lines_done(struct lines *);
-/* Bytes of a line whose end has not come. */
+/* Returns the number of bytes of an incomplete line. */
 size_t lines_rest(const struct lines *);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * MCP over stdin and stdout.  What goes wrong in a tool is a result with
- * isError, which is the tool's affair; what is wrong with a request is an
- * error, and answered here.
+ * MCP over stdin and stdout.  A failure in a tool is a result with isError and
+ * up to the tool; a fault in a request is an error and answered here.
  */
 #include "mcp/mcp_stdio.h"
 
@@ -130,7 +129,7 @@ write_out(struct mcp *s)
 		if ((n = write(STDOUT_FILENO, out.p, out.len)) == -1) {
 			if (errno == EINTR)
 				continue;
-			/* Nobody is there any more. */
+			/* The client is gone. */
 			_exit(0);
 		}
 		out = span_of(out.p + n, out.len - (size_t)n);

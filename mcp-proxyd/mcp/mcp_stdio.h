@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The MCP servers of our own, over stdin and stdout: handshake, list, calls,
- * one request at a time.  icfs and icgit bring their tools.
+ * The frame of our own MCP servers, over stdin and stdout: handshake, tool list
+ * and calls, one request at a time.  icfs, icgit and icfetch add their tools.
  */
 #ifndef MCP_STDIO_H
 #define MCP_STDIO_H
@@ -12,19 +12,19 @@
 
 struct mcp {
 	const char *name;
-	struct value_pool *pool; /* of the line at hand */
+	struct value_pool *pool; /* for the current line */
 	struct buf *out;         /* lines for stdout */
 	void *arg;
-	/* Adds the elements of the list of tools, with commas between. */
+	/* Append the elements of the list of tools, separated by commas. */
 	void (*list)(struct mcp *);
-	/* Answers the call, or returns false: there is no such tool. */
+	/* Answer the call, or return false if there is no such tool. */
 	bool (*call)(struct mcp *, const struct jsonrpc *, struct span tool,
 	    const struct value *args);
 };
 
-/* One line of the client; answers go to m->out. */
+/* Process one line of the client; answers go to m->out. */
 void mcp_line(struct mcp *, struct span);
-/* Serves stdin until it ends. */
+/* Serve stdin until it ends. */
 void mcp_serve(struct mcp *) __attribute__((noreturn));
 
 #endif
