@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The distance between two words: how many letters must be put in, left out,
- * replaced, or exchanged with their neighbour.  Words come from people and
- * from their files; long ones are not compared.
+ * The distance between two words: the number of letters that must be inserted,
+ * omitted, replaced, or exchanged with their neighbour.  Words come from people
+ * and from their files; long ones are not compared.
  */
 #include "common/near.h"
 
@@ -24,7 +24,7 @@ near_letter(char c)
 	return tolower((unsigned char)c);
 }
 
-/* Neither word is longer than NEAR_LONGEST. */
+/* Returns the distance; neither word may be longer than NEAR_LONGEST. */
 static unsigned
 near_distance(const char *a, const char *b)
 {
@@ -69,7 +69,7 @@ near_name(const char *word, const char *const *names)
 		if (len > NEAR_LONGEST)
 			continue;
 		d = near_distance(word, *names);
-		/* A name that is only begun, or goes on. */
+		/* One of the words is the beginning of the other. */
 		if (strncasecmp(word, *names, n < len ? n : len) == 0 &&
 		    (n < len ? n : len) >= 3)
 			d = near_min(d, 1);

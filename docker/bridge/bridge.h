@@ -34,16 +34,16 @@ struct flow {
 
 /* limits.c: 0 means that there is no limit. */
 struct bridge_limits {
-	unsigned long long processes; /* threads included */
-	unsigned long long file;      /* bytes of one file */
+	unsigned long long processes; /* including threads */
+	unsigned long long file;      /* bytes per file */
 	unsigned cpus;
 };
 
-/* Reads "processes=N,file=N,cpus=N". Returns false if it is not that. */
+/* Parse "processes=N,file=N,cpus=N".  Returns false if `text` is not that. */
 bool limits_parse(const char *text, struct bridge_limits *);
-/* Sets them for this process and all that it starts. */
+/* Set the limits for this process and everything that it starts. */
 void limits_apply(const struct bridge_limits *);
-/* `ic-bridge limit`: becomes the command. */
+/* `ic-bridge limit`: set the limits and become the command. */
 int limits_run(const struct bridge_limits *, char **argv)
     __attribute__((noreturn));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The limits of a sandbox that only a process inside it can set: the kernel
- * counts processes for each user namespace by itself, and bubblewrap sets no
- * limits.  They are hard, so nothing in the sandbox can raise them again.
+ * counts processes per user namespace, and bubblewrap sets no limits.  They are
+ * hard limits, so nothing in the sandbox can raise them again.
  */
 #include "bridge.h"
 
@@ -16,7 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads "NAME=NUMBER" and moves *text behind it. Returns false if it is not. */
+/*
+ * Read "NAME=NUMBER" and move `*text` past it.  Returns false if something else
+ * is there.
+ */
 static bool
 take(const char **text, const char *name, unsigned long long *n)
 {
@@ -51,7 +54,7 @@ limit(__rlimit_resource_t what, unsigned long long n)
 
 	if (n == 0 || getrlimit(what, &rl) == -1)
 		return;
-	/* A lower limit that the session was started with stays. */
+	/* Keep a lower limit that the session was started with. */
 	if (rl.rlim_max == RLIM_INFINITY || rl.rlim_max > n)
 		rl.rlim_max = n;
 	if (rl.rlim_cur == RLIM_INFINITY || rl.rlim_cur > rl.rlim_max)
@@ -60,7 +63,7 @@ limit(__rlimit_resource_t what, unsigned long long n)
 		bridge_die("setrlimit");
 }
 
-/* The first `n` of the processors that this process may use. */
+/* Restrict the process to the first `n` processors that it may use. */
 static void
 limit_cpus(unsigned n)
 {
@@ -75,17 +78,20 @@ limit_cpus(unsigned n)
 	(void)sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Where memory runs out, the kernel takes it from the sandbox first. */
+/* Let the kernel kill the sandbox first when memory runs out. */
 static void
 end_first(void)
 {
 	int fd;
 
-	/* The file is root's otherwise. The command is dumpable as well. */
+	/*
+	 * Only root may write the file of a process that is not dumpable.  The
+	 * command will be dumpable anyway.
+	 */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == -1 ||
 	    (fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)) == -1)
 		return;
-	/* Without it only the order differs. */
+	/* A failure only changes the order in which processes are killed. */
 	while (write(fd, "1000", 4) == -1 && errno == EINTR)
 		;
 	close(fd);
