@@ -54,8 +54,8 @@ hostname_byte(uint8_t c)
 	if (c == '*')
 		return "is a pattern: name each host";
 	if (c == ':' || c == '[' || c == ']')
-		return "has a port, or is an address: give the host name "
-		       "alone";
+		return "is a URL or an address, or has a port: give the host "
+		       "name alone";
 	return "holds a character that no host name has";
 }
 

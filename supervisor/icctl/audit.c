@@ -72,7 +72,11 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v)
 		    check_text(v->check),
 		    v->cut != 0 ? "; it has no end: torn by a crash or cut"
 				: "");
-		printf("The %zu records before it are whole.\n", v->records);
+		if (v->records == 0)
+			puts("No record before it is valid.");
+		else
+			printf("The first %zu record%s intact.\n", v->records,
+			    v->records == 1 ? " is" : "s are");
 		return;
 	}
 	printf("good: %zu records, chain unbroken, last hash %s\n", v->records,

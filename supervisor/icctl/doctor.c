@@ -171,7 +171,8 @@ static void
 check_keys(bool any)
 {
 	static const char *const names[] = {
-	    "ANTHROPIC_API_KEY", "OPENAI_API_KEY"};
+	    "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY",
+	    "OPENROUTER_API_KEY", "GATEWAY_API_KEY"};
 	char text[128];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -193,9 +194,9 @@ check_keys(bool any)
 	any |= check_logins();
 	if (!any)
 		check(NOTE, "credential",
-		    "no provider's variable is set here, and no login is "
-		    "there",
-		    "icctl login says what to do");
+		    "no key and no login found",
+		    "quickest: export ANTHROPIC_API_KEY=...; `icctl login` "
+		    "shows all ways");
 }
 
 static void
@@ -223,6 +224,7 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	doctor_env.checks = json_object_new_array();
 	check_user();
 	check_kernel();
+	doctor_place(ctl, check);
 	check_keys(doctor_files(ctl, check) != 0);
 	doctor_proxy(ctl, check);
 	if (doctor_env.wrong == 0)

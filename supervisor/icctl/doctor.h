@@ -20,6 +20,13 @@ typedef void doctor_check(
  * credentials that config.json names.
  */
 unsigned doctor_files(struct icctl *, doctor_check *);
+struct paths;
+struct config;
+/* doctor_agents.c: the agents that are installed; returns their number. */
+unsigned doctor_agents(
+    const struct paths *, const struct config *, doctor_check *);
+/* Disk and terminal. */
+void doctor_place(const struct icctl *, doctor_check *);
 /* Run a session with an empty workspace, and report the result. */
 void doctor_trial(doctor_check *);
 /* Check the corporate proxy that a session started here would use, if any. */

@@ -32,16 +32,16 @@ static const struct command {
 	"else there is. SESSION is its directory or id; without it, the only\n"
 	"one that runs."},
     {"pending", "", icctl_pending,
-	"calls that wait for your answer",
+	"list pending calls and requests",
 	"For each a short id, how long you have, what it would do, and every\n"
 	"path, URL and name that it touches."},
     {"show", "ID [--full]", icctl_show,
-	"one waiting call",
+	"show one pending call in full",
 	"ID is what `icctl pending` shows, or any beginning of it that is\n"
 	"no other's. Of long texts the middle is left out, but not with\n"
 	"--full."},
     {"approve", "ID [--digest SHA256] [--for-session]", icctl_approve,
-	"let that call happen, once, or those like it",
+	"approve that call, once, or calls like it",
 	"ID is what `icctl pending` shows, in full. The call is printed, and\n"
 	"exactly that call happens, once; if what it refers to has changed\n"
 	"since then, it is refused. In scripts, --digest names the call by\n"
@@ -49,27 +49,27 @@ static const struct command {
 	"it through as well, until the session ends: which those are is\n"
 	"shown first."},
     {"deny", "ID [--because TEXT]", icctl_deny,
-	"refuse it, saying why",
+	"deny that call, and tell the agent why",
 	"ID is what `icctl pending` shows, in full. The agent is told TEXT,\n"
 	"of at most 500 characters."},
     {"watch", "", icctl_watch,
-	"live: what happens; answer with keys",
+	"watch the session live; approve or deny with keys",
 	"On a terminal: a and then the first letter of its id approve the\n"
 	"call that is shown, s and that letter allow those like it until the\n"
 	"session ends, d denies it, n shows the next one, space the rest of\n"
 	"a long one, q leaves. Elsewhere, and with --json, what happens is\n"
 	"only printed."},
     {"trust", "[SERVER [TOOL]] [--yes]", icctl_trust,
-	"look at tools in quarantine, and allow them",
+	"inspect tools in quarantine, and allow them",
 	"Shows what each was and is, and asks. With --yes, which needs a\n"
 	"SERVER, nobody is asked."},
     {"status", "", icctl_status,
-	"what runs, what is in force, counts", NULL},
+	"show what runs, what is in force, and counts", NULL},
     {"stop", "", icctl_stop,
 	"end the session",
 	"The agent is stopped; workspace and log are kept."},
     {"budget", "[set KEY VALUE|null]", icctl_budget,
-	"what the session may cost, and did; change it",
+	"show what the session costs; change its limits",
 	"KEY: maxTotalTokens, maxSteps, maxSessionSeconds or\n"
 	"maxEstimatedCostUsd; null takes its limit away. What is set holds\n"
 	"in this session alone: for others there is resourceBudget in\n"
@@ -81,13 +81,14 @@ static const struct command {
 	"It was locked because its credential came back in a response:\n"
 	"`icctl status` says which. Look into that first."},
     {"keys", "[reload PROVIDER [--file PATH] | forget PROVIDER]", icctl_keys,
-	"credentials: kinds, ages, last use; take a new one",
+	"show credentials and their use; load a new one",
 	"reload takes a new credential from where the last one came from\n"
 	"(your variable of that name, the file, the command), or from PATH;\n"
 	"forget removes logins that began in a session and were kept.\n"
-	"Values are never shown."},
+	"Keys are never shown. If the new one does not work, the old one\n"
+	"stays in use."},
     {"login", "[NAME]", icctl_login,
-	"how to give sessions a provider's credential",
+	"show which keys and logins are there, and how to add one",
 	"NAME is a provider (anthropic, openai, chatgpt, google,\n"
 	"openrouter, bedrock, vertex, or one of your own) or a login\n"
 	"(claude-code, anthropic-cli, codex, gcloud). Nothing is asked for,\n"
@@ -107,7 +108,7 @@ static const struct command {
     {"policy", "TOOL ...", icctl_policy,
 	"ask, check, test and compare policies", NULL},
     {"doctor", "", icctl_doctor,
-	"what this machine lacks, what is wrong in your files",
+	"check this machine and your configuration",
 	"Tries what sessions need, then reads config.json, mcp-\n"
 	"servers.json, providers/, agents/ and prices.json as a session\n"
 	"would, and says what to do. Ends with 1 if something is missing or\n"
@@ -131,11 +132,11 @@ usage(FILE *to)
 		fprintf(to, "  %-*s %s\n", (int)USAGE_LEFT,
 		    strlen(left) > USAGE_LEFT ? "" : left, commands[i].help);
 	}
-	fputs("\nA call that the policy holds shows up in `icctl pending` with "
-	      "a short id;\n`icctl approve ID` lets exactly that call through, "
-	      "once. The session is the\nonly running one unless --session "
-	      "says which. icctl COMMAND --help says what\na command takes; "
-	      "icctl(1) says the rest.\n",
+	fputs("\nA call that the policy leaves to you is listed by `icctl "
+	      "pending` with a short\nid; `icctl approve ID` approves exactly "
+	      "that call, once. Without --session, the\nonly running session "
+	      "is used. `icctl COMMAND --help` describes a command;\nicctl(1) "
+	      "has the details.\n",
 	    to);
 }
 
@@ -166,7 +167,7 @@ help_command(struct icctl *ctl, const struct command *c)
 	if (c->fn == icctl_start || c->fn == icctl_policy || c->fn == icctl_mcp)
 		return c->fn(ctl, 2, own);
 	printf("usage: icctl [--json] [--session DIR|ID] %s%s%s\n\n%s: %s.\n"
-	       "%s%sThe whole story: icctl(1).\n",
+	       "%s%sDetails: icctl(1).\n",
 	    c->name, c->args[0] != '\0' ? " " : "", c->args, c->name, c->help,
 	    c->more != NULL ? c->more : "", c->more != NULL ? "\n" : "");
 	return ICCTL_OK;

@@ -132,7 +132,7 @@ summary(struct findings *f)
 
 	if (!f->json) {
 		if (f->errors + f->warnings == 0)
-			puts("good: nothing found");
+			puts("good: no mistakes found");
 		else
 			printf("%u error%s, %u warning%s\n", f->errors,
 			    f->errors == 1 ? "" : "s", f->warnings,

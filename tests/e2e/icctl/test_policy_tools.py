@@ -291,7 +291,7 @@ def test_consistent(work):
 def test_check(work):
     f = build(work)
     r = f.run("check", options=False)
-    t.equal((r.returncode, r.stdout), (0, "good: nothing found\n"),
+    t.equal((r.returncode, r.stdout), (0, "good: no mistakes found\n"),
             "check: the shipped policies are clean")
     os.makedirs(os.path.join(work, "docs"), exist_ok=True)
     code, got = findings(f)

@@ -108,6 +108,12 @@ def providers(home, workspace):
               GATEWAY_API_KEY="gateway-key-0123456789")
     t.ok(r.returncode == 78 and '"model"' in r.stderr,
          "a gateway needs the name of a model", r)
+    h.put(os.path.join(home, "package.json"), '{"version": "7.8.9"}')
+    r = icctl(home, workspace, "doctor", PATH=path)
+    t.ok(r.returncode == 0 and re.search(
+        rf"^ok +agent +claude-code 7\.8\.9: {fake}/claude$", r.stdout, re.M)
+         and "no key and no login found" in r.stdout,
+         "doctor finds the agents and their versions", r)
     r = icctl(home, workspace, "login")
     t.ok("No key found" in r.stdout and "ANTHROPIC_API_KEY" in r.stdout and
          len(r.stdout.splitlines()) < 20, "login begins with a table", r)

@@ -126,7 +126,7 @@ def test_shipped(work):
                     for (s, n, a), _ in CALLS)
     for name, directory in NAMES.items():
         r = icctl(home, "policy", "check", "--policy", name)
-        t.equal((r.returncode, r.stdout), (0, "good: nothing found\n"),
+        t.equal((r.returncode, r.stdout), (0, "good: no mistakes found\n"),
                 f"{name}: check finds nothing")
         rules = rules_of(directory)
         t.equal([x["name"] for x in rules
@@ -158,7 +158,7 @@ def test_shipped(work):
     t.contains(r.stdout, "structural-sandbox-allow", "200 directories deep")
     r = icctl(home, "policy", "diff", "default", "read-only")
     t.contains(r.stdout, "deny-change-outside", "diff takes names")
-    for bad, why in (("reed-only", "there are: default, "),
+    for bad, why in (("reed-only", "Known: default, "),
                      ("../policies", "../policies: No such file"),
                      (".hidden", "No such file")):
         r = icctl(home, "policy", "check", "--policy", bad)
@@ -213,7 +213,7 @@ def test_sessions(work):
     r = subprocess.run(s.argv, env=s.env, capture_output=True, text=True,
                        timeout=30, check=False)
     t.equal(r.returncode, 78, "a policy that is not there: no start")
-    t.contains(r.stderr, "there are: default, ", "and which there are")
+    t.contains(r.stderr, "Known: default, ", "and which there are")
 
 
 def main():

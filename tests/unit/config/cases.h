@@ -215,7 +215,7 @@ static const struct {
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":\"a.b\"}}}",
 	 "/h/config.json: destinations.docs.hosts: must be an array of strings, is a string"},
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[\"https://a.b\"]}}}",
-	 "/h/config.json: destinations.docs.hosts: \"https://a.b\" has a port, or is an address: give the host name alone"},
+	 "/h/config.json: destinations.docs.hosts: \"https://a.b\" is a URL or an address, or has a port: give the host name alone"},
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[\"*.a.b\"]}}}",
 	 "/h/config.json: destinations.docs.hosts: \"*.a.b\" is a pattern: name each host"},
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[\"10.0.0.1\"]}}}",

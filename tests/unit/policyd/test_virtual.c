@@ -153,7 +153,7 @@ test_refused(void)
 	refused("add_proxy_domain",
 	    "{\"domain\":\"https://a.b\",\"justification\":\"x\"}",
 	    "invalid-domain",
-	    "Domain \"https://a.b\" has a port, or is an address: give the "
+	    "Domain \"https://a.b\" is a URL or an address, or has a port: give the "
 	    "host name alone.");
 	refused("add_proxy_domain",
 	    "{\"domain\":\"db.internal\",\"justification\":\"x\"}",
