@@ -19,7 +19,8 @@ struct adapter {
 	char **program;   /* names to look for; NULL: the command given */
 	char **task_args; /* with {task} */
 	char **args;      /* without a task */
-	char **any;       /* without `providers`: it takes some of these */
+	char **any;       /* providers that it can use; `providers` is NULL
+			     then */
 	char **caches;    /* directories in its home, emptied after the
 			     session */
 	struct json_object *chosen; /* the entry of "alternatives" in use, or
@@ -36,9 +37,9 @@ int adapter_load(
     struct adapter *, const struct paths *, const char *name, struct fault *);
 void adapter_free(struct adapter *);
 /*
- * Replace {task}, {hosts}, {key:PROVIDER} and {tail:PROVIDER} (the last 20
- * characters of the key). The caller frees the result. Returns NULL if memory
- * ran out.
+ * Replace {task}, {hosts}, {model}, {key:PROVIDER} and {tail:PROVIDER} (the
+ * last 20 characters of the key). The caller frees the result. Returns NULL if
+ * memory ran out.
  */
 char *adapter_fill(
     const struct providers *, const char *task, const char *template);
@@ -69,12 +70,16 @@ int adapter_choose(struct adapter *, const struct paths *,
     const struct config *, struct fault *);
 
 /*
- * adapter_any.c: chooses the providers of an agent that can use any: all in
- * config.json, and those whose variable is set.
+ * adapter_any.c: Set `providers` for an agent that can use several: all in
+ * config.json, and those whose variable is set. Returns 0, or -1 with the fault
+ * set if there is none.
  */
 int adapter_take_any(struct adapter *, const struct paths *,
     const struct config *, struct fault *);
-/* Gives the model that {model} stands for, which the agent's file may need. */
+/*
+ * Set `*model` to the value of {model}, or "". Returns 0, or -1 with the fault
+ * set if the agent's file needs a model and none is configured.
+ */
 int adapter_model(const struct adapter *, const struct config *,
     const char **model, struct fault *);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Agents that can work with several providers: which of them a session has, and
- * which model is asked for.
+ * Agents that can use several providers: chooses those of a session, and the
+ * model.
  */
 #include "config/adapter.h"
 
@@ -11,7 +11,7 @@
 
 #include "config/config.h"
 
-/* Returns true if the variable that usually holds its key is set. */
+/* Returns true if the provider's usual variable is set. */
 static bool
 any_is_set(
     const struct paths *paths, const struct config *cfg, const char *name)

@@ -82,7 +82,7 @@ struct config_destination {
 struct config_agent {
 	char *name;
 	char *path;
-	char *model; /* that {model} stands for in its file, or NULL */
+	char *model; /* the value of {model} in the agent's file, or NULL */
 };
 
 #define CONFIG_MAX_AGENTS 16U

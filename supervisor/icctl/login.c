@@ -204,7 +204,7 @@ show_key(const struct icctl *ctl, const char *provider)
 	    "  then   in a running session: icctl keys reload %s\n", provider);
 }
 
-/* One line for each provider: what there is of it. */
+/* Print a line for each provider: its key or login, or how to get one. */
 static void
 show_table(const struct icctl *ctl, const struct names *providers)
 {

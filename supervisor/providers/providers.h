@@ -58,7 +58,7 @@ struct provider {
 struct providers {
 	struct provider list[PROTO_MAX_PROVIDERS];
 	unsigned n;
-	char model[128]; /* that an agent is told to use, or "" */
+	char model[128]; /* the model that the agent should use, or "" */
 	char hosts[1024]; /* the description of further hosts for the agent */
 };
 
