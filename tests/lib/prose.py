@@ -21,12 +21,26 @@ import tokenize
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
-# Folders and files whose comments have been rewritten.  Add one when it is
-# clean; nothing is ever taken off this list.
+# Folders and files whose comments have been rewritten; "folder/*" means only
+# the files directly in it.  Add one when it is clean; nothing is ever taken off
+# this list.
 CLEAN = (
     "common",
     "docker",
     "mcp-proxyd",
+    "mitmd/dialerd",
+    "mitmd/egressd",
+    "mitmd/tunneld",
+    "supervisor/*",
+    "supervisor/auditd",
+    "supervisor/auditlog",
+    "supervisor/config",
+    "supervisor/control",
+    "supervisor/credential",
+    "supervisor/host",
+    "supervisor/icctl",
+    "supervisor/policy",
+    "supervisor/providers",
     "tests/lib/circles.py",
     "tests/lib/prose.py",
 )
@@ -131,6 +145,12 @@ def tracked():
     return [p for p in out if p and os.path.isfile(os.path.join(ROOT, p))]
 
 
+def covers(wanted, path):
+    if wanted.endswith("/*"):
+        return os.path.dirname(path) == wanted[:-2]
+    return path == wanted or path.startswith(wanted + "/")
+
+
 def main():
     files = tracked()
     documents = {os.path.basename(p) for p in files if p.endswith(".md")}
@@ -138,7 +158,7 @@ def main():
     bad = 0
     for path in files:
         if wanted != ("--all",) and not any(
-                path == w or path.startswith(w + "/") for w in wanted):
+                covers(w, path) for w in wanted):
             continue
         try:
             with open(os.path.join(ROOT, path), encoding="utf-8") as f:
