@@ -95,9 +95,10 @@ def cross_build(root, build, work):
         stdout=subprocess.DEVNULL)
     # A name service module as later distributions have them: marked for BTI.
     module = os.path.join(build, "libnss_icbti.so.2")
+    # Debian 12's start files are not marked; the linker says so of any other.
     run(["aarch64-linux-gnu-gcc", "--sysroot=" + root, "-shared", "-fPIC",
-         "-O2", "-mbranch-protection=standard", "-Wl,-z,force-bti",
-         "-Wl,--fatal-warnings", "-o", module,
+         "-O2", "-nostartfiles", "-mbranch-protection=standard",
+         "-Wl,-z,force-bti", "-Wl,--fatal-warnings", "-o", module,
          os.path.join(HERE, "nss_icbti.c")])
 
 
