@@ -28,7 +28,7 @@ exchange_report(struct stream *s, const char *error)
 		m.error.len = 256;
 	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
 	budget_end(m.sent, m.received);
-	if (error == NULL)
+	if (m.error.len == 0 && x->key != NULL)
 		trouble_status(x->reply.status);
 }
 

@@ -43,6 +43,8 @@ struct rig {
 	unsigned nalarms, ndials;
 	unsigned dialed;	/* DIAL.which of the latest */
 	char alarm[33];
+	unsigned ntroubles;
+	char trouble[257];	/* the latest TROUBLE's text */
 	unsigned nends;
 	struct rig_end end;
 	int stream_fd;		/* of the latest STREAM, or -1 */

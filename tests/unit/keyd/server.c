@@ -177,6 +177,7 @@ static const struct {
 	"content-length: 0\r\n\r\n", false},
     {"gzip", "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n"
 	"content-length: 2\r\n\r\nxx", false},
+    {"refused", "HTTP/1.1 401 No\r\ncontent-length: 2\r\n\r\nno", false},
     {"error", "HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\nno", false},
     {"babble", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 200 "
 	"OK\r\ncontent-length: 3\r\n\r\nbad", false},

@@ -200,6 +200,28 @@ test_rules(void)
 	rig_stop(&rig);
 }
 
+/* An answer that refuses the key is passed on, and the user is told. */
+static void
+test_refused(void)
+{
+	int fd;
+
+	start(&server, true, true, RIG_KEY);
+	fd = rig_stream(&rig, 1);
+	post(fd, 1, 1, "/t/ok", "{}");
+	look(&server, true);
+	is_int(rig.ntroubles, 0, "an answer is no trouble");
+	post(fd, 1, 2, "/t/refused", "{}");
+	look(&server, true);
+	is_int(answer.status, 401, "a 401 is an answer for the agent");
+	ok(rig_until(&rig, &rig.ntroubles, 1), "and the user is told");
+	is_str(rig.trouble,
+	    "REFUSED (401): the provider does not accept the credential",
+	    "that the provider refuses the key");
+	close(fd);
+	rig_stop(&rig);
+}
+
 static void
 test_never(void)
 {
@@ -382,6 +404,7 @@ run(const struct server_ca *ca)
 	test_bulk();
 	test_early();
 	test_rules();
+	test_refused();
 	test_never();
 	test_reflect();
 	test_mismatch();
