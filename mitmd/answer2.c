@@ -204,8 +204,8 @@ answer2_closed(struct exchange *x)
 		    a->h2->session, x->owed);
 	x->owed = 0;
 	buf_free(&x->answer);
-	if (a->penal == x)
-		a->penal = NULL;
+	if (a->penalized == x)
+		a->penalized = NULL;
 	if (!whole)
 		exchange_abandon(x);
 	exchange_end(x);

@@ -26,7 +26,7 @@ deny_penalty(struct exchange *x, enum refusal no)
 		    a->number, a->bad_keys);
 		mitmd_alarm("credential", text);
 	}
-	a->penal = x;
+	a->penalized = x;
 	a->refusal = no;
 	agent_enter(a, AGENT_PENALTY, MITMD_PENALTY_MS);
 }
@@ -40,7 +40,7 @@ deny_request(struct exchange *x, enum refusal no, bool known)
 
 	a->bad_keys += key;
 	if (key && a->bad_keys >= MITMD_MAX_BAD_KEYS && known &&
-	    a->penal == NULL)
+	    a->penalized == NULL)
 		deny_penalty(x, no);
 	else
 		x->front->refuse(x, no, NULL, known);
@@ -49,9 +49,9 @@ deny_request(struct exchange *x, enum refusal no, bool known)
 void
 deny_after_penalty(struct agent *a)
 {
-	struct exchange *x = a->penal;
+	struct exchange *x = a->penalized;
 
-	a->penal = NULL;
+	a->penalized = NULL;
 	agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
 	if (x != NULL)
 		x->front->refuse(x, a->refusal, NULL, true);

@@ -43,8 +43,8 @@ exchange_free(struct exchange *x)
 	else
 		TAILQ_REMOVE(&a->exchanges, x, entry);
 	TAILQ_INSERT_TAIL(&a->gone, x, entry);
-	if (a->penal == x)
-		a->penal = NULL;
+	if (a->penalized == x)
+		a->penalized = NULL;
 	mitmd_env.nexchanges--;
 }
 
@@ -152,8 +152,8 @@ exchange_watch(struct exchange *x)
 	if (up->fd == -1)
 		return;
 	want = x->front->waiting(x) < x->front->window ? (uint32_t)EPOLLIN : 0;
-	if ((up->out.len != 0 ||
-		(hold_left(&x->held) != 0 && !x->gathers && !up->deaf)) &&
+	if ((up->out.len != 0 || (hold_left(&x->held) != 0 && !x->gathers &&
+				     !up->write_closed)) &&
 	    x->state == EXCHANGE_ON)
 		want |= EPOLLOUT;
 	if (loop_watch(&mitmd_env.w.loop, &up->io, up->fd, want,

@@ -193,7 +193,7 @@ on_data(nghttp2_session *session, uint8_t flags, int32_t stream,
 	(void)flags;
 	if (h->a->dead)
 		return 0;
-	if (request2_over(x) || x->a->penal == x) {
+	if (request2_over(x) || x->a->penalized == x) {
 		(void)nghttp2_session_consume(session, stream, len);
 		if (x != NULL && !x->gone)
 			answer2_drop(x, len);

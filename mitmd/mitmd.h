@@ -101,7 +101,7 @@ struct upstream {
 	struct loop_io io;
 	uint32_t stream; /* 0: none, and none asked for */
 	uint32_t exchange;
-	bool deaf;         /* takes no more of the body */
+	bool write_closed; /* takes no more of the body */
 	struct buf out;    /* frames that the socket did not take */
 	struct buf in;     /* a frame's head, or a HEAD or FAIL, so far */
 	uint32_t left;     /* bytes still to come of a BODY frame */
@@ -234,7 +234,7 @@ struct agent {
 	struct exchanges exchanges; /* with a request; HTTP/1.1: x */
 	struct exchanges parked;    /* HTTP/2: without one, with a stream */
 	struct exchanges gone;
-	struct exchange *penal; /* AGENT_PENALTY: who is refused then */
+	struct exchange *penalized; /* AGENT_PENALTY: refused then */
 	enum refusal refusal;   /* and with what */
 };
 TAILQ_HEAD(agents, agent);

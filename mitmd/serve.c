@@ -37,7 +37,7 @@ serve_is_taken(const struct provider *p)
 }
 
 static int
-serve_provider(struct chan *c, const union proto_any *msg, int fd)
+on_provider(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_PROVIDER *m = &msg->PROVIDER;
 	struct mitmd_provider *pv = &mitmd_env.providers[m->index];
@@ -67,7 +67,7 @@ serve_provider(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_sentinel(struct chan *c, const union proto_any *msg, int fd)
+on_sentinel(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_SENTINEL *m = &msg->SENTINEL;
 	struct mitmd_provider *pv = &mitmd_env.providers[m->provider];
@@ -108,7 +108,7 @@ _Static_assert(
     PROTO_MAX_PROVIDERS *PROTO_MAX_HOSTS <= MITMD_CA_HOSTS, "a leaf for each");
 
 static int
-serve_seal(struct chan *c, const union proto_any *msg, int fd)
+on_seal(struct chan *c, const union proto_any *msg, int fd)
 {
 	static struct mitmd_leaf leaves[MITMD_CA_HOSTS];
 	static struct span hosts[MITMD_CA_HOSTS];
@@ -140,7 +140,7 @@ serve_seal(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_bodies(struct chan *c, const union proto_any *msg, int fd)
+on_bodies(struct chan *c, const union proto_any *msg, int fd)
 {
 	(void)fd;
 	if (msg->BODIES.bytes < PROVIDER_MAX_BODY + MITMD_HELD_READ)
@@ -150,7 +150,7 @@ serve_bodies(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_listen(struct chan *c, const union proto_any *msg, int fd)
+on_listen(struct chan *c, const union proto_any *msg, int fd)
 {
 	(void)msg;
 	if (mitmd_env.listener != -1) {
@@ -162,7 +162,7 @@ serve_listen(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_stream(struct chan *c, const union proto_any *msg, int fd)
+on_stream(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_STREAM *m = &msg->STREAM;
 	struct exchange *x;
@@ -186,7 +186,7 @@ serve_stream(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_refused(struct chan *c, const union proto_any *msg, int fd)
+on_refused(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_REFUSED *m = &msg->REFUSED;
 	struct exchange *x;
@@ -236,14 +236,14 @@ void
 mitmd_serve(void)
 {
 	static const struct chan_handler handlers[] = {
-	    {MSG_PROVIDER, serve_provider},
+	    {MSG_PROVIDER, on_provider},
 	    {MSG_PROVIDER_DROP, added_drop},
-	    {MSG_SENTINEL, serve_sentinel},
-	    {MSG_BODIES, serve_bodies},
-	    {MSG_SEAL, serve_seal},
-	    {MSG_LISTEN, serve_listen},
-	    {MSG_STREAM, serve_stream},
-	    {MSG_REFUSED, serve_refused},
+	    {MSG_SENTINEL, on_sentinel},
+	    {MSG_BODIES, on_bodies},
+	    {MSG_SEAL, on_seal},
+	    {MSG_LISTEN, on_listen},
+	    {MSG_STREAM, on_stream},
+	    {MSG_REFUSED, on_refused},
 	};
 	uint64_t seed[2];
 

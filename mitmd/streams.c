@@ -97,7 +97,7 @@ void
 exchange_launch(struct exchange *x)
 {
 	x->up.answered = false;
-	x->up.deaf = false;
+	x->up.write_closed = false;
 	x->up.left = 0;
 	if (x->spare) {
 		TAILQ_REMOVE(&mitmd_env.spare, x, queue);

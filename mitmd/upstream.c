@@ -49,9 +49,9 @@ upstream_close(struct exchange *x)
 
 /* keyd has closed: it may have said why, so its side is still read. */
 static void
-upstream_deafen(struct exchange *x)
+upstream_write_closed(struct exchange *x)
 {
-	x->up.deaf = true;
+	x->up.write_closed = true;
 	buf_reset(&x->up.out, 0);
 }
 
@@ -76,7 +76,7 @@ upstream_frame(struct exchange *x, struct span s)
 			n = writev(up->fd, iov, 2);
 		} while (n == -1 && errno == EINTR);
 		if (n == -1 && errno != EAGAIN) {
-			upstream_deafen(x);
+			upstream_write_closed(x);
 			return 0;
 		}
 		done = n == -1 ? 0 : (size_t)n;
@@ -105,7 +105,7 @@ upstream_drain(struct exchange *x)
 				continue;
 			if (errno == EAGAIN)
 				return 0;
-			upstream_deafen(x);
+			upstream_write_closed(x);
 			return -1;
 		}
 		buf_drain(&up->out, (size_t)n);
@@ -121,7 +121,7 @@ upstream_flush(struct exchange *x)
 
 	/* A body that was held whole follows as the socket takes it. */
 	while (upstream_drain(x) == 1 && hold_left(&x->held) != 0 &&
-	       !x->gathers && !x->up.deaf) {
+	       !x->gathers && !x->up.write_closed) {
 		if (hold_look(&x->held, &s) == -1)
 			return -1;
 		if (s.len > STREAM_MAX_FRAME)
@@ -141,7 +141,7 @@ upstream_put(struct exchange *x, struct span s)
 {
 	size_t n;
 
-	while (s.len != 0 && !x->up.deaf) {
+	while (s.len != 0 && !x->up.write_closed) {
 		n = s.len < STREAM_MAX_FRAME ? s.len : STREAM_MAX_FRAME;
 		if (upstream_frame(x, span_of(s.p, n)) == -1)
 			return -1;

@@ -7,7 +7,7 @@
 #ifndef POLICYD_H
 #define POLICYD_H
 
-#include "asks.h"
+#include "request_holds.h"
 #include "breaker.h"
 #include "compose.h"
 #include "engine/eval.h"
@@ -100,7 +100,7 @@ struct policyd_env {
 int policyd_init(struct policyd_env *, struct loop *);
 void policyd_free(struct policyd_env *);
 
-/* calls.c: admission. */
+/* calls_table.c: admission. */
 void calls_init(struct calls *);
 /* NULL: *why says which limit an honest mcp-proxyd would have kept. */
 struct call *calls_admit(struct calls *, uint64_t id, uint16_t server,
@@ -197,7 +197,7 @@ bool hold_ask_again(struct policyd_env *, struct hold *, remotes_led *led);
 struct hold *hold_led(struct policyd_env *, uint64_t id, struct span urls);
 void hold_led_elsewhere(struct policyd_env *, struct hold *);
 
-/* ask.c: a person decides. WORK_REFUSE: it cannot be held. */
+/* approval_show.c: a person decides. WORK_REFUSE: it cannot be held. */
 enum work_way work_hold(struct policyd_env *, struct call *, struct work *,
     struct span args, const struct composed *);
 /*
@@ -266,7 +266,7 @@ int work_remake(struct policyd_env *, const struct hold *, struct work *);
  */
 enum work_way work_again(struct policyd_env *, const struct hold *,
     struct work *, struct composed *);
-/* call_log.c: what the log shall hold, behind the line in env->line, if not that. */
+/* call_log.c: what the log holds, behind env->line, if it is not the line. */
 void work_log(struct policyd_env *, struct work *, struct composed *);
 /* gitdir.c: note what later calls of git work on. */
 void work_note_git_dir(struct policyd_env *, const struct work *);

@@ -7,7 +7,7 @@
 #include "keyd/keyd.h"
 
 void
-exchange_unkeep(struct stream *s)
+exchange_keep_end(struct stream *s)
 {
 	struct exchange *x = &s->x;
 
@@ -26,7 +26,7 @@ exchange_keep(struct stream *s, const uint8_t *p, size_t n)
 		return;
 	if (n > KEYD_MAX_KEPT - keyd_env.kept ||
 	    buf_add(&x->keep, p, n) == -1) {
-		exchange_unkeep(s);
+		exchange_keep_end(s);
 		return;
 	}
 	keyd_env.kept += n;
@@ -56,7 +56,7 @@ exchange_consume(struct stream *s, size_t n)
 	}
 	x->again += n;
 	if (x->again == x->keep.len)
-		exchange_unkeep(s);
+		exchange_keep_end(s);
 }
 
 bool

@@ -78,7 +78,7 @@ capture_tell(void)
 static void
 capture_use(struct keyset *k)
 {
-	keyd_env.kind = capture.login;
+	keyd_env.login = capture.login;
 	keyset_use(k);
 	keyd_show_loaded();
 	/* Who asked may end as soon as it has its answer. */
@@ -338,7 +338,7 @@ capture_form(struct stream *s)
 	if (rv == -1)
 		capture_refuse(s, 400, "invalid_request", why);
 	else if (!keyd_env.capturing ||
-		 (keyd_env.now != NULL && keyd_env.kind != route->capture))
+		 (keyd_env.now != NULL && keyd_env.login != route->capture))
 		capture_refuse(s, 403, "unauthorized_client",
 		    "no login begins in this session");
 	else if (!span_eq(f->v[FORM_CLIENT_ID], l->client))

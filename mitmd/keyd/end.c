@@ -17,10 +17,10 @@ exchange_release(struct stream *s, bool again)
 	if (x->state == EXCHANGE_WAIT)
 		up_unwant(s);
 	else if (x->state == EXCHANGE_KEY)
-		TAILQ_REMOVE(&keyd_env.keyless, s, wait);
+		TAILQ_REMOVE(&keyd_env.key_waiters, s, wait);
 	x->state = EXCHANGE_NONE;
 	x->up = NULL;
-	exchange_unkeep(s);
+	exchange_keep_end(s);
 	free(x->sum);
 	x->sum = NULL;
 	buf_free(&x->list);
@@ -41,7 +41,8 @@ exchange_clear(struct stream *s)
 {
 	exchange_release(s, false);
 	if (s->has_next) {
-		exchange_never(s->id, s->next.exchange, "the stream is gone");
+		exchange_report_refused(
+		    s->id, s->next.exchange, "the stream is gone");
 		request_free(&s->next);
 	}
 	s->has_next = false;

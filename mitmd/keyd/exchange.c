@@ -46,7 +46,7 @@ exchange_drained(struct stream *s)
 }
 
 void
-exchange_on(struct stream *s, struct up *up)
+exchange_connected(struct stream *s, struct up *up)
 {
 	s->x.state = EXCHANGE_ON;
 	s->x.up = up;
@@ -148,7 +148,7 @@ exchange_read(struct stream *s, struct buf *out, bool *idle)
 	case TLS_ERROR:
 		break;
 	}
-	if (x->deaf && !x->answered) {
+	if (x->write_closed && !x->answered) {
 		x->reply.fail = KEYD_FAIL_SEND;
 		x->reply.detail = "broke while the request was sent";
 		return REPLY_FAIL;
@@ -172,7 +172,7 @@ exchange_pull(struct stream *s)
 		r = exchange_read(s, out, &idle);
 	/* The agent has its answer, or the beginning of it. */
 	if (x->reply.headed && !x->renewed && x->keeping) {
-		exchange_unkeep(s);
+		exchange_keep_end(s);
 		if (x->head_done && !x->listing)
 			request_free(&x->req);
 	}

@@ -111,7 +111,7 @@ struct exchange {
 	uint64_t sent;		/* of them, taken by the upstream */
 	size_t head_sent;
 	bool head_done;
-	bool deaf;		/* upstream takes no more, but may answer */
+	bool write_closed;	/* upstream takes no more, but may answer */
 	bool answered;		/* a byte of the answer came */
 	bool sent_whole;	/* before that the request was complete */
 	bool retried;
@@ -214,7 +214,7 @@ struct keyd_env {
 	size_t cap;		/* of a credential */
 	struct keyset keysets[KEYD_MAX_KEYSETS];
 	struct keyset *now;	/* NULL: none */
-	unsigned kind;		/* of SECRET: 0, or number of the login */
+	unsigned login;		/* in use, + 1; 0: a key */
 	bool again;		/* a key that can be had anew by asking */
 	int key_fd;
 	struct loop_io key_io;
@@ -229,7 +229,7 @@ struct keyd_env {
 	/* Its memory is needed: no more of an answer to it is passed on. */
 	void (*keyset_outdated)(const struct keyset *);
 	/* work */
-	struct streams streams, waiting, keyless, dead_streams;
+	struct streams streams, waiting, key_waiters, dead_streams;
 	struct stream_ids ids[KEYD_STREAM_IDS];
 	size_t kept;		/* bytes of bodies */
 	struct ups ups, dead_ups;
@@ -258,7 +258,8 @@ void keyd_alarm(const char *kind, const char *text);
 /* How the exchange ended; `error` is empty if it ended well. */
 void exchange_report(struct stream *, const char *error);
 /* The same for an exchange that came to nothing. */
-void exchange_never(uint32_t stream, uint32_t exchange, const char *error);
+void exchange_report_refused(
+    uint32_t stream, uint32_t exchange, const char *error);
 
 /* keyd/released.c */
 /* A copy that outlives its message. -1 ENOMEM. */
@@ -299,7 +300,7 @@ bool exchange_takes(const struct stream *);
 /* More of the body came: keep it, as it may have to be sent again. */
 void exchange_keep(struct stream *, const uint8_t *, size_t);
 /* The body need not be sent again. */
-void exchange_unkeep(struct stream *);
+void exchange_keep_end(struct stream *);
 /* The bytes of the body that are here and were not sent. */
 struct span exchange_pending(const struct stream *);
 /* So many of them were sent. */
@@ -387,7 +388,7 @@ void exchange_renew(struct stream *);
 /* A write failed: returns true if it is tried on another connection. */
 bool exchange_retry(struct stream *);
 /* The exchanges that wait for a login go on, or end. */
-void exchange_keyed(void);
+void exchange_login_changed(void);
 /* No answer to what was sent with this keyset is passed on any more. */
 void exchange_outdated(const struct keyset *);
 
@@ -399,7 +400,7 @@ extern const struct exchange_kind exchange_plain;
 /* Take the request. */
 void exchange_begin(struct stream *, struct request *);
 /* It has a connection. */
-void exchange_on(struct stream *, struct up *);
+void exchange_connected(struct stream *, struct up *);
 void exchange_pull(struct stream *);	/* answer, towards mitmd */
 /* The rest of a dropped body is through. */
 void exchange_drained(struct stream *);

@@ -12,7 +12,7 @@
 #include "common/log.h"
 
 static const struct up_ops open_up = {
-    .ready = exchange_on,
+    .ready = exchange_connected,
     .writable = exchange_push,
     .readable = exchange_pull,
     .failed = exchange_fail,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The second lock of a push: the command list that a person approved must be
+ * The second check of a push: the command list that a person approved must be
  * the one at the front of the body.  Until it was read whole nothing of the
  * body goes on; mitmd, which says what the list is, is not believed.
  */

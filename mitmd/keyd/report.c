@@ -33,7 +33,7 @@ exchange_report(struct stream *s, const char *error)
 }
 
 void
-exchange_never(uint32_t stream, uint32_t exchange, const char *error)
+exchange_report_refused(uint32_t stream, uint32_t exchange, const char *error)
 {
 	struct msg_EXCHANGE_END m = {
 	    .stream = stream, .exchange = exchange, .error = span_str(error)};

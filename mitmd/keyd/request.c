@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The second lock: a request that auditd released is checked once more, from
+ * The second check: a request that auditd released is checked once more, from
  * the first byte, against our own copy of the provider file.  mitmd checked
  * it before and is not believed; what does not fit can only come from a mitmd
  * that an agent broke, so that it ends the stream with an alarm.
@@ -112,7 +112,7 @@ request_refuse(struct stream *s, uint32_t exchange, enum keyd_fail fail,
 		s->x = (struct exchange){
 		    .state = EXCHANGE_ON, .req.exchange = exchange};
 	} else {
-		exchange_never(s->id, exchange, detail);
+		exchange_report_refused(s->id, exchange, detail);
 	}
 	exchange_fail(s, fail, detail);
 }
@@ -190,7 +190,8 @@ keyd_request(struct chan *c, const union proto_any *msg, int fd)
 		    c, "REQUEST_GO for provider %u", m->provider);
 	/* The agent may have gone in the meantime. */
 	if ((s = stream_find(m->stream)) == NULL || s->closing)
-		exchange_never(m->stream, m->exchange, "the stream is gone");
+		exchange_report_refused(
+		    m->stream, m->exchange, "the stream is gone");
 	else
 		request_take(s, m);
 	return 0;

@@ -25,7 +25,7 @@ exchange_go(struct stream *s)
 		return;
 	case RENEW_WAIT:
 		s->x.state = EXCHANGE_KEY;
-		TAILQ_INSERT_TAIL(&keyd_env.keyless, s, wait);
+		TAILQ_INSERT_TAIL(&keyd_env.key_waiters, s, wait);
 		return;
 	case RENEW_LATER:
 	case RENEW_REFUSED:
@@ -39,13 +39,13 @@ exchange_go(struct stream *s)
 }
 
 void
-exchange_keyed(void)
+exchange_login_changed(void)
 {
 	struct stream *s, *next;
 
-	for (s = TAILQ_FIRST(&keyd_env.keyless); s != NULL; s = next) {
+	for (s = TAILQ_FIRST(&keyd_env.key_waiters); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, wait);
-		TAILQ_REMOVE(&keyd_env.keyless, s, wait);
+		TAILQ_REMOVE(&keyd_env.key_waiters, s, wait);
 		s->x.state = EXCHANGE_NONE;
 		exchange_go(s);
 	}
@@ -82,7 +82,7 @@ exchange_reset(struct stream *s, bool again)
 	buf_free(&s->pend);
 	x->sent = 0;
 	x->head_sent = 0;
-	x->head_done = x->deaf = x->answered = x->sent_whole = false;
+	x->head_done = x->write_closed = x->answered = x->sent_whole = false;
 	x->retried = false;
 	x->up = NULL;
 	x->state = EXCHANGE_NONE;

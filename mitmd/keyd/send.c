@@ -175,7 +175,7 @@ exchange_write(struct stream *s)
 	if (exchange_retry(s))
 		return false;
 	/* It may have answered before it stopped reading. */
-	x->deaf = true;
+	x->write_closed = true;
 	buf_free(&s->pend);
 	x->up->more = true;
 	return false;
@@ -191,10 +191,10 @@ exchange_push(struct stream *s)
 		if (exchange_takes(s)) {
 			if ((r = stream_read(s)) == -1)
 				return;
-			if (x->deaf)
+			if (x->write_closed)
 				buf_free(&s->pend);
 		}
-		if (x->deaf ? r == 0 : !exchange_write(s))
+		if (x->write_closed ? r == 0 : !exchange_write(s))
 			break;
 		if (s->dead || x->state != EXCHANGE_ON)
 			return;

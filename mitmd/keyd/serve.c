@@ -12,7 +12,7 @@
 #include "common/log.h"
 
 static int
-serve_provider(struct chan *c, const union proto_any *msg, int fd)
+on_provider(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_PROVIDER *m = &msg->PROVIDER;
 	struct keyd_env *e = &keyd_env;
@@ -44,7 +44,7 @@ serve_prefix_ok(struct span s)
 }
 
 static int
-serve_upstream(struct chan *c, const union proto_any *msg, int fd)
+on_upstream(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_UPSTREAM *m = &msg->UPSTREAM;
 	struct keyd_host *h = &keyd_env.hosts[m->which];
@@ -64,7 +64,7 @@ serve_upstream(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_roots(struct chan *c, const union proto_any *msg, int fd)
+on_roots(struct chan *c, const union proto_any *msg, int fd)
 {
 	struct keyd_env *e = &keyd_env;
 	struct span pem = msg->ROOTS.pem;
@@ -88,7 +88,7 @@ serve_roots(struct chan *c, const union proto_any *msg, int fd)
 
 /* A connection for a request, or for the token endpoint. */
 static int
-serve_dialed(struct chan *c, const union proto_any *msg, int fd)
+on_dialed(struct chan *c, const union proto_any *msg, int fd)
 {
 	uint32_t id = msg->DIALED.id;
 
@@ -102,7 +102,7 @@ serve_dialed(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_dial_fail(struct chan *c, const union proto_any *msg, int fd)
+on_dial_fail(struct chan *c, const union proto_any *msg, int fd)
 {
 	const struct msg_DIAL_FAIL *m = &msg->DIAL_FAIL;
 	char detail[257];
@@ -118,11 +118,11 @@ serve_dial_fail(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static const struct chan_handler serve_handlers[] = {
-    {MSG_PROVIDER, serve_provider},
-    {MSG_UPSTREAM, serve_upstream},
+    {MSG_PROVIDER, on_provider},
+    {MSG_UPSTREAM, on_upstream},
     {MSG_SENTINEL, keyd_sentinel},
     {MSG_SECRET, keyd_secret},
-    {MSG_ROOTS, serve_roots},
+    {MSG_ROOTS, on_roots},
     {MSG_UNLOCK, keyd_unlock},
     {MSG_BUDGET, keyd_budget},
     {MSG_TOKEN, keyd_token},
@@ -132,8 +132,8 @@ static const struct chan_handler serve_handlers[] = {
     {MSG_STREAM_OPEN, keyd_stream_open},
     {MSG_REQUEST_GO, keyd_request},
     {MSG_VERDICT_GO, keyd_verdict},
-    {MSG_DIALED, serve_dialed},
-    {MSG_DIAL_FAIL, serve_dial_fail},
+    {MSG_DIALED, on_dialed},
+    {MSG_DIAL_FAIL, on_dial_fail},
 };
 
 static void
@@ -198,13 +198,13 @@ keyd_serve(void)
 
 	TAILQ_INIT(&e->streams);
 	TAILQ_INIT(&e->waiting);
-	TAILQ_INIT(&e->keyless);
+	TAILQ_INIT(&e->key_waiters);
 	TAILQ_INIT(&e->dead_streams);
 	TAILQ_INIT(&e->ups);
 	TAILQ_INIT(&e->dead_ups);
 	buf_init(&e->scratch, KEYD_OUT_MAX);
 	e->budget.max_turns = e->budget.until = UINT64_MAX;
-	e->login_changed = exchange_keyed;
+	e->login_changed = exchange_login_changed;
 	e->keyset_outdated = exchange_outdated;
 	e->w.start = serve_start;
 	e->w.lost = serve_lost;

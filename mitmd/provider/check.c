@@ -13,7 +13,7 @@
 
 /* Who calls names the file itself. */
 static void
-check_unname(char *err)
+check_strip_name(char *err)
 {
 	static const char file[] = "file: ";
 	const size_t n = sizeof(file) - 1;
@@ -30,7 +30,7 @@ provider_check(struct span text, unsigned *routes, char *err, size_t cap)
 	if ((p = provider_parse(text, err, cap)) == NULL) {
 		if (err[0] == '\0')
 			snprintf(err, cap, "out of memory");
-		check_unname(err);
+		check_strip_name(err);
 		return -1;
 	}
 	*routes = p->nroutes;

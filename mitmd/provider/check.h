@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * For who is no lock and only asks whether both locks will take a file: its
- * own struct provider is another one than theirs.
+ * For a program that only asks whether both checks will take a file: its
+ * own struct provider is another one.
  */
 #ifndef PROVIDER_CHECK_H
 #define PROVIDER_CHECK_H

@@ -4,7 +4,7 @@
  * Such a file is written by icsupervisor from `destinations` in config.json:
  * {"name": ..., "kind": "web", "hosts": [...], ...}.  Routes and header lists
  * are the kind's own, and so is the alphabet of its paths; everything else is
- * as with any provider: both locks read the same bytes.
+ * as with any provider: both checks read the same bytes.
  */
 #ifndef DEST_H
 #define DEST_H

@@ -15,7 +15,7 @@ keyd_login(void)
 {
 	const struct keyd_env *e = &keyd_env;
 
-	return e->kind == 0 ? NULL : &e->provider->logins[e->kind - 1];
+	return e->login == 0 ? NULL : &e->provider->logins[e->login - 1];
 }
 
 bool

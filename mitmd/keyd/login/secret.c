@@ -233,12 +233,12 @@ keyd_secret(struct chan *c, const union proto_any *msg, int fd)
 
 	if (e->key_fd != -1 || e->provider == NULL ||
 	    kind > e->provider->nlogins ||
-	    (e->now != NULL && kind != e->kind) ||
+	    (e->now != NULL && kind != e->login) ||
 	    (e->now != NULL && !e->w.started)) {
 		close(fd);
 		return chan_violation(c, "SECRET out of place");
 	}
-	e->kind = kind;
+	e->login = kind;
 	e->again = kind == 0 && msg->SECRET.again != 0;
 	e->key_fd = fd;
 	/* A file cannot be waited for, and need not be. */

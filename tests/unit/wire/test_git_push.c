@@ -4,7 +4,7 @@
  * that no git writes; what is read is what policyd takes for refs.
  */
 #include "mitmd/wire/git_push.h"
-#include "policyd/asks.h"
+#include "policyd/request_holds.h"
 #include "tap.h"
 
 #include <stdio.h>

@@ -7,8 +7,8 @@
  * here and a held call never have the same id: PROTO_ASK_ID is in the one and
  * in no other.  Rules have no say: a reload leaves what waits.
  */
-#ifndef ASKS_H
-#define ASKS_H
+#ifndef REQUEST_HOLDS_H
+#define REQUEST_HOLDS_H
 
 #include "common/http/approved.h"
 #include "common/loop.h"
@@ -40,7 +40,7 @@ int asks_cancel(struct policyd_env *, uint32_t id, const char **why);
 /* For an id with PROTO_ASK_ID. */
 void asks_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
 
-/* asks_preview.c: pure. */
+/* request_preview.c: pure. */
 /* The request in the form that is shown and approved; it borrows the texts. */
 struct approved ask_request(const struct msg_ASK *);
 /* Returns NULL, or what of it no honest mitmd sends. */

@@ -4,7 +4,7 @@
  * event that concerns one ends it: a verdict, its expiry, the agent's leaving;
  * whatever comes later is too late.
  */
-#include "asks.h"
+#include "request_holds.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /*
  * A request that mitmd asks about, as the form that is shown and approved.
  */
-#include "asks.h"
+#include "request_holds.h"
 
 struct approved
 ask_request(const struct msg_ASK *m)
