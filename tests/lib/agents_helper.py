@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""The real agents, pinned in agents.json and installed by ./dev: where they
-are, how a user starts them, and what holds of each run."""
+"""The real agents, pinned in agents.json and installed by ./dev: their
+programs, how a user starts them, and checks that hold for each run."""
 import contextlib
 import json
 import os
@@ -16,12 +16,13 @@ CODEX = os.path.join(MODULES, "codex-linux-x64/vendor/"
                      "x86_64-unknown-linux-musl/bin/codex")
 OPENCODE = os.path.join(MODULES, "opencode-linux-x64/bin/opencode")
 GEMINI = os.path.join(MODULES, ".bin/gemini")
-# Where node is.
+# The directory of node.
 ENV = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
 
 
 def installed(t, name, path):
-    """Is it here? It is skipped else."""
+    """Returns whether the agent is installed; its tests are skipped otherwise.
+    """
     if not os.path.exists(path):
         t.skip(name, f"{path} is not installed (./dev test agents)")
         return False
@@ -29,12 +30,12 @@ def installed(t, name, path):
 
 
 def headers(seen, name):
-    """The values of a header in what a provider saw."""
+    """Returns the values of a header in the requests that a provider saw."""
     return [v for e in seen for n, v in e["headers"] if n.lower() == name]
 
 
 def latest(s):
-    """The directory of the session that was begun last."""
+    """Returns the directory of the newest session."""
     d = os.path.join(s.home, "sessions")
     return max((os.path.join(d, n) for n in os.listdir(d)),
                key=os.path.getmtime)
@@ -46,7 +47,8 @@ def command(s, agent, *options):
 
 
 def check_answer(t, s, agent, p, word):
-    """Asked for a word, it says what the provider p said."""
+    """Check that the agent, asked for a word, prints the answer of provider
+    `p`."""
     r = subprocess.run(
         [*command(s, agent), "Say the word."], env=s.env,
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
@@ -58,7 +60,7 @@ def check_answer(t, s, agent, p, word):
 
 
 def check_files(t, s, who, values):
-    """None of the values is in any file that the session has."""
+    """Check that none of the values is in any file of the session."""
     for value in map(str.encode, values):
         t.equal(traces.files_have(s.dir, value) +
                 traces.files_have(s.workspace, value), [],
@@ -66,7 +68,8 @@ def check_files(t, s, who, values):
 
 
 def check_box(t, s, who, pid, key, sentinels):
-    """The key is not in the box, where the sentinel is."""
+    """Check that the key is not in the sandbox, and that the placeholder key
+    is."""
     needle = key.encode()
     sentinel = [v for v in s.agent_env().values()
                 if v.startswith(sentinels)][0]
@@ -85,7 +88,8 @@ def check_box(t, s, who, pid, key, sentinels):
 
 
 def wait_or_end(process, predicate, what, seconds):
-    """Is it so, while the process runs?"""
+    """Wait until the predicate is true or the process has ended. Returns
+    whether it still runs."""
     h.wait_for(lambda: process.poll() is not None or predicate(), what,
                seconds)
     return process.poll() is None
@@ -93,8 +97,8 @@ def wait_or_end(process, predicate, what, seconds):
 
 @contextlib.contextmanager
 def running(s, argv):
-    """icctl, started as a user does; s.dir is its session's by then, unless
-    it has ended already."""
+    """Run icctl as a user does; s.dir becomes the directory of its session,
+    unless icctl has ended before."""
     process = subprocess.Popen(
         argv, env=s.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
@@ -114,10 +118,11 @@ def running(s, argv):
 
 
 def check_held_run(t, s, who, argv, call, key, sentinels):
-    """A start in which one call is held: what it said, on stdout and stderr.
+    """Run a start in which one call waits for approval. Returns its standard
+    output and error.
 
-    argv: of icctl; call: (server, tool); key: what no box may have;
-    sentinels: how those begin that it has instead."""
+    argv: for icctl; call: (server, tool); key: the key that must not enter the
+    sandbox; sentinels: the prefixes of the placeholder keys in its place."""
     with running(s, argv) as process:
         if wait_or_end(process, s.pending, "nothing was held", 90):
             hold = s.pending()[0]
@@ -133,7 +138,7 @@ def check_held_run(t, s, who, argv, call, key, sentinels):
 
 
 def check_logs(t, s, who, seen, keys, output):
-    """One call, which was approved; every request; and no key."""
+    """Check that the log has one approved call, every request, and no key."""
     audit = s.audit()
     t.equal([c.get("escalationResult") for c in audit
              if c["event"] == "call"], ["approved"],

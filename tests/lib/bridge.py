@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""A TCP port that is a session's proxy, for clients that know no Unix socket:
-bytes are copied, nothing else."""
+"""A TCP port in front of a session's proxy, for clients that cannot use a Unix
+socket. It only copies bytes."""
 import socket
 import threading
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""The authorization server, and what an agent's program does to log in."""
+"""The authorization server, and the steps by which an agent's program logs in.
+"""
 import hashlib
 import base64
 import json
@@ -43,7 +44,7 @@ class AuthServer(h.Process):
         return [e for e in h.read_lines(self.log_path) if e["ev"] == kind]
 
     def config(self, provider, login):
-        """config.json for a session in which that login may begin."""
+        """Returns config.json for a session in which that login may begin."""
         api, auth, path = HOSTS[provider]
         return {"credentials": {provider: {"capture": login}},
                 "providers": {provider: {
@@ -59,7 +60,7 @@ class Pkce:
 
 
 def post(s, host, path, fields, form=False, headers=()):
-    """As the agent would: through the session's proxy, without a key."""
+    """Post as the agent does: through the session's proxy, without a key."""
     body = (urllib.parse.urlencode(fields) if form
             else fields if isinstance(fields, str) else json.dumps(fields))
     m = s.model(host, key=None)
@@ -71,7 +72,7 @@ def post(s, host, path, fields, form=False, headers=()):
 
 
 def claude_login(s, server, **more):
-    """The code that the user copies, exchanged: the answer."""
+    """Exchange the code that the user copies. Returns the answer."""
     p = Pkce()
     code = server.order("authorize", challenge=p.challenge)["code"]
     return post(s, "platform.claude.com", "/v1/oauth/token", {

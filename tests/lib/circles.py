@@ -39,13 +39,13 @@ def sources():
 
 
 def shared(a, b):
-    """How many folders two paths have in common from the top."""
+    """Returns the number of leading folders that two paths share."""
     return len(os.path.commonprefix([a.split("/")[:-1], b.split("/")[:-1]]))
 
 
 def calls(texts):
-    """{file: {other file: names it uses}}.  Programs of different folders may
-    each have a function of one name: the nearer one is meant."""
+    """Returns {file: {other file: names it uses}}.  If programs in different
+    folders have functions of one name, the nearer one is meant."""
     code = {p: re.sub(r"^\s*#.*(?:\\\n.*)*$", "", NOT_CODE.sub(" ", t), flags=re.M)
             for p, t in texts.items() if p.endswith(".c")}
     where, own = {}, {}
@@ -70,7 +70,7 @@ def calls(texts):
 
 
 def includes(texts):
-    """{header: {header it includes: {}}}"""
+    """Returns {header: {header it includes: {}}}."""
     edges = {}
     for path, text in texts.items():
         if not path.endswith(".h"):
@@ -85,7 +85,7 @@ def includes(texts):
 
 
 def circles(edges):
-    """The strongly connected sets of more than one file (Tarjan)."""
+    """Returns the strongly connected sets of more than one file (Tarjan)."""
     index, low, stack, out = {}, {}, [], []
 
     def visit(v):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
 """For tests of Bedrock and Vertex: keys, configuration, bodies, and a client
-that signs with the sentinel as an SDK would."""
+that signs with the placeholder key as an SDK would."""
 import hashlib
 import json
 import os
@@ -27,7 +27,7 @@ VPATH = f"/v1/projects/{PROJECT}/locations/{LOCATION}/publishers"
 
 
 class Aws:
-    """An account: keys of its own, and the provider's knowledge of them."""
+    """An account with keys of its own, which the provider knows."""
 
     def __init__(self, session=True):
         self.id = "ASIA" + secrets.token_hex(8).upper()
@@ -43,7 +43,7 @@ class Aws:
         return env
 
     def process(self, seconds=None):
-        """As a credential_process prints it."""
+        """Returns the output of a credential_process."""
         made = {"Version": 1, "AccessKeyId": self.id,
                 "SecretAccessKey": self.secret}
         if self.token:
@@ -71,7 +71,7 @@ def provider(work, *accounts, options=(), script=None, name="provider",
 
 
 def bedrock(p, credential=None, **more):
-    """Members of config.json."""
+    """Returns members of config.json for Bedrock."""
     return {"credentials": {"bedrock": credential or
                             {"env": "AWS_ACCESS_KEY_ID"}},
             "providers": {"bedrock": {
@@ -94,7 +94,8 @@ def claude(text="hello", **more):
 
 def sign(key, host, method, target, body, region=REGION, service="bedrock",
          secret=None, more=()):
-    """Headers as an SDK sends them; key: the sentinel, both id and secret."""
+    """Returns the headers that an SDK sends; key: the placeholder key, which
+    is both id and secret."""
     date = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     path, _, query = target.partition("?")
     digest = hashlib.sha256(body).hexdigest()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: ISC
-"""Counts testlog.json files of meson: "passed failed skipped", subtests of TAP
-included. Of a test in two of them the last counts. With --failed: the names of
-the tests that failed; with --lines: what failed in them, a line each.
-"""
+"""Counts testlog.json files of meson: prints "passed failed skipped",
+including subtests of TAP. If two files have the same test, the last one
+counts. With --failed: the names of the tests that failed; with --lines: the
+failures in them, one per line."""
 import json
 import re
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""A termd of the test's own, at the other end of a real viewer's channel."""
+"""A termd played by the test, at the other end of a real viewer's channel."""
 import select
 import socket
 import struct
@@ -17,7 +17,8 @@ def blob(data):
 
 
 def cells(text, attr=0, fg=0, bg=0, wide=(), extra=()):
-    """A run of one character a cell. extra: {index: combining marks}."""
+    """Returns a run of cells, one character each. extra: {index: combining
+    marks}."""
     if not text:
         return b""
     out = struct.pack("<HHII", len(text), attr, fg, bg)
@@ -34,11 +35,11 @@ class FakeTermd:
             socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.theirs.setblocking(False)
         self.seq = 0
-        self.pump = None  # reads the terminal while the viewer takes nothing
+        self.pump = None  # read the terminal while the viewer accepts nothing
         self.got = []
 
     def start(self):
-        """The viewer has its end."""
+        """The viewer has its end of the channel: close ours."""
         self.theirs.close()
 
     def send(self, kind, body=b""):
@@ -58,14 +59,14 @@ class FakeTermd:
                   blob(data))
 
     def frame(self, wait=True):
-        """Ends a frame, and waits until it is on the terminal."""
+        """End a frame, and wait until it is on the terminal."""
         self.seq += 1
         self.send(FRAME, struct.pack("<II", self.seq, 0))
         if wait:
             self.until(FRAME_ACK)
 
     def read(self, timeout=20):
-        """(kind, body), or None at the end."""
+        """Returns (kind, body), or None at the end."""
         if not select.select([self.sock], [], [], timeout)[0]:
             raise TimeoutError(f"the viewer says nothing; so far {self.got}")
         try:
@@ -87,13 +88,13 @@ class FakeTermd:
                 return msg[1]
 
     def text(self, kind):
-        """The bytes of the next KEYS, PASTE or INPUT."""
+        """Returns the bytes of the next KEYS, PASTE or INPUT."""
         body = self.until(kind)
         skip = 1 if kind == PASTE else 0
         return body[skip + 4:]
 
     def nothing(self, seconds=0.3):
-        """Nothing but frames' ends comes for that long."""
+        """Check that nothing but ends of frames arrives for that long."""
         while select.select([self.sock], [], [], seconds)[0]:
             msg = self.read()
             if msg is None or msg[0] != FRAME_ACK:
@@ -101,7 +102,7 @@ class FakeTermd:
         return True
 
     def gone(self):
-        """The viewer has closed the channel."""
+        """Check that the viewer has closed the channel."""
         while True:
             if self.read() is None:
                 return True

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""Floods from every edge of a session, and how quickly another server answers
-meanwhile.  A flood of the agent or of icctl is a process of its own:
+"""Floods from every edge of a session, and the response times of another
+server during them.  A flood by the agent or by icctl is a process of its own:
 `python3 floods.py KIND SESSION-DIR SECONDS`."""
 import json
 import os
@@ -20,8 +20,8 @@ SERVER = ("answers", "repeated", "errors", "pages", "requests", "changes",
 AGENT = ("h2", "http1", "connect", "denied", "pings", "cancels")
 USER = ("status",)
 KINDS = (*SERVER, *AGENT, *USER)
-# Of a CONNECT, a request and a call that are refused: these may be one line
-# with a count in the log.
+# Refused CONNECTs, requests and calls may share one line in the log, with a
+# count.
 TOOLS = {"busy": h.ECHO_TOOLS,
          "flood": {"flood": {"kind": ["none"], "seconds": ["none"],
                              "target": ["none"]}},
@@ -41,7 +41,8 @@ def servers(work):
 
 
 class Load:
-    """Sends what `text` gives, as fast as it is taken, and reads answers."""
+    """Send what `text` returns, as fast as it is accepted, and read the
+    answers."""
 
     def __init__(self, sock, text):
         self.sock, self.text, self.left = sock, text, b""
@@ -64,7 +65,7 @@ class Load:
 
 
 def mcp(directory, text):
-    """A connection that has said hello."""
+    """Returns a connection that has completed the handshake."""
     s = socket.socket(socket.AF_UNIX)
     s.connect(os.path.join(directory, "sockets", "proxy.sock"))
     s.sendall(json.dumps({
@@ -77,7 +78,7 @@ def mcp(directory, text):
 
 
 class Numbers:
-    """A line with a new id each time, 64 at once."""
+    """Lines with a new id each time, 64 at a time."""
 
     def __init__(self, *texts):
         self.texts, self.n = texts, 0
@@ -125,7 +126,8 @@ def connection(directory, kind):
 
 
 def connects(directory, until):
-    """Tunnels to a host that is not on the list; how many were refused."""
+    """Open tunnels to a host that is not on the list. Returns how many were
+    refused."""
     path, n = os.path.join(directory, "sockets", "mitm-proxy.sock"), 0
     while time.monotonic() < until:
         with socket.socket(socket.AF_UNIX) as s:
@@ -166,7 +168,7 @@ def run(kind, directory, seconds):
 
 
 class Flood:
-    """One, of a session whose client is `m`."""
+    """One flood, in a session whose client is `m`."""
 
     def __init__(self, s, m, kind, seconds):
         self.kind, self.m, self.process = kind, m, None
@@ -180,18 +182,19 @@ class Flood:
                  str(seconds)], stdout=subprocess.PIPE, text=True)
 
     def end(self):
-        """What its process says."""
+        """Returns the output of the flood's process."""
         if self.process is None:
             return ""
         return self.process.communicate(timeout=60)[0]
 
 
 def latencies(m, seconds):
-    """Of calls to the quiet server, one after the other, in s; sorted."""
+    """Returns the response times of calls to the quiet server, one after the
+    other, in s, sorted."""
     until, found = time.monotonic() + seconds, []
     while time.monotonic() < until:
         before = time.monotonic()
-        text = str(before)  # the same again would be a loop
+        text = str(before)  # the same arguments again would count as a loop
         r = m.call("quiet__echo", {"text": text})
         found.append(time.monotonic() - before)
         if h.text_of(r) != text:

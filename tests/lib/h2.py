@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""HTTP/2 frame by frame, for tests: writes whatever it is told, well-formed
-or not, and reads strictly.  Only `ssl` of the standard library is used; the
-header compression is RFC 7541's, written here."""
+"""HTTP/2 frame by frame, for tests: writes whatever it is told to, well-formed
+or not, and reads strictly.  Uses only `ssl` of the standard library; the
+header compression of RFC 7541 is written here."""
 import os
 import socket
 import ssl
@@ -14,7 +14,7 @@ END_STREAM, END_HEADERS, PADDED = 1, 4, 8
 NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR = 0, 1, 2
 REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM = 7, 8, 11
 
-# Bits of each symbol's code, as letters ('A': 5); the code is canonical.
+# The code length of each symbol, as a letter ('A': 5); the code is canonical.
 LENGTHS = (
     "ISXXXXXXXTZXXZXXXXXXXXZXXXXXXXXXBFFHIBDGFFDGDBBBAAABBBBBBBCDKBHFIBCCCCCC"
     "CCCCCCCCCCCCCCCCDCDIOIJBKABABABBBACCBBBABCBAABCCCCCKGJIXPRPPRRRSRSSSSSTS"
@@ -36,16 +36,16 @@ STATIC = [
         "retry-after server set-cookie strict-transport-security "
         "transfer-encoding user-agent vary via www-authenticate").split()]
 STATIC[15] = ("accept-encoding", "gzip, deflate")
-# What a socket that does not block says instead.
+# The errors of a socket that does not block.
 WANT = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Bad(Exception):
-    """The peer does not keep to the protocol."""
+    """The peer violates the protocol."""
 
 
 class Ended(Exception):
-    """It closed the connection."""
+    """The peer closed the connection."""
 
 
 def _codes():
@@ -97,7 +97,7 @@ def literal(text):
 
 
 def encode(fields):
-    """Every field as a literal that is not indexed."""
+    """Encode every field as a literal without indexing."""
     return b"".join(b"\0" + literal(n) + literal(v) for n, v in fields)
 
 
@@ -176,7 +176,7 @@ class Answer:
 
 
 def through(session_dir, host, **kw):
-    """A connection to that host, through the session's proxy."""
+    """Returns a connection to that host through the session's proxy."""
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(20)
     sock.connect(os.path.join(session_dir, "sockets", "mitm-proxy.sock"))
@@ -193,7 +193,8 @@ def through(session_dir, host, **kw):
 
 
 class Connection:
-    """Over a socket on which TLS is to begin (None: the caller's own)."""
+    """A connection over a socket on which TLS will begin (None: the caller
+    does that)."""
 
     def __init__(self, sock, ca, host, timeout=20, settings=(), alpn="h2"):
         context = ssl.create_default_context(cafile=ca)
@@ -208,11 +209,11 @@ class Connection:
         self.answers = {}
         self.next = 1
         self.goaway = None
-        self.windows = {}       # what it gave us, stream 0: the connection
+        self.windows = {}       # send windows that the peer gave us; stream 0: the connection
         self.settings = {}
         self.pings = 0
         self.acks = 0
-        self.auto = True        # we give windows for what we read
+        self.auto = True        # give windows back for the data that is read
         if alpn != "h2":
             return
         self.raw(PREFACE)
@@ -241,7 +242,8 @@ class Connection:
         self.raw(self.pack(*args, **kw))
 
     def request(self, fields, body=b"", end=True, stream=None):
-        """Header block in one frame, body in as many as it takes."""
+        """Send a header block in one frame, and the body in as many as it
+        needs."""
         stream = stream or self.next
         self.next = max(self.next, stream + 2)
         flags = END_HEADERS | (END_STREAM if end and not body else 0)
@@ -266,7 +268,8 @@ class Connection:
         return data
 
     def step(self):
-        """One frame; what it means is in our fields."""
+        """Process one frame; its effect is stored in the fields of this
+        object."""
         head = self._exactly(9)
         length, kind, flags = head[0] << 16 | head[1] << 8 | head[2], head[3], \
             head[4]
@@ -313,7 +316,7 @@ class Connection:
         self.frame(WINDOW_UPDATE, 0, stream, struct.pack(">I", n))
 
     def wait(self, stream):
-        """Until this stream's answer is whole, or reset."""
+        """Wait until this stream's answer is complete, or it is reset."""
         while True:
             answer = self.answers[stream]
             if answer.ended or answer.reset is not None:
@@ -321,7 +324,7 @@ class Connection:
             self.step()
 
     def end(self):
-        """Reads until it closes; GOAWAY's code, or None."""
+        """Read until the peer closes. Returns the code of GOAWAY, or None."""
         try:
             while True:
                 self.step()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 """Runs the shipped programs for end-to-end tests: a session directory, a
-configuration, stand-ins for provider and MCP servers, and what they saw.
-Shares no code with the product."""
+configuration, stand-ins for provider and MCP servers, and records of what they
+saw.  Shares no code with the product."""
 import contextlib
 import json
 import os
@@ -22,7 +22,7 @@ from tap import Tap  # noqa: E402,F401
 
 PREFIX = os.environ.get("IC_PREFIX", "/usr/local")
 PYTHON = os.path.realpath("/usr/bin/python3")
-# Multiplies every limit on waiting: a machine under emulation is slow.
+# A factor on every time limit: an emulated machine is slow.
 PATIENCE = int(os.environ.get("IC_PATIENCE", "1"))
 ANTHROPIC_KEY = "sk-ant-api03-real-" + secrets.token_hex(24)
 OPENAI_KEY = "sk-real-" + secrets.token_hex(24)
@@ -30,7 +30,8 @@ GOOGLE_KEY = "AIzaSyReal" + secrets.token_hex(16)
 
 
 def sanitized():
-    """Is it a build for ASan, in which no worker loads its filter?"""
+    """Returns whether this is a build for ASan, in which no worker loads its
+    filter."""
     try:
         with open(os.path.join(PREFIX, "libexec/ironcurtain/policyd"),
                   "rb") as f:
@@ -44,7 +45,7 @@ def program(name):
 
 
 def put(path, text, mode=0o644):
-    """Writes a file, and the directories that it needs."""
+    """Write a file, and create the directories above it."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     with os.fdopen(fd, "w", encoding="utf-8") as f:
@@ -53,7 +54,7 @@ def put(path, text, mode=0o644):
 
 
 def read_lines(path):
-    """The JSON lines of a file; a torn last one is left out."""
+    """Returns the JSON lines of a file, without an incomplete last one."""
     if not os.path.exists(path):
         return []
     with open(path, "rb") as f:
@@ -62,7 +63,8 @@ def read_lines(path):
 
 
 def wait_for(predicate, what, timeout=20, poll=0.02):
-    """The predicate's first true value; polls what has no event to wait on."""
+    """Returns the first true value of the predicate. It polls, and is only for
+    conditions without an event to wait for."""
     end = time.monotonic() + timeout * PATIENCE
     while time.monotonic() < end:
         value = predicate()
@@ -73,7 +75,8 @@ def wait_for(predicate, what, timeout=20, poll=0.02):
 
 
 class Process:
-    """A child whose first stdout line is JSON; stderr is kept."""
+    """A child process whose first line on stdout is JSON; its stderr is kept.
+    """
 
     def __init__(self, argv, stderr, env=None, timeout=20, **kw):
         self.stderr_path = stderr
@@ -129,12 +132,13 @@ class Provider(Process):
         self.url = f"https://127.0.0.1:{self.port}"
 
     def seen(self):
-        """The requests, in order."""
+        """Returns the requests, in order."""
         return [r for r in read_lines(self.log_path) if r["ev"] == "request"]
 
 
 class Tunnel(Process):
-    """A TCP port (self.port) that leads to target through a session's proxy."""
+    """A TCP port (self.port) that leads to `target` through a session's proxy.
+    """
 
     def __init__(self, path, target):
         super().__init__([PYTHON, os.path.join(STANDINS, "tunnel.py"), path,
@@ -143,8 +147,8 @@ class Tunnel(Process):
 
 
 def echo_server(log, *options, **entry):
-    """An mcp-servers.json entry for mcp_echo.py; log: where it writes (a
-    directory of its own, bound writable)."""
+    """Returns an entry of mcp-servers.json for mcp_echo.py; log: its log file,
+    in a directory of its own that is bound writable."""
     os.makedirs(os.path.dirname(log), exist_ok=True)
     sandbox = entry.pop("sandbox", {})
     filesystem = dict(sandbox.get("filesystem", {}))
@@ -158,7 +162,7 @@ def echo_server(log, *options, **entry):
 
 
 def annotation(server, tools):
-    """tools: name -> {argument: [roles]}."""
+    """Returns annotations; tools: name -> {argument: [roles]}."""
     return {"inputHash": "test", "tools": [
         {"toolName": t, "serverName": server, "comment": "", "args": args,
          "inputSchema": {"type": "object"}} for t, args in tools.items()]}
@@ -182,10 +186,10 @@ NO_BUDGET = {"maxTotalTokens": None, "maxSteps": None,
 
 
 class Session:
-    """A running session with --runtime none (or what `options` say).
+    """A running session with --runtime none (or with `options`).
 
     servers: mcp-servers.json; rules: compiled rules; annotations: server ->
-    tools as for annotation(); config: more members of config.json."""
+    tools as for annotation(); config: further members of config.json."""
 
     def __init__(self, work, servers=None, rules=None, annotations=None,
                  config=None, provider=None, options=(), env=None,
@@ -199,7 +203,7 @@ class Session:
         for d in (self.home, self.workspace, self.user_home):
             os.makedirs(d, mode=0o700, exist_ok=True)
         self.config = dict(config or {})
-        # Tests may do more than a session costs by default.
+        # Tests may exceed the default budget of a session.
         self.config.setdefault("resourceBudget", dict(NO_BUDGET))
         self.provider = provider
         if provider is not None:
@@ -272,7 +276,7 @@ class Session:
         return Mcp(path=self.ready["sockets"]["mcp"])
 
     def client(self):
-        """An agent's connection, once it has the list of tools."""
+        """Returns an agent's connection, once it has the list of tools."""
         m = self.mcp()
         m.initialize()
         m.list_tools()
@@ -304,12 +308,13 @@ class Session:
         return r
 
     def pending(self):
-        """What is held; nothing while the session is not there (yet)."""
+        """Returns the pending calls; none while the session does not exist
+        yet."""
         r = self.icctl("--json", "pending")
         return json.loads(r.stdout)["holds"] if r.returncode == 0 else []
 
     def held(self, timeout=20):
-        """The first held call, once there is one."""
+        """Returns the first pending call, once there is one."""
         return wait_for(self.pending, "no call was held", timeout)[0]
 
     def audit(self):
@@ -326,7 +331,7 @@ class Session:
             return f.read()
 
     def workers(self):
-        """name -> [pid] of the live processes, as icctl status gives them."""
+        """Returns name -> [pid] of the live processes, from icctl status."""
         found = {}
         status = json.loads(self.icctl("--json", "status", check=True).stdout)
         for w in status["workers"]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""The one checker that joins three records which share no code: what the audit
-log says, what reached MCP servers, and what reached the provider."""
+"""The one checker that joins three records which share no code: the audit log,
+the lines that reached MCP servers, and the requests that reached the provider.
+"""
 import hashlib
 import json
 
@@ -11,7 +12,8 @@ def canonical(value):
 
 
 def check_chain(path):
-    """What is wrong with the log's chain, or None; by the man page alone."""
+    """Returns the fault in the chain of the log, or None. It relies on the man
+    page alone."""
     prev, seq = "0" * 64, 1
     with open(path, "rb") as f:
         for number, line in enumerate(f.read().splitlines(), 1):
@@ -29,9 +31,10 @@ def check_chain(path):
 
 
 def check_calls(audit, servers):
-    """servers: name -> log of that server (mcp_echo.py). Every call that a
-    server received stands in the log, allowed, before it, with the same tool,
-    arguments and digest; every forwarded one arrived or its end says why."""
+    """Check that every call that a server received is in the log before, as
+    allowed, with the same tool, arguments and digest, and that every forwarded
+    call arrived, or its end says why not. servers: name -> log of that server
+    (mcp_echo.py)."""
     wrong = []
     calls = {c["id"]: c for c in audit if c["event"] == "call"}
     ends = {e["id"]: e for e in audit if e["event"] == "result"}
@@ -68,7 +71,8 @@ def check_calls(audit, servers):
 
 
 def check_requests(audit, seen):
-    """Every request that reached the provider stands in the log before it."""
+    """Check that every request that reached the provider is in the log before.
+    """
     asked = [a["path"] + ("?" + a["query"] if a["query"] else "")
              for a in audit if a["event"] == "modelRequest"]
     wrong = []

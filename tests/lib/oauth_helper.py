@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""Login files, the token server, and another user of the same file: one that
-keeps to the locks of Claude Code, as its own program does."""
+"""Login files, the token server, and another user of the same file, which
+respects the locks of Claude Code as that program does."""
 import contextlib
 import json
 import os
@@ -17,7 +17,8 @@ BODY = json.dumps({"model": "m", "max_tokens": 5, "messages":
 
 
 class TokenServer(h.Process):
-    """seed: login files whose tokens it knows from the start."""
+    """A token server; seed: login files whose tokens it knows from the start.
+    """
 
     def __init__(self, work, *options, seeds=(), name="oauth"):
         self.dir = os.path.join(work, name)
@@ -114,8 +115,8 @@ class Login:
 
 
 class OtherUser:
-    """Uses the file as the vendor's program does: looks, asks, and on 401
-    takes the locks, looks again, renews, writes."""
+    """Uses the file as the vendor's program does: read, make a request, and on
+    401 take the locks, read again, renew, write."""
 
     def __init__(self, login, server):
         self.login, self.server = login, server

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: ISC
-"""An independent reader of what reaches a person's terminal: a closed grammar,
-and a model of the screen that tells who wrote where."""
+"""An independent reader of the output that reaches a person's terminal: a
+closed grammar, and a model of the screen that knows who wrote each cell."""
 import re
 
-# Everything that a viewer may send to a terminal; nothing else may come.
+# Everything that a viewer may send to a terminal; anything else is an error.
 GRAMMAR = re.compile(
     rb"(?P<cup>\x1b\[(?:(\d+);(\d+))?H)"
     rb"|(?P<el>\x1b\[K)|(?P<ed>\x1b\[2?J)"
@@ -19,11 +19,12 @@ GRAMMAR = re.compile(
 
 
 class Strange(Exception):
-    """Bytes outside of the grammar."""
+    """Bytes outside the grammar."""
 
 
 class Screen:
-    """What stands where. `touched`: rows (from 0) that text was written to."""
+    """The contents of the screen. `touched`: rows (from 0) that text was
+    written to."""
 
     def __init__(self, rows, cols):
         self.rows, self.cols = rows, cols

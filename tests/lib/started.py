@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
 """`icctl start` as a person runs it: a home, a workspace, and the processes
-that it makes."""
+that it starts."""
 import json
 import os
 import shlex
@@ -23,14 +23,14 @@ class Place:
             os.makedirs(d, mode=0o700, exist_ok=True)
         h.put(os.path.join(self.home, "config.json"),
               json.dumps(config or {}), 0o600)
-        # No server: nothing that the agent's terminal needs.
+        # No server: the agent's terminal needs none.
         h.put(os.path.join(self.home, "mcp-servers.json"), "{}", 0o600)
         self.env = {"PATH": "/usr/bin:/bin", "HOME": self.user,
                     "IRONCURTAIN_HOME": self.home, "LANG": "C.UTF-8",
                     "TERM": "xterm-256color"}
 
     def script(self, text, name="agent.sh"):
-        """A program of the agent's, in its workspace."""
+        """Write a program of the agent into its workspace."""
         h.put(os.path.join(self.project, name), "#!/bin/bash\n" + text, 0o755)
         return "/workspace/" + name
 
@@ -57,7 +57,8 @@ class Place:
         return Terminal(self.argv(*command), env, **kw)
 
     def shell(self, text, **kw):
-        """A shell script on a terminal; START stands for `icctl start`."""
+        """Run a shell script on a terminal; START is replaced by `icctl
+        start`."""
         start = shlex.join(self.argv()[:-1])
         env = {**self.env, **kw.pop("env", {})}
         return Terminal(["/bin/bash", "--norc", "-c",
@@ -69,7 +70,7 @@ class Place:
                               check=False, **kw)
 
     def session(self):
-        """The newest session's directory."""
+        """Returns the directory of the newest session."""
         top = os.path.join(self.home, "sessions")
         return max((os.path.join(top, n) for n in os.listdir(top)),
                    key=os.path.getmtime)
@@ -81,7 +82,7 @@ class Place:
 
 
 def children(pid):
-    """Process ids of the children of all its threads."""
+    """Returns the process ids of the children of all threads."""
     out = []
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -94,7 +95,7 @@ def children(pid):
 
 
 def named(pid, name):
-    """A child's id, by the name of its program."""
+    """Returns a child's id, by the name of its program."""
     for child in children(pid):
         try:
             with open(f"/proc/{child}/comm", encoding="ascii") as f:
@@ -106,7 +107,7 @@ def named(pid, name):
 
 
 def family(pid):
-    """Who is who below the process that a shell sees: {name: id}."""
+    """Returns {name: id} of the processes below the one that a shell sees."""
     def find():
         supervisor = named(pid, "icsupervisor")
         viewer = named(pid, "icctl")
@@ -119,7 +120,7 @@ def family(pid):
 
 
 def fds(pid):
-    """What its descriptors are."""
+    """Returns the targets of its descriptors."""
     out = {}
     for n in os.listdir(f"/proc/{pid}/fd"):
         try:

@@ -6,7 +6,7 @@ import traceback
 
 
 class Tap:
-    """Counts and names checks; every failure says what was got."""
+    """Counts and names checks; every failure prints the value found."""
 
     def __init__(self):
         self.count = self.failed = 0
@@ -38,7 +38,7 @@ class Tap:
 
     @contextlib.contextmanager
     def case(self, name):
-        """A failure inside is this case's, not the end of the run."""
+        """Run a case; a failure inside it does not end the run."""
         try:
             yield
         except Exception as e:  # pylint: disable=broad-except

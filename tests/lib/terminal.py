@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""What a person at a terminal sees and presses."""
+"""The screen and the keys of a person at a terminal."""
 import fcntl
 import os
 import pty
@@ -14,7 +14,7 @@ class Terminal:
     """A program on a terminal of its own."""
 
     def __init__(self, argv, env, rows=None, cols=None, fds=None):
-        """fds: descriptors that it gets besides, by number."""
+        """fds: further descriptors for the program, by number."""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             if rows:
@@ -34,7 +34,8 @@ class Terminal:
         self.set_size(self.fd, rows, cols)
 
     def read(self, timeout):
-        """More of its output; False: there is none, or it has ended."""
+        """Read more of its output. Returns False if there is none, or it has
+        ended."""
         if not select.select([self.fd], [], [], max(0, timeout))[0]:
             return False
         try:
@@ -46,7 +47,8 @@ class Terminal:
         return bool(data)
 
     def until(self, pattern, timeout=30):
-        """What came since the last time, once the pattern is in it."""
+        """Returns the output since the last call, once the pattern is in it.
+        """
         end = time.monotonic() + timeout
         while not re.search(pattern, self.out):
             if not self.read(end - time.monotonic()):
@@ -58,31 +60,32 @@ class Terminal:
         os.write(self.fd, key)
 
     def answer(self, key):
-        """It counts once its call has stood there for a second."""
+        """Press a key that counts only once its call has been shown for a
+        second."""
         time.sleep(1.1)
         self.key(key)
 
     def approve(self, shown, key=b"a"):
-        """Both keys for the call that `icctl watch` has shown last."""
+        """Press both keys for the call that `icctl watch` showed last."""
         ident = re.findall(r"(\w{4}): \[a\]pprove", shown)[-1]
         self.answer(key)
         self.until(ident.encode() + rb" ?[^\n]*, any other key not to")
         self.key(ident[:1].encode())
 
     def settings(self):
-        """Everything that stty shows."""
+        """Returns everything that stty shows."""
         return termios.tcgetattr(self.fd)
 
     def echo(self):
         return bool(self.settings()[3] & termios.ECHO)
 
     def end_status(self):
-        """The same, as a shell says it."""
+        """Returns the exit status as a shell reports it."""
         status = self.end()
         return status if status >= 0 else 128 - status
 
     def end(self):
-        """Its exit status, once it has ended by itself."""
+        """Returns the exit status, once the program has ended by itself."""
         while self.read(30):
             pass
         os.close(self.fd)

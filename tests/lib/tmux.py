@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""A shell in a terminal that is a program of its own: tmux draws what comes,
-and tells afterwards how its terminal stands."""
+"""A shell in a terminal that is itself a program: tmux draws the output, and
+reports the state of its terminal afterwards."""
 import os
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ PROMPT = "shell>"
 
 
 class Tmux:
-    """A server of the test's own, with one shell on one pane."""
+    """A tmux server for this test, with one shell in one pane."""
 
     def __init__(self, work, env, rows=24, cols=80):
         self.socket = os.path.join(work, "tmux.sock")
@@ -37,14 +37,14 @@ class Tmux:
         return r.stdout
 
     def ask(self, what):
-        """One of tmux's own variables, of the pane."""
+        """Returns one of tmux's variables for the pane."""
         return self.tmux("display-message", "-p", f"#{{{what}}}").strip()
 
     def screen(self):
         return self.tmux("capture-pane", "-p").split("\n")[:-1]
 
     def until(self, text, timeout=30):
-        """The screen, once the text stands on it."""
+        """Returns the screen, once the text is on it."""
         def look():
             lines = self.screen()
             return lines if any(text in x for x in lines) else None
@@ -69,17 +69,17 @@ class Tmux:
         self.keys("Enter")
 
     def pid(self):
-        """Of the shell."""
+        """The process id of the shell."""
         return int(self.ask("pane_pid"))
 
     def stty(self):
-        """The settings of the pane's terminal."""
+        """Returns the settings of the pane's terminal."""
         return subprocess.run(["stty", "-a", "-F", self.ask("pane_tty")],
                               capture_output=True, text=True, timeout=20,
                               check=True).stdout
 
     def modes(self):
-        """What a program may have left behind."""
+        """Returns the modes that a program may have left set."""
         return {name: self.ask(name) for name in (
             "alternate_on", "mouse_any_flag", "mouse_button_flag",
             "mouse_standard_flag", "mouse_sgr_flag", "keypad_cursor_flag",

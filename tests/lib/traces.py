@@ -6,7 +6,7 @@ import re
 
 
 def children(pid):
-    """All descendants, by their parents' own lists."""
+    """Returns all descendants, from the parents' own lists."""
     found = []
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -20,7 +20,7 @@ def children(pid):
 
 
 def open_processes(pid):
-    """The descendants that this user may look into."""
+    """Returns the descendants whose memory this user may read."""
     found = []
     for p in children(pid):
         try:
@@ -32,7 +32,8 @@ def open_processes(pid):
 
 
 def memory_has(pid, needle):
-    """Does the process hold it: memory, environment, command line?"""
+    """Returns whether the process has the secret in memory, environment or
+    command line."""
     found = []
     for name in ("environ", "cmdline"):
         with open(f"/proc/{pid}/{name}", "rb") as f:
@@ -45,7 +46,8 @@ def memory_has(pid, needle):
 
 
 def resident(pid):
-    """The runs of readable pages that are in memory, of each mapping."""
+    """Returns the runs of readable pages of each mapping that are in memory.
+    """
     page = os.sysconf("SC_PAGE_SIZE")
     with open(f"/proc/{pid}/maps", encoding="ascii", errors="replace") as f:
         maps = f.read().splitlines()

@@ -96,7 +96,7 @@ class Agent:
                 "body": response.body.decode("utf-8", "replace")}
 
     def step_net(self, step):
-        """A way out that must not exist."""
+        """Try a way out of the sandbox that must not exist."""
         host, port = step["net"].rsplit(":", 1)
         socket.create_connection((host, int(port)), 5).close()
         return {"connected": True}
@@ -125,7 +125,7 @@ class Agent:
         return result
 
     def attempt(self, function, step):
-        """Its result; an error is one too."""
+        """Returns the result of a step; an error is a result too."""
         began = time.monotonic()
         try:
             result = dict({"ok": True}, **function(step))
@@ -148,7 +148,7 @@ class Agent:
                 raise SystemExit(f"step {number}: what is {step}?")
             function = getattr(self, "step_" + name)
             if step.get("background"):
-                self.mcp            # connected before others start
+                self.mcp            # connect before other threads start
                 slot = {}
                 thread = threading.Thread(
                     target=lambda f=function, s=step, r=slot:

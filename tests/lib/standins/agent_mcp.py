@@ -8,11 +8,11 @@ import threading
 
 
 class Malformed(Exception):
-    """The other side sent what it must not."""
+    """The peer sent something that it must not send."""
 
 
 class Closed(Exception):
-    """The other side closed."""
+    """The peer closed the connection."""
 
 
 class RpcError(Exception):
@@ -35,17 +35,17 @@ def strict_json(text):
 
 
 def text_of(result):
-    """All that the answer to a call says."""
+    """Returns the whole text of an answer to a call."""
     return "\n".join(c.get("text", "") for c in result.get("content", []))
 
 
 def outcome(result):
-    """(is it an error, its text)"""
+    """Returns (whether it is an error, its text)."""
     return bool(result.get("isError")), text_of(result)
 
 
 class Pending:
-    """A request under way."""
+    """A request in flight."""
 
     def __init__(self, ident, progress):
         self.id, self.progress = ident, progress
@@ -53,7 +53,7 @@ class Pending:
         self.message = None
 
     def wait(self, timeout=30):
-        """The result; RpcError, Closed or TimeoutError."""
+        """Returns the result, or raises RpcError, Closed or TimeoutError."""
         if not self.done.wait(timeout):
             raise TimeoutError(f"no answer to {self.id} in {timeout} s")
         if self.message is None:
@@ -64,7 +64,8 @@ class Pending:
 
 
 class Mcp:
-    """path: Unix socket; argv: command whose stdio is the connection."""
+    """A connection; path: a Unix socket; argv: a command whose stdio is the
+    connection."""
 
     def __init__(self, path=None, argv=None):
         self.process = self.sock = None
@@ -82,7 +83,7 @@ class Mcp:
         self.next_id = 1
         self.lines = []             # raw, as received
         self.notifications = []     # decoded
-        self.strays = []            # answers to nothing, requests, not JSON
+        self.strays = []            # answers to no request, requests, lines that are not JSON
         self.closed = False
         self.server = None
         threading.Thread(target=self._read, daemon=True).start()
@@ -135,7 +136,7 @@ class Mcp:
                 pending.progress(params)
 
     def wait_for(self, predicate, timeout=30):
-        """Until predicate(self) holds, looked at after each line."""
+        """Wait until predicate(self) holds; it is tested after each line."""
         with self.changed:
             return self.changed.wait_for(
                 lambda: self.closed or predicate(self), timeout)
@@ -153,7 +154,7 @@ class Mcp:
                       b"\n")
 
     def start(self, method, params=None, ident=None, progress=None):
-        """Sends a request; a Pending to wait for."""
+        """Send a request. Returns a Pending to wait for."""
         with self.changed:
             if ident is None:
                 ident, self.next_id = self.next_id, self.next_id + 1
@@ -193,7 +194,8 @@ class Mcp:
 
     def start_call(self, tool, args=None, progress=None, ident=None,
                    **params):
-        """progress: called with the params of each notification."""
+        """Begin a call; progress: called with the params of each notification.
+        """
         with self.changed:
             if ident is None:
                 ident, self.next_id = self.next_id, self.next_id + 1

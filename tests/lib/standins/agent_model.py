@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""An HTTPS client for tests that speaks through a CONNECT proxy, well-formed
-or not: raw bytes go out as they are, and answers are read strictly."""
+"""An HTTPS client for tests that connects through a CONNECT proxy and may be
+malformed: raw bytes are sent as they are, and answers are read strictly."""
 import json
 import socket
 import ssl
@@ -41,8 +41,8 @@ PROVIDERS = {
 
 
 class Model:
-    """proxy: Unix socket path, HOST:PORT, or None (straight to `direct`,
-    HOST:PORT).  sni: None as the host, "" none at all."""
+    """A connection; proxy: a Unix socket path, HOST:PORT, or None (directly to
+    `direct`, HOST:PORT).  sni: None for the host, "" for none at all."""
 
     def __init__(self, proxy=None, host="api.anthropic.com", port=443,
                  ca=None, key=None, direct=None, timeout=30, sni=None,
@@ -53,7 +53,7 @@ class Model:
         self.sock = self._open(proxy or direct)
         self.connect_response = None
         if not connect:
-            return          # raw towards the proxy itself
+            return          # raw, to the proxy itself
         if proxy:
             self.connect_response = self.connect()
             if self.connect_response.status != 200:
@@ -109,7 +109,7 @@ class Model:
         return data
 
     def pieces(self, response, method):
-        """The body as it comes: chunks, or one piece."""
+        """Yields the body as it arrives: chunks, or one piece."""
         length = response.all("content-length")
         coding = response.all("transfer-encoding")
         if len(length) + len(coding) > 1:
@@ -135,7 +135,7 @@ class Model:
             response.body += piece
 
     def read_all(self):
-        """Everything until the other side closes."""
+        """Returns everything until the peer closes."""
         try:
             while True:
                 self._more()
@@ -147,7 +147,7 @@ class Model:
         self.sock.sendall(data)
 
     def read_response(self, method="POST", body=True):
-        """The next final response; 1xx are skipped."""
+        """Returns the next final response; 1xx are skipped."""
         while True:
             response = Response(self._read_until(b"\r\n\r\n"))
             if response.status >= 200 or response.status == 101:
@@ -183,7 +183,7 @@ class Model:
 
     def message(self, text="hello", kind="anthropic", stream=False,
                 headers=()):
-        """One model request, as the provider's SDK would send it."""
+        """Make one model request, as the provider's SDK does."""
         body = {"model": "test-model", "stream": stream}
         turn = [{"role": "user", "content": text}]
         body.update({"max_tokens": 100, "messages": turn}

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""An authorization server and the provider that takes its tokens, on one TLS
+"""An authorization server and the provider that accepts its tokens, on one TLS
 port of 127.0.0.1 with a CA of its own: authorization codes with PKCE, device
-codes as RFC 8628 and as Codex has them, refresh tokens that are good once.  A
-second, plain port takes orders: what the user does in a browser, what is
-answered instead, what was issued.  Shares no code with the product."""
+codes as in RFC 8628 and as Codex uses them, refresh tokens that work once.  A
+second, plain port takes orders: the user's actions in a browser, answers to
+give instead, and which tokens were issued.  Shares no code with the product.
+"""
 import argparse
 import hashlib
 import json
@@ -46,7 +47,7 @@ class State:
         self.access = {}        # token -> expiry
         self.refresh = {}       # token -> spent
         self.issued = []        # every token that is a secret
-        self.raw = []           # (status, text, content encoding) to come
+        self.raw = []           # (status, text, content encoding) of the next answers
         self.expires_in = args.expires_in
         self.log = open(args.log, "a", encoding="utf-8")
 
@@ -102,7 +103,7 @@ class State:
         return 400, {"error": "unsupported_grant_type"}
 
     def poll(self, f):
-        """Codex's own: what it must exchange then."""
+        """The polling of Codex, whose answer is a code to exchange."""
         approved = self.devices.get(f.get("device_auth_id"))
         if not approved:
             return 403, {"error": "pending"}

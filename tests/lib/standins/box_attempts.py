@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""What a program in a box might ask of the kernel. Prints name -> errno's name
-or "ok" as JSON into the file of its argument: once bare, as a baseline, once
-as an agent, once as an MCP server."""
+"""System calls that a program in a sandbox might try. Prints name -> errno's
+name or "ok" as JSON into the file given as argument: once bare, as a baseline,
+once as an agent, once as an MCP server."""
 import ctypes
 import errno
 import json
@@ -13,7 +13,7 @@ import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
 X86 = platform.machine() == "x86_64"
-# By x86-64 and arm64; from 424 on the numbers are the same.
+# Numbers for x86-64 and arm64; from 424 on they are the same.
 NR = {"unshare": (272, 97), "keyctl": (250, 219), "add_key": (248, 217),
       "bpf": (321, 280), "userfaultfd": (323, 282), "mount": (165, 40),
       "io_uring_setup": (425,) * 2, "clone3": (435,) * 2,
@@ -48,7 +48,8 @@ keep = []
 
 
 def made(mode):
-    """A file without a name, of this mode, and what became of the bits."""
+    """Create a file without a name, with this mode. Returns the mode it really
+    has."""
     fd = os.open(here, os.O_TMPFILE | os.O_RDWR, mode)
     got = os.fstat(fd).st_mode & 0o7777
     os.close(fd)
@@ -131,7 +132,8 @@ def outcome(fn):
 
 
 def attempt(fn):
-    """In a child: some of them change the process."""
+    """Make the attempt in a child, because some attempts change the process.
+    """
     r, w = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A corporate proxy for tests: takes CONNECT with Basic credentials on
-127.0.0.1, resolves names by its own map, and writes down what it is asked.
-Shares no code with the product.  Prints {"port": N}; ends with its parent.
+"""A corporate proxy for tests: accepts CONNECT with Basic credentials on
+127.0.0.1, resolves names by its own map, and records its requests. Shares no
+code with the product.  Prints {"port": N}; ends with its parent.
 
---hold TARGET: such a CONNECT is never answered.
---intercept TARGET: within it the proxy speaks TLS itself, with a certificate
-that its CA (--ca-dir) made for the host, and plain HTTP to where it leads.
---mode FILE: while that file holds {"bytes": TEXT, "hold": BOOL} this is what
-every CONNECT is answered, and then the connection closes, or is held."""
+--hold TARGET: a CONNECT to it is never answered. --intercept TARGET: inside
+its tunnel the proxy speaks TLS itself, with a certificate that its CA
+(--ca-dir) made for the host, and plain HTTP to the real target. --mode FILE:
+while that file contains {"bytes": TEXT, "hold": BOOL}, every CONNECT is
+answered with that text, and then the connection is closed, or held."""
 import argparse
 import base64
 import json
@@ -54,7 +54,7 @@ class Proxy:
         return c
 
     def intercept(self, s, target):
-        """One request of what should be private, and its answer."""
+        """Read one request that should be private, and answer it."""
         s.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
         try:
             s = self.contexts[target].wrap_socket(s, server_side=True)
@@ -144,7 +144,7 @@ class Proxy:
             return
         where = self.map[target]
         up = socket.create_connection(("127.0.0.1", int(where)), 10)
-        # Proxies say such things; they mean nothing here.
+        # Real proxies send such headers, which have no meaning here.
         s.sendall(b"HTTP/1.1 200 Connection established\r\n"
                   b"Proxy-Agent: stand-in\r\nContent-Length: 0\r\n\r\n" + rest)
         other = threading.Thread(target=copy, args=(up, s), daemon=True)

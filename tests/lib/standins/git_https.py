@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A git server over https: TLS of a CA of its own before git's http-backend.
-Writes what it is asked, one JSON object a line.  Its first line on stdout
-says its port.  Shares no code with the product."""
+"""A git server over https: TLS with a CA of its own in front of git's
+http-backend. Records its requests, one JSON object per line.  Its first line
+on stdout is its port.  Shares no code with the product."""
 import argparse
 import http.server
 import json

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A git server for tests: smart and dumb HTTP over TLS on 127.0.0.1, by git's
-own http-backend, for whoever has the token.  Shares no code with the product.
-Prints {"port": N} when it listens; each request is a JSON line of the log,
-written before it is answered."""
+"""A git server for tests: smart and dumb HTTP over TLS on 127.0.0.1, with
+git's own http-backend, for anyone who has the token.  Shares no code with the
+product. Prints {"port": N} when it listens; each request is a JSON line of the
+log, written before it is answered."""
 import argparse
 import base64
 import hashlib

@@ -94,7 +94,7 @@ class Server:
 
     # ---- misbehaviour -------------------------------------------------
     def misbehave(self, when):
-        """Instead of an answer at that point: True, no answer is sent."""
+        """Misbehave at that point. Returns True if no answer is to be sent."""
         if self.opts.garbage == when:
             self.send_bytes(b"this is not JSON \xff\xfe {]\n")
             return True
@@ -181,8 +181,8 @@ class Server:
         return result
 
     def redefine(self, tools):
-        """What the definitions file says now: members of a tool, null for
-        a tool that is no longer listed; another name is one more tool."""
+        """Apply the definitions file: members of a tool, null for a tool that
+        is no longer listed; another name adds a tool."""
         if not self.opts.definitions or \
                 not os.path.exists(self.opts.definitions):
             return tools

@@ -22,7 +22,7 @@ def line(**members):
 
 
 def texts(own):
-    """kind: what is written again and again."""
+    """Returns the text to repeat for that kind of flood."""
     many = range(64)
     return {
         "answers": b"".join(line(id=own + 1 + i, result={}) for i in many),
@@ -44,7 +44,7 @@ def write(fd, data, until):
 
 
 def connect(target, until):
-    """Connections that are asked for and given up."""
+    """Open connections and give them up at once."""
     url = urlsplit(os.environ["HTTPS_PROXY"])
     ask = f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode()
     while time.monotonic() < until:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""An MCP server on stdio that does what a git server does, and no more: it
-runs git in a repository and gives back what git wrote.  It guards nothing.
-Shares no code with the product."""
+"""An MCP server on stdio that runs git in a repository and returns its output,
+as a git server does.  It guards against nothing. Shares no code with the
+product."""
 import json
 import subprocess
 import sys

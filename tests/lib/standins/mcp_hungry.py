@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""An MCP server that lists no tools and takes memory until it is ended."""
+"""An MCP server that lists no tools and allocates memory until it is killed.
+"""
 import json
 import sys
 

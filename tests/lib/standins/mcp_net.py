@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: ISC
 """An MCP server that tries the network, for tests; shares no code with the
 product.  Tools: `tunnel` asks its proxy for host:port, sends text, half-closes
-and gives back what came; `raw` writes bytes to the proxy as they are; `direct`
+and returns the answer; `raw` writes bytes to the proxy as they are; `direct`
 connects without it; `many` holds n tunnels at once and uses the last; `https`
-gets a URL with Python's own client, or with what it is told to run."""
+fetches a URL with Python's own client, or with a given command."""
 import base64
 import json
 import os
@@ -40,7 +40,8 @@ def rest(s):
 
 
 def connect(target):
-    """The socket and the head of the answer; what came with it is kept."""
+    """Returns the socket and the head of the answer; data that came with it is
+    kept."""
     s = proxy()
     s.settimeout(30)
     s.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())

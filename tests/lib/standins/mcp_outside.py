@@ -35,7 +35,8 @@ def write(path):
 
 
 def below(path):
-    """All that can be read there, and the directories that take a file."""
+    """Returns everything that can be read there, and the directories that
+    accept a file."""
     texts, taking = {}, []
     for top, _, names in os.walk(path):
         for name in names:

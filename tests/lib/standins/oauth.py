@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A token endpoint and the provider that takes its tokens, on one TLS port of
-127.0.0.1 with a CA of its own.  A refresh token is good once: used again, its
-whole family is revoked, as the real ones do.  A second, plain port takes
+"""A token endpoint and the provider that accepts its tokens, on one TLS port
+of 127.0.0.1 with a CA of its own.  A refresh token works once: used again, its
+whole family is revoked, as by the real providers.  A second, plain port takes
 orders: /expire, /set?key=value, /state.  Shares no code with the product."""
 import argparse
 import json
@@ -33,11 +33,11 @@ class State:
         self.spent = {}
         self.dead = set()       # families
         self.expires_in = args.expires_in
-        self.status = 0         # of the next answers of the token endpoint
-        self.echo = ""          # in the provider's answers
-        self.raw = ""           # instead of its next answers' bodies
+        self.status = 0         # for the next answers of the token endpoint
+        self.echo = ""          # for the provider's answers
+        self.raw = ""           # replaces the bodies of its next answers
         self.delay = 0.0
-        self.reject = 0         # so many requests get 401 whatever they have
+        self.reject = 0         # this many requests get 401, whatever their token
         self.counts = {"refreshed": 0, "revoked": 0, "asked": 0, "good": 0,
                        "unauthorized": 0, "kinds": []}
         self.log = open(args.log, "a", encoding="utf-8")
@@ -62,7 +62,7 @@ class State:
         return access, refresh
 
     def token(self, fields):
-        """The status and the answer."""
+        """Returns the status and the answer."""
         self.counts["asked"] += 1
         token = fields.get("refresh_token", "")
         if fields.get("grant_type") != "refresh_token" or \
@@ -89,8 +89,8 @@ class State:
         return 200, answer
 
     def google(self, fields):
-        """Refresh tokens are good as often as one likes, and the program
-        that got them has a secret, too."""
+        """Like Google's: refresh tokens work any number of times, and the
+        program that got them has a secret, too."""
         if f"{fields['client_id']}:{fields.get('client_secret')}" != \
                 self.args.google:
             return 401, {"error": "invalid_client"}

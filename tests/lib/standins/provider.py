@@ -37,7 +37,7 @@ MAX_HEAD = 1 << 18
 
 
 class Gone(Exception):
-    """The peer closed, or we are to stop here."""
+    """The peer has closed the connection, or this server has to stop."""
 
 
 class Request:
@@ -58,7 +58,7 @@ class Request:
         return [v for n, v in self.headers if n.lower() == name]
 
     def keys(self):
-        """Every credential that it carries."""
+        """Returns every credential that a request carries."""
         found = [v for n in ("x-api-key", "api-key", "x-goog-api-key")
                  for v in self.all(n)]
         return found + [re.sub("^[Bb]earer ", "", v)
@@ -71,7 +71,7 @@ class Connection:
         self.sock = sock
         self.buf = b""
         self.sent = 0           # bytes of this reply
-        self.stops = []         # (bytes of the reply, what to do then)
+        self.stops = []         # (bytes of the reply, action after them)
 
     def more(self):
         data = self.sock.recv(65536)
@@ -133,7 +133,8 @@ class Connection:
         raise Gone("reset")
 
     def close(self, why):
-        """With close_notify, unless reset or never through the handshake."""
+        """Close with close_notify, unless the connection was reset or never
+        finished its handshake."""
         if why != "reset" and isinstance(self.sock, ssl.SSLSocket):
             try:
                 self.sock.setblocking(False)
@@ -149,7 +150,7 @@ class Connection:
 
     def send_reply(self, status, reason, headers, pieces, chunked,
                    head_only=False):
-        """pieces: parts of the body, each sent as one chunk."""
+        """Send a reply; pieces: parts of the body, each sent as one chunk."""
         lines = [f"HTTP/1.1 {status} {reason}"]
         lines += [f"{n}: {v}" for n, v in headers]
         lines.append("Transfer-Encoding: chunked" if chunked else
@@ -287,7 +288,7 @@ class Provider:
                  unsigned=self.unsigned(req), **body)
 
     def unsigned(self, req):
-        """"": rightly signed; else what is wrong with the signature."""
+        """Returns "" if the request is signed correctly, else the fault."""
         s = self.signers
         return "not asked for" if s is None else sigv4.verify(
             req.headers, req.method, req.target, req.body, s["keys"],
@@ -307,7 +308,7 @@ class Provider:
             found[1] in self.signers.get("expired", [])
 
     def exchange(self, conn, req, nth):
-        """One request and its answer; whether the connection goes on."""
+        """Process one request. Returns whether the connection stays open."""
         o = self.opts
         conn.sent = 0
         odd = (len(self.requests) >= o.after and
@@ -354,7 +355,7 @@ class Provider:
         return False
 
     def ws_answer(self, body):
-        """Events of a turn, each a message."""
+        """Returns the events of a turn, one message each."""
         kind, *rest = answer(self.script, "POST", "/v1/responses",
                              {**body, "stream": True})
         for piece in rest[0] if kind == "sse" else [json.dumps(rest[1])]:
@@ -374,7 +375,8 @@ class Provider:
         return False
 
     def listed(self, conn, req, nth):
-        """The reply that x-stainless-reply numbers, or the first."""
+        """Returns the reply that x-stainless-reply selects by number, or the
+        first."""
         which = int((req.all("x-stainless-reply") or ["0"])[0])
         reply = self.replies[which]
         self.record(conn, req, nth, f"listed {which}")
@@ -385,7 +387,7 @@ class Provider:
         return not reply.get("close")
 
     def reply(self, req, odd):
-        """(status, reason, headers, pieces, chunked)"""
+        """Returns (status, reason, headers, pieces, chunked)."""
         o = self.opts
         headers = [("Content-Type", "application/json"),
                    ("request-id", "req_standin")]
@@ -411,7 +413,7 @@ class Provider:
         return status, reason, headers, pieces, chunked
 
     def reflect(self, pieces, kind, echo, chunked):
-        """The echo within the body; cut in two at --reflect-split."""
+        """Returns the echo within the body; cut in two at --reflect-split."""
         if kind == "sse":
             text = b'event: ping\ndata: {"type":"ping","echo":"' + \
                 echo.encode() + b'"}\n\n'

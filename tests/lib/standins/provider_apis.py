@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: ISC
-"""What a model provider answers: Anthropic Messages, OpenAI Responses (classic
-and "code mode"), OpenAI chat completions, Gemini.  Keeps no state: the number
-of tool results in the conversation is the number of the script's step.
+"""The answers of model providers: Anthropic Messages, OpenAI Responses
+(classic and "code mode"), OpenAI chat completions, Gemini.  Keeps no state:
+the number of tool results in the conversation is the step of the script.
 
-A script is a list of steps:
-    {"tool": "regex", "args": {...}}   call the first offered tool that matches
-    {"text": "... $RESULT ..."}        final answer; $RESULT: last tool result
-Past its end, or where no offered tool matches: a final text.
-"""
+A script is a list of steps: {"tool": "regex", "args": {...}} calls the first
+offered tool that matches; {"text": "... $RESULT ..."} is the final answer, in
+which $RESULT is the last tool result.  After the last step, or if no offered
+tool matches, the answer is a final text."""
 import itertools
 import json
 import re
@@ -18,7 +17,7 @@ _count = itertools.count(1)
 
 
 def flat(content):
-    """The text of a tool result, whatever its shape."""
+    """Returns the text of a tool result, whatever its shape."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -30,7 +29,7 @@ def flat(content):
 
 
 def decide(script, names, results):
-    """(tool, args, call id) or (None, text, None)."""
+    """Returns (tool, args, call id) or (None, text, None)."""
     step = script[len(results)] if len(results) < len(script) else {}
     if "tool" in step:
         for name in names:
@@ -43,7 +42,8 @@ def decide(script, names, results):
 
 
 def anthropic(script, body):
-    """(events, reply): what a stream would carry, and the whole message."""
+    """Returns (events, reply): the events of a stream, and the whole message.
+    """
     results = [flat(part.get("content", ""))
                for message in body.get("messages", [])
                if isinstance(message.get("content"), list)
@@ -86,7 +86,8 @@ def anthropic(script, body):
 
 
 def _responses_tools(body):
-    """Offered name -> what the call must carry; namespace of code mode."""
+    """Returns {offered name: members that the call must have}, the results of
+    tools so far, and the namespace of code mode or None."""
     names = {}
     for tool in body.get("tools", []):
         if tool.get("type") == "function":
@@ -110,7 +111,7 @@ def _responses_tools(body):
 
 
 def _item_events(item, start, middle):
-    """added, the item's own events, done."""
+    """Returns the events of an item: added, its own events, done."""
     events = [{"type": "response.output_item.added", "output_index": 0,
                "item": start}]
     for event in middle:
@@ -217,7 +218,7 @@ def gemini(script, body):
     tool, value, _ = decide(script, names, results)
     if body.get("generationConfig", {}).get("responseMimeType") == \
             "application/json":
-        # Its router asks which model to take.
+        # Its router requests which model to use.
         tool, value = None, '{"reasoning": "any", "model_choice": "flash"}'
     part = {"functionCall": {"name": tool, "args": value}} if tool else \
         {"text": value}
@@ -231,7 +232,7 @@ def gemini(script, body):
 
 
 def event_bytes(event):
-    """One server-sent event."""
+    """Returns one server-sent event."""
     if isinstance(event, str):
         return b"data: " + event.encode() + b"\n\n"
     name = f"event: {event['type']}\n" if "type" in event else ""
@@ -244,7 +245,7 @@ APIS = {"/v1/messages": anthropic, "/v1/responses": responses,
 
 
 def answer(script, method, target, body):
-    """("sse", [bytes...]) or ("json", status, object)."""
+    """Returns ("sse", [bytes...]) or ("json", status, object)."""
     path = target.split("?")[0]
     if method == "GET" and path == "/v1/models":
         return ("json", 200, {"object": "list", "has_more": False, "data": [

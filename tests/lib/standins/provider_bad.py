@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""Answers that no reader may take: malformed framing, by name.  Each is the
-complete reply; `BODY` is what a lenient reader would make of it."""
+"""Answers that no reader may accept: malformed framing, by name.  Each is the
+complete reply; a lenient reader would get `BODY` from it."""
 BODY = b'{"type":"message","text":"bad framing"}'
 _OK = b"HTTP/1.1 200 OK\r\n"
 _JSON = b"Content-Type: application/json\r\n"
@@ -28,7 +28,7 @@ BAD_FRAMING = {
     "cl-empty": _head(b"Content-Length:\r\n") + BODY,
     "cl-space": _head(b"Content-Length : 39\r\n") + BODY,
     "cl-underscore": _head(b"Content_Length: 39\r\n") + BODY,
-    # the length is not what follows
+    # the length does not match the body
     "cl-short": _head(b"Content-Length: 5\r\n") + BODY,
     "cl-long": _head(b"Content-Length: 5000\r\n") + BODY,
     "te-twice": _head(_TE, _TE) + _CHUNK + _END,
@@ -68,7 +68,7 @@ BAD_FRAMING = {
     "head-cut": _OK + b"Content-Le",
     "headers-flood": _OK + b"a: b\r\n" * 5000 + b"\r\n",
     "head-64k": _OK + b"a: " + b"x" * 100000 + b"\r\n\r\n",
-    # what must not be passed on, or not followed
+    # content that must not be passed on, or not followed
     "1xx-flood": b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 1000 +
                  _head(_LEN) + BODY,
     "1xx-body": b"HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nhello" +
@@ -81,6 +81,6 @@ BAD_FRAMING = {
     "encoded": _head(b"Content-Encoding: gzip\r\n", _LEN) + BODY,
 }
 
-# After these the peer can only know the end by the connection's.
+# After these, the peer can see the end only when the connection closes.
 CLOSES = {"cl-long", "chunk-cut", "no-final", "final-cut", "empty",
           "head-cut", "http09", "not-http", "chunk-huge", "te-identity"}

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: ISC
-"""Test certificates by the openssl program: a CA made once in a directory
-(ca.pem, ca.key) and leaves that it signs."""
+"""Test certificates made with the openssl program: a CA, made once per
+directory (ca.pem, ca.key), and leaves that it signs."""
 import os
 import subprocess
 import time
 
 
 def make_certificates(directory, names, stem="leaf"):
-    """ca.pem (and ca.key) in the directory, made once; a leaf for the names."""
+    """Make ca.pem and ca.key in the directory, once, and a leaf for the names.
+    """
     def openssl(*args):
         subprocess.run(["openssl", *args], cwd=directory, check=True,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""What Amazon Bedrock and Google Vertex answer: Anthropic's Messages in their
-wrappings, Converse, Gemini.  Keeps no state."""
+"""The answers of Amazon Bedrock and Google Vertex: Anthropic's Messages in
+their wrappings, Converse, Gemini.  Keeps no state."""
 import base64
 import json
 import re
@@ -14,7 +14,7 @@ EVENTS = "application/vnd.amazon.eventstream"
 
 
 def frame(event, payload, kind="event"):
-    """One frame of an event stream."""
+    """Returns one frame of an event stream."""
     head = b"".join(
         bytes([len(n)]) + n + b"\x07" + struct.pack(">H", len(v)) + v
         for n, v in ((b":event-type", event.encode()),
@@ -27,7 +27,8 @@ def frame(event, payload, kind="event"):
 
 
 def frames(data):
-    """(headers, payload) of each; what is left. For clients of tests."""
+    """Returns (headers, payload) of each frame, and the bytes left. For
+    clients in tests."""
     found = []
     while len(data) >= 16:
         total, length, crc = struct.unpack(">III", data[:12])
@@ -106,7 +107,7 @@ def bedrock(script, model, action, body):
 
 
 def cloud(script, method, path, body):
-    """As provider_apis.answer; None: not one of theirs."""
+    """Like provider_apis.answer(); returns None for other requests."""
     m = re.fullmatch(r"/model/([^/]+)/(invoke|invoke-with-response-stream|"
                      r"converse|converse-stream|count-tokens)", path)
     if m and method == "POST":

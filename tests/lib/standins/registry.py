@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A package registry for tests, over TLS: answers what a file of paths says,
-misbehaves where told to, and writes down every request.
+"""A package registry for tests, over TLS: answers from a file of paths,
+misbehaves where that file says so, and records every request.
 
---tree: JSON, path -> {"body": base64, "type", "status", "headers": {},
-"cut": announce more than comes, "announce": a length, "stream": that many
-spaces in chunks after the body, "stall": seconds}."""
+--tree: JSON, path -> {"body": base64, "type", "status", "headers": {}, "cut":
+announce more than is sent, "announce": a length, "stream": that many spaces in
+chunks after the body, "stall": seconds}."""
 import argparse
 import base64
 import http.server

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The stand-ins against each other, without the product: what the tests rely
-on is true of the instruments themselves.  TAP on stdout."""
+"""Runs the stand-ins against each other, without the product, to check that
+the instruments do what the tests rely on.  TAP on stdout."""
 import base64
 import hashlib
 import json
@@ -38,7 +38,8 @@ def raises(kinds, function, *args):
 
 
 def forward(path, port):
-    """A CONNECT proxy on a Unix socket, to that port whatever is asked."""
+    """A CONNECT proxy on a Unix socket that leads to that port, whatever the
+    target."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""AWS Signature Version 4 as its public description has it, for a stand-in
-that verifies requests and for tests of the signer.  Shares no code with the
+"""AWS Signature Version 4 after its public description, for a stand-in that
+verifies requests and for tests of the signer.  Shares no code with the
 product."""
 import hashlib
 import hmac
@@ -14,8 +14,8 @@ def quote(text, safe=""):
 
 def signature(secret, region, service, method, path, query, date, body,
               fields):
-    """fields: (lower-case name, value) of all that is signed; path as on the
-    wire; body: hex of its SHA-256."""
+    """Returns the signature; fields: (lower-case name, value) of everything
+    signed; path: as on the wire; body: hex of its SHA-256."""
     fields = sorted(fields)
     pairs = [p.partition("=")[::2] for p in query.split("&") if p]
     canonical = "\n".join([
@@ -48,8 +48,9 @@ FORM = re.compile(
 
 def verify(headers, method, target, body, keys, region, service="bedrock",
            now=None):
-    """"" when one of keys (id -> (secret, token)) signed it as a service
-    wants it, else what is wrong.  headers: [(name, value)]; body: bytes."""
+    """Returns "" if one of keys (id -> (secret, token)) signed the request as
+    the service requires, else the fault.  headers: [(name, value)]; body:
+    bytes."""
     got = {}
     for name, value in headers:
         if name.lower() in got:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""What stand-ins of token endpoints have in common: a TLS port of 127.0.0.1
-with a CA of its own, and a second, plain one that takes a test's orders."""
+"""Shared by the stand-ins of token endpoints: a TLS port of 127.0.0.1 with a
+CA of its own, and a second, plain port that takes a test's orders."""
 import base64
 import json
 import os
@@ -36,7 +36,7 @@ class TokenHandler(BaseHTTPRequestHandler):
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def fields(self, body):
-        """Of a form, or of JSON."""
+        """Returns the fields of a form, or of JSON."""
         if self.headers.get("Content-Type", "").startswith("application/json"):
             return json.loads(body)
         return dict(urllib.parse.parse_qsl(body.decode(), True, True))
@@ -50,7 +50,7 @@ class TokenHandler(BaseHTTPRequestHandler):
 
 
 def serve(directory, handler, orders):
-    """For ever; says where first."""
+    """Print the ports, then serve until killed."""
     make_certificates(directory, ["localhost", "auth.example"])
     ThreadingHTTPServer.daemon_threads = True
     ThreadingHTTPServer.request_queue_size = 64

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """A TCP port on 127.0.0.1 that leads, through CONNECT on a Unix socket, to a
-host: for clients that know no proxy, or none on such a socket.  One process
+host: for clients that support no proxy, or none on such a socket.  One process
 for all its connections; ends with its parent."""
 import asyncio
 import json

@@ -64,7 +64,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Web:
-    """url, ca: where it is; seen: (method, path, headers) of each request."""
+    """A web site; url, ca: its address and CA; seen: (method, path, headers)
+    of each request."""
 
     def __init__(self, work, name, huge=1 << 20, host="localhost"):
         self.ca = os.path.join(work, f"{name}.pem")

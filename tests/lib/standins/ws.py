@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""WebSocket (RFC 6455) for tests: frames are written as told, well-formed or
-not, and read strictly.  A provider's side, and what tests build on."""
+"""WebSocket (RFC 6455) for tests: frames are written as told to, well-formed
+or not, and read strictly.  It has a provider's side, and functions for tests.
+"""
 import base64
 import hashlib
 import json
@@ -16,7 +17,8 @@ def accept_of(key):
 
 
 def frame(op, payload=b"", fin=True, mask=None, rsv=0, length=None):
-    """mask: four bytes, True for random ones, None for none."""
+    """Returns a frame; mask: four bytes, True for random ones, None for none.
+    """
     n = len(payload) if length is None else length
     mask = os.urandom(4) if mask is True else mask
     out = bytes([(0x80 if fin else 0) | rsv << 4 | op])
@@ -34,18 +36,18 @@ def frame(op, payload=b"", fin=True, mask=None, rsv=0, length=None):
 
 
 class Bad(Exception):
-    """The peer does not keep to the protocol."""
+    """The peer violates the protocol."""
 
 
 class Frames:
-    """take(n) gives n bytes or raises."""
+    """Reads frames; take(n) returns n bytes or raises."""
 
     def __init__(self, take, masked):
         self.take, self.masked = take, masked
         self.heads = []
 
     def frame(self):
-        """op, fin, payload"""
+        """Returns op, fin, payload."""
         a, b = self.take(2)
         if a & 0x70:
             raise Bad("a reserved bit")
@@ -72,7 +74,8 @@ class Frames:
         return op, bool(a & 0x80), data
 
     def message(self, control=None):
-        """op, payload of the next message or close; control(op, data)."""
+        """Returns op and payload of the next message or close; control(op,
+        data)."""
         first, parts = None, []
         while True:
             op, fin, data = self.frame()
@@ -91,7 +94,7 @@ class Frames:
 
 
 class Server:
-    """After the handshake of provider.py; conn: its Connection."""
+    """The server after the handshake of provider.py; conn: its Connection."""
 
     def __init__(self, conn, key, log, answer):
         self.conn, self.key, self.log, self.answer = conn, key, log, answer
@@ -159,7 +162,7 @@ class Server:
         elif what == "key coded":
             self.send(BINARY, base64.b64encode(b"a" + key))
         elif what == "almost the key":
-            # Behind its prefix, one character less than is looked for.
+            # After its prefix, one character less than the pattern has.
             self.send(TEXT, b'{"echo":"' + key[:key.index(b"-") + 1] +
                       key[-19:] + b'"}')
         elif what == "key but one":
