@@ -64,7 +64,9 @@ count_fds(void)
 	return n;
 }
 
-/* One message as raw bytes, with nfds descriptors, into a fresh channel. */
+/*
+ * Deliver one message as raw bytes, with `nfds` descriptors, to a new channel.
+ */
 static void
 deliver(enum role from, enum role to, enum proto_phase phase, const void *bytes,
     size_t len, const int *fds, size_t nfds)
@@ -108,7 +110,10 @@ deliver(enum role from, enum role to, enum proto_phase phase, const void *bytes,
 	loop_free(&loop);
 }
 
-/* Every field at its maximum, or at zero; big and long texts stay small. */
+/*
+ * Fill in a sample: every field at its maximum, or at zero; big and long texts
+ * stay small.
+ */
 static void
 sample(const struct proto_msg *m, union proto_any *msg, bool top)
 {
@@ -122,7 +127,7 @@ sample(const struct proto_msg *m, union proto_any *msg, bool top)
 
 		if (f->kind >= PROTO_str)
 			memcpy(at, &s, sizeof(s));
-		else /* little-endian machines only, as the build says */
+		else /* all machines are little-endian, as the build checks */
 			memcpy(at, &v,
 			    f->kind == PROTO_u8    ? 1
 			    : f->kind == PROTO_u16 ? 2
@@ -212,7 +217,7 @@ test_lengths(const struct proto_msg *m)
 	close(fd);
 }
 
-/* Over the maximum, one field after the other, in the encoded bytes. */
+/* Exceed the maximum of one field after the other, in the encoded bytes. */
 static void
 test_maxima(const struct proto_msg *m)
 {
@@ -232,9 +237,9 @@ test_maxima(const struct proto_msg *m)
 		uint64_t over = f->max + 1;
 
 		if (f->kind >= PROTO_str)
-			over = 1; /* announces a byte that is not there */
+			over = 1; /* announces a byte that is missing */
 		else if (over == 0 || (w < 8 && over >> (8 * w) != 0)) {
-			o += w; /* all values of the width are fine */
+			o += w; /* every value of that width is allowed */
 			continue;
 		}
 		for (size_t b = 0; b < w; b++)
@@ -266,7 +271,7 @@ test_descriptors(const struct proto_msg *m)
 		ok((seen.handled == 1) == (n == (size_t)m->nfds),
 		    "%s with %zu descriptors", m->name, n);
 	}
-	/* Says that its big field is in a memfd, and is not. */
+	/* The header says that the big field is in a memfd, but it is not. */
 	bytes[2] = WIRE_MEMFD;
 	deliver(from, to, phase, bytes, len, fds, 1);
 	ok(seen.handled == 0 && seen.closed, "%s: no memfd at all", m->name);
@@ -275,7 +280,10 @@ test_descriptors(const struct proto_msg *m)
 		close(fds[i]);
 }
 
-/* EVENT's detail in a memfd with this content, these seals, that length. */
+/*
+ * Deliver an EVENT whose detail is in a memfd with this size, seals and
+ * announced length.
+ */
 static void
 deliver_memfd(size_t size, int seals, size_t said)
 {

@@ -41,7 +41,21 @@ CLEAN = (
     "supervisor/icctl",
     "supervisor/policy",
     "supervisor/providers",
+    "tests/hostile",
     "tests/lib",
+    "tests/unit/backd",
+    "tests/unit/common",
+    "tests/unit/confine",
+    "tests/unit/http",
+    "tests/unit/icfetch",
+    "tests/unit/icfs",
+    "tests/unit/icgit",
+    "tests/unit/ipc",
+    "tests/unit/json",
+    "tests/unit/man",
+    "tests/unit/mcp",
+    "tests/unit/mcp-proxyd",
+    "tests/unit/net",
 )
 
 # Documents that agents read in a workspace, which comments may name.

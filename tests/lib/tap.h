@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * TAP on stdout, for meson's "tap" protocol.  A test names what it shows; a
- * failed one prints where and what was got.
+ * TAP on stdout, for meson's "tap" protocol.  The name of a test says what it
+ * shows; a failed one prints its place and the value found.
  */
 #ifndef TAP_H
 #define TAP_H
@@ -27,7 +27,7 @@ bool tap_str(const char *got, const char *want, const char *file, int line,
 bool tap_mem(const void *got, size_t glen, const void *want, size_t wlen,
     const char *file, int line, const char *, ...)
     __attribute__((format(printf, 7, 8)));
-/* Prints the plan; returns the exit status: 0 when nothing failed. */
+/* Print the plan.  Returns the exit status: 0 if nothing failed. */
 int tap_done(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Lines of an MCP server and what mcp-backd makes of each, and what ends it.
+ * Lines of an MCP server and the messages that mcp-backd makes of each, and the
+ * lines that end it.
  */
 #ifndef MCP_BACKD_ROWS_H
 #define MCP_BACKD_ROWS_H

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Defined beside main in the program, which is not linked. */
+/* In the program it is defined beside main(), which is not linked here. */
 struct backd backd_env;
 
 static struct backd *const b = &backd_env;
@@ -125,7 +125,7 @@ static const struct chan_handler handlers[] = {
 static const struct chan_ops test_ops = {
     handlers, sizeof(handlers) / sizeof(handlers[0]), closed};
 
-/* As the worker's frame does it. */
+/* As the worker's frame does. */
 static void
 behind(struct chan *c, bool is)
 {
@@ -143,7 +143,7 @@ static void
 turns(void)
 {
 	for (int i = 0; i < 24; i++) {
-		/* What the timer would send: nobody waits for it here. */
+		/* Send what the timer would send; nothing here waits for it. */
 		if (i == 12)
 			server_done(b);
 		if (loop_once(&b->w.loop, 0) == -1)
@@ -151,7 +151,7 @@ turns(void)
 	}
 }
 
-/* A fresh mcp-backd with a fresh server. */
+/* Set up a new mcp-backd with a new server. */
 static void
 set_up(void)
 {
@@ -228,7 +228,7 @@ put_bytes(const char *text, size_t len)
 	}
 }
 
-/* What peers were sent after the server wrote this. */
+/* Returns the messages to peers after the server wrote `text`. */
 static const char *
 says(const char *text)
 {
@@ -295,7 +295,7 @@ test_ends(void)
 	tear_down();
 }
 
-/* A result that is JSON but beyond a limit costs its call alone. */
+/* A result that is JSON but exceeds a limit fails only its own call. */
 static void
 test_limits(void)
 {
@@ -323,8 +323,7 @@ test_limits(void)
 	tear_down();
 }
 
-/* As many at once as one write takes, not one by one: they are counted in
- * time. */
+/* Write many lines at a time, because they are limited by time. */
 static void
 put_many(const char *line, unsigned n)
 {
@@ -338,7 +337,7 @@ put_many(const char *line, unsigned n)
 	put_bytes(text, at);
 }
 
-/* What a server can repeat for ever. */
+/* Everything that a server can repeat without end. */
 static void
 test_floods(void)
 {
@@ -361,7 +360,9 @@ test_floods(void)
 	tear_down();
 }
 
-/* Writes lines of `len` bytes for as long as they are read; how many were. */
+/*
+ * Write lines of `len` bytes as long as they are read.  Returns their number.
+ */
 static unsigned
 put_until_stuck(const char *line, size_t len)
 {
@@ -384,7 +385,9 @@ put_until_stuck(const char *line, size_t len)
 	return sent;
 }
 
-/* A peer that takes nothing stops the reading, and nothing else does. */
+/*
+ * A peer that reads nothing stops the reading of the server, and nothing else.
+ */
 static void
 test_back_pressure(const char *head, size_t size, const char *what)
 {
@@ -418,7 +421,7 @@ test_back_pressure(const char *head, size_t size, const char *what)
 	tear_down();
 }
 
-/* Answers to nothing that was asked make the server wait. */
+/* Unrequested answers make the server wait. */
 static void
 test_unasked(void)
 {
@@ -457,7 +460,10 @@ test_stderr(void)
 			err(1, "write");
 		turns();
 	}
-	/* In one read, so that how many are shown is no question of time. */
+	/*
+	 * Write in one piece, so that the number of lines shown does not depend
+	 * on time.
+	 */
 	for (size_t i = 1; i < sizeof(line); i += 2)
 		line[i] = '\n';
 	if (write(server_err, line, sizeof(line)) != (ssize_t)sizeof(line))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Buffers and spans: the hard maximum, what failure leaves behind, and that a
+ * Buffers and spans: the hard maximum, the state after a failure, and that a
  * full buffer stays cheap when it is drained and filled byte by byte.
  */
 #include <errno.h>
@@ -88,7 +88,7 @@ test_maximum(void)
 	is_int(buf_printf(&b, "%0256d", 1), 0, "a format as large as the memory");
 	ok(b.len == 256 && b.p[255] == '1' && b.p[0] == '0', "whole");
 	buf_free(&b);
-#ifndef IC_SANITIZED	/* ASan ends the program instead */
+#ifndef IC_SANITIZED	/* ASan would end the program instead */
 	buf_init(&b, SIZE_MAX);
 	errno = 0;
 	ok(buf_room(&b, SIZE_MAX / 2) == NULL && errno == ENOMEM, "no memory");
@@ -100,7 +100,9 @@ test_maximum(void)
 	buf_free(&b);
 }
 
-/* Random steps against a plain model: same bytes, never over the maximum. */
+/*
+ * Random steps against a simple model: the same bytes, never over the maximum.
+ */
 static void
 test_model(void)
 {
@@ -135,8 +137,8 @@ test_model(void)
 }
 
 /*
- * Full, drained and filled by single bytes: how often is it all moved?  Each
- * move shows as an offset that falls.
+ * Drain and fill a full buffer by single bytes, and count how often its
+ * contents move.  Each move shows as an offset that falls.
  */
 static void
 test_full(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The loop: what is watched is reported, what is not wanted is not. */
+/* The loop reports the events that are wanted, and no others. */
 #include <sys/socket.h>
 
 #include <err.h>
@@ -18,7 +18,7 @@ on_ready(struct loop_io *io, uint32_t events)
 	calls++;
 }
 
-/* How often it is called in three turns that do not wait. */
+/* Returns the number of callbacks in three turns that do not wait. */
 static unsigned
 turns(struct loop *l)
 {

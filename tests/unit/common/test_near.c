@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Which known name an unknown one was meant to be. */
+/* Guessing the known name that an unknown one was meant to be. */
 #include "common/near.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static const char *const agents[] = {"claude-code", "codex", "command",
     "gemini-cli", "opencode", "claude", "gemini", NULL};
 
 static const struct {
-	const char *word, *want; /* NULL: none is near */
+	const char *word, *want; /* NULL if none is near */
 } rows[] = {
     {"claude", "claude"},
     {"cluade", "claude"},

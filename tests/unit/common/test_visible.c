@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Text from outside as people see it: letters of any language stay, what
- * moves, hides, reorders or imitates is escaped, in one notation.
+ * Text from outside as people see it: letters of any language stay, and
+ * characters that move, hide, reorder or imitate are escaped, in one notation.
  */
 #include "common/visible.h"
 #include "tap.h"

@@ -36,7 +36,7 @@ attempt_result(long r)
 	return r == -1 ? errno : 0;
 }
 
-/* An attempt that is one call. */
+/* Define an attempt that is one call. */
 #define ONE(name, call)                                                        \
 	static int name(void)                                                  \
 	{                                                                      \
@@ -219,7 +219,10 @@ other_limits(void)
 
 ONE(self_signal, syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), 0))
 
-/* The offset is on the stack: a long, or half of it is left over. */
+/*
+ * The offset is passed on the stack and must be a long, or half of it is
+ * undefined.
+ */
 #define MAP(prot, flags, fd) syscall(SYS_mmap, 0, PAGE, prot, flags, fd, 0L)
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
 #define RW (PROT_READ | PROT_WRITE)
@@ -281,7 +284,7 @@ ONE(entry_x32, syscall(0x40000000 | SYS_getpid))
 static int
 entry_i386(void)
 {
-	long r = 20; /* getpid of that table */
+	long r = 20; /* getpid of the 32-bit table */
 
 	__asm__ volatile("int $0x80"
 			 : "+a"(r)
@@ -329,7 +332,7 @@ fd_recv(void)
 	return attempt_result(recv(E.pair[0], &c, 1, MSG_DONTWAIT));
 }
 
-/* Where SIGPIPE has a handler, it runs and returns: rt_sigreturn. */
+/* If SIGPIPE has a handler, it runs and returns: rt_sigreturn. */
 ONE(fd_broken, write(E.broken, "x", 1))
 static int
 clocks(void)
@@ -438,7 +441,7 @@ const struct attempt attempts[] = {
 	{"futex wait", futex_wait, EAGAIN, EAGAIN, EAGAIN, EAGAIN},
 	{"futex requeue PI", futex_requeue_pi, ALIVE, ALIVE, KILLED, KILLED},
 
-	/* What is open. */
+	/* Open descriptors. */
 	{"look at flags", fd_flags, DONE, DONE, DONE, DONE},
 	{"clear O_APPEND", fd_set_flags, DONE, DONE, KILLED, KILLED},
 	{"look at seals", fd_seals, DONE, DONE, DONE, DONE},
@@ -459,7 +462,7 @@ const struct attempt attempts[] = {
 	{"close", fd_close, DONE, DONE, DONE, DONE},
 	{"shutdown", fd_shutdown, DONE, DONE, KILLED, KILLED},
 
-	/* Itself. */
+	/* The process itself. */
 	{"clocks", clocks, DONE, DONE, DONE, DONE},
 	{"getrandom", randomness, DONE, DONE, DONE, DONE},
 	{"getpid", self_pid, DONE, DONE, DONE, DONE},

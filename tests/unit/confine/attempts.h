@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What code inside a worker might try, one function each, and what must
- * come of it: bare (the attempt is real: it works, or fails by itself), under
- * Landlock alone, under seccomp alone, and under confine_apply.
+ * Attempts that code inside a worker might make, one function each, and their
+ * expected results: bare (so that the attempt is known to be real: it works, or
+ * fails by itself), under Landlock alone, under seccomp alone, and under
+ * confine_apply().
  */
 #ifndef CONFINE_ATTEMPTS_H
 #define CONFINE_ATTEMPTS_H
@@ -18,18 +19,21 @@
 enum {
 	DONE = 0,	/* positive: fails with this errno */
 	KILLED = -1,	/* SIGSYS */
-	ALIVE = -2,	/* whatever the kernel says, but no SIGSYS */
+	ALIVE = -2,	/* any result of the kernel, but no SIGSYS */
 	PORT = -3,	/* EACCES where Landlock knows ports (ABI 4) */
 	SCOPE = -4,	/* EPERM where Landlock has scopes (ABI 6) */
 };
 
 struct attempt {
 	const char *name;
-	int (*fn)(void);	/* 0 or an errno; runs in a child of its own */
+	int (*fn)(void);	/* 0 or an errno; runs in its own child */
 	int bare, landlock, seccomp, all;
 };
 
-/* Under PLEDGE_STDIO and promise; under PLEDGE_STDIO alone always KILLED. */
+/*
+ * Results under PLEDGE_STDIO and the promise; under PLEDGE_STDIO alone every
+ * one is KILLED.
+ */
 struct promised {
 	enum pledge_promise promise;
 	const char *name;
@@ -37,7 +41,7 @@ struct promised {
 	int want;
 };
 
-/* A call that no worker has: it must not even reach the kernel. */
+/* A call that no worker may make: it must not even reach the kernel. */
 struct reached {
 	const char *name;
 	long nr;
@@ -45,25 +49,25 @@ struct reached {
 
 enum layer { BARE, LANDLOCK, SECCOMP, ALL };
 
-/* What the attempts find open when they start, and whom they attack. */
+/* The objects that attempts find open when they start, and their victim. */
 struct attempt_env {
 	pid_t victim;		/* same uid, dumpable, waits */
 	int victim_pidfd;
 	void *victim_word;	/* address in it */
-	int dir;		/* O_PATH, holds "file" */
+	int dir;		/* O_PATH, contains "file" */
 	int file;		/* "file" itself, O_RDWR | O_APPEND */
 	int memfd;		/* sealed, one page */
 	int pair[2];		/* SOCK_STREAM, AF_UNIX */
 	int tcp;		/* not connected */
 	int dialed;		/* connected */
 	int listener;
-	uint16_t port;		/* of listener, network order */
+	uint16_t port;		/* the listener's, network order */
 	int abstract;		/* AF_UNIX SOCK_DGRAM, not connected */
-	char abstract_name[32];	/* of the listener, after the NUL */
+	char abstract_name[32];	/* the listener's, after the NUL */
 	int epoll;
 	long reach;		/* call for attempt_reach */
 	int broken;		/* pipe without a reader */
-	char ns[4][64];		/* user, net, ipc, uts of the test */
+	char ns[4][64];		/* user, net, ipc, uts of the test itself */
 	char dir_path[64];
 	char file_path[80];
 };
@@ -76,30 +80,30 @@ extern const size_t npromised;
 extern const struct reached reached[];
 extern const size_t nreached;
 
-/* 0 when r is not -1, else errno. */
+/* Returns 0 if r is not -1, else errno. */
 int attempt_result(long r);
 int attempt_open_path(void);
 int attempt_namespaces(void);
-/* The bare call, all null: a natural error, or death. */
+/* Make the bare call with null arguments: a natural error, or death. */
 int attempt_reach(void);
 
-/* unit/confine/fixture.c: made once for a user; anew before each attempt. */
+/* unit/confine/fixture.c: made once per user, and reset before each attempt. */
 void fixture_start(bool as_user);
 void fixture_stop(void);
 void fixture_reset(bool as_user);
-/* In the child, before its layer. */
+/* Call in the child, before its layer is applied. */
 void fixture_open(void);
 
-/* What comes of fn under layer, in a child of its own. */
+/* Returns the result of `fn` under the layer, in a child of its own. */
 int attempt_run(enum layer, const struct confine *, int (*fn)(void));
-/* Exit status, KILLED, or 1000 + signal. */
+/* Returns the exit status, KILLED, or 1000 + signal. */
 int attempt_outcome(pid_t);
-/* In a child: be the user that is under test. */
+/* In a child: become the user under test. */
 void attempt_become(void);
-/* Ends the test when the machine does not play along. */
+/* End the test if the machine does not support it. */
 void attempt_must(bool, const char *what);
 
-/* unit/confine/state.c: what is in force afterwards, as others see it. */
+/* unit/confine/state.c: the state afterwards, as other processes see it. */
 void state_tests(const char *who, bool root);
 
 #endif

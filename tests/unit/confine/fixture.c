@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What an attempt finds: files, sockets, and a victim of the same uid. */
+/* The objects of the attempts: files, sockets, and a victim of the same uid. */
 #include "unit/confine/attempts.h"
 
 #include <sys/epoll.h>
@@ -32,7 +32,10 @@ on_pipe(int sig)
 	(void)sig;
 }
 
-/* The same files before each attempt, whatever the last one did to them. */
+/*
+ * Restore the same files before each attempt, whatever the last one did to
+ * them.
+ */
 void
 fixture_reset(bool as_user)
 {
@@ -113,7 +116,7 @@ victim_start(void)
 		attempt_must(
 		    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0, "pdeath");
 		attempt_become();
-		/* Where Yama limits who may attach. */
+		/* Needed if Yama restricts attaching. */
 		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 		attempt_must(write(p[1], "r", 1) == 1, "ready");
 		for (;;)

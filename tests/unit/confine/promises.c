@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* What each promise gives beyond stdio, and where it ends; calls of nobody. */
+/*
+ * The calls that each promise adds to stdio, its limits, and calls that no
+ * promise gives.
+ */
 #include "unit/confine/attempts.h"
 
 #include <sys/mman.h>
@@ -26,7 +29,7 @@
 		return attempt_result((long)(call));                           \
 	}
 
-/* An openat of a directory that has no "file" any more still is one. */
+/* An openat() of a directory without "file" is still an attempt. */
 #define OPEN(flags) syscall(SYS_openat, AT_FDCWD, "/etc", flags)
 
 int
@@ -35,7 +38,7 @@ attempt_open_path(void)
 	return attempt_result(OPEN(WALK));
 }
 
-/* 0 when none of the four is the one of the test itself. */
+/* Returns 0 if none of the four namespaces is that of the test itself. */
 int
 attempt_namespaces(void)
 {
@@ -95,7 +98,7 @@ ONE(memfd_size, ftruncate(E.file, 4096))
 ONE(memfd_seal, fcntl(E.memfd, F_ADD_SEALS, F_SEAL_SEAL))
 ONE(memfd_flags, fcntl(E.memfd, F_SETFL, O_APPEND))
 
-/* As chan.c does it. */
+/* Send a memfd as chan.c does. */
 static int
 memfd_send(void)
 {
@@ -129,7 +132,7 @@ ONE(dial_netlink, socket(AF_NETLINK, SOCK_RAW | BORN, 0))
 ONE(dial_vsock, socket(AF_VSOCK, SOCK_STREAM | BORN, 0))
 ONE(dial_blocking, socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 
-/* A host may have no IPv6. */
+/* A host may lack IPv6. */
 static int
 dial_inet6(void)
 {

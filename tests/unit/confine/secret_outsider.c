@@ -20,7 +20,7 @@
 
 #define KEY "sk-canary-4711-not-a-key"
 
-/* A flag of the mapping at p, from smaps. */
+/* Returns true if smaps shows the flag for the mapping at `p`. */
 static bool
 mapping_has(const void *p, const char *flag)
 {
@@ -43,7 +43,7 @@ mapping_has(const void *p, const char *flag)
 }
 
 struct reads {
-	int vm, mem; /* 0: read it, 1: read something else, errno */
+	int vm, mem; /* 0: read it, 1: read something else, or an errno */
 };
 
 static void
@@ -68,7 +68,7 @@ sibling(pid_t pid, const uint8_t *at, struct reads *out)
 		out->mem = memcmp(got, KEY, sizeof(got)) != 0;
 }
 
-/* A child of the same uid reads at p of this process. */
+/* Let a child of the same uid read at `p` of this process. */
 static struct reads
 attack(const uint8_t *p)
 {
@@ -102,7 +102,7 @@ test_secret_outsider(enum secret_kind kind)
 	memcpy(heap, KEY, sizeof(KEY) - 1);
 	p = secret_bytes(s, &cap);
 	memcpy(p, KEY, sizeof(KEY) - 1);
-	/* Where Yama limits who may attach. */
+	/* Needed if Yama restricts attaching. */
 	(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	r = attack(heap);
 	is_int(r.vm, 0, "ordinary memory is read by process_vm_readv");
@@ -124,8 +124,10 @@ test_secret_outsider(enum secret_kind kind)
 	(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	ok(mapping_has(p, "dd"), "in no core");
 	ok(mapping_has(p, "dc"), "in no child");
-	/* Secret memory is never swapped, whether or not its flags say so: they
-	 * do from Linux 6.2 on. */
+	/*
+	 * Secret memory is never swapped; its flags show that only from Linux
+	 * 6.2 on.
+	 */
 	ok(kind == SECRET_MEMFD || mapping_has(p, "lo"), "never swapped");
 	ok(!mapping_has(heap, "lo"), "as the heap might be");
 	free(heap);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What another process of the same uid can read of a secret. */
+/* Tests whether another process of the same uid can read a secret. */
 #ifndef SECRET_OUTSIDER_H
 #define SECRET_OUTSIDER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What confine_apply says is in force, held against what the kernel says of
- * the process from outside, and against what can still be had in it.
+ * Compares the state that confine_apply() reports with the state that the
+ * kernel shows from outside, and with the attempts that still succeed.
  */
 #include "common/confine/confine.h"
 
@@ -49,7 +49,7 @@ table(unsigned keep)
 	    keep, {64, 1 << 20, 1 << 28, 0}, {names_too, 2, calls_of_root, 5}};
 }
 
-/* Can this user have namespaces here at all? */
+/* Returns true if this user can have namespaces on this machine. */
 static bool
 have_userns(void)
 {
@@ -67,11 +67,11 @@ have_userns(void)
 
 struct locked {
 	pid_t pid;
-	int in, out; /* of the parent */
+	int in, out; /* the parent's ends */
 	struct confine_state st;
 };
 
-/* A locked child that waits until its pipe closes. */
+/* Start a confined child that waits until its pipe closes. */
 static struct locked
 lock_child(unsigned keep)
 {
@@ -115,7 +115,7 @@ unlock_child(struct locked *l)
 	is_int(attempt_outcome(l->pid), 0, "the locked child ends in peace");
 }
 
-/* The value of a line of /proc/PID/FILE, as text. */
+/* Returns the value of a line of /proc/PID/FILE, as text. */
 static const char *
 proc_value(pid_t pid, const char *file, const char *key)
 {
@@ -177,7 +177,7 @@ test_status(const char *who, bool userns)
 	unlock_child(&l);
 }
 
-/* The one of that name in the table. */
+/* Returns the attempt with that name. */
 static const struct attempt *
 attempt_find(const char *name)
 {
@@ -189,7 +189,7 @@ attempt_find(const char *name)
 	return &attempts[i];
 }
 
-/* Someone with the same uid attacks a locked process from outside. */
+/* Attack a confined process from outside, with the same uid. */
 static void
 test_outsider(const char *who)
 {
@@ -213,7 +213,7 @@ test_outsider(const char *who)
 	unlock_child(&l);
 }
 
-/* Locked, says so, then waits for a byte that never comes. */
+/* Confine the process, report that, then wait for a byte that never comes. */
 static void
 wait_locked(int said, int never)
 {
@@ -229,7 +229,7 @@ wait_locked(int said, int never)
 	_exit(0);
 }
 
-/* A locked process dies with its parent: its end of a pipe closes. */
+/* A confined process dies with its parent: its end of a pipe closes. */
 static void
 test_death(const char *who)
 {
@@ -298,7 +298,9 @@ try_mount(void)
 	    syscall(SYS_mount, NULL, "/", NULL, 1UL << 18, NULL));
 }
 
-/* The filter opened for calls of root, on purpose: the rest holds. */
+/*
+ * With the filter opened for calls of root on purpose, the other layers hold.
+ */
 static void
 test_without_filter(const char *who, bool root, bool userns)
 {

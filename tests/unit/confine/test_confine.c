@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The lock-down, layer by layer: each attempt runs in a child of its own,
- * bare first (so that a refusal means something), then under Landlock alone,
- * seccomp alone and all of it.  As the user who runs the test; if that is
- * root, also as an ordinary one.
+ * Confinement, layer by layer: each attempt runs in a child of its own, first
+ * bare (so that a refusal means something), then under Landlock alone, seccomp
+ * alone and all layers.  It runs as the user who started the test, and if that
+ * is root, also as an ordinary one.
  */
 #include "common/confine/confine.h"
 
@@ -58,7 +58,7 @@ attempt_become(void)
 			 setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
 			 setresuid(NOBODY, NOBODY, NOBODY) == 0,
 	    "become nobody");
-	/* As it is after exec. */
+	/* The state after exec. */
 	attempt_must(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0, "dumpable");
 }
 
@@ -111,7 +111,10 @@ attempt_run(enum layer layer, const struct confine *c, int (*fn)(void))
 		attempt_become();
 		fixture_open();
 		layer_apply(layer, c);
-		/* The bare call: no exit handler, no buffer of the parent. */
+		/*
+		 * Call exit_group directly: no exit handler, no buffer of the
+		 * parent.
+		 */
 		r = fn();
 		syscall(SYS_exit_group, r);
 	}
@@ -149,7 +152,10 @@ test_attempts(void)
 		a = &attempts[i];
 		for (enum layer l = BARE; l <= ALL; l++)
 			got[l] = attempt_run(l, &c, a->fn);
-		/* No 32-bit table in this kernel: a fault, filter or not. */
+		/*
+		 * The kernel has no 32-bit table: a fault, with or without a
+		 * filter.
+		 */
 		if (got[BARE] == 1000 + SIGSEGV) {
 			is_int(got[ALL], got[BARE], "%s: %s: no such entry",
 			    who, a->name);
@@ -220,7 +226,7 @@ just_bind(void)
 	    bind(E.tcp, (struct sockaddr *)&sin, sizeof(sin)));
 }
 
-/* Rows of a worker's own: an extra call, and one that fails softly. */
+/* Rows of a worker's own table: an extra call, and one that fails softly. */
 static void
 test_rules(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Does TLS live on what a worker may ask of the kernel?  After a warm-up both
- * ends of a handshake run in one process under PLEDGE_STDIO alone: P-256 key
- * and certificate made, signed and verified, TLS 1.2 and 1.3, data
- * both ways, a wrong name refused.
+ * TLS works with the system calls that a worker may make.  After a warm-up,
+ * both ends of a handshake run in one process under PLEDGE_STDIO alone: P-256
+ * key and certificate made, signed and verified, TLS 1.2 and 1.3, data both
+ * ways, a wrong name refused.
  */
 #include "common/confine/confine.h"
 
@@ -38,7 +38,7 @@ struct identity {
 
 static uint8_t sent[BULK], got[BULK];
 
-/* A P-256 key and a certificate that signs itself. */
+/* Make a P-256 key and a certificate that signs itself. */
 static bool
 identity_make(struct identity *id)
 {
@@ -106,7 +106,7 @@ out:
 	return ssl;
 }
 
-/* One chunk from a to b; both ends are non-blocking and ours. */
+/* Carry one chunk from `a` to `b`; both ends are non-blocking. */
 static bool
 carry(SSL *a, SSL *b)
 {
@@ -124,7 +124,10 @@ carry(SSL *a, SSL *b)
 	return memcmp(sent, got, BULK) == 0;
 }
 
-/* 0: talked, 1: no handshake, 2: it failed otherwise. */
+/*
+ * Returns 0 if data was exchanged, 1 if there was no handshake, 2 for other
+ * failures.
+ */
 static int
 talk(int version, const char *host)
 {
@@ -160,7 +163,7 @@ out:
 	return r;
 }
 
-/* What mitmd and keyd do before they are locked. */
+/* Do what mitmd and keyd do before they are confined. */
 static bool
 warm_up(void)
 {
@@ -190,7 +193,10 @@ locked(int version, const char *host)
 		confine_early();
 		if (!warm_up() || confine_apply(&c, &st) == -1)
 			_exit(3);
-		/* Twice: what the first made once, the second takes. */
+		/*
+		 * Talk twice: the second time uses objects that the first one
+		 * made.
+		 */
 		status = talk(version, host);
 		exit(status != 0 ? status : talk(version, host));
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Secret memory of both kinds: where the kernel has memfd_secret and, with
- * that call refused, where it has not.  What a sibling of the same uid can
- * read is tried with ordinary memory first.
+ * Secret memory of both kinds: memfd_secret if the kernel has it, and, with
+ * that call refused, the fallback.  A read by a sibling of the same uid is
+ * tried on ordinary memory first.
  */
 #include "common/confine/secret.h"
 
@@ -30,7 +30,9 @@
 #define PAGE ((size_t)sysconf(_SC_PAGESIZE))
 #define KEY "sk-canary-4711-not-a-key"
 
-/* As on a kernel that was not booted with secretmem.enable=1. */
+/*
+ * Fail the call, as a kernel does that was booted without secretmem.enable=1.
+ */
 static bool
 refuse_memfd_secret(void)
 {
@@ -60,7 +62,10 @@ all_zero(const uint8_t *p, size_t n)
 	return true;
 }
 
-/* Whole input at once; -1 with errno like secret_read_fd. */
+/*
+ * Read the whole input at once; returns -1 with errno set like
+ * secret_read_fd().
+ */
 static int
 read_text(struct secret *s, const char *text)
 {
@@ -194,7 +199,7 @@ test_arena(size_t bytes)
 	secret_free(a);
 }
 
-/* The signal that ends a child which writes at p; 0: none. */
+/* Returns the signal that ends a child which writes at `p`, or 0. */
 static int
 touch(volatile uint8_t *p)
 {
@@ -232,7 +237,7 @@ test_guards(void)
 	secret_free(s);
 }
 
-/* An iovec straight out of the secret, as it is sent. */
+/* Send an iovec that points into the secret. */
 static void
 test_send(void)
 {
@@ -277,7 +282,7 @@ suite(enum secret_kind kind)
 
 struct run {
 	const char *name;
-	bool user;     /* when started by root: as nobody */
+	bool user;     /* if started by root: as nobody */
 	bool refuse;   /* memfd_secret */
 	bool lockless; /* RLIMIT_MEMLOCK 0 */
 };
@@ -312,8 +317,8 @@ run_here(const struct run *r)
 }
 
 /*
- * In a process of its own, as an arena is made once; what it says is shown
- * behind a "#", and it counts as one test, later: it inherits our counts.
+ * Run in a separate process, because an arena is made only once.  Its output is
+ * shown after a "#", and it counts as one test of this process.
  */
 static bool
 run(const struct run *r)

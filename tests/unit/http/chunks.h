@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Chunked streams: R of a request, T of a response (trailers are dropped).
- * The result is the decoded bytes, what was consumed, and the end: "done",
- * "more" or the reason.
+ * Chunked streams: R in a request, T in a response (trailers are dropped).  The
+ * result is the decoded bytes, the bytes consumed, and the end: "done", "more"
+ * or the reason.
  */
 /* clang-format off */
 static const struct row chunks[] = {

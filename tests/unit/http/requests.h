@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests and what must come of them: head, framing, hop (to the host h.co),
- * in that order; the first refusal is the result.  Rows of security.md 1.5.
+ * Requests and their expected results: head, framing, hop (to the host h.co),
+ * in that order; the first refusal is the result.
  */
 #define P "POST /v1 HTTP/1.1\r\nHost: h.co\r\n"
 #define G "GET /v1 HTTP/1.1\r\nHost: h.co\r\n"
@@ -9,7 +9,7 @@
 
 /* clang-format off */
 static const struct row requests[] = {
-/* What real clients send. */
+/* Requests of real clients. */
 R(G "\r\n", "GET /v1 1 headers, none"),
 R(P "Content-Length: 5\r\n\r\n", "POST /v1 2 headers, length 5"),
 R(P "content-length:5\r\n\r\n", "POST /v1 2 headers, length 5"),
@@ -181,7 +181,7 @@ R(G "A: b\r\n\n", "head: bare LF"),
 R(G "\n", "head: bare LF"),
 R(G "\rX", "head: bare CR"),
 R(G "\r\r\n", "head: bare CR"),
-/* White space about framing. */
+/* White space around framing headers. */
 R(P "Content-Length:\t5\r\n\r\n", "head: white space about a framing header"),
 R(P "Content-Length:  5\r\n\r\n", "head: white space about a framing header"),
 R(P "Content-Length: \t5\r\n\r\n", "head: white space about a framing header"),
@@ -257,7 +257,7 @@ R(P "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "body: both Conte
 R(P "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", "body: both Content-Length and Transfer-Encoding"),
 R(P "Transfer-Encoding: x\r\nContent-Length: 0\r\n\r\n", "body: both Content-Length and Transfer-Encoding"),
 R(P "X-Transfer-Encoding: chunked\r\n\r\n", "POST /v1 2 headers, none"),
-/* Body where there is none. */
+/* A body on a method that has none. */
 R(G "Content-Length: 1\r\n\r\n", "body: body on a method that has none"),
 R(G "Transfer-Encoding: chunked\r\n\r\n", "body: body on a method that has none"),
 R("HEAD / HTTP/1.1\r\nHost: h.co\r\nContent-Length: 5\r\n\r\n", "body: body on a method that has none"),
@@ -267,7 +267,7 @@ R("OPTIONS / HTTP/1.1\r\nHost: h.co\r\nContent-Length: 5\r\n\r\n", "body: body o
 R("TRACE / HTTP/1.1\r\nHost: h.co\r\nContent-Length: 5\r\n\r\n", "body: body on a method that has none"),
 R(C "Content-Length: 5\r\n\r\n", "body: body on a method that has none"),
 R(C "Transfer-Encoding: chunked\r\n\r\n", "body: body on a method that has none"),
-/* Row 5: methods; row 8: target and Host. */
+/* Methods, target and Host. */
 R(C "\r\n", "hop 405: method is never served"),
 R("CONNECT h.co:443 HTTP/1.0\r\n\r\n", "hop 405: method is never served"),
 R("CONNECT h.co:443 HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "body: Transfer-Encoding in HTTP/1.0"),
@@ -299,7 +299,7 @@ R("GET / HTTP/1.1\r\nHost: u@h.co\r\n\r\n", "hop 400: Host is not the host of th
 R("GET / HTTP/1.1\r\nHost: h.co, x.co\r\n\r\n", "hop 400: Host is not the host of this connection"),
 R("GET / HTTP/1.1\r\nHost: h.co/\r\n\r\n", "hop 400: Host is not the host of this connection"),
 R("GET / HTTP/1.1\r\nHost: h\xc3\xb6.co\r\n\r\n", "hop 400: Host is not the host of this connection"),
-/* Row 13: this hop's headers. */
+/* Headers for this hop only. */
 R(G "Connection: x-api-key\r\n\r\n", "hop 400: Connection other than close or keep-alive"),
 R(G "Connection: close, x-api-key\r\n\r\n", "hop 400: Connection other than close or keep-alive"),
 R(G "Connection: keep-alive, close\r\n\r\n", "hop 400: Connection other than close or keep-alive"),
@@ -318,7 +318,7 @@ R(G "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n", "hop 426: Upgrade heade
 R(G "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n\r\n", "hop 426: Upgrade header"),
 R(G "Upgrade:\r\n\r\n", "hop 426: Upgrade header"),
 R(G "Upgrade: a\r\nUpgrade: b\r\n\r\n", "hop 426: Upgrade header"),
-/* Row 14: Expect. */
+/* Expect. */
 R(P "Expect: 100-continu\r\nContent-Length: 1\r\n\r\n", "hop 417: Expect other than 100-continue"),
 R(P "Expect: 100-continue, x\r\nContent-Length: 1\r\n\r\n", "hop 417: Expect other than 100-continue"),
 R(P "Expect: x 100-continue\r\nContent-Length: 1\r\n\r\n", "hop 417: Expect other than 100-continue"),
@@ -330,7 +330,7 @@ R(P "Expect: 100-continue\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n",
 R(P "Expect: 100-continue\r\n\r\n", "hop 417: Expect without a body"),
 R(P "Expect: 100-continue\r\nContent-Length: 0\r\n\r\n", "hop 417: Expect without a body"),
 R(G "Expect: 100-continue\r\n\r\n", "hop 417: Expect without a body"),
-/* The first offence is named. */
+/* The first error is reported. */
 R("get /\x01 HTTP/9\n", "head: method is not upper case"),
 R(P "A : b\r\nB: \0\r\n\r\n", "head: space before colon"),
 R(P "A: \x01\r\n : b\n", "head: control character in header value"),

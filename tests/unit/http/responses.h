@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Responses and what must come of them: head, then framing (an answer to HEAD
- * where the row says N).
+ * Responses and their expected results: head, then framing (as an answer to
+ * HEAD in rows marked N).
  */
 #define H "HTTP/1.1 200 OK\r\n"
 

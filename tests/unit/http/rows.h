@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The rows of the HTTP/1.1 tables, and memory of an exact size, so that a
- * sanitizer sees a read past its end.
+ * Rows of the HTTP/1.1 tables, and memory of an exact size, so that a sanitizer
+ * detects a read past its end.
  */
 #ifndef HTTP1_ROWS_H
 #define HTTP1_ROWS_H
@@ -27,7 +27,7 @@ struct row {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* A copy of exactly that size. */
+/* Returns a copy in memory of exactly that size. */
 static inline uint8_t *
 exact(const void *p, size_t len)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The HTTP/1.1 head readers against tables of inputs and exact outcomes.  Every
- * input is given whole, cut at every place, and byte by byte; each piece lies
- * in memory of its exact size, so that a sanitizer sees a read past its end.
+ * The HTTP/1.1 head parsers against tables of inputs and exact results.  Every
+ * input is given whole, cut at every place, and byte by byte; each piece is in
+ * memory of its exact size, so that a sanitizer detects a read past its end.
  */
 #include "common/http/http1.h"
 
@@ -78,7 +78,7 @@ describe_response(bool nobody, char *out, size_t cap)
 	describe_body(&body, out, cap);
 }
 
-/* seen == NULL: the plain reader. */
+/* Parse a head; if `seen` is NULL, with the plain parser. */
 static enum http1_result
 read_head(enum side side, struct span in, size_t *seen)
 {
@@ -111,7 +111,10 @@ describe(enum side side, const struct row *row, struct span in, size_t *seen,
 		describe_response(row->kind == 'N', out, cap);
 }
 
-/* A prefix gives "more" or the final result; growing input ends the same. */
+/*
+ * Returns true if every prefix gives "more" or the final result, and growing
+ * input ends the same.
+ */
 static bool
 prefixes_agree(enum side side, const struct row *row, char *got, size_t cap)
 {
@@ -134,7 +137,7 @@ prefixes_agree(enum side side, const struct row *row, char *got, size_t cap)
 		if (strcmp(got, "more") != 0 && strcmp(got, row->want) != 0)
 			return false;
 	}
-	/* What grows may learn of an offence only when its line is complete. */
+	/* Growing input may report an error only when its line is complete. */
 	seen = 0;
 	copy = exact(row->text, row->len);
 	describe(side, row, span_of(copy, row->len), &seen, got, cap);
@@ -160,7 +163,10 @@ test_heads(enum side side, const struct row *rows, size_t n)
 	}
 }
 
-/* The standard's own words, apart from the reader's table. */
+/*
+ * Returns true if the standard allows the byte there; independent of the
+ * parser's table.
+ */
 static bool
 may_stand(char where, unsigned c)
 {
@@ -203,7 +209,7 @@ test_bytes(void)
 			bool want = may_stand(places[i].where, c);
 			size_t len = strlen(places[i].format) - 1;
 
-			/* A space or a colon ends that part, well or not. */
+			/* A space or a colon ends that part of the line. */
 			if ((c == ' ' && places[i].where != 'v') ||
 			    (c == ':' && places[i].where == 'n'))
 				continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The HTTP/1.1 body readers against a table of chunked streams and their exact
- * outcomes: given whole, cut at every place, and byte by byte.
+ * The HTTP/1.1 body parser against a table of chunked streams and their exact
+ * results: given whole, cut at every place, and byte by byte.
  */
 #include "common/http/http1.h"
 
@@ -12,7 +12,10 @@
 
 #include "unit/http/chunks.h"
 
-/* One piece until it is used up, or the end; decoded bytes go to out. */
+/*
+ * Feed one piece until it is used up, or the body ends; decoded bytes go to
+ * `out`.
+ */
 static enum http1_result
 feed(struct http1_body *b, const char *p, size_t len, char *out, size_t *n,
     size_t *total)
@@ -36,7 +39,7 @@ feed(struct http1_body *b, const char *p, size_t len, char *out, size_t *n,
 	return r;
 }
 
-/* Pieces end at `cut`, and then every `step` bytes. */
+/* Feed pieces that end at `cut`, and then every `step` bytes. */
 static void
 run_chunks(
     const struct row *row, size_t cut, size_t step, char *out, size_t cap)
@@ -72,7 +75,7 @@ test_chunks(void)
 		run_chunks(row, row->len, 1, got, sizeof(got));
 		is_str(got, row->want, "chunks %zu, %zu bytes", i, row->len);
 		for (size_t cut = 0; cut <= row->len; cut++) {
-			/* cut 0: byte by byte; else in two */
+			/* cut 0: byte by byte, else two pieces */
 			run_chunks(row, cut, cut == 0 ? 1 : row->len, got,
 			    sizeof(got));
 			if (strcmp(got, row->want) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* icfetch's URLs, and what it makes of pages. */
+/* icfetch's URLs, and its conversion of pages. */
 #include <stdio.h>
 #include <string.h>
 

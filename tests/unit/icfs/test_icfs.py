@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""icfs, driven over its pipes: what each tool gives, what it refuses, and
-that no link leads out of its directory, also while links are exchanged."""
+"""icfs, driven over its pipes: the result of each tool, its refusals, and that
+no link leads out of its directory, even while links are exchanged."""
 import ctypes
 import json
 import os
@@ -47,7 +47,7 @@ class Icfs:
         return r
 
     def call(self, tool, **args):
-        """The text of the result, or what failed behind "! "."""
+        """Returns the text of the result, or the error after "! "."""
         r = self.request("tools/call", {"name": tool, "arguments": args})
         if "error" in r:
             return f"!! {r['error']['code']} {r['error']['message']}"
@@ -346,7 +346,7 @@ def test_list():
        "Total: 3 files, 1 directories\nCombined size: 28 B",
        "list_directory_with_sizes; nothing is told of what lies outside")
     put(W + "/d/big", "b" * 1536)
-    # How large a directory is depends on the file system.
+    # The size of a directory depends on the file system.
     r = s.call("list_directory_with_sizes", path=W + "/d", sortBy="size")
     eq([x for x in r.split("\n") if x.startswith("[FILE]")][0],
        f"[FILE] {'big':30}    1.50 KB", "by size")
@@ -392,7 +392,7 @@ def test_list():
 
 
 def test_paths():
-    """Where each path leads, for reading; None: denied."""
+    """The target of each path, for reading; None: denied."""
     os.symlink(TOP + "/out/secret", W + "/abs")
     os.symlink("../out/secret", W + "/rel")
     os.symlink("../out", W + "/dir")
@@ -499,14 +499,15 @@ def test_roots():
 
 
 def swapper(a, b, stop):
-    """Exchanges two names as fast as it can."""
+    """Exchange two names as fast as possible."""
     libc = ctypes.CDLL(None)
     while not stop.is_set():
         libc.renameat2(-100, a, -100, b, 2)
 
 
 def test_races():
-    """While a directory and a link to outside change places: 4,000 calls."""
+    """Make 4,000 calls while a directory and a link to the outside are
+    exchanged."""
     os.makedirs(W + "/x")
     put(W + "/x/secret", "harmless")
     os.symlink(TOP + "/out", W + "/y")

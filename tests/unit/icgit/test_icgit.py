@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""icgit in the place of git: what a repository configures is overridden, what
-the caller's environment and options would run is refused, and what is left
-cannot be executed."""
+"""icgit in place of git: the configuration of a repository is overridden,
+programs that the caller's environment or options would run are refused, and
+any other program cannot be executed."""
 import json
 import os
 import shutil
@@ -27,7 +27,8 @@ ok = tap.ok
 
 
 def run(program, *words, **env):
-    # It replaces itself: what it has then is nobody's leak.
+    # icgit replaces itself by git, so a sanitizer must not report its memory
+    # as leaked.
     env = dict(ENV, ASAN_OPTIONS="detect_leaks=0", **env)
     p = subprocess.run([program, *words], cwd=REPO, env=env,
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -42,7 +43,7 @@ def sprung():
     return False
 
 
-# What a repository says, and what git goes by.
+# The configuration of a repository, and the values that git uses.
 CONFIG = {
     "alias.x": "", "alias.status": "", "browser.b.cmd": "false",
     "commit.gpgSign": "false", "core.alternateRefsCommand": "",
@@ -85,7 +86,7 @@ REFUSED = [
     ["fetch", "--recurse-submodules", "o"],
     ["pull", "--recurse-submodules=on-demand"],
 ]
-# Run a program when git is left alone; by option, name or environment.
+# Ways to make plain git run a program: by option, name or environment.
 RUNS = [
     (["x"], {}, [("alias.x", "!{T}")]),
     (["-c", "alias.y=!{T}", "y"], {}, []),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The sending half of a channel: what one turn of the loop sends leaves at its
- * end, in order, after what the owner does then; what the peer does not take
- * is bounded by messages as by bytes, and the owner is told well before.
+ * The sending half of a channel.  Messages sent in one turn of the loop leave
+ * at its end, in order, and before anything that the owner does afterwards.  A
+ * queue for a slow peer is limited in messages and in bytes, and the owner is
+ * told well before.
  */
 #include <sys/socket.h>
 
@@ -62,7 +63,7 @@ static const struct chan_handler handlers[] = {
     {MSG_DONE, on_done}, {MSG_SERVER_OUT, on_out}};
 static const struct chan_ops ops = {handlers, 2, on_closed, on_behind};
 
-/* Is anything to be read where the messages arrive? */
+/* Returns true if anything has arrived at the other end. */
 static bool
 arrived(void)
 {
@@ -161,7 +162,7 @@ test_turns(void)
 	tear_down();
 }
 
-/* More than one call sends, some with a descriptor. */
+/* More messages than one call sends, some with a descriptor. */
 static void
 test_descriptors(void)
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The message table and the topology against their golden copy, and against
- * each other: a pair that may say something has a channel, and no channel is
- * there for nothing.  A change of either is a change of who may tell whom
- * what, and is made twice on purpose.
- *
- * test_proto_golden FILE compares; test_proto_golden --print writes what FILE
- * should be.
+ * The message table and the topology against their golden copies, and against
+ * each other: a pair that may exchange a message has a channel, and no channel
+ * is useless.  A change to either changes which process may tell another what,
+ * and must be made twice on purpose.  test_proto_golden FILE compares;
+ * test_proto_golden --print prints the contents that FILE should have.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -96,7 +94,7 @@ dump(FILE *to)
 		    role_name(topology_pairs[i].b));
 }
 
-/* Line by line, so that a failure says which one. */
+/* Compare line by line, so that a failure shows the line. */
 static bool
 same_lines(FILE *golden, char *text)
 {
@@ -153,7 +151,7 @@ has_channel(unsigned a, unsigned b)
 	return false;
 }
 
-/* May m go from a to b? */
+/* Returns true if `m` may be sent from `a` to `b`. */
 static bool
 goes(const struct proto_msg *m, unsigned a, unsigned b)
 {
@@ -172,12 +170,15 @@ test_messages_have_channels(void)
 			for (unsigned b = 0; b < ROLE_COUNT; b++) {
 				if (!goes(m, a, b))
 					continue;
-				/* Every worker is born with one to us. */
+				/*
+				 * Every worker starts with a channel to
+				 * icsupervisor.
+				 */
 				if (a != b && (a == ROLE_SUP || b == ROLE_SUP))
 					continue;
 				if (a != b && has_channel(a, b))
 					continue;
-				/* A viewer gets its own from icsupervisor. */
+				/* icsupervisor gives a viewer its channel. */
 				if ((a == ROLE_TERM && b == ROLE_VIEWER) ||
 				    (a == ROLE_VIEWER && b == ROLE_TERM))
 					continue;
@@ -241,7 +242,7 @@ test_workers(void)
 	is_int(topology_nworkers, ROLE_COUNT - 2, "and each once");
 }
 
-/* design: after HELLO the parsers can tell icsupervisor nothing more. */
+/* After HELLO, the parsers can tell icsupervisor nothing more. */
 static void
 test_parsers_are_mute(void)
 {
@@ -261,8 +262,8 @@ test_parsers_are_mute(void)
 }
 
 /*
- * design: from icsupervisor to workers, from dialerd to whom it connects,
- * from keyd to mitmd, between dialerd and tunneld.
+ * Descriptors go from icsupervisor to workers, from dialerd to those it
+ * connects for, from keyd to mitmd, and between dialerd and tunneld.
  */
 static void
 test_descriptors(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What the tests that run one worker by itself have in common. */
+/* Shared by the tests that run a single worker. */
 #include "unit/ipc/worker_rig.h"
 
 #include <sys/socket.h>
@@ -72,7 +72,7 @@ worker_rig_start(struct worker_rig *w, const char *program, enum role role,
 	if ((w->pid = fork()) == -1)
 		err(1, "fork");
 	if (w->pid == 0) {
-		/* A log in a file would meet its RLIMIT_FSIZE. */
+		/* A log in a file would hit the worker's RLIMIT_FSIZE. */
 		if (dup2(open("/dev/null", O_RDWR | O_CLOEXEC), 2) == -1 ||
 		    dup2(fd, WORKER_FD) == -1 || close_range(4, ~0U, 0) == -1)
 			_exit(127);
@@ -102,7 +102,7 @@ write_part(struct worker_rig *w, int fd, const char *p, size_t n)
 {
 	for (int i = 0; i < 3; i++)
 		worker_rig_turn(w);
-	/* The worker may have had enough. */
+	/* The worker may have closed the pipe early. */
 	if (write(fd, p, n) != (ssize_t)n && errno != EPIPE)
 		err(1, "pipe");
 }

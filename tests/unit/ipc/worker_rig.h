@@ -16,33 +16,41 @@ struct worker_rig {
 	const struct chan_ops *ops;
 	struct chan *sup;
 	pid_t pid;
-	bool lost; /* it closed a channel */
+	bool lost; /* the worker closed a channel */
 	bool hello;
-	uint32_t flags; /* of its HELLO */
+	uint32_t flags; /* from its HELLO */
 };
 
-/* For the table of the test: takes HELLO, and the end. */
+/*
+ * For the test's table of handlers: processes HELLO, and the end of the
+ * channel.
+ */
 int worker_rig_hello(struct chan *, const union proto_any *, int fd);
 void worker_rig_closed(struct chan *, const char *why);
 
-/* Runs the program up to its HELLO. ops: of every channel. */
+/* Run the program up to its HELLO; `ops` are those of every channel. */
 void worker_rig_start(struct worker_rig *, const char *program, enum role,
     const struct chan_ops *);
-/* The end of a peer, whose other end the worker is sent as a PEER. */
+/* Make a peer: the worker is sent the other end in a PEER. */
 struct chan *worker_rig_peer(struct worker_rig *, enum role, unsigned index);
-/* SECRET: text, in as many parts as a command might write it. */
+/*
+ * Send a SECRET with this text, in as many parts as a command might write it.
+ */
 void worker_rig_secret(struct worker_rig *, const char *text, unsigned kind);
-/* Ends the program; the test frees its peers before. */
+/* End the program; the test must free its peers before. */
 void worker_rig_stop(struct worker_rig *);
 
-/* One turn of the loop. */
+/* Run one turn of the loop. */
 void worker_rig_turn(struct worker_rig *);
-/* Until *what is n, the worker is lost or 30 s; says whether it is n. */
+/*
+ * Wait until `*what` is `n`, the worker is lost or 30 s have passed.  Returns
+ * true if it is `n`.
+ */
 bool worker_rig_until(struct worker_rig *, const unsigned *what, unsigned n);
-/* The same of a flag, which may be ->lost. */
+/* Wait likewise for a flag, which may be ->lost. */
 bool worker_rig_until_true(struct worker_rig *, const bool *what);
 
-/* A listener on loopback; a non-blocking connection to one. */
+/* Make a listener on loopback, or a non-blocking connection to one. */
 int worker_rig_listen(uint16_t *port);
 int worker_rig_connect(uint16_t port);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Texts for the strict JSON reader, by hand: what it takes, with the canonical
- * text, and what it refuses, with the error and the offset.  Only test_json.c
- * includes this.
+ * Hand-written texts for the strict JSON reader: accepted ones with their
+ * canonical text, and refused ones with the error and its offset.  Only
+ * test_json.c includes this.
  */
 #ifndef JSON_CASES_H
 #define JSON_CASES_H
@@ -218,7 +218,7 @@ static const struct json_case json_cases[] = {
 	NO("{\"method\":\"a\",\"m\\u0065thod\":\"b\"}", DUPLICATE, 14),
 	NO("{\"a\\u0000\":1,\"a\\u0000\":2}", DUPLICATE, 13),
 
-	/* Extensions of others */
+	/* Extensions of other parsers */
 	NO("// x\n1", SYNTAX, 0), NO("/* x */1", SYNTAX, 0), NO("1 // x", TRAILING, 2),
 	NO("[1/**/]", SYNTAX, 2), NO("# x\n1", SYNTAX, 0), NO("{\"a\":1,//x\n\"b\":2}", SYNTAX, 7),
 	NO("[+1]", SYNTAX, 1), NO("[NaN]", SYNTAX, 1), NO("[Infinity]", SYNTAX, 1),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The strict JSON reader and the canonical writer: the table of texts, and
- * what is better counted out than written down (limits, every code point,
+ * cases that are better generated than written down (limits, every code point,
  * every prefix and every changed byte of a message).
  */
 #include <stdio.h>
@@ -15,7 +15,10 @@
 
 static struct value_pool *pool, *spare;
 
-/* In memory of exactly its size, so that ASan sees a read past the end. */
+/*
+ * Read from memory of exactly the text's size, so that ASan detects a read past
+ * the end.
+ */
 static const struct value *
 read_exact(struct value_pool *in, struct span text, struct json_fail *fail,
     uint8_t **mem)
@@ -40,7 +43,10 @@ outcome(struct span text)
 	return fail;
 }
 
-/* Written, read again and carried over the wire it is the same value. */
+/*
+ * Returns true if the value stays the same when it is written, read again and
+ * carried over the wire.
+ */
 static bool
 is_stable(const struct value *v, struct span written)
 {
@@ -144,7 +150,7 @@ test_bytes_in_strings(void)
 	is_int(wrong, 0, "every byte after a backslash");
 }
 
-/* UTF-8 by arithmetic, to compare the tables of the reader with. */
+/* Encode UTF-8 by arithmetic, to compare with the reader's tables. */
 static size_t
 encode_point(uint32_t c, uint8_t *p)
 {
@@ -189,7 +195,10 @@ test_code_points(void)
 	is_int(wrong_escape, 0, "every code point as an escape");
 }
 
-/* Every two and three bytes: valid exactly if some code point yields them. */
+/*
+ * Every sequence of two and three bytes: valid exactly if a code point yields
+ * it.
+ */
 static void
 test_utf8_sequences(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Limits of the JSON reader and writer, each at its edge and one beyond:
- * depth, values, members, bytes, pool and buffer; and objects large enough
- * to be sorted at their end.
+ * Limits of the JSON reader and writer, each at its edge and one beyond: depth,
+ * values, members, bytes, pool and buffer; and objects that are large enough to
+ * be sorted at their end.
  */
 #include <stdlib.h>
 
@@ -109,7 +109,7 @@ test_counts(void)
 	buf_free(&b);
 }
 
-/* n members in an order with no system: i * step modulo a prime. */
+/* Make `n` members in scrambled order: i * step modulo a prime. */
 static void
 make_members(struct buf *b, unsigned n, unsigned step, const char *extra)
 {
@@ -177,7 +177,7 @@ test_members(void)
 	buf_free(&b);
 }
 
-/* The first of several twins in a large object is named. */
+/* The first of several duplicates in a large object is reported. */
 static void
 test_first_duplicate(void)
 {
@@ -192,7 +192,7 @@ test_first_duplicate(void)
 	buf_adds(&b, ",\"k10000\":1,\"k0\\u0039999\":1,\"k10006\":1}");
 	f = outcome(buf_span(&b));
 	ok(f.error == JSON_DUPLICATE && f.at == at, "first of three");
-	/* The first name loses its backslash, which makes room for '['. */
+	/* The first name loses its backslash, to make room for '['. */
 	make_members(&b, 30, 10006, "");
 	memcpy(b.p + b.off, "[{\"", 3);
 	buf_adds(&b, ",{\"a\":1,\"a\":2");
@@ -207,7 +207,7 @@ static const char sample[] =
     "\"name\":\"fs__write\",\"arguments\":{\"text\":\"a\\tb\\u00e9\\u0001\","
     "\"mode\":[1,-2.5e+3,true,false,null,[],{}]}}}";
 
-/* A pool of any size either suffices or is the reason. */
+/* A pool of any size either suffices or is the reported reason. */
 static void
 test_small_pools(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The scanner of JSON strings looks at many bytes in one go: it stops where
- * one that looks at each stops, wherever the text begins and ends.
+ * The scanner of JSON strings tests many bytes at a time: it must stop exactly
+ * where one that tests each byte stops, wherever the text begins and ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,10 @@ each(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-/* In a place of its own size: a sanitizer sees what reads beyond. */
+/*
+ * Copy into memory of the exact size, so that a sanitizer detects a read past
+ * it.
+ */
 static bool
 same(const uint8_t *text, size_t len)
 {

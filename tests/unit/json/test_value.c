@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Value trees: making and reading, and the wire form.  The decoder is
- * shown every truncation and every changed byte of sample trees: it must take
- * nothing that it would not itself have encoded so.
+ * Value trees: making and reading them, and the wire form.  The decoder is
+ * given every truncation and every changed byte of sample trees: it must accept
+ * only bytes that the encoder would have produced.
  */
 #include <endian.h>
 #include <errno.h>
@@ -39,7 +39,9 @@ from_json(const char *text)
 	return v;
 }
 
-/* Decodes a copy of exactly its size: ASan sees a read past the end. */
+/*
+ * Decode a copy of exactly its size, so that ASan detects a read past the end.
+ */
 static const struct value *
 decode_exact(const uint8_t *p, size_t len, uint8_t **mem)
 {
@@ -51,7 +53,10 @@ decode_exact(const uint8_t *p, size_t len, uint8_t **mem)
 	return value_decode(spare, span_of(*mem, len));
 }
 
-/* 0: refused with EBADMSG; 1: taken and canonical; -1: neither. */
+/*
+ * Returns 0 if refused with EBADMSG, 1 if accepted and canonical, -1 for
+ * neither.
+ */
 static int
 decode_outcome(const uint8_t *p, size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The pool of value trees: its budget, what is kept and what is wiped, and how
- * the JSON reader uses it for strings with escapes.
+ * The pool of value trees: its budget, the memory that is kept or wiped, and
+ * how the JSON reader uses it for strings with escapes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ test_pool(void)
 	is_int(errno, 42, "free(NULL)");
 }
 
-/* Only what a string became counts, not what it was in the text. */
+/* Only the decoded string counts, not its length in the text. */
 static void
 test_escaped(void)
 {
@@ -68,7 +68,9 @@ test_escaped(void)
 	buf_free(&b);
 }
 
-/* Each must be given room for all of it, though a quote comes first. */
+/*
+ * Each string must get room for its full length, although a quote comes first.
+ */
 static void
 test_long_escaped(void)
 {

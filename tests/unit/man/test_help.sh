@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: ISC
-# --help of every program and every command: on stdout, with 0, in lines that
-# a terminal shows, whether a session runs or not.
+# --help of every program and every command: it goes to stdout with status 0, in
+# lines that fit a terminal, whether a session runs or not.
 # usage: test_help.sh PROGRAM...
 set -u
 n=0 failed=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: ISC
-# The man pages: clean, and complete where a table in the source says what
-# there is (options, exit statuses, keys, events, rules, promises).
+# The man pages are clean, and complete: every option, exit status, key, event,
+# rule and promise of the tables in the sources is in its page.
 # usage: test_man.sh SOURCE-ROOT PROTO-PAGE
 set -u
 root=$1
@@ -15,8 +15,9 @@ ok() {
 	if [ "$1" = 0 ]; then echo "ok $n - $2"
 	else failed=1; echo "not ok $n - $2"; fi
 }
-# has PAGE LEAST NAME PATTERN WORD...: each word, put in for @ in the fixed
-# string PATTERN, stands in the page; a list that shrank is no list.
+# has PAGE LEAST NAME PATTERN WORD...: check that the page contains the fixed
+# string PATTERN with each word in place of @, and that there are at least LEAST
+# words, so that a list that was not found is an error.
 has() {
 	local page=$man/$1 least=$2 name=$3 pattern=$4 w missing=; shift 4
 	for w in "$@"; do

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * mcp-proxyd's modules with peers played here; see the header.
- */
+/* mcp-proxyd's modules, with peers played here; see the header. */
 #include "unit/mcp-proxyd/ring.h"
 
 #include <sys/socket.h>
@@ -13,16 +11,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Defined beside main in the program, which is not linked. */
+/* In the program it is defined beside main(), which is not linked here. */
 struct proxy proxy_env;
 
 static struct proxy *const p = &proxy_env;
 static char sock[64];
 static struct value_pool *pool;
-/* The test's ends. */
+/* The test's ends of the channels. */
 struct chan *policy, *audit, *back[2];
 static struct chan *sup;
-/* What peers were sent, as text, a line each. */
+/* The messages that peers received, as text, one per line. */
 static char seen[65536];
 char closed_why[256];
 uint64_t last_call;
@@ -38,7 +36,7 @@ static void __attribute__((format(printf, 1, 2))) see(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Calls that were made and not credited. */
+/* Calls that were made and not yet credited. */
 #define MADE 1024U
 static struct {
 	uint64_t id;
@@ -46,7 +44,7 @@ static struct {
 	uint32_t bytes;
 } made[MADE];
 
-/* As policyd does when it hears of a call's end. */
+/* Credit a call, as policyd does when it hears of its end. */
 static void
 credit(uint64_t id)
 {
@@ -118,7 +116,9 @@ static const struct chan_handler test_handlers[] = {
 static const struct chan_ops test_ops = {test_handlers, 2, closed};
 static struct chan_ops proxy_ops;
 
-/* A pair: the proxy's end is registered as a peer, ours is returned. */
+/*
+ * Make a pair: the proxy's end is registered as a peer, the test's is returned.
+ */
 static struct chan *
 peer(enum role role, unsigned index, enum proto_phase phase)
 {
@@ -184,7 +184,7 @@ put(int fd, const char *text)
 	turns();
 }
 
-/* What has come; "<end>" when the connection is closed. */
+/* Returns the output so far, with "<end>" if the connection is closed. */
 const char *
 get(int fd)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mcp-proxyd between an agent and its peers: the real modules on real
- * channels and a real socket, with policyd, auditd and two mcp-backds played
- * by the test.  Everything happens in one loop: nothing is waited for.
+ * mcp-proxyd between an agent and its peers: the real modules on real channels
+ * and a real socket, with policyd, auditd and two mcp-backds played by the
+ * test.  Everything happens in one loop, so the test never waits.
  */
 #ifndef MCP_RING_H
 #define MCP_RING_H
@@ -27,24 +27,30 @@
 	"{\"error\":{\"code\":-32602,\"message\":\"Invalid params: " text      \
 	"\"},\"id\":" id "," V "}\n"
 
-/* The test's ends. */
+/* The test's ends of the channels. */
 extern struct chan *policy, *audit, *back[2];
 extern uint64_t last_call; /* id of the last CALL */
-/* What is cancelled is not ended by auditd at once, as it is otherwise. */
+/*
+ * If set, auditd does not end a cancelled call at once, as it otherwise does.
+ */
 extern bool cancels_last;
-extern char closed_why[256]; /* a channel that ended, and why */
+extern char closed_why[256]; /* why a channel ended */
 
-/* Servers "fs" and "fs__deep". */
+/* Set up the servers "fs" and "fs__deep". */
 void set_up(void);
 void tear_down(void);
-/* Lets everything happen that can. */
+/* Run the loop until nothing more happens. */
 void turns(void);
 int connect_agent(void);
 void put(int fd, const char *text);
-/* What has come; "<end>" behind it when the connection is closed. */
+/*
+ * Returns the output so far, followed by "<end>" if the connection is closed.
+ */
 const char *get(int fd);
 const char *ask(int fd, const char *text);
-/* What peers were sent since: a line each. */
+/*
+ * Returns the messages that peers received since the last call, one per line.
+ */
 const char *peers_saw(void);
 void send_result(struct chan *from, uint64_t id, bool error, const char *json);
 void send_answer(uint64_t id, const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Everything that an agent can grow in mcp-proxyd: calls, bytes, lines,
+ * Everything that an agent can make grow in mcp-proxyd: calls, bytes, lines,
  * connections, unread answers.
  */
 #include "unit/mcp-proxyd/ring.h"
@@ -13,7 +13,10 @@
 
 static struct proxy *const p = &proxy_env;
 
-/* Calls up to the limit of a server; the next waits, and others do not. */
+/*
+ * Calls up to the limit of a server: the next one waits, and other servers do
+ * not.
+ */
 static void
 test_admission(void)
 {
@@ -72,7 +75,7 @@ test_admission(void)
 	is_int((long long)p->servers[0].bytes, 0, "no bytes either");
 }
 
-/* A call that was given up has its place until its end is told. */
+/* A call that was given up keeps its place until its end is reported. */
 static void
 test_given_up(void)
 {
@@ -110,7 +113,9 @@ test_given_up(void)
 	peers_saw();
 }
 
-/* Many connections, each at most a few, reach the limit of the session. */
+/*
+ * Many connections, each with only a few calls, reach the limit of the session.
+ */
 static void
 test_session_limit(void)
 {
@@ -161,7 +166,7 @@ test_bytes(void)
 		memcpy(line + (size_t)n + size, "\"}}}\n", 6);
 		if (i < 5)
 			put(fd, line);
-		else /* not read any more: the socket fills */
+		else /* not read any more: the socket is full */
 			(void)!write(fd, line, 1000);
 	}
 	for (s = peers_saw(); (s = strstr(s, "CALL ")) != NULL; s++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What mcp-proxyd says to an agent and to its peers: handshake, tool list,
- * parameters, calls, held calls.
+ * The output of mcp-proxyd to an agent and to its peers: handshake, tool list,
+ * parameters, calls, pending calls.
  */
 #include "unit/mcp-proxyd/ring.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The JSON-RPC envelope: a table of lines, each with the exact answer that a
- * line gets which cannot be taken, or with what it was taken for.
+ * The JSON-RPC envelope: a table of lines, each with its kind, or with the
+ * exact answer to a line that is refused.
  */
 #include "mcp-proxyd/mcp/jsonrpc.h"
 #include "mcp-proxyd/mcp/lines.h"
@@ -29,7 +29,7 @@ static const struct {
 	const char *line;
 	const char *want;	/* the answer, or "kind id" */
 } rows[] = {
-	/* taken */
+	/* accepted */
 	{"{" V "\"id\":1,\"method\":\"ping\"}", "request 1"},
 	{"{\"method\":\"ping\",\"id\":1,\"jsonrpc\":\"2.0\"}", "request 1"},
 	{" {" V "\"id\":1,\"method\":\"ping\"}\r", "request 1"},
@@ -58,7 +58,7 @@ static const struct {
 	{"{" V "\"id\":null,\"error\":{\"code\":0,\"message\":\"m\"}}",
 	    "error "},
 	{"{" V "\"error\":{\"code\":0,\"message\":\"m\"}}", "error "},
-	/* no JSON */
+	/* not JSON */
 	{"x", NOTJSON(0)},
 	{" ", SHORT(1)},
 	{"{", SHORT(1)},
@@ -112,7 +112,7 @@ static const struct {
 	{"// c", NOTJSON(0)},
 	{"Content-Length: 40", NOTJSON(0)},
 	{"GET / HTTP/1.1", NOTJSON(0)},
-	/* no message */
+	/* not a message */
 	{"null", INVALID("", "a message is an object, not null")},
 	{"1", INVALID("", "a message is an object, not a number")},
 	{"\"ping\"", INVALID("", "a message is an object, not a string")},
@@ -204,7 +204,7 @@ static const struct {
 
 static const struct {
 	const char *line;
-	uint64_t id;		/* 0: none is found */
+	uint64_t id;		/* 0 if none is found */
 } ids[] = {
 	{"{" V "\"id\":17,\"result\":{}}", 17},
 	{"{\"result\":{\"id\":4},\"id\": 17 }", 17},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Hosts as servers ask for them, and the lists that they are held against. */
+/* Hosts as servers request them, and the lists that they are matched with. */
 #include <string.h>
 
 #include "common/net/egress_list.h"
@@ -8,7 +8,7 @@
 /* clang-format off */
 static const struct {
 	const char *target;
-	const char *host;	/* NULL: refused */
+	const char *host;	/* NULL if refused */
 	unsigned port;
 } targets[] = {
 	{"example.org:443", "example.org", 443},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows of no_proxy, and what goes past a proxy by them. */
+/* Rows of no_proxy, and the connections that bypass a proxy because of them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static const struct {
 	{"[2001:db8::1]:443", "2001:db8::1", 443, true},
 	{"[2001:db8::1]:443", "2001:db8::1", 80, false},
 	{"[2001:db8::/32]:443", "2001:db8::7", 443, true},
-	/* This machine, whatever the rows say. */
+	/* This machine is always direct. */
 	{"x", "localhost", 443, true},
 	{"x", "a.localhost", 443, true},
 	{"x", "notlocalhost", 443, false},
