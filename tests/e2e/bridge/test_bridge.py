@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""ic-bridge by itself: the command's terminal and pipes, as termd sees them
+"""ic-bridge alone: the terminal and pipes of its command, as termd sees them
 over terminal.sock."""
 import os
 import select
@@ -31,7 +31,7 @@ class Termd:
             s.bind(os.path.join(self.dir, name))
             s.listen(8)
             self.socks[name] = s
-        # A port that is free now; nobody else binds to this address.
+        # A port that is free now; nothing else binds to this address.
         self.host = f"127.{os.getpid() % 250 + 1}.{id(self) % 250}.7:18080"
         self.p = subprocess.Popen(
             [program("ic-bridge"), "run", *options, "--listen", self.host,
@@ -54,7 +54,7 @@ class Termd:
         self.conn.sendall(struct.pack("<BI", kind, len(data)) + data)
 
     def read(self, timeout):
-        """More frames; False at the end of the connection."""
+        """Read more frames. Returns False at the end of the connection."""
         if not select.select([self.conn], [], [], max(0, timeout))[0]:
             raise TimeoutError(f"nothing comes; so far {self.out}")
         try:
@@ -81,7 +81,7 @@ class Termd:
         return self.out[kind]
 
     def end(self, timeout=20):
-        """The exit status, once all of the output is here."""
+        """Returns the exit status, once all output has arrived."""
         end = time.monotonic() + timeout
         while self.read(end - time.monotonic()):
             pass

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: ISC
-"""icfetch through a session: what it gets, what it will not, and that every
-host is one of its list."""
+"""icfetch through a session: the pages that it fetches, the requests that it
+refuses, and that it reaches only hosts on its list."""
 import http.server
 import os
 import ssl
@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "lib"))
 import harness as h  # noqa: E402
 
 t = h.Tap()
-TOGETHER = 8        # calls that icfetch serves at once
+TOGETHER = 8        # calls that icfetch serves concurrently
 TOOLS = {"fetch": {"http_fetch": {
     "url": ["fetch-url"], "headers": ["none"], "max_length": ["none"],
     "format": ["none"], "timeout": ["none"]}}}
@@ -85,7 +85,8 @@ def origin(context):
 
 
 def certificate(work, name):
-    """A root that is a host's certificate at once, and its context."""
+    """Returns a root certificate that is also a host's certificate, and its
+    context."""
     cert, key = (os.path.join(work, f"{name}.{x}") for x in ("pem", "key"))
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:P-256", "-nodes", "-days", "1",

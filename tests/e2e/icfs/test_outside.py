@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: ISC
-"""Approved calls outside of a server's view: each by a process of its own that
-sees what was approved and nothing else, and of which nothing is left."""
+"""Approved calls outside a server's view: a separate process serves each, sees
+only the approved objects, and leaves nothing behind."""
 import contextlib
 import json
 import os
@@ -46,7 +46,7 @@ def probe(how, *more):
 
 
 class Rig(h.Session):
-    """A session whose every path outside the workspace is asked for."""
+    """A session in which every path outside the workspace needs approval."""
 
     def __init__(self, work, servers, rules=None, **kw):
         names = list(servers)
@@ -66,7 +66,8 @@ class Rig(h.Session):
         return self
 
     def begin(self, tool, args, **kw):
-        """A call that is held: (what will be its answer, the hold)."""
+        """Begin a call that waits for approval. Returns (the future answer,
+        the pending call)."""
         had = {x["id"] for x in self.pending()}
         waiting = self.client.start_call(tool, args, **kw)
         hold = h.wait_for(lambda: [x for x in self.pending()
@@ -87,7 +88,7 @@ class Rig(h.Session):
         return [e["state"] for e in self.events("instance")]
 
     def quiet(self):
-        """Until no instance is left."""
+        """Wait until no instance is left."""
         h.wait_for(lambda: not json.loads(self.icctl(
             "--json", "status").stdout)["instances"], "an instance is left")
 
@@ -98,7 +99,7 @@ def found(r):
 
 
 def icfs(work):
-    """The tools of icfs, each on what was approved."""
+    """Call the tools of icfs, each on an approved object."""
     with Rig(work, {"filesystem": {"command": "icfs",
                                    "args": ["/workspace"]}}) as s:
         fs, a, b = "filesystem__", h.put(s.out + "/a", "one"), s.out + "/b"
@@ -159,7 +160,7 @@ def icfs(work):
 
 
 def guarded(s, fs):
-    """What nobody can be given."""
+    """Paths that no approval can give."""
     for path, what in ((s.user_home, "the home directory"),
                        (s.work, "what holds the workspace")):
         r = s.approved(fs + "list_directory", {"path": path})
@@ -178,7 +179,8 @@ def guarded(s, fs):
 
 
 def swaps(work):
-    """What is exchanged between the question and the answer is not given."""
+    """An object that is exchanged between the question and the answer is not
+    given."""
     with Rig(work, {"filesystem": {"command": "icfs",
                                    "args": ["/workspace"]}}) as s:
         secret = h.put(os.path.join(work, "away/secret"), "SECRET")
@@ -236,7 +238,8 @@ def swaps(work):
 
 
 def race(s, fs, a, secret):
-    """Exchanged as fast as possible while it is approved and started."""
+    """The object is exchanged as fast as possible while the call is approved
+    and the instance starts."""
     stop, swapped = threading.Event(), 0
     h.put(a, "HARMLESS")
     os.symlink(secret, s.out + "/l")
@@ -249,7 +252,7 @@ def race(s, fs, a, secret):
             os.rename(a, s.out + "/l")
             os.rename(s.out + "/t", a)
             swapped += 1
-            # Some calls shall get through.
+            # Some of the calls must succeed.
             stop.wait(0.0005 * (swapped % 5))
 
     thread = threading.Thread(target=swapper)
@@ -269,7 +272,7 @@ def race(s, fs, a, secret):
 
 
 def limits(s, fs, a):
-    """Twelve at once: eight run, the others wait their turn."""
+    """Twelve calls at a time: eight run, the others wait their turn."""
     waiting = [s.begin(fs + "read_text_file", {"path": a}) for _ in range(12)]
     for _, hold in waiting:
         s.icctl("approve", hold["id"])
@@ -279,8 +282,8 @@ def limits(s, fs, a):
 
 
 def processes(pid):
-    """pid and all below it, by who says that it is their parent: a list of
-    children that changes while it is read may lack some."""
+    """Returns pid and all processes below it, by the parents that they name: a
+    list of children that changes while it is read may be incomplete."""
     parent = {}
     for p in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError, IndexError):
@@ -296,9 +299,9 @@ def processes(pid):
 
 
 def resources(s):
-    """What there is of processes, mounts and descriptors."""
+    """Returns the counts of processes, mounts and descriptors."""
     workers = json.loads(s.icctl("--json", "status").stdout)["workers"]
-    # They are not dumpable: only root may look.
+    # The processes are not dumpable: only root may look.
     pids = [s.pid] + [w["pid"] for w in workers] if os.geteuid() == 0 else []
     return {"processes": len(processes(s.pid)),
             "mounts": len(get("/proc/self/mountinfo").splitlines()),
@@ -307,13 +310,13 @@ def resources(s):
 
 
 def left(s, fs):
-    """Twenty in a row leave nothing."""
+    """Twenty calls in a row leave nothing behind."""
     s.quiet()
     took, before = [], resources(s)
     while resources(s) != before:
         before = resources(s)
     for i in range(20):
-        # Another each time: the same call too often is refused.
+        # Use another path each time: the same call too often is refused.
         a = h.put(f"{s.out}/n{i}", str(i))
         waiting, hold = s.begin(fs + "read_text_file", {"path": a})
         start = time.monotonic()
@@ -323,7 +326,7 @@ def left(s, fs):
         if r != (False, str(i)):
             t.ok(False, "one of twenty", r)
     s.quiet()
-    # The last one's end is told before the kernel is done with it.
+    # The end of the last call is reported before the kernel has cleaned up.
     with contextlib.suppress(TimeoutError):
         h.wait_for(lambda: resources(s) == before, "the same as before", 20)
     t.equal(resources(s), before, "twenty in a row: nothing is left")
@@ -337,7 +340,7 @@ def left(s, fs):
 
 
 def hostile(work):
-    """A server that takes what it can get, as a second instance."""
+    """A server that takes everything it can get, as a second instance."""
     denied = os.path.join(work, "out/denied")
     server = probe("look")
     server["sandbox"]["filesystem"]["denyRead"] = [denied]
@@ -374,7 +377,8 @@ def hostile(work):
 
 
 def allowed(work):
-    """A rule that allows, and no mount for it: nobody is asked."""
+    """A rule allows the call, and there is no mount for it: no approval is
+    needed."""
     rules = [h.rule("free", "allow", "Reading is free.", server=["probe"],
                     roles=["read-path"])]
     with Rig(work, {"probe": probe("look")}, rules) as s:
@@ -433,7 +437,7 @@ def stays(work):
 
 
 def hangs(work):
-    """Cancelled while it runs; then its mcp-backd is killed."""
+    """A call is cancelled while it runs; then its mcp-backd is killed."""
     with Rig(work, {"probe": probe("hang")}) as s:
         a = h.put(s.out + "/a", "x")
         waiting, hold = s.begin("probe__look", {"path": a})
@@ -492,7 +496,8 @@ def confined(status):
 
 
 def denied(work):
-    """An approved directory without what deny rules keep back of it."""
+    """An approved directory is given without the objects that deny rules
+    withhold."""
     out = os.path.join(work, "out")
     for name in ("kept/secret", "kept/deep/secret", "real/secret", "open/x",
                  "fixed/text"):

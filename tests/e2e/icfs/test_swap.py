@@ -37,7 +37,7 @@ EXCHANGE = 2
 
 
 def exchange(pairs, count, stop):
-    """The agent: changes what the names mean, without a pause."""
+    """The agent: changes the meaning of names, without a pause."""
     libc = ctypes.CDLL(None, use_errno=True)
     pairs = [tuple(ctypes.c_char_p(p.encode()) for p in pair)
              for pair in pairs]
@@ -77,7 +77,7 @@ def fill(top, text, extra=None):
 
 
 def snapshot(top):
-    """All there is: names, kinds, content, times."""
+    """Returns everything in the directory: names, kinds, contents, times."""
     found = {}
     for where, dirs, names in os.walk(top):
         for name in dirs + names:
@@ -93,7 +93,8 @@ def snapshot(top):
 
 
 def calls(n):
-    """Tools in turn, of those that there are; no call twenty times a minute."""
+    """Calls the available tools in turn, none of them twenty times a minute.
+    """
     for i in range(n):
         d = f"/workspace/d/s{i // 12 % DIRS}"
         k = i // 12 % MOVED
@@ -125,7 +126,8 @@ KINDS = tuple((re.compile(p), kind) for p, kind in (
 
 
 class Race:
-    """A session, a workspace where names change meaning, and an outside."""
+    """A session, a workspace in which names change their meaning, and an
+    outside directory."""
 
     def __init__(self, work, entry, sandboxed):
         self.outside = os.path.join(work, "outside")
@@ -202,7 +204,7 @@ class Race:
 
 
 def proven(race):
-    """Both: outside was read, and changed."""
+    """Returns whether the outside was both read and changed."""
     return race.leaked and any(
         "made" in name or name.startswith("n")
         for d in range(DIRS)
@@ -250,7 +252,7 @@ def test_reference(work):
 
 
 def test_baseline(work):
-    """The same calls, policy and server; but the server sees the host."""
+    """The same calls, policy and server, but the server sees the host."""
     if not have_reference():
         return
     race = Race(work, {"command": "node", "sandbox": False, "args": [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""A repository whose every setting is a trap: each would run a program that
+"""A repository in which every setting is a trap: each would run a program that
 leaves a mark (a canary), or lead to another host."""
 import os
 import subprocess
@@ -30,7 +30,8 @@ def write(path, text, mode=0o644):
 
 
 class Hostile:
-    """host: the directory; seen: where the git server sees it."""
+    """A hostile repository; host: its directory; seen: its path as the git
+    server sees it."""
 
     def __init__(self, host, seen):
         self.host, self.seen = host, seen
@@ -39,7 +40,8 @@ class Hostile:
         self.arm(host, seen)
 
     def trap(self, name, tail="exit 1"):
-        """A program that leaves a mark; its path as the server says it."""
+        """Make a program that leaves a mark. Returns its path as the server
+        sees it."""
         write(os.path.join(self.host, "traps", name),
               f"#!/bin/sh\n: > {self.seen}/marks/{name}\n{tail}\n", 0o755)
         return f"{self.seen}/traps/{name}"
@@ -83,7 +85,8 @@ class Hostile:
             write(os.path.join(host, ".git/hooks", name),
                   f"#!/bin/sh\n: > {seen}/marks/hook-{name}\n", 0o755)
         pass_on = "exec cat"
-        # Ends when git has said its 40 bytes: what git does is the same then.
+        # It ends after 40 bytes from git, so that git behaves the same each
+        # time.
         greeted = "head -c 40 > /dev/null; exit 1"
         settings = [
             ("filter.f.clean", self.trap("clean", pass_on)),
@@ -128,11 +131,11 @@ class Hostile:
         git(submodule, "config", "core.fsmonitor", self.trap("subfsmonitor"))
         git(submodule, "config", "filter.f.clean",
             self.trap("subclean", pass_on))
-        # A rebase that stopped before a command of the agent's choice.
+        # A rebase that stopped before a command that the agent chose.
         self.trap("exec", "exit 0")
 
     def stop_rebase(self):
-        """A rebase in the middle, whose next step is a command."""
+        """Leave a rebase in progress, whose next step is a command."""
         state = os.path.join(self.host, ".git/rebase-merge")
         os.makedirs(state, exist_ok=True)
         head = git(self.host, "rev-parse", "HEAD").strip()
@@ -144,12 +147,12 @@ class Hostile:
             write(os.path.join(state, name), text + "\n")
 
     def sprung(self):
-        """The traps that were stepped in."""
+        """Returns the traps that were sprung."""
         return sorted(os.listdir(self.marks))
 
 
-# What is done in such a repository, as words for git; a callable is done by
-# the agent itself between two of them.
+# The work in such a repository, as words for git; a callable is done by the
+# agent itself between two of them.
 def work(repo):
     def change():
         write(os.path.join(repo.host, "a.txt"), "one\ntwo\n")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """Git servers and hostile repositories: no program that a repository names
-runs, and no remote off the list is reached; the gate sees where a remote leads
-and not what it is called.  Each has a baseline without us in which it does."""
+runs, and no remote off the list is reached; policy decides by the URLs of a
+remote and not by its name.  Each test has a baseline without IronCurtain, in
+which these things happen."""
 import os
 import shutil
 import socket
@@ -41,7 +42,7 @@ def entry(**more):
 
 
 def tried(repo, run):
-    """Works through everything; returns what git said, for a look at it."""
+    """Do all the work. Returns the output of git, for inspection."""
     said = []
     for step in hostile.work(repo):
         if callable(step):
@@ -52,7 +53,7 @@ def tried(repo, run):
 
 
 def test_baseline(work):
-    """Without us: nearly every trap springs."""
+    """Without IronCurtain, nearly every trap springs."""
     host = os.path.join(work, "baseline")
     os.makedirs(host)
     repo = hostile.Hostile(host, host)
@@ -114,7 +115,8 @@ def config(host, *pairs):
 
 
 def decided(s, m, tool, args, server="git"):
-    """(status, rule, reason) of a call, as the log has it; held: denied."""
+    """Returns (status, rule, reason) of a call from the log; a pending call is
+    denied."""
     call = m.start_call(f"{server}__{tool}", args)
     hold = h.wait_for(lambda: call.done.is_set() or s.pending(), "an end")
     if not call.done.is_set():
@@ -127,7 +129,7 @@ def decided(s, m, tool, args, server="git"):
 
 GOOD, EVIL = f"https://{LISTED}/o/r.git", "https://evil.example/x"
 CASES = [
-    # what, settings, remote, allowed?
+    # description, settings, remote, whether it is allowed
     ("a remote on the list", [("remote.origin.url", GOOD)], "origin", True),
     ("the default remote on the list", [("remote.origin.url", GOOD)], None,
      True),
@@ -217,8 +219,8 @@ def test_remotes(s):
 
 
 def test_network(work):
-    """A git server with network: its list holds, whatever a repository says
-    of proxies, and is the gate of its remotes."""
+    """A git server with network: its list holds, whatever proxies a repository
+    configures, and policy checks its remotes."""
     with_net = entry()
     with_net["sandbox"]["network"] = {"allowedDomains": ["listed.invalid"]}
     s = h.Session(work, {"git": with_net}, RULES, {"git": TOOLS})
@@ -246,13 +248,13 @@ def test_network(work):
 
 
 def other_name(server, rules):
-    """The same rules for a server that is called otherwise."""
+    """The same rules apply to a server with another name."""
     return [{**r, "if": {**r["if"], "server": [server]}} for r in rules]
 
 
 def test_names(work):
-    """What counts is what is run: git in any server's sandbox is ours, and
-    the git server is the one that is said to be."""
+    """The program decides: git in the sandbox of any server is the wrapper,
+    and a server is a git server if the configuration says so."""
     hosts = {}
     for name in ("repos", "company"):
         hosts[name] = os.path.join(work, "workspace", name)
@@ -292,8 +294,8 @@ def test_names(work):
 
 
 def test_race(s):
-    """The agent turns a remote around between check and act: the server has
-    no way to anywhere."""
+    """The agent changes a remote between check and use: the server cannot
+    connect anywhere."""
     path = plain_repo(s, "race")
     host = os.path.join(s.workspace, "race")
     got, done = [], threading.Event()
@@ -328,8 +330,8 @@ def test_race(s):
         swapper = threading.Thread(target=swap)
         swapper.start()
         m = s.client()
-        # How many fall into one window depends on the machine's speed: at
-        # least 20, and on until one did, for a minute.
+        # The number that falls into one window depends on the machine's speed:
+        # make at least 20, and continue until one did, for at most a minute.
         allowed = tried = 0
         end = time.monotonic() + 60
         while tried < 20 or allowed == 0 and time.monotonic() < end:
@@ -350,7 +352,8 @@ def main():
     with h.workdir() as work:
         test_baseline(work)
         s = h.Session(work, {"git": entry()}, RULES, {"git": TOOLS})
-        # The user's own identity, and what of his no repository may use.
+        # The user's own identity, and settings of the user that no repository
+        # may use.
         hostile.write(os.path.join(s.user_home, ".gitconfig"),
                       "[user]\n\tname = Jane Döe\n\temail = j@example.invalid"
                       "\n[alias]\n\tmine = status\n")

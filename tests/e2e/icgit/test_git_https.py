@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""git over https through a git server's own way out: fetch, clone and push
-reach the host of the server's list, and a remote that is turned around after
-the check, or a redirection, leads nowhere."""
+"""git over https through the proxy of a git server: fetch, clone and push
+reach the host of the server's list; a remote that changes after the check, or
+a redirect, leads nowhere."""
 import os
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ t = h.Tap()
 
 
 class Far(h.Process):
-    """One host of git repositories; the CA is that of the directory."""
+    """A host of git repositories; its CA is in the directory."""
 
     def __init__(self, work, name):
         self.log = os.path.join(work, name + ".jsonl")
@@ -51,7 +51,8 @@ def head_of(path, ref="HEAD"):
 
 
 def make_far(work):
-    """far/up.git, bare, with one commit; and where to make more."""
+    """Make far/up.git, bare, with one commit. Returns it and the
+    repository it was cloned from."""
     up, source = os.path.join(work, "far", "up.git"), os.path.join(work, "src")
     os.makedirs(source)
     hostile.git(source, "init", "-q", "-b", "main")
@@ -63,7 +64,7 @@ def make_far(work):
 
 
 def call(s, m, tool, **args):
-    """What it says; what is held is denied."""
+    """Returns the text of the answer; a pending call is denied."""
     c = m.start_call("git__" + tool, args)
     h.wait_for(lambda: c.done.is_set() or s.pending(), "an end", 60)
     if not c.done.is_set():
@@ -104,7 +105,7 @@ def test_fetch(s, m, far, up, source):
 
 
 def test_elsewhere(s, m, far, other):
-    """Another host: off the list, whatever led there."""
+    """Another host is off the list, however git was led there."""
     repo = os.path.join(s.workspace, "repo")
     before = len(other.seen())
     text = call(s, m, "git_run", path="/workspace/repo",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The real git MCP server from npm, pinned in agents.json, working on a
+"""The real git MCP server from npm, pinned in agents.json, works on a
 repository full of traps: none springs, and no remote off the list is reached.
-The same server without us springs them."""
+Without IronCurtain the same server springs them."""
 import json
 import os
 import shutil
@@ -32,7 +32,7 @@ RULES = [
 
 
 def calls(repo):
-    """Tools and arguments, in an order in which most can work."""
+    """Returns tools and arguments, in an order in which most can succeed."""
     at = {"path": repo.seen}
 
     lines = ["one\n"]
@@ -101,7 +101,7 @@ def entry(**more):
 
 
 def without_us(work):
-    """The server alone, as a user would start it."""
+    """Run the server alone, as a user would start it."""
     host = os.path.join(work, "baseline")
     os.makedirs(host)
     repo = hostile.Hostile(host, host)
@@ -138,7 +138,8 @@ def without_us(work):
 
 
 def finish(s, m, tool, args):
-    """The answer; what is held is approved, as a careless person does."""
+    """Returns the answer; a pending call is approved, as a careless person
+    would."""
     call = m.start_call("git__" + tool, args)
     h.wait_for(lambda: call.done.is_set() or s.pending(), tool, timeout=60)
     if not call.done.is_set():
