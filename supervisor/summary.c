@@ -137,8 +137,10 @@ summary_start(void)
 	if (!sup.opt.ask)
 		sup_warn("no one is asked: calls that would wait are denied");
 	else
-		sup_warn("to approve or deny pending calls: icctl watch, in "
-			 "another terminal");
+		sup_warn("to approve or deny pending calls: %s",
+		    sup.terminal.screen
+			? "Ctrl-] a, or icctl watch in another terminal"
+			: "icctl watch, in another terminal");
 	if (summary_is_first())
 		summary_limits();
 }

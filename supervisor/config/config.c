@@ -188,8 +188,9 @@ config_scalars(
 		    s);
 	if (jsonfile_strings(j, root, "", "notify", 64, &cfg->notify) == -1)
 		return -1;
-	if (cfg->notify != NULL &&
-	    (cfg->notify[0] == NULL || cfg->notify[0][0] == '\0'))
+	/* An empty list is nobody. */
+	if (cfg->notify != NULL && cfg->notify[0] != NULL &&
+	    cfg->notify[0][0] == '\0')
 		return jsonfile_bad(j, "", "notify",
 		    "must name a command: "
 		    "[\"notify-send\", \"IronCurtain\"]");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Runs the configured notify command, with one line of text as its last
- * argument. It is the user's own program and gets the user's environment,
- * without credentials and without places that the agent can write. At most one
- * runs at a time: many calls become one message, not many processes.
+ * argument, or else the desktop's own, with a text in words of ours alone. It
+ * is the user's own program and gets the user's environment, without
+ * credentials and without places that the agent can write. At most one runs at
+ * a time: many calls become one message, not many processes.
  */
 #include "control/notify.h"
 
@@ -75,6 +76,15 @@ notify_hold(const struct hold *h)
 {
 	char text[768], label[512];
 
+	/* notify-send(1) takes markup, and names are not ours. */
+	if (sup.host.desktop) {
+		snprintf(text, sizeof(text),
+		    "A call waits for your answer: icctl approve %s or icctl "
+		    "deny %s",
+		    h->sid, h->sid);
+		notify_text(text);
+		return;
+	}
 	snprintf(text, sizeof(text),
 	    "%s waits for you: icctl approve %s "
 	    "or icctl deny %s",
@@ -85,6 +95,8 @@ notify_hold(const struct hold *h)
 void
 notify_text(const char *text)
 {
+	static const char *const desktop[] = {
+	    "notify-send", "--app-name=IronCurtain", "IronCurtain", NULL};
 	char *line, **argv = NULL;
 
 	/* The command was not found; the session said so at its start. */
@@ -92,11 +104,13 @@ notify_text(const char *text)
 		return;
 	if ((line = strdup(text)) != NULL)
 		argv = locate_argv(
-		    (const char *const *)(uintptr_t)sup.config.notify,
+		    sup.host.desktop
+			? desktop
+			: (const char *const *)(uintptr_t)sup.config.notify,
 		    (char *const[]){line, NULL});
 	if (argv == NULL || notify_spawn(argv) == -1)
-		sup_note(
-		    "notify command %s cannot be run", sup.config.notify[0]);
+		sup_note("notify command %s cannot be run",
+		    sup.host.desktop ? desktop[0] : sup.config.notify[0]);
 	for (size_t i = 0; argv != NULL && argv[i] != NULL; i++)
 		free(argv[i]);
 	free(argv);

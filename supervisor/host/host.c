@@ -163,13 +163,31 @@ host_sandboxed(void)
 	return sup.opt.runtime == RUNTIME_BWRAP;
 }
 
+/* Without a word about it: a desktop that has none is as good. */
+static void
+host_desktop(void)
+{
+	struct fault why;
+
+	if (getenv("DBUS_SESSION_BUS_ADDRESS") == NULL ||
+	    (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL))
+		return;
+	if (host_find(&sup.host.notify, "notify", "notify-send", &why) == 0)
+		sup.host.desktop = true;
+	sup.host.notify.refused = false;
+}
+
 static int
 host_notify(struct fault *fault)
 {
 	struct fault why;
 	const char *name;
 
-	if (sup.config.notify == NULL)
+	if (sup.config.notify == NULL) {
+		host_desktop();
+		return 0;
+	}
+	if (sup.config.notify[0] == NULL)
 		return 0;
 	name = sup.config.notify[0];
 	if (host_find(&sup.host.notify, "notify", name, &why) == 0)

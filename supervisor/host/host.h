@@ -15,6 +15,7 @@ struct host {
 	char *path; /* PATH without places that the agent can write; may be
 		       "" */
 	struct host_program notify, git;
+	bool desktop; /* notify is notify-send(1), which nobody configured */
 };
 
 /* Add the workspace and the session directory. Warns about entries of PATH. */

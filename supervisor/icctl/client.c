@@ -26,8 +26,8 @@
 /* A session answers within 3 s, if only to say that it cannot. */
 #define ICCTL_WAIT_S 10
 
-static int
-dial(const char *dir)
+int
+icctl_dial(const char *dir)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	const struct timeval limit = {.tv_sec = ICCTL_WAIT_S};
@@ -58,7 +58,7 @@ dial(const char *dir)
 static bool
 runs(const char *dir)
 {
-	int fd = dial(dir);
+	int fd = icctl_dial(dir);
 
 	/* A session that does not answer in time still exists. */
 	if (fd == -1)
@@ -170,7 +170,7 @@ icctl_find(struct icctl *ctl, bool must_run)
 int
 icctl_connect(struct icctl *ctl)
 {
-	int fd = dial(ctl->dir), save = errno;
+	int fd = icctl_dial(ctl->dir), save = errno;
 	char log[sizeof(ctl->dir) + 16];
 
 	if (fd != -1)

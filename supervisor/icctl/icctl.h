@@ -40,6 +40,8 @@ int icctl_program(const char *name, char *dst, size_t cap);
  * the reason.
  */
 int icctl_find(struct icctl *, bool must_run);
+/* Returns a connection to the control socket in `dir`, or -1 with errno set. */
+int icctl_dial(const char *dir);
 /*
  * Returns a connection to the session's control socket, or -1 after it printed
  * the reason.
@@ -110,6 +112,9 @@ int icctl_trust(struct icctl *, int argc, char **argv);
 int icctl_approve(struct icctl *, int argc, char **argv);
 int icctl_deny(struct icctl *, int argc, char **argv);
 int icctl_watch(struct icctl *, int argc, char **argv);
+/* The command that a viewer runs as its panel: `icctl panel MODE DIR`. */
+#define ICCTL_PANEL "panel"
+int icctl_panel(struct icctl *, int argc, char **argv);
 int icctl_status(struct icctl *, int argc, char **argv);
 int icctl_stop(struct icctl *, int argc, char **argv);
 int icctl_unlock(struct icctl *, int argc, char **argv);

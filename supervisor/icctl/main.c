@@ -262,6 +262,8 @@ main(int argc, char **argv)
 	/* icctl starts itself in this way; nobody types it. */
 	if (argc > 1 && strcmp(argv[1], VIEWER_HOW_COMMAND) == 0)
 		return viewer_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], ICCTL_PANEL) == 0)
+		return icctl_panel(&ctl, argc - 1, argv + 1);
 	argc = take_options(&ctl, argc, argv);
 	if (argc < 2) {
 		usage(stderr);

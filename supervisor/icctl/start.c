@@ -71,8 +71,9 @@ usage(void)
 	    "confinement\n"
 	    "  --allow-unsandboxed SERVER, --allow-sockets, --runtime none:\n"
 	    "                         see icsupervisor(8)\n\n"
-	    "To approve or deny what the agent asks for, use another terminal: "
-	    "icctl watch.");
+	    "What the agent asks for is shown on this terminal, where you "
+	    "approve or deny it:\nat once, or, if the agent has the full "
+	    "screen, with Ctrl-] a. In another terminal:\nicctl watch.");
 }
 
 /* Name IRONCURTAIN_HOME/sessions/<time>-<random>; icsupervisor creates it. */
@@ -309,8 +310,7 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
 	viewer_how_find(&how, st.no_input);
-	(void)launch_session(
-	    program, st.args, &how, strrchr(ctl->dir, '/') + 1);
+	(void)launch_session(program, st.args, &how, ctl->dir);
 	warn("viewer");
 	return ICCTL_FAILED;
 }

@@ -2,10 +2,12 @@
 /*
  * `icctl watch`: prints events of a session as they come, and answers calls by
  * single keys on a terminal. With --json, or without a terminal, it only
- * prints.
+ * prints. As a viewer's panel it asks about pending calls, and ends when there
+ * is none.
  */
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@
 
 #include "icctl/hold_view.h"
 #include "icctl/icctl.h"
+#include "icctl/watch_news.h"
 #include "icctl/watch_panel.h"
 
 #define WATCH_MAX 256
@@ -27,6 +30,8 @@ static struct {
 	bool keys;  /* a terminal in single-key mode */
 	bool begun; /* false: read the first reply before anything else */
 	bool ended; /* the session said that it ends */
+	bool here;  /* a panel, which ends once no call is pending */
+	bool alone; /* a panel on a screen of its own: ^C is a key */
 	struct watch_panel panel;
 	struct termios saved;
 } watch_env;
@@ -57,6 +62,11 @@ terminal_keys(void)
 		return;
 	t = watch_env.saved;
 	t.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
+	/* The job of the shell is the viewer's, which waits for us. */
+	if (watch_env.here)
+		t.c_cc[VSUSP] = _POSIX_VDISABLE;
+	if (watch_env.alone)
+		t.c_lflag &= (tcflag_t)~ISIG;
 	watch_env.keys = tcsetattr(STDIN_FILENO, TCSANOW, &t) == 0;
 	atexit(terminal_back);
 	signal(SIGINT, on_signal);
@@ -92,6 +102,10 @@ ask_for_key(void)
 {
 	json_object *whole;
 
+	if (watch_env.nholds == 0 && watch_env.here) {
+		watch_env.ended = true;
+		return;
+	}
 	if (watch_env.nholds == 0) {
 		panel_clear(&watch_env.panel);
 		puts(watch_env.keys ? "-- nothing waits; q quits --"
@@ -150,83 +164,6 @@ add_hold(json_object *hold)
 	prompt();
 }
 
-/* Print the state of a server or a provider. */
-static void
-show_state(json_object *event)
-{
-	json_object *o = NULL, *locked;
-	const char *text;
-
-	if (!json_object_object_get_ex(event, "server", &o)) {
-		(void)json_object_object_get_ex(event, "locked", &locked);
-		fputs("-- provider ", stdout);
-		icctl_put_str(icctl_text(event, "provider"));
-		puts(json_object_get_boolean(locked)
-			 ? " is locked (icctl status says why) --"
-			 : " is in use --");
-		return;
-	}
-	fputs("-- MCP server ", stdout);
-	icctl_put_str(icctl_text(o, "name"));
-	fputs(": ", stdout);
-	icctl_put_str(icctl_text(o, "state"));
-	if (strcmp(icctl_text(o, "state"), "ready") == 0)
-		printf(", %lld tool%s", (long long)icctl_number(o, "tools"),
-		    icctl_plural(icctl_number(o, "tools")));
-	text = icctl_text(o, "text");
-	if (*text != '\0') {
-		fputs("; ", stdout);
-		icctl_put_str(text);
-	}
-	puts(" --");
-}
-
-/* Print before TEXT after MORE, ended by "--". */
-static void
-show_line(
-    const char *before, const char *text, const char *after, const char *more)
-{
-	fputs(before, stdout);
-	icctl_put_str(text);
-	fputs(after, stdout);
-	icctl_put_str(more);
-	puts(" --");
-}
-
-/* Print an event that asks for no answer. */
-static void
-show_news(const char *kind, json_object *event)
-{
-	json_object *o = NULL;
-
-	if (strcmp(kind, "state") == 0) {
-		show_state(event);
-	} else if (strcmp(kind, "tool") == 0) {
-		show_line("-- tool ", icctl_text(event, "server"), "__",
-		    icctl_text(event, "tool"));
-		puts("   is in quarantine or changed: icctl trust");
-	} else if (strcmp(kind, "policy") == 0) {
-		(void)json_object_object_get_ex(event, "inForce", &o);
-		if (json_object_get_boolean(o))
-			puts("-- other rules are in force --");
-		else
-			show_line("-- other rules were refused", "", ": ",
-			    icctl_text(event, "why"));
-	} else if (strcmp(kind, "destination") == 0) {
-		(void)json_object_object_get_ex(event, "added", &o);
-		show_line("-- ", icctl_text(event, "host"),
-		    json_object_get_boolean(o) ? " can be reached now"
-					       : " is closed again",
-		    "");
-	} else if (strcmp(kind, "alarm") == 0) {
-		show_line("ALARM of ", icctl_text(event, "who"), ": ",
-		    icctl_text(event, "text"));
-	} else if (strcmp(kind, "end") == 0) {
-		show_line(
-		    "-- ", "the session ends", ": ", icctl_text(event, "why"));
-	}
-}
-
 static void
 show_event(json_object *event)
 {
@@ -253,6 +190,8 @@ show_event(json_object *event)
 			ask_for_key();
 		else
 			prompt();
+	} else if (watch_env.here) {
+		return; /* it would scroll the call away */
 	} else if (strcmp(kind, "usage") == 0) {
 		if (json_object_object_get_ex(event, "budget", &o))
 			icctl_show_usage(o);
@@ -264,7 +203,7 @@ show_event(json_object *event)
 			icctl_show_budget(o);
 		prompt();
 	} else {
-		show_news(kind, event);
+		watch_news(kind, event);
 		prompt();
 	}
 }
@@ -414,7 +353,7 @@ on_key(void)
 	panel_begin(&watch_env.panel);
 	if (watch_env.panel.armed != '\0' && watch_env.nholds != 0)
 		second_key(key);
-	else if (key == 'q')
+	else if (key == 'q' || (watch_env.alone && key == 0x03))
 		watch_env.panel.armed = 'q';
 	else if (watch_env.nholds != 0 || strchr("asdn ", key) == NULL)
 		key_for_hold(key);
@@ -440,7 +379,7 @@ watch_take(json_object *event)
 	if (strcmp(icctl_text(event, "event"), "end") != 0)
 		return ICCTL_OK;
 	watch_env.ended = true;
-	if (!watch_env.ctl->json)
+	if (!watch_env.ctl->json && !watch_env.here)
 		puts("The session ended.");
 	return ICCTL_OK;
 }
@@ -487,27 +426,66 @@ watch_loop(int fd)
 	return r;
 }
 
-int
-icctl_watch(struct icctl *ctl, int argc, char **argv)
+/* Connects and listens to the session that was found. */
+static int
+watch_run(struct icctl *ctl)
 {
 	json_object *req;
 	int fd, r;
 
-	if (argc != 1) {
-		warnx("usage: icctl %s", argv[0]);
-		return ICCTL_USAGE;
-	}
 	watch_env.ctl = ctl;
-	if ((r = icctl_find(ctl, true)) != 0)
-		return r;
 	if ((fd = icctl_connect(ctl)) == -1)
 		return ICCTL_NO_SESSION;
-	req = json_object_new_object();
-	json_object_object_add(req, "op", json_object_new_string("watch"));
+	req = icctl_request("watch", NULL);
 	(void)icctl_send(fd, req);
 	json_object_put(req);
 	terminal_keys();
 	r = watch_loop(fd);
 	close(fd);
+	return r;
+}
+
+int
+icctl_watch(struct icctl *ctl, int argc, char **argv)
+{
+	int r;
+
+	if (argc != 1) {
+		warnx("usage: icctl %s", argv[0]);
+		return ICCTL_USAGE;
+	}
+	if ((r = icctl_find(ctl, true)) != 0)
+		return r;
+	return watch_run(ctl);
+}
+
+/* The calls that were left alone, and how they are answered later. */
+static void
+panel_left(void)
+{
+	if (watch_env.alone || watch_env.nholds == 0)
+		return;
+	printf(">>> %zu pending call%s not answered yet: icctl watch, or icctl "
+	       "approve %s\n",
+	    watch_env.nholds, icctl_plural((int64_t)watch_env.nholds),
+	    icctl_text(watch_env.holds[0], "id"));
+}
+
+int
+icctl_panel(struct icctl *ctl, int argc, char **argv)
+{
+	int tty, r;
+
+	/* Questions are the terminal's, wherever input and output lead. */
+	if (argc != 3 || (tty = open("/dev/tty", O_RDWR | O_CLOEXEC)) == -1 ||
+	    dup2(tty, STDIN_FILENO) == -1 || dup2(tty, STDOUT_FILENO) == -1 ||
+	    dup2(tty, STDERR_FILENO) == -1)
+		return ICCTL_USAGE;
+	watch_env.here = true;
+	watch_env.alone = strcmp(argv[1], "screen") == 0;
+	(void)strlcpy(ctl->dir, argv[2], sizeof(ctl->dir));
+	puts(">>> icctl: the agent waits for your answer (q: later)");
+	r = watch_run(ctl);
+	panel_left();
 	return r;
 }

@@ -27,6 +27,7 @@
 
 #define LINK_DETACHED 'D'
 #define LINK_CHANNEL "V"
+#define LINK_READY "R"
 
 static struct {
 	struct viewer_how how;
@@ -196,7 +197,8 @@ link_spawn(struct fault *fault)
 {
 	char how[VIEWER_HOW_TEXT], *envp[VIEWER_HOW_ENV + 1];
 	char program[] = "icctl", command[] = VIEWER_HOW_COMMAND, none[] = "0";
-	char *argv[] = {program, command, none, how, sup.session.id, NULL};
+	char *argv[] = {
+	    program, command, none, how, sup.session.id, sup.session.dir, NULL};
 	struct spawn s = {.argv = argv,
 	    .envp = envp,
 	    .fds = {0, 1, 2},
@@ -235,8 +237,11 @@ link_start(struct fault *fault)
 	if (loop_add(&sup.loop, &link_env.io, link_env.fd, EPOLLIN, link_ready,
 		NULL) == -1)
 		return fault_errno(fault, "viewer");
-	if (sup.opt.runtime == RUNTIME_NONE)
+	/* There is no terminal, but there are calls to be asked about. */
+	if (sup.opt.runtime == RUNTIME_NONE) {
+		(void)send(link_env.fd, LINK_READY, 1, MSG_NOSIGNAL);
 		return 0;
+	}
 	sup.terminal.again = link_offer;
 	link_offer();
 	return 0;

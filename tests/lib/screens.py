@@ -13,6 +13,8 @@ GRAMMAR = re.compile(
     rb"|(?P<shape>\x1b\[[0-6] q)|(?P<stack>\x1b\[2[23];0t)"
     rb"|(?P<keypad>\x1b[=>78])"
     rb"|(?P<title>\x1b\]2;ironcurtain: [\x20-\x7e]*\x1b\\)"
+    rb"|(?P<notice>\x1b\](?:9;|777;notify;IronCurtain;)"
+    rb"(?:IronCurtain: )?a call waits for your answer\x1b\\)"
     rb"|(?P<bell>\x07)|(?P<nl>\r?\n)"
     rb"|(?P<text>[\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]"
     rb"|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})")

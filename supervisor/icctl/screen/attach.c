@@ -90,7 +90,7 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	how.raw[0] = how.raw[1] = how.input = how.merge = false;
 	how.attached = true;
 	name = icctl_text(o, "session");
-	(void)launch_viewer(0, &how, name, channel, -1);
+	(void)launch_viewer(0, &how, name, ctl->dir, channel, -1);
 	warn("viewer");
 	return ICCTL_FAILED;
 }

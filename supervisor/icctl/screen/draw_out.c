@@ -14,9 +14,9 @@
 
 struct draw draw_env;
 
-/* Consoles that print unknown sequences instead of ignoring them. */
-static bool
-is_console(void)
+/* Returns true for consoles that print unknown sequences. */
+bool
+draw_is_console(void)
 {
 	const char *term = getenv("TERM");
 
@@ -156,7 +156,7 @@ show_cursor(void)
 	if ((draw_env.modes & PROTO_TERM_CURSOR) == 0 ||
 	    draw_env.cursor_row + 1 >= draw_env.term_rows)
 		return;
-	if (draw_env.set_shape != want && !is_console())
+	if (draw_env.set_shape != want && !draw_is_console())
 		paint_printf(p, "\033[%u q", (unsigned)want);
 	draw_env.set_shape = want;
 	paint_printf(p, "\033[%u;%uH\033[?25h", draw_env.cursor_row + 1,
@@ -178,11 +178,13 @@ show_line(void)
 	draw_env.line_dirty = false;
 	if (draw_env.prefix)
 		n = snprintf(text, sizeof(text),
-		    " d detach   z suspend   t take the keyboard   Ctrl-] "
-		    "send it   other keys: back");
+		    "%s d detach   z suspend   t take the keyboard   Ctrl-] "
+		    "send it   other keys: back",
+		    draw_env.npending != 0 && viewer.may ? " a answer  " : "");
 	else
-		n = snprintf(text, sizeof(text), " ironcurtain %s  %s",
-		    viewer.name, says_latest());
+		n = snprintf(text, sizeof(text), " ironcurtain %s  %s%s%s",
+		    viewer.name, draw_env.pending,
+		    draw_env.npending != 0 ? "  " : "", says_latest());
 	if (n >= (int)sizeof(text))
 		n = (int)sizeof(text) - 1;
 	paint_printf(p, "\033[%u;1H", draw_env.term_rows);
@@ -288,11 +290,10 @@ draw_resize(void)
 }
 
 void
-draw_start(void)
+draw_take_over(void)
 {
 	struct paint *p = &draw_env.paint;
 
-	paint_init(p);
 	draw_env.set_modes = 0;
 	draw_env.set_shape = 0;
 	draw_env.on = true;
@@ -302,13 +303,22 @@ draw_start(void)
 		draw_env.term_rows = 24;
 		draw_env.term_cols = 80;
 	}
-	if (!is_console())
+	if (!draw_is_console())
 		paint_text(p, "\033[22;0t");
+	paint_text(p, "\033[?7l\033[?2004h");
+	draw_env.clear = true;
+}
+
+void
+draw_start(void)
+{
+	struct paint *p = &draw_env.paint;
+
+	paint_init(p);
+	draw_take_over();
 	/* Scroll the person's previous output up, so that it is kept. */
 	for (unsigned i = 0; i < draw_env.term_rows; i++)
 		paint_text(p, "\n");
-	paint_text(p, "\033[?7l\033[?2004h");
-	draw_env.clear = true;
 	draw_tell_size();
 	draw_frame();
 }
@@ -345,20 +355,4 @@ draw_stop(void)
 			1);
 	(void)paint_flush(p, STDOUT_FILENO);
 	viewer.state->drawn = viewer.state->alternate = false;
-}
-
-/* The prefix prevents that the title passes for another program's. */
-void
-draw_title(struct span text)
-{
-	struct paint *p = &draw_env.paint;
-
-	if (!draw_env.on || is_console())
-		return;
-	paint_text(p, "\033]2;ironcurtain: ");
-	for (size_t i = 0; i < text.len && i < 80; i++)
-		(void)buf_addc(&p->out,
-		    text.p[i] >= 0x20 && text.p[i] < 0x7f ? text.p[i] : '?');
-	paint_text(p, "\033\\");
-	(void)paint_flush(p, STDOUT_FILENO);
 }

@@ -30,12 +30,19 @@ struct draw {
 	uint32_t set_modes;
 	uint8_t set_shape;
 	struct paint paint;
+	/* Calls that wait for the person. */
+	unsigned npending;
+	char pending[80];
 };
 
 extern struct draw draw_env;
 
 /* Mark columns `from` to `to` - 1 of the row as changed. */
 void draw_dirty(unsigned row, unsigned from, unsigned to);
+/* Returns true for consoles that print unknown sequences. */
+bool draw_is_console(void);
+/* Set the modes that a viewer always sets, and draw the whole screen again. */
+void draw_take_over(void);
 /* Tell termd the size of the terminal. */
 void draw_tell_size(void);
 /* Paint a cell at its place; everything to its left is already correct. */

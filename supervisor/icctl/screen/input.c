@@ -20,7 +20,8 @@
 static struct {
 	struct loop_io io;
 	struct loop_timer timer;
-	bool on, eof;
+	bool on, eof, paused;
+	bool answer; /* what was typed behind that command is nobody's */
 	void (*command)(enum keys_command);
 	bool always; /* a file, which epoll cannot watch: always readable */
 } input_env = {.io = LOOP_IO_INIT};
@@ -36,7 +37,7 @@ on_keys(struct span s)
 {
 	struct msg_KEYS m = {.bytes = s};
 
-	if (viewer.chan == NULL || s.len > viewer.room)
+	if (viewer.chan == NULL || s.len > viewer.room || input_env.answer)
 		return;
 	spend(s.len);
 	viewer_send(MSG_KEYS, &m);
@@ -47,7 +48,7 @@ on_paste(struct span s, bool last)
 {
 	struct msg_PASTE m = {.last = last, .bytes = s};
 
-	if (viewer.chan == NULL || s.len > viewer.room)
+	if (viewer.chan == NULL || s.len > viewer.room || input_env.answer)
 		return;
 	spend(s.len);
 	viewer_send(MSG_PASTE, &m);
@@ -56,7 +57,8 @@ on_paste(struct span s, bool last)
 static void
 on_mouse(const struct msg_MOUSE *m)
 {
-	if ((draw_modes() &
+	if (!input_env.answer &&
+	    (draw_modes() &
 		(PROTO_TERM_CLICKS | PROTO_TERM_DRAGS | PROTO_TERM_MOVES)) != 0)
 		viewer_send(MSG_MOUSE, m);
 }
@@ -66,14 +68,17 @@ on_focus(bool in)
 {
 	struct msg_FOCUS m = {.in = in};
 
-	if ((draw_modes() & PROTO_TERM_FOCUS) != 0)
+	if (!input_env.answer && (draw_modes() & PROTO_TERM_FOCUS) != 0)
 		viewer_send(MSG_FOCUS, &m);
 }
 
 static void
 on_command(enum keys_command c)
 {
-	input_env.command(c);
+	if (c == KEYS_ANSWER)
+		input_env.answer = true;
+	else if (!input_env.answer)
+		input_env.command(c);
 }
 
 static const struct keys_ops input_ops = {
@@ -141,6 +146,10 @@ input_read(void)
 	}
 	if (viewer.how.screen) {
 		keys_feed(&input_ops, span_of(bytes, (size_t)n));
+		if (input_env.answer) {
+			input_env.answer = false;
+			input_env.command(KEYS_ANSWER);
+		}
 		return true;
 	}
 	m.bytes = span_of(bytes, (size_t)n);
@@ -180,7 +189,7 @@ input_update(void)
 		viewer_send(MSG_INPUT_END, &end);
 	if (!input_env.on || input_env.eof)
 		return;
-	if (!want) {
+	if (!want || input_env.paused) {
 		loop_del(&viewer.loop, &input_env.io);
 		return;
 	}
@@ -192,6 +201,13 @@ input_update(void)
 	       viewer.chan != NULL)
 		if (!input_read())
 			break;
+}
+
+void
+input_pause(bool on)
+{
+	input_env.paused = on;
+	input_update();
 }
 
 void

@@ -223,6 +223,9 @@ after_prefix(const struct keys_ops *ops, uint8_t c)
 	case 't':
 		ops->command(KEYS_TAKE);
 		break;
+	case 'a':
+		ops->command(KEYS_ANSWER);
+		break;
 	default:
 		break;
 	}

@@ -35,12 +35,12 @@ launch_move(int from, int to)
 
 int
 launch_viewer(pid_t supervisor, const struct viewer_how *how, const char *name,
-    int link, int said)
+    const char *dir, int link, int said)
 {
 	char how_text[VIEWER_HOW_TEXT], pid[24], program[] = "icctl",
 						 command[] = VIEWER_HOW_COMMAND;
-	char *argv[] = {
-	    program, command, pid, how_text, (char *)(uintptr_t)name, NULL};
+	char *argv[] = {program, command, pid, how_text,
+	    (char *)(uintptr_t)name, (char *)(uintptr_t)dir, NULL};
 	char *envp[VIEWER_HOW_ENV + 1];
 	int high;
 
@@ -83,7 +83,7 @@ launch_child(const char *program, const char **args, int link, int said)
 
 int
 launch_session(const char *program, const char **args,
-    const struct viewer_how *how, const char *name)
+    const struct viewer_how *how, const char *dir)
 {
 	char text[VIEWER_HOW_TEXT];
 	int link[2], said[2];
@@ -97,5 +97,6 @@ launch_session(const char *program, const char **args,
 		return -1;
 	if (pid == 0)
 		launch_child(program, args, link[1], said[1]);
-	return launch_viewer(pid, how, name, link[0], said[0]);
+	return launch_viewer(
+	    pid, how, strrchr(dir, '/') + 1, dir, link[0], said[0]);
 }

@@ -9,11 +9,12 @@
 
 /*
  * Start icsupervisor (`program`) and become its viewer. args[0] is its name,
- * args[1] and args[2] are set here, and its other arguments follow. Returns
- * only on failure: -1 with errno set.
+ * args[1] and args[2] are set here, and its other arguments follow. `dir` is
+ * the session's directory, whose last part is its name. Returns only on
+ * failure: -1 with errno set.
  */
 int launch_session(const char *program, const char **args,
-    const struct viewer_how *, const char *name);
+    const struct viewer_how *, const char *dir);
 /*
  * Become the viewer of a session. `supervisor` is our child that signals are
  * passed on to, or 0. `link` is the link to it, or termd's channel if
@@ -21,6 +22,6 @@ int launch_session(const char *program, const char **args,
  * failure: -1 with errno set.
  */
 int launch_viewer(pid_t supervisor, const struct viewer_how *, const char *name,
-    int link, int said);
+    const char *dir, int link, int said);
 
 #endif

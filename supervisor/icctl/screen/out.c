@@ -6,6 +6,7 @@
 #include "icctl/screen/viewer.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 /* A pipe that poll() reports as writable takes this many bytes at once. */
@@ -20,7 +21,7 @@ viewer_write(int fd, const void *src, size_t len)
 	ssize_t n;
 
 	while (len != 0) {
-		viewer.wait(fd);
+		viewer.wait(fd, POLLOUT);
 		n = write(fd, p, len < OUT_CHUNK ? len : OUT_CHUNK);
 		if (n == -1 && (errno == EINTR || errno == EAGAIN))
 			continue;

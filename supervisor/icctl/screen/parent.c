@@ -28,7 +28,7 @@ static struct {
 		     ends */
 	struct viewer_state *state;
 	struct viewer_how how;
-	const char *name;
+	const char *name, *dir;
 } parent;
 
 static const int parent_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
@@ -158,12 +158,25 @@ parent_wait(int signals)
 	return parent.status == -1 ? 0 : parent.status;
 }
 
+/* The child. */
+static void __attribute__((noreturn)) parent_view(int life)
+{
+	const struct viewer_session session = {.name = parent.name,
+	    .dir = parent.dir,
+	    /* icsupervisor takes no answer from what it has started. */
+	    .may = parent.supervisor != 0 || parent.how.attached,
+	    .told = parent.supervisor != 0};
+
+	_exit(viewer_run(&parent.how, parent.state, &session, life));
+}
+
 int
 viewer_main(int argc, char **argv)
 {
 	int life[2], signals;
 
-	if (argc != 4 || viewer_how_parse(&parent.how, argv[2]) == -1) {
+	if ((argc != 4 && argc != 5) ||
+	    viewer_how_parse(&parent.how, argv[2]) == -1) {
 		warnx("`viewer` is what `icctl start` and `icctl attach` run");
 		return 2;
 	}
@@ -171,6 +184,7 @@ viewer_main(int argc, char **argv)
 	(void)prctl(PR_SET_NAME, "icctl", 0, 0, 0);
 	parent.supervisor = (pid_t)strtol(argv[1], NULL, 10);
 	parent.name = argv[3];
+	parent.dir = argc == 5 ? argv[4] : NULL;
 	parent.status = -1;
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* icsupervisor's own viewer ends with it, and not before. */
@@ -190,9 +204,7 @@ viewer_main(int argc, char **argv)
 	if (parent.viewer == 0) {
 		close(life[1]);
 		close(signals);
-		_exit(viewer_run(
-		    &parent.how, parent.state, parent.name, life[0],
-		    parent.supervisor != 0));
+		parent_view(life[0]);
 	}
 	close(life[0]);
 	close(VIEWER_FD_LINK);

@@ -25,11 +25,26 @@
 static struct {
 	int fd;
 	void (*news)(void);
+	bool wait;            /* lines are kept until later */
 	char line[SAYS_LINE]; /* an incomplete line */
 	size_t len;
 	char *kept[SAYS_KEPT];
 	unsigned n, lost;
 } says_env = {.fd = -1};
+
+static void
+says_keep(const char *text)
+{
+	if (says_env.n == SAYS_KEPT) {
+		free(says_env.kept[0]);
+		memmove(says_env.kept, says_env.kept + 1,
+		    (SAYS_KEPT - 1) * sizeof(says_env.kept[0]));
+		says_env.n--;
+		says_env.lost++;
+	}
+	if ((says_env.kept[says_env.n] = strdup(text)) != NULL)
+		says_env.n++;
+}
 
 /* Show a line, without its newline, made printable. */
 static void
@@ -40,6 +55,10 @@ says_line(struct span s)
 	int n;
 
 	log_vis_again(s, text, sizeof(text));
+	if (says_env.wait && !viewer.how.screen) {
+		says_keep(text);
+		return;
+	}
 	if (!viewer.how.screen || !isatty(STDERR_FILENO)) {
 		n = snprintf(line, sizeof(line), "%s%s\n",
 		    tty && !viewer.how.screen ? SAYS_MARK : "", text);
@@ -49,15 +68,7 @@ says_line(struct span s)
 	}
 	if (!viewer.how.screen)
 		return;
-	if (says_env.n == SAYS_KEPT) {
-		free(says_env.kept[0]);
-		memmove(says_env.kept, says_env.kept + 1,
-		    (SAYS_KEPT - 1) * sizeof(says_env.kept[0]));
-		says_env.n--;
-		says_env.lost++;
-	}
-	if ((says_env.kept[says_env.n] = strdup(text)) != NULL)
-		says_env.n++;
+	says_keep(text);
 	says_env.news();
 }
 
@@ -137,6 +148,21 @@ says(const char *fmt, ...)
 	(void)vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
 	va_end(ap);
 	says_line(span_str(text));
+}
+
+void
+says_wait(bool on)
+{
+	unsigned n = says_env.n;
+
+	says_env.wait = on;
+	if (on || viewer.how.screen)
+		return;
+	says_env.n = 0;
+	for (unsigned i = 0; i < n; i++) {
+		says_line(span_str(says_env.kept[i]));
+		free(says_env.kept[i]);
+	}
 }
 
 const char *

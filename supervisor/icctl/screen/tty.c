@@ -44,6 +44,12 @@ tty_raw(void)
 	return tcsetattr(STDIN_FILENO, TCSADRAIN, &t);
 }
 
+int
+tty_cooked(void)
+{
+	return tcsetattr(STDIN_FILENO, TCSADRAIN, &tty_saved);
+}
+
 static void
 tty_put(const char *s)
 {

@@ -19,14 +19,18 @@
 #include "common/log.h"
 #include "credential/handover.h"
 #include "icctl/screen/channel.h"
+#include "icctl/screen/panel.h"
+#include "icctl/screen/waiting.h"
 
-#define VIEWER_TIMERS 4
+#define VIEWER_TIMERS 8
 
 static void __attribute__((noreturn)) viewer_leave(int status)
 {
+	panel_kill();
 	if (viewer.how.screen)
 		draw_stop();
 	tty_restore(viewer.state);
+	says_wait(false);
 	says_read();
 	says_repeat();
 	_exit(status);
@@ -78,6 +82,9 @@ viewer_command(enum keys_command c)
 	case KEYS_TAKE:
 		viewer_send(MSG_TAKE, &take);
 		break;
+	case KEYS_ANSWER:
+		waiting_answer();
+		break;
 	}
 }
 
@@ -95,7 +102,10 @@ viewer_news(void)
 static void
 viewer_continued(void)
 {
+	/* In front again: calls that nobody was there to be asked about. */
 	if (!viewer.how.screen)
+		waiting_ask();
+	if (!viewer.how.screen || panel_open())
 		return;
 	if (tty_raw() == -1)
 		viewer_leave(VIEWER_EXIT_LOST);
@@ -136,24 +146,27 @@ viewer_signaled(struct loop_io *io, uint32_t events)
 	viewer_signals();
 }
 
-/* Wait until `fd` is writable, and meanwhile serve signals and messages. */
+/* The hook of viewer.h. Our parent's death ends the panel as well. */
 static void
-viewer_writable(int fd)
+viewer_wait(int fd, short events)
 {
-	struct pollfd p[3];
+	struct pollfd p[4];
 
 	for (;;) {
-		p[0] = (struct pollfd){.fd = fd, .events = POLLOUT};
+		p[0] = (struct pollfd){.fd = fd, .events = events};
 		p[1] = (struct pollfd){.fd = viewer.signals, .events = POLLIN};
 		p[2] =
 		    (struct pollfd){.fd = fd == STDERR_FILENO ? -1 : says_fd(),
 			.events = POLLIN};
-		if (poll(p, 3, -1) == -1 && errno != EINTR)
+		p[3] = (struct pollfd){.fd = panel_open() ? viewer.life : -1};
+		if (poll(p, 4, -1) == -1 && errno != EINTR)
 			return;
 		if (p[1].revents != 0)
 			viewer_signals();
 		if (p[2].revents != 0)
 			says_read();
+		if (p[3].revents != 0)
+			viewer_lost();
 		if (p[0].revents != 0)
 			return;
 	}
@@ -196,10 +209,12 @@ viewer_linked(struct loop_io *io, uint32_t events)
 	if (n == 1 && fd != -1) {
 		(void)fcntl(fd, F_SETFL, O_NONBLOCK);
 		channel_open(fd, viewer_closed);
+	}
+	/* With a channel or without: the session is ready. */
+	if (n > 0) {
+		waiting_open();
 		return;
 	}
-	if (n > 0)
-		return;
 	loop_del(&viewer.loop, io);
 	/* icsupervisor may have more messages before it ends. */
 	viewer.over = !viewer.told;
@@ -281,14 +296,16 @@ viewer_open(int life)
 
 int
 viewer_run(const struct viewer_how *how, struct viewer_state *state,
-    const char *name, int life, bool told)
+    const struct viewer_session *session, int life)
 {
 	log_init("icctl", false);
-	viewer.told = told;
+	viewer.told = session->told;
 	viewer.how = *how;
 	viewer.state = state;
-	viewer.name = name;
-	viewer.wait = viewer_writable;
+	viewer.name = session->name;
+	viewer.dir = session->dir;
+	viewer.may = session->may;
+	viewer.wait = viewer_wait;
 	viewer.lost = viewer_lost;
 	says_open(how->attached ? -1 : VIEWER_FD_SAYS, viewer_news);
 	viewer_open(life);
@@ -299,8 +316,10 @@ viewer_run(const struct viewer_how *how, struct viewer_state *state,
 		draw_start();
 	}
 	input_start(viewer_command);
-	if (how->attached)
+	if (how->attached) {
 		channel_open(VIEWER_FD_LINK, viewer_closed);
+		waiting_open();
+	}
 	if (loop_run(&viewer.loop) == -1)
 		fatal("epoll_wait");
 	viewer_leave(VIEWER_EXIT_OK);

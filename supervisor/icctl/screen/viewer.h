@@ -38,15 +38,17 @@ struct viewer_state {
 };
 
 /*
- * parent.c: `icctl viewer PID MODE NAME`, which stays as a tiny parent process.
- * Starts the viewer as its child, waits for both, passes signals on to process
- * PID (0: none) and restores the terminal. Returns the exit status.
+ * parent.c: `icctl viewer PID MODE NAME [DIR]`, which stays as a tiny parent
+ * process. Starts the viewer as its child, waits for both, passes signals on to
+ * process PID (0: none) and restores the terminal. Returns the exit status.
  */
 int viewer_main(int argc, char **argv);
 
 /* tty.c */
 int tty_save(void);
 int tty_raw(void);
+/* Set the terminal as it was saved. */
+int tty_cooked(void);
 /* Restore the terminal. Safe at any time, in both processes. Keeps errno. */
 void tty_restore(struct viewer_state *);
 bool tty_size(unsigned *rows, unsigned *cols);
@@ -59,18 +61,20 @@ struct viewer {
 	struct viewer_how how;
 	struct viewer_state *state;
 	const char *name; /* the session's */
+	const char *dir; /* its directory, or NULL: pending calls are unknown */
+	bool may;        /* answer them: icsupervisor did not start us */
 	struct chan *chan;
 	struct loop_io link_io, life_io, signal_io, says_io;
 	int link, life, signals;
 	bool ended;    /* BOX_END was received */
 	bool over;     /* the link is closed: there will be no other channel */
-	bool told;     /* the parent reported that icsupervisor has ended */
+	bool told;     /* the parent reports when icsupervisor has ended */
 	uint32_t room; /* bytes that termd accepts from this viewer */
 	/*
-	 * Wait until `fd` is writable, and meanwhile serve signals and
-	 * messages.
+	 * Wait until `fd` has one of the events of poll(2), and meanwhile serve
+	 * signals and messages.
 	 */
-	void (*wait)(int fd);
+	void (*wait)(int fd, short events);
 	/* The person's terminal is gone: leave. */
 	void (*lost)(void) __attribute__((noreturn));
 };
@@ -78,8 +82,12 @@ struct viewer {
 extern struct viewer viewer;
 
 /* viewer.c */
+struct viewer_session {
+	const char *name, *dir;
+	bool may, told; /* as in struct viewer */
+};
 int viewer_run(const struct viewer_how *, struct viewer_state *,
-    const char *name, int life, bool told);
+    const struct viewer_session *, int life);
 
 /* out.c */
 /* Send to termd, if there is a channel. */
@@ -105,6 +113,8 @@ int says_fd(void);
 void says(const char *, ...) __attribute__((format(printf, 1, 2)));
 /* Returns the latest message, or "". */
 const char *says_latest(void);
+/* Keep lines back while a question is on the terminal. */
+void says_wait(bool);
 /* Repeat the messages on standard error, once the full screen is gone. */
 void says_repeat(void);
 /* The mark before our lines if the agent's lines go to the same terminal. */
@@ -155,6 +165,14 @@ void draw_resize(void);
 void draw_line(void);
 /* Undo everything that was set on the terminal. */
 void draw_stop(void);
+/* Leave an empty screen to the panel, and take the screen back. */
+void draw_pause(void);
+void draw_resume(void);
+/*
+ * Show `what` in the bottom line: `n` calls are pending. If `ring`, tell the
+ * person by the bell and the terminal's notifications.
+ */
+void draw_pending(unsigned n, const char *what, bool ring);
 /*
  * The prefix key was typed, or is done: show the commands in the bottom line.
  */
@@ -168,7 +186,8 @@ uint32_t draw_modes(void);
 enum keys_command {
 	KEYS_DETACH,
 	KEYS_SUSPEND,
-	KEYS_TAKE
+	KEYS_TAKE,
+	KEYS_ANSWER
 };
 struct keys_ops {
 	void (*keys)(struct span);
@@ -186,6 +205,8 @@ bool keys_waiting(void);
 
 /* input.c: standard input, for both kinds of viewer. */
 void input_start(void (*command)(enum keys_command));
+/* Nothing is read while the keys are another program's. */
+void input_pause(bool);
 /* termd has more room, or there is a new channel. */
 void input_update(void);
 

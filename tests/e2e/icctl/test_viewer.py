@@ -3,9 +3,11 @@
 """The viewer, at the mercy of a termd that the agent has taken over: whatever
 it sends, the terminal gets a closed grammar, the last row is ours, and the
 terminal's settings come back."""
+import json
 import os
 import random
 import signal
+import socket
 import struct
 import sys
 import termios
@@ -29,11 +31,12 @@ ENV = {"PATH": "/usr/bin:/bin", "HOME": "/", "TERM": "xterm-256color",
 class Rig:
     """A viewer of a full screen, on a terminal, with a termd of ours."""
 
-    def __init__(self, env=None):
+    def __init__(self, env=None, session=None):
         self.d = FakeTermd()
         self.term = Terminal(
             [h.program("icctl"), "viewer", "0",
-             f"screen:{ROWS - 1}x{COLS},attached", "session-name"],
+             f"screen:{ROWS - 1}x{COLS},attached", "session-name",
+             *([session] if session else [])],
             {**ENV, **(env or {})}, ROWS, COLS,
             fds={3: self.d.theirs.fileno()})
         self.before = self.term.settings()
@@ -72,6 +75,85 @@ class Rig:
 
     def ours(self):
         return self.screen.line(ROWS - 1).startswith(" ironcurtain session")
+
+
+class Control:
+    """A session's control socket, in a directory of its own."""
+
+    def __init__(self, directory):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(os.path.join(directory, "control.sock"))
+        self.listener.listen(4)
+        self.listener.settimeout(20)
+        self.conn = None
+
+    def watched(self, holds):
+        """The viewer asks, and is told what is pending."""
+        self.conn = self.listener.accept()[0]
+        self.conn.settimeout(20)
+        ask = json.loads(self.conn.makefile().readline())
+        self.say({"ok": True, "session": "x", "holds": holds})
+        return ask
+
+    def say(self, message):
+        self.conn.sendall(json.dumps(message).encode() + b"\n")
+
+    @staticmethod
+    def hold(ident):
+        return {"id": ident, "server": "fs", "tool": "read\x1b]0;x\x07",
+                "effect": "Reads ~/x", "expires_ms": 300000}
+
+
+def told(_):
+    """Pending calls, as a session tells them."""
+    with h.workdir() as work:
+        c = Control(work)
+        r = Rig(session=work)
+        r.draw(["the agent's"])
+        t.equal(c.watched([]), {"op": "watch"}, "the viewer listens")
+        r.d.send(ft.TITLE, ft.blob(b"its own"))
+        r.d.frame()
+
+        def line(text):
+            h.wait_for(lambda: text in r.see().line(ROWS - 1), text)
+        c.say({"event": "hold", "hold": c.hold("k3f9")})
+        line("1 PENDING CALL: Ctrl-] a")
+        t.ok({"bell", "notice", "title"} <= r.screen.kinds and
+             b"\x1b]2;ironcurtain: 1 pending call\x1b\\" in r.term.all,
+             "a pending call: the last line, the bell, the title, and the "
+             "terminal's notification, in words of ours", r.screen.kinds)
+        t.ok(r.screen.line(0) == "the agent's", "nothing else of the screen")
+        c.say({"event": "hold", "hold": c.hold("m4g2")})
+        line("2 PENDING CALLS: Ctrl-] a")
+        r.term.key(b"\x1d")
+        line(" a answer ")
+        r.term.key(b" ")
+        line("2 PENDING CALLS")
+        t.ok(True, "the prefix names the key")
+        c.say({"event": "holdEnd", "id": "m4g2", "state": "approved"})
+        line("1 PENDING CALL:")
+        c.conn.close()
+        c.watched([])
+        h.wait_for(lambda: "PENDING" not in r.see().line(ROWS - 1), "none")
+        t.ok(r.term.all.rindex(b"\x1b]2;ironcurtain: its own\x1b\\") >
+             r.term.all.rindex(b"pending call\x1b\\"),
+             "it listens again after a break; none is left, and the agent's "
+             "title is back")
+        c.say({"event": "hold", "hold": c.hold("k9k9")})
+        line("1 PENDING CALL:")
+        c.say({"event": "holdEnd", "id": "k9k9", "state": "expired"})
+        line("icctl: pending call k9k9  fs__read")
+        c.say({"event": "hold", "hold": 7})
+        c.conn.close()
+        c.watched([])
+        t.ok(r.ours(), "an event that is none changes nothing")
+        r.d.send(ft.BOX_END)
+        t.equal(r.end(), 0, "the end")
+        t.contains(r.term.all.decode(errors="replace"),
+                   "nobody answered within 300 s. It was refused, and the "
+                   "agent may ask again. To be asked for longer, raise "
+                   "escalationTimeoutSeconds", "what happened, and how to "
+                   "allow it next time, is said at the end as well")
 
 
 def draws(_):
@@ -357,7 +439,7 @@ def restored(_):
 
 
 def main():
-    for part in (draws, typed, hostile, noise, resized, killed, restored):
+    for part in (draws, told, typed, hostile, noise, resized, killed, restored):
         with t.case(part.__name__):
             try:
                 part(None)

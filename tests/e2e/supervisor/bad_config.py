@@ -150,7 +150,7 @@ CONFIG = [
      "this key"),
     ("notify a string", config(notify="notify-send"), 78,
      "{config}: notify: must be an array of strings, is a string"),
-    ("notify empty", config(notify=[]), 78,
+    ("notify empty", config(notify=[""]), 78,
      "{config}: notify: must name a command: [\"notify-send\", "
      "\"IronCurtain\"]"),
     ("notify with a number", config(notify=["a", 1]), 78,

@@ -163,6 +163,33 @@ def test_paths(work, provider):
                 name=f"{name}: refused")
 
 
+def test_desktop(work):
+    """Nothing is configured: the desktop's own program, found at the start."""
+    told = os.path.join(work, "told")
+    script(os.path.join(work, "tools", "notify-send"),
+           f'printf "%s\\n" "$@" >{told}.new\nmv {told}.new {told}\n')
+    desktop = {"DISPLAY": ":7", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/no"}
+    with session(work, env=desktop) as s:
+        trace = plant(work, s, "notify-send")
+        m, held = hold(s)
+        h.wait_for(lambda: os.path.exists(told), "nobody was told")
+        with open(told, encoding="utf-8") as f:
+            t.equal(f.read().splitlines(), [
+                "--app-name=IronCurtain", "IronCurtain", "A call waits for "
+                f"your answer: icctl approve {held['id']} or icctl deny "
+                f"{held['id']}"], "a desktop notifies in words of ours alone")
+        m.close()
+    t.ok(not os.path.exists(trace), "with no program of the agent's")
+    os.unlink(told)
+    for env, config in (({}, {}), (desktop, {"notify": []})):
+        with session(work, env=env, config=config) as s:
+            m, held = hold(s)
+            s.icctl("deny", held["id"], check=True)
+            m.close()
+    t.ok(not os.path.exists(told), "without a desktop, or with an empty list, "
+         "nobody is notified")
+
+
 def test_views(work):
     """What a server's view holds writable is the agent's, too."""
     tools = os.path.join(work, "tools")
@@ -239,7 +266,7 @@ def test_sockets(work):
 
 
 def main():
-    for test in (test_notify, test_views, test_plain, test_own, test_sockets):
+    for test in (test_notify, test_desktop, test_views, test_plain, test_own, test_sockets):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     with h.workdir() as place:

@@ -5,16 +5,40 @@ draws: what the agent has, what the person sees, and how the terminal stands
 afterwards, however the session ends."""
 import os
 import shlex
+import signal
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
-from started import Place  # noqa: E402
+from asks import AGENT  # noqa: E402
+from started import Place, family, named  # noqa: E402
 from tmux import PROGRAM, PROMPT, Tmux  # noqa: E402
 
 t = h.Tap()
+
+
+# A full screen as agents make it: other screen, mouse, keys of its own.
+PAINTED = r"""
+import os, signal, sys, tty
+def put(text):
+    os.write(1, text.encode())
+def size(*_):
+    c, r = os.get_terminal_size(0)
+    put(f"\033[5;3Hsize {r} {c} \033[K")
+put("\033[?1049h\033[?1002h\033[?1006h\033[?1h\033=\033[?25l"
+    "\033[2J\033[3;3Hpainted\033]0;evil title\007\007")
+tty.setraw(0)
+signal.signal(signal.SIGWINCH, size)
+size()
+while True:
+    key = os.read(0, 1)
+    put(f"\033[7;3Hkey {key!r} \033[K")
+    if key == b"q":
+        sys.exit(3)
+"""
 
 
 class Rig(Place):
@@ -25,8 +49,13 @@ class Rig(Place):
         self.tmux = Tmux(work, self.env)
         self.before = (self.tmux.stty(), self.tmux.modes())
 
-    def start(self, text, name="agent.sh"):
-        self.tmux.run(shlex.join(self.argv(self.script(text, name))))
+    def start(self, text):
+        self.tmux.run(shlex.join(self.argv(self.script(text))))
+
+    def paint(self):
+        h.put(os.path.join(self.project, "painted.py"), PAINTED)
+        self.tmux.run(shlex.join(self.argv("/usr/bin/python3",
+                                           "/workspace/painted.py")))
 
     def restored(self, name):
         """The shell has its terminal back, as it was."""
@@ -46,11 +75,143 @@ def entry(r):
     r.restored("an end: no mode is left")
 
 
+def painted(r):
+    r.paint()
+    lines = r.tmux.until("size 23 80")
+    t.ok("painted" in lines[2] and lines[23].startswith(" ironcurtain "),
+         "the agent has every line but the last", lines)
+    t.equal(r.tmux.ask("alternate_on"), "1", "on the other screen")
+    t.ok("evil" not in r.tmux.ask("pane_title").replace(
+        "ironcurtain: evil title", ""),
+         "its title stands behind our word", r.tmux.ask("pane_title"))
+
+
+def keys(r):
+    """^Z is the agent's; the prefix and z stop the viewer alone."""
+    painted(r)
+    r.tmux.keys("C-z")
+    r.tmux.until(r"key b'\x1a'")
+    t.ok(True, "^Z is a key of the agent's")
+    r.tmux.keys("C-]", "z")
+    r.restored("stopped: the shell has its terminal")
+    r.tmux.run("fg")
+    r.tmux.until("size 23 80")
+    t.ok(True, "in front again the screen is drawn again")
+    r.tmux.resize(30, 100)
+    lines = r.tmux.until("size 29 100")
+    t.ok(lines[29].startswith(" ironcurtain "), "it follows the window", lines)
+    # A storm of sizes ends with the last one.
+    for i in range(40):
+        r.tmux.resize(20 + i % 7, 60 + i % 31)
+    r.tmux.resize(24, 80)
+    lines = r.tmux.until("size 23 80")
+    t.ok(lines[23].startswith(" ironcurtain ") and "painted" in lines[2],
+         "T11: after a storm of sizes the screen is right", lines)
+    r.tmux.text("q")
+    r.restored("its end: no mode is left")
+    r.tmux.run("echo status $?")
+    r.tmux.until("status 3")
+
+
+def ends(r):
+    """However it ends, the shell has its terminal back."""
+    for how in ("stop", "mitmd", "viewer", "supervisor"):
+        painted(r)
+        pids = family(named(r.tmux.pid(), "icctl"))
+        if how == "stop":
+            t.equal(r.icctl("stop").returncode, 0, "icctl stop")
+        elif how == "mitmd":
+            os.kill(named(pids["supervisor"], "mitmd"), signal.SIGKILL)
+        else:
+            os.kill(pids[how], signal.SIGKILL)
+        r.restored(f"{how}: no mode is left")
+        h.wait_for(lambda p=pids: not h.alive(p["supervisor"]),
+                   "the session's end")
+        r.tmux.run("clear")
+        r.tmux.gone("painted")
+
+
+def attached(r):
+    """A second viewer comes and goes; the session goes on."""
+    painted(r)
+    other = Tmux(os.path.join(r.work, "other"), r.env)
+    try:
+        before = (other.stty(), other.modes())
+        other.run(shlex.join([h.program("icctl"), "attach"]))
+        other.until("painted")
+        other.text("x")
+        r.tmux.until("key b'x'")
+        t.ok(True, "T12: attached from another terminal: its keys reach the "
+             "agent, and both see it")
+        other.keys("C-]", "d")
+        other.until("detached")
+        h.wait_for(lambda: other.stty() == before[0] or None, "settings")
+        t.equal(other.modes(), before[1], "detached: no mode is left there")
+        r.tmux.keys("C-]", "t")
+        r.tmux.text("y")
+        r.tmux.until("key b'y'")
+        t.ok(True, "and the first one goes on")
+        other.run("setpriv --no-new-privs " +
+                  shlex.join([h.program("icctl"), "attach"]))
+        other.until("no_new_privs")
+        t.ok(True, "T12: under no_new_privs attaching is refused")
+    finally:
+        other.end()
+    r.tmux.text("q")
+    r.restored("the end")
+
+
+def pending(r):
+    """A call that waits is counted in the last line, and answered by a key."""
+    secret = h.put(os.path.join(r.user, "secret"), "the secret\n")
+    h.put(os.path.join(r.project, "asks.py"), AGENT, 0o755)
+    r.tmux.run(shlex.join(r.argv("/workspace/asks.py", secret, secret)))
+    lines = r.tmux.until("1 PENDING CALL: Ctrl-] a")
+    t.ok(lines[23].startswith(" ironcurtain "), "the last line counts it",
+         lines[23])
+    t.equal(r.tmux.ask("pane_title"), "ironcurtain: 1 pending call",
+            "the title says so")
+    # T7: these go to the agent, for which no key answers anything.
+    ident = r.icctl("pending").stdout.split()[0]
+    r.tmux.text("a" + ident[0])
+    r.tmux.keys("C-]", "a")
+    r.tmux.text("a" + ident[0])
+    r.tmux.until(f"{ident}: [a]pprove")
+    lines = "\n".join(r.tmux.screen())
+    t.ok(secret in lines and "asking for" not in lines,
+         "the panel has the screen to itself", lines)
+    t.contains(r.icctl("pending").stdout, ident,
+               "T7: keys typed around its opening are no answer")
+    answer(r.tmux, ident, "a")
+    r.tmux.until("got the secret")
+    t.ok(True, "a and its letter: the agent goes on, on its screen")
+    r.tmux.until("1 PENDING CALL: Ctrl-] a")
+    ident = r.icctl("pending").stdout.split()[0]
+    r.tmux.keys("C-]", "a")
+    r.tmux.until(f"{ident}: [a]pprove")
+    r.tmux.keys("C-c")
+    r.tmux.until("1 PENDING CALL")
+    t.contains(r.icctl("pending").stdout, ident,
+               "^C closes the panel, and neither call nor session ends")
+    t.equal(r.icctl("deny", ident).returncode, 0, "it is answered elsewhere")
+    r.restored("the end: no mode is left")
+    t.ok(any("got ESCALATION DENIED" in x for x in r.tmux.screen()),
+         "the agent's last lines stay", r.tmux.screen())
+
+
+def answer(tmux, ident, key):
+    """Both keys. The first counts once the call has stood for a second."""
+    time.sleep(1.1)
+    tmux.text(key)
+    tmux.until(f"press {ident[0]} to")
+    tmux.text(ident[0])
+
+
 def main():
     if PROGRAM is None:
         t.skip("screen", "tmux is not here: apt-get install tmux")
         t.done()
-    for part in (entry,):
+    for part in (entry, keys, ends, attached, pending):
         with h.workdir() as work, t.case(part.__name__):
             r = Rig(work)
             try:

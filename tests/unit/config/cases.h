@@ -76,7 +76,7 @@ static const struct {
 	 "/h/config.json: sandboxPolicy: must be a string, is a number"},
 	{"{\"notify\":\"bell\"}",
 	 "/h/config.json: notify: must be an array of strings, is a string"},
-	{"{\"notify\":[]}",
+	{"{\"notify\":[\"\"]}",
 	 "/h/config.json: notify: must name a command: [\"notify-send\", \"IronCurtain\"]"},
 	{"{\"notify\":[\"a\",1]}",
 	 "/h/config.json: notify[1]: must be a string, is a number"},

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: ISC */
+/* Where a viewer's person answers pending calls. */
+#ifndef PANEL_H
+#define PANEL_H
+
+#include <stdbool.h>
+
+/* Returns true if there is a terminal whose person may answer from here. */
+bool panel_could(void);
+/* Returns true if, besides, our job is in front there. */
+bool panel_may(void);
+/* Shows all that wait, one after the other. Returns once it is closed. */
+void panel_run(void);
+bool panel_open(void);
+/* Closes it: we leave. */
+void panel_kill(void);
+
+#endif

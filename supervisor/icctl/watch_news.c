@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: ISC */
+/* Prints the events of a session that ask for no answer. */
+#include "icctl/watch_news.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "icctl/icctl.h"
+
+/* Print the state of a server or a provider. */
+static void
+show_state(json_object *event)
+{
+	json_object *o = NULL, *locked;
+	const char *text;
+
+	if (!json_object_object_get_ex(event, "server", &o)) {
+		(void)json_object_object_get_ex(event, "locked", &locked);
+		fputs("-- provider ", stdout);
+		icctl_put_str(icctl_text(event, "provider"));
+		puts(json_object_get_boolean(locked)
+			 ? " is locked (icctl status says why) --"
+			 : " is in use --");
+		return;
+	}
+	fputs("-- MCP server ", stdout);
+	icctl_put_str(icctl_text(o, "name"));
+	fputs(": ", stdout);
+	icctl_put_str(icctl_text(o, "state"));
+	if (strcmp(icctl_text(o, "state"), "ready") == 0)
+		printf(", %lld tool%s", (long long)icctl_number(o, "tools"),
+		    icctl_plural(icctl_number(o, "tools")));
+	text = icctl_text(o, "text");
+	if (*text != '\0') {
+		fputs("; ", stdout);
+		icctl_put_str(text);
+	}
+	puts(" --");
+}
+
+/* Print before TEXT after MORE, ended by "--". */
+static void
+show_line(
+    const char *before, const char *text, const char *after, const char *more)
+{
+	fputs(before, stdout);
+	icctl_put_str(text);
+	fputs(after, stdout);
+	icctl_put_str(more);
+	puts(" --");
+}
+
+void
+watch_news(const char *kind, json_object *event)
+{
+	json_object *o = NULL;
+
+	if (strcmp(kind, "state") == 0) {
+		show_state(event);
+	} else if (strcmp(kind, "tool") == 0) {
+		show_line("-- tool ", icctl_text(event, "server"), "__",
+		    icctl_text(event, "tool"));
+		puts("   is in quarantine or changed: icctl trust");
+	} else if (strcmp(kind, "policy") == 0) {
+		(void)json_object_object_get_ex(event, "inForce", &o);
+		if (json_object_get_boolean(o))
+			puts("-- other rules are in force --");
+		else
+			show_line("-- other rules were refused", "", ": ",
+			    icctl_text(event, "why"));
+	} else if (strcmp(kind, "destination") == 0) {
+		(void)json_object_object_get_ex(event, "added", &o);
+		show_line("-- ", icctl_text(event, "host"),
+		    json_object_get_boolean(o) ? " can be reached now"
+					       : " is closed again",
+		    "");
+	} else if (strcmp(kind, "alarm") == 0) {
+		show_line("ALARM of ", icctl_text(event, "who"), ": ",
+		    icctl_text(event, "text"));
+	} else if (strcmp(kind, "end") == 0) {
+		show_line(
+		    "-- ", "the session ends", ": ", icctl_text(event, "why"));
+	}
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: ISC */
+/* How `icctl watch` tells of what nobody is asked about. */
+#ifndef ICCTL_WATCH_NEWS_H
+#define ICCTL_WATCH_NEWS_H
+
+#include <json-c/json.h>
+
+/* Prints the event of that kind; others print nothing. */
+void watch_news(const char *kind, json_object *event);
+
+#endif
