@@ -21,7 +21,7 @@ static struct {
 	struct loop_io io;
 	struct loop_timer timer;
 	bool on, eof, paused;
-	bool answer; /* what was typed behind that command is nobody's */
+	bool answer; /* input after that command is dropped */
 	void (*command)(enum keys_command);
 	bool always; /* a file, which epoll cannot watch: always readable */
 } input_env = {.io = LOOP_IO_INIT};

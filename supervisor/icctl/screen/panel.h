@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Where a viewer's person answers pending calls. */
+/* The panel, in which a viewer's person answers pending calls. */
 #ifndef PANEL_H
 #define PANEL_H
 

@@ -13,7 +13,7 @@
 
 struct pending_call {
 	char id[PENDING_ID];
-	char *line;       /* what it is and does, printable */
+	char *line;       /* its tool and effect, printable */
 	unsigned seconds; /* that it may wait, from when we heard of it */
 	bool asked;       /* the person has seen it */
 };

@@ -13,7 +13,8 @@
 #include "icctl/screen/pending.h"
 #include "icctl/screen/viewer.h"
 
-/* What the agent wrote before it asked comes from termd, and a bit later. */
+/* The agent's lines from before the call arrive later, because termd sends
+ * them. */
 #define WAITING_FIRST_MS 150U
 /* Until it is looked again whether our job is in front. */
 #define WAITING_BACK_MS 500U
