@@ -143,7 +143,8 @@ call_cancel(struct policyd_env *env, uint64_t id)
 		call_arm(env);
 	} else if (instance_cancel(env, id)) {
 		return;
-	} else if (call->forwarded && compose_cancelled(&env->line, id) == 0) {
+	} else if (call->forwarded && !session_is_dead(env, call->at) &&
+		   compose_cancelled(&env->line, id) == 0) {
 		session_send_cancel(env, call->at, id);
 	}
 }

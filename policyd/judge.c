@@ -24,6 +24,12 @@ find_tool(
 		    reason_printf(env->pool, "Server \"%s\" is gone: %s",
 			k->srv->name, s->text),
 		    "\nDo not retry: it does not come back in this session.");
+	if (s != NULL && s->listed && s->state != PROTO_STATE_READY)
+		return work_refuse_plain(env, k, "server-starting",
+		    reason_printf(env->pool,
+			"Server \"%s\" died and is being started again",
+			k->srv->name),
+		    "\nTry again in a moment.");
 	if (s != NULL && (*tool = tools_find(&s->tools, k->tool)) != NULL) {
 		if (pins_usable(*tool))
 			return WORK_FORWARD;

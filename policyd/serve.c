@@ -320,8 +320,19 @@ on_gone(struct chan *c, const union proto_any *msg, int fd)
 	(void)fd;
 	if (is_instance(c))
 		instance_gone(&env, server_of(c), msg->GONE.text);
+	else if (msg->GONE.died != 0)
+		session_died(&env, server_of(c), msg->GONE.text);
 	else
 		session_fail(&env, server_of(c), msg->GONE.text);
+	return 0;
+}
+
+static int
+on_again(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)fd;
+	session_again(&env, msg->AGAIN.server);
 	return 0;
 }
 
@@ -443,6 +454,7 @@ policyd_serve(struct worker *w)
 	    {MSG_SERVER_REQUEST, on_request},
 	    {MSG_REMOTES, on_remotes},
 	    {MSG_GONE, on_gone},
+	    {MSG_AGAIN, on_again},
 	    {MSG_INSTANCE_GO, on_instance_go},
 	    {MSG_INSTANCE_NO, on_instance_no},
 	    {MSG_INSTANCE_ROOM, on_instance_room},

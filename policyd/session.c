@@ -42,8 +42,7 @@ all_listed(const struct policyd_env *env)
 		return true;
 	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
 		s = &env->sessions[i];
-		if (s->used && !env->engine.servers[i].internal &&
-		    s->state != PROTO_STATE_READY &&
+		if (s->used && !env->engine.servers[i].internal && !s->listed &&
 		    s->state != PROTO_STATE_GONE)
 			return false;
 	}
@@ -127,11 +126,22 @@ list_done(struct session *s)
 	s->next = (struct session_tools){0};
 	pins_judge(s->env, s, &old);
 	tools_free(&old);
+	s->listed = true;
 	session_state(s, PROTO_STATE_READY, span_of(NULL, 0));
 	session_publish(s->env);
 	if (s->again)
 		loop_timer_set(
 		    s->env->loop, &s->relist, SESSION_RELIST_MS, relist_due, s);
+}
+
+static void
+session_begin(struct session *s)
+{
+	s->tokens = SESSION_ANSWERS;
+	s->token_time = loop_now(s->env->loop);
+	s->state = PROTO_STATE_STARTING;
+	if (compose_initialize(&s->env->line) == 0)
+		session_send(s->env, s->index, "initialize");
 }
 
 void
@@ -149,16 +159,12 @@ session_start(struct policyd_env *env, uint16_t index)
 	s->env = env;
 	s->index = index;
 	s->used = true;
-	s->tokens = SESSION_ANSWERS;
-	s->token_time = loop_now(env->loop);
 	if (s->state == PROTO_STATE_GONE) {
 		/* It failed before anyone could be told. */
 		session_say(s);
 		return;
 	}
-	s->state = PROTO_STATE_STARTING;
-	if (compose_initialize(&env->line) == 0)
-		session_send(env, index, "initialize");
+	session_begin(s);
 }
 
 int
@@ -197,6 +203,44 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 	session_state(s, PROTO_STATE_GONE, text);
 	env->server_gone(env, index);
 	session_publish(env);
+}
+
+void
+session_died(struct policyd_env *env, uint16_t index, struct span text)
+{
+	const struct server *srv = &env->engine.servers[index];
+	struct session *s = &env->sessions[index];
+	char vis[400], why[512];
+
+	if (!env->started || !s->used || !s->listed || srv->own ||
+	    srv->internal || s->state == PROTO_STATE_GONE) {
+		session_fail(env, index, text);
+		return;
+	}
+	if (s->restarts == SESSION_RESTARTS) {
+		snprintf(why, sizeof(why), "it died %u times; at last it %s",
+		    SESSION_RESTARTS + 1, log_vis(text, vis, sizeof(vis)));
+		session_fail(env, index, span_str(why));
+		return;
+	}
+	s->restarts++;
+	s->listing = s->again = false;
+	loop_timer_clear(env->loop, &s->relist);
+	tools_free(&s->next);
+	/* The tools stay: they are compared with those that it lists next. */
+	session_state(s, PROTO_STATE_DIED, text);
+}
+
+void
+session_again(struct policyd_env *env, uint16_t index)
+{
+	struct session *s = &env->sessions[index];
+
+	/* It may have failed for another reason meanwhile. */
+	if (s->state != PROTO_STATE_DIED)
+		return;
+	session_begin(s);
+	session_say(s);
 }
 
 void
@@ -321,7 +365,8 @@ session_request(
 	bool ping = span_is(m->method, "ping");
 	int r;
 
-	if (!s->used || s->state == PROTO_STATE_GONE || !may_answer(s) ||
+	if (!s->used || s->state == PROTO_STATE_GONE ||
+	    s->state == PROTO_STATE_DIED || !may_answer(s) ||
 	    !session_rid_good(m))
 		return;
 	r = ping ? compose_pong(&env->line, m->string, m->rid)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The session with one MCP server, as a state machine: starting, listing,
- * ready, gone.  Holds its tool definitions.  What the server said comes from
+ * ready, gone; and died, until it runs again.  Holds its tool definitions.  What the server said comes from
  * its mcp-backd and is as untrusted as the server.
  */
 #ifndef SESSION_H
@@ -16,6 +16,7 @@
 #define SESSION_MAX_POOL	((size_t)24 << 20)
 #define SESSION_LIST_MS		30000U	/* until the list is published anyway */
 #define SESSION_RELIST_MS	1000U	/* between two listings */
+#define SESSION_RESTARTS	2U	/* of a server that dies */
 #define SESSION_ANSWERS		100U	/* to its requests, at once ... */
 #define SESSION_ANSWERS_RATE	20U	/* ... and a second */
 
@@ -47,6 +48,8 @@ struct session {
 	uint32_t seq;			/* of the page we wait for */
 	unsigned pages;
 	struct loop_timer relist;
+	bool listed;			/* it was ready once */
+	unsigned restarts;
 	unsigned tokens;
 	uint64_t token_time;
 	uint64_t dropped;		/* requests beyond the rate */
@@ -57,6 +60,14 @@ void session_start(struct policyd_env *, uint16_t index);
 int session_builtin(struct policyd_env *, uint16_t index,
     const struct value *array);
 void session_fail(struct policyd_env *, uint16_t index, struct span text);
+/*
+ * It died.  One that was ready once and is not our own is started again, at
+ * most SESSION_RESTARTS times; its calls are over, and new ones are refused
+ * until it has listed its tools again.
+ */
+void session_died(struct policyd_env *, uint16_t index, struct span text);
+/* It runs again. */
+void session_again(struct policyd_env *, uint16_t index);
 void session_init_result(struct policyd_env *, uint16_t index,
     const struct msg_INIT_RESULT *);
 void session_tools_page(struct policyd_env *, uint16_t index,
@@ -64,6 +75,8 @@ void session_tools_page(struct policyd_env *, uint16_t index,
 void session_list_changed(struct policyd_env *, uint16_t index);
 void session_request(struct policyd_env *, uint16_t index,
     const struct msg_SERVER_REQUEST *);
+/* Does it have no process that could be told anything? */
+bool session_is_dead(const struct policyd_env *, uint16_t index);
 void session_free(struct session *);
 /* The list that the agent may see, to mcp-proxyd. */
 void session_publish(struct policyd_env *);

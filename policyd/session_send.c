@@ -59,3 +59,10 @@ session_rid_good(const struct msg_SERVER_REQUEST *m)
 	return text_number_end(m->rid.p, m->rid.p + m->rid.len, &stop) &&
 	       stop == m->rid.p + m->rid.len;
 }
+
+bool
+session_is_dead(const struct policyd_env *env, uint16_t index)
+{
+	return env->sessions[index].state == PROTO_STATE_DIED ||
+	       env->sessions[index].state == PROTO_STATE_GONE;
+}

@@ -345,10 +345,15 @@ on_state_show(struct chan *ch, const union proto_any *msg, int fd)
 	log_vis_again(m->text, s->text, sizeof(s->text));
 	if (s->state == PROTO_STATE_GONE)
 		sup_warn("MCP server %s is gone: %s", s->def->name, s->text);
+	else if (s->state == PROTO_STATE_DIED)
+		sup_warn("MCP server %s died (%s) and is started again",
+		    s->def->name, s->text);
 	else
 		sup_note("MCP server %s: %s, %u tools", s->def->name,
 		    control_server_state(s->state), s->tools);
 	control_server(m->server);
+	if (s->state == PROTO_STATE_DIED)
+		server_again(s);
 	runtime_poll();
 	return 0;
 }

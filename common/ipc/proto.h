@@ -141,6 +141,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TOOL_SEEN,	0x050a,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(TOOL_SEEN_SHOW, 0x050b, R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(REMOTES,	0x050e,	R(BACK),	R(POLICY),	RUN,	0)	\
+	M(AGAIN,	0x050f,	R(AUDIT),	R(POLICY),	RUN,	0)	\
 	/* a call outside the views, served by an instance for it alone */	\
 	M(INSTANCE,	0x050c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(INSTANCE_WANT, 0x050d, R(AUDIT),	R(SUP),		RUN,	0)	\
@@ -508,7 +509,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_SERVER_REQUEST(F, m)	F(m, u8, string, 1)	/* kind of id */	\
 				F(m, str, rid, 256)			\
 				F(m, str, method, 128)
-#define F_GONE(F, m)		F(m, str, text, 512)
+/* died: the server closed its output; else it must not be read any more. */
+#define F_GONE(F, m)		F(m, u8, died, 1)			\
+				F(m, str, text, 512)
+/* A server that died runs again; no line was sent to it yet. */
+#define F_AGAIN(F, m)		F(m, u16, server, PROTO_FIRST_INSTANCE - 1)
 /* The tools that the agent may see from now on: a canonical JSON array. */
 #define F_TOOLS(F, m)		F(m, u8, complete, 1)			\
 				F(m, big, text, 8U << 20)
@@ -1044,8 +1049,9 @@ enum proto_state {
 	PROTO_STATE_LISTING,
 	PROTO_STATE_READY,
 	PROTO_STATE_GONE,
+	PROTO_STATE_DIED,	/* is started again */
 };
-#define PROTO_STATE_LAST PROTO_STATE_GONE
+#define PROTO_STATE_LAST PROTO_STATE_DIED
 
 /* Only tools that are FIRST, TRUSTED or OK may be used. */
 enum proto_tool {

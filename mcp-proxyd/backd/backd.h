@@ -36,6 +36,7 @@ struct backd {
 	uint8_t err[BACKD_MAX_STDERR]; /* an incomplete line */
 	size_t err_len;
 	bool gone;
+	bool died; /* the server closed its output */
 	loop_io_fn *readable;     /* reads from stdout */
 	struct loop_timer pause;  /* while armed, stdout is not read */
 	struct loop_timer relist; /* a list_changed that has to wait */

@@ -4,13 +4,15 @@
  * while a peer is behind, nor for a while after too many unrequested answers.
  * A server that must not be read any more (it closed its output, writes
  * garbage, or writes an endless line) is reported as gone and left alone:
- * auditd answers its calls, and other servers are not affected.
+ * auditd answers its calls, and other servers are not affected.  One that died
+ * may be started again: its new pipes are read as the old ones were.
  */
 #include "backd/backd.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -83,6 +85,7 @@ out_ready(struct loop_io *io, uint32_t events)
 	if ((n = pipe_read(b, 0, lines_room(&b->out))) == -1)
 		return;
 	if (n == 0) {
+		b->died = true;
 		backd_gone(b, lines_rest(&b->out) == 0
 				  ? "closed its output"
 				  : "closed its output within a line");
@@ -156,12 +159,27 @@ err_ready(struct loop_io *io, uint32_t events)
 	backd_close(b, 1);
 }
 
+/* The server runs again, with other pipes: nothing of the old one is left. */
+static void
+out_again(struct backd *b)
+{
+	backd_close(b, 1);
+	b->seen[0] = b->seen[1] = false;
+	b->gone = b->died = false;
+	b->stray = 0;
+	b->err_len = 0;
+	memset(&b->scan, 0, sizeof(b->scan));
+	lines_init(&b->out, PROTO_MAX_LINE);
+}
+
 static int
 on_server_out(struct chan *c, const union proto_any *msg, int fd)
 {
 	unsigned which = msg->SERVER_OUT.which;
 	struct backd *b = chan_arg(c);
 
+	if (which == 0 && b->died)
+		out_again(b);
 	if (b->seen[which]) {
 		close(fd);
 		return chan_violation(c, "SERVER_OUT %u twice", which);

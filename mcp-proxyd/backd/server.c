@@ -295,6 +295,7 @@ backd_gone(struct backd *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	m.died = b->died;
 	m.text = span_str(text);
 	server_done(b);
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_GONE, &m, -1);

@@ -53,6 +53,9 @@ struct auditd_server {
 	struct loop_timer stall;
 	struct auditd_effects lines;	/* released, not yet written in full */
 	size_t queued;
+	bool died;		/* policyd waits for it to run again */
+	bool gone;		/* its mcp-backd has said that it died */
+	int next;		/* stdin of the next one; -1: none yet */
 	unsigned late;		/* cancelled calls that the server may still
 				   answer */
 	uint32_t unasked;	/* unasked results that it sent in this turn */
@@ -179,6 +182,12 @@ void auditd_commit(void);
 /* The session ends: record the end of every call that still runs. */
 void auditd_calls_over(void);
 void auditd_server_stdin(unsigned server, int fd);
+/*
+ * A server that died runs again, with this stdin. policyd is told once the old
+ * server is over for it and for mcp-backd. Returns -1 if nobody waits for it.
+ */
+int auditd_server_again(unsigned server, int fd);
+void auditd_server_gone(unsigned server, bool died);
 /* Write a line to a server once all lines so far are recorded. */
 void auditd_server_line(unsigned server, uint64_t call, struct span);
 /* Send an answer to mcp-proxyd once all lines so far are recorded. */

@@ -125,6 +125,8 @@ on_server_stdin(struct chan *c, const union proto_any *msg, int fd)
 {
 	unsigned server = msg->SERVER_STDIN.server;
 
+	if (auditd_server_again(server, fd) == 0)
+		return 0;
 	if (!auditd_env.servers[server].known ||
 	    auditd_env.servers[server].fd != -1) {
 		close(fd);
@@ -344,6 +346,7 @@ on_gone(struct chan *c, const union proto_any *msg, int fd)
 	snprintf(why, sizeof(why), "ended (%s)",
 	    log_vis(msg->GONE.text, vis, sizeof(vis)));
 	auditd_server_lost(chan_index(c), why);
+	auditd_server_gone(chan_index(c), msg->GONE.died != 0);
 	return 0;
 }
 
@@ -351,7 +354,7 @@ static int
 on_state(struct chan *c, const union proto_any *msg, int fd)
 {
 	static const char *const states[] = {
-	    "starting", "listing", "ready", "gone"};
+	    "starting", "listing", "ready", "gone", "died"};
 	const struct msg_STATE *m = &msg->STATE;
 	struct auditlog_line l;
 
@@ -364,6 +367,7 @@ on_state(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(&l, "text", m->text);
 	auditlog_u64(&l, "tools", m->tools);
 	auditd_line_end(&l);
+	auditd_env.servers[m->server].died = m->state == PROTO_STATE_DIED;
 	auditd_effect_msg(ROLE_SUP, 0, MSG_STATE_SHOW, m, 0);
 	return 0;
 }
@@ -434,7 +438,7 @@ auditd_serve(void)
 	buf_init(&e->out, OUT_MAX);
 	TAILQ_INIT(&e->effects);
 	for (size_t i = 0; i < PROTO_MAX_SERVERS; i++) {
-		e->servers[i].fd = -1;
+		e->servers[i].fd = e->servers[i].next = -1;
 		e->servers[i].io.fd = -1;
 		TAILQ_INIT(&e->servers[i].lines);
 	}

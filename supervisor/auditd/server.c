@@ -148,6 +148,7 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 	const char *name = auditd_env.servers[c->server].name;
 	struct auditlog_line l;
 	struct msg_ANSWER m = {.id = c->id, .error = 1};
+	bool stays = c->server < PROTO_FIRST_INSTANCE;
 	char text[1024];
 	int n;
 
@@ -156,9 +157,10 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 	    "call %s. %s",
 	    name, why,
 	    begun ? "may or may not have taken effect" : "was not delivered",
-	    c->server < PROTO_FIRST_INSTANCE
-		? "Do not retry: the server stays down for this session."
-		: "It ran for this call alone. Check before you retry.");
+	    !stays   ? "It ran for this call alone. Check before you retry."
+	    : !begun ? "Try again in a moment."
+		     : "Check before you retry. If the server does not come "
+		       "back, the next call says so.");
 	if (n < 0)
 		n = 0;
 	m.text = span_of(text, strnlen(text, sizeof(text)));
@@ -380,4 +382,41 @@ auditd_server_stdin(unsigned server, int fd)
 	s->io.fd = -1;
 	if (loop_add(&auditd_env.w.loop, &s->io, fd, 0, server_ready, s) == -1)
 		fatal("epoll_ctl");
+}
+
+/* Its mcp-backd and policyd have both closed with the one that died. */
+static void
+server_again(unsigned server)
+{
+	struct auditd_server *s = &auditd_env.servers[server];
+	const struct msg_AGAIN m = {.server = (uint16_t)server};
+
+	if (!s->gone || s->next == -1)
+		return;
+	s->gone = s->died = false;
+	s->late = 0;
+	auditd_server_stdin(server, s->next);
+	s->next = -1;
+	/* policyd counts the old one's calls as over before it begins. */
+	ended_flush(&auditd_env.ended_timer);
+	worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_AGAIN, &m, -1);
+}
+
+int
+auditd_server_again(unsigned server, int fd)
+{
+	struct auditd_server *s = &auditd_env.servers[server];
+
+	if (!s->died || s->next != -1)
+		return -1;
+	s->next = fd;
+	server_again(server);
+	return 0;
+}
+
+void
+auditd_server_gone(unsigned server, bool died)
+{
+	auditd_env.servers[server].gone = died;
+	server_again(server);
 }

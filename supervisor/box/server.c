@@ -163,7 +163,7 @@ servers_prepare(struct fault *fault)
 	return gitbox_prepare(fault);
 }
 
-static void
+void
 server_fail(unsigned i, const char *text)
 {
 	struct server *s = &sup.servers[i];
@@ -188,12 +188,13 @@ server_exited(struct loop_io *io, uint32_t events)
 		return;
 	loop_del(&sup.loop, io);
 	close(s->sp.pidfd);
-	s->sp.pidfd = -1;
+	s->sp = (struct spawned)SPAWNED_INIT;
 	/* Its mcp-backd sees the pipes end and tells policyd. */
 	sup_note("MCP server %s %s", s->def->name,
 	    spawn_describe(code, status, s->ended, sizeof(s->ended)));
 	if (s->state == PROTO_STATE_GONE)
 		control_server((unsigned)(s - sup.servers));
+	server_ended(s);
 }
 
 /* Pipes: [0] is the server's end, blocking as programs expect it. */
@@ -394,7 +395,7 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 	return rv;
 }
 
-static void
+void
 server_close_theirs(struct server *s)
 {
 	for (size_t i = 0; i < 3; i++) {
@@ -405,7 +406,7 @@ server_close_theirs(struct server *s)
 }
 
 /* Our ends go to auditd and its mcp-backd; its own wait for it. */
-static int
+int
 server_pipes(unsigned i, struct fault *fault)
 {
 	struct server *s = &sup.servers[i];
@@ -443,7 +444,7 @@ servers_connect(struct fault *fault)
 	return 0;
 }
 
-static int
+int
 server_spawn(struct server *s, struct fault *fault)
 {
 	int rv;
@@ -477,7 +478,9 @@ servers_start(void)
 		if (server_spawn(s, &fault) == -1)
 			server_fail(i, fault.text);
 		server_close_theirs(s);
-		view_close(&s->view);
+		/* A stranger's program may be started again. */
+		if (s->program.ours)
+			view_close(&s->view);
 	}
 }
 
@@ -485,7 +488,8 @@ bool
 servers_settled(void)
 {
 	for (unsigned i = 0; i < sup.nservers; i++)
-		if (sup.servers[i].state != PROTO_STATE_READY &&
+		if (sup.servers[i].restarts == 0 &&
+		    sup.servers[i].state != PROTO_STATE_READY &&
 		    sup.servers[i].state != PROTO_STATE_GONE)
 			return false;
 	return true;

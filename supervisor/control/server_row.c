@@ -16,6 +16,8 @@ control_server_state(enum proto_state state)
 		return "listing its tools";
 	case PROTO_STATE_READY:
 		return "ready";
+	case PROTO_STATE_DIED:
+		return "starting again";
 	case PROTO_STATE_GONE:
 		break;
 	}
@@ -39,9 +41,13 @@ struct json_object *
 control_server_json(unsigned server)
 {
 	const struct server *s = &sup.servers[server];
-	char text[sizeof(s->text) + sizeof(s->ended) + 8];
+	char text[sizeof(s->text) + sizeof(s->ended) + 48], again[32] = "";
 
-	snprintf(text, sizeof(text), "%s%s%s", s->text,
+	if (s->restarts != 0)
+		snprintf(again, sizeof(again), "%sstarted again %s",
+		    s->text[0] != '\0' ? "; " : "",
+		    s->restarts == 1 ? "once" : "twice");
+	snprintf(text, sizeof(text), "%s%s%s%s", s->text, again,
 	    s->ended[0] != '\0' ? "; it " : "", s->ended);
 	return control_server_row(s->def->name, s->state, s->tools, text);
 }

@@ -258,14 +258,77 @@ test_gone(void)
 	ok(ring.n == 0, "and is not answered any more");
 }
 
+/* Answers an initialize and a tools/list of server 5. */
+static void
+listed(void)
+{
+	init_result(5, true, "2025-06-18", "six");
+	page(5, ring.env.sessions[5].seq, true, "", "[{\"name\":\"x\"}]");
+}
+
+static void
+test_died(void)
+{
+	struct session *s = &ring.env.sessions[5];
+
+	ring.env.engine.servers[5].own = false;
+	session_start(&ring.env, 5);
+	session_died(&ring.env, 5, SPAN("early"));
+	state(5, PROTO_STATE_GONE, "early");
+	memset(s, 0, sizeof(*s));
+	session_start(&ring.env, 5);
+	listed();
+	for (unsigned i = 0; i < 2; i++) {
+		ring_clear(&ring);
+		session_died(&ring.env, 5, SPAN("closed its output"));
+		state(5, PROTO_STATE_DIED, "closed its output");
+		ok(ring_find(&ring, MSG_TOOLS, 0) == NULL,
+		    "the agent's list stays as it is");
+		ring_clear(&ring);
+		session_list_changed(&ring.env, 5);
+		ok(ring.n == 0, "nothing is said to one that died");
+		session_again(&ring.env, 5);
+		ok(ring_find(&ring, MSG_SESSION, 0) != NULL,
+		    "it is greeted again");
+		state(5, PROTO_STATE_STARTING, "closed its output");
+		session_publish(&ring.env);
+		published(true,
+		    "[{\"inputSchema\":{\"type\":\"object\"},\"name\":"
+		    "\"five__z\"},{\"inputSchema\":{\"type\":\"object\"},"
+		    "\"name\":\"six__x\"}]");
+		listed();
+		state(5, PROTO_STATE_READY, "");
+	}
+	session_died(&ring.env, 5, SPAN("closed its output"));
+	state(5, PROTO_STATE_GONE,
+	    "it died 3 times; at last it closed its output");
+	ring_clear(&ring);
+	session_again(&ring.env, 5);
+	ok(ring.n == 0, "and is greeted no more");
+}
+
+static void
+test_own(void)
+{
+	struct session *s = &ring.env.sessions[5];
+
+	session_free(s);
+	memset(s, 0, sizeof(*s));
+	ring.env.engine.servers[5].own = true;
+	session_start(&ring.env, 5);
+	listed();
+	session_died(&ring.env, 5, SPAN("closed its output"));
+	state(5, PROTO_STATE_GONE, "closed its output");
+}
+
 int
 main(void)
 {
 	static const char *const names[] = {"one", "two", "three", "four",
-	    "five"};
+	    "five", "six"};
 
 	ring_init(&ring, true);
-	for (unsigned i = 0; i < 5; i++)
+	for (unsigned i = 0; i < 6; i++)
 		rig_server(&ring.rig, i, names[i], false, "");
 	test_start();
 	test_bad();
@@ -273,6 +336,8 @@ main(void)
 	test_requests();
 	test_pages();
 	test_gone();
+	test_died();
+	test_own();
 	ring_free(&ring);
 	return tap_done();
 }
