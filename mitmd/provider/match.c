@@ -152,11 +152,18 @@ provider_match(const struct provider *p, unsigned host, struct span method,
 				result = PROVIDER_NO_METHOD;
 			continue;
 		}
-		if ((q = match_query(r, query)) == PROVIDER_OK)
-			*route = i;
-		if (q != PROVIDER_NO_PARAM)
+		q = match_query(r, query);
+		if (q != PROVIDER_OK && q != PROVIDER_NO_PARAM)
 			return q;
+		if (result == PROVIDER_OK && (q != PROVIDER_OK || !r->ask))
+			continue;
 		result = q;
+		if (q != PROVIDER_OK)
+			continue;
+		*route = i;
+		/* A later route that asks is stricter than this one. */
+		if (r->ask || r->answer != 0)
+			return q;
 	}
 	return result;
 }
@@ -185,7 +192,14 @@ provider_match_route(const struct provider *p, unsigned route, unsigned host,
 		return PROVIDER_BAD_PATH;
 	if (r->answer != 0 || r->host != host || !match_path(r->path, path))
 		return PROVIDER_NO_ROUTE;
-	return match_query(r, query);
+	if ((result = match_query(r, query)) != PROVIDER_OK)
+		return result;
+	/* Where several fit, it is not for the asking process to choose. */
+	if (provider_match(p, host, r->method, path, query, &found) !=
+		PROVIDER_OK ||
+	    found != route)
+		return PROVIDER_NO_ROUTE;
+	return PROVIDER_OK;
 }
 
 bool

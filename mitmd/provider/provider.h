@@ -217,13 +217,14 @@ enum provider_result {
 /*
  * Finds the route of a request to that host. query: without the `?`; p == NULL:
  * there was none (an empty one is malformed). *route is set on PROVIDER_OK
- * only.
+ * only.  Where several routes fit, the first one that asks a person is taken,
+ * or else the first one.
  */
 enum provider_result provider_match(const struct provider *, unsigned host,
     struct span method, struct span path, struct span query, unsigned *route);
 /*
- * Does this one route, of this host, take it? keyd's check of a REQUEST; query
- * may be "".
+ * Check that this route, of this host, is the one that provider_match() finds:
+ * keyd's check of a REQUEST. query may be "".
  */
 enum provider_result provider_match_route(const struct provider *,
     unsigned route, unsigned host, struct span path, struct span query);

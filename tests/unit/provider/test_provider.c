@@ -207,6 +207,41 @@ test_packed(const struct provider *p)
 	buf_free(&b);
 }
 
+/* Two routes fit: the one that asks counts, whatever mitmd says. */
+static void
+test_strictest(void)
+{
+	static const char *const order[] = {
+	    TOP ",\"routes\":[{\"method\":\"GET\",\"path\":\"/a/*\"},"
+	    "{\"method\":\"GET\",\"path\":\"/a/b\",\"ask\":true}]}",
+	    TOP ",\"routes\":[{\"method\":\"GET\",\"path\":\"/a/b\","
+	    "\"ask\":true},{\"method\":\"GET\",\"path\":\"/a/*\"}]}"};
+	const struct span path = SPAN("/a/b"), other = SPAN("/a/c");
+	const struct span none = span_of(NULL, 0);
+	struct provider *p;
+	unsigned route, loose;
+	char err[256] = "";
+
+	for (unsigned i = 0; i < 2; i++) {
+		p = provider_parse(span_str(order[i]), err, sizeof(err));
+		ok(p != NULL, "overlapping routes %u %s", i, err);
+		if (p == NULL)
+			continue;
+		loose = i;
+		is_int(provider_match(p, 0, SPAN("GET"), path, none, &route),
+		    PROVIDER_OK, "a request that fits both");
+		is_int(route, 1 - loose, "... is asked about");
+		is_int(provider_match_route(p, loose, 0, path, none),
+		    PROVIDER_NO_ROUTE, "... and is not sent unasked");
+		is_int(provider_match_route(p, 1 - loose, 0, path, none),
+		    PROVIDER_OK, "... but is as asked");
+		is_int(provider_match(p, 0, SPAN("GET"), other, none, &route),
+		    PROVIDER_OK, "one that fits the other alone");
+		is_int(route, loose, "... is not asked about");
+		provider_free(p);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -226,6 +261,7 @@ main(int argc, char **argv)
 	test_values();
 	test_types(a);
 	test_packed(a);
+	test_strictest();
 	ok(!provider_listed(&none, SPAN("accept")), "an empty list");
 	provider_free(o);
 	o = provider_parse(SPAN(GOOD("\"GET\"", "\"/v1/*:run\"", "")), err,
