@@ -36,7 +36,7 @@ renew_init(struct renewal *r, unsigned provider, int fd,
 	char *slash;
 
 	r->provider = provider;
-	r->dirfd = r->temp = -1;
+	r->dirfd = r->own = r->temp = -1;
 	r->lock_dirs = (const char *const *)l->lock_dirs;
 	r->lock_files = (const char *const *)l->lock_files;
 	if ((r->path = paths_of_fd(fd)) == NULL ||
@@ -59,7 +59,7 @@ renew_init_kept(
 	char *slash;
 
 	r->provider = provider;
-	r->dirfd = r->temp = -1;
+	r->dirfd = r->own = r->temp = -1;
 	if ((r->path = strdup(path)) == NULL || (r->dir = strdup(path)) == NULL)
 		return fault_errno(fault, "%s", path);
 	slash = strrchr(r->dir, '/');

@@ -28,7 +28,8 @@ struct renewal {
 	enum proto_want why;
 	struct loop_timer timer;
 	char *path, *dir, *name; /* the real file, links resolved */
-	int dirfd;               /* holds the lock between sessions; or -1 */
+	int dirfd;               /* the directory; or -1 */
+	int own;                 /* the lock between sessions; or -1 */
 	const char *const *lock_dirs, *const *lock_files;
 	char *held[RENEW_MAX_LOCKS]; /* lock directories that we made */
 	unsigned nheld;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The locks of a login file. Between sessions of IronCurtain, whatever their
- * IRONCURTAIN_HOME, it is flock() on the file's directory; towards the vendor's
+ * IRONCURTAIN_HOME, it is flock() on a file beside it, because NFS locks no
+ * directory; towards the vendor's
  * program, the lock that it uses itself: a directory with a known name, or
  * flock() on a file. Either all locks are held, or none.
  */
@@ -17,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RENEW_LOCK ".ironcurtain.lock"
 #define RENEW_STALE_S 60 /* an older lock was left by a process that died */
 
 /* Release the locks in reverse order. */
@@ -30,6 +32,11 @@ renew_release(struct renewal *r)
 		(void)rmdir(r->held[r->nheld]);
 		free(r->held[r->nheld]);
 	}
+	if (r->own != -1) {
+		(void)unlinkat(r->dirfd, RENEW_LOCK, 0);
+		close(r->own);
+	}
+	r->own = -1;
 	if (r->dirfd != -1)
 		close(r->dirfd);
 	r->dirfd = -1;
@@ -97,17 +104,45 @@ renew_take_file(struct renewal *r, const char *pattern)
 	return 1;
 }
 
+/*
+ * Take the lock between our sessions.  Whoever has it removes the file, so that
+ * one that is not in the directory any more locks nothing.  Returns 1, 0 if
+ * another session has it, or -1 with errno set.
+ */
+static int
+renew_take_own(struct renewal *r)
+{
+	struct stat mine, there;
+	int fd;
+
+	fd = openat(r->dirfd, RENEW_LOCK,
+	    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	if (fd == -1)
+		return -1;
+	if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
+		close(fd);
+		return errno == EWOULDBLOCK ? 0 : -1;
+	}
+	if (fstat(fd, &mine) == -1 ||
+	    fstatat(r->dirfd, RENEW_LOCK, &there, AT_SYMLINK_NOFOLLOW) == -1 ||
+	    mine.st_dev != there.st_dev || mine.st_ino != there.st_ino) {
+		close(fd);
+		return 0;
+	}
+	r->own = fd;
+	return 1;
+}
+
 /* Take all locks or none. */
 int
 renew_lock(struct renewal *r)
 {
-	int rv = 1;
+	int rv;
 
 	r->dirfd = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->dirfd == -1)
 		return -1;
-	if (flock(r->dirfd, LOCK_EX | LOCK_NB) == -1)
-		rv = errno == EWOULDBLOCK ? 0 : -1;
+	rv = renew_take_own(r);
 	for (size_t i = 0; rv == 1 && r->lock_dirs != NULL &&
 			   r->lock_dirs[i] != NULL && i < RENEW_MAX_LOCKS;
 	     i++)

@@ -3,6 +3,7 @@
 """Logins of vendors' programs: used, renewed in time and after a 401, by two
 sessions and another program at once, never with a refresh token that was
 spent; and what happens when that is not possible."""
+import fcntl
 import json
 import os
 import sys
@@ -108,6 +109,38 @@ def test_expiry():
                     "the audit log says so")
             t.equal(sorted(os.listdir(login.dir)), [".credentials.json"],
                     "no lock and no other file is left")
+        server.end()
+
+
+def is_locked(path):
+    try:
+        fd = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+
+
+def test_lock():
+    """Sessions exclude each other by a file: NFS locks no directory."""
+    with h.workdir() as work, t.case("lock"):
+        pair = tokens()
+        login = Login(work, pair, seconds=200)
+        server = TokenServer(work, seeds=[pair])
+        server.order("/set?delay=1")
+        with session(work, login, server) as s:
+            t.equal(send(s).status, 200, "a request within the last minutes")
+            own = os.path.join(login.dir, ".ironcurtain.lock")
+            h.wait_for(lambda: is_locked(own), "no file is locked")
+            t.ok(True, "a file is locked while a token is renewed")
+            h.wait_for(lambda: login.pair() != pair, "file not renewed")
+            h.wait_for(lambda: not os.path.exists(own), "the lock stays")
+            t.ok(True, "and is gone after that")
         server.end()
 
 
