@@ -258,6 +258,8 @@ int setup_wait(struct fault *);
 
 /* policy/rules.c: Find and read the files of the session's policy. */
 int rules_load(struct fault *);
+/* Refuse policy files that the agent can write. */
+int rules_refuse(const struct rules_file set[], struct fault *);
 /*
  * Read a policy's files into set[]. A file files[kind] that is not NULL
  * replaces the session's own; files[PROTO_RULES_POLICY] may also be the name or

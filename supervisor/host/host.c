@@ -119,7 +119,7 @@ host_own(struct fault *fault)
 			    "it elsewhere",
 			    own[i].what, own[i].path, place);
 	}
-	return 0;
+	return rules_refuse(sup.rules, fault);
 }
 
 static char first_socket[512];

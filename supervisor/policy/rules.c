@@ -6,13 +6,16 @@
 #include <sys/stat.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "auditlog/sum.h"
 #include "config/jsonfile.h"
 #include "config/policydir.h"
+#include "host/places.h"
 #include "sup.h"
 
 static const struct {
@@ -107,10 +110,49 @@ rules_find(
 	}
 	if (rv == 0)
 		rv = drift_check(set, dir, fault);
+	/* At the start host_resolve() asks, when all places are known. */
+	if (rv == 0 && sup.started)
+		rv = rules_refuse(set, fault);
 	free(dir);
 	if (rv == -1)
 		rules_free(set);
 	return rv;
+}
+
+static char *
+rules_absolute(const char *path)
+{
+	char dir[PATH_MAX], *out;
+
+	if (path[0] == '/')
+		return strdup(path);
+	if (getcwd(dir, sizeof(dir)) == NULL ||
+	    asprintf(&out, "%s/%s", dir, path) == -1)
+		return NULL;
+	return out;
+}
+
+/* A policy that the agent could write would be its own to make. */
+int
+rules_refuse(const struct rules_file set[], struct fault *fault)
+{
+	const char *place;
+	char *path;
+
+	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
+		if (set[k].path == NULL)
+			continue;
+		if ((path = rules_absolute(set[k].path)) == NULL)
+			return fault_errno(fault, "%s", set[k].path);
+		place = places_of(&sup.host.places, path, NULL);
+		free(path);
+		if (place != NULL)
+			return fault_set(fault,
+			    "policy %s is refused: the agent can write %s. "
+			    "Keep it elsewhere",
+			    set[k].path, place);
+	}
+	return 0;
 }
 
 int
