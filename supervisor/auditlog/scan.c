@@ -97,6 +97,12 @@ excuses(struct span line, size_t len, int64_t format, bool *old)
 void
 auditscan(struct span all, struct auditscan *s)
 {
+	auditscan_want(all, 0, s);
+}
+
+void
+auditscan_want(struct span all, uint64_t want, struct auditscan *s)
+{
 	struct auditlog log = {.seq = 1, .hash = auditsum};
 	size_t number = 0, torn = 0, torn_len = 0;
 	struct span line, last = {NULL, 0};
@@ -120,6 +126,10 @@ auditscan(struct span all, struct auditscan *s)
 			if (torn != 0)
 				s->torn = torn;
 			torn = 0;
+			if (want != 0 && log.seq - 1 == want) {
+				s->seen = true;
+				memcpy(s->at, log.prev, sizeof(s->at));
+			}
 			if (s->records++ == 0)
 				said_read(line, &said);
 			s->whole = (size_t)(all.p - begin);

@@ -29,10 +29,14 @@ struct auditscan {
 	size_t whole;   /* bytes up to the end of the last good line */
 	bool unended;   /* the last good line lacks its newline */
 	uint64_t seq;   /* the next line's */
+	bool seen;      /* the wanted line is there */
+	uint8_t at[AUDITLOG_HASH]; /* its hash */
 	uint8_t hash[AUDITLOG_HASH]; /* the last good line's */
 };
 
 void auditscan(struct span all, struct auditscan *);
+/* Do the same and note the hash of the line with this sequence number. */
+void auditscan_want(struct span all, uint64_t seq, struct auditscan *);
 /* Returns a phrase for a person. */
 const char *auditscan_why(enum auditlog_check);
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "auditlog/scan.h"
+#include "icctl/audit_anchor.h"
 #include "icctl/icctl.h"
 
 static const char *
@@ -39,8 +40,49 @@ check_text(enum auditlog_check c)
 	return "bad";
 }
 
+/* NULL if the log ends where it was said to, or goes on from there. */
+static const char *
+anchor_fault(const struct auditscan *v, const struct audit_anchor *a)
+{
+	if (a == NULL || v->check != AUDITLOG_GOOD)
+		return NULL;
+	if (!a->found)
+		return "the anchor says nothing of this log";
+	if (!v->seen)
+		return "the log ends before the record that the anchor names: "
+		       "its end was cut off";
+	if (memcmp(v->at, a->hash, sizeof(v->at)) != 0)
+		return "the record that the anchor names has another hash: the "
+		       "log was composed anew";
+	if (v->closed && v->seq - 1 != a->seq)
+		return "the log goes on behind the record that the anchor "
+		       "names, and is closed: that end was not told";
+	return NULL;
+}
+
 static void
-report(const struct icctl *ctl, const char *path, const struct auditscan *v)
+report_anchor(const struct auditscan *v, const struct audit_anchor *a)
+{
+	const char *why = anchor_fault(v, a);
+
+	if (a == NULL || v->check != AUDITLOG_GOOD)
+		return;
+	if (why != NULL && a->found)
+		printf("WRONG END: %s (record %llu)\n", why,
+		    (unsigned long long)a->seq);
+	else if (why != NULL)
+		printf("WRONG END: %s\n", why);
+	else if (v->seq - 1 == a->seq)
+		puts("its end is the one that the anchor names");
+	else
+		printf("the anchor names record %llu, from which the log goes "
+		       "on: the session still runs\n",
+		    (unsigned long long)a->seq);
+}
+
+static void
+report(const struct icctl *ctl, const char *path, const struct auditscan *v,
+    const struct audit_anchor *a)
 {
 	char hex[AUDITLOG_HEX + 1];
 
@@ -50,7 +92,8 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v)
 		json_object *o = json_object_new_object();
 
 		json_object_object_add(o, "ok",
-		    json_object_new_boolean(v->check == AUDITLOG_GOOD));
+		    json_object_new_boolean(v->check == AUDITLOG_GOOD &&
+					    anchor_fault(v, a) == NULL));
 		json_object_object_add(o, "file", json_object_new_string(path));
 		json_object_object_add(
 		    o, "records", json_object_new_int64((int64_t)v->records));
@@ -63,6 +106,12 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v)
 			json_object_object_add(o, "error",
 			    json_object_new_string(check_text(v->check)));
 		}
+		if (anchor_fault(v, a) != NULL)
+			json_object_object_add(o, "error",
+			    json_object_new_string(anchor_fault(v, a)));
+		if (a != NULL && a->found)
+			json_object_object_add(o, "anchor",
+			    json_object_new_int64((int64_t)a->seq));
 		icctl_put_json(o);
 		json_object_put(o);
 		return;
@@ -91,11 +140,50 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v)
 	if (!v->closed)
 		puts("no closing record: the session still runs, or the "
 		     "end of the log is missing");
+	report_anchor(v, a);
+}
+
+/*
+ * The anchor's word on this log.  Returns 0, with *use NULL if there is no
+ * anchor to ask, or -1.
+ */
+static int
+find_anchor(const struct icctl *ctl, const char *anchor, const char *path,
+    struct audit_anchor *a, const struct audit_anchor **use)
+{
+	char place[4200];
+
+	*use = NULL;
+	if (anchor == NULL) {
+		if (audit_anchor_default(ctl, place, sizeof(place)) == -1 ||
+		    place[0] == '\0')
+			return 0;
+		if (strcmp(place, "journal") == 0) {
+			warnx("its end was told to the journal. Compare: "
+			      "journalctl -t icsupervisor -o cat | icctl audit "
+			      "verify --anchor - %s",
+			    path);
+			return 0;
+		}
+		anchor = place;
+		/* A session that still runs may be the first. */
+		if (access(anchor, F_OK) == -1 && errno == ENOENT)
+			return 0;
+	}
+	if (audit_anchor_read(anchor, path, a) == -1)
+		return -1;
+	/* Configured later than this log was written. */
+	if (anchor == place && !a->found)
+		return 0;
+	*use = a;
+	return 0;
 }
 
 static int
-verify_file(const struct icctl *ctl, const char *path)
+verify_file(const struct icctl *ctl, const char *path, const char *anchor)
 {
+	const struct audit_anchor *use;
+	struct audit_anchor a;
 	struct auditscan v;
 	struct stat st;
 	void *p = NULL;
@@ -104,6 +192,10 @@ verify_file(const struct icctl *ctl, const char *path)
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1 ||
 	    fstat(fd, &st) == -1) {
 		warn("%s", path);
+		return ICCTL_FAILED;
+	}
+	if (find_anchor(ctl, anchor, path, &a, &use) == -1) {
+		close(fd);
 		return ICCTL_FAILED;
 	}
 	if (!S_ISREG(st.st_mode)) {
@@ -117,12 +209,15 @@ verify_file(const struct icctl *ctl, const char *path)
 		close(fd);
 		return ICCTL_FAILED;
 	}
-	auditscan(span_of(p, (size_t)st.st_size), &v);
-	report(ctl, path, &v);
+	auditscan_want(span_of(p, (size_t)st.st_size),
+	    use != NULL && use->found ? use->seq : 0, &v);
+	report(ctl, path, &v, use);
 	if (p != NULL)
 		munmap(p, (size_t)st.st_size);
 	close(fd);
-	return v.check == AUDITLOG_GOOD ? ICCTL_OK : ICCTL_FAILED;
+	return v.check == AUDITLOG_GOOD && anchor_fault(&v, use) == NULL
+		   ? ICCTL_OK
+		   : ICCTL_FAILED;
 }
 
 /* Without a name: take the session whose log was written last. */
@@ -155,15 +250,20 @@ newest_session(struct icctl *ctl)
 int
 icctl_audit(struct icctl *ctl, int argc, char **argv)
 {
+	const char *anchor = NULL;
 	char path[4200];
-	int r;
+	int r, at = 2;
 
-	if (argc < 2 || argc > 3 || strcmp(argv[1], "verify") != 0) {
-		warnx("usage: icctl audit verify [FILE]");
+	if (argc > 3 && strcmp(argv[2], "--anchor") == 0) {
+		anchor = argv[3];
+		at = 4;
+	}
+	if (argc < 2 || argc > at + 1 || strcmp(argv[1], "verify") != 0) {
+		warnx("usage: icctl audit verify [--anchor FILE] [FILE]");
 		return ICCTL_USAGE;
 	}
-	if (argc == 3)
-		return verify_file(ctl, argv[2]);
+	if (argc == at + 1)
+		return verify_file(ctl, argv[at], anchor);
 	if (ctl->session != NULL) {
 		if ((r = icctl_find(ctl, false)) != 0)
 			return r;
@@ -174,5 +274,5 @@ icctl_audit(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_NO_SESSION;
 	}
 	snprintf(path, sizeof(path), "%s/audit.jsonl", ctl->dir);
-	return verify_file(ctl, path);
+	return verify_file(ctl, path, anchor);
 }

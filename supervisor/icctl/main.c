@@ -93,10 +93,12 @@ static const struct command {
 	"openrouter, bedrock, vertex, or one of your own) or a login\n"
 	"(claude-code, anthropic-cli, codex, gcloud). Nothing is asked for,\n"
 	"and nothing stored."},
-    {"audit", "verify [FILE]", icctl_audit,
+    {"audit", "verify [--anchor FILE] [FILE]", icctl_audit,
 	"check the log's chain",
 	"Without FILE: the log of the newest session, or of the one that\n"
-	"--session names."},
+	"--session names. Its end is compared with what audit.anchor of\n"
+	"config.json was told, or with --anchor FILE; - reads the output of\n"
+	"journalctl -t icsupervisor -o cat."},
     {"close", "DIR", icctl_close,
 	"end the log of a session that was killed",
 	"Writes the closing record that nobody was left to write, gives the\n"

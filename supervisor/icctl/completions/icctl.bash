@@ -188,6 +188,8 @@ _icctl() {
 	audit)
 		if [ -z "$sub" ]; then
 			_ironcurtain_words verify "$cur"
+		elif [[ $cur == -* ]]; then
+			_ironcurtain_words --anchor "$cur"
 		else
 			_ironcurtain_paths -f "$cur"
 		fi

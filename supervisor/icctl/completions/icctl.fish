@@ -100,6 +100,7 @@ complete -c icctl -n '__ironcurtain_is deny' -l because -x -d 'What the agent re
 complete -c icctl -n '__ironcurtain_is keys' -a 'reload forget' -d 'Take a new one; remove a login'
 complete -c icctl -n '__ironcurtain_is keys' -l file -r -F -d 'Where it is'
 complete -c icctl -n '__ironcurtain_is audit' -a verify -F -d 'Check the chain'
+complete -c icctl -n '__ironcurtain_is audit' -l anchor -rF -d 'Where its end was told'
 complete -c icctl -n '__ironcurtain_is policy' -a 'eval explain check test replay diff learn reload' -F -d 'Policy tool'
 complete -c icctl -n '__ironcurtain_is policy' -l policy -r -F -a '(__ironcurtain_policies)' -d 'Compiled rules, or a policy\'s name'
 complete -c icctl -n '__ironcurtain_is policy' -l annotations -r -F -d 'Roles of arguments'

@@ -126,7 +126,7 @@ ARGS = [
     ("watch with an argument", ["icctl", "watch", "x"], 2,
      "icctl: usage: icctl watch"),
     ("audit without verify", ["icctl", "audit"], 2,
-     "icctl: usage: icctl audit verify [FILE]"),
+     "icctl: usage: icctl audit verify [--anchor FILE] [FILE]"),
     ("audit of a file that is not there", ["icctl", "audit", "verify",
                                            "{work}/no"], 1,
      "icctl: {work}/no: No such file or directory"),

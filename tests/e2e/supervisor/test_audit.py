@@ -292,6 +292,28 @@ def test_anchor():
                 "the last hash is in the anchor's file")
         t.contains(s.process.stderr(), said["hash"],
                    "and on standard error")
+        log = os.path.join(s.dir, "audit.jsonl")
+        r = s.icctl("audit", "verify")
+        t.ok(r.returncode == 0 and "the one that the anchor names" in r.stdout,
+             "a log that ends where the anchor says is good", r.stdout)
+        with open(log, "rb") as f:
+            lines = f.read().splitlines(True)
+        h.put(log, b"".join(lines[:-1]).decode(), 0o600)
+        r = s.icctl("audit", "verify")
+        t.ok(r.returncode == 1 and "WRONG END" in r.stdout
+             and "cut off" in r.stdout, "one whose end is cut is not", r.stdout)
+        t.equal(s.icctl("audit", "verify", "--anchor", "/dev/null",
+                        log).returncode, 1, "an anchor that knows no such log")
+        journal = f"{os.path.realpath(s.dir)}/audit.jsonl ends with record " \
+            f"{words[1]}, hash {words[2]}\n"
+        for name, text, status in (("as the journal says", lines, 0),
+                                   ("not as it says", lines[:-1], 1)):
+            h.put(log, b"".join(text).decode(), 0o600)
+            r = subprocess.run(
+                [h.program("icctl"), "audit", "verify", "--anchor", "-", log],
+                input="noise\n" + journal, text=True, capture_output=True,
+                env=s.env, check=False)
+            t.equal(r.returncode, status, "journalctl's lines: " + name)
         inside = os.path.join(s.dir, "anchors")
         try:
             build(work, config={"audit": {"anchor": inside}}).start()
