@@ -52,6 +52,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_PROVIDERS	48U		/* one keyd each */
 #define PROTO_FIRST_ADDED	32U		/* below: configured ones */
 #define PROTO_MAX_HOSTS		4U		/* per provider */
+#define PROTO_MAX_AVOID		512U		/* text of addresses */
 #define PROTO_MAX_PEERS		48U		/* per role */
 #define PROTO_MAX_CALLS		256U		/* in flight, per session */
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
@@ -821,9 +822,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u64, sent, UINT64_MAX)		\
 				F(m, u64, received, UINT64_MAX)		\
 				F(m, str, error, 256)	/* empty: complete */
+/* avoid: addresses, as DIALED named them, each with a newline behind it. */
 #define F_DIAL(F, m)		F(m, u32, id, UINT32_MAX)		\
-				F(m, u8, which, PROTO_TARGET_LAST)
+				F(m, u8, which, PROTO_TARGET_LAST)	\
+				F(m, str, avoid, PROTO_MAX_AVOID)
+/* more: the name leads to other addresses as well. */
 #define F_DIALED(F, m)		F(m, u32, id, UINT32_MAX)		\
+				F(m, u8, more, 1)			\
 				F(m, str, address, 64)
 /* proxy: enum proto_proxy, the part of a corporate proxy in the failure. */
 #define F_DIAL_FAIL(F, m)	F(m, u32, id, UINT32_MAX)		\

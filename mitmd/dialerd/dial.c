@@ -19,6 +19,8 @@
 
 #include "common/log.h"
 
+#define DIAL_TEXT (INET6_ADDRSTRLEN + 8)
+
 static void dial_late(struct loop_timer *);
 static void dial_ready(struct loop_io *, uint32_t);
 
@@ -76,23 +78,34 @@ dial_fail(struct dial *d, const char *why)
 	dial_refuse(d, PROTO_PROXY_LOST, text);
 }
 
-void
-dial_done(struct dial *d, int fd)
+/* An address as its keyd is told of it. */
+static struct span
+dial_text(
+    const struct dial *d, const union addr *addr, char text[DIAL_TEXT])
 {
-	const struct target *t = &dialerd_env.targets[d->key];
-	const union addr *addr = &d->addrs[d->won];
-	struct msg_DIALED m = {.id = d->id};
-	char text[INET6_ADDRSTRLEN + 8], host[INET6_ADDRSTRLEN];
+	char host[INET6_ADDRSTRLEN];
 	const void *raw = &addr->in.sin_addr;
 
 	if (addr->sa.sa_family == AF_INET6)
 		raw = &addr->in6.sin6_addr;
 	if (inet_ntop(addr->sa.sa_family, raw, host, sizeof(host)) == NULL)
 		host[0] = '\0';
-	snprintf(text, sizeof(text),
+	snprintf(text, DIAL_TEXT,
 	    addr->sa.sa_family == AF_INET6 ? "[%s]:%u" : "%s:%u", host,
 	    dialerd_env.targets[d->via].port);
-	m.address = span_str(text);
+	return span_str(text);
+}
+
+void
+dial_done(struct dial *d, int fd)
+{
+	const struct target *t = &dialerd_env.targets[d->key];
+	struct msg_DIALED m = {.id = d->id};
+	char text[DIAL_TEXT];
+
+	m.address = dial_text(d, &d->addrs[d->won], text);
+	/* Behind a corporate proxy it is not the address that is at fault. */
+	m.more = d->naddrs > 1 && d->via != DIALERD_PROXY;
 	worker_send(&dialerd_env.w, t->role, t->index, MSG_DIALED, &m, fd);
 	dial_end(d);
 }
@@ -237,6 +250,19 @@ dial_next(void)
 	}
 }
 
+/* Is it one of those that were no good? */
+static bool
+dial_avoids(const struct dial *d, const union addr *addr)
+{
+	char text[DIAL_TEXT], line[DIAL_TEXT + 2];
+
+	if (d->avoid == NULL)
+		return false;
+	(void)dial_text(d, addr, text);
+	snprintf(line, sizeof(line), "\n%s\n", text);
+	return strstr(d->avoid, line) != NULL;
+}
+
 /* Alternate the families, beginning with the resolver's first choice. */
 static void
 dial_order(struct dial *d, const union addr *addrs, unsigned n)
@@ -258,7 +284,9 @@ dial_order(struct dial *d, const union addr *addrs, unsigned n)
 		d->addrs[i] = addrs[pick];
 		want = addrs[pick].sa.sa_family == AF_INET ? AF_INET6 : AF_INET;
 	}
-	d->naddrs = n;
+	for (unsigned i = 0; i < n; i++)
+		if (!dial_avoids(d, &d->addrs[i]))
+			d->addrs[d->naddrs++] = d->addrs[i];
 	d->resolved = true;
 }
 
@@ -305,7 +333,7 @@ dial_resolved(
 }
 
 static void
-dial_new(unsigned target, uint32_t id)
+dial_new(unsigned target, uint32_t id, struct span avoid)
 {
 	struct dialerd_env *e = &dialerd_env;
 	struct target *t = &e->targets[target];
@@ -316,7 +344,11 @@ dial_new(unsigned target, uint32_t id)
 		fatal("calloc");
 	d->key = d->via = target;
 	d->id = id;
-	d->why = "no address";
+	d->why = avoid.len != 0 ? "no other address" : "no address";
+	if (avoid.len != 0 &&
+	    asprintf(&d->avoid, "\n%.*s", (int)avoid.len,
+		(const char *)avoid.p) == -1)
+		fatal("asprintf");
 	for (unsigned i = 0; i < DIALERD_MAX_ADDRS; i++) {
 		d->attempts[i].fd = -1;
 		d->attempts[i].io.fd = -1;
@@ -359,7 +391,7 @@ dialerd_dial(struct chan *c, const union proto_any *msg, int fd)
 	if (msg->DIAL.id <= t->last || t->queued >= DIALERD_MAX_QUEUED)
 		return chan_violation(c, "DIAL repeated, or too many");
 	t->last = msg->DIAL.id;
-	dial_new(target, msg->DIAL.id);
+	dial_new(target, msg->DIAL.id, msg->DIAL.avoid);
 	return 0;
 }
 
@@ -404,7 +436,7 @@ dialerd_connect(struct chan *c, const union proto_any *msg, int fd)
 	    .private_ok = l->private_ok};
 	memcpy(t->host, host, sizeof(host));
 	t->literal = target_literal(t);
-	dial_new((unsigned)(t - e->targets), m->id);
+	dial_new((unsigned)(t - e->targets), m->id, span_of(NULL, 0));
 	return 0;
 }
 
@@ -429,6 +461,7 @@ dial_reap(void)
 
 	while ((d = TAILQ_FIRST(&dialerd_env.dead_dials)) != NULL) {
 		TAILQ_REMOVE(&dialerd_env.dead_dials, d, entry);
+		free(d->avoid);
 		free(d);
 	}
 }

@@ -65,6 +65,7 @@ struct dial {
 	bool resolved;
 	union addr addrs[DIALERD_MAX_ADDRS];
 	unsigned naddrs, next;	/* `next` is the next to try */
+	char *avoid;		/* lines of addresses that failed; or NULL */
 	unsigned won;		/* the address that answered */
 	struct attempt attempts[DIALERD_MAX_ADDRS];
 	unsigned running;

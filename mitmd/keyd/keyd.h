@@ -62,6 +62,11 @@ struct up {
 	unsigned host;		/* where it leads: of keyd_env.hosts */
 	bool dead;
 	uint32_t dial;		/* id of the DIAL */
+	char address[65];	/* that it was connected to */
+	bool others;		/* the name leads to others as well */
+	char tried[PROTO_MAX_AVOID + 1]; /* where the handshake failed before */
+	enum keyd_fail fail;	/* how, if tried is not empty */
+	char why[257];
 	int fd;
 	struct loop_io io;
 	struct loop_timer timer;
@@ -322,7 +327,7 @@ int stream_commit(struct stream *, const char **why);
 
 /* keyd/upstream.c */
 /* The connection that was dialed under this number, or why there is none. */
-void up_dialed(uint32_t dial, int fd);
+void up_dialed(const struct msg_DIALED *, int fd);
 void up_dial_failed(uint32_t dial, enum proto_proxy, const char *detail);
 /* Get a connection for this stream: now, or when there is one. */
 void up_want(struct stream *);

@@ -97,7 +97,7 @@ on_dialed(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(c, "DIALED %u was not asked for", id);
 	}
 	if (!token_dialed(id, fd))
-		up_dialed(id, fd);
+		up_dialed(&msg->DIALED, fd);
 	return 0;
 }
 

@@ -10,9 +10,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "keyd/stall.h"
 
 static void up_ready(struct loop_io *, uint32_t);
 static void up_late(struct loop_timer *);
@@ -92,8 +94,9 @@ up_waiting(unsigned host, unsigned *n)
 	return first;
 }
 
+/* old: another address than that one had, or NULL. */
 static struct up *
-up_dial(unsigned host)
+up_dial(unsigned host, const struct up *old)
 {
 	struct keyd_env *e = &keyd_env;
 	struct msg_DIAL m;
@@ -107,11 +110,18 @@ up_dial(unsigned host)
 	up->fd = -1;
 	up->io.fd = -1;
 	up->dial = ++e->dial;
+	if (old != NULL) {
+		(void)strlcpy(up->tried, old->tried, sizeof(up->tried));
+		(void)strlcat(up->tried, old->address, sizeof(up->tried));
+		(void)strlcat(up->tried, "\n", sizeof(up->tried));
+	}
 	TAILQ_INSERT_HEAD(&e->ups, up, entry);
 	e->nups++;
 	e->hosts[host].nups++;
 	loop_timer_set(&e->w.loop, &up->timer, KEYD_DIAL_MS, up_late, up);
-	m = (struct msg_DIAL){.id = up->dial, .which = (uint8_t)host};
+	m = (struct msg_DIAL){.id = up->dial,
+	    .which = (uint8_t)host,
+	    .avoid = span_str(up->tried)};
 	worker_send(&e->w, ROLE_DIAL, 0, MSG_DIAL, &m, -1);
 	return up;
 }
@@ -129,7 +139,7 @@ up_balance_host(unsigned host)
 	/* One is in use, or will be: a spare besides. */
 	if (want != 0 || up_count(host, false) != 0)
 		want++;
-	while (have < want && up_dial(host) != NULL)
+	while (have < want && up_dial(host, NULL) != NULL)
 		have++;
 	/* No connection and no hope of one. */
 	while (have == 0 && (s = up_waiting(host, &n)) != NULL)
@@ -143,14 +153,36 @@ up_balance(void)
 		up_balance_host(i);
 }
 
+/*
+ * The handshake failed, and no byte of a request was sent: try another address
+ * of the name.  Returns false if there is none that was not tried.
+ */
+static bool
+up_again(const struct up *up, enum keyd_fail fail, const char *detail)
+{
+	struct up *next;
+
+	if (up->state != UP_TLS || !up->others ||
+	    strlen(up->tried) + strlen(up->address) + 1 > PROTO_MAX_AVOID ||
+	    (next = up_dial(up->host, up)) == NULL)
+		return false;
+	next->fail = fail;
+	(void)snprintf(next->why, sizeof(next->why), "%s", detail);
+	log_info("%s: %s; another address is tried", up->address, detail);
+	return true;
+}
+
 /* A connection came to nothing; without another one coming, so does a wait. */
 static void
 up_failed(struct up *up, enum keyd_fail fail, const char *detail)
 {
 	unsigned host = up->host, waiting;
 	struct stream *s = up_waiting(host, &waiting);
+	bool again = up_again(up, fail, detail);
 
 	up_close(up);
+	if (again)
+		return;
 	if (s == NULL)
 		log_debug("spare connection: %s", detail);
 	else if (waiting > up_count(host, true))
@@ -320,7 +352,7 @@ static void
 up_late(struct loop_timer *t)
 {
 	struct up *up = t->arg;
-	uint64_t quiet;
+	uint64_t quiet, left;
 
 	switch (up->state) {
 	case UP_DIALING:
@@ -338,12 +370,12 @@ up_late(struct loop_timer *t)
 	quiet = loop_now(&keyd_env.w.loop) - up->progress;
 	if (up->s->x.reply.ws.up && quiet < KEYD_SILENT_MS)
 		quiet = 0;
+	left = stall_left(quiet, KEYD_STALL_MS);
 	/* It is not the provider's fault while mitmd takes nothing. */
-	if (quiet < KEYD_STALL_MS || up->s->out.len >= KEYD_OUT_SOFT)
-		loop_timer_set(&keyd_env.w.loop, t,
-		    quiet < KEYD_STALL_MS ? KEYD_STALL_MS - quiet
-					  : KEYD_STALL_MS,
-		    up_late, up);
+	if (left == 0 && up->s->out.len >= KEYD_OUT_SOFT)
+		left = KEYD_STALL_MS;
+	if (left != 0)
+		loop_timer_set(&keyd_env.w.loop, t, left, up_late, up);
 	else
 		up->s->ops->failed(
 		    up->s, KEYD_FAIL_STALLED, "silent for too long");
@@ -362,20 +394,22 @@ up_find(uint32_t dial)
 }
 
 void
-up_dialed(uint32_t dial, int fd)
+up_dialed(const struct msg_DIALED *m, int fd)
 {
 	struct keyd_env *e = &keyd_env;
 	const char *why = "out of memory";
 	struct keyd_host *h;
 	struct up *up;
 
-	if ((up = up_find(dial)) == NULL) {
+	if ((up = up_find(m->id)) == NULL) {
 		/* Too late: it was given up. */
 		close(fd);
 		return;
 	}
 	h = &e->hosts[up->host];
 	up->fd = fd;
+	(void)span_copy(m->address, up->address, sizeof(up->address));
+	up->others = m->more != 0;
 	if (!up_is_tcp(fd)) {
 		up_failed(up, KEYD_FAIL_DIAL, "closed before it was used");
 		return;
@@ -423,6 +457,11 @@ up_dial_failed(uint32_t dial, enum proto_proxy proxy, const char *detail)
 {
 	struct up *up;
 
-	if ((up = up_find(dial)) != NULL)
+	if ((up = up_find(dial)) == NULL)
+		return;
+	/* The first failure says more than that there is no other address. */
+	if (up->tried[0] != '\0')
+		up_failed(up, up->fail, up->why);
+	else
 		up_failed(up, up_fail_of(proxy), detail);
 }

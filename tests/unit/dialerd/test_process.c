@@ -117,10 +117,12 @@ stop(void)
 	worker_rig_stop(&rig);
 }
 
+static const char *avoid = "";
+
 static void
 dial(unsigned key, uint32_t id)
 {
-	struct msg_DIAL m = {.id = id};
+	struct msg_DIAL m = {.id = id, .avoid = span_str(avoid)};
 	unsigned want = nanswers + 1;
 
 	answer_fd = -1;
@@ -149,7 +151,7 @@ bound(uint16_t *port)
 static void
 test_dial(void)
 {
-	char want[64];
+	char want[64], lines[80];
 	uint16_t port, closed;
 	socklen_t len = sizeof(int);
 	int fd, silent, on = 0;
@@ -189,6 +191,17 @@ test_dial(void)
 	dial(0, 7);
 	is_int(answer_id, 7, "ids may leave gaps");
 	close(answer_fd);
+	snprintf(lines, sizeof(lines), "27.0.0.1:%u\n127.0.0.1:%u0\n", port,
+	    port);
+	avoid = lines;
+	dial(0, 8);
+	is_str(answer_text, want, "addresses to avoid are others");
+	close(answer_fd);
+	snprintf(lines, sizeof(lines), "10.0.0.1:1\n127.0.0.1:%u\n", port);
+	dial(0, 9);
+	is_str(answer_text, "no other address", "or the only one there is");
+	ok(answer_fd == -1, "which is not connected to again");
+	avoid = "";
 	dial(0, 7);
 	ok(rig.lost, "but not come twice: dialerd ends");
 	stop();

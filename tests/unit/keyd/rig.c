@@ -78,6 +78,15 @@ on_dial(struct chan *c, const union proto_any *m, int fd)
 	(void)fd;
 	rig->ndials++;
 	rig->dialed = m->DIAL.which;
+	if (rig->first_port != 0 && m->DIAL.avoid.len == 0) {
+		ok.more = 1;
+		ok.address = SPAN("127.0.0.1:1");
+		return chan_send(
+		    c, MSG_DIALED, &ok, worker_rig_connect(rig->first_port));
+	}
+	if (rig->first_port != 0)
+		(void)span_copy(
+		    m->DIAL.avoid, rig->avoided, sizeof(rig->avoided));
 	if (rig->dial_error != NULL) {
 		bad.text = span_str(rig->dial_error);
 		return chan_send(c, MSG_DIAL_FAIL, &bad, -1);

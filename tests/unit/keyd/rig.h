@@ -26,6 +26,8 @@ struct rig {
 	uint8_t digest[32];
 	uint16_t port;		/* where the played dialerd connects */
 	const char *dial_error;	/* or what it says instead */
+	uint16_t first_port;	/* where the first address leads, if not 0 */
+	char avoided[65];	/* of the latest DIAL that avoids any */
 	/* of the requests to come: their host, digest, approval */
 	unsigned host;
 	struct span digest_of_body;

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "mitmd/keyd/stall.h"
 #include "unit/keyd/play.h"
 
 static struct server plain, other, expired, older;
@@ -27,6 +28,50 @@ test_tls(const struct server *s, const char *want, const char *name)
 	is_int(seen.len, 0, "the provider got no request");
 	close(fd);
 	rig_stop(&rig);
+}
+
+/* A name with two addresses: no TLS to be trusted behind the first one. */
+static void
+test_addresses(void)
+{
+	int fd;
+
+	start(&server, true, true, RIG_KEY);
+	rig.first_port = other.port;
+	fd = rig_stream(&rig, 1);
+	post(fd, 1, 1, "/t/ok", "{}");
+	ok(answer.ended && body_is("ok"),
+	    "a failed handshake: the next address is tried");
+	is_str(rig.avoided, "127.0.0.1:1\n", "without the first");
+	look(&other, false);
+	is_int(seen.len, 0, "which got no byte of the request");
+	rig.first_port = 0;
+	close(fd);
+	rig_stop(&rig);
+}
+
+/*
+ * A fake clock: the timer is armed when the request begins, the last byte
+ * comes ten seconds later.  Returns the time at which the provider is cut.
+ */
+static uint64_t
+cut_at(uint64_t limit, uint64_t last)
+{
+	uint64_t now = limit, left;
+
+	while ((left = stall_left(now - last, limit)) != 0)
+		now += left;
+	return now;
+}
+
+static void
+test_stall(void)
+{
+	is_int(cut_at(600000, 0), 600000, "never a byte: cut after 600 s");
+	is_int(cut_at(600000, 10000), 610000,
+	    "silent from second 10 on: cut at 610, not at 1200");
+	is_int(cut_at(600000, 599999), 1199999,
+	    "a byte just before the timer: 600 s from that byte on");
 }
 
 static void
@@ -197,6 +242,8 @@ run(const struct server_ca *ca)
 	test_tls(&other, "hostname mismatch", "a certificate of another name");
 	test_tls(&expired, "expired", "an expired certificate");
 	test_older();
+	test_addresses();
+	test_stall();
 	test_plain();
 	test_secrets();
 	test_residue();

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The arithmetic of a timer that is armed once and looks at its end how long
+ * a connection has really been quiet.
+ */
+#ifndef KEYD_STALL_H
+#define KEYD_STALL_H
+
+#include <stdint.h>
+
+/*
+ * Return the milliseconds for which the timer still has to run, so that it
+ * ends `limit` after the latest progress, or 0 if that time has come.
+ */
+static inline uint64_t
+stall_left(uint64_t quiet, uint64_t limit)
+{
+	return quiet < limit ? limit - quiet : 0;
+}
+
+#endif
