@@ -4,6 +4,7 @@
 without its end, chosen by a profile, taken from the secret service."""
 import json
 import os
+import re
 import secrets
 import select
 import socket
@@ -291,7 +292,35 @@ def test_login():
                 "an option that there is not")
 
 
+def test_refused():
+    """Why a provider fails is said, once for each reason, and kept."""
+    with h.workdir() as work, t.case("refused"):
+        p = h.Provider(work)
+        s = h.Session(work, provider=p, env={"ANTHROPIC_API_KEY": key()})
+        with s:
+            t.equal([ask(s) for _ in range(3)], [401] * 3, "a wrong key: 401")
+            status = h.wait_for(
+                lambda: [x for x in [s.icctl("status").stdout]
+                         if "REFUSED (401)" in x], "status does not say it")
+            t.ok(re.search(r"anthropic: REFUSED \(401\): .* "
+                           r"\(\d+ times?, last .* ago\)", status[0]),
+                 "icctl status says why, how often and when", status[0])
+            r = s.icctl("keys").stdout
+            t.ok(re.search(r"last failure .* ago: REFUSED \(401\)", r),
+                 "icctl keys, too", r)
+            p.end()
+            h.wait_for(lambda: ask(s) == 502, "it is still reached")
+            h.wait_for(lambda: s.process.stderr().count("provider anth") == 2,
+                       "the second reason is not told")
+            said = [x for x in s.process.stderr().splitlines()
+                    if "provider anthropic: " in x]
+            t.ok(len(said) == 2 and "REFUSED (401)" in said[0]
+                 and "REFUSED" not in said[1],
+                 "one line on standard error for each reason", said)
+
+
 test_rotation()
+test_refused()
 test_profiles()
 test_moved()
 test_service()

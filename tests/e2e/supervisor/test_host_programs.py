@@ -5,6 +5,7 @@ the configuration lead into the workspace, where the agent plants programs of
 those names: none of them may ever run on the host. And sockets of the host in
 the workspace, which the agent could connect to."""
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -235,6 +236,18 @@ def test_own(work):
     s.argv[1:1] = ["--config", inside]
     refused(s, "the configuration: ", "the agent can write",
             name="a configuration in the workspace is refused")
+    s = session(work)
+    mine = os.path.join(s.workspace, "policy")
+    shutil.copytree(os.path.join(s.home, "policy"), mine)
+    s.argv[1:1] = ["--policy", mine]
+    refused(s, f"policy {mine}/", "the agent can write",
+            name="a policy in the workspace is refused")
+    s = session(work)
+    link = os.path.join(work, "policy")
+    os.symlink(mine, link)
+    s.argv[1:1] = ["--policy", link]
+    refused(s, "the agent can write",
+            name="and a link that leads to it")
 
 
 def test_sockets(work):

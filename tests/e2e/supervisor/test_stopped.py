@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+from started import children  # noqa: E402
 
 t = h.Tap()
 
@@ -53,8 +54,30 @@ def test_orphan(work):
             "auditd, stopped when icsupervisor dies, writes its last line")
 
 
+def descendants(pid):
+    for p in children(pid):
+        yield p
+        yield from descendants(p)
+
+
+def test_all(work):
+    """Every process of ours is stopped, and the resolvers are among them."""
+    config = {"credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}}
+    with h.Session(work, config=config) as s:
+        mine = sorted(descendants(s.pid))
+        dialerd = s.workers()["dialerd"][0]
+        t.ok(len(list(children(dialerd))) >= 1, "dialerd has a resolver")
+        for pid in mine:
+            h.kill(pid, signal.SIGSTOP)
+        h.kill(s.pid)
+        s.wait()
+        h.wait_for(lambda: not any(h.alive(p) for p in mine),
+                   f"some of {mine} stay")
+        t.ok(True, "all that were stopped are gone with icsupervisor")
+
+
 def main():
-    for part in (test_alarm, test_orphan):
+    for part in (test_alarm, test_orphan, test_all):
         with h.workdir() as work, t.case(part.__name__):
             part(work)
 

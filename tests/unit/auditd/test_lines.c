@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The running auditd and a policyd that an attacker took over: JSON of its own
+ * making goes into the log as it is, and a newline in it would be a record that
+ * nobody wrote.  argv[1]: auditd.
+ */
+#include "tap.h"
+#include "unit/ipc/worker_rig.h"
+
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define GOOD "{\"a\":1}"
+#define FORGED "{\"a\":1}\n{\"event\":\"forged\"}"
+
+static struct worker_rig rig;
+static struct chan *policy;
+static char path[64];
+static unsigned logged, counted;
+
+static int
+on_logged(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)m;
+	(void)fd;
+	logged++;
+	return 0;
+}
+
+static int
+on_counts(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)m;
+	(void)fd;
+	counted++;
+	return 0;
+}
+
+static int
+on_other(struct chan *c, const union proto_any *m, int fd)
+{
+	(void)c;
+	(void)m;
+	(void)fd;
+	return 0;
+}
+
+static const struct chan_handler handlers[] = {{MSG_HELLO, worker_rig_hello},
+    {MSG_LOGGED, on_logged}, {MSG_COUNTS, on_counts},
+    {MSG_HOLD_SHOW, on_other}, {MSG_HOLD_END, on_other},
+    {MSG_ENDED, on_other}};
+static const struct chan_ops ops = {
+    handlers, sizeof(handlers) / sizeof(handlers[0]), worker_rig_closed};
+
+static void
+start(const char *program)
+{
+	static const uint8_t none[32];
+	struct msg_LOG log = {.seq = 1, .prev = span_of(none, sizeof(none))};
+	struct msg_EVENT event = {.event = SPAN("start"), .detail = SPAN("{}")};
+	struct msg_START go = {.proto_pad_ = 0};
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/ic-lines-XXXXXX");
+	if ((fd = mkostemp(path, O_APPEND | O_CLOEXEC)) == -1)
+		err(1, "%s", path);
+	logged = counted = 0;
+	worker_rig_start(&rig, program, ROLE_AUDIT, &ops);
+	policy = worker_rig_peer(&rig, ROLE_POLICY, 0);
+	chan_send(rig.sup, MSG_LOG, &log, fd);
+	chan_send(rig.sup, MSG_EVENT, &event, -1);
+	worker_rig_until(&rig, &logged, 1);
+	chan_send(rig.sup, MSG_START, &go, -1);
+	chan_phase(rig.sup, PHASE_RUN);
+	chan_phase(policy, PHASE_RUN);
+}
+
+/* The number of lines, or 0 if one is forged. */
+static unsigned
+lines(void)
+{
+	char line[4096];
+	unsigned n = 0;
+	FILE *f;
+
+	if ((f = fopen(path, "re")) == NULL)
+		err(1, "%s", path);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		n++;
+		if (strncmp(line, "{\"event\":\"forged\"", 17) == 0) {
+			fclose(f);
+			return 0;
+		}
+	}
+	fclose(f);
+	return n;
+}
+
+static void
+stop(void)
+{
+	chan_free(policy);
+	worker_rig_stop(&rig);
+	unlink(path);
+}
+
+/* Until the log has a second line: one answer of auditd after the other. */
+static bool
+second_line(void)
+{
+	struct msg_COUNTS_GET get = {.proto_pad_ = 0};
+
+	while (!rig.lost && counted < 1000 && lines() < 2) {
+		chan_send(rig.sup, MSG_COUNTS_GET, &get, -1);
+		worker_rig_until(&rig, &counted, counted + 1);
+	}
+	return !rig.lost && lines() == 2;
+}
+
+/* RELEASE: its arguments, or what the log has in their place. */
+static void
+release(struct span json, bool in_log)
+{
+	struct msg_RELEASE m = {.id = 1,
+	    .server = PROTO_NO_SERVER,
+	    .status = PROTO_DENY,
+	    .tool = SPAN("t"),
+	    .args_len = 2};
+	char text[256];
+
+	if (in_log) {
+		snprintf(text, sizeof(text), "{}%.*s", (int)json.len,
+		    (const char *)json.p);
+		m.redacted = 1;
+		m.log_off = 2;
+		m.log_len = (uint32_t)json.len;
+	} else {
+		snprintf(text, sizeof(text), "%.*s", (int)json.len,
+		    (const char *)json.p);
+		m.args_len = (uint32_t)json.len;
+	}
+	m.payload = span_str(text);
+	chan_send(policy, MSG_RELEASE, &m, -1);
+}
+
+static void
+release_args(struct span json)
+{
+	release(json, false);
+}
+
+static void
+release_log(struct span json)
+{
+	release(json, true);
+}
+
+static void
+hold(struct span json)
+{
+	static const uint8_t digest[32];
+	struct msg_HOLD m = {.id = 1,
+	    .digest = span_of(digest, sizeof(digest)),
+	    .server = PROTO_NO_SERVER,
+	    .tool = SPAN("t"),
+	    .session = json,
+	    .args = 2,
+	    .preview = SPAN("{}")};
+
+	chan_send(policy, MSG_HOLD, &m, -1);
+}
+
+static void
+asked(struct span json)
+{
+	static const uint8_t digest[32];
+	struct msg_ASKED m = {.id = 1,
+	    .asked = 1,
+	    .digest = span_of(digest, sizeof(digest)),
+	    .preview = json};
+
+	chan_send(policy, MSG_ASKED, &m, -1);
+}
+
+static void
+ask_no(struct span json)
+{
+	static const uint8_t digest[32];
+	struct msg_ASK_NO m = {.id = 1,
+	    .hold = PROTO_HOLD_DENIED,
+	    .reason = PROTO_REFUSED_DENIED,
+	    .tool = SPAN("t"),
+	    .digest = span_of(digest, sizeof(digest)),
+	    .preview = json};
+
+	chan_send(policy, MSG_ASK_NO, &m, -1);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*send)(struct span json);
+	} rows[] = {
+	    {"RELEASE, the arguments", release_args},
+	    {"RELEASE, what is logged", release_log},
+	    {"HOLD, for the session", hold},
+	    {"ASKED, what was shown", asked},
+	    {"ASK_NO, what was shown", ask_no},
+	};
+
+	if (argc != 2)
+		return 2;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		start(argv[1]);
+		rows[i].send(SPAN(GOOD));
+		ok(second_line(), "%s: one line is good", rows[i].name);
+		stop();
+		start(argv[1]);
+		rows[i].send(SPAN(FORGED));
+		ok(worker_rig_until_true(&rig, &rig.lost),
+		    "... with a newline in it policyd is not believed");
+		is_int(lines(), 1, "... and nothing of it is in the log");
+		stop();
+	}
+	return tap_done();
+}
