@@ -19,7 +19,9 @@ SERVER = ("answers", "repeated", "errors", "pages", "requests", "changes",
           "progress", "large", "stderr", "connects")
 AGENT = ("h2", "http1", "connect", "denied", "pings", "cancels")
 USER = ("status",)
-KINDS = (*SERVER, *AGENT, *USER)
+# A provider's endless answers, to requests of an agent that reads them.
+PROVIDER = ("chunks", "events", "comments", "interim", "trailers", "head")
+KINDS = (*SERVER, *AGENT, *USER, *PROVIDER)
 # Refused CONNECTs, requests and calls may share one line in the log, with a
 # count.
 TOOLS = {"busy": h.ECHO_TOOLS,
@@ -154,12 +156,43 @@ def status(directory, until):
                 continue
 
 
+def asked(directory, kind, until):
+    """Reads endless answers, one after the other; how many bytes they had."""
+    with open(os.path.join(directory, "orientation", "agent.env"),
+              encoding="utf-8") as f:
+        env = dict(line.rstrip("\n").split("=", 1) for line in f
+                   if "=" in line)
+    body = json.dumps({"model": "m", "stream": True, "messages": [
+        {"role": "user", "content": f"flood-{kind}"}]}).encode()
+    request = (f"POST /v1/chat/completions HTTP/1.1\r\n"
+               f"Host: api.openai.com\r\nContent-Type: application/json\r\n"
+               f"Authorization: Bearer {env['OPENAI_API_KEY']}\r\n"
+               f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+    n = 0
+    while time.monotonic() < until:
+        with h2.through(directory, "api.openai.com",
+                        alpn="http/1.1").sock as s:
+            s.sendall(request)
+            s.settimeout(1)
+            while time.monotonic() < until:
+                try:
+                    got = s.recv(1 << 18)
+                except TimeoutError:
+                    continue
+                n += len(got)
+                if not got:
+                    break
+    return n
+
+
 def run(kind, directory, seconds):
     until = time.monotonic() + seconds
     if kind == "connect":
         print(connects(directory, until))
     elif kind == "status":
         status(directory, until)
+    elif kind in PROVIDER:
+        print(asked(directory, kind, until))
     else:
         loads = [connection(directory, kind) for _ in range(4)]
         while time.monotonic() < until:

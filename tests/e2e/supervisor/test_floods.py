@@ -40,9 +40,11 @@ def flood(s, m, kind):
     return said
 
 
-def main(work, p):
+def main(work, p, endless):
+    config = {"providers": {"openai": {
+        "upstream": f"http://127.0.0.1:{endless.ready['port']}"}}}
     with h.Session(work, floods.servers(work), floods.RULES, floods.TOOLS,
-                   provider=p) as s:
+                   provider=p, config=config) as s:
         m = s.client()
         for kind in KINDS:
             with t.case(kind):
@@ -51,6 +53,9 @@ def main(work, p):
                 said = flood(s, m, kind)
                 print(f"# {kind}: {(logged(s) - size) / SECONDS / 1000:.0f}"
                       " kB/s of log")
+                if kind in floods.PROVIDER:
+                    t.ok(int(said) > 100, f"the agent read {said.strip()} "
+                         "bytes of answers")
                 if kind == "connect":
                     h.wait_for(lambda b=before: refused(s) - b == int(said),
                                "not all were counted")
@@ -69,8 +74,12 @@ def main(work, p):
 
 with h.workdir() as w:
     provider = h.Provider(w)
+    flooding = h.Process([h.PYTHON, os.path.join(h.STANDINS,
+                                                 "provider_flood.py")],
+                         os.path.join(w, "flooding"))
     try:
-        main(w, provider)
+        main(w, provider, flooding)
     finally:
+        flooding.end()
         provider.end()
 t.done()
