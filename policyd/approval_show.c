@@ -14,8 +14,11 @@ work_offer(struct policyd_env *env, const struct work *k, struct grant *g,
 	struct request r = work_request(env, k);
 
 	*text = span_of(NULL, 0);
-	if (k->srv == NULL || k->annot == NULL ||
-	    grant_offer(&env->engine, &r, &k->d, g) == -1)
+	if (k->srv == NULL)
+		return -1;
+	if ((k->annot == NULL ||
+		grant_offer(&env->engine, &r, &k->d, g) == -1) &&
+	    tool_grant_offer(env, k, g) == -1)
 		return -1;
 	return grant_text(g, env->pool, text);
 }

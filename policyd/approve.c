@@ -18,7 +18,8 @@ grant(struct policyd_env *env, const struct hold *h, const struct work *k)
 	struct grant g;
 	SHA2_CTX ctx;
 
-	if (!h->for_session || work_offer(env, k, &g, &text) == -1)
+	if (!h->for_session || work_offer(env, k, &g, &text) == -1 ||
+	    (h->times != 0 && !g.counted))
 		return 0;
 	SHA256Init(&ctx);
 	SHA256Update(&ctx, text.p, text.len);
@@ -26,10 +27,16 @@ grant(struct policyd_env *env, const struct hold *h, const struct work *k)
 	if (!span_is(text, h->session) ||
 	    memcmp(digest, h->shown, sizeof(digest)) != 0)
 		return 0;
+	if (h->times != 0) {
+		g.form = GRANT_COUNTED;
+		g.left = h->times;
+		g.until = loop_now(env->loop) + PROTO_GRANT_MS;
+	}
 	if (grants_add(&env->grants, h->id, &g) == -1) {
 		log_warn("nothing more is granted for this session");
 		return 0;
 	}
+	tool_grant_made(env, h->id);
 	return h->id;
 }
 
@@ -109,6 +116,7 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 	}
 	if (m->approve) {
 		h->for_session = m->session.len != 0;
+		h->times = m->times;
 		if (h->for_session)
 			memcpy(h->shown, m->session.p, sizeof(h->shown));
 	}
@@ -118,6 +126,8 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 	} else if (m->approve) {
 		approve(env, h, span_of(NULL, 0));
 	} else {
+		tool_grants_end(env, h->server, span_str(h->tool), true,
+		    "a call of the tool was denied");
 		log_vis(m->because, because, sizeof(because));
 		hold_refuse(env, h, PROTO_HOLD_DENIED,
 		    "ESCALATION DENIED: %.1000s%s%s", h->reason,
@@ -150,13 +160,18 @@ call_cancel(struct policyd_env *env, uint64_t id)
 }
 
 int
-call_ended(struct policyd_env *env, uint64_t id, const char **why)
+call_ended(
+    struct policyd_env *env, uint64_t id, bool error, const char **why)
 {
 	struct call *call = calls_find(&env->calls, id);
 
 	*why = "the end of a call that is not in flight";
 	if (call == NULL || call->state != CALL_RELEASED)
 		return -1;
+	/* The tool does not do what the person thought that it does. */
+	if (error && call->grant != 0)
+		(void)tool_grant_end(
+		    env, call->grant, true, "one of its calls failed");
 	calls_end(&env->calls, call);
 	instance_ended(env, id);
 	return 0;

@@ -182,6 +182,14 @@ grant_describe(const struct grant *g, struct value_pool *pool)
 	    (const char *)g->tool.p);
 	bool twice;
 
+	if (g->form == GRANT_SAME)
+		return reason_printf(pool, "%.*s with exactly these arguments",
+		    (int)all.len, (const char *)all.p);
+	if (g->form == GRANT_COUNTED)
+		return reason_printf(pool,
+		    "%.*s %u times within one hour, with other plain "
+		    "arguments",
+		    (int)all.len, (const char *)all.p, g->left);
 	for (unsigned i = 0; i < g->n; i++) {
 		twice = false;
 		for (unsigned k = 0; k < i; k++)
@@ -227,7 +235,13 @@ grant_text(const struct grant *g, struct value_pool *pool, struct span *text)
 		    value_append(list, c) == -1)
 			goto out;
 	}
-	if (value_set(o, SPAN("constraints"), list) == -1 ||
+	if ((g->form == GRANT_LIMITED &&
+		value_set(o, SPAN("constraints"), list) == -1) ||
+	    (g->form == GRANT_SAME && value_set(o, SPAN("exact"),
+					  value_new(pool, VALUE_TRUE)) == -1) ||
+	    (g->counted &&
+		value_set(o, SPAN("times"),
+		    value_new_number(pool, (int64_t)g->left)) == -1) ||
 	    value_set(o, SPAN("description"),
 		value_new_string(pool, grant_describe(g, pool))) == -1 ||
 	    value_set(o, SPAN("rule"), value_new_string(pool, g->rule)) == -1 ||
@@ -278,19 +292,31 @@ grants_add(struct grants *gs, uint64_t id, const struct grant *from)
 	return 0;
 }
 
+static void
+grant_clear(struct grant *g)
+{
+	free((void *)(uintptr_t)g->server.p);
+	free((void *)(uintptr_t)g->tool.p);
+	free((void *)(uintptr_t)g->rule.p);
+	for (unsigned k = 0; k < g->n; k++)
+		free((void *)(uintptr_t)g->limits[k].value.p);
+}
+
 void
 grants_free(struct grants *gs)
 {
-	for (unsigned i = 0; i < gs->n; i++) {
-		struct grant *g = &gs->list[i];
-
-		free((void *)(uintptr_t)g->server.p);
-		free((void *)(uintptr_t)g->tool.p);
-		free((void *)(uintptr_t)g->rule.p);
-		for (unsigned k = 0; k < g->n; k++)
-			free((void *)(uintptr_t)g->limits[k].value.p);
-	}
+	for (unsigned i = 0; i < gs->n; i++)
+		grant_clear(&gs->list[i]);
 	gs->n = 0;
+}
+
+void
+grants_drop(struct grants *gs, unsigned i)
+{
+	grant_clear(&gs->list[i]);
+	memmove(&gs->list[i], &gs->list[i + 1],
+	    (gs->n - i - 1) * sizeof(gs->list[0]));
+	gs->n--;
 }
 
 static bool
@@ -337,7 +363,7 @@ covers(const struct engine *e, const struct request *r, const struct grant *g,
 {
 	uint32_t roles = 0;
 
-	if (!span_eq(g->server, r->server_name) ||
+	if (g->form != GRANT_LIMITED || !span_eq(g->server, r->server_name) ||
 	    !span_eq(g->tool, r->tool_name) || !span_eq(g->rule, d->rule))
 		return false;
 	for (unsigned i = 0; i < g->n; i++)

@@ -39,6 +39,7 @@ struct hold {
 	uint8_t told[HOLD_DIGEST];	/* of all that was told about it */
 	uint8_t shown[HOLD_DIGEST];	/* of it, by who approved; or zeros */
 	bool for_session;
+	unsigned times;			/* so many calls of the tool; or 0 */
 	/* Looked at again for other rules, not for an approval: ends so. */
 	enum proto_hold again;
 	uint8_t *args;			/* as the agent sent them, encoded */

@@ -180,10 +180,13 @@ work_judge(
 	if (env->engine.annots != NULL)
 		k->annot =
 		    annots_find(env->engine.annots, k->server_name, k->tool);
-	if (k->annot == NULL && !k->srv->trusted)
-		return judge_unknown(env, k, tool) == WORK_REFUSE
-			   ? WORK_REFUSE
-			   : outcome(env, k);
+	if (k->annot == NULL && !k->srv->trusted) {
+		if (judge_unknown(env, k, tool) == WORK_REFUSE)
+			return WORK_REFUSE;
+		g = tool_grant_apply(env, k);
+		k->grant = g == NULL ? 0 : g->id;
+		return outcome(env, k);
+	}
 	if (prepare(env, k, tool) == WORK_REFUSE)
 		return WORK_REFUSE;
 	if (k->may_ask && remotes_wanted(env, k))
@@ -197,6 +200,8 @@ work_judge(
 	/* Step 7a */
 	if (k->d.status == PROTO_ESCALATE)
 		g = grants_apply(&env->grants, &env->engine, &r, &k->d);
+	if (g == NULL && k->d.status == PROTO_ESCALATE)
+		g = tool_grant_apply(env, k);
 	k->grant = g == NULL ? 0 : g->id;
 	return outcome(env, k);
 }

@@ -35,6 +35,7 @@ struct call {
 	uint16_t next;			/* in its bucket; CALL_END */
 	enum call_state state;
 	bool forwarded, cancelled;
+	uint64_t grant;			/* that let it through, or 0 */
 	bool over;			/* its hold's end was told */
 };
 
@@ -120,7 +121,8 @@ int call_take(struct policyd_env *, const struct msg_CALL *, const char **why);
 /* approve.c: the user's answer, and how calls end otherwise. */
 void call_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
 void call_cancel(struct policyd_env *, uint64_t id);
-int call_ended(struct policyd_env *, uint64_t id, const char **why);
+int call_ended(struct policyd_env *, uint64_t id, bool error,
+    const char **why);
 /*
  * redecide.c: judge every held call again, as other rules are in force or
  * something was granted.  `how` is the end of those that need no person now.
@@ -209,6 +211,31 @@ int work_show(struct policyd_env *, struct hold *, const struct work *,
 /* What an approval for the session would grant; its text. -1: nothing. */
 int work_offer(struct policyd_env *, const struct work *, struct grant *,
     struct span *text);
+
+/*
+ * tool_grants.c: approvals for calls without a path or URL: these arguments for
+ * the session, or the tool so many times.  The offer of a call; its texts live
+ * as long as it does.  -1: there is none.
+ */
+int tool_grant_offer(struct policyd_env *, const struct work *,
+    struct grant *);
+/* Allow an escalated call that one of them covers: NULL, or which one. */
+const struct grant *tool_grant_apply(struct policyd_env *, struct work *);
+/* It goes out on the strength of that grant. Uses that remain, for the log. */
+uint8_t tool_grant_take(struct policyd_env *, uint64_t id);
+/* It was made: those who watch are told. */
+void tool_grant_made(struct policyd_env *, uint64_t id);
+/*
+ * End grants of the server and tool, or of all its tools if tool.p is NULL; if
+ * `counted`, only those.
+ */
+void tool_grants_end(struct policyd_env *, uint16_t server, struct span tool,
+    bool counted, const char *why);
+/* The counted ones of all servers. */
+void tool_grants_end_counted(struct policyd_env *, const char *why);
+/* End that one, whatever its form; false: it is not there. */
+bool tool_grant_end(struct policyd_env *, uint64_t id, bool counted,
+    const char *why);
 
 /* work.c: the bottom */
 #define WORK_FINAL "\nDo not retry: the answer will be the same."

@@ -172,5 +172,6 @@ reload_swap(struct policyd_env *env)
 			pins_judge(env, s, NULL);
 	}
 	session_publish(env);
+	tool_grants_end_counted(env, "other rules are in force");
 	call_redecide(env, PROTO_HOLD_RELOADED);
 }

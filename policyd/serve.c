@@ -209,7 +209,7 @@ on_ended(struct chan *c, const union proto_any *msg, int fd)
 	const char *why;
 
 	(void)fd;
-	if (call_ended(&env, msg->ENDED.id, &why) == -1)
+	if (call_ended(&env, msg->ENDED.id, msg->ENDED.error != 0, &why) == -1)
 		return chan_violation(c, "ENDED %llu: %s",
 		    (unsigned long long)msg->ENDED.id, why);
 	return 0;
@@ -227,6 +227,16 @@ on_verdict(struct chan *c, const union proto_any *msg, int fd)
 		asks_verdict(&env, &msg->VERDICT_GO);
 	else
 		call_verdict(&env, &msg->VERDICT_GO);
+	return 0;
+}
+
+static int
+on_revoke(struct chan *c, const union proto_any *msg, int fd)
+{
+	(void)c;
+	(void)fd;
+	/* It may have ended by itself meanwhile. */
+	(void)tool_grant_end(&env, msg->REVOKE_GO.id, false, "you revoked it");
 	return 0;
 }
 
@@ -446,6 +456,7 @@ policyd_serve(struct worker *w)
 	    {MSG_CANCEL, on_cancel},
 	    {MSG_ENDED, on_ended},
 	    {MSG_VERDICT_GO, on_verdict},
+	    {MSG_REVOKE_GO, on_revoke},
 	    {MSG_ASK, on_ask},
 	    {MSG_ASK_CANCEL, on_ask_cancel},
 	    {MSG_INIT_RESULT, on_init_result},

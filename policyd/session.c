@@ -328,6 +328,8 @@ session_list_changed(struct policyd_env *env, uint16_t index)
 	if (!s->used || env->engine.servers[index].internal ||
 	    (s->state != PROTO_STATE_READY && !s->listing))
 		return;
+	tool_grants_end(env, index, span_of(NULL, 0), true,
+	    "its server says that its tools changed");
 	if (!s->again && !s->listing)
 		loop_timer_set(
 		    env->loop, &s->relist, SESSION_RELIST_MS, relist_due, s);

@@ -36,11 +36,14 @@ bool
 work_rule_denies(struct policyd_env *env, struct work *k,
     struct annot_tool *annot, const struct call_args *args, bool tools)
 {
-	struct request r = work_request(env, k);
+	struct request r = {.server_name = k->server_name,
+	    .tool_name = k->tool,
+	    .server = k->srv,
+	    .annot = annot,
+	    .args = args,
+	    .pool = env->pool};
 	struct decision d;
 
-	r.annot = annot;
-	r.args = args;
 	eval_rules(&env->engine, &r, 0, &d);
 	free(annot->rules);
 	if (d.status != PROTO_DENY || d.by == NULL ||

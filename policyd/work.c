@@ -127,7 +127,10 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 	};
 	struct composed refused;
 
+	m.left = PROTO_UNCOUNTED;
 	if (way == WORK_FORWARD) {
+		call->grant = m.grant;
+		m.left = tool_grant_take(env, m.grant);
 		work_note_git_dir(env, k);
 	} else {
 		compose_refused(env, k, c = &refused);

@@ -20,6 +20,7 @@
 #include "common/log.h"
 #include "control/approvals.h"
 #include "control/control.h"
+#include "control/grants.h"
 #include "control/notify.h"
 #include "relay/link.h"
 #include "sup.h"
@@ -269,6 +270,7 @@ end_run(void)
 		end_anchor();
 	pins_flush();
 	approvals_free();
+	grants_clear();
 	/* There may be no other disk space for session.json. */
 	if (sup.session.closing != -1)
 		auditfile_trim(&sup.session);

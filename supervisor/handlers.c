@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "control/approvals.h"
 #include "control/control.h"
+#include "control/grants.h"
 #include "domains.h"
 #include "sup.h"
 #include "topology.h"
@@ -428,6 +429,15 @@ on_virtual(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
+on_grant_show(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)ch;
+	(void)fd;
+	grants_show(&msg->GRANT_SHOW);
+	return 0;
+}
+
+static int
 on_late_show(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)ch;
@@ -489,6 +499,7 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_HOLD_SHOW, on_hold_show},
     {MSG_HOLD_END, on_hold_end},
     {MSG_LATE_SHOW, on_late_show},
+    {MSG_GRANT_SHOW, on_grant_show},
     {MSG_INSTANCE_WANT, on_instance_want},
     {MSG_INSTANCE_KILL, on_instance_kill},
     {MSG_INSTANCE_FREE, on_instance_free},

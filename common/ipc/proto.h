@@ -58,6 +58,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
 #define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* arguments in flight */
 #define PROTO_MAX_HOLDS		64U
+#define PROTO_MAX_TIMES		20U	/* calls of a counted grant */
+#define PROTO_GRANT_MS		3600000U	/* how long it lasts */
+#define PROTO_UNCOUNTED		UINT8_MAX	/* RELEASE.left */
 #define PROTO_MAX_REFS		8192U		/* text of the refs of a push */
 #define PROTO_MAX_ASKS		8U /* requests waiting for approval */
 #define PROTO_ASK_ID		(1ULL << 63) /* set in a hold's id: a request */
@@ -168,6 +171,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(LATE_SHOW,	0x0607,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(TRUST,	0x0608,	R(SUP),		R(AUDIT),	RUN,	0)	\
 	M(TRUST_GO,	0x0609,	R(AUDIT),	R(POLICY),	RUN,	0)	\
+	/* what was granted beyond one call */				\
+	M(GRANT,	0x060d,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(GRANT_SHOW,	0x060e,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(REVOKE,	0x060f,	R(SUP),		R(AUDIT),	RUN,	0)	\
+	M(REVOKE_GO,	0x0610,	R(AUDIT),	R(POLICY),	RUN,	0)	\
 	M(APPROVED,	0x060c,	R(POLICY)|R(KEY), R(AUDIT),	RUN,	0)	\
 	/* model path: configuration */						\
 	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	BOTH,	0)	\
@@ -416,7 +424,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * log (redacted, shortened), if it differs, is at log_off/log_len.  answer: the
  * text for the agent if the call is not forwarded.  over: APPROVED has already
  * reported the end of the hold.  grant: the call whose approval for the session
- * allowed this one (its own id if it was approved so), or 0.
+ * allowed this one (its own id if it was approved so), or 0. left: the uses of it that
+ * remain, PROTO_UNCOUNTED if they are not counted.
  */
 #define F_RELEASE(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u16, server, UINT16_MAX)		\
@@ -427,6 +436,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, hold, PROTO_HOLD_LAST)		\
 				F(m, u8, over, 1)			\
 				F(m, u64, grant, UINT64_MAX)		\
+				F(m, u8, left, UINT8_MAX)		\
 				F(m, str, rule, 256)			\
 				F(m, str, reason, 2048)			\
 				F(m, str, answer, 4096)			\
@@ -449,8 +459,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_VIRTUAL_DONE(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, error, 1)			\
 				F(m, str, text, 4096)
-/* A released call has ended: answered, lost, or never written. */
-#define F_ENDED(F, m)		F(m, u64, id, UINT64_MAX)
+/*
+ * A released call has ended: answered, lost, or never written.  error: its
+ * server failed it, or is lost.
+ */
+#define F_ENDED(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, error, 1)
 /* error 0: tree is the result; 1: it is the JSON-RPC error object. */
 #define F_RESULT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, error, 1)			\
@@ -620,13 +634,29 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, granted, 1)	/* for the session */
 /*
  * session: SHA-256 of HOLD.session as it was shown; empty: for this call only.
+ * times: approve so many calls of the tool, this one included; 0: as the text
+ * says.
  */
 #define F_VERDICT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, blob, digest, 32)			\
 				F(m, blob, session, 32)			\
+				F(m, u8, times, PROTO_MAX_TIMES)	\
 				F(m, u8, approve, 1)			\
 				F(m, str, because, 512)
 #define F_VERDICT_GO(F, m)	F_VERDICT(F, m)
+/*
+ * id: the call whose approval granted it.  state: enum proto_grant.  left: uses
+ * that remain, of one that is counted, and ms until it ends; else 0.  text: of
+ * one that is made JSON, as people are shown it; of one that ended why.
+ */
+#define F_GRANT(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, state, PROTO_GRANT_LAST)	\
+				F(m, u8, left, PROTO_MAX_TIMES)		\
+				F(m, u32, ms, PROTO_GRANT_MS)		\
+				F(m, str, text, 2048)
+#define F_GRANT_SHOW(F, m)	F_GRANT(F, m)
+#define F_REVOKE(F, m)		F(m, u64, id, UINT64_MAX)
+#define F_REVOKE_GO(F, m)	F_REVOKE(F, m)
 #define F_LATE(F, m)		F(m, u64, id, UINT64_MAX)
 #define F_LATE_SHOW(F, m)	F(m, u64, id, UINT64_MAX)
 /*
@@ -1045,6 +1075,9 @@ enum proto_hold {
 	PROTO_HOLD_RELOADED,	/* new rules decide it without a person */
 };
 #define PROTO_HOLD_LAST PROTO_HOLD_RELOADED
+
+enum proto_grant { PROTO_GRANT_MADE, PROTO_GRANT_USED, PROTO_GRANT_ENDED };
+#define PROTO_GRANT_LAST PROTO_GRANT_ENDED
 
 enum proto_object { PROTO_OBJECT_DIR, PROTO_OBJECT_FILE, PROTO_OBJECT_NAME };
 #define PROTO_OBJECT_LAST PROTO_OBJECT_NAME

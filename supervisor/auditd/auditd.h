@@ -66,6 +66,7 @@ struct auditd_call {
 	uint64_t id;		/* 0: free */
 	uint64_t since;		/* clock_mono_us() when it was released */
 	unsigned server;
+	bool error;		/* it failed, or was lost */
 };
 
 /* An instance of a server, from policyd's request until it is dropped. */
@@ -95,6 +96,7 @@ struct auditd_env {
 	 */
 	bool lost[PROTO_MAX_SERVERS], left[PROTO_MAX_SERVERS];
 	uint64_t ended[AUDITD_ENDED];
+	bool ended_error[AUDITD_ENDED];
 	unsigned nended;
 	struct loop_timer ended_timer;
 	struct msg_COUNTS counts;
@@ -124,6 +126,7 @@ chan_fn auditd_on_asked, auditd_on_ask_no;
 /* Returns the end of a pending call as logged: "approved", ...; "" for none. */
 const char *auditd_hold_end(enum proto_hold);
 chan_fn auditd_on_hold, auditd_on_verdict, auditd_on_approved, auditd_on_late;
+chan_fn auditd_on_grant, auditd_on_revoke;
 
 /* egress.c */
 chan_fn auditd_on_connect, auditd_on_connect_end;
@@ -202,7 +205,7 @@ struct auditd_call *auditd_call_new(uint64_t id, unsigned server);
 /* Free the call and report its end to policyd. */
 void auditd_call_end(struct auditd_call *);
 /* Report the end of a call to policyd soon, together with others. */
-void auditd_ended(uint64_t id);
+void auditd_ended(uint64_t id, bool error);
 /* Count a result from the server for a call that it does not have. */
 void auditd_unasked(unsigned server);
 /* Report such results to the servers' mcp-backds; called once a turn. */

@@ -118,6 +118,8 @@ auditd_on_verdict(struct chan *c, const union proto_any *msg, int fd)
 	if (m->session.len != 0)
 		auditlog_bool(&l, "forSession", true);
 	auditlog_u64(&l, "id", m->id);
+	if (m->times != 0)
+		auditlog_u64(&l, "times", m->times);
 	auditlog_str(
 	    &l, "verdict", m->approve != 0 ? SPAN("approve") : SPAN("deny"));
 	auditd_line_end(&l);
@@ -154,5 +156,52 @@ auditd_on_late(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_u64(&l, "id", msg->LATE.id);
 	auditd_line_end(&l);
 	auditd_effect_end(ROLE_SUP, 0, MSG_LATE_SHOW, &msg->LATE);
+	return 0;
+}
+
+/* A use is in the record of its call; it is only shown. */
+int
+auditd_on_grant(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_GRANT *m = &msg->GRANT;
+	struct auditlog_line l;
+
+	(void)fd;
+	if (auditd_breaks(m->text) ||
+	    (m->state == PROTO_GRANT_MADE && m->text.len == 0))
+		return chan_violation(c, "GRANT is not one line");
+	if (m->state != PROTO_GRANT_USED) {
+		auditd_line(&l, "grant");
+		if (m->ms != 0)
+			auditlog_u64(&l, "expiresMs", m->ms);
+		if (m->state == PROTO_GRANT_MADE)
+			auditlog_json(&l, "forSession", m->text);
+		auditlog_u64(&l, "id", m->id);
+		if (m->state == PROTO_GRANT_ENDED)
+			auditlog_str(&l, "reason", m->text);
+		if (m->ms != 0)
+			auditlog_u64(&l, "remaining", m->left);
+		auditlog_str(&l, "state",
+		    m->state == PROTO_GRANT_MADE ? SPAN("made")
+						 : SPAN("ended"));
+		auditd_line_end(&l);
+	}
+	auditd_effect_end(ROLE_SUP, 0, MSG_GRANT_SHOW, m);
+	return 0;
+}
+
+int
+auditd_on_revoke(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_REVOKE *m = &msg->REVOKE;
+	struct auditlog_line l;
+
+	(void)c;
+	(void)fd;
+	auditd_line(&l, "revoke");
+	auditlog_u64(&l, "id", m->id);
+	auditd_line_end(&l);
+	/* Less than before is allowed, so it happens also unrecorded. */
+	auditd_effect_end(ROLE_POLICY, 0, MSG_REVOKE_GO, m);
 	return 0;
 }

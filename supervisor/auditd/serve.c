@@ -196,6 +196,8 @@ add_call_line(const struct msg_RELEASE *m)
 		auditlog_bool(&l, "whitelistApproved", true);
 		auditlog_u64(&l, "whitelistPatternId", m->grant);
 	}
+	if (m->grant != 0 && m->left != PROTO_UNCOUNTED)
+		auditlog_u64(&l, "whitelistRemaining", m->left);
 	auditd_line_end(&l);
 }
 
@@ -238,7 +240,7 @@ deliverable(const struct msg_RELEASE *m, struct span line)
 static bool
 release_ended(struct auditd_effect *e)
 {
-	auditd_ended(e->msg.ENDED.id);
+	auditd_ended(e->msg.ENDED.id, false);
 	return false;
 }
 
@@ -333,6 +335,7 @@ on_done(struct chan *c, const union proto_any *msg, int fd)
 	auditlog_str(
 	    &l, "status", m->status == 0 ? SPAN("success") : SPAN("error"));
 	auditd_line_end(&l);
+	call->error = m->status != 0;
 	auditd_call_end(call);
 	return 0;
 }
@@ -410,6 +413,8 @@ static const struct chan_handler auditd_handlers[] = {
     {MSG_VERDICT, auditd_on_verdict},
     {MSG_APPROVED, auditd_on_approved},
     {MSG_LATE, auditd_on_late},
+    {MSG_GRANT, auditd_on_grant},
+    {MSG_REVOKE, auditd_on_revoke},
     {MSG_INSTANCE, auditd_on_instance},
     {MSG_INSTANCE_UP, auditd_on_instance_up},
     {MSG_INSTANCE_FAIL, auditd_on_instance_fail},

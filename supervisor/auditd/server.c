@@ -46,6 +46,7 @@ auditd_call_new(uint64_t id, unsigned server)
 			continue;
 		c->id = id;
 		c->server = server;
+		c->error = false;
 		c->since = clock_mono_us();
 		return c;
 	}
@@ -60,14 +61,16 @@ ended_flush(struct loop_timer *t)
 	loop_timer_clear(&auditd_env.w.loop, t);
 	for (unsigned i = 0; i < auditd_env.nended; i++) {
 		m.id = auditd_env.ended[i];
+		m.error = auditd_env.ended_error[i];
 		worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_ENDED, &m, -1);
 	}
 	auditd_env.nended = 0;
 }
 
 void
-auditd_ended(uint64_t id)
+auditd_ended(uint64_t id, bool error)
 {
+	auditd_env.ended_error[auditd_env.nended] = error;
 	auditd_env.ended[auditd_env.nended++] = id;
 	if (auditd_env.nended == AUDITD_ENDED)
 		ended_flush(&auditd_env.ended_timer);
@@ -112,7 +115,7 @@ auditd_call_end(struct auditd_call *c)
 	uint64_t id = c->id;
 
 	c->id = 0;
-	auditd_ended(id);
+	auditd_ended(id, c->error);
 }
 
 void
@@ -172,6 +175,7 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 	auditlog_str(&l, "status", begun ? SPAN("lost") : SPAN("undelivered"));
 	auditd_line_end(&l);
 	auditd_answer_later(&m, c->id);
+	c->error = true;
 	auditd_call_end(c);
 }
 

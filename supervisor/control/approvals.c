@@ -23,8 +23,6 @@
 
 static struct hold approvals_list[APPROVALS_MAX];
 static unsigned approvals_n; /* oldest first, without gaps */
-static char *granted_list[PROTO_MAX_HOLDS];
-static unsigned granted_n;
 
 static void
 hold_clear(struct hold *h)
@@ -52,14 +50,6 @@ approvals_free(void)
 	for (unsigned i = 0; i < approvals_n; i++)
 		hold_clear(&approvals_list[i]);
 	approvals_n = 0;
-	while (granted_n != 0)
-		free(granted_list[--granted_n]);
-}
-
-const char *
-approvals_granted(unsigned i)
-{
-	return i < granted_n ? granted_list[i] : NULL;
 }
 
 unsigned
@@ -100,6 +90,14 @@ hold_by_call(uint64_t id)
 		if (approvals_list[i].id == id)
 			return &approvals_list[i];
 	return NULL;
+}
+
+const char *
+approvals_sid_of(uint64_t id)
+{
+	const struct hold *h = hold_by_call(id);
+
+	return h != NULL ? h->sid : NULL;
 }
 
 /* Returns a worker's text as valid UTF-8. The caller frees it. */
@@ -241,11 +239,6 @@ approvals_end(uint64_t id, enum proto_hold state, bool granted)
 	budget_waiting(approvals_n != 0);
 	sup_note("%s: %s %s", gone.sid, hold_label(&gone, label, sizeof(label)),
 	    hold_state(state));
-	if (granted && granted_n < PROTO_MAX_HOLDS) {
-		granted_list[granted_n++] = gone.session;
-		sup_note("granted for the session: %s", gone.session);
-		gone.session = NULL;
-	}
 	hold_tell_end(&gone, state, granted);
 	hold_clear(&gone);
 	return 0;
@@ -281,10 +274,11 @@ approvals_find(const char *sid, bool part, struct hold **out)
 
 int
 approvals_answer(struct hold *h, const uint8_t digest[32],
-    const uint8_t *session, bool approve, const char *because)
+    const uint8_t *session, unsigned times, bool approve, const char *because)
 {
 	struct msg_VERDICT v = {.id = h->id,
 	    .digest = span_of(h->digest, sizeof(h->digest)),
+	    .times = (uint8_t)times,
 	    .approve = approve,
 	    .because = span_str(because)};
 

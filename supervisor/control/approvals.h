@@ -36,15 +36,13 @@ struct hold *approvals_at(unsigned i);
 unsigned approvals_count(void);
 /*
  * Send the verdict on the call that the user saw. `session` is the digest of
- * what is granted for the session, or NULL. Returns 0, or -1 if a digest
- * differs.
+ * what is granted for the session, or NULL; `times` is the number of calls that
+ * are granted instead, or 0. Returns 0, or -1 if a digest differs.
  */
 int approvals_answer(struct hold *, const uint8_t digest[32],
-    const uint8_t *session, bool approve, const char *because);
-/*
- * Returns the ith grant of this session, oldest first, or NULL after the last.
- */
-const char *approvals_granted(unsigned i);
+    const uint8_t *session, unsigned times, bool approve, const char *because);
+/* Returns the short id of a pending call, or NULL. */
+const char *approvals_sid_of(uint64_t id);
 /* Make a short id that no pending call has. */
 void approvals_sid(char dst[APPROVALS_SID + 1]);
 

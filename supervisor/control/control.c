@@ -143,7 +143,7 @@ control_answer(struct client *c)
 	struct json_object *o = c->reply;
 
 	c->reply = NULL;
-	c->verdict = 0;
+	c->verdict = c->revoke = 0;
 	c->counting = c->rules = c->session = false;
 	c->keys = c->reload = 0;
 	c->trust_server[0] = c->trust_tool[0] = '\0';

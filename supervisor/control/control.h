@@ -39,6 +39,7 @@ struct client {
 	char trust_server[65], trust_tool[65];
 	uint64_t verdict; /* waits for the end of this call; 0: not waiting */
 	bool approve;     /* its verdict on that call */
+	uint64_t revoke;  /* waits for the end of this grant; 0: not waiting */
 	struct json_object *reply; /* the reply that it will get */
 	bool closing;              /* close once `out` is written */
 };

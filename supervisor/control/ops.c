@@ -12,6 +12,7 @@
 #include "budget.h"
 #include "config/jsonfile.h"
 #include "control/control.h"
+#include "control/grants.h"
 #include "sup.h"
 
 /*
@@ -69,6 +70,42 @@ op_show(struct client *c, struct json_object *req)
 	control_reply(c, o);
 }
 
+/* "times": so many calls of the tool. Returns -1 after a refusal. */
+static int
+op_times(struct client *c, struct json_object *req, const struct hold *h,
+    unsigned *times)
+{
+	struct json_object *v, *offer, *max = NULL;
+	const char *s;
+	bool offered;
+
+	if (!json_object_object_get_ex(req, "times", &v))
+		return 0;
+	offer = json_tokener_parse(h->session);
+	offered = json_object_is_type(offer, json_type_object) &&
+		  json_object_object_get_ex(offer, "times", &max);
+	json_object_put(offer);
+	if (!offered) {
+		control_fail(c, "not-grantable",
+		    "this tool cannot be allowed for several calls: only one "
+		    "that writes nothing and has no network and no "
+		    "credential can, with plain values alone");
+		return -1;
+	}
+	s = json_object_get_string(v);
+	if (strlen(s) == 0 || strlen(s) > 2 ||
+	    strspn(s, "0123456789") != strlen(s) ||
+	    (*times = (unsigned)strtoul(s, NULL, 10)) == 0 ||
+	    *times > PROTO_MAX_TIMES ||
+	    !json_object_object_get_ex(req, "session", NULL)) {
+		control_fail(c, "bad-request",
+		    "\"times\" must be from 1 to 20, with the \"session\" "
+		    "that `show` gives for this call");
+		return -1;
+	}
+	return 0;
+}
+
 static void
 op_answer(struct client *c, struct json_object *req, bool approve)
 {
@@ -76,6 +113,7 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 	struct json_object *v, *o;
 	const char *because = "";
 	uint8_t digest[32], session[32];
+	unsigned times = 0;
 	bool grant = json_object_object_get_ex(req, "session", NULL);
 
 	if (h == NULL)
@@ -94,6 +132,8 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 		    "for this call");
 		return;
 	}
+	if (op_times(c, req, h, &times) == -1)
+		return;
 	if (json_object_object_get_ex(req, "because", &v)) {
 		if (!json_object_is_type(v, json_type_string) ||
 		    json_object_get_string_len(v) > 512) {
@@ -111,8 +151,8 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 	}
 	o = control_ok();
 	json_object_object_add(o, "hold", hold_json(h, false));
-	if (approvals_answer(
-		h, digest, grant ? session : NULL, approve, because) == -1) {
+	if (approvals_answer(h, digest, grant ? session : NULL, times, approve,
+		because) == -1) {
 		json_object_put(o);
 		control_fail(c, "changed",
 		    "this is not the call that was shown: its digest differs. "
@@ -246,6 +286,8 @@ op_command(struct client *c, const char *op, struct json_object *req)
 		control_op_reload(c, req);
 	} else if (strcmp(op, "trust") == 0) {
 		control_op_trust(c, req);
+	} else if (strcmp(op, "revoke") == 0) {
+		control_op_revoke(c, req);
 	} else if (strcmp(op, "attach") == 0) {
 		control_op_attach(c);
 	} else if (strcmp(op, "stop") == 0) {
@@ -292,7 +334,7 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		    "unknown \"op\": known are "
 		    "ping, status, pending, show, approve, attach, deny, "
 		    "watch, budget, budget-set, keys, keys-reload, metrics, "
-		    "reload, tools, trust, unlock, stop");
+		    "reload, revoke, tools, trust, unlock, stop");
 	}
 }
 
@@ -305,7 +347,7 @@ request_read(struct client *c, struct span line, const char **op)
 {
 	static const char *const keys[] = {"op", "id", "digest", "because",
 	    "key", "value", "path", "session", "server", "tool", "policy",
-	    "annotations", "lists", NULL};
+	    "annotations", "lists", "times", NULL};
 	struct fault fault = {""};
 	const struct jsonfile j = {"request", &fault};
 	struct json_object *req;

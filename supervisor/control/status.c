@@ -10,6 +10,7 @@
 
 #include "budget.h"
 #include "control/control.h"
+#include "control/grants.h"
 #include "control/json_put.h"
 #include "domains.h"
 #include "sup.h"
@@ -190,11 +191,7 @@ control_status_json(void)
 	put_bool(o, "proxyTools", domains_on());
 	json_object_object_add(o, "alarms", status_alarms());
 	json_object_object_add(o, "quarantined", pins_json(NULL, NULL, false));
-	list = json_object_new_array();
-	for (unsigned i = 0; approvals_granted(i) != NULL; i++)
-		json_object_array_add(
-		    list, json_tokener_parse(approvals_granted(i)));
-	json_object_object_add(o, "granted", list);
+	json_object_object_add(o, "granted", grants_json());
 	return o;
 }
 

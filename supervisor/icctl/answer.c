@@ -173,13 +173,46 @@ icctl_show(struct icctl *ctl, int argc, char **argv)
 	return 0;
 }
 
+/* An answer to a call. */
+struct answer {
+	const char *op, *id, *because;
+	const char *digest; /* of the call that was examined before, or NULL */
+	bool session;
+	bool exact;        /* with these arguments alone */
+	const char *times; /* so many calls, or NULL */
+};
+
 /*
  * The grant was shown. On a terminal, ask for agreement; otherwise the command
  * itself is the agreement. Returns 0, or an exit status.
  */
 static int
-session_agreed(struct icctl *ctl, json_object *hold)
+session_agreed(struct icctl *ctl, const struct answer *a, json_object *hold)
 {
+	json_object *offer = NULL;
+	char question[120] = "Allow this until the session ends?";
+
+	json_object_object_get_ex(hold, "forSession", &offer);
+	if (a->exact && !json_object_object_get_ex(offer, "exact", NULL)) {
+		warnx("%s names a path or URL: --exact is for calls that do "
+		      "not. icctl show %s says what can be allowed",
+		    icctl_text(hold, "id"), icctl_text(hold, "id"));
+		return ICCTL_FAILED;
+	}
+	if (a->times != NULL &&
+	    !json_object_object_get_ex(offer, "times", NULL)) {
+		warnx("%s cannot be allowed for several calls: only a tool "
+		      "that writes nothing and has no network and no "
+		      "credential can, with plain values alone. Approve it "
+		      "alone: icctl approve %s",
+		    icctl_text(hold, "id"), icctl_text(hold, "id"));
+		return ICCTL_FAILED;
+	}
+	if (a->times != NULL)
+		snprintf(question, sizeof(question),
+		    "Allow %s calls of this tool within one hour, this one "
+		    "included?",
+		    a->times);
 	if (*icctl_text(hold, "sessionDigest") == '\0') {
 		warnx("%s cannot be allowed for the session: nothing narrow "
 		      "enough can be shown of the calls like it. Approve it "
@@ -187,21 +220,12 @@ session_agreed(struct icctl *ctl, json_object *hold)
 		    icctl_text(hold, "id"), icctl_text(hold, "id"));
 		return ICCTL_FAILED;
 	}
-	if (!ctl->json && isatty(STDIN_FILENO) &&
-	    !icctl_confirm("Allow this until the session ends?")) {
+	if (!ctl->json && isatty(STDIN_FILENO) && !icctl_confirm(question)) {
 		puts("Nothing was approved.");
 		return ICCTL_FAILED;
 	}
 	return 0;
 }
-
-/* An answer to a call. */
-struct answer {
-	const char *op, *id, *because;
-	const char *digest; /* the digest of the call that was examined before,
-			       or NULL */
-	bool session;
-};
 
 /*
  * Check that this is the intended call, and that all important parts were
@@ -269,7 +293,7 @@ answer(struct icctl *ctl, const struct answer *a)
 		return r;
 	json_object_object_get_ex(reply, "hold", &hold);
 	if ((r = answer_check(ctl, a, hold)) != 0 ||
-	    (a->session && (r = session_agreed(ctl, hold)) != 0)) {
+	    (a->session && (r = session_agreed(ctl, a, hold)) != 0)) {
 		json_object_put(reply);
 		return r;
 	}
@@ -279,6 +303,9 @@ answer(struct icctl *ctl, const struct answer *a)
 	if (a->session)
 		json_object_object_add(req, "session",
 		    json_object_new_string(icctl_text(hold, "sessionDigest")));
+	if (a->times != NULL)
+		json_object_object_add(
+		    req, "times", json_object_new_string(a->times));
 	if (a->because != NULL)
 		json_object_object_add(
 		    req, "because", json_object_new_string(a->because));
@@ -290,6 +317,39 @@ answer(struct icctl *ctl, const struct answer *a)
 	return r;
 }
 
+static bool
+good_times(const char *s)
+{
+	size_t n = strlen(s);
+
+	if (n == 0 || n > 2 || strspn(s, "0123456789") != n)
+		return false;
+	return n == 1 ? s[0] != '0' : s[0] == '1' || strcmp(s, "20") == 0;
+}
+
+int
+icctl_revoke(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *reply, *grant = NULL;
+	int r;
+
+	if ((r = want_args(argc, argv, 1, "ID")) != 0 ||
+	    (r = ask(ctl, icctl_request("revoke", argv[1]), &reply)) != 0)
+		return r;
+	json_object_object_get_ex(reply, "grant", &grant);
+	if (ctl->json) {
+		icctl_put_json(reply);
+	} else {
+		fputs("revoked ", stdout);
+		icctl_put_str(argv[1]);
+		fputs("  ", stdout);
+		icctl_put_str(icctl_text(grant, "description"));
+		putchar('\n');
+	}
+	json_object_put(reply);
+	return 0;
+}
+
 int
 icctl_approve(struct icctl *ctl, int argc, char **argv)
 {
@@ -299,6 +359,10 @@ icctl_approve(struct icctl *ctl, int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--for-session") == 0)
 			a.session = true;
+		else if (strcmp(argv[i], "--exact") == 0)
+			a.session = a.exact = true;
+		else if (strcmp(argv[i], "--times") == 0 && i + 1 < argc)
+			a.times = argv[++i];
 		else if (strcmp(argv[i], "--digest") == 0 && i + 1 < argc)
 			a.digest = argv[++i];
 		else if (a.id == NULL && argv[i][0] != '-')
@@ -306,10 +370,14 @@ icctl_approve(struct icctl *ctl, int argc, char **argv)
 		else
 			bad = true;
 	}
+	if (a.times != NULL) {
+		bad |= a.session || !good_times(a.times);
+		a.session = true;
+	}
 	if (a.id == NULL || bad ||
 	    (a.digest != NULL && strlen(a.digest) != 64)) {
 		warnx("usage: icctl approve ID [--digest SHA256] "
-		      "[--for-session]");
+		      "[--for-session | --exact | --times 1...20]");
 		return ICCTL_USAGE;
 	}
 	return answer(ctl, &a);

@@ -255,6 +255,27 @@ hold_view_line(FILE *out, json_object *hold, unsigned flags)
 	fputc('\n', out);
 }
 
+/* These arguments again, or so many calls of the tool. */
+static void
+put_same(struct hold_text *t, json_object *hold, json_object *offer)
+{
+	json_object *times = NULL;
+
+	fputs("  for the session (icctl approve ", t->out);
+	hold_text_plain(t, text(hold, "id"));
+	fputs(" --exact)\n    every call of ", t->out);
+	put_name(t, hold);
+	fputs(" with exactly these arguments\n", t->out);
+	if (!json_object_object_get_ex(offer, "times", &times))
+		return;
+	fputs("  for some calls (icctl approve ", t->out);
+	hold_text_plain(t, text(hold, "id"));
+	fprintf(t->out,
+	    " --times N)\n    N calls of it within one hour, at most %lld, "
+	    "with other plain arguments\n",
+	    (long long)json_object_get_int64(times));
+}
+
 void
 hold_view_session(FILE *out, json_object *hold, unsigned flags)
 {
@@ -264,6 +285,10 @@ hold_view_session(FILE *out, json_object *hold, unsigned flags)
 	if (text(hold, "sessionDigest").len == 0 ||
 	    !json_object_object_get_ex(hold, "forSession", &s))
 		return;
+	if (json_object_object_get_ex(s, "exact", NULL)) {
+		put_same(&t, hold, s);
+		return;
+	}
 	fputs("  for the session (icctl approve ", out);
 	hold_text_plain(&t, text(hold, "id"));
 	fputs(" --for-session)\n    every call of ", out);

@@ -110,7 +110,9 @@ int icctl_pending(struct icctl *, int argc, char **argv);
 int icctl_show(struct icctl *, int argc, char **argv);
 int icctl_trust(struct icctl *, int argc, char **argv);
 int icctl_approve(struct icctl *, int argc, char **argv);
+int icctl_revoke(struct icctl *, int, char **);
 int icctl_deny(struct icctl *, int argc, char **argv);
+int icctl_revoke(struct icctl *, int argc, char **argv);
 int icctl_watch(struct icctl *, int argc, char **argv);
 /* The command that a viewer runs as its panel: `icctl panel MODE DIR`. */
 #define ICCTL_PANEL "panel"

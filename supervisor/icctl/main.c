@@ -40,14 +40,19 @@ static const struct command {
 	"ID is what `icctl pending` shows, or any beginning of it that is\n"
 	"no other's. Of long texts the middle is left out, but not with\n"
 	"--full."},
-    {"approve", "ID [--digest SHA256] [--for-session]", icctl_approve,
-	"approve that call, once, or calls like it",
+    {"approve", "ID [--digest HEX] [--for-session|--exact|--times N]",
+	icctl_approve, "approve that call, once, or calls like it",
 	"ID is what `icctl pending` shows, in full. The call is printed, and\n"
 	"exactly that call happens, once; if what it refers to has changed\n"
 	"since then, it is refused. In scripts, --digest names the call by\n"
 	"the digest in `icctl pending --json`. --for-session lets those like\n"
 	"it through as well, until the session ends: which those are is\n"
-	"shown first."},
+	"shown first. For calls without a path or URL, --exact allows\n"
+	"these arguments until the session ends, and --times N so many\n"
+	"calls of the tool, at most 20 within one hour."},
+    {"revoke", "ID", icctl_revoke,
+	"end what an approval allowed beyond one call",
+	"ID is what `icctl status` shows."},
     {"deny", "ID [--because TEXT]", icctl_deny,
 	"deny that call, and tell the agent why",
 	"ID is what `icctl pending` shows, in full. The agent is told TEXT,\n"

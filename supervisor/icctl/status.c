@@ -107,7 +107,9 @@ put_granted(json_object *reply)
 		icctl_put_str(icctl_text(o, "description"));
 		fputs("  (rule ", stdout);
 		icctl_put_str(icctl_text(o, "rule"));
-		puts(")");
+		if (json_object_object_get_ex(o, "left", NULL))
+			printf("; %lld left", (long long)icctl_number(o, "left"));
+		printf("; icctl revoke %s)\n", icctl_text(o, "id"));
 	}
 }
 

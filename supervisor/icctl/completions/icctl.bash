@@ -134,7 +134,7 @@ _icctl() {
 	_ironcurtain_value "$prev" "$cur" && return
 	case $cmd in
 	'')
-		_ironcurtain_words $'start\nattach\npending\nshow\napprove\ndeny\nwatch\nstatus\ntrust\nbudget\nmetrics\nstop\nclose\nunlock\nkeys\nlogin\naudit\nmcp\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
+		_ironcurtain_words $'start\nattach\npending\nshow\napprove\nrevoke\ndeny\nwatch\nstatus\ntrust\nbudget\nmetrics\nstop\nclose\nunlock\nkeys\nlogin\naudit\nmcp\npolicy\ndoctor\n--json\n--session\n--help\n--version' "$cur"
 		;;
 	start)
 		if [ "$nargs" = 0 ] && [[ $cur != -* ]]; then
@@ -152,17 +152,17 @@ _icctl() {
 		elif [ "$cmd" = deny ]; then
 			_ironcurtain_words $'--because\n--json\n--session' "$cur"
 		elif [ "$cmd" = approve ]; then
-			_ironcurtain_words $'--digest\n--for-session\n--json\n--session' "$cur"
+			_ironcurtain_words $'--digest\n--for-session\n--exact\n--times\n--json\n--session' "$cur"
 		else
 			_ironcurtain_words $'--full\n--json\n--session' "$cur"
 		fi
 		;;
 	mcp)
 		case $nargs in
-		0) _ironcurtain_words import "$cur" ;;
+		0) _ironcurtain_words $'annotate\nimport' "$cur" ;;
 		*)
 			if [[ $cur = -* ]]; then
-				_ironcurtain_words $'--dry-run\n--yes\n--no-start' "$cur"
+				_ironcurtain_words $'--dry-run\n--yes\n--no-start\n--into' "$cur"
 			else
 				_ironcurtain_paths -f "$cur"
 			fi

@@ -18,7 +18,7 @@ ASK = h.rule("ask", "escalate", "A person decides.", server=["echo"])
 TOOLS = {"echo": {
     **h.ECHO_TOOLS, "peek": {"path": ["read-path"]},
     "put": {"path": ["write-path"]},
-    "get": {"text": ["fetch-url"]}, "note": {"text": ["none"]}}}
+    "get": {"text": ["fetch-url"]}}}
 
 
 class Bench:
@@ -35,7 +35,7 @@ class Bench:
         servers = {"echo": h.echo_server(
             os.path.join(work, "log", "log.jsonl"), "--alias", "peek=lookup",
             "--alias", "put=lookup",
-            "--alias", "get=echo", "--alias", "note=echo", sandbox=sandbox)}
+            "--alias", "get=echo", sandbox=sandbox)}
         self.s = h.Session(work, servers, rules or [ASK], TOOLS)
 
     def __enter__(self):
@@ -131,8 +131,7 @@ def not_to_be_had(b):
             ("a file in the home directory", "lookup",
              {"path": os.path.join(b.user, "letter")}),
             ("the home directory", "lookup", {"path": b.user}),
-            ("a file in /", "lookup", {"path": "/nowhere"}),
-            ("what has no role", "note", {"text": "x"})):
+            ("a file in /", "lookup", {"path": "/nowhere"})):
         call, hold = b.hold(tool, **arguments)
         if hold is None and tool == "lookup":
             t.ok(call.wait()["isError"], f"{name}: refused")
@@ -231,7 +230,8 @@ def watch(work):
         t.ok(not b.asked("lookup", path=b.path("a", "two")),
              "s: for the session")
         term.until(rb"nothing waits")
-        call = b.m.start_call("echo__note", {"text": "x"})
+        call = b.m.start_call("echo__lookup", {
+            "path": os.path.join(b.user, "letter")})
         out = term.until(rb"\[a\]pprove").decode()
         t.ok("[s]ession" not in out,
              "where nothing can be granted it is not offered", out)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 """Tools that no policy knows: each call is held, runs in the server's ordinary
 view and says so; policy.unknownTools hides or denies them instead."""
+import json
 import os
 import sys
 
@@ -83,6 +84,89 @@ def refused(work, what, offered, *options, **config):
         m.close()
 
 
+def asked(s, m, tool, **arguments):
+    """Does the call wait for a person? It is denied then."""
+    call = m.start_call(tool, arguments)
+    h.wait_for(lambda: call.done.is_set() or s.pending(), "an end")
+    if call.done.is_set():
+        return False
+    s.icctl("deny", s.pending()[0]["id"], check=True)
+    call.wait()
+    return True
+
+
+def granted(s):
+    return json.loads(s.icctl("--json", "status").stdout)["granted"]
+
+
+def same(work):
+    with session(work) as s:
+        m = s.client()
+        call = m.start_call("mine__echo", {"text": "a/b"})
+        hold = s.held()
+        text = s.icctl("show", hold["id"]).stdout
+        t.ok("--exact" in text and "--times" not in text,
+             "a server that writes: these arguments are offered alone", text)
+        r = s.icctl("approve", hold["id"], "--times", "3")
+        t.ok(r.returncode == 1 and "several calls" in r.stderr,
+             "and not so many calls", r)
+        s.icctl("approve", hold["id"], "--exact", check=True)
+        t.equal(h.text_of(call.wait()), "a/b", "approved")
+        for _ in range(3):
+            t.equal(h.text_of(m.call("mine__echo", {"text": "a/b"})), "a/b",
+                    "the same passes")
+        t.ok(asked(s, m, "mine__echo", text="a/c"), "another is asked for")
+        t.contains(s.icctl("status").stdout, "Allow mine/echo with exactly "
+                   "these arguments", "status shows it")
+        g = granted(s)[0]["id"]
+        t.equal(s.icctl("revoke", "zzzz").returncode, 1, "a wrong id")
+        r = s.icctl("revoke", g, check=True)
+        t.contains(r.stdout, f"revoked {g}", "revoked")
+        t.equal(granted(s), [], "it is gone")
+        t.ok(asked(s, m, "mine__echo", text="a/b"), "and asked for again")
+        t.equal([e["state"] for e in s.events("grant")], ["made", "ended"],
+                "the log has its beginning and its end")
+        m.close()
+
+
+def times(work):
+    plain = {"command": h.PYTHON, "args": [
+        os.path.join(h.STANDINS, "mcp_echo.py"), "--log",
+        "/workspace/log.jsonl", "--closed"],
+        "sandbox": {"filesystem": {"allowRead": [h.STANDINS]}}}
+    with h.Session(work, {"mine": plain}, RULES, {}) as s:
+        m = s.client()
+        watch = h.subprocess.Popen(
+            [h.program("icctl"), "--session", s.dir, "watch"], env=s.env,
+            stdout=h.subprocess.PIPE, stdin=h.subprocess.DEVNULL, text=True)
+        call = m.start_call("mine__echo", {"text": "one"})
+        hold = s.held()
+        t.contains(s.icctl("show", hold["id"]).stdout, "--times N",
+                   "so many calls are offered")
+        for bad in ("0", "21", "x", "-1"):
+            t.equal(s.icctl("approve", hold["id"], "--times", bad).returncode,
+                    2, f"--times {bad} is refused")
+        others = [m.start_call("mine__echo", {"text": f"word {n}"})
+                  for n in range(8)]
+        h.wait_for(lambda: len(s.pending()) == 9, "nine wait")
+        s.icctl("approve", hold["id"], "--times", "3", check=True)
+        call.wait()
+        h.wait_for(lambda: len(s.pending()) == 6, "two more went out")
+        h.wait_for(lambda: sum(c.done.is_set() for c in others) == 2,
+                   "three of nine calls are answered")
+        left = [e["whitelistRemaining"] for e in s.events("call")
+                if "whitelistRemaining" in e]
+        t.equal(sorted(left), [0, 1, 2], "the log counts them")
+        for x in s.pending():
+            s.icctl("deny", x["id"], check=True)
+        s.icctl("stop", check=True)
+        text = watch.communicate(timeout=20)[0]
+        t.ok(": used, 1 left; icctl revoke" in text and
+             "ended, all its calls were made" in text,
+             "each use is a line of watch", text)
+        m.close()
+
+
 def wrong(work):
     s = session(work, unknownTools="ask")
     try:
@@ -102,7 +186,7 @@ def main():
             lambda w: refused(w, "deny", True, unknownTools="deny"),
             lambda w: refused(w, "--escalations deny", False,
                               "--escalations", "deny"),
-            wrong)
+            same, times, wrong)
         for n, case in enumerate(cases):
             case(os.path.join(work, str(n)))
     t.done()

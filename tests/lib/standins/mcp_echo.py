@@ -163,7 +163,8 @@ class Server:
                 "serverInfo": {"name": self.opts.name, "version": "1"}}
 
     def list_tools(self, params):
-        tools = [{"name": n, "description": d, "inputSchema": s}
+        closed = ({"additionalProperties": False} if self.opts.closed else {})
+        tools = [{"name": n, "description": d, "inputSchema": {**s, **closed}}
                  for n, (d, s) in TOOLS.items()]
         for alias in self.opts.alias:
             name, target = alias.split("=")
@@ -305,6 +306,8 @@ def parse_args(argv=None):
     a("--log-out", action="store_true", help="log what is sent as well")
     a("--name", default="echo", help="in serverInfo")
     a("--protocol", help="version to answer, whatever was asked")
+    a("--closed", action="store_true",
+      help="schemas do not take further properties")
     a("--alias", action="append", default=[], metavar="NAME=TOOL",
       help="one more tool, the same under another name")
     a("--definitions", metavar="FILE",

@@ -31,7 +31,7 @@ only(uint64_t id)
 	if (m == NULL || ring_find(&ring, MSG_RELEASE, 1) != NULL ||
 	    m->RELEASE.id != id)
 		errx(1, "not one RELEASE");
-	if (call_ended(&ring.env, id, &why) == -1)
+	if (call_ended(&ring.env, id, false, &why) == -1)
 		errx(1, "%s", why);
 	return &m->RELEASE;
 }
@@ -333,7 +333,7 @@ test_admission(void)
 	m.args = SPAN("\x06\1\0\0\0");
 	ok(call_take(&ring.env, &m, &why) == -1, "cut short: %s", why);
 	for (uint64_t id = first; id <= ring.id; id++)
-		(void)call_ended(&ring.env, id, &why);
+		(void)call_ended(&ring.env, id, false, &why);
 	/* What was a violation would have ended the session: clean up. */
 	ok(ring.env.calls.server_calls[0] == 0 &&
 		ring.env.calls.server_bytes[0] == 0,
@@ -362,7 +362,7 @@ test_cancel(void)
 		ring_find(&ring, MSG_SESSION, 1) == NULL,
 	    "a released call that is cancelled: the server is told, once");
 	is_str(ring_str(m->SESSION.line), want, "the line");
-	ok(call_ended(&ring.env, id, &why) == 0, "and ends later");
+	ok(call_ended(&ring.env, id, false, &why) == 0, "and ends later");
 	ring_clear(&ring);
 	call_cancel(&ring.env, id);
 	ok(ring.n == 0, "cancelled when it is over: nothing");

@@ -99,7 +99,7 @@ went(uint64_t id, enum proto_hold how, uint64_t grant)
 	bool good =
 	    m != NULL && m->forward && m->hold == how && m->grant == grant;
 
-	if (m != NULL && call_ended(&ring.env, id, &why) == -1)
+	if (m != NULL && call_ended(&ring.env, id, false, &why) == -1)
 		errx(1, "%s", why);
 	return good;
 }
@@ -296,7 +296,7 @@ decides(const char *rule, const char *what)
 	if ((m = release_of(id)) == NULL)
 		errx(1, "not decided");
 	is_str(ring_str(m->rule), rule, "%s", what);
-	(void)call_ended(&ring.env, id, &why);
+	(void)call_ended(&ring.env, id, false, &why);
 }
 
 static void

@@ -98,8 +98,8 @@ ended(uint64_t id)
 {
 	const char *why;
 
-	ok(call_ended(&ring.env, id, &why) == 0, "ENDED is taken");
-	ok(call_ended(&ring.env, id, &why) == -1, "once");
+	ok(call_ended(&ring.env, id, false, &why) == 0, "ENDED is taken");
+	ok(call_ended(&ring.env, id, false, &why) == -1, "once");
 }
 
 static bool
@@ -342,7 +342,7 @@ test_limit(void)
 		const char *why;
 
 		if (r == NULL || r->RELEASE.hold != PROTO_HOLD_CANCELLED ||
-		    call_ended(&ring.env, ids[i], &why) == -1)
+		    call_ended(&ring.env, ids[i], false, &why) == -1)
 			errx(1, "hold %u did not end", i);
 	}
 	is_int(ring.env.calls.n, 0, "and no call is in flight");

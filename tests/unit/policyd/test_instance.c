@@ -126,7 +126,7 @@ over(uint64_t id, const char *what)
 {
 	const char *why;
 
-	ok(call_ended(&ring.env, id, &why) == 0 &&
+	ok(call_ended(&ring.env, id, false, &why) == 0 &&
 		count(MSG_INSTANCE_DROP) == 1 &&
 		ring_find(&ring, MSG_INSTANCE_DROP, 0)->INSTANCE_DROP.call ==
 		    id,
@@ -243,7 +243,7 @@ refused(const char *tool, const char *args, const char *what)
 		span_is(released()->rule, "structural-outside-view") &&
 		count(MSG_HOLD) == 0 && count(MSG_INSTANCE) == 0,
 	    "%s: refused, not held", what);
-	(void)call_ended(&ring.env, id, &why);
+	(void)call_ended(&ring.env, id, false, &why);
 }
 
 static void
@@ -296,7 +296,7 @@ test_changed(void)
 	changed(id, "renamed over");
 	ok(count(MSG_INSTANCE) == 0 && count(MSG_APPROVED) == 0,
 	    "nothing is asked for");
-	ok(call_ended(&ring.env, id, &why) == 0, "ended");
+	ok(call_ended(&ring.env, id, false, &why) == 0, "ended");
 	/* A second name of what is written. */
 	ring_clear(&ring);
 	id = ring_call(&ring, 0, "write", OUT);
@@ -305,7 +305,7 @@ test_changed(void)
 		err(1, "link");
 	ring_verdict(&ring, id, hold->HOLD.digest, true, "");
 	changed(id, "hard link");
-	(void)call_ended(&ring.env, id, &why);
+	(void)call_ended(&ring.env, id, false, &why);
 	(void)unlink(b);
 	/* While the instance starts. */
 	id = approved("read", OUT);
@@ -441,9 +441,9 @@ test_limits(void)
 		!released()->over &&
 		released()->hold == PROTO_HOLD_APPROVED,
 	    "one more is refused");
-	(void)call_ended(&ring.env, ids[INSTANCE_MAX], &why);
+	(void)call_ended(&ring.env, ids[INSTANCE_MAX], false, &why);
 	ring_clear(&ring);
-	(void)call_ended(&ring.env, ids[3], &why);
+	(void)call_ended(&ring.env, ids[3], false, &why);
 	ok(count(MSG_INSTANCE_DROP) == 1 && count(MSG_INSTANCE) == 0,
 	    "one ends: the next waits until it is gone");
 	(void)instance_room(&ring.env);
@@ -460,10 +460,10 @@ test_limits(void)
 			continue;
 		ring_clear(&ring);
 		if (i < PROTO_MAX_INSTANCES) {
-			(void)call_ended(&ring.env, ids[i], &why);
+			(void)call_ended(&ring.env, ids[i], false, &why);
 		} else {
 			no(ids[i], false, "x");
-			(void)call_ended(&ring.env, ids[i], &why);
+			(void)call_ended(&ring.env, ids[i], false, &why);
 		}
 		(void)instance_room(&ring.env);
 	}

@@ -74,7 +74,7 @@ called(unsigned server, const char *tool)
 	if ((m = ring_find(&ring, MSG_RELEASE, 0)) == NULL)
 		errx(1, "%s is not decided", tool);
 	rule = m->RELEASE.forward ? "" : ring_str(m->RELEASE.rule);
-	if (call_ended(&ring.env, id, &why) == -1)
+	if (call_ended(&ring.env, id, false, &why) == -1)
 		errx(1, "%s", why);
 	return rule;
 }

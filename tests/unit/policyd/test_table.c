@@ -308,7 +308,7 @@ outcome(const struct case_row *r)
 	if (!good)
 		printf("# got %s %s \"%s\"\n", got, ring_str(rule),
 		    ring_str(text));
-	if (m != NULL && call_ended(&ring.env, m->RELEASE.id, &why) == -1)
+	if (m != NULL && call_ended(&ring.env, m->RELEASE.id, false, &why) == -1)
 		errx(1, "%s", why);
 	return good;
 }

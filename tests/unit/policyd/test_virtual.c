@@ -117,7 +117,7 @@ call(const char *tool, const char *args)
 	m = ring_find(&ring, MSG_RELEASE, 0);
 	if (m == NULL || m->RELEASE.id != id)
 		errx(1, "no RELEASE of %s", tool);
-	if (call_ended(&ring.env, id, &why) == -1)
+	if (call_ended(&ring.env, id, false, &why) == -1)
 		errx(1, "%s", why);
 	return &m->RELEASE;
 }
@@ -250,27 +250,27 @@ test_add(void)
 		ok(m->forward && m->grant == 0 && m->line_len == 0 &&
 			m->hold == PROTO_HOLD_APPROVED,
 		    "approved: released, and nothing is granted");
-		if (call_ended(&ring.env, id, &why) == -1)
+		if (call_ended(&ring.env, id, false, &why) == -1)
 			errx(1, "%s", why);
 	}
 	h = held(&id);
 	verdict(id, h, false, false);
 	m = &ring_find(&ring, MSG_RELEASE, 0)->RELEASE;
 	ok(!m->forward && m->hold == PROTO_HOLD_DENIED, "denied");
-	(void)call_ended(&ring.env, id, &why);
+	(void)call_ended(&ring.env, id, false, &why);
 	h = held(&id);
 	ring_clear(&ring);
 	call_cancel(&ring.env, id);
 	m = &ring_find(&ring, MSG_RELEASE, 0)->RELEASE;
 	ok(!m->forward && m->hold == PROTO_HOLD_CANCELLED,
 	    "cancelled while it is held");
-	(void)call_ended(&ring.env, id, &why);
+	(void)call_ended(&ring.env, id, false, &why);
 	ring_clear(&ring);
 	id = ring_call(&ring, SERVER, "list_proxy_domains", "{}");
 	call_cancel(&ring.env, id);
 	ok(ring_find(&ring, MSG_SESSION, 0)->SESSION.id == id,
 	    "cancelled while icsupervisor works on it");
-	(void)call_ended(&ring.env, id, &why);
+	(void)call_ended(&ring.env, id, false, &why);
 }
 
 static void
