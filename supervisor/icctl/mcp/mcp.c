@@ -14,6 +14,8 @@ static const struct {
 	const char *name, *args, *help;
 	int (*fn)(struct icctl *, int, char **);
 } commands[] = {
+	{"annotate", "SERVER [OPTIONS]",
+	    "propose what the arguments of its tools mean", mcp_annotate},
 	{"import", "[OPTIONS] [FILE...]",
 	    "take servers over from another program", mcp_import},
 };

@@ -8,6 +8,7 @@
 
 struct icctl;
 
+int mcp_annotate(struct icctl *, int argc, char **argv);
 int mcp_import(struct icctl *, int argc, char **argv);
 
 #endif

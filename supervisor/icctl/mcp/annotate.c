@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl mcp annotate`: proposes annotations for the tools of a server of the
+ * user's own, shows them, and writes them into a policy of the user's.  The
+ * rule that goes with them asks a person about each call, so that accepting a
+ * proposal lets nothing through by itself.
+ */
+#include <sys/stat.h>
+
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/paths.h"
+#include "icctl/icctl.h"
+#include "icctl/mcp/mcp.h"
+#include "icctl/mcp/probe.h"
+#include "icctl/mcp/roles.h"
+#include "icctl/mcp/store.h"
+
+#define ANNOTATIONS "tool-annotations.json"
+#define RULES "compiled-policy.json"
+#define LISTS "dynamic-lists.json"
+
+struct annotate {
+	struct paths paths;
+	const char *server, *into;
+	char dir[4300];
+	bool yes;
+	bool fresh;                /* the directory holds no policy yet */
+	struct json_object *tools; /* proposals */
+	struct json_object *files[3];
+};
+
+static const char *const names[3] = {ANNOTATIONS, RULES, LISTS};
+
+static int
+usage(FILE *to)
+{
+	fputs("usage: icctl mcp annotate SERVER [--into DIR] [--yes]\n\n"
+	      "Starts the server of mcp-servers.json once, proposes what the "
+	      "arguments of its tools\nmean, shows that, and writes it into "
+	      "the policy in DIR: ~/.ironcurtain/policy, where\nit is not "
+	      "given. A DIR without a policy becomes a copy of the shipped "
+	      "one. Look at\nthe proposal: it goes by names alone.\n\n"
+	      "  --into DIR   a policy directory of your own\n"
+	      "  --yes        do not ask\n",
+	    to);
+	return to == stdout ? ICCTL_OK : ICCTL_USAGE;
+}
+
+/* The server's entry in mcp-servers.json, or NULL with the fault set. */
+static struct json_object *
+entry_of(struct annotate *a, struct json_object *root, struct fault *fault)
+{
+	struct json_object *servers, *entry = NULL;
+
+	if (!json_object_object_get_ex(root, "mcpServers", &servers))
+		servers = root;
+	if (json_object_object_get_ex(servers, a->server, &entry) &&
+	    json_object_is_type(entry, json_type_object))
+		return entry;
+	fault_set(fault,
+	    "%s is not in %s/mcp-servers.json. See the names there, or take "
+	    "servers over with: icctl mcp import",
+	    a->server, a->paths.home);
+	return NULL;
+}
+
+/* Prints "NAME: ROLE, ROLE" for each argument that has a meaning. */
+static void
+show_args(struct json_object *args)
+{
+	const char *s;
+
+	json_object_object_foreach(args, key, list)
+	{
+		printf("    ");
+		icctl_put_str(key);
+		printf(": ");
+		for (size_t i = 0; i < json_object_array_length(list); i++) {
+			s = json_object_get_string(
+			    json_object_array_get_idx(list, i));
+			printf("%s%s", i == 0 ? "" : ", ",
+			    strcmp(s, "none") == 0 ? "no resource" : s);
+		}
+		putchar('\n');
+	}
+}
+
+static void
+show_tool(struct json_object *tool, struct json_object *proposal)
+{
+	struct json_object *v = NULL, *hints = NULL;
+
+	printf("  ");
+	json_object_object_get_ex(proposal, "toolName", &v);
+	icctl_put_str(json_object_get_string(v));
+	if (json_object_object_get_ex(tool, "annotations", &hints)) {
+		json_object_object_foreach(hints, key, val)
+		{
+			if (!json_object_is_type(val, json_type_boolean))
+				continue;
+			printf("  ");
+			icctl_put_str(key);
+			printf("=%s",
+			    json_object_get_boolean(val) ? "true" : "false");
+		}
+	}
+	putchar('\n');
+	v = NULL;
+	json_object_object_get_ex(proposal, "args", &v);
+	show_args(v);
+}
+
+static int
+propose(struct annotate *a, struct fault *fault)
+{
+	struct json_object *root, *entry, *tools = NULL, *tool, *v;
+	size_t skip = strlen(a->server) + 2;
+	const char *s;
+
+	root = store_read(a->paths.home, "mcp-servers.json", fault);
+	if (root != NULL && (entry = entry_of(a, root, fault)) != NULL)
+		tools = mcp_probe(a->server, entry, true, fault);
+	json_object_put(root);
+	if (tools == NULL)
+		return -1;
+	a->tools = json_object_new_array();
+	printf("%s has %zu tool%s. Proposed meaning of their arguments:\n",
+	    a->server, json_object_array_length(tools),
+	    icctl_plural((int64_t)json_object_array_length(tools)));
+	for (size_t i = 0; i < json_object_array_length(tools); i++) {
+		tool = json_object_array_get_idx(tools, i);
+		if (!json_object_object_get_ex(tool, "name", &v) ||
+		    strlen(s = json_object_get_string(v)) <= skip)
+			continue;
+		json_object_array_add(
+		    a->tools, roles_propose(a->server, s + skip, tool));
+		show_tool(tool, json_object_array_get_idx(a->tools,
+				    json_object_array_length(a->tools) - 1));
+	}
+	json_object_put(tools);
+	return 0;
+}
+
+/* Reads the three files of the policy, or of the shipped one where it is new.
+ */
+static int
+load(struct annotate *a, struct fault *fault)
+{
+	char from[4300], path[4400];
+
+	if (a->into != NULL)
+		snprintf(a->dir, sizeof(a->dir), "%.4200s", a->into);
+	else
+		snprintf(
+		    a->dir, sizeof(a->dir), "%.4000s/policy", a->paths.home);
+	snprintf(path, sizeof(path), "%s/%s", a->dir, RULES);
+	a->fresh = access(path, F_OK) == -1;
+	snprintf(from, sizeof(from), "%.4000s/policies", a->paths.datadir);
+	for (size_t i = 0; i < 3; i++) {
+		a->files[i] =
+		    store_read(a->fresh ? from : a->dir, names[i], fault);
+		if (a->files[i] == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+static struct json_object *
+child(struct json_object *o, const char *key, struct json_object *(*make)(void))
+{
+	struct json_object *v = NULL;
+
+	if (json_object_object_get_ex(o, key, &v))
+		return v;
+	v = make();
+	json_object_object_add(o, key, v);
+	return v;
+}
+
+static const char *
+tool_name(struct json_object *tool)
+{
+	struct json_object *v = NULL;
+
+	json_object_object_get_ex(tool, "toolName", &v);
+	return v != NULL ? json_object_get_string(v) : "";
+}
+
+/* Adds what is not annotated yet; what is, a person may have corrected. */
+static size_t
+merge(struct annotate *a)
+{
+	struct json_object *servers, *server, *list, *tool;
+	size_t added = 0, have;
+	bool known;
+
+	servers = child(a->files[0], "servers", json_object_new_object);
+	server = child(servers, a->server, json_object_new_object);
+	list = child(server, "tools", json_object_new_array);
+	have = json_object_array_length(list);
+	for (size_t i = 0; i < json_object_array_length(a->tools); i++) {
+		tool = json_object_array_get_idx(a->tools, i);
+		known = false;
+		for (size_t k = 0; k < have && !known; k++)
+			known = strcmp(tool_name(
+					   json_object_array_get_idx(list, k)),
+				    tool_name(tool)) == 0;
+		if (known)
+			continue;
+		json_object_array_add(list, json_object_get(tool));
+		added++;
+	}
+	return added;
+}
+
+/* Does any rule name the server? */
+static bool
+has_rule(struct annotate *a, struct json_object *rules)
+{
+	struct json_object *cond, *list, *v;
+
+	for (size_t i = 0; i < json_object_array_length(rules); i++) {
+		cond = list = NULL;
+		json_object_object_get_ex(
+		    json_object_array_get_idx(rules, i), "if", &cond);
+		json_object_object_get_ex(cond, "server", &list);
+		for (size_t k = 0; json_object_is_type(list, json_type_array) &&
+				   k < json_object_array_length(list);
+		     k++) {
+			v = json_object_array_get_idx(list, k);
+			if (strcmp(json_object_get_string(v), a->server) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Without a rule every call of a tool that is annotated would be denied. */
+static bool
+add_rule(struct annotate *a)
+{
+	struct json_object *rules, *rule, *cond, *list;
+	char name[128];
+
+	rules = child(a->files[1], "rules", json_object_new_array);
+	if (has_rule(a, rules))
+		return false;
+	rule = json_object_new_object();
+	cond = json_object_new_object();
+	list = json_object_new_array();
+	json_object_array_add(list, json_object_new_string(a->server));
+	json_object_object_add(cond, "server", list);
+	snprintf(name, sizeof(name), "ask-%.100s", a->server);
+	json_object_object_add(rule, "name", json_object_new_string(name));
+	json_object_object_add(rule, "description",
+	    json_object_new_string("Calls of this server ask the user."));
+	json_object_object_add(rule, "principle",
+	    json_object_new_string("Written by icctl mcp annotate."));
+	json_object_object_add(rule, "if", cond);
+	json_object_object_add(
+	    rule, "then", json_object_new_string("escalate"));
+	json_object_object_add(rule, "reason",
+	    json_object_new_string("You are asked about this server"));
+	json_object_array_add(rules, rule);
+	return true;
+}
+
+static int
+save(struct annotate *a, size_t added, bool rule, struct fault *fault)
+{
+	if (mkdir(a->dir, 0700) == -1 && errno != EEXIST)
+		return fault_errno(fault, "%s", a->dir);
+	for (size_t i = 0; i < 3; i++)
+		if ((a->fresh || i == 0 || (i == 1 && rule)) &&
+		    store_write(a->dir, names[i], a->files[i], fault) == -1)
+			return -1;
+	printf("%zu annotation%s written to %s/%s%s.\n", added,
+	    added == 1 ? " was" : "s were", a->dir, ANNOTATIONS,
+	    rule ? ", and a rule that asks about each call" : "");
+	if (a->fresh)
+		puts("The other rules there are a copy of the shipped ones.");
+	printf("Check it:        icctl policy check --policy %s/%s\n", a->dir,
+	    RULES);
+	if (a->into == NULL)
+		puts("It is in force in sessions that start from now on.");
+	else
+		printf(
+		    "Use it:          icctl start --policy %s ...\n", a->dir);
+	puts("In a session that runs: icctl policy reload");
+	return 0;
+}
+
+static int
+annotate(struct annotate *a, struct fault *fault)
+{
+	size_t added;
+	bool rule;
+
+	if (propose(a, fault) == -1 || load(a, fault) == -1)
+		return -1;
+	if ((added = merge(a)) == 0) {
+		printf("All of them are annotated in %s already; nothing was "
+		       "written.\n",
+		    a->dir);
+		return 0;
+	}
+	rule = add_rule(a);
+	printf("Tools of other servers and what is annotated already stay as "
+	       "they are.\n");
+	if (!a->yes && !icctl_confirm("Write this?")) {
+		puts("Nothing was written.");
+		return 1;
+	}
+	return save(a, added, rule, fault);
+}
+
+int
+mcp_annotate(struct icctl *ctl, int argc, char **argv)
+{
+	struct annotate a = {.server = NULL};
+	struct fault fault;
+	int r = -1;
+
+	(void)ctl;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--yes") == 0)
+			a.yes = true;
+		else if (strcmp(argv[i], "--into") == 0 && i + 1 < argc)
+			a.into = argv[++i];
+		else if (argv[i][0] != '-' && a.server == NULL)
+			a.server = argv[i];
+		else
+			return usage(strcmp(argv[i], "--help") == 0 ||
+					     strcmp(argv[i], "-h") == 0
+					 ? stdout
+					 : stderr);
+	}
+	if (a.server == NULL)
+		return usage(stderr);
+	if (paths_init(&a.paths, NULL, &fault) == 0 &&
+	    (r = annotate(&a, &fault)) != -1) {
+		/* Said already. */
+	} else {
+		warnx("%s", fault.text);
+	}
+	json_object_put(a.tools);
+	for (size_t i = 0; i < 3; i++)
+		json_object_put(a.files[i]);
+	paths_free(&a.paths);
+	return r == 0 ? ICCTL_OK : ICCTL_FAILED;
+}
