@@ -424,8 +424,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * log (redacted, shortened), if it differs, is at log_off/log_len.  answer: the
  * text for the agent if the call is not forwarded.  over: APPROVED has already
  * reported the end of the hold.  grant: the call whose approval for the session
- * allowed this one (its own id if it was approved so), or 0. left: the uses of it that
- * remain, PROTO_UNCOUNTED if they are not counted.
+ * allowed this one (its own id if it was approved so), or 0.  left: the uses of
+ * that grant that remain, PROTO_UNCOUNTED if they are not counted.
  */
 #define F_RELEASE(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u16, server, UINT16_MAX)		\
