@@ -171,7 +171,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(LATE_SHOW,	0x0607,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(TRUST,	0x0608,	R(SUP),		R(AUDIT),	RUN,	0)	\
 	M(TRUST_GO,	0x0609,	R(AUDIT),	R(POLICY),	RUN,	0)	\
-	/* what was granted beyond one call */				\
+	/* grants beyond one call */						\
 	M(GRANT,	0x060d,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(GRANT_SHOW,	0x060e,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(REVOKE,	0x060f,	R(SUP),		R(AUDIT),	RUN,	0)	\

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What was approved beyond one call, as far as it is in force: shown in
+ * The grants beyond one call that are in force: shown in
  * `icctl status`, told to watchers with each use, and revoked by its id.
  * policyd alone decides by it.
  */

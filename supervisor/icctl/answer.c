@@ -176,7 +176,7 @@ icctl_show(struct icctl *ctl, int argc, char **argv)
 /* An answer to a call. */
 struct answer {
 	const char *op, *id, *because;
-	const char *digest; /* of the call that was examined before, or NULL */
+	const char *digest; /* the examined call's, or NULL */
 	bool session;
 	bool exact;        /* with these arguments alone */
 	const char *times; /* so many calls, or NULL */

@@ -50,6 +50,28 @@ show_line(
 	puts(" --");
 }
 
+/* Print the use or the end of a grant beyond one call. */
+static void
+show_grant(json_object *event)
+{
+	bool ended = strcmp(icctl_text(event, "state"), "ended") == 0;
+
+	fputs("-- ", stdout);
+	icctl_put_str(icctl_text(event, "description"));
+	fputs(": ", stdout);
+	icctl_put_str(icctl_text(event, "state"));
+	if (ended) {
+		fputs(", ", stdout);
+		icctl_put_str(icctl_text(event, "why"));
+	} else {
+		if (json_object_object_get_ex(event, "left", NULL))
+			printf(", %lld left",
+			    (long long)icctl_number(event, "left"));
+		printf("; icctl revoke %s", icctl_text(event, "id"));
+	}
+	puts(" --");
+}
+
 void
 watch_news(const char *kind, json_object *event)
 {
@@ -61,6 +83,8 @@ watch_news(const char *kind, json_object *event)
 		show_line("-- tool ", icctl_text(event, "server"), "__",
 		    icctl_text(event, "tool"));
 		puts("   is in quarantine or changed: icctl trust");
+	} else if (strcmp(kind, "grant") == 0) {
+		show_grant(event);
 	} else if (strcmp(kind, "policy") == 0) {
 		(void)json_object_object_get_ex(event, "inForce", &o);
 		if (json_object_get_boolean(o))

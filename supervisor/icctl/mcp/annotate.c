@@ -220,7 +220,7 @@ merge(struct annotate *a)
 	return added;
 }
 
-/* Does any rule name the server? */
+/* Returns true if a rule names the server. */
 static bool
 has_rule(struct annotate *a, struct json_object *rules)
 {
