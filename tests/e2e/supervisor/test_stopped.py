@@ -61,12 +61,9 @@ def descendants(pid):
 
 
 def test_all(work):
-    """Every process of ours is stopped, and the resolvers are among them."""
-    config = {"credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}}
-    with h.Session(work, config=config) as s:
+    """Every process of a session without a provider is stopped."""
+    with h.Session(work) as s:
         mine = sorted(descendants(s.pid))
-        dialerd = s.workers()["dialerd"][0]
-        t.ok(len(list(children(dialerd))) >= 1, "dialerd has a resolver")
         for pid in mine:
             h.kill(pid, signal.SIGSTOP)
         h.kill(s.pid)
