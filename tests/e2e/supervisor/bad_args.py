@@ -112,9 +112,11 @@ ARGS = [
      "icctl: no session is running (looked in {home}/run); start one with "
      "`icctl start`"),
     ("approve nothing", ["icctl", "approve"], 2,
-     "icctl: usage: icctl approve ID [--digest SHA256] [--for-session]"),
+     "icctl: usage: icctl approve ID [--digest SHA256] [--for-session | "
+     "--exact | --times 1...20]"),
     ("approve two", ["icctl", "approve", "a", "b"], 2,
-     "icctl: usage: icctl approve ID [--digest SHA256] [--for-session]"),
+     "icctl: usage: icctl approve ID [--digest SHA256] [--for-session | "
+     "--exact | --times 1...20]"),
     ("deny without a text", ["icctl", "deny", "k3f9", "--because"], 2,
      "icctl: usage: icctl deny ID [--because TEXT]"),
     ("deny with a long text", ["icctl", "deny", "k3f9", "--because",

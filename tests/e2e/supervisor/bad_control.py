@@ -29,11 +29,11 @@ CONTROL = [
     ("op empty", b'{"op":""}\n', "bad-request",
      "unknown \"op\": known are ping, status, pending, show, approve, "
      "attach, deny, watch, budget, budget-set, keys, keys-reload, metrics, "
-     "reload, tools, trust, unlock, stop"),
+     "reload, revoke, tools, trust, unlock, stop"),
     ("an unknown op", b'{"op":"approve-all"}\n', "bad-request",
      "unknown \"op\": known are ping, status, pending, show, approve, "
      "attach, deny, watch, budget, budget-set, keys, keys-reload, metrics, "
-     "reload, tools, trust, unlock, stop"),
+     "reload, revoke, tools, trust, unlock, stop"),
     ("an op with a NUL", b'{"op":"stop\\u0000"}\n', "bad-request",
      "a request is one JSON object on one line: request: op: must not hold a "
      "NUL"),
@@ -43,7 +43,7 @@ CONTROL = [
     ("an unknown member", b'{"op":"ping","force":true}\n', "bad-request",
      "a request is one JSON object on one line: request: force: unknown key. "
      "Known here: op, id, digest, because, key, value, path, session, "
-     "server, tool, policy, annotations, lists"),
+     "server, tool, policy, annotations, lists, times"),
     ("two objects", b'{"op":"ping"}{"op":"stop"}\n', "bad-request",
      "a request is one JSON object on one line: request:1:14: something "
      "after the value"),
