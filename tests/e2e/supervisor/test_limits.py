@@ -3,6 +3,7 @@
 """Each limit of a sandbox is reached on purpose: by the agent, and by an MCP
 server.  What should end does, what should go on does, and the message names
 the limit and the key that raises it."""
+import contextlib
 import json
 import os
 import sys
@@ -70,13 +71,15 @@ while True:
 """
 
 
+@contextlib.contextmanager
 def session(work, name, program, config=None, servers=None):
     place = os.path.join(work, name)
     os.makedirs(place, mode=0o700)
     s = h.Session(place, servers, [h.rule("no", "deny")], {},
                   config={**SMALL, **(config or {})}, runtime="bwrap",
                   options=["--", "/usr/bin/python3", "-c", TELL + program])
-    return s.start()
+    with s:
+        yield s
 
 
 def told(s):
@@ -86,27 +89,27 @@ def told(s):
 
 def ended(work, name, program, words):
     """A program that is ended by the session, with these words."""
-    s = session(work, name, program)
-    status = s.wait(60)
-    said = s.session_log()
-    t.equal(status, 137, f"{name}: the status is 137")
-    t.ok(all(w in said for w in words), f"{name}: the message", said)
-    last = s.events("stop")[-1]
-    t.ok(words[0] in last["detail"]["reason"], f"{name}: on record", last)
+    with session(work, name, program) as s:
+        status = s.wait(60)
+        said = s.session_log()
+        t.equal(status, 137, f"{name}: the status is 137")
+        t.ok(all(w in said for w in words), f"{name}: the message", said)
+        last = s.events("stop")[-1]
+        t.ok(words[0] in last["detail"]["reason"], f"{name}: on record", last)
 
 
 def refused(work, name, program, words, output):
     """A program to which more is refused, and that goes on."""
-    s = session(work, name, program + WAIT)
-    h.wait_for(lambda: all(w in s.session_log() for w in words),
-               f"{name}: no message")
-    shown = json.loads(s.icctl("--json", "status").stdout)
-    t.ok(any(words[0] in a["text"] for a in shown["alarms"]),
-         f"{name}: icctl status says so", shown["alarms"])
-    h.put(s.workspace + "/go", "")
-    t.equal(s.wait(30), 0, f"{name}: the agent went on")
-    t.ok(output in told(s), f"{name}: it was refused", told(s))
-    t.equal(s.session_log().count(words[0]), 1, f"{name}: said once")
+    with session(work, name, program + WAIT) as s:
+        h.wait_for(lambda: all(w in s.session_log() for w in words),
+                   f"{name}: no message")
+        shown = json.loads(s.icctl("--json", "status").stdout)
+        t.ok(any(words[0] in a["text"] for a in shown["alarms"]),
+             f"{name}: icctl status says so", shown["alarms"])
+        h.put(s.workspace + "/go", "")
+        t.equal(s.wait(30), 0, f"{name}: the agent went on")
+        t.ok(output in told(s), f"{name}: it was refused", told(s))
+        t.equal(s.session_log().count(words[0]), 1, f"{name}: said once")
 
 
 def agents(work):
@@ -150,30 +153,31 @@ try:
 except OSError as e:
     tell("/dev:", e.errno)
 """
-    s = session(work, "inside", program)
-    t.equal(s.wait(30), 0, "inside: it ended well")
-    said = told(s)
-    for want in ("nproc (40, 40)", "fsize 64", "cpus 1", "oom 1000",
-                 "/dev: 30"):
-        t.ok("SEEN " + want in said, f"inside: {want}", said)
-    t.equal(said.count("SEEN not raised"), 2, "inside: none can be raised")
+    with session(work, "inside", program) as s:
+        t.equal(s.wait(30), 0, "inside: it ended well")
+        said = told(s)
+        for want in ("nproc (40, 40)", "fsize 64", "cpus 1", "oom 1000",
+                     "/dev: 30"):
+            t.ok("SEEN " + want in said, f"inside: {want}", said)
+        t.equal(said.count("SEEN not raised"), 2, "inside: none can be raised")
 
 
 def recorded(work):
     """In force: the same in session.json, the first record and status."""
-    s = session(work, "recorded", "import os" + WAIT,
+    with session(work, "recorded", "import os" + WAIT,
                 {"dockerResources": {"memoryMb": None, "cpus": None},
-                 "limits": {}})
-    shown = json.loads(s.icctl("--json", "status").stdout)["limits"]
-    t.equal(shown["memory"], "no limit", "status: null is no limit")
-    t.ok(shown["processes"].startswith("512"), "status: a default", shown)
-    with open(s.dir + "/session.json", encoding="utf-8") as f:
-        t.equal(json.load(f)["limits"], shown, "session.json: the same")
-    t.equal(s.events("start")[0]["detail"]["limits"], shown, "first record: the same")
-    t.ok("limits of the sandboxes" in s.icctl("status").stdout,
-         "icctl status: for people")
-    h.put(s.workspace + "/go", "")
-    t.equal(s.wait(30), 0, "recorded: it ended well")
+                 "limits": {}}) as s:
+        shown = json.loads(s.icctl("--json", "status").stdout)["limits"]
+        t.equal(shown["memory"], "no limit", "status: null is no limit")
+        t.ok(shown["processes"].startswith("512"), "status: a default", shown)
+        with open(s.dir + "/session.json", encoding="utf-8") as f:
+            t.equal(json.load(f)["limits"], shown, "session.json: the same")
+        t.equal(s.events("start")[0]["detail"]["limits"], shown,
+                "first record: the same")
+        t.ok("limits of the sandboxes" in s.icctl("status").stdout,
+             "icctl status: for people")
+        h.put(s.workspace + "/go", "")
+        t.equal(s.wait(30), 0, "recorded: it ended well")
 
 
 def server(work):
@@ -181,14 +185,16 @@ def server(work):
     eater = {"command": h.PYTHON, "args": [
         os.path.join(h.STANDINS, "mcp_hungry.py")],
         "sandbox": {"filesystem": {"allowRead": [h.STANDINS]}}}
-    s = session(work, "server", "import os" + WAIT, servers={"eater": eater})
-    h.wait_for(lambda: "limits.serverMemoryMb" in s.session_log(),
-               "server: no message")
-    t.ok("MCP server eater" in s.session_log(), "server: it is named", s.session_log())
-    h.wait_for(lambda: json.loads(s.icctl("--json", "status").stdout)
-               ["servers"][0]["state"] == "gone", "server: it is not gone")
-    h.put(s.workspace + "/go", "")
-    t.equal(s.wait(30), 0, "server: the session went on")
+    with session(work, "server", "import os" + WAIT,
+                 servers={"eater": eater}) as s:
+        h.wait_for(lambda: "limits.serverMemoryMb" in s.session_log(),
+                   "server: no message")
+        t.ok("MCP server eater" in s.session_log(), "server: it is named",
+             s.session_log())
+        h.wait_for(lambda: json.loads(s.icctl("--json", "status").stdout)
+                   ["servers"][0]["state"] == "gone", "server: it is not gone")
+        h.put(s.workspace + "/go", "")
+        t.equal(s.wait(30), 0, "server: the session went on")
 
 
 def main():
