@@ -91,7 +91,7 @@ static const struct {
 	{"{\"agent\":{\"codex\":\"/x\"}}",
 	 "/h/config.json: agent.codex: must be an object, is a string"},
 	{"{\"agent\":{\"codex\":{\"dir\":\"/x\"}}}",
-	 "/h/config.json: agent.codex.dir: unknown key. Known here: path"},
+	 "/h/config.json: agent.codex.dir: unknown key. Known here: model, path"},
 	{"{\"agent\":{\"codex\":{\"path\":\"\"}}}",
 	 "/h/config.json: agent.codex.path: must not be empty"},
 	{"{\"anthropicApiKey\":\"sk-ant-x\"}",
