@@ -315,15 +315,8 @@ int servers_connect(struct fault *);
 void servers_start(void);
 bool servers_settled(void);
 void servers_kill(void);
-void server_fail(unsigned, const char *text);
-/* Make a server's three pipes and send our ends to auditd and its mcp-backd. */
-int server_pipes(unsigned, struct fault *);
-int server_spawn(struct server *, struct fault *);
-void server_close_theirs(struct server *);
-/* box/server_again.c: policyd says that the server died and may run again. */
+/* policyd says that the server died and may run again. */
 void server_again(struct server *);
-/* The server's process has ended. */
-void server_ended(struct server *);
 /*
  * Make one of a server's pipes; our end is non-blocking. Returns 0, or -1 with
  * errno set.

@@ -250,7 +250,7 @@ dial_next(void)
 	}
 }
 
-/* Is it one of those that were no good? */
+/* Return true if the address is one of those that failed. */
 static bool
 dial_avoids(const struct dial *d, const union addr *addr)
 {

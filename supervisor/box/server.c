@@ -163,7 +163,7 @@ servers_prepare(struct fault *fault)
 	return gitbox_prepare(fault);
 }
 
-void
+static void
 server_fail(unsigned i, const char *text)
 {
 	struct server *s = &sup.servers[i];
@@ -176,6 +176,8 @@ server_fail(unsigned i, const char *text)
 	sup_note("MCP server %s: %s", s->def->name, text);
 	child_send(ROLE_POLICY, 0, MSG_SERVER_FAIL, &m, -1);
 }
+
+static void server_begin(struct server *);
 
 static void
 server_exited(struct loop_io *io, uint32_t events)
@@ -194,7 +196,8 @@ server_exited(struct loop_io *io, uint32_t events)
 	    spawn_describe(code, status, s->ended, sizeof(s->ended)));
 	if (s->state == PROTO_STATE_GONE)
 		control_server((unsigned)(s - sup.servers));
-	server_ended(s);
+	if (s->again && !sup.ending)
+		server_begin(s);
 }
 
 /* Pipes: [0] is the server's end, blocking as programs expect it. */
@@ -395,7 +398,7 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 	return rv;
 }
 
-void
+static void
 server_close_theirs(struct server *s)
 {
 	for (size_t i = 0; i < 3; i++) {
@@ -406,7 +409,7 @@ server_close_theirs(struct server *s)
 }
 
 /* Our ends go to auditd and its mcp-backd; its own wait for it. */
-int
+static int
 server_pipes(unsigned i, struct fault *fault)
 {
 	struct server *s = &sup.servers[i];
@@ -444,7 +447,7 @@ servers_connect(struct fault *fault)
 	return 0;
 }
 
-int
+static int
 server_spawn(struct server *s, struct fault *fault)
 {
 	int rv;
@@ -462,6 +465,37 @@ server_spawn(struct server *s, struct fault *fault)
 			   server_exited, s) == -1)
 		rv = fault_errno(fault, "epoll");
 	return rv;
+}
+
+/*
+ * Start a server that died again, in the view that was opened at first: auditd
+ * and its mcp-backd, which stay, get the ends of the new pipes.
+ */
+static void
+server_begin(struct server *s)
+{
+	unsigned i = (unsigned)(s - sup.servers);
+	struct fault fault;
+
+	s->again = false;
+	s->restarts++;
+	if (server_pipes(i, &fault) == -1 || server_spawn(s, &fault) == -1)
+		server_fail(i, fault.text);
+	server_close_theirs(s);
+}
+
+void
+server_again(struct server *s)
+{
+	s->again = !sup.ending;
+	if (!s->again)
+		return;
+	if (s->sp.pidfd == -1)
+		server_begin(s);
+	else
+		/* It closed its output and went on: no two of them run. */
+		(void)syscall(
+		    SYS_pidfd_send_signal, s->sp.pidfd, SIGKILL, NULL, 0);
 }
 
 /* One that fails ends here: its pipes close, and policyd knows why. */

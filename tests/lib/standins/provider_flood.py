@@ -17,7 +17,7 @@ def chunk(data):
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-# What comes first, and what follows again and again, 64 KiB at a time.
+# The beginning, and the part that follows again and again, 64 KiB at a time.
 KINDS = {
     "chunks": (OK, chunk(b"\n")),
     "events": (OK, chunk(EVENT)),
