@@ -308,8 +308,6 @@ void pins_flush(void);
 int servers_prepare(struct fault *);
 /* Warn of paths that rules allow and no view contains. */
 void servers_unseen(void);
-/* Make the socket that the server's egressd will serve, if it has network. */
-int server_door_open(unsigned server, struct fault *);
 /* Make the servers' pipes and hand our ends to the workers. */
 int servers_connect(struct fault *);
 void servers_start(void);
@@ -322,6 +320,10 @@ void server_again(struct server *);
  * errno set.
  */
 int server_pipe(int *ours, int *theirs, bool we_write);
+
+/* box/server_box.c */
+/* Make the socket that the server's egressd will serve, if it has network. */
+int server_door_open(unsigned server, struct fault *);
 /* Start a server's program in a sandbox with this view; argv[0] is ignored. */
 int server_spawn_box(const struct server *, const struct server_def *,
     const struct view *, char *const *argv, const int stdio[3],
