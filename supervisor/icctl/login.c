@@ -204,46 +204,64 @@ show_key(const struct icctl *ctl, const char *provider)
 	    "  then   in a running session: icctl keys reload %s\n", provider);
 }
 
-/* Print a line for each provider: its key or login, or how to get one. */
+/* Returns the provider's variable, one that is set if there is one; or NULL. */
+static const char *
+key_of(const char *provider)
+{
+	const char *env = NULL;
+
+	for (size_t i = 0; i < NKEYS; i++) {
+		if (strcmp(keys[i].provider, provider) != 0)
+			continue;
+		if (key_set(keys[i].env))
+			return keys[i].env;
+		if (env == NULL)
+			env = keys[i].env;
+	}
+	return env;
+}
+
+/* Returns the provider's login, one that is there if there is one; or NULL. */
+static const struct login *
+login_of(const struct icctl *ctl, const char *provider, bool *there)
+{
+	const struct login *l = NULL;
+	char path[4096 + 256];
+
+	*there = false;
+	for (size_t i = 0; i < NLOGINS && !*there; i++) {
+		if (strcmp(logins[i].provider, provider) != 0)
+			continue;
+		l = &logins[i];
+		*there = login_state(l, path, 4096) == NULL ||
+			 login_kept(ctl, l, path, sizeof(path));
+	}
+	return l;
+}
+
+/* Print a line for each provider: its key and login, or how to get one. */
 static void
 show_table(const struct icctl *ctl, const struct names *providers)
 {
-	char path[4096], kept[4096 + 256];
-	const char *found, *env, *how;
-	bool any = false;
+	const struct login *l;
+	const char *env;
+	bool any = false, there, set;
 
 	for (size_t i = 0; i < providers->n; i++) {
-		env = NULL;
-		for (size_t k = 0; k < NKEYS; k++)
-			if (strcmp(keys[k].provider, providers->list[i]) == 0 &&
-			    (env == NULL || key_set(keys[k].env)) &&
-			    (env == NULL || !key_set(env)))
-				env = keys[k].env;
-		found = NULL;
-		for (size_t k = 0; k < NLOGINS; k++)
-			if (strcmp(logins[k].provider, providers->list[i]) ==
-				0 &&
-			    (login_state(&logins[k], path, sizeof(path)) ==
-				    NULL ||
-				login_kept(
-				    ctl, &logins[k], kept, sizeof(kept))))
-				found = logins[k].whose;
-		how = NULL;
-		for (size_t k = 0; k < NLOGINS; k++)
-			if (strcmp(logins[k].provider, providers->list[i]) == 0)
-				how = logins[k].how;
-		if (env != NULL && key_set(env))
-			printf("  %-12s%s is set\n", providers->list[i], env);
-		else if (found != NULL)
-			printf(
-			    "  %-12slogin of %s\n", providers->list[i], found);
-		else
-			printf("  %-12s-    %s%s\n", providers->list[i],
-			    env != NULL   ? "to set: "
-			    : how != NULL ? how
-					  : "of your own",
-			    env != NULL ? env : "");
-		any |= (env != NULL && key_set(env)) || found != NULL;
+		env = key_of(providers->list[i]);
+		set = env != NULL && key_set(env);
+		l = login_of(ctl, providers->list[i], &there);
+		printf("  %-12s", providers->list[i]);
+		if (set)
+			printf("%s is set", env);
+		if (there)
+			printf("%slogin of %s", set ? "; " : "", l->whose);
+		if (!set && !there && env != NULL)
+			printf("-    to set: %s", env);
+		else if (!set && !there)
+			printf("-    %s", l != NULL ? l->how : "of your own");
+		putchar('\n');
+		any |= set || there;
 	}
 	if (!any)
 		puts("\nNo key found. Quickest: export ANTHROPIC_API_KEY=...");
