@@ -189,9 +189,6 @@ resolve_fork(void)
 	/* Children are not waited for: have the kernel reap them. */
 	if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
 		fatal("signal");
-	/* The kernel also reaps a child that has nothing to do and exits. */
-	if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
-		fatal("SIGCHLD");
 	resolve_fork_one(&dialerd_env.resolvers[0]);
 	/* A server's slow names must not delay a provider's. */
 	resolve_fork_one(&dialerd_env.resolvers[1]);

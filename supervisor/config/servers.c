@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "config/jsonfile.h"
+#include "config/secret.h"
 
 #define SERVERS_MAX_ARGS 256U
 #define SERVERS_MAX_ENV 128U
@@ -64,6 +65,7 @@ servers_env_add(struct servers_entry *e, struct json_object *o,
 		if (asprintf(&e->def->env[*n], "%s=%s", name,
 			refers ? own : value) == -1)
 			e->def->env[*n] = NULL;
+		e->def->secret |= secret_like(name, value);
 		free(own);
 		own = NULL;
 		if (e->def->env[*n] == NULL)
@@ -107,17 +109,21 @@ servers_env(struct servers_entry *e, struct json_object *o)
 static int
 servers_args(struct servers_entry *e)
 {
+	const char *before = "", *value;
 	char where[256], *text;
 
 	snprintf(where, sizeof(where), "%s.args", e->where);
 	for (size_t i = 0; e->def->args[i] != NULL; i++) {
+		e->def->secret |=
+		    secret_like_argument(before, e->def->args[i], &value);
+		before = e->def->args[i];
 		if (strstr(e->def->args[i], "${") == NULL)
 			continue;
 		if (servers_variables(e, where, NULL, e->def->env,
 			e->def->args[i], &text) == -1)
 			return -1;
 		free(e->def->args[i]);
-		e->def->args[i] = text;
+		before = e->def->args[i] = text;
 	}
 	return 0;
 }

@@ -34,7 +34,7 @@ struct server_def {
 	bool sandboxed;
 	bool git;      /* a git server: called "git", or declared as one */
 	bool internal; /* not from the file: gitbox.h */
-	bool secret; /* has a credential, or a reference to the environment */
+	bool secret; /* has what looks like a credential, or refers to one */
 };
 
 struct servers {

@@ -15,6 +15,7 @@
 
 #include "icctl/mcp/recipe.h"
 #include "icctl/mcp/variable.h"
+#include "config/secret.h"
 
 static void note(struct mcp_entry *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -249,7 +250,7 @@ entry_env(struct mcp_entry *e, struct json_object *theirs)
 			continue;
 		}
 		s = json_object_get_string(val);
-		if (strstr(s, "${") == NULL && mcp_secret(name, s)) {
+		if (strstr(s, "${") == NULL && secret_like(name, s)) {
 			json_object_object_add(
 			    e->secrets, name, json_object_get(val));
 			note(e,
@@ -271,24 +272,21 @@ static void
 entry_secret_args(struct mcp_entry *e)
 {
 	struct json_object *args = member(e->entry, "args", json_type_array);
-	const char *s, *before = "", *eq;
+	const char *s, *before = "", *value;
 	char name[40], *head;
 	size_t n = args != NULL ? json_object_array_length(args) : 0;
 
 	for (size_t i = 0; i < n; i++, before = s) {
 		s = json_object_get_string(json_object_array_get_idx(args, i));
-		eq = s[0] == '-' ? strchr(s, '=') : NULL;
-		if (strstr(s, "${") != NULL)
-			continue;
-		if (eq != NULL ? !mcp_secret(s, eq + 1)
-			       : !mcp_secret(before[0] == '-' ? before : "", s))
+		if (strstr(s, "${") != NULL ||
+		    !secret_like_argument(before, s, &value))
 			continue;
 		snprintf(name, sizeof(name), "IC_ARG_%zu", i + 1);
-		json_object_object_add(e->secrets, name,
-		    json_object_new_string(eq != NULL ? eq + 1 : s));
+		json_object_object_add(
+		    e->secrets, name, json_object_new_string(value));
 		head = NULL;
-		if (asprintf(&head, "%.*s${%s}",
-			eq != NULL ? (int)(eq + 1 - s) : 0, s, name) == -1)
+		if (asprintf(&head, "%.*s${%s}", (int)(value - s), s, name) ==
+		    -1)
 			return;
 		json_object_array_put_idx(
 		    args, i, json_object_new_string(head));

@@ -41,10 +41,4 @@ void mcp_entry_convert(struct mcp_entry *out, const struct mcp_entry_how *,
     const char *name, struct json_object *theirs);
 void mcp_entry_free(struct mcp_entry *);
 
-/*
- * secret.c: Returns true if a value looks like a secret, by its name or its
- * form.
- */
-bool mcp_secret(const char *name, const char *value);
-
 #endif

@@ -196,6 +196,45 @@ test_builtin(void)
 	}
 }
 
+/* A server that was given a secret in plain sight has a credential as well. */
+static void
+test_secret(void)
+{
+	static const struct {
+		const char *text;
+		bool secret;
+	} rows[] = {
+	    {"{\"a\":{\"command\":\"x\"}}", false},
+	    {"{\"a\":{\"command\":\"x\",\"env\":{\"LEVEL\":\"debugging\"}}}",
+		false},
+	    {"{\"a\":{\"command\":\"x\",\"env\":{\"API_TOKEN\":"
+	     "\"0123456789\"}}}",
+		true},
+	    {"{\"a\":{\"command\":\"x\",\"args\":[\"--key=0123456789\"]}}",
+		true},
+	    {"{\"a\":{\"command\":\"x\",\"args\":[\"--key\","
+	     "\"0123456789\"]}}",
+		true},
+	    {"{\"a\":{\"command\":\"x\",\"args\":[\"--level\","
+	     "\"0123456789\"]}}",
+		false},
+	};
+	const struct servers_how how = {.file = "f", .user_home = "/h"};
+	struct json_object *o;
+	struct servers s;
+	struct fault fault;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		o = tree(rows[i].text);
+		ok(servers_parse(&s, &how, o, &fault) == 0 && s.n == 1 &&
+			s.defs[0].secret == rows[i].secret,
+		    "%s secret: %s", rows[i].secret ? "a" : "no",
+		    rows[i].text);
+		servers_free(&s);
+		json_object_put(o);
+	}
+}
+
 /* text: an argument; value: what it becomes, or a part of the refusal. */
 static void
 test_variables(void)
@@ -273,6 +312,7 @@ main(void)
 	test_refused();
 	test_taken();
 	test_builtin();
+	test_secret();
 	test_variables();
 	test_many();
 	return tap_done();

@@ -10,6 +10,7 @@
 #include "icctl/mcp/entry.h"
 #include "icctl/mcp/foreign.h"
 #include "tap.h"
+#include "config/secret.h"
 
 /* NULL in `json`: refused, with `why`. */
 static const struct {
@@ -286,7 +287,7 @@ main(void)
 	limits();
 	for (size_t i = 0; i < sizeof(secret_rows) / sizeof(secret_rows[0]);
 	     i++)
-		ok(mcp_secret(secret_rows[i].name, secret_rows[i].value) ==
+		ok(secret_like(secret_rows[i].name, secret_rows[i].value) ==
 			secret_rows[i].secret,
 		    "%s=%s is %sa secret", secret_rows[i].name,
 		    secret_rows[i].value, secret_rows[i].secret ? "" : "not ");

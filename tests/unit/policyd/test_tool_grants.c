@@ -31,7 +31,7 @@ static void
 server(unsigned index, const char *name, const char *tools)
 {
 	rig_server(&ring.rig, index, name, false, "");
-	ring.env.engine.servers[index].view.n = 0;
+	view_free(&ring.env.engine.servers[index].view);
 	ring_ready_json(&ring, index, name, tools);
 	ring_clear(&ring);
 }

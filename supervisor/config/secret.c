@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Guesses which values of a configuration are secrets. Taking a harmless value
- * for a secret does no damage: it is merely kept in the file for secrets. So
- * the tables are generous.
- */
+/* The tables are generous: see the header. */
+#include "config/secret.h"
+
 #include <string.h>
 #include <strings.h>
-
-#include "icctl/mcp/entry.h"
 
 /* Parts of the name of a variable or an option. */
 static const char *const names[] = {"key", "token", "secret", "passw", "pwd",
@@ -54,7 +50,7 @@ has_userinfo(const char *value)
 }
 
 bool
-mcp_secret(const char *name, const char *value)
+secret_like(const char *name, const char *value)
 {
 	if (*value == '\0')
 		return false;
@@ -78,4 +74,14 @@ mcp_secret(const char *name, const char *value)
 		if (contains(name, names[i]))
 			return true;
 	return false;
+}
+
+bool
+secret_like_argument(const char *before, const char *arg, const char **value)
+{
+	const char *eq = arg[0] == '-' ? strchr(arg, '=') : NULL;
+
+	*value = eq != NULL ? eq + 1 : arg;
+	return eq != NULL ? secret_like(arg, eq + 1)
+			  : secret_like(before[0] == '-' ? before : "", arg);
 }
