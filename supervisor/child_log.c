@@ -37,9 +37,12 @@ child_log_tell(const struct child *c)
 	for (size_t i = 0; i < SUP_SAID; i++)
 		if (c->before[i][0] != '\0')
 			log_warnx("%s said before: %s", c->name, c->before[i]);
-	log_warnx("all that was said is in %s/session.log; what this machine "
-		  "lacks, and what is wrong in your files: icctl doctor",
-	    sup.session.dir);
+	/* A directory that was made for this start is removed again. */
+	if (!sup.session.made || sup.config.anchor != NULL)
+		log_warnx("all that was said is in %s/session.log",
+		    sup.session.dir);
+	log_warnx("icctl doctor says what this machine lacks, and what is "
+		  "wrong in your files");
 }
 
 static void

@@ -100,11 +100,10 @@ session_lock(struct session *s, const char *dir, struct fault *fault)
 		return fault_errno(fault, "session directory %s", dir);
 	if (paths_private(&st, "session directory", dir, fault) == -1)
 		return -1;
-	if (session_take(s, dir, fault) == -1)
-		return -1;
+	/* By this name the directory is removed if the start fails. */
 	if ((s->dir = paths_of_fd(s->fd)) == NULL)
 		return fault_errno(fault, "session directory %s", dir);
-	return 0;
+	return session_take(s, dir, fault);
 }
 
 /* Create and open a directory below `dirfd`, without following a link. */

@@ -234,7 +234,7 @@ class Confined:
                 if role == "resolver":
                     return self.judge_resolver(attempt, s, p)
                 if role in PER_AGENT:
-                    return self.judge_restarted(role, attempt, s, p)
+                    return self.judge_restarted(role, attempt, s, p, err)
                 status = wait(p, DEADLINE)
                 err.seek(0)
                 said = err.read().decode(errors="replace")
@@ -312,7 +312,7 @@ class Confined:
             outcome = "STUCK"
         return Result(outcome, s.session_log())
 
-    def judge_restarted(self, role, attempt, s, p):
+    def judge_restarted(self, role, attempt, s, p, err):
         """Its end is not the session's: it is recorded, and an alarm."""
         def ended():
             if p.poll() is not None:
@@ -325,7 +325,9 @@ class Confined:
                                    "no end", DEADLINE)[0]
         except TimeoutError:
             return Result("TAKEN", s.session_log())
-        log = s.session_log()
+        # A session that did not start leaves no log.
+        err.seek(0)
+        log = err.read().decode(errors="replace") + s.session_log()
         detail = f"{end}\n{log}"
         if not end:
             return Result("SESSION ENDED", f"exit {p.poll()}\n{detail}")

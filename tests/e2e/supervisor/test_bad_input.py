@@ -286,8 +286,8 @@ def start_with(work, worker, script):
     return p.returncode, p.stderr.replace(work.encode(), b"{work}")
 
 
-MORE = (b"icsupervisor: all that was said is in {work}/s/session.log; what "
-        b"this machine lacks, and what is wrong in your files: icctl doctor")
+MORE = (b"icsupervisor: icctl doctor says what this machine lacks, and what is "
+        b"wrong in your files")
 
 
 def test_workers():

@@ -201,6 +201,7 @@ def test_limits():
         t.contains(r.stderr, "File too large", "and the reason is said")
         t.equal(os.listdir(os.path.join(s.home, "run")), [],
                 "and no link is left")
+        t.ok(not os.path.exists(s.dir), "nor the directory")
 
 
 def main():
