@@ -12,13 +12,8 @@
 
 #include <json-c/json.h>
 
+#include "control/json_put.h"
 #include "sup.h"
-
-static void
-put(struct json_object *o, const char *key, const char *s)
-{
-	json_object_object_add(o, key, json_object_new_string(s));
-}
 
 static struct json_object *
 ready_confinement(void)
@@ -28,7 +23,7 @@ ready_confinement(void)
 
 	for (unsigned i = 0; i < sup.nchildren; i++)
 		if (sup.children[i].name[0] != '\0')
-			put(o, sup.children[i].name,
+			put_str(o, sup.children[i].name,
 			    confine_describe(
 				&sup.children[i].confine, text, sizeof(text)));
 	return o;
@@ -47,7 +42,7 @@ ready_lacking(void)
 		c = &sup.children[i];
 		missing = topology_missing(c->role, &c->confine);
 		if (c->name[0] != '\0' && missing != 0)
-			put(o, c->name,
+			put_str(o, c->name,
 			    confine_names(missing, text, sizeof(text)));
 	}
 	return o;
@@ -77,25 +72,24 @@ ready_session_json(const char *state)
 {
 	struct json_object *o = json_object_new_object(), *policy;
 	static const char *const kinds[] = {"policy", "annotations", "lists"};
-	char hex[65], *text;
+	char *text;
 	int rv;
 
 	policy = json_object_new_object();
 	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
 		if (sup.rules[k].path == NULL)
 			continue;
-		for (size_t i = 0; i < 32; i++)
-			snprintf(hex + 2 * i, 3, "%02x", sup.rules[k].hash[i]);
-		put(policy, kinds[k], hex);
+		put_digest(policy, kinds[k], sup.rules[k].hash);
 	}
-	put(o, "session", sup.session.id);
-	put(o, "state", state);
-	put(o, "version", IC_VERSION);
+	put_str(o, "session", sup.session.id);
+	put_str(o, "state", state);
+	put_str(o, "version", IC_VERSION);
 	json_object_object_add(o, "pid", json_object_new_int64(getpid()));
-	put(o, "agent",
+	put_str(o, "agent",
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
-	put(o, "runtime", sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap");
-	put(o, "workspace", sup.workspace_path);
+	put_str(
+	    o, "runtime", sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap");
+	put_str(o, "workspace", sup.workspace_path);
 	json_object_object_add(o, "started",
 	    json_object_new_int64((int64_t)(sup.began / 1000000)));
 	json_object_object_add(o, "policy", policy);
@@ -105,7 +99,7 @@ ready_session_json(const char *state)
 	if (sup.ending) {
 		json_object_object_add(
 		    o, "status", json_object_new_int(sup.end_status));
-		put(o, "why", sup.end_why);
+		put_str(o, "why", sup.end_why);
 	}
 	rv = asprintf(&text, "%s\n",
 	    json_object_to_json_string_ext(
@@ -124,7 +118,7 @@ put_path(struct json_object *o, const char *key, const char *name)
 {
 	char *path = paths_join(sup.session.dir, name);
 
-	put(o, key, path != NULL ? path : name);
+	put_str(o, key, path != NULL ? path : name);
 	free(path);
 }
 
@@ -134,7 +128,7 @@ ready_print(void)
 	struct json_object *o = json_object_new_object();
 	struct json_object *sockets = json_object_new_object();
 
-	put(o, "session", sup.session.id);
+	put_str(o, "session", sup.session.id);
 	put_path(sockets, "mcp", "sockets/proxy.sock");
 	put_path(sockets, "mitm", "sockets/mitm-proxy.sock");
 	json_object_object_add(o, "sockets", sockets);

@@ -33,7 +33,10 @@ static struct {
 	bool told_processes, told_tmp, told_shm;
 } watcher_env;
 
-/* The next look, by how much of its memory the fullest sandbox has. */
+/*
+ * Bring the next look forward if a sandbox has used much of its limit; 0 is
+ * no limit.
+ */
 static void
 sooner(unsigned *ms, uint64_t used, uint64_t limit)
 {
@@ -41,7 +44,7 @@ sooner(unsigned *ms, uint64_t used, uint64_t limit)
 			: used > limit / 4 ? LOOK_FULLER_MS
 					   : LOOK_MS;
 
-	if (want < *ms)
+	if (limit != 0 && want < *ms)
 		*ms = want;
 }
 
@@ -117,7 +120,7 @@ look_server(const struct server *s, const struct spawned *sp, unsigned *ms)
 	char text[300], who[80];
 	struct usage u;
 
-	if (sp->pidfd == -1 || !s->def->sandboxed)
+	if (sp->pidfd == -1 || !s->def->sandboxed || l->server_mb == 0)
 		return;
 	usage_read(sp->pid, &u);
 	sooner(ms, u.memory, l->server_mb * MIB);

@@ -10,13 +10,8 @@
 #include <unistd.h>
 
 #include "control/control.h"
+#include "control/json_put.h"
 #include "sup.h"
-
-static void
-put(struct json_object *o, const char *key, const char *s)
-{
-	json_object_object_add(o, key, json_object_new_string(s));
-}
 
 /* UINT64_MAX means never. */
 static void
@@ -72,12 +67,12 @@ keys_one(unsigned i)
 	const char *kind, *source;
 
 	source = keys_source(p, &kind);
-	put(o, "provider", p->name);
-	put(o, "kind", kind);
+	put_str(o, "provider", p->name);
+	put_str(o, "kind", kind);
 	if (p->login != -1)
-		put(o, "login", p->logins[p->login].name);
-	put(o, "source", source);
-	put(o, "state", states[k->state]);
+		put_str(o, "login", p->logins[p->login].name);
+	put_str(o, "source", source);
+	put_str(o, "state", states[k->state]);
 	if ((failure = trouble_json(i)) != NULL)
 		json_object_object_add(o, "failure", failure);
 	if (k->tell.loaded == 0 && k->tell.used == 0)
