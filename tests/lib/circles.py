@@ -12,11 +12,11 @@ that is not within a known one is an error.  --print prints all as circles.txt
 has them, --edges which of these files calls which, and by which names."""
 import os
 import re
-import subprocess
 import sys
 
+from sources import ROOT, sources
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
 AREAS = ("common", "docker", "mcp-proxyd", "mitmd", "policyd", "supervisor")
 NOT_CODE = re.compile(
     r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', re.S)
@@ -26,15 +26,11 @@ USE = re.compile(r"(?<![\w.>])(?<!struct )(?<!enum )([a-z]\w+)\b(?!\s*:[^:])")
 INCLUDE = re.compile(r'^#\s*include "([^"]+)"', re.M)
 
 
-def sources():
-    out = subprocess.run(
-        ["git", "-c", "safe.directory=*", "ls-files", "--", *(a + "/*.[ch]" for a in AREAS)],
-        cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+def read_sources():
     texts = {}
-    for path in out:
-        if os.path.exists(os.path.join(ROOT, path)):
-            with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-                texts[path] = f.read()
+    for path in sources(*(a + "/*.[ch]" for a in AREAS)):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            texts[path] = f.read()
     return texts
 
 
@@ -117,7 +113,7 @@ def known():
 
 def main():
     sys.setrecursionlimit(10000)
-    texts = sources()
+    texts = read_sources()
     edges = calls(texts)
     if sys.argv[1:2] == ["--edges"]:
         chosen = sys.argv[2:]

@@ -14,12 +14,10 @@ import ast
 import io
 import os
 import re
-import subprocess
 import sys
 import tokenize
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+from sources import ROOT, sources
 
 # Folders and files whose comments have been rewritten; "folder/*" means only
 # the files directly in it.  Add one when it is clean; nothing is ever taken off
@@ -155,13 +153,6 @@ def faults(body, documents):
         yield f'cites "{name}", which is not in the repository'
 
 
-def tracked():
-    out = subprocess.run(
-        ["git", "-c", "safe.directory=*", "ls-files"], cwd=ROOT,
-        capture_output=True, text=True, check=True).stdout.split("\n")
-    return [p for p in out if p and os.path.isfile(os.path.join(ROOT, p))]
-
-
 def covers(wanted, path):
     if wanted.endswith("/*"):
         return os.path.dirname(path) == wanted[:-2]
@@ -169,7 +160,7 @@ def covers(wanted, path):
 
 
 def main():
-    files = tracked()
+    files = sources()
     documents = {os.path.basename(p) for p in files if p.endswith(".md")}
     wanted = tuple(a.rstrip("/") for a in sys.argv[1:]) or CLEAN
     bad = 0
