@@ -80,6 +80,7 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes)
 	c->deadline = loop_now(&p->w.loop) + p->call_ms;
 	c->held = 0;
 	c->notes = 0;
+	c->held_as[0] = '\0';
 	c->token.len = 0;
 	c->name[0] = '\0';
 	b = bucket_of(p, c->id);
@@ -162,7 +163,8 @@ static void
 note(struct proxy *p, struct call *c)
 {
 	uint64_t now = loop_now(&p->w.loop), waited = (now - c->held) / 1000;
-	char text[160], progress[24];
+	char text[160], call[64] = "a pending call (icctl pending)",
+			progress[24];
 
 	c->note = now + p->note_ms;
 	if (c->token.len == 0)
@@ -172,9 +174,12 @@ note(struct proxy *p, struct call *c)
 	 * follow, often begins at 1.
 	 */
 	(void)snprintf(progress, sizeof(progress), "0.%06u", ++c->notes);
+	if (c->held_as[0] != '\0')
+		(void)snprintf(call, sizeof(call),
+		    "pending call %s (icctl approve %s)", c->held_as,
+		    c->held_as);
 	(void)snprintf(text, sizeof(text),
-	    "waiting for approval by the user: %llu s of %u s; the user sees "
-	    "it with \"icctl pending\"",
+	    "waiting for approval: %s, %llu s of %u s", call,
 	    (unsigned long long)waited, c->held_ms / 1000);
 	answer_note(c, span_str(progress), SPAN(""), span_str(text));
 }
@@ -186,6 +191,15 @@ calls_held(struct proxy *p, struct call *c, uint32_t ms)
 	c->held_ms = ms;
 	c->deadline += ms;
 	note(p, c);
+}
+
+void
+calls_held_as(struct proxy *p, struct call *c, struct span name)
+{
+	memcpy(c->held_as, name.p, name.len);
+	c->held_as[name.len] = '\0';
+	if (c->held != 0)
+		note(p, c);
 }
 
 static void

@@ -29,7 +29,7 @@
 #define PROXY_MAX_SKIP ((size_t)256 << 20) /* bytes of an over-long line */
 #define PROXY_CALL_MS 300000U
 #define PROXY_LIST_MS 30000U /* time for servers to list their tools */
-#define PROXY_NOTE_MS 10000U /* between notes about a pending call */
+#define PROXY_NOTE_MS 2000U  /* between notes about a pending call */
 #define PROXY_CLOSE_MS 5000U /* time to read the last answer */
 #define PROXY_TIMERS 4U
 
@@ -55,6 +55,7 @@ struct call {
 	uint64_t note;     /* time of the next note */
 	uint32_t held_ms;
 	unsigned notes;
+	char held_as[9]; /* the id by which people answer it, or "" */
 	struct jsonrpc_id rid;         /* the agent's */
 	struct jsonrpc_id token;       /* len 0: no progress requested */
 	char name[PROXY_MAX_TOOL + 1]; /* the tool's, for messages */
@@ -172,6 +173,8 @@ void calls_end(struct proxy *, struct call *);
 /* Give up a call before its answer has come, and tell policyd. */
 void calls_cancel(struct proxy *, struct call *);
 void calls_held(struct proxy *, struct call *, uint32_t ms);
+/* Set the short id of a pending call: letters and digits. */
+void calls_held_as(struct proxy *, struct call *, struct span name);
 /* Arm the tick, because something has a deadline. */
 void calls_wake(struct proxy *);
 /* Check deadlines, and send notes about pending calls. */

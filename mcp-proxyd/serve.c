@@ -6,6 +6,7 @@
  */
 #include "proxy.h"
 
+#include <ctype.h>
 #include <unistd.h>
 
 #include "common/json/text.h"
@@ -66,6 +67,24 @@ on_held(struct chan *c, const union proto_any *msg, int fd)
 	if (call != NULL && call->agent != NULL && call->kind == CALL_TOOL &&
 	    call->held == 0)
 		calls_held(p, call, msg->HELD.ms);
+	return 0;
+}
+
+/* Icsupervisor sends HELD_AS and policyd HELD: either may come first. */
+static int
+on_held_as(struct chan *c, const union proto_any *msg, int fd)
+{
+	const struct msg_HELD_AS *m = &msg->HELD_AS;
+	struct proxy *p = chan_arg(c);
+	struct call *call = calls_find(p, m->id);
+
+	(void)fd;
+	for (size_t i = 0; i < m->name.len; i++)
+		if (!isalnum(m->name.p[i]))
+			return chan_violation(c, "malformed HELD_AS");
+	if (m->name.len != 0 && call != NULL && call->agent != NULL &&
+	    call->kind == CALL_TOOL)
+		calls_held_as(p, call, m->name);
 	return 0;
 }
 
@@ -218,6 +237,7 @@ const struct chan_handler proxy_handlers[] = {
     {MSG_CREDIT, on_credit},
     {MSG_PROGRESS, on_progress},
     {MSG_HELD, on_held},
+    {MSG_HELD_AS, on_held_as},
     {MSG_TOOLS, on_tools},
     {MSG_INSTANCE_BACK, on_instance_back},
     {MSG_SERVER, on_server},

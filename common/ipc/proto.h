@@ -129,6 +129,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(CREDIT,	0x040a,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(MOVED,	0x040b,	R(PROXY),	R(POLICY),	RUN,	0)	\
 	M(UNASKED,	0x040e,	R(AUDIT),	R(BACK),	RUN,	0)	\
+	M(HELD_AS,	0x040f,	R(SUP),		R(PROXY),	RUN,	0)	\
 	/* a call to the virtual server, which icsupervisor answers */		\
 	M(VIRTUAL,	0x040c,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(VIRTUAL_DONE,	0x040d,	R(SUP),		R(AUDIT),	RUN,	0)	\
@@ -417,6 +418,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_CANCEL(F, m)		F(m, u64, id, UINT64_MAX)
 #define F_HELD(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u32, ms, 3600000)
+/* The short id by which people answer it, for the agent's progress text. */
+#define F_HELD_AS(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, str, name, 8)
 /*
  * A decided call.  payload: the line for the server if the call is allowed
  * (with its newline), otherwise, and for the virtual server, the canonical

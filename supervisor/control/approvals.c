@@ -189,6 +189,16 @@ hold_read(struct hold *h, const struct msg_HOLD_SHOW *m)
 	return 0;
 }
 
+/* Tell the agent the id by which its call is answered. */
+static void
+hold_named(const struct hold *h)
+{
+	const struct msg_HELD_AS m = {.id = h->id, .name = span_str(h->sid)};
+
+	if ((h->id & KINDS) == 0)
+		child_send(ROLE_PROXY, 0, MSG_HELD_AS, &m, -1);
+}
+
 int
 approvals_add(const struct msg_HOLD_SHOW *m)
 {
@@ -217,6 +227,7 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 	budget_waiting(true);
 	sup_note("held %s: %s (%s)", h.sid,
 	    hold_label(&h, label, sizeof(label)), h.reason);
+	hold_named(&approvals_list[approvals_n - 1]);
 	hold_tell(&approvals_list[approvals_n - 1]);
 	notify_hold(&approvals_list[approvals_n - 1]);
 	return 0;

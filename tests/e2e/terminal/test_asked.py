@@ -66,6 +66,9 @@ def answered(p):
             "it is answered elsewhere")
     out = sh.until(rb"status \d+").decode()
     t.ok("got the secret" in out and "status 0" in out, "and so it ends", out)
+    t.ok(re.search(rf"note waiting for approval: pending call {ident} "
+                   rf"\(icctl approve {ident}\), \d+ s of \d+ s", out),
+         "the agent's progress notes had the call's id", out)
     sh.end()
 
 

@@ -18,8 +18,7 @@ static struct proxy *const p = &proxy_env;
 static char sock[64];
 static struct value_pool *pool;
 /* The test's ends of the channels. */
-struct chan *policy, *audit, *back[2];
-static struct chan *sup;
+struct chan *sup, *policy, *audit, *back[2];
 /* The messages that peers received, as text, one per line. */
 static char seen[65536];
 char closed_why[256];

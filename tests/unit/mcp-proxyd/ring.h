@@ -28,7 +28,7 @@
 	"\"},\"id\":" id "," V "}\n"
 
 /* The test's ends of the channels. */
-extern struct chan *policy, *audit, *back[2];
+extern struct chan *sup, *policy, *audit, *back[2];
 extern uint64_t last_call; /* id of the last CALL */
 /*
  * If set, auditd does not end a cancelled call at once, as it otherwise does.

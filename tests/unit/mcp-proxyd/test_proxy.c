@@ -226,6 +226,7 @@ static void
 test_held(void)
 {
 	const struct msg_HELD *m;
+	struct msg_HELD_AS as = {.name = SPAN("k3f9")};
 	struct msg_PROGRESS pr = {.progress = SPAN("1"),
 	    .total = SPAN("2.5"),
 	    .message = SPAN("half")};
@@ -238,15 +239,23 @@ test_held(void)
 	is_str(peers_saw(), "CALL 0 w 1 {}\n", "a call with a token");
 	m = &(const struct msg_HELD){.id = last_call, .ms = 60000};
 	(void)chan_send(policy, MSG_HELD, m, -1);
-#define NOTE(n, s)                                                             \
+#define NOTE(n, s, what)                                                       \
 	"{" V ",\"method\":\"notifications/progress\",\"params\":{"            \
-	"\"message\":\"waiting for approval by the user: " s " s of 60 s; "    \
-	"the user sees it with \\\"icctl pending\\\"\",\"progress\":0.00000" n \
-	",\"progressToken\":\"t\\\"\"}}\n"
-	is_str(get(fd), NOTE("1", "0"), "who waits is told at once");
+	"\"message\":\"waiting for approval: " what ", " s " s of 60 s\","     \
+	"\"progress\":0.00000" n ",\"progressToken\":\"t\\\"\"}}\n"
+	is_str(get(fd), NOTE("1", "0", "a pending call (icctl pending)"),
+	    "an agent that waits is told at once");
 	p->w.loop.now += PROXY_NOTE_MS;
 	calls_tick(p);
-	is_str(get(fd), NOTE("2", "10"), "and every 10 s");
+	is_str(get(fd), NOTE("2", "2", "a pending call (icctl pending)"),
+	    "and every 2 s");
+	as.id = last_call;
+	chan_phase(sup, PHASE_RUN);
+	chan_phase(p->w.sup, PHASE_RUN);
+	(void)chan_send(sup, MSG_HELD_AS, &as, -1);
+	is_str(get(fd),
+	    NOTE("3", "0", "pending call k3f9 (icctl approve k3f9)"),
+	    "the id by which it is answered is told when it is known");
 	pr.id = last_call;
 	(void)chan_send(back[0], MSG_PROGRESS, &pr, -1);
 	is_str(get(fd),
