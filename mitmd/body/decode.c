@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * gzip by zlib, zstd by libzstd, one body at a time from beginning to end.
- * Both libraries read bytes of the agent; they hold nothing else here, and
- * their state is gone when the body is through.
+ * Decodes gzip with zlib and zstd with libzstd, one whole body at a time. Both
+ * libraries parse bytes of the agent; this module holds no secret and keeps no
+ * decoder state between bodies.
  */
 #include "body/decode.h"
 
@@ -16,7 +16,7 @@
 
 struct decode {
 	struct span in;
-	uint64_t left; /* may still come out */
+	uint64_t left; /* output bytes still allowed */
 	int (*put)(void *, struct span);
 	void *arg;
 };
@@ -55,7 +55,7 @@ decode_gzip(struct decode *d)
 	    .avail_in = (uInt)d->in.len};
 	int e;
 
-	/* 16: gzip alone, no zlib header. */
+	/* 16 selects gzip only, without the zlib header. */
 	if (inflateInit2(&z, 15 + 16) != Z_OK)
 		return DECODE_NOMEM;
 	do {
@@ -95,7 +95,10 @@ decode_zstd(struct decode *d)
 	ZSTD_DStream *z;
 	size_t e;
 
-	/* A skippable frame is something else for readers that skip it. */
+	/*
+	 * Refuse a skippable frame at the start: some readers skip it and find
+	 * another body behind it.
+	 */
 	if (d->in.len < 4 || memcmp(d->in.p, "\x28\xb5\x2f\xfd", 4) != 0)
 		return DECODE_BAD;
 	if ((z = ZSTD_createDStream()) == NULL)
@@ -110,7 +113,7 @@ decode_zstd(struct decode *d)
 			break;
 		}
 		r = decode_put(d, out.pos);
-		/* Nothing more comes of what is not there. */
+		/* The input has ended inside the frame. */
 		if (r == DECODE_OK && e != 0 && in.pos == in.size &&
 		    out.pos < out.size)
 			r = DECODE_BAD;

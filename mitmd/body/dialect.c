@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The tables of body/dialect.h.  Sources: the public API references of the
- * providers; original.md 4.5.  A member that no row names leads to what is
- * opaque: arguments of tools, schemas, metadata, history that the provider
- * wrote.  Names of tools and members that fetch are listed generously, since
- * gateways take each other's.
+ * The tables of body/dialect.h, made from the public API references of the
+ * providers. A member without a row is opaque: arguments of tools, schemas,
+ * metadata, history that the provider wrote. Names of tools and of members that
+ * make the provider fetch something are listed for every provider that might
+ * take them, since gateways accept each other's.
  */
 #include "body/dialect.h"
 
 struct dialect_row {
 	enum dialect_ctx in;
-	const char *key; /* folded; "" is any */
+	const char *key; /* folded; "" matches any name */
 	enum dialect_ctx is;
 };
 
@@ -21,7 +21,7 @@ static const struct dialect_row anthropic_rows[] = {
 	{CTX_ROOT, "tools", CTX_TOOLS},
 	{CTX_ROOT, "toolchoice", CTX_CHOICE},
 	{CTX_ROOT, "mcpservers", CTX_REACH_MCP},
-	/* Where code runs that the provider executes. */
+	/* Containers in which the provider executes code. */
 	{CTX_ROOT, "container", CTX_REACH_TOOLS},
 	{CTX_ROOT, "plugins", CTX_REACH_TOOLS},
 	{CTX_ROOT, "model", CTX_MODEL},
@@ -131,21 +131,22 @@ static const struct dialect_row gemini_rows[] = {
 	{CTX_ROOT, "systeminstruction", CTX_MESSAGE},
 	{CTX_ROOT, "tools", CTX_GTOOLS},
 	{CTX_ROOT, "generatecontentrequest", CTX_ROOT},
-	{CTX_ROOT, "request", CTX_ROOT}, /* Code Assist wraps it */
+	{CTX_ROOT, "request", CTX_ROOT}, /* Code Assist wraps the request */
 	{CTX_MESSAGE, "parts", CTX_PART},
 	{CTX_PART, "filedata", CTX_FETCHED},
 	{CTX_PART, "functionresponse", CTX_MESSAGE},
 	{CTX_GTOOLS, "functiondeclarations", CTX_GTOOL},
-	{CTX_GTOOLS, "computeruse", CTX_GTOOL}, /* the agent's computer */
+	{CTX_GTOOLS, "computeruse", CTX_GTOOL}, /* the agent's own computer */
 	{CTX_GTOOLS, "mcpservers", CTX_REACH_MCP},
 	{CTX_GTOOLS, "", CTX_REACH_TOOLS},
 };
 
 /*
- * Amazon Bedrock: InvokeModel takes the maker's own body (Anthropic's, or one
- * like Converse's), Converse one for all.  A provider's tool in what a model
- * takes besides is one as well; what only counts tokens may hold a whole body
- * in base64, which is not seen and so is reach.
+ * Amazon Bedrock: InvokeModel takes the model vendor's own body (Anthropic's,
+ * or one like Converse's); Converse has one form for all. A provider's tool
+ * inside "additionalModelRequestFields" counts as well. The body of CountTokens
+ * may hold a whole request in base64, which the filter cannot read and
+ * therefore treats as reach.
  */
 static const struct dialect_row bedrock_rows[] = {
 	{CTX_ROOT, "messages", CTX_MESSAGE},
@@ -204,7 +205,7 @@ static const struct {
 #undef ROWS
 };
 
-/* A trailing * stands for any rest. */
+/* A trailing * matches any rest. */
 static const struct {
 	enum filter_dialect dialect;
 	const char *type;
@@ -236,7 +237,10 @@ static const struct {
 };
 /* clang-format on */
 
-/* As written, less case and underscores; -1: cannot be a name that we know. */
+/*
+ * Fold a member name: unescape it, drop case, underscores and dashes. Returns
+ * its length, or -1 if it cannot be a name in the tables.
+ */
 static int
 dialect_fold(struct span key, char dst[32])
 {

@@ -1,84 +1,88 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The shapes of request bodies as tables: which member of what leads to what,
- * and which tools the agent runs itself.  Private to the body filter.
+ * The shapes of request bodies as tables: the meaning of each member in each
+ * context, and the tools that the agent runs itself. Private to the body
+ * filter.
  */
 #ifndef BODY_DIALECT_H
 #define BODY_DIALECT_H
 
 #include "body/filter.h"
 
-/* What a value is; entries of an array are what the array is. */
+/* The meaning of a value. The elements of an array have that of the array. */
 enum dialect_ctx {
-	CTX_OPAQUE, /* nothing in it matters */
+	CTX_OPAQUE, /* ignored by the filter */
 	CTX_ROOT,
 	CTX_MESSAGE,
-	CTX_PART, /* of a message: an object of its own kind */
+	CTX_PART, /* a part of a message: an object with a type */
 	CTX_SOURCE,
 	CTX_FILE,
 	CTX_URL,     /* fetched unless it is a data: URL */
-	CTX_DATA,    /* bytes, or a URL where one is taken as well */
-	CTX_FETCHED, /* fetched whatever it says */
+	CTX_DATA,    /* bytes, or a URL where the provider also takes one */
+	CTX_FETCHED, /* fetched whatever its text */
 	CTX_VARS,
 	CTX_TOOLS,
-	CTX_GTOOLS, /* Gemini's: one member a kind of tool */
-	CTX_GTOOL,  /* such a member, kept */
-	CTX_CONFIG, /* Converse's: holds tools, and goes with the last */
+	CTX_GTOOLS, /* Gemini's tools: one member for each kind */
+	CTX_GTOOL,  /* a kind of tool that is kept */
+	CTX_CONFIG, /* Converse's configuration: holds tools, removed with the
+		       last one */
 	CTX_ENV,
 	CTX_CHOICE,
 	CTX_MODEL,
-	/* strings whose text says what their object is */
+	/* strings that say what their object is */
 	CTX_TYPE,
 	CTX_NAME,
 	CTX_LOCAL,
-	/* members that are a kind of reach by being there */
+	/* members whose presence alone is reach */
 	CTX_REACH_TOOLS,
 	CTX_REACH_MCP,
 	CTX_STORE,
 	CTX_BACKGROUND,
-	/* goes with the tools */
+	/* removed together with the tools */
 	CTX_WITH_TOOLS,
 	CTX_START, /* "type" of a WebSocket message */
-	/* chat completions: whether the answer streams, and says what it cost
-	 */
+	/* chat completions: streaming, and reporting of usage */
 	CTX_STREAM,
 	CTX_OPTIONS,
 	CTX_USAGE,
 };
 
-/* What the member `key` of an object in ctx is. */
+/* Returns the meaning of member `key` of an object in this context. */
 enum dialect_ctx dialect_member(
     enum filter_dialect, enum dialect_ctx, struct span key);
 
 enum dialect_tool {
 	TOOL_KEPT,  /* the agent runs it */
-	TOOL_LOCAL, /* if it says so */
+	TOOL_LOCAL, /* run by the agent if the body says so */
 	TOOL_MCP,
 	TOOL_GONE,
 };
-/* type: the text of its "type" as written. */
+/* `type` is the text of the tool's "type", as written. */
 enum dialect_tool dialect_tool(enum filter_dialect, struct span type);
-/* Is it that name, and not one that only folds to it? */
+/* Returns true if `key` is this very name and does not merely fold to it. */
 bool dialect_exact(struct span key, const char *name);
-/* What stands in place of a part that is stripped. */
+/* Returns the JSON that replaces a stripped part. */
 const char *dialect_filtered(enum filter_dialect);
 
 /*
- * body/usage.c: members that say whether a stream tells what it cost.  Names
- * that only some servers would take for these go, as does a usage that is not
- * wanted.
+ * body/usage.c: Read the members that decide whether a stream reports its
+ * usage. Remove spellings that only some servers would accept, and values that
+ * turn the report off.
  */
 void filter_usage(struct filter *, struct filter_frame *,
     const struct body_token *, enum dialect_ctx);
-/* Where nothing is said it is asked for. */
+/* Ask for usage in a stream if the body does not. */
 void filter_unmetered(struct filter *);
 
-/* body/edit.c: edits at or after off are dropped; one is added at the end. */
+/*
+ * body/edit.c: filter_unedit() drops the edits at or after `off`; filter_edit()
+ * adds one at the end.
+ */
 void filter_unedit(struct filter *, size_t off);
 void filter_edit(struct filter *, size_t off, size_t end, const char *with);
-/* The same, among those that are there already. */
+/* Insert an edit among the existing ones, in order. */
 void filter_place(struct filter *, size_t off, size_t end, const char *with);
-/* The outermost members that go, each with the comma that parts it. */
+/* Cut the outermost members that are marked, each with its comma. */
 void filter_root_end(struct filter *);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The edits of the body filter: sorted, disjoint, applied as pieces of the
- * text and of constants.
+ * The edits of the body filter: a sorted list without overlaps, applied as
+ * alternating pieces of the text and of constants.
  */
 #include "body/filter.h"
 
 #include "body/dialect.h"
 
-/* Edits from here on are within what goes, or is replaced. */
+/*
+ * Drop the edits from `off` on: they lie within something that is cut or
+ * replaced.
+ */
 void
 filter_unedit(struct filter *f, size_t off)
 {
@@ -39,7 +42,7 @@ filter_place(struct filter *f, size_t off, size_t end, const char *with)
 	f->edits[at] = (struct filter_edit){off, end - off, with};
 }
 
-/* [off, end) of the outermost object goes. */
+/* Cut [off, end) of the outermost object, and drop the edits within it. */
 static void
 filter_root_cut(struct filter *f, size_t off, size_t end)
 {
@@ -58,12 +61,15 @@ filter_root_cut(struct filter *f, size_t off, size_t end)
 	f->edits[at] = (struct filter_edit){off, end - off, ""};
 }
 
-/* The members that go, each with the comma that parts it from what stays. */
+/*
+ * Cut the marked members, each with the comma that separates it from those that
+ * stay.
+ */
 void
 filter_root_end(struct filter *f)
 {
 	struct filter_member *m = f->root;
-	size_t after = SIZE_MAX; /* the latest member that stays */
+	size_t after = SIZE_MAX; /* the last member that stays */
 	unsigned last = f->nroot;
 
 	for (unsigned i = 0; i < f->nnames && f->choice_name.p != NULL; i++)
@@ -99,7 +105,7 @@ filter_length(const struct filter *f)
 	return len;
 }
 
-/* Even: text up to an edit, odd: what stands in its place. */
+/* Even pieces are text up to an edit, odd ones its replacement. */
 bool
 filter_piece(const struct filter *f, unsigned *at, struct span *out)
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Escapes of JSON strings, and what they mean.  Holds nothing.
- */
+/* Decodes the escapes of JSON strings. Keeps no state. */
 #include "body/json.h"
 
 #include "common/json/text.h"
 
-/* Four hex digits at p: their value, or -1. */
+/* Returns the value of four hex digits at `p`, or -1. */
 static int
 json_hex4(const uint8_t *p, const uint8_t *end)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Composes one message of an event stream.  Holds nothing, and writes only
- * what it is given.
+ * Composes one message of an event stream. Keeps no state and writes only its
+ * arguments.
  */
 #include "body/event_stream.h"
 
@@ -11,7 +11,7 @@
 
 #define EVENT_PRELUDE 12U
 #define EVENT_MAX_PAYLOAD (1U << 20)
-#define EVENT_STRING 7U /* a header's type */
+#define EVENT_STRING 7U /* header type: string */
 
 static void
 event_put_u32(struct buf *b, size_t n)
@@ -22,7 +22,7 @@ event_put_u32(struct buf *b, size_t n)
 	buf_add(b, p, sizeof(p));
 }
 
-/* Of what was added since `at`. */
+/* Append the CRC of everything added since `at`. */
 static void
 event_put_crc(struct buf *b, size_t at)
 {

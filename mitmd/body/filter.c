@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The body filter: walks the tokens of a body with a frame for each open
- * container, and notes what is to be cut.  Edits come out sorted, since an
- * outer cut swallows those within it.  The outermost members are decided at
- * the end: whether a choice of tool may stay depends on the tools.  Takes
- * bytes of the agent; holds them nowhere, and points only into them.
+ * container and notes what to cut. Edits come out sorted, since an outer cut
+ * swallows those within it. The outermost members are decided last, because a
+ * choice of tool may stay only if its tool does. The text comes from the agent:
+ * the filter points into it and copies none of it.
  */
 #include "body/filter.h"
 
 #include "body/dialect.h"
 
-#define FILTERED_ONLINE ":online" /* a gateway's name for "search the web" */
+#define FILTERED_ONLINE ":online" /* how gateways spell "search the web" */
 
-/* Reach of that kind is there. true: take it out. */
+/* Note one use of this kind of reach. Returns true if it must be taken out. */
 static bool
 filter_hit(struct filter *f, enum filter_kind kind)
 {
@@ -32,7 +32,10 @@ filter_hit(struct filter *f, enum filter_kind kind)
 	return false;
 }
 
-/* What the provider would fetch goes with the part that names it. */
+/*
+ * Strip the part that names a URL which the provider would fetch, or refuse the
+ * body.
+ */
 static void
 filter_hit_url(struct filter *f)
 {
@@ -48,7 +51,7 @@ filter_hit_url(struct filter *f)
 			return;
 		}
 	}
-	/* No element of a list, so nothing could stand in its place. */
+	/* Not an element of a list: nothing can replace it. */
 	f->refused = FILTER_URLS;
 	f->no = true;
 }
@@ -67,7 +70,10 @@ filter_is_data(struct span s)
 	return true;
 }
 
-/* Base64 has neither a colon nor an escape but of the slash. */
+/*
+ * Returns true if the string can only be base64: no colon, and no escape except
+ * of a slash.
+ */
 static bool
 filter_is_bytes(struct span s)
 {
@@ -95,7 +101,7 @@ filter_store(struct filter *f, struct filter_frame *fr,
 		return;
 	if (!filter_hit(f, kind))
 		return;
-	/* Without a word the responses API stores. */
+	/* The responses API stores unless told otherwise. */
 	if (kind == FILTER_STORE && f->dialect == FILTER_RESPONSES &&
 	    (t->type == BODY_ATOM || t->type == BODY_STRING))
 		filter_edit(f, t->start, t->end, "false");
@@ -126,7 +132,7 @@ filter_model(struct filter *f, const struct body_token *t)
 	filter_edit(f, t->end - 1 - end.len, t->end - 1, "");
 }
 
-/* A member of the outermost object. */
+/* Record a member of the outermost object. */
 static void
 filter_root(struct filter *f, const struct body_token *t, enum dialect_ctx is)
 {
@@ -144,7 +150,7 @@ filter_root(struct filter *f, const struct body_token *t, enum dialect_ctx is)
 	f->input |= is == CTX_PART || is == CTX_VARS;
 }
 
-/* A value begins in fr: what it is, and what follows from that alone. */
+/* Act on a value that begins in frame `fr` and means `is`. */
 static void
 filter_value(struct filter *f, struct filter_frame *fr,
     const struct body_token *t, enum dialect_ctx is)
@@ -226,7 +232,7 @@ filter_value(struct filter *f, struct filter_frame *fr,
 	}
 }
 
-/* The latest entry of fr is complete; the text goes on at `next`. */
+/* End the latest entry of `fr`; the text continues at `next`. */
 static void
 filter_entry_end(
     struct filter *f, struct filter_frame *fr, size_t next, bool comma)
@@ -291,7 +297,7 @@ filter_tool_end(
 		f->choice_gone = true;
 }
 
-/* A container is complete: what its members said of it. */
+/* Close the innermost container and act on what its members said about it. */
 static void
 filter_close(struct filter *f, size_t end)
 {
@@ -367,7 +373,10 @@ filter_token(struct filter *f, const struct body_token *t)
 		filter_open(f, t, is);
 }
 
-/* Where nothing is said the responses API stores: it is said. */
+/*
+ * Add "store":false if the body does not mention it: the responses API stores
+ * by default.
+ */
 static void
 filter_unstored(struct filter *f)
 {

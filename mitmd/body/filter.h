@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a request body asks the provider to do on its own: tools that the
- * provider runs, remote MCP servers, URLs that it fetches, answers that it
- * keeps, work that goes on after the connection.  Each would be a way out
- * that passes no policy.  The body is read once, without a tree; the result
- * is a list of edits.  What is not understood as harmless counts as reach:
- * tools of kinds not listed here go, too.
+ * Finds what a request body asks the provider to do on its own ("reach"): tools
+ * that the provider runs, remote MCP servers, URLs that it fetches, answers
+ * that it keeps, work that continues after the connection. Each would be a way
+ * out that no policy sees. The body is read once, without building a tree; the
+ * result is a list of edits. Anything not known to be harmless counts as reach,
+ * including kinds of tools that are not listed.
  *
- * Member names are compared folded (case, underscores): providers that take
- * `file_data` for `fileData` read what we read.
+ * Member names are compared folded (case, underscores, dashes), because
+ * providers that accept `file_data` for `fileData` would otherwise read more
+ * than the filter does.
  */
 #ifndef BODY_FILTER_H
 #define BODY_FILTER_H
@@ -18,37 +19,41 @@
 
 #define FILTER_MAX_EDITS 4096U
 #define FILTER_MAX_ROOT 128U /* members of the outermost object */
-#define FILTER_MAX_NAMES 32U /* of tools that were taken out */
+#define FILTER_MAX_NAMES 32U /* names of removed tools */
 
 enum filter_result {
 	FILTER_SAME,
-	FILTER_CHANGED, /* edits */
-	FILTER_REFUSED, /* refused says what for */
-	FILTER_BAD,     /* not strict JSON, or no object: why, at */
-	FILTER_LIMIT,   /* too many edits or members */
+	FILTER_CHANGED, /* apply the edits */
+	FILTER_REFUSED, /* `refused` is the reason */
+	FILTER_BAD, /* not strict JSON, or not an object: see `why` and `at` */
+	FILTER_LIMIT, /* too many edits or members */
 };
 
-/* Bytes [off, off + len) become the text `with`. Rising, disjoint. */
+/*
+ * Replace the bytes [off, off + len) by `with`. Edits are sorted and do not
+ * overlap.
+ */
 struct filter_edit {
 	size_t off, len;
-	const char *with; /* constant, may be "" */
+	const char *with; /* a constant, possibly "" */
 };
 
-/* body/filter.c's own: one for each container that is open. */
+/* An open container. Private to body/filter.c. */
 struct filter_frame {
 	uint8_t ctx; /* enum dialect_ctx */
 	bool object, root;
-	size_t start; /* of it */
+	size_t start; /* offset of the container */
 	/* its entries (members or elements) so far */
-	size_t entry; /* where the latest began; SIZE_MAX: none since a comma */
-	size_t end;   /* where it ended */
-	size_t comma; /* after the latest kept one; SIZE_MAX: none */
+	size_t entry; /* start of the latest; SIZE_MAX: none since a comma */
+	size_t end;   /* end of the latest entry */
+	size_t comma; /* after the comma behind the last kept entry; SIZE_MAX:
+			 none */
 	unsigned kept, gone;
-	bool drop; /* the latest is to go */
-	/* what its members say */
+	bool drop; /* cut the latest entry */
+	/* found in its members */
 	uint8_t tool; /* enum dialect_tool */
 	bool local, url;
-	bool unused; /* all tools that it configures are gone */
+	bool unused; /* all tools that it configures are removed */
 	struct span name;
 };
 
@@ -62,10 +67,10 @@ struct filter {
 	struct filter_edit edits[FILTER_MAX_EDITS];
 	unsigned nedits;
 	enum filter_kind refused;
-	bool hit[FILTER_KINDS]; /* found, and stripped */
+	bool hit[FILTER_KINDS]; /* kinds found and stripped */
 	const char *why;
 	size_t at;
-	/* the work */
+	/* internals */
 	struct body_json json;
 	const struct filter_rules *rules;
 	enum filter_dialect dialect;
@@ -77,28 +82,31 @@ struct filter {
 	struct span names[FILTER_MAX_NAMES];
 	unsigned nnames;
 	struct span choice_name;
-	bool choice_gone; /* it asks for a tool that is not there */
-	bool emptied;     /* of the outermost tools nothing is left */
-	bool stored;      /* "store" was there */
-	bool input;       /* it asks for an answer */
-	bool other;       /* it is a message of another kind */
+	bool choice_gone; /* the body requires a removed tool */
+	bool emptied;     /* the outermost list of tools is now empty */
+	bool stored;      /* "store" is present */
+	bool input;       /* the body asks for an answer */
+	bool other;       /* a WebSocket message of another kind */
 	bool no, limit;   /* refused; over a limit */
 	/* chat completions */
-	bool stream;    /* the answer will be events */
-	size_t options; /* where stream_options begin; SIZE_MAX: none */
+	bool stream;    /* the answer will be a stream of events */
+	size_t options; /* offset of stream_options; SIZE_MAX: none */
 	bool options_object;
-	bool options_kept; /* they have members that stay */
-	bool usage;        /* they ask for the usage */
+	bool options_kept; /* some members of stream_options stay */
+	bool usage;        /* stream_options asks for the usage */
 };
 
-/* Text < 4 GiB; seed as in body/json.h. The struct is large: have one. */
+/*
+ * The text is under 4 GiB; `seed` as in body/json.h. The struct is large:
+ * allocate it once.
+ */
 enum filter_result filter_body(struct filter *, const struct filter_rules *,
     enum filter_dialect, struct span, const uint64_t seed[2]);
-/* The length after the edits. */
+/* Returns the length of the body after the edits. */
 size_t filter_length(const struct filter *);
 /*
- * The pieces of the edited body in order: *at counts them, from 0. false
- * after the last; pieces may be empty.
+ * Return the edited body piece by piece: `*at` counts pieces, from 0. Returns
+ * false after the last. A piece may be empty.
  */
 bool filter_piece(const struct filter *, unsigned *at, struct span *);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Bodies that are held.  Holds bytes of the agent and looks at none.
+ * Stores bodies that are held back. The bytes come from the agent and are not
+ * inspected here.
  */
 #include "body/hold.h"
 
@@ -46,7 +47,7 @@ hold_write(struct hold *h, struct span s)
 	return 0;
 }
 
-/* It outgrows the heap. */
+/* Spill to a memfd. */
 static int
 hold_spill(struct hold *h)
 {
@@ -63,7 +64,10 @@ hold_room(struct hold *h, size_t n)
 {
 	if (h->fd != -1 || h->all > HOLD_HEAP || n > HOLD_HEAP - h->heap.len)
 		return NULL;
-	/* One place for all of it, not a larger one time and again. */
+	/*
+	 * Allocate the whole expected length at once instead of growing in
+	 * steps.
+	 */
 	if (h->heap.cap == 0 && n < h->all)
 		n = h->all;
 	return buf_room(&h->heap, n);

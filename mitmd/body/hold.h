@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A body that is held whole before it goes on: in memory while it is small,
- * else in a memfd, so that a request costs this process HOLD_HEAP bytes of
- * heap at most, however large it is.  Only ours: no other process is given
- * the memfd.
+ * A body that is held whole before it is sent on: in memory while it is small,
+ * otherwise in a memfd, so that no request costs this process more than
+ * HOLD_HEAP bytes of heap. The memfd is never given to another process.
  */
 #ifndef HOLD_H
 #define HOLD_H
@@ -14,25 +13,28 @@
 
 struct hold {
 	struct buf heap;
-	int fd;             /* -1: all is in heap */
-	const uint8_t *map; /* of fd, once it is looked at */
-	size_t all;         /* bytes that it will have; 0: nobody knows */
+	int fd;             /* -1: everything is in `heap` */
+	const uint8_t *map; /* mapping of `fd`, made by hold_look() */
+	size_t all;         /* expected length; 0 if unknown */
 	size_t size;        /* bytes put */
-	size_t taken;       /* of them, off again at the front */
+	size_t taken;       /* bytes already taken off the front */
 };
 
 void hold_init(struct hold *);
-/* Empty again; gives all memory back. Keeps errno. */
+/* Empty it and release all memory. Keeps errno. */
 void hold_reset(struct hold *);
-/* More at the end. -1 with errno. Not once it was looked at. */
+/* Append. Not allowed after hold_look(). Returns 0, or -1 with errno. */
 int hold_put(struct hold *, struct span);
 /*
- * Where n more bytes may be written instead; hold_grow says how many were.
- * NULL: they must be put.
+ * Returns space for `n` more bytes, to be committed with hold_grow(), or NULL
+ * if they must go through hold_put().
  */
 uint8_t *hold_room(struct hold *, size_t n);
 void hold_grow(struct hold *, size_t n);
-/* All that is left of it. -1 with errno. Dies with the next change. */
+/*
+ * Set `*out` to everything that is left, valid until the next change. Returns
+ * 0, or -1 with errno.
+ */
 int hold_look(struct hold *, struct span *);
 void hold_take(struct hold *, size_t);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The scanner of body/json.h.  It never reads at or past the end, and takes
- * bytes of the agent; what it says of them is constant text and an offset.
+ * The scanner of body/json.h. It never reads at or past the end of its input,
+ * which comes from the agent; its errors are a constant text and an offset.
  */
 #include "body/json.h"
 
@@ -9,10 +9,10 @@
 
 enum {
 	WANT_VALUE,
-	WANT_ELEMENT, /* or the end of an array just begun */
-	WANT_MEMBER,  /* a name, or the end of an object just begun */
+	WANT_ELEMENT, /* or the end of an array that has just begun */
+	WANT_MEMBER,  /* a name, or the end of an object that has just begun */
 	WANT_NAME,
-	WANT_COMMA, /* or the end of what is open */
+	WANT_COMMA, /* or the end of the open container */
 	WANT_END,
 };
 
@@ -50,7 +50,7 @@ json_space(struct body_json *j)
 		j->p++;
 }
 
-/* The string whose quote is at j->p. */
+/* Read the string that begins with the quote at j->p. */
 static int
 json_string(struct body_json *j, struct span *out)
 {
@@ -105,7 +105,7 @@ json_atom(struct body_json *j, struct span *out)
 	return 0;
 }
 
-/* What is open ends with c. */
+/* Close the innermost container, which must end with `c`. */
 static enum body_token_type
 json_close(struct body_json *j, uint8_t c)
 {
@@ -136,7 +136,7 @@ json_open(struct body_json *j, bool object)
 	return object ? BODY_OBJECT : BODY_ARRAY;
 }
 
-/* A member's name and its colon. */
+/* Read a member's name and its colon. */
 static int
 json_name(struct body_json *j)
 {

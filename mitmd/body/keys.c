@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Names of the objects that are open, to see one that comes twice: a stack,
- * since objects close in the reverse order, threaded through a hash table.
- * The hash is SipHash-1-3 under a key of the caller's.
+ * Detects duplicate member names: the names of all open objects, on a stack
+ * (objects close in reverse order) threaded through a hash table. The hash is
+ * SipHash-1-3 with the caller's seed.
  */
 #include "body/json.h"
 
@@ -59,7 +59,7 @@ keys_hash(const uint64_t seed[2], struct span s)
 	return (uint32_t)(w ^ w >> 32);
 }
 
-/* Unescaped, into the buffer only where there is something to unescape. */
+/* Returns the name without escapes; uses `buf` only if there are any. */
 static struct span
 keys_plain(struct span s, uint8_t buf[BODY_MAX_KEY])
 {
@@ -67,12 +67,12 @@ keys_plain(struct span s, uint8_t buf[BODY_MAX_KEY])
 
 	if (s.len == 0 || memchr(s.p, '\\', s.len) == NULL)
 		return s;
-	/* An escape is never shorter than what it means. */
+	/* An escape is never shorter than its meaning. */
 	n = body_json_unescape(s, buf, BODY_MAX_KEY);
 	return span_of(buf, n < 0 ? 0 : (size_t)n);
 }
 
-/* 0, 1: it is there already, -1: over a limit. */
+/* Returns 0, 1 if the name is a duplicate, or -1 if a limit is exceeded. */
 int
 body_keys_add(struct body_json *j, struct span key)
 {
@@ -84,7 +84,7 @@ body_keys_add(struct body_json *j, struct span key)
 	if (key.len > BODY_MAX_KEY || j->nkeys == BODY_MAX_KEYS)
 		return -1;
 	plain = keys_plain(key, mine);
-	/* The depth stands for the object: only one is open there. */
+	/* The depth identifies the object: only one is open at each depth. */
 	hash = keys_hash(j->seed, plain) + j->depth * 0x9e3779b1U;
 	bucket = &j->bucket[hash % BODY_BUCKETS];
 	for (uint32_t i = *bucket; i != 0; i = k->next) {

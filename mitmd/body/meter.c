@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The meter: finds the JSON texts in an answer and adds their counts up in
- * one form.  Counts that come again are totals so far: the latest is right,
- * also when the answer is cut off after it.
+ * The meter: finds the JSON texts in an answer and reduces their counts to one
+ * form. A repeated count is a running total: the latest is right, even if the
+ * answer is cut off after it.
  */
 #include "body/meter.h"
 
@@ -36,14 +36,14 @@ meter_format_of(struct span type)
 	return METER_NONE;
 }
 
-/* A line is over: an empty one ends the event. LF, CR and CRLF all count. */
+/* End a line. An empty one ends the event. LF, CR and CRLF all end lines. */
 static void
 meter_line_end(struct meter *m)
 {
 	if (!m->any)
 		meter_json_begin(&m->json);
 	else if (m->field == FIELD_LEN)
-		/* The lines of an event's data are parted by LF. */
+		/* Lines of an event's data are joined with LF. */
 		meter_json_feed(m, SPAN("\n"));
 	m->any = false;
 	m->field = 0;
@@ -120,10 +120,13 @@ meter_read(const struct meter *m, struct meter_usage *u)
 	uint64_t in;
 
 	*u = (struct meter_usage){.seen = m->have != 0};
-	/* Without a word about a cache beside the input it is within. */
+	/*
+	 * Unless the answer counts cached tokens separately, the input includes
+	 * them.
+	 */
 	u->cache_read = c[METER_READ] + c[METER_CACHED];
 	u->cache_write = c[METER_WRITE];
-	/* Some gateways give both names. */
+	/* Some gateways send both names. */
 	in = c[(m->have >> METER_INPUT & 1) != 0 ? METER_INPUT : METER_PROMPT];
 	u->in = meter_less(in + c[METER_TOOL_PROMPT], c[METER_CACHED]);
 	u->out = c[METER_OUTPUT] + c[METER_CANDIDATES] + c[METER_THOUGHTS];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What an answer of a provider says it cost: tokens and model, read while the
- * answer passes, from JSON, server-sent events or Amazon's event streams, over
- * any split, in constant memory.  Counts come from the provider; nothing that a
- * model writes stands where they are looked for.  A text that is not JSON, or
- * deeper than is looked at, is passed over.
+ * Reads the usage that a provider reports in an answer: tokens and model. The
+ * answer is read while it passes, as JSON, server-sent events or Amazon's event
+ * streams, however it is split, in constant memory. The counts are the
+ * provider's own; no text that a model writes can appear where they are looked
+ * for. Texts that are not JSON, or nested too deep, are skipped.
  *
- * One form for all: `in` is what was read at the full price, `cache_read` and
- * `cache_write` came besides it; `reasoning` is a part of `out`.
+ * The result has one form for all providers: `in` is the input at full price,
+ * excluding `cache_read` and `cache_write`; `out` includes `reasoning`.
  */
 #ifndef METER_H
 #define METER_H
@@ -17,7 +17,7 @@
 #define METER_MAX_DEPTH 64U
 #define METER_MAX_KEY 40U
 #define METER_MAX_MODEL 128U
-#define METER_MAX_COUNT 1000000000000ULL /* of tokens, in one answer */
+#define METER_MAX_COUNT 1000000000000ULL /* tokens, in one answer */
 
 enum meter_format {
 	METER_NONE,
@@ -28,21 +28,22 @@ enum meter_format {
 
 struct meter_usage {
 	uint64_t in, out, cache_read, cache_write, reasoning;
-	bool seen; /* any count was there */
+	bool seen; /* the answer had at least one count */
 	char model[METER_MAX_MODEL + 1];
 };
 
-/* meter.c's and its scanner's own: counts as they stood there. */
+/* The counts as providers name them. Private to the meter. */
 enum meter_count {
-	METER_INPUT,  /* Anthropic, responses; beside, or with the cached */
-	METER_PROMPT, /* chat, Gemini: with the cached */
+	METER_INPUT,  /* Anthropic, responses; may exclude or include the cached
+		       */
+	METER_PROMPT, /* chat, Gemini: including the cached */
 	METER_OUTPUT,
-	METER_CANDIDATES, /* Gemini: without the thoughts */
+	METER_CANDIDATES, /* Gemini: excluding the thoughts */
 	METER_THOUGHTS,
 	METER_TOOL_PROMPT,
-	METER_READ, /* beside the input */
+	METER_READ, /* in addition to the input */
 	METER_WRITE,
-	METER_CACHED, /* within the input */
+	METER_CACHED, /* part of the input */
 	METER_REASONING,
 	METER_COUNTS,
 };
@@ -55,51 +56,51 @@ enum meter_state {
 	METER_IN_STRING,
 	METER_IN_NAME,
 	METER_IN_ATOM,
-	METER_LOST, /* until the next text */
+	METER_LOST, /* skip to the next text */
 };
 
 struct meter_json {
 	enum meter_state state;
-	bool escaped;   /* within a string: the latest was a backslash */
-	uint8_t wanted; /* what the value is, when it is wanted */
+	bool escaped;   /* the last byte of the string was a backslash */
+	uint8_t wanted; /* meaning of this value; 0 if not wanted */
 	unsigned depth;
-	uint64_t objects; /* bit n: what is open at n is one */
+	uint64_t objects; /* bit n: the container at depth n is an object */
 	uint8_t ctx[METER_MAX_DEPTH];
-	uint8_t next; /* what the value to come is */
-	unsigned len; /* of text[], or more: too long */
+	uint8_t next; /* meaning of the next value */
+	unsigned len; /* bytes in text[]; larger if it did not fit */
 	char text[METER_MAX_MODEL + 1];
 };
 
 /*
- * Of Amazon's event streams: frames of a prelude (length, length of the
- * headers, CRC), headers, a payload and a CRC of it all.  The payload is an
- * event's JSON, or in an event "chunk" an object of strings, of which "bytes"
- * is that JSON in base64.
+ * Amazon's event streams: frames of a prelude (length, length of the headers,
+ * CRC), headers, a payload, and a CRC of it all. The payload is an event's
+ * JSON, or, in an event "chunk", an object of strings whose "bytes" is that
+ * JSON in base64.
  */
 #define METER_AWS_PRELUDE 12U
-#define METER_AWS_HEADERS 256U      /* longer ones are not looked into */
-#define METER_AWS_FRAME (32U << 20) /* a longer one is none */
+#define METER_AWS_HEADERS 256U      /* longer ones are ignored */
+#define METER_AWS_FRAME (32U << 20) /* a longer length is an error */
 
 enum meter_aws_state {
 	METER_AWS_PRELUDE_IN,
 	METER_AWS_HEADERS_IN,
 	METER_AWS_PAYLOAD_IN,
 	METER_AWS_CRC_IN,
-	METER_AWS_LOST, /* for good: where the next frame is, is unknown */
+	METER_AWS_LOST, /* the start of the next frame is unknown */
 };
 
 struct meter_aws {
 	enum meter_aws_state state;
 	uint32_t part; /* bytes of the frame so far */
-	uint32_t left; /* bytes of this part */
+	uint32_t left; /* bytes left in this part of the frame */
 	uint32_t headers, payload;
-	uint32_t crc;  /* of the frame so far */
+	uint32_t crc;  /* CRC of the frame so far */
 	unsigned have; /* bytes in `text` */
-	bool chunk;    /* the payload holds the event in base64 */
+	bool chunk;    /* the payload has the event in base64 */
 	/* within such a payload */
 	bool string, escaped, value, bytes;
-	unsigned len;  /* of a name */
-	uint32_t bits; /* of base64 not yet written */
+	unsigned len;  /* bytes in name[] */
+	uint32_t bits; /* base64 digits not yet written */
 	unsigned nbits;
 	char name[8];
 	uint8_t text[METER_AWS_HEADERS];
@@ -109,33 +110,33 @@ struct meter {
 	enum meter_format format;
 	struct meter_json json;
 	uint64_t counts[METER_COUNTS];
-	uint16_t have; /* bit n: counts[n] was there */
+	uint16_t have; /* bit n: counts[n] was in the answer */
 	char model[METER_MAX_MODEL + 1];
 	struct meter_aws aws;
-	/* what they were before the frame, should its CRC be wrong */
+	/* the state before this frame, restored if its CRC is wrong */
 	uint64_t before[METER_COUNTS];
 	uint16_t had;
-	/* of server-sent events */
-	bool any, cr;   /* the line has a byte; the latest was CR */
-	unsigned field; /* bytes of "data:" that fit so far */
+	/* server-sent events */
+	bool any, cr;   /* the line is not empty; the last byte was CR */
+	unsigned field; /* bytes of "data:" matched so far */
 };
 
 void meter_begin(struct meter *, enum meter_format);
-/* By the Content-Type of an answer. */
+/* Returns the format for an answer's Content-Type. */
 enum meter_format meter_format_of(struct span type);
-/* The next bytes of the decoded body. */
+/* Feed the next bytes of the decoded body. */
 void meter_feed(struct meter *, struct span);
-/* What is known by now. */
+/* Report the usage known so far. */
 void meter_read(const struct meter *, struct meter_usage *);
 
-/* meter_json.c: one JSON text, its tokens to meter->counts. */
+/* meter_json.c: Scan one JSON text and store its counts in meter->counts. */
 void meter_json_begin(struct meter_json *);
 void meter_json_feed(struct meter *, struct span);
 /* meter_aws.c */
 void meter_aws_feed(struct meter *, struct span);
 /*
- * How many of the latest bytes belong to a frame that is not whole; SIZE_MAX:
- * where frames begin is unknown.
+ * Returns how many of the latest bytes belong to an incomplete frame, or
+ * SIZE_MAX if the start of the frames is unknown.
  */
 size_t meter_aws_part(const struct meter *);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Amazon's event streams in pieces: frames are walked by their lengths, what
- * is JSON in them goes to the scanner.  Nothing is gathered but a frame's
- * prelude and its first headers.  Once a length or a CRC is wrong nothing
- * more is read: it may cost a count, never more.
+ * Reads Amazon's event streams in pieces: walks frames by their lengths and
+ * passes their JSON to the scanner. Only a frame's prelude and first headers
+ * are buffered. After a wrong length or CRC the rest is ignored: that may lose
+ * a count, nothing else.
  */
 #include <zlib.h>
 
@@ -22,7 +22,7 @@ aws_crc(struct meter_aws *a, const uint8_t *p, size_t n)
 	a->crc = (uint32_t)crc32(a->crc, p, (uInt)n);
 }
 
-/* Of header names and values only ":event-type" (a string) is wanted. */
+/* Returns true if the string header ":event-type" is "chunk". */
 static bool
 aws_is_chunk(const uint8_t *p, size_t n)
 {
@@ -71,7 +71,7 @@ aws_begin(struct meter *m)
 	meter_json_begin(&m->json);
 }
 
-/* Goes on to the next part that is not empty. */
+/* Go on to the next part that is not empty. */
 static void
 aws_next(struct meter *m)
 {
@@ -116,7 +116,7 @@ aws_prelude(struct meter *m)
 	aws_next(m);
 }
 
-/* Gathers `want` bytes in text; how many of p it took. */
+/* Collect `want` bytes in `text`. Returns how many bytes of `p` were used. */
 static size_t
 aws_gather(struct meter_aws *a, const uint8_t *p, size_t n, size_t want)
 {
@@ -129,7 +129,7 @@ aws_gather(struct meter_aws *a, const uint8_t *p, size_t n, size_t want)
 	return take;
 }
 
-/* What a digit of base64 stands for; -1: it is none. */
+/* Returns the value of a base64 digit, or -1. */
 static int
 aws_digit(uint8_t c)
 {
@@ -142,7 +142,10 @@ aws_digit(uint8_t c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* A byte of a string; what it completes at out: 1 or 0 bytes. */
+/*
+ * Read a byte of a string. Returns the number of bytes decoded to `out`: 0 or
+ * 1.
+ */
 static size_t
 aws_string(struct meter_aws *a, uint8_t c, uint8_t *out)
 {
@@ -165,7 +168,7 @@ aws_string(struct meter_aws *a, uint8_t c, uint8_t *out)
 	return 1;
 }
 
-/* Outside of strings: what the next one is. */
+/* Outside strings: determine whether the next string is a name or a value. */
 static void
 aws_between(struct meter_aws *a, uint8_t c)
 {
@@ -181,7 +184,7 @@ aws_between(struct meter_aws *a, uint8_t c)
 	}
 }
 
-/* {"bytes":"...","p":"..."}: names and strings, nothing within them. */
+/* Read {"bytes":"...","p":"..."}, an object that holds nothing but strings. */
 static void
 aws_chunk(struct meter *m, const uint8_t *p, size_t n)
 {
@@ -193,7 +196,9 @@ aws_chunk(struct meter *m, const uint8_t *p, size_t n)
 		if (!a->string) {
 			aws_between(a, p[i]);
 		} else if (a->escaped || (p[i] != '"' && p[i] != '\\')) {
-			/* A slash may be escaped in JSON, and is a digit. */
+			/*
+			 * JSON may escape the slash, which is a base64 digit.
+			 */
 			a->escaped = false;
 			len += aws_string(a, p[i], out + len);
 		} else {
@@ -230,7 +235,7 @@ aws_end(struct meter *m)
 	a->state = METER_AWS_LOST;
 }
 
-/* Some of p; how much. */
+/* Consume some of `p`. Returns how much. */
 static size_t
 aws_step(struct meter *m, const uint8_t *p, size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The meter's scanner: JSON in pieces, of which only counts and a model's
- * name in known places are kept.  It is no checker: what is not JSON is lost,
- * and may cost a count, never more.
+ * The meter's scanner: reads JSON in pieces and keeps only the counts and the
+ * model's name found in known places. It does not validate: input that is not
+ * JSON may lose a count, nothing else.
  */
 #include <stdlib.h>
 
@@ -10,14 +10,14 @@
 #include "common/json/text.h"
 
 enum meter_ctx {
-	MC_NONE, /* nothing in it is wanted */
+	MC_NONE, /* ignored */
 	MC_ROOT,
-	MC_WRAP, /* what may hold the usage: message, response */
+	MC_WRAP, /* may hold the usage: message, response */
 	MC_USAGE,
 	MC_IN_DETAILS,
 	MC_OUT_DETAILS,
 	MC_MODEL, /* a string */
-	MC_COUNT, /* + enum meter_count: a number */
+	MC_COUNT, /* plus enum meter_count: a number */
 };
 
 /* clang-format off */
@@ -48,7 +48,10 @@ static const struct {
 	{MC_USAGE, "cache_read_input_tokens", MC_COUNT + METER_READ},
 	{MC_USAGE, "cache_creation_input_tokens", MC_COUNT + METER_WRITE},
 	{MC_USAGE, "cachedContentTokenCount", MC_COUNT + METER_CACHED},
-	/* Bedrock: Converse, and what it adds to any model's last event. */
+	/*
+	 * Bedrock: Converse, and the members it adds to the last event of any
+	 * model.
+	 */
 	{MC_USAGE, "inputTokens", MC_COUNT + METER_INPUT},
 	{MC_USAGE, "outputTokens", MC_COUNT + METER_OUTPUT},
 	{MC_USAGE, "cacheReadInputTokens", MC_COUNT + METER_READ},
@@ -96,7 +99,7 @@ json_keep(struct meter_json *j, const uint8_t *p, size_t n)
 	j->len += (unsigned)n;
 }
 
-/* A name is complete: what its value is. */
+/* A member's name is complete: find the meaning of its value. */
 static void
 json_named(struct meter_json *j)
 {
@@ -145,7 +148,10 @@ json_open(struct meter_json *j, bool object)
 		j->objects |= 1ULL << j->depth;
 	else
 		j->objects &= ~(1ULL << j->depth);
-	/* An array at the root is a list of answers; others hold none. */
+	/*
+	 * An array at the root is a list of answers; other arrays hold no
+	 * counts.
+	 */
 	if (!object && !(j->depth == 0 && j->next == MC_ROOT))
 		j->next = MC_NONE;
 	if (j->next >= MC_MODEL)
@@ -186,7 +192,7 @@ json_begin_value(struct meter_json *j, uint8_t c)
 	json_keep(j, &c, 1);
 }
 
-/* A byte between values. */
+/* Read a byte between values. */
 static void
 json_byte(struct meter_json *j, uint8_t c)
 {
@@ -210,7 +216,7 @@ json_byte(struct meter_json *j, uint8_t c)
 	}
 }
 
-/* Of a string, from p on: up to its end, or all there is. */
+/* Read a string from `p` up to its end or the end of the input. */
 static const uint8_t *
 json_string(struct meter *m, const uint8_t *p, const uint8_t *end)
 {
@@ -220,7 +226,7 @@ json_string(struct meter *m, const uint8_t *p, const uint8_t *end)
 
 	if (j->escaped) {
 		j->escaped = false;
-		/* Nothing that is wanted has an escape. */
+		/* No wanted name or value has an escape. */
 		j->len = METER_MAX_MODEL + 1;
 		return p + 1;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Chat completions that stream tell what they cost only when they are asked
- * to, with a last event that has no choice in it.  A budget that the agent's
- * body could switch off would be none, so that they always are, unless the
- * provider's file says "usage": "leave".
+ * Chat completions that stream report their usage only on request, in a last
+ * event without choices. The filter always requests it, since a budget that the
+ * agent's body could switch off would be useless, unless the provider's file
+ * says "usage": "leave".
  */
 #include "body/dialect.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Which bytes a segment of a path may hold, by the provider's alphabet.  Most
- * have plain words alone.  Vertex puts `@` before a model's version.  Bedrock
- * takes a model's id as one segment, in which `:` may stand as %3A, or an ARN,
- * in which `/` must stand as %2F: that one is taken apart here, so that what
- * another program makes of the decoded path cannot surprise.  No other escape
- * and no other spelling of these is taken.
+ * The bytes that a path segment may contain, according to the provider's
+ * alphabet. Most allow plain words only. Vertex has `@` before a model's
+ * version. Bedrock takes a model's id as one segment: an id in which `:` may be
+ * written %3A, or an ARN in which `/` must be written %2F. An ARN is parsed
+ * completely here, so that the decoded path cannot surprise another program. No
+ * other escape is accepted.
  */
 #include "provider/class.h"
 
@@ -13,7 +13,10 @@
 
 #define ALPHABET_MAX_ID 512U
 
-/* The session's parts of an ARN behind its service. */
+/*
+ * Check that the ARN names Bedrock in the configured region and one of the
+ * model types.
+ */
 static bool
 alphabet_arn(const struct provider *p, struct span s)
 {
@@ -43,7 +46,7 @@ alphabet_arn(const struct provider *p, struct span s)
 	    !span_is(part[0], "arn") || !span_is(part[2], "bedrock") ||
 	    part[3].len == 0 || !span_eq(part[3], p->sigv4.region))
 		return false;
-	/* Amazon's own models belong to no account. */
+	/* Amazon's own models have no account. */
 	if (part[4].len != 0 && part[4].len != 12)
 		return false;
 	for (i = 0; i < part[4].len; i++)
@@ -55,7 +58,7 @@ alphabet_arn(const struct provider *p, struct span s)
 	return false;
 }
 
-/* A model's id, or an ARN. */
+/* Check a model's id or ARN. */
 static bool
 alphabet_bedrock(const struct provider *p, struct span s)
 {
@@ -88,7 +91,7 @@ alphabet_bedrock(const struct provider *p, struct span s)
 	return provider_is_segment(span_of(plain, n));
 }
 
-/* "claude@20250514:rawPredict": words on both sides. */
+/* Check a word, or two joined by one `@`: "claude@20250514:rawPredict". */
 static bool
 alphabet_vertex(struct span s)
 {

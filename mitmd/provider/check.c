@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The locks' reader of provider files, for icsupervisor and icctl: a mistake
- * is told to the person who made it, before a worker dies of it.  Holds
- * nothing.
+ * Reads provider files for icsupervisor and icctl exactly as mitmd and keyd do,
+ * so that a mistake is reported to the person who made it before it ends a
+ * worker. Keeps no state.
  */
 #include "provider/check.h"
 
@@ -11,7 +11,7 @@
 
 #include "provider/provider.h"
 
-/* Who calls names the file itself. */
+/* Remove "file: " from the message: the caller names the file. */
 static void
 check_strip_name(char *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * For a program that only asks whether both checks will take a file: its
- * own struct provider is another one.
+ * Checks a provider file for programs that have their own, different struct
+ * provider.
  */
 #ifndef PROVIDER_CHECK_H
 #define PROVIDER_CHECK_H
@@ -9,8 +9,9 @@
 #include "common/span.h"
 
 /*
- * Reads the text of a provider file as mitmd and keyd do, and forgets it. How
- * many routes it has in *routes; -1 with "where: what is wrong" in err[cap].
+ * Read the text of a provider file as mitmd and keyd do, and discard it. Sets
+ * `*routes` to its number of routes. Returns 0, or -1 with "where: what is
+ * wrong" in err[cap].
  */
 int provider_check(struct span text, unsigned *routes, char *err, size_t cap);
 

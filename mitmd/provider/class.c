@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Classes of text in a provider file and in requests.  They are narrow on
- * purpose: what passes them needs no escaping in a request line, a header or
- * a message.  Takes bytes from outside, holds nothing.
+ * Classes of text in provider files and in requests. They are deliberately
+ * narrow: a text that passes needs no escaping in a request line, a header or a
+ * message. Takes untrusted bytes and keeps no state.
  */
 #include "provider/class.h"
 
@@ -43,7 +43,7 @@ class_is_word(struct span s, size_t max)
 	return true;
 }
 
-/* ASCII from `least` on, without controls. */
+/* Printable ASCII from `least` on. */
 static bool
 class_is_printable(struct span s, size_t min, size_t max, uint8_t least)
 {
@@ -140,7 +140,7 @@ provider_is_host(struct span s)
 		label = 0;
 		labels++;
 	}
-	/* A last label of digits would be an address. */
+	/* A last label of digits only would make it an address. */
 	return labels >= 2 && !digits;
 }
 

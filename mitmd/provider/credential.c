@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads the "credential" of a provider file: how it goes into a head, which
- * variable usually holds it, what a sentinel of it looks like.  No credential
- * stands there.
+ * Reads the "credential" of a provider file: how it is written into a request,
+ * the variable that usually holds it, and the form of its placeholder. The
+ * credential itself is not in the file.
  */
 #include <stdio.h>
 
@@ -35,7 +35,10 @@ parse_kind(struct parse *ps, const struct value *v, unsigned n)
 	return 0;
 }
 
-/* "env" there is icsupervisor's: three variables that make up a credential. */
+/*
+ * Its "env", three variables that make up a credential, is for icsupervisor
+ * only.
+ */
 static int
 parse_sigv4(struct parse *ps, const struct value *v)
 {
@@ -70,7 +73,7 @@ parse_is_user(struct span s)
 	return provider_is_token(s) && memchr(s.p, ':', s.len) == NULL;
 }
 
-/* "basic": a user name; then the header is known (RFC 7617). */
+/* Read "basic", a user name, which implies the header (RFC 7617). */
 static int
 parse_basic(struct parse *ps, const struct value *v)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What kinds of destinations have in common.  Paths come from the agent, or
- * from a mitmd that it broke; holds nothing.
+ * The parts that all kinds of destinations share. Paths come from the agent, or
+ * from a mitmd that it has taken over. Keeps no state.
  */
 #include "provider/dest.h"
 
@@ -61,7 +61,10 @@ dest_hex(uint8_t c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Of pchar and these; bytes above ASCII never. */
+/*
+ * Check for pchar and the characters of `more`, plain or escaped; never raw
+ * bytes above ASCII.
+ */
 static bool
 dest_is_text(struct span s, const char *more)
 {

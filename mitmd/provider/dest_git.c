@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A git server over smart HTTP: fetching from listed repositories, and pushing
- * to them, which a person approves each time.  Four routes and no other; the
- * dumb protocol, which reads any file, is not among them.  The credential is
- * keyd's to write: git in the container has none.
+ * A git server over smart HTTP: fetching from the listed repositories, and
+ * pushing to them if a person approves each push. There are exactly four
+ * routes; the dumb protocol, which can read any file, has none. keyd adds the
+ * credential; git in the sandbox has none.
  * {"name": ..., "kind": "git", "host": ..., "repositories": ["owner/name"],
  *  "fetch": "allow"|"ask"|"deny", "push": "ask"|"deny", "maxPush": 33554432,
  *  "credential": {"env": ..., "basic": "x-access-token"}}
@@ -12,7 +12,7 @@
 
 #define GIT_MAX_GLOBS 64U
 #define GIT_MAX_SEGMENTS 6U
-#define GIT_MAX_FETCH (1U << 20) /* what a client has and wants */
+#define GIT_MAX_FETCH (1U << 20) /* the objects that a client has and wants */
 #define GIT_REFS "/info/refs"
 #define GIT_UPLOAD "git-upload-pack"
 #define GIT_RECEIVE "git-receive-pack"
@@ -25,7 +25,7 @@ enum git_route {
 };
 
 struct dest_git {
-	struct span *globs; /* of repositories, without ".git" */
+	struct span *globs; /* patterns of repositories, without ".git" */
 	unsigned nglobs;
 	bool fetch, push;
 };
@@ -43,7 +43,7 @@ git_is_letter(uint8_t c)
 	       (c != '\0' && strchr("._~-", c) != NULL);
 }
 
-/* The next segment off the front. */
+/* Take the next segment off the front. */
 static bool
 git_segment(struct span *rest, struct span *seg)
 {
@@ -58,7 +58,10 @@ git_segment(struct span *rest, struct span *seg)
 	return true;
 }
 
-/* One to six segments; star: of a pattern, `*` beside letters. */
+/*
+ * Check for one to six segments. If `star`, it is a pattern and may contain
+ * `*`.
+ */
 static bool
 git_is_repository(struct span s, bool star)
 {
@@ -83,7 +86,7 @@ git_is_glob(struct span s)
 	return s.len <= 256 && git_is_repository(s, true);
 }
 
-/* Both mean the same repository. */
+/* Strip ".git": both names mean the same repository. */
 static struct span
 git_bare(struct span repo)
 {
@@ -95,7 +98,7 @@ git_bare(struct span repo)
 	return repo;
 }
 
-/* `*`: any letters, but within one segment. */
+/* Match a pattern; `*` matches any characters within one segment. */
 static bool
 git_glob(struct span glob, struct span s)
 {
@@ -130,7 +133,7 @@ git_listed(const struct dest_git *git, struct span repo)
 	return false;
 }
 
-/* "allow", "ask" or "deny"; the first is the default. */
+/* Read one of `words`; the first is the default. */
 static int
 git_word(struct parse *ps, const struct value *file, const char *name,
     const char *const *words, size_t n, size_t *out)
@@ -213,7 +216,7 @@ git_parse(struct parse *ps, const struct value *file)
 	return git_routes(ps, fetch == 1, (uint64_t)n);
 }
 
-/* Behind the repository: which of the four? */
+/* Find the route for the part of the path after the repository. */
 static enum provider_result
 git_route(struct span method, struct span rest, struct span query,
     enum git_route *route)
@@ -221,7 +224,7 @@ git_route(struct span method, struct span rest, struct span query,
 	if (span_is(rest, GIT_REFS)) {
 		if (!span_is(method, "GET"))
 			return PROVIDER_NO_METHOD;
-		/* Without a service it would be the dumb protocol. */
+		/* Without a service this would be the dumb protocol. */
 		if (span_is(query, "service=" GIT_UPLOAD))
 			*route = GIT_REFS_UPLOAD;
 		else if (span_is(query, "service=" GIT_RECEIVE))

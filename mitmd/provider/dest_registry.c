@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A package registry that may be installed from: GET and HEAD of packages'
- * metadata and files, as registry/path.h has them, and nothing else: not its
- * search, not its logins, no audits, no publishing.  The first host is the
- * index; files may be of any.  Which versions there are is decided in keyd
- * (keyd/package.c), by the lists and the days that stand here.
+ * A package registry to install from: GET and HEAD of packages' metadata and
+ * files, with the paths of registry/path.h, and nothing else: no search,
+ * logins, audits or publishing. The first host is the index; files may come
+ * from any host. keyd decides which versions are visible (keyd/package.c), by
+ * the lists and the number of days in this file.
  */
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ static const char *const registry_request[] = {"accept", "user-agent", NULL};
 static const char *const registry_response[] = {
     "content-type", "last-modified", NULL};
 
-/* 2n: GET, 2n + 1: HEAD, of what is shown. */
+/* The paths shown for routes 2n (GET) and 2n + 1 (HEAD). */
 static const char *const registry_paths[] = {
     "/(metadata)", "/(package file)", "/(index)"};
 _Static_assert(

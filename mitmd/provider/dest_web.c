@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A web site that may be read: GET and HEAD of any path, no body, no cookie,
- * no credential, an answer of bounded size.  Redirects are handed down; where
- * they lead must be open as well.
+ * A web site to read: GET and HEAD of any path, no body, no cookie, no
+ * credential, and answers of limited size. Redirects are passed on to the
+ * agent; their target must be allowed as well.
  */
 #include <stdio.h>
 

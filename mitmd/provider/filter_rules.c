@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * The filter's rules in words.  Reads a part of a provider file.
- */
+/* The words for the filter's rules in provider files. */
 #include "provider/filter_rules.h"
 
 const struct filter_rules filter_dflt = {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What is done about the reach that a request body asks the provider for, as
- * provider files say it:
+ * The part of a provider file that says what to do about reach, the things that
+ * a request body asks the provider to do on its own:
  *
  * "filter": {"tools": "strip", "urls": "deny", "usage": "ask"}, and in a
- * route's "body"
- * "dialect": "anthropic"
+ * route's "body": "dialect": "anthropic"
  */
 #ifndef FILTER_RULES_H
 #define FILTER_RULES_H
@@ -18,19 +17,19 @@ enum filter_dialect {
 	FILTER_NONE,
 	FILTER_ANTHROPIC, /* messages */
 	FILTER_CHAT,      /* OpenAI chat completions */
-	FILTER_RESPONSES, /* OpenAI responses, and their WebSocket messages */
+	FILTER_RESPONSES, /* OpenAI responses and their WebSocket messages */
 	FILTER_GEMINI,    /* generateContent */
-	FILTER_BEDROCK,   /* InvokeModel: the model's own, Anthropic's first */
-	FILTER_CONVERSE,  /* Bedrock's own, one for all models */
+	FILTER_BEDROCK,   /* InvokeModel: the model's own, mostly Anthropic's */
+	FILTER_CONVERSE,  /* Bedrock's own, the same for all models */
 	FILTER_DIALECTS,
 };
 
 enum filter_kind {
 	FILTER_TOOLS,      /* run by the provider */
-	FILTER_MCP,        /* servers that the provider connects to */
-	FILTER_URLS,       /* what the provider fetches */
-	FILTER_STORE,      /* what the provider keeps */
-	FILTER_BACKGROUND, /* what outlives the request */
+	FILTER_MCP,        /* MCP servers that the provider connects to */
+	FILTER_URLS,       /* URLs that the provider fetches */
+	FILTER_STORE,      /* answers that the provider keeps */
+	FILTER_BACKGROUND, /* work that outlives the request */
 	FILTER_KINDS,
 };
 
@@ -43,22 +42,28 @@ enum filter_action {
 
 struct filter_rules {
 	enum filter_action action[FILTER_KINDS];
-	bool usage; /* chat completions that stream are asked what they cost */
+	bool usage; /* make streaming chat completions report their usage */
 };
 
-/* "anthropic", "tools", "strip", ...: as in provider files; -1: no such. */
+/*
+ * Map a word of a provider file to its value, or -1: "anthropic", "tools",
+ * "strip", ...
+ */
 int filter_dialect_find(struct span);
 int filter_kind_find(struct span);
 int filter_action_find(struct span);
 const char *filter_kind_name(enum filter_kind);
-/* tools, mcp, store and background are stripped, urls denied; usage is asked. */
+/*
+ * The default: strip tools, mcp, store and background; deny urls; ask for
+ * usage.
+ */
 extern const struct filter_rules filter_dflt;
 /*
- * The rules of a "filter" object over those that are there. NULL, or what is
- * wrong: constant text.
+ * Apply a "filter" object to the rules. Returns NULL, or the mistake as
+ * constant text.
  */
 const char *filter_rules_read(const struct value *, struct filter_rules *);
-/* Is there anything to look for? */
+/* Returns true if the filter has anything to look for. */
 bool filter_applies(const struct filter_rules *, enum filter_dialect);
 
 #endif

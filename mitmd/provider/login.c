@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads the "logins" of a provider file: how the login file of a vendor's own
- * program is laid out and how it is renewed.  keyd goes by it; what concerns
- * icsupervisor alone (where the file is, which locks its owner takes, where
- * the token endpoint is) is checked here all the same, so that a file loads
- * everywhere or nowhere.  Holds nothing; trusts nothing of the text.
+ * Reads the "logins" of a provider file: the layout of the login files of
+ * vendors' own programs, and how they are renewed. This is for keyd; the
+ * members that concern only icsupervisor (where the file is, which locks its
+ * owner takes, where the token endpoint is) are checked here as well, so that a
+ * file loads everywhere or nowhere. Keeps no state and trusts no part of the
+ * text.
  */
 #include "provider/parse.h"
 
@@ -13,7 +14,7 @@
 
 #include "provider/class.h"
 
-/* One of them: where in the file it is, for what is said of it. */
+/* A login being read, and its place in the file for messages. */
 struct login_parse {
 	struct parse *ps;
 	char at[48];
@@ -44,7 +45,7 @@ login_members(const struct login_parse *lp, const struct value *v,
 	return parse_members(lp->ps, v, at, names, n, need);
 }
 
-/* A string of the class; absent: left empty. */
+/* Read a string of the class; leave `*out` empty if it is absent. */
 static int
 login_text(const struct login_parse *lp, const struct value *v,
     const char *name, bool (*class)(struct span), struct span *out)
@@ -59,7 +60,7 @@ login_text(const struct login_parse *lp, const struct value *v,
 	return parse_copy(lp->ps, m->text, out);
 }
 
-/* "claim": ["a", "b"]: claim a, or its member b. */
+/* Read "claim": ["a", "b"]: claim a, or its member b. */
 static int
 login_claim(
     const struct login_parse *lp, const struct value *v, struct provider_add *a)
@@ -142,7 +143,7 @@ login_token(const struct login_parse *lp, const struct value *v,
 	return 0;
 }
 
-/* A file that holds no token, but what one is had for. */
+/* Check a login whose file holds no token, only the means to request one. */
 static int
 login_bare(const struct login_parse *lp, struct provider_login *l)
 {
@@ -228,7 +229,9 @@ login_locks(const struct login_parse *lp, const struct value *v)
 	return 0;
 }
 
-/* Variables that name another directory for it, and where it is in that. */
+/*
+ * Check the variables that name another directory, and the file's path in it.
+ */
 static int
 login_dirs(const struct login_parse *lp, const struct value *v)
 {
@@ -248,8 +251,8 @@ login_dirs(const struct login_parse *lp, const struct value *v)
 }
 
 /*
- * What there is besides while such a login may begin in the box.  Hosts and
- * routes are read where icsupervisor put them; here only what they are.
+ * Check the extra settings of a login that may begin in the sandbox.
+ * icsupervisor uses its hosts and routes; here only their form is checked.
  */
 static int
 login_capture(const struct login_parse *lp, const struct value *v,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Checks a request against a provider: path and query against its routes,
- * headers against its lists.  mitmd and keyd call the same functions, each on
- * its own copy of the file.  Takes bytes from the agent, or from a mitmd that
- * an agent broke; holds nothing.
+ * headers against its lists. mitmd and keyd call the same functions, each with
+ * its own copy of the file. Takes bytes from the agent, or from a mitmd that an
+ * agent has taken over. Keeps no state.
  */
 #include "provider/provider.h"
 
@@ -12,7 +12,7 @@
 #include "provider/class.h"
 #include "provider/dest.h"
 
-/* Takes the next piece off, up to `sep`; false at the end. */
+/* Take the next piece off, up to `sep`. Returns false at the end. */
 static bool
 match_piece(struct span *rest, uint8_t sep, struct span *piece)
 {
@@ -30,7 +30,10 @@ match_piece(struct span *rest, uint8_t sep, struct span *piece)
 	return true;
 }
 
-/* Whole segments of the class, none empty, none of dots (row 10). */
+/*
+ * Check that all segments are of the provider's alphabet, none empty and none
+ * of dots.
+ */
 static bool
 match_path_ok(const struct provider *p, struct span path)
 {
@@ -62,7 +65,7 @@ match_path(struct span pattern, struct span path)
 				return false;
 			continue;
 		}
-		/* The star itself stands for at least one byte. */
+		/* The star matches at least one byte. */
 		if (b.len < a.len ||
 		    memcmp(a.p + 1, b.p + b.len - (a.len - 1), a.len - 1) != 0)
 			return false;
@@ -100,7 +103,10 @@ match_value(const struct provider_param *q, struct span value)
 	return false;
 }
 
-/* "name=value&name=value": what is malformed is so for any route (row 11). */
+/*
+ * Check "name=value&name=value". Malformed queries are malformed for every
+ * route.
+ */
 static enum provider_result
 match_query(const struct provider_route *r, struct span query)
 {
@@ -194,7 +200,7 @@ provider_match_route(const struct provider *p, unsigned route, unsigned host,
 		return PROVIDER_NO_ROUTE;
 	if ((result = match_query(r, query)) != PROVIDER_OK)
 		return result;
-	/* Where several fit, it is not for the asking process to choose. */
+	/* If several routes fit, mitmd may not choose among them. */
 	if (provider_match(p, host, r->method, path, query, &found) !=
 		PROVIDER_OK ||
 	    found != route)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Names and values of headers: which can be one, which carry a credential,
- * and which no provider file may have passed on, in either direction.  Takes
- * bytes from outside, holds nothing.
+ * Names and values of headers: which are well-formed, which carry a credential,
+ * and which no provider file may pass on in either direction. Takes untrusted
+ * bytes and keeps no state.
  */
 #include "provider/class.h"
 
@@ -10,8 +10,8 @@
 
 /*
  * Never on an allow-list, in either direction: credentials, cookies, framing,
- * what concerns one hop alone, what moves a client elsewhere.  A trailing *
- * stands for all such names.
+ * hop-by-hop headers, and headers that send a client elsewhere. A trailing *
+ * matches all such names.
  */
 static const char *const names_forbidden[] = {
     "accept-encoding",
@@ -78,7 +78,7 @@ provider_value_ok(struct span s)
 	return true;
 }
 
-/* ASCII lower case, `_` as `-`. */
+/* ASCII to lower case, `_` to `-`. */
 static uint8_t
 names_fold(uint8_t c)
 {
@@ -107,7 +107,7 @@ provider_secretive(struct span s)
 
 	if (s.len == 0)
 		return false;
-	/* Most names end otherwise. */
+	/* Decide most names by their last byte. */
 	last = names_fold(s.p[s.len - 1]);
 	if (last == 'n')
 		return names_end(s, SPAN("authorization")) ||
@@ -126,7 +126,7 @@ provider_is_kind(struct span s)
 	       !span_starts(s, SPAN("proxy-"));
 }
 
-/* Do a name and a forbidden one, either may end in *, share a name? */
+/* Returns true if some name matches both; either may end in *. */
 static bool
 names_overlap(struct span name, const char *forbidden)
 {
@@ -147,7 +147,7 @@ provider_is_allowed(struct span s)
 	size_t n = sizeof(names_forbidden) / sizeof(names_forbidden[0]);
 
 	if (s.len != 0 && s.p[s.len - 1] == '*') {
-		/* A family of names, "x-app-*": not half a word. */
+		/* A family of names ends in a dash: "x-app-*". */
 		name.len--;
 		if (name.len < 3 || name.p[name.len - 1] != '-')
 			return false;

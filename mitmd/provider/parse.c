@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the readers of a provider file's parts have in common: members that
- * are known, texts of a class, memory of the provider's own, one message.
+ * Helpers for reading the parts of a provider file: known members, texts of a
+ * class, memory from the provider's pool, one error message.
  */
 #include "provider/parse.h"
 
@@ -12,7 +12,7 @@
 #include "common/near.h"
 #include "provider/class.h"
 
-/* More than any object of a provider file has members. */
+/* Objects in a provider file have fewer members. */
 #define PARSE_NAMES 32U
 
 int

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads a provider file into struct provider.  Every member is named here and
- * any other is an error; every text is checked against the class that the
- * checks of requests later rely on; lists that would let a credential, a
- * cookie or framing through do not load.  Trusts nothing of the text but that
- * it is bounded.
+ * Reads a provider file into struct provider. Unknown members are errors; every
+ * text is checked against the class that the later checks of requests rely on;
+ * a list that would let a credential, a cookie or framing through is refused.
+ * Trusts only that the text is of bounded size.
  */
-/* Its low-level SHA-256 is four objects, where the whole of it is not linked.
+/*
+ * OpenSSL's low-level SHA-256 links four objects instead of the whole library.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>

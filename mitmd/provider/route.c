@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Reads the routes of a provider file: method, path pattern, query, body.
- * Trusts nothing of the text but that it is bounded.
+ * Trusts only that the text is of bounded size.
  */
 #include <stdio.h>
 
@@ -59,7 +59,7 @@ parse_query(struct parse *ps, const struct value *v, const char *where,
 	return 0;
 }
 
-/* What the body is to the filter and the meter. */
+/* Read the members for the filter and the meter. */
 static int
 parse_dialect(struct parse *ps, const struct value *v, const char *where,
     struct provider_route *r)
@@ -79,7 +79,7 @@ parse_dialect(struct parse *ps, const struct value *v, const char *where,
 	return parse_bool(ps, v, where, "turn", d != FILTER_NONE, &r->turn);
 }
 
-/* "max": bytes of a body, or of a message. */
+/* Read "max": bytes of a body or a message. */
 static int
 parse_max(struct parse *ps, const struct value *v, const char *where,
     struct provider_route *r)
@@ -139,7 +139,7 @@ parse_websocket(struct parse *ps, const struct value *v, const char *where,
 	return parse_dialect(ps, v, at, r);
 }
 
-/* Whose it is, what it may answer, who is asked. */
+/* Read a route's "host", "reply", "ask" and "digest". */
 static int
 parse_terms(struct parse *ps, const struct value *v, const char *where,
     struct provider_route *r)
@@ -177,7 +177,10 @@ parse_terms(struct parse *ps, const struct value *v, const char *where,
 	return 0;
 }
 
-/* The token endpoint of a login: keyd reads what is sent there. */
+/*
+ * Read "capture": the route is the token endpoint of a login, which keyd
+ * answers.
+ */
 static int
 parse_capture(struct parse *ps, const struct value *v, const char *where,
     struct provider_route *r)
@@ -237,7 +240,7 @@ parse_route(struct parse *ps, const struct value *v, unsigned n)
 	    parse_terms(ps, v, at, r) == -1 ||
 	    parse_capture(ps, v, at, r) == -1)
 		return -1;
-	/* 401 makes clients try again for minutes. */
+	/* 401 makes clients retry for minutes. */
 	if ((answer = value_get(v, "answer")) != NULL &&
 	    (value_int(answer, 400, 499, &status) == -1 || status == 401))
 		return parse_fail(
