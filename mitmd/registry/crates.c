@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The sparse index of crates: one JSON object a line, one line a version.
- * What a line says about its dependencies and its checksum passes, when it
- * was published decides; a line that is not understood is left out.  Of the
- * index's config.json only the place of the files passes, so that a client
- * learns of no place to publish to.
+ * The sparse index of crates: a line of JSON for each version. The members
+ * about dependencies and checksums are kept; the time of publication decides; a
+ * malformed line is left out. From the index's config.json only the place of
+ * the files is kept, so that a client learns of no place to publish to.
  */
 #include "registry/filter.h"
 
@@ -19,7 +18,7 @@ struct crates_line {
 	struct span name, version, time;
 };
 
-/* Which member it is, or CRATES_MEMBERS. */
+/* Returns the index of the member, or CRATES_MEMBERS. */
 static size_t
 crates_find(struct span key)
 {
@@ -102,12 +101,12 @@ crates_line(struct registry_filter *f, struct span line)
 		f->why = NULL;
 		return 0;
 	}
-	/* Another line for the same version: nobody knows which holds. */
+	/* Two lines for one version: it is unknown which one holds. */
 	if (crates_twice(f, l.version))
 		return registry_bad(f, "it lists a version twice");
 	/*
-	 * Crates of which nothing new came since indices have times have none;
-	 * what stands there was published no later than its file was written.
+	 * Old crates have no times: the index began to record them later. Such
+	 * a version was published no later than its file was modified.
 	 */
 	if (l.time.p != NULL)
 		(void)registry_time(l.time, &when);

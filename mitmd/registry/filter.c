@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Metadata of a package, by the filter of the form that was asked for.  All
- * input is the registry's.
+ * Filters the metadata of a package with the filter for its form. All input
+ * comes from the registry.
  */
 #include "registry/filter.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A registry's metadata of one package, whole in memory, composed anew with
- * the versions that may be installed and nothing else.  Read token by token,
- * without a tree (body/json.h); strict: what is not the shape that is
- * expected, or names another package, is no metadata.  The registry may lie;
- * what it can gain is what the user agreed to by naming it: that it says when
- * something was published.
+ * Rewrites a registry's metadata of one package, whole in memory, with only the
+ * versions that may be installed. The text is read token by token, without a
+ * tree (body/json.h), and strictly: metadata of another shape or for another
+ * package is refused. The registry may lie, but only about what the user trusts
+ * it for by naming it: when something was published.
  */
 #ifndef REGISTRY_FILTER_H
 #define REGISTRY_FILTER_H
@@ -14,31 +13,34 @@
 #include "common/buf.h"
 #include "registry/rules.h"
 
-#define REGISTRY_MAX_DOC (64U << 20) /* read, or composed */
+#define REGISTRY_MAX_DOC (64U << 20) /* bytes read, or written */
 #define REGISTRY_MAX_ENTRIES 32768U  /* versions or files of a package */
-#define REGISTRY_MAX_REFUSED 16U     /* of which it is said why */
+#define REGISTRY_MAX_REFUSED 16U     /* refused versions with a reason */
 
-/* What the client asked for. */
+/* The form that the client asked for. */
 enum registry_form {
 	REGISTRY_FORM_NPM,          /* the full document */
-	REGISTRY_FORM_NPM_SHORT,    /* what an installation needs */
+	REGISTRY_FORM_NPM_SHORT,    /* only what an installation needs */
 	REGISTRY_FORM_PYPI_JSON,    /* PEP 691 */
 	REGISTRY_FORM_PYPI_HTML,    /* PEP 503 */
-	REGISTRY_FORM_PYPI_HTML_V1, /* the same, so called */
+	REGISTRY_FORM_PYPI_HTML_V1, /* the same under its versioned type */
 	REGISTRY_FORM_CRATES,
 	REGISTRY_FORM_CRATES_CONFIG,
 };
 
-/* Out of an Accept header; p NULL: none. */
+/* Returns the form for an Accept header; p NULL: none. */
 enum registry_form registry_form(enum registry, struct span accept);
-/* What an answer of that form is called; what is asked for upstream. */
+/*
+ * Returns the Content-Type of an answer in this form, and the Accept to send to
+ * the registry.
+ */
 const char *registry_form_type(enum registry_form);
 const char *registry_form_accept(enum registry_form);
 
 #define REGISTRY_ID 16U
-/* What the metadata lists, and whether it may be had. */
+/* A version or file in the metadata, and the verdict about it. */
 struct registry_entry {
-	uint8_t id[REGISTRY_ID]; /* of registry_path.id */
+	uint8_t id[REGISTRY_ID]; /* hash of registry_path.id */
 	uint16_t days;
 	uint8_t reason; /* enum registry_reason */
 };
@@ -50,7 +52,9 @@ struct registry_refused {
 	struct registry_verdict verdict;
 };
 
-/* A version, when it was published, and how the registry wrote that. */
+/*
+ * A version and its time of publication, parsed and as the registry wrote it.
+ */
 struct registry_row {
 	struct span version, text;
 	int64_t when;
@@ -58,22 +62,22 @@ struct registry_row {
 };
 
 struct registry_filter {
-	/* in */
+	/* input */
 	const struct registry_rules *rules;
 	const char *package;
 	enum registry_form form;
 	int64_t now;
-	int64_t modified; /* all of it was there by then; 0: not known */
+	int64_t modified; /* the file's modification time; 0: unknown */
 	uint64_t seed[2]; /* as in body/json.h */
-	/* out */
+	/* output */
 	struct buf out;
-	struct registry_entry *entries; /* the caller may take them */
+	struct registry_entry *entries; /* the caller may take ownership */
 	unsigned nentries;
 	unsigned kept, gone; /* versions or files */
-	struct registry_refused refused[REGISTRY_MAX_REFUSED]; /* newest */
+	struct registry_refused refused[REGISTRY_MAX_REFUSED]; /* the newest */
 	unsigned nrefused;
 	const char *why; /* constant text */
-	/* the work */
+	/* internals */
 	struct span text;
 	struct body_json json;
 	struct registry_row *rows;
@@ -81,44 +85,52 @@ struct registry_filter {
 };
 
 /*
- * 0 with the result; -1: it is not what it should be, see why.  The struct is
- * large: have one, all zero.  registry_filter_free gives back what it has.
+ * Filter the text. Returns 0, or -1 with `why` if it is not valid metadata. The
+ * struct is large: allocate it once, zeroed, and release its memory with
+ * registry_filter_free().
  */
 int registry_filter(struct registry_filter *, struct span text);
 void registry_filter_free(struct registry_filter *);
 
-/* registry/npm.c, registry/pypi.c, registry/crates.c: one form each. */
+/*
+ * registry/npm.c, registry/pypi.c, registry/crates.c: the filter of each form.
+ */
 int registry_npm(struct registry_filter *);
 int registry_pypi(struct registry_filter *);
 int registry_crates(struct registry_filter *);
 int registry_crates_config(struct registry_filter *);
 
-/* registry/scan.c, for those */
+/* registry/scan.c: shared by these filters. */
 int registry_bad(struct registry_filter *, const char *why);
-/* The scanner, at the beginning of a part of the text. */
+/* Start the scanner at the beginning of a part of the text. */
 void registry_scan(struct registry_filter *, struct span);
 /*
- * The next token that is a member or element of what is open, skipping the
- * comma: BODY_CLOSE at its end.
+ * Returns the next member or element of the open container, skipping the comma,
+ * or BODY_CLOSE at its end.
  */
 enum body_token_type registry_next(
     struct registry_filter *, struct body_token *);
-/* The rest of the value that t began: all of it, as written. BODY_BAD: p NULL
- */
+/* Returns the whole value that `t` began, as written; p is NULL on BODY_BAD. */
 struct span registry_value(struct registry_filter *, struct body_token *);
-/* Is the name or string, as written, this text? */
+/* Returns true if the name or string, as written, is this text. */
 bool registry_is(struct span written, const char *);
-/* A string without escapes, or p NULL. */
+/* Returns a string without escapes, or p NULL. */
 struct span registry_plain(const struct body_token *);
-/* A string or null into dst with a NUL; -1: another type, or too long. */
+/*
+ * Copy a string or null into dst[cap] with a NUL. Returns 0, or -1 if it has
+ * another type or is too long.
+ */
 int registry_text(const struct body_token *, char *dst, size_t cap);
-/* Judges, counts, notes it for later requests. false: not to be listed. */
+/*
+ * Judge a version or file, count it, and record the verdict for later requests.
+ * Returns false if it must not be listed.
+ */
 bool registry_admit(struct registry_filter *, struct span id,
     struct span version, int64_t when);
-/* One more row; text: of a time, or p NULL. */
+/* Add a row. `text` is its time of publication, or p NULL. */
 int registry_row(
     struct registry_filter *, struct span version, struct span text);
-/* Sorted by version, each once. */
+/* Sort the rows by version and drop duplicates. */
 void registry_sort(struct registry_filter *);
 struct registry_row *registry_find_row(struct registry_filter *, struct span);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * npm's packument: `versions`, `time` and `dist-tags` without the versions
- * that may not be had.  Where `latest` is among those, it becomes the newest
- * that is left, a prerelease only where nothing else is.  The abbreviated
- * document tells no times: it is composed here, out of the full one.
+ * npm's packument: `versions`, `time` and `dist-tags`, without the refused
+ * versions. If `latest` is refused, it becomes the newest remaining version, a
+ * prerelease only if there is nothing else. The abbreviated document has no
+ * times, so it is composed here from the full one.
  */
 #include "registry/filter.h"
 
@@ -31,7 +31,7 @@ npm_among(struct span name, const char *const *list, size_t n)
 #define NPM_AMONG(name, list)                                                  \
 	npm_among(name, list, sizeof(list) / sizeof(*(list)))
 
-/* "name": what follows */
+/* Write "name": for the next value. */
 static void
 npm_name(struct npm *n, struct span name)
 {
@@ -58,7 +58,7 @@ npm_close(struct npm *n)
 	n->comma = true;
 }
 
-/* What of the document is about the package, not about its versions. */
+/* Copy the members about the package, as opposed to its versions. */
 static int
 npm_root(struct npm *n)
 {
@@ -142,7 +142,7 @@ npm_newest(struct npm *n, struct span version, int64_t when)
 	n->latest_pre = pre;
 }
 
-/* Of the scripts whether one runs when it is installed. */
+/* Set `*runs` if one of the scripts runs at installation. */
 static int
 npm_scripts(struct registry_filter *f, bool *runs)
 {
@@ -160,7 +160,7 @@ npm_scripts(struct registry_filter *f, bool *runs)
 	return 0;
 }
 
-/* The value of a version of which only this is for the short document. */
+/* Copy the members of a version that the short document needs. */
 static int
 npm_short(struct npm *n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The table of package_cache.h: newest first, searched by name.  Holds what a
- * registry said, of which nothing but ids and verdicts is kept.
+ * The table of package_cache.h: newest first, searched by name. Keeps only ids
+ * and verdicts of what a registry said.
  */
 #include "registry/package_cache.h"
 

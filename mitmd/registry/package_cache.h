@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What registries' metadata said, for an hour: which versions of a package
- * there are and which of them may be had.  Bounded: the oldest goes first.
+ * Remembers for an hour the verdicts about the versions that a registry's
+ * metadata listed. Bounded: the oldest package is dropped first.
  */
 #ifndef PACKAGE_CACHE_H
 #define PACKAGE_CACHE_H
@@ -10,14 +10,17 @@
 
 #define PACKAGE_CACHE_MS 3600000U
 #define PACKAGE_CACHE_MAX 4096U       /* packages */
-#define PACKAGE_CACHE_ENTRIES 524288U /* of all of them */
+#define PACKAGE_CACHE_ENTRIES 524288U /* all packages together */
 
-/* Takes the entries, which are of malloc; now: milliseconds. */
+/*
+ * Store the entries and take ownership of them (allocated with malloc). `now`
+ * is in milliseconds.
+ */
 void package_cache_put(
     const char *package, struct registry_entry *, unsigned n, uint64_t now);
 /*
- * 1 and the verdict about that id, UNLISTED if it was not among them; 0: the
- * package is not known, or not any more.
+ * Set the verdict about this id, UNLISTED if the metadata did not have it.
+ * Returns 1, or 0 if the package is not in the cache.
  */
 int package_cache_get(const char *package, const char *id, uint64_t now,
     struct registry_verdict *);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One decoder for each registry's paths.  They take bytes of the agent, hold
- * nothing, and take the same text as the registry means by it: no dot
- * segments, no escape but those listed, nothing left over.
+ * A decoder for the paths of each registry. They take bytes of the agent, keep
+ * no state, and accept only paths with the same meaning here and at the
+ * registry: no dot segments, no unlisted escapes, nothing left over.
  */
 #include "registry/path.h"
 
@@ -13,11 +13,11 @@
 #define PATH_MAX_SEGMENTS 12U
 #define PATH_MAX_SEGMENT 256U
 
-/* Decoded, cut at its slashes. */
+/* A path, decoded and split at its slashes. */
 struct segments {
 	struct span s[PATH_MAX_SEGMENTS];
 	unsigned n;
-	bool slash; /* one stood at the end */
+	bool slash; /* the path ends in a slash */
 	uint8_t mem[2048];
 };
 
@@ -50,7 +50,7 @@ path_alnum(uint8_t c)
 	return text_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* Letters, digits and what is in `more`; 1 to max of them. */
+/* Letters, digits and the characters of `more`; 1 to `max` of them. */
 static bool
 path_made_of(struct span s, const char *more, size_t max)
 {
@@ -64,7 +64,7 @@ path_made_of(struct span s, const char *more, size_t max)
 	return true;
 }
 
-/* The byte that %XX stands for, if it is one of those in `coded`, else 0. */
+/* Returns the byte that %XX encodes if it is in `coded`, else 0. */
 static uint8_t
 path_escape(struct span s, const char *coded)
 {
@@ -83,7 +83,7 @@ path_escape(struct span s, const char *coded)
 	return 0;
 }
 
-/* One more segment, unless it is empty, a dot segment or one too many. */
+/* Add a segment. Returns -1 if it is empty, a dot segment, or one too many. */
 static int
 path_segment(struct segments *g, size_t from, size_t to)
 {
@@ -96,7 +96,7 @@ path_segment(struct segments *g, size_t from, size_t to)
 	return 0;
 }
 
-/* A %2f is a byte of its segment, not its end. */
+/* Split at slashes. A %2f is a byte of its segment. */
 static int
 path_split(struct segments *g, struct span path, const char *coded)
 {
@@ -148,7 +148,7 @@ path_set(struct registry_path *r, enum registry_what what, struct span package,
 	return 0;
 }
 
-/* What stands between two texts, or p NULL. */
+/* Returns the text between `before` and `dash`, and `after`; or p NULL. */
 static struct span
 path_between(struct span s, struct span before, char dash, const char *after)
 {
@@ -167,7 +167,10 @@ npm_word_ok(struct span s)
 	return path_made_of(s, "-._~", REGISTRY_MAX_NAME) && path_alnum(s.p[0]);
 }
 
-/* "@scope/name" or "name" off the front: segments used, or 0. */
+/*
+ * Read "@scope/name" or "name" from the front. Returns the number of segments
+ * used, or 0.
+ */
 static unsigned
 npm_package(const struct segments *g, char *dst, size_t cap, struct span *name)
 {
@@ -259,7 +262,7 @@ crate_name_ok(struct span s)
 	       path_alnum(s.p[0]);
 }
 
-/* As the index has it: in lower case. */
+/* Store the name in lower case, as in the index. */
 static int
 crate_set(struct registry_path *r, struct span name, struct span version)
 {
@@ -298,7 +301,7 @@ path_crates(const struct segments *g, struct registry_path *r)
 	}
 	if (g->n > 3 || !crate_name_ok(g->s[g->n - 1]))
 		return -1;
-	/* The directories follow from the name; there is one way to ask. */
+	/* The name determines the directories: accept only that spelling. */
 	r->what = REGISTRY_METADATA;
 	if (span_copy(g->s[g->n - 1], r->package, sizeof(r->package)) == -1 ||
 	    registry_metadata_path(
@@ -321,7 +324,7 @@ debian_ends(struct span s, const char *end)
 	return s.len > n && span_is(span_of(s.p + s.len - n, n), end);
 }
 
-/* NAME_VERSION_ARCH.deb, or NAME_VERSION... of the sources. */
+/* NAME_VERSION_ARCH.deb, or NAME_VERSION... for sources. */
 static int
 debian_file(struct span file, struct registry_path *r)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a path on a package registry names: a package's metadata (which
- * versions there are), one file of one version, or an index of no package.
- * Every path has one meaning or none; what has none is not sent.  A package
- * has one spelling here, however it was asked for.
+ * Decodes a path on a package registry into the metadata of a package (which
+ * versions exist), one file of one version, or an index without a package.
+ * Every path has exactly one meaning or is refused. A package has only one
+ * spelling in the result.
  *
- *	npm	/NAME /@SCOPE/NAME /@SCOPE%2fNAME; /NAME/-/NAME-VERSION.tgz
- *	pypi	/simple/NAME/; /packages/DIRS/FILE[.metadata]
- *	crates	/config.json; /1/N /2/NN /3/N/NNN /NN/NN/NAME;
- *		/crates/NAME/NAME-VERSION.crate
- *[/api/v1]/crates/NAME/VERSION/download debian	[/DIRS]/dists/...;
- *[/DIRS]/pool/DIRS/NAME_VERSION_ARCH.deb
+ * npm     /NAME /@SCOPE/NAME /@SCOPE%2fNAME; /NAME/-/NAME-VERSION.tgz
+ * pypi    /simple/NAME/; /packages/DIRS/FILE[.metadata]
+ * crates  /config.json; /1/N /2/NN /3/N/NNN /NN/NN/NAME;
+ * crates  /crates/NAME/NAME-VERSION.crate
+ * crates  [/api/v1]/crates/NAME/VERSION/download
+ * debian  [/DIRS]/dists/...; [/DIRS]/pool/DIRS/NAME_VERSION_ARCH.deb
  *
- * Escapes are %2f after an npm scope, %2b in names of files, and %2b, %3a,
- * %7e on Debian mirrors, where programs write + : ~ so.
+ * Accepted escapes are %2f after an npm scope, %2b in names of files, and %2b,
+ * %3a, %7e on Debian mirrors, where programs write + : ~ that way.
  */
 #ifndef REGISTRY_PATH_H
 #define REGISTRY_PATH_H
@@ -40,32 +40,45 @@ enum registry_what {
 
 struct registry_path {
 	enum registry_what what;
-	/* "" of an index */
+	/* "" for an index */
 	char package[REGISTRY_MAX_NAME + 1];
-	/* of an artefact */
+	/* only for an artefact */
 	char version[REGISTRY_MAX_VERSION + 1];
-	/* What metadata must list for it: the version; pypi: DIRS/FILE. */
+	/*
+	 * The entry that metadata must list: the version; for pypi, DIRS/FILE.
+	 */
 	char id[REGISTRY_MAX_ID + 1];
 };
 
-/* "npm", ...; -1: there is no such registry. */
+/* Map between registries and their names: "npm", ... Returns -1 if unknown. */
 const char *registry_name(enum registry);
 int registry_find(struct span name);
 
-/* 0, or -1: it names nothing that may be asked for. */
+/* Returns 0, or -1 if the path names nothing that may be requested. */
 int registry_path_parse(
     enum registry, struct span path, struct registry_path *);
-/* Where its metadata is; -1: nowhere (debian). cap >= 256. */
+/*
+ * Write the path of a package's metadata. Returns -1 if there is none (debian).
+ * `cap` is at least 256.
+ */
 int registry_metadata_path(
     enum registry, const char *package, char *dst, size_t cap);
 
-/* A version as it may stand in a path: letters, digits and -._+, ... */
+/*
+ * Returns true for a version that may appear in a path: letters, digits and
+ * -._+, ...
+ */
 bool registry_version_ok(struct span);
 
-/* registry/pypi_name.c */
-/* PEP 503: lower case, runs of -_. are one -. -1: no name. */
+/*
+ * registry/pypi_name.c: Normalise a name as PEP 503 does: lower case, each run
+ * of -_. as one dash. Returns -1 if it is not a name.
+ */
 int registry_pypi_name(struct span, char *dst, size_t cap);
-/* A wheel or source archive: whose it is, and which version within `file`. */
+/*
+ * Parse the name of a wheel or source archive into its package and the version,
+ * which points into `file`. Returns 0 or -1.
+ */
 int registry_pypi_file(
     struct span file, char *package, size_t cap, struct span *version);
 

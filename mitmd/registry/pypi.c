@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * PyPI's page of a project, read as JSON (PEP 691, with upload times: PEP
- * 700) and composed as JSON or as HTML (PEP 503).  Each file is judged by its
- * own time: one that was added to an old version later is as young as it is.
- * A file is listed only if its URL names it, so that what is asked for later
- * is what was judged.
+ * PyPI's page of a project, read as JSON (PEP 691, with upload times: PEP 700)
+ * and written as JSON or HTML (PEP 503). Each file is judged by its own time,
+ * even if it was added to an old version later. A file is listed only if its
+ * URL names it, so that a later request for that URL is for the file that was
+ * judged.
  */
 #include "registry/filter.h"
 
@@ -17,14 +17,14 @@
 static const char *const pypi_hashes[PYPI_HASHES] = {
     "sha256", "sha512", "sha384", "sha224", "blake2b", "sha1", "md5"};
 
-/* Of a file what passes; texts are decoded. */
+/* The members of a file that are kept; texts are decoded. */
 struct pypi_file {
 	struct span name, url, size, time;
 	struct span hash[PYPI_HASHES]; /* hex */
 	char python[PYPI_MAX_TEXT];    /* requires-python */
 	bool yanked, meta;
-	char why[PYPI_MAX_TEXT]; /* yanked: its reason */
-	struct span meta_hash;   /* hex; p NULL: just true */
+	char why[PYPI_MAX_TEXT]; /* reason for yanking */
+	struct span meta_hash;   /* hex; p NULL: only "true" */
 	struct registry_path path;
 };
 
@@ -41,7 +41,7 @@ pypi_hex(struct span s)
 	return true;
 }
 
-/* The members of an object of hashes. */
+/* Read the members of an object of hashes. */
 static int
 pypi_read_hashes(struct registry_filter *f, struct span hash[PYPI_HASHES])
 {
@@ -62,7 +62,7 @@ pypi_read_hashes(struct registry_filter *f, struct span hash[PYPI_HASHES])
 	return 0;
 }
 
-/* true, false or an object of hashes. */
+/* Read true, false or an object of hashes. */
 static int
 pypi_read_meta(
     struct registry_filter *f, struct body_token *t, struct pypi_file *p)
@@ -109,7 +109,10 @@ pypi_read_member(
 	return registry_value(f, t).p != NULL ? 0 : -1;
 }
 
-/* A URL without anything that would end an attribute or hide another part. */
+/*
+ * Returns true if nothing in the URL could end an HTML attribute or start a
+ * query or fragment.
+ */
 static bool
 pypi_url_ok(struct span s)
 {
@@ -123,7 +126,7 @@ pypi_url_ok(struct span s)
 	return true;
 }
 
-/* Does it name a file of this project, which it says it is? */
+/* Returns true if the URL names a file of this project with the stated name. */
 static bool
 pypi_file_ok(struct registry_filter *f, struct pypi_file *p)
 {
@@ -140,7 +143,10 @@ pypi_file_ok(struct registry_filter *f, struct pypi_file *p)
 	    p->path.what != REGISTRY_ARTEFACT ||
 	    strcmp(p->path.package, f->package) != 0)
 		return false;
-	/* Its last segment, decoded; not the ".metadata" beside it. */
+	/*
+	 * Compare with the last segment, decoded, but not of the ".metadata"
+	 * file.
+	 */
 	last = strrchr(p->path.id, '/');
 	n = strlen(last + 1);
 	return n == file.len && memcmp(last + 1, file.p, n) == 0 &&
@@ -264,7 +270,7 @@ pypi_file(struct registry_filter *f)
 		if (pypi_read_member(f, &t, &p) == -1)
 			return -1;
 	}
-	/* What is not understood, or another's, is left out. */
+	/* Leave out files that are malformed or belong to another project. */
 	if (!pypi_file_ok(f, &p))
 		return 0;
 	if (p.time.p != NULL)

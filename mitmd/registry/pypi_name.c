@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Names of Python projects (PEP 503) and of their files: wheels (PEP 427,
- * with or without a build tag) and source archives.  A source archive's
- * version is what follows its last dash; a file whose version holds a dash
- * thus belongs to another project, which does not list it.
+ * Names of Python projects (PEP 503) and of their files: wheels (PEP 427, with
+ * or without a build tag) and source archives. The version of a source archive
+ * is the part after its last dash; a file whose version contains a dash is
+ * therefore taken for a file of another project, which does not list it.
  */
 #include "registry/path.h"
 
@@ -48,7 +48,7 @@ registry_pypi_name(struct span s, char *dst, size_t cap)
 	return 0;
 }
 
-/* Letters and digits of a tag or version; neither empty nor with a dash. */
+/* Letters and digits of a tag or version; not empty, and without a dash. */
 static bool
 pypi_part_ok(struct span s, bool version)
 {

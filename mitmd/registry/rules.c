@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The lists and the quarantine.  Holds nothing; names and times come from the
+ * The lists and the quarantine. Keeps no state; names and times come from the
  * agent and the registry, patterns from the user.
  */
 #include "registry/rules.h"
@@ -23,7 +23,9 @@ registry_glob_ok(struct span s)
 	return true;
 }
 
-/* The byte at *i as this registry reads it; *i goes on. */
+/*
+ * Returns the byte at `*i`, normalised as by this registry, and advances `*i`.
+ */
 static uint8_t
 glob_byte(enum registry r, struct span s, size_t *i)
 {
@@ -46,7 +48,7 @@ registry_glob(enum registry r, struct span pattern, struct span name)
 {
 	size_t p = 0, n = 0, star = SIZE_MAX, from = 0, pn, nn;
 
-	/* Back to the latest star only: what an earlier one takes is enough. */
+	/* Going back to the latest star is enough. */
 	while (n < name.len) {
 		pn = p;
 		nn = n;
@@ -72,7 +74,7 @@ registry_glob(enum registry r, struct span pattern, struct span name)
 	return p == pattern.len;
 }
 
-/* Exactly n digits off the front, then `after` unless that is 0. */
+/* Take exactly `n` digits off the front, then `after` unless it is 0. */
 static int
 time_field(struct span *s, size_t n, uint8_t after, int lo, int hi)
 {
@@ -96,7 +98,7 @@ time_field(struct span *s, size_t n, uint8_t after, int lo, int hi)
 	return v;
 }
 
-/* Days since 1970 of a date of the Gregorian calendar. */
+/* Returns the days since 1970 of a Gregorian date. */
 static int64_t
 time_days(int year, int month, int day)
 {
@@ -117,7 +119,7 @@ time_month_days(int year, int month)
 	return month == 2 && leap ? 29 : days[month - 1];
 }
 
-/* Z or +hh:mm, and nothing after it: seconds to take off. */
+/* Read a final Z or +hh:mm into seconds to subtract. */
 static int
 time_zone(struct span s, int64_t *out)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * May this version of this package be installed?  The deny list says no; the
- * allow list says yes, whatever its age; else it must have been published at
- * least `days` days ago, and what does not say when it was published is too
- * young.  Debian's archives tell no dates: there the lists decide alone.
+ * Decides whether a version of a package may be installed. The deny list
+ * forbids it; the allow list permits it at any age; otherwise it must have been
+ * published at least `days` days ago, and a version without a time of
+ * publication is refused. Debian's archives have no times: there the lists
+ * alone decide.
  */
 #ifndef REGISTRY_RULES_H
 #define REGISTRY_RULES_H
@@ -12,7 +13,7 @@
 
 #define REGISTRY_DFLT_DAYS 2U
 #define REGISTRY_MAX_DAYS 3650U
-#define REGISTRY_MAX_GLOBS 1024U /* of each list */
+#define REGISTRY_MAX_GLOBS 1024U /* in each list */
 #define REGISTRY_MAX_REASON 480U
 
 struct registry_rules {
@@ -24,7 +25,7 @@ struct registry_rules {
 
 enum registry_reason {
 	REGISTRY_GOOD,    /* old enough */
-	REGISTRY_ON_LIST, /* the allow list */
+	REGISTRY_ON_LIST, /* on the allow list */
 	REGISTRY_DENIED,
 	REGISTRY_UNTIMED,
 	REGISTRY_YOUNG,
@@ -34,7 +35,7 @@ enum registry_reason {
 
 struct registry_verdict {
 	enum registry_reason reason;
-	unsigned days; /* old, when young */
+	unsigned days; /* age in days, if REGISTRY_YOUNG */
 };
 
 static inline bool
@@ -44,28 +45,34 @@ registry_allows(struct registry_verdict v)
 }
 
 /*
- * Case-insensitive; `*` is any text, slashes included, `?` one character.
- * Where a registry takes - _ . for one another, so does this.
+ * Match a pattern, case-insensitively; `*` matches any text including slashes,
+ * `?` one character. Where the registry treats - _ . as equal, so does this.
  */
 bool registry_glob(enum registry, struct span pattern, struct span name);
 /* 1 to 256 printable characters without a space. */
 bool registry_glob_ok(struct span pattern);
 
 #define REGISTRY_NEVER INT64_MIN /* no time of publication */
-/* Seconds since 1970 out of 2026-01-31T12:34:56[.789](Z|+hh:mm). -1: none. */
+/*
+ * Parse 2026-01-31T12:34:56[.789](Z|+hh:mm) into seconds since 1970. Returns 0
+ * or -1.
+ */
 int registry_time(struct span, int64_t *out);
 /*
- * The same out of an HTTP date, Sun, 06 Nov 1994 08:49:37 GMT.  None either,
- * if it is before 2015: of a file that somebody dated so.
+ * Parse an HTTP date, Sun, 06 Nov 1994 08:49:37 GMT. Returns 0, or -1 also for
+ * dates before 2015, which servers use as placeholders.
  */
 int registry_http_time(struct span, int64_t *out);
 
-/* Only the lists: DENIED, ON_LIST or GOOD. */
+/* Consult only the lists: DENIED, ON_LIST or GOOD. */
 struct registry_verdict registry_judge_name(
     const struct registry_rules *, struct span package);
 struct registry_verdict registry_judge(const struct registry_rules *,
     struct span package, int64_t published, int64_t now);
-/* One sentence, always the same for the same reason. version may be "". */
+/*
+ * Write the reason as one sentence, always the same for the same reason. The
+ * version may be "".
+ */
 void registry_reason(const struct registry_rules *, struct registry_verdict,
     const char *package, const char *version, char *dst, size_t cap);
 

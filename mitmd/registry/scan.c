@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the filters of the registries have in common: the scanner, the table
- * of versions, the verdicts.  All input is the registry's.
+ * The parts that the registries' filters share: the scanner, the table of
+ * versions, the verdicts. All input comes from the registry.
  */
 #include "registry/filter.h"
 
@@ -123,14 +123,17 @@ registry_text(const struct body_token *t, char *dst, size_t cap)
 	return memchr(dst, '\0', (size_t)n) == NULL ? 0 : -1;
 }
 
-/* The newest are the ones that somebody will ask about. */
+/*
+ * Record a refused version. Only the newest are kept: a person may ask for
+ * them.
+ */
 static void
 filter_refused(
     struct registry_filter *f, struct span version, struct registry_verdict v)
 {
 	struct registry_refused *r;
 
-	/* Of a version's files one is enough. */
+	/* Record a version once, not for each of its files. */
 	if (f->nrefused != 0 &&
 	    span_is(version, f->refused[f->nrefused - 1].version))
 		return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Command lists of pushes.  The bytes are the agent's, or those of a mitmd
- * that it broke; a list that git-receive-pack could read in another way than
- * we do is none.
+ * Parses the command lists of pushes. The bytes come from the agent, or from a
+ * mitmd that it has taken over; a list that git-receive-pack could read
+ * differently is refused.
  */
 #include "wire/git_push.h"
 
@@ -14,8 +14,8 @@ struct push {
 	struct git_push_list *list;
 	const char *why;
 	unsigned nrefs, nshallow;
-	size_t width; /* of an object's name; 0: not known yet */
-	bool pack;    /* a pack follows: not everything is deleted */
+	size_t width; /* digits in an object's name; 0: not known yet */
+	bool pack;    /* a pack follows: not all commands are deletions */
 };
 
 static enum git_push
@@ -35,7 +35,7 @@ push_digit(uint8_t c)
 	return -1;
 }
 
-/* The next pkt-line; a flush is one with p == NULL. */
+/* Read the next pkt-line; a flush has p == NULL. */
 static enum git_push
 push_line(struct push *p, struct span *line)
 {
@@ -65,7 +65,7 @@ push_line(struct push *p, struct span *line)
 	return GIT_PUSH_OK;
 }
 
-/* An object's name off the front, of the one length that all have. */
+/* Take an object's name off the front. All names have the same length. */
 static bool
 push_object(struct push *p, struct span *line, struct span *object)
 {
@@ -111,7 +111,7 @@ push_part_ok(struct span part)
 		       span_of(part.p + part.len - lock.len, lock.len), lock));
 }
 
-/* As git check-ref-format wants it, below refs/, in printable ASCII. */
+/* Check a name below refs/ as git check-ref-format does, in printable ASCII. */
 static bool
 push_name_ok(struct span name)
 {
@@ -139,7 +139,10 @@ push_name_ok(struct span name)
 	return true;
 }
 
-/* What the client would like: words that change no more than the list says. */
+/*
+ * Check the client's capabilities: only those that change no more than the list
+ * says.
+ */
 static bool
 push_words_ok(struct push *p, struct span words)
 {
@@ -170,7 +173,10 @@ push_words_ok(struct push *p, struct span words)
 	return true;
 }
 
-/* "OLD NEW NAME", and behind the first one a NUL and what the client can. */
+/*
+ * Read "OLD NEW NAME", followed in the first command by a NUL and the
+ * capabilities.
+ */
 static enum git_push
 push_command(struct push *p, struct span line)
 {
@@ -228,7 +234,9 @@ push_shallow(struct push *p, struct span line)
 		   : GIT_PUSH_OK;
 }
 
-/* Behind the list: a pack where there are objects to have, else nothing. */
+/*
+ * Check the bytes after the list: a pack if objects are needed, else nothing.
+ */
 static enum git_push
 push_end(struct push *p)
 {
@@ -276,7 +284,7 @@ git_push_read(
 	return r;
 }
 
-/* One pkt-line. */
+/* Append one pkt-line. */
 static void
 push_put(struct buf *b, struct span text, int band)
 {
@@ -304,7 +312,7 @@ git_push_report(struct buf *b, const struct git_push_list *list,
 	push_put(&in, SPAN("unpack ok\n"), 0);
 	while (
 	    rest.len != 0 && (end = memchr(rest.p, '\n', rest.len)) != NULL) {
-		/* Of three words the last. */
+		/* The name is the last of three words. */
 		for (name = end; name > rest.p && name[-1] != ' '; name--)
 			;
 		snprintf(line, sizeof(line), "ng %.*s IronCurtain: %s\n",

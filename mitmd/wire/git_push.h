@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The front of a git push: the command list of git-receive-pack
- * (gitprotocol-pack, "Reference Update Request"), which says what each ref was
- * and what it shall be.  mitmd reads it to show it to a person, keyd reads it
- * again out of the bytes that it is about to send.  Both read no more than
- * this, so that whatever else could change something (a signed push, options,
- * a ref outside of refs/) is refused, not passed by.
+ * (gitprotocol-pack, "Reference Update Request"), with the old and new object
+ * of each ref. mitmd reads it to show it to a person; keyd reads it again from
+ * the bytes that it is about to send. Everything else that could cause a change
+ * (a signed push, options, a ref outside refs/) is refused, not skipped.
  */
 #ifndef GIT_PUSH_H
 #define GIT_PUSH_H
@@ -17,32 +16,32 @@
 #define GIT_PUSH_MAX_LIST 32768U /* bytes before the pack */
 #define GIT_PUSH_MAX_NAME 255U
 
-/* What git sends first where a push is large: nothing to do. */
+/* The empty request that git sends before a large push. */
 #define GIT_PUSH_PROBE "0000"
 
-/* What a command list says. */
+/* The content of a command list. */
 struct git_push_list {
 	struct buf refs; /* "OLD NEW NAME\n" for each command, in their order */
-	bool report;     /* the client wants to know what became of each, */
-	bool sideband;   /* among other messages */
+	bool report;     /* the client asks for the status of each ref */
+	bool sideband;   /* the report goes into a side band */
 };
 
 enum git_push {
 	GIT_PUSH_OK,
-	GIT_PUSH_MORE, /* it goes on beyond these bytes */
+	GIT_PUSH_MORE, /* the list continues beyond these bytes */
 	GIT_PUSH_BAD,
 };
 
 /*
- * Reads a body from its beginning; whole: there is no more of it.  refs was
- * initialised with a limit.  BAD: *why is constant text.
+ * Read a body from its beginning; `whole` means that no more follows. `refs`
+ * was initialised with a limit. On GIT_PUSH_BAD, `*why` is constant text.
  */
 enum git_push git_push_read(
     struct span body, bool whole, struct git_push_list *, const char **why);
 
 /*
- * The answer of a server that takes none of them: code beside each ref, text
- * as its message. -1: no room, or the client does not want to know.
+ * Write the answer of a server that rejects every ref: `code` for each, `text`
+ * as its message. Returns -1 if there is no room or the client wants no report.
  */
 int git_push_report(struct buf *, const struct git_push_list *,
     const char *code, const char *text);

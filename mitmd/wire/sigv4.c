@@ -2,14 +2,14 @@
 /*
  * Signature Version 4, both ends.
  *
- * keyd signs: hashes and HMACs of what the head will say, with the real key.
- * OpenSSL's plain SHA-256 is used for it, whose state is ours to wipe.
+ * keyd signs with the real key: it hashes the head as it will be sent. It uses
+ * OpenSSL's plain SHA-256, because the caller can wipe its state.
  *
- * mitmd does not verify what the agent signed.  Id and secret that the agent
- * has are both sentinels of this session, handed out together: who can name
- * the one could sign with the other, so that a signature proves nothing that
- * the name does not.  Nor does it protect anything: TLS ends in mitmd, and
- * what leaves is composed and signed anew from what mitmd checked.
+ * mitmd does not verify the agent's signature. The id and the secret that the
+ * agent has are both placeholders of this session, handed out together: whoever
+ * can name the one could sign with the other, so a signature proves no more
+ * than the id does. It protects nothing either: TLS ends in mitmd, and keyd
+ * composes and signs its own request from what mitmd has checked.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "wire/sigv4.h"
@@ -72,7 +72,7 @@ sigv4_unreserved(uint8_t c)
 	       c == '~';
 }
 
-/* URI-encoded; slashes stay where they part segments. */
+/* Hash the URI-encoding of `s`; if `slashes`, a slash is kept. */
 static void
 sigv4_add_uri(SHA256_CTX *c, struct span s, bool slashes)
 {
@@ -92,7 +92,7 @@ sigv4_add_uri(SHA256_CTX *c, struct span s, bool slashes)
 	sigv4_add(c, span_of(s.p + from, s.len - from));
 }
 
-/* Without outer spaces, inner runs of them as one. */
+/* Hash without outer spaces, and with inner runs of them as one. */
 static void
 sigv4_add_value(SHA256_CTX *c, struct span s)
 {
@@ -142,7 +142,7 @@ sigv4_sort(struct sigv4_pair *p, size_t n)
 	}
 }
 
-/* "a=b&c=d", by name, encoded. */
+/* Hash "a=b&c=d", sorted by name and encoded. */
 static int
 sigv4_add_query(SHA256_CTX *c, struct span q)
 {
@@ -179,7 +179,7 @@ sigv4_add_query(SHA256_CTX *c, struct span q)
 	return 0;
 }
 
-/* The hash of the canonical request; fields in order. */
+/* Compute the hash of the canonical request; the fields are sorted. */
 static int
 sigv4_canonical(const struct sigv4_request *r, const struct sigv4_pair *f,
     uint8_t sum[SIGV4_SUM])
@@ -214,7 +214,7 @@ sigv4_canonical(const struct sigv4_request *r, const struct sigv4_pair *f,
 	return rv;
 }
 
-/* HMAC over two pieces. The key is no longer than a block, or hashed. */
+/* Compute the HMAC over `data`. The key comes in two pieces. */
 static void
 sigv4_hmac(const struct span key[2], struct span data, uint8_t sum[SIGV4_SUM])
 {
@@ -248,7 +248,7 @@ sigv4_hmac(const struct span key[2], struct span data, uint8_t sum[SIGV4_SUM])
 	explicit_bzero(&c, sizeof(c));
 }
 
-/* The day's key for this region and service. */
+/* Derive the day's key for this region and service. */
 static void
 sigv4_key(const struct sigv4_key *k, const struct sigv4_scope *s,
     const char *date, uint8_t key[SIGV4_SUM])
@@ -263,7 +263,7 @@ sigv4_key(const struct sigv4_key *k, const struct sigv4_scope *s,
 	sigv4_hmac(of, span_str(sigv4_end), key);
 }
 
-/* "20150830/us-east-1/service/aws4_request" */
+/* Write "20150830/us-east-1/service/aws4_request". */
 static void
 sigv4_put_scope(struct sink *o, const struct sigv4_scope *s, const char *date)
 {
@@ -340,7 +340,7 @@ sigv4_sign(const struct sigv4_key *k, const struct sigv4_scope *s,
 	return sink_end(&o, len);
 }
 
-/* Takes what stands before `sep` off; false: it does not come. */
+/* Take the text before `sep` off. Returns false if `sep` is missing. */
 static bool
 sigv4_take(struct span *rest, char sep, struct span *piece)
 {

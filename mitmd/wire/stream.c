@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Heads of the frames on the stream between mitmd and keyd.  Holds nothing;
+ * Headers of the frames on the stream between mitmd and keyd. Keeps no state;
  * either side may be hostile to the other.
  */
 #include "wire/stream.h"

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The stream between mitmd and keyd: a SOCK_STREAM pair that keyd makes for
- * one agent connection and that serves exchange after exchange.  Both ways
- * it carries frames: u32 exchange, u8 type, u24 length (little-endian), then
- * that many bytes.
+ * The stream between mitmd and keyd: a SOCK_STREAM pair that keyd creates for
+ * one agent connection and that carries one exchange after the other. In both
+ * directions it carries frames: u32 exchange, u8 type, u24 length
+ * (little-endian), then that many bytes.
  *
- * mitmd -> keyd: BODY (at most STREAM_MAX_FRAME bytes), only while the
- * exchange that auditd released is open, in total exactly the announced
- * length.  keyd -> mitmd: HEAD once (u16 status, u8 framing: 0 no body, 1
- * length, 2 chunked or until close; u64 length; then headers as in REQUEST),
- * BODY, then END or FAIL.  FAIL's text is the status that the agent may be
- * told when no HEAD came yet, three digits, a space and a constant reason.
- * After FAIL the stream closes.  END may come before the body was read whole:
- * keyd then still counts its rest, but drops it.
+ * mitmd -> keyd: BODY (at most STREAM_MAX_FRAME bytes), only while the exchange
+ * that auditd released is open, and in total exactly the announced length.
+ *
+ * keyd -> mitmd: HEAD once (u16 status, u8 framing: 0 no body, 1 length, 2
+ * chunked or until close; u64 length; then headers as in REQUEST), BODY, then
+ * END or FAIL. The text of FAIL is for the agent, if no HEAD was sent: a
+ * three-digit status, a space and a constant reason. The stream closes after
+ * FAIL. END may come before the whole body was read: keyd then still counts the
+ * rest, but discards it.
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -37,7 +38,7 @@ struct stream_frame {
 };
 
 void stream_pack(uint8_t dst[STREAM_HEADER], const struct stream_frame *);
-/* -1 EBADMSG: unknown type or over-long. */
+/* Returns 0, or -1 with EBADMSG for an unknown type or an excessive length. */
 int stream_unpack(const uint8_t src[STREAM_HEADER], struct stream_frame *);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * WebSocket frames and handshakes.  Bytes of the agent and of providers;
- * holds no more of them than a frame's head.
+ * WebSocket frames and handshakes. The bytes come from the agent and from
+ * providers; only the head of a frame is stored.
  */
 #include "wire/ws.h"
 
@@ -34,7 +34,7 @@ ws_not_text(struct ws_parser *p)
 	return WS_BAD;
 }
 
-/* The first byte of a character (RFC 3629, section 4). */
+/* Start a character with its first byte (RFC 3629, section 4). */
 static bool
 utf8_first(struct ws_utf8 *u, uint8_t c)
 {
@@ -76,7 +76,7 @@ utf8_more(struct ws_utf8 *u, struct span s)
 	return true;
 }
 
-/* Codes that may stand in a frame (RFC 6455 7.4, and its registry). */
+/* Codes that may be sent in a frame (RFC 6455 7.4 and its registry). */
 static bool
 code_sendable(unsigned code)
 {
@@ -84,7 +84,7 @@ code_sendable(unsigned code)
 	       (code >= 1007 && code <= 1014) || (code >= 3000 && code <= 4999);
 }
 
-/* A piece of a frame's payload. */
+/* Check a piece of a frame's payload. */
 static enum ws_event
 ws_check(struct ws_parser *p, struct span data)
 {
@@ -101,7 +101,7 @@ ws_check(struct ws_parser *p, struct span data)
 		   : ws_not_text(p);
 }
 
-/* The end of a close frame, of a text message, or of anything else. */
+/* Check the end of a frame: a close code or a character may be incomplete. */
 static enum ws_event
 ws_check_end(struct ws_parser *p)
 {
@@ -118,7 +118,7 @@ ws_check_end(struct ws_parser *p)
 	return p->reason.left != 0 ? ws_not_text(p) : WS_END;
 }
 
-/* The first two bytes say how long the head is. */
+/* Read the first two bytes, which determine the length of the head. */
 static const char *
 ws_first(struct ws_parser *p)
 {
@@ -176,7 +176,10 @@ ws_rest(struct ws_parser *p)
 	return NULL;
 }
 
-/* One byte of a head; NULL with p->have == 0: it is complete. */
+/*
+ * Add a byte to the head. Returns an error or NULL; the head is complete when
+ * p->have is 0.
+ */
 static const char *
 ws_byte(struct ws_parser *p, uint8_t c)
 {
@@ -298,7 +301,7 @@ ws_key_ok(struct span s)
 		    (c < '0' || c > '9') && c != '+' && c != '/')
 			return false;
 	}
-	/* Sixteen bytes leave four bits of the last character empty. */
+	/* Sixteen bytes leave four bits of the last character unused. */
 	return memchr(last, s.p[21], sizeof(last) - 1) != NULL;
 }
 

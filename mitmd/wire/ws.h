@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * WebSocket (RFC 6455), the parts that mitmd and keyd share: the answer to a
- * handshake's key, frames taken apart piece by piece, heads of frames.  No
- * extension is ever agreed on, so that reserved bits are errors.  Strict
- * either way: an agent masks and a provider does not, lengths take their
- * shortest form, control frames are whole and small, fragments in order.
+ * handshake's key, an incremental frame parser, and heads of frames. No
+ * extension is ever negotiated, so reserved bits are errors. Both directions
+ * are strict: an agent masks and a provider does not, lengths have their
+ * shortest form, control frames are small and unfragmented, fragments come in
+ * order.
  */
 #ifndef WS_H
 #define WS_H
@@ -25,7 +26,7 @@ enum ws_op {
 	WS_PONG = 10,
 };
 
-/* Reasons of a close, RFC 6455 7.4.1. */
+/* Reasons for closing, RFC 6455 7.4.1. */
 enum ws_code {
 	WS_NORMAL = 1000,
 	WS_GOING_AWAY = 1001,
@@ -36,64 +37,64 @@ enum ws_code {
 	WS_INTERNAL = 1011,
 };
 
-/* A check of UTF-8 that goes on with the next piece; zero at its start. */
+/* An incremental check of UTF-8; starts at zero. */
 struct ws_utf8 {
 	unsigned left;     /* bytes that must follow */
-	uint8_t low, high; /* between which the next one lies; 0: any */
+	uint8_t low, high; /* range of the next byte; 0: any */
 };
 
 struct ws_parser {
-	bool masked; /* what the other side has to do */
+	bool masked; /* whether the other side must mask */
 	uint8_t head[WS_MAX_HEAD];
 	size_t have, need; /* bytes of the head */
-	bool payload;      /* the head was told, the frame's end was not */
-	uint64_t left;     /* of the frame's payload */
+	bool payload;      /* the frame was reported, its end not yet */
+	uint64_t left;     /* bytes left of the frame's payload */
 	uint8_t mask[4];
-	unsigned at; /* in mask */
+	unsigned at; /* position in mask[] */
 	bool fin;
-	enum ws_op op; /* of the frame; a continued one has its message's */
-	bool control;  /* the frame is one */
-	bool open;     /* a message has begun and is not complete */
-	enum ws_op message;    /* what it began with */
-	bool closed;           /* a close frame came: nothing follows */
+	enum ws_op op;         /* a continuation has the type of its message */
+	bool control;          /* this is a control frame */
+	bool open;             /* a message has begun and is incomplete */
+	enum ws_op message;    /* type of the message */
+	bool closed;           /* a close frame came: nothing may follow */
 	const char *bad;       /* constant text */
-	enum ws_code code;     /* of the close that it asks for */
-	struct ws_utf8 text;   /* of a text message */
-	struct ws_utf8 reason; /* of a close frame */
-	unsigned ncode;        /* bytes of its code that were read */
-	unsigned closing;      /* the code */
+	enum ws_code code;     /* code to close with after an error */
+	struct ws_utf8 text;   /* state of a text message */
+	struct ws_utf8 reason; /* state of the text in a close frame */
+	unsigned ncode;        /* bytes read of the close code */
+	unsigned closing;      /* the close code */
 };
 
 enum ws_event {
-	WS_MORE, /* all of the input is used */
-	WS_HEAD, /* a frame begins: p->op, p->fin, p->control, p->left */
-	WS_DATA, /* a piece of its payload, never empty */
-	WS_END,  /* its last byte was there; p->fin: the message's too */
-	WS_BAD,  /* p->bad says why */
+	WS_MORE, /* all input was used */
+	WS_HEAD, /* start of a frame: p->op, p->fin, p->control, p->left */
+	WS_DATA, /* a piece of the payload, never empty */
+	WS_END,  /* end of the frame and, if p->fin, of the message */
+	WS_BAD,  /* error: see p->bad */
 };
 
 void ws_init(struct ws_parser *, bool masked);
 /*
- * Takes from the front of *in until something is there. WS_DATA: *data lies
- * in the input, unmasked in place. Text and the reasons of closes are checked
- * to be UTF-8, and the codes of closes to be ones that may be sent.
+ * Consume input from the front of `*p` up to the next event. For WS_DATA,
+ * `*data` points into the input, unmasked in place. Text and the reason in a
+ * close frame must be UTF-8, and a close code must be one that may be sent.
  */
 enum ws_event ws_next(
     struct ws_parser *, uint8_t **p, size_t *len, struct span *data);
-/* Is a frame cut off, or a message? */
+/* Returns true inside a frame or a message. */
 bool ws_partial(const struct ws_parser *);
 
-/* Head of a frame; mask NULL: none. How many bytes. */
+/* Write the head of a frame; `mask` may be NULL. Returns its length. */
 size_t ws_head(uint8_t dst[WS_MAX_HEAD], enum ws_op, bool fin, uint64_t len,
     const uint8_t mask[4]);
-/* Masks len bytes of a payload from its byte `at` on. */
+/* Mask `len` bytes of a payload, beginning at its byte `at`. */
 void ws_mask(uint8_t *p, size_t len, const uint8_t mask[4], size_t at);
 
-/* 24 characters of base64 that stand for 16 bytes? */
+/* Returns true for the base64 of 16 bytes. */
 bool ws_key_ok(struct span);
-/* What the server answers to a key (RFC 6455 4.2.2): 28 characters. */
+/* Write the server's answer to a key (RFC 6455 4.2.2): 28 characters. */
 void ws_accept(struct span key, char dst[WS_ACCEPT + 1]);
-/* 16 bytes as a key. */
+/* Encode 16 bytes as a key. */
 void ws_key(const uint8_t random[16], char dst[WS_KEY + 1]);
 
 #endif
