@@ -5,11 +5,12 @@
  */
 #include "common/visible.h"
 
+#include <stdlib.h>
+
 #include "common/json/text.h"
 #include "common/visible_scripts.h"
 
 #define VISIBLE_MARKS 4U /* combining marks in a row; more are escaped */
-#define NRANGES (sizeof(visible_ranges) / sizeof(visible_ranges[0]))
 
 #define CJK                                                                    \
 	(1ULL << SCRIPT_HAN | 1ULL << SCRIPT_HIRAGANA | 1ULL << SCRIPT_KATAKANA)
@@ -45,23 +46,26 @@ is_punctuation(uint32_t cp)
 	return false;
 }
 
+static int
+range_compare(const void *key, const void *entry)
+{
+	const uint32_t *cp = key;
+	const struct visible_range *r = entry;
+
+	return (*cp > r->to) - (*cp < r->from);
+}
+
 static uint8_t
 script_of(uint32_t cp)
 {
-	size_t lo = 0, hi = NRANGES, mid;
+	const struct visible_range *r;
 
 	if ((cp >= 'a' && cp <= 'z') || (cp >= 'A' && cp <= 'Z'))
 		return SCRIPT_LATIN;
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (cp < visible_ranges[mid].from)
-			hi = mid;
-		else if (cp > visible_ranges[mid].to)
-			lo = mid + 1;
-		else
-			return visible_ranges[mid].script;
-	}
-	return 0;
+	r = bsearch(&cp, visible_ranges,
+	    sizeof(visible_ranges) / sizeof(visible_ranges[0]),
+	    sizeof(visible_ranges[0]), range_compare);
+	return r != NULL ? r->script : 0;
 }
 
 static struct visible_char

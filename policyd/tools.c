@@ -183,19 +183,11 @@ tools_sort(struct session_tools *t)
 const struct session_tool *
 tools_find(const struct session_tools *t, struct span name)
 {
-	size_t lo = 0, hi = t->n, mid;
-	int c;
+	const struct session_tool key = {.name = name};
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if ((c = span_cmp(t->list[mid].name, name)) == 0)
-			return &t->list[mid];
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	if (t->n == 0)
+		return NULL;
+	return bsearch(&key, t->list, t->n, sizeof(*t->list), compare);
 }
 
 void

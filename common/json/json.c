@@ -142,6 +142,11 @@ merge_members(struct value *a, struct value *b)
 	return head;
 }
 
+/*
+ * Sort the list in place, and stably.  qsort() would need an array of pointers
+ * and memory to merge in; without that memory it takes quadratic time, and the
+ * order is a peer's.
+ */
 static struct value *
 sort_members(struct value *list)
 {

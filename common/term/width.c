@@ -2,10 +2,10 @@
 /* A sorted table of ranges, with binary search. */
 #include "common/term/width.h"
 
-#include <stddef.h>
+#include <stdlib.h>
 
 /* clang-format off */
-static const struct {
+static const struct range {
 	uint32_t first, last;
 	int width;
 } ranges[] = {
@@ -13,21 +13,23 @@ static const struct {
 };
 /* clang-format on */
 
+static int
+range_compare(const void *key, const void *entry)
+{
+	const uint32_t *c = key;
+	const struct range *r = entry;
+
+	return (*c > r->last) - (*c < r->first);
+}
+
 int
 term_width(uint32_t c)
 {
-	size_t lo = 0, hi = sizeof(ranges) / sizeof(ranges[0]), mid;
+	const struct range *r;
 
 	if (c >= 0x20 && c < 0x7f)
 		return 1;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (c > ranges[mid].last)
-			lo = mid + 1;
-		else if (c < ranges[mid].first)
-			hi = mid;
-		else
-			return ranges[mid].width;
-	}
-	return -1;
+	r = bsearch(&c, ranges, sizeof(ranges) / sizeof(ranges[0]),
+	    sizeof(ranges[0]), range_compare);
+	return r != NULL ? r->width : -1;
 }

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "common/sink.h"
@@ -121,25 +122,13 @@ struct sigv4_pair {
 	struct span name, value;
 };
 
-static void
-sigv4_sort(struct sigv4_pair *p, size_t n)
+static int
+sigv4_compare(const void *a, const void *b)
 {
-	struct sigv4_pair x;
-	size_t k;
-	int r;
+	const struct sigv4_pair *x = a, *y = b;
+	int r = span_cmp(x->name, y->name);
 
-	for (size_t i = 1; i < n; i++) {
-		x = p[i];
-		for (k = i; k > 0; k--) {
-			r = span_cmp(p[k - 1].name, x.name);
-			if (r == 0)
-				r = span_cmp(p[k - 1].value, x.value);
-			if (r <= 0)
-				break;
-			p[k] = p[k - 1];
-		}
-		p[k] = x;
-	}
+	return r != 0 ? r : span_cmp(x->value, y->value);
 }
 
 /* Hash "a=b&c=d", sorted by name and encoded. */
@@ -168,7 +157,7 @@ sigv4_add_query(SHA256_CTX *c, struct span q)
 		}
 		n++;
 	}
-	sigv4_sort(p, n);
+	qsort(p, n, sizeof(p[0]), sigv4_compare);
 	for (size_t i = 0; i < n; i++) {
 		if (i != 0)
 			sigv4_add(c, SPAN("&"));
@@ -327,7 +316,7 @@ sigv4_sign(const struct sigv4_key *k, const struct sigv4_scope *s,
 	for (unsigned i = 0; i < r->nfields; i++)
 		f[i] =
 		    (struct sigv4_pair){r->fields[i].name, r->fields[i].value};
-	sigv4_sort(f, r->nfields);
+	qsort(f, r->nfields, sizeof(f[0]), sigv4_compare);
 	text = (struct sink){.p = string, .cap = sizeof(string)};
 	if (sigv4_canonical(r, f, sum) == -1 ||
 	    sigv4_string(s, r->date, sum, &text) == -1)

@@ -233,19 +233,12 @@ load_server(
 }
 
 static int
-compare_key(struct span s1, struct span t1, struct span s2, struct span t2)
-{
-	int c = span_cmp(s1, s2);
-
-	return c != 0 ? c : span_cmp(t1, t2);
-}
-
-static int
 compare_tool(const void *a, const void *b)
 {
 	const struct annot_tool *x = a, *y = b;
+	int c = span_cmp(x->server, y->server);
 
-	return compare_key(x->server, x->tool, y->server, y->tool);
+	return c != 0 ? c : span_cmp(x->tool, y->tool);
 }
 
 static int
@@ -340,21 +333,12 @@ annots_free(struct annots *as)
 struct annot_tool *
 annots_find(const struct annots *as, struct span server, struct span tool)
 {
-	size_t lo = 0, hi = as->n, mid;
-	int c;
+	const struct annot_tool key = {.server = server, .tool = tool};
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		c = compare_key(
-		    as->tools[mid].server, as->tools[mid].tool, server, tool);
-		if (c == 0)
-			return &as->tools[mid];
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	if (as->n == 0)
+		return NULL;
+	return bsearch(
+	    &key, as->tools, as->n, sizeof(*as->tools), compare_tool);
 }
 
 enum truth {

@@ -65,6 +65,8 @@ struct match_set *match_set_new(struct value_pool *, enum match_type,
 /* From newline-separated text: a server's egress list. It allows. */
 struct match_set *match_set_text(struct value_pool *, struct span text);
 
+/* The order of a set's arrays, for qsort() and bsearch(). */
+int match_set_compare(const void *, const void *);
 /* For a set that allows. */
 bool match_set_domain(const struct match_set *, const struct domain *);
 /* For a set that allows: an e-mail address or identifier. */

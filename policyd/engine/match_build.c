@@ -367,19 +367,11 @@ builder_init(struct builder *b, struct value_pool *pool, enum match_type type,
 									: 0;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const struct span *x = a, *y = b;
-
-	return span_cmp(*x, *y);
-}
-
 static void
 sort(struct span *array, size_t n)
 {
 	if (n > 1)
-		qsort(array, n, sizeof(*array), compare);
+		qsort(array, n, sizeof(*array), match_set_compare);
 }
 
 static struct match_set *

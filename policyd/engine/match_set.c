@@ -5,22 +5,21 @@
  */
 #include "engine/lists.h"
 
+#include <stdlib.h>
+
+int
+match_set_compare(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	return span_cmp(*x, *y);
+}
+
 static bool
 holds(const struct span *array, size_t n, struct span s)
 {
-	size_t lo = 0, hi = n, mid;
-	int c;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if ((c = span_cmp(array[mid], s)) == 0)
-			return true;
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return false;
+	return n != 0 &&
+	       bsearch(&s, array, n, sizeof(s), match_set_compare) != NULL;
 }
 
 /* A name that looks like another in a browser: only where it is written out. */

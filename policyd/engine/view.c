@@ -226,19 +226,25 @@ view_of_host(const struct view *v, struct span host, struct value_pool *pool,
 	return span_of(p, tail);
 }
 
+/* Compare two indices into `list` by inode; of one inode, the first is less. */
 static int
-compare_place(const struct place *x, const struct place *y)
+compare_place(const void *a, const void *b, void *list)
 {
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct place *places = list, *x = &places[i], *y = &places[k];
+
 	if (x->dev != y->dev)
 		return x->dev < y->dev ? -1 : 1;
-	return (x->ino > y->ino) - (x->ino < y->ino);
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	return (i > k) - (i < k);
 }
 
 int
 places_index(struct places *p)
 {
-	uint32_t *index, tmp;
-	size_t n = 0, gap;
+	uint32_t *index;
+	size_t n = 0;
 
 	if ((index = calloc(p->n + 1, sizeof(*index))) == NULL)
 		return -1;
@@ -246,20 +252,7 @@ places_index(struct places *p)
 		if (p->list[i].exists)
 			index[n++] = (uint32_t)i;
 	}
-	/* Shell sort: qsort has no way to reach the list. */
-	for (gap = n / 2; gap > 0; gap /= 2) {
-		for (size_t i = gap; i < n; i++) {
-			size_t k = i;
-
-			tmp = index[i];
-			for (;
-			     k >= gap && compare_place(&p->list[index[k - gap]],
-					     &p->list[tmp]) > 0;
-			     k -= gap)
-				index[k] = index[k - gap];
-			index[k] = tmp;
-		}
-	}
+	qsort_r(index, n, sizeof(*index), compare_place, p->list);
 	free(p->by_inode);
 	p->by_inode = index;
 	p->ninodes = n;
