@@ -4,9 +4,8 @@
  * is made again from what the agent sent, under the rules and with the files
  * as they are now, and goes out only if it is still the same.
  */
-#include <sha2.h>
-
 #include "common/log.h"
+#include "common/sha256.h"
 #include "policyd.h"
 
 /* For the session, too: only what was shown. 0: nothing was granted. */
@@ -16,14 +15,11 @@ grant(struct policyd_env *env, const struct hold *h, const struct work *k)
 	uint8_t digest[HOLD_DIGEST];
 	struct span text;
 	struct grant g;
-	SHA2_CTX ctx;
 
 	if (!h->for_session || work_offer(env, k, &g, &text) == -1 ||
 	    (h->times != 0 && !g.counted))
 		return 0;
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, text.p, text.len);
-	SHA256Final(digest, &ctx);
+	sha256_span(text, digest);
 	if (!span_is(text, h->session) ||
 	    memcmp(digest, h->shown, sizeof(digest)) != 0)
 		return 0;

@@ -6,12 +6,12 @@
 #include "hold.h"
 
 #include <errno.h>
-#include <sha2.h>
 #include <stdlib.h>
 
 #include "common/json/json.h"
+#include "common/sha256.h"
 
-_Static_assert(HOLD_DIGEST == SHA256_DIGEST_LENGTH, "SHA-256");
+_Static_assert(HOLD_DIGEST == SHA256_SIZE, "SHA-256");
 
 int
 hold_init(struct hold *h, uint64_t id, struct span args)
@@ -125,7 +125,6 @@ hold_digest(struct span server, struct span tool, struct span args,
     uint8_t digest[HOLD_DIGEST])
 {
 	struct buf b;
-	SHA2_CTX ctx;
 	int ret = -1;
 
 	/* Names are short; arguments need no copy. */
@@ -134,11 +133,7 @@ hold_digest(struct span server, struct span tool, struct span args,
 	    buf_addc(&b, ',') == -1 || json_write_string(&b, tool) == -1 ||
 	    buf_addc(&b, ',') == -1)
 		goto out;
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, buf_span(&b).p, buf_span(&b).len);
-	SHA256Update(&ctx, args.p, args.len);
-	SHA256Update(&ctx, (const uint8_t *)"]", 1);
-	SHA256Final(digest, &ctx);
+	sha256_spans((struct span[]){buf_span(&b), args, SPAN("]")}, 3, digest);
 	ret = 0;
 out:
 	buf_free(&b);
@@ -148,16 +143,16 @@ out:
 void
 hold_told(const struct msg_HOLD *m, uint8_t digest[HOLD_DIGEST])
 {
-	const struct span *const texts[] = {&m->rule, &m->reason, &m->effect,
-	    &m->session, &m->preview};
-	SHA2_CTX ctx;
-	uint64_t len;
+	const struct span *const texts[] = {
+	    &m->rule, &m->reason, &m->effect, &m->session, &m->preview};
+	const size_t n = sizeof(texts) / sizeof(texts[0]);
+	struct span all[2 * sizeof(texts) / sizeof(texts[0])];
+	uint64_t len[sizeof(texts) / sizeof(texts[0])];
 
-	SHA256Init(&ctx);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		len = texts[i]->len;
-		SHA256Update(&ctx, (const uint8_t *)&len, sizeof(len));
-		SHA256Update(&ctx, texts[i]->p, texts[i]->len);
+	for (size_t i = 0; i < n; i++) {
+		len[i] = texts[i]->len;
+		all[2 * i] = span_of(&len[i], sizeof(len[i]));
+		all[2 * i + 1] = *texts[i];
 	}
-	SHA256Final(digest, &ctx);
+	sha256_spans(all, 2 * n, digest);
 }

@@ -7,11 +7,11 @@
 #include "pins.h"
 
 #include <errno.h>
-#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "common/sha256.h"
 #include "policyd.h"
 
 #define NAME_MAX_FULL 132U /* server__tool */
@@ -100,13 +100,10 @@ static void
 digest_of(const struct server *srv, const struct session_tool *t,
     uint8_t digest[PIN_DIGEST])
 {
-	SHA2_CTX ctx;
+	const struct span all[] = {
+	    t->json, SPAN("\n"), span_of(srv->command, sizeof(srv->command))};
 
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, t->json.p, t->json.len);
-	SHA256Update(&ctx, (const uint8_t *)"\n", 1);
-	SHA256Update(&ctx, srv->command, sizeof(srv->command));
-	SHA256Final(digest, &ctx);
+	sha256_spans(all, 3, digest);
 }
 
 static struct span

@@ -6,7 +6,8 @@
 #include "redact.h"
 
 #include <errno.h>
-#include <sha2.h>
+
+#include "common/sha256.h"
 
 #define DIGITS_MIN 13U
 #define DIGITS_MAX 19U
@@ -213,24 +214,18 @@ redact_string(struct value_pool *pool, struct span s, struct span *out)
 static int
 cut(struct value *v, struct value_pool *pool, bool secrets)
 {
-	uint8_t digest[SHA256_DIGEST_LENGTH];
+	uint8_t digest[SHA256_SIZE];
 	char *hex;
 	struct span head = span_of(v->text.p, REDACT_HEAD);
 	size_t length = v->text.len;
-	SHA2_CTX ctx;
 
 	/* Not within a character: those go on with 10xxxxxx. */
 	while (head.len > 0 && (v->text.p[head.len] & 0xc0) == 0x80)
 		head.len--;
-	if ((hex = value_pool_alloc(pool, SHA256_DIGEST_STRING_LENGTH)) == NULL)
+	if ((hex = value_pool_alloc(pool, SHA256_HEX)) == NULL)
 		return -1;
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, v->text.p, length);
-	SHA256Final(digest, &ctx);
-	for (size_t i = 0; i < sizeof(digest); i++) {
-		hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-		hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-	}
+	sha256_span(v->text, digest);
+	sha256_hex(digest, hex);
 	if (secrets && redact_string(pool, head, &head) == -1)
 		return -1;
 	*v = (struct value){
@@ -238,8 +233,8 @@ cut(struct value *v, struct value_pool *pool, bool secrets)
 	if (value_set(v, SPAN("head"), value_new_string(pool, head)) == -1 ||
 	    value_set(v, SPAN("length"),
 		value_new_number(pool, (int64_t)length)) == -1 ||
-	    value_set(v, SPAN("sha256"),
-		value_new_string(pool, span_of(hex, 2 * sizeof(digest)))) == -1)
+	    value_set(
+		v, SPAN("sha256"), value_new_string(pool, span_str(hex))) == -1)
 		return -1;
 	return 1;
 }

@@ -7,8 +7,7 @@
  */
 #include "reload.h"
 
-#include <sha2.h>
-
+#include "common/sha256.h"
 #include "policyd.h"
 
 void
@@ -18,7 +17,6 @@ reload_take(
 	struct reload *r = &env->reload;
 	enum proto_rules kind = (enum proto_rules)m->kind;
 	struct load l;
-	SHA2_CTX ctx;
 
 	if (r->failed)
 		return;
@@ -32,9 +30,7 @@ reload_take(
 		(void)buf_addc(&r->warnings, '\n');
 	(void)buf_addspan(&r->warnings, buf_span(&l.warnings));
 	load_free(&l);
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, m->text.p, m->text.len);
-	SHA256Final(r->hash[kind], &ctx);
+	sha256_span(m->text, r->hash[kind]);
 	r->have[kind] = true;
 }
 

@@ -5,9 +5,6 @@
  */
 #include "auditd/auditd.h"
 
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/sha.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -16,17 +13,6 @@
 
 /* Lines of one turn: many messages, each of at most PROTO_MAX_TREE and a head. */
 #define OUT_MAX (512U << 20)
-
-static void
-sha256(const struct span *runs, size_t n, uint8_t out[AUDITLOG_HASH])
-{
-	SHA256_CTX c;
-
-	SHA256_Init(&c);
-	for (size_t i = 0; i < n; i++)
-		SHA256_Update(&c, runs[i].p, runs[i].len);
-	SHA256_Final(out, &c);
-}
 
 static int
 on_log(struct chan *c, const union proto_any *msg, int fd)
@@ -175,7 +161,7 @@ add_call_line(const struct msg_RELEASE *m)
 
 	if (m->log_len != 0)
 		shown = span_of(m->payload.p + m->log_off, m->log_len);
-	auditlog_digest(sha256, m->server_name, m->tool, args, digest);
+	auditlog_digest(m->server_name, m->tool, args, digest);
 	auditd_line(&l, "call");
 	auditlog_json(&l, "arguments", shown);
 	auditlog_hex(&l, "digest", digest, sizeof(digest));
@@ -439,7 +425,6 @@ auditd_serve(void)
 	struct auditd_env *e = &auditd_env;
 
 	e->fd = -1;
-	e->log.hash = sha256;
 	buf_init(&e->out, OUT_MAX);
 	TAILQ_INIT(&e->effects);
 	for (size_t i = 0; i < PROTO_MAX_SERVERS; i++) {

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/sum.h"
-
 #define CLOSING_MAX (1U << 20)
 #define CLOSING_BLOCK 65536
 
@@ -117,7 +115,7 @@ auditclosing_begin(struct auditclosing *c, struct session *s, bool cut)
 
 	memset(c, 0, sizeof(*c));
 	c->session = s;
-	c->log = (struct auditlog){.seq = s->seq, .hash = auditsum};
+	c->log = (struct auditlog){.seq = s->seq};
 	memcpy(c->log.prev, s->prev, sizeof(c->log.prev));
 	if ((torn = closing_read(s, &c->log, &whole)) == -1)
 		return -1;

@@ -187,7 +187,7 @@ auditlog_end(struct auditlog_line *l)
 	line = buf_span(l->b);
 	line.p += l->start;
 	line.len -= l->start;
-	log->hash(&line, 1, hash);
+	sha256_span(line, hash);
 	l->b->len--;
 	buf_adds(l->b, ",\"hash\":\"");
 	buf_addhex(l->b, hash, sizeof(hash));
@@ -198,8 +198,8 @@ auditlog_end(struct auditlog_line *l)
 }
 
 void
-auditlog_digest(auditlog_hash_fn *hash, struct span server, struct span tool,
-    struct span arguments, uint8_t out[AUDITLOG_HASH])
+auditlog_digest(struct span server, struct span tool, struct span arguments,
+    uint8_t out[AUDITLOG_HASH])
 {
 	uint8_t bytes[2048];
 	struct buf b = {.p = bytes, .cap = sizeof(bytes), .max = sizeof(bytes)};
@@ -214,7 +214,7 @@ auditlog_digest(auditlog_hash_fn *hash, struct span server, struct span tool,
 	runs[0] = buf_span(&b);
 	runs[1] = arguments;
 	runs[2] = SPAN("]");
-	hash(runs, 3, out);
+	sha256_spans(runs, 3, out);
 }
 
 /*
@@ -272,7 +272,7 @@ auditlog_verify(struct auditlog *log, struct span line)
 	if (prev.p == NULL || seq.p == NULL ||
 	    span_u64(span_of(seq.p, digits), UINT64_MAX, &n) == -1)
 		return AUDITLOG_FORM;
-	log->hash(runs, 2, hash);
+	sha256_spans(runs, 2, hash);
 	if (!hex_is(span_of(tail.p + 9, AUDITLOG_HEX), hash))
 		return AUDITLOG_BROKEN;
 	if (!hex_is(prev, log->prev))

@@ -10,20 +10,16 @@
 #define AUDITLOG_H
 
 #include "common/buf.h"
+#include "common/sha256.h"
 
-#define AUDITLOG_HASH 32U
+#define AUDITLOG_HASH SHA256_SIZE
 #define AUDITLOG_HEX (2 * AUDITLOG_HASH)
 /* The end of every line, before its newline: `,"hash":"<64 hex>"}`. */
 #define AUDITLOG_TAIL (9 + AUDITLOG_HEX + 2)
 
-/* Compute the SHA-256 of `n` spans, concatenated. */
-typedef void auditlog_hash_fn(const struct span *, size_t n,
-    uint8_t[AUDITLOG_HASH]);
-
 struct auditlog {
 	uint64_t seq;			/* the next line's */
 	uint8_t prev[AUDITLOG_HASH];	/* hash of the last line */
-	auditlog_hash_fn *hash;
 };
 
 /* A line being composed. Members must be added in the order of their bytes. */
@@ -55,7 +51,7 @@ int auditlog_end(struct auditlog_line *);
 /*
  * Compute a call's digest: SHA-256 of the canonical [server, tool, arguments].
  */
-void auditlog_digest(auditlog_hash_fn *, struct span server, struct span tool,
+void auditlog_digest(struct span server, struct span tool,
     struct span arguments, uint8_t out[AUDITLOG_HASH]);
 
 /* The result of checking one line of a log. */

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sha2.h>
-
+#include "common/sha256.h"
 #include "config/jsonfile.h"
 #include "config/parse.h"
 
@@ -341,7 +340,6 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 {
 	const struct jsonfile j = {file, fault};
 	struct json_object *root, *chosen = NULL;
-	SHA2_CTX ctx;
 	int rv = -1;
 
 	config_init(cfg);
@@ -351,9 +349,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 		fault_errno(fault, "%s", file);
 		goto out;
 	}
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, text.p, text.len);
-	SHA256Final(cfg->hash, &ctx);
+	sha256_span(text, cfg->hash);
 	if (config_profile(&j, root, profile, &chosen) == -1 ||
 	    config_sort_keys(cfg, &j, root) == -1 ||
 	    config_scalars(cfg, &j, root) == -1 ||

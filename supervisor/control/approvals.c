@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditlog/sum.h"
 #include "budget.h"
 #include "common/json/value.h"
 #include "common/log.h"
+#include "common/sha256.h"
 #include "control/control.h"
 #include "control/notify.h"
 #include "sup.h"
@@ -173,7 +173,7 @@ hold_read(struct hold *h, const struct msg_HOLD_SHOW *m)
 	h->reason = hold_text(m->reason);
 	h->effect = hold_text(m->effect);
 	h->session = m->session.len == 0 ? strdup("") : hold_text(m->session);
-	auditsum(&m->session, 1, h->session_digest);
+	sha256_span(m->session, h->session_digest);
 	details = span_of(m->preview.p + m->args, m->preview.len - m->args);
 	h->details = hold_details(details);
 	h->details_len = details.len;

@@ -5,9 +5,8 @@
  */
 #include "icctl/hold_view_text.h"
 
-#include <sha2.h>
-
 #include "common/json/json.h"
+#include "common/sha256.h"
 #include "common/visible.h"
 
 #define TEXT_MAX (64U << 20)
@@ -55,15 +54,17 @@ static void
 put_long(struct hold_text *t, struct span s)
 {
 	size_t head = visible_cut(s, TEXT_HEAD), tail = s.len - TEXT_TAIL;
-	char hex[SHA256_DIGEST_STRING_LENGTH];
+	uint8_t sum[SHA256_SIZE];
+	char hex[SHA256_HEX];
 
 	while (tail < s.len && (s.p[tail] & 0xc0) == 0x80)
 		tail++;
 	hold_text_quoted(t, span_of(s.p, head));
+	sha256_span(s, sum);
 	fprintf(t->out,
 	    " [%zu more bytes, sha256 of all %.16s: icctl show "
 	    "--full ",
-	    tail - head, SHA256Data(s.p, s.len, hex));
+	    tail - head, sha256_hex(sum, hex));
 	hold_text_plain(t, t->id);
 	fputs("] ", t->out);
 	hold_text_quoted(t, span_of(s.p + tail, s.len - tail));

@@ -6,10 +6,10 @@
  */
 #include <langinfo.h>
 #include <locale.h>
-#include <sha2.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/sha256.h"
 #include "common/visible.h"
 #include "icctl/icctl.h"
 
@@ -32,7 +32,8 @@ icctl_visible(void)
 void
 icctl_put(struct span s, size_t max, bool quoted)
 {
-	char hex[SHA256_DIGEST_STRING_LENGTH];
+	uint8_t sum[SHA256_SIZE];
+	char hex[SHA256_HEX];
 	size_t n = visible_cut(s, max);
 	struct buf b;
 
@@ -46,9 +47,10 @@ icctl_put(struct span s, size_t max, bool quoted)
 	if (b.len != 0) /* fwrite takes no null pointer */
 		(void)fwrite(buf_span(&b).p, 1, b.len, stdout);
 	buf_free(&b);
-	if (n < s.len)
-		printf(" ... (%zu bytes, sha256 %.16s)", s.len,
-		    SHA256Data(s.p, s.len, hex));
+	if (n == s.len)
+		return;
+	sha256_span(s, sum);
+	printf(" ... (%zu bytes, sha256 %.16s)", s.len, sha256_hex(sum, hex));
 }
 
 void

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditlog/sum.h"
+#include "common/sha256.h"
 #include "config/jsonfile.h"
 #include "sup.h"
 
@@ -40,9 +40,8 @@ drift_hex(const struct span *runs, size_t n, char hex[65])
 {
 	uint8_t hash[32];
 
-	auditsum(runs, n, hash);
-	for (size_t i = 0; i < sizeof(hash); i++)
-		snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+	sha256_spans(runs, n, hash);
+	sha256_hex(hash, hex);
 }
 
 /*

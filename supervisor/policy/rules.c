@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/sum.h"
+#include "common/sha256.h"
 #include "config/jsonfile.h"
 #include "config/policydir.h"
 #include "host/places.h"
@@ -55,7 +55,7 @@ rules_read(struct rules_file *r, const char *dir, const char *file,
 	if (r->text == NULL)
 		return -1;
 	text = span_of(r->text, r->len);
-	auditsum(&text, 1, r->hash);
+	sha256_span(text, r->hash);
 	return 0;
 }
 

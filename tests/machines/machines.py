@@ -25,9 +25,9 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import image  # noqa: E402
 
-LIBRARIES = ["libseccomp-dev", "libjson-c-dev", "libbsd-dev", "libmd-dev",
-             "libssl-dev", "libnghttp2-dev", "zlib1g-dev", "libzstd-dev",
-             "libvterm-dev", "libc6-dev"]
+LIBRARIES = ["libseccomp-dev", "libjson-c-dev", "libbsd-dev", "libssl-dev",
+             "libnghttp2-dev", "zlib1g-dev", "libzstd-dev", "libvterm-dev",
+             "libc6-dev"]
 PROGRAMS = ["systemd", "systemd-sysv", "busybox-static", "kmod", "bubblewrap",
             "ca-certificates", "python3", "openssl", "curl", "nghttp2-client",
             "strace", "mandoc", "git", "libcap2-bin", "procps", "util-linux",

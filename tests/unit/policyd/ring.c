@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
+#include "common/sha256.h"
 #include "unit/policyd/ring.h"
 
 #include <err.h>
-#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -181,16 +181,13 @@ void
 ring_verdict_session(
     struct ring *r, uint64_t id, struct span digest, const char *offer)
 {
-	uint8_t shown[SHA256_DIGEST_LENGTH];
+	uint8_t shown[SHA256_SIZE];
 	struct msg_VERDICT_GO m = {.id = id,
 	    .digest = digest,
 	    .session = span_of(shown, sizeof(shown)),
 	    .approve = 1};
-	SHA2_CTX ctx;
 
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, (const uint8_t *)offer, strlen(offer));
-	SHA256Final(shown, &ctx);
+	sha256_span(span_str(offer), shown);
 	call_verdict(&r->env, &m);
 }
 

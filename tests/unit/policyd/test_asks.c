@@ -7,7 +7,6 @@
 #include "unit/policyd/ring.h"
 
 #include <err.h>
-#include <sha2.h>
 #include <stdio.h>
 
 static const char rules[] =

@@ -3,12 +3,12 @@
  * Approvals for calls without a path or URL: the same arguments, or the tool so
  * many times.  What is offered, what spends a use, and what ends one.
  */
+#include "common/sha256.h"
 #include "policyd/grants_plain.h"
 #include "tap.h"
 #include "unit/policyd/ring.h"
 
 #include <err.h>
-#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -65,17 +65,14 @@ call(unsigned at, const char *tool, const char *args)
 static void
 approve(const struct shown *s, unsigned times)
 {
-	uint8_t shown[SHA256_DIGEST_LENGTH];
+	uint8_t shown[SHA256_SIZE];
 	struct msg_VERDICT_GO m = {.id = s->id,
 	    .digest = span_of(s->digest, sizeof(s->digest)),
 	    .session = span_of(shown, sizeof(shown)),
 	    .times = (uint8_t)times,
 	    .approve = 1};
-	SHA2_CTX ctx;
 
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, (const uint8_t *)s->session, strlen(s->session));
-	SHA256Final(shown, &ctx);
+	sha256_span(span_str(s->session), shown);
 	ring_clear(&ring);
 	call_verdict(&ring.env, &m);
 }

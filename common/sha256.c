@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The plain functions of libcrypto, whose state is on our stack: the newer ones
+ * would load providers, which a confined process cannot.
+ */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include "common/sha256.h"
+
+#include <openssl/sha.h>
+
+_Static_assert(SHA256_SIZE == SHA256_DIGEST_LENGTH, "SHA-256");
+
+void
+sha256_spans(const struct span *spans, size_t n, uint8_t sum[SHA256_SIZE])
+{
+	SHA256_CTX ctx;
+
+	SHA256_Init(&ctx);
+	for (size_t i = 0; i < n; i++)
+		SHA256_Update(&ctx, spans[i].p, spans[i].len);
+	SHA256_Final(sum, &ctx);
+}
+
+void
+sha256_span(struct span s, uint8_t sum[SHA256_SIZE])
+{
+	sha256_spans(&s, 1, sum);
+}
+
+char *
+sha256_hex(const uint8_t sum[SHA256_SIZE], char hex[SHA256_HEX])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < SHA256_SIZE; i++) {
+		hex[2 * i] = digits[sum[i] >> 4];
+		hex[2 * i + 1] = digits[sum[i] & 15];
+	}
+	hex[2 * SHA256_SIZE] = '\0';
+	return hex;
+}
