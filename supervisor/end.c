@@ -268,7 +268,7 @@ end_run(void)
 	summary_end();
 	if (sup.logging && !never)
 		end_anchor();
-	pins_flush();
+	(void)pins_flush();
 	approvals_free();
 	grants_clear();
 	/* There may be no other disk space for session.json. */

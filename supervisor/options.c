@@ -86,6 +86,7 @@ enum {
 	OPT_POLICY,
 	OPT_PROFILE,
 	OPT_VIEWER,
+	OPT_APPROVED,
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -107,6 +108,7 @@ static const struct option options_long[] = {
     {"profile", required_argument, NULL, OPT_PROFILE},
     {"task", required_argument, NULL, OPT_TASK},
     {"viewer", required_argument, NULL, OPT_VIEWER},
+    {"approved-entry", required_argument, NULL, OPT_APPROVED},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
     {NULL, 0, NULL, 0},
@@ -176,6 +178,10 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 			    PROTO_MAX_SERVERS);
 		o->unsandboxed[o->nunsandboxed++] = value;
 		return 0;
+	case OPT_APPROVED:
+		if (o->napproved < PROTO_MAX_SERVERS)
+			o->approved[o->napproved++] = value;
+		return 0;
 	case OPT_REQUIRE:
 		return require_parse(&o->require, "--require", value, fault);
 	case OPT_SOCKETS:
@@ -219,9 +225,9 @@ options_unknown(const char *arg, struct fault *fault)
 		fault_set(fault, "%s: this option takes no value", arg);
 		return;
 	}
-	/* People do not type the viewer's option. */
+	/* People do not type the options of icctl start. */
 	for (const struct option *o = options_long; o->name != NULL; o++)
-		if (o->val != OPT_VIEWER)
+		if (o->val != OPT_VIEWER && o->val != OPT_APPROVED)
 			names[n++] = o->name;
 	names[n] = NULL;
 	fault_set(fault, "unknown option %s%s", arg,

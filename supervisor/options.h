@@ -45,6 +45,9 @@ struct options {
 	bool print_ready;
 	const char *unsandboxed[PROTO_MAX_SERVERS];
 	size_t nunsandboxed;
+	/* SERVER:HASH of entries that the user approved in icctl start. */
+	const char *approved[PROTO_MAX_SERVERS];
+	size_t napproved;
 };
 
 enum options_result {

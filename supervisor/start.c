@@ -293,6 +293,7 @@ static int
 start_ready(struct fault *fault)
 {
 	servers_unseen();
+	entries_start();
 	budget_start();
 	setup_start();
 	sup.ready = true;

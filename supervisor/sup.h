@@ -77,6 +77,7 @@ struct server {
 	char text[512]; /* the reason why it is gone, or its own name */
 	char ended[64]; /* "exited with status 1", or "" */
 	bool usable;
+	bool approved; /* the user approved its changed entry */
 	bool again; /* it died, and is started when it has ended */
 	unsigned restarts;
 };
@@ -284,7 +285,6 @@ void reload_done(struct span warnings);
 void reload_refused(const char *why);
 
 /* policy/pins.c: the definitions of tools when they were first used. */
-int pins_load(struct fault *);
 /*
  * Returns the tools in quarantine, or drifted, of that server and name (NULL:
  * any); if `whole`, with their definitions, old and new.
@@ -298,11 +298,39 @@ struct json_object *pins_json(
 const char *pins_trust(
     const char *server, const char *tool, const uint8_t digest[32]);
 void pins_send(void);
+/* Hash the entry of a server; all zero for those of IronCurtain's own. */
 void pins_command(const struct server *, uint8_t digest[32]);
+/*
+ * Count the tools in quarantine only because their server's entry was changed;
+ * if `tool` is not NULL, only that one.
+ */
+unsigned pins_same(unsigned server, const char *tool);
+/*
+ * Remember the server's entry as approved and trust those tools. Returns NULL,
+ * or why it holds in this session only.
+ */
+const char *pins_approve(unsigned server);
 /* Returns -1 if policyd cannot send such a message. */
 int pins_seen(const struct msg_TOOL_SEEN_SHOW *);
-/* Write pending changes; at the end of the session. */
-void pins_flush(void);
+
+/* policy/pins_store.c: the file. */
+int pins_load(struct fault *);
+/*
+ * Write pending changes now. Returns 0, or -1 if they are remembered for this
+ * session only, which was reported.
+ */
+int pins_flush(void);
+
+/* policy/entries.c: entries of servers that the user has changed. */
+/* Approve those that the user approved before the start. */
+void entries_start(void);
+/* List those with tools in quarantine, of that server and tool (NULL: any). */
+struct json_object *entries_json(const char *server, const char *tool);
+/*
+ * Approve an entry on the user's order. Returns NULL, or the reason why that
+ * failed.
+ */
+const char *entries_trust(const char *server, const uint8_t digest[32]);
 
 /* box/server.c */
 int servers_prepare(struct fault *);

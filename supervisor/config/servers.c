@@ -256,6 +256,8 @@ servers_entry(struct servers_entry *e, struct json_object *o)
 		e->def->args = calloc(1, sizeof(*e->def->args));
 	if (e->def->command == NULL || e->def->args == NULL)
 		return fault_errno(e->j.fault, "%s", e->j.file);
+	if ((e->def->entry = servers_identity(e->def)) == NULL)
+		return fault_errno(e->j.fault, "%s", e->j.file);
 	return servers_args(e);
 }
 
@@ -452,6 +454,7 @@ servers_free(struct servers *s)
 		d = &s->defs[i];
 		free(d->name);
 		free(d->command);
+		free(d->entry);
 		free(d->egress);
 		free(d->domains);
 		jsonfile_strings_free(d->args);

@@ -23,6 +23,7 @@ struct server_def {
 	char *command;
 	char **args;       /* NULL-terminated, may be empty */
 	char **env;        /* NAME=VALUE */
+	char *entry;       /* servers_identity(); NULL if it is built in */
 	char **allow_read; /* absolute host paths */
 	char **allow_write;
 	char **deny_read;

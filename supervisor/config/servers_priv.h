@@ -28,4 +28,12 @@ int servers_network(struct servers_entry *, struct json_object *sandbox);
 int servers_variables(struct servers_entry *, const char *where,
     const char *key, char *const *own, const char *text, char **out);
 
+/*
+ * servers_identity.c: What the user approves with a server: its command, its
+ * arguments as they are written, without secrets and before references are
+ * replaced, and the names of its variables, as canonical JSON. NULL with errno
+ * set on failure; the caller frees it.
+ */
+char *servers_identity(const struct server_def *);
+
 #endif

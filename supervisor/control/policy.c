@@ -31,12 +31,26 @@ control_digest(struct json_object *req, const char *key, uint8_t digest[32])
 void
 control_op_tools(struct client *c, struct json_object *req)
 {
+	const char *server = request_text(req, "server");
+	const char *tool = request_text(req, "tool");
 	struct json_object *o = control_ok();
 
-	json_object_object_add(o, "tools",
-	    pins_json(
-		request_text(req, "server"), request_text(req, "tool"), true));
+	json_object_object_add(o, "servers", entries_json(server, tool));
+	json_object_object_add(o, "tools", pins_json(server, tool, true));
 	control_reply(c, o);
+}
+
+/* Approve the entry of a server that the user has changed. */
+static void
+control_trust_entry(
+    struct client *c, const char *server, const uint8_t digest[32])
+{
+	const char *why = entries_trust(server, digest);
+
+	if (why != NULL)
+		control_fail(c, "not-found", why);
+	else
+		control_reply(c, control_ok());
 }
 
 void
@@ -46,6 +60,11 @@ control_op_trust(struct client *c, struct json_object *req)
 	const char *tool = request_text(req, "tool"), *why;
 	uint8_t digest[32];
 
+	if (server != NULL && tool == NULL &&
+	    control_digest(req, "digest", digest) == 0) {
+		control_trust_entry(c, server, digest);
+		return;
+	}
 	if (server == NULL || tool == NULL ||
 	    strlen(server) >= sizeof(c->trust_server) ||
 	    strlen(tool) >= sizeof(c->trust_tool) ||

@@ -91,6 +91,11 @@ unsigned icctl_visible(void);
 /* Print escaped text, at most `max` bytes of it, quoted or not. */
 void icctl_put(struct span, size_t max, bool quoted);
 void icctl_put_str(const char *);
+/*
+ * trust.c: Show the entry of an MCP server in "entry", and as it "was", if that
+ * is known.
+ */
+void icctl_put_entry(json_object *server);
 /* Print a line of JSON in printable ASCII, with \uXXXX for the rest. */
 void icctl_put_json(json_object *);
 

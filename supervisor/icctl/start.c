@@ -20,8 +20,10 @@
 #include "icctl/icctl.h"
 #include "icctl/policy/policy.h"
 #include "icctl/screen/launch.h"
+#include "icctl/start_entries.h"
 
 #define START_ARGS 256
+#define START_APPROVED 32U
 
 static const char *const with_value[] = {"--agent", "--workspace", "--config",
     "--policy", "--profile", "--runtime", "--escalations",
@@ -31,9 +33,10 @@ static const char *const without_value[] = {"--allow-sockets", "--quiet", NULL};
 
 /* The command line of icsupervisor, while it is composed. */
 struct start {
-	const char *args[START_ARGS + 16];
+	const char *args[START_ARGS + 16 + 2 * START_APPROVED];
 	size_t n;
-	const char *agent, *workspace;
+	const char *agent, *workspace, *config, *profile;
+	char *approved[START_APPROVED];
 	char here[PATH_MAX];
 	bool no_input; /* the agent reads nothing */
 	struct names agents;
@@ -181,6 +184,10 @@ take_option(struct start *st, int argc, char **argv, int *i)
 	}
 	if (strcmp(name, "--agent") == 0)
 		st->agent = value;
+	if (strcmp(name, "--config") == 0)
+		st->config = value;
+	if (strcmp(name, "--profile") == 0)
+		st->profile = value;
 	if (strcmp(name, "--task") == 0 ||
 	    (strcmp(name, "--runtime") == 0 && strcmp(value, "none") == 0))
 		st->no_input = true;
@@ -251,6 +258,19 @@ take_workspace(struct start *st)
 	return 0;
 }
 
+/* Ask about servers whose entries the user has changed. */
+static void
+take_approvals(const struct icctl *ctl, struct start *st)
+{
+	size_t n = start_entries(
+	    ctl, st->config, st->profile, st->approved, START_APPROVED);
+
+	for (size_t i = 0; i < n; i++) {
+		push(st, "--approved-entry");
+		push(st, st->approved[i]);
+	}
+}
+
 static void
 find_agents(const struct icctl *ctl, struct start *st)
 {
@@ -289,6 +309,7 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 	}
 	if (take_workspace(st) == -1)
 		return ICCTL_FAILED;
+	take_approvals(ctl, st);
 	for (; i < argc; i++)
 		push(st, argv[i]);
 	push(st, NULL);

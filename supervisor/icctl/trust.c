@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl trust`: shows a tool as it was and as it is now, and asks whether to
- * trust it. The text comes from a server and is printed as printable ASCII, in
- * full, one member per line. The digest binds the answer to the definition that
- * was shown.
+ * `icctl trust`: shows a tool, or a server's entry, as it was and as it is now,
+ * and asks whether to trust it. A tool's text comes from a server and is
+ * printed as printable ASCII, in full, one member per line. The digest binds
+ * the answer to the definition that was shown.
  */
 #include <err.h>
 #include <stdio.h>
@@ -95,21 +95,35 @@ put_tool(json_object *tool)
 		puts("    its definition is too long to be shown, and what "
 		     "nobody can look at is not\n    trusted: it stays in "
 		     "quarantine; its server has to offer a shorter one");
-	/* If the definition is the same, the server's command has changed. */
-	if (was != NULL && is != NULL && value_eq(was, is))
-		puts("    its definition is the same: the command of its "
-		     "server was changed");
 	printf("    sha256 %.64s\n", icctl_text(tool, "digest"));
 	value_pool_free(pool);
 	return is != NULL;
 }
 
+/* Trust a tool, or a server with its changed entry. */
+static int
+trust_send(struct icctl *ctl, json_object *shown, unsigned *done)
+{
+	static const char *const keys[] = {"server", "tool", "digest"};
+	json_object *req = icctl_request("trust", NULL), *reply, *v;
+	int status;
+
+	for (size_t i = 0; i < 3; i++)
+		if (json_object_object_get_ex(shown, keys[i], &v))
+			json_object_object_add(
+			    req, keys[i], json_object_get(v));
+	if ((reply = icctl_command(ctl, req, &status)) == NULL)
+		return status;
+	json_object_put(reply);
+	(*done)++;
+	if (!ctl->json)
+		puts("    trusted");
+	return ICCTL_OK;
+}
+
 static int
 trust_one(struct icctl *ctl, json_object *tool, bool yes, unsigned *done)
 {
-	json_object *req, *reply;
-	int status;
-
 	if (!ctl->json && !put_tool(tool))
 		return ICCTL_FAILED;
 	if (strcmp(icctl_text(tool, "state"), "drifted") == 0) {
@@ -123,30 +137,69 @@ trust_one(struct icctl *ctl, json_object *tool, bool yes, unsigned *done)
 			puts("    left in quarantine");
 		return ICCTL_FAILED;
 	}
-	req = icctl_request("trust", NULL);
-	for (size_t i = 0; i < 3; i++) {
-		static const char *const keys[] = {"server", "tool", "digest"};
+	return trust_send(ctl, tool, done);
+}
 
-		json_object_object_add(req, keys[i],
-		    json_object_new_string(icctl_text(tool, keys[i])));
+void
+icctl_put_entry(json_object *server)
+{
+	struct value_pool *pool = value_pool_new(TRUST_POOL);
+	const struct value *was = NULL, *is = NULL;
+	int64_t n = icctl_number(server, "tools");
+
+	icctl_put_str(icctl_text(server, "server"));
+	fputs(": its entry in ", stdout);
+	icctl_put_str(icctl_text(server, "file"));
+	puts(" was changed since you approved it");
+	if (pool != NULL) {
+		was = definition(pool, server, "was");
+		is = definition(pool, server, "entry");
 	}
-	if ((reply = icctl_command(ctl, req, &status)) == NULL)
-		return status;
-	json_object_put(reply);
-	(*done)++;
+	if (was != NULL && is != NULL)
+		put_members(was, is, '-');
+	if (is != NULL)
+		put_members(is, was, '+');
+	if (was == NULL)
+		puts("    (an older version did not keep what it was before)");
+	if (n != 0)
+		printf("    %lld of its tools %s defined exactly as before, "
+		       "and wait%s for your answer\n",
+		    (long long)n, n == 1 ? "is" : "are", n == 1 ? "s" : "");
+	value_pool_free(pool);
+}
+
+static int
+trust_server(struct icctl *ctl, json_object *server, bool yes, unsigned *done)
+{
 	if (!ctl->json)
-		puts("    trusted");
-	return ICCTL_OK;
+		icctl_put_entry(server);
+	if (!yes && !icctl_confirm("Did you change it, and is it right?")) {
+		if (!ctl->json)
+			puts("    its tools are left in quarantine");
+		return ICCTL_FAILED;
+	}
+	return trust_send(ctl, server, done);
+}
+
+/* Returns true if the answer about its server's entry is the tool's as well. */
+static bool
+with_entry(json_object *tool)
+{
+	json_object *v;
+
+	return json_object_object_get_ex(tool, "entryChanged", &v) &&
+	       json_object_get_boolean(v);
 }
 
 static int
 trust_all(struct icctl *ctl, json_object *reply, bool any, bool yes)
 {
-	json_object *list = NULL, *o;
+	json_object *list = NULL, *servers = NULL, *o;
 	unsigned done = 0;
 	int status = ICCTL_OK, r;
 
 	json_object_object_get_ex(reply, "tools", &list);
+	json_object_object_get_ex(reply, "servers", &servers);
 	if (list == NULL || json_object_array_length(list) == 0) {
 		if (ctl->json)
 			icctl_put_json(reply);
@@ -163,9 +216,18 @@ trust_all(struct icctl *ctl, json_object *reply, bool any, bool yes)
 		icctl_put_json(reply);
 		return ICCTL_OK;
 	}
+	for (size_t i = 0;
+	     servers != NULL && i < json_object_array_length(servers); i++) {
+		r = trust_server(
+		    ctl, json_object_array_get_idx(servers, i), yes, &done);
+		if (r != ICCTL_OK)
+			status = r;
+	}
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		r = trust_one(
-		    ctl, json_object_array_get_idx(list, i), yes, &done);
+		o = json_object_array_get_idx(list, i);
+		if (with_entry(o))
+			continue;
+		r = trust_one(ctl, o, yes, &done);
 		if (r != ICCTL_OK)
 			status = r;
 	}

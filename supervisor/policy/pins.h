@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The file pins.json: {"version":1,"servers":{SERVER:{TOOL:{"digest",
- * "definition","pinned","by"}}}}.
+ * The file pins.json: {"version":2,"servers":{SERVER:{TOOL:{"digest",
+ * "definition","pinned","by"}}},"entries":{SERVER:ENTRY}}.  ENTRY is the
+ * server_def.entry that the tools were pinned with; version 1 had none.
  */
 #ifndef PINS_H
 #define PINS_H
 
 #include <json-c/json.h>
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "common/span.h"
 #include "config/fault.h"
 
+#define PINS_VERSION 2
 #define PINS_MAX_TEXT 16384U   /* a longer definition is not stored */
 #define PINS_MAX_FILE (7U << 20) /* a larger file is written without
 				    definitions */
@@ -18,26 +22,43 @@
 #define PINS_MAX_CHANGES 2048U
 #define PINS_MAX_SEEN 4096U
 
+struct msg_TOOL_SEEN_SHOW;
+
 struct pins_change {
-	const char *server; /* borrowed */
-	char tool[65], digest[65];
-	char *text; /* the definition, or NULL */
+	const char *server;        /* borrowed */
+	char tool[65], digest[65]; /* no tool: the server's entry */
+	char *text;                /* the definition or entry, or NULL */
 	bool trusted;
 };
 
 /*
- * Read "servers" of the file into `*servers`; an empty object if there is no
- * file. Returns 0, or -1 with the fault set if it is damaged.
+ * Read the file into `*root`, which has "servers" and "entries" even if there
+ * is no file. Returns 0, or -1 with the fault set if it is damaged.
  */
-int pins_read(const char *path, struct json_object **servers, struct fault *);
+int pins_read(const char *path, struct json_object **root, struct fault *);
 /*
  * Add changes to what the file contains by now: a tool that is first used only
  * if it is not there, a trusted one in any case. Returns 0 and replaces
- * `*servers` with the new contents, 1 if another session holds the lock, or -1
+ * `*root` with the new contents, 1 if another session holds the lock, or -1
  * with the reason in `why`.
  */
 int pins_write(const char *path, const struct pins_change *, size_t n,
-    struct json_object **servers, char why[256]);
+    struct json_object **root, char why[256]);
+
+/* pins_store.c: the file as this session knows it. */
+/* Returns the pins of a server by tool, or NULL. */
+struct json_object *pins_of(const char *server);
+/* Returns the pin of a tool, or NULL. */
+struct json_object *pins_find(const char *server, const char *tool);
+/* Returns the entry that a server's tools were pinned with, or NULL. */
+const char *pins_entry(const char *server);
+/* Returns true if the user approved the server's entry as it is now. */
+bool pins_entry_approved(unsigned server);
+/* Queue changes, which are written soon and together. */
+void pins_add_tool(const struct msg_TOOL_SEEN_SHOW *, const char *tool);
+void pins_add_entry(uint16_t server, bool trusted);
+
+void pins_hex(struct span digest, char hex[65]);
 /* Convert 64 hex digits. Returns 0, or -1 if they are malformed. */
 int pins_unhex(const char *hex, uint8_t digest[32]);
 

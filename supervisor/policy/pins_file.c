@@ -62,29 +62,53 @@ pins_check_tool(const struct jsonfile *j, struct json_object *pin,
 	return 0;
 }
 
+/* Entries are compared, and shown by icctl, which parses them itself. */
 static int
-pins_check(const struct jsonfile *j, struct json_object *root,
-    struct json_object **servers)
+pins_check_entries(const struct jsonfile *j, struct json_object *root)
 {
-	static const char *const root_keys[] = {"servers", "version", NULL};
+	struct json_object *entries = NULL;
+	const char *text = NULL;
+
+	if (jsonfile_object(j, root, "", "entries", &entries) == -1)
+		return -1;
+	if (entries == NULL) {
+		json_object_object_add(
+		    root, "entries", json_object_new_object());
+		return 0;
+	}
+	json_object_object_foreach(entries, server, val)
+	{
+		(void)val;
+		if (jsonfile_str(j, entries, "entries", server, &text) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+pins_check(const struct jsonfile *j, struct json_object *root)
+{
+	static const char *const root_keys[] = {
+	    "entries", "servers", "version", NULL};
+	struct json_object *servers = NULL;
 	int64_t version = 0;
 	size_t n = 0;
 
-	*servers = NULL;
 	if (jsonfile_known(j, root, "", root_keys) == -1 ||
 	    jsonfile_int(j, root, "", "version", 1, INT32_MAX, &version) ==
 		-1 ||
-	    jsonfile_object(j, root, "", "servers", servers) == -1)
+	    jsonfile_object(j, root, "", "servers", &servers) == -1 ||
+	    pins_check_entries(j, root) == -1)
 		return -1;
-	if (version > 1)
+	if (version > PINS_VERSION)
 		return jsonfile_bad(j, "", "version",
 		    "is %lld: a newer IronCurtain made this file. Use that "
 		    "one, or another IRONCURTAIN_HOME",
 		    (long long)version);
-	if (version != 1 || *servers == NULL)
+	if (version < 1 || servers == NULL)
 		return jsonfile_bad(
 		    j, "", NULL, "\"version\" and \"servers\" are missing");
-	json_object_object_foreach(*servers, server, tools)
+	json_object_object_foreach(servers, server, tools)
 	{
 		if (!json_object_is_type(tools, json_type_object))
 			return jsonfile_bad(j, "servers", server,
@@ -101,8 +125,18 @@ pins_check(const struct jsonfile *j, struct json_object *root,
 	return 0;
 }
 
+static struct json_object *
+pins_empty(void)
+{
+	struct json_object *root = json_object_new_object();
+
+	json_object_object_add(root, "servers", json_object_new_object());
+	json_object_object_add(root, "entries", json_object_new_object());
+	return root;
+}
+
 int
-pins_read(const char *path, struct json_object **servers, struct fault *fault)
+pins_read(const char *path, struct json_object **out, struct fault *fault)
 {
 	const struct jsonfile j = {path, fault};
 	struct json_object *root = NULL;
@@ -115,12 +149,12 @@ pins_read(const char *path, struct json_object **servers, struct fault *fault)
 	if ((text = jsonfile_text(path, &len, &st, fault)) == NULL) {
 		if (errno != ENOENT)
 			return -1;
-		*servers = json_object_new_object();
+		*out = pins_empty();
 		return 0;
 	}
 	root = jsonfile_parse(path, span_of(text, len), fault);
-	if (root != NULL && pins_check(&j, root, servers) == 0) {
-		json_object_get(*servers);
+	if (root != NULL && pins_check(&j, root) == 0) {
+		*out = json_object_get(root);
 		rv = 0;
 	} else {
 		why = *fault;
@@ -136,11 +170,28 @@ pins_read(const char *path, struct json_object **servers, struct fault *fault)
 }
 
 static void
-pins_apply(
-    struct json_object *servers, const struct pins_change *c, const char *now)
+pins_apply_entry(struct json_object *entries, const struct pins_change *c)
 {
-	struct json_object *tools, *pin;
+	struct json_object *old;
 
+	if (c->text != NULL && (c->trusted || !json_object_object_get_ex(
+						  entries, c->server, &old)))
+		json_object_object_add(
+		    entries, c->server, json_object_new_string(c->text));
+}
+
+static void
+pins_apply(
+    struct json_object *root, const struct pins_change *c, const char *now)
+{
+	struct json_object *tools, *pin, *servers, *entries;
+
+	json_object_object_get_ex(root, "servers", &servers);
+	json_object_object_get_ex(root, "entries", &entries);
+	if (c->tool[0] == '\0') {
+		pins_apply_entry(entries, c);
+		return;
+	}
 	if (!json_object_object_get_ex(servers, c->server, &tools)) {
 		tools = json_object_new_object();
 		json_object_object_add(servers, c->server, tools);
@@ -172,10 +223,12 @@ pins_print(struct json_object *root)
  * out definitions. Returns NULL if that does not help.
  */
 static const char *
-pins_compose(struct json_object *root, struct json_object *servers)
+pins_compose(struct json_object *root)
 {
 	const char *text = pins_print(root);
+	struct json_object *servers;
 
+	json_object_object_get_ex(root, "servers", &servers);
 	if (text != NULL && strlen(text) <= PINS_MAX_FILE)
 		return text;
 	json_object_object_foreach(servers, server, tools)
@@ -192,17 +245,16 @@ pins_compose(struct json_object *root, struct json_object *servers)
 }
 
 static int
-pins_replace(const char *path, struct json_object *servers, char why[256])
+pins_replace(const char *path, struct json_object *root, char why[256])
 {
-	struct json_object *root = json_object_new_object();
 	const char *text, *slash = strrchr(path, '/');
 	char dir[4096];
 	int fd = -1, rv = -1;
 
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-	json_object_object_add(root, "version", json_object_new_int(1));
-	json_object_object_add(root, "servers", json_object_get(servers));
-	if ((text = pins_compose(root, servers)) == NULL) {
+	json_object_object_add(
+	    root, "version", json_object_new_int(PINS_VERSION));
+	if ((text = pins_compose(root)) == NULL) {
 		strlcpy(why,
 		    "it would be larger than 7 MiB: remove servers "
 		    "from it that you no longer use",
@@ -215,13 +267,12 @@ pins_replace(const char *path, struct json_object *servers, char why[256])
 	}
 	if (fd != -1)
 		close(fd);
-	json_object_put(root);
 	return rv;
 }
 
 int
 pins_write(const char *path, const struct pins_change *list, size_t n,
-    struct json_object **servers, char why[256])
+    struct json_object **root, char why[256])
 {
 	struct json_object *now = NULL;
 	struct fault fault;
@@ -250,8 +301,8 @@ pins_write(const char *path, const struct pins_change *list, size_t n,
 		pins_apply(now, &list[i], when);
 	if (pins_replace(path, now, why) == -1)
 		goto out;
-	json_object_put(*servers);
-	*servers = now;
+	json_object_put(*root);
+	*root = now;
 	now = NULL;
 	rv = 0;
 out:

@@ -299,9 +299,10 @@ class Session:
                                          "ca-cert.pem"))
         return Model(proxy=self.ready["sockets"]["mitm"], host=host, **kw)
 
-    def icctl(self, *args, check=False, timeout=30):
+    def icctl(self, *args, check=False, timeout=30, answers=None):
         r = subprocess.run([program("icctl"), "--session", self.dir, *args],
                            env=self.env, capture_output=True, text=True,
+                           input=answers,
                            timeout=timeout * PATIENCE, check=False)
         if check and r.returncode != 0:
             raise RuntimeError(f"icctl {args}: {r.returncode} {r.stderr}")

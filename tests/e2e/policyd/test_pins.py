@@ -4,6 +4,7 @@
 a tool that its server defines anew, one that it adds, one that looks like
 another, another command; what `icctl trust` shows and opens; pins.json that
 is damaged, or cannot be written."""
+import hashlib
 import json
 import os
 import sys
@@ -12,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import terminal  # noqa: E402
 
 t = h.Tap()
 RULES = [h.rule("all", "allow", server=["echo", "eoho", "ech0", "two"])]
@@ -137,8 +139,8 @@ def redefined(b):
         r = s.icctl("trust", "echo", "--yes")
         t.ok(r.returncode == 0 and "trusted" in r.stdout, "trust --yes",
              r.stdout + r.stderr)
-        tools = {x["name"] for x in m.list_tools()}
-        t.ok("echo__echo" in tools, "then it is listed", sorted(tools))
+        h.wait_for(lambda: "echo__echo" in {x["name"] for x in m.list_tools()},
+                   "then it is listed")
         t.equal(say(m, "echo__echo", text="x"), (False, "x"), "and called")
         t.equal(b.pinned()["echo"]["echo"]["by"], "trust", "and pinned so")
         trust = s.events("trust")
@@ -208,8 +210,9 @@ def other_command(b):
         t.equal(sorted(tools), [], "another command: no tool is as it was")
         h.wait_for(lambda: ("echo", "echo") in quarantined(s), "quarantine")
         r = s.icctl("trust", "echo", "echo")
-        t.contains(r.stdout, "the command of its server was changed",
-                   "trust says what it is")
+        t.ok(r.returncode == 1 and "was changed since you approved" in
+             r.stdout and '+ args: ["' in r.stdout and "other" in r.stdout,
+             "trust shows how the entry was changed", r.stdout + r.stderr)
         m.close()
     # A second server whose name looks like that of the first.
     servers = {**b.servers(), "ech0": h.echo_server(
@@ -224,6 +227,83 @@ def other_command(b):
         h.wait_for(lambda: ("ech0", "big") in quarantined(s), "quarantine")
         t.equal(quarantined(s)["ech0", "big"]["looksLike"], "echo__big",
                 "and it is said why")
+        m.close()
+
+
+def asked_at_start(b, servers):
+    """`icctl start` on a terminal asks before the agent has the screen."""
+    home = os.path.join(b.work, "home")
+    h.put(os.path.join(home, "mcp-servers.json"), json.dumps(servers))
+    env = {**os.environ, "IRONCURTAIN_HOME": home, "HOME": b.work,
+           "TERM": "xterm"}
+    for key, agent_runs in ((b"n\n", "in quarantine until"), (b"y\n", "")):
+        term = terminal.Terminal(
+            [h.program("icctl"), "start", "--workspace", "none", "--", "true"],
+            env)
+        out = term.until(rb"is it right\? \[y/N\] ", 60).decode()
+        t.ok('+ env: {"MEMORY":true,"MORE":true}' in out,
+             "start shows the changed entry", out)
+        term.key(key)
+        out = term.until(rb"hash [0-9a-f]{64}", 60).decode()
+        t.contains(out, agent_runs, f"after {key!r} the agent runs")
+        t.equal(term.end_status(), 0, "and ends")
+
+
+def own_edit(b):
+    """The user edits an entry: one question, and only for tools as before."""
+    b.define({})
+    changed = b.servers()
+    changed["echo"]["env"] = {"MEMORY": "/nowhere"}
+    # The server uses the moment to define one of its tools anew.
+    b.define({"lookup": {"description": STEAL}})
+    with b.session(changed) as s:
+        m, tools = agent(s)
+        t.equal(sorted(tools), [], "an entry that was edited: no tools yet")
+        h.wait_for(lambda: len(quarantined(s)) == 8, "quarantine")
+        said = [x for x in s.session_log().splitlines() if "trust" in x]
+        t.equal(len([x for x in said if "its entry in" in x]), 1,
+                "the change of the entry is said once")
+        t.equal(len([x for x in said if "echo__" in x]), 1,
+                "and the tool that changed by itself")
+        stale = hashlib.sha256(b"another entry").hexdigest()
+        r = control(s, {"op": "trust", "server": "echo", "digest": stale})
+        t.ok(not r["ok"] and "not the one that was shown" in r["error"],
+             "an answer about another entry is refused", r)
+        # One yes for the entry, and a no for the tool.
+        r = s.icctl("trust", answers="y\nn\n")
+        t.ok("- env: {}" in r.stdout and '+ env: {"MEMORY":true}' in r.stdout
+             and "/nowhere" not in r.stdout and "7 of its tools are" in
+             r.stdout, "the question shows the entry, old and new", r.stdout)
+        t.equal(r.stdout.count("its entry in"), 1, "it is asked once for the server")
+        tools = h.wait_for(lambda: {x["name"] for x in m.list_tools()},
+                           "tools")
+        h.wait_for(lambda: len(m.list_tools()) == 7, "seven tools")
+        t.ok("echo__lookup" not in {x["name"] for x in m.list_tools()},
+             "the tool that changed by itself stays in quarantine", tools)
+        t.equal(say(m, "echo__echo", text="x"), (False, "x"),
+                "the others are called")
+        with open(b.pins, encoding="utf-8") as f:
+            entry = json.loads(json.load(f)["entries"]["echo"])
+        t.equal(entry["env"], {"MEMORY": True}, "pins.json has the new entry")
+        m.close()
+    with b.session(changed) as s:
+        m, tools = agent(s)
+        t.equal(len(tools), 7, "the next session does not ask again")
+        m.close()
+    changed["echo"]["env"]["MORE"] = "1"
+    asked_at_start(b, changed)
+    with b.session(changed) as s:
+        m, tools = agent(s)
+        h.wait_for(lambda: len(m.list_tools()) == 7, "seven tools")
+        t.equal(list(quarantined(s)), [("echo", "lookup")],
+                "a yes at the start holds for later sessions")
+        m.close()
+    b.define({})
+    with b.session(changed) as s:
+        m, tools = agent(s)
+        h.wait_for(lambda: len(m.list_tools()) == 8, "eight tools")
+        t.equal(quarantined(s), {}, "a tool that was away is as before, and "
+                "its entry is approved")
         m.close()
 
 
@@ -276,7 +356,7 @@ def damaged(b):
     for name, bad in (("cut", good[:len(good) // 2]), ("empty", ""),
                       ("a list", "[]"), ("no digest", '{"version":1,'
                        '"servers":{"echo":{"echo":{"by":"me"}}}}'),
-                      ("another version", '{"version":2,"servers":{}}')):
+                      ("another version", '{"version":3,"servers":{}}')):
         with open(b.pins, "w", encoding="utf-8") as f:
             f.write(bad)
         s = b.session()
@@ -318,7 +398,7 @@ def main():
         b = Bench(work)
         os.makedirs(os.path.dirname(b.log))
         for part in (first_use, redefined, while_it_runs, other_command,
-                     unseen, drift, damaged, unwritable):
+                     own_edit, unseen, drift, damaged, unwritable):
             with t.case(part.__name__):
                 part(b)
     t.done()

@@ -71,7 +71,7 @@ is "$(try _icsupervisor icsupervisor --session-dir x -- icct)" icctl "icsupervis
 
 # The programs' own tables.
 commands=$(grep -oE '^    \{"[a-z]+", "' "$root/supervisor/icctl/main.c" | cut -d '"' -f 2)
-options=$(grep -oE '^    \{"[a-z-]+", (no|required)_argument' "$root/supervisor/options.c" | cut -d '"' -f 2 | grep -v "^viewer$") # icctl start alone says --viewer
+options=$(grep -oE '^    \{"[a-z-]+", (no|required)_argument' "$root/supervisor/options.c" | cut -d '"' -f 2 | grep -v -e "^viewer$" -e "^approved-entry$") # icctl start alone says these
 start=$(sed -n '/with.*_value\[\]/,/;/p' "$root/supervisor/icctl/start.c" | grep -oE '"--[a-z-]+"' | tr -d '"')
 [ "$(wc -w <<<"$commands")" -ge 11 ] && [ "$(wc -w <<<"$options")" -ge 12 ] && [ "$(wc -w <<<"$start")" -ge 7 ]
 ok $? "the tables are found in the sources"

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * pins.json: the definition of each tool of each MCP server when it was first
+ * used, or when the user last looked at it, and the entry that the server had.
+ * Several sessions may write: each takes the lock, reads the file, and adds its
+ * own tools.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "control/control.h"
+#include "policy/pins.h"
+#include "sup.h"
+
+#define PINS_WAIT_MS 50U
+#define PINS_TRIES 100U
+
+static struct {
+	char *path;
+	struct json_object *root; /* the file, as last read */
+	struct pins_change changes[PINS_MAX_CHANGES];
+	size_t nchanges;
+	struct loop_timer timer;
+	unsigned tries;
+	char failed[256]; /* why the last attempt to write failed, or "" */
+} store_env;
+
+void
+pins_hex(struct span digest, char hex[65])
+{
+	hex[0] = '\0';
+	for (size_t i = 0; i < digest.len && i < 32; i++)
+		snprintf(hex + 2 * i, 3, "%02x", digest.p[i]);
+}
+
+int
+pins_load(struct fault *fault)
+{
+	store_env.path = paths_join(sup.paths.home, "pins.json");
+	if (store_env.path == NULL)
+		return fault_errno(fault, "pins.json");
+	return pins_read(store_env.path, &store_env.root, fault);
+}
+
+struct json_object *
+pins_of(const char *server)
+{
+	struct json_object *servers, *tools;
+
+	if (!json_object_object_get_ex(store_env.root, "servers", &servers) ||
+	    !json_object_object_get_ex(servers, server, &tools))
+		return NULL;
+	return tools;
+}
+
+const char *
+pins_entry(const char *server)
+{
+	struct json_object *entries, *v;
+
+	if (!json_object_object_get_ex(store_env.root, "entries", &entries) ||
+	    !json_object_object_get_ex(entries, server, &v))
+		return NULL;
+	return json_object_get_string(v);
+}
+
+struct json_object *
+pins_find(const char *server, const char *tool)
+{
+	struct json_object *tools, *pin;
+
+	if ((tools = pins_of(server)) == NULL ||
+	    !json_object_object_get_ex(tools, tool, &pin))
+		return NULL;
+	return pin;
+}
+
+bool
+pins_entry_approved(unsigned server)
+{
+	const struct server *s = &sup.servers[server];
+	const char *was;
+
+	if (s->approved)
+		return true;
+	was = pins_entry(s->def->name);
+	return was != NULL && s->def->entry != NULL &&
+	       strcmp(was, s->def->entry) == 0;
+}
+
+static void
+pins_write_due(struct loop_timer *t)
+{
+	char text[256] = "";
+	int r;
+
+	(void)t;
+	if (store_env.nchanges == 0)
+		return;
+	store_env.failed[0] = '\0';
+	r = pins_write(store_env.path, store_env.changes, store_env.nchanges,
+	    &store_env.root, text);
+	if (r == 1 && ++store_env.tries < PINS_TRIES) {
+		loop_timer_set(&sup.loop, &store_env.timer, PINS_WAIT_MS,
+		    pins_write_due, NULL);
+		return;
+	}
+	if (r != 0) {
+		strlcpy(store_env.failed,
+		    r == 1 ? "another session holds its lock" : text,
+		    sizeof(store_env.failed));
+		sup_warn("%s: %s. What tools are is remembered for this "
+			 "session only",
+		    store_env.path, store_env.failed);
+		control_alarm("icsupervisor", "pins", store_env.failed);
+	}
+	for (size_t i = 0; i < store_env.nchanges; i++)
+		free(store_env.changes[i].text);
+	store_env.nchanges = 0;
+	store_env.tries = 0;
+}
+
+int
+pins_flush(void)
+{
+	loop_timer_clear(&sup.loop, &store_env.timer);
+	store_env.tries = PINS_TRIES;
+	pins_write_due(NULL);
+	return store_env.failed[0] == '\0' ? 0 : -1;
+}
+
+/* Queue a change, which is written soon together with others. */
+static struct pins_change *
+change_new(uint16_t server, bool trusted)
+{
+	struct pins_change *c;
+
+	if (store_env.nchanges == PINS_MAX_CHANGES)
+		(void)pins_flush();
+	c = &store_env.changes[store_env.nchanges++];
+	memset(c, 0, sizeof(*c));
+	c->server = sup.servers[server].def->name;
+	c->trusted = trusted;
+	loop_timer_set(
+	    &sup.loop, &store_env.timer, PINS_WAIT_MS, pins_write_due, NULL);
+	return c;
+}
+
+void
+pins_add_entry(uint16_t server, bool trusted)
+{
+	const char *entry = sup.servers[server].def->entry;
+
+	if (entry != NULL)
+		change_new(server, trusted)->text = strdup(entry);
+}
+
+void
+pins_add_tool(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
+{
+	struct pins_change *c =
+	    change_new(m->server, m->state == PROTO_TOOL_TRUSTED);
+
+	strlcpy(c->tool, tool, sizeof(c->tool));
+	pins_hex(m->digest, c->digest);
+	/* A longer definition is compared only by its digest. */
+	if (m->text.len != 0 && m->text.len <= PINS_MAX_TEXT)
+		c->text = span_dup(m->text);
+}
