@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A connection of the agent: what its socket is watched for, and its end.  The
- * limits are in mitmd.h.
+ * A connection of the agent: watching its socket, and ending it. The limits are
+ * in mitmd.h.
  */
 #include "mitmd.h"
 
@@ -44,7 +44,7 @@ agent_leave(struct agent *a)
 	loop_turn_add(&mitmd_env.w.loop, &mitmd_env.left);
 }
 
-/* Requests are over, whatever became of them. */
+/* End all requests, whatever their state. */
 static void
 agent_drop_exchanges(struct agent *a)
 {
@@ -77,7 +77,7 @@ agent_close(struct agent *a)
 		agent_free(a);
 }
 
-/* Says goodbye once nothing is queued. */
+/* Send close_notify once the queue is empty. */
 static void
 agent_shut(struct agent *a)
 {
@@ -86,7 +86,10 @@ agent_shut(struct agent *a)
 	a->shut = true;
 	if (a->ssl != NULL && !a->cut && SSL_is_init_finished(a->ssl))
 		(void)SSL_shutdown(a->ssl);
-	/* A close now could take what we said with it, if bytes wait here. */
+	/*
+	 * If input is waiting here, close() would reset the connection and the
+	 * agent could lose the last output.
+	 */
 	(void)shutdown(a->fd, SHUT_WR);
 	agent_enter(a, AGENT_LINGER, MITMD_LINGER_MS);
 }
@@ -129,8 +132,8 @@ agent_enter(struct agent *a, enum agent_state state, uint64_t ms)
 }
 
 /*
- * Bytes that TLS has taken from the socket make it readable no more: then the
- * loop comes back because the socket can be written.
+ * Bytes that TLS has taken from the socket do not make it readable: watch for
+ * writability instead, so that the loop returns here.
  */
 bool
 agent_pending(const struct agent *a)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * All connections of the agent: accepting them, their deadlines between
- * requests, and who goes on when there is room again.
+ * requests, and their turns when there is room again.
  */
 #include "mitmd.h"
 
@@ -14,7 +14,7 @@
 #include "body.h"
 #include "common/log.h"
 
-#define AGENTS_ACCEPTS 8 /* per wake-up */
+#define AGENTS_ACCEPTS 8 /* connections per wake-up */
 
 static void
 agents_late(struct agent *a)
@@ -47,7 +47,7 @@ agents_late(struct agent *a)
 	}
 }
 
-/* Free what its protocol holds. */
+/* Free the protocol's part of the connection. */
 static void
 agents_free(struct agent *a)
 {
@@ -131,7 +131,7 @@ agents_caught_up(void)
 	struct agent *a;
 	unsigned n = 0;
 
-	/* What one of them does may close another. */
+	/* Resuming one connection may close another. */
 	TAILQ_FOREACH (a, &mitmd_env.agents, entry) {
 		agent_hold(a);
 		all[n++] = a;
@@ -142,7 +142,7 @@ agents_caught_up(void)
 	}
 }
 
-/* Let its requests that wait for room go on, as far as there is any. */
+/* Let the agent's waiting requests go on, as far as there is room. */
 static void
 agents_wake_one(struct agent *a)
 {
@@ -158,7 +158,7 @@ agents_wake_one(struct agent *a)
 	agent_leave(a);
 }
 
-/* Read those again that were not read for want of room, if there is some. */
+/* If there is room again, read the connections that had to wait for it. */
 static void
 agents_wake(void)
 {
@@ -166,7 +166,7 @@ agents_wake(void)
 
 	if (!mitmd_env.starved || !mitmd_env.freed)
 		return;
-	/* An agent that still finds no room says so again. */
+	/* A connection that still finds no room sets `starved` again. */
 	mitmd_env.starved = mitmd_env.freed = false;
 	for (a = TAILQ_FIRST(&mitmd_env.agents); a != NULL; a = next) {
 		next = TAILQ_NEXT(a, entry);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Answers over HTTP/1.1: keyd's and our own.  A refused request whose length
- * is known and small is read over and the connection stays, so that an
- * agent's next request needs no new one; everything malformed ends it.
+ * Answers over HTTP/1.1, from keyd or from mitmd. If a refused request has a
+ * small body of known length, the body is skipped and the connection kept; a
+ * malformed request ends the connection.
  */
 #include "mitmd.h"
 
@@ -11,7 +11,7 @@
 #include "tls.h"
 #include "usage.h"
 
-/* What one read of keyd's gave: one exchange at a time. */
+/* Output for one read from keyd: one exchange at a time. */
 static struct buf answer1_out = {.max = MITMD_MAX_QUEUE};
 
 static int
@@ -42,7 +42,10 @@ answer1_head(struct exchange *x, unsigned status, struct span headers,
 		buf_addu64(b, length);
 		buf_add(b, "\r\n", 2);
 	}
-	/* An answer before the end of its request is the last one. */
+	/*
+	 * An answer sent before the end of its request is the connection's
+	 * last.
+	 */
 	if (!x->whole)
 		x->req.close = true;
 	if (x->req.close)
@@ -93,7 +96,7 @@ answer1_end(struct exchange *x)
 		answer1_next(x);
 }
 
-/* After the answer: what is left of the request, then the next one. */
+/* After the answer: skip the rest of the request, then go on to the next. */
 static void
 answer1_rest(struct exchange *x)
 {
@@ -153,7 +156,7 @@ answer1_waiting(const struct exchange *x)
 	return x->a->out.len;
 }
 
-/* The socket is read again when there is room: see agent_watch. */
+/* Nothing to do: agent_watch() reads the socket again when there is room. */
 static void
 answer1_drained(struct exchange *x)
 {

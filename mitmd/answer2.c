@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Answers over HTTP/2.  What keyd sent waits in the exchange until the
- * agent's window lets it go; a stream that is over leaves its exchange, and
- * the stream to keyd, to the next request of the connection.
+ * Answers over HTTP/2. Bytes from keyd wait in the exchange until the agent's
+ * window admits them. A stream that ends leaves its exchange, with the stream
+ * to keyd, to the next request of the connection.
  */
 #include "h2.h"
 
@@ -14,7 +14,7 @@
 
 #define ANSWER2_MAX_FIELDS (PROVIDER_MAX_HEADERS + 4)
 
-/* The library asks for the next bytes of a body. */
+/* Called by the library for the next bytes of a body. */
 static ssize_t
 answer2_read(nghttp2_session *session, int32_t stream, uint8_t *dst, size_t cap,
     uint32_t *flags, nghttp2_data_source *source, void *user)
@@ -51,7 +51,10 @@ answer2_submit(struct exchange *x, const nghttp2_nv *nv, size_t n)
 	nghttp2_data_provider body = {
 	    .source.ptr = x, .read_callback = answer2_read};
 
-	/* A stream that is gone meanwhile is no error of the connection's. */
+	/*
+	 * The stream may have been closed meanwhile: that is not an error of
+	 * the connection.
+	 */
 	switch (
 	    nghttp2_submit_response(x->a->h2->session, x->id, nv, n, &body)) {
 	case NGHTTP2_ERR_NOMEM:
@@ -98,7 +101,7 @@ answer2_flush(struct exchange *x)
 	return 0;
 }
 
-/* The answer is whole; the agent may still have to take it. */
+/* The answer is complete; the agent may not have taken all of it yet. */
 static void
 answer2_end(struct exchange *x)
 {
@@ -143,7 +146,7 @@ void
 answer2_drop(struct exchange *x, size_t len)
 {
 	x->dropped += len;
-	/* RFC 9113, 8.1.1: that it was answered first is allowed. */
+	/* RFC 9113, 8.1.1, permits an answer before the reset. */
 	if (x->malformed && !x->whole && x->ended && x->answer.len == 0) {
 		(void)nghttp2_submit_rst_stream(x->a->h2->session,
 		    NGHTTP2_FLAG_NONE, x->id, NGHTTP2_PROTOCOL_ERROR);

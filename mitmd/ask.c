@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests that a person must approve: sent to policyd in place of auditd.
- * The body was held whole and its digest is a part of what is asked for; it
- * waits here, or in the socket that keyd does not read yet.  If a person
- * agrees, keyd's answer comes as ever; if not, auditd says so.  Of a push the
- * command list is read here, from the agent's bytes.
+ * Requests that a person must approve: sent to policyd instead of auditd. The
+ * body was held whole and its digest is part of the question; it waits here, or
+ * in the socket until keyd reads it. After an approval keyd's answer comes as
+ * usual; after a denial auditd reports it. The command list of a push is parsed
+ * here, from the agent's bytes.
  */
 #include "mitmd.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Bodies that must be whole before anything of them is sent: those of unknown
- * length, encoded ones, and those that a filter looks at.  They are counted,
- * decoded, checked, composed anew where the filter changed them, and only
- * then announced.  Bytes of the agent are decoded and parsed here, by
- * decode.h and body/filter.h.
+ * Bodies that must be complete before any part is sent: those of unknown
+ * length, encoded ones, and those that a filter inspects. They are counted,
+ * decoded, checked, rewritten if the filter changed them, and only then
+ * announced. The agent's bytes are parsed by decode.h and body/filter.h.
  */
 #include "body.h"
 
@@ -39,7 +38,7 @@ body_is_held(const struct exchange *x)
 	const struct provider *p = body_provider(x);
 	const struct provider_route *r = &p->routes[x->req.route];
 
-	/* Its messages are held, one by one. */
+	/* The messages of a WebSocket are held one by one. */
 	if (x->req.websocket)
 		return false;
 	if (!x->req.sized)
@@ -49,7 +48,7 @@ body_is_held(const struct exchange *x)
 		   filter_applies(&p->filter, r->dialect));
 }
 
-/* What is sent, and nothing else: keyd counts it out and compares. */
+/* Compute the digest of exactly the bytes to be sent: keyd compares. */
 static enum refusal
 body_digest(struct exchange *x)
 {
@@ -91,7 +90,7 @@ body_drop(struct exchange *x)
 	hold_reset(&x->held);
 }
 
-/* n bytes in all are x's; false: so much is not there. */
+/* Reserve `n` bytes in all for x. Returns false if there is not enough room. */
 static bool
 body_reserve(struct exchange *x, size_t n)
 {
@@ -107,8 +106,9 @@ body_reserve(struct exchange *x, size_t n)
 }
 
 /*
- * Room for a body is taken before it is read: for all of it where its length
- * is known, so that who has begun can end; else for twice what came.
+ * Reserve room before reading: for the whole body if its length is known, so
+ * that a body once begun can be completed; otherwise for twice what has
+ * arrived.
  */
 bool
 body_room(struct exchange *x)
@@ -124,7 +124,7 @@ body_room(struct exchange *x)
 		want = 2 * x->held.size + MITMD_HELD_READ;
 		if (want > max)
 			want = max;
-		/* What there is suffices for one more read. */
+		/* Enough is reserved for one more read. */
 		if (x->reserved >= x->held.size + MITMD_HELD_READ)
 			want = 0;
 	}
@@ -147,7 +147,7 @@ body_put(struct exchange *x, struct span data)
 uint8_t *
 body_place(struct exchange *x, size_t n)
 {
-	/* Its length was checked, and all of that reserved. */
+	/* The length was checked, and all of it reserved. */
 	return n <= x->reserved - x->held.size ? hold_room(&x->held, n) : NULL;
 }
 
@@ -170,7 +170,7 @@ body_piece(void *arg, struct span s)
 	return 0;
 }
 
-/* What was made of the body takes its place, or is dropped. */
+/* Replace the held body by the new one, or discard the new one. */
 static void
 body_swap(struct exchange *x, struct hold *to, bool good)
 {
@@ -269,7 +269,7 @@ body_filtered(struct exchange *x)
 		return REFUSE_NONE;
 	if (hold_look(&x->held, &in) == -1)
 		return REFUSE_HELD;
-	/* Nothing at all is not JSON either, but has no address. */
+	/* An empty body is not JSON either, but the scanner needs a pointer. */
 	if (in.len == 0)
 		in = SPAN("");
 	switch (filter_body(&body_filter, &p->filter, d, in, body_seed)) {
@@ -331,7 +331,7 @@ body_frame(struct exchange *x, enum ws_op op)
 		part = span_of(
 		    in.p, in.len < sizeof(piece) ? in.len : sizeof(piece));
 		memcpy(piece, part.p, part.len);
-		/* A whole number of masks each time. */
+		/* A multiple of the mask's length each time. */
 		ws_mask(piece, part.len, mask, 0);
 		good = body_piece(&to, span_of(piece, part.len)) == 0;
 		in = span_of(in.p + part.len, in.len - part.len);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Makes the session's CA and leaves (security.md 1.5 rows 25, 26): P-256,
- * SHA-256, positive random serials, validity of the longest session, names
- * constrained to the hosts of the list.  Keeps the CA's key only while it
- * signs, unless it is told that the list stays open.  Everything it reads comes
+ * Makes the session's CA and leaves: P-256, SHA-256, positive random serials,
+ * valid for the longest session, constrained to the names on the list. Keeps
+ * the CA's key only while it signs, unless the list stays open. All input comes
  * from icsupervisor.
  */
 #include "ca.h"
@@ -18,10 +17,10 @@
 
 #define CA_NAME "IronCurtain session CA"
 #define CA_DAY (24L * 60 * 60)
-/* The box shares our clock; this is for tools that round. */
+/* The sandbox uses the same clock; this is for tools that round. */
 #define CA_BACKDATE (5L * 60)
 
-/* 128 bits, the top two 01: positive, and never shorter. */
+/* 128 bits, the first two 01: positive, and never shorter. */
 static int
 ca_serial(X509 *x)
 {
@@ -64,7 +63,7 @@ ca_extend(X509 *x, X509 *issuer, int nid, const char *value)
 	return r;
 }
 
-/* "DNS:host" after each other, each with the word before it. */
+/* Add an extension with "DNS:host" for each host, each preceded by `word`. */
 static int
 ca_extend_hosts(X509 *x, X509 *issuer, int nid, const char *flags,
     const char *word, const struct span *hosts, unsigned n)
@@ -87,7 +86,9 @@ ca_extend_hosts(X509 *x, X509 *issuer, int nid, const char *flags,
 	return ca_extend(x, issuer, nid, value);
 }
 
-/* Version, serial, validity, subject and public key; issuer: NULL for itself.
+/*
+ * Set version, serial, validity, subject and public key. An `issuer` of NULL
+ * means self-signed.
  */
 static X509 *
 ca_begin(struct span cn, X509 *issuer, EVP_PKEY *key)
@@ -110,7 +111,7 @@ ca_begin(struct span cn, X509 *issuer, EVP_PKEY *key)
 	return x;
 }
 
-/* n == 0: for any names. */
+/* Make the CA's certificate; n == 0 allows any name. */
 static X509 *
 ca_cert(EVP_PKEY *key, const struct span *hosts, unsigned n)
 {
@@ -134,7 +135,7 @@ ca_cert(EVP_PKEY *key, const struct span *hosts, unsigned n)
 static X509 *
 ca_leaf_cert(EVP_PKEY *key, X509 *ca, EVP_PKEY *cakey, struct span host)
 {
-	/* A common name holds 64 bytes at most; the SAN is what counts. */
+	/* A common name is limited to 64 bytes; clients use the SAN. */
 	struct span cn = host.len <= 64 ? host : SPAN("IronCurtain");
 	X509 *x;
 
@@ -187,7 +188,7 @@ mitmd_ca_make(const struct span *hosts, unsigned n, struct mitmd_leaf *leaves,
 	unsigned done = 0;
 	int len, r = -1;
 
-	/* No name constraint would mean any name. */
+	/* Without a name constraint the CA would be valid for any name. */
 	if ((n == 0 && keep == NULL) || n > MITMD_CA_HOSTS) {
 		errno = EINVAL;
 		return -1;
@@ -211,7 +212,7 @@ out:
 		*keep = ca;
 		return 0;
 	}
-	/* The only reference: OpenSSL wipes the private number. */
+	/* This was the only reference: OpenSSL wipes the private key. */
 	EVP_PKEY_free(ca.key);
 	X509_free(ca.cert);
 	return r;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The session's certificates.  A CA is made in memory, signs one leaf for
- * each host of the list, and its key is destroyed before mitmd_ca_make
- * returns: from then on no certificate for another name can exist.  Only
- * where the list stays open is it kept, for the hosts that are added.
+ * The session's certificates. mitmd_ca_make() makes a CA in memory, signs a
+ * leaf for each host of the list, and destroys the CA's key before it returns:
+ * from then on no certificate for another name can exist. Only if the list
+ * stays open is the key kept, for hosts that are added.
  */
 #ifndef MITMD_CA_H
 #define MITMD_CA_H
@@ -21,21 +21,22 @@ struct mitmd_leaf {
 	EVP_PKEY *key;
 };
 
-/* The CA of an open list. */
+/* The CA of a list that stays open. */
 struct mitmd_ca {
 	X509 *cert;
 	EVP_PKEY *key;
 };
 
 /*
- * Makes the CA and a leaf for each of the n hosts (lower-case DNS names); the
- * CA's certificate, in DER, goes to *der, to be freed with OPENSSL_free. -1
- * when OpenSSL fails; then nothing is left behind.  keep: NULL, or the list is
- * open and may be empty: the CA, not constrained to any names.
+ * Make the CA and a leaf for each of the `n` hosts (lower-case DNS names).
+ * `*der` receives the CA's certificate, to be freed with OPENSSL_free(). If the
+ * list stays open, `n` may be 0 and `keep` receives the CA, which is then not
+ * constrained to names; otherwise `keep` is NULL. Returns 0, or -1 if OpenSSL
+ * failed; then nothing is allocated.
  */
 int mitmd_ca_make(const struct span *hosts, unsigned n,
     struct mitmd_leaf *leaves, struct span *der, struct mitmd_ca *keep);
-/* A leaf for one more host. -1: OpenSSL fails. */
+/* Make a leaf for one more host. Returns 0, or -1 if OpenSSL failed. */
 int mitmd_ca_leaf(
     const struct mitmd_ca *, struct span host, struct mitmd_leaf *);
 void mitmd_leaf_free(struct mitmd_leaf *);

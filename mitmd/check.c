@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Checks of a request head, whatever it came by (security.md 1.5 rows 8-18,
- * 28), and the list of headers that goes on.  Nothing of the head is forwarded:
- * what leaves here is a route's number, a path and a query of plain words, and
- * headers of the provider's list.  Bytes of the agent are parsed here.
+ * Checks the head of a request, over HTTP/1.1 or HTTP/2, and packs the headers
+ * to send on. Nothing of the head is forwarded as it is: the result is a
+ * route's number, a path and a query in plain words, and headers on the
+ * provider's list. The agent's bytes are parsed here.
  */
 #include "mitmd.h"
 
@@ -15,26 +15,28 @@
 #include "tls.h"
 #include "wire/ws.h"
 
-/* Headers of the request that is being checked, packed. */
+/* Headers of the request being checked, packed. */
 static struct buf check_blob = {.max = PROVIDER_MAX_BLOB};
 
 struct check {
 	const struct mitmd_provider *pv;
-	unsigned host; /* of its, that the tunnel leads to */
+	/* index of the provider's host that the tunnel leads to */
+	unsigned host;
 	const struct http1_head *head;
-	struct http1_body *body; /* of the request */
+	struct http1_body *body; /* the request's */
 	struct request *r;
 	struct span type; /* Content-Type */
 	bool coded;
-	bool bare; /* its route takes no key */
-	int kind;  /* of the key that was right; -1: none yet */
+	bool bare; /* the route takes no key */
+	int kind;  /* kind of the correct key; -1: none yet */
 	unsigned nnames;
-	struct span names[HTTP1_MAX_HEADERS]; /* packed, in check_lower */
+	/* names already packed, in check_lower */
+	struct span names[HTTP1_MAX_HEADERS];
 };
 
 static uint8_t check_lower[HTTP1_MAX_HEADERS * PROVIDER_MAX_NAME];
 
-/* A copy in lower case at dst, which has room for it. */
+/* Copy in lower case to dst, which has enough room. */
 static struct span
 check_lower_case(struct span name, uint8_t *dst)
 {
@@ -49,7 +51,7 @@ check_lower_case(struct span name, uint8_t *dst)
 	return span_of(dst, name.len);
 }
 
-/* Only the session's own key, after exactly the kind's prefix (row 16, 17). */
+/* Accept only the session's own key, directly after the kind's prefix. */
 static enum refusal
 check_key(struct check *k, int kind, struct span value)
 {
@@ -58,7 +60,7 @@ check_key(struct check *k, int kind, struct span value)
 
 	if (k->kind != -1)
 		return REFUSE_TWO_KEYS;
-	/* Signed, by one who has the session's key: see sigv4.c. */
+	/* The agent signed with its placeholder key: see sigv4.c. */
 	if (k->pv->p->sigv4.service.len != 0 &&
 	    span_starts(value, SPAN(SIGV4_SCHEME))) {
 		value = sigv4_claimed(value, &k->pv->p->sigv4);
@@ -96,7 +98,7 @@ check_pack(struct check *k, struct span name, struct span value)
 	return REFUSE_HEADERS;
 }
 
-/* What it was encoded with goes on without. */
+/* Note the coding: the body is sent on decoded. */
 static enum refusal
 check_coding(struct check *k, struct span value)
 {
@@ -137,7 +139,10 @@ check_header(struct check *k, const struct http1_header *x)
 	return check_pack(k, name, x->value);
 }
 
-/* The kind of the key stands first; its one digit is filled in at the end. */
+/*
+ * Pack the headers. The kind of the key comes first; its one digit is filled in
+ * at the end.
+ */
 static enum refusal
 check_headers(struct check *k)
 {
@@ -188,7 +193,10 @@ check_body(const struct check *k)
 	return REFUSE_NONE;
 }
 
-/* WebSocket (RFC 6455 4.2.1). What else it offers is not taken up. */
+/*
+ * Check a WebSocket handshake (RFC 6455 4.2.1). Extensions and protocols on
+ * offer are ignored.
+ */
 static enum refusal
 check_handshake(struct check *k)
 {
@@ -259,7 +267,10 @@ check_match(struct check *k)
 	    k->pv->p, k->host, k->head->method, r->path, r->query, &r->route);
 }
 
-/* Anything else that asks for it is told that it cannot be had. */
+/*
+ * Returns true if the request asks for a WebSocket on a route that has it. On
+ * other routes, "Upgrade" is refused.
+ */
 static bool
 check_is_websocket(struct check *k)
 {

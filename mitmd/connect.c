@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What an agent says before the tunnel: one CONNECT, for exactly host:443 of
- * a provider (security.md 1.5 row 7), and nothing behind it until it was
- * answered.  Holds nothing.
+ * The start of a connection: one CONNECT to exactly host:443 of a provider, and
+ * no further byte before its answer. Keeps no state.
  */
 #include "mitmd.h"
 
@@ -13,10 +12,10 @@
 #include "tls.h"
 
 #define CONNECT_PORT ":443"
-/* So many are named to who asks for another. */
+/* hosts listed in the refusal of another */
 #define CONNECT_HOSTS 32U
 
-/* Small enough for any socket buffer: what does not fit is lost with it. */
+/* Write an answer small enough for any socket buffer; a failure is ignored. */
 static void
 connect_write(int fd, struct span s)
 {
@@ -27,7 +26,7 @@ connect_write(int fd, struct span s)
 	} while (n == -1 && errno == EINTR);
 }
 
-/* The provider of that index, NULL: none that is on the list. */
+/* Returns the provider with this index, or NULL if none is listed. */
 static const struct provider *
 connect_listed(unsigned i)
 {
@@ -36,7 +35,7 @@ connect_listed(unsigned i)
 	return pv->dropped ? NULL : pv->p;
 }
 
-/* "Allowed: a:443, b:443." */
+/* Write "Allowed: a:443, b:443.". */
 static const char *
 connect_hosts(char *dst, size_t cap)
 {
@@ -96,7 +95,7 @@ connect_busy(int fd)
 	buf_free(&b);
 }
 
-/* Finds whose host, with the port, this is byte by byte. */
+/* Find the provider and host for this exact "host:443". */
 static bool
 connect_find(struct agent *a, struct span target)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests that are refused and exchanges that failed: mitmd answers them
- * itself, and a connection may try only so many keys.  The front writes the
- * answer.
+ * Refused requests and failed exchanges: mitmd answers them itself and limits
+ * the number of wrong keys per connection. The front writes the answer.
  */
 #include "mitmd.h"
 
@@ -11,7 +10,7 @@
 #include "common/log.h"
 #include "wire/git_push.h"
 
-/* Too many wrong keys: read nothing, and refuse the request later. */
+/* Too many wrong keys: stop reading, and refuse the request later. */
 static void
 deny_penalty(struct exchange *x, enum refusal no)
 {
@@ -71,7 +70,7 @@ deny_exchange(struct exchange *x, enum refusal no, const char *detail)
 	if (x->state == EXCHANGE_ON && x->up.answered) {
 		if (refuse_is_budget(no) && x->front->farewell(x, no, detail))
 			return;
-		/* Its framing tells the agent that it is not whole. */
+		/* The framing shows the agent that the answer is incomplete. */
 		x->front->cut(x, false);
 		return;
 	}
@@ -80,7 +79,10 @@ deny_exchange(struct exchange *x, enum refusal no, const char *detail)
 	agent_resume(a);
 }
 
-/* Tell git why each ref was refused.  Returns -1 if that cannot be said. */
+/*
+ * Tell git why each ref was refused. Returns 0, or -1 if the client cannot read
+ * it.
+ */
 static int
 deny_push(struct exchange *x, enum refusal no)
 {

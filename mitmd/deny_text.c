@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The parts of a refusal that depend on the provider: its routes, the status
- * that a route names, and the form in which its clients read errors.
+ * The parts of a refusal that depend on the provider: the list of routes, the
+ * status of a route, and the form in which its clients read errors.
  */
 #include "mitmd.h"
 
 #include <stdio.h>
 
-/* "Allowed: POST /v1/messages, ...": cut where it grows too long. */
+/* Write "Allowed: POST /v1/messages, ...", cut if it grows too long. */
 static const char *
 deny_routes(const struct provider *p, char *dst, size_t cap)
 {

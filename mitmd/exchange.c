@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What an exchange owns, and how it is given up, ended and freed.
+ * The resources of an exchange, and its three ends: giving it up, finishing it,
+ * and freeing it.
  */
 #include "mitmd.h"
 

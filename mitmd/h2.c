@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * HTTP/2 connections: fed with what TLS gives,
- * written as TLS takes it, ended by GOAWAY.  libnghttp2 parses bytes of the
- * agent here; h2_scan sees them first.
+ * HTTP/2 connections: input from TLS goes to libnghttp2, which parses the
+ * agent's bytes, after h2_scan has seen them; output is written as TLS takes
+ * it. A connection ends with GOAWAY.
  */
 #include "h2.h"
 
@@ -30,7 +30,9 @@ h2_exchange(struct h2 *h, int32_t stream)
 	return nghttp2_session_get_stream_user_data(h->session, stream);
 }
 
-/* As many frames as fit one record of writes; 0: none. */
+/*
+ * Collect as many frames as fit into the buffer. Returns 0 if there are none.
+ */
 static size_t
 h2_gather(struct h2 *h)
 {
@@ -38,7 +40,7 @@ h2_gather(struct h2 *h)
 	size_t len = 0;
 	ssize_t n;
 
-	/* A frame is at most 16 KiB and its head. */
+	/* A frame is at most 16 KiB plus its header. */
 	while (len <= sizeof(h2_frames) - 20000) {
 		h->inside = true;
 		n = nghttp2_session_mem_send(h->session, &p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Header fields of HTTP/2 into a head.  Everything is copied: HPACK's memory
- * is gone when the next field comes.
+ * Collects HTTP/2 header fields into a head. Everything is copied: HPACK's
+ * memory is valid only until the next field.
  */
 #include "h2_head.h"
 
@@ -12,7 +12,7 @@ static const char *const head_pseudo[H2_PSEUDOS] = {
     [H2_PATH] = ":path",
 };
 
-/* What speaks to one hop only has no place in HTTP/2 (RFC 9113 8.2.2). */
+/* Hop-by-hop fields are forbidden in HTTP/2 (RFC 9113 8.2.2). */
 static const char *const head_hop[] = {"connection", "keep-alive",
     "proxy-connection", "transfer-encoding", "upgrade", "http2-settings"};
 
@@ -46,7 +46,7 @@ head_is_token(uint8_t c)
 	       (c != 0 && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
-/* Lower case only: another reader might fold it. */
+/* Lower case only: another reader might fold the name. */
 static bool
 head_name_ok(struct span s)
 {
@@ -69,7 +69,7 @@ head_value_ok(struct span s)
 		   s.p[s.len - 1] != '\t');
 }
 
-/* No space in it, nothing but ASCII. */
+/* Printable ASCII without spaces. */
 static bool
 head_plain(struct span s)
 {
@@ -199,7 +199,7 @@ head_check(const struct h2_head *h, bool ends, const struct http1_head *out)
 		if (out->method.p[i] < 'A' || out->method.p[i] > 'Z')
 			return "method is not in upper case";
 	}
-	/* Refused as what it is. */
+	/* A CONNECT: refused later as such. */
 	if (tunnel)
 		return NULL;
 	if (!span_is(scheme, "https"))
@@ -240,7 +240,7 @@ h2_head_end(struct h2_head *h, bool ends, struct http1_head *out)
 		f = &h->fields[i];
 		name = head_name(h, f);
 		value = head_value(h, f);
-		/* The same once more is allowed (RFC 9113 8.3.1). */
+		/* A Host equal to :authority is permitted (RFC 9113 8.3.1). */
 		if (span_is(name, "host") && span_eq(value, authority))
 			continue;
 		head_add(out, name, value);

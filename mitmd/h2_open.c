@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Begins HTTP/2 on a connection: the library's limits and callbacks.
- */
+/* Starts HTTP/2 on a connection: the library's limits and callbacks. */
 #include "h2.h"
 
 #include <stdlib.h>
 
-/* Any connection's session; the library has no limits of its own by default. */
+/* Options for every session; by default the library has no limits. */
 static nghttp2_option *
 h2_options(void)
 {
@@ -15,7 +13,7 @@ h2_options(void)
 	if (option != NULL || nghttp2_option_new(&option) != 0)
 		return option;
 	nghttp2_option_set_no_auto_window_update(option, 1);
-	/* h2_head.c is stricter, and answers with 400. */
+	/* h2_head.c is stricter, and answers 400 instead of a reset. */
 	nghttp2_option_set_no_http_messaging(option, 1);
 	nghttp2_option_set_no_closed_streams(option, 1);
 	nghttp2_option_set_max_settings(option, 16);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What libnghttp2 found in an agent's bytes: header blocks, checked as those
- * of HTTP/1.1 are, bodies, and the ends of streams.
+ * The callbacks of libnghttp2 for an agent's input: header blocks, which are
+ * checked like those of HTTP/1.1, bodies, and the ends of streams.
  */
 #include "h2.h"
 
@@ -13,7 +13,7 @@ request2_text(struct span s)
 	return s.p != NULL ? s : SPAN("");
 }
 
-/* Its stream has another purpose than a request from here on. */
+/* Refuse the request; its stream serves only the answer from here on. */
 static void
 request2_refuse(
     struct exchange *x, const struct http1_head *h, enum refusal no, bool known)
@@ -95,7 +95,7 @@ request2_over(const struct exchange *x)
 	return x == NULL || x->gone || x->state == EXCHANGE_ANSWER;
 }
 
-/* A body that does not go on: its request is answered now, or cut. */
+/* The body is invalid: answer the request now, or cut its answer. */
 static void
 request2_bad_body(struct exchange *x, enum refusal no, const char *why)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Counting HTTP/2 frames.  Bytes of the agent; a few numbers are kept.
+ * Counts HTTP/2 frames. Reads the agent's bytes and keeps only a few numbers.
  */
 #include "h2_scan.h"
 
@@ -63,7 +63,10 @@ scan_head(struct h2_scan *c)
 			return "too many WINDOW_UPDATE frames";
 		return NULL;
 	case SCAN_PRIORITY:
-		/* The library, which needs no priorities, ignores these. */
+		/*
+		 * The library ignores these, since it has no use for
+		 * priorities.
+		 */
 		if (((h[5] & 0x7fU) | h[6] | h[7] | h[8]) == 0) {
 			c->illegal = true;
 			return "a PRIORITY frame on stream 0";
@@ -118,7 +121,7 @@ h2_scan(struct h2_scan *c, struct span s, uint64_t now)
 void
 h2_scan_sent(struct h2_scan *c, unsigned frames)
 {
-	/* One for the stream, one for the connection. */
+	/* One WINDOW_UPDATE for the stream and one for the connection. */
 	frames *= 2;
 	c->windows -= frames < c->windows ? frames : c->windows;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reading of connections: what their state wants of the socket and of TLS,
- * handed to the front, with a limit on what waits.  Every byte here is the
- * agent's.
+ * Reads connections: as much as the state allows, through TLS, handed to the
+ * front, with a limit on the bytes that wait. Every byte comes from the agent.
  */
 #include "mitmd.h"
 
@@ -13,8 +12,8 @@
 #include "common/log.h"
 #include "tls.h"
 
-#define INPUT_READS 4       /* rounds per wake-up, of up to INPUT_SCRATCH */
-#define INPUT_RECORD 16384U /* what one TLS record can hold */
+#define INPUT_READS 4 /* rounds per wake-up, of up to INPUT_SCRATCH bytes */
+#define INPUT_RECORD 16384U /* largest content of a TLS record */
 #define INPUT_SCRATCH 65536U
 
 /* Decrypted bytes of one round: one connection is read at a time. */
@@ -39,15 +38,15 @@ input_wanted(const struct agent *a)
 			return ws_reads(x);
 		if (!x->whole)
 			return x->up.out.len < MITMD_WINDOW;
-		/* To see it leave; what it sends ahead is kept. */
+		/* Read to notice when the agent leaves; its input is kept. */
 		return a->in.len < MITMD_MAX_AHEAD;
 	}
 	return false;
 }
 
 /*
- * Is a peer behind that this connection's requests make messages for?  Then
- * the connection waits: each request may be as small as a few bytes.
+ * Returns true if a worker that this connection's requests go to is behind.
+ * Then the connection waits: a request may be only a few bytes long.
  */
 static bool
 input_behind(const struct agent *a)
@@ -84,7 +83,7 @@ input_reads(const struct agent *a)
 	return false;
 }
 
-/* Takes what came; the rest waits in a->in. */
+/* Hand the input to the front; the rest waits in a->in. */
 static void
 input_take(struct agent *a, struct span s)
 {
@@ -115,14 +114,14 @@ input_take(struct agent *a, struct span s)
 		agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
 }
 
-/* Is it likely that more is there? Asking costs a call. */
+/* Returns true if more is likely to follow: trying costs a call. */
 static bool
 input_more(const struct agent *a, size_t len)
 {
 	return a->h2 != NULL ? len % INPUT_RECORD == 0 : a->x->left > len;
 }
 
-/* Reads a body that is held into its place, as much as is there. */
+/* Read a held body directly into its place, as much as is available. */
 static ssize_t
 input_place(struct agent *a, uint8_t *dst, size_t cap, size_t *len)
 {
@@ -138,7 +137,9 @@ input_place(struct agent *a, uint8_t *dst, size_t cap, size_t *len)
 	return n;
 }
 
-/* Fills the scratch buffer; as much as is there while a body is on its way. */
+/*
+ * Fill the scratch buffer; while a body arrives, with as much as is available.
+ */
 static ssize_t
 input_fill(struct agent *a, size_t *len)
 {
@@ -166,7 +167,7 @@ input_given(struct agent *a, struct span s)
 	input_take(a, s);
 }
 
-/* One round, where its bytes are to go. */
+/* Read one round to where its bytes belong. */
 static ssize_t
 input_round(struct agent *a)
 {
@@ -193,7 +194,7 @@ input_pull(struct agent *a)
 		n = input_round(a);
 		if (n == -1 && !a->dead)
 			agent_close(a);
-		/* Look again only where more is sure to be there, or wanted. */
+		/* Go on only if more is certain to be there, or expected. */
 		if (a->dead || n == 0 || a->state != AGENT_OPEN ||
 		    (!agent_pending(a) && (a->h2 != NULL || a->x->left == 0)))
 			break;
@@ -206,7 +207,7 @@ input_resume(struct agent *a)
 	struct span s;
 	size_t used;
 
-	/* HTTP/2 has no such bytes, and may be in the middle of others. */
+	/* HTTP/2 keeps no unused input, and may be in a callback. */
 	if (a->dead || a->state != AGENT_OPEN || a->h2 != NULL ||
 	    input_behind(a))
 		return;
@@ -250,7 +251,7 @@ input_handshake(struct agent *a)
 		input_pull(a);
 }
 
-/* Reads and forgets, so that the agent can read what it was told. */
+/* Read and discard, so that the agent can read the last output. */
 static void
 input_drop(struct agent *a)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What mitmd writes down of connections: lines of the session's log, alarms
- * and refusals for the audit log.  All are counted, and end at a maximum: the
- * agent causes them.
+ * Records what happens on connections: lines of the session's log, alarms and
+ * refusals for the audit log. Each kind has a limit, since agents cause them.
  */
 #include "mitmd.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The answers to requests that are not sent: one row a reason.  Holds only
- * constant text; what keyd says about a failure is the one text that comes
- * from elsewhere, and is written as printable ASCII.
+ * The answers to requests that are not sent: a row for each reason. All texts
+ * are constant except keyd's description of a failure, which is written as
+ * printable ASCII.
  */
 #include "refuse.h"
 
@@ -242,7 +242,7 @@ refuse_phrase(unsigned status)
 	return "Status";
 }
 
-/* As it may stand between quotes in JSON. */
+/* Append text; unless `plain`, escaped for a JSON string. */
 static void
 refuse_add(struct buf *b, const char *s, bool plain)
 {
@@ -339,14 +339,14 @@ refuse_retries(unsigned status)
 	return status >= 500 || status == 408;
 }
 
-/* What else its head says. */
+/* Append the header fields that depend on the status. */
 static void
 refuse_fields(struct buf *b, unsigned status, enum refuse_form form, bool close)
 {
 	if (form == REFUSE_AS_AWS)
 		buf_printf(
 		    b, "x-amzn-errortype: %s\r\n", refuse_aws_type(status));
-	/* Both SDKs honour it. */
+	/* OpenAI's and Anthropic's SDKs both honour it. */
 	if (!refuse_retries(status))
 		buf_adds(b, "x-should-retry: false\r\n");
 	if (status == 426)
@@ -371,7 +371,7 @@ refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
 	buf_init(&body, 16384);
 	refuse_body(&body, r, id, detail, form);
 	buf_printf(b, "HTTP/1.1 %u ", status);
-	/* Programs that install packages show no more than this. */
+	/* Package managers show only the reason phrase. */
 	if (t->flat && detail != NULL)
 		refuse_add(b, detail, false);
 	else

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What an agent is told when its request is not sent: status and constant
- * text per reason, what is allowed, the next step, and a number that finds
- * the line in the session's log.  Never 401, which SDKs retry for minutes.
- * Nothing of the request is in it.
+ * Answers to requests that are not sent: for each reason a status, a constant
+ * text that says what is allowed and what to do next, and a number that finds
+ * the line in the session's log. Never 401, which SDKs retry for minutes.
+ * Nothing of the request is repeated.
  */
 #ifndef MITMD_REFUSE_H
 #define MITMD_REFUSE_H
@@ -16,13 +16,13 @@ enum refusal {
 	REFUSE_NONE,
 	REFUSE_MALFORMED,
 	REFUSE_EARLY, /* bytes after CONNECT, before its answer */
-	REFUSE_PROXY, /* a request that is no CONNECT */
+	REFUSE_PROXY, /* not a CONNECT */
 	REFUSE_HOST,
-	REFUSE_HOST_ASK, /* the same, where hosts may be added */
+	REFUSE_HOST_ASK, /* the same, if hosts may be added */
 	REFUSE_METHOD,
 	REFUSE_ENDPOINT,
 	REFUSE_QUERY,
-	REFUSE_OFFERED, /* a route with its own status */
+	REFUSE_OFFERED, /* a route answered by mitmd, with its own status */
 	REFUSE_NO_KEY,
 	REFUSE_WRONG_KEY,
 	REFUSE_FOREIGN_KEY,
@@ -38,27 +38,27 @@ enum refusal {
 	REFUSE_UPGRADE,
 	REFUSE_TIMEOUT,
 	REFUSE_BUSY,
-	REFUSE_HELD, /* no memory for a body */
+	REFUSE_HELD, /* no memory for the body */
 	REFUSE_AUDIT,
 	REFUSE_GONE,
-	/* keyd: nothing is left of it; each in its provider's own shape */
+	/* keyd: the budget is spent; in the provider's own form */
 	REFUSE_BUDGET,
 	REFUSE_BUDGET_OPENAI,
 	REFUSE_BUDGET_GEMINI,
-	REFUSE_CREDENTIAL, /* keyd will not use it: none, or locked */
-	REFUSE_CODED,      /* it does not decode */
-	REFUSE_JSON,       /* not strict, where a filter applies */
+	REFUSE_CREDENTIAL, /* keyd: no credential, or it is locked */
+	REFUSE_CODED,      /* the body does not decode */
+	REFUSE_JSON,       /* not strict JSON, but a filter applies */
 	REFUSE_REACH_TOOLS,
 	REFUSE_REACH_MCP,
 	REFUSE_REACH_URLS,
 	REFUSE_REACH_STORE,
 	REFUSE_REACH_BACKGROUND,
-	REFUSE_PUSH, /* no command list that can be shown */
-	REFUSE_ASKS, /* too many wait for a person */
+	REFUSE_PUSH, /* the push has no valid command list */
+	REFUSE_ASKS, /* too many requests wait for a person */
 	REFUSE_ASK_DENIED,
 	REFUSE_ASK_EXPIRED,
 	REFUSE_ASK_HEADLESS,
-	REFUSE_PACKAGE,  /* keyd: this version may not be had */
+	REFUSE_PACKAGE,  /* keyd: this version may not be installed */
 	REFUSE_PROVIDER, /* keyd or the provider failed */
 	REFUSE_COUNT,
 };
@@ -67,41 +67,48 @@ struct refusal_text {
 	unsigned status;
 	const char *code; /* one word, for programs */
 	const char *text;
-	const char *before; /* JSON up to the message; NULL: our own */
-	bool flat;          /* {"error": text}, and the phrase says it */
+	/* JSON before the message; NULL: IronCurtain's own form */
+	const char *before;
+	bool flat; /* {"error": text}; the reason phrase repeats the detail */
 };
 
-/* How it is written, so that who asked can read it. */
+/* The form of the answer, chosen for the client that reads it. */
 enum refuse_form {
-	REFUSE_AS_JSON, /* as most SDKs read errors, or the reason's own way */
-	REFUSE_AS_TEXT, /* before TLS; for git, which shows nothing else */
-	REFUSE_AS_AWS,  /* {"message": text}; a header says what error it is */
+	REFUSE_AS_JSON, /* as most SDKs read errors, or the reason's own form */
+	REFUSE_AS_TEXT, /* before TLS, and for git, which shows nothing else */
+	REFUSE_AS_AWS,  /* {"message": text}; a header names the error */
 };
 
 const struct refusal_text *refuse_text(enum refusal);
-/* That nothing is left, as clients of that dialect read errors. */
+/* Returns the refusal for a spent budget as clients of this dialect read it. */
 enum refusal refuse_budget(enum filter_dialect);
 bool refuse_is_budget(enum refusal);
-/* For `detail`: "What is wrong: ..." in dst, or NULL. */
+/*
+ * Write "What is wrong: ..." to dst, for use as `detail`. Returns NULL if `why`
+ * is NULL.
+ */
 const char *refuse_why(const char *why, char *dst, size_t cap);
-/* "Forbidden", ... ; "Status" for those without a name. */
+/* Returns "Forbidden", ..., or "Status" if it has no name. */
 const char *refuse_phrase(unsigned status);
 
 /*
- * Composes a whole answer. status: 0, or instead of the reason's own. detail:
- * more for this provider (hosts, endpoints, what keyd said), printable ASCII,
- * or NULL.
+ * Compose the complete answer. A `status` of 0 means the reason's own. `detail`
+ * adds text for this provider (hosts, endpoints, an error of keyd) in printable
+ * ASCII, or is NULL.
  */
 int refuse_compose(struct buf *, enum refusal, unsigned status, uint32_t id,
     const char *detail, enum refuse_form, bool close);
-/* The body alone. -1 when the buffer is full. */
+/* Compose only the body. Returns 0, or -1 if the buffer is full. */
 int refuse_body(struct buf *, enum refusal, uint32_t id, const char *detail,
     enum refuse_form);
-/* Its Content-Type. */
+/* Returns the body's Content-Type. */
 const char *refuse_type(enum refuse_form);
-/* AWS SDKs read it in x-amzn-errortype: which error this status is. */
+/* Returns the error that AWS SDKs read in x-amzn-errortype for this status. */
 const char *refuse_aws_type(unsigned status);
-/* May the same request be sent again, later? SDKs read x-should-retry. */
+/*
+ * Returns true if the same request may be sent again later: SDKs read
+ * x-should-retry.
+ */
 bool refuse_retries(unsigned status);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What keyd sends: frames, from which the agent's answer is composed anew.
- * Only a status, headers of the provider's list and body bytes come through;
- * the framing is the front's.  All that one read gave goes out at once, and
- * nothing waits for more.  The provider is behind keyd: whatever does not fit
- * ends the stream and, if its answer had begun, cuts that.
+ * Frames from keyd, from which the agent's answer is composed. Only a status,
+ * headers on the provider's list and body bytes are used; the framing is the
+ * front's. The output of one read is sent at once, and nothing waits for more.
+ * The provider is behind keyd: anything unexpected ends the stream and, if the
+ * answer had begun, cuts it.
  */
 #include "mitmd.h"
 
@@ -19,10 +19,10 @@
 #define REPLY_READ (128U << 10)
 #define REPLY_HEAD 11U /* status, framing, length */
 
-/* One stream at a time. */
+/* One stream is read at a time. */
 static uint8_t reply_in[REPLY_READ];
 
-/* Are these headers that the provider's answers may have? */
+/* Returns true if the provider's answers may have these headers. */
 static bool
 reply_headers_ok(const struct exchange *x, struct span headers)
 {
@@ -107,7 +107,7 @@ reply_failed(struct exchange *x, struct span text)
 		no = refuse_budget(mitmd_env.providers[x->a->provider]
 				       .p->routes[x->req.route]
 				       .dialect);
-	/* What is for the agent comes after keyd's number; see stream.h. */
+	/* The text for the agent follows keyd's status; see stream.h. */
 	if (text.len > 4 && text.p[3] == ' ')
 		text = span_of(text.p + 4, text.len - 4);
 	if (x->front->flush(x) == -1) {
@@ -118,8 +118,8 @@ reply_failed(struct exchange *x, struct span text)
 }
 
 /*
- * One step at the front of s: bytes used, 0 when it needs more of them, -1
- * when the exchange is over or failed.
+ * Process the next step at the front of `s`. Returns the bytes used, 0 if it
+ * needs more, or -1 when the exchange is over or failed.
  */
 static ssize_t
 reply_step(struct exchange *x, struct span s)
@@ -164,7 +164,7 @@ bad:
 	return -1;
 }
 
-/* Bytes before a request or after an END are nobody's. */
+/* Bytes before a request or after an END belong to no exchange. */
 static void
 reply_stray(struct exchange *x)
 {
@@ -172,7 +172,7 @@ reply_stray(struct exchange *x)
 	upstream_close(x);
 }
 
-/* All of s; a part of a frame that must be whole waits in up->in. */
+/* Process all of `s`; an incomplete frame waits in up->in. */
 static void
 reply_take(struct exchange *x, struct span s)
 {
@@ -181,7 +181,7 @@ reply_take(struct exchange *x, struct span s)
 	size_t used = 0;
 	ssize_t n = 1;
 
-	/* keyd has taken it up: somebody agreed. */
+	/* keyd has begun: the request was approved. */
 	ask_over(x, false);
 	if (waited) {
 		if (buf_addspan(&up->in, s) == -1) {
@@ -263,7 +263,10 @@ reply_ready(struct loop_io *io, uint32_t events)
 		if (x->state == EXCHANGE_IDLE)
 			agent_resume(a);
 	}
-	/* What came of the agent's while a message was on its way. */
+	/*
+	 * Process the agent's input that arrived while a message was being
+	 * sent.
+	 */
 	if (!x->gone && x->front->frames && a->in.len != 0)
 		agent_resume(a);
 	agent_leave(a);

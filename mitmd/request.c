@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A request from its admission to its end.  A body streams unless it must be
- * held whole first (body.c), since its length is part of what auditd writes
- * down and keyd counts.  Holds bodies of the agent and looks at none of them.
+ * A request from its admission to its end. Bodies are streamed unless they must
+ * be held whole first (body.c), since auditd records the length and keyd counts
+ * it. The agent's bodies pass through here unread.
  */
 #include "mitmd.h"
 
@@ -17,7 +17,10 @@ request_late(struct exchange *x, const char *what, unsigned ms)
 	struct span none = SPAN("");
 
 	mitmd_note(x->a, "%s within %u ms: closed", what, ms);
-	/* A second answer to a refused request would be taken for another's. */
+	/*
+	 * The request was already answered: a second answer would be taken for
+	 * the next one's.
+	 */
 	if (x->state == EXCHANGE_DISCARD) {
 		agent_linger(x->a);
 		return;
@@ -27,8 +30,8 @@ request_late(struct exchange *x, const char *what, unsigned ms)
 }
 
 /*
- * Neither side moved: end it if the agent is at fault.  keyd watches over the
- * provider's time.
+ * Neither side made progress: end the request if the agent is at fault. keyd
+ * watches the provider's time.
  */
 static void
 request_stalled(struct exchange *x)
@@ -36,7 +39,7 @@ request_stalled(struct exchange *x)
 	bool answer = x->front->waiting(x) != 0;
 	bool still = x->whole || x->up.out.len >= MITMD_WINDOW;
 
-	/* A WebSocket may be silent for as long as both sides like. */
+	/* A WebSocket may be silent as long as both sides like. */
 	if (x->req.websocket)
 		still = !ws_waits(x);
 	if (!answer && still) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests over HTTP/1.1: heads and bodies out of the agent's bytes, one
- * request at a time; what comes ahead waits.  Bytes of the agent are parsed
- * here, by http1.h; what they may ask for is check.c's.
+ * Requests over HTTP/1.1: extracts heads and bodies from the agent's bytes, one
+ * request at a time; input sent ahead waits. The bytes are parsed by http1.h;
+ * check.c decides what is permitted.
  */
 #include "mitmd.h"
 
@@ -60,13 +60,13 @@ request1_bad_head(struct exchange *x, const struct http1_head *h)
 	deny_request(x, no, false);
 }
 
-/* A body that does not go on: its request is answered now. */
+/* The body is invalid: answer the request now. */
 static void
 request1_bad_body(struct exchange *x, enum refusal no)
 {
 	const struct provider *p = mitmd_env.providers[x->a->provider].p;
 
-	/* Of two answers to one request only the first is read. */
+	/* A second answer to the same request would not be read. */
 	if (x->state == EXCHANGE_DISCARD) {
 		agent_linger(x->a);
 		return;
@@ -76,7 +76,7 @@ request1_bad_body(struct exchange *x, enum refusal no)
 	deny_request(x, no, false);
 }
 
-/* EXCHANGE_HOLD and EXCHANGE_DISCARD of a chunked body. */
+/* Process a chunked body in EXCHANGE_HOLD or EXCHANGE_DISCARD. */
 static size_t
 request1_chunks(struct exchange *x, struct span s)
 {
@@ -111,7 +111,7 @@ request1_chunks(struct exchange *x, struct span s)
 	return used;
 }
 
-/* Uses bytes of the body; 0: none are wanted now. */
+/* Consume bytes of the body. Returns 0 if none are wanted now. */
 static size_t
 request1_body(struct exchange *x, struct span s)
 {
@@ -157,7 +157,7 @@ request1_placed(struct exchange *x, size_t n)
 		request_body_end(x);
 }
 
-/* The next head in s: how much of it was used, 0 when it is not whole. */
+/* Read the next head. Returns its length, or 0 if it is incomplete. */
 static size_t
 request1_head(struct exchange *x, struct span s)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Streams to keyd, and REQUEST at auditd, which lets keyd begin on one.  They
- * are numbered here and serve one exchange after the other; when all are in
- * use a request waits for one.  Holds the queue of those that wait and the
- * list of streams that serve nobody; looks into no body.
+ * Streams to keyd, and REQUEST to auditd, which lets keyd begin on one. Streams
+ * are numbered here and carry one exchange after the other; if all are in use,
+ * a request waits. Owns the queue of waiting requests and the list of idle
+ * streams; never inspects a body.
  */
 #include "mitmd.h"
 
@@ -19,7 +19,7 @@ exchange_find(uint32_t stream)
 	return x != NULL && x->up.stream == stream ? x : NULL;
 }
 
-/* A stream that serves nobody now is closed for another one. */
+/* Close an idle stream to make room for another. */
 static bool
 exchange_evict(void)
 {
@@ -33,7 +33,7 @@ exchange_evict(void)
 	return true;
 }
 
-/* To auditd, which writes it down and lets keyd begin. */
+/* Send the request to auditd, which records it and lets keyd begin. */
 static void
 exchange_send(struct exchange *x)
 {
@@ -70,7 +70,7 @@ exchange_send(struct exchange *x)
 		agent_close(x->a);
 }
 
-/* Asks keyd for a stream; there is a number for it. */
+/* Request a stream from keyd; a number is free. */
 static void
 exchange_open(struct exchange *x)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * TLS towards the agent (security.md 1.5 rows 6, 23, 24): 1.2 and 1.3, one
- * certificate per connection, chosen by CONNECT and never by the client; the
- * server name must be present and equal; no tickets, no early data, no
- * renegotiation, no other protocols than HTTP/2 and HTTP/1.1.  Holds the leaf
- * keys.
- * OpenSSL parses bytes of the agent here.
+ * TLS on the agent's side: 1.2 and 1.3, one certificate per connection, chosen
+ * by CONNECT and never by the client; the server name must be present and equal
+ * to it; no tickets, no early data, no renegotiation, no protocols except
+ * HTTP/2 and HTTP/1.1. Owns the leaf keys. OpenSSL parses the agent's bytes
+ * here.
  */
 #include "tls.h"
 
@@ -21,7 +20,7 @@
 	"ECDHE-ECDSA-AES128-GCM-SHA256:"                                       \
 	"ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305"
 
-/* Called for every handshake, also when the client names nobody. */
+/* Called for every handshake, even if the client sends no name. */
 static int
 tls_server_name(SSL *ssl, int *alert, void *arg)
 {
@@ -35,7 +34,7 @@ tls_server_name(SSL *ssl, int *alert, void *arg)
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* Called only when the client offers protocols: h2 where it may be had. */
+/* Called only if the client offers protocols: choose h2 if permitted. */
 static int
 tls_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen,
     const unsigned char *in, unsigned int inlen, void *arg)
@@ -77,7 +76,7 @@ mitmd_tls_ctx(
 				  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_read_ahead(ctx, 1);
-	/* A client's certificate is never asked for; little else is long. */
+	/* Client certificates are never requested; other messages are short. */
 	SSL_CTX_set_max_cert_list(ctx, 4096);
 	SSL_CTX_set_tlsext_servername_arg(ctx, (void *)(uintptr_t)host);
 	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
@@ -175,7 +174,7 @@ mitmd_tls_read(struct agent *a, uint8_t *dst, size_t cap)
 	case SSL_ERROR_WANT_READ:
 		return 0;
 	case SSL_ERROR_WANT_WRITE:
-		/* A key update is to be answered. */
+		/* A key update must be answered. */
 		a->want_write = true;
 		return 0;
 	default:
@@ -191,7 +190,7 @@ tls_progress(struct agent *a)
 		a->x->progress = a->progress;
 }
 
-/* 1: n bytes taken, 0: none now, -1: broken. */
+/* Returns 1 if `*n` bytes were taken, 0 if none can be now, -1 if broken. */
 static int
 tls_write(struct agent *a, struct span s, size_t *n)
 {
@@ -260,7 +259,10 @@ mitmd_tls_flush(struct agent *a)
 	return 0;
 }
 
-/* One handshake in memory: what OpenSSL fetches once is then there. */
+/*
+ * Perform a handshake in memory, so that OpenSSL fetches everything that it
+ * needs once.
+ */
 static void
 tls_rehearse(SSL_CTX *server, int version)
 {
@@ -317,7 +319,7 @@ mitmd_warm(void)
 	mitmd_sha256(host, sum);
 	tls_rehearse(ctx, TLS1_3_VERSION);
 	tls_rehearse(ctx, TLS1_2_VERSION);
-	/* What a failed handshake looks up and prints. */
+	/* A failed handshake looks up and prints these texts. */
 	(void)ERR_reason_error_string(ERR_peek_last_error());
 	ERR_clear_error();
 	SSL_CTX_free(ctx);

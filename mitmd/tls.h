@@ -1,33 +1,39 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * TLS towards the agent: the contexts of a session's hosts, and the bytes of a
- * connection.
+ * TLS on the agent's side: the contexts of a session's hosts, and reading and
+ * writing of a connection.
  */
 #ifndef MITMD_TLS_H
 #define MITMD_TLS_H
 
 #include "mitmd.h"
 
-/* SHA-256 without looking the algorithm up each time. */
+/* Compute SHA-256 without looking the algorithm up each time. */
 void mitmd_sha256(struct span, uint8_t out[32]);
-/* All that OpenSSL loads and opens, before lock-down. */
+/* Make OpenSSL load and open everything it needs, before confinement. */
 void mitmd_warm(void);
 /*
- * NULL when OpenSSL fails. host lives as long as the context. http1: nothing
- * else is offered.
+ * Create a context. `host` must live as long as the context. If `http1`, HTTP/2
+ * is not offered. Returns NULL if OpenSSL failed.
  */
 SSL_CTX *mitmd_tls_ctx(
     const struct mitmd_leaf *, const struct span *host, bool http1);
 int mitmd_tls_begin(struct agent *);
-/* 1: done, 0: not yet, -1: failed. */
+/* Returns 1 if done, 0 if not yet, -1 if it failed. */
 int mitmd_tls_handshake(struct agent *);
-/* What the handshake agreed on. */
+/* Returns true if the handshake chose HTTP/2. */
 bool mitmd_tls_is_h2(const struct agent *);
-/* Bytes read, 0: none now, -1: closed or broken. */
+/*
+ * Returns the number of bytes read, 0 if there are none now, -1 if closed or
+ * broken.
+ */
 ssize_t mitmd_tls_read(struct agent *, uint8_t *, size_t);
-/* For the agent: written, or queued. -1: broken, or it takes nothing. */
+/*
+ * Write to the agent, or queue. Returns 0, or -1 if the connection is broken or
+ * the queue full.
+ */
 int mitmd_tls_put(struct agent *, struct span);
-/* What was composed in a turn's buffer, which is empty then. */
+/* Write a turn's buffer, and empty it. */
 int mitmd_tls_put_buf(struct agent *, struct buf *);
 int mitmd_tls_flush(struct agent *);
 const char *mitmd_tls_error(void);

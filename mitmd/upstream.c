@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mitmd's end of the stream to keyd: the request's body as frames.  What the
- * socket does not take waits here, at most a window and one read; beyond that
- * the agent is not read.
+ * mitmd's end of the stream to keyd: sends the request's body as frames. Bytes
+ * that the socket does not take wait here, at most a window and one read; above
+ * that the agent is not read.
  */
 #include "mitmd.h"
 
@@ -47,7 +47,7 @@ upstream_close(struct exchange *x)
 	buf_reset(&up->out, 0);
 }
 
-/* keyd has closed: it may have said why, so its side is still read. */
+/* keyd has closed its reading side: keep reading, it may have sent a reason. */
 static void
 upstream_write_closed(struct exchange *x)
 {
@@ -55,7 +55,7 @@ upstream_write_closed(struct exchange *x)
 	buf_reset(&x->up.out, 0);
 }
 
-/* One frame: written, or what is left of it queued. */
+/* Write one frame, and queue the rest. */
 static int
 upstream_frame(struct exchange *x, struct span s)
 {
@@ -67,7 +67,10 @@ upstream_frame(struct exchange *x, struct span s)
 	size_t done = 0;
 	ssize_t n;
 
-	/* A request that waits for its stream will be its first exchange. */
+	/*
+	 * A request that waits for its stream will be the stream's first
+	 * exchange.
+	 */
 	if (up->stream == 0)
 		f.exchange = 1;
 	stream_pack(head, &f);
@@ -90,7 +93,10 @@ upstream_frame(struct exchange *x, struct span s)
 	return buf_add(&up->out, s.p + done, s.len - done);
 }
 
-/* 1: nothing is queued, 0: the socket is full, -1: keyd has closed. */
+/*
+ * Returns 1 if the queue is empty, 0 if the socket is full, -1 if keyd has
+ * closed.
+ */
 static int
 upstream_drain(struct exchange *x)
 {
@@ -119,7 +125,7 @@ upstream_flush(struct exchange *x)
 {
 	struct span s;
 
-	/* A body that was held whole follows as the socket takes it. */
+	/* A held body follows as the socket takes it. */
 	while (upstream_drain(x) == 1 && hold_left(&x->held) != 0 &&
 	       !x->gathers && !x->up.write_closed) {
 		if (hold_look(&x->held, &s) == -1)

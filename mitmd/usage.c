@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What answers cost: the meter reads them as they pass, and what it found
- * goes to auditd, at the end and now and then before, so that a budget can
- * end an answer that runs.  Then the agent reads why, in the provider's own
- * words for an error that ends a stream.
+ * The usage that answers report: the meter reads them as they pass, and its
+ * counts go to auditd, at the end and at intervals before, so that a budget can
+ * end a running answer. The agent then reads the reason in the form that the
+ * provider itself uses for an error within a stream.
  */
 #include "usage.h"
 
 #include "body/event_stream.h"
 
-#define USAGE_MS 250U /* between two messages about one answer */
+#define USAGE_MS 250U /* interval between reports about one answer */
 
 /*
- * Bedrock's paths name the model, "us.anthropic.claude-x", which an answer of
- * Converse does not.  What stands before the maker's name is where it runs.
+ * Bedrock's paths name the model, "us.anthropic.claude-x"; answers of Converse
+ * do not. The part before the vendor's name is a region.
  */
 void
 usage_named(struct exchange *x)
@@ -127,7 +127,7 @@ usage_pass(struct exchange *x, struct span s)
 		return buf_addspan(&x->part, s);
 	if (usage_rest(x) == -1)
 		return -1;
-	/* Too long, or lost. */
+	/* Too long to hold back, or the frames are lost. */
 	if (part > s.len || part > MITMD_MAX_PART)
 		return x->front->body(x, s);
 	if (part != s.len)
@@ -137,11 +137,11 @@ usage_pass(struct exchange *x, struct span s)
 	return r;
 }
 
-/* Is the agent at a place where something else may follow? */
+/* Returns true if another message can follow what the agent has received. */
 static bool
 usage_between(const struct exchange *x)
 {
-	/* Where a length was promised nothing fits. */
+	/* With an announced length there is no room. */
 	if (x->up.sized)
 		return false;
 	switch (x->meter.format) {
@@ -156,7 +156,7 @@ usage_between(const struct exchange *x)
 	return false;
 }
 
-/* SDKs take a validationException for final; another may be tried again. */
+/* SDKs treat a validationException as final, and may retry after others. */
 static int
 usage_last(
     struct exchange *x, struct buf *b, enum refusal no, const char *detail)
@@ -198,7 +198,7 @@ usage_farewell(struct exchange *x, enum refusal no, const char *detail)
 	return true;
 }
 
-/* An exchange's counts never fall: what its earlier turns cost stays in. */
+/* Add the usage of an earlier turn: an exchange's counts never fall. */
 static void
 usage_add(struct meter_usage *sum, const struct meter_usage *u)
 {
@@ -224,7 +224,7 @@ usage_turn(struct exchange *x)
 			usage_tell(x, &u, false);
 		usage_add(&x->before, &u);
 	}
-	/* Each message is read as the event that it would be over HTTP. */
+	/* Each message is metered like the event that it would be over HTTP. */
 	meter_begin(&x->meter, METER_SSE);
 	x->usage = (struct meter_usage){.seen = false};
 	x->usage_at = 0;

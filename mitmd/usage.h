@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What answers cost, as they pass; told to icsupervisor, which may end them.
+ * Meters the usage in answers as they pass. Reports go to auditd for
+ * icsupervisor, which may end an answer.
  */
 #ifndef MITMD_USAGE_H
 #define MITMD_USAGE_H
 
 #include "mitmd.h"
 
-/* The request goes: its path may be the only one that names the model. */
+/* The request is being sent: note the model that its path names. */
 void usage_named(struct exchange *);
-/* The answer's head came. */
+/* The answer's head arrived: choose the meter. */
 void usage_begin(struct exchange *, struct span headers);
 void usage_feed(struct exchange *, struct span);
 /*
- * What was fed goes to the agent; of an event stream whole messages, so that
- * one of ours can follow wherever it is cut.  -1: as struct front.
+ * Pass metered bytes to the agent; of an event stream only whole messages, so
+ * that mitmd's own message can follow at any cut. Returns -1 as in struct
+ * front.
  */
 int usage_pass(struct exchange *, struct span);
-/* No more will come: so does what is left. */
+/* No more input follows: pass the rest. */
 int usage_rest(struct exchange *);
-/* A turn of a WebSocket begins: what the latest one cost is told. */
+/* A turn of a WebSocket begins: report the usage of the last one. */
 void usage_turn(struct exchange *);
-/* For struct front: say it in an event of its own, if one can be read. */
+/*
+ * For struct front's farewell: report the reason in an event, if the agent can
+ * read one here.
+ */
 bool usage_farewell(struct exchange *, enum refusal, const char *detail);
-/* The exchange is over, well or not. */
+/* The exchange is over, successfully or not: report. */
 void usage_end(struct exchange *);
 
 #endif

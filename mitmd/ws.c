@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Frames of the agent (RFC 6455): taken apart, messages put together up to
- * the route's limit and given to the filter, composed anew as one masked
- * frame.  While one is on its way to keyd no other is read.  Bytes of the
- * agent are parsed here, by ws.h.
+ * Frames from the agent (RFC 6455): parses them, assembles messages up to the
+ * route's limit, passes them to the filter, and composes each as one masked
+ * frame. While one is being sent to keyd, no other is read. The agent's bytes
+ * are parsed by ws.h.
  */
 #include "ws.h"
 
@@ -46,7 +46,7 @@ ws_waits(const struct exchange *x)
 	return ws->up && (ws_partial(&ws->in) || ws->in.closed || ws->said);
 }
 
-/* What does not fit is an answer's end, and written down as a refusal. */
+/* Refuse a message: record it and close the WebSocket. */
 static void
 ws_refuse(
     struct exchange *x, enum refusal no, enum ws_code code, const char *why)
@@ -71,7 +71,10 @@ ws_code_of(enum refusal no)
 	return no == REFUSE_HELD ? WS_INTERNAL : WS_POLICY;
 }
 
-/* A control frame for the provider; what it answers comes back as any. */
+/*
+ * Send the agent's control frame to the provider; a reply comes back like any
+ * frame.
+ */
 static void
 ws_control(struct exchange *x)
 {
@@ -95,7 +98,7 @@ ws_control(struct exchange *x)
 		agent_close(x->a);
 }
 
-/* All of a message is held. */
+/* A message is complete in x->held. */
 static void
 ws_message(struct exchange *x)
 {
@@ -141,7 +144,7 @@ ws_frame(struct exchange *x)
 		ws->ncontrol = 0;
 	else if (ws->in.left > p->routes[x->req.route].max - x->held.size)
 		ws_refuse(x, REFUSE_LENGTH, WS_TOO_LARGE, NULL);
-	/* Fragments that carry nothing. */
+	/* Fragments without data. */
 	else if (ws->in.left == 0 && !ws->in.fin && ++ws->idle > WS_MAX_IDLE)
 		ws_refuse(
 		    x, REFUSE_MALFORMED, WS_POLICY, "too many empty frames");
@@ -150,7 +153,7 @@ ws_frame(struct exchange *x)
 size_t
 ws_input(struct exchange *x, struct span s)
 {
-	/* Ours: a scratch buffer, or what was kept of it. */
+	/* The bytes are in a writable buffer: a scratch buffer or a->in. */
 	uint8_t *p = (uint8_t *)(uintptr_t)s.p;
 	struct ws *ws = x->ws;
 	size_t len = s.len;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A WebSocket towards the agent: the answer to its handshake is made here,
- * the provider's frames get new heads.  They are checked as the agent's are;
- * nothing of them is held.
+ * The agent's side of a WebSocket: the answer to its handshake is made here,
+ * and the provider's frames get new heads. They are checked like the agent's;
+ * nothing of them is stored.
  */
 #include "ws.h"
 
@@ -35,7 +35,7 @@ ws_begin(struct exchange *x, struct span headers)
 		buf_add(b, "\r\n", 2);
 	}
 	buf_add(b, "\r\n", 2);
-	/* It goes out with the next flush, which is the new front's. */
+	/* The new front's next flush sends it. */
 	x->front = &front_ws;
 	x->ws->up = true;
 	return b->failed ? -1 : 0;
@@ -53,7 +53,7 @@ front_ws_head(struct exchange *x, unsigned status, struct span headers,
 	return -1;
 }
 
-/* A message of the provider's as the meter reads events. */
+/* Meter a message of the provider like an event. */
 static void
 front_ws_meter(struct exchange *x, enum ws_event event, struct span data)
 {
@@ -136,7 +136,7 @@ ws_end(struct exchange *x, enum ws_code code, const char *reason)
 	frame[n++] = (uint8_t)((unsigned)code >> 8);
 	frame[n++] = (uint8_t)code;
 	memcpy(frame + n, reason, len);
-	/* A frame that is half out cannot be followed by another one. */
+	/* A frame cannot follow an incomplete one. */
 	if (ws_partial(&x->ws->back) && x->ws->back.payload)
 		a->cut = true;
 	else if (!x->ws->back.closed &&
@@ -147,7 +147,9 @@ ws_end(struct exchange *x, enum ws_code code, const char *reason)
 	agent_linger(a);
 }
 
-/* The refusal as an event of the provider's: its status stands in it. */
+/*
+ * Write the refusal as an error event of the provider's form, with its status.
+ */
 static int
 ws_error(struct buf *b, enum refusal no, uint32_t id, const char *detail)
 {
@@ -220,7 +222,7 @@ front_ws_waiting(const struct exchange *x)
 	return x->a->out.len;
 }
 
-/* The message is with keyd: the next one may come. */
+/* keyd has the whole message: the next one may come. */
 static void
 front_ws_drained(struct exchange *x)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads one answer.  Holds its head until that is complete and nothing of its
- * body.  Order of business: the raw head is searched for the credential
- * before anything of it is used, the body before it is framed.
+ * Reads one answer. Stores its head until it is complete, and nothing of its
+ * body. The raw head is searched for the credential before any of it is used,
+ * and the body before it is framed.
  */
 #include "keyd/answer.h"
 
@@ -31,7 +31,7 @@ void
 reply_free(struct reply *r)
 {
 	buf_free(&r->head);
-	/* They may hold the beginning of a key. */
+	/* These may hold the beginning of a key. */
 	explicit_bzero(&r->scrub, sizeof(r->scrub));
 	explicit_bzero(&r->ws.scrub, sizeof(r->ws.scrub));
 }
@@ -46,7 +46,7 @@ reply_lower(struct span s, uint8_t *dst)
 	}
 }
 
-/* Of a head that is held one field matters, and that only if it is one. */
+/* Keep Last-Modified of an answer that is held, if there is exactly one. */
 static void
 reply_hold_head(struct reply_hold *hold, const struct http1_head *h)
 {
@@ -62,7 +62,9 @@ reply_hold_head(struct reply_hold *hold, const struct http1_head *h)
 	}
 }
 
-/* The HEAD frame: status, framing, length, and the headers on the list. */
+/*
+ * Append the HEAD frame: status, framing, length, and the headers on the list.
+ */
 static int
 reply_put_head(struct reply *r, const struct provider *p,
     const struct http1_head *h, struct buf *out)
@@ -105,7 +107,7 @@ out:
 	return ret;
 }
 
-/* No more than what was asked for: identity, at most said so. */
+/* Returns true if the answer has a coding other than the requested identity. */
 static bool
 reply_is_coded(const struct http1_head *h)
 {
@@ -129,8 +131,8 @@ reply_says_close(const struct http1_head *h)
 }
 
 /*
- * AWS says 403 to the key of a session that is over, and to much else; which,
- * stands in a header: ExpiredTokenException, ExpiredToken.
+ * AWS answers 403 to an expired session token, and to much else; a header tells
+ * them apart: ExpiredTokenException, ExpiredToken.
  */
 static bool
 reply_is_unauthorized(const struct provider *p, const struct http1_head *h)
@@ -145,7 +147,7 @@ reply_is_unauthorized(const struct provider *p, const struct http1_head *h)
 	return false;
 }
 
-/* A WebSocket: what follows is frames, not a body. */
+/* Process a 101: WebSocket frames follow, not a body. */
 static enum reply_result
 reply_take_switch(struct reply *r, const struct provider *p,
     const struct http1_head *h, struct buf *out)
@@ -162,7 +164,7 @@ reply_take_switch(struct reply *r, const struct provider *p,
 	return REPLY_DONE;
 }
 
-/* A complete head: 1xx are dropped, anything final becomes the HEAD frame. */
+/* Process a complete head: drop a 1xx, turn a final one into the HEAD frame. */
 static enum reply_result
 reply_take_head(struct reply *r, const struct provider *p,
     const struct http1_head *h, struct buf *out)
@@ -177,7 +179,7 @@ reply_take_head(struct reply *r, const struct provider *p,
 	if (r->unauthorized != KEYD_FAIL_NONE && reply_is_unauthorized(p, h))
 		return reply_fail(r, r->unauthorized,
 		    h->status == 401 ? "401" : "403 ExpiredToken");
-	/* 304 answers the agent's own If-None-Match and leads nowhere. */
+	/* A 304 answers the agent's own If-None-Match and redirects nowhere. */
 	if (h->status >= 300 && h->status < 400 && h->status != 304 &&
 	    !provider_listed(&p->response, SPAN("location")))
 		return reply_fail(r, KEYD_FAIL_REDIRECT, "3xx");
@@ -198,7 +200,10 @@ reply_take_head(struct reply *r, const struct provider *p,
 	return REPLY_DONE;
 }
 
-/* DONE: the final head is through and in->p is at the body. */
+/*
+ * Collect the head. Returns REPLY_DONE when the HEAD frame is written and `in`
+ * is at the body.
+ */
 static enum reply_result
 reply_feed_head(struct reply *r, const struct provider *p,
     const struct scrub *s, struct span *in, struct buf *out)
@@ -230,7 +235,7 @@ reply_feed_head(struct reply *r, const struct provider *p,
 		if (scrub_find(s, span_of(buf_span(&r->head).p, h.size)))
 			return reply_fail(r, KEYD_FAIL_REFLECTED, "head");
 		result = reply_take_head(r, p, &h, out);
-		/* What was taken beyond the head is still in `in`'s buffer. */
+		/* The bytes after the head are still in the buffer of `in`. */
 		n = r->head.len - h.size;
 		if (result == REPLY_DONE) {
 			*in = span_of(in->p - n, in->len + n);
@@ -329,8 +334,8 @@ bool
 keyd_reuse_ok(const struct keyd_reuse *u)
 {
 	/*
-	 * A provider that did not read the body would read its bytes, which
-	 * an agent wrote, as the beginning of the next request.
+	 * A provider that did not read the body would take its bytes, which an
+	 * agent wrote, for the beginning of the next request.
 	 */
 	return u->allowed && u->sent_whole && u->reads && u->status >= 200 &&
 	       u->status < 300 && u->done && u->framing != HTTP1_CLOSE &&

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a provider answers, on its way to frames for mitmd: head parsed and
- * reduced to the provider file's response headers, body decoded, all of it
- * watched for the credential.  No byte of the provider's framing passes.
- * Parsed strictly; the provider is trusted with the credential, not with us.
+ * Turns a provider's answer into frames for mitmd: the head is parsed and
+ * reduced to the provider file's response headers, the body is decoded, and
+ * everything is searched for the credential. No byte of the provider's framing
+ * is passed on. Parsed strictly: the provider may know the credential, but is
+ * otherwise untrusted.
  */
 #ifndef KEYD_REPLY_H
 #define KEYD_REPLY_H
@@ -15,8 +16,8 @@
 #include "wire/ws.h"
 
 /*
- * Why an exchange failed.  The text is what the agent may be told: a status,
- * a space and the reason, the same for everyone.
+ * Why an exchange failed. The text is for the agent: a status, a space and the
+ * reason, the same for every provider.
  */
 /* clang-format off */
 #define KEYD_FAILS(F)							\
@@ -75,7 +76,9 @@
 /* clang-format on */
 
 #define KEYD_FAIL_ENUM(name, text) KEYD_FAIL_##name,
-enum keyd_fail { KEYD_FAILS(KEYD_FAIL_ENUM) KEYD_FAIL_COUNT };
+enum keyd_fail {
+	KEYD_FAILS(KEYD_FAIL_ENUM) KEYD_FAIL_COUNT
+};
 #undef KEYD_FAIL_ENUM
 
 const char *keyd_fail_text(enum keyd_fail);
@@ -83,47 +86,48 @@ const char *keyd_fail_text(enum keyd_fail);
 enum reply_result {
 	REPLY_MORE,
 	REPLY_DONE,
-	REPLY_FAIL,	/* reply->fail and, for the audit, reply->detail */
+	REPLY_FAIL, /* see reply->fail and, for the audit log, reply->detail */
 };
 
-/* keyd/ws.c: the answer to a handshake, and what follows it. */
+/* keyd/ws.c: the answer to a handshake, and the frames after it. */
 struct reply_ws {
-	bool wanted;		/* was asked for */
-	bool up;		/* 101 came, and was right */
+	bool wanted; /* a WebSocket was requested */
+	bool up;     /* a correct 101 was received */
 	char accept[WS_ACCEPT + 1];
 	struct ws_parser parser;
-	bool begun;		/* a piece of the message is out */
-	bool told;		/* its last one is */
+	bool begun; /* a part of the message was passed on */
+	bool told;  /* its last part was passed on */
 	uint8_t control[WS_MAX_CONTROL];
 	size_t ncontrol;
-	struct scrub_state scrub; /* of control frames, one after the other */
+	struct scrub_state scrub; /* control frames, as one text */
 };
 
-/* An answer that does not go to mitmd, of at most so much at once. */
+/* An answer that is collected here instead of going to mitmd. */
 struct reply_hold {
 	struct buf buf;
-	size_t *total, max;	/* of all that is held */
-	char modified[32];	/* its Last-Modified, or "" */
+	/* bytes held by all exchanges together, and their limit */
+	size_t *total, max;
+	char modified[32]; /* its Last-Modified, or "" */
 };
 
 struct reply {
 	uint32_t exchange;
-	bool nobody;		/* answers a HEAD */
-	bool headed;		/* the HEAD frame was written */
+	bool nobody; /* the answer to a HEAD */
+	bool headed; /* the HEAD frame was written */
 	bool done;
-	struct buf head;	/* until it is complete */
+	struct buf head; /* an incomplete head */
 	size_t seen;
 	unsigned interim;
 	unsigned status;
-	bool http10, close;	/* the provider will close */
-	bool trailing;		/* bytes after the end */
-	enum keyd_fail unauthorized; /* what a 401 is, or AWS's 403 for it;
-				      * NONE: an answer */
+	bool http10, close; /* the provider will close the connection */
+	bool trailing;      /* bytes followed the end */
+	enum keyd_fail unauthorized; /* the failure for a 401 (with AWS, a 403);
+					NONE: pass it on */
 	enum http1_framing framing;
 	struct http1_body body;
 	struct scrub_state scrub;
-	uint64_t received;	/* bytes of decoded body */
-	uint64_t max;		/* of them; 0: any */
+	uint64_t received; /* bytes of the decoded body */
+	uint64_t max;      /* limit of `received`; 0: none */
 	struct reply_ws ws;
 	struct reply_hold *hold; /* takes the body; no frames are made */
 	enum keyd_fail fail;
@@ -132,41 +136,50 @@ struct reply {
 
 void reply_init(struct reply *, uint32_t exchange, bool nobody);
 void reply_free(struct reply *);
-/* Takes what the connection gave; adds frames, at last END, to out. */
+/* Process bytes from the connection; append frames, finally END, to `out`. */
 enum reply_result reply_feed(struct reply *, const struct provider *,
     const struct scrub *, struct span in, struct buf *out);
-/* The connection ended, as it should (with close_notify) or not. */
+/* The connection ended; `clean` means with close_notify. */
 enum reply_result reply_eof(struct reply *, bool clean, struct buf *out);
 /* keyd/ws.c */
 /*
- * A handshake will be sent, with this key; "": with one that is made here. -1:
- * there are no random bytes.
+ * A handshake will be sent with this key; an empty key is replaced by a random
+ * one. Returns 0, or -1 if there are no random bytes.
  */
 int reply_ws_init(struct reply *, char key[WS_KEY + 1]);
-/* May bytes follow? Before the provider agreed it would read them as a head. */
+/*
+ * Returns true if the body may be sent: until the provider agrees to a
+ * WebSocket, it would read it as a request.
+ */
 static inline bool
 reply_ws_ready(const struct reply *r)
 {
 	return !r->ws.wanted || r->ws.up;
 }
-/* Its answer, 101: NULL, or what is wrong with it. */
+/* Check the provider's 101. Returns NULL, or the error. */
 const char *reply_ws_switch(struct reply *, const struct http1_head *);
-/* Frames after it; as reply_feed. DONE never: the connection ends. */
+/*
+ * Process frames after the 101, like reply_feed(). Never returns REPLY_DONE:
+ * the connection ends.
+ */
 enum reply_result reply_ws_feed(
     struct reply *, const struct scrub *, struct span in, struct buf *out);
 /* keyd/answer.c, for keyd/ws.c */
 enum reply_result reply_fail(struct reply *, enum keyd_fail, const char *);
-/* As body frames, however long. -1 when out is full. */
+/* Append as many BODY frames as needed. Returns 0, or -1 if `out` is full. */
 int reply_put_body(struct reply *, struct span, struct buf *out);
 
-/* One frame of at most STREAM_MAX_FRAME bytes. -1 when out is full. */
+/*
+ * Append one frame of at most STREAM_MAX_FRAME bytes. Returns 0, or -1 if `out`
+ * is full.
+ */
 int reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span);
 
-/* Everything that decides whether a connection may be used again. */
+/* Everything that decides whether a connection may be reused. */
 struct keyd_reuse {
-	bool allowed;		/* upstream.reuse */
-	bool sent_whole;	/* request, before the answer's first byte */
-	bool reads;		/* a 2xx of this route has read the body */
+	bool allowed;    /* upstream.reuse */
+	bool sent_whole; /* the request was sent before the answer began */
+	bool reads;      /* a 2xx of this route proves that the body was read */
 	unsigned status;
 	bool done;
 	enum http1_framing framing;

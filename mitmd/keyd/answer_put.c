@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * An answer on its way to mitmd, as frames; and how one fails.
- */
+/* Writes an answer as frames for mitmd, or fails it. */
 #include "keyd/answer.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A request's body between mitmd and the provider: the bytes that are here and
- * were not sent, and those that are kept because they may have to be sent
- * again, up to a limit for all exchanges together.
+ * A request's body between mitmd and the provider: the bytes that were not yet
+ * sent, and those kept in case they must be sent again, with a limit for all
+ * exchanges together.
  */
 #include "keyd/keyd.h"
 

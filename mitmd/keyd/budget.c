@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What this keyd spent and may still spend.  The turns, requests and bytes are
- * counted here, from what went out and came in, and reported to icsupervisor.
- * A request beyond the limits is refused before anything of it is sent.
+ * Counts what this keyd spends and refuses requests beyond the limits before
+ * any byte is sent. Turns, requests and bytes are counted from what was sent
+ * and received, and reported to icsupervisor.
  */
 #include "keyd/keyd.h"
 
-#define BUDGET_REPORT_MS 100U /* totals are told that often */
-#define BUDGET_NEAR 32U       /* but at once where few turns are left */
+#define BUDGET_REPORT_MS 100U /* interval between reports */
+#define BUDGET_NEAR 32U       /* report at once if fewer turns are left */
 
 static void
 budget_report(struct loop_timer *t)
@@ -56,7 +56,7 @@ budget_begin(const struct provider_route *r)
 	struct budget *b = &keyd_env.budget;
 
 	b->requests++;
-	/* A WebSocket's are its messages. */
+	/* A WebSocket's turns are its messages. */
 	b->turns += r->turn && !r->websocket;
 	budget_tell();
 }

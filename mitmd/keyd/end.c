@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How an exchange ends: answered, failed or aborted.  Everything it holds is
- * released, auditd gets its figures, and whatever fails ends the stream too.
+ * The end of an exchange: answered, failed or aborted. Its resources are
+ * released and auditd gets its figures; a failure ends the stream as well.
  */
 #include "keyd/keyd.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One request and its answer: the request begins here and is written by
- * keyd/send.c; the answer is read, searched for the credential and framed for
- * mitmd.  Neither direction waits for the other.
+ * A request and its answer: the request begins here and is sent by keyd/send.c;
+ * the answer is read, searched for the credential and framed for mitmd. Neither
+ * direction waits for the other.
  */
 #include "keyd/keyd.h"
 
@@ -139,7 +139,7 @@ exchange_read(struct stream *s, struct buf *out, bool *idle)
 			x->sent_whole =
 			    x->head_done && x->sent == x->req.length;
 		x->answered = true;
-		/* Asking costs a call; if more comes, the loop says so. */
+		/* Trying costs a call; the loop reports further data. */
 		*idle = n < sizeof(in) && !tls_pending(x->up);
 		return reply_feed(
 		    &x->reply, keyd_env.provider, scrub, span_of(in, n), out);
@@ -170,7 +170,7 @@ exchange_pull(struct stream *s)
 		    out->len < KEYD_OUT_SOFT;
 	     i++)
 		r = exchange_read(s, out, &idle);
-	/* The agent has its answer, or the beginning of it. */
+	/* The answer has begun: the request will not be sent again. */
 	if (x->reply.headed && !x->renewed && x->keeping) {
 		exchange_keep_end(s);
 		if (x->head_done && !x->listing)
@@ -180,7 +180,7 @@ exchange_pull(struct stream *s)
 		return;
 	switch (r) {
 	case REPLY_MORE:
-		/* TLS may hold what the socket no longer shows. */
+		/* TLS may have data that the socket no longer shows. */
 		x->up->more = !idle && s->out.len < KEYD_OUT_SOFT;
 		stream_watch(s);
 		up_watch(x->up);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The body frames that mitmd writes to a stream.  They are read only while an
- * exchange is open that auditd released, and every one must name it and fit
- * what is still to come; anything else ends the stream.  mitmd may be hostile.
+ * The body frames from mitmd. They are read only while an exchange that auditd
+ * released is open, and each must name it and fit into the announced length;
+ * anything else ends the stream. mitmd may be hostile.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "keyd/keyd.h"
@@ -36,7 +36,9 @@ stream_sum_begin(struct stream *s)
 	return 0;
 }
 
-/* Before the last bytes go on: are they, with all before, what was announced?
+/*
+ * Before the last bytes are passed on, check that the whole body has the
+ * announced digest.
  */
 static bool
 stream_sum_ok(struct stream *s, const uint8_t *p, size_t n)
@@ -52,7 +54,7 @@ stream_sum_ok(struct stream *s, const uint8_t *p, size_t n)
 	return memcmp(digest, s->x.req.digest, sizeof(digest)) == 0;
 }
 
-/* Heads are collected, bodies appended to `pend` or dropped. */
+/* Collect frame headers; append bodies to `pend` or discard them. */
 static int
 stream_take(struct stream *s, struct span in)
 {
@@ -92,7 +94,10 @@ stream_take(struct stream *s, struct span in)
 		}
 		if (!drop)
 			exchange_keep(s, in.p, n);
-		/* Ours: stream_read's buffer, and copied by now. */
+		/*
+		 * The bytes are in stream_read()'s buffer, and were copied
+		 * above.
+		 */
 		if (message_count(s, (uint8_t *)(uintptr_t)in.p, n) == -1)
 			return -1;
 		s->fleft -= (uint32_t)n;
@@ -109,7 +114,7 @@ stream_read(struct stream *s)
 	size_t cap = sizeof(in);
 	ssize_t n;
 
-	/* Behind a body that is dropped the next one may stand already. */
+	/* The next exchange's frame may follow a discarded body. */
 	if (s->x.state == EXCHANGE_DRAIN)
 		cap = s->fleft != 0 ? s->fleft : STREAM_HEADER - s->fhave;
 	do {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Writes a request head from checked values, without allocation.  Every value
- * was checked against the provider file before; that no control character
- * gets into a head is checked here again, as this is where it would matter.
+ * Writes a request head from checked values, without allocation. Every value
+ * was checked against the provider file before; control characters are refused
+ * here once more, because this is where they would do harm.
  */
 #include "keyd/head.h"
 
@@ -72,7 +72,7 @@ head_put_field(struct head_out *o, struct span name, struct span value)
 	head_put_eol(o);
 }
 
-/* The value as it stands there, for who signs it. */
+/* Write Host. Returns its value, for the signature. */
 static struct span
 head_put_host(struct head_out *o, const struct keyd_head *h)
 {
@@ -124,7 +124,7 @@ head_put_line(struct head_out *o, const struct keyd_head *h)
 	head_put_eol(o);
 }
 
-/* What no body is expected of says nothing of its length (RFC 9110 8.6). */
+/* Omit Content-Length where no body is expected (RFC 9110 8.6). */
 static bool
 head_has_length(const struct keyd_head *h)
 {
@@ -134,7 +134,7 @@ head_has_length(const struct keyd_head *h)
 	       span_is(h->method, "PUT") || span_is(h->method, "PATCH");
 }
 
-/* Nothing else is offered: no extension, no protocol above it. */
+/* Request a WebSocket without extensions or subprotocols. */
 static void
 head_put_websocket(struct head_out *o, const struct keyd_head *h)
 {
@@ -144,7 +144,7 @@ head_put_websocket(struct head_out *o, const struct keyd_head *h)
 	head_put_field(o, SPAN("sec-websocket-key"), h->ws_key);
 }
 
-/* Is it an entry of a comma-separated list already? */
+/* Returns true if the comma-separated list has this entry. */
 static bool
 head_lists(struct span list, struct span entry)
 {
@@ -169,7 +169,7 @@ head_lists(struct span list, struct span entry)
 	return false;
 }
 
-/* Which of them is this, or nadds. */
+/* Returns the index of the added header with this name, or nadds. */
 static unsigned
 head_add(const struct keyd_head *h, struct span name)
 {
@@ -225,9 +225,8 @@ head_put_allowed(struct head_out *o, const struct keyd_head *h)
 }
 
 /*
- * The real key goes into the request here and nowhere else: as a header of
- * the provider's choice (authorization, x-api-key, ...), or as a signature
- * that it makes.
+ * The real key goes into the request here and nowhere else: in the provider's
+ * header (authorization, x-api-key, ...), or in the form of a signature.
  */
 static void
 head_put_credential(

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Messages of an agent on a WebSocket: each is a turn, as a POST would be.
- * They are counted here, by the heads of their frames, since nobody's word
- * is taken for what is spent; what they say is not looked at.  mitmd makes
- * one masked frame of each, and anything else can only come from a mitmd that
- * an agent broke.
+ * Counts an agent's messages on a WebSocket: each is a turn, like a POST. They
+ * are counted by the heads of their frames, since keyd trusts no other
+ * process's count; their content is not inspected. mitmd sends each as one
+ * masked frame; anything else can only come from a compromised mitmd.
  */
 #include "keyd/keyd.h"
 
-/* A frame's head: may its message go out? */
+/* A frame begins: check that its message is within the budget, and count it. */
 static int
 message_begin(struct stream *s, const struct ws_parser *w)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests to a package registry.  Metadata is read whole, filtered and given
- * as it was composed anew; a package's file is only asked for when metadata,
- * now or within the hour, listed its version and the rules allow it: where
- * that is not known, this exchange asks for the metadata first.  The client
- * is mitmd's, the metadata the registry's; either may lie.
+ * Requests to a package registry. Metadata is read completely, filtered, and
+ * sent to the client as rewritten here. A package's file is requested only if
+ * metadata, now or within the last hour, listed its version and the rules allow
+ * it; if that is unknown, this exchange fetches the metadata first. Requests
+ * come from mitmd and metadata from the registry; either may lie.
  */
 #include "keyd/keyd.h"
 
@@ -15,29 +15,29 @@
 
 #include "registry/package_cache.h"
 
-#define PACKAGE_MAX_HELD (160U << 20) /* of all that is held at once */
+#define PACKAGE_MAX_HELD (160U << 20) /* all exchanges together */
 
 struct package {
 	enum {
 		PACKAGE_META,  /* the client's request for metadata */
-		PACKAGE_CHECK, /* ours, before a file may be asked for */
+		PACKAGE_CHECK, /* keyd's own request, before a file */
 		PACKAGE_FILE,
-		PACKAGE_GIVE, /* what was composed goes out */
+		PACKAGE_GIVE, /* sends keyd's answer */
 	} step;
-	struct registry_path path; /* that was asked for */
+	struct registry_path path; /* the client's request */
 	unsigned host;
 	enum registry_form form;
 	bool head;
-	char at[256];       /* where the metadata is */
-	struct buf headers; /* of what is sent, packed */
+	char at[256];       /* path of the metadata */
+	struct buf headers; /* request headers, packed */
 	struct reply_hold hold;
 	struct buf give;
-	char text[REGISTRY_MAX_REASON + 8]; /* why it is refused */
+	char text[REGISTRY_MAX_REASON + 8]; /* reason for a refusal */
 };
 
-/* Metadata that is held, of all exchanges. */
+/* Bytes of held metadata, of all exchanges. */
 static size_t package_held;
-/* One document at a time is filtered. */
+/* One document is filtered at a time. */
 static struct registry_filter package_filter;
 
 static const struct registry_rules *
@@ -59,7 +59,7 @@ package_log(const char *name, const char *version, bool allowed,
 	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_PACKAGE, &m, -1);
 }
 
-/* Refused, written down, and the client told why. */
+/* Refuse the request: record it and tell the client why. */
 static void
 package_refuse(struct stream *s, struct registry_verdict v, const char *version)
 {
@@ -75,7 +75,7 @@ package_refuse(struct stream *s, struct registry_verdict v, const char *version)
 	exchange_fail(s, KEYD_FAIL_PACKAGE, "refused by the package rules");
 }
 
-/* The client's name of itself, and what we ask for. */
+/* Pack the client's User-Agent and keyd's own Accept. */
 static int
 package_headers(struct package *g, struct span asked, const char *accept)
 {
@@ -102,7 +102,7 @@ package_accept(struct span asked)
 	return span_of(NULL, 0);
 }
 
-/* The request that is sent instead of the client's. */
+/* Set the request to send instead of the client's. */
 static void
 package_head(const struct exchange *x, struct keyd_head *h)
 {
@@ -115,7 +115,7 @@ package_head(const struct exchange *x, struct keyd_head *h)
 	h->headers = buf_span(&g->headers);
 }
 
-/* The answer is for us. */
+/* Collect the answer here instead of passing it on. */
 static void
 package_hold(struct exchange *x)
 {
@@ -147,7 +147,7 @@ package_ask(struct stream *s, const char *path)
 		return;
 	}
 	package_hold(x);
-	/* The index is the first host. */
+	/* The first host has the index. */
 	x->req.host = 0;
 	exchange_go(s);
 }
@@ -166,7 +166,7 @@ package_get_file(struct stream *s, struct registry_verdict v)
 	exchange_go(s);
 }
 
-/* A file: is it known that it may be had? */
+/* Decide whether the file may be installed, if that is known. */
 static void
 package_file(struct stream *s)
 {
@@ -231,12 +231,14 @@ package_begin(struct stream *s)
 		package_ask(s, "/config.json");
 		return;
 	}
-	/* Debian's indices are signed, and name no versions to hold back. */
+	/*
+	 * Debian's indices are signed, so no version can be left out of them.
+	 */
 	g->step = PACKAGE_FILE;
 	exchange_go(s);
 }
 
-/* Frame what was composed, as much as mitmd takes. */
+/* Frame the composed answer, as much as mitmd takes. */
 static void
 package_give(struct stream *s)
 {
@@ -266,7 +268,10 @@ package_give(struct stream *s)
 	}
 }
 
-/* status, then the length; a HEAD is told neither length nor body. */
+/*
+ * Begin the answer with its status and length; a HEAD gets neither length nor
+ * body.
+ */
 static void
 package_answer(struct stream *s, unsigned status, const char *type)
 {
@@ -314,7 +319,10 @@ package_log_filtered(const struct registry_filter *f)
 	package_log(f->package, "", true, reason, "metadata");
 }
 
-/* The client's metadata: what is left of it, or why nothing is. */
+/*
+ * Answer the client's request for metadata with the remaining versions, or a
+ * refusal.
+ */
 static void
 package_answer_filtered(struct stream *s, struct registry_filter *f)
 {
@@ -334,7 +342,10 @@ package_answer_filtered(struct stream *s, struct registry_filter *f)
 	package_answer(s, 200, registry_form_type(g->form));
 }
 
-/* Metadata is here: remembered, then given or gone by. */
+/*
+ * Metadata was filtered: remember the verdicts, then answer or go on to the
+ * file.
+ */
 static void
 package_filtered(struct stream *s, struct registry_filter *f)
 {
@@ -379,7 +390,7 @@ package_run(struct package *g)
 }
 
 /*
- * The answer is complete.  Returns true if it was for us and the exchange went
+ * The answer is complete. Returns true if it was for keyd and the exchange goes
  * on; if `again`, its connection may be reused.
  */
 static bool

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The second check of a push: the command list that a person approved must be
- * the one at the front of the body.  Until it was read whole nothing of the
- * body goes on; mitmd, which says what the list is, is not believed.
+ * keyd's check of a git push: the command list at the front of the body must be
+ * the one that a person approved. Until it was read completely, no byte of the
+ * body is passed on; mitmd's word about the list is not trusted.
  */
 #include "keyd/keyd.h"
 
 #include "wire/git_push.h"
 
-/* What git sends to see whether it may push at all: it changes nothing. */
+/*
+ * Returns true for the empty request with which git probes authentication; it
+ * changes nothing.
+ */
 static bool
 push_is_probe(const struct msg_REQUEST_GO *m)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A request that auditd released, as keyd keeps it: a copy in memory of its
- * own, which is wiped as soon as the request need not be composed again.
+ * A request that auditd released, copied into memory that is wiped as soon as
+ * its head need not be composed again.
  */
 #include "keyd/keyd.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Reports to auditd: how each exchange ended, and alarms.
- */
+/* Reports to auditd: the end of each exchange, and alarms. */
 #include "keyd/keyd.h"
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Sends requests on their way: at once, after a wait for a login's token, or
- * again with another token or on another connection.
+ * Starts sending requests: at once, after waiting for a login's token, or again
+ * with another token or on another connection.
  */
 #include "keyd/keyd.h"
 
@@ -11,7 +11,7 @@ exchange_go(struct stream *s)
 	const struct provider_route *route =
 	    &keyd_env.provider->routes[s->x.req.route];
 
-	/* Whether anybody is logged in is nothing to it. */
+	/* This route never carries a credential. */
 	if (route->bare && route->capture == 0) {
 		up_want(s);
 		return;
@@ -108,7 +108,7 @@ exchange_renew(struct stream *s)
 	exchange_go(s);
 }
 
-/* Nothing was taken yet: a connection that died while idle costs nothing. */
+/* Retry if no byte was sent: the connection had died while idle. */
 bool
 exchange_retry(struct stream *s)
 {

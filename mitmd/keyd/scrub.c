@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The search itself.  The text is decoded into blocks; of each block one place
- * in seventeen is looked up in a table of all four-byte pieces of the forms,
- * which no match of twenty bytes can escape, and what fits is compared in both
- * directions.  Holds nothing of its own; everything derived from the
- * credential is in the secret memory it was given.  The text comes from a
- * provider and may be anything.
+ * The search itself. The text is decoded into blocks; one place in seventeen is
+ * looked up in a table of all four-byte pieces of the forms, which no match of
+ * twenty bytes can escape, and candidates are compared in both directions. Owns
+ * no memory; everything derived from the credential is in the caller's secret
+ * memory. The text comes from a provider and may be hostile.
  */
 #include "keyd/scrub_form.h"
 #include "keyd/scrub_text.h"
@@ -20,10 +19,7 @@ form_at(const struct scrub *s, const uint8_t *p)
 	return &s->forms[i];
 }
 
-/*
- * How far text and form agree around a place: to the left of both, and from
- * there on to the right.
- */
+/* Returns the length of the match around a place. */
 static size_t
 extend(const struct scrub_form *f, const uint8_t *form, const uint8_t *text,
     size_t before, size_t after)
@@ -52,7 +48,8 @@ found_at(const struct scrub *s, const struct scrub_block *b, size_t at)
 		if (!scrub_same(form, b->c + at, SCRUB_GRAM))
 			continue;
 		f = form_at(s, form);
-		if (extend(f, form, b->c + at, at, b->n - at) >= scrub_window(f))
+		if (extend(f, form, b->c + at, at, b->n - at) >=
+		    scrub_window(f))
 			return true;
 	}
 	return false;
@@ -71,7 +68,7 @@ search(const struct scrub *s, const struct scrub_block *b)
 	return false;
 }
 
-/* The longest end of the text that lies in a form. */
+/* Returns the length of the longest end of the text that lies within a form. */
 static size_t
 open_end(const struct scrub *s, const struct scrub_block *b)
 {
@@ -93,7 +90,7 @@ open_end(const struct scrub *s, const struct scrub_block *b)
 	return longest;
 }
 
-/* The end of a block is the beginning of the next one. */
+/* Keep the end of a block: it is the beginning of the next. */
 static void
 keep_tail(struct scrub_state *st, const struct scrub_block *b)
 {
@@ -113,8 +110,8 @@ begin_block(const struct scrub_state *st, struct scrub_block *b)
 }
 
 /*
- * Reads on. true: found. Else *open is where the text begins that may become
- * a match, from the beginning of `in`, or in.len.
+ * Continue reading. Returns true if there is a match; otherwise `*open` is the
+ * offset in `in` at which a possible match begins, or in.len.
  */
 static bool
 read_on(const struct scrub *s, struct scrub_state *st, struct span in,
@@ -135,7 +132,7 @@ read_on(const struct scrub *s, struct scrub_state *st, struct span in,
 	} while (!hit && done < in.len);
 	if (!hit && (n = open_end(s, &b)) >= SCRUB_HOLD)
 		*open = b.at[b.n - n];
-	/* Places count from the end of what was read. */
+	/* Offsets are relative to the end of the input. */
 	for (unsigned i = 0; i < st->ntail; i++)
 		st->at[i] -= (int32_t)in.len;
 	if (hit)
@@ -174,7 +171,7 @@ scrub_feed(const struct scrub *s, struct scrub_state *st, struct span in,
 	if (read_on(s, st, in, &open))
 		return true;
 	keep = (size_t)((int64_t)in.len - open);
-	/* What was passed before it looked like this is gone. */
+	/* Bytes passed on before they looked like a match cannot be held. */
 	if (keep > all)
 		keep = all;
 	if (keep > SCRUB_HELD_MAX)

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Watching for credentials on their way out.  Searched for are pieces of
- * SCRUB_WINDOW characters of the secret part of a key, as it is, in base64
- * and base64url at the three alignments, and in hex; the text is read with
- * JSON escapes and percent escapes undone and without line breaks.  Not found
- * is what is encoded otherwise: twice, in base32, in HTML entities, in UTF-16,
- * reversed, compressed, or spread so that no piece of that length is left.
+ * Searches answers for credentials. The patterns are pieces of SCRUB_WINDOW
+ * characters of the secret part of a key: as it is, in base64 and base64url at
+ * the three alignments, and in hex. The text is searched with JSON escapes and
+ * percent escapes decoded and without line breaks. Other encodings are not
+ * found: twice encoded, base32, HTML entities, UTF-16, reversed, compressed, or
+ * split so that no piece of that length remains.
  *
- * A body is fed piece by piece.  Of an end that could be the beginning of a
- * piece nothing is passed until it is decided, from SCRUB_HOLD characters on;
- * shorter ends pass at once, as ordinary text would otherwise wait.  So up to
- * SCRUB_HOLD - 1 characters of what is found, and up to SCRUB_WINDOW - 1 of
- * what is not, get out.
+ * A body is fed piece by piece. If the last SCRUB_HOLD or more characters could
+ * be the beginning of a match, they are held back until that is decided; fewer
+ * pass at once, since ordinary text would otherwise wait. So up to SCRUB_HOLD -
+ * 1 characters of a match, and up to SCRUB_WINDOW - 1 characters of a key that
+ * is never completed, can get out.
  *
- * Forms and tables are the credential too: they lie in secret memory of the
- * caller.
+ * Forms and tables are as secret as the credential: they are in secret memory
+ * of the caller.
  */
 #ifndef KEYD_SCRUB_H
 #define KEYD_SCRUB_H
 
 #include "common/span.h"
 
-#define SCRUB_MIN	16U	/* shorter credentials are not searched for */
-#define SCRUB_MAX	4096U
-#define SCRUB_PART	2048U	/* of a secret part, so much is searched for */
-#define SCRUB_WINDOW	20U	/* or the whole form, where that is shorter */
-#define SCRUB_HOLD	8U
-#define SCRUB_KEYS	3U
-#define SCRUB_FORMS	7U	/* of one credential */
-#define SCRUB_HELD_MAX	512U	/* bytes of text that SCRUB_WINDOW may take */
+#define SCRUB_MIN 16U /* shorter credentials are not searched for */
+#define SCRUB_MAX 4096U
+#define SCRUB_PART 2048U /* only so much of a secret part is searched for */
+#define SCRUB_WINDOW 20U /* or the whole form, if that is shorter */
+#define SCRUB_HOLD 8U
+#define SCRUB_KEYS 3U
+#define SCRUB_FORMS 7U /* forms of one credential */
+/* bytes of text that encode SCRUB_WINDOW characters */
+#define SCRUB_HELD_MAX 512U
 
 struct scrub_form {
 	const uint8_t *p;
@@ -37,56 +38,61 @@ struct scrub_form {
 
 struct scrub {
 	struct scrub_form forms[SCRUB_KEYS * SCRUB_FORMS];
-	size_t nforms;		/* 0: nothing is searched for */
-	const uint8_t *text;	/* all forms, one after the other */
+	size_t nforms;       /* 0: search for nothing */
+	const uint8_t *text; /* all forms, concatenated */
 	size_t len;
-	size_t step;		/* one of so many places is looked at */
-	uint16_t *head;		/* by hash of four bytes: 1 + place in text */
-	uint16_t *next;		/* of the place: the next with that hash */
-	unsigned bits;		/* of the hash */
+	size_t step;    /* look up one of this many places */
+	uint16_t *head; /* by hash of four bytes: place in `text` plus 1 */
+	uint16_t *next; /* by place: the next place with the same hash */
+	unsigned bits;  /* bits of the hash */
 };
 
-/* Of one body; all zero at its start. */
+/* State of one body; all zero at its start. */
 struct scrub_state {
-	uint8_t tail[SCRUB_WINDOW];	/* characters that were read last */
-	int32_t at[SCRUB_WINDOW];	/* where each began, from the end */
+	uint8_t tail[SCRUB_WINDOW]; /* the last characters read */
+	int32_t at[SCRUB_WINDOW];   /* offset of each, relative to the end */
 	unsigned ntail;
-	uint8_t escape[6];		/* one that is not complete */
+	uint8_t escape[6]; /* an incomplete escape */
 	unsigned nescape, breaks;
-	uint8_t hold[2][SCRUB_HELD_MAX];	/* not passed on yet */
+	uint8_t hold[2][SCRUB_HELD_MAX]; /* bytes not yet passed on */
 	size_t held;
 	unsigned which;
 };
 
 /*
- * The part of a key that is secret: behind the prefix that it has in common
- * with one of these; of a JWT its signature; of a session token of AWS what
- * does not say where it is from.  The whole key where that is too short.
+ * Returns the secret part of a key: after the prefix that it shares with one of
+ * these; the signature of a JWT; a session token of AWS without the part that
+ * names its origin. If that is too short, the whole key.
  */
-struct span scrub_secret(struct span key, const struct span *prefixes,
-    size_t n);
-/* Bytes of secret memory that scrub_build needs for these secret parts. */
+struct span scrub_secret(
+    struct span key, const struct span *prefixes, size_t n);
+/*
+ * Returns the bytes of secret memory that scrub_build() needs for these secret
+ * parts.
+ */
 size_t scrub_size(const struct span *keys, size_t n);
 /*
- * Lays forms and tables out in mem, which is aligned for uint16_t. -1 EINVAL:
- * more than SCRUB_KEYS, none, or one outside SCRUB_MIN and SCRUB_MAX; ENOSPC:
- * cap is short of scrub_size.
+ * Lay out forms and tables in `mem`, which is aligned for uint16_t. Returns 0,
+ * or -1 with EINVAL (no key, more than SCRUB_KEYS, or a length outside
+ * SCRUB_MIN and SCRUB_MAX) or ENOSPC (`cap` is less than scrub_size()).
  */
-int scrub_build(struct scrub *, const struct span *keys, size_t n,
-    uint8_t *mem, size_t cap);
+int scrub_build(struct scrub *, const struct span *keys, size_t n, uint8_t *mem,
+    size_t cap);
 
-/* Does any piece lie in it? */
+/* Returns true if the text contains a piece. */
 bool scrub_find(const struct scrub *, struct span);
 /*
- * The next piece of a body. true: a piece of a key is complete, pass nothing
- * more. Else to be passed on: *before (in the state, until the next call),
- * then *pass (in `in`).
+ * Feed the next piece of a body. Returns true if a match is complete: pass
+ * nothing more. Otherwise pass on `*before` (in the state, valid until the next
+ * call) and then `*pass` (in `in`).
  */
 bool scrub_feed(const struct scrub *, struct scrub_state *, struct span in,
     struct span *before, struct span *pass);
-/* A message is over, the connection is not: the text that was held. */
+/*
+ * End a message, but not the text being searched. Returns the text held back.
+ */
 struct span scrub_flush(struct scrub_state *);
-/* The body is over: the text that was held. The state is as at the start. */
+/* End the body and reset the state. Returns the text held back. */
 struct span scrub_end(struct scrub_state *);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Lays out what is searched for: the forms of a credential's secret part and
- * the table of all their pieces of four bytes.  Everything derived from the
- * credential goes into the secret memory that the caller gives.
+ * Builds the patterns: the forms of a credential's secret part and the table of
+ * all their four-byte pieces. Everything derived from the credential goes into
+ * secret memory of the caller.
  */
 #include "keyd/scrub_form.h"
 
@@ -28,7 +28,7 @@ hash_bits(size_t len)
 
 /* ---- forms */
 
-/* Writes when out is not NULL; always counts. */
+/* Counts the bytes, and writes them unless `out` is NULL. */
 struct scrub_out {
 	uint8_t *out;
 	size_t len;
@@ -43,8 +43,8 @@ scrub_put(struct scrub_out *o, uint8_t c)
 }
 
 /*
- * With `skew` unknown bytes before it: the characters that the key alone
- * decides.
+ * Write the base64 of the key after `skew` unknown bytes: only the characters
+ * that depend on the key alone.
  */
 static void
 scrub_put_base64(struct scrub_out *o, struct span key, size_t skew)
@@ -100,7 +100,10 @@ build_tables(struct scrub *s)
 	s->step = least - SCRUB_GRAM + 1;
 }
 
-/* The key as the text would read it: with what looks like an escape undone. */
+/*
+ * Write the key as the search reads it: anything that looks like an escape is
+ * decoded.
+ */
 static void
 put_decoded(struct scrub_out *o, struct span key)
 {
@@ -181,7 +184,7 @@ is_jwt(struct span key, size_t *signature)
 struct span
 scrub_secret(struct span key, const struct span *prefixes, size_t n)
 {
-	/* Temporary tokens begin with the service and region they are from. */
+	/* Temporary tokens begin with their service and region. */
 	static const char *const aws[] = {"IQoJb3JpZ2lu", "FwoGZXIvYXdz"};
 	size_t cut = 0, same;
 
@@ -203,7 +206,7 @@ scrub_secret(struct span key, const struct span *prefixes, size_t n)
 	return span_of(key.p + cut, key.len - cut);
 }
 
-/* Is it a form that we have already? */
+/* Returns true if the form exists already. */
 static bool
 known(const struct scrub *s, const uint8_t *p, size_t len)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* What building the forms and searching for them have in common. */
+/* Shared by the builder of the forms and the search for them. */
 #ifndef KEYD_SCRUB_FORM_H
 #define KEYD_SCRUB_FORM_H
 
 #include "keyd/scrub.h"
 
-#define SCRUB_GRAM 4U /* bytes that the table looks at */
+#define SCRUB_GRAM 4U /* bytes per entry of the table */
 
 static inline uint32_t
 scrub_hash(const struct scrub *s, const uint8_t *p)
@@ -22,7 +22,7 @@ scrub_window(const struct scrub_form *f)
 	return f->len < SCRUB_WINDOW ? f->len : SCRUB_WINDOW;
 }
 
-/* Not memcmp: that is for what is not secret. */
+/* Not memcmp(), which the style reserves for data that is not secret. */
 static inline bool
 scrub_same(const uint8_t *a, const uint8_t *b, size_t n)
 {

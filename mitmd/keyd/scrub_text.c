@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Decodes a provider's text for the search, a byte or a run of bytes at a
- * time, so that any cut of the text gives the same.  Holds nothing of its own.
+ * Decodes a provider's text for the search, a byte or a run of bytes at a time,
+ * so that every split of the text gives the same result. Owns no memory.
  */
 #include "keyd/scrub_text.h"
 
-#define BREAKS_MAX 2U /* line breaks in a row that are skipped */
+#define BREAKS_MAX 2U /* consecutive line breaks that are skipped */
 
 static void
 emit(struct scrub_state *st, struct scrub_block *b, uint8_t c, int32_t at)
@@ -15,7 +15,7 @@ emit(struct scrub_state *st, struct scrub_block *b, uint8_t c, int32_t at)
 	st->breaks = 0;
 }
 
-/* A character that an escape stood for, or that stood there. */
+/* Append a character, decoded or literal. */
 static void
 take(struct scrub_state *st, struct scrub_block *b, unsigned c, int32_t at)
 {
@@ -45,7 +45,10 @@ hex_number(const uint8_t *p, unsigned n)
 	return v;
 }
 
-/* The character behind a backslash that ends the escape; 0: none does. */
+/*
+ * Returns the character for the one after a backslash; 0: not a complete
+ * escape.
+ */
 static unsigned
 short_escape(uint8_t c)
 {
@@ -66,8 +69,8 @@ short_escape(uint8_t c)
 }
 
 /*
- * One more byte of an escape that ends at `at`: true, or false where it is
- * none; then what was kept is text, and the byte is not taken.
+ * Add a byte, at `at`, to an escape. Returns false if it is not an escape: then
+ * its bytes were taken as text, and this byte was not used.
  */
 static bool
 escape_more(
@@ -102,8 +105,8 @@ text:
 }
 
 /*
- * Bytes that stand for themselves, folded; 0: NUL, and what may begin an
- * escape or is a line break.
+ * Literal bytes, folded; 0: NUL, line breaks, and bytes that may begin an
+ * escape.
  */
 /* clang-format off */
 static const uint8_t plain_bytes[256] = {
@@ -126,15 +129,15 @@ static const uint8_t plain_bytes[256] = {
 };
 /* clang-format on */
 
-/* Sixteen bytes at a time; what compilers make of it is SSE2 or NEON. */
+/* Sixteen bytes at a time; compilers turn this into SSE2 or NEON. */
 typedef uint8_t plain_lane __attribute__((vector_size(16)));
 #define LANE4(c) c, c, c, c
 #define LANE(c) ((plain_lane){LANE4(c), LANE4(c), LANE4(c), LANE4(c)})
 #define IS(v, c) ((plain_lane)((v) == LANE(c)))
 
 /*
- * Copy and fold sixteen bytes.  Returns true if all of them stand for
- * themselves; otherwise what was copied is of no use.
+ * Copy and fold sixteen bytes. Returns true if all of them are literal;
+ * otherwise the copy is useless.
  */
 static inline bool
 decode_lane(uint8_t *to, const uint8_t *from)
@@ -151,8 +154,8 @@ decode_lane(uint8_t *to, const uint8_t *from)
 }
 
 /*
- * A run of such bytes.  Only the places of the last ones are ever asked for:
- * they are left out for the others.
+ * Decode a run of literal bytes. Offsets are stored only for the last ones,
+ * since no others are ever used.
  */
 static size_t
 decode_plain(

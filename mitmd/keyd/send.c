@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A request on its way to the provider: the head is composed in secret memory
- * and written from there, as often as it takes, with one credential and one
- * date; then the body is counted out.  It is tried on another connection only
- * if not one byte of it was taken.
+ * Sends a request to the provider: the head is composed in secret memory and
+ * written from there, repeatedly if necessary, always with the same credential
+ * and date; then the body is counted out. The request is tried on another
+ * connection only if none of its bytes was taken.
  */
 #include "keyd/keyd.h"
 
@@ -13,7 +13,7 @@
 
 #define SEND_BURST 64
 
-/* The headers that go along with a login.  Returns how many there are. */
+/* Set the headers that accompany a login. Returns their number. */
 static unsigned
 exchange_adds(const struct keyset *k, struct keyd_head_add *adds)
 {
@@ -33,7 +33,7 @@ exchange_adds(const struct keyset *k, struct keyd_head_add *adds)
 	return n;
 }
 
-/* How the credential goes into the head. */
+/* Set the credential in the head. */
 static int
 exchange_credential(struct exchange *x, struct keyd_head *h)
 {
@@ -54,7 +54,7 @@ exchange_credential(struct exchange *x, struct keyd_head *h)
 	return 0;
 }
 
-/* The same bytes each time, until they are all taken. */
+/* Write the head; it has the same bytes each time, until all are taken. */
 static enum tls_result
 exchange_write_head(struct stream *s)
 {
@@ -87,7 +87,7 @@ exchange_write_head(struct stream *s)
 	struct span pend = exchange_pending(s);
 	uint8_t *dst;
 
-	/* Whatever comes meanwhile: one head, one credential. */
+	/* A head keeps its credential, even if that is renewed meanwhile. */
 	if (x->key == NULL && e->now != NULL) {
 		x->key = keyset_hold(e->now);
 		x->date[0] = '\0';
@@ -104,7 +104,7 @@ exchange_write_head(struct stream *s)
 	dst = secret_bytes(e->head, &cap);
 	if (keyd_head_compose(&h, dst, cap, &len) == -1)
 		return TLS_ERROR;
-	/* What is there of the body travels in the same record. */
+	/* Send the available part of the body in the same TLS record. */
 	body = pend.len < cap - len ? pend.len : cap - len;
 	if (body != 0)
 		memcpy(dst + len, pend.p, body);
@@ -135,7 +135,10 @@ exchange_write_body(struct stream *s)
 	return r;
 }
 
-/* One write towards the provider. false: nothing to write, or gone. */
+/*
+ * Write once. Returns false if there is nothing to write, or the connection is
+ * gone.
+ */
 static bool
 exchange_write(struct stream *s)
 {
@@ -174,7 +177,7 @@ exchange_write(struct stream *s)
 	}
 	if (exchange_retry(s))
 		return false;
-	/* It may have answered before it stopped reading. */
+	/* The provider may have answered before it stopped reading. */
 	x->write_closed = true;
 	buf_free(&s->pend);
 	x->up->more = true;
@@ -202,7 +205,10 @@ exchange_push(struct stream *s)
 	}
 	if (s->dead || x->state != EXCHANGE_ON || x->up == NULL)
 		return;
-	/* The stream is not read while something waits: no other wakes us. */
+	/*
+	 * The stream is not read while body bytes wait: only this connection
+	 * can continue.
+	 */
 	if (exchange_pending(s).len != 0)
 		x->up->full = true;
 	if (s->pend.len == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The lines of a head that sign it.  Signed is what says where the request
- * goes and what it asks for: method, path, query, host, body, date, session,
- * and every header that the agent was allowed to send along.
+ * The header lines that sign a request. The signature covers everything that
+ * determines where the request goes and what it asks for: method, path, query,
+ * host, body, date, session token, and every header that the agent may send.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,7 +48,10 @@ sign_put_field(struct sign_out *o, const char *name, struct span value)
 	o->p[o->len++] = '\n';
 }
 
-/* Ours and the agent's. -1: too many, or no list. */
+/*
+ * Collect keyd's own fields and the agent's. Returns 0, or -1 if there are too
+ * many or the list is malformed.
+ */
 static int
 sign_fields(const struct keyd_head *h, struct span host, const char *body,
     struct sigv4_field f[SIGV4_MAX_FIELDS], unsigned *n)
@@ -98,7 +101,7 @@ keyd_sign_compose(const struct keyd_head *h, struct span host, uint8_t *dst,
 				o.cap - o.len, &n) == -1)
 		o.error = errno == ENOBUFS ? ENOBUFS : EBADMSG;
 	o.len += n;
-	/* The end of that line, and the others. */
+	/* End that line, and write the others. */
 	if (o.error == 0 && o.cap - o.len < 2)
 		o.error = ENOBUFS;
 	if (o.error == 0) {

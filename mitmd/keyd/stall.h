@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The arithmetic of a timer that is armed once and looks at its end how long
- * a connection has really been quiet.
+ * The arithmetic of a timer that is armed once and, when it fires, checks how
+ * long a connection has really been quiet.
  */
 #ifndef KEYD_STALL_H
 #define KEYD_STALL_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Return the milliseconds for which the timer still has to run, so that it
- * ends `limit` after the latest progress, or 0 if that time has come.
+ * Returns the milliseconds until `limit` after the latest progress, or 0 if
+ * that time has come.
  */
 static inline uint64_t
 stall_left(uint64_t quiet, uint64_t limit)

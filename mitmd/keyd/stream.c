@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * The streams to mitmd: their list, and the frames that wait to be written.
- */
+/* The streams to mitmd: their list, and the queues of frames. */
 #include "keyd/keyd.h"
 
 #include <errno.h>
@@ -49,7 +47,7 @@ stream_watch(struct stream *s)
 
 	if (s->dead)
 		return;
-	/* With neither, its end is still reported. */
+	/* Without events, the end of the stream is still reported. */
 	if (!s->closing && exchange_takes(s))
 		events |= EPOLLIN;
 	if (s->out.len != 0)
@@ -58,7 +56,7 @@ stream_watch(struct stream *s)
 		log_warn("epoll_ctl");
 }
 
-/* Returns how much of it the socket took, or -1 if mitmd is gone. */
+/* Returns the number of bytes that the socket took, or -1 if mitmd is gone. */
 static ssize_t
 stream_write(struct stream *s, struct span p)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The provider's side of the wire: TLS by OpenSSL over a descriptor that
- * dialerd connected, or none at all where the user's configuration names a
- * plain upstream.  The peer must prove the configured name; dialerd, name
- * servers and the network are trusted with nothing.  Holds the roots and the
- * latest session ticket of each host.
+ * The connection to the provider: TLS by OpenSSL over a descriptor that dialerd
+ * connected, or plain text if the user's configuration names a plain upstream.
+ * The peer must prove that it has the configured name; dialerd, name servers
+ * and the network are not trusted. Holds the root certificates and the latest
+ * session ticket of each host.
  *
- * What is passed to tls_write may hold the credential: OpenSSL copies it into
- * its record buffer and encrypts there in place, and RELEASE_BUFFERS frees
- * that, so no plain copy outlives the call (security.md A.5; a test scans our
- * memory for one).
+ * Input of tls_write() may contain the credential: OpenSSL copies it into its
+ * record buffer and encrypts it in place, and RELEASE_BUFFERS frees that
+ * buffer, so no plain copy outlives the call (a test scans keyd's memory for
+ * one).
  */
 #include "keyd/keyd.h"
 
@@ -31,7 +31,7 @@
 
 static BIO_METHOD *tls_out;
 
-/* dialerd is believed about nothing but that this is a connection. */
+/* Trust dialerd only so far that this is a connection. */
 bool
 up_is_tcp(int fd)
 {
@@ -51,7 +51,7 @@ tls_new_session(SSL *ssl, SSL_SESSION *session)
 {
 	struct keyd_host *h = SSL_get_app_data(ssl);
 
-	/* A token endpoint's is not kept. */
+	/* Sessions with token endpoints are not kept. */
 	if (h == NULL)
 		return 0;
 	SSL_SESSION_free(h->session);
@@ -60,8 +60,8 @@ tls_new_session(SSL *ssl, SSL_SESSION *session)
 }
 
 /*
- * The socket, for what is written: of records that follow each other at once
- * the kernel makes large segments, not one or more of each.
+ * Write to the socket; the kernel combines records that directly follow each
+ * other into large segments.
  */
 static int
 bio_write(BIO *b, const char *p, int len)
@@ -100,7 +100,7 @@ bio_method(void)
 	return m;
 }
 
-/* Both directions of up->ssl. */
+/* Set both directions of up->ssl. */
 static int
 tls_bios(struct up *up)
 {
@@ -142,10 +142,10 @@ tls_context(void)
 	X509_VERIFY_PARAM_set_hostflags(
 	    param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
 		       X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-	/* As towards agents: nothing but AEAD and forward secrecy. */
+	/* As on the agents' side: only AEAD with forward secrecy. */
 	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
-	    SSL_CTX_set_cipher_list(ctx,
-		"ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!PSK:!SRP") != 1 ||
+	    SSL_CTX_set_cipher_list(
+		ctx, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!PSK:!SRP") != 1 ||
 	    SSL_CTX_set_alpn_protos(ctx, alpn, sizeof(alpn) - 1) != 0) {
 		SSL_CTX_free(ctx);
 		return NULL;
@@ -170,12 +170,12 @@ tls_warm(void)
 	    (keyd_env.ctx = tls_context()) == NULL ||
 	    (tls_out = bio_method()) == NULL)
 		fatalx("OpenSSL does not start");
-	/* Certificate dates: libc reads its zone file at the first one. */
+	/* Certificate dates: libc reads its time zone file on first use. */
 	(void)gmtime_r(&now, &tm);
 	(void)localtime_r(&now, &tm);
 }
 
-/* PEM that asks for a password would ask the terminal. */
+/* A PEM file with a password would ask for it on the terminal. */
 static int
 tls_no_password(char *buf, int size, int write, void *arg)
 {
@@ -186,7 +186,7 @@ tls_no_password(char *buf, int size, int write, void *arg)
 	return -1;
 }
 
-/* Parsed when it is first needed, so that start-up does not wait for it. */
+/* Parse the roots on first use, so that start-up does not wait for it. */
 static int
 tls_load_roots(const char **why)
 {
@@ -238,7 +238,7 @@ tls_attach(
 	up->ssl = ssl;
 	if (SSL_set_app_data(ssl, resume) != 1)
 		return -1;
-	/* A token endpoint answers with credentials. */
+	/* Answers of token endpoints contain credentials. */
 	if (resume == NULL)
 		SSL_set_options(ssl, SSL_OP_CLEANSE_PLAINTEXT);
 	SSL_set_connect_state(ssl);
@@ -264,7 +264,7 @@ tls_detach(struct up *up)
 {
 	if (up->ssl == NULL)
 		return;
-	/* A goodbye if it fits; nobody waits for the other one. */
+	/* Send close_notify if it fits; do not wait for the peer's. */
 	if (up->state == UP_IDLE || up->state == UP_BUSY) {
 		ERR_clear_error();
 		(void)SSL_shutdown(up->ssl);
@@ -274,7 +274,7 @@ tls_detach(struct up *up)
 	up->ssl = NULL;
 }
 
-/* Constant text: the reason of a certificate, or of the library. */
+/* Returns the reason as constant text: the certificate's, or the library's. */
 static const char *
 tls_reason(const SSL *ssl)
 {

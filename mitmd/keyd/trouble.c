@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tells icsupervisor why the provider fails, so that it can tell the person:
- * the reason and how often, each reason once and then no more than once a
- * second.  Texts are ours or OpenSSL's; nothing of an answer is among them.
+ * Reports to icsupervisor, for the user, why the provider fails: the reason and
+ * how often, each reason at once the first time and then at most once per
+ * second. Texts are keyd's or OpenSSL's; none is from an answer.
  */
 #include "keyd/keyd.h"
 
@@ -12,11 +12,11 @@
 
 static struct trouble {
 	char text[256];
-	uint32_t count; /* not told yet */
+	uint32_t count; /* not yet reported */
 	uint64_t told;
 } trouble;
 
-/* Is it the provider, or the way to it, that fails? */
+/* Returns true if the failure is the provider's, or lies on the way to it. */
 static bool
 is_theirs(enum keyd_fail fail)
 {
@@ -90,7 +90,7 @@ trouble_failed(enum keyd_fail fail, const char *detail)
 
 	if (!is_theirs(fail))
 		return;
-	/* Behind the status and a space. */
+	/* Skip the status and the space. */
 	snprintf(text, sizeof(text), "%s%s%s", keyd_fail_text(fail) + 4,
 	    detail == NULL ? "" : ": ", detail == NULL ? "" : detail);
 	tell(text);

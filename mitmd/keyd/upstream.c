@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Connections to the provider: dialed by dialerd, verified here, used by one
- * exchange at a time, kept when the rule in keyd/answer.h allows it, with one
- * spare ahead while any is in use.  An idle one that shows a byte is closed
- * with an alarm; one that is unused for 15 s is closed.
+ * exchange at a time, kept if keyd_reuse_ok() permits, with one spare ahead
+ * while any is in use. An idle connection that receives a byte is closed with
+ * an alarm; one that is unused for 15 s is closed.
  */
 #include "keyd/keyd.h"
 
@@ -57,7 +57,7 @@ up_watch(struct up *up)
 		events = EPOLLIN;
 		break;
 	case UP_BUSY:
-		/* While mitmd takes nothing, the provider waits. */
+		/* While mitmd takes nothing, the provider must wait. */
 		if (up->s->out.len < KEYD_OUT_SOFT)
 			events = EPOLLIN;
 		if (up->full || up->more)
@@ -77,7 +77,10 @@ up_count(unsigned host, bool spare)
 	return spare ? h->nups - h->nbusy : h->nbusy;
 }
 
-/* The one that waits longest for that host, or NULL; *n: how many do. */
+/*
+ * Returns the stream that has waited longest for this host, or NULL; `*n` is
+ * the number of waiting streams.
+ */
 static struct stream *
 up_waiting(unsigned host, unsigned *n)
 {
@@ -94,7 +97,7 @@ up_waiting(unsigned host, unsigned *n)
 	return first;
 }
 
-/* old: another address than that one had, or NULL. */
+/* Dial. If `old` is not NULL, ask for another address than it had. */
 static struct up *
 up_dial(unsigned host, const struct up *old)
 {
@@ -132,16 +135,16 @@ up_balance_host(unsigned host)
 	unsigned want, have = up_count(host, true), n;
 	struct stream *s;
 
-	/* Without roots nobody can be believed. */
+	/* Without root certificates no peer can be verified. */
 	if (keyd_env.hosts[host].tls && !keyd_env.have_roots)
 		return;
 	(void)up_waiting(host, &want);
-	/* One is in use, or will be: a spare besides. */
+	/* Some are in use, or will be: keep one spare in addition. */
 	if (want != 0 || up_count(host, false) != 0)
 		want++;
 	while (have < want && up_dial(host, NULL) != NULL)
 		have++;
-	/* No connection and no hope of one. */
+	/* There is no connection, and none can be dialed. */
 	while (have == 0 && (s = up_waiting(host, &n)) != NULL)
 		s->ops->failed(s, KEYD_FAIL_BUSY, "no connection to be had");
 }
@@ -154,8 +157,8 @@ up_balance(void)
 }
 
 /*
- * The handshake failed, and no byte of a request was sent: try another address
- * of the name.  Returns false if there is none that was not tried.
+ * The handshake failed before any byte of a request was sent: try another
+ * address of the name. Returns false if all were tried.
  */
 static bool
 up_again(const struct up *up, enum keyd_fail fail, const char *detail)
@@ -172,7 +175,9 @@ up_again(const struct up *up, enum keyd_fail fail, const char *detail)
 	return true;
 }
 
-/* A connection came to nothing; without another one coming, so does a wait. */
+/*
+ * A connection failed; if no other is coming, so does the exchange that waits.
+ */
 static void
 up_failed(struct up *up, enum keyd_fail fail, const char *detail)
 {
@@ -189,7 +194,7 @@ up_failed(struct up *up, enum keyd_fail fail, const char *detail)
 		s->ops->failed(s, fail, detail);
 }
 
-/* Has it shown a byte, or its end, since it was last looked at? */
+/* Returns true if the connection has received neither a byte nor its end. */
 static bool
 up_quiet(struct up *up)
 {
@@ -224,7 +229,7 @@ up_use(struct up *up, struct stream *s)
 	s->ops->ready(s, up);
 }
 
-/* Ready for a request: for who waits, else it is kept. */
+/* The connection is ready: give it to a waiting exchange, or keep it idle. */
 static void
 up_idle(struct up *up)
 {
@@ -235,7 +240,7 @@ up_idle(struct up *up)
 	e->hosts[up->host].nbusy -= up->state == UP_BUSY;
 	up->state = UP_IDLE;
 	up->s = NULL;
-	/* The latest first: others may time out. */
+	/* Prefer the latest, so that others can time out. */
 	TAILQ_REMOVE(&e->ups, up, entry);
 	TAILQ_INSERT_HEAD(&e->ups, up, entry);
 	if ((s = up_waiting(up->host, &n)) != NULL) {
@@ -287,7 +292,7 @@ up_release(struct up *up, bool again)
 	unsigned n;
 
 	up->s = NULL;
-	/* The loop, or who uses it next, sees what has not come yet. */
+	/* Bytes that arrive later are noticed by the loop or the next user. */
 	if (again && (up_waiting(up->host, &n) != NULL ||
 			 (up->ssl != NULL && SSL_has_pending(up->ssl) != 0)))
 		again = up_quiet(up);
@@ -371,7 +376,7 @@ up_late(struct loop_timer *t)
 	if (up->s->x.reply.ws.up && quiet < KEYD_SILENT_MS)
 		quiet = 0;
 	left = stall_left(quiet, KEYD_STALL_MS);
-	/* It is not the provider's fault while mitmd takes nothing. */
+	/* While mitmd takes nothing, the provider is not at fault. */
 	if (left == 0 && up->s->out.len >= KEYD_OUT_SOFT)
 		left = KEYD_STALL_MS;
 	if (left != 0)
@@ -402,7 +407,7 @@ up_dialed(const struct msg_DIALED *m, int fd)
 	struct up *up;
 
 	if ((up = up_find(m->id)) == NULL) {
-		/* Too late: it was given up. */
+		/* Too late: the dial was given up. */
 		close(fd);
 		return;
 	}
@@ -431,7 +436,7 @@ up_dialed(const struct msg_DIALED *m, int fd)
 	return;
 }
 
-/* What the agent is told of a proxy's doing. */
+/* Map a proxy's error to the agent's failure text. */
 static enum keyd_fail
 up_fail_of(enum proto_proxy proxy)
 {
@@ -459,7 +464,7 @@ up_dial_failed(uint32_t dial, enum proto_proxy proxy, const char *detail)
 
 	if ((up = up_find(dial)) == NULL)
 		return;
-	/* The first failure says more than that there is no other address. */
+	/* Report the first failure rather than the lack of another address. */
 	if (up->tried[0] != '\0')
 		up_failed(up, up->fail, up->why);
 	else

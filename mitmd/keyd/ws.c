@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A provider's WebSocket on its way to mitmd: its answer to the handshake is
- * checked against the key that we sent, its frames are taken apart, their
- * payloads watched for the credential and given new heads.  What the scrub
- * holds back goes with a later piece, so that a message may have more frames
- * than it came in.  The provider is trusted with the credential, not with us.
+ * A provider's WebSocket: its answer to the handshake is checked against keyd's
+ * key, its frames are parsed, and their payloads searched for the credential
+ * and given new heads. Text that the search holds back is sent with a later
+ * piece, so that a message may have more frames than it had before. The
+ * provider may know the credential, but is otherwise untrusted.
  */
 #include "keyd/answer.h"
 
@@ -48,7 +48,7 @@ reply_ws_switch(struct reply *r, const struct http1_head *h)
 	return NULL;
 }
 
-/* A frame of the message. */
+/* Append a frame of the message. */
 static int
 ws_put(struct reply *r, bool fin, struct span a, struct span b, struct buf *out)
 {
@@ -82,7 +82,10 @@ ws_data(
 	}
 	if (scrub_feed(s, &r->scrub, data, &before, &pass))
 		return reply_fail(r, KEYD_FAIL_REFLECTED, "message");
-	/* In pieces only where something is held, and held text may move. */
+	/*
+	 * Pass it on in one piece only if nothing is held back, since held text
+	 * may move.
+	 */
 	if (last && r->scrub.held == 0) {
 		if (ws_put(r, true, before, pass, out) == -1)
 			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
@@ -94,7 +97,7 @@ ws_data(
 	return REPLY_MORE;
 }
 
-/* What the end of a message left; a control frame. */
+/* End of a frame: send the rest of a message, or a control frame. */
 static enum reply_result
 ws_frame_end(struct reply *r, const struct scrub *s, struct buf *out)
 {
@@ -110,7 +113,9 @@ ws_frame_end(struct reply *r, const struct scrub *s, struct buf *out)
 		return REPLY_MORE;
 	}
 	text = span_of(r->ws.control, r->ws.ncontrol);
-	/* Frames are whole: nothing is held, but the search goes on. */
+	/*
+	 * A control frame is sent whole; the search continues in the next one.
+	 */
 	if (scrub_feed(s, &r->ws.scrub, text, &before, &pass))
 		return reply_fail(r, KEYD_FAIL_REFLECTED, "control frame");
 	(void)scrub_flush(&r->ws.scrub);
@@ -126,7 +131,7 @@ enum reply_result
 reply_ws_feed(
     struct reply *r, const struct scrub *s, struct span in, struct buf *out)
 {
-	/* Nothing is unmasked, so nothing is written to. */
+	/* A provider's frames are not masked, so nothing is written to. */
 	uint8_t *p = (uint8_t *)(uintptr_t)in.p;
 	enum reply_result result = REPLY_MORE;
 	size_t len = in.len;

@@ -28,7 +28,7 @@
  *
  * "bare": true in a route: its requests carry no credential. "capture": LOGIN,
  * on a POST: the token endpoint of that login; keyd makes its own request there
- * and answers with placeholders (keyd/login/capture.c). Such routes come from
+ * and answers with placeholders (keyd/capture.c). Such routes come from
  * the login's "capture"; icsupervisor adds them if the user lets logins begin
  * in the sandbox.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * AWS credentials as texts, read strictly: a member twice, an unknown
- * version, a character that no key has, all refuse the whole.
+ * Parses AWS credentials strictly: a duplicate member, an unknown version, or a
+ * character that no key contains makes the whole text invalid.
  */
 #include "keyd/login/aws.h"
 
@@ -12,7 +12,7 @@
 
 #define AWS_POOL (256U << 10)
 
-/* An id is part of a path-like text in Authorization. */
+/* An id becomes part of a path-like text in Authorization. */
 static bool
 aws_is_id(struct span s)
 {
@@ -94,7 +94,7 @@ aws_inside(struct span outer, struct span s)
 	return s.p >= outer.p && s.p + s.len <= outer.p + outer.len;
 }
 
-/* A string that stands in the text as it is; absent or null: empty. */
+/* Read a string that has no escapes; empty if absent or null. */
 static bool
 aws_string(const struct value *root, struct span text, const char *name,
     struct span *out)
@@ -168,7 +168,7 @@ aws_trim(struct span s)
 	return s;
 }
 
-/* A line of the section. false: a name twice. */
+/* Read a line of the section. Returns false for a duplicate name. */
 static bool
 aws_line(struct aws_key *k, struct span line)
 {
@@ -193,7 +193,7 @@ aws_line(struct aws_key *k, struct span line)
 	return true;
 }
 
-/* As `aws configure` writes it. */
+/* Parse a credentials file as `aws configure` writes it. */
 static enum aws_form
 aws_ini(struct span text, struct aws_key *k, const char **why)
 {

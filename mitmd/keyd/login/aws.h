@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The forms in which AWS credentials are kept: what `credential_process` and
- * our own pipe from the environment give ({"Version":1,"AccessKeyId":...}),
- * the [default] section of a credentials file, or one line, a Bedrock API
- * key.  Read in place, in secret memory: nothing is copied out of it.
+ * The forms in which AWS credentials are stored: the output of
+ * `credential_process`, which icsupervisor also uses for keys from the
+ * environment ({"Version":1,"AccessKeyId":...}), the [default] section of a
+ * credentials file, or one line, a Bedrock API key. They are parsed in place,
+ * in secret memory, and nothing is copied out of it.
  */
 #ifndef KEYD_AWS_H
 #define KEYD_AWS_H
@@ -16,19 +17,21 @@
 
 struct aws_key {
 	struct span id, secret;
-	struct span token; /* of a session; empty: none */
-	uint64_t expires;  /* seconds since 1970; 0: not said */
+	struct span token; /* session token; may be empty */
+	uint64_t expires;  /* seconds since 1970; 0: unknown */
 };
 
 enum aws_form {
 	AWS_KEYS,
-	AWS_API_KEY, /* one line: the credential as it is */
+	AWS_API_KEY, /* one line: the credential itself */
 	AWS_BAD,
 };
 
-/* AWS_BAD: *why is constant text that names what is wrong. */
+/* For AWS_BAD, `*why` is constant text that names the mistake. */
 enum aws_form aws_parse(struct span text, struct aws_key *, const char **why);
-/* RFC 3339 in UTC ("Z" or "+00:00"); 0: it is none. */
+/*
+ * Parse RFC 3339 in UTC ("Z" or "+00:00"). Returns 0 if it is not such a time.
+ */
 uint64_t aws_time(struct span);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the agent's program asks of a token endpoint, read and written anew;
- * the endpoint's answer, of which no token is passed on.
+ * Parses the request of the agent's program to a token endpoint and composes
+ * keyd's own; parses the endpoint's answer, whose tokens are never passed on.
  */
 #include "keyd/login/form.h"
 
@@ -93,7 +93,7 @@ form_digit(uint8_t c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* %XX and + undone; NULL: malformed. */
+/* Decode %XX and +. Returns an error, or NULL. */
 static const char *
 form_decode(struct span s, uint8_t *dst, size_t cap, size_t *len)
 {
@@ -117,7 +117,7 @@ form_decode(struct span s, uint8_t *dst, size_t cap, size_t *len)
 	return NULL;
 }
 
-/* name=value&...: names without escapes. */
+/* Parse name=value&...; names have no escapes. */
 static int
 form_read_fields(struct span body, struct form *f, const char **why)
 {
@@ -202,7 +202,10 @@ form_compose(
 	return sink_end(&o, len);
 }
 
-/* Text at root.name (or root.of.name), as it stands; else empty. */
+/*
+ * Returns the text at root.name or root.of.name, as written; empty if there is
+ * none.
+ */
 static struct span
 form_text(const struct value *root, const char *of, const char *name,
     struct span text)
@@ -232,7 +235,7 @@ form_holds(struct span name, const char *word)
 	return false;
 }
 
-/* A name that could be a token's, and is none that we know. */
+/* Returns true for an unknown member whose name suggests a token. */
 static bool
 form_is_strange(const struct value *m)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A login that begins in the box, as pure functions: what the agent's program
- * may ask of a token endpoint and how keyd asks instead, what the answer may
- * hold and what the box is told of it, and the login file that is kept.  The
- * request is the agent's, the answer the network's: either may be anything.
+ * A login that begins in the sandbox, as pure functions: the requests that the
+ * agent's program may make to a token endpoint and those that keyd makes
+ * instead, the answer and the part of it that the sandbox gets, and the login
+ * file to keep. The request comes from the agent and the answer from the
+ * network: either may be hostile.
  */
 #ifndef KEYD_FORM_H
 #define KEYD_FORM_H
@@ -25,16 +26,18 @@
 /* clang-format on */
 
 #define FORM_ENUM(name, text) FORM_##name,
-enum form_member { FORM_MEMBERS(FORM_ENUM) FORM_COUNT };
+enum form_member {
+	FORM_MEMBERS(FORM_ENUM) FORM_COUNT
+};
 #undef FORM_ENUM
 
 enum form_grant {
-	FORM_BY_CODE,	 /* authorization_code (RFC 6749 4.1.3) */
-	FORM_BY_DEVICE,	 /* device_code (RFC 8628 3.4) */
+	FORM_BY_CODE,    /* authorization_code (RFC 6749 4.1.3) */
+	FORM_BY_DEVICE,  /* device_code (RFC 8628 3.4) */
 	FORM_BY_REFRESH, /* refresh_token */
 };
 
-/* Values lie in mem; p NULL: not there. */
+/* Values point into `mem`; p NULL: absent. */
 struct form {
 	enum form_grant grant;
 	struct span v[FORM_COUNT];
@@ -42,36 +45,47 @@ struct form {
 	size_t len;
 };
 
-/* -1: *why is constant text that the agent may be told. */
+/*
+ * Parse a request. Returns 0, or -1 with `*why`, a constant text for the agent.
+ */
 int form_read(bool json, struct span body, struct form *, const char **why);
-/* The same members in our order and spelling. -1 ENOBUFS. */
+/*
+ * Write the same members in keyd's own order and spelling. Returns 0, or -1
+ * with ENOBUFS.
+ */
 int form_compose(
     bool json, const struct form *, uint8_t *dst, size_t cap, size_t *len);
 
-/* A token endpoint's answer: spans into its text, empty where there is none. */
+/* A token endpoint's answer: spans into its text, empty if absent. */
 struct form_grant_answer {
 	struct oauth_answer tokens;
-	uint64_t refresh_lifetime; /* seconds; 0: it does not say */
+	uint64_t refresh_lifetime; /* seconds; 0: unknown */
 	struct span scope;
 	struct span account, email, organization, organization_name;
 };
 
-/* -1: *why is constant text. What is not known and looks like a token: -1. */
+/*
+ * Parse an answer. Returns 0, or -1 with `*why`, a constant text. An unknown
+ * member that looks like a token is an error.
+ */
 int form_parse_grant(
     struct span text, struct form_grant_answer *, const char **why);
 /*
- * What the box gets of it: each token is the sentinel, an ID token the
- * login's made-up one. -1 ENOBUFS.
+ * Write the answer for the sandbox: each token is the placeholder, and an ID
+ * token is the login's fake one. Returns 0, or -1 with ENOBUFS.
  */
 int form_answer(const struct provider_login *, struct span sentinel,
     const struct form_grant_answer *, uint8_t *dst, size_t cap, size_t *len);
-/* The word of RFC 6749 5.2 or RFC 8628 3.5 that says why not. */
+/* Returns the reason in an error answer (RFC 6749 5.2, RFC 8628 3.5). */
 const char *form_error(unsigned status, struct span text);
 
-/* A claim of an ID token into dst: 0, or -1: there is no such word. */
+/*
+ * Copy a claim of an ID token to dst. Returns 0, or -1 if there is no such
+ * text.
+ */
 int form_claim(
     struct span id, const struct span claim[2], char dst[OAUTH_MAX_ADD + 1]);
-/* A login file in the vendor's layout. adds: as in struct oauth_file. */
+/* Write a login file in the vendor's layout; `adds` as in struct oauth_file. */
 int form_file(const struct provider_login *, const struct oauth_new *,
     const struct span adds[PROVIDER_MAX_ADDS], uint8_t *dst, size_t cap,
     size_t *len);

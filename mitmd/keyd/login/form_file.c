@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The login file that a captured login is kept in: the members that the
- * provider file names, in the vendor's layout, and nothing else.
+ * Composes the login file for a captured login: the members that the provider
+ * file names, in the vendor's layout, and nothing else.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ int
 form_claim(
     struct span id, const struct span claim[2], char dst[OAUTH_MAX_ADD + 1])
 {
-	/* Claims say who somebody is; what is secret is the signature. */
+	/* Claims identify somebody; only the signature is secret. */
 	static uint8_t claims[OAUTH_MAX_ANSWER];
 	const struct value *v = NULL;
 	struct value_pool *pool;
@@ -43,7 +43,7 @@ struct file_member {
 	bool number, done;
 };
 
-/* "a.b": a, or empty. */
+/* Returns the "a" of "a.b", or an empty span. */
 static struct span
 file_group(struct span path)
 {
@@ -65,7 +65,7 @@ file_put(struct sink *o, struct file_member *m, size_t skip)
 	m->done = true;
 }
 
-/* Members of one group stand together, where its first one does. */
+/* Write the members; those of one group are written together. */
 static void
 file_write(struct sink *o, struct file_member *m, size_t n)
 {

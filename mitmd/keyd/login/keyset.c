@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Keysets: credentials in use, each with the forms that its answers are
- * searched for, in one piece of secret memory.  One is current; older ones
- * live as long as exchanges that were begun with them, and no longer than
- * their memory is needed.
+ * Keysets: credentials in use, each with the patterns to scrub from answers, in
+ * one allocation of secret memory. One is current; an older one lives as long
+ * as the exchanges that began with it, and is given up early if its memory is
+ * needed.
  */
 #include "keyd/keyd.h"
 
-/* Pieces of like sizes, so that what one leaves the next can take. */
+/* Round sizes, so that freed memory fits the next keyset. */
 #define KEYSET_GRAIN 2048U
 
-/* The secret parts of what is long enough to be searched for. */
+/* Collect the secret parts of all texts that are long enough to search for. */
 static size_t
 keyset_forms(const struct span all[SCRUB_KEYS], struct span keys[SCRUB_KEYS])
 {
 	const struct provider *p = keyd_env.provider;
 	size_t n = 0;
 
-	/* Placeholder keys begin as real ones do, and show how that is. */
+	/*
+	 * Placeholder keys begin like real ones: the common prefix is not
+	 * secret.
+	 */
 	for (size_t i = 0; i < SCRUB_KEYS; i++)
 		if (all[i].len >= SCRUB_MIN)
 			keys[n++] = scrub_secret(
@@ -57,7 +60,10 @@ keyset_hold(struct keyset *k)
 	return k;
 }
 
-/* A free place with so much memory; answers with old tokens may go for it. */
+/*
+ * Returns a free keyset with this much memory. If there is none, exchanges with
+ * outdated keysets are ended.
+ */
 static struct keyset *
 keyset_place(size_t size)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Login files and answers of token endpoints are read, and what to do with
- * them is decided.  Texts are read in place by the strict JSON reader; a token
- * that needs an escape in JSON is refused, so that every one is a span of
- * secret memory.  Trees of nodes, which hold no byte of a token, live in
- * ordinary memory while they are walked.
+ * Parses login files and answers of token endpoints, and decides what to do
+ * with them. Texts are parsed in place by the strict JSON reader; a token that
+ * has an escape in JSON is refused, so that each token is a span of secret
+ * memory. The nodes of a parsed tree contain no byte of a token and live in
+ * ordinary memory for the duration of a call.
  */
 #include "keyd/login/oauth.h"
 
 #include "common/json/json.h"
 
 #define OAUTH_POOL (1U << 20)
-#define OAUTH_MARGIN 300U /* seconds; original.md 4.7 */
-#define OAUTH_USABLE 10U  /* seconds that another's token must have left */
+#define OAUTH_MARGIN 300U /* seconds */
+/* seconds of validity that another session's token needs to be adopted */
+#define OAUTH_USABLE 10U
 
 bool
 oauth_is_text(struct span s, size_t max)
@@ -39,7 +40,7 @@ oauth_inside(struct span outer, struct span s)
 	return s.p >= outer.p && s.p + s.len <= outer.p + outer.len;
 }
 
-/* "a.b": member b of member a. */
+/* Returns member b of member a for "a.b", or NULL. */
 static const struct value *
 oauth_member(const struct value *v, struct span path)
 {
@@ -58,7 +59,7 @@ oauth_member(const struct value *v, struct span path)
 	return v;
 }
 
-/* A string there, which stands in the text as it is. */
+/* Read a string without escapes at `path`. */
 static int
 oauth_string(const struct value *root, struct span path, struct span text,
     size_t max, struct span *out)
@@ -131,7 +132,7 @@ oauth_jwt_claims(struct span token, uint8_t *dst, size_t cap, size_t *len)
 uint64_t
 oauth_jwt_expires(struct span token)
 {
-	/* Claims, not the token: its signature is what is secret. */
+	/* The claims are not secret, only the signature is. */
 	static uint8_t claims[OAUTH_MAX_TOKEN];
 	struct value_pool *pool = NULL;
 	const struct value *root;
@@ -171,7 +172,7 @@ oauth_file_expires(const struct provider_login *l, const struct value *root,
 	f->expires = (uint64_t)n / (l->unit == PROVIDER_EXPIRES_MS ? 1000 : 1);
 }
 
-/* Of a login whose file holds what gets a token, and none. */
+/* Parse a login file that holds no token, only the means to get one. */
 static int
 oauth_file_bare(const struct provider_login *l, const struct value *root,
     struct span text, struct oauth_file *f, const char **why)
@@ -213,7 +214,7 @@ oauth_file_read(const struct provider_login *l, const struct value *root,
 		}
 		f->refresh = span_of(NULL, 0);
 	}
-	/* Absent: the header is, too. */
+	/* If the member is absent, so is the header. */
 	for (unsigned i = 0; i < l->nadds; i++) {
 		if (l->adds[i].member.len != 0)
 			(void)oauth_string(root, l->adds[i].member, text,
@@ -285,7 +286,7 @@ oauth_verdict(unsigned status)
 	switch (status) {
 	case 200:
 		return OAUTH_GOOD;
-	case 400: /* invalid_grant and its kin, RFC 6749 5.2 */
+	case 400: /* invalid_grant and similar errors, RFC 6749 5.2 */
 	case 401:
 		return OAUTH_REFUSED;
 	default:
@@ -296,12 +297,12 @@ oauth_verdict(unsigned status)
 uint64_t
 oauth_margin(uint64_t lifetime)
 {
-	/* What lives for minutes only is not renewed at every request. */
+	/* Do not renew a short-lived token at every request. */
 	return lifetime != 0 && lifetime / 4 < OAUTH_MARGIN ? lifetime / 4
 							    : OAUTH_MARGIN;
 }
 
-/* In a time that says nothing of where they differ. */
+/* Compare in constant time. */
 static bool
 oauth_same(struct span a, struct span b)
 {
@@ -329,7 +330,10 @@ oauth_next(const struct oauth_have *h, const struct oauth_file *f)
 		return oauth_same(f->refresh, h->dead) ? OAUTH_GIVE_UP
 						       : OAUTH_RENEW;
 	if (!oauth_same(f->access, h->access)) {
-		/* Another's, unless it has run out already. */
+		/*
+		 * Another session renewed it; use that token unless it has
+		 * expired.
+		 */
 		if (oauth_lasts(f, h->now + OAUTH_USABLE) &&
 		    !(f->refresh.len != 0 && oauth_same(f->refresh, h->dead)))
 			return OAUTH_ADOPT;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What is written of a login: the request that renews it, and the file that
- * it is then, which differs from the old one in tokens and times alone.  Both
- * go where the caller says, into secret memory or as parts of it; what is
- * written there has been checked by keyd/login/oauth.c to need no escape.
+ * Composes what is written for a login: the request that renews it, and its new
+ * file, which differs from the old one only in tokens and times. The caller
+ * provides secret memory, or gets the file as a list of parts.
+ * keyd/login/oauth.c has checked that the values need no escape.
  */
 #include "keyd/login/oauth.h"
 
@@ -75,7 +75,7 @@ oauth_edit(struct oauth_edit *e, size_t *n, struct span old, struct span new)
 
 	if (old.p == NULL || new.len == 0)
 		return;
-	/* In the order of the text. */
+	/* Sort by position in the text. */
 	for (; i > 0 && e[i - 1].old.p > old.p; i--)
 		e[i] = e[i - 1];
 	e[i] = (struct oauth_edit){old, new};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A login is renewed, under the lock: the file as it is now is kept, taken,
- * written anew, or its refresh token is sent to the token endpoint.  Whoever
- * was first wins: a token that another session or the vendor's program got
- * meanwhile is simply taken.  A refresh token that was spent is never sent
- * again.
+ * Renews a login under the lock: the file's tokens are kept or adopted, the
+ * file is rewritten, or its refresh token is sent to the token endpoint. The
+ * first to renew wins: a token that another session or the vendor's program got
+ * meanwhile is simply adopted. A spent refresh token is never sent again.
  */
 #include "keyd/keyd.h"
 
@@ -16,7 +15,7 @@
 
 #include "keyd/login/oauth.h"
 
-/* Refresh tokens that are no good any more: used, and refused. */
+/* Refresh tokens that are no longer valid: used, and refused. */
 static struct tokens {
 	struct secret *spent, *dead;
 	size_t nspent, ndead;
@@ -32,7 +31,7 @@ renew_span(struct secret *s, size_t len)
 	return span_of(secret_bytes(s, &cap), len);
 }
 
-/* Two tokens are kept to know them again. */
+/* Remember a token in order to recognise it. */
 static void
 renew_remember(struct secret **s, size_t *len, struct span token)
 {
@@ -74,7 +73,10 @@ renew_take(struct span access, struct span refresh, const struct oauth_file *f,
 	return 0;
 }
 
-/* fresh: somebody has just got it, so what it has left is its lifetime. */
+/*
+ * If `fresh`, the token was just issued, so that its remaining time is its
+ * lifetime.
+ */
 static int
 renew_adopt(const struct oauth_file *f, bool fresh)
 {
@@ -84,7 +86,7 @@ renew_adopt(const struct oauth_file *f, bool fresh)
 	    fresh && f->expires > now ? f->expires - now : 0);
 }
 
-/* The file with the tokens in use. */
+/* Write the file with the tokens in use. */
 static int
 renew_write(const struct oauth_file *f, struct span id)
 {
@@ -158,16 +160,17 @@ renew_got(const struct oauth_file *f, struct span body)
 	keyd_env.renewals++;
 	if (a.refresh.len != 0)
 		renew_remember(&tokens.spent, &tokens.nspent, f->refresh);
-	/* A file of refresh tokens alone is as it was, unless they turn. */
+	/*
+	 * A file with only a refresh token is unchanged unless that was
+	 * replaced.
+	 */
 	if (f->access.len == 0 && a.refresh.len == 0)
 		renew_done(PROTO_DONE_KEPT, "");
 	else
 		renew_store(f, a.id);
 }
 
-/*
- * The token endpoint answered, or status is 0 and why says what went wrong.
- */
+/* The token endpoint answered, or `status` is 0 and `why` is the reason. */
 static void
 renew_answer(unsigned status, struct span body, const char *why)
 {
@@ -216,7 +219,7 @@ renew_ask(const struct oauth_file *f, const char **why)
 	return token_send_body(l, l->json, len, renew_answer, why);
 }
 
-/* Under the lock, with the file as it is now. */
+/* Decide the next step under the lock, with the current file. */
 static void
 renew_decide(const struct oauth_file *f)
 {
@@ -277,7 +280,7 @@ renew_read(const char **why)
 		renew_decide(&f);
 		return 0;
 	}
-	/* The first, or another one by the user's will. */
+	/* The first credential, or one that the user has replaced. */
 	*why = "out of secret memory";
 	if (renew_adopt(&f, false) == -1)
 		return -1;

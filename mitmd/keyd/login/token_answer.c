@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads the answer of a token endpoint: one head, one body, both bounded.  The
- * body may hold a token, so that all of it stays in the secret memory that it
- * is received in, where chunks are pushed together.  Trusts nothing of it.
+ * Parses the answer of a token endpoint: one head and one body, both of limited
+ * size. The body may hold a token, so all of it stays in the secret memory that
+ * it is received in; chunks are joined in place. Trusts none of it.
  */
 #include "keyd/login/token_answer.h"
 
@@ -39,7 +39,9 @@ token_answer_room(struct token_answer *a, size_t *n)
 	return p + a->got;
 }
 
-/* NULL: complete or more to come; else what is wrong. */
+/*
+ * Parse the head. Returns NULL if it is complete or incomplete, or the error.
+ */
 static const char *
 answer_head(struct token_answer *a)
 {
@@ -72,7 +74,7 @@ answer_head(struct token_answer *a)
 	return NULL;
 }
 
-/* Chunks are pushed together where they stand. */
+/* Join chunks in place. */
 static const char *
 answer_body(struct token_answer *a)
 {

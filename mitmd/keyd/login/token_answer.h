@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The answer of a token endpoint: bounded, in secret memory, and nobody's
- * before it is whole.
+ * The answer of a token endpoint: limited in size, in secret memory, and used
+ * only when complete.
  */
 #ifndef KEYD_TOKEN_ANSWER_H
 #define KEYD_TOKEN_ANSWER_H
@@ -11,24 +11,31 @@
 
 struct token_answer {
 	struct secret *mem;
-	size_t got, seen, raw; /* bytes; looked at for a head; of chunks */
+	size_t got, seen, raw; /* bytes received; bytes scanned for a head;
+				  offset behind the parsed chunks */
 	bool headed;
 	unsigned status;
-	size_t head, end; /* of the head; of the body behind it */
+	size_t head, end; /* end of the head; end of the body behind it */
 	struct http1_body body;
 };
 
-/* Secret memory for it, before lock-down. -1: none. */
+/* Allocate the secret memory before confinement. Returns 0, or -1. */
 int token_answer_new(struct token_answer *);
-/* Nothing of it is there: forgets what was. */
+/* Begin a new answer. */
 void token_answer_begin(struct token_answer *);
-/* Where the next bytes go; *n == 0: it is too large. */
+/*
+ * Returns the place for the next bytes; *n == 0 means that the answer is too
+ * large.
+ */
 uint8_t *token_answer_room(struct token_answer *, size_t *n);
-/* n bytes were put there. NULL, or what is wrong; *done: it is whole. */
+/*
+ * Process `n` bytes that were put there. Returns NULL or the error; sets
+ * `*done` if the answer is complete.
+ */
 const char *token_answer_take(struct token_answer *, size_t n, bool *done);
-/* The connection is over: is it whole now? */
+/* The connection has ended. Returns true if the answer is complete now. */
 bool token_answer_ends(struct token_answer *);
-/* What came behind the head, chunks joined. */
+/* Returns the body, with chunks joined. */
 struct span token_answer_body(const struct token_answer *);
 
 #endif

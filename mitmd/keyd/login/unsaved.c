@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The file of a login that began in the sandbox, in secret memory until it is
- * written, and the request that the login began with.
+ * written, and the request with which the login began.
  */
 #include "keyd/keyd.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static struct unsaved {
-	struct secret *text; /* NULL: none */
+	struct secret *text; /* NULL: nothing is kept */
 	size_t len;
 	char route[128];
 } unsaved;
