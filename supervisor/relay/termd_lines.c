@@ -2,6 +2,7 @@
 /* Line mode: a line's cells, until its end. */
 #include "relay/termd_lines.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "common/term/width.h"
@@ -11,7 +12,8 @@
 void
 lines_init(struct lines *l, lines_fn *fn, void *arg)
 {
-	memset(l, 0, sizeof(*l));
+	/* No cell is read before it was written. */
+	memset(l, 0, offsetof(struct lines, cells));
 	token_init(&l->z);
 	l->fn = fn;
 	l->arg = arg;
