@@ -218,14 +218,8 @@ empty_root(void)
 	if (pid == -1)
 		return false;
 	while (waitpid(pid, &status, 0) == -1) {
-		if (errno == EINTR)
-			continue;
-		/*
-		 * dialerd ignores SIGCHLD, so the kernel has reaped the child.
-		 */
-		if (errno != ECHILD)
+		if (errno != EINTR)
 			return false;
-		break;
 	}
 	return root_is_empty();
 }

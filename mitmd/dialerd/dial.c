@@ -2,8 +2,8 @@
 /*
  * Connects in the manner of happy eyeballs (RFC 8305), simplified: address
  * families alternate, a new address is tried every 250 ms or when one fails,
- * and the first that connects wins. Addresses come from the resolver child and
- * are all screened here before any is used: one forbidden address makes the
+ * and the first that connects wins. Addresses come from the resolver and are
+ * all screened here before any is used: one forbidden address makes the
  * name unusable.
  */
 #include "dialerd/dialerd.h"

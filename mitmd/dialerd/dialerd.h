@@ -95,7 +95,7 @@ struct target {
 	unsigned queued;
 };
 
-/* A resolver child: keyds have one, servers another. */
+/* A resolver: keyds have one, servers another. */
 struct resolver {
 	int fd;			/* -1: closed */
 	struct loop_io io;

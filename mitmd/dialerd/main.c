@@ -2,9 +2,9 @@
 /*
  * dialerd connects to hosts and hands the sockets to the keyd or egressd that
  * asked. It holds the list of targets and the servers' lists of hosts, and two
- * resolver children that it forked before it confined itself. It receives an
- * index from a keyd, a host from auditd and addresses from its children. It
- * must never see a credential, a request, or a byte that travels on its
+ * resolvers that it forked before it confined itself. It receives an index from
+ * a keyd, a host from auditd and addresses from its resolvers. It must never
+ * see a credential, a request, or a byte that travels on its
  * sockets.
  */
 #include "dialerd/dialerd.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Resolves names. libc's resolver needs files, modules and sockets that our
- * filter forbids, so children do it: forked before dialerd confines itself,
+ * filter forbids, so resolvers do it: forked before dialerd confines itself,
  * with a filter and a view of their own and no secrets. They are told the names
  * once and answer by index. Answers of name servers are not trusted: addresses
  * are screened in dial.c, and keyd checks the name in the certificate.
@@ -9,10 +9,12 @@
 #include "dialerd/dialerd.h"
 
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -165,6 +167,18 @@ resolve_ready(struct loop_io *io, uint32_t events)
 		resolve_lost();
 }
 
+/*
+ * Fork a sibling, not a child: a child that is stopped would outlive dialerd,
+ * because the signal of its parent's death is dialerd's, and Landlock lets
+ * dialerd signal nobody. icsupervisor's signal arrives, and icsupervisor reaps.
+ */
+static pid_t
+resolve_sibling(void)
+{
+	return (pid_t)syscall(
+	    SYS_clone, (long)(CLONE_PARENT | SIGCHLD), 0L, 0L, 0L, 0L);
+}
+
 static void
 resolve_fork_one(struct resolver *r)
 {
@@ -172,7 +186,7 @@ resolve_fork_one(struct resolver *r)
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == -1 ||
-	    (pid = fork()) == -1)
+	    (pid = resolve_sibling()) == -1)
 		fatal("resolver");
 	if (pid == 0) {
 		close(pair[0]);
@@ -186,9 +200,6 @@ resolve_fork_one(struct resolver *r)
 void
 resolve_fork(void)
 {
-	/* Children are not waited for: have the kernel reap them. */
-	if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
-		fatal("signal");
 	resolve_fork_one(&dialerd_env.resolvers[0]);
 	/* A server's slow names must not delay a provider's. */
 	resolve_fork_one(&dialerd_env.resolvers[1]);

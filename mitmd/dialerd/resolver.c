@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The resolver child: asks libc for the names that were declared, nothing else.
+ * The resolver: asks libc for the names that were declared, nothing else.
  * It parses the answers of name servers with libc, so it must be expected to be
  * taken over one day: it holds no secret, sees only resolver configuration and
  * libraries, and can send nothing but addresses.
@@ -237,6 +237,8 @@ resolver_run(int fd)
 
 	resolver_close(fd);
 	fd = STDERR_FILENO + 1;
+	/* Tells it from dialerd, whose program it runs. */
+	(void)prctl(PR_SET_NAME, RESOLVER_NAME, 0, 0, 0);
 	resolver_lock();
 	for (;;) {
 		n = recv(fd, &ask, sizeof(ask), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Messages between dialerd and its resolver children, which are the same
- * binary. A keyd's name is declared once for each index, and then asked for by
+ * Messages between dialerd and its resolvers, which are the same binary and
+ * icsupervisor's children, as dialerd is. A keyd's name is declared once for each index, and then asked for by
  * index alone. The hosts of servers are declared as patterns before the first
  * question; a question of a server has a name that matches one of them.
  */
@@ -10,6 +10,7 @@
 
 #include "dialerd/dialerd.h"
 
+#define RESOLVER_NAME "resolver"	/* as ps shows it */
 #define RESOLVER_PATTERN UINT32_MAX	/* index of a declaration */
 #define RESOLVER_MAX_PATTERNS (PROTO_MAX_SERVERS * EGRESS_MAX_ROWS)
 
@@ -27,7 +28,7 @@ struct resolver_answer {
 	uint8_t addr[DIALERD_MAX_ADDRS][16];
 };
 
-/* Run the child; `fd` is blocking. */
+/* Run the resolver; `fd` is blocking. */
 void resolver_run(int fd) __attribute__((noreturn));
 
 #endif

@@ -33,7 +33,7 @@ enum {
 #define OR(a, b) ((uint32_t)(a) | (uint32_t)(b) << 8)
 #define OR3(a, b, c) (OR(a, b) | (uint32_t)(c) << 16)
 
-/* dialerd's child is no role of the protocol. */
+/* dialerd's resolver is no role of the protocol. */
 #define ATTEMPT_RESOLVER ROLE_COUNT
 
 /* Handed to the worker before its lock-down. */

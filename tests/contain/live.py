@@ -97,13 +97,11 @@ class Live:
         self.proxy.end()
 
     def workers(self):
-        """pid -> role, the resolver as dialerd's child included."""
+        """pid -> role, dialerd's resolver included, which is its sibling."""
         roles = rig.Table(self.args.build).roles
-        found = {p: n for p, n in children(self.s.pid).items() if n in roles}
-        for pid, name in list(found.items()):
-            for child in children(pid):
-                found[child] = name + "'s resolver"
-        return found
+        return {p: "dialerd's resolver" if n == "resolver" else n
+                for p, n in children(self.s.pid).items()
+                if n in roles or n == "resolver"}
 
     def ask(self):
         """A request through each provider's keyd, answered."""

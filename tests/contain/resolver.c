@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dialerd's resolver child, hostile: dialerd itself is as shipped.  What the
- * child is given it gets where its lock-down begins; it takes over after its
+ * dialerd's resolver, hostile: dialerd itself is as shipped.  What the
+ * resolver is given it gets where its lock-down begins; it takes over after its
  * first question, when the session is up.
  */
 #include <sys/socket.h>

@@ -92,20 +92,20 @@ def test_everyone():
 def test_zombie(provider):
     with h.workdir() as work, t.case("zombie"), \
             h.Session(work, provider=provider) as s:
-        dialerd = s.workers()["dialerd"][0]
-
         def states():
             found = []
-            for pid in children(dialerd):
+            for pid in children(s.pid):
                 try:
                     with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-                        found.append(f.read().rsplit(")", 1)[1].split()[0])
+                        name, rest = f.read().split("(", 1)[1].rsplit(")", 1)
+                    if name == "resolver":
+                        found.append(rest.split()[0])
                 except OSError:
                     pass
             return found
         # No server has network: one of the two resolvers has ended.
         h.wait_for(lambda: "Z" not in states() and len(states()) < 2,
-                   f"dialerd's children: {states()}")
+                   f"dialerd's resolvers: {states()}")
         t.ok(True, "no resolver of dialerd that ended is left as a zombie")
 
 

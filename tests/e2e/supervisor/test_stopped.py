@@ -60,10 +60,19 @@ def descendants(pid):
         yield from descendants(p)
 
 
+def comm(pid):
+    with open(f"/proc/{pid}/comm", encoding="ascii") as f:
+        return f.read().strip()
+
+
 def test_all(work):
-    """Every process of a session without a provider is stopped."""
-    with h.Session(work) as s:
+    """Every process is stopped, dialerd's resolver among them."""
+    with h.Session(work, config={
+            "providers": {"anthropic": {"upstream": "https://localhost:9"}},
+            "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}}) as s:
         mine = sorted(descendants(s.pid))
+        t.ok("resolver" in map(comm, mine), "there is a resolver",
+             str([comm(p) for p in mine]))
         for pid in mine:
             h.kill(pid, signal.SIGSTOP)
         h.kill(s.pid)
