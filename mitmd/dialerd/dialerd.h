@@ -89,7 +89,8 @@ struct target {
 	bool private_ok;
 	bool literal;
 	union addr addr;	/* the address, if `literal` */
-	bool asking;		/* the resolver was asked */
+	bool asking;		/* its dials wait for its addresses */
+	bool sent;		/* the resolver was asked, in its turn */
 	struct loop_timer timer;
 	uint32_t last;		/* highest id that its keyd gave */
 	unsigned queued;
@@ -99,6 +100,9 @@ struct target {
 struct resolver {
 	int fd;			/* -1: closed */
 	struct loop_io io;
+	bool busy;		/* it was asked, and has not answered */
+	uint32_t serial;	/* its question */
+	unsigned turn;		/* index of the worker that asked it */
 };
 
 struct dialerd_env {

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <sched.h>
 #include <signal.h>
@@ -44,8 +45,7 @@ resolve_close(struct resolver *r)
  * answers of name servers, so its death may be an attack, and behind the filter
  * no new one can be forked.
  */
-static void __attribute__((noreturn))
-resolve_lost(void)
+static void __attribute__((noreturn)) resolve_lost(void)
 {
 	log_warnx("the resolver, which reads name servers' answers, has ended");
 	worker_exit(&dialerd_env.w, 1);
@@ -62,19 +62,65 @@ resolve_late(struct loop_timer *t)
 }
 
 static void
-resolve_send(struct resolver *r, const struct resolver_ask *ask, int flags)
+resolve_send(struct resolver *r, const struct resolver_ask *ask)
 {
-	/* If the resolver is too busy, the question's timer will expire. */
-	if (r->fd != -1 &&
-	    send(r->fd, ask, sizeof(*ask), flags | MSG_NOSIGNAL) == -1 &&
-	    errno != EAGAIN)
+	if (r->fd != -1 && send(r->fd, ask, sizeof(*ask), MSG_NOSIGNAL) == -1)
 		resolve_lost();
+}
+
+/* Returns how long the worker of a target has to wait for its turn. */
+static unsigned
+resolve_rank(const struct resolver *r, const struct target *t)
+{
+	return (t->index + PROTO_MAX_PEERS - r->turn - 1) % PROTO_MAX_PEERS;
+}
+
+/*
+ * Returns the target to resolve next, or NULL. The workers take turns; a
+ * worker's own questions go by age.
+ */
+static struct target *
+resolve_choose(struct resolver *r)
+{
+	struct target *best = NULL, *t = dialerd_env.targets;
+	unsigned rank;
+
+	for (unsigned i = 0; i < DIALERD_TARGETS; i++, t++) {
+		if (!t->asking || t->sent || resolver_of(i) != r)
+			continue;
+		rank = best == NULL ? UINT_MAX : resolve_rank(r, best);
+		if (resolve_rank(r, t) < rank ||
+		    (resolve_rank(r, t) == rank && t->serial < best->serial))
+			best = t;
+	}
+	return best;
+}
+
+/*
+ * Ask for one name at a time: names that nobody answers for must not stand in
+ * line before another worker's, nor those that are no longer needed.
+ */
+static void
+resolve_next(struct resolver *r)
+{
+	struct resolver_ask ask = {.index = 0};
+	struct target *t;
+
+	if (r->busy || r->fd == -1 || (t = resolve_choose(r)) == NULL)
+		return;
+	ask.index = (uint32_t)(t - dialerd_env.targets);
+	ask.serial = t->serial;
+	if (ask.index >= DIALERD_GUEST)
+		memcpy(ask.name, t->host, sizeof(ask.name));
+	t->sent = r->busy = true;
+	r->serial = t->serial;
+	r->turn = t->index;
+	resolve_send(r, &ask);
 }
 
 void
 resolve_ask(unsigned target)
 {
-	struct resolver_ask ask = {.index = target};
 	struct dialerd_env *e = &dialerd_env;
 	struct resolver *r = resolver_of(target);
 	struct target *t = &e->targets[target];
@@ -96,12 +142,11 @@ resolve_ask(unsigned target)
 		return;
 	}
 	t->asking = true;
-	ask.serial = t->serial = ++e->serial;
-	if (target >= DIALERD_GUEST)
-		memcpy(ask.name, t->host, sizeof(ask.name));
+	t->sent = false;
+	t->serial = ++e->serial;
 	loop_timer_set(
 	    &e->w.loop, &t->timer, DIALERD_RESOLVE_MS, resolve_late, t);
-	resolve_send(r, &ask, MSG_DONTWAIT);
+	resolve_next(r);
 }
 
 void
@@ -115,14 +160,15 @@ resolve_forget(unsigned target)
 
 /* Pass on the addresses of a target. Returns -1 if the answer is malformed. */
 static int
-resolve_take(const struct resolver *r, const struct resolver_answer *a)
+resolve_take(struct resolver *r, const struct resolver_answer *a)
 {
 	union addr addrs[DIALERD_MAX_ADDRS] = {{.in6 = {0}}};
 	struct target *t;
 
 	if (a->index >= DIALERD_TARGETS || a->n > DIALERD_MAX_ADDRS ||
-	    resolver_of(a->index) != r)
+	    resolver_of(a->index) != r || !r->busy || a->serial != r->serial)
 		return -1;
+	r->busy = false;
 	t = &dialerd_env.targets[a->index];
 	if (a->index < DIALERD_GUEST && (!t->set || t->literal))
 		return -1;
@@ -165,6 +211,7 @@ resolve_ready(struct loop_io *io, uint32_t events)
 		return;
 	if (n != (ssize_t)sizeof(a) || resolve_take(r, &a) == -1)
 		resolve_lost();
+	resolve_next(r);
 }
 
 /*
@@ -224,7 +271,7 @@ resolve_declare(unsigned target)
 	if (!resolve_wants(target))
 		return;
 	memcpy(ask.name, dialerd_env.targets[target].host, sizeof(ask.name));
-	resolve_send(resolver_of(target), &ask, 0);
+	resolve_send(resolver_of(target), &ask);
 }
 
 /* Declare all names. Returns true if there are any, or may be later. */
@@ -255,7 +302,7 @@ resolve_declare_doors(struct resolver *r)
 				continue;
 			ask = (struct resolver_ask){.index = RESOLVER_PATTERN};
 			memcpy(ask.name, row->host, sizeof(ask.name));
-			resolve_send(r, &ask, 0);
+			resolve_send(r, &ask);
 			any = true;
 		}
 	return any;

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,9 @@
 #include "common/confine/confine.h"
 #include "common/confine/unveil.h"
 #include "common/log.h"
+
+#define RESOLVER_NOFILE 64
+#define RESOLVER_TCP_S 8	/* at most for one name, if others wait */
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -81,6 +85,8 @@ static const struct pledge_rule resolver_rules[] = {
 	ANY(recvfrom, "answers"),
 	ANY(recvmsg, "answers"),
 	ANY(recvmmsg, "answers"),
+	ONE(setitimer, 0, INT, ITIMER_REAL, "answers that never end"),
+	ONE(shutdown, 1, INT, SHUT_RDWR, "the same"),
 	ANY(poll, "waiting for them"),
 	ANY(ppoll, "the same"),
 	ANY(setsockopt, "IP_RECVERR"),
@@ -132,7 +138,7 @@ resolver_lock(void)
 	struct unveil_path view[N(resolver_view)];
 	struct confine confine = {
 	    .keep = CONFINE_KEEP_NET | CONFINE_KEEP_ROOT,
-	    .limits = {.nofile = 64, .fsize = 0, .data = 64U << 20},
+	    .limits = {.nofile = RESOLVER_NOFILE, .fsize = 0, .data = 64U << 20},
 	    .pledge = {resolver_promises, N(resolver_promises), resolver_rules,
 		N(resolver_rules)},
 	    .unveil = view,
@@ -165,6 +171,39 @@ resolver_close(int fd)
 		fatal("resolver");
 }
 
+/*
+ * End all TCP connections to name servers. libc waits without a limit for the
+ * rest of an answer that comes by TCP; its UDP has time limits.
+ */
+static void
+resolver_cut(int sig)
+{
+	int save = errno, type;
+	socklen_t len;
+
+	(void)sig;
+	for (int fd = STDERR_FILENO + 2; fd < RESOLVER_NOFILE; fd++) {
+		len = sizeof(type);
+		if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
+		    type == SOCK_STREAM)
+			(void)shutdown(fd, SHUT_RDWR);
+	}
+	errno = save;
+}
+
+/* Cut what takes longer than that, and then all that libc tries instead. */
+static void
+resolver_clock(time_t seconds)
+{
+	struct itimerval t = {
+	    .it_value = {.tv_sec = seconds},
+	    .it_interval = {.tv_sec = seconds == 0 ? 0 : 1},
+	};
+
+	if (setitimer(ITIMER_REAL, &t, NULL) == -1)
+		_exit(1);
+}
+
 static void
 resolver_look_up(const char *name, struct resolver_answer *a)
 {
@@ -172,7 +211,12 @@ resolver_look_up(const char *name, struct resolver_answer *a)
 	const struct sockaddr_in *in;
 	const struct sockaddr_in6 *in6;
 
-	if (getaddrinfo(name, NULL, &hints, &list) != 0)
+	int error;
+
+	resolver_clock(RESOLVER_TCP_S);
+	error = getaddrinfo(name, NULL, &hints, &list);
+	resolver_clock(0);
+	if (error != 0)
 		return;
 	for (ai = list; ai != NULL && a->n < DIALERD_MAX_ADDRS;
 	     ai = ai->ai_next) {
@@ -231,6 +275,8 @@ resolver_run(int fd)
 	static char names[DIALERD_GUEST][254];
 	struct resolver_patterns patterns = {.n = 0};
 	struct resolver_answer answer;
+	/* Not restarted: connect(2) to a silent name server ends as well. */
+	const struct sigaction cut = {.sa_handler = resolver_cut};
 	const char *name;
 	struct resolver_ask ask;
 	ssize_t n;
@@ -239,6 +285,8 @@ resolver_run(int fd)
 	fd = STDERR_FILENO + 1;
 	/* Tells it from dialerd, whose program it runs. */
 	(void)prctl(PR_SET_NAME, RESOLVER_NAME, 0, 0, 0);
+	if (sigaction(SIGALRM, &cut, NULL) == -1)
+		fatal("resolver");
 	resolver_lock();
 	for (;;) {
 		n = recv(fd, &ask, sizeof(ask), 0);

@@ -56,6 +56,24 @@ def connect(target, until):
             pass
 
 
+def names(target, until):
+    """Ask for ever new names below the target."""
+    url = urlsplit(os.environ["HTTPS_PROXY"])
+    me = threading.get_ident()
+    n = 0
+    while time.monotonic() < until:
+        n += 1
+        name = target.replace("*", f"{n}-{me}")
+        try:
+            with socket.create_connection((url.hostname, url.port), 5) as s:
+                s.sendall(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n\r\n"
+                          .encode())
+                s.settimeout(max(0.01, until - time.monotonic()))
+                s.recv(4096)
+        except OSError:
+            pass
+
+
 def flood(own, kind, seconds, target):
     until = time.monotonic() + seconds
     if kind == "stderr":
@@ -63,6 +81,9 @@ def flood(own, kind, seconds, target):
     elif kind == "connects":
         for _ in range(8):
             threading.Thread(target=connect, args=(target, until)).start()
+    elif kind == "names":
+        for _ in range(64):
+            threading.Thread(target=names, args=(target, until)).start()
     else:
         write(1, texts(own)[kind], until)
 
