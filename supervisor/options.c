@@ -69,50 +69,29 @@ static const char options_help[] =
     "configuration;\n"
     "when an agent ran, its own.\n";
 
+/* clang-format off */
 enum {
-	OPT_SESSION = 256,
-	OPT_CONFIG,
-	OPT_AGENT,
-	OPT_RUNTIME,
-	OPT_WORKSPACE,
-	OPT_ESCALATIONS,
-	OPT_UNSANDBOXED,
-	OPT_SOCKETS,
-	OPT_REQUIRE,
-	OPT_READY,
-	OPT_QUIET,
-	OPT_LIBEXEC,
-	OPT_TASK,
-	OPT_POLICY,
-	OPT_PROFILE,
-	OPT_VIEWER,
+	OPT_VIEWER = 256,
 	OPT_APPROVED,
-	OPT_HELP,
-	OPT_VERSION,
+#define OPTION(name, id, value, help) OPT_##id,
+#define START_OPTION OPTION
+#define FLAG(name, id, help) OPT_##id,
+#define START_FLAG FLAG
+#include "option_rows.h"
 };
 
 static const struct option options_long[] = {
-    {"session-dir", required_argument, NULL, OPT_SESSION},
-    {"config", required_argument, NULL, OPT_CONFIG},
-    {"agent", required_argument, NULL, OPT_AGENT},
-    {"runtime", required_argument, NULL, OPT_RUNTIME},
-    {"workspace", required_argument, NULL, OPT_WORKSPACE},
-    {"escalations", required_argument, NULL, OPT_ESCALATIONS},
-    {"allow-unsandboxed", required_argument, NULL, OPT_UNSANDBOXED},
-    {"allow-sockets", no_argument, NULL, OPT_SOCKETS},
-    {"require", required_argument, NULL, OPT_REQUIRE},
-    {"print-ready", no_argument, NULL, OPT_READY},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"libexecdir", required_argument, NULL, OPT_LIBEXEC},
-    {"policy", required_argument, NULL, OPT_POLICY},
-    {"profile", required_argument, NULL, OPT_PROFILE},
-    {"task", required_argument, NULL, OPT_TASK},
+    /* Those of icctl start, which people do not type. */
     {"viewer", required_argument, NULL, OPT_VIEWER},
     {"approved-entry", required_argument, NULL, OPT_APPROVED},
-    {"help", no_argument, NULL, OPT_HELP},
-    {"version", no_argument, NULL, OPT_VERSION},
+#define OPTION(name, id, value, help) {name, required_argument, NULL, OPT_##id},
+#define START_OPTION OPTION
+#define FLAG(name, id, help) {name, no_argument, NULL, OPT_##id},
+#define START_FLAG FLAG
+#include "option_rows.h"
     {NULL, 0, NULL, 0},
 };
+/* clang-format on */
 
 static int
 options_choice(const char *name, const char *value, const char *first,
@@ -221,7 +200,7 @@ options_unknown(const char *arg, struct fault *fault)
 	size_t n = 0;
 
 	/* For a known long option, `optopt` is its number. */
-	if (optopt >= OPT_SESSION) {
+	if (optopt >= OPT_VIEWER) {
 		fault_set(fault, "%s: this option takes no value", arg);
 		return;
 	}

@@ -25,11 +25,19 @@
 #define START_ARGS 256
 #define START_APPROVED 32U
 
-static const char *const with_value[] = {"--agent", "--workspace", "--config",
-    "--policy", "--profile", "--runtime", "--escalations",
-    "--allow-unsandboxed", "--require", "--libexecdir", "--task", NULL};
+/* clang-format off */
+static const char *const with_value[] = {
+#define START_OPTION(name, id, value, help) "--" name,
+#include "option_rows.h"
+	NULL,
+};
 
-static const char *const without_value[] = {"--allow-sockets", "--quiet", NULL};
+static const char *const without_value[] = {
+#define START_FLAG(name, id, help) "--" name,
+#include "option_rows.h"
+	NULL,
+};
+/* clang-format on */
 
 /* The command line of icsupervisor, while it is composed. */
 struct start {

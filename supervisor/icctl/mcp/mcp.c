@@ -14,10 +14,8 @@ static const struct {
 	const char *name, *args, *help;
 	int (*fn)(struct icctl *, int, char **);
 } commands[] = {
-	{"annotate", "SERVER [OPTIONS]",
-	    "propose what the arguments of its tools mean", mcp_annotate},
-	{"import", "[OPTIONS] [FILE...]",
-	    "take servers over from another program", mcp_import},
+#define MCP_COMMAND(name, args, usage, help) {#name, args, help, mcp_##name},
+#include "icctl/command_rows.h"
 };
 /* clang-format on */
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))

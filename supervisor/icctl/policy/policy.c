@@ -11,6 +11,7 @@
 
 #include "common/near.h"
 
+/* clang-format off */
 static const struct tool {
 	const char *name;
 	const char *args;
@@ -18,22 +19,11 @@ static const struct tool {
 	unsigned min, max; /* number of arguments, without options */
 	const char *help;
 } tools[] = {
-    {"eval", "< REQUESTS", icctl_policy_eval, 0, 0,
-	"one request a line, one decision a line"},
-    {"explain", "[SERVER TOOL ARGUMENTS]", icctl_policy_explain, 0, 3,
-	"why one call is decided so"},
-    {"check", "", icctl_policy_check, 0, 0,
-	"what is wrong with the policy files"},
-    {"test", "FILE...", icctl_policy_test, 1, POLICY_MAX_LIST,
-	"scenarios and what was expected of them"},
-    {"replay", "AUDIT...", icctl_policy_replay, 1, POLICY_MAX_LIST,
-	"recorded calls that would be decided otherwise"},
-    {"diff", "OLD NEW", icctl_policy_diff, 2, 2, "what another policy changes"},
-    {"reload", "", icctl_policy_reload, 0, 0,
-	"puts other files in force in the running session"},
-    {"learn", "AUDIT...", icctl_policy_learn, 1, POLICY_MAX_LIST,
-	"rules that would have allowed what you approved"},
+#define POLICY_TOOL(name, args, min, max, help)				\
+	{#name, args, icctl_policy_##name, min, max, help},
+#include "icctl/command_rows.h"
 };
+/* clang-format on */
 #define NTOOLS (sizeof(tools) / sizeof(tools[0]))
 
 static void
@@ -87,15 +77,8 @@ static int
 take_options(struct policy_opts *p, int argc, char **argv)
 {
 	const struct option_row rows[] = {
-	    {"--policy", &p->files[PROTO_RULES_POLICY], NULL, NULL},
-	    {"--annotations", &p->files[PROTO_RULES_ANNOTATIONS], NULL, NULL},
-	    {"--lists", &p->files[PROTO_RULES_LISTS], NULL, NULL},
-	    {"--sandbox", &p->sandbox, NULL, NULL},
-	    {"--protect", NULL, p->protect, &p->nprotect},
-	    {"--trust", NULL, p->trust, &p->ntrust},
-	    {"--allow-domains", NULL, p->domains, &p->ndomains},
-	    {"--audit", NULL, p->audit, &p->naudit},
-	    {"--into", &p->into, NULL, NULL},
+#define POLICY_OPTION(name, value, one, list, n) {"--" name, one, list, n},
+#include "icctl/command_rows.h"
 	};
 	const size_t n = sizeof(rows) / sizeof(rows[0]);
 	const char *names[sizeof(rows) / sizeof(rows[0]) + 1];

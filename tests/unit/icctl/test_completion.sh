@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: ISC
 # Completions: they parse, offer what the programs take (read from the
-# programs' own sources) and nothing that a session only claims to be an id.
-# usage: test_completion.sh SOURCE-ROOT
+# programs' own tables) and nothing that a session only claims to be an id.
+# usage: test_completion.sh SOURCE-ROOT DIRECTORY-OF-COMPLETIONS
 set -u
 root=$1
-dir=$root/supervisor/icctl/completions
+dir=$2
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 n=0 failed=0
@@ -38,9 +38,9 @@ ln -s "$tmp" "$tmp/home/run/ci"
 : >"$tmp/home/agents/mine.json"
 export PATH=$tmp/bin:$PATH IRONCURTAIN_HOME=$tmp/home
 
-bash -n "$dir/icctl.bash"; ok $? "icctl.bash parses"
+bash -n "$dir/icctl"; ok $? "icctl.bash parses"
 # shellcheck source=/dev/null
-. "$dir/icctl.bash"
+. "$dir/icctl"
 
 try() {	# FUNCTION WORD...: what is offered for the last word
 	local f=$1; shift
@@ -61,6 +61,8 @@ is "$(try _icctl icctl --session '')" "$(lines 20261121-a ci)" "icctl --session:
 is "$(try _icctl icctl start --policy '')" "$(lines default read-only coding strict)" "icctl start --policy: shipped ones, and one's own"
 is "$(try _icctl icctl policy check --policy read-)" read-only "icctl policy check --policy read-"
 is "$(try _icctl icctl audit '')" verify "icctl audit"
+is "$(try _icctl icctl approve k3f9 --)" "$(lines --digest --for-session --exact --times --json --session)" "icctl approve ID: what its usage says"
+is "$(try _icctl icctl budget set maxS)" "$(lines maxSteps maxSessionSeconds)" "icctl budget set: the keys that its help lists"
 is "$(try _icctl icctl start --agent '')" "$(lines claude codex gemini opencode command mine)" "icctl start --agent"
 is "$(try _icctl icctl start co)" "$(lines codex command)" "icctl start AGENT"
 is "$(try _icctl icctl start --escalations '')" "$(lines ask deny)" "icctl start --escalations"
@@ -70,9 +72,12 @@ is "$(try _icsupervisor icsupervisor --runtime n)" none "icsupervisor --runtime 
 is "$(try _icsupervisor icsupervisor --session-dir x -- icct)" icctl "icsupervisor -- COMMAND"
 
 # The programs' own tables.
-commands=$(grep -oE '^    \{"[a-z]+", "' "$root/supervisor/icctl/main.c" | cut -d '"' -f 2)
-options=$(grep -oE '^    \{"[a-z-]+", (no|required)_argument' "$root/supervisor/options.c" | cut -d '"' -f 2 | grep -v -e "^viewer$" -e "^approved-entry$") # icctl start alone says these
-start=$(sed -n '/with.*_value\[\]/,/;/p' "$root/supervisor/icctl/start.c" | grep -oE '"--[a-z-]+"' | tr -d '"')
+rows() {	# FILE MACRO: the first argument of each row
+	grep -oE "^$2\(\"?[a-z-]+" "$root/supervisor/$1" | sed 's/.*[("]//'
+}
+commands=$(rows icctl/command_rows.h COMMAND)
+options=$(rows option_rows.h '(START_)?(OPTION|FLAG)')
+start=$(rows option_rows.h 'START_(OPTION|FLAG)' | sed 's/^/--/')
 [ "$(wc -w <<<"$commands")" -ge 11 ] && [ "$(wc -w <<<"$options")" -ge 12 ] && [ "$(wc -w <<<"$start")" -ge 7 ]
 ok $? "the tables are found in the sources"
 is "$(try _icctl icctl '' | grep -v '^-')" "$(sort <<<"$commands")" "bash: every command of icctl, no other"

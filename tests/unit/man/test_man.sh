@@ -53,7 +53,7 @@ done <<<"$links"
 # shellcheck disable=SC2046
 {
 has icsupervisor.8 12 "options of icsupervisor" 'Fl Fl @' \
-    $(grep -oE '^    \{"[a-z-]+", (no|required)_argument' "$sup/options.c" | cut -d '"' -f 2)
+    viewer approved-entry $(grep -oE '^(START_)?(OPTION|FLAG)\("[a-z-]+"' "$sup/option_rows.h" | cut -d '"' -f 2)
 has icsupervisor.8 6 "exit statuses of icsupervisor" '.It @' \
     $(grep -oE 'SUP_EXIT_[A-Z]+ = [0-9]+' "$sup/options.h" | grep -oE '[0-9]+$')
 for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd/main.c \
@@ -72,7 +72,7 @@ for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd/main.c \
 	ok $? "promises of $w: $p"
 done
 has icctl.1 11 "commands of icctl" '.It Cm @' \
-    $(grep -oE '^    \{"[a-z]+", "' "$sup/icctl/main.c" | cut -d '"' -f 2)
+    $(grep -oE '^COMMAND\([a-z]+' "$sup/icctl/command_rows.h" | cut -d '(' -f 2)
 has icctl.1 4 "exit statuses of icctl" '.It @' \
     $(grep -oE 'ICCTL_[A-Z_]+ = [0-9]+' "$sup/icctl/icctl.h" | grep -oE '[0-9]+$')
 has icctl.1 7 "codes of refusals" '@' $(grep -ohE 'control_fail\(c, "[a-z-]+"|client_refuse\(c, "[a-z]+"' \

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The commands of icctl.  icctl includes these rows, each time with a macro for
+ * those that it wants, and completions/generate.py makes the shells' completions
+ * of them.  In a usage, a word in lower case is typed as it is; one in upper case
+ * is a kind of thing, such as a FILE; "..." may be repeated.  A text that begins
+ * with "KEY:" lists what may stand for KEY.
+ */
+/* clang-format off */
+#ifndef COMMAND
+#define COMMAND(name, args, help, more)
+#endif
+#ifndef MCP_COMMAND
+#define MCP_COMMAND(name, args, usage, help)
+#endif
+#ifndef POLICY_TOOL
+#define POLICY_TOOL(name, args, min, max, help)
+#endif
+#ifndef POLICY_OPTION
+#define POLICY_OPTION(name, value, one, list, n)
+#endif
+
+/* `more` is printed by the command's own --help; NULL if it has none. */
+COMMAND(start, "[OPTIONS] [TASK | -- CMD...]",
+    "run an agent in a session, in the foreground", NULL)
+COMMAND(attach, "[SESSION]",
+    "show the agent's terminal here, and type into it",
+    "Ctrl-] d leaves again, and the session goes on; Ctrl-] shows what\n"
+    "else there is. SESSION is its directory or id; without it, the only\n"
+    "one that runs.")
+COMMAND(pending, "",
+    "list pending calls and requests",
+    "For each a short id, how long you have, what it would do, and every\n"
+    "path, URL and name that it touches.")
+COMMAND(show, "ID [--full]",
+    "show one pending call in full",
+    "ID is what `icctl pending` shows, or any beginning of it that is\n"
+    "no other's. Of long texts the middle is left out, but not with\n"
+    "--full.")
+COMMAND(approve, "ID [--digest HEX] [--for-session|--exact|--times N]",
+    "approve that call, once, or calls like it",
+    "ID is what `icctl pending` shows, in full. The call is printed, and\n"
+    "exactly that call happens, once; if what it refers to has changed\n"
+    "since then, it is refused. In scripts, --digest names the call by\n"
+    "the digest in `icctl pending --json`. --for-session lets those like\n"
+    "it through as well, until the session ends: which those are is\n"
+    "shown first. For calls without a path or URL, --exact allows\n"
+    "these arguments until the session ends, and --times N so many\n"
+    "calls of the tool, at most 20 within one hour.")
+COMMAND(revoke, "ID",
+    "end what an approval allowed beyond one call",
+    "ID is what `icctl status` shows.")
+COMMAND(deny, "ID [--because TEXT]",
+    "deny that call, and tell the agent why",
+    "ID is what `icctl pending` shows, in full. The agent is told TEXT,\n"
+    "of at most 500 characters.")
+COMMAND(watch, "",
+    "watch the session live; approve or deny with keys",
+    "On a terminal: a and then the first letter of its id approve the\n"
+    "call that is shown, s and that letter allow those like it until the\n"
+    "session ends, d denies it, n shows the next one, space the rest of\n"
+    "a long one, q leaves. Elsewhere, and with --json, what happens is\n"
+    "only printed.")
+COMMAND(trust, "[SERVER [TOOL]] [--yes]",
+    "inspect tools in quarantine, and allow them",
+    "Shows what each was and is, and asks. With --yes, which needs a\n"
+    "SERVER, nobody is asked.")
+COMMAND(status, "",
+    "show what runs, what is in force, and counts", NULL)
+COMMAND(stop, "",
+    "end the session",
+    "The agent is stopped; workspace and log are kept.")
+COMMAND(budget, "[set KEY VALUE|null]",
+    "show what the session costs; change its limits",
+    "KEY: maxTotalTokens, maxSteps, maxSessionSeconds or\n"
+    "maxEstimatedCostUsd; null takes its limit away. What is set holds\n"
+    "in this session alone: for others there is resourceBudget in\n"
+    "config.json.")
+COMMAND(metrics, "",
+    "budget and counts as Prometheus text", NULL)
+COMMAND(unlock, "",
+    "use a provider again after an alarm",
+    "It was locked because its credential came back in a response:\n"
+    "`icctl status` says which. Look into that first.")
+COMMAND(keys, "[reload PROVIDER [--file PATH] | forget PROVIDER]",
+    "show credentials and their use; load a new one",
+    "reload takes a new credential from where the last one came from\n"
+    "(your variable of that name, the file, the command), or from PATH;\n"
+    "forget removes logins that began in a session and were kept.\n"
+    "Keys are never shown. If the new one does not work, the old one\n"
+    "stays in use.")
+COMMAND(login, "[NAME]",
+    "show which keys and logins are there, and how to add one",
+    "NAME is a provider (anthropic, openai, chatgpt, google,\n"
+    "openrouter, bedrock, vertex, or one of your own) or a login\n"
+    "(claude-code, anthropic-cli, codex, gcloud). Nothing is asked for,\n"
+    "and nothing stored.")
+COMMAND(audit, "verify [--anchor FILE] [FILE]",
+    "check the log's chain",
+    "Without FILE: the log of the newest session, or of the one that\n"
+    "--session names. Its end is compared with what audit.anchor of\n"
+    "config.json was told, or with --anchor FILE; - reads the output of\n"
+    "journalctl -t icsupervisor -o cat.")
+COMMAND(close, "DIR",
+    "end the log of a session that was killed",
+    "Writes the closing record that nobody was left to write, gives the\n"
+    "reserved disk back and prints the log's last hash. DIR is a session's\n"
+    "directory or id. One that runs is refused; one that is closed stays\n"
+    "as it is.")
+COMMAND(mcp, "COMMAND ...",
+    "your own MCP servers: take them over from another program", NULL)
+COMMAND(policy, "TOOL ...",
+    "ask, check, test and compare policies", NULL)
+COMMAND(doctor, "",
+    "check this machine and your configuration",
+    "Tries what sessions need, then reads config.json, mcp-\n"
+    "servers.json, providers/, agents/ and prices.json as a session\n"
+    "would, and says what to do. Ends with 1 if something is missing or\n"
+    "wrong.")
+
+/* `icctl mcp`; `args` is for the list of commands, `usage` for their own. */
+MCP_COMMAND(annotate, "SERVER [OPTIONS]", "SERVER [--into DIR] [--yes]",
+    "propose what the arguments of its tools mean")
+MCP_COMMAND(import, "[OPTIONS] [FILE...]",
+    "[--dry-run] [--yes] [--no-start] [FILE...]",
+    "take servers over from another program")
+
+/* `icctl policy`, with the least and the most arguments of each. */
+POLICY_TOOL(eval, "< REQUESTS", 0, 0,
+    "one request a line, one decision a line")
+POLICY_TOOL(explain, "[SERVER TOOL ARGUMENTS]", 0, 3,
+    "why one call is decided so")
+POLICY_TOOL(check, "", 0, 0,
+    "what is wrong with the policy files")
+POLICY_TOOL(test, "FILE...", 1, POLICY_MAX_LIST,
+    "scenarios and what was expected of them")
+POLICY_TOOL(replay, "AUDIT...", 1, POLICY_MAX_LIST,
+    "recorded calls that would be decided otherwise")
+POLICY_TOOL(diff, "OLD NEW", 2, 2,
+    "what another policy changes")
+POLICY_TOOL(reload, "", 0, 0,
+    "puts other files in force in the running session")
+POLICY_TOOL(learn, "AUDIT...", 1, POLICY_MAX_LIST,
+    "rules that would have allowed what you approved")
+
+/* The options of all its tools: the value replaces `one`, or is added to `list`. */
+POLICY_OPTION("policy", "POLICY", &p->files[PROTO_RULES_POLICY], NULL, NULL)
+POLICY_OPTION("annotations", "FILE", &p->files[PROTO_RULES_ANNOTATIONS],
+    NULL, NULL)
+POLICY_OPTION("lists", "FILE", &p->files[PROTO_RULES_LISTS], NULL, NULL)
+POLICY_OPTION("sandbox", "DIR", &p->sandbox, NULL, NULL)
+POLICY_OPTION("protect", "PATH...", NULL, p->protect, &p->nprotect)
+POLICY_OPTION("trust", "SERVER...", NULL, p->trust, &p->ntrust)
+POLICY_OPTION("allow-domains", "SERVER...", NULL, p->domains, &p->ndomains)
+POLICY_OPTION("audit", "FILE...", NULL, p->audit, &p->naudit)
+POLICY_OPTION("into", "FILE", &p->into, NULL, NULL)
+/* clang-format on */
+
+#undef COMMAND
+#undef MCP_COMMAND
+#undef POLICY_TOOL
+#undef POLICY_OPTION

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The options of icsupervisor; a START row is one of `icctl start`, too.  Both
+ * programs include these rows, each time with a macro for those that they want,
+ * and icctl/completions/generate.py makes the shells' completions of them, which
+ * offer `value`: these words, or things of that kind.
+ */
+/* clang-format off */
+#ifndef OPTION
+#define OPTION(name, id, value, help)
+#endif
+#ifndef FLAG
+#define FLAG(name, id, help)
+#endif
+#ifndef START_OPTION
+#define START_OPTION(name, id, value, help)
+#endif
+#ifndef START_FLAG
+#define START_FLAG(name, id, help)
+#endif
+
+OPTION("session-dir", SESSION, "DIR", "the session's directory")
+START_OPTION("config", CONFIG, "FILE", "instead of config.json")
+START_OPTION("agent", AGENT, "AGENT", "which agent")
+START_OPTION("runtime", RUNTIME, "bwrap|none", "none: only the sockets")
+START_OPTION("workspace", WORKSPACE, "DIR", "what the agent works on")
+START_OPTION("escalations", ESCALATIONS, "ask|deny",
+    "whether anybody is there to ask")
+START_OPTION("allow-unsandboxed", UNSANDBOXED, "SERVER...",
+    "run this server without a sandbox")
+START_FLAG("allow-sockets", SOCKETS, "work where a program of the host listens")
+START_OPTION("require", REQUIRE, "all", "layers of confinement to insist on")
+FLAG("print-ready", READY, "one JSON line when the session is up")
+START_FLAG("quiet", QUIET, "no lines about the session")
+START_OPTION("libexecdir", LIBEXEC, "DIR", "take the workers from there")
+START_OPTION("policy", POLICY, "POLICY", "which policy decides")
+START_OPTION("profile", PROFILE, "NAME", "which profile chooses providers")
+START_OPTION("task", TASK, "TEXT", "what the agent is asked to do")
+FLAG("help", HELP, "list the options")
+FLAG("version", VERSION, "which version this is")
+/* clang-format on */
+
+#undef OPTION
+#undef FLAG
+#undef START_OPTION
+#undef START_FLAG
