@@ -22,7 +22,10 @@
 #define SERVER_DOOR "/run/ironcurtain/egress.sock"
 #define SERVER_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
 #define SERVER_PROXY "http://127.0.0.1:18080"
+#define SERVER_NODE "/opt/ironcurtain/lib/node-proxy.cjs"
 #define SERVER_ROOTS "/run/ironcurtain/ca-bundle.pem"
+
+static const char server_node_options[] = "--require " SERVER_NODE;
 
 /* Session file; only its own server sees it, at SERVER_DOOR. */
 static void
@@ -73,6 +76,26 @@ server_bind_roots(struct box *b)
 }
 
 /*
+ * Node uses the proxy only when it is told to, and up to 22.20 not at all: then
+ * the file docker/node/proxy.cjs makes it.
+ */
+static int
+server_bind_node(struct box *b, struct fault *fault)
+{
+	char *file = paths_join(sup.paths.datadir, "node-proxy.cjs");
+	int rv = 0;
+
+	if (file == NULL || access(file, R_OK) == -1)
+		rv = fault_errno(fault, "node-proxy.cjs");
+	else
+		box_bind_path(b, file, SERVER_NODE, false);
+	free(file);
+	box_setenv(b, "NODE_USE_ENV_PROXY", "1");
+	box_setenv(b, "NODE_OPTIONS", server_node_options);
+	return rv;
+}
+
+/*
  * What a program in a box with no interface but its own loopback needs to get
  * out: ic-bridge listens there for it.
  */
@@ -93,11 +116,29 @@ server_bind_door(unsigned i, struct box *b, struct fault *fault)
 		box_setenv(b, names[k], SERVER_PROXY);
 	box_setenv(b, "no_proxy", "");
 	box_setenv(b, "NO_PROXY", "");
-	/* Node's own fetch goes by these only when told to. */
-	box_setenv(b, "NODE_USE_ENV_PROXY", "1");
 	server_bind_roots(b);
 	close(fd);
-	return 0;
+	return server_bind_node(b, fault);
+}
+
+/* Set the variables of its entry. */
+static void
+server_setenv(const struct server *s, const struct server_def *d, struct box *b)
+{
+	char *eq, options[4096];
+
+	for (char **e = d->env; *e != NULL; e++) {
+		eq = strchr(*e, '=');
+		*eq = '\0';
+		if (s->def->egress != NULL && strcmp(*e, "NODE_OPTIONS") == 0) {
+			snprintf(options, sizeof(options), "%s %s",
+			    server_node_options, eq + 1);
+			box_setenv(b, *e, options);
+		} else {
+			box_setenv(b, *e, eq + 1);
+		}
+		*eq = '=';
+	}
 }
 
 /* It sets the limits inside, and is the way out of a server with network. */
@@ -139,7 +180,7 @@ server_spawn_box(const struct server *s, const struct server_def *d,
     struct spawned *out, struct fault *fault)
 {
 	struct box b;
-	char *eq, **argv;
+	char **argv;
 	int rv;
 
 	box_init(&b, s->program.ours ? FILTER_OURS : FILTER_SERVER,
@@ -160,12 +201,7 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 	box_setenv(&b, "HOME", "/tmp");
 	box_setenv(&b, "TMPDIR", "/tmp");
 	box_setenv(&b, "LANG", "C.UTF-8");
-	for (char **e = d->env; *e != NULL; e++) {
-		eq = strchr(*e, '=');
-		*eq = '\0';
-		box_setenv(&b, *e, eq + 1);
-		*eq = '=';
-	}
+	server_setenv(s, d, &b);
 	/* Programs read files of their directory (.env): not the agent's. */
 	box_args(&b, "--chdir",
 	    d->workspace && !gitbox_wants(d) ? "/workspace" : "/", NULL);
