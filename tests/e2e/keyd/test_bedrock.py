@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Amazon Bedrock: the agent signs with a sentinel, keyd signs anew with the
-real key.  The provider verifies every signature with code of its own; usage
-is read out of event streams; keys are renewed by their command; the secret
-key and the session token come back in no answer."""
+"""Amazon Bedrock: the agent signs with a placeholder key, keyd signs with the
+real one. The provider verifies every signature with its own code; usage is
+read from event streams; keys are renewed by their command; the secret key and
+the session token never appear in an answer."""
 import base64
 import json
 import os
@@ -42,7 +42,8 @@ def signed(p, n=None):
 
 
 def variables():
-    """Keys in the environment; every kind of request; the head, its parts."""
+    """Keys in the environment; every kind of request; the head and its parts.
+    """
     aws = c.Aws()
     with h.workdir() as work:
         p = c.provider(work, aws)
@@ -128,7 +129,7 @@ def head(r, aws, key):
 
 
 def refused():
-    """What is not the session's key, region, path or body."""
+    """A wrong key, region, path or body."""
     aws = c.Aws(session=False)
     with h.workdir() as work:
         p = c.provider(work, aws)
@@ -187,7 +188,7 @@ def refused():
                     "no tunnel leads to another region")
             m.close()
             t.equal(p.seen(), [], "the provider saw none of it")
-            # Filtered, then hashed and signed as it is sent.
+            # The filtered body is hashed and signed.
             status = s.model(host=c.RUNTIME, key=key)
             r = c.ask(status, key, INVOKE, c.claude(tools=[
                 {"type": "web_search_20250305", "name": "web_search"},
@@ -200,7 +201,8 @@ def refused():
 
 
 def forms():
-    """A credentials file, a Bedrock API key, a command that is run again."""
+    """A credentials file, a Bedrock API key, and a command that is run again.
+    """
     aws, bearer = c.Aws(session=False), "ABSK" + secrets.token_urlsafe(60)
     with h.workdir() as work:
         p = c.provider(work, aws, keys=[bearer])
@@ -234,7 +236,7 @@ def forms():
 
 
 def command():
-    """The command is run again before the end that it said."""
+    """The command is run again before the keys expire."""
     first, second = c.Aws(), c.Aws()
     with h.workdir() as work:
         p = c.provider(work, first, second)
@@ -253,7 +255,7 @@ def command():
                        config=c.bedrock(p, credential)) as s:
             key = key_of(s)
             m = s.model(host=c.RUNTIME, key=key)
-            # Of so short a life the last 10 seconds are not used.
+            # A lifetime as short as this ends 10 seconds early.
             r = c.ask(m, key, INVOKE, c.claude())
             t.equal(r.status, 200, "a request that had to wait for new keys")
             r = c.ask(m, key, INVOKE, c.claude())
@@ -286,8 +288,9 @@ def section(aws):
 
 
 def expired():
-    """AWS says that the session is over, before its end or with none said:
-    the file is read, or the command run, again, and the agent sees one 200."""
+    """AWS reports that the session token has expired, early or without an
+    announced time: the file is read, or the command run, again, and the agent
+    sees one 200."""
     for name in "file", "command":
         first, second = c.Aws(), c.Aws()
         with h.workdir() as work:
@@ -329,7 +332,7 @@ def expired():
 
 
 def over():
-    """The file holds nothing newer: the agent reads what AWS says."""
+    """The file has nothing newer: the agent gets AWS's error."""
     aws = c.Aws()
     with h.workdir() as work:
         p = c.provider(work, expired=[aws])
@@ -355,7 +358,7 @@ def over():
 
 
 def ask2(s, key, target, body):
-    """The same over HTTP/2, as AWS SDKs for JavaScript do."""
+    """The same over HTTP/2, like AWS SDKs for JavaScript."""
     m = h2.through(s.dir, c.RUNTIME)
     data = json.dumps(body).encode()
     r = m.wait(m.request([
@@ -369,8 +372,8 @@ def ask2(s, key, target, body):
 
 
 def budget():
-    """A budget that ends a stream says so in a last message of it; the next
-    request is refused as AWS would."""
+    """A budget that ends a stream says so in its last message; the next
+    request is refused in the form of AWS."""
     aws = c.Aws()
     talk = {"messages": [{"role": "user", "content": [{"text": "hi"}]}]}
     for name, target, body, key_of_limit, limit in (
@@ -421,7 +424,7 @@ def budget():
 
 
 def bad():
-    """Credentials that are none: the session says so and does not start."""
+    """Invalid credentials: the session reports them and does not start."""
     aws = c.Aws()
     with h.workdir() as work:
         p = c.provider(work, aws)
@@ -448,7 +451,7 @@ def bad():
 
 
 def reflected():
-    """Secret and token in an answer: cut, alarmed, locked."""
+    """Secret key or session token in an answer: cut, alarm, locked."""
     aws = c.Aws()
     for name, text in (("secret", aws.secret), ("token", aws.token)):
         for target in (INVOKE, STREAM):

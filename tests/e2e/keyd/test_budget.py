@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Money, through the real processes: what answers cost is summed up and
-shown; each limit refuses the next request, or call, in words that say what
-ran out; a stream that runs is cut; `icctl budget set` lets it go on."""
+"""Budgets, through the real processes: the cost of answers is added up and
+shown; each limit refuses the next request, or call, with a text that names the
+limit; a running stream is cut; `icctl budget set` lets it go on."""
 import json
 import os
 import socket
@@ -18,7 +18,7 @@ import harness as h  # noqa: E402
 
 t = h.Tap()
 ECHO = h.ECHO_TOOLS
-ONE = 120               # tokens of one answer of the stand-in
+ONE = 120  # tokens of one answer of the stand-in
 PRICES = {"models": [{"model": "test-model", "in": 1000, "out": 5000}]}
 COST = (100 * 1000 + 20 * 5000) / 1e6
 
@@ -89,7 +89,7 @@ def test_sums():
 
 
 def chat(s, **more):
-    """The events of a chat completion that streams."""
+    """The events of a streaming chat completion."""
     m = s.model("api.openai.com")
     r = m.request("POST", "/v1/chat/completions", m.key_headers("openai") +
                   [("Content-Type", "application/json")], json.dumps({
@@ -102,7 +102,7 @@ def chat(s, **more):
 
 
 def test_chat():
-    """Chat completions tell what they cost only when they are asked."""
+    """Chat completions report their usage only on request."""
     with h.workdir() as work:
         p = h.Provider(work, "--bodies")
         with h.Session(work, provider=p, config=limits()) as s:
@@ -235,7 +235,7 @@ def test_watch():
                     [h.program("icctl"), "--session", s.dir, "watch"],
                     env=s.env, stdin=subprocess.DEVNULL, stdout=f) as w:
                 try:
-                    # What it says first waits in its buffer until then.
+                    # Its first output waits in its buffer until then.
                     h.wait_for(lambda: s.model().message("hi").status == 200
                                and " tokens, " in text_of(out),
                                "no usage is shown", poll=0.5)
@@ -246,7 +246,7 @@ def test_watch():
 
 
 def stream(s, p, after=None):
-    """What of a slow stream arrives, and how it ends."""
+    """The part of a slow stream that arrives, and how it ends."""
     m = s.model()
     m.sock.settimeout(30)
     body = json.dumps({"model": "test-model", "stream": True, "max_tokens": 5,
@@ -290,7 +290,7 @@ def test_cut():
 
 
 def test_cached():
-    """Tokens read from a cache count by their price, in full where the
+    """Tokens read from a cache have their own price, or the full one if the
     price file names none."""
     for prices, tokens in ((
             {"models": [{"model": "test-model", "in": 1000, "out": 5000,
@@ -309,7 +309,7 @@ def test_cached():
 
 
 def test_waiting():
-    """The session's time stands still while a call is pending."""
+    """The session's time does not run while a call is pending."""
     rule = h.rule("ask", "escalate", "A person decides.", server=["echo"])
     with h.workdir() as work:
         p = h.Provider(work)

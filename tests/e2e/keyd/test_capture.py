@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A login that the agent begins itself inside the box: by a copied code, by a
-device code, by Codex's own device flow.  The real tokens are kept where later
-sessions find them and reach nothing of the box; the box has sentinels."""
+"""A login that the agent itself begins in the sandbox: by a copied code, by a
+device code, by Codex's own device flow. The real tokens are kept where later
+sessions find them, and never reach the sandbox, which gets placeholders."""
 import json
 import os
 import stat
@@ -29,7 +29,7 @@ def session(work, server, provider="anthropic", login="claude-code",
     config = server.config(provider, login)
     config.update(kw.pop("config", {}))
     s = h.Session(os.path.join(work, name), config=config, env=ENV, **kw)
-    s.home = os.path.join(work, "home")     # one user, several sessions
+    s.home = os.path.join(work, "home")  # one user, several sessions
     os.makedirs(s.home, mode=0o700, exist_ok=True)
     s.write("config.json", config)
     s.write("mcp-servers.json", {})
@@ -47,13 +47,14 @@ def send(s, key, host="api.anthropic.com", path="/v1/messages"):
 
 
 def leaks(s, server):
-    """Files of session and workspace that hold a real token."""
+    """Files of session and workspace that contain a real token."""
     return [f for token in server.issued() for d in (s.dir, s.workspace)
             for f in files_have(d, token.encode())]
 
 
 def holders(s, server):
-    """Processes of the session that hold one, but keyd; as root only."""
+    """Processes of the session with a real token, except keyd; only as root.
+    """
     every = {**s.workers(), "icsupervisor": [s.pid]}
     t.ok(len(every) > 5, "processes are searched", every)
     return sorted({name for name, pids in every.items() if name != "keyd"
@@ -149,7 +150,7 @@ def test_code(work, server):
 
 
 def refused(s, server, key):
-    """Requests that do not pass, and that nobody is asked about."""
+    """Requests that are refused without asking anybody."""
     before = len(server.seen("login"))
     host, path = "platform.claude.com", "/v1/oauth/token"
     base = {"grant_type": "authorization_code", "code": "c",
@@ -192,7 +193,7 @@ def refused(s, server, key):
 
 
 def refresh(s, server, key):
-    """Within the box: keyd's own renewal answers."""
+    """In the sandbox: keyd answers from its own renewal."""
     host, path = "platform.claude.com", "/v1/oauth/token"
     fields = {"grant_type": "refresh_token", "refresh_token": key,
               "client_id": CLAUDE, "scope": "user:inference"}
@@ -319,7 +320,8 @@ def test_answers(work, server):
 
 
 def asked(s, login):
-    """A login that waits for its user: its thread, its answer, its hold."""
+    """A login that waits for its user: its thread, its answer, its pending
+    call."""
     answers = []
     asker = threading.Thread(target=lambda: answers.append(login()),
                              daemon=True)
@@ -328,7 +330,7 @@ def asked(s, login):
 
 
 def replaced(s, server):
-    """A login in place of one that works: its user is asked, with the
+    """A login that would replace a working one: the user is asked, with the
     account's name; until then the old one stays."""
     path = "anthropic-claude-code.json"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """Credentials in a running session: listed without their values, replaced
-without its end, chosen by a profile, taken from the secret service."""
+without ending it, chosen by a profile, taken from the secret service."""
 import json
 import os
 import re
@@ -47,7 +47,7 @@ def leaks(s, values):
 
 
 def variable(s, p, new):
-    """A key from a variable: icctl's own takes its place."""
+    """A key from a variable: icctl's own variable replaces it."""
     env = dict(s.env)
     del s.env["OPENAI_API_KEY"]
     r = s.icctl("keys", "reload", "openai")
@@ -68,7 +68,7 @@ def variable(s, p, new):
              if n.lower() == "authorization"], ["Bearer " + new],
             "with the new key")
     s.env.update(env)
-    # What else may come along is not taken for a key.
+    # Another descriptor is not taken for a key.
     for name, flags in (("a file", os.O_RDONLY), ("a pipe to write", None)):
         r, w = os.pipe() if flags is None else (os.open(s.home, flags), -1)
         reply = by_hand(s, {"op": "keys-reload", "id": "openai"},
@@ -78,7 +78,7 @@ def variable(s, p, new):
         for fd in (r, w):
             if fd != -1:
                 os.close(fd)
-    # One that no request takes is closed: its pipe ends.
+    # A descriptor that no request takes is closed: its pipe ends.
     r, w = os.pipe()
     t.ok(by_hand(s, {"op": "ping"}, [w, w, w])["ok"], "nor kept")
     os.close(w)
@@ -204,7 +204,7 @@ def test_profiles():
         server.end()
 
 
-# What a vendor's program is told by a variable about where its login is.
+# Variables with which the user moves a vendor's login.
 MOVED = [("claude-code", "CLAUDE_CONFIG_DIR", ""),
          ("codex", "CODEX_HOME", ""),
          ("anthropic-cli", "ANTHROPIC_CONFIG_DIR", "credentials"),
@@ -295,7 +295,7 @@ def test_login():
 
 
 def test_refused():
-    """Why a provider fails is said, once for each reason, and kept."""
+    """The reason why a provider fails is reported once, and kept."""
     with h.workdir() as work, t.case("refused"):
         p = h.Provider(work)
         s = h.Session(work, provider=p, env={"ANTHROPIC_API_KEY": key()})

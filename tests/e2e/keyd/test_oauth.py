@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Logins of vendors' programs: used, renewed in time and after a 401, by two
-sessions and another program at once, never with a refresh token that was
-spent; and what happens when that is not possible."""
+"""Logins of vendors' programs: used, and renewed in time and after a 401, by
+two sessions and another program at once, never with a spent refresh token; and
+failures of the renewal."""
 import fcntl
 import json
 import os
@@ -127,7 +127,8 @@ def is_locked(path):
 
 
 def test_lock():
-    """Sessions exclude each other by a file: NFS locks no directory."""
+    """Sessions exclude each other by locking a file: NFS cannot lock a
+    directory."""
     with h.workdir() as work, t.case("lock"):
         pair = tokens()
         login = Login(work, pair, seconds=200)
@@ -238,7 +239,7 @@ def test_failures():
             t.equal(login.pair(), pair, "the file is untouched")
             e = h.wait_for(lambda: s.events("credential"), "no record")[-1]
             t.equal(e["detail"]["what"], "failed", "recorded")
-            # a 200 that is none: nothing of it is used
+            # a malformed 200: nothing of it is used
             server.order("/set?status=200&raw=" + urllib.parse.quote(
                 '{"access_token":"a1","access_token":"b2"}'))
             h.wait_for(lambda: send(s).status == 502 and
@@ -277,7 +278,7 @@ def test_failures():
 
 
 def rounds(work, n):
-    """n expiries; two sessions and another program use the file at once."""
+    """`n` expirations, while two sessions and another program use the file."""
     pair = tokens()
     login = Login(work, pair)
     server = TokenServer(work, seeds=[pair])

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Google Vertex: Claude and Gemini at one project and region; tokens out of a
-variable, from a command that is run again after a 401, and of gcloud's
-application-default login, for which keyd gets them; its refresh token and its
-program's secret come back in no answer."""
+"""Google Vertex: Claude and Gemini in one project and region; tokens from a
+variable, from a command that is run again after a 401, and from gcloud's
+application-default login, with which keyd requests them; the login's refresh
+token and client secret never appear in an answer."""
 import json
 import os
 import secrets
@@ -114,8 +114,8 @@ def variable():
 
 
 def command():
-    """A token that is over: the command is asked once, the request sent
-    again; a second 401 is the agent's to see."""
+    """An expired token: the command is run once and the request sent again;
+    the agent gets a second 401."""
     old, new = token(), token()
     with h.workdir() as work:
         p = h.Provider(work, "--key", new, "--bodies")

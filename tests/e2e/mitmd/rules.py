@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: ISC
-"""What a request to a provider must come to: refused by us with exactly one
-status, code and text, or at the provider with exactly one head and body.
-Names here are the rule book's; nothing is taken from the product's code.
+"""The expected result of a request to a provider: refused by mitmd with
+exactly one status, code and text, or received by the provider with exactly one
+head and body. The rows of the rule book are numbered; nothing is taken from
+the product's code.
 
-KEY in bytes that an agent sends stands for the session's sentinel key of the
-host; REAL in what the provider gets for the real one, HOSTPORT for where it
-listens."""
+In bytes that an agent sends, KEY is replaced by the session's placeholder key
+for the host. In what the provider receives, REAL is the real key and HOSTPORT
+the provider's address."""
 import collections
 
 FORM = ("The request is not well-formed HTTP as this proxy takes it: one Host, "
@@ -13,7 +14,7 @@ FORM = ("The request is not well-formed HTTP as this proxy takes it: one Host, "
         "Correct the request. Do not retry.")
 SIZE = ("The headers are too large, or one of them holds bytes that may not be "
         "forwarded. Do not retry.")
-# code: status, text, and whether what is wrong or allowed follows
+# code: status, text, and whether the mistake or a list follows
 CODES = {
     "malformed": (400, FORM, "why"),
     "headers": (431, SIZE, "why"),
@@ -60,12 +61,12 @@ PHRASES = {400: "Bad Request", 403: "Forbidden", 405: "Method Not Allowed",
            413: "Content Too Large", 415: "Unsupported Media Type",
            417: "Expectation Failed", 426: "Upgrade Required",
            431: "Request Header Fields Too Large", 502: "Bad Gateway"}
-# Refused before it is known where the next request begins.
+# Refused before the end of the request is known.
 ENDS = {"malformed", "headers", "expect", "upgrade"}
 
-# "row" is the rule book's; host: whom it is sent to; data: what is sent, or
-# (that, N): the first N bytes in a TLS record of their own, 0: each byte;
-# want: Refused or Sent, or a list, one a request.
+# `row` of the rule book; `host` of the provider; `data` to send, or (data, N):
+# the first N bytes in a separate TLS record, 0: each byte in one; `want`:
+# Refused or Sent, or a list of them, one for each request.
 Case = collections.namedtuple("Case", "row name host data want")
 Refused = collections.namedtuple("Refused", "code why")
 Sent = collections.namedtuple("Sent", "head body")
@@ -86,13 +87,13 @@ POSTS = {A: (MESSAGES, TURN), O: (RESPONSES, INPUT)}
 CRED = {A: b"x-api-key: REAL\r\n", O: b"authorization: Bearer REAL\r\n"}
 
 
-# Of a sentinel: what stands before its 32 letters is the provider's.
+# Length of a placeholder key: the provider's prefix and 32 letters.
 SIZES = {A: len("sk-ant-api03-ironcurtain-") + 32,
          O: len("sk-ironcurtain-") + 32}
 
 
 def size(body, host):
-    """With sentinels for each KEY."""
+    """The length with placeholder keys in place of each KEY."""
     return len(body) + body.count(b"KEY") * (SIZES[host] - 3)
 
 
@@ -101,7 +102,7 @@ def no(code, why=None):
 
 
 def sent(line, host=A, headers=(), body=b"", cred=None):
-    """The head as keyd must write it; headers: (name, value) in order."""
+    """The head that keyd must write; headers: (name, value) in order."""
     head = line.rstrip(b"\r\n") + b"\r\nhost: HOSTPORT\r\n" + (
         cred or CRED[host]) + b"accept-encoding: identity\r\n"
     if body or line.startswith(b"POST"):
@@ -112,13 +113,13 @@ def sent(line, host=A, headers=(), body=b"", cred=None):
 
 
 def get(extra=b"", host=A, line=None, key=None):
-    """A good GET with more header lines."""
+    """A valid GET with more header lines."""
     return (line or GETS[host]) + HOST[host] + (
         KEY[host] if key is None else key) + extra + b"\r\n"
 
 
 def post(extra=b"", host=A, line=None, body=None, key=None, kind=JSON):
-    """A good POST with more header lines before its length."""
+    """A valid POST with more header lines before its length."""
     default, text = POSTS[host]
     body = text if body is None else body
     return (line or default) + HOST[host] + (
@@ -127,12 +128,12 @@ def post(extra=b"", host=A, line=None, body=None, key=None, kind=JSON):
 
 
 def got(extra=(), host=A, line=None):
-    """What the provider gets of get()."""
+    """The provider's view of get()."""
     return sent(line or GETS[host], host, extra)
 
 
 def posted(extra=(), host=A, line=None, body=None):
-    """What the provider gets of post()."""
+    """The provider's view of post()."""
     default, text = POSTS[host]
     return sent(line or default, host,
                 [(b"content-type", b"application/json"), *extra],
@@ -140,6 +141,6 @@ def posted(extra=(), host=A, line=None, body=None):
 
 
 def headers_of(lines):
-    """[(name, value)] of header lines, in lower case, as they are passed."""
+    """[(name, value)] of header lines, in lower case, as passed on."""
     return [(n.lower(), v.strip(b" \t")) for n, _, v in (
         line.partition(b":") for line in lines.split(b"\r\n") if line)]

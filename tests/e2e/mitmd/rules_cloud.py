@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: ISC
-"""Rows 8, 10, 11, 16, 17 for Bedrock and Vertex, whose paths have alphabets of
-their own, and of which one is signed.  KEY stands for the session's sentinel,
-SIGN for a signature by it.  (row, provider, method, target, headers, want);
-want: a code of rules.CODES with what is said besides, or None: it goes on as
-it is."""
+"""Rows 8, 10, 11, 16, 17 for Bedrock and Vertex, whose paths have their own
+alphabets, and of which Bedrock's requests are signed. KEY is the session's
+placeholder key, SIGN a signature with it. Each row: (row, provider, method,
+target, headers, want), where want is a code of rules.CODES with the additional
+text, or None if the request passes unchanged."""
 from cloud_helper import ARN, MODEL, PROJECT, REGION, VPATH
 
 BEDROCK_PATH = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""Row 7: what may stand in a CONNECT, and what it is answered."""
+"""Row 7: CONNECT requests and their answers."""
 from rules import FORM
 
 LIST = ("Allowed: api.anthropic.com:443, platform.claude.com:443, "
@@ -51,7 +51,7 @@ def why(text):
 
 
 def cases():
-    """(name, bytes, status, text)"""
+    """[(name, bytes, status, text)]"""
     out = [(f"{t[:60]!r}", connect(t), 403, OFF) for t in TARGETS]
     for t, text in ((b"\xe2\x80\x8b" + NAME + b":443",
                      "non-ASCII byte in target"),

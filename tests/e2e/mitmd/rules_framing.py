@@ -11,7 +11,7 @@ NAME = "bad character in header name"
 
 
 def framed(lines, host=A, body=b"{}"):
-    """A POST whose framing is these lines."""
+    """A POST with these lines for its framing."""
     return POSTS[host][0] + HOST[host] + KEY[host] + JSON + lines + \
         b"\r\n" + body
 
@@ -121,7 +121,7 @@ def codings():
 
 
 def heads():
-    """Lines that are none, versions, ends of lines."""
+    """Malformed lines, versions, ends of lines."""
     full = HELLO + HOST[A] + KEY[A]
     version = "HTTP version is not 1.1"
     missing = "no HTTP version after the target"
@@ -251,7 +251,7 @@ def chunks():
 
 
 def bodies():
-    """Bodies where none are, and bytes behind a request."""
+    """Bodies of requests that have none, and bytes after a request."""
     none = no("malformed", "body on a method that has none")
     out = []
     for lines, body in ((b"Content-Length: 2\r\n", b"{}"),

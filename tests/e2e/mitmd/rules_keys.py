@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""Rows 12, 16 to 19, 28, 29: which headers pass, and which keys."""
+"""Rows 12, 16 to 19, 28, 29: the headers and the keys that pass."""
 import gzip
 
 from rules import (A, GETS, KEY, O, POSTS, Case, get, got, no, post, posted,
@@ -9,7 +9,7 @@ NON_ASCII = ("a header that is forwarded is too long, or holds more than "
              "printable ASCII")
 
 
-# ---- row 12 and 28: what is dropped, what passes --------------------------
+# ---- rows 12 and 28: headers that are dropped or pass ---------------------
 DROPPED = [
     b"X-HTTP-Method: DELETE", b"X-HTTP-Method-Override: DELETE",
     b"X-Method-Override: PUT", b"X-Original-URL: /v1/files",
@@ -42,7 +42,7 @@ COOKIES = [
     b"Cookie: sk-ant-api03-x", b"Cookie: a=\"b\"", b"Cookie: a",
     b"Cookie: a=b\r\nCookie: c=d",
 ]
-# Names that are on the list: value as it is given, as it arrives.
+# Names on the list: the value as sent, and as received.
 PASSED = {
     A: [(b"accept", b"*/*"), (b"accept-language", b"en"),
         (b"anthropic-version", b"2023-06-01"), (b"anthropic-beta", b"a,b"),
@@ -142,7 +142,7 @@ def misplaced():
              no("no-key")),
     ]
     for host in (A, O):
-        # No substring is replaced anywhere: it arrives as it was.
+        # No substring is replaced anywhere: the header arrives unchanged.
         for where in (b"user-agent", b"accept", b"x-stainless-x"):
             out.append(Case(16, f"in {where!r}", host, get(
                 where + b": KEY\r\n", host), got([(where, b"KEY")], host)))
@@ -157,7 +157,7 @@ def misplaced():
     return out
 
 
-# ---- row 17, 18, 19: other keys, none, another provider's ----------------
+# ---- rows 17, 18, 19: wrong keys, no key, another provider's key ----------
 WRONG = [
     b"", b"x", b"KE", b"KEYx", b"xKEY", b"KEY,KEY", b"KEY KEY", b"KEY;",
     b"\"KEY\"", b"'KEY'", b"Bearer KEY KEY", b"key", b"%4bEY", b"KEY=",
@@ -211,7 +211,7 @@ def keys():
     return out
 
 
-# ---- row 29: nothing of a request in the answer --------------------------
+# ---- row 29: an answer repeats nothing of the request ---------------------
 def injection():
     out = []
     for text in (b"MARK", b"MARK<script>", b"MARK\"}", b"MARK'--", b"MARK,x",

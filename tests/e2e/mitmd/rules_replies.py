@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""Rows 1, 4, 14, 15, 21, 28 of what a provider may answer: the answer as the
-agent gets it, or 502, or cut."""
+"""Rows 1, 4, 14, 15, 21, 28 for a provider's answers: the answer as the agent
+gets it, or 502, or cut."""
 import collections
 
 from rules import no
@@ -191,7 +191,7 @@ def malformed():
 
 
 def reuse():
-    """Whatever the connection did, the next request has its own answer."""
+    """Whatever the connection did, the next request gets its own answer."""
     good = OK + JSON + b"Content-Length: 9\r\n\r\n" + BODY
     evil = OK + JSON + b"Content-Length: 4\r\n\r\nevil"
     out = []
@@ -225,7 +225,7 @@ def reuse():
 
 
 def split():
-    """Any cut of a good answer is the same answer (row 3)."""
+    """A good answer is the same however it is split (row 3)."""
     good = OK + JSON + b"request-id: r\r\nContent-Length: 9\r\n\r\n" + BODY
     lines = b"content-type: application/json\r\nrequest-id: r\r\n"
     out = [Case(3, f"cut at {i}", raw(good[:i], good[i:], close=False),

@@ -56,7 +56,7 @@ def methods():
     return out
 
 
-# ---- row 6 and 8: the host -----------------------------------------------
+# ---- rows 6 and 8: the host ----------------------------------------------
 def hosts():
     other = no("malformed", "Host is not the host of this connection")
     out = []

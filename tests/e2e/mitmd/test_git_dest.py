@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """A git server as a destination, with git itself as the client: it clones
-without a token, what it pushes waits for a person, and nothing else of the
-server is reached."""
+without a token, its pushes wait for a person, and nothing else on the server
+can be reached."""
 import json
 import os
 import subprocess
@@ -59,7 +59,7 @@ def plain(*args, check=True):
 
 
 class Client:
-    """git as an agent's container has it: a proxy, a CA, no token."""
+    """git as in an agent's sandbox: with a proxy and a CA, without a token."""
 
     def __init__(self, s, work):
         self.bridge = Bridge(s.ready["sockets"]["mitm"])
@@ -108,7 +108,7 @@ def session(work, g, **settings):
 
 
 def seed(g):
-    """Something to clone."""
+    """Make a repository to clone."""
     path = os.path.join(g.dir, "seed")
     plain("init", "-q", "-b", "main", path)
     with open(os.path.join(path, "README"), "w", encoding="ascii") as f:
@@ -192,7 +192,7 @@ def test_push(s, g, git, first):
 
 
 def denied(s, git, version):
-    """git's own way to say it, over both protocols."""
+    """git reports the denial in its own way, over both protocols."""
     git.here("config", "http.version", version)
     push = Push(git, "origin", "main")
     held = approve(s, push, version, check=False)
@@ -222,8 +222,7 @@ def test_deny(s, g, git, main):
 
 
 def test_large(s, g, git):
-    """More than http.postBuffer: git asks first whether it may, then sends
-    chunks."""
+    """More than http.postBuffer: git sends a probe first, then chunks."""
     new = git.commit("large", os.urandom(3 << 20))
     before = len(g.seen())
     push = Push(git, "origin", "main")
@@ -243,7 +242,7 @@ def test_large(s, g, git):
 
 
 def test_gzip(s, g, git):
-    """A negotiation with many haves goes gzip'ed."""
+    """git compresses a negotiation with many haves with gzip."""
     for i in range(40):
         git.here("commit", "-q", "--allow-empty", "-m", str(i))
     seeds = os.path.join(g.dir, "seed")

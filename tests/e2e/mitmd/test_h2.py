@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""HTTP/2 through the real processes: the same rules and the same refusals as
-over HTTP/1.1, frames that are wrong, too many or too slow, windows both ways;
-then curl and h2load. IC_H2LOAD gives the number of requests of the latter."""
+"""HTTP/2 through the real processes: the same rules and refusals as over
+HTTP/1.1; frames that are wrong, too many or too slow; windows in both
+directions; then curl and h2load. IC_H2LOAD sets h2load's number of requests.
+"""
 import json
 import os
 import re
@@ -26,7 +27,7 @@ CALM = h2.ENHANCE_YOUR_CALM
 
 
 class Agent:
-    """Connections to the session's proxy, and its key."""
+    """Connections to the session's proxy, and the placeholder key."""
 
     def __init__(self, s):
         m = s.model(connect=False)
@@ -97,7 +98,7 @@ def test_requests(a, p):
 
 
 def rows(a):
-    """name, status, code, fields, body, end"""
+    """[(name, status, code, fields, body, end)]"""
     f = a.fields
 
     def pseudo(**kw):
@@ -236,7 +237,7 @@ def test_rows(a, s, p):
     c.close()
     h.wait_for(lambda: len(s.events("refused")) >= denied + n,
                "a refusal is not in the log")
-    # A length that is not kept to is seen when its head is on its way.
+    # A wrong length is noticed only after the head was sent on.
     t.ok(len(p.seen()) - before <= 3, "none of them reached the provider",
          len(p.seen()) - before)
     t.ok(all(r.get("complete", True) is not True or r["bodyBytes"] in
@@ -244,7 +245,7 @@ def test_rows(a, s, p):
 
 
 def frames(a):
-    """name, GOAWAY's code, bytes"""
+    """[(name, code of GOAWAY, bytes)]"""
     pack = h2.Connection.pack
     head = pack(h2.HEADERS, 5, 1, h2.encode(a.fields("GET", "/api/hello")))
     block = h2.encode(a.fields())
@@ -326,7 +327,7 @@ def test_frames(a, s, p):
 
 
 def test_reset(a):
-    """A malformed request is answered; its stream, if it is open, reset."""
+    """A malformed request is answered; its stream, if open, is reset."""
     c = a()
     s = c.request(a.fields(path="/v1%2fmessages"), end=False)
     while c.answers[s].reset is None:
@@ -378,7 +379,8 @@ def test_streams(a, p):
 
 
 def test_windows(a, p):
-    """What is not taken is not read on, either way."""
+    """Data is read no faster than the other side takes it, in both directions.
+    """
     c = a(settings=[(4, 100)])
     c.auto = False
     s = c.request(a.fields(), json.dumps(

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """Model requests through the real processes to a recording provider: the key
-is swapped, what must not pass does not, a key that comes back cuts the
-stream, and connections are used again only by the rule."""
+is replaced, forbidden headers do not pass, a key that comes back cuts the
+stream, and connections are reused only by the rule."""
 import json
 import os
 import sys
@@ -199,7 +199,8 @@ def test_reuse(s, p):
 
 
 def test_other_providers():
-    """A provider is a file: more of them, with keys and routes of their own."""
+    """A provider is just a file: more providers, with their own keys and
+    routes."""
     keys = {"GEMINI_API_KEY": "AIzaSy-real-0123456789abcdef",
             "OPENROUTER_API_KEY": "sk-or-v1-real-0123456789abcdef",
             "GATEWAY_API_KEY": "any-key-of-the-gateway-0123456789"}
@@ -237,7 +238,7 @@ def test_other_providers():
 
 
 def test_platform():
-    """The claude platform's one path, which takes no key."""
+    """The Claude platform's one path, which takes no key."""
     with h.workdir() as work, t.case("claude platform"):
         p = h.Provider(work, "--bodies")
         up = {n: p.url for n in ("api.anthropic.com", "platform.claude.com")}

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""What we send to a provider means the same to everybody: the requests of the
-rule book's table, as the recording provider got them, are replayed byte for
-byte to nginx, haproxy, apache2 and node, with one more behind each.  All of
-them must find two requests and the same method, path, headers and body.
+"""Requests to a provider mean the same to every parser: the requests of the
+rule book's table, as the recording provider received them, are replayed byte
+for byte to nginx, haproxy, apache2 and node, each followed by another request.
+All of them must find two requests and the same method, path, headers and body.
 
-The first three are asked what they read by what they pass on to a server of
-Python's."""
+The result of the first three is what they pass on to a server in Python."""
 import base64
 import contextlib
 import hashlib
@@ -31,7 +30,7 @@ from agent_model import Model  # noqa: E402
 
 t = table.t
 PROBE = b"GET /end HTTP/1.1\r\nHost: end\r\nConnection: close\r\n\r\n"
-# Of one hop, or added by proxies by their own right.
+# Hop-by-hop headers, and those that proxies add.
 HOPS = {"connection", "host", "x-forwarded-for", "x-forwarded-host",
         "x-forwarded-server", "keep-alive", "via", "content-length",
         "transfer-encoding", "cache-control", "max-forwards"}
@@ -106,7 +105,7 @@ MODULES = "/usr/lib/apache2/modules"
 
 
 class Echo(http.server.BaseHTTPRequestHandler):
-    """Python's own reading of a request, told back."""
+    """Reports Python's own reading of a request."""
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_):
@@ -135,11 +134,11 @@ class Echo(http.server.BaseHTTPRequestHandler):
 
 class Backend(http.server.ThreadingHTTPServer):
     def handle_error(self, *_):
-        pass        # a proxy that resets a connection
+        pass  # a proxy that resets a connection
 
 
 class Server:
-    """One of them, in a directory of its own; where: path or port."""
+    """One of the servers, in its own directory; `where`: path or port."""
 
     def __init__(self, name, work, port):
         self.dir = os.path.join(work, name)
@@ -191,7 +190,7 @@ def program(name):
 
 
 def emitted():
-    """[(head, body)]: what the provider got of the table's good requests."""
+    """[(head, body)]: the table's valid requests as the provider got them."""
     with h.workdir() as work:
         b = table.Bench(work, options=["--bodies"])
         cases = table.table_cases()
@@ -210,7 +209,8 @@ def emitted():
 
 
 def means(head, body):
-    """What the bytes say by RFC 9112, by a reading of our own: plain split."""
+    """The meaning of the bytes by RFC 9112, by a simple reading with split().
+    """
     lines = head.decode("ascii").split("\r\n")
     method, target, _ = lines[0].split(" ")
     headers = [line.split(": ", 1) for line in lines[1:] if line]
@@ -225,7 +225,7 @@ def ends(headers):
 
 
 def replay(server, head, body):
-    """None, or what one server makes else of it."""
+    """None, or the difference in one server's reading."""
     m = server.connect()
     try:
         m.send_raw(head + body + PROBE)
@@ -264,7 +264,7 @@ def main():
             t.ok(not bad, f"{name} reads all of them as they are meant",
                  f"{len(bad)} differ\n" + "\n".join(
                      f"{x!r}\n{why}" for x, why in bad[:5]))
-            # It is no test if anything would do.
+            # The test must notice a difference.
             odd = b"GET /x HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\n"
             t.ok(replay(server, odd, b"ab"), f"{name}: a body that is too "
                  "short is told from a whole one")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """A provider that sends the credential back, in any of its forms, anywhere in
-its answer, cut anywhere into TLS records: the answer ends there, an alarm is
-in the log, the provider is locked until the user unlocks it.  What only looks
-like it passes.  (20,000 such answers: tests/unit/keyd/test_reflect.c.)"""
+its answer, split anywhere into TLS records: the answer ends there, an alarm is
+in the log, and the provider is locked until the user unlocks it. Look-alikes
+pass. (20,000 such answers: tests/unit/keyd/test_reflect.c.)"""
 import base64
 import json
 import os
@@ -28,7 +28,7 @@ LOCKED = ("This provider cannot be used now. Do not retry. this provider is "
 
 
 def forms(key):
-    """name -> the key as it may be written."""
+    """name -> a form of the key."""
     raw = key.encode()
     found = {"raw": raw, "hex": raw.hex().encode(),
              "HEX": raw.hex().upper().encode()}
@@ -61,7 +61,7 @@ def chunks(r, body):
 
 
 def answer(r, form, where):
-    """A reply that holds it there, in records cut at will."""
+    """A reply with the form at this place, in records of random sizes."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
     body = b'data: {"text":"' + b"word " * r.randrange(60)
     if where == "body":
@@ -101,7 +101,7 @@ def one(b, number, form):
     status, got, _ = ask(b, number)
     if status not in (None, 502):
         return f"it is answered: {status} {got!r}"
-    # The prefix, which is no secret, and seven characters, however coded.
+    # The prefix, which is not secret, and seven characters, however coded.
     n = 21 * -(-len(form) // len(h.ANTHROPIC_KEY))
     if any(form[k:k + n] in got for k in range(len(form) - n + 1)):
         return f"it got out: {got!r}"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The rule book of the key path (security.md 1.5) as a table, against the
-programs as they are shipped: what must be refused is answered with exactly
-its status, code and text, and none of it reaches the provider; what the
-provider gets is, byte for byte, the head and body that the table gives.
+"""The rule book of requests with keys, as a table, against the programs as
+they are shipped: a request to be refused is answered with exactly its status,
+code and text, and none of it reaches the provider; the provider receives, byte
+for byte, the head and body in the table.
 
     test_rules.py [table|replies|generated [COUNT [SEED]]]..."""
 import base64
@@ -40,7 +40,7 @@ ANSWER = b'{"from":"the provider"}'
 
 
 class Bench:
-    """A session, its recording provider, and what that must have got."""
+    """A session, its recording provider, and the requests expected there."""
 
     def __init__(self, work, replies=(), options=()):
         path = os.path.join(work, "replies.json")
@@ -56,7 +56,7 @@ class Bench:
         self.expected = []      # (host, head, body hash) in order
         got = {k: len(v) for k, v in self.keys.items()}
         assert got == rules.SIZES, got
-        self.open = {}          # host -> a connection that goes on
+        self.open = {}  # host -> a kept connection
 
     def fill(self, host, data):
         other = rules.O if host == rules.A else rules.A
@@ -64,7 +64,7 @@ class Bench:
             b"REAL", REALS[host].encode()).replace(b"KEY", self.keys[host])
 
     def expect(self, host, want):
-        """The request that the provider must have got next."""
+        """Add to the requests that the provider must receive."""
         head, mark, rest = want.head.partition(b"accept-encoding: ")
         head = head.replace(b"REAL", REALS[host].encode()).replace(
             b"HOSTPORT", b"127.0.0.1:%d" % self.provider.port)
@@ -98,7 +98,7 @@ AWS = {403: "AccessDeniedException", 404: "ResourceNotFoundException"}
 
 
 def shape(r, code):
-    """(its message, None), or (None, in what way it is no error of ours)."""
+    """(message, None), or (None, the difference from a refusal)."""
     error = json.loads(r.body)
     if set(error) != {"type", "error"} or error["type"] != "error" or \
             set(error["error"]) != {"type", "code", "message"} or \
@@ -109,7 +109,7 @@ def shape(r, code):
 
 
 def aws_shape(r):
-    """The same of an answer for clients of AWS."""
+    """The same for an answer to clients of AWS."""
     error = json.loads(r.body)
     if set(error) != {"message"} or r.header("x-amzn-errortype") != \
             AWS.get(r.status, "ValidationException"):
@@ -118,7 +118,7 @@ def aws_shape(r):
 
 
 def refusal(r, want, aws=False):
-    """None, or in what way the answer is not this refusal."""
+    """None, or the difference between the answer and this refusal."""
     status, text, more = rules.CODES[want.code]
     names = [n for n, _ in r.headers]
     head = ["Content-Type", "Content-Length"] + (
@@ -152,7 +152,7 @@ def refusal(r, want, aws=False):
 
 
 def any_refusal(r, status):
-    """A refusal of this status, whatever its code: all else as it must be."""
+    """A refusal with this status, and any code that fits the rest."""
     if r.status != status:
         return f"{r.status} {r.body!r}\nwanted {status}"
     code = json.loads(r.body)["error"].get("code")
@@ -180,12 +180,12 @@ def cuts(data, cut):
 
 
 def fresh(case):
-    """Keys are counted: five wrong ones on a connection, and it waits."""
+    """Wrong keys are counted: after five on a connection, it waits."""
     return any(not isinstance(w, rules.Sent) for w in wants_of(case))
 
 
 def run(b, case):
-    """Sends one case; None, or what is not as it should be."""
+    """Send one case. Returns None, or the difference."""
     data, cut = case.data if isinstance(case.data, tuple) else (case.data, -1)
     parts = cuts(b.fill(case.host, data), cut)
     m = b.model(case.host, fresh(case))
@@ -195,7 +195,7 @@ def run(b, case):
             for part in parts:
                 m.send_raw(part)
         except GONE:
-            pass        # answered before all of it was sent
+            pass  # answered before all of it was sent
         for want in wants_of(case):
             r = m.read_response(method_of(parts[0]))
             said = (r.header("connection") or "keep-alive").lower()
@@ -225,7 +225,8 @@ def run(b, case):
 
 
 def canary(b, m, host):
-    """After a refusal that keeps the connection, the next is understood."""
+    """After a refusal that keeps the connection, the next request is
+    understood."""
     m.send_raw(b.fill(host, rules.get(host=host)))
     b.expect(host, rules.got(host=host))
     return passed(m.read_response("GET"))
@@ -239,7 +240,7 @@ def first_difference(got, want):
 
 
 def settle(b, name):
-    """What the provider got is what it must have got, and nothing else."""
+    """The provider received exactly the expected requests."""
     for m in b.open.values():
         m.close()
     b.open.clear()
@@ -256,7 +257,7 @@ def settle(b, name):
 
 
 def report(groups, name):
-    """One check a row; failures each by name."""
+    """One check for each row; names its failures."""
     for row, results in sorted(groups.items()):
         bad = [f"{n}: {why}" for n, why in results if why]
         t.ok(not bad, f"{name}: row {row}: {len(results)} requests",
@@ -325,9 +326,10 @@ def test_table():
         b.close()
 
 
-# ---- what the provider answers -------------------------------------------
+# ---- answers of the provider ----------------------------------------------
 def half_closed(port):
-    """Has the provider ended a connection that keyd has not closed yet?"""
+    """Returns True if the provider has ended a connection that keyd has not
+    closed yet."""
     with open("/proc/net/tcp", encoding="ascii") as f:
         rows = [line.split() for line in list(f)[1:]]
     return any(int(r[1].split(":")[1], 16) == port and r[3] in ("04", "05")
@@ -335,8 +337,8 @@ def half_closed(port):
 
 
 def calm(b, case, alarms):
-    """Until keyd has seen all that the provider did after its answer: what
-    comes when the next request is on its way is a race that nobody wins."""
+    """Wait until keyd has seen everything that the provider sent after its
+    answer: if the next request is already on its way, the result is a race."""
     if case.row != 21:
         return
     if case.name == "a second answer, in another record":
@@ -406,8 +408,8 @@ def test_generated(count=3000, seed=20261122):
 
 
 class Penalty:
-    """Row 17: the fifth wrong key is answered after 30 seconds.  Begun first
-    and looked at last."""
+    """Row 17: the fifth wrong key is answered after 30 seconds. Begun first
+    and checked last."""
 
     def __init__(self, stack):
         self.b = b = Bench(stack.enter_context(h.workdir()))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The rule book for Bedrock and Vertex: rules_cloud.py as a table, as
-test_rules.py does it.  What is refused has exactly its status, code and text;
-what the provider gets is, byte for byte, the head that belongs to it, but for
-date and signature, which a second implementation verifies."""
+"""The rule book for Bedrock and Vertex: the table of rules_cloud.py, run like
+test_rules.py. A refusal has exactly its status, code and text; the provider
+receives, byte for byte, the expected head, except for date and signature,
+which a second implementation verifies."""
 import json
 import os
 import re
@@ -32,7 +32,7 @@ SIGNED = re.compile(
 
 
 def expected(provider, method, target, port, aws, token):
-    """The head, with what is signed as a name."""
+    """The head, with a word in place of the signature."""
     auth = f"SIGNED {aws.id} content-type;host;x-amz-content-sha256;" \
         "x-amz-date\r\n" if provider == "bedrock" else \
         f"authorization: Bearer {token}\r\n"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Rows 22 to 27 of the rule book: providers whose TLS is not to be trusted
-get no byte of a request; what TLS the agent is offered; the session's CA."""
+"""Rows 22 to 27 of the rule book: a provider whose TLS cannot be trusted gets
+no byte of a request; the TLS that the agent is offered; the session's CA."""
 import contextlib
 import json
 import os
@@ -33,7 +33,7 @@ basicConstraints=critical,CA:{ca}
 {usage}
 """
 ALT = "subjectAltName=DNS:localhost,IP:127.0.0.1"
-# name: what is said in the certificate, how its key is made, how it is signed
+# name: fields of the certificate, kind of its key, kind of its signature
 BAD = {
     "another name": {"alt": "subjectAltName=DNS:evil.test"},
     "no name but the subject's": {"alt": ""},
@@ -67,7 +67,7 @@ def openssl(directory, *args):
 
 
 def certificate(work, name, row):
-    """PEM files of a server that presents it."""
+    """Write PEM files for a server with this certificate."""
     d = os.path.join(work, re.sub("[^a-z]", "-", name.lower()))
     os.mkdir(d)
     with open(os.path.join(d, "conf"), "w", encoding="ascii") as f:
@@ -82,7 +82,7 @@ def certificate(work, name, row):
     openssl(d, *request, "-out", "csr")
     ca = os.path.join(work, row.get("ca_dir", "good"))
     sign = row.get("sign", [])
-    if "-not_before" in sign:   # openssl ca alone can say when
+    if "-not_before" in sign:  # only `openssl ca` can set the date
         with open(os.path.join(d, "caconf"), "w", encoding="ascii") as f:
             f.write("[ca]\ndefault_ca=c\n[c]\ndatabase=db\nserial=serial\n"
                     "new_certs_dir=.\npolicy=p\ndefault_md=sha256\n"
@@ -102,7 +102,7 @@ def certificate(work, name, row):
 
 
 class Server:
-    """TLS with that certificate, whatever it is; every byte it is sent."""
+    """TLS with a given certificate; records every byte that it receives."""
 
     def __init__(self, directory, ciphers=None):
         self.got, self.met = b"", 0
@@ -138,7 +138,8 @@ class Server:
 
 
 def ask(work, directory, number, ciphers=None):
-    """(status, body, server) of a request where that certificate is."""
+    """(status, body, server) of a request to a server with that certificate.
+    """
     server = Server(directory, ciphers)
     entry = {"upstream": f"https://localhost:{server.port}",
              "ca": os.path.join(work, "good", "ca.pem")}
@@ -154,7 +155,7 @@ def ask(work, directory, number, ciphers=None):
 
         def failures():
             return json.loads(s.icctl("status", "--json").stdout)["failures"]
-        if r.status == 502:     # keyd tells it at the end of its turn
+        if r.status == 502:  # keyd reports it at the end of its turn
             h.wait_for(failures, "no failure is told")
         said = failures()
         status = s.icctl("status").stdout + s.icctl("keys").stdout
@@ -181,7 +182,7 @@ def test_providers(work):
                 t.contains(status, "certificate has expired", "with the reason")
 
 
-# ---- towards the agent ---------------------------------------------------
+# ---- on the agent's side --------------------------------------------------
 def shake(s, sni="api.anthropic.com", **options):
     """(version, ALPN, reused) of a handshake, or None."""
     m = s.model(connect=False)

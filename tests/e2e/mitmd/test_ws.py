@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""WebSocket through the real processes, on the route that has it: the key is
-swapped in a handshake of our own, messages arrive whole and filtered, what is
-wrong ends it on either side, and a key that comes back is cut."""
+"""WebSocket through the real processes, on the route that has it: keyd makes
+its own handshake with the real key, messages arrive complete and filtered, an
+error on either side ends it, and a key that comes back is cut."""
 import json
 import os
 import struct
@@ -68,7 +68,8 @@ class Socket:
         return self.message()
 
     def close_code(self):
-        """Until a close: its code; None when it just ended."""
+        """Read up to a close frame: its code, or None if the connection just
+        ended."""
         try:
             while True:
                 op, data = self.message()
@@ -187,7 +188,7 @@ TURN = {"type": "response.create", "model": "m", "input": "x"}
 
 
 def turn(c):
-    """The last event of a turn."""
+    """Send a turn. Returns its last event."""
     c.text(TURN)
     while True:
         op, data = c.message()
@@ -202,7 +203,8 @@ def steps(s):
 
 
 def test_budget():
-    """Each message is a step; one too many is not sent, and says why."""
+    """Each message is a step; one too many is not sent, and the agent is told
+    why."""
     with h.workdir() as work:
         p = h.Provider(work, "--websocket")
         with h.Session(work, provider=p, config={"resourceBudget": {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Answers in the shape in which the providers send them, and what each cost.
- * coded: sent compressed.  Written by hand after the public references; the
- * sums are those of the transcript.
+ * Answers as the providers send them, and the usage in each. `coded`: sent
+ * compressed. Written by hand after the public references; the sums are those
+ * of each transcript.
  */
 #ifndef METER_ROWS_H
 #define METER_ROWS_H
@@ -200,7 +200,7 @@ static const struct meter_row {
 	    {7, 8, 0, 0, 0, true, "z-ai/glm-4.6"},
 	    "{\"model\":\"z-ai/glm-4.6\",\"usage\":{\"prompt_tokens\":7,"
 	    "\"completion_tokens\":8,\"input_tokens\":7}}"},
-	/* what is not there is not counted */
+	/* without usage, nothing is counted */
 	{"an error", METER_JSON, false, {0, 0, 0, 0, 0, false, ""},
 	    "{\"type\":\"error\",\"error\":{\"usage\":{\"input_tokens\":5}}}"},
 	{"no counts", METER_JSON, false, {0, 0, 0, 0, 0, false, "m"},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Bodies and what the filter makes of them.  do: one letter for each of
- * tools, mcp, urls, store, background: s(trip), d(eny), a(llow); NULL: the
- * default.  out NULL: unchanged; "!kind": refused for it; "?": not strict.
+ * Bodies, and the filter's result for each. `act` has one letter for each of
+ * tools, mcp, urls, store, background: s(trip), d(eny), a(llow); NULL is the
+ * default. `out`: NULL means unchanged, "!kind" refused for that kind, "?" not
+ * strict.
  */
 #ifndef BODY_ROWS_H
 #define BODY_ROWS_H
@@ -31,7 +32,7 @@ static const struct body_row {
 	"{\"type\":\"text_editor_20250728\",\"name\":\"e\"}]}",
 	NULL},
     {A, NULL, "{\"tools\":[{\"type\":null,\"name\":\"a\"}]}", NULL},
-    /* Anthropic: tools of the provider's own */
+    /* Anthropic: the provider's own tools */
     {A, NULL,
 	"{\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"w\"},"
 	"{\"name\":\"a\"}]}",
@@ -77,7 +78,7 @@ static const struct body_row {
     {A, "assss", "{\"tools\":[{\"type\":\"web_search_20250305\"}]}", NULL},
     {A, NULL, "{\"container\":{\"skills\":[]},\"model\":\"m\"}",
 	"{\"model\":\"m\"}"},
-    /* what tools are given is nobody's to look at */
+    /* arguments of tools are not inspected */
     {A, NULL,
 	"{\"messages\":[{\"role\":\"assistant\",\"content\":[{\"type\":"
 	"\"tool_use\",\"input\":{\"tools\":[{\"type\":\"web_search\"}],"
@@ -281,7 +282,7 @@ static const struct body_row {
 	"{\"contents\":[{\"parts\":[{\"inlineData\":{\"data\":\"AA\"}},"
 	"{\"functionCall\":{\"args\":{\"fileData\":{}}}}]}]}",
 	NULL},
-    /* chat completions that stream are asked what they cost */
+    /* chat completions that stream always request their usage */
     {C, NULL, "{\"stream\":false,\"messages\":[]}", NULL},
     {C, NULL, "{\"stream\":null}", NULL},
     {C, NULL,
@@ -345,7 +346,7 @@ static const struct body_row {
     {A, NULL, "{\"a\"", "?"},
     {A, NULL, "{", "?"},
     {A, NULL, "{/**/}", "?"},
-    /* Bedrock: the maker's body, and Converse */
+    /* Bedrock: the model vendor's body, and Converse */
     {B, NULL,
 	"{\"anthropic_version\":\"bedrock-2023-05-31\",\"max_tokens\":5,"
 	"\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],\"tools\":["

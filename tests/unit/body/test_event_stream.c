@@ -17,7 +17,7 @@ u32(const uint8_t *p)
 	       (uint32_t)p[2] << 8 | p[3];
 }
 
-/* IEEE 802.3, reflected, as it is defined. */
+/* CRC of IEEE 802.3, reflected, as it is defined. */
 static uint32_t
 crc(const uint8_t *p, size_t n)
 {
@@ -31,7 +31,9 @@ crc(const uint8_t *p, size_t n)
 	return ~c;
 }
 
-/* The value of a string header; NULL p: none, or no header at all. */
+/*
+ * Returns the value of a string header; p is NULL if it is absent or malformed.
+ */
 static struct span
 header(struct span s, const char *want)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The body filter: what is cut, refused and left as it is, in each dialect;
- * what it cuts is not found again; depth, names and edits have limits; names
- * that would collide under a plain hash do not cost more.
+ * The body filter: what it cuts, refuses and leaves alone, in each dialect. The
+ * result contains nothing more to cut; depth, names and edits have limits;
+ * names that would collide under a plain hash cost no more than others.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,10 @@ test_row(const struct body_row *row, struct buf *b)
 	enum filter_result got;
 	char what[120];
 
-	/* In memory of its own, so that a read too far is seen. */
+	/*
+	 * An allocation of the exact size, so that a read past the end is
+	 * noticed.
+	 */
 	size_t len = strlen(row->in);
 	uint8_t *copy = malloc(len + (len == 0));
 
@@ -133,7 +136,10 @@ test_limits(struct buf *b)
 	is_int(run(b, FILTER_CHAT), FILTER_LIMIT, "too many outermost members");
 }
 
-/* Of each row's every beginning: not strict, or (whole) as the row says. */
+/*
+ * Every beginning of every row is refused as not strict, and the whole row has
+ * its result.
+ */
 static void
 test_cut_off(void)
 {
@@ -152,7 +158,7 @@ test_cut_off(void)
 	ok(good, "a body that is cut off anywhere is not strict");
 }
 
-/* What may be said in a provider's file about the usage. */
+/* The values of "usage" in a provider file. */
 static void
 test_usage(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Bodies that are held: by puts and by places, of known and unknown length,
- * in memory and in a file, they come out as they went in.
+ * Held bodies, through hold_put() and hold_room(), of known and unknown length,
+ * in memory and in a file, come out as they went in.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 static uint8_t want[MOST];
 
-/* What is left of it is the end of want[0..size]. */
+/* Returns true if the rest of the body is the end of want[0..size]. */
 static bool
 holds(struct hold *h, size_t size)
 {
@@ -25,7 +25,10 @@ holds(struct hold *h, size_t size)
 	       s.len == hold_left(h) && memcmp(s.p, want + at, s.len) == 0;
 }
 
-/* size bytes, `all` announced, every second piece by a place if it may. */
+/*
+ * Hold `size` bytes, `all` of them announced; every second piece through
+ * hold_room() if permitted.
+ */
 static void
 run(size_t size, size_t all, size_t piece, bool file, const char *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The meter: every transcript gives its sums, whole, byte by byte and cut in
- * two at every place; compressed ones through the decoder as its pieces come.
- * The decoder: what it takes, what it refuses, where it stops.
+ * The meter: every transcript has its expected sums, whole, byte by byte, and
+ * split in two at every place; compressed ones through the decoder, piece by
+ * piece. The decoder: what it accepts, what it refuses, and where it stops.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ split(const struct meter_row *row, size_t at, size_t step)
 	return same(&u, &row->want);
 }
 
-/* gzip or zstd of s into b. */
+/* Compress `s` into `b` with gzip or zstd. */
 static void
 pack(struct buf *b, enum decode_coding coding, struct span s)
 {
@@ -219,7 +219,7 @@ test_bomb(struct buf *in, struct buf *out)
 	    "zstd of 1:10000 is stopped");
 	ok(out->len <= in->len * DECODE_RATIO + DECODE_FREE,
 	    "... where the ratio says");
-	/* A window of 128 MiB, then nothing. */
+	/* A window of 128 MiB, and nothing more. */
 	buf_reset(in, 0);
 	buf_add(in, "\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00", 9);
 	is_int(decode(DECODE_ZSTD, in, 1U << 20, out), DECODE_LARGE,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Usage out of Amazon's event streams: five transcripts as Bedrock sends
- * them, whole, byte by byte and cut in two at every place; and frames that
- * are broken, which give what came before them and nothing else.
+ * The meter on Amazon's event streams: five transcripts as Bedrock sends them,
+ * whole, byte by byte, and split in two at every place. Of a broken stream,
+ * only the usage before the bad frame counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ put_header(struct buf *b, const char *name, const char *value)
 	buf_adds(b, value);
 }
 
-/* A frame of this event; type NULL: without headers. */
+/* Append a frame with this event; a `type` of NULL means no headers. */
 static void
 frame(struct buf *b, const char *type, const char *payload)
 {
@@ -56,7 +56,10 @@ frame(struct buf *b, const char *type, const char *payload)
 	buf_free(&h);
 }
 
-/* An event in base64, as "chunk" has it; padded: "p" goes first. */
+/*
+ * Append an event in base64, in the form of "chunk"; if `padded`, "p" comes
+ * first.
+ */
 static void
 chunk(struct buf *b, const char *json, bool padded)
 {
@@ -186,7 +189,10 @@ test_transcripts(struct buf *b)
 	    (struct meter_usage){1, 2, 0, 0, 0, true, ""});
 }
 
-/* Where a frame begins, wherever it is cut. */
+/*
+ * meter_aws_part() knows the beginning of a frame, wherever the stream is
+ * split.
+ */
 static void
 test_part(struct buf *b)
 {
@@ -218,7 +224,7 @@ test_part(struct buf *b)
 	ok(meter_aws_part(&m) == SIZE_MAX, "for good");
 }
 
-/* One byte of the second frame is another. */
+/* One byte of the second frame is changed. */
 static void
 test_broken(struct buf *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dialerd as it runs, with its resolvers, between a played icsupervisor
- * and played keyds.  argv[1]: dialerd.
+ * The running dialerd, with its resolvers, between icsupervisor and keyds, all
+ * played. argv[1]: dialerd.
  */
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -24,13 +24,13 @@
 static const char *program;
 static struct worker_rig rig;
 static struct chan *keys[KEYS], *tunneld;
-/* the latest answer to a DIAL */
+/* the last answer to a DIAL */
 static unsigned nanswers;
 static uint32_t answer_id;
 static int answer_fd;
 static char answer_text[257];
 static unsigned answer_proxy;
-/* the latest TUNNEL */
+/* the last TUNNEL */
 static unsigned ntunnels;
 static uint32_t tunnel_id;
 static int tunnel_fd;
@@ -135,7 +135,7 @@ dial(unsigned key, uint32_t id)
 	worker_rig_until(&rig, &nanswers, want);
 }
 
-/* A port that is taken, but on which nobody listens. */
+/* Bind a port on which nobody listens. */
 static int
 bound(uint16_t *port)
 {
@@ -231,8 +231,8 @@ test_no_target(void)
 }
 
 /*
- * The first resolver that dialerd forked, or 0. It is a sibling of dialerd, so
- * a child of this process.
+ * Returns the first resolver that dialerd forked, or 0. It is a sibling of
+ * dialerd, and so a child of this process.
  */
 static pid_t
 resolver(void)
@@ -256,7 +256,7 @@ resolver(void)
 	return 0;
 }
 
-/* Ended: not there, or not reaped yet (nobody waits for it here before stop()). */
+/* Returns true if the child has ended, even if stop() has not reaped it yet. */
 static bool
 ended(pid_t child)
 {
@@ -311,7 +311,7 @@ test_resolver(void)
 	close(fd);
 }
 
-/* A proxy on this port, and a played tunneld. */
+/* Configure a proxy on this port, with a played tunneld. */
 static void
 via(uint16_t port, const char *direct)
 {

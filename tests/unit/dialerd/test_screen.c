@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Addresses and names: what may be connected to, and with private_ok. */
+/* Addresses and names that may be connected to, with and without private_ok. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
 #include "mitmd/dialerd/screen.h"
 #include "tap.h"
 
-/* p: public. r: private, only where configured. n: never. */
+/* p: public; r: private, only if configured; n: never. */
 static const struct {
 	const char *text;
 	char want;

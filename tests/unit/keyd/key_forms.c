@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The forms of a credential for tests.  Takes keys of tests, holds nothing.
+ * The forms of a credential, for tests. Takes only test keys, and keeps no
+ * state.
  */
 #include "unit/keyd/key_forms.h"
 
@@ -22,7 +23,10 @@ forms_base64(const char *k, size_t skew, char *plain, char *url)
 	skip = skew == 0 ? 0 : skew + 1;
 	while (b > 0 && enc[b - 1] == '=')
 		b--;
-	/* The last one of a cut group also holds what follows. */
+	/*
+	 * The last character of a partial group also encodes bits of what
+	 * follows.
+	 */
 	keep = b - ((skew + len) % 3 != 0) - skip;
 	snprintf(plain, FORM_MAX, "%.*s", (int)keep, enc + skip);
 	snprintf(url, FORM_MAX, "%.*s", (int)keep, enc + skip);

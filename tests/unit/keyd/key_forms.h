@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How a credential may be written, by means that share nothing with the
- * scrub: OpenSSL's encoder and sprintf.  For tests.
+ * The forms in which a credential may be written, made independently of the
+ * scrub, with OpenSSL's encoder and sprintf. For tests.
  */
 #ifndef KEY_FORMS_H
 #define KEY_FORMS_H
@@ -12,8 +12,9 @@
 #define FORMS_MAX 16
 
 /*
- * Raw, base64 and base64url at three alignments, hex in both cases, and as
- * URLs and JSON strings write it where that differs; NUL-terminated. How many.
+ * Write the key raw, in base64 and base64url at three alignments, in hex in
+ * both cases, and as URLs and JSON strings write it if that differs;
+ * NUL-terminated. Returns the number of forms.
  */
 size_t key_forms(const char *key, char out[FORMS_MAX][FORM_MAX]);
 

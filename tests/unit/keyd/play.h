@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* What the tests of the running keyd have in common: one of each. */
+/*
+ * Shared by the tests of the running keyd: one rig, one provider, one answer.
+ */
 #ifndef KEYD_PLAY_H
 #define KEYD_PLAY_H
 
@@ -12,7 +14,9 @@
 #include "unit/keyd/rig.h"
 #include "unit/keyd/server.h"
 
-/* Routes: 0 POST with a body, 1 GET, 2 HEAD, 3 POST that may not read it. */
+/*
+ * Routes: 0 POST with a body, 1 GET, 2 HEAD, 3 POST whose body may go unread.
+ */
 static __attribute__((unused)) const char file[] =
     "{\"name\":\"t\",\"host\":\"provider.test\",\"credential\":"
     "{\"env\":\"T_KEY\",\"sentinel\":\"sk-t-ironcurtain-\",\"headers\":["
@@ -44,7 +48,10 @@ start(const struct server *s, bool tls, bool reuse, const char *key)
 	rig_start(&rig, program, &u, key);
 }
 
-/* What the provider received; len 0 when nothing is there. */
+/*
+ * Read what the provider received into `seen`; its len is 0 if there is
+ * nothing.
+ */
 static __attribute__((unused)) void
 look(const struct server *s, bool wait)
 {
@@ -53,7 +60,7 @@ look(const struct server *s, bool wait)
 		seen.len = 0;
 }
 
-/* A POST of `body` on the stream. */
+/* Send a POST with `body` on the stream. */
 static __attribute__((unused)) void
 post(int fd, uint32_t stream, uint32_t exchange, const char *path,
     const char *body)
@@ -84,7 +91,7 @@ serve(struct server *s, const struct server_ca *ca, const char *name,
 	SSL_CTX_free(ctx);
 }
 
-/* main: `run`, with keyd and a provider that it can trust. */
+/* The body of main(): call `run` with a keyd and a provider that it trusts. */
 static int
 play(int argc, char **argv, void (*run)(const struct server_ca *))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The played peers of keyd. */
+/* The peers of keyd, played by the test. */
 #include "unit/keyd/rig.h"
 
 #include <sys/socket.h>
@@ -94,7 +94,7 @@ on_dial(struct chan *c, const union proto_any *m, int fd)
 	return chan_send(c, MSG_DIALED, &ok, worker_rig_connect(rig->port));
 }
 
-/* Why the provider fails, for people. */
+/* TROUBLE, the reason why the provider fails. */
 static int
 on_trouble(struct chan *c, const union proto_any *m, int fd)
 {
@@ -151,7 +151,7 @@ rig_start(struct rig *r, const char *program, const struct rig_upstream *u,
 	chan_phase(r->mitm, PHASE_RUN);
 	chan_phase(r->audit, PHASE_RUN);
 	chan_phase(r->dial, PHASE_RUN);
-	/* After READY, as icsupervisor does. */
+	/* After READY, like icsupervisor. */
 	if (u->tls && chan_send(r->worker.sup, MSG_ROOTS, &roots, -1) == -1)
 		err(1, "ROOTS");
 }
@@ -202,7 +202,7 @@ rig_stream(struct rig *r, uint32_t stream)
 	return r->stream_fd;
 }
 
-/* The digest that policyd takes of what it shows of the request. */
+/* Compute the digest that policyd would show for the request. */
 static void
 shown_digest(const struct rig *r, const struct msg_REQUEST_GO *m,
     uint8_t digest[SHA256_DIGEST_LENGTH])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The scrub's answer by other means: the whole text is decoded at once, and
- * every piece of every form is looked for with memmem().
+ * A second implementation of the scrub: it decodes the whole text at once and
+ * searches for every piece of every form with memmem().
  */
 #ifndef SCRUB_ORACLE_H
 #define SCRUB_ORACLE_H
@@ -29,7 +29,7 @@ oracle_hex(const uint8_t *p, size_t n)
 	return (int)v;
 }
 
-/* Is the text over within an escape? It is not read then. */
+/* Returns true if the text ends inside an escape, which is then not decoded. */
 static inline bool
 oracle_cut(const uint8_t *p, size_t left)
 {
@@ -42,7 +42,10 @@ oracle_cut(const uint8_t *p, size_t left)
 		   oracle_hex(p + from, left - from) != -1);
 }
 
-/* The character at p and the bytes that it takes; -1: a byte as it is. */
+/*
+ * Returns the character at `p` and the length of its escape, or -1 for a
+ * literal byte.
+ */
 static inline int
 oracle_escape(const uint8_t *p, size_t left, size_t *took)
 {
@@ -66,7 +69,7 @@ oracle_escape(const uint8_t *p, size_t left, size_t *took)
 	return to[at - from];
 }
 
-/* dst has room for n bytes. */
+/* Decode; dst has room for `n` bytes. */
 static inline size_t
 oracle_decode(const uint8_t *p, size_t n, uint8_t *dst)
 {
@@ -88,7 +91,10 @@ oracle_decode(const uint8_t *p, size_t n, uint8_t *dst)
 	return len;
 }
 
-/* Is any piece of the form, of SCRUB_WINDOW characters, in the text? */
+/*
+ * Returns true if the text contains any piece of SCRUB_WINDOW characters of the
+ * form.
+ */
 static inline bool
 oracle_form(const uint8_t *text, size_t n, const uint8_t *form, size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The test's provider. Blocking code throughout; dies with the test. */
+/* The test's provider, in blocking code. It dies with the test. */
 #include "unit/keyd/server.h"
 
 #include <sys/prctl.h>
@@ -80,7 +80,7 @@ conn_end(struct conn *c)
 	_exit(0);
 }
 
-/* The head into seen->head; what follows stays in c->in. */
+/* Read the head into seen->head; bytes after it stay in c->in. */
 static void
 conn_head(struct conn *c, struct server_seen *seen)
 {
@@ -143,7 +143,7 @@ answer_big(struct conn *c)
 	}
 }
 
-/* Paths that answer before, or without, reading the body. */
+/* Paths that are answered before the body is read, or without reading it. */
 static bool
 answer_early(struct conn *c, struct server_seen *seen, const char *what)
 {

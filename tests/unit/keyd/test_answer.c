@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A provider's answers: the frames that come of good ones, byte for byte and
- * at every split; what is refused and how it is called; and when a connection
- * may be used again.
+ * A provider's answers: the frames for good ones, byte for byte and at every
+ * split; the failures for bad ones; and when a connection may be reused.
  */
 #include <stdlib.h>
 
@@ -25,7 +24,7 @@ static struct scrub scrub;
 static _Alignas(uint16_t) uint8_t mem[1 << 16];
 static struct reply reply;
 
-/* Feeds text cut in two at `cut`, then the end. */
+/* Feed the text split in two at `cut`, then the end of the connection. */
 static enum reply_result
 feed(const char *text, size_t cut, bool nobody, bool clean, struct buf *out)
 {
@@ -69,7 +68,7 @@ test_frames(void)
 	is_int(feed(answer, 0, false, true, &out), REPLY_DONE, "an answer");
 	is_mem(buf_span(&out).p, out.len, buf_span(&want).p, want.len,
 	    "its frames: listed headers alone, no framing, no trailer");
-	/* Cut within the body's five bytes there are two frames. */
+	/* If cut within the body's five bytes, there are two frames. */
 	for (size_t i = 0; i <= sizeof(answer) - 1; i++) {
 		if (feed(answer, i, false, true, &out) != REPLY_DONE)
 			break;
@@ -94,7 +93,7 @@ test_frames(void)
 #define DENIED "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n"
 #define TYPE "x-amzn-ErrorType: "
 
-/* Which answers say that the credential is over, where one may be had anew. */
+/* Answers that mean that the credential has expired, if it can be renewed. */
 static void
 test_unauthorized(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The forms of AWS credentials: what each gives, and what is none. */
+/* The forms of AWS credentials: the result of each, and malformed ones. */
 #include "mitmd/keyd/login/aws.h"
 #include "tap.h"
 

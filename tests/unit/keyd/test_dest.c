@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The running keyd where its file is not one model's: bodies of an announced
- * digest, approved routes, several hosts, answers of bounded size, and no
- * credential at all.  argv[1]: keyd.
+ * The running keyd with files of other kinds than a model provider's: announced
+ * digests, approved routes, several hosts, limited answers, and no credential
+ * at all. argv[1]: keyd.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
@@ -11,7 +11,7 @@
 
 #include "unit/keyd/play.h"
 
-/* Routes: 0 digest, 1 ask, 2 a GET of the second host, 3 a short answer. */
+/* Routes: 0 digest, 1 ask, 2 a GET of the second host, 3 a limited answer. */
 static const char terms[] =
     "{\"name\":\"t\",\"hosts\":[\"provider.test\",\"files.test\"],"
     "\"credential\":{\"env\":\"T_KEY\",\"sentinel\":\"sk-t-ironcurtain-\","
@@ -48,7 +48,7 @@ digest(const char *body)
 	rig.digest_of_body = span_of(sum, sizeof(sum));
 }
 
-/* The nth alarm of this keyd. */
+/* Wait for this keyd's alarm number `n`. */
 static void
 alarmed(unsigned n, const char *kind)
 {
@@ -56,7 +56,7 @@ alarmed(unsigned n, const char *kind)
 	is_str(rig.alarm, kind, "with an alarm");
 }
 
-/* A body of two frames, on a stream of its own. */
+/* Send a body in two frames, on a new stream. */
 static void
 send_body(unsigned route, const char *one, const char *two)
 {
@@ -100,8 +100,10 @@ test_digest(void)
 	rig_stop(&rig);
 }
 
-/* Has a body of two bytes got there?  What another test left cut off, and the
- * provider tells of late, has seven. */
+/*
+ * Returns true if a body of two bytes has arrived. One that an earlier test cut
+ * off, which the provider may report late, has seven.
+ */
 static bool
 two_arrived(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A login that begins in the box: what may be asked of a token endpoint, how
- * it is asked, which answers are understood, what of them the box is told, and
- * the file that is kept.
+ * A login that begins in the sandbox: the requests that the sandbox may make,
+ * those that keyd makes to the token endpoint, the answers that keyd accepts,
+ * the part that the sandbox gets, and the login file.
  */
 #include "mitmd/keyd/login/form.h"
 
@@ -48,7 +48,7 @@ static const struct {
 	const char *name;
 	bool json;
 	const char *body;
-	const char *want; /* composed; NULL: refused */
+	const char *want; /* keyd's request; NULL: refused */
 } forms[] = {
     {"a code, as JSON", true,
 	"{\"state\":\"s\",\"code\":\"c#1\",\"client_id\":\"i\","
@@ -176,7 +176,8 @@ test_forms(void)
 
 static const struct {
 	const char *name, *text;
-	const char *want; /* with the login of codex; NULL: refused */
+	/* the sandbox's answer for codex's login; NULL: refused */
+	const char *want;
 } answers[] = {
     {"all there is",
 	"{" GOOD ",\"refresh_token\":\"ref\",\"id_token\":\"" ID "\","

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Request heads, byte for byte, and what cannot get into one. */
+/* Request heads, byte for byte, and values that must not get into one. */
 #include <errno.h>
 
 #include "mitmd/keyd/head.h"
@@ -94,7 +94,7 @@ test_golden(struct buf *headers)
 	    "a POST without body says so");
 }
 
-/* The signature is the second implementation's (tests/lib/standins). */
+/* The signature comes from the second implementation (tests/lib/standins). */
 static void
 test_signed(struct buf *headers)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Login files and token endpoints' answers, good and hostile; the request;
- * the new file; what is done with a file that others use, too.
+ * Login files and answers of token endpoints, good and hostile; the request;
+ * the new file; and the decision about a file that others use as well.
  */
 #include "mitmd/keyd/login/oauth.h"
 
@@ -224,7 +224,7 @@ test_splice(void)
 	    "\"2026-09-21T14:13:20.000000Z\"}", "ID token and time, too");
 }
 
-/* One row of the decision: what we have, what the file has. */
+/* Decide for one row: the tokens in use, and those in the file. */
 static enum oauth_step
 step(const char *have, bool rejected, const char *spent, const char *dead,
     const char *access, const char *refresh, uint64_t expires)
@@ -242,7 +242,7 @@ step(const char *have, bool rejected, const char *spent, const char *dead,
 	return oauth_next(&h, &f);
 }
 
-/* A login whose file holds no token: gcloud's. */
+/* A login whose file holds no access token: gcloud's. */
 static void
 test_bare(void)
 {

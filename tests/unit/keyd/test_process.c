@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * keyd as it runs: the built program, confined, between played peers and a
- * TLS provider that records what it gets.  argv[1]: keyd.
+ * The running keyd: the built program, confined, between played peers and a TLS
+ * provider that records what it receives. argv[1]: keyd.
  */
 #include <sys/wait.h>
 
@@ -81,7 +81,9 @@ test_bulk(void)
 	ok(seen.body == 64 * sizeof(frame) && seen.sum == sum,
 	    "4 MiB go up unharmed");
 	rig_request(&rig, 1, 2, 1, "/t/big", "", 0);
-	/* The stream is not read for a while: keyd must wait, not grow. */
+	/*
+	 * Without the stream being read for a while, keyd must wait, not grow.
+	 */
 	for (int i = 0; i < 20; i++)
 		rig_turn(&rig);
 	rig_answer(&rig, fd, 2, &answer);
@@ -134,11 +136,11 @@ test_early(void)
 	rig_stop(&rig);
 }
 
-/* One request each: which connection does the next one come on? */
+/* A request for each row, and whether the next one uses the same connection. */
 static const struct {
 	const char *path;
 	bool again;
-	const char *fail;	/* how it fails, if so */
+	const char *fail;	/* the expected failure, if any */
 } rules[] = {
     {"/t/ok", true, ""},
     {"/t/chunked", true, ""},
@@ -162,7 +164,7 @@ test_rules(void)
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		bool seen_first;
 
-		/* LIFO: a good connection is the next one's. */
+		/* The most recently used connection serves the next request. */
 		fd = rig_stream(&rig, ++stream);
 		post(fd, stream, 1, rules[i].path, "{}");
 		is_int(strncmp(answer.fail, rules[i].fail,
@@ -200,7 +202,7 @@ test_rules(void)
 	rig_stop(&rig);
 }
 
-/* An answer that refuses the key is passed on, and the user is told. */
+/* An answer that refuses the key is passed on, and reported to the user. */
 static void
 test_refused(void)
 {
@@ -281,7 +283,7 @@ test_reflect(void)
 	rig_stop(&rig);
 }
 
-/* What only a broken mitmd sends. */
+/* Requests that only a compromised mitmd sends. */
 static const struct {
 	const char *name;
 	unsigned route;

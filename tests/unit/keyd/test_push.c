@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The running keyd and pushes: mitmd and auditd are played here, and lie.
- * What a person approved must be the front of the body, or nothing of the
- * body leaves.  argv[1]: keyd.
+ * The running keyd and git pushes. mitmd and auditd are played, and lie: unless
+ * the body begins with the list that a person approved, no byte of it is sent.
+ * argv[1]: keyd.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
@@ -34,7 +34,7 @@ digest(const void *body, size_t len)
 	rig.digest_of_body = span_of(sum, sizeof(sum));
 }
 
-/* In frames of `step` bytes, on a stream of its own. */
+/* Push in frames of `step` bytes, on a new stream. */
 static void
 push(const char *path, const void *body, size_t len, size_t step)
 {
@@ -91,7 +91,7 @@ test_approved(void)
 	ok(strstr(seen.head, out) != NULL, "with the token, as Basic");
 }
 
-/* Whatever mitmd announced as digest and list. */
+/* Whatever mitmd announces as digest and list, other refs are refused. */
 static void
 test_refused(void)
 {

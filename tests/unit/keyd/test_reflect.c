@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The credential anywhere in an answer: 20,000 placements of its forms, in
- * headers that pass, in ones that do not, in the status line, in bodies of
- * every framing and chunking, cut anywhere on the way.  Each must end as
- * "reflected", with less than a form's beginning passed on; the same answer
- * with a letter in ten of the form another must pass whole.
+ * headers that pass, in headers that do not, in the status line, and in bodies
+ * of every framing and chunking, split anywhere on the way. Each must end as
+ * "reflected", with less than SCRUB_HOLD characters of the form passed on; the
+ * same answer with one letter in ten of the form changed must pass completely.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ rnd(unsigned n)
 	return (unsigned)(seed >> 11) % n;
 }
 
-/* What a model might say, before and behind. */
+/* Append text that a model might write before and after. */
 static void
 text_filler(struct buf *b)
 {
@@ -68,7 +68,10 @@ text_filler(struct buf *b)
 		buf_adds(b, words[rnd(16)]);
 }
 
-/* The body, framed: 0 length, 1 chunks of random sizes, 2 until the end. */
+/*
+ * Append the body in a framing: 0 length, 1 chunks of random sizes, 2 until
+ * close.
+ */
 static void
 text_framed(struct buf *b, struct span body, unsigned framing)
 {
@@ -93,7 +96,10 @@ text_framed(struct buf *b, struct span body, unsigned framing)
 		buf_addspan(b, body);
 }
 
-/* An answer that holds the form there; body: what its decoded body is. */
+/*
+ * Compose an answer with the form at this place; `body` receives its decoded
+ * body.
+ */
 static void
 text_compose(struct buf *b, struct buf *body, enum place place,
     const char *form, unsigned framing)
@@ -118,7 +124,7 @@ text_compose(struct buf *b, struct buf *body, enum place place,
 	text_framed(b, buf_span(body), framing);
 }
 
-/* Cut at up to 8 places, or byte by byte. What frames came is in out. */
+/* Feed split at up to 8 places, or byte by byte. The frames are in `out`. */
 static enum reply_result
 feed(struct span s, struct buf *out)
 {
@@ -137,7 +143,7 @@ feed(struct span s, struct buf *out)
 	return r == REPLY_MORE ? reply_eof(&reply, true, out) : r;
 }
 
-/* Payloads of the BODY frames, one after the other. */
+/* Join the payloads of the BODY frames. */
 static void
 frames_body(struct span frames, struct buf *body)
 {
@@ -153,7 +159,7 @@ frames_body(struct span frames, struct buf *body)
 	}
 }
 
-/* A header's name can hold only some of what forms hold. */
+/* A header's name can contain only some characters of the forms. */
 static bool
 placeable(enum place place, const char *form)
 {
@@ -190,7 +196,9 @@ place_one(const char *form, struct counts *c, struct buf bufs[4])
 	    reply.fail != KEYD_FAIL_REFLECTED)
 		c->missed++;
 	frames_body(buf_span(out), got);
-	/* What was before it, and less than SCRUB_HOLD of it. */
+	/*
+	 * The text before the form, and less than SCRUB_HOLD characters of it.
+	 */
 	most = 0;
 	if (place == IN_BODY)
 		most = (size_t)((const uint8_t *)memmem(
@@ -202,7 +210,7 @@ place_one(const char *form, struct counts *c, struct buf bufs[4])
 	for (at = rnd(SCRUB_WINDOW / 2); at < len; at += SCRUB_WINDOW / 2)
 		alike[at] = alike[at] == 'j' ? 'k' : 'j';
 	if (scrub_find(&scrub, span_of(alike, len))) {
-		c->other++; /* that is another of its forms */
+		c->other++; /* this is another of the key's forms */
 		return;
 	}
 	text_compose(text, body, place, alike, framing);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The scrub against an oracle that shares nothing with it: forms come from
- * OpenSSL's encoder and sprintf, the search is memmem over the whole text.
- * Every split of every form is fed; so are pieces, look-alikes and random
- * streams over tiny alphabets, where beginnings overlap as badly as they can.
+ * Tests the scrub against an independent oracle: forms come from OpenSSL's
+ * encoder and sprintf, and the search is memmem() over the whole text. Every
+ * split of every form is fed, and pieces, look-alikes, and random streams over
+ * tiny alphabets, in which possible beginnings overlap as badly as they can.
  */
 #include <openssl/evp.h>
 
@@ -30,7 +30,7 @@ rnd(unsigned n)
 struct fed {
 	uint8_t out[1 << 16];
 	size_t len;
-	size_t late;	/* most bytes withheld after a piece */
+	size_t late;	/* the most bytes withheld after a piece */
 	bool hit;
 };
 
@@ -44,7 +44,7 @@ take(struct span s)
 	fed.len += s.len;
 }
 
-/* Feeds text cut at the given places (ends with n). */
+/* Feed the text split at the given places, the last of which is `n`. */
 static void
 feed(const char *text, size_t n, const size_t *cuts, size_t ncuts)
 {
@@ -88,7 +88,7 @@ key(const char *k)
 		abort();
 }
 
-/* All forms of a key by other means, NUL-terminated. */
+/* Compute all forms of a key independently, NUL-terminated. */
 static size_t
 forms(const char *k, char out[][1024])
 {
@@ -104,7 +104,10 @@ forms(const char *k, char out[][1024])
 		skip = skew == 0 ? 0 : skew + 1;
 		while (b > 0 && enc[b - 1] == '=')
 			b--;
-		/* The last one of a cut group also holds what follows. */
+		/*
+		 * The last character of a partial group also encodes bits of
+		 * what follows.
+		 */
 		keep = b - ((skew + len) % 3 != 0) - skip;
 		snprintf(out[n++], 1024, "%.*s", (int)keep, enc + skip);
 		snprintf(out[n], 1024, "%.*s", (int)keep, enc + skip);
@@ -168,7 +171,7 @@ test_bytewise(const char *k)
 	is_int(missed, 0, "byte by byte: all found");
 }
 
-/* Escapes of a key with characters that a URL or JSON string escapes. */
+/* The escapes of a key with characters that a URL or JSON string escapes. */
 static void
 test_escapes(void)
 {
@@ -188,7 +191,7 @@ test_escapes(void)
 	}
 }
 
-/* Every piece of a key: from SCRUB_WINDOW characters on it is found. */
+/* Every piece of a key from SCRUB_WINDOW characters on is found. */
 static void
 test_pieces(const char *k)
 {
@@ -217,7 +220,7 @@ test_pieces(const char *k)
 	ok(fed.hit, "all but the first one");
 }
 
-/* How much of a key gets out, and how much waits, byte by byte. */
+/* The characters of a key that get out, and those that wait, byte by byte. */
 static void
 test_held(const char *k)
 {
@@ -238,7 +241,7 @@ test_held(const char *k)
 	    "and is passed where nothing follows");
 }
 
-/* Messages of one connection, each passed on as a whole. */
+/* Messages of one connection, each passed on completely. */
 static void
 test_messages(const char *k)
 {
@@ -256,7 +259,7 @@ test_messages(const char *k)
 	ok(hit && i <= 24, "eight characters in each: found in the third");
 }
 
-/* What an honest page or a careless one makes of a key. */
+/* The encodings of a key by honest and careless pages. */
 static void
 test_encodings(const char *k)
 {
@@ -314,13 +317,13 @@ test_secret(void)
 	secret_is("IQoJb3JpZ2luX2VjEPT//////////wEaCXVzLWVhc3QtMSJHMEUCIQDaaaaaaaaa"
 		  "the-rest-of-the-token-is-secret",
 	    "", "the-rest-of-the-token-is-secret");
-	/* A page that quotes the rest of it locks nobody out. */
+	/* A page that quotes the other parts does not lock the provider. */
 	key("c2lnbmF0dXJlLXRoYXQtaXMtc2VjcmV0");
 	ok(!scrub_find(&scrub, SPAN("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.")),
 	    "header and claims of a JWT pass");
 }
 
-/* Nothing of it in a row is as long as a piece. */
+/* Look-alikes have no run as long as a piece. */
 static void
 test_look_alikes(const char *k)
 {
@@ -344,7 +347,7 @@ test_look_alikes(const char *k)
 	is_int(bad, 0, "%zu look-alikes pass unharmed", n);
 }
 
-/* Random text over few letters against memmem over the whole of it. */
+/* Random text over few letters, compared with memmem() over the whole. */
 static void
 test_random(unsigned rounds)
 {
@@ -368,7 +371,9 @@ test_random(unsigned rounds)
 		k[n] = '\0';
 		key(k);
 		nf = forms(k, f);
-		/* Pieces of forms one after the other, some of them whole. */
+		/*
+		 * Pieces of forms one after the other, some of them complete.
+		 */
 		at = 0;
 		while (at < 300) {
 			const char *piece = f[rnd((unsigned)nf)];
@@ -441,7 +446,7 @@ test_limits(void)
 	    "memory short by one");
 }
 
-/* Two with one beginning, as an access and a refresh token have. */
+/* Two keys with the same beginning, such as an access and a refresh token. */
 static void
 test_several(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Answers of a token endpoint: whole or not at all, however they are cut. */
+/* Answers of a token endpoint: complete or refused, however they are split. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 /* clang-format off */
 static const struct row {
 	const char *name, *text;
-	bool closed;		/* the connection ends behind it */
-	unsigned status;	/* 0: it is no answer */
+	bool closed;		/* the connection ends after it */
+	unsigned status;	/* 0: not a valid answer */
 	const char *body;
 } rows[] = {
 	{"a length", OK "content-length: 2\r\n\r\n{}", false, 200, "{}"},
@@ -40,7 +40,7 @@ static const struct row {
 
 static struct token_answer a;
 
-/* Fed in such steps: is it whole in the end? */
+/* Feed the text in steps. Returns true if the answer is complete at the end. */
 static bool
 whole(const char *text, size_t step, bool closed)
 {

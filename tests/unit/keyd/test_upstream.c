@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The running keyd towards the provider and with its credential: whom it
- * trusts, plain upstreams, idle connections, what is a credential, and where
- * copies of it are.  argv[1]: keyd.
+ * The running keyd, its provider and its credential: which peers it trusts,
+ * plain upstreams, idle connections, valid credentials, and where copies of one
+ * are in memory. argv[1]: keyd.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ test_tls(const struct server *s, const char *want, const char *name)
 	rig_stop(&rig);
 }
 
-/* A name with two addresses: no TLS to be trusted behind the first one. */
+/* A name with two addresses, the first without trusted TLS. */
 static void
 test_addresses(void)
 {
@@ -51,8 +51,9 @@ test_addresses(void)
 }
 
 /*
- * A fake clock: the timer is armed when the request begins, the last byte
- * comes ten seconds later.  Returns the time at which the provider is cut.
+ * With a fake clock: the timer is armed when the request begins, and the last
+ * byte arrives ten seconds later. Returns the time at which the provider is cut
+ * off.
  */
 static uint64_t
 cut_at(uint64_t limit, uint64_t last)
@@ -167,7 +168,7 @@ test_secrets(void)
 	}
 }
 
-/* Copies of the key in what root can read of its memory. */
+/* Count the copies of the key in the memory of keyd that root can read. */
 static unsigned
 residue(unsigned *readable)
 {
@@ -226,7 +227,7 @@ test_residue(void)
 	else if (strstr(rig.state_text, "memfd_secret") != NULL)
 		is_int(found, 0, "no copy of the key in ordinary memory");
 	else
-		/* Locked memory is readable for root: key and its raw form. */
+		/* Root can read locked memory: the key and its raw form. */
 		is_int(found, 2, "two copies of the key, both its own");
 	close(fd);
 	rig_stop(&rig);

@@ -235,7 +235,7 @@ rig_listen(void)
 	chan_send(rig.sup, MSG_LISTEN, &m, fd);
 }
 
-/* The agent trusts the session's CA and nothing else. */
+/* Make the agent trust the session's CA and no other. */
 static void
 rig_trust(void)
 {
@@ -328,7 +328,9 @@ rig_requested(unsigned count)
 	return rig_counted(&rig.req.count, count);
 }
 
-/* Exactly n bytes of the stream, or fewer when it closes or after 30 s. */
+/*
+ * Read exactly `want` bytes of the stream, or fewer if it closes or 30 s pass.
+ */
 static size_t
 rig_stream_read(uint8_t *dst, size_t want)
 {

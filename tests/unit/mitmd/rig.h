@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The real mitmd, confined, with this test in place of icsupervisor, auditd,
- * keyd and the agent: all ends in one loop, each step waited for, no sleeps.
+ * keyd and the agent: all ends are in one loop, each step waits for its event,
+ * and nothing sleeps.
  */
 #ifndef MITM_RIG_H
 #define MITM_RIG_H
@@ -12,7 +13,7 @@
 #include "common/ipc/chan.h"
 #include "mitmd/wire/stream.h"
 
-#define RIG_WAIT_MS 30000 /* then something is wrong */
+#define RIG_WAIT_MS 30000 /* longer means failure */
 #define RIG_HOST "api.example.com"
 #define RIG_KEY "sk-rig-0123456789abcdefghijklmnopqrstuv"
 
@@ -23,7 +24,7 @@
 
 #define SAY(ssl, text) rig_write((ssl), (text), sizeof(text) - 1)
 
-/* What auditd was sent last. */
+/* The last REQUEST that auditd received. */
 struct rig_request {
 	unsigned count;
 	uint32_t stream, exchange;
@@ -40,15 +41,15 @@ struct rig {
 	int pid;
 	bool hello, ended;
 	uint32_t flags;
-	char why[256];		/* of a channel that broke */
+	char why[256];		/* why a channel broke */
 	uint8_t ca[4096];
 	size_t nca;
-	char path[128];		/* of the agent's socket */
+	char path[128];		/* path of the agent's socket */
 	struct rig_request req;
 	unsigned alarms, opens, denied;
-	char code[33];		/* of the latest DENIED */
+	char code[33];		/* code of the last DENIED */
 	uint32_t id;
-	bool mute;		/* keyd answers no STREAM_OPEN */
+	bool mute;		/* keyd does not answer STREAM_OPEN */
 	uint8_t digest[32];
 	int stream;		/* keyd's end; -1: none */
 	uint32_t stream_id;
@@ -57,40 +58,52 @@ struct rig {
 
 extern struct rig rig;
 
-/* May hosts be added? Before rig_start. */
+/* Hosts may be added. Set before rig_start(). */
 extern bool rig_open;
-/* Its limit on descriptors, if not 0. Before rig_start. */
+/* mitmd's limit of descriptors, unless 0. Set before rig_start(). */
 extern unsigned rig_nofile;
-/* Starts the program with the provider file of the rig and begins. */
+/* Start mitmd with the rig's provider file. */
 void rig_start(const char *program);
 void rig_stop(void);
-/* Turns until *flag or 30 s; says whether. */
+/* Run the loop until *flag is set. Returns false after 30 s. */
 bool rig_until(const bool *flag);
-/* One turn of at most ms. */
+/* Run the loop once, for at most `ms`. */
 void rig_turn(int ms);
-/* Has no channel broken? */
+/* Returns true if no channel is broken. */
 bool rig_alive(void);
 
-/* The agent: a plain connection; a tunnel with TLS (NULL when refused). */
+/*
+ * The agent: rig_dial() connects; rig_tls() opens a tunnel with TLS, and
+ * returns NULL if refused.
+ */
 int rig_dial(void);
 int rig_send(int fd, const char *text);
-/* Reads until the text appears, the peer closes or 30 s; NUL-terminated. */
+/*
+ * Read until the text appears, the peer closes, or 30 s pass. Returns the
+ * input, NUL-terminated.
+ */
 const char *rig_read_until(int fd, const char *text);
 SSL *rig_tls(const char *sni, const char *alpn);
 void rig_close(SSL *);
 void rig_write(SSL *, const char *text, size_t len);
-/* Reads until the text appears, the peer closes (then *closed) or 30 s. */
+/* Like rig_read_until(); sets rig_closed if the peer closed. */
 const char *rig_read(SSL *, const char *text);
 extern bool rig_closed;
 
-/* Turns until *what is count or 30 s; says whether. */
+/* Run the loop until *what is `count`. Returns false after 30 s. */
 bool rig_counted(const unsigned *what, unsigned count);
-/* Until auditd has `count` requests and keyd its stream. */
+/* Run the loop until auditd has `count` requests and keyd its stream. */
 bool rig_requested(unsigned count);
-/* keyd: the body frames that came, up to len bytes of data. */
+/*
+ * keyd: read body frames, up to `len` bytes of data. Returns the number of
+ * bytes.
+ */
 size_t rig_body(uint8_t *dst, size_t len);
 void rig_frame(enum stream_type, const void *, size_t);
-/* HEAD with one header "content-type": of server-sent events, or that one. */
+/*
+ * keyd: send a HEAD with the single header "content-type": server-sent events,
+ * or `type`.
+ */
 void rig_head(unsigned status, unsigned framing, uint64_t length);
 void rig_head_of(const char *type, unsigned status, unsigned framing,
     uint64_t length);

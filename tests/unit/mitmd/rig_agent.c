@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The agent of mitm_rig: connections to mitmd, plain and within a tunnel. */
+/* The rig's agent: connections to mitmd, plain and inside a tunnel. */
 #include "unit/mitmd/rig.h"
 
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What an agent may try, and what it is told.  "evil" stands wherever text of
- * the request must not come back.
+ * Requests that an agent might try, and the answers. "evil" marks text that
+ * must not come back in the answer.
  */
 #ifndef MITM_ROWS_H
 #define MITM_ROWS_H
@@ -77,7 +77,7 @@ struct request_row {
 #define G(target) "GET " target " HTTP/1.1\r\n" H K "\r\n"
 
 static const struct request_row request_rows[] = {
-	/* methods: row 5 */
+	/* methods */
 	{"TRACE", "TRACE /v1/messages HTTP/1.1\r\n" H K "\r\n", 405, "method",
 	    true},
 	{"TRACK", "TRACK /v1/messages HTTP/1.1\r\n" H K "\r\n", 405, "method",
@@ -93,7 +93,7 @@ static const struct request_row request_rows[] = {
 	{"GET of a POST", G("/v1/messages"), 405, "method", false},
 	{"h2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "malformed",
 	    true},
-	/* hosts: rows 6, 8 */
+	/* hosts */
 	{"no Host", P(K T L), 400, "malformed", true},
 	{"two Hosts", P(H H K T L), 400, "malformed", true},
 	{"another Host", P("host: evil\r\n" K T L), 400, "malformed", true},
@@ -101,7 +101,7 @@ static const struct request_row request_rows[] = {
 	    "malformed", true},
 	{"absolute form", "POST https://" RIG_HOST "/v1/messages HTTP/1.1\r\n"
 	    H K T L, 400, "malformed", true},
-	/* framing: row 9 */
+	/* framing */
 	{"CL and TE", P(H K T "transfer-encoding: chunked\r\n" L), 400,
 	    "malformed", true},
 	{"CL twice", P(H K T "content-length: 2\r\n" L), 400, "malformed",
@@ -127,7 +127,7 @@ static const struct request_row request_rows[] = {
 	    "0\r\nx-api-key: evil\r\n\r\n"), 400, "malformed", true},
 	{"a body on GET", "GET /v1/models/a HTTP/1.1\r\n" H K L, 400,
 	    "malformed", true},
-	/* paths: row 10 */
+	/* paths */
 	{"%2e%2e", G("/v1/models/%2e%2e"), 400, "malformed", true},
 	{"%2f", G("/v1/models%2fa"), 400, "malformed", true},
 	{"//", G("/v1//models/a"), 400, "malformed", true},
@@ -141,7 +141,7 @@ static const struct request_row request_rows[] = {
 	{"mixed case", G("/V1/models/a"), 403, "endpoint", false},
 	{"off the list", G("/v1/evil"), 403, "endpoint", false},
 	{"longer than the list", G("/v1/models/a/b"), 403, "endpoint", false},
-	/* queries: row 11 */
+	/* queries */
 	{"key in the query", G("/v1/models/a?key=evil"), 403, "query", false},
 	{"an empty query", G("/v1/models/a?"), 400, "malformed", true},
 	{"a parameter twice", "POST /v1/messages?beta=true&beta=true HTTP/1.1"
@@ -150,7 +150,7 @@ static const struct request_row request_rows[] = {
 	    L, 400, "malformed", true},
 	{"another value", "POST /v1/messages?beta=evil HTTP/1.1\r\n" H K T L,
 	    403, "query", false},
-	/* hop by hop: rows 13, 14 */
+	/* hop by hop */
 	{"WebSocket", "GET /v1/messages HTTP/1.1\r\n" H K
 	    "connection: Upgrade\r\nupgrade: websocket\r\n\r\n", 426,
 	    "upgrade", true},
@@ -158,7 +158,7 @@ static const struct request_row request_rows[] = {
 	    400, "malformed", true},
 	{"TE: trailers", P(H K T "te: trailers\r\n" L), 400, "malformed", true},
 	{"Expect something", P(H K T "expect: evil\r\n" L), 417, "expect", true},
-	/* keys: rows 16, 18 */
+	/* keys */
 	{"no key", P(H T L), 403, "no-key", false},
 	{"an empty key", P(H T "x-api-key:\r\n" L), 403, "wrong-key", false},
 	{"a prefix of it", P(H T "x-api-key: sk-rig-\r\n" L), 403, "wrong-key",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Hosts that are added to mitmd's list in a session, and what may not be: the
- * real program, confined.  Each violation ends it, so each has its own.
+ * Hosts that are added to mitmd's list during a session, and those that must
+ * not be. Uses the real program, confined; it ends at a violation, so each
+ * violation has its own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "tap.h"
 #include "unit/mitmd/rig.h"
 
-#define WEB(name, host)							\
+#define WEB(name, host)                                                        \
 	"{\"name\":\"" name "\",\"kind\":\"web\",\"hosts\":[" host "]}"
 #define ONE WEB("added-1", "\"docs.example.net\"")
 
@@ -24,7 +25,7 @@ provider(unsigned index, const char *json)
 	    .json = span_str(json)};
 
 	chan_send(rig.sup, MSG_PROVIDER, &m, -1);
-	/* It leaves before what the agent sends next. */
+	/* Let the message leave before the agent's next bytes. */
 	loop_turns(&rig.loop);
 }
 
@@ -45,7 +46,9 @@ begin(bool open)
 	rig_start(program);
 }
 
-/* What CONNECT to the host is told; the head and the text behind it. */
+/*
+ * Returns the answer to a CONNECT to the host: the head and the text after it.
+ */
 static const char *
 connect_to(const char *host, int *fd)
 {
@@ -104,19 +107,19 @@ static const struct {
 	bool open;
 	unsigned index;
 	const char *json;
-	unsigned drop;	/* 0: none */
+	unsigned drop; /* 0: none */
 } bad[] = {
-	{"one more on a closed list", false, PROTO_FIRST_ADDED, ONE, 0},
-	{"one more among those of the start", true, 1, ONE, 0},
-	{"two hosts", true, PROTO_FIRST_ADDED,
-	    WEB("a", "\"a.example.net\",\"b.example.net\""), 0},
-	{"a host that is there", true, PROTO_FIRST_ADDED,
-	    WEB("a", "\"" RIG_HOST "\""), 0},
-	{"no destination at all", true, PROTO_FIRST_ADDED,
-	    "{\"name\":\"x\",\"host\":\"x.example.net\"}", 0},
-	{"a drop of none", true, 0, NULL, PROTO_FIRST_ADDED},
-	{"a drop of the start's", true, 0, NULL, 1},
-	{"a place twice", true, PROTO_FIRST_ADDED, ONE, PROTO_FIRST_ADDED},
+    {"one more on a closed list", false, PROTO_FIRST_ADDED, ONE, 0},
+    {"one more among those of the start", true, 1, ONE, 0},
+    {"two hosts", true, PROTO_FIRST_ADDED,
+	WEB("a", "\"a.example.net\",\"b.example.net\""), 0},
+    {"a host that is there", true, PROTO_FIRST_ADDED,
+	WEB("a", "\"" RIG_HOST "\""), 0},
+    {"no destination at all", true, PROTO_FIRST_ADDED,
+	"{\"name\":\"x\",\"host\":\"x.example.net\"}", 0},
+    {"a drop of none", true, 0, NULL, PROTO_FIRST_ADDED},
+    {"a drop of the start's", true, 0, NULL, 1},
+    {"a place twice", true, PROTO_FIRST_ADDED, ONE, PROTO_FIRST_ADDED},
 };
 
 static void
@@ -128,7 +131,7 @@ test_bad(void)
 			provider(bad[i].index, bad[i].json);
 		if (bad[i].drop != 0)
 			drop(bad[i].drop);
-		/* Dropped or not: nobody may take its place. */
+		/* Dropped or not, the slot must not be reused. */
 		if (bad[i].json != NULL && bad[i].drop != 0)
 			provider(bad[i].index, bad[i].json);
 		ok(rig_until(&rig.ended), "%s: the end", bad[i].name);

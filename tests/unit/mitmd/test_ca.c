@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The session's CA and leaves, verified as a strict client would: name,
- * constraints, usage, chain, serials; and what the CA could still sign if its
- * key had survived.
+ * constraints, usage, chain, serials; and the limits of the CA's key, had it
+ * survived.
  */
 #include <openssl/x509v3.h>
 
@@ -16,7 +16,7 @@ static const struct span hosts[] = {
 	{(const uint8_t *)"models.example.org", 18},
 };
 
-/* X509_V_OK, or why not. */
+/* Returns X509_V_OK or the reason for the failure. */
 static int
 verify(X509 *leaf, X509 *ca, const char *host, int purpose)
 {
@@ -37,7 +37,10 @@ verify(X509 *leaf, X509 *ca, const char *host, int purpose)
 	return r;
 }
 
-/* The public key and names of a certificate, with another name or rights. */
+/*
+ * Make a certificate like another one, with a different name or different
+ * rights.
+ */
 static X509 *
 forge(X509 *like, EVP_PKEY *key, X509 *issuer, EVP_PKEY *signer,
     const char *san, const char *constraints)
@@ -100,7 +103,9 @@ test_cert(X509 *x, int max_days)
 	    "no longer than a session");
 }
 
-/* A list that stays open: any name may be signed still, by its own key. */
+/*
+ * If the list stays open, any name can be signed later, with a key of its own.
+ */
 static void
 test_open(void)
 {
@@ -178,7 +183,7 @@ main(void)
 	is_int(verify(leaf[0].cert, ca, "api.example.com",
 	    X509_PURPOSE_SSL_CLIENT), X509_V_ERR_INVALID_PURPOSE,
 	    "not as a client");
-	/* A leaf does not sign; and the constraints bind who has the CA's key. */
+	/* A leaf cannot sign, and the constraints bind even the CA's key. */
 	forged = forge(leaf[1].cert, key, leaf[0].cert, leaf[0].key,
 	    "DNS:evil.example.net", "critical,CA:FALSE");
 	ok(verify(forged, ca, "evil.example.net", X509_PURPOSE_SSL_SERVER) !=

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Amazon's event streams through mitmd: unchanged, however they come; and
- * where the budget ends one, whatever was on its way, the agent has whole
- * messages and a last one that says why.
+ * Amazon's event streams through mitmd: they pass unchanged, however they are
+ * split. If the budget ends one, the agent always gets complete messages, and a
+ * last one with the reason.
  */
 #include <err.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ put_u32(struct buf *b, uint32_t n)
 	(void)buf_add(b, p, 4);
 }
 
-/* Without headers, and of so many spaces. */
+/* Append a message without headers, of `len` spaces. */
 static void
 message(struct buf *b, size_t len)
 {
@@ -43,7 +43,7 @@ message(struct buf *b, size_t len)
 	put_u32(b, (uint32_t)crc32(0, b->p + b->off + at, (uInt)(b->len - at)));
 }
 
-/* The chunks of an answer, joined in place. */
+/* Join the chunks of an answer in place. */
 static void
 join(void)
 {
@@ -63,7 +63,7 @@ join(void)
 	ngot = (size_t)(to - got);
 }
 
-/* To the end of the answer; true: it ended as it should. */
+/* Read to the end of the answer. Returns true if it ended properly. */
 static bool
 receive(SSL *s)
 {
@@ -95,7 +95,7 @@ take(SSL *s)
 	return whole;
 }
 
-/* keyd: bytes of the body, and the agent may read meanwhile. */
+/* Send body bytes as keyd, while the agent reads. */
 static void
 give(const uint8_t *p, size_t len)
 {
@@ -161,7 +161,7 @@ test_cut(struct span s, size_t first)
 	    "why");
 }
 
-/* Where nothing can follow, it is only cut. */
+/* If no message can follow, the answer is just cut. */
 static void
 test_silent(struct span s, struct span lasting)
 {

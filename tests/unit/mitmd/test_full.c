@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mitmd without a descriptor left: whom it cannot accept waits, it sleeps
- * meanwhile, and they are served once one of the others has left.
+ * mitmd without a free descriptor: connections that it cannot accept wait,
+ * mitmd sleeps meanwhile, and they are served once others have left.
  */
 #include <time.h>
 #include <unistd.h>
@@ -12,8 +12,10 @@
 #define FEW 48
 #define MANY 80
 
-/* CPU time it has had, all in all, in microseconds: counted by the scheduler,
- * not sampled at clock ticks, of which a short life may see none. */
+/*
+ * Returns mitmd's CPU time in microseconds, as counted by the scheduler:
+ * sampling at clock ticks could miss a short life.
+ */
 static int64_t
 cpu_us(void)
 {
@@ -26,7 +28,7 @@ cpu_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* One that spins takes all it can get: 300 ms here. */
+/* A spinning process would use 300 ms here. */
 #define SLEEPS_US 10000
 
 static bool

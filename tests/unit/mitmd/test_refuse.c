@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Every refusal: its status is never one that SDKs retry for minutes unless
- * a retry can help, its text names a next step, and it is JSON inside TLS.
+ * Every refusal: SDKs do not retry its status for minutes unless a retry can
+ * help, its text names a next step, and it is JSON inside TLS.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "mitmd/refuse.h"
 #include "tap.h"
 
-/* The answer as text. */
+/* Returns the answer as text. */
 static char *
 compose(enum refusal r, unsigned status, const char *detail,
     enum refuse_form form, bool close)
@@ -69,7 +69,7 @@ test_reason(enum refusal r)
 	value_pool_free(pool);
 }
 
-/* As AWS SDKs read it: message and type, and nothing else. */
+/* Check the form that AWS SDKs read: message and type, and nothing else. */
 static void
 test_aws(enum refusal r, const char *type)
 {

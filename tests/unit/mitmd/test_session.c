@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mitmd towards the agent: the real program under its real confinement, an
- * agent that speaks to it over its socket, and this test as its other peers.
- * Rows are those of security.md 1.5.
+ * mitmd on the agent's side: the real program under its real confinement, an
+ * agent that talks to it through its socket, and this test as its other peers.
  */
 #include <sys/resource.h>
 
@@ -30,7 +29,10 @@ test_connect(void)
 		fd = rig_dial();
 		snprintf(request, sizeof(request), "%s", row->text);
 		rig_send(fd, request);
-		/* Refused, told, and closed by us after what it read. */
+		/*
+		 * Refused, answered, and closed once the client has read the
+		 * answer.
+		 */
 		text = rig_read_until(fd, "\n(none)");
 		ok(strncmp(text, "HTTP/1.1 ", 9) == 0 &&
 		    atoi(text + 9) == row->status, "CONNECT %s is %d",
@@ -39,7 +41,7 @@ test_connect(void)
 		    NULL, "... and says nothing of the request");
 		close(fd);
 	}
-	/* More in one read than the head: whatever it is. */
+	/* Any bytes after the head in the same read are refused. */
 	fd = rig_dial();
 	rig_send(fd, "CONNECT " RIG_HOST ":443 HTTP/1.1\r\n\r\n\x16\x03\x01");
 	text = rig_read_until(fd, "(none)");
@@ -281,7 +283,7 @@ test_keys(void)
 
 #define CROWD 1280 /* MITMD_MAX_AGENTS */
 
-/* Descriptors for all of it, here and in mitmd. */
+/* Raise the limit of descriptors for the test and mitmd. */
 static void
 crowd_prepare(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mitmd towards keyd and auditd: a keyd that its provider broke, cuts at any
- * byte, ends from every side, refusals, and sides that take nothing.
+ * mitmd on the side of keyd and auditd: a compromised keyd, streams cut at any
+ * byte, ends from every side, refusals, and sides that stop reading.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "unit/mitmd/keyd_rows.h"
 #include "unit/mitmd/rig.h"
 
-/* Each kind of misbehaviour of a keyd that its provider broke (row 20). */
+/* Every kind of misbehaviour of a compromised keyd. */
 static void
 test_keyd(void)
 {
@@ -50,7 +50,7 @@ test_keyd(void)
 	rig_close(s);
 }
 
-/* Neither side's cuts are seen by the other. */
+/* The framing on one side is independent of that on the other. */
 static void
 test_bytes(void)
 {
@@ -84,7 +84,7 @@ test_bytes(void)
 		rig_turn(0);
 		rig_turn(1);
 	}
-	/* A busy machine may hand over both bytes at once. */
+	/* On a busy machine both bytes may arrive at once. */
 	text = rig_read(s, "0\r\n\r\n");
 	ok(strstr(text, "transfer-encoding: chunked\r\n"
 	    "\r\n1\r\no\r\n1\r\nk\r\n0\r\n\r\n") != NULL ||
@@ -162,7 +162,7 @@ test_refused(void)
 
 static uint8_t large[LARGE + 1024], raw[2 * LARGE];
 
-/* Writes what TLS takes now; true when it took some. */
+/* Write what TLS takes now. Returns true if it took anything. */
 static bool
 say_some(SSL *s, size_t *done, size_t end)
 {

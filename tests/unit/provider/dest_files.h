@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Destinations' files that load, and that do not, with what is said of them. */
+/*
+ * Tests files of destinations that load, and those that do not, with the error
+ * message.
+ */
 #ifndef DEST_FILES_H
 #define DEST_FILES_H
 
@@ -7,7 +10,7 @@
 #include "tap.h"
 
 struct dest_file {
-	const char *text, *want; /* want: in the complaint; NULL: it loads */
+	const char *text, *want; /* part of the message; NULL: the file loads */
 };
 
 static inline void

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The shipped files of Bedrock and Vertex, with a region and a project put in
- * as icsupervisor does: which paths each takes, whose host they are of, that
- * everything is announced by its digest where it is signed.  argv[1]: the
- * directory of the files.
+ * The shipped files of Bedrock and Vertex, with a region and a project filled
+ * in as icsupervisor does: the paths and host of each route, and that every
+ * signed request announces its digest. argv[1]: the directory of the files.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +59,7 @@ static const struct row bedrock_rows[] = {
     {1, "DELETE /inference-profiles/x", PROVIDER_NO_METHOD},
     {0, "POST /model/invoke", PROVIDER_NO_ROUTE},
     {0, "POST /model/a/b/invoke", PROVIDER_NO_ROUTE},
-    /* escapes that are none of the two */
+    /* escapes other than those two */
     {0, "POST /model/a%3a0/invoke", PROVIDER_BAD_PATH},
     {0, "POST /model/a%2f0/invoke", PROVIDER_BAD_PATH},
     {0, "POST /model/a%253A0/invoke", PROVIDER_BAD_PATH},
@@ -75,7 +74,7 @@ static const struct row bedrock_rows[] = {
     {0, "POST /model/a@b/invoke", PROVIDER_BAD_PATH},
     {0, "POST /model/a+b/invoke", PROVIDER_BAD_PATH},
     {0, "POST /model/a;b/invoke", PROVIDER_BAD_PATH},
-    /* a slash that is no ARN's, or an ARN that is none of ours */
+    /* a slash outside an ARN, or an ARN of something else */
     {0, "POST /model/a%2Fb/invoke", PROVIDER_BAD_PATH},
     {0, "POST /model/..%2F..%2Fx/invoke", PROVIDER_BAD_PATH},
     {0, "POST /model/%2F/invoke", PROVIDER_BAD_PATH},
@@ -129,12 +128,12 @@ static const struct row vertex_rows[] = {
     {0, "POST " V "anthropic/models/a@/x", PROVIDER_BAD_PATH},
     {0, "POST " V "anthropic/models/a%40b:rawPredict", PROVIDER_BAD_PATH},
     {0, "POST " V "anthropic/models/a%3Ab:rawPredict", PROVIDER_BAD_PATH},
-    /* A name of dots and more is no dot segment. */
+    /* A name that begins with dots is not a dot segment. */
     {0, "POST " V "anthropic/models/..:rawPredict", PROVIDER_OK},
     {0, "POST " V "../models/a:rawPredict", PROVIDER_BAD_PATH},
 };
 
-/* As providers_params.c does. */
+/* Fill in the parameters like providers_params.c. */
 static struct span
 fill(struct buf *b, const char *dir, const char *name)
 {
@@ -149,7 +148,7 @@ fill(struct buf *b, const char *dir, const char *name)
 	    getdelim(&text, &cap, '\0', f) == -1)
 		exit(99);
 	fclose(f);
-	/* "parameters" is icsupervisor's alone, and goes. */
+	/* "parameters" is for icsupervisor only, which removes it. */
 	p = strstr(text, "  \"parameters\"");
 	end = strstr(p, "\n  },\n");
 	memmove(p, end + 6, strlen(end + 6) + 1);
@@ -240,7 +239,7 @@ main(int argc, char **argv)
 		    sizeof(vertex_rows) / sizeof(*vertex_rows));
 	}
 	provider_free(p);
-	/* What is left open opens nothing. */
+	/* A placeholder that was not filled in permits nothing. */
 	buf_reset(&b, 1U << 20);
 	buf_adds(&b, "{\"name\":\"x\",\"host\":\"{region}.example.com\","
 		     "\"credential\":{\"env\":\"A\",\"sentinel\":\"a\","

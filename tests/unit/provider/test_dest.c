@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Destinations' files, and the alphabet of their paths and queries. */
+/* Files of destinations, and the alphabet of their paths and queries. */
 #include <stdio.h>
 
 #include "mitmd/provider/dest.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Provider files that load and that do not, with the exact message; routes,
- * queries, header lists and packed headers.  The shipped files are checked
- * against what the agents are known to send.
+ * Provider files that load, and those that do not, with the exact message;
+ * routes, queries, header lists and packed headers. The shipped files are
+ * checked against what the agents are known to send.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,7 +48,10 @@ test_bad(void)
 		errno = 0;
 		p = provider_parse(span_str(text), err, sizeof(err));
 		ok(p == NULL && errno == EINVAL, "refused: %s", row->what);
-		/* What may stand there comes behind it: bad_provider.py. */
+		/*
+		 * The list of permitted values follows; bad_provider.py
+		 * compares it.
+		 */
 		err[strlen(row->err) < sizeof(err) ? strlen(row->err) : 0] =
 		    '\0';
 		is_str(err, row->err, "... says why");
@@ -158,7 +161,7 @@ test_types(const struct provider *p)
 	ok(!provider_type_ok(r, span_of(NULL, 0)), "none");
 }
 
-/* One packed list from (name, value) pairs. */
+/* Pack a list of (name, value) pairs. */
 static struct span
 pack(struct buf *b, const char *const *pairs)
 {
@@ -207,7 +210,7 @@ test_packed(const struct provider *p)
 	buf_free(&b);
 }
 
-/* Two routes fit: the one that asks counts, whatever mitmd says. */
+/* If two routes fit, the one that asks applies, whatever mitmd says. */
 static void
 test_strictest(void)
 {

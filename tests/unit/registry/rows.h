@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Paths of package registries and what they name.  package NULL: nothing that
- * may be asked for.
+ * Paths of package registries and their meaning. A `package` of NULL means that
+ * the path is refused.
  */
 #ifndef REGISTRY_ROWS_H
 #define REGISTRY_ROWS_H

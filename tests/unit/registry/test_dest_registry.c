@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Files of destinations of the kind registry, and which requests they take:
- * of which host, by which method, and nothing with a query.
+ * Files of destinations of the kind registry, and the requests that they
+ * permit: by host and method, and never with a query.
  */
 #include <stdio.h>
 
@@ -66,7 +66,7 @@ test_rules(void)
 
 static const struct {
 	unsigned host;
-	const char *method, *path, *query; /* query NULL: there is none */
+	const char *method, *path, *query; /* query is NULL if there is none */
 	enum provider_result want;
 	unsigned route;
 } requests[] = {

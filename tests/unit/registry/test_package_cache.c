@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What is remembered of registries' metadata: for an hour, of so many packages
- * and versions at most, the oldest forgotten first.
+ * The cache of registries' metadata: entries last an hour, packages and
+ * versions are limited, and the oldest go first.
  */
 #include <stdio.h>
 #include <stdlib.h>

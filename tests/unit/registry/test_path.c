@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Paths of package registries: each names what it should or nothing; the
- * metadata of whatever is named is asked for at a path that names it again.
- * Lists and quarantine: which reason wins, and times.
+ * Paths of package registries: each has the expected meaning or is refused, and
+ * the path of a package's metadata names that package again. Lists and
+ * quarantine: which reason takes precedence, and parsing of times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,10 @@ test_id(void)
 	is_str(a.id, "1.0.0", "one of npm is its version");
 }
 
-/* Every cut and every changed byte of the good ones: no crash, no dots. */
+/*
+ * Every truncation and every changed byte of the good paths: no crash, no dot
+ * segments.
+ */
 static void
 test_bent(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What is left of a registry's metadata: versions that are young, untimed or
- * listed as unwanted are gone from every part of it, what is left is strict
- * JSON, another package's or a malformed document is none at all, and what is
- * remembered of it is what is let go later.
+ * Filtered metadata: versions that are too young, without a time, or on the
+ * deny list are missing from every part of it; the result is strict JSON; a
+ * malformed document, or one for another package, is refused; and the cached
+ * verdicts agree with the result.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,7 +195,7 @@ test_npm_bad(void)
 	    "it is not strict JSON");
 }
 
-/* Shapes that mean nothing are not versions; nothing of them comes through. */
+/* Malformed versions are left out, and no part of them is copied. */
 static void
 test_npm_odd(void)
 {
@@ -357,7 +357,7 @@ test_crates(void)
 	    "{\"api\":\"x\"}", "it does not say where the files are");
 }
 
-/* A line without a time is no younger than the file that it stands in. */
+/* A line without a time is at least as old as its file. */
 static void
 test_crates_untimed(void)
 {
@@ -387,7 +387,7 @@ test_crates_untimed(void)
 	f.modified = 0;
 }
 
-/* One version or file too many, and a document with as many as there may be. */
+/* One version or file too many, and a document with exactly the maximum. */
 static void
 test_limits(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The played peers of tunneld. */
+/* The peers of tunneld, played by the test. */
 #include "unit/tunneld/rig.h"
 
 #include <sys/socket.h>

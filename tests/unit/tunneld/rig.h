@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The real tunneld between a played icsupervisor, a played dialerd and a
- * played proxy on loopback, which answers what the test says.
+ * The real tunneld between icsupervisor and dialerd, both played, and a proxy
+ * on loopback that answers as the test tells it.
  */
 #ifndef TUNNELD_RIG_H
 #define TUNNELD_RIG_H
@@ -13,7 +13,7 @@
 struct tunneld_rig {
 	struct worker_rig worker;
 	struct chan *dial;
-	uint32_t last; /* id of the latest tunnel of rig_one */
+	uint32_t last; /* id of rig_one()'s last tunnel */
 	/* KEY_STATE */
 	unsigned nkey;
 	struct msg_KEY_STATE key;
@@ -30,26 +30,33 @@ struct tunneld_rig {
 
 extern struct tunneld_rig rig;
 
-/* tunneld, up to HELLO, with a dialerd. */
+/* Start tunneld, up to HELLO, with a dialerd. */
 void rig_start(const char *program);
 void rig_stop(void);
 bool rig_until(const unsigned *what, unsigned n);
 
-/* icsupervisor: the proxy, by this name; its credential; the rest, START. */
+/*
+ * As icsupervisor, send the proxy's name, its credential, and the rest up to
+ * START.
+ */
 void rig_via(const char *host);
 void rig_secret(const char *text, unsigned kind);
 void rig_go(void);
 
-/* A connection to the proxy: dialerd's end, and the proxy's in *far. */
+/*
+ * Make a connection to the proxy. Returns dialerd's end; `*far` is the proxy's.
+ */
 int rig_pair(int *far);
-/* dialerd: a TUNNEL over fd. */
+/* As dialerd, send a TUNNEL over `fd`. */
 void rig_tunnel(
     uint32_t id, const char *host, unsigned port, bool quiet, int fd);
-/* What the proxy was asked, up to its empty line. */
+/* Returns what the proxy was sent, up to the empty line. */
 const char *rig_asked(int far);
-/* The proxy says it, step bytes at a time. */
+/* As the proxy, send the text, `step` bytes at a time. */
 void rig_say(int far, const char *text, size_t step);
-/* One tunnel, up to the answer: what the proxy says, how. Its end. */
+/*
+ * Open one tunnel and let the proxy answer. Returns its end of the connection.
+ */
 int rig_one(const char *answer, size_t step, bool quiet);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What a corporate proxy may answer, whole and byte by byte. */
+/* The answers of a corporate proxy, whole and byte by byte. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const struct {
 	const char *in;
 	enum tunnel_result result;
 	enum proto_proxy proxy;
-	const char *text;	/* begins so */
+	const char *text;	/* beginning of the text */
 	bool credential;
 } cases[] = {
 	{"HTTP/1.1 200 OK\r\n\r\n", TUNNEL_ANSWER_OPEN, 0, "", 0},

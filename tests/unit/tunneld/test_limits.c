@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tunneld as it runs: which credentials it takes, and what ends it.  argv[1]:
- * tunneld.
+ * The running tunneld: the credentials that it accepts, and the violations that
+ * end it. argv[1]: tunneld.
  */
 #include <sys/socket.h>
 
@@ -69,7 +69,7 @@ test_secrets(void)
 	}
 }
 
-/* Each of these ends it. */
+/* Each of these violations ends tunneld. */
 static void
 test_violations(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tunneld as it runs: what it asks of the proxy, what it makes of the
- * answers, and of whom it asks nothing.  argv[1]: tunneld.
+ * The running tunneld: its requests to the proxy, its use of the answers, and
+ * hosts that it must not ask for. argv[1]: tunneld.
  */
 #include <sys/socket.h>
 
@@ -16,7 +16,7 @@
 
 static const char *program;
 
-/* What comes next on a connection that does not block. */
+/* Read the next bytes of a non-blocking connection. */
 static ssize_t
 next(int fd, void *p, size_t len)
 {
@@ -141,7 +141,7 @@ test_refusals(void)
 	rig_stop();
 }
 
-/* It is the proxy that was named, or nobody. */
+/* tunneld asks the configured proxy and no other. */
 static void
 test_who(void)
 {
@@ -180,7 +180,7 @@ test_who(void)
 	rig_stop();
 }
 
-/* What is on no list is asked of nobody. */
+/* A host that is on no list is never asked for. */
 static void
 test_lists(void)
 {

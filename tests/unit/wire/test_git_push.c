@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Command lists of pushes: as git writes them, cut at every byte, and those
- * that no git writes; what is read is what policyd takes for refs.
+ * Command lists of pushes: those that git writes, cut at every byte, and those
+ * that git never writes. The refs that are read are those that policyd shows.
  */
 #include "mitmd/wire/git_push.h"
 #include "policyd/request_holds.h"
@@ -18,7 +18,7 @@ static struct buf body;
 static struct git_push_list list;
 static const char *why;
 
-/* A pkt-line; nul: what stands behind one. */
+/* Append a pkt-line; `nul` follows a NUL. */
 static void
 line(const char *text, const char *nul)
 {
@@ -113,7 +113,7 @@ test_good(void)
 	is_int(result(true), GIT_PUSH_OK, "SHA-256");
 }
 
-/* A list of that one command. */
+/* Test a list with this one command. */
 static void
 one(const char *command, const char *words, const char *what)
 {
@@ -247,7 +247,7 @@ test_limits(void)
 	is_int(result(false), GIT_PUSH_BAD, "a list without end");
 }
 
-/* policyd reads the same text, by its own code. */
+/* policyd parses the same text with its own code. */
 static void
 test_shown(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Signature Version 4: requests and signatures of the published suite, what a
- * signature of the agent's is taken for, and, with --sign, requests of
- * test_sigv4.py, whose own implementation says what must come out.
+ * Signature Version 4: requests and signatures of the published suite, parsing
+ * of an agent's signature, and, with --sign, requests from test_sigv4.py, which
+ * compares them with its own implementation.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -157,8 +157,11 @@ test_claimed(void)
 		    "none: %s", none[i]);
 }
 
-/* Lines of id, secret, region, service, method, prefix, path, query, date,
- * body and name, value pairs, parted by tabs. */
+/*
+ * Sign each line of standard input: id, secret, region, service, method,
+ * prefix, path, query, date, body, and pairs of name and value, separated by
+ * tabs.
+ */
 static int
 sign_lines(void)
 {

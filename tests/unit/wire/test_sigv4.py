@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The signer against a second implementation: 3,000 requests of every shape
-that keyd may send, and some that it may not.  argv[1]: test_sigv4."""
+"""Compares the signer with a second implementation: 3,000 requests of every
+shape that keyd may send, and some that it may not. argv[1]: test_sigv4."""
 import os
 import random
 import subprocess

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* WebSocket: the example of RFC 6455, heads, masks, and what is refused. */
+/* WebSocket: the example of RFC 6455, heads, masks, and malformed frames. */
 #include "mitmd/wire/ws.h"
 #include "tap.h"
 
@@ -38,7 +38,7 @@ test_mask(void)
 	is_mem(text, 5, "Hello", 5, "RFC 6455 5.7");
 }
 
-/* Events as letters: H head, D data, E end, B bad, T bad as text. */
+/* Returns the events as letters: H head, D data, E end, B bad, T bad text. */
 static const char *
 events(const char *bytes, size_t len, bool masked)
 {
