@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A call that a person decides (original.md 1.2, step 7c): it is held, and
- * told to those who show it, with what an approval for the session would
- * grant beyond it.
+ * Shows a call that a person decides: the call is held and reported to those
+ * who show it, with what an approval for the session would grant.
  */
 #include "details.h"
 #include "policyd.h"
@@ -49,7 +48,7 @@ work_show(struct policyd_env *env, struct hold *h, const struct work *k,
 	m.args = (uint32_t)d.args;
 	m.preview = buf_span(&d.text);
 	hold_told(&m, told);
-	/* Held again for the same reasons: nobody needs to be told. */
+	/* The same text was shown already: do not show it again. */
 	if (memcmp(told, h->told, sizeof(told)) != 0)
 		env->send(env, ROLE_AUDIT, MSG_HOLD, &m);
 	memcpy(h->told, told, sizeof(told));

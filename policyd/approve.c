@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How held calls end.  An approval is for the bytes that were shown: the call
- * is made again from what the agent sent, under the rules and with the files
- * as they are now, and goes out only if it is still the same.
+ * Ends held calls. An approval is for the bytes that were shown: the call is
+ * rebuilt from what the agent sent, under the current rules and files, and is
+ * sent only if it is still the same.
  */
 #include "common/log.h"
 #include "common/sha256.h"
 #include "policyd.h"
 
-/* For the session, too: only what was shown. 0: nothing was granted. */
+/*
+ * Grant what was shown for the session. Returns the id, or 0 if nothing was
+ * granted.
+ */
 static uint64_t
 grant(struct policyd_env *env, const struct hold *h, const struct work *k)
 {
@@ -36,7 +39,7 @@ grant(struct policyd_env *env, const struct hold *h, const struct work *k)
 	return h->id;
 }
 
-/* The same call, made anew? Then it goes out. */
+/* Rebuild the approved call and send it if it is still the same. */
 static void
 approve(struct policyd_env *env, struct hold *h, struct span urls)
 {
@@ -74,12 +77,12 @@ approve(struct policyd_env *env, struct hold *h, struct span urls)
 	if (way != WORK_ASK)
 		work_release(env, call, &k, way, PROTO_HOLD_APPROVED, &c);
 	value_pool_reset(env->pool);
-	/* Others that wait may be granted by the same. */
+	/* The new grant may cover other pending calls. */
 	if (granted)
 		call_redecide(env, PROTO_HOLD_APPROVED);
 }
 
-/* The approved call's remotes lead where they led, or elsewhere. */
+/* Go on with an approved call once its remotes were resolved again. */
 static void
 approve_led(
     struct policyd_env *env, const struct remotes_ask *a, struct span urls)
@@ -99,7 +102,7 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 	struct msg_LATE late = {.id = m->id};
 	char because[600];
 
-	/* Only for what was shown: the digest binds the answer to it. */
+	/* The verdict must be about what was shown: compare the digests. */
 	if (h == NULL || h->asking ||
 	    !span_eq(m->digest, span_of(h->digest, sizeof(h->digest)))) {
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
@@ -138,7 +141,7 @@ call_cancel(struct policyd_env *env, uint64_t id)
 	struct call *call = calls_find(&env->calls, id);
 	struct hold *h;
 
-	/* It may be over by now: the two crossed on their way. */
+	/* The call may have ended before this message arrived. */
 	if (call == NULL || call->cancelled)
 		return;
 	call->cancelled = true;
@@ -164,7 +167,7 @@ call_ended(
 	*why = "the end of a call that is not in flight";
 	if (call == NULL || call->state != CALL_RELEASED)
 		return -1;
-	/* The tool does not do what the person thought that it does. */
+	/* The tool does not do what the person expected. */
 	if (error && call->grant != 0)
 		(void)tool_grant_end(
 		    env, call->grant, true, "one of its calls failed");

@@ -15,7 +15,7 @@
 
 struct entry {
 	uint64_t hash;                 /* 0: free */
-	uint32_t times[BREAKER_CALLS]; /* ms; a ring */
+	uint32_t times[BREAKER_CALLS]; /* ring of times in ms */
 	uint16_t first, n;
 };
 
@@ -59,7 +59,7 @@ sip_word(struct sip *s, uint64_t m)
 	s->v0 ^= m;
 }
 
-/* One piece, whose length ends it: pieces cannot flow into each other. */
+/* Hash one piece and its length, so that adjacent pieces cannot be confused. */
 static void
 sip_piece(struct sip *s, struct span in)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Circuit breaker (original.md 1.12): the same call, with the same arguments,
- * more than 20 times within 60 seconds is refused.  It stops loops, not
- * attackers: the table is bounded, and the longest unused entry goes first.
+ * Circuit breaker: refuses the same call with the same arguments more than 20
+ * times within 60 seconds. It stops loops, not attackers: the table is bounded,
+ * and the entry unused for the longest time is dropped first.
  */
 #ifndef BREAKER_H
 #define BREAKER_H
@@ -14,10 +14,10 @@
 
 struct breaker;
 
-/* NULL with errno. */
+/* Returns NULL with errno set on failure. */
 struct breaker *breaker_new(void);
 void breaker_free(struct breaker *);
-/* Counts the call: true, or false when it is one too many (not counted). */
+/* Count the call. Returns false, without counting it, if it is one too many. */
 bool breaker_allow(struct breaker *, struct span server, struct span tool,
     struct span args, uint64_t now);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tool calls that a session may still make: icsupervisor says how far, the
- * calls and the time are counted here.  A call beyond is refused like any
- * other, through auditd.
+ * The tool calls that a session may still make: icsupervisor sets the limits,
+ * the calls and the time are counted here. A call beyond the limits is refused
+ * like any other, through auditd.
  */
 #include "policyd.h"
 
 #include <stdio.h>
 
-#define BUDGET_REPORT_MS 100U /* the count is told that often */
-#define BUDGET_NEAR 32U       /* but at once where few are left */
+#define BUDGET_REPORT_MS 100U /* interval of reports ... */
+#define BUDGET_NEAR 32U       /* ... unless so few calls are left */
 
 static void
 budget_report(struct loop_timer *t)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The way of a call (original.md 1.2): known tool? annotated? arguments as the
- * schema says? then prepared, judged, composed and handed to auditd, which
- * writes it down before anything happens.  Every outcome goes that way; the
- * agent is told nothing directly but that its call is held.
+ * Takes a call through the pipeline: budget, known tool, annotation, schema;
+ * then it is prepared, judged, composed and handed to auditd, which logs it
+ * before anything happens. Every outcome takes that way; policyd tells the
+ * agent nothing directly except that its call is held.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #include "policyd.h"
 #include "virtual.h"
 
-/* Step 0: may the session make calls still? */
+/* Step 0: check the session's budget of calls. */
 static enum work_way
 work_budget(struct policyd_env *env, struct work *k)
 {
@@ -27,7 +27,7 @@ work_budget(struct policyd_env *env, struct work *k)
 static void call_go_on(
     struct policyd_env *, struct call *, struct work *, struct span args);
 
-/* It is known where the call's remotes lead, or that nobody can say. */
+/* Go on with a call once icgit has answered, or cannot. */
 static void
 call_led(struct policyd_env *env, const struct remotes_ask *a, struct span urls)
 {
@@ -47,7 +47,10 @@ call_led(struct policyd_env *env, const struct remotes_ask *a, struct span urls)
 		call_go_on(env, call, &k, span_of(a->args, a->len));
 }
 
-/* Decide about it, and release or hold it; args: as the agent sent them. */
+/*
+ * Decide about the call, then release or hold it. `args` are as the agent sent
+ * them.
+ */
 static void
 call_go_on(struct policyd_env *env, struct call *call, struct work *k,
     struct span args)
@@ -69,7 +72,7 @@ call_go_on(struct policyd_env *env, struct call *call, struct work *k,
 	} else if (way == WORK_FORWARD) {
 		way = work_breaker(env, k, &c);
 	}
-	/* Allowed where the view has no mount for it: it needs no person. */
+	/* Allowed by a rule, but outside the view: start an instance. */
 	if (way == WORK_FORWARD && k->outside.n != 0)
 		way = instance_call(env, call, k, args, &c);
 	if (way != WORK_ASK)
@@ -103,12 +106,12 @@ call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
 		 &env->calls, m->id, m->server, m->args.len, why)) == NULL)
 		return -1;
 	value_pool_reset(env->pool);
-	/* The tree is in our own pool: ours to change. */
+	/* The tree is in policyd's own pool and may be changed. */
 	k.tree = (struct value *)(uintptr_t)value_decode(env->pool, m->args);
 	*why = "arguments are no object";
 	if (k.tree == NULL || k.tree->type != VALUE_OBJECT)
 		return -1;
-	/* Once a call, however often it is looked at. */
+	/* Count each call once, however often it is judged. */
 	if (work_budget(env, &k) == WORK_REFUSE) {
 		work_release(env, call, &k, WORK_REFUSE, PROTO_HOLD_NONE, NULL);
 		value_pool_reset(env->pool);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the log holds of a call's arguments where that is not what is sent:
- * without secrets, and long strings cut.  Reads and changes the call's tree,
- * which nothing needs any more.
+ * Writes the arguments for the log where they differ from those sent: secrets
+ * masked, long strings cut. Changes the call's tree, which is not used
+ * afterwards.
  */
 #include "common/json/json.h"
 #include "policyd.h"
 #include "redact.h"
 
-/* Paths and URLs stay whole in the log. */
+/* Paths and URLs are never redacted. */
 static bool
 stays_whole(const struct value *v, void *arg)
 {

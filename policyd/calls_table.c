@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The calls in flight, counted a second time.  mcp-proxyd counts a call until
- * it is credited here, so one beyond the limits comes from a process that was
- * taken over.
+ * The table of calls in flight. mcp-proxyd counts a call until it is credited
+ * from here, so a call beyond the limits shows that mcp-proxyd was compromised.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Writes lines for MCP servers: canonical JSON, members sorted, from values
- * that were decoded and judged.  Nothing is forwarded as it came.
+ * Writes lines for MCP servers: canonical JSON with sorted members, from values
+ * that were decoded and judged. No text is forwarded as received.
  */
 #include "compose.h"
 
@@ -29,7 +29,7 @@ compose_call(struct buf *b, uint64_t id, struct span tool,
 	(void)buf_addu64(b, id);
 	(void)buf_adds(b, ",\"jsonrpc\":\"2.0\",\"method\":\"tools/call\","
 			  "\"params\":{");
-	/* The token is ours: the agent's own never leaves mcp-proxyd. */
+	/* policyd's own token; the agent's never leaves mcp-proxyd. */
 	if (progress) {
 		(void)buf_adds(b, "\"_meta\":{\"progressToken\":");
 		(void)buf_addu64(b, id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tells a person what a held call would do.  The values are those that were
- * judged and will be sent; the words for them are one table, the worst first.
+ * Describes to a person what a held call would do. The values are those that
+ * were judged and will be sent; the verbs are in one table, worst first.
  */
 #include "details.h"
 
@@ -11,9 +11,9 @@
 #include "common/visible.h"
 #include "policyd.h"
 
-#define DETAILS_EFFECT 1700U /* bytes, from which on values are counted */
-#define DETAILS_VALUE 200U   /* bytes of one value in the sentence */
-#define DETAILS_NAMED 3U     /* values that one verb names */
+#define DETAILS_EFFECT 1700U /* length after which values are only counted */
+#define DETAILS_VALUE 200U   /* maximum length of a value in the sentence */
+#define DETAILS_NAMED 3U     /* values named after one verb */
 
 /* clang-format off */
 static const struct details_verb {
@@ -38,16 +38,18 @@ static const struct details_verb {
 
 #define NVERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-/* Rules that ask, one for each role that they ask about. */
+/* The rules that ask, one for each role. */
 struct asks_found {
 	struct {
-		enum arg_role role; /* ARG_COUNT: none */
+		enum arg_role role; /* ARG_COUNT: no role */
 		struct span rule, reason;
 	} list[ARG_COUNT + 1];
 	unsigned n;
 };
 
-/* The index of the worst role in `mask`; NVERBS: free text, or none. */
+/*
+ * Returns the index of the worst role in `mask`; NVERBS for free text or none.
+ */
 static size_t
 worst(uint32_t mask)
 {
@@ -95,7 +97,7 @@ trace_done(void *arg, enum arg_role role, const struct decision *d)
 		asks_add(arg, role, d->rule, d->reason);
 }
 
-/* Judge the call once more, role by role, and note what asks. */
+/* Judge the call again, role by role, and collect the rules that ask. */
 static void
 asks_find(struct policyd_env *env, const struct work *k, struct asks_found *f)
 {
@@ -115,7 +117,7 @@ asks_find(struct policyd_env *env, const struct work *k, struct asks_found *f)
 	}
 	for (unsigned i = 0; i < f->n; i++)
 		known = known || span_eq(f->list[i].rule, k->d.rule);
-	/* A structural rule, which is about the call as a whole. */
+	/* A structural rule is about the call as a whole. */
 	if (!known)
 		asks_add(f, ARG_COUNT, k->d.rule, k->d.reason);
 }
@@ -162,8 +164,8 @@ put_asks(struct buf *b, const struct asks_found *f)
 }
 
 /*
- * What is sent; of a URL what was judged, because the URL that a git remote
- * leads to stands beside the remote's name.
+ * Returns the text that is sent, or for a URL the text that was judged, because
+ * a git remote's URL is listed in addition to its name.
  */
 static struct span
 value_text(const struct arg_value *v)
@@ -205,7 +207,7 @@ put_resource(struct buf *b, const struct arg_value *v, size_t verb)
 	(void)buf_addc(b, '}');
 }
 
-/* A value within the sentence: quoted where it could be taken for more. */
+/* Write a value in the sentence, quoted where it could be mistaken for text. */
 static void
 effect_value(struct buf *b, struct span s)
 {
@@ -233,7 +235,7 @@ effect_value(struct buf *b, struct span s)
 		(void)buf_addc(b, '"');
 }
 
-/* One more value behind its verb; or it is only counted. */
+/* Add a value after its verb, or only count it. */
 static void
 effect_add(struct buf *b, const char *verb, unsigned *n, struct span s)
 {
@@ -278,7 +280,7 @@ out:
 	return rv;
 }
 
-/* "~/x" for what lies in the home directory: as people write it. */
+/* Abbreviate the home directory to "~", as people write it. */
 static struct span
 homely(const struct policyd_env *env, const struct arg_value *v,
     struct span text, char *dst, size_t cap)
@@ -328,7 +330,7 @@ call_effect(struct details *d, struct policyd_env *env, const struct work *k,
 	return effect_end(d, &b);
 }
 
-/* The virtual server's tools have no annotation: their one resource. */
+/* The virtual server's tools have no annotation: list the domain. */
 static void
 call_domain(struct details *d, const struct work *k)
 {
@@ -430,7 +432,7 @@ ask_resource(struct buf *b, const char *before, const char *argument,
 	(void)buf_addc(b, '}');
 }
 
-/* Refs come first, those that are deleted before all. */
+/* List the refs first, deleted ones before all others. */
 static void
 ask_resources(struct buf *b, const struct approved *r, struct span url)
 {

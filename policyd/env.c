@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What policyd holds, made and unmade.  Memory of a call is one pool and one
- * buffer, used again for the next.
+ * Initialises and frees policyd's state. The memory for a call is one pool and
+ * one buffer, reused for the next call.
  */
 #include <stdlib.h>
 

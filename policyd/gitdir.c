@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The directory that git works in when a call names none.  It is the agent's
- * word, remembered; what it leads to is looked at with every call.
+ * The directory that git works in if a call names none. The agent sets it; the
+ * directory itself is checked with every call.
  */
 #include <stdlib.h>
 
 #include "policyd.h"
 
 /*
- * What git will work on from now on. It is told where in every call, so that
- * a change that fails in the server changes no decision.
+ * Record the directory for later calls. Every call states it explicitly, so
+ * that a change that fails in the server cannot affect a decision.
  */
 void
 work_note_git_dir(struct policyd_env *env, const struct work *k)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Grants are made of what a call asked for, never of a pattern that somebody
+ * Builds grants from what a call asked for, never from a pattern that someone
  * wrote: the directory of a file (or the directory itself), the domain of a
  * URL, the value of an identifier.
  */
@@ -14,8 +14,9 @@
 #include "common/json/json.h"
 
 /*
- * Escalations because the name that was judged is not all that is touched:
- * what the next call of that kind touches cannot be shown beforehand.
+ * Returns true for escalations because a call may touch more than the names
+ * that were judged. It cannot be shown beforehand what the next call would
+ * touch.
  */
 static bool
 is_caution(struct span rule)
@@ -30,7 +31,7 @@ is_caution(struct span rule)
 	return false;
 }
 
-/* The sandbox is open to these servers whatever is granted (1.3, 3c). */
+/* Returns true if the server may use the sandbox without any grant. */
 static bool
 is_sandbox(
     const struct engine *e, const struct request *r, const struct arg_value *v)
@@ -46,7 +47,7 @@ same_object(const struct path *a, const struct path *b)
 	       a->object.ino == b->object.ino;
 }
 
-/* Is it, or does it hold, the user's home directory? */
+/* Returns true if the directory is or contains the user's home directory. */
 static bool
 is_too_wide(const struct engine *e, const struct request *r, struct span dir)
 {
@@ -66,7 +67,9 @@ is_too_wide(const struct engine *e, const struct request *r, struct span dir)
 	       path_below(home.host, dir) || same_object(&home, &here);
 }
 
-/* The directory that was asked for; that of a file is the one it is in. */
+/*
+ * Find the directory to grant: the one named, or the one that holds the file.
+ */
 static int
 directory_of(const struct engine *e, const struct request *r,
     const struct path *p, struct span *dir)
@@ -81,7 +84,7 @@ directory_of(const struct engine *e, const struct request *r,
 	return is_too_wide(e, r, *dir) ? -1 : 0;
 }
 
-/* What of this value a grant for the role would name. */
+/* Fill in the limit that a grant for the role would have for this value. */
 static int
 limit_of(const struct engine *e, const struct request *r,
     const struct arg_value *v, enum arg_role role, struct grant_limit *l)
@@ -155,7 +158,10 @@ grant_offer(const struct engine *e, const struct request *r,
 	if (d->status != PROTO_ESCALATE || d->escalated == 0 ||
 	    is_caution(d->rule))
 		return -1;
-	/* Behind the gate the rules speak; they must have no more to ask. */
+	/*
+	 * A granted domain leaves the rules to decide; they must allow the
+	 * call.
+	 */
 	if (span_is(d->rule, "structural-domain-escalate")) {
 		eval_ungated(e, r, &rest);
 		if (rest.status != PROTO_ALLOW)
@@ -334,7 +340,10 @@ meets(const struct arg_value *v, const struct grant_limit *l)
 	return false;
 }
 
-/* Each value of the role meets one of its limits; `asked`: there is one. */
+/*
+ * Returns true if each value of the role meets a limit. If `asked`, there must
+ * be a limit.
+ */
 static bool
 role_granted(const struct engine *e, const struct request *r,
     const struct grant *g, enum arg_role role, bool asked)
@@ -393,7 +402,10 @@ grants_apply(const struct grants *gs, const struct engine *e,
 	if (g == NULL)
 		return NULL;
 	if (span_is(d->rule, "structural-domain-escalate")) {
-		/* The domain is granted; what is done there is not. */
+		/*
+		 * The grant covers the domain only; let the rules decide the
+		 * rest.
+		 */
 		eval_ungated(e, r, d);
 		if (d->status != PROTO_ALLOW)
 			return NULL;

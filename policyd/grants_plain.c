@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Plain values are letters, digits and the signs of ordinary sentences.  The
- * list is of what is allowed: a separator that somebody will think of next, in
- * Unicode or percent notation, is not on it.
+ * Plain values consist of letters, digits and the punctuation of ordinary
+ * sentences. This is an allow list: no separator that someone may invent, in
+ * Unicode or in percent encoding, is on it.
  */
 #include "grants_plain.h"
 
@@ -11,7 +11,7 @@
 #include "common/visible.h"
 
 /* clang-format off */
-/* Words of a name under which even a plain value may act. */
+/* Words in a name that suggest that even a plain value has an effect. */
 static const char *const acting[] = {
 	"path", "paths", "file", "files", "filename", "filepath", "dir", "dirs",
 	"directory", "folder", "url", "urls", "uri", "uris", "link", "href",
@@ -48,7 +48,10 @@ is_lower(uint8_t c)
 	return c >= 'a' && c <= 'z';
 }
 
-/* "filePath", "FILE_PATH" and "file-path" are the words file and path. */
+/*
+ * Returns false if a word of the name is listed above. "filePath", "FILE_PATH"
+ * and "file-path" all have the words file and path.
+ */
 static bool
 name_plain(struct span name)
 {
@@ -78,7 +81,7 @@ name_plain(struct span name)
 	return !is_acting(word) && !is_acting(whole);
 }
 
-/* Does a sentence go on, or end, behind this full stop or colon? */
+/* Returns true if the period or colon ends a sentence or clause. */
 static bool
 stop_plain(struct span s, size_t i)
 {
@@ -102,10 +105,13 @@ text_plain(struct span s)
 			       (c >= '0' && c <= '9') ||
 			       (c != '\0' && strchr(" ,;!?'()_-", c) != NULL);
 	}
-	/* "-x" and "--x" are options of a program. */
+	/* "-x" and "--x" are command line options. */
 	if (!good || (s.len != 0 && s.p[0] == '-'))
 		return false;
-	/* Letters of every language are shown as they are, and little else. */
+	/*
+	 * Accept letters of any language, but nothing that must be escaped for
+	 * display.
+	 */
 	buf_init(&b, 8U * PLAIN_TEXT + 64);
 	same = visible_add(&b, s, 0) == 0 && span_eq(buf_span(&b), s);
 	buf_free(&b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * May other calls of a tool pass on the strength of one that a person saw?
- * Only where the schema leaves no room for anything but a few plain values, and
- * no value can name a place, a person or a program.
+ * Decides whether one approval may cover other calls of a tool. That requires a
+ * schema with nothing but a few plain values, and values that cannot name a
+ * place, a person or a program.
  */
 #ifndef GRANTS_PLAIN_H
 #define GRANTS_PLAIN_H
@@ -11,11 +11,13 @@
 
 #include "common/json/value.h"
 
-#define PLAIN_TEXT 200U /* bytes of one value */
+#define PLAIN_TEXT 200U /* maximum length of a value */
 
-/* Is the schema flat and closed: scalars alone, and no further members? */
+/*
+ * Returns true if the schema is flat and closed: scalars and no other members.
+ */
 bool plain_schema(const struct value *schema);
-/* Are all of the values plain, under names that are? */
+/* Returns true if all values and their names are plain. */
 bool plain_arguments(const struct value *args);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The table of held calls.  It keeps what the agent sent, not what was made of
- * it: an approval is for a call that is made anew and compared.
+ * The table of held calls. It stores what the agent sent, not what was derived
+ * from it: an approved call is rebuilt and compared.
  */
 #include "hold.h"
 
@@ -127,7 +127,7 @@ hold_digest(struct span server, struct span tool, struct span args,
 	struct buf b;
 	int ret = -1;
 
-	/* Names are short; arguments need no copy. */
+	/* The buffer is for the names; the arguments are not copied. */
 	buf_init(&b, 4096);
 	if (buf_addc(&b, '[') == -1 || json_write_string(&b, server) == -1 ||
 	    buf_addc(&b, ',') == -1 || json_write_string(&b, tool) == -1 ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Calls that wait for a person.  One is pending until the first event that
- * concerns it: a verdict, its expiry, a cancellation; then it is gone from
- * here, and whatever comes later is too late.  Nothing is released from here:
- * the call is made again from what the agent sent (call.c).
+ * Calls that wait for a person. A call is pending until the first event that
+ * ends it (a verdict, its expiry, a cancellation) and leaves the table then;
+ * any later event is too late. Nothing is released from here: an approved call
+ * is rebuilt from what the agent sent (work_again.c).
  */
 #ifndef HOLD_H
 #define HOLD_H
@@ -13,36 +13,48 @@
 
 #define HOLD_DIGEST 32U
 
-/* An object outside of the view, as it was when the call was shown. */
+/* An object outside the view, as it was when the call was shown. */
 struct hold_object {
 	enum proto_object kind;
 	bool writable;
 	uint64_t dev, ino;
-	uint64_t own_dev, own_ino;	/* of a name: what it names, or 0 */
-	uint64_t nlink;			/* of what will be written, or 0 */
+	uint64_t own_dev, own_ino;	/* PROTO_OBJECT_NAME: the object by
+					   that name, or 0 */
+	uint64_t nlink;			/* link count of an object to be
+					   written, or 0 */
 };
 
 struct hold {
 	uint64_t id;
 	uint16_t server;
 	bool used, progress;
-	uint64_t expires;		/* loop ms */
-	uint32_t ms;			/* that it was given */
-	uint8_t digest[HOLD_DIGEST];	/* of server, tool and arguments */
+	uint64_t expires;		/* ms of the loop's clock */
+	uint32_t ms;			/* time that it was given */
+	uint8_t digest[HOLD_DIGEST];	/* digest of server, tool and
+					   arguments */
 	char tool[257];
 	char reason[2049], rule[257];
 	struct hold_object objects[PROTO_MAX_OBJECTS];
-	unsigned nobjects;		/* 0: it stays in the view */
-	bool led, asking;		/* remotes led to ...; it is looked again */
-	uint8_t urls[HOLD_DIGEST];	/* ... these */
-	char session[2049];		/* what may be granted; or empty */
-	uint8_t told[HOLD_DIGEST];	/* of all that was told about it */
-	uint8_t shown[HOLD_DIGEST];	/* of it, by who approved; or zeros */
+	unsigned nobjects;		/* 0: the call stays in the view */
+	bool led, asking;		/* remotes were resolved to `urls`; a
+					   new answer is pending */
+	uint8_t urls[HOLD_DIGEST];	/* digest of the remotes' URLs */
+	char session[2049];		/* the grant that was offered, or
+					   empty */
+	uint8_t told[HOLD_DIGEST];	/* digest of the message that shows
+					   it */
+	uint8_t shown[HOLD_DIGEST];	/* the same digest from the approval,
+					   or zeros */
 	bool for_session;
-	unsigned times;			/* so many calls of the tool; or 0 */
-	/* Looked at again for other rules, not for an approval: ends so. */
+	unsigned times;			/* number of calls approved for the
+					   tool, or 0 */
+	/*
+	 * The end to record if it is judged again because of other rules, not
+	 * because of an approval.
+	 */
 	enum proto_hold again;
-	uint8_t *args;			/* as the agent sent them, encoded */
+	uint8_t *args;			/* as the agent sent them, in wire
+					   encoding */
 	size_t args_len;
 };
 
@@ -51,27 +63,29 @@ struct holds {
 	unsigned n;
 };
 
-/* NULL with ENOBUFS (all taken), ENOMEM. Copies the arguments. */
+/*
+ * Returns NULL with errno ENOBUFS (table full) or ENOMEM. Copies the arguments.
+ */
 struct hold *hold_new(struct holds *, uint64_t id, struct span args);
-/* The same for a place of the caller's own. -1: ENOMEM. */
+/* Initialise a hold outside the table. Returns 0, or -1 with errno ENOMEM. */
 int hold_init(struct hold *, uint64_t id, struct span args);
 void hold_clear(struct hold *);
-/* Moves it out of the table, unchanged. */
+/* Move a hold out of the table, unchanged. */
 void hold_take(struct holds *, struct hold *, struct hold *to);
-/* NULL: nothing with that id waits. */
+/* Returns NULL if no call with that id waits. */
 struct hold *hold_find(struct holds *, uint64_t id);
 void hold_free(struct holds *, struct hold *);
 void hold_free_all(struct holds *);
-/* When the next one expires; 0: none waits. */
+/* Returns the time of the next expiry, or 0 if no call waits. */
 uint64_t hold_next(const struct holds *);
-/* One that has expired, or NULL. */
+/* Returns an expired hold, or NULL. */
 struct hold *hold_expired(struct holds *, uint64_t now);
-/* One of that server, or NULL. */
+/* Returns a hold of that server, or NULL. */
 struct hold *hold_of_server(struct holds *, uint16_t server);
 
 /*
- * SHA-256 of the canonical JSON array [server, tool, arguments]; args is the
- * canonical JSON of the arguments. -1 with errno.
+ * SHA-256 of the canonical JSON array [server, tool, arguments]; `args` is the
+ * canonical JSON of the arguments. Returns 0, or -1 with errno.
  */
 int hold_digest(struct span server, struct span tool, struct span args,
     uint8_t digest[HOLD_DIGEST]);

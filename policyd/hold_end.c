@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Held calls that end unsent: nobody answered in time, the answer was no, the
- * agent or the server is gone, or a remote leads elsewhere by now.
+ * Held calls that end without being sent: the person did not answer in time or
+ * denied the call, the agent or the server is gone, or a remote's URL changed.
  */
 #include "policyd.h"
 
@@ -21,8 +21,8 @@ hold_finish(struct policyd_env *env, struct hold *h, struct work *k,
 }
 
 /*
- * The arguments as they were shown, for the log: made again as far as they
- * can be; where that fails, as the agent sent them.
+ * Rebuild the arguments as they were shown, for the log; if that fails, log
+ * them as the agent sent them.
  */
 static void
 refused_arguments(struct policyd_env *env, struct work *k)
@@ -121,7 +121,7 @@ hold_led(struct policyd_env *env, uint64_t id, struct span urls)
 	struct hold *h = hold_find(&env->holds, id);
 	uint8_t digest[HOLD_DIGEST];
 
-	/* A cancelled call ends as such, and the hold may have expired. */
+	/* A cancelled call has its own end, and the hold may have expired. */
 	if (call == NULL || call->cancelled || h == NULL || !h->asking)
 		return NULL;
 	if (urls.p != NULL && remotes_digest(urls, digest) == 0 &&

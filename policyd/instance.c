@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The way of a call outside of the views, after it was allowed or approved:
- * asked for, greeted, called, dropped.  What a fresh process says about itself
- * is as untrusted as any server's word; nothing of it but that it is there
- * counts.  The call is made anew before it goes out: the files may have
- * changed while the process came up.
+ * Takes a call outside the views through its instance after it was allowed or
+ * approved: requested, initialised, called, dropped. What the new process
+ * reports is as untrusted as any server's word; all that counts is that it
+ * runs. The call is rebuilt before it is sent, because files may have changed
+ * while the process started.
  */
 #include "instance.h"
 
@@ -52,7 +52,7 @@ instance_running(const struct policyd_env *env)
 
 static void due(struct loop_timer *);
 
-/* The timer stands for the first of those that have not come up. */
+/* Set the timer to the first deadline of the instances that are starting. */
 static void
 arm(struct policyd_env *env)
 {
@@ -73,7 +73,7 @@ arm(struct policyd_env *env)
 		    first > now ? first - now : 0, due, env);
 }
 
-/* The objects, each with a message of its own. */
+/* Request the instance; each object has a message of its own. */
 void
 instance_ask(
     struct policyd_env *env, struct instance *i, const struct outside *o)
@@ -99,7 +99,7 @@ instance_ask(
 	arm(env);
 }
 
-/* The call ends here, unsent; k is made, its decision says why. */
+/* End the call unsent; `k` has been rebuilt and its decision has the reason. */
 static void
 refuse(struct policyd_env *env, struct instance *i, struct work *k,
     enum proto_hold how, struct span answer)
@@ -115,7 +115,7 @@ refuse(struct policyd_env *env, struct instance *i, struct work *k,
 
 static void instance_next(struct policyd_env *);
 
-/* It is not needed any more, or never came. */
+/* Drop an instance that is no longer needed, or that never started. */
 static void
 drop(struct policyd_env *env, struct instance *i)
 {
@@ -166,7 +166,7 @@ fail(struct policyd_env *env, struct instance *i, bool changed,
 	drop(env, i);
 }
 
-/* Refuse the call for what work_again said. */
+/* Refuse the call with the reason of work_again(). */
 static void
 instance_fail_again(
     struct policyd_env *env, struct instance *i, const struct work *k)
@@ -177,7 +177,7 @@ instance_fail_again(
 	fail(env, i, true, INSTANCE_AGAIN, "not the same any more: %s", text);
 }
 
-/* One that waits may start: the oldest. */
+/* Start the oldest instance in the queue. */
 static void
 instance_next(struct policyd_env *env)
 {
@@ -218,7 +218,7 @@ due(struct loop_timer *t)
 	arm(env);
 }
 
-/* Everyone is ready: the call goes out, if it still is the same. */
+/* Everything is ready: send the call if it is still the same. */
 static void
 release(struct policyd_env *env, struct instance *i)
 {
@@ -265,7 +265,7 @@ instance_go(struct policyd_env *env, const struct msg_INSTANCE_GO *m)
 
 	if (m->server < PROTO_FIRST_INSTANCE || find_index(env, m->server))
 		return -1;
-	/* Dropped meanwhile. */
+	/* The instance was dropped meanwhile. */
 	if (i == NULL || i->state != INSTANCE_ASKED)
 		return 0;
 	i->index = m->server;
@@ -337,7 +337,7 @@ instance_gone(struct policyd_env *env, uint16_t index, struct span text)
 	struct instance *i = find_index(env, index);
 	char vis[500];
 
-	/* A call that is out is answered by auditd, which hears of it, too. */
+	/* auditd, which is told as well, answers calls that were sent. */
 	if (i == NULL || i->state == INSTANCE_CALLED)
 		return;
 	fail(env, i, false, FINAL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Shared by instance.c and instance_queue.c. */
+/* Declarations shared by instance.c and instance_queue.c. */
 #ifndef INSTANCE_PRIV_H
 #define INSTANCE_PRIV_H
 
@@ -7,9 +7,9 @@
 
 #define INSTANCE_AGAIN "\nNothing was done. It may be tried again."
 
-/* How many there are, those that are ending included. */
+/* Returns the number of instances, including those that are ending. */
 unsigned instance_running(const struct policyd_env *);
-/* Its objects, each with a message of its own. */
+/* Request the instance; each of its objects has a message. */
 void instance_ask(
     struct policyd_env *, struct instance *, const struct outside *);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Calls outside of the views on their way to an instance: so many run, some
- * wait, the rest are refused.  Those that wait are made anew when their turn
- * comes.
+ * Queue of calls outside the views that need an instance: a limited number
+ * runs, a limited number waits, the rest are refused. A call that waited is
+ * rebuilt when its turn comes.
  */
 #include "instance_priv.h"
 #include "policyd.h"
@@ -74,7 +74,7 @@ instance_held(struct policyd_env *env, struct call *call, struct work *k,
 		return too_many(env, k);
 	}
 	hold_take(&env->holds, h, &i->hold);
-	/* The person waits for no process. */
+	/* Report the approval now; the instance may take time to start. */
 	env->send(env, ROLE_AUDIT, MSG_APPROVED, &m);
 	call->over = true;
 	begin(env, i, call, k, how);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The decision about a call: known tool? annotated? arguments as the schema
- * says? then prepared, and judged by the rules and by what was granted.
+ * Decides about a call: checks that the tool is known and annotated and that
+ * the arguments fit the schema, prepares them, and judges them by the rules and
+ * grants.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 #include "policyd.h"
 #include "virtual.h"
 
-/* Step 1: is there such a tool, and its server? */
+/* Step 1: find the tool and its server. */
 static enum work_way
 find_tool(
     struct policyd_env *env, struct work *k, const struct session_tool **tool)
@@ -49,7 +50,7 @@ find_tool(
 	    "");
 }
 
-/* Step 4: what git works on when the call does not say. */
+/* Step 4: fill in git's directory if the call names none. */
 static enum work_way
 fill_git_path(struct policyd_env *env, struct work *k)
 {
@@ -88,7 +89,7 @@ fill_git_path(struct policyd_env *env, struct work *k)
 	return WORK_FORWARD;
 }
 
-/* What the server cannot see, another instance of it is asked for. */
+/* A call outside the server's view needs an instance of the server. */
 static enum work_way
 check_view(struct policyd_env *env, struct work *k)
 {
@@ -100,7 +101,7 @@ check_view(struct policyd_env *env, struct work *k)
 	return WORK_FORWARD;
 }
 
-/* Step 2, for a tool without an annotation: a person decides, or nobody. */
+/* Step 2, for a tool without an annotation: hold or deny the call. */
 static enum work_way
 judge_unknown(
     struct policyd_env *env, struct work *k, const struct session_tool *tool)
@@ -122,7 +123,7 @@ judge_unknown(
 	return unknown_judge(env, k);
 }
 
-/* Steps 3 to 5: schema, preparing. */
+/* Steps 3 to 5: check the schema, prepare the arguments. */
 static enum work_way
 prepare(
     struct policyd_env *env, struct work *k, const struct session_tool *tool)
@@ -197,7 +198,7 @@ work_judge(
 	eval_request(&env->engine, &r, &k->d);
 	if (k->urls.p != NULL)
 		k->d.reason = remotes_reason(env, k, k->d.reason);
-	/* Step 7a */
+	/* Step 7a: apply grants. */
 	if (k->d.status == PROTO_ESCALATE)
 		g = grants_apply(&env->grants, &env->engine, &r, &k->d);
 	if (g == NULL && k->d.status == PROTO_ESCALATE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * From the paths of a call to the objects that an instance is given.  A file
- * or directory is given itself; a name that will be made, removed or moved is
- * an entry of its directory, which is what can be compared and bound.
+ * Converts the paths of a call to the objects for an instance. An existing file
+ * or directory is an object itself; a name to be created, removed or moved is
+ * an entry of its directory, which can be compared and mounted.
  */
 #include "outside.h"
 
@@ -20,7 +20,7 @@ parent_of(struct span path, unsigned up)
 	return path;
 }
 
-/* The entry `path`, which is there, of its directory. */
+/* Describe `path`, which exists, as an entry of its directory. */
 static int
 entry_of(const struct engine *e, struct span path, struct value_pool *pool,
     struct hold_object *o)
@@ -52,7 +52,7 @@ object_of(const struct engine *e, const struct arg_value *v,
 	    .ino = p->object.ino,
 	};
 	if (!p->exists) {
-		/* The first that is missing, in the last that is there. */
+		/* The first missing name, in the last directory that exists. */
 		o->kind = PROTO_OBJECT_NAME;
 		*path = parent_of(p->host, p->missing - 1);
 		return 0;
@@ -68,7 +68,7 @@ object_of(const struct engine *e, const struct arg_value *v,
 	return 0;
 }
 
-/* A path that the call names twice is one object, with the rights of both. */
+/* Merge a path that the call names twice into one object with both rights. */
 static bool
 merge(struct outside *out, struct span path, const struct hold_object *o)
 {
@@ -92,7 +92,9 @@ merge(struct outside *out, struct span path, const struct hold_object *o)
 	return false;
 }
 
-/* Where a path may be served: in the view, by an instance, by either. */
+/*
+ * The places in which a path can be served: the view, an instance, or either.
+ */
 enum where_to {
 	IN_VIEW,
 	OUTSIDE,
@@ -107,7 +109,7 @@ where_to(const struct arg_value *v)
 
 	if (p->view.p == NULL)
 		return OUTSIDE;
-	/* What the agent can write meets nothing from outside. */
+	/* Never show an instance anything that the agent can write. */
 	if (p->row == NULL || p->row->kind != PROTO_VIEW_READ ||
 	    !span_eq(p->view, p->host))
 		return IN_VIEW;

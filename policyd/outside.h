@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a call needs that its server's view does not show: the objects that an
- * instance of the server would be given, named by path and inode.
+ * Finds the objects that a call needs but that its server's view does not
+ * contain: those that an instance of the server would get, each with path and
+ * inode.
  */
 #ifndef OUTSIDE_H
 #define OUTSIDE_H
@@ -16,13 +17,14 @@ struct outside {
 };
 
 /*
- * Sorts a prepared call's paths. 0: all in the view (n == 0), or all outside;
- * -1: it cannot be served, *reason in the pool.
+ * Sort a prepared call's paths. Returns 0 if all are in the view (n == 0) or
+ * all are outside, or -1 if the call cannot be served, with *reason in the
+ * pool.
  */
 int outside_find(const struct engine *, const struct server *,
     const struct call_args *, struct value_pool *, struct outside *,
     struct span *reason);
-/* Are the very same objects there as were noted? */
+/* Returns true if the objects are the ones recorded in the hold. */
 bool outside_same(const struct outside *, const struct hold *);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The pin of a tool is SHA-256 over its definition, as the agent would see it,
- * and the digest of the command that its server was started with.  Nothing is
- * taken from the server but the definition itself.
+ * The pin of a tool is the SHA-256 of its definition, as the agent would see
+ * it, and of the digest of the command that its server was started with. The
+ * server contributes nothing but the definition.
  */
 #include "pins.h"
 
@@ -85,7 +85,7 @@ pins_skeleton(struct span name, char *dst)
 			c = 'l';
 		else if (c == '5')
 			c = 's';
-		/* Two letters that look like one. */
+		/* Pairs of letters that look like one. */
 		if (c == 'n' && n != 0 && dst[n - 1] == 'r')
 			dst[n - 1] = 'm';
 		else if (c == 'v' && n != 0 && dst[n - 1] == 'v')
@@ -115,7 +115,7 @@ full_name(const char *server, struct span tool, char dst[NAME_MAX_FULL])
 	return span_of(dst, n < 0 ? 0 : (size_t)n);
 }
 
-/* The other tool, of any server, that its name could be taken for. */
+/* A search for another tool, of any server, whose name looks the same. */
 struct search {
 	char mine[NAME_MAX_FULL];
 	size_t n;
@@ -150,13 +150,13 @@ looks_like(const struct policyd_env *env, const struct session *of,
 	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
 		ts = &env->sessions[i].tools;
 		for (size_t k = 0; k < ts->n; k++) {
-			/* Rather one that may be used. */
+			/* Prefer one that may be used. */
 			if (&ts->list[k] != t &&
 			    (!f.found || pins_usable(&ts->list[k])))
 				look_at(&f, servers[i].name, ts->list[k].name);
 		}
 	}
-	/* A server that is pinned need not have listed yet. */
+	/* A server with pins may not have listed its tools yet. */
 	for (size_t i = 0; i < env->pins.n && !f.found; i++) {
 		p = &env->pins.list[i];
 		if (p->server != of->index || !span_is(t->name, p->tool))
@@ -165,7 +165,7 @@ looks_like(const struct policyd_env *env, const struct session *of,
 	return f.found;
 }
 
-/* Is it still the tool that was annotated? */
+/* Returns true if the tool no longer has the arguments that were annotated. */
 static bool
 drifted(const struct policyd_env *env, const struct server *srv,
     const struct session_tool *t)
@@ -181,7 +181,10 @@ drifted(const struct policyd_env *env, const struct server *srv,
 	    (props = value_get(t->schema, "properties")) == NULL ||
 	    props->type != VALUE_OBJECT)
 		return false;
-	/* An argument that no annotation knows has no role: nobody looks. */
+	/*
+	 * An argument without an annotation has no role and would not be
+	 * judged.
+	 */
 	for (p = props->child; p != NULL; p = p->next) {
 		found = false;
 		for (unsigned i = 0; i < a->nargs && !found; i++)
@@ -228,7 +231,7 @@ is_pinned(struct policyd_env *env, const struct session *s,
 	return p != NULL && memcmp(p->digest, t->digest, PIN_DIGEST) == 0;
 }
 
-/* What is it, compared with its pin? */
+/* Compare the tool with its pin. */
 static enum proto_tool
 compare(struct policyd_env *env, const struct session *s,
     const struct session_tool *t, bool first, char other[NAME_MAX_FULL])
@@ -244,7 +247,7 @@ compare(struct policyd_env *env, const struct session *s,
 	return looks_like(env, s, t, other) ? PROTO_TOOL_LOOKALIKE : state;
 }
 
-/* What was told of a tool, before it is judged again. */
+/* The last report about a tool before it is judged again. */
 struct told {
 	enum proto_tool state;
 	uint8_t digest[PIN_DIGEST];
@@ -280,7 +283,7 @@ judge(struct policyd_env *env, struct session *s, struct session_tool *t,
 		tell(env, s->index, t, t->state, other);
 	if (!pins_usable(t) || !drifted(env, srv, t))
 		return;
-	/* Without strict it is said, and nothing else. */
+	/* Unless `strict`, only report it. */
 	t->told = PROTO_TOOL_DRIFTED;
 	if (env->engine.strict)
 		t->state = PROTO_TOOL_DRIFTED;
@@ -298,7 +301,7 @@ pins_judge(
 
 	if (old == NULL)
 		old = &s->tools;
-	/* First those that are as pinned: others may look like them. */
+	/* Start with tools that match their pins: others may look like them. */
 	for (size_t i = 0; i < s->tools.n; i++) {
 		t = &s->tools.list[i];
 		if (old != &s->tools)
@@ -374,7 +377,7 @@ pins_trust(struct policyd_env *env, const struct msg_TRUST_GO *m)
 		env->send(env, ROLE_AUDIT, MSG_TOOL_SEEN, &gone);
 		return false;
 	}
-	/* Only what was looked at: it may be another one by now. */
+	/* Trust only the definition that the user saw; it may have changed. */
 	if (!span_eq(m->digest, span_of(t->digest, PIN_DIGEST))) {
 		tell(env, m->server, t, t->state, "");
 		return false;

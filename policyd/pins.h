@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What each tool was when it was first used, or when the user looked at it
- * last (security.md 2.4).  A tool that is another one now, that came later, or
- * that could be mistaken for another is in quarantine: the agent does not see
- * it, and a call of it is refused, until `icctl trust`.
+ * The definition of each tool when it was first used, or when the user last
+ * trusted it. A tool whose definition changed, that appeared later, or that
+ * could be mistaken for another one is quarantined: the agent does not see it,
+ * and calls of it are refused, until `icctl trust`.
  */
 #ifndef PINS_H
 #define PINS_H
@@ -11,8 +11,10 @@
 #include "common/ipc/proto.h"
 
 #define PINS_MAX	16384U
-#define PINS_TOLD	8000U		/* TOOL_SEEN of one session ... */
-#define PINS_TOLD_BYTES	(16U << 20)	/* ... and of definitions in them */
+#define PINS_TOLD	8000U		/* TOOL_SEEN messages of one session
+					   ... */
+#define PINS_TOLD_BYTES	(16U << 20)	/* ... and bytes of definitions in
+					   them */
 #define PIN_DIGEST	32U
 
 struct policyd_env;
@@ -29,36 +31,43 @@ struct pin {
 struct pins {
 	struct pin *list;
 	size_t n, cap;
-	bool known[PROTO_MAX_SERVERS];	/* was used before */
+	bool known[PROTO_MAX_SERVERS];	/* was used in an earlier session */
 	unsigned told;
 	size_t told_bytes;
 };
 
-/* From icsupervisor, before START. -1 with errno: EEXIST, ENOBUFS, ENOMEM. */
+/*
+ * Add a pin that icsupervisor sends before START. Returns 0, or -1 with errno
+ * EEXIST, ENOBUFS or ENOMEM.
+ */
 int pins_add(struct pins *, uint16_t server, struct span tool,
     struct span digest);
 void pins_free(struct pins *);
 
 /*
- * Judges all tools of a server that has listed them. `old`: what it listed
- * before, so that nothing is told twice; NULL: the very same tools.
+ * Judge all tools of a server that has listed them. `old` are the tools it
+ * listed before, so that nothing is reported twice; NULL if the tools are the
+ * same.
  */
 void pins_judge(struct policyd_env *, struct session *,
     const struct session_tools *old);
 /*
- * The user trusts the tool, if it is what the digest says.  Returns true if
- * the agent may see other tools now.
+ * Trust the tool if its digest is the one given. Returns true if the agent's
+ * tool list changed.
  */
 bool pins_trust(struct policyd_env *, const struct msg_TRUST_GO *);
-/* May the agent see it and call it? */
+/* Returns true if the agent may see the tool and call it. */
 bool pins_usable(const struct session_tool *);
-/* Why not, for the agent: in the pool of the call at hand. */
+/*
+ * Returns the reason why not, for the agent, in the pool of the current call.
+ */
 struct span pins_reason(struct policyd_env *, const char *server,
     const struct session_tool *);
 
 /*
- * What is left of a name when all that eyes mistake is gone: case, separators,
- * 0 and o, 1, i and l, and so on. dst: as long as the name. Its length.
+ * Reduce a name to what remains after removing every difference that is easily
+ * overlooked: case, separators, 0 and o, 1, i and l, and so on. `dst` is as
+ * long as the name. Returns the length.
  */
 size_t pins_skeleton(struct span name, char *dst);
 

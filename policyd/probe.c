@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Questions of `icctl policy`: what would become of this call?  The same code
- * as in a session answers; nothing is sent, held, counted or remembered.  Only
- * a policyd that was started to be asked gets here: icsupervisor has no EVAL.
+ * Answers `icctl policy`: what a session would decide about a call. The same
+ * code as in a session runs; nothing is sent, held, counted or stored. Only a
+ * policyd started for this purpose gets here: icsupervisor sends no EVAL in a
+ * session.
  */
 #include "probe.h"
 
-/* The annotation files of the founding system hold a copy of the schema. */
+/*
+ * The TypeScript IronCurtain's annotation files include a copy of the schema.
+ */
 static const struct value *
 find_schema(const struct annots *as, struct span server, struct span tool)
 {
@@ -23,7 +26,7 @@ find_schema(const struct annots *as, struct span server, struct span tool)
 	return NULL;
 }
 
-/* The engine by itself (original.md 1.3 to 1.9). */
+/* Ask the engine only. */
 static void
 judge_engine(struct policyd_env *env, struct work *k)
 {
@@ -31,7 +34,7 @@ judge_engine(struct policyd_env *env, struct work *k)
 	    &env->engine, k->server_name, k->tool, k->tree, env->pool, &k->d);
 }
 
-/* The way of a call, as far as it needs no server that runs. */
+/* Ask the whole pipeline, as far as it needs no running server. */
 static void
 judge_whole(struct policyd_env *env, struct work *k, const struct value *schema)
 {

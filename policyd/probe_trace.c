@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The trace of a decision, as it is made: evaluation tells of each step, and
- * here it becomes text.  Text of the call is printable ASCII with escapes.
+ * Turns the trace of a decision into text while evaluation reports each step.
+ * Text from the call is printed as ASCII with escapes.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "probe.h"
 
 #define TRACE_MAX (2U << 20)
-#define TRACE_FULL (1U << 20) /* from here on only the end is told */
+#define TRACE_FULL (1U << 20) /* beyond this, only the end is written */
 
-/* Opens an object: what is added then are further members. */
+/* Open an object; what is added next are further members of it. */
 __attribute__((format(printf, 3, 0))) static bool
 open_step(struct probe *p, const char *step, const char *fmt, va_list ap)
 {
@@ -89,7 +89,7 @@ value_text(const struct arg_value *v)
 	return v->has_url ? v->url.text : v->text;
 }
 
-/* What was looked at: the canonical form of each value with a role. */
+/* Write the canonical form of each value with a role. */
 static void
 tell_values(struct probe *p)
 {
@@ -134,7 +134,7 @@ on_role(void *arg, enum arg_role role, bool resolved)
 		    role_text(role));
 }
 
-/* Which value, and what of the rule it is not. */
+/* Write which value misses the rule, and which condition it misses. */
 static void
 tell_miss(
     struct probe *p, const struct request *r, size_t i, enum arg_role role)
@@ -229,7 +229,7 @@ probe_begin(struct probe *p, struct policyd_env *env)
 	env->engine.trace = &p->trace;
 }
 
-/* "path=read-path+write-path, ..." */
+/* Write "path=read-path+write-path, ...". */
 static void
 tell_annotation(struct probe *p, const struct work *k)
 {

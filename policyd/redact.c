@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Masks secrets for the log.  It reads what the agent wrote and is a help, not
- * a boundary: what it does not know it leaves.  One pass, no backtracking.
+ * Masks secrets for the log. Its input comes from the agent. It is a help, not
+ * a boundary: secrets of unknown form stay. One pass, no backtracking.
  */
 #include "redact.h"
 
@@ -14,9 +14,9 @@
 
 struct key_kind {
 	const char *prefix;
-	size_t least; /* characters after it */
+	size_t least; /* minimum length after the prefix */
 	bool exact;
-	const char *more; /* beside letters and digits */
+	const char *more; /* allowed in addition to letters and digits */
 };
 
 static const struct key_kind kinds[] = {
@@ -60,7 +60,10 @@ luhn(const uint8_t *digits, size_t n)
 	return sum % 10 == 0;
 }
 
-/* A card number at s.p[at]: bytes it takes, or 0; its mask in dst. */
+/*
+ * Match a card number at s.p[at]. Returns its length, or 0; its mask is in
+ * `dst`.
+ */
 static size_t
 match_card(struct span s, size_t at, uint8_t *dst, size_t *n)
 {
@@ -90,7 +93,7 @@ match_card(struct span s, size_t at, uint8_t *dst, size_t *n)
 	return 0;
 }
 
-/* A US social security number. */
+/* Match a US social security number. */
 static size_t
 match_ssn(struct span s, size_t at, uint8_t *dst, size_t *n)
 {
@@ -163,7 +166,7 @@ match_any(struct span s, size_t at, uint8_t *dst, size_t *n)
 	}
 }
 
-/* Copies s into dst, if any, masked; the number of bytes it became. */
+/* Copy s to `dst`, unless NULL, with secrets masked. Returns the new length. */
 static size_t
 mask(struct span s, uint8_t *dst, bool *changed)
 {
@@ -210,7 +213,7 @@ redact_string(struct value_pool *pool, struct span s, struct span *out)
 	return 1;
 }
 
-/* {"head", "length", "sha256"} takes the place of the string. */
+/* Replace the string by {"head", "length", "sha256"}. */
 static int
 cut(struct value *v, struct value_pool *pool, bool secrets)
 {
@@ -219,7 +222,7 @@ cut(struct value *v, struct value_pool *pool, bool secrets)
 	struct span head = span_of(v->text.p, REDACT_HEAD);
 	size_t length = v->text.len;
 
-	/* Not within a character: those go on with 10xxxxxx. */
+	/* Do not cut within a UTF-8 character. */
 	while (head.len > 0 && (v->text.p[head.len] & 0xc0) == 0x80)
 		head.len--;
 	if ((hex = value_pool_alloc(pool, SHA256_HEX)) == NULL)
@@ -239,7 +242,7 @@ cut(struct value *v, struct value_pool *pool, bool secrets)
 	return 1;
 }
 
-/* Trees are no deeper than VALUE_MAX_DEPTH. */
+/* Recursion is bounded by VALUE_MAX_DEPTH. */
 int
 redact_tree(struct value *v, struct value_pool *pool, bool secrets,
     redact_whole_fn *whole, void *arg)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the audit log shall hold instead of arguments (original.md 2.8): card
- * and social security numbers and known kinds of keys masked, long strings as
- * their head, length and digest.
+ * Redacts arguments for the audit log: masks card numbers, social security
+ * numbers and known kinds of keys, and replaces long strings by their head,
+ * length and digest.
  */
 #ifndef REDACT_H
 #define REDACT_H
@@ -10,18 +10,21 @@
 #include "common/json/value.h"
 
 #define REDACT_LONG	16384U	/* longer strings are cut ... */
-#define REDACT_HEAD	256U	/* ... to this, or a little less */
+#define REDACT_HEAD	256U	/* ... to at most this length */
 
-/* Is this string to stay whole (a path, a URL)? */
+/* Returns true if the string must stay whole (a path, a URL). */
 typedef bool redact_whole_fn(const struct value *, void *arg);
 
 /*
- * Changes the tree in place: 1 when something changed, 0 when nothing did, -1
- * with ENOBUFS (the tree is then not to be used).  secrets: mask them.
+ * Redact the tree in place; mask secrets if `secrets`. Returns 1 if it changed,
+ * 0 if not, or -1 with ENOBUFS; the tree must not be used then.
  */
 int redact_tree(struct value *, struct value_pool *, bool secrets,
     redact_whole_fn *, void *arg);
-/* Masked text in the pool, or the same span when there is nothing to mask. */
+/*
+ * Mask a string. *out is in the pool, or the same span if nothing is masked.
+ * Returns 0, or -1.
+ */
 int redact_string(struct value_pool *, struct span, struct span *out);
 
 #endif

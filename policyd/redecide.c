@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Calls that wait for a person while what they are judged by changes.  Each is
- * made again from what the agent sent and judged as if it came now.  What is
- * allowed goes out, what is denied is refused, and what still needs a person
- * waits on under its id, with the reason that it has now.
+ * Judges pending calls again after the rules or grants changed. Each is rebuilt
+ * from what the agent sent and judged as if it were new. An allowed call is
+ * sent, a denied one is refused, and one that still needs a person keeps
+ * waiting under its id, with the current reason.
  */
 #include "policyd.h"
 
@@ -20,7 +20,7 @@ go_out(struct policyd_env *env, struct hold *h, struct work *k,
 	way = work_compose(env, k, &c);
 	if (way == WORK_FORWARD)
 		way = work_breaker(env, k, &c);
-	/* What is allowed now is what is there now. */
+	/* The call is allowed for the objects that exist now. */
 	if (way == WORK_FORWARD && k->outside.n != 0 &&
 	    work_note(env, k, &c, h) == 0)
 		way = instance_held(env, call, k, h, how);
@@ -30,7 +30,7 @@ go_out(struct policyd_env *env, struct hold *h, struct work *k,
 		work_release(env, call, k, way, how, &c);
 }
 
-/* Other reasons, and another offer, are shown again; the digest is the same. */
+/* Show the new reasons and offer, if they changed; the digest is the same. */
 static void
 stay(struct policyd_env *env, struct hold *h, struct work *k)
 {
@@ -64,11 +64,14 @@ redecide(struct policyd_env *env, struct hold *h, enum proto_hold how,
 		go_out(env, h, &k, how);
 		break;
 	case WORK_ASK:
-	case WORK_WAIT: /* only a call that has just come */
+	case WORK_WAIT: /* only for new calls */
 		stay(env, h, &k);
 		break;
 	case WORK_REFUSE:
-		/* A grant denies nothing: what is amiss shows at the answer. */
+		/*
+		 * A grant never denies: leave it to the verdict to find the
+		 * problem.
+		 */
 		if (how == PROTO_HOLD_RELOADED)
 			hold_finish(env, h, &k, how,
 			    reason_printf(env->pool,
@@ -81,7 +84,7 @@ redecide(struct policyd_env *env, struct hold *h, enum proto_hold how,
 	value_pool_reset(env->pool);
 }
 
-/* Its remotes lead where they led, or elsewhere. */
+/* Go on with a held call once its remotes were resolved again. */
 static void
 redecide_led(
     struct policyd_env *env, const struct remotes_ask *a, struct span urls)
@@ -102,7 +105,7 @@ call_redecide(struct policyd_env *env, enum proto_hold how)
 	struct hold *h;
 	unsigned n = 0;
 
-	/* By id: one that ends leaves a place that another may take. */
+	/* Collect ids first: the slot of a call that ends may be reused. */
 	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
 		if (env->holds.list[i].used)
 			ids[n++] = env->holds.list[i].id;
@@ -113,7 +116,10 @@ call_redecide(struct policyd_env *env, enum proto_hold how)
 		if (!h->led) {
 			redecide(env, h, how, span_of(NULL, 0));
 		} else if (how == PROTO_HOLD_RELOADED) {
-			/* Where nobody can say, the answer to it will. */
+			/*
+			 * If icgit cannot be asked, the verdict on the call
+			 * finds it out.
+			 */
 			h->again = how;
 			(void)hold_ask_again(env, h, redecide_led);
 		}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Other rules in a running session.  They are read beside those in force and
- * put in their place between two calls, all of them or none: no call is ever
- * judged by some of the old and some of the new.  Then the calls that wait for
- * a person are judged again.
+ * Replaces the rules in a running session. The new files are read beside those
+ * in force and put in force between two calls, all or none: no call is ever
+ * judged by a mixture. Then the pending calls are judged again.
  */
 #include "reload.h"
 
@@ -57,7 +56,7 @@ reload_free(struct reload *r)
 	buf_free(&r->warnings);
 }
 
-/* Does the server see all of the place? */
+/* Returns true if the server's view contains the whole place. */
 static bool
 mounted(const struct server *s, struct span path, struct value_pool *pool)
 {
@@ -67,8 +66,8 @@ mounted(const struct server *s, struct span path, struct value_pool *pool)
 }
 
 /*
- * Views were made when the session began: what a rule allows now may lie in
- * none.
+ * Warn about rules that allow a place in no server's view: views do not change
+ * during a session.
  */
 static void
 warn_unmounted(const struct engine *e, struct value_pool *pool, struct load *l)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Rules that are to replace those in force (reload.c): read and kept aside
- * until all are there.
+ * A new policy for a running session (reload.c): its files are read and kept
+ * aside until all have arrived.
  */
 #ifndef RELOAD_H
 #define RELOAD_H
@@ -14,7 +14,8 @@ struct reload {
 	struct engine_files files;
 	uint8_t hash[PROTO_RULES_LAST + 1][32];
 	bool have[PROTO_RULES_LAST + 1];
-	bool failed;			/* one of them was bad: all are */
+	bool failed;			/* one file was bad, so all are
+					   refused */
 	uint8_t kind;
 	char error[LOAD_MAX_ERROR];
 	struct buf warnings;
@@ -22,10 +23,13 @@ struct reload {
 
 void reload_init(struct reload *);
 void reload_free(struct reload *);
-/* One file. What is wrong with it is told by reload_swap. */
+/* Take one file. reload_swap() reports what is wrong with it. */
 void reload_take(struct policyd_env *, const struct msg_RULES *,
     const char *name);
-/* All came: in force now, or RULES_BAD and the old ones stay. */
+/*
+ * All files have arrived: put them in force, or send RULES_BAD and keep the
+ * old.
+ */
 void reload_swap(struct policyd_env *);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Asks icgit about remotes and lets calls go on with what it says.  URLs come
- * from a repository: they are read like an agent's own.
+ * Asks icgit about remotes and continues calls with the answer. URLs come from
+ * a repository and are treated like the agent's own.
  */
 #include "remotes.h"
 
@@ -32,7 +32,7 @@ remotes_digest(struct span urls, uint8_t digest[32])
 	return hold_digest(SPAN("remotes"), SPAN(""), urls, digest);
 }
 
-/* The repository, where the server sees it. */
+/* Returns the repository's path in the server's view. */
 static struct span
 repository(const struct work *k)
 {
@@ -53,7 +53,7 @@ remotes_wanted(const struct policyd_env *env, const struct work *k)
 
 	for (size_t i = 0; i < k->args.n; i++)
 		n += is_remote(&k->args.values[i]);
-	/* A clone reads no repository: its URL is the one that is given. */
+	/* A clone reads no repository: its URL is in the arguments. */
 	return n != 0 && n <= REMOTES_NAMES && k->srv->is_git &&
 	       !span_is(k->tool, "git_clone") && s != NULL &&
 	       s->state == PROTO_STATE_READY && env->remotes.n < REMOTES_MAX &&
@@ -113,7 +113,7 @@ remotes_ask(struct policyd_env *env, struct call *call, struct work *k,
 	return 0;
 }
 
-/* The call goes on; urls.p == NULL: where its remotes lead is not known. */
+/* Continue the call; urls.p == NULL if its remotes are unknown. */
 static void
 go_on(struct policyd_env *env, unsigned at, struct span urls)
 {
@@ -170,7 +170,7 @@ remotes_free(struct remotes *r)
 	r->n = 0;
 }
 
-/* A URL a line, each ended, none empty. */
+/* One URL per line, each terminated, none empty. */
 static bool
 urls_good(struct span urls)
 {
@@ -195,7 +195,7 @@ remotes_answer(
 	struct span urls = span_of(NULL, 0);
 	char why[300];
 
-	/* Who was not asked is not listened to. */
+	/* Ignore answers from any other server. */
 	if (!env->engine.servers[server].internal)
 		return;
 	for (unsigned i = 0; i < r->n; i++) {
@@ -227,7 +227,7 @@ refuse(
     struct policyd_env *env, struct work *k, struct span url, const char *why)
 {
 	char text[600];
-	/* With user and password, it does not go into a log. */
+	/* Keep a URL with user and password out of the log. */
 	bool shown = memchr(url.p, '@', url.len) == NULL;
 
 	k->args.rule = "structural-invalid-url";
@@ -237,7 +237,7 @@ refuse(
 	return -1;
 }
 
-/* Each URL, once, as a value of this argument. */
+/* Add each distinct URL as a value of this argument. */
 static int
 add_urls(struct policyd_env *env, struct work *k, const struct arg_value *v,
     struct arg_value *to, size_t *n)
@@ -284,7 +284,7 @@ remotes_apply(struct policyd_env *env, struct work *k)
 	for (size_t i = 0; i < a->n; i++) {
 		const struct arg_value *v = &a->values[i];
 
-		/* A name has no meaning of its own, a URL has. */
+		/* Replace a remote's name by its URLs, but keep a URL. */
 		if (!is_remote(v) || v->url.domain.known)
 			to[n++] = *v;
 		if (is_remote(v) && add_urls(env, k, v, to, &n) == -1)
@@ -309,7 +309,7 @@ remotes_reason(
 	while (rest.len != 0) {
 		url = next_url(&rest);
 		log_vis(url, one, sizeof(one));
-		/* Fetching and pushing mostly lead to the same place. */
+		/* The URLs for fetching and pushing are usually the same. */
 		if (strstr(text, one) != NULL)
 			continue;
 		if (shown++ == 3) {

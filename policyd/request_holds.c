@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests that wait for a person: from ASK to ASKED or ASK_NO.  The first
- * event that concerns one ends it: a verdict, its expiry, the agent's leaving;
- * whatever comes later is too late.
+ * Requests that wait for a person: from ASK to ASKED or ASK_NO. The first event
+ * ends a request (a verdict, its expiry, the agent's disconnect); any later
+ * event is too late.
  */
 #include "request_holds.h"
 
@@ -40,7 +40,7 @@ ask_find(struct policyd_env *env, uint64_t id)
 	return NULL;
 }
 
-/* A copy of m that lives as long as the ask. */
+/* Copy the message into memory of the ask. */
 static int
 ask_copy(struct ask *k, const struct msg_ASK *m)
 {
@@ -72,7 +72,9 @@ ask_copy(struct ask *k, const struct msg_ASK *m)
 	return 0;
 }
 
-/* Nothing of it is held yet: copied, composed, with its digest. */
+/*
+ * Initialise an ask: copy the message, compose the preview, compute the digest.
+ */
 static int
 ask_make(struct policyd_env *env, struct ask *k, const struct msg_ASK *m)
 {
@@ -121,7 +123,7 @@ ask_release(struct policyd_env *env, struct ask *k)
 	ask_free(k);
 }
 
-/* Returns 0, or -1 if a person cannot be told what it is. */
+/* Show the request. Returns 0, or -1 if it is too large to show. */
 static int
 ask_show(struct policyd_env *env, const struct ask *k)
 {
@@ -155,7 +157,7 @@ asks_due(struct loop_timer *t)
 	asks_arm(t->arg);
 }
 
-/* Ends what has expired, and sets the timer for the next. */
+/* End expired requests and set the timer for the next. */
 static void
 asks_arm(struct policyd_env *env)
 {
@@ -179,7 +181,7 @@ asks_arm(struct policyd_env *env)
 		    env->loop, &env->asks.timer, next - now, asks_due, env);
 }
 
-/* mitmd counts too, and its stream has one exchange at a time. */
+/* Admit a request. mitmd has the same limit, and one exchange per stream. */
 static struct ask *
 asks_admit(struct policyd_env *env, const struct msg_ASK *m, const char **why)
 {
@@ -228,7 +230,7 @@ asks_cancel(struct policyd_env *env, uint32_t id, const char **why)
 	*why = "never asked";
 	if (id == 0 || id > env->asks.last)
 		return -1;
-	/* It may be over by now: the two crossed on their way. */
+	/* The request may have ended before this message arrived. */
 	if (k != NULL)
 		ask_refuse(env, k, PROTO_HOLD_CANCELLED, PROTO_REFUSED_DENIED);
 	asks_arm(env);
@@ -243,7 +245,9 @@ asks_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 
 	asks_arm(env);
 	k = ask_find(env, m->id);
-	/* For what was shown, this once: nothing of it is for the session. */
+	/*
+	 * The verdict must be about what was shown, and only for this request.
+	 */
 	if (k == NULL || m->session.len != 0 ||
 	    !span_eq(m->digest, span_of(k->digest, sizeof(k->digest))))
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);

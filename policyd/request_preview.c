@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A request that mitmd asks about, as the form that is shown and approved.
+ * Converts a request that mitmd asks about to the form that is shown and
+ * approved.
  */
 #include "request_holds.h"
 

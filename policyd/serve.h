@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The part of policyd that tests replace by a hostile one. */
+/* The part of policyd that tests replace with a hostile one. */
 #ifndef SERVE_H
 #define SERVE_H
 

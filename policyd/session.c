@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Sessions with MCP servers.  Each line to a server is composed here.  A server
- * that says anything out of turn is not answered: what it may get out of us is
- * bounded by the state it is in.
+ * Sessions with MCP servers. Each line to a server is composed here. A server
+ * that speaks out of turn gets no answer: its state bounds what it can make
+ * policyd do.
  */
 #include "session.h"
 
@@ -160,7 +160,7 @@ session_start(struct policyd_env *env, uint16_t index)
 	s->index = index;
 	s->used = true;
 	if (s->state == PROTO_STATE_GONE) {
-		/* It failed before anyone could be told. */
+		/* The server failed before START: report it now. */
 		session_say(s);
 		return;
 	}
@@ -195,7 +195,7 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 	tools_free(&s->tools);
 	tools_free(&s->next);
 	if (!env->started) {
-		/* Said when START has come: auditd takes nothing before. */
+		/* Report it after START: auditd accepts nothing earlier. */
 		s->state = PROTO_STATE_GONE;
 		log_vis_again(text, s->text, sizeof(s->text));
 		return;
@@ -227,7 +227,7 @@ session_died(struct policyd_env *env, uint16_t index, struct span text)
 	s->listing = s->again = false;
 	loop_timer_clear(env->loop, &s->relist);
 	tools_free(&s->next);
-	/* The tools stay: they are compared with those that it lists next. */
+	/* Keep the tools, to compare them with the next listing. */
 	session_state(s, PROTO_STATE_DIED, text);
 }
 
@@ -236,7 +236,7 @@ session_again(struct policyd_env *env, uint16_t index)
 {
 	struct session *s = &env->sessions[index];
 
-	/* It may have failed for another reason meanwhile. */
+	/* The server may have failed for another reason meanwhile. */
 	if (s->state != PROTO_STATE_DIED)
 		return;
 	session_begin(s);
@@ -305,7 +305,7 @@ session_tools_page(
 	if (!m->good || take_page(s, m) == -1) {
 		s->listing = false;
 		tools_free(&s->next);
-		/* The tools it had before are still what it has. */
+		/* The server keeps the tools that it had before. */
 		if (s->state == PROTO_STATE_LISTING)
 			session_fail(env, index, SPAN("tools/list failed"));
 		return;
@@ -336,7 +336,7 @@ session_list_changed(struct policyd_env *env, uint16_t index)
 	s->again = true;
 }
 
-/* A server that asks without end is not answered without end. */
+/* Limit the rate of answers to a server's requests. */
 static bool
 may_answer(struct session *s)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Lines to an MCP server, which go through the log like any call, and what of
- * the protocol every server has to keep to, instances too.
+ * Sends lines to an MCP server, which go through the log like any call, and
+ * checks what the protocol requires of every server and instance.
  */
 #include "session.h"
 
 #include "common/json/text.h"
 #include "policyd.h"
 
-/* The protocol versions whose tools/list and tools/call we speak. */
+/* The protocol versions whose tools/list and tools/call are supported. */
 static const char *const versions[] = {
     "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
 

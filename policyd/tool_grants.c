@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Approvals beyond one call for tools whose arguments name no path and no URL:
- * the same arguments until the session ends, or so many calls within an hour.
- * The second is only for what can do no more than compute: no network, no
- * credential, nothing to write but the workspace, which is the agent's anyway.
- * Each is bound to the very definition of the tool that the person saw.
+ * Grants for tools whose arguments name no path and no URL: the same arguments
+ * until the session ends, or a number of calls within an hour. The latter is
+ * only for servers that cannot do more than compute: no network, no credential,
+ * and nothing to write except the workspace, which belongs to the agent anyway.
+ * Each grant is bound to the definition of the tool that the person saw.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 
 #define ARGS_MAX PROTO_MAX_TREE
 
-/* The arguments as they would be sent. */
+/* Digest of the arguments as they would be sent. */
 static int
 arguments_digest(const struct work *k, uint8_t digest[32])
 {
@@ -28,7 +28,7 @@ arguments_digest(const struct work *k, uint8_t digest[32])
 	return r;
 }
 
-/* Does the call name a path or URL, or may nobody know whether it does? */
+/* Returns true if the call names a path or URL, or if that is unknown. */
 static bool
 names_place(const struct work *k)
 {
@@ -52,7 +52,7 @@ names_place(const struct work *k)
 	return false;
 }
 
-/* Can a call of this server do nothing but compute? */
+/* Returns true if calls of this server can do nothing but compute. */
 static bool
 harmless(const struct server *srv)
 {
@@ -137,7 +137,7 @@ end_at(struct policyd_env *env, unsigned i, const char *why)
 	grants_drop(&env->grants, i);
 }
 
-/* Does the i-th grant cover the call? Those whose time is over end here. */
+/* Returns true if the i-th grant covers the call. Ends it if it has expired. */
 static bool
 covers(struct policyd_env *env, const struct grant *g, const struct work *k,
     const struct session_tool *t)
@@ -170,7 +170,7 @@ tool_grant_apply(struct policyd_env *env, struct work *k)
 	if (t == NULL || k->d.status != PROTO_ESCALATE || names_place(k))
 		return NULL;
 	g = NULL;
-	/* One that is not counted first: no use is spent then. */
+	/* Try uncounted grants first, so that no use is spent. */
 	for (unsigned pass = 0; pass < 2 && g == NULL; pass++) {
 		for (unsigned i = 0; i < env->grants.n && g == NULL; i++) {
 			g = &env->grants.list[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tool definitions of an MCP server: names checked, the members that we know
- * kept, the rest dropped.  They come from the server and are shown to the
- * agent; policy takes nothing from them but names and argument types.
+ * Tool definitions of an MCP server: names are checked, known members kept,
+ * others dropped. The definitions come from the server and are shown to the
+ * agent; policy uses only names and argument types.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 #define TOOL_NAME_MAX 64U
 
-/* In the order of their names: canonical JSON. */
+/* Sorted by name, as canonical JSON requires. */
 static const char *const members[] = {"annotations", "description",
     "inputSchema", "name", "outputSchema", "title"};
 
@@ -39,7 +39,7 @@ member_good(const char *name, const struct value *v)
 	return v->type == VALUE_OBJECT;
 }
 
-/* {"description", "inputSchema", "name": "server__tool", ...} */
+/* Write {"description", "inputSchema", "name": "server__tool", ...}. */
 static int
 write_tool(struct buf *b, struct span server, const struct value *def)
 {
@@ -83,7 +83,7 @@ add_tool(struct session_tools *t, struct span server, const struct value *def)
 	*tool = (struct session_tool){0};
 	if (write_tool(&b, server, def) == -1)
 		goto out;
-	/* The name and the text together: one piece of the pool. */
+	/* Name and text share one allocation. */
 	if ((p = value_pool_alloc(t->pool, name->text.len + b.len)) == NULL)
 		goto out;
 	memcpy(p, name->text.p, name->text.len);
@@ -155,7 +155,7 @@ tools_add_page(
 		return -1;
 	for (def = array->child; def != NULL; def = def->next)
 		count[take_tool(t, server, def)]++;
-	/* One line a kind: a server must not fill the log. */
+	/* One line for each kind, so that a server cannot fill the log. */
 	for (unsigned i = BAD_NAME; i < OUTCOMES; i++) {
 		if (count[i] != 0)
 			log_warnx("server %s: %u tools left out: %s",

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tools that no policy knows: nobody has said what their arguments mean, so no
- * rule can judge them.  A person decides about each call.  It is served in the
- * server's ordinary view, whatever its arguments name: that view, and not the
- * decision, is its boundary, and the person is told so.
+ * Tools without an annotation: the meaning of their arguments is unknown, so no
+ * rule can judge them, and a person decides about each call. The call is served
+ * in the server's ordinary view whatever its arguments name: the view is its
+ * boundary, not the decision, and the person is told so.
  */
 #include <stdlib.h>
 
 #include "common/visible.h"
 #include "policyd.h"
 
-#define UNKNOWN_PATHS 4U  /* of each kind, that are named */
-#define UNKNOWN_PATH 100U /* bytes of one */
+#define UNKNOWN_PATHS 4U  /* paths of each kind that are named */
+#define UNKNOWN_PATH 100U /* maximum length of one */
 
 bool
 unknown_held(const struct policyd_env *env)
@@ -53,7 +53,7 @@ work_rule_denies(struct policyd_env *env, struct work *k,
 	return true;
 }
 
-/* The places of the view that may be read, or written. */
+/* List the paths of the view that may be read, or written. */
 static void
 put_paths(
     struct buf *b, const struct view *v, enum proto_view kind, const char *verb)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tools of the virtual server: definitions, arguments, decision.  Reads what
- * the agent sent, decoded; holds nothing and does nothing.
+ * Tools of the virtual server: definitions, arguments, decision. Reads the
+ * agent's decoded arguments; has no state and no side effects.
  */
 #include "virtual.h"
 
@@ -64,7 +64,9 @@ refuse(struct work *k, const char *rule, struct span reason)
 	return work_refuse(k, rule, reason);
 }
 
-/* A string that must be there; what is there otherwise, the schema says. */
+/*
+ * Returns a string argument; anything else about it is for the schema to say.
+ */
 static struct value *
 text_of(const struct work *k, const char *name)
 {
@@ -73,7 +75,7 @@ text_of(const struct work *k, const char *name)
 	return v != NULL && v->type == VALUE_STRING ? v : NULL;
 }
 
-/* The domain in its one form, put back into the call. */
+/* Normalise the domain in the call. */
 static enum work_way
 check_domain(struct policyd_env *env, struct work *k, bool add)
 {
@@ -112,9 +114,9 @@ check_justification(struct work *k)
 }
 
 /*
- * Does a rule deny it that names this server?  Rules see the domain by its
- * role; one for all servers does not mean this one, which founding policies
- * could not name.
+ * Returns true if a rule that names this server denies the domain. Rules see
+ * the domain by its role. A rule for all servers does not apply: policies of
+ * the TypeScript IronCurtain could not name this server.
  */
 static bool
 denied(struct policyd_env *env, struct work *k, struct value *domain)

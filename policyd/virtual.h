@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The server named "proxy" (original.md 1.13, 4.9), behind which no program
- * runs: its tools are defined here, and what they ask for is carried out by
- * icsupervisor, once auditd has written the call down.  A domain is checked
- * before any rule is asked.  What decides is fixed: to add one a person is
- * asked each time, the rest is allowed; a compiled rule that names this server
- * may only deny.
+ * The server named "proxy", which has no process: its tools are defined here,
+ * and icsupervisor carries out what they ask for once auditd has logged the
+ * call. A domain is checked before any rule is evaluated. The decision is
+ * fixed: adding a domain needs a person's approval each time, everything else
+ * is allowed; a compiled rule that names this server can only deny.
  */
 #ifndef VIRTUAL_H
 #define VIRTUAL_H
 
 #include "policyd.h"
 
-/* START: its tools are there from the beginning. */
+/* Make the server's tools available at START. */
 void virtual_start(struct policyd_env *, uint16_t index);
 /*
- * A call of one of them: checks and rewrites its arguments, decides.
- * WORK_REFUSE: k->answer is set where the agent can mend it.
+ * Judge a call of one of the tools: check and rewrite its arguments, decide.
+ * With WORK_REFUSE, k->answer is set if the agent can correct the call.
  */
 enum work_way virtual_judge(struct policyd_env *, struct work *,
     const struct session_tool *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A call on its way through the pipeline: it is composed, and handed to auditd
- * released or refused.  Whatever is decided about it is decided above.
+ * Helpers for a call in the pipeline: composes it, and hands it to auditd as
+ * released or refused. The decision is made by the callers.
  */
 #include "policyd.h"
 
@@ -74,7 +74,7 @@ work_compose(struct policyd_env *env, struct work *k, struct composed *c)
 {
 	*c = (struct composed){0};
 	buf_reset(&env->line, WORK_LINE_KEEP);
-	/* Nobody reads a line of the virtual server: there is none. */
+	/* The virtual server has no process: compose the arguments only. */
 	if ((k->srv->virtual ? compose_args(&env->line, k->tree, c)
 			     : compose_call(&env->line, k->id, k->tool, k->tree,
 				   k->progress, c)) == 0 &&
@@ -92,7 +92,9 @@ compose_refused(struct policyd_env *env, struct work *k, struct composed *c)
 	if (compose_args(&env->line, k->tree, c) == 0 &&
 	    c->args_len <= PROTO_MAX_LINE)
 		return;
-	/* More than one line of ours may hold: only an empty object of it. */
+	/*
+	 * The arguments are too large for a line: log an empty object instead.
+	 */
 	buf_reset(&env->line, WORK_LINE_KEEP);
 	*c = (struct composed){.args_len = 2, .redacted = true};
 	(void)buf_adds(&env->line, "{}");

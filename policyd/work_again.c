@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Calls that go out later than they came: noted, and made again from what the
- * agent sent.  Such a call goes out only if it is still the same.
+ * Calls that are sent later than they arrived: recorded, and rebuilt from what
+ * the agent sent. Such a call is sent only if it is still the same.
  */
 #include "policyd.h"
 
@@ -42,7 +42,7 @@ work_remake(struct policyd_env *env, const struct hold *h, struct work *k)
 	k->server_name = span_str(k->srv->name);
 	k->d.status = PROTO_ESCALATE;
 	value_pool_reset(env->pool);
-	/* Texts that outlive the hold: it is freed before they are sent. */
+	/* Copy the texts: the hold is freed before they are sent. */
 	k->tool = reason_printf(env->pool, "%s", h->tool);
 	k->d.rule = reason_printf(env->pool, "%s", h->rule);
 	k->d.reason = reason_printf(env->pool, "%s", h->reason);

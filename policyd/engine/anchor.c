@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The workspace's own descriptor, from which its paths are looked up. Most
- * paths of a session begin with the workspace, and its parents are not the
- * agent's to change: one question whether the name still leads to the same
- * directory takes the place of one for each component. The answer is asked for
- * anew for each path, so that a directory that was moved, or a link in its
- * place, is seen at once.
+ * paths of a session begin with the workspace, whose parent directories the
+ * agent cannot change, so one check that the name still leads to the same
+ * directory replaces a lookup of each component. The check is repeated for each
+ * path: a directory that was moved, or a link in its place, is noticed at once.
  */
 #include "engine/path.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads tool-annotations.json.  A condition or role that is not understood is
- * refused: it could be what keeps an argument from being judged.
+ * Reads tool-annotations.json. An unknown condition or role is refused: an
+ * argument might otherwise escape judgement.
  */
 #include "engine/annot.h"
 
@@ -348,8 +348,9 @@ enum truth {
 };
 
 /*
- * As JavaScript has it: null, false, 0 and "" are not true.  A number with an
- * exponent may or may not become 0 in the server: then neither holds.
+ * As in JavaScript, null, false, 0 and "" are not true. Whether a number with
+ * an exponent becomes 0 depends on the server, so that it is neither true nor
+ * false.
  */
 static enum truth
 number_truth(struct span s)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tool annotations (original.md 1.8): which role each argument of a tool has,
- * some depending on the value of another argument.
+ * Tool annotations: the roles of each argument of a tool. Some roles depend on
+ * the value of another argument.
  */
 #ifndef ANNOT_H
 #define ANNOT_H
 
 #include "engine/load.h"
 
-#define ANNOT_MAX_ARGS	256U	/* of one tool */
+#define ANNOT_MAX_ARGS	256U	/* arguments of one tool */
 #define ANNOT_MAX_WHEN	64U	/* conditions of one argument */
 
 struct annot_roles {
@@ -36,7 +36,8 @@ struct annot_when {
 struct annot_arg {
 	struct span name;
 	struct annot_roles roles;	/* "default" */
-	uint32_t all;			/* that it may have in any call */
+	uint32_t all;			/* every role that it has in some
+					   call */
 	struct annot_when *when;
 	unsigned nwhen;
 	size_t position;
@@ -47,8 +48,9 @@ struct annot_tool {
 	struct annot_arg *args;		/* in the order of the file */
 	unsigned nargs;
 	/*
-	 * Which rules name this server and tool, in order; found at the first
-	 * call (eval.c), forgotten when rules change.
+	 * Indexes of the rules that name this server and tool, in order.
+	 * Computed at the first call (eval_rules.c), dropped when the rules
+	 * change.
 	 */
 	uint32_t *rules;
 	uint32_t nrules;
@@ -63,13 +65,13 @@ struct annots {
 
 int annots_load(struct annots *, struct span text, struct load *);
 void annots_free(struct annots *);
-/* Other rules are in force: the tools' indexes are gone. */
+/* Drop the tools' rule indexes, after other rules came into force. */
 void annots_forget(struct annots *);
-/* NULL: there is none, the tool may not be called. */
+/* Returns NULL if the tool is not annotated; it must not be called then. */
 struct annot_tool *annots_find(const struct annots *, struct span server,
     struct span tool);
 
-/* The argument's roles in a call with these arguments. */
+/* Returns the argument's roles in a call with these arguments. */
 const struct annot_roles *annot_arg_roles(const struct annot_arg *,
     const struct value *args);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Prepares the arguments of a call.  Reads what the agent wrote; the tree is
- * the call's own and is changed in place, so that there is one set of
- * arguments, not one that is judged and one that is sent.
+ * Prepares the arguments of a call. The tree comes from the agent and belongs
+ * to the call; it is changed in place, so that the arguments that are judged
+ * and those that are sent are the same.
  */
 #include "engine/args.h"
 
@@ -10,7 +10,7 @@
 
 #include "common/log.h"
 
-/* Trees are no deeper than VALUE_MAX_DEPTH: so deep may this recurse. */
+/* Recursion is bounded by VALUE_MAX_DEPTH. */
 struct collect {
 	struct call_args *args;
 	const struct annot_arg *arg;
@@ -49,7 +49,7 @@ reason_printf(struct value_pool *pool, const char *fmt, ...)
 	len = n < 0 ? 0 : (size_t)n;
 	if (len >= sizeof(text)) {
 		len = sizeof(text) - 1;
-		/* Not within a character: those go on with 10xxxxxx. */
+		/* Do not cut within a UTF-8 character. */
 		while (len > 0 && ((uint8_t)text[len] & 0xc0) == 0x80)
 			len--;
 	}
@@ -93,7 +93,9 @@ collect_strings(struct collect *c, struct value *v)
 		collect_strings(c, child);
 }
 
-/* A remote that is left to git's configuration is one all the same. */
+/*
+ * Returns true if a git server would take the remote from git's configuration.
+ */
 static bool
 implicit_remote(const struct prepare *p, uint32_t mask, const struct value *v)
 {
@@ -106,7 +108,7 @@ implicit_remote(const struct prepare *p, uint32_t mask, const struct value *v)
 static struct value *
 argument(const struct call_args *a, struct span name)
 {
-	/* The tree is ours to change; only the lookup is for readers. */
+	/* The tree is writable; only value_getspan() returns it as const. */
 	return (struct value *)(uintptr_t)value_getspan(a->tree, name);
 }
 
@@ -220,7 +222,7 @@ prepare_lower(struct prepare *p, struct arg_value *v)
 	return 0;
 }
 
-/* The category of the argument's first resource role gives the form. */
+/* Returns the category of the first resource role, which decides the form. */
 static enum arg_category
 first_category(const struct arg_value *v)
 {
@@ -252,7 +254,7 @@ prepare_value(struct prepare *p, struct arg_value *v)
 		if (prepare_lower(p, v) == -1)
 			return -1;
 	}
-	/* With roles of two kinds, the other sees what will be sent. */
+	/* A value may be both a path and a URL; check both on the text sent. */
 	if (v->mask & ARGS_PATH && !v->has_path && prepare_path(p, v) == -1)
 		return -1;
 	if (v->mask & ARGS_URL && !v->has_url && prepare_url(p, v) == -1)
@@ -261,8 +263,8 @@ prepare_value(struct prepare *p, struct arg_value *v)
 }
 
 /*
- * What git could take for a path or an option although no role says so
- * (original.md 1.8: sub-paths and revisions have the role none).
+ * Returns true if git could take the value for a path or an option although its
+ * role says neither (sub-paths and revisions have the role none).
  */
 static bool
 git_suspicious(const struct value *v)
@@ -295,7 +297,7 @@ roles_of(
 	return 0;
 }
 
-/* Arguments of git tools that list files of the repository. */
+/* Returns true if the argument of a git tool lists files of the repository. */
 static bool
 git_files(struct span name)
 {
@@ -310,8 +312,8 @@ git_files(struct span name)
 }
 
 /*
- * The directory that git is told to work in, as the agent wrote it.  A
- * relative one has no use here: it is resolved later.
+ * Returns the directory that git will work in, as the agent wrote it. Only an
+ * absolute one is useful here; a relative one is resolved later.
  */
 static struct span
 git_base(const struct call_args *a)
@@ -329,8 +331,8 @@ git_base(const struct call_args *a)
 }
 
 /*
- * A file below that directory is named relative to it, as the agent could
- * have named it in the first place.
+ * Rewrite a file below that directory to its relative name, as the agent could
+ * have written it.
  */
 static void
 git_relative(struct value *v, struct span base)
@@ -357,7 +359,7 @@ check_git(struct prepare *p, const struct annot_tool *tool)
 
 	for (v = p->out->tree->child; v != NULL; v = v->next) {
 		mask = roles_of(tool, p->out, v->key);
-		/* A branch is no text: an option cannot pass for one. */
+		/* A branch name can still be taken for an option: check it. */
 		if (meaningful(mask & ~ARG_BIT(ARG_BRANCH_NAME)))
 			continue;
 		if (base.len > 1 && git_files(v->key))

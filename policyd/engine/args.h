@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The arguments of a call, prepared (original.md 1.5): every string in an
- * argument with a role is found, also within objects and arrays, brought into
- * its one form, and put back: what is decided about is what is sent.
+ * The arguments of a call, prepared: every string in an argument with a role is
+ * found, also within objects and arrays, and replaced by its canonical form.
+ * The strings that are judged are therefore the strings that are sent.
  */
 #ifndef ARGS_H
 #define ARGS_H
 
 #include "engine/engine.h"
 
-/* What one call may cost: strings with a role, components of all paths. */
+/* Limits of one call: strings with a role, components of all paths. */
 #define ARGS_MAX_VALUES	10000U
 #define ARGS_MAX_STEPS	65536U
 
-/* One string that a role gives a meaning to. */
+/* One string in an argument that has a role. */
 struct arg_value {
 	const struct annot_arg *arg;
-	const struct annot_roles *roles;	/* as the call came */
-	uint32_t mask;		/* of them */
-	struct value *node;	/* holds what is sent; NULL: not given */
-	struct span text;	/* what list conditions compare */
+	const struct annot_roles *roles;	/* its roles in this call */
+	uint32_t mask;		/* the same roles as bits */
+	struct value *node;	/* holds the text to send; NULL: the argument
+				   is absent */
+	struct span text;	/* the text that list conditions compare */
 	bool has_path, has_url;
-	struct path path;	/* with a path role */
-	struct url url;		/* with a URL role */
-	/* By match type; made when a rule that asks or denies first looks. */
+	struct path path;	/* if has_path */
+	struct url url;		/* if has_url */
+	/*
+	 * By match type; filled when the first rule that asks or denies needs
+	 * it.
+	 */
 	struct spellings spelled[MATCH_TYPES];
 };
 
@@ -31,33 +35,34 @@ struct call_args {
 	struct value *tree;
 	struct arg_value *values;
 	size_t n;
-	uint32_t roles;			/* of any argument of the tool */
-	uint8_t order[ARG_COUNT];	/* resource roles, as in the file */
+	uint32_t roles;			/* roles of all arguments of the tool */
+	uint8_t order[ARG_COUNT];	/* resource roles, in the order of
+					   the file */
 	unsigned norder;
-	/* Why not, when preparing refused. */
+	/* The rule and reason of the refusal, if args_prepare() failed. */
 	const char *rule;
 	struct span reason;
 };
 
 /*
- * Prepares. The tree is changed in place. 0; or -1 with rule and reason, which
- * live in the pool or for ever.
+ * Prepare the arguments, changing the tree in place. Returns 0, or -1 with
+ * `rule` and `reason` set; they live in the pool or are constants.
  */
 int args_prepare(const struct engine *, const struct server *,
     const struct annot_tool *, struct value *tree, struct value_pool *,
     struct call_args *);
 
 /*
- * Against the tool's inputSchema (original.md 1.2, step 3): 0, or -1 with the
+ * Check the arguments against the tool's inputSchema. Returns 0, or -1 with the
  * reason in the pool.
  */
 int args_check(const struct value *args, const struct value *schema,
     struct value_pool *, struct span *reason);
 
-/* Text that lives in the pool; cut when it is too long for a reason. */
+/* Format a reason into the pool. Cuts text that is too long for one. */
 struct span reason_printf(struct value_pool *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Without the full stops at its end: a sentence of ours goes on behind it. */
+/* Strip trailing periods; the caller appends text. */
 struct span reason_bare(struct span);
 
 #endif

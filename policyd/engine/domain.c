@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads URLs of arguments and writes them in one form.  What is written is
- * what is matched and what is sent.  Reads bytes of the agent; holds nothing.
+ * Parses URLs of arguments and writes them in canonical form, which is both
+ * matched and sent. Its input comes from the agent; it keeps no state.
  */
 #include "engine/domain.h"
 
@@ -28,7 +28,9 @@ put_str(struct out *o, const char *s)
 	put(o, span_str(s));
 }
 
-/* Bytes that a URL may not hold as they are become %XX; never more than 3x. */
+/*
+ * Escape bytes that a URL must not contain. The text grows at most threefold.
+ */
 static void
 put_escaped(struct out *o, struct span s, const char *also)
 {
@@ -66,7 +68,7 @@ cut(struct span *s, size_t at, size_t skip)
 	return head;
 }
 
-/* Controls and backslashes: readers of URLs disagree about them. */
+/* Control characters and backslashes: URL parsers disagree about them. */
 int
 url_check(struct span in, const char **why)
 {
@@ -90,7 +92,7 @@ url_check(struct span in, const char **why)
 	return 0;
 }
 
-/* "scheme:" at the front, into dst in lower case: its length, or 0. */
+/* Copy the scheme before ':' to dst in lower case. Returns its length, or 0. */
 size_t
 url_scheme(struct span in, char dst[URL_MAX_SCHEME])
 {
@@ -110,7 +112,7 @@ url_scheme(struct span in, char dst[URL_MAX_SCHEME])
 	return 0;
 }
 
-/* What follows "scheme://". */
+/* Split the text after "scheme://". */
 int
 url_split(struct span rest, struct url_parts *out, const char **why)
 {
@@ -185,7 +187,7 @@ is_dotdot(struct span s)
 	       span_ieq(s, SPAN("%2e.")) || span_ieq(s, SPAN("%2e%2e"));
 }
 
-/* Dot segments resolved, as every client does before it sends. */
+/* Resolve dot segments, as every client does before it sends the URL. */
 static void
 put_path(struct out *o, struct span path)
 {
@@ -242,8 +244,8 @@ put_authority(struct out *o, const struct url_parts *p, struct domain *d,
 }
 
 /*
- * The root's slash, and one at the end of a path, mean nothing to rules; one
- * in a query or fragment is theirs.
+ * Drop the root's slash and one at the end of a path, which no rule
+ * distinguishes. Those in a query or fragment stay.
  */
 static void
 trim_path(struct out *o, size_t base, const struct url_parts *p)
@@ -291,7 +293,7 @@ url_compose(struct value_pool *pool, const struct url_parts *p, struct url *u,
 	return 0;
 }
 
-/* The host behind "scheme://", which only rules that withhold look at. */
+/* Record the host after "scheme://"; only rules that deny or ask look at it. */
 static int
 see_host(struct value_pool *pool, struct span rest, struct domain *d,
     const char **why)
@@ -316,8 +318,8 @@ see_host(struct value_pool *pool, struct span rest, struct domain *d,
 }
 
 /*
- * A URL of a scheme that we know nothing of (file:, data:, mailto:, ftp:): it
- * matches no pattern of a rule that allows.
+ * A URL of an unsupported scheme (file:, data:, mailto:, ftp:). It matches no
+ * pattern of a rule that allows.
  */
 int
 url_hostless(struct value_pool *pool, struct span in, size_t scheme_len,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * URLs and hosts (original.md 1.7, security.md 2.3), read strictly and written
- * in one form: what is compared with the rules is what is sent.  Scheme and
- * host in lower case, no trailing dot, addresses in their usual spelling, no
- * default port, dot segments resolved.  What two readers could take for
- * different hosts is refused, not repaired.
+ * URLs and hosts, read strictly and written in one canonical form, so that what
+ * is compared with the rules is what is sent. Scheme and host are in lower
+ * case, without a trailing dot; addresses have their usual spelling; the
+ * default port is omitted; dot segments are resolved. A text that two readers
+ * could take for different hosts is refused, not repaired.
  */
 #ifndef DOMAIN_H
 #define DOMAIN_H
@@ -15,20 +15,21 @@
 #define DOMAIN_MAX_URL	8192U
 
 enum host_kind {
-	HOST_NONE,	/* file: and the like */
+	HOST_NONE,	/* no host, as in file: */
 	HOST_NAME,
 	HOST_ADDRESS,	/* IPv4, or IPv6 in brackets */
 };
 
-/* What is compared with patterns. Texts live in the pool. */
+/* The part of a URL that is compared with patterns. Texts live in the pool. */
 struct domain {
 	enum host_kind kind;
 	struct span host;
-	struct span full;	/* host/owner/repo of a remote; else host */
-	bool known;		/* false: a remote's name, or none at all */
+	struct span full;	/* host/owner/repo for a remote, else the
+				   host */
+	bool known;		/* false: the name of a remote, or no host */
 	/*
-	 * With HOST_NONE: the host that stands in a URL whose scheme we do not
-	 * vouch for, such as ftp://host/. Rules that deny or ask see it.
+	 * If `kind` is HOST_NONE: the host in a URL of an unsupported scheme,
+	 * such as ftp://host/. Only rules that deny or ask look at it.
 	 */
 	struct span seen;
 	enum host_kind seen_kind;
@@ -36,22 +37,26 @@ struct domain {
 
 struct url {
 	struct domain domain;
-	struct span text;	/* the one form that is sent */
+	struct span text;	/* the canonical form, which is sent */
 };
 
 /*
- * A host as it stands in a URL or a list: 0, or -1 with *why (constant text).
- * dst has DOMAIN_MAX_HOST + 1 bytes.
+ * Normalise a host from a URL or a list. `dst` has DOMAIN_MAX_HOST + 1 bytes.
+ * Returns 0, or -1 with a constant text in *why.
  */
 int host_normalise(struct span, char *dst, size_t *len, enum host_kind *,
     const char **why);
 
-/* A fetch-url argument. -1 with *why; ENOBUFS: *why NULL. */
+/*
+ * Parse a fetch-url argument. Returns 0, or -1 with the reason in *why, or with
+ * *why NULL and errno ENOBUFS.
+ */
 int url_parse(struct value_pool *, struct span, struct url *,
     const char **why);
 /*
- * A git-remote-url argument: a URL, user@host:path, or the name of a remote,
- * whose URL is not known (domain.known false).
+ * Parse a git-remote-url argument: a URL, user@host:path, or the name of a
+ * remote, whose URL is not known (domain.known is false). Returns as
+ * url_parse().
  */
 int url_parse_git(struct value_pool *, struct span, struct url *,
     const char **why);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Remotes of git: URLs, user@host:path, names.  What git would run as a
- * program (ext::, fd::, other helpers) and what it would take for an option is
- * refused.  The URL behind a remote's name is in a configuration that the
- * agent writes: it is not known here, and said so.
+ * Git remotes: URLs, user@host:path, names. Texts that git would run as a
+ * program (ext::, fd::, other helpers) or take for an option are refused. The
+ * URL of a named remote is in a configuration that the agent writes; it is
+ * reported as not known.
  */
 #include "engine/domain.h"
 
 #include "engine/domain_url.h"
 
 /*
- * host/owner/repo: one slash at either end and a last ".git" do not count.  A
- * rule that allows compares the rest as it is; others reduce it.
+ * Write host/owner/repo without a slash at either end and without a final
+ * ".git". A rule that allows compares this text as it is; other rules reduce
+ * it.
  */
 static int
 full_name(struct value_pool *pool, struct span host, struct span path,
@@ -55,7 +56,7 @@ user_plain(struct span user)
 	return user.len != 0;
 }
 
-/* [user@]host:path, as ssh is given it; sent as it is. */
+/* [user@]host:path, as given to ssh; it is sent unchanged. */
 static int
 scp_parse(struct value_pool *pool, struct span in, size_t colon, struct url *u,
     const char **why)
@@ -88,7 +89,7 @@ scp_parse(struct value_pool *pool, struct span in, size_t colon, struct url *u,
 	return full_name(pool, u->domain.host, path, &u->domain.full);
 }
 
-/* A name, or a path on this machine: whatever it means, it is not known. */
+/* A remote's name, or a path on this machine: the host is not known. */
 static int
 name_parse(struct span in, struct url *u)
 {
@@ -126,7 +127,7 @@ scheme_known(struct span scheme)
 	return -1;
 }
 
-/* The path of what will be sent: dot segments are resolved in it. */
+/* Returns the path of the canonical URL, with dot segments resolved. */
 static struct span
 url_path(const struct url *u)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What domain.c and domain_git.c share; private to them. */
+/* Helpers that domain.c and domain_git.c share. Private to them. */
 #ifndef DOMAIN_URL_H
 #define DOMAIN_URL_H
 
@@ -12,11 +12,11 @@ struct url_parts {
 	bool has_query, has_fragment;
 };
 
-/* Length, controls, backslashes, outer spaces. */
+/* Check length, control characters, backslashes and surrounding blanks. */
 int url_check(struct span, const char **why);
-/* The length of the scheme before ':', in lower case in dst, or 0. */
+/* Copy the scheme before ':' to dst in lower case. Returns its length, or 0. */
 size_t url_scheme(struct span, char dst[URL_MAX_SCHEME]);
-/* What follows "scheme://", into everything but the scheme. */
+/* Split the text after "scheme://"; sets every part but the scheme. */
 int url_split(struct span, struct url_parts *, const char **why);
 int url_compose(struct value_pool *, const struct url_parts *, struct url *,
     const char **why);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Puts policy files into force: reads one, derives what evaluation needs from
- * all that are there, and swaps only when everything succeeded.  Configuration
- * is icsupervisor's and trusted; the files are not.
+ * Puts policy files in force: reads one, derives what evaluation needs from all
+ * of them, and swaps only when everything succeeded. The configuration is
+ * icsupervisor's and trusted; the files are not.
  */
 #include "engine/engine.h"
 
@@ -138,8 +138,8 @@ bad:
 }
 
 /*
- * What the views call /workspace.  A server without a sandbox has no view but
- * the whole host: it is started in the workspace.
+ * Find the host directory that the views call /workspace. A server that runs
+ * outside a sandbox has the whole host as its view, and runs in the workspace.
  */
 static void
 find_workspace(struct engine *e)
@@ -228,7 +228,7 @@ engine_sandbox(const struct engine *e)
 	return e->workspace;
 }
 
-/* What is derived, while it is being made. */
+/* Derived data under construction. */
 struct link {
 	struct engine *e;
 	struct rules *rules;
@@ -239,7 +239,7 @@ struct link {
 	struct places places;
 };
 
-/* Where on the host is it, links followed? A place need not exist. */
+/* Resolve a host path to a place, which need not exist, following links. */
 static int
 link_place(struct link *k, const struct where *at, struct span text,
     enum place_for use, uint32_t *index)
@@ -302,7 +302,7 @@ link_sets(struct link *k, const struct rule *r, struct rule_sets *s,
 	return 0;
 }
 
-/* Rules often name the same directory: one place for each text. */
+/* Share one place among the rules that name the same directory. */
 static int
 link_within(struct link *k, const struct where *at, size_t i)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * All that decisions rest on: the three files, the servers and their views,
- * protected paths, settings.  Pure: it knows nothing of channels, so that
- * tests and `icctl policy eval` run the very same code.
+ * The state that decisions are made from: the three policy files, the servers
+ * and their views, protected paths, settings. It knows nothing of channels, so
+ * that tests and `icctl policy eval` run the same code as policyd.
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -13,24 +13,27 @@
 #include "engine/rules.h"
 
 #define ENGINE_MAX_PROTECT 256U
-#define VIRTUAL_NAME "proxy"	/* no server of a configuration is called so */
+#define VIRTUAL_NAME "proxy"	/* reserved: no configured server has this
+				   name */
 
 struct server {
 	bool used;
 	char *name;
-	struct span cwd;	/* in the view; owned */
+	struct span cwd;	/* in the view; owned by the server */
 	bool trusted;
 	bool is_git;
-	bool internal;		/* icgit: answers us alone */
-	bool own;		/* our own program: its tools are not pinned */
-	bool virtual;		/* no program at all: virtual.h */
-	unsigned reach;		/* enum proto_reach bits */
-	uint8_t command[32];	/* SHA-256 of what is run */
+	bool internal;		/* icgit: only policyd calls it */
+	bool own;		/* shipped with IronCurtain: its tools are
+				   not pinned */
+	bool virtual;		/* has no process: virtual.h */
+	unsigned reach;		/* bits of enum proto_reach */
+	uint8_t command[32];	/* SHA-256 of the command */
 	struct view view;
-	struct match_set *domains;	/* NULL: no gate */
+	struct match_set *domains;	/* the domains that it may reach;
+					   NULL: any */
 };
 
-/* What a rule became, beside it: the sets and the place that it matches. */
+/* The sets and the place that a rule matches, derived from its text. */
 struct rule_sets {
 	uint32_t place;
 	const struct match_set *domains;
@@ -39,47 +42,55 @@ struct rule_sets {
 
 struct engine {
 	struct server servers[PROTO_MAX_SERVERS];
-	struct span workspace;	/* on the host; of a view. p == NULL: none */
+	struct span workspace;	/* host directory of the sandbox; p == NULL:
+				   none */
 	char *home;
 	uint32_t hold_ms;
 	bool ask, redact, strict;
-	enum proto_unknown unknown;	/* tools without an annotation */
+	enum proto_unknown unknown;	/* the rule for tools without an
+					   annotation */
 	struct rules *rules;
 	struct annots *annots;
 	struct lists *lists;
-	/* Derived from the files, for as long as they are in force. */
+	/* Derived from the files; replaced together with them. */
 	struct value_pool *derived;
-	struct rule_sets *sets;		/* one a rule */
+	struct rule_sets *sets;		/* one for each rule */
 	struct places places;
-	size_t nplaces_protect;		/* the first so many protect */
-	bool stale;			/* configuration came afterwards */
-	struct value_pool *own;		/* lives with the engine */
+	size_t nplaces_protect;		/* the first of them, which are
+					   protected paths */
+	bool stale;			/* configuration changed after
+					   deriving */
+	struct value_pool *own;		/* freed with the engine */
 	char *protect[ENGINE_MAX_PROTECT];
 	size_t nprotect;
 	int root;			/* O_PATH of / */
 	struct path_object root_object;
-	struct path_anchor *anchor;	/* the workspace, as places have it */
-	const struct eval_trace *trace;	/* NULL: nobody asks why */
+	struct path_anchor *anchor;	/* the workspace, by the name that
+					   places use */
+	const struct eval_trace *trace;	/* NULL: no one traces evaluation */
 };
 
-/* -1 with errno. */
+/* Returns 0, or -1 with errno. */
 int engine_init(struct engine *);
 void engine_free(struct engine *);
 
-/* Configuration. -1 with errno: EEXIST, ENOBUFS, ENOMEM, EINVAL. */
+/*
+ * Set the configuration. Each returns 0, or -1 with errno EEXIST, ENOBUFS,
+ * ENOMEM or EINVAL.
+ */
 int engine_settings(struct engine *, uint32_t hold_ms, bool ask, bool redact,
     struct span home);
 int engine_protect(struct engine *, struct span path);
 int engine_server(struct engine *, unsigned index, struct span name,
     bool trusted, struct span cwd, struct span command,
     struct span domains);
-/* The one whose tools are ours (virtual.h). */
+/* Add the server that policyd implements itself (virtual.h). */
 int engine_server_virtual(struct engine *, unsigned index, struct span name);
-/* Takes fd, also on failure. */
+/* Add a row to a server's view. Takes ownership of `fd`, also on failure. */
 int engine_view(struct engine *, unsigned index, struct span path,
     struct span host, enum proto_view, int fd);
 
-/* What was read of the three files; a kind that is absent is NULL. */
+/* The three files as read; NULL for a file that is absent. */
 struct engine_files {
 	struct rules *rules;
 	struct annots *annots;
@@ -88,31 +99,31 @@ struct engine_files {
 
 void engine_files_free(struct engine_files *);
 /*
- * Reads a file beside those in force, in the place of one of its kind. -1:
- * l->error says why, and *f is as it was.
+ * Read a file into `f`, replacing the one of its kind. The files in force are
+ * not changed. Returns 0, or -1 with the reason in l->error and *f unchanged.
  */
 int engine_read(struct engine_files *f, enum proto_rules kind,
     struct span text, struct load *l);
 /*
- * Takes the files and puts them, and no others, in force; -1: all is as it
- * was, and the files are the caller's still.
+ * Take ownership of the files and put them in force, replacing all others.
+ * Returns 0, or -1 with nothing changed; the caller then still owns the files.
  */
 int engine_put(struct engine *, const struct engine_files *f, struct load *l);
 
 /*
- * A policy file. It is in force when 0 is returned; -1: l->error says why, and
- * what was in force stays.
+ * Read one policy file and put it in force. Returns 0, or -1 with the reason in
+ * l->error; the previous file then stays in force.
  */
 int engine_rules(struct engine *, enum proto_rules kind, struct span text,
     struct load *l);
-/* Derives again when configuration came after the files. */
+/* Derive again if configuration changed after the files were read. */
 int engine_refresh(struct engine *, struct load *l);
 
 struct server *engine_server_find(struct engine *, struct span name);
-/* How to look paths up for a server (NULL: on the host only). */
+/* Set up path lookup for a server, or on the host only if it is NULL. */
 void engine_path_env(const struct engine *, const struct server *,
     struct value_pool *, struct path_env *);
-/* The sandbox: the workspace's directory on the host; p == NULL: none. */
+/* Returns the workspace's directory on the host; p == NULL: none. */
 struct span engine_sandbox(const struct engine *);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The three files of a policy, read: beside those in force, and one by one as
- * a session begins.
+ * Reads the three policy files without putting them in force, or one at a time
+ * at the start of a session.
  */
 #include "engine/engine.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Structural checks, in an order that matters: protected paths first, unknown
- * tools last of the denials, rules only for what is left.  An allow is looked
- * at once more for what the founding system let through.
+ * Structural checks, in a fixed order: protected paths first, unknown tools
+ * last of the denials, rules only for what remains. An allow is then checked
+ * for cases that the TypeScript IronCurtain let through.
  */
 #include "engine/eval.h"
 
@@ -39,7 +39,10 @@ is_protected(const struct engine *e, const struct path *path)
 		p = &e->places.list[i];
 		if (!eval_within(e, path, p))
 			continue;
-		/* A sandbox within what is protected is still the agent's. */
+		/*
+		 * A sandbox within a protected directory still belongs to the
+		 * agent.
+		 */
 		if (sandbox.p != NULL && path_below(sandbox, p->path) &&
 		    path_below(path->host, sandbox))
 			continue;
@@ -48,7 +51,7 @@ is_protected(const struct engine *e, const struct path *path)
 	return false;
 }
 
-/* 1.3, 3a */
+/* Deny calls that touch a protected path. */
 static bool
 check_protected(
     const struct engine *e, const struct request *r, struct decision *d)
@@ -68,7 +71,7 @@ check_protected(
 	return false;
 }
 
-/* 1.3, 3b */
+/* Allow calls that only list what the filesystem server may access. */
 static bool
 check_introspection(const struct request *r, struct decision *d)
 {
@@ -89,7 +92,7 @@ eval_has_sandbox(const struct request *r)
 	       (r->server != NULL && r->server->is_git);
 }
 
-/* 1.3, 3c: the path roles all of whose paths lie in the sandbox. */
+/* Returns the path roles whose paths all lie in the sandbox. */
 static uint32_t
 sandbox_roles(const struct engine *e, const struct request *r)
 {
@@ -110,7 +113,7 @@ sandbox_roles(const struct engine *e, const struct request *r)
 	return inside & ~outside;
 }
 
-/* The role by which an argument is a URL: the first one in the file. */
+/* Returns the first URL role of the argument in the file's order. */
 static enum arg_role
 url_role(const struct arg_value *v)
 {
@@ -121,7 +124,7 @@ url_role(const struct arg_value *v)
 	return ARG_FETCH_URL;
 }
 
-/* 1.3, 3d */
+/* Escalate calls to domains that the server's configuration does not list. */
 static bool
 check_domains(const struct request *r, struct decision *d)
 {
@@ -230,7 +233,7 @@ eval_request(
 	if (check_protected(e, r, d) || check_introspection(r, d))
 		return;
 	eval_ungated(e, r, d);
-	/* A rule that denies is not hidden behind the question of the gate. */
+	/* The gate's question must not replace a rule's denial. */
 	if (d->status != PROTO_DENY || d->by == NULL)
 		(void)check_domains(r, d);
 }

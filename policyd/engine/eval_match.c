@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Values against sets of hosts, addresses and identifiers; and, for people,
- * which condition of a rule it was that a call did not meet.
+ * Matches values against sets of hosts, addresses and identifiers, and finds
+ * the condition of a rule that a call does not meet, for people.
  */
 #include "engine/eval_match.h"
 
-/* A limit on what is not there yet, where case may not matter. */
+/*
+ * Match a limit on a directory that does not exist yet where case may not
+ * matter.
+ */
 static bool
 within_folded(const struct path *path, const struct place *place)
 {
@@ -31,7 +34,7 @@ eval_within(
 		p = &e->places.list[hit->place];
 		if (p->dev != place->dev || p->ino != place->ino)
 			continue;
-		/* An inode that came free may be another's by now. */
+		/* The inode of a removed directory may have been reused. */
 		if (place->use == PLACE_LIMIT || hit->fold ||
 		    (hit->len <= path->host.len &&
 			span_ieq(span_of(path->host.p, hit->len), place->path)))
@@ -40,7 +43,10 @@ eval_within(
 	return false;
 }
 
-/* A value without a URL role is compared as the host that it is, if it is. */
+/*
+ * Match a domain. A value without a URL role is compared as a host if it is
+ * one.
+ */
 static enum match
 match_domain(const struct match_set *set, const struct arg_value *v)
 {
@@ -58,7 +64,7 @@ match_domain(const struct match_set *set, const struct arg_value *v)
 	return match_set_domain(set, &d) ? MATCH_YES : MATCH_NO;
 }
 
-/* The spellings of a value as a rule that asks or denies compares it. */
+/* Compute a value's spellings for a rule that asks or denies. */
 static int
 spell_value(struct value_pool *pool, struct arg_value *v, enum match_type type)
 {
@@ -105,7 +111,7 @@ eval_match(const struct request *r, const struct match_set *set, uint32_t mask)
 		if (!(r->args->values[k].mask & mask))
 			continue;
 		one = match_value(r, set, &r->args->values[k]);
-		/* All must match, or one: then the others do not matter. */
+		/* One value that fails (or, for `!all`, matches) decides. */
 		if (one == (all ? MATCH_NO : MATCH_YES))
 			return one;
 		if (sum != MATCH_UNKNOWN && one != MATCH_NO)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Compiled rules (original.md 1.4): each role that is left is judged on its
- * own, the first rule that matches it decides, the most severe role wins.  A
- * condition that finds no value is false.  Only rules that name this server
- * and tool, or none, are looked at: they are found once per tool.
+ * Compiled rules: each remaining role is judged separately, the first rule that
+ * matches it decides, and the most severe role wins. A condition that finds no
+ * value is false. Only rules that name this server and tool, or none, are
+ * tried; they are looked up once per tool.
  */
 #include "engine/eval_match.h"
 
@@ -28,8 +28,8 @@ decide_default(struct decision *d)
 }
 
 /*
- * A rule that matched.  Where the URL behind a remote is not known, a person
- * decides, whatever the rule would say of one that is.
+ * Decide by a rule that matched. If the URL of a remote is not known, escalate
+ * whatever the rule says.
  */
 static void
 decide_rule(struct decision *d, const struct rule *rule, enum match how)
@@ -50,8 +50,8 @@ decide_rule(struct decision *d, const struct rule *rule, enum match how)
 }
 
 /*
- * A rule that may match, or matches only to hold others back: a later rule
- * that denies still does, but none can allow.
+ * Returns true if the match only keeps others from allowing: a later rule may
+ * still deny, but none can allow.
  */
 static bool
 only_caps(const struct rule *rule, enum match how)
@@ -60,7 +60,7 @@ only_caps(const struct rule *rule, enum match how)
 	       (how == MATCH_UNKNOWN && rule->then == PROTO_DENY);
 }
 
-/* The rules that name the tool, or none, into list (NULL: counted only). */
+/* Collect the rules that name the tool, or no tool, in `list` (NULL: count). */
 static uint32_t
 list_rules(const struct rules *rs, const struct annot_tool *t, uint32_t *list)
 {
@@ -104,9 +104,9 @@ tell_rule(const struct evaluation *ev, size_t i, enum arg_role role,
 }
 
 /*
- * Lists of a rule that asks or denies, all about opaque roles, concern every
- * role: otherwise nothing would ever ask such a rule about a branch or an
- * address of a call that names a path or a URL as well.
+ * If all list conditions of a rule that asks or denies are about opaque roles,
+ * the rule concerns every role. Otherwise it would never apply to a branch or
+ * an address in a call that also names a path or a URL.
  */
 static bool
 lists_relevant(const struct rule *rule, uint32_t bit)
@@ -127,7 +127,7 @@ relevant(const struct rule *rule, enum arg_role role)
 	       lists_relevant(rule, bit);
 }
 
-/* if.roles: has the tool any argument with any of them? */
+/* if.roles: returns true if any argument of the tool has one of them. */
 static bool
 tool_has_roles(const struct evaluation *ev, const struct rule *rule)
 {
@@ -153,7 +153,7 @@ match_paths(const struct evaluation *ev, size_t i, uint32_t mask)
 	return any;
 }
 
-/* Domain and list conditions, as a whole. */
+/* Match the domain and list conditions against all values of the call. */
 static enum match
 match_sets(const struct evaluation *ev, size_t i, enum arg_role role)
 {
@@ -179,8 +179,8 @@ match_sets(const struct evaluation *ev, size_t i, enum arg_role role)
 }
 
 /*
- * The same for a role.  A rule that asks because of an opaque value says
- * nothing for the other values of the call: it offers none of them.
+ * Match them for one role. If a rule asks because of an opaque value, no grant
+ * is offered for the other values of the call.
  */
 static enum match
 match_role_sets(const struct evaluation *ev, size_t i, enum arg_role role)
@@ -195,7 +195,7 @@ match_role_sets(const struct evaluation *ev, size_t i, enum arg_role role)
 	return m;
 }
 
-/* All conditions of the rule, as a whole. */
+/* Match all conditions of the rule. */
 static enum match
 match_rule(const struct evaluation *ev, size_t i, enum arg_role role)
 {
@@ -209,7 +209,7 @@ match_rule(const struct evaluation *ev, size_t i, enum arg_role role)
 	return match_role_sets(ev, i, role);
 }
 
-/* The first rule that matches as a whole: for a role, or for no role. */
+/* Find the first rule that matches all values, for a role or for none. */
 static void
 scan_all(const struct evaluation *ev, enum arg_role role, struct decision *d,
     struct decision *cap)
@@ -252,7 +252,7 @@ scan(const struct evaluation *ev, enum arg_role role, struct decision *d)
 		*d = cap;
 }
 
-/* Paths of one role that no rule has spoken for yet. */
+/* Paths of one role that no rule has decided yet. */
 struct open_paths {
 	const struct path **list;
 	size_t n;
@@ -269,7 +269,10 @@ count_paths(const struct evaluation *ev, enum arg_role role)
 	return n;
 }
 
-/* Takes out those within the place, or all (NULL): was there any? */
+/*
+ * Remove the paths within the place, or all if NULL. Returns true if any was
+ * removed.
+ */
 static bool
 discharge(const struct evaluation *ev, struct open_paths *open,
     const struct place *place)
@@ -297,7 +300,7 @@ worse(enum proto_status a, enum proto_status b)
 	return severity[a] > severity[b];
 }
 
-/* Most calls get this one: without printf(). */
+/* The reason of most calls, so it is built without printf(). */
 static struct span
 reason_sandbox(struct value_pool *pool, struct span dir)
 {
@@ -311,7 +314,7 @@ reason_sandbox(struct value_pool *pool, struct span dir)
 	return s.p == NULL ? text : s;
 }
 
-/* In the sandbox, the filesystem server may: until a rule says more. */
+/* The filesystem server may use the sandbox unless a rule says otherwise. */
 static bool
 discharge_sandbox(
     const struct evaluation *ev, struct open_paths *open, struct decision *d)
@@ -329,7 +332,7 @@ discharge_sandbox(
 	return true;
 }
 
-/* The rule about what is left of a role's paths. */
+/* Match the rule against the paths of a role that are still undecided. */
 static enum match
 match_open(const struct evaluation *ev, size_t i, enum arg_role role,
     struct open_paths *open)
@@ -344,7 +347,7 @@ match_open(const struct evaluation *ev, size_t i, enum arg_role role,
 		return MATCH_NO;
 	if (rule->has_paths)
 		place = &e->places.list[e->sets[i].place];
-	/* A path that is taken is taken: no later rule could deny it. */
+	/* Deny for certain: no later rule would look at these paths again. */
 	if (m == MATCH_UNKNOWN && rule->then == PROTO_DENY)
 		m = MATCH_YES;
 	if (m == MATCH_CAPS)
@@ -352,7 +355,7 @@ match_open(const struct evaluation *ev, size_t i, enum arg_role role,
 	return discharge(ev, open, place) ? m : MATCH_NO;
 }
 
-/* A role with paths: each path by the first rule that takes it. */
+/* Evaluate a role with paths: the first rule that matches a path decides it. */
 static void
 scan_paths(const struct evaluation *ev, enum arg_role role,
     struct open_paths *open, struct decision *d)
@@ -402,7 +405,9 @@ eval_role(const struct evaluation *ev, enum arg_role role, struct decision *d)
 	struct open_paths open = {.n = 0};
 	size_t n = 0;
 
-	/* An argument may have a role besides by which it is no path. */
+	/*
+	 * The argument may have this role by a second meaning and be no path.
+	 */
 	if (ARGS_PATH & ARG_BIT(role))
 		n = count_paths(ev, role);
 	if (n == 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Hosts in one spelling: names in lower case without a trailing dot, IPv4
- * addresses from every form that resolvers take (decimal, octal, hex, fewer
- * parts, or within IPv6) as four decimal numbers, IPv6 in brackets.  Reads
- * bytes of the agent; holds nothing.
+ * Hosts in one spelling: names in lower case without a trailing dot; IPv4
+ * addresses, in every form that resolvers accept (decimal, octal, hex, fewer
+ * parts, or within IPv6), as four decimal numbers; IPv6 in brackets. Its input
+ * comes from the agent; it keeps no state.
  */
 #include "engine/domain.h"
 
@@ -34,7 +34,7 @@ digit(uint8_t c, unsigned base)
 	return v < base ? (int)v : -1;
 }
 
-/* One part of an IPv4 address in any base; -1 when it is no number. */
+/* Parse one part of an IPv4 address in any base. Returns 0, or -1. */
 static int
 part_number(struct span s, uint64_t *out)
 {
@@ -63,7 +63,10 @@ part_number(struct span s, uint64_t *out)
 	return 0;
 }
 
-/* Is it digits, or a number in another base? Then the host is an address. */
+/*
+ * Returns true if the label is a number in any base; the host is an address
+ * then.
+ */
 static bool
 label_numeric(struct span s)
 {
@@ -109,11 +112,11 @@ ipv6_parse(struct span in, char *dst, size_t *len)
 	char text[INET6_ADDRSTRLEN + 1];
 	struct in6_addr addr;
 
-	/* No zone: it names an interface of whoever reads it. */
+	/* Refuse a zone: it names an interface of the machine that reads it. */
 	if (span_copy(in, text, sizeof(text)) == -1 ||
 	    inet_pton(AF_INET6, text, &addr) != 1)
 		return -1;
-	/* Another spelling of an IPv4 address: it leads to the same host. */
+	/* An IPv4-mapped address leads to the same host as the IPv4 address. */
 	if (IN6_IS_ADDR_V4MAPPED(&addr)) {
 		*len = (size_t)snprintf(dst, DOMAIN_MAX_HOST + 1, "%u.%u.%u.%u",
 		    addr.s6_addr[12], addr.s6_addr[13], addr.s6_addr[14],
@@ -126,7 +129,7 @@ ipv6_parse(struct span in, char *dst, size_t *len)
 	return 0;
 }
 
-/* Splits into labels: their number, or 0 when one is empty or too long. */
+/* Split into labels. Returns their number, or 0 if one is empty or too long. */
 static unsigned
 split(struct span s, struct span *labels, unsigned max)
 {

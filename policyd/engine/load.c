@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the readers of the three policy files share.  The files are the user's,
- * but may come from a generator or another system: nothing in them is taken
- * on trust, and every message says where.  Holds nothing.
+ * Helpers of the readers of the three policy files. The files are the user's,
+ * but may come from a generator or another system: nothing in them is trusted,
+ * and every message names the place. Keeps no state.
  */
 #include "engine/load.h"
 
@@ -13,7 +13,7 @@
 #include "common/json/json.h"
 #include "common/log.h"
 
-/* Nodes are larger than the text that makes them. */
+/* A tree's nodes are larger than the text that they come from. */
 #define LOAD_MAX_POOL ((size_t)256 << 20)
 #define LOAD_MAX_NODES 2000000U
 
@@ -61,7 +61,7 @@ load_text(struct load *l, const struct where *w, char *dst, size_t cap,
 	const char *place = w != NULL && w->len != 0 ? w->text : NULL;
 	int n;
 
-	/* Places begin with a dot where a member of the root is named. */
+	/* The place of a root member begins with a dot. */
 	if (place != NULL && *place == '.')
 		place++;
 	n = snprintf(dst, cap, "%s: %s%s", l->file, place == NULL ? "" : place,
@@ -172,7 +172,9 @@ load_position(const struct load_doc *doc, const struct value *member)
 {
 	const struct value *v;
 
-	/* A name with escapes lies in the pool; then its value tells. */
+	/*
+	 * A name with escapes was copied to the pool: use the value's position.
+	 */
 	if (load_within(doc, member->key))
 		return (size_t)(member->key.p - doc->text);
 	for (v = member; v != NULL; v = v->child) {
@@ -200,7 +202,7 @@ load_alloc(struct load *l, struct load_doc *doc, size_t n, size_t size)
 	return p;
 }
 
-/* 0: absent and allowed to be, or there with the type. */
+/* Returns 0 if the member has the type, or is absent and optional. */
 static int
 load_member(struct load *l, struct where *at, const struct value *obj,
     const char *name, bool required, enum value_type type,

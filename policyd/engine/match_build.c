@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Builds the sets that conditions are matched with.  An entry that no value
- * can equal is warned about; a list that is not there leaves its rule without
- * values, so that a rule that allows falls towards deny.
+ * Builds the sets for conditions. Warns about an entry that no value can equal.
+ * A missing list leaves its rule without values, so that a rule that allows
+ * tends towards deny.
  */
 #include "engine/lists.h"
 
@@ -14,9 +14,9 @@
 struct builder {
 	struct value_pool *pool;
 	struct match_set *set;
-	uint32_t roles; /* that the condition is about */
-	size_t cap;     /* of each of its arrays */
-	struct load *l; /* NULL: nobody to tell */
+	uint32_t roles; /* the roles that the condition is about */
+	size_t cap;     /* capacity of each array */
+	struct load *l; /* for warnings; NULL: drop them */
 	const struct where *at;
 };
 
@@ -56,7 +56,7 @@ unmatchable(struct builder *b, struct span entry, const char *why)
 	return 0;
 }
 
-/* A set that asks or denies: the path reduced, and all that lies below it. */
+/* For a set that asks or denies: the reduced path and everything below it. */
 static int
 add_full_wide(struct builder *b, struct span host, struct span path)
 {
@@ -88,7 +88,7 @@ add_full_wide(struct builder *b, struct span host, struct span path)
 	return 0;
 }
 
-/* Two digits at most behind an address: a range, which is no pattern. */
+/* An address followed by at most two digits is a network, not a pattern. */
 static bool
 is_range(enum host_kind kind, struct span path)
 {
@@ -101,7 +101,10 @@ is_range(enum host_kind kind, struct span path)
 	return true;
 }
 
-/* Why no value of a rule that allows can have this path; NULL: one can. */
+/*
+ * Returns the reason why no value of an allowing rule can have this path, or
+ * NULL.
+ */
 static const char *
 path_dead(struct span path)
 {
@@ -148,7 +151,7 @@ check_full(struct builder *b, struct span entry, enum host_kind kind,
 	return -1;
 }
 
-/* Code hosts on which a repository always belongs to an owner. */
+/* Returns true for code hosts on which every repository has an owner. */
 static bool
 needs_owner(struct span host)
 {
@@ -156,7 +159,7 @@ needs_owner(struct span host)
 	       span_is(host, "bitbucket.org") || span_is(host, "codeberg.org");
 }
 
-/* host/owner/repo: the host in its one spelling, the rest as written. */
+/* Add host/owner/repo: the host normalised, the rest as written. */
 static int
 add_full(struct builder *b, struct span entry, size_t slash)
 {
@@ -227,7 +230,7 @@ add_domain(struct builder *b, struct span entry)
 	return push(s->exact, &s->nexact, keep(b, host, len, false));
 }
 
-/* An entry that looks like a pattern, or that no value is spelled like. */
+/* Warn about an entry that looks like a pattern, or that no value can equal. */
 static void
 check_value(struct builder *b, struct span entry)
 {

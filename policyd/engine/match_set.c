@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Compares values with the sets that lists.c built: strictly for rules that
- * allow, in every spelling for rules that ask or deny.
+ * Compares values with the sets that match_build.c built: strictly for rules
+ * that allow, in every spelling for rules that ask or deny.
  */
 #include "engine/lists.h"
 
@@ -22,7 +22,7 @@ holds(const struct span *array, size_t n, struct span s)
 	       bsearch(&s, array, n, sizeof(s), match_set_compare) != NULL;
 }
 
-/* A name that looks like another in a browser: only where it is written out. */
+/* A punycode label may look like another name: match it only if written out. */
 static bool
 punycode_in(struct span host)
 {
@@ -50,8 +50,8 @@ match_suffix(const struct match_set *s, struct span host)
 }
 
 /*
- * All repositories of an owner, in a rule that allows: nothing behind the owner
- * that a server could read in another way.
+ * Match all repositories of an owner in a rule that allows. The text after the
+ * owner must have only one reading.
  */
 static bool
 match_below_strict(const struct match_set *s, struct span full)
@@ -123,7 +123,7 @@ match_set_value(const struct match_set *s, struct span v)
 	return false;
 }
 
-/* The path, or any directory above it. */
+/* Match the path, or any directory above it. */
 static bool
 match_below(const struct match_set *s, struct span full)
 {
@@ -152,7 +152,7 @@ match_spelling(const struct match_set *s, const struct spelling *w)
 	}
 	if (!s->any)
 		return MATCH_NO;
-	/* To ask about every name is not to offer every address. */
+	/* A rule that asks about every name does not offer every address. */
 	return w->kind == HOST_NAME || s->use == MATCH_DENIES ? MATCH_YES
 							      : MATCH_CAPS;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Resolves paths of arguments.  Reads bytes of the agent and walks where the
- * agent may be changing things at the same time; asks the kernel by name only
- * (fstatat, readlinkat, and openat O_PATH where a file system begins, and now
- * and then far below).  Each component is asked for once, by its name from the
- * row or root it lies in: those before it were just seen to be no links.  The
- * components of the workspace's own name are asked for together (anchor.c).
- * Whoever makes one of them a link now changes what we see of the object, not
- * the name that is sent.
+ * Resolves paths of arguments. Its input comes from the agent, who may change
+ * the directories during the walk. The kernel is only queried by name (fstatat,
+ * readlinkat, and openat O_PATH where a file system begins and now and then
+ * deep in a tree). Each component is queried once, by its name from the row or
+ * root that contains it; the components before it were just found not to be
+ * links. The components of the workspace's own name are checked together
+ * (anchor.c). If one of them becomes a link meanwhile, only the properties
+ * found here change, not the name that is sent.
  */
 #include "engine/path.h"
 
@@ -21,25 +21,26 @@
 
 struct walk {
 	const struct path_env *env;
-	bool host;           /* else in the view */
-	bool fresh;          /* just begun at the root */
-	char text[PATH_MAX]; /* so far; "" is the root */
+	bool host;           /* on the host, else in the view */
+	bool fresh;          /* at the root, nothing looked up yet */
+	char text[PATH_MAX]; /* resolved so far; "" is the root */
 	size_t len;
-	char rest[2][2 * PATH_MAX]; /* what is left, in one of them */
+	char rest[2][2 * PATH_MAX]; /* the text still to resolve, in one of
+				       them */
 	unsigned which;
 	struct span left;
-	const struct view_row *row; /* in the view: where we are */
-	int fd;                     /* of the row or root; -1: virtual */
-	int deep;                   /* of text as far as base; or -1: none */
-	size_t base;                /* what of text fd stands for */
-	unsigned below;             /* components behind base */
+	const struct view_row *row; /* current row, in the view */
+	int fd;                     /* the row or root; -1: virtual */
+	int deep;                   /* descriptor of text[0..base]; -1: none */
+	size_t base;                /* length of the text that `deep` covers */
+	unsigned below;             /* components after `base` */
 	unsigned missing;           /* components that do not exist */
-	struct path_object object;  /* the last that does */
+	struct path_object object;  /* the last that exists */
 	unsigned links, steps;
 	struct path *out;
 };
 
-static struct walk scratch; /* one at a time; too large for a stack */
+static struct walk scratch; /* one walk at a time; too large for the stack */
 
 static void
 walk_leave(struct walk *w)
@@ -50,7 +51,7 @@ walk_leave(struct walk *w)
 	w->below = 0;
 }
 
-/* We are at the row's own place. */
+/* Move to the row's own directory. */
 static void
 walk_row(struct walk *w, const struct view_row *r)
 {
@@ -61,7 +62,7 @@ walk_row(struct walk *w, const struct view_row *r)
 	w->object = r->object;
 }
 
-/* Begins again at the root, of the view or of the host. */
+/* Start over at the root of the view or of the host. */
 static void
 walk_restart(struct walk *w)
 {
@@ -83,7 +84,7 @@ walk_restart(struct walk *w)
 	}
 }
 
-/* What is left becomes a, b, and what was left. */
+/* Replace the remaining text by a, b and the remaining text. */
 static enum path_error
 walk_push(struct walk *w, struct span a, struct span b)
 {
@@ -109,7 +110,7 @@ walk_push(struct walk *w, struct span a, struct span b)
 	return PATH_OK;
 }
 
-/* Is this the host's name for where we are? Then text decides. */
+/* Returns true if `host` is the current host path; text decides then. */
 static bool
 walk_is(const struct walk *w, struct span host)
 {
@@ -124,7 +125,7 @@ walk_is(const struct walk *w, struct span host)
 	       span_eq(span_of(host.p + head.len, tail.len), tail);
 }
 
-/* Notes the place that the object is under a name that is not the place's. */
+/* Record the place that the object is, if its name is not the place's. */
 static enum path_error
 walk_note(struct walk *w)
 {
@@ -170,7 +171,7 @@ walk_pop(struct walk *w)
 		continue;
 }
 
-/* A link: its target takes the place of its name. */
+/* Replace a link's name by its target. */
 static enum path_error
 walk_link(struct walk *w, const char *name)
 {
@@ -189,7 +190,7 @@ walk_link(struct walk *w, const char *name)
 	return walk_push(w, span_of(target, (size_t)n), span_of(NULL, 0));
 }
 
-/* An object that is no link was reached: may anything be there? */
+/* Check whether the object that was reached may be used. It is not a link. */
 static enum path_error
 walk_enter(struct walk *w)
 {
@@ -205,8 +206,8 @@ walk_enter(struct walk *w)
 }
 
 /*
- * Far below: names are looked up from here on, as the kernel would take longer
- * and longer for each.
+ * Deep in a tree, look names up from here on: each lookup from the row would
+ * take the kernel longer and longer.
  */
 static void
 walk_descend(struct walk *w, const char *name)
@@ -223,7 +224,7 @@ walk_descend(struct walk *w, const char *name)
 	w->base = w->len;
 }
 
-/* Is `text` the workspace's name, and is it looked up on the host? */
+/* Returns true if `text` is the workspace's name, looked up on the host. */
 static bool
 walk_at_anchor(const struct walk *w, struct span text)
 {
@@ -234,7 +235,10 @@ walk_at_anchor(const struct walk *w, struct span text)
 		return false;
 	if (w->host)
 		return true;
-	/* In a view that is the whole host, with nothing mounted above it. */
+	/*
+	 * The view must be the whole host, with nothing mounted above the
+	 * workspace.
+	 */
 	if (w->row == NULL || w->row->path.len != 0 || w->row->host.len != 0)
 		return false;
 	for (size_t i = 0; i < v->n; i++) {
@@ -245,7 +249,7 @@ walk_at_anchor(const struct walk *w, struct span text)
 	return true;
 }
 
-/* At the root: pass over the components of the workspace's name at once. */
+/* At the root, skip the components of the workspace's name in one step. */
 static void
 walk_jump(struct walk *w)
 {
@@ -266,7 +270,7 @@ walk_jump(struct walk *w)
 	w->object = a->object;
 }
 
-/* The component just appended. */
+/* Look up the component just appended. */
 static enum path_error
 walk_look(struct walk *w)
 {
@@ -276,13 +280,16 @@ walk_look(struct walk *w)
 
 	w->text[w->len] = '\0';
 	if (path_object(w->fd, name, &o) == -1) {
-		/* As good as missing: whoever gets further sees its view. */
+		/* Treat EACCES as missing: the server sees only its view. */
 		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
 			return PATH_FAILED;
 		w->missing = 1;
 		return PATH_OK;
 	}
-	/* A link of proc leads where no name does: denied as it lies there. */
+	/*
+	 * Links in proc lead to objects without a name; the link itself is
+	 * denied.
+	 */
 	if (S_ISLNK(o.mode) && o.fs != PATH_FS_MAGIC)
 		return walk_link(w, name);
 	w->object = o;
@@ -295,7 +302,7 @@ walk_look(struct walk *w)
 	return e;
 }
 
-/* Continues on the host: what it is called there so far, and what is left. */
+/* Continue on the host with the path so far and the remaining text. */
 static enum path_error
 walk_to_host(struct walk *w, struct span sofar)
 {
@@ -307,7 +314,7 @@ walk_to_host(struct walk *w, struct span sofar)
 	return e;
 }
 
-/* /workspace where this server has none of its own: the directory itself. */
+/* For a server without /workspace, use the host directory. */
 static bool
 walk_alias(struct walk *w, enum path_error *e)
 {
@@ -322,7 +329,7 @@ walk_alias(struct walk *w, enum path_error *e)
 	return true;
 }
 
-/* In the view, text was just extended: a row, on the way to one, or out. */
+/* The view path was just extended: enter a row, approach one, or leave all. */
 static enum path_error
 walk_view(struct walk *w)
 {
@@ -365,7 +372,10 @@ walk_step(struct walk *w, struct span c)
 			w->missing--;
 			return PATH_OK;
 		}
-		/* What is so far has no links: going there again is real. */
+		/*
+		 * The path so far has no links, so that walking it again is
+		 * correct.
+		 */
 		up = span_of(w->text, w->len);
 		if ((e = walk_push(w, up, span_of(NULL, 0))) != PATH_OK)
 			return e;
@@ -420,7 +430,7 @@ walk_run(struct walk *w)
 			if ((e = walk_step(w, c)) != PATH_OK)
 				return e;
 		}
-		/* On the way to a row: a directory that is the view's own. */
+		/* On the way to a row: a directory of the view itself. */
 		if (w->host || w->row != NULL)
 			return PATH_OK;
 		if ((e = walk_to_host(w, span_of(w->text, w->len))) != PATH_OK)

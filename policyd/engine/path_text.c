@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Which texts can be a path at all, and what is said of those that cannot.
- */
+/* Checks whether a text can be a path at all, and explains why not. */
 #include "engine/path.h"
 
 const char *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The table of argument roles.  Names are the founding system's; a file that
- * uses another one is refused, as it may mean a limit that we do not know.
+ * The table of argument roles. The names are those of the TypeScript
+ * IronCurtain. A file with another name is refused: it may mean an unknown
+ * limit.
  */
 #include "engine/roles.h"
 

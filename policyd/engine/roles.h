@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Argument roles: what an argument of a tool names (original.md 1.6).  Sets of
- * them are bit masks.  A resource role drives evaluation; an opaque one is
- * only seen by list conditions.
+ * Argument roles: the kind of thing that an argument of a tool names. A set of
+ * roles is a bit mask. A resource role drives evaluation; an opaque role is
+ * only used in list conditions.
  */
 #ifndef ROLES_H
 #define ROLES_H
@@ -38,7 +38,7 @@ enum arg_category {
 
 #define ARG_BIT(role) (1U << (role))
 
-/* The five roles that sandbox containment may resolve: all path roles. */
+/* The roles that sandbox containment may resolve: all path roles. */
 #define ARGS_PATH							\
 	(ARG_BIT(ARG_READ_PATH) | ARG_BIT(ARG_WRITE_PATH) |		\
 	    ARG_BIT(ARG_DELETE_PATH) | ARG_BIT(ARG_WRITE_HISTORY) |	\
@@ -48,10 +48,10 @@ enum arg_category {
 	(ARG_BIT(ARG_GITHUB_OWNER) | ARG_BIT(ARG_GITHUB_REPO) |		\
 	    ARG_BIT(ARG_PROXY_DOMAIN))
 #define ARGS_RESOURCE (ARGS_PATH | ARGS_URL | ARGS_IDENTIFIER)
-/* What is compared in lower case: identifiers and share-permission. */
+/* Roles compared in lower case: identifiers and share-permission. */
 #define ARGS_LOWER (ARGS_IDENTIFIER | ARG_BIT(ARG_SHARE_PERMISSION))
 
-/* ARG_COUNT when there is no such role. */
+/* Returns ARG_COUNT if there is no such role. */
 enum arg_role arg_role_find(struct span);
 const char *arg_role_name(enum arg_role);
 enum arg_category arg_role_category(enum arg_role);

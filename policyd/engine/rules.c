@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads compiled-policy.json.  Trusts nothing in it: it may come from a
- * generator or another system.  What is not understood within a condition is
- * refused, what is not understood elsewhere is said and ignored.
+ * Reads compiled-policy.json. Trusts nothing in it: it may come from a
+ * generator or another system. Anything unknown within a condition is refused;
+ * elsewhere it is ignored with a warning.
  */
 #include "engine/rules.h"
 
@@ -22,7 +22,7 @@ rule_names(const struct value *array, struct span name)
 	return false;
 }
 
-/* Members of a condition: one that we do not know would be a limit lost. */
+/* Refuse unknown members of a condition: each may be a limit. */
 static int
 known_only(struct load *l, struct where *at, const struct value *obj,
     const char *const *known, const char *say)
@@ -151,7 +151,7 @@ load_lists(struct load *l, struct load_doc *doc, struct where *at,
 	return 0;
 }
 
-/* The "if" of a rule. */
+/* Read the "if" of a rule. */
 static int
 load_conditions(struct load *l, struct load_doc *doc, struct where *at,
     const struct value *obj, struct rule *r)
@@ -259,7 +259,9 @@ load_all(struct load *l, struct rules *rs, const struct value *array)
 	return 0;
 }
 
-/* Lists are used by name; their definitions only say how they were made. */
+/*
+ * Lists are used by name; their definitions only document how they were made.
+ */
 static int
 check_definitions(struct load *l, const struct value *root)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Compiled rules (original.md 1.9), as read from compiled-policy.json.  A rule
- * with a condition that we do not know is refused: leaving it out would widen
- * the rule.  Sets and places on the host are derived when all files are there
+ * Compiled rules, as read from compiled-policy.json. A rule with an unknown
+ * condition is refused: ignoring the condition would widen the rule. The sets
+ * and host places of the rules are derived once all files have been read
  * (engine.c).
  */
 #ifndef RULES_H
@@ -12,7 +12,7 @@
 #include "engine/lists.h"
 
 #define RULES_MAX	50000U
-#define RULES_MAX_LISTS	16U		/* list conditions of one rule */
+#define RULES_MAX_LISTS	16U		/* for one rule */
 
 struct rule_list {
 	uint32_t roles;
@@ -24,31 +24,31 @@ struct rule {
 	struct span name;
 	struct span reason;
 	enum proto_status then;
-	/* Which conditions there are. */
+	/* The conditions that the rule has. */
 	bool has_roles, has_paths, has_domains;
 	uint32_t roles;
 	const struct value *servers;	/* array of names, or NULL: any */
 	const struct value *tools;
 	uint32_t path_roles;
-	struct span within;		/* as written */
+	struct span within;		/* as written in the file */
 	uint32_t domain_roles;
 	const struct value *domains;
 	struct rule_list *lists;
 	unsigned nlists;
-	uint32_t list_roles;		/* of any list condition */
+	uint32_t list_roles;		/* the roles of all list conditions */
 };
 
 struct rules {
 	struct load_doc doc;
 	struct rule *rules;
 	size_t n;
-	struct span constitution;	/* hash, or empty */
+	struct span constitution;	/* hash of the constitution, or empty */
 };
 
 int rules_load(struct rules *, struct span text, struct load *);
 void rules_free(struct rules *);
 
-/* Is the name among the strings of the array? NULL: any is. */
+/* Returns true if `array` is NULL or holds the name. */
 bool rule_names(const struct value *array, struct span name);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Arguments against a tool's inputSchema, as far as the founding system goes:
- * names, and the plain types of the top level.  The schema is the server's,
- * the arguments are the agent's; nothing else is concluded from either.
+ * Checks arguments against a tool's inputSchema, as far as the TypeScript
+ * IronCurtain does: names, and the plain types of the top level. The schema is
+ * the server's and the arguments are the agent's; neither is trusted for more.
  */
 #include "engine/args.h"
 
 #include "common/log.h"
 
-/* As JavaScript has it; a schema gives true, false or an object. */
+/* Truthy as in JavaScript; a schema has true, false or an object here. */
 static bool
 given(const struct value *v)
 {
@@ -25,8 +25,8 @@ add_name(struct buf *b, const char *before, struct span name)
 }
 
 /*
- * The property of that name, from *p on: both are sorted, so that looking for
- * each member in turn goes through the properties once.
+ * Find the property by name, starting at *p. Both lists are sorted, so that
+ * looking up each member in turn walks the properties once.
  */
 static const struct value *
 property(const struct value **p, struct span name)
@@ -36,7 +36,10 @@ property(const struct value **p, struct span name)
 	return *p != NULL && span_eq((*p)->key, name) ? *p : NULL;
 }
 
-/* The members of args that the schema does not name; their number. */
+/*
+ * List the members of `args` that the schema does not name. Returns their
+ * number.
+ */
 static unsigned
 unknown_names(
     const struct value *args, const struct value *props, struct buf *b)
@@ -99,8 +102,8 @@ kind_of(const struct value *v)
 }
 
 /*
- * Whole: no fraction but zeros, and an exponent only where that keeps it so.
- * What is too odd to tell by its text is none.
+ * Returns true for an integer: the fraction is zero, and an exponent keeps it
+ * whole. A number too odd to judge by its text is not one.
  */
 static bool
 whole(struct span s)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Reduces values to the forms that rules which deny or ask are compared with.
- * Reads bytes of the agent; everything it makes lives in the caller's pool.
+ * Its input comes from the agent; results live in the caller's pool.
  */
 #include "engine/spelling.h"
 
-#define DECODE_ROUNDS 8 /* %252e is %2e is a dot */
+#define DECODE_ROUNDS 8 /* %252e decodes to %2e, which is a dot */
 
 struct span
 spell_alias(struct span host)
@@ -66,7 +66,7 @@ lower(uint8_t *p, size_t len)
 	}
 }
 
-/* A copy in lower case without percent escapes, however often escaped. */
+/* Copy in lower case, with percent escapes decoded until none is left. */
 static struct span
 plain(struct value_pool *pool, struct span in)
 {
@@ -122,7 +122,7 @@ put_segment(uint8_t *p, size_t at, struct span seg)
 	return at + seg.len;
 }
 
-/* Cut off ".git" and "/.git", as often as they stand at the end. */
+/* Cut off every trailing ".git" and "/.git". */
 static size_t
 cut_git(const uint8_t *p, size_t len)
 {
@@ -134,7 +134,7 @@ cut_git(const uint8_t *p, size_t len)
 	return len;
 }
 
-/* In place: the segments between slashes, without those that name nothing. */
+/* In place, drop the segments between slashes that name nothing. */
 static struct span
 reduce(uint8_t *p, size_t len)
 {
@@ -144,7 +144,7 @@ reduce(uint8_t *p, size_t len)
 	for (size_t i = 0; i <= len; i++) {
 		if (i < len && p[i] != '/' && p[i] != '\\')
 			continue;
-		/* What is written ends before what is still to be read. */
+		/* The output never overtakes the input. */
 		seg = trim(span_of(p + start, i - start));
 		at = put_segment(p, at, seg);
 		start = i + 1;
@@ -175,7 +175,7 @@ add(struct spellings *out, struct span text, enum host_kind kind)
 	out->list[out->n++] = (struct spelling){text, kind};
 }
 
-/* host/path. */
+/* Add host/path. */
 static int
 add_joined(struct value_pool *pool, struct spellings *out, struct span host,
     struct span path)
@@ -208,7 +208,7 @@ spell_domain(
 	if (path.p == NULL)
 		return -1;
 	if (kind == HOST_NONE) {
-		/* file://host/path: both as a path and on that host. */
+		/* file://host/path: add it both as a path and on that host. */
 		if (add_joined(pool, out, host, path) == -1)
 			return -1;
 		if (d->seen.len == 0)
@@ -228,7 +228,7 @@ spell_domain(
 	return add_joined(pool, out, alias, path);
 }
 
-/* How many pieces the text falls into, at most. */
+/* Returns an upper limit on the number of pieces. */
 static size_t
 count_pieces(struct span s, const char *separators)
 {
@@ -239,7 +239,7 @@ count_pieces(struct span s, const char *separators)
 	return n;
 }
 
-/* The next piece that is not empty; false: there is none. */
+/* Get the next non-empty piece. Returns false if there is none. */
 static bool
 next_piece(struct span *rest, const char *separators, struct span *piece)
 {
@@ -260,7 +260,7 @@ next_piece(struct span *rest, const char *separators, struct span *piece)
 	return piece->len != 0;
 }
 
-/* The next part, which may be empty; false: there is none. */
+/* Get the next part, which may be empty. Returns false if there is none. */
 static bool
 next_part(struct span *rest, char separator, struct span *part)
 {
@@ -276,7 +276,10 @@ next_part(struct span *rest, char separator, struct span *part)
 	return true;
 }
 
-/* The host in "scheme://user@host:port/path", any part of which may lack. */
+/*
+ * Returns the host in "scheme://user@host:port/path"; each other part is
+ * optional.
+ */
 static struct span
 host_in(struct span s)
 {
@@ -336,9 +339,11 @@ spell_hosts(struct value_pool *pool, struct span in, struct spellings *out)
 	return 0;
 }
 
-/* The readings of one mail header that differ: see spell_emails(). */
+/*
+ * Choices that lead to different readings of a mail header; see spell_emails().
+ */
 struct mail_reading {
-	bool comments; /* drop (comments), else take them for blanks */
+	bool comments; /* drop (comments), else treat them as blanks */
 	bool at;       /* drop blanks around @ */
 	bool dots;     /* drop blanks around dots as well */
 };
@@ -349,7 +354,7 @@ mail_glues(const struct mail_reading *r, uint8_t c)
 	return (r->at && c == '@') || (r->dots && c == '.');
 }
 
-/* In place, by one reading; quotes and backslashes always go. */
+/* Clean the text in place by one reading. Quotes and backslashes always go. */
 static size_t
 mail_clean(const struct mail_reading *r, uint8_t *p, size_t len)
 {
@@ -379,7 +384,7 @@ mail_clean(const struct mail_reading *r, uint8_t *p, size_t len)
 	return n;
 }
 
-/* Without the quotes and dots that a reader would not count to it. */
+/* Trim quotes and dots that a reader would not count as part of the address. */
 static struct span
 mail_trim(struct span s)
 {
@@ -433,7 +438,7 @@ without_prefix(struct span s)
 	return s;
 }
 
-/* An identifier or a branch by its short name. p == NULL: out of memory. */
+/* Returns an identifier, or a branch's short name. p == NULL: out of memory. */
 static struct span
 short_name(struct value_pool *pool, struct span s)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The spellings under which a value of the agent may be understood.  A rule
- * that denies or asks must hold whatever the spelling, so its patterns and
- * the values it is asked about are both reduced here: letters in lower case,
- * percent escapes undone, empty and dot segments removed, ".git" cut off.  A
- * reduction may make two different things equal, which errs towards
- * withholding; a rule that allows therefore never uses these forms.
+ * The spellings under which an agent's value may be understood. A rule that
+ * denies or asks must apply to every spelling, so its patterns and the values
+ * it is compared with are both reduced here: lower case, percent escapes
+ * decoded, empty and dot segments removed, ".git" cut off. Two different things
+ * may reduce to the same text, which errs on the side of refusal; a rule that
+ * allows therefore never uses these forms.
  */
 #ifndef SPELLING_H
 #define SPELLING_H
@@ -15,10 +15,10 @@
 /* A host, or a host followed by a path; or an address or identifier. */
 struct spelling {
 	struct span text;
-	enum host_kind kind; /* of a host; HOST_NONE for everything else */
+	enum host_kind kind; /* for hosts; otherwise HOST_NONE */
 };
 
-/* All spellings of one value. They live in the pool. */
+/* All spellings of one value. Texts live in the pool. */
 struct spellings {
 	struct spelling *list;
 	size_t n;
@@ -26,22 +26,22 @@ struct spellings {
 
 /* Each returns 0, or -1 when the pool is full; the caller then withholds. */
 
-/* A URL or remote: its host, and host and path in one where it has a path. */
+/* A URL or remote: its host, and "host/path" if it has a path. */
 int spell_domain(
     struct value_pool *, const struct domain *, struct spellings *);
-/* Text that names hosts: a domain, an address of mail, a URL. */
+/* Text that names hosts: a domain, an e-mail address, a URL. */
 int spell_hosts(struct value_pool *, struct span, struct spellings *);
 /* Every address in a text such as "Name <a@x.org>, b@x.org". */
 int spell_emails(struct value_pool *, struct span, struct spellings *);
-/* The identifier; of "src:dst" each side; without refs/heads/. */
+/* An identifier; each side of "src:dst"; without refs/heads/. */
 int spell_identifiers(struct value_pool *, struct span, struct spellings *);
 
 /*
- * The other name by which a host serves the same repositories, such as
- * github.com for ssh.github.com; else the host itself.
+ * Returns the other host that serves the same repositories, such as github.com
+ * for ssh.github.com, or the host itself.
  */
 struct span spell_alias(struct span host);
-/* A path reduced, without slashes at its ends. p == NULL: out of memory. */
+/* Reduce a path; no slash at either end. p == NULL if memory ran out. */
 struct span spell_path(struct value_pool *, struct span);
 
 #endif

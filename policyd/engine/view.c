@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The view of an MCP server as a table, and the places that rules speak of.
- * Rows come from icsupervisor with a descriptor of the very object that is
- * mounted; they are kept by length of their path, longest first, so that the
- * first that fits is the one that the server sees.
+ * The view of an MCP server as a table, and the places that rules name. Rows
+ * come from icsupervisor with a descriptor of the very object that is mounted.
+ * They are sorted by length of path, longest first, so that the first match is
+ * what the server sees.
  */
 #include "engine/path.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Linux's magic numbers; not all are in every linux/magic.h. */
+/* Linux's magic numbers; linux/magic.h does not have all of them. */
 /* clang-format off */
 static const uint32_t magic_fs[] = {
 	0x00009fa0,	/* proc */
@@ -38,7 +38,7 @@ static const uint32_t magic_fs[] = {
 	0x65735543,	/* fusectl */
 };
 
-/* May ignore or fold case, or are what such a one is seen through. */
+/* May ignore or fold case, or may be a layer over such a file system. */
 static const uint32_t fold_fs[] = {
 	0x00004d44,	/* vfat */
 	0x2011bab0,	/* exfat */
@@ -99,7 +99,9 @@ path_object(int fd, const char *name, struct path_object *o)
 	int flags = AT_SYMLINK_NOFOLLOW;
 	struct stat st;
 
-	/* The kernel takes a fifth longer where the name may be empty. */
+	/*
+	 * AT_EMPTY_PATH makes fstatat() a fifth slower, so set it only for "".
+	 */
 	if (name[0] == '\0')
 		flags |= AT_EMPTY_PATH;
 	if (fstatat(fd, name, &st, flags) == -1)
@@ -219,7 +221,7 @@ view_of_host(const struct view *v, struct span host, struct value_pool *pool,
 	if (tail != 0)
 		memcpy(p + best->path.len, host.p + best->host.len, tail);
 	tail += best->path.len;
-	/* Another row mounted over it hides what is there on the host. */
+	/* Another row mounted above it hides this host directory. */
 	if (view_find(v, span_of(p, tail)) != best)
 		return span_of(NULL, 0);
 	*row = best;

@@ -33,6 +33,7 @@ CLEAN = (
     "mitmd/registry",
     "mitmd/tunneld",
     "mitmd/wire",
+    "policyd",
     "supervisor/*",
     "supervisor/auditd",
     "supervisor/auditlog",
