@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Composing and starting bubblewrap.  Every box has all namespaces of its own,
- * no capability, no user namespaces within, the system read-only and nothing
- * else: what more it sees, its maker binds.
+ * Builds and starts bubblewrap. Every sandbox has namespaces of every kind, no
+ * capabilities, no user namespaces inside, and the system read-only. The caller
+ * binds everything else.
  */
 #include "box/box.h"
 
@@ -71,7 +71,7 @@ box_setenv(struct box *b, const char *name, const char *value)
 	box_args(b, "--setenv", name, value);
 }
 
-/* Takes fd; its number in the box's maker, as text. */
+/* Add the number of `fd` as an argument, and take ownership of it. */
 static void
 box_fd_arg(struct box *b, int fd)
 {
@@ -131,7 +131,9 @@ box_reached(int fd)
 	char text[1024];
 	ssize_t n;
 
-	/* The status of a program is told only if that program was begun. */
+	/*
+	 * bubblewrap reports an exit code only for a program that it started.
+	 */
 	n = read(fd, text, sizeof(text));
 	return n > 0 && memmem(text, (size_t)n, "\"exit-code\"", 11) != NULL;
 }
@@ -168,7 +170,7 @@ box_data(struct box *b, const char *dest, struct span s)
 	box_arg(b, dest);
 }
 
-/* What /proc tells of the kernel and of keyrings, for all namespaces alike. */
+/* Hide files of /proc that show the kernel and keyrings in every namespace. */
 static void
 box_mask(struct box *b)
 {
@@ -176,7 +178,7 @@ box_mask(struct box *b)
 	    "/proc/kallsyms", "/proc/kcore", "/proc/timer_list",
 	    "/proc/latency_stats", "/proc/sched_debug"};
 
-	/* A device on a mount without devices: nobody opens it. */
+	/* A device on a nodev mount: it cannot be opened. */
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (access(files[i], F_OK) == 0)
 			box_args(b, "--ro-bind", "/dev/null", files[i]);
@@ -193,7 +195,7 @@ box_tmpfs(struct box *b, const char *dest, uint64_t mib)
 	box_args(b, "--tmpfs", dest, NULL);
 }
 
-/* /bin and the like: links into /usr today, directories on older systems. */
+/* /bin and the like are links into /usr today, directories on older systems. */
 static void
 box_system(struct box *b, const struct limits *l)
 {
@@ -220,7 +222,9 @@ box_system(struct box *b, const struct limits *l)
 	box_mask(b);
 	box_args(b, "--dev", "/dev", NULL);
 	box_tmpfs(b, "/dev/shm", l->shm_mb);
-	/* Its devices work all the same; it is no place to write files. */
+	/*
+	 * Devices stay usable on a read-only mount, but no file can be created.
+	 */
 	box_args(b, "--remount-ro", "/dev", NULL);
 	box_tmpfs(b, "/tmp", l->tmp_mb);
 	box_args(b, "--dir", "/run", NULL);
@@ -228,7 +232,7 @@ box_system(struct box *b, const struct limits *l)
 	box_args(b, "--symlink", "../tmp", "/var/tmp");
 }
 
-/* Of /etc only what programs look up; who we are is made up. */
+/* Bind only the files of /etc that programs need; the user is made up. */
 static void
 box_etc(struct box *b)
 {
@@ -270,7 +274,7 @@ box_init(struct box *b, enum filter_kind kind, const struct limits *l)
 	box_arg(b, "--unshare-user");
 	box_arg(b, "--disable-userns");
 	box_arg(b, "--die-with-parent");
-	/* Its signals and its terminal stay in it. */
+	/* Keep its signals and its terminal inside. */
 	box_arg(b, "--new-session");
 	box_args(b, "--cap-drop", "ALL", NULL);
 	box_args(b, "--hostname", "ironcurtain", NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One bubblewrap sandbox in the making: its options travel in a memfd, so
- * that no environment or path shows in a process list, and what it binds is
- * named by descriptors, so that what was checked is what is bound.
+ * Builds and starts one bubblewrap sandbox. Its options are passed in a memfd,
+ * so that no environment or path shows in a process list. The objects it binds
+ * are named by descriptors, so that the object that was checked is the one that
+ * is bound.
  */
 #ifndef BOX_H
 #define BOX_H
@@ -18,38 +19,45 @@
 
 struct box {
 	struct buf args;        /* NUL-separated */
-	int fds[SPAWN_MAX_FDS]; /* 0-2: its stdio; 3: args; owned from 3 on */
+	int fds[SPAWN_MAX_FDS]; /* 0-2: stdio; 3: args; closed by box_free()
+				   from 3 on */
 	size_t nfds;
-	bool failed; /* errno of the first failure in error */
+	bool failed; /* `error` is the errno of the first failure */
 	int error;
 };
 
 /*
- * The namespaces, a session of its own, the system, read-only, and /tmp and
- * /dev/shm of the sizes that the limits say.
+ * Begin with new namespaces, a session of its own, the system read-only, and
+ * /tmp and /dev/shm of the sizes in the limits.
  */
 void box_init(struct box *, enum filter_kind, const struct limits *);
 void box_free(struct box *);
 void box_arg(struct box *, const char *);
 void box_args(struct box *, const char *, const char *, const char *);
 void box_setenv(struct box *, const char *name, const char *value);
-/* Binds what fd (borrowed, O_PATH) is at dest. */
+/* Bind the object of `fd` (borrowed, O_PATH) at `dest`. */
 void box_bind(struct box *, int fd, const char *dest, bool writable);
-/* The same of a path of ours. */
+/* Bind a path that IronCurtain owns. */
 void box_bind_path(
     struct box *, const char *path, const char *dest, bool writable);
-/* A read-only file with these bytes. */
+/* Add a read-only file with this content. */
 void box_data(struct box *, const char *dest, struct span);
-/* Will say whether argv was reached: read end of a pipe, or -1. */
+/* Have bubblewrap report its status. Returns the read end of a pipe, or -1. */
 int box_status(struct box *);
-/* Did argv run? Reads what bubblewrap told `fd`, once it has ended. */
+/*
+ * Returns true if argv was started. Reads bubblewrap's report from `fd` after
+ * it has ended.
+ */
 bool box_reached(int fd);
-/* Starts argv in it. The box can be started once. */
+/* Start argv in the sandbox. Returns 0, or -1. Each box can be started once. */
 int box_spawn(struct box *, const int stdio[3], char *const *argv,
     struct spawned *, struct fault *);
-/* Where bubblewrap is, or NULL. */
+/* Returns the path of bubblewrap, or NULL. */
 const char *box_bwrap(void);
-/* What a session resolves it to, once; else it is started by its path. */
+/*
+ * Returns bubblewrap as a session resolved it; outside a session it is started
+ * by its path.
+ */
 struct host_program *box_program(void);
 
 #endif

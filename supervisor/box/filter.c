@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Filters for boxes.  What is refused here reaches parts of the kernel that
- * no server or agent needs, makes namespaces in which those parts open up, or
- * leaves setuid programs in the user's own directories.
+ * Filters for sandboxes. The denied calls reach parts of the kernel that no
+ * server or agent needs, create namespaces in which those parts become
+ * reachable, or leave setuid programs in the user's directories.
  */
 #include "box/filter.h"
 
@@ -30,7 +30,7 @@
 #endif
 
 static const int filter_denied[] = {
-    /* keyrings are the user's, shared over all namespaces */
+    /* keyrings are per user, not per namespace */
     SCMP_SYS(add_key),
     SCMP_SYS(keyctl),
     SCMP_SYS(request_key),
@@ -46,7 +46,7 @@ static const int filter_denied[] = {
     SCMP_SYS(quotactl_fd),
     SCMP_SYS(lookup_dcookie),
     SCMP_SYS(vmsplice),
-    /* mounting, and into other namespaces */
+    /* mounts and other namespaces */
     SCMP_SYS(mount),
     SCMP_SYS(umount2),
     SCMP_SYS(pivot_root),
@@ -62,7 +62,7 @@ static const int filter_denied[] = {
     SCMP_SYS(chroot),
     SCMP_SYS(open_by_handle_at),
     SCMP_SYS(name_to_handle_at),
-    /* other processes' insides */
+    /* internals of other processes */
     SCMP_SYS(pidfd_getfd),
     SCMP_SYS(kcmp),
     /* the machine */
@@ -92,7 +92,7 @@ static const int filter_denied[] = {
     SCMP_SYS(set_mempolicy),
 };
 
-/* Calls that libseccomp 2.5.4 does not know; one number on all machines. */
+/* Calls unknown to libseccomp 2.5.4; their numbers are the same everywhere. */
 #define FILTER_CACHESTAT 451    /* Linux 6.5 */
 #define FILTER_FCHMODAT2 452    /* 6.6 */
 #define FILTER_SHADOW_STACK 453 /* map_shadow_stack, 6.6 */
@@ -101,9 +101,9 @@ static const int filter_denied[] = {
 #define FILTER_MSEAL 462 /* 6.10 */
 
 /*
- * Whatever the kernel has learnt since futex_waitv (449) and is not listed here
- * was looked at by nobody: mounts were given new calls twice (statmount,
- * listmount; open_tree_attr).  ENOSYS makes programs use the older ones.
+ * Calls added to the kernel after futex_waitv (449) and not listed here have
+ * not been reviewed: mount calls alone were added twice (statmount, listmount;
+ * open_tree_attr). ENOSYS makes programs fall back to older calls.
  */
 #define FILTER_NEW_FIRST 450
 #define FILTER_NEW_LAST 511
@@ -112,17 +112,17 @@ static const int filter_new[] = {FILTER_CACHESTAT, FILTER_FCHMODAT2,
     FILTER_SHADOW_STACK, FILTER_FUTEX_WAKE, FILTER_FUTEX_WAKE + 1,
     FILTER_FUTEX_REQUEUE, FILTER_MSEAL};
 
-/* The bit of O_TMPFILE that is not O_DIRECTORY. */
+/* The bit of O_TMPFILE that O_DIRECTORY does not have. */
 #define FILTER_TMPFILE (O_TMPFILE & ~O_DIRECTORY)
 
 /*
- * Which argument is the mode of the file that is made, and which the flags:
- * without one of `bits` there is no mode.
+ * The position of the mode of a new file, and of the flags: unless a bit of
+ * `bits` is set in them, there is no mode.
  */
 static const struct {
 	int nr;
 	unsigned arg;
-	unsigned flags; /* 0: always a mode */
+	unsigned flags; /* 0: the mode is always present */
 	unsigned bits;
 } filter_modes[] = {
     {SCMP_SYS(chmod), 1, 0, 0},
@@ -140,7 +140,7 @@ static const struct {
 
 static const int filter_families[] = {AF_UNIX, AF_INET, AF_INET6};
 
-/* libseccomp numbers calls that a machine lacks; those add nothing. */
+/* libseccomp has numbers for calls that a machine lacks; they add nothing. */
 static int
 filter_rule(scmp_filter_ctx ctx, uint32_t action, int nr, unsigned n,
     const struct scmp_arg_cmp *cmp)
@@ -162,7 +162,9 @@ filter_deny(scmp_filter_ctx ctx, int nr)
 	return filter_rule(ctx, SCMP_ACT_ERRNO(EPERM), nr, 0, NULL);
 }
 
-/* setuid and setgid bits: a file of the user's that others would run as him */
+/*
+ * Deny setuid and setgid bits, with which others could run a file as the user.
+ */
 static int
 filter_setuid(scmp_filter_ctx ctx)
 {
@@ -186,7 +188,7 @@ filter_setuid(scmp_filter_ctx ctx)
 	return 0;
 }
 
-/* Interfaces and routes, which programs list: no other part of the kernel. */
+/* Allow only NETLINK_ROUTE, with which programs list interfaces and routes. */
 static int
 filter_netlink(scmp_filter_ctx ctx)
 {
@@ -203,7 +205,7 @@ filter_sockets(scmp_filter_ctx ctx, enum filter_kind kind)
 	struct scmp_arg_cmp cmp;
 	int allowed = 0;
 
-	/* Families are few and small: each other one is refused by number. */
+	/* Families have small numbers: deny every other one by its number. */
 	for (int family = 0; family < 64; family++) {
 		allowed = kind == FILTER_AGENT && family == AF_NETLINK;
 		for (size_t i = 0;
@@ -243,7 +245,7 @@ filter_new_calls(scmp_filter_ctx ctx)
 	return 0;
 }
 
-/* Writing into the terminal's input, and odd execution domains. */
+/* Deny typing into the terminal, and unusual execution domains. */
 static int
 filter_arguments(scmp_filter_ctx ctx)
 {
@@ -259,7 +261,7 @@ filter_arguments(scmp_filter_ctx ctx)
 			return -1;
 	}
 	for (size_t i = 0; i < 2; i++) {
-		/* The kernel looks at the low half only. */
+		/* The kernel uses the low half only. */
 		cmp = SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffffffffU, ioctls[i]);
 		if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
 			&cmp) == -1)
@@ -276,8 +278,8 @@ filter_arguments(scmp_filter_ctx ctx)
 }
 
 /*
- * Process 1 of a box is bubblewrap, which tells how the agent ended: one that
- * is stopped by a debugger tells nothing, and the session would not end.
+ * Process 1 of a sandbox is bubblewrap, which reports the agent's end. If a
+ * debugger stopped it, there would be no report and the session would not end.
  */
 static int
 filter_first(scmp_filter_ctx ctx)
@@ -290,7 +292,7 @@ filter_first(scmp_filter_ctx ctx)
 	struct scmp_arg_cmp cmp;
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		/* The kernel looks at the low half only. */
+		/* The kernel uses the low half only. */
 		cmp =
 		    SCMP_CMP(calls[i].arg, SCMP_CMP_MASKED_EQ, 0xffffffffU, 1);
 		if (filter_rule(
@@ -315,7 +317,10 @@ filter_build(scmp_filter_ctx ctx, enum filter_kind kind)
 	     kind != FILTER_AGENT && i < sizeof(debug) / sizeof(debug[0]); i++)
 		if (filter_deny(ctx, debug[i]) == -1)
 			return -1;
-	/* Flags and modes behind a pointer cannot be seen: use the others. */
+	/*
+	 * Flags and modes behind a pointer cannot be checked: force the older
+	 * calls.
+	 */
 	if (filter_rule(
 		ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, NULL) == -1 ||
 	    (kind != FILTER_OURS && filter_rule(ctx, SCMP_ACT_ERRNO(ENOSYS),
@@ -338,7 +343,10 @@ filter_file(void)
 		   : fd;
 }
 
-/* Made once a kind: it takes a millisecond. -1 errno. */
+/*
+ * Build each filter once, since it takes a millisecond. Returns a descriptor,
+ * or -1 with errno.
+ */
 static int
 filter_master(enum filter_kind kind)
 {
@@ -352,7 +360,9 @@ filter_master(enum filter_kind kind)
 		errno = ENOMEM;
 		return -1;
 	}
-	/* A binary tree instead of a list: these run for every call. */
+	/*
+	 * Use a binary tree instead of a list: the filter runs at every call.
+	 */
 	(void)seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (filter_build(ctx, kind) == 0 &&
 	    (masters[kind] = filter_file()) != -1 &&
@@ -372,7 +382,7 @@ filter_memfd(enum filter_kind kind)
 	off_t from = 0;
 	ssize_t n;
 
-	/* A copy: a shared one would share its place in the file, too. */
+	/* Copy it: a duplicated descriptor would share the file offset. */
 	if (master == -1 || (fd = filter_file()) == -1)
 		return -1;
 	do {

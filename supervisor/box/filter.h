@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The system calls that a process in a box may not make (security.md 6.4):
- * a deny-list with errors, since what servers and agents need is not known.
- * Workers have an allow-list of their own (pledge.h).
+ * The system calls that a process in a sandbox must not make. This is a deny
+ * list that returns errors, since nobody knows everything that servers and
+ * agents need. Workers have an allow list of their own (pledge.h).
  */
 #ifndef FILTER_H
 #define FILTER_H
 
 enum filter_kind {
 	FILTER_SERVER,
-	FILTER_OURS,  /* icfs: openat2, which it resolves names with */
-	FILTER_AGENT, /* also may debug its own processes and ask netlink */
+	FILTER_OURS,  /* icfs: may call openat2, to resolve names */
+	FILTER_AGENT, /* may also debug its own processes and query netlink */
 };
 
-/* A fresh memfd with the filter as bubblewrap takes it; -1 errno. */
+/* Returns a new memfd with the filter for bubblewrap, or -1 with errno. */
 int filter_memfd(enum filter_kind);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Puts icgit into views.  Every git that a view shows is covered by it, the
- * real one is where only icgit looks: no path leads around it.
+ * Puts icgit into views. Every git in a view is covered by icgit; the real one
+ * is bound at a path that only icgit uses.
  */
 #include "box/gitbox.h"
 
@@ -24,7 +24,7 @@
 #define GITBOX_PROGRAM ICGIT_DIR "/icgit"
 #define GITBOX_MS 2000
 
-static char identity[500]; /* git configuration; "": not known */
+static char identity[500]; /* git configuration; "": unknown */
 static bool asked;
 
 bool
@@ -36,7 +36,7 @@ gitbox_wants(const struct server_def *d)
 void
 gitbox_bind(struct box *b, const char *libexecdir)
 {
-	/* The first one that is there is the one that would be found. */
+	/* The first existing one is the one that PATH would find. */
 	static const char *const places[] = {"/usr/local/bin/git",
 	    "/usr/bin/git", "/usr/lib/git-core/git",
 	    "/usr/libexec/git-core/git", "/usr/local/libexec/git-core/git"};
@@ -50,7 +50,9 @@ gitbox_bind(struct box *b, const char *libexecdir)
 	}
 	box_bind_path(b, ours, GITBOX_PROGRAM, false);
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		/* A link leads to another of them, or out of every view. */
+		/*
+		 * A link leads to another of these places or out of the view.
+		 */
 		if (lstat(places[i], &st) == -1 || !S_ISREG(st.st_mode))
 			continue;
 		if (!found)
@@ -63,7 +65,10 @@ gitbox_bind(struct box *b, const char *libexecdir)
 	free(ours);
 }
 
-/* One value of the user's own configuration, as text for ours; or false. */
+/*
+ * Read one value of the user's git configuration. Returns false if there is
+ * none.
+ */
 static bool
 gitbox_ask(const char *key, char *dst, size_t cap)
 {
@@ -89,7 +94,7 @@ gitbox_ask(const char *key, char *dst, size_t cap)
 	s.fds[1] = ends[1];
 	p.fd = ends[0];
 	if (host_program_start(&sup.host.git, &sup.host.places, &s, &sp) == 0) {
-		/* It writes its line at once, or something is wrong with it. */
+		/* git prints its line at once, unless something is wrong. */
 		if (spawn_check(&sp) == 0 && poll(&p, 1, GITBOX_MS) == 1)
 			n = read(ends[0], dst, cap - 1);
 		if (n == -1)
@@ -122,7 +127,7 @@ gitbox_identity(void)
 	if (asked)
 		return identity;
 	asked = true;
-	/* Without git nobody commits in a sandbox, either. */
+	/* Without git on the host, the sandbox has none either. */
 	if (host_find(&sup.host.git, "git", "/usr/bin/git", &ignored) == 0 &&
 	    gitbox_ask("user.name", name, sizeof(name)) &&
 	    gitbox_ask("user.email", email, sizeof(email)))
@@ -131,7 +136,7 @@ gitbox_identity(void)
 	return identity;
 }
 
-/* What the git server sees, but nothing to be written. */
+/* Copy the git server's view with every row read-only. */
 static int
 gitbox_view(struct view *v, const struct view *of)
 {

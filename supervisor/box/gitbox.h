@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The git of servers.  Repositories are the agent's and say what git shall
- * run; in every sandbox, whatever its server is called, ours stands in git's
- * place.  Beside the git server runs icgit in the same view, read-only, which
- * policyd asks where remotes lead.
+ * git in servers' sandboxes. Repositories belong to the agent and can make git
+ * run programs, so that icgit replaces git in the sandbox of every server,
+ * whatever its name. A second icgit runs beside the git server, in the same
+ * view but read-only; policyd asks it for the URLs of remotes.
  */
 #ifndef GITBOX_H
 #define GITBOX_H
@@ -11,19 +11,19 @@
 #include "box/box.h"
 #include "config/servers.h"
 
-/* As no server of a configuration can be called. */
+/* No configured server can have this name. */
 #define GITBOX_REMOTES "git.remotes"
 
-/* Is it the git server, or icgit beside it? */
+/* Returns true for the git server and for the icgit beside it. */
 bool gitbox_wants(const struct server_def *);
-/* Puts it there, before what is the server's own. */
+/* Bind icgit over git. Must precede the server's own binds. */
 void gitbox_bind(struct box *, const char *libexecdir);
-/* Adds icgit to the servers of the session, if there is a git server. */
+/* Add icgit to the session's servers if there is a git server. */
 int gitbox_prepare(struct fault *);
 /*
- * The user's name and e-mail address as git configuration, or "" if they are
- * not both set.  Nothing else of the user's own git configuration is shown to
- * an agent or a server.
+ * Returns the user's name and e-mail address as git configuration, or "" unless
+ * both are set. Agents and servers see nothing else of the user's git
+ * configuration.
  */
 const char *gitbox_identity(void);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What must not be shown to an agent or a server: IRONCURTAIN_HOME, session
- * directories, the home directory as a whole, the root, and sockets that
- * command something outside every box.  Compared by device and inode, after
- * links: a bind mount or a symlink is no way around.
+ * Refuses to show certain objects to an agent or a server: IRONCURTAIN_HOME,
+ * session directories, the home directory as a whole, the root, and sockets
+ * that control something outside the sandbox. Objects are compared by device
+ * and inode after resolving links, so that neither a bind mount nor a symbolic
+ * link gets around this.
  */
 #include "config/paths.h"
 
@@ -35,7 +36,7 @@ id_of(int fd, struct paths_id *id)
 	return S_ISDIR(st.st_mode) ? 1 : 0;
 }
 
-/* The directory that holds what fd is, as a fresh descriptor. */
+/* Open the directory that contains the object of `fd`. */
 static int
 parent_of(int fd, bool is_dir)
 {
@@ -57,7 +58,10 @@ parent_of(int fd, bool is_dir)
 	return up;
 }
 
-/* fd itself and its parents up to the root; how many, or -1. */
+/*
+ * Store the ids of `fd` and its parents up to the root. Returns their number,
+ * or -1.
+ */
 static int
 id_chain(int fd, struct paths_id *ids, unsigned max)
 {
@@ -118,7 +122,7 @@ guards_add(
 	return 0;
 }
 
-/* run/ holds a link to each running session, wherever it is. */
+/* Guard all running sessions: run/ has a link to each of them. */
 static int
 guards_sessions(struct guards *g, const char *home)
 {
@@ -146,7 +150,7 @@ guards_sessions(struct guards *g, const char *home)
 	return rv;
 }
 
-/* A socket that an environment variable names: unix:path=X, unix:X or X. */
+/* Guard the socket in an environment variable: unix:path=X, unix:X or X. */
 static int
 guards_socket_env(struct guards *g, const char *name, const char *what)
 {
@@ -198,7 +202,7 @@ guards_sockets(struct guards *g)
 		if (guards_add(g, GUARD_SELF, fixed[i].what, fixed[i].path) ==
 		    -1)
 			return -1;
-	/* What lies below them is as much somebody's socket as they are. */
+	/* Everything below these is as sensitive as the directories. */
 	if (guards_add(g, GUARD_TREE, RUN_WHAT, "/run") == -1 ||
 	    (runtime != NULL && runtime[0] == '/' &&
 		guards_add(g, GUARD_TREE, "XDG_RUNTIME_DIR", runtime) == -1))
@@ -255,7 +259,7 @@ guards_check(const struct guards *g, int fd, const char *what, const char *path,
 		return fault_errno(fault, "%s %s", what, path);
 	if (g->own_set && id_eq(&chain[0], &g->own))
 		return 0;
-	/* Its own name says most, whatever else it holds on this machine. */
+	/* Report the object's own name first, whatever else it contains. */
 	for (unsigned i = 0; i < g->n; i++) {
 		item = &g->items[i];
 		if (id_eq(&chain[0], &item->ids[0]))

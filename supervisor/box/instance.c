@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Instances of servers for one call each: a box that sees the objects of that
- * call, and an mcp-backd of its own, started when auditd has written down
- * that policyd wants them and ended when it says so.  Nothing here decides;
- * what is bound is compared with what was approved.  An mcp-backd that ends
- * untold ends the session, as any worker's death does.
+ * Instances of servers, for one call each: a sandbox that sees the objects of
+ * that call, and an mcp-backd of its own. They are started when auditd has
+ * logged that policyd wants them, and ended when policyd says so. Nothing is
+ * decided here; the objects to bind are compared with those that were approved.
+ * If an mcp-backd ends unasked, the session ends, as with any worker.
  */
 #include <sys/syscall.h>
 
@@ -21,7 +21,7 @@
 #include "config/jsonfile.h"
 #include "sup.h"
 
-/* For a server whose input has ended to go by itself. */
+/* Time for a server to exit after its input was closed. */
 #define INSTANCE_LEAVE_MS 500U
 #define INSTANCE_KILL_MS 300U
 
@@ -94,7 +94,7 @@ instance_fail(struct instance *i, bool changed, const char *text)
 	child_send(ROLE_AUDIT, 0, MSG_INSTANCE_FAIL, &m, -1);
 }
 
-/* All of it is gone: its place is free. */
+/* Everything of the instance has ended: free its slot. */
 static void
 instance_over(struct instance *i)
 {
@@ -114,7 +114,7 @@ instance_over(struct instance *i)
 	child_send(ROLE_AUDIT, 0, MSG_INSTANCE_OVER, &over, -1);
 }
 
-/* Its box is gone: nobody reads for it any more. */
+/* The sandbox has ended: stop its mcp-backd. */
 static void
 instance_leave(struct instance *i)
 {
@@ -149,7 +149,7 @@ instance_exited(struct loop_io *io, uint32_t events)
 	close(i->sp.pidfd);
 	i->sp = (struct spawned)SPAWNED_INIT;
 	spawn_describe(code, status, how, sizeof(how));
-	/* Its mcp-backd sees the pipes end and tells policyd. */
+	/* Its mcp-backd sees the pipes close and tells policyd. */
 	if (!i->dropped)
 		sup_note("MCP server %s, for call %llu alone, %s",
 		    sup.servers[i->of].def->name, (unsigned long long)i->call,
@@ -157,7 +157,7 @@ instance_exited(struct loop_io *io, uint32_t events)
 	instance_leave(i);
 }
 
-/* The only child of bubblewrap's outer process, 0: none. */
+/* Returns the only child of bubblewrap's outer process, or 0. */
 static pid_t
 instance_inner(const struct instance *i)
 {
@@ -174,7 +174,9 @@ instance_inner(const struct instance *i)
 	return (pid_t)strtol(text, NULL, 10);
 }
 
-/* What is in the box: bubblewrap then ends by itself, and leaves no orphan. */
+/*
+ * Kill the process in the sandbox; bubblewrap then exits and leaves no orphan.
+ */
 static bool
 instance_kill_inner(const struct instance *i)
 {
@@ -184,7 +186,7 @@ instance_kill_inner(const struct instance *i)
 
 	if (pid <= 1 || (fd = (int)syscall(SYS_pidfd_open, pid, 0)) == -1)
 		return false;
-	/* Still its child: the number was not given to another. */
+	/* Check that the process is still the child: its pid was not reused. */
 	if ((same = instance_inner(i) == pid))
 		(void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
 	close(fd);
@@ -218,7 +220,7 @@ instance_overdue(struct loop_timer *t)
 	loop_timer_set(&sup.loop, t, INSTANCE_KILL_MS, instance_late, i);
 }
 
-/* The box, with its stdio. -1: nothing runs. */
+/* Start the sandbox with its pipes. Returns -1 if nothing runs. */
 static int
 instance_spawn(struct instance *i, struct fault *fault)
 {
@@ -238,7 +240,7 @@ instance_spawn(struct instance *i, struct fault *fault)
 		}
 	if (server_spawn_box(s, &d, &v, argv, theirs, &i->sp, fault) == -1)
 		goto out;
-	/* That it could not be executed is told by its exit. */
+	/* A failed exec is reported by the exit status instead. */
 	close(i->sp.status);
 	i->sp.status = -1;
 	if (loop_add(&sup.loop, &i->exit_io, i->sp.pidfd, EPOLLIN,
@@ -252,7 +254,7 @@ out:
 			close(theirs[k]);
 	jsonfile_strings_free(argv);
 	view_close(&v);
-	/* Bound or not: only their names are still of use. */
+	/* Whether bound or not, only the objects' names are still needed. */
 	for (unsigned k = 0; k < i->nobjects; k++) {
 		close(i->objects[k].fd);
 		i->objects[k].fd = -1;
@@ -368,7 +370,9 @@ instance_kill(uint64_t call)
 	const struct msg_INSTANCE_OVER over = {.call = call};
 	struct instance *i = instance_find(call);
 
-	/* It never came here: the log did not take that it was wanted. */
+	/*
+	 * The instance was never requested here: the log refused the request.
+	 */
 	if (i == NULL) {
 		child_send(ROLE_AUDIT, 0, MSG_INSTANCE_OVER, &over, -1);
 		return 0;
@@ -376,7 +380,9 @@ instance_kill(uint64_t call)
 	if (i->dropped)
 		return -1;
 	i->dropped = true;
-	/* What auditd has not got is closed here: its input ends. */
+	/*
+	 * Close the ends that auditd does not have yet, so that its input ends.
+	 */
 	instance_close(i);
 	if (i->sp.pidfd != -1)
 		loop_timer_set(&sup.loop, &i->kill_timer,

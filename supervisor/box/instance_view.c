@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What an instance of a server is given: the objects of one call, opened
- * here without following a link, compared with what was approved, and bound
- * by the very descriptors; its program; nothing else of the user's.
+ * The view of an instance: the objects of one call, opened here without
+ * following links, compared with what was approved, and bound by these
+ * descriptors; the server's program; nothing else of the user's.
  */
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -43,7 +43,7 @@ is_object(int fd, uint64_t dev, uint64_t ino, mode_t type)
 	       (uint64_t)st.st_ino == ino && (st.st_mode & S_IFMT) == type;
 }
 
-/* Is the entry what it was: that object, or nothing? */
+/* Returns true if the entry is still the approved object, or still missing. */
 static bool
 entry_same(const struct object *o, const struct msg_INSTANCE_WANT *m)
 {
@@ -56,7 +56,7 @@ entry_same(const struct object *o, const struct msg_INSTANCE_WANT *m)
 	       (uint64_t)st.st_ino == m->own_ino;
 }
 
-/* Files of ours that may lie anywhere. */
+/* Refuse IronCurtain's own configuration files, wherever they are. */
 static int
 object_ours(const struct object *o, struct fault *fault)
 {
@@ -76,7 +76,10 @@ object_ours(const struct object *o, struct fault *fault)
 	return 0;
 }
 
-/* Neither holds the other: what the agent writes meets nothing of this. */
+/*
+ * The object and the workspace must not contain each other: data from outside
+ * must not meet anything that the agent writes.
+ */
 static int
 object_apart(const struct object *o, struct fault *fault)
 {
@@ -149,7 +152,7 @@ object_close(struct object *o)
 	*o = (struct object){.fd = -1};
 }
 
-/* denyRead and denyWrite of the server hold here as well. */
+/* The server's denyRead and denyWrite apply here as well. */
 static int
 object_denied(
     const struct object *o, char *const *list, const char *key, struct fault *f)
@@ -168,7 +171,10 @@ object_denied(
 	return 0;
 }
 
-/* Is it reached through another row, by a name that is to be moved there? */
+/*
+ * Returns true if the object is below a writable name that is bound as a row,
+ * and so may be moved there.
+ */
 static bool
 row_reached(const struct instance *i, const struct object *o)
 {
@@ -186,8 +192,8 @@ row_reached(const struct instance *i, const struct object *o)
 }
 
 /*
- * What a person approved is a directory as a whole; a deny rule about a part
- * of it holds all the same, as it does in views.
+ * A person approved the directory as a whole, but deny rules about parts of it
+ * still apply, as they do in views.
  */
 static int
 put_denied(const struct instance *i, const struct mounts *ms, struct view *v,
@@ -200,7 +206,7 @@ put_denied(const struct instance *i, const struct mounts *ms, struct view *v,
 
 	for (unsigned k = 0; k < i->nobjects; k++) {
 		o = &i->objects[k];
-		/* Of a name's directory nothing else is ever made. */
+		/* No other entry of a name's directory can be created. */
 		writes = o->writable && o->kind == PROTO_OBJECT_DIR;
 		rv = o->kind == PROTO_OBJECT_FILE
 			 ? 0
@@ -216,7 +222,7 @@ put_denied(const struct instance *i, const struct mounts *ms, struct view *v,
 	return 0;
 }
 
-/* By the rules that are in force now. */
+/* Apply the rules that are in force now. */
 static int
 put_rules(const struct instance *i, struct view *v, struct fault *fault)
 {
@@ -282,7 +288,7 @@ words_icfs(const struct instance *i, const struct server *s, struct words *w)
 	}
 }
 
-/* An argument that names what the instance does not see. */
+/* Returns true if the argument names a path that the instance does not see. */
 static bool
 names_view(const struct server_def *d, const char *arg)
 {
@@ -297,7 +303,7 @@ names_view(const struct server_def *d, const char *arg)
 	return false;
 }
 
-/* The server's own, with the objects' directories for its view's paths. */
+/* Replace the paths of the server's view by the objects' directories. */
 static void
 words_server(const struct instance *i, const struct server *s, struct words *w)
 {
@@ -359,7 +365,7 @@ instance_view(
 
 	if (objects_fit(i, s, fault) == -1)
 		return -1;
-	/* A server may keep its own code there; icfs needs none. */
+	/* A server may need its code from allowRead; icfs does not. */
 	if ((s->program.ours ? view_open_program : view_open_read)(
 		v, &how, s->def, &s->program, fault) == -1)
 		return -1;

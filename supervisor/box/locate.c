@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Finds programs of MCP servers and agents, and the least that must be bound
- * for them to run.  Reads the user's files; an agent's are never looked at,
- * which the caller ensures by refusing trees that the workspace holds.
+ * for them to run. Reads the user's files, never those of an agent: the caller
+ * refuses trees that contain the workspace.
  */
 #include "box/locate.h"
 
@@ -20,7 +20,7 @@
 #include "config/config.h"
 #include "config/jsonfile.h"
 
-/* node [OPTION]... FILE: FILE may be relative to where the entry stands. */
+/* `node [OPTION]... FILE`; a relative FILE is below l->base. */
 static int
 locate_node(const struct locate *l, char *const *args, struct program *p,
     struct fault *fault)
@@ -48,7 +48,7 @@ locate_node(const struct locate *l, char *const *args, struct program *p,
 	if ((p->argv[i + 1] = locate_real(file)) == NULL) {
 		fault_errno(fault, "node %s", file);
 		free(file);
-		/* Keep argv a vector without a hole. */
+		/* argv must have no gap. */
 		p->argv[i + 1] = strdup("");
 		return -1;
 	}
@@ -62,7 +62,7 @@ nomem:
 	return fault_errno(fault, "node");
 }
 
-/* Our own file server, by whatever name it was given? */
+/* Returns true for IronCurtain's file server, by whatever name. */
 static bool
 locate_ours(const struct locate *l, const char *real)
 {
@@ -75,7 +75,7 @@ locate_ours(const struct locate *l, const char *real)
 	return same;
 }
 
-/* A name in PATH or a path. A link is resolved, unless it is a venv's. */
+/* Resolve a name in PATH or a path. Links are followed, except in a venv. */
 static int
 locate_plain(const struct locate *l, const char *command, char *const *args,
     struct program *p, struct fault *fault)
@@ -170,8 +170,11 @@ locate_agent(const struct locate *l, const char *command, struct program *p,
 		*inside = strdup(p->path);
 		return *inside == NULL ? fault_errno(fault, "%s", command) : 0;
 	}
-	/* A tree stands at /opt/agent, packages below /opt/agent/node_modules,
-	 * where their own look for others, a lone file under its name. */
+	/*
+	 * A tree is bound at /opt/agent, packages below
+	 * /opt/agent/node_modules, where they look for their dependencies, and
+	 * a single file under its name.
+	 */
 	*tree = strdup(p->trees[0]);
 	n = strlen(p->trees[0]);
 	base = strrchr(p->trees[0], '/') + 1;

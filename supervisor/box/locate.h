@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where a program really is and what it needs to be seen for: its own tree is
- * found before launch and bound read-only, the rest of the user's files is
- * not.  What lies in the system directories is in every view anyway.
+ * Finds the real location of a program and the files that it needs. Its own
+ * tree is found before it starts and bound read-only; the user's other files
+ * are not. The system directories are in every view anyway.
  */
 #ifndef LOCATE_H
 #define LOCATE_H
@@ -13,12 +13,12 @@
 #define LOCATE_MAX_TREES 8U
 
 struct program {
-	char *path;  /* what to execute: absolute host path */
-	char **argv; /* whole, argv[0] included */
-	/* Host paths to bind read-only at their own places. */
+	char *path;  /* absolute host path to execute */
+	char **argv; /* complete, including argv[0] */
+	/* Host paths to bind read-only at the same paths. */
 	char *trees[LOCATE_MAX_TREES];
 	unsigned ntrees;
-	bool ours; /* icfs */
+	bool ours; /* shipped with IronCurtain: icfs */
 };
 
 struct locate {
@@ -28,17 +28,21 @@ struct locate {
 };
 
 /*
- * Resolves command and args (`npx -y PKG`, `node FILE`, a name in PATH, a
- * path). -1 with what to install.
+ * Resolve a command with its arguments (`npx -y PKG`, `node FILE`, a name in
+ * PATH, a path). Returns 0, or -1 with a fault that says what to install.
  */
 int locate_program(const struct locate *, const char *command,
     char *const *args, struct program *, struct fault *);
 void program_free(struct program *);
-/* Is it below /usr, /bin, /sbin or /lib*, which every view has? */
+/*
+ * Returns true for paths below /usr, /bin, /sbin and /lib*, which are in every
+ * view.
+ */
 bool locate_is_system(const char *path);
 /*
- * An agent's program (locate.h: trees[0] holds it); in *inside where it is
- * when that tree stands at /opt/agent. Fresh memory.
+ * Find an agent's program. `tree` is the host path that holds it, to be bound
+ * at `mount` (below /opt/agent); `inside` is the program's path there. The
+ * caller frees all three. Returns 0, or -1.
  */
 int locate_agent(const struct locate *, const char *command, struct program *,
     char **tree, char **mount, char **inside, struct fault *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `npx -y PKG`: in a sandbox without network nothing is fetched, so the
- * installed package is found beforehand and its own program is started.
+ * `npx -y PKG`: a sandbox without network cannot download, so the installed
+ * package is found before the start and its program is executed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,13 +19,13 @@
 struct npm {
 	const struct locate *l;
 	char name[215];   /* npm's own limit is 214 */
-	char version[64]; /* "" when none was asked for */
-	char other[64];   /* version that was found instead */
+	char version[64]; /* "" if none was requested */
+	char other[64];   /* a version that was found instead */
 	char *dir;        /* the package's own directory */
 	char *program;    /* its file to run */
 };
 
-/* "@scope/name@1.2.3" */
+/* Split "@scope/name@1.2.3". */
 static int
 npm_spec(struct npm *n, const char *spec)
 {
@@ -70,7 +70,10 @@ npm_package_json(const char *dir)
 	return o;
 }
 
-/* "bin": a path, or an object of which the package's own name comes first. */
+/*
+ * Read "bin": a path, or an object in which the package's own name is
+ * preferred.
+ */
 static const char *
 npm_bin(const struct npm *n, struct json_object *pkg)
 {
@@ -105,7 +108,10 @@ npm_version_fits(const struct npm *n, const char *have)
 	return strcmp(n->version, have) == 0;
 }
 
-/* Is it installed in this node_modules? 1, 0, -1 errno. */
+/*
+ * Look for the package in a node_modules directory. Returns 1, 0, or -1 with
+ * errno.
+ */
 static int
 npm_try(struct npm *n, const char *modules)
 {
@@ -155,7 +161,7 @@ npm_try_at(struct npm *n, const char *dir, const char *sub)
 	return rv;
 }
 
-/* What npx itself has fetched earlier. */
+/* Look in the packages that npx downloaded earlier. */
 static int
 npm_try_cache(struct npm *n, const char *user_home)
 {
@@ -192,7 +198,7 @@ npm_find(struct npm *n)
 	    (rv = npm_try_at(
 		 n, home, ".local/share/ironcurtain/node_modules")) != 0)
 		return rv;
-	/* npm install -g: beside the bin/ that is in PATH. */
+	/* npm install -g: next to a bin/ in PATH. */
 	for (; p != NULL && *p != '\0'; p = *end == ':' ? end + 1 : end) {
 		end = strchrnul(p, ':');
 		if (*p != '/' || (size_t)snprintf(dir, sizeof(dir),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The trees that a program needs to run: its own, and its interpreter's.
+ * Finds the trees that a program needs to run: its own, and its interpreter's.
  */
 #include <sys/stat.h>
 
@@ -95,7 +95,9 @@ locate_argv(const char *const *head, char *const *tail)
 	return argv;
 }
 
-/* Too much to show whole, whatever stands in it. */
+/*
+ * Returns true if the directory is too wide to be shown, whatever it contains.
+ */
 static bool
 locate_too_wide(const struct locate *l, const char *dir)
 {
@@ -109,7 +111,10 @@ locate_too_wide(const struct locate *l, const char *dir)
 	       strcmp(dir + n, "/.local/bin") == 0;
 }
 
-/* The tree of a real path: its package, its environment, or the file alone. */
+/*
+ * Returns the tree of a real path: its package, its environment, or the file
+ * alone.
+ */
 static char *
 locate_tree(const struct locate *l, const char *real)
 {
@@ -156,7 +161,10 @@ locate_put_tree(struct program *p, char *tree)
 	return 0;
 }
 
-/* "#!/usr/bin/env node" and "#!/path/interp": what runs it, or NULL. */
+/*
+ * Returns the interpreter in "#!/usr/bin/env node" or "#!/path/interp", or
+ * NULL.
+ */
 static char *
 locate_interpreter(const struct locate *l, const char *file)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * From rules to mounts.  A directory is opened once, through no link, and
- * bound by that descriptor.  An earlier rule that refuses or asks about a part
- * of it takes that part out of the view, or its writing away: what would have
- * to be asked for is in no view that also holds the workspace.
+ * Converts rules to mounts. A directory is opened once, without following
+ * links, and bound by that descriptor. If an earlier rule denies or escalates a
+ * part of it, that part is hidden or made read-only: no view that contains the
+ * workspace also shows what needs approval.
  */
 #include "box/mounts.h"
 
@@ -33,7 +33,7 @@ mounts_among(struct json_object *list, const char *const *names)
 	return false;
 }
 
-/* Which kinds of role a list names; none named: both. */
+/* Set the kinds of roles in a list; both if it names none. */
 static void
 mounts_roles(struct mount *m, struct json_object *paths)
 {
@@ -81,7 +81,10 @@ mounts_within(const char *text, const char *user_home)
 	return clean;
 }
 
-/* What a rule keeps back it keeps back wherever links lead; NULL: nowhere. */
+/*
+ * A rule that withholds a directory also withholds the target of its links.
+ * Returns NULL if there is none.
+ */
 static char *
 mounts_real(const char *within)
 {
@@ -95,7 +98,7 @@ mounts_real(const char *within)
 	return real;
 }
 
-/* Room for one more. */
+/* Make room for one more. */
 static int
 mounts_grow(struct mounts *ms)
 {
@@ -116,8 +119,8 @@ mounts_grow(struct mounts *ms)
 }
 
 /*
- * The directory that a rule is about, and where its roles stand: a refusal by
- * roles or server alone is about all of them. NULL: none.
+ * Returns the directory that a rule is about, and sets `roles`; or NULL. A rule
+ * that denies by roles or server alone is about all directories.
  */
 static const char *
 mounts_about(struct json_object *cond, bool allow, struct json_object **roles)
@@ -137,7 +140,7 @@ mounts_about(struct json_object *cond, bool allow, struct json_object **roles)
 	return allow ? NULL : "/";
 }
 
-/* One rule; 0 also when it is none that concerns us. */
+/* Read one rule. Returns 0 also for a rule without a directory. */
 static int
 mounts_rule(struct mounts *ms, struct json_object *rule, const char *user_home)
 {
@@ -176,7 +179,7 @@ mounts_rule(struct mounts *ms, struct json_object *rule, const char *user_home)
 	ms->n++;
 	return 0;
 bad:
-	/* A relative one, or with dots: policyd refuses it by name. */
+	/* policyd refuses a relative path, or one with dots, by name. */
 	free(m->rule);
 	free(m->within);
 	return errno == EINVAL ? 0 : -1;
@@ -244,8 +247,9 @@ mounts_open(const char *path, const char **why)
 }
 
 /*
- * What an earlier rule says about m's directory as a whole, or above it.  What
- * it keeps from being read is in no view, also not to be written.
+ * Reduce the access by what an earlier rule says about m's directory or one
+ * above it. A directory that must not be read is not mounted for writing
+ * either.
  */
 static void
 mounts_less(const struct mounts *ms, unsigned i, const char *server,
@@ -266,7 +270,7 @@ mounts_less(const struct mounts *ms, unsigned i, const char *server,
 	}
 }
 
-/* Takes what e keeps back, here under that name, out of m's directory. */
+/* Withhold `path`, a name of e's directory, from m's directory. */
 static int
 mounts_hide(struct view *v, const struct mount *m, const struct mount *e,
     const char *path)
@@ -277,7 +281,7 @@ mounts_hide(struct view *v, const struct mount *m, const struct mount *e,
 	if (path == NULL || strcmp(path, m->within) == 0 ||
 	    !view_below(path, m->within))
 		return 0;
-	/* What is not there cannot be hidden; nothing may make it. */
+	/* A missing directory cannot be hidden; nothing may create it. */
 	if ((fd = mounts_open(path, &why)) == -1)
 		return errno == ENOENT && !m->writes ? 0 : 1;
 	rv = view_put(
@@ -286,7 +290,7 @@ mounts_hide(struct view *v, const struct mount *m, const struct mount *e,
 	return rv;
 }
 
-/* The parts of m's directory that an earlier rule keeps to itself. */
+/* Withhold the parts of m's directory that earlier rules are about. */
 static int
 mounts_parts(
     const struct mounts *ms, unsigned i, struct view *v, const char *server)
@@ -319,7 +323,7 @@ mounts_deny(const struct mounts *ms, struct view *v, const char *server,
 		if (!e->deny || !mounts_concerns(e, server))
 			continue;
 		*rule = e->rule;
-		/* Where links lead is hidden; the links stay who they are. */
+		/* Hide the targets of links; the links themselves stay. */
 		linked = e->real != NULL && strcmp(e->real, e->within) != 0;
 		if (!linked || writes)
 			rv = mounts_hide(v, &m, e, e->within);
@@ -343,7 +347,7 @@ mounts_one(const struct mounts *ms, unsigned i, struct view *v,
 		return 0;
 	if ((fd = mounts_open(m->within, why)) == -1)
 		return 1;
-	/* The workspace is in the view already, under its own name too. */
+	/* The workspace is in the view already, also under its own path. */
 	rv = paths_within(fd, how->workspace);
 	if (rv == 0 &&
 	    guards_check(how->guards, fd, m->rule, m->within, &fault) == -1) {

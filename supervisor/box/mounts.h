@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a policy puts into views: the directories of its `allow` rules with
- * `within`, less what an earlier rule of it would refuse or ask for there.
- * Reads the policy file only as far as that; whether it is a policy at all,
- * policyd says.
+ * The mounts that a policy adds to views: the directories of its `allow` rules
+ * with `within`, without the parts that an earlier rule denies or escalates.
+ * Reads only this from the policy file; policyd decides whether the file is
+ * valid.
  */
 #ifndef MOUNTS_H
 #define MOUNTS_H
@@ -13,15 +13,16 @@
 #include "common/span.h"
 #include "config/servers.h"
 
-#define MOUNTS_MAX 50000U /* as many as rules */
+#define MOUNTS_MAX 50000U /* the maximum number of rules */
 
 struct mount {
-	char *rule;   /* its name, for messages */
-	char *within; /* absolute, clean */
-	char *real;   /* unless it allows: what that leads to, or NULL */
-	char **servers; /* NULL: every one */
+	char *rule;   /* name, for messages */
+	char *within; /* absolute, without . and .. */
+	char *real;   /* rules that do not allow: `within` with links
+			 resolved, or NULL */
+	char **servers; /* NULL: all */
 	bool allow, deny;
-	bool reads, writes; /* roles that it speaks of */
+	bool reads, writes; /* the kinds of roles that the rule is about */
 };
 
 struct mounts {
@@ -30,23 +31,25 @@ struct mounts {
 };
 
 /*
- * From the text of a policy file. user_home: what "~/" means. What is not a
- * rule with a directory is passed over. -1: ENOMEM, or too many (E2BIG).
+ * Read the mounts from the text of a policy file. `user_home` replaces "~/".
+ * Skips everything that is not a rule with a directory. Returns 0, or -1 with
+ * errno ENOMEM or E2BIG (too many).
  */
 int mounts_read(struct mounts *, struct span text, const char *user_home);
 void mounts_free(struct mounts *);
 /*
- * Adds the rows of one server to its view. What cannot be mounted is told to
- * `warn` (rule, directory, why) and left out: its calls are served one by one.
+ * Add rows to one server's view. A directory that cannot be mounted is reported
+ * to `warn` and left out; calls for it are then served by an instance each.
  */
 int mounts_apply(const struct mounts *, struct view *, const struct view_how *,
     const struct server_def *,
     void (*warn)(const char *server, const struct mount *, const char *why));
 
 /*
- * Adds rows that hide, of a directory which one call is given, what deny rules
- * keep back below it; from being written alone, where they say only that.
- * 1: what *rule denies is not there, and could be made.
+ * Add rows that hide the parts of a directory, given to one call, that deny
+ * rules withhold; parts that they withhold from writing only become read-only.
+ * Returns 0, -1 with errno, or 1 if a part does not exist and could be created;
+ * *rule is the rule then.
  */
 int mounts_deny(const struct mounts *, struct view *, const char *server,
     const char *path, bool writes, const char **rule);

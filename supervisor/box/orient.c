@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * orientation/: what the box reads about itself.  The session's CA
- * certificate, alone and behind the system's, the environment, the agent's
- * own configuration of how to reach MCP.
+ * orientation/: files in the sandbox that describe it: the session's CA
+ * certificate, alone and appended to the system's, the environment, and the
+ * agent's own configuration for reaching MCP.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define ORIENT_CERT "/etc/ironcurtain/ca-cert.pem"
 #define ORIENT_BUNDLE "/etc/ironcurtain/ca-bundle.pem"
 
-/* The same for every agent: where is what, in every usual variable. */
+/* The variables that are the same for every agent. */
 static const char *const orient_env[] = {"HOME=/home/agent", "USER=agent",
     "LOGNAME=agent", "SHELL=/bin/sh", "TMPDIR=/tmp", "LANG=C.UTF-8",
     "IRONCURTAIN=1", "HTTPS_PROXY=" ORIENT_PROXY, "HTTP_PROXY=" ORIENT_PROXY,
@@ -33,7 +33,7 @@ static const char *const orient_env[] = {"HOME=/home/agent", "USER=agent",
     "CARGO_HTTP_CAINFO=" ORIENT_BUNDLE, "DENO_CERT=" ORIENT_CERT,
     "UV_NATIVE_TLS=1"};
 
-/* In lines of 64, as PEM has it. */
+/* Lines of 64 characters, as in PEM. */
 static void
 orient_base64(struct buf *b, struct span der)
 {
@@ -55,7 +55,7 @@ orient_ca(struct span der, struct fault *fault)
 	int rv = 0;
 
 	buf_init(&b, 65536);
-	/* A bundle that it is appended to may lack its last newline. */
+	/* The bundle that precedes it may lack its final newline. */
 	buf_adds(&b, "\n-----BEGIN CERTIFICATE-----\n");
 	orient_base64(&b, der);
 	buf_adds(&b, "-----END CERTIFICATE-----\n");
@@ -89,7 +89,7 @@ orient_certificates(struct fault *fault)
 	return rv;
 }
 
-/* PATH: the bridge, the system, and what the agent's program brings along. */
+/* PATH: the bridge, the system, and the directories of the agent's program. */
 static char *
 orient_path(const struct program *p)
 {
@@ -121,7 +121,7 @@ orient_put(char **env, size_t *n, const char *name, const char *value)
 	return 0;
 }
 
-/* Pass a variable of the user's on, if it is a short word. */
+/* Pass on a variable of the user's if it is a short word. */
 static int
 orient_pass(char **env, size_t *n, const char *name)
 {
@@ -134,8 +134,8 @@ orient_pass(char **env, size_t *n, const char *name)
 }
 
 /*
- * The terminal that the agent has.  A full screen is termd's, whatever the
- * person's own is: programs get the entry of terminfo(5) that it draws as.
+ * The agent's terminal. A full screen is drawn by termd whatever the person's
+ * own terminal is, so that programs get the terminfo(5) entry of termd.
  */
 static int
 orient_terminal(char **env, size_t *n)
@@ -151,8 +151,8 @@ orient_terminal(char **env, size_t *n)
 }
 
 /*
- * Let the agent commit as the user.  A configuration that the agent has
- * written in an earlier run of the session stays.
+ * Let the agent commit as the user. A configuration that the agent wrote in an
+ * earlier run of the session is kept.
  */
 static int
 orient_git(void)
@@ -167,13 +167,16 @@ orient_git(void)
 	    sup.session.home, ".gitconfig", 0600, span_str(identity));
 }
 
-/* Its key, in the variables that it stood in; its region and project. */
+/*
+ * Set the placeholder key in the provider's usual variables; region and
+ * project.
+ */
 static int
 orient_provider(const struct provider *p, char **env, size_t *n)
 {
 	if (!p->in_parts && orient_put(env, n, p->env, p->key) == -1)
 		return -1;
-	/* Who has a sentinel's id signs with the same as its secret. */
+	/* The id and the secret of a key in parts have the same placeholder. */
 	for (unsigned i = 0; p->in_parts && i < 2; i++)
 		if (orient_put(env, n, p->parts[i], p->key) == -1)
 			return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What the box reads about itself, and its environment. */
+/* The files in the sandbox that describe it, and its environment. */
 #ifndef ORIENT_H
 #define ORIENT_H
 
@@ -8,11 +8,14 @@
 
 #define ORIENT_MAX_ENV 192U
 
-/* The certificate as PEM, kept until it is written. */
+/* Convert the certificate to PEM and keep it until orient_write(). */
 int orient_ca(struct span der, struct fault *);
-/* NAME=VALUE into env[ORIENT_MAX_ENV + 1], fresh memory, zeroed before. */
+/*
+ * Fill env[ORIENT_MAX_ENV + 1], zeroed by the caller, with NAME=VALUE in
+ * allocated memory.
+ */
 int orient_environment(const struct program *, char **env, struct fault *);
-/* Certificates, agent.env, the adapter's files. */
+/* Write the certificates, agent.env and the adapter's files. */
 int orient_write(char *const *env, struct fault *);
 
 #endif

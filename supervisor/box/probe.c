@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Makes an empty sandbox from the argument list of a session's own, reads what
- * bubblewrap says about it, and names the cause.  Trusts bubblewrap's words
- * for nothing but choosing which advice to give.
+ * Makes an empty sandbox with the arguments of a session's own, reads
+ * bubblewrap's messages, and names the cause. bubblewrap's words are trusted
+ * only for choosing the advice.
  */
 #include "box/probe.h"
 
@@ -41,7 +41,7 @@ static const char remedy_userns[] =
     "Allow unprivileged user namespaces: sysctl user.max_user_namespaces=15000 "
     "(and kernel.unprivileged_userns_clone=1 where it exists)";
 
-/* Does the file begin with that character? */
+/* Returns true if the file begins with that character. */
 static bool
 begins_with(const char *path, char want)
 {
@@ -56,7 +56,7 @@ begins_with(const char *path, char want)
 	return same;
 }
 
-/* Is this process itself under a seccomp filter? */
+/* Returns true if this process itself is under a seccomp filter. */
 static bool
 filtered(void)
 {
@@ -91,7 +91,7 @@ remedy_of(const char *said)
 	return remedy_userns;
 }
 
-/* What is written to fd until its end, for PROBE_MS at most. */
+/* Read text from `fd` until its end, for at most PROBE_MS. */
 static void
 read_words(int fd, char *text, size_t cap)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* Finding out why no sandbox can be made here, and what to do about it. */
+/* Finds out why no sandbox can be made here, and what to do about it. */
 #ifndef BOX_PROBE_H
 #define BOX_PROBE_H
 
 #include "config/fault.h"
 
 /*
- * Make the sandbox of an agent around nothing and end it. Returns 0, or -1:
- * `why` says what bubblewrap said, `remedy` what a person can do.
+ * Make an agent's sandbox without an agent, and end it. Returns 0, or -1 with
+ * bubblewrap's message in `why` and advice for a person in `remedy`.
  */
 int box_probe(struct fault *why, const char **remedy);
 

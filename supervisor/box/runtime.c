@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The agent under bubblewrap: no network, its own namespaces, the system
- * read-only, a private home, the workspace, and the two sockets.  ic-bridge
- * is its parent in there.  Its exit status becomes ours.
+ * read-only, a private home, the workspace, and the two sockets. ic-bridge is
+ * its parent in the sandbox. The agent's exit status becomes icsupervisor's.
  */
 #include "box/runtime.h"
 
@@ -24,23 +24,23 @@
 #include "relay/link.h"
 #include "sup.h"
 
-/* A signal that ended the agent has reached us as well by then. */
+/* By then a signal that ended the agent has also arrived here. */
 #define RUNTIME_SIGNAL_MS 200U
 #define RUNTIME_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
 
 static struct {
 	struct program program;
-	char *tree, *mount; /* what stands where; NULL: nothing */
-	char **argv;        /* within the box, bridge included */
+	char *tree, *mount; /* program's tree and its place; NULL: none */
+	char **argv;        /* in the sandbox, bridge included */
 	char *env[ORIENT_MAX_ENV + 1];
 	char *bridge;
-	int reached; /* says whether the sandbox was made: box_status() */
+	int reached; /* from box_status(): whether it was made */
 	struct loop_timer killed;
-	int status; /* of the agent, once it has ended */
+	int status; /* the agent's, once it has ended */
 	char how[128];
 } runtime_env = {.reached = -1};
 
-/* ./x and /workspace/x are the agent's own files: named, never looked at. */
+/* ./x and /workspace/x are the agent's own files: they are not examined. */
 static bool
 runtime_in_workspace(const char *command)
 {
@@ -76,7 +76,7 @@ runtime_find(const char *command, char **inside, struct fault *fault)
 	return 0;
 }
 
-/* The adapter's program: as config.json says, else by its names in PATH. */
+/* The adapter's program: from config.json, else by its names in PATH. */
 static int
 runtime_find_adapter(char **inside, struct fault *fault)
 {
@@ -179,7 +179,7 @@ runtime_orient(struct fault *fault)
 	return orient_write(runtime_env.env, fault);
 }
 
-/* The sandbox could not be made: find out why, and say what to do. */
+/* The sandbox could not be made: find and report the reason. */
 static void
 runtime_unmade(void)
 {
@@ -196,7 +196,7 @@ runtime_unmade(void)
 	    SUP_EXIT_OS, NULL, "the sandbox could not be made: %s", why.text);
 }
 
-/* It has ended, and its output is with whoever reads that. */
+/* The agent has ended, and all its output has been passed on. */
 static void
 runtime_over(void)
 {
@@ -204,7 +204,7 @@ runtime_over(void)
 	end_request(runtime_env.status, NULL, "the agent %s", runtime_env.how);
 }
 
-/* Whoever reads its output gets all of it. */
+/* Pass on the rest of the agent's output. */
 static void
 runtime_drain(struct loop_timer *t)
 {
@@ -234,7 +234,7 @@ runtime_exited(struct loop_io *io, uint32_t events)
 		return;
 	}
 	sup.agent_ended = true;
-	/* Whoever signals every process of a session means the session. */
+	/* A signal to every process of the session is meant for the session. */
 	if (runtime_env.status == 128 + SIGTERM ||
 	    runtime_env.status == 128 + SIGINT ||
 	    runtime_env.status == 128 + SIGHUP)
@@ -340,7 +340,10 @@ runtime_poll(void)
 void
 runtime_kill(void)
 {
-	/* bubblewrap dies with its parent's child: the pid namespace with it */
+	/*
+	 * bubblewrap dies with its parent's child, and the pid namespace with
+	 * it.
+	 */
 	if (sup.agent.pidfd != -1)
 		(void)syscall(
 		    SYS_pidfd_send_signal, sup.agent.pidfd, SIGKILL, NULL, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The agent: its box, its start, its end. */
+/* The agent: its sandbox, start and end. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
@@ -7,11 +7,11 @@
 
 #include "config/fault.h"
 
-/* Finds the agent's program and composes its command and environment. */
+/* Find the agent's program and compose its command and environment. */
 int runtime_prepare(struct fault *);
-/* Writes what it reads at its start. */
+/* Write the files that the agent reads at its start. */
 int runtime_orient(struct fault *);
-/* Starts it once the servers have settled, or 30 s after READY. */
+/* Start the agent once the servers have settled, or 30 s after READY. */
 void runtime_poll(void);
 void runtime_kill(void);
 

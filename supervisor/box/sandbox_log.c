@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Lines of bubblewrap and ic-bridge.  They are rare, and not the agent's; but
- * a sandbox that was broken may write what it likes, so they are cut, made
- * printable, and only so many are passed on.
+ * Lines of bubblewrap and ic-bridge. There are few, and they are not the
+ * agent's, but a compromised sandbox may write anything: they are cut, made
+ * printable, and limited in number.
  */
 #include "box/sandbox_log.h"
 
@@ -33,7 +33,7 @@ log_line(size_t len)
 		    log_vis(span_of(log_env.line, len), text, sizeof(text)));
 }
 
-/* Takes the complete lines, and one that is too long for a line. */
+/* Take the complete lines, and one that exceeds the buffer. */
 static void
 log_lines(void)
 {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: ISC */
-/* What the sandbox's own programs, bubblewrap and ic-bridge, have to say. */
+/* Messages of the programs that set up a sandbox, bubblewrap and ic-bridge. */
 #ifndef SANDBOX_LOG_H
 #define SANDBOX_LOG_H
 
 #include "config/fault.h"
 
-/* *theirs: their standard output and error, for the caller to close. */
+/*
+ * Open the log. *theirs is their standard output and error; the caller closes
+ * it.
+ */
 int sandbox_log_open(int *theirs, struct fault *);
-/* Reads what has come. */
+/* Read everything that has arrived. */
 void sandbox_log_read(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Starting MCP servers: three pipes each, of which auditd gets the stdin end
- * and its mcp-backd the other two.  A server that cannot be started costs its
- * own calls, never the session.
+ * Starts MCP servers with three pipes each: auditd gets the end for stdin, its
+ * mcp-backd the other two. A server that cannot be started fails its own calls,
+ * never the session.
  */
 #include <sys/syscall.h>
 
@@ -21,7 +21,9 @@
 #include "control/control.h"
 #include "sup.h"
 
-/* Said once the policy is in force: a bad one has an error of its own. */
+/*
+ * Warnings, shown once the policy is in force: a bad policy has its own error.
+ */
 static struct buf server_unseen;
 
 static void
@@ -46,7 +48,7 @@ servers_unseen(void)
 	buf_free(&server_unseen);
 }
 
-/* The directories that rules allow, beside those of its own entry. */
+/* Add the directories that rules allow to those of the server's entry. */
 static int
 server_mounts(const struct view_how *how, struct fault *fault)
 {
@@ -72,8 +74,8 @@ server_mounts(const struct view_how *how, struct fault *fault)
 }
 
 /*
- * A server without its sandbox runs as the user: the program, and the files
- * that come with it, must be out of the agent's reach.
+ * A server without a sandbox runs as the user: its program, and the files that
+ * belong to it, must be out of the agent's reach.
  */
 static int
 servers_plain(struct fault *fault)
@@ -103,7 +105,7 @@ servers_plain(struct fault *fault)
 	return 0;
 }
 
-/* Before anything starts: programs found, views opened and checked. */
+/* Find programs, open and check views, before anything starts. */
 int
 servers_prepare(struct fault *fault)
 {
@@ -128,11 +130,13 @@ servers_prepare(struct fault *fault)
 		s->door = -1;
 		if (locate_program(&l, s->def->command, s->def->args,
 			&s->program, fault) == -1) {
-			/* Said when it is asked for; the others work. */
+			/*
+			 * Report it when the server is used; the others work.
+			 */
 			strlcpy(s->text, fault->text, sizeof(s->text));
 		} else if (view_open(&s->view, &how, s->def, &s->program,
 			       fault) == -1) {
-			/* A view that may not be is the user's to mend. */
+			/* The user must correct a view that is not allowed. */
 			free(base);
 			return -1;
 		} else {
@@ -162,7 +166,7 @@ server_fail(unsigned i, const char *text)
 
 	if (m.text.len > 512)
 		m.text.len = 512;
-	/* The user is told when policyd has taken it in. */
+	/* Tell the user now; policyd tells the agent. */
 	sup_note("MCP server %s: %s", s->def->name, text);
 	child_send(ROLE_POLICY, 0, MSG_SERVER_FAIL, &m, -1);
 }
@@ -181,7 +185,7 @@ server_exited(struct loop_io *io, uint32_t events)
 	loop_del(&sup.loop, io);
 	close(s->sp.pidfd);
 	s->sp = (struct spawned)SPAWNED_INIT;
-	/* Its mcp-backd sees the pipes end and tells policyd. */
+	/* Its mcp-backd sees the pipes close and tells policyd. */
 	sup_note("MCP server %s %s", s->def->name,
 	    spawn_describe(code, status, s->ended, sizeof(s->ended)));
 	if (s->state == PROTO_STATE_GONE)
@@ -190,7 +194,7 @@ server_exited(struct loop_io *io, uint32_t events)
 		server_begin(s);
 }
 
-/* Pipes: [0] is the server's end, blocking as programs expect it. */
+/* Make a pipe. The server's end is blocking, as programs expect. */
 int
 server_pipe(int *ours, int *theirs, bool we_write)
 {
@@ -206,8 +210,10 @@ server_pipe(int *ours, int *theirs, bool we_write)
 static int
 server_spawn_plain(struct server *s, const int stdio[3], struct fault *fault)
 {
-	/* In /, like all that runs as the user: many programs load code from
-	 * the directory that they are started in. */
+	/*
+	 * Run in /, like everything that runs as the user: many programs load
+	 * code from their working directory.
+	 */
 	struct spawn sp = {.argv = s->program.argv, .nfds = 3, .session = true};
 	char *base[4], **env;
 	int rv;
@@ -243,7 +249,7 @@ server_close_theirs(struct server *s)
 	}
 }
 
-/* Our ends go to auditd and its mcp-backd; its own wait for it. */
+/* Send icsupervisor's ends to auditd and the mcp-backd; keep the server's. */
 static int
 server_pipes(unsigned i, struct fault *fault)
 {
@@ -303,8 +309,8 @@ server_spawn(struct server *s, struct fault *fault)
 }
 
 /*
- * Start a server that died again, in the view that was opened at first: auditd
- * and its mcp-backd, which stay, get the ends of the new pipes.
+ * Start a server that died again, in the view that was opened at first. auditd
+ * and its mcp-backd keep running and get the ends of the new pipes.
  */
 static void
 server_begin(struct server *s)
@@ -328,12 +334,17 @@ server_again(struct server *s)
 	if (s->sp.pidfd == -1)
 		server_begin(s);
 	else
-		/* It closed its output and went on: no two of them run. */
+		/*
+		 * It closed its output but still runs: end it before starting
+		 * another.
+		 */
 		(void)syscall(
 		    SYS_pidfd_send_signal, s->sp.pidfd, SIGKILL, NULL, 0);
 }
 
-/* One that fails ends here: its pipes close, and policyd knows why. */
+/*
+ * Start all servers. For one that fails, close the pipes and tell policyd why.
+ */
 void
 servers_start(void)
 {
@@ -347,7 +358,10 @@ servers_start(void)
 		if (server_spawn(s, &fault) == -1)
 			server_fail(i, fault.text);
 		server_close_theirs(s);
-		/* A stranger's program may be started again. */
+		/*
+		 * A third-party program may be started again and needs its
+		 * view.
+		 */
 		if (s->program.ours)
 			view_close(&s->view);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The sandbox of an MCP server: what it sees, its environment, its way out if
- * it has network, and the limits that ic-bridge sets inside.
+ * The sandbox of an MCP server: its view, its environment, its way to the
+ * network if it has one, and the limits that ic-bridge sets inside.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #define SERVER_PATH                                                            \
 	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"                   \
 	"/sbin:/bin"
-/* In the box of a server with network. */
+/* Paths and addresses in the sandbox of a server with network. */
 #define SERVER_DOOR "/run/ironcurtain/egress.sock"
 #define SERVER_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
 #define SERVER_PROXY "http://127.0.0.1:18080"
@@ -27,7 +27,7 @@
 
 static const char server_node_options[] = "--require " SERVER_NODE;
 
-/* Session file; only its own server sees it, at SERVER_DOOR. */
+/* A session file; only its own server sees it, at SERVER_DOOR. */
 static void
 server_door_name(unsigned i, char dst[32])
 {
@@ -50,8 +50,8 @@ server_door_open(unsigned i, struct fault *fault)
 }
 
 /*
- * A server does TLS itself, end to end: where the network looks into that, it
- * trusts what keyds do.  Without such a CA it has the system's files alone.
+ * A server uses TLS end to end. On a network that intercepts TLS, it trusts the
+ * same CA as keyds; otherwise only the system's files.
  */
 static void
 server_bind_roots(struct box *b)
@@ -76,8 +76,8 @@ server_bind_roots(struct box *b)
 }
 
 /*
- * Node uses the proxy only when it is told to, and up to 22.20 not at all: then
- * the file docker/node/proxy.cjs makes it.
+ * Make Node use the proxy: it does so only if told to, and up to 22.20 not at
+ * all; docker/node/proxy.cjs adds it there.
  */
 static int
 server_bind_node(struct box *b, struct fault *fault)
@@ -96,8 +96,8 @@ server_bind_node(struct box *b, struct fault *fault)
 }
 
 /*
- * What a program in a box with no interface but its own loopback needs to get
- * out: ic-bridge listens there for it.
+ * Give a sandbox that has only a loopback interface its way out: ic-bridge
+ * listens there.
  */
 static int
 server_bind_door(unsigned i, struct box *b, struct fault *fault)
@@ -121,7 +121,7 @@ server_bind_door(unsigned i, struct box *b, struct fault *fault)
 	return server_bind_node(b, fault);
 }
 
-/* Set the variables of its entry. */
+/* Set the variables in the server's entry. */
 static void
 server_setenv(const struct server *s, const struct server_def *d, struct box *b)
 {
@@ -141,7 +141,7 @@ server_setenv(const struct server *s, const struct server_def *d, struct box *b)
 	}
 }
 
-/* It sets the limits inside, and is the way out of a server with network. */
+/* Bind ic-bridge, which sets the limits and provides the way to the network. */
 static int
 server_bind_bridge(struct box *b, struct fault *fault)
 {
@@ -156,7 +156,7 @@ server_bind_bridge(struct box *b, struct fault *fault)
 	return rv;
 }
 
-/* Programs of ours are started as they are, all others by ic-bridge. */
+/* Start IronCurtain's own programs directly, all others through ic-bridge. */
 static char **
 server_argv(const struct server *s, char *const *args)
 {
@@ -193,7 +193,10 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 		box_free(&b);
 		return -1;
 	}
-	/* By what may be run: any server may run git in a repository. */
+	/*
+	 * Decide by the program: any third-party server may run git in a
+	 * repository.
+	 */
 	if (!s->program.ours || d->internal)
 		gitbox_bind(&b, sup.paths.libexecdir);
 	view_bind(v, d, &s->program, &b);

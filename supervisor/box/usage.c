@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Processes are found from the sandbox's first one downwards: a process whose
- * parent has ended belongs to process 1 of the sandbox, so none escapes.
+ * Finds processes from the sandbox's first one downwards. A process whose
+ * parent has ended becomes a child of the sandbox's process 1, so that none
+ * escapes.
  */
 #include "box/usage.h"
 
@@ -15,11 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More than any limit of processes that is of use. */
+/* More than any useful limit of processes. */
 #define USAGE_PROCESSES 4096U
 #define USAGE_TASKS 4096U
 
-/* Reads a small file of /proc. Returns false if it is gone. */
+/* Read a small file of /proc. Returns false if the process is gone. */
 static bool
 proc_read(pid_t pid, const char *name, char *text, size_t cap)
 {
@@ -36,7 +37,7 @@ proc_read(pid_t pid, const char *name, char *text, size_t cap)
 	return n > 0;
 }
 
-/* The number behind `key`, or 0. */
+/* Returns the number after `key`, or 0. */
 static uint64_t
 proc_number(const char *text, const char *key)
 {
@@ -45,7 +46,10 @@ proc_number(const char *text, const char *key)
 	return p == NULL ? 0 : strtoull(p + strlen(key), NULL, 10);
 }
 
-/* Adds the children of one process's thread to list[n]. Returns the new n. */
+/*
+ * Append the children of one thread to `list`, which has n entries. Returns the
+ * new n.
+ */
 static unsigned
 children_of(pid_t pid, const char *task, pid_t *list, unsigned n)
 {
@@ -61,7 +65,7 @@ children_of(pid_t pid, const char *task, pid_t *list, unsigned n)
 	return n;
 }
 
-/* A thread has children of its own. */
+/* Do so for every thread of a process; each has children of its own. */
 static unsigned
 descend(pid_t pid, unsigned threads, pid_t *list, unsigned n)
 {
@@ -84,7 +88,7 @@ descend(pid_t pid, unsigned threads, pid_t *list, unsigned n)
 	return n;
 }
 
-/* Calls `each` with the text of every process's status. */
+/* Call `each` with the text of every process's status. */
 static void
 walk(pid_t root, void (*each)(pid_t, const char *, void *), void *arg)
 {
@@ -103,8 +107,8 @@ walk(pid_t root, void (*each)(pid_t, const char *, void *), void *arg)
 }
 
 /*
- * Looks at a memory file system of the sandbox. Returns false if `dir` is the
- * host's in there.
+ * Query a memory file system of the sandbox. Returns false if `dir` is the
+ * host's.
  */
 static bool
 tmpfs(pid_t pid, const char *dir, struct statvfs *v)
@@ -132,8 +136,8 @@ tmpfs_used(pid_t pid, const char *dir, bool *full)
 
 struct count {
 	struct usage u;
-	pid_t root;   /* bubblewrap itself, which stands outside */
-	pid_t inside; /* one that sees the sandbox's file systems; 0: none */
+	pid_t root;   /* bubblewrap itself, outside the sandbox */
+	pid_t inside; /* one inside the sandbox; 0: none */
 	uint64_t exact;
 };
 
@@ -206,7 +210,7 @@ tree_begin(struct tree *t, int dir)
 	return 0;
 }
 
-/* Names come from the agent: nothing is followed, and only directories open. */
+/* Names come from the agent: follow no links, and open only directories. */
 static void
 tree_entry(struct tree *t, int at, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a sandbox uses: its memory and processes as /proc has them, the room
- * that is left in its memory file systems, and the size of a directory tree.
+ * Measures what a sandbox uses: memory and processes from /proc, free space in
+ * its memory file systems, and the size of a directory tree.
  */
 #ifndef USAGE_H
 #define USAGE_H
@@ -13,18 +13,18 @@
 #include <stdint.h>
 
 struct usage {
-	uint64_t memory; /* bytes, without pages of files on disk */
-	unsigned processes; /* and threads, without those of `root` */
+	uint64_t memory; /* bytes, without page cache */
+	unsigned processes; /* includes threads, but not those of `root` */
 	bool tmp_full, shm_full;
 };
 
 /*
- * Counts `root` and all its descendants. Memory that several processes share
- * is counted for each; usage_exact() knows better. A process that ends
+ * Measure `root` and all its descendants. Memory shared by several processes is
+ * counted for each of them, unlike in usage_exact(). A process that ends
  * meanwhile is not counted.
  */
 void usage_read(pid_t root, struct usage *);
-/* The same memory with each shared page counted once: slow. */
+/* Returns the memory with each shared page counted once. This is slow. */
 uint64_t usage_exact(pid_t root);
 
 #define TREE_DEPTH 256U
@@ -32,14 +32,17 @@ uint64_t usage_exact(pid_t root);
 /* The size of a directory tree, counted a few entries at a time. */
 struct tree {
 	DIR *open[TREE_DEPTH];
-	unsigned depth; /* of open directories; 0: no count is under way */
+	unsigned depth; /* number of open directories; 0: idle */
 	uint64_t bytes;
-	bool deep; /* there are directories below the deepest that is counted */
+	bool deep; /* directories below TREE_DEPTH were not counted */
 };
 
-/* Begins at `dir`, which is borrowed. Returns 0, or -1 with errno set. */
+/* Begin at `dir`, which is borrowed. Returns 0, or -1 with errno. */
 int tree_begin(struct tree *, int dir);
-/* Looks at `entries` more. Returns true when the whole tree is counted. */
+/*
+ * Count up to `entries` more. Returns true when the whole tree has been
+ * counted.
+ */
 bool tree_step(struct tree *, unsigned entries);
 void tree_end(struct tree *);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Making views.  Every row is opened once, checked as what it is, and bound
- * as that; what is put in its place afterwards is not seen.
+ * Builds views. Every row is opened once, checked, and bound by its descriptor;
+ * replacing the object afterwards has no effect.
  */
 #include "box/view.h"
 
@@ -73,7 +73,7 @@ view_taken_tree(const char *path)
 	return false;
 }
 
-/* Places in the box that are its own. */
+/* Returns true for places in the sandbox that are its own. */
 bool
 view_taken(const char *path)
 {
@@ -105,7 +105,7 @@ view_put(struct view *v, const char *path, const char *host, int fd,
 		errno = E2BIG;
 		return -1;
 	}
-	/* By length: whoever holds others is bound before them. */
+	/* Sorted by length: a parent is bound before its children. */
 	for (at = v->nrows;
 	     at > 0 && strlen(v->rows[at - 1].path) > strlen(path); at--)
 		v->rows[at] = v->rows[at - 1];
@@ -118,7 +118,7 @@ view_put(struct view *v, const char *path, const char *host, int fd,
 	return r->path == NULL || r->host == NULL || r->fd == -1 ? -1 : 0;
 }
 
-/* One entry of allowRead or allowWrite. */
+/* Add an entry of allowRead or allowWrite. */
 static int
 view_allow(struct view *v, const struct view_how *how, const char *what,
     const char *name, enum proto_view kind, struct fault *fault)
@@ -142,7 +142,7 @@ view_allow(struct view *v, const struct view_how *how, const char *what,
 	}
 	if (guards_check(how->guards, fd, what, name, fault) == -1)
 		goto out;
-	/* By its name and by what that leads to: a server may say either. */
+	/* Add it by its name and by its real path: a server may use either. */
 	if (view_put(v, clean, host, fd, kind) == -1 ||
 	    (strcmp(clean, host) != 0 && !view_taken(host) &&
 		view_put(v, host, host, fd, kind) == -1)) {
@@ -211,7 +211,10 @@ view_open_program(struct view *v, const struct view_how *how,
 	return 0;
 }
 
-/* An entry of allowRead for a view without the workspace: not even a part. */
+/*
+ * Add an entry of allowRead to a view that must not show any part of the
+ * workspace.
+ */
 static int
 view_allow_apart(struct view *v, const struct view_how *how, const char *what,
     const char *name, struct fault *fault)
@@ -292,7 +295,7 @@ view_close(struct view *v)
 	memset(v, 0, sizeof(*v));
 }
 
-/* denyRead: something empty in its place; only where a row shows it. */
+/* denyRead: cover the path with something empty, if a row shows it. */
 static void
 view_hide(const struct view *v, const char *name, struct box *b)
 {

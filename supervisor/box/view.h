@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A view: what an MCP server sees of the host, besides the system and its own
- * program.  The same rows go to bubblewrap and, as VIEW, to policyd.
+ * A view: the part of the host that an MCP server sees, besides the system and
+ * its own program. The same rows are sent to bubblewrap and, as VIEW messages,
+ * to policyd.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -23,7 +24,7 @@ struct view_row {
 struct view {
 	struct view_row rows[VIEW_MAX_ROWS];
 	unsigned nrows;
-	int trees[LOCATE_MAX_TREES]; /* O_PATH, of program.trees */
+	int trees[LOCATE_MAX_TREES]; /* O_PATH; one for each of program.trees */
 	unsigned ntrees;
 };
 
@@ -33,34 +34,42 @@ struct view_how {
 	const char *workspace_path;
 };
 
-/* Opens and checks all that the server may see. */
+/* Open and check everything that the server may see. */
 int view_open(struct view *, const struct view_how *, const struct server_def *,
     const struct program *, struct fault *);
 void view_close(struct view *);
 /*
- * icfs serves the directories that its command line names: those of the view
- * that rules put there are added to it.
+ * icfs serves the directories on its command line: add those that rules put in
+ * the view.
  */
 int view_roots(const struct view *, struct program *);
-/* Its program alone, which stands where it is. */
+/* Open only the server's program, at its own path. */
 int view_open_program(struct view *, const struct view_how *,
     const struct server_def *, const struct program *, struct fault *);
-/* And what it may always read, as far as the workspace has no part in it. */
+/*
+ * Also open what the server may always read, except for parts of the workspace.
+ */
 int view_open_read(struct view *, const struct view_how *,
     const struct server_def *, const struct program *, struct fault *);
-/* Everything of it into a box. */
+/* Bind the whole view in a sandbox. */
 void view_bind(const struct view *, const struct server_def *,
     const struct program *, struct box *);
-/* One more row; fd is duplicated. -1 with errno, E2BIG: no room. */
+/*
+ * Add a row; `fd` is duplicated. Returns 0, or -1 with errno (E2BIG: too many
+ * rows).
+ */
 int view_put(struct view *, const char *path, const char *host, int fd,
     enum proto_view);
-/* Is path dir, or below it? Clean paths. */
+/* Returns true if `path` is `dir` or below it. Neither has . or .. */
 bool view_below(const char *path, const char *dir);
-/* Has the sandbox something of its own at this place? */
+/* Returns true if the sandbox has something of its own at this path. */
 bool view_taken(const char *path);
-/* There and at all that is below? */
+/* Returns true if it has something at this path or anywhere below. */
 bool view_taken_tree(const char *path);
-/* "//a/b/" -> "/a/b"; fresh memory; NULL: has . or .. segments (EINVAL). */
+/*
+ * Convert "//a/b/" to "/a/b" in allocated memory. Returns NULL with EINVAL if
+ * there are . or .. segments.
+ */
 char *view_clean(const char *path);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A look costs a few reads of /proc for each process.  The fuller a sandbox
- * is, the sooner the next look comes; memory that is taken faster than that
- * gets past the limit for a moment, and the kernel's own killer then chooses
- * the sandbox first (ic-bridge asks it to).
+ * Each check costs a few reads of /proc for each process. The fuller a sandbox
+ * is, the sooner it is checked again. Memory that grows faster can exceed the
+ * limit for a moment; the kernel's OOM killer then chooses the sandbox first,
+ * as ic-bridge asks it to.
  */
 #include "box/watcher.h"
 
@@ -21,22 +21,19 @@
 #define LOOK_MS 1000U
 #define LOOK_FULLER_MS 400U /* above a quarter of the memory */
 #define LOOK_FULL_MS 100U   /* above a half */
-#define HOME_MS 10000U /* from one count of the home directory to the next */
-#define HOME_ENTRIES 2000U /* that one look counts */
+#define HOME_MS 10000U      /* between counts of the home directory */
+#define HOME_ENTRIES 2000U  /* counted in each check */
 #define MIB 1048576ULL
 
 static struct {
 	struct loop_timer timer;
 	struct tree home;
-	uint64_t home_at; /* loop_now() when the next count begins */
-	uint64_t free;    /* bytes that must stay free of the disk */
+	uint64_t home_at; /* loop_now() of the next count */
+	uint64_t free;    /* bytes of the disk that must stay free */
 	bool told_processes, told_tmp, told_shm;
 } watcher_env;
 
-/*
- * Bring the next look forward if a sandbox has used much of its limit; 0 is
- * no limit.
- */
+/* Check sooner if a sandbox has used much of its limit; 0 means no limit. */
 static void
 sooner(unsigned *ms, uint64_t used, uint64_t limit)
 {
@@ -48,7 +45,7 @@ sooner(unsigned *ms, uint64_t used, uint64_t limit)
 		*ms = want;
 }
 
-/* Ends the session, and says why on standard error. */
+/* End the session, and say why on standard error. */
 static void __attribute__((format(printf, 1, 2))) end_over(const char *fmt, ...)
 {
 	char text[512];
@@ -62,7 +59,7 @@ static void __attribute__((format(printf, 1, 2))) end_over(const char *fmt, ...)
 	end_request(SUP_EXIT_LIMIT, NULL, "%s", text);
 }
 
-/* Is it more than `mib`, with each shared page counted once? */
+/* Returns true if it exceeds `mib`, with each shared page counted once. */
 static bool
 over(pid_t root, uint64_t *memory, uint64_t mib)
 {
@@ -112,7 +109,7 @@ look_agent(unsigned *ms)
 		    (unsigned long long)l->memory_mb);
 }
 
-/* A server's sandbox, or that of its instance for one call. */
+/* Check a server's sandbox, or that of its instance for one call. */
 static void
 look_server(const struct server *s, const struct spawned *sp, unsigned *ms)
 {
@@ -212,7 +209,7 @@ watcher_start(void)
 {
 	uint64_t left = free_bytes(sup.session.fd);
 
-	/* A disk that is nearly full already is no reason not to work. */
+	/* A disk that is nearly full from the start must not prevent work. */
 	watcher_env.free = sup.config.limits.free_mb * MIB;
 	if (watcher_env.free > left / 2)
 		watcher_env.free = left / 2;

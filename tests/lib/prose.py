@@ -37,6 +37,7 @@ CLEAN = (
     "supervisor/*",
     "supervisor/auditd",
     "supervisor/auditlog",
+    "supervisor/box",
     "supervisor/config",
     "supervisor/control",
     "supervisor/credential",
