@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Prints ironcurtain-proto.7: the template named on the command line, with
- * the lines @CHANNELS@ and @MESSAGES@ replaced by mdoc made of the very tables
- * that the programs are built from.  The page cannot differ from the code.
- * Runs at build time; holds nothing.
+ * Prints ironcurtain-proto.7: the template named on the command line, with the
+ * lines @CHANNELS@ and @MESSAGES@ replaced by mdoc that is made from the same
+ * tables as the programs, so that the page cannot differ from the code. Runs at
+ * build time; keeps no state.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "common/ipc/proto.h"
 #include "supervisor/topology.h"
 
-/* The high byte of a message's number. */
+/* Indexed by the high byte of a message's number. */
 static const char *const groups[] = {
     [1] = "Start-up and end",
     [2] = "Audit log",
@@ -31,7 +31,7 @@ static const char *const groups[] = {
 static const char *const kinds[] = {
     "u8", "u16", "u32", "u64", "str", "blob", "big"};
 
-/* ", " between rows of a list, and nothing behind the last. */
+/* Write the roles, separated by ", ". */
 static void
 put_roles(uint32_t roles)
 {
@@ -62,7 +62,7 @@ phase_text(unsigned phase)
 	}
 }
 
-/* The largest value that fits the kind anyway; 0: bytes. */
+/* Returns the largest value that the kind can have; 0 for bytes. */
 static uint64_t
 kind_max(enum proto_kind kind)
 {
@@ -149,7 +149,10 @@ put_messages(void)
 	puts(".El");
 }
 
-/* The names of what a may say to b: were there any? */
+/*
+ * Write the names of the messages that `a` may send to `b`. Returns false if
+ * there are none.
+ */
 static bool
 put_names(enum role a, enum role b, bool behind)
 {
@@ -219,7 +222,7 @@ put_channels(void)
 	}
 	for (size_t i = 0; i < topology_npairs; i++)
 		put_pair(topology_pairs[i].a, topology_pairs[i].b);
-	/* Not a pair of workers: icctl, as often as a person looks. */
+	/* Not a pair of workers: each icctl that views a session. */
 	put_pair(ROLE_TERM, ROLE_VIEWER);
 	puts(".El");
 }

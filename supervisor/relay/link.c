@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The link to the first viewer.  It holds one socket and, where icsupervisor
- * was started by itself, the viewer's process.  All that is ever read from it
- * is one byte, which says that the person detached.
+ * The link to the first viewer. It holds a socket and, if icsupervisor was
+ * started directly, the viewer's process. Only one byte is ever read from the
+ * socket; it means that the person detached.
  */
 #include "relay/link.h"
 
@@ -31,18 +31,18 @@
 
 static struct {
 	struct viewer_how how;
-	bool own; /* the viewer is a child of ours */
+	bool own; /* the viewer is icsupervisor's child */
 	int fd, theirs;
 	struct loop_io io;
 	struct spawned viewer;
-	int stderr_saved; /* ours, while our messages go to the viewer */
+	int stderr_saved; /* saved while the viewer shows messages */
 } link_env = {.fd = -1,
     .theirs = -1,
     .io = LOOP_IO_INIT,
     .viewer = SPAWNED_INIT,
     .stderr_saved = -1};
 
-/* --viewer "10:lines,raw-out": the descriptor came with the program. */
+/* Parse --viewer "10:lines,raw-out": the descriptor was inherited. */
 static int
 link_given(const char *text, struct fault *fault)
 {
@@ -121,7 +121,7 @@ link_has_screen(void)
 	return link_env.how.screen;
 }
 
-/* termd is there, for the first time or again. */
+/* Connect the viewer to termd, which was started or restarted. */
 static void
 link_offer(void)
 {
@@ -172,8 +172,9 @@ link_ready(struct loop_io *io, uint32_t events)
 }
 
 /*
- * Our own messages would stand in the middle of the agent's screen: the viewer
- * gets them. Returns what it reads them from; -1: they stay as they are.
+ * Redirect icsupervisor's messages to the viewer, as they would garble the
+ * agent's screen. Returns the end that the viewer reads, or -1 if there is no
+ * redirection.
  */
 static int
 link_says(struct fault *fault)
@@ -237,7 +238,10 @@ link_start(struct fault *fault)
 	if (loop_add(&sup.loop, &link_env.io, link_env.fd, EPOLLIN, link_ready,
 		NULL) == -1)
 		return fault_errno(fault, "viewer");
-	/* There is no terminal, but there are calls to be asked about. */
+	/*
+	 * Without an agent there is no terminal, but the viewer still shows
+	 * pending calls.
+	 */
 	if (sup.opt.runtime == RUNTIME_NONE) {
 		(void)send(link_env.fd, LINK_READY, 1, MSG_NOSIGNAL);
 		return 0;
@@ -253,7 +257,7 @@ link_has_pid(pid_t pid)
 	return link_env.viewer.pid == pid;
 }
 
-/* Was it more than news of a child? */
+/* Returns true if a signal other than SIGCHLD arrived. */
 static bool
 link_signaled(void)
 {
@@ -265,7 +269,7 @@ link_signaled(void)
 	return false;
 }
 
-/* Waits for the viewer's end; a signal ends the waiting. */
+/* Wait for the viewer to end. Returns early on a signal. */
 static bool
 link_wait(int ms)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The session's first viewer, as icsupervisor sees it: a link over which it is
- * handed a channel to termd, at the start and after each restart of termd.
- * `icctl start` brings the link along; an icsupervisor that was started by
- * itself starts the viewer as a child.  When the link closes, the person's
+ * The session's first viewer, as icsupervisor sees it: a link on which it
+ * passes the viewer a channel to termd, at the start and after each restart of
+ * termd. `icctl start` passes the link in; an icsupervisor that was started
+ * directly starts the viewer as a child. When the link closes, the person's
  * terminal is gone, and the session ends.
  */
 #ifndef LINK_H
@@ -15,16 +15,23 @@
 
 #include "config/fault.h"
 
-/* Before the workers: how the agent is shown, for sup.terminal. */
+/*
+ * Set sup.terminal, the way the agent is shown. Called before the workers
+ * start.
+ */
 int link_prepare(struct fault *);
-/* How ic-bridge is told of it: its options, until NULL. At most 4. */
+/* Fill in ic-bridge's options for this: at most 4, ended by NULL. */
 void link_bridge_options(const char *options[4]);
-/* The session is ready: starts the viewer if need be, and hands it termd. */
+/*
+ * The session is ready: start the viewer if necessary, and connect it to termd.
+ */
 int link_start(struct fault *);
-/* How many ms the end of the session may wait for the viewer; -1: for ever. */
+/*
+ * Let the end of the session wait for the viewer for `ms`; -1: without limit.
+ */
 void link_end(int ms);
 bool link_has_pid(pid_t);
-/* Is the agent on a full screen, so that its keys are its own? */
+/* Returns true if the agent has a full screen, and so receives every key. */
 bool link_has_screen(void);
 
 #endif

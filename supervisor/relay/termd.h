@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * termd's inside.  The sandbox's connection (termd_box.c) brings the agent's
+ * Internals of termd. The sandbox's connection (termd_box.c) brings the agent's
  * output, which becomes lines (termd_lines.c) or a grid of cells
- * (termd_screen.c); both go to the viewers (termd_viewer.c) in fixed messages.
- * What a viewer's person types goes the other way.
+ * (termd_screen.c); both go to the viewers (termd_viewer.c) in messages of
+ * fixed form. Input from a viewer takes the opposite way.
  */
 #ifndef TERMD_H
 #define TERMD_H
@@ -16,16 +16,16 @@
 #include "relay/termd_lines.h"
 #include "relay/termd_screen.h"
 
-#define TERMD_READ 65536U        /* bytes of the sandbox, a turn */
-#define TERMD_AHEAD (256U << 10) /* that a viewer may be behind */
-/* Each typed byte may be a frame of its own. */
+#define TERMD_READ 65536U        /* bytes read from the sandbox per turn */
+#define TERMD_AHEAD (256U << 10) /* bytes that a viewer may lag behind */
+/* Each typed byte may need a frame of its own. */
 #define TERMD_BOX_OUT                                                          \
 	(2 * PROTO_MAX_VIEWERS * PROTO_TYPED_ROOM * (BOX_HEADER + 1))
-#define TERMD_BOX_FULL (64U << 10) /* what nobody counts is dropped */
-/* ms */
-#define TERMD_PARTIAL_MS 100U /* a line without an end is shown after this */
-#define TERMD_FRAME_MS 15U    /* between two frames */
-#define TERMD_SIZE_MS 100U    /* between two changes of size */
+#define TERMD_BOX_FULL (64U << 10) /* beyond this, reports are dropped */
+/* Times in ms. */
+#define TERMD_PARTIAL_MS 100U /* an unfinished line is shown after this */
+#define TERMD_FRAME_MS 15U    /* minimum time between frames */
+#define TERMD_SIZE_MS 100U    /* minimum time between changes of size */
 #define TERMD_TIMERS 8U
 
 struct viewer {
@@ -34,13 +34,13 @@ struct viewer {
 	uint32_t id;
 	bool types, waits;
 	bool pasting;
-	uint16_t rows, cols;  /* 0: not told */
-	uint32_t owed;        /* typed bytes that the sandbox has not taken */
-	uint32_t sent, acked; /* frames */
-	uint64_t seen;        /* change of the screen that it has */
+	uint16_t rows, cols;  /* 0: unknown */
+	uint32_t owed;        /* typed bytes not yet sent to the sandbox */
+	uint32_t sent, acked; /* numbers of frames */
+	uint64_t seen;        /* last change of the screen that it was sent */
 	uint32_t seen_title;
-	bool bell;     /* since its last frame */
-	uint32_t lost; /* lines, since the last frame */
+	bool bell;     /* rang since its last frame */
+	uint32_t lost; /* lines dropped since the last frame */
 	bool news;     /* something was sent since the last frame */
 	bool dead;
 };
@@ -53,8 +53,8 @@ struct box {
 	uint8_t head[BOX_HEADER];
 	size_t nhead;
 	enum box_kind kind;
-	uint32_t left;  /* data of this frame that is to come */
-	struct buf out; /* frames for it */
+	uint32_t left;  /* data of this frame still to come */
+	struct buf out; /* frames to be sent */
 };
 
 struct termd_env {
@@ -64,15 +64,16 @@ struct termd_env {
 	struct box box;
 	struct viewers viewers, dead;
 	unsigned nviewers;
-	bool watched;  /* there was a viewer */
-	bool stopping; /* only what is under way is passed on */
+	bool watched;  /* had a viewer at some time */
+	bool stopping; /* ending: only pending data is passed on */
 	struct lines lines[2];
-	bool gone[2];          /* nobody takes that stream any more */
-	bool input_over;       /* so is the sandbox told once */
-	struct screen *screen; /* NULL: there are lines only */
+	bool gone[2];          /* nobody reads that stream any more */
+	bool input_over;       /* nobody types any more; tell the sandbox
+				  once */
+	struct screen *screen; /* NULL: line mode */
 	char title[4 * SCREEN_MAX_TITLE];
 	size_t title_len;
-	uint32_t titles; /* so many there were */
+	uint32_t titles; /* number of titles so far */
 	struct loop_timer partial, frame, size;
 	uint64_t sized; /* loop_now() of the last change of size */
 };
@@ -84,52 +85,55 @@ void termd_serve(void) __attribute__((noreturn));
 
 /* termd_box.c */
 void box_start(void);
-/* A frame for the sandbox; kept until it connects. */
+/* Send a frame to the sandbox; it is kept until the sandbox connects. */
 void box_send(enum box_kind, struct span data);
-/* The same of what may be lost: reports of a mouse, answers to queries. */
+/* Send data that may be dropped: mouse reports, answers to queries. */
 void box_report(struct span data);
-/* STOP came: takes what has connected already. */
+/* STOP arrived: accept a connection that is already waiting. */
 void box_stop(void);
-/* Reads or not, as the viewers allow it. */
+/* Read from the sandbox or pause, as the viewers allow. */
 void box_update(void);
-/* True when all that the sandbox sent has been read. */
+/* Returns true when everything that the sandbox sent has been read. */
 bool box_drained(void);
 
 /* termd_viewer.c */
-/* Takes fd. */
+/* Add a viewer. Takes ownership of `fd`. */
 void viewer_add(const struct msg_VIEWER *, int fd);
-/* A stream's bytes, as they are, to those that wait. */
+/* Pass a stream's bytes unchanged to the viewers that wait for each byte. */
 void viewers_raw(unsigned stream, struct span);
 void viewers_line(struct span cells, unsigned stream, bool more, bool joined);
-/* The screen changed: it is news to all. */
+/* The screen changed: all viewers need a frame. */
 void viewers_news(void);
-/* Frames are due for those that have news. */
+/* Send frames to viewers that need one. */
 void viewers_due(void);
-/* Gives the keyboard to this one. */
+/* Give this viewer the keyboard. */
 void viewer_take(struct viewer *);
-/* Drops the message if the viewer is gone. */
+/* Send a message, or drop it if the viewer is gone. */
 void viewer_send(struct viewer *, enum msg_type, const void *msg);
-/* The sandbox has taken all that was typed. */
+/* Everything that was typed has been sent to the sandbox. */
 void viewers_taken(void);
-/* One that waits is too far behind. */
+/* Returns true if a viewer that waits for every byte lags too far behind. */
 bool viewers_behind(void);
-/* After STOP: says so to all; true when nothing is queued any more. */
+/* After STOP: tell all viewers. Returns true once nothing is queued. */
 bool viewers_finish(void);
-/* Frees those that are gone. */
+/* Free the viewers that are gone. */
 void viewers_reap(void);
 
-/* termd_frame.c: what is new, if the viewer has taken its last frame. */
+/*
+ * termd_frame.c: send the changes if the viewer has acknowledged its last
+ * frame.
+ */
 void frame_send(struct viewer *);
 
-/* termd_input.c: what a person does. */
+/* termd_input.c: a person's input. */
 extern const struct chan_handler input_handlers[];
 extern const size_t input_nhandlers;
-/* The viewer loses the keyboard, or is gone. */
+/* The viewer lost the keyboard, or is gone. */
 void input_over(struct viewer *);
-/* The typist's terminal may have another size. */
+/* Adopt the size of the typist's terminal. */
 void input_size(void);
 
-/* termd_output.c: what the agent wrote, by the mode. */
+/* termd_output.c: the agent's output, according to the mode. */
 void output_start(void);
 void output_bytes(unsigned stream, struct span);
 void output_end(unsigned stream);

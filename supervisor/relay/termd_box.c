@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The connection that ic-bridge makes out of the sandbox.  There is one at a
- * time; whatever connects beside it is closed.  Anybody in the sandbox may be
- * at its other end, which makes no difference: all of it is the agent.
+ * The connection from ic-bridge in the sandbox. There is one at a time; further
+ * ones are closed. Any program in the sandbox may be the peer, which makes no
+ * difference: the whole sandbox is untrusted.
  */
 #include "relay/termd.h"
 
@@ -13,10 +13,10 @@
 
 #include "common/log.h"
 
-/* Taken in pieces, so that a viewer's queue is looked at in between. */
+/* Read in pieces, to check the viewers' queues in between. */
 #define BOX_PIECE 1024U
 
-/* What was read and waits for a viewer that is behind. */
+/* Bytes that were read and wait for a slow viewer. */
 static struct {
 	uint8_t bytes[TERMD_READ];
 	size_t at, len;
@@ -38,14 +38,16 @@ box_close(const char *why)
 	b->nhead = 0;
 	b->left = 0;
 	box_in.at = box_in.len = 0;
-	/* A frame may have been cut: the next connection begins anew. */
+	/*
+	 * A frame may have been cut: the next connection starts with a new one.
+	 */
 	buf_reset(&b->out, 0);
 	viewers_taken();
 	output_end(0);
 	output_end(1);
 }
 
-/* The first of all frames; a new connection has room for it. */
+/* Send the size, the first of all frames; a new connection has room for it. */
 static void
 box_size(int fd)
 {
@@ -98,7 +100,7 @@ box_send(enum box_kind kind, struct span data)
 	box_header_put(head, kind, (uint32_t)data.len);
 	(void)buf_add(&b->out, head, sizeof(head));
 	(void)buf_addspan(&b->out, data);
-	/* Viewers have room for less than this in all. */
+	/* The viewers' limits add up to less than this. */
 	if (b->out.failed)
 		fatalx("more was typed than there is room for");
 }
@@ -152,7 +154,9 @@ box_drained(void)
 	return termd_env.box.fd == -1;
 }
 
-/* The frame's data, as far as it came; how many bytes were taken. */
+/*
+ * Pass on the part of the frame's data that arrived. Returns the bytes taken.
+ */
 static size_t
 box_data(struct span s)
 {
@@ -164,7 +168,7 @@ box_data(struct span s)
 	return n;
 }
 
-/* Returns 0, or -1 when the sandbox broke the form. */
+/* Take bytes. Returns 0, or -1 if the sandbox sent a malformed frame. */
 static int
 box_take(struct span s)
 {
@@ -214,7 +218,9 @@ box_read(void)
 	struct box *b = &termd_env.box;
 	ssize_t n;
 
-	/* An error of the connection may be seen while some of it waits. */
+	/*
+	 * Read on only when everything was passed on; then an error may appear.
+	 */
 	if (box_in.at < box_in.len)
 		return;
 	if ((n = read(b->fd, box_in.bytes, sizeof(box_in.bytes))) == -1) {
@@ -241,7 +247,7 @@ box_write(void)
 	if (s.len == 0)
 		return;
 	if ((n = send(b->fd, s.p, s.len, MSG_NOSIGNAL | MSG_DONTWAIT)) == -1)
-		return; /* its end is read */
+		return; /* read() reports the end */
 	buf_drain(&b->out, (size_t)n);
 	if (b->out.len == 0)
 		viewers_taken();

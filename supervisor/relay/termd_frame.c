@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A frame: what has changed on the screen since the viewer's last one, which
- * it must have acknowledged.  A viewer that is slow gets fewer of them, each
- * with all that has changed by then.
+ * Frames: the changes of the screen since the viewer's last frame, which it
+ * must have acknowledged. A slow viewer gets fewer frames, each with all
+ * changes up to then.
  */
 #include "relay/termd.h"
 

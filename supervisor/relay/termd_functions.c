@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Functions of the agent's terminal, one by one: those that libvterm is given,
- * composed anew from checked numbers, and those that are done or answered
- * here.  REP is one of the latter: libvterm 0.1.4 never returns from it when
- * nothing was printed before, and writes beyond the row after a wide character.
+ * Functions of the agent's terminal: those passed to libvterm, composed from
+ * checked numbers, and those carried out or answered here. REP is carried out
+ * here, because libvterm 0.1.4 never returns from it if nothing was printed
+ * before, and writes beyond the row after a wide character.
  */
 #include "relay/termd_screen_priv.h"
 
@@ -23,7 +23,7 @@ screen_flush(struct screen *s)
 	s->n = 0;
 }
 
-/* For libvterm, whole or not at all. */
+/* Queue bytes for libvterm, all or none. */
 void
 screen_give(struct screen *s, const void *bytes, size_t len)
 {
@@ -72,8 +72,8 @@ give_colour(struct screen *s, unsigned base, uint32_t c)
 }
 
 /*
- * In several sequences: libvterm writes beyond its array of numbers when one
- * has more than 16, which a whole pen can.
+ * Use several sequences: libvterm writes beyond its array of parameters if one
+ * sequence has more than 16, as a complete pen may.
  */
 void
 screen_pen(struct screen *s)
@@ -185,14 +185,14 @@ report(struct screen *s, unsigned what)
 	screen_reply(s, "\033[%u;%uR", row + 1, col + 1);
 }
 
-/* Those with at most two numbers that libvterm does: by their final byte. */
+/* Pass a function with at most two parameters to libvterm. */
 static void
 csi_pass(struct screen *s, const struct token *t)
 {
 	static const struct {
 		char final;
-		uint8_t n;      /* numbers */
-		uint16_t least; /* of the first, also where it is absent */
+		uint8_t n;      /* parameters */
+		uint16_t least; /* minimum of the first, also its default */
 		uint16_t most;
 	} table[] = {{'@', 1, 1, 0}, {'A', 1, 1, 0}, {'B', 1, 1, 0},
 	    {'C', 1, 1, 0}, {'D', 1, 1, 0}, {'E', 1, 1, 0}, {'F', 1, 1, 0},
@@ -213,7 +213,7 @@ csi_pass(struct screen *s, const struct token *t)
 		b = token_param(t, 1, t->final == 'r' ? s->rows : 1);
 		b = b == 0 ? t->final == 'r' ? s->rows : 1 : b;
 		if (t->final == 'T' && t->nparams > 1)
-			return; /* tracking of a mouse, which nobody has */
+			return; /* mouse highlight tracking: not supported */
 		if (t->final == 'r' && (b > s->rows || a >= b)) {
 			if (a >= s->rows)
 				return;
@@ -294,7 +294,7 @@ csi(struct screen *s, const struct token *t)
 			    s, token_param(t, i, 0), t->final == 'h');
 }
 
-/* At most 80 characters that can be drawn; others become a question mark. */
+/* At most 80 printable characters; others are replaced by question marks. */
 static void
 title(struct screen *s, struct span text)
 {
@@ -335,7 +335,7 @@ osc(struct screen *s, struct span text)
 		title(s, rest);
 		return;
 	}
-	/* The colours of text and background: a constant, not the person's. */
+	/* Text and background colours: constants, not the person's. */
 	if (n != 2 || text.p[0] != '1' || rest.len != 1 || rest.p[0] != '?')
 		return;
 	if (text.p[1] == '0')
@@ -344,7 +344,7 @@ osc(struct screen *s, struct span text)
 		screen_reply(s, "\033]11;rgb:0000/0000/0000\033\\");
 }
 
-/* DECRQSS and XTGETTCAP are answered: no such thing. */
+/* Answer DECRQSS and XTGETTCAP: not supported. */
 static void
 dcs(struct screen *s, const struct token *t)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a person does at a viewer, for the agent: keys, pastes, the mouse, a
- * change of size.  Only the viewer that has the keyboard is heard.
+ * Input of a person at a viewer: keys, pastes, the mouse, changes of size. Only
+ * input of the viewer that has the keyboard is used.
  */
 #include "relay/termd.h"
 
 #include <stdio.h>
 
 /*
- * Takes the room that bytes need, whoever has the keyboard.  Returns 1; 0 if
- * they are not the typist's and must be dropped; -1 if there was no room.
+ * Account for the bytes, whoever has the keyboard. Returns 1; 0 if the viewer
+ * is not the typist and the bytes must be dropped; -1 if they exceed its room.
  */
 static int
 input_room(struct chan *c, struct span s)
@@ -20,7 +20,7 @@ input_room(struct chan *c, struct span s)
 	if (s.len > PROTO_TYPED_ROOM - v->owed)
 		return chan_violation(c, "%zu bytes without room", s.len);
 	if (!v->types) {
-		/* Typed before it was told that another one has taken over. */
+		/* Typed before the viewer learnt that another one took over. */
 		if (s.len != 0)
 			viewer_send(v, MSG_ROOM, &m);
 		return 0;
@@ -47,7 +47,7 @@ input_modes(void)
 	return termd_env.screen == NULL ? 0 : screen_modes(termd_env.screen);
 }
 
-/* Opens brackets around typed text, or closes those that are open. */
+/* Open the brackets around pasted text, or close open ones. */
 static void
 input_bracket(struct viewer *v, bool open)
 {
@@ -63,7 +63,7 @@ input_over(struct viewer *v)
 	input_bracket(v, false);
 }
 
-/* Without ESC, a paste cannot end its own brackets. */
+/* Without ESC, a paste cannot close its own brackets. */
 static int
 on_paste(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -87,13 +87,13 @@ on_paste(struct chan *c, const union proto_any *msg, int fd)
 		box_send(BOX_DATA, span_of(clean, n));
 	if (msg->PASTE.last)
 		input_bracket(v, false);
-	/* If the sandbox gets nothing of it, it was taken already. */
+	/* Nothing is queued for the sandbox: report the room as free now. */
 	if (termd_env.box.out.len == 0)
 		viewers_taken();
 	return 0;
 }
 
-/* In the form of mode 1006, or the old one, which ends at column 223. */
+/* Report in the form of mode 1006, or in the old one, up to column 223. */
 static void
 mouse_report(const struct msg_MOUSE *m)
 {
@@ -125,7 +125,7 @@ on_mouse(struct chan *c, const union proto_any *msg, int fd)
 	const struct viewer *v = chan_arg(c);
 	const struct msg_MOUSE *m = &msg->MOUSE;
 	uint32_t modes = input_modes();
-	/* 3: none is down; 64 and above: the wheel. */
+	/* 3: no button is down; 64 and above: the wheel. */
 	bool held = (m->button & 3) != 3 || m->button >= 64;
 
 	(void)fd;
@@ -163,14 +163,14 @@ input_resize(struct loop_timer *t)
 			continue;
 		screen_resize(s, v->rows, v->cols);
 		screen_size_put(s, size);
-		/* A new connection is told the size first of all. */
+		/* A new connection gets the size as its first frame. */
 		if (termd_env.box.fd != -1)
 			box_send(BOX_SIZE, span_of(size, sizeof(size)));
 		viewers_news();
 	}
 }
 
-/* The first change at once, the next ones after a while, in one. */
+/* Apply the first change at once, and later ones together after a pause. */
 void
 input_size(void)
 {

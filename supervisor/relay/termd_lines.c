@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Line mode: a line's cells, until its end. */
+/* Line mode: collects a line's cells until it ends. */
 #include "relay/termd_lines.h"
 
 #include <stddef.h>
@@ -63,7 +63,7 @@ line_print(struct lines *l, uint32_t c)
 		last->chars[last->nchars++] = c;
 }
 
-/* Moves the cursor, over blanks where nothing was printed yet. */
+/* Move the cursor, filling with blanks where nothing was printed yet. */
 static void
 line_move(struct lines *l, unsigned to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The output of an agent that has no terminal: lines of text with colours.
- * The cursor moves within the line only, as progress bars need it.
+ * The output of an agent without a terminal: lines of text with colours. The
+ * cursor moves only within the line, as progress bars require.
  */
 #ifndef TERMD_LINES_H
 #define TERMD_LINES_H
@@ -14,8 +14,8 @@
 
 struct lines;
 /*
- * A line.  more: it is not complete, and comes again.  joined: it continues
- * the one before, which was too long.
+ * Receives a line. `more`: it is incomplete and will be sent again. `joined`:
+ * it continues the previous line, which was too long.
  */
 typedef void lines_fn(struct lines *, bool more, bool joined);
 
@@ -24,19 +24,19 @@ struct lines {
 	struct pen pen;
 	lines_fn *fn;
 	void *arg;
-	unsigned n, at; /* cells in the line; where the next one goes */
-	bool joined;    /* this line continues one */
-	bool fresh;     /* changed since it was last told */
+	unsigned n, at; /* number of cells; position of the next one */
+	bool joined;    /* continues the previous line */
+	bool fresh;     /* changed since it was last sent */
 	struct cell cells[LINES_MAX];
 };
 
 void lines_init(struct lines *, lines_fn *, void *arg);
 void lines_feed(struct lines *, struct span);
-/* Tells a line that has no end yet, if there is something new in it. */
+/* Send an unfinished line if it has changed. */
 void lines_flush(struct lines *);
-/* There is no more: what is left is a line. */
+/* The output has ended: the rest is a line. */
 void lines_end(struct lines *);
-/* Its cells; how many bytes. */
+/* Encode the line's cells. Returns the number of bytes. */
 size_t lines_encode(const struct lines *, void *dst, size_t cap);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * termd parses what the agent prints, so that nothing else has to: its output
- * becomes lines or a grid of cells, which viewers draw by themselves.  Holds
- * the sandbox's connection and the viewers' channels.  Is sent what a person
- * types, for the agent.  Must never see a pending call, a control socket, a
- * credential or the person's terminal.  Breaking it yields what the agent may do anyway: letters in the
- * rectangle that is the agent's, and what the person types to the agent.
+ * termd parses the agent's output, so that no other program has to: it becomes
+ * lines or a grid of cells, which viewers draw. Holds the sandbox's connection
+ * and the viewers' channels. Receives a person's input for the agent. Must
+ * never see a pending call, a control socket, a credential or the person's
+ * terminal. Compromising it yields no more than an agent has anyway, text in
+ * the agent's part of the screen, and the person's input to the agent.
  */
 #include "relay/termd.h"
 

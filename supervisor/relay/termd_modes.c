@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Modes of the agent's terminal, and the cursor that it saves.  A mode that
- * concerns the viewer is kept as a bit; libvterm hears only of those that
- * change how it draws.
+ * Modes of the agent's terminal, and its saved cursor. A mode that concerns the
+ * viewer is kept as a bit; libvterm gets only those that change its drawing.
  */
 #include "relay/termd_screen_priv.h"
 
@@ -29,8 +28,8 @@ screen_defaults(struct screen *s)
 }
 
 /*
- * The cursor is saved here: libvterm would put it back where the grid no
- * longer is, after a change of size, and write there.
+ * The cursor is saved here: after a change of size, libvterm would restore it
+ * to a position outside the grid, and write there.
  */
 void
 screen_save(struct screen *s)
@@ -79,7 +78,7 @@ screen_soft_reset(struct screen *s)
 	screen_pen(s);
 }
 
-/* Modes: ours have a bit, libvterm's are passed on, all others do not exist. */
+/* Supported modes: some have a bit, some are passed to libvterm. */
 static const struct mode {
 	unsigned number;
 	uint32_t bit;
@@ -131,7 +130,7 @@ screen_set_mode(struct screen *s, unsigned number, bool on)
 		else
 			screen_restore(s);
 	}
-	/* 1049 is 1047 with the cursor, which we save and restore. */
+	/* 1049 is 1047 and the cursor, which is saved and restored here. */
 	if (m->pass)
 		screen_givef(s, "\033[?%u%c", number == 1049 ? 1047 : number,
 		    on ? 'h' : 'l');
@@ -143,7 +142,7 @@ screen_set_mode(struct screen *s, unsigned number, bool on)
 		screen_pen(s);
 }
 
-/* DECRQM: 1 set, 2 reset, 0 unknown. */
+/* DECRQM: answer 1 (set), 2 (reset) or 0 (unknown). */
 void
 screen_ask_mode(struct screen *s, unsigned number)
 {
@@ -159,6 +158,6 @@ screen_ask_mode(struct screen *s, unsigned number)
 	else if (number == 47 || number == 1047 || number == 1049)
 		state = (s->modes & PROTO_TERM_ALTERNATE) != 0 ? 1 : 2;
 	else
-		state = 0; /* libvterm's own: it is not asked */
+		state = 0; /* only libvterm knows; it is not asked */
 	screen_reply(s, "\033[?%u;%u$y", number, state);
 }

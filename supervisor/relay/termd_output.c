@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The agent's output goes to what the mode says: raw, lines, the screen. */
+/* Passes on the agent's output according to the mode: raw, lines, screen. */
 #include "relay/termd.h"
 
 #include "common/log.h"

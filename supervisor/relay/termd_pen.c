@@ -11,8 +11,8 @@ is_sub(const struct token *t, unsigned i)
 }
 
 /*
- * A colour whose 38 or 48 stands at *i, which moves to its last parameter.
- * With colons there may be a colour space before red; with semicolons not.
+ * Parse a colour whose 38 or 48 is at *i; moves *i to its last parameter. With
+ * colons there may be a colour space before red, with semicolons not.
  */
 static void
 pen_colour(const struct token *t, unsigned *i, uint32_t *colour)
@@ -60,7 +60,7 @@ pen_underline(struct pen *p, const struct token *t, unsigned *i)
 		++*i;
 }
 
-/* Attributes by their number: set by it and cleared by the other. */
+/* Attributes: the numbers that set and clear each. */
 static const struct {
 	uint8_t on, off;
 	uint16_t attr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* How characters look that are printed next: SGR, read by us alone. */
+/* The appearance of the next characters: SGR, interpreted by termd alone. */
 #ifndef TERMD_PEN_H
 #define TERMD_PEN_H
 
@@ -11,7 +11,7 @@ struct pen {
 	uint16_t attr;
 };
 
-/* Applies an SGR sequence; what it has that we have not changes nothing. */
+/* Apply an SGR sequence; unsupported parameters are ignored. */
 void pen_sgr(struct pen *, const struct token *);
 
 #endif

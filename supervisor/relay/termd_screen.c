@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The screen's state: libvterm, the modes that concern a viewer, and the pen,
- * which is ours because libvterm knows neither dim nor hidden text.  These two
- * travel through it as numbers of fonts, which nothing else uses.
+ * which is kept here because libvterm supports neither dim nor hidden text.
+ * These two attributes pass through it as font numbers, which are not used
+ * otherwise.
  */
 #include "relay/termd_screen_priv.h"
 
@@ -57,7 +58,7 @@ cell_from(const VTermScreenCell *v)
 	c.fg = screen_colour(&v->fg);
 	c.bg = screen_colour(&v->bg);
 	c.chars[0] = v->chars[0];
-	/* Nothing there, or the right half of what is no longer there. */
+	/* An empty cell, or the right half of an overwritten character. */
 	if (v->chars[0] == 0 || v->chars[0] == UINT32_MAX) {
 		c.chars[0] = ' ';
 		return c;
@@ -66,7 +67,7 @@ cell_from(const VTermScreenCell *v)
 	if (width == 2 && v->width == 2)
 		c.width = 2;
 	else if (width == 2)
-		c.chars[0] = ' '; /* its other half was overwritten */
+		c.chars[0] = ' '; /* the other half was overwritten */
 	else if (width != 1)
 		c.chars[0] = REPLACEMENT;
 	for (unsigned i = 1; i < VTERM_MAX_CHARS_PER_CELL &&
@@ -95,7 +96,7 @@ is_blank(const struct cell *c)
 	       c->bg == CELL_DEFAULT;
 }
 
-/* Cells of a row, `blank` of them held back until something follows. */
+/* Writes cells of a row; `blank` counts blanks that are held back. */
 struct row_out {
 	struct cells_out out;
 	unsigned blank;
@@ -106,7 +107,7 @@ row_add(struct row_out *o, const VTermScreenCell *v, bool halved)
 {
 	struct cell c = cell_from(v), space = cell_of(' ');
 
-	if (halved) /* half of a wide one: the row ends before the rest */
+	if (halved) /* a wide character is cut at the end of the row */
 		c = space;
 	if (is_blank(&c)) {
 		o->blank++;
@@ -117,7 +118,7 @@ row_add(struct row_out *o, const VTermScreenCell *v, bool halved)
 			return;
 	if (cells_add(&o->out, &c) == -1)
 		return;
-	/* Two columns there, one here: the second one is empty. */
+	/* Two columns there but one here: the second becomes blank. */
 	if (v->width == 2 && c.width == 1)
 		o->blank++;
 }
@@ -209,8 +210,8 @@ void
 screen_resize(struct screen *s, unsigned rows, unsigned cols)
 {
 	/*
-	 * libvterm fits neither a region nor always the cursor to a smaller
-	 * grid, and would write outside of it.
+	 * When the grid shrinks, libvterm does not adjust the region, nor
+	 * always the cursor, and would write outside the grid.
 	 */
 	screen_unscroll(s);
 	s->rows = clamp(rows, SCREEN_MIN_ROWS, PROTO_MAX_ROWS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The inside of a screen: its state, and the functions that change it. */
+/* Internals of the screen: its state, and the functions that change it. */
 #ifndef TERMD_SCREEN_PRIV_H
 #define TERMD_SCREEN_PRIV_H
 
@@ -8,7 +8,7 @@
 
 #include <vterm.h>
 
-#define SCREEN_BATCH 4096U /* bytes that libvterm is given at once */
+#define SCREEN_BATCH 4096U /* bytes passed to libvterm at once */
 
 struct screen {
 	VTerm *vt;
@@ -18,13 +18,13 @@ struct screen {
 	struct tokenizer z;
 	struct pen pen, saved;
 	unsigned saved_row, saved_col;
-	uint32_t last; /* character that REP repeats, or 0 */
+	uint32_t last; /* character that REP would repeat, or 0 */
 	unsigned rows, cols;
 	unsigned shape;
 	uint32_t modes;
 	bool mouse_sgr;
 	uint64_t change, row_change[PROTO_MAX_ROWS];
-	size_t n; /* of what waits for libvterm */
+	size_t n; /* bytes in `batch` */
 	char batch[SCREEN_BATCH];
 };
 
@@ -32,27 +32,27 @@ struct screen {
 void screen_defaults(struct screen *);
 void screen_mode_set(struct screen *, uint32_t bit, bool on);
 void screen_set_mode(struct screen *, unsigned number, bool on);
-/* Answers DECRQM. */
+/* Answer DECRQM. */
 void screen_ask_mode(struct screen *, unsigned number);
 void screen_save(struct screen *);
 void screen_restore(struct screen *);
 void screen_soft_reset(struct screen *);
-/* No scrolling region and no origin mode any more; the cursor stays. */
+/* Reset the scrolling region and the origin mode; the cursor stays. */
 void screen_unscroll(struct screen *);
 
 uint32_t screen_colour(const VTermColor *);
 
-/* termd_functions.c: everything that a token does; a token_fn. */
+/* termd_functions.c: carry out a token. A token_fn. */
 void screen_token(void *arg, const struct token *);
 void screen_flush(struct screen *);
-/* For libvterm, whole; text of ours, or checked. */
+/* Queue bytes for libvterm, all or none; they are constants or were checked. */
 void screen_give(struct screen *, const void *, size_t);
 void screen_givef(struct screen *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
-/* For the agent: a constant, or numbers of ours. */
+/* Send text to the agent: a constant, or numbers computed here. */
 void screen_reply(struct screen *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
-/* The whole pen, from the beginning. */
+/* Give libvterm the complete pen. */
 void screen_pen(struct screen *);
 
 #endif

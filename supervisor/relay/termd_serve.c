@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * termd's messages of icsupervisor: mode and listener before START, then
- * viewers.  STOP lets what is under way reach the viewers first.
+ * Messages from icsupervisor to termd: mode and listener before START, then
+ * viewers. At STOP, pending output still reaches the viewers.
  */
 #include "relay/termd.h"
 

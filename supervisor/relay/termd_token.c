@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The tokenizer: bytes in, whole and bounded functions out. */
+/* The tokenizer: converts bytes to complete functions of bounded size. */
 #include "relay/termd_token.h"
 
 #include <string.h>
@@ -26,11 +26,11 @@ emit(struct tokenizer *z, enum token_kind kind, token_fn *fn, void *arg)
 {
 	z->t.kind = kind;
 	if (kind != TOKEN_PRINT)
-		z->base = false; /* marks do not reach over a function */
+		z->base = false; /* marks do not combine across a function */
 	fn(arg, &z->t);
 }
 
-/* Characters without a form of their own: they vanish. */
+/* Returns true for characters without a glyph, which are dropped. */
 static bool
 is_invisible(uint32_t c)
 {
@@ -72,7 +72,7 @@ print(struct tokenizer *z, uint32_t c, token_fn *fn, void *arg)
 	emit(z, TOKEN_PRINT, fn, arg);
 }
 
-/* One byte above 0x7f, or one that cut a character short. */
+/* Handle a byte above 0x7f, or one that cuts a character short. */
 static void
 utf8(struct tokenizer *z, uint8_t b, token_fn *fn, void *arg)
 {
@@ -136,7 +136,7 @@ static void
 escape(struct tokenizer *z, uint8_t b, token_fn *fn, void *arg)
 {
 	if (b >= 0x20 && b <= 0x2f) {
-		/* Two intermediates: no function of ours has them. */
+		/* No supported function has two intermediates. */
 		if (z->t.inter != 0)
 			z->dropped++;
 		z->t.inter = z->t.inter != 0 ? 0xff : b;
@@ -161,7 +161,7 @@ escape(struct tokenizer *z, uint8_t b, token_fn *fn, void *arg)
 	emit(z, TOKEN_ESC, fn, arg);
 }
 
-/* Take a byte of the parameters: a digit, or a separator of two. */
+/* Take a byte of the parameters: a digit or a separator. */
 static void
 parameter(struct tokenizer *z, uint8_t b)
 {
@@ -174,7 +174,10 @@ parameter(struct tokenizer *z, uint8_t b)
 	}
 	i = t->nparams - 1;
 	if (b == ';' || b == ':') {
-		/* Beyond the last one, all digits go to one that is cut off. */
+		/*
+		 * Too many: further digits go to the last one, which is
+		 * dropped.
+		 */
 		if (i + 1 < TOKEN_MAX_PARAMS) {
 			t->params[i + 1] = TOKEN_ABSENT;
 			if (b == ':')
@@ -280,7 +283,7 @@ byte(struct tokenizer *z, uint8_t b, token_fn *fn, void *arg)
 	if (z->state == TOKEN_STRING)
 		string(z, b, fn, arg);
 	else if (b < 0x20)
-		control(z, b, fn, arg); /* also within a sequence */
+		control(z, b, fn, arg); /* within a sequence, too */
 	else if (z->state == TOKEN_ESCAPE)
 		escape(z, b, fn, arg);
 	else if (z->state != TOKEN_GROUND)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The agent's output cut into functions of a terminal, after the published
- * state machine of the VT500 series.  Nothing is interpreted here, and every
- * count has a limit, so that no later stage sees more than it is made for.
- * Control characters of eight bits do not exist: bytes above 0x7f are UTF-8.
+ * Splits the agent's output into terminal functions, by the published state
+ * machine of the VT500 series. Nothing is interpreted here, and every count has
+ * a limit, so that later stages need not check. 8-bit control characters do not
+ * exist: bytes above 0x7f are UTF-8.
  */
 #ifndef TERMD_TOKEN_H
 #define TERMD_TOKEN_H
@@ -12,9 +12,9 @@
 
 #define TOKEN_MAX_PARAMS 16U
 #define TOKEN_MAX_VALUE 9999U
-#define TOKEN_MAX_STRING 4096U /* longer ones vanish */
-#define TOKEN_MAX_MARKS 4U     /* that combine with one character */
-#define TOKEN_ABSENT 0xffffU   /* a parameter that was left out */
+#define TOKEN_MAX_STRING 4096U /* longer ones are dropped */
+#define TOKEN_MAX_MARKS 4U     /* combining with one character */
+#define TOKEN_ABSENT 0xffffU   /* an omitted parameter */
 
 enum token_kind {
 	TOKEN_PRINT,   /* c: a character that can be drawn, or combines */
@@ -22,7 +22,7 @@ enum token_kind {
 	TOKEN_ESC,     /* inter, final */
 	TOKEN_CSI,     /* lead, inter, final, params */
 	TOKEN_OSC,     /* text, without its terminator */
-	TOKEN_DCS,     /* as CSI; its text has vanished */
+	TOKEN_DCS,     /* as CSI; its text is dropped */
 };
 
 struct token {
@@ -33,7 +33,7 @@ struct token {
 	uint8_t final;
 	unsigned nparams;
 	uint16_t params[TOKEN_MAX_PARAMS];
-	uint32_t sub; /* bit i: a colon stands before params[i] */
+	uint32_t sub; /* bit i: params[i] follows a colon */
 	struct span text;
 };
 
@@ -43,9 +43,9 @@ enum token_state {
 	TOKEN_GROUND,
 	TOKEN_ESCAPE,
 	TOKEN_SEQUENCE,      /* in a CSI or DCS, before its final byte */
-	TOKEN_IGNORE,        /* the same, of one that makes no sense */
-	TOKEN_STRING,        /* OSC: kept; all others: dropped */
-	TOKEN_STRING_ESCAPE, /* its terminator, perhaps */
+	TOKEN_IGNORE,        /* the same, for an invalid sequence */
+	TOKEN_STRING,        /* OSC is kept, all others are dropped */
+	TOKEN_STRING_ESCAPE, /* perhaps its terminator */
 };
 
 struct tokenizer {
@@ -53,20 +53,20 @@ struct tokenizer {
 	struct token t;
 	bool dcs;         /* the sequence is a DCS */
 	bool keep;        /* the string is an OSC */
-	bool over;        /* and too long */
-	uint32_t c;       /* of UTF-8, as far as it came */
-	uint32_t least;   /* that is not overlong */
-	unsigned more;    /* bytes that it still needs */
-	unsigned marks;   /* since the last character that takes a column */
-	bool base;        /* there is one that they can combine with */
-	uint64_t dropped; /* functions and characters that vanished */
+	bool over;        /* the string is too long */
+	uint32_t c;       /* UTF-8 character so far */
+	uint32_t least;   /* smallest that is not overlong */
+	unsigned more;    /* bytes it still needs */
+	unsigned marks;   /* combining marks since the last base character */
+	bool base;        /* marks have a character to combine with */
+	uint64_t dropped; /* dropped functions and characters */
 	size_t len;
 	uint8_t text[TOKEN_MAX_STRING];
 };
 
 void token_init(struct tokenizer *);
 void token_feed(struct tokenizer *, struct span, token_fn *, void *arg);
-/* The parameter, or this value if it is absent or was not sent. */
+/* Returns the parameter, or `otherwise` if it was omitted. */
 unsigned token_param(const struct token *, unsigned i, unsigned otherwise);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The viewers: icctl, several at once.  One has the keyboard.  A viewer's
- * channel is its own business: whatever it breaks closes that channel only.
+ * The viewers: icctl processes, of which one has the keyboard. A viewer that
+ * breaks the protocol only loses its own channel.
  */
 #include "relay/termd.h"
 
@@ -32,7 +32,7 @@ viewer_closed(struct chan *c, const char *why)
 	viewer_gone(v);
 }
 
-/* Its handlers stand in termd_input.c. */
+/* The handlers are in termd_input.c. */
 static const struct chan_ops *
 viewer_ops(void)
 {
@@ -73,7 +73,7 @@ viewer_types(struct viewer *v, bool types)
 	viewer_send(v, MSG_TYPIST, &m);
 }
 
-/* One has the keyboard: from now on it is this one. */
+/* Give the keyboard to this viewer and take it from the others. */
 void
 viewer_take(struct viewer *v)
 {
@@ -124,7 +124,7 @@ viewer_behind(const struct viewer *v)
 	return chan_queued(v->chan) > TERMD_AHEAD || chan_is_behind(v->chan);
 }
 
-/* A screen waits for nobody: a slow viewer misses frames. */
+/* In screen mode nobody is waited for: a slow viewer misses frames. */
 bool
 viewers_behind(void)
 {
@@ -137,7 +137,9 @@ viewers_behind(void)
 	return false;
 }
 
-/* Returns true if it takes one more; else it misses it. */
+/*
+ * Returns true if the viewer can take another message; otherwise it misses it.
+ */
 static bool
 viewer_keeps_up(struct viewer *v)
 {
@@ -242,7 +244,7 @@ viewers_finish(void)
 	for (v = TAILQ_FIRST(&termd_env.viewers); v != NULL && !said;
 	     v = next) {
 		next = TAILQ_NEXT(v, entry);
-		/* The last picture, whatever was acknowledged. */
+		/* Send the final state, whatever was acknowledged. */
 		v->acked = v->sent;
 		frame_send(v);
 		viewer_send(v, MSG_BOX_END, &end);

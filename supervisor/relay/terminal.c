@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* termd's life: its start, its viewers, its restarts, its end. */
+/* Starts termd, connects its viewers, restarts it and ends it. */
 #include "relay/terminal.h"
 
 #include <sys/socket.h>
@@ -39,7 +39,7 @@ terminal_open(struct fault *fault)
 	return 0;
 }
 
-/* Everything before START; termd may be a later one. */
+/* Send everything that precedes START, also to a restarted termd. */
 static void
 terminal_tell(void)
 {
@@ -57,7 +57,7 @@ terminal_tell(void)
 	    fcntl(t->listener, F_DUPFD_CLOEXEC, 0));
 }
 
-/* ms until it may be started again. */
+/* Returns the ms until it may be started again. */
 static uint64_t
 terminal_pause(void)
 {
@@ -162,7 +162,9 @@ terminal_left(void)
 	return sup.terminal.child == NULL || sup.terminal.child->dead;
 }
 
-/* Without a channel it is of no use: its exit starts the next one. */
+/*
+ * termd is useless without its channel: kill it; its exit starts the next one.
+ */
 void
 terminal_closed(struct child *c, const char *why)
 {

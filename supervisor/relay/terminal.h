@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * icsupervisor's side of the agent's terminal: termd, the socket at which
- * ic-bridge reaches it, and the channels of its viewers.  termd stands in no
- * ring, so its death does not end the session: an alarm is recorded and it is
- * started again with nothing on its screen.
+ * icsupervisor's side of the agent's terminal: termd, the socket on which
+ * ic-bridge reaches it, and the channels of its viewers. The session does not
+ * depend on termd: if it dies, an alarm is recorded and it is started again
+ * with an empty screen.
  */
 #ifndef TERMINAL_H
 #define TERMINAL_H
@@ -11,51 +11,50 @@
 #include "common/loop.h"
 #include "config/fault.h"
 
-/* So many starts in so many ms; then it waits for the first to be old enough.
- */
+/* At most this many restarts in this many ms; then wait. */
 #define TERMINAL_AGAIN 3U
 #define TERMINAL_AGAIN_MS 60000U
 
 struct child;
 
 struct terminal {
-	/* As in TERM_MODE; set before the session's workers are told. */
+	/* As in TERM_MODE; set before the workers are configured. */
 	bool screen, wait, raw_out, raw_err;
 	uint16_t rows, cols;
-	/* A new termd runs and has no viewers yet; NULL: nobody asks. */
+	/* Called when a new termd runs, without viewers yet; may be NULL. */
 	void (*again)(void);
-	/* It ended after terminal_stop(); NULL: nobody asks. */
+	/* Called when termd ended after terminal_stop(); may be NULL. */
 	void (*left)(void);
-	/* These are terminal.c's own. */
+	/* Private to terminal.c. */
 	int listener;     /* terminal.sock; termd has a duplicate */
-	uint32_t viewers; /* so many there were */
+	uint32_t viewers; /* number of viewers so far */
 	struct child *child;
 	bool leaving;
-	uint64_t begun[TERMINAL_AGAIN]; /* loop_now() of restarts, or 0 */
+	uint64_t begun[TERMINAL_AGAIN]; /* loop_now() of each restart, or 0 */
 	unsigned nbegun;
 	struct loop_timer timer;
 };
 
 void terminal_init(void);
-/* Makes terminal.sock. */
+/* Create terminal.sock. */
 int terminal_open(struct fault *);
-/* Tells termd its mode, before START. */
+/* Send termd its mode, before START. */
 void terminal_setup(void);
 /*
- * A viewer's channel: returns the end that the viewer shall get, or -1 if
- * there is no termd at the moment.  types, waits: see VIEWER in proto.h.
+ * Create a viewer's channel. Returns the viewer's end, or -1 if termd does not
+ * run at the moment. `types` and `waits`: see VIEWER in proto.h.
  */
 int terminal_viewer(bool types, bool waits, struct fault *);
 /*
- * Tells termd to pass on what it has and end.  terminal_left() says whether it
- * has ended; it takes as long as a viewer that it waits for.
+ * Tell termd to pass on what it has and end, which takes as long as a viewer
+ * that it waits for. terminal_left() returns true once it has ended.
  */
 void terminal_stop(void);
 bool terminal_left(void);
 
-/* handlers.c: a termd that was started again is confined. */
+/* handlers.c: a restarted termd is confined. */
 void terminal_hello(struct child *);
-/* Its channel closed; why: it broke the protocol. */
+/* termd's channel closed; `why`: it broke the protocol, or NULL. */
 void terminal_closed(struct child *, const char *why);
 
 #endif

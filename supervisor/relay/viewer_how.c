@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How a viewer shows a session: found from standard input, output and error,
- * and handed from program to program as text.
+ * The way a viewer shows a session: derived from standard input, output and
+ * error, and passed between programs as text.
  */
 #include "relay/viewer_how.h"
 
@@ -22,7 +22,7 @@ how_same_file(int a, int b)
 	       x.st_ino == y.st_ino;
 }
 
-/* Can the terminal show more than lines? */
+/* Returns true if the terminal can show more than lines. */
 static bool
 how_draws(void)
 {
@@ -46,7 +46,7 @@ viewer_how_find(struct viewer_how *how, bool no_input)
 			how->rows = ws.ws_row;
 			how->cols = ws.ws_col;
 		}
-		/* The bottom line is ours. */
+		/* The bottom line is for icctl. */
 		how->rows -= how->rows > 2;
 		return;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What the load programs share; see bench.h. Trusts its input. */
+/* Functions that the load programs share; see bench.h. Trusts its input. */
 #include "bench.h"
 
 #include <sys/resource.h>
@@ -61,7 +61,10 @@ bench_samples_us(struct bench_samples *s, double q)
 	return s->ns[(size_t)((double)(s->n - 1) * q)] / 1000.0;
 }
 
-/* The first number of /proc/PID/schedstat: all of ours have one thread. */
+/*
+ * Returns the first number of /proc/PID/schedstat: the processes have one
+ * thread each.
+ */
 static uint64_t
 bench_cpu_one(unsigned long pid)
 {

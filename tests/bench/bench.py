@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The figures, as ratios in one run.
+"""Measures ratios within one run. Every round runs every target, in
+alternating order; results are medians of the rounds. Processor time is the sum
+of all processes of IronCurtain (haproxy has one).
 
-Every target in every round, the order turned round each time; medians of the
-rounds.  Processor time is the sum of all our processes (of haproxy's one).
-The session has the shipped policy, audit on and every confinement in force;
-no two tool calls are the same, each model request has a key to be swapped.
-Beside it, where they are installed, haproxy, nginx, squid and mitmproxy doing
-two TLS legs and the header swap, without log or checks; for tool calls the
-same ring of processes passing messages on and doing nothing else.
+The session has the shipped policy, audit on and every confinement in force; no
+two tool calls are the same, and each model request has a key to be swapped.
+The comparison, as far as installed, is haproxy, nginx, squid and mitmproxy
+with two TLS legs and the header swap, without log or checks; for tool calls it
+is the same ring of processes that only pass messages on.
 
-A missed target is said and is no failure; what could not be measured is.
-"""
+A missed target is reported but is no failure; a measurement that fails is."""
 import argparse
 import json
 import os
@@ -32,10 +31,10 @@ GROUPS = ("start", "mcp", "model", "body", "connect", "sse", "bulk", "memory",
 class Bench:
     def __init__(self, rig, opts):
         self.rig, self.opts = rig, opts
-        self.values = {}        # (group, metric, target) -> one a round
+        self.values = {}        # (group, metric, target) -> values
         self.failures = []
         self.notes = []
-        self.memories = {}      # target -> what memory.py found
+        self.memories = {}      # target -> result of memory.py
         self.proxies = ["ironcurtain"]
         for name, proxy in reversed(PROXIES.items()):
             if proxy.program() is None:
@@ -45,7 +44,7 @@ class Bench:
                 self.proxies.insert(0, name)
 
     def add(self, group, target, result, **names):
-        """names: our metric -> theirs."""
+        """Adds results; names maps the bench's metrics to the program's."""
         for metric, name in names.items():
             self.values.setdefault((group, metric, target), []).append(
                 result[name])
@@ -58,7 +57,7 @@ class Bench:
             why = self.rig.has_ended(within=2) or str(e)
             self.failures.append((group, target, " ".join(why.split())))
 
-    # ---- what one round does ----------------------------------------------
+    # ---- one round ---------------------------------------------------------
     def start(self, target):
         s = self.rig.new_session(servers=3)
         begin = time.monotonic()
@@ -126,9 +125,10 @@ class Bench:
         if "policy" in groups:
             self.attempt("policy", "ironcurtain", self.policy)
 
-    # ---- once -------------------------------------------------------------
+    # ---- measured once -----------------------------------------------------
     def memory(self, target):
-        """In a user namespace, where we may read what our processes share."""
+        """Measures in a user namespace, where reading shared memory is
+        allowed."""
         argv = [sys.executable, os.path.join(os.path.dirname(
             os.path.abspath(__file__)), "memory.py"), "--prefix",
             self.opts.prefix, "--build", self.opts.build, "--work",
@@ -144,7 +144,8 @@ class Bench:
         raise Failed(r.stderr.strip()[-600:])
 
     def policy(self):
-        """Decisions alone, by policyd's engine in a program of ours."""
+        """Measures decisions alone, with policyd's engine in a separate
+        program."""
         workspace = os.path.join(self.rig.work, "policy", "workspace")
         secret = os.path.join(self.rig.work, "policy", "secret")
         os.makedirs(workspace)
@@ -155,7 +156,7 @@ class Bench:
             secret], capture_output=True, text=True, timeout=180, check=False)
         if r.returncode != 0:
             raise Failed(r.stderr.strip())
-        # Too deep for what tidies up afterwards.
+        # Too deep for the usual cleanup.
         subprocess.run(["rm", "-rf", os.path.join(workspace, "deep")],
                        check=True)
         result = json.loads(r.stdout)
@@ -171,7 +172,7 @@ class Bench:
     policy_result = None
 
     def swapped(self):
-        """The provider's own count: it answers only the real key."""
+        """Checks the provider's own count: it answers only the real key."""
         if self.rig.upstream is None:
             return
         counts = self.rig.upstream.end()
@@ -187,7 +188,7 @@ class Bench:
         return statistics.median(found) if found else None
 
     def ratios(self, group, metric, a, b, less=None):
-        """Round by round a / b (each less a third); their median."""
+        """Returns the median of a / b over the rounds, each minus `less`."""
         rows = [self.values.get((group, metric, t), [])
                 for t in ([a, b] + ([less] if less else []))]
         found = []

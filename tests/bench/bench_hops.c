@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The yardstick of the tool path: what a call costs when nobody does anything
- * but pass it on.  The same ring of processes that a call goes round (front,
- * decider, log, server, reader of its answers, front again), the same kinds
- * of sockets and pipes, messages of a like size, no parsing, no policy, no
- * log, no confinement.  A closed loop like bench_mcp_load's; one JSON line.
+ * The baseline of the tool path: the cost of a call that is only passed on.
+ * Uses the same ring of processes as a call (front, decider, log, server,
+ * reader of its answers, front again), the same kinds of sockets and pipes,
+ * messages of similar size, but no parsing, policy, log or confinement. A
+ * closed loop like that of bench_mcp_load; prints one line of JSON.
  */
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -22,14 +22,14 @@
 #include "bench.h"
 
 #define HOPS_MAX_TOKENS 64U
-#define HOPS_SIZE 256U /* of a message */
+#define HOPS_SIZE 256U /* bytes of a message */
 
 struct token {
 	uint64_t slot, since;
 	char fill[HOPS_SIZE - 16];
 };
 
-/* A way from one process to the next. */
+/* A connection from one process to the next. */
 struct way {
 	int in, out;
 };
@@ -51,7 +51,7 @@ hops_way(int type)
 	return w;
 }
 
-/* Whole tokens that are there, or -1 when there are none. */
+/* Read complete tokens. Returns the bytes read, or -1 if there are none. */
 static ssize_t
 hops_take(int fd, struct token *t, size_t n)
 {
@@ -65,7 +65,7 @@ hops_take(int fd, struct token *t, size_t n)
 	return got;
 }
 
-/* A datagram for each, one write where there are none. */
+/* Send each token as a datagram, or all in one write on a pipe. */
 static void
 hops_pass(int fd, const struct token *t, size_t len)
 {
@@ -82,7 +82,7 @@ hops_pass(int fd, const struct token *t, size_t len)
 			err(1, "write");
 }
 
-/* A process that passes on from each of its ways in to its way out. */
+/* Start a process that passes on from each of its inputs to its output. */
 static pid_t
 hops_process(const int *in, const int *out, size_t n)
 {
@@ -115,7 +115,10 @@ hops_process(const int *in, const int *out, size_t n)
 	}
 }
 
-/* The ring; *in and *out are the client's ends. Its pids but the server's. */
+/*
+ * Start the ring; *in and *out are the client's ends. `pids` receives all pids
+ * except the server's.
+ */
 static void
 hops_ring(int *in, int *out, char *pids, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * An MCP server on stdio that costs next to nothing, so that what is measured
- * is the way to it: two tools, read_file and echo, which give their argument
- * back.  Trusts its input to be well-formed lines of JSON.
+ * A minimal MCP server on stdio, so that the path to it is measured: its tools,
+ * read_file and echo, return their argument. Trusts its input to be well-formed
+ * lines of JSON.
  */
 #include <err.h>
 #include <stdio.h>

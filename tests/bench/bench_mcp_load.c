@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Load for the tool path: a closed loop of tools/call, some outstanding, over
- * a Unix socket or to a server started here (the direct way).  No two calls
- * have the same arguments.  One JSON line on stdout.
+ * Load for the tool path: a closed loop of tools/call with several outstanding,
+ * over a Unix socket or to a server started here (directly). No two calls have
+ * the same arguments. Prints one line of JSON.
  */
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -24,24 +24,24 @@
 struct load {
 	int rfd, wfd;
 	const char *tool; /* as listed */
-	const char *pids; /* whose processor time counts */
+	const char *pids; /* processes whose processor time counts */
 	unsigned outstanding;
 	uint64_t warm_ns, run_ns;
-	uint64_t file; /* next path */
+	uint64_t file; /* number of the next path */
 	uint64_t seq;
 	struct {
 		uint64_t id; /* 0: free */
 		uint64_t since;
 	} slots[LOAD_MAX_SLOTS];
-	uint64_t from, until; /* of the measurement; 0: not yet */
+	uint64_t from, until; /* measured interval; 0: not begun */
 	uint64_t answered, errors;
-	uint64_t cpu, own; /* at `from` */
+	uint64_t cpu, own; /* processor time at `from` */
 	struct bench_samples samples;
 	char in[2 * LOAD_MAX_LINE];
 	size_t have;
 	char out[65536];
 	size_t len;
-	char trouble[512]; /* the first error's line */
+	char trouble[512]; /* line of the first error */
 };
 
 static struct load load;
@@ -75,7 +75,7 @@ static void __attribute__((format(printf, 1, 2))) load_say(const char *fmt, ...)
 	load.len += (size_t)n;
 }
 
-/* Blocks for input; false at its end. */
+/* Wait for input. Returns false at its end. */
 static bool
 load_read(void)
 {
@@ -90,7 +90,7 @@ load_read(void)
 	return n != 0;
 }
 
-/* Takes whole lines out of the input. */
+/* Take complete lines from the input. */
 static void
 load_lines(void (*fn)(struct bench_slice))
 {
@@ -120,7 +120,7 @@ load_greeting(struct bench_slice line)
 	load_greeted = true;
 }
 
-/* One request before the loop, waited for. */
+/* Send a request before the loop, and wait for the answer. */
 static void
 load_ask(const char *method, const char *params)
 {
@@ -142,7 +142,7 @@ load_call(unsigned slot)
 
 	load.slots[slot].id = id;
 	load.slots[slot].since = bench_now();
-	/* 4,096 files; what is asked of each differs, too. */
+	/* 4,096 files, and different arguments for each. */
 	load_say("{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":\"tools/call\","
 		 "\"params\":{\"name\":\"%s\",\"arguments\":{\"path\":"
 		 "\"/workspace/src/d%02x/file-%02x.txt\",\"head\":%llu}}}\n",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Decisions a second, in one process, by policyd's own engine with the policy
- * files of a directory: a call's encoded arguments are decoded, prepared
- * (paths walked, URLs read) and judged; time is the process's own.  Paths
- * differ from call to call.  Then the same with many rules, long lists, many
- * and deep paths. One JSON line on stdout.
+ * Measures decisions per second, in one process, by policyd's engine with the
+ * policy files of a directory: a call's encoded arguments are decoded, prepared
+ * (paths resolved, URLs parsed) and judged; the time is the process's own.
+ * Paths differ from call to call. Then measures many rules, long lists, and
+ * many or deep paths. Prints one line of JSON.
  */
 #include <sys/stat.h>
 
@@ -100,7 +100,7 @@ policy_server(unsigned index, const char *name, const char *workspace)
 		err(1, "%s", workspace);
 }
 
-/* The case's arguments as they would come in a CALL, in all variants. */
+/* Encode all variants of the case's arguments, as in a CALL. */
 static void
 policy_encode(const struct policy_case *c, const char *secret,
     struct buf out[POLICY_VARIANTS])
@@ -162,7 +162,7 @@ policy_decide(const struct policy_case *c, struct span wire, struct decision *d)
 	eval_request(e, &r, d);
 }
 
-/* Our own time: what else runs on the machine is not the engine's cost. */
+/* Processor time of this process only, whatever else runs on the machine. */
 uint64_t
 policy_now(void)
 {
@@ -188,7 +188,7 @@ bench_policy_median(double *list, size_t n)
 	return (list[(n - 1) / 2] + list[n / 2]) / 2;
 }
 
-/* Nanoseconds a decision: the median of passes over all variants. */
+/* Returns nanoseconds per decision: the median of passes over all variants. */
 double
 policy_measure(const struct policy_case *c, const char *secret, uint64_t span)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How decisions grow: with rules of other servers and tools, with rules of
- * the tool that is called, with the entries of a list, with the paths of a
- * call and with their depth.
+ * Measures how decisions scale: with rules of other servers and tools, rules of
+ * the tool that is called, entries of a list, and number and depth of a call's
+ * paths.
  */
 #include "bench_policy.h"
 
@@ -24,7 +24,7 @@
 
 static const unsigned counts[] = {10, 100, 1000, 10000};
 
-/* The shipped rules with n in front of them, all in force. */
+/* Put the shipped rules in force, preceded by n others. */
 static void
 with_rules(const char *dir, unsigned n, bool same)
 {
@@ -63,7 +63,7 @@ rules(const char *dir, const char *workspace, const char *secret, unsigned n)
 	engine_free(&policy_engine);
 	policy_engine_new(dir, workspace, secret);
 	with_rules(dir, n, true);
-	/* What is read outside: all of them are tried, the last decides. */
+	/* "read outside" tries all rules, and the last one decides. */
 	for (size_t i = 0; i < POLICY_NCASES; i++)
 		if (strcmp(policy_cases[i].name, "read outside") == 0)
 			same =
@@ -84,7 +84,7 @@ other(const char *name, const struct policy_case *c, const char *secret,
 	    ns / 1000, ns / per);
 }
 
-/* The list in place of the shipped one. */
+/* Replace the shipped list by this one. */
 static void
 long_list(const char *dir)
 {
@@ -120,7 +120,7 @@ many_paths(void)
 	return (char *)(uintptr_t)buf_span(&b).p;
 }
 
-/* {"path":"/workspace/deep/d/d/d/...d"}: depth components. */
+/* Returns {"path":"/workspace/deep/d/d/d/...d"} with `depth` components. */
 static char *
 deep_path(const char *workspace, unsigned depth)
 {
@@ -149,7 +149,7 @@ deep_path(const char *workspace, unsigned depth)
 	return (char *)(uintptr_t)buf_span(&b).p;
 }
 
-/* What the kernel alone takes for the three components of a sandbox read. */
+/* Measure the kernel's part of a sandbox read: lookups of three components. */
 static void
 look_ups(const char *workspace)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Inside bench_tls_load: a connection of the client, non-blocking, that sends
- * one request after another and reads the answers.
+ * Connections of bench_tls_load: a non-blocking client that sends one request
+ * after another and reads the answers.
  */
 #ifndef BENCH_TLS_H
 #define BENCH_TLS_H
@@ -18,7 +18,7 @@
 #define TLS_MAX_LINE 512U
 
 enum tls_phase {
-	TLS_CONNECT, /* the answer to CONNECT */
+	TLS_CONNECT, /* waiting for the answer to CONNECT */
 	TLS_SHAKE,
 	TLS_SEND,
 	TLS_HEAD,
@@ -29,18 +29,18 @@ enum tls_phase {
 enum tls_chunk {
 	CHUNK_SIZE,
 	CHUNK_DATA,
-	CHUNK_END, /* the line end after data */
+	CHUNK_END, /* line end after the data */
 	CHUNK_TRAILER,
 };
 
-/* Where connections go, and what each of them asks for. */
+/* The address and the request of all connections. */
 struct tls_target {
-	const char *unix_path; /* or NULL: port on 127.0.0.1 */
+	const char *unix_path; /* NULL: port on 127.0.0.1 */
 	uint16_t port;
 	const char *host;
 	SSL_CTX *ctx;
 	char connect[512];
-	size_t connect_len; /* 0: TLS at once */
+	size_t connect_len; /* 0: no CONNECT */
 	char *request;
 	size_t request_len;
 };
@@ -56,24 +56,28 @@ struct tls_conn {
 	unsigned status;
 	bool chunked;
 	enum tls_chunk chunk;
-	uint64_t left, digits; /* of the body or chunk */
-	uint64_t bytes;        /* of the body, so far */
+	uint64_t left, digits; /* remaining bytes of the body or chunk */
+	uint64_t bytes;        /* bytes of the body so far */
 	uint64_t begun;
-	char line[TLS_MAX_LINE]; /* of an event stream */
+	char line[TLS_MAX_LINE]; /* line of an event stream */
 	size_t line_len;
 	/* Called with the time in each event; may be NULL. */
 	void (*event)(struct tls_conn *, uint64_t written);
 	uint64_t events;
 };
 
-/* Opens the connection and says CONNECT where that is the way. Exits when
- * that fails. The connection sends its request as soon as it can. */
+/*
+ * Open a connection, and send CONNECT if configured. Exits on failure. The
+ * connection sends its request as soon as it can.
+ */
 void tls_open(struct tls_conn *, const struct tls_target *, int epoll_fd);
 void tls_close(struct tls_conn *);
-/* The next request on it, once an answer is complete. */
+/* Send the next request, after an answer is complete. */
 void tls_again(struct tls_conn *);
-/* Goes on as far as it can. 1: an answer is complete, 0: not yet. Exits with
- * the reason when the connection fails. */
+/*
+ * Continue as far as possible. Returns 1 once an answer is complete, else 0.
+ * Exits with the reason if the connection fails.
+ */
 int tls_step(struct tls_conn *);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A connection of bench_tls_load: CONNECT, TLS, HTTP/1.1 answers. */
+/* Connections of bench_tls_load: CONNECT, TLS, HTTP/1.1 answers. */
 #include "bench_tls.h"
 
 #include <sys/epoll.h>
@@ -95,7 +95,7 @@ tls_connect_read(struct tls_conn *c)
 {
 	ssize_t n;
 
-	/* One byte too many would be the first of TLS. */
+	/* Read byte by byte: the next byte may belong to TLS. */
 	for (;;) {
 		n = recv(c->fd, c->in + c->have, 1, 0);
 		if (n == -1 && errno == EAGAIN)
@@ -113,7 +113,7 @@ tls_connect_read(struct tls_conn *c)
 	return 1;
 }
 
-/* 0 when OpenSSL waits for the socket; else exits. */
+/* Returns 0 if OpenSSL waits for the socket; exits otherwise. */
 static int
 tls_waits(struct tls_conn *c, int rv, const char *what)
 {
@@ -143,7 +143,7 @@ tls_send(struct tls_conn *c)
 	return 1;
 }
 
-/* Bytes of an event stream. */
+/* Parse bytes of an event stream. */
 static void
 tls_events(struct tls_conn *c, const char *p, size_t len)
 {
@@ -173,7 +173,7 @@ tls_data(struct tls_conn *c, const char *p, size_t len)
 		tls_events(c, p, len);
 }
 
-/* A byte of chunked framing. true: that was the last. */
+/* Take a byte of chunked framing. Returns true for the last one. */
 static bool
 tls_framing(struct tls_conn *c, char b)
 {
@@ -205,7 +205,7 @@ tls_framing(struct tls_conn *c, char b)
 	}
 }
 
-/* Body bytes as received. true: the answer is complete. */
+/* Take bytes of the body. Returns true if the answer is complete. */
 static bool
 tls_body(struct tls_conn *c, const char *p, size_t len)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Load for the model path: over a Unix socket with CONNECT, or to a port, with
- * it where its port is named.
+ * CONNECT if its port is given.
+ *
  * Modes: post (closed loop on kept-alive connections), new (a connection for
- * each request), sse (time from an event's writing to its reading), bulk (one
- * large answer), hold (streams that stay open until stdin closes).  One JSON
- * line on stdout.
+ * each request), sse (time from writing an event to reading it), bulk (one
+ * large answer), hold (streams that stay open until stdin closes). Prints one
+ * line of JSON.
  */
 #include "bench_tls.h"
 
@@ -26,19 +27,19 @@
 
 static struct {
 	struct tls_target target;
-	uint16_t connect; /* port to name in CONNECT; 0: 443, if at all */
+	uint16_t connect; /* port in CONNECT; 0: 443, if any */
 	const char *mode, *pids, *key, *ca, *path;
 	unsigned nconns;
 	size_t body;
 	uint64_t warm_ns, run_ns;
-	uint64_t count;    /* events, or bytes */
+	uint64_t count;    /* number of events, or bytes */
 	uint64_t every_us; /* between events */
 	int ep;
 	struct tls_conn *conns;
 	struct bench_samples samples;
 	uint64_t begin, from, until;
 	uint64_t answered, errors;
-	uint64_t first_us; /* request to the first event */
+	uint64_t first_us; /* from the request to the first event */
 	uint64_t cpu, own;
 } load;
 
@@ -136,7 +137,7 @@ load_event(struct tls_conn *c, uint64_t written)
 	bench_samples_add(&load.samples, now - written);
 }
 
-/* An answer is complete: count it, and ask again where the mode says so. */
+/* Count a complete answer, and send the next request if the mode does so. */
 static void
 load_done(struct tls_conn *c)
 {
@@ -200,7 +201,7 @@ load_loop(void)
 	}
 }
 
-/* Streams stay open, and are read, until stdin closes. */
+/* Keep streams open, and read them, until stdin closes. */
 static void
 load_hold(void)
 {

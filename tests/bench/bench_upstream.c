@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A model provider that costs little: TLS 1.3 on 127.0.0.1 with an ECDSA P-256
- * certificate, HTTP/1.1 kept alive.  Answers a POST with 330 bytes of JSON
- * only when it carries the real key (else 403), so that each good answer
- * proves the swap; counts what it saw.  A body with "events":N is answered
- * with as many server-sent events, "every_us":T apart, each with the time of
- * its writing; one with "bytes":N with that many bytes.  Prints {"port":N},
- * runs until stdin closes, then prints its counts.
+ * A cheap model provider: TLS 1.3 on 127.0.0.1 with an ECDSA P-256 certificate,
+ * HTTP/1.1 with keep-alive. Answers a POST with 330 bytes of JSON only if it
+ * has the real key (else 403), so that each good answer proves the swap; counts
+ * requests. A body with "events":N is answered with N server-sent events,
+ * "every_us":T apart, each with the time of writing; one with "bytes":N by that
+ * many bytes. Prints {"port":N}, runs until stdin closes, then prints its
+ * counts.
  */
 #include "bench_upstream.h"
 
@@ -99,7 +99,10 @@ up_accept(int listener)
 	}
 }
 
-/* Sends the events that are due; nanoseconds to the next, or UINT64_MAX. */
+/*
+ * Send the events that are due. Returns nanoseconds until the next, or
+ * UINT64_MAX.
+ */
 static uint64_t
 up_tick(void)
 {
@@ -154,10 +157,10 @@ up_listen(void)
 	    listen(fd, 511) == -1 ||
 	    getsockname(fd, (struct sockaddr *)&sin, &len) == -1)
 		err(1, "listen");
-	ev.data.ptr = &up.ep; /* stands for the listener */
+	ev.data.ptr = &up.ep; /* marks the listener */
 	if (epoll_ctl(up.ep, EPOLL_CTL_ADD, fd, &ev) == -1)
 		err(1, "epoll_ctl");
-	ev.data.ptr = NULL; /* stands for stdin */
+	ev.data.ptr = NULL; /* marks stdin */
 	if (epoll_ctl(up.ep, EPOLL_CTL_ADD, STDIN_FILENO, &ev) == -1)
 		err(1, "stdin must be a pipe");
 	printf("{\"port\":%u}\n", ntohs(sin.sin_port));

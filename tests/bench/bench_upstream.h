@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Inside bench_upstream: one struct conn per connection, and the counts. */
+/* Connections and counters of bench_upstream. */
 #ifndef BENCH_UPSTREAM_H
 #define BENCH_UPSTREAM_H
 
@@ -12,25 +12,25 @@
 #include <openssl/ssl.h>
 
 #define UP_MAX_HEAD 16384U
-#define UP_MAX_PEEK 256U /* of a body, to see what is asked for */
+#define UP_MAX_PEEK 256U /* start of a body, to find the mode */
 #define UP_MAX_OUT 32768U
 #define UP_ANSWER 330
 
 struct conn {
-	TAILQ_ENTRY(conn) entry; /* of those that send events */
+	TAILQ_ENTRY(conn) entry; /* in the list of those sending events */
 	int fd;
 	SSL *ssl;
 	bool shaken, refuse, streaming;
 	char in[UP_MAX_HEAD];
 	size_t have;
-	uint64_t body; /* still to come; only with a head read */
+	uint64_t body; /* still to come, once a head was read */
 	bool headed;
 	char peek[UP_MAX_PEEK + 1];
 	size_t peeked;
 	char out[UP_MAX_OUT];
 	size_t out_at, out_len;
 	uint64_t bytes;         /* still to send */
-	uint64_t events, every; /* still to send; ns */
+	uint64_t events, every; /* still to send; interval in ns */
 	uint64_t due;
 };
 
@@ -46,12 +46,12 @@ struct up {
 
 extern struct up up;
 
-/* bench_upstream_http.c: each 0, or -1 when the connection ends */
-/* Reads and answers what has come in. */
+/* bench_upstream_http.c: each returns 0, or -1 if the connection ends */
+/* Read and answer the input. */
 int up_read(struct conn *);
-/* Sends what a bulk answer still owes, as long as the socket takes it. */
+/* Continue a bulk answer, as long as the socket accepts data. */
 int up_bulk(struct conn *);
-/* Sends one event, the last with the end of the answer. */
+/* Send one event; the last one ends the answer. */
 int up_event(struct conn *);
 
 #endif

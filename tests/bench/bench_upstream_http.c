@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What bench_upstream reads and answers.  Trusts requests to be well-formed. */
+/* Requests and answers of bench_upstream. Trusts requests to be well-formed. */
 #include "bench_upstream.h"
 
 #include <err.h>
@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-/* 1: all written, 0: the socket is full, -1: gone. */
+/* Returns 1 if all was written, 0 if the socket is full, -1 if it is gone. */
 static int
 up_write(struct conn *c)
 {
@@ -81,7 +81,7 @@ up_asked(const struct conn *c, const char *name)
 	return p == NULL ? 0 : strtoull(p + strlen(name), NULL, 10);
 }
 
-/* A whole request is in: answer it. 0, or -1 when the connection ends. */
+/* Answer a complete request. Returns 0, or -1 if the connection ends. */
 static int
 up_answer(struct conn *c)
 {
@@ -110,7 +110,7 @@ up_answer(struct conn *c)
 		snprintf(framing, sizeof(framing), "content-length: %llu",
 		    (unsigned long long)c->bytes);
 		up_head(c, 200, "application/json", framing);
-		/* Of one long string, as a large answer is. */
+		/* One long string, like a large answer. */
 		if (c->bytes > 9) {
 			up_put(c, "{\"data\":\"", 9);
 			c->bytes -= 9;
@@ -123,7 +123,7 @@ up_answer(struct conn *c)
 	return up_write(c);
 }
 
-/* Value of a header of a head that ends with a NUL; "" when absent. */
+/* Returns a header's value in a NUL-terminated head, or "". */
 static const char *
 up_header(const char *head, const char *name, size_t *len)
 {
@@ -156,7 +156,7 @@ up_head_read(struct conn *c, char *head)
 	c->headed = true;
 }
 
-/* Takes what came in. -1 when the connection ends. */
+/* Take the input. Returns 0, or -1 if the connection ends. */
 static int
 up_take(struct conn *c)
 {
@@ -213,7 +213,9 @@ up_read(struct conn *c)
 		c->have += n;
 		if (up_take(c) == -1)
 			return -1;
-		/* Once asked in vain saves a read that would say EAGAIN. */
+		/*
+		 * Nothing is pending: save a read that would fail with EAGAIN.
+		 */
 		if (SSL_pending(c->ssl) == 0 && c->body == 0)
 			return 0;
 	}

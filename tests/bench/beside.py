@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: ISC
-"""How quickly one MCP server answers while another, the agent or icctl floods
-the session: percentiles of tools/call, one at a time, beside the quiet ones
-that were measured just before."""
+"""Measures how quickly one MCP server answers while another, the agent or
+icctl floods the session: percentiles of tools/call, one at a time, compared
+with those of a quiet session measured just before."""
 import json
 
-AIM = 2.0       # the 99th percentile, as a multiple of the quiet one
+AIM = 2.0       # limit of the 99th percentile, as a multiple of the quiet one
 SECONDS = 3
 
 

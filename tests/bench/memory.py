@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The memory of a session's host side with three MCP servers, or of another
-proxy, as one JSON line: idle, and with streams open, an event a second on
-each.
+"""Measures the memory of a session's host side with three MCP servers, or of
+another proxy: idle, and with streams open, each with one event per second.
+Prints one line of JSON.
 
-Our processes are not dumpable, so their own user cannot read what they share.
-bench.py starts this in a user namespace of its own, with the capabilities of
-that namespace: it may then read what it started, as root may everywhere."""
+IronCurtain's processes are not dumpable, so their own user cannot read which
+memory they share. bench.py starts this program in a new user namespace, with
+that namespace's capabilities: it may then read the processes that it started,
+as root may everywhere."""
 import argparse
 import ctypes
 import json
@@ -17,12 +18,13 @@ import time
 from rig import Child, Failed, Rig, family, memory, ours
 
 PR_CAP_AMBIENT, CLEAR_ALL = 47, 4
-# The first few bring in what is there once for all.
+# The first streams allocate memory that all streams share.
 FIRST = 10
 
 
 def settle(pids, seconds=0.7):
-    """Until they sleep: their processor time stands still."""
+    """Waits until the processes are idle: their processor time stands
+    still."""
     def used():
         total = 0
         for pid in pids:
@@ -39,7 +41,7 @@ def settle(pids, seconds=0.7):
 
 
 def each(pids):
-    """name -> kilobytes of each process of that name."""
+    """Returns name -> kilobytes of each process of that name."""
     found = {}
     for pid, name in sorted(pids.items()):
         found.setdefault(name, []).append(memory([pid])[0])
@@ -47,7 +49,7 @@ def each(pids):
 
 
 def start_session(rig):
-    """Ours, with what its servers are wrapped in."""
+    """Starts a session, with the wrappers of its servers."""
     s = rig.new_session(servers=3)
     s.start()
     rig.stack.callback(s.stop)
@@ -68,7 +70,7 @@ def start_proxy(rig, target):
 
 
 def measure(rig, target, steps):
-    """steps: numbers of streams, rising; the last but one is at least 2."""
+    """steps: rising numbers of streams; the last but one is at least 2."""
     ironcurtain = target == "ironcurtain"
     mine, result = (start_session(rig) if ironcurtain
                     else start_proxy(rig, target))
@@ -82,7 +84,7 @@ def measure(rig, target, steps):
                 target, "--mode", "hold", "--conns", str(n - have), "--count",
                 "1000000", "--every-us", "1000000"), ready=True))
             have = n
-            time.sleep(2)   # an event or two on each
+            time.sleep(2)   # one or two events on each
             result["streams"][n] = memory(mine)[0]
         if ironcurtain:
             result["each_full"] = each(mine)
@@ -105,7 +107,7 @@ def main():
     p.add_argument("--streams", type=int, default=1000)
     opts = p.parse_args()
     opts.pin = False
-    # What we start has none of our capabilities.
+    # Children must have none of these capabilities.
     ctypes.CDLL(None).prctl(PR_CAP_AMBIENT, CLEAR_ALL, 0, 0, 0)
     os.makedirs(opts.work, exist_ok=True)
     steps = [n for n in (1, FIRST, 100) if n < opts.streams]

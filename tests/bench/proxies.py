@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: ISC
-"""Other proxies, each where it is installed, doing the job of the model path:
-TLS of a client, the session's key checked and swapped for the real one, TLS
-to the provider, whose certificate is verified.  No disk cache and no log; one
-process of one thread where the program can.  haproxy and nginx take a
-connection as the provider itself; squid and mitmproxy take a CONNECT and
-make the certificate, as mitmd does."""
+"""Other proxies, as far as installed, in the role of the model path: TLS of a
+client, the session's key checked and replaced by the real one, TLS to the
+provider, whose certificate is verified. No disk cache and no log; one process
+with one thread if the program supports that. haproxy and nginx accept a
+connection in place of the provider; squid and mitmproxy accept a CONNECT and
+issue the certificate, as mitmd does."""
 import contextlib
 import os
 import shutil
@@ -13,7 +13,7 @@ import subprocess
 import time
 
 HOST = "api.anthropic.com"
-MANY = 8192     # descriptors, for each of 1,000 streams several
+MANY = 8192     # descriptors: several for each of 1,000 streams
 
 HAPROXY = """\
 global
@@ -131,7 +131,7 @@ def responseheaders(flow):
 
 
 class Proxy:
-    """One that runs: port, ca, connect (does it want a CONNECT?)."""
+    """A running proxy: port, ca, connect (whether it expects a CONNECT)."""
     connect = False
 
     def __init__(self, rig):
@@ -159,7 +159,7 @@ class Proxy:
 
     def start(self):
         argv = self.argv(self.program())
-        # Where it says why it does not start.
+        # The file for its start-up errors.
         out = os.path.join(self.work, "out")
         with open(out, "wb") as f, self.rig.pin_proxy():
             self.p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=f,
@@ -208,7 +208,7 @@ class Squid(Proxy):
 
     @classmethod
     def program(cls):
-        """The other squid of the distribution cannot decrypt."""
+        """The distribution's other squid cannot decrypt TLS."""
         return super().program() if os.access(cls.certgen, os.X_OK) else None
 
     def argv(self, program):

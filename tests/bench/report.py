@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: ISC
-"""The table that bench.py ends with, and what the first cut aims for."""
+"""The table at the end of bench.py, and the targets of the first version."""
 import json
 import os
 
-# group, heading, [(metric, name, digits)]; a metric with a + is added latency:
-# all targets less direct.
+# group, heading, [(metric, name, digits)]; a + before a metric means added
+# latency: the target's minus that of direct.
 TABLE = [
     ("mcp1", "tools/call, 1 outstanding", [
         ("p50", "p50 us", 1), ("p99", "p99 us", 1), ("rate", "calls/s", 0),
@@ -43,8 +43,8 @@ class Report:
         self.b, self.opts = bench, opts
 
     def aims(self):
-        """(name, value or None, limit, unit, True when less is better, the
-        figure that it is drawn from)"""
+        """Yields (name, value or None, limit, unit, True if less is better,
+        the underlying figure)."""
         med, ratios = self.b.median, self.b.ratios
         us = "ironcurtain"
         m = self.b.memories.get(us)
@@ -103,9 +103,9 @@ class Report:
         return "" if value is None else f"{value:,.{digits}f}"
 
     def ratio(self, group, metric, target):
-        """Ours as a multiple of theirs."""
+        """Returns IronCurtain's figure as a multiple of the other's."""
         less = "direct" if metric.startswith("+") else None
-        # What direct costs on a processor is the provider's, or a server's.
+        # The processor time of direct is the provider's, or a server's.
         if target == "direct" and (less or metric in ("cpu", "client")):
             return ""
         r = self.b.ratios(group, metric.lstrip("+"), "ironcurtain", target,
@@ -113,7 +113,7 @@ class Report:
         return "" if r is None else f"{r:.2f}x"
 
     def calls(self):
-        """Tool calls, beside the hops alone."""
+        """Returns the table of tool calls, compared with the hops alone."""
         rows = [r for r in self.rows() if r[0].startswith("mcp")]
         if not rows:
             return []
@@ -140,7 +140,8 @@ class Report:
         return [p for p in self.b.proxies if p != "ironcurtain"]
 
     def model(self):
-        """The model path, and ours as a multiple of each other's."""
+        """Returns the table of the model path, with IronCurtain's figures as
+        multiples of each other proxy's."""
         rows = [r for r in self.rows() if not r[0].startswith("mcp")]
         others = ["direct", *self.others()]
         lines = []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""What the bench measures against: a session of ours, other proxies with the
-same two TLS legs, a provider that costs little; and what they use of the
-machine."""
+"""The programs that the bench measures: a session of IronCurtain, other
+proxies with the same two TLS legs, a cheap provider; and their use of
+resources."""
 import contextlib
 import glob
 import json
@@ -18,16 +18,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 OURS = ("icsupervisor", "mcp-proxyd", "mcp-backd", "policyd", "auditd",
         "mitmd", "keyd", "dialerd")
-FILES = 64      # directories, and files in each
+FILES = 64      # number of directories, and of files in each
 
 class Failed(Exception):
-    """What could not be measured, and why."""
+    """A measurement that failed, and why."""
 
 
 # ---- processes ------------------------------------------------------------
 
 def processes():
-    """pid -> (parent, name) of all that have not ended."""
+    """Returns pid -> (parent, name) of all running processes."""
     found = {}
     for path in glob.glob("/proc/[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -41,7 +41,7 @@ def processes():
 
 
 def family(root):
-    """pid -> name of a process and its descendants."""
+    """Returns pid -> name of a process and its descendants."""
     everyone = processes()
     found = {root: everyone[root][1]}
     grown = True
@@ -54,12 +54,13 @@ def family(root):
 
 
 def ours(root):
-    """Of the family, the programs of the product: no wrapper, no server."""
+    """Returns the product's programs among them: no wrapper, no server."""
     return {p: n for p, n in family(root).items() if n in OURS}
 
 
 def memory(pids):
-    """(kilobytes, "PSS" or "RSS") of the processes; PSS only where we may."""
+    """Returns (kilobytes, "PSS" or "RSS") of the processes; PSS if
+    permitted."""
     try:
         total = 0
         for pid in pids:
@@ -76,7 +77,7 @@ def memory(pids):
 
 
 class Child:
-    """A program of ours; its first line is JSON when `ready`."""
+    """A program of the bench; with `ready`, its first line is JSON."""
 
     def __init__(self, argv, ready=False, **kw):
         self.argv = argv
@@ -92,7 +93,7 @@ class Child:
             self.ready = json.loads(line)
 
     def end(self):
-        """Closes its stdin; what it printed then, as JSON."""
+        """Closes its stdin. Returns its output as JSON."""
         out, err = self.p.communicate(timeout=60)
         if self.p.returncode != 0:
             raise Failed(f"{os.path.basename(self.argv[0])}: {err.strip()}")
@@ -105,7 +106,7 @@ class Child:
 
 
 def pinned(cpu):
-    """Children started inside run on that processor (None: on any)."""
+    """Runs children started inside on that processor (None: on any)."""
     @contextlib.contextmanager
     def manager():
         before = os.sched_getaffinity(0)
@@ -121,11 +122,11 @@ def pinned(cpu):
 # ---- the rig --------------------------------------------------------------
 
 class Rig:
-    """opts: prefix, build, pin. Nothing is started before it is asked for."""
+    """opts: prefix, build, pin. Starts nothing before it is needed."""
 
     def __init__(self, opts, work):
         os.environ["IC_PREFIX"] = opts.prefix
-        # What is started may have 1,000 connections on either side.
+        # Programs may have 1,000 connections on either side.
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft < MANY:
             resource.setrlimit(resource.RLIMIT_NOFILE, (
@@ -171,7 +172,8 @@ class Rig:
         return pinned(self.proxy_cpu)
 
     def start_proxy(self, name):
-        """Another one, by its name in PROXIES; it is installed."""
+        """Starts another proxy by its name in PROXIES; it must be
+        installed."""
         if name not in self.proxies:
             with open(os.path.join(self.certs, "both.pem"), "w",
                       encoding="ascii") as out:
@@ -185,11 +187,12 @@ class Rig:
         return self.proxies[name]
 
     def server(self):
-        """An entry of mcp-servers.json for the echo server."""
+        """Returns an entry of mcp-servers.json for the echo server."""
         return {"command": self.tool("bench_mcp_echo"), "args": []}
 
     def new_session(self, servers=1, **kw):
-        """Not started: the shipped policy, two providers, audit on."""
+        """Returns a session, not started: the shipped policy, two providers,
+        audit on."""
         self.sessions += 1
         work = os.path.join(self.work, f"s{self.sessions}")
         port = self.start_upstream()
@@ -202,7 +205,8 @@ class Rig:
                               config=config, **kw)
 
     def rules_session(self, n):
-        """Started: n rules of other servers in front of the shipped ones."""
+        """Starts a session with n rules of other servers before the shipped
+        ones."""
         shipped = os.path.join(self.opts.prefix, "share", "ironcurtain",
                                "policies")
         own = os.path.join(self.work, f"rules-{n}-{self.sessions}")
@@ -226,7 +230,7 @@ class Rig:
         return s
 
     def start_session(self):
-        """The session that the loads of all rounds use."""
+        """Returns the session that the loads of all rounds use."""
         self.has_ended()
         if self.session is None:
             s = self.new_session()
@@ -239,7 +243,8 @@ class Rig:
         return self.session
 
     def has_ended(self, within=0):
-        """Why the session ended, if it did; the next load gets another."""
+        """Returns why the session ended, or None; the next load gets a new
+        one."""
         if self.session is None:
             return None
         try:
@@ -252,7 +257,7 @@ class Rig:
 
     @staticmethod
     def make_files(workspace):
-        """Empty files for calls to name: paths that exist."""
+        """Creates empty files, so that the paths in calls exist."""
         top = os.path.join(workspace, "src")
         for d in range(FILES):
             path = os.path.join(top, f"d{d:02x}")
@@ -264,7 +269,7 @@ class Rig:
             os.close(at)
 
     def cpu_of(self, target):
-        """--cpu-of for a target: the processes whose time it costs."""
+        """Returns --cpu-of for a target: the processes whose time it uses."""
         if target in self.proxies:
             return list(family(self.proxies[target].p.pid))
         return list(self.pids) if target == "ironcurtain" else []
@@ -304,7 +309,8 @@ class Rig:
         return self.checked(result)
 
     def model_argv(self, target, *options):
-        """The way to a target and the key that it wants."""
+        """Returns the options that reach a target, with the key that it
+        requires."""
         argv = [self.tool("bench_tls_load"), "--host", HOST, *options]
         port = self.start_upstream()
         if target == "direct":

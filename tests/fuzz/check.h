@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* What every fuzz target has: its entry, and what must hold. */
+/*
+ * Shared by all fuzz targets: the entry function, and the check of conditions.
+ */
 #ifndef FUZZ_CHECK_H
 #define FUZZ_CHECK_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What stands for an AWS credential, and what an agent says it signed with:
- * parsed on anything; what comes out lies within what went in, and is of the
- * characters that a head can hold.
+ * Placeholders of AWS credentials, and the credential in an agent's signature:
+ * parses any input; results lie within the input and consist of characters that
+ * a head may contain.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The body filter on anything: it agrees with the strict JSON reader on what
- * is JSON, its edits rise and lie within the text, what it composes is strict
- * JSON again, and nothing is found in it any more.
+ * The body filter on any input: it agrees with the strict JSON reader about
+ * what is JSON, its edits are ordered and within the text, the result is strict
+ * JSON again, and filtering that finds nothing more.
  */
 #include <stdlib.h>
 
@@ -26,12 +26,12 @@ strict(struct span s)
 		abort();
 	v = json_read_large(pool, s, 1U << 20, 64U << 20, &fail);
 	value_pool_free(pool);
-	/* Its limits are other ones. */
+	/* The reader has other limits. */
 	return v != NULL || fail.error == JSON_DEPTH ||
 	       fail.error == JSON_NUMBER || fail.error == JSON_LIMIT;
 }
 
-/* Edits that are not in order would compose another length. */
+/* Edits out of order would produce another length. */
 static void
 compose(struct buf *b, struct span text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The decoders on anything: never more than the maximum or the ratio, and
- * what is whole decodes the same again.
+ * The decoders on any input: the output never exceeds the maximum or the ratio,
+ * and complete input decodes the same again.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A token request or a token endpoint's answer of any bytes; the first one
- * says which.  A request that is taken reads the same after it was composed,
- * in either spelling; what the box is told of an answer is JSON in which no
- * token of it stands but where it has to.
+ * A token request or a token endpoint's answer of any bytes; the first byte
+ * says which. An accepted request reads the same after it was composed, in
+ * either form; the answer for the sandbox is JSON in which no token appears
+ * except where it must.
  */
 #include <stdint.h>
 #include <stdlib.h>

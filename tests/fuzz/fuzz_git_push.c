@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Command lists of pushes: what is said of the beginning must hold for the
- * whole, and what is said to be a ref must be shown as one.
+ * Command lists of pushes: a result for the beginning must hold for the whole,
+ * and a text reported as a ref must be shown as one.
  */
 #include <stdlib.h>
 

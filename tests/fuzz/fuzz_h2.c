@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What mitmd does with HTTP/2 before and after libnghttp2: the frame counter
- * sees the input in pieces and whole and must say the same; the library, set
- * up as mitmd sets it up, takes it apart; every header block becomes a head
- * or a refusal, and a head is one that the checks may read.
+ * mitmd's handling of HTTP/2 before and after libnghttp2: the frame counter
+ * must report the same for the input in pieces and whole; the library,
+ * configured as in mitmd, parses it; every header block becomes a head or a
+ * refusal, and the checks can read every head.
  */
 #include <nghttp2/nghttp2.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * HTTP/1.1 heads and bodies.  The first byte picks the reader, the second
- * where the input is cut.  Holds: a prefix gives MORE or the final answer; any
- * cut of a chunked stream gives the same bytes and the same end; nothing is
- * consumed or pointed at that was not given; an accepted head consists of
- * what a naive look at its bytes allows, and reads the same when composed
- * anew.
+ * HTTP/1.1 heads and bodies. The first byte selects the reader, the second
+ * where the input is cut. A prefix must give MORE or the final answer; every
+ * cut of a chunked stream gives the same bytes and the same end; nothing
+ * outside the input is consumed or pointed at; an accepted head contains only
+ * what a simple check of its bytes allows, and reads the same when composed
+ * again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ check_head(struct span in, bool request)
 	}
 }
 
-/* Writes the head anew and reads that: the same meaning. */
+/* Compose the head again and parse it: the meaning must be the same. */
 static void
 check_again(bool request)
 {
@@ -145,12 +145,12 @@ fuzz_head(struct span in, size_t cut, bool request)
 	if (r == HTTP1_MORE)
 		r = more(in, &seen, &other);
 	CHECK(r == whole || r == HTTP1_MORE);
-	/* Only an offence in a line without its end is told later. */
+	/* Only an error in an unfinished line may be reported later. */
 	if (r != whole)
 		CHECK(whole == HTTP1_BAD && in.p[in.len - 1] != '\n');
 }
 
-/* Decodes in pieces: the first `cut` bytes, then `step` at a time. */
+/* Decode in pieces: the first `cut` bytes, then `step` at a time. */
 static size_t
 decode(struct http1_body *b, struct span in, size_t cut, size_t step,
     uint8_t *out, size_t *nout)
@@ -196,7 +196,7 @@ fuzz_body(struct span in, size_t cut, bool response)
 	used = decode(&a, in, in.len, 1, out, &na);
 	for (int way = 0; way < 3; way++) {
 		b = start;
-		/* Byte by byte; in two; in pieces of that size. */
+		/* Byte by byte; in two parts; in pieces of that size. */
 		CHECK(decode(&b, in, way == 0 ? 1 : cut % (in.len + 1),
 			  way == 0   ? 1
 			  : way == 1 ? in.len

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Fuzz target: the JSON reader.  What it takes must be written, read again
- * and carried over the wire as the same value; what it refuses must say where.
+ * The JSON reader. Accepted text must be written, read again and encoded for
+ * messages as the same value; a refusal must give the position.
  */
 #include "check.h"
 #include "common/json/json.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The JSON-RPC envelope on arbitrary bytes, cut into lines as from a stream:
- * every line is taken for exactly one kind, and whatever is answered to it is
- * one line that the strict reader takes.
+ * every line is classified as exactly one kind, and the answer to it is one
+ * line that the strict reader accepts.
  */
 #include "mcp-proxyd/mcp/jsonrpc.h"
 #include "mcp-proxyd/mcp/lines.h"
@@ -18,7 +18,7 @@ require(bool good)
 		abort();
 }
 
-/* An answer is one line of JSON under the id that it is for. */
+/* An answer is one line of JSON with the id of its request. */
 static void
 check_answer(struct value_pool *pool, const struct jsonrpc_id *id,
     struct span text, bool failed)
@@ -88,7 +88,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0 || (pool = value_pool_new(4U << 20)) == NULL)
 		return 0;
-	/* The first byte says in what pieces the rest comes. */
+	/* The first byte is the size of the pieces. */
 	step = (size_t)data[0] + 1;
 	data++;
 	size--;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The meter on anything: the same whole, and cut where the first byte says.
+ * The meter on any input: the result is the same for the whole input and for
+ * input cut where the first byte says.
  */
 #include <stdlib.h>
 

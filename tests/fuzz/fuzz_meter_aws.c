@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Event streams, whole and cut where the first byte says.  With its lowest
- * bit the sums of the frames are made right first, or little would get past
- * them.
+ * Event streams, whole and cut where the first byte says. If its lowest bit is
+ * set, the frames' checksums are corrected first, as few inputs would pass them
+ * otherwise.
  */
 #include <stdlib.h>
 #include <zlib.h>
@@ -26,7 +26,7 @@ mend(uint8_t *p, size_t n)
 	size_t len;
 
 	while (n >= 16) {
-		/* Lengths of a few hundred bytes are enough to play with. */
+		/* Frames of a few hundred bytes suffice. */
 		p[0] = p[1] = p[4] = p[5] = 0;
 		len = (size_t)p[2] << 8 | p[3];
 		put(p + 8, 8, p);

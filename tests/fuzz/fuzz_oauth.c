@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A login file or a token endpoint's answer of any bytes; the first one says
- * which, and what layout.  What is accepted lies in the text and needs no
- * escape; a file with new tokens put in is read again as a file with these.
+ * A login file or a token endpoint's answer of any bytes; the first byte says
+ * which, and its layout. An accepted value lies in the text and needs no
+ * escape; a file with new tokens inserted reads as a file with these tokens.
  */
 #include <stdint.h>
 #include <stdlib.h>

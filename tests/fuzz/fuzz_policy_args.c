@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Arguments as an enemy would write them, as JSON text, against every kind of
- * role: no crash, a decision with a rule and a reason, and what would be sent
- * is well-formed.
+ * Hostile arguments as JSON text, for every kind of role: no crash, a decision
+ * with a rule and a reason, and well-formed arguments to send.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Policy files as an enemy would write them: the first byte says which of the
- * three, the rest is its text.  What loads is asked something; what does not
- * must leave a message and the rules that were in force.
+ * Hostile policy files: the first byte selects one of the three, the rest is
+ * its text. A file that loads must decide calls; one that does not must leave a
+ * message and the previous rules in force.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A provider file, and a request against it, of any bytes.  The first byte
- * says which: 0 a file, 1 a target ("METHOD path?query") and 2 packed headers
- * against a fixed provider.  What is accepted must hold what keyd relies on.
+ * A provider file, or a request against one, of any bytes. The first byte says
+ * which: 0 a file, 1 a target ("METHOD path?query") or 2 packed headers against
+ * a fixed provider. Accepted input must meet the conditions that keyd relies
+ * on.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static const char fixed[] =
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
-/* Nothing in a path or query that passed may need an escape. */
+/* An accepted path or query contains nothing that needs an escape. */
 static void
 require_plain(struct span s, const char *more)
 {

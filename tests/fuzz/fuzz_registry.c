@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Paths and metadata of package registries, anything at all.  A path that is
- * taken holds no dot segment and leads to metadata that names the same
- * package; metadata that is composed is strict, and composed again from
- * itself is the same with nothing refused.
+ * Paths and metadata of package registries, of any bytes. An accepted path has
+ * no dot segment and leads to metadata of the same package; filtered metadata
+ * is strict JSON, and filtering it again changes and refuses nothing.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * A provider's answer through keyd's reader: byte 0 says whether it answers a
- * HEAD and whether the connection ends cleanly; then pieces, each a length
- * byte and its bytes, as reads would give them.  What comes out must be
- * frames in order, whatever the input; the verdict and a complete body must
- * not depend on how the input was cut; the credential never comes out.
+ * HEAD and whether the connection ends cleanly; then pieces, each a length byte
+ * and its bytes, as from reads. The output must be frames in order, whatever
+ * the input; the verdict and a complete body must not depend on how the input
+ * was cut; the credential never appears.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ setup(void)
 		abort();
 }
 
-/* Takes the frames apart again. */
+/* Parse the frames again. */
 static void
 check(struct span out, struct outcome *o)
 {
@@ -137,7 +137,7 @@ LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		return 0;
 	run(p + 1, n - 1, (p[0] & 1) != 0, (p[0] & 2) != 0, true, &cut);
 	run(p + 1, n - 1, (p[0] & 1) != 0, (p[0] & 2) != 0, false, &whole);
-	/* What is wrong in a line that never ended may be seen or not. */
+	/* An error in an unfinished line may or may not be reported. */
 	if (cut.status == 0 && cut.fail == KEYD_FAIL_CUT)
 		cut.fail = KEYD_FAIL_MALFORMED;
 	if (whole.status == 0 && whole.fail == KEYD_FAIL_CUT)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Scenario files as an enemy would write them, through `icctl policy test`:
- * read, run, reported as text and as JSON, with the lines of what failed.
- * policyd is not there: every question is answered by its length.
+ * Hostile scenario files through `icctl policy test`: read, run, and reported
+ * as text and as JSON, with the lines of failures. There is no policyd: the
+ * answer to a question depends on its length.
  */
 #include <sys/mman.h>
 
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
 static int there;
 
-/* In place of libc's: made, and not shown. */
+/* Replaces libc's: formats the message without printing it. */
 void
 warnx(const char *fmt, ...)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The scrub: byte 0 is the length of the key over 16, then the key, then
+ * The scrub: byte 0 is the length of the key minus 16, then the key, then
  * pieces of text, each a length byte and its bytes (0x40 and more repeat the
- * key's beginning).  The answer must be that of a search of the whole text,
- * decoded at once, for every piece of the forms as they were built, and what
- * passes must be what came.
+ * beginning of the key). The result must be that of searching the whole decoded
+ * text for every piece of the forms that were built, and the text that passes
+ * must be unchanged.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The agent's output through termd's tokenizer into a screen or lines.  The
- * first byte picks which, and the second a size; 0xff in the input changes it.
- * Holds: whatever comes, rows and lines are cells that a viewer takes, no
- * wider than the screen; the cursor is on it; an answer is one of a few forms
- * with numbers alone; how the bytes came makes no difference to a line.
+ * The agent's output through termd's tokenizer into a screen or lines. The
+ * first byte selects which, and the second a size; 0xff in the input changes
+ * it. Rows and lines must be cells that a viewer accepts, no wider than the
+ * screen; the cursor must be on the screen; a reply must have one of a few
+ * forms with numbers only; cutting the input must make no difference to a line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 #define MAX_RESIZES 4U
 
-static uint64_t sum; /* of the lines of one run */
+static uint64_t sum; /* checksum over the lines of one run */
 
 static void
 check_cells(struct span s, unsigned most)
@@ -38,7 +38,7 @@ check_cells(struct span s, unsigned most)
 	CHECK(width <= most);
 }
 
-/* CSI or DCS of digits and marks, or a colour that is a constant. */
+/* CSI or DCS with digits and marks, or a constant colour. */
 static void
 on_reply(void *arg, struct span s)
 {

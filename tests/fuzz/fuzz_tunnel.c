@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a corporate proxy answers to a CONNECT, and rows of no_proxy.  The
- * first byte picks which, and whether a credential was sent.  Holds: the
- * verdict does not depend on how the bytes came, only when it falls; a tunnel
- * is only what a head with 200 opens, of at most 8 KiB, ending with an empty
- * line; a refusal has a printable text; a name that is a row goes past the
- * proxy by it.
+ * A corporate proxy's answer to a CONNECT, and rows of no_proxy. The first byte
+ * selects which, and whether a credential was sent. Cutting the input must not
+ * change the verdict, only its time; only a head with 200, of at most 8 KiB and
+ * ended by an empty line, opens a tunnel; a refusal has a printable text; a
+ * name in a row bypasses the proxy.
  */
 #include <string.h>
 
@@ -49,7 +48,7 @@ fuzz_answer(struct span in, bool credential)
 		s = tunnel_answer(&part, span_of(in.p, n), credential);
 		check_answer(&part, s, span_of(in.p, n));
 	}
-	/* A line that is bad before it ends is seen at its end, at the latest. */
+	/* An error in a line is reported at its end at the latest. */
 	if (s == TUNNEL_ANSWER_MORE && r == TUNNEL_ANSWER_FAIL) {
 		CHECK(whole.proxy == PROTO_PROXY_BROKEN);
 		return;
@@ -85,7 +84,7 @@ fuzz_rows(struct span in)
 		CHECK(r->bits <= 128);
 		if (r->kind != NO_PROXY_NAME)
 			continue;
-		/* A name is one, and goes past the proxy by its own row. */
+		/* A row is a valid name, which bypasses the proxy. */
 		CHECK(egress_host(span_str(r->host), host) == 0);
 		CHECK(strcmp(host, r->host) == 0);
 		CHECK(no_proxy_direct(&list, host, r->port == 0 ? 1 : r->port));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Fuzz target: the decoder of value trees.  What it takes must be encoded as
- * exactly the same bytes, and be written as JSON that reads as the same value.
+ * The decoder of value trees. Accepted input must encode to the same bytes, and
+ * be written as JSON that reads as the same value.
  */
 #include <errno.h>
 

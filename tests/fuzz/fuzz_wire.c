@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Fuzz target: the decoder of messages.  The first byte says how one came: 0,
- * the rest is its datagram; 1, two bytes give the length of the datagram, what
- * follows it is the memfd.  What is taken must be within the table's limits,
- * lie inside of the input, encode as exactly the same bytes, and be no other
- * message; what is not taken must leave nothing behind.
+ * The decoder of messages. The first byte selects the form: 0, the rest is the
+ * datagram; 1, two bytes give the length of the datagram, and the memfd follows
+ * it. An accepted message must be within the table's limits, lie within the
+ * input, encode to the same bytes, and match no other message; a refused one
+ * must leave nothing behind.
  */
 #include <errno.h>
 #include <string.h>

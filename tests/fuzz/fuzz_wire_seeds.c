@@ -2,8 +2,8 @@
 /*
  * The seeds of fuzz_wire, from the protocol table: each message with every
  * field zero and with every field at its maximum (texts: 40 bytes), and two
- * that come in a memfd.  "wire_seeds DIR" writes those that are missing
- * or differ; "wire_seeds --check DIR" only says which.
+ * with a memfd. "wire_seeds DIR" writes those that are missing or differ;
+ * "wire_seeds --check DIR" only lists them.
  */
 #include <err.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ fill(const struct proto_msg *m, union proto_any *msg, bool top, size_t big)
 		struct span s = span_of(texts, len);
 		uint64_t v = top ? f->max : 0;
 
-		/* little-endian machines only, as the build says */
+		/* little-endian only, as the build requires */
 		if (f->kind >= PROTO_str)
 			memcpy(at, &s, sizeof(s));
 		else
@@ -71,7 +71,7 @@ fill(const struct proto_msg *m, union proto_any *msg, bool top, size_t big)
 	}
 }
 
-/* big: bytes of its large field, more than a datagram takes; 0: as small. */
+/* big: bytes of the large field, too many for a datagram; 0: a small one. */
 static void
 seed(const struct proto_msg *m, const char *kind, bool top, size_t big)
 {

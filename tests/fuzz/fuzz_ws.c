@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * WebSocket frames: byte 0 says whether they are masked; then pieces, each a
- * length byte and its bytes, as reads would give them.  What comes out must
- * be frames in order with exactly the announced bytes, must not depend on how
- * the input was cut, and what is composed from it must read back the same.
+ * length byte and its bytes, as from reads. The output must be frames in order
+ * with exactly the announced bytes, must not depend on how the input was cut,
+ * and must read back the same when composed again.
  */
 #include <stdlib.h>
 
 #include "mitmd/wire/ws.h"
 
 struct outcome {
-	uint64_t sum; /* over all that came out */
+	uint64_t sum; /* checksum over the output */
 	size_t events, payload;
 	bool bad;
 };
@@ -22,7 +22,7 @@ mix(struct outcome *o, const uint8_t *p, size_t n)
 		o->sum = o->sum * 1099511628211U + p[i];
 }
 
-/* A head that we write is one that we read. */
+/* A composed head must parse as the same. */
 static void
 again(const struct ws_parser *p)
 {

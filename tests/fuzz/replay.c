@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Runs a fuzz target over the files and directories named: how kept corpora
- * are tests of every build, without clang.
+ * Runs a fuzz target on the named files and directories, so that every build
+ * tests the kept corpora, without clang.
  */
 #include <dirent.h>
 #include <err.h>
@@ -27,7 +27,7 @@ replay_file(const char *path)
 		err(1, "%s", path);
 	n = fread(bytes, 1, sizeof(bytes), f);
 	fclose(f);
-	/* Exactly sized, so that ASan sees a read past the end. */
+	/* An exact allocation lets ASan detect a read past the end. */
 	if ((exact = malloc(n == 0 ? 1 : n)) == NULL)
 		err(1, "malloc");
 	for (size_t i = 0; i < n; i++)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """Changes one operator, bound, constant, order or condition of the evaluation
-at a time, in a copy of the tree, and looks whether the tests say so:
+at a time, in a copy of the tree, and checks that a test fails:
 
     tests/policy/mutate.py [--count 200] [--seed N] [--keep DIR] [--write]
 
-mutants.txt is the latest result (--write). equivalent.txt names mutants that
-change nothing that anybody could see, each with the argument; they are left
-out and others take their place. A mutant that does not compile, or is as
-before to the compiler, does not count either."""
+mutants.txt has the latest result (--write). equivalent.txt lists mutants whose
+change nobody could observe, each with the argument; they are left out and
+replaced by others. A mutant does not count either if it does not compile or
+compiles to the same code."""
 import argparse
 import concurrent.futures
 import hashlib
@@ -28,16 +28,17 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 FILES = ["annot", "args", "breaker", "call", "domain", "domain_git", "eval", "eval_match",
          "eval_rules", "host", "judge", "lists", "path", "path_text", "roles", "rules", "schema",
          "view", "work"]
-# Lines where memory or a kernel's answer may fail, sizes of buffers, and text.
+# Lines with memory that may run out, kernel errors, sizes of buffers, and
+# text.
 NOT_JUDGING = re.compile(
     r"alloc\(|alloc$|reallocarray|span_dup|getrandom|buf_init|buf_add|buf_printf|need =|"
     r"_printf\(|log_vis\(|work_budget|where_up|where_down|free\(|hold_|builder_init|"
     r"if \(t != NULL\)|t->(role|done|rule)\(")
-# These say why to people; they decide nothing.
+# Functions that only explain decisions to people.
 EXPLAIN = {"eval_miss", "first_value", "any_path", "tell_rule", "reason_printf",
            "reason_bare", "reason_sandbox", "path_strerror", "rules_free", "annots_free",
            "lists_free", "load_warn", "view_free", "breaker_free", "engine_free"}
-# In the order in which they are asked: what says it fastest comes first.
+# In the order in which they run: the fastest to fail first.
 TESTS = [("table", ["tests/policy"]), ("breaker", []), ("eval", []), ("domain", []), ("path", []),
          ("places", []), ("rules", ["policyd/policies"]), ("call", []), ("hold", []), ("session", []),
          ("property", ["8000"])]
@@ -69,7 +70,8 @@ class Mutant:
 
 
 def masked(text):
-    """The same with comments, texts and preprocessor lines blanked."""
+    """Returns the code with comments, strings and preprocessor lines
+    blanked."""
     def blank(m):
         return re.sub(r"[^\n]", " ", m.group())
     return re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|^#(?:[^\n]*\\\n)*[^\n]*$',
@@ -77,7 +79,7 @@ def masked(text):
 
 
 def functions(code):
-    """name, start and end of each body."""
+    """Yields name, start and end of each function body."""
     for m in re.finditer(r"^(\w+)\((?:[^;{}]|\n)*?\)\n\{\n", code, re.M):
         end = code.find("\n}\n", m.end())
         yield m.group(1), m.end(), end
@@ -93,7 +95,7 @@ def closing(code, at):
 
 
 def sites(code, start, end):
-    """start, end, replacement."""
+    """Yields start, end, replacement."""
     for m in TOKEN.finditer(code, start, end):
         if m.group() in SWAP:
             yield m.start(), m.end(), SWAP[m.group()]
@@ -123,10 +125,10 @@ def sites(code, start, end):
         if close != -1:
             yield at, close + 1, "(true)"
             yield at, close + 1, "(false)"
-    # && or || with one side dropped
+    # drop one operand of && or ||
     for m in re.finditer(r"[(&|] ?(!?[\w>.\[\]*-]+(?:\([^()]*\))?) (&&|\|\|)\s+", code[start:end]):
         yield start + m.start(1), start + m.end(), ""
-    # two statements in a row
+    # swap two consecutive statements
     for m in re.finditer(r"\n(\t+)(\w[^\n{}]*;)\n\1(\w[^\n{}]*;)(?=\n)", code[start:end]):
         a, b = m.group(2), m.group(3)
         target = re.match(r"\*?([\w.>\[\]-]+?)(?:\[[^]]*\])? [-+|&]?= |\w+\((&?\w+), ", a)
@@ -162,8 +164,8 @@ def mutants(root):
 
 
 def choose(all_of_them, seed):
-    """In an order as if by chance, such that no file speaks for all; a change
-    of one line leaves the order of the others nearly as it was."""
+    """Returns the mutants in a pseudo-random order, in which no file
+    dominates; changing one line hardly changes the order of the others."""
     def chance(m):
         h = hashlib.sha256(("%d %s" % (seed, m.key())).encode()).digest()
         return int.from_bytes(h[:8], "big") / 2 ** 64
@@ -173,7 +175,8 @@ def choose(all_of_them, seed):
         by_file.setdefault(m.file, []).append(m)
     keyed = []
     for ms in by_file.values():
-        # The square root: small files have more than their lines' share.
+        # By the square root, small files get more than their proportional
+        # share.
         keyed += [(chance(m) * len(ms) ** .5, m.key(), m) for m in ms]
     return [m for _, _, m in sorted(keyed, key=lambda x: x[:2])]
 
@@ -194,7 +197,8 @@ def read_equivalent():
 
 
 def read_result():
-    """key: by what it was caught, or None; as in mutants.txt."""
+    """Returns a map from key to the test that caught it, or None, as in
+    mutants.txt."""
     path = os.path.join(HERE, "mutants.txt")
     if not os.path.exists(path):
         return {}
@@ -243,7 +247,7 @@ class Scratch:
                         self.prefix + "/share/ironcurtain/policies")
 
     def commands(self):
-        """How the compiler was called, to do it again without ninja."""
+        """Records the compiler's command lines, to run them without ninja."""
         r = subprocess.run(["ninja", "-C", self.build, "-t", "commands",
                             "tests/unit/policyd/test_" + TESTS[0][0]],
                            capture_output=True, text=True, check=True)
@@ -265,11 +269,11 @@ class Scratch:
             shutil.copyfile(self.object_of(file), self.dir + "/" + file + ".o")
 
     def unchanged(self, file):
-        """The object is again what the source is."""
+        """Restores the object of the unchanged source."""
         shutil.copyfile(self.dir + "/" + file + ".o", self.object_of(file))
 
     def quick(self, file):
-        """The first test, built by what is needed alone."""
+        """Builds only the first test."""
         return all(subprocess.run(c, shell=True, cwd=self.build, capture_output=True,
                                   check=False).returncode == 0
                    for c in [self.gcc[file]] + self.archives + [self.link])
@@ -285,7 +289,7 @@ class Scratch:
         os.makedirs(self.tmp)
 
     def run(self, args, seconds):
-        """None when it is content, else what it says."""
+        """Runs a test. Returns None if it passes, else its message."""
         def limits():
             resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -305,7 +309,7 @@ class Scratch:
         return "exit status %d" % r.returncode
 
     def tests(self, file=None):
-        """Which test says no, and what; (None, None): none does."""
+        """Returns the test that fails and its message, or (None, None)."""
         self.fresh()
         for name, args in TESTS:
             program = os.path.join(self.build, "tests/unit/policyd/test_" + name)
@@ -330,7 +334,7 @@ class Scratch:
                               capture_output=True, check=False).returncode == 0
 
     def object(self, file):
-        """The code of a file, as an optimizing compiler has it."""
+        """Returns the code of a file as an optimizing compiler emits it."""
         out = self.dir + "/one.o"
         r = subprocess.run(
             ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-w", "-c", "-I" + self.tree,
@@ -350,7 +354,7 @@ class Scratch:
 
 
 def judge(s, m):
-    """'caught', 'survived', or why it does not count; and by what."""
+    """Returns 'caught', 'survived', or why it does not count; and the test."""
     path = source(s.tree, m.file)
     with open(path, encoding="utf-8") as f:
         text = f.read()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""Random policies and random calls, of things that exist in the world, so that
-much of it is allowed or asked about; and how a difference becomes small."""
+"""Random policies and random calls, made of existing things, so that many
+calls are allowed or escalated; and the reduction of a difference to a small
+one."""
 import copy
 import random
 
@@ -82,7 +83,8 @@ class Maker:
     # ---- policies
 
     def rule(self, i):
-        """Mostly about one server, or one kind of role."""
+        """Returns a random rule, mostly about one server or one kind of
+        role."""
         c, r = {}, self.r
         if r.random() < .55:
             c["server"] = self.some(SERVERS, 3)
@@ -149,7 +151,7 @@ class Maker:
             if self.r.random() < .06:
                 continue
             out[name] = self.value(roles if isinstance(roles, list) else roles["default"])
-        if self.r.random() < .5:    # what conditional roles look at
+        if self.r.random() < .5:    # arguments of conditional roles
             for name in ("a", "dryRun", "mode", "operation"):
                 if server in ("cond", "git", "filesystem") and self.r.random() < .4:
                     out[name] = self.r.choice(
@@ -171,7 +173,7 @@ class Maker:
 
 
 def smaller(rules, request):
-    """Each way to take a little away."""
+    """Yields each way to remove a little."""
     for i in range(len(rules)):
         yield rules[:i] + rules[i + 1:], request
     for i, rule in enumerate(rules):
@@ -191,7 +193,8 @@ def smaller(rules, request):
 
 
 def minimise(rules, request, differs, steps=300):
-    """The smallest pair that still differs, as far as that many steps go."""
+    """Returns the smallest pair that still differs, found in that many
+    steps."""
     again = True
     while again:
         again = False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: ISC
-"""A second opinion: the policy engine once more, slow and obvious, written
-from the founding system's reference (1.3 to 1.10) and from COMPATIBILITY in
-ironcurtain-policy(5), not from policyd. It reads files as json gives them and
-asks the file system by lstat and readlink."""
+"""A second implementation of the policy engine, slow and simple, written from
+the specification of the TypeScript IronCurtain's engine and from COMPATIBILITY
+in ironcurtain-policy(5), not from policyd. It reads files with json and
+queries the file system with lstat and readlink."""
 import ipaddress
 import os
 import re
@@ -17,7 +17,7 @@ SEVERITY = {"allow": 0, "escalate": 1, "deny": 2}
 
 
 class Refused(Exception):
-    """An argument that is no path, no URL, or nothing for git."""
+    """An argument that is no valid path or URL, or that git must not get."""
 
     def __init__(self, rule):
         super().__init__(rule)
@@ -36,19 +36,20 @@ class Decision:
         return " ".join([self.decision, self.rule, ",".join(sorted(self.roles))])
 
 
-# ---- hosts and URLs (1.7) ---------------------------------------------------
+# ---- hosts and URLs ---------------------------------------------------------
 
 class Domain:
-    """What patterns are compared with. kind: name, address, none, unknown."""
+    """The part of a URL that patterns match. kind: name, address, none,
+    unknown."""
 
     def __init__(self, kind, host="", full=None, seen=None):
         self.kind, self.host = kind, host
         self.full = host if full is None else full
-        self.seen = seen    # (kind, host) behind a scheme that none allows
+        self.seen = seen    # (kind, host) of a scheme that no rule can allow
 
 
 def number(label):
-    """One part of an address in any base, or None."""
+    """Returns one part of an address in any base, or None."""
     s = label.lower()
     try:
         if s.startswith("0x"):
@@ -63,7 +64,7 @@ def number(label):
 
 
 def read_host(text):
-    """(kind, host in its one form), or None."""
+    """Returns (kind, normalised host), or None."""
     if text.startswith("[") and text.endswith("]"):
         try:
             if "%" in text:
@@ -100,7 +101,7 @@ def check_url(text):
 
 
 def split_url(rest):
-    """user, host, port, path of what follows scheme://."""
+    """Returns user, host, port and path of the text after scheme://."""
     path = re.split("[?#]", rest, maxsplit=1)[0]
     authority, slash, path = path.partition("/")
     user = None
@@ -119,7 +120,7 @@ def split_url(rest):
 
 
 def dots(path):
-    """Dot segments taken out, as a path without slashes at its ends."""
+    """Returns a path without dot segments and without slashes at its ends."""
     out = []
     for segment in path.split("/")[1:]:
         plain = re.sub("%2e", ".", segment, flags=re.I)
@@ -201,7 +202,7 @@ def git_domain(text):
 
 
 def matches(domain, pattern):
-    """1.7: does the domain match one pattern?"""
+    """Returns whether the domain matches a pattern."""
     if "/" in pattern:
         head, rest = pattern.split("/", 1)
         found = read_host(head) if head else ("none", "")
@@ -230,7 +231,7 @@ def matches(domain, pattern):
     return found is not None and found[1] == domain.host
 
 
-# ---- what rules that ask or deny compare (COMPATIBILITY) ---------------------
+# ---- spellings for rules that ask or deny (COMPATIBILITY) -------------------
 
 ALSO = {"ssh.github.com": "github.com", "www.github.com": "github.com",
         "altssh.gitlab.com": "gitlab.com", "www.gitlab.com": "gitlab.com",
@@ -260,7 +261,7 @@ def reduced(path):
 
 
 def wide_domains(d):
-    """(kind, text) of all that the domain may mean."""
+    """Returns (kind, text) for each meaning that the domain may have."""
     path = reduced(d.full[len(d.host):])
     found = []
     if d.kind != "none":
@@ -291,7 +292,7 @@ def wide_hosts(text):
 
 
 def wide_match(spelled, pattern, denies):
-    """no, yes, or caps."""
+    """Returns no, yes, or caps."""
     if pattern == "*":
         kinds = {kind for kind, _ in spelled}
         if "name" in kinds or (denies and "address" in kinds):
@@ -360,10 +361,11 @@ def puny(host):
     return any(label.startswith("xn--") for label in host.split("."))
 
 
-# ---- paths (1.5) ------------------------------------------------------------
+# ---- paths -------------------------------------------------------------------
 
 class World:
-    """Where paths are looked up: the sandbox is /workspace in the view."""
+    """The file system in which paths are looked up; the sandbox is
+    /workspace."""
 
     def __init__(self, sandbox, home, protect):
         self.sandbox, self.home = sandbox, home
@@ -374,7 +376,7 @@ class World:
 
 
 class Place:
-    """A directory of a rule, or one that is protected."""
+    """A directory of a rule, or a protected one."""
 
     def __init__(self, world, text):
         self.path, _ = resolve(world, text, strict=False, view=False)
@@ -407,7 +409,7 @@ def below(path, directory):
 
 
 def resolve(world, text, strict=True, view=True):
-    """(real path on the host, its lstat or None). Component by component."""
+    """Returns (real path on the host, its lstat or None), by component."""
     if not text or len(text.encode("utf-8", "surrogatepass")) >= 4096 or "\0" in text or \
             re.match("~[^/]", text) or text[:5].lower() == "file:":
         raise Refused("structural-invalid-path")
@@ -429,7 +431,7 @@ def resolve(world, text, strict=True, view=True):
             continue
         at.append(name)
         if view and at[0] != "workspace":
-            view = False    # in no row of the view: on the host from here
+            view = False    # outside the view: on the host from here on
         real = to_host(world, at, view)
         info = lstat(real)
         if info is None:
@@ -462,7 +464,7 @@ def lstat(path):
         return None
 
 
-# ---- arguments (1.5, 1.8) ---------------------------------------------------
+# ---- arguments ---------------------------------------------------------------
 
 class Value:
     """One string of an argument with roles."""
@@ -507,7 +509,7 @@ def strings(value):
 
 
 def same(a, b):
-    """Equal in JSON: true is not 1."""
+    """Returns whether two JSON values are equal; true is not 1."""
     return type(a) is type(b) and a == b if isinstance(a, bool) or isinstance(b, bool) \
         else a == b
 
@@ -535,7 +537,7 @@ def roles_of(annotation, arguments):
 
 
 def git_text(value):
-    """Would git take it for a path or an option?"""
+    """Returns whether git would take the value for a path or an option."""
     for s in strings(value):
         s = s.rstrip("\n")
         if "\n" not in s and (s.startswith(("/", "-")) or s[:5].lower() == "file:"):
@@ -543,7 +545,7 @@ def git_text(value):
     return False
 
 
-# ---- the engine (1.3, 1.4) --------------------------------------------------
+# ---- the engine --------------------------------------------------------------
 
 class Engine:
     def __init__(self, world, policy, annotations, lists, gates, trusted):
@@ -604,7 +606,7 @@ class Engine:
         return values
 
     def relative(self, name, arguments):
-        """Files below the directory that git works in, as it is told."""
+        """Rewrites files below git's working directory to relative names."""
         base = arguments.get("path")
         if name not in ("files", "paths") or not isinstance(base, str) or \
                 not base.startswith("/") or not base.strip("/"):
@@ -671,7 +673,8 @@ class Engine:
 
 
 def caution(d, values):
-    """What is allowed, but where more is touched than was judged."""
+    """Escalates an allowed call that touches more than the names that were
+    judged."""
     for v in values:
         if "write-path" in v.roles and v.path is not None and v.info is not None and \
                 stat.S_ISREG(v.info.st_mode) and v.info.st_nlink > 1:
@@ -725,7 +728,7 @@ class Call:
         return out
 
     def wide(self, values, allowed, kind, denies):
-        """Rules that ask or deny: no, yes, unknown or caps."""
+        """For rules that ask or deny: returns no, yes, unknown or caps."""
         answers = {"no"}
         for v in values:
             if kind == "domains":
@@ -743,7 +746,7 @@ class Call:
         return next(a for a in ("yes", "unknown", "caps", "no") if a in answers)
 
     def match_domains(self, values, allowed):
-        """no, yes, or unknown: nobody can tell."""
+        """Returns no, yes, or unknown."""
         answer = "no"
         for v in values:
             d = v.domain
@@ -759,7 +762,8 @@ class Call:
         return answer
 
     def sets(self, rule, role):
-        """Domains and lists of the rule: no, yes, unknown."""
+        """Matches domains and lists of the rule: returns no, yes, or
+        unknown."""
         answers = []
         c = rule["if"]
         if rule["then"] != "allow":
@@ -814,7 +818,7 @@ class Call:
         return Decision(rule["then"], rule["name"], roles, rule)
 
     def scan(self, role):
-        """The first rule that matches as a whole."""
+        """Returns the decision of the first rule that matches all values."""
         cap, d = None, Decision("deny", "default-deny")
         for rule in self.engine.rules:
             if not self.about(rule) or (role and not self.relevant(rule, role)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""The world and the cases of this directory for programs in Python, and the
-confined policyd asked through `icctl policy eval`."""
+"""The test world and the cases of this directory for Python programs, and the
+confined policyd, queried through `icctl policy eval`."""
 import json
 import os
 import re
@@ -23,7 +23,7 @@ def lines(name):
 
 
 class World:
-    """The tree of tree.txt in a fresh directory, and what is said there of
+    """Creates the tree of tree.txt in a new directory and reads its
     servers."""
 
     def __init__(self):
@@ -69,7 +69,7 @@ class Group:
 
 
 def groups(name, text):
-    """The groups of a file of cases; text expands @D."""
+    """Returns the groups of a file of cases; `text` expands @D."""
     out = []
     for n, line in lines(name):
         first, _, rest = line.partition(" ")
@@ -90,7 +90,7 @@ def groups(name, text):
 
 
 def row(line):
-    """As case_table.c reads it: a title may hold colons before the call."""
+    """Parses a row as case_table.c does: a title may contain colons."""
     limit = min(i for i in (line.find("{"), line.find(" => ")) if i != -1)
     end = line.rfind(": ", 0, limit)
     m = ROW.match(line[:end].replace(": ", "; ") + line[end:]) if end != -1 else None
@@ -98,7 +98,7 @@ def row(line):
 
 
 class Policyd:
-    """icctl policy, with files of its own in the world's directory."""
+    """Runs icctl policy with its files in the world's directory."""
 
     def __init__(self, world, icctl):
         self.world, self.icctl = world, icctl
@@ -137,7 +137,8 @@ class Policyd:
         self.put("lists.json", {"lists": lists})
 
     def eval(self, requests):
-        """An answer for each request; SystemExit when it is not one each."""
+        """Returns one answer for each request; raises SystemExit if the number
+        differs."""
         r = self.run("".join((q if isinstance(q, str) else json.dumps(q)) + "\n"
                              for q in requests).encode())
         answers = [json.loads(line) for line in r.stdout.splitlines()]

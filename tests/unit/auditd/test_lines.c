@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The running auditd and a policyd that an attacker took over: JSON of its own
- * making goes into the log as it is, and a newline in it would be a record that
- * nobody wrote.  argv[1]: auditd.
+ * Runs auditd with a compromised policyd, whose JSON goes into the log as it
+ * is: a newline in it would forge a record. argv[1]: auditd.
  */
 #include "tap.h"
 #include "unit/ipc/worker_rig.h"
@@ -80,7 +79,7 @@ start(const char *program)
 	chan_phase(policy, PHASE_RUN);
 }
 
-/* The number of lines, or 0 if one is forged. */
+/* Returns the number of lines, or 0 if one is forged. */
 static unsigned
 lines(void)
 {
@@ -109,7 +108,10 @@ stop(void)
 	unlink(path);
 }
 
-/* Until the log has a second line: one answer of auditd after the other. */
+/*
+ * Wait until the log has a second line, by one answer of auditd after the
+ * other.
+ */
 static bool
 second_line(void)
 {
@@ -122,7 +124,10 @@ second_line(void)
 	return !rig.lost && lines() == 2;
 }
 
-/* RELEASE: its arguments, or what the log has in their place. */
+/*
+ * Send RELEASE: `json` is its arguments, or the text for the log in their
+ * place.
+ */
 static void
 release(struct span json, bool in_log)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What no workspace or view may show: itself, what holds it, what lies in it,
- * by object and not by name.
+ * Tests what no workspace or view may show: a guarded directory, its parents
+ * and its contents, compared by object and not by name.
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ at(const char *name)
 	return path[i];
 }
 
-/* Refused with `why` at the end, or taken when why is NULL. */
+/* Expect a refusal that ends in `why`, or acceptance if it is NULL. */
 static void
 check(const char *name, const char *why)
 {

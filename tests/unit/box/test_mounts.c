@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a policy puts into views: the cases of tests/policy/cases/roots.txt,
- * then files that are odd, directories without number, and names that only
- * look like a place of the rules.
+ * Tests the mounts that a policy adds to views: the cases of
+ * tests/policy/cases/roots.txt, malformed files, very many directories, and
+ * names that only resemble a place of the rules.
  */
 #include <sys/stat.h>
 
@@ -19,11 +19,11 @@
 #include "unit/policyd/case_table.h"
 
 static char top[256], home[300], ic[320];
-static char *rules; /* of the group at hand */
+static char *rules; /* rules of the current group */
 static char said[16384];
 static struct guards guards;
 
-/* @D is the tree; to be freed. */
+/* Replace @D by the tree. The caller frees the result. */
 static char *
 expand(const char *in)
 {
@@ -108,7 +108,10 @@ warn_row(const char *server, const struct mount *m, const char *why)
 	snprintf(said + n, sizeof(said) - n, "rule %s: %s\n", m->rule, why);
 }
 
-/* The view that the text gives a server; how many mounts it names, or -1. */
+/*
+ * Build the view that the text gives a server. Returns the number of mounts, or
+ * -1.
+ */
 static int
 view_of(const char *policy, const char *server, struct view *v)
 {
@@ -192,7 +195,7 @@ on_row(void *arg, const struct case_row *r)
 	"{\"name\":\"r\",\"then\":\"allow\",\"if\":{\"paths\":{\"within\":"    \
 	"\"" dir "\"}}}"
 
-/* policyd says what is wrong with these; here they put nothing in a view. */
+/* Malformed rules, which policyd reports; here they add nothing to a view. */
 static void
 test_odd(void)
 {
@@ -258,7 +261,7 @@ test_names(void)
 	is_str(kind_of(&v, "@D/home/docs"), "write",
 	    "slashes do not matter; no role is named: each");
 	view_close(&v);
-	/* docsx begins like docs, and is no part of it. */
+	/* docsx begins like docs but is not below it. */
 	(void)view_of(
 	    "{\"rules\":[{\"name\":\"d\",\"then\":\"deny\",\"if\":{"
 	    "\"paths\":{\"within\":\"~/docsx\"}}}," ALLOW("~/docs") "]}",
@@ -274,7 +277,9 @@ test_names(void)
 	view_close(&v);
 }
 
-/* More than a view takes: what does not fit is said, nothing is half. */
+/*
+ * More mounts than a view holds: the rest is reported, and none is cut in two.
+ */
 static void
 test_many(void)
 {

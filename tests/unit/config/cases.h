@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* config.json texts that are refused, and with which message. */
+/* config.json texts that are refused, each with its message. */
 /* clang-format off */
 static const struct {
 	const char *text;

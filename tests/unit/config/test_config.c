@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * config.json: what is taken, and for everything else the exact message that
- * says where, what, and what to do.
+ * Tests config.json: texts that are accepted, and for all others the exact
+ * message with the place, the problem and the remedy.
  */
 #include <sys/stat.h>
 

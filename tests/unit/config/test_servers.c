@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* mcp-servers.json: the founding system's form, and what is refused in it. */
+/*
+ * Tests mcp-servers.json: the TypeScript IronCurtain's form, and what is
+ * refused.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +167,7 @@ test_taken(void)
 	servers_free(&s);
 }
 
-/* The built-in server beside others, and how a file does without it. */
+/* The built-in server beside others, and files that leave it out. */
 static void
 test_builtin(void)
 {
@@ -196,7 +199,7 @@ test_builtin(void)
 	}
 }
 
-/* A server that was given a secret in plain sight has a credential as well. */
+/* A server with a secret in plain text counts as one with a credential. */
 static void
 test_secret(void)
 {
@@ -235,7 +238,7 @@ test_secret(void)
 	}
 }
 
-/* text: an argument; value: what it becomes, or a part of the refusal. */
+/* `text` is an argument; `value` is its expansion, or a part of the refusal. */
 static void
 test_variables(void)
 {

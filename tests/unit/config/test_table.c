@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The cases of tests/policy/cases/servers.txt: mcp-servers.json. */
+/* Runs the cases of tests/policy/cases/servers.txt: mcp-servers.json. */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Held calls: short ids, unique prefixes, the digest that must be the one
- * shown, the bound; and who may answer.
+ * Tests pending calls: short ids, unique prefixes, the digest that must match
+ * the one shown, the limit, and who may answer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ test_ids(void)
 	h = approvals_at(0);
 	is_str(h->tool, "read\\x0a", "a tool's name is made printable");
 	is_str(h->reason, "why\\xff", "a reason, too");
-	/* Some prefix of the first id belongs to it alone. */
+	/* Some prefix of the first id is unique. */
 	for (size_t n = 1; n <= APPROVALS_SID; n++) {
 		snprintf(prefix, sizeof(prefix), "%.*s", (int)n, h->sid);
 		if (approvals_find(prefix, true, &found) == APPROVALS_FOUND)
@@ -137,7 +137,7 @@ test_several(void)
 	char prefix[2];
 	unsigned several = 0;
 
-	/* 64 ids over 32 letters: two of them share a letter. */
+	/* 64 ids start with one of 32 letters, so that two share a letter. */
 	for (uint64_t id = 1; id <= PROTO_MAX_HOLDS; id++)
 		(void)add(id);
 	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
@@ -217,7 +217,7 @@ test_peer(void)
 	struct {
 		const struct peer_view *us;
 		struct peer_view asker;
-		const char *why; /* in the reason; NULL: it may */
+		const char *why; /* part of the reason; NULL: accepted */
 		const char *name;
 	} cases[] = {
 	    {&us, us, NULL, "a shell"},

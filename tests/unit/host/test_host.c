@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Programs of the host: nothing that the agent can change is found or started,
- * whatever links lead to it, and what was found once is what runs later.
+ * Tests programs of the host: a program that the agent can change is neither
+ * found nor started, whatever links lead to it, and the program that was found
+ * is the one that is run later.
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -102,7 +103,7 @@ test_places(void)
 {
 	static const struct {
 		const char *path;
-		const char *place; /* NULL: out of reach */
+		const char *place; /* NULL: out of the agent's reach */
 		bool there;
 	} rows[] = {
 	    {"ws", "ws", true},
@@ -230,7 +231,10 @@ test_environ(void)
 		free(from[i]);
 }
 
-/* Starts it with the arguments a and b; what it printed, cut at 500 bytes. */
+/*
+ * Run the program with the arguments a and b. Returns its output, at most 500
+ * bytes.
+ */
 static const char *
 run(const struct host_program *p)
 {
@@ -336,7 +340,7 @@ test_run(void)
 	ok(find(&p, "tool", &fault), "a script in PATH (%s)", fault.text);
 	is_str(run(&p), "host a b c\n/\nvalue\n",
 	    "its own interpreter, arguments, directory / and environment");
-	/* Renamed and replaced, like an agent would if it could. */
+	/* Rename and replace it, as an agent would if it could. */
 	(void)rename(at("host/bin/tool"), at("host/bin/old"));
 	put(at("host/bin/tool"), "#!/bin/sh\necho another\n", 0755);
 	is_str(
@@ -348,7 +352,9 @@ test_run(void)
 	is_str(run(&p), "a b c\n", "runs by its descriptor");
 	host_program_free(&p);
 
-	/* env looks up the name in PATH: the agent's is not what it finds. */
+	/*
+	 * env looks the name up in PATH, but must not find the agent's program.
+	 */
 	put(at("ws/bin/interp"), "#!/bin/sh\necho agent\n", 0755);
 	put(at("host/more/interp"), "#!/bin/sh -e\necho interp $1 $3\n", 0755);
 	put(at("host/bin/byenv"), "#!/usr/bin/env interp\n", 0755);
@@ -380,7 +386,7 @@ test_run(void)
 	ok(!find(&p, "self", &fault), "its own interpreter (%s)", fault.text);
 }
 
-/* A start that fails says which step of it did. */
+/* A start that fails reports the step that failed. */
 static void
 test_steps(void)
 {
@@ -419,7 +425,7 @@ socket_found(const char *path)
 	(void)strlcat(sockets, ";", sizeof(sockets));
 }
 
-/* A bound socket; the directory is changed for a relative name. */
+/* Bind a socket; changes directory for a relative name. */
 static int
 listens(const char *dir, const char *name, int type, bool listening)
 {
@@ -434,7 +440,7 @@ listens(const char *dir, const char *name, int type, bool listening)
 	return fd;
 }
 
-/* Each kind of socket alone: found, or rightly not. */
+/* Each kind of socket by itself: found, or rightly not. */
 static void
 test_sockets(void)
 {
@@ -476,7 +482,7 @@ test_sockets(void)
 		is_str(sockets, want, "... by that path");
 		close(fd);
 	}
-	/* Their files are left: nobody listens any more. */
+	/* The files remain, but nobody listens on them. */
 	is_int(host_sockets(
 		   &places, "/proc/net/unix", dir, at("ws"), socket_found),
 	    0, "a socket that nobody has open");

@@ -21,7 +21,7 @@ is() {	# GOT WANTED NAME
 }
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
 
-# A session that holds two calls, of which one speaks of further ids.
+# A session with two pending calls, the text of one of which contains more ids.
 mkdir -p "$tmp/bin" "$tmp/home/run" "$tmp/home/agents" \
     "$tmp/home/policies/strict" "$tmp/w dir"
 cat >"$tmp/bin/icctl" <<'X'
@@ -42,7 +42,7 @@ bash -n "$dir/icctl"; ok $? "icctl.bash parses"
 # shellcheck source=/dev/null
 . "$dir/icctl"
 
-try() {	# FUNCTION WORD...: what is offered for the last word
+try() {	# FUNCTION WORD...: prints the completions of the last word
 	local f=$1; shift
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
 	$f

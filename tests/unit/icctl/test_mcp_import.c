@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The readers and the conversion of `icctl mcp import`, row by row: foreign
- * text to canonical JSON, a foreign entry to ours with its notes.
+ * Tests `icctl mcp import` row by row: other programs' text to canonical JSON,
+ * and their entries to IronCurtain's, with notes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "tap.h"
 #include "config/secret.h"
 
-/* NULL in `json`: refused, with `why`. */
+/* `json` NULL: refused, with `why`. */
 static const struct {
 	const char *name, *text, *json, *why;
 } toml_rows[] = {
@@ -93,7 +93,7 @@ convert(const char *kind, const char *name, const char *text,
 	buf_free(&out);
 }
 
-/* A value 40 levels deep, and one key many times over, end in an error. */
+/* A value 40 levels deep and a key repeated many times are errors. */
 static void
 limits(void)
 {
@@ -145,7 +145,10 @@ static const char recipes[] =
     "\"hosts\":[\"api.example\"]},"
     "{\"for\":[\"pkg-no\"],\"refuse\":\"not this one\"}]}";
 
-/* entry: ours as canonical JSON, or NULL; say: a part of a note or refusal. */
+/*
+ * `entry` is the result as canonical JSON, or NULL; `say` is part of a note or
+ * refusal.
+ */
 static const struct {
 	const char *what, *name, *theirs, *entry, *secrets, *say;
 } entry_rows[] = {

@@ -12,7 +12,7 @@ struct reading {
 	const char *name;
 	unsigned line;
 	struct case_group group;
-	bool open; /* a group whose rows have not begun */
+	bool open; /* group whose rows have not begun */
 };
 
 static void
@@ -40,7 +40,7 @@ set(char **s, const char *text)
 		err(1, "strdup");
 }
 
-/* The next word; *s goes behind it and the blanks that follow. */
+/* Returns the next word and moves *s past it and the blanks after it. */
 static char *
 word(char **s)
 {
@@ -106,7 +106,7 @@ read_result(struct reading *rd, struct case_row *row, char *s)
 		bad(rd, "more than a verdict, a rule and roles");
 }
 
-/* Where the title ends: a title may hold colons, too. */
+/* Returns the end of the title, which may contain colons. */
 static char *
 title_end(char *s)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads tests/policy/cases/NAME.txt: groups, the rules and lists of each, and
- * rows.  A row is one case:
+ * Reads tests/policy/cases/NAME.txt: groups, each with its rules and lists, and
+ * rows. A row is one case:
  *
- *	STATEMENT SIGN TITLE: SERVER TOOL JSON => VERDICT [RULE [ROLES]] ["TEXT"]
+ * 	STATEMENT SIGN TITLE: SERVER TOOL JSON => VERDICT [RULE [ROLES]] ["TEXT"]
  *
- * SIGN is + where the statement applies, - where it narrowly does not.
+ * SIGN is + if the statement applies, - if it narrowly does not.
  */
 #ifndef CASE_TABLE_H
 #define CASE_TABLE_H
@@ -17,30 +17,33 @@ struct case_row {
 	unsigned line;
 	char *statement, *title;
 	bool applies;
-	unsigned times;		/* how often the call is made */
+	unsigned times;		/* number of times the call is made */
 	char *server, *tool, *args;
-	char *verdict, *rule, *roles, *text;	/* "" when not given */
+	char *verdict, *rule, *roles, *text;	/* "" if omitted */
 };
 
 struct case_group {
 	char *kind;		/* "engine", "session", "files" ... */
 	char *title;
-	char *rules;		/* the array's inside */
-	char *lists;		/* the object's inside, or "" */
+	char *rules;		/* contents of the array */
+	char *lists;		/* contents of the object, or "" */
 };
 
 struct case_reader {
 	void *arg;
-	/* Once the group is known in full, before its first row. */
+	/* Called once the group is complete, before its first row. */
 	void (*group)(void *, const struct case_group *);
 	void (*row)(void *, const struct case_row *);
-	/* A line that is neither: a word, and what follows it. */
+	/* Called for any other line: a word, and the rest. */
 	void (*line)(void *, const char *word, const char *rest);
 };
 
-/* Exits when the file is not as it should be. */
+/* Exits if the file is malformed. */
 void case_read(const char *dir, const char *name, const struct case_reader *);
-/* The whole file, NUL-terminated; to be freed. Exits on failure. */
+/*
+ * Returns the whole file, NUL-terminated, for the caller to free. Exits on
+ * failure.
+ */
 char *case_slurp(const char *dir, const char *name);
 
 #endif

@@ -12,7 +12,7 @@
 
 const char *const rig_status[] = {"allow", "deny", "escalate"};
 
-/* Tools for the statements; not the shipped annotations. */
+/* Annotations for the statements; not the shipped ones. */
 const char rig_annotations[] =
     "{\"generatedAt\":\"2026-11-01T00:00:00Z\",\"servers\":{"
     "\"filesystem\":{\"inputHash\":\"0\",\"tools\":["
@@ -149,7 +149,7 @@ rig_init(struct rig *r, struct engine *e)
 	    tmp == NULL ? "/tmp" : tmp);
 	if (mkdtemp(r->dir) == NULL)
 		err(1, "mkdtemp");
-	/* The test's own directory: no link of outsiders in it. */
+	/* The test's own directory, with links in its path resolved. */
 	if ((real = realpath(r->dir, NULL)) == NULL)
 		err(1, "realpath");
 	snprintf(r->dir, sizeof(r->dir), "%s", real);

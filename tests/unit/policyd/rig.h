@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * An engine to ask, with a directory tree of its own: DIR/ws is the workspace,
- * DIR/home the user's home, DIR/out something else, DIR/prot protected.  In
- * texts @D stands for DIR.
+ * An engine with a directory tree of its own: DIR/ws is the workspace, DIR/home
+ * the user's home, DIR/out another directory, DIR/prot protected. In texts, @D
+ * means DIR.
  */
 #ifndef POLICY_RIG_H
 #define POLICY_RIG_H
@@ -13,30 +13,36 @@
 struct rig {
 	char dir[256];
 	struct engine own;
-	struct engine *engine;	/* own, or that of a ring */
+	struct engine *engine;	/* the rig's own, or a ring's */
 	struct value_pool *pool;
 	struct load load;
-	char *text;		/* the last expanded text */
+	char *text;		/* the text expanded last */
 };
 
-/* Makes the tree and sets the engine up (NULL: its own); exits on failure. */
+/*
+ * Create the tree and set up the engine (NULL: the rig's own). Exits on
+ * failure.
+ */
 void rig_init(struct rig *, struct engine *);
 void rig_free(struct rig *);
-/* @D expanded; valid until the next call. */
+/* Expand @D. The result is valid until the next call. */
 const char *rig_text(struct rig *, const char *);
-/* A server whose view is DIR/ws at /workspace and DIR/home/docs as itself. */
+/*
+ * Add a server whose view has DIR/ws at /workspace and DIR/home/docs at its own
+ * path.
+ */
 void rig_server(struct rig *, unsigned index, const char *name, bool trusted,
     const char *domains);
 void rig_row(struct rig *, unsigned index, const char *path, const char *host);
-/* Loads the file: 0, or -1 with rig->load.error. */
+/* Load a file. Returns 0, or -1 with rig->load.error. */
 int rig_load(struct rig *, enum proto_rules, const char *text);
-/* Loads or exits. */
+/* Load a file. Exits on failure. */
 void rig_must_load(struct rig *, enum proto_rules, const char *text);
-/* The tree of JSON text, in the pool, which is reset first. */
+/* Parse JSON text into the pool, which is reset first. */
 struct value *rig_tree(struct rig *, const char *json);
 void rig_eval(struct rig *, const char *server, const char *tool,
     const char *args, struct decision *);
-/* Files of the tree, by path in it. */
+/* Create files in the tree. */
 void rig_file(struct rig *, const char *path);
 void rig_dir(struct rig *, const char *path);
 void rig_link(struct rig *, const char *target, const char *path);

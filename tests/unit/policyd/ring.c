@@ -8,7 +8,7 @@
 
 static struct ring *current;
 
-/* A copy of the message, its texts behind it. */
+/* Keep a copy of the message, with its texts behind it. */
 static void
 keep(struct policyd_env *env, enum role role, enum msg_type type,
     const void *msg)

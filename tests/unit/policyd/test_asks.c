@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests that wait for a person: every way that one can end, what no honest
- * mitmd sends, and that a verdict for a call is never one for a request.
+ * Tests requests that wait for a person: every end, messages that no honest
+ * mitmd sends, and that a verdict on a call never counts for a request.
  */
 #include "tap.h"
 #include "unit/policyd/ring.h"

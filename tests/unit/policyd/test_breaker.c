@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The circuit breaker by itself: how often, how long, and that many other
- * calls do not make it forget those that come again and again.
+ * Tests the circuit breaker: the limit, the window, and that many other calls
+ * do not make it forget calls that are repeated.
  */
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 
 #define HOT 10U
 #define ROUNDS 20U
-#define OTHERS 20U /* a round */
+#define OTHERS 20U /* in each round */
 #define TURNS 500U
 
 static struct breaker *b;
@@ -25,7 +25,7 @@ call(const char *tool, unsigned n, uint64_t now)
 	    b, SPAN("server"), span_str(tool), span_str(args), now);
 }
 
-/* 1.12: any 60 s hold no more than twenty. */
+/* Any 60 s contain at most twenty calls. */
 static void
 test_window(void)
 {
@@ -45,7 +45,7 @@ test_window(void)
 	ok(good && !call("slow", 0, 200000), "all are long ago");
 }
 
-/* What is compared is where one part ends and the next begins, too. */
+/* The boundaries between the parts are compared, too. */
 static void
 test_parts(void)
 {
@@ -65,7 +65,7 @@ test_parts(void)
 	    "the same");
 }
 
-/* There is room for some 2,000 calls: which are forgotten? The oldest. */
+/* There is room for about 2,000 calls; the oldest are forgotten. */
 static void
 test_forget(void)
 {
@@ -86,7 +86,7 @@ test_forget(void)
 	is_int(refused, HOT, "what comes again and again is remembered");
 }
 
-/* Many in turn: nearly all find a place of their own. */
+/* Many calls in turn: nearly all get an entry of their own. */
 static void
 test_turns(void)
 {

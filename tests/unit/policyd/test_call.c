@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The way of a call through policyd (original.md 1.2) and sessions with
- * servers: which messages leave, to whom, and what is in them.
+ * Tests calls through policyd and sessions with servers: the messages sent,
+ * their receivers and contents.
  */
 #include "tap.h"
 #include "unit/policyd/ring.h"
@@ -21,7 +21,7 @@ static const char rules[] =
     "{\"name\":\"free\",\"if\":{\"server\":[\"fetch\",\"github\"]},"
     "\"then\":\"allow\",\"reason\":\"free\"}]}";
 
-/* The one RELEASE; the call is over afterwards. */
+/* Returns the only RELEASE, and ends the call. */
 static const struct msg_RELEASE *
 only(uint64_t id)
 {
@@ -180,7 +180,7 @@ test_git(void)
 	    "{\"path\":\"/workspace/sub\"}");
 	forwarded(1, "status", "{\"path\":\"/workspace\"}",
 	    "structural-sandbox-allow", "{\"path\":\"/workspace\"}");
-	/* One that was refused changes nothing. */
+	/* A refused call changes nothing. */
 	m = call(1, "git_set_working_dir", "{\"path\":\"@D/prot\"}");
 	ok(!m->forward, "a working directory that is refused");
 	forwarded(1, "status", "{}", "structural-sandbox-allow",
@@ -269,7 +269,7 @@ test_redaction(void)
 	buf_free(&b);
 }
 
-/* What grows when it is written: controls take six bytes each. */
+/* Text that grows when written: control characters take six bytes each. */
 static void
 test_too_large(void)
 {
@@ -334,7 +334,7 @@ test_admission(void)
 	ok(call_take(&ring.env, &m, &why) == -1, "cut short: %s", why);
 	for (uint64_t id = first; id <= ring.id; id++)
 		(void)call_ended(&ring.env, id, false, &why);
-	/* What was a violation would have ended the session: clean up. */
+	/* A violation would have ended the session: clean up. */
 	ok(ring.env.calls.server_calls[0] == 0 &&
 		ring.env.calls.server_bytes[0] == 0,
 	    "all over");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a person is told of a held call: what it would do, worst first; every
- * rule that asks; every value with a role, whole, however long the rest is.
+ * Tests the details of a held call for a person: its effects, worst first;
+ * every rule that asks; every value with a role, uncut however long the rest
+ * is.
  */
 #include "tap.h"
 #include "unit/policyd/ring.h"

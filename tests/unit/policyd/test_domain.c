@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Hosts, URLs and remotes: what they become, what is refused and why, and what
- * patterns match (original.md 1.7, security.md 2.3).
+ * Tests hosts, URLs and remotes: their canonical forms, refusals and reasons,
+ * and matching of patterns.
  */
 #include "policyd/engine/lists.h"
 #include "tap.h"
@@ -11,7 +11,7 @@
 static struct value_pool *pool;
 
 static const struct {
-	const char *in, *out;	/* out NULL: refused */
+	const char *in, *out;	/* NULL: refused */
 	enum host_kind kind;
 } hosts[] = {
     {"example.com", "example.com", HOST_NAME},
@@ -62,7 +62,7 @@ static const struct {
 };
 
 static const struct {
-	const char *in, *out, *host;	/* out NULL: refused */
+	const char *in, *out, *host;	/* NULL: refused */
 } urls[] = {
     {"https://example.com", "https://example.com", "example.com"},
     {"https://example.com/", "https://example.com", "example.com"},
@@ -119,7 +119,7 @@ static const struct {
 };
 
 static const struct {
-	const char *in, *out, *full;	/* full NULL: not known */
+	const char *in, *out, *full;	/* NULL: unknown */
 } remotes[] = {
     {"https://github.com/o/r", "https://github.com/o/r", "github.com/o/r"},
     {"https://github.com/o/r.git", "https://github.com/o/r.git",
@@ -310,7 +310,7 @@ test_matches(void)
 	}
 }
 
-/* Ten thousand entries: found by search, not by looking at each. */
+/* Ten thousand entries are searched, not scanned. */
 static void
 test_large(void)
 {

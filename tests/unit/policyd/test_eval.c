@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What is decided about is what is sent; reasons, word by word; arrays of many
- * paths.  What is decided is in the cases of tests/policy.
+ * Tests that the arguments judged are those sent, the exact reasons, and arrays
+ * of many paths. Decisions are tested by the cases of tests/policy.
  */
 #include "tap.h"
 #include "unit/policyd/rig.h"
@@ -27,7 +27,7 @@ servers(void)
 	rig_server(&rig, 2, "fetch", false, "");
 	rig_server(&rig, 3, "gated", false, "github.com\n*.example.com");
 	rig_server(&rig, 4, "memory", true, "");
-	/* Its view shows all of the tree, under the host's names. */
+	/* Its view shows the whole tree at the host's paths. */
 	rig_row(&rig, 0, "@D", "@D");
 }
 
@@ -120,7 +120,7 @@ test_reasons(void)
 	    "Path in argument \"path\" holds a NUL byte: a\\x00\\x1b[m");
 }
 
-/* Arrays of paths: how many are judged, and where it ends. */
+/* Arrays of paths: the number judged, and the limit. */
 static void
 many(unsigned n, const char *path, enum proto_status status, const char *rule)
 {
@@ -154,7 +154,7 @@ test_many(void)
 	    "structural-invalid-path");
 }
 
-/* No file was loaded yet. */
+/* No file has been loaded. */
 static void
 test_nothing(void)
 {
@@ -168,7 +168,7 @@ test_nothing(void)
 	    "but for trusted servers");
 }
 
-/* 1.5: equal or below; the root is written in two ways. */
+/* Equal or below; the root has two spellings. */
 static void
 test_below(void)
 {
@@ -194,7 +194,7 @@ test_below(void)
 		    "\"%s\" below \"%s\"", rows[i].path, rows[i].dir);
 }
 
-/* 1.3.3a: a sandbox within what is protected, and protection within it. */
+/* A sandbox within a protected directory, and the reverse. */
 static void
 test_sandbox_within(void)
 {
@@ -216,7 +216,7 @@ test_sandbox_within(void)
 	rig_free(&rig);
 }
 
-/* As many arguments as a tool may have, and one more. */
+/* The maximum number of arguments of a tool, and one more. */
 static void
 test_arguments(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What is approved for the session and what a reload makes of calls that wait,
- * message by message; also when those who send them are not honest.
+ * Tests approvals for the session, and the effect of a reload on pending calls,
+ * message by message, also with dishonest senders.
  */
 #include "tap.h"
 #include "unit/policyd/ring.h"
@@ -52,7 +52,7 @@ struct shown {
 	char session[2049], rule[257];
 };
 
-/* A call that is held, as it is shown. */
+/* Make a call that is held. Returns what was shown. */
 static struct shown
 held(const char *tool, const char *args)
 {
@@ -90,7 +90,7 @@ approve(const struct shown *s, const char *offer)
 	    &ring, s->id, span_of(s->digest, sizeof(s->digest)), offer);
 }
 
-/* Did it go out, and what did it grant or what granted it? */
+/* Returns true if the call was sent with this end and grant. */
 static bool
 went(uint64_t id, enum proto_hold how, uint64_t grant)
 {
@@ -131,7 +131,7 @@ test_offer(void)
 	ring_clear(&ring);
 	id = ring_call(&ring, 0, "read", DOCS);
 	ok(went(id, PROTO_HOLD_NONE, a.id), "the next one was never held");
-	/* The texts are the grant's own. */
+	/* The grant must own its texts: overwrite the originals. */
 	value_pool_reset(ring.env.pool);
 	memset(ring.rig.text, 'x', strlen(ring.rig.text));
 	id = ring_call(&ring, 0, "read", DEEP);
@@ -139,7 +139,7 @@ test_offer(void)
 	ring_free(&ring);
 }
 
-/* An approval is as good as ever; it grants nothing that was not shown. */
+/* The approval counts, but grants nothing that was not shown. */
 static void
 test_not_shown(void)
 {
@@ -264,7 +264,7 @@ take_policy(const char *rules)
 	free(text);
 }
 
-/* What it said of it: "" when they are in force. */
+/* Put the files in force. Returns "", or the error. */
 static const char *
 swap(void)
 {
@@ -283,7 +283,7 @@ swap(void)
 		   : "nothing";
 }
 
-/* By which rule is it decided now? */
+/* Expect that the rule decides. */
 static void
 decides(const char *rule, const char *what)
 {
@@ -372,7 +372,7 @@ test_held(void)
 	    "what still needs a person waits, shown for its new reason");
 	ok(m != NULL && !span_is(m->HOLD.session, c.session),
 	    "with what may be granted now");
-	/* Somebody answers what was on the screen before. */
+	/* The verdict is for what was shown before the reload. */
 	approve(&c, c.session);
 	ok(went(c.id, PROTO_HOLD_APPROVED, 0) && ring.env.grants.n == 0,
 	    "a grant by the rule before is none");

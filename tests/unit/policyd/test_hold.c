@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Held calls: the table by itself, then every way a held call can end, and
- * that the first event wins and later ones are too late.
+ * Tests held calls: the table by itself, every end of a held call, and that the
+ * first event counts and later ones are too late.
  */
 #include "tap.h"
 #include "unit/policyd/ring.h"
@@ -47,7 +47,7 @@ test_table(void)
 static void
 test_digest(void)
 {
-	/* Of ["s","t",{"a":1}], by another program. */
+	/* Digest of ["s","t",{"a":1}], computed by another program. */
 	static const uint8_t want[] = {
 	    0x5b, 0xb8, 0x59, 0xdb, 0x78, 0x00, 0x01, 0x61, 0x7d, 0xe3,
 	    0xf9, 0x63, 0xa4, 0xfc, 0xdb, 0xd8, 0xcd, 0xec, 0x4c, 0xdb,
@@ -61,7 +61,7 @@ test_digest(void)
 	is_mem(got, sizeof(got), want, sizeof(want), "SHA-256 of the array");
 }
 
-/* A call that is held; its digest in *digest, kept by the ring. */
+/* Make a call that is held; *digest is its digest, owned by the ring. */
 static uint64_t
 held(const char *args, struct span *digest)
 {
@@ -195,7 +195,7 @@ test_expire(void)
 	ring_verdict(&ring, id, digest, true, "");
 	ok(late(), "an approval afterwards is too late");
 	ended(id);
-	/* The verdict itself comes late, before the timer ran. */
+	/* The verdict itself is late, before the timer ran. */
 	id = held(DOCS, &digest);
 	ring.loop.now += 300000;
 	ring_verdict(&ring, id, digest, true, "");
@@ -251,7 +251,7 @@ test_digest_binds(void)
 	ended(b);
 }
 
-/* Between showing and approving, the path became another one. */
+/* The path leads to another object when it is approved. */
 static void
 test_changed(void)
 {
@@ -288,7 +288,7 @@ test_changed(void)
 		err(1, "unlink");
 }
 
-/* Rules changed meanwhile. */
+/* The rules changed before the verdict. */
 static void
 test_reload(void)
 {

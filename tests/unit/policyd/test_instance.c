@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Calls outside of the views: what policyd asks for, when the call goes out,
- * where to, and that each instance that was asked for is dropped once.
+ * Tests calls outside the views: what policyd requests, when and where the call
+ * is sent, and that each requested instance is dropped once.
  */
 #include "tap.h"
 #include "unit/policyd/ring.h"
@@ -44,7 +44,7 @@ stat_of(const char *path)
 	return st;
 }
 
-/* Held and approved; the hold is over, the call waits for its instance. */
+/* Make a call that is held and approved, and waits for its instance. */
 static uint64_t
 approved(const char *tool, const char *args)
 {
@@ -120,7 +120,7 @@ no(uint64_t id, bool changed, const char *text)
 	instance_no(&ring.env, &m);
 }
 
-/* It ended: dropped once, and gone. */
+/* Expect that the instance was dropped once and is gone. */
 static void
 over(uint64_t id, const char *what)
 {
@@ -283,7 +283,7 @@ test_changed(void)
 	const char *why;
 	uint64_t id;
 
-	/* Another file by that name, before it is approved. */
+	/* Another file takes its name before the approval. */
 	in("out/o", a, sizeof(a));
 	in("out/other", b, sizeof(b));
 	rig_file(&ring.rig, "out/other");
@@ -297,7 +297,7 @@ test_changed(void)
 	ok(count(MSG_INSTANCE) == 0 && count(MSG_APPROVED) == 0,
 	    "nothing is asked for");
 	ok(call_ended(&ring.env, id, false, &why) == 0, "ended");
-	/* A second name of what is written. */
+	/* The file to be written has a second name. */
 	ring_clear(&ring);
 	id = ring_call(&ring, 0, "write", OUT);
 	hold = ring_find(&ring, MSG_HOLD, 0);
@@ -307,7 +307,7 @@ test_changed(void)
 	changed(id, "hard link");
 	(void)call_ended(&ring.env, id, false, &why);
 	(void)unlink(b);
-	/* While the instance starts. */
+	/* It changes while the instance starts. */
 	id = approved("read", OUT);
 	go(id, FIRST);
 	if (unlink(a) == -1)
@@ -320,7 +320,7 @@ test_changed(void)
 	if (unlink(a) == -1)
 		err(1, "unlink");
 	rig_file(&ring.rig, "out/o");
-	/* What icsupervisor found. */
+	/* icsupervisor finds another object. */
 	id = approved("read", OUT);
 	no(id, true, "it is another one");
 	changed(id, "seen by icsupervisor");
@@ -370,7 +370,7 @@ test_allowed(void)
 	uint64_t id;
 
 	ring_clear(&ring);
-	/* No row of server 2 shows it, and a rule allows it. */
+	/* No row of server 2 shows it, but a rule allows it. */
 	id = ring_call(&ring, 2, "read", "{\"path\":\"@D/home/docs/deep/e\"}");
 	ok(count(MSG_HOLD) == 0 && count(MSG_INSTANCE) == 1 &&
 		released() == NULL,
@@ -426,8 +426,8 @@ test_limits(void)
 	for (unsigned i = 0; i < INSTANCE_MAX; i++) {
 		ids[i] = approved("read", OUT);
 		n += count(MSG_INSTANCE);
-		ring.loop.now += 70000; /* the circuit breaker */
-		/* None is late: they are ready, all but the call. */
+		ring.loop.now += 70000; /* let the circuit breaker forget */
+		/* Move the clock only now: these instances are ready. */
 		if (i < PROTO_MAX_INSTANCES) {
 			go(ids[i], FIRST + i);
 			greeted(FIRST + i);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Random rules and random calls, each call again with values that are spelled
- * in another way but mean the same: what was denied or asked about is never
- * allowed for its spelling.  The seed is printed; an argument sets the number
- * of calls, a second one the seed.
+ * Random rules and random calls, each call repeated with other spellings of the
+ * same values: a call that was denied or escalated is never allowed because of
+ * its spelling. The seed is printed; the first argument sets the number of
+ * calls, the second the seed.
  */
 #include "tap.h"
 #include "unit/policyd/rig.h"
@@ -83,7 +83,7 @@ static const char *const values[KINDS][8] = {
     [OWNER] = {"acme", "bob", "a-b", "c", "d", "zed", "e", "f"},
     [BRANCH] = {"main", "release/1", "dev", "a", "b", "x", "y", "zed"},
 };
-/* A value that is allowed more often than not, beside the others. */
+/* Values, usually allowed, that accompany the others. */
 static const char *const beside[KINDS] = {"https://ok.example/a/b",
     "https://ok.example/r", "bob@ok.example", "c", "dev"};
 
@@ -103,7 +103,7 @@ load_random(void)
 	for (unsigned i = 0; i < n; i++) {
 		k = pick(KINDS);
 		what = PICK(then);
-		/* A spelling that a rule allows as it is written is allowed. */
+		/* A value spelled as in a rule that allows must be allowed. */
 		names =
 		    strcmp(what, "allow") == 0 && (k == OWNER || k == BRANCH);
 		(void)buf_printf(&b,
@@ -125,7 +125,7 @@ load_random(void)
 	buf_free(&b);
 }
 
-/* What grows beyond TEXT_MAX stays as it was. */
+/* Replaces nothing if the text would exceed TEXT_MAX. */
 static void
 replace(char *s, const char *what, const char *with)
 {
@@ -150,7 +150,7 @@ around(char *s, const char *before, const char *after)
 	memcpy(s + strlen(s), after, strlen(after) + 1);
 }
 
-/* Some letters in capitals; from `at` on. */
+/* Capitalise some letters from `at` on. */
 static void
 capitals(char *s, size_t at)
 {
@@ -160,7 +160,7 @@ capitals(char *s, size_t at)
 	}
 }
 
-/* One letter of a path as an escape. */
+/* Write one letter of a path as an escape. */
 static void
 escape(char *s, size_t at)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where paths lead: in a server's view, on the host, through links; what is
- * refused and why (security.md 2.2, the static table of 5.6).
+ * Tests the resolution of paths: in a server's view, on the host, through
+ * links, and refusals with their reasons.
  */
 #include "tap.h"
 #include "unit/policyd/rig.h"
@@ -19,12 +19,12 @@
 static struct rig rig;
 
 /*
- * In the view: /workspace is DIR/ws, DIR/home/docs is itself, /opt/one is the
- * file DIR/out/o, /workspace/inner is DIR/out (mounted over the workspace).
+ * The view: /workspace is DIR/ws, DIR/home/docs is itself, /opt/one is the file
+ * DIR/out/o, /workspace/inner is DIR/out (mounted in the workspace).
  */
 static const struct {
 	const char *in;
-	const char *view; /* NULL: in no row */
+	const char *view; /* NULL: outside the view */
 	const char *host; /* NULL: refused */
 	enum path_error error;
 } rows[] = {
@@ -44,7 +44,7 @@ static const struct {
     {"/workspace/...", "/workspace/...", "@D/ws/...", 0},
     {"/workspace/~", "/workspace/~", "@D/ws/~", 0},
     {"/workspace/\xc3\xa4", "/workspace/\xc3\xa4", "@D/ws/\xc3\xa4", 0},
-    /* relative: to the server's own directory */
+    /* relative to the server's working directory */
     {"a", "/workspace/a", "@D/ws/a", 0},
     {"./sub/../a", "/workspace/a", "@D/ws/a", 0},
     {"..", NULL, "/", 0},
@@ -63,7 +63,7 @@ static const struct {
     {"@D/home/docs/..", NULL, "@D/home", 0},
     {"@D/home/docs/../docs/d", "@D/home/docs/d", "@D/home/docs/d", 0},
     {"@D/home/docs/../private", NULL, "@D/home/private", 0},
-    /* a row that is a file, and one over another */
+    /* a row that is a file, and a row within a row */
     {"/opt/one", "/opt/one", "@D/out/o", 0},
     {"/opt/one/x", "/opt/one/x", "@D/out/o/x", 0},
     {"/opt", NULL, "/opt", 0},
@@ -71,7 +71,7 @@ static const struct {
     {"/workspace/inner/o", "/workspace/inner/o", "@D/out/o", 0},
     {"/workspace/inner/../a", "/workspace/a", "@D/ws/a", 0},
     {"/workspace/sub/../inner/o", "/workspace/inner/o", "@D/out/o", 0},
-    /* by their names on the host */
+    /* by host path */
     {"@D/ws/a", "/workspace/a", "@D/ws/a", 0},
     {"@D/ws", "/workspace", "@D/ws", 0},
     {"@D/ws/new", "/workspace/new", "@D/ws/new", 0},
@@ -83,7 +83,7 @@ static const struct {
     {"@D", NULL, "@D", 0},
     {"/", NULL, "/", 0},
     {"@D/home/docs/deep/e", "@D/home/docs/deep/e", "@D/home/docs/deep/e", 0},
-    /* links, as the server will see them */
+    /* links, as the server sees them */
     {"/workspace/l-rel", "/workspace/a", "@D/ws/a", 0},
     {"/workspace/l-dir/c", "/workspace/sub/c", "@D/ws/sub/c", 0},
     {"/workspace/l-ws", "/workspace/b", "@D/ws/b", 0},
@@ -109,7 +109,7 @@ static const struct {
     {"/workspace/chain40", "/workspace/a", "@D/ws/a", 0},
     {"/workspace/chain41", NULL, NULL, PATH_LOOP},
     {"/workspace/l-bad8", NULL, NULL, PATH_TEXT},
-    /* what no one needs */
+    /* refused texts */
     {"", NULL, NULL, PATH_EMPTY},
     {"~root", NULL, NULL, PATH_USER},
     {"~root/x", NULL, NULL, PATH_USER},
@@ -254,7 +254,7 @@ test_long(void)
 	    "a path of 3,001 bytes");
 	ok(resolve(s, span_of(text, 4096), &p) == PATH_LONG,
 	    "a path of 4,096 bytes");
-	/* Its name on the host is longer: that does not fit. */
+	/* Its host path is longer and exceeds the limit. */
 	for (size_t i = 0; i + 3 < sizeof(text); i += 3)
 		memcpy(text + i, "../", 3);
 	ok(resolve(s, span_of(text, 4000), &p) == PATH_OK &&
@@ -301,7 +301,7 @@ test_object(void)
 	    "the root");
 }
 
-/* A server without a sandbox sees the whole host, and has no /workspace. */
+/* A server without a sandbox sees the whole host and has no /workspace. */
 static void
 test_whole(void)
 {
@@ -327,7 +327,7 @@ test_whole(void)
 	    "whole host: proc all the same");
 }
 
-/* What all paths of a call may cost together. */
+/* The limit for all paths of a call together. */
 static void
 test_budget(void)
 {
@@ -368,7 +368,7 @@ move(const char *from, const char *to)
 		err(1, "%s", a);
 }
 
-/* The components of the workspace's own name are not asked for one by one. */
+/* The components of the workspace's own name are not looked up one by one. */
 static void
 test_anchor(void)
 {
@@ -386,7 +386,7 @@ test_anchor(void)
 	fd = a->fd;
 	ok(fd != -1, "its descriptor is kept");
 
-	/* A link in its place: the name leads elsewhere at once. */
+	/* A link replaces it: the name leads elsewhere at once. */
 	move("ws", "ws-moved");
 	snprintf(dir, sizeof(dir), "%s/ws", rig.dir);
 	if (symlink("out", dir) == -1)
@@ -398,7 +398,7 @@ test_anchor(void)
 		err(1, "%s", dir);
 	ok(steps("@D/ws/a", &p) > 1 && !p.exists, "a workspace that is gone");
 
-	/* Another directory in its place. */
+	/* Another directory replaces it. */
 	rig_dir(&rig, "ws");
 	rig_file(&rig, "ws/new");
 	(void)steps("@D/ws/new", &p);
@@ -409,7 +409,7 @@ test_anchor(void)
 	ok(steps("@D/ws/a", &p) == 1 && p.exists, "and from there on");
 }
 
-/* A place on the way under another name is noted for each path. */
+/* A place on the way, under another name, is recorded for each path. */
 static void
 test_anchor_places(void)
 {
@@ -434,7 +434,7 @@ test_anchor_places(void)
 	ok(steps("@D/ws/a", &p) > 1 && p.nhits == 1, "for the next path, too");
 }
 
-/* A directory that cannot be entered hides what is in it, from everyone. */
+/* A directory that cannot be searched hides its contents from every server. */
 static void
 test_closed(void)
 {

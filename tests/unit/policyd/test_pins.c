@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Pins, message by message: tools at their first use, as they were, changed,
- * new, and named so that they could be taken for others; what trust opens, and
- * for which digest.
+ * Tests pins, message by message: tools at first use, unchanged, changed, new,
+ * and with names that resemble others; and which digests `icctl trust` accepts.
  */
 #include "tap.h"
 #include "unit/policyd/ring.h"
@@ -18,7 +17,7 @@
 
 static struct ring ring;
 
-/* Not one of our own, which are not pinned. */
+/* Add a third-party server; those of IronCurtain are not pinned. */
 static void
 server(unsigned index, const char *name)
 {
@@ -43,7 +42,7 @@ begin(void)
 	server(1, "other");
 }
 
-/* What was told of a tool: its state, or -1; digest may be NULL. */
+/* Returns the state last reported for a tool, or -1. `digest` may be NULL. */
 static int
 told(unsigned server, const char *tool, uint8_t *digest)
 {
@@ -61,7 +60,7 @@ told(unsigned server, const char *tool, uint8_t *digest)
 	return -1;
 }
 
-/* The rule that decides a call, "" when it goes out. */
+/* Returns the rule that decides a call, or "" if it is sent. */
 static const char *
 called(unsigned server, const char *tool)
 {
@@ -186,7 +185,7 @@ test_changed(const uint8_t *read, const uint8_t *write)
 	ring_free(&ring);
 }
 
-/* It says that its list changed, and lists that. */
+/* The server reports a change of its list, and lists these tools. */
 static void
 list_again(unsigned index, const char *tools)
 {
@@ -195,7 +194,7 @@ list_again(unsigned index, const char *tools)
 	struct buf b;
 
 	session_list_changed(&ring.env, (uint16_t)index);
-	/* The timer is due. */
+	/* The timer expires. */
 	s->relist.fn(&s->relist);
 	ring_clear(&ring);
 	buf_init(&b, 1 << 20);
@@ -207,7 +206,7 @@ list_again(unsigned index, const char *tools)
 	buf_free(&b);
 }
 
-/* While it runs, and between being looked at and being trusted. */
+/* A definition changes during the session, and between inspection and trust. */
 static void
 test_swapped(void)
 {
@@ -261,7 +260,7 @@ test_lookalike(void)
 		is_str(called(0, "read"), "", "read itself is not");
 		ring_free(&ring);
 	}
-	/* Both at first use: neither is known from before. */
+	/* Both at first use: neither was known before. */
 	begin();
 	ring_ready_json(&ring, 0, "filesystem",
 	    "[" TOOL("list1", "a") "," TOOL("listl", "b") "]");
@@ -269,7 +268,7 @@ test_lookalike(void)
 		told(0, "listl", NULL) == PROTO_TOOL_LOOKALIKE,
 	    "two at the first use: not both");
 	ring_free(&ring);
-	/* A pinned server that has not listed yet is looked at, too. */
+	/* A pinned server that has not listed its tools counts, too. */
 	begin();
 	pin(0, "read", digest);
 	server(2, "fi1esystem");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Places under other names than their own: what a file system that ignores
- * case, a hard link or a bind mount makes of a rule.  Where the kernel has no
- * such file system, two names of one inode that differ in case only stand in.
- * And paths so deep that they are looked up in pieces.
+ * Tests places under other names: the effect on a rule of a file system that
+ * ignores case, of a hard link, and of a bind mount. If the kernel has no such
+ * file system, two hard links that differ only in case simulate it. Also paths
+ * so deep that they are looked up in pieces.
  */
 #include "tap.h"
 #include "unit/policyd/rig.h"
@@ -22,7 +22,7 @@
 
 static struct rig rig;
 
-/* A rule about DIR/<where>, then one about all. */
+/* Load a rule about DIR/<where>, then one about everything. */
 static void
 rules(const char *where, const char *then, const char *rest)
 {
@@ -87,12 +87,12 @@ test_names(void)
 	is_decided("@D/out/alias", PROTO_DENY, "default-deny",
 	    "an inode alone allows nothing");
 	is_decided("@D/out/other", PROTO_DENY, "default-deny", "another file");
-	/* Both named by rules: each is also the other. */
+	/* Rules name both: each name also means the other. */
 	rules("out/NOTE", "deny", "allow");
 	is_decided("@D/out/Note", PROTO_DENY, "place", "either name");
 }
 
-/* Only where a path ends counts, not what links led through. */
+/* Only the end of a path counts, not the links on the way. */
 static void
 test_through(void)
 {
@@ -110,7 +110,7 @@ test_through(void)
 	    "led out of what is allowed");
 }
 
-/* A directory under a second name; with rights to mount only. */
+/* A directory under a second name; needs the right to mount. */
 static void
 test_mounts(void)
 {
@@ -145,7 +145,7 @@ test_mounts(void)
 	(void)umount2(to, MNT_DETACH);
 }
 
-/* Where the kernel has one: a directory that ignores case. */
+/* A directory that ignores case, if the kernel supports it. */
 static void
 test_casefold(void)
 {
@@ -179,7 +179,7 @@ test_casefold(void)
 	(void)umount2(dir, MNT_DETACH);
 }
 
-/* No such file system is needed to see what would be made of it. */
+/* A limit on a missing directory applies without such a file system, too. */
 static void
 test_folded(void)
 {
@@ -262,7 +262,7 @@ put(const char *path, const char *text)
 	close(fd);
 }
 
-/* A mount namespace of our own; where there is none, nothing is mounted. */
+/* Enter a new mount namespace; without one, nothing is mounted. */
 static void
 own_mounts(void)
 {

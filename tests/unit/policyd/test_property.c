@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Random policies and random calls: never an allow without a rule that allows
- * or a structural reason that holds; never one that touches what is protected;
- * the same question has the same answer.  The seed is printed; an argument
- * sets the number of calls, a second one the seed.
+ * Random policies and random calls: a call is allowed only by a rule that
+ * allows or by a structural reason that holds, never if it touches a protected
+ * path, and the same question gets the same answer. The seed is printed; the
+ * first argument sets the number of calls, the second the seed.
  */
 #include "tap.h"
 #include "unit/policyd/rig.h"
@@ -18,7 +18,7 @@ static uint64_t seed;
 static unsigned
 pick(unsigned n)
 {
-	/* xorshift64*: repeatable, and good enough here. */
+	/* xorshift64*: reproducible, and good enough here. */
 	seed ^= seed >> 12;
 	seed ^= seed << 25;
 	seed ^= seed >> 27;
@@ -193,7 +193,7 @@ random_args(void)
 	return text;
 }
 
-/* Every string below v that is a path leads to here, by the C library. */
+/* Every string below `v` that is a path leads into `dir`, by the C library. */
 static bool
 paths_in(const struct value *v, const char *dir, bool all, unsigned *count)
 {
@@ -226,7 +226,7 @@ paths_in(const struct value *v, const char *dir, bool all, unsigned *count)
 	return one;
 }
 
-/* Arguments of the tool with a path role; the tree is as it would be sent. */
+/* Check the arguments with a path role; the tree is as it would be sent. */
 static bool
 roles_in(const char *server, const char *tool, const struct value *tree,
     const char *dir, bool all, unsigned *count)
@@ -249,7 +249,10 @@ roles_in(const char *server, const char *tool, const struct value *tree,
 	return one;
 }
 
-/* As far as it can be told of the deciding rule alone: is it about the call? */
+/*
+ * Returns true if the deciding rule is about the call, as far as the rule alone
+ * tells.
+ */
 static bool
 rule_about(const struct rule *r, const char *server, const char *tool,
     const struct value *tree)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where git's remotes lead: who is asked what, what an answer does to a
- * decision, and that no answer, a late, foreign or odd one leaves the remote
- * unknown, which escalates.
+ * Tests git's remotes: what icgit is asked, the effect of its answer on a
+ * decision, and that without an answer, or with a late, foreign or malformed
+ * one, the remote stays unknown, which escalates.
  */
 #include "tap.h"
 #include "unit/policyd/ring.h"
@@ -61,7 +61,7 @@ setup(void)
 	ring_clear(&ring);
 }
 
-/* The question of the last call, without its number. */
+/* Expect this question for the last call, without its number. */
 static bool
 asked(const char *want)
 {
@@ -95,7 +95,7 @@ seq(void)
 	return ring.env.remotes.seq;
 }
 
-/* How it came out: the rule; "" while it waits. */
+/* Returns the deciding rule, or "" while the call waits. */
 static const char *
 came_out(void)
 {
@@ -169,7 +169,7 @@ test_answers(void)
 	    {"{" AT ",\"remote\":\"origin\"}", "origin",
 		"https://github.com/a\norigin\n",
 		"held structural-unknown-remote"},
-	    /* what no icgit says */
+	    /* answers that no icgit sends */
 	    {"{" AT ",\"remote\":\"origin\"}", "origin", "",
 		"held structural-unknown-remote"},
 	    {"{" AT ",\"remote\":\"origin\"}", "origin", "\n",
@@ -271,7 +271,7 @@ test_full(void)
 	ids[REMOTES_MAX] = ring_call(&ring, GIT, "push", "{" AT "}");
 	is_str(came_out(), "held structural-unknown-remote",
 	    "one more is not looked up");
-	/* In another order than they were asked. */
+	/* Answer in another order. */
 	tell(ICGIT, seq() - 3, true, "https://github.com/a\n");
 	is_int(ring.env.remotes.n, REMOTES_MAX - 1, "one is answered");
 	ok(calls_find(&ring.env.calls, ids[REMOTES_MAX - 4])->state ==
@@ -296,7 +296,7 @@ test_clone(void)
 	over(id);
 }
 
-/* Held, approved: what was shown is what it must lead to. */
+/* Approve a held call: the URLs must still be those shown. */
 static void
 approved(const char *now, bool good, const char *rule)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Policy files that are wrong, each with the exact message; what is only said
- * as a warning; and that a refused file changes nothing.
+ * Tests faulty policy files, each with its exact message, faults that only
+ * cause warnings, and that a refused file changes nothing.
  */
 #include "tap.h"
 #include "unit/policyd/rig.h"
@@ -289,7 +289,7 @@ test_odd(void)
 	}
 }
 
-/* Warnings are bounded, and counted beyond that. */
+/* The number of warnings is limited; the rest is counted. */
 static void
 test_many(void)
 {
@@ -310,7 +310,7 @@ test_many(void)
 	buf_free(&b);
 }
 
-/* Ten thousand rules, of which one is for this tool. */
+/* Ten thousand rules, one of which is for this tool. */
 static void
 test_large(void)
 {
@@ -356,7 +356,7 @@ test_home(void)
 	    "a home that is no absolute path is refused");
 }
 
-/* The shipped files load without a word. */
+/* The shipped files load without warnings. */
 static void
 test_shipped(const char *dir)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Sessions with MCP servers: what is said to them in which state, what is
- * published, and that a server that says odd things costs only itself.
+ * Tests sessions with MCP servers: the lines sent in each state, the published
+ * list, and that a misbehaving server harms only itself.
  */
 #include "tap.h"
 #include "unit/policyd/ring.h"
@@ -157,7 +157,7 @@ test_relist(void)
 	session_list_changed(&ring.env, 0);
 	session_list_changed(&ring.env, 0);
 	ok(ring.n == 0, "list_changed waits a moment");
-	/* The timer is due. */
+	/* The timer expires. */
 	ring.env.sessions[0].relist.fn(&ring.env.sessions[0].relist);
 	ok(ring_find(&ring, MSG_SESSION, 0) != NULL &&
 		ring_find(&ring, MSG_SESSION, 1) == NULL,
@@ -258,7 +258,7 @@ test_gone(void)
 	ok(ring.n == 0, "and is not answered any more");
 }
 
-/* Answers an initialize and a tools/list of server 5. */
+/* Answer an initialize and a tools/list as server 5. */
 static void
 listed(void)
 {

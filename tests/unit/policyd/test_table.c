@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The cases of tests/policy: the engine by itself, calls of a session on their
- * whole way, and files that load or do not.  Then: has every statement a case
- * that it applies to and one that it narrowly does not?
+ * Runs the cases of tests/policy: the engine by itself, calls through a whole
+ * session, and files that load or do not. Then checks that every statement has
+ * a case to which it applies and one to which it narrowly does not.
  */
 #include "tap.h"
 #include "unit/policyd/case_table.h"
@@ -22,13 +22,13 @@
 
 static struct ring ring;
 static char *annotations;
-static const char *names[MAX_SERVERS]; /* servers, by index */
+static const char *names[MAX_SERVERS]; /* names of servers, by index */
 static unsigned nnames;
 static char *more_tools[MAX_SERVERS]; /* listed, without annotation */
-static bool headless;                 /* the group that begins */
+static bool headless;                 /* nobody can be asked in this group */
 static uint64_t held_id;
 static uint8_t held_digest[HOLD_DIGEST];
-static char offered[2049]; /* what it may be granted; or empty */
+static char offered[2049]; /* the grant offered last, or empty */
 
 static struct statement {
 	char *id;
@@ -46,7 +46,7 @@ copy(const char *s)
 	return out;
 }
 
-/* A path of the tree, or @D/... */
+/* Returns a path of the tree, or @D/... expanded. */
 static const char *
 place(const char *s)
 {
@@ -133,7 +133,7 @@ tree_line(void *arg, const char *what, const char *rest)
 		free(more_tools[i]);
 		more_tools[i] = copy(rest);
 	} else if (strcmp(what, "protect") == 0) {
-		if (strcmp(name, "prot") != 0 && /* the rig's already */
+		if (strcmp(name, "prot") != 0 && /* the rig has this one */
 		    engine_protect(&ring.env.engine, span_str(place(name))) ==
 			-1)
 			err(1, "%s", name);
@@ -142,7 +142,7 @@ tree_line(void *arg, const char *what, const char *rest)
 	}
 }
 
-/* The server is ready and lists what is annotated, with its schemas. */
+/* Make the server ready; it lists its annotated tools with their schemas. */
 static void
 list_tools(unsigned i, const struct value *tools)
 {
@@ -214,7 +214,7 @@ on_group(void *arg, const struct case_group *g)
 {
 	(void)arg;
 	printf("# %s: %s\n", g->kind, g->title);
-	/* Nothing waits, and nothing is granted, from the group before. */
+	/* Forget what waits and what was granted in the previous group. */
 	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
 		ring_clear(&ring);
 		if (ring.env.holds.list[i].used)
@@ -227,7 +227,7 @@ on_group(void *arg, const struct case_group *g)
 	load_text(PROTO_RULES_POLICY, "{\"rules\":[", g->rules, "]}");
 }
 
-/* What a group says besides: nobody can be asked. */
+/* A group's other line: nobody can be asked. */
 static void
 on_line(void *arg, const char *word, const char *rest)
 {
@@ -277,7 +277,7 @@ row_engine(const struct case_row *r)
 	return false;
 }
 
-/* What a call, a verdict or time made of it. */
+/* Check the outcome of a call, a verdict or an expiry. */
 static bool
 outcome(const struct case_row *r)
 {
@@ -314,8 +314,8 @@ outcome(const struct case_row *r)
 }
 
 /*
- * "verdict approve -", "verdict approve session" (as it was offered),
- * "verdict deny because", "verdict cancel -", "time passes 1000"
+ * "verdict approve -", "verdict approve session" (as offered), "verdict deny
+ * because", "verdict cancel -", "time passes 1000".
  */
 static void
 act(const struct case_row *r)
@@ -343,7 +343,7 @@ act(const struct case_row *r)
 	    strcmp(r->tool, "approve") == 0, because);
 }
 
-/* "shown offer -": of what is held; "shown reason -": of what went out last. */
+/* "shown offer -": of the held call; "shown reason -": of the last one sent. */
 static bool
 row_shown(const struct case_row *r)
 {
@@ -443,7 +443,7 @@ on_row(void *arg, const struct case_row *r)
 	else if (strcmp(kind, "files") == 0)
 		good = row_file(r);
 	else
-		return; /* test_sup_table's, test_sup_mounts's */
+		return; /* read by other tests */
 	ok(good, "%s %c %s (%s:%u)", r->statement, r->applies ? '+' : '-',
 	    r->title, r->file, r->line);
 	if (!good)
@@ -468,7 +468,7 @@ read_statements(const char *dir)
 	free(text);
 }
 
-/* file: kind of its groups. */
+/* The kind of groups in each file. */
 static const struct {
 	const char *name, *kind;
 } files[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Approvals for calls without a path or URL: the same arguments, or the tool so
- * many times.  What is offered, what spends a use, and what ends one.
+ * Tests grants for calls without a path or URL: the same arguments, or a number
+ * of calls of the tool; the offers, the uses, and the ends.
  */
 #include "common/sha256.h"
 #include "policyd/grants_plain.h"
@@ -77,7 +77,7 @@ approve(const struct shown *s, unsigned times)
 	call_verdict(&ring.env, &m);
 }
 
-/* The number of calls that went out. */
+/* Returns the number of calls sent. */
 static unsigned
 released(void)
 {
@@ -90,7 +90,7 @@ released(void)
 	return n;
 }
 
-/* Is a call of these arguments let through without a person? */
+/* Returns true if a call with these arguments needs no person. */
 static bool
 passes(unsigned at, const char *args)
 {
@@ -223,7 +223,7 @@ test_same(void)
 	ring_free(&ring);
 }
 
-/* N1: as many calls at once as there may be. */
+/* The maximum number of calls at once. */
 static void
 test_race(void)
 {
@@ -288,13 +288,13 @@ test_ends(void)
 	uint64_t id;
 
 	begin();
-	/* N5 */
+	/* Revoked. */
 	granted(5, "{\"n\":1}", 20);
 	id = ring.env.grants.list[0].id;
 	ok(tool_grant_end(&ring.env, id, false, "revoked"), "revoked");
 	ok(!passes(5, "{\"n\":2}"), "nothing passes after that");
 	ok(!tool_grant_end(&ring.env, id, false, "revoked"), "once");
-	/* N2 */
+	/* The server's list changes. */
 	granted(5, "{\"n\":1}", 20);
 	session_list_changed(&ring.env, 5);
 	ok(ring.env.grants.n == 0, "a server that changes its list ends it");
@@ -303,13 +303,13 @@ test_ends(void)
 	     &ring.env.sessions[5].tools, SPAN("say")))
 	    ->digest[31] ^= 1;
 	ok(!passes(5, "{\"n\":2}"), "one byte of the definition is enough");
-	/* An error. */
+	/* A call fails. */
 	granted(5, "{\"n\":1}", 20);
 	s = call(5, "say", "{\"n\":2}");
 	ok(released() == 1 && call_ended(&ring.env, s.id, true, &why) == 0,
 	    "a call that fails");
 	ok(!passes(5, "{\"n\":3}"), "ends it");
-	/* N6 */
+	/* The server is gone. */
 	granted(5, "{\"n\":1}", 20);
 	ok(passes(5, "{\"n\":2}"), "one of them");
 	session_fail(&ring.env, 5, SPAN("it fell"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The virtual server: its tools, what it takes for a domain, and that nothing
- * but a denial of a rule comes before its own decision (original.md 1.13).
+ * Tests the virtual server: its tools, the domains that it accepts, and that
+ * only a rule's denial precedes its own decision.
  */
 #include "common/http/hostname.h"
 #include "policyd/virtual.h"
@@ -16,7 +16,7 @@
 
 static struct ring ring;
 
-/* Allows everything, whoever asks; and denies some by name. */
+/* Allows everything to everyone, and denies some domains to this server. */
 static const char rules[] =
     "{\"rules\":[{\"name\":\"evil\",\"if\":{\"server\":[\"proxy\"],"
     "\"lists\":[{\"roles\":[\"proxy-domain\"],\"matchType\":\"domains\","
@@ -192,7 +192,7 @@ test_allowed(void)
 static const char add[] =
     "{\"domain\":\"Docs.example.com\",\"justification\":\"for the manual\"}";
 
-/* The hold of an add; the id in *id. */
+/* Returns the hold of an add; *id is its id. */
 static const struct msg_HOLD *
 held(uint64_t *id)
 {
@@ -244,7 +244,9 @@ test_add(void)
 		is_str(ring_str(h->effect),
 		    "Opens docs.example.com to this session", "what it does");
 		ok(h->session.len == 0, "nothing for the session on offer");
-		/* For the session, all the same: the next is held again. */
+		/*
+		 * Approved for the session: the next one is held all the same.
+		 */
 		verdict(id, h, true, true);
 		m = &ring_find(&ring, MSG_RELEASE, 0)->RELEASE;
 		ok(m->forward && m->grant == 0 && m->line_len == 0 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * From "destinations" to the slots that have a keyd each: names, the files
- * that the locks read, what the agent is told, and which do not go together.
+ * Tests "destinations" and the slots that become keyds: names, the files that
+ * the checks read, the texts for the agent, and combinations that are refused.
  */
 #include <stdio.h>
 #include <stdlib.h>

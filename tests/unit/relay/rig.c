@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The played peers of termd. */
+/* The simulated peers of termd. */
 #include "unit/relay/rig.h"
 
 #include <sys/socket.h>
@@ -216,7 +216,7 @@ rig_start(const char *program, const struct msg_TERM_MODE *mode)
 	int fd;
 
 	worker_rig_start(&rig.worker, program, ROLE_TERM, &sup_ops);
-	/* An address of the kernel's choice. */
+	/* Let the kernel choose an address. */
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd == -1 ||
 	    bind(fd, (struct sockaddr *)&sun, sizeof(sun.sun_family)) == -1 ||
@@ -340,7 +340,7 @@ rig_viewer(bool types, bool waits)
 	if (chan_open(v->chan) == -1 ||
 	    chan_send(rig.worker.sup, MSG_VIEWER, &m, fds[1]) == -1)
 		err(1, "viewer");
-	/* It is one from its first frame on. */
+	/* The viewer counts as connected from its first frame on. */
 	while (v->frames == 0 && !v->closed && !rig.worker.lost)
 		worker_rig_turn(&rig.worker);
 	return v;

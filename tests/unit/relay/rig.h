@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The real termd between a played icsupervisor, a played ic-bridge and
- * viewers.  What a viewer was sent is kept in words, one message a line.
+ * Runs the real termd between a simulated icsupervisor, a simulated ic-bridge
+ * and viewers. The messages to a viewer are recorded as words, one message per
+ * line.
  */
 #ifndef TERMD_RIG_H
 #define TERMD_RIG_H
@@ -11,9 +12,9 @@
 
 struct rig_viewer {
 	struct chan *chan;
-	char *said; /* grows; never longer than RIG_SAID */
+	char *said; /* allocated; never longer than RIG_SAID */
 	size_t len;
-	size_t raw; /* bytes of RAW */
+	size_t raw; /* bytes received in RAW */
 	unsigned lines, frames, lost;
 	uint32_t seq, room;
 	bool closed, ended, quiet;
@@ -29,26 +30,28 @@ struct termd_rig {
 
 extern struct termd_rig rig;
 
-/* termd up to START, in this mode. */
+/* Start termd in this mode, up to START. */
 void rig_start(const char *program, const struct msg_TERM_MODE *);
 void rig_stop(void);
-/* Connects as ic-bridge does; the last one is rig.box. */
+/* Connect as ic-bridge does; the latest connection is rig.box. */
 int rig_connect(void);
-/* A frame of ic-bridge's; waits until the socket has taken it. */
+/* Send a frame as ic-bridge; waits until the socket has taken it. */
 void rig_box(enum box_kind, const char *, size_t);
 void rig_print(const char *);
-/* Reads what termd sends to the sandbox until that many bytes came, or 5 s. */
+/*
+ * Read from termd as the sandbox until `want` bytes have arrived, or for 5 s.
+ */
 size_t rig_read(uint8_t *dst, size_t want);
-/* The same without the first frame, if it is the size. */
+/* Expect these bytes after the first frame, if that is the size. */
 bool rig_reads(const void *want, size_t len);
 
 struct rig_viewer *rig_viewer(bool types, bool waits);
 void rig_viewer_free(struct rig_viewer *);
-/* Until it was sent this text, or 30 s. */
+/* Wait until the viewer was sent this text, or for 30 s. */
 bool rig_said(struct rig_viewer *, const char *);
-/* Forgets what it was sent. */
+/* Forget the recorded messages. */
 void rig_forget(struct rig_viewer *);
-/* Some turns of the loop, in which nothing else is expected. */
+/* Run the loop for some turns in which nothing else is expected. */
 void rig_turns(unsigned);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a person does at a viewer, as the agent gets it: keys, pastes, mouse,
- * focus and size, by the modes that the agent asked for; and viewers that
- * take, or are denied.  argv[1]: termd.
+ * Tests a person's input at a viewer as the agent receives it: keys, pastes,
+ * mouse, focus and size, in the modes that the agent requested; and viewers
+ * that take the keyboard, or are denied it. argv[1]: termd.
  */
 #include <sys/socket.h>
 
@@ -26,7 +26,7 @@ keys(struct rig_viewer *v, const char *text)
 	(void)chan_send(v->chan, MSG_KEYS, &m, -1);
 }
 
-/* One frame of DATA for the sandbox. */
+/* Expect one frame of DATA for the sandbox. */
 static bool
 reads_data(const char *text)
 {
@@ -162,7 +162,7 @@ test_paste(const char *program)
 	rig_stop();
 }
 
-/* All that this viewer did before has reached termd. */
+/* Wait until everything that this viewer sent has reached termd. */
 static void
 settle(struct rig_viewer *v)
 {
@@ -262,7 +262,7 @@ test_size(const char *program)
 	resize(v, 10, 40);
 	ok(rig_reads(one, 9), "the typist's size is the agent's");
 	ok(rig_said(v, "SCREEN 10x40"), "and that of the screen");
-	/* T11: a storm of sizes. */
+	/* Many changes of size in a row. */
 	for (unsigned i = 0; i < 200; i++)
 		resize(v, (uint16_t)(3 + i % 50), 80);
 	resize(v, 1, 1);

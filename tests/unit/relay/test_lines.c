@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Line mode, and the cells that both modes send: every check that a viewer
- * relies on, against cells that a termd of the agent's could send.
+ * Tests line mode and the cells of both modes: every check that a viewer relies
+ * on, with cells that a compromised termd could send.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ test_long(void)
 	free(l);
 }
 
-/* Cells that are not what an honest termd sends. */
+/* Cells that no honest termd sends. */
 static const struct {
 	const char *bytes;
 	size_t len;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * termd as it runs: the agent's output through the sandbox's connection to its
- * viewers, also to slow ones, and its end.  argv[1]: termd.
+ * Runs termd: the agent's output through the sandbox's connection to its
+ * viewers, including slow ones, and the end. argv[1]: termd.
  */
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -42,7 +42,7 @@ test_lines(const char *program)
 	rig_stop();
 }
 
-/* The connection may give its bytes in any pieces. */
+/* Frames may arrive in pieces of any size. */
 static void
 test_pieces(const char *program)
 {
@@ -169,7 +169,7 @@ test_raw(const char *program)
 	rig_stop();
 }
 
-/* How many bytes of OUT the sandbox gets rid of while nobody reads. */
+/* Send OUT frames while nobody reads. Returns the bytes that could be sent. */
 static size_t
 flood(size_t most, const char *data, size_t len)
 {
@@ -181,7 +181,7 @@ flood(size_t most, const char *data, size_t len)
 	box_header_put(frame, BOX_OUT, 65536);
 	for (size_t i = 0; i < 65536; i++)
 		frame[BOX_HEADER + i] = (uint8_t)data[i % len];
-	/* Stuck for half a second: it is held back. */
+	/* Nothing was taken for half a second: termd holds it back. */
 	while (sent < most && clock_mono_us() - since < 500000) {
 		n = send(rig.box, frame + at, sizeof(frame) - at,
 		    MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -196,7 +196,7 @@ flood(size_t most, const char *data, size_t len)
 	return sent;
 }
 
-/* A viewer that waits is a pipe: the agent is held back, nothing is lost. */
+/* A viewer that waits is a pipe: the agent is held back and nothing is lost. */
 static void
 test_push_back(const char *program, const char *line, const char *name)
 {
@@ -242,7 +242,7 @@ rss_kib(pid_t pid)
 	return kib;
 }
 
-/* T10: a viewer of a screen, or one that was attached, stops nobody. */
+/* Viewers of a screen, and attached viewers, hold nobody back. */
 static void
 test_slow(const char *program, const struct msg_TERM_MODE *mode)
 {
@@ -260,7 +260,7 @@ test_slow(const char *program, const struct msg_TERM_MODE *mode)
 	    "%s: the sandbox is not held back by a viewer that never reads",
 	    name);
 	kib = rss_kib(rig.worker.pid);
-	/* A sanitizer's own memory says nothing about ours. */
+	/* A sanitizer's own memory would distort the measurement. */
 	if (pledge_enforced())
 		ok(kib > 0 && kib < 48 << 10,
 		    "%s: memory is bounded (%ld KiB)", name, kib);
@@ -304,7 +304,7 @@ test_screen(const char *program)
 	rig_stop();
 }
 
-/* T4: at both, libvterm alone would hang or crash. */
+/* Inputs at which libvterm alone would hang or crash. */
 static void
 test_hangs(const char *program)
 {
@@ -340,7 +340,7 @@ exit_status(void)
 	return -2;
 }
 
-/* STOP lets everything through that the sandbox had sent. */
+/* Everything that the sandbox sent before STOP is passed on. */
 static void
 test_stop(const char *program)
 {

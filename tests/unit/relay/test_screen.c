@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * termd's screen: what is drawn, what is answered, and the inputs at which
- * libvterm by itself hangs or writes outside of its memory.
+ * Tests termd's screen: drawing, answers to queries, and the inputs at which
+ * libvterm by itself hangs or writes outside its memory.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static struct {
 	unsigned bells;
 } seen;
 
-/* Cells as text; attributes of each in brackets where they change. */
+/* Convert cells to text, with attributes in brackets where they change. */
 static const char *
 text_of(struct span cells)
 {
@@ -153,7 +153,7 @@ test_rows(void)
 	}
 }
 
-/* T1: only these are answered, with numbers and constants of ours. */
+/* Only these queries are answered, with constants and computed numbers. */
 static const struct {
 	const char *in, *reply, *name;
 } queries[] = {
@@ -191,8 +191,7 @@ test_queries(void)
 		is_str(seen.reply, queries[i].reply, "%s", queries[i].name);
 		screen_free(s);
 	}
-	/* What an answer echoes is a number of ours, never text of the agent.
-	 */
+	/* An answer repeats a parsed number, never text of the agent. */
 	s = fed(
 	    5, 40, "\033[?99999999$p\033P1;2+qAAAA\033\\\033[999;999H\033[6n");
 	is_str(seen.reply, "\033[?9999;0$y\033P0+r\033\\\033[5;40R",
@@ -251,7 +250,7 @@ test_scrolled(void)
 	screen_free(s);
 }
 
-/* Each of these ended libvterm, or left its cursor outside of the grid. */
+/* Each of these crashed libvterm, or left its cursor outside the grid. */
 static void
 test_resize(void)
 {
@@ -269,7 +268,7 @@ test_resize(void)
 	screen_resize(s, 9999, 9999);
 	is_int(screen_rows(s), PROTO_MAX_ROWS, "and a greatest one");
 	screen_free(s);
-	/* A cursor that was at the top of lines that went away. */
+	/* The cursor was in lines at the top that went away. */
 	s = fed(27, 40, "");
 	for (unsigned i = 0; i < 27; i++)
 		screen_feed(s, span_str("line\r\n"));
@@ -280,7 +279,7 @@ test_resize(void)
 	screen_free(s);
 }
 
-/* Only what changed since is sent again. */
+/* Only changes since the last frame are sent again. */
 static void
 test_changes(void)
 {
@@ -294,7 +293,9 @@ test_changes(void)
 	screen_free(s);
 }
 
-/* 500 columns of marks, and every cell another colour: it fits a message. */
+/*
+ * 500 columns of combining marks, each cell in another colour, fit a message.
+ */
 static void
 test_worst_row(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * termd's tokenizer by a table: bytes in, functions out, in words.  Each row is
- * fed whole and byte by byte, with the same result.
+ * Tests termd's tokenizer with a table of bytes and the functions they become,
+ * in words. Each row is fed whole and byte by byte, with the same result.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -150,7 +150,7 @@ test_rows(void)
 	}
 }
 
-/* A string may be as long as it likes: nothing of it is kept beyond a limit. */
+/* A string may have any length: nothing is kept beyond a limit. */
 static void
 test_strings(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The budget's table of answers: each is charged once, whatever their stream
- * numbers have in common, and however many there are.
+ * Tests the budget's table of answers: each is charged once, however similar
+ * their stream numbers and however many there are.
  */
 #include "supervisor/budget_priv.h"
 #include "supervisor/sup.h"
@@ -33,7 +33,10 @@ main(void)
 	uint64_t before;
 
 	ok(loop_init(&sup.loop, 16) == 0, "a loop");
-	/* It ends with looking for the installed prices, which matter not. */
+	/*
+	 * Ignore its result: the installed prices, looked up last, do not
+	 * matter here.
+	 */
 	(void)budget_open(&limits, &sup.paths, &fault);
 	for (unsigned i = 1; i <= 10; i++) {
 		told(7, 1, 10 * i, i == 10);
@@ -47,7 +50,7 @@ main(void)
 	told(7, 2, 100, true);
 	is_int((int64_t)tokens(), 400, "the next exchange is another answer");
 
-	/* One that goes on outlives any number that come and end. */
+	/* An unfinished entry outlives any number of finished ones. */
 	told(1, 1, 5, false);
 	for (uint32_t i = 0; i < 2 * BUDGET_LIVE; i++)
 		told(1000 + i, 9, 1, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The command line of icsupervisor: what is refused, and how it is said. */
+/* Tests icsupervisor's command line: what is refused, with its messages. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ split(char *line)
 
 static const struct {
 	const char *line;
-	const char *message; /* NULL: taken */
+	const char *message; /* NULL: accepted */
 } cases[] = {
     {"x", "--session-dir DIR is missing"},
     {"x|--session-dir", "--session-dir needs a value"},
@@ -72,7 +72,9 @@ test_require(void)
 	    {"all", CONFINE_USERNS | CONFINE_NETNS, CONFINE_USERNS, 7,
 		CONFINE_NETNS},
 	    {"all", CONFINE_USERNS, CONFINE_USERNS, 7, 0},
-	    /* One that this worker has by design not is not asked for. */
+	    /*
+	     * A feature that this worker leaves out by design is not required.
+	     */
 	    {"all", CONFINE_USERNS, CONFINE_USERNS, 1, 0},
 	    {"all", CONFINE_SECRETMEM, 0, 7, 0},
 	    {"all,secretmem", CONFINE_SECRETMEM, 0, 7, CONFINE_SECRETMEM},

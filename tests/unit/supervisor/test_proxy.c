@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A proxy's URL and the environment that names one: read where it stands,
- * wiped where it stood.
+ * Tests a proxy's URL and the environment variables that hold one: parsed in
+ * place, and wiped there.
  */
 #include <stdio.h>
 #include <stdlib.h>

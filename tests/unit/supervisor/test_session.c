@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The session directory: modes, the lock, paths of any length, traps that an
- * agent left in its home, an audit log that goes on, or must not.
+ * Tests the session directory: modes, the lock, paths of any length, traps that
+ * an agent left in its home, and audit logs that may or must not be continued.
  */
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -141,7 +141,7 @@ test_seed(void)
 	session_close(&s);
 }
 
-/* n records; detail is a JSON object, or NULL. */
+/* Append n records; `detail` is a JSON object, or NULL. */
 static void
 append(const struct session *s, struct auditlog *log, unsigned n,
     const char *event, const char *detail)
@@ -206,7 +206,7 @@ test_audit(void)
 
 /*
  * A home directory that several machines share, on a file system that cannot
- * lock directories, as NFS.  What libc's flock() would say is ours to say.
+ * lock directories, such as NFS. The test replaces libc's flock().
  */
 static bool no_dir_locks;
 
@@ -267,7 +267,7 @@ test_shared(void)
 		strstr(fault.text, "is running in it, on one") != NULL,
 	    "another machine is told where: %s", fault.text);
 	session_close(&c);
-	/* Its files are locked where this machine does not see it. */
+	/* Its files are locked in a way that this machine does not see. */
 	(void)syscall(SYS_flock, a.lock, LOCK_UN);
 	ok(session_open(&c, &paths, at("m1"), &fault) == -1, "no lock seen");
 	snprintf(want, sizeof(want),
@@ -286,7 +286,7 @@ test_shared(void)
 	session_close(&b);
 	ok(linked("m1") && !linked("m2"), "at its end, too");
 
-	/* The first machine is started anew: what it left is nobody's. */
+	/* The first machine was rebooted: its old files belong to nobody. */
 	machine("one", "3333");
 	is_int(here_read(run, ".m1.host", host), HERE_STALE, "an earlier boot");
 	close(run);
