@@ -23,7 +23,7 @@ struct reload {
 
 void reload_init(struct reload *);
 void reload_free(struct reload *);
-/* Take one file. reload_swap() reports what is wrong with it. */
+/* Take one file. reload_swap() reports its errors. */
 void reload_take(struct policyd_env *, const struct msg_RULES *,
     const char *name);
 /*

@@ -155,7 +155,7 @@ tools_add_page(
 		return -1;
 	for (def = array->child; def != NULL; def = def->next)
 		count[take_tool(t, server, def)]++;
-	/* One line for each kind, so that a server cannot fill the log. */
+	/* Log one line for each kind, so that a server cannot fill the log. */
 	for (unsigned i = BAD_NAME; i < OUTCOMES; i++) {
 		if (count[i] != 0)
 			log_warnx("server %s: %u tools left out: %s",

@@ -2,8 +2,8 @@
 /*
  * Tools without an annotation: the meaning of their arguments is unknown, so no
  * rule can judge them, and a person decides about each call. The call is served
- * in the server's ordinary view whatever its arguments name: the view is its
- * boundary, not the decision, and the person is told so.
+ * in the server's ordinary view whatever its arguments name; the person is
+ * informed that the view is the boundary, not the decision.
  */
 #include <stdlib.h>
 

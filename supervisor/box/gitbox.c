@@ -66,8 +66,8 @@ gitbox_bind(struct box *b, const char *libexecdir)
 }
 
 /*
- * Read one value of the user's git configuration. Returns false if there is
- * none.
+ * Read one value of the user's git configuration. Returns false if it is not
+ * set.
  */
 static bool
 gitbox_ask(const char *key, char *dst, size_t cap)

@@ -149,7 +149,7 @@ instance_exited(struct loop_io *io, uint32_t events)
 	close(i->sp.pidfd);
 	i->sp = (struct spawned)SPAWNED_INIT;
 	spawn_describe(code, status, how, sizeof(how));
-	/* Its mcp-backd sees the pipes close and tells policyd. */
+	/* The instance's mcp-backd sees the pipes close and tells policyd. */
 	if (!i->dropped)
 		sup_note("MCP server %s, for call %llu alone, %s",
 		    sup.servers[i->of].def->name, (unsigned long long)i->call,

@@ -185,7 +185,7 @@ server_exited(struct loop_io *io, uint32_t events)
 	loop_del(&sup.loop, io);
 	close(s->sp.pidfd);
 	s->sp = (struct spawned)SPAWNED_INIT;
-	/* Its mcp-backd sees the pipes close and tells policyd. */
+	/* The server's mcp-backd sees the pipes close and tells policyd. */
 	sup_note("MCP server %s %s", s->def->name,
 	    spawn_describe(code, status, s->ended, sizeof(s->ended)));
 	if (s->state == PROTO_STATE_GONE)
@@ -335,8 +335,8 @@ server_again(struct server *s)
 		server_begin(s);
 	else
 		/*
-		 * It closed its output but still runs: end it before starting
-		 * another.
+		 * The server closed its output but still runs: end it before
+		 * starting another.
 		 */
 		(void)syscall(
 		    SYS_pidfd_send_signal, s->sp.pidfd, SIGKILL, NULL, 0);

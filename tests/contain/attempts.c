@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * The whole table, and what its attempts have in common.
- */
+/* The table of all attempts, and their common functions. */
 #include "attempts.h"
 
 #include <errno.h>
@@ -12,7 +10,7 @@
 #include <unistd.h>
 
 #define E attempt_env
-/* Pids near ours: the supervisor forks all workers in one go. */
+/* Pids near this one: the supervisor starts all workers in a row. */
 #define NEAR 48
 
 /* clang-format off */
@@ -34,7 +32,10 @@ attempt_result(long r)
 	return r == -1 ? errno : 0;
 }
 
-/* fn for pid; what came of it unless there is no such process. */
+/*
+ * Call fn for pid. Returns true with the result unless the process does not
+ * exist.
+ */
 static bool
 one_of(int (*fn)(pid_t), pid_t pid, int *result)
 {
@@ -47,7 +48,7 @@ one_of(int (*fn)(pid_t), pid_t pid, int *result)
 	return false;
 }
 
-/* The test writes them, a space after each, a newline at the end. */
+/* The test writes each pid followed by a blank, and a newline at the end. */
 static int
 each_listed(int (*fn)(pid_t))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Files: content, names, changes, by path and by what is open. */
+/* Files: content, names and changes, by path and by open descriptor. */
 #include "attempts.h"
 
 #include <sys/ioctl.h>
@@ -213,7 +213,7 @@ static const struct attempt rows[] = {
 	    NOWHERE),
 	NEVER("open by handle", "open_by_handle_at", by_handle, G_DIR, EPERM,
 	    NO_CAP),
-	/* by what is open: nothing of the kind is, in a worker */
+	/* by open descriptor: a worker has none of this kind */
 	SAME("list an open directory", "getdents64", entries, G_DIR, WORKS),
 	SAME("fchdir", "fchdir", enter, G_DIR, WORKS),
 	SAME("fstatfs", "fstatfs", fstatfs_dir, G_DIR, WORKS),

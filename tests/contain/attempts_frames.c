@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Messages and descriptors that are not its to send, on the channel that the
- * order names.  sendmsg(2) is a worker's right, so all of these leave; who
- * receives one must end the session and say why.
+ * Messages and descriptors that the worker must not send, on the channel in the
+ * order. Workers may call sendmsg(2), so all of these are sent; the receiver
+ * must end the session and report why.
  */
 #include "attempts.h"
 
@@ -45,7 +45,7 @@ send_bytes(size_t len, const int *fds, size_t nfds)
 	return SENT;
 }
 
-/* The table's message with every field zero. */
+/* Compose the message with every field zero. */
 static size_t
 compose(const struct proto_msg *m)
 {
@@ -59,7 +59,7 @@ compose(const struct proto_msg *m)
 	return len;
 }
 
-/* One that the receiver takes: from me, or only from others; when. */
+/* Find a message to the receiver: from this role or from others, in a phase. */
 static const struct proto_msg *
 find(int mine, uint32_t from, unsigned phase)
 {
@@ -88,14 +88,14 @@ send_msg(const struct proto_msg *m, size_t nfds)
 	return send_bytes(len, fds, nfds);
 }
 
-/* What another worker may say to it. */
+/* A message of another worker. */
 static int
 foreign(void)
 {
 	return send_msg(find(0, ~(uint32_t)R(SUP), PHASE_RUN), 0);
 }
 
-/* What only icsupervisor may say. */
+/* A message of icsupervisor. */
 static int
 order(void)
 {
@@ -105,7 +105,7 @@ order(void)
 	    0);
 }
 
-/* What was its to say, before START. */
+/* A message of this role before START. */
 static int
 late(void)
 {
@@ -114,7 +114,7 @@ late(void)
 	return send_msg(m != NULL && (m->phase & PHASE_RUN) != 0 ? NULL : m, 0);
 }
 
-/* What it may say, with a descriptor that it may not send. */
+/* A message of this role with a descriptor that it must not have. */
 static int
 descriptor(void)
 {
@@ -125,7 +125,7 @@ descriptor(void)
 	return send_msg(m, m != NULL && m->nfds == 1 ? 2 : 1);
 }
 
-/* A passed listener: who takes it could be made to accept strangers. */
+/* A listener: a receiver that accepts it could be made to accept strangers. */
 static int
 listener(void)
 {
@@ -151,8 +151,8 @@ truncated(void)
 }
 
 /*
- * No message: to its receiver, what the end of the channel looks like.  Until
- * it is closed there; bare, nobody does.
+ * An empty frame, which looks to the receiver like the end of the channel.
+ * Repeated until the channel is closed; without confinement nobody closes it.
  */
 static int
 empty(void)
@@ -195,7 +195,7 @@ send_filled(enum role to, enum msg_type type, const union proto_any *msg)
 	return send_bytes(len, NULL, 0);
 }
 
-/* As if a person had approved it. */
+/* Claim that a person approved the request. */
 static int
 approved(void)
 {
@@ -204,7 +204,7 @@ approved(void)
 	return send_filled(ROLE_AUDIT, MSG_REQUEST, &m);
 }
 
-/* A push's refs, past the one who shows them. */
+/* Send the refs of a push around the process that shows them. */
 static int
 refs(void)
 {
@@ -213,7 +213,7 @@ refs(void)
 	return send_filled(ROLE_AUDIT, MSG_REQUEST, &m);
 }
 
-/* What would be shown to a person, with a line of its own in it. */
+/* Add a line to the text that a person is shown. */
 static int
 asked(void)
 {
@@ -225,7 +225,7 @@ asked(void)
 	return send_filled(ROLE_POLICY, MSG_ASK, &m);
 }
 
-/* An end of what never began. */
+/* End an exchange that was never begun. */
 static int
 cancel(void)
 {
@@ -236,7 +236,7 @@ cancel(void)
 
 static const uint8_t some_digest[32];
 
-/* A call of policyd's, shown in keyd's words. */
+/* Show a call of policyd's as if it were a login. */
 static int
 hold(void)
 {
@@ -248,7 +248,7 @@ hold(void)
 	return send_filled(ROLE_AUDIT, MSG_HOLD, &m);
 }
 
-/* The end of another keyd's login. */
+/* End another keyd's login. */
 static int
 end_other(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The audit log's descriptor, in auditd: O_APPEND alone keeps nobody from
- * rewriting what is there.  Whether a bare attempt worked is judged by the
- * file.  That auditd can append lines is its work: what it forges is future.
+ * The audit log's descriptor, in auditd: O_APPEND alone does not prevent
+ * changing old records. The file shows whether a bare attempt worked. auditd
+ * must be able to append lines; forged future records cannot be prevented.
  */
 #include "attempts.h"
 

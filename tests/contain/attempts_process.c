@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Programs, processes, and what belongs to others of the same uid: every
+ * Programs, processes, and resources of other processes of the same uid: every
  * sibling and the supervisor.
  */
 #include "attempts.h"
@@ -35,7 +35,7 @@ ONE(exec_shell, syscall(SYS_execve, "/bin/sh", shell, nothing))
 ONE(exec_memfd,
     syscall(SYS_execveat, E.code, "", shell, nothing, AT_EMPTY_PATH))
 
-/* A child that came to be ends at once. */
+/* End a child at once if one was created. */
 static int
 child_result(long pid)
 {
@@ -79,7 +79,7 @@ do_clone3(void)
 	return child_result(syscall(SYS_clone3, args, sizeof(args)));
 }
 
-/* Others: for each, what an attacker would do first. */
+/* Other processes: the first steps of an attacker. */
 ONE_PID(attach, ptrace(PTRACE_ATTACH, pid, NULL, NULL))
 ONE_PID(seize, ptrace(PTRACE_SEIZE, pid, NULL, NULL))
 
@@ -200,7 +200,7 @@ ONE(get_parent, syscall(SYS_getppid))
 /* clang-format off */
 static const struct attempt rows[] = {
 	ROW("execve a shell", "execve", exec_shell, 0, WORKS, EACCES, NOWHERE),
-	/* Landlock knows no memfd: seccomp alone is there. */
+	/* Landlock does not cover memfds: only seccomp applies. */
 	SAME("execveat a memfd", "execveat", exec_memfd, G_CODE, WORKS),
 #ifdef SYS_fork
 	ROW("fork", "fork", do_fork, 0, WORKS, WORKS, EAGAIN),

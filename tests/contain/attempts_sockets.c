@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Sockets: new ones of every family, and what may be done with one. */
+/* Sockets: new ones of every family, and operations on given ones. */
 #include "attempts.h"
 
 #include <sys/mman.h>
@@ -226,7 +226,7 @@ static const struct attempt rows[] = {
 	SAME("socketpair", "socketpair", pair_plain, 0, WORKS),
 	SAME("socketpair stream, non-blocking", "socketpair", pair_born, 0,
 	    WORKS),
-	/* given one that it does not have */
+	/* with a socket that the worker does not have by itself */
 	ROW("connect TCP", "connect", connect_tcp, G_TCP, WORKS, PORT, WORKS),
 	ROW("bind TCP", "bind", bind_tcp, G_TCP, WORKS, PORT, WORKS),
 	SAME("connect by MSG_FASTOPEN", "sendto", fastopen, G_TCP,

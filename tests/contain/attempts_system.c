@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Executable memory, the process itself, namespaces, the kernel at large. */
+/*
+ * Executable memory, the process itself, namespaces, other parts of the kernel.
+ */
 #include "attempts.h"
 
 #include <sys/ipc.h>
@@ -27,7 +29,7 @@
 #define PAGE 4096L
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
 #define RW (PROT_READ | PROT_WRITE)
-/* The offset is on the stack: a long, or half of it is left over. */
+/* The offset is passed on the stack: use a long, or half of it is garbage. */
 #define MAP(prot, flags, fd) syscall(SYS_mmap, 0L, PAGE, prot, flags, fd, 0L)
 
 static void *
@@ -92,7 +94,7 @@ ONE(entry_x32, syscall(0x40000000 | SYS_getpid))
 static int
 entry_i386(void)
 {
-	long r = 20; /* getpid of that table */
+	long r = 20; /* getpid in that table */
 
 	__asm__ volatile("int $0x80"
 			 : "+a"(r)
@@ -125,9 +127,9 @@ ONE(bpf_map, syscall(SYS_bpf, 0, (uint32_t[16]){2, 4, 4, 1}, 64))
 static int
 perf(void)
 {
-	static uint32_t attr[32] = {1, 128}; /* software, its size */
+	static uint32_t attr[32] = {1, 128}; /* software event, its size */
 
-	attr[10] = 0x60; /* no kernel, no hypervisor */
+	attr[10] = 0x60; /* exclude kernel and hypervisor */
 	return attempt_result(
 	    syscall(SYS_perf_event_open, attr, 0, -1, -1, 0L));
 }
@@ -148,9 +150,8 @@ ONE(set_clock,
     syscall(SYS_clock_settime, CLOCK_REALTIME, &(struct timespec){0, -1}))
 ONE(read_clock_state, syscall(SYS_adjtimex, (char[256]){0}))
 /*
- * An object of the kernel outlives the process that made it.  Each of these is
- * removed again, so that the next run, of another user perhaps, finds the
- * machine as this one did.
+ * Kernel objects outlive the process that made them. Each is removed again, so
+ * that the next run, perhaps of another user, finds the machine unchanged.
  */
 static int
 shared_memory(void)
@@ -208,7 +209,7 @@ ONE(epoll_new, syscall(SYS_epoll_create1, 0))
 ONE(signal_action, syscall(SYS_rt_sigaction, SIGUSR1, NULL, NULL, 8L))
 ONE(alternate_stack, syscall(SYS_sigaltstack, NULL, (char[64]){0}))
 ONE(name_of_host, syscall(SYS_uname, (char[512]){0}))
-/* SCHED_BATCH, as nice as it is: to be less nice needs a capability. */
+/* SCHED_BATCH with the current nice value: lowering it needs a capability. */
 ONE(own_scheduler, syscall(SYS_sched_setattr, 0,
 		       ((uint32_t[12]){48, 3, 0, 0, (uint32_t)E.nice}), 0))
 ONE(memory_policy, syscall(SYS_set_mempolicy, 0, NULL, 0L))
@@ -236,7 +237,7 @@ static const struct attempt rows[] = {
 	    OR(WORKS, ENOSYS), OR(WORKS, ENOSYS)),
 	SAME("personality READ_IMPLIES_EXEC", "personality",
 	    personality_readable, 0, WORKS),
-	/* itself */
+	/* the process itself */
 	SAME("be dumpable", "prctl", be_dumpable, 0, WORKS),
 	SAME("outlive the supervisor", "prctl", outlive, 0, WORKS),
 	SAME("another name", "prctl", allow_tracer, 0, WORKS),
@@ -254,7 +255,7 @@ static const struct attempt rows[] = {
 	SAME("be traced", "ptrace", trace_time, 0, WORKS),
 #ifdef __x86_64__
 	SAME("arch_prctl", "arch_prctl", thread_area, 0, WORKS),
-	/* The filter sees the call where the kernel has no such table, too. */
+	/* The filter sees the call even if the kernel lacks this table. */
 	NEVER("getpid by x32", "x32", entry_x32, 0, OR(WORKS, ENOSYS),
 	    "where the kernel has that table"),
 	IF_THERE("getpid by int 0x80", "i386", entry_i386, WORKS,
@@ -277,7 +278,7 @@ static const struct attempt rows[] = {
 	NEVER("mount_setattr", "mount_setattr", set_mount, 0,
 	    OR(EPERM, NOWHERE),
 	    NO_CAP),
-	/* the kernel at large */
+	/* other parts of the kernel */
 	ROW("io_uring_setup", "io_uring_setup", uring, 0, OR3(WORKS, EPERM,
 	    ENOSYS), OR3(WORKS, EPERM, ENOSYS),
 	    OR3(ENOMEM, EPERM, ENOSYS)),

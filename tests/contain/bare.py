@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""Starts hostile builds of the workers by hand, under single layers or none:
-what a layer stops is seen only where the others are not."""
+"""Starts hostile builds of the workers by hand, under single layers or none: a
+layer's own effect can only be observed without the others."""
 import contextlib
 import os
 import re
@@ -17,7 +17,7 @@ from rig import DEADLINE, LAYERS, QUIET, RAN, Binary, Result, Targets, \
 
 
 class Bare:
-    """Hostile builds under single layers, started by hand. One at a time."""
+    """Hostile builds under single layers, started by hand, one at a time."""
 
     def __init__(self, work, build, table):
         self.work = work
@@ -40,7 +40,7 @@ class Bare:
     def listen_unix(self, name):
         s = socket.socket(socket.AF_UNIX)
         old = os.getcwd()
-        os.chdir(self.session)      # the address is short
+        os.chdir(self.session)      # keep the address short
         s.bind(name)
         os.chdir(old)
         s.listen(128)
@@ -69,7 +69,8 @@ class Bare:
         return self.binaries[key]
 
     def start(self, binary):
-        """The process, its channel and its log, up to START."""
+        """Starts the process. Returns it with its channel and its log, up to
+        START."""
         ours, theirs = socket.socketpair(socket.AF_UNIX,
                                          socket.SOCK_SEQPACKET)
         r, w = os.pipe()
@@ -182,7 +183,7 @@ class Bare:
 
     @staticmethod
     def finish(p, r):
-        """Its log until it ends; one that sent a frame is ended by us."""
+        """Reads its log until it ends; kills it once it has sent a frame."""
         said = b""
         end = time.monotonic() + DEADLINE
         while time.monotonic() < end:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What an attacker would run: says, and by its status too, that it ran. */
+/* The attacker's program: reports, also by its status, that it ran. */
 #include <unistd.h>
 
 #include "order.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a role's filter has that others have not: for each such call, what
- * holds instead, or why it is that role's work and no gain.
+ * System calls that the filter of one role allows and others do not: for each,
+ * the means that stop the attempt instead, or why the call is part of the
+ * role's work and gains nothing.
  */
 #include "attempts.h"
 
@@ -52,8 +53,8 @@ const struct exception exceptions[] = {
 	    "Landlock's scope, and it can make no such socket"},
 	/*
 	 * The resolver is libc's: it reads its configuration and modules, and
-	 * talks to whoever answers. It holds nothing, and what it may read
-	 * anyone may.
+	 * talks to name servers. It holds no secret, and may read only public
+	 * files.
 	 */
 	RES("read /etc/passwd", WORKS, "its configuration lies in /etc"),
 	RES("read config.json", EACCES, VIEW),

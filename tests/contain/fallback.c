@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A kernel without memfd_secret(2), for one process: secrets then lie in
- * locked memory, where root can see them, so that a search for them is known
- * to find what is there.
+ * Simulates a kernel without memfd_secret(2) for one process: secrets are then
+ * in locked memory, which root can read. This shows that the search for secrets
+ * finds them.
  */
 #include <sys/syscall.h>
 

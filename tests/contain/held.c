@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The positive control: an ordinary process that holds what it reads on
- * stdin, one line, in its memory and a copy of stdin's descriptor, says where,
- * and stays until its stdin ends.
+ * The positive control: an ordinary process that keeps a line from stdin in its
+ * memory and a copy of stdin's descriptor, prints where, and stays until stdin
+ * closes.
  */
 #include <sys/prctl.h>
 
@@ -16,7 +16,7 @@ main(void)
 {
 	char rest;
 
-	/* Where Yama limits who may attach. */
+	/* Yama may restrict who may attach. */
 	(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	if (read(STDIN_FILENO, line, sizeof(line) - 1) <= 0)
 		return 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The hostile loop.  It is linked into the objects of a shipped worker with
- * the linker's --wrap: main, the confinement table, the warm-up, worker_init
- * and all handlers are the real ones; at START, with peers, configuration and
- * secrets in hand, the attacker takes over.
+ * The hostile loop. It is linked into the objects of a shipped worker with the
+ * linker's --wrap: main, the confinement table, the warm-up, worker_init and
+ * all handlers are the real ones; at START, with peers, configuration and
+ * secrets available, the attacker takes over.
  */
 #include "attempts.h"
 #include "probe.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Makes a live process open "/" and signal another, from outside, with its
- * filter suspended: what is refused then is not refused by the filter.  Root,
- * on x86-64.  inject PID OTHER prints what came of each.
+ * Makes a live process open "/" and signal another one, from outside, with its
+ * filter suspended: a refusal then has another cause than the filter. Needs
+ * root and x86-64. `inject PID OTHER` prints the result of each.
  */
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -33,8 +33,9 @@ stopped(pid_t pid)
 }
 
 /*
- * The call's result; text: its second argument, NULL: 0. The process goes on
- * afterwards as if nothing had been.
+ * Make a call in the process. Returns its result; `text` is the second
+ * argument, or NULL for 0. The process continues afterwards as if nothing had
+ * happened.
  */
 static long
 inject(pid_t pid, long nr, long a0, const char *text, long a2)
@@ -45,7 +46,9 @@ inject(pid_t pid, long nr, long a0, const char *text, long a2)
 
 	if (ptrace(PTRACE_GETREGS, pid, NULL, &old) == -1)
 		err(1, "registers");
-	/* It waits in a call: the instruction before is a syscall. */
+	/*
+	 * The process waits in a call: the previous instruction is a syscall.
+	 */
 	r = old;
 	at = (old.rsp - RED_ZONE) & ~15UL;
 	if (text != NULL)

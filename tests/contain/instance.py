@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""An mcp-backd that icsupervisor starts while the session runs, for a server
-that serves one approved call: as confined as those that were there at the
-start, and given no more."""
+"""An mcp-backd that icsupervisor starts during a session, for a server that
+serves one approved call: it is as confined as those started at the beginning,
+and gets no more than they do."""
 import json
 import os
 import pwd
@@ -18,7 +18,7 @@ TOOLS = {"probe": {"look": {"path": ["read-path"]}}}
 
 
 class Session(harness.Session):
-    """Whose owner asks and answers, whoever we are."""
+    """A session whose icctl runs as its owner, whoever runs the test."""
     owner = None
 
     def icctl(self, *args, check=False, timeout=30):
@@ -47,7 +47,7 @@ def session(args, work, user):
 
 
 def approved(s):
-    """One call that is under way; the workers that status names then."""
+    """Makes one call and yields the workers that status lists during it."""
     m = s.client()
     m.start_call("probe__look", {"path": os.path.join(s.work, "out", "a")})
     s.icctl("approve", s.held()["id"], check=True)
@@ -57,7 +57,7 @@ def approved(s):
 
 
 def facts(pid):
-    """What anyone may read of it."""
+    """Checks everything that any user may read about the process."""
     st = live.status(pid)
     with open(f"/proc/{pid}/cmdline", "rb") as f:
         line = f.read()
@@ -68,7 +68,7 @@ def facts(pid):
 
 
 def inside(pid):
-    """What only root may."""
+    """Checks everything that only root may read."""
     with open(f"/proc/{pid}/environ", "rb") as f:
         env = f.read().strip(b"\0")
     ours = {n: os.readlink(f"/proc/self/ns/{n}") for n in live.NAMESPACES}

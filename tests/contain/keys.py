@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""The search for credentials: in the memory, environment and arguments of
-every process there is, and in our files. Root's."""
+"""The search for credentials in the memory, environment and arguments of every
+process, and in the session's files. Needs root."""
 import base64
 import contextlib
 import os
@@ -14,7 +14,7 @@ HUGE = 8 << 30
 
 
 def canaries(keys=(harness.ANTHROPIC_KEY, harness.OPENAI_KEY)):
-    """The keys as they might lie somewhere."""
+    """Returns the forms in which the keys might be stored."""
     found = []
     for key in keys:
         raw = key.encode()
@@ -27,7 +27,7 @@ def canaries(keys=(harness.ANTHROPIC_KEY, harness.OPENAI_KEY)):
 
 
 def holds(pid, patterns):
-    """Whether a canary is in its memory, environment or arguments."""
+    """Returns where a canary is in the process, or None."""
     with contextlib.suppress(OSError):
         for name in ("environ", "cmdline"):
             with open(f"/proc/{pid}/{name}", "rb") as f:
@@ -41,7 +41,7 @@ def holds(pid, patterns):
                 if not m or "[v" in line:
                     continue
                 start, end = int(m[1], 16), int(m[2], 16)
-                # Shadow maps and the like, of processes that are not ours.
+                # Skip huge mappings, such as shadow memory of other processes.
                 if end - start < HUGE and search(mem, start, end, patterns):
                     return line.strip()
     return None
@@ -63,7 +63,7 @@ def search(mem, start, end, patterns):
 
 
 def scan(but, patterns=None):
-    """pid -> (name, where), over every process there is."""
+    """Returns pid -> (name, where) over all processes."""
     patterns = patterns or canaries()
     found, count = {}, 0
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
@@ -94,8 +94,8 @@ def in_files(*dirs, patterns=None):
 
 
 def test_key(tap, live, provider, who):
-    """After requests with it, the credential is nowhere but in keyd; there,
-    where the kernel has memfd_secret, not even root finds it."""
+    """After requests with it, the credential is only in keyd; if the kernel
+    has memfd_secret, not even root finds it there."""
     tap.equal(live.ask(), [200, 200], f"{who}: requests with the real keys")
     but = {os.getpid(), provider.p.pid}
     with Held(live, harness.ANTHROPIC_KEY) as held:
@@ -120,8 +120,8 @@ def test_key(tap, live, provider, who):
 
 
 def test_proxy_key(tap, live, who, but, hidden):
-    """The same of the proxy's, which came in variables of the environment:
-    only tunneld has it, and where memory is secret nobody finds it."""
+    """The same for the proxy's credential, from environment variables: only
+    tunneld has it, and if memory is secret, nobody finds it."""
     patterns = canaries((PROXY_PASSWORD,))
     but = but | {live.proxy.p.pid}
     with Held(live, PROXY_PASSWORD) as held:
@@ -138,7 +138,8 @@ def test_proxy_key(tap, live, who, but, hidden):
 
 
 def test_fallback(tap, live, provider, who):
-    """keyd without memfd_secret: the search finds each key, there alone."""
+    """keyd without memfd_secret: the search finds each key in keyd, and
+    nowhere else."""
     tap.equal(live.ask(), [200, 200],
               f"{who}: requests, without memfd_secret")
     found, _ = scan({os.getpid(), provider.p.pid})
@@ -156,8 +157,9 @@ def test_fallback(tap, live, provider, who):
 
 
 def test_login(tap, work, who):
-    """A login, used, renewed and used again: neither the old tokens nor the
-    new ones are anywhere, where the kernel has memfd_secret; else in keyd."""
+    """A login that is used, renewed and used again: if the kernel has
+    memfd_secret, neither the old tokens nor the new ones are found; otherwise
+    only in keyd."""
     pair = oauth_helper.tokens()
     login = oauth_helper.Login(work, pair)
     server = oauth_helper.TokenServer(work, seeds=[pair])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Lock-down with layers missing, chosen by the order: what one layer alone
- * stops is seen only where the others are not.  Linked into bare builds, by
- * --wrap around the shipped objects; no shipped program has such a switch.
+ * Locks down without some layers, chosen by the order: a layer's own effect can
+ * only be observed without the others. Linked into bare builds with --wrap
+ * around the shipped objects; no shipped program has such a switch.
  */
 #include "common/confine/unveil.h"
 #include "order.h"
@@ -49,7 +49,7 @@ __wrap_confine_apply(const struct confine *c, struct confine_state *st)
 		return __real_confine_apply(c, st);
 	if (layers() != 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return -1;
-	/* As confine.c does it. */
+	/* The same condition as in confine.c. */
 	if (__wrap_unveil_apply(
 		&outbound, c->keep & CONFINE_KEEP_NET ? 1 : 0) == -1)
 		return -1;

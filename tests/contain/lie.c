@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A mitmd that an agent broke: the real one, but what it says of a request
- * that a person must approve is another provider, host and method.
+ * A compromised mitmd: the real one, but it reports another provider, host and
+ * method for a request that a person must approve.
  */
 #include "common/ipc/worker.h"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""What is in force in the processes of a session as it is shipped, read from
-/proc; what others of the same uid, and root, can get at."""
+"""Checks the confinement in force in the processes of a shipped session, read
+from /proc, and what others of the same uid, and root, can access."""
 import contextlib
 import os
 import pwd
@@ -23,7 +23,7 @@ def status(pid):
 
 
 def limits(pid):
-    """Name -> (soft, hard)."""
+    """Returns name -> (soft, hard)."""
     found = {}
     with open(f"/proc/{pid}/limits", encoding="utf-8") as f:
         for line in list(f)[1:]:
@@ -51,8 +51,8 @@ def descendants(pid):
 
 
 class Live:
-    """A normal session, run by `user` (when we are root: by that user), with
-    a server, two providers, and a request through each."""
+    """A normal session, run by `user` if this process is root, with a server,
+    two providers, and a request through each."""
 
     def __init__(self, work, args, provider, user=None, libexecdir=None,
                  servers=True):
@@ -60,8 +60,8 @@ class Live:
         self.user = user
         self.uid = pwd.getpwnam(user).pw_uid if user else os.geteuid()
         os.makedirs(work, mode=0o700, exist_ok=True)
-        # One by name, so that dialerd's resolver has something to do; the
-        # other through a proxy, which takes a credential.
+        # One provider by name, so that dialerd's resolver is used; the other
+        # through a proxy that requires a credential.
         self.proxy = harness.Process(
             [harness.PYTHON, os.path.join(harness.STANDINS,
                                           "connect_proxy.py"),
@@ -82,7 +82,7 @@ class Live:
                                       "npm_config_https_proxy": url},
                                  **rig.AGENT)
         if user:
-            # The workspace's parents must be the user's to pass.
+            # The user must be able to enter the workspace's parents.
             subprocess.run(["chown", "-R", user, work], check=True)
             self.s.argv = ["/usr/bin/setpriv", f"--reuid={user}",
                            f"--regid={pwd.getpwnam(user).pw_gid}",
@@ -97,14 +97,15 @@ class Live:
         self.proxy.end()
 
     def workers(self):
-        """pid -> role, dialerd's resolver included, which is its sibling."""
+        """Returns pid -> role; includes dialerd's resolver, its sibling."""
         roles = rig.Table(self.args.build).roles
         return {p: "dialerd's resolver" if n == "resolver" else n
                 for p, n in children(self.s.pid).items()
                 if n in roles or n == "resolver"}
 
     def ask(self):
-        """A request through each provider's keyd, answered."""
+        """Makes a request through each provider's keyd. Returns the answers'
+        statuses."""
         good = []
         for host, kind in (("api.anthropic.com", "anthropic"),
                            ("api.openai.com", "openai")):
@@ -124,7 +125,7 @@ def expect_status(role):
 
 
 def test_status(tap, live, who):
-    """What anyone may read of a process."""
+    """Checks everything that any user may read about a process."""
     workers = live.workers()
     roles = set(rig.Table(live.args.build).roles)
     tap.equal(roles - set(workers.values()), set(),
@@ -155,8 +156,8 @@ def test_status(tap, live, who):
 
 
 class Held:
-    """The positive control: a dumpable process of the same user that holds
-    a text, at an address."""
+    """The positive control: a dumpable process of the same user that holds a
+    text at a known address."""
 
     def __init__(self, live, text="control"):
         self.p = subprocess.Popen(
@@ -171,12 +172,12 @@ class Held:
         return self
 
     def __exit__(self, *_):
-        self.p.kill()       # who attached to it left it stopped
+        self.p.kill()       # an attacker may have stopped it
         self.p.communicate()
 
 
 def test_outsider(tap, live, who):
-    """Someone of the same uid, from the same and from a new user namespace;
+    """Attacks from the same uid, from the same and from a new user namespace;
     a dumpable process of that uid shows that each way works."""
     with Held(live) as held:
         outsider(tap, live, who, held)
@@ -210,18 +211,19 @@ def outsider(tap, live, who, held):
                    f"{who}: nor as root of a namespace of its own", got)
 
 
-# Role -> (sockets, pipes, files, epolls) beside 0, 1 and 2, for s servers and
-# k providers. Sockets: the supervisor, peers, and what the note says.
+# Role -> (sockets, pipes, files, epolls) in addition to 0, 1 and 2, for s
+# servers and k providers. Sockets: the supervisor, peers, and the one in the
+# comment.
 OWN_FDS = {
     "mcp-proxyd": lambda s, k: (1 + 2 + s + 1, 0, []),       # listener
     "policyd": lambda s, k: (1 + 3 + s, 0, ["views"]),
-    # Each server has a door: its egressd, and dialerd for them all.
+    # Each server has a door for its egressd, and dialerd one for all of them.
     "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0), s,
-                            ["audit.jsonl"]),               # stdin ends
+                            ["audit.jsonl"]),               # ends of stdin
     "mcp-backd": lambda s, k: (1 + 3, 2, []),                # stdout, stderr
     "mitmd": lambda s, k: (1 + 2 + k + 1, 0, []),            # listener
     "keyd": lambda s, k: (1 + 3, 0, []),
-    # ... and its resolvers'.
+    # ... and those of its resolvers
     "dialerd": lambda s, k: (1 + k + s + 2, 0, []),
     "tunneld": lambda s, k: (1 + 1, 0, []),
     "egressd": lambda s, k: (1 + 2 + 1, 0, []),              # listener
@@ -239,7 +241,7 @@ def descriptors(pid):
 
 
 def classify(role, fds):
-    """Sockets, pipes, files; and what is wrong."""
+    """Returns sockets, pipes, files, and what is wrong."""
     sockets, pipes, files, wrong = 0, 0, set(), []
     for fd, (to, flags) in sorted(fds.items()):
         if fd == 0:
@@ -271,7 +273,7 @@ def classify(role, fds):
 
 
 def test_inside(tap, live, who, servers, providers):
-    """What only root may read: descriptors, environment, namespaces."""
+    """Checks what only root may read: descriptors, environment, namespaces."""
     ours = {n: os.readlink(f"/proc/self/ns/{n}") for n in NAMESPACES}
     for pid, role in sorted(live.workers().items(), key=lambda x: x[1]):
         with open(f"/proc/{pid}/environ", "rb") as f:
@@ -282,8 +284,8 @@ def test_inside(tap, live, who, servers, providers):
         fds = descriptors(pid)
         sockets, pipes, files, wrong = classify(role, fds)
         want = OWN_FDS[role](servers, providers)
-        # Up to both resolvers' pairs, connections that keyd keeps, the
-        # sandbox's connection and a viewer.
+        # At most both resolvers' socket pairs, connections that keyd keeps,
+        # the sandbox's connection and a viewer.
         more = {"dialerd": 2, "keyd": 3, "termd": 2}.get(role, 0)
         tap.ok(not wrong and want[0] <= sockets <= want[0] + more and
                pipes == want[1] and (files == want[2] or
@@ -303,9 +305,9 @@ def test_inside(tap, live, who, servers, providers):
 
 
 def test_landlock(tap, live, who):
-    """With the filter suspended: what is left of the file system cannot be
-    opened, and no one else be signalled. Where the root is empty only the
-    latter can be seen from outside, and only where Landlock has scopes."""
+    """With the filter suspended, nothing in the remaining file system can be
+    opened, and no other process signalled. With an empty root only the latter
+    is visible from outside, and only if Landlock has scopes."""
     with Held(live) as held:
         def tried(pid):
             r = subprocess.run([os.path.join(live.args.build,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""What a broken mitmd gains from showing a person another request than the
-one that it asks for: nothing, because keyd takes the digest itself."""
+"""Tests that a compromised mitmd gains nothing by showing a person another
+request than the one that it makes, because keyd computes the digest itself."""
 import os
 import threading
 
@@ -41,7 +41,8 @@ def session(work, args, provider, lying):
 
 
 def delete(s):
-    """The agent's request, approved as it is shown: hold, status."""
+    """Makes the agent's request, and approves it as shown. Returns hold,
+    status."""
     m = s.model(HOST, key=s.agent_env()["DATABASES_API_KEY"], timeout=60)
     status = []
 

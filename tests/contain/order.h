@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a hostile build is to do.  run.py finds the magic in a copy of the
- * binary and writes the rest behind it, so that no argument, environment or
- * descriptor of the real process has to change.
+ * The order for a hostile build. run.py finds the magic in a copy of the binary
+ * and writes the rest after it, so that no argument, environment or descriptor
+ * of the real process has to change.
  */
 #ifndef ORDER_H
 #define ORDER_H
@@ -16,11 +16,11 @@
 struct order {
 	char magic[16];
 	int32_t attempt;	/* row, or ORDER_QUIET */
-	uint32_t arg;		/* which channel */
+	uint32_t arg;		/* index of the channel */
 	uint32_t layers;	/* LAYER_ bits; bare builds only */
-	int32_t victim;		/* its pid; 0: everyone near our own */
-	uint64_t address;	/* in it */
-	uint32_t port;		/* of a listener, network order */
+	int32_t victim;		/* pid; 0: every process near this one */
+	uint64_t address;	/* an address in the victim */
+	uint32_t port;		/* port of a listener, network order */
 	char abstract_name[36];
 	char session[256], home[256], libexec[256];
 };
@@ -28,10 +28,10 @@ struct order {
 
 #define LAYER_LANDLOCK 1U
 #define LAYER_SECCOMP 2U
-/* Not dumpable, namespaces, empty root, capabilities, limits. */
+/* not dumpable, namespaces, empty root, capabilities, limits */
 #define LAYER_PRIVATE 4U
 
-#define PROBE_EXIT 42 /* the attempt is over, we live */
+#define PROBE_EXIT 42 /* the attempt is over, the process lives */
 #define PROBE_RAN 43  /* a program that should not run did */
 
 extern const volatile struct order probe_order;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A process of the same uid that attacks another from outside, in the ways of
- * the table: outsider PID ADDRESS (hexadecimal) prints a line for each, its
- * name and what came of it.  Each is made by a child of its own, so that none
- * leaves something behind for the next.
+ * Attacks another process of the same uid from outside, in the ways of the
+ * table: `outsider PID ADDRESS` (hexadecimal) prints a line with the name and
+ * the result of each. Each attempt is made by a child of its own, so that it
+ * cannot affect the next.
  */
 #include <sys/syscall.h>
 #include <sys/wait.h>

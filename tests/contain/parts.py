@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""The parts of the suite that look at a session as it is shipped: which of
-them a user can run, and which only root."""
+"""The parts of the suite that examine a shipped session, divided into those
+for an ordinary user and those for root."""
 import os
 import pwd
 
@@ -27,7 +27,7 @@ def fallback_libexec(work, args):
 
 def test_refused(tap, args, work):
     """icsupervisor starts no session with a worker that is not confined, or
-    that is no worker."""
+    with a program that is no worker."""
     table = rig.Table(args.build)
     lone = rig.Confined(os.path.join(work, "refused"), args.build, args.prefix,
                         table, kind="bare")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The hostile part of a hostile build: reads its order, takes what the
- * attempt is given, makes it, and says on the log what came of it.
+ * The hostile part of a hostile build: reads its order, gets the resources of
+ * the attempt, makes it, and logs the result.
  */
 #include "probe.h"
 
@@ -48,7 +48,7 @@ probe_text(char *dst, const volatile char *src, size_t cap)
 	dst[i] = '\0';
 }
 
-/* A static program, so that nothing else is needed to run it. */
+/* A static program, which needs no other file to run. */
 static int
 probe_code(void)
 {
@@ -73,7 +73,7 @@ probe_tty(void)
 
 	if (master == -1 || grantpt(master) == -1 || unlockpt(master) == -1)
 		return -1;
-	/* A session leader without one, as workers are, gets it so. */
+	/* A session leader without a terminal, like a worker, gets this one. */
 	(void)setsid();
 	return open(ptsname(master), O_RDWR);
 }
@@ -107,7 +107,7 @@ probe_give(void)
 	const struct attempt *a = probe_mine();
 	unsigned given = a == NULL ? 0 : a->given;
 
-	/* Where Yama limits who may attach. */
+	/* Yama may restrict who may attach. */
 	if (a == NULL)
 		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	E.nice = getpriority(PRIO_PROCESS, 0);
@@ -151,7 +151,7 @@ probe_attempt(const char *who)
 	    who, a->name, getpid(), E.nchannels);
 	result = a->fn();
 	probe_say("RESULT %d %d\n", probe_order.attempt, result);
-	/* What was sent is judged by its receiver: live on. */
+	/* The receiver of a frame decides the result: keep running. */
 	if (result != SENT)
 		_exit(PROBE_EXIT);
 }

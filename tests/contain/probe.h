@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* What the linker puts between a worker and common/ in hostile builds. */
+/*
+ * Functions that the linker puts between a worker and common/ in hostile
+ * builds.
+ */
 #ifndef PROBE_H
 #define PROBE_H
 
@@ -7,11 +10,11 @@
 
 #include "common/ipc/worker.h"
 
-/* Reads the order into attempt_env. */
+/* Read the order into attempt_env. */
 void probe_load(enum role);
-/* Before the lock-down: what the ordered attempt is given. */
+/* Before the lock-down: get the resources of the ordered attempt. */
 void probe_give(void);
-/* Afterwards: makes it, says so, and ends unless its receiver shall judge. */
+/* Afterwards: make the attempt, log it, and end unless its receiver decides. */
 void probe_attempt(const char *who);
 void probe_say(const char *, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dialerd's resolver, hostile: dialerd itself is as shipped.  What the
- * resolver is given it gets where its lock-down begins; it takes over after its
- * first question, when the session is up.
+ * dialerd's resolver, hostile; dialerd itself is as shipped. The resolver gets
+ * its resources when its lock-down begins, and takes over after its first
+ * question, when the session runs.
  */
 #include <sys/socket.h>
 

@@ -28,7 +28,7 @@ G_PIDS = 1 << 12
 
 
 def wait(p, seconds):
-    """The exit status, None when it is still running by then."""
+    """Returns the exit status, or None if it still runs after that time."""
     fd = os.pidfd_open(p.pid)
     try:
         ended = select.select([fd], [], [], seconds)[0]
@@ -38,7 +38,7 @@ def wait(p, seconds):
 
 
 class Table:
-    """What contain_list says."""
+    """The table that contain_list prints."""
 
     def __init__(self, build):
         text = subprocess.run([os.path.join(build, "contain_list")],
@@ -56,7 +56,7 @@ class Table:
         return [a for a in self.attempts if role in a["roles"]]
 
     def expected(self, a, role, layer):
-        """The outcomes that are right."""
+        """Returns the expected results."""
         e = self.exceptions.get((a["name"], role), {})
         return self.resolve(e.get(layer) or a[layer])
 
@@ -112,12 +112,12 @@ class Binary:
 
 
 def verify_chain(path):
-    """None, or what is wrong with the audit log."""
+    """Returns None, or what is wrong with the audit log."""
     prev, seq = "0" * 64, None
     with open(path, "rb") as f:
         for n, line in enumerate(f, 1):
             if not line.startswith(b"{"):
-                continue    # the torn end of an auditd that was killed
+                continue    # torn by killing auditd
             m = re.fullmatch(rb'(.*),"hash":"([0-9a-f]{64})"\}\n', line)
             if not m:
                 return f"line {n} is torn"
@@ -133,7 +133,7 @@ def verify_chain(path):
 
 
 class Result:
-    """What came of an attempt, in the words of the table."""
+    """The result of an attempt, in the words of the table."""
 
     def __init__(self, outcome, detail="", channels=0, pid=0):
         self.outcome = outcome
@@ -153,9 +153,9 @@ class Targets:
         self.un.bind("\0" + abstract)
 
 
-# Workers that only a server brings, and one that brings them all.
+# Workers that exist only with a server, and a server that needs all of them.
 PER_SERVER = {"mcp-backd", "egressd"}
-# One that only an agent brings, and an agent that does nothing.
+# A worker that exists only with an agent, and an idle agent.
 PER_AGENT = {"termd"}
 AGENT = {"runtime": "bwrap",
          "options": ("--agent", "command", "--", "/bin/sleep", "600")}
@@ -165,7 +165,7 @@ QUIET_SERVER = {"quiet": {"command": "/bin/sleep", "args": ["600"],
 
 
 class Confined:
-    """Real sessions in which one worker's binary is hostile. One at a time:
+    """Real sessions in which one worker's binary is hostile, one at a time:
     the binary is rewritten in between."""
 
     def __init__(self, work, build, prefix, table, kind="hostile"):
@@ -182,7 +182,8 @@ class Confined:
         self.servers = QUIET_SERVER
 
     def libexec(self, role):
-        """A libexecdir: links to the shipped workers, and the hostile one."""
+        """Creates a libexecdir with links to the shipped workers, and the
+        hostile one."""
         d = os.path.join(self.work, "libexec-" + role)
         program = "dialerd" if role == "resolver" else role
         if role not in self.binaries:
@@ -203,7 +204,7 @@ class Confined:
         libexec = self.libexec(role)
         self.n += 1
         sdir = os.path.join(self.work, f"s{self.n}")
-        # By name where there is a resolver to be asked.
+        # Use a name if the resolver must be asked.
         host = "localhost" if role == "resolver" else "127.0.0.1"
         s = harness.Session(
             self.work, servers=self.servers if servers or role in PER_SERVER
@@ -211,9 +212,9 @@ class Confined:
             prefix=self.prefix, config={
                 "providers": {"anthropic": {"upstream": f"https://{host}:9"}},
                 "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}},
-                # The list open: what may be added is no right more.
+                # With an open list; adding to it gives no more rights.
                 "proxyTools": True,
-                # For tunneld; nothing is connected to.
+                # Starts tunneld; nothing is connected.
                 "proxy": {"url": "http://127.0.0.1:9",
                           "credential": {"env": "PROXY_PAIR"}}},
             env={"PROXY_PAIR": "corp:" + "x" * 20},
@@ -246,7 +247,8 @@ class Confined:
                 shutil.rmtree(sdir, ignore_errors=True)
 
     def tell_pids(self, p, home, role):
-        """Once all are there: siblings and supervisor, not the hostile."""
+        """Waits for all workers. Returns the pids of siblings and supervisor,
+        without the hostile one."""
         names = set(self.table.roles)
         if role not in PER_SERVER:
             names -= PER_SERVER
@@ -291,8 +293,8 @@ class Confined:
 
     @staticmethod
     def judge_resolver(attempt, s, p):
-        """Its end is dialerd's, and so the session's; its status is dialerd's
-        alone to read. What ended without a word was killed."""
+        """The resolver's end ends dialerd, and so the session. If it ended
+        without a message, it was killed."""
         def ended():
             over = p.poll() is not None
             log = s.session_log()
@@ -313,7 +315,7 @@ class Confined:
         return Result(outcome, s.session_log())
 
     def judge_restarted(self, role, attempt, s, p, err):
-        """Its end is not the session's: it is recorded, and an alarm."""
+        """termd's end does not end the session: it is recorded as an alarm."""
         def ended():
             if p.poll() is not None:
                 return {}
@@ -325,7 +327,7 @@ class Confined:
                                    "no end", DEADLINE)[0]
         except TimeoutError:
             return Result("TAKEN", s.session_log())
-        # A session that did not start leaves no log.
+        # A session that did not start has no log.
         err.seek(0)
         log = err.read().decode(errors="replace") + s.session_log()
         detail = f"{end}\n{log}"
@@ -339,7 +341,7 @@ class Confined:
         said = re.search(rf"{role} .*broke the protocol.*", log)
         outcome = self.outcome(role, result, end,
                                {"reason": said[0] if said else ""})
-        # A channel that looks closed is of no use: icsupervisor kills it.
+        # icsupervisor kills termd if its channel looks closed.
         if not result and not said and "SIGKILL" in end["how"]:
             outcome = "CLOSED"
         return Result(outcome, detail, int(probe[2] or 0), int(probe[1]))
@@ -348,7 +350,7 @@ class Confined:
     def outcome(role, result, end, stop):
         mine = end.get("role") == role
         how = end.get("how", "")
-        # Its receiver may end all before it can say so.
+        # The receiver may end the session before it can report this.
         why = stop.get("reason", "") + " " + end.get("lastLog", "")
         if f"{role} " in why and "broke the protocol" in why and \
                 (not result or name_of(int(result[1])) == "SENT"):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The containment suite: what code execution inside a worker yields. See
-attempts.h for the rows, rig.py for how they are run, live.py for what is in
-force in a session as it is shipped."""
+"""The containment suite: the effects of code execution inside a worker. See
+attempts.h for the rows, rig.py for running them, live.py for the confinement
+of a shipped session."""
 import argparse
 import multiprocessing
 import os
@@ -35,8 +35,8 @@ def arguments():
 
 
 def lane(cases, work, args, out):
-    """One process; its own binaries, so that no other writes while it
-    starts them."""
+    """A process with its own binaries, which no other process writes
+    meanwhile."""
     table = rig.Table(args.build)
     os.makedirs(work)
     confined = rig.Confined(os.path.join(work, "c"), args.build, args.prefix,
@@ -74,7 +74,7 @@ class Suite:
         self.table = rig.Table(args.build)
         self.cases = []
         self.results = []
-        self.open = {}      # cases of a row that have no result yet
+        self.open = {}      # cases of a row without a result yet
         self.layers = ["bare", "landlock", "seccomp"]
         if has_namespaces():
             self.layers.append("private")
@@ -83,9 +83,9 @@ class Suite:
                      "this kernel, or AppArmor, gives a user none")
 
     def plan(self, work):
-        """Every row for every role confined; layers for the smallest role,
-        and for each role whose filter makes an exception. Row by row, so that
-        one is reported as soon as it is done."""
+        """Adds every row for every confined role, and the layers for the
+        smallest role and for each role whose filter has an exception; row by
+        row, so that each is reported as soon as it is done."""
         alone = bare.Bare(os.path.join(work, "first"), self.args.build,
                           self.table)
         for a in self.table.attempts:
@@ -100,18 +100,18 @@ class Suite:
             for kind in self.layers:
                 self.add(kind, small, a, 0)
             for (name, role) in self.table.exceptions:
-                # What is left of the resolver's is seen confined.
+                # The resolver's remaining attempts are only run confined.
                 if name == a["name"] and role != "resolver":
                     self.add("seccomp", role, a, 0)
         alone.close()
 
     def lacking(self, alone, role, a):
-        """Is it what this machine does not have, bare? Then it proves
-        nothing of a filter."""
+        """Returns true if the machine lacks the feature, so that a refusal
+        says nothing about a filter."""
         try:
             outcome = alone.run(role, a, "bare").outcome
         except Exception:   # pylint: disable=broad-except
-            return False    # the row itself will say so
+            return False    # the row itself reports it
         if outcome not in a["lacks"]:
             return False
         self.tap.skip(f"{a['name']} [{a['call']}]", a["missing"])
@@ -152,7 +152,8 @@ class Suite:
             p.join()
 
     def more_channels(self, i, r, cases):
-        """A frame goes to each channel that the worker turns out to have."""
+        """Returns the number of further cases: one for each channel of the
+        worker."""
         kind, role, a, extra = self.cases[i]
         if kind != "all" or a["call"] != "sendmsg" or extra:
             return 0
@@ -164,7 +165,7 @@ class Suite:
         return max(r.channels - 1, 0)
 
     def report_row(self, found):
-        """One line for a row: each layer's outcome, then each role's."""
+        """Reports a row in one line: each layer's result, then each role's."""
         wrong, layers, roles = [], {}, {}
         a = found[0][0][2]
         for (kind, role, _, extra), r in found:
@@ -186,7 +187,7 @@ class Suite:
                     f"{', '.join(text)}{why}", "\n".join(wrong))
 
     def report_roles(self):
-        """How much was tried in each role, and what it got."""
+        """Reports how much was tried in each role, and the results."""
         granted = []
         for role in [*self.table.roles, "resolver"]:
             tried = [(c[2], r) for c, r in zip(self.cases, self.results)
@@ -216,7 +217,7 @@ class Suite:
 
 
 def test_shipped(tap, args):
-    """No hostile build is installed."""
+    """Checks that no hostile build is installed."""
     found = []
     for at, _, names in os.walk(args.prefix):
         for name in names:
@@ -229,8 +230,8 @@ def test_shipped(tap, args):
 
 
 def continue_as_user(tap):
-    """Attempts are made as an ordinary user: root proves less. This program
-    again, which goes on counting where we are."""
+    """Runs this program again as an ordinary user, since attempts of root
+    prove less; the count of tests continues."""
     try:
         user = pwd.getpwnam("ictest")
     except KeyError:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The demo: a real session in a real sandbox, with a scripted agent, a stand-in
+"""The demo: a real session in a real sandbox, with a scripted agent, a simulated
 provider and a recording MCP server.  These three share no code with the
-product and keep their own logs; what is shown at the end is judged from those
-logs and the audit log, not from what the product says.
+product and keep their own logs; the verdict at the end is derived from those
+logs and the audit log, not from the product's messages.
 
---break GUARD takes one guard away, to show that the verdict notices:
+--break GUARD removes one guard, to show that the verdict detects it:
 key (the agent is given the real key), reflect (the provider returns it),
 allow-all (a policy that allows everything), network (no sandbox),
-approval (the rule allows what should be held)."""
+approval (the rule allows a call that should be held)."""
 import argparse
 import hashlib
 import json
@@ -34,7 +34,7 @@ def first_line(text):
 
 
 def spoken(body):
-    """What a reply of the model's API says."""
+    """Returns the text in a reply of the model's API."""
     try:
         reply = json.loads(body)
         if "error" in reply:
@@ -45,7 +45,7 @@ def spoken(body):
 
 
 class Screen:
-    """What a person reads; colour only on a terminal."""
+    """Output for a person; colour only on a terminal."""
 
     def __init__(self):
         self.colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
@@ -151,7 +151,7 @@ class Demo:
                 "run", "/workspace/steps.json"]
         if self.opts.guard != "network":
             return argv
-        # The same agent without a sandbox: started beside the session.
+        # The same agent without a sandbox, started beside the session.
         s.start()
         env = {**s.env, **s.agent_env()}
         return ["/usr/bin/env", "-i", *[f"{k}={v}" for k, v in env.items()
@@ -184,7 +184,8 @@ class Demo:
         self.screen.say()
 
     def find_session(self):
-        """icctl start names the directory; the link in run/ says which."""
+        """Finds the session by its link in run/, as icctl start chose the
+        name."""
         run = os.path.join(self.session.home, "run")
         names = [n for n in (os.listdir(run) if os.path.isdir(run) else [])
                  if os.path.islink(os.path.join(run, n))]
@@ -193,7 +194,7 @@ class Demo:
         return bool(names)
 
     def lookups(self):
-        """The calls of lookup that reached the server, by its own log."""
+        """Returns the calls of lookup in the server's own log."""
         found = []
         for line in self.h.read_lines(self.server_log):
             if line["ev"] != "line":
@@ -216,7 +217,7 @@ class Demo:
             stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
         person = threading.Thread(target=self.person, args=(ended,))
         person.start()
-        # stderr is small (a few lines), so it may wait.
+        # stderr is short (a few lines), so it can be read later.
         self.results = []
         self.output = ""
         for line in self.process.stdout:
@@ -322,7 +323,7 @@ class Demo:
     verified = ""
 
     def verify(self):
-        """icctl's answer, and our own reading of the chain."""
+        """Verifies the log by icctl, and by independent code."""
         r = self.session.icctl("audit", "verify",
                                os.path.join(self.session.dir, "audit.jsonl"))
         self.verified = r.stdout or r.stderr

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The demo holds; and with each guard taken away it says so and fails."""
+"""Tests that the demo succeeds, and that it detects each guard's removal and
+fails."""
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import demo  # noqa: E402
 import harness as h  # noqa: E402
 
 t = h.Tap()
-# What must be noticed when a guard is gone.
+# The verdict expected when a guard is removed.
 NOTICED = {
     "key": "never saw the real one",
     "reflect": "saw one request, with the real key, and answered",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""How a session ends: each process killed in turn, asked to stop, started
-twice, in paths of any length.  Within a second nothing is left, and the log
-says which process it was and why."""
+"""Tests the end of a session: each process killed in turn, stopped, started
+twice, in paths of any length. Within a second no process is left, and the log
+names the process and the reason."""
 import json
 import os
 import signal

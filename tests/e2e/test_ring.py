@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Tool calls through the real processes: allowed, refused, held, answered,
-cancelled; dead and babbling servers; and the join of all records."""
+"""Tests tool calls through the real processes: allowed, refused, held,
+answered, cancelled; servers that die or send garbage; and the consistency of
+all records."""
 import json
 import os
 import sys
@@ -163,7 +164,8 @@ def test_join(s):
 
 
 def test_bad_server(kind, *options, tool="echo", args=None):
-    """One server misbehaves; its calls fail clearly, the others go on."""
+    """One server misbehaves; its calls fail with a clear message, the others
+    continue."""
     name = " ".join(options)
     with h.workdir() as work, t.case(name), build(work, options) as s:
         m = s.client()
@@ -182,7 +184,7 @@ def test_bad_server(kind, *options, tool="echo", args=None):
 
 
 def test_disk_full():
-    """Nothing is forwarded that the log does not hold: a log at its limit."""
+    """Nothing is forwarded that was not logged: a log at its limit."""
     with h.workdir() as work, t.case("full disk"):
         s = build(work)
         import resource
@@ -213,7 +215,7 @@ def test_disk_full():
 
 
 def test_many_tools():
-    """118 tools on 7 pages: what sorts them must not need a new system call."""
+    """118 tools on 7 pages: sorting them must not need a new system call."""
     aliases = [x for i in range(110) for x in ("--alias", f"t{i}=echo")]
     tools = {**h.ECHO_TOOLS,
              **{f"t{i}": {"text": ["none"]} for i in range(110)}}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""What takes its time: calls that nobody answers, limits that are reached,
-agents that do not read, and servers that die or babble next to good ones."""
+"""Slow tests: calls that nobody answers, limits that are reached, agents that
+do not read, and servers that die or misbehave beside good ones."""
 import contextlib
 import json
 import os
@@ -21,8 +21,8 @@ RULES = [
     h.rule("rest", "allow", "Harmless.", tool=["echo", "slow", "big"]),
 ]
 TOOLS = {**h.ECHO_TOOLS, "lookup": {"path": ["none"]}}
-CALLS = 200         # of a measurement
-ATTEMPTS = 3        # this machine may do something else meanwhile
+CALLS = 200         # in each measurement
+ATTEMPTS = 3        # the machine may be busy with something else
 
 
 def build(work, names, options=None, **kw):
@@ -41,7 +41,7 @@ def lines(s, server, method="tools/call"):
 
 # ---- nobody answers ------------------------------------------------------
 class Expiry:
-    """Begun first and looked at last: it takes 30 seconds."""
+    """Started first and checked last: it takes 30 seconds."""
 
     def __init__(self, stack):
         self.s = stack.enter_context(build(
@@ -142,13 +142,14 @@ def test_holds():
 
 
 def test_admission():
-    """256 calls under way, no more: the next waits and is not refused."""
+    """At most 256 calls are in flight: the next one waits and is not
+    refused."""
     names = ["a", "b", "c", "d", "last"]
     with h.workdir() as work, build(work, names) as s:
         m, second = s.client(), s.client()
         go = {n: os.path.join(os.path.dirname(s.logs[n]), "go")
               for n in names[:4]}
-        # Another each time: the same call too often is refused.
+        # Vary the arguments: identical calls would be refused.
         slow = [m.start_call(f"{n}__slow", {"until": path, "ms": i})
                 for i in range(64) for n, path in go.items()]
         h.wait_for(lambda: sum(len(lines(s, n)) for n in names[:4]) == 256,
@@ -172,7 +173,7 @@ def test_admission():
 
 
 def test_unread():
-    """An agent that asks and does not read loses its connection alone."""
+    """An agent that does not read its answers only loses its connection."""
     with h.workdir() as work, build(work, ["echo", "two"]) as s:
         m = s.client()
         deaf = socket.socket(socket.AF_UNIX)
@@ -212,7 +213,8 @@ def test_unread():
 
 # ---- bad servers next to a good one --------------------------------------
 class Plain:
-    """An agent without threads, so that what is measured is not its own."""
+    """An agent without threads, to keep its own delay out of the
+    measurement."""
 
     def __init__(self, s):
         self.sock = socket.socket(socket.AF_UNIX)
@@ -224,7 +226,7 @@ class Plain:
             "clientInfo": {"name": "plain", "version": "1"}})
 
     def ask(self, method, params):
-        """The answer; notifications before it are passed over."""
+        """Returns the answer; skips notifications before it."""
         self.id += 1
         self.sock.sendall(json.dumps({
             "jsonrpc": "2.0", "id": self.id, "method": method,
@@ -243,7 +245,7 @@ class Plain:
 
 
 def p99(agent, s):
-    """Of CALLS calls to the good server, in seconds."""
+    """Returns the times of CALLS calls to the good server, in seconds."""
     times = []
     for i in range(CALLS):
         name = os.path.join(s.workspace, f"{i}.txt")
@@ -257,7 +259,7 @@ def p99(agent, s):
 
 @contextlib.contextmanager
 def pair(options):
-    """A session with icfs and a server that misbehaves as told."""
+    """Yields a session with icfs and a server that misbehaves as told."""
     with h.workdir() as work:
         log = os.path.join(work, "log", "log.jsonl")
         reader = {"read_text_file": {"path": ["read-path"], "head": ["none"],
@@ -287,13 +289,14 @@ def state_of_bad(s):
 
 
 def measure_bad(options, trigger, state):
-    """Quiet, and beside a bad server: 99th percentiles in seconds."""
+    """Compares the 99th percentiles, quiet and beside a bad server, in
+    seconds."""
     if not trigger:
         with pair([]) as (s, agent):
             h.wait_for(lambda: state_of_bad(s) == "ready", "not ready")
             quiet = p99(agent, s)
         with pair(options) as (s, agent):
-            # Not while its interpreter starts: that is no misbehaviour.
+            # Wait until its interpreter has started, which is no misbehaviour.
             log = os.path.join(s.work, "log", "log.jsonl")
             h.wait_for(lambda: state_of_bad(s) == state and (
                 state == "gone" or h.read_lines(log)),
@@ -305,7 +308,7 @@ def measure_bad(options, trigger, state):
         calls = [m.start_call("bad__echo", {"text": str(i)})
                  for i in range(trigger)]
         bad = p99(agent, s)
-        # An endless line ends it after 256 MiB; one that dies comes back.
+        # An endless line ends it after 256 MiB; one that dies is restarted.
         h.wait_for(lambda: state_of_bad(s) == state, "it does not get there",
                    timeout=60)
         m.close()
@@ -313,8 +316,8 @@ def measure_bad(options, trigger, state):
         return quiet, bad, state_of_bad(s)
 
 
-# What a busy machine of two processors adds by itself, in seconds. A server
-# that held another up would add its whole flood or its silence.
+# The time that a busy machine of two processors adds by itself, in seconds. A
+# server that blocked another would add its whole flood or silence.
 NOISE = 0.02
 BAD = [
     ("dies on a call", ["--die-on", "echo"], 1, "ready"),
@@ -328,7 +331,7 @@ BAD = [
     ("ends at the start", ["--exit-at-start"], 0, "gone"),
     ("writes garbage at the start", ["--garbage", "init"], 0, "starting"),
     ("never says anything", ["--silent", "all"], 0, "starting"),
-    # It babbles as long as it is looked at: its list comes behind.
+    # The server sends garbage as long as it is measured, and then its list.
     ("babbles", ["--babble", "200000"], 0, "listing its tools"),
 ]
 

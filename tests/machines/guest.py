@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Runs inside a machine, as root: the tests as an ordinary user, one line on
-the console for each, and then the machine is switched off."""
+"""Runs inside a machine, as root: runs the tests as an ordinary user, reports
+each in one line on the console, and then switches the machine off."""
 import concurrent.futures
 import ctypes
 import json
@@ -42,8 +42,8 @@ def wanted(name):
 
 
 def attempt(cmd, limit, env):
-    """Run cmd as the tester. Returns its status or None when it took too
-    long, and its output."""
+    """Runs cmd as the tester. Returns its status, or None if it took too long,
+    and its output."""
     uid = str(JOB["uid"])
     p = subprocess.Popen(
         ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups",
@@ -59,9 +59,9 @@ def attempt(cmd, limit, env):
 
 
 def as_user(name, cmd, limit, env={}, check=None, last=False):
-    """Report cmd ok if it ended well in time, no TAP line of it says otherwise
-    and `check` finds nothing wrong. What fails is tried once more at the end,
-    by itself, to tell a slow machine from a broken program."""
+    """Reports cmd as ok if it succeeded in time, none of its TAP lines failed
+    and `check` finds nothing wrong. A failed one is run again alone at the
+    end, to tell a slow machine from a broken program."""
     limit *= JOB["factor"]
     began = time.monotonic()
     status, out = attempt(cmd, limit, env)
@@ -108,8 +108,8 @@ def set_file(name, text):
 
 
 def bti():
-    """A module of the name service that is marked for BTI: the resolver of
-    dialerd, which loads it behind its filter, answers through it."""
+    """A name service module that is marked for BTI: dialerd's resolver, which
+    loads it behind its filter, answers through it."""
     lib = "/usr/lib/aarch64-linux-gnu/libnss_icbti.so.2"
     shutil.copy(os.path.join(JOB["build"], "libnss_icbti.so.2"), lib)
     with open("/proc/cpuinfo") as f:
@@ -163,7 +163,7 @@ def main():
 
 try:
     main()
-except Exception as e:  # noqa: B902 - say it on the console, then end
+except Exception as e:  # noqa: B902 - report it on the console, then end
     report("#", repr(e))
 finally:
     subprocess.run(["systemctl", "poweroff", "-ff"], check=False)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""Roots, disks and initial ramdisks of the machines, made without privilege."""
+"""Makes roots, disks and initial ramdisks of the machines without
+privileges."""
 import glob
 import os
 import re
@@ -50,7 +51,7 @@ def release():
 
 
 def download(arch, packages, work):
-    """Let apt fetch the packages, with a state of its own."""
+    """Lets apt fetch the packages, with a state of its own."""
     d = os.path.join(work, "apt")
     for sub in ("lists/partial", "archives/partial"):
         os.makedirs(os.path.join(d, sub), exist_ok=True)
@@ -66,7 +67,7 @@ def download(arch, packages, work):
 
 
 def unpack(debs, root, triplet):
-    """Unpack the packages into a root with one /usr."""
+    """Unpacks the packages into a root with one /usr."""
     shutil.rmtree(root, ignore_errors=True)
     os.makedirs(os.path.join(root, "usr"))
     names = ["bin", "sbin", "lib"]
@@ -83,7 +84,7 @@ def unpack(debs, root, triplet):
              "--no-same-owner", "--wildcards"] + leave, stdin=p.stdout)
         if p.wait() != 0:
             raise SystemExit("machines: %s cannot be unpacked" % deb)
-    # So that the root serves the cross compiler as well.
+    # Make links relative, so that the cross compiler can use the root as well.
     for where, dirs, files in os.walk(root):
         for n in dirs + files:
             link = os.path.join(where, n)
@@ -111,7 +112,7 @@ def link(root, name, to):
 
 
 def configure(root):
-    """Do by hand what packages do when they are configured."""
+    """Does by hand what packages do when they are configured."""
     base = os.path.join(root, "usr/share/base-passwd")
     with open(base + "/passwd.master") as f:
         passwd = f.read().replace(":*:", ":x:")
@@ -153,7 +154,8 @@ def configure(root):
 
 
 def make_root(arch, triplet, work, packages, say):
-    """The root folder of a machine. Returns it, and whether it is new."""
+    """Makes the root folder of a machine. Returns it, and whether it is
+    new."""
     root = os.path.join(work, "root")
     done = os.path.join(work, "root.done")
     with open(__file__) as f:
@@ -176,7 +178,8 @@ def make_root(arch, triplet, work, packages, say):
 
 
 def make_disk(root, disk, size, as_root):
-    """An ext4 disk of a folder. If `as_root`, its files belong to root."""
+    """Makes an ext4 disk from a folder. If `as_root`, its files belong to
+    root."""
     if os.path.exists(disk):
         os.unlink(disk)
     command = ["mke2fs", "-q", "-t", "ext4", "-m", "0", "-d", root, disk, size]
@@ -190,7 +193,8 @@ def kernel(root):
 
 
 def module_order(root):
-    """The modules that the root disk needs, each after its dependencies."""
+    """Returns the modules that the root disk needs, each after its
+    dependencies."""
     files = {}
     for path in glob.glob(os.path.join(root, "usr/lib/modules/*/kernel/**/*.ko"),
                           recursive=True):
@@ -213,7 +217,8 @@ def module_order(root):
 
 
 def make_initrd(root, to, init):
-    """A ramdisk with busybox and those modules, which mounts both disks."""
+    """Makes a ramdisk with busybox and those modules, which mounts both
+    disks."""
     entries = []
     for d in ("bin", "dev", "proc", "root", "modules"):
         entries.append((d, stat.S_IFDIR | 0o755, b""))

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: ISC
-# Process 1 of a machine until its disks are there: the first is the root, the
-# second is the tree, at the place that the command line names.
+# Process 1 of a machine until its disks appear: the first is the root, the
+# second is the tree, mounted at the path given on the command line.
 b=/bin/busybox
 $b mount -t proc proc /proc
 $b mount -t devtmpfs dev /dev

@@ -4,11 +4,10 @@
 
 A machine is Debian 12's own kernel under qemu, with systemd as process 1 and a
 root of Debian's packages, which apt downloads for that architecture and dpkg
-unpacks: nothing is installed here, and nothing needs root. The tree and its
-build are a second disk, mounted in the guest at the same place as here, so
-that paths in the build are good there as well. arm64 is cross-compiled against
-the packages of its own root. The guest reports on its serial console.
-"""
+unpacks: nothing is installed on the host, and nothing needs root. The tree and
+its build are a second disk, mounted in the guest at the same path, so that paths
+in the build are valid there as well. arm64 is cross-compiled against the
+packages of its own root. The guest reports on its serial console."""
 import argparse
 import json
 import os
@@ -43,8 +42,8 @@ MACHINES = {
         "triplet": "aarch64-linux-gnu",
         "build": "build-arm64",
         "console": "ttyAMA0",
-        # The architected algorithm of pointer authentication costs most of
-        # the time under emulation, and nothing here depends on which it is.
+        # The architected algorithm of pointer authentication takes most of the
+        # time under emulation, and no test depends on the algorithm.
         "qemu": ["qemu-system-aarch64", "-machine", "virt", "-cpu",
                  "max,pauth-impdef=on"],
     },
@@ -78,7 +77,7 @@ def run(argv, **kw):
 
 
 def cross_build(root, build, work):
-    """Build for arm64 with the cross compiler, against `root`."""
+    """Builds for arm64 with the cross compiler, against `root`."""
     compiler = ["aarch64-linux-gnu-gcc"]
     if shutil.which("ccache"):
         compiler.insert(0, "ccache")
@@ -93,9 +92,9 @@ def cross_build(root, build, work):
     run(["meson", "install", "-C", build, "--no-rebuild", "--quiet",
          "--destdir", os.path.join(build, "stage")],
         stdout=subprocess.DEVNULL)
-    # A name service module as later distributions have them: marked for BTI.
+    # A name service module as in later distributions: marked for BTI.
     module = os.path.join(build, "libnss_icbti.so.2")
-    # Debian 12's start files are not marked; the linker says so of any other.
+    # Debian 12's start files are not marked, and the linker would report them.
     run(["aarch64-linux-gnu-gcc", "--sysroot=" + root, "-shared", "-fPIC",
          "-O2", "-nostartfiles", "-mbranch-protection=standard",
          "-Wl,-z,force-bti", "-Wl,--fatal-warnings", "-o", module,
@@ -103,7 +102,7 @@ def cross_build(root, build, work):
 
 
 def unit_tests(build):
-    """The unit suite's tests: their commands and time limits."""
+    """Returns the unit suite's tests: their commands and time limits."""
     out = run(["meson", "introspect", build, "--tests"],
               stdout=subprocess.PIPE).stdout
     return [{"name": t["name"], "cmd": t["cmd"], "timeout": t["timeout"],
@@ -113,7 +112,7 @@ def unit_tests(build):
 
 
 def tree_disk(work, build, job):
-    """Make the disk with the tree, its build and the guest's job."""
+    """Makes the disk with the tree, its build and the guest's job."""
     src = os.path.join(work, "tree")
     shutil.rmtree(src, ignore_errors=True)
     os.makedirs(src)
@@ -144,7 +143,7 @@ def tree_disk(work, build, job):
 
 
 def follow(argv, limit, log):
-    """Run qemu and pass on what its guest reports. Returns the counts."""
+    """Runs qemu and prints its guest's reports. Returns the counts."""
     counts = {"ok": 0, "not ok": 0, "skip": 0}
     end = None
     deadline = time.monotonic() + limit

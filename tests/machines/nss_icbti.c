@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A module of the name service that knows one name, localhost. It is built
- * and marked for branch target identification, as the modules of later
- * distributions are: the loader maps such a module with PROT_BTI.
+ * A name service module that knows one name, localhost. It is built and marked
+ * for branch target identification, like the modules of later distributions:
+ * the loader maps such a module with PROT_BTI.
  */
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The real Claude Code, Codex CLI, OpenCode and Gemini CLI and the real
+"""Runs the real Claude Code, Codex CLI, OpenCode and Gemini CLI and the real
 reference filesystem server from npm, pinned in agents.json and installed by
-./dev: asked to read a file outside the workspace, held, approved; and the real
-key searched for in everything that the box has."""
+./dev: each is asked to read a file outside the workspace, which is held and
+approved; then the real key is searched for in everything that the sandbox can
+read."""
 import os
 import secrets
 import sys
@@ -21,7 +22,7 @@ AGENTS = {
     "opencode": (agents.OPENCODE, h.ANTHROPIC_KEY),
     "gemini-cli": (agents.GEMINI, h.GOOGLE_KEY),
 }
-# What its provider is, where it is not one of the two that sessions have.
+# Providers of agents for which a session's two do not suffice.
 MORE = {"opencode": ["anthropic"], "gemini-cli": ["google"]}
 FILES = {"read_text_file": {"path": ["read-path"], "head": ["none"],
                             "tail": ["none"]},
@@ -42,7 +43,8 @@ def config(agent, path, provider, http2):
 
 
 def by_websocket(s):
-    """The shipped adapter, but for what makes Codex try a WebSocket."""
+    """Returns the shipped adapter, except for what makes Codex try a
+    WebSocket."""
     share = os.path.join(os.path.dirname(h.program("icctl")), "..", "share",
                          "ironcurtain", "agents", "codex.json")
     with open(share, encoding="utf-8") as f:
@@ -89,8 +91,8 @@ def run(agent, websocket=False, http2=True):
         t.ok(not websocket or {r["status"] for r in seen} == {101},
              f"{agent}: by WebSocket alone, where that was asked for",
              [(r["target"], r["status"]) for r in seen])
-        # What ALPN agreed on, as mitmd has it: Codex alone offers h2, and
-        # not for a WebSocket.
+        # The protocol chosen by ALPN, from mitmd's log: only Codex offers h2,
+        # and not for a WebSocket.
         h2 = "HTTP/2 with api.openai.com" in s.session_log()
         t.equal(h2, agent == "codex" and http2 and not websocket,
                 f"{agent}: HTTP/{2 if h2 else 1.1}")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The real Codex and the real Claude Code log in inside the box, each in its
-own way, against an authorization server of ours; a later session of the same
-agent answers with the login that was kept."""
+"""The real Codex and the real Claude Code log in inside the sandbox, each in
+its own way, at a simulated authorization server; a later session of the same
+agent uses the login that was kept."""
 import fcntl
 import json
 import os
@@ -41,7 +41,7 @@ def session(work, server, provider, login, agent, path):
 
 
 def adapter(s, agent, args, env):
-    """The agent's own adapter, with the arguments of a login."""
+    """Returns the agent's own adapter with the arguments of a login."""
     with open(os.path.join(ADAPTERS, agent + ".json"),
               encoding="utf-8") as f:
         a = json.load(f)
@@ -51,7 +51,7 @@ def adapter(s, agent, args, env):
 
 
 class Terminal:
-    """icctl start on a terminal of its own."""
+    """icctl start on a terminal."""
 
     def __init__(self, s, agent):
         self.main, side = pty.openpty()
@@ -65,7 +65,7 @@ class Terminal:
         self.raw = b""
 
     def read(self):
-        """False: it is over."""
+        """Reads output. Returns False at the end."""
         if not select.select([self.main], [], [], 0.2)[0]:
             return self.p.poll() is None
         try:
@@ -104,7 +104,7 @@ class Terminal:
 
 
 def answers(s, server, provider, agent):
-    """A later session: the agent's own, with the kept login."""
+    """Runs a later session of the same agent with the kept login."""
     word = "word-" + secrets.token_hex(8)
     p = h.Provider(s.work, "--key", server.issued()[0],
                    script=[{"text": "It is " + word}])

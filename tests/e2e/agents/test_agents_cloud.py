@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The real Claude Code with Amazon Bedrock and with Google Vertex in place of
-Anthropic, chosen by a profile: streaming, with a tool call that is held and
-approved.  The stand-in verifies each signature with the real key, by code of
-its own; the real keys are searched for in all that the box has."""
+"""Runs the real Claude Code with Amazon Bedrock and with Google Vertex in
+place of Anthropic, chosen by a profile: streaming, with a tool call that is
+held and approved. The simulated provider verifies each signature with the real
+key, by independent code; the real keys are searched for in everything that the
+sandbox can read."""
 import json
 import os
 import secrets
@@ -20,7 +21,7 @@ t = h.Tap()
 
 
 def profile(config):
-    """As a profile, beside a key of Anthropic's that is not to be used."""
+    """Adds a profile, beside a key of Anthropic's that must not be used."""
     (name, credential), = config["credentials"].items()
     settings = {**config["providers"][name], "credential": credential}
     return {"credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}},
@@ -86,12 +87,12 @@ def bearer():
 
 
 def budget():
-    """It ends while Claude Code reads a stream: that says why, and does not
-    try for long."""
+    """The budget ends while Claude Code reads a stream: it reports the reason,
+    and does not retry for long."""
     aws = c.Aws()
 
     def begun():
-        """Is it known what the stream cost so far?"""
+        """Returns true once the cost of the stream so far is known."""
         reply = json.loads(s.icctl("--json", "budget").stdout)
         if "budget" not in reply:       # the session is still starting
             return False
@@ -115,7 +116,7 @@ def budget():
              "budget: Claude Code says what ran out and what raises it",
              text[-1500:])
         t.ok("FINAL:" not in text, "budget: the answer did not end", text)
-        # It asks without a stream then, some times with less in it each.
+        # Claude Code then asks without a stream, each time with less content.
         seen = [x["bodySha256"] for x in s.audit()
                 if x["event"] == "modelRequest" and x["seq"] > [
                     y["seq"] for y in s.audit() if y["event"] == "budget"][0]]

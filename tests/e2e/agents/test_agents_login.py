@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The real Claude Code and Codex with a login: they find one in the box that
-looks like their own, the provider sees the real token, and that is nowhere but
-in keyd."""
+"""Runs the real Claude Code and Codex with a login: in the sandbox they find
+one that looks like their own, the provider receives the real token, and only
+keyd has it."""
 import base64
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: ISC
-"""The way out of a server's sandbox: through its egressd to the hosts of its
-list, and no other.  The far side records what reaches it."""
+"""Tests the network access of a server's sandbox: through its egressd to the
+hosts on its list only. The far side records everything that reaches it."""
 import base64
 import json
 import os
@@ -18,7 +18,7 @@ TOOLS = {"net": {n: {} for n in NAMES}, "shut": {n: {} for n in NAMES}}
 
 
 class Far:
-    """Takes connections, keeps what came, gives it back in upper case."""
+    """Accepts connections, records the input, and returns it in upper case."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)

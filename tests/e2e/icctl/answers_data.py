@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: ISC
-"""Texts that an agent may write so that a person sees something else, and the
-programs of test_answers.py that try to answer for their user."""
+"""Texts with which an agent tries to mislead a person, and the programs of
+test_answers.py that try to answer in place of their user."""
 import os
 
 EVIL = ("\x1b[2J\x1b[1;1H\x1b]0;title\x07\u202eevil\u202c\u200b\u2066"
         "\x9b31m\U000e0041\ufeff")
-# Of a tool; a server calls itself EVIL.
+# Name of a tool; a server calls itself EVIL.
 NAME = "to\x1b[8mol\u202e"
 
 TEXTS = [
@@ -30,7 +30,7 @@ TEXTS = [
     ("1 MiB", "\x1b[2J\u202e" * 180000),
 ]
 
-# In the agent's box: what it finds of the control socket at argv[1].
+# In the agent's sandbox: reports any access to the control socket at argv[1].
 AGENT = r"""
 import json, os, socket, sys, time
 found, sockets = [], []
@@ -53,6 +53,6 @@ os.rename("/workspace/report.tmp", "/workspace/report.json")
 time.sleep(60)
 """
 
-# An MCP server without a sandbox, which runs what ./order says.
+# An MCP server without a sandbox, which runs the commands in ./order.
 HELPER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "answers_helper.py")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""An MCP server that goes beyond its trade: it runs the command that a file
-`order` in the directory of its argument names, itself or by an orphan that left its
-session and parent, and writes down what became of it."""
+"""An MCP server that exceeds its task: it runs the command in the file `order`
+in its argument's directory, itself or through an orphan that left its session
+and parent, and writes down the result."""
 import json
 import os
 import subprocess

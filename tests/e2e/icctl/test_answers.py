@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Who may answer a held call, what an answer is bound to, and that nothing an
-agent or a server wrote reaches a person's terminal but as printable ASCII."""
+"""Tests who may answer a held call, what an answer is bound to, and that text
+of an agent or a server reaches a person's terminal only as printable ASCII."""
 import concurrent.futures
 import contextlib
 import ctypes
@@ -59,8 +59,9 @@ def no_new_privs():
 
 
 def askers(s):
-    """How a process that is not its user's reaches icctl: name, wrapper,
-    options of subprocess, and the reason that it is given."""
+    """Yields the ways in which a process that does not act for its user
+    reaches icctl: name, wrapper, options of subprocess, and the reason of the
+    refusal."""
     box = ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
            "--die-with-parent"]
     space = "not permitted: the asker runs in a pid namespace of its own, " \
@@ -106,8 +107,8 @@ def test_who(s):
 
 
 def test_strict():
-    """A supervisor under no_new_privs, as in a strict container: its user
-    may answer, who is under it as well, and a sandbox may not."""
+    """A supervisor under no_new_privs, as in a strict container: its user, who
+    is under it as well, may answer, and a sandbox may not."""
     with h.workdir() as work:
         s = build(work)
         s.argv = ["setpriv", "--no-new-privs", *s.argv]
@@ -136,7 +137,7 @@ def test_strict():
 
 
 def test_elsewhere():
-    """A supervisor in a pid namespace that the asker is outside of."""
+    """A supervisor in a pid namespace, asked from outside it."""
     with h.workdir() as work:
         s = h.Session(work)
         s.argv = ["bwrap", "--dev-bind", "/", "/", "--unshare-pid", "--proc",
@@ -150,8 +151,8 @@ def test_elsewhere():
 
 
 def test_descendant():
-    """What we start ourselves may not answer: a server without a sandbox,
-    and what it leaves behind."""
+    """Processes that the session started must not answer: a server without a
+    sandbox, and an orphan of it."""
     with h.workdir() as work, build(
             work, helper=True, options=["--allow-unsandboxed", "helper"]) \
             as s:
@@ -177,7 +178,7 @@ def test_descendant():
 
 
 def test_box():
-    """The agent's own box: no control socket in it, by any name."""
+    """The agent's own sandbox has no control socket, by any name."""
     with h.workdir() as work:
         s = build(work, runtime="bwrap", options=[
             "--", h.PYTHON, "-c", data.AGENT, os.path.join(work, "session")])
@@ -195,7 +196,7 @@ def test_box():
             m.close()
 
 
-# ---- what ----------------------------------------------------------------
+# ---- the digest ---------------------------------------------------------
 def test_bound(s):
     m = s.client()
     calls = [m.start_call("echo__echo", {"text": f"call {i}"})
@@ -310,7 +311,7 @@ def test_deny_mode():
 
 
 def events(lines, n, kind):
-    """The next n events of that kind; servers tell their states between."""
+    """Returns the next n events of that kind; others may come in between."""
     found = []
     while len(found) < n:
         event = json.loads(lines(1)[0])
@@ -322,7 +323,7 @@ def events(lines, n, kind):
 
 
 def test_watch(s):
-    """The stream of `icctl --json watch`."""
+    """Tests the stream of `icctl --json watch`."""
     m = s.client()
     with watch(s, "--json") as lines:
         t.equal(json.loads(lines(1)[0])["holds"], [], "nothing waits at first")
@@ -350,7 +351,7 @@ def test_watch(s):
 
 @contextlib.contextmanager
 def watch(s, *options):
-    """A function that gives the next n lines of `icctl watch`."""
+    """Yields a function that returns the next n lines of `icctl watch`."""
     p = subprocess.Popen([h.program("icctl"), *options, "--session", s.dir,
                           "watch"], env=s.env, stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE)
@@ -363,7 +364,7 @@ def watch(s, *options):
         p.stdout.close()
 
 
-# ---- what is shown -------------------------------------------------------
+# ---- texts shown ---------------------------------------------------------
 def printable(out, name):
     bad = sorted({b for b in out if b != 0x0a and not 0x20 <= b <= 0x7e})
     return t.ok(not bad and out, f"{name}: printable ASCII",
@@ -371,7 +372,8 @@ def printable(out, name):
 
 
 def visible(out, name):
-    """Letters of any language, and nothing that moves, hides or reorders."""
+    """Allows letters of any language, and nothing that moves, hides or
+    reorders text."""
     bad = sorted({c for c in out.decode("utf-8", "surrogateescape")
                   if c != "\n" and not c.isascii() and
                   unicodedata.category(c)[0] not in "LMNP" or
@@ -441,7 +443,7 @@ def test_keys(s):
              m.start_call("echo__echo", {"text": "second"})]
     out = w.until(rb"\(2 waiting\)")
     visible(out, "icctl watch on a terminal")
-    # The first ends just before the key that was meant for it.
+    # The first call ends just before its key is pressed.
     m.cancel(calls[0])
     out = w.until(rb"cancelled\r?\n[^\0]*\(1 waiting\)")
     w.key(b"a")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""icctl and icsupervisor where something is broken: a session that is
-stopped, answers of the wrong shape, too many clients, files that are none."""
+"""Tests icctl and icsupervisor with faults: a stopped session, malformed
+answers, too many clients, files of other kinds."""
 import itertools
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: ISC
-"""`icctl mcp annotate`: what is proposed for the tools of a server of one's
-own, what is written, that it loads, and that a session judges by it."""
+"""Tests `icctl mcp annotate`: the proposal for the tools of a user's server,
+the file that is written, that it loads, and that a session uses it."""
 import json
 import os
 import subprocess
@@ -102,7 +102,7 @@ def main():
         t.ok(len(rules) > 1, "behind those of the shipped policy")
         r = run(home, "policy", "check")
         t.equal(r.returncode, 0, "the policy is good")
-        # A person's correction stays.
+        # A person's correction is kept.
         path = os.path.join(policy, "tool-annotations.json")
         whole = read(path)
         whole["servers"]["mine"]["tools"][0]["args"]["path"] = ["none"]

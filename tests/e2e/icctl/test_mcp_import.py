@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: ISC
-"""`icctl mcp import`: what a person reads, what is written, what a server sees
-when it is started for the first time, and what is refused."""
+"""Tests `icctl mcp import`: its output, the files that it writes, the view of
+a server at its first start, and refusals."""
 import json
 import os
 import subprocess
@@ -29,7 +29,7 @@ def home_file(home, name):
 
 
 def server(work):
-    """A server whose only tool is named after what the server sees."""
+    """Creates a server whose only tool is named after what the server sees."""
     path = os.path.join(work, "tools", "server.py")
     h.put(path, f"""#!/usr/bin/python3
 import json, os, sys
@@ -123,7 +123,7 @@ def first_look(home, program):
 
 
 def session(home, work):
-    """A session resolves the references, and says what is not set."""
+    """A session resolves the references, and reports unset variables."""
     project = os.path.join(work, "project")
     os.makedirs(project)
     argv = [h.program("icctl"), "start", "--workspace", project, "--", "true"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""icctl policy: eval, explain, check, test, replay and diff, against files
-made here and against the shipped ones."""
+"""Tests icctl policy: eval, explain, check, test, replay and diff, with files
+made here and with the shipped ones."""
 import json
 import os
 import subprocess
@@ -17,7 +17,7 @@ t = h.Tap()
 
 
 class Files:
-    """Policy files in a directory, and icctl asked about them."""
+    """Policy files in a directory, and icctl run on them."""
 
     def __init__(self, work, rules, annotations, lists=None):
         self.work = work
@@ -264,7 +264,7 @@ def findings(f, *args, **kw):
 
 
 def test_consistent(work):
-    """What explain and check say is true and can be read."""
+    """The output of explain and check is correct and readable."""
     f = build(work)
     f.policy = f.write("policy.json", {"rules": [h.rule(
         "ask", "escalate", server=["fetch"], domains={
@@ -344,7 +344,7 @@ def test_check(work):
 
 
 def test_check_void(work):
-    """Rules that look good and do nothing."""
+    """Rules that look right and have no effect."""
     f = build(work)
     os.makedirs(os.path.join(work, "docs"), exist_ok=True)
 
@@ -555,7 +555,7 @@ def held(tool, end, server="filesystem", **arguments):
 
 
 def granted(tool, server="filesystem", **arguments):
-    """As auditd writes what an approval for the session allowed."""
+    """Returns a record as auditd writes it for a call that a grant allowed."""
     return json.dumps({
         "event": "call", **request(server, tool, **arguments),
         "policyDecision": {"status": "allow", "rule": "reads",
@@ -621,7 +621,7 @@ def test_learn(work):
 
 
 def test_learn_no_more(work):
-    """What was approved, and nothing beside it; names are shown escaped."""
+    """Only what was approved is proposed; names are shown escaped."""
     f = build(work)
     f.policy = f.write("policy.json", {"rules": [h.rule("ask", "escalate")]})
     f.annotations = f.write("annotations.json", {"servers": {

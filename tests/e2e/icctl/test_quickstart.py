@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: ISC
-"""What an agent finds in a sandbox that `icctl start` makes for a person who
-has configured nothing but git."""
+"""Tests the sandbox that `icctl start` makes for a person who has configured
+nothing but git."""
 import os
 import re
 import subprocess
@@ -26,7 +26,7 @@ def start(home, workspace, script, **env):
 
 
 def begins(home, workspace):
-    """The first start of all: where it works, and what is said."""
+    """The very first start: the working directory, and the messages."""
     h.put(os.path.join(workspace, "here"), "")
     r = start(home, workspace, "ls")
     t.equal(r.stdout, "here\n", "the agent works in the current directory")
@@ -56,7 +56,7 @@ def begins(home, workspace):
 
 
 def refuses(home, workspace):
-    """What is refused leaves nothing behind."""
+    """A refused start leaves nothing behind."""
     sessions = os.path.join(home, ".ironcurtain", "sessions")
     before = sorted(os.listdir(sessions))
     r = icctl(home, home, "start", "--", "true")
@@ -86,7 +86,7 @@ def refuses(home, workspace):
 
 
 def providers(home, workspace):
-    """What a person without a key is told."""
+    """The messages for a person without a key."""
     fake = os.path.join(home, "bin")
     os.makedirs(fake)
     for name in ("claude", "opencode"):
@@ -123,8 +123,8 @@ def providers(home, workspace):
 
 
 def caches(home, workspace):
-    """What an agent caches in its home is not kept, and no link leads us
-    astray."""
+    """The agent's caches in its home are not kept, and links do not mislead
+    the removal."""
     r = start(home, workspace, """
 mkdir -p ~/.cache/a/b ~/.npm/_cacache ~/.npm/_logs && cd ~/.cache/a/b &&
 for i in $(seq 50); do mkdir d && cd d && echo x >f || exit 1; done

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""What is approved is on the screen: every value with a role, whole and
-first, however long the rest of the call is; what the call does, worst first;
-and no approval of anything that was not shown."""
+"""Tests that the screen shows what is approved: every value with a role, uncut
+and first, however long the rest of the call is; the effects of the call, worst
+first; and that nothing else can be approved."""
 import os
 import sys
 
@@ -50,7 +50,7 @@ class Bench(h.Session):
         return self
 
     def hold(self, tool, **arguments):
-        """A held call: what will answer it, its hold."""
+        """Makes a held call. Returns the call and its hold."""
         had = {x["id"] for x in self.pending()}
         call = self.agent.start_call("filesystem__" + tool, arguments)
         hold = h.wait_for(lambda: [x for x in self.pending()
@@ -71,7 +71,8 @@ class Bench(h.Session):
 
 
 def pages(w, out=None):
-    """All of what watch shows, page by page, up to its last prompt."""
+    """Returns everything that watch shows, page by page, up to its last
+    prompt."""
     out = out or w.until(rb"waiting\)")
     while b"[space]" in out.rstrip().rpartition(b"\n")[2]:
         w.key(b" ")
@@ -174,7 +175,7 @@ def digest(s):
 
 
 def letters(s):
-    """Letters of any language, and what only looks like them."""
+    """Letters of any language, and text that only looks like them."""
     good, evil = s.path("\u0441\u0447\u0451\u0442 \u65e5\u672c"), s.path(
         "p\u0430ypal\u202e\u200b")
     call, hold = s.hold("read_multiple_files", paths=[

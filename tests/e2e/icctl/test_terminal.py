@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""What an agent has for standard input and output: nothing of the host's.
-Lines and redirected output; test_screen.py has the full screen."""
+"""Tests that an agent's standard input and output give it no access to the
+host's. Covers lines and redirected output; test_screen.py has the full
+screen."""
 import os
 import re
 import signal
@@ -68,7 +69,7 @@ echo honest
 
 
 def files(p):
-    """The agent opens its standard input and output again, for writing."""
+    """The agent reopens its standard input and output for writing."""
     prompt = h.put(os.path.join(p.work, "prompt"), "the prompt\n")
     log = h.put(os.path.join(p.work, "log"), "older\n")
     with open(prompt, "rb") as i, open(log, "ab") as o:
@@ -86,7 +87,7 @@ def files(p):
 
 
 def typed(p):
-    """edges.md's R2: an agent in the background reads the shell's input."""
+    """An agent in the background tries to read the shell's input."""
     agent = p.script(r"""
 setsid python3 - <<'E' &
 import os, fcntl
@@ -126,7 +127,7 @@ def signals(p):
 
 
 def stopped(p):
-    """Who asks from outside, and what is the status then."""
+    """Signals from outside, and the resulting exit status."""
     for sig, status in ((signal.SIGTERM, (0, 143)), (signal.SIGINT, (0, 130)),
                         (signal.SIGHUP, (0, 129))):
         q = p.popen("sh", "-c", "echo up; exec sleep 1000")
@@ -147,7 +148,8 @@ def stopped(p):
 
 
 def killed(p):
-    """Whoever of us is killed: it ends, and says what happened."""
+    """Whichever process is killed, the session ends and reports what
+    happened."""
     for who in ("viewer", "parent", "supervisor"):
         q = p.popen("sh", "-c", "echo up; exec sleep 1000",
                     start_new_session=True)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The viewer, at the mercy of a termd that the agent has taken over: whatever
-it sends, the terminal gets a closed grammar, the last row is ours, and the
-terminal's settings come back."""
+"""Tests the viewer with a termd that the agent has compromised: whatever termd
+sends, the terminal gets only known sequences, the last row belongs to icctl,
+and the terminal's settings are restored."""
 import json
 import os
 import random
@@ -29,7 +29,7 @@ ENV = {"PATH": "/usr/bin:/bin", "HOME": "/", "TERM": "xterm-256color",
 
 
 class Rig:
-    """A viewer of a full screen, on a terminal, with a termd of ours."""
+    """A full-screen viewer on a terminal, with a simulated termd."""
 
     def __init__(self, env=None, session=None):
         self.d = FakeTermd()
@@ -46,7 +46,7 @@ class Rig:
         self.d.pump = self.see
 
     def see(self):
-        """Takes what has come to the terminal."""
+        """Feeds the terminal's output to the screen."""
         while self.term.read(0):
             pass
         self.screen.feed(self.term.out)
@@ -65,7 +65,8 @@ class Rig:
                           "the viewer")
 
     def end(self):
-        """Its status; what came last is on the screen."""
+        """Returns the viewer's status; feeds the rest of the output to the
+        screen."""
         self.d.close()
         while self.term.read(30):
             pass
@@ -88,7 +89,7 @@ class Control:
         self.conn = None
 
     def watched(self, holds):
-        """The viewer asks, and is told what is pending."""
+        """Answers the viewer's request with the pending calls."""
         self.conn = self.listener.accept()[0]
         self.conn.settimeout(20)
         ask = json.loads(self.conn.makefile().readline())
@@ -105,7 +106,7 @@ class Control:
 
 
 def told(_):
-    """Pending calls, as a session tells them."""
+    """Pending calls, as a session reports them."""
     with h.workdir() as work:
         c = Control(work)
         r = Rig(session=work)
@@ -283,7 +284,7 @@ HOSTILE = {
 
 
 def memory(pid):
-    """KiB, at most so far; 0: it has ended."""
+    """Returns the peak memory in KiB; 0 if the process has ended."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii") as f:
             return next((int(x.split()[1]) for x in f
@@ -310,10 +311,10 @@ def hostile(_):
         except OSError:
             grown = 0
         r.see()
-        # Where it has left already, nothing is there any more.
+        # If it has left already, the row is empty.
         ours = r.ours() or r.screen.line(ROWS - 1) == ""
         status = r.end()
-        # A sanitizer keeps what was freed for a while.
+        # A sanitizer keeps freed memory for a while.
         small = grown < 8192 or h.sanitized()
         t.ok(ours and status in (0, 1) and small, name,
              (ours, status, grown, r.screen.line(ROWS - 1)))
@@ -321,7 +322,7 @@ def hostile(_):
 
 
 def noise(_):
-    """Well-formed messages at random: the last row stays ours."""
+    """Random well-formed messages: the last row stays icctl's."""
     rng = random.Random(7)
     pool = "ab \u00e9\u2500\u4e16\u0301\uff21\U0001f600"
     r = Rig()
@@ -382,7 +383,8 @@ def killed(_):
         viewer = r.viewer()
         t.ok(r.term.settings() != r.before and "1003" in r.screen.modes,
              "the terminal is ours")
-        # The parent leads the terminal's session: its end is a hang-up.
+        # The parent leads the terminal's session: its end hangs up the
+        # terminal.
         os.kill(viewer if who == "viewer" else r.term.pid, signal.SIGKILL)
         if who == "viewer":
             while r.term.read(30):
@@ -400,7 +402,7 @@ def killed(_):
 
 
 def restored(_):
-    """A shell runs it, and looks at its terminal afterwards."""
+    """A shell runs the viewer, and checks its terminal afterwards."""
     for how in ("viewer", "parent", "term", "channel"):
         d = FakeTermd()
         term = Terminal(

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""`icctl watch` on a terminal: what is held shows up, single keys answer it,
-and the terminal is as before afterwards."""
+"""Tests `icctl watch` on a terminal: held calls appear, single keys answer
+them, and the terminal is restored afterwards."""
 import os
 import sys
 

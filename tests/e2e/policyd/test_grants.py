@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""`icctl approve --for-session`: what it would allow is shown first and is
-all that it allows: not the sibling, nor the parent, another tool, another
-role, another domain; and nothing where nothing narrow can be shown."""
+"""Tests `icctl approve --for-session`: the grant is shown first and allows
+only what it shows, not the sibling, the parent, another tool, another role or
+another domain; and nothing if nothing narrow can be shown."""
 import json
 import os
 import sys
@@ -51,7 +51,8 @@ class Bench:
         return os.path.join(self.docs, *names)
 
     def hold(self, tool, **arguments):
-        """The call and how it is held; None: it was refused at once."""
+        """Makes a call. Returns it with its hold, or None if it was refused at
+        once."""
         known = {x["id"] for x in self.s.pending()}
         call = self.m.start_call("echo__" + tool, arguments)
         new = h.wait_for(lambda: [
@@ -60,7 +61,7 @@ class Bench:
         return call, None if new is True else new[0]
 
     def asked(self, tool, **arguments):
-        """Is it still asked for? It is denied then."""
+        """Returns true if the call is held; it is denied then."""
         call = self.m.start_call("echo__" + tool, arguments)
         h.wait_for(lambda: call.done.is_set() or self.s.pending(), "an end")
         if call.done.is_set():
@@ -80,7 +81,7 @@ def shown(b):
     text = b.s.icctl("show", hold["id"]).stdout
     t.ok("--for-session" in text and f"within {want[0]['value']}" in text,
          "icctl show, too", text)
-    # What is not shown is not granted.
+    # A grant that is not shown is not made.
     r = b.s.icctl("approve", hold["id"], "--for-session", "--really")
     t.equal(r.returncode, 2, "options that are unknown grant nothing")
     r = b.s.icctl("approve", hold["id"], "--for-session")
@@ -150,7 +151,7 @@ def directory(work):
         grant = shown(b)
         only_that(b, grant)
         not_to_be_had(b)
-        # It outlives a reload that asks by the same rule, and no other.
+        # The grant survives a reload if the same rule asks, and only then.
         b.s.icctl("policy", "reload", check=True)
         t.ok(not b.asked("lookup", path=b.path("a", "two")),
              "after a reload it is granted still")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The shipped policies: clean, each rule explained and reached by a call that
-it alone decides, and chosen by name at start, in config.json and by icctl."""
+"""Tests the shipped policies: no warnings, each rule explained and reached by
+a call that it alone decides, and chosen by name at start, in config.json and
+by icctl."""
 import json
 import os
 import subprocess
@@ -20,8 +21,8 @@ OUT, IN = "/srv/other", "/workspace/x"
 DOCS, CODE = "https://docs.python.org/3/", "https://github.com/a/b"
 ELSE = "https://elsewhere.example/a/b"
 
-# tool and arguments -> what each policy says, as "decision rule"; a rule that
-# a policy has and this table does not reach is a failure.
+# Tool and arguments -> each policy's answer as "decision rule"; a rule that no
+# row of this table reaches is a failure.
 SANDBOX = "allow structural-sandbox-allow"
 CALLS = [
     (("filesystem", "read_file", {"path": IN}), {"": SANDBOX}),
@@ -142,13 +143,13 @@ def test_shipped(work):
                  c[1].get(name, c[1][""])]
         t.equal((len(got), wrong), (len(CALLS), []),
                 f"{name}: decides as its rules say")
-        # One that asks about the same call as an earlier one is not named.
+        # Only the first of several rules that ask about a call is named.
         asked = {x for g in got for x in g.get("escalatedRoles", ())}
         t.equal({x["name"] for x in rules
                  if not set(x["if"].get("roles", "?")) <= asked} -
                 {g["rule"] for g in got}, set(),
                 f"{name}: each rule is reached")
-    # In pieces: the confined policyd opens directories on such a way.
+    # A path so deep that the confined policyd looks it up in pieces.
     deep = "d/" * 200
     os.makedirs(os.path.join(sandbox, deep))
     r = icctl(home, "policy", "eval", "--policy", "default", "--sandbox",

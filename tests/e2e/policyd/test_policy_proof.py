@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The engine as it runs, confined, behind `icctl policy eval`: the cases of
-tests/policy, and random policies and calls against a second, slow evaluator.
-Arguments: number of calls, seed."""
+"""Tests the confined engine behind `icctl policy eval`: the cases of
+tests/policy, and random policies and calls against a second, slow
+implementation. Arguments: number of calls, seed."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ import table  # noqa: E402
 
 t = h.Tap()
 CALLS = 12000
-CALLS_EACH = 400    # with one policy
+CALLS_EACH = 400    # with each policy
 
 
 def got(answer):
@@ -27,13 +27,13 @@ def got(answer):
 
 
 def request(row, world):
-    """Its text: numbers stay as they are written."""
+    """Returns the request's text; numbers stay as written."""
     return '{"serverName":"%s","toolName":"%s","arguments":%s}' % (
         row["server"], row["tool"], world.text(row["args"]))
 
 
 def cases(world, policyd):
-    """A case each, through the program; the reference is asked, too."""
+    """Runs each case through the program and through the reference."""
     for name in ("structure", "rules", "paths", "hosts", "lists", "conditions",
                  "withhold"):
         bad, other, n = [], [], 0
@@ -47,7 +47,8 @@ def cases(world, policyd):
                         tuple(sorted(x for x in r["roles"].split(",") if x)))
                 if got(a) != want or world.text(r["text"]) not in a["reason"]:
                     bad.append((r["place"], want, a))
-                # A number that JSON cannot hold exactly is not its business.
+                # The reference does not handle numbers that JSON cannot hold
+                # exactly.
                 d = engine.evaluate(json.loads(q))
                 if d.key() != want and not re.search("[0-9]e-", r["args"]):
                     other.append((r["place"], want, d))
@@ -58,7 +59,7 @@ def cases(world, policyd):
 
 
 def files(world, policyd):
-    """A file that is refused: where and why; the program says it and ends."""
+    """A refused file: the place and the reason are reported."""
     bad, n = [], 0
     names = {"policy": "policy.json", "annotations": "annotations.json",
              "lists": "lists.json"}
@@ -70,7 +71,7 @@ def files(world, policyd):
             done = policyd.run()
             said = done.stderr.decode(errors="replace")
             n += 1
-            # Messages begin with the file's usual name; here it has its own.
+            # Messages name the file, which has another name here.
             text = world.text(r["text"]).split(".json: ")[-1]
             if (done.returncode == 0) != (r["verdict"] == "good") or (
                     r["verdict"] == "bad" and text not in said):
@@ -82,8 +83,8 @@ def files(world, policyd):
 
 
 def hostile(world, policyd):
-    """Lines of an enemy between good ones: an error or a deny for each, in
-    their order, and the good ones are answered as ever."""
+    """Hostile lines between good ones: each gets an error or a deny, in order,
+    and the good ones are answered as usual."""
     call = '{"serverName":"filesystem","toolName":"%s","arguments":%s}'
     good = (call % ("read", '{"path":"/workspace/a"}')).encode()
     errors = [b"", b"{", b"null", b"[]", b'"x"', b"\xff\xfe", b"\0", good[:-1], good + b"x",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""`icctl policy reload`: other rules between two calls, all of them or none;
-held calls are decided again; bad files change nothing; what drifted from its
-constitution is said, or refused; egress lists and trusted servers of the
+"""Tests `icctl policy reload`: all rules change between two calls, or none;
+held calls are decided again; bad files change nothing; drift from the
+constitution is reported, or refused; egress lists and trusted servers of the
 configuration are in force."""
 import hashlib
 import json
@@ -151,7 +151,7 @@ def held(work):
         calls = [m.start_call("echo__echo", {"text": x}) for x in "abc"]
         h.wait_for(lambda: len(s.pending()) == 3, "three held")
         before = {x["arguments"]: x for x in s.pending()}
-        # "a" is allowed now, "b" denied, "c" still asked for.
+        # "a" is allowed now, "b" denied, "c" still escalated.
         annotations = {"echo": {**h.ECHO_TOOLS,
                                 "echo": {"text": ["branch-name"]}}}
 
@@ -191,7 +191,7 @@ def held(work):
 
 
 def generation(k):
-    """Rules, annotations and lists that only make sense together."""
+    """Writes rules, annotations and lists that only work together."""
     role = ("branch-name", "commit-message")[k % 2]
     rules = [h.rule(f"g{k}", "allow", tool=["echo"], lists=[{
         "roles": [role], "allowed": ["@ok"], "matchType": "identifiers"}])]
@@ -224,7 +224,7 @@ def load(work):
             if r.returncode != 0:
                 t.ok(False, f"reload {k}", r.stderr)
             now[0], had = k, sum(counts)
-            # Some calls under each set of rules.
+            # Make some calls under each set of rules.
             h.wait_for(lambda: sum(counts) >= had + 8, "calls")
         stop.set()
         for x in threads:
@@ -236,7 +236,7 @@ def load(work):
             elif e["event"] == "call":
                 d = e["policyDecision"]
                 if d["rule"] == "circuit-breaker":
-                    continue    # it was allowed more than 20 times
+                    continue    # the call was allowed more than 20 times
                 text = e["arguments"]["text"]
                 want = ("allow", f"g{gen}") if text == f"v{gen}" \
                     else ("deny", "default-deny")

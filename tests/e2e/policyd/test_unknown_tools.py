@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Tools that no policy knows: each call is held, runs in the server's ordinary
-view and says so; policy.unknownTools hides or denies them instead."""
+"""Tests tools without an annotation: each call is held, runs in the server's
+ordinary view and says so; policy.unknownTools hides or denies them instead."""
 import json
 import os
 import sys
@@ -53,7 +53,7 @@ def held(work):
         call = m.start_call("mine__echo", {"text": "two"})
         s.icctl("deny", s.held()["id"], check=True)
         t.contains(h.text_of(call.wait()), "ESCALATION DENIED", "denied")
-        # No instance with the path in it: the ordinary view alone.
+        # The call gets no instance with the path: only the ordinary view.
         call = m.start_call("mine__lookup", {"path": outside})
         s.icctl("approve", s.held()["id"], check=True)
         r = call.wait()
@@ -85,7 +85,7 @@ def refused(work, what, offered, *options, **config):
 
 
 def asked(s, m, tool, **arguments):
-    """Does the call wait for a person? It is denied then."""
+    """Returns true if the call is held; it is denied then."""
     call = m.start_call(tool, arguments)
     h.wait_for(lambda: call.done.is_set() or s.pending(), "an end")
     if call.done.is_set():

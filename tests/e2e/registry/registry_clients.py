@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: ISC
-"""The real package managers against the registries of test_registry.py, by
-the session's proxy: they install what is old enough, and show why not."""
+"""The real package managers with the registries of test_registry.py, through
+the session's proxy: they install packages that are old enough, and report why
+others are refused."""
 import json
 import os
 import re
 import shutil
 import subprocess
 
-# It speaks the sparse protocol; an older one wants a git repository.
+# Older versions need a git repository instead of the sparse protocol.
 CARGO_MIN = (1, 68)
 
 
 def cargo_program():
-    """A cargo that is new enough and runs, or None and why there is none."""
+    """Returns a cargo that is new enough and runs, or None and the reason."""
     path = os.environ.get("IC_CARGO") or shutil.which("cargo")
     if not path:
         return None, "no cargo in PATH or IC_CARGO"
@@ -51,7 +52,7 @@ class Clients:
             timeout=90, check=False)
 
     def run_npm(self, cwd, *args):
-        # Outside all other packages; nothing but this registry.
+        # Outside all other packages, with this registry only.
         return self.run(["/usr/bin/npm", *args, "--registry",
                          "https://npm.test/", "--no-audit", "--no-fund",
                          "--no-update-notifier", "--fetch-retries=0"], cwd)
@@ -112,7 +113,8 @@ class Clients:
              "pip finds no young version", a.stderr)
 
     def project(self, name, deps):
-        """A package that wants these crates from our registry."""
+        """Creates a package that needs these crates from the test's
+        registry."""
         cwd = os.path.join(self.work, "cargo", name)
         for path, text in (
                 ("Cargo.toml", f'[package]\nname="{name}"\nversion="0.1.0"\n'
@@ -129,7 +131,7 @@ class Clients:
         return cwd
 
     def run_cargo(self, cwd, *args):
-        """With the rustc beside it, and one home for all projects."""
+        """Runs cargo with its own rustc, and one home for all projects."""
         return self.run([self.cargo_path, *args], cwd,
                         PATH=os.path.dirname(self.cargo_path) +
                         ":/usr/bin:/bin",
@@ -187,7 +189,7 @@ class Clients:
              r.paths(before))
 
     def cargo_keeps(self):
-        """Nothing is published, searched or logged in to."""
+        """Publishing, searching and logging in are refused."""
         t, r = self.t, self.r
         cwd = self.project("mine", {})
         index = ("--index", "sparse+https://index.test/")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""Packages for test_registry.py, as registries serve them, made from nothing:
-a tree of paths for tests/lib/standins/registry.py."""
+"""Generates packages for test_registry.py as registries serve them: a tree of
+paths for tests/lib/standins/registry.py."""
 import base64
 import hashlib
 import io
@@ -13,7 +13,8 @@ DAY = 86400
 
 
 def when(days):
-    """Published so many days ago, as registries write it."""
+    """Returns the time of publication that many days ago, in registries'
+    format."""
     return time.strftime("%Y-%m-%dT%H:%M:%S.000Z",
                          time.gmtime(time.time() - days * DAY))
 
@@ -102,7 +103,7 @@ class Tree:
         return [f["url"].removeprefix("https://files.test") for f in files]
 
     def debian(self, packages):
-        """A repository "plain", unsigned. packages: name -> version."""
+        """Adds a repository "plain", unsigned. packages: name -> version."""
         index = ""
         for name, version in packages.items():
             data = f"deb of {name}".encode()
@@ -126,8 +127,8 @@ class Tree:
                  f"SHA256:\n{arch}", type="text/plain")
 
     def crate(self, name, versions, deps=(), **more):
-        """versions: version -> age in days or None; more: of its file in the
-        index. Other crates of deps: in any version from 1 up."""
+        """versions: version -> age in days or None; more: members for its file
+        in the index; deps: other crates, in any version from 1 up."""
         lines = []
         deps = [{"name": d, "req": "^1", "features": [], "optional": False,
                  "default_features": True, "target": None, "kind": "normal"}
@@ -138,7 +139,7 @@ class Tree:
             data = tar({f"{name}-{v}/Cargo.toml": manifest + "".join(
                             f'{d["name"]}="1"\n' for d in deps),
                         f"{name}-{v}/src/lib.rs": ""})
-            # By its place, and as index files without one have it.
+            # At both paths that an index file may lead to.
             for path in (f"{name}-{v}.crate", f"{v}/download"):
                 self.put(f"/static/crates/{name}/{path}", data,
                          type="application/gzip")

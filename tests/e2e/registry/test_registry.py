@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Destinations of the kind registry: what is young is neither listed nor had,
-what is not a package is refused, nothing that must be refused reaches the
-registry, metadata that is not whole is none; and the real npm, pip, cargo,
-apt and curl install through it."""
+"""Tests destinations of the kind registry: young versions are neither listed
+nor served, other paths are refused, refused requests do not reach the
+registry, and malformed metadata is refused; the real npm, pip, cargo, apt and
+curl install through it."""
 import json
 import os
 import sys
@@ -277,7 +277,7 @@ def test_debian(s, r):
 
 
 def test_many(s, r):
-    """Files of a package that nobody looked at yet, all at once."""
+    """Requests files of a package not seen before, all at once."""
     def one(i):
         path = f"/dep-lib/-/dep-lib-2.{i % 2}.0.tgz"
         try:
@@ -293,7 +293,7 @@ def test_many(s, r):
 
 
 def test_leavers(s):
-    """Clients that leave in the middle of much metadata, and some that stay."""
+    """Some clients disconnect during a large answer, and some stay."""
     def leave(i):
         m = s.model("npm.test")
         m.sock.sendall(b"GET /wide-lib HTTP/1.1\r\nHost: npm.test\r\n\r\n")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 """Command lines: name, program and arguments, exit status, the first line of
-stderr.  {work}: a directory of the user's; {home}: IRONCURTAIN_HOME, in which
-no session runs; {prefix}: where the programs are installed."""
+stderr. {work} is a directory of the user's; {home} is IRONCURTAIN_HOME, in
+which no session runs; {prefix} is where the programs are installed."""
 
 SUP = "icsupervisor"
 S = [SUP, "--session-dir", "{work}/s"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: ISC
-"""Files that people write wrong: name, files below IRONCURTAIN_HOME (text,
-bytes, JSON, or a mode beside one), the status with which icsupervisor ends,
-and what it says.  NAMES stand for files of IRONCURTAIN_HOME, {home}; {work}
-is the directory that holds it."""
+"""Faulty files: name, files below IRONCURTAIN_HOME (text, bytes, JSON, or a
+mode with one), the exit status of icsupervisor, and its message. NAMES
+abbreviate files in IRONCURTAIN_HOME, {home}; {work} is the directory that
+holds it."""
 
 NAMES = [("config", "config.json"), ("servers", "mcp-servers.json"),
          ("policy", "policy/compiled-policy.json"),
@@ -460,7 +460,7 @@ SERVERS = [
      "{servers}"),
 ]
 
-# Servers that start and are gone at once: the entry, icctl status' text.
+# Servers that end at once: the entry, and the text in icctl status.
 GONE = [
     ("no such program", {"command": "no-such-server"}, "gone",
      "no-such-server: not found in PATH. Install it, or write its whole path"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
 """Bytes written to control.sock, and the replies: name, bytes, code, error.
-One call is held; ID and DIGEST stand for its own."""
+One call is held; ID and DIGEST are replaced by its own."""
 
 CONTROL = [
     ("an empty line", b"\n", "bad-request",

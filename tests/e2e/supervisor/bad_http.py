@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: ISC
-"""What an agent may send to mitm-proxy.sock, and the answer that each gets.
-
-CONNECT: name, bytes, status, text (without its number).  REQUESTS, within
-the tunnel to api.anthropic.com: name, bytes, status, code of the body, and
-what session.log says besides.  KEY stands for the session's sentinel key."""
+"""Requests that an agent may send to mitm-proxy.sock, and their answers.
+CONNECT: name, bytes, status, text (without its number). REQUESTS, in the
+tunnel to api.anthropic.com: name, bytes, status, code of the body, and the
+message in session.log. KEY is replaced by the session's placeholder key."""
 
 HOST = b"Host: api.anthropic.com\r\n"
 KEY = b"x-api-key: KEY\r\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""Policy files that are wrong, as bad_config.py has them: found by policyd,
-said by icsupervisor, which then does not start."""
+"""Faulty policy files, in the form of bad_config.py: policyd finds the fault,
+and icsupervisor reports it and does not start."""
 
 PLAIN = {"generatedAt": "x", "constitutionHash": "", "inputHash": ""}
 
@@ -16,7 +16,8 @@ def files(policy, annotations=None, lists=None):
 
 
 def rule(then="allow", **members):
-    """A policy of one rule; its condition's members, or R__x of the rule."""
+    """Returns a policy with one rule: members of its condition, or R__x of the
+    rule."""
     one = {"name": "r", "description": "", "principle": "", "then": then,
            "reason": "why", "if": {k: v for k, v in members.items()
                                    if not k.startswith("R__")}}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""Provider files that people write wrong, as bad_config.py has the others:
-name, files below IRONCURTAIN_HOME, the status of icsupervisor, what it says.
-`icctl doctor` says the same of the same file."""
+"""Faulty provider files, in the form of bad_config.py: name, files below
+IRONCURTAIN_HOME, the exit status of icsupervisor, its message. `icctl doctor`
+reports the same for the same file."""
 import copy
 import json
 
@@ -27,7 +27,7 @@ def files(value):
 
 
 def but(change):
-    """The good file with one thing changed."""
+    """Returns the good file with one change."""
     value = copy.deepcopy(GOOD)
     change(value)
     return files(value)
@@ -131,7 +131,7 @@ PROVIDERS = [
      "Run: export ACME_API_KEY=... in this shell"),
 ]
 
-# Of `icctl doctor` alone: what, files, what is wrong.
+# Reported by `icctl doctor` only: subject, files, fault.
 OTHERS = [
     ("config.json", {"config.json": {"notfy": []}, "providers/x.json": "-"},
      [("configuration",

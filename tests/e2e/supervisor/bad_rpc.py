@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: ISC
-"""Lines an agent may write to proxy.sock, and the error that each gets: name,
-bytes, (id, code, message).  HELLO: the connection had its handshake."""
+"""Lines that an agent may write to proxy.sock, and the errors: name, bytes,
+(id, code, message). HELLO: the connection was initialized."""
 
 V = b'"jsonrpc":"2.0",'
 Q = b'{"jsonrpc":"2.0","id":7,'
 CALL = Q + b'"method":"tools/call","params":'
 
-# On a connection that said nothing yet.
+# On a new connection.
 FRESH = [
     ("an empty object", b"{}\n", None, -32600,
      "Invalid Request: member jsonrpc is missing"),

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The audit log at its end: what an agent writes is no closing record, torn
-lines, a full disk, sessions that were killed, and where the last hash is
-told."""
+"""Tests the end of the audit log: arguments that imitate a closing record,
+torn lines, a full disk, killed sessions, and where the last hash is shown."""
 import json
 import os
 import resource
@@ -49,7 +48,8 @@ def verify(s, path=None):
 
 
 def killed(work, **kw):
-    """A session whose processes are all killed, the last line in the log."""
+    """Runs a session and kills all its processes after the last line was
+    written."""
     s = build(work, **kw).start()
     s.client().call("echo__echo", {"text": "x"})
     everyone = [*children(s.pid), s.pid]
@@ -92,7 +92,7 @@ def test_forged():
 
 
 def test_torn():
-    """Cut at any byte of its last records, a log is continued."""
+    """A log cut at any byte of its last records is continued."""
     with h.workdir() as work, t.case("torn"):
         with build(work) as s:
             s.client().call("echo__echo", {"text": '{"a":{"b":"}"}}'})
@@ -109,7 +109,7 @@ def test_torn():
             t.equal((status, code, said["closed"]), (0, 0, True),
                     f"cut {len(whole) - cut} bytes before its end: continued "
                     "and good")
-        # The record behind a torn line says how long that is.
+        # The record after a torn line has the length of that line.
         whole = read(log_of(s))
         i = whole.index(b'"torn":') if b'"torn":' in whole else -1
         t.ok(i > 0, "the first record behind a torn line says its length")
@@ -122,7 +122,7 @@ def test_torn():
 
 
 def test_old():
-    """A log of a version whose records said nothing about torn lines."""
+    """A log of a version whose records did not mention torn lines."""
     import hashlib
     with h.workdir() as work, t.case("old"):
         prev, out = "0" * 64, []
@@ -198,7 +198,7 @@ def reserved(path):
 
 
 def test_full():
-    """A limit on the size of files stands for a full disk."""
+    """Simulates a full disk by a limit on the size of files."""
     with h.workdir() as work, t.case("full"):
         s = build(work)
         s.argv = ["/usr/bin/prlimit", "--fsize=unlimited:unlimited", "--",
@@ -208,7 +208,7 @@ def test_full():
         auditd = s.workers()["auditd"][0]
         m = s.client()
         m.call("echo__echo", {"text": "x"})
-        # auditd's next line does not fit: a part of it is written.
+        # auditd's next line does not fit: only a part is written.
         limit = os.path.getsize(log_of(s)) + 100
         resource.prlimit(auditd, resource.RLIMIT_FSIZE, (limit, limit))
         said = h.text_of(m.call("echo__echo", {"text": "y"}))
@@ -234,7 +234,7 @@ def test_full():
 
 
 def test_small_disk():
-    """A file system of 3 MiB, filled up while the session runs."""
+    """A file system of 3 MiB that fills up during the session."""
     inner = [sys.executable, os.path.abspath(__file__), "small"]
     r = subprocess.run(
         ["/usr/bin/unshare", "-Urm", "--", "/bin/sh", "-c",

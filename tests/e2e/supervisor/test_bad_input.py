@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Bad input, against the programs as they are shipped: every line of the
-tables in bad_*.py gets exactly the error that stands beside it, and what it
-was sent to still answers afterwards.  Never a crash, a hang, or silence."""
+"""Tests the shipped programs with bad input: every row of the tables in
+bad_*.py gets exactly its error, and the receiver still answers afterwards; it
+must never crash, hang or stay silent."""
 import contextlib
 import json
 import os
@@ -26,7 +26,7 @@ import harness as h  # noqa: E402
 from agent import Closed, Malformed  # noqa: E402
 
 t = h.Tap()
-SHOW = os.environ.get("BAD_SHOW")   # a file: what came, for new rows
+SHOW = os.environ.get("BAD_SHOW")   # a file for the results, for new rows
 seen = {}
 HELLO = (b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":'
          b'{"protocolVersion":"2025-06-18","capabilities":{},'
@@ -41,7 +41,7 @@ def check(group, name, got, want):
 
 # ---- proxy.sock ----------------------------------------------------------
 def rpc_lines(sock, count=1):
-    """That many lines, or what comes until the end."""
+    """Returns that many lines, or the input up to its end."""
     data = b""
     while data.count(b"\n") < count:
         more = sock.recv(65536)
@@ -63,7 +63,7 @@ def rpc(path, data, hello=False):
             sock.shutdown(socket.SHUT_WR)
         line = (rpc_lines(sock) or [b"nothing"])[0]
     answer = json.loads(line)
-    # With null an SDK would wait for its own time limit: there is none then.
+    # With a null id, an SDK would wait for its own time limit.
     if set(answer) | {"id"} != {"jsonrpc", "id", "error"} or \
             answer.get("id", 0) is None or \
             set(answer["error"]) != {"code", "message"}:
@@ -98,7 +98,7 @@ def test_rpc(s):
 
 # ---- mitm-proxy.sock -----------------------------------------------------
 def http_log(s, ident):
-    """What session.log says of refusal `ident`."""
+    """Returns the message of refusal `ident` in session.log."""
     def find():
         for line in s.session_log().splitlines():
             if f"request {ident}" in line:
@@ -153,7 +153,7 @@ def test_http(s):
 
 # ---- files and command lines ---------------------------------------------
 class Bench:
-    """A user's directories, without a session in them."""
+    """A user's directories, without a session."""
 
     def __init__(self, work):
         self.work, self.home = work, os.path.join(work, "home")
@@ -186,8 +186,8 @@ class Bench:
         os.chmod(path, mode)
 
     def run(self, argv):
-        """Exit status, or "started", and the first line of stderr with
-        names made general."""
+        """Returns the exit status, or "started", and the first line of stderr
+        with names replaced."""
         p = subprocess.Popen(
             [h.program(argv[0]), *map(self.fill, argv[1:])], env=self.env,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -228,8 +228,8 @@ def test_files():
 
 
 def doctor(b):
-    """What `icctl doctor` finds wrong in files, by what it is in, and the
-    status it ends with."""
+    """Returns the faults that `icctl doctor` finds in files, and its exit
+    status."""
     p = subprocess.run([h.program("icctl"), "--json", "doctor"], env=b.env,
                        stdin=subprocess.DEVNULL, capture_output=True,
                        text=True, timeout=30, check=False)
@@ -242,9 +242,10 @@ def doctor(b):
 
 
 def test_doctor():
-    """It says of a provider file what the start of a session says."""
+    """icctl doctor reports the same fault of a provider file as the start of a
+    session."""
     for name, files, _, want in bad_provider.PROVIDERS:
-        # Those are of two files, or of none.
+        # These concern two files, or none.
         if name in ("two files with one host", "a good one"):
             want = None
         with h.workdir() as work, t.case(name):
@@ -267,7 +268,7 @@ def test_doctor():
 
 
 def start_with(work, worker, script):
-    """icsupervisor with one worker that is another program."""
+    """icsupervisor with one worker replaced by another program."""
     b = Bench(work)
     os.mkdir(os.path.join(work, "lx"))
     real = os.path.join(h.PREFIX, "libexec", "ironcurtain")
@@ -291,8 +292,8 @@ MORE = (b"icsupervisor: icctl doctor says what this machine lacks, and what is "
 
 
 def test_workers():
-    """What a worker said before it ended at the start is told to the user,
-    and nothing of it reaches the terminal as it is."""
+    """The messages of a worker that ends at the start are shown to the user,
+    escaped for the terminal."""
     rows = [
         ("auditd", "its last words",
          "echo 'auditd: Landlock: no' >&2\necho 'auditd: refusing' >&2\n"
@@ -334,11 +335,12 @@ def test_workers():
 
 
 def test_gone():
-    """Servers that cannot be used do not stop a session, which says why."""
+    """Servers that cannot be used do not prevent a session, which reports
+    why."""
     servers = {f"s{i}": {"workspace": False, **entry} for i, (_, entry, *_)
                in enumerate(bad_config.GONE)}
     with h.workdir() as work:
-        # What npx needs first, be it installed here or not.
+        # npx needs node first, whether it is installed here or not.
         os.symlink("/bin/false", os.path.join(work, "node"))
         with h.Session(work, servers, env={
                 "PATH": f"{work}:/usr/bin:/bin"}) as s:
@@ -351,7 +353,8 @@ def gone_status(s):
     t.equal(m.list_tools(), [], "none of them offers a tool")
 
     def settled():
-        """The servers, once each is gone and the end of its program seen."""
+        """Returns the servers once each is gone and its program's end is
+        known."""
         found = json.loads(s.icctl("--json", "status").stdout)["servers"]
         for (_, _, state, want), server in zip(bad_config.GONE, found):
             if server["state"] != state or \

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The system calls of a box, as an agent and as an MCP server have it: each
-attempt is made bare first, so that what a box refuses is what the machine
-would have done."""
+"""Tests the system calls in a sandbox, for an agent and for an MCP server:
+each attempt is also made outside, to show that only the sandbox refuses it."""
 import json
 import os
 import shutil
@@ -79,13 +78,13 @@ def test_boxes(work):
         for who, got, want in (("agent", agent[name], as_agent),
                                ("server", server[name], as_server)):
             want = outside[name] if want == SAME else want
-            # What the machine has not, no filter needs to refuse.
+            # A feature that the machine lacks needs no filter.
             t.ok(got == want or missing and got in ("ENOENT", "ENOSYS"),
                  f"{name}: {outside[name]} bare, {got} as {who}", want)
 
 
 def test_first(work):
-    """An agent that attaches to its box's process 1, and ends. The session
+    """An agent attaches to process 1 of its sandbox, and exits; the session
     ends with it."""
     s = h.Session(work, {}, [h.rule("no", "deny")], {}, runtime="bwrap",
                   options=["--", "/usr/bin/python3", "/workspace/attach.py"])
@@ -107,7 +106,7 @@ def test_first(work):
 
 
 def test_doctor(work):
-    """Little memory that may be locked is named."""
+    """doctor reports a small limit of locked memory."""
     s = h.Session(work)
     if os.geteuid() == 0:
         return t.skip("doctor", "root may lock all")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A system that refuses layers of confinement: what goes without is named
-everywhere, and a session that requires it does not start."""
+"""Tests a system without some layers of confinement: missing ones are reported
+everywhere, and a session that requires one does not start."""
 import json
 import os
 import subprocess
@@ -14,7 +14,7 @@ import harness as h  # noqa: E402
 
 t = h.Tap()
 GONE = {"userns", "netns", "ipcns", "utsns", "root", "caps0"}
-# No further user namespace in here; nothing of the host changes.
+# Prevents further user namespaces in this one; the host is not changed.
 POOR = ["unshare", "-U", "--map-current-user", "--keep-caps", "sh", "-c",
         "echo 0 >/proc/sys/user/max_user_namespaces && "
         "exec setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all "
@@ -70,7 +70,7 @@ def test_poor(work):
 
 
 def test_rich(work):
-    """With all kinds of workers."""
+    """Returns a session with workers of every kind."""
     provider = h.Provider(work)
     s = h.Session(work, {"quiet": {
         "command": "/bin/sleep", "args": ["600"], "sandbox": {"network": {

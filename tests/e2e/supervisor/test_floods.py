@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Floods from every edge, one after the other in one session: it lives, a
-server beside the flood answers, and the log counts what was refused.
+"""Floods from every edge, one after the other in one session: it survives, a
+server beside the flood answers, and the log counts the refused requests.
 
-    IC_FLOOD_SECONDS: how long each goes on (default: 2).
-    IC_FLOODS: of the floods these, with spaces between them."""
+    IC_FLOOD_SECONDS: duration of each flood (default: 2).
+    IC_FLOODS: names of the floods to run, separated by spaces."""
 import json
 import os
 import sys

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Programs of the host that a session runs outside of every sandbox. PATH and
-the configuration lead into the workspace, where the agent plants programs of
-those names: none of them may ever run on the host. And sockets of the host in
-the workspace, which the agent could connect to."""
+"""Tests programs of the host that a session runs outside its sandboxes. PATH
+and the configuration lead into the workspace, where the agent plants programs
+of those names: none of them must ever run on the host. Also tests sockets of
+the host in the workspace, which the agent could connect to."""
 import os
 import shutil
 import socket
@@ -19,7 +19,7 @@ t = h.Tap()
 RULES = [h.rule("ask", "escalate", server=["filesystem"])]
 SERVERS = {"filesystem": {"command": "icfs", "args": ["/workspace"]}}
 TOOLS = {"filesystem": {"read_text_file": {"path": ["read-path"]}}}
-# Baseline of every row: the planted program does leave its trace.
+# Checks itself first: the planted program does leave a trace.
 PLANTED = "#!/bin/sh\nid >>{trace}\nenv >>{trace}\n"
 
 
@@ -30,7 +30,7 @@ def script(path, text):
 
 
 def plant(work, s, *names):
-    """What the agent does: programs in its workspace."""
+    """Plants programs in the workspace, as the agent."""
     trace = os.path.join(work, "trace")
     for name in names:
         path = h.put(os.path.join(s.workspace, "bin", name),
@@ -48,7 +48,8 @@ def baseline(work, s, name):
 
 
 def session(work, **kw):
-    """The workspace's bin/ comes first in PATH, as an active venv has it."""
+    """Returns a session with the workspace's bin/ first in PATH, as in an
+    active venv."""
     workspace = os.path.join(work, "workspace")
     os.makedirs(os.path.join(workspace, "bin"), exist_ok=True)
     path = f"{workspace}/bin:{work}/tools:/usr/bin:/bin"
@@ -126,7 +127,7 @@ def test_command(work, provider):
 
 
 def test_order(work, provider):
-    """The provider that is named first is the one with the command."""
+    """The command belongs to the provider that is named first."""
     seen = os.path.join(work, "seen")
     s = session(work, provider=provider, config={"credentials": {
         "anthropic": {"command": [script(os.path.join(work, "first"),
@@ -141,7 +142,7 @@ def test_order(work, provider):
 
 
 def test_paths(work, provider):
-    """Whole paths, links and secret-tool are judged alike."""
+    """Absolute paths, links and secret-tool are checked in the same way."""
     inside = os.path.join(work, "workspace", "bin", "getkey")
     link = os.path.join(work, "link")
     os.symlink(os.path.dirname(inside), link)
@@ -165,7 +166,8 @@ def test_paths(work, provider):
 
 
 def test_desktop(work):
-    """Nothing is configured: the desktop's own program, found at the start."""
+    """Without configuration, the desktop's own program is used, found at the
+    start."""
     told = os.path.join(work, "told")
     script(os.path.join(work, "tools", "notify-send"),
            f'printf "%s\\n" "$@" >{told}.new\nmv {told}.new {told}\n')
@@ -192,7 +194,7 @@ def test_desktop(work):
 
 
 def test_views(work):
-    """What a server's view holds writable is the agent's, too."""
+    """A directory that a server can write belongs to the agent as well."""
     tools = os.path.join(work, "tools")
     script(os.path.join(tools, "tell"), "exit 0\n")
     s = session(work, config={"notify": [os.path.join(tools, "tell")]})
@@ -206,7 +208,7 @@ def test_views(work):
 
 
 def test_plain(work):
-    """A server without its sandbox."""
+    """A server without a sandbox."""
     inside = os.path.join(work, "workspace", "bin", "server")
     entry = {"plain": {"command": inside, "sandbox": False}}
     s = session(work, options=["--allow-unsandboxed", "plain"])
@@ -230,7 +232,7 @@ def test_plain(work):
 
 
 def test_own(work):
-    """Our own programs and configuration in the workspace."""
+    """IronCurtain's own programs and configuration in the workspace."""
     s = session(work)
     inside = h.put(os.path.join(s.workspace, "config.json"), "{}", 0o600)
     s.argv[1:1] = ["--config", inside]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Each limit of a sandbox is reached on purpose: by the agent, and by an MCP
-server.  What should end does, what should go on does, and the message names
-the limit and the key that raises it."""
+"""Reaches each limit of a sandbox on purpose, as the agent and as an MCP
+server. The offending part ends, the rest continues, and the message names the
+limit and the key that raises it."""
 import contextlib
 import json
 import os
@@ -29,7 +29,7 @@ except BlockingIOError:
     pass
 print("forked", n)
 """
-# The whole of the session sees it before the agent ends.
+# Lets the session see the state before the agent ends.
 WAIT = """
 import os, time
 while not any(f == "go" for f in os.listdir("/workspace")):
@@ -88,7 +88,7 @@ def told(s):
 
 
 def ended(work, name, program, words):
-    """A program that is ended by the session, with these words."""
+    """The session ends the program, with these words in the log."""
     with session(work, name, program) as s:
         status = s.wait(60)
         said = s.session_log()
@@ -99,7 +99,7 @@ def ended(work, name, program, words):
 
 
 def refused(work, name, program, words, output):
-    """A program to which more is refused, and that goes on."""
+    """The program is refused more, and continues."""
     with session(work, name, program + WAIT) as s:
         h.wait_for(lambda: all(w in s.session_log() for w in words),
                    f"{name}: no message")
@@ -133,7 +133,7 @@ except OSError as e:
 
 
 def inside(work):
-    """What a program in the sandbox can see of its limits, and raise."""
+    """The limits that a program in the sandbox can see and raise."""
     program = """
 import os, resource
 def tell(*a): print("SEEN", *a)
@@ -163,7 +163,8 @@ except OSError as e:
 
 
 def recorded(work):
-    """In force: the same in session.json, the first record and status."""
+    """The limits in force are the same in session.json, the first record and
+    status."""
     with session(work, "recorded", "import os" + WAIT,
                 {"dockerResources": {"memoryMb": None, "cpus": None},
                  "limits": {}}) as s:
@@ -181,7 +182,8 @@ def recorded(work):
 
 
 def server(work):
-    """A server over its limit ends alone; one that forks is refused."""
+    """A server that exceeds its limit ends alone; one that forks too often is
+    refused."""
     eater = {"command": h.PYTHON, "args": [
         os.path.join(h.STANDINS, "mcp_hungry.py")],
         "sandbox": {"filesystem": {"allowRead": [h.STANDINS]}}}

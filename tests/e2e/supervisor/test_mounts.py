@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: ISC
-"""What a policy's `allow` rules put into a server's view, and what its earlier
-rules keep out of it: seen through the real icfs in its sandbox."""
+"""Tests the mounts that a policy's `allow` rules add to a server's view, and
+the parts that earlier rules keep out, as seen by the real icfs in its
+sandbox."""
 import os
 import sys
 
@@ -27,7 +28,8 @@ def call(m, tool, **arguments):
 
 
 def seen(pid, path):
-    """What a process finds there: as if its program were the attacker's."""
+    """Returns the file as the process sees it, as if its program were
+    hostile."""
     try:
         with open(f"/proc/{pid}/root{path}", encoding="utf-8") as f:
             return f.read()

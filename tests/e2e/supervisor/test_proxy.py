@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A corporate proxy in front of us: what goes through it and what past it,
-its credential, a corporate CA, and what is said when it refuses.  The proxy
-is a stand-in that resolves names which nobody else knows."""
+"""Tests a corporate proxy: which connections use or bypass it, its credential,
+a corporate CA, and the messages if it refuses. The proxy is simulated and
+resolves names that nobody else knows."""
 import http.server
 import json
 import os
@@ -95,7 +95,7 @@ def web():
 
 
 def speaks_first():
-    """A server that greets, as SSH and mail servers do."""
+    """A server that sends a greeting, as SSH and mail servers do."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def run():
@@ -123,7 +123,8 @@ def leaks(dirs, text):
 
 
 def refusal(s):
-    """Status and error of a model request, and the log's word for it."""
+    """Returns the status and error of a model request, and the log's text for
+    it."""
     n = len(s.events("modelResponse"))
     r = ask(s)
     end = h.wait_for(lambda: s.events("modelResponse")[n:], "a record")[-1]
@@ -328,7 +329,7 @@ def test_refusals(work):
         os.unlink(proxy.mode_path)
         t.equal(ask(s).status, 200, "and a request after them goes through")
         proxy.end()
-        # The spare that was connected ahead is used, or found closed.
+        # The spare connection made ahead is used, or found closed.
         answers = [refusal(s) for _ in range(2)]
         t.contains(answers[-1][1], "cannot be reached", "a proxy that died")
         r = s.icctl("doctor")
@@ -341,7 +342,8 @@ def test_refusals(work):
 
 
 def test_added(work):
-    """A host that a person opens in the session goes through it as well."""
+    """A host that a person adds during the session also goes through the
+    proxy."""
     w = Web(work, "docs", host="docs.example.com")
     proxy = Proxy(work, "--map", "docs.example.com:443="
                   + w.url.rsplit(":", 1)[1])
@@ -369,7 +371,8 @@ INSIDE = "inside.corp.example"
 
 
 def looked_into(work, proxy, **ca):
-    """Sessions' servers behind a proxy that looks into TLS: what each got."""
+    """Runs sessions' servers behind a proxy that intercepts TLS. Returns their
+    results."""
     entry = {"command": "icfetch", "workspace": False, "sandbox": {
         "network": {"allowedDomains": [INSIDE]}}}
     other = os.path.join(work, "other.pem")
@@ -496,7 +499,7 @@ def run(part):
         part(w)
 
 
-# It waits for a deadline; the others need not wait for it.
+# Runs in parallel, since it waits for a deadline.
 silent = threading.Thread(target=run, args=(test_silent,))
 silent.start()
 for each in (test_all_through, test_environment, test_no_proxy,

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""
-MCP servers that die: a stranger's is started again, at most twice, with what
-it lists compared with what it listed at first; one of ours never.
-"""
+"""Tests MCP servers that die: a third-party one is started again, at most
+twice, and its tools are compared with the first list; IronCurtain's own never
+are."""
 import json
 import os
 import sys
@@ -24,7 +23,7 @@ def server_of(s, name):
 
 
 def echo(m, text):
-    """The answer of the first call that is not told to try again."""
+    """Returns the first call's answer that does not ask to try again."""
     said = []
 
     def over():
@@ -77,7 +76,7 @@ def test_dies():
 
 
 def test_changed():
-    """One that comes back with another tool of that name."""
+    """The server comes back with another tool of that name."""
     with h.workdir() as work:
         other = os.path.join(work, "log", "definitions.json")
         with session(work, "--definitions", other) as s:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A home directory that several machines share: the sessions of another one
-are neither swept nor asked."""
+"""Tests a home directory that several machines share: sessions of another
+machine are neither removed nor contacted."""
 import os
 import subprocess
 import sys
@@ -24,7 +24,8 @@ def test_shared(work):
     s = h.Session(work, {}, [h.rule("no", "deny")], {})
     run = os.path.join(s.home, "run")
     os.makedirs(run, mode=0o700)
-    # On that machine's own disk, as far as this one can see.
+    # A session directory on that machine's own disk, which this one cannot
+    # see.
     os.symlink("/scratch/nowhere/far", os.path.join(run, "far"))
     h.put(os.path.join(run, ".far.host"), "farhost 0000-1111\n", 0o600)
     os.symlink("/scratch/nowhere/old", os.path.join(run, "old"))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A session that is still starting: every operation of the control socket is
-asked without pause from before the socket exists until the session is ready,
-and the session starts all the same, with a log.  Told to stop meanwhile, it
-ends as it does later."""
+"""Tests a session that is still starting: every operation of the control
+socket is requested repeatedly from before the socket exists until the session
+is ready, and the session starts all the same, with a log. If it is told to
+stop meanwhile, it ends as it does later."""
 import json
 import os
 import signal
@@ -40,7 +40,7 @@ def build(work, provider=None, **kw):
 
 
 class Client:
-    """One connection to control.sock; waits for the socket to be made."""
+    """A connection to control.sock; waits for the socket to exist."""
 
     def __init__(self, s, end):
         self.dir = os.open(s.dir, os.O_PATH)
@@ -67,7 +67,8 @@ class Client:
 
 
 def slow_start(work, provider=None):
-    """A session that waits for a credential command for as long as need be."""
+    """Returns a session that waits for a credential command as long as
+    necessary."""
     held = os.path.join(work, "held")
     os.mkfifo(held)
     return held, build(work, provider, config={
@@ -75,8 +76,8 @@ def slow_start(work, provider=None):
 
 
 def hammer(s, request, met, last):
-    """Asks without a pause until the answer is that of a started session;
-    met: what was answered before."""
+    """Repeats the request until the answer is that of a started session; adds
+    earlier answers to `met`."""
     try:
         client = Client(s, time.monotonic() + 30)
         while True:
@@ -103,7 +104,7 @@ def test_hammer(provider):
             th.start()
 
         def release():
-            """Lets it start once each operation was asked before that."""
+            """Lets the session start once each operation was requested."""
             h.wait_for(lambda: len(met) == len(OPS), "not all were asked")
             with open(held, "w", encoding="ascii") as f:
                 f.write(h.ANTHROPIC_KEY + "\n")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Exit statuses and reasons: told to stop with and without an agent, every
-process of a session signalled as engines do, a sandbox that cannot be made,
-limits that are too small.  Other programs read these statuses."""
+"""Tests exit statuses and reasons: stopped with and without an agent, every
+process of a session signalled as container engines do, a sandbox that cannot
+be made, limits that are too small. Other programs rely on these statuses."""
 import json
 import os
 import platform
@@ -30,7 +30,8 @@ def build(work, *command, runtime="bwrap", **kw):
 
 
 def running(work, *command, **kw):
-    """A session whose agent has begun: it makes a file in the workspace."""
+    """Starts a session and waits until its agent has created a file in the
+    workspace."""
     s = build(work, "sh", "-c", "touch begun; " + " ".join(command),
               **kw).start()
     begun = os.path.join(s.workspace, "begun")
@@ -61,7 +62,7 @@ def test_stop():
 
 
 def test_own():
-    """The agent's own end is the agent's status."""
+    """The agent's exit status becomes the session's."""
     for command, want in (("exit 0", 0), ("exit 7", 7),
                           ("kill -TERM $$", 143), ("kill -KILL $$", 137)):
         with h.workdir() as work, t.case(command):
@@ -72,7 +73,7 @@ def test_own():
 
 
 def test_everyone():
-    """An engine signals all processes of a session, in whatever order."""
+    """An engine signals all processes of a session, in any order."""
     reasons = []
     for n in range(ROUNDS):
         with h.workdir() as work, t.case(f"everyone {n}"):
@@ -110,7 +111,8 @@ def test_zombie(provider):
 
 
 def no_hostname():
-    """A seccomp filter, compiled: sethostname is EPERM, all else allowed."""
+    """Returns a compiled seccomp filter: EPERM for sethostname, all else
+    allowed."""
     number = {"x86_64": 170, "aarch64": 161}[platform.machine()]
     rows = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50001),
             (0x06, 0, 0, 0x7fff0000)]
@@ -118,7 +120,8 @@ def no_hostname():
 
 
 def outer(name):
-    """A command line under which a sandbox cannot be made, for one cause."""
+    """Returns a command line under which no sandbox can be made, for one
+    cause."""
     if name == "no namespaces":
         return [*SANDBOX, "--unshare-user", "--disable-userns", "--"], ()
     if name == "masked /proc":
@@ -176,7 +179,8 @@ def test_unmade():
 
 
 def test_limits():
-    """Too few descriptors: one line says which limit, and how much."""
+    """Too few descriptors: one line names the limit and the necessary
+    value."""
     for most in (16, 64, 128, 300):
         with h.workdir() as work, t.case(f"ulimit -n {most}"):
             s = build(work, runtime="none")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Processes of a session that somebody stops with a signal: one is an alarm
-after ten seconds, and none stays when icsupervisor is gone; and the resolver,
-whose end is dialerd's."""
+"""Tests processes of a session that are stopped by a signal: each causes an
+alarm after ten seconds, and none remains after icsupervisor has ended; also
+the resolver, which ends with dialerd."""
 import json
 import os
 import signal

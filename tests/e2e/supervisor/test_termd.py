@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""termd's death is the one that does not end a session: an alarm is recorded,
-it is started again, and the agent's output goes on; three times a minute at
-most, and the session lives on without it as well."""
+"""Tests that termd's death does not end a session: an alarm is recorded, it is
+started again, and the agent's output continues; at most three times a minute,
+and the session continues without it as well."""
 import os
 import signal
 import sys
@@ -16,7 +16,7 @@ t = h.Tap()
 
 
 def termd(s, but=()):
-    """Its process, if it is another one than these."""
+    """Returns the pid of termd if it is none of these."""
     return next((p for p in s.workers().get("termd", []) if p not in but),
                 None)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A call that the policy holds reaches the person where the agent was started:
-it is shown and answered on that terminal, or, where there is none, said in one
-line with the command that answers it."""
+"""Tests that a held call reaches the person where the agent was started: it is
+shown and answered on that terminal or, without one, reported in one line with
+the command that answers it."""
 import os
 import re
 import subprocess
@@ -20,7 +20,7 @@ SHOWN = rb"(\w{4}): \[a\]pprove"
 
 
 class Asking(Place):
-    """Its agent reads files of the user's, each of which is held."""
+    """A place whose agent reads files of the user, each of which is held."""
 
     def __init__(self, work, config=None):
         super().__init__(work, config)
@@ -37,7 +37,7 @@ class Asking(Place):
 def answered(p):
     command = " ".join(p.asks(3))
     sh = p.shell(f"START -- {command} </dev/null; echo status $?")
-    # Keys that were typed before anything was asked.
+    # Keys typed before anything was asked.
     sh.key(b"aaaa" + bytes(range(ord("a"), ord("z") + 1)) + b"\n")
     out = sh.until(SHOWN).decode()
     t.ok(p.secret in out and "Reads ~/secret" in out and
@@ -73,7 +73,7 @@ def answered(p):
 
 
 def lines_wait(p):
-    """While a question stands there, no line of the agent comes."""
+    """While a question is shown, no line of the agent appears."""
     agent = p.script("/workspace/asks.py " + p.secret + """ >/workspace/got &
 i=0
 while [ ! -e /workspace/done ]; do
@@ -123,7 +123,7 @@ def no_terminal(p):
 
 
 def background(p):
-    """A job in the background asks nobody, until it is in front."""
+    """A background job asks nobody until it is in the foreground."""
     command = " ".join(p.asks())
     sh = p.shell(f"set -m; START -- {command} </dev/null & "
                  "read -r go; fg; echo status $?")
@@ -137,7 +137,7 @@ def background(p):
 
 
 def interrupted(p):
-    """^C while it is asked: the session ends, the terminal is as before."""
+    """^C at a question: the session ends, the terminal is restored."""
     term = p.terminal(*p.asks(), env={"TERM": "dumb"})
     before = term.settings()
     term.until(SHOWN)

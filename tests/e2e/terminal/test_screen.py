@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""An agent with the full screen, in a real session, on a terminal that tmux
-draws: what the agent has, what the person sees, and how the terminal stands
-afterwards, however the session ends."""
+"""Tests an agent with the full screen, in a real session, on a terminal that
+tmux draws: the agent's terminal, the person's view, and the state of the
+terminal afterwards, however the session ends."""
 import os
 import shlex
 import signal
@@ -20,7 +20,7 @@ from tmux import PROGRAM, PROMPT, Tmux  # noqa: E402
 t = h.Tap()
 
 
-# A full screen as agents make it: other screen, mouse, keys of its own.
+# A full screen as agents use it: alternate screen, mouse, own key bindings.
 PAINTED = r"""
 import os, signal, sys, tty
 def put(text):
@@ -58,7 +58,7 @@ class Rig(Place):
                                            "/workspace/painted.py")))
 
     def restored(self, name):
-        """The shell has its terminal back, as it was."""
+        """Checks that the shell's terminal was restored."""
         self.tmux.until(PROMPT)
         h.wait_for(lambda: self.tmux.stty() == self.before[0] or None,
                    "the terminal's settings")
@@ -87,7 +87,7 @@ def painted(r):
 
 
 def keys(r):
-    """^Z is the agent's; the prefix and z stop the viewer alone."""
+    """^Z belongs to the agent; the prefix and z stop the viewer alone."""
     painted(r)
     r.tmux.keys("C-z")
     r.tmux.until(r"key b'\x1a'")
@@ -100,7 +100,7 @@ def keys(r):
     r.tmux.resize(30, 100)
     lines = r.tmux.until("size 29 100")
     t.ok(lines[29].startswith(" ironcurtain "), "it follows the window", lines)
-    # A storm of sizes ends with the last one.
+    # After many changes of size, the last one counts.
     for i in range(40):
         r.tmux.resize(20 + i % 7, 60 + i % 31)
     r.tmux.resize(24, 80)
@@ -114,7 +114,7 @@ def keys(r):
 
 
 def ends(r):
-    """However it ends, the shell has its terminal back."""
+    """However the session ends, the shell's terminal is restored."""
     for how in ("stop", "mitmd", "viewer", "supervisor"):
         painted(r)
         pids = family(named(r.tmux.pid(), "icctl"))
@@ -132,7 +132,7 @@ def ends(r):
 
 
 def attached(r):
-    """A second viewer comes and goes; the session goes on."""
+    """A second viewer attaches and detaches; the session continues."""
     painted(r)
     other = Tmux(os.path.join(r.work, "other"), r.env)
     try:
@@ -162,7 +162,7 @@ def attached(r):
 
 
 def pending(r):
-    """A call that waits is counted in the last line, and answered by a key."""
+    """A pending call is counted in the last line, and answered by a key."""
     secret = h.put(os.path.join(r.user, "secret"), "the secret\n")
     h.put(os.path.join(r.project, "asks.py"), AGENT, 0o755)
     r.tmux.run(shlex.join(r.argv("/workspace/asks.py", secret, secret)))
@@ -171,7 +171,7 @@ def pending(r):
          lines[23])
     t.equal(r.tmux.ask("pane_title"), "ironcurtain: 1 pending call",
             "the title says so")
-    # T7: these go to the agent, for which no key answers anything.
+    # These keys go to the agent: none of them answers the call.
     ident = r.icctl("pending").stdout.split()[0]
     r.tmux.text("a" + ident[0])
     r.tmux.keys("C-]", "a")
@@ -200,7 +200,8 @@ def pending(r):
 
 
 def answer(tmux, ident, key):
-    """Both keys. The first counts once the call has stood for a second."""
+    """Types both keys. The first counts once the call was shown for a
+    second."""
     time.sleep(1.1)
     tmux.text(key)
     tmux.until(f"press {ident[0]} to")

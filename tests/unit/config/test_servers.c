@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Tests mcp-servers.json: the TypeScript IronCurtain's form, and what is
- * refused.
- */
+/* Tests mcp-servers.json: the TypeScript IronCurtain's form, and refusals. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

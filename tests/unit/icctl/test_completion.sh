@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: ISC
-# Completions: they parse, offer what the programs take (read from the
-# programs' own tables) and nothing that a session only claims to be an id.
+# Completions: they parse, offer everything that the programs accept (read from
+# the programs' own tables), and no text that a session only claims to be an id.
 # usage: test_completion.sh SOURCE-ROOT DIRECTORY-OF-COMPLETIONS
 set -u
 root=$1

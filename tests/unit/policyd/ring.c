@@ -8,7 +8,7 @@
 
 static struct ring *current;
 
-/* Keep a copy of the message, with its texts behind it. */
+/* Keep a copy of the message, followed by its texts. */
 static void
 keep(struct policyd_env *env, enum role role, enum msg_type type,
     const void *msg)

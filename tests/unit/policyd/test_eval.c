@@ -27,7 +27,7 @@ servers(void)
 	rig_server(&rig, 2, "fetch", false, "");
 	rig_server(&rig, 3, "gated", false, "github.com\n*.example.com");
 	rig_server(&rig, 4, "memory", true, "");
-	/* Its view shows the whole tree at the host's paths. */
+	/* The server's view shows the whole tree at the host's paths. */
 	rig_row(&rig, 0, "@D", "@D");
 }
 

@@ -307,7 +307,7 @@ test_changed(void)
 	changed(id, "hard link");
 	(void)call_ended(&ring.env, id, false, &why);
 	(void)unlink(b);
-	/* It changes while the instance starts. */
+	/* The file changes while the instance starts. */
 	id = approved("read", OUT);
 	go(id, FIRST);
 	if (unlink(a) == -1)

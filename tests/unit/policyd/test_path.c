@@ -254,7 +254,7 @@ test_long(void)
 	    "a path of 3,001 bytes");
 	ok(resolve(s, span_of(text, 4096), &p) == PATH_LONG,
 	    "a path of 4,096 bytes");
-	/* Its host path is longer and exceeds the limit. */
+	/* The host path is longer and exceeds the limit. */
 	for (size_t i = 0; i + 3 < sizeof(text); i += 3)
 		memcpy(text + i, "../", 3);
 	ok(resolve(s, span_of(text, 4000), &p) == PATH_OK &&

@@ -260,7 +260,7 @@ test_lookalike(void)
 		is_str(called(0, "read"), "", "read itself is not");
 		ring_free(&ring);
 	}
-	/* Both at first use: neither was known before. */
+	/* Two tools at first use: neither was known before. */
 	begin();
 	ring_ready_json(&ring, 0, "filesystem",
 	    "[" TOOL("list1", "a") "," TOOL("listl", "b") "]");

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: ISC
-# No program knows where it was built: two builds of one commit are the same.
+# No program contains the path where it was built: two builds of one commit are
+# identical.
 # usage: test_paths.sh SOURCE-ROOT PROGRAM...
 set -u
 n=0 failed=0

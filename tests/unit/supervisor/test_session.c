@@ -267,7 +267,10 @@ test_shared(void)
 		strstr(fault.text, "is running in it, on one") != NULL,
 	    "another machine is told where: %s", fault.text);
 	session_close(&c);
-	/* Its files are locked in a way that this machine does not see. */
+	/*
+	 * The session's files are locked in a way that this machine does not
+	 * see.
+	 */
 	(void)syscall(SYS_flock, a.lock, LOCK_UN);
 	ok(session_open(&c, &paths, at("m1"), &fault) == -1, "no lock seen");
 	snprintf(want, sizeof(want),

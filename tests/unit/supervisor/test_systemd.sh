@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: ISC
-# The user unit: systemd takes every line of it, and it has none of those that
-# would break a session.
+# The user unit: systemd accepts every line of it, and it has no line that would
+# break a session.
 # usage: test_systemd.sh UNIT
 set -u
 unit=$1
