@@ -261,6 +261,21 @@ event_credential(unsigned provider, const char *what, const char *why)
 }
 
 void
+event_breakout(const struct breakout *test)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	struct value *o;
+
+	if (p != NULL && (o = value_new(p, VALUE_OBJECT)) != NULL) {
+		put(o, "attempts", value_new_number(p, test->attempts));
+		put(o, "outside", value_new_number(p, test->outside));
+		put(o, "table", hex(p, test->table, sizeof(test->table)));
+		event_send("breakoutTest", o);
+	}
+	value_pool_free(p);
+}
+
+void
 event_stopped(const struct child *c)
 {
 	struct value_pool *p = value_pool_new(EVENT_POOL);

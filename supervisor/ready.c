@@ -94,6 +94,7 @@ ready_session_json(const char *state)
 	    json_object_new_int64((int64_t)(sup.began / 1000000)));
 	json_object_object_add(o, "policy", policy);
 	json_object_object_add(o, "limits", limits_json(&sup.config.limits));
+	json_object_object_add(o, "breakoutTest", breakout_json());
 	json_object_object_add(o, "confinement", ready_confinement());
 	json_object_object_add(o, "missing", ready_lacking());
 	if (sup.ending) {

@@ -7,6 +7,7 @@
 #define SUP_H
 
 #include "auditlog/anchor.h"
+#include "box/breakout.h"
 #include "box/locate.h"
 #include "box/view.h"
 #include "common/confine/confine.h"
@@ -409,6 +410,8 @@ void event_reload_refused(const char *why);
 /* Record workerEnd for a worker whose end does not end the session. */
 void event_worker(const struct child *);
 /* A worker has been stopped by a signal. */
+/* The break-out test has passed. */
+void event_breakout(const struct breakout *);
 void event_stopped(const struct child *);
 /* Record workerEnd, if `c` is not NULL, and stop, through auditd. */
 void event_end(const struct child *c);

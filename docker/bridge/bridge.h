@@ -106,10 +106,20 @@ void terminal_move(const struct pollfd *p);
  */
 bool terminal_pending(void);
 
+/*
+ * attempts.c: the break-out test.  probe_first() makes it in a process of its
+ * own, waits for icsupervisor's word, and closes both pipes; it exits without
+ * that word.  probe_run() is that process: it reads a struct attempt_ask from
+ * `in`, writes what attempts.h says to `out`, and returns an exit status.
+ */
+int probe_run(int in, int out);
+void probe_first(int in, int out, const struct bridge_limits *);
+
 /* run.c */
 struct run {
 	struct terminal_how terminal;
 	struct bridge_limits limits;
+	int probe[2]; /* the pipes of the break-out test; -1: no test */
 	const char *listen;
 	const char *where; /* the session's sockets, or egressd's socket */
 	bool agent;        /* ends with its session */

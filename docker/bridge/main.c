@@ -4,12 +4,13 @@
  * it carries bytes between what agents can use (a TCP proxy on 127.0.0.1, an
  * MCP server's stdio, a terminal) and the sockets of the session.
  *
- *   ic-bridge run [--pty | --pipes [--input] [--merge]]
+ *   ic-bridge run [--pty | --pipes [--input] [--merge]] [--probe IN,OUT]
  *       [--limits LIMITS] [--listen ADDRESS:PORT] DIR -- COMMAND...
  *   ic-bridge egress [--limits LIMITS] [--listen ADDRESS:PORT] SOCKET --
  *       COMMAND...
  *   ic-bridge limit LIMITS -- COMMAND...
  *   ic-bridge stdio PATH
+ *   ic-bridge probe IN OUT
  *
  * `run` starts the command, reaps all orphans (it is process 1 of the sandbox),
  * and ends with the command's status, or when the session ends: for that it
@@ -43,7 +44,8 @@ usage(FILE *to)
 	      "ADDRESS:PORT] SOCKET --\n"
 	      "                     COMMAND...\n"
 	      "       ic-bridge limit LIMITS -- COMMAND...\n"
-	      "       ic-bridge stdio PATH\n\n"
+	      "       ic-bridge stdio PATH\n"
+	      "       ic-bridge probe IN OUT\n\n"
 	      "run    forward 127.0.0.1:18080 to DIR/mitm-proxy.sock while "
 	      "COMMAND runs;\n"
 	      "       --pty gives COMMAND a terminal, --pipes gives it pipes, "
@@ -56,7 +58,8 @@ usage(FILE *to)
 	      "processes=N,file=BYTES,cpus=N\n"
 	      "       (0 is no limit)\n"
 	      "stdio  connect stdin and stdout to the socket PATH (for MCP "
-	      "configurations)\n",
+	      "configurations)\n"
+	      "probe  make the break-out test, for icsupervisor\n",
 	    to);
 }
 
@@ -66,6 +69,23 @@ misused(const char *what)
 	fprintf(stderr, "ic-bridge: %s\n", what);
 	usage(stderr);
 	return BRIDGE_EXIT_USAGE;
+}
+
+/* Parse "IN,OUT", two descriptors that were inherited. */
+static bool
+probe_parse(const char *text, int fds[2])
+{
+	char *end;
+	long in = strtol(text, &end, 10), out;
+
+	if (*end != ',' || in < 3 || in > 1024)
+		return false;
+	out = strtol(end + 1, &end, 10);
+	if (*end != '\0' || out < 3 || out > 1024)
+		return false;
+	fds[0] = (int)in;
+	fds[1] = (int)out;
+	return true;
 }
 
 /* Parse the options of `run` and `egress`.  Returns the index after them. */
@@ -79,6 +99,9 @@ run_options(struct run *r, int argc, char **argv)
 			r->listen = argv[++i];
 		else if (strcmp(argv[i], "--limits") == 0 && i + 1 < argc &&
 			 limits_parse(argv[i + 1], &r->limits))
+			i++;
+		else if (r->agent && strcmp(argv[i], "--probe") == 0 &&
+			 i + 1 < argc && probe_parse(argv[i + 1], r->probe))
 			i++;
 		else if (r->agent && strcmp(argv[i], "--pty") == 0)
 			r->terminal.kind = TERMINAL_PTY;
@@ -97,7 +120,8 @@ run_options(struct run *r, int argc, char **argv)
 static int
 cmd_run(int argc, char **argv, bool agent)
 {
-	struct run r = {.listen = "127.0.0.1:18080", .agent = agent};
+	struct run r = {
+	    .listen = "127.0.0.1:18080", .agent = agent, .probe = {-1, -1}};
 	int i = run_options(&r, argc, argv);
 
 	if (argc - i < 3 || argv[i][0] == '-' || strcmp(argv[i + 1], "--") != 0)
@@ -134,13 +158,16 @@ main(int argc, char **argv)
 	 */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
 		bridge_die("prctl");
-	if (argc >= 2 && (strcmp(argv[1], "--help") == 0 ||
-			     strcmp(argv[1], "-h") == 0)) {
+	if (argc >= 2 &&
+	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		usage(stdout);
 		return 0;
 	}
 	if (argc == 3 && strcmp(argv[1], "stdio") == 0)
 		return stdio_run(argv[2]);
+	if (argc == 4 && strcmp(argv[1], "probe") == 0)
+		return probe_run((int)strtol(argv[2], NULL, 10),
+		    (int)strtol(argv[3], NULL, 10));
 	if (argc >= 3 && strcmp(argv[1], "run") == 0)
 		return cmd_run(argc - 2, argv + 2, true);
 	if (argc >= 3 && strcmp(argv[1], "egress") == 0)

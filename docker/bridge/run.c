@@ -192,6 +192,8 @@ run_command(const struct run *r)
 	struct rlimit rl;
 	sigset_t set, old;
 
+	if (r->probe[0] != -1)
+		probe_first(r->probe[0], r->probe[1], &r->limits);
 	signal(SIGPIPE, SIG_IGN);
 	if (run_open(r) == -1)
 		return -1;

@@ -71,22 +71,31 @@ box_setenv(struct box *b, const char *name, const char *value)
 	box_args(b, "--setenv", name, value);
 }
 
-/* Add the number of `fd` as an argument, and take ownership of it. */
-static void
-box_fd_arg(struct box *b, int fd)
+int
+box_pass(struct box *b, int fd)
 {
-	char text[16];
-
 	if (fd == -1 || b->nfds == SPAWN_MAX_FDS) {
 		if (fd != -1) {
 			close(fd);
 			errno = E2BIG;
 		}
 		box_fail(b);
-		return;
+		return -1;
 	}
 	b->fds[b->nfds] = fd;
-	snprintf(text, sizeof(text), "%zu", b->nfds++);
+	return (int)b->nfds++;
+}
+
+/* Add the number of `fd` as an argument, and take ownership of it. */
+static void
+box_fd_arg(struct box *b, int fd)
+{
+	char text[16];
+	int n;
+
+	if ((n = box_pass(b, fd)) == -1)
+		return;
+	snprintf(text, sizeof(text), "%d", n);
 	box_arg(b, text);
 }
 

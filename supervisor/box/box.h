@@ -49,6 +49,8 @@ int box_status(struct box *);
  * it has ended.
  */
 bool box_reached(int fd);
+/* Pass `fd`, which this takes, on to argv. Returns its number there, or -1. */
+int box_pass(struct box *, int fd);
 /* Start argv in the sandbox. Returns 0, or -1. Each box can be started once. */
 int box_spawn(struct box *, const int stdio[3], char *const *argv,
     struct spawned *, struct fault *);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/breakout.h"
 #include "box/locate_priv.h"
 #include "box/orient.h"
 #include "box/probe.h"
@@ -34,7 +35,9 @@ static struct {
 	char **argv;        /* in the sandbox, bridge included */
 	char *env[ORIENT_MAX_ENV + 1];
 	char *bridge;
-	int reached; /* from box_status(): whether it was made */
+	size_t probe_at; /* in argv, the value of --probe */
+	bool tested;     /* --runtime none: the workers are being attacked */
+	int reached;     /* from box_status(): whether it was made */
 	struct loop_timer killed;
 	int status; /* the agent's, once it has ended */
 	char how[128];
@@ -107,7 +110,7 @@ runtime_find_adapter(char **inside, struct fault *fault)
 static int
 runtime_argv(char *const *args, const char *inside, struct fault *fault)
 {
-	const char *before[12] = {RUNTIME_BRIDGE, "run"}, *options[4];
+	const char *before[14] = {RUNTIME_BRIDGE, "run"}, *options[4];
 	char limits[96];
 	char *filled[ADAPTER_MAX_ARGS + 1] = {NULL};
 	size_t n = 0, k = 2;
@@ -124,6 +127,9 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 		before[k++] = *o;
 	before[k++] = "--limits";
 	before[k++] = limits_option(&sup.config.limits, limits, sizeof(limits));
+	before[k++] = "--probe";
+	runtime_env.probe_at = k;
+	before[k++] = ""; /* runtime_start() knows it */
 	before[k++] = "/run/ironcurtain";
 	before[k++] = "--";
 	before[k++] = inside;
@@ -226,11 +232,16 @@ runtime_exited(struct loop_io *io, uint32_t events)
 	loop_del(&sup.loop, io);
 	close(sup.agent.pidfd);
 	sup.agent.pidfd = -1;
+	breakout_free();
 	spawn_describe(code, status, runtime_env.how, sizeof(runtime_env.how));
 	runtime_env.status = spawn_status(code, status);
 	if (code == CLD_EXITED && !box_reached(runtime_env.reached)) {
 		sandbox_log_read();
 		runtime_unmade();
+		return;
+	}
+	if (!breakout_result()->passed && !sup.ending) {
+		breakout_refuse("ic-bridge ended before it was over");
 		return;
 	}
 	sup.agent_ended = true;
@@ -254,6 +265,8 @@ runtime_box(struct box *b)
 
 	box_init(b, FILTER_AGENT, &sup.config.limits);
 	runtime_env.reached = box_status(b);
+	/* ic-bridge itself is process 1, which nothing inside can trace. */
+	box_arg(b, "--as-pid-1");
 	if (runtime_env.tree != NULL)
 		box_bind_path(b, runtime_env.tree, runtime_env.mount, false);
 	for (unsigned i = 1; i < p->ntrees; i++)
@@ -279,6 +292,40 @@ runtime_box(struct box *b)
 	box_args(b, "--chdir", "/workspace", NULL);
 }
 
+/* Give the sandbox the pipes of the break-out test. */
+static int
+runtime_probe(struct box *b, struct fault *fault)
+{
+	char **slot = &runtime_env.argv[runtime_env.probe_at];
+	char option[BREAKOUT_OPTION];
+
+	if (breakout_add(b, option, fault) == -1)
+		return -1;
+	free(*slot);
+	*slot = strdup(option);
+	return *slot == NULL ? fault_errno(fault, "agent") : 0;
+}
+
+/* The break-out test has passed: ic-bridge starts the agent. */
+static void
+runtime_passed(void)
+{
+	const struct breakout *test = breakout_result();
+
+	if (sup.ending)
+		return;
+	sup_note("break-out test passed: %u attempts from inside the sandbox, "
+		 "%u from outside, %u us",
+	    test->attempts, test->outside, test->micros);
+	if (sup.opt.runtime == RUNTIME_NONE)
+		return;
+	event_breakout(test);
+	if (ready_session_json("running") == -1)
+		sup_warn("session.json: %s", strerror(errno));
+	sup_note(
+	    "agent %s started (pid %d)", sup.adapter.name, (int)sup.agent.pid);
+}
+
 static void
 runtime_start(void)
 {
@@ -293,6 +340,8 @@ runtime_start(void)
 	rv = sandbox_log_open(&stdio[1], &fault);
 	stdio[2] = stdio[1];
 	if (rv == 0)
+		rv = runtime_probe(&b, &fault);
+	if (rv == 0)
 		rv = box_spawn(&b, stdio, runtime_env.argv, &sup.agent, &fault);
 	if (stdio[1] != -1)
 		close(stdio[1]);
@@ -302,6 +351,8 @@ runtime_start(void)
 	if (rv == 0 && loop_add(&sup.loop, &sup.agent_io, sup.agent.pidfd,
 			   EPOLLIN, runtime_exited, NULL) == -1)
 		rv = fault_errno(&fault, "epoll");
+	if (rv == 0)
+		rv = breakout_begin(runtime_passed, &fault);
 	if (rv == -1) {
 		sup_warn("the agent cannot be started: %s", fault.text);
 		end_request(SUP_EXIT_OS, NULL,
@@ -310,8 +361,6 @@ runtime_start(void)
 		    fault.text);
 		return;
 	}
-	sup_note(
-	    "agent %s started (pid %d)", sup.adapter.name, (int)sup.agent.pid);
 }
 
 static void
@@ -324,13 +373,30 @@ runtime_late(struct loop_timer *t)
 	runtime_start();
 }
 
+/* Without a sandbox there are still the workers to be attacked. */
+static void
+runtime_none(void)
+{
+	struct fault fault;
+
+	if (runtime_env.tested)
+		return;
+	runtime_env.tested = true;
+	if (breakout_begin_outside(runtime_passed, &fault) == -1) {
+		sup_warn("the break-out test cannot be made: %s", fault.text);
+		end_request(SUP_EXIT_OS, NULL,
+		    "the break-out test cannot be made: %s", fault.text);
+	}
+}
+
 void
 runtime_poll(void)
 {
-	if (!sup.ready || sup.agent_started || sup.ending ||
-	    sup.opt.runtime == RUNTIME_NONE)
+	if (!sup.ready || sup.agent_started || sup.ending)
 		return;
-	if (servers_settled())
+	if (sup.opt.runtime == RUNTIME_NONE)
+		runtime_none();
+	else if (servers_settled())
 		runtime_start();
 	else if (sup.agent_timer.at == 0)
 		loop_timer_set(&sup.loop, &sup.agent_timer, SUP_SERVERS_MS,
@@ -340,6 +406,7 @@ runtime_poll(void)
 void
 runtime_kill(void)
 {
+	breakout_free();
 	/*
 	 * bubblewrap dies with its parent's child, and the pid namespace with
 	 * it.

@@ -175,6 +175,7 @@ control_status_json(void)
 	json_object_object_add(o, "counts", counts);
 	json_object_object_add(o, "budget", budget_json());
 	json_object_object_add(o, "limits", limits_json(&sup.config.limits));
+	json_object_object_add(o, "breakoutTest", breakout_json());
 	if (sup.proxy.set)
 		json_object_object_add(o, "proxy", status_proxy());
 	list = json_object_new_array();

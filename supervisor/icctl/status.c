@@ -190,6 +190,18 @@ put_limits(json_object *reply)
 }
 
 static void
+put_breakout(json_object *reply)
+{
+	json_object *o;
+
+	if (json_object_object_get_ex(reply, "breakoutTest", &o) && o != NULL)
+		printf("%-12s%lld attempts to leave the sandbox, all "
+		       "refused\n",
+		    "tested",
+		    (long long)icctl_number(o, "attempts"));
+}
+
+static void
 put_session(json_object *reply)
 {
 	static const char *const rows[] = {"session", "dir", "agent", "runtime",
@@ -243,6 +255,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 		puts("budget");
 		icctl_show_budget(v);
 	}
+	put_breakout(reply);
 	put_limits(reply);
 	put_list(reply, "servers", "MCP servers");
 	put_list(reply, "instances", "servers that run for one call");

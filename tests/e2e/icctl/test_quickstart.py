@@ -41,7 +41,7 @@ def begins(home, workspace):
         "icsupervisor: session ID ended: the agent exited with status 0",
         "icsupervisor: 0 calls allowed, 0 denied; log: "
         "~/.ironcurtain/sessions/ID/audit.jsonl",
-        "icsupervisor: the audit log ends with record 7, hash ID"],
+        "icsupervisor: the audit log ends with record 8, hash ID"],
         "it begins with what it is, and ends with what it did")
     t.ok("limits of a session: " in said[2] and "5 USD" in said[2] and
          "200 steps" in said[2], "the first one says what the limits are",

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Judges the break-out test.  ic-bridge reports from inside the sandbox, before
+ * anything of the agent has run there; it is told how many attempts it has to
+ * make, and its report must carry this start's nonce and hold exactly one
+ * record for each row of the table, in order.  Whatever else arrives counts as
+ * an escape.
+ */
+#include "box/breakout.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sha2.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/json_put.h"
+#include "docker/bridge/attempts.h"
+#include "sup.h"
+
+/*
+ * The test takes a few milliseconds.  Nothing of the agent runs meanwhile, so a
+ * slow machine may take its time.
+ */
+#define BREAKOUT_MS 20000U
+#define BREAKOUT_SHOWN 5U /* escapes that are named one by one */
+
+struct row {
+	const char *what, *guard;
+	bool counted;
+	int want[ATTEMPT_ERRORS]; /* errors, 0 for none; or the one count */
+};
+
+static const struct row rows[ATTEMPT_COUNT] = {
+#define A(name, what, guard, ...)                                              \
+	[ATTEMPT_##name] = {what, guard, false, {__VA_ARGS__}},
+    ATTEMPTS_REFUSED(A)
+#undef A
+#define A(name, what, guard, n) [ATTEMPT_##name] = {what, guard, true, {n}},
+	ATTEMPTS_COUNTED(A)
+#undef A
+};
+
+static struct {
+	struct loop_io io;
+	struct loop_timer timer;
+	int ask, said; /* the pipes' ends here */
+	int abstract;  /* a socket that no sandbox may reach */
+	uint8_t nonce[ATTEMPT_NONCE];
+	uint64_t began;
+	size_t len;
+	struct {
+		uint8_t nonce[ATTEMPT_NONCE];
+		struct attempt_record records[ATTEMPT_COUNT];
+		uint8_t more; /* a byte too many */
+	} report;
+	bool inside, outside; /* halves that are not over yet */
+	void (*passed)(void);
+	struct breakout result;
+} breakout_env = {.io = LOOP_IO_INIT, .ask = -1, .said = -1, .abstract = -1};
+
+const struct breakout *
+breakout_result(void)
+{
+	return &breakout_env.result;
+}
+
+struct json_object *
+breakout_json(void)
+{
+	const struct breakout *test = &breakout_env.result;
+	struct json_object *o;
+
+	if (!test->passed)
+		return NULL;
+	o = json_object_new_object();
+	put_int(o, "attempts", test->attempts);
+	put_int(o, "outside", test->outside);
+	put_digest(o, "table", test->table);
+	return o;
+}
+
+static void
+breakout_close(int *fd)
+{
+	if (*fd != -1)
+		close(*fd);
+	*fd = -1;
+}
+
+void
+breakout_free(void)
+{
+	if (breakout_env.io.fd != -1)
+		loop_del(&sup.loop, &breakout_env.io);
+	loop_timer_clear(&sup.loop, &breakout_env.timer);
+	outside_free();
+	breakout_close(&breakout_env.ask);
+	breakout_close(&breakout_env.said);
+	breakout_close(&breakout_env.abstract);
+}
+
+int
+breakout_add(struct box *b, char option[BREAKOUT_OPTION], struct fault *fault)
+{
+	int in[2], out[2], a, z;
+
+	if (pipe2(in, O_CLOEXEC) == -1)
+		return fault_errno(fault, "the break-out test");
+	if (pipe2(out, O_CLOEXEC) == -1) {
+		close(in[0]);
+		close(in[1]);
+		return fault_errno(fault, "the break-out test");
+	}
+	breakout_env.ask = in[1];
+	breakout_env.said = out[0];
+	a = box_pass(b, in[0]);
+	z = box_pass(b, out[1]);
+	snprintf(option, BREAKOUT_OPTION, "%d,%d", a, z);
+	return 0;
+}
+
+/* Listen on an abstract socket: only programs of this network can reach it. */
+static int
+breakout_listen(struct attempt_ask *ask)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	size_t len;
+	int fd;
+
+	snprintf(ask->abstract, sizeof(ask->abstract), "ironcurtain-%08x%08x",
+	    (unsigned)arc4random(), (unsigned)arc4random());
+	len = strlen(ask->abstract);
+	memcpy(sun.sun_path + 1, ask->abstract, len);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd == -1)
+		return -1;
+	if (bind(fd, (const struct sockaddr *)&sun,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+			    len)) == -1 ||
+	    listen(fd, 1) == -1) {
+		close(fd);
+		return -1;
+	}
+	breakout_env.abstract = fd;
+	return 0;
+}
+
+/* The table, as it is recorded: its text decides what was tested. */
+static void
+breakout_hash(uint8_t out[32])
+{
+	SHA2_CTX ctx;
+
+	SHA256Init(&ctx);
+	for (size_t i = 0; i < ATTEMPT_COUNT; i++) {
+		SHA256Update(&ctx, (const uint8_t *)rows[i].what,
+		    strlen(rows[i].what) + 1);
+		SHA256Update(
+		    &ctx, (const uint8_t *)rows[i].want, sizeof(rows[i].want));
+	}
+	SHA256Final(out, &ctx);
+}
+
+static bool
+breakout_holds(const struct row *row, int found)
+{
+	if (row->counted)
+		return found == row->want[0];
+	for (size_t i = 0; i < ATTEMPT_ERRORS; i++)
+		if (row->want[i] != 0 && found == row->want[i])
+			return true;
+	return false;
+}
+
+void
+breakout_refuse(const char *why)
+{
+	sup_warn(
+	    "the break-out test failed, so the agent is not started: %s", why);
+	end_request(SUP_EXIT_OS, NULL, "the break-out test failed: %s", why);
+}
+
+/* Write what came of an attempt.  Returns `dst`. */
+static const char *
+breakout_found(uint32_t i, char *dst, size_t cap)
+{
+	const struct attempt_record *r = &breakout_env.report.records[i];
+
+	if (r->number != i)
+		snprintf(dst, cap, "%s: no report", rows[i].what);
+	else if (rows[i].counted)
+		snprintf(dst, cap, "%s: %d instead of %d", rows[i].what,
+		    r->found, rows[i].want[0]);
+	else
+		snprintf(dst, cap, "%s: %s", rows[i].what,
+		    r->found == 0 ? "succeeded" : strerror(r->found));
+	return dst;
+}
+
+/* Name what got through, and in `why` the first of it. */
+static void
+breakout_judge(char *why, size_t cap)
+{
+	unsigned bad = 0;
+	char found[128];
+
+	for (uint32_t i = 0; i < ATTEMPT_COUNT; i++) {
+		const struct attempt_record *r =
+		    &breakout_env.report.records[i];
+
+		if (r->number == i && breakout_holds(&rows[i], r->found))
+			continue;
+		breakout_found(i, found, sizeof(found));
+		if (bad++ == 0)
+			snprintf(why, cap, "the sandbox lacks %s (%s)",
+			    rows[i].guard, found);
+		else if (bad <= BREAKOUT_SHOWN)
+			sup_warn("break-out test: the sandbox lacks %s (%s)",
+			    rows[i].guard, found);
+	}
+	if (bad > BREAKOUT_SHOWN)
+		sup_warn("break-out test: %u attempts succeeded in all", bad);
+}
+
+/* A half is over: let the agent start after both. */
+static void
+breakout_next(void)
+{
+	if (breakout_env.inside || breakout_env.outside)
+		return;
+	breakout_env.result.passed = true;
+	breakout_env.result.micros =
+	    (unsigned)(clock_mono_us() - breakout_env.began);
+	breakout_hash(breakout_env.result.table);
+	if (breakout_env.ask != -1 && write(breakout_env.ask, "g", 1) != 1)
+		breakout_refuse("ic-bridge does not wait for its end");
+	else
+		breakout_env.passed();
+	breakout_free();
+}
+
+static void
+breakout_failed(const char *why)
+{
+	breakout_refuse(why);
+	breakout_free();
+}
+
+static void
+breakout_outside_over(unsigned attempts, const char *why)
+{
+	breakout_env.outside = false;
+	breakout_env.result.outside = attempts;
+	if (why[0] != '\0')
+		breakout_failed(why);
+	else
+		breakout_next();
+}
+
+static void
+breakout_inside_over(void)
+{
+	const size_t want = offsetof(__typeof__(breakout_env.report), more);
+	char why[256] = "";
+
+	loop_del(&sup.loop, &breakout_env.io);
+	/* The sandbox is about to end; its exit says why. */
+	if (breakout_env.len == 0)
+		return;
+	if (breakout_env.len != want)
+		snprintf(why, sizeof(why),
+		    "the sandbox's report has %zu bytes instead of %zu",
+		    breakout_env.len, want);
+	else if (memcmp(breakout_env.report.nonce, breakout_env.nonce,
+		     ATTEMPT_NONCE) != 0)
+		snprintf(why, sizeof(why),
+		    "the sandbox's report is not of this start");
+	else
+		breakout_judge(why, sizeof(why));
+	breakout_env.inside = false;
+	breakout_env.result.attempts = ATTEMPT_COUNT;
+	if (why[0] != '\0')
+		breakout_failed(why);
+	else
+		breakout_next();
+}
+
+/* The report ends when ic-bridge has closed the pipe. */
+static void
+breakout_read(struct loop_io *io, uint32_t events)
+{
+	uint8_t *to = (uint8_t *)&breakout_env.report;
+	ssize_t n;
+
+	(void)events;
+	n = read(io->fd, to + breakout_env.len,
+	    sizeof(breakout_env.report) - breakout_env.len);
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0)
+		breakout_env.len += (size_t)n;
+	if (n <= 0 || breakout_env.len == sizeof(breakout_env.report))
+		breakout_inside_over();
+}
+
+static void
+breakout_late(struct loop_timer *t)
+{
+	(void)t;
+	breakout_failed("it did not end within 20 s");
+}
+
+int
+breakout_begin_outside(void (*passed)(void), struct fault *fault)
+{
+	breakout_env.passed = passed;
+	breakout_env.began = clock_mono_us();
+	loop_timer_set(
+	    &sup.loop, &breakout_env.timer, BREAKOUT_MS, breakout_late, NULL);
+	if (geteuid() == 0) {
+		sup_note("break-out test: root may reach into every process; "
+			 "the attempts from outside are left out");
+		if (!breakout_env.inside)
+			loop_timer_clear(&sup.loop, &breakout_env.timer);
+		return 0;
+	}
+	breakout_env.outside = true;
+	return outside_begin(breakout_outside_over, fault);
+}
+
+int
+breakout_begin(void (*passed)(void), struct fault *fault)
+{
+	struct attempt_ask ask = {.count = ATTEMPT_COUNT,
+	    .pid = (uint32_t)getpid(),
+	    .uid = geteuid(),
+	    .gid = getegid()};
+
+	breakout_env.inside = true;
+	arc4random_buf(breakout_env.nonce, ATTEMPT_NONCE);
+	memcpy(ask.nonce, breakout_env.nonce, ATTEMPT_NONCE);
+	if (strlcpy(ask.session, sup.session.dir, ATTEMPT_PATH) >=
+		ATTEMPT_PATH ||
+	    strlcpy(ask.home, sup.paths.user_home, ATTEMPT_PATH) >=
+		ATTEMPT_PATH)
+		return fault_set(fault,
+		    "the session directory's name is longer than %u bytes",
+		    ATTEMPT_PATH - 1);
+	if (breakout_listen(&ask) == -1 ||
+	    fcntl(breakout_env.said, F_SETFL, O_NONBLOCK) == -1 ||
+	    /* A sandbox that has ended already says why by its exit. */
+	    (write(breakout_env.ask, &ask, sizeof(ask)) == -1 &&
+		errno != EPIPE) ||
+	    loop_add(&sup.loop, &breakout_env.io, breakout_env.said, EPOLLIN,
+		breakout_read, NULL) == -1)
+		return fault_errno(fault, "the break-out test");
+	return breakout_begin_outside(passed, fault);
+}

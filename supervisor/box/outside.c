@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Starts ic-outsider, the half of the break-out test that is made from outside,
+ * and judges its report.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "box/breakout.h"
+#include "box/outside.h"
+#include "sup.h"
+
+static const struct {
+	const char *what;
+	int want[2];
+} rows[OUTSIDE_COUNT] = {
+#define A(name, what, ...) [OUTSIDE_##name] = {what, {__VA_ARGS__}},
+    OUTSIDE_ATTEMPTS(A)
+#undef A
+};
+
+_Static_assert(SUP_MAX_CHILDREN <= OUTSIDE_MAX, "a row for each worker");
+
+static struct {
+	struct loop_io io;
+	struct spawned sp;
+	char names[OUTSIDE_MAX][sizeof(sup.children[0].name)];
+	unsigned n;
+	size_t len;
+	struct outside_report report[OUTSIDE_MAX + 1];
+	outside_fn *over;
+} outside_env = {.io = LOOP_IO_INIT, .sp = SPAWNED_INIT};
+
+void
+outside_free(void)
+{
+	int fd = outside_env.io.fd, code, status;
+
+	if (fd != -1) {
+		loop_del(&sup.loop, &outside_env.io);
+		close(fd);
+	}
+	if (outside_env.sp.pidfd == -1)
+		return;
+	(void)kill(outside_env.sp.pid, SIGKILL);
+	(void)spawn_reap(outside_env.sp.pidfd, true, &code, &status);
+	close(outside_env.sp.pidfd);
+	outside_env.sp.pidfd = -1;
+}
+
+/* Returns the number of attempts that did not fail as they must. */
+static unsigned
+outside_judge(char *why, size_t cap)
+{
+	unsigned bad = 0;
+
+	for (unsigned i = 0; i < outside_env.n; i++)
+		for (unsigned k = 0; k < OUTSIDE_COUNT; k++) {
+			int found = outside_env.report[i].found[k];
+
+			if (found != 0 && (found == rows[k].want[0] ||
+					      found == rows[k].want[1]))
+				continue;
+			if (bad++ == 0)
+				snprintf(why, cap,
+				    "a program of yours can reach into %s "
+				    "(%s: %s)",
+				    outside_env.names[i], rows[k].what,
+				    found == 0 ? "succeeded" : strerror(found));
+		}
+	return bad;
+}
+
+static void
+outside_read(struct loop_io *io, uint32_t events)
+{
+	size_t want = outside_env.n * sizeof(outside_env.report[0]);
+	char why[256] = "";
+	ssize_t n;
+
+	(void)events;
+	n = read(io->fd, (uint8_t *)outside_env.report + outside_env.len,
+	    sizeof(outside_env.report) - outside_env.len);
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0) {
+		outside_env.len += (size_t)n;
+		return;
+	}
+	outside_free();
+	if (outside_env.len != want)
+		snprintf(why, sizeof(why),
+		    "ic-outsider's report has %zu bytes instead of %zu",
+		    outside_env.len, want);
+	else
+		(void)outside_judge(why, sizeof(why));
+	outside_env.over(outside_env.n * OUTSIDE_COUNT, why);
+}
+
+static int
+outside_start(int in, int out, struct fault *fault)
+{
+	char *path = paths_join(sup.paths.libexecdir, "ic-outsider");
+	char *const argv[] = {(char *)(uintptr_t) "ic-outsider", NULL};
+	char *const envp[] = {NULL};
+	struct spawn s = {.path = path,
+	    .argv = argv,
+	    .envp = envp,
+	    .fds = {in, out, -1},
+	    .nfds = 3,
+	    .session = true,
+	    .worker = true};
+	int rv = 0;
+
+	if (path == NULL)
+		return fault_errno(fault, "ic-outsider");
+	if (spawn_start(&s, &outside_env.sp) == -1)
+		rv = fault_errno(fault, "%s", path);
+	else if (spawn_check(&outside_env.sp) == -1)
+		rv = fault_errno(fault, "%s%s", path, spawn_step());
+	free(path);
+	return rv;
+}
+
+int
+outside_begin(outside_fn *over, struct fault *fault)
+{
+	uint32_t pids[OUTSIDE_MAX + 1];
+	int in[2], out[2], rv;
+	size_t len;
+
+	outside_env.over = over;
+	for (unsigned i = 0; i < sup.nchildren; i++) {
+		const struct child *c = &sup.children[i];
+
+		if (c->name[0] == '\0' || c->dead)
+			continue;
+		memcpy(
+		    outside_env.names[outside_env.n], c->name, sizeof(c->name));
+		pids[++outside_env.n] = (uint32_t)c->sp.pid;
+	}
+	pids[0] = outside_env.n;
+	len = (outside_env.n + 1) * sizeof(pids[0]);
+	if (pipe2(in, O_CLOEXEC) == -1)
+		return fault_errno(fault, "ic-outsider");
+	if (pipe2(out, O_CLOEXEC) == -1) {
+		close(in[0]);
+		close(in[1]);
+		return fault_errno(fault, "ic-outsider");
+	}
+	rv = outside_start(in[0], out[1], fault);
+	close(in[0]);
+	close(out[1]);
+	/* A pipe takes as much as this at once. */
+	if (rv == 0 && (write(in[1], pids, len) != (ssize_t)len ||
+			   fcntl(out[0], F_SETFL, O_NONBLOCK) == -1 ||
+			   loop_add(&sup.loop, &outside_env.io, out[0], EPOLLIN,
+			       outside_read, NULL) == -1))
+		rv = fault_errno(fault, "ic-outsider");
+	close(in[1]);
+	if (rv == -1) {
+		if (outside_env.io.fd == -1)
+			close(out[0]);
+		outside_free();
+	}
+	return rv;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ic-outsider: tries to reach into the workers of a session as any program of
+ * the same user could.  It is started by icsupervisor, reads the workers'
+ * process ids from standard input, and writes what came of its attempts to
+ * standard output.  It holds nothing and is trusted with nothing: icsupervisor
+ * judges.  An attempt changes nothing, and one that succeeds ends the session.
+ */
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "box/outside.h"
+
+#define TRY(call) ((call) == -1 ? errno : 0)
+
+static int
+opened(pid_t pid, const char *name, int flags)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	if ((fd = open(path, flags | O_CLOEXEC | O_NONBLOCK)) == -1)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+/* Copy one byte, if the kernel lets us: a bad address is told afterwards. */
+static int
+copied(long call, pid_t pid)
+{
+	char byte = 0;
+	const struct iovec here = {&byte, 1}, there = {&byte, 1};
+
+	return TRY(syscall(call, pid, &here, 1, &there, 1, 0));
+}
+
+static int
+taken(pid_t pid)
+{
+	int process = (int)syscall(SYS_pidfd_open, pid, 0), fd, error;
+
+	if (process == -1)
+		return errno;
+	fd = (int)syscall(SYS_pidfd_getfd, process, 0, 0);
+	error = fd == -1 ? errno : 0;
+	if (fd != -1)
+		close(fd);
+	close(process);
+	return error;
+}
+
+/* The memory of a process that must not be inspected belongs to root. */
+static int
+owned(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	if (stat(path, &st) == -1)
+		return errno;
+	return st.st_uid == geteuid() ? 0 : EBUSY;
+}
+
+/* Returns false at the end of the input, or if it cannot be used. */
+static bool
+take(int fd, void *to, size_t len)
+{
+	return read(fd, to, len) == (ssize_t)len;
+}
+
+int
+main(void)
+{
+	struct outside_report r;
+	uint32_t n, pid;
+
+	if (!take(STDIN_FILENO, &n, sizeof(n)) || n > OUTSIDE_MAX)
+		return 1;
+	while (n-- > 0) {
+		if (!take(STDIN_FILENO, &pid, sizeof(pid)))
+			return 1;
+		r.found[OUTSIDE_memory] = opened((pid_t)pid, "mem", O_RDWR);
+		r.found[OUTSIDE_read] =
+		    copied(SYS_process_vm_readv, (pid_t)pid);
+		r.found[OUTSIDE_write] =
+		    copied(SYS_process_vm_writev, (pid_t)pid);
+		r.found[OUTSIDE_maps] = opened((pid_t)pid, "maps", O_RDONLY);
+		r.found[OUTSIDE_environ] =
+		    opened((pid_t)pid, "environ", O_RDONLY);
+		r.found[OUTSIDE_files] = opened((pid_t)pid, "fd", O_RDONLY);
+		r.found[OUTSIDE_root] = opened((pid_t)pid, "root", O_RDONLY);
+		r.found[OUTSIDE_cwd] = opened((pid_t)pid, "cwd", O_RDONLY);
+		r.found[OUTSIDE_net] = opened((pid_t)pid, "ns/net", O_RDONLY);
+		r.found[OUTSIDE_getfd] = taken((pid_t)pid);
+		r.found[OUTSIDE_owner] = owned((pid_t)pid);
+		r.found[OUTSIDE_trace] =
+		    TRY(ptrace(PTRACE_SEIZE, (pid_t)pid, 0, 0));
+		if (write(STDOUT_FILENO, &r, sizeof(r)) != (ssize_t)sizeof(r))
+			return 1;
+	}
+	return 0;
+}

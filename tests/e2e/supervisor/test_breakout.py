@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""The break-out test at start.  It passes in a sandbox as it is; with each
+layer taken away in turn, by a bubblewrap that leaves out what it was asked for,
+and with a report that is wrong, the agent is not started, and the message names
+the layer."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+
+t = h.Tap()
+
+# bubblewrap's options come in the file of --args; `a` is the list of them.
+WRAPPER = """#!/usr/bin/python3 -I
+import os
+a = os.fsdecode(os.pread(3, 1 << 20, 0)).split(chr(0))[:-1]
+PROBE = %r
+def drop(*names):
+    for name, n in names:
+        while name in a:
+            at = a.index(name)
+            del a[at:at + n]
+def probe(text):
+    # ic-bridge is bound by descriptor; this program takes its place.
+    at = a.index("/opt/ironcurtain/bin/ic-bridge")
+    a[at - 2:at] = ["--ro-bind", PROBE]
+    with open(PROBE, "w") as f:
+        f.write("#!/usr/bin/python3 -I" + chr(10) + text)
+%s
+fd = os.memfd_create("args")
+os.write(fd, b"".join(os.fsencode(s) + bytes(1) for s in a))
+os.lseek(fd, 0, 0)
+os.dup2(fd, 3)
+for n in os.listdir("/proc/self/fd"):
+    # This script's own file, by which it was started, is nobody else's.
+    if os.path.islink("/proc/self/fd/" + n) and (
+            os.readlink("/proc/self/fd/" + n) == "/usr/bin/bwrap"):
+        os.close(int(n))
+os.execv(%r, ["bwrap"] + __import__("sys").argv[1:])
+"""
+SHARED = ["--unshare-user", "--unshare-ipc", "--unshare-uts"]
+# In the place of ic-bridge: its arguments are run ... --probe IN,OUT ...
+LIAR = """import os, sys
+i, o = map(int, sys.argv[sys.argv.index("--probe") + 1].split(","))
+ask = os.read(i, 65536)
+count = int.from_bytes(ask[16:20], "little")
+report = %s
+for n in range(count):
+    report += n.to_bytes(4, "little") + (%d).to_bytes(4, "little")
+os.write(o, %s)
+os.close(o)
+os.read(i, 1)
+"""
+
+
+def lie(nonce="ask[:16]", found=1, written="report"):
+    return f"probe({LIAR % (nonce, found, written)!r})"
+
+
+# name, what the wrapper does, what icsupervisor says
+LAYERS = [
+    ("the system-call filter", 'drop(("--seccomp", 2))',
+     "the sandbox lacks the system-call filter"),
+    ("the network namespace",
+     f'drop(("--unshare-all", 1)); '
+     f'a[:0] = {SHARED + ["--unshare-pid"]}',
+     "the sandbox lacks the network namespace"),
+    ("the process namespace",
+     'drop(("--unshare-all", 1), ("--as-pid-1", 1), ("--proc", 2)); '
+     f'a[:0] = {SHARED + ["--unshare-net"]}; a += ["--ro-bind", "/proc", '
+     '"/proc"]',
+     "the sandbox lacks the process namespace"),
+    ("process 1", 'drop(("--as-pid-1", 1))',
+     "the sandbox lacks the protection of its first processes"),
+    ("the read-only root", 'drop(("--remount-ro", 2))',
+     "the sandbox lacks the read-only mounts"),
+    ("the mount namespace", 'a += ["--ro-bind", SESSION, SESSION]',
+     "the sandbox lacks the mount namespace"),
+    ("capabilities", 'a += ["--cap-add", "CAP_NET_RAW"]',
+     "the sandbox lacks the user namespace without capabilities"),
+    ("the masks in /proc",
+     'at = a.index("/proc/key-users"); del a[at - 2:at + 1]',
+     "the sandbox lacks the masks in /proc"),
+    ("an open file", 'os.dup2(os.open("/etc/hostname", 0), 60)',
+     "the sandbox lacks open files of its own"),
+    ("an open terminal", 'os.dup2(os.openpty()[1], 0)',
+     "the sandbox lacks the separation from the terminal"),
+    ("a report that is empty", 'probe("pass")',
+     "ic-bridge ended before it was over"),
+    ("a report that is cut", lie(written="report[:99]"), "99 bytes instead of"),
+    ("a report that is too long", lie(written="report + report"),
+     "bytes instead of"),
+    ("a report of another start", lie(nonce="bytes(16)"),
+     "is not of this start"),
+    ("a report of successes", lie(found=0),
+     "sending a datagram to a host: succeeded"),
+]
+
+
+def start(s, *command):
+    s.argv += ["--", *command]
+    return subprocess.run(s.argv, env=s.env, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True,
+                          timeout=60 * h.PATIENCE, check=False)
+
+
+def test_passes(work):
+    s = h.Session(work, runtime="bwrap")
+    r = start(s, "/bin/sh", "-c", "ls /proc/1/fd /proc/1/root; "
+              "ls /proc/self/fd; echo began")
+    t.equal((r.returncode, "began" in r.stdout), (0, True),
+            "the agent is started after the test")
+    t.equal(r.stdout.split("\n", 1)[1].split(), ["0", "1", "2", "3", "began"],
+            "the pipes of the test are closed, and process 1 shows nothing")
+    with open(os.path.join(s.dir, "session.json"), encoding="utf-8") as f:
+        told = json.load(f)["breakoutTest"]
+    with open(os.path.join(s.dir, "audit.jsonl"), encoding="utf-8") as f:
+        logged = [e["detail"] for e in map(json.loads, f)
+                  if e.get("event") == "breakoutTest"]
+    t.ok(told["attempts"] >= 100 and logged == [told],
+         "session.json and the log have its result", f"{told} {logged}")
+    t.ok(os.geteuid() == 0 or told["outside"] >= 12,
+         "the workers were attacked from outside", str(told))
+
+
+def with_wrapper(work, edit):
+    """Returns the session and the result of a start with that bubblewrap, or
+    None if this machine allows no namespace to put it in place."""
+    s = h.Session(work, runtime="bwrap")
+    wrapper, real, probe = (os.path.join(work, n)
+                            for n in ("wrapper", "real", "probe"))
+    for path, text in ((real, ""), (probe, ""), (wrapper, WRAPPER % (
+            probe, edit.replace("SESSION", repr(s.dir)), real))):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.chmod(path, 0o755)
+    s.argv[:0] = [h.PYTHON, os.path.join(h.STANDINS, "other_bwrap.py"),
+                  wrapper, real]
+    r = start(s, "/bin/sh", "-c", "echo began >/workspace/began")
+    refused = r.returncode == 77 and not os.path.exists(s.dir)
+    return s, None if refused else r
+
+
+def test_unchanged(work):
+    _, r = with_wrapper(work, "")
+    if r is None:
+        t.skip("the wrapper alone changes nothing", "no user namespaces")
+    else:
+        t.ok(r.returncode == 0, "the wrapper alone changes nothing", r.stderr)
+
+
+def test_layers(work):
+    for i, (name, edit, want) in enumerate(LAYERS):
+        s, r = with_wrapper(os.path.join(work, str(i)), edit)
+        if r is None:
+            t.skip(f"refused without {name}", "no user namespaces")
+            continue
+        began = os.path.exists(os.path.join(s.workspace, "began"))
+        t.ok(r.returncode == 71 and not began and want in r.stderr
+             and "the agent is not started" in r.stderr,
+             f"refused: {name}", f"{r.returncode} {began} {r.stderr}")
+
+
+def main():
+    if not shutil.which("bwrap"):
+        t.skip("break-out test", "bubblewrap is not installed")
+        t.done()
+    for test in (test_passes, test_unchanged, test_layers):
+        with h.workdir() as work, t.case(test.__name__):
+            test(work)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
