@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * policyd decides.  It is sent decoded tool calls by mcp-proxyd, requests that
- * a person must approve by mitmd, what concerns sessions by each mcp-backd,
- * verdicts of the user by auditd, and rules, views and settings by
- * icsupervisor.  It holds the rules, the definitions of tools and the calls and
- * requests that wait for a person.  From what it decoded it composes
- * every byte that an MCP server gets, and hands it, with the decision, to
- * auditd, which writes it down and releases it: there is no other way out.
+ * policyd decides. It receives decoded tool calls from mcp-proxyd, requests
+ * that a person must approve from mitmd, messages about sessions from each
+ * mcp-backd, the user's verdicts from auditd, and rules, views and settings
+ * from icsupervisor. It holds the rules, the tool definitions, and the calls
+ * and requests that wait for a person. It composes every byte that an MCP
+ * server receives and hands it, with the decision, to auditd, which logs and
+ * releases it: there is no other way out.
  *
- * It keeps the host's root, by name only, to see where paths lead.  It must
- * never see the content of a file, a credential, the network, or JSON text of
- * the agent; it never talks to a server or to the agent itself.
+ * It keeps a descriptor of the host's root, opened by name only, to resolve
+ * paths. It must never see the content of a file, a credential, the network, or
+ * JSON text of the agent, and it never talks to a server or the agent itself.
  */
 #include "common/confine/confine.h"
 #include "policyd.h"
@@ -24,10 +24,10 @@ static const enum pledge_promise promises[] = {
 };
 
 static const struct confine policyd_confine = {
-	.keep = CONFINE_KEEP_ROOT,	/* paths are looked up in it */
+	.keep = CONFINE_KEEP_ROOT,	/* to look up paths */
 	.limits = {
-		.nofile = 4096,		/* a row of a view is one */
-		.fsize = 16U << 20,	/* the largest message */
+		.nofile = 4096,		/* each row of a view is one */
+		.fsize = 16U << 20,	/* size of the largest message */
 		.data = 512U << 20,	/* rules, tool lists, calls in flight */
 		.memlock = 0,
 	},

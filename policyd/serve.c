@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Messages to policyd and who handles them.  Configuration is icsupervisor's;
- * calls are mcp-proxyd's, sessions mcp-backds', verdicts come through auditd.
- * What each may send is in proto.h; what it may mean is checked here.
+ * Handlers of the messages to policyd. Configuration comes from icsupervisor,
+ * calls from mcp-proxyd, sessions from each mcp-backd, verdicts through auditd.
+ * proto.h says what each may send; its meaning is checked here.
  */
 #include "serve.h"
 

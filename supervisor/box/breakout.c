@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Judges the break-out test.  ic-bridge reports from inside the sandbox, before
- * anything of the agent has run there; it is told how many attempts it has to
- * make, and its report must carry this start's nonce and hold exactly one
- * record for each row of the table, in order.  Whatever else arrives counts as
- * an escape.
+ * Judges the break-out test. ic-bridge reports from inside the sandbox, before
+ * anything of the agent has run there. It is told the number of attempts to
+ * make; its report must have this start's nonce and exactly one record for each
+ * row of the table, in order. Anything else counts as an escape.
  */
 #include "box/breakout.h"
 
@@ -25,16 +24,17 @@
 #include "sup.h"
 
 /*
- * The test takes a few milliseconds.  Nothing of the agent runs meanwhile, so a
- * slow machine may take its time.
+ * The test takes a few milliseconds. Nothing of the agent runs meanwhile, so
+ * that a slow machine may take longer.
  */
 #define BREAKOUT_MS 20000U
-#define BREAKOUT_SHOWN 5U /* escapes that are named one by one */
+#define BREAKOUT_SHOWN 5U /* escapes that are named individually */
 
 struct row {
 	const char *what, *guard;
 	bool counted;
-	int want[ATTEMPT_ERRORS]; /* errors, 0 for none; or the one count */
+	int want[ATTEMPT_ERRORS]; /* expected errors, 0 for success; or the
+				     expected count */
 };
 
 static const struct row rows[ATTEMPT_COUNT] = {
@@ -58,9 +58,9 @@ static struct {
 	struct {
 		uint8_t nonce[ATTEMPT_NONCE];
 		struct attempt_record records[ATTEMPT_COUNT];
-		uint8_t more; /* a byte too many */
+		uint8_t more; /* a byte beyond the report */
 	} report;
-	bool inside, outside; /* halves that are not over yet */
+	bool inside, outside; /* halves that are still running */
 	void (*passed)(void);
 	struct breakout result;
 } breakout_env = {.io = LOOP_IO_INIT, .ask = -1, .said = -1, .abstract = -1};
@@ -152,7 +152,7 @@ breakout_listen(struct attempt_ask *ask)
 	return 0;
 }
 
-/* The table, as it is recorded: its text decides what was tested. */
+/* Hash the table's text, which determines what was tested. */
 static void
 breakout_hash(uint8_t out[32])
 {
@@ -187,7 +187,7 @@ breakout_refuse(const char *why)
 	end_request(SUP_EXIT_OS, NULL, "the break-out test failed: %s", why);
 }
 
-/* Write what came of an attempt.  Returns `dst`. */
+/* Write the result of an attempt. Returns `dst`. */
 static const char *
 breakout_found(uint32_t i, char *dst, size_t cap)
 {
@@ -204,7 +204,7 @@ breakout_found(uint32_t i, char *dst, size_t cap)
 	return dst;
 }
 
-/* Name what got through, and in `why` the first of it. */
+/* Log the attempts that succeeded, and put the first one in `why`. */
 static void
 breakout_judge(char *why, size_t cap)
 {
@@ -229,7 +229,7 @@ breakout_judge(char *why, size_t cap)
 		sup_warn("break-out test: %u attempts succeeded in all", bad);
 }
 
-/* A half is over: let the agent start after both. */
+/* A half has ended: let the agent start after both. */
 static void
 breakout_next(void)
 {
@@ -271,7 +271,7 @@ breakout_inside_over(void)
 	char why[256] = "";
 
 	loop_del(&sup.loop, &breakout_env.io);
-	/* The sandbox is about to end; its exit says why. */
+	/* The sandbox is about to end; its exit status gives the reason. */
 	if (breakout_env.len == 0)
 		return;
 	if (breakout_env.len != want)
@@ -355,7 +355,7 @@ breakout_begin(void (*passed)(void), struct fault *fault)
 		    ATTEMPT_PATH - 1);
 	if (breakout_listen(&ask) == -1 ||
 	    fcntl(breakout_env.said, F_SETFL, O_NONBLOCK) == -1 ||
-	    /* A sandbox that has ended already says why by its exit. */
+	    /* The exit status of a sandbox that has ended gives the reason. */
 	    (write(breakout_env.ask, &ask, sizeof(ask)) == -1 &&
 		errno != EPIPE) ||
 	    loop_add(&sup.loop, &breakout_env.io, breakout_env.said, EPOLLIN,

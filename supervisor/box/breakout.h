@@ -26,29 +26,31 @@ struct breakout {
 };
 
 /*
- * Adds the test's two pipes to the sandbox, and writes the value of ic-bridge's
- * option --probe to `option`.  Returns 0, or -1 with the fault set.
+ * Add the test's two pipes to the sandbox, and write the value of ic-bridge's
+ * option --probe to `option`. Returns 0, or -1 with the fault set.
  */
 int breakout_add(struct box *, char option[BREAKOUT_OPTION], struct fault *);
 /*
- * The sandbox runs: asks for the test.  Once it has passed, the agent is let
- * start and `passed` is called; otherwise the session ends, and the layer of
- * the sandbox that does not hold is named.
+ * The sandbox runs: request the test. Once it has passed, ic-bridge may start
+ * the agent and `passed` is called; otherwise the session ends with a message
+ * that names the faulty layer of the sandbox.
  */
 int breakout_begin(void (*passed)(void), struct fault *);
-/* Without a sandbox: only the attempts from outside, in the same way. */
+/* The same without a sandbox: only the attempts from outside. */
 int breakout_begin_outside(void (*passed)(void), struct fault *);
-/* Ends the session: the test did not pass. */
+/* End the session: the test did not pass. */
 void breakout_refuse(const char *why);
-/* The sandbox is gone: gives the test up. */
+/* The sandbox has ended: abandon the test. */
 void breakout_free(void);
 const struct breakout *breakout_result(void);
-/* The result for status and session.json, or NULL: none has passed. */
+/*
+ * Returns the result for status and session.json, or NULL if none has passed.
+ */
 struct json_object *breakout_json(void);
 
 /*
- * outside.c: start the attempts from outside.  `over` is called with their
- * number, and with what got through, or "".
+ * outside.c: start the attempts from outside. `over` is called with their
+ * number, and with the one that succeeded, or "".
  */
 typedef void outside_fn(unsigned attempts, const char *why);
 int outside_begin(outside_fn *over, struct fault *);

@@ -155,7 +155,7 @@ outside_begin(outside_fn *over, struct fault *fault)
 	rv = outside_start(in[0], out[1], fault);
 	close(in[0]);
 	close(out[1]);
-	/* A pipe takes as much as this at once. */
+	/* A pipe accepts this much in one write. */
 	if (rv == 0 && (write(in[1], pids, len) != (ssize_t)len ||
 			   fcntl(out[0], F_SETFL, O_NONBLOCK) == -1 ||
 			   loop_add(&sup.loop, &outside_env.io, out[0], EPOLLIN,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The half of the break-out test that is made from outside: a program of the
- * same user, which is no parent of the workers, tries to reach into each of
- * them.  This table is shared by icsupervisor, which judges, and by that
- * program, ic-outsider: it reads a count and as many process ids, and writes
- * for each of them one errno per row, 0 for an attempt that succeeded.
+ * same user, which is not the workers' parent, tries to access each of them.
+ * icsupervisor, which judges, and this program, ic-outsider, share this table:
+ * ic-outsider reads a count and that many process ids, and writes one errno per
+ * row for each of them, 0 for an attempt that succeeded.
  */
 #ifndef OUTSIDE_H
 #define OUTSIDE_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* clang-format off */
-/* A(name, what it tries, the errors that may come of it) */
+/* A(name, action, expected errors) */
 #define OUTSIDE_ATTEMPTS(A)						\
 	A(trace,	"tracing it",			EPERM)		\
 	A(memory,	"opening its memory",		EACCES, EPERM)	\
@@ -36,7 +36,7 @@ enum outside {
 	OUTSIDE_COUNT
 };
 
-#define OUTSIDE_MAX 256U /* workers */
+#define OUTSIDE_MAX 256U /* maximum number of workers */
 
 struct outside_report {
 	int32_t found[OUTSIDE_COUNT];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * ic-outsider: tries to reach into the workers of a session as any program of
- * the same user could.  It is started by icsupervisor, reads the workers'
- * process ids from standard input, and writes what came of its attempts to
- * standard output.  It holds nothing and is trusted with nothing: icsupervisor
- * judges.  An attempt changes nothing, and one that succeeds ends the session.
+ * ic-outsider: tries to access the workers of a session as any program of the
+ * same user could. icsupervisor starts it; it reads the workers' process ids
+ * from standard input, and writes the results of its attempts to standard
+ * output. It holds no secret and is not trusted: icsupervisor judges. An
+ * attempt changes nothing, and one that succeeds ends the session.
  */
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -34,7 +34,9 @@ opened(pid_t pid, const char *name, int flags)
 	return 0;
 }
 
-/* Copy one byte, if the kernel lets us: a bad address is told afterwards. */
+/*
+ * Copy one byte if the kernel permits it: a bad address is reported afterwards.
+ */
 static int
 copied(long call, pid_t pid)
 {
@@ -59,7 +61,7 @@ taken(pid_t pid)
 	return error;
 }
 
-/* The memory of a process that must not be inspected belongs to root. */
+/* Root owns the memory of a process that must not be inspected. */
 static int
 owned(pid_t pid)
 {
@@ -72,7 +74,7 @@ owned(pid_t pid)
 	return st.st_uid == geteuid() ? 0 : EBUSY;
 }
 
-/* Returns false at the end of the input, or if it cannot be used. */
+/* Returns false at the end of the input, or if it is incomplete. */
 static bool
 take(int fd, void *to, size_t len)
 {

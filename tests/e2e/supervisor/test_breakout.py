@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The break-out test at start.  It passes in a sandbox as it is; with each
-layer taken away in turn, by a bubblewrap that leaves out what it was asked for,
-and with a report that is wrong, the agent is not started, and the message names
-the layer."""
+"""Tests the break-out test at start. It passes in an unchanged sandbox; with
+each layer removed in turn, by a bubblewrap that ignores an option, and with a
+faulty report, the agent is not started, and the message names the layer."""
 import json
 import os
 import shutil
@@ -17,7 +16,7 @@ import harness as h  # noqa: E402
 
 t = h.Tap()
 
-# bubblewrap's options come in the file of --args; `a` is the list of them.
+# bubblewrap's options are in the file of --args; `a` is the list of them.
 WRAPPER = """#!/usr/bin/python3 -I
 import os
 a = os.fsdecode(os.pread(3, 1 << 20, 0)).split(chr(0))[:-1]
@@ -46,7 +45,7 @@ for n in os.listdir("/proc/self/fd"):
 os.execv(%r, ["bwrap"] + __import__("sys").argv[1:])
 """
 SHARED = ["--unshare-user", "--unshare-ipc", "--unshare-uts"]
-# In the place of ic-bridge: its arguments are run ... --probe IN,OUT ...
+# In place of ic-bridge: run with the arguments ... --probe IN,OUT ...
 LIAR = """import os, sys
 i, o = map(int, sys.argv[sys.argv.index("--probe") + 1].split(","))
 ask = os.read(i, 65536)
@@ -64,7 +63,7 @@ def lie(nonce="ask[:16]", found=1, written="report"):
     return f"probe({LIAR % (nonce, found, written)!r})"
 
 
-# name, what the wrapper does, what icsupervisor says
+# name, edit of the wrapper, icsupervisor's message
 LAYERS = [
     ("the system-call filter", 'drop(("--seccomp", 2))',
      "the sandbox lacks the system-call filter"),
