@@ -73,6 +73,7 @@ static const char options_help[] =
 enum {
 	OPT_VIEWER = 256,
 	OPT_APPROVED,
+	OPT_CHECK,
 #define OPTION(name, id, value, help) OPT_##id,
 #define START_OPTION OPTION
 #define FLAG(name, id, help) OPT_##id,
@@ -83,6 +84,7 @@ enum {
 static const struct option options_long[] = {
     /* Those of icctl start, which people do not type. */
     {"viewer", required_argument, NULL, OPT_VIEWER},
+    {"check", no_argument, NULL, OPT_CHECK},
     {"approved-entry", required_argument, NULL, OPT_APPROVED},
 #define OPTION(name, id, value, help) {name, required_argument, NULL, OPT_##id},
 #define START_OPTION OPTION
@@ -166,6 +168,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_SOCKETS:
 		o->sockets = true;
 		return 0;
+	case OPT_CHECK:
+		o->check = true;
+		return 0;
 	case OPT_QUIET:
 		o->quiet = true;
 		return 0;
@@ -204,9 +209,10 @@ options_unknown(const char *arg, struct fault *fault)
 		fault_set(fault, "%s: this option takes no value", arg);
 		return;
 	}
-	/* People do not type the options of icctl start. */
+	/* People do not type the options of icctl. */
 	for (const struct option *o = options_long; o->name != NULL; o++)
-		if (o->val != OPT_VIEWER && o->val != OPT_APPROVED)
+		if (o->val != OPT_VIEWER && o->val != OPT_APPROVED &&
+		    o->val != OPT_CHECK)
 			names[n++] = o->name;
 	names[n] = NULL;
 	fault_set(fault, "unknown option %s%s", arg,

@@ -43,6 +43,7 @@ struct options {
 	enum options_runtime runtime;
 	bool ask;
 	bool print_ready;
+	bool check; /* start nothing; print what was found */
 	const char *unsandboxed[PROTO_MAX_SERVERS];
 	size_t nunsandboxed;
 	/* SERVER:HASH of entries that the user approved in icctl start. */

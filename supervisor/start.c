@@ -133,8 +133,7 @@ start_adapter(struct fault *fault)
 	    destinations_load(&sup.providers, &sup.config, fault) == -1 ||
 	    providers_usable(&sup.providers, fault) == -1)
 		return -1;
-	snprintf(
-	    sup.providers.model, sizeof(sup.providers.model), "%s", model);
+	snprintf(sup.providers.model, sizeof(sup.providers.model), "%s", model);
 	if (link_prepare(fault) == -1)
 		return -1;
 	return runtime_prepare(fault);
@@ -335,9 +334,18 @@ start_session(int *status, struct fault *fault)
 	if (sup.config.ignored[0] != '\0')
 		sup_note("%s: without effect here: %s", sup.config.file,
 		    sup.config.ignored);
+	/* An agent chooses the providers; `icctl doctor` checks each. */
 	if (start_workspace(fault) == -1 || rules_load(fault) == -1 ||
-	    pins_load(fault) == -1 || start_adapter(fault) == -1 ||
-	    start_servers(fault) == -1 || start_credentials(fault) == -1)
+	    pins_load(fault) == -1 ||
+	    (!sup.opt.check && start_adapter(fault) == -1) ||
+	    start_servers(fault) == -1)
+		return -1;
+	if (sup.opt.check) {
+		check_print();
+		end_request(SUP_EXIT_OK, NULL, "checked");
+		return 0;
+	}
+	if (start_credentials(fault) == -1)
 		return -1;
 	*status = SUP_EXIT_OS;
 	if (session_link(&sup.session, &sup.paths, fault) == -1)

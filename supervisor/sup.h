@@ -280,6 +280,9 @@ void rules_free(struct rules_file set[]);
 int drift_check(
     const struct rules_file set[], const char *dir, struct fault *);
 
+/* check.c: Print what a start found, for --check. */
+void check_print(void);
+
 /* policy/reload.c */
 /* Handle policyd's verdict on new rules. */
 void reload_done(struct span warnings);

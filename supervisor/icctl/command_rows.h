@@ -115,8 +115,8 @@ COMMAND(doctor, "",
     "check this machine and your configuration",
     "Tries what sessions need, then reads config.json, mcp-\n"
     "servers.json, providers/, agents/ and prices.json as a session\n"
-    "would, and says what to do. Ends with 1 if something is missing or\n"
-    "wrong.")
+    "would, finds the programs of servers, checks policies, and says\n"
+    "what to do. Ends with 1 if something is missing or wrong.")
 
 /* `icctl mcp`; `args` is for the list of commands, `usage` for their own. */
 MCP_COMMAND(annotate, "SERVER [OPTIONS]", "SERVER [--into DIR] [--yes]",

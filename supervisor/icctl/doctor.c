@@ -170,9 +170,9 @@ check_logins(void)
 static void
 check_keys(bool any)
 {
-	static const char *const names[] = {
-	    "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY",
-	    "OPENROUTER_API_KEY", "GATEWAY_API_KEY"};
+	static const char *const names[] = {"ANTHROPIC_API_KEY",
+	    "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY",
+	    "GATEWAY_API_KEY"};
 	char text[128];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -193,8 +193,7 @@ check_keys(bool any)
 	}
 	any |= check_logins();
 	if (!any)
-		check(NOTE, "credential",
-		    "no key and no login found",
+		check(NOTE, "credential", "no key and no login found",
 		    "quickest: export ANTHROPIC_API_KEY=...; `icctl login` "
 		    "shows all ways");
 }
@@ -227,9 +226,11 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	doctor_place(ctl, check);
 	check_keys(doctor_files(ctl, check) != 0);
 	doctor_proxy(ctl, check);
-	if (doctor_env.wrong == 0)
+	if (doctor_env.wrong == 0) {
+		doctor_policies(ctl, check);
+		doctor_session(check);
 		doctor_trial(check);
-	else
+	} else
 		check(NOTE, "sandbox", "not tried",
 		    "mend the files first: no session starts with them");
 	well = doctor_env.bad == 0 && doctor_env.wrong == 0;

@@ -29,6 +29,13 @@ unsigned doctor_agents(
 void doctor_place(const struct icctl *, doctor_check *);
 /* Run a session with an empty workspace, and report the result. */
 void doctor_trial(doctor_check *);
+/*
+ * doctor_session.c: Find servers' programs and open their views, as a start
+ * does with the user's files.
+ */
+void doctor_session(doctor_check *);
+/* Check the policy in force, and those in IRONCURTAIN_HOME/policies. */
+void doctor_policies(struct icctl *, doctor_check *);
 /* Check the corporate proxy that a session started here would use, if any. */
 void doctor_proxy(const struct icctl *, doctor_check *);
 

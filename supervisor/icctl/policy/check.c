@@ -178,23 +178,45 @@ check_files(
 		    f, true, "policyd", 0, "policyd", "", bad.fault.text);
 }
 
+/* Find everything; the caller frees f->out. */
+static void
+check_all(
+    struct findings *f, const struct icctl *ctl, const struct policy_opts *o)
+{
+	struct policy_set set;
+	struct fault fault;
+
+	buf_init(&f->out, (size_t)32 << 20);
+	f->set = &set;
+	if (policy_set_load(ctl, o, &set, &fault) == -1)
+		finding_report(
+		    f, true, "files", 0, "unreadable", "", fault.text);
+	else
+		check_files(f, ctl, o);
+	policy_set_free(&set);
+}
+
+void
+policy_count(const struct icctl *ctl, const struct policy_opts *o,
+    unsigned *errors, unsigned *warnings)
+{
+	/* As JSON, so that nothing is printed. */
+	struct findings f = {.json = true};
+
+	check_all(&f, ctl, o);
+	*errors = f.errors;
+	*warnings = f.warnings;
+	buf_free(&f.out);
+}
+
 int
 icctl_policy_check(struct icctl *ctl, struct policy_opts *o)
 {
 	struct findings f = {.json = ctl->json};
-	struct policy_set set;
-	struct fault fault;
 	int r;
 
-	buf_init(&f.out, (size_t)32 << 20);
-	f.set = &set;
-	if (policy_set_load(ctl, o, &set, &fault) == -1)
-		finding_report(
-		    &f, true, "files", 0, "unreadable", "", fault.text);
-	else
-		check_files(&f, ctl, o);
+	check_all(&f, ctl, o);
 	r = summary(&f);
 	buf_free(&f.out);
-	policy_set_free(&set);
 	return r;
 }

@@ -182,6 +182,9 @@ void policy_print(const char *before, struct span, const char *after);
 int icctl_policy_eval(struct icctl *, struct policy_opts *);
 int icctl_policy_explain(struct icctl *, struct policy_opts *);
 int icctl_policy_check(struct icctl *, struct policy_opts *);
+/* Count its findings without printing them. */
+void policy_count(const struct icctl *, const struct policy_opts *,
+    unsigned *errors, unsigned *warnings);
 int icctl_policy_test(struct icctl *, struct policy_opts *);
 int icctl_policy_replay(struct icctl *, struct policy_opts *);
 int icctl_policy_diff(struct icctl *, struct policy_opts *);
