@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Web hosts that a person approved while the session runs, where the list was
- * left open: a leaf for each is signed when icsupervisor names it.  Holds the
- * CA's key for that; nothing here is asked for by an agent's bytes.
+ * Web hosts that a person approves during a session whose list is open: a leaf
+ * is signed for each when icsupervisor names it, with the CA's key, which this
+ * module uses. No byte from an agent can cause it.
  */
 #include "mitmd.h"
 
@@ -16,7 +16,7 @@ added_take(struct mitmd_provider *pv, struct provider *p)
 {
 	struct mitmd_leaf leaf;
 
-	/* Nothing but what needs no credential, and only reads. */
+	/* Only hosts that need no credential and can only be read. */
 	if (!mitmd_env.open || p->dest != &dest_web || p->nhosts != 1 ||
 	    p->nkinds != 0) {
 		errno = EPERM;
@@ -44,7 +44,9 @@ added_drop(struct chan *c, const union proto_any *msg, int fd)
 	(void)fd;
 	if (index < PROTO_FIRST_ADDED || pv->p == NULL || pv->dropped)
 		return chan_violation(c, "PROVIDER_DROP %u of none", index);
-	/* What it is stays, for whoever is still being taken down. */
+	/*
+	 * Keep its data: connections that are being closed still refer to it.
+	 */
 	pv->dropped = true;
 	for (a = TAILQ_FIRST(&mitmd_env.agents); a != NULL; a = next) {
 		next = TAILQ_NEXT(a, entry);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mitmd: reads the agent's HTTPS.  CONNECT, TLS with a certificate of the
- * session's own CA, HTTP/1.1; what is on the provider's list and carries the
- * session's sentinel key goes on, decoded, to auditd, its body to that
- * provider's keyd; what a person must approve goes to policyd in place of
- * auditd; the answer comes back from keyd.  It holds the agent's
- * listener, the leaf keys of this session and the hashes of sentinel keys.
- * It is sent provider files and orders; it must never see a real credential,
- * and has no file, no network and no way to a provider but through keyd.
+ * mitmd reads the agent's HTTPS: CONNECT, TLS with a certificate of the
+ * session's own CA, HTTP/1.1 or HTTP/2. A request that is on the provider's
+ * list and has the session's placeholder key goes to auditd, decoded, and its
+ * body to that provider's keyd; a request that a person must approve goes to
+ * policyd instead of auditd. The answer comes from keyd. mitmd has the agent's
+ * listener, the leaf keys of this session and the hashes of placeholder keys.
+ * It receives provider files and orders; it must never see a real credential,
+ * and has no file, no network and no way to a provider except through keyd.
  */
 #include "mitmd.h"
 
 #include "tls.h"
 
 static const enum pledge_promise mitmd_promises[] = {
-    PLEDGE_STDIO, PLEDGE_ACCEPT, PLEDGE_MEMFD, /* bodies that are held whole */
+    PLEDGE_STDIO, PLEDGE_ACCEPT, PLEDGE_MEMFD, /* held bodies */
     PLEDGE_SHUTDOWN, /* a refused agent sees the end, and can still read */
 };
 
@@ -23,7 +23,7 @@ static const struct confine mitmd_confine = {
 	{
 	    /*
 	     * Connections, streams, bodies too large for the heap, channels,
-	     * one to be turned away.
+	     * and one connection to turn away.
 	     */
 	    .nofile = MITMD_MAX_AGENTS + MITMD_MAX_STREAMS +
 		      MITMD_MAX_HELD / HOLD_HEAP + PROTO_MAX_PROVIDERS + 32,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mitmd's inside.  A struct agent is one connection of the agent, which is
- * read by CONNECT, then TLS, then HTTP.  A struct exchange is one request on
- * it with its answer; behind it, once the request was admitted, stands the
- * stream to its provider's keyd.  A struct front is the protocol that stands
- * between the two: it decodes requests into exchanges and composes answers.
+ * mitmd's internals. A struct agent is a connection of the agent, which goes
+ * through CONNECT, TLS and HTTP. A struct exchange is one request on it with
+ * its answer; once the request is admitted, a stream connects it to its
+ * provider's keyd. A struct front is the protocol between the two: it decodes
+ * requests into exchanges and composes answers.
  */
 #ifndef MITMD_H
 #define MITMD_H
@@ -28,31 +28,33 @@
 #include "wire/ws.h"
 
 #define MITMD_MAX_AGENTS 1280U
-#define MITMD_MAX_EXCHANGES 8192U  /* of all connections */
-#define MITMD_MAX_STREAMS 1280U    /* to keyds; further requests wait */
-#define MITMD_MAX_CONNECT 8192U    /* head of a CONNECT */
-#define MITMD_WINDOW (256U << 10)  /* each way, per connection */
-#define MITMD_MAX_QUEUE (1U << 20) /* a window and one more read */
-#define MITMD_MAX_AHEAD 65536U     /* of requests that wait */
+#define MITMD_MAX_EXCHANGES 8192U  /* in all connections */
+#define MITMD_MAX_STREAMS 1280U    /* to keyds; more requests have to wait */
+#define MITMD_MAX_CONNECT 8192U    /* bytes of a CONNECT's head */
+#define MITMD_WINDOW (256U << 10)  /* bytes each way, per connection */
+#define MITMD_MAX_QUEUE (1U << 20) /* one window and one more read */
+#define MITMD_MAX_AHEAD 65536U     /* bytes of requests sent ahead */
 #define MITMD_MAX_IN (HTTP1_MAX_HEAD + 2 * MITMD_MAX_AHEAD)
-#define MITMD_MAX_HELD (128U << 20)  /* bodies held whole, all of them */
-#define MITMD_HELD_READ (512U << 10) /* of them, what one wake-up may bring */
-#define MITMD_MAX_KEPT (64U << 20)   /* heads of requests that wait, all */
-#define MITMD_MAX_PART 65536U        /* a longer message is not held back */
-#define MITMD_KEEP (256U << 10)      /* of a buffer that serves each turn */
-#define MITMD_MAX_DISCARD (1U << 20) /* body of a refused request */
-#define MITMD_MAX_ALARMS 1000U       /* a session */
-#define MITMD_MAX_NOTES 2000U        /* log lines an agent may cause */
-#define MITMD_MAX_BAD_KEYS 5U        /* per connection, then it waits */
+#define MITMD_MAX_HELD (128U << 20) /* bytes of all held bodies */
+/* bytes that one wake-up may add to them */
+#define MITMD_HELD_READ (512U << 10)
+#define MITMD_MAX_KEPT (64U << 20) /* bytes of all waiting heads */
+/* a longer message of an event stream is not held back */
+#define MITMD_MAX_PART 65536U
+#define MITMD_KEEP (256U << 10)      /* capacity that a reused buffer keeps */
+#define MITMD_MAX_DISCARD (1U << 20) /* rest of a refused request's body */
+#define MITMD_MAX_ALARMS 1000U       /* per session */
+#define MITMD_MAX_NOTES 2000U        /* log lines that an agent may cause */
+#define MITMD_MAX_BAD_KEYS 5U        /* per connection, before the penalty */
 
 /* Deadlines, ms. */
 #define MITMD_CONNECT_MS 15000U
 #define MITMD_TLS_MS 10000U
 #define MITMD_HEAD_MS 60000U
 #define MITMD_IDLE_MS 300000U
-#define MITMD_STALL_MS 60000U  /* a body, or an answer not taken */
-#define MITMD_QUEUE_MS 60000U  /* for a stream to be free */
-#define MITMD_STREAM_MS 10000U /* keyd's STREAM */
+#define MITMD_STALL_MS 60000U  /* a body, or an answer that is not taken */
+#define MITMD_QUEUE_MS 60000U  /* waiting for a free stream */
+#define MITMD_STREAM_MS 10000U /* waiting for keyd's STREAM */
 #define MITMD_LINGER_MS 2000U
 #define MITMD_PENALTY_MS 30000U
 
@@ -66,85 +68,86 @@ enum agent_state {
 	AGENT_TLS,     /* handshake */
 	AGENT_OPEN,    /* the front reads requests and writes answers */
 	AGENT_PENALTY, /* too many wrong keys: waits, then refuses */
-	AGENT_LINGER,  /* all said: drops input until it closes */
+	AGENT_LINGER,  /* everything was sent: discards input until the agent
+			  closes */
 };
 
 enum exchange_state {
-	EXCHANGE_IDLE,    /* no request; may have a stream for the next one */
-	EXCHANGE_HOLD,    /* gathers a body that must be whole */
-	EXCHANGE_QUEUED,  /* waits for a stream that another one has */
-	EXCHANGE_OPENING, /* waits for keyd to make the stream */
-	EXCHANGE_ON,      /* request sent: body, answer */
-	EXCHANGE_ANSWER,  /* keyd is done; the agent takes what is left */
-	EXCHANGE_DISCARD, /* refused: drops the request's body (HTTP/1.1) */
+	EXCHANGE_IDLE,    /* no request; may keep a stream for the next one */
+	EXCHANGE_HOLD,    /* collects a body that must be whole */
+	EXCHANGE_QUEUED,  /* waits for a stream to come free */
+	EXCHANGE_OPENING, /* waits for keyd to create the stream */
+	EXCHANGE_ON,      /* request sent: relays body and answer */
+	EXCHANGE_ANSWER,  /* keyd is done; the agent takes the rest */
+	EXCHANGE_DISCARD, /* refused: discards the request's body (HTTP/1.1) */
 };
 
-/* A request as it was admitted; spans point into `kept` or a scratch buffer. */
+/* An admitted request; spans point into `kept` or a scratch buffer. */
 struct request {
 	unsigned route;
 	struct span path, query, headers;
-	bool sized;      /* the agent says how long the body is */
-	uint64_t length; /* of the body, once known */
+	bool sized;      /* the length was announced */
+	uint64_t length; /* bytes of the body, once known */
 	enum decode_coding coding;
-	bool close; /* HTTP/1.1: the connection ends after the answer */
-	bool head;  /* method HEAD: the answer has no body */
-	uint8_t digest[32]; /* of the body, where the route wants one */
+	bool close;         /* HTTP/1.1: the connection ends after the answer */
+	bool head;          /* method HEAD: the answer has no body */
+	uint8_t digest[32]; /* digest of the body, if the route needs it */
 	bool expect;
-	bool websocket;     /* asks for one, on a route that has it */
-	struct span ws_key; /* its Sec-WebSocket-Key */
-	const char *why; /* constant text: what of it is malformed, or NULL */
+	bool websocket;     /* asks for a WebSocket, on a route that has it */
+	struct span ws_key; /* value of Sec-WebSocket-Key */
+	const char *why;    /* constant text: reason for "malformed", or NULL */
 };
 
-/* keyd's side of an exchange. */
+/* The side of an exchange that faces keyd. */
 struct upstream {
 	int fd; /* -1: no stream */
 	struct loop_io io;
-	uint32_t stream; /* 0: none, and none asked for */
+	uint32_t stream; /* 0: no stream, and none requested */
 	uint32_t exchange;
-	bool write_closed; /* takes no more of the body */
-	struct buf out;    /* frames that the socket did not take */
-	struct buf in;     /* a frame's head, or a HEAD or FAIL, so far */
-	uint32_t left;     /* bytes still to come of a BODY frame */
-	bool answered;     /* HEAD came */
-	bool sized;        /* it said how long the body is */
-	uint64_t promised; /* bytes still to come, when sized */
+	bool write_closed; /* keyd takes no more of the body */
+	struct buf out;    /* frames that the socket has not taken */
+	struct buf in;     /* an incomplete frame header, HEAD or FAIL */
+	uint32_t left;     /* bytes left of a BODY frame */
+	bool answered;     /* HEAD was received */
+	bool sized;        /* HEAD announced the length */
+	uint64_t promised; /* bytes left, if `sized` */
 };
 
 /*
- * How an exchange speaks to its agent.  Those that return int: -1 when the
- * connection is broken; the caller closes it.
+ * The protocol in which an exchange talks to its agent. Functions that return
+ * int return -1 if the connection is broken; the caller closes it.
  */
 struct front {
-	/* The answer's head; headers as in REQUEST, checked. */
+	/* Begin the answer; `headers` as in REQUEST, checked. */
 	int (*head)(struct exchange *, unsigned status, struct span headers,
 	    bool sized, uint64_t length);
 	int (*body)(struct exchange *, struct span);
-	/* What head and body made goes out. */
+	/* Send the output of head() and body(). */
 	int (*flush)(struct exchange *);
-	/* The answer is whole: goes out, and the exchange is over. */
+	/* The answer is complete: send it and end the exchange. */
 	void (*end)(struct exchange *);
 	/*
-	 * An answer of our own.  known: the request's framing is, so that its
-	 * body can be dropped and the connection stay.
+	 * Send an answer of mitmd's own. If `known`, the request's framing is
+	 * known, so that its body can be discarded and the connection kept.
 	 */
 	void (*refuse)(
 	    struct exchange *, enum refusal, const char *detail, bool known);
-	/* The answer ends here, and the agent can see that it is not whole. */
+	/* End the answer early, visibly incomplete to the agent. */
 	void (*cut)(struct exchange *, bool now);
 	/*
-	 * The budget ends the answer: say so where the agent can read it, and
-	 * end it.  Returns false if it can only be cut.
+	 * The budget ends the answer: report it where the agent can read it,
+	 * and end the answer. Returns false if it can only be cut.
 	 */
 	bool (*farewell)(struct exchange *, enum refusal, const char *detail);
-	/* Bytes of the answer that the agent has not taken. */
+	/* Returns the bytes of the answer that the agent has not taken. */
 	size_t (*waiting)(const struct exchange *);
-	/* keyd's side took all that there was of the body. */
+	/* keyd has taken the whole body so far. */
 	void (*drained)(struct exchange *);
-	size_t window; /* beyond that many waiting bytes keyd waits */
-	bool frames;   /* a WebSocket: body is frames, which it meters */
+	size_t window; /* keyd waits while more bytes than this are waiting */
+	bool frames;   /* a WebSocket: body() takes frames, and meters them */
 };
 
-/* The part of an exchange that its timer and its stream call. */
+/* The functions for an exchange's timer and stream. */
 struct exchange_ops {
 	void (*late)(struct loop_timer *);
 	void (*up_ready)(struct loop_io *, uint32_t);
@@ -159,50 +162,51 @@ struct exchange {
 	enum exchange_state state;
 	bool parked; /* on a->parked */
 	bool spare;  /* on mitmd_env.spare */
-	bool gone;   /* freed when its agent's callback returns */
+	bool gone;   /* to be freed when its agent's callback returns */
 	struct loop_timer timer;
-	uint64_t progress; /* loop_now() of its latest byte either way */
+	/* loop_now() of the latest byte in either direction */
+	uint64_t progress;
 	struct request req;
-	uint64_t left;    /* of a sized body: bytes that have not come */
-	bool whole;       /* the body has come */
-	struct buf kept;  /* path, query, headers of a request that waits */
-	struct hold held; /* body that is held whole, then what is unsent */
-	size_t reserved; /* of mitmd_env.held, for that */
+	uint64_t left;    /* bytes of a sized body not yet received */
+	bool whole;       /* the body was received completely */
+	struct buf kept;  /* path, query and headers of a waiting request */
+	struct hold held; /* a held body, later its unsent rest */
+	size_t reserved;  /* bytes of mitmd_env.held reserved for it */
 	TAILQ_ENTRY(exchange) hold_entry; /* mitmd_env.holding */
 	bool holding;
-	uint32_t ask;    /* policyd asks a person about it; 0: no */
-	bool probe;      /* a push that says nothing yet */
+	uint32_t ask; /* id of the pending request at policyd; 0: none */
+	bool probe;   /* a git push that only probes authentication */
 	struct git_push_list push;
-	uint32_t denied; /* number of the refusal that is written down */
-	struct meter meter;         /* METER_NONE: the answer costs nothing */
-	struct meter_usage usage;   /* as it was told last */
-	struct meter_usage before;  /* a WebSocket: what its turns cost */
-	char model[METER_MAX_MODEL + 1]; /* that the path names, where none
-					  * of the answer's says it */
-	uint64_t usage_at;          /* loop_now() of that */
-	struct buf part;            /* of an event stream: half a message */
+	uint32_t denied;           /* number of the refusal in the log */
+	struct meter meter;        /* METER_NONE: the answer costs nothing */
+	struct meter_usage usage;  /* as last reported */
+	struct meter_usage before; /* a WebSocket: total of earlier turns */
+	/* model named by the path, if the answer names none */
+	char model[METER_MAX_MODEL + 1];
+	uint64_t usage_at; /* loop_now() of the last report */
+	struct buf part;   /* incomplete message of an event stream */
 	uint32_t usage_stream, usage_exchange;
 	struct upstream up;
-	struct http1_body body; /* how the request's comes */
-	bool gathers;           /* held is no whole message of it yet */
-	struct ws *ws;          /* NULL: no WebSocket */
+	struct http1_body body; /* framing of the request's body */
+	bool gathers;           /* `held` is an incomplete message */
+	struct ws *ws;          /* NULL: not a WebSocket */
 	/* HTTP/2 */
-	int32_t id;        /* of the agent's stream */
-	struct buf answer; /* what its window does not let go yet */
-	bool ended;        /* all of the answer is in there */
-	bool malformed;    /* its stream is reset once it is answered */
-	size_t dropped;    /* bytes of the body, after the answer */
-	size_t owed;       /* bytes of the body, not given back yet */
+	int32_t id;        /* the agent's stream */
+	struct buf answer; /* bytes waiting for the agent's window */
+	bool ended;        /* `answer` has the complete rest */
+	bool malformed;    /* reset the stream after the answer */
+	size_t dropped;    /* body bytes discarded after the answer */
+	size_t owed; /* body bytes for which the window is not yet open again */
 };
 TAILQ_HEAD(exchanges, exchange);
 
-/* The part of a connection that reads it and knows its protocols. */
+/* The functions that read a connection and know its protocols. */
 struct agent_ops {
-	/* Returns true if the state wants bytes of it. */
+	/* Returns true if this state reads from the agent. */
 	bool (*reads)(const struct agent *);
-	/* A request is over: take what the agent sent meanwhile. */
+	/* A request is over: process the input received meanwhile. */
 	void (*resume)(struct agent *);
-	/* The deadline of its state has passed. */
+	/* The deadline of the state has passed. */
 	void (*late)(struct agent *);
 	void (*free)(struct agent *);
 };
@@ -215,35 +219,38 @@ struct agent {
 	struct loop_io io;
 	struct loop_timer timer;
 	enum agent_state state;
-	unsigned provider, host; /* which of the provider's */
+	unsigned provider, host; /* index of the provider, and of its host */
 	SSL *ssl;
-	bool want_write; /* TLS itself waits for room */
-	bool drained;    /* TLS had nothing more at the latest look */
-	bool shut;       /* close_notify is out */
+	bool want_write; /* TLS itself has to write */
+	bool drained;    /* TLS had no more data at the last read */
+	bool shut;       /* close_notify was sent */
 	bool cut;        /* the answer is incomplete: no close_notify */
-	bool dead;       /* freed when its callback returns */
+	bool dead;       /* to be freed when its callback returns */
 	bool alarmed;
 	unsigned busy;
 	unsigned bad_keys;
-	struct buf in;      /* received, not yet used */
-	size_t seen;        /* of it, by http1_request_more */
-	struct buf out;     /* for the agent, not yet taken by TLS */
-	uint64_t progress;  /* loop_now() of the latest byte either way */
-	struct h2 *h2;      /* NULL: HTTP/1.1 */
-	struct exchange *x; /* HTTP/1.1: the only one */
-	struct exchanges exchanges; /* with a request; HTTP/1.1: x */
-	struct exchanges parked;    /* HTTP/2: without one, with a stream */
+	struct buf in;  /* received, not yet used */
+	size_t seen;    /* bytes of it scanned by http1_request_more() */
+	struct buf out; /* bytes that TLS has not taken */
+	/* loop_now() of the latest byte in either direction */
+	uint64_t progress;
+	struct h2 *h2;              /* NULL: HTTP/1.1 */
+	struct exchange *x;         /* the only exchange of HTTP/1.1 */
+	struct exchanges exchanges; /* those with a request; HTTP/1.1: x */
+	/* HTTP/2: without a request, keeping a stream */
+	struct exchanges parked;
 	struct exchanges gone;
-	struct exchange *penalized; /* AGENT_PENALTY: refused then */
-	enum refusal refusal;   /* and with what */
+	/* the exchange to refuse after AGENT_PENALTY */
+	struct exchange *penalized;
+	enum refusal refusal; /* its refusal */
 };
 TAILQ_HEAD(agents, agent);
 
 struct mitmd_provider {
-	struct provider *p; /* NULL: no such index */
-	bool dropped;       /* added, and taken off the list again */
+	struct provider *p; /* NULL: the slot is free */
+	bool dropped;       /* added, and removed from the list again */
 	bool keyed;
-	uint8_t sentinel[32]; /* SHA-256 of the sentinel key */
+	uint8_t sentinel[32]; /* SHA-256 of the placeholder key */
 	SSL_CTX *ctx[PROTO_MAX_HOSTS];
 };
 
@@ -251,35 +258,36 @@ struct mitmd_env {
 	struct worker w;
 	struct mitmd_provider providers[PROTO_MAX_PROVIDERS];
 	bool sealed;
-	bool open;          /* web hosts may be added still */
-	struct mitmd_ca ca; /* where it is */
+	bool open;          /* web hosts may still be added */
+	struct mitmd_ca ca; /* only while `open` */
 	int listener;
 	struct loop_io accept;
-	bool full; /* nobody is accepted for want of a descriptor */
+	bool full; /* out of descriptors: not accepting */
 	struct agents agents;
 	unsigned nagents;
 	struct trim trim;
 	unsigned last_agent;
 	uint32_t last_refusal, last_ask;
-	unsigned asks; /* requests that wait for a person */
+	unsigned asks; /* requests waiting for a person */
 	unsigned nexchanges;
-	struct exchange *streams[MITMD_MAX_STREAMS]; /* by number's low bits */
+	/* indexed by the number's low bits */
+	struct exchange *streams[MITMD_MAX_STREAMS];
 	unsigned nstreams;
 	uint32_t last_stream;
 	struct exchanges queued, spare;
-	struct exchanges holding; /* in EXCHANGE_HOLD, the oldest first */
-	size_t held;              /* bytes of all bodies that are held */
+	struct exchanges holding; /* in EXCHANGE_HOLD, oldest first */
+	size_t held;              /* bytes of all held bodies */
 	size_t max_held;
-	bool starved; /* for want of room somebody is not read */
-	bool freed;   /* there may be room since */
-	struct loop_turn left; /* an agent's callback has returned */
-	size_t kept;  /* bytes of all heads that wait */
+	bool starved;          /* a connection is not read for want of room */
+	bool freed;            /* room was released since */
+	struct loop_turn left; /* runs after an agent's callback has returned */
+	size_t kept;           /* bytes of all heads of waiting requests */
 	unsigned alarms, notes;
 };
 
 extern struct mitmd_env mitmd_env;
 
-/* The host that the agent's tunnel leads to; NUL-terminated. */
+/* Returns the host that the agent's tunnel leads to, NUL-terminated. */
 static inline struct span
 mitmd_host(const struct agent *a)
 {
@@ -287,38 +295,45 @@ mitmd_host(const struct agent *a)
 }
 
 /*
- * The files, from the bottom up: each calls only those above it on this list
- * (and refuse.h, ca.h, tls.h, which know of no exchange).
+ * The source files, from the bottom up: each calls only those above it in this
+ * list, and refuse.h, ca.h and tls.h, which know nothing of exchanges.
  */
 
 /* note.c */
-/* A line in the session's log that an agent caused: counted, then no more. */
+/*
+ * Log a line that an agent caused. Lines are counted; above the limit they are
+ * dropped.
+ */
 void mitmd_note(const struct agent *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
-/* For the audit log: counted too. */
+/* Record an alarm in the audit log; counted likewise. */
 void mitmd_alarm(const char *kind, const char *text);
 /*
- * Writes down, there and in the session's log, that a request is refused; the
- * number that the answer will name. status 0: the reason's. why: more for the
- * log, or NULL.
+ * Record in the audit log and in the session's log that a request is refused.
+ * Returns the number for the answer. A `status` of 0 means the reason's own;
+ * `why` adds to the log, or is NULL.
  */
 uint32_t mitmd_denied(const struct agent *, enum refusal, unsigned status,
     struct span method, struct span target, const char *why);
 
-/* deny_text.c: what a refusal says of its provider */
-/* Returns what else the answer says: in dst, or detail, or NULL. */
+/* deny_text.c: the parts of a refusal that depend on the provider */
+/*
+ * Returns the text to add to the answer: written to dst, or `detail`, or NULL.
+ */
 const char *deny_detail(const struct exchange *, enum refusal,
     const char *detail, char *dst, size_t cap);
-/* Returns its status if it is not the reason's own, else 0. */
+/* Returns the status if the route or reason overrides the usual one, else 0. */
 unsigned deny_status(const struct exchange *, enum refusal);
 /* Returns the form in which this provider's clients read errors. */
 enum refuse_form deny_form(const struct exchange *);
 
 /* ask.c: requests that a person must approve */
 bool ask_wanted(const struct exchange *);
-/* The body of x is complete: read what it asks for. */
+/* The body of `x` is complete: read the part that a person will see. */
 enum refusal ask_look(struct exchange *, struct span body);
-/* Send policyd what would go to auditd.  Returns false if too many wait. */
+/*
+ * Send policyd the request instead of auditd. Returns false if too many wait.
+ */
 bool ask_send(struct exchange *, const struct msg_REQUEST *);
 /* Stop waiting for approval; if `cancel`, tell policyd. */
 void ask_over(struct exchange *, bool cancel);
@@ -328,118 +343,150 @@ void ask_over(struct exchange *, bool cancel);
 /* upstream.c: the stream to keyd */
 int upstream_open(struct exchange *, int fd);
 void upstream_close(struct exchange *);
-/* Frames of the request's body; queued when the socket is full. */
+/*
+ * Send a piece of the request's body as frames, or queue it if the socket is
+ * full.
+ */
 int upstream_put(struct exchange *, struct span);
-/* -1: out of memory. */
+/* Write the queue. Returns 0, or -1 if memory ran out. */
 int upstream_flush(struct exchange *);
 
 /* usage.c: see usage.h */
 
-/* exchange.c: what an exchange owns, and its end */
-/* Take it off its lists; freed, with its stream, when the callback returns. */
+/* exchange.c: the resources of an exchange, and its end */
+/*
+ * Take the exchange off its lists; it is freed, with its stream, when the
+ * callback returns.
+ */
 void exchange_free(struct exchange *);
-/* Free those of an agent for which no callback runs. */
+/*
+ * Free the exchanges of an agent that are gone, if none of its callbacks runs.
+ */
 void exchange_reap(struct agent *);
-/* Nothing more goes to keyd or is held, whatever was under way. */
+/* Give up the exchange: send nothing more to keyd and drop the body. */
 void exchange_abandon(struct exchange *);
-/* Forget the request, which is over.  A stream that is clean stays. */
+/* Forget the finished request. A stream in a clean state is kept. */
 void exchange_end(struct exchange *);
 void exchange_enter(struct exchange *, enum exchange_state, uint64_t ms);
 void exchange_watch(struct exchange *);
-/* Returns the number of its refusal, or a new one; used up. */
+/* Returns the number of the exchange's refusal, or a new one. */
 uint32_t exchange_denied_id(struct exchange *);
-/* Move the spans of a request that waits into x->kept. -1: no room. */
+/*
+ * Copy the spans of a waiting request into x->kept. Returns 0, or -1 if there
+ * is no room.
+ */
 int exchange_keep(struct exchange *);
 
 /* agent.c: a connection and its end */
-/* Close it now; it is freed when the callback that runs returns. */
+/* Close the connection now; it is freed when the running callback returns. */
 void agent_close(struct agent *);
-/* Send what is queued, then drop input until the agent closes. */
+/* Send the queue, then discard input until the agent closes. */
 void agent_linger(struct agent *);
 void agent_enter(struct agent *, enum agent_state, uint64_t ms);
-/* Watch the socket as the state and the queues want it. */
+/* Watch the socket as the state and the queues require. */
 void agent_watch(struct agent *);
-/* Around a callback of an agent's; leave may free it. */
+/* Enclose each callback of an agent; agent_leave() may free it. */
 void agent_hold(struct agent *);
 void agent_leave(struct agent *);
-/* A request is over: take what the agent sent meanwhile. */
+/* A request is over: process the input received meanwhile. */
 void agent_resume(struct agent *);
-/* Returns true if TLS took bytes from the socket that are still to be read. */
+/*
+ * Returns true if TLS has bytes that were taken from the socket but not yet
+ * read.
+ */
 bool agent_pending(const struct agent *);
 
-/* added.c: hosts that come and go in a session */
-/* Make a leaf for it and put it on the list. -1: it may not be. */
+/* added.c: hosts that are added and removed during a session */
+/*
+ * Make a leaf for the provider and put it on the list. Returns 0, or -1 if it
+ * is not permitted.
+ */
 int added_take(struct mitmd_provider *, struct provider *);
 int added_drop(struct chan *, const union proto_any *, int fd);
 
 /* deny.c: refused requests and failed exchanges */
-/* Answer with a refusal; wrong keys are counted. known: see struct front. */
+/*
+ * Answer with a refusal; wrong keys are counted. For `known` see struct front.
+ */
 void deny_request(struct exchange *, enum refusal, bool known);
-/* keyd, auditd or the provider failed: 502, 503, or a cut. */
+/* keyd, auditd or the provider failed: answer 502 or 503, or cut the answer. */
 void deny_exchange(struct exchange *, enum refusal, const char *detail);
-/* The wait for a connection with too many wrong keys is over. */
+/* The penalty for too many wrong keys is over: answer. */
 void deny_after_penalty(struct agent *);
-/* A person, or the lack of one, refused it: answer. */
+/* The request was denied, or expired: answer. */
 void deny_asked(struct exchange *, enum refusal);
 
-/* reply.c: what keyd sends */
+/* reply.c: frames from keyd */
 void reply_ready(struct loop_io *, uint32_t);
 
 /* streams.c: streams to keyd, and the queue for one */
-/* The length is known: send it over a stream that is there, or ask for one. */
+/*
+ * The length is known: send the request on a free stream, or request a stream.
+ */
 void exchange_launch(struct exchange *);
-/* keyd's end of the stream that was asked for. Takes fd. */
+/* Use keyd's end of the requested stream. Takes ownership of `fd`. */
 void exchange_stream(struct exchange *, int fd);
-/* The exchange that this stream was opened for, or NULL. */
+/* Returns the exchange that requested this stream, or NULL. */
 struct exchange *exchange_find(uint32_t stream);
-/* Give streams that came free to the exchanges that wait for one. */
+/* Give free streams to waiting exchanges. */
 void exchange_dequeue(void);
 
-/* check.c: the first check */
+/* check.c: mitmd's check of requests */
 /*
- * A decoded request against the provider of its connection.  REFUSE_NONE: *r
- * is a request of this turn, its spans die with the next check. *known: its
- * framing is known, so that a refused one's body can be read over.
+ * Check a decoded request against the provider of its connection. On
+ * REFUSE_NONE `*r` is the request; its spans are valid until the next check.
+ * Sets `*known` if the framing is known, so that a refused request's body can
+ * be skipped.
  */
 enum refusal check_request(const struct agent *, const struct http1_head *,
     struct http1_body *, struct request *r, bool *known);
 
-/* ws_answer.c: messages of a WebSocket for the agent; ws.c: those of it */
+/*
+ * ws_answer.c: WebSocket messages to the agent; ws.c: messages from the agent
+ */
 extern const struct front front_ws;
-/* The provider agreed: compose the answer's head, and take over. */
+/* The provider accepted: compose the answer's head and switch protocols. */
 int ws_begin(struct exchange *, struct span headers);
-/* A handshake was admitted. -1: out of memory. */
+/* Prepare for an admitted handshake. Returns 0, or -1 if memory ran out. */
 int ws_open(struct exchange *, struct span key);
-/* Use bytes from the agent.  Returns how many. */
+/* Consume bytes from the agent. Returns how many. */
 size_t ws_input(struct exchange *, struct span);
-/* Returns true if any are wanted now. */
+/* Returns true if the WebSocket reads from the agent now. */
 bool ws_reads(const struct exchange *);
-/* Returns true in the middle of a frame, or after it said goodbye. */
+/*
+ * Returns true inside a frame of the agent, or after the agent's close frame.
+ */
 bool ws_waits(const struct exchange *);
 
 /* request.c: a request on its way to keyd */
-/* NULL: out of memory, or there are too many of all agents. */
+/*
+ * Returns NULL if memory ran out or all agents together have too many
+ * exchanges.
+ */
 struct exchange *request_new(struct agent *, const struct front *);
-/* Take what was admitted: x->whole, x->left say what comes of the body. */
+/* Begin an admitted request; x->whole and x->left describe the body to come. */
 void request_begin(struct exchange *, const struct request *);
-/* Bytes of its body. REFUSE_NONE: taken. */
+/* Process a piece of the body. Returns REFUSE_NONE if it was accepted. */
 enum refusal request_body(struct exchange *, struct span);
-/* No more of it comes: x->whole is set. */
+/* The body is complete: set x->whole. */
 void request_body_end(struct exchange *);
-/* Its agent was silent for ms in the middle of a request. */
+/* The agent was silent for `ms` within a request. */
 void request_late(struct exchange *, const char *what, unsigned ms);
 
 /* answer1.c: answers over HTTP/1.1; request1.c: requests */
 extern const struct front front_http1;
-/* The request is over: the next one, on the same connection. */
+/* The request is over: go on to the next one on this connection. */
 void answer1_next(struct exchange *);
-/* Begin after the handshake. -1: no exchange to be had. */
+/*
+ * Begin after the handshake. Returns 0, or -1 if there is no exchange to be
+ * had.
+ */
 int request1_open(struct agent *);
-/* Use bytes from the agent, from the front.  Returns how many. */
+/* Consume bytes from the agent. Returns how many. */
 size_t request1_input(struct agent *, struct span);
 /*
- * Where the rest of a body goes, *n bytes of it, while it is held whole: read
- * there, it is copied no more.  NULL: all that comes is for request1_input.
+ * Returns the place for the rest of a held body, `*n` bytes, so that it can be
+ * read there without a copy; NULL if all input must go to request1_input().
  */
 uint8_t *request1_place(struct exchange *, size_t *n);
 void request1_placed(struct exchange *, size_t n);
@@ -447,29 +494,31 @@ void request1_placed(struct exchange *, size_t n);
 /* h2.c, answer2.c, h2_request.c, h2_open.c: connections over HTTP/2 */
 void h2_free(struct h2 *);
 void h2_input(struct agent *, struct span);
-/* Write what there is, as far as the connection takes it. */
+/* Write as much as the connection takes. */
 void h2_send(struct agent *);
 bool h2_reads(const struct agent *);
-/* The connection's timer: idle, or stuck in the middle of a frame. */
+/* The connection's timer: it is idle, or stuck within a frame. */
 void h2_expired(struct agent *);
-/* Begin after the handshake. -1: out of memory. */
+/* Begin after the handshake. Returns 0, or -1 if memory ran out. */
 int h2_open(struct agent *);
 
-/* connect.c: until the tunnel is up */
+/* connect.c: a connection before its tunnel is open */
 void connect_read(struct agent *);
-/* Answer a connection that no struct agent is made for. */
+/* Answer a connection for which there is no struct agent. */
 void connect_busy(int fd);
 
-/* input.c: a connection's bytes, as its state wants them */
+/* input.c: reading a connection, depending on its state */
 bool input_reads(const struct agent *);
 void input_resume(struct agent *);
 void input_ready(struct loop_io *, uint32_t);
 
-/* agents.c: all connections, their deadlines, and their turns */
+/* agents.c: all connections, their deadlines, and fairness among them */
 void agents_accept(struct loop_io *, uint32_t);
-/* Peers take again what we send: connections that waited for it go on. */
+/*
+ * Messages to other workers can be sent again: connections that waited go on.
+ */
 void agents_caught_up(void);
-/* A callback has returned: give out streams and room that came free. */
+/* Runs after a callback: hand out streams and memory that came free. */
 void agents_left(struct loop_turn *);
 
 /* serve.c */

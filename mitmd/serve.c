@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mitmd's messages: providers, sentinel keys, the seal and the listener
- * before START, streams and refusals after it.  Holds the table of providers.
- * Trusts icsupervisor's configuration; of keyd and auditd it takes only what
- * fits a connection that waits for it.
+ * mitmd's messages: providers, placeholder keys, the seal and the listener
+ * before START, streams and refusals after it. Owns the table of providers.
+ * Trusts icsupervisor's configuration; accepts from keyd and auditd only
+ * messages for a connection that waits for them.
  */
 #include "mitmd.h"
 
@@ -18,7 +18,7 @@
 #include "common/log.h"
 #include "tls.h"
 
-/* Is any of its hosts another's already? */
+/* Returns true if another provider has one of its hosts. */
 static bool
 serve_is_taken(const struct provider *p)
 {
@@ -45,7 +45,9 @@ on_provider(struct chan *c, const union proto_any *msg, int fd)
 	char err[512];
 
 	(void)fd;
-	/* Those of the start come before the list is closed, others after. */
+	/*
+	 * Initial providers come before the list is sealed, added ones after.
+	 */
 	if (pv->p != NULL ||
 	    mitmd_env.sealed != (m->index >= PROTO_FIRST_ADDED))
 		return chan_violation(
@@ -83,7 +85,7 @@ on_sentinel(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* Leaves become contexts; the keys live on in those alone. */
+/* Turn the leaves into contexts, which own the keys from then on. */
 static int
 serve_contexts(struct mitmd_leaf *leaves)
 {

@@ -78,7 +78,7 @@ dial_fail(struct dial *d, const char *why)
 	dial_refuse(d, PROTO_PROXY_LOST, text);
 }
 
-/* An address as its keyd is told of it. */
+/* Returns the address in the form that keyd receives. */
 static struct span
 dial_text(
     const struct dial *d, const union addr *addr, char text[DIAL_TEXT])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What this keyd may still spend, and what it did: icsupervisor sets limits,
- * the counts are ours.
+ * The limits that icsupervisor has set for this keyd, and keyd's own counts of
+ * what was spent.
  */
 #ifndef KEYD_BUDGET_H
 #define KEYD_BUDGET_H
@@ -13,7 +13,7 @@ struct budget {
 	uint64_t max_turns, until; /* UINT64_MAX: no limit */
 	char turns_text[513], ms_text[513], spent_text[513];
 	uint64_t turns, requests, sent, received;
-	const char *why; /* text of what is being refused */
+	const char *why; /* text of the limit that was reached */
 	struct loop_timer report, over;
 };
 
@@ -21,11 +21,11 @@ struct budget {
 int keyd_budget(struct chan *, const union proto_any *, int fd);
 
 /* keyd/budget.c */
-/* NULL, or what a request on that route is told. */
+/* Returns NULL, or the text for refusing a request on this route. */
 const char *budget_refusal(const struct provider_route *);
-/* A request is taken; an exchange is over. */
+/* Count a request that was accepted. */
 void budget_begin(const struct provider_route *);
-/* So is a message on a WebSocket. */
+/* Count a message on a WebSocket. */
 void budget_message(const struct provider_route *);
 void budget_end(uint64_t sent, uint64_t received);
 

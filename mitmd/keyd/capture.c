@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A login that the agent's program begins in the sandbox.  What it asks of the
- * token endpoint is read whole, checked, and asked again in our own words;
- * the answer's tokens become the credential in use and a login file, and the
- * box gets the session's sentinel in place of each.  A refresh token from the
- * box is ours or none: that request is answered from our own renewal.
+ * A login that the agent's program begins in the sandbox. Its request to the
+ * token endpoint is read completely and checked, and keyd makes its own request
+ * instead; the tokens in the answer become the credential in use and a login
+ * file, and the sandbox gets the session's placeholder for each. A refresh
+ * token from the sandbox can only be a placeholder: keyd answers such a request
+ * from its own renewal.
  */
 #include "keyd/keyd.h"
 
@@ -17,14 +18,14 @@
 #define CAPTURE_MAX_ANSWER 8192U
 
 static struct capture {
-	struct stream *s; /* who asked; NULL: nobody, or gone */
-	unsigned login;   /* which it is about, + 1 */
+	struct stream *s; /* the agent's stream; NULL: none, or gone */
+	unsigned login;   /* index of the login, plus 1 */
 	char sentinel[513];
 	struct form form;
-	/* What the box is told as soon as the file is. */
+	/* The answer for the sandbox, sent once the file is written. */
 	uint8_t down[CAPTURE_MAX_ANSWER];
-	size_t composed; /* bytes of it */
-	size_t told;     /* as many now; 0: nothing */
+	size_t composed; /* its length */
+	size_t told;     /* the same once it may be sent; 0: not yet */
 } capture;
 
 int
@@ -43,7 +44,7 @@ keyd_sentinel(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* As the token endpoint itself would say it; all of it is constant text. */
+/* Refuse in the form of a token endpoint, with constant texts. */
 static void
 capture_refuse(
     struct stream *s, unsigned status, const char *error, const char *why)
@@ -60,7 +61,7 @@ capture_refuse(
 	    s, status, span_of((const uint8_t *)body, (size_t)n), why);
 }
 
-/* The login file is written, or will not be for now: answer the agent. */
+/* The login file was written, or cannot be for now: answer the agent. */
 static void
 capture_tell(void)
 {
@@ -81,7 +82,7 @@ capture_use(struct keyset *k)
 	keyd_env.login = capture.login;
 	keyset_use(k);
 	keyd_show_loaded();
-	/* Who asked may end as soon as it has its answer. */
+	/* The agent may exit as soon as it has its answer. */
 	renew_forget();
 	renew_captured(true, capture_tell);
 	capture.told = capture.composed;
@@ -97,7 +98,7 @@ capture_denied(const char *why)
 		capture_refuse(s, 403, "access_denied", why);
 }
 
-/* The login file, in secret memory. */
+/* Compose the login file in secret memory. */
 static const char *
 capture_compose(const struct provider_login *l,
     const struct form_grant_answer *g, const struct span *adds,
@@ -124,7 +125,7 @@ capture_compose(const struct provider_login *l,
 	return NULL;
 }
 
-/* Does what goes to the box hold anything of what must not? */
+/* Returns true if the answer for the sandbox contains any part of a token. */
 static bool
 capture_leaks(
     const struct keyset *k, const struct form_grant_answer *g, struct span down)
@@ -135,7 +136,7 @@ capture_leaks(
 	       (id.len != 0 && memmem(down.p, down.len, id.p, id.len) != NULL);
 }
 
-/* Whose login it is, as far as the provider says. */
+/* Returns the name of the account, if the provider sent one. */
 static struct span
 capture_account(const struct form_grant_answer *g, const struct span *adds)
 {
@@ -150,8 +151,8 @@ capture_account(const struct form_grant_answer *g, const struct span *adds)
 }
 
 /*
- * It is the login in use, or its user is asked, because one works already.
- * Returns NULL, or what is wrong with it.
+ * Use the login, or ask the user if there is a working one already. Returns
+ * NULL, or the error.
  */
 static const char *
 capture_offer(struct keyset *k, struct span account)
@@ -170,7 +171,10 @@ capture_offer(struct keyset *k, struct span account)
 	return NULL;
 }
 
-/* NULL: it was offered, and dst is what the box is told. */
+/*
+ * Process the token endpoint's answer. Returns NULL with the sandbox's answer
+ * in dst, or the error.
+ */
 static const char *
 capture_take(struct span body, uint8_t *dst, size_t cap, size_t *len)
 {
@@ -214,7 +218,7 @@ capture_take(struct span body, uint8_t *dst, size_t cap, size_t *len)
 	return capture_offer(k, capture_account(&g, adds));
 }
 
-/* The token endpoint answered: see token_done. */
+/* The token endpoint answered, or failed: see token_done. */
 static void
 capture_answer(unsigned status, struct span body, const char *why)
 {
@@ -233,7 +237,7 @@ capture_answer(unsigned status, struct span body, const char *why)
 		log_warnx("login: the token endpoint's answer %s", bad);
 	}
 	if (s == NULL) {
-		/* Gone. */
+		/* The agent is gone. */
 	} else if (status >= 400) {
 		capture_refuse(s, status, form_error(status, body),
 		    "the provider refused the login");
@@ -262,7 +266,7 @@ capture_begin(struct stream *s)
 		stream_watch(s);
 }
 
-/* To the endpoint, in our words. */
+/* Send keyd's own request to the endpoint. */
 static void
 capture_ask(struct stream *s, bool json)
 {
@@ -316,7 +320,7 @@ capture_refresh(struct stream *s)
 	}
 }
 
-/* It is all there. */
+/* The request is complete: check it. */
 static void
 capture_form(struct stream *s)
 {
@@ -354,7 +358,7 @@ capture_form(struct stream *s)
 	capture_wipe();
 }
 
-/* More of the request's body came. */
+/* Read more of the request's body. */
 static void
 capture_read(struct stream *s)
 {
@@ -367,7 +371,7 @@ capture_read(struct stream *s)
 		capture_form(s);
 }
 
-/* The request asked to renew, and there is a token. */
+/* The sandbox asked for a renewal, and there is a valid token: answer. */
 static void
 capture_renewed(struct stream *s)
 {

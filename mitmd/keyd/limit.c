@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The limits that icsupervisor sets.  When the time is over, or tokens or
- * money are used up, the exchanges that cost something are aborted.
+ * Applies the limits that icsupervisor sets. When the time is over, or tokens
+ * or money are spent, exchanges that cost anything are aborted.
  */
 #include "keyd/keyd.h"
 

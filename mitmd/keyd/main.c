@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * keyd, one per credential: writes request heads with the real credential,
- * counts bodies out to the provider, reads its answers.  It holds that one
- * credential, in secret memory, and the TLS connections that use it.  It is
- * sent provider file, credential and roots by icsupervisor, checked requests
- * by auditd, bodies by mitmd, connected sockets by dialerd; it must never see
- * a file system, a name server, another provider's credential or a request
- * that was not written down.  Whoever attacks it from the provider's side has
- * its credential already.
+ * counts bodies out to the provider, and reads its answers. It holds that one
+ * credential, in secret memory, and the TLS connections that use it. It
+ * receives the provider file, the credential and the root certificates from
+ * icsupervisor, released requests from auditd, bodies from mitmd, and connected
+ * sockets from dialerd; it must never see a file system, a name server, another
+ * provider's credential, or a request that was not recorded. An attacker on the
+ * provider's side has this credential already.
  */
 #include "keyd/keyd.h"
 
 static const enum pledge_promise keyd_promises[] = {
     PLEDGE_STDIO, PLEDGE_PAIR, /* a stream for each agent connection */
-    PLEDGE_PEERNAME,           /* what dialerd hands over is a TCP connection */
+    PLEDGE_PEERNAME, /* check that dialerd hands over TCP connections */
 };
 
 static const struct confine keyd_confine = {
     .limits =
 	{
 	    .nofile = KEYD_MAX_STREAMS + KEYD_MAX_UPS + 64,
-	    /* A login file, written anew; the old one's size at most. */
+	    /* A rewritten login file, about as large as the old one. */
 	    .fsize = KEYD_MAX_LOGIN + 4U * SCRUB_MAX,
 	    .data = 512U << 20,
 	    .memlock = 1U << 20,

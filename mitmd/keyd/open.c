@@ -73,7 +73,9 @@ keyd_stream_open(struct chan *c, const union proto_any *msg, int fd)
 		log_warn("socketpair");
 		return 0;
 	}
-	/* One too many is told so by an end that is closed. */
+	/*
+	 * If there are too many streams, mitmd gets one that is already closed.
+	 */
 	if (e->nstreams >= KEYD_MAX_STREAMS ||
 	    stream_new(m->stream, pair[0], open_ready, &open_up) == NULL)
 		close(pair[0]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The second check: a request that auditd released is checked once more, from
- * the first byte, against our own copy of the provider file.  mitmd checked
- * it before and is not believed; what does not fit can only come from a mitmd
- * that an agent broke, so that it ends the stream with an alarm.
+ * keyd's check: a request that auditd released is checked completely against
+ * keyd's own copy of the provider file. mitmd has checked it before but is not
+ * trusted; a request that fails here can only come from a compromised mitmd, so
+ * it ends the stream with an alarm.
  */
 #include "keyd/keyd.h"
 
@@ -12,10 +12,10 @@
 
 #include "common/http/approved.h"
 
-/* As much as policyd shows, and the names before it. */
+/* The most that policyd shows, plus the names before it. */
 #define KEYD_MAX_APPROVED ((256U << 10) + 1024U)
 
-/* Of no body there is nothing to count out: its digest is known. */
+/* An empty body has a known digest. */
 static bool
 request_digest_ok(const struct msg_REQUEST_GO *m)
 {
@@ -28,9 +28,9 @@ request_digest_ok(const struct msg_REQUEST_GO *m)
 }
 
 /*
- * The digest that a person approved is that of this request, made from our own
- * provider file: provider, host and method are not mitmd's to say.  Returns
- * NULL if it is, else what is wrong, for alarm and audit.
+ * Check that a person approved this very request. The digest is computed from
+ * keyd's own provider file: mitmd has no say in provider, host and method.
+ * Returns NULL, or the error for alarm and audit log.
  */
 static const char *
 request_approved(const struct msg_REQUEST_GO *m, const struct provider_route *r)
@@ -63,7 +63,7 @@ request_approved(const struct msg_REQUEST_GO *m, const struct provider_route *r)
 	return why;
 }
 
-/* NULL when it fits, else what does not: for alarm and audit. */
+/* Check the request. Returns NULL, or the error for alarm and audit log. */
 static const char *
 request_check(const struct msg_REQUEST_GO *m, unsigned *auth)
 {
@@ -107,7 +107,7 @@ static void
 request_refuse(struct stream *s, uint32_t exchange, enum keyd_fail fail,
     const char *detail)
 {
-	/* Whatever ran on the stream ends with it. */
+	/* An exchange that is running on the stream ends with it. */
 	if (s->x.state == EXCHANGE_NONE) {
 		s->x = (struct exchange){
 		    .state = EXCHANGE_ON, .req.exchange = exchange};
@@ -124,7 +124,7 @@ request_mismatch(struct stream *s, uint32_t exchange, const char *detail)
 	request_refuse(s, exchange, KEYD_FAIL_MISMATCH, detail);
 }
 
-/* How a request on that route is served. */
+/* Returns the kind of exchange for this route. */
 static const struct exchange_kind *
 request_kind(const struct provider_route *route)
 {
@@ -188,7 +188,7 @@ keyd_request(struct chan *c, const union proto_any *msg, int fd)
 	if (m->provider != keyd_env.index)
 		return chan_violation(
 		    c, "REQUEST_GO for provider %u", m->provider);
-	/* The agent may have gone in the meantime. */
+	/* The agent may have left in the meantime. */
 	if ((s = stream_find(m->stream)) == NULL || s->closing)
 		exchange_report_refused(
 		    m->stream, m->exchange, "the stream is gone");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * keyd's messages: configuration, the table of handlers, and what happens
- * when a peer is gone.  Peers are other processes of ours and may be broken
- * by those they serve; each can say only what the protocol table gives it.
+ * keyd's messages: configuration, the table of handlers, and the loss of a
+ * peer. Peers are other IronCurtain processes, possibly compromised by those
+ * they serve; each can send only what the protocol table permits.
  */
 #include "keyd/keyd.h"
 
@@ -27,7 +27,7 @@ on_provider(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* A base path: empty, or /a/b without an end that a route would repeat. */
+/* A base path: empty, or /a/b without a trailing slash. */
 static bool
 serve_prefix_ok(struct span s)
 {
@@ -86,7 +86,7 @@ on_roots(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* A connection for a request, or for the token endpoint. */
+/* A connection for a request or for the token endpoint. */
 static int
 on_dialed(struct chan *c, const union proto_any *msg, int fd)
 {
@@ -145,7 +145,7 @@ serve_start(void)
 		fatalx("START without PROVIDER and UPSTREAM of each host");
 }
 
-/* icsupervisor ends the session; until then nothing more happens here. */
+/* icsupervisor will end the session; do nothing more until then. */
 static void
 serve_lost(enum role role, unsigned index)
 {
@@ -157,7 +157,9 @@ serve_lost(enum role role, unsigned index)
 		exchange_abort(s, "a process of the session is gone");
 }
 
-/* Its host was taken off the list: what was under way is told of. */
+/*
+ * The provider's host was removed from the list: report the running exchanges.
+ */
 static void
 serve_stop(void)
 {
@@ -168,7 +170,7 @@ serve_stop(void)
 	worker_exit(&keyd_env.w, 0);
 }
 
-/* No callback of this batch can hold one of these any more. */
+/* Free what has ended: no callback of this batch refers to it any more. */
 static void
 serve_after(void *arg)
 {

@@ -20,7 +20,7 @@ const char *provider_class_says(bool (*class)(struct span));
 bool provider_is_label(struct span);    /* a provider's name */
 bool provider_is_host(struct span);     /* a DNS name, lower case */
 bool provider_is_env(struct span);      /* the name of a variable */
-bool provider_is_sentinel(struct span); /* prefix of sentinel keys */
+bool provider_is_sentinel(struct span); /* prefix of placeholder keys */
 bool provider_is_kind(struct span);     /* a header that carries a credential */
 bool provider_is_prefix(struct span); /* the text before the credential in it */
 bool provider_is_allowed(struct span); /* may be on an allow-list */

@@ -184,7 +184,7 @@ struct provider {
 	struct span hosts[PROTO_MAX_HOSTS]; /* lower-case */
 	unsigned nhosts;
 	struct span env;      /* the credential's usual variable */
-	struct span sentinel; /* prefix of sentinel keys */
+	struct span sentinel; /* prefix of placeholder keys */
 	struct provider_kind kinds[PROVIDER_MAX_KINDS];
 	unsigned nkinds;          /* 0: the provider has no credential */
 	struct sigv4_scope sigv4; /* service empty: requests are not signed */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The credential in use, as the rest of keyd sees it: a key or a login, locked
- * or not, and the reports on it that icsupervisor gets.  A report names a
- * credential's length and age and nothing else of it.
+ * or not, and the reports about it to icsupervisor. A report has a credential's
+ * length and age, nothing else.
  */
 #include "keyd/keyd.h"
 
@@ -24,11 +24,11 @@ keyd_renews(void)
 	return keyd_login() != NULL || keyd_env.again;
 }
 
-/* The length of what the user gave. */
+/* Returns the length of the credential that the user configured. */
 static uint32_t
 credential_length(const struct keyset *k)
 {
-	/* Some logins have only what gets a token, so far. */
+	/* Some logins have only a refresh token at first. */
 	if (keyd_env.provider->basic.len != 0 || k->access.len == 0)
 		return (uint32_t)k->refresh.len;
 	return (uint32_t)k->access.len;
@@ -84,7 +84,9 @@ keyd_unlock(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-/* Returns the ms since then, or UINT64_MAX if it never happened. */
+/*
+ * Returns the milliseconds since `then`, or UINT64_MAX if `then` is 0, never.
+ */
 static uint64_t
 credential_ago(uint64_t then)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A login that began in the sandbox and would replace one that works: it waits
- * for its user, who is told the account's name.  Until then its tokens are
- * kept here and used for nothing; what the user does not approve in time is
- * forgotten.  The way is that of every pending call: auditd writes the hold
- * and the verdict down, and a verdict counts for the digest that was shown.
+ * A login that began in the sandbox and would replace a working one: it waits
+ * until the user, who is shown the account's name, approves it. Until then its
+ * tokens are kept here and not used; without approval in time they are wiped.
+ * This works like any pending call: auditd records it and the decision, and a
+ * decision is valid only for the digest that was shown.
  */
 #include "keyd/keyd.h"
 
@@ -14,11 +14,11 @@
 #include "common/visible.h"
 
 #define HELD_MS 300000U
-#define HELD_LATER_MS 200U /* a renewal is under way: try again */
+#define HELD_LATER_MS 200U /* retry while a renewal is running */
 #define HELD_TEXT 8192U
 
 static struct {
-	uint64_t id; /* with PROTO_LOGIN_ID; 0: nothing waits */
+	uint64_t id; /* with PROTO_LOGIN_ID; 0: nothing is pending */
 	uint32_t serial;
 	uint8_t digest[SHA256_DIGEST_LENGTH];
 	struct keyset *k;
@@ -66,7 +66,7 @@ held_arm(uint64_t ms)
 	loop_timer_set(&keyd_env.w.loop, &held.timer, ms, held_due, NULL);
 }
 
-/* The user agreed: as soon as no renewal is under way it is the one in use. */
+/* The user approved: use the login as soon as no renewal is running. */
 static void
 held_use(void)
 {
@@ -94,7 +94,7 @@ held_due(struct loop_timer *t)
 	held.denied("nobody approved it in time");
 }
 
-/* The text that the digest is of, and the message that it is shown by. */
+/* Compose the text whose digest is approved, and send it to be shown. */
 static int
 held_show(struct span account)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The credential of a keyd: read from a descriptor, kept in keysets, renewed
- * or replaced.  Nothing here knows of requests: whoever waits for a credential
- * is called back.
+ * The credential of a keyd: read from a descriptor, kept in keysets, renewed or
+ * replaced. Nothing here knows about requests: users of a credential are called
+ * back.
  */
 #ifndef KEYD_LOGIN_H
 #define KEYD_LOGIN_H
@@ -12,27 +12,27 @@
 #include "keyd/scrub.h"
 #include "provider/provider.h"
 
-#define KEYD_MAX_LOGIN	65536U		/* bytes of a login file */
-#define KEYD_TOKEN_MS	30000U		/* a token endpoint's answer */
-#define KEYD_WANT_MS	90000U		/* icsupervisor's lock and file */
+#define KEYD_MAX_LOGIN 65536U /* bytes of a login file */
+#define KEYD_TOKEN_MS 30000U  /* for a token endpoint's answer */
+#define KEYD_WANT_MS 90000U   /* for icsupervisor's lock and file */
 
 /*
- * A credential in use, of which nothing ever changes: the next one is another
- * keyset.  An exchange keeps the one that its head was composed with, so that
- * its answer is searched for what was sent.
+ * A credential in use. It never changes: a new credential is a new keyset. An
+ * exchange keeps the keyset that its head was composed with, so that its answer
+ * is searched for what was sent.
  */
 struct keyset {
-	unsigned refs;		/* exchanges, and one while it is current */
-	struct secret *mem;	/* all of it; NULL: free */
-	struct span access;	/* goes into heads: the key, the token */
-	struct span refresh;	/* of a login; may be empty */
+	unsigned refs; /* number of exchanges, plus one while it is current */
+	struct secret *mem; /* holds everything below; NULL: the slot is free */
+	struct span access; /* sent in heads: the key or the token */
+	struct span refresh; /* a login's; may be empty */
 	struct span adds[PROVIDER_MAX_ADDS];
 	struct scrub scrub;
-	uint64_t expires;	/* seconds since 1970; 0: unknown */
-	uint64_t margin;	/* seconds before, when it is renewed */
-	bool rejected;		/* the provider does not take it any more */
-	bool signs;		/* access: a secret key, refresh: of a session,
-				 * adds[0]: the key's id */
+	uint64_t expires; /* seconds since 1970; 0: unknown */
+	uint64_t margin;  /* seconds before `expires` at which it is renewed */
+	bool rejected;    /* the provider no longer accepts it */
+	bool signs; /* `access` is a secret key, `refresh` a session token,
+		       adds[0] the key's id */
 };
 #define KEYD_MAX_KEYSETS 3U
 
@@ -46,9 +46,9 @@ bool keyd_renews(void);
 /* Report the credential's state to icsupervisor. */
 void keyd_show(enum proto_key, const char *text);
 void keyd_show_loaded(void);
-/* The credential came back in an answer: nothing more is sent with it. */
+/* The credential appeared in an answer: stop using it. */
 void keyd_lock(void);
-/* Wipe the credential's file, which has been read. */
+/* Wipe the memory into which the credential's file was read. */
 void keyd_file_wipe(void);
 
 /* keyd/login/keyset.c */
@@ -64,55 +64,55 @@ struct keyset *keyset_hold(struct keyset *);
 void keyset_drop(struct keyset *);
 
 /* keyd/login/unsaved.c: the file of a login that began in the sandbox */
-/* Remember the request that a login begins with, for the log. */
+/* Remember for the log which request a login began with. */
 void unsaved_begin(struct span host, struct span path);
 const char *unsaved_route(void);
-/* Keep the file's text until it is written; takes the memory. */
+/* Keep the file's text until it is written. Takes ownership of `text`. */
 void unsaved_keep(struct secret *text, size_t len);
-/* Give it away again.  Returns NULL if there is none. */
+/* Hand the text over again. Returns NULL if there is none. */
 struct secret *unsaved_take(size_t *len);
-/* Write it and forget it.  Returns 0, or -1 with errno set. */
+/* Write the file and drop the text. Returns 0, or -1 with errno. */
 int unsaved_write(int fd);
 void unsaved_forget(void);
 
 /* keyd/login/held.c: a login that would replace one that works */
-/* Returns true if one waits for the user already. */
+/* Returns true if a login is waiting for the user. */
 bool held_waits(void);
 /*
- * Ask the user about this login and take its file out of keyd/login/unsaved.c.
- * One of the two functions is called with what the user said.  Returns 0, or
- * -1 if the login cannot be shown: then nothing was taken.
+ * Ask the user about this login, and take its file from unsaved.c. One of the
+ * two functions is called with the user's decision. Returns 0, or -1 if the
+ * login cannot be shown; then nothing was taken.
  */
 int held_begin(struct keyset *, struct span account,
     void (*use)(struct keyset *), void (*denied)(const char *why));
-/* The agent that asked for it is gone. */
+/* The agent that began this login is gone. */
 void held_cancel(void);
 int keyd_verdict(struct chan *, const union proto_any *, int fd);
 
 /* keyd/login/token.c: the connection to a token endpoint */
-/* Gets the answer's bytes, or status 0 and the reason why there is none. */
+/* Receives the complete answer, or status 0 and the reason for the failure. */
 typedef void token_done(unsigned status, struct span body, const char *why);
-void token_prepare(void);		/* before lock-down */
+void token_prepare(void); /* before confinement */
 int keyd_token(struct chan *, const union proto_any *, int fd);
 /*
- * Buffer for the body of a token request, or NULL if one is under way.
- * Follow with token_send_body.
+ * Returns the buffer for a token request's body, or NULL if a request is in
+ * flight. Follow with token_send_body().
  */
 uint8_t *token_room(size_t *cap);
 /*
- * Send the request, of which `len` bytes of body were written.  Returns 0, and
- * calls `done` once later, or -1 with *why set.
+ * Send the request, whose body has `len` bytes. Returns 0, and later calls
+ * `done` once; or -1 with `*why` set.
  */
 int token_send_body(const struct provider_login *, bool json, size_t len,
     token_done *done, const char **why);
-/* The root certificates are here. */
+/* The root certificates have arrived. */
 void token_rooted(void);
-/* Return true if it was a dial for the token endpoint: then fd is taken. */
+/* Returns true if the dial was for the token endpoint; then `fd` is taken. */
 bool token_dialed(uint32_t id, int fd);
 bool token_dial_failed(uint32_t id, const char *why);
 
 /* keyd/login/secret.c */
-void keyd_secret_prepare(void);		/* before lock-down */
+void keyd_secret_prepare(void); /* before confinement */
 int keyd_secret(struct chan *, const union proto_any *, int fd);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A credential is renewed.  When a token nears its end, or the provider
- * refused it, icsupervisor is asked for the login file, which it hands over
- * under the lock that everybody takes who renews it; with it comes a
- * descriptor for the file's successor.  A key that can be had anew by asking
- * is asked for in the same way, without a lock.
+ * Renews a credential. When a token is about to expire or the provider has
+ * refused it, icsupervisor is asked for the login file. It hands the file over
+ * under the lock that everybody who renews it takes, with a descriptor for the
+ * new file. A key that can be fetched again is requested the same way, without
+ * a lock.
  */
 #include "keyd/keyd.h"
 
@@ -15,9 +15,9 @@
 
 #include "common/log.h"
 
-#define RENEW_LATER_MS 5000U /* after a failure */
-#define RENEW_LOOK_MS 10000U /* is there a new login? */
-#define RENEW_USABLE 10U     /* seconds a token must have left */
+#define RENEW_LATER_MS 5000U /* pause after a failure */
+#define RENEW_LOOK_MS 10000U /* interval for looking for a new login */
+#define RENEW_USABLE 10U     /* seconds of validity that a token needs */
 
 static void renew_late(struct loop_timer *);
 
@@ -36,7 +36,7 @@ renew_want(enum proto_want why)
 	worker_send(&e->w, ROLE_SUP, 0, MSG_SECRET_WANT, &m, -1);
 }
 
-/* Nothing is under way any more; who waits is told. */
+/* Nothing is running any more: call `kept`, and pause. */
 static void
 renew_rest(uint64_t pause)
 {
@@ -175,7 +175,7 @@ renew_out(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(c, "SECRET_OUT out of place");
 	}
 	if (r->phase == RENEW_CAPTURE) {
-		/* Too late: what is under way takes its place. */
+		/* Too late: the login that has begun replaces this one. */
 		late.turn = msg->SECRET_OUT.turn;
 		close(fd);
 		worker_send(
@@ -212,7 +212,7 @@ renew_none(struct chan *c, const union proto_any *msg, int fd)
 void
 renew_replaced(void)
 {
-	/* One that is no better is not asked for at every request. */
+	/* If the new key is no better, do not request another one at once. */
 	if (keyd_env.renew.phase == RENEW_WANTED && keyd_login() == NULL)
 		renew_rest(RENEW_LATER_MS);
 }
@@ -261,7 +261,10 @@ renew_check(void)
 	renew_want(k->rejected ? PROTO_WANT_REJECTED : PROTO_WANT_EXPIRES);
 	if (r->phase != RENEW_IDLE)
 		return RENEW_WAIT;
-	/* A key that cannot be had anew goes: the provider says what it is. */
+	/*
+	 * A key that cannot be fetched again is sent: the provider reports the
+	 * problem.
+	 */
 	if (keyd_login() == NULL)
 		return RENEW_GOOD;
 	return r->refused ? RENEW_REFUSED : RENEW_LATER;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How a credential that is over becomes another one.  When, and what is asked
- * of icsupervisor: keyd/login/renew.c.  What a login file and the token endpoint's
- * answer make of it: keyd/login/renew_login.c.
+ * Replaces a credential that has expired or was refused. keyd/login/renew.c
+ * decides when and talks to icsupervisor; keyd/login/renew_login.c handles the
+ * login file and the token endpoint's answer.
  */
 #ifndef KEYD_RENEW_H
 #define KEYD_RENEW_H
@@ -14,21 +14,21 @@ struct oauth_file;
 
 enum renew_phase {
 	RENEW_IDLE,
-	RENEW_WANTED,  /* icsupervisor was asked */
-	RENEW_READ,    /* the lock is held; the file comes */
-	RENEW_ASKED,   /* so was the token endpoint */
-	RENEW_CAPTURE, /* keyd/login/capture.c asks */
+	RENEW_WANTED,  /* waiting for icsupervisor */
+	RENEW_READ,    /* holding the lock; reading the file */
+	RENEW_ASKED,   /* waiting for the token endpoint */
+	RENEW_CAPTURE, /* keyd/capture.c is at work */
 };
 
 struct renew {
 	enum renew_phase phase;
-	int out; /* the new file; -1: no lock is held for us */
+	int out; /* the new file; -1: keyd does not hold the lock */
 	uint32_t turn;
 	struct loop_timer timer;
-	uint64_t later; /* loop_now() before which nothing is asked */
-	bool unsaved;   /* our tokens are in no file */
-	bool captured;  /* nor were they ever: unsaved_write has it */
-	void (*kept)(void); /* for the next time that nothing is under way */
+	uint64_t later;     /* loop_now() before which nothing is requested */
+	bool unsaved;       /* the tokens in use are in no file */
+	bool captured;      /* they never were in one: see unsaved_write() */
+	void (*kept)(void); /* called the next time that nothing is running */
 	bool refused;
 };
 
@@ -42,19 +42,21 @@ enum renew_state {
 /* keyd/login/renew.c */
 int renew_out(struct chan *, const union proto_any *, int fd);
 int renew_none(struct chan *, const union proto_any *, int fd);
-/* A SECRET came to nothing: true when it was ours. */
+/* The secret could not be read. Returns true if it was for a renewal. */
 bool renew_unread(const char *why);
-/* A SECRET that is no login's is dealt with, well or not. */
+/* A secret that is not a login was processed, successfully or not. */
 void renew_replaced(void);
-/* Is it worth while to ask for another one than k? */
+/* Returns true if requesting a replacement for `k` is worthwhile. */
 bool renew_may(const struct keyset *k);
-/* May a head be composed now?  Begins to renew where it is time. */
+/*
+ * Returns whether a head can be composed now. Begins a renewal if it is time.
+ */
 enum renew_state renew_check(void);
-/* The provider does not take this one any more. */
+/* The provider no longer accepts this keyset. */
 void renew_rejected(struct keyset *);
 /*
- * Takes the turn for a login that begins in the sandbox.  Returns false if a
- * renewal is under way; none begins until renew_captured.
+ * Reserve the machinery for a login that begins in the sandbox. Returns false
+ * if a renewal is running; none begins until renew_captured().
  */
 bool renew_capture(void);
 /*
@@ -62,13 +64,16 @@ bool renew_capture(void);
  * file; `kept`, if not NULL, is called once that is done or has failed.
  */
 void renew_captured(bool good, void (*kept)(void));
-/* The lock is given back, with what came of it. */
+/* Release the lock and report the result. */
 void renew_done(enum proto_done, const char *text);
 
 /* keyd/login/renew_login.c */
-/* e->file holds the login file: after a SECRET. -1: *why. */
+/*
+ * Process the login file in e->file after a SECRET. Returns 0, or -1 with
+ * `*why`.
+ */
 int renew_read(const char **why);
-/* Tokens that were spent or refused are another login's. */
+/* Forget spent and refused refresh tokens: they belonged to another login. */
 void renew_forget(void);
 
 static inline uint64_t

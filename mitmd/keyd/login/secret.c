@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The credential's way in: read from the descriptor that icsupervisor handed
- * over straight into secret memory, checked, made a keyset.  A key file holds
- * the key and nothing else; a login file is keyd/login/renew_login.c's to take
- * apart. Also the lock that falls when the credential came back in an answer.
- * Nothing here says more of a credential than its length and age.
+ * Reads the credential from the descriptor that icsupervisor handed over
+ * straight into secret memory, checks it, and makes it a keyset. A key file
+ * holds the key and nothing else; keyd/login/renew_login.c parses login files.
+ * Also locks the credential when it appeared in an answer. Only a credential's
+ * length and age are ever reported.
  */
 #include "keyd/keyd.h"
 
@@ -22,8 +22,8 @@ _Static_assert(KEYD_MAX_LOGIN == OAUTH_MAX_FILE, "one limit");
 
 /*
  * Arena sizes: forms and tables of the longest credential take about thirty
- * times its length, and two credentials live side by side while one takes the
- * other's place. Where little memory may be locked, less must do.
+ * times its length, and two credentials exist while one replaces the other. The
+ * smaller sizes are for systems that allow little locked memory.
  */
 static const struct {
 	size_t bytes, cap, file;
@@ -52,7 +52,7 @@ keyd_secret_prepare(void)
 	e->renew.out = -1;
 }
 
-/* Visible ASCII: anything else could end a header, or be a wrong file. */
+/* Visible ASCII: anything else could end a header, or is the wrong file. */
 static bool
 secret_legal(struct span key)
 {
@@ -71,7 +71,7 @@ secret_end(void)
 	keyd_env.key_fd = -1;
 }
 
-/* Of two, the one that is good stays in use. */
+/* Report a bad credential; a good one stays in use. */
 static void
 secret_bad(enum proto_key state, const char *text)
 {
@@ -95,7 +95,10 @@ secret_use(struct keyset *k)
 	renew_replaced();
 }
 
-/* Two parts, of which requests are signed. false: it is one line, a key. */
+/*
+ * Read a credential of two parts, which signs requests. Returns false if it is
+ * one line, a key.
+ */
 static bool
 secret_aws(void)
 {
@@ -128,8 +131,8 @@ secret_aws(void)
 }
 
 /*
- * User name, colon and key in base64 (RFC 7617 section 2), in the memory that
- * heads are composed in: p == NULL where it is too long.
+ * Returns user name, colon and key in base64 (RFC 7617 section 2), in the
+ * memory in which heads are composed; p == NULL if it is too long.
  */
 static struct span
 secret_basic(struct span user, struct span key)
@@ -145,7 +148,10 @@ secret_basic(struct span user, struct span key)
 	return span_of(p + n, (size_t)EVP_EncodeBlock(p + n, p, (int)n));
 }
 
-/* The key itself, or as the head wants it, and itself to be searched for. */
+/*
+ * Make a keyset of the key, or of its form for Basic; both are scrubbed from
+ * answers.
+ */
 static struct keyset *
 secret_keyset(struct span key)
 {
@@ -241,7 +247,7 @@ keyd_secret(struct chan *c, const union proto_any *msg, int fd)
 	e->login = kind;
 	e->again = kind == 0 && msg->SECRET.again != 0;
 	e->key_fd = fd;
-	/* A file cannot be waited for, and need not be. */
+	/* epoll refuses regular files, which can be read at once. */
 	if (loop_add(&e->w.loop, &e->key_io, fd, EPOLLIN, secret_input, NULL) ==
 	    -1)
 		secret_input(NULL, 0);

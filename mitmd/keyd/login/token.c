@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One request to a token endpoint: a connection of its own that dialerd made,
- * verified like the provider's, used once.  The request stands in secret
- * memory, and so does the answer (keyd/login/token_answer.h), which is passed
- * on to the one that asked whole or not at all.
+ * One request to a token endpoint, on its own connection, which dialerd made,
+ * verified like the provider's and used once. Request and answer
+ * (keyd/login/token_answer.h) are in secret memory; the caller gets the
+ * complete answer or none.
  */
 #include "keyd/keyd.h"
 
@@ -14,12 +14,12 @@
 #include "keyd/login/oauth.h"
 #include "keyd/login/token_answer.h"
 
-/* The head stands before the body, which is written first. */
+/* Room for the head before the body, which is written first. */
 #define TOKEN_HEAD 2048U
 #define TOKEN_MAX_REQUEST (3U * OAUTH_MAX_TOKEN + TOKEN_HEAD)
 enum token_phase {
 	TOKEN_IDLE,
-	TOKEN_ROOTS, /* waits for certificates */
+	TOKEN_ROOTS, /* waits for root certificates */
 	TOKEN_DIAL,
 	TOKEN_TLS,
 	TOKEN_SEND,
@@ -32,7 +32,7 @@ static struct token {
 	uint16_t port;
 	enum token_phase phase;
 	uint32_t dial;
-	struct up up; /* its descriptor and TLS, nothing else */
+	struct up up; /* only its descriptor and TLS are used */
 	struct loop_timer timer;
 	struct secret *out; /* NULL: too little memory for a login */
 	size_t len, sent;
@@ -86,7 +86,10 @@ token_wipe(void)
 	explicit_bzero(p, cap);
 }
 
-/* Over, well or not. status 0: why says what happened. */
+/*
+ * End the request. A status of 0 means that `why` is the reason for the
+ * failure.
+ */
 static void
 token_end(unsigned status, const char *why)
 {
@@ -106,7 +109,7 @@ token_end(unsigned status, const char *why)
 	token_answer_begin(&t->in);
 }
 
-/* The same order as heads to providers have (keyd/head.h). */
+/* Same order of headers as in requests to providers (keyd/head.h). */
 static int
 token_compose(const struct provider_login *l, bool json, size_t len)
 {
@@ -375,7 +378,7 @@ token_ready(struct loop_io *io, uint32_t events)
 		token_send();
 		return;
 	case TOKEN_READ:
-		/* What TLS holds shows in no socket. */
+		/* Data buffered in TLS does not make the socket readable. */
 		do {
 			token_read();
 		} while (token.phase == TOKEN_READ && token.up.ssl != NULL &&
