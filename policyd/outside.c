@@ -2,7 +2,8 @@
 /*
  * Converts the paths of a call to the objects for an instance. An existing file
  * or directory is an object itself; a name to be created, removed or moved is
- * an entry of its directory, which can be compared and mounted.
+ * an entry of its directory, which can be compared and mounted. Only such names
+ * are given together with names of the view.
  */
 #include "outside.h"
 
@@ -128,6 +129,62 @@ too_mixed(const struct server *s, const struct arg_value *out,
 	return -1;
 }
 
+/*
+ * Returns true if the call needs only names, as a move does: the entries of
+ * directories that are to be made or removed. An instance of icfs can be given
+ * these on both sides, because it uses no other name of a directory and follows
+ * no link: nothing that the agent writes leads it elsewhere.
+ */
+static bool
+names_only(const struct call_args *args)
+{
+	const struct arg_value *v;
+
+	for (size_t i = 0; i < args->n; i++) {
+		v = &args->values[i];
+		if (!v->has_path)
+			continue;
+		if (v->path.exists && !(v->mask & ARG_BIT(ARG_DELETE_PATH)))
+			return false;
+		if (v->path.view.p != NULL &&
+		    (v->path.row == NULL ||
+			v->path.row->kind != PROTO_VIEW_WRITE))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns the existing destination of a move, or NULL: nothing is moved over
+ * it, and a person is not asked in vain.
+ */
+static const struct arg_value *
+move_onto(const struct call_args *args)
+{
+	const uint32_t deletes = ARG_BIT(ARG_DELETE_PATH),
+		       writes = ARG_BIT(ARG_WRITE_PATH);
+	const struct arg_value *v, *onto = NULL;
+	bool moves = false;
+
+	for (size_t i = 0; i < args->n; i++) {
+		v = &args->values[i];
+		moves = moves || (v->has_path && (v->mask & deletes) != 0);
+		if (v->has_path && v->path.exists &&
+		    (v->mask & (writes | deletes)) == writes)
+			onto = v;
+	}
+	return moves ? onto : NULL;
+}
+
+/* The instance knows all paths as the host does. */
+static void
+name_on_host(const struct call_args *args)
+{
+	for (size_t i = 0; i < args->n; i++)
+		if (args->values[i].has_path)
+			args->values[i].node->text = args->values[i].path.host;
+}
+
 int
 outside_find(const struct engine *e, const struct server *s,
     const struct call_args *args, struct value_pool *pool, struct outside *out,
@@ -147,8 +204,18 @@ outside_find(const struct engine *e, const struct server *s,
 	}
 	if (first == NULL)
 		return 0;
+	if (in != NULL && !names_only(args)) {
+		v = move_onto(args);
+		if (v == NULL)
+			return too_mixed(s, first, in, pool, reason);
+		*reason = reason_printf(pool,
+		    "%.*s exists already, and nothing is moved over it. Use "
+		    "another name",
+		    (int)v->node->text.len, (const char *)v->node->text.p);
+		return -1;
+	}
 	if (in != NULL)
-		return too_mixed(s, first, in, pool, reason);
+		name_on_host(args);
 	for (size_t i = 0; i < args->n; i++) {
 		v = &args->values[i];
 		if (!v->has_path)

@@ -17,9 +17,9 @@ struct outside {
 };
 
 /*
- * Sort a prepared call's paths. Returns 0 if all are in the view (n == 0) or
- * all are outside, or -1 if the call cannot be served, with *reason in the
- * pool.
+ * Sort a prepared call's paths. Returns 0 if all are in the view (n == 0), or
+ * an instance can be given all, whose arguments are then as on the host; or -1
+ * if the call cannot be served, with *reason in the pool.
  */
 int outside_find(const struct engine *, const struct server *,
     const struct call_args *, struct value_pool *, struct outside *,

@@ -90,6 +90,7 @@ struct object {
 	char *path;  /* on the host, and in its view */
 	char *mount; /* for a name, its directory; otherwise like `path` */
 	int fd;      /* O_PATH, of `mount` */
+	bool inside; /* a name in the workspace */
 };
 
 /* A server's instance for one call, and its mcp-backd. */

@@ -117,6 +117,15 @@ int icfs_read_file(struct icfs *, struct span path, size_t max, struct buf *b);
 /* Create the file or replace it, atomically if possible. */
 int icfs_write_file(struct icfs *, struct span path, struct span bytes);
 
+/*
+ * icfs/move.c: move a regular file from one directory (O_PATH) to another that
+ * is on another mount, never over something that exists.  Returns 0, or -1 with
+ * errno: EXDEV if it is no regular file, ESTALE if somebody has changed or
+ * exchanged it.  On failure the source is as it was, and there is no copy.
+ */
+int icfs_move_file(
+    int from, const char *from_name, int to, const char *to_name);
+
 /* icfs/text.c */
 /* Append bytes as UTF-8; invalid sequences become U+FFFD. */
 void icfs_add_text(struct buf *, struct span);

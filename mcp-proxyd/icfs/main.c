@@ -48,8 +48,10 @@ static const struct pledge_rule icfs_rules[] = {
 	CALL(mkdirat, "create_directory"),
 	CALL(renameat, "a write becomes the file"),
 	CALL(renameat2, "move_file: never over another"),
-	CALL(unlinkat, "a write that failed"),
+	CALL(unlinkat, "a write that failed; move_file to another mount"),
 	CALL(fchmod, "a rewritten file keeps its mode"),
+	CALL(utimensat, "a file moved to another mount keeps its time"),
+	CALL(fsync, "it is on disk before its source is deleted"),
 	CALL(ftruncate, "a file that is a mount of its own"),
 };
 /* clang-format on */

@@ -57,7 +57,30 @@ rename_to(int from, const char *name, int to, const char *dest)
 	return renameat(from, name, to, dest);
 }
 
-/* Move a file or directory; a link is moved, not its target. */
+static void
+move_failed(struct icfs *f, struct span source, struct span dest)
+{
+	if (errno == EEXIST)
+		(void)icfs_why(f, "Destination already exists: %.*s",
+		    (int)dest.len, (const char *)dest.p);
+	else if (errno == EXDEV)
+		(void)icfs_why(f,
+		    "EXDEV: only a regular file can be moved to another mount, "
+		    "rename '%.*s'",
+		    (int)source.len, (const char *)source.p);
+	else if (errno == ESTALE)
+		(void)icfs_why(f,
+		    "EBUSY: the file was changed while it was copied, and was "
+		    "left where it is, rename '%.*s'",
+		    (int)source.len, (const char *)source.p);
+	else
+		(void)icfs_fail(f, "rename", source);
+}
+
+/*
+ * Move a file or directory; a link is moved, not its target. To another mount
+ * only a regular file can be moved.
+ */
 int
 icfs_move(struct icfs *f, const struct value *args)
 {
@@ -81,13 +104,11 @@ icfs_move(struct icfs *f, const struct value *args)
 	to_dir = icfs_open_parent(f, "rename", dest, &to, &to_name);
 	if (to_dir == -1)
 		goto out;
-	if (rename_to(from_dir, from_name, to_dir, to_name) == 0)
-		r = 0;
-	else if (errno == EEXIST)
-		(void)icfs_why(f, "Destination already exists: %.*s",
-		    (int)dest.len, (const char *)dest.p);
-	else
-		(void)icfs_fail(f, "rename", source);
+	r = rename_to(from_dir, from_name, to_dir, to_name);
+	if (r == -1 && errno == EXDEV)
+		r = icfs_move_file(from_dir, from_name, to_dir, to_name);
+	if (r == -1)
+		move_failed(f, source, dest);
 	close(to_dir);
 out:
 	close(from_dir);

@@ -78,13 +78,18 @@ object_ours(const struct object *o, struct fault *fault)
 
 /*
  * The object and the workspace must not contain each other: data from outside
- * must not meet anything that the agent writes.
+ * must not meet anything that the agent writes.  A name in the workspace is
+ * given for a move between the two (see objects_apart()).
  */
 static int
-object_apart(const struct object *o, struct fault *fault)
+object_apart(struct object *o, struct fault *fault)
 {
 	if (object_ours(o, fault) == -1)
 		return -1;
+	o->inside = o->kind == PROTO_OBJECT_NAME &&
+		    paths_within(o->fd, sup.workspace) == 1;
+	if (o->inside)
+		return 0;
 	if (paths_within(o->fd, sup.workspace) != 0 ||
 	    paths_within(sup.workspace, o->fd) != 0)
 		return fault_set(fault,
@@ -182,7 +187,11 @@ row_reached(const struct instance *i, const struct object *o)
 
 	for (unsigned k = 0; k < i->nobjects; k++) {
 		p = &i->objects[k];
-		if (p != o && o->kind == PROTO_OBJECT_NAME &&
+		/*
+		 * A directory of the agent's is bound by its descriptor: a
+		 * link may stand in its place by now.
+		 */
+		if (p != o && !o->inside && o->kind == PROTO_OBJECT_NAME &&
 		    p->kind == PROTO_OBJECT_NAME && p->writable &&
 		    strlen(p->mount) < strlen(o->mount) &&
 		    view_below(o->mount, p->mount))
@@ -328,12 +337,34 @@ words_server(const struct instance *i, const struct server *s, struct words *w)
 	}
 }
 
+/* Names of the workspace are given together with other names only. */
+static int
+objects_apart(const struct instance *i, struct fault *fault)
+{
+	const struct object *inside = NULL, *whole = NULL;
+
+	for (unsigned k = 0; k < i->nobjects; k++) {
+		if (i->objects[k].inside)
+			inside = &i->objects[k];
+		else if (i->objects[k].kind != PROTO_OBJECT_NAME)
+			whole = &i->objects[k];
+	}
+	if (inside == NULL || whole == NULL)
+		return 0;
+	return fault_set(fault,
+	    "%s: refused together with %s, which lies in "
+	    "the workspace",
+	    whole->path, inside->path);
+}
+
 static int
 objects_fit(
     const struct instance *i, const struct server *s, struct fault *fault)
 {
 	const struct object *o;
 
+	if (objects_apart(i, fault) == -1)
+		return -1;
 	if (!s->def->sandboxed)
 		return fault_set(
 		    fault, "server %s runs without a sandbox", s->def->name);

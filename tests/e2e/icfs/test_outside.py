@@ -3,6 +3,7 @@
 """Approved calls outside a server's view: a separate process serves each, sees
 only the approved objects, and leaves nothing behind."""
 import contextlib
+import ctypes
 import json
 import os
 import secrets
@@ -157,6 +158,104 @@ def icfs(work):
         guarded(s, fs)
         limits(s, fs, a)
         left(s, fs)
+
+
+def moves(work):
+    """Moves between the workspace and a place outside: held, and done by an
+    instance that has the two names."""
+    with Rig(work, {"filesystem": {"command": "icfs",
+                                   "args": ["/workspace"]}}) as s:
+        def move(source, to, between=None):
+            return s.approved("filesystem__move_file", {
+                "source": source, "destination": to}, between)
+
+        def refused(source, to):
+            r = h.outcome(s.client.call("filesystem__move_file", {
+                "source": source, "destination": to}))
+            return r[1] if r[0] else "it was done"
+        secret = h.put(os.path.join(work, "away/secret"), "SECRET")
+        w, other = s.workspace, os.path.join(work, "other")
+        h.put(w + "/d/mine", "of the agent")
+        h.put(other + "/x", "elsewhere")
+        t.equal(move("/workspace/d/mine", s.out + "/got")[0], False,
+                "out of the workspace: approved")
+        t.equal((get(s.out + "/got"), os.listdir(w + "/d")),
+                ("of the agent", []), "and moved")
+        t.ok("Deletes " in s.said.stdout and s.out + "/got" in s.said.stdout,
+             "approved with both names", s.said.stdout)
+        t.equal(s.call_event()["escalationResult"], "approved",
+                "it was held")
+        t.equal([(e["path"], e["writable"]) for e in s.events("instance")
+                 if e["state"] == "asked"],
+                [(w + "/d/mine", True), (s.out + "/got", True)],
+                "audit: the instance was given the two names")
+        t.equal(move(s.out + "/got", "d/back")[0], False,
+                "into the workspace: approved")
+        t.equal((get(w + "/d/back"), os.path.exists(s.out + "/got")),
+                ("of the agent", False), "and moved")
+        t.equal(move(other + "/x", s.out + "/x")[0], False,
+                "between two places outside: approved")
+        t.equal((get(s.out + "/x"), os.listdir(other)), ("elsewhere", []),
+                "and moved")
+        t.contains(refused(s.out + "/x", "d/back"),
+                   "/workspace/d/back exists already", "never over a file")
+        t.contains(refused("d/back", s.out + "/x"),
+                   s.out + "/x exists already", "on either side")
+        t.equal(s.pending(), [], "and nobody is asked")
+
+        def link():
+            os.unlink(w + "/d/back")
+            os.symlink(secret, w + "/d/back")
+        r = move("d/back", s.out + "/y", link)
+        t.ok(r[0] and not os.path.lexists(s.out + "/y"),
+             "the source became a link: refused", r)
+        os.unlink(w + "/d/back")
+        h.put(w + "/d/back", "again")
+
+        def directory():
+            os.rename(w + "/d", w + "/was")
+            os.symlink(os.path.dirname(secret), w + "/d")
+        r = move("d/back", s.out + "/y", directory)
+        t.ok(r[0] and not os.path.lexists(s.out + "/y"),
+             "or its directory: refused", r)
+        os.unlink(w + "/d")
+        os.rename(w + "/was", w + "/d")
+        r = move(s.out + "/x", "d/new", lambda: h.put(w + "/d/new", "mine"))
+        t.ok(r[0] and (get(w + "/d/new"), get(s.out + "/x")) ==
+             ("mine", "elsewhere"), "a destination that came since: refused",
+             r)
+        t.equal(get(secret), "SECRET", "nothing else was touched")
+        raced(s, move, secret)
+        s.quiet()
+
+
+def raced(s, move, secret):
+    """The agent exchanges what it moves with a link, from the question on."""
+    w = s.workspace
+    os.makedirs(w + "/r")
+    libc = ctypes.CDLL(None)
+
+    def exchange(stop):
+        a, b = f"{w}/r/a".encode(), f"{w}/r/b".encode()
+        while not stop.is_set():
+            libc.renameat2(-100, a, -100, b, 2)
+    for i in range(4):
+        for name in os.listdir(w + "/r"):
+            os.unlink(f"{w}/r/{name}")
+        h.put(w + "/r/a", "of the agent")
+        os.symlink(secret, w + "/r/b")
+        stop = threading.Event()
+        thread = threading.Thread(target=exchange, args=(stop,))
+        try:
+            move("r/a", f"{s.out}/raced{i}", thread.start)
+        finally:
+            stop.set()
+            thread.join()
+    t.equal([n for n in os.listdir(s.out) if n.startswith("raced") and
+             (os.path.islink(f"{s.out}/{n}") or
+              get(f"{s.out}/{n}") != "of the agent")], [],
+            "raced: nothing else is moved")
+    t.equal(get(secret), "SECRET", "raced: nor is what the link leads to")
 
 
 def guarded(s, fs):
@@ -569,7 +668,7 @@ def reference(work):
 
 def main():
     with h.workdir() as work:
-        cases = (icfs, swaps, hostile, allowed, dies, drops, stays, hangs,
+        cases = (icfs, moves, swaps, hostile, allowed, dies, drops, stays, hangs,
                  denied, reference)
         slow = threading.Thread(target=run, args=(work, mute))
         slow.start()

@@ -4,7 +4,9 @@ no link leads out of its directory, even while links are exchanged."""
 import ctypes
 import json
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,9 +26,10 @@ ok, eq = tap.ok, tap.equal
 
 
 class Icfs:
-    def __init__(self, *args, cwd=None):
+    def __init__(self, *args, cwd=None, **kw):
         self.p = subprocess.Popen([ICFS, *args], stdin=subprocess.PIPE,
-                                  stdout=subprocess.PIPE, cwd=cwd, env={})
+                                  stdout=subprocess.PIPE, cwd=cwd, env={},
+                                  **kw)
         self.id = 0
 
     def send(self, line):
@@ -498,6 +501,127 @@ def test_roots():
     s.end()
 
 
+def small(ignored):
+    """Limit the size of files: a longer copy fails, or kills the process."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        signal.signal(signal.SIGXFSZ,
+                      signal.SIG_IGN if ignored else signal.SIG_DFL)
+    return limit
+
+
+def test_mounts():
+    """Moves to another mount: copied, then deleted."""
+    other = tempfile.mkdtemp(prefix="test_icfs.", dir="/dev/shm") \
+        if os.access("/dev/shm", os.W_OK) else None
+    if other is None or os.stat(other).st_dev == os.stat(W).st_dev:
+        tap.skip("moves to another mount", "/dev/shm is none")
+        return
+    try:
+        moves(other)
+        moves_that_fail(other)
+        moves_raced(other)
+    finally:
+        shutil.rmtree(other)
+
+
+def moves(other):
+    s = Icfs(W, other)
+    data = os.urandom(700000)
+    put(W + "/large", data)
+    os.chmod(W + "/large", 0o4751)
+    os.utime(W + "/large", ns=(5, 1234567890123456789))
+    eq(s.call("move_file", source=W + "/large", destination=other + "/l"),
+       f"Successfully moved {W}/large to {other}/l", "mounts: a file")
+    st = os.stat(other + "/l")
+    with open(other + "/l", "rb") as f:
+        eq(f.read() == data, True, "mounts: with its content")
+    eq((st.st_mode & 0o7777, st.st_mtime_ns), (0o751, 1234567890123456789),
+       "mounts: its mode, but no setuid bit, and its time")
+    ok(not os.path.exists(W + "/large"), "mounts: its source is gone")
+    eq(s.call("move_file", source=W + "/a.txt", destination=other + "/l"),
+       f"! Destination already exists: {other}/l", "mounts: never over a file")
+    os.symlink("none", other + "/dangling")
+    eq(s.call("move_file", source=W + "/a.txt",
+              destination=other + "/dangling"),
+       f"! Destination already exists: {other}/dangling", "nor over a link")
+    os.symlink(TOP + "/out/secret", W + "/ln")
+    os.mkfifo(W + "/fifo")
+    for name in ("ln", "d", "fifo"):
+        eq(s.call("move_file", source=f"{W}/{name}", destination=other + "/n"),
+           "! EXDEV: only a regular file can be moved to another mount, "
+           f"rename '{W}/{name}'", f"mounts: not {name}")
+        ok(os.path.lexists(f"{W}/{name}") and
+           not os.path.lexists(other + "/n"), f"mounts: {name} stays")
+    eq(s.end(), 0, "mounts: it lives")
+
+
+def moves_that_fail(other):
+    put(W + "/big", b"b" * (2 << 20))
+    s = Icfs(W, other, preexec_fn=small(True))
+    ok(s.call("move_file", source=W + "/big", destination=other + "/b")
+       .startswith("! E"), "mounts: a copy that does not fit")
+    eq((len(get(W + "/big")), os.path.exists(other + "/b")),
+       (2 << 20, False), "mounts: leaves the source, and no copy")
+    os.mkdir(W + "/shut")
+    put(W + "/shut/f", "stays")
+    os.chmod(W + "/shut", 0o555)
+    if os.getuid() != 0:
+        ok(s.call("move_file", source=W + "/shut/f", destination=other + "/f")
+           .startswith("! EACCES"), "mounts: a source that cannot be deleted")
+        eq((get(W + "/shut/f"), os.path.exists(other + "/f")),
+           ("stays", False), "mounts: leaves the source alone")
+    os.chmod(W + "/shut", 0o755)
+    s.end()
+    s = Icfs(W, other, preexec_fn=small(False))
+    s.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                       "params": {"name": "move_file", "arguments": {
+                           "source": W + "/big",
+                           "destination": other + "/b"}}}))
+    eq(s.p.wait(), -signal.SIGXFSZ, "mounts: it is killed while it copies")
+    eq(len(get(W + "/big")), 2 << 20, "mounts: the source is whole")
+
+
+def moves_raced(other):
+    """The source's name is exchanged with a link to the secret, and with
+    another file, while it is moved: no content is lost, and none is leaked."""
+    stop = threading.Event()
+    os.symlink(TOP + "/out/secret", W + "/link")
+    put(W + "/source", "moved")
+    put(W + "/third", "THIRD")
+
+    def exchange():
+        libc = ctypes.CDLL(None)
+        names = [f"{W}/{n}".encode() for n in ("link", "third")]
+        while not stop.is_set():
+            for n in names:
+                libc.renameat2(-100, n, -100, (W + "/source").encode(), 2)
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    s = Icfs("--only", W + "/source", "--only", other + "/to")
+    done, left, leaks = 0, [], 0
+    try:
+        for i in range(300):
+            r = s.call("move_file", source=W + "/source",
+                       destination=other + "/to")
+            if r.startswith("!"):
+                left += [r] if os.path.lexists(other + "/to") else []
+                continue
+            done += 1
+            leaks += get(other + "/to") not in ("moved", "THIRD")
+            os.rename(other + "/to", f"{other}/was{i}")
+            # A name that is free for the next one, whoever has it now.
+            put(f"{W}/new{i}", get(f"{other}/was{i}"))
+            os.rename(f"{W}/new{i}", W + "/source")
+    finally:
+        stop.set()
+        thread.join()
+    s.end()
+    eq(left, [], "mounts, raced: a move that fails leaves nothing")
+    eq(leaks, 0, "mounts, raced: nothing else is copied")
+    ok(done > 5, "mounts, raced: and some are moved", done)
+
+
 def swapper(a, b, stop):
     """Exchange two names as fast as possible."""
     libc = ctypes.CDLL(None)
@@ -548,7 +672,7 @@ if __name__ == "__main__":
     try:
         for test in (test_protocol, test_command_line, test_read, test_write,
                      test_only, test_edit, test_list, test_paths, test_roots,
-                     test_races):
+                     test_mounts, test_races):
             fresh()
             test()
     finally:

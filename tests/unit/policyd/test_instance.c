@@ -224,6 +224,16 @@ test_objects(void)
 	    "of which one is there");
 	no(id, false, "x");
 	over(id, "not served");
+	id = approved(
+	    "move", "{\"source\":\"a\",\"destination\":\"@D/out/q\"}");
+	ok(count(MSG_INSTANCE) == 2 && asked(0)->kind == PROTO_OBJECT_NAME &&
+		asked(0)->ino == stat_of("ws").st_ino &&
+		asked(0)->own_ino == stat_of("ws/a").st_ino &&
+		asked(1)->kind == PROTO_OBJECT_NAME &&
+		asked(1)->ino == dir.st_ino,
+	    "out of the workspace: a name of it, and one outside");
+	no(id, false, "x");
+	over(id, "not served");
 	id = approved("many",
 	    "{\"paths\":[\"@D/out/o\",\"@D/out/o\",\"@D/home/private\"]}");
 	ok(count(MSG_INSTANCE) == 2, "one named twice is one object");
@@ -255,6 +265,11 @@ test_refused(void)
 	ok(span_starts(released()->answer,
 	       span_str(rig_text(&ring.rig, "DENIED: @D/out/o is outside"))),
 	    "and says which");
+	refused("move", "{\"source\":\"a\",\"destination\":\"@D/out/o\"}",
+	    "a move onto a file");
+	ok(span_starts(released()->answer,
+	       span_str(rig_text(&ring.rig, "DENIED: @D/out/o exists"))),
+	    "and says that it is there");
 	for (int i = 0; i < 9; i++) {
 		snprintf(one, sizeof(one), "%s\"@D/out/x%d\"",
 		    i == 0 ? "" : ",", i);

@@ -169,9 +169,12 @@ test_raw(const char *program)
 	rig_stop();
 }
 
-/* Send OUT frames while nobody reads. Returns the bytes that could be sent. */
+/*
+ * Send OUT frames while nobody reads, until none was taken for `stuck_ms`.
+ * Returns the bytes that could be sent.
+ */
 static size_t
-flood(size_t most, const char *data, size_t len)
+flood(size_t most, const char *data, size_t len, unsigned stuck_ms)
 {
 	static uint8_t frame[BOX_HEADER + 65536];
 	uint64_t since = clock_mono_us();
@@ -181,8 +184,7 @@ flood(size_t most, const char *data, size_t len)
 	box_header_put(frame, BOX_OUT, 65536);
 	for (size_t i = 0; i < 65536; i++)
 		frame[BOX_HEADER + i] = (uint8_t)data[i % len];
-	/* Nothing was taken for half a second: termd holds it back. */
-	while (sent < most && clock_mono_us() - since < 500000) {
+	while (sent < most && clock_mono_us() - since < 1000ULL * stuck_ms) {
 		n = send(rig.box, frame + at, sizeof(frame) - at,
 		    MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n == -1) {
@@ -210,7 +212,7 @@ test_push_back(const char *program, const char *line, const char *name)
 	v->quiet = true;
 	rig_connect();
 	rig_turns(5);
-	sent = flood(16U << 20, line, len);
+	sent = flood(16U << 20, line, len, 500);
 	ok(sent < 8U << 20, "%s: the sandbox is held back", name);
 	want = sent / (BOX_HEADER + 65536) * 65536;
 	if (mode.raw_out) {
@@ -255,7 +257,7 @@ test_slow(const char *program, const struct msg_TERM_MODE *mode)
 	v->quiet = true;
 	rig_connect();
 	rig_turns(20);
-	is_int(flood(4 * (BOX_HEADER + 65536) * 4, "0123456789\n", 11),
+	is_int(flood(4 * (BOX_HEADER + 65536) * 4, "0123456789\n", 11, 30000),
 	    4 * (BOX_HEADER + 65536) * 4,
 	    "%s: the sandbox is not held back by a viewer that never reads",
 	    name);
