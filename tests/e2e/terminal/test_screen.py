@@ -155,6 +155,12 @@ def attached(r):
                   shlex.join([h.program("icctl"), "attach"]))
         other.until("no_new_privs")
         t.ok(True, "T12: under no_new_privs attaching is refused")
+        other.run(shlex.join([
+            "bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+            "--die-with-parent", "--unshare-all", h.program("icctl"),
+            "attach"]))
+        other.until("pid namespace of its own")
+        t.ok(True, "T12: and from a sandbox")
     finally:
         other.end()
     r.tmux.text("q")
