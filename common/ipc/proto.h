@@ -79,6 +79,15 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_VIEWERS	8U
 
 /* clang-format off */
+/*
+ * A message that auditd records and passes on under another name, `as`, which
+ * has the same fields and the next number: one row for both halves.  `fds` come
+ * with the first half, and stay in auditd.
+ */
+#define VIA_AUDIT(M, name, number, from, to, fds, as)				\
+	M(name, number, from, R(AUDIT), RUN, fds)				\
+	M(as, (number) + 1, R(AUDIT), to, RUN, 0)
+
 /*	name		number	from		to		phase	fds */
 #define PROTO_MSGS(M)								\
 	/* start-up and end */							\
@@ -141,42 +150,28 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SERVER_REQUEST, 0x0505, R(BACK),	R(POLICY),	RUN,	0)	\
 	M(GONE,		0x0506,	R(BACK),  R(POLICY)|R(AUDIT),	RUN,	0)	\
 	M(TOOLS,	0x0507,	R(POLICY),	R(PROXY),	RUN,	0)	\
-	M(STATE,	0x0508,	R(POLICY),	R(AUDIT),	RUN,	0)	\
-	M(STATE_SHOW,	0x0509,	R(AUDIT),	R(SUP),		RUN,	0)	\
-	M(TOOL_SEEN,	0x050a,	R(POLICY),	R(AUDIT),	RUN,	0)	\
-	M(TOOL_SEEN_SHOW, 0x050b, R(AUDIT),	R(SUP),		RUN,	0)	\
+	VIA_AUDIT(M, STATE,		0x0508,	R(POLICY),	R(SUP),		0, STATE_SHOW)		\
+	VIA_AUDIT(M, TOOL_SEEN,		0x050a,	R(POLICY),	R(SUP),		0, TOOL_SEEN_SHOW)	\
 	M(REMOTES,	0x050e,	R(BACK),	R(POLICY),	RUN,	0)	\
 	M(AGAIN,	0x050f,	R(AUDIT),	R(POLICY),	RUN,	0)	\
 	/* a call outside the views, served by an instance for it alone */	\
-	M(INSTANCE,	0x050c,	R(POLICY),	R(AUDIT),	RUN,	0)	\
-	M(INSTANCE_WANT, 0x050d, R(AUDIT),	R(SUP),		RUN,	0)	\
+	VIA_AUDIT(M, INSTANCE,		0x050c,	R(POLICY),	R(SUP),		0, INSTANCE_WANT)	\
 	M(INSTANCE_BACK, 0x0510, R(SUP),	R(PROXY),	RUN,	0)	\
-	M(INSTANCE_UP,	0x0511,	R(SUP),		R(AUDIT),	RUN,	1)	\
-	M(INSTANCE_GO,	0x0512,	R(AUDIT),	R(POLICY),	RUN,	0)	\
-	M(INSTANCE_FAIL, 0x0513, R(SUP),	R(AUDIT),	RUN,	0)	\
-	M(INSTANCE_NO,	0x0514,	R(AUDIT),	R(POLICY),	RUN,	0)	\
-	M(INSTANCE_DROP, 0x0515, R(POLICY),	R(AUDIT),	RUN,	0)	\
-	M(INSTANCE_KILL, 0x0516, R(AUDIT),	R(SUP),		RUN,	0)	\
+	VIA_AUDIT(M, INSTANCE_UP,	0x0511,	R(SUP),		R(POLICY),	1, INSTANCE_GO)		\
+	VIA_AUDIT(M, INSTANCE_FAIL,	0x0513,	R(SUP),		R(POLICY),	0, INSTANCE_NO)		\
+	VIA_AUDIT(M, INSTANCE_DROP,	0x0515,	R(POLICY),	R(SUP),		0, INSTANCE_KILL)	\
 	M(INSTANCE_LOST, 0x0517, R(PROXY),	R(POLICY),	RUN,	0)	\
-	M(INSTANCE_LEFT, 0x0518, R(POLICY),	R(AUDIT),	RUN,	0)	\
-	M(INSTANCE_FREE, 0x0519, R(AUDIT),	R(SUP),		RUN,	0)	\
-	M(INSTANCE_OVER, 0x051a, R(SUP),	R(AUDIT),	RUN,	0)	\
-	M(INSTANCE_ROOM, 0x051b, R(AUDIT),	R(POLICY),	RUN,	0)	\
+	VIA_AUDIT(M, INSTANCE_LEFT,	0x0518,	R(POLICY),	R(SUP),		0, INSTANCE_FREE)	\
+	VIA_AUDIT(M, INSTANCE_OVER,	0x051a,	R(SUP),		R(POLICY),	0, INSTANCE_ROOM)	\
 	/* an approval */							\
-	M(HOLD,		0x0601,	R(POLICY)|R(KEY), R(AUDIT),	RUN,	0)	\
-	M(HOLD_SHOW,	0x0602,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	VIA_AUDIT(M, HOLD,		0x0601,	R(POLICY)|R(KEY), R(SUP),	0, HOLD_SHOW)		\
 	M(HOLD_END,	0x0603,	R(AUDIT),	R(SUP),		RUN,	0)	\
-	M(VERDICT,	0x0604,	R(SUP),		R(AUDIT),	RUN,	0)	\
-	M(VERDICT_GO,	0x0605,	R(AUDIT),	R(POLICY)|R(KEY), RUN,	0)	\
-	M(LATE,		0x0606,	R(POLICY)|R(KEY), R(AUDIT),	RUN,	0)	\
-	M(LATE_SHOW,	0x0607,	R(AUDIT),	R(SUP),		RUN,	0)	\
-	M(TRUST,	0x0608,	R(SUP),		R(AUDIT),	RUN,	0)	\
-	M(TRUST_GO,	0x0609,	R(AUDIT),	R(POLICY),	RUN,	0)	\
+	VIA_AUDIT(M, VERDICT,		0x0604,	R(SUP),		R(POLICY)|R(KEY), 0, VERDICT_GO)	\
+	VIA_AUDIT(M, LATE,		0x0606,	R(POLICY)|R(KEY), R(SUP),	0, LATE_SHOW)		\
+	VIA_AUDIT(M, TRUST,		0x0608,	R(SUP),		R(POLICY),	0, TRUST_GO)		\
 	/* grants beyond one call */						\
-	M(GRANT,	0x060d,	R(POLICY),	R(AUDIT),	RUN,	0)	\
-	M(GRANT_SHOW,	0x060e,	R(AUDIT),	R(SUP),		RUN,	0)	\
-	M(REVOKE,	0x060f,	R(SUP),		R(AUDIT),	RUN,	0)	\
-	M(REVOKE_GO,	0x0610,	R(AUDIT),	R(POLICY),	RUN,	0)	\
+	VIA_AUDIT(M, GRANT,		0x060d,	R(POLICY),	R(SUP),		0, GRANT_SHOW)		\
+	VIA_AUDIT(M, REVOKE,		0x060f,	R(SUP),		R(POLICY),	0, REVOKE_GO)		\
 	M(APPROVED,	0x060c,	R(POLICY)|R(KEY), R(AUDIT),	RUN,	0)	\
 	/* model path: configuration */						\
 	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	BOTH,	0)	\
@@ -213,8 +208,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(DIALED,	0x0808,	R(DIAL),	R(KEY)|R(EGRESS), RUN,	1)	\
 	M(DIAL_FAIL,	0x0809,	R(DIAL),	R(KEY)|R(EGRESS), RUN,	0)	\
 	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)	\
-	M(USAGE,	0x080b,	R(MITM),	R(AUDIT),	RUN,	0)	\
-	M(USAGE_SHOW,	0x080c,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	VIA_AUDIT(M, USAGE,		0x080b,	R(MITM),	R(SUP),		0, USAGE_SHOW)		\
 	/* a request that a person must approve */					\
 	M(ASK,		0x080d,	R(MITM),	R(POLICY),	RUN,	0)	\
 	M(ASKED,	0x080e,	R(POLICY),	R(AUDIT),	RUN,	0)	\
