@@ -69,4 +69,10 @@ int jsonfile_text_of(const struct jsonfile *, struct json_object *,
     const char *where, const char *key, const char **out);
 void jsonfile_strings_free(char **);
 
+/*
+ * replace.c: Replace a file by one with this text, mode 0600, all or nothing.
+ * Returns 0, or -1 with errno set and the old file unchanged.
+ */
+int jsonfile_replace(const char *path, struct span text);
+
 #endif

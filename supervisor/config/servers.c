@@ -36,9 +36,7 @@ servers_env_ok(const char *s)
 {
 	size_t n = strlen(s);
 
-	return n != 0 && n <= 256 && !(s[0] >= '0' && s[0] <= '9') &&
-	       strspn(s, "abcdefghijklmnopqrstuvwxyz"
-			 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == n;
+	return n != 0 && n <= 256 && servers_variable_name(s) == n;
 }
 
 /* Add variables; those of the user's file may refer to the environment. */

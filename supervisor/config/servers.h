@@ -80,4 +80,10 @@ int servers_find(struct servers *, struct servers_how *, const struct config *,
 int servers_builtin(struct servers *, struct fault *);
 void servers_free(struct servers *);
 
+/*
+ * servers_variable.c: Returns the length of the name of a variable at the
+ * beginning of `s`, or 0.
+ */
+size_t servers_variable_name(const char *s);
+
 #endif

@@ -25,9 +25,8 @@ variable_own(char *const *list, const char *name, size_t len)
 	return NULL;
 }
 
-/* Returns the length of the variable name at the beginning of `s`, or 0. */
-static size_t
-variable_name(const char *s)
+size_t
+servers_variable_name(const char *s)
 {
 	if (s[0] >= '0' && s[0] <= '9')
 		return 0;
@@ -45,7 +44,7 @@ static const char *
 variable_value(char *const *own, const char *s, const char **next,
     const char **dflt, size_t *dflt_len)
 {
-	size_t n = variable_name(s);
+	size_t n = servers_variable_name(s);
 	const char *end = strchr(s, '}'), *value;
 	char name[256];
 
@@ -82,7 +81,7 @@ servers_variables(struct servers_entry *e, const char *where, const char *key,
 		value = variable_value(own, open + 2, &next, &dflt, &len);
 		if (next == NULL) {
 			buf_free(&b);
-			len = variable_name(open + 2);
+			len = servers_variable_name(open + 2);
 			return jsonfile_bad(&e->j, where, key,
 			    "${%.*s} is not set in your environment: export "
 			    "%.*s=..., or write ${%.*s:-} if it may be empty",
@@ -100,9 +99,8 @@ servers_variables(struct servers_entry *e, const char *where, const char *key,
 	(void)buf_adds(&b, s);
 	*out = NULL;
 	if (!b.failed)
-		*out = b.len == 0
-			   ? strdup("")
-			   : strndup((const char *)b.p + b.off, b.len);
+		*out = b.len == 0 ? strdup("")
+				  : strndup((const char *)b.p + b.off, b.len);
 	buf_free(&b);
 	if (*out == NULL)
 		return fault_errno(e->j.fault, "%s", e->j.file);

@@ -10,17 +10,9 @@
 #include <string.h>
 
 #include "common/buf.h"
+#include "config/servers.h"
 
 #define VARIABLE_MAX_TEXT 65536U
-
-static size_t
-variable_name(const char *s)
-{
-	if (s[0] >= '0' && s[0] <= '9')
-		return 0;
-	return strspn(s, "abcdefghijklmnopqrstuvwxyz"
-			 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-}
 
 static void
 variable_list(struct mcp_entry *e, const char *name, size_t len)
@@ -109,7 +101,7 @@ variable_put(struct mcp_entry *e, struct buf *b, const char *in, size_t len,
 	buf_adds(b, "${");
 	buf_add(b, in, len);
 	buf_addc(b, '}');
-	n = variable_name(in);
+	n = servers_variable_name(in);
 	if (n != 0 && !variable_ours(e, in, n))
 		variable_list(e, in, n);
 }
@@ -125,8 +117,8 @@ variable_text(struct mcp_entry *e, const char *s, const char *user_home)
 	struct buf b;
 
 	buf_init(&b, VARIABLE_MAX_TEXT);
-	if (s[0] == '$' && s[1] != '{' && variable_name(s + 1) != 0 &&
-	    s[1 + variable_name(s + 1)] == '\0') {
+	if (s[0] == '$' && s[1] != '{' && servers_variable_name(s + 1) != 0 &&
+	    s[1 + servers_variable_name(s + 1)] == '\0') {
 		variable_put(e, &b, s + 1, strlen(s + 1), user_home);
 		s = "";
 	}

@@ -7,14 +7,12 @@
  */
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/json/json.h"
+#include "config/jsonfile.h"
 #include "icctl/policy/learn.h"
 
 #define POOL_MAX ((size_t)512 << 20)
@@ -171,44 +169,27 @@ refine(struct learn *l, const struct icctl *ctl, const struct policy_opts *o,
 static int
 write_into(const char *path, const struct buf *text)
 {
-	char temp[PATH_MAX];
-	json_object *o;
-	const char *s;
 	struct buf visible;
-	FILE *f = NULL;
+	json_object *o;
 	char *copy;
-	int fd, r = -1;
+	int r = -1;
 
 	buf_init(&visible, (size_t)64 << 20);
-
 	copy = span_dup(buf_span(text));
 	o = copy == NULL ? NULL : json_tokener_parse(copy);
 	free(copy);
-	if (o == NULL ||
-	    snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >=
-		(int)sizeof(temp) ||
-	    (fd = mkstemp(temp)) == -1) {
-		warn("%s", path);
-		json_object_put(o);
-		buf_free(&visible);
-		return -1;
+	errno = ENOMEM;
+	if (o != NULL) {
+		policy_visible(
+		    &visible, span_str(json_object_to_json_string_ext(
+				  o, JSON_C_TO_STRING_PRETTY |
+					 JSON_C_TO_STRING_NOSLASHESCAPE)));
+		(void)buf_addc(&visible, '\n');
+		if (!visible.failed)
+			r = jsonfile_replace(path, buf_span(&visible));
 	}
-	s = json_object_to_json_string_ext(
-	    o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-	policy_visible(&visible, span_str(s));
-	(void)buf_addc(&visible, '\n');
-	if (!visible.failed && (f = fdopen(fd, "w")) != NULL &&
-	    fwrite(buf_span(&visible).p, 1, visible.len, f) == visible.len &&
-	    fflush(f) == 0 && fsync(fd) == 0 && rename(temp, path) == 0)
-		r = 0;
-	else
-		warn("%s", path);
 	if (r == -1)
-		(void)unlink(temp);
-	if (f != NULL)
-		fclose(f);
-	else
-		close(fd);
+		warn("%s", path);
 	json_object_put(o);
 	buf_free(&visible);
 	return r;
