@@ -61,8 +61,11 @@ def descendants(pid):
 
 
 def comm(pid):
-    with open(f"/proc/{pid}/comm", encoding="ascii") as f:
-        return f.read().strip()
+    try:
+        with open(f"/proc/{pid}/comm", encoding="ascii") as f:
+            return f.read().strip()
+    except OSError:
+        return ""
 
 
 def test_all(work):
@@ -70,6 +73,11 @@ def test_all(work):
     with h.Session(work, config={
             "providers": {"anthropic": {"upstream": "https://localhost:9"}},
             "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}}) as s:
+        # It starts no more, and those that it has started are themselves: a
+        # child asks for the signal of its parent's death after its fork.
+        h.kill(s.pid, signal.SIGSTOP)
+        h.wait_for(lambda: "icsupervisor" not in map(comm, descendants(s.pid)),
+                   "a child has not become its program")
         mine = sorted(descendants(s.pid))
         t.ok("resolver" in map(comm, mine), "there is a resolver",
              str([comm(p) for p in mine]))
