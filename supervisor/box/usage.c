@@ -65,7 +65,7 @@ children_of(pid_t pid, const char *task, pid_t *list, unsigned n)
 	return n;
 }
 
-/* Do so for every thread of a process; each has children of its own. */
+/* Append the children of every thread of a process. */
 static unsigned
 descend(pid_t pid, unsigned threads, pid_t *list, unsigned n)
 {
