@@ -300,7 +300,8 @@ check_route(struct check *k)
 	case PROVIDER_NO_PARAM:
 		return REFUSE_QUERY;
 	case PROVIDER_NO_ROUTE:
-		return REFUSE_ENDPOINT;
+		return k->pv->p->git != NULL ? REFUSE_REPOSITORY
+					     : REFUSE_ENDPOINT;
 	}
 	return REFUSE_ENDPOINT;
 }

@@ -6,8 +6,10 @@
 #include "mitmd.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
+#include "common/http/hostname.h"
 #include "common/log.h"
 #include "tls.h"
 
@@ -35,7 +37,7 @@ connect_listed(unsigned i)
 	return pv->dropped ? NULL : pv->p;
 }
 
-/* Write "Allowed: a:443, b:443.". */
+/* Write "Allowed: a:443, b:443.", or nothing if no host is on the list. */
 static const char *
 connect_hosts(char *dst, size_t cap)
 {
@@ -55,7 +57,8 @@ connect_hosts(char *dst, size_t cap)
 			buf_adds(&b, CONNECT_PORT);
 		}
 	}
-	buf_adds(&b, n > CONNECT_HOSTS ? " and others." : ".");
+	if (n != 0)
+		buf_adds(&b, n > CONNECT_HOSTS ? " and others." : ".");
 	s = buf_span(&b);
 	if (b.failed || span_copy(s, dst, cap) == -1)
 		dst[0] = '\0';
@@ -63,20 +66,61 @@ connect_hosts(char *dst, size_t cap)
 	return dst;
 }
 
+/*
+ * Name the host that is refused, and the key of config.json that would allow
+ * it.  Returns NULL if the target is not NAME:443.
+ */
+static const char *
+connect_named(enum refusal r, struct span target, char *dst, size_t cap)
+{
+	struct span port = SPAN(CONNECT_PORT);
+	char name[HOSTNAME_MAX + 1], hosts[CONNECT_HOSTS * 264];
+	const char *why;
+
+	if (target.len <= port.len ||
+	    !span_eq(span_of(target.p + target.len - port.len, port.len), port))
+		return NULL;
+	target.len -= port.len;
+	if (hostname_read(target, name, &why) == -1)
+		return NULL;
+	snprintf(dst, cap,
+	    r == REFUSE_HOST
+		? "%s is not in \"destinations\" of config.json. Do not retry. "
+		  "The user can add it there, for the next session.%s%s"
+		: "%s is not a host of this session. Ask for it with the tool "
+		  "proxy__add_proxy_domain of the session's MCP server: the "
+		  "user decides, and it can then be read (GET, HEAD). For "
+		  "more, the user can add it to \"destinations\" in "
+		  "config.json. Until then: Do not retry.%s%s",
+	    name, *connect_hosts(hosts, sizeof(hosts)) == '\0' ? "" : " ",
+	    hosts);
+	return dst;
+}
+
+/* Return what is said beside the reason's text, or in place of it. */
+static const char *
+connect_detail(
+    enum refusal r, struct span target, const char *why, char *dst, size_t cap)
+{
+	if (r == REFUSE_HOST || r == REFUSE_HOST_ASK)
+		return connect_named(r, target, dst, cap);
+	if (r == REFUSE_PROXY)
+		return connect_hosts(dst, cap);
+	return refuse_why(why, dst, cap);
+}
+
 static void
 connect_refuse(struct agent *a, enum refusal r, struct span method,
     struct span target, const char *why)
 {
-	char more[CONNECT_HOSTS * 264];
+	char more[CONNECT_HOSTS * 264 + 1024];
 	struct buf b;
 	uint32_t id;
 
 	id = mitmd_denied(a, r, 0, method, target, why);
 	buf_init(&b, 16384);
 	if (refuse_compose(&b, r, 0, id,
-		r == REFUSE_HOST || r == REFUSE_HOST_ASK || r == REFUSE_PROXY
-		    ? connect_hosts(more, sizeof(more))
-		    : refuse_why(why, more, sizeof(more)),
+		connect_detail(r, target, why, more, sizeof(more)),
 		REFUSE_AS_TEXT, true) == 0)
 		connect_write(a->fd, buf_span(&b));
 	buf_free(&b);

@@ -6,6 +6,7 @@
 #include "mitmd.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Write "Allowed: POST /v1/messages, ...", cut if it grows too long. */
 static const char *
@@ -32,12 +33,29 @@ deny_routes(const struct provider *p, char *dst, size_t cap)
 	return dst;
 }
 
+/* "api.example.com: the provider cannot be reached." */
+static const char *
+deny_host(const struct exchange *x, const char *detail, char *dst, size_t cap)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+	struct span host = p->hosts[x->a->host];
+	size_t n = strlen(detail);
+
+	snprintf(dst, cap, "%.*s: %s%s", (int)host.len, (const char *)host.p,
+	    detail, n != 0 && detail[n - 1] == '.' ? "" : ".");
+	return dst;
+}
+
 const char *
 deny_detail(const struct exchange *x, enum refusal no, const char *detail,
     char *dst, size_t cap)
 {
 	const struct provider *p = mitmd_env.providers[x->a->provider].p;
 
+	if (no == REFUSE_REPOSITORY)
+		return provider_git_why(p, x->req.path, x->req.query, dst, cap);
+	if (no == REFUSE_PROVIDER && detail != NULL)
+		return deny_host(x, detail, dst, cap);
 	if (no == REFUSE_ENDPOINT || no == REFUSE_METHOD)
 		return deny_routes(p, dst, cap);
 	if (no == REFUSE_MALFORMED || no == REFUSE_HEADERS ||

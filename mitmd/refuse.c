@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The answers to requests that are not sent: a row for each reason. All texts
- * are constant except keyd's description of a failure, which is written as
- * printable ASCII.
+ * The answers to requests that are not sent: a row for each reason. The texts
+ * are constant. Details are keyd's description of a failure, or name a host or
+ * a repository whose letters were checked; they are written as printable ASCII.
  */
 #include "refuse.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define RETRY_NO " Do not retry."
 
@@ -25,23 +26,30 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "This proxy takes CONNECT to port 443 of the hosts on the list "
 	    "only; there is no plain HTTP. Use https." RETRY_NO},
 	[REFUSE_HOST] = {403, "host",
-	    "This host or port is not on the session's list. The user may "
-	    "add a provider, or a destination, to the session's config.json."
-	    RETRY_NO},
+	    "This host or port is not on the session's list. The user can "
+	    "add a provider or a destination to config.json, for the next "
+	    "session." RETRY_NO,
+	    .whole = true, .spoken = true},
 	[REFUSE_HOST_ASK] = {403, "host",
 	    "This host or port is not on the session's list. Ask for the host "
 	    "with the tool proxy__add_proxy_domain of the session's MCP "
-	    "server: the user decides, and it may then be read (GET, HEAD). "
-	    "For more the user may add a destination to config.json. Until "
-	    "then:" RETRY_NO},
+	    "server: the user decides, and it can then be read (GET, HEAD). "
+	    "For more, the user can add a destination to config.json. Until "
+	    "then:" RETRY_NO,
+	    .whole = true, .spoken = true},
 	[REFUSE_METHOD] = {405, "method",
 	    "This path does not take this method." RETRY_NO},
 	[REFUSE_ENDPOINT] = {403, "endpoint",
-	    "This endpoint is not on the session's list. The user may add it "
+	    "This endpoint is not on the session's list. The user can add it "
 	    "to the provider's file." RETRY_NO},
+	[REFUSE_REPOSITORY] = {403, "endpoint",
+	    "This is not a request that git makes to a repository on the "
+	    "session's list. The user can change \"destinations\" in "
+	    "config.json, for the next session." RETRY_NO,
+	    .whole = true},
 	[REFUSE_QUERY] = {403, "query",
 	    "A query parameter or its value is not on this endpoint's list. "
-	    "Leave it out, or the user may add it to the provider's file."
+	    "Leave it out, or the user can add it to the provider's file."
 	    RETRY_NO},
 	[REFUSE_OFFERED] = {404, "not-offered",
 	    "This endpoint is not offered in this session." RETRY_NO},
@@ -163,9 +171,10 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "nobody is asked. Leave it out, or tell the user." RETRY_NO},
 	[REFUSE_PACKAGE] = {403, "package",
 	    "This may not be installed in this session." RETRY_NO,
-	    NULL, true},
+	    .flat = true},
 	[REFUSE_PROVIDER] = {502, "provider",
-	    "The provider could not be reached or did not answer properly."},
+	    "The provider could not be reached or did not answer properly.",
+	    .whole = true},
 };
 
 static const struct {
@@ -297,14 +306,16 @@ refuse_body(struct buf *b, enum refusal r, uint32_t id, const char *detail,
     enum refuse_form form)
 {
 	const struct refusal_text *t = refuse_text(r);
-	bool plain = form == REFUSE_AS_TEXT;
+	bool plain = form == REFUSE_AS_TEXT, said;
 
 	refuse_before(b, t, form);
-	refuse_add(b, t->text, plain);
-	if (detail != NULL && *detail != '\0') {
+	said = detail != NULL && *detail != '\0';
+	if (!said || !t->whole)
+		refuse_add(b, t->text, plain);
+	if (said && !t->whole)
 		buf_addc(b, ' ');
+	if (said)
 		refuse_add(b, detail, plain);
-	}
 	buf_printf(b, " (request %08x)%s", id, refuse_after(t, form));
 	return b->failed ? -1 : 0;
 }
@@ -358,6 +369,30 @@ refuse_fields(struct buf *b, unsigned status, enum refuse_form form, bool close)
 	buf_adds(b, "\r\n\r\n");
 }
 
+/* Write the reason phrase: pip and npm show no more of a refusal than this. */
+static void
+refuse_reason(struct buf *b, const struct refusal_text *t, unsigned status,
+    const char *detail)
+{
+	const char *end;
+	char first[512];
+	size_t n;
+
+	if (detail == NULL || *detail == '\0' || (!t->flat && !t->spoken)) {
+		buf_adds(b, refuse_phrase(status));
+	} else if (t->flat) {
+		refuse_add(b, detail, false);
+	} else {
+		end = strstr(detail, ". ");
+		n = end != NULL ? (size_t)(end - detail) : strlen(detail);
+		if (n >= sizeof(first))
+			n = sizeof(first) - 1;
+		memcpy(first, detail, n);
+		first[n] = '\0';
+		refuse_add(b, first, false);
+	}
+}
+
 int
 refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
     const char *detail, enum refuse_form form, bool close)
@@ -371,11 +406,7 @@ refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
 	buf_init(&body, 16384);
 	refuse_body(&body, r, id, detail, form);
 	buf_printf(b, "HTTP/1.1 %u ", status);
-	/* Package managers show only the reason phrase. */
-	if (t->flat && detail != NULL)
-		refuse_add(b, detail, false);
-	else
-		buf_adds(b, refuse_phrase(status));
+	refuse_reason(b, t, status, detail);
 	buf_printf(b,
 	    "\r\nContent-Type: %s\r\n"
 	    "Content-Length: %zu\r\n",

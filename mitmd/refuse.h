@@ -3,7 +3,8 @@
  * Answers to requests that are not sent: for each reason a status, a constant
  * text that says what is allowed and what to do next, and a number that finds
  * the line in the session's log. Never 401, which SDKs retry for minutes.
- * Nothing of the request is repeated.
+ * Nothing of the request is repeated but a host or repository that is refused,
+ * and only if it is spelled as such names are.
  */
 #ifndef MITMD_REFUSE_H
 #define MITMD_REFUSE_H
@@ -21,6 +22,7 @@ enum refusal {
 	REFUSE_HOST_ASK, /* the same, if hosts may be added */
 	REFUSE_METHOD,
 	REFUSE_ENDPOINT,
+	REFUSE_REPOSITORY, /* the same, of a git server */
 	REFUSE_QUERY,
 	REFUSE_OFFERED, /* a route answered by mitmd, with its own status */
 	REFUSE_NO_KEY,
@@ -69,7 +71,9 @@ struct refusal_text {
 	const char *text;
 	/* JSON before the message; NULL: IronCurtain's own form */
 	const char *before;
-	bool flat; /* {"error": text}; the reason phrase repeats the detail */
+	bool flat;   /* {"error": text}; the reason phrase repeats the detail */
+	bool whole;  /* a detail stands in place of the text */
+	bool spoken; /* the detail's first sentence is the reason phrase, too */
 };
 
 /* The form of the answer, chosen for the client that reads it. */
@@ -94,7 +98,7 @@ const char *refuse_phrase(unsigned status);
 /*
  * Compose the complete answer. A `status` of 0 means the reason's own. `detail`
  * adds text for this provider (hosts, endpoints, an error of keyd) in printable
- * ASCII, or is NULL.
+ * ASCII, or is NULL; it replaces the text where the reason's row says so.
  */
 int refuse_compose(struct buf *, enum refusal, unsigned status, uint32_t id,
     const char *detail, enum refuse_form, bool close);

@@ -97,6 +97,11 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 		snprintf(said, sizeof(said), "402 %s", keyd_env.budget.why);
 		text = said;
 	}
+	/* What dialerd says knows nothing of a request or a credential. */
+	if (fail == KEYD_FAIL_DIAL && detail != NULL) {
+		snprintf(said, sizeof(said), "%.100s: %.400s", text, detail);
+		text = said;
+	}
 	out = stream_begin(s);
 	(void)reply_frame(out, exchange, STREAM_FAIL, span_str(text));
 	(void)exchange_commit(s);

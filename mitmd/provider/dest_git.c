@@ -10,8 +10,11 @@
  */
 #include "provider/dest.h"
 
+#include <stdio.h>
+
 #define GIT_MAX_GLOBS 64U
 #define GIT_MAX_SEGMENTS 6U
+#define GIT_MAX_SHOWN 256U       /* of a repository, in a refusal */
 #define GIT_MAX_FETCH (1U << 20) /* the objects that a client has and wants */
 #define GIT_REFS "/info/refs"
 #define GIT_UPLOAD "git-upload-pack"
@@ -239,30 +242,68 @@ git_route(struct span method, struct span rest, struct span query,
 	return query.p == NULL ? PROVIDER_OK : PROVIDER_NO_PARAM;
 }
 
-static enum provider_result
-git_match(const struct provider *p, unsigned host, struct span method,
-    struct span path, struct span query, unsigned *route)
+/* Split a path into the repository and git's part. Returns false if it cannot.
+ */
+static bool
+git_split(struct span path, struct span *repo, struct span *rest)
 {
 	static const struct span ends[] = {
 	    {(const uint8_t *)GIT_REFS, sizeof(GIT_REFS) - 1},
 	    {(const uint8_t *)"/" GIT_UPLOAD, sizeof(GIT_UPLOAD)},
 	    {(const uint8_t *)"/" GIT_RECEIVE, sizeof(GIT_RECEIVE)}};
-	struct span rest, repo = span_of(NULL, 0);
+
+	for (size_t i = 0; i < 3; i++) {
+		if (path.len < ends[i].len + 2)
+			continue;
+		*rest = span_of(path.p + path.len - ends[i].len, ends[i].len);
+		if (!span_eq(*rest, ends[i]))
+			continue;
+		*repo = span_of(path.p + 1, path.len - rest->len - 1);
+		return git_is_repository(*repo, false);
+	}
+	return false;
+}
+
+const char *
+provider_git_why(const struct provider *p, struct span path, struct span query,
+    char *dst, size_t cap)
+{
+	struct span repo, rest;
+	bool push;
+
+	if (!git_split(path, &repo, &rest) || repo.len > GIT_MAX_SHOWN)
+		return NULL;
+	if (!git_listed(p->git, repo)) {
+		snprintf(dst, cap,
+		    "%.*s is not in \"repositories\" of destinations.%.*s in "
+		    "config.json. Do not retry. The user can add it there, for "
+		    "the next session.",
+		    (int)git_bare(repo).len, (const char *)repo.p,
+		    (int)p->name.len, (const char *)p->name.p);
+		return dst;
+	}
+	push = span_is(rest, "/" GIT_RECEIVE) ||
+	       span_is(query, "service=" GIT_RECEIVE);
+	snprintf(dst, cap,
+	    "destinations.%.*s.%s in config.json denies every %s. Do not "
+	    "retry. The user can change it, for the next session.",
+	    (int)p->name.len, (const char *)p->name.p, push ? "push" : "fetch",
+	    push ? "push" : "fetch");
+	return dst;
+}
+
+static enum provider_result
+git_match(const struct provider *p, unsigned host, struct span method,
+    struct span path, struct span query, unsigned *route)
+{
+	struct span rest, repo;
 	enum git_route found = GIT_PUSH;
 	enum provider_result r;
 
 	(void)host;
 	if (!dest_is_path(path) || (query.p != NULL && query.len == 0))
 		return PROVIDER_BAD_PATH;
-	for (size_t i = 0; i < 3 && repo.p == NULL; i++) {
-		if (path.len < ends[i].len + 2)
-			continue;
-		rest = span_of(path.p + path.len - ends[i].len, ends[i].len);
-		if (span_eq(rest, ends[i]))
-			repo = span_of(path.p + 1, path.len - rest.len - 1);
-	}
-	if (repo.p == NULL || !git_is_repository(repo, false) ||
-	    !git_listed(p->git, repo))
+	if (!git_split(path, &repo, &rest) || !git_listed(p->git, repo))
 		return PROVIDER_NO_ROUTE;
 	if ((r = git_route(method, rest, query, &found)) != PROVIDER_OK)
 		return r;

@@ -249,6 +249,13 @@ const char *provider_path_why(const struct provider *);
 /* Map "bedrock" or "vertex" to its alphabet. Returns -1 if unknown. */
 int provider_alphabet_find(struct span);
 /*
+ * Say in a sentence which repository of a git server a request may not reach,
+ * and which key of config.json would allow it. Returns NULL if the path is not
+ * one of git's.
+ */
+const char *provider_git_why(const struct provider *, struct span path,
+    struct span query, char *dst, size_t cap);
+/*
  * Returns true if the route takes this content type (as received); p == NULL:
  * none given.
  */

@@ -24,10 +24,10 @@ CODES = {
     "method": (405, "This path does not take this method. Do not retry.",
                "allowed"),
     "endpoint": (403, "This endpoint is not on the session's list. The user "
-                 "may add it to the provider's file. Do not retry.",
+                 "can add it to the provider's file. Do not retry.",
                  "allowed"),
     "query": (403, "A query parameter or its value is not on this endpoint's "
-              "list. Leave it out, or the user may add it to the provider's "
+              "list. Leave it out, or the user can add it to the provider's "
               "file. Do not retry.", None),
     "no-key": (403, "The request carries no key. Send the key that the "
                "environment of this session names; nothing is forwarded "

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: ISC
 """Row 7: CONNECT requests and their answers."""
+import re
+
 from rules import FORM
 
 LIST = ("Allowed: api.anthropic.com:443, platform.claude.com:443, "
      "api.openai.com:443.")
-OFF = ("This host or port is not on the session's list. The user may add a "
-       "provider, or a destination, to the session's config.json. "
-       "Do not retry. " + LIST)
+OFF = ("This host or port is not on the session's list. The user can add a "
+       "provider or a destination to config.json, for the next session. "
+       "Do not retry.")
+# A target that is NAME:443 is named, with the key that would allow it.
+NAMED = ("%s is not in \"destinations\" of config.json. Do not retry. The user "
+         "can add it there, for the next session. " + LIST)
+PUBLIC = re.compile(rb"((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+"
+                    rb"[a-z][a-z0-9-]{0,61}):443")
 ONLY = ("This proxy takes CONNECT to port 443 of the hosts on the list only; "
         "there is no plain HTTP. Use https. Do not retry. " + LIST)
 EARLY = ("Bytes came after the CONNECT request and before its answer. Wait "
@@ -46,13 +53,20 @@ def connect(target, more=b""):
     return b"CONNECT " + target + b" HTTP/1.1\r\nHost: x\r\n" + more + b"\r\n"
 
 
+def off(target):
+    m = PUBLIC.fullmatch(target)
+    if m is None or len(m[1]) > 253:
+        return OFF
+    return NAMED % m[1].decode()
+
+
 def why(text):
     return FORM + " What is wrong: " + text + "."
 
 
 def cases():
     """[(name, bytes, status, text)]"""
-    out = [(f"{t[:60]!r}", connect(t), 403, OFF) for t in TARGETS]
+    out = [(f"{t[:60]!r}", connect(t), 403, off(t)) for t in TARGETS]
     for t, text in ((b"\xe2\x80\x8b" + NAME + b":443",
                      "non-ASCII byte in target"),
                     (NAME[:-1] + b"\xd0\xbc:443", "non-ASCII byte in target"),

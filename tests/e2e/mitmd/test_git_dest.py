@@ -265,8 +265,11 @@ def test_refused(s, g, git):
         t.ok(r.returncode != 0 and "403" in r.stderr, f"{name}: 403",
              r.stderr)
     t.contains(git("ls-remote", f"https://{HOST}/owner/other.git").stderr,
-               "remote: IronCurtain: This endpoint is not on",
-               "git prints why")
+               "remote: IronCurtain: owner/other is not in \"repositories\" of "
+               "destinations.github in config.json.",
+               "git prints which repository, and the key to write")
+    t.contains(git("ls-remote", "https://gitlab.test/owner/repo.git").stderr,
+               "403", "a host off the list is refused at CONNECT")
     for name, status, method, target, headers, body in (
             ("dumb HTTP", 403, "GET", "/owner/repo.git/info/refs", [], None),
             ("dumb objects", 403, "GET", "/owner/repo.git/objects/info/packs",

@@ -140,6 +140,13 @@ def refusal(r, want, aws=False):
     text = "IronCurtain: " + text
     if more == "why" and want.why is ...:
         good = said.startswith(text + " What is wrong: ")
+    elif more == "detail" and want.why and want.why is not ...:
+        # The host stands before what keyd says, in place of the text.
+        text = f"IronCurtain: HOST: {want.why}."
+        good = any(said == f"IronCurtain: {host}: {want.why}."
+                   for host in rules.HOST) or \
+            said.startswith("IronCurtain: ") and aws and \
+            said.endswith(f": {want.why}.")
     elif more == "allowed":
         good = said.startswith(text + " Allowed: ")
     elif more and want.why:

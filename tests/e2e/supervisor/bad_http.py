@@ -29,49 +29,38 @@ CONNECT = [
      "api.openai.com:443.", "GET http://example.com/"),
     ("a host off the list",
      b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n", 403,
-     "IronCurtain: This host or port is not on the session's list. The user "
-     "may add a provider, or a destination, to the session's config.json. "
-     "Do not retry. "
+     "IronCurtain: example.com is not in \"destinations\" of config.json. Do not "
+     "retry. The user can add it there, for the next session. "
      "Allowed: api.anthropic.com:443, platform.claude.com:443, "
      "api.openai.com:443.",
      "CONNECT example.com:443"),
     ("another port",
      b"CONNECT api.anthropic.com:80 HTTP/1.1\r\nHost: x\r\n\r\n", 403,
      "IronCurtain: This host or port is not on the session's list. The user "
-     "may add a provider, or a destination, to the session's config.json. "
-     "Do not retry. "
-     "Allowed: api.anthropic.com:443, platform.claude.com:443, "
-     "api.openai.com:443.",
+     "can add a provider or a destination to config.json, for the next "
+     "session. Do not retry.",
      "CONNECT api.anthropic.com:80"),
     ("no port", b"CONNECT api.anthropic.com HTTP/1.1\r\nHost: x\r\n\r\n", 403,
      "IronCurtain: This host or port is not on the session's list. The user "
-     "may add a provider, or a destination, to the session's config.json. "
-     "Do not retry. "
-     "Allowed: api.anthropic.com:443, platform.claude.com:443, "
-     "api.openai.com:443.",
+     "can add a provider or a destination to config.json, for the next "
+     "session. Do not retry.",
      "CONNECT api.anthropic.com"),
     ("a dot at the end",
      b"CONNECT api.anthropic.com.:443 HTTP/1.1\r\nHost: x\r\n\r\n", 403,
      "IronCurtain: This host or port is not on the session's list. The user "
-     "may add a provider, or a destination, to the session's config.json. "
-     "Do not retry. "
-     "Allowed: api.anthropic.com:443, platform.claude.com:443, "
-     "api.openai.com:443.",
+     "can add a provider or a destination to config.json, for the next "
+     "session. Do not retry.",
      "CONNECT api.anthropic.com.:443"),
     ("an address", b"CONNECT 127.0.0.1:443 HTTP/1.1\r\nHost: x\r\n\r\n", 403,
      "IronCurtain: This host or port is not on the session's list. The user "
-     "may add a provider, or a destination, to the session's config.json. "
-     "Do not retry. "
-     "Allowed: api.anthropic.com:443, platform.claude.com:443, "
-     "api.openai.com:443.",
+     "can add a provider or a destination to config.json, for the next "
+     "session. Do not retry.",
      "CONNECT 127.0.0.1:443"),
     ("a user name",
      b"CONNECT u@api.anthropic.com:443 HTTP/1.1\r\nHost: x\r\n\r\n", 403,
      "IronCurtain: This host or port is not on the session's list. The user "
-     "may add a provider, or a destination, to the session's config.json. "
-     "Do not retry. "
-     "Allowed: api.anthropic.com:443, platform.claude.com:443, "
-     "api.openai.com:443.",
+     "can add a provider or a destination to config.json, for the next "
+     "session. Do not retry.",
      "CONNECT u@api.anthropic.com:443"),
     ("a body", TO + HC + b"Content-Length: 5\r\n\r\nhello", 400,
      "IronCurtain: The request is not well-formed HTTP as this proxy "

@@ -105,12 +105,20 @@ main(void)
 	test_aws(REFUSE_TIMEOUT, "RequestTimeoutException");
 	test_aws(REFUSE_PROVIDER, "ServiceUnavailableException");
 	test_aws(REFUSE_NONE, "InternalServerException");
-	text = compose(REFUSE_HOST, 0, "Allowed: a:443.", REFUSE_AS_TEXT, true);
+	text = compose(REFUSE_HOST, 0, "b.example is not in \"x\". Allowed: a.",
+	    REFUSE_AS_TEXT, true);
+	ok(strncmp(text, "HTTP/1.1 403 b.example is not in 'x'\r\n", 38) == 0,
+	    "the phrase names the host: pip and npm show nothing else");
 	ok(strstr(text, "Content-Type: text/plain\r\n") != NULL &&
-		strstr(text, "Connection: close\r\n\r\nIronCurtain: ") !=
-		    NULL &&
-		strstr(text, "Allowed: a:443. (request 0000001f)\n") != NULL,
+		strstr(text,
+		    "Connection: close\r\n\r\nIronCurtain: b.example is not "
+		    "in \"x\". Allowed: a. (request 0000001f)\n") != NULL,
 	    "before TLS: plain text, closes");
+	free(text);
+	text = compose(REFUSE_HOST, 0, NULL, REFUSE_AS_TEXT, true);
+	ok(strncmp(text, "HTTP/1.1 403 Forbidden\r\n", 24) == 0 &&
+		strstr(text, "IronCurtain: This host or port is not") != NULL,
+	    "without a name: the text of the reason");
 	free(text);
 	text = compose(REFUSE_OFFERED, 410, NULL, REFUSE_AS_JSON, false);
 	ok(strncmp(text, "HTTP/1.1 410 Gone\r\n", 19) == 0,
