@@ -341,7 +341,8 @@ pins_reason(
 	static const char *const why[PROTO_TOOL_LAST + 1] = {
 	    [PROTO_TOOL_NEW] = "its server did not have it when it was first "
 			       "used",
-	    [PROTO_TOOL_CHANGED] = "it is not the one that was first used",
+	    [PROTO_TOOL_CHANGED] = "its definition is not the one that was "
+				   "first used",
 	    [PROTO_TOOL_LOOKALIKE] = "its name looks like that of another tool",
 	};
 	int n = (int)t->name.len;
@@ -350,8 +351,8 @@ pins_reason(
 	if (t->state == PROTO_TOOL_DRIFTED)
 		return reason_printf(env->pool,
 		    "Tool %s__%.*s has arguments that its annotation does not "
-		    "know. The user can annotate it anew and say: icctl policy "
-		    "reload",
+		    "cover. The user can annotate it again and run: icctl "
+		    "policy reload",
 		    server, n, p);
 	return reason_printf(env->pool,
 	    "Tool %s__%.*s is in quarantine: %s. The user can look at it and "

@@ -39,10 +39,9 @@ child_log_tell(const struct child *c)
 			log_warnx("%s said before: %s", c->name, c->before[i]);
 	/* A directory that was made for this start is removed again. */
 	if (!sup.session.made || sup.config.anchor != NULL)
-		log_warnx("all that was said is in %s/session.log",
+		log_warnx("everything it said is in %s/session.log",
 		    sup.session.dir);
-	log_warnx("icctl doctor says what this machine lacks, and what is "
-		  "wrong in your files");
+	log_warnx("icctl doctor checks this machine and your configuration");
 }
 
 static void

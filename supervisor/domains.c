@@ -180,10 +180,9 @@ domain_start(uint64_t call, const char *host)
 		n++;
 	if (n == DOMAINS_MAX) {
 		domain_answer(call, true,
-		    "Error: 16 domains were added in this session, and no "
-		    "more are taken (those that were removed count). The user "
-		    "may add destinations to config.json for the next "
-		    "session.");
+		    "Error: 16 domains were added in this session, which is "
+		    "the limit (removed ones count). The user can add "
+		    "destinations to config.json for the next session.");
 		return;
 	}
 	if (destination_web_slot(
@@ -204,7 +203,7 @@ bad:
 	sup_warn("domain %s: %s", host, fault.text);
 	domain_answer(call, true,
 	    "Error: the domain could not be added: its process did not start. "
-	    "The user sees why in the session's log.");
+	    "The session's log tells the user why.");
 }
 
 static void
@@ -264,7 +263,7 @@ domain_remove(uint64_t call, const char *host)
 			domain_busy(call);
 		else if (domain_configured(host))
 			domain_answer(call, true,
-			    "Error: this host is one of the session's "
+			    "Error: this host belongs to the session's "
 			    "configuration and cannot be removed.");
 		else
 			domain_answer_status(call, host, "not_found");

@@ -38,9 +38,8 @@ on_hello(struct chan *ch, const union proto_any *msg, int fd)
 		    ch, "HELLO of a %s", role_name((enum role)m->role));
 	if (m->proto != proto_id()) {
 		end_request(SUP_EXIT_OS, c,
-		    "%s is of another build: its "
-		    "messages differ from ours. Install all programs of one "
-		    "version",
+		    "%s is of another build, whose messages differ from "
+		    "icsupervisor's. Install all programs of one version",
 		    c->name);
 		return 0;
 	}
@@ -56,7 +55,7 @@ on_hello(struct chan *ch, const union proto_any *msg, int fd)
 	    require_missing(&sup.require, topology_find(c->role)->layers, &st);
 	if (missing != 0) {
 		end_request(SUP_EXIT_OS, c,
-		    "%s goes without %s, which --require or "
+		    "%s runs without %s, which --require or "
 		    "confinement.require asks for (it has %s). See: icctl "
 		    "doctor",
 		    c->name, confine_names(missing, lacks, sizeof(lacks)),
@@ -152,8 +151,9 @@ on_key_state(struct chan *ch, const union proto_any *msg, int fd)
 	if (!sup.ready)
 		return 0;
 	if (k->state == PROTO_KEY_LOCKED)
-		sup_warn("provider %s is locked: its credential came back in "
-			 "a response. After looking into it: icctl unlock",
+		sup_warn("provider %s is locked, because its credential came "
+			 "back in a response. Find out why, then run: icctl "
+			 "unlock",
 		    sup.providers.list[c->index].name);
 	else if (k->state != PROTO_KEY_LOADED)
 		sup_warn("credential of %s: %s",
@@ -267,8 +267,8 @@ on_audit_fail(struct chan *ch, const union proto_any *msg, int fd)
 	(void)fd;
 	log_vis_again(
 	    msg->AUDIT_FAIL.text, sup.audit_failed, sizeof(sup.audit_failed));
-	sup_warn("the audit log cannot be written: %s. Nothing is forwarded "
-		 "any more",
+	sup_warn("the audit log cannot be written: %s. No more calls or "
+		 "requests are forwarded",
 	    sup.audit_failed);
 	control_alarm("auditd", "audit", sup.audit_failed);
 	return 0;
@@ -345,9 +345,9 @@ on_state_show(struct chan *ch, const union proto_any *msg, int fd)
 	s->tools = m->tools;
 	log_vis_again(m->text, s->text, sizeof(s->text));
 	if (s->state == PROTO_STATE_GONE)
-		sup_warn("MCP server %s is gone: %s", s->def->name, s->text);
+		sup_warn("MCP server %s has ended: %s", s->def->name, s->text);
 	else if (s->state == PROTO_STATE_DIED)
-		sup_warn("MCP server %s died (%s) and is started again",
+		sup_warn("MCP server %s ended (%s) and is started again",
 		    s->def->name, s->text);
 	else
 		sup_note("MCP server %s: %s, %u tools", s->def->name,

@@ -155,8 +155,8 @@ main(int argc, char **argv)
 		return SUP_EXIT_USAGE;
 	}
 	if (geteuid() == 0)
-		log_warnx("running as root: it works, and should not be: "
-			  "nothing here needs it");
+		log_warnx("running as root: nothing here needs it. Use an "
+			  "ordinary user");
 	if (loop_init(&sup.loop, 128) == -1 || signals() == -1)
 		fatal("start");
 	if (start_session(&status, &fault) == -1) {

@@ -72,8 +72,8 @@ proxy_no_proxy(struct proxy *p, struct fault *fault)
 			if (errno != ENOBUFS)
 				continue;
 			return fault_set(fault,
-			    "%s: more than %u entries. Write the shorter list "
-			    "that sessions need into config.json: "
+			    "%s: more than %u entries. Write the hosts that "
+			    "sessions need into config.json: "
 			    "{\"proxy\":{\"noProxy\":[...]}}",
 			    which, NO_PROXY_MAX_ROWS);
 		}
@@ -121,14 +121,14 @@ proxy_ca(struct proxy *p, const struct config *cfg, struct fault *fault)
 		    fault, "proxy.ca: %s: over 2 MiB", cfg->proxy.ca);
 	if (memmem(p->ca, p->ca_len, "-----BEGIN CERTIFICATE-----", 27) == NULL)
 		return fault_set(fault,
-		    "proxy.ca: %s: holds no certificate in PEM "
-		    "(-----BEGIN CERTIFICATE-----)",
+		    "proxy.ca: %s: contains no certificate in PEM (-----BEGIN "
+		    "CERTIFICATE-----)",
 		    cfg->proxy.ca);
 	/* Servers with network access can read this file. */
 	if (memmem(p->ca, p->ca_len, "PRIVATE KEY-----", 16) != NULL)
 		return fault_set(fault,
-		    "proxy.ca: %s: holds a private key. Name a file that has "
-		    "the certificates alone",
+		    "proxy.ca: %s: contains a private key. Name a file with "
+		    "certificates only",
 		    cfg->proxy.ca);
 	return 0;
 }
@@ -276,13 +276,14 @@ proxy_hint(const struct proxy *p)
 		break;
 	case PROTO_PROXY_LOST:
 	case PROTO_PROXY_BROKEN:
-		return "is it the right host and port? icctl doctor";
+		return "check its host and port: icctl doctor";
 	case PROTO_PROXY_AUTH:
-		return "its USER:PASSWORD is proxy.credential of config.json, "
-		       "or stands in https_proxy; a new session takes another";
+		return "its USER:PASSWORD comes from proxy.credential of "
+		       "config.json or from https_proxy; change it there and "
+		       "start a new session";
 	case PROTO_PROXY_DENIED:
-		return "whoever runs it can allow the host; proxy.noProxy of "
-		       "config.json goes past it";
+		return "whoever runs the proxy can allow the host; "
+		       "proxy.noProxy of config.json bypasses it";
 	}
 	return "";
 }

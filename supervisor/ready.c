@@ -62,8 +62,8 @@ ready_missing(void)
 	missing &= ~(uint32_t)CONFINE_SECRETMEM;
 	if (missing != 0)
 		sup_warn("this system refuses layers of confinement: %s. The "
-			 "others hold; icctl doctor says more, and --require "
-			 "all refuses such a start",
+			 "others are in force. Details: icctl doctor. With "
+			 "--require all such a session does not start",
 		    confine_names(missing, text, sizeof(text)));
 }
 

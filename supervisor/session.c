@@ -76,9 +76,9 @@ session_take(struct session *s, const char *dir, struct fault *fault)
 	}
 	if (here_read(s->fd, SESSION_LOCK, host) == HERE_ELSEWHERE)
 		return fault_set(fault,
-		    "session directory %s: a session on %s has not given it "
-		    "back, and may still be running there. If it is not, run: "
-		    "rm %s/" SESSION_LOCK,
+		    "session directory %s: a session on %s still owns it, and "
+		    "may be running there. If it is not, run: rm "
+		    "%s/" SESSION_LOCK,
 		    dir, host, dir);
 	if (here_write(s->fd, SESSION_LOCK) == -1)
 		return fault_errno(fault, "%s/" SESSION_LOCK, dir);
@@ -94,7 +94,8 @@ session_lock(struct session *s, const char *dir, struct fault *fault)
 	s->made = mkdir(dir, 0700) == 0;
 	if (!s->made && errno != EEXIST)
 		return fault_errno(fault, "session directory %s%s", dir,
-		    errno == ENOENT ? ": make its parent first" : "");
+		    errno == ENOENT ? ": create its parent directory "
+				      "first" : "");
 	s->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->fd == -1 || fstat(s->fd, &st) == -1)
 		return fault_errno(fault, "session directory %s", dir);

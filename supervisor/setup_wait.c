@@ -98,7 +98,7 @@ wait_result(struct fault *fault)
 			    k->text[0] != '\0' ? k->text : "refused");
 		if (k->length < 16)
 			sup_warn("credential of %s: %u characters are too few "
-				 "to be searched for in responses",
+				 "to be recognised in responses",
 			    name, k->length);
 	}
 	return wait_proxy(fault);
@@ -128,7 +128,7 @@ setup_wait(struct fault *fault)
 		if (now >= until)
 			return fault_set(fault, "not ready within %u s: %s",
 			    SUP_CREDENTIAL_MS / 1000,
-			    command ? "a credential command does not end"
+			    command ? "a credential command does not finish"
 			    : sup.ca_pem == NULL ? "mitmd has no certificate"
 			    : !sup.logged
 				? "auditd has written no record"

@@ -92,8 +92,8 @@ start_servers(struct fault *fault)
 				known = true;
 		if (!known)
 			return fault_set(fault,
-			    "--allow-unsandboxed %s: there "
-			    "is no such server",
+			    "--allow-unsandboxed %s: there is no server of "
+			    "this name",
 			    sup.opt.unsandboxed[i]);
 	}
 	if (servers_prepare(fault) == -1)
@@ -145,8 +145,8 @@ start_login(unsigned i, struct fault *fault)
 	struct provider *p = &sup.providers.list[i];
 
 	if (p->waits)
-		sup_note("provider %s: nobody is logged in; log in with the "
-			 "agent's own login (%s), in the session",
+		sup_note("provider %s: nobody is logged in. Log in from inside "
+			 "the session, with the agent's own login (%s)",
 		    p->name, p->logins[p->login].name);
 	else
 		sup_note("provider %s: the login of %s (%s)", p->name,
@@ -268,7 +268,7 @@ start_reserve(struct loop_timer *t)
 {
 	if (auditfile_reserve(&sup.session) == -1 &&
 	    sup.audit_failed[0] == '\0')
-		sup_note("no disk can be reserved for the audit log: %s",
+		sup_note("no disk space can be reserved for the audit log: %s",
 		    strerror(errno));
 	loop_timer_set(&sup.loop, t, 5000, start_reserve, NULL);
 }

@@ -37,7 +37,7 @@ stopped_child(struct child *c)
 			c->stopped = loop_now(&sup.loop);
 		} else if (si.si_code == CLD_CONTINUED) {
 			if (c->stopped_told)
-				sup_note("%s goes on", c->name);
+				sup_note("%s continues", c->name);
 			c->stopped = 0;
 			c->stopped_told = false;
 		}
@@ -50,8 +50,9 @@ stopped_tell(struct child *c)
 	char text[200];
 
 	snprintf(text, sizeof(text),
-	    "%s (pid %d) has been stopped for %u seconds; nothing that needs "
-	    "it goes on: kill -CONT %d, or icctl stop",
+	    "%s (pid %d) has been stopped for %u seconds, and everything that "
+	    "needs it waits. To continue it: kill -CONT %d. To end the "
+	    "session: icctl stop",
 	    c->name, (int)c->sp.pid, STOPPED_MS / 1000, (int)c->sp.pid);
 	c->stopped_told = true;
 	sup_alarm(c->name, "stopped", text);

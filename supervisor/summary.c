@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "budget_priv.h"
+#include "common/plural.h"
 #include "sup.h"
 
 /* Returns the path with ~ for the home directory. */
@@ -161,9 +162,9 @@ summary_end(void)
 		snprintf(model, sizeof(model),
 		    "; %llu model request%s, %.4f USD",
 		    (unsigned long long)c->requests,
-		    c->requests == 1 ? "" : "s", budget_used(BUDGET_USD));
+		    plural(c->requests), budget_used(BUDGET_USD));
 	sup_warn("%llu call%s allowed, %llu denied%s%s; log: %s/audit.jsonl",
-	    (unsigned long long)c->allowed, c->allowed == 1 ? "" : "s",
+	    (unsigned long long)c->allowed, plural(c->allowed),
 	    (unsigned long long)c->denied, asked, model,
 	    summary_path(sup.session.dir, where, sizeof(where)));
 }

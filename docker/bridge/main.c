@@ -175,6 +175,7 @@ main(int argc, char **argv)
 	if (argc >= 3 && strcmp(argv[1], "limit") == 0)
 		return cmd_limit(argc - 2, argv + 2);
 	return misused(
-	    argc < 2 ? "what shall it do?"
-		     : "it knows `run`, `egress`, `limit` and `stdio PATH`");
+	    argc < 2 ? "no command is given"
+		     : "the commands are `run`, `egress`, `limit` and `stdio "
+		       "PATH`");
 }

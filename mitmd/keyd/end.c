@@ -97,7 +97,7 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 		snprintf(said, sizeof(said), "402 %s", keyd_env.budget.why);
 		text = said;
 	}
-	/* What dialerd says knows nothing of a request or a credential. */
+	/* dialerd knows neither the request nor the credential. */
 	if (fail == KEYD_FAIL_DIAL && detail != NULL) {
 		snprintf(said, sizeof(said), "%.100s: %.400s", text, detail);
 		text = said;

@@ -14,7 +14,7 @@
 
 #define GIT_MAX_GLOBS 64U
 #define GIT_MAX_SEGMENTS 6U
-#define GIT_MAX_SHOWN 256U       /* of a repository, in a refusal */
+#define GIT_MAX_SHOWN 256U       /* bytes of a repository in a refusal */
 #define GIT_MAX_FETCH (1U << 20) /* the objects that a client has and wants */
 #define GIT_REFS "/info/refs"
 #define GIT_UPLOAD "git-upload-pack"

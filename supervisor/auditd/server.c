@@ -156,11 +156,10 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 	int n;
 
 	n = snprintf(text, sizeof(text),
-	    "Error: MCP server \"%s\" %s; this "
-	    "call %s. %s",
+	    "Error: MCP server \"%s\" %s; this call %s. %s",
 	    name, why,
 	    begun ? "may or may not have taken effect" : "was not delivered",
-	    !stays   ? "It ran for this call alone. Check before you retry."
+	    !stays   ? "It ran for this call only. Check before you retry."
 	    : !begun ? "Try again in a moment."
 		     : "Check before you retry. If the server does not come "
 		       "back, the next call says so.");

@@ -73,7 +73,7 @@ anchor_open(struct anchor *a, const struct session *s, const char *where,
 		break;
 	case 1:
 		return fault_set(fault,
-		    "audit.anchor %s: lies in the session's directory, beside "
+		    "audit.anchor %s: it is in the session's directory, beside "
 		    "the log. Name a file elsewhere",
 		    where);
 	default:

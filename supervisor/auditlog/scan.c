@@ -24,11 +24,11 @@ auditscan_why(enum auditlog_check c)
 	case AUDITLOG_SEQ:
 		return "lines are missing or repeated before it";
 	case AUDITLOG_PREV:
-		return "it does not continue the line before it";
+		return "it does not follow from the line before it";
 	case AUDITLOG_BROKEN:
 		return "it was changed after it was written";
 	}
-	return "it is no audit line";
+	return "it is not an audit record";
 }
 
 static int64_t

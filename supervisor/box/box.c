@@ -322,7 +322,7 @@ box_spawn(struct box *b, const int stdio[3], char *const *argv,
 	if (b->fds[BOX_ARGS_FD] == -1) {
 		if (b->failed)
 			errno = b->error;
-		return fault_errno(fault, "cannot make the sandbox");
+		return fault_errno(fault, "cannot create the sandbox");
 	}
 	for (; *argv != NULL; argv++) {
 		if (n == sizeof(words) / sizeof(words[0]) - 1)

@@ -202,9 +202,9 @@ gitbox_prepare(struct fault *fault)
 		}
 		if (sup.nservers == PROTO_FIRST_INSTANCE) {
 			sup_warn(
-			    "server %s: with %u servers there is no room "
-			    "to look up where remotes lead: its calls that "
-			    "name one are escalated",
+			    "server %s: with %u servers there is no room for "
+			    "the server that looks up where remotes lead, so "
+			    "you are asked about each call that names a remote",
 			    s->def->name, PROTO_FIRST_INSTANCE);
 			return 0;
 		}

@@ -233,7 +233,7 @@ guards_init(struct guards *g, const struct paths *p, struct fault *fault)
 		-1 ||
 	    guards_add(g, GUARD_TREE, "IRONCURTAIN_HOME", p->home) == -1 ||
 	    guards_sockets(g) == -1 || guards_sessions(g, p->home) == -1)
-		return fault_errno(fault, "what must stay hidden");
+		return fault_errno(fault, "a directory that must stay hidden");
 	return 0;
 }
 
@@ -263,7 +263,8 @@ guards_check(const struct guards *g, int fd, const char *what, const char *path,
 	for (unsigned i = 0; i < g->n; i++) {
 		item = &g->items[i];
 		if (id_eq(&chain[0], &item->ids[0]))
-			return fault_set(fault, "%s %s: refused, it is %s",
+			return fault_set(fault, "%s %s: refused, because it is "
+						"%s",
 			    what, path, item->what);
 	}
 	for (unsigned i = 0; i < g->n; i++) {
@@ -271,15 +272,13 @@ guards_check(const struct guards *g, int fd, const char *what, const char *path,
 		for (unsigned k = 1; k < item->nids; k++)
 			if (id_eq(&chain[0], &item->ids[k]))
 				return fault_set(fault,
-				    "%s %s: refused, it "
-				    "holds %s",
+				    "%s %s: refused, because it contains %s",
 				    what, path, item->what);
 		for (unsigned k = 1;
 		     item->kind == GUARD_TREE && k < (unsigned)n; k++)
 			if (id_eq(&chain[k], &item->ids[0]))
 				return fault_set(fault,
-				    "%s %s: refused, it "
-				    "lies in %s",
+				    "%s %s: refused, because it is inside %s",
 				    what, path, item->what);
 	}
 	return 0;

@@ -70,7 +70,8 @@ object_ours(const struct object *o, struct fault *fault)
 		in = paths_within(fd, o->fd);
 		close(fd);
 		if (in != 0)
-			return fault_set(fault, "%s: refused, it holds %s",
+			return fault_set(fault, "%s: refused, because it "
+						"contains %s",
 			    o->path, files[i]);
 	}
 	return 0;
@@ -93,7 +94,8 @@ object_apart(struct object *o, struct fault *fault)
 	if (paths_within(o->fd, sup.workspace) != 0 ||
 	    paths_within(sup.workspace, o->fd) != 0)
 		return fault_set(fault,
-		    "%s: refused, it holds the workspace or lies in it",
+		    "%s: refused, because it contains the workspace or is "
+		    "inside it",
 		    o->path);
 	return guards_check(
 	    &sup.guards, o->fd, "the approved path", o->mount, fault);
@@ -142,7 +144,7 @@ object_open(struct object *o, const struct msg_INSTANCE_WANT *m, bool *changed,
 	    (o->kind == PROTO_OBJECT_NAME && !entry_same(o, m))) {
 		*changed = true;
 		return fault_set(fault,
-		    "%s is not there any more, or is another one", o->path);
+		    "%s no longer exists, or is a different one", o->path);
 	}
 	return object_apart(o, fault);
 }
@@ -372,9 +374,8 @@ objects_fit(
 		o = &i->objects[k];
 		if (o->kind == PROTO_OBJECT_NAME && !s->program.ours)
 			return fault_set(fault,
-			    "%s: server %s cannot be given a name that is to "
-			    "be made, moved or removed outside its view; only "
-			    "icfs can",
+			    "%s: server %s cannot create, move or remove a "
+			    "name outside its view; only icfs can",
 			    o->path, s->def->name);
 		if (object_denied(o, s->def->deny_read, "denyRead", fault) ==
 			-1 ||

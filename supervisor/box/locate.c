@@ -35,7 +35,7 @@ locate_node(const struct locate *l, char *const *args, struct program *p,
 	while (args[i] != NULL && args[i][0] == '-')
 		i++;
 	if (args[i] == NULL)
-		return fault_set(fault, "node: no FILE among its args");
+		return fault_set(fault, "node: its args name no FILE");
 	if (args[i][0] == '/' || args[i][0] == '~')
 		file = config_path("", l->paths->user_home, args[i]);
 	else

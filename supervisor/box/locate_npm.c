@@ -250,13 +250,12 @@ locate_npx(const struct locate *l, char *const *args, struct program *p,
 		i++;
 	if (args[i] == NULL || args[i][0] == '-')
 		return fault_set(fault,
-		    "npx: only `npx [-y] PACKAGE [ARG]...` "
-		    "is taken%s%s",
+		    "npx: only `npx [-y] PACKAGE [ARG]...` is supported%s%s",
 		    args[i] != NULL ? ", not " : "",
 		    args[i] != NULL ? args[i] : "");
 	if (npm_spec(&n, args[i]) == -1)
 		return fault_set(
-		    fault, "npx %s: is no package's name", args[i]);
+		    fault, "npx %s: not a valid name for a package", args[i]);
 	if ((node = locate_in_path(l, "node")) == NULL)
 		return fault_set(fault,
 		    "npx %s: node not found in PATH. "

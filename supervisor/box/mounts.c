@@ -240,8 +240,8 @@ mounts_open(const char *path, const char **why)
 
 	fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 	if (fd == -1)
-		*why = errno == ELOOP ? "a link is on its way: name the real "
-					"directory"
+		*why = errno == ELOOP ? "its path contains a symbolic link: "
+					"name the real directory"
 				      : strerror(errno);
 	return fd;
 }
@@ -354,12 +354,12 @@ mounts_one(const struct mounts *ms, unsigned i, struct view *v,
 		*why = fault.text;
 		rv = 1;
 	} else if (rv == 0 && view_taken(m->within)) {
-		*why = "a sandbox has its own there";
+		*why = "the sandbox has its own there";
 		rv = 1;
 	} else if (rv == 0) {
 		rv = mounts_parts(ms, i, v, d->name);
-		*why = "a part of it that an earlier rule keeps back cannot "
-		       "be kept out";
+		*why = "a part of it that an earlier rule withholds cannot be "
+		       "kept out";
 		if (rv == 0)
 			rv = view_put(v, m->within, m->within, fd,
 			    writes ? PROTO_VIEW_WRITE : PROTO_VIEW_READ);

@@ -194,12 +194,13 @@ runtime_unmade(void)
 
 	if (box_probe(&why, &remedy) == 0) {
 		fault_set(&why, "bubblewrap %s", runtime_env.how);
-		remedy = "Its own words stand above, or in session.log";
+		remedy = "Its own message is above, or in session.log";
 	}
-	sup_warn("the sandbox could not be made: %s", why.text);
+	sup_warn("the sandbox could not be created: %s", why.text);
 	sup_warn("%s", remedy);
 	end_request(
-	    SUP_EXIT_OS, NULL, "the sandbox could not be made: %s", why.text);
+	    SUP_EXIT_OS, NULL, "the sandbox could not be created: "
+			       "%s", why.text);
 }
 
 /* The agent has ended, and all its output has been passed on. */

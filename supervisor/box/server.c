@@ -32,8 +32,8 @@ server_no_mount(const char *server, const struct mount *m, const char *why)
 	if (server_unseen.max == 0)
 		buf_init(&server_unseen, 65536);
 	buf_printf(&server_unseen,
-	    "rule %s: server %s does not see %s: %s. What the rule allows "
-	    "there is served one call at a time%c",
+	    "rule %s: server %s does not see %s: %s. Calls that the rule "
+	    "allows there run one at a time%c",
 	    m->rule, server, m->within, why, '\0');
 }
 

@@ -148,8 +148,7 @@ view_allow(struct view *v, const struct view_how *how, const char *what,
 		view_put(v, host, host, fd, kind) == -1)) {
 		if (errno == E2BIG)
 			fault_set(fault,
-			    "%s %s: a view takes at most %u "
-			    "paths",
+			    "%s %s: a view can have at most %u paths",
 			    what, name, VIEW_MAX_ROWS);
 		else
 			fault_errno(fault, "%s %s", what, name);
@@ -176,8 +175,8 @@ view_tree(struct view *v, const struct view_how *how, const char *what,
 		return -1;
 	if (paths_within(fd, how->workspace) != 0)
 		return fault_set(fault,
-		    "%s %s: refused, it lies in the "
-		    "workspace, where the agent can change it",
+		    "%s %s: refused, because it is in the workspace, where the "
+		    "agent can change it",
 		    what, path);
 	return 0;
 }

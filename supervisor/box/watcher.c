@@ -78,8 +78,8 @@ tell_once(bool *told, bool now, const char *what, uint64_t n, const char *key)
 		return;
 	*told = true;
 	snprintf(text, sizeof(text),
-	    "it has all the %s that it may have (%llu), and more is refused to "
-	    "it. The limit is %s in config.json",
+	    "it has reached its limit of %2$llu %1$s, and gets no more. The "
+	    "limit is %3$s in config.json",
 	    what, (unsigned long long)n, key);
 	sup_alarm("the agent", "limit", text);
 }
@@ -103,7 +103,7 @@ look_agent(unsigned *ms)
 	    l->shm_mb, "limits.shmMb");
 	if (over(sup.agent.pid, &u.memory, l->memory_mb))
 		end_over(
-		    "the agent used %llu MiB of memory, and %llu are the limit "
+		    "the agent used %llu MiB of memory; its limit is %llu "
 		    "(dockerResources.memoryMb in config.json)",
 		    (unsigned long long)(u.memory / MIB),
 		    (unsigned long long)l->memory_mb);
@@ -124,7 +124,7 @@ look_server(const struct server *s, const struct spawned *sp, unsigned *ms)
 	if (!over(sp->pid, &u.memory, l->server_mb))
 		return;
 	snprintf(text, sizeof(text),
-	    "it used %llu MiB of memory and is ended: %llu are the limit "
+	    "it used %llu MiB of memory and is ended; its limit is %llu "
 	    "(limits.serverMemoryMb in config.json)",
 	    (unsigned long long)(u.memory / MIB),
 	    (unsigned long long)l->server_mb);
@@ -149,7 +149,7 @@ look_disk(void)
 
 	if (left >= watcher_env.free)
 		return;
-	end_over("%llu MiB are left of the disk of %s, and %llu must stay free "
+	end_over("%llu MiB are free on the disk of %s, and %llu must stay free "
 		 "(limits.minFreeDiskMb in config.json)",
 	    (unsigned long long)(left / MIB), sup.session.dir,
 	    (unsigned long long)(watcher_env.free / MIB));
@@ -171,15 +171,15 @@ look_home(void)
 		return;
 	watcher_env.home_at = now + HOME_MS;
 	if (t->deep)
-		end_over("the agent's home directory has directories that are "
-			 "nested more than %u deep, where their size cannot be "
-			 "watched (limits.homeMb in config.json: null watches "
+		end_over("the agent's home directory has directories nested "
+			 "more than %u deep, so that its size cannot be "
+			 "watched (limits.homeMb in config.json; null watches "
 			 "nothing)",
 		    TREE_DEPTH);
 	else if (t->bytes > limit)
 		end_over(
-		    "the agent's home directory has %llu MiB, and %llu are "
-		    "the limit (limits.homeMb in config.json)",
+		    "the agent's home directory has %llu MiB; its limit is "
+		    "%llu (limits.homeMb in config.json)",
 		    (unsigned long long)(t->bytes / MIB),
 		    (unsigned long long)sup.config.limits.home_mb);
 	tree_end(t);

@@ -53,8 +53,7 @@ adapter_read(
 		return -1;
 	if (s == NULL || strcmp(s, name) != 0)
 		return jsonfile_bad(&j, "", "name",
-		    "must be \"%s\", as the "
-		    "file is called",
+		    "must be \"%s\", like the file's name",
 		    name);
 	if ((a->name = strdup(name)) == NULL ||
 	    (a->file = strdup(path)) == NULL)
@@ -95,8 +94,8 @@ adapter_load(struct adapter *a, const struct paths *p, const char *name,
 			 "0123456789-_") != strlen(name) ||
 	    name[0] == '\0' || strlen(name) > 64)
 		return fault_set(fault,
-		    "--agent %s: not an agent's name "
-		    "(letters, digits, - and _)",
+		    "--agent %s: not a valid name for an agent (letters, "
+		    "digits, - and _)",
 		    name);
 	for (size_t i = 0; i < 2 && text == NULL; i++) {
 		snprintf(path, sizeof(path), "%.4000s/agents/%s.json", dirs[i],

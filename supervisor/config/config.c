@@ -181,9 +181,8 @@ config_scalars(
 		return -1;
 	if (s != NULL && strcmp(s, "enforce") != 0)
 		return jsonfile_bad(j, "", "sandboxPolicy",
-		    "\"%s\" is refused: servers without a sandbox are named "
-		    "one by one with --allow-unsandboxed SERVER. Remove this "
-		    "key",
+		    "\"%s\" is refused: each server without a sandbox must be "
+		    "named with --allow-unsandboxed SERVER. Remove this key",
 		    s);
 	if (jsonfile_strings(j, root, "", "notify", 64, &cfg->notify) == -1)
 		return -1;
@@ -299,7 +298,7 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 		path = model = NULL;
 		if (cfg->nagents == CONFIG_MAX_AGENTS)
 			return jsonfile_bad(j, "agent", name,
-			    "at most %u agents are taken", CONFIG_MAX_AGENTS);
+			    "at most %u agents are allowed", CONFIG_MAX_AGENTS);
 		snprintf(where, sizeof(where), "agent.%.64s", name);
 		if (jsonfile_object(j, agents, "agent", name, &o) == -1 ||
 		    jsonfile_known(j, o, where, keys) == -1 ||
@@ -406,8 +405,8 @@ config_load(struct config *cfg, const char *file, const char *home,
 		goto out;
 	if (cfg->server_env != NULL && (st.st_mode & 044) != 0) {
 		fault_set(fault,
-		    "%s: others may read it (mode %04o) and it "
-		    "holds serverCredentials. Run: chmod 600 %s",
+		    "%s: other users can read it (mode %04o), and it contains "
+		    "serverCredentials. Run: chmod 600 %s",
 		    path, (unsigned)st.st_mode & 07777, path);
 		config_free(cfg);
 		goto out;

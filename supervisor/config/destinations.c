@@ -76,7 +76,7 @@ destination_host(struct config_destination *d, const struct jsonfile *j,
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(d->hosts[i], host) == 0)
 			return jsonfile_bad(
-			    j, where, "hosts", "\"%s\" is there twice", host);
+			    j, where, "hosts", "\"%s\" is listed twice", host);
 	if (!destination_moved(d, n) && hostname_public(host, &why) == -1)
 		return jsonfile_bad(j, where, "hosts",
 		    "\"%s\" %s. Say under \"upstream\" where it really is",
@@ -104,15 +104,15 @@ destination_hosts(struct config_destination *d, const struct jsonfile *j,
 	for (unsigned i = 0; i < d->as.nupstreams; i++) {
 		if (d->as.upstreams[i].host == NULL && n > 1)
 			return jsonfile_bad(j, where, "upstream",
-			    "must be an object of hosts and URLs, as there "
-			    "are several hosts");
+			    "must be an object of hosts and URLs, because "
+			    "there are several hosts");
 		used = d->as.upstreams[i].host == NULL;
 		for (unsigned k = 0; k < n && !used; k++)
 			used =
 			    strcmp(d->hosts[k], d->as.upstreams[i].host) == 0;
 		if (!used)
 			return jsonfile_bad(j, where, "upstream",
-			    "\"%s\" is none of its hosts",
+			    "\"%s\" is not one of its hosts",
 			    d->as.upstreams[i].host);
 	}
 	return 0;
@@ -216,9 +216,9 @@ config_destinations(struct config *cfg, const struct jsonfile *j,
 	{
 		if (!destination_name_ok(name))
 			return jsonfile_bad(j, "destinations", name,
-			    "is no destination's name: at most 60 lower-case "
-			    "letters, digits and -, not beginning with - or "
-			    "\"" DESTINATIONS_ADDED "\"");
+			    "is not a valid name for a destination: at most 60 "
+			    "lower-case letters, digits and -, not beginning "
+			    "with - or \"" DESTINATIONS_ADDED "\"");
 		if (cfg->ndestinations == CONFIG_MAX_DESTINATIONS)
 			return jsonfile_bad(j, "destinations", name,
 			    "at most %u are taken", CONFIG_MAX_DESTINATIONS);

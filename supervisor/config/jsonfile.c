@@ -28,8 +28,8 @@ jsonfile_check(const char *path, const struct stat *st, struct fault *fault)
 		    path, (unsigned)st->st_uid, (unsigned)geteuid(), path);
 	if ((st->st_mode & 022) != 0)
 		return fault_set(fault,
-		    "%s: others may write to it (mode %04o). Run: chmod go-w "
-		    "%s",
+		    "%s: other users can write to it (mode %04o). Run: chmod "
+		    "go-w %s",
 		    path, (unsigned)st->st_mode & 07777, path);
 	if (st->st_size > (off_t)JSONFILE_MAX)
 		return fault_set(

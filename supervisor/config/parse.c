@@ -37,8 +37,8 @@ config_provider_get(struct config *cfg, const struct jsonfile *j,
 			return &cfg->providers[i];
 	if (!config_name_ok(name, 64, "-_")) {
 		jsonfile_bad(j, where, name,
-		    "is no provider's name: letters, "
-		    "digits, - and _ only");
+		    "is not a valid name for a provider: letters, digits, - "
+		    "and _ only");
 		return NULL;
 	}
 	if (cfg->nproviders == PROTO_MAX_PROVIDERS) {

@@ -87,7 +87,8 @@ paths_private(const struct stat *st, const char *what, const char *dir,
 		    (unsigned)st->st_uid);
 	if ((st->st_mode & 077) != 0)
 		return fault_set(fault,
-		    "%s %s: others may enter it (mode %04o). Run: chmod 700 %s",
+		    "%s %s: other users can enter it (mode %04o). Run: chmod "
+		    "700 %s",
 		    what, dir, (unsigned)st->st_mode & 07777, dir);
 	return 0;
 }
@@ -104,8 +105,8 @@ paths_credential(const struct stat *st, const char *path, struct fault *fault)
 		    (unsigned)st->st_uid);
 	if ((st->st_mode & 077) != 0)
 		return fault_set(fault,
-		    "credential %s: others may read or write it (mode %04o). "
-		    "Run: chmod 600 %s",
+		    "credential %s: other users can read or write it (mode "
+		    "%04o). Run: chmod 600 %s",
 		    path, (unsigned)st->st_mode & 07777, path);
 	if (st->st_size == 0)
 		return fault_set(fault, "credential %s: empty", path);

@@ -40,8 +40,8 @@ profile_keys(const struct jsonfile *j, struct json_object *root,
 	}
 	if (name != NULL && *providers == NULL)
 		return fault_set(j->fault,
-		    "--profile %s: there is none, or it names no providers "
-		    "(%s: profiles)",
+		    "--profile %s: there is no such profile, or it names no "
+		    "providers (%s: profiles)",
 		    name, j->file);
 	return 0;
 }

@@ -60,9 +60,8 @@ config_proxy_direct(
 		n = strlen(list[i]);
 		if (no_proxy_add(&rows, span_str(list[i])) == -1) {
 			jsonfile_bad(j, "proxy", "noProxy",
-			    "\"%s\" is none of NAME, .NAME, *.NAME, ADDRESS, "
-			    "NET/BITS, each but the last perhaps with :PORT, "
-			    "and \"*\"",
+			    "\"%s\" must be NAME, .NAME, *.NAME or ADDRESS, "
+			    "each with or without :PORT, or NET/BITS, or \"*\"",
 			    list[i]);
 			goto out;
 		}

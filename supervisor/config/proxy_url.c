@@ -20,10 +20,11 @@ url_rest(const char *url, const char **why)
 	if (strncmp(url, "http://", 7) == 0)
 		return url + 7;
 	*why = strncmp(url, "https://", 8) == 0
-		   ? "TLS to the proxy itself (https://) is not spoken. Most "
-		     "proxies take CONNECT on an http:// port as well: write "
-		     "that one"
-		   : "must begin with http:// (no SOCKS, nothing else)";
+		   ? "TLS to the proxy itself (https://) is not supported. "
+		     "Most proxies also accept CONNECT on an http:// port: "
+		     "write that one"
+		   : "must begin with http:// (SOCKS and others are not "
+		     "supported)";
 	return NULL;
 }
 
@@ -40,8 +41,8 @@ proxy_url(const char *url, struct proxy_url *out, const char **why)
 		return -1;
 	n = strcspn(p, "/?#");
 	if (strcmp(p + n, "") != 0 && strcmp(p + n, "/") != 0) {
-		*why = "must end behind its port. In a user name or password "
-		       "/ is written %2F, ? %3F, # %23, @ %40";
+		*why = "must end after its port. In a user name or password, "
+		       "write %2F for /, %3F for ?, %23 for # and %40 for @";
 		return -1;
 	}
 	out->secret = span_of(p, 0);
@@ -66,7 +67,7 @@ proxy_url(const char *url, struct proxy_url *out, const char **why)
 	if (name.len > 2 && name.p[0] == '[' && name.p[name.len - 1] == ']')
 		name = span_of(name.p + 1, name.len - 2);
 	if (egress_host(name, host) == -1) {
-		*why = "its host is no name or address";
+		*why = "its host is neither a name nor an address";
 		return -1;
 	}
 	memcpy(out->host, host, sizeof(out->host));

@@ -55,7 +55,7 @@ config_url_host(const char *p, struct config_upstream *up, const char **why)
 	up->host[n] = '\0';
 	return end;
 bad:
-	*why = "its host is no name or address";
+	*why = "its host is neither a name nor an address";
 	return NULL;
 }
 
@@ -107,8 +107,8 @@ config_url(const char *url, struct config_upstream *out, const char **why)
 	up.prefix[n] = '\0';
 	if (!up.tls && !config_is_loopback(up.host)) {
 		*why =
-		    "must begin with https:// (http:// is taken for "
-		    "loopback only: the key would cross the network in clear)";
+		    "must begin with https:// (http:// is allowed for loopback "
+		    "only: elsewhere the key would cross the network in clear)";
 		return -1;
 	}
 	*out = up;

@@ -54,8 +54,8 @@ servers_env_add(struct servers_entry *e, struct json_object *o,
 			    "at most %u variables are taken", SERVERS_MAX_ENV);
 		if (!servers_env_ok(name))
 			return jsonfile_bad(&e->j, where, name,
-			    "is no name of "
-			    "a variable: letters, digits and _ only");
+			    "is not a valid name for a variable: letters, "
+			    "digits and _ only");
 		if (jsonfile_text_of(&e->j, val, where, name, &value) == -1 ||
 		    (refers && servers_variables(
 				   e, where, name, NULL, value, &own) == -1))
@@ -139,8 +139,8 @@ servers_paths(struct servers_entry *e, struct json_object *fs,
 	for (size_t i = 0; rv == 1 && (*out)[i] != NULL; i++) {
 		if (strpbrk((*out)[i], "*?[") != NULL)
 			return jsonfile_bad(&e->j, where, key,
-			    "\"%s\": "
-			    "patterns are not taken, name a directory or file",
+			    "\"%s\": patterns are not allowed; name a "
+			    "directory or a file",
 			    (*out)[i]);
 		path = config_path(e->j.file, e->how->user_home, (*out)[i]);
 		if (path == NULL)
@@ -181,9 +181,9 @@ servers_sandbox(struct servers_entry *e, struct json_object *o)
 			return 0;
 		}
 		return jsonfile_bad(&e->j, e->where, "sandbox",
-		    "false would give this server all that you can reach. "
-		    "Remove it to run the server in its sandbox, or say it "
-		    "again on the command line: --allow-unsandboxed %s",
+		    "false would give this server everything that you can "
+		    "reach. Remove it to run the server in its sandbox, or "
+		    "confirm it on the command line: --allow-unsandboxed %s",
 		    e->def->name);
 	}
 	snprintf(where, sizeof(where), "%s.sandbox", e->where);
@@ -271,8 +271,9 @@ servers_one_git(const struct servers *s, const struct servers_entry *e)
 		if (first != NULL)
 			return jsonfile_bad(&e->j, s->defs[i].name, "git",
 			    "%s is a git server already, and a session has "
-			    "one: say \"git\": false here, which leaves its "
-			    "git neutralised, but its remotes unresolved",
+			    "only one. Write \"git\": false here; its git "
+			    "stays neutralised, but its remotes are not "
+			    "resolved",
 			    first);
 		first = s->defs[i].name;
 	}
@@ -312,15 +313,15 @@ servers_parse(struct servers *s, const struct servers_how *how,
 			continue;
 		}
 		if (s->n == PROTO_FIRST_INSTANCE) {
-			fault_set(fault, "%s: at most %u servers are taken",
+			fault_set(fault, "%s: at most %u servers are allowed",
 			    how->file, PROTO_FIRST_INSTANCE);
 			goto bad;
 		}
 		if (!servers_name_ok(name)) {
 			jsonfile_bad(&e.j, "", name,
-			    "is no server's name: at "
-			    "most 64 letters, digits, - and single _, which "
-			    "do not begin or end it");
+			    "is not a valid name for a server: at most 64 "
+			    "letters, digits, - and single _, which do not "
+			    "begin or end it");
 			goto bad;
 		}
 		if (strcmp(name, "proxy") == 0) {

@@ -20,9 +20,16 @@
 /* Calls, requests and logins, each limited by the process that counts them. */
 #define APPROVALS_MAX (PROTO_MAX_HOLDS + PROTO_MAX_ASKS + PROTO_MAX_PROVIDERS)
 #define KINDS (PROTO_ASK_ID | PROTO_LOGIN_ID)
+#define APPROVALS_GONE 256U
 
 static struct hold approvals_list[APPROVALS_MAX];
 static unsigned approvals_n; /* oldest first, without gaps */
+/* The last calls that ended, for those who answer too late. */
+static struct ended {
+	char sid[APPROVALS_SID + 1];
+	enum proto_hold state;
+} approvals_gone[APPROVALS_GONE];
+static unsigned approvals_ngone; /* also counts those replaced since */
 
 static void
 hold_clear(struct hold *h)
@@ -41,7 +48,8 @@ void
 approvals_init(void)
 {
 	memset(approvals_list, 0, sizeof(approvals_list));
-	approvals_n = 0;
+	memset(approvals_gone, 0, sizeof(approvals_gone));
+	approvals_n = approvals_ngone = 0;
 }
 
 void
@@ -79,6 +87,9 @@ approvals_sid(char dst[APPROVALS_SID + 1])
 		taken = false;
 		for (unsigned i = 0; i < approvals_n; i++)
 			if (strcmp(approvals_list[i].sid, dst) == 0)
+				taken = true;
+		for (unsigned i = 0; i < APPROVALS_GONE; i++)
+			if (strcmp(approvals_gone[i].sid, dst) == 0)
 				taken = true;
 	} while (taken);
 }
@@ -218,14 +229,15 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 		h.answered = was->answered;
 		hold_clear(was);
 		*was = h;
-		sup_note("held %s for another reason now: %s", h.sid, h.reason);
+		sup_note("pending call %s, now for another reason: "
+			 "%s", h.sid, h.reason);
 		hold_tell(was);
 		return 0;
 	}
 	approvals_sid(h.sid);
 	approvals_list[approvals_n++] = h;
 	budget_waiting(true);
-	sup_note("held %s: %s (%s)", h.sid,
+	sup_note("pending call %s: %s (%s)", h.sid,
 	    hold_label(&h, label, sizeof(label)), h.reason);
 	hold_named(&approvals_list[approvals_n - 1]);
 	hold_tell(&approvals_list[approvals_n - 1]);
@@ -251,8 +263,23 @@ approvals_end(uint64_t id, enum proto_hold state, bool granted)
 	sup_note("%s: %s %s", gone.sid, hold_label(&gone, label, sizeof(label)),
 	    hold_state(state));
 	hold_tell_end(&gone, state, granted);
+	approvals_gone[approvals_ngone % APPROVALS_GONE].state = state;
+	memcpy(approvals_gone[approvals_ngone++ % APPROVALS_GONE].sid, gone.sid,
+	    sizeof(gone.sid));
 	hold_clear(&gone);
 	return 0;
+}
+
+bool
+approvals_ended(const char *sid, enum proto_hold *state)
+{
+	for (unsigned i = 0; i < APPROVALS_GONE && i < approvals_ngone; i++) {
+		if (strcmp(approvals_gone[i].sid, sid) != 0)
+			continue;
+		*state = approvals_gone[i].state;
+		return true;
+	}
+	return false;
 }
 
 void

@@ -26,6 +26,11 @@ int approvals_add(const struct msg_HOLD_SHOW *);
 int approvals_end(uint64_t id, enum proto_hold state, bool granted);
 void approvals_late(uint64_t id);
 /*
+ * Find out how a call with this short id ended. Returns false if none of the
+ * last calls had it.
+ */
+bool approvals_ended(const char *sid, enum proto_hold *state);
+/*
  * Find a call by its short id. If `part`, the beginning of an id is enough if
  * it is unique; otherwise such a beginning is APPROVALS_PART, and `*out` is set
  * so that a message can name the call.

@@ -91,7 +91,7 @@ control_reply(struct client *c, struct json_object *o)
 	if ((c->watch && c->out.len > CONTROL_MAX_UNREAD) || text == NULL ||
 	    buf_adds(&c->out, text) == -1 || buf_addc(&c->out, '\n') == -1) {
 		sup_note("a client of the control socket (pid %d) does not "
-			 "read; closed",
+			 "read, and was disconnected",
 		    (int)c->peer.pid);
 		client_close(c);
 	} else {
@@ -172,7 +172,7 @@ client_unheard(struct client *c)
 		    "pending, icctl status");
 	if (c->reply != NULL && c->reload != 0)
 		control_refuse(c, "unconfirmed",
-		    "the new credential is not there yet. See: icctl keys");
+		    "the new credential has not arrived yet. See: icctl keys");
 	control_answer(c);
 }
 

@@ -165,7 +165,7 @@ control_op_revoke(struct client *c, struct json_object *req)
 			g = &granted_list[i];
 	if (g == NULL) {
 		control_fail(c, "not-found",
-		    "nothing of that id is allowed beyond one call: it has "
+		    "no approval of more than one call has this id: it has "
 		    "ended, or the id is mistyped. See: icctl status");
 		return;
 	}

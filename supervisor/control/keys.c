@@ -191,7 +191,8 @@ keys_open(struct client *c, unsigned i, const char *path, struct fault *fault)
 		    "the login of %s is being renewed; try again", p->name);
 	if (k->cred.command.pidfd != -1)
 		return fault_set(
-		    fault, "the credential command of %s still runs", p->name);
+		    fault, "the credential command of %s is still "
+			   "running", p->name);
 	source = keys_source(p, &kind);
 	if (path != NULL && path[0] != '/')
 		return fault_set(fault, "%s: must be a whole path", path);
@@ -293,8 +294,8 @@ control_keys_state(unsigned provider)
 		c->reload = 0;
 		if (!good) {
 			snprintf(text, sizeof(text),
-			    "the new credential is not taken: %s. The old one "
-			    "stays in use",
+			    "the new credential was not accepted: %s. The old "
+			    "one stays in use",
 			    k->text[0] != '\0' ? k->text : "it is empty");
 			control_refuse(c, "failed", text);
 		}

@@ -48,7 +48,7 @@ static void
 notify_late(struct loop_timer *t)
 {
 	(void)t;
-	sup_note("the notify command takes too long and is ended");
+	sup_note("the notify command took too long and was ended");
 	notify_kill();
 }
 
@@ -79,15 +79,14 @@ notify_hold(const struct hold *h)
 	/* notify-send(1) takes markup, and names are not ours. */
 	if (sup.host.desktop) {
 		snprintf(text, sizeof(text),
-		    "A call waits for your answer: icctl approve %s or icctl "
+		    "A call needs your approval: icctl approve %s or icctl "
 		    "deny %s",
 		    h->sid, h->sid);
 		notify_text(text);
 		return;
 	}
 	snprintf(text, sizeof(text),
-	    "%s waits for you: icctl approve %s "
-	    "or icctl deny %s",
+	    "%s needs your approval: icctl approve %s or icctl deny %s",
 	    hold_label(h, label, sizeof(label)), h->sid, h->sid);
 	notify_text(text);
 }

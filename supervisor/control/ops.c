@@ -15,6 +15,46 @@
 #include "control/grants.h"
 #include "sup.h"
 
+/* Return the end of "that call ", with the next step where there is one. */
+static const char *
+op_how_it_ended(enum proto_hold state)
+{
+	switch (state) {
+	case PROTO_HOLD_APPROVED:
+		return "was approved already";
+	case PROTO_HOLD_DENIED:
+		return "was denied already";
+	case PROTO_HOLD_EXPIRED:
+		return "expired: nobody answered in time. The agent may ask "
+		       "again";
+	case PROTO_HOLD_CANCELLED:
+		return "was cancelled by the agent, or its session ended";
+	case PROTO_HOLD_CHANGED:
+		return "was refused: it had changed after it was shown";
+	case PROTO_HOLD_RELOADED:
+		return "was decided by the policy that was loaded since";
+	case PROTO_HOLD_NONE:
+		break;
+	}
+	return "has ended";
+}
+
+static void
+op_no_hold(struct client *c, const char *sid)
+{
+	enum proto_hold state;
+	char text[256];
+
+	if (approvals_ended(sid, &state))
+		snprintf(text, sizeof(text), "call %s %s. See: icctl pending",
+		    sid, op_how_it_ended(state));
+	else
+		snprintf(text, sizeof(text),
+		    "no pending call has this id; it may be mistyped. See: "
+		    "icctl pending");
+	control_fail(c, "not-found", text);
+}
+
 /*
  * Find the pending call that "id" names; if `part`, the beginning of the id is
  * enough. Returns NULL after it sent the refusal.
@@ -30,7 +70,7 @@ op_hold(struct client *c, struct json_object *req, bool part)
 	    !json_object_is_type(v, json_type_string)) {
 		control_fail(c, "bad-request",
 		    "\"id\" is missing: the short "
-		    "id of a held call");
+		    "id of a pending call");
 		return NULL;
 	}
 	switch (approvals_find(json_object_get_string(v), part, &h)) {
@@ -38,8 +78,8 @@ op_hold(struct client *c, struct json_object *req, bool part)
 		return h;
 	case APPROVALS_SEVERAL:
 		control_fail(c, "ambiguous",
-		    "several held calls begin like "
-		    "that; give more of the id. See: icctl pending");
+		    "several pending calls have ids that begin like that; "
+		    "give more of the id. See: icctl pending");
 		return NULL;
 	case APPROVALS_PART:
 		snprintf(text, sizeof(text),
@@ -51,9 +91,7 @@ op_hold(struct client *c, struct json_object *req, bool part)
 	case APPROVALS_NONE:
 		break;
 	}
-	control_fail(c, "not-found",
-	    "no such call waits: it was answered, "
-	    "expired or cancelled, or the id is mistyped. See: icctl pending");
+	op_no_hold(c, json_object_get_string(v));
 	return NULL;
 }
 
@@ -87,9 +125,9 @@ op_times(struct client *c, struct json_object *req, const struct hold *h,
 	json_object_put(offer);
 	if (!offered) {
 		control_fail(c, "not-grantable",
-		    "this tool cannot be allowed for several calls: only one "
-		    "that writes nothing and has no network and no "
-		    "credential can, with plain values alone");
+		    "this tool cannot be allowed for several calls: that is "
+		    "only for tools that write nothing, have no network and no "
+		    "credential, and take plain values");
 		return -1;
 	}
 	s = json_object_get_string(v);
@@ -120,9 +158,9 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 		return;
 	if (grant && (!approve || h->session[0] == '\0')) {
 		control_fail(c, "not-grantable",
-		    "this call cannot be allowed for the session: nothing "
-		    "narrow enough can be shown of the calls like it. Approve "
-		    "it alone: icctl approve ID");
+		    "this call cannot be allowed for the session: it names no "
+		    "path and no URL, so there are no \"calls like it\" to "
+		    "show. Approve it alone: icctl approve ID");
 		return;
 	}
 	if (control_digest(req, "digest", digest) == -1 ||
@@ -203,7 +241,7 @@ op_budget_set(struct client *c, struct json_object *req)
 	}
 	if ((k = budget_find(json_object_get_string(key))) == -1) {
 		control_fail(c, "bad-request",
-		    "no such limit: known are maxTotalTokens, maxSteps, "
+		    "there is no such limit. Known: maxTotalTokens, maxSteps, "
 		    "maxSessionSeconds and maxEstimatedCostUsd");
 		return;
 	}

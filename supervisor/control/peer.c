@@ -110,7 +110,8 @@ bool
 peer_view_ok(const struct peer_view *us, const struct peer_view *asker,
     char *why, size_t cap)
 {
-	if (!peer_rule(asker->known, "/proc does not say who asks", why, cap) ||
+	if (!peer_rule(asker->known, "/proc does not show which process "
+				     "asks", why, cap) ||
 	    !peer_rule(!asker->nested,
 		"the asker runs in a pid namespace of its own, as agents do",
 		why, cap) ||

@@ -99,8 +99,7 @@ status_keys(void)
 		put_str(o, "credential", states[sup.keys[i].state]);
 		if (sup.keys[i].length != 0 && sup.keys[i].length < 16)
 			put_str(o, "note",
-			    "too short to be searched for in "
-			    "responses");
+			    "too short to be recognised in responses");
 		json_object_array_add(list, o);
 	}
 	return list;
@@ -136,7 +135,7 @@ status_proxy(void)
 	put_str(o, "text", p->text);
 	put_str(o, "hint", proxy_hint(p));
 	put_str(o, "note",
-	    "names are resolved, and what they lead to is screened, by it");
+	    "it resolves host names and screens their addresses");
 	return o;
 }
 

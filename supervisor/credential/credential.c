@@ -55,8 +55,8 @@ credential_file(
 		goto bad;
 	if (workspace != -1 && paths_within(fd, workspace) != 0) {
 		fault_set(fault,
-		    "credential %s: lies in the workspace, where "
-		    "the agent reads it",
+		    "credential %s: it is in the workspace, where the agent "
+		    "can read it. Move it elsewhere",
 		    path);
 		goto bad;
 	}
@@ -185,10 +185,10 @@ credential_open(struct credential *c, const struct provider *p,
 		return credential_open_config(c, cfg, where, how, fault);
 	if (value == NULL || value[0] == '\0')
 		return fault_set(fault,
-		    "no credential for %s: set %s, or say in config.json "
-		    "where it is: "
-		    "{\"credentials\":{\"%s\":{\"file\":\"PATH\"}}}. `icctl "
-		    "login %s` shows all ways",
+		    "there is no credential for %s. Set %s, or write in "
+		    "config.json where it is: "
+		    "{\"credentials\":{\"%s\":{\"file\":\"PATH\"}}}. All ways: "
+		    "icctl login %s",
 		    p->name, p->env, p->name, p->name);
 	return credential_env(c, p->env, where, fault);
 }
@@ -223,7 +223,8 @@ credential_open_pipe(struct credential *c, int fd, struct fault *fault)
 	    fcntl(fd, F_SETFL, O_NONBLOCK) == -1) {
 		close(fd);
 		return fault_set(
-		    fault, "what came with the request is no pipe to read");
+		    fault, "the descriptor that came with the request is not a "
+			   "pipe");
 	}
 	c->fd = fd;
 	return 0;

@@ -76,8 +76,8 @@ env_part(const char *name, bool needed, const char **value, struct fault *fault)
 		;
 	if (*p != '\0' || p - *value > 8192)
 		return fault_set(fault,
-		    "%s: holds a character that no such credential has, or is "
-		    "over 8192 bytes",
+		    "%s: contains a character that cannot be in a credential, "
+		    "or is over 8192 bytes",
 		    name);
 	return 0;
 }

@@ -147,7 +147,7 @@ renew_hand_over(struct renewal *r, const char **why)
 	    .kind = (uint8_t)(sup.providers.list[r->provider].login + 1)};
 	int fd;
 
-	*why = "has no room beside it for a new one";
+	*why = "has no room beside it for a new file";
 	if (r->why == PROTO_WANT_CAPTURED)
 		return renew_hand_out(r);
 	*why = "cannot be opened";
@@ -156,11 +156,11 @@ renew_hand_over(struct renewal *r, const char **why)
 	if (fd == -1)
 		return -1;
 	errno = 0;
-	*why = "is no plain file of ours any more";
+	*why = "is no longer a plain file of yours";
 	if (fstat(fd, &r->seen) == -1 || !S_ISREG(r->seen.st_mode) ||
 	    r->seen.st_uid != geteuid() || r->seen.st_size > RENEW_MAX_FILE)
 		goto bad;
-	*why = "has no room beside it for a new one";
+	*why = "has no room beside it for a new file";
 	if (renew_hand_out(r) == -1)
 		goto bad;
 	child_send(ROLE_KEY, r->provider, MSG_SECRET, &in, fd);
@@ -209,7 +209,7 @@ renew_try(struct renewal *r)
 	case 0:
 		if (renew_now() >= r->until) {
 			renew_give_up(
-			    r, "somebody has held its lock for a minute", 0);
+			    r, "another program has locked it for a minute", 0);
 			return;
 		}
 		loop_timer_set(&sup.loop, &r->timer,
@@ -232,7 +232,7 @@ renew_tick(struct loop_timer *t)
 		return;
 	}
 	if (renew_now() >= r->until) {
-		renew_give_up(r, "keyd does not finish", 0);
+		renew_give_up(r, "keyd did not finish", 0);
 		return;
 	}
 	for (unsigned i = 0; i < r->nheld; i++)
@@ -306,8 +306,9 @@ renew_tell(const struct renewal *r)
 {
 	const struct provider *p = &sup.providers.list[r->provider];
 
-	sup_note("a login of %s (%s) began in this session and is kept in %s; "
-		 "later sessions use it. To remove it: icctl keys forget %s",
+	sup_note("a login of %s (%s) was made in this session and is kept in "
+		 "%s; later sessions use it. To remove it: icctl keys forget "
+		 "%s",
 	    p->name, p->logins[p->login].name, r->path, p->name);
 	control_key(r->provider);
 	notify_text("IronCurtain: the agent logged in to a provider; see "
@@ -336,8 +337,8 @@ renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 		snprintf(text, sizeof(text),
 		    "the new file cannot be put in its place: %s",
 		    strerror(errno));
-		sup_warn("login of %s (%s): %s. Mend that: until then the "
-			 "renewed login is in this session alone",
+		sup_warn("login of %s (%s): %s. Until you correct that, only "
+			 "this session has the renewed login",
 		    name, r->path, text);
 		event_credential(r->provider, "failed", text);
 		/*
@@ -358,7 +359,7 @@ renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 	if (captured)
 		renew_tell(r);
 	else if (m->result == PROTO_DONE_REFUSED)
-		sup_warn("the login of %s is over: %s. Log in again: icctl "
+		sup_warn("the login of %s has ended: %s. Log in again: icctl "
 			 "login %s",
 		    name, text, name);
 	else if (m->result == PROTO_DONE_FAILED)

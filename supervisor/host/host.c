@@ -22,8 +22,8 @@ static const char *list_name;
 static void
 host_told(const char *element, const char *place)
 {
-	sup_warn("%s: the agent can write %s, where %s leads: this session "
-		 "looks up no program and no library there",
+	sup_warn("%s: the agent can write %s, where %s leads. This session "
+		 "looks up no programs and no libraries there",
 	    list_name, place, element);
 }
 
@@ -143,14 +143,15 @@ host_refuse_sockets(struct fault *fault)
 	n = host_sockets(&sup.host.places, "/proc/net/unix", sup.workspace,
 	    sup.workspace_path, host_socket_found);
 	if (n == -1)
-		sup_note("/proc/net/unix cannot be read: whether a program of "
-			 "the host listens in the workspace is not known");
+		sup_note("/proc/net/unix cannot be read, so it is not known "
+			 "whether a program of the host listens in the "
+			 "workspace");
 	if (n <= 0 || sup.opt.sockets)
 		return 0;
 	return fault_set(fault,
-	    "workspace %s: refused, a program of the host listens on %s%s, and "
-	    "the agent could connect to it. End that program, work elsewhere, "
-	    "or start with --allow-sockets",
+	    "workspace %s: refused, because a program of the host listens on "
+	    "%s%s and the agent could connect to it. End that program, choose "
+	    "another workspace, or start with --allow-sockets",
 	    sup.workspace_path, first_socket, n > 1 ? " and others" : "");
 }
 
@@ -200,7 +201,7 @@ host_notify(struct fault *fault)
 		*fault = why;
 		return -1;
 	}
-	sup_warn("%s: nobody will be notified", why.text);
+	sup_warn("%s: you will not be notified of pending calls", why.text);
 	return 0;
 }
 

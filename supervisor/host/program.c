@@ -137,8 +137,8 @@ host_interpreter(struct host_program *p, const struct host_how *h,
 			arg += 2 + strspn(arg + 2, " \t");
 		if (arg[0] == '-' || strpbrk(arg, "='\"\\$") != NULL)
 			return fault_set(fault,
-			    "%s: its first line asks for options of env, which "
-			    "are not known here: name the interpreter",
+			    "%s: its first line uses options of env that are "
+			    "not supported here: name the interpreter",
 			    what);
 		word = arg;
 		arg = word + strcspn(word, " \t");

@@ -134,7 +134,7 @@ icctl_pending(struct icctl *ctl, int argc, char **argv)
 	if (ctl->json)
 		icctl_put_json(reply);
 	else if (n == 0)
-		puts("Nothing waits for you.");
+		puts("No calls are pending.");
 	for (size_t i = 0; i < n && !ctl->json; i++)
 		list_hold(ctl, json_object_array_get_idx(holds, i));
 	json_object_put(reply);
@@ -201,9 +201,9 @@ session_agreed(struct icctl *ctl, const struct answer *a, json_object *hold)
 	}
 	if (a->times != NULL &&
 	    !json_object_object_get_ex(offer, "times", NULL)) {
-		warnx("%s cannot be allowed for several calls: only a tool "
-		      "that writes nothing and has no network and no "
-		      "credential can, with plain values alone. Approve it "
+		warnx("%s cannot be allowed for several calls: that is only "
+		      "for tools that write nothing, have no network and no "
+		      "credential, and take plain values. Approve this call "
 		      "alone: icctl approve %s",
 		    icctl_text(hold, "id"), icctl_text(hold, "id"));
 		return ICCTL_FAILED;
@@ -214,9 +214,9 @@ session_agreed(struct icctl *ctl, const struct answer *a, json_object *hold)
 		    "included?",
 		    a->times);
 	if (*icctl_text(hold, "sessionDigest") == '\0') {
-		warnx("%s cannot be allowed for the session: nothing narrow "
-		      "enough can be shown of the calls like it. Approve it "
-		      "alone: icctl approve %s",
+		warnx("%s cannot be allowed for the session: it names no path "
+		      "and no URL, so there are no \"calls like it\" to show. "
+		      "Approve it alone: icctl approve %s",
 		    icctl_text(hold, "id"), icctl_text(hold, "id"));
 		return ICCTL_FAILED;
 	}
@@ -253,7 +253,8 @@ answer_check(struct icctl *ctl, const struct answer *a, json_object *hold)
 		return 0;
 	if (hold_view(stdout, hold, HOLD_VIEW_WHOLE, icctl_visible()))
 		return 0;
-	warnx("%s was not approved: not all that it touches could be shown",
+	warnx("%s was not approved, because not everything that it touches "
+	      "could be shown",
 	    a->id);
 	return ICCTL_FAILED;
 }
@@ -277,8 +278,8 @@ answered(struct icctl *ctl, const struct answer *a, json_object *reply)
 		return 0;
 	if (ctl->json)
 		return 0;
-	puts("Only this call: what was to be granted is no longer what was "
-	     "shown.");
+	puts("Only this call was approved: what else would be allowed has "
+	     "changed since it was shown.");
 	return ICCTL_FAILED;
 }
 
@@ -428,5 +429,6 @@ icctl_stop(struct icctl *ctl, int argc, char **argv)
 int
 icctl_unlock(struct icctl *ctl, int argc, char **argv)
 {
-	return simple(ctl, argc, argv, "Locked providers are used again.");
+	return simple(ctl, argc, argv, "The locked providers can be used "
+				       "again.");
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "auditlog/scan.h"
+#include "common/plural.h"
 #include "icctl/audit_anchor.h"
 #include "icctl/icctl.h"
 
@@ -47,16 +48,17 @@ anchor_fault(const struct auditscan *v, const struct audit_anchor *a)
 	if (a == NULL || v->check != AUDITLOG_GOOD)
 		return NULL;
 	if (!a->found)
-		return "the anchor says nothing of this log";
+		return "the anchor does not mention this log";
 	if (!v->seen)
 		return "the log ends before the record that the anchor names: "
 		       "its end was cut off";
 	if (memcmp(v->at, a->hash, sizeof(v->at)) != 0)
 		return "the record that the anchor names has another hash: the "
-		       "log was composed anew";
+		       "log was written again";
 	if (v->closed && v->seq - 1 != a->seq)
-		return "the log goes on behind the record that the anchor "
-		       "names, and is closed: that end was not told";
+		return "the log continues after the record that the anchor "
+		       "names, and is closed: this end was never reported to "
+		       "the anchor";
 	return NULL;
 }
 
@@ -73,10 +75,10 @@ report_anchor(const struct auditscan *v, const struct audit_anchor *a)
 	else if (why != NULL)
 		printf("WRONG END: %s\n", why);
 	else if (v->seq - 1 == a->seq)
-		puts("its end is the one that the anchor names");
+		puts("its end is the one recorded in the anchor");
 	else
-		printf("the anchor names record %llu, from which the log goes "
-		       "on: the session still runs\n",
+		printf("the anchor names record %llu, and the log continues "
+		       "from there: the session is still running\n",
 		    (unsigned long long)a->seq);
 }
 
@@ -119,26 +121,27 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v,
 	if (v->check != AUDITLOG_GOOD) {
 		printf("BROKEN: %s line %zu %s%s\n", path, v->line,
 		    check_text(v->check),
-		    v->cut != 0 ? "; it has no end: torn by a crash or cut"
+		    v->cut != 0 ? "; it is incomplete: a crash interrupted it, "
+				  "or it was cut off"
 				: "");
 		if (v->records == 0)
 			puts("No record before it is valid.");
 		else
 			printf("The first %zu record%s intact.\n", v->records,
-			    v->records == 1 ? " is" : "s are");
+			    plural_are(v->records));
 		return;
 	}
 	printf("good: %zu records, chain unbroken, last hash %s\n", v->records,
 	    hex);
 	if (v->torn != 0)
-		printf("line %zu was torn by a crash; the chain continues "
-		       "behind it%s\n",
+		printf("line %zu was interrupted by a crash; the chain "
+		       "continues after it%s\n",
 		    v->torn,
-		    v->old ? " (an older version wrote this log: nothing in it "
-			     "says how much was torn)"
+		    v->old ? " (an older version wrote this log, and did not "
+			     "record how much was lost)"
 			   : "");
 	if (!v->closed)
-		puts("no closing record: the session still runs, or the "
+		puts("no closing record: the session is still running, or the "
 		     "end of the log is missing");
 	report_anchor(v, a);
 }
@@ -159,7 +162,7 @@ find_anchor(const struct icctl *ctl, const char *anchor, const char *path,
 		    place[0] == '\0')
 			return 0;
 		if (strcmp(place, "journal") == 0) {
-			warnx("its end was told to the journal. Compare: "
+			warnx("its end was reported to the journal. Compare: "
 			      "journalctl -t icsupervisor -o cat | icctl audit "
 			      "verify --anchor - %s",
 			    path);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "icctl/icctl.h"
+#include "common/plural.h"
 
 static const char *const budget_keys[] = {
     "maxTotalTokens", "maxSteps", "maxSessionSeconds", "maxEstimatedCostUsd"};
@@ -87,7 +88,7 @@ icctl_show_usage(json_object *budget)
 				icctl_number(m, "cacheRead") +
 				icctl_number(m, "cacheWrite")),
 		    number(m, "usd"), (long long)icctl_number(m, "requests"),
-		    icctl_plural(icctl_number(m, "requests")),
+		    plural((uint64_t)icctl_number(m, "requests")),
 		    number(m, "requestsPerMinute"));
 	}
 }
@@ -99,11 +100,11 @@ icctl_show_budget(json_object *budget)
 	printf("  %lld tool call%s, %lld model request%s (%lld turn%s), "
 	       "%lld bytes sent, %lld received\n",
 	    (long long)icctl_number(budget, "toolCalls"),
-	    icctl_plural(icctl_number(budget, "toolCalls")),
+	    plural((uint64_t)icctl_number(budget, "toolCalls")),
 	    (long long)icctl_number(budget, "requests"),
-	    icctl_plural(icctl_number(budget, "requests")),
+	    plural((uint64_t)icctl_number(budget, "requests")),
 	    (long long)icctl_number(budget, "modelTurns"),
-	    icctl_plural(icctl_number(budget, "modelTurns")),
+	    plural((uint64_t)icctl_number(budget, "modelTurns")),
 	    (long long)icctl_number(budget, "bytesSent"),
 	    (long long)icctl_number(budget, "bytesReceived"));
 	show_models(budget);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config/here.h"
@@ -109,11 +110,59 @@ by_name(struct icctl *ctl, bool must_run)
 	snprintf(ctl->dir, sizeof(ctl->dir), "%s", ctl->session);
 	if (stat(ctl->dir, &st) == 0 && S_ISDIR(st.st_mode))
 		return 0;
-	warnx("no session \"%s\": neither in %s/run, nor in %s/sessions, nor a "
-	      "directory",
+	warnx("there is no session \"%s\" in %s/run or %s/sessions, and no "
+	      "directory of that name. What runs: icctl status",
 	    ctl->session, ctl->home, ctl->home);
 	(void)must_run;
 	return ICCTL_NO_SESSION;
+}
+
+const char *
+icctl_span(int64_t ms, char *dst, size_t cap)
+{
+	int64_t s = ms / 1000;
+
+	if (s < 120)
+		snprintf(dst, cap, "%lld s", (long long)s);
+	else if (s < 7200)
+		snprintf(dst, cap, "%lld min", (long long)(s / 60));
+	else if (s < 172800)
+		snprintf(dst, cap, "%lld h", (long long)(s / 3600));
+	else
+		snprintf(dst, cap, "%lld days", (long long)(s / 86400));
+	return dst;
+}
+
+/* Say that no session runs, and which one was the last. */
+static void
+none_runs(const struct icctl *ctl, const char *run)
+{
+	char dir[4096], log[4096 + 300], last[256] = "", age[32];
+	struct dirent *e;
+	struct stat st;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%.3800s/sessions", ctl->home);
+	if ((d = opendir(dir)) != NULL) {
+		/* Their names begin with the time of their start. */
+		while ((e = readdir(d)) != NULL)
+			if (e->d_name[0] != '.' && strcmp(e->d_name, last) > 0)
+				(void)strlcpy(last, e->d_name, sizeof(last));
+		closedir(d);
+	}
+	snprintf(log, sizeof(log), "%s/%s/audit.jsonl", dir, last);
+	if (last[0] == '\0' || stat(log, &st) == -1) {
+		warnx("no session is running (looked in %s). Start one: icctl "
+		      "start",
+		    run);
+		return;
+	}
+	warnx("no session is running. The last one, %s, ended %s ago; its log "
+	      "is %s",
+	    last,
+	    icctl_span((int64_t)(time(NULL) - st.st_mtime) * 1000, age,
+		sizeof(age)),
+	    log);
 }
 
 int
@@ -153,14 +202,12 @@ icctl_find(struct icctl *ctl, bool must_run)
 		closedir(d);
 	}
 	if (n == 0 && others != 0)
-		warnx("no session is running on this machine, %u on others "
-		      "that share %s (one is on %s); start one with "
-		      "`icctl start`",
+		warnx("no session is running on this machine. Other machines "
+		      "that share %2$s run %1$u of them (one is on %3$s). "
+		      "Start one here: icctl start",
 		    others, run, other);
 	else if (n == 0)
-		warnx("no session is running (looked in %s); start one with "
-		      "`icctl start`",
-		    run);
+		none_runs(ctl, run);
 	if (n != 1)
 		return ICCTL_NO_SESSION;
 	snprintf(ctl->dir, sizeof(ctl->dir), "%s", first);
@@ -182,12 +229,11 @@ icctl_connect(struct icctl *ctl)
 	}
 	snprintf(log, sizeof(log), "%s/session.log", ctl->dir);
 	if (access(log, F_OK) == -1 && errno == ENOENT)
-		warnx("%s is no session's directory: there is no session.log "
-		      "in it",
+		warnx("%s is not a session directory: it has no session.log",
 		    ctl->dir);
 	else
-		warnx("session %s does not answer: %s. It is not running any "
-		      "more; its log is %s/session.log",
+		warnx("session %s does not answer: %s. It is no longer "
+		      "running; its log is %s/session.log",
 		    ctl->dir, strerror(save), ctl->dir);
 	return -1;
 }
@@ -264,8 +310,8 @@ icctl_lost(const struct icctl *ctl)
 		    ctl->dir, ICCTL_WAIT_S, ctl->dir);
 		break;
 	case EBADMSG:
-		warnx("session %s gave an answer that is malformed: is it of "
-		      "another version?",
+		warnx("session %s gave a malformed answer; it may be of "
+		      "another version",
 		    ctl->dir);
 		break;
 	default:
@@ -324,12 +370,6 @@ icctl_text(json_object *o, const char *key)
 	if (o == NULL || !json_object_object_get_ex(o, key, &v) || v == NULL)
 		return "";
 	return json_object_get_string(v);
-}
-
-const char *
-icctl_plural(int64_t n)
-{
-	return n == 1 ? "" : "s";
 }
 
 int64_t

@@ -137,15 +137,15 @@ close_session(const struct icctl *ctl, struct session *s)
 
 	if (flock(s->fd, LOCK_EX | LOCK_NB) == -1) {
 		if (errno == EWOULDBLOCK)
-			warnx("%s runs. End it: icctl --session %s stop",
+			warnx("%s is still running. To end it: icctl --session "
+			      "%s stop",
 			    ctl->dir, ctl->dir);
 		else
 			warn("%s", ctl->dir);
 		return ICCTL_FAILED;
 	}
 	if (faccessat(s->fd, "audit.jsonl", F_OK, AT_SYMLINK_NOFOLLOW) == -1) {
-		warnx("%s is no session's directory: there is no audit.jsonl "
-		      "in it",
+		warnx("%s is not a session directory: it has no audit.jsonl",
 		    ctl->dir);
 		return ICCTL_NO_SESSION;
 	}

@@ -34,26 +34,25 @@ COMMAND(pending, "",
     "path, URL and name that it touches.")
 COMMAND(show, "ID [--full]",
     "show one pending call in full",
-    "ID is what `icctl pending` shows, or any beginning of it that is\n"
-    "no other's. Of long texts the middle is left out, but not with\n"
-    "--full.")
+    "ID is as `icctl pending` shows it, or any unique beginning of it.\nLong "
+    "texts are shortened in the middle, unless --full is given.")
 COMMAND(approve, "ID [--digest HEX] [--for-session|--exact|--times N]",
     "approve that call, once, or calls like it",
-    "ID is what `icctl pending` shows, in full. The call is printed, and\n"
-    "exactly that call happens, once; if what it refers to has changed\n"
+    "ID is as `icctl pending` shows it, in full. The call is printed, and\n"
+    "exactly that call is made, once; if what it refers to has changed\n"
     "since then, it is refused. In scripts, --digest names the call by\n"
-    "the digest in `icctl pending --json`. --for-session lets those like\n"
-    "it through as well, until the session ends: which those are is\n"
-    "shown first. For calls without a path or URL, --exact allows\n"
-    "these arguments until the session ends, and --times N so many\n"
-    "calls of the tool, at most 20 within one hour.")
+    "the digest in `icctl pending --json`. --for-session also allows\n"
+    "calls like it until the session ends, and first shows which those\n"
+    "are. For calls without a path or URL, --exact allows the same\n"
+    "arguments until the session ends, and --times N allows N calls of\n"
+    "the tool within one hour, at most 20.")
 COMMAND(revoke, "ID",
-    "end what an approval allowed beyond one call",
+    "withdraw an approval of more than one call",
     "ID is what `icctl status` shows.")
 COMMAND(deny, "ID [--because TEXT]",
     "deny that call, and tell the agent why",
-    "ID is what `icctl pending` shows, in full. The agent is told TEXT,\n"
-    "of at most 500 characters.")
+    "ID is as `icctl pending` shows it, in full. The agent is told TEXT,\nof "
+    "at most 500 characters.")
 COMMAND(watch, "",
     "watch the session live; approve or deny with keys",
     "On a terminal: a and then the first letter of its id approve the\n"
@@ -63,8 +62,8 @@ COMMAND(watch, "",
     "only printed.")
 COMMAND(trust, "[SERVER [TOOL]] [--yes]",
     "inspect tools in quarantine, and allow them",
-    "Shows what each was and is, and asks. With --yes, which needs a\n"
-    "SERVER, nobody is asked.")
+    "Shows how each tool changed, and asks. --yes, which needs a SERVER,\ndoes "
+    "not ask.")
 COMMAND(status, "",
     "show what runs, what is in force, and counts", NULL)
 COMMAND(stop, "",
@@ -73,75 +72,74 @@ COMMAND(stop, "",
 COMMAND(budget, "[set KEY VALUE|null]",
     "show what the session costs; change its limits",
     "KEY: maxTotalTokens, maxSteps, maxSessionSeconds or\n"
-    "maxEstimatedCostUsd; null takes its limit away. What is set holds\n"
-    "in this session alone: for others there is resourceBudget in\n"
-    "config.json.")
+    "maxEstimatedCostUsd; null removes its limit. A change applies to this\n"
+    "session only; resourceBudget in config.json sets the limits of\n"
+    "later ones.")
 COMMAND(metrics, "",
     "budget and counts as Prometheus text", NULL)
 COMMAND(unlock, "",
-    "use a provider again after an alarm",
-    "It was locked because its credential came back in a response:\n"
-    "`icctl status` says which. Look into that first.")
+    "unlock a provider after an alarm",
+    "It was locked because its credential came back in a response:\n`icctl "
+    "status` says which. Look into that first.")
 COMMAND(keys, "[reload PROVIDER [--file PATH] | forget PROVIDER]",
     "show credentials and their use; load a new one",
-    "reload takes a new credential from where the last one came from\n"
-    "(your variable of that name, the file, the command), or from PATH;\n"
-    "forget removes logins that began in a session and were kept.\n"
+    "reload reads the credential again from its source (your variable,\n"
+    "the file or the command), or from PATH; forget removes logins that\n"
+    "were made in a session and kept.\n"
     "Keys are never shown. If the new one does not work, the old one\n"
     "stays in use.")
 COMMAND(login, "[NAME]",
-    "show which keys and logins are there, and how to add one",
+    "show which keys and logins were found, and how to add one",
     "NAME is a provider (anthropic, openai, chatgpt, google,\n"
     "openrouter, bedrock, vertex, or one of your own) or a login\n"
-    "(claude-code, anthropic-cli, codex, gcloud). Nothing is asked for,\n"
-    "and nothing stored.")
+    "(claude-code, anthropic-cli, codex, gcloud). You are not\n"
+    "asked for anything, and nothing is stored.")
 COMMAND(audit, "verify [--anchor FILE] [FILE]",
     "check the log's chain",
     "Without FILE: the log of the newest session, or of the one that\n"
-    "--session names. Its end is compared with what audit.anchor of\n"
-    "config.json was told, or with --anchor FILE; - reads the output of\n"
-    "journalctl -t icsupervisor -o cat.")
+    "--session names. Its end is compared with the one that\n"
+    "audit.anchor of config.json recorded, or with --anchor FILE;\n"
+    "- reads the output of journalctl -t icsupervisor -o cat.")
 COMMAND(close, "DIR",
     "end the log of a session that was killed",
-    "Writes the closing record that nobody was left to write, gives the\n"
-    "reserved disk back and prints the log's last hash. DIR is a session's\n"
-    "directory or id. One that runs is refused; one that is closed stays\n"
-    "as it is.")
+    "Writes the missing closing record, frees the reserved disk space and\n"
+    "prints the log's last hash. DIR is a session's directory or id. A\n"
+    "running session is refused; a closed one is left as it is.")
 COMMAND(mcp, "COMMAND ...",
-    "your own MCP servers: take them over from another program", NULL)
+    "import your own MCP servers, and annotate their tools", NULL)
 COMMAND(policy, "TOOL ...",
     "ask, check, test and compare policies", NULL)
 COMMAND(doctor, "",
     "check this machine and your configuration",
-    "Tries what sessions need, then reads config.json, mcp-\n"
+    "Tests what sessions need, then reads config.json, mcp-\n"
     "servers.json, providers/, agents/ and prices.json as a session\n"
     "would, finds the programs of servers, checks policies, and says\n"
-    "what to do. Ends with 1 if something is missing or wrong.")
+    "what to do. Exits with status 1 if something is missing or wrong.")
 
 /* `icctl mcp`; `args` is for the list of commands, `usage` for their own. */
 MCP_COMMAND(annotate, "SERVER [OPTIONS]", "SERVER [--into DIR] [--yes]",
     "propose what the arguments of its tools mean")
 MCP_COMMAND(import, "[OPTIONS] [FILE...]",
     "[--dry-run] [--yes] [--no-start] [FILE...]",
-    "take servers over from another program")
+    "import servers from another program")
 
 /* `icctl policy`, with the least and the most arguments of each. */
 POLICY_TOOL(eval, "< REQUESTS", 0, 0,
-    "one request a line, one decision a line")
+    "decide requests: one a line in, one decision a line out")
 POLICY_TOOL(explain, "[SERVER TOOL ARGUMENTS]", 0, 3,
-    "why one call is decided so")
+    "explain how one call is decided")
 POLICY_TOOL(check, "", 0, 0,
-    "what is wrong with the policy files")
+    "find mistakes in the policy files")
 POLICY_TOOL(test, "FILE...", 1, POLICY_MAX_LIST,
-    "scenarios and what was expected of them")
+    "run scenarios and compare with what they expect")
 POLICY_TOOL(replay, "AUDIT...", 1, POLICY_MAX_LIST,
-    "recorded calls that would be decided otherwise")
+    "list recorded calls that would be decided differently")
 POLICY_TOOL(diff, "OLD NEW", 2, 2,
-    "what another policy changes")
+    "show what another policy changes")
 POLICY_TOOL(reload, "", 0, 0,
-    "puts other files in force in the running session")
+    "load other files into the running session")
 POLICY_TOOL(learn, "AUDIT...", 1, POLICY_MAX_LIST,
-    "rules that would have allowed what you approved")
+    "propose rules that would have allowed what you approved")
 
 /* The options of all its tools: the value replaces `one`, or is added to `list`. */
 POLICY_OPTION("policy", "POLICY", &p->files[PROTO_RULES_POLICY], NULL, NULL)

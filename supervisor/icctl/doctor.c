@@ -19,12 +19,14 @@
 
 #include "common/confine/secret.h"
 #include "common/confine/unveil.h"
+#include "common/plural.h"
 #include "icctl/doctor.h"
 
 static struct {
 	struct icctl *ctl;
 	json_object *checks;
 	unsigned bad, wrong;
+	bool keyed; /* a key or a login was found */
 } doctor_env;
 
 static void
@@ -64,7 +66,7 @@ landlock_lacks(int abi, char *dst, size_t cap)
 	} parts[] = {{2, "links and renames between directories"},
 	    {3, "truncation"}, {4, "TCP"}, {5, "ioctls of devices"},
 	    {6, "signals and abstract sockets"}};
-	const char *comma = "enough; a newer kernel's also closes ";
+	const char *comma = "enough; a newer kernel's also covers ";
 
 	dst[0] = '\0';
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -77,7 +79,7 @@ landlock_lacks(int abi, char *dst, size_t cap)
 	if (dst[0] == '\0')
 		return false;
 	(void)strlcat(
-	    dst, ", for which seccomp and namespaces stand alone here", cap);
+	    dst, ", which only seccomp and namespaces cover here", cap);
 	return true;
 }
 
@@ -159,7 +161,7 @@ check_logins(void)
 		    path);
 		if ((st.st_mode & 077) != 0)
 			check(NOTE, "credential", text,
-			    "others may read it, so that it is not used: "
+			    "other users can read it, so it is not used. Run: "
 			    "chmod 600");
 		else
 			check(GOOD, "credential", text, "");
@@ -192,6 +194,7 @@ check_keys(bool any)
 			check(GOOD, "credential", text, "");
 	}
 	any |= check_logins();
+	doctor_env.keyed = any;
 	if (!any)
 		check(NOTE, "credential", "no key and no login found",
 		    "quickest: export ANTHROPIC_API_KEY=...; `icctl login` "
@@ -212,6 +215,7 @@ check_user(void)
 int
 icctl_doctor(struct icctl *ctl, int argc, char **argv)
 {
+	const char *agents;
 	json_object *o;
 	bool well;
 
@@ -232,7 +236,7 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 		doctor_trial(check);
 	} else
 		check(NOTE, "sandbox", "not tried",
-		    "mend the files first: no session starts with them");
+		    "correct the files first: no session starts with them");
 	well = doctor_env.bad == 0 && doctor_env.wrong == 0;
 	if (ctl->json) {
 		o = json_object_new_object();
@@ -242,13 +246,21 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 		json_object_put(o);
 		return well ? ICCTL_OK : ICCTL_FAILED;
 	}
-	if (well)
-		puts("\nSessions can run here.");
+	agents = doctor_agents_named();
+	if (well && agents[0] != '\0' && !doctor_env.keyed)
+		printf("\nSessions can run here, with: %s. None has a key yet: "
+		       "icctl login\n",
+		    agents);
+	else if (well && agents[0] != '\0')
+		printf("\nSessions can run here, with: %s.\n", agents);
+	else if (well)
+		puts("\nSessions can run here, with a command of yours "
+		     "(icctl start -- COMMAND). No agent is installed.");
 	if (doctor_env.bad != 0)
 		printf("\n%u thing%s missing: sessions cannot run here yet.\n",
-		    doctor_env.bad, doctor_env.bad == 1 ? " is" : "s are");
+		    doctor_env.bad, plural_are(doctor_env.bad));
 	if (doctor_env.wrong != 0)
 		printf("\n%u thing%s wrong in your files: see WRONG above.\n",
-		    doctor_env.wrong, doctor_env.wrong == 1 ? " is" : "s are");
+		    doctor_env.wrong, plural_are(doctor_env.wrong));
 	return well ? ICCTL_OK : ICCTL_FAILED;
 }

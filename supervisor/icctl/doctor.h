@@ -25,6 +25,8 @@ struct config;
 /* doctor_agents.c: the agents that are installed; returns their number. */
 unsigned doctor_agents(
     const struct paths *, const struct config *, doctor_check *);
+/* Returns the names of those, "claude-code, codex", or "" if there are none. */
+const char *doctor_agents_named(void);
 /* Disk and terminal. */
 void doctor_place(const struct icctl *, doctor_check *);
 /* Run a session with an empty workspace, and report the result. */

@@ -20,6 +20,8 @@
 /* The log's reserve, and room for an agent's home. */
 #define AGENTS_DISK_MB 200U
 
+static char agents_named[512]; /* those that are installed */
+
 /* The first program in PATH of that name. Returns -1 if there is none. */
 static int
 agents_in_path(const char *name, char found[PATH_MAX])
@@ -63,6 +65,12 @@ agents_version(const char *program, char *dst, size_t cap)
 	}
 }
 
+const char *
+doctor_agents_named(void)
+{
+	return agents_named;
+}
+
 /* Returns true if the agent is installed. */
 static bool
 agents_one(const struct paths *paths, const struct config *cfg,
@@ -85,7 +93,8 @@ agents_one(const struct paths *paths, const struct config *cfg,
 	adapter_free(&a);
 	if (!found && own != NULL && own->path != NULL) {
 		snprintf(
-		    text, sizeof(text), "%s: there is no %s", name, own->path);
+		    text, sizeof(text), "%s: %s does not "
+					"exist", name, own->path);
 		check(WRONG, "agent", text,
 		    "correct \"agent\" in config.json, or install it");
 	}
@@ -94,6 +103,9 @@ agents_one(const struct paths *paths, const struct config *cfg,
 	agents_version(program, version, sizeof(version));
 	snprintf(text, sizeof(text), "%s%s: %s", name, version, program);
 	check(GOOD, "agent", text, "");
+	if (agents_named[0] != '\0')
+		(void)strlcat(agents_named, ", ", sizeof(agents_named));
+	(void)strlcat(agents_named, name, sizeof(agents_named));
 	return true;
 }
 
@@ -140,6 +152,6 @@ doctor_place(const struct icctl *ctl, doctor_check *check)
 	if (isatty(STDOUT_FILENO) &&
 	    (term == NULL || *term == '\0' || strcmp(term, "dumb") == 0))
 		check(NOTE, "terminal", term == NULL ? "TERM is not set" : term,
-		    "an agent without a task needs a full screen; with a task "
-		    "this one will do");
+		    "an agent without a task needs a full-screen terminal; "
+		    "with a task it does not");
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "config/adapter.h"
+#include "common/plural.h"
 #include "config/prices.h"
 #include "config/servers.h"
 #include "icctl/doctor.h"
@@ -133,7 +134,7 @@ files_servers(void)
 		    "none of your own: the built-in file server");
 	else
 		snprintf(text, sizeof(text), "%.4000s: %u server%s", s.file,
-		    s.n, s.n == 1 ? "" : "s");
+		    s.n, plural(s.n));
 	files_env.check(GOOD, "MCP servers", text, "");
 	servers_free(&s);
 }
@@ -158,7 +159,7 @@ files_provider(const char *name)
 		goto bad;
 	} else {
 		snprintf(text, sizeof(text), "%.4200s: %u route%s to %.253s%s",
-		    p.file, routes, routes == 1 ? "" : "s", p.hosts[0],
+		    p.file, routes, plural(routes), p.hosts[0],
 		    p.nhosts > 1 ? " and others" : "");
 		files_env.check(GOOD, what, text, "");
 	}
@@ -249,15 +250,15 @@ files_credential(const struct config_provider *p)
 		value = getenv(p->value);
 		if (value == NULL || *value == '\0')
 			files_env.check(NOTE, what, text,
-			    "this variable is not set here; sessions that are "
-			    "started without it, and need it, do not run");
+			    "this variable is not set here; a session that "
+			    "needs it does not start without it");
 		else
 			files_env.check(GOOD, what, text, "");
 		break;
 	case CREDENTIAL_FILE:
 		if (stat(p->value, &st) == -1)
 			files_env.check(WRONG, what, text,
-			    "there is no such file, or you cannot read it");
+			    "this file does not exist, or you cannot read it");
 		else if (paths_credential(&st, p->value, &fault) == -1)
 			files_env.check(WRONG, what, text, fault.text);
 		else

@@ -107,14 +107,14 @@ doctor_proxy(const struct icctl *ctl, doctor_check *check)
 	    why != NULL ? ": " : "", why != NULL ? why : "");
 	if (why != NULL)
 		check(BAD, what, text,
-		    "is it the right host and port? All that goes out of a "
-		    "session goes through it, but for what no_proxy names");
+		    "check its host and port: everything that leaves a session "
+		    "goes through it, except to hosts named in no_proxy");
 	else
 		check(NOTE, what, text,
-		    "it answers. All that goes out of a session goes through "
-		    "it, but for what no_proxy names; it resolves the names "
-		    "of hosts and screens what they lead to: "
-		    "ironcurtain-config(5), A corporate proxy");
+		    "it answers. Everything that leaves a session goes through "
+		    "it, except to hosts named in no_proxy; it resolves host "
+		    "names and screens their addresses: ironcurtain-config(5), "
+		    "A corporate proxy");
 out:
 	free(own);
 }

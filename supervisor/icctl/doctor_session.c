@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/plural.h"
 #include "icctl/doctor.h"
 #include "icctl/policy/lint.h"
 
@@ -165,8 +166,8 @@ session_policy(struct icctl *ctl, const char *name, doctor_check *check)
 	opts.files[PROTO_RULES_POLICY] = name;
 	policy_count(ctl, &opts, &errors, &warnings);
 	snprintf(found, sizeof(found), "%.200s: %u error%s, %u warning%s",
-	    name == NULL ? "in force" : name, errors, icctl_plural(errors),
-	    warnings, icctl_plural(warnings));
+	    name == NULL ? "in force" : name, errors, plural((uint64_t)errors),
+	    warnings, plural((uint64_t)warnings));
 	snprintf(remedy, sizeof(remedy), "see them: icctl policy check%s%.200s",
 	    name == NULL ? "" : " --policy ", name == NULL ? "" : name);
 	/* Sessions start in spite of one that is not in force. */

@@ -70,8 +70,6 @@ json_object *icctl_ask_with(struct icctl *, json_object *request, int given);
 int icctl_refused(const struct icctl *, json_object *reply);
 const char *icctl_text(json_object *, const char *key);
 int64_t icctl_number(json_object *, const char *key);
-/* Returns "s", or "" for 1. */
-const char *icctl_plural(int64_t);
 
 /*
  * answer.c: Make a request; send it and return its reply, or NULL after the

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "credential/credential_env.h"
+#include "common/plural.h"
 #include "icctl/icctl.h"
 
 static bool
@@ -21,22 +22,6 @@ has(json_object *o, const char *key)
 	json_object *v;
 
 	return json_object_object_get_ex(o, key, &v) && v != NULL;
-}
-
-const char *
-icctl_span(int64_t ms, char *dst, size_t cap)
-{
-	int64_t s = ms / 1000;
-
-	if (s < 120)
-		snprintf(dst, cap, "%lld s", (long long)s);
-	else if (s < 7200)
-		snprintf(dst, cap, "%lld min", (long long)(s / 60));
-	else if (s < 172800)
-		snprintf(dst, cap, "%lld h", (long long)(s / 3600));
-	else
-		snprintf(dst, cap, "%lld days", (long long)(s / 86400));
-	return dst;
 }
 
 static void
@@ -60,7 +45,7 @@ put_key(json_object *k)
 		printf(", last used %s ago, in %lld request%s",
 		    icctl_span(icctl_number(k, "used_ms"), text, sizeof(text)),
 		    (long long)icctl_number(k, "requests"),
-		    icctl_plural(icctl_number(k, "requests")));
+		    plural((uint64_t)icctl_number(k, "requests")));
 	else
 		printf(", not used yet");
 	if (has(k, "expires")) {
@@ -79,7 +64,7 @@ put_key(json_object *k)
 	if (icctl_number(k, "renewals") != 0)
 		printf(", renewed %lld time%s",
 		    (long long)icctl_number(k, "renewals"),
-		    icctl_plural(icctl_number(k, "renewals")));
+		    plural((uint64_t)icctl_number(k, "renewals")));
 	putchar('\n');
 }
 
@@ -221,7 +206,8 @@ keys_forget(struct icctl *ctl, const char *name)
 	DIR *dir;
 
 	if (strlen(name) > 64 || strchr(name, '/') != NULL) {
-		warnx("%s: no provider is called that", name);
+		warnx("%s: there is no provider of this name. To list them: "
+		      "icctl login", name);
 		return ICCTL_USAGE;
 	}
 	snprintf(prefix, sizeof(prefix), "%s-", name);

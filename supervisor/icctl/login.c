@@ -113,11 +113,11 @@ show_kept(const struct icctl *ctl, const struct login *l)
 	if (l->outside)
 		return;
 	if (login_kept(ctl, l, path, sizeof(path)))
-		printf("  kept   %s: begun in a box; to remove it: icctl keys "
-		       "forget %s\n",
+		printf("  kept   %s: made in a session; to remove it: icctl "
+		       "keys forget %s\n",
 		    path, l->provider);
-	printf("  or     {\"credentials\":{\"%s\":{\"capture\":\"%s\"}}} "
-	       "lets the agent log in itself, in the session\n",
+	printf("  or     {\"credentials\":{\"%s\":{\"capture\":\"%s\"}}} lets "
+	       "the agent log in from inside the session\n",
 	    l->provider, l->name);
 }
 
@@ -128,8 +128,8 @@ show_first(const struct login *l)
 	for (size_t i = 0; i < NKEYS; i++)
 		if (strcmp(keys[i].provider, l->provider) == 0 &&
 		    key_set(keys[i].env))
-			printf("  note   %s is set and goes first, unless "
-			       "config.json says otherwise:\n",
+			printf("  note   %s is set and takes precedence, "
+			       "unless config.json says otherwise:\n",
 			    keys[i].env);
 }
 
@@ -267,7 +267,8 @@ show_table(const struct icctl *ctl, const struct names *providers)
 		puts("\nNo key found. Quickest: export ANTHROPIC_API_KEY=...");
 	puts("\n`icctl login PROVIDER` shows all ways of one of them: a "
 	     "variable, a file, a\ncommand, or the login of an agent that is "
-	     "installed. Nothing is asked for, and\nnothing is stored.");
+	     "installed. You are not asked for\nanything, and nothing is "
+	     "stored.");
 }
 
 static json_object *

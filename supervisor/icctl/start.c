@@ -59,32 +59,25 @@ usage(void)
 	    "its exit\nstatus. AGENT is claude (if none is named), codex, "
 	    "gemini, opencode or one of\nyour own. TASK is what the agent is "
 	    "asked to do; without one you work with it\nin the terminal. "
-	    "COMMAND runs instead of an agent.\n\n"
-	    "  --workspace DIR        what the agent works on (default: the "
-	    "current\n"
-	    "                         directory); none: an empty directory of "
-	    "the session\n"
-	    "  --policy NAME|DIR      default, read-only, coding or your own "
-	    "(see\n"
-	    "                         ironcurtain-policy(5))\n"
-	    "  --profile NAME         which \"profiles\" of config.json "
-	    "chooses providers\n"
-	    "  --escalations deny     no one is available to answer: calls "
-	    "that would wait\n"
-	    "                         are denied\n"
-	    "  --agent NAME           the same as AGENT\n"
-	    "  --task TEXT            the same as TASK, which may then begin "
-	    "with -\n"
-	    "  --quiet                no lines about the session at its start "
-	    "and end\n"
-	    "  --config FILE          instead of ~/.ironcurtain/config.json\n"
-	    "  --require all|NAME,... refuse to start without these layers of "
-	    "confinement\n"
-	    "  --allow-unsandboxed SERVER, --allow-sockets, --runtime none:\n"
-	    "                         see icsupervisor(8)\n\n"
-	    "What the agent asks for is shown on this terminal, where you "
-	    "approve or deny it:\nat once, or, if the agent has the full "
-	    "screen, with Ctrl-] a. In another terminal:\nicctl watch.");
+	    "COMMAND runs instead of an agent.\n\n  --workspace DIR        "
+	    "what the agent works on (default: the current\n                   "
+	    "      directory); none: an empty directory of the session\n  "
+	    "--policy NAME|DIR      default, read-only, coding or your own "
+	    "(see\n                         ironcurtain-policy(5))\n  "
+	    "--profile NAME         which \"profiles\" of config.json chooses "
+	    "providers\n  --escalations deny     no one is available to "
+	    "answer: calls that would wait\n                         are "
+	    "denied\n  --agent NAME           the same as AGENT\n  --task TEXT "
+	    "           the same as TASK, which may then begin with -\n  "
+	    "--quiet                print nothing about the session at its "
+	    "start and end\n  --config FILE          instead of "
+	    "~/.ironcurtain/config.json\n  --require all|NAME,... refuse to "
+	    "start without these layers of confinement\n  --allow-unsandboxed "
+	    "SERVER, --allow-sockets, --runtime none:\n                        "
+	    " see icsupervisor(8)\n\nWhat the agent asks for is shown on this "
+	    "terminal, where you approve or deny it:\nat once, or, if the "
+	    "agent has the full screen, with Ctrl-] a. In another terminal:\n"
+	    "icctl watch.");
 }
 
 /* Name IRONCURTAIN_HOME/sessions/<time>-<random>; icsupervisor creates it. */
@@ -162,8 +155,8 @@ unknown_option(const char *arg)
 		names[n++] = without_value[i];
 	names[n++] = "--help";
 	names[n] = NULL;
-	warnx("%s: no such option%s (icctl start --help); a TASK that begins "
-	      "with - goes behind --task",
+	warnx("%s: no such option%s (icctl start --help); write a TASK that "
+	      "begins with - as --task TASK",
 	    log_vis(span_str(arg), shown, sizeof(shown)),
 	    near_hint(arg, names, hint));
 	return -1;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "icctl/icctl.h"
+#include "common/plural.h"
 
 #define STATUS_COLUMNS 8U
 #define STATUS_WIDEST 32U
@@ -21,7 +22,7 @@ cell(const char *key, json_object *v, char *dst, size_t cap)
 	if (strcmp(key, "tools") == 0)
 		snprintf(dst, cap, "%lld tool%s",
 		    (long long)json_object_get_int64(v),
-		    icctl_plural(json_object_get_int64(v)));
+		    plural((uint64_t)json_object_get_int64(v)));
 	else
 		snprintf(dst, cap, "%s %lld", key,
 		    (long long)json_object_get_int64(v));
@@ -131,7 +132,7 @@ put_failures(json_object *reply)
 		printf("  %s: ", icctl_text(o, "provider"));
 		icctl_put_str(icctl_text(o, "text"));
 		printf("  (%lld time%s, last %s ago)\n", (long long)count,
-		    icctl_plural(count),
+		    plural((uint64_t)count),
 		    icctl_span(icctl_number(o, "ago_ms"), ago, sizeof(ago)));
 	}
 }
@@ -221,13 +222,13 @@ put_session(json_object *reply)
 	if (!json_object_object_get_ex(reply, "counts", &counts))
 		return;
 	/* Pending calls are not included. */
-	printf("%-12s%lld allowed, %lld denied (%lld of them were held); "
-	       "%lld model request%s, %lld refused\n",
+	printf("%-12s%lld allowed, %lld denied (%lld of them were pending "
+	       "first); %lld model request%s, %lld refused\n",
 	    "calls", (long long)icctl_number(counts, "allowed"),
 	    (long long)icctl_number(counts, "denied"),
 	    (long long)icctl_number(counts, "escalated"),
 	    (long long)icctl_number(counts, "requests"),
-	    icctl_plural(icctl_number(counts, "requests")),
+	    plural((uint64_t)icctl_number(counts, "requests")),
 	    (long long)icctl_number(counts, "refused"));
 }
 
@@ -259,7 +260,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	put_limits(reply);
 	put_list(reply, "servers", "MCP servers");
 	put_list(reply, "instances", "servers that run for one call");
-	put_list(reply, "credentials", "credentials (icctl keys says more)");
+	put_list(reply, "credentials", "credentials (more: icctl keys)");
 	put_failures(reply);
 	put_list(reply, "destinations", "hosts beside the model providers");
 	put_list(reply, "workers", "processes and what confines them");

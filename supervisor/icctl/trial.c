@@ -115,7 +115,7 @@ trial_lines(char *text, const char **found, const char **remedy)
 		*remedy = line + sizeof(name) - 1;
 	}
 	if (*found == NULL) {
-		*found = *remedy != NULL ? *remedy : "a session does not run";
+		*found = *remedy != NULL ? *remedy : "no session can run";
 		*remedy = "icctl start -- true shows all of it";
 	}
 }

@@ -57,7 +57,8 @@ put_why(json_object *tool)
 	fputs("__", stdout);
 	icctl_put_str(icctl_text(tool, "tool"));
 	if (strcmp(state, "changed") == 0) {
-		fputs(": not the one that was pinned", stdout);
+		fputs(": its definition is not the one that was "
+		      "pinned", stdout);
 		if (*icctl_text(tool, "pinned") != '\0') {
 			putchar(' ');
 			icctl_put_str(icctl_text(tool, "pinned"));
@@ -69,7 +70,7 @@ put_why(json_object *tool)
 		fputs(": its name looks like that of ", stdout);
 		icctl_put_str(icctl_text(tool, "looksLike"));
 	} else {
-		fputs(": its annotation does not know all of its arguments",
+		fputs(": its annotation does not cover all of its arguments",
 		    stdout);
 	}
 	putchar('\n');
@@ -92,9 +93,9 @@ put_tool(json_object *tool)
 	if (is != NULL)
 		put_members(is, was, '+');
 	else
-		puts("    its definition is too long to be shown, and what "
-		     "nobody can look at is not\n    trusted: it stays in "
-		     "quarantine; its server has to offer a shorter one");
+		puts("    its definition is too long to be shown, and a tool "
+		     "that nobody can inspect is\n    not trusted: it stays in "
+		     "quarantine until its server offers a shorter one");
 	printf("    sha256 %.64s\n", icctl_text(tool, "digest"));
 	value_pool_free(pool);
 	return is != NULL;
@@ -128,7 +129,7 @@ trust_one(struct icctl *ctl, json_object *tool, bool yes, unsigned *done)
 		return ICCTL_FAILED;
 	if (strcmp(icctl_text(tool, "state"), "drifted") == 0) {
 		if (!ctl->json)
-			puts("    annotate it anew, then: icctl policy "
+			puts("    annotate it again, then run: icctl policy "
 			     "reload");
 		return ICCTL_OK;
 	}
@@ -265,8 +266,7 @@ icctl_trust(struct icctl *ctl, int argc, char **argv)
 		}
 	}
 	if (yes && n == 0) {
-		warnx("--yes needs a SERVER, so that it is known whom you "
-		      "trust");
+		warnx("--yes needs a SERVER: the one whose tools you trust");
 		json_object_put(req);
 		return ICCTL_USAGE;
 	}

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "icctl/hold_view.h"
+#include "common/plural.h"
 #include "icctl/icctl.h"
 #include "icctl/watch_news.h"
 #include "icctl/watch_panel.h"
@@ -83,12 +84,12 @@ prompt(void)
 	if (!watch_env.keys || watch_env.nholds == 0)
 		return;
 	if (panel_more(p)) {
-		printf("%s: [space] for the rest of it  [d]eny  [n]ext  "
-		       "[q]uit   (%zu waiting)\n",
+		printf("%s: [space] for the rest of it  [d]eny  [n]ext  [q]uit "
+		       "  (%zu pending)\n",
 		    icctl_text(watch_env.holds[0], "id"), watch_env.nholds);
 		return;
 	}
-	printf("%s: [a]pprove  %s[d]eny  [n]ext  [q]uit   (%zu waiting)\n",
+	printf("%s: [a]pprove  %s[d]eny  [n]ext  [q]uit   (%zu pending)\n",
 	    icctl_text(watch_env.holds[0], "id"),
 	    *icctl_text(watch_env.holds[0], "sessionDigest") != '\0'
 		? "for the [s]ession  "
@@ -108,8 +109,8 @@ ask_for_key(void)
 	}
 	if (watch_env.nholds == 0) {
 		panel_clear(&watch_env.panel);
-		puts(watch_env.keys ? "-- nothing waits; q quits --"
-				    : "-- nothing waits --");
+		puts(watch_env.keys ? "-- no pending calls; q quits --"
+				    : "-- no pending calls --");
 		return;
 	}
 	putchar('\n');
@@ -252,8 +253,8 @@ may_answer(bool approve)
 	struct watch_panel *p = &watch_env.panel;
 
 	if (approve && !p->complete) {
-		puts("-- not all that it touches could be shown: it cannot be "
-		     "approved here --");
+		puts("-- it cannot be approved here: not everything that it "
+		     "touches could be shown --");
 	} else if (approve && panel_more(p)) {
 		puts("-- there is more of it: press space --");
 	} else if (approve && !panel_visible(p)) {
@@ -261,8 +262,8 @@ may_answer(bool approve)
 		ask_for_key();
 		return false;
 	} else if (!panel_stood(p)) {
-		puts("-- this call is new here: look at it, then press the key "
-		     "again --");
+		puts("-- this is a different call: check it, then press the "
+		     "key again --");
 	} else {
 		return true;
 	}
@@ -467,7 +468,7 @@ panel_left(void)
 		return;
 	printf(">>> %zu pending call%s not answered yet: icctl watch, or icctl "
 	       "approve %s\n",
-	    watch_env.nholds, icctl_plural((int64_t)watch_env.nholds),
+	    watch_env.nholds, plural(watch_env.nholds),
 	    icctl_text(watch_env.holds[0], "id"));
 }
 

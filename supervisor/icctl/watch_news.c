@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/plural.h"
 #include "icctl/icctl.h"
 
 /* Print the state of a server or a provider. */
@@ -29,7 +30,7 @@ show_state(json_object *event)
 	icctl_put_str(icctl_text(o, "state"));
 	if (strcmp(icctl_text(o, "state"), "ready") == 0)
 		printf(", %lld tool%s", (long long)icctl_number(o, "tools"),
-		    icctl_plural(icctl_number(o, "tools")));
+		    plural((uint64_t)icctl_number(o, "tools")));
 	text = icctl_text(o, "text");
 	if (*text != '\0') {
 		fputs("; ", stdout);
@@ -88,9 +89,9 @@ watch_news(const char *kind, json_object *event)
 	} else if (strcmp(kind, "policy") == 0) {
 		(void)json_object_object_get_ex(event, "inForce", &o);
 		if (json_object_get_boolean(o))
-			puts("-- other rules are in force --");
+			puts("-- new rules are in force --");
 		else
-			show_line("-- other rules were refused", "", ": ",
+			show_line("-- new rules were refused", "", ": ",
 			    icctl_text(event, "why"));
 	} else if (strcmp(kind, "destination") == 0) {
 		(void)json_object_object_get_ex(event, "added", &o);

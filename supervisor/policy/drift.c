@@ -133,8 +133,9 @@ drift_check(const struct rules_file set[], const char *dir, struct fault *fault)
 		return -1;
 	} else if (!same)
 		fault_set(&why,
-		    "%s/constitution.md was changed since %s was made from it: "
-		    "make the policy again, or what it says is not in force",
+		    "%s/constitution.md was changed after %s was made from it. "
+		    "Compile the policy again; until then the change is not in "
+		    "force",
 		    place, r->path);
 	free(place);
 	if (same)

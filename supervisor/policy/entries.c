@@ -77,11 +77,11 @@ entries_trust(const char *server, const uint8_t digest[32])
 			continue;
 		pins_command(&sup.servers[i], now);
 		if (memcmp(now, digest, sizeof(now)) != 0)
-			return "its entry is not the one that was shown: look "
+			return "its entry is not the one that was shown. Look "
 			       "again: icctl trust SERVER";
 		sup_note("the entry of MCP server %s is approved", server);
 		return pins_approve(i);
 	}
-	return "no such server waits for its entry to be approved. See: icctl "
-	       "status";
+	return "no server of this name has a changed entry to approve. See: "
+	       "icctl status";
 }

@@ -169,7 +169,7 @@ pins_good(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 	/* Refuse a pending `icctl trust` of the definition that is now gone. */
 	if (m->state == PROTO_TOOL_OK)
 		control_trusted(sup.servers[m->server].def->name, tool,
-		    "it is as it was pinned again: there is nothing to trust");
+		    "it is again as it was pinned: there is nothing to trust");
 	if (m->state != PROTO_TOOL_TRUSTED)
 		return;
 	sup_note(
@@ -178,7 +178,7 @@ pins_good(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 	control_trusted(sup.servers[m->server].def->name, tool,
 	    pins_flush() == -1
 		? "it is trusted in this session, but pins.json cannot be "
-		  "written: mend that and trust it again"
+		  "written. Correct that, then trust it again"
 		: NULL);
 }
 
@@ -231,7 +231,7 @@ pins_approve(unsigned server)
 	return pins_flush() == 0
 		   ? NULL
 		   : "it is approved in this session, but pins.json cannot be "
-		     "written: mend that and approve it again";
+		     "written. Correct that, then approve it again";
 }
 
 /* Report a tool that is in quarantine, and how to get it out. */
@@ -242,14 +242,15 @@ seen_warn(const struct seen *s)
 
 	if (s->state == PROTO_TOOL_DRIFTED && !sup.config.strict)
 		sup_warn("tool %s__%s has arguments that its annotation does "
-			 "not know: nobody looks at them. Annotate it anew",
+			 "not cover, so no rule checks them. Annotate it "
+			 "again, then run: icctl policy reload",
 		    server, s->tool);
 	else if (s->state == PROTO_TOOL_DRIFTED)
-		sup_warn("tool %s__%s is not used: it has arguments that its "
-			 "annotation does not know (policy.strict)",
+		sup_warn("tool %s__%s is not offered: it has arguments that "
+			 "its annotation does not cover (policy.strict)",
 		    server, s->tool);
 	else if (!s->same)
-		sup_warn("tool %s__%s is in quarantine: %s%s%s. Look at it: "
+		sup_warn("tool %s__%s is in quarantine: %s%s%s. To look at it: "
 			 "icctl trust %s %s",
 		    server, s->tool, seen_state(s->state),
 		    s->other[0] != '\0' ? " of " : "", s->other, server,
@@ -296,7 +297,7 @@ pins_seen(const struct msg_TOOL_SEEN_SHOW *m)
 	seen_warn(s);
 	control_tool(seen_json(s, false));
 	control_trusted(server, tool,
-	    "it is another one again, or gone: look at it once more");
+	    "it has changed again, or is gone: look at it once more");
 	return 0;
 }
 
@@ -313,16 +314,16 @@ pins_trust(const char *server, const char *tool, const uint8_t digest[32])
 		    strcmp(s->tool, tool) != 0)
 			continue;
 		if (s->state == PROTO_TOOL_DRIFTED)
-			return "its annotation does not know all of its "
-			       "arguments: annotate it anew, then: icctl "
+			return "its annotation does not cover all of its "
+			       "arguments: annotate it again, then run: icctl "
 			       "policy reload";
 		if (s->text == NULL)
-			return "its definition is too long to be shown, and "
-			       "what nobody can look at is not trusted: it "
-			       "stays in quarantine";
+			return "its definition is too long to be shown, and a "
+			       "tool that nobody can inspect is not trusted: "
+			       "it stays in quarantine";
 		if (strcmp(s->digest, hex) != 0)
-			return "it is another one since it was shown: look "
-			       "again: icctl trust SERVER TOOL";
+			return "it has changed since it was shown. Look again: "
+			       "icctl trust SERVER TOOL";
 		seen_trust(s);
 		return NULL;
 	}

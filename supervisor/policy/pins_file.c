@@ -46,7 +46,8 @@ pins_check_tool(const struct jsonfile *j, struct json_object *pin,
 
 	snprintf(where, sizeof(where), "servers.%.80s.%.80s", server, tool);
 	if (strlen(tool) > 64 || tool[0] == '\0')
-		return jsonfile_bad(j, where, NULL, "is no tool's name");
+		return jsonfile_bad(j, where, NULL, "is not a valid name for a "
+						    "tool");
 	if (!json_object_is_type(pin, json_type_object))
 		return jsonfile_bad(j, where, NULL, "must be an object, is %s",
 		    jsonfile_kind(pin));
@@ -102,8 +103,8 @@ pins_check(const struct jsonfile *j, struct json_object *root)
 		return -1;
 	if (version > PINS_VERSION)
 		return jsonfile_bad(j, "", "version",
-		    "is %lld: a newer IronCurtain made this file. Use that "
-		    "one, or another IRONCURTAIN_HOME",
+		    "is %lld: a newer IronCurtain wrote this file. Use that "
+		    "version, or another IRONCURTAIN_HOME",
 		    (long long)version);
 	if (version < 1 || servers == NULL)
 		return jsonfile_bad(
@@ -159,9 +160,10 @@ pins_read(const char *path, struct json_object **out, struct fault *fault)
 	} else {
 		why = *fault;
 		fault_set(fault,
-		    "%s. It holds what the tools of your MCP servers were "
-		    "when they were first used. Restore it from a copy; "
-		    "without it (rm %s) every tool is taken as it is now",
+		    "%s. It records how the tools of your MCP servers were "
+		    "defined when they were first used. Restore it from a "
+		    "copy. Without it (rm %s) every tool is accepted as it is "
+		    "now",
 		    why.text, path);
 	}
 	json_object_put(root);

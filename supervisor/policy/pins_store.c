@@ -111,7 +111,7 @@ pins_write_due(struct loop_timer *t)
 		strlcpy(store_env.failed,
 		    r == 1 ? "another session holds its lock" : text,
 		    sizeof(store_env.failed));
-		sup_warn("%s: %s. What tools are is remembered for this "
+		sup_warn("%s: %s. Tool definitions are remembered for this "
 			 "session only",
 		    store_env.path, store_env.failed);
 		control_alarm("icsupervisor", "pins", store_env.failed);

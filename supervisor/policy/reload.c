@@ -26,9 +26,9 @@ control_op_reload(struct client *c, struct json_object *req)
 
 	if (sup.reloading || !sup.started) {
 		control_fail(c, "busy",
-		    sup.reloading ? "other rules are being loaded: wait for "
-				    "that to end, then try again"
-				  : "the session is only starting");
+		    sup.reloading ? "another reload is in progress. Try again "
+				    "when it has finished"
+				  : "the session is still starting");
 		return;
 	}
 	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++)
@@ -36,7 +36,7 @@ control_op_reload(struct client *c, struct json_object *req)
 			files[k] = json_object_get_string(v);
 	rules_free(sup.next);
 	if (rules_find(sup.next, files, &fault) == -1) {
-		sup_warn("reload refused, the rules stay as they are: %s",
+		sup_warn("reload refused, and the old rules stay in force: %s",
 		    fault.text);
 		event_reload_refused(fault.text);
 		control_fail(c, "refused", fault.text);
@@ -89,7 +89,7 @@ reload_refused(const char *why)
 {
 	sup.reloading = false;
 	rules_free(sup.next);
-	sup_warn("reload refused, the rules stay as they are: %s", why);
+	sup_warn("reload refused, and the old rules stay in force: %s", why);
 	event_reload_refused(why);
 	control_reloaded(why, NULL);
 }

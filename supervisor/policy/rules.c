@@ -48,9 +48,9 @@ rules_read(struct rules_file *r, const char *dir, const char *file,
 	}
 	if (r->text == NULL && errno == ENOENT && file == NULL)
 		return fault_set(fault,
-		    "%s is missing: a policy is "
-		    "compiled-policy.json and tool-annotations.json. Without "
-		    "the directory %s the shipped one is used",
+		    "%s is missing: a policy needs compiled-policy.json and "
+		    "tool-annotations.json. Without the directory %s, the "
+		    "shipped policy is used",
 		    r->path, dir);
 	if (r->text == NULL)
 		return -1;

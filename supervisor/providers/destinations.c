@@ -166,8 +166,8 @@ destination_load(struct providers *ps, const struct config_destination *d,
 	for (unsigned i = 0; i < all; i += step) {
 		if (ps->n == PROTO_FIRST_ADDED)
 			return fault_set(fault,
-			    "destinations.%s: at most %u hosts and model "
-			    "providers are taken together",
+			    "destinations.%s: hosts and model providers "
+			    "together may be at most %u",
 			    d->as.name, PROTO_FIRST_ADDED);
 		if (destination_slot_name(
 			ps, d, i, name, sizeof(name), fault) == -1 ||

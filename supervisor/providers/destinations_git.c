@@ -82,8 +82,9 @@ git_repositories(const struct jsonfile *j, const char *where,
 			    list, json_object_new_string(globs[i]));
 		else
 			rv = jsonfile_bad(j, where, "repositories",
-			    "\"%s\" is none: names of letters, digits and "
-			    "._~-, with / between them and * for any",
+			    "\"%s\" is not a repository: write names of "
+			    "letters, digits and ._~-, with / between them and "
+			    "* for any",
 			    globs[i]);
 	}
 	json_object_object_add(file, "repositories", list);
@@ -113,7 +114,8 @@ git_credential(const struct jsonfile *j, const char *where,
 		return -1;
 	if (user != NULL && !git_user_ok(user))
 		return jsonfile_bad(j, where, "user",
-		    "\"%s\" is no user name: letters, digits, _ and -", user);
+		    "\"%s\" is not a valid user name: letters, digits, _ and "
+		    "-", user);
 	if (!json_object_object_get_ex(o, "credential", &cred))
 		return 0;
 	if (jsonfile_str(j, cred, where, "env", &env) == -1)

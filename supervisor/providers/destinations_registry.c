@@ -48,11 +48,12 @@ registry_globs(const struct jsonfile *j, const char *where,
 	for (size_t i = 0; globs[i] != NULL && rv == 1; i++) {
 		if (!registry_glob_ok(globs[i]))
 			rv = jsonfile_bad(j, where, key,
-			    "\"%s\" is no pattern of package names", globs[i]);
+			    "\"%s\" is not a pattern of package "
+			    "names", globs[i]);
 		for (size_t k = 0; k < i && rv == 1; k++)
 			if (strcmp(globs[i], globs[k]) == 0)
 				rv = jsonfile_bad(j, where, key,
-				    "\"%s\" is there twice", globs[i]);
+				    "\"%s\" is listed twice", globs[i]);
 		json_object_array_add(list, json_object_new_string(globs[i]));
 	}
 	jsonfile_strings_free(globs);
@@ -130,7 +131,7 @@ registry_read(const struct jsonfile *j, const char *where,
 	if (cfg->package_off)
 		return jsonfile_bad(j, where, NULL,
 		    "opens a registry, but packageInstall.enabled is false. "
-		    "Take out one of them");
+		    "Remove one of the two");
 	json_object_object_add(
 	    file, "registry", json_object_new_string(registries[i]));
 	if (jsonfile_int(j, o, where, "quarantineDays", 0, REGISTRY_MAX_DAYS,

@@ -121,8 +121,7 @@ provider_fields(struct provider *p, const char *path, const char *name,
 		return -1;
 	if (s == NULL || strcmp(s, name) != 0)
 		return jsonfile_bad(&j, "", "name",
-		    "must be \"%s\", as the "
-		    "file is called",
+		    "must be \"%s\", like the file's name",
 		    name);
 	if (cred == NULL)
 		return jsonfile_bad(&j, "", "credential", "missing");
@@ -336,8 +335,7 @@ providers_load(struct providers *ps, const struct paths *paths,
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
 		if (ps->n == PROTO_FIRST_ADDED)
 			return fault_set(fault,
-			    "at most %u providers are "
-			    "taken",
+			    "at most %u providers are allowed",
 			    PROTO_FIRST_ADDED);
 		if (providers_add(ps, paths, cfg, names[i], fault) == -1)
 			goto bad;

@@ -91,8 +91,8 @@ provider_capture(struct provider *p, const char *path, struct json_object *root,
 	    !json_object_object_get_ex(root, "routes", &all) ||
 	    !json_object_is_type(all, json_type_array))
 		return fault_set(fault,
-		    "credentials.%s.capture: the login of %s cannot begin in "
-		    "a session; %s says nothing of how",
+		    "credentials.%s.capture: the login of %s cannot be made in "
+		    "a session, because %s does not describe how",
 		    p->name, p->logins[p->login].name, path);
 	if (capture_hosts(p, &j, root, capture) == -1)
 		return -1;

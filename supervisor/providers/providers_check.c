@@ -45,8 +45,8 @@ provider_alone(
 				if (strcmp(p->hosts[i], q->hosts[k]) != 0)
 					continue;
 				snprintf(what, sizeof(what),
-				    "%s is a host of %s already: a session "
-				    "has one of the two",
+				    "%s is a host of %s already; a session can "
+				    "have only one of the two",
 				    p->hosts[i],
 				    q->file != NULL ? q->file : q->name);
 				return provider_refuse(p, what, fault);

@@ -62,9 +62,9 @@ param_value(struct provider *p, const struct jsonfile *j, struct json_object *o,
 		return fault_errno(j->fault, "%s", j->file);
 	if (value == NULL && p->lacks[0] == '\0')
 		snprintf(p->lacks, sizeof(p->lacks),
-		    "provider %s needs a %s: say "
-		    "{\"providers\":{\"%s\":{\"%s\":"
-		    "\"...\"}}} in config.json%s%s",
+		    "provider %s needs a %s. Write "
+		    "{\"providers\":{\"%s\":{\"%s\":\"...\"}}} in "
+		    "config.json%s%s",
 		    provider, name, provider, name,
 		    env != NULL && env[0] != NULL ? ", or set " : "",
 		    env != NULL && env[0] != NULL ? env[0] : "");

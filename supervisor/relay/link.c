@@ -54,8 +54,8 @@ link_given(const char *text, struct fault *fault)
 	    viewer_how_parse(&link_env.how, end + 1) == -1 ||
 	    fstat((int)fd, &st) == -1 || !S_ISSOCK(st.st_mode))
 		return fault_set(fault,
-		    "--viewer: not a viewer. It is for `icctl start`, which "
-		    "starts icsupervisor");
+		    "--viewer is used only by `icctl start`, which starts "
+		    "icsupervisor");
 	link_env.fd = (int)fd;
 	if (fcntl(link_env.fd, F_SETFD, FD_CLOEXEC) == -1 ||
 	    fcntl(link_env.fd, F_SETFL, O_NONBLOCK) == -1)
@@ -135,7 +135,8 @@ link_offer(void)
 		return;
 	}
 	if (handover_send(link_env.fd, LINK_CHANNEL, 1, fd) == -1)
-		sup_note("the viewer takes no channel: %s", strerror(errno));
+		sup_note("the viewer did not accept its channel: "
+			 "%s", strerror(errno));
 	close(fd);
 }
 

@@ -94,7 +94,7 @@ terminal_exited(struct child *c)
 	}
 	spawn_describe(c->code, c->status, how, sizeof(how));
 	snprintf(text, sizeof(text),
-	    "termd (pid %d) %s%s; the agent goes on, and its terminal is "
+	    "termd (pid %d) %s%s; the agent continues, and its terminal is "
 	    "started again%s",
 	    (int)c->sp.pid, how, child_said(c, said, sizeof(said)),
 	    pause != 0 ? " in a while" : "");
@@ -132,8 +132,8 @@ terminal_viewer(bool types, bool waits, struct fault *fault)
 
 	if (t->child == NULL || t->child->dead || !t->child->hello ||
 	    t->leaving)
-		return fault_set(fault, "the agent's terminal is not there at "
-					"the moment; try again");
+		return fault_set(fault, "the agent's terminal is being started "
+					"again; try again in a moment");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, pair) == -1)
 		return fault_errno(fault, "viewer");

@@ -88,8 +88,8 @@ class Expiry:
         t.ok(sorted(set(values)) == values, "and rises", values)
         r = s.icctl("approve", self.hold["id"])
         t.equal((r.returncode, r.stderr), (
-            1, "icctl: no such call waits: it was answered, expired or "
-            "cancelled, or the id is mistyped. See: icctl pending\n"),
+            1, f"icctl: call {self.hold['id']} expired: nobody answered in "
+            "time. The agent may ask again. See: icctl pending\n"),
             "an approval comes too late")
         t.equal([c["escalationResult"] for c in s.audit()
                  if "escalationResult" in c], ["denied", "expired"],

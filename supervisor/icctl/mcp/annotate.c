@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "config/paths.h"
+#include "common/plural.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/mcp.h"
 #include "icctl/mcp/probe.h"
@@ -41,14 +42,14 @@ static const char *const names[3] = {ANNOTATIONS, RULES, LISTS};
 static int
 usage(FILE *to)
 {
-	fputs("usage: icctl mcp annotate SERVER [--into DIR] [--yes]\n\n"
-	      "Starts the server of mcp-servers.json once, proposes what the "
-	      "arguments of its tools\nmean, shows that, and writes it into "
-	      "the policy in DIR: ~/.ironcurtain/policy, where\nit is not "
-	      "given. A DIR without a policy becomes a copy of the shipped "
-	      "one. Look at\nthe proposal: it goes by names alone.\n\n"
-	      "  --into DIR   a policy directory of your own\n"
-	      "  --yes        do not ask\n",
+	fputs("usage: icctl mcp annotate SERVER [--into DIR] [--yes]\n\nStarts "
+	      "this server of mcp-servers.json once, proposes what the "
+	      "arguments of its\ntools mean, shows the proposal, and writes it "
+	      "into the policy in DIR (default:\n~/.ironcurtain/policy). If "
+	      "DIR has no policy, the shipped one is copied there first.\nRead "
+	      "the proposal: it is derived from names and schemas alone.\n\n  "
+	      "--into DIR   a policy directory of your own\n  --yes        do "
+	      "not ask\n",
 	    to);
 	return to == stdout ? ICCTL_OK : ICCTL_USAGE;
 }
@@ -133,7 +134,7 @@ propose(struct annotate *a, struct fault *fault)
 	a->tools = json_object_new_array();
 	printf("%s has %zu tool%s. Proposed meaning of their arguments:\n",
 	    a->server, json_object_array_length(tools),
-	    icctl_plural((int64_t)json_object_array_length(tools)));
+	    plural(json_object_array_length(tools)));
 	for (size_t i = 0; i < json_object_array_length(tools); i++) {
 		tool = json_object_array_get_idx(tools, i);
 		if (!json_object_object_get_ex(tool, "name", &v) ||
@@ -282,18 +283,18 @@ save(struct annotate *a, size_t added, bool rule, struct fault *fault)
 		    store_write(a->dir, names[i], a->files[i], fault) == -1)
 			return -1;
 	printf("%zu annotation%s written to %s/%s%s.\n", added,
-	    added == 1 ? " was" : "s were", a->dir, ANNOTATIONS,
+	    plural_were(added), a->dir, ANNOTATIONS,
 	    rule ? ", and a rule that asks about each call" : "");
 	if (a->fresh)
 		puts("The other rules there are a copy of the shipped ones.");
 	printf("Check it:        icctl policy check --policy %s/%s\n", a->dir,
 	    RULES);
 	if (a->into == NULL)
-		puts("It is in force in sessions that start from now on.");
+		puts("It applies to sessions that start from now on.");
 	else
 		printf(
 		    "Use it:          icctl start --policy %s ...\n", a->dir);
-	puts("In a session that runs: icctl policy reload");
+	puts("In a running session: icctl policy reload");
 	return 0;
 }
 
@@ -306,14 +307,14 @@ annotate(struct annotate *a, struct fault *fault)
 	if (propose(a, fault) == -1 || load(a, fault) == -1)
 		return -1;
 	if ((added = merge(a)) == 0) {
-		printf("All of them are annotated in %s already; nothing was "
-		       "written.\n",
+		printf("All of its tools are already annotated in %s; nothing "
+		       "was written.\n",
 		    a->dir);
 		return 0;
 	}
 	rule = add_rule(a);
-	printf("Tools of other servers and what is annotated already stay as "
-	       "they are.\n");
+	printf("Existing annotations and those of other servers stay as they "
+	       "are.\n");
 	if (!a->yes && !icctl_confirm("Write this?")) {
 		puts("Nothing was written.");
 		return 1;

@@ -197,7 +197,7 @@ entry_npx(struct mcp_entry *e, struct json_object *args)
 			json_object_array_put_idx(
 			    args, i, json_object_new_string(plain));
 			note(e,
-			    "@latest is dropped: a session runs the version "
+			    "@latest is removed: a session runs the version "
 			    "that is installed");
 			e->package = plain;
 			return;
@@ -341,8 +341,8 @@ entry_remote(struct mcp_entry *e, struct json_object *theirs)
 	    strcmp(type, "local") == 0)
 		return false;
 remote:
-	refuse(e, "it is a remote server; only servers that are started here "
-		  "(\"command\") are supported");
+	refuse(e, "it is a remote server; only servers that are started on "
+		  "this machine (\"command\") are supported");
 	return true;
 }
 

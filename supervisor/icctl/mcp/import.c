@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/near.h"
+#include "common/plural.h"
 #include "config/paths.h"
 #include "icctl/mcp/entry.h"
 #include "icctl/mcp/foreign.h"
@@ -56,18 +57,15 @@ static int
 usage(FILE *to)
 {
 	fputs("usage: icctl mcp import [--dry-run] [--yes] [--no-start] "
-	      "[FILE...]\n\n"
-	      "Takes MCP servers over from the configuration of Claude "
-	      "Desktop, Claude Code,\nCursor, VS Code, Gemini CLI, OpenCode "
-	      "or Codex into mcp-servers.json. Without\nFILE, from those that "
-	      "are in your home directory. Every server is shown before\n"
-	      "anything is written. Secrets go to serverCredentials in "
+	      "[FILE...]\n\nImports MCP servers from the configuration of "
+	      "Claude Desktop, Claude Code,\nCursor, VS Code, Gemini CLI, "
+	      "OpenCode or Codex into mcp-servers.json. Without\nFILE, it "
+	      "reads those in your home directory. Every server is shown "
+	      "before\nanything is written. Secrets go to serverCredentials in "
 	      "config.json; ${NAME}\nstays a reference to your environment. "
-	      "Remote servers are left out.\n\n"
-	      "  --dry-run    show what would be written, and write nothing\n"
-	      "  --yes        do not ask\n"
-	      "  --no-start   do not start each server once to list its "
-	      "tools\n",
+	      "Remote servers are left out.\n\n  --dry-run    show what would "
+	      "be written, and write nothing\n  --yes        do not ask\n  "
+	      "--no-start   do not start each server once to list its tools\n",
 	    to);
 	return to == stdout ? ICCTL_OK : ICCTL_USAGE;
 }
@@ -170,7 +168,7 @@ import_collision(struct import *im, struct mcp_entry *e)
 		taken |= im->entries[i].refused == NULL &&
 			 strcmp(im->entries[i].name, e->name) == 0;
 	if (taken && asprintf(&e->refused,
-			 "a server called %s is there already; rename one of "
+			 "there is already a server called %s; rename one of "
 			 "them",
 			 e->name) == -1)
 		e->refused = NULL;
@@ -210,7 +208,7 @@ import_file(struct import *im, const char *file, bool must)
 		json_object_put(root);
 		if (!must)
 			return 0;
-		warnx("%s: no MCP servers are in it (looked for mcpServers, "
+		warnx("%s: it has no MCP servers (looked for mcpServers, "
 		      "servers, mcp_servers and mcp)",
 		    file);
 		return -1;
@@ -362,7 +360,7 @@ import_tools(const struct mcp_entry *e)
 		return;
 	}
 	printf("%zu tool%s:", json_object_array_length(tools),
-	    icctl_plural((int64_t)json_object_array_length(tools)));
+	    plural(json_object_array_length(tools)));
 	for (size_t i = 0; i < json_object_array_length(tools); i++) {
 		name = NULL;
 		json_object_object_get_ex(
@@ -402,16 +400,16 @@ import_finish(struct import *im)
 	if (import_write(im) == -1)
 		return ICCTL_FAILED;
 	printf("%u server%s imported into %s/mcp-servers.json.\n", im->n,
-	    im->n == 1 ? " was" : "s were", im->paths.home);
+	    plural_were(im->n), im->paths.home);
 	import_install(im);
 	for (unsigned i = 0; im->start && i < im->n; i++)
 		if (im->entries[i].package == NULL ||
 		    installed(im, im->entries[i].package))
 			import_tools(&im->entries[i]);
 	puts("A session offers their tools to the agent, and each call waits "
-	     "for you, until a\npolicy knows the tool: icctl mcp annotate "
-	     "SERVER proposes one. policy.unknownTools\nin config.json says "
-	     "hide or deny instead (ironcurtain-config(5)).");
+	     "for your approval\nuntil a policy covers the tool: icctl mcp "
+	     "annotate SERVER proposes one. To hide or\ndeny such tools "
+	     "instead, set policy.unknownTools (ironcurtain-config(5)).");
 	return ICCTL_OK;
 }
 

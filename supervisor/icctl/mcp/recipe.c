@@ -225,7 +225,7 @@ mcp_recipe(struct mcp_entry *e, const struct mcp_entry_how *how)
 		recipe_apply(e, how, row);
 		return;
 	}
-	recipe_note(e, "this server is not known here: it sees /workspace and "
-		       "no host. If it needs more, add sandbox.filesystem or "
-		       "sandbox.network to its entry");
+	recipe_note(e, "this server is not known here: it sees /workspace, and "
+		       "may connect to no host. If it needs more, add "
+		       "sandbox.filesystem or sandbox.network to its entry");
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
+#include "common/plural.h"
 #include "icctl/policy/lint.h"
 
 /*
@@ -115,6 +116,8 @@ lint_files(struct findings *f, const char *home)
 		span_of(pf[PROTO_RULES_ANNOTATIONS].text,
 		    pf[PROTO_RULES_ANNOTATIONS].len),
 		&l) == 0) {
+		f->rules = rules.n;
+		f->tools = annots.n;
 		policy_lint(&lint);
 		policy_lint_running(&lint, home);
 		policy_lint_home(&lint, home);
@@ -132,11 +135,14 @@ summary(struct findings *f)
 
 	if (!f->json) {
 		if (f->errors + f->warnings == 0)
-			puts("good: no mistakes found");
+			printf("good: %zu rule%s, %zu annotated tool%s, no "
+			       "mistakes\n",
+			    f->rules, plural(f->rules), f->tools,
+			    plural(f->tools));
 		else
 			printf("%u error%s, %u warning%s\n", f->errors,
-			    f->errors == 1 ? "" : "s", f->warnings,
-			    f->warnings == 1 ? "" : "s");
+			    plural(f->errors), f->warnings,
+			    plural(f->warnings));
 		return f->errors == 0 ? ICCTL_OK : ICCTL_FAILED;
 	}
 	buf_init(&out, (size_t)64 << 20);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
+#include "common/plural.h"
 #include "icctl/policy/policy.h"
 
 struct diff {
@@ -161,7 +162,8 @@ diff_named(struct diff *d, const struct value *a, const struct value *b,
 			return;
 		if (!span_eq(value_str(x, key), value_str(y, key))) {
 			change(d, "moved", what, value_str(y, key),
-			    "from here on rules stand in another order", NULL);
+			    "from here on, the rules are in a different "
+			    "order", NULL);
 			return;
 		}
 		x = x->next;
@@ -292,9 +294,9 @@ compare(struct diff *d, const struct icctl *ctl, struct policy_opts *o,
 		    d->calls, d->differ, d->left);
 		r = policy_flush(&d->out) == -1 ? -1 : r;
 	} else {
-		printf("%u change%s", d->changes, d->changes == 1 ? "" : "s");
+		printf("%u change%s", d->changes, plural(d->changes));
 		if (o->naudit != 0)
-			printf("; %u calls, %u decided otherwise, %u not "
+			printf("; %u calls, %u decided differently, %u not "
 			       "compared (not decided by the policy)",
 			    d->calls, d->differ, d->left);
 		putchar('\n');

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
+#include "common/plural.h"
 #include "config/jsonfile.h"
 #include "icctl/policy/learn.h"
 
@@ -131,8 +132,8 @@ judge(struct learn *l, struct policyd *pd)
 		}
 		if (c->approved && d.status != PROTO_ALLOW &&
 		    c->why_not == NULL && again == 0)
-			c->why_not = "no rule was found that allows it and "
-				     "nothing that you refused";
+			c->why_not = "no rule was found that allows it without "
+				     "also allowing something that you denied";
 	}
 	return again;
 }
@@ -268,8 +269,8 @@ report(struct learn *l, bool json)
 			    l->calls[i].why_not);
 	if (!json)
 		(void)buf_printf(&out, "# %u rule%s from %u approved call%s\n",
-		    rules, rules == 1 ? "" : "s", approved,
-		    approved == 1 ? "" : "s");
+		    rules, plural(rules), approved,
+		    plural(approved));
 	r = flush_visible(&out);
 	buf_free(&out);
 	return r;

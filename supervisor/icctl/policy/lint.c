@@ -57,7 +57,7 @@ why_never(const struct lint *l, const struct rule *r)
 	if (roles == 0 && needs_role(r))
 		return "its conditions have no role in common";
 	if (r->has_domains && !allows_any(l, r->domains))
-		return "if.domains.allowed holds nothing";
+		return "if.domains.allowed is empty";
 	for (unsigned i = 0; i < r->nlists; i++)
 		if (!allows_any(l, r->lists[i].allowed))
 			return "a list condition allows nothing";
@@ -211,7 +211,7 @@ lint_shadow(struct lint *l, size_t i, const char *place)
 		finding(l->f, o->then != r->then, PROTO_RULES_POLICY,
 		    o->then == r->then ? "redundant" : "shadowed", place,
 		    "rule \"%s\" (%s) never decides: rules[%zu] \"%s\" (%s), "
-		    "before it, takes every call that it would",
+		    "before it, matches every call that it would",
 		    name, policy_status(r->then), k,
 		    log_vis(o->name, other, sizeof(other)),
 		    policy_status(o->then));

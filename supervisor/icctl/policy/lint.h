@@ -12,6 +12,7 @@ struct findings {
 	bool json;
 	struct buf out; /* for --json: objects, comma-separated */
 	unsigned errors, warnings;
+	size_t rules, tools; /* that were checked */
 	const struct policy_set *set;
 };
 

@@ -196,7 +196,7 @@ put_exact(struct buf *cond, uint32_t roles, const struct strings *by_role)
 		for (size_t i = 0; i < by_role[r].n; i++) {
 			if (by_role[r].list[i].len != 0 &&
 			    by_role[r].list[i].p[0] == '@')
-				return "a value in it begins with @";
+				return "one of its values begins with @";
 			if (i != 0)
 				(void)buf_addc(cond, ',');
 			(void)json_write_string(cond, by_role[r].list[i]);

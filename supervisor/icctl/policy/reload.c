@@ -74,7 +74,8 @@ icctl_policy_reload(struct icctl *ctl, struct policy_opts *o)
 	if (o->sandbox != NULL || o->into != NULL || o->nprotect != 0 ||
 	    o->ntrust != 0 || o->ndomains != 0 || o->naudit != 0) {
 		warnx("icctl policy reload takes --policy, --annotations and "
-		      "--lists only: the rest is as the session began");
+		      "--lists only: the rest stays as it was when the session "
+		      "started");
 		return ICCTL_USAGE;
 	}
 	req = icctl_request("reload", NULL);

@@ -61,7 +61,7 @@ summary(struct replay *r, bool broken)
 	struct buf all;
 
 	if (!r->json) {
-		printf("%u calls, %u decided otherwise, %u not compared (not "
+		printf("%u calls, %u decided differently, %u not compared (not "
 		       "decided by the policy)\n",
 		    r->calls, r->differ, r->left);
 	} else {

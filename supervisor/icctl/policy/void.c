@@ -83,9 +83,9 @@ check_place(
 	log_vis(r->within, within, sizeof(within));
 	if (errno == ENOENT && has_pattern(r->within))
 		finding(l->f, true, PROTO_RULES_POLICY, "never-matches", place,
-		    "rule \"%s\" can never match: %s is no directory. within "
-		    "takes no patterns and means everything below a directory: "
-		    "leave the last part away",
+		    "rule \"%s\" can never match: %s is not a directory. "
+		    "\"within\" takes no patterns and means everything below a "
+		    "directory: remove the last part",
 		    name, within);
 	else if (errno == ENOENT || errno == ENOTDIR)
 		finding(l->f, false, PROTO_RULES_POLICY, "missing-directory",
@@ -108,9 +108,9 @@ policy_lint_void(struct lint *l, size_t i)
 		return;
 	finding(l->f, r->then != PROTO_ALLOW && !git, PROTO_RULES_POLICY,
 	    "void", place,
-	    "rule \"%s\" (%s) %s decides: structural-sandbox-allow stands "
-	    "before it, the workspace of filesystem and git is the agent's. "
-	    "Ask about a server of another name: see EXAMPLES in "
+	    "rule \"%s\" (%s) %s decides: structural-sandbox-allow comes "
+	    "before it, because the agent owns the workspace of filesystem and "
+	    "git. To be asked, use a server of another name: see EXAMPLES in "
 	    "ironcurtain-policy(5)",
 	    name, policy_status(r->then), git ? "hardly ever" : "never");
 }

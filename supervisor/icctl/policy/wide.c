@@ -105,19 +105,17 @@ wide_paths(struct lint *l, size_t i, struct span description, bool all)
 	log_vis(named, path, sizeof(path));
 	if (!r->has_paths && named.p != NULL) {
 		snprintf(text, sizeof(text),
-		    "it speaks of %s, and no "
-		    "if.paths keeps it there",
+		    "it mentions %s, but no if.paths limits it to that",
 		    path);
 		wide(l, i, ".if", text);
 	} else if (!r->has_paths && r->nlists == 0 && !r->has_domains && !all) {
 		wide(l, i, ".if",
-		    "it takes every path on this machine; add "
-		    "if.paths, or say that any path is meant");
+		    "it covers every path on this machine; add if.paths, or "
+		    "mention any path in the description");
 	} else if (r->has_paths && named.p != NULL &&
 		   strictly_below(named, r->within)) {
 		snprintf(text, sizeof(text),
-		    "it speaks of %s and takes all "
-		    "of %s",
+		    "it mentions %s, but covers all of %s",
 		    path, log_vis(r->within, within, sizeof(within)));
 		wide(l, i, ".if.paths.within", text);
 	}
@@ -163,11 +161,11 @@ policy_lint_wide(struct lint *l, size_t i)
 	has = policy_tool_roles(l->annots, r, &tools) & policy_rule_roles(r);
 	if (says(text, reads) && !says(text, writes) && (has & WRITES))
 		wide(l, i, ".if",
-		    "it speaks of reading and also takes roles "
-		    "that write or delete");
+		    "it mentions reading, but also covers roles that write or "
+		    "delete");
 	if (r->has_domains && !says(text, any) &&
 	    rule_names(r->domains, SPAN("*")))
 		wide(l, i, ".if.domains.allowed",
-		    "\"*\" takes every host; "
-		    "say that any host is meant, or name them");
+		    "\"*\" covers every host; mention any host in the "
+		    "description, or name the hosts");
 }

@@ -63,7 +63,7 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	int channel, rv;
 
 	if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
-		warnx("attach takes a session at most (icctl attach --help)");
+		warnx("attach takes at most one session (icctl attach --help)");
 		return ICCTL_USAGE;
 	}
 	if (argc == 2)

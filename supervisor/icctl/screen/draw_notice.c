@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "icctl/screen/draw_priv.h"
+#include "common/plural.h"
 
 #define NOTICE_TITLE 80U
 /* Between two notifications: an agent can have calls held in a row. */
@@ -31,7 +32,7 @@ title_again(void)
 	paint_text(p, "\033]2;ironcurtain: ");
 	if (draw_env.npending != 0)
 		paint_printf(p, "%u pending call%s", draw_env.npending,
-		    draw_env.npending == 1 ? "" : "s");
+		    plural(draw_env.npending));
 	else
 		paint_text(p, notice_env.title);
 	paint_text(p, "\033\\");

@@ -186,10 +186,11 @@ static void
 viewer_closed(const char *why)
 {
 	if (why != NULL)
-		says("the agent's terminal sent what it may not: %s", why);
+		says("the agent's terminal sent something that is not allowed: "
+		     "%s", why);
 	else if (!viewer.ended && viewer.how.attached)
-		says("session %s closed its terminal; if it goes on: icctl "
-		     "attach %s",
+		says("session %s closed its terminal. If the session is still "
+		     "running: icctl attach %s",
 		    viewer.name, viewer.name);
 	viewer_check();
 }

@@ -114,7 +114,7 @@ void
 waiting_answer(void)
 {
 	if (pending_count() == 0) {
-		says("no call waits for your answer");
+		says("no calls are pending");
 		return;
 	}
 	if (!viewer.may) {

@@ -236,7 +236,7 @@ def test_bound(s):
     t.equal(sorted(r.returncode for r in done), [0] + [1] * 7,
             "of eight approvals at once one counts")
     late = {r.stderr.strip() for r in done if r.returncode}
-    t.ok(all("too late" in x or "no such call waits" in x for x in late),
+    t.ok(all("too late" in x or "was approved already" in x for x in late),
          "the others are told", late)
     t.equal((h.text_of(calls[0].wait()), forwarded(s)), ("call 0", 1),
             "and it happened once")
@@ -270,7 +270,7 @@ def test_prefix(s):
             break
     r = s.icctl("approve", first.copy().pop())
     t.equal((r.returncode, r.stderr),
-            (1, "icctl: several held calls begin like that; give more of the "
+            (1, "icctl: several pending calls have ids that begin like that; give more of the "
              "id. See: icctl pending\n"), "a prefix of two calls")
     t.equal(len(s.pending()), len(calls), "nothing was approved by it")
     alone = [x["id"] for x in holds if x["id"][0] not in first]
@@ -302,7 +302,7 @@ def test_two_sessions():
         hold = a.held()
         r = b.icctl("approve", hold["id"])
         t.equal((r.returncode, r.stderr.startswith(
-            "icctl: no such call waits")), (1, True),
+            "icctl: no pending call has this id")), (1, True),
             "another session does not know the call")
         r = run([h.program("icctl"), "approve", hold["id"]], a)
         ids = sorted([os.path.basename(x.dir) for x in (a, b)])
@@ -456,23 +456,23 @@ def test_shown(s):
 def test_keys(s):
     m = s.client()
     w = Terminal(icctl_argv(s, "watch"), s.env)
-    w.until(rb"nothing waits")
+    w.until(rb"no pending calls")
     calls = [m.start_call("echo__echo", {"text": data.EVIL}),
              m.start_call("echo__echo", {"text": "second"})]
-    out = w.until(rb"\(2 waiting\)")
+    out = w.until(rb"\(2 pending\)")
     visible(out, "icctl watch on a terminal")
     # The first call ends just before its key is pressed.
     m.cancel(calls[0])
-    out = w.until(rb"cancelled\r?\n[^\0]*\(1 waiting\)")
+    out = w.until(rb"cancelled\r?\n[^\0]*\(1 pending\)")
     w.key(b"a")
-    w.until(rb"look at it, then press the key again[^\0]*waiting\)")
+    w.until(rb"check it, then press the key again[^\0]*pending\)")
     t.ok(not calls[1].done.is_set(),
          "a key for a call that has just gone approves no other")
     w.approve(out.decode())
     out = w.until(rb"approved")
     t.equal(h.text_of(calls[1].wait()), "second", "a approves")
     call = m.start_call("echo__echo", {"text": "third"})
-    w.until(rb"\(1 waiting\)")
+    w.until(rb"\(1 pending\)")
     w.answer(b"d")
     w.until(rb"denied")
     t.contains(h.text_of(call.wait()), "ESCALATION DENIED", "d denies")

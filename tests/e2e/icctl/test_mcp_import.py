@@ -102,7 +102,7 @@ def test_all(work):
     t.equal(sorted(left), ["config.json", "mcp-servers.json"],
             "no copy of a secret is left")
     r = run(home, "--yes")
-    t.ok(r.returncode == 1 and "tickets is there already" in r.stdout,
+    t.ok(r.returncode == 1 and "there is already a server called tickets" in r.stdout,
          "a name is imported once", r.stdout)
     first_look(home, program)
     session(home, work)
@@ -147,7 +147,7 @@ def test_bad(work):
     deep = '{"mcpServers":' * 100 + "{}" + "}" * 100
     for name, text, why in (
             ("twice.json", '{"a":1,"a":2}', "duplicate"),
-            ("none.json", "{}", "no MCP servers are in it"),
+            ("none.json", "{}", "it has no MCP servers"),
             ("deep.json", deep, "deep"),
             ("large.json", '{"a":"' + "x" * (1 << 20) + '"}',
              "larger than 1 MiB"),

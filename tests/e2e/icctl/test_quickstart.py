@@ -61,9 +61,9 @@ def refuses(home, workspace):
     before = sorted(os.listdir(sessions))
     r = icctl(home, home, "start", "--", "true")
     t.equal((r.returncode, r.stderr), (
-        78, f"icsupervisor: workspace {home}: refused, it is your home "
-        "directory. Start in the directory of a project, or name one with "
-        "--workspace DIR; --workspace none is an empty one\n"),
+        78, f"icsupervisor: workspace {home}: refused, because it is your home "
+	     "directory. Start in the directory of a project, or name one with "
+	     "--workspace DIR; --workspace none is an empty one\n"),
         "the home directory is no workspace, and the remedy is named")
     r = icctl(home, "/", "start", "--", "true")
     t.ok(r.returncode == 78 and "--workspace none" in r.stderr,
@@ -93,7 +93,7 @@ def providers(home, workspace):
         h.put(os.path.join(fake, name), "#!/bin/sh\nenv\n", 0o755)
     path = fake + ":/usr/bin:/bin"
     r = icctl(home, workspace, "start", "claude", "task", PATH=path)
-    t.ok(r.returncode == 78 and "set ANTHROPIC_API_KEY" in r.stderr and
+    t.ok(r.returncode == 78 and "Set ANTHROPIC_API_KEY" in r.stderr and
          "icctl login anthropic" in r.stderr, "claude says what it needs", r)
     r = icctl(home, workspace, "start", "opencode", "task", PATH=path)
     t.ok(r.returncode == 78 and "it has no provider" in r.stderr and

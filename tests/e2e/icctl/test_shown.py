@@ -73,10 +73,10 @@ class Bench(h.Session):
 def pages(w, out=None):
     """Returns everything that watch shows, page by page, up to its last
     prompt."""
-    out = out or w.until(rb"waiting\)")
+    out = out or w.until(rb"pending\)")
     while b"[space]" in out.rstrip().rpartition(b"\n")[2]:
         w.key(b" ")
-        out += w.until(rb"waiting\)")
+        out += w.until(rb"pending\)")
     return out.decode()
 
 
@@ -197,12 +197,12 @@ def letters(s):
 def scrolled(s):
     """watch: twelve calls at once, and one that is longer than the screen."""
     w = s.watch()
-    w.until(rb"nothing waits")
+    w.until(rb"no pending calls")
     paths = [h.put(s.path(f"scroll{i}"), "x") for i in range(12)]
     calls = [s.hold("write_file", path=p, content="new") for p in paths]
-    w.until(rb"\(12 waiting\)")
+    w.until(rb"\(12 pending\)")
     w.answer(b"a")
-    out = pages(w, w.until(rb"no longer on the screen[^\0]*waiting\)"))
+    out = pages(w, w.until(rb"no longer on the screen[^\0]*pending\)"))
     t.contains(out, f'path = "{paths[0]}"', "it is drawn again instead")
     w.approve(out)
     w.until(rb"approved")
@@ -211,13 +211,13 @@ def scrolled(s):
             "and is what is approved")
     for call, hold in calls[1:]:
         s.end(call, hold)
-    w.until(rb"nothing waits")
+    w.until(rb"no pending calls")
     w.resize(12, 80)
     many = [h.put(s.path(f"many{i}"), "x") for i in range(8)]
     call, hold = s.hold("read_multiple_files", paths=many)
-    first = w.until(rb"\[space\] for the rest[^\0]*waiting\)").decode()
+    first = w.until(rb"\[space\] for the rest[^\0]*pending\)").decode()
     w.answer(b"a")
-    more = w.until(rb"there is more of it: press space[^\0]*waiting\)")
+    more = w.until(rb"there is more of it: press space[^\0]*pending\)")
     seen = first + pages(w, more)
     t.ok(all(p in seen for p in many),
          "8 paths on 12 rows come page by page, all of them")

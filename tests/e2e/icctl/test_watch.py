@@ -24,7 +24,7 @@ def main():
             argv = [h.program("icctl"), "--session", s.dir, "watch"]
             env = {**s.env, "TERM": "xterm"}
             term = Terminal(argv, env)
-            term.until(rb"nothing waits")
+            term.until(rb"no pending calls")
             t.ok(not term.echo(),
                  "it says that nothing waits; keys are taken one by one")
             m = s.client()
@@ -34,7 +34,7 @@ def main():
                  "\u202e" not in out,
                  "a held call shows up, with its reason, and harmless", out)
             second = m.start_call("echo__echo", {"text": "two"})
-            term.until(rb"2 waiting")
+            term.until(rb"2 pending")
             term.approve(out)
             t.ok("one" in h.text_of(call.wait()), "a: the first one happens")
             term.until(rb"\[a\]pprove")
@@ -43,11 +43,11 @@ def main():
             r = second.wait()
             t.ok(r.get("isError") and "ESCALATION DENIED" in
                  h.text_of(r), "d: it is denied", r)
-            term.until(rb"nothing waits")
+            term.until(rb"no pending calls")
             term.key(b"q")
             t.equal(term.end(), 0, "q leaves")
             term = Terminal(argv, env)
-            term.until(rb"nothing waits")
+            term.until(rb"no pending calls")
             s.icctl("stop")
             term.until(rb"(?s)-- the session ends: .*The session ended\.")
             t.equal(term.end(), 0, "the end is told, with its reason, and "

@@ -263,7 +263,7 @@ def guarded(s, fs):
     for path, what in ((s.user_home, "the home directory"),
                        (s.work, "what holds the workspace")):
         r = s.approved(fs + "list_directory", {"path": path})
-        t.ok(r[0] and "refused, it" in r[1], f"{what}: refused", r)
+        t.ok(r[0] and "refused, because it" in r[1], f"{what}: refused", r)
         t.equal(s.call_event()["policyDecision"]["rule"], "instance-failed",
                 "audit: by which rule")
     r = s.approved(fs + "write_file", {"path": s.user_home + "/x",
@@ -524,7 +524,7 @@ def dies(work):
 def drops(work):
     r, _, c, states = bad(work, "drop")
     t.ok(r[0] and "may or may not have taken effect" in r[1] and
-         "for this call alone" in r[1], "dies in the call: said so", r)
+         "for this call only" in r[1], "dies in the call: said so", r)
     t.equal((c["escalationResult"], states[-1]), ("approved", "ended"),
             "dies in the call: nothing is left")
 

@@ -348,9 +348,10 @@ def test_bad():
                 t.equal(r.returncode, code, f"icctl budget {args}")
                 t.ok(r.stderr, "... says why")
             for key, value, want in (
-                    ("maxStep", "5", "no such limit: known are "
-                     "maxTotalTokens, maxSteps, maxSessionSeconds and "
-                     "maxEstimatedCostUsd"),
+                    ("maxStep", "5", "there is no such limit. Known: "
+				     "maxTotalTokens, maxSteps, "
+				     "maxSessionSeconds and "
+				     "maxEstimatedCostUsd"),
                     ("maxSteps", "1.5", "maxSteps must be a whole number "
                      "from 0 to 1000000000, or null for no limit")):
                 t.equal(s.icctl("budget", "set", key, value).stderr,

@@ -215,22 +215,22 @@ def watch(work):
     with Bench(work) as b:
         term = Terminal([h.program("icctl"), "--session", b.s.dir, "watch"],
                         {**b.s.env, "TERM": "xterm"})
-        term.until(rb"nothing waits")
+        term.until(rb"no pending calls")
         call = b.m.start_call("echo__lookup", {"path": b.path("a", "one")})
-        out = term.until(rb"for the \[s\]ession[^\0]*waiting\)").decode()
+        out = term.until(rb"for the \[s\]ession[^\0]*pending\)").decode()
         t.contains(out, "within " + os.path.realpath(b.path("a")),
                    "watch shows what s would allow")
         term.approve(out)
         call.wait()
         t.ok(b.asked("lookup", path=b.path("a", "two")), "a: this call alone")
-        term.until(rb"denied[^\0]*nothing waits")
+        term.until(rb"denied[^\0]*no pending calls")
         call = b.m.start_call("echo__lookup", {"path": b.path("a", "one")})
-        out = term.until(rb"for the \[s\]ession[^\0]*waiting\)").decode()
+        out = term.until(rb"for the \[s\]ession[^\0]*pending\)").decode()
         term.approve(out, b"s")
         call.wait()
         t.ok(not b.asked("lookup", path=b.path("a", "two")),
              "s: for the session")
-        term.until(rb"nothing waits")
+        term.until(rb"no pending calls")
         call = b.m.start_call("echo__lookup", {
             "path": os.path.join(b.user, "letter")})
         out = term.until(rb"\[a\]pprove").decode()

@@ -187,7 +187,7 @@ def while_it_runs(b):
             "digest"] != stale["digest"], "the next list")
         r = control(s, {"op": "trust", "server": "echo", "tool": "echo2",
                         "digest": stale["digest"]})
-        t.ok(not r["ok"] and "another one since" in r["error"],
+        t.ok(not r["ok"] and "changed since" in r["error"],
              "what was shown is what is trusted", r)
         tools = {x["name"] for x in m.list_tools()}
         t.ok("echo__echo2" not in tools, "the other is not")
@@ -334,7 +334,7 @@ def drift(b):
         m, _ = agent(s)
         h.wait_for(lambda: quarantined(s), "quarantine")
         s.icctl("trust", "echo", "--yes", check=True)
-        h.wait_for(lambda: "annotation does not know" in s.process.stderr(),
+        h.wait_for(lambda: "annotation does not cover" in s.process.stderr(),
                    "drift is said")
         t.ok("echo__echo" in {x["name"] for x in m.list_tools()},
              "an argument without annotation: said, and that is all")
@@ -344,7 +344,7 @@ def drift(b):
         t.ok("echo__echo" not in tools and "echo__big" in tools,
              "with policy.strict it is not used", sorted(tools))
         text = say(m, "echo__echo", text="x")[1]
-        t.contains(text, "annotation does not know", "and says why")
+        t.contains(text, "annotation does not cover", "and says why")
         m.close()
     b.define({})
 

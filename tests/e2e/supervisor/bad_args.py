@@ -38,14 +38,14 @@ ARGS = [
      "icsupervisor: --runtime none starts no agent: no --task and no command "
      "(icsupervisor --help)"),
     ("task and command", [*S, "--task", "x", "--", "true"], 64,
-     "icsupervisor: --task and a command after -- exclude each other "
+     "icsupervisor: --task and a command after -- cannot be used together "
      "(icsupervisor --help)"),
     ("a value where none is", [*S, "--print-ready=yes"], 64,
      "icsupervisor: --print-ready=yes: this option takes no value "
      "(icsupervisor --help)"),
     ("a parent that is not there", [SUP, "--session-dir", "{work}/no/s",
                                     "--runtime", "none"], 78,
-     "icsupervisor: session directory {work}/no/s: make its parent first: No "
+     "icsupervisor: session directory {work}/no/s: create its parent directory first: No "
      "such file or directory"),
     ("a file for a directory", [SUP, "--session-dir", "{work}/file",
                                 "--runtime", "none"], 78,
@@ -53,7 +53,7 @@ ARGS = [
     ("a directory that others may enter", [SUP, "--session-dir",
                                            "{work}/open", "--runtime",
                                            "none"], 78,
-     "icsupervisor: session directory {work}/open: others may enter it (mode "
+     "icsupervisor: session directory {work}/open: other users can enter it (mode "
      "0755). Run: chmod 700 {work}/open"),
     ("a configuration that is not there", [*NONE, "--config", "{work}/c"],
      78, "icsupervisor: --config {work}/c: No such file or directory"),
@@ -63,28 +63,28 @@ ARGS = [
     ("a workspace that is a file", [*NONE, "--workspace", "{work}/file"],
      78, "icsupervisor: workspace {work}/file: not a directory"),
     ("a workspace that is our own", [*NONE, "--workspace", "{home}"], 78,
-     "icsupervisor: workspace {home}: refused, it is IRONCURTAIN_HOME"),
+     "icsupervisor: workspace {home}: refused, because it is IRONCURTAIN_HOME"),
     ("a workspace that is the home", [*NONE, "--workspace", "{work}/user"],
      78,
-     "icsupervisor: workspace {work}/user: refused, it is your home "
+     "icsupervisor: workspace {work}/user: refused, because it is your home "
      "directory"),
     ("a workspace that is /", [*NONE, "--workspace", "/"], 78,
-     "icsupervisor: workspace /: refused, it is the root directory"),
+     "icsupervisor: workspace /: refused, because it is the root directory"),
     ("an unknown agent", [*S, "--agent", "acme"], 78,
      "icsupervisor: --agent acme: no agent has this name (known: claude, "
      "claude-code, codex, command, gemini, gemini-cli, "
      "opencode, opencode-gateway). An agent is "
      "a file {home}/agents/NAME.json"),
     ("an agent's name with a slash", [*S, "--agent", "../x"], 78,
-     "icsupervisor: --agent ../x: not an agent's name (letters, digits, - "
-     "and _)"),
+     "icsupervisor: --agent ../x: not a valid name for an agent (letters, "
+     "digits, - and _)"),
     ("an agent that needs a command", [*S, "--agent", "command"], 78,
      "icsupervisor: --agent command needs a command after --"),
     ("a command that is not there", [*S, "--", "no-such-program"], 78,
      "icsupervisor: no-such-program: not found in PATH. Install it, or write "
      "its whole path"),
     ("no such server", [*NONE, "--allow-unsandboxed", "x"], 78,
-     "icsupervisor: --allow-unsandboxed x: there is no such server"),
+     "icsupervisor: --allow-unsandboxed x: there is no server of this name"),
     ("workers that are not there", [*NONE, "--libexecdir", "{work}/no"], 71,
      "icsupervisor: {work}/no/mitmd: No such file or directory"),
     ("icctl alone", ["icctl"], 2,
@@ -100,17 +100,17 @@ ARGS = [
      "icctl: --session needs a directory or an id"),
     ("a session that is not there", ["icctl", "--session", "nope", "status"],
      3,
-     "icctl: no session \"nope\": neither in {home}/run, nor in "
-     "{home}/sessions, nor a directory"),
+     "icctl: there is no session \"nope\" in {home}/run or {home}/sessions, and no "
+     "directory of that name. What runs: icctl status"),
     ("a directory that is no session", ["icctl", "--session", "{work}",
                                         "status"], 3,
-     "icctl: {work} is no session's directory: there is no session.log in it"),
+     "icctl: {work} is not a session directory: it has no session.log"),
     ("no session", ["icctl", "status"], 3,
-     "icctl: no session is running (looked in {home}/run); start one with "
-     "`icctl start`"),
+     "icctl: no session is running (looked in {home}/run). Start one: icctl "
+     "start"),
     ("no session to stop", ["icctl", "stop"], 3,
-     "icctl: no session is running (looked in {home}/run); start one with "
-     "`icctl start`"),
+     "icctl: no session is running (looked in {home}/run). Start one: icctl "
+     "start"),
     ("approve nothing", ["icctl", "approve"], 2,
      "icctl: usage: icctl approve ID [--digest SHA256] [--for-session | "
      "--exact | --times 1...20]"),
@@ -138,12 +138,12 @@ ARGS = [
      "icctl: no session in {home}/sessions; name the file: icctl audit "
      "verify FILE"),
     ("start with an unknown option", ["icctl", "start", "--verbose"], 2,
-     "icctl: --verbose: no such option (icctl start --help); a TASK that "
-     "begins with - goes behind --task"),
+     "icctl: --verbose: no such option (icctl start --help); write a "
+     "TASK that begins with - as --task TASK"),
     ("start with an option that is nearly right",
      ["icctl", "start", "--polcy", "coding"], 2,
      "icctl: --polcy: no such option (did you mean --policy?) (icctl start "
-     "--help); a TASK that begins with - goes behind --task"),
+     "--help); write a TASK that begins with - as --task TASK"),
     ("start with an agent that is nearly right",
      ["icctl", "start", "cluade", "fix it"], 2,
      "icctl: cluade: no agent has this name (did you mean claude? Known: "
@@ -177,9 +177,9 @@ ARGS = [
      "claude-code, codex, command, gemini, gemini-cli, "
      "opencode, opencode-gateway). An agent is "
      "a file {home}/agents/NAME.json"),
-    ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: what shall it do?"),
+    ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: no command is given"),
     ("ic-bridge with a word", ["ic-bridge", "walk"], 2,
-     "ic-bridge: it knows `run`, `egress`, `limit` and `stdio PATH`"),
+     "ic-bridge: the commands are `run`, `egress`, `limit` and `stdio PATH`"),
     ("ic-bridge without a command", ["ic-bridge", "run", "{work}"], 2,
      "ic-bridge: run needs a directory, --, and a command"),
     ("ic-bridge without a session", ["ic-bridge", "run", "{work}", "--",

@@ -145,9 +145,8 @@ CONFIG = [
     ("redaction no boolean", config(auditRedaction={"enabled": "no"}), 78,
      "{config}: auditRedaction.enabled: must be true or false, is a string"),
     ("sandboxPolicy warn", config(sandboxPolicy="warn"), 78,
-     "{config}: sandboxPolicy: \"warn\" is refused: servers without a "
-     "sandbox are named one by one with --allow-unsandboxed SERVER. Remove "
-     "this key"),
+     "{config}: sandboxPolicy: \"warn\" is refused: each server without a "
+     "sandbox must be named with --allow-unsandboxed SERVER. Remove this key"),
     ("notify a string", config(notify="notify-send"), 78,
      "{config}: notify: must be an array of strings, is a string"),
     ("notify empty", config(notify=[""]), 78,
@@ -198,8 +197,8 @@ CONFIG = [
     ("a key file that others may read",
      {**config(credentials={"anthropic": {"file": "key"}}),
       "key": ("sk-ant-secret\n", 0o644)}, 78,
-     "credential {home}/key: others may read or write it (mode 0644). Run: "
-     "chmod 600 {home}/key"),
+     "credential {home}/key: other users can read or write it (mode 0644). "
+     "Run: chmod 600 {home}/key"),
     ("an empty key file",
      {**config(credentials={"anthropic": {"file": "key"}}),
       "key": ("", 0o600)}, 78, "credential {home}/key: empty"),
@@ -231,8 +230,8 @@ CONFIG = [
      "{home}/providers/antropic.json"),
     ("a provider's name with a slash",
      config(credentials={"../acme": {"env": "ACME"}}), 78,
-     "{config}: credentials.../acme: is no provider's name: letters, digits, "
-     "- and _ only"),
+     "{config}: credentials.../acme: is not a valid name for a provider: "
+     "letters, digits, - and _ only"),
     ("a provider's unknown key",
      config(providers={"anthropic": {"url": "https://x"}}), 78,
      "{config}: providers.anthropic.url: unknown key. Known here: upstream, "
@@ -255,10 +254,12 @@ CONFIG = [
      "{config}: proxy.uri: unknown key (did you mean url?). Known here: url, noProxy, "
      "credential, ca"),
     ("a proxy with TLS", config(proxy={"url": "https://proxy:3129"}), 78,
-     "{config}: proxy.url: TLS to the proxy itself (https://) is not spoken. "
-     "Most proxies take CONNECT on an http:// port as well: write that one"),
+     "{config}: proxy.url: TLS to the proxy itself (https://) is not "
+     "supported. Most proxies also accept CONNECT on an http:// port: write "
+     "that one"),
     ("a SOCKS proxy", config(proxy={"url": "socks5://proxy:1080"}), 78,
-     "{config}: proxy.url: must begin with http:// (no SOCKS, nothing else)"),
+     "{config}: proxy.url: must begin with http:// (SOCKS and others are not "
+     "supported)"),
     ("a proxy with a password",
      config(proxy={"url": "http://me:secret@proxy:3128"}), 78,
      "{config}: proxy.url: must not hold a user name or password. Put "
@@ -268,15 +269,14 @@ CONFIG = [
     ("a proxy's port", config(proxy={"url": "http://proxy:99999"}), 78,
      "{config}: proxy.url: its port must be from 1 to 65535"),
     ("a proxy's host", config(proxy={"url": "http://2130706433:80"}), 78,
-     "{config}: proxy.url: its host is no name or address"),
+     "{config}: proxy.url: its host is neither a name nor an address"),
     ("a proxy with a path", config(proxy={"url": "http://proxy/x"}), 78,
-     "{config}: proxy.url: must end behind its port. In a user name or "
-     "password / is written %2F, ? %3F, # %23, @ %40"),
+     "{config}: proxy.url: must end after its port. In a user name or "
+     "password, write %2F for /, %3F for ?, %23 for # and %40 for @"),
     ("a bad row of noProxy", config(proxy={"url": "http://proxy",
                                            "noProxy": ["a", "10.0.0.0/33"]}),
-     78, "{config}: proxy.noProxy: \"10.0.0.0/33\" is none of NAME, .NAME, "
-     "*.NAME, ADDRESS, NET/BITS, each but the last perhaps with :PORT, and "
-     "\"*\""),
+     78, "{config}: proxy.noProxy: \"10.0.0.0/33\" must be NAME, .NAME, *.NAME "
+	 "or ADDRESS, each with or without :PORT, or NET/BITS, or \"*\""),
     ("a proxy's credential in the file", config(proxy={
         "url": "http://proxy", "credential": "me:secret"}), 78,
      "{config}: proxy.credential: must be an object that says where the key "
@@ -308,20 +308,20 @@ CONFIG = [
      "proxy.ca: {home}/root.pem: No such file or directory"),
     ("a corporate CA that is none",
      {**config(proxy={"ca": "root.pem"}), "root.pem": "hello\n"}, 78,
-     "proxy.ca: {home}/root.pem: holds no certificate in PEM "
-     "(-----BEGIN CERTIFICATE-----)"),
+     "proxy.ca: {home}/root.pem: contains no certificate in PEM (-----BEGIN "
+     "CERTIFICATE-----)"),
     ("a corporate CA with its key",
      {**config(proxy={"ca": "root.pem"}), "root.pem":
       "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"
       "-----BEGIN EC PRIVATE KEY-----\nx\n-----END EC PRIVATE KEY-----\n"},
-     78, "proxy.ca: {home}/root.pem: holds a private key. Name a file that "
-     "has the certificates alone"),
+     78, "proxy.ca: {home}/root.pem: contains a private key. Name a file with "
+	 "certificates only"),
     ("an upstream without TLS",
      config(providers={"anthropic": {"upstream": "http://example.com"}}),
      78,
      "{config}: providers.anthropic.upstream: \"http://example.com\": must "
-     "begin with https:// (http:// is taken for loopback only: the key would "
-     "cross the network in clear)"),
+     "begin with https:// (http:// is allowed for loopback only: elsewhere the "
+     "key would cross the network in clear)"),
     ("an upstream with a password", config(providers={
         "anthropic": {"upstream": "https://u:secret@example.com"}}), 78,
      "{config}: providers.anthropic.upstream: \"...\": must not hold a user "
@@ -352,7 +352,8 @@ CONFIG = [
      "providers.anthropic.ca: {home}/ca.pem: holds no certificate in PEM "
      "(-----BEGIN CERTIFICATE-----)"),
     ("writable by others", {"config.json": ("{}", 0o666)}, 78,
-     "{config}: others may write to it (mode 0666). Run: chmod go-w {config}"),
+     "{config}: other users can write to it (mode 0666). Run: chmod go-w "
+     "{config}"),
     ("readable by nobody", {"config.json": ("{}", 0o000)}, 78,
      "{config}: Permission denied"),
     ("a directory", {"config.json/x": ""}, 78, "{config}: not a plain file"),
@@ -392,13 +393,13 @@ SERVERS = [
     ("a number in env", server(env={"A": 1}), 78,
      "{servers}: s.env.A: must be a string, is a number"),
     ("a variable's name with =", server(env={"A=B": "c"}), 78,
-     "{servers}: s.env.A=B: is no name of a variable: letters, digits and _ "
-     "only"),
+     "{servers}: s.env.A=B: is not a valid name for a variable: letters, "
+     "digits and _ only"),
     ("workspace a string", server(workspace="no"), 78,
      "{servers}: s.workspace: must be true or false, is a string"),
     ("sandbox false", server(sandbox=False), 78,
-     "{servers}: s.sandbox: false would give this server all that you can "
-     "reach. Remove it to run the server in its sandbox, or say it again on "
+     "{servers}: s.sandbox: false would give this server everything that you "
+     "can reach. Remove it to run the server in its sandbox, or confirm it on "
      "the command line: --allow-unsandboxed s"),
     ("sandbox true", server(sandbox=True), 78,
      "{servers}: s.sandbox: must be false or an object, is a boolean"),
@@ -421,42 +422,43 @@ SERVERS = [
     ("a pattern", server(sandbox={"filesystem": {"allowRead": ["/x/*"]}}),
      78,
      "{servers}: s.sandbox.filesystem.allowRead: \"/x/*\": patterns are not "
-     "taken, name a directory or file"),
+     "allowed; name a directory or a file"),
     ("a path that is not there",
      server(sandbox={"filesystem": {"allowRead": ["/no/such/dir"]}}), 78,
      "server s: allowRead /no/such/dir: No such file or directory"),
     ("a path that is our own",
      server(sandbox={"filesystem": {"allowRead": ["{home}"]}}), 78,
-     "server s: allowRead {home}: refused, it is IRONCURTAIN_HOME"),
+     "server s: allowRead {home}: refused, because it is IRONCURTAIN_HOME"),
     ("the whole home",
      server(sandbox={"filesystem": {"allowWrite": ["~"]}}), 78,
-     "server s: allowWrite {work}/user: refused, it is your home directory"),
+     "server s: allowWrite {work}/user: refused, because it is your home "
+     "directory"),
     ("/", server(sandbox={"filesystem": {"allowRead": ["/"]}}), 78,
      "server s: allowRead /: refused, the sandbox has its own there"),
     ("a name with a space", {"mcp-servers.json": {"a b": {"command": "x"}}},
      78,
-     "{servers}: a b: is no server's name: at most 64 letters, digits, - and "
-     "single _, which do not begin or end it"),
+     "{servers}: a b: is not a valid name for a server: at most 64 letters, "
+     "digits, - and single _, which do not begin or end it"),
     ("a name with __", {"mcp-servers.json": {"a__b": {"command": "x"}}}, 78,
-     "{servers}: a__b: is no server's name: at most 64 letters, digits, - "
-     "and single _, which do not begin or end it"),
+     "{servers}: a__b: is not a valid name for a server: at most 64 letters, "
+     "digits, - and single _, which do not begin or end it"),
     ("a name of 65 letters",
      {"mcp-servers.json": {"n" * 65: {"command": "x"}}}, 78,
      "{servers}: "
      "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn: is "
-     "no server's name: at most 64 letters, digits, - and single _, which do "
-     "not begin or end it"),
+     "not a valid name for a server: at most 64 letters, digits, - and single "
+     "_, which do not begin or end it"),
     ("a reserved name", {"mcp-servers.json": {"proxy": {"command": "x"}}},
      78, "{servers}: proxy: this name is reserved; choose another"),
     ("33 servers", {"mcp-servers.json": {
         f"s{i}": {"command": "/bin/cat"} for i in range(33)}}, 78,
-     "{servers}: at most 32 servers are taken"),
+     "{servers}: at most 32 servers are allowed"),
     ("32 servers and the built-in one", {"mcp-servers.json": {
         f"s{i}": {"command": "/bin/cat"} for i in range(32)}}, 78,
      "{servers}: with 32 servers there is no room for the built-in file "
      "server: add \"filesystem\": false"),
     ("writable by others", {"mcp-servers.json": ("{}", 0o622)}, 78,
-     "{servers}: others may write to it (mode 0622). Run: chmod go-w "
+     "{servers}: other users can write to it (mode 0622). Run: chmod go-w "
      "{servers}"),
 ]
 

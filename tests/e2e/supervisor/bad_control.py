@@ -56,25 +56,22 @@ CONTROL = [
     ("over 64 KiB", b'{"op":"' + b"x" * 80000 + b'"}\n', "bad-request",
      "a request is one line of at most 64 KiB"),
     ("show without an id", b'{"op":"show"}\n', "bad-request",
-     "\"id\" is missing: the short id of a held call"),
+     "\"id\" is missing: the short id of a pending call"),
     ("show a number", b'{"op":"show","id":7}\n', "bad-request",
      "a request is one JSON object on one line: request: id: must be a "
      "string, is a number"),
     ("show nothing", b'{"op":"show","id":""}\n', "not-found",
-     "no such call waits: it was answered, expired or cancelled, or the id "
-     "is mistyped. See: icctl pending"),
+     "no pending call has this id; it may be mistyped. See: icctl pending"),
     ("show another", b'{"op":"show","id":"0000"}\n', "not-found",
-     "no such call waits: it was answered, expired or cancelled, or the id "
-     "is mistyped. See: icctl pending"),
+     "no pending call has this id; it may be mistyped. See: icctl pending"),
     ("show one that is too long", b'{"op":"show","id":"IDIDID"}\n',
      "not-found",
-     "no such call waits: it was answered, expired or cancelled, or the id "
-     "is mistyped. See: icctl pending"),
+     "no pending call has this id; it may be mistyped. See: icctl pending"),
     ("show with a NUL", b'{"op":"show","id":"ID\\u0000"}\n', "bad-request",
      "a request is one JSON object on one line: request: id: must not hold a "
      "NUL"),
     ("approve without an id", b'{"op":"approve"}\n', "bad-request",
-     "\"id\" is missing: the short id of a held call"),
+     "\"id\" is missing: the short id of a pending call"),
     ("approve without a digest", b'{"op":"approve","id":"ID"}\n',
      "bad-request",
      "\"digest\" must be the 64 hex digits that `show` gives for this call"),

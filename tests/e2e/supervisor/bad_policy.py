@@ -41,13 +41,13 @@ def lists(value):
 POLICY = [
     ("no annotations", {"policy/compiled-policy.json":
                         {**PLAIN, "rules": []}}, 78,
-     "{tools} is missing: a policy is compiled-policy.json and "
-     "tool-annotations.json. Without the directory {home}/policy the shipped "
-     "one is used"),
+     "{tools} is missing: a policy needs compiled-policy.json and "
+     "tool-annotations.json. Without the directory {home}/policy, the shipped "
+     "policy is used"),
     ("no policy", {"policy/x": ""}, 78,
-     "{policy} is missing: a policy is compiled-policy.json and "
-     "tool-annotations.json. Without the directory {home}/policy the shipped "
-     "one is used"),
+     "{policy} is missing: a policy needs compiled-policy.json and "
+     "tool-annotations.json. Without the directory {home}/policy, the shipped "
+     "policy is used"),
     ("empty", files(""), 78, "{policy}: is empty"),
     ("no object", files("[]"), 78, "{policy}: must be a JSON object"),
     ("cut short", files('{\n  "rules": [\n'), 78,
@@ -159,5 +159,6 @@ POLICY = [
     ("writable by others", {**files({**PLAIN, "rules": []}),
                             "policy/compiled-policy.json":
                             ('{"rules":[]}', 0o666)}, 78,
-     "{policy}: others may write to it (mode 0666). Run: chmod go-w {policy}"),
+     "{policy}: other users can write to it (mode 0666). Run: chmod go-w "
+     "{policy}"),
 ]

@@ -50,7 +50,7 @@ PROVIDERS = [
      FILE + ":2:10: not JSON (strings in double quotes, no comments, no "
      "comma before ] or })"),
     ("another name", top(name="Acme"), 78,
-     FILE + ": name: must be \"acme\", as the file is called"),
+     FILE + ": name: must be \"acme\", like the file's name"),
     ("a URL for a host", top(host="https://api.acme.example/v1"), 78,
      FILE + ": host: \"https://api.acme.example/v1\" does not fit here: must "
      "be a host name in lower case, such as api.example.com, without scheme, "
@@ -118,14 +118,16 @@ PROVIDERS = [
      FILE + ": credential.headers[0].prefix: \"Bearer\" does not fit here: "
      "must be a scheme and one space, such as \"Bearer \", or nothing"),
     ("writable by others", files((json.dumps(GOOD), 0o666)), 78,
-     FILE + ": others may write to it (mode 0666). Run: chmod go-w " + FILE),
+     FILE + ": other users can write to it (mode 0666). Run: chmod "
+	    "go-w " + FILE),
     ("two files with one host",
      {**files(GOOD),
       "config.json": {"credentials": {"acme": {"env": "ACME_API_KEY"},
                                       "twin": {"env": "ACME_API_KEY"}}},
       "providers/twin.json": {**GOOD, "name": "twin"}}, 78,
      "{home}/providers/twin.json: api.acme.example is a host of "
-     "{home}/providers/acme.json already: a session has one of the two"),
+     "{home}/providers/acme.json already; a session can have only one of the "
+     "two"),
     ("a good one", files(GOOD), 78,
      "credentials.acme.env: ACME_API_KEY is not set or empty. "
      "Run: export ACME_API_KEY=... in this shell"),
@@ -153,8 +155,8 @@ OTHERS = [
        "description, env, git, sandbox, sandboxPolicy, workspace")]),
     ("an agent", {"agents/mine.json": {"name": "yours"}},
      [("agent",
-       "{home}/agents/mine.json: name: must be \"mine\", as the file is "
-       "called")]),
+       "{home}/agents/mine.json: name: must be \"mine\", like the file's "
+       "name")]),
     ("prices.json", {"prices.json": {"models": 1}},
      [("prices", "{home}/prices.json: models: must be a list of objects")]),
     ("a credential's file",

@@ -294,7 +294,7 @@ def test_anchor():
                    "and on standard error")
         log = os.path.join(s.dir, "audit.jsonl")
         r = s.icctl("audit", "verify")
-        t.ok(r.returncode == 0 and "the one that the anchor names" in r.stdout,
+        t.ok(r.returncode == 0 and "the one recorded in the anchor" in r.stdout,
              "a log that ends where the anchor says is good", r.stdout)
         with open(log, "rb") as f:
             lines = f.read().splitlines(True)

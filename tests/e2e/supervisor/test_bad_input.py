@@ -287,8 +287,8 @@ def start_with(work, worker, script):
     return p.returncode, p.stderr.replace(work.encode(), b"{work}")
 
 
-MORE = (b"icsupervisor: icctl doctor says what this machine lacks, and what is "
-        b"wrong in your files")
+MORE = (b"icsupervisor: icctl doctor checks this machine and your "
+        b"configuration")
 
 
 def test_workers():

@@ -178,8 +178,8 @@ def test_desktop(work):
         h.wait_for(lambda: os.path.exists(told), "nobody was told")
         with open(told, encoding="utf-8") as f:
             t.equal(f.read().splitlines(), [
-                "--app-name=IronCurtain", "IronCurtain", "A call waits for "
-                f"your answer: icctl approve {held['id']} or icctl deny "
+                "--app-name=IronCurtain", "IronCurtain", "A call needs "
+                f"your approval: icctl approve {held['id']} or icctl deny "
                 f"{held['id']}"], "a desktop notifies in words of ours alone")
         m.close()
     t.ok(not os.path.exists(trace), "with no program of the agent's")
@@ -271,12 +271,12 @@ def test_sockets(work):
     for path, why in (("/tmp", "temporary"), ("/var/tmp", "temporary"),
                       ("/run", "the host's programs")):
         s.argv[s.argv.index("--workspace") + 1] = path
-        refused(s, f"workspace {os.path.realpath(path)}: refused, it is", why,
+        refused(s, f"workspace {os.path.realpath(path)}: refused, because it is", why,
                 name=f"--workspace {path} is refused")
     s = session(work)
     inside = os.path.join(s.workspace, "s")
     s.argv[s.argv.index("--session-dir") + 1] = inside
-    refused(s, "refused, it holds this session's directory",
+    refused(s, "refused, because it contains this session's directory",
             name="a session directory in the workspace is refused")
 
 

@@ -150,11 +150,11 @@ def test_unmade():
                        + r.stderr.splitlines()[0])
                 continue
             t.equal(r.returncode, 71, f"{name}: exit status 71")
-            t.contains(r.stderr, "the sandbox could not be made: bwrap: ",
+            t.contains(r.stderr, "the sandbox could not be created: bwrap: ",
                        f"{name}: the reason is bubblewrap's own")
             t.contains(r.stderr, advice, f"{name}: and what to do about it")
             t.contains(s.audit()[-1]["detail"]["reason"],
-                       "the sandbox could not be made", f"{name}: in the log")
+                       "the sandbox could not be created", f"{name}: in the log")
             for fd in fds:
                 os.lseek(fd, 0, os.SEEK_SET)
             r = subprocess.run([*argv, h.program("icctl"), "--json",

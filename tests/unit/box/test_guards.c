@@ -50,7 +50,7 @@ check(const char *name, const char *why)
 		return;
 	}
 	snprintf(
-	    want, sizeof(want), "workspace %s: refused, it %s", at(name), why);
+	    want, sizeof(want), "workspace %s: refused, because it %s", at(name), why);
 	is_str(rv == -1 ? fault.text : "taken", want, "%s", name);
 }
 
@@ -109,19 +109,19 @@ test_guards(void)
 	check("home/work/file", NULL);
 	check("home/.ironcurtain", "is IRONCURTAIN_HOME");
 	check("home/work/link", "is IRONCURTAIN_HOME");
-	check("home/.ironcurtain/sessions", "lies in IRONCURTAIN_HOME");
-	check("home/.ironcurtain/config.json", "lies in IRONCURTAIN_HOME");
+	check("home/.ironcurtain/sessions", "is inside IRONCURTAIN_HOME");
+	check("home/.ironcurtain/config.json", "is inside IRONCURTAIN_HOME");
 	check(
-	    "home/.ironcurtain/sessions/s/sandbox", "lies in IRONCURTAIN_HOME");
+	    "home/.ironcurtain/sessions/s/sandbox", "is inside IRONCURTAIN_HOME");
 	check("elsewhere/session", "is a session directory");
-	check("elsewhere/session/x", "lies in a session directory");
-	check("elsewhere", "holds a session directory");
+	check("elsewhere/session/x", "is inside a session directory");
+	check("elsewhere", "contains a session directory");
 	check("run/sub/s", "is the ssh agent");
-	check("run/sub", "holds the ssh agent");
-	check("run", "holds the ssh agent");
-	check("", "holds your home directory");
+	check("run/sub", "contains the ssh agent");
+	check("run", "contains the ssh agent");
+	check("", "contains your home directory");
 	check("runtime", "is XDG_RUNTIME_DIR");
-	check("runtime/below", "lies in XDG_RUNTIME_DIR");
+	check("runtime/below", "is inside XDG_RUNTIME_DIR");
 	check("tmp",
 	    "is where all programs put their temporary files and sockets");
 	check("vartmp",
@@ -132,7 +132,7 @@ test_guards(void)
 	ok(guards_allow(&guards, own) == 0, "a session's own sandbox");
 	check("home/.ironcurtain/sessions/s/sandbox", NULL);
 	check("home/.ironcurtain/sessions/s/sandbox/deep",
-	    "lies in IRONCURTAIN_HOME");
+	    "is inside IRONCURTAIN_HOME");
 	close(own);
 }
 
@@ -144,7 +144,8 @@ test_root(void)
 
 	ok(guards_check(&guards, root, "view", "/", &fault) == -1, "the root");
 	is_str(
-	    fault.text, "view /: refused, it is the root directory", "says so");
+	    fault.text, "view /: refused, because it is the root "
+			"directory", "says so");
 	close(root);
 	a = open(at("home/work/file"), O_PATH);
 	b = open(at("home/work"), O_PATH);

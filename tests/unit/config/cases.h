@@ -59,7 +59,9 @@ static const struct {
 	{"{\"auditRedaction\":[]}",
 	 "/h/config.json: auditRedaction: must be an object, is an array"},
 	{"{\"confinement\":{\"require\":\"all,none\"}}",
-	 "/h/config.json: confinement.require: there is no layer \"none\". Write all, or some of dumpable=0, nnp, seccomp, landlock, landlock:ABI, userns, netns, ipcns, utsns, root, caps0, secretmem"},
+	 "/h/config.json: confinement.require: there is no layer \"none\". "
+	 "Write all, or some of dumpable=0, nnp, seccomp, landlock, "
+	 "landlock:ABI, userns, netns, ipcns, utsns, root, caps0, secretmem"},
 	{"{\"confinement\":{\"require\":[\"userns\",1]}}",
 	 "/h/config.json: confinement.require[1]: must be a string, is a number"},
 	{"{\"confinement\":{\"wants\":\"all\"}}",
@@ -71,7 +73,9 @@ static const struct {
 	{"{\"policy\":{\"name\":[]}}",
 	 "/h/config.json: policy.name: must be a string, is an array"},
 	{"{\"sandboxPolicy\":\"warn\"}",
-	 "/h/config.json: sandboxPolicy: \"warn\" is refused: servers without a sandbox are named one by one with --allow-unsandboxed SERVER. Remove this key"},
+	 "/h/config.json: sandboxPolicy: \"warn\" is refused: each server "
+	 "without a sandbox must be named with --allow-unsandboxed SERVER. "
+	 "Remove this key"},
 	{"{\"sandboxPolicy\":1}",
 	 "/h/config.json: sandboxPolicy: must be a string, is a number"},
 	{"{\"notify\":\"bell\"}",
@@ -125,7 +129,8 @@ static const struct {
 	{"{\"credentials\":{\"anthropic\":{\"systemd\":\"../x\"}}}",
 	 "/h/config.json: credentials.anthropic.systemd: must be the name given to LoadCredential=, without a slash"},
 	{"{\"credentials\":{\"a/b\":{\"env\":\"A\"}}}",
-	 "/h/config.json: credentials.a/b: is no provider's name: letters, digits, - and _ only"},
+	 "/h/config.json: credentials.a/b: is not a valid name for a provider: "
+	 "letters, digits, - and _ only"},
 	{"{\"providers\":{\"anthropic\":[]}}",
 	 "/h/config.json: providers.anthropic: must be an object, is an array"},
 	{"{\"providers\":{\"anthropic\":{\"url\":\"https://x\"}}}",
@@ -133,7 +138,8 @@ static const struct {
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"ftp://x\"}}}",
 	 "/h/config.json: providers.anthropic.upstream: \"ftp://x\": must begin with https://"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://\"}}}",
-	 "/h/config.json: providers.anthropic.upstream: \"https://\": its host is no name or address"},
+	 "/h/config.json: providers.anthropic.upstream: \"https://\": its host "
+	 "is neither a name nor an address"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://u:pw@h\"}}}",
 	 "/h/config.json: providers.anthropic.upstream: \"...\": must not hold a user name or password"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h:0\"}}}",
@@ -149,11 +155,18 @@ static const struct {
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h//x\"}}}",
 	 "/h/config.json: providers.anthropic.upstream: \"https://h//x\": its path may hold letters, digits and . _ ~ - only, no empty or dot segment, no query"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"http://example.com\"}}}",
-	 "/h/config.json: providers.anthropic.upstream: \"http://example.com\": must begin with https:// (http:// is taken for loopback only: the key would cross the network in clear)"},
+	 "/h/config.json: providers.anthropic.upstream: "
+	 "\"http://example.com\": must begin with https:// (http:// is allowed "
+	 "for loopback only: elsewhere the key would cross the network in "
+	 "clear)"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"http://127.evil.com\"}}}",
-	 "/h/config.json: providers.anthropic.upstream: \"http://127.evil.com\": must begin with https:// (http:// is taken for loopback only: the key would cross the network in clear)"},
+	 "/h/config.json: providers.anthropic.upstream: "
+	 "\"http://127.evil.com\": must begin with https:// (http:// is "
+	 "allowed for loopback only: elsewhere the key would cross the network "
+	 "in clear)"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://[::1\"}}}",
-	 "/h/config.json: providers.anthropic.upstream: \"https://[::1\": its host is no name or address"},
+	 "/h/config.json: providers.anthropic.upstream: \"https://[::1\": its "
+	 "host is neither a name nor an address"},
 	{"{\"providers\":{\"anthropic\":{\"reuse\":\"always\"}}}",
 	 "/h/config.json: providers.anthropic.reuse: must be \"auto\" or \"never\", is \"always\""},
 	{"{\"providers\":{\"anthropic\":{\"ca\":\"\"}}}",
@@ -167,25 +180,35 @@ static const struct {
 	{"{\"destinations\":{\"p\":{\"kind\":\"registry\",\"hosts\":[\"r.test\"],\"upstream\":\"https://127.0.0.1:1\",\"registry\":\"npm\",\"allow\":\"x\"}}}",
 	 "/h/config.json: destinations.p.allow: must be an array of strings, is a string"},
 	{"{\"destinations\":{\"p\":{\"kind\":\"registry\",\"hosts\":[\"r.test\"],\"upstream\":\"https://127.0.0.1:1\",\"registry\":\"npm\",\"deny\":[\"a b\"]}}}",
-	 "/h/config.json: destinations.p.deny: \"a b\" is no pattern of package names"},
+	 "/h/config.json: destinations.p.deny: \"a b\" is not a pattern of "
+	 "package names"},
 	{"{\"destinations\":{\"p\":{\"kind\":\"registry\",\"hosts\":[\"r.test\"],\"upstream\":\"https://127.0.0.1:1\",\"registry\":\"npm\",\"deny\":[\"a\",\"a\"]}}}",
-	 "/h/config.json: destinations.p.deny: \"a\" is there twice"},
+	 "/h/config.json: destinations.p.deny: \"a\" is listed twice"},
 	{"{\"destinations\":{\"p\":{\"kind\":\"registry\",\"hosts\":[\"r.test\"],\"upstream\":\"https://127.0.0.1:1\",\"registry\":\"npm\",\"maxBytes\":1}}}",
 	 "/h/config.json: destinations.p.maxBytes: unknown key. Known here: kind, hosts, upstream, ca, reuse, registry, quarantineDays, allow, deny"},
 	{"{\"destinations\":{\"p\":{\"kind\":\"registry\",\"hosts\":[\"r.test\"],\"upstream\":\"https://127.0.0.1:1\",\"registry\":\"npm\"}},\"packageInstall\":{\"enabled\":false}}",
-	 "/h/config.json: destinations.p: opens a registry, but packageInstall.enabled is false. Take out one of them"},
+	 "/h/config.json: destinations.p: opens a registry, but "
+	 "packageInstall.enabled is false. Remove one of the two"},
 	{"{\"packageInstall\":{\"days\":1}}",
 	 "/h/config.json: packageInstall.days: unknown key. Known here: enabled, quarantineDays, allowedPackages, deniedPackages"},
 	{"{\"destinations\":[]}",
 	 "/h/config.json: destinations: must be an object, is an array"},
 	{"{\"destinations\":{\"a b\":{}}}",
-	 "/h/config.json: destinations.a b: is no destination's name: at most 60 lower-case letters, digits and -, not beginning with - or \"added-\""},
+	 "/h/config.json: destinations.a b: is not a valid name for a "
+	 "destination: at most 60 lower-case letters, digits and -, not "
+	 "beginning with - or \"added-\""},
 	{"{\"destinations\":{\"Docs\":{}}}",
-	 "/h/config.json: destinations.Docs: is no destination's name: at most 60 lower-case letters, digits and -, not beginning with - or \"added-\""},
+	 "/h/config.json: destinations.Docs: is not a valid name for a "
+	 "destination: at most 60 lower-case letters, digits and -, not "
+	 "beginning with - or \"added-\""},
 	{"{\"destinations\":{\"my_docs\":{}}}",
-	 "/h/config.json: destinations.my_docs: is no destination's name: at most 60 lower-case letters, digits and -, not beginning with - or \"added-\""},
+	 "/h/config.json: destinations.my_docs: is not a valid name for a "
+	 "destination: at most 60 lower-case letters, digits and -, not "
+	 "beginning with - or \"added-\""},
 	{"{\"destinations\":{\"added-1\":{}}}",
-	 "/h/config.json: destinations.added-1: is no destination's name: at most 60 lower-case letters, digits and -, not beginning with - or \"added-\""},
+	 "/h/config.json: destinations.added-1: is not a valid name for a "
+	 "destination: at most 60 lower-case letters, digits and -, not "
+	 "beginning with - or \"added-\""},
 	{"{\"destinations\":{\"docs\":\"web\"}}",
 	 "/h/config.json: destinations.docs: must be an object, is a string"},
 	{"{\"destinations\":{\"docs\":{}}}",
@@ -197,17 +220,24 @@ static const struct {
 	{"{\"destinations\":{\"g\":{\"kind\":\"git\",\"hosts\":[\"g.example.com\"],\"repositories\":[]}}}",
 	 "/h/config.json: destinations.g.repositories: must name at least one: [\"owner/repository\"], or [\"owner/*\"]"},
 	{"{\"destinations\":{\"g\":{\"kind\":\"git\",\"hosts\":[\"g.example.com\"],\"repositories\":[\"a/../b\"]}}}",
-	 "/h/config.json: destinations.g.repositories: \"a/../b\" is none: names of letters, digits and ._~-, with / between them and * for any"},
+	 "/h/config.json: destinations.g.repositories: \"a/../b\" is not a "
+	 "repository: write names of letters, digits and ._~-, with / between "
+	 "them and * for any"},
 	{"{\"destinations\":{\"g\":{\"kind\":\"git\",\"hosts\":[\"g.example.com\"],\"repositories\":[\"/a\"]}}}",
-	 "/h/config.json: destinations.g.repositories: \"/a\" is none: names of letters, digits and ._~-, with / between them and * for any"},
+	 "/h/config.json: destinations.g.repositories: \"/a\" is not a "
+	 "repository: write names of letters, digits and ._~-, with / between "
+	 "them and * for any"},
 	{"{\"destinations\":{\"g\":{\"kind\":\"git\",\"hosts\":[\"g.example.com\"],\"repositories\":[\"a b\"]}}}",
-	 "/h/config.json: destinations.g.repositories: \"a b\" is none: names of letters, digits and ._~-, with / between them and * for any"},
+	 "/h/config.json: destinations.g.repositories: \"a b\" is not a "
+	 "repository: write names of letters, digits and ._~-, with / between "
+	 "them and * for any"},
 	{"{\"destinations\":{\"g\":{\"kind\":\"git\",\"hosts\":[\"g.example.com\"],\"repositories\":[\"a\"],\"push\":\"allow\"}}}",
 	 "/h/config.json: destinations.g.push: must be \"ask\" or \"deny\": a push is never sent unasked, is \"allow\""},
 	{"{\"destinations\":{\"g\":{\"kind\":\"git\",\"hosts\":[\"g.example.com\"],\"repositories\":[\"a\"],\"fetch\":\"no\"}}}",
 	 "/h/config.json: destinations.g.fetch: must be \"allow\", \"ask\" or \"deny\", is \"no\""},
 	{"{\"destinations\":{\"g\":{\"kind\":\"git\",\"hosts\":[\"g.example.com\"],\"repositories\":[\"a\"],\"user\":\"a:b\"}}}",
-	 "/h/config.json: destinations.g.user: \"a:b\" is no user name: letters, digits, _ and -"},
+	 "/h/config.json: destinations.g.user: \"a:b\" is not a valid user "
+	 "name: letters, digits, _ and -"},
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\"}}}",
 	 "/h/config.json: destinations.docs.hosts: must name 1 to 16 hosts: [\"docs.example.com\"]"},
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[]}}}",
@@ -225,7 +255,7 @@ static const struct {
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[\"wiki.internal\"]}}}",
 	 "/h/config.json: destinations.docs.hosts: \"wiki.internal\" is a name of this machine or its network, or reserved. Say under \"upstream\" where it really is"},
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[\"a.b\",\"A.B\"]}}}",
-	 "/h/config.json: destinations.docs.hosts: \"a.b\" is there twice"},
+	 "/h/config.json: destinations.docs.hosts: \"a.b\" is listed twice"},
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[\"a.b\"],\"routes\":[]}}}",
 	 "/h/config.json: destinations.docs.routes: unknown key. Known here: kind, hosts, upstream, ca, reuse, maxBytes"},
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[\"a.b\"],\"credential\":{\"env\":\"X\"}}}}",
@@ -235,9 +265,11 @@ static const struct {
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[\"a.b\"],\"upstream\":\"ftp://x\"}}}",
 	 "/h/config.json: destinations.docs.upstream: \"ftp://x\": must begin with https://"},
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[\"a.b\",\"c.d\"],\"upstream\":\"https://x\"}}}",
-	 "/h/config.json: destinations.docs.upstream: must be an object of hosts and URLs, as there are several hosts"},
+	 "/h/config.json: destinations.docs.upstream: must be an object of "
+	 "hosts and URLs, because there are several hosts"},
 	{"{\"destinations\":{\"docs\":{\"kind\":\"web\",\"hosts\":[\"a.b\"],\"upstream\":{\"c.d\":\"https://x\"}}}}",
-	 "/h/config.json: destinations.docs.upstream: \"c.d\" is none of its hosts"},
+	 "/h/config.json: destinations.docs.upstream: \"c.d\" is not one of "
+	 "its hosts"},
 	{"{\"proxyTools\":\"yes\"}",
 	 "/h/config.json: proxyTools: must be true or false, is a string"},
 	{"{\"proxyTools\":{\"domains\":[]}}",

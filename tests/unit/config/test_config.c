@@ -169,16 +169,15 @@ test_files(const char *dir)
 	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == -1,
 	    "others may write");
 	snprintf(want, sizeof(want),
-	    "%s: others may write to it (mode 0622). "
-	    "Run: chmod go-w %s",
+	    "%s: other users can write to it (mode 0622). Run: chmod go-w %s",
 	    path, path);
 	is_str(fault.text, want, "says how to mend it");
 	put_file(path, "{\"serverCredentials\":{}}", 0644);
 	ok(config_load(&cfg, NULL, dir, "/h", NULL, &fault) == -1,
 	    "others may read secrets");
 	snprintf(want, sizeof(want),
-	    "%s: others may read it (mode 0644) and "
-	    "it holds serverCredentials. Run: chmod 600 %s",
+	    "%s: other users can read it (mode 0644), and it contains "
+	    "serverCredentials. Run: chmod 600 %s",
 	    path, path);
 	is_str(fault.text, want, "says how to mend it");
 	put_file(path, "{}", 0644);

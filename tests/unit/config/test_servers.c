@@ -15,14 +15,14 @@ static const struct {
 	const char *message;
 } refused[] = {
     {"{\"a__b\":{\"command\":\"x\"}}",
-	F "a__b: is no server's name: at most "
-	  "64 letters, digits, - and single _, which do not begin or end it"},
+	F "a__b: is not a valid name for a server: at most 64 letters, digits, "
+	  "- and single _, which do not begin or end it"},
     {"{\"_a\":{\"command\":\"x\"}}",
-	F "_a: is no server's name: at most "
-	  "64 letters, digits, - and single _, which do not begin or end it"},
+	F "_a: is not a valid name for a server: at most 64 letters, digits, - "
+	  "and single _, which do not begin or end it"},
     {"{\"a b\":{\"command\":\"x\"}}",
-	F "a b: is no server's name: at most "
-	  "64 letters, digits, - and single _, which do not begin or end it"},
+	F "a b: is not a valid name for a server: at most 64 letters, digits, "
+	  "- and single _, which do not begin or end it"},
     {"{\"proxy\":{\"command\":\"x\"}}", F "proxy: this name is reserved; "
 					  "choose another"},
     {"{\"a\":[]}", F "a: must be an object, is an array"},
@@ -42,15 +42,14 @@ static const struct {
     {"{\"a\":{\"command\":\"x\",\"env\":{\"A\":1}}}",
 	F "a.env.A: must be a string, is a number"},
     {"{\"a\":{\"command\":\"x\",\"env\":{\"A=B\":\"1\"}}}",
-	F "a.env.A=B: is "
-	  "no name of a variable: letters, digits and _ only"},
+	F "a.env.A=B: is not a valid name for a variable: letters, digits and "
+	  "_ only"},
     {"{\"a\":{\"command\":\"x\",\"workspace\":\"no\"}}",
 	F "a.workspace: must be true or false, is a string"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":false}}",
-	F "a.sandbox: false "
-	  "would give this server all that you can reach. Remove it to run the "
-	  "server in its sandbox, or say it again on the command line: "
-	  "--allow-unsandboxed a"},
+	F "a.sandbox: false would give this server everything that you can "
+	  "reach. Remove it to run the server in its sandbox, or confirm it on "
+	  "the command line: --allow-unsandboxed a"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":true}}",
 	F "a.sandbox: must be false or an object, is a boolean"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"files\":{}}}}",
@@ -87,8 +86,8 @@ static const struct {
 	  "strings, is a string"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"filesystem\":{\"allowRead\":"
      "[\"/x/*\"]}}}}",
-	F "a.sandbox.filesystem.allowRead: \"/x/*\": "
-	  "patterns are not taken, name a directory or file"},
+	F "a.sandbox.filesystem.allowRead: \"/x/*\": patterns are not allowed; "
+	  "name a directory or a file"},
     {"{\"a\":{\"command\":\"x\",\"sandboxPolicy\":\"warn\"}}", F
 	"a.sandboxPolicy: \"warn\" is refused: a server without a sandbox is "
 	"named with \"sandbox\": false and --allow-unsandboxed a. Remove this "
@@ -302,7 +301,7 @@ test_many(void)
 		json_object_object_add(o, name, e);
 	}
 	ok(servers_parse(&s, &how, o, &fault) == -1, "33 are too many");
-	is_str(fault.text, "f: at most 32 servers are taken", "and says so");
+	is_str(fault.text, "f: at most 32 servers are allowed", "and says so");
 	json_object_put(o);
 }
 

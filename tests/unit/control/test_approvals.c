@@ -115,6 +115,19 @@ test_ids(void)
 		(approvals_find(prefix, false, &found) == APPROVALS_PART &&
 		    found == h),
 	    "and not enough to answer it");
+	{
+		enum proto_hold how = PROTO_HOLD_NONE;
+		char gone[APPROVALS_SID + 1];
+
+		is_int(add(PROTO_ASK_ID | 77), 0, "one more request");
+		(void)strlcpy(gone, approvals_sid_of(PROTO_ASK_ID | 77),
+		    sizeof(gone));
+		ok(!approvals_ended(gone, &how), "it has not ended");
+		(void)approvals_end(
+		    PROTO_ASK_ID | 77, PROTO_HOLD_EXPIRED, false);
+		ok(approvals_ended(gone, &how) && how == PROTO_HOLD_EXPIRED,
+		    "how it ended is known to one who answers too late");
+	}
 	ok(approvals_find("", true, &found) == APPROVALS_NONE, "an empty one is not");
 	ok(approvals_find("0000", true, &found) == APPROVALS_NONE, "unknown");
 	ok(approvals_find("abcde", true, &found) == APPROVALS_NONE, "too long");

@@ -154,8 +154,8 @@ test_refused(void)
 	snprintf(text + len, sizeof(text) - len, "}}");
 	ok(load(text) == -1, "more than there are places for");
 	is_str(fault.text,
-	    "destinations.d2: at most 32 hosts and model providers are taken "
-	    "together",
+	    "destinations.d2: hosts and model providers together may be at "
+	    "most 32",
 	    "and said");
 	forget();
 }

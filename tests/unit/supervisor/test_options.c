@@ -40,7 +40,7 @@ static const struct {
     {"x|--session-dir|d|stray", "unexpected argument \"stray\": a command "
 				"stands after --, a task after --task"},
     {"x|--session-dir|d|--task|t|--|c", "--task and a command after -- "
-					"exclude each other"},
+					"cannot be used together"},
     {"x|--session-dir|d|--runtime|none|--task|t",
 	"--runtime none starts no "
 	"agent: no --task and no command"},

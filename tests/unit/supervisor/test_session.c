@@ -72,14 +72,14 @@ test_tree(void)
 	(void)chmod(at("a"), 0755);
 	ok(session_open(&s, &paths, at("a"), &fault) == -1, "loose mode");
 	snprintf(want, sizeof(want),
-	    "session directory %s: others may enter "
-	    "it (mode 0755). Run: chmod 700 %s",
+	    "session directory %s: other users can enter it (mode 0755). Run: "
+	    "chmod 700 %s",
 	    at("a"), at("a"));
 	is_str(fault.text, want, "and says how to mend it");
 	ok(fault.kind == FAULT_OTHER, "which is another kind");
 	session_close(&s);
 	ok(session_open(&s, &paths, at("no/where"), &fault) == -1 &&
-		strstr(fault.text, "make its parent first") != NULL,
+		strstr(fault.text, "create its parent directory first") != NULL,
 	    "no parent");
 	session_close(&s);
 }
@@ -274,8 +274,8 @@ test_shared(void)
 	(void)syscall(SYS_flock, a.lock, LOCK_UN);
 	ok(session_open(&c, &paths, at("m1"), &fault) == -1, "no lock seen");
 	snprintf(want, sizeof(want),
-	    "session directory %s: a session on one has not given it back, and "
-	    "may still be running there. If it is not, run: rm %s/lock",
+	    "session directory %s: a session on one still owns it, and may be "
+	    "running there. If it is not, run: rm %s/lock",
 	    at("m1"), at("m1"));
 	is_str(fault.text, want, "its name is enough");
 	session_close(&c);
