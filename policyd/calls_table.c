@@ -36,7 +36,7 @@ calls_admit(struct calls *cs, uint64_t id, uint16_t server, size_t bytes,
 	if (id <= cs->last)
 		return NULL;
 	*why = "id of a request, not of a call";
-	if ((id & (PROTO_ASK_ID | PROTO_LOGIN_ID)) != 0)
+	if ((id & PROTO_ID_KINDS) != 0)
 		return NULL;
 	*why = "more calls in flight than a session may have";
 	if (cs->n == CALLS_MAX)

@@ -19,6 +19,7 @@ enum budget_key {
 	BUDGET_TOKENS,
 	BUDGET_STEPS, /* tool calls and model requests */
 	BUDGET_SECONDS,
+	BUDGET_TURN, /* seconds of the agent's turn */
 	BUDGET_USD,
 	BUDGET_KEYS,
 };
@@ -53,9 +54,16 @@ void budget_usage(const struct msg_USAGE_SHOW *);
 void budget_spent(unsigned provider, const struct msg_SPENT *);
 void budget_calls(uint64_t calls);
 
+/* The agent begins its only turn, which maxTurnSeconds limits. */
+void budget_turn(void);
+/* Returns true if the question with that id still waits for its answer. */
+bool budget_asks(uint64_t id);
+/* Handle the recorded answer to a question about a limit. */
+void budget_verdict(const struct msg_VERDICT_GO *);
+
 /*
- * Stop the clock of maxSessionSeconds while `waiting`, that is, while at least
- * one call is pending; let it run again afterwards.
+ * Stop the clocks of maxSessionSeconds and maxTurnSeconds while `waiting`, that
+ * is, while at least one call is pending; let it run again afterwards.
  */
 void budget_waiting(bool waiting);
 

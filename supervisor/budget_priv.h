@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* State of the budget; private to budget.c and budget_show.c. */
+/* State of the budget; private to the files budget*.c. */
 #ifndef BUDGET_PRIV_H
 #define BUDGET_PRIV_H
 
@@ -37,6 +37,15 @@ struct budget_live {
 	struct budget_sum sum;
 };
 
+/* A question to the person about a limit. */
+struct budget_ask {
+	uint64_t id; /* with PROTO_BUDGET_ID; 0: none waits */
+	bool done;   /* it was asked since the limit was last changed */
+	double to;   /* the limit, if it is approved */
+	uint8_t digest[32];
+	uint32_t nargs; /* bytes of its arguments */
+};
+
 LIST_HEAD(budget_row, budget_live);
 TAILQ_HEAD(budget_ages, budget_live);
 
@@ -52,18 +61,49 @@ struct budget_env {
 	struct msg_SPENT keys[PROTO_MAX_PROVIDERS];
 	uint64_t calls;
 	bool warned[BUDGET_KEYS], over[BUDGET_KEYS];
+	double step[BUDGET_KEYS]; /* an approval raises the limit by this */
+	struct budget_ask asks[BUDGET_KEYS];
+	uint64_t nasks;
 	bool started;
 	uint64_t began;  /* loop_now() */
 	uint64_t waited; /* ms in which calls were pending, before `since` */
 	uint64_t since;  /* loop_now() when a call became pending, or 0 */
-	struct loop_timer timer; /* next mark of maxSessionSeconds */
+	bool turning;    /* the agent's turn has begun */
+	uint64_t turn;   /* ms of the session when it did */
+	struct loop_timer timer; /* next mark of a limit of time */
 	struct loop_timer show;
 };
 
 extern struct budget_env budget_env;
 
+/* budget_sum.c */
 /* Returns how much of the limit is used. */
 double budget_used(enum budget_key);
+/* Returns the same with at most two decimals, for people. */
+double budget_shown(enum budget_key);
 uint64_t budget_turns(void);
+/* Returns the milliseconds of the session in which no call was pending. */
+uint64_t budget_elapsed(void);
+/*
+ * Returns the increase since the last report, and updates `*old`. The count
+ * never falls.
+ */
+uint64_t budget_rise(uint64_t *old, uint64_t now);
+/* Add what an answer has cost since its last report. */
+void budget_charge(const struct msg_USAGE_SHOW *);
+
+/* budget_ask.c */
+/*
+ * Ask whether the limit is to be raised, unless that was done since it was
+ * last changed. Returns true if a question waits.
+ */
+bool budget_ask(enum budget_key);
+/* Withdraw the question, if there is one, and allow another. */
+void budget_ask_again(enum budget_key);
+/*
+ * End the question that this is the answer to. Returns false if there is none,
+ * or if the answer is for something else.
+ */
+bool budget_ask_end(const struct msg_VERDICT_GO *, enum budget_key *);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "budget_priv.h"
+#include "control/approvals.h"
 #include "sup.h"
 
 static void
@@ -58,6 +59,7 @@ budget_json(void)
 	const struct budget_env *b = &budget_env;
 	struct json_object *o = json_object_new_object(), *limits, *row, *list;
 	uint64_t requests = 0, sent = 0, received = 0;
+	const char *sid;
 
 	limits = json_object_new_object();
 	for (unsigned i = 0; i < BUDGET_KEYS; i++) {
@@ -67,6 +69,11 @@ budget_json(void)
 			put_double(row, "max", b->limits.max[i]);
 		else
 			json_object_object_add(row, "max", NULL);
+		sid = b->asks[i].id != 0 ? approvals_sid_of(b->asks[i].id)
+					 : NULL;
+		if (sid != NULL)
+			json_object_object_add(
+			    row, "pending", json_object_new_string(sid));
 		json_object_object_add(
 		    limits, budget_name((enum budget_key)i), row);
 	}

@@ -363,6 +363,9 @@ static int
 on_hold_show(struct chan *ch, const union proto_any *msg, int fd)
 {
 	(void)fd;
+	if ((msg->HOLD_SHOW.id & PROTO_BUDGET_ID) != 0 &&
+	    !budget_asks(msg->HOLD_SHOW.id))
+		return 0; /* withdrawn meanwhile */
 	if (approvals_add(&msg->HOLD_SHOW) == -1)
 		return chan_violation(ch, "HOLD_SHOW beyond the limit, or "
 					  "twice");
@@ -379,6 +382,15 @@ on_hold_end(struct chan *ch, const union proto_any *msg, int fd)
 		msg->HOLD_END.granted != 0) == -1 &&
 	    sup.audit_failed[0] == '\0')
 		return chan_violation(ch, "HOLD_END of no hold");
+	return 0;
+}
+
+static int
+on_verdict_go(struct chan *ch, const union proto_any *msg, int fd)
+{
+	(void)ch;
+	(void)fd;
+	budget_verdict(&msg->VERDICT_GO);
 	return 0;
 }
 
@@ -498,6 +510,7 @@ static const struct chan_handler sup_handlers[] = {
     {MSG_STATE_SHOW, on_state_show},
     {MSG_HOLD_SHOW, on_hold_show},
     {MSG_HOLD_END, on_hold_end},
+    {MSG_VERDICT_GO, on_verdict_go},
     {MSG_LATE_SHOW, on_late_show},
     {MSG_GRANT_SHOW, on_grant_show},
     {MSG_INSTANCE_WANT, on_instance_want},

@@ -18,6 +18,7 @@ enum sup_exit {
 	SUP_EXIT_OS = 71,   /* the system refused: no Landlock, no disk, ... */
 	SUP_EXIT_BUSY = 75, /* another icsupervisor uses that directory */
 	SUP_EXIT_CONFIG = 78, /* configuration, policy, credential, workspace */
+	SUP_EXIT_TIME = 124, /* the session's or the turn's time is used up */
 	SUP_EXIT_LIMIT = 137, /* killed over a limit of memory or disk */
 };
 

@@ -350,7 +350,7 @@ start_session(int *status, struct fault *fault)
 	*status = SUP_EXIT_OS;
 	if (session_link(&sup.session, &sup.paths, fault) == -1)
 		return -1;
-	approvals_init();
+	approvals_init(budget_waiting);
 	if (start_workers(fault) == -1) {
 		/* Mistakes in rules and credentials are found late. */
 		if (sup.rules_refused || fault->kind == FAULT_CONFIG)

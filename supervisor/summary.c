@@ -5,8 +5,8 @@
  * many calls were allowed and denied, the cost, and where the log is. The names
  * are the user's own.
  */
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,22 +82,23 @@ summary_is_here(void)
 	       strcmp(here, sup.workspace_path) == 0;
 }
 
-/* Returns true if no other session has a directory. */
+/*
+ * Returns true once for each IRONCURTAIN_HOME: a file in it says that the
+ * limits were named.
+ */
 static bool
 summary_is_first(void)
 {
 	char path[4200];
-	struct dirent *e;
-	unsigned n = 0;
-	DIR *d;
+	int fd;
 
-	snprintf(path, sizeof(path), "%.4000s/sessions", sup.paths.home);
-	if ((d = opendir(path)) == NULL)
+	snprintf(path, sizeof(path), "%.4000s/.limits-named", sup.paths.home);
+	fd = open(
+	    path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
 		return false;
-	while ((e = readdir(d)) != NULL)
-		n += e->d_name[0] != '.';
-	closedir(d);
-	return n == 1;
+	close(fd);
+	return true;
 }
 
 static void

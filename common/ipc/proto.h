@@ -66,6 +66,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_ASK_ID		(1ULL << 63) /* set in a hold's id: a request */
 /* set: a login; low byte: index of keyd */
 #define PROTO_LOGIN_ID		(1ULL << 62)
+/* set: a question about a limit of the budget; low byte: enum budget_key */
+#define PROTO_BUDGET_ID		(1ULL << 61)
+#define PROTO_ID_KINDS (PROTO_ASK_ID | PROTO_LOGIN_ID | PROTO_BUDGET_ID)
+#define PROTO_MAX_LIMITS	8U /* questions about limits at once */
 #define PROTO_MAX_TOKENS	4000000000000ULL	/* per answer */
 #define PROTO_MAX_TREE		(4U << 20)
 #define PROTO_MAX_HELD		(12U << 20) /* arguments and their meaning */
@@ -164,9 +168,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	VIA_AUDIT(M, INSTANCE_LEFT,	0x0518,	R(POLICY),	R(SUP),		0, INSTANCE_FREE)	\
 	VIA_AUDIT(M, INSTANCE_OVER,	0x051a,	R(SUP),		R(POLICY),	0, INSTANCE_ROOM)	\
 	/* an approval */							\
-	VIA_AUDIT(M, HOLD,		0x0601,	R(POLICY)|R(KEY), R(SUP),	0, HOLD_SHOW)		\
+	VIA_AUDIT(M, HOLD,		0x0601,	R(POLICY)|R(KEY)|R(SUP), R(SUP), 0, HOLD_SHOW)		\
 	M(HOLD_END,	0x0603,	R(AUDIT),	R(SUP),		RUN,	0)	\
-	VIA_AUDIT(M, VERDICT,		0x0604,	R(SUP),		R(POLICY)|R(KEY), 0, VERDICT_GO)	\
+	VIA_AUDIT(M, VERDICT,		0x0604,	R(SUP),		R(POLICY)|R(KEY)|R(SUP), 0, VERDICT_GO) \
 	VIA_AUDIT(M, LATE,		0x0606,	R(POLICY)|R(KEY), R(SUP),	0, LATE_SHOW)		\
 	VIA_AUDIT(M, TRUST,		0x0608,	R(SUP),		R(POLICY),	0, TRUST_GO)		\
 	/* grants beyond one call */						\
@@ -606,7 +610,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 
 /*
  * A call waits for approval; or, from keyd, a login that would replace one that
- * works (PROTO_LOGIN_ID).  digest: SHA-256 of the canonical JSON array [server,
+ * works (PROTO_LOGIN_ID); or, from icsupervisor, the raise of a limit
+ * (PROTO_BUDGET_ID).  ms: 0: it does not expire.  digest: SHA-256 of the canonical JSON array [server,
  * tool, arguments].  preview: the canonical arguments, which are its first
  * `args` bytes, then their meaning as canonical JSON (details.h).  effect: what
  * the call would do, as a sentence.  session: what an approval for the session

@@ -75,6 +75,16 @@ command_start(const struct run *r, const sigset_t *old)
 	terminal_started(pid);
 }
 
+/*
+ * Pass a signal on to the command.  Process 1 of a sandbox passes SIGTERM on to
+ * every process in it.
+ */
+static void
+pass_signal(int sig)
+{
+	(void)kill(sig == SIGTERM && getpid() == 1 ? -1 : run_env.command, sig);
+}
+
 static void
 take_signals(void)
 {
@@ -88,7 +98,7 @@ take_signals(void)
 			 * The terminal's own signals have reached the command
 			 * already.
 			 */
-			(void)kill(run_env.command, (int)si.ssi_signo);
+			pass_signal((int)si.ssi_signo);
 	}
 }
 

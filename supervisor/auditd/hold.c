@@ -16,27 +16,35 @@ auditd_hold_end(enum proto_hold how)
 }
 
 /*
- * Returns true if the sender may report on `id`: a keyd on its own logins,
- * policyd on everything else.
+ * Returns the process that acts on the verdict: policyd, or a login's keyd, or
+ * icsupervisor for a limit of the budget.
  */
-static bool
-hold_is_of(const struct chan *c, uint64_t id)
-{
-	if (chan_peer(c) != ROLE_KEY)
-		return (id & PROTO_LOGIN_ID) == 0;
-	return (id & (PROTO_LOGIN_ID | PROTO_ASK_ID)) == PROTO_LOGIN_ID &&
-	       (id & 0xff) == chan_index(c);
-}
-
-/* Returns the process that acts on the verdict: policyd, or a login's keyd. */
 static enum role
 hold_owner(uint64_t id, unsigned *index)
 {
 	*index = 0;
-	if ((id & PROTO_ASK_ID) != 0 || (id & PROTO_LOGIN_ID) == 0)
+	switch (id & PROTO_ID_KINDS) {
+	case PROTO_LOGIN_ID:
+		*index = (unsigned)(id & 0xff);
+		return ROLE_KEY;
+	case PROTO_BUDGET_ID:
+		return ROLE_SUP;
+	default:
 		return ROLE_POLICY;
-	*index = (unsigned)(id & 0xff);
-	return ROLE_KEY;
+	}
+}
+
+/* Returns true if the sender may report on `id`. */
+static bool
+hold_is_of(const struct chan *c, uint64_t id)
+{
+	enum role owner;
+	unsigned index;
+
+	if (chan_peer(c) == ROLE_POLICY)
+		return (id & (PROTO_LOGIN_ID | PROTO_BUDGET_ID)) == 0;
+	owner = hold_owner(id, &index);
+	return owner == chan_peer(c) && index == chan_index(c);
 }
 
 /*
@@ -86,7 +94,8 @@ auditd_on_hold(struct chan *c, const union proto_any *msg, int fd)
 	auditd_line(&l, "hold");
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
 	auditlog_str(&l, "effect", m->effect);
-	auditlog_u64(&l, "expiresMs", m->ms);
+	if (m->ms != 0)
+		auditlog_u64(&l, "expiresMs", m->ms);
 	if (m->session.len != 0)
 		auditlog_json(&l, "forSession", m->session);
 	auditlog_u64(&l, "id", m->id);

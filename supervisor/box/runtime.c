@@ -21,6 +21,8 @@
 #include "box/orient.h"
 #include "box/probe.h"
 #include "box/sandbox_log.h"
+#include "box/timeup.h"
+#include "budget.h"
 #include "config/jsonfile.h"
 #include "relay/link.h"
 #include "sup.h"
@@ -208,7 +210,11 @@ static void
 runtime_over(void)
 {
 	sandbox_log_read();
-	end_request(runtime_env.status, NULL, "the agent %s", runtime_env.how);
+	if (timeup_why() != NULL)
+		end_request(SUP_EXIT_TIME, NULL, "%s", timeup_why());
+	else
+		end_request(runtime_env.status, NULL, "the agent %s",
+		    runtime_env.how);
 }
 
 /* Pass on the rest of the agent's output. */
@@ -323,6 +329,9 @@ runtime_passed(void)
 	event_breakout(test);
 	if (ready_session_json("running") == -1)
 		sup_warn("session.json: %s", strerror(errno));
+	/* An agent without a task has turns that nobody counts yet. */
+	if (sup.opt.task != NULL || sup.opt.command != NULL)
+		budget_turn();
 	sup_note(
 	    "agent %s started (pid %d)", sup.adapter.name, (int)sup.agent.pid);
 }

@@ -38,7 +38,7 @@ config_budget(
     struct config *cfg, const struct jsonfile *j, struct json_object *root)
 {
 	static const char *const keys[] = {"maxTotalTokens", "maxSteps",
-	    "maxSessionSeconds", "maxEstimatedCostUsd", "warnThresholdPercent",
+	    "maxSessionSeconds", "maxTurnSeconds", "maxEstimatedCostUsd", "warnThresholdPercent",
 	    NULL};
 	static const char *const body_keys[] = {"maxHeldMb", NULL};
 	struct json_object *o = NULL;

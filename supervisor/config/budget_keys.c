@@ -25,6 +25,7 @@ static const struct {
 	[BUDGET_STEPS] = {"maxSteps", "steps (tool calls and model requests)",
 	    1e9, true},
 	[BUDGET_SECONDS] = {"maxSessionSeconds", "seconds", 1e8, true},
+	[BUDGET_TURN] = {"maxTurnSeconds", "seconds", 1e8, true},
 	[BUDGET_USD] = {"maxEstimatedCostUsd", "USD", 1e6, false},
 };
 /* clang-format on */

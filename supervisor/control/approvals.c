@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget.h"
 #include "common/json/value.h"
 #include "common/log.h"
 #include "common/sha256.h"
@@ -17,13 +16,18 @@
 #include "control/notify.h"
 #include "sup.h"
 
-/* Calls, requests and logins, each limited by the process that counts them. */
-#define APPROVALS_MAX (PROTO_MAX_HOLDS + PROTO_MAX_ASKS + PROTO_MAX_PROVIDERS)
-#define KINDS (PROTO_ASK_ID | PROTO_LOGIN_ID)
+/*
+ * Calls, requests, logins and limits, each limited by the process that counts
+ * them.
+ */
+#define APPROVALS_MAX                                                          \
+	(PROTO_MAX_HOLDS + PROTO_MAX_ASKS + PROTO_MAX_PROVIDERS +              \
+	    PROTO_MAX_LIMITS)
 #define APPROVALS_GONE 256U
 
 static struct hold approvals_list[APPROVALS_MAX];
 static unsigned approvals_n; /* oldest first, without gaps */
+static void (*approvals_waiting)(bool);
 /* The last calls that ended, for those who answer too late. */
 static struct ended {
 	char sid[APPROVALS_SID + 1];
@@ -45,11 +49,23 @@ hold_clear(struct hold *h)
 }
 
 void
-approvals_init(void)
+approvals_init(void (*waiting)(bool))
 {
 	memset(approvals_list, 0, sizeof(approvals_list));
 	memset(approvals_gone, 0, sizeof(approvals_gone));
 	approvals_n = approvals_ngone = 0;
+	approvals_waiting = waiting;
+}
+
+/* Report whether anything waits for the person; a limit's raise does not. */
+static void
+approvals_tell(void)
+{
+	bool waiting = false;
+
+	for (unsigned i = 0; i < approvals_n; i++)
+		waiting |= (approvals_list[i].id & PROTO_BUDGET_ID) == 0;
+	approvals_waiting(waiting);
 }
 
 void
@@ -122,21 +138,19 @@ hold_text(struct span s)
 	return strdup(log_vis(s, vis, sizeof(vis)));
 }
 
-/*
- * Returns true if as many calls (or requests, or logins) are pending as are
- * allowed.
- */
+/* Returns true if as many entries of this kind are pending as are allowed. */
 static bool
 hold_full(uint64_t id)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < approvals_n; i++)
-		if (((approvals_list[i].id ^ id) & KINDS) == 0)
+		if (((approvals_list[i].id ^ id) & PROTO_ID_KINDS) == 0)
 			n++;
-	return n == ((id & PROTO_ASK_ID) != 0        ? PROTO_MAX_ASKS
-			: (id & PROTO_LOGIN_ID) != 0 ? PROTO_MAX_PROVIDERS
-						     : PROTO_MAX_HOLDS);
+	return n == ((id & PROTO_ASK_ID) != 0         ? PROTO_MAX_ASKS
+			: (id & PROTO_LOGIN_ID) != 0  ? PROTO_MAX_PROVIDERS
+			: (id & PROTO_BUDGET_ID) != 0 ? PROTO_MAX_LIMITS
+						      : PROTO_MAX_HOLDS);
 }
 
 /*
@@ -206,7 +220,7 @@ hold_named(const struct hold *h)
 {
 	const struct msg_HELD_AS m = {.id = h->id, .name = span_str(h->sid)};
 
-	if ((h->id & KINDS) == 0)
+	if ((h->id & PROTO_ID_KINDS) == 0)
 		child_send(ROLE_PROXY, 0, MSG_HELD_AS, &m, -1);
 }
 
@@ -222,7 +236,7 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 	    hold_read(&h, m) == -1)
 		return -1;
 	h.since = loop_now(&sup.loop);
-	h.expires = h.since + m->ms;
+	h.expires = m->ms != 0 ? h.since + m->ms : UINT64_MAX;
 	if (was != NULL) {
 		memcpy(h.sid, was->sid, sizeof(h.sid));
 		h.since = was->since;
@@ -236,7 +250,7 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 	}
 	approvals_sid(h.sid);
 	approvals_list[approvals_n++] = h;
-	budget_waiting(true);
+	approvals_tell();
 	sup_note("pending call %s: %s (%s)", h.sid,
 	    hold_label(&h, label, sizeof(label)), h.reason);
 	hold_named(&approvals_list[approvals_n - 1]);
@@ -259,7 +273,7 @@ approvals_end(uint64_t id, enum proto_hold state, bool granted)
 	memmove(h, h + 1, (approvals_n - i - 1) * sizeof(*h));
 	approvals_n--;
 	memset(&approvals_list[approvals_n], 0, sizeof(*h));
-	budget_waiting(approvals_n != 0);
+	approvals_tell();
 	sup_note("%s: %s %s", gone.sid, hold_label(&gone, label, sizeof(label)),
 	    hold_state(state));
 	hold_tell_end(&gone, state, granted);

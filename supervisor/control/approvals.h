@@ -15,7 +15,11 @@ enum approvals_find {
 	APPROVALS_PART,
 };
 
-void approvals_init(void);
+/*
+ * Begin with an empty list. `waiting` is told whenever this may have changed:
+ * whether the agent waits for an answer.
+ */
+void approvals_init(void (*waiting)(bool));
 void approvals_free(void);
 /*
  * Add a pending call, or update one that waits for another reason now. Returns

@@ -32,7 +32,7 @@ hold_state(enum proto_hold state)
 const char *
 hold_label(const struct hold *h, char *dst, size_t cap)
 {
-	if ((h->id & (PROTO_ASK_ID | PROTO_LOGIN_ID)) != 0)
+	if ((h->id & PROTO_ID_KINDS) != 0)
 		snprintf(dst, cap, "%s (%s)", h->tool, h->server);
 	else
 		snprintf(dst, cap, "%s__%s", h->server, h->tool);
@@ -51,6 +51,8 @@ hold_json(const struct hold *h, bool whole)
 		put_bool(o, "request", 1);
 	else if ((h->id & PROTO_LOGIN_ID) != 0)
 		put_bool(o, "login", 1);
+	else if ((h->id & PROTO_BUDGET_ID) != 0)
+		put_bool(o, "limit", 1);
 	put_str(o, "server", h->server);
 	put_str(o, "tool", h->tool);
 	put_str(o, "effect", h->effect);
@@ -73,7 +75,8 @@ hold_json(const struct hold *h, bool whole)
 		put_bool(o, "cut", 1);
 	}
 	put_int(o, "age_ms", (int64_t)(now - h->since));
-	put_int(o, "expires_ms", (int64_t)h->expires - (int64_t)now);
+	if (h->expires != UINT64_MAX)
+		put_int(o, "expires_ms", (int64_t)h->expires - (int64_t)now);
 	return o;
 }
 

@@ -28,7 +28,7 @@ struct hold {
 	/* {"asks":[...],"resources":[...]}, and its size as text. */
 	struct json_object *details;
 	size_t details_len;
-	uint64_t since, expires; /* loop_now() in ms */
+	uint64_t since, expires; /* loop_now() in ms; UINT64_MAX: never */
 	bool answered;           /* a verdict has been sent */
 };
 

@@ -242,7 +242,8 @@ op_budget_set(struct client *c, struct json_object *req)
 	if ((k = budget_find(json_object_get_string(key))) == -1) {
 		control_fail(c, "bad-request",
 		    "there is no such limit. Known: maxTotalTokens, maxSteps, "
-		    "maxSessionSeconds and maxEstimatedCostUsd");
+		    "maxSessionSeconds, maxTurnSeconds and "
+		    "maxEstimatedCostUsd");
 		return;
 	}
 	s = json_object_get_string(value);

@@ -10,8 +10,8 @@
 #include "icctl/icctl.h"
 #include "common/plural.h"
 
-static const char *const budget_keys[] = {
-    "maxTotalTokens", "maxSteps", "maxSessionSeconds", "maxEstimatedCostUsd"};
+static const char *const budget_keys[] = {"maxTotalTokens", "maxSteps",
+    "maxSessionSeconds", "maxTurnSeconds", "maxEstimatedCostUsd"};
 
 static double
 number(json_object *o, const char *key)
@@ -36,15 +36,19 @@ show_limits(json_object *budget)
 		    !json_object_object_get_ex(row, "max", &max))
 			continue;
 		used = number(row, "used");
-		printf("  %-20s %14.*f", budget_keys[i], i == 3 ? 4 : 0, used);
+		printf("  %-20s %14.*f", budget_keys[i], i == 4 ? 4 : 0, used);
 		if (max == NULL)
-			puts("  no limit");
+			fputs("  no limit", stdout);
 		else
-			printf("  of %.15g (%.0f %%)\n",
+			printf("  of %.15g (%.0f %%)",
 			    json_object_get_double(max),
 			    json_object_get_double(max) > 0
 				? 100 * used / json_object_get_double(max)
 				: 100.0);
+		if (*icctl_text(row, "pending") != '\0')
+			printf("; to raise it: icctl approve %s",
+			    icctl_text(row, "pending"));
+		putchar('\n');
 	}
 }
 

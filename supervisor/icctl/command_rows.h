@@ -71,7 +71,7 @@ COMMAND(stop, "",
     "The agent is stopped; workspace and log are kept.")
 COMMAND(budget, "[set KEY VALUE|null]",
     "show what the session costs; change its limits",
-    "KEY: maxTotalTokens, maxSteps, maxSessionSeconds or\n"
+    "KEY: maxTotalTokens, maxSteps, maxSessionSeconds, maxTurnSeconds or\n"
     "maxEstimatedCostUsd; null removes its limit. A change applies to this\n"
     "session only; resourceBudget in config.json sets the limits of\n"
     "later ones.")

@@ -43,13 +43,26 @@ is_request(json_object *hold)
 	       json_object_get_boolean(o);
 }
 
+/* Returns true if it asks whether a limit of the budget is to be raised. */
+static bool
+is_budget(json_object *hold)
+{
+	json_object *o = NULL;
+
+	return json_object_object_get_ex(hold, "limit", &o) &&
+	       json_object_get_boolean(o);
+}
+
 static void
 put_left(struct hold_text *t, json_object *hold)
 {
 	json_object *o = NULL;
 	int64_t s;
 
-	json_object_object_get_ex(hold, "expires_ms", &o);
+	if (!json_object_object_get_ex(hold, "expires_ms", &o)) {
+		fputs("no time limit", t->out);
+		return;
+	}
 	s = json_object_get_int64(o) / 1000;
 	if (s < 0)
 		s = 0;
@@ -59,14 +72,17 @@ put_left(struct hold_text *t, json_object *hold)
 		fprintf(t->out, "%lldm left", (long long)(s / 60));
 }
 
-/* Print "server__tool", or the provider that a request goes to. */
+/*
+ * Print "server__tool", or the provider that a request goes to, or "budget" and
+ * the limit.
+ */
 static void
 put_name(struct hold_text *t, json_object *hold)
 {
 	hold_text_again(t, text(hold, "server"));
 	if (is_request(hold))
 		return;
-	fputs("__", t->out);
+	fputs(is_budget(hold) ? " " : "__", t->out);
 	hold_text_again(t, text(hold, "tool"));
 }
 
@@ -220,7 +236,10 @@ hold_view(
 
 	if (form == HOLD_VIEW_LIST)
 		return view_list(&t, hold);
-	fputs(is_request(hold) ? "request " : "call ", out);
+	fputs(is_request(hold)  ? "request "
+	      : is_budget(hold) ? "limit "
+				: "call ",
+	    out);
 	hold_text_plain(&t, t.id);
 	fputs("   ", out);
 	put_left(&t, hold);

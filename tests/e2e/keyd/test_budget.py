@@ -265,6 +265,104 @@ def stream(s, p, after=None):
     return r.status, got
 
 
+def timed_out(s):
+    """The session's time is up: it ends, and every record says why."""
+    t.equal(s.wait(60), 124, "time is up: the session ends with 124")
+    with open(os.path.join(s.dir, "session.json"), encoding="utf-8") as f:
+        end = json.load(f)
+    t.equal((end["state"], end["status"]), ("ended", 124), "session.json")
+    stop = s.events("stop")[-1]["detail"]
+    for text in (end["why"], stop["reason"]):
+        t.contains(text, "resourceBudget.maxSessionSeconds",
+                   "the limit, and the key that raises it")
+
+
+def shown_ask(s, hold):
+    """The question is shown as every pending call is."""
+    t.equal((hold["server"], hold["tool"], hold["limit"],
+             "expires_ms" in hold), ("budget", "maxTotalTokens", True, False),
+            "a pending entry `budget`, which does not expire")
+    t.contains(s.icctl("pending").stdout, f"{hold['id']}   no time limit  "
+               "budget maxTotalTokens: Raises the session's limit from 400 "
+               "to 800 tokens; 360 are used\n", "icctl pending")
+    text = s.icctl("show", hold["id"]).stdout
+    for line in ('raisedTo = "800 tokens"', 'limit = "400 tokens"',
+                 'used = "360 tokens"', "The session has used 90 % of "
+                 "maxTotalTokens"):
+        t.contains(text, line, "icctl show: what approving it changes")
+    t.contains(s.icctl("budget").stdout, "of 400 (90 %); to raise it: icctl "
+               f"approve {hold['id']}\n", "icctl budget")
+    r = s.icctl("approve", hold["id"], "--digest", "0" * 64)
+    t.equal(r.returncode, 1, "another digest approves nothing")
+
+
+def test_asked():
+    """At 80 % a person is asked, and the session goes on meanwhile."""
+    with h.workdir() as work:
+        p = h.Provider(work)
+        with h.Session(work, provider=p,
+                       config=limits(maxTotalTokens=400)) as s:
+            for _ in range(3):
+                t.equal(s.model().message("hi").status, 200, "within it")
+            hold = s.held()
+            shown_ask(s, hold)
+            t.equal(s.model().message("hi").status, 200,
+                    "nobody has answered: the session goes on")
+            settled(s, "maxTotalTokens", 4 * ONE)
+            refused(s.model().message("hi"), "maxTotalTokens",
+                    "unanswered at 100 %")
+            t.equal([x["id"] for x in s.pending()], [hold["id"]],
+                    "the question can still be answered")
+            r = s.icctl("approve", hold["id"])
+            t.ok(r.returncode == 0 and "raisedTo" in r.stdout,
+                 "it is approved, and shown before", r)
+            t.equal(budget(s)["limits"]["maxTotalTokens"]["max"], 800,
+                    "the limit is raised by its original amount")
+            for _ in range(2):
+                t.equal(s.model().message("hi").status, 200, "goes on")
+            settled(s, "maxTotalTokens", 6 * ONE)
+            hold = s.held()
+            s.icctl("deny", hold["id"], check=True)
+            t.equal(s.model().message("hi").status, 200, "denied: goes on")
+            settled(s, "maxTotalTokens", 7 * ONE)
+            refused(s.model().message("hi"), "maxTotalTokens",
+                    "denied: the limit stays")
+            t.equal(s.pending(), [], "and is not asked about again")
+            s.icctl("budget", "set", "maxTotalTokens", "1000", check=True)
+            h.wait_for(s.pending, "raised: asked about again")
+            s.icctl("budget", "set", "maxTotalTokens", "2000", check=True)
+            t.equal(s.pending(), [], "a new limit withdraws the question")
+            asked_log(s)
+        p.end()
+
+
+def asked_log(s):
+    got = [(e["event"], e.get("verdict") or e.get("detail", e).get("what"))
+           for e in s.audit() if e["event"] in ("hold", "verdict", "budget")]
+    t.equal(got[:5], [
+        ("hold", None), ("budget", "warning"), ("budget", "used up"),
+        ("verdict", "approve"), ("budget", "raised")],
+        "the log has the question, and the answer before the act")
+    hold = s.events("hold")[0]
+    t.equal((hold["serverName"], hold["toolName"], hold["rule"]),
+            ("budget", "maxTotalTokens", "resourceBudget.maxTotalTokens"),
+            "by its name")
+
+
+def test_nobody():
+    """If nobody may be asked, 80 % is a warning."""
+    with h.workdir() as work:
+        p = h.Provider(work)
+        with h.Session(work, provider=p, config=limits(maxTotalTokens=400),
+                       options=("--escalations", "deny")) as s:
+            for _ in range(3):
+                t.equal(s.model().message("hi").status, 200, "within it")
+            settled(s, "maxTotalTokens", 3 * ONE)
+            h.wait_for(lambda: s.events("budget"), "no warning")
+            t.equal(s.pending(), [], "no question")
+        p.end()
+
+
 def test_cut():
     for key, config in (("maxTotalTokens", 50), ("maxSessionSeconds", 2)):
         with h.workdir() as work, t.case(key):
@@ -283,9 +381,7 @@ def test_cut():
                     "no modelResponse")
                 t.contains(end[0]["error"], "budget", f"{key}: in the log")
                 if key == "maxSessionSeconds":
-                    r = s.icctl("budget", "set", key, "600", check=True)
-                    t.equal(s.model().message("hi").status, 200,
-                            f"{key}: raised, goes on")
+                    timed_out(s)
             p.end()
 
 
@@ -328,10 +424,7 @@ def test_waiting():
                     "and a request is still answered")
             s.icctl("deny", hold["id"], check=True)
             t.ok(call, "the call was made")
-            h.wait_for(lambda: used(s, "maxSessionSeconds") > 2,
-                       "time does not go on after the answer")
-            refused(s.model().message("hi"), "maxSessionSeconds",
-                    "after the answer the time runs out")
+            timed_out(s)
         p.end()
 
 
@@ -349,9 +442,8 @@ def test_bad():
                 t.ok(r.stderr, "... says why")
             for key, value, want in (
                     ("maxStep", "5", "there is no such limit. Known: "
-				     "maxTotalTokens, maxSteps, "
-				     "maxSessionSeconds and "
-				     "maxEstimatedCostUsd"),
+                     "maxTotalTokens, maxSteps, maxSessionSeconds, "
+                     "maxTurnSeconds and maxEstimatedCostUsd"),
                     ("maxSteps", "1.5", "maxSteps must be a whole number "
                      "from 0 to 1000000000, or null for no limit")):
                 t.equal(s.icctl("budget", "set", key, value).stderr,
@@ -369,6 +461,8 @@ if __name__ == "__main__":
     test_cut()
     test_cached()
     test_waiting()
+    test_asked()
+    test_nobody()
     test_watch()
     test_bad()
     print(f"# {time.monotonic() - start:.1f} s")

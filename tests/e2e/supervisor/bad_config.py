@@ -102,8 +102,9 @@ CONFIG = [
     ("a budget that is a number", config(resourceBudget=5), 78,
      "{config}: resourceBudget: must be an object, is a number"),
     ("an unknown limit", config(resourceBudget={"maxTurns": 5}), 78,
-     "{config}: resourceBudget.maxTurns: unknown key. Known here: "
-     "maxTotalTokens, maxSteps, maxSessionSeconds, maxEstimatedCostUsd, "
+     "{config}: resourceBudget.maxTurns: unknown key (did you mean "
+     "maxTurnSeconds?). Known here: maxTotalTokens, maxSteps, "
+     "maxSessionSeconds, maxTurnSeconds, maxEstimatedCostUsd, "
      "warnThresholdPercent"),
     ("a limit that is a string",
      config(resourceBudget={"maxSteps": "5"}), 78,

@@ -15,6 +15,14 @@
 
 static const uint8_t digest[32] = {1, 2, 3};
 
+static bool waits; /* for the person, as approvals.c reports it */
+
+static void
+waiting(bool now)
+{
+	waits = now;
+}
+
 static int
 add(uint64_t id)
 {
@@ -86,6 +94,17 @@ test_ids(void)
 	ok(add(PROTO_ASK_ID | 1000) == -1, "not one more of them");
 	is_int(approvals_count(), PROTO_MAX_HOLDS + PROTO_MAX_ASKS,
 	    "they are no calls");
+	approvals_free();
+	ok(add(PROTO_BUDGET_ID | 1) == 0 && !waits,
+	    "the agent does not wait for the raise of a limit");
+	ok(add(5) == 0 && waits, "it waits for a call");
+	ok(approvals_end(5, PROTO_HOLD_DENIED, false) == 0 && !waits,
+	    "and no longer when that ends");
+	approvals_free();
+	for (uint64_t id = 1; id <= PROTO_MAX_HOLDS; id++)
+		bad += add(id) == -1;
+	for (uint64_t id = 1; id <= PROTO_MAX_ASKS; id++)
+		bad += add(PROTO_ASK_ID | id) == -1;
 	for (uint64_t id = 1; id <= PROTO_MAX_ASKS; id++)
 		if (approvals_end(
 			PROTO_ASK_ID | id, PROTO_HOLD_DENIED, false) == -1)
@@ -175,7 +194,8 @@ test_digest(void)
 	is_int(approvals_answer(h, digest, other, 0, true, ""), -1,
 	    "so is one that grants something else than was shown");
 	ok(!h->answered, "and changes nothing");
-	is_int(approvals_answer(h, digest, NULL, 0, true, ""), 0, "the shown one");
+	is_int(
+	    approvals_answer(h, digest, NULL, 0, true, ""), 0, "the shown one");
 	ok(h->answered, "is on its way");
 	approvals_free();
 }
@@ -285,7 +305,7 @@ main(void)
 	session_init(&sup.session);
 	if (loop_init(&sup.loop, 8) == -1)
 		return 99;
-	approvals_init();
+	approvals_init(waiting);
 	test_details();
 	test_ids();
 	test_several();

@@ -3,6 +3,8 @@
  * Tests the budget's table of answers: each is charged once, however similar
  * their stream numbers and however many there are.
  */
+#include <string.h>
+
 #include "supervisor/budget_priv.h"
 #include "supervisor/sup.h"
 #include "tap.h"
@@ -23,6 +25,84 @@ told(uint32_t stream, uint32_t exchange, uint64_t in, bool last)
 	    .in = in};
 
 	budget_usage(&u);
+}
+
+static void
+answer(const uint8_t digest[32], bool approve)
+{
+	const struct msg_VERDICT_GO m = {
+	    .id = budget_env.asks[BUDGET_TOKENS].id,
+	    .digest = span_of(digest, 32),
+	    .approve = approve};
+
+	budget_verdict(&m);
+}
+
+/* At 80 % the person is asked, once until the limit changes. */
+static void
+test_ask(void)
+{
+	const struct budget_env *b = &budget_env;
+	const struct budget_ask *q = &b->asks[BUDGET_TOKENS];
+	uint8_t other[32] = {0}, digest[32];
+	uint64_t base = tokens();
+
+	sup.opt.ask = true;
+	budget_start();
+	budget_change(BUDGET_TOKENS, true, (double)(base * 2));
+	ok(q->id == 0, "half of it is used: no question");
+	told(3, 2, base / 2, true);
+	ok(q->id == 0, "three quarters");
+	told(3, 3, base / 5, true);
+	ok(q->id != 0 && budget_asks(q->id), "more than 80 %%: a question");
+	is_int((int64_t)q->to, (int64_t)(4 * base),
+	    "whether to raise it by its original amount");
+	memcpy(digest, q->digest, sizeof(digest));
+	answer(other, true);
+	ok(q->id != 0 && b->limits.max[BUDGET_TOKENS] == (double)(2 * base),
+	    "another digest answers nothing");
+	answer(digest, true);
+	ok(q->id == 0 && b->limits.max[BUDGET_TOKENS] == (double)(4 * base),
+	    "approved: it is raised");
+	told(3, 4, 3 * base / 2 + base / 10, true);
+	ok(q->id != 0 && q->to == (double)(6 * base) &&
+		memcmp(q->digest, digest, sizeof(digest)) != 0,
+	    "it is asked again, by the same amount");
+	memcpy(digest, q->digest, sizeof(digest));
+	answer(digest, false);
+	told(3, 5, base, true);
+	ok(q->id == 0 && b->over[BUDGET_TOKENS] &&
+		b->limits.max[BUDGET_TOKENS] == (double)(4 * base),
+	    "denied: the limit stays, and nothing asks again");
+	budget_change(BUDGET_TOKENS, true, (double)(5 * base));
+	ok(q->id != 0 && q->to == (double)(10 * base),
+	    "until it is set: its new amount counts");
+	budget_change(BUDGET_TOKENS, true, (double)(100 * base));
+	ok(q->id == 0, "a limit that is far away withdraws the question");
+	sup.opt.ask = false;
+	budget_change(BUDGET_TOKENS, true, (double)(5 * base));
+	ok(q->id == 0, "where nobody is asked there is none");
+}
+
+static void
+test_turn(void)
+{
+	double before;
+
+	is_int((int64_t)budget_used(BUDGET_TURN), 0, "no turn");
+	sup.loop.now += 5000;
+	budget_turn();
+	sup.loop.now += 2000;
+	is_int((int64_t)budget_used(BUDGET_TURN), 2, "a turn of two seconds");
+	before = budget_used(BUDGET_SECONDS);
+	budget_waiting(true);
+	sup.loop.now += 60000;
+	is_int((int64_t)budget_used(BUDGET_TURN), 2, "waiting does not count");
+	budget_waiting(false);
+	sup.loop.now += 1000;
+	is_int((int64_t)budget_used(BUDGET_TURN), 3, "and goes on afterwards");
+	is_int((int64_t)(budget_used(BUDGET_SECONDS) - before), 1,
+	    "so does the session's time");
 }
 
 int
@@ -60,5 +140,7 @@ main(void)
 	    "an answer that goes on is not charged again");
 	is_int((int64_t)before, 400 + 5 + 2 * BUDGET_LIVE,
 	    "and each of the others once");
+	test_ask();
+	test_turn();
 	return tap_done();
 }
