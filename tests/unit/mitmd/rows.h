@@ -17,7 +17,7 @@ struct connect_row {
 #define C(target) "CONNECT " target " HTTP/1.1\r\nHost: evil\r\n\r\n"
 
 static const struct connect_row connect_rows[] = {
-	{"another host", C("evil.example.com:443"), 403},
+	{"another host", C("other.example.net:443"), 403},
 	{"port 80", C(RIG_HOST ":80"), 403},
 	{"port 0", C(RIG_HOST ":0"), 403},
 	{"port +443", C(RIG_HOST ":+443"), 403},
@@ -45,7 +45,7 @@ static const struct connect_row connect_rows[] = {
 	{"scheme", C("https://" RIG_HOST ":443"), 403},
 	{"punycode", C("xn--pi-6kc.example.com:443"), 403},
 	{"prefix of the host", C("pi.example.com:443"), 403},
-	{"suffix of the host", C("api.example.com.evil:443"), 403},
+	{"suffix of the host", C("api.example.com.other:443"), 403},
 	{"space in the target", C(RIG_HOST ":443 evil"), 400},
 	{"non-ASCII", C("\xd0\xb0pi.example.com:443"), 400},
 	{"bare LF", "CONNECT " RIG_HOST ":443 HTTP/1.1\n\n", 400},

@@ -38,9 +38,15 @@ test_connect(void)
 		    atoi(text + 9) == row->status, "CONNECT %s is %d",
 		    row->name, row->status);
 		ok(strstr(text, "evil") == NULL && strstr(text, "(request ") !=
-		    NULL, "... and says nothing of the request");
+		    NULL, "... and repeats nothing but a host's name");
 		close(fd);
 	}
+	fd = rig_dial();
+	rig_send(fd, "CONNECT other.example.net:443 HTTP/1.1\r\n\r\n");
+	text = rig_read_until(fd, "\n(none)");
+	ok(strstr(text, "other.example.net") != NULL,
+	    "a host that is not listed is named");
+	close(fd);
 	/* Any bytes after the head in the same read are refused. */
 	fd = rig_dial();
 	rig_send(fd, "CONNECT " RIG_HOST ":443 HTTP/1.1\r\n\r\n\x16\x03\x01");
