@@ -5,12 +5,13 @@
 
 #include "budget_priv.h"
 #include "control/approvals.h"
+#include "json_put.h"
 #include "sup.h"
 
 static void
 put(struct json_object *o, const char *key, uint64_t n)
 {
-	json_object_object_add(o, key, json_object_new_int64((int64_t)n));
+	put_int(o, key, (int64_t)n);
 }
 
 static void
@@ -36,11 +37,10 @@ budget_model_json(const struct budget_model *m)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "model", json_object_new_string(m->name));
-	json_object_object_add(o, "provider",
-	    json_object_new_string(m->provider < sup.providers.n
-				       ? sup.providers.list[m->provider].name
-				       : "unknown"));
+	put_str(o, "model", m->name);
+	put_str(o, "provider",
+	    m->provider < sup.providers.n ? sup.providers.list[m->provider].name
+					  : "unknown");
 	put(o, "in", m->sum.in);
 	put(o, "out", m->sum.out);
 	put(o, "cacheRead", m->sum.cache_read);
@@ -49,7 +49,7 @@ budget_model_json(const struct budget_model *m)
 	put(o, "requests", m->answers);
 	put_double(o, "requestsPerMinute", budget_rate(m->answers));
 	put_double(o, "usd", m->usd);
-	json_object_object_add(o, "priced", json_object_new_boolean(m->priced));
+	put_bool(o, "priced", m->priced);
 	return o;
 }
 

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "control/json_put.h"
+#include "json_put.h"
 #include "sup.h"
 
 static struct json_object *

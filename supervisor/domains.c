@@ -15,6 +15,7 @@
 #include "common/http/hostname.h"
 #include "common/json/json.h"
 #include "control/control.h"
+#include "json_put.h"
 #include "providers/destinations.h"
 
 #define DOMAINS_SERVER "proxy" /* as policyd calls it */
@@ -108,8 +109,8 @@ domain_answer_status(uint64_t call, const char *host, const char *status)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "domain", json_object_new_string(host));
-	json_object_object_add(o, "status", json_object_new_string(status));
+	put_str(o, "domain", host);
+	put_str(o, "status", status);
 	domain_answer_json(call, o);
 }
 
@@ -363,10 +364,10 @@ domain_show(struct json_object *list, const char *host, const char *kind,
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "host", json_object_new_string(host));
-	json_object_object_add(o, "kind", json_object_new_string(kind));
-	json_object_object_add(o, "name", json_object_new_string(name));
-	json_object_object_add(o, "state", json_object_new_string(state));
+	put_str(o, "host", host);
+	put_str(o, "kind", kind);
+	put_str(o, "name", name);
+	put_str(o, "state", state);
 	json_object_array_add(list, o);
 }
 

@@ -12,7 +12,7 @@
 
 #include <json-c/json.h>
 
-#include "control/json_put.h"
+#include "json_put.h"
 #include "sup.h"
 
 static struct json_object *
@@ -84,22 +84,20 @@ ready_session_json(const char *state)
 	put_str(o, "session", sup.session.id);
 	put_str(o, "state", state);
 	put_str(o, "version", IC_VERSION);
-	json_object_object_add(o, "pid", json_object_new_int64(getpid()));
+	put_int(o, "pid", getpid());
 	put_str(o, "agent",
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
 	put_str(
 	    o, "runtime", sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap");
 	put_str(o, "workspace", sup.workspace_path);
-	json_object_object_add(o, "started",
-	    json_object_new_int64((int64_t)(sup.began / 1000000)));
+	put_int(o, "started", (int64_t)(sup.began / 1000000));
 	json_object_object_add(o, "policy", policy);
 	json_object_object_add(o, "limits", limits_json(&sup.config.limits));
 	json_object_object_add(o, "breakoutTest", breakout_json());
 	json_object_object_add(o, "confinement", ready_confinement());
 	json_object_object_add(o, "missing", ready_lacking());
 	if (sup.ending) {
-		json_object_object_add(
-		    o, "status", json_object_new_int(sup.end_status));
+		put_int(o, "status", sup.end_status);
 		put_str(o, "why", sup.end_why);
 	}
 	rv = asprintf(&text, "%s\n",
@@ -134,7 +132,7 @@ ready_print(void)
 	put_path(sockets, "mitm", "sockets/mitm-proxy.sock");
 	json_object_object_add(o, "sockets", sockets);
 	put_path(o, "control", "control.sock");
-	json_object_object_add(o, "pid", json_object_new_int64(getpid()));
+	put_int(o, "pid", getpid());
 	json_object_object_add(o, "confinement", ready_confinement());
 	json_object_object_add(o, "missing", ready_lacking());
 	printf("%s\n",

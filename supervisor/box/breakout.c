@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/json_put.h"
+#include "json_put.h"
 #include "docker/bridge/attempts.h"
 #include "sup.h"
 

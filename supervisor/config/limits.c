@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "json_put.h"
+
 #define LIMITS_MAX_MB (16U << 20) /* 16 TiB */
 
 void
@@ -145,7 +147,7 @@ limits_option(const struct limits *l, char *dst, size_t cap)
 static void
 add(struct json_object *o, const char *key, const char *text)
 {
-	json_object_object_add(o, key, json_object_new_string(text));
+	put_str(o, key, text);
 }
 
 static void

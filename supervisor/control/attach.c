@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "control/control.h"
+#include "json_put.h"
 #include "relay/link.h"
 #include "sup.h"
 
@@ -28,9 +29,7 @@ control_op_attach(struct client *c)
 	}
 	sup_note("pid %d attached to the terminal", (int)c->peer.pid);
 	o = control_ok();
-	json_object_object_add(
-	    o, "session", json_object_new_string(sup.session.id));
-	json_object_object_add(
-	    o, "screen", json_object_new_boolean(link_has_screen()));
+	put_str(o, "session", sup.session.id);
+	put_bool(o, "screen", link_has_screen());
 	control_hand(c, o, fd);
 }

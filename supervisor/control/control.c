@@ -15,6 +15,7 @@
 
 #include "common/log.h"
 #include "credential/handover.h"
+#include "json_put.h"
 #include "sup.h"
 
 #define CONTROL_WAIT_MS 3000U
@@ -105,7 +106,7 @@ control_ok(void)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "ok", json_object_new_boolean(1));
+	put_bool(o, "ok", 1);
 	return o;
 }
 
@@ -114,9 +115,9 @@ control_fail(struct client *c, const char *code, const char *error)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "ok", json_object_new_boolean(0));
-	json_object_object_add(o, "code", json_object_new_string(code));
-	json_object_object_add(o, "error", json_object_new_string(error));
+	put_bool(o, "ok", 0);
+	put_str(o, "code", code);
+	put_str(o, "error", error);
 	control_reply(c, o);
 }
 
@@ -155,10 +156,9 @@ control_answer(struct client *c)
 void
 control_refuse(struct client *c, const char *code, const char *error)
 {
-	json_object_object_add(c->reply, "ok", json_object_new_boolean(0));
-	json_object_object_add(c->reply, "code", json_object_new_string(code));
-	json_object_object_add(
-	    c->reply, "error", json_object_new_string(error));
+	put_bool(c->reply, "ok", 0);
+	put_str(c->reply, "code", code);
+	put_str(c->reply, "error", error);
 }
 
 /* The reply timed out. A command counts only once policyd has confirmed it. */
@@ -188,10 +188,9 @@ client_bad(struct client *c, const char *error)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "ok", json_object_new_boolean(0));
-	json_object_object_add(
-	    o, "code", json_object_new_string("bad-request"));
-	json_object_object_add(o, "error", json_object_new_string(error));
+	put_bool(o, "ok", 0);
+	put_str(o, "code", "bad-request");
+	put_str(o, "error", error);
 	c->closing = true;
 	control_reply(c, o);
 }
@@ -308,7 +307,7 @@ control_open(int listener, control_request *take)
 void
 control_event(const char *name, struct json_object *o)
 {
-	json_object_object_add(o, "event", json_object_new_string(name));
+	put_str(o, "event", name);
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		if (control_clients[i].fd != -1 && control_clients[i].watch)
 			control_reply(&control_clients[i], json_object_get(o));
@@ -324,7 +323,7 @@ control_close(const char *why)
 		json_object_put(o);
 		return;
 	}
-	json_object_object_add(o, "why", json_object_new_string(why));
+	put_str(o, "why", why);
 	control_event("end", o);
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
 		client_unheard(&control_clients[i]);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "json_put.h"
 #include "sup.h"
 
 void
@@ -16,11 +17,8 @@ control_key(unsigned provider)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "provider",
-	    json_object_new_string(sup.providers.list[provider].name));
-	json_object_object_add(o, "locked",
-	    json_object_new_boolean(
-		sup.keys[provider].state == PROTO_KEY_LOCKED));
+	put_str(o, "provider", sup.providers.list[provider].name);
+	put_bool(o, "locked", sup.keys[provider].state == PROTO_KEY_LOCKED);
 	control_event("state", o);
 }
 
@@ -29,8 +27,8 @@ control_destination(const char *host, bool added)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "host", json_object_new_string(host));
-	json_object_object_add(o, "added", json_object_new_boolean(added));
+	put_str(o, "host", host);
+	put_bool(o, "added", added);
 	control_event("destination", o);
 }
 
@@ -39,9 +37,9 @@ control_alarm(const char *who, const char *kind, const char *text)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "who", json_object_new_string(who));
-	json_object_object_add(o, "kind", json_object_new_string(kind));
-	json_object_object_add(o, "text", json_object_new_string(text));
+	put_str(o, "who", who);
+	put_str(o, "kind", kind);
+	put_str(o, "text", text);
 	control_event("alarm", o);
 }
 
@@ -59,9 +57,9 @@ control_budget(const char *key, bool over, const char *text)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "key", json_object_new_string(key));
-	json_object_object_add(o, "usedUp", json_object_new_boolean(over));
-	json_object_object_add(o, "text", json_object_new_string(text));
+	put_str(o, "key", key);
+	put_bool(o, "usedUp", over);
+	put_str(o, "text", text);
 	json_object_object_add(o, "budget", budget_json());
 	control_event("budget", o);
 }
@@ -87,10 +85,9 @@ control_reloaded(const char *why, struct json_object *reply)
 	struct json_object *o = json_object_new_object();
 	struct client *c;
 
-	json_object_object_add(
-	    o, "inForce", json_object_new_boolean(why == NULL));
+	put_bool(o, "inForce", why == NULL);
 	if (why != NULL)
-		json_object_object_add(o, "why", json_object_new_string(why));
+		put_str(o, "why", why);
 	control_event("policy", o);
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
 		c = &control_clients[i];

@@ -7,7 +7,7 @@
 
 #include "common/log.h"
 #include "control/control.h"
-#include "control/json_put.h"
+#include "json_put.h"
 #include "sup.h"
 
 #define GRANTS_SHOWN 64U /* as many as policyd has */

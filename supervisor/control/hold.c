@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "control/control.h"
-#include "control/json_put.h"
+#include "json_put.h"
 #include "sup.h"
 
 const char *
@@ -123,11 +123,9 @@ hold_tell_end(const struct hold *h, enum proto_hold state, bool granted)
 		c = &control_clients[i];
 		if (c->fd == -1 || c->verdict != h->id || c->reply == NULL)
 			continue;
-		json_object_object_add(c->reply, "state",
-		    json_object_new_string(hold_state(state)));
+		put_str(c->reply, "state", hold_state(state));
 		if (c->session)
-			json_object_object_add(c->reply, "granted",
-			    json_object_new_boolean(granted));
+			put_bool(c->reply, "granted", granted);
 		if (c->approve && sup.audit_failed[0] != '\0')
 			client_unlogged(c);
 		else if (c->approve && state == PROTO_HOLD_CHANGED)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "control/control.h"
-#include "control/json_put.h"
+#include "json_put.h"
 #include "sup.h"
 
 /* UINT64_MAX means never. */
@@ -79,15 +79,13 @@ keys_one(unsigned i)
 		return o;
 	put_ago(o, "age_ms", k->tell.loaded);
 	put_ago(o, "used_ms", k->tell.used);
-	json_object_object_add(
-	    o, "requests", json_object_new_int64((int64_t)k->tell.requests));
+	put_int(o, "requests", (int64_t)k->tell.requests);
 	if (p->login != -1) {
 		json_object_object_add(o, "expires",
 		    k->tell.expires == 0
 			? NULL
 			: json_object_new_int64((int64_t)k->tell.expires));
-		json_object_object_add(o, "renewals",
-		    json_object_new_int64((int64_t)k->tell.renewals));
+		put_int(o, "renewals", (int64_t)k->tell.renewals);
 	}
 	return o;
 }

@@ -13,6 +13,7 @@
 #include "config/jsonfile.h"
 #include "control/control.h"
 #include "control/grants.h"
+#include "json_put.h"
 #include "sup.h"
 
 /* Return the end of "that call ", with the next step where there is one. */
@@ -300,8 +301,7 @@ op_watch(struct client *c)
 {
 	struct json_object *o = control_ok();
 
-	json_object_object_add(
-	    o, "session", json_object_new_string(sup.session.id));
+	put_str(o, "session", sup.session.id);
 	json_object_object_add(o, "holds", control_holds_json());
 	c->watch = true;
 	control_reply(c, o);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "control/control.h"
-#include "control/json_put.h"
+#include "json_put.h"
 #include "sup.h"
 
 const char *

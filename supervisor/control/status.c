@@ -11,7 +11,7 @@
 #include "budget.h"
 #include "control/control.h"
 #include "control/grants.h"
-#include "control/json_put.h"
+#include "json_put.h"
 #include "domains.h"
 #include "sup.h"
 

@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "control/control.h"
+#include "json_put.h"
 #include "sup.h"
 
 /*
@@ -55,11 +56,9 @@ trouble_json(unsigned provider)
 	if (t->count == 0)
 		return NULL;
 	o = json_object_new_object();
-	json_object_object_add(o, "text", json_object_new_string(t->text));
-	json_object_object_add(
-	    o, "count", json_object_new_int64((int64_t)t->count));
-	json_object_object_add(o, "ago_ms",
-	    json_object_new_int64((int64_t)(loop_now(&sup.loop) - t->at)));
+	put_str(o, "text", t->text);
+	put_int(o, "count", (int64_t)t->count);
+	put_int(o, "ago_ms", (int64_t)(loop_now(&sup.loop) - t->at));
 	return o;
 }
 
@@ -71,8 +70,7 @@ trouble_list(void)
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		if ((o = trouble_json(i)) == NULL)
 			continue;
-		json_object_object_add(o, "provider",
-		    json_object_new_string(sup.providers.list[i].name));
+		put_str(o, "provider", sup.providers.list[i].name);
 		json_object_array_add(list, o);
 	}
 	return list;

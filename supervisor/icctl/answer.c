@@ -12,15 +12,16 @@
 
 #include "icctl/hold_view.h"
 #include "icctl/icctl.h"
+#include "json_put.h"
 
 json_object *
 icctl_request(const char *op, const char *id)
 {
 	json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "op", json_object_new_string(op));
+	put_str(o, "op", op);
 	if (id != NULL)
-		json_object_object_add(o, "id", json_object_new_string(id));
+		put_str(o, "id", id);
 	return o;
 }
 
@@ -299,17 +300,13 @@ answer(struct icctl *ctl, const struct answer *a)
 		return r;
 	}
 	req = icctl_request(a->op, icctl_text(hold, "id"));
-	json_object_object_add(
-	    req, "digest", json_object_new_string(icctl_text(hold, "digest")));
+	put_str(req, "digest", icctl_text(hold, "digest"));
 	if (a->session)
-		json_object_object_add(req, "session",
-		    json_object_new_string(icctl_text(hold, "sessionDigest")));
+		put_str(req, "session", icctl_text(hold, "sessionDigest"));
 	if (a->times != NULL)
-		json_object_object_add(
-		    req, "times", json_object_new_string(a->times));
+		put_str(req, "times", a->times);
 	if (a->because != NULL)
-		json_object_object_add(
-		    req, "because", json_object_new_string(a->because));
+		put_str(req, "because", a->because);
 	json_object_put(reply);
 	if ((r = ask(ctl, req, &reply)) != 0)
 		return r;

@@ -19,6 +19,7 @@
 #include "common/plural.h"
 #include "icctl/audit_anchor.h"
 #include "icctl/icctl.h"
+#include "json_put.h"
 
 static const char *
 check_text(enum auditlog_check c)
@@ -93,27 +94,20 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v,
 	if (ctl->json) {
 		json_object *o = json_object_new_object();
 
-		json_object_object_add(o, "ok",
-		    json_object_new_boolean(v->check == AUDITLOG_GOOD &&
-					    anchor_fault(v, a) == NULL));
-		json_object_object_add(o, "file", json_object_new_string(path));
-		json_object_object_add(
-		    o, "records", json_object_new_int64((int64_t)v->records));
-		json_object_object_add(
-		    o, "closed", json_object_new_boolean(v->closed));
-		json_object_object_add(o, "hash", json_object_new_string(hex));
+		put_bool(o, "ok",
+		    v->check == AUDITLOG_GOOD && anchor_fault(v, a) == NULL);
+		put_str(o, "file", path);
+		put_int(o, "records", (int64_t)v->records);
+		put_bool(o, "closed", v->closed);
+		put_str(o, "hash", hex);
 		if (v->check != AUDITLOG_GOOD) {
-			json_object_object_add(
-			    o, "line", json_object_new_int64((int64_t)v->line));
-			json_object_object_add(o, "error",
-			    json_object_new_string(check_text(v->check)));
+			put_int(o, "line", (int64_t)v->line);
+			put_str(o, "error", check_text(v->check));
 		}
 		if (anchor_fault(v, a) != NULL)
-			json_object_object_add(o, "error",
-			    json_object_new_string(anchor_fault(v, a)));
+			put_str(o, "error", anchor_fault(v, a));
 		if (a != NULL && a->found)
-			json_object_object_add(o, "anchor",
-			    json_object_new_int64((int64_t)a->seq));
+			put_int(o, "anchor", (int64_t)a->seq);
 		icctl_put_json(o);
 		json_object_put(o);
 		return;

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "icctl/icctl.h"
 #include "common/plural.h"
+#include "icctl/icctl.h"
+#include "json_put.h"
 
 static const char *const budget_keys[] = {"maxTotalTokens", "maxSteps",
     "maxSessionSeconds", "maxTurnSeconds", "maxEstimatedCostUsd"};
@@ -146,13 +147,10 @@ icctl_budget(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_USAGE;
 	}
 	req = json_object_new_object();
-	json_object_object_add(
-	    req, "op", json_object_new_string(set ? "budget-set" : "budget"));
+	put_str(req, "op", set ? "budget-set" : "budget");
 	if (set) {
-		json_object_object_add(
-		    req, "key", json_object_new_string(argv[2]));
-		json_object_object_add(
-		    req, "value", json_object_new_string(argv[3]));
+		put_str(req, "key", argv[2]);
+		put_str(req, "value", argv[3]);
 	}
 	if ((reply = budget_ask(ctl, req, &r)) == NULL)
 		return r;
@@ -175,7 +173,7 @@ icctl_metrics(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_USAGE;
 	}
 	req = json_object_new_object();
-	json_object_object_add(req, "op", json_object_new_string("metrics"));
+	put_str(req, "op", "metrics");
 	if ((reply = budget_ask(ctl, req, &r)) == NULL)
 		return r;
 	if (ctl->json)

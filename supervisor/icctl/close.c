@@ -19,6 +19,7 @@
 #include "auditlog/scan.h"
 #include "config/here.h"
 #include "icctl/icctl.h"
+#include "json_put.h"
 
 /* SIGKILL, as a shell reports it. */
 #define CLOSE_STATUS 137
@@ -57,12 +58,9 @@ close_state(const struct session *s)
 	const char *text;
 
 	if (json_object_is_type(o, json_type_object)) {
-		json_object_object_add(
-		    o, "state", json_object_new_string("ended"));
-		json_object_object_add(
-		    o, "status", json_object_new_int(CLOSE_STATUS));
-		json_object_object_add(
-		    o, "why", json_object_new_string(CLOSE_WHY));
+		put_str(o, "state", "ended");
+		put_int(o, "status", CLOSE_STATUS);
+		put_str(o, "why", CLOSE_WHY);
 		text = json_object_to_json_string_ext(o,
 		    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
 		if (session_write(
@@ -120,11 +118,10 @@ close_report(const struct icctl *ctl, const struct session *s, bool already)
 		return;
 	}
 	o = json_object_new_object();
-	json_object_object_add(o, "ok", json_object_new_boolean(1));
-	json_object_object_add(o, "already", json_object_new_boolean(already));
-	json_object_object_add(
-	    o, "records", json_object_new_int64((int64_t)seq));
-	json_object_object_add(o, "hash", json_object_new_string(hex));
+	put_bool(o, "ok", 1);
+	put_bool(o, "already", already);
+	put_int(o, "records", (int64_t)seq);
+	put_str(o, "hash", hex);
 	icctl_put_json(o);
 	json_object_put(o);
 }

@@ -21,6 +21,7 @@
 #include "common/confine/unveil.h"
 #include "common/plural.h"
 #include "icctl/doctor.h"
+#include "json_put.h"
 
 static struct {
 	struct icctl *ctl;
@@ -44,12 +45,11 @@ check(enum grade g, const char *what, const char *found, const char *remedy)
 		return;
 	}
 	o = json_object_new_object();
-	json_object_object_add(o, "check", json_object_new_string(what));
-	json_object_object_add(o, "result", json_object_new_string(words[g]));
-	json_object_object_add(o, "found", json_object_new_string(found));
+	put_str(o, "check", what);
+	put_str(o, "result", words[g]);
+	put_str(o, "found", found);
 	if (g != GOOD)
-		json_object_object_add(
-		    o, "remedy", json_object_new_string(remedy));
+		put_str(o, "remedy", remedy);
 	json_object_array_add(doctor_env.checks, o);
 }
 
@@ -240,7 +240,7 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	well = doctor_env.bad == 0 && doctor_env.wrong == 0;
 	if (ctl->json) {
 		o = json_object_new_object();
-		json_object_object_add(o, "ok", json_object_new_boolean(well));
+		put_bool(o, "ok", well);
 		json_object_object_add(o, "checks", doctor_env.checks);
 		puts(json_object_to_json_string_ext(o, ICCTL_JSON));
 		json_object_put(o);

@@ -15,6 +15,7 @@
 #include "credential/credential_env.h"
 #include "common/plural.h"
 #include "icctl/icctl.h"
+#include "json_put.h"
 
 static bool
 has(json_object *o, const char *key)
@@ -74,7 +75,7 @@ keys_list(struct icctl *ctl)
 	json_object *req = json_object_new_object(), *reply, *list = NULL, *ok;
 	int rv = ICCTL_OK;
 
-	json_object_object_add(req, "op", json_object_new_string("keys"));
+	put_str(req, "op", "keys");
 	reply = icctl_ask(ctl, req);
 	json_object_put(req);
 	if (reply == NULL)
@@ -174,12 +175,10 @@ keys_reload(struct icctl *ctl, const char *name, const char *path)
 		json_object_put(req);
 		return ICCTL_FAILED;
 	}
-	json_object_object_add(
-	    req, "op", json_object_new_string("keys-reload"));
-	json_object_object_add(req, "id", json_object_new_string(name));
+	put_str(req, "op", "keys-reload");
+	put_str(req, "id", name);
 	if (whole != NULL)
-		json_object_object_add(
-		    req, "path", json_object_new_string(whole));
+		put_str(req, "path", whole);
 	free(whole);
 	reply = icctl_ask_with(ctl, req, given);
 	json_object_put(req);

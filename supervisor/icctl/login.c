@@ -16,6 +16,7 @@
 #include "config/names.h"
 #include "icctl/icctl.h"
 #include "icctl/policy/policy.h"
+#include "json_put.h"
 
 static const struct login {
 	const char *name; /* its name under "credentials" */
@@ -282,22 +283,18 @@ login_json(const struct icctl *ctl)
 	for (size_t i = 0; i < NLOGINS; i++) {
 		bad = login_state(&logins[i], path, sizeof(path));
 		o = json_object_new_object();
-		json_object_object_add(
-		    o, "login", json_object_new_string(logins[i].name));
-		json_object_object_add(
-		    o, "provider", json_object_new_string(logins[i].provider));
-		json_object_object_add(o, "file", json_object_new_string(path));
+		put_str(o, "login", logins[i].name);
+		put_str(o, "provider", logins[i].provider);
+		put_str(o, "file", path);
 		json_object_object_add(o, "kept",
 		    login_kept(ctl, &logins[i], kept, sizeof(kept))
 			? json_object_new_string(kept)
 			: NULL);
-		json_object_object_add(
-		    o, "there", json_object_new_boolean(bad == NULL));
-		json_object_object_add(
-		    o, "note", json_object_new_string(bad == NULL ? "" : bad));
+		put_bool(o, "there", bad == NULL);
+		put_str(o, "note", bad == NULL ? "" : bad);
 		json_object_array_add(list, o);
 	}
-	json_object_object_add(all, "ok", json_object_new_boolean(1));
+	put_bool(all, "ok", 1);
 	json_object_object_add(all, "logins", list);
 	return all;
 }

@@ -15,6 +15,7 @@
 #include "common/sha256.h"
 #include "config/config.h"
 #include "config/servers.h"
+#include "json_put.h"
 #include "policy/pins.h"
 
 /* Returns the entry as the user approved it, or NULL if it is the same. */
@@ -38,10 +39,10 @@ entries_shown(
 {
 	json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "server", json_object_new_string(d->name));
-	json_object_object_add(o, "file", json_object_new_string(s->file));
-	json_object_object_add(o, "entry", json_object_new_string(d->entry));
-	json_object_object_add(o, "was", json_object_new_string(was));
+	put_str(o, "server", d->name);
+	put_str(o, "file", s->file);
+	put_str(o, "entry", d->entry);
+	put_str(o, "was", was);
 	return o;
 }
 

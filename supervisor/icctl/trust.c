@@ -11,6 +11,7 @@
 
 #include "common/json/json.h"
 #include "icctl/icctl.h"
+#include "json_put.h"
 
 #define TRUST_POOL (8U << 20)
 
@@ -234,10 +235,8 @@ trust_all(struct icctl *ctl, json_object *reply, bool any, bool yes)
 	}
 	if (ctl->json) {
 		o = json_object_new_object();
-		json_object_object_add(
-		    o, "ok", json_object_new_boolean(status == ICCTL_OK));
-		json_object_object_add(
-		    o, "trusted", json_object_new_int64(done));
+		put_bool(o, "ok", status == ICCTL_OK);
+		put_int(o, "trusted", done);
 		icctl_put_json(o);
 		json_object_put(o);
 	}
@@ -257,8 +256,7 @@ icctl_trust(struct icctl *ctl, int argc, char **argv)
 		if (strcmp(argv[i], "--yes") == 0) {
 			yes = true;
 		} else if (n < 2 && argv[i][0] != '-') {
-			json_object_object_add(
-			    req, keys[n++], json_object_new_string(argv[i]));
+			put_str(req, keys[n++], argv[i]);
 		} else {
 			warnx("usage: icctl trust [SERVER [TOOL]] [--yes]");
 			json_object_put(req);

@@ -21,6 +21,7 @@
 #include "icctl/icctl.h"
 #include "icctl/watch_news.h"
 #include "icctl/watch_panel.h"
+#include "json_put.h"
 
 #define WATCH_MAX 256
 
@@ -229,11 +230,9 @@ answer_now(const char *op, bool session)
 	json_object *req, *reply, *okay, *hold = watch_env.holds[0];
 
 	req = icctl_request(op, icctl_text(hold, "id"));
-	json_object_object_add(
-	    req, "digest", json_object_new_string(icctl_text(hold, "digest")));
+	put_str(req, "digest", icctl_text(hold, "digest"));
 	if (session)
-		json_object_object_add(req, "session",
-		    json_object_new_string(icctl_text(hold, "sessionDigest")));
+		put_str(req, "session", icctl_text(hold, "sessionDigest"));
 	reply = icctl_ask(watch_env.ctl, req);
 	json_object_put(req);
 	if (reply == NULL)

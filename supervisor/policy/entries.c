@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/json_put.h"
+#include "json_put.h"
 #include "policy/pins.h"
 #include "sup.h"
 
@@ -46,7 +46,7 @@ entries_row(unsigned server, unsigned tools)
 	if (was != NULL)
 		put_str(o, "was", was);
 	put_digest(o, "digest", digest);
-	json_object_object_add(o, "tools", json_object_new_int64(tools));
+	put_int(o, "tools", tools);
 	return o;
 }
 

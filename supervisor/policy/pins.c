@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/sha256.h"
 #include "control/control.h"
+#include "json_put.h"
 #include "policy/pins.h"
 #include "sup.h"
 
@@ -110,22 +111,18 @@ seen_json(const struct seen *s, bool whole)
 	const char *server = sup.servers[s->server].def->name;
 	struct json_object *o = json_object_new_object(), *pin, *v;
 
-	json_object_object_add(o, "server", json_object_new_string(server));
-	json_object_object_add(o, "tool", json_object_new_string(s->tool));
-	json_object_object_add(
-	    o, "state", json_object_new_string(seen_state(s->state)));
+	put_str(o, "server", server);
+	put_str(o, "tool", s->tool);
+	put_str(o, "state", seen_state(s->state));
 	if (s->same)
-		json_object_object_add(
-		    o, "entryChanged", json_object_new_boolean(true));
+		put_bool(o, "entryChanged", true);
 	if (s->other[0] != '\0')
-		json_object_object_add(
-		    o, "looksLike", json_object_new_string(s->other));
+		put_str(o, "looksLike", s->other);
 	if (!whole)
 		return o;
-	json_object_object_add(o, "digest", json_object_new_string(s->digest));
+	put_str(o, "digest", s->digest);
 	if (s->text != NULL)
-		json_object_object_add(
-		    o, "definition", json_object_new_string(s->text));
+		put_str(o, "definition", s->text);
 	pin = pins_find(server, s->tool);
 	if (pin == NULL)
 		return o;

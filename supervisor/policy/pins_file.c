@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "config/jsonfile.h"
+#include "json_put.h"
 #include "session.h"
 
 int
@@ -178,8 +179,7 @@ pins_apply_entry(struct json_object *entries, const struct pins_change *c)
 
 	if (c->text != NULL && (c->trusted || !json_object_object_get_ex(
 						  entries, c->server, &old)))
-		json_object_object_add(
-		    entries, c->server, json_object_new_string(c->text));
+		put_str(entries, c->server, c->text);
 }
 
 static void
@@ -202,14 +202,11 @@ pins_apply(
 	if (!c->trusted && json_object_object_get_ex(tools, c->tool, &pin))
 		return;
 	pin = json_object_new_object();
-	json_object_object_add(pin, "by",
-	    json_object_new_string(c->trusted ? "trust" : "first use"));
+	put_str(pin, "by", c->trusted ? "trust" : "first use");
 	if (c->text != NULL)
-		json_object_object_add(
-		    pin, "definition", json_object_new_string(c->text));
-	json_object_object_add(
-	    pin, "digest", json_object_new_string(c->digest));
-	json_object_object_add(pin, "pinned", json_object_new_string(now));
+		put_str(pin, "definition", c->text);
+	put_str(pin, "digest", c->digest);
+	put_str(pin, "pinned", now);
 	json_object_object_add(tools, c->tool, pin);
 }
 
@@ -254,8 +251,7 @@ pins_replace(const char *path, struct json_object *root, char why[256])
 	int fd = -1, rv = -1;
 
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-	json_object_object_add(
-	    root, "version", json_object_new_int(PINS_VERSION));
+	put_int(root, "version", PINS_VERSION);
 	if ((text = pins_compose(root)) == NULL) {
 		strlcpy(why,
 		    "it would be larger than 7 MiB: remove servers "

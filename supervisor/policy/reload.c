@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "control/control.h"
+#include "json_put.h"
 #include "sup.h"
 
 void
@@ -72,10 +73,8 @@ reload_done(struct span warnings)
 		n += nl != NULL;
 		warnings = span_of(warnings.p + n, warnings.len - n);
 	}
-	json_object_object_add(
-	    o, "rules", json_object_new_int64(sup.rules_count));
-	json_object_object_add(o, "policy",
-	    json_object_new_string(sup.rules[PROTO_RULES_POLICY].path));
+	put_int(o, "rules", sup.rules_count);
+	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
 	json_object_object_add(o, "warnings", list);
 	sup_note("reload: %u rules of %s are in force", sup.rules_count,
 	    sup.rules[PROTO_RULES_POLICY].path);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_put.h"
+
 static const struct destination_kind *const destination_kinds[] = {
     &destination_git, &destination_registry, &destination_web};
 
@@ -60,8 +62,8 @@ destination_file(
 	struct json_object *o = json_object_new_object(),
 			   *hosts = json_object_new_array();
 
-	json_object_object_add(o, "name", json_object_new_string(p->name));
-	json_object_object_add(o, "kind", json_object_new_string(kind));
+	put_str(o, "name", p->name);
+	put_str(o, "kind", kind);
 	for (unsigned i = 0; i < p->nhosts; i++)
 		json_object_array_add(
 		    hosts, json_object_new_string(p->hosts[i]));

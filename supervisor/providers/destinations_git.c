@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "json_put.h"
 #include "providers/destinations.h"
 
 #define GIT_MAX_PUSH (64 << 20)
@@ -26,7 +27,7 @@ git_word(const struct jsonfile *j, const char *where, struct json_object *o,
 	for (; *words != NULL; words++) {
 		if (strcmp(*words, s) != 0)
 			continue;
-		json_object_object_add(file, name, json_object_new_string(s));
+		put_str(file, name, s);
 		return 0;
 	}
 	return jsonfile_bad(j, where, name, "must be %s, is \"%s\"", text, s);
@@ -121,10 +122,8 @@ git_credential(const struct jsonfile *j, const char *where,
 	if (jsonfile_str(j, cred, where, "env", &env) == -1)
 		return -1;
 	out = json_object_new_object();
-	json_object_object_add(out, "env",
-	    json_object_new_string(env != NULL ? env : "GIT_TOKEN"));
-	json_object_object_add(out, "basic",
-	    json_object_new_string(user != NULL ? user : "x-access-token"));
+	put_str(out, "env", env != NULL ? env : "GIT_TOKEN");
+	put_str(out, "basic", user != NULL ? user : "x-access-token");
 	json_object_object_add(file, "credential", out);
 	return 0;
 }
@@ -149,8 +148,7 @@ git_read(const struct jsonfile *j, const char *where, struct json_object *o,
 		return -1;
 	rv = jsonfile_int(j, o, where, "maxPush", 1, GIT_MAX_PUSH, &max);
 	if (rv == 1)
-		json_object_object_add(
-		    file, "maxPush", json_object_new_int64(max));
+		put_int(file, "maxPush", max);
 	return rv == -1 ? -1 : 0;
 }
 

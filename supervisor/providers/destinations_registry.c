@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config/parse.h"
+#include "json_put.h"
 #include "providers/destinations.h"
 
 #define REGISTRY_MAX_DAYS 3650
@@ -132,8 +133,7 @@ registry_read(const struct jsonfile *j, const char *where,
 		return jsonfile_bad(j, where, NULL,
 		    "opens a registry, but packageInstall.enabled is false. "
 		    "Remove one of the two");
-	json_object_object_add(
-	    file, "registry", json_object_new_string(registries[i]));
+	put_str(file, "registry", registries[i]);
 	if (jsonfile_int(j, o, where, "quarantineDays", 0, REGISTRY_MAX_DAYS,
 		&days) == -1 ||
 	    registry_list(j, where, o, "allow", cfg->package_allow, file) ==
@@ -141,8 +141,7 @@ registry_read(const struct jsonfile *j, const char *where,
 	    registry_list(j, where, o, "deny", cfg->package_deny, file) == -1)
 		return -1;
 	if (days != -1)
-		json_object_object_add(
-		    file, "quarantineDays", json_object_new_int64(days));
+		put_int(file, "quarantineDays", days);
 	return 0;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "providers/destinations.h"
 
+#include "json_put.h"
+
 #define WEB_MAX_BYTES (1LL << 40)
 
 static int
@@ -17,8 +19,7 @@ web_read(const struct jsonfile *j, const char *where, struct json_object *o,
 	(void)cfg;
 	rv = jsonfile_int(j, o, where, "maxBytes", 1, WEB_MAX_BYTES, &max);
 	if (rv == 1)
-		json_object_object_add(
-		    file, "maxBytes", json_object_new_int64(max));
+		put_int(file, "maxBytes", max);
 	return rv == -1 ? -1 : 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "config/jsonfile.h"
 #include "config/names.h"
+#include "json_put.h"
 
 #define SENTINEL_BYTES 24
 
@@ -214,8 +215,7 @@ provider_settings(struct provider *p, const char *path,
 	    (p->config->filter == NULL && p->config->http2))
 		return 0;
 	if (!p->config->http2)
-		json_object_object_add(
-		    root, "http2", json_object_new_boolean(false));
+		put_bool(root, "http2", false);
 	if (!json_object_object_get_ex(root, "filter", &all)) {
 		all = json_object_new_object();
 		json_object_object_add(root, "filter", all);

@@ -22,6 +22,7 @@
 #include "icctl/mcp/probe.h"
 #include "icctl/mcp/roles.h"
 #include "icctl/mcp/store.h"
+#include "json_put.h"
 
 #define ANNOTATIONS "tool-annotations.json"
 #define RULES "compiled-policy.json"
@@ -259,16 +260,12 @@ add_rule(struct annotate *a)
 	json_object_array_add(list, json_object_new_string(a->server));
 	json_object_object_add(cond, "server", list);
 	snprintf(name, sizeof(name), "ask-%.100s", a->server);
-	json_object_object_add(rule, "name", json_object_new_string(name));
-	json_object_object_add(rule, "description",
-	    json_object_new_string("Calls of this server ask the user."));
-	json_object_object_add(rule, "principle",
-	    json_object_new_string("Written by icctl mcp annotate."));
+	put_str(rule, "name", name);
+	put_str(rule, "description", "Calls of this server ask the user.");
+	put_str(rule, "principle", "Written by icctl mcp annotate.");
 	json_object_object_add(rule, "if", cond);
-	json_object_object_add(
-	    rule, "then", json_object_new_string("escalate"));
-	json_object_object_add(rule, "reason",
-	    json_object_new_string("You are asked about this server"));
+	put_str(rule, "then", "escalate");
+	put_str(rule, "reason", "You are asked about this server");
 	json_object_array_add(rules, rule);
 	return true;
 }

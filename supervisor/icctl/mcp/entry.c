@@ -16,6 +16,7 @@
 #include "icctl/mcp/recipe.h"
 #include "icctl/mcp/variable.h"
 #include "config/secret.h"
+#include "json_put.h"
 
 static void note(struct mcp_entry *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -225,8 +226,7 @@ entry_command(struct mcp_entry *e, struct json_object *theirs)
 			refuse(e, "%s", why);
 		else if (strcmp(command, "npx") == 0)
 			entry_npx(e, args);
-		json_object_object_add(
-		    e->entry, "command", json_object_new_string(command));
+		put_str(e->entry, "command", command);
 	}
 	json_object_object_add(e->entry, "args", args);
 	json_object_put(argv);
@@ -282,8 +282,7 @@ entry_secret_args(struct mcp_entry *e)
 		    !secret_like_argument(before, s, &value))
 			continue;
 		snprintf(name, sizeof(name), "IC_ARG_%zu", i + 1);
-		json_object_object_add(
-		    e->secrets, name, json_object_new_string(value));
+		put_str(e->secrets, name, value);
 		head = NULL;
 		if (asprintf(&head, "%.*s${%s}", (int)(value - s), s, name) ==
 		    -1)

@@ -26,6 +26,7 @@
 #include "config/jsonfile.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/store.h"
+#include "json_put.h"
 
 #define PROBE_MS 40000
 #define PROBE_LINE (8U << 20)
@@ -98,8 +99,7 @@ probe_entry(struct json_object *entry, bool bare)
 		return copy;
 	json_object_object_del(copy, "env");
 	probe_sandbox(copy);
-	json_object_object_add(
-	    copy, "workspace", json_object_new_boolean(false));
+	put_bool(copy, "workspace", false);
 	if (!json_object_object_get_ex(copy, "args", &args))
 		return copy;
 	clean = json_object_new_array();
@@ -123,8 +123,7 @@ probe_files(struct probe *p, const char *name, struct json_object *entry,
 	int rv = -1;
 
 	/* No policy knows its tools, and nobody is asked: list them still. */
-	json_object_object_add(
-	    policy, "unknownTools", json_object_new_string("deny"));
+	put_str(policy, "unknownTools", "deny");
 	json_object_object_add(config, "policy", policy);
 
 	snprintf(p->dir, sizeof(p->dir), "/tmp/ic-probe-XXXXXX");
@@ -135,8 +134,7 @@ probe_files(struct probe *p, const char *name, struct json_object *entry,
 	}
 	json_object_object_add(root, name, json_object_get(entry));
 	if (strcmp(name, "filesystem") != 0)
-		json_object_object_add(
-		    root, "filesystem", json_object_new_boolean(false));
+		put_bool(root, "filesystem", false);
 	if (store_write(p->dir, "mcp-servers.json", root, fault) == -1 ||
 	    store_write(p->dir, "config.json", config, fault) == -1)
 		goto out;

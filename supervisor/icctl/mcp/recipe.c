@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_put.h"
+
 static struct json_object *
 get(struct json_object *o, const char *key)
 {
@@ -144,8 +146,7 @@ recipe_env(struct mcp_entry *e, const struct mcp_entry_how *how,
 		if (path == NULL)
 			return;
 		if (v == NULL)
-			json_object_object_add(
-			    env, name, json_object_new_string(path));
+			put_str(env, name, path);
 		if (path[0] == '/' && (dir = parent(path)) != NULL) {
 			allow(e, "filesystem", "allowWrite", dir);
 			json_object_array_add(

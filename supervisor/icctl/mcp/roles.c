@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json_put.h"
+
 #define ROLES_WORDS 12U
 
 struct words {
@@ -217,10 +219,9 @@ roles_propose(const char *server, const char *name, struct json_object *tool)
 		    json_object_object_add(
 			args, key, arg_roles(key, val, acts, github));
 	}
-	json_object_object_add(o, "toolName", json_object_new_string(name));
-	json_object_object_add(o, "serverName", json_object_new_string(server));
-	json_object_object_add(o, "comment",
-	    json_object_new_string("Proposed by icctl mcp annotate."));
+	put_str(o, "toolName", name);
+	put_str(o, "serverName", server);
+	put_str(o, "comment", "Proposed by icctl mcp annotate.");
 	json_object_object_add(o, "args", args);
 	if (schema != NULL)
 		json_object_object_add(

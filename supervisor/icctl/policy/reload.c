@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "icctl/policy/policy.h"
+#include "json_put.h"
 
 /*
  * Make the path absolute, because the session has another working directory.
@@ -87,8 +88,7 @@ icctl_policy_reload(struct icctl *ctl, struct policy_opts *o)
 			json_object_put(req);
 			return ICCTL_USAGE;
 		}
-		json_object_object_add(
-		    req, keys[k], json_object_new_string(path));
+		put_str(req, keys[k], path);
 	}
 	if ((reply = icctl_command(ctl, req, &status)) == NULL)
 		return status;

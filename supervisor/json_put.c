@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "control/json_put.h"
+#include "json_put.h"
 
 #include <stdio.h>
 
