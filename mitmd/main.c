@@ -13,31 +13,29 @@
 
 #include "tls.h"
 
+/* clang-format off */
 static const enum pledge_promise mitmd_promises[] = {
-    PLEDGE_STDIO, PLEDGE_ACCEPT, PLEDGE_MEMFD, /* held bodies */
-    PLEDGE_SHUTDOWN, /* a refused agent sees the end, and can still read */
+	PLEDGE_STDIO,		/* channels, connections, the loop */
+	PLEDGE_ACCEPT,		/* the agent's connections */
+	PLEDGE_MEMFD,		/* bodies that are held whole */
+	PLEDGE_SHUTDOWN,	/* a refused agent can still read the answer */
 };
 
 static const struct confine mitmd_confine = {
-    .limits =
-	{
-	    /*
-	     * Connections, streams, bodies too large for the heap, channels,
-	     * and one connection to turn away.
-	     */
-	    .nofile = MITMD_MAX_AGENTS + MITMD_MAX_STREAMS +
-		      MITMD_MAX_HELD / HOLD_HEAP + PROTO_MAX_PROVIDERS + 32,
-	    .fsize = PROVIDER_MAX_BODY,
-	    /* Held bodies and full queues, all at once. */
-	    .data = 1U << 30,
-	    .memlock = 0,
+	.limits = {
+		/* connections, streams, bodies too large for the heap, channels */
+		.nofile = MITMD_MAX_AGENTS + MITMD_MAX_STREAMS +
+		    MITMD_MAX_HELD / HOLD_HEAP + PROTO_MAX_PROVIDERS + 32,
+		.fsize = PROVIDER_MAX_BODY,	/* a body in a memfd */
+		.data = 1U << 30,	/* held bodies and full queues at once */
+		.memlock = 0,
 	},
-    .pledge =
-	{
-	    .promises = mitmd_promises,
-	    .npromises = sizeof(mitmd_promises) / sizeof(mitmd_promises[0]),
+	.pledge = {
+		.promises = mitmd_promises,
+		.npromises = sizeof(mitmd_promises) / sizeof(mitmd_promises[0]),
 	},
 };
+/* clang-format on */
 
 struct mitmd_env mitmd_env;
 

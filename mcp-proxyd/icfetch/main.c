@@ -35,14 +35,25 @@ struct ask {
 	size_t max;
 };
 
-static const struct pledge_rule rules[] = {
-    {.nr = SCMP_SYS(poll), .reason = "waits for the proxy"},
-    {.nr = SCMP_SYS(ppoll), .reason = "the same"},
-    {.nr = SCMP_SYS(getpid), .reason = "OpenSSL's random numbers"},
+/* clang-format off */
+static const enum pledge_promise promises[] = {
+	PLEDGE_STDIO,		/* requests and answers */
+	PLEDGE_DIAL,		/* a connection to the proxy */
 };
-static const enum pledge_promise promises[] = {PLEDGE_STDIO, PLEDGE_DIAL};
+
+static const struct pledge_rule rules[] = {
+	{.nr = SCMP_SYS(poll),		.reason = "waits for the proxy"},
+	{.nr = SCMP_SYS(ppoll),		.reason = "the same"},
+	{.nr = SCMP_SYS(getpid),	.reason = "OpenSSL's random numbers"},
+};
+
 static const struct pledge pledge = {
-    promises, 2, rules, sizeof(rules) / sizeof(rules[0])};
+	.promises = promises,
+	.npromises = sizeof(promises) / sizeof(promises[0]),
+	.rules = rules,
+	.nrules = sizeof(rules) / sizeof(rules[0]),
+};
+/* clang-format on */
 
 /*
  * Apply each layer that the kernel has; the sandbox confines the server in any

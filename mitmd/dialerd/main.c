@@ -9,26 +9,27 @@
  */
 #include "dialerd/dialerd.h"
 
+/* clang-format off */
 static const enum pledge_promise dialerd_promises[] = {
-    PLEDGE_STDIO,
-    PLEDGE_DIAL,
+	PLEDGE_STDIO,		/* channels, the resolvers' pipes, the loop */
+	PLEDGE_DIAL,		/* connections to hosts */
 };
 
 static const struct confine dialerd_confine = {
-    .keep = CONFINE_KEEP_NET,
-    .limits =
-	{
-	    .nofile = DIALERD_MAX_ACTIVE * DIALERD_MAX_ADDRS + 64,
-	    .fsize = 0,
-	    .data = 128U << 20,
-	    .memlock = 0,
+	.keep = CONFINE_KEEP_NET,	/* it connects to them from here */
+	.limits = {
+		/* each address of a dial is tried; channels */
+		.nofile = DIALERD_MAX_ACTIVE * DIALERD_MAX_ADDRS + 64,
+		.fsize = 0,		/* no message needs a memfd */
+		.data = 128U << 20,	/* dials, lists of hosts, queues */
+		.memlock = 0,
 	},
-    .pledge =
-	{
-	    .promises = dialerd_promises,
-	    .npromises = sizeof(dialerd_promises) / sizeof(dialerd_promises[0]),
+	.pledge = {
+		.promises = dialerd_promises,
+		.npromises = sizeof(dialerd_promises) / sizeof(dialerd_promises[0]),
 	},
 };
+/* clang-format on */
 
 struct dialerd_env dialerd_env;
 

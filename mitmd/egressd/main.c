@@ -11,25 +11,27 @@
  */
 #include "egressd/egressd.h"
 
+/* clang-format off */
 static const enum pledge_promise egressd_promises[] = {
-    PLEDGE_STDIO, PLEDGE_ACCEPT,
-    PLEDGE_SHUTDOWN, /* half-closed connections are passed on as such */
+	PLEDGE_STDIO,		/* channels, connections, the loop */
+	PLEDGE_ACCEPT,		/* the server's connections */
+	PLEDGE_SHUTDOWN,	/* half-closed ones are passed on as such */
 };
 
 static const struct confine egressd_confine = {
-    .limits =
-	{
-	    .nofile = 2 * EGRESSD_MAX_TUNNELS + 32,
-	    .fsize = 0,
-	    .data = 64U << 20,
-	    .memlock = 0,
+	.limits = {
+		/* two ends of a tunnel; channels, the listener */
+		.nofile = 2 * EGRESSD_MAX_TUNNELS + 32,
+		.fsize = 0,		/* no message needs a memfd */
+		.data = 64U << 20,	/* bytes that wait in the tunnels */
+		.memlock = 0,
 	},
-    .pledge =
-	{
-	    .promises = egressd_promises,
-	    .npromises = sizeof(egressd_promises) / sizeof(egressd_promises[0]),
+	.pledge = {
+		.promises = egressd_promises,
+		.npromises = sizeof(egressd_promises) / sizeof(egressd_promises[0]),
 	},
 };
+/* clang-format on */
 
 struct egressd_env egressd_env;
 

@@ -11,26 +11,28 @@
  */
 #include "keyd/keyd.h"
 
+/* clang-format off */
 static const enum pledge_promise keyd_promises[] = {
-    PLEDGE_STDIO, PLEDGE_PAIR, /* a stream for each agent connection */
-    PLEDGE_PEERNAME, /* check that dialerd hands over TCP connections */
+	PLEDGE_STDIO,		/* channels, connections, the loop */
+	PLEDGE_PAIR,		/* a stream for each agent connection */
+	PLEDGE_PEERNAME,	/* dialerd's sockets are TCP connections */
 };
 
 static const struct confine keyd_confine = {
-    .limits =
-	{
-	    .nofile = KEYD_MAX_STREAMS + KEYD_MAX_UPS + 64,
-	    /* A rewritten login file, about as large as the old one. */
-	    .fsize = KEYD_MAX_LOGIN + 4U * SCRUB_MAX,
-	    .data = 512U << 20,
-	    .memlock = 1U << 20,
+	.limits = {
+		/* streams to mitmd, connections to the provider, channels */
+		.nofile = KEYD_MAX_STREAMS + KEYD_MAX_UPS + 64,
+		/* a login file, written again; the old one's size at most */
+		.fsize = KEYD_MAX_LOGIN + 4U * SCRUB_MAX,
+		.data = 512U << 20,	/* bodies that are sent again, TLS */
+		.memlock = 1U << 20,	/* the credential */
 	},
-    .pledge =
-	{
-	    .promises = keyd_promises,
-	    .npromises = sizeof(keyd_promises) / sizeof(keyd_promises[0]),
+	.pledge = {
+		.promises = keyd_promises,
+		.npromises = sizeof(keyd_promises) / sizeof(keyd_promises[0]),
 	},
 };
+/* clang-format on */
 
 struct keyd_env keyd_env;
 

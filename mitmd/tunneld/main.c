@@ -10,25 +10,25 @@
  */
 #include "tunneld/tunneld.h"
 
+/* clang-format off */
 static const enum pledge_promise tunneld_promises[] = {
-    PLEDGE_STDIO,
-    PLEDGE_PEERNAME, /* to check that a socket is connected to the proxy */
+	PLEDGE_STDIO,		/* channels, connections, the loop */
+	PLEDGE_PEERNAME,	/* a socket must be connected to the proxy */
 };
 
 static const struct confine tunneld_confine = {
-    .limits =
-	{
-	    .nofile = TUNNELD_MAX_LINKS + 32,
-	    .fsize = 0,
-	    .data = 32U << 20,
-	    .memlock = 64U << 10,
+	.limits = {
+		.nofile = TUNNELD_MAX_LINKS + 32,	/* and channels */
+		.fsize = 0,		/* no message needs a memfd */
+		.data = 32U << 20,	/* a request and an answer for each */
+		.memlock = 64U << 10,	/* the proxy's credential */
 	},
-    .pledge =
-	{
-	    .promises = tunneld_promises,
-	    .npromises = sizeof(tunneld_promises) / sizeof(tunneld_promises[0]),
+	.pledge = {
+		.promises = tunneld_promises,
+		.npromises = sizeof(tunneld_promises) / sizeof(tunneld_promises[0]),
 	},
 };
+/* clang-format on */
 
 struct tunneld_env tunneld_env;
 

@@ -16,28 +16,27 @@
  * allowed. Large arguments arrive in sealed memfds, hence PLEDGE_MEMFD, which
  * does not include ftruncate.
  */
+/* clang-format off */
 static const enum pledge_promise auditd_promises[] = {
-    PLEDGE_STDIO,
-    PLEDGE_MEMFD,
-    PLEDGE_SYNC,
+	PLEDGE_STDIO,		/* channels, the servers' stdin, the loop */
+	PLEDGE_MEMFD,		/* large arguments, not ftruncate */
+	PLEDGE_SYNC,		/* a record is on the disk before its effect */
 };
 
 static const struct confine auditd_confine = {
-    .keep = CONFINE_KEEP_ALIVE,
-    .limits =
-	{
-	    /* a stdin and an mcp-backd for each server; keyds; memfds */
-	    .nofile = 256,
-	    .fsize = UINT64_MAX, /* only the disk limits the log */
-	    .data = 1U << 30,
-	    .memlock = 0,
+	.keep = CONFINE_KEEP_ALIVE,	/* outlives icsupervisor: the last record */
+	.limits = {
+		.nofile = 256,		/* stdin and mcp-backd per server, keyds */
+		.fsize = UINT64_MAX,	/* only the disk limits the log */
+		.data = 1U << 30,	/* effects that wait for the disk, queues */
+		.memlock = 0,
 	},
-    .pledge =
-	{
-	    .promises = auditd_promises,
-	    .npromises = sizeof(auditd_promises) / sizeof(auditd_promises[0]),
+	.pledge = {
+		.promises = auditd_promises,
+		.npromises = sizeof(auditd_promises) / sizeof(auditd_promises[0]),
 	},
 };
+/* clang-format on */
 
 struct auditd_env auditd_env;
 
