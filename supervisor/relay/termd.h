@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Internals of termd. The sandbox's connection (termd_box.c) brings the agent's
- * output, which becomes lines (termd_lines.c) or a grid of cells
- * (termd_screen.c); both go to the viewers (termd_viewer.c) in messages of
- * fixed form. Input from a viewer takes the opposite way.
+ * output (termd_output.c), which becomes lines (termd_lines.c) or a grid of
+ * cells (termd_screen.c); both go to the viewers (termd_viewer.c) in frames
+ * (termd_frame.c), messages of fixed form. Input from a viewer (termd_input.c)
+ * takes the opposite way (termd_box_out.c).
  */
 #ifndef TERMD_H
 #define TERMD_H
@@ -83,55 +84,55 @@ extern struct termd_env termd_env;
 /* termd_serve.c */
 void termd_serve(void) __attribute__((noreturn));
 
+/* termd_box_out.c */
+/* Queue a frame for the sandbox, until it connects and takes it. */
+void box_send(enum box_kind, struct span data);
+/* The same for reports of a mouse and answers to queries, which may be lost. */
+void box_report(struct span data);
+
 /* termd_box.c */
 void box_start(void);
-/* Send a frame to the sandbox; it is kept until the sandbox connects. */
-void box_send(enum box_kind, struct span data);
-/* Send data that may be dropped: mouse reports, answers to queries. */
-void box_report(struct span data);
-/* STOP arrived: accept a connection that is already waiting. */
+/* After STOP, accept a connection that has been made already. */
 void box_stop(void);
-/* Read from the sandbox or pause, as the viewers allow. */
+/* Read from the sandbox, or stop reading, as the viewers allow it. */
 void box_update(void);
 /* Returns true when everything that the sandbox sent has been read. */
 bool box_drained(void);
 
 /* termd_viewer.c */
-/* Add a viewer. Takes ownership of `fd`. */
-void viewer_add(const struct msg_VIEWER *, int fd);
-/* Pass a stream's bytes unchanged to the viewers that wait for each byte. */
-void viewers_raw(unsigned stream, struct span);
-void viewers_line(struct span cells, unsigned stream, bool more, bool joined);
-/* The screen changed: all viewers need a frame. */
-void viewers_news(void);
-/* Send frames to viewers that need one. */
-void viewers_due(void);
-/* Give this viewer the keyboard. */
-void viewer_take(struct viewer *);
-/* Send a message, or drop it if the viewer is gone. */
+/*
+ * Make a viewer with a channel that is not yet open.  Takes over `fd`.  Returns
+ * NULL if there is no place for it.
+ */
+struct viewer *viewer_new(const struct msg_VIEWER *, int fd,
+    const struct chan_handler *, size_t);
+/* Drops the message if the viewer is gone. */
 void viewer_send(struct viewer *, enum msg_type, const void *msg);
-/* Everything that was typed has been sent to the sandbox. */
-void viewers_taken(void);
-/* Returns true if a viewer that waits for every byte lags too far behind. */
+/* Open brackets around pasted text, or close those that are open. */
+void viewer_paste(struct viewer *, bool open);
+/* Returns true if the viewer is far behind in reading. */
+bool viewer_behind(const struct viewer *);
+/* Returns true if a viewer that the agent waits for is far behind. */
 bool viewers_behind(void);
-/* After STOP: tell all viewers. Returns true once nothing is queued. */
-bool viewers_finish(void);
+/* The sandbox has taken all that was typed. */
+void viewers_taken(void);
 /* Free the viewers that are gone. */
 void viewers_reap(void);
 
-/*
- * termd_frame.c: send the changes if the viewer has acknowledged its last
- * frame.
- */
-void frame_send(struct viewer *);
+/* termd_frame.c */
+/* Send a stream's bytes, as they are, to the viewers that wait for them. */
+void viewers_raw(unsigned stream, struct span);
+void viewers_line(struct span cells, unsigned stream, bool more, bool joined);
+/* The screen has changed, which is news to all viewers. */
+void viewers_news(void);
+/* Send a frame soon to the viewers that have news. */
+void viewers_due(void);
+/* After STOP, send the last frame; returns true when nothing is queued. */
+bool viewers_finish(void);
 
 /* termd_input.c: a person's input. */
-extern const struct chan_handler input_handlers[];
-extern const size_t input_nhandlers;
-/* The viewer lost the keyboard, or is gone. */
-void input_over(struct viewer *);
-/* Adopt the size of the typist's terminal. */
-void input_size(void);
+/* Add a viewer and read what its person types.  Takes over `fd`. */
+void viewer_add(const struct msg_VIEWER *, int fd);
 
 /* termd_output.c: the agent's output, according to the mode. */
 void output_start(void);

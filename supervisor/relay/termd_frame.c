@@ -53,7 +53,7 @@ frame_title(struct viewer *v)
 	viewer_send(v, MSG_TITLE, &m);
 }
 
-void
+static void
 frame_send(struct viewer *v)
 {
 	static const struct msg_BELL bell;
@@ -70,4 +70,109 @@ frame_send(struct viewer *v)
 	v->lost = 0;
 	v->sent++;
 	viewer_send(v, MSG_FRAME, &m);
+}
+
+static void
+viewers_frame(struct loop_timer *t)
+{
+	struct viewer *v, *next;
+
+	(void)t;
+	for (v = TAILQ_FIRST(&termd_env.viewers); v != NULL; v = next) {
+		next = TAILQ_NEXT(v, entry);
+		frame_send(v);
+	}
+}
+
+void
+viewers_due(void)
+{
+	if (termd_env.frame.at == 0)
+		loop_timer_set(&termd_env.w.loop, &termd_env.frame,
+		    TERMD_FRAME_MS, viewers_frame, NULL);
+}
+
+void
+viewers_news(void)
+{
+	struct viewer *v;
+
+	TAILQ_FOREACH (v, &termd_env.viewers, entry)
+		v->news = true;
+	viewers_due();
+}
+
+/*
+ * Returns true if the viewer can take another message; otherwise it misses it.
+ */
+static bool
+viewer_keeps_up(struct viewer *v)
+{
+	if (!viewer_behind(v) || (v->waits && termd_env.screen == NULL))
+		return true;
+	v->lost++;
+	return false;
+}
+
+void
+viewers_raw(unsigned stream, struct span s)
+{
+	struct msg_RAW m = {.stream = (uint8_t)stream};
+	struct viewer *v, *next;
+
+	while (s.len != 0) {
+		m.bytes = span_of(
+		    s.p, s.len < PROTO_MAX_CELLS ? s.len : PROTO_MAX_CELLS);
+		for (v = TAILQ_FIRST(&termd_env.viewers); v != NULL; v = next) {
+			next = TAILQ_NEXT(v, entry);
+			if (v->waits)
+				viewer_send(v, MSG_RAW, &m);
+		}
+		s.p += m.bytes.len;
+		s.len -= m.bytes.len;
+	}
+}
+
+void
+viewers_line(struct span cells, unsigned stream, bool more, bool joined)
+{
+	bool raw =
+	    stream == 0 ? termd_env.mode.raw_out : termd_env.mode.raw_err;
+	struct msg_LINE m = {.stream = (uint8_t)stream,
+	    .more = more,
+	    .joined = joined,
+	    .cells = cells};
+	struct viewer *v, *next;
+
+	for (v = TAILQ_FIRST(&termd_env.viewers); v != NULL; v = next) {
+		next = TAILQ_NEXT(v, entry);
+		if ((raw && v->waits) || !viewer_keeps_up(v))
+			continue;
+		viewer_send(v, MSG_LINE, &m);
+		v->news = true;
+	}
+	viewers_due();
+}
+
+bool
+viewers_finish(void)
+{
+	static const struct msg_BOX_END end;
+	static bool said;
+	struct viewer *v, *next;
+
+	for (v = TAILQ_FIRST(&termd_env.viewers); v != NULL && !said;
+	     v = next) {
+		next = TAILQ_NEXT(v, entry);
+		/* Send the final state, whatever was acknowledged. */
+		v->acked = v->sent;
+		frame_send(v);
+		viewer_send(v, MSG_BOX_END, &end);
+	}
+	said = true;
+	loop_turns(&termd_env.w.loop);
+	TAILQ_FOREACH (v, &termd_env.viewers, entry)
+		if (chan_queued(v->chan) != 0)
+			return false;
+	return true;
 }

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "common/log.h"
+
 /*
  * Account for the bytes, whoever has the keyboard. Returns 1; 0 if the viewer
  * is not the typist and the bytes must be dropped; -1 if they exceed its room.
@@ -47,22 +49,6 @@ input_modes(void)
 	return termd_env.screen == NULL ? 0 : screen_modes(termd_env.screen);
 }
 
-/* Open the brackets around pasted text, or close open ones. */
-static void
-input_bracket(struct viewer *v, bool open)
-{
-	if (v->pasting == open)
-		return;
-	v->pasting = open;
-	box_send(BOX_DATA, open ? SPAN("\033[200~") : SPAN("\033[201~"));
-}
-
-void
-input_over(struct viewer *v)
-{
-	input_bracket(v, false);
-}
-
 /* Without ESC, a paste cannot close its own brackets. */
 static int
 on_paste(struct chan *c, const union proto_any *msg, int fd)
@@ -79,14 +65,14 @@ on_paste(struct chan *c, const union proto_any *msg, int fd)
 	if ((r = input_room(c, s)) != 1)
 		return r;
 	if (s.len != 0 && (input_modes() & PROTO_TERM_PASTE) != 0)
-		input_bracket(v, true);
+		viewer_paste(v, true);
 	for (size_t i = 0; i < s.len; i++)
 		if (s.p[i] != 0x1b)
 			clean[n++] = s.p[i];
 	if (n != 0)
 		box_send(BOX_DATA, span_of(clean, n));
 	if (msg->PASTE.last)
-		input_bracket(v, false);
+		viewer_paste(v, false);
 	/* Nothing is queued for the sandbox: report the room as free now. */
 	if (termd_env.box.out.len == 0)
 		viewers_taken();
@@ -171,7 +157,7 @@ input_resize(struct loop_timer *t)
 }
 
 /* Apply the first change at once, and later ones together after a pause. */
-void
+static void
 input_size(void)
 {
 	struct termd_env *e = &termd_env;
@@ -182,6 +168,33 @@ input_size(void)
 	e->sized = now > due ? now : due;
 	loop_timer_set(
 	    &e->w.loop, &e->size, e->sized - now, input_resize, NULL);
+}
+
+static void
+viewer_types(struct viewer *v, bool types)
+{
+	const struct msg_TYPIST m = {.types = types};
+
+	if (!types)
+		viewer_paste(v, false);
+	v->types = types;
+	viewer_send(v, MSG_TYPIST, &m);
+}
+
+/* Give the keyboard to this viewer and take it from the others. */
+static void
+viewer_take(struct viewer *v)
+{
+	struct viewer *o, *next;
+
+	for (o = TAILQ_FIRST(&termd_env.viewers); o != NULL; o = next) {
+		next = TAILQ_NEXT(o, entry);
+		if (o->types && o != v)
+			viewer_types(o, false);
+	}
+	if (!v->types)
+		viewer_types(v, true);
+	input_size();
 }
 
 static int
@@ -266,7 +279,7 @@ on_frame_ack(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
-const struct chan_handler input_handlers[] = {
+static const struct chan_handler input_handlers[] = {
     {MSG_KEYS, on_keys},
     {MSG_PASTE, on_paste},
     {MSG_MOUSE, on_mouse},
@@ -278,5 +291,19 @@ const struct chan_handler input_handlers[] = {
     {MSG_OUT_GONE, on_out_gone},
     {MSG_FRAME_ACK, on_frame_ack},
 };
-const size_t input_nhandlers =
-    sizeof(input_handlers) / sizeof(input_handlers[0]);
+
+void
+viewer_add(const struct msg_VIEWER *m, int fd)
+{
+	struct viewer *v;
+
+	if ((v = viewer_new(m, fd, input_handlers,
+		 sizeof(input_handlers) / sizeof(input_handlers[0]))) == NULL)
+		return;
+	if (chan_open(v->chan) == -1)
+		fatal("chan_open");
+	if (m->types)
+		viewer_take(v);
+	v->news = true;
+	viewers_due();
+}

@@ -245,16 +245,6 @@ screen_size_put(const struct screen *s, uint8_t *dst)
 	dst[3] = (uint8_t)(s->cols >> 8);
 }
 
-void
-screen_cursor(const struct screen *s, unsigned *row, unsigned *col)
-{
-	VTermPos pos = {0, 0};
-
-	vterm_state_get_cursorpos(vterm_obtain_state(s->vt), &pos);
-	*row = clamp(pos.row < 0 ? 0 : (unsigned)pos.row, 0, s->rows - 1);
-	*col = clamp(pos.col < 0 ? 0 : (unsigned)pos.col, 0, s->cols - 1);
-}
-
 unsigned
 screen_shape(const struct screen *s)
 {

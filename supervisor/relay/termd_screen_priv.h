@@ -44,6 +44,8 @@ uint32_t screen_colour(const VTermColor *);
 
 /* termd_functions.c: carry out a token. A token_fn. */
 void screen_token(void *arg, const struct token *);
+
+/* termd_give.c */
 void screen_flush(struct screen *);
 /* Queue bytes for libvterm, all or none; they are constants or were checked. */
 void screen_give(struct screen *, const void *, size_t);
