@@ -208,11 +208,12 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 }
 
 static void
-op_unlock(struct client *c)
+op_unlock(struct client *c, struct json_object *req)
 {
 	static const struct msg_UNLOCK unlock;
 	unsigned n = 0;
 
+	(void)req;
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		if (sup.keys[i].state != PROTO_KEY_LOCKED)
 			continue;
@@ -307,35 +308,58 @@ op_watch(struct client *c)
 	control_reply(c, o);
 }
 
-/* Carry out a command. Returns false if `op` is not a command. */
-static bool
-op_command(struct client *c, const char *op, struct json_object *req)
+static void
+op_approve(struct client *c, struct json_object *req)
 {
-	if (strcmp(op, "keys-reload") == 0) {
-		op_keys_reload(c, req);
-	} else if (strcmp(op, "approve") == 0) {
-		op_answer(c, req, true);
-	} else if (strcmp(op, "deny") == 0) {
-		op_answer(c, req, false);
-	} else if (strcmp(op, "unlock") == 0) {
-		op_unlock(c);
-	} else if (strcmp(op, "budget-set") == 0) {
-		op_budget_set(c, req);
-	} else if (strcmp(op, "reload") == 0) {
-		control_op_reload(c, req);
-	} else if (strcmp(op, "trust") == 0) {
-		control_op_trust(c, req);
-	} else if (strcmp(op, "revoke") == 0) {
-		control_op_revoke(c, req);
-	} else if (strcmp(op, "attach") == 0) {
-		control_op_attach(c);
-	} else if (strcmp(op, "stop") == 0) {
-		control_reply(c, control_ok());
-		end_stop(SIGTERM, "icctl (pid %d)", (int)c->peer.pid);
-	} else {
-		return false;
-	}
-	return true;
+	op_answer(c, req, true);
+}
+
+static void
+op_deny(struct client *c, struct json_object *req)
+{
+	op_answer(c, req, false);
+}
+
+static void
+op_attach(struct client *c, struct json_object *req)
+{
+	(void)req;
+	control_op_attach(c);
+}
+
+static void
+op_stop(struct client *c, struct json_object *req)
+{
+	(void)req;
+	control_reply(c, control_ok());
+	end_stop(SIGTERM, "icctl (pid %d)", (int)c->peer.pid);
+}
+
+/* Commands change something: only processes that may answer give them. */
+static const struct command {
+	const char *name;
+	void (*fn)(struct client *, struct json_object *);
+} op_commands[] = {
+    {"approve", op_approve},
+    {"attach", op_attach},
+    {"budget-set", op_budget_set},
+    {"deny", op_deny},
+    {"keys-reload", op_keys_reload},
+    {"reload", control_op_reload},
+    {"revoke", control_op_revoke},
+    {"stop", op_stop},
+    {"trust", control_op_trust},
+    {"unlock", op_unlock},
+};
+
+static const struct command *
+op_command(const char *op)
+{
+	for (size_t i = 0; i < sizeof(op_commands) / sizeof(op_commands[0]);
+	     i++)
+		if (strcmp(op, op_commands[i].name) == 0)
+			return &op_commands[i];
+	return NULL;
 }
 
 static void
@@ -420,8 +444,7 @@ bad:
 void
 control_op(struct client *c, struct span line)
 {
-	static const char *const commands[] = {"approve", "attach", "deny",
-	    "reload", "trust", "unlock", "budget-set", "stop"};
+	const struct command *command;
 	struct json_object *req;
 	const char *op;
 	char why[256];
@@ -434,17 +457,17 @@ control_op(struct client *c, struct span line)
 		    "the session is still starting. Ask again in a moment");
 		goto out;
 	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(op, commands[i]) != 0 || c->peer.may)
-			continue;
+	command = op_command(op);
+	if (command != NULL && !c->peer.may) {
 		snprintf(why, sizeof(why), "not permitted: %s", c->peer.why);
 		sup_warn("%s refused to pid %d: %s", op, (int)c->peer.pid,
 		    c->peer.why);
 		control_fail(c, "not-permitted", why);
-		goto out;
-	}
-	if (!op_command(c, op, req))
+	} else if (command != NULL) {
+		command->fn(c, req);
+	} else {
 		op_ask(c, op, req);
+	}
 out:
 	json_object_put(req);
 }

@@ -94,7 +94,9 @@ def test_who(s):
     hold = s.held()
     for name, wrapper, kw, why in askers(s):
         for command in (["approve", hold["id"]], ["deny", hold["id"]],
-                        ["stop"], ["unlock"], ["attach"]):
+                        ["stop"], ["unlock"], ["attach"], ["policy", "reload"],
+                        ["revoke", "1"], ["keys", "reload", "anthropic"],
+                        ["budget", "set", "maxSteps", "9"]):
             r = run([*wrapper, *icctl_argv(s, *command)], s, **kw)
             t.equal((r.returncode, r.stderr), (1, f"icctl: {why}\n"),
                     f"{name}: {command[0]}")
