@@ -432,7 +432,7 @@ def bad():
                 ("no secret", {"AWS_ACCESS_KEY_ID": aws.id}, {},
                  "AWS_SECRET_ACCESS_KEY is not set"),
                 ("a quote in it", {**aws.env(), "AWS_SECRET_ACCESS_KEY":
-                                   'a"b'}, {}, "AWS_SECRET_ACCESS_KEY: holds"),
+                                   'a"b'}, {}, "AWS_SECRET_ACCESS_KEY: contains"),
                 ("a slash in the id", {**aws.env(), "AWS_ACCESS_KEY_ID":
                                        "A/B"}, {}, "no access key id"),
                 ("no region's name", aws.env(), {"region": "us west"},

@@ -126,7 +126,7 @@ except OSError as e:
 """, [f"MiB of {name}", f"limits.{key}"], "full [Errno 28]")
     for name, program in (("memory", EAT), ("shared memory", SHARED)):
         ended(work, name, program,
-              ["MiB of memory", "256 are the limit",
+              ["MiB of memory", "its limit is 256",
                "dockerResources.memoryMb"])
     ended(work, "home", HOME, ["home directory has", "limits.homeMb"])
     ended(work, "deep", DEEP, ["nested more than 256 deep", "limits.homeMb"])
