@@ -77,7 +77,7 @@ def test_stop(provider):
             t.equal(os.listdir(os.path.join(s.home, "run")), [],
                     f"{how}: no link is left")
             r = s.icctl("pending")
-            t.ok(r.returncode == 3 and "not running" in r.stderr,
+            t.ok(r.returncode == 3 and "no longer running" in r.stderr,
                  f"{how}: icctl says that it is over", r.stderr)
 
 

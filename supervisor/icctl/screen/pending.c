@@ -83,6 +83,8 @@ call_add(json_object *hold)
 		return;
 	(void)strlcpy(c->id, id, sizeof(c->id));
 	c->seconds = ms > 0 ? (unsigned)((ms + 500) / 1000) : 0;
+	/* The agent's lines would wait for ever behind its panel. */
+	c->asked = c->seconds == 0;
 	env.n++;
 	env.ops->added(c);
 }

@@ -14,8 +14,9 @@
 struct pending_call {
 	char id[PENDING_ID];
 	char *line;       /* its tool and effect, printable */
-	unsigned seconds; /* that it may wait, from when we heard of it */
-	bool asked;       /* the person has seen it */
+	unsigned seconds; /* that it may wait, from when we heard of it; 0: no
+			     limit */
+	bool asked;       /* the panel need not open by itself for it */
 };
 
 struct pending_ops {

@@ -67,7 +67,7 @@ waiting_added(const struct pending_call *c)
 {
 	if (viewer.how.screen)
 		waiting_show(true);
-	else if (panel_may())
+	else if (!c->asked && panel_may())
 		waiting_soon(WAITING_FIRST_MS);
 	else
 		waiting_say(c);
