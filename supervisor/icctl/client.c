@@ -202,10 +202,10 @@ icctl_find(struct icctl *ctl, bool must_run)
 		closedir(d);
 	}
 	if (n == 0 && others != 0)
-		warnx("no session is running on this machine. Other machines "
-		      "that share %2$s run %1$u of them (one is on %3$s). "
-		      "Start one here: icctl start",
-		    others, run, other);
+		warnx("no session is running on this machine; %u %s on other "
+		      "machines that share %s, such as %s. Start one here: "
+		      "icctl start",
+		    others, others == 1 ? "runs" : "run", run, other);
 	else if (n == 0)
 		none_runs(ctl, run);
 	if (n != 1)

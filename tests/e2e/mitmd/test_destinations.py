@@ -97,7 +97,8 @@ def test_web(s, w):
     t.equal((r.status, r.header("location")),
             (302, "https://evil.example.com/x"), "a redirect is handed down")
     status, text = refused(s, "evil.example.com")
-    t.ok(status == 403 and 'or a destination, to the session\'s config.json' in
+    t.ok(status == 403 and
+         'evil.example.com is not in "destinations" of config.json' in
          text and f"{HOST}:443" in text, "and does not lead on", text)
 
 

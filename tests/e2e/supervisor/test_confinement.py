@@ -35,7 +35,7 @@ def possible():
 def refused(s, what, name):
     r = subprocess.run(s.argv, env=s.env, capture_output=True, text=True,
                        timeout=30, check=False)
-    t.ok(r.returncode == 71 and f"goes without {what}" in r.stderr and
+    t.ok(r.returncode == 71 and f"runs without {what}" in r.stderr and
          "icctl doctor" in r.stderr, name, f"{r.returncode} {r.stderr}")
 
 

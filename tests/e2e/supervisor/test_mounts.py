@@ -95,7 +95,7 @@ def main(work):
             t.equal(seen(views[0], f"{user}/{path}"), want,
                     f"{path} in its view: {want}")
         log = s.session_log() + s.process.stderr()
-        for name, why in (("gone", "No such file"), ("linked", "a link is on"),
+        for name, why in (("gone", "No such file"), ("linked", "contains a symbolic link"),
                           ("home", "refused")):
             t.ok(any(f"rule {name}:" in line and why in line
                      for line in log.splitlines()),

@@ -238,7 +238,7 @@ def test_environment(work):
         t.equal((status["from"], status["direct"]), ("https_proxy", 3),
                 "whence it is; <local> is left out")
         t.contains(s.icctl("status").stdout, "https_proxy, with a "
-                   "credential): ok; names are resolved", "in a line")
+                   "credential): ok; it resolves host names", "in a line")
         r = s.icctl("doctor")
         t.ok(f"127.0.0.1:{proxy.port} (https_proxy, with a credential)" in
              r.stdout and PASSWORD not in r.stdout and ESCAPED not in

@@ -30,8 +30,8 @@ def test_shared(work):
     h.put(os.path.join(run, ".far.host"), "farhost 0000-1111\n", 0o600)
     os.symlink("/scratch/nowhere/old", os.path.join(run, "old"))
     r = icctl(s, "status")
-    t.ok(r.returncode == 3 and "1 on others" in r.stderr and
-         "farhost" in r.stderr, "icctl says where a session runs", r.stderr)
+    t.ok(r.returncode == 3 and "such as farhost" in r.stderr and
+         "on this machine" in r.stderr, "icctl says where a session runs", r.stderr)
     r = icctl(s, "--session", "far", "status")
     t.ok(r.returncode == 3 and "runs on farhost" in r.stderr,
          "and that it can be asked there only", r.stderr)
