@@ -215,9 +215,9 @@ session_agreed(struct icctl *ctl, const struct answer *a, json_object *hold)
 		    "included?",
 		    a->times);
 	if (*icctl_text(hold, "sessionDigest") == '\0') {
-		warnx("%s cannot be allowed for the session: it names no path "
-		      "and no URL, so there are no \"calls like it\" to show. "
-		      "Approve it alone: icctl approve %s",
+		warnx("%s cannot be allowed for the session: what a session "
+		      "allows is named by a path or a URL, and a push, or a "
+		      "call without one, is approved alone: icctl approve %s",
 		    icctl_text(hold, "id"), icctl_text(hold, "id"));
 		return ICCTL_FAILED;
 	}
