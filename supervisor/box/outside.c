@@ -65,6 +65,13 @@ outside_judge(char *why, size_t cap)
 			if (found != 0 && (found == rows[k].want[0] ||
 					      found == rows[k].want[1]))
 				continue;
+			/*
+			 * The worker has ended, which ends the session, or the
+			 * kernel does not know the call.
+			 */
+			if (found == ESRCH || found == ENOENT ||
+			    found == ENOSYS)
+				continue;
 			if (bad++ == 0)
 				snprintf(why, cap,
 				    "a program of yours can reach into %s "

@@ -73,8 +73,11 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	if ((o = attach_ask(ctl, &channel)) == NULL)
 		return ICCTL_NO_SESSION;
 	if (!json_object_object_get_ex(o, "ok", &v) ||
-	    !json_object_get_boolean(v) || channel == -1)
-		return icctl_refused(ctl, o);
+	    !json_object_get_boolean(v) || channel == -1) {
+		rv = icctl_refused(ctl, o);
+		json_object_put(o);
+		return rv;
+	}
 	viewer_how_find(&how, false);
 	if (json_object_object_get_ex(o, "screen", &v) &&
 	    json_object_get_boolean(v) != how.screen) {
@@ -83,6 +86,7 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 		else {
 			warnx("the agent has a full screen: attach needs a "
 			      "terminal for it (TERM is not \"dumb\")");
+			json_object_put(o);
 			return ICCTL_FAILED;
 		}
 	}
