@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 #include "box/breakout.h"
 #include "box/outside.h"
 #include "sup.h"
+
+/* How long the exit of a process may take, once it has begun. */
+#define OUTSIDE_GONE_MS 500
 
 static const struct {
 	const char *what;
@@ -28,7 +32,7 @@ _Static_assert(SUP_MAX_CHILDREN <= OUTSIDE_MAX, "a row for each worker");
 static struct {
 	struct loop_io io;
 	struct spawned sp;
-	char names[OUTSIDE_MAX][sizeof(sup.children[0].name)];
+	unsigned of[OUTSIDE_MAX]; /* indices of sup.children */
 	unsigned n;
 	size_t len;
 	struct outside_report report[OUTSIDE_MAX + 1];
@@ -52,12 +56,23 @@ outside_free(void)
 	outside_env.sp.pidfd = -1;
 }
 
-/* Returns the number of attempts that did not fail as they must. */
-static unsigned
+/*
+ * Returns true if the worker has ended, or is about to: what was found in the
+ * remains of a process says nothing, and its end is the session's.
+ */
+static bool
+outside_gone(const struct child *c)
+{
+	struct pollfd p = {.fd = c->sp.pidfd, .events = POLLIN};
+
+	return c->dead || c->sp.pidfd == -1 ||
+	       poll(&p, 1, OUTSIDE_GONE_MS) == 1;
+}
+
+/* Names the first attempt that did not fail as it must. */
+static void
 outside_judge(char *why, size_t cap)
 {
-	unsigned bad = 0;
-
 	for (unsigned i = 0; i < outside_env.n; i++)
 		for (unsigned k = 0; k < OUTSIDE_COUNT; k++) {
 			int found = outside_env.report[i].found[k];
@@ -65,21 +80,16 @@ outside_judge(char *why, size_t cap)
 			if (found != 0 && (found == rows[k].want[0] ||
 					      found == rows[k].want[1]))
 				continue;
-			/*
-			 * The worker has ended, which ends the session, or the
-			 * kernel does not know the call.
-			 */
-			if (found == ESRCH || found == ENOENT ||
-			    found == ENOSYS)
+			/* An older kernel does not know each call. */
+			if (found == ENOSYS ||
+			    outside_gone(&sup.children[outside_env.of[i]]))
 				continue;
-			if (bad++ == 0)
-				snprintf(why, cap,
-				    "a program of yours can reach into %s "
-				    "(%s: %s)",
-				    outside_env.names[i], rows[k].what,
-				    found == 0 ? "succeeded" : strerror(found));
+			snprintf(why, cap,
+			    "a program of yours can reach into %s (%s: %s)",
+			    sup.children[outside_env.of[i]].name, rows[k].what,
+			    found == 0 ? "succeeded" : strerror(found));
+			return;
 		}
-	return bad;
 }
 
 static void
@@ -104,7 +114,7 @@ outside_read(struct loop_io *io, uint32_t events)
 		    "ic-outsider's report has %zu bytes instead of %zu",
 		    outside_env.len, want);
 	else
-		(void)outside_judge(why, sizeof(why));
+		outside_judge(why, sizeof(why));
 	outside_env.over(outside_env.n * OUTSIDE_COUNT, why);
 }
 
@@ -146,8 +156,7 @@ outside_begin(outside_fn *over, struct fault *fault)
 
 		if (c->name[0] == '\0' || c->dead)
 			continue;
-		memcpy(
-		    outside_env.names[outside_env.n], c->name, sizeof(c->name));
+		outside_env.of[outside_env.n] = i;
 		pids[++outside_env.n] = (uint32_t)c->sp.pid;
 	}
 	pids[0] = outside_env.n;
