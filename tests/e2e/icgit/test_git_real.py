@@ -177,7 +177,7 @@ def with_us(s, repo):
              for d in reasons), "no other is", reasons)
     checked = s.icctl("policy", "check")
     t.equal(checked.returncode, 0, "icctl policy check is content")
-    t.ok("git__" not in checked.stdout and "annotat" not in checked.stdout,
+    t.ok("git__" not in checked.stdout and "no mistakes" in checked.stdout,
          "every tool that it lists is annotated", checked.stdout)
     m.close()
 
