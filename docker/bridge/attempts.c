@@ -529,14 +529,14 @@ owned_memory(void)
 	T(first_trace,	traced(1))						\
 	T(first_mem,	of_process(1, "mem"))					\
 	T(first_root,	of_process(1, "root"))					\
-	T(first_fds,	of_process(1, "fd"))					\
+	T(first_fds,	of_process(1, "fd/0"))					\
 	T(first_environ, of_process(1, "environ"))				\
 	T(first_net,	of_process(1, "ns/net"))				\
 	T(bridge_trace,	traced(getppid()))					\
 	T(bridge_read,	memory(SYS_process_vm_readv, getppid()))		\
 	T(bridge_write,	memory(SYS_process_vm_writev, getppid()))		\
 	T(bridge_mem,	of_process(getppid(), "mem"))				\
-	T(bridge_fds,	of_process(getppid(), "fd"))				\
+	T(bridge_fds,	of_process(getppid(), "fd/0"))				\
 	T(getfd,	SYSTEM(SYS_pidfd_getfd, -1, 0, 0))			\
 	T(compare,	SYSTEM(SYS_kcmp, getpid(), getpid(), 99, 0, 0))		\
 	T(setuid,	TRY(setuid(asked->uid + 1)))				\

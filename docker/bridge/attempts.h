@@ -102,14 +102,14 @@
 	A(first_trace,	"tracing the sandbox's first process",	ON_DUMPABLE,	EPERM)				\
 	A(first_mem,	"opening the first process's memory",	ON_DUMPABLE,	EACCES, EPERM)			\
 	A(first_root,	"opening the first process's root",	ON_DUMPABLE,	EACCES, EPERM)			\
-	A(first_fds,	"listing the first process's files",	ON_DUMPABLE,	EACCES, EPERM)			\
+	A(first_fds,	"opening the first process's input",	ON_DUMPABLE,	EACCES, EPERM)			\
 	A(first_environ,"reading the first process's environment", ON_DUMPABLE,	EACCES, EPERM)			\
 	A(first_net,	"opening the first process's network",	ON_DUMPABLE,	EACCES, EPERM)			\
 	A(bridge_trace,	"tracing ic-bridge",			ON_DUMPABLE,	EPERM)				\
 	A(bridge_read,	"reading ic-bridge's memory",		ON_DUMPABLE,	EPERM)				\
 	A(bridge_write,	"writing ic-bridge's memory",		ON_DUMPABLE,	EPERM)				\
 	A(bridge_mem,	"opening ic-bridge's memory",		ON_DUMPABLE,	EACCES, EPERM)			\
-	A(bridge_fds,	"listing ic-bridge's files",		ON_DUMPABLE,	EACCES, EPERM)			\
+	A(bridge_fds,	"opening ic-bridge's input",		ON_DUMPABLE,	EACCES, EPERM)			\
 	A(getfd,	"taking a file of another process",	ON_FILTER,	EPERM)				\
 	A(compare,	"comparing kernel objects",		ON_FILTER,	EPERM)				\
 	/* identity and privileges */						\

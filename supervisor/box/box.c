@@ -179,7 +179,11 @@ box_data(struct box *b, const char *dest, struct span s)
 	box_arg(b, dest);
 }
 
-/* Hide files of /proc that show the kernel and keyrings in every namespace. */
+/*
+ * Hide files of /proc that show the kernel and keyrings in every namespace. The
+ * settings of the kernel become read-only: in the session of root, who owns
+ * them, no capability is needed to write there.
+ */
 static void
 box_mask(struct box *b)
 {
@@ -191,6 +195,8 @@ box_mask(struct box *b)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (access(files[i], F_OK) == 0)
 			box_args(b, "--ro-bind", "/dev/null", files[i]);
+	box_args(b, "--ro-bind-try", "/proc/sys", "/proc/sys");
+	box_args(b, "--ro-bind-try", "/proc/fs", "/proc/fs");
 }
 
 static void
