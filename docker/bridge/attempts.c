@@ -652,28 +652,3 @@ probe_run(int in, int out)
 		   ? 0
 		   : BRIDGE_EXIT_SESSION;
 }
-
-void
-probe_first(int in, int out, const struct bridge_limits *limits)
-{
-	char from[16], to[16], go;
-	int status;
-	pid_t pid;
-
-	snprintf(from, sizeof(from), "%d", in);
-	snprintf(to, sizeof(to), "%d", out);
-	if ((pid = fork()) == -1)
-		bridge_die("fork");
-	if (pid == 0) {
-		limits_apply(limits);
-		execl("/proc/self/exe", "ic-bridge", "probe", from, to, NULL);
-		bridge_die("probe");
-	}
-	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
-		;
-	close(out);
-	/* Nothing of the agent runs before icsupervisor has judged. */
-	if (!all(in, &go, 1, true))
-		_exit(BRIDGE_EXIT_SESSION);
-	close(in);
-}

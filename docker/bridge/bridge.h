@@ -107,22 +107,27 @@ void terminal_move(const struct pollfd *p);
 bool terminal_pending(void);
 
 /*
- * attempts.c: the break-out test.  probe_first() makes it in a process of its
- * own, waits for icsupervisor's word, and closes both pipes; it exits without
- * that word.  probe_run() is that process: it reads a struct attempt_ask from
- * `in`, writes what attempts.h says to `out`, and returns an exit status.
+ * attempts.c: the break-out test, in a process of its own.  It reads a struct
+ * attempt_ask from `in`, writes what attempts.h says to `out`, and returns an
+ * exit status.
  */
 int probe_run(int in, int out);
-void probe_first(int in, int out, const struct bridge_limits *);
+
+/*
+ * session.c: connect to icsupervisor, make the break-out test, and wait until
+ * icsupervisor lets the agent start; exits if it does not.  Returns the
+ * connection, which ends with the session.
+ */
+int session_open(const char *path, const struct bridge_limits *);
 
 /* run.c */
 struct run {
 	struct terminal_how terminal;
 	struct bridge_limits limits;
-	int probe[2]; /* the pipes of the break-out test; -1: no test */
 	const char *listen;
 	const char *where; /* the session's sockets, or egressd's socket */
 	bool agent;        /* ends with its session */
+	bool supervised;   /* icsupervisor made the sandbox, and tests it */
 	char **argv;
 };
 int run_command(const struct run *);

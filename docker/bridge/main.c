@@ -4,7 +4,7 @@
  * it carries bytes between what agents can use (a TCP proxy on 127.0.0.1, an
  * MCP server's stdio, a terminal) and the sockets of the session.
  *
- *   ic-bridge run [--pty | --pipes [--input] [--merge]] [--probe IN,OUT]
+ *   ic-bridge run [--pty | --pipes [--input] [--merge]] [--supervised]
  *       [--limits LIMITS] [--listen ADDRESS:PORT] DIR -- COMMAND...
  *   ic-bridge egress [--limits LIMITS] [--listen ADDRESS:PORT] SOCKET --
  *       COMMAND...
@@ -14,9 +14,11 @@
  *
  * `run` starts the command, reaps all orphans (it is process 1 of the sandbox),
  * and ends with the command's status, or when the session ends: for that it
- * holds one connection to DIR/proxy.sock.  With --pty the command gets a
- * pseudo-terminal made here, with --pipes it gets pipes; both lead to
- * DIR/terminal.sock, so that no descriptor of the host is in the sandbox.
+ * holds one connection to DIR/proxy.sock, or with --supervised to
+ * DIR/bridge.sock, on which icsupervisor has the break-out test made first.
+ * With --pty the command gets a pseudo-terminal made here, with --pipes it gets
+ * pipes; both lead to DIR/terminal.sock, so that no descriptor of the host is in
+ * the sandbox.
  * `egress` does the same for an MCP server that may connect to named hosts:
  * SOCKET belongs to its egressd.  `limit` only sets limits and becomes the
  * command.
@@ -71,23 +73,6 @@ misused(const char *what)
 	return BRIDGE_EXIT_USAGE;
 }
 
-/* Parse "IN,OUT", two descriptors that were inherited. */
-static bool
-probe_parse(const char *text, int fds[2])
-{
-	char *end;
-	long in = strtol(text, &end, 10), out;
-
-	if (*end != ',' || in < 3 || in > 1024)
-		return false;
-	out = strtol(end + 1, &end, 10);
-	if (*end != '\0' || out < 3 || out > 1024)
-		return false;
-	fds[0] = (int)in;
-	fds[1] = (int)out;
-	return true;
-}
-
 /* Parse the options of `run` and `egress`.  Returns the index after them. */
 static int
 run_options(struct run *r, int argc, char **argv)
@@ -100,9 +85,8 @@ run_options(struct run *r, int argc, char **argv)
 		else if (strcmp(argv[i], "--limits") == 0 && i + 1 < argc &&
 			 limits_parse(argv[i + 1], &r->limits))
 			i++;
-		else if (r->agent && strcmp(argv[i], "--probe") == 0 &&
-			 i + 1 < argc && probe_parse(argv[i + 1], r->probe))
-			i++;
+		else if (r->agent && strcmp(argv[i], "--supervised") == 0)
+			r->supervised = true;
 		else if (r->agent && strcmp(argv[i], "--pty") == 0)
 			r->terminal.kind = TERMINAL_PTY;
 		else if (r->agent && strcmp(argv[i], "--pipes") == 0)
@@ -120,8 +104,7 @@ run_options(struct run *r, int argc, char **argv)
 static int
 cmd_run(int argc, char **argv, bool agent)
 {
-	struct run r = {
-	    .listen = "127.0.0.1:18080", .agent = agent, .probe = {-1, -1}};
+	struct run r = {.listen = "127.0.0.1:18080", .agent = agent};
 	int i = run_options(&r, argc, argv);
 
 	if (argc - i < 3 || argv[i][0] == '-' || strcmp(argv[i + 1], "--") != 0)

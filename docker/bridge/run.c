@@ -103,7 +103,7 @@ take_signals(void)
 }
 
 /*
- * Returns true if the session has ended.  Nothing is ever sent on this
+ * Returns true if the session has ended.  Nothing more is sent on this
  * connection; it only has to end when the session does.
  */
 static bool
@@ -175,9 +175,12 @@ run_open(const struct run *r)
 {
 	char path[BRIDGE_PATH];
 
+	run_env.session = -1;
+	if (r->supervised)
+		run_env.session = session_open(
+		    socket_path(r, "bridge.sock", path), &r->limits);
 	if (pairs_target(socket_path(r, "mitm-proxy.sock", path)) == -1)
 		bridge_die(r->where);
-	run_env.session = -1;
 	if ((run_env.listener = pairs_listen(r->listen)) == -1) {
 		if (errno == EINVAL)
 			return -1;
@@ -186,7 +189,7 @@ run_open(const struct run *r)
 	/*
 	 * A server ends with its stdin; an agent needs a connection that ends.
 	 */
-	if (r->agent &&
+	if (r->agent && !r->supervised &&
 	    (run_env.session = unix_connect(
 		 socket_path(r, "proxy.sock", path), SOCK_NONBLOCK)) == -1)
 		bridge_die(path);
@@ -202,8 +205,6 @@ run_command(const struct run *r)
 	struct rlimit rl;
 	sigset_t set, old;
 
-	if (r->probe[0] != -1)
-		probe_first(r->probe[0], r->probe[1], &r->limits);
 	signal(SIGPIPE, SIG_IGN);
 	if (run_open(r) == -1)
 		return -1;

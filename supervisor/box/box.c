@@ -120,31 +120,52 @@ box_bind_path(struct box *b, const char *path, const char *dest, bool writable)
 	close(fd);
 }
 
-int
-box_status(struct box *b)
+void
+box_status(struct box *b, struct box_report *r)
 {
 	int p[2];
 
+	*r = (struct box_report){.fd = -1};
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1) {
 		box_fail(b);
-		return -1;
+		return;
 	}
 	box_arg(b, "--json-status-fd");
 	box_fd_arg(b, p[1]);
-	return p[0];
+	r->fd = p[0];
+}
+
+/* Read more of the report, and return what follows this member's name. */
+static const char *
+box_reported(struct box_report *r, const char *member)
+{
+	const char *at;
+	ssize_t n;
+
+	while (r->len < sizeof(r->text) - 1 &&
+	       (n = read(
+		    r->fd, r->text + r->len, sizeof(r->text) - 1 - r->len)) > 0)
+		r->len += (size_t)n;
+	r->text[r->len] = '\0';
+	at = strstr(r->text, member);
+	return at == NULL ? NULL : at + strlen(member);
+}
+
+pid_t
+box_first(struct box_report *r)
+{
+	const char *at = box_reported(r, "\"child-pid\":");
+
+	return at == NULL ? -1 : (pid_t)strtol(at, NULL, 10);
 }
 
 bool
-box_reached(int fd)
+box_reached(struct box_report *r)
 {
-	char text[1024];
-	ssize_t n;
-
 	/*
 	 * bubblewrap reports an exit code only for a program that it started.
 	 */
-	n = read(fd, text, sizeof(text));
-	return n > 0 && memmem(text, (size_t)n, "\"exit-code\"", 11) != NULL;
+	return box_reported(r, "\"exit-code\"") != NULL;
 }
 
 static int

@@ -42,13 +42,19 @@ void box_bind_path(
     struct box *, const char *path, const char *dest, bool writable);
 /* Add a read-only file with this content. */
 void box_data(struct box *, const char *dest, struct span);
-/* Have bubblewrap report its status. Returns the read end of a pipe, or -1. */
-int box_status(struct box *);
-/*
- * Returns true if argv was started. Reads bubblewrap's report from `fd` after
- * it has ended.
- */
-bool box_reached(int fd);
+/* Bubblewrap's own report about a sandbox, as far as it has been read. */
+struct box_report {
+	int fd; /* -1: none */
+	char text[1024];
+	size_t len;
+};
+
+/* Have bubblewrap report its status. */
+void box_status(struct box *, struct box_report *);
+/* Returns process 1 of the sandbox, or -1. */
+pid_t box_first(struct box_report *);
+/* Returns true if argv was started; called after bubblewrap has ended. */
+bool box_reached(struct box_report *);
 /* Pass `fd`, which this takes, on to argv. Returns its number there, or -1. */
 int box_pass(struct box *, int fd);
 /* Start argv in the sandbox. Returns 0, or -1. Each box can be started once. */

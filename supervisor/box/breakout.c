@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Judges the break-out test. ic-bridge reports from inside the sandbox, before
- * anything of the agent has run there. It is told the number of attempts to
- * make; its report must have this start's nonce and exactly one record for each
- * row of the table, in order. Anything else counts as an escape.
+ * anything of the agent has run there, on its connection (box/bridge.h). It is
+ * told the number of attempts to make; its report must have this start's nonce
+ * and exactly one record for each row of the table, in order. Anything else
+ * counts as an escape.
  */
 #include "box/breakout.h"
 
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/bridge.h"
 #include "json_put.h"
 #include "docker/bridge/attempts.h"
 #include "sup.h"
@@ -48,22 +50,15 @@ static const struct row rows[ATTEMPT_COUNT] = {
 };
 
 static struct {
-	struct loop_io io;
 	struct loop_timer timer;
-	int ask, said; /* the pipes' ends here */
-	int abstract;  /* a socket that no sandbox may reach */
+	int abstract; /* a socket that no sandbox may reach */
 	uint8_t nonce[ATTEMPT_NONCE];
 	uint64_t began;
-	size_t len;
-	struct {
-		uint8_t nonce[ATTEMPT_NONCE];
-		struct attempt_record records[ATTEMPT_COUNT];
-		uint8_t more; /* a byte beyond the report */
-	} report;
+	struct attempt_record records[ATTEMPT_COUNT];
 	bool inside, outside; /* halves that are still running */
 	void (*passed)(void);
 	struct breakout result;
-} breakout_env = {.io = LOOP_IO_INIT, .ask = -1, .said = -1, .abstract = -1};
+} breakout_env = {.abstract = -1};
 
 const struct breakout *
 breakout_result(void)
@@ -86,44 +81,15 @@ breakout_json(void)
 	return o;
 }
 
-static void
-breakout_close(int *fd)
-{
-	if (*fd != -1)
-		close(*fd);
-	*fd = -1;
-}
-
 void
 breakout_free(void)
 {
-	if (breakout_env.io.fd != -1)
-		loop_del(&sup.loop, &breakout_env.io);
 	loop_timer_clear(&sup.loop, &breakout_env.timer);
 	outside_free();
-	breakout_close(&breakout_env.ask);
-	breakout_close(&breakout_env.said);
-	breakout_close(&breakout_env.abstract);
-}
-
-int
-breakout_add(struct box *b, char option[BREAKOUT_OPTION], struct fault *fault)
-{
-	int in[2], out[2], a, z;
-
-	if (pipe2(in, O_CLOEXEC) == -1)
-		return fault_errno(fault, "the break-out test");
-	if (pipe2(out, O_CLOEXEC) == -1) {
-		close(in[0]);
-		close(in[1]);
-		return fault_errno(fault, "the break-out test");
-	}
-	breakout_env.ask = in[1];
-	breakout_env.said = out[0];
-	a = box_pass(b, in[0]);
-	z = box_pass(b, out[1]);
-	snprintf(option, BREAKOUT_OPTION, "%d,%d", a, z);
-	return 0;
+	breakout_env.inside = breakout_env.outside = false;
+	if (breakout_env.abstract != -1)
+		close(breakout_env.abstract);
+	breakout_env.abstract = -1;
 }
 
 /* Listen on an abstract socket: only programs of this network can reach it. */
@@ -191,7 +157,7 @@ breakout_refuse(const char *why)
 static const char *
 breakout_found(uint32_t i, char *dst, size_t cap)
 {
-	const struct attempt_record *r = &breakout_env.report.records[i];
+	const struct attempt_record *r = &breakout_env.records[i];
 
 	if (r->number != i)
 		snprintf(dst, cap, "%s: no report", rows[i].what);
@@ -212,8 +178,7 @@ breakout_judge(char *why, size_t cap)
 	char found[128];
 
 	for (uint32_t i = 0; i < ATTEMPT_COUNT; i++) {
-		const struct attempt_record *r =
-		    &breakout_env.report.records[i];
+		const struct attempt_record *r = &breakout_env.records[i];
 
 		if (r->number == i && breakout_holds(&rows[i], r->found))
 			continue;
@@ -239,11 +204,8 @@ breakout_next(void)
 	breakout_env.result.micros =
 	    (unsigned)(clock_mono_us() - breakout_env.began);
 	breakout_hash(breakout_env.result.table);
-	if (breakout_env.ask != -1 && write(breakout_env.ask, "g", 1) != 1)
-		breakout_refuse("ic-bridge does not wait for its end");
-	else
-		breakout_env.passed();
 	breakout_free();
+	breakout_env.passed();
 }
 
 static void
@@ -264,50 +226,39 @@ breakout_outside_over(unsigned attempts, const char *why)
 		breakout_next();
 }
 
-static void
-breakout_inside_over(void)
+void
+breakout_report(const uint8_t *report, size_t len, bool first)
 {
-	const size_t want = offsetof(__typeof__(breakout_env.report), more);
+	const size_t want = ATTEMPT_NONCE + sizeof(breakout_env.records);
 	char why[256] = "";
 
-	loop_del(&sup.loop, &breakout_env.io);
-	/* The sandbox is about to end; its exit status gives the reason. */
-	if (breakout_env.len == 0)
+	if (!breakout_env.inside)
 		return;
-	if (breakout_env.len != want)
+	/* The sandbox is about to end; its exit status gives the reason. */
+	if (len == 0)
+		return;
+	if (len != want) {
 		snprintf(why, sizeof(why),
-		    "the sandbox's report has %zu bytes instead of %zu",
-		    breakout_env.len, want);
-	else if (memcmp(breakout_env.report.nonce, breakout_env.nonce,
-		     ATTEMPT_NONCE) != 0)
+		    "the sandbox's report has %zu bytes instead of %zu", len,
+		    want);
+	} else if (memcmp(report, breakout_env.nonce, ATTEMPT_NONCE) != 0) {
 		snprintf(why, sizeof(why),
 		    "the sandbox's report is not of this start");
-	else
+	} else {
+		memcpy(breakout_env.records, report + ATTEMPT_NONCE,
+		    sizeof(breakout_env.records));
 		breakout_judge(why, sizeof(why));
+	}
+	if (why[0] == '\0' && !first)
+		snprintf(why, sizeof(why),
+		    "the sandbox lacks " ON_DUMPABLE
+		    " (its report is not of process 1)");
 	breakout_env.inside = false;
 	breakout_env.result.attempts = ATTEMPT_COUNT;
 	if (why[0] != '\0')
 		breakout_failed(why);
 	else
 		breakout_next();
-}
-
-/* The report ends when ic-bridge has closed the pipe. */
-static void
-breakout_read(struct loop_io *io, uint32_t events)
-{
-	uint8_t *to = (uint8_t *)&breakout_env.report;
-	ssize_t n;
-
-	(void)events;
-	n = read(io->fd, to + breakout_env.len,
-	    sizeof(breakout_env.report) - breakout_env.len);
-	if (n == -1 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n > 0)
-		breakout_env.len += (size_t)n;
-	if (n <= 0 || breakout_env.len == sizeof(breakout_env.report))
-		breakout_inside_over();
 }
 
 static void
@@ -354,12 +305,7 @@ breakout_begin(void (*passed)(void), struct fault *fault)
 		    "the session directory's name is longer than %u bytes",
 		    ATTEMPT_PATH - 1);
 	if (breakout_listen(&ask) == -1 ||
-	    fcntl(breakout_env.said, F_SETFL, O_NONBLOCK) == -1 ||
-	    /* The exit status of a sandbox that has ended gives the reason. */
-	    (write(breakout_env.ask, &ask, sizeof(ask)) == -1 &&
-		errno != EPIPE) ||
-	    loop_add(&sup.loop, &breakout_env.io, breakout_env.said, EPOLLIN,
-		breakout_read, NULL) == -1)
+	    bridge_send(BRIDGE_PROBE, &ask, sizeof(ask)) == -1)
 		return fault_errno(fault, "the break-out test");
 	return breakout_begin_outside(passed, fault);
 }

@@ -9,14 +9,14 @@
 #define BREAKOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "box/box.h"
 #include "config/fault.h"
 
-#define BREAKOUT_OPTION 32U
-
 /* The result, once the test has passed. */
+struct json_object;
+
 struct breakout {
 	bool passed;
 	unsigned attempts; /* inside the sandbox */
@@ -26,11 +26,6 @@ struct breakout {
 };
 
 /*
- * Add the test's two pipes to the sandbox, and write the value of ic-bridge's
- * option --probe to `option`. Returns 0, or -1 with the fault set.
- */
-int breakout_add(struct box *, char option[BREAKOUT_OPTION], struct fault *);
-/*
  * The sandbox runs: request the test. Once it has passed, ic-bridge may start
  * the agent and `passed` is called; otherwise the session ends with a message
  * that names the faulty layer of the sandbox.
@@ -38,6 +33,11 @@ int breakout_add(struct box *, char option[BREAKOUT_OPTION], struct fault *);
 int breakout_begin(void (*passed)(void), struct fault *);
 /* The same without a sandbox: only the attempts from outside. */
 int breakout_begin_outside(void (*passed)(void), struct fault *);
+/*
+ * Judge the report of ic-bridge. `first`: it came from process 1 of the
+ * sandbox.
+ */
+void breakout_report(const uint8_t *, size_t len, bool first);
 /* End the session: the test did not pass. */
 void breakout_refuse(const char *why);
 /* The sandbox has ended: abandon the test. */

@@ -16,7 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/box.h"
 #include "box/breakout.h"
+#include "box/bridge.h"
 #include "box/locate_priv.h"
 #include "box/orient.h"
 #include "box/probe.h"
@@ -29,6 +31,8 @@
 
 /* By then a signal that ended the agent has also arrived here. */
 #define RUNTIME_SIGNAL_MS 200U
+/* A sandbox ends so soon after its ic-bridge, even on a busy machine. */
+#define RUNTIME_UNLINKED_MS 20000U
 #define RUNTIME_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
 
 static struct {
@@ -37,13 +41,12 @@ static struct {
 	char **argv;        /* in the sandbox, bridge included */
 	char *env[ORIENT_MAX_ENV + 1];
 	char *bridge;
-	size_t probe_at; /* in argv, the value of --probe */
-	bool tested;     /* --runtime none: the workers are being attacked */
-	int reached;     /* from box_status(): whether it was made */
-	struct loop_timer killed;
+	bool tested; /* --runtime none: the workers are being attacked */
+	struct box_report report;
+	struct loop_timer killed, unlinked;
 	int status; /* the agent's, once it has ended */
 	char how[128];
-} runtime_env = {.reached = -1};
+} runtime_env = {.report = {.fd = -1}};
 
 /* ./x and /workspace/x are the agent's own files: they are not examined. */
 static bool
@@ -112,7 +115,7 @@ runtime_find_adapter(char **inside, struct fault *fault)
 static int
 runtime_argv(char *const *args, const char *inside, struct fault *fault)
 {
-	const char *before[14] = {RUNTIME_BRIDGE, "run"}, *options[4];
+	const char *before[12] = {RUNTIME_BRIDGE, "run"}, *options[4];
 	char limits[96];
 	char *filled[ADAPTER_MAX_ARGS + 1] = {NULL};
 	size_t n = 0, k = 2;
@@ -129,9 +132,7 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 		before[k++] = *o;
 	before[k++] = "--limits";
 	before[k++] = limits_option(&sup.config.limits, limits, sizeof(limits));
-	before[k++] = "--probe";
-	runtime_env.probe_at = k;
-	before[k++] = ""; /* runtime_start() knows it */
+	before[k++] = "--supervised";
 	before[k++] = "/run/ironcurtain";
 	before[k++] = "--";
 	before[k++] = inside;
@@ -200,9 +201,10 @@ runtime_unmade(void)
 	}
 	sup_warn("the sandbox could not be created: %s", why.text);
 	sup_warn("%s", remedy);
-	end_request(
-	    SUP_EXIT_OS, NULL, "the sandbox could not be created: "
-			       "%s", why.text);
+	end_request(SUP_EXIT_OS, NULL,
+	    "the sandbox could not be created: "
+	    "%s",
+	    why.text);
 }
 
 /* The agent has ended, and all its output has been passed on. */
@@ -213,8 +215,8 @@ runtime_over(void)
 	if (timeup_why() != NULL)
 		end_request(SUP_EXIT_TIME, NULL, "%s", timeup_why());
 	else
-		end_request(runtime_env.status, NULL, "the agent %s",
-		    runtime_env.how);
+		end_request(
+		    runtime_env.status, NULL, "the agent %s", runtime_env.how);
 }
 
 /* Pass on the rest of the agent's output. */
@@ -240,9 +242,11 @@ runtime_exited(struct loop_io *io, uint32_t events)
 	close(sup.agent.pidfd);
 	sup.agent.pidfd = -1;
 	breakout_free();
+	bridge_close();
+	loop_timer_clear(&sup.loop, &runtime_env.unlinked);
 	spawn_describe(code, status, runtime_env.how, sizeof(runtime_env.how));
 	runtime_env.status = spawn_status(code, status);
-	if (code == CLD_EXITED && !box_reached(runtime_env.reached)) {
+	if (code == CLD_EXITED && !box_reached(&runtime_env.report)) {
 		sandbox_log_read();
 		runtime_unmade();
 		return;
@@ -271,7 +275,7 @@ runtime_box(struct box *b)
 	int fd;
 
 	box_init(b, FILTER_AGENT, &sup.config.limits);
-	runtime_env.reached = box_status(b);
+	box_status(b, &runtime_env.report);
 	/* ic-bridge itself is process 1, which nothing inside can trace. */
 	box_arg(b, "--as-pid-1");
 	if (runtime_env.tree != NULL)
@@ -299,20 +303,6 @@ runtime_box(struct box *b)
 	box_args(b, "--chdir", "/workspace", NULL);
 }
 
-/* Give the sandbox the pipes of the break-out test. */
-static int
-runtime_probe(struct box *b, struct fault *fault)
-{
-	char **slot = &runtime_env.argv[runtime_env.probe_at];
-	char option[BREAKOUT_OPTION];
-
-	if (breakout_add(b, option, fault) == -1)
-		return -1;
-	free(*slot);
-	*slot = strdup(option);
-	return *slot == NULL ? fault_errno(fault, "agent") : 0;
-}
-
 /* The break-out test has passed: ic-bridge starts the agent. */
 static void
 runtime_passed(void)
@@ -326,6 +316,10 @@ runtime_passed(void)
 	    test->attempts, test->outside, test->micros);
 	if (sup.opt.runtime == RUNTIME_NONE)
 		return;
+	if (bridge_send(BRIDGE_GO, NULL, 0) == -1) {
+		breakout_refuse("ic-bridge does not wait for its end");
+		return;
+	}
 	event_breakout(test);
 	if (ready_session_json("running") == -1)
 		sup_warn("session.json: %s", strerror(errno));
@@ -335,6 +329,65 @@ runtime_passed(void)
 	sup_note(
 	    "agent %s started (pid %d)", sup.adapter.name, (int)sup.agent.pid);
 }
+
+static int
+runtime_frame(enum bridge_kind kind, const uint8_t *data, size_t len)
+{
+	if (kind != BRIDGE_PROBED)
+		return -1;
+	breakout_report(
+	    data, len, bridge_peer() == box_first(&runtime_env.report));
+	return 0;
+}
+
+static void
+runtime_alarm(const char *text)
+{
+	struct msg_ALARM m = {
+	    .kind = SPAN("ic-bridge"), .text = span_str(text)};
+
+	child_send(ROLE_AUDIT, 0, MSG_ALARM, &m, -1);
+}
+
+/* The sandbox has ended when ic-bridge has; something else holds it open. */
+static void
+runtime_unlinked(struct loop_timer *t)
+{
+	(void)t;
+	runtime_alarm("ic-bridge closed its connection and did not end; the "
+		      "session is ended");
+	end_request(SUP_EXIT_OS, NULL, "ic-bridge closed its connection");
+}
+
+/*
+ * ic-bridge ends with its connection, and its status is the agent's. A broken
+ * protocol is an attack out of the sandbox.
+ */
+static void
+runtime_gone(const char *why)
+{
+	char text[256];
+
+	if (sup.ending || sup.agent_ended)
+		return;
+	if (why == NULL) {
+		loop_timer_set(&sup.loop, &runtime_env.unlinked,
+		    RUNTIME_UNLINKED_MS, runtime_unlinked, NULL);
+		return;
+	}
+	if (!breakout_result()->passed) {
+		snprintf(text, sizeof(text), "ic-bridge broke the protocol: %s",
+		    why);
+		breakout_refuse(text);
+		return;
+	}
+	snprintf(text, sizeof(text),
+	    "ic-bridge broke the protocol, and the session is ended: %s", why);
+	runtime_alarm(text);
+	end_request(SUP_EXIT_OS, NULL, "ic-bridge broke the protocol: %s", why);
+}
+
+static const struct bridge_calls runtime_bridge = {runtime_frame, runtime_gone};
 
 static void
 runtime_start(void)
@@ -350,7 +403,7 @@ runtime_start(void)
 	rv = sandbox_log_open(&stdio[1], &fault);
 	stdio[2] = stdio[1];
 	if (rv == 0)
-		rv = runtime_probe(&b, &fault);
+		rv = bridge_open(sup.session.sockets, &runtime_bridge, &fault);
 	if (rv == 0)
 		rv = box_spawn(&b, stdio, runtime_env.argv, &sup.agent, &fault);
 	if (stdio[1] != -1)
@@ -417,6 +470,8 @@ void
 runtime_kill(void)
 {
 	breakout_free();
+	bridge_close();
+	loop_timer_clear(&sup.loop, &runtime_env.unlinked);
 	/*
 	 * bubblewrap dies with its parent's child, and the pid namespace with
 	 * it.

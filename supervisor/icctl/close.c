@@ -86,6 +86,7 @@ close_doors(const struct icctl *ctl, const struct session *s)
 	(void)unlinkat(s->fd, "sockets/proxy.sock", 0);
 	(void)unlinkat(s->fd, "sockets/mitm-proxy.sock", 0);
 	(void)unlinkat(s->fd, "sockets/terminal.sock", 0);
+	(void)unlinkat(s->fd, "sockets/bridge.sock", 0);
 	snprintf(run, sizeof(run), "%s/run", ctl->home);
 	if ((d = opendir(run)) == NULL)
 		return;

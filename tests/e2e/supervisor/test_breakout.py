@@ -45,22 +45,37 @@ for n in os.listdir("/proc/self/fd"):
 os.execv(%r, ["bwrap"] + __import__("sys").argv[1:])
 """
 SHARED = ["--unshare-user", "--unshare-ipc", "--unshare-uts"]
-# In place of ic-bridge: run with the arguments ... --probe IN,OUT ...
-LIAR = """import os, sys
-i, o = map(int, sys.argv[sys.argv.index("--probe") + 1].split(","))
-ask = os.read(i, 65536)
-count = int.from_bytes(ask[16:20], "little")
-report = %s
-for n in range(count):
-    report += n.to_bytes(4, "little") + (%d).to_bytes(4, "little")
-os.write(o, %s)
-os.close(o)
-os.read(i, 1)
+# In place of ic-bridge, with its connection to icsupervisor.
+LIAR = """import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect("/run/ironcurtain/bridge.sock")
+def send(kind, data):
+    s.sendall(bytes((kind, 0, 0, 0)) + len(data).to_bytes(4, "little") + data)
+def await_frame():
+    head = s.recv(8, socket.MSG_WAITALL)
+    if len(head) < 8:
+        sys.exit(1)
+    return s.recv(int.from_bytes(head[4:], "little"), socket.MSG_WAITALL)
+def report(nonce, found):
+    count = int.from_bytes(ask[16:20], "little")
+    return nonce + b"".join(
+        n.to_bytes(4, "little") + found.to_bytes(4, "little")
+        for n in range(count))
+def agent():
+    open("/workspace/began", "w")
+%s
+await_frame()
+agent()
 """
+HELLO = "send(1, bytes((1, 0, 0, 0)))\nask = await_frame()\n"
 
 
-def lie(nonce="ask[:16]", found=1, written="report"):
-    return f"probe({LIAR % (nonce, found, written)!r})"
+def liar(script):
+    return f"probe({LIAR % script!r})"
+
+
+def lie(nonce="ask[:16]", found=1, written="r"):
+    return liar(f"{HELLO}r = report({nonce}, {found})\nsend(2, {written})")
 
 
 # name, edit of the wrapper, icsupervisor's message
@@ -93,13 +108,17 @@ LAYERS = [
      "the sandbox lacks the separation from the terminal"),
     ("a report that is empty", 'probe("pass")',
      "ic-bridge ended before it was over"),
-    ("a report that is cut", lie(written="report[:99]"), "99 bytes instead of"),
-    ("a report that is too long", lie(written="report + report"),
+    ("a report that is cut", lie(written="r[:99]"), "99 bytes instead of"),
+    ("a report that is too long", lie(written="r + r"),
      "bytes instead of"),
     ("a report of another start", lie(nonce="bytes(16)"),
      "is not of this start"),
     ("a report of successes", lie(found=0),
      "sending a datagram to a host: succeeded"),
+    ("a second greeting", liar(HELLO + "send(1, bytes((1, 0, 0, 0)))"),
+     "ic-bridge broke the protocol: it sent a frame that was not expected"),
+    ("a connection that is closed", liar(HELLO + "s.close(); sys.exit(0)"),
+     "ic-bridge ended before it was over"),
 ]
 
 
@@ -113,11 +132,13 @@ def start(s, *command):
 def test_passes(work):
     s = h.Session(work, runtime="bwrap")
     r = start(s, "/bin/sh", "-c", "ls /proc/1/fd /proc/1/root; "
-              "ls /proc/self/fd; echo began")
+              "ls /proc/self/fd; ls /run/ironcurtain; echo began")
     t.equal((r.returncode, "began" in r.stdout), (0, True),
             "the agent is started after the test")
-    t.equal(r.stdout.split("\n", 1)[1].split(), ["0", "1", "2", "3", "began"],
-            "the pipes of the test are closed, and process 1 shows nothing")
+    t.equal(r.stdout.split("\n", 1)[1].split(),
+            ["0", "1", "2", "3", "mitm-proxy.sock", "proxy.sock",
+             "terminal.sock", "began"], "the agent has no file of the test, "
+            "process 1 shows nothing, and ic-bridge's socket is gone")
     with open(os.path.join(s.dir, "session.json"), encoding="utf-8") as f:
         told = json.load(f)["breakoutTest"]
     with open(os.path.join(s.dir, "audit.jsonl"), encoding="utf-8") as f:
