@@ -140,33 +140,17 @@ static const struct {
 
 static const int filter_families[] = {AF_UNIX, AF_INET, AF_INET6};
 
-/* libseccomp has numbers for calls that a machine lacks; they add nothing. */
 static int
-filter_rule(scmp_filter_ctx ctx, uint32_t action, int nr, unsigned n,
-    const struct scmp_arg_cmp *cmp)
+filter_deny(const struct filter_sink *to, int nr)
 {
-	int rv = seccomp_rule_add_array(ctx, action, nr, n, cmp);
-
-	if (rv == -EDOM || rv == -ENOSYS || rv == -EEXIST)
-		return 0;
-	if (rv < 0) {
-		errno = -rv;
-		return -1;
-	}
-	return 0;
-}
-
-static int
-filter_deny(scmp_filter_ctx ctx, int nr)
-{
-	return filter_rule(ctx, SCMP_ACT_ERRNO(EPERM), nr, 0, NULL);
+	return to->rule(to->arg, SCMP_ACT_ERRNO(EPERM), nr, 0, NULL);
 }
 
 /*
  * Deny setuid and setgid bits, with which others could run a file as the user.
  */
 static int
-filter_setuid(scmp_filter_ctx ctx)
+filter_setuid(const struct filter_sink *to)
 {
 	const uint64_t bits[] = {S_ISUID, S_ISGID};
 	struct scmp_arg_cmp cmp[2];
@@ -181,7 +165,7 @@ filter_setuid(scmp_filter_ctx ctx)
 			    SCMP_CMP(filter_modes[i].flags, SCMP_CMP_MASKED_EQ,
 				filter_modes[i].bits, filter_modes[i].bits);
 			n = filter_modes[i].flags != 0 ? 2 : 1;
-			if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM),
+			if (to->rule(to->arg, SCMP_ACT_ERRNO(EPERM),
 				filter_modes[i].nr, n, cmp) == -1)
 				return -1;
 		}
@@ -190,17 +174,17 @@ filter_setuid(scmp_filter_ctx ctx)
 
 /* Allow only NETLINK_ROUTE, with which programs list interfaces and routes. */
 static int
-filter_netlink(scmp_filter_ctx ctx)
+filter_netlink(const struct filter_sink *to)
 {
 	const struct scmp_arg_cmp cmp[] = {SCMP_CMP(0, SCMP_CMP_EQ, AF_NETLINK),
 	    SCMP_CMP(2, SCMP_CMP_NE, NETLINK_ROUTE)};
 
-	return filter_rule(
-	    ctx, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2, cmp);
+	return to->rule(
+	    to->arg, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2, cmp);
 }
 
 static int
-filter_sockets(scmp_filter_ctx ctx, enum filter_kind kind)
+filter_sockets(const struct filter_sink *to, enum filter_kind kind)
 {
 	struct scmp_arg_cmp cmp;
 	int allowed = 0;
@@ -216,19 +200,19 @@ filter_sockets(scmp_filter_ctx ctx, enum filter_kind kind)
 		if (allowed)
 			continue;
 		cmp = SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)family);
-		if (filter_rule(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT),
+		if (to->rule(to->arg, SCMP_ACT_ERRNO(EAFNOSUPPORT),
 			SCMP_SYS(socket), 1, &cmp) == -1)
 			return -1;
 	}
 	cmp = SCMP_CMP(0, SCMP_CMP_GE, 64);
-	if (filter_rule(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
+	if (to->rule(to->arg, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
 		&cmp) == -1)
 		return -1;
-	return kind == FILTER_AGENT ? filter_netlink(ctx) : 0;
+	return kind == FILTER_AGENT ? filter_netlink(to) : 0;
 }
 
 static int
-filter_new_calls(scmp_filter_ctx ctx)
+filter_new_calls(const struct filter_sink *to)
 {
 	bool known;
 
@@ -238,8 +222,8 @@ filter_new_calls(scmp_filter_ctx ctx)
 		     i < sizeof(filter_new) / sizeof(filter_new[0]); i++)
 			if (filter_new[i] == nr)
 				known = true;
-		if (!known &&
-		    filter_rule(ctx, SCMP_ACT_ERRNO(ENOSYS), nr, 0, NULL) == -1)
+		if (!known && to->rule(to->arg, SCMP_ACT_ERRNO(ENOSYS), nr, 0,
+				  NULL) == -1)
 			return -1;
 	}
 	return 0;
@@ -247,7 +231,7 @@ filter_new_calls(scmp_filter_ctx ctx)
 
 /* Deny typing into the terminal, and unusual execution domains. */
 static int
-filter_arguments(scmp_filter_ctx ctx)
+filter_arguments(const struct filter_sink *to)
 {
 	const uint64_t flags[] = {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID,
 	    CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP};
@@ -256,21 +240,21 @@ filter_arguments(scmp_filter_ctx ctx)
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		cmp = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, flags[i], flags[i]);
-		if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+		if (to->rule(to->arg, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
 			&cmp) == -1)
 			return -1;
 	}
 	for (size_t i = 0; i < 2; i++) {
 		/* The kernel uses the low half only. */
 		cmp = SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffffffffU, ioctls[i]);
-		if (filter_rule(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
+		if (to->rule(to->arg, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
 			&cmp) == -1)
 			return -1;
 	}
 	for (uint64_t bit = 1; bit <= 0x80000000U; bit <<= 1) {
 		cmp = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, bit, bit);
 		if (bit != ADDR_NO_RANDOMIZE &&
-		    filter_rule(ctx, SCMP_ACT_ERRNO(EPERM),
+		    to->rule(to->arg, SCMP_ACT_ERRNO(EPERM),
 			SCMP_SYS(personality), 1, &cmp) == -1)
 			return -1;
 	}
@@ -282,7 +266,7 @@ filter_arguments(scmp_filter_ctx ctx)
  * debugger stopped it, there would be no report and the session would not end.
  */
 static int
-filter_first(scmp_filter_ctx ctx)
+filter_first(const struct filter_sink *to)
 {
 	static const struct {
 		int nr;
@@ -295,15 +279,15 @@ filter_first(scmp_filter_ctx ctx)
 		/* The kernel uses the low half only. */
 		cmp =
 		    SCMP_CMP(calls[i].arg, SCMP_CMP_MASKED_EQ, 0xffffffffU, 1);
-		if (filter_rule(
-			ctx, SCMP_ACT_ERRNO(EPERM), calls[i].nr, 1, &cmp) == -1)
+		if (to->rule(to->arg, SCMP_ACT_ERRNO(EPERM), calls[i].nr, 1,
+			&cmp) == -1)
 			return -1;
 	}
 	return 0;
 }
 
-static int
-filter_build(scmp_filter_ctx ctx, enum filter_kind kind)
+int
+filter_rules(const struct filter_sink *to, enum filter_kind kind)
 {
 	static const int debug[] = {SCMP_SYS(ptrace),
 	    SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
@@ -311,25 +295,41 @@ filter_build(scmp_filter_ctx ctx, enum filter_kind kind)
 
 	for (size_t i = 0; i < sizeof(filter_denied) / sizeof(filter_denied[0]);
 	     i++)
-		if (filter_deny(ctx, filter_denied[i]) == -1)
+		if (filter_deny(to, filter_denied[i]) == -1)
 			return -1;
 	for (size_t i = 0;
 	     kind != FILTER_AGENT && i < sizeof(debug) / sizeof(debug[0]); i++)
-		if (filter_deny(ctx, debug[i]) == -1)
+		if (filter_deny(to, debug[i]) == -1)
 			return -1;
 	/*
 	 * Flags and modes behind a pointer cannot be checked: force the older
 	 * calls.
 	 */
-	if (filter_rule(
-		ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, NULL) == -1 ||
-	    (kind != FILTER_OURS && filter_rule(ctx, SCMP_ACT_ERRNO(ENOSYS),
+	if (to->rule(to->arg, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0,
+		NULL) == -1 ||
+	    (kind != FILTER_OURS && to->rule(to->arg, SCMP_ACT_ERRNO(ENOSYS),
 					SCMP_SYS(openat2), 0, NULL) == -1))
 		return -1;
-	if (filter_setuid(ctx) == -1 || filter_sockets(ctx, kind) == -1 ||
-	    filter_new_calls(ctx) == -1 || filter_arguments(ctx) == -1 ||
-	    (kind == FILTER_AGENT && filter_first(ctx) == -1))
+	if (filter_setuid(to) == -1 || filter_sockets(to, kind) == -1 ||
+	    filter_new_calls(to) == -1 || filter_arguments(to) == -1 ||
+	    (kind == FILTER_AGENT && filter_first(to) == -1))
 		return -1;
+	return 0;
+}
+
+/* libseccomp has numbers for calls that a machine lacks; they add nothing. */
+static int
+filter_add(void *ctx, uint32_t action, int nr, unsigned n,
+    const struct scmp_arg_cmp *cmp)
+{
+	int rv = seccomp_rule_add_array(ctx, action, nr, n, cmp);
+
+	if (rv == -EDOM || rv == -ENOSYS || rv == -EEXIST)
+		return 0;
+	if (rv < 0) {
+		errno = -rv;
+		return -1;
+	}
 	return 0;
 }
 
@@ -351,6 +351,7 @@ static int
 filter_master(enum filter_kind kind)
 {
 	static int masters[FILTER_AGENT + 1] = {-1, -1, -1};
+	struct filter_sink to = {.rule = filter_add};
 	scmp_filter_ctx ctx;
 	int rv = 0;
 
@@ -364,7 +365,8 @@ filter_master(enum filter_kind kind)
 	 * Use a binary tree instead of a list: the filter runs at every call.
 	 */
 	(void)seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	if (filter_build(ctx, kind) == 0 &&
+	to.arg = ctx;
+	if (filter_rules(&to, kind) == 0 &&
 	    (masters[kind] = filter_file()) != -1 &&
 	    (rv = seccomp_export_bpf(ctx, masters[kind])) < 0) {
 		close(masters[kind]);
