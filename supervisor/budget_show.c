@@ -6,6 +6,7 @@
 #include "budget_priv.h"
 #include "control/approvals.h"
 #include "json_put.h"
+#include "json_put.h"
 #include "sup.h"
 
 static void
@@ -72,8 +73,7 @@ budget_json(void)
 		sid = b->asks[i].id != 0 ? approvals_sid_of(b->asks[i].id)
 					 : NULL;
 		if (sid != NULL)
-			json_object_object_add(
-			    row, "pending", json_object_new_string(sid));
+			put_str(row, "pending", sid);
 		json_object_object_add(
 		    limits, budget_name((enum budget_key)i), row);
 	}

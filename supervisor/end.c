@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "auditlog/closing.h"
+#include "auditlog/recheck.h"
 #include "box/runtime.h"
 #include "common/log.h"
 #include "control/approvals.h"
@@ -168,22 +169,32 @@ end_renewals(void)
 
 /* Report the end of the log to the configured anchor. */
 static void
-end_anchor(void)
+end_anchor(const struct checkpoint *last)
 {
-	uint8_t hash[AUDITLOG_HASH];
-	char hex[AUDITLOG_HEX + 1];
+	const uint64_t seq = last->log.seq - 1;
+	char hex[SHA256_HEX];
 	struct fault fault;
-	uint64_t seq;
 
-	if (auditfile_last(&sup.session, &seq, hash) == -1)
-		return;
-	for (size_t i = 0; i < AUDITLOG_HASH; i++)
-		snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+	sha256_hex(last->log.prev, hex);
 	if (!sup.opt.quiet)
 		log_warnx("the audit log ends with record %llu, hash %s",
 		    (unsigned long long)seq, hex);
 	if (anchor_write(&sup.anchor, &sup.session, seq, hex, &fault) == -1)
 		sup_warn("audit.anchor: %s", fault.text);
+}
+
+/* Report the end of the log, and note it for the next run. */
+static void
+end_log(void)
+{
+	struct checkpoint last;
+
+	if (auditfile_last(&sup.session, &last) == -1) {
+		recheck_end(NULL);
+		return;
+	}
+	end_anchor(&last);
+	recheck_end(&last);
 }
 
 /* Stop the agent first, but show all its output. */
@@ -267,7 +278,7 @@ end_run(void)
 	never = !sup.ready && sup.session.made && sup.config.anchor == NULL;
 	summary_end();
 	if (sup.logging && !never)
-		end_anchor();
+		end_log();
 	(void)pins_flush();
 	approvals_free();
 	grants_clear();

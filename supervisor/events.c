@@ -276,6 +276,19 @@ event_breakout(const struct breakout *test)
 }
 
 void
+event_log_broken(const char *why)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	struct value *o;
+
+	if (p != NULL && (o = value_new(p, VALUE_OBJECT)) != NULL) {
+		put(o, "why", text(p, why));
+		event_send("logBroken", o);
+	}
+	value_pool_free(p);
+}
+
+void
 event_stopped(const struct child *c)
 {
 	struct value_pool *p = value_pool_new(EVENT_POOL);

@@ -7,6 +7,7 @@
 #ifndef SESSION_H
 #define SESSION_H
 
+#include "auditlog/checkpoint.h"
 #include "common/span.h"
 #include "config/fault.h"
 #include "config/paths.h"
@@ -33,6 +34,13 @@ struct session {
 			 auditlog/file.c */
 	uint64_t seq; /* number of the next audit line */
 	uint8_t prev[32];
+	/*
+	 * The start did not check the records before this checkpoint. Its
+	 * offset is 0 if the whole log has been checked.
+	 */
+	struct checkpoint unchecked;
+	/* The end of the log at the start; its offset is 0 for a new log. */
+	struct checkpoint begun;
 	size_t torn; /* bytes of a line that a crash of an earlier run cut
 			short */
 };

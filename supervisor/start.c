@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auditlog/recheck.h"
 #include "box/runtime.h"
 #include "box/watcher.h"
 #include "budget.h"
@@ -301,6 +302,7 @@ start_ready(struct fault *fault)
 	if (sup.opt.print_ready)
 		ready_print();
 	summary_start();
+	recheck_begin();
 	if (link_start(fault) == -1)
 		return -1;
 	ready_notify("READY=1\nSTATUS=session is running");

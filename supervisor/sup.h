@@ -414,9 +414,11 @@ void event_reload_refused(const char *why);
 /* Record workerEnd for a worker whose end does not end the session. */
 void event_worker(const struct child *);
 /* A worker has been stopped by a signal. */
+void event_stopped(const struct child *);
 /* The break-out test has passed. */
 void event_breakout(const struct breakout *);
-void event_stopped(const struct child *);
+/* The log of earlier runs is broken. */
+void event_log_broken(const char *why);
 /* Record workerEnd, if `c` is not NULL, and stop, through auditd. */
 void event_end(const struct child *c);
 /* Append the same records directly, because auditd cannot. */

@@ -167,15 +167,13 @@ auditclosing_end(struct auditclosing *c)
 }
 
 int
-auditfile_last(
-    const struct session *s, uint64_t *seq, uint8_t hash[AUDITLOG_HASH])
+auditfile_last(const struct session *s, struct checkpoint *c)
 {
-	struct auditlog log = {.seq = 1};
 	off_t whole;
 
-	if (closing_read(s, &log, &whole) == -1 || whole == 0)
+	c->log = (struct auditlog){.seq = 1};
+	if (closing_read(s, &c->log, &whole) == -1 || whole == 0)
 		return -1;
-	*seq = log.seq - 1;
-	memcpy(hash, log.prev, AUDITLOG_HASH);
+	c->offset = (uint64_t)whole;
 	return 0;
 }

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "auditlog/line.h"
+#include "auditlog/checkpoint.h"
 #include "session.h"
 
 struct auditclosing {
@@ -35,10 +35,9 @@ void auditclosing_add(
 int auditclosing_end(struct auditclosing *);
 
 /*
- * Read the number and the hash of the last whole record. Returns 0, or -1 if
- * there is none.
+ * Read the log's end, behind its last whole record. Returns 0, or -1 if there
+ * is none.
  */
-int auditfile_last(
-    const struct session *, uint64_t *seq, uint8_t hash[AUDITLOG_HASH]);
+int auditfile_last(const struct session *, struct checkpoint *);
 
 #endif

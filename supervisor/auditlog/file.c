@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Opens audit.jsonl before anything runs: checks an earlier run's lines from
- * first to last and continues them, ends a torn last line, and reserves disk
- * space. There are two descriptions of the file: one goes to auditd, the other
- * stays with icsupervisor for the closing record that a dead auditd cannot
- * write.
+ * Opens audit.jsonl before anything runs: checks an earlier run's lines, from
+ * the first or from the checkpoint, and continues them, ends a torn last line,
+ * and reserves disk space. There are two descriptions of the file: one goes to
+ * auditd, the other stays with icsupervisor for the closing record that a dead
+ * auditd cannot write.
  */
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -23,14 +23,23 @@ session_audit_reader(const struct session *s)
 	return openat(s->fd, "audit.jsonl", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* Returns true if the chain holds, up to a line that a crash cut short. */
+static bool
+scan_good(const struct auditscan *scan)
+{
+	return scan->check == AUDITLOG_GOOD || scan->tail;
+}
+
 /*
- * Check the whole file. Returns 0 with `scan` filled in, or -1 with the fault
+ * Check the file. Returns 0 with `scan` filled in, or -1 with the fault
  * set.
  */
 static int
 auditfile_scan(
     struct session *s, size_t size, struct auditscan *scan, struct fault *fault)
 {
+	struct checkpoint from;
+	struct span all;
 	uint8_t *p;
 	int fd;
 
@@ -40,10 +49,19 @@ auditfile_scan(
 	close(fd);
 	if (p == MAP_FAILED)
 		return fault_errno(fault, "%s/audit.jsonl", s->dir);
-	auditscan(span_of(p, size), scan);
+	all = span_of(p, size);
+	if (checkpoint_read(s->fd, &from) && checkpoint_fits(&from, all)) {
+		auditscan_from(all, &from, scan);
+		s->unchecked = from;
+	}
+	/* The message about a broken line counts lines from the first. */
+	if (s->unchecked.offset == 0 || !scan_good(scan)) {
+		auditscan(all, scan);
+		s->unchecked.offset = 0;
+	}
 	scan->unended = p[size - 1] != '\n';
 	(void)munmap(p, size);
-	if (scan->check != AUDITLOG_GOOD && !scan->tail)
+	if (!scan_good(scan))
 		return fault_set(fault,
 		    "%s/audit.jsonl line %zu: %s. Keep it as it is and use "
 		    "another --session-dir",
@@ -77,6 +95,9 @@ auditfile_attach(struct session *s, struct auditscan *scan, struct fault *fault)
 		return 0;
 	if (auditfile_scan(s, (size_t)st.st_size, scan, fault) == -1)
 		return -1;
+	s->begun.offset = scan->whole;
+	s->begun.log.seq = scan->seq;
+	memcpy(s->begun.log.prev, scan->hash, sizeof(scan->hash));
 	s->seq = scan->seq;
 	s->torn = scan->cut;
 	memcpy(s->prev, scan->hash, sizeof(s->prev));

@@ -249,31 +249,63 @@ hex_is(struct span at, const uint8_t hash[AUDITLOG_HASH])
 	return true;
 }
 
+/* Split the line at its hash. Returns false if there is none. */
+static bool
+line_split(struct span line, struct span *head, struct span *hex)
+{
+	struct span tail;
+
+	if (line.len < AUDITLOG_TAIL + 2 || line.p[0] != '{')
+		return false;
+	tail = span_of(line.p + line.len - AUDITLOG_TAIL, AUDITLOG_TAIL);
+	if (!span_starts(tail, SPAN(",\"hash\":\"")) ||
+	    memcmp(tail.p + tail.len - 2, "\"}", 2) != 0)
+		return false;
+	*head = span_of(line.p, line.len - AUDITLOG_TAIL);
+	*hex = span_of(tail.p + 9, AUDITLOG_HEX);
+	return true;
+}
+
+/* Compute a line's hash from everything before it. */
+static void
+line_hash(struct span head, uint8_t hash[AUDITLOG_HASH])
+{
+	const struct span runs[2] = {head, SPAN("}")};
+
+	sha256_spans(runs, 2, hash);
+}
+
+bool
+auditlog_hash_is(struct span line, const uint8_t hash[AUDITLOG_HASH])
+{
+	uint8_t found[AUDITLOG_HASH];
+	struct span head, hex;
+
+	if (!line_split(line, &head, &hex) || !hex_is(hex, hash))
+		return false;
+	line_hash(head, found);
+	return memcmp(found, hash, sizeof(found)) == 0;
+}
+
 enum auditlog_check
 auditlog_verify(struct auditlog *log, struct span line)
 {
-	struct span seq, prev, runs[2], tail;
+	struct span seq, prev, head, hex;
 	uint8_t hash[AUDITLOG_HASH];
 	uint64_t n;
 	size_t digits = 0;
 
-	if (line.len < AUDITLOG_TAIL + 2 || line.p[0] != '{')
+	if (!line_split(line, &head, &hex))
 		return AUDITLOG_FORM;
-	tail = span_of(line.p + line.len - AUDITLOG_TAIL, AUDITLOG_TAIL);
-	if (!span_starts(tail, SPAN(",\"hash\":\"")) ||
-	    memcmp(tail.p + tail.len - 2, "\"}", 2) != 0)
-		return AUDITLOG_FORM;
-	runs[0] = span_of(line.p, line.len - AUDITLOG_TAIL);
-	runs[1] = SPAN("}");
-	prev = find_last(runs[0], SPAN(",\"prev\":\""));
-	seq = find_last(runs[0], SPAN(",\"seq\":"));
+	prev = find_last(head, SPAN(",\"prev\":\""));
+	seq = find_last(head, SPAN(",\"seq\":"));
 	while (digits < seq.len && seq.p[digits] >= '0' && seq.p[digits] <= '9')
 		digits++;
 	if (prev.p == NULL || seq.p == NULL ||
 	    span_u64(span_of(seq.p, digits), UINT64_MAX, &n) == -1)
 		return AUDITLOG_FORM;
-	sha256_spans(runs, 2, hash);
-	if (!hex_is(span_of(tail.p + 9, AUDITLOG_HEX), hash))
+	line_hash(head, hash);
+	if (!hex_is(hex, hash))
 		return AUDITLOG_BROKEN;
 	if (!hex_is(prev, log->prev))
 		return AUDITLOG_PREV;

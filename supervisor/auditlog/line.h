@@ -9,6 +9,8 @@
 #ifndef AUDITLOG_H
 #define AUDITLOG_H
 
+#include <stdbool.h>
+
 #include "common/buf.h"
 #include "common/sha256.h"
 
@@ -68,5 +70,7 @@ enum auditlog_check {
  * whether to accept it.
  */
 enum auditlog_check auditlog_verify(struct auditlog *, struct span line);
+/* Returns true if the line is intact and its hash is this one. */
+bool auditlog_hash_is(struct span line, const uint8_t hash[AUDITLOG_HASH]);
 
 #endif

@@ -8,6 +8,8 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "auditlog/checkpoint.h"
+
 /* The members of a record that matter here; all zero if it cannot be read. */
 struct said {
 	bool stop, start, end; /* by `event`: stop, start, workerEnd */
@@ -92,14 +94,24 @@ excuses(struct span line, size_t len, int64_t format, bool *old)
 	       said.format < AUDITSCAN_FORMAT;
 }
 
-void
-auditscan(struct span all, struct auditscan *s)
+/* Begin behind the checkpoint. Returns the format of the log's first record. */
+static int64_t
+scan_skip(struct span *all, const struct checkpoint *from, struct auditlog *log)
 {
-	auditscan_want(all, 0, s);
+	const uint8_t *nl = memchr(all->p, '\n', from->offset);
+	struct said said;
+
+	said_read(
+	    span_of(all->p, nl == NULL ? 0 : (size_t)(nl - all->p)), &said);
+	*log = from->log;
+	all->p += from->offset;
+	all->len -= from->offset;
+	return said.format;
 }
 
-void
-auditscan_want(struct span all, uint64_t want, struct auditscan *s)
+static void
+scan_lines(struct span all, const struct checkpoint *from, uint64_t want,
+    struct auditscan *s)
 {
 	struct auditlog log = {.seq = 1};
 	size_t number = 0, torn = 0, torn_len = 0;
@@ -108,6 +120,10 @@ auditscan_want(struct span all, uint64_t want, struct auditscan *s)
 	struct said said = {.format = 0};
 
 	memset(s, 0, sizeof(*s));
+	if (from != NULL) {
+		said.format = scan_skip(&all, from, &log);
+		s->whole = from->offset;
+	}
 	while (all.len != 0) {
 		number++;
 		nl = memchr(all.p, '\n', all.len);
@@ -128,7 +144,7 @@ auditscan_want(struct span all, uint64_t want, struct auditscan *s)
 				s->seen = true;
 				memcpy(s->at, log.prev, sizeof(s->at));
 			}
-			if (s->records++ == 0)
+			if (s->records++ == 0 && from == NULL)
 				said_read(line, &said);
 			s->whole = (size_t)(all.p - begin);
 			s->unended = nl == NULL;
@@ -164,4 +180,23 @@ auditscan_want(struct span all, uint64_t want, struct auditscan *s)
 	s->closed = last.len != 0 && said.stop;
 	s->seq = log.seq;
 	memcpy(s->hash, log.prev, sizeof(s->hash));
+}
+
+void
+auditscan(struct span all, struct auditscan *s)
+{
+	scan_lines(all, NULL, 0, s);
+}
+
+void
+auditscan_from(
+    struct span all, const struct checkpoint *from, struct auditscan *s)
+{
+	scan_lines(all, from, 0, s);
+}
+
+void
+auditscan_want(struct span all, uint64_t want, struct auditscan *s)
+{
+	scan_lines(all, NULL, want, s);
 }

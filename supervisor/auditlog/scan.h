@@ -35,6 +35,13 @@ struct auditscan {
 };
 
 void auditscan(struct span all, struct auditscan *);
+/*
+ * Check only what follows a checkpoint that fits the log; NULL: everything.
+ * Lines and records are then counted from there.
+ */
+struct checkpoint;
+void auditscan_from(
+    struct span all, const struct checkpoint *, struct auditscan *);
 /* Do the same and note the hash of the line with this sequence number. */
 void auditscan_want(struct span all, uint64_t seq, struct auditscan *);
 /* Returns a phrase for a person. */

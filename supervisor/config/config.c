@@ -136,7 +136,8 @@ static int
 config_scalars(
     struct config *cfg, const struct jsonfile *j, struct json_object *root)
 {
-	static const char *const audit_keys[] = {"anchor", "durability", NULL};
+	static const char *const audit_keys[] = {
+	    "anchor", "durability", "strict", NULL};
 	static const char *const redact_keys[] = {"enabled", NULL};
 	struct json_object *o = NULL;
 	const char *s = NULL;
@@ -157,6 +158,8 @@ config_scalars(
 			return jsonfile_bad(j, "audit", "durability",
 			    "must be \"kernel\" or \"disk\", is \"%s\"", s);
 		cfg->sync = s != NULL && strcmp(s, "disk") == 0;
+		if (jsonfile_bool(j, o, "audit", "strict", &cfg->log_strict) == -1)
+			return -1;
 		s = NULL;
 		if (jsonfile_str(j, o, "audit", "anchor", &s) == -1)
 			return -1;

@@ -120,6 +120,7 @@ struct config {
 	unsigned held_mb; /* MiB of bodies that mitmd may hold at once */
 	bool sync;
 	char *anchor; /* "journal", a file, or NULL */
+	bool log_strict; /* end the session if its earlier log is broken */
 	bool redact;
 	bool strict; /* policy.strict: refuse what has drifted */
 	enum proto_unknown unknown; /* policy.unknownTools */

@@ -104,14 +104,15 @@ close_doors(const struct icctl *ctl, const struct session *s)
 static void
 close_report(const struct icctl *ctl, const struct session *s, bool already)
 {
-	uint8_t hash[AUDITLOG_HASH];
-	char hex[AUDITLOG_HEX + 1] = "";
+	struct checkpoint last;
+	char hex[SHA256_HEX] = "";
 	uint64_t seq = 0;
 	json_object *o;
 
-	if (auditfile_last(s, &seq, hash) == 0)
-		for (size_t i = 0; i < AUDITLOG_HASH; i++)
-			snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+	if (auditfile_last(s, &last) == 0) {
+		seq = last.log.seq - 1;
+		sha256_hex(last.log.prev, hex);
+	}
 	if (!ctl->json) {
 		printf("%s: its log ends with record %llu, hash %s\n",
 		    already ? "already closed" : "closed",

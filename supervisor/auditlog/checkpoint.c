@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The file audit.checkpoint, which has one line: its version, the offset, the
+ * number of the next record, and the hash of the last one.
+ */
+#include "auditlog/checkpoint.h"
+
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session.h"
+
+#define CHECKPOINT_NAME "audit.checkpoint"
+#define CHECKPOINT_VERSION 1U
+#define CHECKPOINT_MAX (64 + AUDITLOG_HEX)
+
+static int
+hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool
+hash_read(const char *hex, uint8_t hash[AUDITLOG_HASH])
+{
+	int high, low;
+
+	for (size_t i = 0; i < AUDITLOG_HASH; i++) {
+		high = hex_value(hex[2 * i]);
+		low = high == -1 ? -1 : hex_value(hex[2 * i + 1]);
+		if (low == -1)
+			return false;
+		hash[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+/* Compose the file's text. Returns its length. */
+static size_t
+checkpoint_text(const struct checkpoint *c, char text[CHECKPOINT_MAX + 1])
+{
+	char hex[SHA256_HEX];
+
+	return (size_t)snprintf(text, CHECKPOINT_MAX + 1,
+	    "%u %" PRIu64 " %" PRIu64 " %s\n", CHECKPOINT_VERSION, c->offset,
+	    c->log.seq, sha256_hex(c->log.prev, hex));
+}
+
+bool
+checkpoint_read(int dirfd, struct checkpoint *c)
+{
+	char text[CHECKPOINT_MAX + 1], again[CHECKPOINT_MAX + 1];
+	unsigned version;
+	struct stat st;
+	ssize_t n = -1;
+	int fd, at = 0;
+
+	memset(c, 0, sizeof(*c));
+	fd = openat(dirfd, CHECKPOINT_NAME,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_uid == geteuid() && st.st_nlink == 1)
+		n = read(fd, text, CHECKPOINT_MAX);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	if (sscanf(text, "%u %" SCNu64 " %" SCNu64 " %n", &version, &c->offset,
+		&c->log.seq, &at) != 3 ||
+	    version != CHECKPOINT_VERSION || c->offset == 0 ||
+	    (size_t)at + AUDITLOG_HEX >= (size_t)n ||
+	    !hash_read(text + at, c->log.prev))
+		return false;
+	/* Only the text that we would write ourselves is accepted. */
+	return checkpoint_text(c, again) == (size_t)n &&
+	       memcmp(text, again, (size_t)n) == 0;
+}
+
+bool
+checkpoint_fits(const struct checkpoint *c, struct span log)
+{
+	const uint8_t *nl;
+	size_t end;
+
+	if (c->offset > log.len || log.p[c->offset - 1] != '\n')
+		return false;
+	end = c->offset - 1;
+	nl = memrchr(log.p, '\n', end);
+	return auditlog_hash_is(
+	    nl == NULL ? span_of(log.p, end)
+		       : span_of(nl + 1, (size_t)(log.p + end - nl - 1)),
+	    c->log.prev);
+}
+
+int
+checkpoint_write(int dirfd, const struct checkpoint *c)
+{
+	char text[CHECKPOINT_MAX + 1];
+	size_t n = checkpoint_text(c, text);
+
+	return session_write(dirfd, CHECKPOINT_NAME, 0600, span_of(text, n));
+}
+
+void
+checkpoint_remove(int dirfd)
+{
+	(void)unlinkat(dirfd, CHECKPOINT_NAME, 0);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A checkpoint of an audit log: up to which byte it was checked, and the chain
+ * at that place. The next run checks only what follows before it starts, so
+ * that a session does not resume more slowly as its log grows. A checkpoint is
+ * a hint: it counts only if the log's record at that place has its hash, and
+ * the records before it are checked again while the session runs (recheck.c).
+ */
+#ifndef AUDITCHECKPOINT_H
+#define AUDITCHECKPOINT_H
+
+#include <stdbool.h>
+
+#include "auditlog/line.h"
+
+struct checkpoint {
+	uint64_t offset; /* bytes; the first record not covered begins here */
+	struct auditlog log; /* the chain there */
+};
+
+/* Returns false if there is none, or none that has this form. */
+bool checkpoint_read(int dirfd, struct checkpoint *);
+/* Returns true if the log's record before the offset has the hash. */
+bool checkpoint_fits(const struct checkpoint *, struct span log);
+/* Returns 0, or -1 with errno set. */
+int checkpoint_write(int dirfd, const struct checkpoint *);
+void checkpoint_remove(int dirfd);
+
+#endif

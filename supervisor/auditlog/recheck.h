@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Checks in the background what the start of a resumed session did not: the
+ * records before the checkpoint. ic-logcheck, a confined program, reads them;
+ * icsupervisor judges its report. A broken record is an alarm, and with
+ * `audit.strict` the end of the session.
+ */
+#ifndef AUDITRECHECK_H
+#define AUDITRECHECK_H
+
+#include "auditlog/scan.h"
+
+/* What ic-logcheck writes to its standard output. */
+struct recheck_report {
+	uint32_t check; /* enum auditlog_check */
+	uint32_t zero;
+	uint64_t line; /* the first bad one */
+	uint64_t seq;  /* the next record's number, if all are good */
+	uint8_t hash[AUDITLOG_HASH];
+};
+
+/* Start ic-logcheck if there is something left to check. */
+void recheck_begin(void);
+/* The session ends: stop ic-logcheck, and write a new checkpoint. */
+void recheck_end(const struct checkpoint *end);
+
+#endif

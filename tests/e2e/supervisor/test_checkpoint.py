@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Tests the checkpoint of the audit log: a resumed session checks what follows
+it before the start, and what precedes it while the session runs."""
+import json
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+
+t = h.Tap()
+
+
+INTACT = "earlier runs is intact"
+
+
+def build(work, **kw):
+    log = os.path.join(work, "log-echo", "log.jsonl")
+    s = h.Session(work, {"echo": h.echo_server(log)},
+                  [h.rule("echo", "allow", tool=["echo", "slow"])],
+                  {"echo": h.ECHO_TOOLS}, **kw)
+    s.intact = s.session_log().count(INTACT)
+    return s
+
+
+def path(s, name):
+    return os.path.join(s.dir, name)
+
+
+def read(name):
+    with open(name, "rb") as f:
+        return f.read()
+
+
+def write(name, data):
+    with open(name, "wb") as f:
+        f.write(data)
+    os.chmod(name, 0o600)
+
+
+def checkpoint(s):
+    """Returns offset, number of the next record, hash; or None."""
+    if not os.path.exists(path(s, "audit.checkpoint")):
+        return None
+    version, offset, seq, digest = read(path(s, "audit.checkpoint")).split()
+    assert version == b"1"
+    return int(offset), int(seq), digest.decode()
+
+
+def run(work, calls=1, **kw):
+    with build(work, **kw) as s:
+        m = s.client()
+        for i in range(calls):
+            m.call("echo__echo", {"text": f"call {i} here"})
+    return s
+
+
+def alarms(s):
+    r = s.icctl("--json", "status", check=True)
+    return [a["text"] for a in json.loads(r.stdout)["alarms"]]
+
+
+def checked(s):
+    h.wait_for(lambda: s.session_log().count(INTACT) > s.intact
+               or alarms(s), "the earlier log was checked")
+
+
+def test_good():
+    with h.workdir() as work, t.case("good"):
+        s = run(work, 3)
+        log = read(path(s, "audit.jsonl"))
+        offset, seq, digest = checkpoint(s)
+        t.equal((offset, seq), (len(log), len(log.splitlines()) + 1),
+                "the end of a session is a checkpoint")
+        t.contains(log.splitlines()[-1].decode(), digest,
+                   "with the last record's hash")
+        with build(work) as s:
+            s.client().call("echo__echo", {"text": "again"})
+            checked(s)
+            t.equal(alarms(s), [], "an intact log raises no alarm")
+        t.ok(checkpoint(s)[0] > offset and
+             checkpoint(s)[0] == len(read(path(s, "audit.jsonl"))),
+             "the next end is the next checkpoint")
+        t.equal(s.icctl("audit", "verify").returncode, 0, "the log is good")
+        # A run that is killed leaves where its start was.
+        before = checkpoint(s)
+        s = build(work).start()
+        checked(s)
+        pid = s.ready["pid"]
+        h.kill(pid)
+        s.wait()
+        t.equal(checkpoint(s), before, "a killed run moves it no further")
+
+
+def tamper(work):
+    """Changes a record of the first run, in place. Returns the session."""
+    s = run(work, 2)
+    log = read(path(s, "audit.jsonl"))
+    write(path(s, "audit.jsonl"), log.replace(b"call 0 here", b"call 0 HERE"))
+    return s
+
+
+def test_changed():
+    with h.workdir() as work, t.case("changed"):
+        s = tamper(work)
+        line = next(i for i, text in enumerate(
+            read(path(s, "audit.jsonl")).splitlines(), 1) if b"HERE" in text)
+        with build(work) as s:
+            checked(s)
+            said = "".join(alarms(s))
+            t.contains(said, f"line {line}: it was changed after it was "
+                       "written", "a changed record is an alarm")
+            t.contains(said, "icctl audit verify", "which says what to do")
+            t.ok(s.client().call("echo__echo", {"text": "x"}),
+                 "the session goes on")
+        t.equal([e["detail"]["why"] for e in s.events("logBroken")],
+                [f"line {line}: it was changed after it was written"],
+                "it is recorded")
+        t.equal(checkpoint(s), None, "there is no checkpoint any more")
+        try:
+            build(work).start()
+            t.ok(False, "the next start is refused")
+        except RuntimeError as e:
+            t.ok("exit 78" in str(e) and f"line {line}" in str(e),
+                 "the next start is refused", e)
+    with h.workdir() as work, t.case("strict"):
+        tamper(work)
+        s = build(work, config={"audit": {"strict": True}}).start()
+        t.equal(s.wait(20), 70, "audit.strict ends the session with 70")
+        t.contains(s.process.stderr(),
+                   "audit.strict: the session ends", "and says why")
+
+
+def test_hint():
+    """A checkpoint that does not fit is no excuse."""
+    with h.workdir() as work, t.case("hint"):
+        s = tamper(work)
+        offset, seq, digest = checkpoint(s)
+        other = "0" * 64
+        for text, what in (
+                (f"1 {offset} {seq} {other}\n", "another hash"),
+                (f"1 {offset - 1} {seq} {digest}\n", "another place"),
+                (f"1 {offset + 9999} {seq} {digest}\n", "beyond the end"),
+                (f"2 {offset} {seq} {digest}\n", "another version"),
+                (f"1 {offset} {seq} {digest}", "no newline"),
+                (f"1 0{offset} {seq} {digest}\n", "another spelling"),
+                (f"1 {offset} {seq} {digest}\n\n", "more text"),
+                ("", "nothing")):
+            write(path(s, "audit.checkpoint"), text.encode())
+            try:
+                build(work).start()
+                t.ok(False, f"{what}: everything is checked")
+            except RuntimeError as e:
+                t.contains(str(e), "it was changed",
+                           f"{what}: everything is checked")
+        # The right place with another number: the chain does not go on.
+        write(path(s, "audit.checkpoint"),
+              f"1 {offset} {seq + 1} {digest}\n".encode())
+        with build(work) as s:
+            checked(s)
+            t.ok(alarms(s), "a wrong number is noticed")
+    with h.workdir() as work, t.case("after"):
+        s = run(work, 2)
+        with build(work) as s:
+            s.client().call("echo__echo", {"text": "call 9 here"})
+            checked(s)
+            h.kill(s.ready["pid"])
+            s.wait()
+        log = read(path(s, "audit.jsonl"))
+        write(path(s, "audit.jsonl"),
+              log.replace(b"call 9 here", b"call 9 HERE"))
+        try:
+            build(work).start()
+            t.ok(False, "what follows a checkpoint is checked at the start")
+        except RuntimeError as e:
+            t.contains(str(e), "it was changed",
+                       "what follows a checkpoint is checked at the start")
+
+
+def libexec(work, script):
+    """The workers, and a program in the place of ic-logcheck."""
+    real = os.path.join(h.PREFIX, "libexec", "ironcurtain")
+    place = os.path.join(work, "libexec")
+    os.mkdir(place, 0o755)
+    for name in os.listdir(real):
+        if name != "ic-logcheck":
+            os.symlink(os.path.join(real, name), os.path.join(place, name))
+    h.put(os.path.join(place, "ic-logcheck"), script, 0o755)
+    return place
+
+
+def test_reader():
+    with h.workdir() as work, t.case("reader"):
+        before = checkpoint(run(work))
+        with build(work, libexecdir=libexec(
+                work, "#!/bin/sh\nexit 0\n")) as s:
+            h.wait_for(lambda: alarms(s), "an alarm")
+            t.contains("".join(alarms(s)), "ended early",
+                       "a check that ends early is an alarm")
+        t.equal(checkpoint(s), None, "and no checkpoint is left")
+    with h.workdir() as work, t.case("busy"):
+        before = checkpoint(run(work))
+        s = build(work, libexecdir=libexec(
+            work, "#!/bin/sh\nexec sleep 600\n")).start()
+        h.kill(s.ready["pid"], signal.SIGTERM)
+        t.equal(s.wait(20), 0, "a check that goes on delays no end")
+        t.equal(checkpoint(s), before,
+                "what was not checked stays before the checkpoint")
+
+
+def main():
+    test_good()
+    test_changed()
+    test_hint()
+    test_reader()
+    t.done()
+
+
+main()
