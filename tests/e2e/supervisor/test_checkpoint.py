@@ -5,6 +5,7 @@ it before the start, and what precedes it while the session runs."""
 import json
 import os
 import signal
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -212,8 +213,49 @@ def test_reader():
                 "what was not checked stays before the checkpoint")
 
 
+def state_of(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in f
+                    if ":\t" in line)
+
+
+def test_confined():
+    """The shipped program, which waits because nobody reads its report."""
+    with h.workdir() as work, t.case("confined"):
+        s = run(work)
+        log = path(s, "audit.jsonl")
+        r, w = os.pipe()
+        os.set_blocking(w, False)
+        try:
+            while os.write(w, bytes(4096)):
+                pass
+        except BlockingIOError:
+            pass
+        os.set_blocking(w, True)
+        with open(log, "rb") as f, subprocess.Popen(
+                [os.path.join(h.PREFIX, "libexec", "ironcurtain",
+                              "ic-logcheck"), str(os.path.getsize(log))],
+                stdin=f, stdout=w) as p:
+            os.close(w)
+            h.wait_for(lambda: state_of(p.pid)["Seccomp"] == "2",
+                       "it confines itself")
+            state = state_of(p.pid)
+            t.equal((state["NoNewPrivs"], int(state["CapEff"], 16),
+                     int(state["CapBnd"], 16)), ("1", 0, 0),
+                    "the reader has no capability and gets none")
+            for name in ("mem", "root", "fd/0"):
+                try:
+                    os.close(os.open(f"/proc/{p.pid}/{name}", os.O_RDONLY))
+                    t.ok(os.geteuid() == 0, f"{name} is out of reach")
+                except PermissionError:
+                    t.ok(True, f"{name} is out of reach")
+            p.kill()
+        os.close(r)
+
+
 def main():
     test_good()
+    test_confined()
     test_changed()
     test_hint()
     test_reader()
