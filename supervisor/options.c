@@ -50,6 +50,7 @@ enum {
 	OPT_VIEWER = 256,
 	OPT_APPROVED,
 	OPT_CHECK,
+	OPT_TRIAL,
 #define OPTION(name, id, value, help) OPT_##id,
 #define START_OPTION OPTION
 #define FLAG(name, id, help) OPT_##id,
@@ -58,9 +59,10 @@ enum {
 };
 
 static const struct option options_long[] = {
-    /* Those of icctl start, which people do not type. */
+    /* Those that icctl gives, and people do not type. */
     {"viewer", required_argument, NULL, OPT_VIEWER},
     {"check", no_argument, NULL, OPT_CHECK},
+    {"trial", required_argument, NULL, OPT_TRIAL},
     {"approved-entry", required_argument, NULL, OPT_APPROVED},
 #define OPTION(name, id, value, help) {name, required_argument, NULL, OPT_##id},
 #define START_OPTION OPTION
@@ -114,6 +116,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		return options_path("policy", value, &o->policy, fault);
 	case OPT_PROFILE:
 		return options_path("profile", value, &o->profile, fault);
+	case OPT_TRIAL:
+		return options_path("trial", value, &o->trial, fault);
 	case OPT_VIEWER:
 		return options_path("viewer", value, &o->viewer, fault);
 	case OPT_TASK:
@@ -188,7 +192,7 @@ options_unknown(const char *arg, struct fault *fault)
 	/* People do not type the options of icctl. */
 	for (const struct option *o = options_long; o->name != NULL; o++)
 		if (o->val != OPT_VIEWER && o->val != OPT_APPROVED &&
-		    o->val != OPT_CHECK)
+		    o->val != OPT_CHECK && o->val != OPT_TRIAL)
 			names[n++] = o->name;
 	names[n] = NULL;
 	fault_set(fault, "unknown option %s%s", arg,

@@ -45,6 +45,8 @@ struct options {
 	bool ask;
 	bool print_ready;
 	bool check; /* start nothing; print what was found */
+	/* Offer this provider alone, for its trial; NULL: an ordinary session. */
+	const char *trial;
 	const char *unsandboxed[PROTO_MAX_SERVERS];
 	size_t nunsandboxed;
 	/* SERVER:HASH of entries that the user approved in icctl start. */

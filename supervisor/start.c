@@ -109,6 +109,25 @@ start_servers(struct fault *fault)
 }
 
 static int
+start_providers(char *const *names, struct fault *fault)
+{
+	char *one[] = {(char *)(uintptr_t)sup.opt.trial, NULL};
+
+	if (providers_load(&sup.providers, &sup.paths, &sup.config,
+		sup.opt.trial != NULL ? one : names, fault) == -1)
+		return -1;
+	/* `icctl doctor --check-api`: one provider, and one request. */
+	if (sup.opt.trial != NULL) {
+		if (provider_trial_only(&sup.providers.list[0], fault) == -1)
+			return -1;
+	} else if (destinations_load(&sup.providers, &sup.config, fault) ==
+		   -1) {
+		return -1;
+	}
+	return providers_usable(&sup.providers, fault);
+}
+
+static int
 start_adapter(struct fault *fault)
 {
 	const char *name = sup.opt.agent;
@@ -129,10 +148,7 @@ start_adapter(struct fault *fault)
 			return -1;
 		providers = sup.adapter.providers;
 	}
-	if (providers_load(&sup.providers, &sup.paths, &sup.config, providers,
-		fault) == -1 ||
-	    destinations_load(&sup.providers, &sup.config, fault) == -1 ||
-	    providers_usable(&sup.providers, fault) == -1)
+	if (start_providers(providers, fault) == -1)
 		return -1;
 	snprintf(sup.providers.model, sizeof(sup.providers.model), "%s", model);
 	if (link_prepare(fault) == -1)
@@ -330,8 +346,9 @@ start_session(int *status, struct fault *fault)
 			*status = SUP_EXIT_BUSY;
 		return -1;
 	}
-	if (anchor_open(&sup.anchor, &sup.session, sup.config.anchor, fault) ==
-	    -1)
+	/* The log of a trial is not kept. */
+	if (anchor_open(&sup.anchor, &sup.session,
+		sup.opt.trial != NULL ? NULL : sup.config.anchor, fault) == -1)
 		return -1;
 	if (sup.config.ignored[0] != '\0')
 		sup_note("%s: without effect here: %s", sup.config.file,
@@ -340,7 +357,7 @@ start_session(int *status, struct fault *fault)
 	if (start_workspace(fault) == -1 || rules_load(fault) == -1 ||
 	    pins_load(fault) == -1 ||
 	    (!sup.opt.check && start_adapter(fault) == -1) ||
-	    start_servers(fault) == -1)
+	    (sup.opt.trial == NULL && start_servers(fault) == -1))
 		return -1;
 	if (sup.opt.check) {
 		check_print();
@@ -350,7 +367,9 @@ start_session(int *status, struct fault *fault)
 	if (start_credentials(fault) == -1)
 		return -1;
 	*status = SUP_EXIT_OS;
-	if (session_link(&sup.session, &sup.paths, fault) == -1)
+	/* Nobody but the one who started a trial has to find it. */
+	if (sup.opt.trial == NULL &&
+	    session_link(&sup.session, &sup.paths, fault) == -1)
 		return -1;
 	approvals_init(budget_waiting);
 	if (start_workers(fault) == -1) {

@@ -109,12 +109,15 @@ COMMAND(mcp, "COMMAND ...",
     "import your own MCP servers, and annotate their tools", NULL)
 COMMAND(policy, "TOOL ...",
     "ask, check, test and compare policies", NULL)
-COMMAND(doctor, "",
+COMMAND(doctor, "[--check-api]",
     "check this machine and your configuration",
     "Tests what sessions need, then reads config.json, mcp-\n"
     "servers.json, providers/, agents/ and prices.json as a session\n"
     "would, finds the programs of servers, checks policies, and says\n"
-    "what to do. Exits with status 1 if something is missing or wrong.")
+    "what to do. --check-api also sends each provider that has a key or\n"
+    "a login one request that costs nothing, through a session, and\n"
+    "says whether it is accepted. Exits with status 1 if something is\n"
+    "missing, wrong or refused.")
 
 /* `icctl mcp`; `args` is for the list of commands, `usage` for their own. */
 MCP_COMMAND(annotate, "SERVER [OPTIONS]", "SERVER [--into DIR] [--yes]",

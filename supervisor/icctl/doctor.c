@@ -26,18 +26,20 @@
 static struct {
 	struct icctl *ctl;
 	json_object *checks;
-	unsigned bad, wrong;
+	unsigned bad, wrong, failed;
 	bool keyed; /* a key or a login was found */
 } doctor_env;
 
 static void
 check(enum grade g, const char *what, const char *found, const char *remedy)
 {
-	static const char *const words[] = {"ok", "note", "MISSING", "WRONG"};
+	static const char *const words[] = {
+	    "ok", "note", "MISSING", "WRONG", "FAILED"};
 	json_object *o;
 
 	doctor_env.bad += g == BAD;
 	doctor_env.wrong += g == WRONG;
+	doctor_env.failed += g == FAILED;
 	if (!doctor_env.ctl->json) {
 		printf("%-8s %-18s %s\n", words[g], what, found);
 		if (g != GOOD)
@@ -212,41 +214,12 @@ check_user(void)
 		check(GOOD, "user", "ordinary", "");
 }
 
-int
-icctl_doctor(struct icctl *ctl, int argc, char **argv)
+/* Print what all checks amount to. */
+static void
+doctor_sum(bool well)
 {
-	const char *agents;
-	json_object *o;
-	bool well;
+	const char *agents = doctor_agents_named();
 
-	if (argc != 1) {
-		warnx("usage: icctl %s", argv[0]);
-		return ICCTL_USAGE;
-	}
-	doctor_env.ctl = ctl;
-	doctor_env.checks = json_object_new_array();
-	check_user();
-	check_kernel();
-	doctor_place(ctl, check);
-	check_keys(doctor_files(ctl, check) != 0);
-	doctor_proxy(ctl, check);
-	if (doctor_env.wrong == 0) {
-		doctor_policies(ctl, check);
-		doctor_session(check);
-		doctor_trial(check);
-	} else
-		check(NOTE, "sandbox", "not tried",
-		    "correct the files first: no session starts with them");
-	well = doctor_env.bad == 0 && doctor_env.wrong == 0;
-	if (ctl->json) {
-		o = json_object_new_object();
-		put_bool(o, "ok", well);
-		json_object_object_add(o, "checks", doctor_env.checks);
-		puts(json_object_to_json_string_ext(o, ICCTL_JSON));
-		json_object_put(o);
-		return well ? ICCTL_OK : ICCTL_FAILED;
-	}
-	agents = doctor_agents_named();
 	if (well && agents[0] != '\0' && !doctor_env.keyed)
 		printf("\nSessions can run here, with: %s. None has a key yet: "
 		       "icctl login\n",
@@ -262,5 +235,64 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	if (doctor_env.wrong != 0)
 		printf("\n%u thing%s wrong in your files: see WRONG above.\n",
 		    doctor_env.wrong, plural_are(doctor_env.wrong));
+	if (doctor_env.failed != 0)
+		printf("\n%u provider%s cannot be used: see FAILED above.\n",
+		    doctor_env.failed, plural(doctor_env.failed));
+}
+
+/* Returns the exit status. */
+static int
+doctor_end(json_object *api)
+{
+	bool well = doctor_env.bad == 0 && doctor_env.wrong == 0 &&
+		    doctor_env.failed == 0;
+	json_object *o;
+
+	if (doctor_env.ctl->json) {
+		o = json_object_new_object();
+		put_bool(o, "ok", well);
+		json_object_object_add(o, "checks", doctor_env.checks);
+		if (api != NULL)
+			json_object_object_add(o, "api", api);
+		puts(json_object_to_json_string_ext(o, ICCTL_JSON));
+		json_object_put(o);
+	} else {
+		json_object_put(doctor_env.checks);
+		json_object_put(api);
+		doctor_sum(well);
+	}
 	return well ? ICCTL_OK : ICCTL_FAILED;
+}
+
+int
+icctl_doctor(struct icctl *ctl, int argc, char **argv)
+{
+	bool ask = argc == 2 && strcmp(argv[1], "--check-api") == 0;
+	json_object *api = NULL;
+
+	if (argc != 1 && !ask) {
+		warnx("usage: icctl %s [--check-api]", argv[0]);
+		return ICCTL_USAGE;
+	}
+	doctor_env.ctl = ctl;
+	doctor_env.checks = json_object_new_array();
+	if (ask)
+		api = json_object_new_array();
+	check_user();
+	check_kernel();
+	doctor_place(ctl, check);
+	check_keys(doctor_files(ctl, check) != 0);
+	doctor_proxy(ctl, check);
+	if (doctor_env.wrong == 0) {
+		doctor_policies(ctl, check);
+		doctor_session(check);
+		doctor_trial(check);
+	} else
+		check(NOTE, "sandbox", "not tried",
+		    "correct the files first: no session starts with them");
+	/* A mistake in one provider's file does not concern the others. */
+	if (ask && (doctor_env.bad != 0 || doctor_api(ctl, check, api) == -1))
+		check(NOTE, "provider", "none was tried",
+		    "correct what is missing or wrong first");
+	return doctor_end(api);
 }

@@ -9,7 +9,8 @@ enum grade {
 	GOOD,
 	NOTE,
 	BAD,
-	WRONG /* a mistake in a file of the user's */
+	WRONG, /* a mistake in a file of the user's */
+	FAILED /* a provider that was tried */
 };
 
 typedef void doctor_check(
@@ -31,6 +32,19 @@ const char *doctor_agents_named(void);
 void doctor_place(const struct icctl *, doctor_check *);
 /* Run a session with an empty workspace, and report the result. */
 void doctor_trial(doctor_check *);
+/* Remove a directory below /tmp that a session was tried in. */
+void doctor_remove(const char *dir);
+/*
+ * Returns the last message of icsupervisor in `text`, which is changed, without
+ * the program's name: the reason why no session started.
+ */
+const char *doctor_last_said(char *text);
+/*
+ * doctor_api.c: Ask each provider whether it accepts its credential, and add a
+ * description of each answer to `list`. Returns 0, or -1 if config.json cannot
+ * be read.
+ */
+int doctor_api(const struct icctl *, doctor_check *, json_object *list);
 /*
  * doctor_session.c: Find servers' programs and open their views, as a start
  * does with the user's files.

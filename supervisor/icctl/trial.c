@@ -32,22 +32,10 @@ remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 	return remove(path);
 }
 
-/* icsupervisor is in the same directory as icctl. */
-static int
-trial_program(char *dst, size_t cap)
+void
+doctor_remove(const char *dir)
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (n <= 0)
-		return -1;
-	self[n] = '\0';
-	if ((slash = strrchr(self, '/')) == NULL)
-		return -1;
-	*slash = '\0';
-	n = snprintf(dst, cap, "%s/icsupervisor", self);
-	return n > 0 && (size_t)n < cap ? 0 : -1;
+	(void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* In the child: run icsupervisor without any of the user's credentials. */
@@ -97,27 +85,43 @@ trial_read(int fd, char *text, size_t cap)
 	text[len] = '\0';
 }
 
-/* Find the last two lines of the text, without the program's name. */
-static void
-trial_lines(char *text, const char **found, const char **remedy)
+/* Returns the message in a line of icsupervisor's, or NULL if it is another. */
+static const char *
+trial_message(const char *line)
 {
 	static const char name[] = "icsupervisor: ";
 	static const char log[] = "the audit log ends with ";
+
+	if (strncmp(line, name, sizeof(name) - 1) != 0)
+		return NULL;
+	line += sizeof(name) - 1;
+	/* The last line of every session is about its log. */
+	return strncmp(line, log, sizeof(log) - 1) == 0 ? NULL : line;
+}
+
+/* Find the last two messages in the text. */
+static void
+trial_lines(char *text, const char **found, const char **remedy)
+{
+	const char *message;
 	char *line, *rest = text;
 
 	*found = *remedy = NULL;
 	while ((line = strsep(&rest, "\n")) != NULL) {
-		/* The last line of every session is about its log. */
-		if (strncmp(line, name, sizeof(name) - 1) != 0 ||
-		    strncmp(line + sizeof(name) - 1, log, sizeof(log) - 1) == 0)
+		if ((message = trial_message(line)) == NULL)
 			continue;
 		*found = *remedy;
-		*remedy = line + sizeof(name) - 1;
+		*remedy = message;
 	}
-	if (*found == NULL) {
-		*found = *remedy != NULL ? *remedy : "no session can run";
-		*remedy = "icctl start -- true shows all of it";
-	}
+}
+
+const char *
+doctor_last_said(char *text)
+{
+	const char *before, *last;
+
+	trial_lines(text, &before, &last);
+	return last != NULL ? last : "icsupervisor did not start";
 }
 
 void
@@ -129,7 +133,7 @@ doctor_trial(doctor_check *check)
 	int words[2], status = -1;
 	pid_t pid;
 
-	if (trial_program(program, sizeof(program)) == -1 ||
+	if (icctl_program("icsupervisor", program, sizeof(program)) == -1 ||
 	    mkdtemp(dir) == NULL) {
 		check(BAD, "sandbox", strerror(errno),
 		    "icctl needs a directory below /tmp to try a session in");
@@ -147,10 +151,14 @@ doctor_trial(doctor_check *check)
 		close(words[0]);
 	}
 	trial_lines(text, &found, &remedy);
+	if (found == NULL) {
+		found = remedy != NULL ? remedy : "no session can run";
+		remedy = "icctl start -- true shows all of it";
+	}
 	if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		check(
 		    GOOD, "sandbox", "a session ran in an empty workspace", "");
 	else
 		check(BAD, "sandbox", found, remedy);
-	(void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	doctor_remove(dir);
 }

@@ -162,6 +162,7 @@ provider_clear(struct provider *p)
 	free(p->key);
 	free(p->file);
 	free(p->json);
+	json_object_put(p->trial);
 	for (unsigned i = 0; i < p->nlogins; i++) {
 		free(p->logins[i].name);
 		free(p->logins[i].file);
@@ -231,22 +232,6 @@ provider_settings(struct provider *p, const char *path,
 	return 1;
 }
 
-/* mitmd and keyd read the file as it is rewritten here. */
-int
-provider_rewrite(struct provider *p, struct json_object *root)
-{
-	const char *text;
-	char *copy;
-
-	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN);
-	if (text == NULL || (copy = strdup(text)) == NULL)
-		return -1;
-	free(p->json);
-	p->json = copy;
-	p->json_len = strlen(copy);
-	return 0;
-}
-
 static int
 provider_unknown(
     const struct paths *paths, const char *name, struct fault *fault)
@@ -296,7 +281,8 @@ provider_load(struct provider *p, const struct paths *paths,
 	root = jsonfile_parse(path, span_of(p->json, p->json_len), fault);
 	if (root == NULL ||
 	    provider_params(p, path, name, &root, fault) == -1 ||
-	    provider_fields(p, path, name, root, paths, fault) == -1)
+	    provider_fields(p, path, name, root, paths, fault) == -1 ||
+	    provider_trial(p, path, root, fault) == -1)
 		goto out;
 	if ((capture = provider_capture(p, path, root, fault)) == -1 ||
 	    (settings = provider_settings(p, path, root, fault)) == -1)

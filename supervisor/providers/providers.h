@@ -43,6 +43,7 @@ struct provider {
 	char lacks[256]; /* why the file cannot be used as it is, or "" */
 	char *key;  /* placeholder key of this session; NULL if it has none */
 	char *file; /* path that it was read from; NULL if composed here */
+	struct json_object *trial; /* "check" of the file, or NULL */
 	char *json; /* text of the file */
 	size_t json_len;
 	const struct config_provider *config; /* or NULL */
@@ -93,7 +94,18 @@ int provider_params(struct provider *, const char *path, const char *name,
  */
 int provider_capture(struct provider *, const char *path,
     struct json_object *root, struct fault *);
-/* Make `root`, as text, the provider's file. Returns -1 if memory ran out. */
+/*
+ * providers_trial.c: Read "check", the request that tries the credential, into
+ * p->trial. Returns 0, or -1 with the fault set.
+ */
+int provider_trial(struct provider *, const char *path,
+    struct json_object *root, struct fault *);
+/* Make that request the only one that the provider can be sent. */
+int provider_trial_only(struct provider *, struct fault *);
+/*
+ * providers_text.c: Make `root`, as text, the provider's file. Returns -1 if
+ * memory ran out.
+ */
 int provider_rewrite(struct provider *, struct json_object *root);
 /* providers_logins.c: Read "logins" of the file. */
 int provider_logins(struct provider *, const struct jsonfile *,

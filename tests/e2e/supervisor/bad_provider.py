@@ -65,7 +65,19 @@ PROVIDERS = [
     ("an unknown member", top(header=["accept"]), 78,
      FILE + ": unknown member \"header\". Known here: name, credential, "
      "requestHeaders, responseHeaders, routes, host, hosts, filter, logins, "
-     "alphabet, http2"),
+     "alphabet, http2, check"),
+    ("a check without a path", top(check={"method": "GET"}), 78,
+     FILE + ": check.path: missing"),
+    ("a check with a method of its own",
+     top(check={"method": "DELETE", "path": "/v1/models"}), 78,
+     FILE + ": check.method: must be GET or POST"),
+    ("a check that breaks a line", top(check={
+        "method": "GET", "path": "/v1/models",
+        "headers": {"accept": "a\r\nb: c"}}), 78,
+     FILE + ": check.headers: accept does not fit here"),
+    ("a check that a server error passes", top(check={
+        "method": "GET", "path": "/v1/models", "accepted": [500]}), 78,
+     FILE + ": check.accepted: must be statuses from 300 to 499"),
     ("an unknown member of a route", route(paths="/v1/x"), 78,
      FILE + ": routes[1]: unknown member \"paths\" (did you mean "
      "path?). " + KNOWN),

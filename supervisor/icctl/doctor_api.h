@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: ISC */
+/* Between the two files of `icctl doctor --check-api`. */
+#ifndef ICCTL_DOCTOR_API_H
+#define ICCTL_DOCTOR_API_H
+
+#include "providers/providers.h"
+
+/* The result of one trial. */
+struct api_answer {
+	bool started;	  /* the session */
+	unsigned status;  /* HTTP status; 0: no answer */
+	bool sent;        /* the request left the session */
+	char source[256]; /* variable, file or login; "": unknown */
+	char why[512];    /* why it failed, in one sentence; or "" */
+};
+
+/*
+ * doctor_api_try.c: Start a session that offers only this provider, and send it
+ * the request of its "check". The credential is handled as in any session.
+ */
+void doctor_api_try(const struct provider *, struct api_answer *);
+
+#endif
