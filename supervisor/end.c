@@ -82,6 +82,11 @@ end_audit(struct child *audit)
 	while (!audit->dead && clock_mono_us() / 1000 < until)
 		if (loop_once(&sup.loop, 20) == -1)
 			break;
+	/* Its exit may be noticed before its last messages: the counts. */
+	while (audit->dead && audit->chan != NULL &&
+	       clock_mono_us() / 1000 < until)
+		if (loop_once(&sup.loop, 0) == -1)
+			break;
 	return audit->dead && spawn_status(audit->code, audit->status) == 0;
 }
 
