@@ -394,7 +394,10 @@ import_finish(struct import *im)
 	snprintf(question, sizeof(question), "Write %s to mcp-servers.json?",
 	    im->n == 1 ? "this server" : "these servers");
 	if (!im->yes && !icctl_confirm(question)) {
-		puts("Nothing was written.");
+		puts(feof(stdin) && !isatty(STDIN_FILENO)
+			 ? "Nothing was written: there is no terminal to ask "
+			   "on. With --yes, it is written without asking."
+			 : "Nothing was written.");
 		return ICCTL_FAILED;
 	}
 	if (import_write(im) == -1)

@@ -157,6 +157,91 @@ recipe_env(struct mcp_entry *e, const struct mcp_entry_how *how,
 	}
 }
 
+/*
+ * Set variables that keep a server to one directory: in a session the project
+ * is /workspace.
+ */
+static void
+recipe_root(struct mcp_entry *e, struct json_object *names)
+{
+	struct json_object *env = get(e->entry, "env"), *v;
+	const char *name;
+	char text[400];
+
+	for (size_t i = 0; i < json_object_array_length(names); i++) {
+		name =
+		    json_object_get_string(json_object_array_get_idx(names, i));
+		v = get(env, name);
+		if (v == NULL || !json_object_is_type(v, json_type_string) ||
+		    strcmp(json_object_get_string(v), "/workspace") == 0)
+			continue;
+		snprintf(text, sizeof(text),
+		    "%.60s is /workspace here, and was %.200s: the server sees "
+		    "the workspace of each session there",
+		    name, json_object_get_string(v));
+		recipe_note(e, text);
+		put_str(env, name, "/workspace");
+	}
+}
+
+/* Returns true if the entry's view has `path`, or a directory above it. */
+static bool
+recipe_sees(const struct mcp_entry *e, const char *path)
+{
+	static const char *const keys[] = {"allowRead", "allowWrite"};
+	struct json_object *fs = get(get(e->entry, "sandbox"), "filesystem");
+	struct json_object *list;
+	const char *dir;
+	size_t n;
+
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+		list = get(fs, keys[k]);
+		for (size_t i = 0;
+		     list != NULL && i < json_object_array_length(list); i++) {
+			dir = json_object_get_string(
+			    json_object_array_get_idx(list, i));
+			n = strlen(dir);
+			if (strncmp(dir, path, n) == 0 &&
+			    (path[n] == '\0' || path[n] == '/'))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Add a note for every variable with a path that the server will not see. */
+static void
+recipe_unseen(struct mcp_entry *e, const struct mcp_entry_how *how)
+{
+	struct json_object *env = get(e->entry, "env");
+	char *path, text[400];
+	struct stat st;
+
+	if (env == NULL)
+		return;
+	json_object_object_foreach(env, name, val)
+	{
+		const char *s = json_object_get_string(val);
+
+		if (!json_object_is_type(val, json_type_string) ||
+		    (s[0] != '/' && strncmp(s, "~/", 2) != 0) ||
+		    strncmp(s, "/workspace", 10) == 0 ||
+		    strncmp(s, "/usr/", 5) == 0 ||
+		    (path = expand(e, how, s)) == NULL)
+			continue;
+		if (!recipe_sees(e, path) && stat(path, &st) == 0) {
+			snprintf(text, sizeof(text),
+			    "%.60s is a path that the server does not see. If "
+			    "it needs it, add %.200s to "
+			    "sandbox.filesystem.allowRead or allowWrite of its "
+			    "entry",
+			    name, path);
+			recipe_note(e, text);
+		}
+		free(path);
+	}
+}
+
 static bool
 recipe_matches(struct json_object *row, const struct mcp_entry *e)
 {
@@ -202,6 +287,8 @@ recipe_apply(struct mcp_entry *e, const struct mcp_entry_how *how,
 		recipe_args(e, how, json_object_get_string(v));
 	if ((v = get(row, "env")) != NULL)
 		recipe_env(e, how, v);
+	if ((v = get(row, "root")) != NULL)
+		recipe_root(e, v);
 	if ((v = get(row, "git")) != NULL)
 		json_object_object_add(e->entry, "git", json_object_get(v));
 	if ((v = get(row, "hosts")) != NULL)
@@ -224,8 +311,10 @@ mcp_recipe(struct mcp_entry *e, const struct mcp_entry_how *how)
 		if (!recipe_matches(row, e))
 			continue;
 		recipe_apply(e, how, row);
+		recipe_unseen(e, how);
 		return;
 	}
+	recipe_unseen(e, how);
 	recipe_note(e, "this server is not known here: it sees /workspace, and "
 		       "may connect to no host. If it needs more, add "
 		       "sandbox.filesystem or sandbox.network to its entry");

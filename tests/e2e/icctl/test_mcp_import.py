@@ -80,6 +80,9 @@ def test_all(work):
     r = run(home, given="n\n")
     t.ok(r.returncode == 1 and "Nothing was written" in r.stdout,
          "a no writes nothing", r)
+    r = run(home, given="")
+    t.ok(r.returncode == 1 and "With --yes" in r.stdout,
+         "with nobody to ask, --yes is named", r)
     r = run(home, given="y\n")
     t.equal(r.returncode, 0, "a yes imports")
     for text in ("remote server", "through a shell", "timeout is left out",

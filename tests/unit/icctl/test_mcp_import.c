@@ -143,6 +143,7 @@ static const char recipes[] =
     "{\"servers\":[{\"for\":[\"pkg-paths\"],\"paths\":\"read\"},"
     "{\"for\":[\"pkg-data\"],\"env\":{\"DATA_FILE\":\"{data}/x.json\"},"
     "\"hosts\":[\"api.example\"]},"
+    "{\"for\":[\"pkg-root\"],\"root\":[\"BASE_DIR\"]},"
     "{\"for\":[\"pkg-no\"],\"refuse\":\"not this one\"}]}";
 
 /*
@@ -197,6 +198,17 @@ static const struct {
 	"{\"command\":\"npx\",\"args\":[\"pkg-paths\",\"/etc\",\"/nowhere/x\"],"
 	"\"sandbox\":{\"filesystem\":{\"allowRead\":[\"/etc\"]}}}",
 	"{}", "/nowhere/x does not exist"},
+    {"a recipe for the directory it keeps to", "a",
+	"{\"command\":\"npx\",\"args\":[\"pkg-root\"],"
+	"\"env\":{\"BASE_DIR\":\"/etc\"}}",
+	"{\"command\":\"npx\",\"args\":[\"pkg-root\"],"
+	"\"env\":{\"BASE_DIR\":\"/workspace\"}}",
+	"{}", "BASE_DIR is /workspace here, and was /etc"},
+    {"a path that it does not see", "a",
+	"{\"command\":\"x\",\"env\":{\"CONF\":\"/etc/passwd\"}}",
+	"{\"command\":\"x\",\"args\":[],"
+	"\"env\":{\"CONF\":\"/etc/passwd\"}}",
+	"{}", "CONF is a path that the server does not see"},
     {"a recipe that refuses", "a",
 	"{\"command\":\"npx\",\"args\":[\"pkg-no\"]}", NULL, NULL,
 	"not this one"},
