@@ -83,6 +83,8 @@ put_cell(unsigned row, unsigned col, const struct cell *c)
 
 	if (cell_same(at, c))
 		return;
+	if (draw_env.messages == MESSAGES_START)
+		draw_messages_over();
 	*at = *c;
 	draw_dirty(row, col, col + 1);
 }
@@ -150,6 +152,10 @@ draw_scrolled(const struct msg_LINE *m)
 	if (!draw_env.on || viewer.state->alternate ||
 	    draw_env.rows + 1 != draw_env.term_rows)
 		return 0;
+	if (draw_env.messages != MESSAGES_NONE) {
+		draw_messages_over();
+		draw_frame();
+	}
 	paint_text(p, "\033[?25l\033[H");
 	cells_open(&in, m->cells);
 	while ((rv = cells_next(&in, &c)) == 1) {

@@ -156,11 +156,52 @@ show_cursor(void)
 	if ((draw_env.modes & PROTO_TERM_CURSOR) == 0 ||
 	    draw_env.cursor_row + 1 >= draw_env.term_rows)
 		return;
+	if (draw_env.messages != MESSAGES_NONE) {
+		paint_printf(p, "\033[%u;%uH", draw_env.cursor_row + 1,
+		    draw_env.cursor_col + 1);
+		return;
+	}
 	if (draw_env.set_shape != want && !draw_is_console())
 		paint_printf(p, "\033[%u q", (unsigned)want);
 	draw_env.set_shape = want;
 	paint_printf(p, "\033[%u;%uH\033[?25h", draw_env.cursor_row + 1,
 	    draw_env.cursor_col + 1);
+}
+
+/* Returns the text of the bottom line, and the words at its right end. */
+static int
+line_text(char *text, size_t cap, const char **right)
+{
+	const char *news = says_latest();
+	unsigned cols = draw_env.term_cols;
+	size_t room;
+	int n;
+
+	*right = "";
+	if (draw_env.prefix)
+		return snprintf(text, cap,
+		    "%s m messages   d detach   z suspend   t take keyboard   "
+		    "Ctrl-] send it   others: back",
+		    draw_env.npending != 0 && viewer.may ? " a answer  " : "");
+	if (draw_env.messages == MESSAGES_ASKED)
+		return snprintf(text, cap, " any key: back to the agent");
+	*right =
+	    viewer.how.attached ? " Ctrl-] d leaves " : " Ctrl-] for commands ";
+	n = snprintf(text, cap, " ironcurtain %s  %s%s", viewer.name,
+	    draw_env.pending, draw_env.npending != 0 ? "  " : "");
+	if (n < 0 || n >= (int)cap || (unsigned)n >= cols || news[0] == '\0')
+		return n;
+	room = cols - (unsigned)n - (cols > 60 ? strlen(*right) : 0);
+	if (strlen(news) <= room)
+		return n + snprintf(text + n, cap - (size_t)n, "%s", news);
+	/* It does not fit: name the key that shows it whole. */
+	*right = " Ctrl-] m: messages ";
+	room = cols - (unsigned)n;
+	if (cols <= 60 || room < strlen(*right) + 8)
+		return n;
+	room -= strlen(*right) + 3;
+	return n +
+	       snprintf(text + n, cap - (size_t)n, "%.*s...", (int)room, news);
 }
 
 /* Draw the bottom line, exactly as wide as the terminal. */
@@ -169,22 +210,13 @@ show_line(void)
 {
 	struct paint *p = &draw_env.paint;
 	struct cell c = cell_of(' ');
-	const char *right =
-	    viewer.how.attached ? " Ctrl-] d leaves " : " Ctrl-] for commands ";
 	unsigned cols = draw_env.term_cols;
+	const char *right;
 	char text[2048];
 	int n;
 
 	draw_env.line_dirty = false;
-	if (draw_env.prefix)
-		n = snprintf(text, sizeof(text),
-		    "%s d detach   z suspend   t take the keyboard   Ctrl-] "
-		    "send it   other keys: back",
-		    draw_env.npending != 0 && viewer.may ? " a answer  " : "");
-	else
-		n = snprintf(text, sizeof(text), " ironcurtain %s  %s%s%s",
-		    viewer.name, draw_env.pending,
-		    draw_env.npending != 0 ? "  " : "", says_latest());
+	n = line_text(text, sizeof(text), &right);
 	if (n >= (int)sizeof(text))
 		n = (int)sizeof(text) - 1;
 	paint_printf(p, "\033[%u;1H", draw_env.term_rows);
@@ -194,27 +226,13 @@ show_line(void)
 		size_t len = strlen(right);
 
 		c.chars[0] = ' ';
-		if (!draw_env.prefix && cols > 60 && from_right <= len)
+		if (cols > 60 && from_right <= len)
 			c.chars[0] = (uint8_t)right[len - from_right];
 		else if ((int)i < n)
 			c.chars[0] = (uint8_t)text[i];
 		paint_cell(p, &c);
 	}
 	paint_plain(p);
-}
-
-/* The agent switched to its other screen, or back. */
-static void
-show_alternate(void)
-{
-	bool want = (draw_env.modes & PROTO_TERM_ALTERNATE) != 0;
-
-	if (want == viewer.state->alternate)
-		return;
-	viewer.state->alternate = want;
-	paint_plain(&draw_env.paint);
-	paint_text(&draw_env.paint, want ? "\033[?1049h" : "\033[?1049l");
-	draw_env.clear = true;
 }
 
 /*
@@ -234,6 +252,25 @@ show_nothing(void)
 	all_dirty();
 }
 
+/* The agent switched to its other screen, or back. */
+static void
+show_alternate(void)
+{
+	bool want = (draw_env.modes & PROTO_TERM_ALTERNATE) != 0;
+
+	if (want == viewer.state->alternate)
+		return;
+	/* The messages at the start are not what the screen goes back to. */
+	if (want && draw_env.messages == MESSAGES_START) {
+		show_nothing();
+		paint_text(&draw_env.paint, "\033[H");
+	}
+	viewer.state->alternate = want;
+	paint_plain(&draw_env.paint);
+	paint_text(&draw_env.paint, want ? "\033[?1049h" : "\033[?1049l");
+	draw_env.clear = true;
+}
+
 void
 draw_frame(void)
 {
@@ -246,7 +283,10 @@ draw_frame(void)
 	if (draw_env.clear) {
 		show_nothing();
 	}
-	for (unsigned i = 0; i < draw_env.rows && i + 1 < draw_env.term_rows;
+	if (draw_env.messages != MESSAGES_NONE)
+		draw_messages_show();
+	for (unsigned i = 0; i < draw_env.rows && i + 1 < draw_env.term_rows &&
+			     draw_env.messages == MESSAGES_NONE;
 	     i++) {
 		show_row(i);
 		if (paint_some(p, STDOUT_FILENO) == -1)
@@ -315,6 +355,9 @@ draw_start(void)
 	struct paint *p = &draw_env.paint;
 
 	paint_init(p);
+	/* An attached viewer sees an agent that started long ago. */
+	if (!viewer.how.attached && draw_env.rows == 0)
+		draw_env.messages = MESSAGES_START;
 	draw_take_over();
 	/* Scroll the person's previous output up, so that it is kept. */
 	for (unsigned i = 0; i < draw_env.term_rows; i++)

@@ -13,11 +13,19 @@ struct draw_row {
 };
 #define DRAW_ROW_CLEAN ((struct draw_row){.from = UINT16_MAX})
 
+/* Rows of the agent that show our messages instead. */
+enum draw_messages {
+	MESSAGES_NONE,
+	MESSAGES_START, /* until the agent draws something */
+	MESSAGES_ASKED  /* until the person types a key */
+};
+
 struct draw {
 	bool on;         /* the viewer owns the terminal */
 	bool clear;      /* draw everything again */
 	bool line_dirty; /* the bottom line has changed */
 	bool prefix;
+	enum draw_messages messages;
 	unsigned term_rows, term_cols;
 	/* The agent's. */
 	unsigned rows, cols;
@@ -43,6 +51,10 @@ void draw_dirty(unsigned row, unsigned from, unsigned to);
 bool draw_is_console(void);
 /* Set the modes that a viewer always sets, and draw the whole screen again. */
 void draw_take_over(void);
+/* The agent has drawn something: its rows are its own. */
+void draw_messages_over(void);
+/* Draw the messages in the agent's rows. */
+void draw_messages_show(void);
 /* Tell termd the size of the terminal. */
 void draw_tell_size(void);
 /* Paint a cell at its place; everything to its left is already correct. */

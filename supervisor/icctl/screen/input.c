@@ -37,6 +37,8 @@ on_keys(struct span s)
 {
 	struct msg_KEYS m = {.bytes = s};
 
+	if (draw_messages_end())
+		return;
 	if (viewer.chan == NULL || s.len > viewer.room || input_env.answer)
 		return;
 	spend(s.len);
@@ -48,6 +50,8 @@ on_paste(struct span s, bool last)
 {
 	struct msg_PASTE m = {.last = last, .bytes = s};
 
+	if (draw_messages_end())
+		return;
 	if (viewer.chan == NULL || s.len > viewer.room || input_env.answer)
 		return;
 	spend(s.len);

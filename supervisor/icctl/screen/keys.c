@@ -226,6 +226,9 @@ after_prefix(const struct keys_ops *ops, uint8_t c)
 	case 'a':
 		ops->command(KEYS_ANSWER);
 		break;
+	case 'm':
+		ops->command(KEYS_MESSAGES);
+		break;
 	default:
 		break;
 	}

@@ -60,6 +60,13 @@ viewer_ended(int status)
 		    parent.name, parent.name);
 		exit(0);
 	}
+	/* Nobody else says so here: the session's messages go elsewhere. */
+	if (parent.how.attached && WIFEXITED(status) &&
+	    WEXITSTATUS(status) == VIEWER_EXIT_OK)
+		fprintf(stderr,
+		    "icctl: session %s has ended; log: "
+		    "%s/audit.jsonl\n",
+		    parent.name, parent.dir);
 	if (WIFSIGNALED(status))
 		warnx("the viewer was killed by SIG%s%s",
 		    sigabbrev_np(WTERMSIG(status)),

@@ -30,6 +30,7 @@ static struct {
 	size_t len;
 	char *kept[SAYS_KEPT];
 	unsigned n, lost;
+	unsigned seen; /* how many of them the person has seen whole */
 } says_env = {.fd = -1};
 
 static void
@@ -41,6 +42,7 @@ says_keep(const char *text)
 		    (SAYS_KEPT - 1) * sizeof(says_env.kept[0]));
 		says_env.n--;
 		says_env.lost++;
+		says_env.seen -= says_env.seen != 0;
 	}
 	if ((says_env.kept[says_env.n] = strdup(text)) != NULL)
 		says_env.n++;
@@ -166,9 +168,33 @@ says_wait(bool on)
 }
 
 const char *
+says_kept(unsigned i)
+{
+	static const char *const ours[] = {"icsupervisor: ", "icctl: "};
+	const char *text;
+	size_t n;
+
+	if (i >= says_env.n)
+		return NULL;
+	text = says_env.kept[i];
+	for (size_t k = 0; k < sizeof(ours) / sizeof(ours[0]); k++) {
+		n = strlen(ours[k]);
+		if (strncmp(text, ours[k], n) == 0)
+			return text + n;
+	}
+	return text;
+}
+
+const char *
 says_latest(void)
 {
-	return says_env.n == 0 ? "" : says_env.kept[says_env.n - 1];
+	return says_env.n == says_env.seen ? "" : says_kept(says_env.n - 1);
+}
+
+void
+says_seen(void)
+{
+	says_env.seen = says_env.n;
 }
 
 void

@@ -85,6 +85,9 @@ viewer_command(enum keys_command c)
 	case KEYS_ANSWER:
 		waiting_answer();
 		break;
+	case KEYS_MESSAGES:
+		draw_messages();
+		break;
 	}
 }
 

@@ -111,8 +111,15 @@ void says_read(void);
 int says_fd(void);
 /* Show a message of this viewer. */
 void says(const char *, ...) __attribute__((format(printf, 1, 2)));
-/* Returns the latest message, or "". */
+/*
+ * Returns the latest message, without the name of the program, or "" once the
+ * person has seen it whole.
+ */
 const char *says_latest(void);
+/* Returns message `i`, in the order that they came, or NULL after the last. */
+const char *says_kept(unsigned i);
+/* The person has seen all messages. */
+void says_seen(void);
 /* Keep lines back while a question is on the terminal. */
 void says_wait(bool);
 /* Repeat the messages on standard error, once the full screen is gone. */
@@ -173,6 +180,10 @@ void draw_resume(void);
  * person by the bell and the terminal's notifications.
  */
 void draw_pending(unsigned n, const char *what, bool ring);
+/* Show all messages in the agent's place, until draw_messages_end(). */
+void draw_messages(void);
+/* Returns false if they were not shown. */
+bool draw_messages_end(void);
 /*
  * The prefix key was typed, or is done: show the commands in the bottom line.
  */
@@ -187,7 +198,8 @@ enum keys_command {
 	KEYS_DETACH,
 	KEYS_SUSPEND,
 	KEYS_TAKE,
-	KEYS_ANSWER
+	KEYS_ANSWER,
+	KEYS_MESSAGES
 };
 struct keys_ops {
 	void (*keys)(struct span);

@@ -143,7 +143,7 @@ def told(_):
         c.say({"event": "hold", "hold": c.hold("k9k9")})
         line("1 PENDING CALL:")
         c.say({"event": "holdEnd", "id": "k9k9", "state": "expired"})
-        line("icctl: pending call k9k9  fs__read")
+        line("pending call k9k9  fs__read")
         c.say({"event": "hold", "hold": 7})
         c.conn.close()
         c.watched([])

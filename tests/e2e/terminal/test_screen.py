@@ -161,9 +161,43 @@ def attached(r):
             "attach"]))
         other.until("pid namespace of its own")
         t.ok(True, "T12: and from a sandbox")
+        other.run("clear; " + shlex.join([h.program("icctl"), "attach"]))
+        other.until("painted")
+        other.text("q")
+        said = " ".join(other.until("audit.jsonl"))
+        t.ok("has ended; log: " in said,
+             "the end of the session is told where it is attached", said)
     finally:
         other.end()
-    r.tmux.text("q")
+    r.restored("the end")
+
+
+def messages(r):
+    """The session's messages are on the screen until the agent draws, and
+    behind a key."""
+    r.tmux.run(shlex.join(x for x in r.argv(r.script(
+        "read -s x; echo drawn; read y; echo \"<$x$y>\"; read z"))
+        if x != "--quiet"))
+    lines = r.tmux.until("Ctrl-] a, or")
+    t.ok(lines[0].startswith(" session ") and "policy default" in
+         " ".join(lines), "before the agent draws, its rows have them", lines)
+    r.tmux.keys("Enter")
+    lines = r.tmux.until("drawn")
+    t.ok(not any("policy" in x for x in lines) and
+         lines[23].endswith(" Ctrl-] for commands"),
+         "then they make room for it", lines)
+    r.tmux.keys("C-]", "m")
+    lines = r.tmux.until("any key: back")
+    t.ok("policy default" in " ".join(lines) and "drawn" not in lines,
+         "Ctrl-] m shows them again", lines)
+    r.tmux.text("n")
+    lines = r.tmux.until("drawn")
+    t.ok(not any("policy" in x for x in lines), "until a key is typed", lines)
+    r.tmux.text("y")
+    r.tmux.keys("Enter")
+    r.tmux.until("<y>")
+    t.ok(True, "which the agent does not get")
+    r.tmux.keys("Enter")
     r.restored("the end")
 
 
@@ -218,7 +252,7 @@ def main():
     if PROGRAM is None:
         t.skip("screen", "tmux is not here: apt-get install tmux")
         t.done()
-    for part in (entry, keys, ends, attached, pending):
+    for part in (entry, keys, ends, attached, messages, pending):
         with h.workdir() as work, t.case(part.__name__):
             r = Rig(work)
             try:
