@@ -138,11 +138,15 @@ summary_start(void)
 	    summary_policy(policy, sizeof(policy)));
 	if (!sup.opt.ask)
 		sup_warn("no one is asked: calls that would wait are denied");
+	else if (sup.terminal.screen)
+		sup_warn("to approve or deny pending calls: Ctrl-] a, or icctl "
+			 "watch in another terminal");
+	else if (!sup.terminal.raw_out || !sup.terminal.raw_err)
+		sup_warn("pending calls are shown here, for you to approve or "
+			 "deny, and by icctl watch in another terminal");
 	else
-		sup_warn("to approve or deny pending calls: %s",
-		    sup.terminal.screen
-			? "Ctrl-] a, or icctl watch in another terminal"
-			: "icctl watch, in another terminal");
+		sup_warn("to approve or deny pending calls: icctl watch, in "
+			 "another terminal");
 	if (summary_is_first())
 		summary_limits();
 }
@@ -162,8 +166,8 @@ summary_end(void)
 	if (c->requests != 0)
 		snprintf(model, sizeof(model),
 		    "; %llu model request%s, %.4f USD",
-		    (unsigned long long)c->requests,
-		    plural(c->requests), budget_used(BUDGET_USD));
+		    (unsigned long long)c->requests, plural(c->requests),
+		    budget_used(BUDGET_USD));
 	sup_warn("%llu call%s allowed, %llu denied%s%s; log: %s/audit.jsonl",
 	    (unsigned long long)c->allowed, plural(c->allowed),
 	    (unsigned long long)c->denied, asked, model,
