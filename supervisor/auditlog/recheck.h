@@ -10,7 +10,7 @@
 
 #include "auditlog/scan.h"
 
-/* What ic-logcheck writes to its standard output. */
+/* The report that ic-logcheck writes to its standard output. */
 struct recheck_report {
 	uint32_t check; /* enum auditlog_check */
 	uint32_t zero;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The commands that show and answer calls: pending, show, approve, deny, stop,
- * unlock. An approval carries the digest of the call that was shown: exactly
+ * The commands that answer calls: approve, deny, revoke; and stop, unlock. An
+ * approval carries the digest of the call that was shown: exactly
  * that call happens, or nothing does.
  */
 #include <err.h>
@@ -76,12 +76,12 @@ icctl_confirm(const char *question)
 	       (strcasecmp(line, "y\n") == 0 || strcasecmp(line, "yes\n") == 0);
 }
 
-static int
-want_args(int argc, char **argv, int n, const char *what)
+int
+icctl_no_arguments(int argc, char **argv)
 {
-	if (argc == n + 1)
+	if (argc == 1)
 		return 0;
-	warnx("usage: icctl %s%s%s", argv[0], n == 0 ? "" : " ", what);
+	warnx("usage: icctl %s", argv[0]);
 	return ICCTL_USAGE;
 }
 
@@ -105,78 +105,13 @@ icctl_hold_fetch(struct icctl *ctl, const char *id, bool say)
 	return hold;
 }
 
-/* Fetch a call that is too long for a list, so that it is shown in full. */
-static void
-list_hold(struct icctl *ctl, json_object *hold)
-{
-	json_object *whole = NULL;
+#define ANSWER_MAX 64U /* as many calls can be pending */
 
-	if (json_object_object_get_ex(hold, "cut", NULL) &&
-	    (whole = icctl_hold_fetch(ctl, icctl_text(hold, "id"), false)) ==
-		NULL)
-		return; /* it was answered meanwhile */
-	(void)hold_view(stdout, whole != NULL ? whole : hold, HOLD_VIEW_LIST,
-	    icctl_visible());
-	json_object_put(whole);
-}
-
-int
-icctl_pending(struct icctl *ctl, int argc, char **argv)
-{
-	json_object *reply, *holds = NULL;
-	size_t n;
-	int r;
-
-	if ((r = want_args(argc, argv, 0, "")) != 0 ||
-	    (r = ask(ctl, icctl_request("pending", NULL), &reply)) != 0)
-		return r;
-	json_object_object_get_ex(reply, "holds", &holds);
-	n = holds == NULL ? 0 : json_object_array_length(holds);
-	if (ctl->json)
-		icctl_put_json(reply);
-	else if (n == 0)
-		puts("No calls are pending.");
-	for (size_t i = 0; i < n && !ctl->json; i++)
-		list_hold(ctl, json_object_array_get_idx(holds, i));
-	json_object_put(reply);
-	return 0;
-}
-
-int
-icctl_show(struct icctl *ctl, int argc, char **argv)
-{
-	json_object *reply, *hold = NULL;
-	const char *id = NULL;
-	bool full = false, bad = false;
-	int r;
-
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--full") == 0)
-			full = true;
-		else if (id == NULL && argv[i][0] != '-')
-			id = argv[i];
-		else
-			bad = true;
-	}
-	if (id == NULL || bad) {
-		warnx("usage: icctl show ID [--full]");
-		return ICCTL_USAGE;
-	}
-	if ((r = ask(ctl, icctl_request("show", id), &reply)) != 0)
-		return r;
-	json_object_object_get_ex(reply, "hold", &hold);
-	if (ctl->json)
-		icctl_put_json(reply);
-	else
-		(void)hold_view(stdout, hold,
-		    full ? HOLD_VIEW_FULL : HOLD_VIEW_WHOLE, icctl_visible());
-	json_object_put(reply);
-	return 0;
-}
-
-/* An answer to a call. */
+/* An answer to a call, or to several. */
 struct answer {
 	const char *op, *id, *because;
+	const char *ids[ANSWER_MAX];
+	size_t n;
 	const char *digest; /* the examined call's, or NULL */
 	bool session;
 	bool exact;        /* with these arguments alone */
@@ -315,6 +250,91 @@ answer(struct icctl *ctl, const struct answer *a)
 	return r;
 }
 
+/*
+ * Answer each of the calls, and go on after one that was refused. Returns the
+ * first exit status that is not 0.
+ */
+static int
+answer_each(struct icctl *ctl, struct answer *a)
+{
+	int r, worst = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		a->id = a->ids[i];
+		r = answer(ctl, a);
+		worst = worst != 0 ? worst : r;
+	}
+	return worst;
+}
+
+/*
+ * Print every pending call in full, with everything that it touches. Returns
+ * the number of those that can be approved.
+ */
+static size_t
+show_all(struct icctl *ctl, json_object *holds, json_object *whole[ANSWER_MAX])
+{
+	size_t n = 0, all = holds == NULL ? 0 : json_object_array_length(holds);
+	json_object *hold;
+
+	for (size_t i = 0; i < all && n < ANSWER_MAX; i++) {
+		hold = icctl_hold_fetch(ctl,
+		    icctl_text(json_object_array_get_idx(holds, i), "id"),
+		    false);
+		if (hold == NULL)
+			continue; /* it was answered meanwhile */
+		if (hold_view(stdout, hold, HOLD_VIEW_WHOLE, icctl_visible())) {
+			whole[n++] = hold;
+			continue;
+		}
+		warnx("%s is left out, because not everything that it touches "
+		      "could be shown",
+		    icctl_text(hold, "id"));
+		json_object_put(hold);
+	}
+	return n;
+}
+
+/* Approve exactly the calls that were shown, after one yes. */
+static int
+approve_all(struct icctl *ctl)
+{
+	json_object *reply, *holds = NULL, *whole[ANSWER_MAX];
+	struct answer a = {.op = "approve"};
+	char question[64];
+	size_t n;
+	int r, worst = 0;
+
+	if (ctl->json || !isatty(STDIN_FILENO)) {
+		warnx("--all-shown asks on a terminal; in a script, approve "
+		      "each call by its id and --digest");
+		return ICCTL_USAGE;
+	}
+	if ((r = ask(ctl, icctl_request("pending", NULL), &reply)) != 0)
+		return r;
+	json_object_object_get_ex(reply, "holds", &holds);
+	n = show_all(ctl, holds, whole);
+	json_object_put(reply);
+	snprintf(question, sizeof(question), "Approve %s?",
+	    n == 1 ? "this call" : "all of these calls");
+	if (n == 0)
+		puts("No calls are pending.");
+	else if (!icctl_confirm(question))
+		puts("Nothing was approved.");
+	else
+		a.n = n;
+	for (size_t i = 0; i < n; i++) {
+		if (a.n != 0) {
+			a.id = icctl_text(whole[i], "id");
+			a.digest = icctl_text(whole[i], "digest");
+			r = answer(ctl, &a);
+			worst = worst != 0 ? worst : r;
+		}
+		json_object_put(whole[i]);
+	}
+	return n != 0 && a.n == 0 ? ICCTL_FAILED : worst;
+}
+
 static bool
 good_times(const char *s)
 {
@@ -331,8 +351,11 @@ icctl_revoke(struct icctl *ctl, int argc, char **argv)
 	json_object *reply, *grant = NULL;
 	int r;
 
-	if ((r = want_args(argc, argv, 1, "ID")) != 0 ||
-	    (r = ask(ctl, icctl_request("revoke", argv[1]), &reply)) != 0)
+	if (argc != 2) {
+		warnx("usage: icctl revoke ID");
+		return ICCTL_USAGE;
+	}
+	if ((r = ask(ctl, icctl_request("revoke", argv[1]), &reply)) != 0)
 		return r;
 	json_object_object_get_ex(reply, "grant", &grant);
 	if (ctl->json) {
@@ -348,12 +371,27 @@ icctl_revoke(struct icctl *ctl, int argc, char **argv)
 	return 0;
 }
 
+/* Returns true if the options of an approval go together. */
+static bool
+approve_good(struct answer *a)
+{
+	if (a->times != NULL) {
+		if (a->session || !good_times(a->times))
+			return false;
+		a->session = true;
+	}
+	return a->n != 0 &&
+	       (a->digest == NULL || (strlen(a->digest) == 64 && a->n == 1));
+}
+
 int
 icctl_approve(struct icctl *ctl, int argc, char **argv)
 {
 	struct answer a = {.op = "approve"};
 	bool bad = false;
 
+	if (argc == 2 && strcmp(argv[1], "--all-shown") == 0)
+		return approve_all(ctl);
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--for-session") == 0)
 			a.session = true;
@@ -363,41 +401,43 @@ icctl_approve(struct icctl *ctl, int argc, char **argv)
 			a.times = argv[++i];
 		else if (strcmp(argv[i], "--digest") == 0 && i + 1 < argc)
 			a.digest = argv[++i];
-		else if (a.id == NULL && argv[i][0] != '-')
-			a.id = argv[i];
+		else if (a.n < ANSWER_MAX && argv[i][0] != '-')
+			a.ids[a.n++] = argv[i];
 		else
 			bad = true;
 	}
-	if (a.times != NULL) {
-		bad |= a.session || !good_times(a.times);
-		a.session = true;
-	}
-	if (a.id == NULL || bad ||
-	    (a.digest != NULL && strlen(a.digest) != 64)) {
+	if (!approve_good(&a) || bad) {
 		warnx("usage: icctl approve ID [--digest SHA256] "
-		      "[--for-session | --exact | --times 1...20]");
+		      "[--for-session | --exact | --times 1...20], icctl "
+		      "approve ID..., icctl approve --all-shown");
 		return ICCTL_USAGE;
 	}
-	return answer(ctl, &a);
+	return answer_each(ctl, &a);
 }
 
 int
 icctl_deny(struct icctl *ctl, int argc, char **argv)
 {
 	struct answer a = {.op = "deny"};
+	bool bad = false;
 
-	if (argc == 4 && strcmp(argv[2], "--because") == 0)
-		a.because = argv[3];
-	else if (argc != 2) {
-		warnx("usage: icctl deny ID [--because TEXT]");
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--because") == 0 && i + 1 < argc)
+			a.because = argv[++i];
+		else if (a.n < ANSWER_MAX && argv[i][0] != '-')
+			a.ids[a.n++] = argv[i];
+		else
+			bad = true;
+	}
+	if (a.n == 0 || bad) {
+		warnx("usage: icctl deny ID... [--because TEXT]");
 		return ICCTL_USAGE;
 	}
-	a.id = argv[1];
 	if (a.because != NULL && strlen(a.because) > 500) {
 		warnx("--because takes at most 500 characters");
 		return ICCTL_USAGE;
 	}
-	return answer(ctl, &a);
+	return answer_each(ctl, &a);
 }
 
 static int
@@ -406,7 +446,7 @@ simple(struct icctl *ctl, int argc, char **argv, const char *done)
 	json_object *reply;
 	int r;
 
-	if ((r = want_args(argc, argv, 0, "")) != 0 ||
+	if ((r = icctl_no_arguments(argc, argv)) != 0 ||
 	    (r = ask(ctl, icctl_request(argv[0], NULL), &reply)) != 0)
 		return r;
 	if (ctl->json)
@@ -426,6 +466,7 @@ icctl_stop(struct icctl *ctl, int argc, char **argv)
 int
 icctl_unlock(struct icctl *ctl, int argc, char **argv)
 {
-	return simple(ctl, argc, argv, "The locked providers can be used "
-				       "again.");
+	return simple(ctl, argc, argv,
+	    "The locked providers can be used "
+	    "again.");
 }

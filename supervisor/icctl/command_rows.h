@@ -36,7 +36,7 @@ COMMAND(show, "ID [--full]",
     "show one pending call in full",
     "ID is as `icctl pending` shows it, or any unique beginning of it.\nLong "
     "texts are shortened in the middle, unless --full is given.")
-COMMAND(approve, "ID [--digest HEX] [--for-session|--exact|--times N]",
+COMMAND(approve, "[ID...] [--all-shown] [--digest HEX] [--for-session|--exact|--times N]",
     "approve that call, once, or calls like it",
     "ID is as `icctl pending` shows it, in full. The call is printed, and\n"
     "exactly that call is made, once; if what it refers to has changed\n"
@@ -45,11 +45,16 @@ COMMAND(approve, "ID [--digest HEX] [--for-session|--exact|--times N]",
     "calls like it until the session ends, and first shows which those\n"
     "are. For calls without a path or URL, --exact allows the same\n"
     "arguments until the session ends, and --times N allows N calls of\n"
-    "the tool within one hour, at most 20.")
+    "the tool within one hour, at most 20. With several ids, one call\n"
+    "after the other is shown and approved. --all-shown prints every\n"
+    "pending call, asks once, and approves those that it printed.")
+COMMAND(grants, "",
+    "list approvals of more than one call",
+    "For each what it allows, the rule that asked, and how to revoke it.")
 COMMAND(revoke, "ID",
     "withdraw an approval of more than one call",
-    "ID is what `icctl status` shows.")
-COMMAND(deny, "ID [--because TEXT]",
+    "ID is what `icctl grants` shows.")
+COMMAND(deny, "ID... [--because TEXT]",
     "deny that call, and tell the agent why",
     "ID is as `icctl pending` shows it, in full. The agent is told TEXT,\nof "
     "at most 500 characters.")

@@ -78,6 +78,8 @@ int64_t icctl_number(json_object *, const char *key);
  */
 json_object *icctl_request(const char *op, const char *id);
 json_object *icctl_command(struct icctl *, json_object *req, int *status);
+/* Returns 0, or an exit status after it printed the usage. */
+int icctl_no_arguments(int argc, char **argv);
 /* Ask on the terminal, or read the answer from stdin. No answer is no. */
 bool icctl_confirm(const char *question);
 
@@ -102,6 +104,8 @@ void icctl_put_json(json_object *);
  * caller owns; or NULL if it is gone, which is reported if `say`.
  */
 json_object *icctl_hold_fetch(struct icctl *, const char *id, bool say);
+/* list.c: Print what a grant allows, and how to revoke it. */
+void icctl_put_grant(json_object *);
 
 /* budget.c: Print limits, counts, and a line for each model. */
 void icctl_show_budget(json_object *budget);
@@ -113,7 +117,7 @@ int icctl_pending(struct icctl *, int argc, char **argv);
 int icctl_show(struct icctl *, int argc, char **argv);
 int icctl_trust(struct icctl *, int argc, char **argv);
 int icctl_approve(struct icctl *, int argc, char **argv);
-int icctl_revoke(struct icctl *, int, char **);
+int icctl_grants(struct icctl *, int argc, char **argv);
 int icctl_deny(struct icctl *, int argc, char **argv);
 int icctl_revoke(struct icctl *, int argc, char **argv);
 int icctl_watch(struct icctl *, int argc, char **argv);

@@ -96,21 +96,15 @@ put_list(json_object *reply, const char *key, const char *title)
 static void
 put_granted(json_object *reply)
 {
-	json_object *list = NULL, *o;
+	json_object *list = NULL;
 
 	if (!json_object_object_get_ex(reply, "granted", &list) ||
 	    json_object_array_length(list) == 0)
 		return;
 	puts("allowed until the session ends");
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		o = json_object_array_get_idx(list, i);
 		fputs("  ", stdout);
-		icctl_put_str(icctl_text(o, "description"));
-		fputs("  (rule ", stdout);
-		icctl_put_str(icctl_text(o, "rule"));
-		if (json_object_object_get_ex(o, "left", NULL))
-			printf("; %lld left", (long long)icctl_number(o, "left"));
-		printf("; icctl revoke %s)\n", icctl_text(o, "id"));
+		icctl_put_grant(json_object_array_get_idx(list, i));
 	}
 }
 
@@ -198,8 +192,7 @@ put_breakout(json_object *reply)
 	if (json_object_object_get_ex(reply, "breakoutTest", &o) && o != NULL)
 		printf("%-12s%lld attempts to leave the sandbox, all "
 		       "refused\n",
-		    "tested",
-		    (long long)icctl_number(o, "attempts"));
+		    "tested", (long long)icctl_number(o, "attempts"));
 }
 
 static void

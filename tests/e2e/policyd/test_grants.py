@@ -245,8 +245,64 @@ def watch(work):
         term.end()
 
 
+def several(work):
+    """Several calls are answered with one command, each as it was shown."""
+    with Bench(work) as b:
+        t.contains(b.s.icctl("grants", check=True).stdout, "Nothing was",
+                   "no grants as yet")
+        both = [b.hold("lookup", path=b.path("a", x)) for x in ("one", "two")]
+        ids = [hold["id"] for _, hold in both]
+        r = b.s.icctl("approve", ids[0], "zzzz", ids[1])
+        t.equal(r.returncode, 1, "an id that is unknown is reported")
+        t.equal([h.text_of(call.wait()) for call, _ in both],
+                ["a/one", "a/two"], "and the others are approved")
+        t.equal(r.stdout.count("approved "), 2, "each is named")
+        t.equal(b.s.icctl("approve", *ids, "--digest", "0" * 64).returncode, 2,
+                "one digest is not for two calls")
+        both = [b.hold("lookup", path=b.path("a", x)) for x in ("one", "two")]
+        r = b.s.icctl("deny", *[hold["id"] for _, hold in both], "--because",
+                      "not today")
+        t.equal(r.returncode, 0, "several are denied")
+        t.ok(all("not today" in h.text_of(call.wait()) for call, _ in both),
+             "each is told why")
+        b.s.icctl("approve", b.hold("lookup", path=b.path("b", "four"))[1]
+                  ["id"], "--for-session", check=True)
+        r = b.s.icctl("grants", check=True)
+        grants = json.loads(b.s.icctl("--json", "grants").stdout)["granted"]
+        t.contains(r.stdout, "icctl revoke " + grants[0]["id"],
+                   "a grant is listed with the command that revokes it")
+
+
+def all_shown(work):
+    """One yes for all calls that were printed, and for no other."""
+    with Bench(work) as b:
+        r = b.s.icctl("approve", "--all-shown")
+        t.ok(r.returncode == 2 and "terminal" in r.stderr,
+             "--all-shown needs a terminal", r)
+        argv = [h.program("icctl"), "--session", b.s.dir, "approve",
+                "--all-shown"]
+        env = {**b.s.env, "TERM": "xterm"}
+        both = [b.hold("lookup", path=b.path("a", x)) for x in ("one", "two")]
+        with_no = Terminal(argv, env)
+        out = with_no.until(rb"Approve all of these calls\?").decode()
+        for x in ("one", "two"):
+            t.contains(out, b.path("a", x), f"{x} is shown")
+        with_no.key(b"\r")
+        with_no.until(rb"Nothing was approved")
+        t.equal(len(b.s.pending()), 2, "no answer approves nothing")
+        with_yes = Terminal(argv, env)
+        with_yes.until(rb"Approve all of these calls\?")
+        late, hold = b.hold("lookup", path=b.path("b", "four"))
+        with_yes.key(b"y\r")
+        t.equal([h.text_of(call.wait()) for call, _ in both],
+                ["a/one", "a/two"], "yes approves what was shown")
+        t.ok(not late.done.is_set(), "a call that came later still waits")
+        b.s.icctl("deny", hold["id"], check=True)
+        late.wait()
+
+
 def main():
-    for part in (directory, others_wait, domain, watch):
+    for part in (directory, others_wait, domain, watch, several, all_shown):
         with h.workdir() as work, t.case(part.__name__):
             part(work)
     t.done()

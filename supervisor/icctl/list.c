@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: ISC */
+/* The commands that list what waits and what was allowed: pending, show,
+ * grants. */
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "icctl/hold_view.h"
+#include "icctl/icctl.h"
+#include "json_put.h"
+
+/* Fetch a call that is too long for a list, so that it is shown in full. */
+static void
+list_hold(struct icctl *ctl, json_object *hold)
+{
+	json_object *whole = NULL;
+
+	if (json_object_object_get_ex(hold, "cut", NULL) &&
+	    (whole = icctl_hold_fetch(ctl, icctl_text(hold, "id"), false)) ==
+		NULL)
+		return; /* it was answered meanwhile */
+	(void)hold_view(stdout, whole != NULL ? whole : hold, HOLD_VIEW_LIST,
+	    icctl_visible());
+	json_object_put(whole);
+}
+
+int
+icctl_pending(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *reply, *holds = NULL;
+	size_t n;
+	int r;
+
+	if ((r = icctl_no_arguments(argc, argv)) != 0)
+		return r;
+	reply = icctl_command(ctl, icctl_request("pending", NULL), &r);
+	if (reply == NULL)
+		return r;
+	json_object_object_get_ex(reply, "holds", &holds);
+	n = holds == NULL ? 0 : json_object_array_length(holds);
+	if (ctl->json)
+		icctl_put_json(reply);
+	else if (n == 0)
+		puts("No calls are pending.");
+	for (size_t i = 0; i < n && !ctl->json; i++)
+		list_hold(ctl, json_object_array_get_idx(holds, i));
+	json_object_put(reply);
+	return 0;
+}
+
+int
+icctl_show(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *reply, *hold = NULL;
+	const char *id = NULL;
+	bool full = false, bad = false;
+	int r;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--full") == 0)
+			full = true;
+		else if (id == NULL && argv[i][0] != '-')
+			id = argv[i];
+		else
+			bad = true;
+	}
+	if (id == NULL || bad) {
+		warnx("usage: icctl show ID [--full]");
+		return ICCTL_USAGE;
+	}
+	reply = icctl_command(ctl, icctl_request("show", id), &r);
+	if (reply == NULL)
+		return r;
+	json_object_object_get_ex(reply, "hold", &hold);
+	if (ctl->json)
+		icctl_put_json(reply);
+	else
+		(void)hold_view(stdout, hold,
+		    full ? HOLD_VIEW_FULL : HOLD_VIEW_WHOLE, icctl_visible());
+	json_object_put(reply);
+	return 0;
+}
+
+void
+icctl_put_grant(json_object *grant)
+{
+	icctl_put_str(icctl_text(grant, "description"));
+	fputs("  (rule ", stdout);
+	icctl_put_str(icctl_text(grant, "rule"));
+	if (json_object_object_get_ex(grant, "left", NULL))
+		printf("; %lld left", (long long)icctl_number(grant, "left"));
+	printf("; icctl revoke %s)\n", icctl_text(grant, "id"));
+}
+
+int
+icctl_grants(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *reply, *list = NULL;
+	size_t n;
+	int r;
+
+	if ((r = icctl_no_arguments(argc, argv)) != 0)
+		return r;
+	reply = icctl_command(ctl, icctl_request("status", NULL), &r);
+	if (reply == NULL)
+		return r;
+	json_object_object_get_ex(reply, "granted", &list);
+	n = list == NULL ? 0 : json_object_array_length(list);
+	if (ctl->json) {
+		json_object *o = json_object_new_object();
+
+		put_bool(o, "ok", true);
+		json_object_object_add(o, "granted",
+		    list == NULL ? json_object_new_array()
+				 : json_object_get(list));
+		icctl_put_json(o);
+		json_object_put(o);
+	} else if (n == 0) {
+		puts("Nothing was allowed beyond single calls.");
+	}
+	for (size_t i = 0; i < n && !ctl->json; i++)
+		icctl_put_grant(json_object_array_get_idx(list, i));
+	json_object_put(reply);
+	return 0;
+}
