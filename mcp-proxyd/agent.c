@@ -186,7 +186,6 @@ listener_ready(struct loop_io *io, uint32_t events)
 	struct proxy *p = io->arg;
 	int fd;
 
-	(void)events;
 	fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd == -1) {
 		if (errno == EMFILE || errno == ENFILE) {

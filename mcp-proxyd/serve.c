@@ -16,13 +16,11 @@
 #define POOL_MAX ((size_t)24 << 20)
 
 static int
-on_server(struct chan *c, const union proto_any *msg, int fd)
+on_server(struct chan *c, const struct msg_SERVER *m)
 {
-	const struct msg_SERVER *m = &msg->SERVER;
 	struct proxy *p = chan_arg(c);
 	struct proxy_server *s = &p->servers[m->index];
 
-	(void)fd;
 	if (s->used || m->name.len == 0 ||
 	    span_copy(m->name, s->name_text, sizeof(s->name_text)) == -1)
 		return chan_violation(
@@ -33,11 +31,10 @@ on_server(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_listen(struct chan *c, const union proto_any *msg, int fd)
+on_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 {
 	struct proxy *p = chan_arg(c);
 
-	(void)msg;
 	if (p->listen_fd != -1) {
 		close(fd);
 		return chan_violation(c, "LISTEN twice");
@@ -47,38 +44,32 @@ on_listen(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_tools(struct chan *c, const union proto_any *msg, int fd)
+on_tools(struct chan *c, const struct msg_TOOLS *m)
 {
-	const struct msg_TOOLS *m = &msg->TOOLS;
-
-	(void)fd;
 	if (tools_set(chan_arg(c), m->text, m->complete != 0) == -1)
 		return chan_violation(c, "TOOLS is no array in one line");
 	return 0;
 }
 
 static int
-on_held(struct chan *c, const union proto_any *msg, int fd)
+on_held(struct chan *c, const struct msg_HELD *m)
 {
 	struct proxy *p = chan_arg(c);
-	struct call *call = calls_find(p, msg->HELD.id);
+	struct call *call = calls_find(p, m->id);
 
-	(void)fd;
 	if (call != NULL && call->agent != NULL && call->kind == CALL_TOOL &&
 	    call->held == 0)
-		calls_held(p, call, msg->HELD.ms);
+		calls_held(p, call, m->ms);
 	return 0;
 }
 
 /* Icsupervisor sends HELD_AS and policyd HELD: either may come first. */
 static int
-on_held_as(struct chan *c, const union proto_any *msg, int fd)
+on_held_as(struct chan *c, const struct msg_HELD_AS *m)
 {
-	const struct msg_HELD_AS *m = &msg->HELD_AS;
 	struct proxy *p = chan_arg(c);
 	struct call *call = calls_find(p, m->id);
 
-	(void)fd;
 	for (size_t i = 0; i < m->name.len; i++)
 		if (!isalnum(m->name.p[i]))
 			return chan_violation(c, "malformed HELD_AS");
@@ -89,16 +80,15 @@ on_held_as(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_answer(struct chan *c, const union proto_any *msg, int fd)
+on_answer(struct chan *c, const struct msg_ANSWER *m)
 {
 	struct proxy *p = chan_arg(c);
-	struct call *call = calls_find(p, msg->ANSWER.id);
+	struct call *call = calls_find(p, m->id);
 
-	(void)fd;
 	if (call == NULL || call->kind != CALL_TOOL)
 		proxy_count(&p->stray, "answers to no call");
 	else if (call->agent != NULL)
-		answer_text(call, msg->ANSWER.text, msg->ANSWER.error != 0);
+		answer_text(call, m->text, m->error != 0);
 	if (call != NULL && call->kind == CALL_TOOL)
 		calls_end(p, call);
 	return 0;
@@ -118,14 +108,12 @@ call_of(struct chan *c, uint64_t id)
 }
 
 static int
-on_result(struct chan *c, const union proto_any *msg, int fd)
+on_result(struct chan *c, const struct msg_RESULT *m)
 {
-	const struct msg_RESULT *m = &msg->RESULT;
 	struct proxy *p = chan_arg(c);
 	const struct value *tree;
 	struct call *call;
 
-	(void)fd;
 	if ((call = call_of(c, m->id)) == NULL) {
 		proxy_count(&p->stray, "answers to no call");
 		return 0;
@@ -147,14 +135,12 @@ on_result(struct chan *c, const union proto_any *msg, int fd)
  * policyd waits for MOVED and then sends the call there.
  */
 static int
-on_instance_back(struct chan *c, const union proto_any *msg, int fd)
+on_instance_back(struct chan *c, const struct msg_INSTANCE_BACK *m)
 {
-	const struct msg_INSTANCE_BACK *m = &msg->INSTANCE_BACK;
 	const struct msg_MOVED moved = {.id = m->call, .server = m->server};
 	struct proxy *p = chan_arg(c);
 	struct call *call = calls_find(p, m->call);
 
-	(void)fd;
 	if (m->server < PROTO_FIRST_INSTANCE)
 		return chan_violation(c, "INSTANCE_BACK of no instance");
 	if (call != NULL && call->kind == CALL_TOOL)
@@ -189,12 +175,10 @@ number_good(struct span s, bool optional)
 }
 
 static int
-on_progress(struct chan *c, const union proto_any *msg, int fd)
+on_progress(struct chan *c, const struct msg_PROGRESS *m)
 {
-	const struct msg_PROGRESS *m = &msg->PROGRESS;
 	struct call *call = call_of(c, m->id);
 
-	(void)fd;
 	if (!number_good(m->progress, false) || !number_good(m->total, true))
 		return chan_violation(c, "PROGRESS without a number");
 	if (call == NULL || call->agent == NULL || call->token.len == 0)
@@ -206,13 +190,11 @@ on_progress(struct chan *c, const union proto_any *msg, int fd)
 
 /* policyd has counted these calls down: there is room for more. */
 static int
-on_credit(struct chan *c, const union proto_any *msg, int fd)
+on_credit(struct chan *c, const struct msg_CREDIT *m)
 {
-	const struct msg_CREDIT *m = &msg->CREDIT;
 	struct proxy *p = chan_arg(c);
 	struct proxy_server *s = NULL;
 
-	(void)fd;
 	if (m->server != PROTO_NO_SERVER) {
 		if (m->server >= PROTO_MAX_SERVERS)
 			return chan_violation(c, "CREDIT of no server");
@@ -231,18 +213,20 @@ on_credit(struct chan *c, const union proto_any *msg, int fd)
 }
 
 /* Frequent messages come first, because handlers are found by linear search. */
+/* clang-format off */
 const struct chan_handler proxy_handlers[] = {
-    {MSG_RESULT, on_result},
-    {MSG_ANSWER, on_answer},
-    {MSG_CREDIT, on_credit},
-    {MSG_PROGRESS, on_progress},
-    {MSG_HELD, on_held},
-    {MSG_HELD_AS, on_held_as},
-    {MSG_TOOLS, on_tools},
-    {MSG_INSTANCE_BACK, on_instance_back},
-    {MSG_SERVER, on_server},
-    {MSG_LISTEN, on_listen},
+	HANDLER(RESULT,		on_result),
+	HANDLER(ANSWER,		on_answer),
+	HANDLER(CREDIT,		on_credit),
+	HANDLER(PROGRESS,	on_progress),
+	HANDLER(HELD,		on_held),
+	HANDLER(HELD_AS,	on_held_as),
+	HANDLER(TOOLS,		on_tools),
+	HANDLER(INSTANCE_BACK,	on_instance_back),
+	HANDLER(SERVER,		on_server),
+	HANDLER(LISTEN,		on_listen),
 };
+/* clang-format on */
 const size_t proxy_nhandlers =
     sizeof(proxy_handlers) / sizeof(proxy_handlers[0]);
 

@@ -35,13 +35,12 @@ added_take(struct mitmd_provider *pv, struct provider *p)
 }
 
 int
-added_drop(struct chan *c, const union proto_any *msg, int fd)
+added_drop(struct chan *c, const struct msg_PROVIDER_DROP *m)
 {
-	unsigned index = msg->PROVIDER_DROP.index;
+	unsigned index = m->index;
 	struct mitmd_provider *pv = &mitmd_env.providers[index];
 	struct agent *a, *next;
 
-	(void)fd;
 	if (index < PROTO_FIRST_ADDED || pv->p == NULL || pv->dropped)
 		return chan_violation(c, "PROVIDER_DROP %u of none", index);
 	/*

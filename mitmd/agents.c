@@ -108,7 +108,6 @@ agents_accept(struct loop_io *io, uint32_t events)
 {
 	int fd;
 
-	(void)events;
 	for (int i = 0; i < AGENTS_ACCEPTS; i++) {
 		fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd == -1) {
@@ -178,7 +177,6 @@ agents_wake(void)
 void
 agents_left(struct loop_turn *t)
 {
-	(void)t;
 	exchange_dequeue();
 	agents_wake();
 }

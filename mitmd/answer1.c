@@ -160,7 +160,6 @@ answer1_waiting(const struct exchange *x)
 static void
 answer1_drained(struct exchange *x)
 {
-	(void)x;
 }
 
 const struct front front_http1 = {

@@ -22,8 +22,6 @@ answer2_read(nghttp2_session *session, int32_t stream, uint8_t *dst, size_t cap,
 	struct exchange *x = source->ptr;
 	size_t n = x->answer.len < cap ? x->answer.len : cap;
 
-	(void)session;
-	(void)user;
 	if (x->gone || x->id != stream)
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	if (n == 0 && !x->ended)
@@ -120,7 +118,6 @@ answer2_refuse(
 	nghttp2_nv nv[5];
 	size_t n = 0;
 
-	(void)known;
 	x->malformed = no == REFUSE_MALFORMED;
 	status = status != 0 ? status : refuse_text(no)->status;
 	detail = deny_detail(x, no, detail, more, sizeof(more));

@@ -133,8 +133,6 @@ on_begin_headers(
 {
 	struct h2 *h = user;
 
-	(void)session;
-	(void)frame;
 	h2_head_begin(&h->head);
 	return 0;
 }
@@ -146,9 +144,6 @@ on_header(nghttp2_session *session, const nghttp2_frame *frame,
 {
 	struct h2 *h = user;
 
-	(void)session;
-	(void)frame;
-	(void)flags;
 	h2_head_field(
 	    &h->head, span_of(name, namelen), span_of(value, valuelen));
 	return 0;
@@ -162,7 +157,6 @@ on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 	bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
 	struct exchange *x;
 
-	(void)session;
 	if (h->a->dead || h->over)
 		return 0;
 	if (frame->hd.type == NGHTTP2_HEADERS &&
@@ -190,7 +184,6 @@ on_data(nghttp2_session *session, uint8_t flags, int32_t stream,
 	struct exchange *x = h2_exchange(h, stream);
 	enum refusal no;
 
-	(void)flags;
 	if (h->a->dead)
 		return 0;
 	if (request2_over(x) || x->a->penalized == x) {
@@ -220,7 +213,6 @@ on_close(nghttp2_session *session, int32_t stream, uint32_t code, void *user)
 	struct h2 *h = user;
 	struct exchange *x = h2_exchange(h, stream);
 
-	(void)code;
 	if (h->a->dead || x == NULL)
 		return 0;
 	nghttp2_session_set_stream_user_data(session, stream, NULL);
@@ -234,7 +226,6 @@ on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 	struct h2 *h = user;
 	struct exchange *x;
 
-	(void)session;
 	if (frame->hd.type != NGHTTP2_DATA)
 		return 0;
 	h2_scan_sent(&h->scan, 1);

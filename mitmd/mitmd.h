@@ -402,7 +402,7 @@ bool agent_pending(const struct agent *);
  * is not permitted.
  */
 int added_take(struct mitmd_provider *, struct provider *);
-int added_drop(struct chan *, const union proto_any *, int fd);
+int added_drop(struct chan *, const struct msg_PROVIDER_DROP *);
 
 /* deny.c: refused requests and failed exchanges */
 /*

@@ -37,14 +37,12 @@ serve_is_taken(const struct provider *p)
 }
 
 static int
-on_provider(struct chan *c, const union proto_any *msg, int fd)
+on_provider(struct chan *c, const struct msg_PROVIDER *m)
 {
-	const struct msg_PROVIDER *m = &msg->PROVIDER;
 	struct mitmd_provider *pv = &mitmd_env.providers[m->index];
 	struct provider *p;
 	char err[512];
 
-	(void)fd;
 	/*
 	 * Initial providers come before the list is sealed, added ones after.
 	 */
@@ -69,12 +67,10 @@ on_provider(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_sentinel(struct chan *c, const union proto_any *msg, int fd)
+on_sentinel(struct chan *c, const struct msg_SENTINEL *m)
 {
-	const struct msg_SENTINEL *m = &msg->SENTINEL;
 	struct mitmd_provider *pv = &mitmd_env.providers[m->provider];
 
-	(void)fd;
 	if (pv->p == NULL || pv->keyed || m->key.len < 16)
 		return chan_violation(c,
 		    "SENTINEL %u: short, twice or of no "
@@ -110,7 +106,7 @@ _Static_assert(
     PROTO_MAX_PROVIDERS *PROTO_MAX_HOSTS <= MITMD_CA_HOSTS, "a leaf for each");
 
 static int
-on_seal(struct chan *c, const union proto_any *msg, int fd)
+on_seal(struct chan *c, const struct msg_SEAL *m)
 {
 	static struct mitmd_leaf leaves[MITMD_CA_HOSTS];
 	static struct span hosts[MITMD_CA_HOSTS];
@@ -118,11 +114,10 @@ on_seal(struct chan *c, const union proto_any *msg, int fd)
 	struct msg_CA ca = {.der = {NULL, 0}};
 	unsigned n = 0;
 
-	(void)fd;
 	if (mitmd_env.sealed)
 		return chan_violation(c, "SEAL twice");
 	mitmd_env.sealed = true;
-	mitmd_env.open = msg->SEAL.open != 0;
+	mitmd_env.open = m->open != 0;
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
 		p = mitmd_env.providers[i].p;
 		for (unsigned k = 0; p != NULL && k < p->nhosts; k++)
@@ -142,19 +137,17 @@ on_seal(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_bodies(struct chan *c, const union proto_any *msg, int fd)
+on_bodies(struct chan *c, const struct msg_BODIES *m)
 {
-	(void)fd;
-	if (msg->BODIES.bytes < PROVIDER_MAX_BODY + MITMD_HELD_READ)
+	if (m->bytes < PROVIDER_MAX_BODY + MITMD_HELD_READ)
 		return chan_violation(c, "BODIES: too few for one");
-	mitmd_env.max_held = (size_t)msg->BODIES.bytes;
+	mitmd_env.max_held = (size_t)m->bytes;
 	return 0;
 }
 
 static int
-on_listen(struct chan *c, const union proto_any *msg, int fd)
+on_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 {
-	(void)msg;
 	if (mitmd_env.listener != -1) {
 		close(fd);
 		return chan_violation(c, "LISTEN twice");
@@ -164,9 +157,8 @@ on_listen(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_stream(struct chan *c, const union proto_any *msg, int fd)
+on_stream(struct chan *c, const struct msg_STREAM *m, int fd)
 {
-	const struct msg_STREAM *m = &msg->STREAM;
 	struct exchange *x;
 	struct agent *a;
 
@@ -188,14 +180,11 @@ on_stream(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_refused(struct chan *c, const union proto_any *msg, int fd)
+on_refused(struct chan *c, const struct msg_REFUSED *m)
 {
-	const struct msg_REFUSED *m = &msg->REFUSED;
 	struct exchange *x;
 	struct agent *a;
 
-	(void)c;
-	(void)fd;
 	if (m->stream == 0 || (x = exchange_find(m->stream)) == NULL ||
 	    x->state != EXCHANGE_ON || x->up.exchange != m->exchange)
 		return 0;
@@ -237,16 +226,18 @@ serve_start(void)
 void
 mitmd_serve(void)
 {
+	/* clang-format off */
 	static const struct chan_handler handlers[] = {
-	    {MSG_PROVIDER, on_provider},
-	    {MSG_PROVIDER_DROP, added_drop},
-	    {MSG_SENTINEL, on_sentinel},
-	    {MSG_BODIES, on_bodies},
-	    {MSG_SEAL, on_seal},
-	    {MSG_LISTEN, on_listen},
-	    {MSG_STREAM, on_stream},
-	    {MSG_REFUSED, on_refused},
+		HANDLER(PROVIDER,	on_provider),
+		HANDLER(PROVIDER_DROP,	added_drop),
+		HANDLER(SENTINEL,	on_sentinel),
+		HANDLER(BODIES,		on_bodies),
+		HANDLER(SEAL,		on_seal),
+		HANDLER(LISTEN,		on_listen),
+		HANDLER(STREAM,		on_stream),
+		HANDLER(REFUSED,	on_refused),
 	};
+	/* clang-format on */
 	uint64_t seed[2];
 
 	if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))

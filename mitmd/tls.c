@@ -43,7 +43,6 @@ tls_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen,
 	const bool *http1 = arg;
 	struct span offer;
 
-	(void)ssl;
 	for (size_t k = *http1; k < sizeof(known) / sizeof(known[0]); k++) {
 		for (unsigned i = 0; i < inlen; i += in[i] + 1U) {
 			if (in[i] > inlen - i - 1)

@@ -45,11 +45,6 @@ static int
 front_ws_head(struct exchange *x, unsigned status, struct span headers,
     bool sized, uint64_t length)
 {
-	(void)x;
-	(void)status;
-	(void)headers;
-	(void)sized;
-	(void)length;
 	return -1;
 }
 
@@ -200,8 +195,6 @@ front_ws_refuse(
 {
 	char reason[64];
 
-	(void)detail;
-	(void)known;
 	snprintf(reason, sizeof(reason), "IronCurtain: %s (request %08x)",
 	    refuse_text(no)->code, exchange_denied_id(x));
 	ws_end(x, WS_INTERNAL, reason);

@@ -28,11 +28,8 @@ impossible(struct chan *c, const char *what)
 }
 
 static int
-on_settings(struct chan *c, const union proto_any *msg, int fd)
+on_settings(struct chan *c, const struct msg_SETTINGS *m)
 {
-	const struct msg_SETTINGS *m = &msg->SETTINGS;
-
-	(void)fd;
 	if (engine_settings(
 		&env.engine, m->hold_ms, m->ask, m->redact, m->home) == -1)
 		return impossible(c, "SETTINGS");
@@ -42,20 +39,16 @@ on_settings(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_protect(struct chan *c, const union proto_any *msg, int fd)
+on_protect(struct chan *c, const struct msg_PROTECT *m)
 {
-	(void)fd;
-	if (engine_protect(&env.engine, msg->PROTECT.path) == -1)
+	if (engine_protect(&env.engine, m->path) == -1)
 		return impossible(c, "PROTECT");
 	return 0;
 }
 
 static int
-on_server(struct chan *c, const union proto_any *msg, int fd)
+on_server(struct chan *c, const struct msg_SERVER *m)
 {
-	const struct msg_SERVER *m = &msg->SERVER;
-
-	(void)fd;
 	if (m->virtual != 0) {
 		if (engine_server_virtual(&env.engine, m->index, m->name) == -1)
 			return impossible(c, "SERVER");
@@ -71,10 +64,8 @@ on_server(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_view(struct chan *c, const union proto_any *msg, int fd)
+on_view(struct chan *c, const struct msg_VIEW *m, int fd)
 {
-	const struct msg_VIEW *m = &msg->VIEW;
-
 	if (engine_view(&env.engine, m->server, m->path, m->host,
 		(enum proto_view)m->kind, fd) == -1)
 		return impossible(c, "VIEW");
@@ -93,15 +84,12 @@ send_rules_ok(struct load *l)
 }
 
 static int
-on_rules(struct chan *c, const union proto_any *msg, int fd)
+on_rules(struct chan *c, const struct msg_RULES *m)
 {
-	const struct msg_RULES *m = &msg->RULES;
 	struct msg_RULES_BAD bad = {.kind = m->kind};
 	char name[4097];
 	struct load l;
 
-	(void)c;
-	(void)fd;
 	if (span_copy(m->name, name, sizeof(name)) == -1)
 		return impossible(c, "RULES");
 	if (env.started) {
@@ -121,52 +109,40 @@ on_rules(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_swap(struct chan *c, const union proto_any *msg, int fd)
+on_swap(struct chan *c, const struct msg_RULES_SWAP *m)
 {
-	(void)c;
-	(void)msg;
-	(void)fd;
 	reload_swap(&env);
 	return 0;
 }
 
 static int
-on_pin(struct chan *c, const union proto_any *msg, int fd)
+on_pin(struct chan *c, const struct msg_PIN *m)
 {
-	const struct msg_PIN *m = &msg->PIN;
-
-	(void)fd;
 	if (pins_add(&env.pins, m->server, m->tool, m->digest) == -1)
 		return impossible(c, "PIN");
 	return 0;
 }
 
 static int
-on_trust(struct chan *c, const union proto_any *msg, int fd)
+on_trust(struct chan *c, const struct msg_TRUST_GO *m)
 {
-	(void)c;
-	(void)fd;
-	session_trust(&env, &msg->TRUST_GO);
+	session_trust(&env, m);
 	return 0;
 }
 
 static int
-on_eval(struct chan *c, const union proto_any *msg, int fd)
+on_eval(struct chan *c, const struct msg_EVAL *m)
 {
 	const char *why;
 
-	(void)fd;
-	if (probe_eval(&env, &msg->EVAL, &why) == -1)
+	if (probe_eval(&env, m, &why) == -1)
 		return chan_violation(c, "EVAL: %s", why);
 	return 0;
 }
 
 static int
-on_server_fail(struct chan *c, const union proto_any *msg, int fd)
+on_server_fail(struct chan *c, const struct msg_SERVER_FAIL *m)
 {
-	const struct msg_SERVER_FAIL *m = &msg->SERVER_FAIL;
-
-	(void)fd;
 	if (!env.engine.servers[m->server].used)
 		return chan_violation(c, "SERVER_FAIL of no server");
 	session_fail(&env, m->server, m->text);
@@ -174,92 +150,79 @@ on_server_fail(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_budget_calls(struct chan *c, const union proto_any *msg, int fd)
+on_budget_calls(struct chan *c, const struct msg_BUDGET_CALLS *m)
 {
-	(void)c;
-	(void)fd;
-	budget_set(&env, &msg->BUDGET_CALLS);
+	budget_set(&env, m);
 	return 0;
 }
 
 static int
-on_call(struct chan *c, const union proto_any *msg, int fd)
+on_call(struct chan *c, const struct msg_CALL *m)
 {
 	const char *why;
 
-	(void)fd;
-	if (call_take(&env, &msg->CALL, &why) == -1)
+	if (call_take(&env, m, &why) == -1)
 		return chan_violation(
-		    c, "CALL %llu: %s", (unsigned long long)msg->CALL.id, why);
+		    c, "CALL %llu: %s", (unsigned long long)m->id, why);
 	return 0;
 }
 
 static int
-on_cancel(struct chan *c, const union proto_any *msg, int fd)
+on_cancel(struct chan *c, const struct msg_CANCEL *m)
 {
-	(void)c;
-	(void)fd;
-	call_cancel(&env, msg->CANCEL.id);
+	call_cancel(&env, m->id);
 	return 0;
 }
 
 static int
-on_ended(struct chan *c, const union proto_any *msg, int fd)
+on_ended(struct chan *c, const struct msg_ENDED *m)
 {
 	const char *why;
 
-	(void)fd;
-	if (call_ended(&env, msg->ENDED.id, msg->ENDED.error != 0, &why) == -1)
-		return chan_violation(c, "ENDED %llu: %s",
-		    (unsigned long long)msg->ENDED.id, why);
+	if (call_ended(&env, m->id, m->error != 0, &why) == -1)
+		return chan_violation(
+		    c, "ENDED %llu: %s", (unsigned long long)m->id, why);
 	return 0;
 }
 
 static int
-on_verdict(struct chan *c, const union proto_any *msg, int fd)
+on_verdict(struct chan *c, const struct msg_VERDICT_GO *m)
 {
-	(void)fd;
-	if (msg->VERDICT_GO.digest.len != HOLD_DIGEST ||
-	    msg->VERDICT_GO.session.len % HOLD_DIGEST != 0)
+	if (m->digest.len != HOLD_DIGEST || m->session.len % HOLD_DIGEST != 0)
 		return chan_violation(c, "VERDICT_GO without a digest");
 	/* An id of one kind is never one of the other. */
-	if ((msg->VERDICT_GO.id & PROTO_ASK_ID) != 0)
-		asks_verdict(&env, &msg->VERDICT_GO);
+	if ((m->id & PROTO_ASK_ID) != 0)
+		asks_verdict(&env, m);
 	else
-		call_verdict(&env, &msg->VERDICT_GO);
+		call_verdict(&env, m);
 	return 0;
 }
 
 static int
-on_revoke(struct chan *c, const union proto_any *msg, int fd)
+on_revoke(struct chan *c, const struct msg_REVOKE_GO *m)
 {
-	(void)c;
-	(void)fd;
 	/* It may have ended by itself meanwhile. */
-	(void)tool_grant_end(&env, msg->REVOKE_GO.id, false, "you revoked it");
+	(void)tool_grant_end(&env, m->id, false, "you revoked it");
 	return 0;
 }
 
 static int
-on_ask(struct chan *c, const union proto_any *msg, int fd)
+on_ask(struct chan *c, const struct msg_ASK *m)
 {
 	const char *why;
 
-	(void)fd;
-	if (asks_take(&env, &msg->ASK, &why) == -1)
-		return chan_violation(c, "ASK %u: %s", msg->ASK.id, why);
+	if (asks_take(&env, m, &why) == -1)
+		return chan_violation(c, "ASK %u: %s", m->id, why);
 	return 0;
 }
 
 static int
-on_ask_cancel(struct chan *c, const union proto_any *msg, int fd)
+on_ask_cancel(struct chan *c, const struct msg_ASK_CANCEL *m)
 {
 	const char *why;
 
-	(void)fd;
-	if (asks_cancel(&env, msg->ASK_CANCEL.id, &why) == -1)
-		return chan_violation(
-		    c, "ASK_CANCEL %u: %s", msg->ASK_CANCEL.id, why);
+	if (asks_cancel(&env, m->id, &why) == -1)
+		return chan_violation(c, "ASK_CANCEL %u: %s", m->id, why);
 	return 0;
 }
 
@@ -278,118 +241,100 @@ is_instance(const struct chan *c)
 }
 
 static int
-on_init_result(struct chan *c, const union proto_any *msg, int fd)
+on_init_result(struct chan *c, const struct msg_INIT_RESULT *m)
 {
-	(void)fd;
 	if (is_instance(c))
-		instance_init_result(&env, server_of(c), &msg->INIT_RESULT);
+		instance_init_result(&env, server_of(c), m);
 	else
-		session_init_result(&env, server_of(c), &msg->INIT_RESULT);
+		session_init_result(&env, server_of(c), m);
 	return 0;
 }
 
 static int
-on_tools_page(struct chan *c, const union proto_any *msg, int fd)
+on_tools_page(struct chan *c, const struct msg_TOOLS_PAGE *m)
 {
-	(void)fd;
-	session_tools_page(&env, server_of(c), &msg->TOOLS_PAGE);
+	session_tools_page(&env, server_of(c), m);
 	return 0;
 }
 
 static int
-on_list_changed(struct chan *c, const union proto_any *msg, int fd)
+on_list_changed(struct chan *c, const struct msg_LIST_CHANGED *m)
 {
-	(void)msg;
-	(void)fd;
 	session_list_changed(&env, server_of(c));
 	return 0;
 }
 
 static int
-on_request(struct chan *c, const union proto_any *msg, int fd)
+on_request(struct chan *c, const struct msg_SERVER_REQUEST *m)
 {
-	(void)fd;
 	if (is_instance(c))
-		instance_request(&env, server_of(c), &msg->SERVER_REQUEST);
+		instance_request(&env, server_of(c), m);
 	else
-		session_request(&env, server_of(c), &msg->SERVER_REQUEST);
+		session_request(&env, server_of(c), m);
 	return 0;
 }
 
 static int
-on_remotes(struct chan *c, const union proto_any *msg, int fd)
+on_remotes(struct chan *c, const struct msg_REMOTES *m)
 {
-	(void)fd;
-	remotes_answer(&env, server_of(c), &msg->REMOTES);
+	remotes_answer(&env, server_of(c), m);
 	return 0;
 }
 
 static int
-on_gone(struct chan *c, const union proto_any *msg, int fd)
+on_gone(struct chan *c, const struct msg_GONE *m)
 {
-	(void)fd;
 	if (is_instance(c))
-		instance_gone(&env, server_of(c), msg->GONE.text);
-	else if (msg->GONE.died != 0)
-		session_died(&env, server_of(c), msg->GONE.text);
+		instance_gone(&env, server_of(c), m->text);
+	else if (m->died != 0)
+		session_died(&env, server_of(c), m->text);
 	else
-		session_fail(&env, server_of(c), msg->GONE.text);
+		session_fail(&env, server_of(c), m->text);
 	return 0;
 }
 
 static int
-on_again(struct chan *c, const union proto_any *msg, int fd)
+on_again(struct chan *c, const struct msg_AGAIN *m)
 {
-	(void)c;
-	(void)fd;
-	session_again(&env, msg->AGAIN.server);
+	session_again(&env, m->server);
 	return 0;
 }
 
 static int
-on_instance_go(struct chan *c, const union proto_any *msg, int fd)
+on_instance_go(struct chan *c, const struct msg_INSTANCE_GO *m)
 {
-	(void)fd;
-	if (instance_go(&env, &msg->INSTANCE_GO) == -1)
-		return chan_violation(c, "INSTANCE_GO %u twice or impossible",
-		    msg->INSTANCE_GO.server);
+	if (instance_go(&env, m) == -1)
+		return chan_violation(
+		    c, "INSTANCE_GO %u twice or impossible", m->server);
 	return 0;
 }
 
 static int
-on_instance_no(struct chan *c, const union proto_any *msg, int fd)
+on_instance_no(struct chan *c, const struct msg_INSTANCE_NO *m)
 {
-	(void)c;
-	(void)fd;
-	instance_no(&env, &msg->INSTANCE_NO);
+	instance_no(&env, m);
 	return 0;
 }
 
 static int
-on_instance_room(struct chan *c, const union proto_any *msg, int fd)
+on_instance_room(struct chan *c, const struct msg_INSTANCE_ROOM *m)
 {
-	(void)msg;
-	(void)fd;
 	if (instance_room(&env) == -1)
 		return chan_violation(c, "INSTANCE_ROOM for none");
 	return 0;
 }
 
 static int
-on_moved(struct chan *c, const union proto_any *msg, int fd)
+on_moved(struct chan *c, const struct msg_MOVED *m)
 {
-	(void)c;
-	(void)fd;
-	instance_moved(&env, &msg->MOVED);
+	instance_moved(&env, m);
 	return 0;
 }
 
 static int
-on_instance_lost(struct chan *c, const union proto_any *msg, int fd)
+on_instance_lost(struct chan *c, const struct msg_INSTANCE_LOST *m)
 {
-	(void)c;
-	(void)fd;
-	instance_lost(&env, msg->INSTANCE_LOST.server, true);
+	instance_lost(&env, m->server, true);
 	return 0;
 }
 
@@ -440,38 +385,40 @@ start(void)
 void
 policyd_serve(struct worker *w)
 {
+	/* clang-format off */
 	static const struct chan_handler handlers[] = {
-	    {MSG_SETTINGS, on_settings},
-	    {MSG_PROTECT, on_protect},
-	    {MSG_SERVER, on_server},
-	    {MSG_VIEW, on_view},
-	    {MSG_RULES, on_rules},
-	    {MSG_RULES_SWAP, on_swap},
-	    {MSG_PIN, on_pin},
-	    {MSG_TRUST_GO, on_trust},
-	    {MSG_EVAL, on_eval},
-	    {MSG_SERVER_FAIL, on_server_fail},
-	    {MSG_BUDGET_CALLS, on_budget_calls},
-	    {MSG_CALL, on_call},
-	    {MSG_CANCEL, on_cancel},
-	    {MSG_ENDED, on_ended},
-	    {MSG_VERDICT_GO, on_verdict},
-	    {MSG_REVOKE_GO, on_revoke},
-	    {MSG_ASK, on_ask},
-	    {MSG_ASK_CANCEL, on_ask_cancel},
-	    {MSG_INIT_RESULT, on_init_result},
-	    {MSG_TOOLS_PAGE, on_tools_page},
-	    {MSG_LIST_CHANGED, on_list_changed},
-	    {MSG_SERVER_REQUEST, on_request},
-	    {MSG_REMOTES, on_remotes},
-	    {MSG_GONE, on_gone},
-	    {MSG_AGAIN, on_again},
-	    {MSG_INSTANCE_GO, on_instance_go},
-	    {MSG_INSTANCE_NO, on_instance_no},
-	    {MSG_INSTANCE_ROOM, on_instance_room},
-	    {MSG_INSTANCE_LOST, on_instance_lost},
-	    {MSG_MOVED, on_moved},
+		HANDLER(SETTINGS,	on_settings),
+		HANDLER(PROTECT,	on_protect),
+		HANDLER(SERVER,		on_server),
+		HANDLER(VIEW,		on_view),
+		HANDLER(RULES,		on_rules),
+		HANDLER(RULES_SWAP,	on_swap),
+		HANDLER(PIN,		on_pin),
+		HANDLER(TRUST_GO,	on_trust),
+		HANDLER(EVAL,		on_eval),
+		HANDLER(SERVER_FAIL,	on_server_fail),
+		HANDLER(BUDGET_CALLS,	on_budget_calls),
+		HANDLER(CALL,		on_call),
+		HANDLER(CANCEL,		on_cancel),
+		HANDLER(ENDED,		on_ended),
+		HANDLER(VERDICT_GO,	on_verdict),
+		HANDLER(REVOKE_GO,	on_revoke),
+		HANDLER(ASK,		on_ask),
+		HANDLER(ASK_CANCEL,	on_ask_cancel),
+		HANDLER(INIT_RESULT,	on_init_result),
+		HANDLER(TOOLS_PAGE,	on_tools_page),
+		HANDLER(LIST_CHANGED,	on_list_changed),
+		HANDLER(SERVER_REQUEST,	on_request),
+		HANDLER(REMOTES,	on_remotes),
+		HANDLER(GONE,		on_gone),
+		HANDLER(AGAIN,		on_again),
+		HANDLER(INSTANCE_GO,	on_instance_go),
+		HANDLER(INSTANCE_NO,	on_instance_no),
+		HANDLER(INSTANCE_ROOM,	on_instance_room),
+		HANDLER(INSTANCE_LOST,	on_instance_lost),
+		HANDLER(MOVED,		on_moved),
 	};
+	/* clang-format on */
 
 	env.w = w;
 	env.send = send_peer;

@@ -163,7 +163,6 @@ budget_tell(enum budget_key key, bool over)
 static void
 budget_mark(struct loop_timer *t)
 {
-	(void)t;
 	/* budget_look() sets the timer for the next mark, if there is one. */
 	budget_usage(NULL);
 }
@@ -246,7 +245,6 @@ budget_start(void)
 static void
 budget_show(struct loop_timer *t)
 {
-	(void)t;
 	control_usage();
 }
 

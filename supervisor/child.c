@@ -70,7 +70,6 @@ child_exited(struct loop_io *io, uint32_t events)
 	struct child *c = io->arg;
 	char how[128], said[300];
 
-	(void)events;
 	if (spawn_reap(c->sp.pidfd, false, &c->code, &c->status) != 1)
 		return;
 	loop_del(&sup.loop, io);

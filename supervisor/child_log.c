@@ -109,7 +109,6 @@ child_log_take(struct child *c, unsigned rounds)
 void
 child_log_read(struct loop_io *io, uint32_t events)
 {
-	(void)events;
 	child_log_take(io->arg, 1);
 }
 

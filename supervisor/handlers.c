@@ -22,15 +22,13 @@
 #include "topology.h"
 
 static int
-on_hello(struct chan *ch, const union proto_any *msg, int fd)
+on_hello(struct chan *ch, const struct msg_HELLO *m)
 {
-	const struct msg_HELLO *m = &msg->HELLO;
 	struct child *c = chan_arg(ch);
 	char have[256], lacks[128];
 	struct confine_state st = {m->flags, m->landlock};
 	uint32_t missing;
 
-	(void)fd;
 	if (c->hello)
 		return chan_violation(ch, "HELLO twice");
 	if (m->role != c->role)
@@ -75,16 +73,15 @@ on_hello(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
-on_rules_ok(struct chan *ch, const union proto_any *msg, int fd)
+on_rules_ok(struct chan *ch, const struct msg_RULES_OK *m)
 {
-	struct span w = msg->RULES_OK.warnings;
+	struct span w = m->warnings;
 	const uint8_t *nl;
 
-	(void)fd;
 	if (sup.started && !sup.reloading)
 		return chan_violation(ch, "RULES_OK of nothing");
 	sup.rules_good++;
-	sup.rules_count = msg->RULES_OK.rules;
+	sup.rules_count = m->rules;
 	while (w.len != 0) {
 		nl = memchr(w.p, '\n', w.len);
 		session_log(&sup.session, "policy",
@@ -93,50 +90,46 @@ on_rules_ok(struct chan *ch, const union proto_any *msg, int fd)
 		w.p = nl != NULL ? nl + 1 : w.p;
 	}
 	if (sup.started)
-		reload_done(msg->RULES_OK.warnings);
+		reload_done(m->warnings);
 	return 0;
 }
 
 static int
-on_rules_bad(struct chan *ch, const union proto_any *msg, int fd)
+on_rules_bad(struct chan *ch, const struct msg_RULES_BAD *m)
 {
 	char text[2049];
 
-	(void)fd;
 	if (sup.started) {
 		if (!sup.reloading)
 			return chan_violation(ch, "RULES_BAD of nothing");
-		log_vis_again(msg->RULES_BAD.text, text, sizeof(text));
+		log_vis_again(m->text, text, sizeof(text));
 		reload_refused(text);
 		return 0;
 	}
 	sup.rules_refused = true;
 	snprintf(sup.rules_text, sizeof(sup.rules_text), "%.*s",
-	    (int)msg->RULES_BAD.text.len, (const char *)msg->RULES_BAD.text.p);
+	    (int)m->text.len, (const char *)m->text.p);
 	return 0;
 }
 
 static int
-on_ca(struct chan *ch, const union proto_any *msg, int fd)
+on_ca(struct chan *ch, const struct msg_CA *m)
 {
 	struct fault fault;
 
-	(void)fd;
 	if (sup.ca_pem != NULL)
 		return chan_violation(ch, "CA twice");
-	if (orient_ca(msg->CA.der, &fault) == -1)
+	if (orient_ca(m->der, &fault) == -1)
 		end_request(SUP_EXIT_OS, NULL, "%s", fault.text);
 	return 0;
 }
 
 static int
-on_key_state(struct chan *ch, const union proto_any *msg, int fd)
+on_key_state(struct chan *ch, const struct msg_KEY_STATE *m)
 {
-	const struct msg_KEY_STATE *m = &msg->KEY_STATE;
 	struct child *c = chan_arg(ch);
 	struct key *k = &sup.keys[c->index];
 
-	(void)fd;
 	if (c->role == ROLE_TUNNEL) {
 		sup.proxy.known = true;
 		sup.proxy.key = (enum proto_key)m->state;
@@ -164,13 +157,10 @@ on_key_state(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
-on_tunnel_show(struct chan *ch, const union proto_any *msg, int fd)
+on_tunnel_show(struct chan *ch, const struct msg_TUNNEL_SHOW *m)
 {
-	const struct msg_TUNNEL_SHOW *m = &msg->TUNNEL_SHOW;
 	struct proxy *p = &sup.proxy;
 
-	(void)ch;
-	(void)fd;
 	p->told = true;
 	p->state = (enum proto_proxy)m->proxy;
 	log_vis_again(m->text, p->text, sizeof(p->text));
@@ -186,87 +176,75 @@ on_tunnel_show(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
-on_key_tell(struct chan *ch, const union proto_any *msg, int fd)
+on_key_tell(struct chan *ch, const struct msg_KEY_TELL *m)
 {
 	struct child *c = chan_arg(ch);
 
-	(void)fd;
-	control_keys_tell(c->index, &msg->KEY_TELL);
+	control_keys_tell(c->index, m);
 	return 0;
 }
 
 static int
-on_trouble(struct chan *ch, const union proto_any *msg, int fd)
+on_trouble(struct chan *ch, const struct msg_TROUBLE *m)
 {
 	const struct child *c = chan_arg(ch);
 
-	(void)fd;
-	trouble_take(c->index, msg->TROUBLE.text, msg->TROUBLE.count);
+	trouble_take(c->index, m->text, m->count);
 	return 0;
 }
 
 static int
-on_spent(struct chan *ch, const union proto_any *msg, int fd)
+on_spent(struct chan *ch, const struct msg_SPENT *m)
 {
 	const struct child *c = chan_arg(ch);
 
-	(void)fd;
-	budget_spent(c->index, &msg->SPENT);
+	budget_spent(c->index, m);
 	return 0;
 }
 
 static int
-on_calls_spent(struct chan *ch, const union proto_any *msg, int fd)
+on_calls_spent(struct chan *ch, const struct msg_CALLS_SPENT *m)
 {
-	(void)ch;
-	(void)fd;
-	budget_calls(msg->CALLS_SPENT.calls);
+	budget_calls(m->calls);
 	return 0;
 }
 
 static int
-on_usage_show(struct chan *ch, const union proto_any *msg, int fd)
+on_usage_show(struct chan *ch, const struct msg_USAGE_SHOW *m)
 {
-	(void)ch;
-	(void)fd;
 	/*
 	 * The number comes from mitmd: ignore a provider that does not exist.
 	 */
-	if (msg->USAGE_SHOW.provider < sup.providers.n)
-		budget_usage(&msg->USAGE_SHOW);
+	if (m->provider < sup.providers.n)
+		budget_usage(m);
 	return 0;
 }
 
 static int
-on_secret_want(struct chan *ch, const union proto_any *msg, int fd)
+on_secret_want(struct chan *ch, const struct msg_SECRET_WANT *m)
 {
 	struct child *c = chan_arg(ch);
 
-	(void)fd;
-	if (renew_want(&sup.keys[c->index].renewal, &msg->SECRET_WANT) == -1 &&
+	if (renew_want(&sup.keys[c->index].renewal, m) == -1 &&
 	    control_keys_want(c->index) == -1)
 		return chan_violation(ch, "SECRET_WANT without a login");
 	return 0;
 }
 
 static int
-on_secret_done(struct chan *ch, const union proto_any *msg, int fd)
+on_secret_done(struct chan *ch, const struct msg_SECRET_DONE *m)
 {
 	struct child *c = chan_arg(ch);
 
-	(void)fd;
-	if (renew_done(&sup.keys[c->index].renewal, &msg->SECRET_DONE) == -1)
+	if (renew_done(&sup.keys[c->index].renewal, m) == -1)
 		return chan_violation(ch, "SECRET_DONE without a login");
 	return 0;
 }
 
 static int
-on_audit_fail(struct chan *ch, const union proto_any *msg, int fd)
+on_audit_fail(struct chan *ch, const struct msg_AUDIT_FAIL *m)
 {
-	(void)ch;
-	(void)fd;
-	log_vis_again(
-	    msg->AUDIT_FAIL.text, sup.audit_failed, sizeof(sup.audit_failed));
+	log_vis_again(m->text, sup.audit_failed, sizeof(sup.audit_failed));
 	sup_warn("the audit log cannot be written: %s. No more calls or "
 		 "requests are forwarded",
 	    sup.audit_failed);
@@ -275,21 +253,16 @@ on_audit_fail(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
-on_logged(struct chan *ch, const union proto_any *msg, int fd)
+on_logged(struct chan *ch, const struct msg_LOGGED *m)
 {
-	(void)ch;
-	(void)msg;
-	(void)fd;
 	sup.logged = true;
 	return 0;
 }
 
 static int
-on_counts(struct chan *ch, const union proto_any *msg, int fd)
+on_counts(struct chan *ch, const struct msg_COUNTS *m)
 {
-	(void)ch;
-	(void)fd;
-	sup.counts = msg->COUNTS;
+	sup.counts = *m;
 	control_counts();
 	return 0;
 }
@@ -316,23 +289,17 @@ sup_alarm(const char *who, const char *kind, const char *text)
 }
 
 static int
-on_alarm_show(struct chan *ch, const union proto_any *msg, int fd)
+on_alarm_show(struct chan *ch, const struct msg_ALARM_SHOW *m)
 {
-	const struct msg_ALARM_SHOW *m = &msg->ALARM_SHOW;
-
-	(void)ch;
-	(void)fd;
 	alarm_add(m->who, m->kind, m->text);
 	return 0;
 }
 
 static int
-on_state_show(struct chan *ch, const union proto_any *msg, int fd)
+on_state_show(struct chan *ch, const struct msg_STATE_SHOW *m)
 {
-	const struct msg_STATE_SHOW *m = &msg->STATE_SHOW;
 	struct server *s;
 
-	(void)fd;
 	/* The virtual server is built in, so the agent need not wait for it. */
 	if (m->server == PROTO_VIRTUAL && domains_on()) {
 		domains_state(m);
@@ -360,101 +327,86 @@ on_state_show(struct chan *ch, const union proto_any *msg, int fd)
 }
 
 static int
-on_hold_show(struct chan *ch, const union proto_any *msg, int fd)
+on_hold_show(struct chan *ch, const struct msg_HOLD_SHOW *m)
 {
-	(void)fd;
-	if ((msg->HOLD_SHOW.id & PROTO_BUDGET_ID) != 0 &&
-	    !budget_asks(msg->HOLD_SHOW.id))
+	if ((m->id & PROTO_BUDGET_ID) != 0 && !budget_asks(m->id))
 		return 0; /* withdrawn meanwhile */
-	if (approvals_add(&msg->HOLD_SHOW) == -1)
+	if (approvals_add(m) == -1)
 		return chan_violation(ch, "HOLD_SHOW beyond the limit, or "
 					  "twice");
 	return 0;
 }
 
 static int
-on_hold_end(struct chan *ch, const union proto_any *msg, int fd)
+on_hold_end(struct chan *ch, const struct msg_HOLD_END *m)
 {
-	(void)fd;
 	/* If the log failed, the call may never have been shown. */
-	if (approvals_end(msg->HOLD_END.id,
-		(enum proto_hold)msg->HOLD_END.state,
-		msg->HOLD_END.granted != 0) == -1 &&
+	if (approvals_end(m->id, (enum proto_hold)m->state, m->granted != 0) ==
+		-1 &&
 	    sup.audit_failed[0] == '\0')
 		return chan_violation(ch, "HOLD_END of no hold");
 	return 0;
 }
 
 static int
-on_verdict_go(struct chan *ch, const union proto_any *msg, int fd)
+on_verdict_go(struct chan *ch, const struct msg_VERDICT_GO *m)
 {
-	(void)ch;
-	(void)fd;
-	budget_verdict(&msg->VERDICT_GO);
+	budget_verdict(m);
 	return 0;
 }
 
 static int
-on_instance_want(struct chan *ch, const union proto_any *msg, int fd)
+on_instance_want(struct chan *ch, const struct msg_INSTANCE_WANT *m)
 {
-	(void)fd;
-	if (instance_want(&msg->INSTANCE_WANT) == -1)
+	if (instance_want(m) == -1)
 		return chan_violation(ch, "INSTANCE_WANT beyond the limit");
 	return 0;
 }
 
 static int
-on_instance_kill(struct chan *ch, const union proto_any *msg, int fd)
+on_instance_kill(struct chan *ch, const struct msg_INSTANCE_KILL *m)
 {
-	(void)fd;
-	if (instance_kill(msg->INSTANCE_KILL.call) == -1)
+	if (instance_kill(m->call) == -1)
 		return chan_violation(ch, "INSTANCE_KILL of none");
 	return 0;
 }
 
 static int
-on_instance_free(struct chan *ch, const union proto_any *msg, int fd)
+on_instance_free(struct chan *ch, const struct msg_INSTANCE_FREE *m)
 {
-	(void)fd;
-	if (instance_free_index(msg->INSTANCE_FREE.server) == -1)
+	if (instance_free_index(m->server) == -1)
 		return chan_violation(ch, "INSTANCE_FREE of none");
 	return 0;
 }
 
 static int
-on_tool_seen(struct chan *ch, const union proto_any *msg, int fd)
+on_tool_seen(struct chan *ch, const struct msg_TOOL_SEEN_SHOW *m)
 {
-	(void)fd;
-	if (pins_seen(&msg->TOOL_SEEN_SHOW) == -1)
+	if (pins_seen(m) == -1)
 		return chan_violation(ch, "TOOL_SEEN_SHOW of no server");
 	return 0;
 }
 
 static int
-on_virtual(struct chan *ch, const union proto_any *msg, int fd)
+on_virtual(struct chan *ch, const struct msg_VIRTUAL *m)
 {
-	(void)fd;
-	if (domains_call(&msg->VIRTUAL) == -1)
+	if (domains_call(m) == -1)
 		return chan_violation(ch, "VIRTUAL %llu is impossible",
-		    (unsigned long long)msg->VIRTUAL.id);
+		    (unsigned long long)m->id);
 	return 0;
 }
 
 static int
-on_grant_show(struct chan *ch, const union proto_any *msg, int fd)
+on_grant_show(struct chan *ch, const struct msg_GRANT_SHOW *m)
 {
-	(void)ch;
-	(void)fd;
-	grants_show(&msg->GRANT_SHOW);
+	grants_show(m);
 	return 0;
 }
 
 static int
-on_late_show(struct chan *ch, const union proto_any *msg, int fd)
+on_late_show(struct chan *ch, const struct msg_LATE_SHOW *m)
 {
-	(void)ch;
-	(void)fd;
-	approvals_late(msg->LATE_SHOW.id);
+	approvals_late(m->id);
 	return 0;
 }
 
@@ -489,36 +441,38 @@ sup_closed(struct chan *ch, const char *why)
 	c->chan = NULL;
 }
 
+/* clang-format off */
 static const struct chan_handler sup_handlers[] = {
-    {MSG_HELLO, on_hello},
-    {MSG_RULES_OK, on_rules_ok},
-    {MSG_RULES_BAD, on_rules_bad},
-    {MSG_CA, on_ca},
-    {MSG_KEY_STATE, on_key_state},
-    {MSG_SPENT, on_spent},
-    {MSG_TROUBLE, on_trouble},
-    {MSG_CALLS_SPENT, on_calls_spent},
-    {MSG_USAGE_SHOW, on_usage_show},
-    {MSG_KEY_TELL, on_key_tell},
-    {MSG_TUNNEL_SHOW, on_tunnel_show},
-    {MSG_SECRET_WANT, on_secret_want},
-    {MSG_SECRET_DONE, on_secret_done},
-    {MSG_AUDIT_FAIL, on_audit_fail},
-    {MSG_LOGGED, on_logged},
-    {MSG_COUNTS, on_counts},
-    {MSG_ALARM_SHOW, on_alarm_show},
-    {MSG_STATE_SHOW, on_state_show},
-    {MSG_HOLD_SHOW, on_hold_show},
-    {MSG_HOLD_END, on_hold_end},
-    {MSG_VERDICT_GO, on_verdict_go},
-    {MSG_LATE_SHOW, on_late_show},
-    {MSG_GRANT_SHOW, on_grant_show},
-    {MSG_INSTANCE_WANT, on_instance_want},
-    {MSG_INSTANCE_KILL, on_instance_kill},
-    {MSG_INSTANCE_FREE, on_instance_free},
-    {MSG_TOOL_SEEN_SHOW, on_tool_seen},
-    {MSG_VIRTUAL, on_virtual},
+	HANDLER(HELLO,		on_hello),
+	HANDLER(RULES_OK,	on_rules_ok),
+	HANDLER(RULES_BAD,	on_rules_bad),
+	HANDLER(CA,		on_ca),
+	HANDLER(KEY_STATE,	on_key_state),
+	HANDLER(SPENT,		on_spent),
+	HANDLER(TROUBLE,	on_trouble),
+	HANDLER(CALLS_SPENT,	on_calls_spent),
+	HANDLER(USAGE_SHOW,	on_usage_show),
+	HANDLER(KEY_TELL,	on_key_tell),
+	HANDLER(TUNNEL_SHOW,	on_tunnel_show),
+	HANDLER(SECRET_WANT,	on_secret_want),
+	HANDLER(SECRET_DONE,	on_secret_done),
+	HANDLER(AUDIT_FAIL,	on_audit_fail),
+	HANDLER(LOGGED,		on_logged),
+	HANDLER(COUNTS,		on_counts),
+	HANDLER(ALARM_SHOW,	on_alarm_show),
+	HANDLER(STATE_SHOW,	on_state_show),
+	HANDLER(HOLD_SHOW,	on_hold_show),
+	HANDLER(HOLD_END,	on_hold_end),
+	HANDLER(VERDICT_GO,	on_verdict_go),
+	HANDLER(LATE_SHOW,	on_late_show),
+	HANDLER(GRANT_SHOW,	on_grant_show),
+	HANDLER(INSTANCE_WANT,	on_instance_want),
+	HANDLER(INSTANCE_KILL,	on_instance_kill),
+	HANDLER(INSTANCE_FREE,	on_instance_free),
+	HANDLER(TOOL_SEEN_SHOW,	on_tool_seen),
+	HANDLER(VIRTUAL,	on_virtual),
 };
+/* clang-format on */
 
 const struct chan_ops sup_chan_ops = {
     .handlers = sup_handlers,

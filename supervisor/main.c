@@ -65,7 +65,6 @@ on_signal(struct loop_io *io, uint32_t events)
 {
 	struct signalfd_siginfo si;
 
-	(void)events;
 	while (read(io->fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
 		if (si.ssi_signo == SIGCHLD) {
 			reap_orphans();

@@ -62,7 +62,6 @@ stopped_tell(struct child *c)
 static void
 stopped_due(struct loop_timer *t)
 {
-	(void)t;
 	stopped_look();
 }
 

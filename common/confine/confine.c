@@ -163,7 +163,6 @@ leave_namespaces(unsigned keep)
 static int
 enter_own_task_dir(void *unused)
 {
-	(void)unused;
 	/*
 	 * Mode 0555 and owned by the process, even if not dumpable and with
 	 * hidepid.

@@ -15,18 +15,37 @@
 struct chan;
 
 /*
- * Handle a decoded and admitted message; its spans are valid until return.
- * `fd` is the descriptor that came with it or -1, and belongs to the handler.
- * Returns 0, or -1 if the message breaks the protocol (a repeated id, an
- * impossible value), which is also a violation; call chan_violation() first to
- * say why.
+ * The table types the handlers: that of CALL takes a struct msg_CALL, and that
+ * of PEER, whose row has a descriptor, takes an int too, which it owns:
+ *
+ *	int on_call(struct chan *, const struct msg_CALL *);
+ *	int on_peer(struct chan *, const struct msg_PEER *, int fd);
+ *
+ * A handler receives a decoded and admitted message, whose spans are valid
+ * until it returns.  It returns 0, or -1 if the message breaks the protocol (a
+ * repeated id, an impossible value), which is also a violation; it calls
+ * chan_violation() first to say why.
  */
-typedef int chan_fn(struct chan *, const union proto_any *, int fd);
+#define CHAN_FD_0
+#define CHAN_FD_1 , int fd
+#define CHAN_FN(name, number, from, to, phase, fds)                            \
+	int (*name)(struct chan *, const struct msg_##name *CHAN_FD_##fds);
 
 struct chan_handler {
-	uint16_t type;
-	chan_fn *fn;
+	enum msg_type type; /* the member of fn that is set */
+	union {
+		PROTO_MSGS(CHAN_FN)
+	} fn;
 };
+
+/* A row of a handler table; a function of another type does not compile. */
+#define HANDLER(name, function)                                                \
+	{                                                                      \
+		MSG_##name,                                                    \
+		{                                                              \
+			.name = (function)                                     \
+		}                                                              \
+	}
 
 struct chan_ops {
 	const struct chan_handler *handlers;

@@ -84,14 +84,31 @@ chan_map(const struct proto_msg *m, int fd, struct span *big)
 	return 0;
 }
 
-static chan_fn *
+static const struct chan_handler *
 chan_handler(const struct chan *c, uint16_t type)
 {
 	for (size_t i = 0; i < c->ops->nhandlers; i++) {
 		if (c->ops->handlers[i].type == type)
-			return c->ops->handlers[i].fn;
+			return &c->ops->handlers[i];
 	}
 	return NULL;
+}
+
+#define CHAN_PASS_0
+#define CHAN_PASS_1 , fd
+#define CHAN_CASE(name, number, from, to, phase, fds)                          \
+	case MSG_##name:                                                       \
+		return h->fn.name(c, &msg->name CHAN_PASS_##fds);
+
+/* Call the handler with its message, and with `fd` if the row has one. */
+static int
+chan_call(struct chan *c, const struct chan_handler *h,
+    const union proto_any *msg, int fd)
+{
+	switch (h->type) {
+		PROTO_MSGS(CHAN_CASE)
+	}
+	return -1;
 }
 
 /* Check one message against the table and call its handler. */
@@ -102,7 +119,7 @@ chan_dispatch(struct chan *c, const uint8_t *in, size_t len, int fd)
 	const struct proto_msg *m;
 	struct span big = {NULL, 0};
 	bool memfd;
-	chan_fn *fn;
+	const struct chan_handler *h;
 	int r;
 
 	if (len < WIRE_HEADER ||
@@ -123,10 +140,10 @@ chan_dispatch(struct chan *c, const uint8_t *in, size_t len, int fd)
 		r = chan_violation(c, "%s with a bad memfd", m->name);
 	else if (wire_decode(m, in, len, big, &msg) == -1)
 		r = chan_violation(c, "malformed %s", m->name);
-	else if ((fn = chan_handler(c, m->type)) == NULL)
+	else if ((h = chan_handler(c, m->type)) == NULL)
 		r = chan_violation(c, "%s is not taken here", m->name);
 	else {
-		r = fn(c, &msg, memfd ? -1 : fd);
+		r = chan_call(c, h, &msg, memfd ? -1 : fd);
 		if (!memfd)
 			fd = -1;
 		if (r == -1)

@@ -77,9 +77,8 @@ _Static_assert(PROTO_MAX_SERVERS <= PROTO_MAX_PEERS &&
     "a place for each");
 
 static int
-worker_peer(struct chan *c, const union proto_any *msg, int fd)
+worker_peer(struct chan *c, const struct msg_PEER *p, int fd)
 {
-	const struct msg_PEER *p = &msg->PEER;
 	struct worker *w = chan_arg(c);
 	struct chan *peer;
 
@@ -102,12 +101,10 @@ worker_peer(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-worker_start(struct chan *c, const union proto_any *msg, int fd)
+worker_start(struct chan *c, const struct msg_START *m)
 {
 	struct worker *w = chan_arg(c);
 
-	(void)msg;
-	(void)fd;
 	w->started = true;
 	chan_phase(w->sup, PHASE_RUN);
 	for (size_t r = 0; r < ROLE_COUNT; r++) {
@@ -125,12 +122,10 @@ worker_start(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-worker_stop(struct chan *c, const union proto_any *msg, int fd)
+worker_stop(struct chan *c, const struct msg_STOP *m)
 {
 	struct worker *w = chan_arg(c);
 
-	(void)msg;
-	(void)fd;
 	if (w->stop != NULL)
 		w->stop();
 	else
@@ -194,11 +189,13 @@ worker_init(struct worker *w, enum role role, const struct confine *confine,
 void
 worker_serve(struct worker *w, const struct chan_handler *handlers, size_t n)
 {
+	/* clang-format off */
 	static const struct chan_handler own[] = {
-	    {MSG_PEER, worker_peer},
-	    {MSG_START, worker_start},
-	    {MSG_STOP, worker_stop},
+		HANDLER(PEER,	worker_peer),
+		HANDLER(START,	worker_start),
+		HANDLER(STOP,	worker_stop),
 	};
+	/* clang-format on */
 	const size_t nown = sizeof(own) / sizeof(own[0]);
 	struct msg_HELLO hello = {.proto = proto_id()};
 

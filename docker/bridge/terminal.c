@@ -407,7 +407,6 @@ terminal_child(void)
 void
 terminal_started(pid_t command)
 {
-	(void)command;
 	if (term_env.how.kind != TERMINAL_PIPES)
 		return;
 	if (term_env.child[2] != term_env.child[1])

@@ -21,10 +21,9 @@
 #define POOL_MAX ((size_t)24 << 20)
 
 static int
-on_unasked(struct chan *c, const union proto_any *msg, int fd)
+on_unasked(struct chan *c, const struct msg_UNASKED *m)
 {
-	(void)fd;
-	backd_unasked(chan_arg(c), msg->UNASKED.count);
+	backd_unasked(chan_arg(c), m->count);
 	return 0;
 }
 
@@ -81,7 +80,6 @@ out_ready(struct loop_io *io, uint32_t events)
 	struct backd *b = io->arg;
 	ssize_t n;
 
-	(void)events;
 	if ((n = pipe_read(b, 0, lines_room(&b->out))) == -1)
 		return;
 	if (n == 0) {
@@ -148,7 +146,6 @@ err_ready(struct loop_io *io, uint32_t events)
 	struct backd *b = io->arg;
 	ssize_t n;
 
-	(void)events;
 	if ((n = pipe_read(b, 1, room)) == -1)
 		return;
 	if (n != 0) {
@@ -173,9 +170,9 @@ out_again(struct backd *b)
 }
 
 static int
-on_server_out(struct chan *c, const union proto_any *msg, int fd)
+on_server_out(struct chan *c, const struct msg_SERVER_OUT *m, int fd)
 {
-	unsigned which = msg->SERVER_OUT.which;
+	unsigned which = m->which;
 	struct backd *b = chan_arg(c);
 
 	if (which == 0 && b->died)
@@ -191,10 +188,12 @@ on_server_out(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* clang-format off */
 const struct chan_handler backd_handlers[] = {
-    {MSG_SERVER_OUT, on_server_out},
-    {MSG_UNASKED, on_unasked},
+	HANDLER(SERVER_OUT,	on_server_out),
+	HANDLER(UNASKED,	on_unasked),
 };
+/* clang-format on */
 const size_t backd_nhandlers =
     sizeof(backd_handlers) / sizeof(backd_handlers[0]);
 

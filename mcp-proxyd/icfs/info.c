@@ -61,7 +61,6 @@ icfs_info(struct icfs *f, const struct value *args)
 int
 icfs_allowed(struct icfs *f, const struct value *args)
 {
-	(void)args;
 	(void)buf_adds(&f->text, "Allowed directories:\n");
 	icfs_add_places(f, &f->text, "\n");
 	return 0;

@@ -211,7 +211,6 @@ dial_ready(struct loop_io *io, uint32_t events)
 	socklen_t len = sizeof(int);
 	int error = 0;
 
-	(void)events;
 	if (getsockopt(a->fd, SOL_SOCKET, SO_ERROR, &error, &len) == -1)
 		error = errno;
 	if (error == 0) {
@@ -376,22 +375,21 @@ dial_target(unsigned key, unsigned which)
 }
 
 int
-dialerd_dial(struct chan *c, const union proto_any *msg, int fd)
+dialerd_dial(struct chan *c, const struct msg_DIAL *m)
 {
 	struct dialerd_env *e = &dialerd_env;
 	unsigned key = chan_index(c), target;
 	struct target *t;
 
-	(void)fd;
-	target = dial_target(key, msg->DIAL.which);
+	target = dial_target(key, m->which);
 	if (key >= PROTO_MAX_PROVIDERS || !e->targets[target].set)
 		return chan_violation(
-		    c, "keyd %u has no target %u", key, msg->DIAL.which);
+		    c, "keyd %u has no target %u", key, m->which);
 	t = &e->targets[target];
-	if (msg->DIAL.id <= t->last || t->queued >= DIALERD_MAX_QUEUED)
+	if (m->id <= t->last || t->queued >= DIALERD_MAX_QUEUED)
 		return chan_violation(c, "DIAL repeated, or too many");
-	t->last = msg->DIAL.id;
-	dial_new(target, msg->DIAL.id, msg->DIAL.avoid);
+	t->last = m->id;
+	dial_new(target, m->id, m->avoid);
 	return 0;
 }
 
@@ -407,9 +405,8 @@ target_guest(void)
 
 /* The second check: a host that egressd allowed must also be on this list. */
 int
-dialerd_connect(struct chan *c, const union proto_any *msg, int fd)
+dialerd_connect(struct chan *c, const struct msg_CONNECT_GO *m)
 {
-	const struct msg_CONNECT_GO *m = &msg->CONNECT_GO;
 	struct dialerd_env *e = &dialerd_env;
 	const struct egress_list *l = &e->doors[m->server];
 	struct msg_DIAL_FAIL busy = {.id = m->id,
@@ -417,7 +414,6 @@ dialerd_connect(struct chan *c, const union proto_any *msg, int fd)
 	char host[EGRESS_MAX_HOST + 1];
 	struct target *t;
 
-	(void)fd;
 	if (m->id <= e->last[m->server])
 		return chan_violation(c, "CONNECT_GO %u repeated", m->id);
 	e->last[m->server] = m->id;

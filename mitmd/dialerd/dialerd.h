@@ -128,8 +128,8 @@ extern struct dialerd_env dialerd_env;
 void dialerd_serve(void) __attribute__((noreturn));
 
 /* dial.c */
-int dialerd_dial(struct chan *, const union proto_any *, int fd);
-int dialerd_connect(struct chan *, const union proto_any *, int fd);
+int dialerd_dial(struct chan *, const struct msg_DIAL *);
+int dialerd_connect(struct chan *, const struct msg_CONNECT_GO *);
 /*
  * Handle the addresses of a name, for all dials that wait for it. If `n` is 0,
  * `why` is the reason.
@@ -149,7 +149,7 @@ void dial_done(struct dial *, int fd);
 void dial_refuse(struct dial *, enum proto_proxy, const char *why);
 
 /* proxy.c */
-int dialerd_proxy(struct chan *, const union proto_any *, int fd);
+int dialerd_proxy(struct chan *, const struct msg_VIA_PROXY *);
 /* Returns true if the target is reached through the proxy. */
 bool proxy_serves(const struct target *);
 /*

@@ -13,16 +13,14 @@
 #include "common/log.h"
 
 int
-dialerd_proxy(struct chan *c, const union proto_any *msg, int fd)
+dialerd_proxy(struct chan *c, const struct msg_VIA_PROXY *m)
 {
-	const struct msg_VIA_PROXY *m = &msg->VIA_PROXY;
 	struct dialerd_env *e = &dialerd_env;
 	struct target *t = &e->targets[DIALERD_PROXY];
 	struct span rest = m->direct;
 	const uint8_t *nl;
 	size_t n;
 
-	(void)fd;
 	if (t->set)
 		return chan_violation(c, "VIA_PROXY twice");
 	if (m->port == 0 || egress_host(m->host, t->host) == -1)

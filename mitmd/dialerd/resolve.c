@@ -205,7 +205,6 @@ resolve_ready(struct loop_io *io, uint32_t events)
 	struct resolver_answer a;
 	ssize_t n;
 
-	(void)events;
 	n = recv(r->fd, &a, sizeof(a), MSG_DONTWAIT);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;

@@ -11,13 +11,11 @@
 #include "common/log.h"
 
 static int
-serve_target(struct chan *c, const union proto_any *msg, int fd)
+serve_target(struct chan *c, const struct msg_TARGET *m)
 {
-	const struct msg_TARGET *m = &msg->TARGET;
 	struct target *t =
 	    &dialerd_env.targets[dial_target(m->index, m->which)];
 
-	(void)fd;
 	if (t->set)
 		return chan_violation(c, "TARGET %u twice", m->index);
 	if (dialerd_env.w.started &&
@@ -38,21 +36,17 @@ serve_target(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_seal(struct chan *c, const union proto_any *msg, int fd)
+serve_seal(struct chan *c, const struct msg_SEAL *m)
 {
-	(void)c;
-	(void)fd;
-	dialerd_env.open = msg->SEAL.open != 0;
+	dialerd_env.open = m->open != 0;
 	return 0;
 }
 
 static int
-serve_door(struct chan *c, const union proto_any *msg, int fd)
+serve_door(struct chan *c, const struct msg_DOOR *m)
 {
-	const struct msg_DOOR *m = &msg->DOOR;
 	struct egress_list *l = &dialerd_env.doors[m->server];
 
-	(void)fd;
 	if (egress_add(l, m->host, m->port, m->denied != 0) == -1)
 		return chan_violation(c, "DOOR is impossible, or too many");
 	l->private_ok = m->private_ok != 0;
@@ -72,9 +66,9 @@ serve_tunnel(uint32_t tunnel)
 }
 
 static int
-serve_tunneled(struct chan *c, const union proto_any *msg, int fd)
+serve_tunneled(struct chan *c, const struct msg_TUNNELED *m, int fd)
 {
-	uint32_t id = msg->TUNNELED.id;
+	uint32_t id = m->id;
 	struct dial *d;
 
 	if (id == 0 || id > dialerd_env.tunnel) {
@@ -90,13 +84,11 @@ serve_tunneled(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_tunnel_fail(struct chan *c, const union proto_any *msg, int fd)
+serve_tunnel_fail(struct chan *c, const struct msg_TUNNEL_FAIL *m)
 {
-	const struct msg_TUNNEL_FAIL *m = &msg->TUNNEL_FAIL;
 	struct dial *d;
 	char text[257];
 
-	(void)fd;
 	if (m->id == 0 || m->id > dialerd_env.tunnel)
 		return chan_violation(
 		    c, "TUNNEL_FAIL %u was not asked for", m->id);
@@ -108,16 +100,18 @@ serve_tunnel_fail(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* clang-format off */
 static const struct chan_handler serve_handlers[] = {
-    {MSG_TARGET, serve_target},
-    {MSG_VIA_PROXY, dialerd_proxy},
-    {MSG_TUNNELED, serve_tunneled},
-    {MSG_TUNNEL_FAIL, serve_tunnel_fail},
-    {MSG_SEAL, serve_seal},
-    {MSG_DIAL, dialerd_dial},
-    {MSG_DOOR, serve_door},
-    {MSG_CONNECT_GO, dialerd_connect},
+	HANDLER(TARGET,		serve_target),
+	HANDLER(VIA_PROXY,	dialerd_proxy),
+	HANDLER(TUNNELED,	serve_tunneled),
+	HANDLER(TUNNEL_FAIL,	serve_tunnel_fail),
+	HANDLER(SEAL,		serve_seal),
+	HANDLER(DIAL,		dialerd_dial),
+	HANDLER(DOOR,		serve_door),
+	HANDLER(CONNECT_GO,	dialerd_connect),
 };
+/* clang-format on */
 
 static void
 serve_lost(enum role role, unsigned index)
@@ -129,7 +123,6 @@ serve_lost(enum role role, unsigned index)
 static void
 serve_after(void *arg)
 {
-	(void)arg;
 	dial_reap();
 }
 

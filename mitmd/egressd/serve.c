@@ -11,12 +11,10 @@
 #include "common/log.h"
 
 static int
-serve_door(struct chan *c, const union proto_any *msg, int fd)
+serve_door(struct chan *c, const struct msg_DOOR *m)
 {
-	const struct msg_DOOR *m = &msg->DOOR;
 	struct egress_list *l = &egressd_env.list;
 
-	(void)fd;
 	if (egress_add(l, m->host, m->port, m->denied != 0) == -1)
 		return chan_violation(c, "DOOR is impossible, or too many");
 	l->private_ok = m->private_ok != 0;
@@ -24,9 +22,8 @@ serve_door(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_listen(struct chan *c, const union proto_any *msg, int fd)
+serve_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 {
-	(void)msg;
 	if (egressd_env.listener != -1) {
 		close(fd);
 		return chan_violation(c, "LISTEN twice");
@@ -36,11 +33,10 @@ serve_listen(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_dialed(struct chan *c, const union proto_any *msg, int fd)
+serve_dialed(struct chan *c, const struct msg_DIALED *m, int fd)
 {
-	struct tunnel *t = tunnel_find(msg->DIALED.id);
+	struct tunnel *t = tunnel_find(m->id);
 
-	(void)c;
 	if (t == NULL)
 		close(fd); /* the server closed the connection meanwhile */
 	else
@@ -49,28 +45,24 @@ serve_dialed(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_dial_fail(struct chan *c, const union proto_any *msg, int fd)
+serve_dial_fail(struct chan *c, const struct msg_DIAL_FAIL *m)
 {
-	struct tunnel *t = tunnel_find(msg->DIAL_FAIL.id);
+	struct tunnel *t = tunnel_find(m->id);
 	char text[300];
 
-	(void)c;
-	(void)fd;
 	if (t == NULL)
 		return 0;
 	snprintf(text, sizeof(text), "There is no connection: %.*s.",
-	    (int)msg->DIAL_FAIL.text.len, (const char *)msg->DIAL_FAIL.text.p);
+	    (int)m->text.len, (const char *)m->text.p);
 	tunnel_refuse(t, 502, text);
 	return 0;
 }
 
 static int
-serve_refused(struct chan *c, const union proto_any *msg, int fd)
+serve_refused(struct chan *c, const struct msg_REFUSED *m)
 {
-	struct tunnel *t = tunnel_find(msg->REFUSED.exchange);
+	struct tunnel *t = tunnel_find(m->exchange);
 
-	(void)c;
-	(void)fd;
 	if (t != NULL)
 		tunnel_refuse(t, 503,
 		    "The audit log cannot be written, so "
@@ -78,13 +70,15 @@ serve_refused(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* clang-format off */
 static const struct chan_handler serve_handlers[] = {
-    {MSG_DOOR, serve_door},
-    {MSG_LISTEN, serve_listen},
-    {MSG_DIALED, serve_dialed},
-    {MSG_DIAL_FAIL, serve_dial_fail},
-    {MSG_REFUSED, serve_refused},
+	HANDLER(DOOR,		serve_door),
+	HANDLER(LISTEN,		serve_listen),
+	HANDLER(DIALED,		serve_dialed),
+	HANDLER(DIAL_FAIL,	serve_dial_fail),
+	HANDLER(REFUSED,	serve_refused),
 };
+/* clang-format on */
 
 static void
 serve_start(void)
@@ -99,7 +93,6 @@ serve_start(void)
 static void
 serve_after(void *arg)
 {
-	(void)arg;
 	tunnel_reap();
 }
 

@@ -287,8 +287,6 @@ tunnel_accept(struct loop_io *io, uint32_t events)
 	struct tunnel *t;
 	int fd;
 
-	(void)io;
-	(void)events;
 	fd = accept4(e->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd == -1)
 		return;

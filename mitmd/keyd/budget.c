@@ -18,7 +18,6 @@ budget_report(struct loop_timer *t)
 	    .sent = b->sent,
 	    .received = b->received};
 
-	(void)t;
 	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_SPENT, &m, -1);
 }
 

@@ -18,7 +18,7 @@ struct budget {
 };
 
 /* keyd/limit.c */
-int keyd_budget(struct chan *, const union proto_any *, int fd);
+int keyd_budget(struct chan *, const struct msg_BUDGET *);
 
 /* keyd/budget.c */
 /* Returns NULL, or the text for refusing a request on this route. */

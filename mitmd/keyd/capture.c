@@ -29,12 +29,10 @@ static struct capture {
 } capture;
 
 int
-keyd_sentinel(struct chan *c, const union proto_any *msg, int fd)
+keyd_sentinel(struct chan *c, const struct msg_SENTINEL *m)
 {
-	const struct msg_SENTINEL *m = &msg->SENTINEL;
 	struct keyd_env *e = &keyd_env;
 
-	(void)fd;
 	if (e->provider == NULL || m->provider != e->index || e->capturing ||
 	    m->key.len < 16 ||
 	    !oauth_is_token(m->key, sizeof(capture.sentinel) - 1) ||

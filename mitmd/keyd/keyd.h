@@ -450,17 +450,17 @@ void exchange_pull(struct stream *);	/* relay the answer to mitmd */
 void exchange_drained(struct stream *);
 
 /* keyd/open.c */
-int keyd_stream_open(struct chan *, const union proto_any *, int fd);
+int keyd_stream_open(struct chan *, const struct msg_STREAM_OPEN *);
 
 /* keyd/package.c: requests to a package registry */
 extern const struct exchange_kind package_kind;
 
 /* keyd/capture.c: a login that begins in the sandbox */
 extern const struct exchange_kind capture_kind;
-int keyd_sentinel(struct chan *, const union proto_any *, int fd);
+int keyd_sentinel(struct chan *, const struct msg_SENTINEL *);
 
 /* keyd/request.c: keyd's check of requests */
-int keyd_request(struct chan *, const union proto_any *, int fd);
+int keyd_request(struct chan *, const struct msg_REQUEST_GO *);
 
 /* keyd/serve.c */
 void keyd_serve(void) __attribute__((noreturn));

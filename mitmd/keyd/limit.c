@@ -27,7 +27,6 @@ limit_cut(const char *text)
 static void
 limit_over(struct loop_timer *t)
 {
-	(void)t;
 	limit_cut(keyd_env.budget.ms_text);
 }
 
@@ -38,14 +37,11 @@ limit_text(struct span s, char dst[513])
 }
 
 int
-keyd_budget(struct chan *c, const union proto_any *msg, int fd)
+keyd_budget(struct chan *c, const struct msg_BUDGET *m)
 {
-	const struct msg_BUDGET *m = &msg->BUDGET;
 	struct budget *b = &keyd_env.budget;
 	struct loop *l = &keyd_env.w.loop;
 
-	(void)c;
-	(void)fd;
 	b->max_turns = m->turns;
 	limit_text(m->turns_text, b->turns_text);
 	limit_text(m->ms_text, b->ms_text);

@@ -55,14 +55,12 @@ open_ready(struct loop_io *io, uint32_t events)
 }
 
 int
-keyd_stream_open(struct chan *c, const union proto_any *msg, int fd)
+keyd_stream_open(struct chan *c, const struct msg_STREAM_OPEN *m)
 {
-	const struct msg_STREAM_OPEN *m = &msg->STREAM_OPEN;
 	struct keyd_env *e = &keyd_env;
 	struct msg_STREAM reply = {.stream = m->stream};
 	int pair[2];
 
-	(void)fd;
 	if (!span_eq(m->digest,
 		span_of(e->provider->digest, sizeof(e->provider->digest))))
 		return chan_violation(c, "the provider files differ");

@@ -179,12 +179,10 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 }
 
 int
-keyd_request(struct chan *c, const union proto_any *msg, int fd)
+keyd_request(struct chan *c, const struct msg_REQUEST_GO *m)
 {
-	const struct msg_REQUEST_GO *m = &msg->REQUEST_GO;
 	struct stream *s;
 
-	(void)fd;
 	if (m->provider != keyd_env.index)
 		return chan_violation(
 		    c, "REQUEST_GO for provider %u", m->provider);

@@ -12,13 +12,11 @@
 #include "common/log.h"
 
 static int
-on_provider(struct chan *c, const union proto_any *msg, int fd)
+on_provider(struct chan *c, const struct msg_PROVIDER *m)
 {
-	const struct msg_PROVIDER *m = &msg->PROVIDER;
 	struct keyd_env *e = &keyd_env;
 	char err[512];
 
-	(void)fd;
 	if (e->provider != NULL)
 		return chan_violation(c, "PROVIDER twice");
 	if ((e->provider = provider_parse(m->json, err, sizeof(err))) == NULL)
@@ -44,12 +42,10 @@ serve_prefix_ok(struct span s)
 }
 
 static int
-on_upstream(struct chan *c, const union proto_any *msg, int fd)
+on_upstream(struct chan *c, const struct msg_UPSTREAM *m)
 {
-	const struct msg_UPSTREAM *m = &msg->UPSTREAM;
 	struct keyd_host *h = &keyd_env.hosts[m->which];
 
-	(void)fd;
 	if (m->which != keyd_env.nhosts)
 		return chan_violation(c, "UPSTREAM twice, or out of turn");
 	if (m->host.len == 0 || m->port == 0 || !serve_prefix_ok(m->prefix) ||
@@ -64,12 +60,11 @@ on_upstream(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_roots(struct chan *c, const union proto_any *msg, int fd)
+on_roots(struct chan *c, const struct msg_ROOTS *m)
 {
 	struct keyd_env *e = &keyd_env;
-	struct span pem = msg->ROOTS.pem;
+	struct span pem = m->pem;
 
-	(void)fd;
 	if (e->roots_len != 0)
 		return chan_violation(c, "ROOTS twice");
 	e->roots_len = pem.len;
@@ -88,26 +83,24 @@ on_roots(struct chan *c, const union proto_any *msg, int fd)
 
 /* A connection for a request or for the token endpoint. */
 static int
-on_dialed(struct chan *c, const union proto_any *msg, int fd)
+on_dialed(struct chan *c, const struct msg_DIALED *m, int fd)
 {
-	uint32_t id = msg->DIALED.id;
+	uint32_t id = m->id;
 
 	if (id == 0 || id > keyd_env.dial) {
 		close(fd);
 		return chan_violation(c, "DIALED %u was not asked for", id);
 	}
 	if (!token_dialed(id, fd))
-		up_dialed(&msg->DIALED, fd);
+		up_dialed(m, fd);
 	return 0;
 }
 
 static int
-on_dial_fail(struct chan *c, const union proto_any *msg, int fd)
+on_dial_fail(struct chan *c, const struct msg_DIAL_FAIL *m)
 {
-	const struct msg_DIAL_FAIL *m = &msg->DIAL_FAIL;
 	char detail[257];
 
-	(void)fd;
 	if (m->id == 0 || m->id > keyd_env.dial)
 		return chan_violation(
 		    c, "DIAL_FAIL %u was not asked for", m->id);
@@ -117,24 +110,26 @@ on_dial_fail(struct chan *c, const union proto_any *msg, int fd)
 	return 0;
 }
 
+/* clang-format off */
 static const struct chan_handler serve_handlers[] = {
-    {MSG_PROVIDER, on_provider},
-    {MSG_UPSTREAM, on_upstream},
-    {MSG_SENTINEL, keyd_sentinel},
-    {MSG_SECRET, keyd_secret},
-    {MSG_ROOTS, on_roots},
-    {MSG_UNLOCK, keyd_unlock},
-    {MSG_BUDGET, keyd_budget},
-    {MSG_TOKEN, keyd_token},
-    {MSG_SECRET_OUT, renew_out},
-    {MSG_SECRET_NONE, renew_none},
-    {MSG_KEY_ASK, keyd_ask},
-    {MSG_STREAM_OPEN, keyd_stream_open},
-    {MSG_REQUEST_GO, keyd_request},
-    {MSG_VERDICT_GO, keyd_verdict},
-    {MSG_DIALED, on_dialed},
-    {MSG_DIAL_FAIL, on_dial_fail},
+	HANDLER(PROVIDER,	on_provider),
+	HANDLER(UPSTREAM,	on_upstream),
+	HANDLER(SENTINEL,	keyd_sentinel),
+	HANDLER(SECRET,		keyd_secret),
+	HANDLER(ROOTS,		on_roots),
+	HANDLER(UNLOCK,		keyd_unlock),
+	HANDLER(BUDGET,		keyd_budget),
+	HANDLER(TOKEN,		keyd_token),
+	HANDLER(SECRET_OUT,	renew_out),
+	HANDLER(SECRET_NONE,	renew_none),
+	HANDLER(KEY_ASK,	keyd_ask),
+	HANDLER(STREAM_OPEN,	keyd_stream_open),
+	HANDLER(REQUEST_GO,	keyd_request),
+	HANDLER(VERDICT_GO,	keyd_verdict),
+	HANDLER(DIALED,		on_dialed),
+	HANDLER(DIAL_FAIL,	on_dial_fail),
 };
+/* clang-format on */
 
 static void
 serve_start(void)
@@ -151,7 +146,6 @@ serve_lost(enum role role, unsigned index)
 {
 	struct stream *s;
 
-	(void)index;
 	log_info("%s is gone", role_name(role));
 	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
 		exchange_abort(s, "a process of the session is gone");

@@ -82,9 +82,6 @@ bio_write(BIO *b, const char *p, int len)
 static long
 bio_ctrl(BIO *b, int cmd, long num, void *arg)
 {
-	(void)b;
-	(void)num;
-	(void)arg;
 	return cmd == BIO_CTRL_FLUSH;
 }
 
@@ -179,10 +176,6 @@ tls_warm(void)
 static int
 tls_no_password(char *buf, int size, int write, void *arg)
 {
-	(void)buf;
-	(void)size;
-	(void)write;
-	(void)arg;
 	return -1;
 }
 

@@ -300,7 +300,6 @@ git_match(const struct provider *p, unsigned host, struct span method,
 	enum git_route found = GIT_PUSH;
 	enum provider_result r;
 
-	(void)host;
 	if (!dest_is_path(path) || (query.p != NULL && query.len == 0))
 		return PROVIDER_BAD_PATH;
 	if (!git_split(path, &repo, &rest) || !git_listed(p->git, repo))

@@ -52,7 +52,6 @@ static enum provider_result
 web_match(const struct provider *p, unsigned host, struct span method,
     struct span path, struct span query, unsigned *route)
 {
-	(void)host;
 	if (!dest_is_path(path))
 		return PROVIDER_BAD_PATH;
 	if (query.p != NULL && !dest_is_query(query))

@@ -202,7 +202,6 @@ link_ready(struct loop_io *io, uint32_t events)
 {
 	struct link *l = io->arg;
 
-	(void)events;
 	if (l->sent)
 		link_read(l);
 	else
@@ -286,9 +285,8 @@ link_allows(const char *host, uint16_t port)
 }
 
 int
-tunneld_tunnel(struct chan *c, const union proto_any *msg, int fd)
+tunneld_tunnel(struct chan *c, const struct msg_TUNNEL *m, int fd)
 {
-	const struct msg_TUNNEL *m = &msg->TUNNEL;
 	struct tunneld_env *e = &tunneld_env;
 	char host[EGRESS_MAX_HOST + 1];
 	struct link *l;

@@ -140,8 +140,6 @@ secret_input(struct loop_io *io, uint32_t events)
 	struct tunneld_env *e = &tunneld_env;
 	int r, error;
 
-	(void)io;
-	(void)events;
 	if ((r = secret_read_fd(e->raw, e->key_fd)) == 1)
 		return;
 	error = errno;
@@ -158,17 +156,16 @@ secret_input(struct loop_io *io, uint32_t events)
 }
 
 int
-tunneld_secret(struct chan *c, const union proto_any *msg, int fd)
+tunneld_secret(struct chan *c, const struct msg_SECRET *m, int fd)
 {
 	struct tunneld_env *e = &tunneld_env;
 
 	/* Accepted once, before START. */
-	if (e->key_fd != -1 || e->raw == NULL || e->w.started ||
-	    msg->SECRET.kind > 1) {
+	if (e->key_fd != -1 || e->raw == NULL || e->w.started || m->kind > 1) {
 		close(fd);
 		return chan_violation(c, "SECRET out of place");
 	}
-	e->escaped = msg->SECRET.kind == 1;
+	e->escaped = m->kind == 1;
 	e->key_fd = fd;
 	/* epoll refuses a file, which can be read at once. */
 	if (loop_add(&e->w.loop, &e->key_io, fd, EPOLLIN, secret_input, NULL) ==

@@ -6,12 +6,10 @@
 #include "tunneld/tunneld.h"
 
 static int
-serve_proxy(struct chan *c, const union proto_any *msg, int fd)
+serve_proxy(struct chan *c, const struct msg_VIA_PROXY *m)
 {
-	const struct msg_VIA_PROXY *m = &msg->VIA_PROXY;
 	struct tunneld_env *e = &tunneld_env;
 
-	(void)fd;
 	if (e->port != 0)
 		return chan_violation(c, "VIA_PROXY twice");
 	if (m->port == 0 || egress_host(m->host, e->host) == -1)
@@ -21,13 +19,11 @@ serve_proxy(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_target(struct chan *c, const union proto_any *msg, int fd)
+serve_target(struct chan *c, const struct msg_TARGET *m)
 {
-	const struct msg_TARGET *m = &msg->TARGET;
 	struct tunneld_env *e = &tunneld_env;
 	struct hop *h = &e->hops[e->nhops];
 
-	(void)fd;
 	if (e->w.started && m->index < PROTO_FIRST_ADDED)
 		return chan_violation(c, "TARGET %u in a session", m->index);
 	if (e->nhops == TUNNELD_MAX_HOPS || m->port == 0 ||
@@ -39,29 +35,27 @@ serve_target(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-serve_door(struct chan *c, const union proto_any *msg, int fd)
+serve_door(struct chan *c, const struct msg_DOOR *m)
 {
-	const struct msg_DOOR *m = &msg->DOOR;
-
-	(void)fd;
 	if (egress_add(&tunneld_env.doors[m->server], m->host, m->port,
 		m->denied != 0) == -1)
 		return chan_violation(c, "DOOR is impossible, or too many");
 	return 0;
 }
 
+/* clang-format off */
 static const struct chan_handler serve_handlers[] = {
-    {MSG_VIA_PROXY, serve_proxy},
-    {MSG_TARGET, serve_target},
-    {MSG_DOOR, serve_door},
-    {MSG_SECRET, tunneld_secret},
-    {MSG_TUNNEL, tunneld_tunnel},
+	HANDLER(VIA_PROXY,	serve_proxy),
+	HANDLER(TARGET,		serve_target),
+	HANDLER(DOOR,		serve_door),
+	HANDLER(SECRET,		tunneld_secret),
+	HANDLER(TUNNEL,		tunneld_tunnel),
 };
+/* clang-format on */
 
 static void
 serve_after(void *arg)
 {
-	(void)arg;
 	link_reap();
 }
 

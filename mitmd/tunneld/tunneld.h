@@ -75,10 +75,10 @@ void tunneld_serve(void) __attribute__((noreturn));
 
 /* secret.c */
 void tunneld_secret_prepare(void); /* before lock-down */
-int tunneld_secret(struct chan *, const union proto_any *, int fd);
+int tunneld_secret(struct chan *, const struct msg_SECRET *, int fd);
 
 /* link.c */
-int tunneld_tunnel(struct chan *, const union proto_any *, int fd);
+int tunneld_tunnel(struct chan *, const struct msg_TUNNEL *, int fd);
 void link_reap(void);
 
 #endif

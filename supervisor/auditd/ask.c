@@ -17,13 +17,11 @@ ask_end(uint32_t id, uint8_t how)
 }
 
 int
-auditd_on_asked(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_asked(struct chan *c, const struct msg_ASKED *m)
 {
-	const struct msg_ASKED *m = &msg->ASKED;
 	const struct msg_REQUEST_GO go = {
 	    F_REQUEST(PROTO_COPY, m).digest = m->digest};
 
-	(void)fd;
 	if (m->asked == 0 || m->digest.len != AUDITLOG_HASH ||
 	    m->preview.len < 2 || auditd_breaks(m->preview))
 		return chan_violation(c, "ASKED %u: not approved", m->id);
@@ -44,14 +42,12 @@ refused_refuse(const struct auditd_effect *e)
 }
 
 int
-auditd_on_ask_no(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_ask_no(struct chan *c, const struct msg_ASK_NO *m)
 {
-	const struct msg_ASK_NO *m = &msg->ASK_NO;
 	const struct msg_REFUSED refused = {
 	    .stream = m->stream, .exchange = m->exchange, .reason = m->reason};
 	struct auditlog_line l;
 
-	(void)fd;
 	if (m->digest.len != AUDITLOG_HASH || m->preview.len < 2 ||
 	    m->hold == PROTO_HOLD_APPROVED ||
 	    m->reason < PROTO_REFUSED_DENIED || auditd_breaks(m->preview))

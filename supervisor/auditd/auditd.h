@@ -109,7 +109,11 @@ extern struct auditd_env auditd_env;
 void auditd_serve(void) __attribute__((noreturn));
 
 /* model.c */
-chan_fn auditd_on_alarm, auditd_on_package, auditd_on_usage, auditd_on_request, auditd_on_exchange_end;
+int auditd_on_alarm(struct chan *, const struct msg_ALARM *);
+int auditd_on_package(struct chan *, const struct msg_PACKAGE *);
+int auditd_on_usage(struct chan *, const struct msg_USAGE *);
+int auditd_on_request(struct chan *, const struct msg_REQUEST *);
+int auditd_on_exchange_end(struct chan *, const struct msg_EXCHANGE_END *);
 
 /*
  * Record a request that goes to its keyd. `asked` is policyd's report if a
@@ -120,37 +124,50 @@ void auditd_request_line(
 void auditd_request_go(const struct msg_REQUEST_GO *);
 
 /* ask.c */
-chan_fn auditd_on_asked, auditd_on_ask_no;
+int auditd_on_asked(struct chan *, const struct msg_ASKED *);
+int auditd_on_ask_no(struct chan *, const struct msg_ASK_NO *);
 
 /* hold.c */
 /* Returns the end of a pending call as logged: "approved", ...; "" for none. */
 const char *auditd_hold_end(enum proto_hold);
-chan_fn auditd_on_hold, auditd_on_verdict, auditd_on_approved, auditd_on_late;
-chan_fn auditd_on_grant, auditd_on_revoke;
+int auditd_on_hold(struct chan *, const struct msg_HOLD *);
+int auditd_on_verdict(struct chan *, const struct msg_VERDICT *);
+int auditd_on_approved(struct chan *, const struct msg_APPROVED *);
+int auditd_on_late(struct chan *, const struct msg_LATE *);
+int auditd_on_grant(struct chan *, const struct msg_GRANT *);
+int auditd_on_revoke(struct chan *, const struct msg_REVOKE *);
 
 /* egress.c */
-chan_fn auditd_on_connect, auditd_on_connect_end;
+int auditd_on_connect(struct chan *, const struct msg_CONNECT *);
+int auditd_on_connect_end(struct chan *, const struct msg_CONNECT_END *);
 
 /* refusals.c */
-chan_fn auditd_on_denied, auditd_on_connect_denied;
+int auditd_on_denied(struct chan *, const struct msg_DENIED *);
+int auditd_on_connect_denied(struct chan *, const struct msg_CONNECT_DENIED *);
 /*
  * Write a line for each group of refusals that is counted and not yet written.
  */
 void auditd_refusals_flush(void);
 
 /* instance.c */
-chan_fn auditd_on_instance, auditd_on_instance_up, auditd_on_instance_fail,
-    auditd_on_instance_drop, auditd_on_instance_over,
-    auditd_on_instance_left;
+int auditd_on_instance(struct chan *, const struct msg_INSTANCE *);
+int auditd_on_instance_up(
+    struct chan *, const struct msg_INSTANCE_UP *, int fd);
+int auditd_on_instance_fail(struct chan *, const struct msg_INSTANCE_FAIL *);
+int auditd_on_instance_drop(struct chan *, const struct msg_INSTANCE_DROP *);
+int auditd_on_instance_over(struct chan *, const struct msg_INSTANCE_OVER *);
+int auditd_on_instance_left(struct chan *, const struct msg_INSTANCE_LEFT *);
 void auditd_lost(enum role, unsigned index);
 
 /* virtual.c */
-chan_fn auditd_on_virtual_done;
+int auditd_on_virtual_done(struct chan *, const struct msg_VIRTUAL_DONE *);
 /* Pass a released call to the virtual server. Returns -1 if it is too long. */
 int auditd_virtual(const struct msg_RELEASE *);
 
 /* policy.c */
-chan_fn auditd_on_tool_seen, auditd_on_trust, auditd_on_rules_now;
+int auditd_on_tool_seen(struct chan *, const struct msg_TOOL_SEEN *);
+int auditd_on_trust(struct chan *, const struct msg_TRUST *);
+int auditd_on_rules_now(struct chan *, const struct msg_RULES_NOW *);
 
 /* log.c */
 /*

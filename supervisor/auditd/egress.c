@@ -24,16 +24,14 @@ connect_refuse(const struct auditd_effect *e)
 }
 
 int
-auditd_on_connect(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_connect(struct chan *c, const struct msg_CONNECT *m)
 {
-	const struct msg_CONNECT *m = &msg->CONNECT;
 	struct msg_CONNECT_GO go = {.server = (uint16_t)chan_index(c),
 	    .id = m->id,
 	    .host = m->host,
 	    .port = m->port};
 	struct auditlog_line l;
 
-	(void)fd;
 	auditd_line(&l, "connect");
 	auditlog_u64(&l, "connection", m->id);
 	auditlog_str(&l, "host", m->host);
@@ -46,12 +44,10 @@ auditd_on_connect(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_connect_end(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_connect_end(struct chan *c, const struct msg_CONNECT_END *m)
 {
-	const struct msg_CONNECT_END *m = &msg->CONNECT_END;
 	struct auditlog_line l;
 
-	(void)fd;
 	auditd_line(&l, "connectEnd");
 	auditlog_u64(&l, "connection", m->id);
 	if (m->error.len != 0)

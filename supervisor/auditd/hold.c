@@ -77,12 +77,10 @@ verdict_refuse(const struct auditd_effect *e)
 }
 
 int
-auditd_on_hold(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_hold(struct chan *c, const struct msg_HOLD *m)
 {
-	const struct msg_HOLD *m = &msg->HOLD;
 	struct auditlog_line l;
 
-	(void)fd;
 	if (m->digest.len != AUDITLOG_HASH)
 		return chan_violation(c, "HOLD without digest");
 	if (!hold_is_of(c, m->id))
@@ -110,14 +108,12 @@ auditd_on_hold(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_verdict(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_verdict(struct chan *c, const struct msg_VERDICT *m)
 {
-	const struct msg_VERDICT *m = &msg->VERDICT;
 	struct auditlog_line l;
 	enum role owner;
 	unsigned index;
 
-	(void)fd;
 	if (m->digest.len != AUDITLOG_HASH ||
 	    m->session.len % AUDITLOG_HASH != 0)
 		return chan_violation(c, "VERDICT without digest");
@@ -140,13 +136,11 @@ auditd_on_verdict(struct chan *c, const union proto_any *msg, int fd)
 
 /* The verdict is recorded already; report the end of the pending call. */
 int
-auditd_on_approved(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_approved(struct chan *c, const struct msg_APPROVED *m)
 {
-	const struct msg_HOLD_END end = {.id = msg->APPROVED.id,
-	    .state = msg->APPROVED.state,
-	    .granted = msg->APPROVED.granted};
+	const struct msg_HOLD_END end = {
+	    .id = m->id, .state = m->state, .granted = m->granted};
 
-	(void)fd;
 	if (!hold_is_of(c, end.id))
 		return chan_violation(c, "APPROVED of another's");
 	auditd_effect_end(ROLE_SUP, 0, MSG_HOLD_END, &end);
@@ -154,28 +148,25 @@ auditd_on_approved(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_late(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_late(struct chan *c, const struct msg_LATE *m)
 {
 	struct auditlog_line l;
 
-	(void)fd;
-	if (!hold_is_of(c, msg->LATE.id))
+	if (!hold_is_of(c, m->id))
 		return chan_violation(c, "LATE of another's");
 	auditd_line(&l, "tooLate");
-	auditlog_u64(&l, "id", msg->LATE.id);
+	auditlog_u64(&l, "id", m->id);
 	auditd_line_end(&l);
-	auditd_effect_end(ROLE_SUP, 0, MSG_LATE_SHOW, &msg->LATE);
+	auditd_effect_end(ROLE_SUP, 0, MSG_LATE_SHOW, m);
 	return 0;
 }
 
 /* A use is in the record of its call; it is only shown. */
 int
-auditd_on_grant(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_grant(struct chan *c, const struct msg_GRANT *m)
 {
-	const struct msg_GRANT *m = &msg->GRANT;
 	struct auditlog_line l;
 
-	(void)fd;
 	if (auditd_breaks(m->text) ||
 	    (m->state == PROTO_GRANT_MADE && m->text.len == 0))
 		return chan_violation(c, "GRANT is not one line");
@@ -200,13 +191,10 @@ auditd_on_grant(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_revoke(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_revoke(struct chan *c, const struct msg_REVOKE *m)
 {
-	const struct msg_REVOKE *m = &msg->REVOKE;
 	struct auditlog_line l;
 
-	(void)c;
-	(void)fd;
 	auditd_line(&l, "revoke");
 	auditlog_u64(&l, "id", m->id);
 	auditd_line_end(&l);

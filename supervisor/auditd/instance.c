@@ -54,14 +54,12 @@ instance_refuse(const struct auditd_effect *e)
 }
 
 int
-auditd_on_instance(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_instance(struct chan *c, const struct msg_INSTANCE *m)
 {
 	static const char *const kinds[] = {"directory", "file", "name"};
-	const struct msg_INSTANCE *m = &msg->INSTANCE;
 	struct auditd_instance *i = instance_find(m->call);
 	struct auditlog_line l;
 
-	(void)fd;
 	if (m->call == 0 || !auditd_env.servers[m->server].known)
 		return chan_violation(c, "INSTANCE of no call or server");
 	if (i == NULL && (i = instance_new(m)) == NULL)
@@ -84,9 +82,8 @@ auditd_on_instance(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_instance_up(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_instance_up(struct chan *c, const struct msg_INSTANCE_UP *m, int fd)
 {
-	const struct msg_INSTANCE_UP *m = &msg->INSTANCE_UP;
 	struct auditd_instance *i = instance_find(m->call);
 	struct auditd_server *s = &auditd_env.servers[m->server];
 	struct auditlog_line l;
@@ -121,14 +118,11 @@ auditd_on_instance_up(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_instance_fail(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_instance_fail(struct chan *c, const struct msg_INSTANCE_FAIL *m)
 {
-	const struct msg_INSTANCE_FAIL *m = &msg->INSTANCE_FAIL;
 	const struct auditd_instance *i = instance_find(m->call);
 	struct auditlog_line l;
 
-	(void)c;
-	(void)fd;
 	if (i == NULL)
 		return 0;
 	auditd_line(&l, "instance");
@@ -143,13 +137,11 @@ auditd_on_instance_fail(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_instance_drop(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_instance_drop(struct chan *c, const struct msg_INSTANCE_DROP *m)
 {
-	const struct msg_INSTANCE_DROP *m = &msg->INSTANCE_DROP;
 	struct auditd_instance *i = instance_find(m->call);
 	struct auditlog_line l;
 
-	(void)fd;
 	if (i == NULL || i->left != 0)
 		return chan_violation(c, "INSTANCE_DROP of none");
 	if (i->index != 0) {
@@ -169,13 +161,10 @@ auditd_on_instance_drop(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_instance_over(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_instance_over(struct chan *c, const struct msg_INSTANCE_OVER *m)
 {
-	const struct msg_INSTANCE_OVER *m = &msg->INSTANCE_OVER;
 	struct auditlog_line l;
 
-	(void)c;
-	(void)fd;
 	auditd_line(&l, "instance");
 	auditlog_u64(&l, "id", m->call);
 	auditlog_str(&l, "state", SPAN("ended"));
@@ -196,11 +185,10 @@ instance_free(unsigned server)
 }
 
 int
-auditd_on_instance_left(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_instance_left(struct chan *c, const struct msg_INSTANCE_LEFT *m)
 {
-	unsigned server = msg->INSTANCE_LEFT.server;
+	unsigned server = m->server;
 
-	(void)fd;
 	if (server < PROTO_FIRST_INSTANCE || auditd_env.left[server])
 		return chan_violation(c, "INSTANCE_LEFT of none");
 	auditd_env.left[server] = true;

@@ -9,14 +9,12 @@
 #include <stdio.h>
 
 int
-auditd_on_alarm(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_alarm(struct chan *c, const struct msg_ALARM *m)
 {
-	struct msg_ALARM_SHOW show = {
-	    .kind = msg->ALARM.kind, .text = msg->ALARM.text};
+	struct msg_ALARM_SHOW show = {.kind = m->kind, .text = m->text};
 	struct auditlog_line l;
 	char who[32];
 
-	(void)fd;
 	snprintf(
 	    who, sizeof(who), "%s/%u", role_name(chan_peer(c)), chan_index(c));
 	show.who = span_str(who);
@@ -95,12 +93,10 @@ auditd_request_go(const struct msg_REQUEST_GO *m)
 }
 
 int
-auditd_on_request(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_request(struct chan *c, const struct msg_REQUEST *m)
 {
-	const struct msg_REQUEST *m = &msg->REQUEST;
 	const struct msg_REQUEST_GO go = {F_REQUEST(PROTO_COPY, m)};
 
-	(void)fd;
 	/* Only policyd can report that a person approved a request. */
 	if (m->asked != 0 || m->refs.len != 0)
 		return chan_violation(c, "REQUEST that was approved");
@@ -110,12 +106,10 @@ auditd_on_request(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_exchange_end(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_exchange_end(struct chan *c, const struct msg_EXCHANGE_END *m)
 {
-	const struct msg_EXCHANGE_END *m = &msg->EXCHANGE_END;
 	struct auditlog_line l;
 
-	(void)fd;
 	auditd_line(&l, "modelResponse");
 	if (m->error.len != 0)
 		auditlog_str(&l, "error", m->error);
@@ -134,13 +128,10 @@ auditd_on_exchange_end(struct chan *c, const union proto_any *msg, int fd)
  * figures straight on.
  */
 int
-auditd_on_usage(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_usage(struct chan *c, const struct msg_USAGE *m)
 {
-	const struct msg_USAGE *m = &msg->USAGE;
 	struct auditlog_line l;
 
-	(void)c;
-	(void)fd;
 	if (m->last == 0) {
 		worker_send(&auditd_env.w, ROLE_SUP, 0, MSG_USAGE_SHOW, m, -1);
 		return 0;
@@ -163,12 +154,10 @@ auditd_on_usage(struct chan *c, const union proto_any *msg, int fd)
 
 /* Record the decision of a registry's keyd about a package. */
 int
-auditd_on_package(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_package(struct chan *c, const struct msg_PACKAGE *m)
 {
-	const struct msg_PACKAGE *m = &msg->PACKAGE;
 	struct auditlog_line l;
 
-	(void)fd;
 	auditd_line(&l, "package");
 	auditlog_bool(&l, "allowed", m->allowed != 0);
 	auditlog_str(&l, "name", m->name);

@@ -6,13 +6,10 @@
 #include "auditd/auditd.h"
 
 int
-auditd_on_rules_now(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_rules_now(struct chan *c, const struct msg_RULES_NOW *m)
 {
-	const struct msg_RULES_NOW *m = &msg->RULES_NOW;
 	struct auditlog_line l;
 
-	(void)c;
-	(void)fd;
 	auditd_line(&l, "policy");
 	auditlog_hex(&l, "annotations", m->annotations.p, m->annotations.len);
 	if (m->lists.len != 0)
@@ -24,14 +21,12 @@ auditd_on_rules_now(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_tool_seen(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_tool_seen(struct chan *c, const struct msg_TOOL_SEEN *m)
 {
 	static const char *const states[PROTO_TOOL_LAST + 1] = {"pinned",
 	    "first", "trusted", "new", "changed", "look-alike", "drifted"};
-	const struct msg_TOOL_SEEN *m = &msg->TOOL_SEEN;
 	struct auditlog_line l;
 
-	(void)fd;
 	if (m->digest.len != AUDITLOG_HASH ||
 	    !auditd_env.servers[m->server].known)
 		return chan_violation(c, "TOOL_SEEN of no server or digest");
@@ -49,12 +44,10 @@ auditd_on_tool_seen(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-auditd_on_trust(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_trust(struct chan *c, const struct msg_TRUST *m)
 {
-	const struct msg_TRUST *m = &msg->TRUST;
 	struct auditlog_line l;
 
-	(void)fd;
 	if (m->digest.len != AUDITLOG_HASH ||
 	    !auditd_env.servers[m->server].known)
 		return chan_violation(c, "TRUST of no server or digest");

@@ -68,7 +68,6 @@ auditd_refusals_flush(void)
 static void
 refusals_due(struct loop_timer *t)
 {
-	(void)t;
 	auditd_refusals_flush();
 }
 
@@ -119,12 +118,10 @@ refusal_take(struct refusal *r)
 
 /* Record a request that mitmd refused. */
 int
-auditd_on_denied(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_denied(struct chan *c, const struct msg_DENIED *m)
 {
-	const struct msg_DENIED *m = &msg->DENIED;
 	struct refusal r = {.id = m->id, .status = m->status};
 
-	(void)fd;
 	if (span_copy(m->code, r.code, sizeof(r.code)) == -1 ||
 	    span_copy(m->host, r.host, sizeof(r.host)) == -1 ||
 	    span_copy(m->method, r.method, sizeof(r.method)) == -1 ||
@@ -136,12 +133,10 @@ auditd_on_denied(struct chan *c, const union proto_any *msg, int fd)
 
 /* Record a connection that an egressd refused. */
 int
-auditd_on_connect_denied(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_connect_denied(struct chan *c, const struct msg_CONNECT_DENIED *m)
 {
-	const struct msg_CONNECT_DENIED *m = &msg->CONNECT_DENIED;
 	struct refusal r = {.connect = true, .server = chan_index(c)};
 
-	(void)fd;
 	if (span_copy(m->code, r.code, sizeof(r.code)) == -1 ||
 	    span_copy(m->target, r.target, sizeof(r.target)) == -1)
 		return chan_violation(c, "CONNECT_DENIED: too long");

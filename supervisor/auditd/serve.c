@@ -15,10 +15,8 @@
 #define OUT_MAX (512U << 20)
 
 static int
-on_log(struct chan *c, const union proto_any *msg, int fd)
+on_log(struct chan *c, const struct msg_LOG *m, int fd)
 {
-	const struct msg_LOG *m = &msg->LOG;
-
 	if (auditd_env.fd != -1 || m->prev.len != AUDITLOG_HASH) {
 		close(fd);
 		return chan_violation(c, "LOG twice or malformed");
@@ -33,7 +31,6 @@ on_log(struct chan *c, const union proto_any *msg, int fd)
 static void
 serve_commit(void *arg)
 {
-	(void)arg;
 	auditd_commit();
 	auditd_unasked_tell();
 }
@@ -48,15 +45,13 @@ on_stop(void)
 }
 
 static int
-on_event(struct chan *c, const union proto_any *msg, int fd)
+on_event(struct chan *c, const struct msg_EVENT *m)
 {
 	static const struct msg_LOGGED logged;
-	const struct msg_EVENT *m = &msg->EVENT;
 	struct auditlog_line l;
 	char event[33];
 	bool last;
 
-	(void)fd;
 	if (auditd_env.fd == -1)
 		return chan_violation(c, "EVENT before LOG");
 	if (span_copy(m->event, event, sizeof(event)) == -1)
@@ -93,12 +88,10 @@ on_start(void)
 }
 
 static int
-on_server(struct chan *c, const union proto_any *msg, int fd)
+on_server(struct chan *c, const struct msg_SERVER *m)
 {
-	const struct msg_SERVER *m = &msg->SERVER;
 	struct auditd_server *s = &auditd_env.servers[m->index];
 
-	(void)fd;
 	if (s->known || span_copy(m->name, s->name, sizeof(s->name)) == -1)
 		return chan_violation(c, "SERVER %u twice", m->index);
 	s->known = true;
@@ -107,9 +100,9 @@ on_server(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_server_stdin(struct chan *c, const union proto_any *msg, int fd)
+on_server_stdin(struct chan *c, const struct msg_SERVER_STDIN *m, int fd)
 {
-	unsigned server = msg->SERVER_STDIN.server;
+	unsigned server = m->server;
 
 	if (auditd_server_again(server, fd) == 0)
 		return 0;
@@ -124,11 +117,8 @@ on_server_stdin(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_counts_get(struct chan *c, const union proto_any *msg, int fd)
+on_counts_get(struct chan *c, const struct msg_COUNTS_GET *m)
 {
-	(void)c;
-	(void)msg;
-	(void)fd;
 	auditd_env.counts.seq = auditd_env.log.seq;
 	worker_send(
 	    &auditd_env.w, ROLE_SUP, 0, MSG_COUNTS, &auditd_env.counts, -1);
@@ -231,9 +221,8 @@ release_ended(struct auditd_effect *e)
 }
 
 static int
-on_release(struct chan *c, const union proto_any *msg, int fd)
+on_release(struct chan *c, const struct msg_RELEASE *m)
 {
-	const struct msg_RELEASE *m = &msg->RELEASE;
 	const struct msg_HOLD_END end = {.id = m->id,
 	    .state = m->hold,
 	    .granted = m->grant == m->id && m->grant != 0};
@@ -242,7 +231,6 @@ on_release(struct chan *c, const union proto_any *msg, int fd)
 	const struct msg_ENDED ended = {.id = m->id};
 	struct span line = span_of(m->payload.p, m->line_len);
 
-	(void)fd;
 	if (!inside(0, m->line_len, m->payload.len) || m->id == 0 ||
 	    !inside(m->args_off, m->args_len, m->payload.len) ||
 	    !inside(m->log_off, m->log_len, m->payload.len) || m->args_len < 2)
@@ -275,13 +263,11 @@ on_release(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_session(struct chan *c, const union proto_any *msg, int fd)
+on_session(struct chan *c, const struct msg_SESSION *m)
 {
-	const struct msg_SESSION *m = &msg->SESSION;
 	struct auditd_call *call;
 	struct auditlog_line l;
 
-	(void)fd;
 	if (!auditd_env.servers[m->server].known || m->line.len == 0 ||
 	    memchr(m->line.p, '\n', m->line.len) != m->line.p + m->line.len - 1)
 		return chan_violation(c, "SESSION is not one line");
@@ -299,14 +285,12 @@ on_session(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_done(struct chan *c, const union proto_any *msg, int fd)
+on_done(struct chan *c, const struct msg_DONE *m)
 {
-	const struct msg_DONE *m = &msg->DONE;
 	struct auditd_call *call = auditd_call_find(m->id);
 	struct auditlog_line l;
 	uint64_t took;
 
-	(void)fd;
 	if (call == NULL || call->server != chan_index(c)) {
 		auditd_unasked(chan_index(c));
 		return 0;
@@ -327,28 +311,24 @@ on_done(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_gone(struct chan *c, const union proto_any *msg, int fd)
+on_gone(struct chan *c, const struct msg_GONE *m)
 {
 	char why[512 + 32], vis[480];
 
-	(void)fd;
 	snprintf(why, sizeof(why), "ended (%s)",
-	    log_vis(msg->GONE.text, vis, sizeof(vis)));
+	    log_vis(m->text, vis, sizeof(vis)));
 	auditd_server_lost(chan_index(c), why);
-	auditd_server_gone(chan_index(c), msg->GONE.died != 0);
+	auditd_server_gone(chan_index(c), m->died != 0);
 	return 0;
 }
 
 static int
-on_state(struct chan *c, const union proto_any *msg, int fd)
+on_state(struct chan *c, const struct msg_STATE *m)
 {
 	static const char *const states[] = {
 	    "starting", "listing", "ready", "gone", "died"};
-	const struct msg_STATE *m = &msg->STATE;
 	struct auditlog_line l;
 
-	(void)c;
-	(void)fd;
 	auditd_line(&l, "serverState");
 	auditlog_str(
 	    &l, "serverName", span_str(auditd_env.servers[m->server].name));
@@ -379,45 +359,47 @@ on_orphan(void)
 		log_warn("audit log");
 }
 
+/* clang-format off */
 static const struct chan_handler auditd_handlers[] = {
-    {MSG_RELEASE, on_release},
-    {MSG_DONE, on_done},
-    {MSG_REQUEST, auditd_on_request},
-    {MSG_USAGE, auditd_on_usage},
-    {MSG_ASKED, auditd_on_asked},
-    {MSG_ASK_NO, auditd_on_ask_no},
-    {MSG_PACKAGE, auditd_on_package},
-    {MSG_EXCHANGE_END, auditd_on_exchange_end},
-    {MSG_DENIED, auditd_on_denied},
-    {MSG_CONNECT, auditd_on_connect},
-    {MSG_CONNECT_END, auditd_on_connect_end},
-    {MSG_CONNECT_DENIED, auditd_on_connect_denied},
-    {MSG_SESSION, on_session},
-    {MSG_GONE, on_gone},
-    {MSG_STATE, on_state},
-    {MSG_HOLD, auditd_on_hold},
-    {MSG_VERDICT, auditd_on_verdict},
-    {MSG_APPROVED, auditd_on_approved},
-    {MSG_LATE, auditd_on_late},
-    {MSG_GRANT, auditd_on_grant},
-    {MSG_REVOKE, auditd_on_revoke},
-    {MSG_INSTANCE, auditd_on_instance},
-    {MSG_INSTANCE_UP, auditd_on_instance_up},
-    {MSG_INSTANCE_FAIL, auditd_on_instance_fail},
-    {MSG_INSTANCE_DROP, auditd_on_instance_drop},
-    {MSG_INSTANCE_OVER, auditd_on_instance_over},
-    {MSG_INSTANCE_LEFT, auditd_on_instance_left},
-    {MSG_TOOL_SEEN, auditd_on_tool_seen},
-    {MSG_TRUST, auditd_on_trust},
-    {MSG_RULES_NOW, auditd_on_rules_now},
-    {MSG_VIRTUAL_DONE, auditd_on_virtual_done},
-    {MSG_ALARM, auditd_on_alarm},
-    {MSG_COUNTS_GET, on_counts_get},
-    {MSG_LOG, on_log},
-    {MSG_EVENT, on_event},
-    {MSG_SERVER, on_server},
-    {MSG_SERVER_STDIN, on_server_stdin},
+	HANDLER(RELEASE,	on_release),
+	HANDLER(DONE,		on_done),
+	HANDLER(REQUEST,	auditd_on_request),
+	HANDLER(USAGE,		auditd_on_usage),
+	HANDLER(ASKED,		auditd_on_asked),
+	HANDLER(ASK_NO,		auditd_on_ask_no),
+	HANDLER(PACKAGE,	auditd_on_package),
+	HANDLER(EXCHANGE_END,	auditd_on_exchange_end),
+	HANDLER(DENIED,		auditd_on_denied),
+	HANDLER(CONNECT,	auditd_on_connect),
+	HANDLER(CONNECT_END,	auditd_on_connect_end),
+	HANDLER(CONNECT_DENIED,	auditd_on_connect_denied),
+	HANDLER(SESSION,	on_session),
+	HANDLER(GONE,		on_gone),
+	HANDLER(STATE,		on_state),
+	HANDLER(HOLD,		auditd_on_hold),
+	HANDLER(VERDICT,	auditd_on_verdict),
+	HANDLER(APPROVED,	auditd_on_approved),
+	HANDLER(LATE,		auditd_on_late),
+	HANDLER(GRANT,		auditd_on_grant),
+	HANDLER(REVOKE,		auditd_on_revoke),
+	HANDLER(INSTANCE,	auditd_on_instance),
+	HANDLER(INSTANCE_UP,	auditd_on_instance_up),
+	HANDLER(INSTANCE_FAIL,	auditd_on_instance_fail),
+	HANDLER(INSTANCE_DROP,	auditd_on_instance_drop),
+	HANDLER(INSTANCE_OVER,	auditd_on_instance_over),
+	HANDLER(INSTANCE_LEFT,	auditd_on_instance_left),
+	HANDLER(TOOL_SEEN,	auditd_on_tool_seen),
+	HANDLER(TRUST,		auditd_on_trust),
+	HANDLER(RULES_NOW,	auditd_on_rules_now),
+	HANDLER(VIRTUAL_DONE,	auditd_on_virtual_done),
+	HANDLER(ALARM,		auditd_on_alarm),
+	HANDLER(COUNTS_GET,	on_counts_get),
+	HANDLER(LOG,		on_log),
+	HANDLER(EVENT,		on_event),
+	HANDLER(SERVER,		on_server),
+	HANDLER(SERVER_STDIN,	on_server_stdin),
 };
+/* clang-format on */
 
 void
 auditd_serve(void)

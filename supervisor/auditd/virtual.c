@@ -21,16 +21,13 @@ auditd_virtual(const struct msg_RELEASE *r)
 }
 
 int
-auditd_on_virtual_done(struct chan *c, const union proto_any *msg, int fd)
+auditd_on_virtual_done(struct chan *c, const struct msg_VIRTUAL_DONE *m)
 {
-	const struct msg_VIRTUAL_DONE *m = &msg->VIRTUAL_DONE;
 	const struct msg_ANSWER answer = {
 	    .id = m->id, .error = m->error, .text = m->text};
 	struct auditd_call *call = auditd_call_find(m->id);
 	struct auditlog_line l;
 
-	(void)c;
-	(void)fd;
 	/* The call was cancelled meanwhile and has ended already. */
 	if (call == NULL || !auditd_env.servers[call->server].virtual) {
 		auditd_env.dropped++;

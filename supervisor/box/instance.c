@@ -141,7 +141,6 @@ instance_exited(struct loop_io *io, uint32_t events)
 	int code, status;
 	char how[128];
 
-	(void)events;
 	if (spawn_reap(i->sp.pidfd, false, &code, &status) != 1)
 		return;
 	loop_del(&sup.loop, io);

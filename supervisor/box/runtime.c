@@ -223,7 +223,6 @@ runtime_over(void)
 static void
 runtime_drain(struct loop_timer *t)
 {
-	(void)t;
 	sup.terminal.left = runtime_over;
 	terminal_stop();
 	if (terminal_left())
@@ -235,7 +234,6 @@ runtime_exited(struct loop_io *io, uint32_t events)
 {
 	int code, status;
 
-	(void)events;
 	if (spawn_reap(sup.agent.pidfd, false, &code, &status) != 1)
 		return;
 	loop_del(&sup.loop, io);
@@ -429,7 +427,6 @@ runtime_start(void)
 static void
 runtime_late(struct loop_timer *t)
 {
-	(void)t;
 	sup_warn("not every MCP server has answered within %u s; the agent "
 		 "is started without them",
 	    SUP_SERVERS_MS / 1000);

@@ -74,8 +74,6 @@ sandbox_log_read(void)
 static void
 log_ready(struct loop_io *io, uint32_t events)
 {
-	(void)io;
-	(void)events;
 	sandbox_log_read();
 }
 

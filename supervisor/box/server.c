@@ -179,7 +179,6 @@ server_exited(struct loop_io *io, uint32_t events)
 	struct server *s = io->arg;
 	int code, status;
 
-	(void)events;
 	if (spawn_reap(s->sp.pidfd, false, &code, &status) != 1)
 		return;
 	loop_del(&sup.loop, io);

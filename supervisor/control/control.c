@@ -269,7 +269,6 @@ control_accept(struct loop_io *io, uint32_t events)
 	struct peer peer;
 	int fd;
 
-	(void)events;
 	fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd == -1)
 		return;

@@ -145,7 +145,6 @@ keys_command_ended(struct loop_io *io, uint32_t events)
 	char how[128];
 	int code, status;
 
-	(void)events;
 	if (spawn_reap(k->cred.command.pidfd, false, &code, &status) != 1)
 		return;
 	loop_del(&sup.loop, io);

@@ -48,7 +48,6 @@ metrics_answer(struct loop_io *io, uint32_t events)
 	char drop[16384];
 	int size = METRICS_MAX * 2;
 
-	(void)events;
 	if (recv(c->fd, drop, sizeof(drop), MSG_DONTWAIT) <= 0) {
 		metrics_drop(c);
 		return;
@@ -81,7 +80,6 @@ metrics_accept(struct loop_io *io, uint32_t events)
 	struct peer peer;
 	int fd;
 
-	(void)events;
 	fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd == -1)
 		return;

@@ -34,7 +34,6 @@ notify_exited(struct loop_io *io, uint32_t events)
 {
 	int code, status;
 
-	(void)events;
 	if (spawn_reap(notify_env.sp.pidfd, false, &code, &status) != 1)
 		return;
 	loop_del(&sup.loop, io);
@@ -47,7 +46,6 @@ notify_exited(struct loop_io *io, uint32_t events)
 static void
 notify_late(struct loop_timer *t)
 {
-	(void)t;
 	sup_note("the notify command took too long and was ended");
 	notify_kill();
 }

@@ -113,7 +113,6 @@ by_name(struct icctl *ctl, bool must_run)
 	warnx("there is no session \"%s\" in %s/run or %s/sessions, and no "
 	      "directory of that name. What runs: icctl status",
 	    ctl->session, ctl->home, ctl->home);
-	(void)must_run;
 	return ICCTL_NO_SESSION;
 }
 

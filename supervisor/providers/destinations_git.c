@@ -137,7 +137,6 @@ git_read(const struct jsonfile *j, const char *where, struct json_object *o,
 	int64_t max;
 	int rv;
 
-	(void)cfg;
 	if (git_repositories(j, where, o, file) == -1 ||
 	    git_word(j, where, o, "fetch", fetches,
 		"\"allow\", \"ask\" or \"deny\"", file) == -1 ||

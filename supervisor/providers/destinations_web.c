@@ -16,7 +16,6 @@ web_read(const struct jsonfile *j, const char *where, struct json_object *o,
 	int64_t max;
 	int rv;
 
-	(void)cfg;
 	rv = jsonfile_int(j, o, where, "maxBytes", 1, WEB_MAX_BYTES, &max);
 	if (rv == 1)
 		put_int(file, "maxBytes", max);

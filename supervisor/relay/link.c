@@ -155,8 +155,6 @@ link_ready(struct loop_io *io, uint32_t events)
 	char byte = '\0';
 	ssize_t n;
 
-	(void)io;
-	(void)events;
 	n = recv(link_env.fd, &byte, 1, MSG_DONTWAIT);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;

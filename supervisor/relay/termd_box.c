@@ -67,7 +67,6 @@ box_accept(struct loop_io *io, uint32_t events)
 	struct box *b = &termd_env.box;
 	int fd;
 
-	(void)events;
 	fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd == -1)
 		return;
@@ -235,7 +234,6 @@ box_write(void)
 static void
 box_ready(struct loop_io *io, uint32_t events)
 {
-	(void)io;
 	if ((events & EPOLLOUT) != 0)
 		box_write();
 	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)

@@ -51,16 +51,15 @@ input_modes(void)
 
 /* Without ESC, a paste cannot close its own brackets. */
 static int
-on_paste(struct chan *c, const union proto_any *msg, int fd)
+on_paste(struct chan *c, const struct msg_PASTE *m)
 {
 	struct viewer *v = chan_arg(c);
-	struct span s = msg->PASTE.bytes;
+	struct span s = m->bytes;
 	uint8_t clean[PROTO_MAX_TYPED];
 	size_t n = 0;
 	int r;
 
-	(void)fd;
-	if (s.len == 0 && !msg->PASTE.last)
+	if (s.len == 0 && !m->last)
 		return chan_violation(c, "nothing was pasted");
 	if ((r = input_room(c, s)) != 1)
 		return r;
@@ -71,7 +70,7 @@ on_paste(struct chan *c, const union proto_any *msg, int fd)
 			clean[n++] = s.p[i];
 	if (n != 0)
 		box_send(BOX_DATA, span_of(clean, n));
-	if (msg->PASTE.last)
+	if (m->last)
 		viewer_paste(v, false);
 	/* Nothing is queued for the sandbox: report the room as free now. */
 	if (termd_env.box.out.len == 0)
@@ -106,15 +105,13 @@ mouse_report(const struct msg_MOUSE *m)
 }
 
 static int
-on_mouse(struct chan *c, const union proto_any *msg, int fd)
+on_mouse(struct chan *c, const struct msg_MOUSE *m)
 {
 	const struct viewer *v = chan_arg(c);
-	const struct msg_MOUSE *m = &msg->MOUSE;
 	uint32_t modes = input_modes();
 	/* 3: no button is down; 64 and above: the wheel. */
 	bool held = (m->button & 3) != 3 || m->button >= 64;
 
-	(void)fd;
 	if (!v->types || (modes & PROTO_TERM_CLICKS) == 0)
 		return 0;
 	if (m->what == PROTO_MOUSE_MOVE &&
@@ -125,13 +122,12 @@ on_mouse(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_focus(struct chan *c, const union proto_any *msg, int fd)
+on_focus(struct chan *c, const struct msg_FOCUS *m)
 {
 	const struct viewer *v = chan_arg(c);
 
-	(void)fd;
 	if (v->types && (input_modes() & PROTO_TERM_FOCUS) != 0)
-		box_report(msg->FOCUS.in ? SPAN("\033[I") : SPAN("\033[O"));
+		box_report(m->in ? SPAN("\033[I") : SPAN("\033[O"));
 	return 0;
 }
 
@@ -142,7 +138,6 @@ input_resize(struct loop_timer *t)
 	uint8_t size[BOX_SIZE_DATA];
 	struct viewer *v;
 
-	(void)t;
 	TAILQ_FOREACH (v, &termd_env.viewers, entry) {
 		if (!v->types || v->rows == 0 ||
 		    (v->rows == screen_rows(s) && v->cols == screen_cols(s)))
@@ -198,12 +193,10 @@ viewer_take(struct viewer *v)
 }
 
 static int
-on_size(struct chan *c, const union proto_any *msg, int fd)
+on_size(struct chan *c, const struct msg_SIZE *m)
 {
 	struct viewer *v = chan_arg(c);
-	const struct msg_SIZE *m = &msg->SIZE;
 
-	(void)fd;
 	if (m->rows == 0 || m->cols == 0)
 		return chan_violation(c, "SIZE of nothing");
 	v->rows = m->rows < SCREEN_MIN_ROWS ? SCREEN_MIN_ROWS : m->rows;
@@ -214,26 +207,22 @@ on_size(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_keys(struct chan *c, const union proto_any *msg, int fd)
+on_keys(struct chan *c, const struct msg_KEYS *m)
 {
-	(void)fd;
-	return input_bytes(c, msg->KEYS.bytes);
+	return input_bytes(c, m->bytes);
 }
 
 static int
-on_input(struct chan *c, const union proto_any *msg, int fd)
+on_input(struct chan *c, const struct msg_INPUT *m)
 {
-	(void)fd;
-	return input_bytes(c, msg->INPUT.bytes);
+	return input_bytes(c, m->bytes);
 }
 
 static int
-on_input_end(struct chan *c, const union proto_any *msg, int fd)
+on_input_end(struct chan *c, const struct msg_INPUT_END *m)
 {
 	const struct viewer *v = chan_arg(c);
 
-	(void)msg;
-	(void)fd;
 	if (v->types && !termd_env.input_over) {
 		termd_env.input_over = true;
 		box_send(BOX_EOF, span_of(NULL, 0));
@@ -242,12 +231,11 @@ on_input_end(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_out_gone(struct chan *c, const union proto_any *msg, int fd)
+on_out_gone(struct chan *c, const struct msg_OUT_GONE *m)
 {
 	const struct viewer *v = chan_arg(c);
-	uint8_t stream = msg->OUT_GONE.stream;
+	uint8_t stream = m->stream;
 
-	(void)fd;
 	if (!v->waits)
 		return chan_violation(c, "OUT_GONE of one that does not wait");
 	if (!termd_env.gone[stream])
@@ -257,40 +245,39 @@ on_out_gone(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_take(struct chan *c, const union proto_any *msg, int fd)
+on_take(struct chan *c, const struct msg_TAKE *m)
 {
-	(void)msg;
-	(void)fd;
 	viewer_take(chan_arg(c));
 	return 0;
 }
 
 static int
-on_frame_ack(struct chan *c, const union proto_any *msg, int fd)
+on_frame_ack(struct chan *c, const struct msg_FRAME_ACK *m)
 {
 	struct viewer *v = chan_arg(c);
 
-	(void)fd;
-	if (msg->FRAME_ACK.seq != v->sent)
-		return chan_violation(c, "FRAME_ACK of %u", msg->FRAME_ACK.seq);
+	if (m->seq != v->sent)
+		return chan_violation(c, "FRAME_ACK of %u", m->seq);
 	v->acked = v->sent;
 	if (v->news)
 		viewers_due();
 	return 0;
 }
 
+/* clang-format off */
 static const struct chan_handler input_handlers[] = {
-    {MSG_KEYS, on_keys},
-    {MSG_PASTE, on_paste},
-    {MSG_MOUSE, on_mouse},
-    {MSG_FOCUS, on_focus},
-    {MSG_SIZE, on_size},
-    {MSG_INPUT, on_input},
-    {MSG_INPUT_END, on_input_end},
-    {MSG_TAKE, on_take},
-    {MSG_OUT_GONE, on_out_gone},
-    {MSG_FRAME_ACK, on_frame_ack},
+	HANDLER(KEYS,		on_keys),
+	HANDLER(PASTE,		on_paste),
+	HANDLER(MOUSE,		on_mouse),
+	HANDLER(FOCUS,		on_focus),
+	HANDLER(SIZE,		on_size),
+	HANDLER(INPUT,		on_input),
+	HANDLER(INPUT_END,	on_input_end),
+	HANDLER(TAKE,		on_take),
+	HANDLER(OUT_GONE,	on_out_gone),
+	HANDLER(FRAME_ACK,	on_frame_ack),
 };
+/* clang-format on */
 
 void
 viewer_add(const struct msg_VIEWER *m, int fd)

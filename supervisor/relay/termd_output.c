@@ -17,7 +17,6 @@ on_line(struct lines *l, bool more, bool joined)
 static void
 output_partial(struct loop_timer *t)
 {
-	(void)t;
 	for (unsigned i = 0; i < 2; i++)
 		lines_flush(&termd_env.lines[i]);
 }
@@ -25,14 +24,12 @@ output_partial(struct loop_timer *t)
 static void
 on_reply(void *arg, struct span s)
 {
-	(void)arg;
 	box_report(s);
 }
 
 static void
 on_scrolled(void *arg, struct span cells)
 {
-	(void)arg;
 	viewers_line(cells, 0, false, false);
 }
 
@@ -41,7 +38,6 @@ on_bell(void *arg)
 {
 	struct viewer *v;
 
-	(void)arg;
 	TAILQ_FOREACH (v, &termd_env.viewers, entry)
 		v->bell = true;
 }
@@ -51,7 +47,6 @@ on_title(void *arg, struct span s)
 {
 	struct termd_env *e = &termd_env;
 
-	(void)arg;
 	e->title_len = s.len < sizeof(e->title) ? s.len : sizeof(e->title);
 	if (e->title_len != 0)
 		memcpy(e->title, s.p, e->title_len);

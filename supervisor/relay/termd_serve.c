@@ -10,11 +10,8 @@
 #include "common/log.h"
 
 static int
-on_mode(struct chan *c, const union proto_any *msg, int fd)
+on_mode(struct chan *c, const struct msg_TERM_MODE *m)
 {
-	const struct msg_TERM_MODE *m = &msg->TERM_MODE;
-
-	(void)fd;
 	if (termd_env.has_mode || m->rows == 0 || m->cols == 0)
 		return chan_violation(c, "TERM_MODE twice, or without a size");
 	termd_env.mode = *m;
@@ -23,9 +20,8 @@ on_mode(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_listen(struct chan *c, const union proto_any *msg, int fd)
+on_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 {
-	(void)msg;
 	if (termd_env.box.listener != -1) {
 		close(fd);
 		return chan_violation(c, "LISTEN twice");
@@ -35,18 +31,19 @@ on_listen(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_viewer(struct chan *c, const union proto_any *msg, int fd)
+on_viewer(struct chan *c, const struct msg_VIEWER *m, int fd)
 {
-	(void)c;
-	viewer_add(&msg->VIEWER, fd);
+	viewer_add(m, fd);
 	return 0;
 }
 
+/* clang-format off */
 static const struct chan_handler serve_handlers[] = {
-    {MSG_TERM_MODE, on_mode},
-    {MSG_LISTEN, on_listen},
-    {MSG_VIEWER, on_viewer},
+	HANDLER(TERM_MODE,	on_mode),
+	HANDLER(LISTEN,		on_listen),
+	HANDLER(VIEWER,		on_viewer),
 };
+/* clang-format on */
 
 static void
 serve_start(void)
@@ -67,7 +64,6 @@ serve_stop(void)
 static void
 serve_after(void *arg)
 {
-	(void)arg;
 	viewers_reap();
 	box_update();
 	if (termd_env.stopping && box_drained() && viewers_finish())

@@ -182,7 +182,6 @@ terminal_start(struct loop_timer *timer)
 	struct terminal *t = &sup.terminal;
 	struct fault fault;
 
-	(void)timer;
 	t->begun[t->nbegun++ % TERMINAL_AGAIN] = loop_now(&sup.loop);
 	t->child = child_start(ROLE_TERM, 0, "again", &fault);
 	if (t->child != NULL) {

@@ -28,20 +28,30 @@ struct outcome {
 };
 
 static struct outcome seen;
-static struct chan_handler handlers[PROTO_NMSGS];
 static struct chan_ops ops;
 static uint8_t texts[PROTO_MAX_DATAGRAM];
 
-static int
-on_any(struct chan *c, const union proto_any *msg, int fd)
+static void
+seen_fd(int fd)
 {
-	(void)c;
-	seen.handled++;
-	memcpy(&seen.msg, msg, sizeof(*msg));
 	if (fd != -1)
 		close(fd);
-	return 0;
 }
+
+/* A handler for each message, of the type that its row demands. */
+#define SEEN_FD_0
+#define SEEN_FD_1 seen_fd(fd);
+#define SEEN_FN(name, number, from, to, phase, fds)                            \
+	static int seen_##name(                                                \
+	    struct chan *c, const struct msg_##name *m CHAN_FD_##fds)          \
+	{                                                                      \
+		SEEN_FD_##fds seen.handled++;                                  \
+		seen.msg.name = *m;                                            \
+		return 0;                                                      \
+	}
+PROTO_MSGS(SEEN_FN)
+#define SEEN_ROW(name, number, from, to, phase, fds) HANDLER(name, seen_##name),
+static const struct chan_handler handlers[] = {PROTO_MSGS(SEEN_ROW)};
 
 static void
 on_closed(struct chan *c, const char *why)
@@ -363,8 +373,6 @@ int
 main(void)
 {
 	memset(texts, 'x', sizeof(texts));
-	for (size_t i = 0; i < proto_nmsgs; i++)
-		handlers[i] = (struct chan_handler){proto_msgs[i].type, on_any};
 	ops = (struct chan_ops){handlers, proto_nmsgs, on_closed};
 	for (size_t i = 0; i < proto_nmsgs; i++) {
 		test_matrix(&proto_msgs[i]);

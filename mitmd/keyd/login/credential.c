@@ -72,11 +72,8 @@ keyd_lock(void)
 }
 
 int
-keyd_unlock(struct chan *c, const union proto_any *msg, int fd)
+keyd_unlock(struct chan *c, const struct msg_UNLOCK *m)
 {
-	(void)c;
-	(void)msg;
-	(void)fd;
 	if (keyd_env.locked) {
 		keyd_env.locked = false;
 		keyd_show_loaded();
@@ -94,7 +91,7 @@ credential_ago(uint64_t then)
 }
 
 int
-keyd_ask(struct chan *c, const union proto_any *msg, int fd)
+keyd_ask(struct chan *c, const struct msg_KEY_ASK *msg)
 {
 	const struct keyd_env *e = &keyd_env;
 	struct msg_KEY_TELL m = {.loaded = credential_ago(e->loaded_at),
@@ -103,9 +100,6 @@ keyd_ask(struct chan *c, const union proto_any *msg, int fd)
 	    .expires = e->now == NULL ? 0 : e->now->expires,
 	    .renewals = e->renewals};
 
-	(void)c;
-	(void)msg;
-	(void)fd;
 	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_KEY_TELL, &m, -1);
 	return 0;
 }

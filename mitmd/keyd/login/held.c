@@ -85,7 +85,6 @@ held_use(void)
 static void
 held_due(struct loop_timer *t)
 {
-	(void)t;
 	if (held.approved) {
 		held_use();
 		return;
@@ -177,13 +176,10 @@ held_cancel(void)
 }
 
 int
-keyd_verdict(struct chan *c, const union proto_any *msg, int fd)
+keyd_verdict(struct chan *c, const struct msg_VERDICT_GO *m)
 {
-	const struct msg_VERDICT_GO *m = &msg->VERDICT_GO;
 	const struct msg_LATE late = {.id = m->id};
 
-	(void)c;
-	(void)fd;
 	if (m->id != held.id || held.id == 0 || held.approved ||
 	    m->session.len != 0 ||
 	    !span_eq(m->digest, span_of(held.digest, sizeof(held.digest)))) {

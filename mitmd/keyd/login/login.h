@@ -37,8 +37,8 @@ struct keyset {
 #define KEYD_MAX_KEYSETS 3U
 
 /* keyd/login/credential.c */
-int keyd_unlock(struct chan *, const union proto_any *, int fd);
-int keyd_ask(struct chan *, const union proto_any *, int fd);
+int keyd_unlock(struct chan *, const struct msg_UNLOCK *);
+int keyd_ask(struct chan *, const struct msg_KEY_ASK *);
 /* Returns the login in use, or NULL if a key is. */
 const struct provider_login *keyd_login(void);
 /* Returns true if the credential can be renewed. */
@@ -87,13 +87,13 @@ int held_begin(struct keyset *, struct span account,
     void (*use)(struct keyset *), void (*denied)(const char *why));
 /* The agent that began this login is gone. */
 void held_cancel(void);
-int keyd_verdict(struct chan *, const union proto_any *, int fd);
+int keyd_verdict(struct chan *, const struct msg_VERDICT_GO *);
 
 /* keyd/login/token.c: the connection to a token endpoint */
 /* Receives the complete answer, or status 0 and the reason for the failure. */
 typedef void token_done(unsigned status, struct span body, const char *why);
 void token_prepare(void); /* before confinement */
-int keyd_token(struct chan *, const union proto_any *, int fd);
+int keyd_token(struct chan *, const struct msg_TOKEN *);
 /*
  * Returns the buffer for a token request's body, or NULL if a request is in
  * flight. Follow with token_send_body().
@@ -113,6 +113,6 @@ bool token_dial_failed(uint32_t id, const char *why);
 
 /* keyd/login/secret.c */
 void keyd_secret_prepare(void); /* before confinement */
-int keyd_secret(struct chan *, const union proto_any *, int fd);
+int keyd_secret(struct chan *, const struct msg_SECRET *, int fd);
 
 #endif

@@ -103,7 +103,6 @@ renew_late(struct loop_timer *t)
 {
 	struct renew *r = &keyd_env.renew;
 
-	(void)t;
 	switch (r->phase) {
 	case RENEW_IDLE:
 		if (r->unsaved)
@@ -164,7 +163,7 @@ renew_keep(void)
 }
 
 int
-renew_out(struct chan *c, const union proto_any *msg, int fd)
+renew_out(struct chan *c, const struct msg_SECRET_OUT *m, int fd)
 {
 	struct renew *r = &keyd_env.renew;
 	struct msg_SECRET_DONE late = {.result = PROTO_DONE_FAILED,
@@ -176,14 +175,14 @@ renew_out(struct chan *c, const union proto_any *msg, int fd)
 	}
 	if (r->phase == RENEW_CAPTURE) {
 		/* Too late: the login that has begun replaces this one. */
-		late.turn = msg->SECRET_OUT.turn;
+		late.turn = m->turn;
 		close(fd);
 		worker_send(
 		    &keyd_env.w, ROLE_SUP, 0, MSG_SECRET_DONE, &late, -1);
 		return 0;
 	}
 	r->out = fd;
-	r->turn = msg->SECRET_OUT.turn;
+	r->turn = m->turn;
 	r->phase = RENEW_READ;
 	if (r->captured) {
 		renew_keep();
@@ -195,15 +194,13 @@ renew_out(struct chan *c, const union proto_any *msg, int fd)
 }
 
 int
-renew_none(struct chan *c, const union proto_any *msg, int fd)
+renew_none(struct chan *c, const struct msg_SECRET_NONE *m)
 {
 	char text[257];
 
-	(void)c;
-	(void)fd;
 	if (keyd_env.renew.phase != RENEW_WANTED)
 		return 0;
-	(void)span_copy(msg->SECRET_NONE.text, text, sizeof(text));
+	(void)span_copy(m->text, text, sizeof(text));
 	log_warnx("credential: %s", text);
 	renew_rest(RENEW_LATER_MS);
 	return 0;

@@ -40,8 +40,8 @@ enum renew_state {
 };
 
 /* keyd/login/renew.c */
-int renew_out(struct chan *, const union proto_any *, int fd);
-int renew_none(struct chan *, const union proto_any *, int fd);
+int renew_out(struct chan *, const struct msg_SECRET_OUT *, int fd);
+int renew_none(struct chan *, const struct msg_SECRET_NONE *);
 /* The secret could not be read. Returns true if it was for a renewal. */
 bool renew_unread(const char *why);
 /* A secret that is not a login was processed, successfully or not. */

@@ -210,8 +210,6 @@ secret_loaded(void)
 static void
 secret_input(struct loop_io *io, uint32_t events)
 {
-	(void)io;
-	(void)events;
 	switch (secret_read_fd(keyd_env.file, keyd_env.key_fd)) {
 	case 1:
 		return;
@@ -232,10 +230,10 @@ secret_input(struct loop_io *io, uint32_t events)
 }
 
 int
-keyd_secret(struct chan *c, const union proto_any *msg, int fd)
+keyd_secret(struct chan *c, const struct msg_SECRET *m, int fd)
 {
 	struct keyd_env *e = &keyd_env;
-	unsigned kind = msg->SECRET.kind;
+	unsigned kind = m->kind;
 
 	if (e->key_fd != -1 || e->provider == NULL ||
 	    kind > e->provider->nlogins ||
@@ -245,7 +243,7 @@ keyd_secret(struct chan *c, const union proto_any *msg, int fd)
 		return chan_violation(c, "SECRET out of place");
 	}
 	e->login = kind;
-	e->again = kind == 0 && msg->SECRET.again != 0;
+	e->again = kind == 0 && m->again != 0;
 	e->key_fd = fd;
 	/* epoll refuses regular files, which can be read at once. */
 	if (loop_add(&e->w.loop, &e->key_io, fd, EPOLLIN, secret_input, NULL) ==

@@ -54,11 +54,8 @@ token_prepare(void)
 }
 
 int
-keyd_token(struct chan *c, const union proto_any *msg, int fd)
+keyd_token(struct chan *c, const struct msg_TOKEN *m)
 {
-	const struct msg_TOKEN *m = &msg->TOKEN;
-
-	(void)fd;
 	if (token.set)
 		return chan_violation(c, "TOKEN twice");
 	if (m->host.len == 0 || m->port == 0 || m->path.len == 0 ||
@@ -209,7 +206,6 @@ token_rooted(void)
 static void
 token_late(struct loop_timer *timer)
 {
-	(void)timer;
 	switch (token.phase) {
 	case TOKEN_ROOTS:
 		token_end(0, "no root certificates for the token endpoint");
@@ -368,8 +364,6 @@ token_read(void)
 static void
 token_ready(struct loop_io *io, uint32_t events)
 {
-	(void)io;
-	(void)events;
 	switch (token.phase) {
 	case TOKEN_TLS:
 		token_handshake();

@@ -326,7 +326,6 @@ mcp_annotate(struct icctl *ctl, int argc, char **argv)
 	struct fault fault;
 	int r = -1;
 
-	(void)ctl;
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--yes") == 0)
 			a.yes = true;

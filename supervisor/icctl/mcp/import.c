@@ -461,7 +461,6 @@ mcp_import(struct icctl *ctl, int argc, char **argv)
 	struct fault fault;
 	int i, r = ICCTL_FAILED;
 
-	(void)ctl;
 	im.start = true;
 	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
 		if (strcmp(argv[i], "--dry-run") == 0)

@@ -22,29 +22,27 @@
 #define HELLO_MS 10000
 
 static int
-on_hello(struct chan *c, const union proto_any *msg, int fd)
+on_hello(struct chan *c, const struct msg_HELLO *m)
 {
 	struct policyd *p = chan_arg(c);
 	uint32_t want = topology_find(ROLE_POLICY)->required;
 
-	(void)fd;
-	if (msg->HELLO.proto != proto_id())
+	if (m->proto != proto_id())
 		return chan_violation(c, "it is of another version");
-	if ((msg->HELLO.flags & want) != want)
+	if ((m->flags & want) != want)
 		return chan_violation(c, "it is not confined");
 	p->hello = true;
 	return 0;
 }
 
 static int
-on_rules_ok(struct chan *c, const union proto_any *msg, int fd)
+on_rules_ok(struct chan *c, const struct msg_RULES_OK *m)
 {
 	struct policyd *p = chan_arg(c);
-	struct span w = msg->RULES_OK.warnings;
+	struct span w = m->warnings;
 	size_t had = p->warnings == NULL ? 0 : strlen(p->warnings);
 	char *more;
 
-	(void)fd;
 	if (p->rules_open == 0)
 		return chan_violation(c, "RULES_OK of nothing");
 	p->rules_open--;
@@ -60,19 +58,18 @@ on_rules_ok(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_rules_bad(struct chan *c, const union proto_any *msg, int fd)
+on_rules_bad(struct chan *c, const struct msg_RULES_BAD *m)
 {
 	struct policyd *p = chan_arg(c);
-	struct span t = msg->RULES_BAD.text;
+	struct span t = m->text;
 
-	(void)fd;
 	if (p->rules_open == 0)
 		return chan_violation(c, "RULES_BAD of nothing");
 	p->rules_open--;
 	if (p->bad == NULL)
 		return 0;
-	fault_set(&p->bad->files[msg->RULES_BAD.kind], "%.*s", (int)t.len,
-	    (const char *)t.p);
+	fault_set(
+	    &p->bad->files[m->kind], "%.*s", (int)t.len, (const char *)t.p);
 	if (!p->refused)
 		fault_set(
 		    &p->bad->fault, "%.*s", (int)t.len, (const char *)t.p);
@@ -81,18 +78,17 @@ on_rules_bad(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_evaluated(struct chan *c, const union proto_any *msg, int fd)
+on_evaluated(struct chan *c, const struct msg_EVALUATED *m)
 {
 	struct policyd *p = chan_arg(c);
 	const size_t n = sizeof(p->bytes) / sizeof(p->bytes[0]);
 
-	(void)fd;
-	if (p->asked == 0 || msg->EVALUATED.id != p->first)
+	if (p->asked == 0 || m->id != p->first)
 		return chan_violation(c, "EVALUATED out of order");
 	p->asked_bytes -= p->bytes[p->first % n];
 	p->first++;
 	p->asked--;
-	p->answer(p->arg, &msg->EVALUATED);
+	p->answer(p->arg, m);
 	return 0;
 }
 
@@ -111,12 +107,14 @@ on_closed(struct chan *c, const char *why)
 static int
 spawn_policyd(struct policyd *p, struct fault *fault)
 {
+	/* clang-format off */
 	static const struct chan_handler handlers[] = {
-	    {MSG_HELLO, on_hello},
-	    {MSG_RULES_OK, on_rules_ok},
-	    {MSG_RULES_BAD, on_rules_bad},
-	    {MSG_EVALUATED, on_evaluated},
+		HANDLER(HELLO,		on_hello),
+		HANDLER(RULES_OK,	on_rules_ok),
+		HANDLER(RULES_BAD,	on_rules_bad),
+		HANDLER(EVALUATED,	on_evaluated),
 	};
+	/* clang-format on */
 	static const struct chan_ops ops = {
 	    handlers, sizeof(handlers) / sizeof(handlers[0]), on_closed};
 	char *const argv[] = {(char *)(uintptr_t) "policyd", NULL};

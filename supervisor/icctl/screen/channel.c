@@ -15,48 +15,39 @@ static struct {
 } channel_env;
 
 static int
-on_screen(struct chan *c, const union proto_any *msg, int fd)
+on_screen(struct chan *c, const struct msg_SCREEN *m)
 {
-	(void)fd;
 	if (!viewer.how.screen)
 		return chan_violation(c, "SCREEN of lines");
-	return draw_screen(&msg->SCREEN);
+	return draw_screen(m);
 }
 
 static int
-on_row(struct chan *c, const union proto_any *msg, int fd)
+on_row(struct chan *c, const struct msg_ROW *m)
 {
-	(void)fd;
 	if (!viewer.how.screen)
 		return chan_violation(c, "ROW of lines");
-	return draw_row(&msg->ROW);
+	return draw_row(m);
 }
 
 static int
-on_line(struct chan *c, const union proto_any *msg, int fd)
+on_line(struct chan *c, const struct msg_LINE *m)
 {
-	(void)c;
-	(void)fd;
-	return viewer.how.screen ? draw_scrolled(&msg->LINE)
-				 : plain_line(&msg->LINE);
+	return viewer.how.screen ? draw_scrolled(m) : plain_line(m);
 }
 
 static int
-on_raw(struct chan *c, const union proto_any *msg, int fd)
+on_raw(struct chan *c, const struct msg_RAW *m)
 {
-	(void)fd;
 	/* The agent's own bytes never reach a terminal. */
-	if (viewer.how.screen || !viewer.how.raw[msg->RAW.stream])
+	if (viewer.how.screen || !viewer.how.raw[m->stream])
 		return chan_violation(c, "RAW of what is not redirected");
-	return plain_raw(&msg->RAW);
+	return plain_raw(m);
 }
 
 static int
-on_bell(struct chan *c, const union proto_any *msg, int fd)
+on_bell(struct chan *c, const struct msg_BELL *m)
 {
-	(void)c;
-	(void)msg;
-	(void)fd;
 	if (loop_now(&viewer.loop) - channel_env.rung < CHANNEL_BELL_MS ||
 	    (!viewer.how.screen && viewer.how.raw[0]))
 		return 0;
@@ -66,22 +57,18 @@ on_bell(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_title(struct chan *c, const union proto_any *msg, int fd)
+on_title(struct chan *c, const struct msg_TITLE *m)
 {
-	(void)c;
-	(void)fd;
 	if (viewer.how.screen)
-		draw_title(msg->TITLE.text);
+		draw_title(m->text);
 	return 0;
 }
 
 static int
-on_frame(struct chan *c, const union proto_any *msg, int fd)
+on_frame(struct chan *c, const struct msg_FRAME *m)
 {
-	struct msg_FRAME_ACK ack = {.seq = msg->FRAME.seq};
+	struct msg_FRAME_ACK ack = {.seq = m->seq};
 
-	(void)c;
-	(void)fd;
 	if (viewer.how.screen)
 		draw_frame();
 	viewer_send(MSG_FRAME_ACK, &ack);
@@ -89,49 +76,45 @@ on_frame(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_box_end(struct chan *c, const union proto_any *msg, int fd)
+on_box_end(struct chan *c, const struct msg_BOX_END *m)
 {
-	(void)c;
-	(void)msg;
-	(void)fd;
 	viewer.ended = true;
 	return 0;
 }
 
 static int
-on_typist(struct chan *c, const union proto_any *msg, int fd)
+on_typist(struct chan *c, const struct msg_TYPIST *m)
 {
-	(void)c;
-	(void)fd;
-	if (!msg->TYPIST.types)
+	if (!m->types)
 		says("another viewer has the keyboard now; Ctrl-] t takes it "
 		     "back");
 	return 0;
 }
 
 static int
-on_room(struct chan *c, const union proto_any *msg, int fd)
+on_room(struct chan *c, const struct msg_ROOM *m)
 {
-	(void)fd;
-	if (msg->ROOM.bytes > PROTO_TYPED_ROOM - viewer.room)
+	if (m->bytes > PROTO_TYPED_ROOM - viewer.room)
 		return chan_violation(c, "more ROOM than there is");
-	viewer.room += msg->ROOM.bytes;
+	viewer.room += m->bytes;
 	input_update();
 	return 0;
 }
 
+/* clang-format off */
 static const struct chan_handler channel_handlers[] = {
-    {MSG_SCREEN, on_screen},
-    {MSG_ROW, on_row},
-    {MSG_LINE, on_line},
-    {MSG_RAW, on_raw},
-    {MSG_BELL, on_bell},
-    {MSG_TITLE, on_title},
-    {MSG_FRAME, on_frame},
-    {MSG_BOX_END, on_box_end},
-    {MSG_TYPIST, on_typist},
-    {MSG_ROOM, on_room},
+	HANDLER(SCREEN,		on_screen),
+	HANDLER(ROW,		on_row),
+	HANDLER(LINE,		on_line),
+	HANDLER(RAW,		on_raw),
+	HANDLER(BELL,		on_bell),
+	HANDLER(TITLE,		on_title),
+	HANDLER(FRAME,		on_frame),
+	HANDLER(BOX_END,	on_box_end),
+	HANDLER(TYPIST,		on_typist),
+	HANDLER(ROOM,		on_room),
 };
+/* clang-format on */
 
 static void
 channel_closed(struct chan *c, const char *why)

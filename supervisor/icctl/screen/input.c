@@ -120,7 +120,6 @@ in_background(void)
 static void
 input_back(struct loop_timer *t)
 {
-	(void)t;
 	input_update();
 }
 
@@ -165,15 +164,12 @@ input_read(void)
 static void
 input_idle(struct loop_timer *t)
 {
-	(void)t;
 	keys_idle(&input_ops);
 }
 
 static void
 input_ready(struct loop_io *io, uint32_t events)
 {
-	(void)io;
-	(void)events;
 	(void)input_read();
 	if (viewer.how.screen && keys_waiting())
 		loop_timer_set(&viewer.loop, &input_env.timer, INPUT_ESC_MS,

@@ -193,7 +193,6 @@ pending_ready(struct loop_io *io, uint32_t events)
 	int fd = io->fd;
 	ssize_t n;
 
-	(void)events;
 	n = room == NULL ? 0 : recv(fd, room, PENDING_CHUNK, MSG_DONTWAIT);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -212,7 +211,6 @@ pending_connect(struct loop_timer *t)
 	json_object *req = icctl_request("watch", NULL);
 	int fd;
 
-	(void)t;
 	buf_init(&env.in, PENDING_BYTES);
 	if ((fd = icctl_dial(env.dir)) == -1 || icctl_send(fd, req) == -1 ||
 	    loop_add(&viewer.loop, &env.io, fd, EPOLLIN, pending_ready, NULL) ==

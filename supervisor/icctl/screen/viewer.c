@@ -144,8 +144,6 @@ viewer_signals(void)
 static void
 viewer_signaled(struct loop_io *io, uint32_t events)
 {
-	(void)io;
-	(void)events;
 	viewer_signals();
 }
 
@@ -206,7 +204,6 @@ viewer_linked(struct loop_io *io, uint32_t events)
 	int fd;
 	ssize_t n;
 
-	(void)events;
 	n = handover_receive(viewer.link, &byte, 1, &fd);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -231,7 +228,6 @@ viewer_orphaned(struct loop_io *io, uint32_t events)
 {
 	char byte;
 
-	(void)events;
 	loop_del(&viewer.loop, io);
 	if (read(viewer.life, &byte, 1) != 1)
 		viewer_leave(VIEWER_EXIT_LOST);
@@ -243,7 +239,6 @@ viewer_orphaned(struct loop_io *io, uint32_t events)
 static void
 viewer_said(struct loop_io *io, uint32_t events)
 {
-	(void)events;
 	says_read();
 	if (says_fd() == -1)
 		loop_del(&viewer.loop, io);

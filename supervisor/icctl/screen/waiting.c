@@ -42,7 +42,6 @@ waiting_show(bool ring)
 static void
 waiting_due(struct loop_timer *t)
 {
-	(void)t;
 	waiting_ask();
 }
 

@@ -21,38 +21,47 @@ static char path[64];
 static unsigned logged, counted;
 
 static int
-on_logged(struct chan *c, const union proto_any *m, int fd)
+on_logged(struct chan *c, const struct msg_LOGGED *m)
 {
-	(void)c;
-	(void)m;
-	(void)fd;
 	logged++;
 	return 0;
 }
 
 static int
-on_counts(struct chan *c, const union proto_any *m, int fd)
+on_counts(struct chan *c, const struct msg_COUNTS *m)
 {
-	(void)c;
-	(void)m;
-	(void)fd;
 	counted++;
 	return 0;
 }
 
 static int
-on_other(struct chan *c, const union proto_any *m, int fd)
+on_hold_show(struct chan *c, const struct msg_HOLD_SHOW *m)
 {
-	(void)c;
-	(void)m;
-	(void)fd;
 	return 0;
 }
 
-static const struct chan_handler handlers[] = {{MSG_HELLO, worker_rig_hello},
-    {MSG_LOGGED, on_logged}, {MSG_COUNTS, on_counts},
-    {MSG_HOLD_SHOW, on_other}, {MSG_HOLD_END, on_other},
-    {MSG_ENDED, on_other}};
+static int
+on_hold_end(struct chan *c, const struct msg_HOLD_END *m)
+{
+	return 0;
+}
+
+static int
+on_ended(struct chan *c, const struct msg_ENDED *m)
+{
+	return 0;
+}
+
+/* clang-format off */
+static const struct chan_handler handlers[] = {
+	HANDLER(HELLO,		worker_rig_hello),
+	HANDLER(LOGGED,		on_logged),
+	HANDLER(COUNTS,		on_counts),
+	HANDLER(HOLD_SHOW,	on_hold_show),
+	HANDLER(HOLD_END,	on_hold_end),
+	HANDLER(ENDED,		on_ended),
+};
+/* clang-format on */
 static const struct chan_ops ops = {
     handlers, sizeof(handlers) / sizeof(handlers[0]), worker_rig_closed};
 

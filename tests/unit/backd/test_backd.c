@@ -53,54 +53,73 @@ see_tree(struct span wire)
 }
 
 static int
-on_any(struct chan *c, const union proto_any *m, int fd)
+on_result(struct chan *c, const struct msg_RESULT *m)
 {
-	(void)fd;
-	switch (chan_last(c)) {
-	case MSG_RESULT:
-		see("RESULT %d %d ", (int)m->RESULT.id, m->RESULT.error);
-		see_tree(m->RESULT.tree);
-		break;
-	case MSG_DONE:
-		see("DONE %d %d\n", (int)m->DONE.id, m->DONE.status);
-		break;
-	case MSG_PROGRESS:
-		see("PROGRESS %d %.*s/%.*s %.*s\n", (int)m->PROGRESS.id,
-		    S(m->PROGRESS.progress), S(m->PROGRESS.total),
-		    S(m->PROGRESS.message));
-		break;
-	case MSG_INIT_RESULT:
-		see("INIT %d %d %.*s %.*s\n", m->INIT_RESULT.good,
-		    m->INIT_RESULT.tools, S(m->INIT_RESULT.version),
-		    S(m->INIT_RESULT.text));
-		break;
-	case MSG_TOOLS_PAGE:
-		see("PAGE %d %d %.*s ", (int)m->TOOLS_PAGE.seq,
-		    m->TOOLS_PAGE.good, S(m->TOOLS_PAGE.cursor));
-		see_tree(m->TOOLS_PAGE.tree);
-		break;
-	case MSG_REMOTES:
-		see("REMOTES %d %d ", (int)m->REMOTES.seq, m->REMOTES.good);
-		for (size_t i = 0; i < m->REMOTES.urls.len; i++)
-			see("%c", m->REMOTES.urls.p[i] == '\n'
-				      ? '|'
-				      : m->REMOTES.urls.p[i]);
-		see(" %.*s\n", S(m->REMOTES.text));
-		break;
-	case MSG_LIST_CHANGED:
-		see("CHANGED\n");
-		break;
-	case MSG_SERVER_REQUEST:
-		see("ASKS %d %.*s %.*s\n", m->SERVER_REQUEST.string,
-		    S(m->SERVER_REQUEST.rid), S(m->SERVER_REQUEST.method));
-		break;
-	case MSG_GONE:
-		see("GONE to %s: %.*s\n", c == ours[1] ? "policyd" : "auditd",
-		    S(m->GONE.text));
-		break;
-	default:
-		return -1;
-	}
+	see("RESULT %d %d ", (int)m->id, m->error);
+	see_tree(m->tree);
+	return 0;
+}
+
+static int
+on_done(struct chan *c, const struct msg_DONE *m)
+{
+	see("DONE %d %d\n", (int)m->id, m->status);
+	return 0;
+}
+
+static int
+on_progress(struct chan *c, const struct msg_PROGRESS *m)
+{
+	see("PROGRESS %d %.*s/%.*s %.*s\n", (int)m->id, S(m->progress),
+	    S(m->total), S(m->message));
+	return 0;
+}
+
+static int
+on_init_result(struct chan *c, const struct msg_INIT_RESULT *m)
+{
+	see("INIT %d %d %.*s %.*s\n", m->good, m->tools, S(m->version),
+	    S(m->text));
+	return 0;
+}
+
+static int
+on_tools_page(struct chan *c, const struct msg_TOOLS_PAGE *m)
+{
+	see("PAGE %d %d %.*s ", (int)m->seq, m->good, S(m->cursor));
+	see_tree(m->tree);
+	return 0;
+}
+
+static int
+on_remotes(struct chan *c, const struct msg_REMOTES *m)
+{
+	see("REMOTES %d %d ", (int)m->seq, m->good);
+	for (size_t i = 0; i < m->urls.len; i++)
+		see("%c", m->urls.p[i] == '\n' ? '|' : m->urls.p[i]);
+	see(" %.*s\n", S(m->text));
+	return 0;
+}
+
+static int
+on_list_changed(struct chan *c, const struct msg_LIST_CHANGED *m)
+{
+	see("CHANGED\n");
+	return 0;
+}
+
+static int
+on_server_request(struct chan *c, const struct msg_SERVER_REQUEST *m)
+{
+	see("ASKS %d %.*s %.*s\n", m->string, S(m->rid), S(m->method));
+	return 0;
+}
+
+static int
+on_gone(struct chan *c, const struct msg_GONE *m)
+{
+	see("GONE to %s: %.*s\n", c == ours[1] ? "policyd" : "auditd",
+	    S(m->text));
 	return 0;
 }
 
@@ -111,17 +130,19 @@ closed(struct chan *c, const char *why)
 	    role_name(chan_peer(c)), why == NULL ? "end" : why);
 }
 
+/* clang-format off */
 static const struct chan_handler handlers[] = {
-    {MSG_RESULT, on_any},
-    {MSG_DONE, on_any},
-    {MSG_PROGRESS, on_any},
-    {MSG_INIT_RESULT, on_any},
-    {MSG_TOOLS_PAGE, on_any},
-    {MSG_REMOTES, on_any},
-    {MSG_LIST_CHANGED, on_any},
-    {MSG_SERVER_REQUEST, on_any},
-    {MSG_GONE, on_any},
+	HANDLER(RESULT,			on_result),
+	HANDLER(DONE,			on_done),
+	HANDLER(PROGRESS,		on_progress),
+	HANDLER(INIT_RESULT,		on_init_result),
+	HANDLER(TOOLS_PAGE,		on_tools_page),
+	HANDLER(REMOTES,		on_remotes),
+	HANDLER(LIST_CHANGED,		on_list_changed),
+	HANDLER(SERVER_REQUEST,		on_server_request),
+	HANDLER(GONE,			on_gone),
 };
+/* clang-format on */
 static const struct chan_ops test_ops = {
     handlers, sizeof(handlers) / sizeof(handlers[0]), closed};
 

@@ -38,42 +38,43 @@ static char tunnel_host[254];
 static unsigned tunnel_port, tunnel_quiet;
 
 static int
-on_tunnel(struct chan *c, const union proto_any *m, int fd)
+on_tunnel(struct chan *c, const struct msg_TUNNEL *m, int fd)
 {
-	(void)c;
 	ntunnels++;
-	tunnel_id = m->TUNNEL.id;
+	tunnel_id = m->id;
 	tunnel_fd = fd;
-	tunnel_port = m->TUNNEL.port;
-	tunnel_quiet = m->TUNNEL.quiet;
-	return span_copy(m->TUNNEL.host, tunnel_host, sizeof(tunnel_host));
+	tunnel_port = m->port;
+	tunnel_quiet = m->quiet;
+	return span_copy(m->host, tunnel_host, sizeof(tunnel_host));
 }
 
 static int
-on_dialed(struct chan *c, const union proto_any *m, int fd)
+on_dialed(struct chan *c, const struct msg_DIALED *m, int fd)
 {
-	(void)c;
 	nanswers++;
-	answer_id = m->DIALED.id;
+	answer_id = m->id;
 	answer_fd = fd;
-	return span_copy(m->DIALED.address, answer_text, sizeof(answer_text));
+	return span_copy(m->address, answer_text, sizeof(answer_text));
 }
 
 static int
-on_fail(struct chan *c, const union proto_any *m, int fd)
+on_fail(struct chan *c, const struct msg_DIAL_FAIL *m)
 {
-	(void)c;
-	(void)fd;
 	nanswers++;
-	answer_id = m->DIAL_FAIL.id;
-	answer_proxy = m->DIAL_FAIL.proxy;
+	answer_id = m->id;
+	answer_proxy = m->proxy;
 	answer_fd = -1;
-	return span_copy(m->DIAL_FAIL.text, answer_text, sizeof(answer_text));
+	return span_copy(m->text, answer_text, sizeof(answer_text));
 }
 
-static const struct chan_handler handlers[] = {{MSG_HELLO, worker_rig_hello},
-    {MSG_DIALED, on_dialed}, {MSG_DIAL_FAIL, on_fail},
-    {MSG_TUNNEL, on_tunnel}};
+/* clang-format off */
+static const struct chan_handler handlers[] = {
+	HANDLER(HELLO,		worker_rig_hello),
+	HANDLER(DIALED,		on_dialed),
+	HANDLER(DIAL_FAIL,	on_fail),
+	HANDLER(TUNNEL,		on_tunnel),
+};
+/* clang-format on */
 static const struct chan_ops ops = {handlers, 4, worker_rig_closed};
 
 static void

@@ -24,21 +24,17 @@ static uint64_t last;
 static bool sorted, early;
 
 static int
-on_done(struct chan *c, const union proto_any *m, int fd)
+on_done(struct chan *c, const struct msg_DONE *m)
 {
-	(void)c;
-	(void)fd;
-	sorted = sorted && m->DONE.id == last + 1;
-	last = m->DONE.id;
+	sorted = sorted && m->id == last + 1;
+	last = m->id;
 	got++;
 	return 0;
 }
 
 static int
-on_out(struct chan *c, const union proto_any *m, int fd)
+on_out(struct chan *c, const struct msg_SERVER_OUT *m, int fd)
 {
-	(void)c;
-	(void)m;
 	close(fd);
 	got++;
 	return 0;
@@ -59,8 +55,12 @@ on_behind(struct chan *c, bool is)
 	falls += !is;
 }
 
+/* clang-format off */
 static const struct chan_handler handlers[] = {
-    {MSG_DONE, on_done}, {MSG_SERVER_OUT, on_out}};
+	HANDLER(DONE,		on_done),
+	HANDLER(SERVER_OUT,	on_out),
+};
+/* clang-format on */
 static const struct chan_ops ops = {handlers, 2, on_closed, on_behind};
 
 /* Returns true if anything has arrived at the other end. */

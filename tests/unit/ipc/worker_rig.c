@@ -20,13 +20,12 @@
 #define WAIT_US 30000000U
 
 int
-worker_rig_hello(struct chan *c, const union proto_any *m, int fd)
+worker_rig_hello(struct chan *c, const struct msg_HELLO *m)
 {
 	struct worker_rig *w = chan_arg(c);
 
-	(void)fd;
 	w->hello = true;
-	w->flags = m->HELLO.flags;
+	w->flags = m->flags;
 	return 0;
 }
 

@@ -25,7 +25,7 @@ struct worker_rig {
  * For the test's table of handlers: processes HELLO, and the end of the
  * channel.
  */
-int worker_rig_hello(struct chan *, const union proto_any *, int fd);
+int worker_rig_hello(struct chan *, const struct msg_HELLO *);
 void worker_rig_closed(struct chan *, const char *why);
 
 /* Run the program up to its HELLO; `ops` are those of every channel. */

@@ -17,42 +17,32 @@
 static struct rig *rig;
 
 static int
-on_state(struct chan *c, const union proto_any *m, int fd)
+on_state(struct chan *c, const struct msg_KEY_STATE *m)
 {
-	(void)c;
-	(void)fd;
 	rig->nstates++;
-	rig->state = m->KEY_STATE.state;
-	rig->length = m->KEY_STATE.length;
-	return span_copy(m->KEY_STATE.text, rig->state_text,
+	rig->state = m->state;
+	rig->length = m->length;
+	return span_copy(m->text, rig->state_text,
 	    sizeof(rig->state_text));
 }
 
 static int
-on_spent(struct chan *c, const union proto_any *m, int fd)
+on_spent(struct chan *c, const struct msg_SPENT *m)
 {
-	(void)c;
-	(void)fd;
-	rig->spent = m->SPENT;
+	rig->spent = *m;
 	return 0;
 }
 
 static int
-on_alarm(struct chan *c, const union proto_any *m, int fd)
+on_alarm(struct chan *c, const struct msg_ALARM *m)
 {
-	(void)c;
-	(void)fd;
 	rig->nalarms++;
-	return span_copy(m->ALARM.kind, rig->alarm, sizeof(rig->alarm));
+	return span_copy(m->kind, rig->alarm, sizeof(rig->alarm));
 }
 
 static int
-on_end(struct chan *c, const union proto_any *m, int fd)
+on_end(struct chan *c, const struct msg_EXCHANGE_END *e)
 {
-	const struct msg_EXCHANGE_END *e = &m->EXCHANGE_END;
-
-	(void)c;
-	(void)fd;
 	rig->nends++;
 	rig->end = (struct rig_end){.stream = e->stream,
 	    .exchange = e->exchange, .status = e->status, .sent = e->sent,
@@ -61,24 +51,21 @@ on_end(struct chan *c, const union proto_any *m, int fd)
 }
 
 static int
-on_stream(struct chan *c, const union proto_any *m, int fd)
+on_stream(struct chan *c, const struct msg_STREAM *m, int fd)
 {
-	(void)c;
-	(void)m;
 	rig->stream_fd = fd;
 	return 0;
 }
 
 static int
-on_dial(struct chan *c, const union proto_any *m, int fd)
+on_dial(struct chan *c, const struct msg_DIAL *m)
 {
-	struct msg_DIALED ok = {.id = m->DIAL.id, .address = SPAN("127.0.0.1")};
-	struct msg_DIAL_FAIL bad = {.id = m->DIAL.id};
+	struct msg_DIALED ok = {.id = m->id, .address = SPAN("127.0.0.1")};
+	struct msg_DIAL_FAIL bad = {.id = m->id};
 
-	(void)fd;
 	rig->ndials++;
-	rig->dialed = m->DIAL.which;
-	if (rig->first_port != 0 && m->DIAL.avoid.len == 0) {
+	rig->dialed = m->which;
+	if (rig->first_port != 0 && m->avoid.len == 0) {
 		ok.more = 1;
 		ok.address = SPAN("127.0.0.1:1");
 		return chan_send(
@@ -86,7 +73,7 @@ on_dial(struct chan *c, const union proto_any *m, int fd)
 	}
 	if (rig->first_port != 0)
 		(void)span_copy(
-		    m->DIAL.avoid, rig->avoided, sizeof(rig->avoided));
+		    m->avoid, rig->avoided, sizeof(rig->avoided));
 	if (rig->dial_error != NULL) {
 		bad.text = span_str(rig->dial_error);
 		return chan_send(c, MSG_DIAL_FAIL, &bad, -1);
@@ -96,18 +83,24 @@ on_dial(struct chan *c, const union proto_any *m, int fd)
 
 /* TROUBLE, the reason why the provider fails. */
 static int
-on_trouble(struct chan *c, const union proto_any *m, int fd)
+on_trouble(struct chan *c, const struct msg_TROUBLE *m)
 {
-	(void)c;
-	(void)fd;
 	rig->ntroubles++;
-	return span_copy(m->TROUBLE.text, rig->trouble, sizeof(rig->trouble));
+	return span_copy(m->text, rig->trouble, sizeof(rig->trouble));
 }
 
+/* clang-format off */
 static const struct chan_handler handlers[] = {
-    {MSG_HELLO, worker_rig_hello}, {MSG_KEY_STATE, on_state}, {MSG_ALARM, on_alarm},
-    {MSG_SPENT, on_spent}, {MSG_TROUBLE, on_trouble},
-    {MSG_EXCHANGE_END, on_end}, {MSG_STREAM, on_stream}, {MSG_DIAL, on_dial}};
+	HANDLER(HELLO,		worker_rig_hello),
+	HANDLER(KEY_STATE,	on_state),
+	HANDLER(ALARM,		on_alarm),
+	HANDLER(SPENT,		on_spent),
+	HANDLER(TROUBLE,	on_trouble),
+	HANDLER(EXCHANGE_END,	on_end),
+	HANDLER(STREAM,		on_stream),
+	HANDLER(DIAL,		on_dial),
+};
+/* clang-format on */
 static const struct chan_ops ops = {handlers,
     sizeof(handlers) / sizeof(handlers[0]), worker_rig_closed};
 

@@ -67,14 +67,11 @@ send_end(uint64_t id, const char *text)
 }
 
 static int
-on_call(struct chan *c, const union proto_any *msg, int fd)
+on_call(struct chan *c, const struct msg_CALL *m)
 {
-	const struct msg_CALL *m = &msg->CALL;
 	const struct value *v;
 	struct buf b;
 
-	(void)c;
-	(void)fd;
 	last_call = m->id;
 	buf_init(&b, 8U << 20);
 	value_pool_reset(pool);
@@ -91,13 +88,11 @@ on_call(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_cancel(struct chan *c, const union proto_any *msg, int fd)
+on_cancel(struct chan *c, const struct msg_CANCEL *m)
 {
-	(void)c;
-	(void)fd;
-	see("CANCEL %s\n", msg->CANCEL.id == last_call ? "last" : "older");
+	see("CANCEL %s\n", m->id == last_call ? "last" : "older");
 	if (!cancels_last)
-		send_end(msg->CANCEL.id, "cancelled");
+		send_end(m->id, "cancelled");
 	return 0;
 }
 
@@ -108,10 +103,12 @@ closed(struct chan *c, const char *why)
 	    role_name(chan_peer(c)), why == NULL ? "end" : why);
 }
 
+/* clang-format off */
 static const struct chan_handler test_handlers[] = {
-    {MSG_CALL, on_call},
-    {MSG_CANCEL, on_cancel},
+	HANDLER(CALL,	on_call),
+	HANDLER(CANCEL,	on_cancel),
 };
+/* clang-format on */
 static const struct chan_ops test_ops = {test_handlers, 2, closed};
 static struct chan_ops proxy_ops;
 

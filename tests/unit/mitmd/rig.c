@@ -38,33 +38,26 @@ static const char rig_provider[] =
 struct rig rig;
 
 static int
-on_hello(struct chan *c, const union proto_any *msg, int fd)
+on_hello(struct chan *c, const struct msg_HELLO *m)
 {
-	(void)c;
-	(void)fd;
-	rig.hello = msg->HELLO.proto == proto_id();
-	rig.flags = msg->HELLO.flags;
+	rig.hello = m->proto == proto_id();
+	rig.flags = m->flags;
 	return 0;
 }
 
 static int
-on_ca(struct chan *c, const union proto_any *msg, int fd)
+on_ca(struct chan *c, const struct msg_CA *m)
 {
-	(void)c;
-	(void)fd;
-	rig.nca = msg->CA.der.len;
-	memcpy(rig.ca, msg->CA.der.p, rig.nca);
+	rig.nca = m->der.len;
+	memcpy(rig.ca, m->der.p, rig.nca);
 	return 0;
 }
 
 static int
-on_request(struct chan *c, const union proto_any *msg, int fd)
+on_request(struct chan *c, const struct msg_REQUEST *m)
 {
-	const struct msg_REQUEST *m = &msg->REQUEST;
 	struct rig_request *r = &rig.req;
 
-	(void)c;
-	(void)fd;
 	r->count++;
 	r->stream = m->stream;
 	r->exchange = m->exchange;
@@ -79,36 +72,30 @@ on_request(struct chan *c, const union proto_any *msg, int fd)
 }
 
 static int
-on_alarm(struct chan *c, const union proto_any *msg, int fd)
+on_alarm(struct chan *c, const struct msg_ALARM *m)
 {
-	(void)c;
-	(void)msg;
-	(void)fd;
 	rig.alarms++;
 	return 0;
 }
 
 static int
-on_denied(struct chan *c, const union proto_any *msg, int fd)
+on_denied(struct chan *c, const struct msg_DENIED *m)
 {
-	(void)c;
-	(void)fd;
 	rig.denied++;
-	rig.id = msg->DENIED.id;
-	return span_copy(msg->DENIED.code, rig.code, sizeof(rig.code));
+	rig.id = m->id;
+	return span_copy(m->code, rig.code, sizeof(rig.code));
 }
 
 static int
-on_stream_open(struct chan *c, const union proto_any *msg, int fd)
+on_stream_open(struct chan *c, const struct msg_STREAM_OPEN *msg)
 {
-	struct msg_STREAM m = {.stream = msg->STREAM_OPEN.stream};
+	struct msg_STREAM m = {.stream = msg->stream};
 	int pair[2];
 
-	(void)fd;
 	rig.opens++;
 	rig.stream_id = m.stream;
-	if (msg->STREAM_OPEN.digest.len == sizeof(rig.digest))
-		memcpy(rig.digest, msg->STREAM_OPEN.digest.p,
+	if (msg->digest.len == sizeof(rig.digest))
+		memcpy(rig.digest, msg->digest.p,
 		    sizeof(rig.digest));
 	if (rig.mute)
 		return 0;
@@ -133,14 +120,16 @@ on_closed(struct chan *c, const char *why)
 static struct chan *
 rig_chan(int fd, enum role self)
 {
+	/* clang-format off */
 	static const struct chan_handler handlers[] = {
-	    {MSG_HELLO, on_hello},
-	    {MSG_CA, on_ca},
-	    {MSG_REQUEST, on_request},
-	    {MSG_ALARM, on_alarm},
-	    {MSG_DENIED, on_denied},
-	    {MSG_STREAM_OPEN, on_stream_open},
+		HANDLER(HELLO,		on_hello),
+		HANDLER(CA,		on_ca),
+		HANDLER(REQUEST,	on_request),
+		HANDLER(ALARM,		on_alarm),
+		HANDLER(DENIED,		on_denied),
+		HANDLER(STREAM_OPEN,	on_stream_open),
 	};
+	/* clang-format on */
 	static const struct chan_ops ops = {handlers,
 	    sizeof(handlers) / sizeof(handlers[0]), on_closed};
 	struct chan *c;

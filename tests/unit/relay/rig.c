@@ -61,110 +61,97 @@ say_cells(struct rig_viewer *v, struct span cells)
 }
 
 static int
-on_screen(struct chan *c, const union proto_any *m, int fd)
+on_screen(struct chan *c, const struct msg_SCREEN *m)
 {
-	(void)fd;
-	sayf(chan_arg(c), "SCREEN %ux%u %u,%u %u %x\n", m->SCREEN.rows,
-	    m->SCREEN.cols, m->SCREEN.row, m->SCREEN.col, m->SCREEN.shape,
-	    m->SCREEN.modes);
+	sayf(chan_arg(c), "SCREEN %ux%u %u,%u %u %x\n", m->rows, m->cols,
+	    m->row, m->col, m->shape, m->modes);
 	return 0;
 }
 
 static int
-on_row(struct chan *c, const union proto_any *m, int fd)
+on_row(struct chan *c, const struct msg_ROW *m)
 {
-	(void)fd;
-	sayf(chan_arg(c), "ROW %u ", m->ROW.row);
-	say_cells(chan_arg(c), m->ROW.cells);
+	sayf(chan_arg(c), "ROW %u ", m->row);
+	say_cells(chan_arg(c), m->cells);
 	return 0;
 }
 
 static int
-on_line(struct chan *c, const union proto_any *m, int fd)
+on_line(struct chan *c, const struct msg_LINE *m)
 {
 	struct rig_viewer *v = chan_arg(c);
 
-	(void)fd;
 	v->lines++;
-	sayf(v, "LINE%s%s%s ", m->LINE.stream == 0 ? "" : " err",
-	    m->LINE.more ? " more" : "", m->LINE.joined ? " joined" : "");
-	say_cells(v, m->LINE.cells);
+	sayf(v, "LINE%s%s%s ", m->stream == 0 ? "" : " err",
+	    m->more ? " more" : "", m->joined ? " joined" : "");
+	say_cells(v, m->cells);
 	return 0;
 }
 
 static int
-on_raw(struct chan *c, const union proto_any *m, int fd)
+on_raw(struct chan *c, const struct msg_RAW *m)
 {
 	struct rig_viewer *v = chan_arg(c);
 
-	(void)fd;
-	v->raw += m->RAW.bytes.len;
-	sayf(v, "RAW%s ", m->RAW.stream == 0 ? "" : " err");
-	say(v, (const char *)m->RAW.bytes.p, m->RAW.bytes.len);
+	v->raw += m->bytes.len;
+	sayf(v, "RAW%s ", m->stream == 0 ? "" : " err");
+	say(v, (const char *)m->bytes.p, m->bytes.len);
 	say(v, "\n", 1);
 	return 0;
 }
 
 static int
-on_frame(struct chan *c, const union proto_any *m, int fd)
+on_frame(struct chan *c, const struct msg_FRAME *m)
 {
 	struct rig_viewer *v = chan_arg(c);
-	struct msg_FRAME_ACK ack = {.seq = m->FRAME.seq};
+	struct msg_FRAME_ACK ack = {.seq = m->seq};
 
-	(void)fd;
 	v->frames++;
-	v->lost += m->FRAME.lost;
-	v->seq = m->FRAME.seq;
+	v->lost += m->lost;
+	v->seq = m->seq;
 	sayf(v, "FRAME\n");
 	(void)chan_send(c, MSG_FRAME_ACK, &ack, -1);
 	return 0;
 }
 
 static int
-on_bell(struct chan *c, const union proto_any *m, int fd)
+on_bell(struct chan *c, const struct msg_BELL *m)
 {
-	(void)m;
-	(void)fd;
 	sayf(chan_arg(c), "BELL\n");
 	return 0;
 }
 
 static int
-on_title(struct chan *c, const union proto_any *m, int fd)
+on_title(struct chan *c, const struct msg_TITLE *m)
 {
-	(void)fd;
-	sayf(chan_arg(c), "TITLE %.*s\n", (int)m->TITLE.text.len,
-	    (const char *)m->TITLE.text.p);
+	sayf(chan_arg(c), "TITLE %.*s\n", (int)m->text.len,
+	    (const char *)m->text.p);
 	return 0;
 }
 
 static int
-on_end(struct chan *c, const union proto_any *m, int fd)
+on_end(struct chan *c, const struct msg_BOX_END *m)
 {
 	struct rig_viewer *v = chan_arg(c);
 
-	(void)m;
-	(void)fd;
 	v->ended = true;
 	sayf(v, "END\n");
 	return 0;
 }
 
 static int
-on_typist(struct chan *c, const union proto_any *m, int fd)
+on_typist(struct chan *c, const struct msg_TYPIST *m)
 {
-	(void)fd;
-	sayf(chan_arg(c), "TYPIST %u\n", m->TYPIST.types);
+	sayf(chan_arg(c), "TYPIST %u\n", m->types);
 	return 0;
 }
 
 static int
-on_room(struct chan *c, const union proto_any *m, int fd)
+on_room(struct chan *c, const struct msg_ROOM *m)
 {
 	struct rig_viewer *v = chan_arg(c);
 
-	(void)fd;
-	v->room += m->ROOM.bytes;
+	v->room += m->bytes;
 	return 0;
 }
 
@@ -178,18 +165,20 @@ on_viewer_closed(struct chan *c, const char *why)
 	v->closed = true;
 }
 
+/* clang-format off */
 static const struct chan_handler viewer_handlers[] = {
-    {MSG_SCREEN, on_screen},
-    {MSG_ROW, on_row},
-    {MSG_LINE, on_line},
-    {MSG_RAW, on_raw},
-    {MSG_FRAME, on_frame},
-    {MSG_BELL, on_bell},
-    {MSG_TITLE, on_title},
-    {MSG_BOX_END, on_end},
-    {MSG_TYPIST, on_typist},
-    {MSG_ROOM, on_room},
+	HANDLER(SCREEN,		on_screen),
+	HANDLER(ROW,		on_row),
+	HANDLER(LINE,		on_line),
+	HANDLER(RAW,		on_raw),
+	HANDLER(FRAME,		on_frame),
+	HANDLER(BELL,		on_bell),
+	HANDLER(TITLE,		on_title),
+	HANDLER(BOX_END,	on_end),
+	HANDLER(TYPIST,		on_typist),
+	HANDLER(ROOM,		on_room),
 };
+/* clang-format on */
 
 static const struct chan_ops viewer_ops = {
     .handlers = viewer_handlers,
@@ -197,9 +186,11 @@ static const struct chan_ops viewer_ops = {
     .closed = on_viewer_closed,
 };
 
+/* clang-format off */
 static const struct chan_handler sup_handlers[] = {
-    {MSG_HELLO, worker_rig_hello},
+	HANDLER(HELLO,	worker_rig_hello),
 };
+/* clang-format on */
 
 static const struct chan_ops sup_ops = {
     .handlers = sup_handlers,

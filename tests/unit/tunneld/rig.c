@@ -14,52 +14,50 @@ static uint16_t proxy_port;
 static int listener = -1;
 
 static int
-on_key(struct chan *c, const union proto_any *m, int fd)
+on_key(struct chan *c, const struct msg_KEY_STATE *m)
 {
-	(void)c;
-	(void)fd;
 	rig.nkey++;
-	rig.key = m->KEY_STATE;
-	return span_copy(m->KEY_STATE.text, rig.key_text, sizeof(rig.key_text));
+	rig.key = *m;
+	return span_copy(m->text, rig.key_text, sizeof(rig.key_text));
 }
 
 static int
-on_show(struct chan *c, const union proto_any *m, int fd)
+on_show(struct chan *c, const struct msg_TUNNEL_SHOW *m)
 {
-	(void)c;
-	(void)fd;
 	rig.nshown++;
-	rig.shown_proxy = m->TUNNEL_SHOW.proxy;
-	return span_copy(
-	    m->TUNNEL_SHOW.text, rig.shown_text, sizeof(rig.shown_text));
+	rig.shown_proxy = m->proxy;
+	return span_copy(m->text, rig.shown_text, sizeof(rig.shown_text));
 }
 
 static int
-on_tunneled(struct chan *c, const union proto_any *m, int fd)
+on_tunneled(struct chan *c, const struct msg_TUNNELED *m, int fd)
 {
-	(void)c;
 	rig.nanswers++;
-	rig.id = m->TUNNELED.id;
+	rig.id = m->id;
 	rig.fd = fd;
 	rig.text[0] = '\0';
 	return 0;
 }
 
 static int
-on_fail(struct chan *c, const union proto_any *m, int fd)
+on_fail(struct chan *c, const struct msg_TUNNEL_FAIL *m)
 {
-	(void)c;
-	(void)fd;
 	rig.nanswers++;
-	rig.id = m->TUNNEL_FAIL.id;
+	rig.id = m->id;
 	rig.fd = -1;
-	rig.proxy = m->TUNNEL_FAIL.proxy;
-	return span_copy(m->TUNNEL_FAIL.text, rig.text, sizeof(rig.text));
+	rig.proxy = m->proxy;
+	return span_copy(m->text, rig.text, sizeof(rig.text));
 }
 
-static const struct chan_handler handlers[] = {{MSG_HELLO, worker_rig_hello},
-    {MSG_KEY_STATE, on_key}, {MSG_TUNNEL_SHOW, on_show},
-    {MSG_TUNNELED, on_tunneled}, {MSG_TUNNEL_FAIL, on_fail}};
+/* clang-format off */
+static const struct chan_handler handlers[] = {
+	HANDLER(HELLO,		worker_rig_hello),
+	HANDLER(KEY_STATE,	on_key),
+	HANDLER(TUNNEL_SHOW,	on_show),
+	HANDLER(TUNNELED,	on_tunneled),
+	HANDLER(TUNNEL_FAIL,	on_fail),
+};
+/* clang-format on */
 static const struct chan_ops ops = {handlers, 5, worker_rig_closed};
 
 void
