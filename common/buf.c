@@ -115,44 +115,42 @@ buf_grow(struct buf *b, size_t n)
 	b->len += n;
 }
 
-int
+void
 buf_add(struct buf *b, const void *p, size_t n)
 {
 	uint8_t *to;
 
 	if ((to = buf_room(b, n)) == NULL)
-		return -1;
+		return;
 	if (n != 0)
 		memcpy(to, p, n);
 	b->len += n;
-	return 0;
 }
 
-int
+void
 buf_addc(struct buf *b, uint8_t c)
 {
 	uint8_t *to;
 
 	if ((to = buf_room(b, 1)) == NULL)
-		return -1;
+		return;
 	*to = c;
 	b->len++;
-	return 0;
 }
 
-int
+void
 buf_adds(struct buf *b, const char *s)
 {
-	return buf_add(b, s, strlen(s));
+	buf_add(b, s, strlen(s));
 }
 
-int
+void
 buf_addspan(struct buf *b, struct span s)
 {
-	return buf_add(b, s.p, s.len);
+	buf_add(b, s.p, s.len);
 }
 
-int
+void
 buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap;
@@ -165,28 +163,27 @@ buf_printf(struct buf *b, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0) {
 		b->failed = true;
-		return -1;
+		return;
 	}
 	/*
 	 * Reserve a byte for the NUL that vsnprintf() adds; it is not content.
 	 */
 	if (buf_room(b, (size_t)n) == NULL)
-		return -1;
+		return;
 	if ((size_t)n == b->cap - b->off - b->len &&
 	    buf_enlarge(b, (size_t)n + 1) == -1) {
 		b->failed = true;
 		errno = ENOMEM;
-		return -1;
+		return;
 	}
 	to = b->p + b->off + b->len;
 	va_start(ap, fmt);
 	(void)vsnprintf((char *)to, (size_t)n + 1, fmt, ap);
 	va_end(ap);
 	b->len += (size_t)n;
-	return 0;
 }
 
-int
+void
 buf_addu64(struct buf *b, uint64_t n)
 {
 	uint8_t digits[20];
@@ -196,29 +193,23 @@ buf_addu64(struct buf *b, uint64_t n)
 		digits[--at] = (uint8_t)('0' + n % 10);
 		n /= 10;
 	} while (n != 0);
-	return buf_add(b, digits + at, sizeof(digits) - at);
+	buf_add(b, digits + at, sizeof(digits) - at);
 }
 
-int
+void
 buf_addhex(struct buf *b, const void *p, size_t n)
 {
-	static const char hex[] = "0123456789abcdef";
-	const uint8_t *from = p;
 	uint8_t *to;
 
 	if (n > SIZE_MAX / 2) {
 		b->failed = true;
 		errno = ENOBUFS;
-		return -1;
+		return;
 	}
 	if ((to = buf_room(b, n * 2)) == NULL)
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		to[i * 2] = (uint8_t)hex[from[i] >> 4];
-		to[i * 2 + 1] = (uint8_t)hex[from[i] & 0xf];
-	}
+		return;
+	hex_digits(p, n, to);
 	b->len += n * 2;
-	return 0;
 }
 
 struct span

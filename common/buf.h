@@ -2,9 +2,8 @@
 /*
  * A growable byte buffer with a hard maximum, set when it is created.  Bytes
  * are appended at the end and consumed at the front.  An addition that exceeds
- * the maximum or finds no memory sets `failed` and returns -1 with errno
- * ENOBUFS or ENOMEM.  Later additions then fail too, so a caller may check once
- * at the end.
+ * the maximum or finds no memory sets `failed` and errno (ENOBUFS or ENOMEM).
+ * Later additions then add nothing, so a caller checks once, at the end.
  */
 #ifndef BUF_H
 #define BUF_H
@@ -37,14 +36,21 @@ void buf_reset(struct buf *, size_t keep);
 uint8_t *buf_room(struct buf *, size_t n);
 /* Append the `n` bytes that were written into the room. */
 void buf_grow(struct buf *, size_t n);
-int buf_add(struct buf *, const void *, size_t);
-int buf_addc(struct buf *, uint8_t);
-int buf_adds(struct buf *, const char *);
-int buf_addspan(struct buf *, struct span);
-int buf_printf(struct buf *, const char *, ...)
+void buf_add(struct buf *, const void *, size_t);
+void buf_addc(struct buf *, uint8_t);
+void buf_adds(struct buf *, const char *);
+void buf_addspan(struct buf *, struct span);
+void buf_printf(struct buf *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
-int buf_addu64(struct buf *, uint64_t);		/* decimal */
-int buf_addhex(struct buf *, const void *, size_t);	/* lower case */
+void buf_addu64(struct buf *, uint64_t);		/* decimal */
+void buf_addhex(struct buf *, const void *, size_t);	/* lower case */
+
+/* Returns -1 if any addition has failed, otherwise 0. */
+static inline int
+buf_check(const struct buf *b)
+{
+	return b->failed ? -1 : 0;
+}
 
 /* Returns the contents; the span is valid until the next addition. */
 struct span buf_span(const struct buf *);

@@ -30,12 +30,5 @@ sha256_span(struct span s, uint8_t sum[SHA256_SIZE])
 char *
 sha256_hex(const uint8_t sum[SHA256_SIZE], char hex[SHA256_HEX])
 {
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < SHA256_SIZE; i++) {
-		hex[2 * i] = digits[sum[i] >> 4];
-		hex[2 * i + 1] = digits[sum[i] & 15];
-	}
-	hex[2 * SHA256_SIZE] = '\0';
-	return hex;
+	return hex_string(sum, SHA256_SIZE, hex);
 }

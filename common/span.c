@@ -68,6 +68,43 @@ span_copy(struct span s, char *dst, size_t cap)
 	return 0;
 }
 
+bool
+span_line(struct span *rest, struct span *line)
+{
+	const uint8_t *end;
+	size_t n;
+
+	if (rest->len == 0)
+		return false;
+	end = memchr(rest->p, '\n', rest->len);
+	n = end != NULL ? (size_t)(end - rest->p) : rest->len;
+	*line = span_of(rest->p, n);
+	n += end != NULL;
+	*rest = span_of(rest->p + n, rest->len - n);
+	return true;
+}
+
+void
+hex_digits(const void *from, size_t n, void *to)
+{
+	static const char hex[] = "0123456789abcdef";
+	const uint8_t *p = from;
+	char *out = to;
+
+	for (size_t i = 0; i < n; i++) {
+		out[2 * i] = hex[p[i] >> 4];
+		out[2 * i + 1] = hex[p[i] & 0xf];
+	}
+}
+
+char *
+hex_string(const void *from, size_t n, char *to)
+{
+	hex_digits(from, n, to);
+	to[2 * n] = '\0';
+	return to;
+}
+
 int
 span_u64(struct span s, uint64_t max, uint64_t *out)
 {

@@ -17,6 +17,9 @@ struct span {
 	size_t len;
 };
 
+/* The number of elements of an array. */
+#define nitems(a) (sizeof(a) / sizeof((a)[0]))
+
 /* The span of a string literal, without its NUL. */
 #define SPAN(lit) ((struct span){(const uint8_t *)(lit), sizeof(lit) - 1})
 
@@ -80,6 +83,17 @@ char *span_dup(struct span);
  * EINVAL if the span contains a NUL.
  */
 int span_copy(struct span, char *dst, size_t cap);
+
+/*
+ * Take the next line off the front of `rest`, without its newline, which the
+ * last line may lack.  Returns false if nothing is left.
+ */
+bool span_line(struct span *rest, struct span *line);
+
+/* Write 2 * n lower-case hex digits, without a NUL. */
+void hex_digits(const void *, size_t n, void *to);
+/* Write 2 * n lower-case hex digits and a NUL.  Returns `to`. */
+char *hex_string(const void *, size_t n, char *to);
 
 /*
  * Parse a decimal number of at most `max`: digits only, no sign, no leading

@@ -40,7 +40,7 @@ is_punctuation(uint32_t cp)
 	    0x201d, 0x201e, 0x2026, 0x20ac, 0x3001, 0x3002, 0x300a, 0x300b,
 	    0x300c, 0x300d, 0x300e, 0x300f, 0x3010, 0x3011};
 
-	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+	for (size_t i = 0; i < nitems(list); i++)
 		if (list[i] == cp)
 			return true;
 	return false;
@@ -62,8 +62,7 @@ script_of(uint32_t cp)
 
 	if ((cp >= 'a' && cp <= 'z') || (cp >= 'A' && cp <= 'Z'))
 		return SCRIPT_LATIN;
-	r = bsearch(&cp, visible_ranges,
-	    sizeof(visible_ranges) / sizeof(visible_ranges[0]),
+	r = bsearch(&cp, visible_ranges, nitems(visible_ranges),
 	    sizeof(visible_ranges[0]), range_compare);
 	return r != NULL ? r->script : 0;
 }
@@ -134,13 +133,13 @@ static void
 put_escaped(struct buf *b, const struct visible_char *c)
 {
 	if (c->cp == '\n')
-		(void)buf_adds(b, "\\n");
+		buf_adds(b, "\\n");
 	else if (c->cp == '\t')
-		(void)buf_adds(b, "\\t");
+		buf_adds(b, "\\t");
 	else if (c->bad || c->cp < 0x80)
-		(void)buf_printf(b, "\\x%02x", (unsigned)c->cp);
+		buf_printf(b, "\\x%02x", (unsigned)c->cp);
 	else
-		(void)buf_printf(b, "\\u{%x}", (unsigned)c->cp);
+		buf_printf(b, "\\u{%x}", (unsigned)c->cp);
 }
 
 static bool
@@ -178,9 +177,9 @@ visible_add(struct buf *b, struct span s, unsigned flags)
 		marks = is_mark(c.cp) ? marks + 1 : 0;
 		if ((c.cp == '\\' && !(flags & VISIBLE_AGAIN)) ||
 		    (c.cp == '"' && flags & VISIBLE_QUOTED))
-			(void)buf_addc(b, '\\');
+			buf_addc(b, '\\');
 		if (is_shown(&c, flags, mixed, marks, letter))
-			(void)buf_add(b, s.p + i, c.len);
+			buf_add(b, s.p + i, c.len);
 		else
 			put_escaped(b, &c);
 		letter = letter || c.script != 0;

@@ -133,8 +133,7 @@ put_messages(void)
 		if (g != group) {
 			if (group != 0)
 				puts(".El");
-			if (g >= sizeof(groups) / sizeof(groups[0]) ||
-			    groups[g] == NULL) {
+			if (g >= nitems(groups) || groups[g] == NULL) {
 				fprintf(stderr,
 				    "proto_table: group 0x%02x has "
 				    "no title\n",

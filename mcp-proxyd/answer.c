@@ -41,13 +41,13 @@ add_members(struct buf *b, const struct value *object)
 	for (v = object->child; v != NULL; v = v->next) {
 		if (span_is(v->key, "_meta"))
 			continue;
-		(void)buf_addc(b, open);
+		buf_addc(b, open);
 		(void)json_write_string(b, v->key);
-		(void)buf_addc(b, ':');
+		buf_addc(b, ':');
 		(void)json_write(b, v);
 		open = ',';
 	}
-	(void)buf_addspan(b, open == '{' ? SPAN("{}") : SPAN("}"));
+	buf_addspan(b, open == '{' ? SPAN("{}") : SPAN("}"));
 }
 
 void
@@ -98,7 +98,7 @@ void
 answer_ping(struct agent *a, const struct jsonrpc_id *id)
 {
 	(void)jsonrpc_add_head(&a->out, id);
-	(void)buf_addspan(&a->out, SPAN("{}"));
+	buf_addspan(&a->out, SPAN("{}"));
 	(void)jsonrpc_add_tail(&a->out);
 	agent_wrote(a);
 }
@@ -107,11 +107,11 @@ void
 answer_hello(struct agent *a, const struct jsonrpc_id *id, struct span version)
 {
 	(void)jsonrpc_add_head(&a->out, id);
-	(void)buf_adds(&a->out,
+	buf_adds(&a->out,
 	    "{\"capabilities\":{\"tools\":{\"listChanged\":true}},"
 	    "\"protocolVersion\":\"");
-	(void)buf_adds(&a->out, jsonrpc_version(version));
-	(void)buf_adds(&a->out,
+	buf_adds(&a->out, jsonrpc_version(version));
+	buf_adds(&a->out,
 	    "\",\"serverInfo\":{\"name\":\"ironcurtain\",\"version\":"
 	    "\"" IC_VERSION "\"}}");
 	(void)jsonrpc_add_tail(&a->out);
@@ -125,32 +125,32 @@ answer_note(struct call *c, struct span progress, struct span total,
 	struct buf *b = &c->agent->out;
 	char safe[1024];
 
-	(void)buf_adds(b,
+	buf_adds(b,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
 	    "\"params\":{");
 	if (message.len != 0) {
-		(void)buf_adds(b, "\"message\":");
+		buf_adds(b, "\"message\":");
 		(void)json_write_string(
 		    b, safe_text(message, safe, sizeof(safe)));
-		(void)buf_addc(b, ',');
+		buf_addc(b, ',');
 	}
-	(void)buf_adds(b, "\"progress\":");
-	(void)buf_addspan(b, progress);
-	(void)buf_adds(b, ",\"progressToken\":");
-	(void)buf_add(b, c->token.text, c->token.len);
+	buf_adds(b, "\"progress\":");
+	buf_addspan(b, progress);
+	buf_adds(b, ",\"progressToken\":");
+	buf_add(b, c->token.text, c->token.len);
 	if (total.len != 0) {
-		(void)buf_adds(b, ",\"total\":");
-		(void)buf_addspan(b, total);
+		buf_adds(b, ",\"total\":");
+		buf_addspan(b, total);
 	}
-	(void)buf_adds(b, "}}\n");
+	buf_adds(b, "}}\n");
 	agent_wrote(c->agent);
 }
 
 void
 answer_changed(struct agent *a)
 {
-	(void)buf_adds(&a->out, "{\"jsonrpc\":\"2.0\",\"method\":"
-				"\"notifications/tools/list_changed\"}\n");
+	buf_adds(&a->out, "{\"jsonrpc\":\"2.0\",\"method\":"
+			  "\"notifications/tools/list_changed\"}\n");
 	agent_wrote(a);
 }
 
@@ -160,9 +160,9 @@ answer_tools(struct agent *a, const struct jsonrpc_id *id)
 	struct span text = buf_span(&a->p->tools);
 
 	(void)jsonrpc_add_head(&a->out, id);
-	(void)buf_addspan(&a->out, SPAN("{\"tools\":"));
-	(void)buf_addspan(&a->out, text.len != 0 ? text : SPAN("[]"));
-	(void)buf_addspan(&a->out, SPAN("}"));
+	buf_addspan(&a->out, SPAN("{\"tools\":"));
+	buf_addspan(&a->out, text.len != 0 ? text : SPAN("[]"));
+	buf_addspan(&a->out, SPAN("}"));
 	(void)jsonrpc_add_tail(&a->out);
 	a->listed = true;
 	agent_wrote(a);

@@ -28,7 +28,7 @@ static const struct confine proxy_confine = {
 	},
 	.pledge = {
 		.promises = proxy_promises,
-		.npromises = sizeof(proxy_promises) / sizeof(proxy_promises[0]),
+		.npromises = nitems(proxy_promises),
 	},
 };
 /* clang-format on */

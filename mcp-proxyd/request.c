@@ -78,11 +78,11 @@ take_members(struct agent *a, const struct ask *q)
 	size_t i;
 
 	for (v = q->m->params->child; v != NULL; v = v->next) {
-		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		for (i = 0; i < nitems(known); i++) {
 			if (span_is(v->key, known[i]))
 				break;
 		}
-		if (i < sizeof(known) / sizeof(known[0]))
+		if (i < nitems(known))
 			continue;
 		answer_fail(a, &q->m->id, JSONRPC_PARAMS,
 		    "Invalid params: unknown member \"%s\" of tools/call",

@@ -227,8 +227,7 @@ const struct chan_handler proxy_handlers[] = {
 	HANDLER(LISTEN,		on_listen),
 };
 /* clang-format on */
-const size_t proxy_nhandlers =
-    sizeof(proxy_handlers) / sizeof(proxy_handlers[0]);
+const size_t proxy_nhandlers = nitems(proxy_handlers);
 
 void
 proxy_init(struct proxy *p)

@@ -17,7 +17,8 @@ tools_set(struct proxy *p, struct span text, bool complete)
 	changed = !span_eq(buf_span(&p->tools), text);
 	if (changed) {
 		buf_reset(&p->tools, 0);
-		if (buf_addspan(&p->tools, text) == -1)
+		buf_addspan(&p->tools, text);
+		if (p->tools.failed)
 			return -1;
 	}
 	p->tools_known = true;

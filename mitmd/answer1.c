@@ -60,12 +60,15 @@ answer1_body(struct exchange *x, struct span s)
 	char size[24];
 	int n;
 
-	if (x->up.sized)
-		return buf_addspan(&answer1_out, s);
+	if (x->up.sized) {
+		buf_addspan(&answer1_out, s);
+		return buf_check(&answer1_out);
+	}
 	n = snprintf(size, sizeof(size), "%zx\r\n", s.len);
 	buf_add(&answer1_out, size, (size_t)n);
 	buf_addspan(&answer1_out, s);
-	return buf_add(&answer1_out, "\r\n", 2);
+	buf_add(&answer1_out, "\r\n", 2);
+	return buf_check(&answer1_out);
 }
 
 static int

@@ -86,7 +86,8 @@ answer2_head(struct exchange *x, unsigned status, struct span headers,
 static int
 answer2_body(struct exchange *x, struct span s)
 {
-	return buf_addspan(&x->answer, s);
+	buf_addspan(&x->answer, s);
+	return buf_check(&x->answer);
 }
 
 static int

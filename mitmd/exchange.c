@@ -130,7 +130,8 @@ exchange_keep(struct exchange *x)
 	if (len > MITMD_MAX_KEPT - mitmd_env.kept)
 		return -1;
 	for (size_t i = 0; i < 3; i++) {
-		if (buf_addspan(&x->kept, *spans[i]) == -1) {
+		buf_addspan(&x->kept, *spans[i]);
+		if (x->kept.failed) {
 			buf_reset(&x->kept, 0);
 			return -1;
 		}

@@ -95,8 +95,9 @@ head_copy(
 	f->nname = name.len;
 	f->value = f->name + name.len;
 	f->nvalue = value.len;
-	if (buf_addspan(&h->mem, name) == -1 ||
-	    buf_addspan(&h->mem, value) == -1) {
+	buf_addspan(&h->mem, name);
+	buf_addspan(&h->mem, value);
+	if (h->mem.failed) {
 		f->nname = f->nvalue = 0;
 		h->large = true;
 		head_bad(h, "headers too large");
@@ -146,7 +147,7 @@ h2_head_field(struct h2_head *h, struct span name, struct span value)
 		head_bad(h, "header name is no lower-case token");
 	if (!head_value_ok(value))
 		head_bad(h, "control character or outer space in a header");
-	for (size_t i = 0; i < sizeof(head_hop) / sizeof(head_hop[0]); i++) {
+	for (size_t i = 0; i < nitems(head_hop); i++) {
 		if (span_is(name, head_hop[i]))
 			head_bad(h, "header of HTTP/1.1's connections");
 	}

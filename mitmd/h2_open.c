@@ -32,8 +32,8 @@ h2_settings(nghttp2_session *session)
 	    {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
 	};
 
-	if (nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings,
-		sizeof(settings) / sizeof(settings[0])) != 0 ||
+	if (nghttp2_submit_settings(
+		session, NGHTTP2_FLAG_NONE, settings, nitems(settings)) != 0 ||
 	    nghttp2_session_set_local_window_size(
 		session, NGHTTP2_FLAG_NONE, 0, (int32_t)H2_WINDOW) != 0)
 		return -1;

@@ -91,7 +91,8 @@ input_take(struct agent *a, struct span s)
 	size_t used;
 
 	if (waited) {
-		if (buf_addspan(&a->in, s) == -1) {
+		buf_addspan(&a->in, s);
+		if (a->in.failed) {
 			a->x->front->refuse(a->x, REFUSE_HEADERS, NULL, false);
 			return;
 		}
@@ -100,12 +101,14 @@ input_take(struct agent *a, struct span s)
 	used = request1_input(a, s);
 	if (a->dead || a->state == AGENT_LINGER)
 		return;
-	if (waited)
+	if (waited) {
 		buf_drain(&a->in, used);
-	else if (used != s.len &&
-		 buf_add(&a->in, s.p + used, s.len - used) == -1) {
-		a->x->front->refuse(a->x, REFUSE_HEADERS, NULL, false);
-		return;
+	} else if (used != s.len) {
+		buf_add(&a->in, s.p + used, s.len - used);
+		if (a->in.failed) {
+			a->x->front->refuse(a->x, REFUSE_HEADERS, NULL, false);
+			return;
+		}
 	}
 	if (a->in.len == 0)
 		buf_reset(&a->in, 0);

@@ -32,7 +32,7 @@ static const struct confine mitmd_confine = {
 	},
 	.pledge = {
 		.promises = mitmd_promises,
-		.npromises = sizeof(mitmd_promises) / sizeof(mitmd_promises[0]),
+		.npromises = nitems(mitmd_promises),
 	},
 };
 /* clang-format on */

@@ -242,7 +242,7 @@ refuse_why(const char *why, char *dst, size_t cap)
 const char *
 refuse_phrase(unsigned status)
 {
-	size_t n = sizeof(refuse_phrases) / sizeof(refuse_phrases[0]);
+	size_t n = nitems(refuse_phrases);
 
 	for (size_t i = 0; i < n; i++) {
 		if (refuse_phrases[i].status == status)
@@ -412,7 +412,8 @@ refuse_compose(struct buf *b, enum refusal r, unsigned status, uint32_t id,
 	    "Content-Length: %zu\r\n",
 	    refuse_type(form), body.len);
 	refuse_fields(b, status, form, close);
-	ret = body.failed || buf_addspan(b, buf_span(&body)) == -1 ? -1 : 0;
+	buf_addspan(b, buf_span(&body));
+	ret = body.failed || b->failed ? -1 : 0;
 	buf_free(&body);
 	return ret;
 }

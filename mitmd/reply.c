@@ -184,7 +184,8 @@ reply_take(struct exchange *x, struct span s)
 	/* keyd has begun: the request was approved. */
 	ask_over(x, false);
 	if (waited) {
-		if (buf_addspan(&up->in, s) == -1) {
+		buf_addspan(&up->in, s);
+		if (up->in.failed) {
 			reply_bad(x, "too much");
 			return;
 		}
@@ -205,10 +206,12 @@ reply_take(struct exchange *x, struct span s)
 		buf_drain(&up->in, used);
 		if (up->in.len == 0)
 			buf_reset(&up->in, 0);
-	} else if (used != s.len &&
-		   buf_add(&up->in, s.p + used, s.len - used) == -1) {
-		reply_bad(x, "too much");
-		return;
+	} else if (used != s.len) {
+		buf_add(&up->in, s.p + used, s.len - used);
+		if (up->in.failed) {
+			reply_bad(x, "too much");
+			return;
+		}
 	}
 	if (x->front->flush(x) == -1)
 		agent_close(x->a);

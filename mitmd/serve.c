@@ -253,6 +253,5 @@ mitmd_serve(void)
 	mitmd_env.accept.fd = -1;
 	mitmd_env.w.start = serve_start;
 	mitmd_env.w.caught_up = agents_caught_up;
-	worker_serve(
-	    &mitmd_env.w, handlers, sizeof(handlers) / sizeof(handlers[0]));
+	worker_serve(&mitmd_env.w, handlers, nitems(handlers));
 }

@@ -43,7 +43,7 @@ tls_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen,
 	const bool *http1 = arg;
 	struct span offer;
 
-	for (size_t k = *http1; k < sizeof(known) / sizeof(known[0]); k++) {
+	for (size_t k = *http1; k < nitems(known); k++) {
 		for (unsigned i = 0; i < inlen; i += in[i] + 1U) {
 			if (in[i] > inlen - i - 1)
 				break;
@@ -225,7 +225,8 @@ mitmd_tls_put(struct agent *a, struct span s)
 		return 0;
 	if (a->out.len == 0)
 		tls_progress(a);
-	return buf_addspan(&a->out, s);
+	buf_addspan(&a->out, s);
+	return buf_check(&a->out);
 }
 
 int

@@ -85,12 +85,14 @@ upstream_frame(struct exchange *x, struct span s)
 		done = n == -1 ? 0 : (size_t)n;
 	}
 	if (done < sizeof(head)) {
-		if (buf_add(&up->out, head + done, sizeof(head) - done) == -1)
+		buf_add(&up->out, head + done, sizeof(head) - done);
+		if (up->out.failed)
 			return -1;
 		done = sizeof(head);
 	}
 	done -= sizeof(head);
-	return buf_add(&up->out, s.p + done, s.len - done);
+	buf_add(&up->out, s.p + done, s.len - done);
+	return buf_check(&up->out);
 }
 
 /*

@@ -123,8 +123,10 @@ usage_pass(struct exchange *x, struct span s)
 	if (x->meter.format != METER_AWS)
 		return x->front->body(x, s);
 	part = meter_aws_part(&x->meter);
-	if (part == x->part.len + s.len && part <= MITMD_MAX_PART)
-		return buf_addspan(&x->part, s);
+	if (part == x->part.len + s.len && part <= MITMD_MAX_PART) {
+		buf_addspan(&x->part, s);
+		return buf_check(&x->part);
+	}
 	if (usage_rest(x) == -1)
 		return -1;
 	/* Too long to hold back, or the frames are lost. */
@@ -132,9 +134,10 @@ usage_pass(struct exchange *x, struct span s)
 		return x->front->body(x, s);
 	if (part != s.len)
 		r = x->front->body(x, span_of(s.p, s.len - part));
-	if (r == 0 && part != 0)
-		r = buf_add(&x->part, s.p + s.len - part, part);
-	return r;
+	if (r == -1 || part == 0)
+		return r;
+	buf_add(&x->part, s.p + s.len - part, part);
+	return buf_check(&x->part);
 }
 
 /* Returns true if another message can follow what the agent has received. */
@@ -167,7 +170,8 @@ usage_last(
 	if (x->meter.format != METER_AWS) {
 		buf_adds(b, "event: error\ndata: ");
 		refuse_body(b, no, x->denied, detail, REFUSE_AS_JSON);
-		return buf_add(b, "\n", 1);
+		buf_add(b, "\n", 1);
+		return buf_check(b);
 	}
 	buf_init(&text, 8192);
 	r = refuse_body(&text, no, x->denied, detail, REFUSE_AS_AWS);

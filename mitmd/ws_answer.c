@@ -86,7 +86,8 @@ front_ws_body(struct exchange *x, struct span s)
 			front_ws_meter(x, WS_HEAD, data);
 			break;
 		case WS_DATA:
-			if (buf_addspan(&ws_out, data) == -1)
+			buf_addspan(&ws_out, data);
+			if (ws_out.failed)
 				return -1;
 			front_ws_meter(x, WS_DATA, data);
 			break;
@@ -160,7 +161,8 @@ ws_error(struct buf *b, enum refusal no, uint32_t id, const char *detail)
 		    refuse_text(no)->status);
 		s = span_of(s.p + 1, s.len - 1);
 	}
-	r = body.failed || buf_addspan(b, s) == -1 ? -1 : 0;
+	buf_addspan(b, s);
+	r = body.failed || b->failed ? -1 : 0;
 	buf_free(&body);
 	return r;
 }

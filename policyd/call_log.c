@@ -34,6 +34,6 @@ work_log(struct policyd_env *env, struct work *k, struct composed *c)
 	c->redacted = true;
 	c->log_off = (uint32_t)before;
 	if (r == -1 || json_write(&env->line, k->tree) == -1)
-		(void)buf_adds(&env->line, "{}");
+		buf_adds(&env->line, "{}");
 	c->log_len = (uint32_t)(env->line.len - before);
 }

@@ -25,23 +25,23 @@ compose_call(struct buf *b, uint64_t id, struct span tool,
 {
 	uint32_t start = offset(b);
 
-	(void)buf_adds(b, "{\"id\":");
-	(void)buf_addu64(b, id);
-	(void)buf_adds(b, ",\"jsonrpc\":\"2.0\",\"method\":\"tools/call\","
-			  "\"params\":{");
+	buf_adds(b, "{\"id\":");
+	buf_addu64(b, id);
+	buf_adds(b, ",\"jsonrpc\":\"2.0\",\"method\":\"tools/call\","
+		    "\"params\":{");
 	/* policyd's own token; the agent's never leaves mcp-proxyd. */
 	if (progress) {
-		(void)buf_adds(b, "\"_meta\":{\"progressToken\":");
-		(void)buf_addu64(b, id);
-		(void)buf_adds(b, "},");
+		buf_adds(b, "\"_meta\":{\"progressToken\":");
+		buf_addu64(b, id);
+		buf_adds(b, "},");
 	}
-	(void)buf_adds(b, "\"arguments\":");
+	buf_adds(b, "\"arguments\":");
 	c->args_off = offset(b);
 	(void)json_write(b, args);
 	c->args_len = offset(b) - c->args_off;
-	(void)buf_adds(b, ",\"name\":");
+	buf_adds(b, ",\"name\":");
 	(void)json_write_string(b, tool);
-	(void)buf_adds(b, "}}\n");
+	buf_adds(b, "}}\n");
 	c->line_len = offset(b) - start;
 	return done(b);
 }
@@ -59,77 +59,77 @@ compose_args(struct buf *b, const struct value *args, struct composed *c)
 int
 compose_initialize(struct buf *b)
 {
-	(void)buf_adds(b, "{\"id\":\"i\",\"jsonrpc\":\"2.0\","
-			  "\"method\":\"initialize\",\"params\":{"
-			  "\"capabilities\":{},"
-			  "\"clientInfo\":{\"name\":\"ironcurtain\","
-			  "\"version\":\"" IC_VERSION "\"},"
-			  "\"protocolVersion\":\"" COMPOSE_PROTOCOL "\"}}\n");
+	buf_adds(b, "{\"id\":\"i\",\"jsonrpc\":\"2.0\","
+		    "\"method\":\"initialize\",\"params\":{"
+		    "\"capabilities\":{},"
+		    "\"clientInfo\":{\"name\":\"ironcurtain\","
+		    "\"version\":\"" IC_VERSION "\"},"
+		    "\"protocolVersion\":\"" COMPOSE_PROTOCOL "\"}}\n");
 	return done(b);
 }
 
 int
 compose_initialized(struct buf *b)
 {
-	(void)buf_adds(b, "{\"jsonrpc\":\"2.0\","
-			  "\"method\":\"notifications/initialized\"}\n");
+	buf_adds(b, "{\"jsonrpc\":\"2.0\","
+		    "\"method\":\"notifications/initialized\"}\n");
 	return done(b);
 }
 
 int
 compose_tools_list(struct buf *b, uint32_t seq, struct span cursor)
 {
-	(void)buf_printf(b,
+	buf_printf(b,
 	    "{\"id\":\"t%u\",\"jsonrpc\":\"2.0\","
 	    "\"method\":\"tools/list\"",
 	    seq);
 	if (cursor.len != 0) {
-		(void)buf_adds(b, ",\"params\":{\"cursor\":");
+		buf_adds(b, ",\"params\":{\"cursor\":");
 		(void)json_write_string(b, cursor);
-		(void)buf_addc(b, '}');
+		buf_addc(b, '}');
 	}
-	(void)buf_adds(b, "}\n");
+	buf_adds(b, "}\n");
 	return done(b);
 }
 
 static void
 add_rid(struct buf *b, bool string, struct span rid)
 {
-	(void)buf_adds(b, "\"id\":");
+	buf_adds(b, "\"id\":");
 	if (string)
 		(void)json_write_string(b, rid);
 	else
-		(void)buf_addspan(b, rid);
-	(void)buf_adds(b, ",\"jsonrpc\":\"2.0\"");
+		buf_addspan(b, rid);
+	buf_adds(b, ",\"jsonrpc\":\"2.0\"");
 }
 
 int
 compose_pong(struct buf *b, bool string, struct span rid)
 {
-	(void)buf_addc(b, '{');
+	buf_addc(b, '{');
 	add_rid(b, string, rid);
-	(void)buf_adds(b, ",\"result\":{}}\n");
+	buf_adds(b, ",\"result\":{}}\n");
 	return done(b);
 }
 
 int
 compose_unknown(struct buf *b, bool string, struct span rid)
 {
-	(void)buf_adds(b, "{\"error\":{\"code\":-32601,"
-			  "\"message\":\"Method not found\"},");
+	buf_adds(b, "{\"error\":{\"code\":-32601,"
+		    "\"message\":\"Method not found\"},");
 	add_rid(b, string, rid);
-	(void)buf_adds(b, "}\n");
+	buf_adds(b, "}\n");
 	return done(b);
 }
 
 int
 compose_cancelled(struct buf *b, uint64_t id)
 {
-	(void)buf_adds(b, "{\"jsonrpc\":\"2.0\","
-			  "\"method\":\"notifications/cancelled\","
-			  "\"params\":{\"requestId\":");
-	(void)buf_addu64(b, id);
-	(void)buf_adds(b, "}}\n");
+	buf_adds(b, "{\"jsonrpc\":\"2.0\","
+		    "\"method\":\"notifications/cancelled\","
+		    "\"params\":{\"requestId\":");
+	buf_addu64(b, id);
+	buf_adds(b, "}}\n");
 	return done(b);
 }
 
@@ -137,18 +137,18 @@ int
 compose_remotes(struct buf *b, uint32_t seq, struct span path,
     const struct span *remotes, unsigned n)
 {
-	(void)buf_printf(b,
+	buf_printf(b,
 	    "{\"id\":\"r%u\",\"jsonrpc\":\"2.0\","
 	    "\"method\":\"tools/call\",\"params\":{\"arguments\":{"
 	    "\"path\":",
 	    seq);
 	(void)json_write_string(b, path);
-	(void)buf_adds(b, ",\"remotes\":[");
+	buf_adds(b, ",\"remotes\":[");
 	for (unsigned i = 0; i < n; i++) {
 		if (i != 0)
-			(void)buf_addc(b, ',');
+			buf_addc(b, ',');
 		(void)json_write_string(b, remotes[i]);
 	}
-	(void)buf_adds(b, "]},\"name\":\"remotes\"}}\n");
+	buf_adds(b, "]},\"name\":\"remotes\"}}\n");
 	return done(b);
 }

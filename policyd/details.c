@@ -36,7 +36,7 @@ static const struct details_verb {
 };
 /* clang-format on */
 
-#define NVERBS (sizeof(verbs) / sizeof(verbs[0]))
+#define NVERBS nitems(verbs)
 
 /* The rules that ask, one for each role. */
 struct asks_found {
@@ -83,7 +83,7 @@ static void
 asks_add(struct asks_found *f, enum arg_role role, struct span rule,
     struct span reason)
 {
-	if (f->n == sizeof(f->list) / sizeof(f->list[0]))
+	if (f->n == nitems(f->list))
 		return;
 	f->list[f->n].role = role;
 	f->list[f->n].rule = rule;
@@ -125,20 +125,20 @@ asks_find(struct policyd_env *env, const struct work *k, struct asks_found *f)
 static void
 member(struct buf *b, const char *before, struct span text)
 {
-	(void)buf_adds(b, before);
+	buf_adds(b, before);
 	(void)json_write_string(b, text);
 }
 
 static void
 put_ask(struct buf *b, const struct asks_found *f, unsigned i, const char *sep)
 {
-	(void)buf_adds(b, sep);
+	buf_adds(b, sep);
 	member(b, "{\"reason\":", f->list[i].reason);
 	if (f->list[i].role != ARG_COUNT)
 		member(
 		    b, ",\"role\":", span_str(arg_role_name(f->list[i].role)));
 	member(b, ",\"rule\":", f->list[i].rule);
-	(void)buf_addc(b, '}');
+	buf_addc(b, '}');
 }
 
 static void
@@ -146,7 +146,7 @@ put_asks(struct buf *b, const struct asks_found *f)
 {
 	const char *sep = "";
 
-	(void)buf_adds(b, "{\"asks\":[");
+	buf_adds(b, "{\"asks\":[");
 	for (unsigned i = 0; i < f->n; i++) {
 		if (f->list[i].role != ARG_COUNT)
 			continue;
@@ -160,7 +160,7 @@ put_asks(struct buf *b, const struct asks_found *f)
 			put_ask(b, f, i, sep);
 			sep = ",";
 		}
-	(void)buf_adds(b, "],\"resources\":[");
+	buf_adds(b, "],\"resources\":[");
 }
 
 /*
@@ -192,7 +192,7 @@ put_resource(struct buf *b, const struct arg_value *v, size_t verb)
 
 	member(b, "{\"argument\":", v->arg->name);
 	if (value_is_led(v))
-		(void)buf_adds(b, ",\"remote\":true");
+		buf_adds(b, ",\"remote\":true");
 	member(b, ",\"role\":", span_str(arg_role_name(verbs[verb].role)));
 	if ((v->mask & (v->mask - 1)) != 0) {
 		for (size_t i = 0; i < NVERBS; i++) {
@@ -201,10 +201,10 @@ put_resource(struct buf *b, const struct arg_value *v, size_t verb)
 			member(b, sep, span_str(arg_role_name(verbs[i].role)));
 			sep = ",";
 		}
-		(void)buf_addc(b, ']');
+		buf_addc(b, ']');
 	}
 	member(b, ",\"value\":", value_text(v));
-	(void)buf_addc(b, '}');
+	buf_addc(b, '}');
 }
 
 /* Write a value in the sentence, quoted where it could be mistaken for text. */
@@ -218,7 +218,7 @@ effect_value(struct buf *b, struct span s)
 		quoted = s.p[i] <= ' ' || s.p[i] == ',' || s.p[i] == '"' ||
 			 s.p[i] == 0x7f;
 	if (quoted)
-		(void)buf_addc(b, '"');
+		buf_addc(b, '"');
 	if (s.len <= DETAILS_VALUE) {
 		(void)visible_add(b, s, quoted ? VISIBLE_QUOTED : 0);
 	} else {
@@ -227,12 +227,12 @@ effect_value(struct buf *b, struct span s)
 			from++;
 		(void)visible_add(
 		    b, span_of(s.p, cut), quoted ? VISIBLE_QUOTED : 0);
-		(void)buf_adds(b, "[...]");
+		buf_adds(b, "[...]");
 		(void)visible_add(b, span_of(s.p + from, s.len - from),
 		    quoted ? VISIBLE_QUOTED : 0);
 	}
 	if (quoted)
-		(void)buf_addc(b, '"');
+		buf_addc(b, '"');
 }
 
 /* Add a value after its verb, or only count it. */
@@ -241,14 +241,14 @@ effect_add(struct buf *b, const char *verb, unsigned *n, struct span s)
 {
 	(*n)++;
 	if (*n == 1) {
-		(void)buf_adds(b, b->len == 0 ? "" : ", ");
-		(void)buf_adds(b, verb);
-		(void)buf_addc(b, ' ');
+		buf_adds(b, b->len == 0 ? "" : ", ");
+		buf_adds(b, verb);
+		buf_addc(b, ' ');
 	}
 	if (*n > DETAILS_NAMED || (b->len > DETAILS_EFFECT && *n > 1))
 		return;
 	if (*n > 1)
-		(void)buf_adds(b, " and ");
+		buf_adds(b, " and ");
 	effect_value(b, s);
 }
 
@@ -256,7 +256,7 @@ static void
 effect_more(struct buf *b, unsigned n, unsigned named)
 {
 	if (n > named)
-		(void)buf_printf(b, " and %u more", n - named);
+		buf_printf(b, " and %u more", n - named);
 }
 
 static int
@@ -319,11 +319,11 @@ call_effect(struct details *d, struct policyd_env *env, const struct work *k,
 		effect_more(&b, n, DETAILS_NAMED);
 	}
 	if (*found == 0) {
-		(void)buf_adds(&b, "calls ");
+		buf_adds(&b, "calls ");
 		(void)visible_add(&b, k->server_name, 0);
-		(void)buf_adds(&b, "__");
+		buf_adds(&b, "__");
 		(void)visible_add(&b, k->tool, 0);
-		(void)buf_adds(&b,
+		buf_adds(&b,
 		    unknown ? ", a tool that no policy knows"
 			    : ", which has no argument that names a resource");
 	}
@@ -345,7 +345,7 @@ call_domain(struct details *d, const struct work *k)
 	    "{\"argument\":\"domain\",\"role\":\"proxy-domain\","
 	    "\"value\":",
 	    domain);
-	(void)buf_addc(&d->text, '}');
+	buf_addc(&d->text, '}');
 }
 
 static int
@@ -354,13 +354,15 @@ details_begin(struct details *d, struct span args)
 	d->effect[0] = '\0';
 	d->args = args.len;
 	buf_init(&d->text, PROTO_MAX_HELD);
-	return buf_addspan(&d->text, args);
+	buf_addspan(&d->text, args);
+	return buf_check(&d->text);
 }
 
 static int
 details_end(struct details *d)
 {
-	if (buf_adds(&d->text, "]}") == 0)
+	buf_adds(&d->text, "]}");
+	if (!d->text.failed)
 		return 0;
 	details_free(d);
 	return -1;
@@ -390,7 +392,7 @@ details_call(struct details *d, struct policyd_env *env, const struct work *k,
 		for (size_t a = 0; a < k->args.n; a++) {
 			if (worst(k->args.values[a].mask) != i)
 				continue;
-			(void)buf_adds(&d->text, sep);
+			buf_adds(&d->text, sep);
 			put_resource(&d->text, &k->args.values[a], i);
 			sep = ",";
 		}
@@ -416,9 +418,9 @@ ask_effect(const struct approved *r, struct buf *b)
 				effect_add(b, order[i][1], &n, ref.name);
 		effect_more(b, n, DETAILS_NAMED);
 	}
-	(void)buf_adds(b, " in ");
+	buf_adds(b, " in ");
 	effect_value(b, approved_repository(r));
-	(void)buf_adds(b, " at ");
+	buf_adds(b, " at ");
 	(void)visible_add(b, r->host, 0);
 }
 
@@ -429,7 +431,7 @@ ask_resource(struct buf *b, const char *before, const char *argument,
 	member(b, before, span_str(argument));
 	member(b, ",\"role\":", span_str(role));
 	member(b, ",\"value\":", value);
-	(void)buf_addc(b, '}');
+	buf_addc(b, '}');
 }
 
 /* List the refs first, deleted ones before all others. */
@@ -471,14 +473,14 @@ details_ask(struct details *d, const struct msg_ASK *m, struct span args)
 	if (r.refs.len != 0) {
 		ask_effect(&r, &b);
 	} else {
-		(void)buf_adds(&b, "sends ");
+		buf_adds(&b, "sends ");
 		effect_value(&b, span_str(url));
-		(void)buf_printf(&b, " with a body of %llu bytes",
+		buf_printf(&b, " with a body of %llu bytes",
 		    (unsigned long long)r.length);
 	}
 	if (effect_end(d, &b) == -1)
 		goto fail;
-	(void)buf_adds(&d->text, "{\"asks\":[],\"resources\":[");
+	buf_adds(&d->text, "{\"asks\":[],\"resources\":[");
 	ask_resources(&d->text, &r, span_str(url));
 	return details_end(d);
 fail:

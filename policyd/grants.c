@@ -24,7 +24,7 @@ is_caution(struct span rule)
 	static const char *const rules[] = {"structural-hard-link",
 	    "structural-unknown-remote", "structural-url-scheme"};
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; i < nitems(rules); i++) {
 		if (span_is(rule, rules[i]))
 			return true;
 	}

@@ -23,7 +23,7 @@ static const char *const acting[] = {
 };
 /* clang-format on */
 
-#define NACTING (sizeof(acting) / sizeof(acting[0]))
+#define NACTING nitems(acting)
 #define WORD_MAX 64U
 
 static bool
@@ -125,7 +125,7 @@ scalar_schema(const struct value *v)
 	    "string", "number", "integer", "boolean"};
 	struct span type = value_str(v, "type");
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < nitems(types); i++) {
 		if (type.p != NULL && span_is(type, types[i]))
 			return true;
 	}
@@ -147,7 +147,7 @@ plain_schema(const struct value *schema)
 		return false;
 	for (v = schema->child; v != NULL; v = v->next) {
 		found = false;
-		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		for (size_t i = 0; i < nitems(known); i++)
 			found = found || span_is(v->key, known[i]);
 		if (!found)
 			return false;

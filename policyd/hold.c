@@ -129,9 +129,12 @@ hold_digest(struct span server, struct span tool, struct span args,
 
 	/* The buffer is for the names; the arguments are not copied. */
 	buf_init(&b, 4096);
-	if (buf_addc(&b, '[') == -1 || json_write_string(&b, server) == -1 ||
-	    buf_addc(&b, ',') == -1 || json_write_string(&b, tool) == -1 ||
-	    buf_addc(&b, ',') == -1)
+	buf_addc(&b, '[');
+	(void)json_write_string(&b, server);
+	buf_addc(&b, ',');
+	(void)json_write_string(&b, tool);
+	buf_addc(&b, ',');
+	if (b.failed)
 		goto out;
 	sha256_spans((struct span[]){buf_span(&b), args, SPAN("]")}, 3, digest);
 	ret = 0;
@@ -145,9 +148,9 @@ hold_told(const struct msg_HOLD *m, uint8_t digest[HOLD_DIGEST])
 {
 	const struct span *const texts[] = {
 	    &m->rule, &m->reason, &m->effect, &m->session, &m->preview};
-	const size_t n = sizeof(texts) / sizeof(texts[0]);
-	struct span all[2 * sizeof(texts) / sizeof(texts[0])];
-	uint64_t len[sizeof(texts) / sizeof(texts[0])];
+	const size_t n = nitems(texts);
+	struct span all[2 * nitems(texts)];
+	uint64_t len[nitems(texts)];
 
 	for (size_t i = 0; i < n; i++) {
 		len[i] = texts[i]->len;

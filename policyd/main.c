@@ -33,7 +33,7 @@ static const struct confine policyd_confine = {
 	},
 	.pledge = {
 		.promises = promises,
-		.npromises = sizeof(promises) / sizeof(promises[0]),
+		.npromises = nitems(promises),
 	},
 };
 /* clang-format on */

@@ -22,9 +22,9 @@ open_step(struct probe *p, const char *step, const char *fmt, va_list ap)
 	if (p->out.len > TRACE_FULL)
 		return false;
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	(void)buf_adds(&p->out, p->out.len == 1 ? "{\"step\":" : ",{\"step\":");
+	buf_adds(&p->out, p->out.len == 1 ? "{\"step\":" : ",{\"step\":");
 	(void)json_write_string(&p->out, span_str(step));
-	(void)buf_adds(&p->out, ",\"text\":");
+	buf_adds(&p->out, ",\"text\":");
 	(void)json_write_string(&p->out, span_str(text));
 	return true;
 }
@@ -36,7 +36,7 @@ tell(struct probe *p, const char *step, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	if (open_step(p, step, fmt, ap))
-		(void)buf_addc(&p->out, '}');
+		buf_addc(&p->out, '}');
 	va_end(ap);
 }
 
@@ -55,14 +55,14 @@ tell_rule(struct probe *p, size_t index, enum arg_role role, bool matched,
 
 	va_start(ap, fmt);
 	if (open_step(p, "rule", fmt, ap)) {
-		(void)buf_adds(&p->out, ",\"rule\":");
+		buf_adds(&p->out, ",\"rule\":");
 		(void)json_write_string(&p->out, r->name);
-		(void)buf_printf(&p->out, ",\"index\":%zu,\"matched\":%s",
-		    index, matched ? "true" : "false");
+		buf_printf(&p->out, ",\"index\":%zu,\"matched\":%s", index,
+		    matched ? "true" : "false");
 		if (role != ARG_COUNT)
-			(void)buf_printf(
+			buf_printf(
 			    &p->out, ",\"role\":\"%s\"", arg_role_name(role));
-		(void)buf_addc(&p->out, '}');
+		buf_addc(&p->out, '}');
 	}
 	va_end(ap);
 }
@@ -223,7 +223,7 @@ probe_begin(struct probe *p, struct policyd_env *env)
 {
 	*p = (struct probe){.env = env};
 	buf_init(&p->out, TRACE_MAX);
-	(void)buf_addc(&p->out, '[');
+	buf_addc(&p->out, '[');
 	p->trace = (struct eval_trace){
 	    .arg = p, .role = on_role, .rule = on_rule, .done = on_done};
 	env->engine.trace = &p->trace;
@@ -240,10 +240,10 @@ tell_annotation(struct probe *p, const struct work *k)
 	buf_init(&line, 2000);
 	for (unsigned i = 0; i < k->annot->nargs; i++) {
 		roles = annot_arg_roles(&k->annot->args[i], k->tree);
-		(void)buf_printf(&line, "%s%s=", i == 0 ? "" : ", ",
+		buf_printf(&line, "%s%s=", i == 0 ? "" : ", ",
 		    log_vis(k->annot->args[i].name, name, sizeof(name)));
 		for (unsigned r = 0; r < roles->n; r++)
-			(void)buf_printf(&line, "%s%s", r == 0 ? "" : "+",
+			buf_printf(&line, "%s%s", r == 0 ? "" : "+",
 			    arg_role_name((enum arg_role)roles->list[r]));
 	}
 	tell(p, "annotation", "the tool is annotated: %.*s%s", (int)line.len,
@@ -333,8 +333,8 @@ probe_end(struct probe *p, const struct work *k)
 	p->env->engine.trace = NULL;
 	p->out.max = PROTO_MAX_TREE;
 	if (p->out.len > TRACE_FULL) {
-		(void)buf_adds(&p->out, ",{\"step\":\"cut\",\"text\":"
-					"\"more steps than are shown\"}");
+		buf_adds(&p->out, ",{\"step\":\"cut\",\"text\":"
+				  "\"more steps than are shown\"}");
 	} else {
 		tell_values(p);
 		tell_change(p, k);
@@ -342,6 +342,6 @@ probe_end(struct probe *p, const struct work *k)
 		    log_vis(k->d.rule, rule, sizeof(rule)),
 		    log_vis(k->d.reason, reason, sizeof(reason)));
 	}
-	(void)buf_addc(&p->out, ']');
+	buf_addc(&p->out, ']');
 	return p->out.failed ? SPAN("[]") : buf_span(&p->out);
 }

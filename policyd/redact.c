@@ -124,7 +124,7 @@ match_key(struct span s, size_t at, uint8_t *dst, size_t *n)
 	struct span rest = span_of(s.p + at, s.len - at);
 	size_t i, len;
 
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+	for (size_t k = 0; k < nitems(kinds); k++) {
 		len = strlen(kinds[k].prefix);
 		if (!span_starts(rest, span_of(kinds[k].prefix, len)))
 			continue;

@@ -26,8 +26,8 @@ reload_take(
 		strlcpy(r->error, l.error, sizeof(r->error));
 	}
 	if (l.warnings.len != 0 && r->warnings.len != 0)
-		(void)buf_addc(&r->warnings, '\n');
-	(void)buf_addspan(&r->warnings, buf_span(&l.warnings));
+		buf_addc(&r->warnings, '\n');
+	buf_addspan(&r->warnings, buf_span(&l.warnings));
 	load_free(&l);
 	sha256_span(m->text, r->hash[kind]);
 	r->have[kind] = true;
@@ -153,8 +153,8 @@ reload_swap(struct policyd_env *env)
 	tell_now(env);
 	warn_unmounted(&env->engine, env->pool, &l);
 	if (l.warnings.len != 0 && r->warnings.len != 0)
-		(void)buf_addc(&r->warnings, '\n');
-	(void)buf_addspan(&r->warnings, buf_span(&l.warnings));
+		buf_addc(&r->warnings, '\n');
+	buf_addspan(&r->warnings, buf_span(&l.warnings));
 	load_free(&l);
 	ok.rules = (uint32_t)env->engine.rules->n;
 	ok.warnings = buf_span(&r->warnings);

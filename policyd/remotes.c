@@ -212,16 +212,6 @@ remotes_answer(
 	}
 }
 
-static struct span
-next_url(struct span *rest)
-{
-	const uint8_t *end = memchr(rest->p, '\n', rest->len);
-	struct span url = span_of(rest->p, (size_t)(end - rest->p));
-
-	*rest = span_of(end + 1, rest->len - url.len - 1);
-	return url;
-}
-
 static int
 refuse(
     struct policyd_env *env, struct work *k, struct span url, const char *why)
@@ -247,8 +237,7 @@ add_urls(struct policyd_env *env, struct work *k, const struct arg_value *v,
 	const char *why;
 	bool again;
 
-	while (rest.len != 0 && nseen < REMOTES_URLS) {
-		url = next_url(&rest);
+	while (nseen < REMOTES_URLS && span_line(&rest, &url)) {
 		again = false;
 		for (size_t i = 0; i < nseen; i++)
 			again = again || span_eq(seen[i], url);
@@ -306,8 +295,7 @@ remotes_reason(
 	int n;
 
 	text[0] = '\0';
-	while (rest.len != 0) {
-		url = next_url(&rest);
+	while (span_line(&rest, &url)) {
 		log_vis(url, one, sizeof(one));
 		/* The URLs for fetching and pushing are usually the same. */
 		if (strstr(text, one) != NULL)

@@ -428,5 +428,5 @@ policyd_serve(struct worker *w)
 	w->lost = lost;
 	w->loop.after = turn_ended;
 	w->loop.after_arg = &env;
-	worker_serve(w, handlers, sizeof(handlers) / sizeof(handlers[0]));
+	worker_serve(w, handlers, nitems(handlers));
 }

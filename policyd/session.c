@@ -59,7 +59,7 @@ session_publish(struct policyd_env *env)
 	struct buf b;
 
 	buf_init(&b, 8U << 20);
-	(void)buf_addc(&b, '[');
+	buf_addc(&b, '[');
 	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
 		t = &env->sessions[i].tools;
 		if (env->sessions[i].state == PROTO_STATE_GONE)
@@ -73,12 +73,12 @@ session_publish(struct policyd_env *env)
 				log_warnx("tool list is too long: cut");
 				break;
 			}
-			(void)buf_adds(&b, before);
-			(void)buf_addspan(&b, json);
+			buf_adds(&b, before);
+			buf_addspan(&b, json);
 			before = ",";
 		}
 	}
-	(void)buf_addc(&b, ']');
+	buf_addc(&b, ']');
 	msg.text = buf_span(&b);
 	if (!b.failed)
 		env->send(env, ROLE_PROXY, MSG_TOOLS, &msg);

@@ -42,7 +42,7 @@ session_send_cancel(struct policyd_env *env, uint16_t index, uint64_t call)
 bool
 session_version_known(struct span v)
 {
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+	for (size_t i = 0; i < nitems(versions); i++) {
 		if (span_is(v, versions[i]))
 			return true;
 	}

@@ -46,26 +46,26 @@ write_tool(struct buf *b, struct span server, const struct value *def)
 	const struct value *v;
 	const char *before = "{";
 
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+	for (size_t i = 0; i < nitems(members); i++) {
 		v = value_get(def, members[i]);
 		if (strcmp(members[i], "name") == 0) {
-			(void)buf_printf(b, "%s\"name\":\"", before);
-			(void)buf_addspan(b, server);
-			(void)buf_adds(b, "__");
-			(void)buf_addspan(b, v->text);
-			(void)buf_addc(b, '"');
+			buf_printf(b, "%s\"name\":\"", before);
+			buf_addspan(b, server);
+			buf_adds(b, "__");
+			buf_addspan(b, v->text);
+			buf_addc(b, '"');
 		} else if (member_good(members[i], v)) {
-			(void)buf_printf(b, "%s\"%s\":", before, members[i]);
+			buf_printf(b, "%s\"%s\":", before, members[i]);
 			(void)json_write(b, v);
 		} else if (strcmp(members[i], "inputSchema") == 0) {
-			(void)buf_printf(b,
-			    "%s\"inputSchema\":{\"type\":\"object\"}", before);
+			buf_printf(b, "%s\"inputSchema\":{\"type\":\"object\"}",
+			    before);
 		} else {
 			continue;
 		}
 		before = ",";
 	}
-	(void)buf_addc(b, '}');
+	buf_addc(b, '}');
 	return b->failed ? -1 : 0;
 }
 

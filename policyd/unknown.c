@@ -64,15 +64,15 @@ put_paths(
 	for (size_t i = 0; i < v->n; i++) {
 		if (v->rows[i].kind != kind || n++ >= UNKNOWN_PATHS)
 			continue;
-		(void)buf_adds(b, n == 1 ? verb : ", ");
+		buf_adds(b, n == 1 ? verb : ", ");
 		path = v->rows[i].path;
 		(void)visible_add(
 		    b, span_of(path.p, visible_cut(path, UNKNOWN_PATH)), 0);
 		if (path.len > UNKNOWN_PATH)
-			(void)buf_adds(b, "[...]");
+			buf_adds(b, "[...]");
 	}
 	if (n > UNKNOWN_PATHS)
-		(void)buf_printf(b, " and %u more", n - UNKNOWN_PATHS);
+		buf_printf(b, " and %u more", n - UNKNOWN_PATHS);
 }
 
 static struct span
@@ -83,21 +83,21 @@ boundary(struct policyd_env *env, const struct server *srv)
 
 	buf_init(&b, LOAD_MAX_REASON);
 	if ((srv->reach & PROTO_REACH_HOST) != 0)
-		(void)buf_adds(&b,
+		buf_adds(&b,
 		    "It runs without a sandbox, with all that you can reach");
 	else
-		(void)buf_adds(&b,
+		buf_adds(&b,
 		    "It runs in its server's ordinary view, which is the "
 		    "boundary");
 	if ((srv->reach & PROTO_REACH_HOST) == 0) {
 		put_paths(&b, &srv->view, PROTO_VIEW_WRITE, "; may write ");
 		put_paths(&b, &srv->view, PROTO_VIEW_READ, "; may read ");
-		(void)buf_adds(&b, (srv->reach & PROTO_REACH_NETWORK) != 0
-				       ? "; connects to the hosts of its entry"
-				       : "; has no network");
+		buf_adds(&b, (srv->reach & PROTO_REACH_NETWORK) != 0
+				 ? "; connects to the hosts of its entry"
+				 : "; has no network");
 	}
 	if ((srv->reach & PROTO_REACH_SECRET) != 0)
-		(void)buf_adds(&b, "; has credentials of its own");
+		buf_adds(&b, "; has credentials of its own");
 	text = b.failed ? SPAN("") : buf_span(&b);
 	text = reason_printf(env->pool, "No policy knows this tool. %.*s",
 	    (int)text.len, (const char *)text.p);

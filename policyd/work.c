@@ -97,7 +97,7 @@ compose_refused(struct policyd_env *env, struct work *k, struct composed *c)
 	 */
 	buf_reset(&env->line, WORK_LINE_KEEP);
 	*c = (struct composed){.args_len = 2, .redacted = true};
-	(void)buf_adds(&env->line, "{}");
+	buf_adds(&env->line, "{}");
 	k->tree = NULL;
 }
 

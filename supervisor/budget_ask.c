@@ -35,25 +35,27 @@ ask_compose(struct buf *args, enum budget_key key, struct budget_ask *q)
 	ask_number(now, key, b->limits.max[key]);
 	ask_number(then, key, q->to);
 	ask_number(used, key, budget_shown(key));
-	(void)buf_adds(args, "{\"limit\":");
+	buf_adds(args, "{\"limit\":");
 	(void)json_write_string(args, span_str(now));
-	(void)buf_adds(args, ",\"raisedTo\":");
+	buf_adds(args, ",\"raisedTo\":");
 	(void)json_write_string(args, span_str(then));
-	(void)buf_adds(args, ",\"used\":");
+	buf_adds(args, ",\"used\":");
 	(void)json_write_string(args, span_str(used));
-	(void)buf_addc(args, '}');
+	buf_addc(args, '}');
 	buf_init(&text, ASK_TEXT);
-	(void)buf_printf(&text, "[\"budget\",\"%s\",", budget_name(key));
-	(void)buf_addspan(&text, buf_span(args));
-	rv = buf_addc(&text, ']');
+	buf_printf(&text, "[\"budget\",\"%s\",", budget_name(key));
+	buf_addspan(&text, buf_span(args));
+	buf_addc(&text, ']');
+	rv = buf_check(&text);
 	if (rv == 0)
 		sha256_span(buf_span(&text), q->digest);
 	q->nargs = (uint32_t)args->len;
 	/* The new limit is a resource, so that it is shown first. */
-	(void)buf_adds(args, "{\"asks\":[],\"resources\":[{\"argument\":"
-			     "\"raisedTo\",\"role\":\"new limit\",\"value\":");
+	buf_adds(args, "{\"asks\":[],\"resources\":[{\"argument\":"
+		       "\"raisedTo\",\"role\":\"new limit\",\"value\":");
 	(void)json_write_string(args, span_str(then));
-	if (buf_adds(args, "}]}") == -1)
+	buf_adds(args, "}]}");
+	if (args->failed)
 		rv = -1;
 	buf_free(&text);
 	return rv;

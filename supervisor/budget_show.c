@@ -118,7 +118,7 @@ metric_tokens(struct buf *b, const struct budget_model *m)
 	};
 
 	/* Names are printable; quotes and backslashes were replaced. */
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < nitems(rows); i++)
 		buf_printf(b,
 		    "ironcurtain_tokens_total{provider=\"%s\",model=\"%s\","
 		    "kind=\"%s\"} %llu\n",
@@ -175,7 +175,7 @@ metric_keys(struct buf *b)
 	};
 	uint64_t n;
 
-	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+	for (size_t r = 0; r < nitems(rows); r++) {
 		metric_head(b, rows[r].name, "counter", rows[r].help);
 		for (unsigned i = 0; i < sup.providers.n; i++) {
 			memcpy(&n,

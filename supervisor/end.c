@@ -228,7 +228,7 @@ end_caches(void)
 
 	if (!sup.agent_started)
 		return;
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+	for (size_t i = 0; i < nitems(usual); i++)
 		session_discard(sup.session.home, usual[i]);
 	for (char **c = sup.adapter.caches; c != NULL && *c != NULL; c++)
 		session_discard(sup.session.home, *c);

@@ -37,9 +37,7 @@ hex(struct value_pool *p, const uint8_t *bytes, size_t n)
 {
 	char out[65];
 
-	for (size_t i = 0; i < n; i++)
-		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
-	return text(p, out);
+	return text(p, hex_string(bytes, n, out));
 }
 
 static void

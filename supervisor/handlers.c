@@ -75,20 +75,14 @@ on_hello(struct chan *ch, const struct msg_HELLO *m)
 static int
 on_rules_ok(struct chan *ch, const struct msg_RULES_OK *m)
 {
-	struct span w = m->warnings;
-	const uint8_t *nl;
+	struct span rest = m->warnings, line;
 
 	if (sup.started && !sup.reloading)
 		return chan_violation(ch, "RULES_OK of nothing");
 	sup.rules_good++;
 	sup.rules_count = m->rules;
-	while (w.len != 0) {
-		nl = memchr(w.p, '\n', w.len);
-		session_log(&sup.session, "policy",
-		    span_of(w.p, nl != NULL ? (size_t)(nl - w.p) : w.len));
-		w.len -= nl != NULL ? (size_t)(nl - w.p) + 1 : w.len;
-		w.p = nl != NULL ? nl + 1 : w.p;
-	}
+	while (span_line(&rest, &line))
+		session_log(&sup.session, "policy", line);
 	if (sup.started)
 		reload_done(m->warnings);
 	return 0;
@@ -476,6 +470,6 @@ static const struct chan_handler sup_handlers[] = {
 
 const struct chan_ops sup_chan_ops = {
     .handlers = sup_handlers,
-    .nhandlers = sizeof(sup_handlers) / sizeof(sup_handlers[0]),
+    .nhandlers = nitems(sup_handlers),
     .closed = sup_closed,
 };

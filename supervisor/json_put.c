@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "json_put.h"
 
-#include <stdio.h>
-
 #include "common/json/value.h"
 #include "common/log.h"
 
@@ -39,7 +37,5 @@ put_digest(struct json_object *o, const char *key, const uint8_t digest[32])
 {
 	char hex[65];
 
-	for (size_t i = 0; i < 32; i++)
-		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
-	put_str(o, key, hex);
+	put_str(o, key, hex_string(digest, 32, hex));
 }

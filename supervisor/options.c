@@ -180,7 +180,7 @@ options_check(const struct options *o, struct fault *fault)
 static void
 options_unknown(const char *arg, struct fault *fault)
 {
-	const char *names[sizeof(options_long) / sizeof(options_long[0])];
+	const char *names[nitems(options_long)];
 	char hint[NEAR_HINT];
 	size_t n = 0;
 

@@ -319,7 +319,7 @@ session_close(struct session *s)
 	/* Release the directory: any machine may continue in it. */
 	if (s->locked && ftruncate(s->lock, 0) == -1)
 		log_warn("%s/" SESSION_LOCK, s->dir);
-	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+	for (size_t i = 0; i < nitems(fds); i++)
 		if (*fds[i] != -1)
 			close(*fds[i]);
 	free(s->dir);

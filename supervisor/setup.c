@@ -212,7 +212,7 @@ setup_start(void)
 	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM,
 	    ROLE_PROXY, ROLE_TERM};
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+	for (size_t i = 0; i < nitems(order); i++)
 		setup_start_role(order[i]);
 	sup.started = true;
 }

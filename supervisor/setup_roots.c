@@ -25,8 +25,7 @@ setup_roots_system(size_t *len)
 	char *text = NULL, *both;
 
 	*len = 0;
-	for (size_t i = 0;
-	     text == NULL && i < sizeof(places) / sizeof(places[0]); i++)
+	for (size_t i = 0; text == NULL && i < nitems(places); i++)
 		text = jsonfile_text(places[i], len, &st, &fault);
 	if (p->ca == NULL)
 		return text;

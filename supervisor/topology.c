@@ -68,10 +68,8 @@ const struct topology_pair topology_pairs[] = {
 };
 /* clang-format on */
 
-const size_t topology_nworkers =
-    sizeof(topology_workers) / sizeof(topology_workers[0]);
-const size_t topology_npairs =
-    sizeof(topology_pairs) / sizeof(topology_pairs[0]);
+const size_t topology_nworkers = nitems(topology_workers);
+const size_t topology_npairs = nitems(topology_pairs);
 
 const struct topology_worker *
 topology_find(enum role role)

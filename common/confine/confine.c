@@ -62,7 +62,7 @@ static const struct {
     {CLONE_NEWUTS, CONFINE_UTSNS},
 };
 
-#define NNAMESPACES (sizeof(namespaces) / sizeof(namespaces[0]))
+#define NNAMESPACES nitems(namespaces)
 
 #ifdef IC_SANITIZED
 /*
@@ -120,7 +120,7 @@ confine_early(void)
 	 */
 	for (int sig = 1; sig < NSIG; sig++) {
 		ignored = false;
-		for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
+		for (size_t i = 0; i < nitems(deaf); i++)
 			ignored = ignored || deaf[i] == sig;
 		sa.sa_handler = ignored ? SIG_IGN : SIG_DFL;
 		(void)sigaction(sig, &sa, NULL);
@@ -182,7 +182,7 @@ root_is_empty(void)
 	long n = 0;
 	int fd;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < nitems(names); i++) {
 		fd = open(names[i], O_PATH | O_CLOEXEC);
 		if (fd != -1) {
 			close(fd);
@@ -416,8 +416,7 @@ confine_describe(const struct confine_state *st, char *dst, size_t cap)
 
 	if (cap != 0)
 		dst[0] = '\0';
-	for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]);
-	     i++) {
+	for (size_t i = 0; i < nitems(flag_names); i++) {
 		if (!(st->flags & flag_names[i].flag))
 			continue;
 		if (flag_names[i].flag == CONFINE_LANDLOCK)
@@ -442,8 +441,7 @@ confine_names(uint32_t flags, char *dst, size_t cap)
 
 	if (cap != 0)
 		dst[0] = '\0';
-	for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]);
-	     i++) {
+	for (size_t i = 0; i < nitems(flag_names); i++) {
 		if (!(flags & flag_names[i].flag))
 			continue;
 		n = snprintf(dst + len, cap - len, "%s%s", len == 0 ? "" : " ",
@@ -458,7 +456,7 @@ confine_names(uint32_t flags, char *dst, size_t cap)
 uint32_t
 confine_flag_of(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]); i++)
+	for (size_t i = 0; i < nitems(flag_names); i++)
 		if (strlen(flag_names[i].name) == len &&
 		    strncmp(flag_names[i].name, name, len) == 0)
 			return flag_names[i].flag;

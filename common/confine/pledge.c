@@ -27,6 +27,8 @@
 
 #include <seccomp.h>
 
+#include "common/span.h"
+
 /* clang-format off */
 #define INT_BITS 0xffffffffULL
 
@@ -161,7 +163,7 @@ static const struct pledge_rule sync_rules[] = {
 	CALL(fdatasync, "audit.durability: synced"),
 };
 
-#define TABLE(t) t, sizeof(t) / sizeof((t)[0])
+#define TABLE(t) t, nitems(t)
 
 static const struct {
 	const char *name;
@@ -218,7 +220,7 @@ add_rules(scmp_filter_ctx ctx, const struct pledge_rule *rules, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		r = &rules[i];
-		if (r->nargs > sizeof(cmp) / sizeof(cmp[0]) || r->error < 0 ||
+		if (r->nargs > nitems(cmp) || r->error < 0 ||
 		    r->error > UINT16_MAX) {
 			errno = EINVAL;
 			return -1;

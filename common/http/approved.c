@@ -213,7 +213,7 @@ approved_target(const struct approved *m, char *dst, size_t cap)
 static void
 member(struct buf *b, const char *before, struct span text)
 {
-	(void)buf_adds(b, before);
+	buf_adds(b, before);
 	(void)json_write_string(b, text);
 }
 
@@ -223,17 +223,17 @@ write_refs(struct buf *b, struct span rest)
 	struct approved_ref r;
 	const char *before = "";
 
-	(void)buf_adds(b, ",\"refs\":[");
+	buf_adds(b, ",\"refs\":[");
 	while (approved_ref(&rest, &r) == 1) {
-		(void)buf_adds(b, before);
+		buf_adds(b, before);
 		member(b, "{\"action\":", span_str(r.action));
 		member(b, ",\"name\":", r.name);
 		member(b, ",\"new\":", r.new);
 		member(b, ",\"old\":", r.old);
-		(void)buf_addc(b, '}');
+		buf_addc(b, '}');
 		before = ",";
 	}
-	(void)buf_addc(b, ']');
+	buf_addc(b, ']');
 }
 
 int
@@ -243,10 +243,10 @@ approved_write(const struct approved *m, struct buf *b)
 	const char *before = "";
 	int n = headers_read(m->headers, headers);
 
-	(void)buf_printf(b, "{\"body\":{\"bytes\":%llu,\"sha256\":\"",
+	buf_printf(b, "{\"body\":{\"bytes\":%llu,\"sha256\":\"",
 	    (unsigned long long)m->length);
-	(void)buf_addhex(b, m->body.p, m->body.len);
-	(void)buf_adds(b, "\"},\"headers\":{");
+	buf_addhex(b, m->body.p, m->body.len);
+	buf_adds(b, "\"},\"headers\":{");
 	for (int i = 0; i < n; i++) {
 		/* The agent does not decide how the key is sent. */
 		if (headers[i].name.p[0] == ':')
@@ -264,7 +264,7 @@ approved_write(const struct approved *m, struct buf *b)
 		write_refs(b, m->refs);
 		member(b, ",\"repository\":", approved_repository(m));
 	}
-	(void)buf_addc(b, '}');
+	buf_addc(b, '}');
 	return b->failed ? -1 : 0;
 }
 
@@ -276,8 +276,9 @@ approved_bound(const struct approved *m, struct buf *b)
 	approved_target(m, target, sizeof(target));
 	member(b, "[", m->name);
 	member(b, ",", span_str(target));
-	(void)buf_addc(b, ',');
+	buf_addc(b, ',');
 	if (approved_write(m, b) == -1)
 		return -1;
-	return buf_addc(b, ']');
+	buf_addc(b, ']');
+	return buf_check(b);
 }

@@ -109,8 +109,7 @@ hostname_public(const char *name, const char **why)
 {
 	struct span s = span_str(name), want;
 
-	for (size_t i = 0;
-	     i < sizeof(hostname_special) / sizeof(hostname_special[0]); i++) {
+	for (size_t i = 0; i < nitems(hostname_special); i++) {
 		want = span_str(hostname_special[i]);
 		if (s.len < want.len ||
 		    memcmp(s.p + s.len - want.len, want.p, want.len) != 0 ||

@@ -17,7 +17,7 @@ PROTO_MSGS(FIELD_TABLE)
 	    sizeof(fields_##name) / sizeof(fields_##name[0]) - 1,              \
 	    sizeof(struct msg_##name)},
 const struct proto_msg proto_msgs[] = {PROTO_MSGS(MSG_ROW)};
-const size_t proto_nmsgs = sizeof(proto_msgs) / sizeof(proto_msgs[0]);
+const size_t proto_nmsgs = nitems(proto_msgs);
 
 /*
  * The index of a message by number (0xGGRR: group and row), plus 1; 0 if there

@@ -196,7 +196,7 @@ worker_serve(struct worker *w, const struct chan_handler *handlers, size_t n)
 		HANDLER(STOP,	worker_stop),
 	};
 	/* clang-format on */
-	const size_t nown = sizeof(own) / sizeof(own[0]);
+	const size_t nown = nitems(own);
 	struct msg_HELLO hello = {.proto = proto_id()};
 
 	worker_env.w = w;

@@ -121,19 +121,25 @@ write_node(struct buf *b, const struct value *v)
 {
 	switch (v->type) {
 	case VALUE_NULL:
-		return buf_add(b, "null", 4);
+		buf_add(b, "null", 4);
+		return buf_check(b);
 	case VALUE_FALSE:
-		return buf_add(b, "false", 5);
+		buf_add(b, "false", 5);
+		return buf_check(b);
 	case VALUE_TRUE:
-		return buf_add(b, "true", 4);
+		buf_add(b, "true", 4);
+		return buf_check(b);
 	case VALUE_NUMBER:
-		return buf_addspan(b, v->text);
+		buf_addspan(b, v->text);
+		return buf_check(b);
 	case VALUE_STRING:
 		return json_write_string(b, v->text);
 	case VALUE_ARRAY:
-		return buf_add(b, "[]", v->child == NULL ? 2 : 1);
+		buf_add(b, "[]", v->child == NULL ? 2 : 1);
+		return buf_check(b);
 	case VALUE_OBJECT:
-		return buf_add(b, "{}", v->child == NULL ? 2 : 1);
+		buf_add(b, "{}", v->child == NULL ? 2 : 1);
+		return buf_check(b);
 	}
 	errno = EINVAL;
 	return -1;
@@ -147,13 +153,12 @@ static int
 write_between(
     struct buf *b, const struct value_walk *w, unsigned closed, bool comma)
 {
-	while (closed-- != 0) {
-		if (buf_addc(b, w->up[w->depth + closed]->type == VALUE_ARRAY
-				    ? ']'
-				    : '}') == -1)
-			return -1;
-	}
-	return comma ? buf_addc(b, ',') : 0;
+	while (closed-- != 0)
+		buf_addc(b,
+		    w->up[w->depth + closed]->type == VALUE_ARRAY ? ']' : '}');
+	if (comma)
+		buf_addc(b, ',');
+	return buf_check(b);
 }
 
 int

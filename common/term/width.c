@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "common/span.h"
+
 /* clang-format off */
 static const struct range {
 	uint32_t first, last;
@@ -29,7 +31,7 @@ term_width(uint32_t c)
 
 	if (c >= 0x20 && c < 0x7f)
 		return 1;
-	r = bsearch(&c, ranges, sizeof(ranges) / sizeof(ranges[0]),
-	    sizeof(ranges[0]), range_compare);
+	r = bsearch(
+	    &c, ranges, nitems(ranges), sizeof(ranges[0]), range_compare);
 	return r != NULL ? r->width : -1;
 }

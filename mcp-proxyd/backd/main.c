@@ -25,7 +25,7 @@ static const struct confine backd_confine = {
 	},
 	.pledge = {
 		.promises = backd_promises,
-		.npromises = sizeof(backd_promises) / sizeof(backd_promises[0]),
+		.npromises = nitems(backd_promises),
 	},
 };
 /* clang-format on */

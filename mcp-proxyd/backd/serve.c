@@ -194,8 +194,7 @@ const struct chan_handler backd_handlers[] = {
 	HANDLER(UNASKED,	on_unasked),
 };
 /* clang-format on */
-const size_t backd_nhandlers =
-    sizeof(backd_handlers) / sizeof(backd_handlers[0]);
+const size_t backd_nhandlers = nitems(backd_handlers);
 
 void
 backd_init(struct backd *b)

@@ -106,8 +106,8 @@ read_urls(struct backd *b, const struct jsonrpc *m)
 		}
 		if (b->tree.len + v->text.len >= MAX_URLS)
 			return "URLs are too long";
-		(void)buf_addspan(&b->tree, v->text);
-		(void)buf_addc(&b->tree, '\n');
+		buf_addspan(&b->tree, v->text);
+		buf_addc(&b->tree, '\n');
 	}
 	return b->tree.len == 0 ? "no URLs are named" : NULL;
 }

@@ -55,7 +55,7 @@ fetch_roots(void)
 	    "/etc/ssl/certs/ca-certificates.crt",
 	    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < nitems(places); i++) {
 		if (places[i] != NULL &&
 		    SSL_CTX_load_verify_file(env.ctx, places[i]) == 1)
 			return 0;
@@ -372,7 +372,8 @@ conn_body(struct conn *c, struct buf *in, struct http1_body *body)
 				f->cut = true;
 				data.len = take;
 			}
-			if (buf_addspan(&f->body, data) == -1)
+			buf_addspan(&f->body, data);
+			if (f->body.failed)
 				return fail(f, "out of memory");
 			if (f->cut)
 				return 0;

@@ -49,9 +49,9 @@ static const struct pledge_rule rules[] = {
 
 static const struct pledge pledge = {
 	.promises = promises,
-	.npromises = sizeof(promises) / sizeof(promises[0]),
+	.npromises = nitems(promises),
 	.rules = rules,
-	.nrules = sizeof(rules) / sizeof(rules[0]),
+	.nrules = nitems(rules),
 };
 /* clang-format on */
 
@@ -106,7 +106,7 @@ header_ours(struct span name)
 	    "content-length", "transfer-encoding", "accept-encoding", "te",
 	    "trailer", "upgrade", "expect", "keep-alive", "range", "via"};
 
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+	for (size_t i = 0; i < nitems(ours); i++)
 		if (span_ieq(name, span_str(ours[i])))
 			return true;
 	return name.len >= 6 && span_ieq(span_of(name.p, 6), SPAN("proxy-"));

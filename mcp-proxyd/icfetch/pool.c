@@ -75,7 +75,7 @@ static void __attribute__((noreturn)) hand_serve(struct mcp *m, int fd)
 		read_more(fd, &in, 0);
 		while ((got = lines_next(&in, &line)) == LINES_ONE) {
 			mcp_line(m, line);
-			(void)buf_addc(m->out, '\n');
+			buf_addc(m->out, '\n');
 			write_all(fd, buf_span(m->out));
 			buf_reset(m->out, LINES_READ);
 		}

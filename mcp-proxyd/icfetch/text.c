@@ -100,7 +100,7 @@ entity(struct span s, uint8_t dst[4], size_t *n)
 		if (*end != '\0')
 			return 0;
 	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < nitems(names); i++)
 		if (strcmp(name, names[i].name) == 0)
 			c = names[i].c;
 	if (c < ' ' || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
@@ -337,9 +337,11 @@ text_utf8(struct buf *out, struct span in)
 {
 	uint8_t utf8[4];
 
-	if (utf8_valid(in))
-		return buf_addspan(out, in);
+	if (utf8_valid(in)) {
+		buf_addspan(out, in);
+		return buf_check(out);
+	}
 	for (size_t i = 0; i < in.len; i++)
 		buf_add(out, utf8, text_utf8_put(utf8, in.p[i]));
-	return out->failed ? -1 : 0;
+	return buf_check(out);
 }

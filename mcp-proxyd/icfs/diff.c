@@ -197,13 +197,13 @@ add_hunk(struct buf *b, const struct out_line *l, size_t from, size_t to,
 		removed += l[i].op != '+';
 		added += l[i].op != '-';
 	}
-	(void)buf_printf(b, "@@ -%zu,%zu +%zu,%zu @@\n", old - (removed == 0),
+	buf_printf(b, "@@ -%zu,%zu +%zu,%zu @@\n", old - (removed == 0),
 	    removed, new - (added == 0), added);
 	for (size_t i = from; i < to; i++) {
-		(void)buf_addc(b, l[i].op);
-		(void)buf_addspan(b, l[i].text);
+		buf_addc(b, l[i].op);
+		buf_addspan(b, l[i].text);
 		if (l[i].text.p[l[i].text.len - 1] != '\n')
-			(void)buf_adds(b, "\n\\ No newline at end of file\n");
+			buf_adds(b, "\n\\ No newline at end of file\n");
 	}
 }
 
@@ -246,16 +246,16 @@ icfs_diff(struct buf *out, struct span name, struct span a, struct span b)
 	if (lines == NULL)
 		goto out;
 	find_changes(&old, &new);
-	(void)buf_adds(out, "Index: ");
-	(void)buf_addspan(out, name);
-	(void)buf_addc(out, '\n');
+	buf_adds(out, "Index: ");
+	buf_addspan(out, name);
+	buf_addc(out, '\n');
 	for (unsigned i = 0; i < 67; i++)
-		(void)buf_addc(out, '=');
-	(void)buf_adds(out, "\n--- ");
-	(void)buf_addspan(out, name);
-	(void)buf_adds(out, "\toriginal\n+++ ");
-	(void)buf_addspan(out, name);
-	(void)buf_adds(out, "\tmodified\n");
+		buf_addc(out, '=');
+	buf_adds(out, "\n--- ");
+	buf_addspan(out, name);
+	buf_adds(out, "\toriginal\n+++ ");
+	buf_addspan(out, name);
+	buf_adds(out, "\tmodified\n");
 	add_hunks(out, lines, weave(&old, &new, lines));
 	r = out->failed ? -1 : 0;
 out:

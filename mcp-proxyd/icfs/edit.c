@@ -87,14 +87,14 @@ add_indented(struct buf *b, struct span base, struct span old, struct span text)
 		was = old.p != NULL ? indentation(next_line(&old)) : SPAN("");
 		has = indentation(line);
 		if (!first)
-			(void)buf_addc(b, '\n');
+			buf_addc(b, '\n');
 		if (first || (was.len != 0 && has.len != 0)) {
-			(void)buf_addspan(b, base);
+			buf_addspan(b, base);
 			for (size_t i = was.len; !first && i < has.len; i++)
-				(void)buf_addc(b, ' ');
+				buf_addc(b, ' ');
 			line = trim_start(line);
 		}
-		(void)buf_addspan(b, line);
+		buf_addspan(b, line);
 		first = false;
 	}
 }
@@ -114,20 +114,22 @@ apply(struct span text, struct span old, struct span new, struct buf *to)
 	from = text;
 	at = old.len == 0 ? text.p : memmem(text.p, text.len, old.p, old.len);
 	if (at != NULL) {
-		(void)buf_add(to, text.p, (size_t)(at - text.p));
-		(void)buf_addspan(to, new);
-		return buf_add(to, at + old.len,
+		buf_add(to, text.p, (size_t)(at - text.p));
+		buf_addspan(to, new);
+		buf_add(to, at + old.len,
 		    text.len - (size_t)(at - text.p) - old.len);
+		return buf_check(to);
 	}
 	while (from.p != NULL) {
 		if (lines_match(from, old, &rest)) {
-			(void)buf_add(to, text.p, (size_t)(from.p - text.p));
+			buf_add(to, text.p, (size_t)(from.p - text.p));
 			line = from;
 			add_indented(
 			    to, indentation(next_line(&line)), old, new);
 			if (rest.p != NULL)
-				(void)buf_addc(to, '\n');
-			return buf_addspan(to, rest);
+				buf_addc(to, '\n');
+			buf_addspan(to, rest);
+			return buf_check(to);
 		}
 		(void)next_line(&from);
 	}
@@ -143,7 +145,7 @@ icfs_edit(struct icfs *f, struct span content, const struct value *edits,
 	struct span a, b;
 	int r = -1;
 
-	(void)buf_addspan(out, content);
+	buf_addspan(out, content);
 	buf_init(&old, ICFS_MAX_LINE);
 	buf_init(&new, ICFS_MAX_LINE);
 	for (e = edits->child; e != NULL; e = e->next) {

@@ -20,7 +20,7 @@ add_time(struct buf *b, const char *name, int64_t seconds)
 		    "%a %b %d %Y %H:%M:%S GMT+0000 (Coordinated Universal "
 		    "Time)",
 		    &tm);
-	(void)buf_printf(b, "%s: %s\n", name, text);
+	buf_printf(b, "%s: %s\n", name, text);
 }
 
 int
@@ -47,21 +47,20 @@ icfs_info(struct icfs *f, const struct value *args)
 	/* Some file systems do not record the time of birth. */
 	if ((sx.stx_mask & STATX_BTIME) == 0)
 		sx.stx_btime = sx.stx_ctime;
-	(void)buf_printf(
-	    &f->text, "size: %llu\n", (unsigned long long)sx.stx_size);
+	buf_printf(&f->text, "size: %llu\n", (unsigned long long)sx.stx_size);
 	add_time(&f->text, "created", sx.stx_btime.tv_sec);
 	add_time(&f->text, "modified", sx.stx_mtime.tv_sec);
 	add_time(&f->text, "accessed", sx.stx_atime.tv_sec);
-	return buf_printf(&f->text,
-	    "isDirectory: %s\nisFile: %s\npermissions: %03o",
+	buf_printf(&f->text, "isDirectory: %s\nisFile: %s\npermissions: %03o",
 	    S_ISDIR(sx.stx_mode) ? "true" : "false",
 	    S_ISREG(sx.stx_mode) ? "true" : "false", sx.stx_mode & 0777U);
+	return buf_check(&f->text);
 }
 
 int
 icfs_allowed(struct icfs *f, const struct value *args)
 {
-	(void)buf_adds(&f->text, "Allowed directories:\n");
+	buf_adds(&f->text, "Allowed directories:\n");
 	icfs_add_places(f, &f->text, "\n");
 	return 0;
 }

@@ -146,7 +146,7 @@ icfs_list(struct icfs *f, const struct value *args)
 	if (list(f, args, &e, &p) == -1)
 		return -1;
 	for (size_t i = 0; i < e.n; i++) {
-		(void)buf_printf(&f->text, "%s%s ", i == 0 ? "" : "\n",
+		buf_printf(&f->text, "%s%s ", i == 0 ? "" : "\n",
 		    e.v[i].dir ? "[DIR]" : "[FILE]");
 		icfs_add_text(&f->text, span_str(e.v[i].name));
 	}
@@ -183,7 +183,7 @@ add_padded(struct buf *b, const char *name)
 	for (size_t i = 0; i < added.len; i++)
 		columns += (added.p[i] & 0xc0) != 0x80;
 	for (; columns < 30; columns++)
-		(void)buf_addc(b, ' ');
+		buf_addc(b, ' ');
 }
 
 /*
@@ -227,18 +227,18 @@ icfs_list_sizes(struct icfs *f, const struct value *args)
 	if (e.n != 0 && sort != NULL && span_is(sort->text, "size"))
 		(void)mergesort(e.v, e.n, sizeof(*e.v), by_size);
 	for (size_t i = 0; i < e.n; i++) {
-		(void)buf_adds(&f->text, e.v[i].dir ? "[DIR] " : "[FILE] ");
+		buf_adds(&f->text, e.v[i].dir ? "[DIR] " : "[FILE] ");
 		add_padded(&f->text, e.v[i].name);
 		format_size(size, e.v[i].size);
 		if (e.v[i].dir)
-			(void)buf_adds(&f->text, " \n");
+			buf_adds(&f->text, " \n");
 		else
-			(void)buf_printf(&f->text, " %10s\n", size);
+			buf_printf(&f->text, " %10s\n", size);
 		dirs += e.v[i].dir;
 		total += e.v[i].dir ? 0 : e.v[i].size;
 	}
 	format_size(size, total);
-	(void)buf_printf(&f->text,
+	buf_printf(&f->text,
 	    "\nTotal: %zu files, %zu directories\nCombined size: %s",
 	    e.n - dirs, dirs, size);
 	icfs_entries_free(&e);

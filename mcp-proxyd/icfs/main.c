@@ -58,9 +58,9 @@ static const struct pledge_rule icfs_rules[] = {
 
 static const struct pledge icfs_pledge = {
     .promises = icfs_promises,
-    .npromises = sizeof(icfs_promises) / sizeof(icfs_promises[0]),
+    .npromises = nitems(icfs_promises),
     .rules = icfs_rules,
-    .nrules = sizeof(icfs_rules) / sizeof(icfs_rules[0]),
+    .nrules = nitems(icfs_rules),
 };
 
 /* Since this ABI, moving between directories is a right of its own. */

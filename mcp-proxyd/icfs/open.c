@@ -54,7 +54,7 @@ icfs_fail(struct icfs *f, const char *op, struct span path)
 {
 	const char *name = "EIO", *text = strerror(errno);
 
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+	for (size_t i = 0; i < nitems(errors); i++) {
 		if (errors[i].error == errno) {
 			name = errors[i].name;
 			text = errors[i].text;

@@ -279,17 +279,17 @@ icfs_add_places(const struct icfs *f, struct buf *b, const char *separator)
 	for (size_t i = 0; i < f->nroots; i++) {
 		if (f->roots[i].narrow)
 			continue;
-		(void)buf_adds(b, before);
+		buf_adds(b, before);
 		icfs_add_text(b, span_str(f->roots[i].name));
 		before = separator;
 	}
 	for (size_t i = 0; i < f->nonly; i++) {
 		const char *dir = f->roots[f->only[i].root].name;
 
-		(void)buf_adds(b, before);
+		buf_adds(b, before);
 		icfs_add_text(b, span_str(dir));
 		if (strcmp(dir, "/") != 0)
-			(void)buf_addc(b, '/');
+			buf_addc(b, '/');
 		icfs_add_text(b, span_str(f->only[i].name));
 		before = separator;
 	}

@@ -98,11 +98,11 @@ icfs_add_lf(struct buf *b, struct span s)
 	for (size_t i = 0; i + 1 < s.len; i++) {
 		if (s.p[i] != '\r' || s.p[i + 1] != '\n')
 			continue;
-		(void)buf_add(b, s.p + from, i - from);
+		buf_add(b, s.p + from, i - from);
 		from = i + 1;
 	}
 	if (s.len != 0)
-		(void)buf_add(b, s.p + from, s.len - from);
+		buf_add(b, s.p + from, s.len - from);
 }
 
 static int
@@ -182,12 +182,10 @@ add_base64(struct buf *b, struct span s)
 			v |= (uint32_t)s.p[i + 1] << 8;
 		if (i + 2 < s.len)
 			v |= s.p[i + 2];
-		(void)buf_addc(b, (uint8_t)digits[v >> 18]);
-		(void)buf_addc(b, (uint8_t)digits[v >> 12 & 63]);
-		(void)buf_addc(
-		    b, i + 1 < s.len ? (uint8_t)digits[v >> 6 & 63] : '=');
-		(void)buf_addc(
-		    b, i + 2 < s.len ? (uint8_t)digits[v & 63] : '=');
+		buf_addc(b, (uint8_t)digits[v >> 18]);
+		buf_addc(b, (uint8_t)digits[v >> 12 & 63]);
+		buf_addc(b, i + 1 < s.len ? (uint8_t)digits[v >> 6 & 63] : '=');
+		buf_addc(b, i + 2 < s.len ? (uint8_t)digits[v & 63] : '=');
 	}
 }
 
@@ -211,7 +209,7 @@ media_type(struct span path)
 	};
 	size_t n;
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < nitems(types); i++) {
 		n = strlen(types[i].end);
 		if (path.len > n && span_ieq(span_of(path.p + path.len - n, n),
 					span_str(types[i].end)))
@@ -227,17 +225,17 @@ add_uri(struct buf *b, struct span path)
 	static const char plain[] = "-._~/!$&'()*+,;=:@";
 	uint8_t c;
 
-	(void)buf_adds(b, "\"file://");
+	buf_adds(b, "\"file://");
 	for (size_t i = 0; i < path.len; i++) {
 		c = path.p[i];
 		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 		    (c >= '0' && c <= '9') ||
 		    memchr(plain, c, sizeof(plain) - 1) != NULL)
-			(void)buf_addc(b, c);
+			buf_addc(b, c);
 		else
-			(void)buf_printf(b, "%%%02X", c);
+			buf_printf(b, "%%%02X", c);
 	}
-	(void)buf_addc(b, '"');
+	buf_addc(b, '"');
 }
 
 /* Append the one item of content, as JSON. */
@@ -248,17 +246,17 @@ add_media(struct buf *b, struct span path, struct span bytes)
 	bool image = strncmp(type, "image/", 6) == 0;
 
 	if (image || strncmp(type, "audio/", 6) == 0) {
-		(void)buf_adds(b, "[{\"data\":\"");
+		buf_adds(b, "[{\"data\":\"");
 		add_base64(b, bytes);
-		(void)buf_printf(b, "\",\"mimeType\":\"%s\",\"type\":\"%s\"}]",
-		    type, image ? "image" : "audio");
+		buf_printf(b, "\",\"mimeType\":\"%s\",\"type\":\"%s\"}]", type,
+		    image ? "image" : "audio");
 		return;
 	}
-	(void)buf_adds(b, "[{\"resource\":{\"blob\":\"");
+	buf_adds(b, "[{\"resource\":{\"blob\":\"");
 	add_base64(b, bytes);
-	(void)buf_printf(b, "\",\"mimeType\":\"%s\",\"uri\":", type);
+	buf_printf(b, "\",\"mimeType\":\"%s\",\"uri\":", type);
 	add_uri(b, path);
-	(void)buf_adds(b, "},\"type\":\"resource\"}]");
+	buf_adds(b, "},\"type\":\"resource\"}]");
 }
 
 int
@@ -294,14 +292,14 @@ icfs_read_multiple(struct icfs *f, const struct value *args)
 			break;
 		buf_reset(&b, ICFS_MAX_FILE);
 		if (v != paths->child)
-			(void)buf_adds(&f->text, "\n---\n");
-		(void)buf_addspan(&f->text, v->text);
+			buf_adds(&f->text, "\n---\n");
+		buf_addspan(&f->text, v->text);
 		if (icfs_read_file(f, v->text, ICFS_MAX_FILE, &b) == 0) {
-			(void)buf_adds(&f->text, ":\n");
+			buf_adds(&f->text, ":\n");
 			icfs_add_text(&f->text, buf_span(&b));
-			(void)buf_addc(&f->text, '\n');
+			buf_addc(&f->text, '\n');
 		} else {
-			(void)buf_adds(&f->text, ": Error - ");
+			buf_adds(&f->text, ": Error - ");
 			icfs_add_text(&f->text, span_str(f->why));
 		}
 	}

@@ -17,8 +17,8 @@ list_tools(struct mcp *s)
 		if (f->read_only && icfs_tools[i].writes)
 			continue;
 		if (!first)
-			(void)buf_addc(s->out, ',');
-		(void)buf_adds(s->out, icfs_tools[i].listed);
+			buf_addc(s->out, ',');
+		buf_adds(s->out, icfs_tools[i].listed);
 		first = false;
 	}
 }
@@ -45,18 +45,18 @@ add_result(struct icfs *f, const struct jsonrpc *m, bool content)
 		text = SPAN("");
 	(void)jsonrpc_add_head(&f->out, &m->id);
 	if (content) {
-		(void)buf_adds(&f->out, "{\"content\":");
-		(void)buf_addspan(&f->out, text);
-		(void)buf_adds(&f->out, ",\"structuredContent\":{\"content\":");
-		(void)buf_addspan(&f->out, text);
+		buf_adds(&f->out, "{\"content\":");
+		buf_addspan(&f->out, text);
+		buf_adds(&f->out, ",\"structuredContent\":{\"content\":");
+		buf_addspan(&f->out, text);
 	} else {
-		(void)buf_adds(&f->out, "{\"content\":[{\"text\":");
+		buf_adds(&f->out, "{\"content\":[{\"text\":");
 		(void)json_write_string(&f->out, text);
-		(void)buf_adds(&f->out,
+		buf_adds(&f->out,
 		    ",\"type\":\"text\"}],\"structuredContent\":{\"content\":");
 		(void)json_write_string(&f->out, text);
 	}
-	(void)buf_adds(&f->out, "}}");
+	buf_adds(&f->out, "}}");
 	(void)jsonrpc_add_tail(&f->out);
 	if (!f->out.failed && !f->text.failed &&
 	    f->out.len - before <= ICFS_MAX_LINE)

@@ -47,10 +47,10 @@ icfs_add_text(struct buf *b, struct span s)
 			p += n;
 			continue;
 		}
-		(void)buf_add(b, from, (size_t)(p - from));
-		(void)buf_addspan(b, SPAN("\xef\xbf\xbd"));
+		buf_add(b, from, (size_t)(p - from));
+		buf_addspan(b, SPAN("\xef\xbf\xbd"));
 		p += bad_len(p, end);
 		from = p;
 	}
-	(void)buf_add(b, from, (size_t)(p - from));
+	buf_add(b, from, (size_t)(p - from));
 }

@@ -206,4 +206,4 @@ const struct icfs_tool icfs_tools[] = {
 	    ",\"title\":\"List Allowed Directories\"}"},
 };
 /* clang-format on */
-const size_t icfs_ntools = sizeof(icfs_tools) / sizeof(icfs_tools[0]);
+const size_t icfs_ntools = nitems(icfs_tools);

@@ -75,9 +75,9 @@ bounds(struct walk *w, unsigned depth)
 static void
 indent(struct buf *b, unsigned n)
 {
-	(void)buf_addc(b, '\n');
+	buf_addc(b, '\n');
 	while (n-- > 0)
-		(void)buf_adds(b, "  ");
+		buf_adds(b, "  ");
 }
 
 static void
@@ -87,17 +87,17 @@ tree_entry(
 	struct buf name;
 
 	if (!first)
-		(void)buf_addc(b, ',');
+		buf_addc(b, ',');
 	buf_init(&name, 4096);
 	icfs_add_text(&name, span_str(e->name));
 	indent(b, 2 * depth + 1);
-	(void)buf_addc(b, '{');
+	buf_addc(b, '{');
 	indent(b, 2 * depth + 2);
-	(void)buf_adds(b, "\"name\": ");
+	buf_adds(b, "\"name\": ");
 	(void)json_write_string(b, buf_span(&name));
-	(void)buf_addc(b, ',');
+	buf_addc(b, ',');
 	indent(b, 2 * depth + 2);
-	(void)buf_printf(b, "\"type\": \"%s\"", e->dir ? "directory" : "file");
+	buf_printf(b, "\"type\": \"%s\"", e->dir ? "directory" : "file");
 	buf_free(&name);
 }
 
@@ -125,10 +125,10 @@ search_entry(struct walk *w)
 		return;
 	icfs_full(w->top, top);
 	if (b->len != 0)
-		(void)buf_addc(b, '\n');
-	(void)buf_adds(b, top);
+		buf_addc(b, '\n');
+	buf_adds(b, top);
 	if (strcmp(top, "/") != 0)
-		(void)buf_addc(b, '/');
+		buf_addc(b, '/');
 	icfs_add_text(b, span_str(w->rel));
 }
 
@@ -150,9 +150,9 @@ walk_entry(struct walk *w, int fd, const struct icfs_entry *e, unsigned depth,
 		search_entry(w);
 	if (e->dir) {
 		if (w->tree) {
-			(void)buf_addc(b, ',');
+			buf_addc(b, ',');
 			indent(b, 2 * depth + 2);
-			(void)buf_adds(b, "\"children\": ");
+			buf_adds(b, "\"children\": ");
 		}
 		/*
 		 * A directory that cannot be read, or has vanished, counts as
@@ -162,11 +162,11 @@ walk_entry(struct walk *w, int fd, const struct icfs_entry *e, unsigned depth,
 		if (below != -1)
 			r = walk_dir(w, below, depth + 1);
 		else if (w->tree)
-			(void)buf_adds(b, "[]");
+			buf_adds(b, "[]");
 	}
 	if (w->tree) {
 		indent(b, 2 * depth + 1);
-		(void)buf_addc(b, '}');
+		buf_addc(b, '}');
 	}
 	return r;
 }
@@ -186,7 +186,7 @@ walk_dir(struct walk *w, int fd, unsigned depth)
 	if (dir == -1)
 		close(fd);
 	if (w->tree)
-		(void)buf_addc(&w->f->text, '[');
+		buf_addc(&w->f->text, '[');
 	for (size_t i = 0; i < e.n && r == 0; i++) {
 		n = snprintf(w->rel + len, sizeof(w->rel) - len, "%s%s",
 		    len == 0 ? "" : "/", e.v[i].name);
@@ -200,7 +200,7 @@ walk_dir(struct walk *w, int fd, unsigned depth)
 	if (w->tree) {
 		if (!first)
 			indent(&w->f->text, 2 * depth);
-		(void)buf_addc(&w->f->text, ']');
+		buf_addc(&w->f->text, ']');
 	}
 	if (dir != -1)
 		close(dir);
@@ -241,6 +241,6 @@ icfs_search(struct icfs *f, const struct value *args)
 	    walk(f, args, &w) == -1)
 		return -1;
 	if (f->text.len == 0)
-		(void)buf_adds(&f->text, "No matches found");
+		buf_adds(&f->text, "No matches found");
 	return 0;
 }

@@ -16,8 +16,9 @@ icfs_write(struct icfs *f, const struct value *args)
 	    icfs_arg_string(f, args, "content", &content) == -1 ||
 	    icfs_write_file(f, path, content) == -1)
 		return -1;
-	(void)buf_adds(&f->text, "Successfully wrote to ");
-	return buf_addspan(&f->text, path);
+	buf_adds(&f->text, "Successfully wrote to ");
+	buf_addspan(&f->text, path);
+	return buf_check(&f->text);
 }
 
 int
@@ -33,8 +34,9 @@ icfs_create_directory(struct icfs *f, const struct value *args)
 		errno = EEXIST;
 		return icfs_fail(f, "mkdir", path);
 	}
-	(void)buf_adds(&f->text, "Successfully created directory ");
-	return buf_addspan(&f->text, path);
+	buf_adds(&f->text, "Successfully created directory ");
+	buf_addspan(&f->text, path);
+	return buf_check(&f->text);
 }
 
 /* Rename, but never over something that exists. */
@@ -114,10 +116,11 @@ out:
 	close(from_dir);
 	if (r == -1)
 		return -1;
-	(void)buf_adds(&f->text, "Successfully moved ");
-	(void)buf_addspan(&f->text, source);
-	(void)buf_adds(&f->text, " to ");
-	return buf_addspan(&f->text, dest);
+	buf_adds(&f->text, "Successfully moved ");
+	buf_addspan(&f->text, source);
+	buf_adds(&f->text, " to ");
+	buf_addspan(&f->text, dest);
+	return buf_check(&f->text);
 }
 
 /*
@@ -140,8 +143,8 @@ add_crlf(struct buf *b, struct span s)
 {
 	for (size_t i = 0; i < s.len; i++) {
 		if (s.p[i] == '\n')
-			(void)buf_addc(b, '\r');
-		(void)buf_addc(b, s.p[i]);
+			buf_addc(b, '\r');
+		buf_addc(b, s.p[i]);
 	}
 }
 
@@ -163,12 +166,12 @@ add_diff(struct icfs *f, struct span path, struct span a, struct span b)
 			ticks = run + 1;
 	}
 	for (size_t i = 0; i < ticks; i++)
-		(void)buf_addc(&f->text, '`');
-	(void)buf_adds(&f->text, "diff\n");
+		buf_addc(&f->text, '`');
+	buf_adds(&f->text, "diff\n");
 	icfs_add_text(&f->text, text);
 	for (size_t i = 0; i < ticks; i++)
-		(void)buf_addc(&f->text, '`');
-	(void)buf_adds(&f->text, "\n\n");
+		buf_addc(&f->text, '`');
+	buf_adds(&f->text, "\n\n");
 	buf_free(&diff);
 	return r == 0 ? 0 : icfs_why(f, "The diff is too large");
 }
@@ -200,7 +203,7 @@ icfs_edit_file(struct icfs *f, const struct value *args)
 	if (has_crlf(buf_span(&raw)))
 		add_crlf(&out, buf_span(&new));
 	else
-		(void)buf_addspan(&out, buf_span(&new));
+		buf_addspan(&out, buf_span(&new));
 	if (out.failed)
 		(void)icfs_why(f, "The edited file is too large");
 	else

@@ -86,35 +86,27 @@ git(struct ask *k, const char *set, const char *const *words)
 static void
 one_line(struct ask *k, char dst[MAX_NAME])
 {
-	struct span s = buf_span(&k->out);
-	const uint8_t *end = s.len == 0 ? NULL : memchr(s.p, '\n', s.len);
+	struct span s = buf_span(&k->out), line;
 
 	dst[0] = '\0';
-	if (end != NULL)
-		s.len = (size_t)(end - s.p);
-	if (s.len < MAX_NAME)
-		(void)span_copy(s, dst, MAX_NAME);
+	if (span_line(&s, &line) && line.len < MAX_NAME)
+		(void)span_copy(line, dst, MAX_NAME);
 }
 
 static int
 take_urls(struct ask *k)
 {
-	struct span s = buf_span(&k->out);
-	const uint8_t *end;
-	size_t n;
+	struct span s = buf_span(&k->out), url;
 
-	while (s.len != 0) {
-		end = memchr(s.p, '\n', s.len);
-		n = end == NULL ? s.len : (size_t)(end - s.p);
-		if (n == 0)
+	while (span_line(&s, &url)) {
+		if (url.len == 0)
 			return unknown(k, "an empty URL");
 		if (k->nfound++ == MAX_URLS)
 			return unknown(k, "more than 64 URLs");
-		(void)buf_add(&k->found, s.p, n);
-		if (buf_addc(&k->found, '\n') == -1)
+		buf_addspan(&k->found, url);
+		buf_addc(&k->found, '\n');
+		if (k->found.failed)
 			return unknown(k, "URLs are too long");
-		n += end != NULL;
-		s = span_of(s.p + n, s.len - n);
 	}
 	return 0;
 }
@@ -179,14 +171,15 @@ take_verbose(struct ask *k, const char *name)
 			    strlen(ends[i]));
 			if (!span_is(tail, ends[i]))
 				continue;
-			(void)buf_add(
+			buf_add(
 			    &urls, line.p + skip, line.len - skip - tail.len);
-			(void)buf_addc(&urls, '\n');
+			buf_addc(&urls, '\n');
 			n++;
 		}
 	}
 	buf_reset(&k->out, MAX_OUT);
-	if (n < 2 || urls.failed || buf_addspan(&k->out, buf_span(&urls)) == -1)
+	buf_addspan(&k->out, buf_span(&urls));
+	if (n < 2 || urls.failed || k->out.failed)
 		(void)unknown(k, "git does not say where that leads");
 	else
 		r = take_urls(k);
@@ -338,7 +331,7 @@ resolve_all(struct ask *k, const struct value *args)
 void
 icgit_list(struct mcp *m)
 {
-	(void)buf_adds(m->out, listed);
+	buf_adds(m->out, listed);
 }
 
 /* Answer {"urls":[...]}, or unknown if a URL is not valid UTF-8. */
@@ -346,7 +339,6 @@ static void
 answer(struct mcp *m, const struct jsonrpc *rpc, struct ask *k)
 {
 	struct span s = buf_span(&k->found), url;
-	const uint8_t *end;
 	bool first = true;
 
 	if (!utf8_valid(s)) {
@@ -355,17 +347,15 @@ answer(struct mcp *m, const struct jsonrpc *rpc, struct ask *k)
 		return;
 	}
 	(void)jsonrpc_add_head(m->out, &rpc->id);
-	(void)buf_adds(m->out, "{\"content\":[],\"structuredContent\":"
-			       "{\"urls\":[");
-	while (s.len != 0 && (end = memchr(s.p, '\n', s.len)) != NULL) {
-		url = span_of(s.p, (size_t)(end - s.p));
-		s = span_of(end + 1, s.len - url.len - 1);
+	buf_adds(m->out, "{\"content\":[],\"structuredContent\":"
+			 "{\"urls\":[");
+	while (span_line(&s, &url)) {
 		if (!first)
-			(void)buf_addc(m->out, ',');
+			buf_addc(m->out, ',');
 		(void)json_write_string(m->out, url);
 		first = false;
 	}
-	(void)buf_adds(m->out, "]}}");
+	buf_adds(m->out, "]}}");
 	(void)jsonrpc_add_tail(m->out);
 }
 

@@ -140,8 +140,6 @@ static const char *const executable[] = {
 };
 /* clang-format on */
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
 void
 icgit_add(struct icgit_args *a, const char *word)
 {
@@ -162,7 +160,7 @@ icgit_real(void)
 
 	if (stat("/proc/self/exe", &self) == -1)
 		return NULL;
-	for (size_t i = 0; i < COUNT(places); i++) {
+	for (size_t i = 0; i < nitems(places); i++) {
 		if (stat(places[i], &st) == 0 && S_ISREG(st.st_mode) &&
 		    (st.st_dev != self.st_dev || st.st_ino != self.st_ino))
 			return places[i];
@@ -173,10 +171,10 @@ icgit_real(void)
 int
 icgit_lock(void)
 {
-	int fds[COUNT(executable)], r = -1;
+	int fds[nitems(executable)], r = -1;
 	size_t n = 0;
 
-	for (size_t i = 0; i < COUNT(executable); i++) {
+	for (size_t i = 0; i < nitems(executable); i++) {
 		fds[n] = open(executable[i], O_PATH | O_CLOEXEC);
 		if (fds[n] != -1)
 			n++;
@@ -203,7 +201,7 @@ icgit_env(void)
 	if (access(config, R_OK) == -1)
 		config = "/dev/null";
 	r |= setenv("GIT_CONFIG_GLOBAL", config, 1);
-	for (size_t i = 0; i < COUNT(environment); i++)
+	for (size_t i = 0; i < nitems(environment); i++)
 		r |= environment[i].value == NULL
 			 ? unsetenv(environment[i].name)
 			 : setenv(environment[i].name, environment[i].value, 1);
@@ -214,7 +212,7 @@ icgit_env(void)
 	 */
 	r |= setenv("ICGIT_", "", 1);
 	r |= setenv("ICGIT_proxy", proxy != NULL ? proxy : "", 1);
-	for (size_t i = 0; i < COUNT(guards); i++) {
+	for (size_t i = 0; i < nitems(guards); i++) {
 		char name[64] = "ICGIT_";
 
 		if (guards[i].value == NULL || guards[i].value[0] == '\0')
@@ -228,7 +226,7 @@ icgit_env(void)
 void
 icgit_fixed(struct icgit_args *a)
 {
-	for (size_t i = 0; i < COUNT(fixed); i++) {
+	for (size_t i = 0; i < nitems(fixed); i++) {
 		icgit_add(a, "-c");
 		icgit_add(a, fixed[i]);
 	}
@@ -252,7 +250,7 @@ guard_find(struct span name)
 	last = memrchr(name.p, '.', name.len);
 	section = span_of(name.p, (size_t)(first - name.p));
 	variable = span_of(last + 1, name.len - (size_t)(last + 1 - name.p));
-	for (size_t i = 0; i < COUNT(guards); i++) {
+	for (size_t i = 0; i < nitems(guards); i++) {
 		if (same(section, guards[i].section) &&
 		    (guards[i].variable[0] == '*' ||
 			same(variable, guards[i].variable)))
@@ -272,10 +270,12 @@ add_guard(struct icgit_args *a, struct span name, const struct guard *g)
 
 	/* Never freed: the arguments point into it until exec. */
 	buf_init(&b, ICGIT_MAX_NAMES);
-	if (buf_adds(&b, "--config-env=") == -1 ||
-	    buf_addspan(&b, name) == -1 || buf_adds(&b, "=ICGIT_") == -1 ||
-	    buf_adds(&b, g->value == NULL ? "proxy" : g->value) == -1 ||
-	    buf_addc(&b, '\0') == -1)
+	buf_adds(&b, "--config-env=");
+	buf_addspan(&b, name);
+	buf_adds(&b, "=ICGIT_");
+	buf_adds(&b, g->value == NULL ? "proxy" : g->value);
+	buf_addc(&b, '\0');
+	if (b.failed)
 		return -1;
 	icgit_add(a, (const char *)buf_span(&b).p);
 	return 0;

@@ -74,7 +74,7 @@ static const struct {
     {"result", true},
 };
 
-#define NMEMBERS (sizeof(members) / sizeof(members[0]))
+#define NMEMBERS nitems(members)
 
 /* Refuse any member that is not of JSON-RPC, spelt exactly. */
 static bool
@@ -281,44 +281,48 @@ jsonrpc_read_repaired(
 	read_root(m, root, &fail);
 }
 
-static int
+static void
 add_id(struct buf *b, const struct jsonrpc_id *id)
 {
 	if (id == NULL || id->len == 0)
-		return buf_adds(b, "null");
-	return buf_add(b, id->text, id->len);
+		buf_adds(b, "null");
+	else
+		buf_add(b, id->text, id->len);
 }
 
 int
 jsonrpc_add_error(struct buf *b, const struct jsonrpc_id *id, int64_t code,
     struct span message)
 {
-	(void)buf_printf(
+	buf_printf(
 	    b, "{\"error\":{\"code\":%lld,\"message\":", (long long)code);
 	(void)json_write_string(b, message);
-	(void)buf_addc(b, '}');
+	buf_addc(b, '}');
 	/*
 	 * Given a null id, the official SDKs wait until their own time limit.
 	 */
 	if (id != NULL && id->len != 0) {
-		(void)buf_addspan(b, SPAN(",\"id\":"));
-		(void)add_id(b, id);
+		buf_addspan(b, SPAN(",\"id\":"));
+		add_id(b, id);
 	}
-	return buf_addspan(b, SPAN(",\"jsonrpc\":\"2.0\"}\n"));
+	buf_addspan(b, SPAN(",\"jsonrpc\":\"2.0\"}\n"));
+	return buf_check(b);
 }
 
 int
 jsonrpc_add_head(struct buf *b, const struct jsonrpc_id *id)
 {
-	(void)buf_addspan(b, SPAN("{\"id\":"));
-	(void)add_id(b, id);
-	return buf_addspan(b, SPAN(",\"jsonrpc\":\"2.0\",\"result\":"));
+	buf_addspan(b, SPAN("{\"id\":"));
+	add_id(b, id);
+	buf_addspan(b, SPAN(",\"jsonrpc\":\"2.0\",\"result\":"));
+	return buf_check(b);
 }
 
 int
 jsonrpc_add_tail(struct buf *b)
 {
-	return buf_addspan(b, SPAN("}\n"));
+	buf_addspan(b, SPAN("}\n"));
+	return buf_check(b);
 }
 
 int
@@ -326,12 +330,12 @@ jsonrpc_add_text(
     struct buf *b, const struct jsonrpc_id *id, struct span text, bool error)
 {
 	(void)jsonrpc_add_head(b, id);
-	(void)buf_addspan(b, SPAN("{\"content\":[{\"text\":"));
+	buf_addspan(b, SPAN("{\"content\":[{\"text\":"));
 	(void)json_write_string(b, text);
-	(void)buf_addspan(b, SPAN(",\"type\":\"text\"}]"));
+	buf_addspan(b, SPAN(",\"type\":\"text\"}]"));
 	if (error)
-		(void)buf_addspan(b, SPAN(",\"isError\":true"));
-	(void)buf_addspan(b, SPAN("}"));
+		buf_addspan(b, SPAN(",\"isError\":true"));
+	buf_addspan(b, SPAN("}"));
 	return jsonrpc_add_tail(b);
 }
 
@@ -340,7 +344,7 @@ jsonrpc_version(struct span asked)
 {
 	static const char *const versions[] = {
 	    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
-	const size_t n = sizeof(versions) / sizeof(versions[0]);
+	const size_t n = nitems(versions);
 
 	for (size_t i = 0; i < n; i++) {
 		if (span_is(asked, versions[i]))

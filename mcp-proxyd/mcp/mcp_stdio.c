@@ -33,7 +33,7 @@ take_initialize(struct mcp *s, const struct jsonrpc *m)
 		return;
 	}
 	(void)jsonrpc_add_head(s->out, &m->id);
-	(void)buf_printf(s->out,
+	buf_printf(s->out,
 	    "{\"capabilities\":{\"tools\":{}},\"protocolVersion\":\"%s\","
 	    "\"serverInfo\":{\"name\":\"%s\",\"version\":\"" IC_VERSION "\"}}",
 	    jsonrpc_version(version), s->name);
@@ -44,9 +44,9 @@ static void
 take_list(struct mcp *s, const struct jsonrpc *m)
 {
 	(void)jsonrpc_add_head(s->out, &m->id);
-	(void)buf_adds(s->out, "{\"tools\":[");
+	buf_adds(s->out, "{\"tools\":[");
 	s->list(s);
-	(void)buf_adds(s->out, "]}");
+	buf_adds(s->out, "]}");
 	(void)jsonrpc_add_tail(s->out);
 }
 
@@ -87,7 +87,7 @@ take_request(struct mcp *s, const struct jsonrpc *m)
 		take_initialize(s, m);
 	} else if (span_is(m->method, "ping")) {
 		(void)jsonrpc_add_head(s->out, &m->id);
-		(void)buf_adds(s->out, "{}");
+		buf_adds(s->out, "{}");
 		(void)jsonrpc_add_tail(s->out);
 	} else {
 		(void)snprintf(text, sizeof(text), "Method not found: \"%s\"",

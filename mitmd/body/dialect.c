@@ -190,7 +190,7 @@ static const struct {
 	size_t n;
 	const char *filtered;
 } dialect_table[FILTER_DIALECTS] = {
-#define ROWS(r) r, sizeof(r) / sizeof(*(r))
+#define ROWS(r) r, nitems(r)
 	[FILTER_NONE] = {NULL, 0, ""},
 	[FILTER_ANTHROPIC] = {ROWS(anthropic_rows),
 	    "{\"type\":\"text\",\"text\":\"(filtered)\"}"},
@@ -295,8 +295,7 @@ dialect_tool(enum filter_dialect d, struct span type)
 	if (d == FILTER_BEDROCK || d == FILTER_CONVERSE)
 		d = FILTER_ANTHROPIC;
 	s = span_of(plain, (size_t)n);
-	for (size_t i = 0; i < sizeof(dialect_tools) / sizeof(*dialect_tools);
-	     i++) {
+	for (size_t i = 0; i < nitems(dialect_tools); i++) {
 		row = span_str(dialect_tools[i].type);
 		prefix = row.p[row.len - 1] == '*';
 		row.len -= prefix;

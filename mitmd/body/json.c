@@ -90,7 +90,7 @@ json_atom(struct body_json *j, struct span *out)
 	struct span rest = span_of(j->p, (size_t)(j->end - j->p));
 	const uint8_t *stop = j->p;
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+	for (size_t i = 0; i < nitems(words); i++) {
 		if (span_starts(rest, words[i])) {
 			*out = span_of(j->p, words[i].len);
 			j->p += words[i].len;

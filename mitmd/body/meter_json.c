@@ -110,7 +110,7 @@ json_named(struct meter_json *j)
 	j->state = METER_COLON;
 	if (in == MC_NONE || j->len > METER_MAX_KEY)
 		return;
-	for (size_t i = 0; i < sizeof(meter_rows) / sizeof(*meter_rows); i++) {
+	for (size_t i = 0; i < nitems(meter_rows); i++) {
 		if (meter_rows[i].in == in && span_is(key, meter_rows[i].key)) {
 			j->next = (uint8_t)meter_rows[i].is;
 			return;

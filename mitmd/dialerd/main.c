@@ -26,7 +26,7 @@ static const struct confine dialerd_confine = {
 	},
 	.pledge = {
 		.promises = dialerd_promises,
-		.npromises = sizeof(dialerd_promises) / sizeof(dialerd_promises[0]),
+		.npromises = nitems(dialerd_promises),
 	},
 };
 /* clang-format on */

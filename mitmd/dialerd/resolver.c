@@ -30,9 +30,7 @@
 #include "common/log.h"
 
 #define RESOLVER_NOFILE 64
-#define RESOLVER_TCP_S 8	/* at most for one name, if others wait */
-
-#define N(table) (sizeof(table) / sizeof((table)[0]))
+#define RESOLVER_TCP_S 8 /* at most for one name, if others wait */
 
 /* clang-format off */
 #define ANY(name, why) {.nr = SCMP_SYS(name), .reason = (why)}
@@ -135,18 +133,20 @@ static const struct {
 static void
 resolver_lock(void)
 {
-	struct unveil_path view[N(resolver_view)];
+	struct unveil_path view[nitems(resolver_view)];
 	struct confine confine = {
 	    .keep = CONFINE_KEEP_NET | CONFINE_KEEP_ROOT,
-	    .limits = {.nofile = RESOLVER_NOFILE, .fsize = 0, .data = 64U << 20},
-	    .pledge = {resolver_promises, N(resolver_promises), resolver_rules,
-		N(resolver_rules)},
+	    .limits = {.nofile = RESOLVER_NOFILE,
+		.fsize = 0,
+		.data = 64U << 20},
+	    .pledge = {resolver_promises, nitems(resolver_promises),
+		resolver_rules, nitems(resolver_rules)},
 	    .unveil = view,
 	};
 	struct confine_state state;
 	int fd;
 
-	for (size_t i = 0; i < N(resolver_view); i++) {
+	for (size_t i = 0; i < nitems(resolver_view); i++) {
 		fd = open(resolver_view[i].path, O_PATH | O_CLOEXEC);
 		if (fd == -1)
 			continue;
@@ -181,7 +181,6 @@ resolver_cut(int sig)
 	int save = errno, type;
 	socklen_t len;
 
-	(void)sig;
 	for (int fd = STDERR_FILENO + 2; fd < RESOLVER_NOFILE; fd++) {
 		len = sizeof(type);
 		if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&

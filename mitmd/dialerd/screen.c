@@ -91,8 +91,6 @@ static const struct {
 };
 /* clang-format on */
 
-#define N(table) (sizeof(table) / sizeof((table)[0]))
-
 static const char *
 screen_verdict(enum screen_class class, const char *what, bool private_ok)
 {
@@ -113,7 +111,7 @@ screen_inet(uint32_t addr, bool private_ok)
 {
 	uint32_t mask;
 
-	for (size_t i = 0; i < N(screen_v4); i++) {
+	for (size_t i = 0; i < nitems(screen_v4); i++) {
 		mask = ~(uint32_t)0 << (32 - screen_v4[i].bits);
 		if ((addr & mask) == screen_v4[i].net)
 			return screen_verdict(
@@ -173,7 +171,7 @@ screen_name(struct span name, bool private_ok)
 
 	if (name.len != 0 && name.p[name.len - 1] == '.')
 		name.len--;
-	for (size_t i = 0; i < N(screen_names); i++) {
+	for (size_t i = 0; i < nitems(screen_names); i++) {
 		want = span_str(screen_names[i].name);
 		if (name.len < want.len)
 			continue;

@@ -137,6 +137,5 @@ dialerd_serve(void)
 	e->w.start = resolve_start;
 	e->w.lost = serve_lost;
 	e->w.loop.after = serve_after;
-	worker_serve(&e->w, serve_handlers,
-	    sizeof(serve_handlers) / sizeof(serve_handlers[0]));
+	worker_serve(&e->w, serve_handlers, nitems(serve_handlers));
 }

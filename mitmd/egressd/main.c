@@ -28,7 +28,7 @@ static const struct confine egressd_confine = {
 	},
 	.pledge = {
 		.promises = egressd_promises,
-		.npromises = sizeof(egressd_promises) / sizeof(egressd_promises[0]),
+		.npromises = nitems(egressd_promises),
 	},
 };
 /* clang-format on */

@@ -108,6 +108,5 @@ egressd_serve(void)
 	e->w.start = serve_start;
 	e->w.loop.after = serve_after;
 	e->w.caught_up = tunnel_listen;
-	worker_serve(&e->w, serve_handlers,
-	    sizeof(serve_handlers) / sizeof(serve_handlers[0]));
+	worker_serve(&e->w, serve_handlers, nitems(serve_handlers));
 }

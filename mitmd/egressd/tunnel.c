@@ -244,9 +244,10 @@ tunnel_open(struct tunnel *t, int fd)
 	    SPAN("HTTP/1.1 200 Connection Established\r\n\r\n");
 
 	t->up.fd = fd;
+	buf_addspan(&t->in.out, yes);
 	if (loop_add(&egressd_env.w.loop, &t->up.io, fd, EPOLLIN, side_ready,
 		&t->up) == -1 ||
-	    buf_addspan(&t->in.out, yes) == -1)
+	    t->in.out.failed)
 		fatal("tunnel");
 	/* Do not count the answer as received bytes. */
 	t->in.taken -= yes.len;

@@ -216,7 +216,9 @@ reply_feed_head(struct reply *r, const struct provider *p,
 		n = HTTP1_MAX_HEAD + 1 - r->head.len;
 		if (n > in->len)
 			n = in->len;
-		if (n != 0 && buf_add(&r->head, in->p, n) == -1)
+		if (n != 0)
+			buf_add(&r->head, in->p, n);
+		if (r->head.failed)
 			return reply_fail(r, KEYD_FAIL_INTERNAL, "head");
 		*in = span_of(in->p + n, in->len - n);
 		switch (http1_response_more(buf_span(&r->head), &r->seen, &h)) {

@@ -38,7 +38,8 @@ reply_put_body(struct reply *r, struct span s, struct buf *out)
 	struct span part;
 
 	if (r->hold != NULL) {
-		if (buf_addspan(&r->hold->buf, s) == -1)
+		buf_addspan(&r->hold->buf, s);
+		if (r->hold->buf.failed)
 			return -1;
 		*r->hold->total += s.len;
 		return 0;

@@ -24,8 +24,9 @@ exchange_keep(struct stream *s, const uint8_t *p, size_t n)
 
 	if (!x->keeping)
 		return;
-	if (n > KEYD_MAX_KEPT - keyd_env.kept ||
-	    buf_add(&x->keep, p, n) == -1) {
+	if (n <= KEYD_MAX_KEPT - keyd_env.kept)
+		buf_add(&x->keep, p, n);
+	if (n > KEYD_MAX_KEPT - keyd_env.kept || x->keep.failed) {
 		exchange_keep_end(s);
 		return;
 	}

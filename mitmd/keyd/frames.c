@@ -88,9 +88,13 @@ stream_take(struct stream *s, struct span in)
 		if (!drop && s->x.listing) {
 			if (push_take(s, span_of(in.p, n), &bad) == -1)
 				return exchange_violation(s, bad);
-		} else if (!drop && buf_add(&s->pend, in.p, n) == -1) {
-			exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
-			return -1;
+		} else if (!drop) {
+			buf_add(&s->pend, in.p, n);
+			if (s->pend.failed) {
+				exchange_fail(
+				    s, KEYD_FAIL_INTERNAL, "out of memory");
+				return -1;
+			}
 		}
 		if (!drop)
 			exchange_keep(s, in.p, n);

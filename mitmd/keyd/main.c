@@ -29,7 +29,7 @@ static const struct confine keyd_confine = {
 	},
 	.pledge = {
 		.promises = keyd_promises,
-		.npromises = sizeof(keyd_promises) / sizeof(keyd_promises[0]),
+		.npromises = nitems(keyd_promises),
 	},
 };
 /* clang-format on */

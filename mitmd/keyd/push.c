@@ -54,7 +54,8 @@ push_take(struct stream *s, struct span in, const char **why)
 	bool same;
 
 	*why = "out of memory";
-	if (buf_addspan(&x->list, in) == -1)
+	buf_addspan(&x->list, in);
+	if (x->list.failed)
 		return -1;
 	buf_init(&list.refs, PROTO_MAX_REFS);
 	switch (git_push_read(buf_span(&x->list),
@@ -75,7 +76,8 @@ push_take(struct stream *s, struct span in, const char **why)
 		return -1;
 	x->listing = false;
 	*why = "out of memory";
-	if (buf_addspan(&s->pend, buf_span(&x->list)) == -1)
+	buf_addspan(&s->pend, buf_span(&x->list));
+	if (s->pend.failed)
 		return -1;
 	buf_free(&x->list);
 	return 0;

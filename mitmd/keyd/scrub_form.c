@@ -196,7 +196,7 @@ scrub_secret(struct span key, const struct span *prefixes, size_t n)
 		if (same > cut)
 			cut = same;
 	}
-	for (size_t i = 0; i < sizeof(aws) / sizeof(aws[0]); i++) {
+	for (size_t i = 0; i < nitems(aws); i++) {
 		if (span_starts(key, span_str(aws[i])))
 			cut = 64;
 	}

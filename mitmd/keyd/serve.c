@@ -207,6 +207,5 @@ keyd_serve(void)
 	e->w.stop = serve_stop;
 	e->w.loop.after = serve_after;
 	e->w.loop.after_arg = e;
-	worker_serve(&e->w, serve_handlers,
-	    sizeof(serve_handlers) / sizeof(serve_handlers[0]));
+	worker_serve(&e->w, serve_handlers, nitems(serve_handlers));
 }

@@ -116,7 +116,9 @@ stream_commit(struct stream *s, const char **why)
 		left = buf_span(b);
 		left = span_of(left.p + n, left.len - (size_t)n);
 		*why = "out of memory";
-		if (left.len != 0 && buf_addspan(&s->out, left) == -1)
+		if (left.len != 0)
+			buf_addspan(&s->out, left);
+		if (s->out.failed)
 			return -1;
 		buf_reset(b, KEYD_OUT_KEEP);
 	}

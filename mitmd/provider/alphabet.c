@@ -39,12 +39,12 @@ alphabet_arn(const struct provider *p, struct span s)
 		return false;
 	part[5] = span_of(s.p, (size_t)(at - s.p));
 	s = span_of(at + 1, s.len - part[5].len - 1);
-	for (i = 0; i < sizeof(partitions) / sizeof(partitions[0]); i++)
+	for (i = 0; i < nitems(partitions); i++)
 		if (span_is(part[1], partitions[i]))
 			break;
-	if (i == sizeof(partitions) / sizeof(partitions[0]) ||
-	    !span_is(part[0], "arn") || !span_is(part[2], "bedrock") ||
-	    part[3].len == 0 || !span_eq(part[3], p->sigv4.region))
+	if (i == nitems(partitions) || !span_is(part[0], "arn") ||
+	    !span_is(part[2], "bedrock") || part[3].len == 0 ||
+	    !span_eq(part[3], p->sigv4.region))
 		return false;
 	/* Amazon's own models have no account. */
 	if (part[4].len != 0 && part[4].len != 12)
@@ -52,7 +52,7 @@ alphabet_arn(const struct provider *p, struct span s)
 	for (i = 0; i < part[4].len; i++)
 		if (part[4].p[i] < '0' || part[4].p[i] > '9')
 			return false;
-	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (i = 0; i < nitems(types); i++)
 		if (span_is(part[5], types[i]))
 			return provider_is_segment(s);
 	return false;

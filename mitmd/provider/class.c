@@ -107,7 +107,7 @@ provider_class_says(bool (*class)(struct span))
 			       "application/json"},
 	};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < nitems(all); i++)
 		if (all[i].class == class)
 			return all[i].says;
 	return "";
@@ -173,7 +173,7 @@ provider_is_method(struct span s)
 	static const char *const methods[] = {
 	    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
 
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+	for (size_t i = 0; i < nitems(methods); i++) {
 		if (span_is(s, methods[i]))
 			return true;
 	}

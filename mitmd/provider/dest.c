@@ -15,7 +15,7 @@ dest_parse(struct parse *ps, const struct value *file)
 {
 	const struct value *kind = value_get(file, "kind");
 
-	for (size_t i = 0; i < sizeof(dest_kinds) / sizeof(dest_kinds[0]); i++)
+	for (size_t i = 0; i < nitems(dest_kinds); i++)
 		if (kind->type == VALUE_STRING &&
 		    span_is(kind->text, dest_kinds[i]->name))
 			ps->p->dest = dest_kinds[i];

@@ -144,7 +144,7 @@ bool
 provider_is_allowed(struct span s)
 {
 	struct span name = s;
-	size_t n = sizeof(names_forbidden) / sizeof(names_forbidden[0]);
+	size_t n = nitems(names_forbidden);
 
 	if (s.len != 0 && s.p[s.len - 1] == '*') {
 		/* A family of names ends in a dash: "x-app-*". */

@@ -9,7 +9,7 @@
 
 static const char *const crates_members[] = {"name", "vers", "deps", "cksum",
     "features", "features2", "yanked", "links", "v", "rust_version", "pubtime"};
-#define CRATES_MEMBERS (sizeof(crates_members) / sizeof(*crates_members))
+#define CRATES_MEMBERS nitems(crates_members)
 
 #define CRATES_MAX_LINES 8192U
 
@@ -122,18 +122,14 @@ crates_line(struct registry_filter *f, struct span line)
 int
 registry_crates(struct registry_filter *f)
 {
-	const uint8_t *p = f->text.p, *end = p + f->text.len, *nl;
+	struct span rest = f->text, line;
 	unsigned lines = 0;
-	size_t n;
 
-	while (p < end) {
-		nl = memchr(p, '\n', (size_t)(end - p));
-		n = (size_t)((nl != NULL ? nl : end) - p);
+	while (span_line(&rest, &line)) {
 		if (++lines > CRATES_MAX_LINES)
 			return registry_bad(f, "it lists too many versions");
-		if (n != 0 && crates_line(f, span_of(p, n)) == -1)
+		if (line.len != 0 && crates_line(f, line) == -1)
 			return -1;
-		p += n + (nl != NULL);
 	}
 	return 0;
 }

@@ -28,8 +28,7 @@ npm_among(struct span name, const char *const *list, size_t n)
 	return false;
 }
 
-#define NPM_AMONG(name, list)                                                  \
-	npm_among(name, list, sizeof(list) / sizeof(*(list)))
+#define NPM_AMONG(name, list) npm_among(name, list, nitems(list))
 
 /* Write "name": for the next value. */
 static void

@@ -75,7 +75,7 @@ path_escape(struct span s, const char *coded)
 
 	if (s.len < 3)
 		return 0;
-	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
+	for (unsigned i = 0; i < nitems(known); i++) {
 		if (strchr(coded, known[i].is) != NULL &&
 		    span_ieq(span_of(s.p + 1, 2), span_str(known[i].hex)))
 			return (uint8_t)known[i].is;
@@ -348,7 +348,7 @@ debian_file(struct span file, struct registry_path *r)
 		version.len = (size_t)(mark - version.p);
 		good = path_made_of(file, "-.", 64);
 	}
-	for (unsigned i = 0; i < sizeof(source) / sizeof(*source); i++)
+	for (unsigned i = 0; i < nitems(source); i++)
 		good |= debian_ends(version, source[i]);
 	if (!good || !path_made_of(version, ".+~:-", REGISTRY_MAX_VERSION) ||
 	    !text_is_digit(version.p[0]))

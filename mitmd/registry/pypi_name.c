@@ -119,7 +119,7 @@ registry_pypi_file(
 	};
 	struct span stem;
 
-	for (unsigned i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+	for (unsigned i = 0; i < nitems(ends); i++) {
 		if (file.len <= ends[i].len)
 			continue;
 		stem = span_of(file.p, file.len - ends[i].len);

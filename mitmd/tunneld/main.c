@@ -25,7 +25,7 @@ static const struct confine tunneld_confine = {
 	},
 	.pledge = {
 		.promises = tunneld_promises,
-		.npromises = sizeof(tunneld_promises) / sizeof(tunneld_promises[0]),
+		.npromises = nitems(tunneld_promises),
 	},
 };
 /* clang-format on */

@@ -67,6 +67,5 @@ tunneld_serve(void)
 	TAILQ_INIT(&e->links);
 	TAILQ_INIT(&e->dead);
 	e->w.loop.after = serve_after;
-	worker_serve(&e->w, serve_handlers,
-	    sizeof(serve_handlers) / sizeof(serve_handlers[0]));
+	worker_serve(&e->w, serve_handlers, nitems(serve_handlers));
 }

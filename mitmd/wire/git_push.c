@@ -160,9 +160,9 @@ push_words_ok(struct push *p, struct span words)
 		words = span_of(words.p + word.len, words.len - word.len);
 		(void)push_space(&words);
 		good = word.len == 0;
-		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		for (size_t i = 0; i < nitems(known); i++)
 			good |= span_is(word, known[i]);
-		for (size_t i = 0; i < sizeof(begun) / sizeof(begun[0]); i++)
+		for (size_t i = 0; i < nitems(begun); i++)
 			good |= span_starts(word, span_str(begun[i]));
 		p->list->report |= span_is(word, "report-status") ||
 				   span_is(word, "report-status-v2");
@@ -209,14 +209,15 @@ push_command(struct push *p, struct span line)
 		return push_bad(p, "more refs than are looked at once: push "
 				   "fewer");
 	p->pack |= !push_is_zero(new);
-	(void)buf_addspan(refs, old);
-	(void)buf_addc(refs, ' ');
-	(void)buf_addspan(refs, new);
-	(void)buf_addc(refs, ' ');
-	(void)buf_addspan(refs, line);
-	return buf_addc(refs, '\n') == -1
-		   ? push_bad(p, "names of refs are too long: push fewer")
-		   : GIT_PUSH_OK;
+	buf_addspan(refs, old);
+	buf_addc(refs, ' ');
+	buf_addspan(refs, new);
+	buf_addc(refs, ' ');
+	buf_addspan(refs, line);
+	buf_addc(refs, '\n');
+	if (refs->failed)
+		return push_bad(p, "names of refs are too long: push fewer");
+	return GIT_PUSH_OK;
 }
 
 static enum git_push
@@ -290,17 +291,17 @@ push_put(struct buf *b, struct span text, int band)
 {
 	size_t n = text.len + 4 + (band != 0);
 
-	(void)buf_printf(b, "%04zx", n);
+	buf_printf(b, "%04zx", n);
 	if (band != 0)
-		(void)buf_addc(b, (uint8_t)band);
-	(void)buf_addspan(b, text);
+		buf_addc(b, (uint8_t)band);
+	buf_addspan(b, text);
 }
 
 int
 git_push_report(struct buf *b, const struct git_push_list *list,
     const char *code, const char *text)
 {
-	struct span rest = buf_span(&list->refs);
+	struct span rest = buf_span(&list->refs), ref;
 	char line[GIT_PUSH_MAX_NAME + 128];
 	const uint8_t *end, *name;
 	struct buf in;
@@ -310,23 +311,22 @@ git_push_report(struct buf *b, const struct git_push_list *list,
 		return -1;
 	buf_init(&in, 65000);
 	push_put(&in, SPAN("unpack ok\n"), 0);
-	while (
-	    rest.len != 0 && (end = memchr(rest.p, '\n', rest.len)) != NULL) {
+	while (span_line(&rest, &ref)) {
 		/* The name is the last of three words. */
-		for (name = end; name > rest.p && name[-1] != ' '; name--)
+		end = ref.p + ref.len;
+		for (name = end; name > ref.p && name[-1] != ' '; name--)
 			;
 		snprintf(line, sizeof(line), "ng %.*s IronCurtain: %s\n",
 		    (int)(end - name), (const char *)name, code);
 		push_put(&in, span_str(line), 0);
-		rest = span_of(end + 1, rest.len - (size_t)(end + 1 - rest.p));
 	}
-	(void)buf_adds(&in, "0000");
+	buf_adds(&in, "0000");
 	if (list->sideband) {
-		(void)buf_printf(b, "%04zx%c%s\n", strlen(text) + 6, 2, text);
+		buf_printf(b, "%04zx%c%s\n", strlen(text) + 6, 2, text);
 		push_put(b, buf_span(&in), 1);
-		(void)buf_adds(b, "0000");
+		buf_adds(b, "0000");
 	} else {
-		(void)buf_addspan(b, buf_span(&in));
+		buf_addspan(b, buf_span(&in));
 	}
 	ret = in.failed || b->failed ? -1 : 0;
 	buf_free(&in);

@@ -304,7 +304,7 @@ git_files(struct span name)
 	static const char *const names[] = {"file", "filePath", "files",
 	    "filesToStage", "path_spec", "paths", "pathspec"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < nitems(names); i++) {
 		if (span_is(name, names[i]))
 			return true;
 	}

@@ -120,7 +120,7 @@ scheme_known(struct span scheme)
 	static const char *const known[] = {
 	    "https", "http", "ssh", "git", "git+ssh"};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < nitems(known); i++) {
 		if (span_is(scheme, known[i]))
 			return 0;
 	}

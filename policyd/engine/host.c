@@ -168,8 +168,7 @@ name_parse(struct span in, char *dst, size_t *len, enum host_kind *kind,
 		}
 		dst[i] = (char)c;
 	}
-	n = split(
-	    span_of(dst, in.len), labels, sizeof(labels) / sizeof(labels[0]));
+	n = split(span_of(dst, in.len), labels, nitems(labels));
 	if (n == 0) {
 		*why = "the host has an empty or over-long label";
 		return -1;

@@ -94,8 +94,8 @@ load_warn(struct load *l, const struct where *w, const char *fmt, ...)
 	if (l->warnings.len + strlen(text) + 1 > LOAD_MAX_WARNINGS)
 		return;
 	if (l->warnings.len != 0)
-		(void)buf_addc(&l->warnings, '\n');
-	(void)buf_adds(&l->warnings, text);
+		buf_addc(&l->warnings, '\n');
+	buf_adds(&l->warnings, text);
 }
 
 static int

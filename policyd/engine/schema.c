@@ -20,8 +20,7 @@ add_name(struct buf *b, const char *before, struct span name)
 {
 	char vis[120];
 
-	(void)buf_printf(
-	    b, "%s\"%s\"", before, log_vis(name, vis, sizeof(vis)));
+	buf_printf(b, "%s\"%s\"", before, log_vis(name, vis, sizeof(vis)));
 }
 
 /*
@@ -65,12 +64,12 @@ check_names(const struct value *args, const struct value *props,
 	int ret = -1;
 
 	buf_init(&b, 1 << 16);
-	(void)buf_adds(&b, "Unknown argument(s): ");
+	buf_adds(&b, "Unknown argument(s): ");
 	if (unknown_names(args, props, &b) == 0) {
 		ret = 0;
 		goto out;
 	}
-	(void)buf_adds(&b, ". Valid parameters are: ");
+	buf_adds(&b, ". Valid parameters are: ");
 	for (v = props->child; v != NULL; v = v->next)
 		add_name(&b, v == props->child ? "" : ", ", v->key);
 	*reason = reason_printf(

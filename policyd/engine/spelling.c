@@ -21,7 +21,7 @@ spell_alias(struct span host)
 	    {"www.bitbucket.org", "bitbucket.org"},
 	};
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < nitems(table); i++) {
 		if (span_is(host, table[i].also))
 			return span_str(table[i].name);
 	}
@@ -403,7 +403,7 @@ spell_emails(struct value_pool *pool, struct span in, struct spellings *out)
 	static const char separators[] = ",;<>:";
 	static const struct mail_reading readings[] = {
 	    {false, false, false}, {true, true, false}, {true, true, true}};
-	size_t n = sizeof(readings) / sizeof(readings[0]);
+	size_t n = nitems(readings);
 	struct span text, piece;
 
 	if (room(pool, out, n * count_pieces(in, ",;<>:%()")) == -1)
@@ -429,7 +429,7 @@ without_prefix(struct span s)
 		s.p++;
 		s.len--;
 	}
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+	for (size_t i = 0; i < nitems(prefixes); i++) {
 		struct span prefix = span_str(prefixes[i]);
 
 		if (s.len > prefix.len && span_starts(s, prefix))

@@ -80,9 +80,9 @@ fs_kind(int fd, const char *name, enum path_fs *out)
 	if (fstatfs(own == -1 ? fd : own, &fs) == -1)
 		goto out;
 	type = (uint32_t)fs.f_type;
-	if (among(type, magic_fs, sizeof(magic_fs) / sizeof(magic_fs[0])))
+	if (among(type, magic_fs, nitems(magic_fs)))
 		*out = PATH_FS_MAGIC;
-	else if (among(type, fold_fs, sizeof(fold_fs) / sizeof(fold_fs[0])))
+	else if (among(type, fold_fs, nitems(fold_fs)))
 		*out = PATH_FS_FOLD;
 	else
 		*out = PATH_FS_PLAIN;

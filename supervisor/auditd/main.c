@@ -33,7 +33,7 @@ static const struct confine auditd_confine = {
 	},
 	.pledge = {
 		.promises = auditd_promises,
-		.npromises = sizeof(auditd_promises) / sizeof(auditd_promises[0]),
+		.npromises = nitems(auditd_promises),
 	},
 };
 /* clang-format on */

@@ -420,5 +420,5 @@ auditd_serve(void)
 	e->w.lost = auditd_lost;
 	e->w.orphan = on_orphan;
 	worker_serve(&e->w, auditd_handlers,
-	    sizeof(auditd_handlers) / sizeof(auditd_handlers[0]));
+	    nitems(auditd_handlers));
 }

@@ -14,7 +14,7 @@
 /* The members that every line has, sorted by name. */
 static const char *const fixed_names[] = {
     "event", "mono", "prev", "seq", "time"};
-#define FIXED_COUNT (sizeof(fixed_names) / sizeof(fixed_names[0]))
+#define FIXED_COUNT nitems(fixed_names)
 
 static void
 line_key(struct auditlog_line *l, const char *key)

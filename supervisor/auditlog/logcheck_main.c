@@ -31,7 +31,7 @@ static const struct confine logcheck_confine = {
 	.pledge = {
 		.promises = logcheck_promises,
 		.npromises =
-		    sizeof(logcheck_promises) / sizeof(logcheck_promises[0]),
+		    nitems(logcheck_promises),
 	},
 };
 /* clang-format on */

@@ -116,7 +116,8 @@ scan_lines(struct span all, const struct checkpoint *from, uint64_t want,
 	struct auditlog log = {.seq = 1};
 	size_t number = 0, torn = 0, torn_len = 0;
 	struct span line, last = {NULL, 0};
-	const uint8_t *begin = all.p, *nl;
+	const uint8_t *begin = all.p;
+	bool unended;
 	struct said said = {.format = 0};
 
 	memset(s, 0, sizeof(*s));
@@ -124,13 +125,9 @@ scan_lines(struct span all, const struct checkpoint *from, uint64_t want,
 		said.format = scan_skip(&all, from, &log);
 		s->whole = from->offset;
 	}
-	while (all.len != 0) {
+	while (span_line(&all, &line)) {
 		number++;
-		nl = memchr(all.p, '\n', all.len);
-		line =
-		    span_of(all.p, nl == NULL ? all.len : (size_t)(nl - all.p));
-		all.p += line.len + (nl != NULL ? 1 : 0);
-		all.len -= line.len + (nl != NULL ? 1 : 0);
+		unended = all.p == line.p + line.len;
 		s->check = auditlog_verify(&log, line);
 		s->line = number;
 		if (s->check == AUDITLOG_GOOD) {
@@ -147,14 +144,14 @@ scan_lines(struct span all, const struct checkpoint *from, uint64_t want,
 			if (s->records++ == 0 && from == NULL)
 				said_read(line, &said);
 			s->whole = (size_t)(all.p - begin);
-			s->unended = nl == NULL;
+			s->unended = unended;
 			last = line;
 			continue;
 		}
 		/*
 		 * A last line without a newline is torn, wherever it was cut.
 		 */
-		if (nl == NULL) {
+		if (unended) {
 			s->cut = line.len;
 			s->tail = torn == 0;
 			break;

@@ -42,7 +42,7 @@ box_bwrap(void)
 	static const char *const places[] = {
 	    "/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"};
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+	for (size_t i = 0; i < nitems(places); i++)
 		if (access(places[i], X_OK) == 0)
 			return places[i];
 	return NULL;
@@ -51,7 +51,8 @@ box_bwrap(void)
 void
 box_arg(struct box *b, const char *s)
 {
-	if (buf_add(&b->args, s, strlen(s) + 1) == -1)
+	buf_add(&b->args, s, strlen(s) + 1);
+	if (b->args.failed)
 		box_fail(b);
 }
 
@@ -213,7 +214,7 @@ box_mask(struct box *b)
 	    "/proc/latency_stats", "/proc/sched_debug"};
 
 	/* A device on a nodev mount: it cannot be opened. */
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < nitems(files); i++)
 		if (access(files[i], F_OK) == 0)
 			box_args(b, "--ro-bind", "/dev/null", files[i]);
 	box_args(b, "--ro-bind-try", "/proc/sys", "/proc/sys");
@@ -242,7 +243,7 @@ box_system(struct box *b, const struct limits *l)
 	ssize_t n;
 
 	box_args(b, "--ro-bind", "/usr", "/usr");
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+	for (size_t i = 0; i < nitems(dirs); i++) {
 		if (lstat(dirs[i], &st) == -1)
 			continue;
 		if (!S_ISLNK(st.st_mode)) {
@@ -286,7 +287,7 @@ box_etc(struct box *b)
 	char text[256];
 	int n;
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < nitems(files); i++)
 		if (access(files[i], F_OK) == 0)
 			box_args(b, "--ro-bind", files[i], files[i]);
 	n = snprintf(text, sizeof(text), "agent:x:%u:%u:agent:%s:/bin/sh\n",
@@ -352,7 +353,7 @@ box_spawn(struct box *b, const int stdio[3], char *const *argv,
 		return fault_errno(fault, "cannot create the sandbox");
 	}
 	for (; *argv != NULL; argv++) {
-		if (n == sizeof(words) / sizeof(words[0]) - 1)
+		if (n == nitems(words) - 1)
 			return fault_set(fault, "more than 255 arguments");
 		words[n++] = *argv;
 	}

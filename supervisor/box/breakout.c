@@ -264,7 +264,6 @@ breakout_report(const uint8_t *report, size_t len, bool first)
 static void
 breakout_late(struct loop_timer *t)
 {
-	(void)t;
 	breakout_failed("it did not end within 20 s");
 }
 

@@ -228,8 +228,9 @@ bridge_send(enum bridge_kind kind, const void *data, size_t len)
 		return -1;
 	}
 	bridge_header_put(header, kind, (uint32_t)len);
-	if (buf_add(&bridge_env.out, header, sizeof(header)) == -1 ||
-	    buf_add(&bridge_env.out, data, len) == -1)
+	buf_add(&bridge_env.out, header, sizeof(header));
+	buf_add(&bridge_env.out, data, len);
+	if (bridge_env.out.failed)
 		return -1;
 	if (kind == BRIDGE_PROBE)
 		bridge_env.probed = true;

@@ -25,6 +25,8 @@
 
 #include <seccomp.h>
 
+#include "common/span.h"
+
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
@@ -156,8 +158,7 @@ filter_setuid(const struct filter_sink *to)
 	struct scmp_arg_cmp cmp[2];
 	unsigned n;
 
-	for (size_t i = 0; i < sizeof(filter_modes) / sizeof(filter_modes[0]);
-	     i++)
+	for (size_t i = 0; i < nitems(filter_modes); i++)
 		for (size_t k = 0; k < 2; k++) {
 			cmp[0] = SCMP_CMP(filter_modes[i].arg,
 			    SCMP_CMP_MASKED_EQ, bits[k], bits[k]);
@@ -192,9 +193,7 @@ filter_sockets(const struct filter_sink *to, enum filter_kind kind)
 	/* Families have small numbers: deny every other one by its number. */
 	for (int family = 0; family < 64; family++) {
 		allowed = kind == FILTER_AGENT && family == AF_NETLINK;
-		for (size_t i = 0;
-		     i < sizeof(filter_families) / sizeof(filter_families[0]);
-		     i++)
+		for (size_t i = 0; i < nitems(filter_families); i++)
 			if (family == filter_families[i])
 				allowed = 1;
 		if (allowed)
@@ -218,8 +217,7 @@ filter_new_calls(const struct filter_sink *to)
 
 	for (int nr = FILTER_NEW_FIRST; nr <= FILTER_NEW_LAST; nr++) {
 		known = false;
-		for (size_t i = 0;
-		     i < sizeof(filter_new) / sizeof(filter_new[0]); i++)
+		for (size_t i = 0; i < nitems(filter_new); i++)
 			if (filter_new[i] == nr)
 				known = true;
 		if (!known && to->rule(to->arg, SCMP_ACT_ERRNO(ENOSYS), nr, 0,
@@ -238,7 +236,7 @@ filter_arguments(const struct filter_sink *to)
 	const uint64_t ioctls[] = {TIOCSTI, TIOCLINUX};
 	struct scmp_arg_cmp cmp;
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < nitems(flags); i++) {
 		cmp = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, flags[i], flags[i]);
 		if (to->rule(to->arg, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
 			&cmp) == -1)
@@ -275,7 +273,7 @@ filter_first(const struct filter_sink *to)
 	    {SCMP_SYS(process_vm_writev), 0}};
 	struct scmp_arg_cmp cmp;
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (size_t i = 0; i < nitems(calls); i++) {
 		/* The kernel uses the low half only. */
 		cmp =
 		    SCMP_CMP(calls[i].arg, SCMP_CMP_MASKED_EQ, 0xffffffffU, 1);
@@ -293,12 +291,10 @@ filter_rules(const struct filter_sink *to, enum filter_kind kind)
 	    SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
 	    SCMP_SYS(process_madvise)};
 
-	for (size_t i = 0; i < sizeof(filter_denied) / sizeof(filter_denied[0]);
-	     i++)
+	for (size_t i = 0; i < nitems(filter_denied); i++)
 		if (filter_deny(to, filter_denied[i]) == -1)
 			return -1;
-	for (size_t i = 0;
-	     kind != FILTER_AGENT && i < sizeof(debug) / sizeof(debug[0]); i++)
+	for (size_t i = 0; kind != FILTER_AGENT && i < nitems(debug); i++)
 		if (filter_deny(to, debug[i]) == -1)
 			return -1;
 	/*

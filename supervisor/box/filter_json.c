@@ -26,7 +26,7 @@ operator_of(enum scmp_compare op)
 	    [SCMP_CMP_MASKED_EQ] = "SCMP_CMP_MASKED_EQ",
 	};
 
-	return (size_t)op < sizeof(names) / sizeof(names[0]) ? names[op] : NULL;
+	return (size_t)op < nitems(names) ? names[op] : NULL;
 }
 
 static struct json_object *
@@ -106,9 +106,11 @@ filter_json(enum filter_kind kind, struct buf *out)
 	} else {
 		json_object_array_add(
 		    machines, json_object_new_string(machine()));
-		if (filter_rules(&to, kind) == 0)
-			rv = buf_adds(out, json_object_to_json_string_ext(
-					       o, JSON_C_TO_STRING_PLAIN));
+		if (filter_rules(&to, kind) == 0) {
+			buf_adds(out, json_object_to_json_string_ext(
+					  o, JSON_C_TO_STRING_PLAIN));
+			rv = buf_check(out);
+		}
 	}
 	json_object_put(o);
 	return rv;

@@ -49,7 +49,7 @@ gitbox_bind(struct box *b, const char *libexecdir)
 		return;
 	}
 	box_bind_path(b, ours, GITBOX_PROGRAM, false);
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < nitems(places); i++) {
 		/*
 		 * A link leads to another of these places or out of the view.
 		 */

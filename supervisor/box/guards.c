@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/span.h"
+
 static bool
 id_eq(const struct paths_id *a, const struct paths_id *b)
 {
@@ -111,7 +113,7 @@ guards_add(
 			   ? 0
 			   : -1;
 	item = &g->items[g->n];
-	n = id_chain(fd, item->ids, sizeof(item->ids) / sizeof(item->ids[0]));
+	n = id_chain(fd, item->ids, nitems(item->ids));
 	close(fd);
 	if (n == -1)
 		return -1;
@@ -198,7 +200,7 @@ guards_sockets(struct guards *g)
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	char path[128];
 
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+	for (size_t i = 0; i < nitems(fixed); i++)
 		if (guards_add(g, GUARD_SELF, fixed[i].what, fixed[i].path) ==
 		    -1)
 			return -1;
@@ -207,7 +209,7 @@ guards_sockets(struct guards *g)
 	    (runtime != NULL && runtime[0] == '/' &&
 		guards_add(g, GUARD_TREE, "XDG_RUNTIME_DIR", runtime) == -1))
 		return -1;
-	for (size_t i = 0; i < sizeof(user) / sizeof(user[0]); i++) {
+	for (size_t i = 0; i < nitems(user); i++) {
 		snprintf(path, sizeof(path), "/run/user/%u/%s",
 		    (unsigned)geteuid(), user[i].sub);
 		if (guards_add(g, GUARD_SELF, user[i].what, path) == -1)
@@ -254,7 +256,7 @@ guards_check(const struct guards *g, int fd, const char *what, const char *path,
 	const struct guard *item;
 	int n;
 
-	n = id_chain(fd, chain, sizeof(chain) / sizeof(chain[0]));
+	n = id_chain(fd, chain, nitems(chain));
 	if (n == -1)
 		return fault_errno(fault, "%s %s", what, path);
 	if (g->own_set && id_eq(&chain[0], &g->own))
@@ -292,7 +294,7 @@ paths_within(int a, int b)
 
 	if (id_of(b, &id) == -1)
 		return -1;
-	n = id_chain(a, chain, sizeof(chain) / sizeof(chain[0]));
+	n = id_chain(a, chain, nitems(chain));
 	if (n == -1)
 		return -1;
 	for (int i = 0; i < n; i++)

@@ -63,7 +63,7 @@ object_ours(const struct object *o, struct fault *fault)
 	const char *const files[] = {sup.config.file, sup.defs.file};
 	int fd, in;
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < nitems(files); i++) {
 		if (files[i] == NULL ||
 		    (fd = open(files[i], O_PATH | O_CLOEXEC)) == -1)
 			continue;

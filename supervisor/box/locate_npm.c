@@ -15,6 +15,7 @@
 #include <json-c/json.h>
 
 #include "box/locate_priv.h"
+#include "common/span.h"
 
 struct npm {
 	const struct locate *l;
@@ -208,7 +209,7 @@ npm_find(struct npm *n)
 		if ((rv = npm_try(n, dir)) != 0)
 			return rv;
 	}
-	for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++)
+	for (size_t i = 0; i < nitems(system); i++)
 		if ((rv = npm_try(n, system[i])) != 0)
 			return rv;
 	if ((rv = npm_try_at(n, home, ".npm-global/lib/node_modules")) != 0 ||

@@ -36,7 +36,7 @@ locate_is_system(const char *path)
 	static const char *const dirs[] = {"/usr/", "/bin/", "/sbin/", "/lib/",
 	    "/lib64/", "/lib32/", "/libx32/"};
 
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+	for (size_t i = 0; i < nitems(dirs); i++)
 		if (strncmp(path, dirs[i], strlen(dirs[i])) == 0)
 			return true;
 	return false;

@@ -133,7 +133,7 @@ mounts_about(struct json_object *cond, bool allow, struct json_object **roles)
 			       json_object_is_type(within, json_type_string)
 			   ? json_object_get_string(within)
 			   : NULL;
-	for (size_t i = 0; i < sizeof(narrower) / sizeof(narrower[0]); i++)
+	for (size_t i = 0; i < nitems(narrower); i++)
 		if (json_object_object_get_ex(cond, narrower[i], NULL))
 			return NULL;
 	*roles = cond;

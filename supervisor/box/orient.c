@@ -76,8 +76,7 @@ orient_certificates(struct fault *fault)
 	struct span ca = span_of(sup.ca_pem, sup.ca_len);
 	int src = -1, rv = 0;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && src == -1;
-	     i++)
+	for (size_t i = 0; i < nitems(places) && src == -1; i++)
 		src = open(places[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (session_write(sup.session.orientation, "ca-cert.pem", 0644, ca) ==
 		-1 ||
@@ -196,7 +195,7 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 
 	if ((env[n++] = orient_path(p)) == NULL)
 		return fault_errno(fault, "environment");
-	for (size_t i = 0; i < sizeof(orient_env) / sizeof(orient_env[0]); i++)
+	for (size_t i = 0; i < nitems(orient_env); i++)
 		if ((env[n++] = strdup(orient_env[i])) == NULL)
 			return fault_errno(fault, "environment");
 	if (orient_terminal(env, &n) == -1)

@@ -99,7 +99,6 @@ outside_read(struct loop_io *io, uint32_t events)
 	char why[256] = "";
 	ssize_t n;
 
-	(void)events;
 	n = read(io->fd, (uint8_t *)outside_env.report + outside_env.len,
 	    sizeof(outside_env.report) - outside_env.len);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))

@@ -70,7 +70,7 @@ server_bind_roots(struct box *b)
 		return;
 	}
 	box_data(b, SERVER_ROOTS, span_of(text, len));
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < nitems(names); i++)
 		box_setenv(b, names[i], SERVER_ROOTS);
 	free(text);
 }
@@ -112,7 +112,7 @@ server_bind_door(unsigned i, struct box *b, struct fault *fault)
 	if (fd == -1)
 		return fault_errno(fault, "%s", name);
 	box_bind(b, fd, SERVER_DOOR, false);
-	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+	for (size_t k = 0; k < nitems(names); k++)
 		box_setenv(b, names[k], SERVER_PROXY);
 	box_setenv(b, "no_proxy", "");
 	box_setenv(b, "NO_PROXY", "");

@@ -67,7 +67,7 @@ view_taken_tree(const char *path)
 	    "/workspace", "/run/ironcurtain", "/etc/ironcurtain", "/opt/agent",
 	    "/opt/ironcurtain"};
 
-	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
+	for (size_t i = 0; i < nitems(trees); i++)
 		if (view_below(path, trees[i]))
 			return true;
 	return false;
@@ -82,7 +82,7 @@ view_taken(const char *path)
 
 	if (view_taken_tree(path))
 		return true;
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+	for (size_t i = 0; i < nitems(dirs); i++)
 		if (strcmp(path, dirs[i]) == 0)
 			return true;
 	return false;

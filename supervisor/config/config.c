@@ -78,9 +78,7 @@ config_sort_keys(
 		return fault_set(j->fault, "%s: out of memory", j->file);
 	json_object_object_foreach(root, key, val)
 	{
-		for (size_t i = 0;
-		     i < sizeof(config_refused) / sizeof(config_refused[0]);
-		     i++) {
+		for (size_t i = 0; i < nitems(config_refused); i++) {
 			if (strcmp(key, config_refused[i].key) != 0)
 				continue;
 			json_object_put(rest);

@@ -44,7 +44,7 @@ destination_members(struct config_destination *d, const struct jsonfile *j,
 		    destination_kinds_text(kinds, sizeof(kinds)),
 		    kind != NULL ? ", is \"" : "", kind != NULL ? kind : "",
 		    kind != NULL ? "\"" : "");
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < nitems(all); i++)
 		known[n++] = all[i];
 	if (d->kind->credential)
 		known[n++] = "credential";

@@ -23,7 +23,7 @@ fault_hides(uint32_t cp)
 	    {0xad, 0xad}, {0x61c, 0x61c}, {0x200b, 0x200f}, {0x2028, 0x202e},
 	    {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xe0000, 0xe0fff}};
 
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+	for (size_t i = 0; i < nitems(ranges); i++)
 		if (cp >= ranges[i][0] && cp <= ranges[i][1])
 			return true;
 	return false;
@@ -89,7 +89,7 @@ fault_scarce(int error)
 	static const int scarce[] = {
 	    ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE, ENOMEM, EAGAIN, EIO};
 
-	for (size_t i = 0; i < sizeof(scarce) / sizeof(scarce[0]); i++)
+	for (size_t i = 0; i < nitems(scarce); i++)
 		if (error == scarce[i])
 			return true;
 	return false;

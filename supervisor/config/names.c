@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/near.h"
+#include "common/span.h"
 
 /* clang-format off */
 static const struct {
@@ -20,7 +21,7 @@ static const struct {
 	{"gemini", "gemini-cli"},
 };
 /* clang-format on */
-#define NAMES_AGENTS (sizeof(names_agents) / sizeof(names_agents[0]))
+#define NAMES_AGENTS nitems(names_agents)
 
 static int
 names_compare(const void *a, const void *b)

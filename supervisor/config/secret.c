@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/span.h"
+
 /* Parts of the name of a variable or an option. */
 static const char *const names[] = {"key", "token", "secret", "passw", "pwd",
     "credential", "auth", "bearer", "cookie", "dsn", "private", "session",
@@ -54,13 +56,13 @@ secret_like(const char *name, const char *value)
 {
 	if (*value == '\0')
 		return false;
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+	for (size_t i = 0; i < nitems(values); i++)
 		if (strncmp(value, values[i], strlen(values[i])) == 0 &&
 		    strlen(value) >= 12)
 			return true;
 	if (has_userinfo(value))
 		return true;
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+	for (size_t i = 0; i < nitems(harmless); i++)
 		if (contains(name, harmless[i]))
 			return false;
 	/*
@@ -70,7 +72,7 @@ secret_like(const char *name, const char *value)
 	    strncmp(value, "http://", 7) == 0 ||
 	    strncmp(value, "https://", 8) == 0)
 		return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < nitems(names); i++)
 		if (contains(name, names[i]))
 			return true;
 	return false;

@@ -27,8 +27,8 @@ identity_argument(struct value_pool *p, const char *before, const char *arg)
 	    !secret_like_argument(before, arg, &value) || value < arg)
 		return value_new_string(p, span_str(arg));
 	buf_init(&b, IDENTITY_MAX);
-	(void)buf_add(&b, arg, (size_t)(value - arg));
-	(void)buf_adds(&b, "(secret)");
+	buf_add(&b, arg, (size_t)(value - arg));
+	buf_adds(&b, "(secret)");
 	v = b.failed ? NULL : value_new_string(p, buf_span(&b));
 	/* The value's text is the buffer's. */
 	if (v != NULL)

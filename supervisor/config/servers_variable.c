@@ -77,7 +77,7 @@ servers_variables(struct servers_entry *e, const char *where, const char *key,
 	buf_init(&b, SERVERS_MAX_TEXT);
 	while ((open = strstr(s, "${")) != NULL) {
 		e->def->secret = true;
-		(void)buf_add(&b, s, (size_t)(open - s));
+		buf_add(&b, s, (size_t)(open - s));
 		value = variable_value(own, open + 2, &next, &dflt, &len);
 		if (next == NULL) {
 			buf_free(&b);
@@ -89,14 +89,14 @@ servers_variables(struct servers_entry *e, const char *where, const char *key,
 			    open + 2);
 		}
 		if (value != NULL)
-			(void)buf_adds(&b, value);
+			buf_adds(&b, value);
 		else if (dflt != NULL)
-			(void)buf_add(&b, dflt, len);
+			buf_add(&b, dflt, len);
 		else
-			(void)buf_adds(&b, "${");
+			buf_adds(&b, "${");
 		s = next;
 	}
-	(void)buf_adds(&b, s);
+	buf_adds(&b, s);
 	*out = NULL;
 	if (!b.failed)
 		*out = b.len == 0 ? strdup("")

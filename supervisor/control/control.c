@@ -81,6 +81,7 @@ client_flush(struct client *c)
 void
 control_reply(struct client *c, struct json_object *o)
 {
+	bool good = false;
 	const char *text;
 
 	if (c->fd == -1) {
@@ -89,8 +90,12 @@ control_reply(struct client *c, struct json_object *o)
 	}
 	text = json_object_to_json_string_ext(
 	    o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	if ((c->watch && c->out.len > CONTROL_MAX_UNREAD) || text == NULL ||
-	    buf_adds(&c->out, text) == -1 || buf_addc(&c->out, '\n') == -1) {
+	if (text != NULL && !(c->watch && c->out.len > CONTROL_MAX_UNREAD)) {
+		buf_adds(&c->out, text);
+		buf_addc(&c->out, '\n');
+		good = !c->out.failed;
+	}
+	if (!good) {
 		sup_note("a client of the control socket (pid %d) does not "
 			 "read, and was disconnected",
 		    (int)c->peer.pid);

@@ -355,7 +355,7 @@ static const struct command {
 static const struct command *
 op_command(const char *op)
 {
-	for (size_t i = 0; i < sizeof(op_commands) / sizeof(op_commands[0]);
+	for (size_t i = 0; i < nitems(op_commands);
 	     i++)
 		if (strcmp(op, op_commands[i].name) == 0)
 			return &op_commands[i];

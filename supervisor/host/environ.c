@@ -88,7 +88,7 @@ entry_clean(const struct places *places, const char *entry)
 	    strncmp(entry, "OLDPWD=", 7) == 0)
 		return strdup("");
 	n = (size_t)(eq - entry);
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+	for (size_t i = 0; i < nitems(lists); i++)
 		if (strlen(lists[i]) == n && strncmp(entry, lists[i], n) == 0)
 			known = true;
 	if (!known && !value_leads(places, eq + 1, ": \t;,="))

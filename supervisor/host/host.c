@@ -109,7 +109,7 @@ host_own(struct fault *fault)
 	    {"the list of MCP servers", sup.defs.file}};
 	const char *place;
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+	for (size_t i = 0; i < nitems(own); i++) {
 		if (own[i].path == NULL || own[i].path[0] != '/')
 			continue;
 		place = places_of(&sup.host.places, own[i].path, NULL);

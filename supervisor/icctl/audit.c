@@ -89,8 +89,7 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v,
 {
 	char hex[AUDITLOG_HEX + 1];
 
-	for (size_t i = 0; i < AUDITLOG_HASH; i++)
-		snprintf(hex + 2 * i, 3, "%02x", v->hash[i]);
+	hex_string(v->hash, AUDITLOG_HASH, hex);
 	if (ctl->json) {
 		json_object *o = json_object_new_object();
 

@@ -31,8 +31,7 @@ show_limits(json_object *budget)
 
 	if (!json_object_object_get_ex(budget, "limits", &limits))
 		return;
-	for (size_t i = 0; i < sizeof(budget_keys) / sizeof(*budget_keys);
-	     i++) {
+	for (size_t i = 0; i < nitems(budget_keys); i++) {
 		if (!json_object_object_get_ex(limits, budget_keys[i], &row) ||
 		    !json_object_object_get_ex(row, "max", &max))
 			continue;

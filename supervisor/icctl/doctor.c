@@ -71,7 +71,7 @@ landlock_lacks(int abi, char *dst, size_t cap)
 	const char *comma = "enough; a newer kernel's also covers ";
 
 	dst[0] = '\0';
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; i < nitems(parts); i++) {
 		if (abi >= parts[i].abi)
 			continue;
 		(void)strlcat(dst, comma, cap);
@@ -153,7 +153,7 @@ check_logins(void)
 	struct stat st;
 	bool any = false;
 
-	for (size_t i = 0; i < sizeof(logins) / sizeof(logins[0]); i++) {
+	for (size_t i = 0; i < nitems(logins); i++) {
 		snprintf(path, sizeof(path), "%s/%s", home == NULL ? "" : home,
 		    logins[i].file);
 		if (stat(path, &st) == -1)
@@ -179,7 +179,7 @@ check_keys(bool any)
 	    "GATEWAY_API_KEY"};
 	char text[128];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < nitems(names); i++) {
 		const char *v = getenv(names[i]);
 
 		if (v == NULL || *v == '\0')

@@ -105,10 +105,10 @@ add_name(struct buf *path, struct span name)
 			name.p[i] != '[' && name.p[i] != '"' &&
 			name.p[i] != '=';
 	if (!plain)
-		(void)buf_addc(path, '"');
+		buf_addc(path, '"');
 	(void)visible_add(path, name, plain ? 0 : VISIBLE_QUOTED);
 	if (!plain)
-		(void)buf_addc(path, '"');
+		buf_addc(path, '"');
 }
 
 static void
@@ -124,9 +124,9 @@ put_tree(struct hold_text *t, struct buf *path, const struct value *v)
 	}
 	for (const struct value *c = v->child; c != NULL; c = c->next) {
 		if (v->type == VALUE_ARRAY) {
-			(void)buf_printf(path, "[%u]", i++);
+			buf_printf(path, "[%u]", i++);
 		} else {
-			(void)buf_addc(path, '.');
+			buf_addc(path, '.');
 			add_name(path, c->key);
 		}
 		put_tree(t, path, c);

@@ -58,8 +58,8 @@ static const struct {
     {"vertex", "CLOUDSDK_AUTH_ACCESS_TOKEN"},
 };
 
-#define NLOGINS (sizeof(logins) / sizeof(logins[0]))
-#define NKEYS (sizeof(keys) / sizeof(keys[0]))
+#define NLOGINS nitems(logins)
+#define NKEYS nitems(keys)
 
 /* Returns NULL if the login file is good, or else its fault. */
 static const char *

@@ -30,7 +30,7 @@ static const struct command {
 };
 /* clang-format on */
 #define USAGE_LEFT 36U
-#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define NCOMMANDS nitems(commands)
 
 static void
 usage(FILE *to)

@@ -86,8 +86,7 @@ members_ok(json_object *v)
 		return true;
 	json_object_object_foreach(v, key, member)
 	{
-		for (size_t i = 0; i < sizeof(members) / sizeof(members[0]);
-		     i++)
+		for (size_t i = 0; i < nitems(members); i++)
 			if (strcmp(members[i].key, key) == 0 &&
 			    (shapes_of(member) & members[i].shapes) == 0)
 				return false;

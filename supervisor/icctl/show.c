@@ -39,11 +39,11 @@ icctl_put(struct span s, size_t max, bool quoted)
 
 	buf_init(&b, SHOW_ALL);
 	if (quoted)
-		(void)buf_addc(&b, '"');
+		buf_addc(&b, '"');
 	(void)visible_add(&b, span_of(s.p, n),
 	    icctl_visible() | (quoted ? VISIBLE_QUOTED : 0));
 	if (quoted)
-		(void)buf_addc(&b, '"');
+		buf_addc(&b, '"');
 	if (b.len != 0) /* fwrite takes no null pointer */
 		(void)fwrite(buf_span(&b).p, 1, b.len, stdout);
 	buf_free(&b);

@@ -153,7 +153,7 @@ put_proxy(json_object *reply)
 	(void)json_object_object_get_ex(o, "credential", &v);
 	printf(", %s credential)",
 	    json_object_get_boolean(v) ? "with a" : "without");
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < nitems(texts); i++) {
 		if (!json_object_object_get_ex(o, texts[i], &v) ||
 		    json_object_get_string_len(v) == 0)
 			continue;
@@ -177,7 +177,7 @@ put_limits(json_object *reply)
 	if (!json_object_object_get_ex(reply, "limits", &o))
 		return;
 	puts("limits of the sandboxes");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		printf("  %-25s", rows[i].name);
 		icctl_put_str(icctl_text(o, rows[i].key));
 		putchar('\n');
@@ -203,7 +203,7 @@ put_session(json_object *reply)
 	int64_t pending = icctl_number(reply, "pending");
 	json_object *v, *counts = NULL;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		if (!json_object_object_get_ex(reply, rows[i], &v) || v == NULL)
 			continue;
 		printf("%-12s", rows[i]);

@@ -30,9 +30,7 @@ static struct {
 void
 pins_hex(struct span digest, char hex[65])
 {
-	hex[0] = '\0';
-	for (size_t i = 0; i < digest.len && i < 32; i++)
-		snprintf(hex + 2 * i, 3, "%02x", digest.p[i]);
+	hex_string(digest.p, digest.len < 32 ? digest.len : 32, hex);
 }
 
 int
@@ -96,7 +94,6 @@ pins_write_due(struct loop_timer *t)
 	char text[256] = "";
 	int r;
 
-	(void)t;
 	if (store_env.nchanges == 0)
 		return;
 	store_env.failed[0] = '\0';

@@ -57,22 +57,16 @@ void
 reload_done(struct span warnings)
 {
 	struct json_object *o = control_ok(), *list = json_object_new_array();
-	const uint8_t *nl;
-	size_t n;
+	struct span line;
 
 	sup.reloading = false;
 	rules_free(sup.rules);
 	memcpy(sup.rules, sup.next, sizeof(sup.rules));
 	memset(sup.next, 0, sizeof(sup.next));
-	while (warnings.len != 0) {
-		nl = memchr(warnings.p, '\n', warnings.len);
-		n = nl != NULL ? (size_t)(nl - warnings.p) : warnings.len;
+	while (span_line(&warnings, &line))
 		json_object_array_add(
 		    list, json_object_new_string_len(
-			      (const char *)warnings.p, (int)n));
-		n += nl != NULL;
-		warnings = span_of(warnings.p + n, warnings.len - n);
-	}
+			      (const char *)line.p, (int)line.len));
 	put_int(o, "rules", sup.rules_count);
 	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
 	json_object_object_add(o, "warnings", list);

@@ -15,7 +15,7 @@
 static const struct destination_kind *const destination_kinds[] = {
     &destination_git, &destination_registry, &destination_web};
 
-#define KINDS (sizeof(destination_kinds) / sizeof(destination_kinds[0]))
+#define KINDS nitems(destination_kinds)
 
 const struct destination_kind *
 destination_kind(const char *name)

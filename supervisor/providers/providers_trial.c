@@ -98,7 +98,7 @@ trial_route(struct json_object *check)
 	static const char *const same[] = {"method", "path", "host"};
 	struct json_object *route = json_object_new_object(), *o, *all, *one;
 
-	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+	for (size_t i = 0; i < nitems(same); i++)
 		if (json_object_object_get_ex(check, same[i], &o))
 			json_object_object_add(
 			    route, same[i], json_object_get(o));

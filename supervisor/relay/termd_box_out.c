@@ -11,8 +11,8 @@ box_send(enum box_kind kind, struct span data)
 	uint8_t head[BOX_HEADER];
 
 	box_header_put(head, kind, (uint32_t)data.len);
-	(void)buf_add(&b->out, head, sizeof(head));
-	(void)buf_addspan(&b->out, data);
+	buf_add(&b->out, head, sizeof(head));
+	buf_addspan(&b->out, data);
 	/* The viewers' limits add up to less than this. */
 	if (b->out.failed)
 		fatalx("more was typed than there is room for");

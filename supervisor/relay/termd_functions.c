@@ -113,7 +113,7 @@ csi_pass(struct screen *s, const struct token *t)
 	    {'f', 2, 1, 0}, {'g', 1, 0, 3}, {'r', 2, 1, 0}};
 	unsigned a, b, most;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < nitems(table); i++) {
 		if (table[i].final != (char)t->final)
 			continue;
 		a = token_param(t, 0, table[i].least);

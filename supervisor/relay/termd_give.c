@@ -85,7 +85,7 @@ screen_pen(struct screen *s)
 	char text[128] = "\033[0";
 	size_t n = strlen(text);
 
-	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++)
+	for (size_t i = 0; i < nitems(attrs); i++)
 		if ((s->pen.attr & attrs[i].attr) != 0) {
 			memcpy(text + n, attrs[i].text, strlen(attrs[i].text));
 			n += strlen(attrs[i].text);

@@ -284,8 +284,8 @@ viewer_add(const struct msg_VIEWER *m, int fd)
 {
 	struct viewer *v;
 
-	if ((v = viewer_new(m, fd, input_handlers,
-		 sizeof(input_handlers) / sizeof(input_handlers[0]))) == NULL)
+	if ((v = viewer_new(m, fd, input_handlers, nitems(input_handlers))) ==
+	    NULL)
 		return;
 	if (chan_open(v->chan) == -1)
 		fatal("chan_open");

@@ -24,7 +24,7 @@ static const struct confine termd_confine = {
 	},
 	.pledge = {
 		.promises = termd_promises,
-		.npromises = sizeof(termd_promises) / sizeof(termd_promises[0]),
+		.npromises = nitems(termd_promises),
 	},
 };
 /* clang-format on */

@@ -105,7 +105,7 @@ static const struct mode {
 static const struct mode *
 mode_find(unsigned number)
 {
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+	for (size_t i = 0; i < nitems(modes); i++)
 		if (modes[i].number == number)
 			return &modes[i];
 	return NULL;

@@ -95,7 +95,7 @@ pen_one(struct pen *p, unsigned v)
 		p->bg = CELL_DEFAULT;
 	else if (v == 21 || v == 24)
 		p->attr &= (uint16_t)~UNDERLINES;
-	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
+	for (size_t i = 0; i < nitems(attrs); i++) {
 		if (attrs[i].on == v)
 			p->attr |= attrs[i].attr;
 		else if (attrs[i].off == v)

@@ -83,6 +83,5 @@ termd_serve(void)
 	e->w.start = serve_start;
 	e->w.stop = serve_stop;
 	e->w.loop.after = serve_after;
-	worker_serve(&e->w, serve_handlers,
-	    sizeof(serve_handlers) / sizeof(serve_handlers[0]));
+	worker_serve(&e->w, serve_handlers, nitems(serve_handlers));
 }

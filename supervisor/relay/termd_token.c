@@ -43,7 +43,7 @@ is_invisible(uint32_t c)
 	    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff9, 0xfffb},
 	    {0xe0000, 0xe0fff}};
 
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+	for (size_t i = 0; i < nitems(ranges); i++)
 		if (c >= ranges[i].first && c <= ranges[i].last)
 			return true;
 	return false;

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/span.h"
+
 static bool
 how_same_file(int a, int b)
 {
@@ -85,7 +87,7 @@ how_word(struct viewer_how *how, const char *word, size_t len)
 	    {"attached", &how->attached},
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < nitems(words); i++) {
 		if (strlen(words[i].name) != len ||
 		    strncmp(words[i].name, word, len) != 0)
 			continue;
@@ -131,7 +133,7 @@ viewer_how_environment(char **envp)
 	size_t n = 0;
 
 	for (char **e = environ; *e != NULL; e++)
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (size_t i = 0; i < nitems(names); i++)
 			if (n < VIEWER_HOW_ENV &&
 			    strncmp(*e, names[i], strlen(names[i])) == 0)
 				envp[n++] = *e;

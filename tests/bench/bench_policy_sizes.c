@@ -34,15 +34,17 @@ with_rules(const char *dir, unsigned n, bool same)
 	if ((at = strchr(text, '[')) == NULL)
 		errx(1, "compiled-policy.json");
 	buf_init(&b, 16U << 20);
-	(void)buf_add(&b, text, (size_t)(at + 1 - text));
+	buf_add(&b, text, (size_t)(at + 1 - text));
 	for (unsigned i = 0; i < n; i++)
-		(void)buf_printf(&b,
+		buf_printf(&b,
 		    "{\"name\":\"r%u\",\"if\":{\"server\":[\"%s%u\"],"
 		    "\"tool\":[\"read_file\",\"list%u\"],\"paths\":{"
 		    "\"roles\":[\"read-path\"],\"within\":\"/srv/d%u\"}},"
 		    "\"then\":\"allow\",\"reason\":\"r\"},",
 		    i, same ? "documents\",\"x" : "server", i, i, i);
-	if (buf_adds(&b, at + 1) == -1 || buf_addc(&b, '\0') == -1)
+	buf_adds(&b, at + 1);
+	buf_addc(&b, '\0');
+	if (b.failed)
 		err(1, "rules");
 	policy_load(PROTO_RULES_POLICY, "compiled-policy.json",
 	    (const char *)buf_span(&b).p);
@@ -94,11 +96,13 @@ long_list(const char *dir)
 	policy_load(PROTO_RULES_POLICY, "compiled-policy.json", text);
 	free(text);
 	buf_init(&b, 4U << 20);
-	(void)buf_adds(&b, "{\"lists\":{\"documentation-sites\":{\"values\":[");
+	buf_adds(&b, "{\"lists\":{\"documentation-sites\":{\"values\":[");
 	for (unsigned i = 0; i < SIZES_LIST; i++)
-		(void)buf_printf(&b, "%s\"%s%u.example%u.org\"",
-		    i == 0 ? "" : ",", i % 2 == 0 ? "" : "*.", i, i % 97);
-	if (buf_adds(&b, "]}}}") == -1 || buf_addc(&b, '\0') == -1)
+		buf_printf(&b, "%s\"%s%u.example%u.org\"", i == 0 ? "" : ",",
+		    i % 2 == 0 ? "" : "*.", i, i % 97);
+	buf_adds(&b, "]}}}");
+	buf_addc(&b, '\0');
+	if (b.failed)
 		err(1, "list");
 	policy_load(PROTO_RULES_LISTS, "dynamic-lists.json",
 	    (const char *)buf_span(&b).p);
@@ -111,11 +115,13 @@ many_paths(void)
 	struct buf b;
 
 	buf_init(&b, 1U << 20);
-	(void)buf_adds(&b, "{\"paths\":[");
+	buf_adds(&b, "{\"paths\":[");
 	for (unsigned i = 0; i < SIZES_PATHS; i++)
-		(void)buf_printf(&b, "%s\"/workspace/src/d%02x/file-%02u.txt\"",
+		buf_printf(&b, "%s\"/workspace/src/d%02x/file-%02u.txt\"",
 		    i == 0 ? "" : ",", i % 64, i / 64);
-	if (buf_adds(&b, "]}") == -1 || buf_addc(&b, '\0') == -1)
+	buf_adds(&b, "]}");
+	buf_addc(&b, '\0');
+	if (b.failed)
 		err(1, "paths");
 	return (char *)(uintptr_t)buf_span(&b).p;
 }
@@ -129,7 +135,7 @@ deep_path(const char *workspace, unsigned depth)
 	int fd, next;
 
 	buf_init(&b, 8192);
-	(void)buf_adds(&b, "{\"path\":\"/workspace/deep");
+	buf_adds(&b, "{\"path\":\"/workspace/deep");
 	snprintf(name, sizeof(name), "%s/deep", workspace);
 	(void)mkdir(name, 0700);
 	if ((fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
@@ -141,10 +147,12 @@ deep_path(const char *workspace, unsigned depth)
 			err(1, "%s", name);
 		close(fd);
 		fd = next;
-		(void)buf_adds(&b, "/d");
+		buf_adds(&b, "/d");
 	}
 	close(fd);
-	if (buf_adds(&b, "\"}") == -1 || buf_addc(&b, '\0') == -1)
+	buf_adds(&b, "\"}");
+	buf_addc(&b, '\0');
+	if (b.failed)
 		err(1, "deep");
 	return (char *)(uintptr_t)buf_span(&b).p;
 }
@@ -203,7 +211,7 @@ rest(const char *dir, const char *workspace, const char *secret)
 	other(name, &c, secret, SIZES_PATHS);
 	free(args);
 	c.tool = "read_file";
-	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+	for (size_t i = 0; i < nitems(depths); i++) {
 		c.args = args = deep_path(workspace, depths[i]);
 		snprintf(name, sizeof(name), "%u directories deep", depths[i]);
 		other(name, &c, secret, depths[i]);
@@ -216,7 +224,7 @@ void
 policy_sizes(const char *dir, const char *workspace, const char *secret)
 {
 	printf("\"rules\":[");
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+	for (size_t i = 0; i < nitems(counts); i++) {
 		if (i != 0)
 			putchar(',');
 		rules(dir, workspace, secret, counts[i]);

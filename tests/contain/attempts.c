@@ -23,8 +23,7 @@ struct attempt_env attempt_env = {.tcp = -1, .udp = -1, .un = -1,
 const struct attempt_table *const attempt_tables[] = {&attempts_files,
     &attempts_process, &attempts_system, &attempts_sockets, &attempts_log,
     &attempts_frames};
-const size_t attempt_ntables =
-    sizeof(attempt_tables) / sizeof(attempt_tables[0]);
+const size_t attempt_ntables = nitems(attempt_tables);
 
 int
 attempt_result(long r)

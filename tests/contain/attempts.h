@@ -152,7 +152,7 @@ const char *attempt_path(const char *dir, const char *name);
 	{name, call, fn, 0, 0, bare, bare, KILLED, bare, 0, NULL, lacks,      \
 	    missing}
 #define NO_CAP "needs a capability that no user has"
-#define TABLE(rows) {rows, sizeof(rows) / sizeof((rows)[0])}
+#define TABLE(rows) {rows, nitems(rows)}
 
 /* clang-format on */
 

@@ -112,4 +112,4 @@ const struct exception exceptions[] = {
 };
 /* clang-format on */
 
-const size_t nexceptions = sizeof(exceptions) / sizeof(exceptions[0]);
+const size_t nexceptions = nitems(exceptions);

@@ -19,7 +19,7 @@ outcome(const char *name, uint32_t set)
 	printf(", \"%s\": [", name);
 	for (; set != 0; set >>= 8) {
 		text = strerrorname_np((int)(set & 0xff));
-		for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		for (size_t i = 0; i < nitems(codes); i++)
 			if (codes[i].code == (set & 0xff))
 				text = codes[i].name;
 		printf("%s\"%s\"", comma, text);

@@ -62,7 +62,7 @@ main(int argc, char **argv)
 	attempt_env.pidfd = (int)syscall(SYS_pidfd_open, attempt_env.victim, 0);
 	if (attempt_env.pidfd == -1)
 		err(1, "pidfd_open %s", argv[1]);
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+	for (size_t i = 0; i < nitems(ways); i++)
 		try(find(ways[i]));
 	return 0;
 }

@@ -48,7 +48,7 @@ on_reply(void *arg, struct span s)
 	    "\033P0+r\033\\"};
 
 	(void)arg;
-	for (size_t i = 0; i < sizeof(colours) / sizeof(colours[0]); i++)
+	for (size_t i = 0; i < nitems(colours); i++)
 		if (s.len == strlen(colours[i]) &&
 		    memcmp(s.p, colours[i], s.len) == 0)
 			return;

@@ -198,15 +198,9 @@ static enum aws_form
 aws_ini(struct span text, struct aws_key *k, const char **why)
 {
 	bool here = false, seen = false;
-	const uint8_t *at;
 	struct span line;
 
-	while (text.len != 0) {
-		at = memchr(text.p, '\n', text.len);
-		line = span_of(
-		    text.p, at == NULL ? text.len : (size_t)(at - text.p));
-		text.p += line.len + (at != NULL);
-		text.len -= line.len + (at != NULL);
+	while (span_line(&text, &line)) {
 		line = aws_trim(line);
 		if (line.len == 0 || line.p[0] == '#' || line.p[0] == ';')
 			continue;

@@ -164,8 +164,7 @@ form_read(bool json, struct span body, struct form *f, const char **why)
 	if (f->v[FORM_EXPIRES_IN].p != NULL &&
 	    span_u64(f->v[FORM_EXPIRES_IN], INT32_MAX, &n) == -1)
 		return -1;
-	for (size_t i = 0; i < sizeof(form_grants) / sizeof(form_grants[0]);
-	     i++) {
+	for (size_t i = 0; i < nitems(form_grants); i++) {
 		if (!span_is(f->v[FORM_GRANT_TYPE], form_grants[i].type))
 			continue;
 		f->grant = form_grants[i].grant;
@@ -247,10 +246,10 @@ form_is_strange(const struct value *m)
 
 	if (m->type == VALUE_NULL)
 		return false;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < nitems(known); i++)
 		if (span_is(m->key, known[i]))
 			return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < nitems(words); i++)
 		if (form_holds(m->key, words[i]))
 			return true;
 	return false;
@@ -368,7 +367,7 @@ form_error(unsigned status, struct span text)
 	v = root == NULL || root->type != VALUE_OBJECT
 		? NULL
 		: value_get(root, "error");
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < nitems(words); i++)
 		if (v != NULL && v->type == VALUE_STRING &&
 		    span_is(v->text, words[i]))
 			word = words[i];

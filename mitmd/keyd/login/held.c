@@ -114,29 +114,31 @@ held_show(struct span account)
 	buf_init(&args, HELD_TEXT);
 	buf_init(&all, 2 * HELD_TEXT);
 	buf_init(&effect, 2048);
-	(void)buf_adds(&effect, "Replaces the login of ");
+	buf_adds(&effect, "Replaces the login of ");
 	(void)visible_add(&effect, p->name, 0);
-	(void)buf_adds(&effect, " that works by one of the account ");
+	buf_adds(&effect, " that works by one of the account ");
 	(void)visible_add(&effect, account, 0);
-	(void)buf_adds(&args, "{\"account\":");
+	buf_adds(&args, "{\"account\":");
 	(void)json_write_string(&args, account);
-	(void)buf_adds(&args, ",\"route\":");
+	buf_adds(&args, ",\"route\":");
 	(void)json_write_string(&args, span_str(unsaved_route()));
-	(void)buf_addc(&args, '}');
-	(void)buf_addc(&all, '[');
+	buf_addc(&args, '}');
+	buf_addc(&all, '[');
 	(void)json_write_string(&all, m.server_name);
-	(void)buf_addc(&all, ',');
+	buf_addc(&all, ',');
 	(void)json_write_string(&all, m.tool);
-	(void)buf_addc(&all, ',');
-	(void)buf_addspan(&all, buf_span(&args));
-	if (buf_addc(&all, ']') == -1 || effect.failed)
+	buf_addc(&all, ',');
+	buf_addspan(&all, buf_span(&args));
+	buf_addc(&all, ']');
+	if (all.failed || effect.failed)
 		goto out;
 	SHA256(buf_span(&all).p, buf_span(&all).len, held.digest);
 	m.args = (uint32_t)args.len;
-	(void)buf_adds(&args, "{\"asks\":[],\"resources\":[{\"argument\":"
-			      "\"account\",\"role\":\"account\",\"value\":");
+	buf_adds(&args, "{\"asks\":[],\"resources\":[{\"argument\":"
+			"\"account\",\"role\":\"account\",\"value\":");
 	(void)json_write_string(&args, account);
-	if (buf_adds(&args, "}]}") == -1)
+	buf_adds(&args, "}]}");
+	if (args.failed)
 		goto out;
 	m.effect = buf_span(&effect);
 	m.preview = buf_span(&args);

@@ -39,7 +39,7 @@ keyd_secret_prepare(void)
 	size_t i = 0;
 
 	while (secret_prepare(secret_sizes[i].bytes) == -1) {
-		if (++i == sizeof(secret_sizes) / sizeof(secret_sizes[0]))
+		if (++i == nitems(secret_sizes))
 			fatal("secret memory: raise the limit on locked "
 			      "memory (ulimit -l) to 64 or more");
 	}

@@ -41,7 +41,7 @@ static const struct confine asker_confine = {
 	},
 	.pledge = {
 		.promises = asker_promises,
-		.npromises = sizeof(asker_promises) / sizeof(asker_promises[0]),
+		.npromises = nitems(asker_promises),
 	},
 };
 /* clang-format on */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/span.h"
 #include "icctl/mcp/recipe.h"
 #include "icctl/mcp/variable.h"
 #include "config/secret.h"
@@ -68,7 +69,7 @@ mcp_servers_of(struct json_object *root)
 	    "mcpServers", "servers", "mcp_servers", "mcp", "context_servers"};
 	struct json_object *v, *inner;
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < nitems(keys); i++) {
 		if ((v = member(root, keys[i], json_type_object)) == NULL)
 			continue;
 		/* VS Code's settings.json has them one level deeper. */
@@ -129,16 +130,16 @@ entry_forbidden(const char *command)
 	const char *base = strrchr(command, '/');
 
 	base = base != NULL ? base + 1 : command;
-	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+	for (size_t i = 0; i < nitems(shells); i++)
 		if (strcmp(base, shells[i]) == 0)
 			return "it runs through a shell; name the program "
 			       "itself";
-	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
+	for (size_t i = 0; i < nitems(engines); i++)
 		if (strcmp(base, engines[i]) == 0)
 			return "it runs in a container engine, which has more "
 			       "rights than a sandbox may give; use the "
 			       "server's npm or Python package";
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+	for (size_t i = 0; i < nitems(roots); i++)
 		if (strcmp(base, roots[i]) == 0)
 			return "it asks for the rights of another user";
 	return NULL;
@@ -311,7 +312,7 @@ entry_rest(struct mcp_entry *e, struct json_object *theirs)
 	{
 		(void)val;
 		found = false;
-		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		for (size_t i = 0; i < nitems(known); i++)
 			found |= strcmp(key, known[i]) == 0;
 		if (strcmp(key, "cwd") == 0)
 			note(e, "cwd is left out: a server starts in "
@@ -333,7 +334,7 @@ entry_remote(struct mcp_entry *e, struct json_object *theirs)
 	if ((v = member(theirs, "type", json_type_string)) != NULL ||
 	    (v = member(theirs, "transport", json_type_string)) != NULL)
 		type = json_object_get_string(v);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < nitems(keys); i++)
 		if (json_object_object_get_ex(theirs, keys[i], NULL))
 			goto remote;
 	if (type == NULL || strcmp(type, "stdio") == 0 ||

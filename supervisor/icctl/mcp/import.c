@@ -183,7 +183,7 @@ import_project(const struct import *im, const char *file)
 {
 	size_t n = strlen(im->paths.user_home);
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+	for (size_t i = 0; i < nitems(places); i++)
 		if (strncmp(file, im->paths.user_home, n) == 0 &&
 		    file[n] == '/' && strcmp(file + n + 1, places[i].path) == 0)
 			return false;
@@ -244,8 +244,7 @@ import_files(struct import *im, int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		if (import_file(im, argv[i], true) == -1)
 			return -1;
-	for (size_t i = 0; argc == 0 && i < sizeof(places) / sizeof(places[0]);
-	     i++) {
+	for (size_t i = 0; argc == 0 && i < nitems(places); i++) {
 		snprintf(path, sizeof(path), "%.4000s/%s", im->paths.user_home,
 		    places[i].path);
 		if (import_file(im, path, false) == -1)

@@ -18,7 +18,7 @@ static const struct {
 #include "icctl/command_rows.h"
 };
 /* clang-format on */
-#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define NCOMMANDS nitems(commands)
 
 static void
 usage(FILE *to)

@@ -223,7 +223,9 @@ probe_line(struct probe *p, int fd, struct buf *b)
 		end = memchr(p->in + p->taken, '\n', len);
 		if (end != NULL)
 			len = (size_t)(end - (p->in + p->taken));
-		if (len != 0 && buf_add(b, p->in + p->taken, len) == -1)
+		if (len != 0)
+			buf_add(b, p->in + p->taken, len);
+		if (b->failed)
 			return -1;
 		p->taken += len + (end != NULL);
 		if (end != NULL)

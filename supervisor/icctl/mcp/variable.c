@@ -79,7 +79,7 @@ variable_put(struct mcp_entry *e, struct buf *b, const char *in, size_t len,
 	    "workspaceRoot", "workspaceFolderBasename", "cwd"};
 	size_t n;
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+	for (size_t i = 0; i < nitems(folders); i++) {
 		if (strlen(folders[i]) != len ||
 		    memcmp(folders[i], in, len) != 0)
 			continue;

@@ -25,7 +25,7 @@ is_place(const char *s, size_t n)
 	    "listDefinitions", "generatedAt", "constitutionHash", "inputHash",
 	    "skippedServers", "serverName"};
 
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+	for (size_t i = 0; i < nitems(roots); i++) {
 		size_t k = strlen(roots[i]);
 
 		if (n >= k && strncmp(s, roots[i], k) == 0 &&
@@ -146,12 +146,12 @@ summary(struct findings *f)
 		return f->errors == 0 ? ICCTL_OK : ICCTL_FAILED;
 	}
 	buf_init(&out, (size_t)64 << 20);
-	(void)buf_printf(&out,
+	buf_printf(&out,
 	    "{\"ok\":%s,\"errors\":%u,\"warnings\":%u,"
 	    "\"findings\":[",
 	    f->errors == 0 ? "true" : "false", f->errors, f->warnings);
-	(void)buf_addspan(&out, buf_span(&f->out));
-	(void)buf_adds(&out, "]}\n");
+	buf_addspan(&out, buf_span(&f->out));
+	buf_adds(&out, "]}\n");
 	if (policy_flush(&out) == -1)
 		f->errors++;
 	buf_free(&out);

@@ -50,7 +50,7 @@ was_judged(struct span rule)
 	    "invalid-arguments", "git-path-enrichment-failed",
 	    "structural-outside-view"};
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < nitems(others); i++)
 		if (span_is(rule, others[i]))
 			return false;
 	return true;
@@ -163,11 +163,11 @@ void
 policy_put_call(struct buf *out, const struct policy_call *c)
 {
 	policy_put_member(out, "file", span_str(c->file));
-	(void)buf_printf(out, ",\"line\":%zu,", c->line);
+	buf_printf(out, ",\"line\":%zu,", c->line);
 	policy_put_member(out, "serverName", c->request.server);
-	(void)buf_addc(out, ',');
+	buf_addc(out, ',');
 	policy_put_member(out, "toolName", c->request.tool);
-	(void)buf_adds(out, ",\"arguments\":");
+	buf_adds(out, ",\"arguments\":");
 	(void)json_write(out, c->request.args);
 }
 
@@ -175,10 +175,10 @@ void
 policy_put_decided(
     struct buf *out, const char *key, const struct policy_decided *d)
 {
-	(void)buf_printf(
+	buf_printf(
 	    out, "\"%s\":{\"decision\":\"%s\",", key, policy_status(d->status));
 	policy_put_member(out, "rule", span_str(d->rule));
-	(void)buf_addc(out, ',');
+	buf_addc(out, ',');
 	policy_put_member(out, "reason", span_str(d->reason));
-	(void)buf_addc(out, '}');
+	buf_addc(out, '}');
 }

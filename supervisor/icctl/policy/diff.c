@@ -30,11 +30,11 @@ put_effect(struct buf *out, const struct value *rule)
 	struct buf text;
 
 	buf_init(&text, (size_t)32 << 20);
-	(void)buf_adds(&text, "{\"then\":");
+	buf_adds(&text, "{\"then\":");
 	(void)json_write(&text, then);
-	(void)buf_adds(&text, ",\"if\":");
+	buf_adds(&text, ",\"if\":");
 	(void)json_write(&text, cond);
-	(void)buf_addc(&text, '}');
+	buf_addc(&text, '}');
 	policy_visible(out, buf_span(&text));
 	buf_free(&text);
 }
@@ -66,22 +66,22 @@ change(struct diff *d, const char *how, const char *what, struct span name,
 				value_get(rule, "if") == NULL))
 		rule = NULL;
 	if (d->changes++ != 0)
-		(void)buf_addc(&d->out, ',');
+		buf_addc(&d->out, ',');
 	if (d->json) {
-		(void)buf_printf(&d->out,
+		buf_printf(&d->out,
 		    "{\"change\":\"%s\","
 		    "\"what\":\"%s\",",
 		    how, what);
 		policy_put_member(&d->out, "name", name);
 		if (more[0] != '\0') {
-			(void)buf_addc(&d->out, ',');
+			buf_addc(&d->out, ',');
 			policy_put_member(&d->out, "members", span_str(more));
 		}
 		if (rule != NULL) {
-			(void)buf_adds(&d->out, ",\"rule\":");
+			buf_adds(&d->out, ",\"rule\":");
 			put_effect(&d->out, rule);
 		}
-		(void)buf_addc(&d->out, '}');
+		buf_addc(&d->out, '}');
 		return;
 	}
 	printf("%s %s ",
@@ -244,15 +244,15 @@ on_call(void *arg, const struct policy_call *c)
 	if (was.status == now.status)
 		return 0;
 	if (d->differ++ != 0)
-		(void)buf_addc(&d->out, ',');
+		buf_addc(&d->out, ',');
 	if (d->json) {
-		(void)buf_addc(&d->out, '{');
+		buf_addc(&d->out, '{');
 		policy_put_call(&d->out, c);
-		(void)buf_addc(&d->out, ',');
+		buf_addc(&d->out, ',');
 		policy_put_decided(&d->out, "old", &was);
-		(void)buf_addc(&d->out, ',');
+		buf_addc(&d->out, ',');
 		policy_put_decided(&d->out, "new", &now);
-		(void)buf_addc(&d->out, '}');
+		buf_addc(&d->out, '}');
 		return 0;
 	}
 	policy_print_call(c);
@@ -282,14 +282,14 @@ compare(struct diff *d, const struct icctl *ctl, struct policy_opts *o,
 		return -1;
 	}
 	if (d->json)
-		(void)buf_adds(&d->out, "{\"changes\":[");
+		buf_adds(&d->out, "{\"changes\":[");
 	diff_files(d, old, new);
 	if (d->json)
-		(void)buf_adds(&d->out, "],\"decisions\":[");
+		buf_adds(&d->out, "],\"decisions\":[");
 	for (unsigned i = 0; r == 0 && i < o->naudit; i++)
 		r = policy_calls(o->audit[i], on_call, d);
 	if (d->json) {
-		(void)buf_printf(&d->out,
+		buf_printf(&d->out,
 		    "],\"calls\":%u,\"differ\":%u,\"notCompared\":%u}\n",
 		    d->calls, d->differ, d->left);
 		r = policy_flush(&d->out) == -1 ? -1 : r;

@@ -38,9 +38,9 @@ struct eval {
 static void
 put_error(struct eval *e, const char *why)
 {
-	(void)buf_addc(&e->out, '{');
+	buf_addc(&e->out, '{');
 	policy_put_member(&e->out, "error", span_str(why));
-	(void)buf_adds(&e->out, "}\n");
+	buf_adds(&e->out, "}\n");
 }
 
 /* Report an error in its place: after the answers that are still missing. */
@@ -62,9 +62,9 @@ on_answer(void *arg, const struct msg_EVALUATED *m)
 	struct eval *e = arg;
 	unsigned n = 0;
 
-	(void)buf_addc(&e->out, '{');
+	buf_addc(&e->out, '{');
 	policy_put_decision(&e->out, m);
-	(void)buf_adds(&e->out, "}\n");
+	buf_adds(&e->out, "}\n");
 	for (unsigned i = 0; i < e->nerrors; i++)
 		e->after[i]--;
 	while (n < e->nerrors && e->after[n] == 0) {

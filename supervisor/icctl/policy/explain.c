@@ -41,16 +41,11 @@ static void
 print_answer(struct span rest)
 {
 	const char *before = "agent      is told: ";
-	const uint8_t *end;
-	size_t n;
+	struct span line;
 
-	while (rest.len != 0) {
-		end = memchr(rest.p, '\n', rest.len);
-		n = end == NULL ? rest.len : (size_t)(end - rest.p);
-		policy_print(before, span_of(rest.p, n), "\n");
+	while (span_line(&rest, &line)) {
+		policy_print(before, line, "\n");
 		before = "                    ";
-		n += end != NULL;
-		rest = span_of(rest.p + n, rest.len - n);
 	}
 }
 
@@ -64,15 +59,15 @@ on_answer(void *arg, const struct msg_EVALUATED *m)
 		print_answer(m->answer);
 		return;
 	}
-	(void)buf_addc(&x->out, '{');
+	buf_addc(&x->out, '{');
 	policy_put_decision(&x->out, m);
 	if (m->answer.len != 0) {
-		(void)buf_addc(&x->out, ',');
+		buf_addc(&x->out, ',');
 		policy_put_member(&x->out, "answer", m->answer);
 	}
-	(void)buf_adds(&x->out, ",\"trace\":");
-	(void)buf_addspan(&x->out, m->trace);
-	(void)buf_adds(&x->out, "}\n");
+	buf_adds(&x->out, ",\"trace\":");
+	buf_addspan(&x->out, m->trace);
+	buf_adds(&x->out, "}\n");
 	(void)policy_flush(&x->out);
 }
 

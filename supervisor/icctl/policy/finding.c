@@ -13,21 +13,21 @@ finding_json(struct findings *f, bool error, const char *file, unsigned line,
     const char *kind, const char *place, const char *text)
 {
 	if (f->out.len != 0)
-		(void)buf_addc(&f->out, ',');
-	(void)buf_printf(
+		buf_addc(&f->out, ',');
+	buf_printf(
 	    &f->out, "{\"severity\":\"%s\",", error ? "error" : "warning");
 	policy_put_member(&f->out, "kind", span_str(kind));
-	(void)buf_addc(&f->out, ',');
+	buf_addc(&f->out, ',');
 	policy_put_member(&f->out, "file", span_str(file));
 	if (line != 0)
-		(void)buf_printf(&f->out, ",\"line\":%u", line);
+		buf_printf(&f->out, ",\"line\":%u", line);
 	if (place[0] != '\0') {
-		(void)buf_addc(&f->out, ',');
+		buf_addc(&f->out, ',');
 		policy_put_member(&f->out, "path", span_str(place));
 	}
-	(void)buf_addc(&f->out, ',');
+	buf_addc(&f->out, ',');
 	policy_put_member(&f->out, "text", span_str(text));
-	(void)buf_addc(&f->out, '}');
+	buf_addc(&f->out, '}');
 }
 
 void

@@ -68,34 +68,34 @@ compose(struct learn *l, const struct policy_file *base, struct buf *out)
 	const char *sep = "";
 
 	buf_reset(out, 0);
-	(void)buf_addc(out, '{');
+	buf_addc(out, '{');
 	for (v = root == NULL ? NULL : root->child; v != NULL; v = v->next) {
-		(void)buf_adds(out, sep);
+		buf_adds(out, sep);
 		(void)json_write_string(out, v->key);
-		(void)buf_addc(out, ':');
+		buf_addc(out, ':');
 		sep = ",";
 		if (!span_is(v->key, "rules")) {
 			(void)json_write(out, v);
 			continue;
 		}
-		(void)buf_addc(out, '[');
+		buf_addc(out, '[');
 		sep = "";
 		for (size_t i = 0; i < l->nrules; i++) {
 			if (l->rules[i].dropped)
 				continue;
-			(void)buf_adds(out, sep);
+			buf_adds(out, sep);
 			learn_put_rule(out, &l->rules[i]);
 			sep = ",";
 		}
 		for (r = v->child; r != NULL; r = r->next) {
-			(void)buf_adds(out, sep);
+			buf_adds(out, sep);
 			(void)json_write(out, r);
 			sep = ",";
 		}
-		(void)buf_addc(out, ']');
+		buf_addc(out, ']');
 		sep = ",";
 	}
-	(void)buf_addc(out, '}');
+	buf_addc(out, '}');
 	value_pool_free(pool);
 	return out->failed || root == NULL ? -1 : 0;
 }
@@ -185,7 +185,7 @@ write_into(const char *path, const struct buf *text)
 		    &visible, span_str(json_object_to_json_string_ext(
 				  o, JSON_C_TO_STRING_PRETTY |
 					 JSON_C_TO_STRING_NOSLASHESCAPE)));
-		(void)buf_addc(&visible, '\n');
+		buf_addc(&visible, '\n');
 		if (!visible.failed)
 			r = jsonfile_replace(path, buf_span(&visible));
 	}
@@ -201,29 +201,29 @@ report_json(struct learn *l, struct buf *out, unsigned approved)
 {
 	const char *sep = "";
 
-	(void)buf_printf(out, "{\"approved\":%u,\"rules\":[", approved);
+	buf_printf(out, "{\"approved\":%u,\"rules\":[", approved);
 	for (size_t i = 0; i < l->nrules; i++) {
 		if (l->rules[i].dropped)
 			continue;
-		(void)buf_printf(out, "%s{\"evidence\":%u,\"rule\":", sep,
+		buf_printf(out, "%s{\"evidence\":%u,\"rule\":", sep,
 		    l->rules[i].evidence);
 		learn_put_rule(out, &l->rules[i]);
-		(void)buf_addc(out, '}');
+		buf_addc(out, '}');
 		sep = ",";
 	}
-	(void)buf_adds(out, "],\"notLearned\":[");
+	buf_adds(out, "],\"notLearned\":[");
 	sep = "";
 	for (size_t i = 0; i < l->ncalls; i++) {
 		if (!l->calls[i].approved || l->calls[i].why_not == NULL)
 			continue;
-		(void)buf_printf(out, "%s{", sep);
+		buf_printf(out, "%s{", sep);
 		policy_put_member(out, "file", span_str(l->calls[i].file));
-		(void)buf_printf(out, ",\"line\":%zu,", l->calls[i].line);
+		buf_printf(out, ",\"line\":%zu,", l->calls[i].line);
 		policy_put_member(out, "why", span_str(l->calls[i].why_not));
-		(void)buf_addc(out, '}');
+		buf_addc(out, '}');
 		sep = ",";
 	}
-	(void)buf_adds(out, "]}\n");
+	buf_adds(out, "]}\n");
 }
 
 /*
@@ -260,17 +260,16 @@ report(struct learn *l, bool json)
 			continue;
 		rules++;
 		learn_put_rule(&out, &l->rules[i]);
-		(void)buf_addc(&out, '\n');
+		buf_addc(&out, '\n');
 	}
 	for (size_t i = 0; !json && i < l->ncalls; i++)
 		if (l->calls[i].approved && l->calls[i].why_not != NULL)
-			(void)buf_printf(&out, "# not learned: %s:%zu: %s\n",
+			buf_printf(&out, "# not learned: %s:%zu: %s\n",
 			    l->calls[i].file, l->calls[i].line,
 			    l->calls[i].why_not);
 	if (!json)
-		(void)buf_printf(&out, "# %u rule%s from %u approved call%s\n",
-		    rules, plural(rules), approved,
-		    plural(approved));
+		buf_printf(&out, "# %u rule%s from %u approved call%s\n", rules,
+		    plural(rules), approved, plural(approved));
 	r = flush_visible(&out);
 	buf_free(&out);
 	return r;

@@ -24,7 +24,7 @@ static const struct tool {
 #include "icctl/command_rows.h"
 };
 /* clang-format on */
-#define NTOOLS (sizeof(tools) / sizeof(tools[0]))
+#define NTOOLS nitems(tools)
 
 static void
 usage(FILE *to)
@@ -80,8 +80,8 @@ take_options(struct policy_opts *p, int argc, char **argv)
 #define POLICY_OPTION(name, value, one, list, n) {"--" name, one, list, n},
 #include "icctl/command_rows.h"
 	};
-	const size_t n = sizeof(rows) / sizeof(rows[0]);
-	const char *names[sizeof(rows) / sizeof(rows[0]) + 1];
+	const size_t n = nitems(rows);
+	const char *names[nitems(rows) + 1];
 	char hint[NEAR_HINT];
 	bool options = true;
 	size_t k;

@@ -140,10 +140,10 @@ propose_path(
 		return "a path in it is a directory: a rule would also allow "
 		       "what lies below it";
 	buf_init(&cond, 65536);
-	(void)buf_printf(&cond,
+	buf_printf(&cond,
 	    "\"paths\":{\"roles\":[\"%s\"],\"within\":", arg_role_name(role));
 	(void)json_write_string(&cond, path);
-	(void)buf_addc(&cond, '}');
+	buf_addc(&cond, '}');
 	add_rule(l, c, &cond);
 	buf_free(&cond);
 	return NULL;
@@ -167,13 +167,13 @@ propose_url(
 	buf_init(&cond, 65536);
 	/* A remote names a repository; for a URL use the whole text. */
 	exact = !c->session && url.domain.full.len == url.domain.host.len;
-	(void)buf_printf(&cond,
+	buf_printf(&cond,
 	    exact ? "\"lists\":[{\"roles\":[\"%s\"],\"matchType\":"
 		    "\"identifiers\",\"allowed\":["
 		  : "\"domains\":{\"roles\":[\"%s\"],\"allowed\":[",
 	    arg_role_name(role));
 	(void)json_write_string(&cond, exact ? url.text : url.domain.full);
-	(void)buf_adds(&cond, exact ? "]}]" : "]}");
+	buf_adds(&cond, exact ? "]}]" : "]}");
 	add_rule(l, c, &cond);
 	buf_free(&cond);
 	return NULL;
@@ -185,11 +185,11 @@ put_exact(struct buf *cond, uint32_t roles, const struct strings *by_role)
 {
 	const char *sep = "";
 
-	(void)buf_adds(cond, "\"lists\":[");
+	buf_adds(cond, "\"lists\":[");
 	for (unsigned r = 0; r < ARG_COUNT; r++) {
 		if (!(roles & ARG_BIT(r)) || by_role[r].n == 0)
 			continue;
-		(void)buf_printf(cond,
+		buf_printf(cond,
 		    "%s{\"roles\":[\"%s\"],\"matchType\":"
 		    "\"identifiers\",\"allowed\":[",
 		    sep, arg_role_name((enum arg_role)r));
@@ -198,13 +198,13 @@ put_exact(struct buf *cond, uint32_t roles, const struct strings *by_role)
 			    by_role[r].list[i].p[0] == '@')
 				return "one of its values begins with @";
 			if (i != 0)
-				(void)buf_addc(cond, ',');
+				buf_addc(cond, ',');
 			(void)json_write_string(cond, by_role[r].list[i]);
 		}
-		(void)buf_adds(cond, "]}");
+		buf_adds(cond, "]}");
 		sep = ",";
 	}
-	(void)buf_addc(cond, ']');
+	buf_addc(cond, ']');
 	return NULL;
 }
 
@@ -332,21 +332,21 @@ learn_put_rule(struct buf *out, const struct learn_rule *r)
 
 	if (r->evidence != 1)
 		snprintf(times, sizeof(times), "%u times", r->evidence);
-	(void)buf_printf(out,
+	buf_printf(out,
 	    "{\"name\":\"%s\",\"description\":\"Learned: approved %s%s.\","
 	    "\"principle\":\"%s\",\"if\":{\"server\":[",
 	    r->name, times, r->cond.len == 0 ? "; any arguments" : "",
 	    r->cond.len == 0 ? "The tool that the user approved."
 			     : "What the user approved, and no more.");
 	(void)json_write_string(out, r->server);
-	(void)buf_adds(out, "],\"tool\":[");
+	buf_adds(out, "],\"tool\":[");
 	(void)json_write_string(out, r->tool);
-	(void)buf_addc(out, ']');
+	buf_addc(out, ']');
 	if (r->cond.len != 0) {
-		(void)buf_addc(out, ',');
-		(void)buf_addspan(out, r->cond);
+		buf_addc(out, ',');
+		buf_addspan(out, r->cond);
 	}
-	(void)buf_printf(out,
+	buf_printf(out,
 	    "},\"then\":\"allow\",\"reason\":\"You approved this before "
 	    "(%s)\"}",
 	    times);

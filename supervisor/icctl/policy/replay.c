@@ -33,17 +33,17 @@ on_call(void *arg, const struct policy_call *c)
 	if (span_is(c->status, policy_status(now.status)))
 		return 0;
 	if (r->differ++ != 0)
-		(void)buf_addc(&r->out, ',');
+		buf_addc(&r->out, ',');
 	if (r->json) {
-		(void)buf_addc(&r->out, '{');
+		buf_addc(&r->out, '{');
 		policy_put_call(&r->out, c);
-		(void)buf_adds(&r->out, ",\"was\":{");
+		buf_adds(&r->out, ",\"was\":{");
 		policy_put_member(&r->out, "decision", c->status);
-		(void)buf_addc(&r->out, ',');
+		buf_addc(&r->out, ',');
 		policy_put_member(&r->out, "rule", c->rule);
-		(void)buf_adds(&r->out, "},");
+		buf_adds(&r->out, "},");
 		policy_put_decided(&r->out, "now", &now);
-		(void)buf_addc(&r->out, '}');
+		buf_addc(&r->out, '}');
 		return 0;
 	}
 	policy_print_call(c);
@@ -66,12 +66,12 @@ summary(struct replay *r, bool broken)
 		    r->calls, r->differ, r->left);
 	} else {
 		buf_init(&all, (size_t)512 << 20);
-		(void)buf_printf(&all,
+		buf_printf(&all,
 		    "{\"calls\":%u,\"differ\":%u,"
 		    "\"notCompared\":%u,\"differences\":[",
 		    r->calls, r->differ, r->left);
-		(void)buf_addspan(&all, buf_span(&r->out));
-		(void)buf_adds(&all, "]}\n");
+		buf_addspan(&all, buf_span(&r->out));
+		buf_adds(&all, "]}\n");
 		broken = policy_flush(&all) == -1 || broken;
 		buf_free(&all);
 	}

@@ -62,7 +62,7 @@ policy_status(unsigned status)
 void
 policy_put_member(struct buf *out, const char *key, struct span text)
 {
-	(void)buf_printf(out, "\"%s\":", key);
+	buf_printf(out, "\"%s\":", key);
 	(void)json_write_string(out, text);
 }
 
@@ -71,22 +71,22 @@ policy_put_decision(struct buf *out, const struct msg_EVALUATED *m)
 {
 	struct span roles = m->roles;
 
-	(void)buf_adds(out, "\"decision\":\"");
-	(void)buf_adds(out, policy_status(m->status));
-	(void)buf_adds(out, "\",");
+	buf_adds(out, "\"decision\":\"");
+	buf_adds(out, policy_status(m->status));
+	buf_adds(out, "\",");
 	policy_put_member(out, "rule", m->rule);
-	(void)buf_addc(out, ',');
+	buf_addc(out, ',');
 	policy_put_member(out, "reason", m->reason);
 	if (roles.len == 0)
 		return;
-	(void)buf_adds(out, ",\"escalatedRoles\":[\"");
+	buf_adds(out, ",\"escalatedRoles\":[\"");
 	for (size_t i = 0; i < roles.len; i++) {
 		if (roles.p[i] == ',')
-			(void)buf_adds(out, "\",\"");
+			buf_adds(out, "\",\"");
 		else
-			(void)buf_addc(out, roles.p[i]);
+			buf_addc(out, roles.p[i]);
 	}
-	(void)buf_adds(out, "\"]");
+	buf_adds(out, "\"]");
 }
 
 int
@@ -127,7 +127,7 @@ unseen(uint32_t c)
 	    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xffff},
 	    {0xe0000, 0x10ffff}};
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < nitems(table); i++) {
 		if (c >= table[i].from && c <= table[i].to)
 			return true;
 	}
@@ -161,11 +161,11 @@ policy_visible(struct buf *out, struct span json)
 	for (size_t i = 0; i < json.len; i += n) {
 		n = decode(json.p + i, json.len - i, &c);
 		if (!unseen(c)) {
-			(void)buf_add(out, json.p + i, n);
+			buf_add(out, json.p + i, n);
 		} else if (c < 0x10000) {
-			(void)buf_printf(out, "\\u%04x", c);
+			buf_printf(out, "\\u%04x", c);
 		} else {
-			(void)buf_printf(out, "\\u%04x\\u%04x",
+			buf_printf(out, "\\u%04x\\u%04x",
 			    0xd800 + ((c - 0x10000) >> 10),
 			    0xdc00 + (c & 0x3ff));
 		}

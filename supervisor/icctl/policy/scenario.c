@@ -43,20 +43,20 @@ report_json(struct run *t, bool ok, struct span description,
     struct span expected, const struct policy_decided *d, const char *why)
 {
 	if (t->n > 1)
-		(void)buf_addc(&t->out, ',');
-	(void)buf_printf(&t->out, "{\"ok\":%s,", ok ? "true" : "false");
+		buf_addc(&t->out, ',');
+	buf_printf(&t->out, "{\"ok\":%s,", ok ? "true" : "false");
 	policy_put_member(&t->out, "file", span_str(t->file->path));
-	(void)buf_addc(&t->out, ',');
+	buf_addc(&t->out, ',');
 	policy_put_member(&t->out, "description", description);
-	(void)buf_addc(&t->out, ',');
+	buf_addc(&t->out, ',');
 	if (why != NULL) {
 		policy_put_member(&t->out, "error", span_str(why));
 	} else {
 		policy_put_member(&t->out, "expected", expected);
-		(void)buf_addc(&t->out, ',');
+		buf_addc(&t->out, ',');
 		policy_put_decided(&t->out, "result", d);
 	}
-	(void)buf_addc(&t->out, '}');
+	buf_addc(&t->out, '}');
 }
 
 static void
@@ -187,12 +187,12 @@ summary(struct run *t, bool broken)
 		struct buf all;
 
 		buf_init(&all, (size_t)64 << 20);
-		(void)buf_printf(&all,
+		buf_printf(&all,
 		    "{\"ok\":%s,\"passed\":%u,"
 		    "\"failed\":%u,\"scenarios\":[",
 		    ok ? "true" : "false", t->n - t->failed, t->failed);
-		(void)buf_addspan(&all, buf_span(&t->out));
-		(void)buf_adds(&all, "]}\n");
+		buf_addspan(&all, buf_span(&t->out));
+		buf_adds(&all, "]}\n");
 		if (policy_flush(&all) == -1)
 			ok = false;
 		buf_free(&all);

@@ -140,9 +140,9 @@ server_domains(const struct policy_opts *o, const char *name, struct buf *out)
 		if (strncmp(s, name, n) != 0 || s[n] != '=')
 			continue;
 		if (out->len != 0)
-			(void)buf_addc(out, '\n');
+			buf_addc(out, '\n');
 		for (s += n + 1; *s != '\0'; s++)
-			(void)buf_addc(out, *s == ',' ? '\n' : (uint8_t)*s);
+			buf_addc(out, *s == ',' ? '\n' : (uint8_t)*s);
 	}
 }
 

@@ -81,7 +81,7 @@ static int
 on_evaluated(struct chan *c, const struct msg_EVALUATED *m)
 {
 	struct policyd *p = chan_arg(c);
-	const size_t n = sizeof(p->bytes) / sizeof(p->bytes[0]);
+	const size_t n = nitems(p->bytes);
 
 	if (p->asked == 0 || m->id != p->first)
 		return chan_violation(c, "EVALUATED out of order");
@@ -116,7 +116,7 @@ spawn_policyd(struct policyd *p, struct fault *fault)
 	};
 	/* clang-format on */
 	static const struct chan_ops ops = {
-	    handlers, sizeof(handlers) / sizeof(handlers[0]), on_closed};
+	    handlers, nitems(handlers), on_closed};
 	char *const argv[] = {(char *)(uintptr_t) "policyd", NULL};
 	char *const envp[] = {NULL};
 	struct spawn s = {
@@ -226,7 +226,7 @@ policyd_asked_bytes(const struct policyd *p)
 int
 policyd_ask(struct policyd *p, const struct msg_EVAL *m)
 {
-	const size_t n = sizeof(p->bytes) / sizeof(p->bytes[0]);
+	const size_t n = nitems(p->bytes);
 	struct msg_EVAL q = *m;
 
 	while (p->asked == n)

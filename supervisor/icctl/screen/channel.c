@@ -126,7 +126,7 @@ channel_closed(struct chan *c, const char *why)
 
 static const struct chan_ops channel_ops = {
     .handlers = channel_handlers,
-    .nhandlers = sizeof(channel_handlers) / sizeof(channel_handlers[0]),
+    .nhandlers = nitems(channel_handlers),
     .closed = channel_closed,
 };
 

@@ -125,7 +125,7 @@ show_modes(void)
 	};
 	uint32_t changed = draw_env.modes ^ draw_env.set_modes;
 
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+	for (size_t i = 0; i < nitems(modes); i++)
 		if ((changed & modes[i].bit) != 0)
 			paint_text(&draw_env.paint,
 			    (draw_env.modes & modes[i].bit) != 0

@@ -58,7 +58,7 @@ paint_is_dumb(void)
 void
 paint_text(struct paint *p, const char *s)
 {
-	(void)buf_adds(&p->out, s);
+	buf_adds(&p->out, s);
 }
 
 void
@@ -70,7 +70,7 @@ paint_printf(struct paint *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	(void)buf_adds(&p->out, text);
+	buf_adds(&p->out, text);
 }
 
 /* Returns the nearest of the 256 colours: from the cube of 6, or a grey. */
@@ -160,7 +160,7 @@ paint_sgr(struct paint *p, uint32_t fg, uint32_t bg, uint16_t attr)
 	if (p->known && p->fg == fg && p->bg == bg && p->attr == attr)
 		return;
 	paint_text(p, "\033[0");
-	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+	for (size_t i = 0; i < nitems(bits); i++)
 		if ((attr & bits[i].bit) != 0)
 			paint_text(p, bits[i].sgr);
 	if (paint_has != COLOURS_NONE) {
@@ -201,7 +201,7 @@ paint_char(struct paint *p, uint32_t c)
 		u[n++] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
 		u[n++] = (uint8_t)(0x80 | (c & 0x3f));
 	}
-	(void)buf_add(&p->out, u, n);
+	buf_add(&p->out, u, n);
 }
 
 void

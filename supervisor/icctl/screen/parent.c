@@ -134,8 +134,7 @@ parent_mask(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	for (size_t i = 0;
-	     i < sizeof(parent_signals) / sizeof(parent_signals[0]); i++)
+	for (size_t i = 0; i < nitems(parent_signals); i++)
 		if (sigaction(parent_signals[i], NULL, &sa) == 0 &&
 		    sa.sa_handler != SIG_IGN)
 			sigaddset(&set, parent_signals[i]);
@@ -196,9 +195,7 @@ viewer_main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* icsupervisor's own viewer ends with it, and not before. */
 	if (parent.supervisor == 0 && !parent.how.attached)
-		for (size_t i = 0;
-		     i < sizeof(parent_signals) / sizeof(parent_signals[0]);
-		     i++)
+		for (size_t i = 0; i < nitems(parent_signals); i++)
 			(void)signal(parent_signals[i], SIG_IGN);
 	parent.state = mmap(NULL, sizeof(*parent.state), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);

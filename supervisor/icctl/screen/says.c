@@ -218,7 +218,7 @@ says_looks(uint32_t c)
 	    0x27e9, 0x27eb, 0x29fd, 0x2a20, 0x2aa2, 0x3009, 0x300b, 0xfe65,
 	    0xff1e, 0x16f3f, 0x1d236};
 
-	for (size_t i = 0; i < sizeof(like) / sizeof(like[0]); i++)
+	for (size_t i = 0; i < nitems(like); i++)
 		if (like[i] == c)
 			return true;
 	return false;

@@ -63,7 +63,7 @@ static const struct chan_handler handlers[] = {
 };
 /* clang-format on */
 static const struct chan_ops ops = {
-    handlers, sizeof(handlers) / sizeof(handlers[0]), worker_rig_closed};
+    handlers, nitems(handlers), worker_rig_closed};
 
 static void
 start(const char *program)
@@ -231,7 +231,7 @@ main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		start(argv[1]);
 		rows[i].send(SPAN(GOOD));
 		ok(second_line(), "%s: one line is good", rows[i].name);

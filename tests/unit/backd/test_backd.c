@@ -143,8 +143,7 @@ static const struct chan_handler handlers[] = {
 	HANDLER(GONE,			on_gone),
 };
 /* clang-format on */
-static const struct chan_ops test_ops = {
-    handlers, sizeof(handlers) / sizeof(handlers[0]), closed};
+static const struct chan_ops test_ops = {handlers, nitems(handlers), closed};
 
 /* As the worker's frame does. */
 static void
@@ -276,7 +275,7 @@ test_ends(void)
 {
 	char *line = malloc(PROTO_MAX_LINE + 4096);
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+	for (size_t i = 0; i < nitems(ends); i++) {
 		set_up();
 		is_gone(says(ends[i].text), ends[i].want, ends[i].want);
 		tear_down();
@@ -503,7 +502,7 @@ main(void)
 	if ((pool = value_pool_new(32U << 20)) == NULL)
 		err(1, "value_pool_new");
 	set_up();
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < nitems(rows); i++)
 		is_str(says(rows[i].line), rows[i].want, "%.*s",
 		    (int)strcspn(rows[i].line, "\r\n"), rows[i].line);
 	tear_down();

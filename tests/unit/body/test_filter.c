@@ -145,7 +145,7 @@ test_cut_off(void)
 {
 	bool good = true;
 
-	for (size_t i = 0; i < sizeof(body_rows) / sizeof(*body_rows); i++) {
+	for (size_t i = 0; i < nitems(body_rows); i++) {
 		struct span s = span_str(body_rows[i].in);
 		struct filter_rules r = rules_of("aaaaa");
 
@@ -180,7 +180,7 @@ main(void)
 	struct buf b;
 
 	buf_init(&b, 8U << 20);
-	for (size_t i = 0; i < sizeof(body_rows) / sizeof(*body_rows); i++)
+	for (size_t i = 0; i < nitems(body_rows); i++)
 		test_row(&body_rows[i], &b);
 	test_limits(&b);
 	test_cut_off();

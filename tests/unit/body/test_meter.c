@@ -93,7 +93,8 @@ put_meter(void *arg, struct span s)
 static int
 put_buf(void *arg, struct span s)
 {
-	return buf_addspan(arg, s);
+	buf_addspan(arg, s);
+	return buf_check(arg);
 }
 
 static void
@@ -103,7 +104,7 @@ test_rows(struct buf *b)
 	struct meter m;
 	bool good;
 
-	for (size_t i = 0; i < sizeof(meter_rows) / sizeof(*meter_rows); i++) {
+	for (size_t i = 0; i < nitems(meter_rows); i++) {
 		const struct meter_row *row = &meter_rows[i];
 		struct span s = span_str(row->text);
 

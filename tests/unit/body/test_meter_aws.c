@@ -19,7 +19,7 @@ put_u32(struct buf *b, uint32_t n)
 	uint8_t p[4] = {(uint8_t)(n >> 24), (uint8_t)(n >> 16),
 	    (uint8_t)(n >> 8), (uint8_t)n};
 
-	(void)buf_add(b, p, 4);
+	buf_add(b, p, 4);
 }
 
 static void
@@ -49,7 +49,7 @@ frame(struct buf *b, const char *type, const char *payload)
 	put_u32(b, (uint32_t)(16 + h.len + strlen(payload)));
 	put_u32(b, (uint32_t)h.len);
 	put_u32(b, (uint32_t)crc32(0, b->p + b->off + at, 8));
-	(void)buf_add(b, h.p + h.off, h.len);
+	buf_add(b, h.p + h.off, h.len);
 	buf_adds(b, payload);
 	put_u32(b, (uint32_t)crc32(
 		       0, b->p + b->off + at, (uInt)(b->len - at)));
@@ -180,7 +180,7 @@ test_transcripts(struct buf *b)
 	chunk(b, "{\"type\":\"message_start\",\"message\":{\"model\":\"m\","
 		 "\"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}",
 	    false);
-	(void)buf_add(b, "\0\0\1", 3);
+	buf_add(b, "\0\0\1", 3);
 	transcript("cut off in a prelude", b,
 	    (struct meter_usage){3, 1, 0, 0, 0, true, "m"});
 	frame(b, NULL, "");

@@ -117,7 +117,7 @@ value(uint64_t v)
 	for (unsigned i = 0; i < nvalues; i++)
 		if (values[i] == v)
 			return;
-	if (nvalues == sizeof(values) / sizeof(values[0]))
+	if (nvalues == nitems(values))
 		errx(1, "more than %u values", nvalues);
 	values[nvalues++] = v;
 }
@@ -226,7 +226,10 @@ read_filters(enum filter_kind kind)
 	value(0);
 	value(UINT64_MAX);
 	buf_init(&b, 1U << 20);
-	if (filter_json(kind, &b) == -1 || buf_add(&b, "", 1) == -1)
+	if (filter_json(kind, &b) == -1)
+		err(1, "filter_json");
+	buf_addc(&b, '\0');
+	if (buf_check(&b) == -1)
 		err(1, "filter_json");
 	o = json_tokener_parse((const char *)buf_span(&b).p);
 	buf_free(&b);

@@ -68,7 +68,7 @@ make(void)
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	int fd;
 
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+	for (size_t i = 0; i < nitems(dirs); i++)
 		if (mkdir(at(dirs[i]), 0700) == -1)
 			exit(99);
 	if (symlink(at("elsewhere/session"),
@@ -166,7 +166,7 @@ test_clean(void)
 	    {"a", NULL}, {"", NULL}};
 	char *out;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		out = view_clean(cases[i].in);
 		ok(out == NULL ? cases[i].out == NULL
 			       : cases[i].out != NULL &&

@@ -89,7 +89,7 @@ set_up(void)
 		err(1, "%s", top);
 	snprintf(top, sizeof(top), "%s", real);
 	free(real);
-	make(dirs, sizeof(dirs) / sizeof(dirs[0]));
+	make(dirs, nitems(dirs));
 	make_link("@D/home/out", "@D/home/linked");
 	make_link("docs/private", "@D/home/short");
 	make_link("../out", "@D/home/docs/away");
@@ -244,7 +244,7 @@ test_odd(void)
 	};
 	struct view v;
 
-	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+	for (size_t i = 0; i < nitems(odd); i++) {
 		is_int(view_of(odd[i].text, "fs", &v), odd[i].n, "rules of %s",
 		    odd[i].text);
 		is_int(v.nrows, 0, "no row of it");

@@ -24,16 +24,26 @@ test_adding(void)
 
 	buf_init(&b, 1000);
 	ok(buf_span(&b).len == 0, "empty at birth");
-	is_int(buf_add(&b, NULL, 0), 0, "nothing added");
-	is_int(buf_adds(&b, "ab"), 0, "a string");
-	is_int(buf_addc(&b, 'c'), 0, "a byte");
-	is_int(buf_addspan(&b, SPAN("de")), 0, "a span");
-	is_int(buf_addspan(&b, span_of(NULL, 0)), 0, "an empty span");
-	is_int(buf_printf(&b, "%s-%d", "f", 7), 0, "a format");
-	is_int(buf_printf(&b, "%s", ""), 0, "an empty format");
-	is_int(buf_addhex(&b, "\x00\xff\x1a", 3), 0, "hex");
-	is_int(buf_addu64(&b, 0), 0, "zero");
-	is_int(buf_addu64(&b, UINT64_MAX), 0, "the largest number");
+	buf_add(&b, NULL, 0);
+	is_int(buf_check(&b), 0, "nothing added");
+	buf_adds(&b, "ab");
+	is_int(buf_check(&b), 0, "a string");
+	buf_addc(&b, 'c');
+	is_int(buf_check(&b), 0, "a byte");
+	buf_addspan(&b, SPAN("de"));
+	is_int(buf_check(&b), 0, "a span");
+	buf_addspan(&b, span_of(NULL, 0));
+	is_int(buf_check(&b), 0, "an empty span");
+	buf_printf(&b, "%s-%d", "f", 7);
+	is_int(buf_check(&b), 0, "a format");
+	buf_printf(&b, "%s", "");
+	is_int(buf_check(&b), 0, "an empty format");
+	buf_addhex(&b, "\x00\xff\x1a", 3);
+	is_int(buf_check(&b), 0, "hex");
+	buf_addu64(&b, 0);
+	is_int(buf_check(&b), 0, "zero");
+	buf_addu64(&b, UINT64_MAX);
+	is_int(buf_check(&b), 0, "the largest number");
 	ok(holds(&b, "abcdef-700ff1a018446744073709551615"), "all in order");
 	buf_drain(&b, 6);
 	ok(holds(&b, "-700ff1a018446744073709551615"), "drained");
@@ -46,7 +56,8 @@ test_adding(void)
 	errno = 42;
 	buf_free(&b);
 	ok(errno == 42 && b.p == NULL && b.max == 1000, "freed, errno kept");
-	is_int(buf_adds(&b, "again"), 0, "and usable as before");
+	buf_adds(&b, "again");
+	is_int(buf_check(&b), 0, "and usable as before");
 	buf_free(&b);
 	buf_free(&b);
 }
@@ -59,33 +70,42 @@ test_maximum(void)
 	for (size_t max = 0; max < 600; max++) {
 		buf_init(&b, max);
 		for (size_t i = 0; i < max; i++)
-			if (buf_addc(&b, 'x') == -1)
-				ok(false, "%zu of %zu", i, max);
+			buf_addc(&b, 'x');
+		if (b.failed)
+			ok(false, "%zu", max);
 		errno = 0;
-		if (buf_addc(&b, 'x') != -1 || errno != ENOBUFS || !b.failed ||
-		    b.len != max)
+		buf_addc(&b, 'x');
+		if (errno != ENOBUFS || !b.failed || b.len != max)
 			ok(false, "one more than %zu", max);
 		buf_free(&b);
 	}
 	buf_init(&b, 10);
 	ok(buf_room(&b, 11) == NULL && b.failed, "no room for 11 of 10");
 	errno = 0;
-	ok(buf_add(&b, "x", 1) == -1 && errno == ENOBUFS, "failed for good");
-	is_int(buf_printf(&b, "x"), -1, "formats too");
+	buf_add(&b, "x", 1);
+	ok(buf_check(&b) == -1 && errno == ENOBUFS, "failed for good");
+	buf_printf(&b, "x");
+	ok(b.failed && b.len == 0, "formats too");
 	buf_reset(&b, 100);
-	is_int(buf_add(&b, "0123456789", 10), 0, "until it is reset");
-	is_int(buf_add(&b, "", 0), 0, "nothing fits a full one");
+	buf_add(&b, "0123456789", 10);
+	is_int(buf_check(&b), 0, "until it is reset");
+	buf_add(&b, "", 0);
+	is_int(buf_check(&b), 0, "nothing fits a full one");
 	ok(buf_room(&b, SIZE_MAX) == NULL, "nor a size that would wrap");
 	buf_reset(&b, 100);
-	is_int(buf_addhex(&b, "abcdef", 6), -1, "hex over the maximum");
+	buf_addhex(&b, "abcdef", 6);
+	is_int(buf_check(&b), -1, "hex over the maximum");
 	buf_reset(&b, 100);
-	is_int(buf_printf(&b, "%s", "0123456789"), 0, "a format that just fits");
+	buf_printf(&b, "%s", "0123456789");
+	is_int(buf_check(&b), 0, "a format that just fits");
 	is_int(b.len, 10, "whole");
-	is_int(buf_printf(&b, "a"), -1, "one that does not");
+	buf_printf(&b, "a");
+	is_int(buf_check(&b), -1, "one that does not");
 	ok(holds(&b, "0123456789"), "leaves what was there");
 	buf_free(&b);
 	buf_init(&b, 256);
-	is_int(buf_printf(&b, "%0256d", 1), 0, "a format as large as the memory");
+	buf_printf(&b, "%0256d", 1);
+	is_int(buf_check(&b), 0, "a format as large as the memory");
 	ok(b.len == 256 && b.p[255] == '1' && b.p[0] == '0', "whole");
 	buf_free(&b);
 #ifndef IC_SANITIZED	/* ASan would end the program instead */
@@ -95,8 +115,8 @@ test_maximum(void)
 	buf_free(&b);
 #endif
 	buf_init(&b, 100);
-	ok(buf_addhex(&b, "", SIZE_MAX / 2 + 1) == -1 && b.failed,
-	    "hex that would wrap");
+	buf_addhex(&b, "", SIZE_MAX / 2 + 1);
+	ok(b.failed, "hex that would wrap");
 	buf_free(&b);
 }
 
@@ -120,7 +140,8 @@ test_model(void)
 			if (n > sizeof(model) - len)
 				n = (uint32_t)(sizeof(model) - len);
 			memset(model + len, (int)(i & 0xff), n);
-			wrong += buf_add(&b, model + len, n) != 0;
+			buf_add(&b, model + len, n);
+			wrong += b.failed;
 			len += n;
 		} else {
 			if (n > len)
@@ -212,6 +233,26 @@ test_span(void)
 	free(dup);
 }
 
+static void
+test_lines(void)
+{
+	static const char *const want[] = {"a", "", "bc"};
+	struct span rest = SPAN("a\n\nbc"), line;
+	char hex[7];
+	size_t n = 0;
+
+	while (span_line(&rest, &line))
+		ok(n < nitems(want) && span_is(line, want[n++]), "a line");
+	is_int(n, nitems(want), "each line");
+	ok(line.p + line.len == rest.p, "the last one has no newline");
+	rest = SPAN("a\n");
+	ok(span_line(&rest, &line) && span_is(line, "a") &&
+		line.p + line.len != rest.p && !span_line(&rest, &line),
+	    "nothing follows a newline at the end");
+	is_str(hex_string("\x00\xa9\xff", 3, hex), "00a9ff", "hex digits");
+	is_str(hex_string(NULL, 0, hex), "", "none");
+}
+
 int
 main(void)
 {
@@ -220,5 +261,6 @@ main(void)
 	test_model();
 	test_full();
 	test_span();
+	test_lines();
 	return tap_done();
 }

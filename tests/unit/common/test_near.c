@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "common/span.h"
 #include "tap.h"
 
 static const char *const agents[] = {"claude-code", "codex", "command",
@@ -39,7 +40,7 @@ main(void)
 	char longest[200], hint[NEAR_HINT];
 	const char *got;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		got = near_name(rows[i].word, agents);
 		is_str(got != NULL ? got : "(none)",
 		    rows[i].want != NULL ? rows[i].want : "(none)", "\"%s\"",

@@ -113,7 +113,7 @@ main(void)
 	struct buf b;
 	struct span long_text = SPAN("aaaa\xc3\xa9");
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		buf_init(&b, 4096);
 		(void)visible_add(&b, span_str(cases[i].in), cases[i].flags);
 		is_mem(buf_span(&b).p, buf_span(&b).len, cases[i].out,

@@ -23,7 +23,7 @@ test_refused(void)
 	struct fault fault;
 	char name[256];
 
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+	for (size_t i = 0; i < nitems(refused); i++) {
 		fault.text[0] = '\0';
 		log_vis(span_str(refused[i].text), name, sizeof(name));
 		if (config_parse(&cfg, "/h/config.json", "/home/u", NULL,
@@ -75,7 +75,7 @@ test_limits(void)
 	ok(strncmp(option, "processes=64,file=0,cpus=", 25) == 0,
 	    "limits: as ic-bridge takes them");
 	config_free(&cfg);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		ok(config_parse(&cfg, "c", "/u", NULL, span_str(bad[i].text),
 		       &fault) == -1 &&
 			strstr(fault.text, bad[i].why) != NULL,

@@ -111,7 +111,7 @@ test_refused(void)
 	struct servers s;
 	struct fault fault;
 
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+	for (size_t i = 0; i < nitems(refused); i++) {
 		fault.text[0] = '\0';
 		o = tree(refused[i].text);
 		ok(servers_parse(&s, &how, o, &fault) == -1, "refused: %s",
@@ -185,7 +185,7 @@ test_builtin(void)
 	struct servers s;
 	struct fault fault;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		o = tree(rows[i].text);
 		ok(servers_parse(&s, &how, o, &fault) == 0 &&
 			servers_builtin(&s, &fault) == 0 && s.n == rows[i].n,
@@ -223,7 +223,7 @@ test_secret(void)
 	struct servers s;
 	struct fault fault;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		o = tree(rows[i].text);
 		ok(servers_parse(&s, &how, o, &fault) == 0 && s.n == 1 &&
 			s.defs[0].secret == rows[i].secret,
@@ -261,7 +261,7 @@ test_variables(void)
 
 	setenv("IC_TEST_A", "one", 1);
 	unsetenv("IC_TEST_NONE");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		o = tree("{\"a\":{\"command\":\"x\",\"args\":[],"
 			 "\"env\":{\"OWN\":\"three\","
 			 "\"FROM\":\"<${IC_TEST_A}>\"}}}");

@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/span.h"
+
 #define PAGE 4096U
 
 struct attempt_env attempt_env;
@@ -473,4 +475,4 @@ const struct attempt attempts[] = {
 };
 /* clang-format on */
 
-const size_t nattempts = sizeof(attempts) / sizeof(attempts[0]);
+const size_t nattempts = nitems(attempts);

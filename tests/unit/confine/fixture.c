@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/span.h"
+
 #define E attempt_env
 #define NOBODY 65534
 #define PAGE 4096
@@ -182,7 +184,7 @@ names_stop(void)
 {
 	static const char *const names[] = {"file", "new", "link"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < nitems(names); i++)
 		(void)unlinkat(E.dir, names[i], 0);
 	(void)unlinkat(E.dir, "made", AT_REMOVEDIR);
 	(void)rmdir(E.dir_path);

@@ -19,6 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/span.h"
+
 #define E attempt_env
 #define BORN (SOCK_CLOEXEC | SOCK_NONBLOCK)
 #define WALK (O_PATH | O_NOFOLLOW | O_CLOEXEC)
@@ -46,7 +48,7 @@ attempt_namespaces(void)
 	char path[40], mine[64];
 	ssize_t n;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < nitems(names); i++) {
 		(void)snprintf(
 		    path, sizeof(path), "/proc/self/ns/%s", names[i]);
 		n = syscall(SYS_readlinkat, AT_FDCWD, path, mine, sizeof(mine));
@@ -270,7 +272,7 @@ const struct promised promised[] = {
 };
 /* clang-format on */
 
-const size_t npromised = sizeof(promised) / sizeof(promised[0]);
+const size_t npromised = nitems(promised);
 
 #define R(name)                                                                \
 	{                                                                      \
@@ -292,7 +294,7 @@ const struct reached reached[] = {
 };
 /* clang-format on */
 
-const size_t nreached = sizeof(reached) / sizeof(reached[0]);
+const size_t nreached = nitems(reached);
 
 int
 attempt_reach(void)

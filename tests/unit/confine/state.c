@@ -27,6 +27,7 @@
 #include <seccomp.h>
 
 #include "common/confine/unveil.h"
+#include "common/span.h"
 #include "tap.h"
 #include "unit/confine/attempts.h"
 
@@ -156,7 +157,7 @@ test_status(const char *who, bool userns)
 	is_int(l.st.landlock_abi,
 	    unveil_abi() > UNVEIL_ABI_MAX ? UNVEIL_ABI_MAX : unveil_abi(),
 	    "%s: the Landlock ABI", who);
-	for (size_t i = 0; userns && i < sizeof(zero) / sizeof(zero[0]); i++)
+	for (size_t i = 0; userns && i < nitems(zero); i++)
 		is_str(proc_value(l.pid, "status", zero[i]), "0000000000000000",
 		    "%s: %s no capability", who, zero[i]);
 	is_str(proc_value(l.pid, "status", "NoNewPrivs:"), "1", "%s: nnp", who);
@@ -203,7 +204,7 @@ test_outsider(const char *who)
 	int got;
 
 	E.victim = l.pid;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < nitems(names); i++) {
 		a = attempt_find(names[i]);
 		got = attempt_run(BARE, &c, a->fn);
 		ok(got == EPERM || got == EACCES,
@@ -319,7 +320,7 @@ test_without_filter(const char *who, bool root, bool userns)
 	struct confine empty = table(0);
 	int got;
 
-	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+	for (size_t i = 0; i < nitems(tries); i++) {
 		if (root && tries[i].bare_root == 0)
 			is_int(attempt_run(BARE, &c, tries[i].fn), 0,
 			    "%s: %s, bare", who, tries[i].name);
@@ -350,7 +351,7 @@ test_unveil(const char *who)
 	paths[0].fd = E.dir;
 	paths[1].fd = open("/etc/passwd", O_PATH | O_CLOEXEC);
 	paths[1].access = UNVEIL_READ;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < nitems(names); i++) {
 		pid_t pid = fork();
 
 		a = attempt_find(names[i]);

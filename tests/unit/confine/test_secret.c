@@ -138,7 +138,7 @@ test_lengths(void)
 	struct secret *s;
 	struct span v;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		s = secret_new(8);
 		errno = 0;
 		is_int(read_text(s, cases[i].text), cases[i].r, "case %zu", i);
@@ -356,11 +356,11 @@ main(void)
 	    {"user, without memfd_secret", true, true, false},
 	    {"user, without RLIMIT_MEMLOCK", true, false, true},
 	};
-	bool good[sizeof(runs) / sizeof(runs[0])], root = geteuid() == 0;
+	bool good[nitems(runs)], root = geteuid() == 0;
 
-	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
+	for (size_t i = 0; i < nitems(runs); i++)
 		good[i] = (runs[i].user || root) && run(&runs[i]);
-	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+	for (size_t i = 0; i < nitems(runs); i++) {
 		if (runs[i].user || root)
 			ok(good[i], "%s", runs[i].name);
 	}

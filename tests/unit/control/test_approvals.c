@@ -65,7 +65,7 @@ test_details(void)
 	    .effect = SPAN("Reads /x"),
 	    .ms = 1000};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		m.preview = span_str(cases[i].preview);
 		m.args = cases[i].args;
 		is_int(approvals_add(&m), cases[i].want, "details: %s",
@@ -225,7 +225,7 @@ test_peer_status(void)
 	};
 	struct peer_view v;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		memset(&v, 0, sizeof(v));
 		peer_view_status(cases[i].status, &v);
 		ok(v.known == cases[i].is.known &&
@@ -287,7 +287,7 @@ test_peer(void)
 	cases[11].asker.user = 9;
 	cases[12].asker.nested = true;
 	cases[13].asker.user = cases[13].asker.pid = cases[13].asker.mnt = 0;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		why[0] = '\0';
 		may = peer_view_ok(
 		    cases[i].us, &cases[i].asker, why, sizeof(why));

@@ -100,10 +100,10 @@ main(void)
 	struct sockaddr other = {.sa_family = AF_UNIX};
 	struct span s;
 
-	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+	for (size_t i = 0; i < nitems(addresses); i++)
 		is_int(judge(addresses[i].text), addresses[i].want, "%s: %c",
 		    addresses[i].text, addresses[i].want);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < nitems(names); i++) {
 		s = span_str(names[i].text);
 		is_int(verdict(screen_name(s, false), screen_name(s, true)),
 		    names[i].want, "%s: %c", names[i].text, names[i].want);

@@ -80,10 +80,10 @@ make(void)
 
 	if (mkdtemp(top) == NULL)
 		exit(99);
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+	for (size_t i = 0; i < nitems(dirs); i++)
 		if (mkdir(at("%s", dirs[i]), 0700) == -1)
 			exit(99);
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+	for (size_t i = 0; i < nitems(links); i++)
 		if (symlink(at("%s", links[i].to), at("%s", links[i].link)) ==
 		    -1)
 			exit(99);
@@ -127,7 +127,7 @@ test_places(void)
 	const char *got;
 	int fd;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		got = places_of(&places, at("%s", rows[i].path), &fd);
 		is_str(got == NULL ? "" : got,
 		    rows[i].place == NULL ? "" : at("%s", rows[i].place), "%s",
@@ -313,7 +313,7 @@ test_find(void)
 	struct fault fault;
 	bool found;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		found = find(&p, rows[i].name, &fault);
 		ok(found == (rows[i].why == NULL) &&
 			(found || strstr(fault.text, rows[i].why) != NULL),
@@ -470,7 +470,7 @@ test_sockets(void)
 	int dir = open(at("ws"), O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
 	char want[1100];
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		fd = listens(at("%s", rows[i].dir), rows[i].name, rows[i].type,
 		    rows[i].listening);
 		sockets[0] = '\0';

@@ -25,7 +25,7 @@ struct row {
 #define N(t, w) ROW(t, w, 'N')
 #define T(t, w) ROW(t, w, 'T')
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) nitems(a)
 
 /* Returns a copy in memory of exactly that size. */
 static inline uint8_t *

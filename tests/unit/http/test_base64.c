@@ -17,7 +17,7 @@ main(void)
 	uint8_t all[256], out[BASE64_LEN(256) + 1];
 	size_t len, n;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		n = strlen(rows[i].in);
 		memset(out, '#', sizeof(out));
 		base64_put(out, span_of(rows[i].in, n));

@@ -263,7 +263,7 @@ entries(void)
 	    .data_home = "/d"};
 	struct mcp_entry e;
 
-	for (size_t i = 0; i < sizeof(entry_rows) / sizeof(entry_rows[0]);
+	for (size_t i = 0; i < nitems(entry_rows);
 	     i++) {
 		struct json_object *theirs =
 		    json_tokener_parse(entry_rows[i].theirs);
@@ -293,14 +293,14 @@ entries(void)
 int
 main(void)
 {
-	for (size_t i = 0; i < sizeof(toml_rows) / sizeof(toml_rows[0]); i++)
+	for (size_t i = 0; i < nitems(toml_rows); i++)
 		convert("TOML", toml_rows[i].name, toml_rows[i].text,
 		    toml_rows[i].json, toml_rows[i].why, true);
-	for (size_t i = 0; i < sizeof(json_rows) / sizeof(json_rows[0]); i++)
+	for (size_t i = 0; i < nitems(json_rows); i++)
 		convert("JSON", json_rows[i].name, json_rows[i].text,
 		    json_rows[i].json, json_rows[i].why, false);
 	limits();
-	for (size_t i = 0; i < sizeof(secret_rows) / sizeof(secret_rows[0]);
+	for (size_t i = 0; i < nitems(secret_rows);
 	     i++)
 		ok(secret_like(secret_rows[i].name, secret_rows[i].value) ==
 			secret_rows[i].secret,

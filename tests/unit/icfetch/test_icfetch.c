@@ -104,7 +104,7 @@ test_urls(void)
 	char where[300];
 	int rv;
 
-	for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+	for (size_t i = 0; i < nitems(urls); i++) {
 		rv = url_parse(span_str(urls[i].url), &u, &why);
 		ok(urls[i].want == NULL ? rv == -1
 					: rv == 0 && same(&u, urls[i].want),
@@ -112,7 +112,7 @@ test_urls(void)
 	}
 	ok(url_parse(SPAN("https://a.example:444/d/x?q"), &base, &why) == 0,
 	    "a base");
-	for (size_t i = 0; i < sizeof(joins) / sizeof(joins[0]); i++) {
+	for (size_t i = 0; i < nitems(joins); i++) {
 		rv = url_join(&base, span_str(joins[i].location), &u, &why);
 		ok(joins[i].want == NULL ? rv == -1
 					 : rv == 0 && same(&u, joins[i].want),
@@ -147,7 +147,7 @@ main(void)
 	struct buf b;
 
 	test_urls();
-	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+	for (size_t i = 0; i < nitems(pages); i++) {
 		test_page(i, true);
 		test_page(i, false);
 	}

@@ -48,7 +48,7 @@ test_places(void)
 	uint8_t text[MOST];
 	unsigned bad = 0;
 
-	for (size_t k = 0; k < sizeof(what) / sizeof(what[0]); k++) {
+	for (size_t k = 0; k < nitems(what); k++) {
 		size_t n = strlen(what[k]);
 
 		for (size_t len = n; len <= 100; len++) {

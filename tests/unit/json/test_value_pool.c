@@ -80,8 +80,8 @@ test_long_escaped(void)
 	struct value_pool *p;
 	struct buf b, out;
 
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		for (size_t j = 0; j < sizeof(sizes) / sizeof(sizes[0]); j++) {
+	for (size_t i = 0; i < nitems(begins); i++) {
+		for (size_t j = 0; j < nitems(sizes); j++) {
 			buf_init(&b, 1000000);
 			buf_init(&out, 1000000);
 			buf_addc(&b, '"');

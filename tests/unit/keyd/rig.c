@@ -102,7 +102,7 @@ static const struct chan_handler handlers[] = {
 };
 /* clang-format on */
 static const struct chan_ops ops = {handlers,
-    sizeof(handlers) / sizeof(handlers[0]), worker_rig_closed};
+    nitems(handlers), worker_rig_closed};
 
 static void
 secret(struct rig *r, const char *key)

@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/span.h"
+
 struct conn {
 	int fd;
 	SSL *ssl;
@@ -189,7 +191,7 @@ answer(struct conn *c, const struct server_seen *seen, const char *what)
 	char text[16384];
 	const char *key;
 
-	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+	for (size_t i = 0; i < nitems(answers); i++) {
 		if (strcmp(what, answers[i].what) != 0)
 			continue;
 		conn_say(c, answers[i].text);

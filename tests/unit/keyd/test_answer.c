@@ -124,7 +124,7 @@ test_unauthorized(void)
 	struct buf out;
 
 	buf_init(&out, 1 << 16);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		provider->sigv4.service =
 		    rows[i].aws ? SPAN("bedrock") : span_of(NULL, 0);
 		for (int may = 0; may < 2; may++) {
@@ -211,7 +211,7 @@ test_bad(void)
 	size_t n, right;
 
 	buf_init(&out, 1 << 16);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		n = strlen(bad[i].text);
 		right = 0;
 		for (size_t cut = 0; cut <= n; cut++)

@@ -81,7 +81,7 @@ main(void)
 	struct aws_key k;
 	const char *why;
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < nitems(good); i++) {
 		why = "";
 		is_int(aws_parse(span_str(good[i].text), &k, &why),
 		    good[i].form, "%s: its form (%s)", good[i].name, why);
@@ -91,7 +91,7 @@ main(void)
 		is_int(k.expires, good[i].expires, "%s: until when",
 		    good[i].name);
 	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		why = "";
 		is_int(aws_parse(span_str(bad[i].text), &k, &why), AWS_BAD,
 		    "refused: row %zu", i);

@@ -144,7 +144,7 @@ test_forms(void)
 	const char *why = NULL;
 	int rv;
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+	for (size_t i = 0; i < nitems(forms); i++) {
 		why = NULL;
 		rv = form_read(
 		    forms[i].json, span_str(forms[i].body), &form, &why);
@@ -229,7 +229,7 @@ test_answers(void)
 	const char *why;
 	int rv;
 
-	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+	for (size_t i = 0; i < nitems(answers); i++) {
 		why = NULL;
 		rv = form_parse_grant(span_str(answers[i].text), &g, &why);
 		if (answers[i].want == NULL) {
@@ -266,7 +266,7 @@ test_errors(void)
 	    {500, "{\"error\":\"access_denied\"}", "access_denied"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < nitems(rows); i++)
 		is_str(form_error(rows[i].status, span_str(rows[i].text)),
 		    rows[i].want, "error of %s", rows[i].text);
 }

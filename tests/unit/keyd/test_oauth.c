@@ -96,7 +96,7 @@ test_bad_files(void)
 	struct oauth_file f;
 	const char *why;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		why = NULL;
 		is_int(oauth_parse_file(&cli, span_str(bad[i]), &f, &why), -1,
 		    "refused: %s", bad[i]);
@@ -144,7 +144,7 @@ test_answers(void)
 	is_int(oauth_parse_answer(SPAN("{\"access_token\":\"a2\","
 	    "\"expires_in\":-1}"), &a, &why), 0, "the least");
 	ok(a.refresh.len == 0 && a.lifetime == 0, "keeps the refresh token");
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < nitems(bad); i++)
 		is_int(oauth_parse_answer(span_str(bad[i]), &a, &why), -1,
 		    "refused: %s", bad[i]);
 	for (int more = 0; more < 2; more++) {
@@ -280,7 +280,7 @@ test_bare(void)
 	is_int(oauth_next(&h, &f), OAUTH_RENEW, "it is asked for");
 	f.refresh = SPAN("r0");
 	is_int(oauth_next(&h, &f), OAUTH_GIVE_UP, "unless it was refused");
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < nitems(bad); i++)
 		is_int(oauth_parse_file(&gcloud, span_str(bad[i]), &f, &why),
 		    -1, "no such file: %s", bad[i]);
 }

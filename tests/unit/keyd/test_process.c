@@ -161,7 +161,7 @@ test_rules(void)
 	int fd;
 
 	start(&server, true, true, RIG_KEY);
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; i < nitems(rules); i++) {
 		bool seen_first;
 
 		/* The most recently used connection serves the next request. */
@@ -307,7 +307,7 @@ test_mismatch(void)
 	int fd;
 
 	start(&server, true, true, RIG_KEY);
-	for (size_t i = 0; i < sizeof(mismatches) / sizeof(mismatches[0]);
+	for (size_t i = 0; i < nitems(mismatches);
 	     i++) {
 		fd = rig_stream(&rig, ++stream);
 		rig_request(&rig, stream, 1, mismatches[i].route,
@@ -354,7 +354,7 @@ test_frames(void)
 	int fd;
 
 	start(&server, true, true, RIG_KEY);
-	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+	for (size_t i = 0; i < nitems(frames); i++) {
 		fd = rig_stream(&rig, ++stream);
 		rig_request(&rig, stream, 1, 0, "/t/ok", "", 10);
 		rig_body(&rig, fd, frames[i].exchange, "0123456789a",

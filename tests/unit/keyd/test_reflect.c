@@ -232,7 +232,7 @@ int
 main(void)
 {
 	static char forms[FORMS_MAX][FORM_MAX];
-	size_t n, per, nkeys = sizeof(keys) / sizeof(keys[0]);
+	size_t n, per, nkeys = nitems(keys);
 	struct counts c = {0, 0, 0, 0, 0, 0};
 	struct buf bufs[4];
 	struct span key;

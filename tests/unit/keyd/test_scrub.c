@@ -183,7 +183,7 @@ test_escapes(void)
 	    "+\\/ab\\\"c\\\\d\\u003c0123456789\\u0026\\u0027"};
 
 	key("+/ab\"c\\d<0123456789&'");
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < nitems(texts); i++) {
 		size_t cut = strlen(texts[i]) / 2;
 
 		feed(texts[i], strlen(texts[i]), &cut, 1);
@@ -386,7 +386,7 @@ test_random(unsigned rounds)
 			at += len;
 			if (rnd(3) == 0)
 				at += (size_t)sprintf(text + at, "%s",
-				    glue[rnd(sizeof(glue) / sizeof(glue[0]))]);
+				    glue[rnd(nitems(glue))]);
 		}
 		nplain = oracle_decode((uint8_t *)text, at, plain);
 		for (size_t i = 0; i < nf; i++) {

@@ -71,7 +71,7 @@ test_rows(void)
 	unsigned good;
 	bool is;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		r = &rows[i];
 		good = 0;
 		for (size_t k = 0; k < 4; k++) {

@@ -150,7 +150,7 @@ test_secrets(void)
 	int fd;
 
 	memset(longest, 'k', sizeof(longest) - 1);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < nitems(keys); i++) {
 		start(&server, true, true, keys[i].key);
 		is_int(rig.state, keys[i].state, "%s: %s", keys[i].name,
 		    rig.state_text);

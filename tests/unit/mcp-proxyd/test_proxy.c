@@ -145,7 +145,7 @@ test_params(void)
 
 	put(fd, INIT);
 	get(fd);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		snprintf(line, sizeof(line), CALL("1", "%s"), rows[i].params);
 		is_str(
 		    ask(fd, line), rows[i].want, "params {%s}", rows[i].params);

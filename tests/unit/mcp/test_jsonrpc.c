@@ -242,7 +242,7 @@ check_row(struct value_pool *pool, const char *line, const char *want)
 	if (m.kind == JSONRPC_BAD)
 		(void)jsonrpc_add_error(&b, &m.id, m.code, span_str(m.why));
 	else
-		(void)buf_printf(&b, "%s %.*s", kinds[m.kind], (int)m.id.len,
+		buf_printf(&b, "%s %.*s", kinds[m.kind], (int)m.id.len,
 		    (const char *)m.id.text);
 	is_mem(buf_span(&b).p, b.len, want, strlen(want), "%.100s", line);
 	buf_free(&b);
@@ -339,9 +339,9 @@ main(void)
 
 	if ((pool = value_pool_new(1 << 20)) == NULL)
 		return 1;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < nitems(rows); i++)
 		check_row(pool, rows[i].line, rows[i].want);
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+	for (size_t i = 0; i < nitems(ids); i++) {
 		id = 0;
 		is_int(jsonrpc_find_id(span_str(ids[i].line), &id),
 		    ids[i].id == 0 ? -1 : 0, "id in %s", ids[i].line);

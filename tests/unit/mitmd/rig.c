@@ -131,7 +131,7 @@ rig_chan(int fd, enum role self)
 	};
 	/* clang-format on */
 	static const struct chan_ops ops = {handlers,
-	    sizeof(handlers) / sizeof(handlers[0]), on_closed};
+	    nitems(handlers), on_closed};
 	struct chan *c;
 
 	if ((c = chan_new(&rig.loop, fd, self, ROLE_MITM, 0, &ops, NULL)) ==

@@ -125,7 +125,7 @@ static const struct {
 static void
 test_bad(void)
 {
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		begin(bad[i].open);
 		if (bad[i].json != NULL)
 			provider(bad[i].index, bad[i].json);

@@ -26,7 +26,7 @@ put_u32(struct buf *b, uint32_t n)
 	uint8_t p[4] = {(uint8_t)(n >> 24), (uint8_t)(n >> 16),
 	    (uint8_t)(n >> 8), (uint8_t)n};
 
-	(void)buf_add(b, p, 4);
+	buf_add(b, p, 4);
 }
 
 /* Append a message without headers, of `len` spaces. */

@@ -22,7 +22,7 @@ test_connect(void)
 	char request[600];
 	int fd;
 
-	for (size_t i = 0; i < sizeof(connect_rows) / sizeof(*connect_rows);
+	for (size_t i = 0; i < nitems(connect_rows);
 	     i++) {
 		const struct connect_row *row = &connect_rows[i];
 
@@ -238,7 +238,7 @@ test_rows(void)
 	char number[32];
 	SSL *s = NULL;
 
-	for (size_t i = 0; i < sizeof(request_rows) / sizeof(*request_rows);
+	for (size_t i = 0; i < nitems(request_rows);
 	     i++) {
 		const struct request_row *row = &request_rows[i];
 

@@ -17,7 +17,7 @@ test_keyd(void)
 	unsigned n, opens;
 	SSL *s;
 
-	for (size_t i = 0; i < sizeof(keyd_rows) / sizeof(*keyd_rows); i++) {
+	for (size_t i = 0; i < nitems(keyd_rows); i++) {
 		const struct keyd_row *row = &keyd_rows[i];
 
 		n = rig.req.count;

@@ -78,7 +78,7 @@ test_targets(void)
 	uint16_t port = 0;
 	int rv;
 
-	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+	for (size_t i = 0; i < nitems(targets); i++) {
 		rv = egress_target(span_str(targets[i].target), host, &port);
 		ok(targets[i].host == NULL
 			? rv == -1
@@ -97,7 +97,7 @@ test_lists(void)
 	struct egress_list l = {.n = 0};
 	char label[80], name[300];
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+	for (size_t i = 0; i < nitems(patterns); i++)
 		ok(egress_matches(patterns[i].pattern, patterns[i].host) ==
 			patterns[i].matches,
 		    "%s %s %s", patterns[i].pattern,

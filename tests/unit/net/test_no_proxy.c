@@ -86,7 +86,7 @@ test_bad(void)
 	unsigned taken = 0;
 
 	memset(&list, 0, sizeof(list));
-	for (size_t i = 0; i < sizeof(bad_rows) / sizeof(bad_rows[0]); i++) {
+	for (size_t i = 0; i < nitems(bad_rows); i++) {
 		errno = 0;
 		if (no_proxy_add(&list, span_str(bad_rows[i])) == -1 &&
 		    errno == EINVAL)
@@ -94,8 +94,7 @@ test_bad(void)
 		taken++;
 		printf("# %s\n", bad_rows[i]);
 	}
-	is_int(taken, 0, "%zu rows that are none",
-	    sizeof(bad_rows) / sizeof(bad_rows[0]));
+	is_int(taken, 0, "%zu rows that are none", nitems(bad_rows));
 	ok(no_proxy_add(&list, span_of("a\0b", 3)) == -1, "nor one with a NUL");
 	is_int(list.n, 0, "none of them counts");
 }
@@ -103,7 +102,7 @@ test_bad(void)
 static void
 test_cases(void)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		memset(&list, 0, sizeof(list));
 		if (no_proxy_add(&list, span_str(cases[i].row)) == -1) {
 			ok(false, "%s is refused", cases[i].row);

@@ -154,9 +154,9 @@ rig_init(struct rig *r, struct engine *e)
 		err(1, "realpath");
 	snprintf(r->dir, sizeof(r->dir), "%s", real);
 	free(real);
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+	for (size_t i = 0; i < nitems(dirs); i++)
 		rig_dir(r, dirs[i]);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < nitems(files); i++)
 		rig_file(r, files[i]);
 	load_init(&r->load, "test");
 	r->engine = e != NULL ? e : &r->own;
@@ -197,10 +197,10 @@ rig_text(struct rig *r, const char *in)
 	buf_init(&b, 16 << 20);
 	for (; *in != '\0'; in++) {
 		if (in[0] == '@' && in[1] == 'D') {
-			(void)buf_adds(&b, r->dir);
+			buf_adds(&b, r->dir);
 			in++;
 		} else {
-			(void)buf_addc(&b, (uint8_t)*in);
+			buf_addc(&b, (uint8_t)*in);
 		}
 	}
 	free(r->text);

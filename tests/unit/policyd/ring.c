@@ -132,15 +132,15 @@ ring_ready(struct ring *r, unsigned index, const char *name, const char *tools)
 	size_t len;
 
 	buf_init(&json, 1 << 20);
-	(void)buf_addc(&json, '[');
+	buf_addc(&json, '[');
 	for (; *tools != '\0'; tools += len + strspn(tools + len, " ")) {
 		len = strcspn(tools, " ");
-		(void)buf_printf(&json,
+		buf_printf(&json,
 		    "%s{\"name\":\"%.*s\",\"inputSchema\":"
 		    "{\"type\":\"object\"}}",
 		    json.len == 1 ? "" : ",", (int)len, tools);
 	}
-	(void)buf_addc(&json, ']');
+	buf_addc(&json, ']');
 	if ((text = span_dup(buf_span(&json))) == NULL)
 		err(1, "span_dup");
 	ring_ready_json(r, index, name, text);

@@ -74,7 +74,7 @@ test_effect(void)
 	const struct msg_HOLD *h;
 	char want[2048];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		h = held(0, cases[i].tool, cases[i].args);
 		snprintf(want, sizeof(want), "%s",
 		    rig_text(&ring.rig, cases[i].want));

@@ -216,7 +216,7 @@ test_hosts(void)
 	size_t len;
 	int r;
 
-	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+	for (size_t i = 0; i < nitems(hosts); i++) {
 		why = NULL;
 		r = host_normalise(span_str(hosts[i].in), dst, &len, &kind,
 		    &why);
@@ -238,7 +238,7 @@ test_urls(void)
 	struct url u;
 	int r;
 
-	for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+	for (size_t i = 0; i < nitems(urls); i++) {
 		why = NULL;
 		r = url_parse(pool, span_str(urls[i].in), &u, &why);
 		if (urls[i].out == NULL) {
@@ -264,7 +264,7 @@ test_remotes(void)
 	struct url u;
 	int r;
 
-	for (size_t i = 0; i < sizeof(remotes) / sizeof(remotes[0]); i++) {
+	for (size_t i = 0; i < nitems(remotes); i++) {
 		why = NULL;
 		r = url_parse_git(pool, span_str(remotes[i].in), &u, &why);
 		if (remotes[i].out == NULL) {
@@ -289,7 +289,7 @@ test_matches(void)
 	const char *why;
 	struct url u;
 
-	for (size_t i = 0; i < sizeof(matches) / sizeof(matches[0]); i++) {
+	for (size_t i = 0; i < nitems(matches); i++) {
 		set = match_set_text(pool, span_str(matches[i].patterns));
 		ok(url_parse(pool, span_str(matches[i].url), &u, &why) == 0 &&
 			match_set_domain(set, &u.domain) == matches[i].match,
@@ -297,7 +297,7 @@ test_matches(void)
 		    matches[i].match ? "matches" : "does not match",
 		    matches[i].url);
 	}
-	for (size_t i = 0; i < sizeof(git_matches) / sizeof(git_matches[0]);
+	for (size_t i = 0; i < nitems(git_matches);
 	     i++) {
 		set = match_set_text(pool, span_str(git_matches[i].patterns));
 		ok(url_parse_git(pool, span_str(git_matches[i].remote), &u,
@@ -322,7 +322,7 @@ test_large(void)
 
 	buf_init(&b, 1 << 20);
 	for (unsigned i = 0; i < 10000; i++)
-		(void)buf_printf(&b, "%shost%u.example\n",
+		buf_printf(&b, "%shost%u.example\n",
 		    i % 3 == 0 ? "*." : "", i);
 	set = match_set_text(pool, buf_span(&b));
 	for (unsigned i = 0; i < 10000; i++) {

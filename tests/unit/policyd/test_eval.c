@@ -129,10 +129,10 @@ many(unsigned n, const char *path, enum proto_status status, const char *rule)
 	char *text;
 
 	buf_init(&b, 4 << 20);
-	(void)buf_adds(&b, "{\"paths\":[");
+	buf_adds(&b, "{\"paths\":[");
 	for (unsigned i = 0; i < n; i++)
-		(void)buf_printf(&b, "\"%s/%u\",", path, i);
-	(void)buf_adds(&b, "\"@D/home/docs/d\"]}");
+		buf_printf(&b, "\"%s/%u\",", path, i);
+	buf_adds(&b, "\"@D/home/docs/d\"]}");
 	if ((text = span_dup(buf_span(&b))) == NULL)
 		err(1, "span_dup");
 	rig_eval(&rig, "filesystem", "many", text, &d);
@@ -188,7 +188,7 @@ test_below(void)
 	    {"/x", "/x/y", false},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < nitems(rows); i++)
 		ok(path_below(span_str(rows[i].path), span_str(rows[i].dir)) ==
 			rows[i].below,
 		    "\"%s\" below \"%s\"", rows[i].path, rows[i].dir);
@@ -225,12 +225,12 @@ test_arguments(void)
 
 	for (unsigned n = ANNOT_MAX_ARGS; n <= ANNOT_MAX_ARGS + 1; n++) {
 		buf_init(&b, 1 << 20);
-		(void)buf_adds(&b, "{\"servers\":{\"s\":{\"tools\":[{"
+		buf_adds(&b, "{\"servers\":{\"s\":{\"tools\":[{"
 				   "\"toolName\":\"t\",\"args\":{");
 		for (unsigned i = 0; i < n; i++)
-			(void)buf_printf(&b, "%s\"a%u\":[\"none\"]",
+			buf_printf(&b, "%s\"a%u\":[\"none\"]",
 			    i == 0 ? "" : ",", i);
-		(void)buf_adds(&b, "}}]}}}");
+		buf_adds(&b, "}}]}}}");
 		if ((text = span_dup(buf_span(&b))) == NULL)
 			err(1, "span_dup");
 		ok((rig_load(&rig, PROTO_RULES_ANNOTATIONS, text) == 0) ==

@@ -149,7 +149,7 @@ test_not_shown(void)
 	char more[2060];
 
 	begin(RULE("ask", "escalate", ""));
-	for (size_t i = 0; i < sizeof(offers) / sizeof(offers[0]); i++) {
+	for (size_t i = 0; i < nitems(offers); i++) {
 		a = held("read", DOCS);
 		approve(&a, offers[i]);
 		ok(went(a.id, PROTO_HOLD_APPROVED, 0) && ring.env.grants.n == 0,
@@ -220,11 +220,11 @@ test_limits(void)
 	for (unsigned i = 0; i <= GRANT_LIMITS; i++) {
 		snprintf(name, sizeof(name), "home/docs/%u", i);
 		rig_dir(&ring.rig, name);
-		(void)buf_printf(
+		buf_printf(
 		    &b, "%s\"@D/%s/x\"", i == 0 ? "{\"paths\":[" : ",", name);
 	}
-	(void)buf_adds(&b, "]}");
-	(void)buf_addc(&b, '\0');
+	buf_adds(&b, "]}");
+	buf_addc(&b, '\0');
 	a = held("many", (const char *)buf_span(&b).p);
 	is_str(a.session, "", "too many directories to be shown: no offer");
 	buf_free(&b);
@@ -315,7 +315,7 @@ test_bad(void)
 	begin(RULE("old", "allow", ""));
 	ok(*swap() != '\0', "nothing came: refused");
 	decides("old", "the old is in force");
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		take(bad[i].kind, bad[i].text);
 		take_policy(RULE("new", "deny", ""));
 		take(PROTO_RULES_ANNOTATIONS, rig_annotations);

@@ -99,14 +99,14 @@ load_random(void)
 	char *text;
 
 	buf_init(&b, 1 << 20);
-	(void)buf_adds(&b, "{\"rules\":[");
+	buf_adds(&b, "{\"rules\":[");
 	for (unsigned i = 0; i < n; i++) {
 		k = pick(KINDS);
 		what = PICK(then);
 		/* A value spelled as in a rule that allows must be allowed. */
 		names =
 		    strcmp(what, "allow") == 0 && (k == OWNER || k == BRANCH);
-		(void)buf_printf(&b,
+		buf_printf(&b,
 		    "%s{\"name\":\"r%u\",\"then\":\"%s\",\"reason\":\"x\","
 		    "\"if\":{\"lists\":[{\"roles\":[\"%s\"],\"matchType\":"
 		    "\"%s\",\"allowed\":[\"%s\",\"%s\"]}]}}",
@@ -115,9 +115,9 @@ load_random(void)
 		    names ? PICK(values[k]) : PICK(patterns[k]));
 	}
 	if (pick(2) == 0)
-		(void)buf_adds(&b, ",{\"name\":\"all\",\"then\":\"allow\","
-				   "\"reason\":\"x\",\"if\":{}}");
-	(void)buf_adds(&b, "]}");
+		buf_adds(&b, ",{\"name\":\"all\",\"then\":\"allow\","
+			     "\"reason\":\"x\",\"if\":{}}");
+	buf_adds(&b, "]}");
 	if ((text = span_dup(buf_span(&b))) == NULL)
 		err(1, "span_dup");
 	rig_must_load(&rig, PROTO_RULES_POLICY, text);

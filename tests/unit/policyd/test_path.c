@@ -163,7 +163,7 @@ links(void)
 	};
 	char name[32], target[32];
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < nitems(all); i++)
 		rig_link(&rig, all[i][0], all[i][1]);
 	/* chainN goes through N links: chain1 -> a, chain2 -> chain1, ... */
 	for (int i = 1; i <= 41; i++) {
@@ -218,7 +218,7 @@ test_table(void)
 	char in[1024];
 	bool good;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		snprintf(in, sizeof(in), "%s", rig_text(&rig, rows[i].in));
 		e = resolve(s, span_str(in), &p);
 		good = e == rows[i].error &&
@@ -472,7 +472,7 @@ test_leaks(void)
 	struct path p;
 	char in[1024];
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		snprintf(in, sizeof(in), "%s", rig_text(&rig, rows[i].in));
 		(void)resolve(&rig.engine->servers[0], span_str(in), &p);
 	}

@@ -247,7 +247,7 @@ test_lookalike(void)
 	uint8_t digest[PIN_DIGEST];
 	char tools[512];
 
-	for (size_t i = 0; i < sizeof(alike) / sizeof(alike[0]); i++) {
+	for (size_t i = 0; i < nitems(alike); i++) {
 		begin();
 		ring_ready_json(
 		    &ring, 0, "filesystem", "[" TOOL("read", "a") "]");
@@ -298,7 +298,7 @@ test_skeleton(void)
 	char a[64], b[64];
 	size_t n, m;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < nitems(names); i++) {
 		n = pins_skeleton(span_str(names[i].a), a);
 		m = pins_skeleton(span_str(names[i].b), b);
 		ok((n == m && memcmp(a, b, n) == 0) == names[i].same,

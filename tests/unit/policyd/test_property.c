@@ -57,11 +57,11 @@ add_array(struct buf *b, const char *name, const char *const *from, unsigned n)
 {
 	unsigned count = 1 + pick(3);
 
-	(void)buf_printf(b, "\"%s\":[", name);
+	buf_printf(b, "\"%s\":[", name);
 	for (unsigned i = 0; i < count; i++)
-		(void)buf_printf(b, "%s\"%s\"", i == 0 ? "" : ",",
+		buf_printf(b, "%s\"%s\"", i == 0 ? "" : ",",
 		    from[pick(n)]);
-	(void)buf_addc(b, ']');
+	buf_addc(b, ']');
 }
 
 static void
@@ -71,7 +71,7 @@ add_rule(struct buf *b, unsigned i)
 	    "deny"};
 	const char *comma = "";
 
-	(void)buf_printf(b, "%s{\"name\":\"r%u\",\"then\":\"%s\",\"reason\":"
+	buf_printf(b, "%s{\"name\":\"r%u\",\"then\":\"%s\",\"reason\":"
 			    "\"because\",\"if\":{", i == 0 ? "" : ",", i,
 	    PICK(then));
 	if (pick(3) == 0) {
@@ -79,37 +79,37 @@ add_rule(struct buf *b, unsigned i)
 		comma = ",";
 	}
 	if (pick(2) == 0) {
-		(void)buf_adds(b, comma);
+		buf_adds(b, comma);
 		add_array(b, "server", servers, 8);
 		comma = ",";
 	}
 	if (pick(3) == 0) {
-		(void)buf_adds(b, comma);
+		buf_adds(b, comma);
 		add_array(b, "tool", tools, 18);
 		comma = ",";
 	}
 	if (pick(3) == 0) {
-		(void)buf_printf(b, "%s\"paths\":{", comma);
+		buf_printf(b, "%s\"paths\":{", comma);
 		add_array(b, "roles", roles, 4);
-		(void)buf_printf(b, ",\"within\":\"%s\"}", PICK(places));
+		buf_printf(b, ",\"within\":\"%s\"}", PICK(places));
 		comma = ",";
 	}
 	if (pick(4) == 0) {
-		(void)buf_printf(b, "%s\"domains\":{", comma);
+		buf_printf(b, "%s\"domains\":{", comma);
 		add_array(b, "roles", roles + 4, 2);
-		(void)buf_addc(b, ',');
+		buf_addc(b, ',');
 		add_array(b, "allowed", hosts, 7);
-		(void)buf_addc(b, '}');
+		buf_addc(b, '}');
 		comma = ",";
 	}
 	if (pick(6) == 0) {
-		(void)buf_printf(b, "%s\"lists\":[{", comma);
+		buf_printf(b, "%s\"lists\":[{", comma);
 		add_array(b, "roles", roles + 4, 4);
-		(void)buf_addc(b, ',');
+		buf_addc(b, ',');
 		add_array(b, "allowed", words, 6);
-		(void)buf_printf(b, ",\"matchType\":\"%s\"}]", PICK(types));
+		buf_printf(b, ",\"matchType\":\"%s\"}]", PICK(types));
 	}
-	(void)buf_adds(b, "}}");
+	buf_adds(b, "}}");
 }
 
 static void
@@ -120,10 +120,10 @@ load_random(void)
 	char *text;
 
 	buf_init(&b, 1 << 20);
-	(void)buf_adds(&b, "{\"rules\":[");
+	buf_adds(&b, "{\"rules\":[");
 	for (unsigned i = 0; i < n; i++)
 		add_rule(&b, i);
-	(void)buf_adds(&b, "]}");
+	buf_adds(&b, "]}");
 	if ((text = span_dup(buf_span(&b))) == NULL)
 		err(1, "span_dup");
 	rig_must_load(&rig, PROTO_RULES_POLICY, text);
@@ -140,28 +140,28 @@ add_value(struct buf *b, unsigned depth)
 		kind = 4;
 	switch (kind) {
 	case 0:
-		(void)buf_adds(b, "true");
+		buf_adds(b, "true");
 		break;
 	case 1:
-		(void)buf_adds(b, "null");
+		buf_adds(b, "null");
 		break;
 	case 2:
-		(void)buf_addc(b, '[');
+		buf_addc(b, '[');
 		add_value(b, depth + 1);
-		(void)buf_addc(b, ',');
+		buf_addc(b, ',');
 		add_value(b, depth + 1);
-		(void)buf_addc(b, ']');
+		buf_addc(b, ']');
 		break;
 	case 3:
-		(void)buf_adds(b, "{\"k\":");
+		buf_adds(b, "{\"k\":");
 		add_value(b, depth + 1);
-		(void)buf_addc(b, '}');
+		buf_addc(b, '}');
 		break;
 	case 4:
-		(void)buf_printf(b, "\"%s\"", PICK(urls));
+		buf_printf(b, "\"%s\"", PICK(urls));
 		break;
 	default:
-		(void)buf_printf(b, "\"%s\"", PICK(paths));
+		buf_printf(b, "\"%s\"", PICK(paths));
 		break;
 	}
 }
@@ -169,24 +169,24 @@ add_value(struct buf *b, unsigned depth)
 static char *
 random_args(void)
 {
-	bool used[sizeof(names) / sizeof(names[0])] = {false};
+	bool used[nitems(names)] = {false};
 	unsigned n = pick(4), k;
 	const char *comma = "";
 	struct buf b;
 	char *text;
 
 	buf_init(&b, 1 << 16);
-	(void)buf_addc(&b, '{');
+	buf_addc(&b, '{');
 	for (unsigned i = 0; i < n; i++) {
-		k = pick(sizeof(names) / sizeof(names[0]));
+		k = pick(nitems(names));
 		if (used[k])
 			continue;
 		used[k] = true;
-		(void)buf_printf(&b, "%s\"%s\":", comma, names[k]);
+		buf_printf(&b, "%s\"%s\":", comma, names[k]);
 		add_value(&b, 0);
 		comma = ",";
 	}
-	(void)buf_addc(&b, '}');
+	buf_addc(&b, '}');
 	if ((text = span_dup(buf_span(&b))) == NULL)
 		err(1, "span_dup");
 	buf_free(&b);

@@ -181,7 +181,7 @@ test_answers(void)
 	};
 	uint64_t id;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		id = push(cases[i].args);
 		ok(asked(cases[i].question) && came_out()[0] == '\0',
 		    "asked, and the call waits: %s", cases[i].args);
@@ -199,8 +199,8 @@ test_too_many(void)
 
 	buf_init(&b, 1 << 16);
 	for (unsigned i = 0; i < 65; i++)
-		(void)buf_printf(&b, "https://github.com/%u\n", i);
-	(void)buf_addc(&b, '\0');
+		buf_printf(&b, "https://github.com/%u\n", i);
+	buf_addc(&b, '\0');
 	id = push("{" AT ",\"remote\":\"origin\"}");
 	tell(ICGIT, seq(), true, (const char *)buf_span(&b).p);
 	is_str(came_out(), "held structural-unknown-remote", "65 URLs: no");

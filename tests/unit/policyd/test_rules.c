@@ -262,7 +262,7 @@ test_bad(void)
 {
 	struct decision d;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		int r = rig_load(&rig, bad[i].kind, bad[i].text);
 
 		ok(r == -1 && strcmp(rig.load.error, bad[i].want) == 0, "%s",
@@ -279,7 +279,7 @@ test_odd(void)
 {
 	char got[LOAD_MAX_WARNINGS + 1];
 
-	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+	for (size_t i = 0; i < nitems(odd); i++) {
 		if (rig_load(&rig, odd[i].kind, odd[i].text) == -1) {
 			ok(false, "loads: %s", rig.load.error);
 			continue;
@@ -297,10 +297,10 @@ test_many(void)
 	char *text;
 
 	buf_init(&b, 4 << 20);
-	(void)buf_adds(&b, "{\"rules\":[]");
+	buf_adds(&b, "{\"rules\":[]");
 	for (unsigned i = 0; i < 2000; i++)
-		(void)buf_printf(&b, ",\"unknown%u\":1", i);
-	(void)buf_addc(&b, '}');
+		buf_printf(&b, ",\"unknown%u\":1", i);
+	buf_addc(&b, '}');
 	if ((text = span_dup(buf_span(&b))) == NULL)
 		err(1, "span_dup");
 	ok(rig_load(&rig, P, text) == 0 && rig.load.nwarnings == 2000 &&
@@ -319,16 +319,16 @@ test_large(void)
 	char *text;
 
 	buf_init(&b, 8 << 20);
-	(void)buf_adds(&b, "{\"rules\":[");
+	buf_adds(&b, "{\"rules\":[");
 	for (unsigned i = 0; i < 10000; i++)
-		(void)buf_printf(&b, "%s{\"name\":\"r%u\",\"description\":"
+		buf_printf(&b, "%s{\"name\":\"r%u\",\"description\":"
 				     "\"d\",\"principle\":\"p\",\"if\":"
 				     "{\"server\":[\"%s\"],\"roles\":"
 				     "[\"read-path\"],\"paths\":{\"roles\":"
 				     "[\"read-path\"],\"within\":\"@D/%u\"}},"
 				     "\"then\":\"allow\",\"reason\":\"r\"}",
 		    i == 0 ? "" : ",", i, i % 100 == 99 ? "other" : "x", i);
-	(void)buf_adds(&b, "]}");
+	buf_adds(&b, "]}");
 	if ((text = span_dup(buf_span(&b))) == NULL)
 		err(1, "span_dup");
 	ok(rig_load(&rig, P, text) == 0, "10,000 rules: %s", rig.load.error);

@@ -151,22 +151,22 @@ list_tools(unsigned i, const struct value *tools)
 	char *json;
 
 	buf_init(&b, 1 << 20);
-	(void)buf_addc(&b, '[');
+	buf_addc(&b, '[');
 	for (t = tools->child; t != NULL; t = t->next) {
-		(void)buf_adds(&b, b.len == 1 ? "{\"name\":" : ",{\"name\":");
+		buf_adds(&b, b.len == 1 ? "{\"name\":" : ",{\"name\":");
 		(void)json_write_string(&b, value_str(t, "toolName"));
-		(void)buf_adds(&b, ",\"inputSchema\":");
+		buf_adds(&b, ",\"inputSchema\":");
 		if ((schema = value_get(t, "inputSchema")) == NULL)
-			(void)buf_adds(&b, "{\"type\":\"object\"}");
+			buf_adds(&b, "{\"type\":\"object\"}");
 		else
 			(void)json_write(&b, schema);
-		(void)buf_addc(&b, '}');
+		buf_addc(&b, '}');
 	}
 	if (*more_tools[i] != '\0')
-		(void)buf_printf(&b,
+		buf_printf(&b,
 		    ",{\"name\":\"%s\",\"inputSchema\":{\"type\":\"object\"}}",
 		    more_tools[i]);
-	(void)buf_addc(&b, ']');
+	buf_addc(&b, ']');
 	if ((json = span_dup(buf_span(&b))) == NULL)
 		err(1, "span_dup");
 	ring_ready_json(&ring, i, names[i], json);
@@ -500,7 +500,7 @@ main(int argc, char **argv)
 	annotations = case_slurp(dir, "annotations.json");
 	rig_must_load(&ring.rig, PROTO_RULES_ANNOTATIONS, annotations);
 	sessions_start();
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < nitems(files); i++) {
 		rows.arg = (void *)(uintptr_t)files[i].kind;
 		case_read(dir, files[i].name, &rows);
 	}

@@ -156,11 +156,11 @@ test_offer(void)
 	    "{\"description\":\"Allow mine/open with exactly these "
 	    "arguments\",\"exact\":true,\"rule\":\"unknown-tool-hold\"}",
 	    "an open schema: these arguments only");
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		snprintf(args, sizeof(args), "{\"text\":\"%s\"}", bad[i]);
 		ok(!counted(5, args), "not so many times: %s", bad[i]);
 	}
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < nitems(good); i++) {
 		snprintf(args, sizeof(args), "{\"text\":\"%s\"}", good[i]);
 		ok(counted(5, args), "so many times: %s", good[i]);
 	}
@@ -194,7 +194,7 @@ test_names(void)
 	    {"{\"z\":null}", false}, {"{\"path\":3}", true}};
 
 	ring_init(&ring, true);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < nitems(rows); i++)
 		ok(plain_arguments(rig_tree(&ring.rig, rows[i].args)) ==
 			rows[i].plain,
 		    "%s is %splain", rows[i].args, rows[i].plain ? "" : "not ");

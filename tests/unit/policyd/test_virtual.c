@@ -68,7 +68,7 @@ test_names(void)
 	const char *why = "";
 	int r;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		r = hostname_read(span_str(rows[i].in), dst, &why);
 		if (rows[i].want == NULL)
 			ok(r == -1 && why[0] != '\0', "\"%zu\" is none: %s", i,

@@ -227,7 +227,7 @@ main(int argc, char **argv)
 			digests = digests && provider_is_digested(&p->routes[i]);
 		ok(digests, "bedrock: every route announces a digest");
 		test_rows(p, bedrock_rows,
-		    sizeof(bedrock_rows) / sizeof(*bedrock_rows));
+		    nitems(bedrock_rows));
 	}
 	provider_free(p);
 	if ((p = load(&b, argv[1], "vertex")) != NULL) {
@@ -236,7 +236,7 @@ main(int argc, char **argv)
 		is_int(p->logins[0].unit, PROVIDER_EXPIRES_NONE,
 		    "vertex: its login holds no token");
 		test_rows(p, vertex_rows,
-		    sizeof(vertex_rows) / sizeof(*vertex_rows));
+		    nitems(vertex_rows));
 	}
 	provider_free(p);
 	/* A placeholder that was not filled in permits nothing. */

@@ -24,10 +24,10 @@ test_alphabet(void)
 {
 	char longest[PROVIDER_MAX_PATH + 2];
 
-	for (size_t i = 0; i < sizeof(good_paths) / sizeof(*good_paths); i++)
+	for (size_t i = 0; i < nitems(good_paths); i++)
 		ok(dest_is_path(span_str(good_paths[i])), "path %s",
 		    good_paths[i]);
-	for (size_t i = 0; i < sizeof(bad_paths) / sizeof(*bad_paths); i++)
+	for (size_t i = 0; i < nitems(bad_paths); i++)
 		ok(!dest_is_path(span_str(bad_paths[i])), "no path: row %zu",
 		    i);
 	for (size_t i = 0; i < sizeof(good_queries) / sizeof(char *); i++)
@@ -102,7 +102,7 @@ int
 main(void)
 {
 	test_alphabet();
-	test_dest_files(files, sizeof(files) / sizeof(*files));
+	test_dest_files(files, nitems(files));
 	test_web();
 	return tap_done();
 }

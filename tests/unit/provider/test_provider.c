@@ -40,7 +40,7 @@ test_bad(void)
 	char text[2048], err[256];
 	struct provider *p;
 
-	for (size_t i = 0; i < sizeof(bad_rows) / sizeof(*bad_rows); i++) {
+	for (size_t i = 0; i < nitems(bad_rows); i++) {
 		const struct bad_row *row = &bad_rows[i];
 
 		snprintf(text, sizeof(text), "%s%s%s", row->before, row->what,
@@ -108,7 +108,7 @@ test_match(const struct provider *p, const struct match_row *rows, size_t n)
 static void
 test_names(const struct provider *p)
 {
-	for (size_t i = 0; i < sizeof(name_rows) / sizeof(*name_rows); i++) {
+	for (size_t i = 0; i < nitems(name_rows); i++) {
 		const struct name_row *row = &name_rows[i];
 
 		ok(provider_listed(&p->request, span_str(row->name)) ==
@@ -179,7 +179,7 @@ test_packed(const struct provider *p)
 	unsigned kind = 99;
 
 	buf_init(&b, PROVIDER_MAX_BLOB);
-	for (size_t i = 0; i < sizeof(packed_rows) / sizeof(*packed_rows);
+	for (size_t i = 0; i < nitems(packed_rows);
 	     i++) {
 		const struct packed_row *row = &packed_rows[i];
 
@@ -258,8 +258,8 @@ main(int argc, char **argv)
 	o = load(argv[1], "openai");
 	test_bad();
 	test_match(a, anthropic_rows,
-	    sizeof(anthropic_rows) / sizeof(*anthropic_rows));
-	test_match(o, openai_rows, sizeof(openai_rows) / sizeof(*openai_rows));
+	    nitems(anthropic_rows));
+	test_match(o, openai_rows, nitems(openai_rows));
 	test_names(a);
 	test_values();
 	test_types(a);
@@ -270,7 +270,7 @@ main(int argc, char **argv)
 	o = provider_parse(SPAN(GOOD("\"GET\"", "\"/v1/*:run\"", "")), err,
 	    sizeof(err));
 	ok(o != NULL, "a star with an end");
-	test_match(o, star_rows, sizeof(star_rows) / sizeof(*star_rows));
+	test_match(o, star_rows, nitems(star_rows));
 	ok(memcmp(a->digest, o->digest, 32) != 0, "digests differ");
 	provider_free(o);
 	provider_free(a);

@@ -94,7 +94,7 @@ test_match(void)
 	struct span query;
 	unsigned route;
 
-	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
+	for (size_t i = 0; i < nitems(requests); i++) {
 		route = 99;
 		query = requests[i].query == NULL ? span_of(NULL, 0)
 						  : span_str(requests[i].query);
@@ -121,7 +121,7 @@ test_match(void)
 int
 main(void)
 {
-	test_dest_files(files, sizeof(files) / sizeof(*files));
+	test_dest_files(files, nitems(files));
 	test_rules();
 	test_match();
 	return tap_done();

@@ -75,7 +75,7 @@ test_bent(void)
 	size_t len;
 	bool bad = false;
 
-	for (size_t i = 0; i < sizeof(path_rows) / sizeof(*path_rows); i++) {
+	for (size_t i = 0; i < nitems(path_rows); i++) {
 		len = strlen(path_rows[i].path);
 		for (size_t at = 0; at < len; at++) {
 			for (size_t b = 0; b < sizeof(bytes); b++) {
@@ -165,7 +165,7 @@ test_times(void)
 	test_time("2026-11-21T23:00:00-05:00", 1795320000);
 	test_time("2016-12-31T23:59:60Z", 1483228800);
 	test_time("9999-12-31T23:59:59Z", 253402300799);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+	for (size_t i = 0; i < nitems(bad); i++)
 		test_time(bad[i], REGISTRY_NEVER);
 }
 
@@ -196,7 +196,7 @@ test_http_times(void)
 	test_http_time("Sun, 22 Nov 2026 04:00:00 GMT", 1795320000);
 	test_http_time("Thu, 29 Feb 2024 23:59:59 GMT", 1709251199);
 	test_http_time("Fri, 31 Dec 9999 23:59:59 GMT", 253402300799);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+	for (size_t i = 0; i < nitems(bad); i++)
 		test_http_time(bad[i], REGISTRY_NEVER);
 }
 
@@ -253,7 +253,7 @@ test_rules(void)
 int
 main(void)
 {
-	for (size_t i = 0; i < sizeof(path_rows) / sizeof(*path_rows); i++)
+	for (size_t i = 0; i < nitems(path_rows); i++)
 		test_path(&path_rows[i]);
 	test_id();
 	test_bent();

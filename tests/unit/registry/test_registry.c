@@ -373,7 +373,7 @@ test_crates_untimed(void)
 	    {NOW - 2 * 86400 + 1, REGISTRY_UNTIMED},
 	    {NOW - 2 * 86400, REGISTRY_GOOD}};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		f.modified = rows[i].modified;
 		(void)run(REGISTRY_CRATES, REGISTRY_FORM_CRATES, "x", text);
 		is_int(reason_of("1.0.0"), rows[i].want,

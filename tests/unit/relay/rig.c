@@ -182,7 +182,7 @@ static const struct chan_handler viewer_handlers[] = {
 
 static const struct chan_ops viewer_ops = {
     .handlers = viewer_handlers,
-    .nhandlers = sizeof(viewer_handlers) / sizeof(viewer_handlers[0]),
+    .nhandlers = nitems(viewer_handlers),
     .closed = on_viewer_closed,
 };
 

@@ -88,7 +88,7 @@ test_rows(void)
 {
 	struct lines *l;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		l = fresh();
 		lines_feed(l, span_str(rows[i].in));
 		lines_end(l);
@@ -177,7 +177,7 @@ test_bad(void)
 	struct cell c;
 	int r;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		cells_open(
 		    &in, span_of((const uint8_t *)bad[i].bytes, bad[i].len));
 		do {
@@ -199,7 +199,7 @@ test_width(void)
 	    {0x200d, -1}, {0x2028, -1}, {0xfe0f, -1}, {0xe0001, -1},
 	    {0xffff, -1}, {0x110000, -1}, {UINT32_MAX, -1}};
 
-	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+	for (size_t i = 0; i < nitems(some); i++)
 		is_int(term_width(some[i].c), some[i].width, "width of U+%04X",
 		    some[i].c);
 }

@@ -86,7 +86,7 @@ test_bad_frames(const char *program)
 
 	rig_start(program, &lines);
 	v = rig_viewer(true, true);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		rig_connect();
 		if (send(rig.box, bad[i].bytes, bad[i].len, MSG_NOSIGNAL) == -1)
 			err(1, "send");

@@ -145,7 +145,7 @@ test_rows(void)
 {
 	struct screen *s;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		s = fed(5, 40, rows[i].in);
 		is_str(row(s, 0), rows[i].first, "%s", rows[i].name);
 		is_str(seen.reply, "", "%s: nothing is answered", rows[i].name);
@@ -186,7 +186,7 @@ test_queries(void)
 {
 	struct screen *s;
 
-	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+	for (size_t i = 0; i < nitems(queries); i++) {
 		s = fed(5, 40, queries[i].in);
 		is_str(seen.reply, queries[i].reply, "%s", queries[i].name);
 		screen_free(s);

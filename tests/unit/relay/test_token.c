@@ -142,7 +142,7 @@ feed(const char *in, size_t len, size_t step)
 static void
 test_rows(void)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		feed(rows[i].in, strlen(rows[i].in), strlen(rows[i].in));
 		is_str(said, rows[i].out, "%s", rows[i].name);
 		feed(rows[i].in, strlen(rows[i].in), 1);

@@ -188,7 +188,7 @@ test_hostile(void)
 	};
 	int fd;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < nitems(bad); i++) {
 		fd = begin();
 		hello(fd);
 		frame(fd, bad[i].kind, bad[i].zero, bad[i].said, "data", 4);

@@ -87,7 +87,7 @@ test_require(void)
 	struct require r;
 	struct fault fault;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		memset(&r, 0, sizeof(r));
 		have = (struct confine_state){rows[i].have, rows[i].abi};
 		ok(require_parse(&r, "x", rows[i].list, &fault) == 0, "%s",
@@ -105,7 +105,7 @@ main(void)
 	char line[256];
 	int n;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		snprintf(line, sizeof(line), "%s", cases[i].line);
 		/* An empty last field is an empty argument. */
 		n = split(line);

@@ -59,7 +59,7 @@ static const struct {
 static void
 test_urls(void)
 {
-	for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+	for (size_t i = 0; i < nitems(urls); i++) {
 		struct proxy_url u = {.port = 0};
 		const char *why = NULL;
 		char copy[128], was[128] = "";

@@ -77,7 +77,7 @@ static const struct {
 static void
 test_cases(void)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < nitems(cases); i++) {
 		struct tunnel_answer a = {.seen = 0}, b = {.seen = 0};
 		struct span in = span_str(cases[i].in);
 		enum tunnel_result r = tunnel_answer(

@@ -44,7 +44,7 @@ test_secrets(void)
 	};
 	static char large[4000];
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		rig_start(program);
 		rig_via("127.0.0.1");
 		rig_secret(rows[i].text, rows[i].kind);
@@ -92,7 +92,7 @@ test_violations(void)
 	struct msg_SECRET m = {.kind = 0};
 	int far, fd;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		rig_start(program);
 		rig_via("127.0.0.1");
 		rig_go();

@@ -119,7 +119,7 @@ test_refusals(void)
 	    "without a credential nothing is said of one");
 	close(far);
 	rig_until(&rig.nanswers, 1);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		far = rig_one(rows[i].answer, 7, true);
 		ok(rig.fd == -1 && rig.proxy == rows[i].proxy &&
 			(rows[i].text == NULL ||
@@ -204,7 +204,7 @@ test_lists(void)
 	rig_start(program);
 	rig_via("127.0.0.1");
 	rig_go();
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < nitems(rows); i++) {
 		want = rig.nanswers + 1;
 		fd = rig_pair(&far);
 		rig_tunnel(++rig.last, rows[i].host, rows[i].to, true, fd);

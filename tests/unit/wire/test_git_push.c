@@ -134,7 +134,7 @@ test_bad(void)
 	    "refs/\x1b[2J", "../refs/x"};
 	char text[512];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < nitems(names); i++) {
 		snprintf(text, sizeof(text), A " " B " %s", names[i]);
 		one(text, "", names[i][0] == '.' || names[i][0] == 'r'
 				  ? "a name git does not take"
@@ -261,6 +261,7 @@ test_shown(void)
 	    .host_name = SPAN("h"),
 	    .method = SPAN("POST")};
 	struct buf json;
+	int r;
 
 	begin();
 	line(A " " B " refs/heads/a\"b'<>&", WORDS);
@@ -270,7 +271,9 @@ test_shown(void)
 	m.refs = buf_span(&list.refs);
 	ok(ask_check(&m) == NULL, "is taken by policyd");
 	buf_init(&json, 65536);
-	ok(ask_preview(&m, &json) == 0 && buf_addc(&json, 0) == 0 &&
+	r = ask_preview(&m, &json);
+	buf_addc(&json, 0);
+	ok(r == 0 && !json.failed &&
 		strstr((char *)json.p,
 		    "\"name\":\"refs/heads/a\\\"b'<>&\"") != NULL,
 	    "and shown");

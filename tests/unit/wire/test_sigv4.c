@@ -60,7 +60,7 @@ test_suite(void)
 	uint8_t out[512];
 	size_t len;
 
-	for (size_t i = 0; i < sizeof(suite) / sizeof(suite[0]); i++) {
+	for (size_t i = 0; i < nitems(suite); i++) {
 		struct sigv4_request r = {.method = span_str(suite[i].method),
 		    .path = span_str(suite[i].path),
 		    .query = span_str(suite[i].query),
@@ -152,7 +152,7 @@ test_claimed(void)
 		 "bedrock/aws4_request, SignedHeaders=host, Signature=00"),
 	    &scope);
 	ok(span_is(id, "AKID"), "the key's id");
-	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+	for (size_t i = 0; i < nitems(none); i++)
 		ok(sigv4_claimed(span_str(none[i]), &scope).p == NULL,
 		    "none: %s", none[i]);
 }

@@ -139,12 +139,12 @@ test_codes(void)
 	    1100, 2000, 2999, 5000, 65535};
 	char frame[4] = "\x88\x02";
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < nitems(good); i++) {
 		frame[2] = (char)(good[i] >> 8);
 		frame[3] = (char)(good[i] & 255);
 		is_str(events(frame, 4, false), "HDE", "close %u", good[i]);
 	}
-	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+	for (size_t i = 0; i < nitems(none); i++) {
 		frame[2] = (char)(none[i] >> 8);
 		frame[3] = (char)(none[i] & 255);
 		is_str(events(frame, 4, false), "HDB", "close %u", none[i]);
