@@ -16,8 +16,8 @@
 #include "wire/ws.h"
 
 /*
- * Why an exchange failed. The text is for the agent: a status, a space and the
- * reason, the same for every provider.
+ * Why a transaction failed. The text is for the agent: a status, a space and
+ * the reason, the same for every provider.
  */
 /* clang-format off */
 #define KEYD_FAILS(F)							\
@@ -105,7 +105,7 @@ struct reply_ws {
 /* An answer that is collected here instead of going to mitmd. */
 struct reply_hold {
 	struct buf buf;
-	/* bytes held by all exchanges together, and their limit */
+	/* bytes held by all transactions together, and their limit */
 	size_t *total, max;
 	char modified[32]; /* its Last-Modified, or "" */
 };

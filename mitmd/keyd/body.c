@@ -2,14 +2,14 @@
 /*
  * A request's body between mitmd and the provider: the bytes that were not yet
  * sent, and those kept in case they must be sent again, with a limit for all
- * exchanges together.
+ * transactions together.
  */
 #include "keyd/keyd.h"
 
 void
-exchange_keep_end(struct stream *s)
+txn_keep_end(struct stream *s)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 
 	keyd_env.kept -= x->keep.len;
 	buf_free(&x->keep);
@@ -18,25 +18,25 @@ exchange_keep_end(struct stream *s)
 }
 
 void
-exchange_keep(struct stream *s, const uint8_t *p, size_t n)
+txn_keep(struct stream *s, const uint8_t *p, size_t n)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 
 	if (!x->keeping)
 		return;
 	if (n <= KEYD_MAX_KEPT - keyd_env.kept)
 		buf_add(&x->keep, p, n);
 	if (n > KEYD_MAX_KEPT - keyd_env.kept || x->keep.failed) {
-		exchange_keep_end(s);
+		txn_keep_end(s);
 		return;
 	}
 	keyd_env.kept += n;
 }
 
 struct span
-exchange_pending(const struct stream *s)
+txn_pending(const struct stream *s)
 {
-	const struct exchange *x = &s->x;
+	const struct txn *x = &s->x;
 	struct span kept;
 
 	if (!x->renewed || x->keep.len == 0)
@@ -46,9 +46,9 @@ exchange_pending(const struct stream *s)
 }
 
 void
-exchange_consume(struct stream *s, size_t n)
+txn_consume(struct stream *s, size_t n)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 
 	x->sent += n;
 	if (!x->renewed || x->keep.len == 0) {
@@ -57,28 +57,28 @@ exchange_consume(struct stream *s, size_t n)
 	}
 	x->again += n;
 	if (x->again == x->keep.len)
-		exchange_keep_end(s);
+		txn_keep_end(s);
 }
 
 bool
-exchange_takes(const struct stream *s)
+txn_takes(const struct stream *s)
 {
-	const struct exchange *x = &s->x;
+	const struct txn *x = &s->x;
 
 	switch (x->state) {
-	case EXCHANGE_NONE:
-	case EXCHANGE_KEY:
-	case EXCHANGE_WAIT:
-	case EXCHANGE_GIVE:
-	case EXCHANGE_ASKED:
+	case TXN_NONE:
+	case TXN_KEY:
+	case TXN_WAIT:
+	case TXN_GIVE:
+	case TXN_ASKED:
 		return false;
-	case EXCHANGE_FORM:
+	case TXN_FORM:
 		return x->counted < x->req.length;
-	case EXCHANGE_ON:
+	case TXN_ON:
 		return x->up != NULL && x->counted < x->req.length &&
-		       exchange_pending(s).len == 0 && !x->up->full &&
+		       txn_pending(s).len == 0 && !x->up->full &&
 		       reply_ws_ready(&x->reply);
-	case EXCHANGE_DRAIN:
+	case TXN_DRAIN:
 		return true;
 	}
 	return false;

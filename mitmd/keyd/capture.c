@@ -55,8 +55,7 @@ capture_refuse(
 	    error, why);
 	if (n < 0 || (size_t)n >= sizeof(body))
 		n = 0;
-	exchange_answer(
-	    s, status, span_of((const uint8_t *)body, (size_t)n), why);
+	txn_answer(s, status, span_of((const uint8_t *)body, (size_t)n), why);
 }
 
 /* The login file was written, or cannot be for now: answer the agent. */
@@ -71,7 +70,7 @@ capture_tell(void)
 	capture.s = NULL;
 	capture.told = 0;
 	if (s != NULL)
-		exchange_answer(s, 200, span_of(capture.down, len), "");
+		txn_answer(s, 200, span_of(capture.down, len), "");
 }
 
 static void
@@ -240,7 +239,7 @@ capture_answer(unsigned status, struct span body, const char *why)
 		capture_refuse(s, status, form_error(status, body),
 		    "the provider refused the login");
 	} else {
-		exchange_fail(s, KEYD_FAIL_TOKEN,
+		txn_fail(s, KEYD_FAIL_TOKEN,
 		    bad != NULL && bad[0] != '\0'
 			? bad
 			: "neither a login nor an error");
@@ -257,7 +256,7 @@ capture_wipe(void)
 static void
 capture_begin(struct stream *s)
 {
-	s->x.state = EXCHANGE_FORM;
+	s->x.state = TXN_FORM;
 	if (s->x.req.length == 0)
 		capture_refuse(s, 400, "invalid_request", "an empty body");
 	else
@@ -275,11 +274,11 @@ capture_ask(struct stream *s, bool json)
 	uint8_t *body;
 
 	if (!renew_capture()) {
-		exchange_fail(s, KEYD_FAIL_RENEW, "a renewal is under way");
+		txn_fail(s, KEYD_FAIL_RENEW, "a renewal is under way");
 		return;
 	}
 	if ((body = token_room(&cap)) == NULL) {
-		exchange_fail(s, KEYD_FAIL_INTERNAL,
+		txn_fail(s, KEYD_FAIL_INTERNAL,
 		    "a login needs 512 KiB of locked memory: raise ulimit -l");
 		renew_captured(false, NULL);
 		return;
@@ -295,7 +294,7 @@ capture_ask(struct stream *s, bool json)
 	capture.login = login;
 	unsaved_begin(host, s->x.req.path);
 	s->x.sent = s->x.req.length;
-	s->x.state = EXCHANGE_ASKED;
+	s->x.state = TXN_ASKED;
 	stream_watch(s);
 }
 
@@ -314,7 +313,7 @@ capture_refresh(struct stream *s)
 		capture_refuse(
 		    s, 403, "invalid_grant", "nobody is logged in yet");
 	} else {
-		exchange_go(s);
+		txn_go(s);
 	}
 }
 
@@ -386,12 +385,12 @@ capture_renewed(struct stream *s)
 
 	if (k->expires != 0)
 		g.tokens.lifetime = k->expires > now ? k->expires - now : 1;
-	s->x.state = EXCHANGE_FORM;
+	s->x.state = TXN_FORM;
 	if (form_answer(&keyd_env.provider->logins[route->capture - 1],
 		span_str(capture.sentinel), &g, body, sizeof(body), &len) == -1)
-		exchange_fail(s, KEYD_FAIL_INTERNAL, "answer too long");
+		txn_fail(s, KEYD_FAIL_INTERNAL, "answer too long");
 	else
-		exchange_answer(s, 200, span_of(body, len), "");
+		txn_answer(s, 200, span_of(body, len), "");
 }
 
 /* The agent that began this login is gone. */
@@ -404,7 +403,7 @@ capture_release(struct stream *s)
 	held_cancel();
 }
 
-const struct exchange_kind capture_kind = {
+const struct txn_kind capture_kind = {
     .begin = capture_begin,
     .body = capture_read,
     .ready = capture_renewed,

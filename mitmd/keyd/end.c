@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The end of an exchange: answered, failed or aborted. Its resources are
+ * The end of a transaction: answered, failed or aborted. Its resources are
  * released and auditd gets its figures; a failure ends the stream as well.
  */
 #include "keyd/keyd.h"
@@ -9,18 +9,18 @@
 #include <stdlib.h>
 
 void
-exchange_release(struct stream *s, bool again)
+txn_release(struct stream *s, bool again)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct up *up = x->up;
 
-	if (x->state == EXCHANGE_WAIT)
+	if (x->state == TXN_WAIT)
 		up_unwant(s);
-	else if (x->state == EXCHANGE_KEY)
+	else if (x->state == TXN_KEY)
 		TAILQ_REMOVE(&keyd_env.key_waiters, s, wait);
-	x->state = EXCHANGE_NONE;
+	x->state = TXN_NONE;
 	x->up = NULL;
-	exchange_keep_end(s);
+	txn_keep_end(s);
 	free(x->sum);
 	x->sum = NULL;
 	buf_free(&x->list);
@@ -35,13 +35,13 @@ exchange_release(struct stream *s, bool again)
 		up_release(up, again);
 }
 
-/* Release everything that the stream's exchanges own. */
+/* Release everything that the stream's transactions own. */
 static void
-exchange_clear(struct stream *s)
+txn_clear(struct stream *s)
 {
-	exchange_release(s, false);
+	txn_release(s, false);
 	if (s->has_next) {
-		exchange_report_refused(
+		txn_report_refused(
 		    s->id, s->next.exchange, "the stream is gone");
 		request_free(&s->next);
 	}
@@ -49,33 +49,33 @@ exchange_clear(struct stream *s)
 }
 
 static bool
-exchange_runs(const struct stream *s)
+txn_runs(const struct stream *s)
 {
-	return s->x.state != EXCHANGE_NONE && s->x.state != EXCHANGE_DRAIN;
+	return s->x.state != TXN_NONE && s->x.state != TXN_DRAIN;
 }
 
 void
-exchange_abort(struct stream *s, const char *detail)
+txn_abort(struct stream *s, const char *detail)
 {
-	if (exchange_runs(s))
-		exchange_report(s, detail);
+	if (txn_runs(s))
+		txn_report(s, detail);
 	stream_free(s);
-	exchange_clear(s);
+	txn_clear(s);
 }
 
 int
-exchange_commit(struct stream *s)
+txn_commit(struct stream *s)
 {
 	const char *why;
 
 	if (stream_commit(s, &why) == 0)
 		return 0;
-	exchange_abort(s, why);
+	txn_abort(s, why);
 	return -1;
 }
 
 void
-exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
+txn_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 {
 	const char *text = keyd_fail_text(fail);
 	char said[520];
@@ -85,13 +85,13 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 	if (s->dead || s->closing)
 		return;
 	trouble_failed(fail, detail);
-	if (exchange_runs(s))
-		exchange_report(s, detail);
+	if (txn_runs(s))
+		txn_report(s, detail);
 	if (fail == KEYD_FAIL_PACKAGE) {
 		snprintf(said, sizeof(said), "%s", s->x.req.kind->refusal(s));
 		text = said;
 	}
-	exchange_clear(s);
+	txn_clear(s);
 	s->closing = true;
 	if (fail == KEYD_FAIL_BUDGET && keyd_env.budget.why != NULL) {
 		snprintf(said, sizeof(said), "402 %s", keyd_env.budget.why);
@@ -104,26 +104,26 @@ exchange_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 	}
 	out = stream_begin(s);
 	(void)reply_frame(out, exchange, STREAM_FAIL, span_str(text));
-	(void)exchange_commit(s);
+	(void)txn_commit(s);
 }
 
 int
-exchange_violation(struct stream *s, const char *detail)
+txn_violation(struct stream *s, const char *detail)
 {
 	keyd_alarm("stream-mismatch", detail);
-	exchange_fail(s, KEYD_FAIL_BODY, detail);
+	txn_fail(s, KEYD_FAIL_BODY, detail);
 	return -1;
 }
 
 void
-exchange_answer(
+txn_answer(
     struct stream *s, unsigned status, struct span body, const char *error)
 {
 	static const char type[] = "content-type", json[] = "application/json",
 			  cache[] = "cache-control", no[] = "no-store";
 	uint8_t fixed[11] = {(uint8_t)status, (uint8_t)(status >> 8), 1,
 	    (uint8_t)body.len, (uint8_t)(body.len >> 8)};
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct buf *out, head;
 
 	buf_init(&head, 256);
@@ -138,22 +138,22 @@ exchange_answer(
 	    reply_frame(out, x->req.exchange, STREAM_END, span_of(NULL, 0)) ==
 		-1) {
 		buf_free(&head);
-		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+		txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
 		return;
 	}
 	buf_free(&head);
 	x->reply.status = status;
 	x->reply.received = body.len;
-	exchange_report(s, error);
-	exchange_release(s, false);
-	if (exchange_commit(s) == 0)
+	txn_report(s, error);
+	txn_release(s, false);
+	if (txn_commit(s) == 0)
 		stream_watch(s);
 }
 
 void
-exchange_end(struct stream *s)
+txn_end(struct stream *s)
 {
-	exchange_report(s, "");
-	exchange_release(s, false);
+	txn_report(s, "");
+	txn_release(s, false);
 	stream_watch(s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The body frames from mitmd. They are read only while an exchange that auditd
- * released is open, and each must name it and fit into the announced length;
- * anything else ends the stream. mitmd may be hostile.
+ * The body frames from mitmd. They are read only while a transaction that
+ * auditd released is open, and each must name it and fit into the announced
+ * length; anything else ends the stream. mitmd may be hostile.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "keyd/keyd.h"
@@ -14,7 +14,7 @@
 static const char *
 stream_check(const struct stream *s, struct stream_frame *f)
 {
-	const struct exchange *x = &s->x;
+	const struct txn *x = &s->x;
 
 	if (stream_unpack(s->fhead, f) == -1 || f->type != STREAM_BODY)
 		return "not a body frame";
@@ -58,7 +58,7 @@ stream_sum_ok(struct stream *s, const uint8_t *p, size_t n)
 static int
 stream_take(struct stream *s, struct span in)
 {
-	bool drop = s->x.state == EXCHANGE_DRAIN;
+	bool drop = s->x.state == TXN_DRAIN;
 	struct stream_frame f;
 	const char *bad;
 	size_t n;
@@ -66,7 +66,7 @@ stream_take(struct stream *s, struct span in)
 	while (in.len != 0) {
 		if (s->fleft == 0) {
 			if (s->x.counted == s->x.req.length)
-				return exchange_violation(
+				return txn_violation(
 				    s, "more body than was announced");
 			n = STREAM_HEADER - s->fhave;
 			n = n < in.len ? n : in.len;
@@ -77,27 +77,27 @@ stream_take(struct stream *s, struct span in)
 				break;
 			s->fhave = 0;
 			if ((bad = stream_check(s, &f)) != NULL)
-				return exchange_violation(s, bad);
+				return txn_violation(s, bad);
 			s->fleft = f.len;
 			continue;
 		}
 		n = s->fleft < in.len ? s->fleft : in.len;
 		if (!drop && !stream_sum_ok(s, in.p, n))
-			return exchange_violation(
+			return txn_violation(
 			    s, "not the body that was announced");
 		if (!drop && s->x.listing) {
 			if (push_take(s, span_of(in.p, n), &bad) == -1)
-				return exchange_violation(s, bad);
+				return txn_violation(s, bad);
 		} else if (!drop) {
 			buf_add(&s->pend, in.p, n);
 			if (s->pend.failed) {
-				exchange_fail(
+				txn_fail(
 				    s, KEYD_FAIL_INTERNAL, "out of memory");
 				return -1;
 			}
 		}
 		if (!drop)
-			exchange_keep(s, in.p, n);
+			txn_keep(s, in.p, n);
 		/*
 		 * The bytes are in stream_read()'s buffer, and were copied
 		 * above.
@@ -118,8 +118,8 @@ stream_read(struct stream *s)
 	size_t cap = sizeof(in);
 	ssize_t n;
 
-	/* The next exchange's frame may follow a discarded body. */
-	if (s->x.state == EXCHANGE_DRAIN)
+	/* The next transaction's frame may follow a discarded body. */
+	if (s->x.state == TXN_DRAIN)
 		cap = s->fleft != 0 ? s->fleft : STREAM_HEADER - s->fhave;
 	do {
 		n = read(s->fd, in, cap);
@@ -127,7 +127,7 @@ stream_read(struct stream *s)
 	if (n == -1 && errno == EAGAIN)
 		return 0;
 	if (n <= 0) {
-		exchange_abort(s, "given up by the agent");
+		txn_abort(s, "given up by the agent");
 		return -1;
 	}
 	return stream_take(s, span_of(in, (size_t)n));

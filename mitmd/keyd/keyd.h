@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * keyd's internals. A stream is mitmd's connection to keyd for one agent
- * connection; an exchange is one request on it that auditd released, with its
- * answer; an upstream is a connection to the provider, which serves one
- * exchange at a time. Streams and upstreams that have ended are marked dead at
- * once and freed after the loop's batch, so that no callback is left with a
- * dangling pointer.
+ * connection; a transaction is one request on it that auditd released, with its
+ * answer, and mitmd's number for it is the exchange; an upstream is a connection
+ * to the provider, which serves one transaction at a time. Streams and upstreams
+ * that have ended are marked dead at once and freed after the loop's batch, so
+ * that no callback is left with a dangling pointer.
  */
 #ifndef KEYD_H
 #define KEYD_H
@@ -85,12 +85,12 @@ struct up {
 };
 TAILQ_HEAD(ups, up);
 
-struct exchange_kind;
+struct txn_kind;
 
 /* A REQUEST_GO, kept until its head has been sent. */
 struct request {
 	uint32_t exchange;
-	const struct exchange_kind *kind;
+	const struct txn_kind *kind;
 	unsigned route, auth_header, host;
 	uint64_t length;
 	bool digested;		/* the body must have this digest */
@@ -100,20 +100,20 @@ struct request {
 	size_t size;
 };
 
-enum exchange_state {
-	EXCHANGE_NONE,
-	EXCHANGE_KEY,		/* waits for a login's renewal */
-	EXCHANGE_FORM,		/* reads the body of a login: keyd/capture.c */
-	EXCHANGE_ASKED,		/* waits for the token endpoint */
-	EXCHANGE_WAIT,		/* waits for an upstream */
-	EXCHANGE_ON,		/* has an upstream */
+enum txn_state {
+	TXN_NONE,
+	TXN_KEY,		/* waits for a login's renewal */
+	TXN_FORM,		/* reads the body of a login: keyd/capture.c */
+	TXN_ASKED,		/* waits for the token endpoint */
+	TXN_WAIT,		/* waits for an upstream */
+	TXN_ON,		/* has an upstream */
 	/* sends an answer composed by keyd; no upstream */
-	EXCHANGE_GIVE,
-	EXCHANGE_DRAIN,		/* answered; discards the rest of the body */
+	TXN_GIVE,
+	TXN_DRAIN,		/* answered; discards the rest of the body */
 };
 
-struct exchange {
-	enum exchange_state state;
+struct txn {
+	enum txn_state state;
 	struct request req;
 	uint64_t counted;	/* body bytes received from mitmd */
 	SHA256_CTX *sum;	/* their digest, if one was announced */
@@ -141,32 +141,32 @@ struct exchange {
 };
 
 /*
- * The differences between kinds of exchanges. A function that is NULL means the
- * default: send the request as it is, and pass on the provider's answer.
+ * The differences between kinds of transactions. A function that is NULL means
+ * the default: send the request as it is, and pass on the provider's answer.
  */
-struct exchange_kind {
+struct txn_kind {
 	/* Begin: the request was accepted. */
 	void (*begin)(struct stream *);
-	/* EXCHANGE_FORM: bytes of the body have arrived. */
+	/* TXN_FORM: bytes of the body have arrived. */
 	void (*body)(struct stream *);
 	/* A credential is available; the request need not be sent. */
 	void (*ready)(struct stream *);
 	/* Change the head to be sent; may be called more than once. */
-	void (*head)(const struct exchange *, struct keyd_head *);
+	void (*head)(const struct txn *, struct keyd_head *);
 	/*
-	 * The answer is complete. Returns true if the exchange goes on; if
+	 * The answer is complete. Returns true if the transaction goes on; if
 	 * `again`, its connection may be reused.
 	 */
 	bool (*answered)(struct stream *, bool again);
-	/* EXCHANGE_GIVE: mitmd takes more. */
+	/* TXN_GIVE: mitmd takes more. */
 	void (*writable)(struct stream *);
 	/* Returns the text of KEYD_FAIL_PACKAGE: "403 ...". */
 	const char *(*refusal)(const struct stream *);
-	/* The exchange is over: release what this kind owns. */
+	/* The transaction is over: release what this kind owns. */
 	void (*release)(struct stream *);
 };
 
-/* The functions of an exchange that its connection to the provider calls. */
+/* The functions of a transaction that its connection to the provider calls. */
 struct up_ops {
 	/* The connection is ready. */
 	void (*ready)(struct stream *, struct up *);
@@ -179,21 +179,21 @@ struct up_ops {
 struct stream {
 	TAILQ_ENTRY(stream) entry;
 	LIST_ENTRY(stream) found;	/* by its id */
-	TAILQ_ENTRY(stream) wait;	/* EXCHANGE_WAIT, EXCHANGE_KEY */
+	TAILQ_ENTRY(stream) wait;	/* TXN_WAIT, TXN_KEY */
 	uint32_t id;
 	bool dead;
 	bool closing;		/* FAIL was sent: closes when `out` is empty */
 	int fd;
 	struct loop_io io;
 	const struct up_ops *ops;
-	uint32_t last;		/* number of the last exchange */
+	uint32_t last;		/* number of the last transaction */
 	uint8_t fhead[STREAM_HEADER];
 	size_t fhave;
 	uint32_t fleft;		/* bytes left of a BODY frame */
 	struct buf pend;	/* body bytes that the upstream has not taken */
 	struct buf out;		/* frames that mitmd has not taken */
-	struct exchange x;
-	bool has_next;		/* a request that came during EXCHANGE_DRAIN */
+	struct txn x;
+	bool has_next;		/* a request that came during TXN_DRAIN */
 	struct request next;
 };
 TAILQ_HEAD(streams, stream);
@@ -271,10 +271,10 @@ void trouble_status(unsigned status);
 
 /* keyd/report.c: reports to auditd */
 void keyd_alarm(const char *kind, const char *text);
-/* Report the end of an exchange; `error` is empty if it succeeded. */
-void exchange_report(struct stream *, const char *error);
-/* Report an exchange that was refused before it began. */
-void exchange_report_refused(
+/* Report the end of a transaction; `error` is empty if it succeeded. */
+void txn_report(struct stream *, const char *error);
+/* Report a transaction that was refused before it began. */
+void txn_report_refused(
     uint32_t stream, uint32_t exchange, const char *error);
 
 /* keyd/released.c */
@@ -315,21 +315,21 @@ void tls_detach(struct up *);
 
 /* keyd/body.c */
 /* Returns true if body bytes may be read from the stream now. */
-bool exchange_takes(const struct stream *);
+bool txn_takes(const struct stream *);
 /* Keep a piece of the body, as it may have to be sent again. */
-void exchange_keep(struct stream *, const uint8_t *, size_t);
+void txn_keep(struct stream *, const uint8_t *, size_t);
 /* Stop keeping the body: it need not be sent again. */
-void exchange_keep_end(struct stream *);
+void txn_keep_end(struct stream *);
 /* Returns the body bytes that are here and were not sent. */
-struct span exchange_pending(const struct stream *);
+struct span txn_pending(const struct stream *);
 /* Drop `n` body bytes, which were sent. */
-void exchange_consume(struct stream *, size_t);
+void txn_consume(struct stream *, size_t);
 
 /* keyd/stream.c */
 struct stream *stream_new(uint32_t id, int fd,
     void (*ready)(struct loop_io *, uint32_t), const struct up_ops *);
 struct stream *stream_find(uint32_t id);
-/* Close the stream; the caller takes care of its exchange. */
+/* Close the stream; the caller takes care of its transaction. */
 void stream_free(struct stream *);
 void stream_watch(struct stream *);
 /*
@@ -352,7 +352,7 @@ void up_unwant(struct stream *);
 /* End the use of a connection; if `again`, it may be reused. */
 void up_release(struct up *, bool again);
 void up_watch(struct up *);
-/* Dial as many connections as needed; fail exchanges that cannot be served. */
+/* Dial the connections needed; fail transactions that cannot be served. */
 void up_balance(void);
 
 /* keyd/push.c: keyd's check of a git push */
@@ -362,7 +362,7 @@ void up_balance(void);
  */
 const char *push_check(
     const struct provider_route *, const struct msg_REQUEST_GO *);
-void push_begin(struct exchange *);
+void push_begin(struct txn *);
 /*
  * Take the next bytes of the body while x->listing. They move to s->pend once
  * the list is known to be the approved one. Returns 0, or -1 with `*why`.
@@ -374,25 +374,25 @@ int push_take(struct stream *, struct span, const char **why);
  * Send the composed frames. Returns 0, or -1 if mitmd is gone; then the stream
  * is closed.
  */
-int exchange_commit(struct stream *);
-void exchange_fail(struct stream *, enum keyd_fail, const char *detail);
+int txn_commit(struct stream *);
+void txn_fail(struct stream *, enum keyd_fail, const char *detail);
 /*
- * Fail the exchange for a protocol violation, which only a compromised mitmd
+ * Fail the transaction for a protocol violation, which only a compromised mitmd
  * commits. Returns -1.
  */
-int exchange_violation(struct stream *, const char *detail);
+int txn_violation(struct stream *, const char *detail);
 /* mitmd closed the stream. */
-void exchange_abort(struct stream *, const char *detail);
+void txn_abort(struct stream *, const char *detail);
 /* Answer the request with keyd's own JSON. `error` is for the log, or empty. */
-void exchange_answer(struct stream *, unsigned status, struct span body,
-    const char *error);
+void txn_answer(
+    struct stream *, unsigned status, struct span body, const char *error);
 /*
- * Release everything the exchange owns. If `again`, its connection may be
+ * Release everything the transaction owns. If `again`, its connection may be
  * reused.
  */
-void exchange_release(struct stream *, bool again);
+void txn_release(struct stream *, bool again);
 /* The answer has been relayed completely. */
-void exchange_end(struct stream *);
+void txn_end(struct stream *);
 
 /* keyd/limit.c: see keyd/budget.h */
 
@@ -417,46 +417,46 @@ int stream_sum_begin(struct stream *);
 
 /* keyd/resend.c */
 /* Send the request as soon as there is a token and a connection. */
-void exchange_go(struct stream *);
+void txn_go(struct stream *);
 /*
- * Release the connection: the exchange will be sent again, or ends otherwise.
+ * Release the connection: the transaction is sent again, or ends otherwise.
  */
-void exchange_reset(struct stream *, bool again);
+void txn_reset(struct stream *, bool again);
 /*
  * The provider answered 401, which was not passed on: send the same request
  * once more with another token.
  */
-void exchange_renew(struct stream *);
+void txn_renew(struct stream *);
 /*
  * A write failed. Returns true if the request is tried on another connection.
  */
-bool exchange_retry(struct stream *);
-/* Exchanges that wait for a login go on, or end. */
-void exchange_login_changed(void);
+bool txn_retry(struct stream *);
+/* Transactions that wait for a login go on, or end. */
+void txn_login_changed(void);
 /* Stop passing on answers to requests that used this keyset. */
-void exchange_outdated(const struct keyset *);
+void txn_outdated(const struct keyset *);
 
 /* keyd/send.c */
-void exchange_push(struct stream *);	/* send the request to the provider */
+void txn_push(struct stream *);	/* send the request to the provider */
 
-/* keyd/exchange.c */
-extern const struct exchange_kind exchange_plain;
+/* keyd/txn.c */
+extern const struct txn_kind txn_plain;
 /* Begin the request. */
-void exchange_begin(struct stream *, struct request *);
+void txn_begin(struct stream *, struct request *);
 /* The connection is ready. */
-void exchange_connected(struct stream *, struct up *);
-void exchange_pull(struct stream *);	/* relay the answer to mitmd */
+void txn_connected(struct stream *, struct up *);
+void txn_pull(struct stream *);	/* relay the answer to mitmd */
 /* The rest of a discarded body was read. */
-void exchange_drained(struct stream *);
+void txn_drained(struct stream *);
 
 /* keyd/open.c */
 int keyd_stream_open(struct chan *, const struct msg_STREAM_OPEN *);
 
 /* keyd/package.c: requests to a package registry */
-extern const struct exchange_kind package_kind;
+extern const struct txn_kind package_kind;
 
 /* keyd/capture.c: a login that begins in the sandbox */
-extern const struct exchange_kind capture_kind;
+extern const struct txn_kind capture_kind;
 int keyd_sentinel(struct chan *, const struct msg_SENTINEL *);
 
 /* keyd/request.c: keyd's check of requests */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Applies the limits that icsupervisor sets. When the time is over, or tokens
- * or money are spent, exchanges that cost anything are aborted.
+ * or money are spent, transactions that cost anything are aborted.
  */
 #include "keyd/keyd.h"
 
 #include <stdio.h>
 
-/* Abort all running exchanges that count as a turn. */
+/* Abort all running transactions that count as a turn. */
 static void
 limit_cut(const char *text)
 {
@@ -17,10 +17,9 @@ limit_cut(const char *text)
 	e->budget.why = text;
 	for (s = TAILQ_FIRST(&e->streams); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, entry);
-		if ((s->x.state == EXCHANGE_WAIT ||
-			s->x.state == EXCHANGE_ON) &&
+		if ((s->x.state == TXN_WAIT || s->x.state == TXN_ON) &&
 		    e->provider->routes[s->x.req.route].turn)
-			exchange_fail(s, KEYD_FAIL_BUDGET, "budget used up");
+			txn_fail(s, KEYD_FAIL_BUDGET, "budget used up");
 	}
 }
 

@@ -17,9 +17,9 @@ message_begin(struct stream *s, const struct ws_parser *w)
 	if (w->control)
 		return 0;
 	if (!w->fin)
-		return exchange_violation(s, "a message in pieces");
+		return txn_violation(s, "a message in pieces");
 	if ((e->budget.why = budget_refusal(r)) != NULL) {
-		exchange_fail(s, KEYD_FAIL_BUDGET, "budget used up");
+		txn_fail(s, KEYD_FAIL_BUDGET, "budget used up");
 		return -1;
 	}
 	budget_message(r);
@@ -32,7 +32,7 @@ message_count(struct stream *s, uint8_t *p, size_t len)
 	struct ws_parser *w = &s->x.said;
 	struct span data;
 
-	if (s->x.req.length != UINT64_MAX || s->x.state != EXCHANGE_ON)
+	if (s->x.req.length != UINT64_MAX || s->x.state != TXN_ON)
 		return 0;
 	for (;;) {
 		switch (ws_next(w, &p, &len, &data)) {
@@ -46,7 +46,7 @@ message_count(struct stream *s, uint8_t *p, size_t len)
 		case WS_END:
 			break;
 		case WS_BAD:
-			return exchange_violation(s, w->bad);
+			return txn_violation(s, w->bad);
 		}
 	}
 }

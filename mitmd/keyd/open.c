@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Opens a stream for mitmd, and calls the exchange when one of its two sockets
- * can be read or written.
+ * Opens a stream for mitmd, and calls the transaction when one of its two
+ * sockets can be read or written.
  */
 #include "keyd/keyd.h"
 
@@ -12,10 +12,10 @@
 #include "common/log.h"
 
 static const struct up_ops open_up = {
-    .ready = exchange_connected,
-    .writable = exchange_push,
-    .readable = exchange_pull,
-    .failed = exchange_fail,
+    .ready = txn_connected,
+    .writable = txn_push,
+    .readable = txn_pull,
+    .failed = txn_fail,
 };
 
 static void
@@ -26,32 +26,32 @@ open_ready(struct loop_io *io, uint32_t events)
 
 	if ((events & EPOLLOUT) != 0) {
 		if (stream_flush(s, &why) == -1) {
-			exchange_abort(s, why);
+			txn_abort(s, why);
 			return;
 		}
 		stream_watch(s);
-		if (s->x.state == EXCHANGE_GIVE)
+		if (s->x.state == TXN_GIVE)
 			s->x.req.kind->writable(s);
-		else if (s->x.state == EXCHANGE_ON && s->x.up != NULL &&
+		else if (s->x.state == TXN_ON && s->x.up != NULL &&
 			 s->out.len < KEYD_OUT_SOFT)
-			exchange_pull(s);
+			txn_pull(s);
 	} else if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
-		exchange_abort(s, "given up by the agent");
+		txn_abort(s, "given up by the agent");
 		return;
 	}
-	if (s->dead || (events & EPOLLIN) == 0 || !exchange_takes(s))
+	if (s->dead || (events & EPOLLIN) == 0 || !txn_takes(s))
 		return;
-	if (s->x.state == EXCHANGE_FORM) {
+	if (s->x.state == TXN_FORM) {
 		s->x.req.kind->body(s);
 		return;
 	}
-	if (s->x.state == EXCHANGE_DRAIN) {
+	if (s->x.state == TXN_DRAIN) {
 		if (stream_read(s) == 1 && s->x.counted == s->x.req.length)
-			exchange_drained(s);
+			txn_drained(s);
 		stream_watch(s);
 		return;
 	}
-	exchange_push(s);
+	txn_push(s);
 }
 
 int

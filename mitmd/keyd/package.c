@@ -3,7 +3,7 @@
  * Requests to a package registry. Metadata is read completely, filtered, and
  * sent to the client as rewritten here. A package's file is requested only if
  * metadata, now or within the last hour, listed its version and the rules allow
- * it; if that is unknown, this exchange fetches the metadata first. Requests
+ * it; if that is unknown, this transaction fetches the metadata first. Requests
  * come from mitmd and metadata from the registry; either may lie.
  */
 #include "keyd/keyd.h"
@@ -15,7 +15,7 @@
 
 #include "registry/package_cache.h"
 
-#define PACKAGE_MAX_HELD (160U << 20) /* all exchanges together */
+#define PACKAGE_MAX_HELD (160U << 20) /* all transactions together */
 
 struct package {
 	enum {
@@ -35,7 +35,7 @@ struct package {
 	char text[REGISTRY_MAX_REASON + 8]; /* reason for a refusal */
 };
 
-/* Bytes of held metadata, of all exchanges. */
+/* Bytes of held metadata, of all transactions. */
 static size_t package_held;
 /* One document is filtered at a time. */
 static struct registry_filter package_filter;
@@ -71,8 +71,8 @@ package_refuse(struct stream *s, struct registry_verdict v, const char *version)
 	package_log(g->path.package, version, false, reason,
 	    g->path.what == REGISTRY_ARTEFACT ? "file" : "metadata");
 	snprintf(g->text, sizeof(g->text), "403 %s", reason);
-	s->x.state = EXCHANGE_ON;
-	exchange_fail(s, KEYD_FAIL_PACKAGE, "refused by the package rules");
+	s->x.state = TXN_ON;
+	txn_fail(s, KEYD_FAIL_PACKAGE, "refused by the package rules");
 }
 
 /* Pack the client's User-Agent and keyd's own Accept. */
@@ -104,7 +104,7 @@ package_accept(struct span asked)
 
 /* Set the request to send instead of the client's. */
 static void
-package_head(const struct exchange *x, struct keyd_head *h)
+package_head(const struct txn *x, struct keyd_head *h)
 {
 	const struct package *g = x->package;
 
@@ -117,7 +117,7 @@ package_head(const struct exchange *x, struct keyd_head *h)
 
 /* Collect the answer here instead of passing it on. */
 static void
-package_hold(struct exchange *x)
+package_hold(struct txn *x)
 {
 	struct package *g = x->package;
 
@@ -132,7 +132,7 @@ package_hold(struct exchange *x)
 static void
 package_ask(struct stream *s, const char *path)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct package *g = x->package;
 
 	if (path != NULL)
@@ -142,14 +142,14 @@ package_ask(struct stream *s, const char *path)
 		g->at[0] = '\0';
 	if (g->at[0] == '\0' || package_headers(g, x->req.headers,
 				    registry_form_accept(g->form)) == -1) {
-		x->state = EXCHANGE_ON;
-		exchange_fail(s, KEYD_FAIL_INTERNAL, "metadata's request");
+		x->state = TXN_ON;
+		txn_fail(s, KEYD_FAIL_INTERNAL, "metadata's request");
 		return;
 	}
 	package_hold(x);
 	/* The first host has the index. */
 	x->req.host = 0;
-	exchange_go(s);
+	txn_go(s);
 }
 
 static void
@@ -163,7 +163,7 @@ package_get_file(struct stream *s, struct registry_verdict v)
 	package_log(g->path.package, g->path.version, true, reason, "file");
 	g->step = PACKAGE_FILE;
 	s->x.req.host = g->host;
-	exchange_go(s);
+	txn_go(s);
 }
 
 /* Decide whether the file may be installed, if that is known. */
@@ -195,15 +195,15 @@ static void
 package_begin(struct stream *s)
 {
 	const struct registry_rules *r = package_rules();
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct registry_verdict v;
 	struct package *g;
 
 	if ((g = calloc(1, sizeof(*g))) == NULL ||
 	    registry_path_parse(r->registry, x->req.path, &g->path) == -1) {
 		free(g);
-		x->state = EXCHANGE_ON;
-		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+		x->state = TXN_ON;
+		txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
 		return;
 	}
 	x->package = g;
@@ -235,7 +235,7 @@ package_begin(struct stream *s)
 	 * Debian's indices are signed, so no version can be left out of them.
 	 */
 	g->step = PACKAGE_FILE;
-	exchange_go(s);
+	txn_go(s);
 }
 
 /* Frame the composed answer, as much as mitmd takes. */
@@ -254,15 +254,15 @@ package_give(struct stream *s)
 			part.len = STREAM_MAX_FRAME;
 		if (reply_frame(out, exchange,
 			part.len != 0 ? STREAM_BODY : STREAM_END, part) == -1) {
-			exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+			txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
 			return;
 		}
 		buf_drain(&g->give, part.len);
 		package_held -= part.len;
-		if (exchange_commit(s) == -1)
+		if (txn_commit(s) == -1)
 			return;
 		if (part.len == 0) {
-			exchange_end(s);
+			txn_end(s);
 			return;
 		}
 	}
@@ -275,7 +275,7 @@ package_give(struct stream *s)
 static void
 package_answer(struct stream *s, unsigned status, const char *type)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct package *g = x->package;
 	uint8_t fixed[11] = {(uint8_t)status, (uint8_t)(status >> 8)};
 	struct buf b;
@@ -290,15 +290,15 @@ package_answer(struct stream *s, unsigned status, const char *type)
 			    (uint8_t)((uint64_t)g->give.len >> (8 * i));
 	}
 	g->step = PACKAGE_GIVE;
-	x->state = EXCHANGE_GIVE;
+	x->state = TXN_GIVE;
 	x->reply.status = status;
 	buf_init(&b, 512);
 	buf_add(&b, fixed, sizeof(fixed));
 	if (provider_pack(&b, SPAN("content-type"), span_str(type)) == -1 ||
 	    reply_frame(stream_begin(s), x->req.exchange, STREAM_HEAD,
 		buf_span(&b)) == -1)
-		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
-	else if (exchange_commit(s) == 0)
+		txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+	else if (txn_commit(s) == 0)
 		package_give(s);
 	buf_free(&b);
 }
@@ -390,14 +390,14 @@ package_run(struct package *g)
 }
 
 /*
- * The answer is complete. Returns true if it was for keyd and the exchange goes
- * on; if `again`, its connection may be reused.
+ * The answer is complete. Returns true if it was for keyd and the transaction
+ * goes on; if `again`, its connection may be reused.
  */
 static bool
 package_done(struct stream *s, bool again)
 {
 	struct registry_filter *f = &package_filter;
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct package *g = x->package;
 	struct registry_verdict none = {.reason = REGISTRY_NO_INDEX};
 	unsigned status = x->reply.status;
@@ -407,7 +407,7 @@ package_done(struct stream *s, bool again)
 		return false;
 	if (g->step == PACKAGE_CHECK)
 		budget_end(x->sent, x->reply.received);
-	exchange_reset(s, again);
+	txn_reset(s, again);
 	if (status == 200)
 		good = package_run(g);
 	package_held -= g->hold.buf.len;
@@ -420,8 +420,8 @@ package_done(struct stream *s, bool again)
 	} else if (status == 404 || status == 410) {
 		package_answer(s, status, "application/json");
 	} else {
-		x->state = EXCHANGE_ON;
-		exchange_fail(s, KEYD_FAIL_METADATA,
+		x->state = TXN_ON;
+		txn_fail(s, KEYD_FAIL_METADATA,
 		    status == 200 ? f->why : "metadata's status is not 200");
 	}
 	return true;
@@ -430,7 +430,7 @@ package_done(struct stream *s, bool again)
 static void
 package_release(struct stream *s)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct package *g = x->package;
 
 	if (g == NULL)
@@ -451,7 +451,7 @@ package_refusal(const struct stream *s)
 	return g != NULL ? g->text : "";
 }
 
-const struct exchange_kind package_kind = {
+const struct txn_kind package_kind = {
     .begin = package_begin,
     .head = package_head,
     .answered = package_done,

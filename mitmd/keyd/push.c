@@ -40,7 +40,7 @@ push_check(const struct provider_route *r, const struct msg_REQUEST_GO *m)
 }
 
 void
-push_begin(struct exchange *x)
+push_begin(struct txn *x)
 {
 	x->listing = x->req.refs.len != 0;
 	buf_init(&x->list, GIT_PUSH_MAX_LIST + STREAM_MAX_FRAME);
@@ -49,7 +49,7 @@ push_begin(struct exchange *x)
 int
 push_take(struct stream *s, struct span in, const char **why)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct git_push_list list = {0};
 	bool same;
 

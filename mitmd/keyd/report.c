@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Reports to auditd: the end of each exchange, and alarms. */
+/* Reports to auditd: the end of each transaction, and alarms. */
 #include "keyd/keyd.h"
 
 void
@@ -12,9 +12,9 @@ keyd_alarm(const char *kind, const char *text)
 }
 
 void
-exchange_report(struct stream *s, const char *error)
+txn_report(struct stream *s, const char *error)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct msg_EXCHANGE_END m = {.stream = s->id,
 	    .exchange = x->req.exchange,
 	    .status = (uint16_t)x->reply.status,
@@ -31,7 +31,7 @@ exchange_report(struct stream *s, const char *error)
 }
 
 void
-exchange_report_refused(uint32_t stream, uint32_t exchange, const char *error)
+txn_report_refused(uint32_t stream, uint32_t exchange, const char *error)
 {
 	struct msg_EXCHANGE_END m = {
 	    .stream = stream, .exchange = exchange, .error = span_str(error)};

@@ -107,14 +107,14 @@ static void
 request_refuse(struct stream *s, uint32_t exchange, enum keyd_fail fail,
     const char *detail)
 {
-	/* An exchange that is running on the stream ends with it. */
-	if (s->x.state == EXCHANGE_NONE) {
-		s->x = (struct exchange){
-		    .state = EXCHANGE_ON, .req.exchange = exchange};
+	/* A transaction that is running on the stream ends with it. */
+	if (s->x.state == TXN_NONE) {
+		s->x = (struct txn){
+		    .state = TXN_ON, .req.exchange = exchange};
 	} else {
-		exchange_report_refused(s->id, exchange, detail);
+		txn_report_refused(s->id, exchange, detail);
 	}
-	exchange_fail(s, fail, detail);
+	txn_fail(s, fail, detail);
 }
 
 static void
@@ -124,13 +124,13 @@ request_mismatch(struct stream *s, uint32_t exchange, const char *detail)
 	request_refuse(s, exchange, KEYD_FAIL_MISMATCH, detail);
 }
 
-/* Returns the kind of exchange for this route. */
-static const struct exchange_kind *
+/* Returns the kind of transaction for this route. */
+static const struct txn_kind *
 request_kind(const struct provider_route *route)
 {
 	if (keyd_env.provider->registry != NULL)
 		return &package_kind;
-	return route->capture != 0 ? &capture_kind : &exchange_plain;
+	return route->capture != 0 ? &capture_kind : &txn_plain;
 }
 
 static void
@@ -142,8 +142,8 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 	unsigned auth = 0;
 	bool idle, drains;
 
-	idle = s->x.state == EXCHANGE_NONE;
-	drains = s->x.state == EXCHANGE_DRAIN && !s->has_next;
+	idle = s->x.state == TXN_NONE;
+	drains = s->x.state == TXN_DRAIN && !s->has_next;
 	if (m->exchange <= s->last || (!idle && !drains)) {
 		request_mismatch(s, m->exchange, "exchange out of order");
 		return;
@@ -173,7 +173,7 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 			s->next = r;
 			s->has_next = true;
 		} else {
-			exchange_begin(s, &r);
+			txn_begin(s, &r);
 		}
 	}
 }
@@ -188,7 +188,7 @@ keyd_request(struct chan *c, const struct msg_REQUEST_GO *m)
 		    c, "REQUEST_GO for provider %u", m->provider);
 	/* The agent may have left in the meantime. */
 	if ((s = stream_find(m->stream)) == NULL || s->closing)
-		exchange_report_refused(
+		txn_report_refused(
 		    m->stream, m->exchange, "the stream is gone");
 	else
 		request_take(s, m);

@@ -6,7 +6,7 @@
 #include "keyd/keyd.h"
 
 void
-exchange_go(struct stream *s)
+txn_go(struct stream *s)
 {
 	const struct provider_route *route =
 	    &keyd_env.provider->routes[s->x.req.route];
@@ -24,52 +24,52 @@ exchange_go(struct stream *s)
 			up_want(s);
 		return;
 	case RENEW_WAIT:
-		s->x.state = EXCHANGE_KEY;
+		s->x.state = TXN_KEY;
 		TAILQ_INSERT_TAIL(&keyd_env.key_waiters, s, wait);
 		return;
 	case RENEW_LATER:
 	case RENEW_REFUSED:
 		break;
 	}
-	s->x.state = EXCHANGE_ON;
+	s->x.state = TXN_ON;
 	if (renew_check() == RENEW_REFUSED)
-		exchange_fail(s, KEYD_FAIL_LOGIN, "the login is over");
+		txn_fail(s, KEYD_FAIL_LOGIN, "the login is over");
 	else
-		exchange_fail(s, KEYD_FAIL_RENEW, "the login is not renewed");
+		txn_fail(s, KEYD_FAIL_RENEW, "the login is not renewed");
 }
 
 void
-exchange_login_changed(void)
+txn_login_changed(void)
 {
 	struct stream *s, *next;
 
 	for (s = TAILQ_FIRST(&keyd_env.key_waiters); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, wait);
 		TAILQ_REMOVE(&keyd_env.key_waiters, s, wait);
-		s->x.state = EXCHANGE_NONE;
-		exchange_go(s);
+		s->x.state = TXN_NONE;
+		txn_go(s);
 	}
 }
 
 void
-exchange_outdated(const struct keyset *k)
+txn_outdated(const struct keyset *k)
 {
 	struct stream *s, *next;
 
 	for (s = TAILQ_FIRST(&keyd_env.streams); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, entry);
 		if (s->x.key == k)
-			exchange_fail(
+			txn_fail(
 			    s, KEYD_FAIL_EXPIRED, "its credential is replaced");
 	}
 }
 
 void
-exchange_reset(struct stream *s, bool again)
+txn_reset(struct stream *s, bool again)
 {
 	const struct provider_route *route =
 	    &keyd_env.provider->routes[s->x.req.route];
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct up *up = x->up;
 
 	keyset_drop(x->key);
@@ -85,34 +85,34 @@ exchange_reset(struct stream *s, bool again)
 	x->head_done = x->write_closed = x->answered = x->sent_whole = false;
 	x->retried = false;
 	x->up = NULL;
-	x->state = EXCHANGE_NONE;
+	x->state = TXN_NONE;
 	up_release(up, again);
 }
 
 void
-exchange_renew(struct stream *s)
+txn_renew(struct stream *s)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 
 	renew_rejected(x->key);
 	if (!x->keeping) {
 		(void)renew_check();
-		exchange_fail(s, KEYD_FAIL_EXPIRED,
+		txn_fail(s, KEYD_FAIL_EXPIRED,
 		    "its credential is refused; body not kept");
 		return;
 	}
 	x->keeping = false;
 	x->renewed = true;
 	x->again = 0;
-	exchange_reset(s, false);
-	exchange_go(s);
+	txn_reset(s, false);
+	txn_go(s);
 }
 
 /* Retry if no byte was sent: the connection had died while idle. */
 bool
-exchange_retry(struct stream *s)
+txn_retry(struct stream *s)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct up *up = x->up;
 
 	if (x->head_sent != 0 || x->retried || x->answered)

@@ -15,7 +15,7 @@
 
 /* Set the headers that accompany a login. Returns their number. */
 static unsigned
-exchange_adds(const struct keyset *k, struct keyd_head_add *adds)
+txn_adds(const struct keyset *k, struct keyd_head_add *adds)
 {
 	const struct provider_login *l = keyd_login();
 	const struct provider_add *a;
@@ -35,7 +35,7 @@ exchange_adds(const struct keyset *k, struct keyd_head_add *adds)
 
 /* Set the credential in the head. */
 static int
-exchange_credential(struct exchange *x, struct keyd_head *h)
+txn_credential(struct txn *x, struct keyd_head *h)
 {
 	const struct provider *p = keyd_env.provider;
 	const struct keyset *k = x->key;
@@ -56,10 +56,10 @@ exchange_credential(struct exchange *x, struct keyd_head *h)
 
 /* Write the head; it has the same bytes each time, until all are taken. */
 static enum tls_result
-exchange_write_head(struct stream *s)
+txn_write_head(struct stream *s)
 {
 	struct keyd_env *e = &keyd_env;
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	const struct keyd_host *host = &e->hosts[x->req.host];
 	const struct provider_login *login = keyd_login();
 	const struct provider_kind *kind =
@@ -84,7 +84,7 @@ exchange_write_head(struct stream *s)
 	    .adds = adds};
 	enum tls_result r;
 	size_t cap, len, body, n = 0;
-	struct span pend = exchange_pending(s);
+	struct span pend = txn_pending(s);
 	uint8_t *dst;
 
 	/* A head keeps its credential, even if that is renewed meanwhile. */
@@ -95,9 +95,9 @@ exchange_write_head(struct stream *s)
 	if (bare) {
 		h.auth_header = h.auth_prefix = span_of(NULL, 0);
 	} else if (x->key != NULL) {
-		if (exchange_credential(x, &h) == -1)
+		if (txn_credential(x, &h) == -1)
 			return TLS_ERROR;
-		h.nadds = exchange_adds(x->key, adds);
+		h.nadds = txn_adds(x->key, adds);
 	}
 	if (x->req.kind->head != NULL)
 		x->req.kind->head(x, &h);
@@ -116,22 +116,22 @@ exchange_write_head(struct stream *s)
 	if (x->head_sent < len)
 		return TLS_OK;
 	x->head_done = true;
-	exchange_consume(s, x->head_sent - len);
+	txn_consume(s, x->head_sent - len);
 	if (!x->keeping && !x->listing && x->req.kind->head == NULL)
 		request_free(&x->req);
 	return TLS_OK;
 }
 
 static enum tls_result
-exchange_write_body(struct stream *s)
+txn_write_body(struct stream *s)
 {
-	struct span pend = exchange_pending(s);
+	struct span pend = txn_pending(s);
 	enum tls_result r;
 	size_t n;
 
 	r = tls_write(s->x.up, pend.p, pend.len, &n);
 	if (r == TLS_OK)
-		exchange_consume(s, n);
+		txn_consume(s, n);
 	return r;
 }
 
@@ -140,29 +140,29 @@ exchange_write_body(struct stream *s)
  * gone.
  */
 static bool
-exchange_write(struct stream *s)
+txn_write(struct stream *s)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	enum tls_result r;
 
-	if (x->head_done && exchange_pending(s).len == 0)
+	if (x->head_done && txn_pending(s).len == 0)
 		return false;
 	errno = 0;
 	if (!x->head_done) {
 		if (keyd_env.locked) {
-			exchange_fail(s, KEYD_FAIL_LOCKED, "locked");
+			txn_fail(s, KEYD_FAIL_LOCKED, "locked");
 			return false;
 		}
-		r = exchange_write_head(s);
+		r = txn_write_head(s);
 		if (r == TLS_ERROR && (errno == ENOBUFS || errno == EBADMSG)) {
-			exchange_fail(s,
+			txn_fail(s,
 			    errno == ENOBUFS ? KEYD_FAIL_TOO_LARGE
 					     : KEYD_FAIL_MISMATCH,
 			    "head cannot be composed");
 			return false;
 		}
 	} else {
-		r = exchange_write_body(s);
+		r = txn_write_body(s);
 	}
 	switch (r) {
 	case TLS_OK:
@@ -175,7 +175,7 @@ exchange_write(struct stream *s)
 	case TLS_ERROR:
 		break;
 	}
-	if (exchange_retry(s))
+	if (txn_retry(s))
 		return false;
 	/* The provider may have answered before it stopped reading. */
 	x->write_closed = true;
@@ -185,31 +185,31 @@ exchange_write(struct stream *s)
 }
 
 void
-exchange_push(struct stream *s)
+txn_push(struct stream *s)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	int r = 0;
 
 	for (int i = 0; i < SEND_BURST && !x->up->full; i++) {
-		if (exchange_takes(s)) {
+		if (txn_takes(s)) {
 			if ((r = stream_read(s)) == -1)
 				return;
 			if (x->write_closed)
 				buf_free(&s->pend);
 		}
-		if (x->write_closed ? r == 0 : !exchange_write(s))
+		if (x->write_closed ? r == 0 : !txn_write(s))
 			break;
-		if (s->dead || x->state != EXCHANGE_ON)
+		if (s->dead || x->state != TXN_ON)
 			return;
 		r = 0;
 	}
-	if (s->dead || x->state != EXCHANGE_ON || x->up == NULL)
+	if (s->dead || x->state != TXN_ON || x->up == NULL)
 		return;
 	/*
 	 * The stream is not read while body bytes wait: only this connection
 	 * can continue.
 	 */
-	if (exchange_pending(s).len != 0)
+	if (txn_pending(s).len != 0)
 		x->up->full = true;
 	if (s->pend.len == 0)
 		buf_free(&s->pend);

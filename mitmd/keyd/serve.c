@@ -148,11 +148,11 @@ serve_lost(enum role role, unsigned index)
 
 	log_info("%s is gone", role_name(role));
 	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
-		exchange_abort(s, "a process of the session is gone");
+		txn_abort(s, "a process of the session is gone");
 }
 
 /*
- * The provider's host was removed from the list: report the running exchanges.
+ * The provider's host was removed from the list: report the running transactions.
  */
 static void
 serve_stop(void)
@@ -160,7 +160,7 @@ serve_stop(void)
 	struct stream *s;
 
 	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
-		exchange_abort(s, "the host was taken off the list");
+		txn_abort(s, "the host was taken off the list");
 	worker_exit(&keyd_env.w, 0);
 }
 
@@ -200,8 +200,8 @@ keyd_serve(void)
 	TAILQ_INIT(&e->dead_ups);
 	buf_init(&e->scratch, KEYD_OUT_MAX);
 	e->budget.max_turns = e->budget.until = UINT64_MAX;
-	e->login_changed = exchange_login_changed;
-	e->keyset_outdated = exchange_outdated;
+	e->login_changed = txn_login_changed;
+	e->keyset_outdated = txn_outdated;
 	e->w.start = serve_start;
 	e->w.lost = serve_lost;
 	e->w.stop = serve_stop;

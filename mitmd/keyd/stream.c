@@ -48,7 +48,7 @@ stream_watch(struct stream *s)
 	if (s->dead)
 		return;
 	/* Without events, the end of the stream is still reported. */
-	if (!s->closing && exchange_takes(s))
+	if (!s->closing && txn_takes(s))
 		events |= EPOLLIN;
 	if (s->out.len != 0)
 		events |= EPOLLOUT;

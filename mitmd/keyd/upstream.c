@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Connections to the provider: dialed by dialerd, verified here, used by one
- * exchange at a time, kept if keyd_reuse_ok() permits, with one spare ahead
+ * transaction at a time, kept if keyd_reuse_ok() permits, with one spare ahead
  * while any is in use. An idle connection that receives a byte is closed with
  * an alarm; one that is unused for 15 s is closed.
  */
@@ -176,7 +176,8 @@ up_again(const struct up *up, enum keyd_fail fail, const char *detail)
 }
 
 /*
- * A connection failed; if no other is coming, so does the exchange that waits.
+ * A connection failed; if no other is coming, so does the transaction that
+ * waits.
  */
 static void
 up_failed(struct up *up, enum keyd_fail fail, const char *detail)
@@ -229,7 +230,8 @@ up_use(struct up *up, struct stream *s)
 	s->ops->ready(s, up);
 }
 
-/* The connection is ready: give it to a waiting exchange, or keep it idle. */
+/* The connection is ready: give it to a waiting transaction, or keep it idle.
+ */
 static void
 up_idle(struct up *up)
 {
@@ -273,7 +275,7 @@ up_want(struct stream *s)
 		}
 		up_close(up);
 	}
-	s->x.state = EXCHANGE_WAIT;
+	s->x.state = TXN_WAIT;
 	TAILQ_INSERT_TAIL(&e->waiting, s, wait);
 	up_balance_host(s->x.req.host);
 }
@@ -281,9 +283,9 @@ up_want(struct stream *s)
 void
 up_unwant(struct stream *s)
 {
-	if (s->x.state == EXCHANGE_WAIT)
+	if (s->x.state == TXN_WAIT)
 		TAILQ_REMOVE(&keyd_env.waiting, s, wait);
-	s->x.state = EXCHANGE_NONE;
+	s->x.state = TXN_NONE;
 }
 
 void

@@ -2,8 +2,8 @@
 /*
  * Keysets: credentials in use, each with the patterns to scrub from answers, in
  * one allocation of secret memory. One is current; an older one lives as long
- * as the exchanges that began with it, and is given up early if its memory is
- * needed.
+ * as the transactions that began with it, and is given up early if its memory
+ * is needed.
  */
 #include "keyd/keyd.h"
 
@@ -61,8 +61,8 @@ keyset_hold(struct keyset *k)
 }
 
 /*
- * Returns a free keyset with this much memory. If there is none, exchanges with
- * outdated keysets are ended.
+ * Returns a free keyset with this much memory. If there is none, transactions
+ * with outdated keysets are ended.
  */
 static struct keyset *
 keyset_place(size_t size)

@@ -17,12 +17,12 @@
 #define KEYD_WANT_MS 90000U   /* for icsupervisor's lock and file */
 
 /*
- * A credential in use. It never changes: a new credential is a new keyset. An
- * exchange keeps the keyset that its head was composed with, so that its answer
- * is searched for what was sent.
+ * A credential in use. It never changes: a new credential is a new keyset. A
+ * transaction keeps the keyset that its head was composed with, so that its
+ * answer is searched for what was sent.
  */
 struct keyset {
-	unsigned refs; /* number of exchanges, plus one while it is current */
+	unsigned refs; /* number of transactions, plus one while it is current */
 	struct secret *mem; /* holds everything below; NULL: the slot is free */
 	struct span access; /* sent in heads: the key or the token */
 	struct span refresh; /* a login's; may be empty */

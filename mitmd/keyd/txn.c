@@ -6,18 +6,18 @@
  */
 #include "keyd/keyd.h"
 
-#define EXCHANGE_BURST 64
+#define TXN_BURST 64
 
-const struct exchange_kind exchange_plain = {.begin = exchange_go};
+const struct txn_kind txn_plain = {.begin = txn_go};
 
 void
-exchange_begin(struct stream *s, struct request *r)
+txn_begin(struct stream *s, struct request *r)
 {
 	const struct provider_route *route =
 	    &keyd_env.provider->routes[r->route];
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 
-	*x = (struct exchange){.req = *r};
+	*x = (struct txn){.req = *r};
 	*r = (struct request){0};
 	ws_init(&x->said, true);
 	reply_init(&x->reply, x->req.exchange, span_is(route->method, "HEAD"));
@@ -28,36 +28,36 @@ exchange_begin(struct stream *s, struct request *r)
 	keyd_env.requests++;
 	keyd_env.used_at = loop_now(&keyd_env.w.loop);
 	if (route->websocket && reply_ws_init(&x->reply, x->ws_key) == -1)
-		exchange_fail(s, KEYD_FAIL_INTERNAL, "no random bytes");
+		txn_fail(s, KEYD_FAIL_INTERNAL, "no random bytes");
 	else if (x->req.digested && stream_sum_begin(s) == -1)
-		exchange_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+		txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
 	else
 		x->req.kind->begin(s);
 }
 
 void
-exchange_drained(struct stream *s)
+txn_drained(struct stream *s)
 {
-	s->x.state = EXCHANGE_NONE;
+	s->x.state = TXN_NONE;
 	if (!s->has_next)
 		return;
 	s->has_next = false;
-	exchange_begin(s, &s->next);
+	txn_begin(s, &s->next);
 }
 
 void
-exchange_connected(struct stream *s, struct up *up)
+txn_connected(struct stream *s, struct up *up)
 {
-	s->x.state = EXCHANGE_ON;
+	s->x.state = TXN_ON;
 	s->x.up = up;
-	exchange_push(s);
+	txn_push(s);
 }
 
 /* The answer has been relayed completely. */
 static void
-exchange_answered(struct stream *s)
+txn_answered(struct stream *s)
 {
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	const struct provider_route *route =
 	    &keyd_env.provider->routes[x->req.route];
 	bool whole = x->head_done && x->counted == x->req.length &&
@@ -79,24 +79,24 @@ exchange_answered(struct stream *s)
 	if (x->req.kind->answered != NULL &&
 	    x->req.kind->answered(s, keyd_reuse_ok(&u)))
 		return;
-	exchange_report(s, "");
-	exchange_release(s, keyd_reuse_ok(&u));
+	txn_report(s, "");
+	txn_release(s, keyd_reuse_ok(&u));
 	if (left != 0 && !route->websocket)
-		x->state = EXCHANGE_DRAIN;
+		x->state = TXN_DRAIN;
 	stream_watch(s);
 }
 
 static void
-exchange_reflected(void)
+txn_reflected(void)
 {
 	keyd_alarm("credential-reflected",
 	    "the credential came back in an answer; the provider is locked");
 	keyd_lock();
 }
 
-/* The patterns to search this exchange's answer for. */
+/* The patterns to search this transaction's answer for. */
 static const struct scrub *
-exchange_scrub(const struct exchange *x)
+txn_scrub(const struct txn *x)
 {
 	static const struct scrub nothing;
 	const struct keyset *k = x->key;
@@ -113,11 +113,11 @@ exchange_scrub(const struct exchange *x)
  * socket is drained.
  */
 static enum reply_result
-exchange_read(struct stream *s, struct buf *out, bool *idle)
+txn_read(struct stream *s, struct buf *out, bool *idle)
 {
 	static uint8_t in[16384];
-	struct exchange *x = &s->x;
-	const struct scrub *scrub = exchange_scrub(x);
+	struct txn *x = &s->x;
+	const struct scrub *scrub = txn_scrub(x);
 	enum tls_result r;
 	size_t n = 0;
 
@@ -157,26 +157,26 @@ exchange_read(struct stream *s, struct buf *out, bool *idle)
 }
 
 void
-exchange_pull(struct stream *s)
+txn_pull(struct stream *s)
 {
 	enum reply_result r = REPLY_MORE;
-	struct exchange *x = &s->x;
+	struct txn *x = &s->x;
 	struct buf *out = stream_begin(s);
 	bool idle = false;
 	int i;
 
 	x->up->more = false;
-	for (i = 0; i < EXCHANGE_BURST && !idle && r == REPLY_MORE &&
+	for (i = 0; i < TXN_BURST && !idle && r == REPLY_MORE &&
 		    out->len < KEYD_OUT_SOFT;
 	     i++)
-		r = exchange_read(s, out, &idle);
+		r = txn_read(s, out, &idle);
 	/* The answer has begun: the request will not be sent again. */
 	if (x->reply.headed && !x->renewed && x->keeping) {
-		exchange_keep_end(s);
+		txn_keep_end(s);
 		if (x->head_done && !x->listing)
 			request_free(&x->req);
 	}
-	if (exchange_commit(s) == -1)
+	if (txn_commit(s) == -1)
 		return;
 	switch (r) {
 	case REPLY_MORE:
@@ -186,16 +186,16 @@ exchange_pull(struct stream *s)
 		up_watch(x->up);
 		return;
 	case REPLY_DONE:
-		exchange_answered(s);
+		txn_answered(s);
 		return;
 	case REPLY_FAIL:
 		break;
 	}
 	if (x->reply.fail == KEYD_FAIL_EXPIRED) {
-		exchange_renew(s);
+		txn_renew(s);
 		return;
 	}
 	if (x->reply.fail == KEYD_FAIL_REFLECTED)
-		exchange_reflected();
-	exchange_fail(s, x->reply.fail, x->reply.detail);
+		txn_reflected();
+	txn_fail(s, x->reply.fail, x->reply.detail);
 }
