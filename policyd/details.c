@@ -63,20 +63,12 @@ worst(uint32_t mask)
 static void
 trace_role(void *arg, enum arg_role role, bool resolved)
 {
-	(void)arg;
-	(void)role;
-	(void)resolved;
 }
 
 static void
 trace_rule(void *arg, const struct request *r, size_t index, enum arg_role role,
     enum eval_tried how)
 {
-	(void)arg;
-	(void)r;
-	(void)index;
-	(void)role;
-	(void)how;
 }
 
 static void

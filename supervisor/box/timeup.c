@@ -28,7 +28,6 @@ static struct {
 static void
 timeup_end(struct loop_timer *t)
 {
-	(void)t;
 	end_request(SUP_EXIT_TIME, NULL, "%s", timeup_env.why);
 }
 

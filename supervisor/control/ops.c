@@ -213,7 +213,6 @@ op_unlock(struct client *c, struct json_object *req)
 	static const struct msg_UNLOCK unlock;
 	unsigned n = 0;
 
-	(void)req;
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		if (sup.keys[i].state != PROTO_KEY_LOCKED)
 			continue;
@@ -323,14 +322,12 @@ op_deny(struct client *c, struct json_object *req)
 static void
 op_attach(struct client *c, struct json_object *req)
 {
-	(void)req;
 	control_op_attach(c);
 }
 
 static void
 op_stop(struct client *c, struct json_object *req)
 {
-	(void)req;
 	control_reply(c, control_ok());
 	end_stop(SIGTERM, "icctl (pid %d)", (int)c->peer.pid);
 }

@@ -77,7 +77,6 @@ viewers_frame(struct loop_timer *t)
 {
 	struct viewer *v, *next;
 
-	(void)t;
 	for (v = TAILQ_FIRST(&termd_env.viewers); v != NULL; v = next) {
 		next = TAILQ_NEXT(v, entry);
 		frame_send(v);

@@ -17,9 +17,6 @@ static struct h2_head head;
 static int
 begin(nghttp2_session *s, const nghttp2_frame *f, void *user)
 {
-	(void)s;
-	(void)f;
-	(void)user;
 	h2_head_begin(&head);
 	return 0;
 }
@@ -28,10 +25,6 @@ static int
 field(nghttp2_session *s, const nghttp2_frame *f, const uint8_t *name,
     size_t nname, const uint8_t *value, size_t nvalue, uint8_t flags, void *user)
 {
-	(void)s;
-	(void)f;
-	(void)flags;
-	(void)user;
 	h2_head_field(&head, span_of(name, nname), span_of(value, nvalue));
 	return 0;
 }
@@ -69,8 +62,6 @@ frame(nghttp2_session *s, const nghttp2_frame *f, void *user)
 	static struct http1_head h;
 	bool ends = (f->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
 
-	(void)s;
-	(void)user;
 	if (f->hd.type != NGHTTP2_HEADERS)
 		return 0;
 	if (h2_head_end(&head, ends, &h) == HTTP1_OK)

@@ -26,7 +26,6 @@ check_answer(struct value_pool *pool, const struct jsonrpc_id *id,
 	struct value_pool *other;
 	struct jsonrpc back;
 
-	(void)pool;
 	require(!failed && text.len != 0 && text.p[text.len - 1] == '\n');
 	require(memchr(text.p, '\n', text.len) == text.p + text.len - 1);
 	if ((other = value_pool_new(1 << 20)) == NULL)

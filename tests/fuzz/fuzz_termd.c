@@ -47,7 +47,6 @@ on_reply(void *arg, struct span s)
 	    "\033]11;rgb:0000/0000/0000\033\\", "\033P0$r\033\\",
 	    "\033P0+r\033\\"};
 
-	(void)arg;
 	for (size_t i = 0; i < nitems(colours); i++)
 		if (s.len == strlen(colours[i]) &&
 		    memcmp(s.p, colours[i], s.len) == 0)
@@ -61,14 +60,12 @@ on_reply(void *arg, struct span s)
 static void
 on_scrolled(void *arg, struct span cells)
 {
-	(void)arg;
 	check_cells(cells, PROTO_MAX_COLS);
 }
 
 static void
 on_bell(void *arg)
 {
-	(void)arg;
 }
 
 static void
@@ -77,7 +74,6 @@ on_title(void *arg, struct span s)
 	const uint8_t *end = s.p + s.len;
 	size_t n;
 
-	(void)arg;
 	CHECK(s.len <= 4 * SCREEN_MAX_TITLE);
 	for (const uint8_t *p = s.p; p < end; p += n) {
 		n = text_utf8_len(p, end);

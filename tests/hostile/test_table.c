@@ -56,7 +56,6 @@ static const struct chan_handler handlers[] = {PROTO_MSGS(SEEN_ROW)};
 static void
 on_closed(struct chan *c, const char *why)
 {
-	(void)c;
 	seen.closed = true;
 	snprintf(seen.why, sizeof(seen.why), "%s", why == NULL ? "" : why);
 }

@@ -149,7 +149,6 @@ static const struct chan_ops test_ops = {handlers, nitems(handlers), closed};
 static void
 behind(struct chan *c, bool is)
 {
-	(void)c;
 	b->w.nbehind += is ? 1 : -1U;
 	if (b->w.nbehind == 0)
 		backd_watch(b);

@@ -104,7 +104,6 @@ warn_row(const char *server, const struct mount *m, const char *why)
 {
 	size_t n = strlen(said);
 
-	(void)server;
 	snprintf(said + n, sizeof(said) - n, "rule %s: %s\n", m->rule, why);
 }
 
@@ -161,7 +160,6 @@ kind_of(const struct view *v, const char *path)
 static void
 on_group(void *arg, const struct case_group *g)
 {
-	(void)arg;
 	free(rules);
 	if (asprintf(&rules, "{\"rules\":[%s]}", g->rules) == -1)
 		err(1, "asprintf");
@@ -176,7 +174,6 @@ on_row(void *arg, const struct case_row *r)
 	const char *got;
 	bool good;
 
-	(void)arg;
 	(void)view_of(rules, r->tool, &v);
 	got = kind_of(&v, r->args);
 	good = strcmp(got, r->verdict) == 0 &&
@@ -317,9 +314,6 @@ test_many(void)
 static int
 remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
-	(void)st;
-	(void)flag;
-	(void)ftw;
 	return remove(path);
 }
 

@@ -13,8 +13,6 @@ static unsigned calls;
 static void
 on_ready(struct loop_io *io, uint32_t events)
 {
-	(void)io;
-	(void)events;
 	calls++;
 }
 

@@ -20,7 +20,6 @@ on_row(void *arg, const struct case_row *r)
 	bool good;
 	int got;
 
-	(void)arg;
 	if ((o = json_tokener_parse(r->args)) == NULL)
 		errx(1, "%s:%u: no JSON", r->file, r->line);
 	got = servers_parse(&s, &how, o, &fault);

@@ -31,7 +31,6 @@ static int abstract;
 static void
 on_pipe(int sig)
 {
-	(void)sig;
 }
 
 /*

@@ -147,8 +147,6 @@ static unsigned ntold;
 static void
 told(const char *element, const char *where)
 {
-	(void)element;
-	(void)where;
 	ntold++;
 }
 

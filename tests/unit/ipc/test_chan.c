@@ -43,8 +43,6 @@ on_out(struct chan *c, const struct msg_SERVER_OUT *m, int fd)
 static void
 on_closed(struct chan *c, const char *why)
 {
-	(void)c;
-	(void)why;
 }
 
 static void
@@ -75,7 +73,6 @@ arrived(void)
 static void
 after(void *arg)
 {
-	(void)arg;
 	early = early || arrived();
 }
 

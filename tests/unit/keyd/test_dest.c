@@ -194,7 +194,6 @@ test_web(void)
 static void
 run(const struct server_ca *ca)
 {
-	(void)ca;
 	test_digest();
 	test_asked();
 	test_hosts();

@@ -401,7 +401,6 @@ test_digest(void)
 static void
 run(const struct server_ca *ca)
 {
-	(void)ca;
 	test_request();
 	test_bulk();
 	test_early();

@@ -157,7 +157,6 @@ run(const struct server_ca *ca)
 	    .roots = pem,
 	    .port = server.port};
 
-	(void)ca;
 	rig.provider = git;
 	rig_start(&rig, program, &u, RIG_KEY);
 	is_int(rig.length, strlen(RIG_KEY), "the length told is the token's");

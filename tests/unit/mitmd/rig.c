@@ -111,7 +111,6 @@ on_stream_open(struct chan *c, const struct msg_STREAM_OPEN *msg)
 static void
 on_closed(struct chan *c, const char *why)
 {
-	(void)c;
 	rig.ended = true;
 	if (why != NULL)
 		snprintf(rig.why, sizeof(rig.why), "%s", why);

@@ -172,9 +172,6 @@ rig_init(struct rig *r, struct engine *e)
 static int
 remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
-	(void)st;
-	(void)flag;
-	(void)ftw;
 	return remove(path);
 }
 

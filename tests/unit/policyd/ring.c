@@ -19,7 +19,6 @@ keep(struct policyd_env *env, enum role role, enum msg_type type,
 	size_t bytes = 0, at = 0;
 	struct span text;
 
-	(void)env;
 	if (r->n == RING_MAX)
 		errx(1, "more than %d messages", RING_MAX);
 	s->role = role;

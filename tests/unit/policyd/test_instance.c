@@ -287,7 +287,6 @@ changed(uint64_t id, const char *what)
 		span_is(r->rule, "approval-changed") &&
 		span_starts(r->answer, SPAN("ESCALATION CHANGED: ")),
 	    "%s: changed", what);
-	(void)id;
 }
 
 static void

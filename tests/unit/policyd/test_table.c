@@ -119,7 +119,6 @@ tree_line(void *arg, const char *what, const char *rest)
 	char name[128], view[1024];
 	unsigned i;
 
-	(void)arg;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(rest, " "), rest);
 	rest += strcspn(rest, " ");
 	rest += strspn(rest, " ");
@@ -212,7 +211,6 @@ load_text(enum proto_rules kind, const char *before, const char *text,
 static void
 on_group(void *arg, const struct case_group *g)
 {
-	(void)arg;
 	printf("# %s: %s\n", g->kind, g->title);
 	/* Forget what waits and what was granted in the previous group. */
 	for (unsigned i = 0; i < PROTO_MAX_HOLDS; i++) {
@@ -231,8 +229,6 @@ on_group(void *arg, const struct case_group *g)
 static void
 on_line(void *arg, const char *word, const char *rest)
 {
-	(void)arg;
-	(void)rest;
 	if (strcmp(word, "headless") != 0)
 		errx(1, "%s: what is this?", word);
 	headless = true;

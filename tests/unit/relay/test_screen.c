@@ -43,14 +43,12 @@ text_of(struct span cells)
 static void
 on_reply(void *arg, struct span s)
 {
-	(void)arg;
 	strncat(seen.reply, (const char *)s.p, s.len);
 }
 
 static void
 on_line(void *arg, struct span cells)
 {
-	(void)arg;
 	if (strlen(seen.scrolled) < sizeof(seen.scrolled) - 1024) {
 		strcat(seen.scrolled, text_of(cells));
 		strcat(seen.scrolled, "|");
@@ -60,14 +58,12 @@ on_line(void *arg, struct span cells)
 static void
 on_bell(void *arg)
 {
-	(void)arg;
 	seen.bells++;
 }
 
 static void
 on_title(void *arg, struct span s)
 {
-	(void)arg;
 	snprintf(seen.title, sizeof(seen.title), "%.*s", (int)s.len,
 	    (const char *)s.p);
 }

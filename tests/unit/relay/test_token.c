@@ -39,7 +39,6 @@ say_params(const struct token *t)
 static void
 on_token(void *arg, const struct token *t)
 {
-	(void)arg;
 	switch (t->kind) {
 	case TOKEN_PRINT:
 		if (t->c > 0x20 && t->c < 0x7f)
