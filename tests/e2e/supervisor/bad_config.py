@@ -142,7 +142,8 @@ CONFIG = [
      "{config}: audit.durability: must be \"kernel\" or \"disk\", is "
      "\"fast\""),
     ("an unknown key of audit", config(audit={"sync": True}), 78,
-     "{config}: audit.sync: unknown key. Known here: anchor, durability"),
+     "{config}: audit.sync: unknown key. Known here: anchor, durability, "
+     "strict"),
     ("redaction no boolean", config(auditRedaction={"enabled": "no"}), 78,
      "{config}: auditRedaction.enabled: must be true or false, is a string"),
     ("sandboxPolicy warn", config(sandboxPolicy="warn"), 78,

@@ -53,7 +53,7 @@ static const struct {
 	 "/h/config.json: audit.durability: must not be empty"},
 	{"{\"audit\":{\"sync\":true}}",
 	 "/h/config.json: audit.sync: unknown key. Known here: anchor, "
-	 "durability"},
+	 "durability, strict"},
 	{"{\"auditRedaction\":{\"enabled\":\"yes\"}}",
 	 "/h/config.json: auditRedaction.enabled: must be true or false, is a string"},
 	{"{\"auditRedaction\":[]}",
