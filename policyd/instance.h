@@ -8,7 +8,7 @@
 #ifndef INSTANCE_H
 #define INSTANCE_H
 
-#include "hold.h"
+#include "approval/hold.h"
 
 #define INSTANCE_WAITING	24U	/* in addition to the running ones */
 #define INSTANCE_MAX		(PROTO_MAX_INSTANCES + INSTANCE_WAITING)

@@ -8,7 +8,7 @@
 #define OUTSIDE_H
 
 #include "engine/args.h"
-#include "hold.h"
+#include "approval/hold.h"
 
 struct outside {
 	unsigned n;

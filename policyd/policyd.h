@@ -7,19 +7,19 @@
 #ifndef POLICYD_H
 #define POLICYD_H
 
-#include "request_holds.h"
+#include "approval/grants.h"
+#include "approval/hold.h"
+#include "approval/request_holds.h"
 #include "breaker.h"
+#include "common/ipc/worker.h"
 #include "compose.h"
 #include "engine/eval.h"
-#include "grants.h"
-#include "hold.h"
-#include "remotes.h"
 #include "instance.h"
 #include "outside.h"
 #include "pins.h"
 #include "reload.h"
+#include "remotes.h"
 #include "session.h"
-#include "common/ipc/worker.h"
 
 /*
  * Timers: expiry of holds and asks, the first listing, remotes, the budget's
@@ -126,14 +126,15 @@ const char *budget_take(struct policyd_env *);
 
 /* call.c: a new call. Returns -1 with *why if the peer broke the protocol. */
 int call_take(struct policyd_env *, const struct msg_CALL *, const char **why);
-/* approve.c: verdicts and the other ends of calls. */
+/* approval/approve.c: verdicts and the other ends of calls. */
 void call_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
 void call_cancel(struct policyd_env *, uint64_t id);
 int call_ended(struct policyd_env *, uint64_t id, bool error,
     const char **why);
 /*
- * redecide.c: judge every held call again, after the rules changed or something
- * was granted. `how` is the end of those that no longer need a person.
+ * approval/redecide.c: judge every held call again, after the rules changed or
+ * something was granted. `how` is the end of those that no longer need a
+ * person.
  */
 void call_redecide(struct policyd_env *, enum proto_hold how);
 
@@ -196,7 +197,7 @@ void instance_request(struct policyd_env *, uint16_t index,
     const struct msg_SERVER_REQUEST *);
 /* An mcp-backd's channel closed: here, or in mcp-proxyd if `proxy`. */
 void instance_lost(struct policyd_env *, unsigned index, bool proxy);
-/* hold_end.c: held calls that are not sent */
+/* approval/hold_end.c: held calls that are not sent */
 #define HOLD_FINAL "\nDo not retry unless the user asks you to."
 /*
  * Report how the hold ended to the log and the agent; `k` is the call, rebuilt.
@@ -222,7 +223,7 @@ struct hold *hold_led(struct policyd_env *, uint64_t id, struct span urls);
 void hold_led_elsewhere(struct policyd_env *, struct hold *);
 
 /*
- * approval_show.c: calls that a person decides. Returns WORK_REFUSE if the call
+ * approval/show.c: calls that a person decides. Returns WORK_REFUSE if the call
  * cannot be held.
  */
 enum work_way work_hold(struct policyd_env *, struct call *, struct work *,
@@ -241,9 +242,9 @@ int work_offer(struct policyd_env *, const struct work *, struct grant *,
     struct span *text);
 
 /*
- * tool_grants.c: grants for calls without a path or URL: these arguments for
- * the session, or a number of calls of the tool. Fill in the grant to offer for
- * a call; its texts live as long as the call. Returns 0, or -1 if there is
+ * approval/tool_grants.c: grants for calls without a path or URL: these arguments
+ * for the session, or a number of calls of the tool. Fill in the grant to offer
+ * for a call; its texts live as long as the call. Returns 0, or -1 if there is
  * none.
  */
 int tool_grant_offer(struct policyd_env *, const struct work *,

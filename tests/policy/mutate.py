@@ -253,7 +253,7 @@ class Scratch:
                            capture_output=True, text=True, check=True)
         self.gcc, self.archives, self.link = {}, [], None
         for line in r.stdout.splitlines():
-            m = re.search(r" -c \S*(?<!/unit)/policyd/(?:engine/)?(\w+\.c)$", line)
+            m = re.search(r" -c \S*(?<!/unit)/policyd/(?:approval/|engine/)?(\w+\.c)$", line)
             if m:
                 self.gcc[m.group(1)] = re.sub(r" -M([QF] \S+|D)", "", line)
             elif "libpolicyd_" in line and (" csr" in line or "gcc-ar" in line):

@@ -4,7 +4,7 @@
  * of calls of the tool; the offers, the uses, and the ends.
  */
 #include "common/sha256.h"
-#include "policyd/grants_plain.h"
+#include "policyd/approval/grants_plain.h"
 #include "tap.h"
 #include "unit/policyd/ring.h"
 

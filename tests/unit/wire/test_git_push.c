@@ -4,7 +4,7 @@
  * that git never writes. The refs that are read are those that policyd shows.
  */
 #include "mitmd/wire/git_push.h"
-#include "policyd/request_holds.h"
+#include "policyd/approval/request_holds.h"
 #include "tap.h"
 
 #include <stdio.h>

@@ -12,7 +12,7 @@
 
 #include "common/http/approved.h"
 #include "common/loop.h"
-#include "hold.h"
+#include "approval/hold.h"
 
 struct policyd_env;
 
@@ -40,7 +40,7 @@ int asks_cancel(struct policyd_env *, uint32_t id, const char **why);
 /* The id has PROTO_ASK_ID. */
 void asks_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
 
-/* request_preview.c: without side effects. */
+/* approval/request_preview.c: without side effects. */
 /*
  * Returns the request in the form that is shown and approved. Borrows the
  * texts.

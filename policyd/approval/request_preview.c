@@ -3,7 +3,7 @@
  * Converts a request that mitmd asks about to the form that is shown and
  * approved.
  */
-#include "request_holds.h"
+#include "approval/request_holds.h"
 
 struct approved
 ask_request(const struct msg_ASK *m)

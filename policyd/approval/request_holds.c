@@ -4,7 +4,7 @@
  * ends a request (a verdict, its expiry, the agent's disconnect); any later
  * event is too late.
  */
-#include "request_holds.h"
+#include "approval/request_holds.h"
 
 #include <stdlib.h>
 

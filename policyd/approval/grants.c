@@ -4,7 +4,7 @@
  * wrote: the directory of a file (or the directory itself), the domain of a
  * URL, the value of an identifier.
  */
-#include "grants.h"
+#include "approval/grants.h"
 
 #include <sys/stat.h>
 

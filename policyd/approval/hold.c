@@ -3,7 +3,7 @@
  * The table of held calls. It stores what the agent sent, not what was derived
  * from it: an approved call is rebuilt and compared.
  */
-#include "hold.h"
+#include "approval/hold.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "common/json/json.h"
-#include "grants_plain.h"
+#include "approval/grants_plain.h"
 #include "policyd.h"
 
 #define ARGS_MAX PROTO_MAX_TREE

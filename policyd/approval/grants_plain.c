@@ -4,7 +4,7 @@
  * sentences. This is an allow list: no separator that someone may invent, in
  * Unicode or in percent encoding, is on it.
  */
-#include "grants_plain.h"
+#include "approval/grants_plain.h"
 
 #include <string.h>
 
