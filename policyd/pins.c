@@ -351,9 +351,9 @@ pins_reason(
 	if (t->state == PROTO_TOOL_DRIFTED)
 		return reason_printf(env->pool,
 		    "Tool %s__%.*s has arguments that its annotation does not "
-		    "cover. The user can annotate it again and run: icctl "
-		    "policy reload",
-		    server, n, p);
+		    "cover. The user can add them: icctl mcp annotate %s, then "
+		    "icctl policy reload",
+		    server, n, p, server);
 	return reason_printf(env->pool,
 	    "Tool %s__%.*s is in quarantine: %s. The user can look at it and "
 	    "allow it: icctl trust %s %.*s",

@@ -16,21 +16,6 @@
 #include "common/plural.h"
 #include "sup.h"
 
-/* Returns the path with ~ for the home directory. */
-static const char *
-summary_path(const char *path, char *dst, size_t cap)
-{
-	const char *home = sup.paths.user_home;
-	size_t n = home == NULL ? 0 : strlen(home);
-
-	if (n > 1 && strncmp(path, home, n) == 0 &&
-	    (path[n] == '/' || path[n] == '\0'))
-		snprintf(dst, cap, "~%s", path + n);
-	else
-		snprintf(dst, cap, "%s", path);
-	return dst;
-}
-
 static const char *
 summary_agent(char *dst, size_t cap)
 {
@@ -70,7 +55,7 @@ summary_policy(char *dst, size_t cap)
 	if (sup.opt.policy != NULL && strchr(sup.opt.policy, '/') == NULL &&
 	    tail != NULL && strcmp(tail + 1, sup.opt.policy) == 0)
 		return sup.opt.policy;
-	return summary_path(dir, dst, cap);
+	return paths_tilde(sup.paths.user_home, dir, dst, cap);
 }
 
 static bool
@@ -131,7 +116,8 @@ summary_start(void)
 	    summary_agent(agent, sizeof(agent)),
 	    sup.opt.workspace == NULL
 		? "an empty directory"
-		: summary_path(sup.workspace_path, where, sizeof(where)),
+		: paths_tilde(sup.paths.user_home, sup.workspace_path, where,
+		      sizeof(where)),
 	    sup.opt.workspace != NULL && summary_is_here()
 		? " (the current directory)"
 		: "",
@@ -171,5 +157,6 @@ summary_end(void)
 	sup_warn("%llu call%s allowed, %llu denied%s%s; log: %s/audit.jsonl",
 	    (unsigned long long)c->allowed, plural(c->allowed),
 	    (unsigned long long)c->denied, asked, model,
-	    summary_path(sup.session.dir, where, sizeof(where)));
+	    paths_tilde(
+		sup.paths.user_home, sup.session.dir, where, sizeof(where)));
 }

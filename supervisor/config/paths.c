@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,6 +26,26 @@ paths_join(const char *dir, const char *name)
 	if (asprintf(&out, "%s/%s", dir, name) == -1)
 		return NULL;
 	return out;
+}
+
+const char *
+paths_tilde(const char *user_home, const char *path, char *dst, size_t cap)
+{
+	size_t n = user_home == NULL ? 0 : strlen(user_home);
+	const char *rest = path + (n < strlen(path) ? n : strlen(path));
+
+	bool short_one = n >= 2 && strncmp(path, user_home, n) == 0 &&
+			 (rest[0] == '/' || rest[0] == '\0');
+
+	for (const char *p = rest; short_one && *p != '\0'; p++)
+		short_one = isalnum((unsigned char)*p) ||
+			    (unsigned char)*p >= 0x80 ||
+			    strchr("/._-+@,", *p) != NULL;
+	if (short_one)
+		snprintf(dst, cap, "~%s", rest);
+	else
+		snprintf(dst, cap, "%s", path);
+	return dst;
 }
 
 char *

@@ -102,6 +102,12 @@ int guards_allow(struct guards *, int fd);
 int guards_check(const struct guards *, int fd, const char *what,
     const char *path, struct fault *);
 /*
+ * Returns the path as people read and paste it: with ~ for their home
+ * directory, unless a shell would split or change the rest. Returns `dst`.
+ */
+const char *paths_tilde(
+    const char *user_home, const char *path, char *dst, size_t cap);
+/*
  * Returns 1 if `a` is `b` or lies in it (both directories or files), 0 if not,
  * or -1 with errno set.
  */

@@ -36,7 +36,7 @@ ask(struct icctl *ctl, json_object *req, json_object **reply)
 	int r;
 
 	*reply = NULL;
-	if ((r = icctl_find(ctl, true)) != 0)
+	if ((r = icctl_find(ctl)) != 0)
 		goto out;
 	r = ICCTL_NO_SESSION;
 	if ((*reply = icctl_ask(ctl, req)) == NULL)

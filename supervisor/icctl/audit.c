@@ -87,7 +87,7 @@ static void
 report(const struct icctl *ctl, const char *path, const struct auditscan *v,
     const struct audit_anchor *a)
 {
-	char hex[AUDITLOG_HEX + 1];
+	char hex[AUDITLOG_HEX + 1], shown[ICCTL_PATH];
 
 	hex_string(v->hash, AUDITLOG_HASH, hex);
 	if (ctl->json) {
@@ -112,7 +112,8 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v,
 		return;
 	}
 	if (v->check != AUDITLOG_GOOD) {
-		printf("BROKEN: %s line %zu %s%s\n", path, v->line,
+		printf("BROKEN: %s line %zu %s%s\n",
+		    icctl_path(path, shown), v->line,
 		    check_text(v->check),
 		    v->cut != 0 ? "; it is incomplete: a crash interrupted it, "
 				  "or it was cut off"
@@ -247,7 +248,7 @@ int
 icctl_audit(struct icctl *ctl, int argc, char **argv)
 {
 	const char *anchor = NULL;
-	char path[4200];
+	char path[4200], shown[ICCTL_PATH];
 	int r, at = 2;
 
 	if (argc > 3 && strcmp(argv[2], "--anchor") == 0) {
@@ -261,12 +262,12 @@ icctl_audit(struct icctl *ctl, int argc, char **argv)
 	if (argc == at + 1)
 		return verify_file(ctl, argv[at], anchor);
 	if (ctl->session != NULL) {
-		if ((r = icctl_find(ctl, false)) != 0)
+		if ((r = icctl_find(ctl)) != 0)
 			return r;
 	} else if (newest_session(ctl) == -1) {
 		warnx("no session in %s/sessions; name the file: icctl audit "
 		      "verify FILE",
-		    ctl->home);
+		    icctl_path(ctl->home, shown));
 		return ICCTL_NO_SESSION;
 	}
 	snprintf(path, sizeof(path), "%s/audit.jsonl", ctl->dir);

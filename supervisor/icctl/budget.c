@@ -120,7 +120,7 @@ budget_ask(struct icctl *ctl, json_object *req, int *r)
 {
 	json_object *reply = NULL, *okay;
 
-	if ((*r = icctl_find(ctl, true)) == ICCTL_OK &&
+	if ((*r = icctl_find(ctl)) == ICCTL_OK &&
 	    (reply = icctl_ask(ctl, req)) == NULL)
 		*r = ICCTL_NO_SESSION;
 	json_object_put(req);

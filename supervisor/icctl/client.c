@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds a session and talks to it: one JSON object per line in each direction,
+ * Talks to a session: one JSON object per line in each direction,
  * over the session's control.sock. The directory is opened first, because its
  * path may be longer than a socket address.
  */
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 
-#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "config/here.h"
 #include "credential/handover.h"
 #include "icctl/icctl.h"
 
@@ -56,66 +52,6 @@ icctl_dial(const char *dir)
 	return fd;
 }
 
-static bool
-runs(const char *dir)
-{
-	int fd = icctl_dial(dir);
-
-	/* A session that does not answer in time still exists. */
-	if (fd == -1)
-		return errno == EAGAIN;
-	close(fd);
-	return true;
-}
-
-/* Returns true if the link of that name belongs to another machine. */
-static bool
-elsewhere(const char *home, const char *name, char host[65])
-{
-	char run[4096], beside[300];
-	bool is;
-	int fd;
-
-	snprintf(run, sizeof(run), "%.4000s/run", home);
-	if ((fd = open(run, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
-		return false;
-	is = here_read(fd, here_beside(name, beside), host) == HERE_ELSEWHERE;
-	close(fd);
-	return is;
-}
-
-static int
-by_name(struct icctl *ctl, bool must_run)
-{
-	char host[65];
-	struct stat st;
-
-	if (strchr(ctl->session, '/') == NULL) {
-		snprintf(ctl->dir, sizeof(ctl->dir), "%.3800s/run/%.255s",
-		    ctl->home, ctl->session);
-		if (lstat(ctl->dir, &st) == 0 &&
-		    elsewhere(ctl->home, ctl->session, host)) {
-			warnx("session %s runs on %s: icctl speaks to sessions "
-			      "of its own machine only",
-			    ctl->session, host);
-			return ICCTL_NO_SESSION;
-		}
-		if (stat(ctl->dir, &st) == 0)
-			return 0;
-		snprintf(ctl->dir, sizeof(ctl->dir), "%.3800s/sessions/%.255s",
-		    ctl->home, ctl->session);
-		if (stat(ctl->dir, &st) == 0)
-			return 0;
-	}
-	snprintf(ctl->dir, sizeof(ctl->dir), "%s", ctl->session);
-	if (stat(ctl->dir, &st) == 0 && S_ISDIR(st.st_mode))
-		return 0;
-	warnx("there is no session \"%s\" in %s/run or %s/sessions, and no "
-	      "directory of that name. What runs: icctl status",
-	    ctl->session, ctl->home, ctl->home);
-	return ICCTL_NO_SESSION;
-}
-
 const char *
 icctl_span(int64_t ms, char *dst, size_t cap)
 {
@@ -130,87 +66,6 @@ icctl_span(int64_t ms, char *dst, size_t cap)
 	else
 		snprintf(dst, cap, "%lld days", (long long)(s / 86400));
 	return dst;
-}
-
-/* Say that no session runs, and which one was the last. */
-static void
-none_runs(const struct icctl *ctl, const char *run)
-{
-	char dir[4096], log[4096 + 300], last[256] = "", age[32];
-	struct dirent *e;
-	struct stat st;
-	DIR *d;
-
-	snprintf(dir, sizeof(dir), "%.3800s/sessions", ctl->home);
-	if ((d = opendir(dir)) != NULL) {
-		/* Their names begin with the time of their start. */
-		while ((e = readdir(d)) != NULL)
-			if (e->d_name[0] != '.' && strcmp(e->d_name, last) > 0)
-				(void)strlcpy(last, e->d_name, sizeof(last));
-		closedir(d);
-	}
-	snprintf(log, sizeof(log), "%s/%s/audit.jsonl", dir, last);
-	if (last[0] == '\0' || stat(log, &st) == -1) {
-		warnx("no session is running (looked in %s). Start one: icctl "
-		      "start",
-		    run);
-		return;
-	}
-	warnx("no session is running. The last one, %s, ended %s ago; its log "
-	      "is %s",
-	    last,
-	    icctl_span((int64_t)(time(NULL) - st.st_mtime) * 1000, age,
-		sizeof(age)),
-	    log);
-}
-
-int
-icctl_find(struct icctl *ctl, bool must_run)
-{
-	char run[4096], path[4096 + 256], first[4096] = "";
-	struct dirent *e;
-	unsigned n = 0, others = 0;
-	char host[65], other[65] = "";
-	DIR *d;
-
-	if (ctl->session != NULL)
-		return by_name(ctl, must_run);
-	snprintf(run, sizeof(run), "%.4000s/run", ctl->home);
-	if ((d = opendir(run)) != NULL) {
-		while ((e = readdir(d)) != NULL) {
-			if (e->d_name[0] == '.')
-				continue;
-			if (elsewhere(ctl->home, e->d_name, host)) {
-				others++;
-				(void)strlcpy(other, host, sizeof(other));
-				continue;
-			}
-			snprintf(path, sizeof(path), "%s/%s", run, e->d_name);
-			if (!runs(path))
-				continue;
-			if (++n == 1)
-				snprintf(first, sizeof(first), "%.4095s", path);
-			else if (n == 2)
-				fprintf(stderr,
-				    "icctl: several sessions run; "
-				    "say which with --session:\n  %s\n",
-				    strrchr(first, '/') + 1);
-			if (n >= 2)
-				fprintf(stderr, "  %s\n", e->d_name);
-		}
-		closedir(d);
-	}
-	if (n == 0 && others != 0)
-		warnx("no session is running on this machine; %u %s on other "
-		      "machines that share %s, such as %s. Start one here: "
-		      "icctl start",
-		    others, others == 1 ? "runs" : "run", run, other);
-	else if (n == 0)
-		none_runs(ctl, run);
-	if (n != 1)
-		return ICCTL_NO_SESSION;
-	snprintf(ctl->dir, sizeof(ctl->dir), "%s", first);
-	return 0;
 }
 
 int

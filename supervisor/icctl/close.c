@@ -179,7 +179,7 @@ icctl_close(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_USAGE;
 	}
 	ctl->session = argv[1];
-	if ((r = icctl_find(ctl, false)) != 0)
+	if ((r = icctl_find(ctl)) != 0)
 		return r;
 	s.fd = open(ctl->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s.fd == -1) {

@@ -149,7 +149,7 @@ check_logins(void)
 	    {".config/anthropic/credentials/default.json", "the Anthropic CLI"},
 	    {".codex/auth.json", "Codex"}};
 	const char *home = getenv("HOME");
-	char path[4096], text[4200];
+	char path[4096], text[4500], shown[ICCTL_PATH];
 	struct stat st;
 	bool any = false;
 
@@ -160,7 +160,7 @@ check_logins(void)
 			continue;
 		any = true;
 		snprintf(text, sizeof(text), "login of %s: %s", logins[i].whose,
-		    path);
+		    icctl_path(path, shown));
 		if ((st.st_mode & 077) != 0)
 			check(NOTE, "credential", text,
 			    "other users can read it, so it is not used. Run: "

@@ -77,7 +77,8 @@ agents_one(const struct paths *paths, const struct config *cfg,
     const char *name, doctor_check *check)
 {
 	const struct config_agent *own = config_agent(cfg, name);
-	char program[PATH_MAX], version[64], text[PATH_MAX + 200];
+	char program[PATH_MAX], version[64], text[PATH_MAX + 500];
+	char shown[ICCTL_PATH];
 	struct fault ignored;
 	struct adapter a;
 	bool found = false;
@@ -93,15 +94,16 @@ agents_one(const struct paths *paths, const struct config *cfg,
 	adapter_free(&a);
 	if (!found && own != NULL && own->path != NULL) {
 		snprintf(
-		    text, sizeof(text), "%s: %s does not "
-					"exist", name, own->path);
+		    text, sizeof(text), "%s: %s does not exist", name,
+		    icctl_path(own->path, shown));
 		check(WRONG, "agent", text,
 		    "correct \"agent\" in config.json, or install it");
 	}
 	if (!found)
 		return false;
 	agents_version(program, version, sizeof(version));
-	snprintf(text, sizeof(text), "%s%s: %s", name, version, program);
+	snprintf(text, sizeof(text), "%s%s: %s", name, version,
+	    icctl_path(program, shown));
 	check(GOOD, "agent", text, "");
 	if (agents_named[0] != '\0')
 		(void)strlcat(agents_named, ", ", sizeof(agents_named));

@@ -85,7 +85,7 @@ files_config(void)
 	    "no session starts until it is corrected; ironcurtain-config(5)";
 	const char *home = files_env.paths.home;
 	struct fault fault = {""};
-	char text[4200];
+	char text[4200], path[ICCTL_PATH];
 
 	if (home[0] != '/')
 		fault_set(&fault,
@@ -104,13 +104,15 @@ files_config(void)
 	}
 	if (files_env.config.file == NULL) {
 		snprintf(text, sizeof(text),
-		    "no %.4000s/config.json: everything is as shipped", home);
+		    "no %.4000s/config.json: everything is as shipped",
+		    icctl_path(home, path));
 		files_env.check(GOOD, what, text, "");
 		return 0;
 	}
 	if (files_profiles(files_env.config.file) == -1)
 		return 0;
-	files_env.check(GOOD, what, files_env.config.file, "");
+	files_env.check(
+	    GOOD, what, icctl_path(files_env.config.file, path), "");
 	return 0;
 }
 
@@ -119,8 +121,9 @@ files_servers(void)
 {
 	struct servers_how how = {.checking = true};
 	struct fault fault = {""};
+	unsigned own = 0;
 	struct servers s;
-	char text[4200];
+	char text[4200], path[ICCTL_PATH];
 
 	if (servers_find(
 		&s, &how, &files_env.config, &files_env.paths, &fault) == -1) {
@@ -129,12 +132,18 @@ files_servers(void)
 		    "ironcurtain-config(5), MCP-SERVERS.JSON");
 		return;
 	}
+	for (unsigned i = 0; i < s.n; i++)
+		own += s.defs[i].entry != NULL;
 	if (s.file == NULL)
 		snprintf(text, sizeof(text),
 		    "none of your own: the built-in file server");
 	else
-		snprintf(text, sizeof(text), "%.4000s: %u server%s", s.file,
-		    s.n, plural(s.n));
+		snprintf(text, sizeof(text),
+		    "%.4000s: %u server%s of your own%s",
+		    icctl_path(s.file, path), own, plural(own),
+		    own < s.n    ? ", and the built-in file server"
+		    : s.no_files ? "; the built-in file server is off"
+				 : "");
 	files_env.check(GOOD, "MCP servers", text, "");
 	servers_free(&s);
 }
@@ -146,21 +155,21 @@ files_provider(const char *name)
 	struct fault fault = {""};
 	struct provider p;
 	unsigned routes;
-	char text[4600];
+	char text[4600], path[ICCTL_PATH];
 
 	if (provider_load(
 		&p, &files_env.paths, &files_env.config, name, &fault) == -1)
 		goto bad;
 	/* Its hosts and paths cannot be checked without the missing value. */
 	if (p.lacks[0] != '\0') {
-		files_env.check(NOTE, what, p.file, p.lacks);
+		files_env.check(NOTE, what, icctl_path(p.file, path), p.lacks);
 	} else if (provider_usable(&p, &routes, &fault) == -1) {
 		provider_clear(&p);
 		goto bad;
 	} else {
 		snprintf(text, sizeof(text), "%.4200s: %u route%s to %.253s%s",
-		    p.file, routes, plural(routes), p.hosts[0],
-		    p.nhosts > 1 ? " and others" : "");
+		    icctl_path(p.file, path), routes, plural(routes),
+		    p.hosts[0], p.nhosts > 1 ? " and others" : "");
 		files_env.check(GOOD, what, text, "");
 	}
 	provider_clear(&p);
@@ -175,6 +184,7 @@ static void
 files_agent(const char *name)
 {
 	struct fault fault = {""};
+	char path[ICCTL_PATH];
 	struct adapter a;
 
 	if (adapter_load(&a, &files_env.paths, name, &fault) == -1) {
@@ -183,7 +193,7 @@ files_agent(const char *name)
 		    "ironcurtain-config(5), AGENTS");
 		return;
 	}
-	files_env.check(GOOD, "agent", a.file, "");
+	files_env.check(GOOD, "agent", icctl_path(a.file, path), "");
 	adapter_free(&a);
 }
 
@@ -241,10 +251,11 @@ files_credential(const struct config_provider *p)
 	struct fault fault = {""};
 	const char *value;
 	struct stat st;
-	char text[4400];
+	char text[4500], path[ICCTL_PATH];
 
 	snprintf(text, sizeof(text), "of %s: %s", p->name,
-	    p->value != NULL ? p->value : "as config.json says");
+	    p->value != NULL ? icctl_path(p->value, path)
+			     : "as config.json says");
 	switch (p->kind) {
 	case CREDENTIAL_ENV:
 		value = getenv(p->value);
@@ -318,7 +329,7 @@ static void
 files_prices(void)
 {
 	struct fault fault = {""};
-	char path[4200];
+	char path[4200], shown[ICCTL_PATH];
 
 	snprintf(
 	    path, sizeof(path), "%.4000s/prices.json", files_env.paths.home);
@@ -329,7 +340,7 @@ files_prices(void)
 		    "no session starts until it is corrected; "
 		    "ironcurtain-config(5), PRICES.JSON");
 	else
-		files_env.check(GOOD, "prices", path, "");
+		files_env.check(GOOD, "prices", icctl_path(path, shown), "");
 }
 
 unsigned

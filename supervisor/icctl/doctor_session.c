@@ -88,7 +88,7 @@ session_run(const char *dir, struct session_said *said)
 static void
 session_servers(json_object *servers, doctor_check *check)
 {
-	char text[PATH_MAX + 100];
+	char text[ICCTL_PATH + 300], path[ICCTL_PATH];
 	json_object *o;
 	const char *name;
 
@@ -97,7 +97,7 @@ session_servers(json_object *servers, doctor_check *check)
 		name = icctl_text(o, "name");
 		if (*icctl_text(o, "program") != '\0') {
 			snprintf(text, sizeof(text), "%s: %s", name,
-			    icctl_text(o, "program"));
+			    icctl_path(icctl_text(o, "program"), path));
 			check(GOOD, "MCP server", text, "");
 		} else {
 			snprintf(text, sizeof(text), "%s cannot run", name);
@@ -160,11 +160,13 @@ static void
 session_policy(struct icctl *ctl, const char *name, doctor_check *check)
 {
 	struct policy_opts opts = {.nargs = 0};
-	char found[400], remedy[400];
+	char found[400], remedy[400], shown[ICCTL_PATH];
 	unsigned errors, warnings;
 
 	opts.files[PROTO_RULES_POLICY] = name;
 	policy_count(ctl, &opts, &errors, &warnings);
+	if (name != NULL)
+		name = icctl_path(name, shown);
 	snprintf(found, sizeof(found), "%.200s: %u error%s, %u warning%s",
 	    name == NULL ? "in force" : name, errors, plural((uint64_t)errors),
 	    warnings, plural((uint64_t)warnings));

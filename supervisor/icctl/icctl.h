@@ -34,12 +34,12 @@ struct icctl {
  * 0, or -1.
  */
 int icctl_program(const char *name, char *dst, size_t cap);
-/* client.c */
 /*
- * Find the session and set `dir`. Returns 0, or an exit status after it printed
- * the reason.
+ * find.c: Find the session and set `dir`. Returns 0, or an exit status after it
+ * printed the reason.
  */
-int icctl_find(struct icctl *, bool must_run);
+int icctl_find(struct icctl *);
+/* client.c */
 /* Returns a connection to the control socket in `dir`, or -1 with errno set. */
 int icctl_dial(const char *dir);
 /*
@@ -96,6 +96,9 @@ void icctl_put_str(const char *);
  * is known.
  */
 void icctl_put_entry(json_object *server);
+/* Write a path as people read it, with ~ for their home; returns `dst`. */
+#define ICCTL_PATH 4400U
+const char *icctl_path(const char *path, char dst[ICCTL_PATH]);
 /* Print a line of JSON in printable ASCII, with \uXXXX for the rest. */
 void icctl_put_json(json_object *);
 

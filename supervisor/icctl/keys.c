@@ -29,7 +29,7 @@ static void
 put_key(json_object *k)
 {
 	json_object *failure = NULL;
-	char text[32];
+	char text[32], path[ICCTL_PATH];
 	int64_t left;
 
 	printf("%-12s ", icctl_text(k, "provider"));
@@ -37,7 +37,7 @@ put_key(json_object *k)
 		printf("login of %s, ", icctl_text(k, "login"));
 	else
 		printf("%s ", icctl_text(k, "kind"));
-	icctl_put_str(icctl_text(k, "source"));
+	icctl_put_str(icctl_path(icctl_text(k, "source"), path));
 	printf("\n             %s", icctl_text(k, "state"));
 	if (has(k, "age_ms"))
 		printf(" for %s",
@@ -199,7 +199,7 @@ keys_reload(struct icctl *ctl, const char *name, const char *path)
 static int
 keys_forget(struct icctl *ctl, const char *name)
 {
-	char path[4096 + 320], prefix[80];
+	char path[4096 + 300], prefix[80], shown[ICCTL_PATH];
 	struct dirent *e;
 	unsigned n = 0;
 	DIR *dir;
@@ -223,13 +223,15 @@ keys_forget(struct icctl *ctl, const char *name)
 			continue;
 		}
 		if (!ctl->json)
-			printf("%s/%s: removed\n", path, e->d_name);
+			printf("%s/%s: removed\n", icctl_path(path, shown),
+			    e->d_name);
 		n++;
 	}
 	if (dir != NULL)
 		closedir(dir);
 	if (n == 0) {
-		warnx("no login of %s is kept in %s", name, path);
+		warnx("no login of %s is kept in %s", name,
+		    icctl_path(path, shown));
 		return ICCTL_FAILED;
 	}
 	if (ctl->json)
@@ -251,7 +253,7 @@ icctl_keys(struct icctl *ctl, int argc, char **argv)
 		      "forget PROVIDER]");
 		return ICCTL_USAGE;
 	}
-	if ((rv = icctl_find(ctl, true)) != 0)
+	if ((rv = icctl_find(ctl)) != 0)
 		return rv;
 	return reload ? keys_reload(ctl, argv[2], argc == 5 ? argv[4] : NULL)
 		      : keys_list(ctl);

@@ -109,14 +109,14 @@ login_kept(
 static void
 show_kept(const struct icctl *ctl, const struct login *l)
 {
-	char path[4096 + 256];
+	char path[4096 + 256], shown[ICCTL_PATH];
 
 	if (l->outside)
 		return;
 	if (login_kept(ctl, l, path, sizeof(path)))
 		printf("  kept   %s: made in a session; to remove it: icctl "
 		       "keys forget %s\n",
-		    path, l->provider);
+		    icctl_path(path, shown), l->provider);
 	printf("  or     {\"credentials\":{\"%s\":{\"capture\":\"%s\"}}} lets "
 	       "the agent log in from inside the session\n",
 	    l->provider, l->name);
@@ -137,11 +137,12 @@ show_first(const struct login *l)
 static void
 show_login(const struct icctl *ctl, const struct login *l)
 {
-	char path[4096];
+	char path[4096], shown[ICCTL_PATH];
 	const char *bad = login_state(l, path, sizeof(path));
 
 	printf("%s: login of %s\n", l->provider, l->whose);
-	printf("  file   %s: %s\n", path, bad == NULL ? "there" : bad);
+	printf("  file   %s: %s\n", icctl_path(path, shown),
+	    bad == NULL ? "there" : bad);
 	if (bad != NULL)
 		printf("  to do  on this machine, outside of any session, %s\n",
 		    l->how);
@@ -159,16 +160,17 @@ show_login(const struct icctl *ctl, const struct login *l)
 static void
 show_own(const struct icctl *ctl, const char *provider)
 {
-	char path[4096 + 320];
+	char path[4096 + 300], shown[ICCTL_PATH];
 
 	snprintf(
 	    path, sizeof(path), "%s/providers/%.64s.json", ctl->home, provider);
 	if (access(path, F_OK) == 0)
-		printf("  routes %s: `icctl doctor` checks it\n", path);
+		printf("  routes %s: `icctl doctor` checks it\n",
+		    icctl_path(path, shown));
 	else
 		printf("  routes are in no file yet: %s; "
 		       "ironcurtain-config(5), PROVIDERS\n",
-		    path);
+		    icctl_path(path, shown));
 }
 
 static void
@@ -304,7 +306,7 @@ show_named(
     const struct icctl *ctl, const struct names *providers, const char *name)
 {
 	bool any = false;
-	char known[512], shown[256];
+	char known[512], shown[256], home[ICCTL_PATH];
 
 	for (size_t i = 0; i < NLOGINS; i++) {
 		if (strcmp(name, logins[i].name) != 0 &&
@@ -330,7 +332,8 @@ show_named(
 	warnx("login: no provider or login is called %s (%s). One of your own "
 	      "is a file %s/providers/NAME.json",
 	    log_vis(span_str(name), shown, sizeof(shown)),
-	    names_known(providers, name, known, sizeof(known)), ctl->home);
+	    names_known(providers, name, known, sizeof(known)),
+	    icctl_path(ctl->home, home));
 	return ICCTL_FAILED;
 }
 

@@ -7,10 +7,12 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/sha256.h"
 #include "common/visible.h"
+#include "config/paths.h"
 #include "icctl/icctl.h"
 
 #define SHOW_MAX 400 /* bytes of one text */
@@ -51,6 +53,12 @@ icctl_put(struct span s, size_t max, bool quoted)
 		return;
 	sha256_span(s, sum);
 	printf(" ... (%zu bytes, sha256 %.16s)", s.len, sha256_hex(sum, hex));
+}
+
+const char *
+icctl_path(const char *path, char dst[ICCTL_PATH])
+{
+	return paths_tilde(getenv("HOME"), path, dst, ICCTL_PATH);
 }
 
 void

@@ -201,13 +201,14 @@ put_session(json_object *reply)
 	static const char *const rows[] = {"session", "dir", "agent", "runtime",
 	    "workspace", "policy", "started", "pid", "auditFailed"};
 	int64_t pending = icctl_number(reply, "pending");
+	char path[ICCTL_PATH];
 	json_object *v, *counts = NULL;
 
 	for (size_t i = 0; i < nitems(rows); i++) {
 		if (!json_object_object_get_ex(reply, rows[i], &v) || v == NULL)
 			continue;
 		printf("%-12s", rows[i]);
-		icctl_put_str(json_object_get_string(v));
+		icctl_put_str(icctl_path(json_object_get_string(v), path));
 		putchar('\n');
 	}
 	printf("%-12s%lld%s\n", "pending", (long long)pending,

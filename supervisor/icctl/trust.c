@@ -130,8 +130,10 @@ trust_one(struct icctl *ctl, json_object *tool, bool yes, unsigned *done)
 		return ICCTL_FAILED;
 	if (strcmp(icctl_text(tool, "state"), "drifted") == 0) {
 		if (!ctl->json)
-			puts("    annotate it again, then run: icctl policy "
-			     "reload");
+			printf("    its annotation does not cover all of its "
+			       "arguments. To add them:\n    icctl mcp "
+			       "annotate %s, then icctl policy reload\n",
+			    icctl_text(tool, "server"));
 		return ICCTL_OK;
 	}
 	if (!yes && !icctl_confirm("Trust it?")) {

@@ -454,7 +454,7 @@ icctl_watch(struct icctl *ctl, int argc, char **argv)
 		warnx("usage: icctl %s", argv[0]);
 		return ICCTL_USAGE;
 	}
-	if ((r = icctl_find(ctl, true)) != 0)
+	if ((r = icctl_find(ctl)) != 0)
 		return r;
 	return watch_run(ctl);
 }

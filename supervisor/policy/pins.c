@@ -239,13 +239,15 @@ seen_warn(const struct seen *s)
 
 	if (s->state == PROTO_TOOL_DRIFTED && !sup.config.strict)
 		sup_warn("tool %s__%s has arguments that its annotation does "
-			 "not cover, so no rule checks them. Annotate it "
-			 "again, then run: icctl policy reload",
-		    server, s->tool);
+			 "not cover, so no rule checks them. To add them: "
+			 "icctl mcp annotate %s, then icctl policy reload",
+		    server, s->tool, server);
 	else if (s->state == PROTO_TOOL_DRIFTED)
 		sup_warn("tool %s__%s is not offered: it has arguments that "
-			 "its annotation does not cover (policy.strict)",
-		    server, s->tool);
+			 "its annotation does not cover (policy.strict). To "
+			 "add them: icctl mcp annotate %s, then icctl policy "
+			 "reload",
+		    server, s->tool, server);
 	else if (!s->same)
 		sup_warn("tool %s__%s is in quarantine: %s%s%s. To look at it: "
 			 "icctl trust %s %s",
@@ -312,8 +314,8 @@ pins_trust(const char *server, const char *tool, const uint8_t digest[32])
 			continue;
 		if (s->state == PROTO_TOOL_DRIFTED)
 			return "its annotation does not cover all of its "
-			       "arguments: annotate it again, then run: icctl "
-			       "policy reload";
+			       "arguments. To add them: icctl mcp annotate "
+			       "SERVER, then icctl policy reload";
 		if (s->text == NULL)
 			return "its definition is too long to be shown, and a "
 			       "tool that nobody can inspect is not trusted: "

@@ -60,6 +60,7 @@ static struct json_object *
 entry_of(struct annotate *a, struct json_object *root, struct fault *fault)
 {
 	struct json_object *servers, *entry = NULL;
+	char home[ICCTL_PATH];
 
 	if (!json_object_object_get_ex(root, "mcpServers", &servers))
 		servers = root;
@@ -67,9 +68,9 @@ entry_of(struct annotate *a, struct json_object *root, struct fault *fault)
 	    json_object_is_type(entry, json_type_object))
 		return entry;
 	fault_set(fault,
-	    "%s is not in %s/mcp-servers.json. See the names there, or take "
-	    "servers over with: icctl mcp import",
-	    a->server, a->paths.home);
+	    "%s is not in %s/mcp-servers.json. See the names there, or import "
+	    "servers with: icctl mcp import",
+	    a->server, icctl_path(a->paths.home, home));
 	return NULL;
 }
 
@@ -195,13 +196,56 @@ tool_name(struct json_object *tool)
 	return v != NULL ? json_object_get_string(v) : "";
 }
 
-/* Adds what is not annotated yet; what is, a person may have corrected. */
+/*
+ * Add arguments that a tool has now and its annotation does not know, and the
+ * schema that goes with them. What is annotated stays: a person may have
+ * corrected it. Returns the number of arguments.
+ */
+static size_t
+merge_args(struct json_object *old, struct json_object *tool)
+{
+	struct json_object *have = NULL, *args = NULL, *schema;
+	size_t added = 0;
+
+	if (!json_object_object_get_ex(tool, "args", &args))
+		return 0;
+	if (!json_object_object_get_ex(old, "args", &have)) {
+		have = json_object_new_object();
+		json_object_object_add(old, "args", have);
+	}
+	if (!json_object_is_type(have, json_type_object))
+		return 0;
+	json_object_object_foreach(args, key, roles)
+	{
+		if (json_object_object_get_ex(have, key, NULL))
+			continue;
+		json_object_object_add(have, key, json_object_get(roles));
+		if (added == 0) {
+			printf("New arguments of ");
+			icctl_put_str(tool_name(tool));
+		}
+		fputs(added == 0 ? ": " : ", ", stdout);
+		icctl_put_str(key);
+		added++;
+	}
+	if (added == 0)
+		return 0;
+	puts("");
+	if (json_object_object_get_ex(tool, "inputSchema", &schema))
+		json_object_object_add(
+		    old, "inputSchema", json_object_get(schema));
+	return added;
+}
+
+/*
+ * Add what is not annotated yet: tools, and arguments of tools. Returns their
+ * number.
+ */
 static size_t
 merge(struct annotate *a)
 {
-	struct json_object *servers, *server, *list, *tool;
+	struct json_object *servers, *server, *list, *tool, *old;
 	size_t added = 0, have;
-	bool known;
 
 	servers = child(a->files[0], "servers", json_object_new_object);
 	server = child(servers, a->server, json_object_new_object);
@@ -209,13 +253,16 @@ merge(struct annotate *a)
 	have = json_object_array_length(list);
 	for (size_t i = 0; i < json_object_array_length(a->tools); i++) {
 		tool = json_object_array_get_idx(a->tools, i);
-		known = false;
-		for (size_t k = 0; k < have && !known; k++)
-			known = strcmp(tool_name(
-					   json_object_array_get_idx(list, k)),
-				    tool_name(tool)) == 0;
-		if (known)
+		old = NULL;
+		for (size_t k = 0; k < have && old == NULL; k++) {
+			old = json_object_array_get_idx(list, k);
+			if (strcmp(tool_name(old), tool_name(tool)) != 0)
+				old = NULL;
+		}
+		if (old != NULL) {
+			added += merge_args(old, tool);
 			continue;
+		}
 		json_object_array_add(list, json_object_get(tool));
 		added++;
 	}
@@ -273,6 +320,9 @@ add_rule(struct annotate *a)
 static int
 save(struct annotate *a, size_t added, bool rule, struct fault *fault)
 {
+	char dir[ICCTL_PATH];
+
+	(void)icctl_path(a->dir, dir);
 	if (mkdir(a->dir, 0700) == -1 && errno != EEXIST)
 		return fault_errno(fault, "%s", a->dir);
 	for (size_t i = 0; i < 3; i++)
@@ -280,17 +330,15 @@ save(struct annotate *a, size_t added, bool rule, struct fault *fault)
 		    store_write(a->dir, names[i], a->files[i], fault) == -1)
 			return -1;
 	printf("%zu annotation%s written to %s/%s%s.\n", added,
-	    plural_were(added), a->dir, ANNOTATIONS,
+	    plural_were(added), dir, ANNOTATIONS,
 	    rule ? ", and a rule that asks about each call" : "");
 	if (a->fresh)
 		puts("The other rules there are a copy of the shipped ones.");
-	printf("Check it:        icctl policy check --policy %s/%s\n", a->dir,
-	    RULES);
+	printf("Check it:        icctl policy check --policy %s\n", dir);
 	if (a->into == NULL)
 		puts("It applies to sessions that start from now on.");
 	else
-		printf(
-		    "Use it:          icctl start --policy %s ...\n", a->dir);
+		printf("Use it:          icctl start --policy %s ...\n", dir);
 	puts("In a running session: icctl policy reload");
 	return 0;
 }
@@ -298,15 +346,16 @@ save(struct annotate *a, size_t added, bool rule, struct fault *fault)
 static int
 annotate(struct annotate *a, struct fault *fault)
 {
+	char dir[ICCTL_PATH];
 	size_t added;
 	bool rule;
 
 	if (propose(a, fault) == -1 || load(a, fault) == -1)
 		return -1;
 	if ((added = merge(a)) == 0) {
-		printf("All of its tools are already annotated in %s; nothing "
-		       "was written.\n",
-		    a->dir);
+		printf("All of its tools and their arguments are annotated in "
+		       "%s already; nothing was written.\n",
+		    icctl_path(a->dir, dir));
 		return 0;
 	}
 	rule = add_rule(a);

@@ -378,7 +378,7 @@ import_tools(const struct mcp_entry *e)
 static int
 import_finish(struct import *im)
 {
-	char question[80];
+	char question[80], home[ICCTL_PATH];
 
 	if (im->n == 0) {
 		puts(im->refused != 0 ? "No server can be imported."
@@ -402,7 +402,7 @@ import_finish(struct import *im)
 	if (import_write(im) == -1)
 		return ICCTL_FAILED;
 	printf("%u server%s imported into %s/mcp-servers.json.\n", im->n,
-	    plural_were(im->n), im->paths.home);
+	    plural_were(im->n), icctl_path(im->paths.home, home));
 	import_install(im);
 	for (unsigned i = 0; im->start && i < im->n; i++)
 		if (im->entries[i].package == NULL ||

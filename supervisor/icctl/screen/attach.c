@@ -68,7 +68,7 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	}
 	if (argc == 2)
 		ctl->session = argv[1];
-	if ((rv = icctl_find(ctl, true)) != 0)
+	if ((rv = icctl_find(ctl)) != 0)
 		return rv;
 	if ((o = attach_ask(ctl, &channel)) == NULL)
 		return ICCTL_NO_SESSION;

@@ -48,6 +48,10 @@ def good(work, trace):
     t.equal([c["found"] for c in rows(found, "MCP server")][0],
             "echo: " + os.path.realpath("/usr/bin/touch"),
             "a server's program is shown")
+    file = os.path.join(work, "home", "mcp-servers.json")
+    t.equal([c["found"] for c in rows(found, "MCP servers")],
+            [f"{file}: 1 server of your own, and the built-in file server"],
+            "servers are counted as the file has them")
     t.ok(not os.path.exists(trace), "and not started")
     t.ok(not os.path.exists(os.path.join(work, "home", "pins.json")),
          "no tool is pinned by it")
@@ -55,8 +59,12 @@ def good(work, trace):
 
 def wrong_server(work):
     servers(work, {"gone": {"command": "npx", "args": ["-y", "@a/b-server"]},
-                   "lost": {"command": "no-such-program"}})
+                   "lost": {"command": "no-such-program"},
+                   "filesystem": False})
     status, found = doctor(work)
+    t.ok(rows(found, "MCP servers")[0]["found"].endswith(
+        ": 2 servers of your own; the built-in file server is off"),
+         "or without the built-in one", rows(found, "MCP servers"))
     got = {c["found"]: c["remedy"] for c in bad(found)}
     t.equal((status, sorted(got)), (1, ["gone cannot run", "lost cannot run"]),
             "programs that are not there")

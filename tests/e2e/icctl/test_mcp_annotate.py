@@ -114,8 +114,45 @@ def main():
                 (0, ["none"], len(TOOLS)), "what is there stays")
         t.equal(len(read(policy, "compiled-policy.json")["rules"]),
                 len(rules), "and no second rule")
+        gained(work, home, policy)
         session(work, policy)
     t.done()
+
+
+def gained(work, home, policy):
+    """A tool has an argument that its annotation does not know."""
+    path = os.path.join(policy, "tool-annotations.json")
+    whole = read(path)
+    tools = {x["toolName"]: x for x in whole["servers"]["mine"]["tools"]}
+    del tools["writeFile"]["args"]["filePath"]
+    tools["read_file"]["args"]["path"] = ["none"]
+    h.put(path, json.dumps(whole))
+    with h.Session(os.path.join(work, "g"),
+                   {"mine": {"command": os.path.join(work, "tools",
+                                                     "server.py")}},
+                   config={"policy": {"strict": True}},
+                   options=["--policy", policy]) as s:
+        m = s.client()
+        t.contains(h.outcome(m.call("mine__writeFile", {
+            "filePath": "/workspace/x", "content": "y"}))[1],
+            "its annotation does not cover. The user can add them: icctl mcp "
+            "annotate mine, then icctl policy reload", "the agent is told")
+        t.contains(s.process.stderr(), "To add them: icctl mcp annotate mine, "
+                   "then icctl policy reload", "and the user")
+        m.close()
+    r = run(home, "mcp", "annotate", "mine", "--yes")
+    t.contains(r.stdout, "New arguments of writeFile: filePath\n",
+               "the command does what it says")
+    t.contains(r.stdout, "written to ~/.ironcurtain/policy/"
+               "tool-annotations.json", "in a path that can be pasted")
+    tools = {x["toolName"]: x["args"] for x in
+             read(path)["servers"]["mine"]["tools"]}
+    t.equal((tools["writeFile"], tools["read_file"]["path"]),
+            (WANT["writeFile"], ["none"]), "and keeps the rest")
+    r = run(home, "mcp", "annotate", "mine", "--yes")
+    t.contains(r.stdout, "All of its tools and their arguments are annotated "
+               "in ~/.ironcurtain/policy already; nothing was written.\n",
+               "once")
 
 
 def session(work, policy):

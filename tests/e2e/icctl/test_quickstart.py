@@ -111,7 +111,8 @@ def providers(home, workspace):
     h.put(os.path.join(home, "package.json"), '{"version": "7.8.9"}')
     r = icctl(home, workspace, "doctor", PATH=path)
     t.ok(r.returncode == 0 and re.search(
-        rf"^ok +agent +claude-code 7\.8\.9: {fake}/claude$", r.stdout, re.M)
+        rf"^ok +agent +claude-code 7\.8\.9: {fake}/claude$".replace(
+            home + "/", "~/"), r.stdout, re.M)
          and "no key and no login found" in r.stdout,
          "doctor finds the agents and their versions", r)
     r = icctl(home, workspace, "login")

@@ -100,8 +100,8 @@ ARGS = [
      "icctl: --session needs a directory or an id"),
     ("a session that is not there", ["icctl", "--session", "nope", "status"],
      3,
-     "icctl: there is no session \"nope\" in {home}/run or {home}/sessions, and no "
-     "directory of that name. What runs: icctl status"),
+     "icctl: no session has \"nope\" in its id, and there is no directory of "
+     "that name. Their ids: ls {home}/sessions"),
     ("a directory that is no session", ["icctl", "--session", "{work}",
                                         "status"], 3,
      "icctl: {work} is not a session directory: it has no session.log"),

@@ -173,5 +173,5 @@ OTHERS = [
      [("prices", "{home}/prices.json: models: must be a list of objects")]),
     ("a credential's file",
      {"config.json": {"credentials": {"anthropic": {"file": "~/none"}}}},
-     [("credential", "of anthropic: {work}/user/none")]),
+     [("credential", "of anthropic: ~/none")]),
 ]

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Finds the session that a command is about: the one that --session names by
+ * its directory, its id or a part of its id, or the only one that runs.
+ */
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "config/here.h"
+#include "icctl/icctl.h"
+#include "json_put.h"
+
+static bool
+runs(const char *dir)
+{
+	int fd = icctl_dial(dir);
+
+	/* A session that does not answer in time still exists. */
+	if (fd == -1)
+		return errno == EAGAIN;
+	close(fd);
+	return true;
+}
+
+/* Returns true if the link of that name belongs to another machine. */
+static bool
+elsewhere(const char *home, const char *name, char host[65])
+{
+	char run[4096], beside[300];
+	bool is;
+	int fd;
+
+	snprintf(run, sizeof(run), "%.4000s/run", home);
+	if ((fd = open(run, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return false;
+	is = here_read(fd, here_beside(name, beside), host) == HERE_ELSEWHERE;
+	close(fd);
+	return is;
+}
+
+/* The sessions whose id has some part. */
+struct matches {
+	char ids[20][256];
+	unsigned n; /* may be more than are kept */
+};
+
+static void
+match_in(struct matches *m, const char *home, const char *sub, const char *part)
+{
+	char dir[4096];
+	struct dirent *e;
+	bool known;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%.4000s/%s", home, sub);
+	if ((d = opendir(dir)) == NULL)
+		return;
+	while ((e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.' || strstr(e->d_name, part) == NULL)
+			continue;
+		known = false;
+		for (unsigned i = 0; i < m->n && i < 20 && !known; i++)
+			known = strcmp(m->ids[i], e->d_name) == 0;
+		if (!known && m->n < 20)
+			(void)strlcpy(
+			    m->ids[m->n], e->d_name, sizeof(m->ids[m->n]));
+		m->n += !known;
+	}
+	closedir(d);
+}
+
+/*
+ * Set `dir` to the session of that id, if there is one. Returns false if not.
+ */
+static bool
+by_id(struct icctl *ctl, const char *id)
+{
+	static const char *const subs[] = {"run", "sessions"};
+	struct stat st;
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(ctl->dir, sizeof(ctl->dir), "%.3800s/%s/%.255s",
+		    ctl->home, subs[i], id);
+		if (stat(ctl->dir, &st) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Find the session by a part of its id. Those that have ended count, so that
+ * the part never means another session than the one it was typed for.
+ */
+static int
+by_part(struct icctl *ctl)
+{
+	struct matches m = {.n = 0};
+	char home[ICCTL_PATH];
+
+	if (strlen(ctl->session) >= 2) {
+		match_in(&m, ctl->home, "run", ctl->session);
+		match_in(&m, ctl->home, "sessions", ctl->session);
+	}
+	if (m.n == 1 && by_id(ctl, m.ids[0]))
+		return 0;
+	if (m.n == 0) {
+		warnx("no session has \"%s\" in its id, and there is no "
+		      "directory of that name. Their ids: ls %s/sessions",
+		    ctl->session, icctl_path(ctl->home, home));
+		return ICCTL_NO_SESSION;
+	}
+	warnx("\"%s\" is in the ids of %u sessions; say more of it:",
+	    ctl->session, m.n);
+	for (unsigned i = 0; i < m.n && i < 20; i++)
+		fprintf(stderr, "  %s\n", m.ids[i]);
+	return ICCTL_NO_SESSION;
+}
+
+static int
+by_name(struct icctl *ctl)
+{
+	char host[65], run[4096];
+	struct stat st;
+
+	if (strchr(ctl->session, '/') == NULL) {
+		snprintf(run, sizeof(run), "%.3800s/run/%.255s", ctl->home,
+		    ctl->session);
+		if (lstat(run, &st) == 0 &&
+		    elsewhere(ctl->home, ctl->session, host)) {
+			warnx("session %s runs on %s: icctl speaks to sessions "
+			      "of its own machine only",
+			    ctl->session, host);
+			return ICCTL_NO_SESSION;
+		}
+		if (by_id(ctl, ctl->session))
+			return 0;
+	}
+	snprintf(ctl->dir, sizeof(ctl->dir), "%s", ctl->session);
+	if (stat(ctl->dir, &st) == 0 && S_ISDIR(st.st_mode))
+		return 0;
+	if (strchr(ctl->session, '/') == NULL)
+		return by_part(ctl);
+	warnx("there is no directory %s", ctl->session);
+	return ICCTL_NO_SESSION;
+}
+
+/* Print the ids of a session's pending calls. */
+static void
+put_pending(const char *dir)
+{
+	json_object *req = json_object_new_object(), *reply = NULL, *list;
+	struct icctl_rest rest = {0};
+	char id[64];
+	size_t n;
+	int fd;
+
+	put_str(req, "op", "pending");
+	if ((fd = icctl_dial(dir)) != -1 && icctl_send(fd, req) == 0)
+		reply = icctl_receive(fd, &rest);
+	if (fd != -1)
+		close(fd);
+	free(rest.p);
+	json_object_put(req);
+	if (reply != NULL && json_object_object_get_ex(reply, "holds", &list) &&
+	    (n = json_object_array_length(list)) != 0) {
+		fprintf(stderr, "  %zu pending:", n);
+		for (size_t i = 0; i < n && i < 8; i++)
+			fprintf(stderr, " %s",
+			    log_vis(
+				span_str(icctl_text(
+				    json_object_array_get_idx(list, i), "id")),
+				id, sizeof(id)));
+		if (n > 8)
+			fputs(" ...", stderr);
+	}
+	json_object_put(reply);
+}
+
+/* Print what tells a running session from others. */
+static void
+put_running(const char *dir)
+{
+	char path[4400], shown[ICCTL_PATH], vis[ICCTL_PATH];
+	json_object *o;
+
+	fprintf(stderr, "  %s", strrchr(dir, '/') + 1);
+	snprintf(path, sizeof(path), "%.4350s/session.json", dir);
+	if ((o = json_object_from_file(path)) != NULL) {
+		fprintf(stderr, "  %s",
+		    log_vis(
+			span_str(icctl_text(o, "agent")), vis, sizeof(vis)));
+		fprintf(stderr, "  %s",
+		    log_vis(
+			span_str(icctl_path(icctl_text(o, "workspace"), shown)),
+			vis, sizeof(vis)));
+	}
+	json_object_put(o);
+	put_pending(dir);
+	fputc('\n', stderr);
+}
+
+/* Say that no session runs, and which one was the last. */
+static void
+none_runs(const struct icctl *ctl, const char *run)
+{
+	char dir[4096], log[4096 + 300], last[256] = "", age[32];
+	char shown[ICCTL_PATH];
+	struct dirent *e;
+	struct stat st;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%.3800s/sessions", ctl->home);
+	if ((d = opendir(dir)) != NULL) {
+		/* Their names begin with the time of their start. */
+		while ((e = readdir(d)) != NULL)
+			if (e->d_name[0] != '.' && strcmp(e->d_name, last) > 0)
+				(void)strlcpy(last, e->d_name, sizeof(last));
+		closedir(d);
+	}
+	snprintf(log, sizeof(log), "%s/%s/audit.jsonl", dir, last);
+	if (last[0] == '\0' || stat(log, &st) == -1) {
+		warnx("no session is running (looked in %s). Start one: icctl "
+		      "start",
+		    icctl_path(run, shown));
+		return;
+	}
+	warnx("no session is running. The last one, %s, ended %s ago; its log "
+	      "is %s",
+	    last,
+	    icctl_span(
+		(int64_t)(time(NULL) - st.st_mtime) * 1000, age, sizeof(age)),
+	    icctl_path(log, shown));
+}
+
+int
+icctl_find(struct icctl *ctl)
+{
+	char run[4096], path[4096 + 256], first[4096] = "", shown[ICCTL_PATH];
+	struct dirent *e;
+	unsigned n = 0, others = 0;
+	char host[65], other[65] = "";
+	DIR *d;
+
+	if (ctl->session != NULL)
+		return by_name(ctl);
+	snprintf(run, sizeof(run), "%.4000s/run", ctl->home);
+	if ((d = opendir(run)) != NULL) {
+		while ((e = readdir(d)) != NULL) {
+			if (e->d_name[0] == '.')
+				continue;
+			if (elsewhere(ctl->home, e->d_name, host)) {
+				others++;
+				(void)strlcpy(other, host, sizeof(other));
+				continue;
+			}
+			snprintf(path, sizeof(path), "%s/%s", run, e->d_name);
+			if (!runs(path))
+				continue;
+			if (++n == 1)
+				snprintf(first, sizeof(first), "%.4095s", path);
+			if (n == 2)
+				warnx("several sessions run; say which with "
+				      "--session, by its id or a part of it "
+				      "that no other has:");
+			if (n == 2)
+				put_running(first);
+			if (n >= 2)
+				put_running(path);
+		}
+		closedir(d);
+	}
+	if (n == 0 && others != 0)
+		warnx("no session is running on this machine; %u %s on other "
+		      "machines that share %s, such as %s. Start one here: "
+		      "icctl start",
+		    others, others == 1 ? "runs" : "run",
+		    icctl_path(run, shown), other);
+	else if (n == 0)
+		none_runs(ctl, run);
+	if (n != 1)
+		return ICCTL_NO_SESSION;
+	snprintf(ctl->dir, sizeof(ctl->dir), "%s", first);
+	return 0;
+}
