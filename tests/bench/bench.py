@@ -10,7 +10,8 @@ The comparison, as far as installed, is haproxy, nginx, squid and mitmproxy
 with two TLS legs and the header swap, without log or checks; for tool calls it
 is the same ring of processes that only pass messages on.
 
-A missed target is reported but is no failure; a measurement that fails is."""
+A missed target is reported but is no failure; a measurement that fails is.
+README.md beside this file describes the method."""
 import argparse
 import json
 import os
@@ -20,12 +21,15 @@ import subprocess
 import sys
 import time
 
+import longlog
 from proxies import PROXIES
 from report import Report
 from rig import Failed, Rig
 
-GROUPS = ("start", "mcp", "model", "body", "connect", "sse", "bulk", "memory",
-          "policy")
+GROUPS = ("start", "resume", "mcp", "model", "body", "connect", "sse", "bulk",
+          "memory", "policy")
+# Measured before or after the rounds, with samples of their own.
+ONCE = ("start", "resume", "memory", "policy")
 
 
 class Bench:
@@ -58,18 +62,18 @@ class Bench:
             self.failures.append((group, target, " ".join(why.split())))
 
     # ---- one round ---------------------------------------------------------
-    def start(self, target):
-        s = self.rig.new_session(servers=3)
-        begin = time.monotonic()
-        s.start()
-        took = (time.monotonic() - begin) * 1e3
-        s.stop()
-        self.add("start", target, {"ms": took}, ms="ms")
-
     def mcp(self, target):
         for n in (1, 8, 64):
-            self.add(f"mcp{n}", target, self.rig.mcp(target, n), p50="p50_us",
-                     p99="p99_us", rate="rate", cpu="cpu_us")
+            r = self.rig.mcp(target, n)
+            self.add(f"mcp{n}", target, r, p50="p50_us", p99="p99_us",
+                     rate="rate", cpu="cpu_us")
+            if n == 1:
+                continue
+            # The hops alone have a message for each call anyway.
+            if target != "hops":
+                r = self.rig.mcp(target, n, each=True)
+            self.add(f"each{n}", target, r, p50="p50_us", rate="rate",
+                     cpu="cpu_us")
 
     def model(self, target):
         for n in (1, 16):
@@ -103,16 +107,17 @@ class Bench:
         self.add("bulk", target, r, rate="mb_s", cpu="ns_byte")
 
     def targets(self, group):
-        if group == "start":
-            return ["ironcurtain"]
         if group == "mcp":
             return ["direct", "hops", "ironcurtain"]
         return ["direct", *self.proxies]
 
     def run(self, groups):
+        for group in ("start", "resume"):
+            if group in groups:
+                self.attempt(group, "ironcurtain", getattr(self, group))
         for n in range(self.opts.rounds):
             for group in groups:
-                if group in ("memory", "policy"):
+                if group in ONCE:
                     continue
                 targets = self.targets(group)
                 for target in targets[::-1] if n % 2 else targets:
@@ -126,6 +131,46 @@ class Bench:
             self.attempt("policy", "ironcurtain", self.policy)
 
     # ---- measured once -----------------------------------------------------
+    @staticmethod
+    def took(fn):
+        begin = time.monotonic()
+        fn()
+        return {"ms": (time.monotonic() - begin) * 1e3}
+
+    def start(self):
+        """Starts sessions with three servers, and as often the smallest
+        sandbox: what the kernel and bubblewrap take at least."""
+        bwrap = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev",
+                 "/dev", "--proc", "/proc", "true"]
+        for _ in range(self.opts.starts):
+            self.add("start", "bwrap", self.took(lambda: subprocess.run(
+                bwrap, check=True, stdout=subprocess.DEVNULL)), ms="ms")
+            s = self.rig.new_session(servers=3)
+            try:
+                self.add("start", "ironcurtain", self.took(s.start), ms="ms")
+            finally:
+                s.stop()
+
+    def resume(self):
+        """Continues a session whose log is long, and one whose log is not."""
+        sessions = {"empty": self.rig.lone_session(),
+                    "long": self.rig.lone_session()}
+        for s in sessions.values():
+            s.start().stop()
+        longlog.extend(os.path.join(sessions["long"].dir, "audit.jsonl"),
+                       self.opts.log << 20)
+        # The first start behind records without a checkpoint checks them all.
+        os.remove(os.path.join(sessions["long"].dir, "audit.checkpoint"))
+        s = sessions["long"]
+        self.add("resume", "unchecked", self.took(s.start), ms="ms")
+        s.stop()
+        for _ in range(self.opts.starts):
+            for name, s in sessions.items():
+                try:
+                    self.add("resume", name, self.took(s.start), ms="ms")
+                finally:
+                    s.stop()
+
     def memory(self, target):
         """Measures in a user namespace, where reading shared memory is
         allowed."""
@@ -209,8 +254,10 @@ def parse_args():
     a("--build", required=True, help="build directory with the load programs")
     a("--rounds", type=int, default=5)
     a("--quick", action="store_true", help="2 short rounds")
-    a("--pin", action="store_true",
-      help="proxies on processor 0, client and provider on 1")
+    a("--pin", action=argparse.BooleanOptionalAction,
+      default=len(os.sched_getaffinity(0)) == 2,
+      help="proxies on processor 0, client and provider on 1 (default where "
+      "there are two)")
     a("--json", action="store_true", help="the figures of every round")
     a("--floods", action="store_true",
       help="only how quickly a server answers beside floods of others")
@@ -218,6 +265,9 @@ def parse_args():
     a("--run", type=int, default=1500, metavar="MS")
     a("--events", type=int, default=1000, help="of the event stream")
     a("--bulk", type=int, default=256, metavar="MIB")
+    a("--starts", type=int, default=15, help="samples of start and resume")
+    a("--log", type=int, default=1024, metavar="MIB",
+      help="of the session that is resumed")
     a("--streams", type=int, default=1000, help="open at once, for memory")
     a("--only", action="append", metavar="PROXY", choices=list(PROXIES),
       help="besides direct and ours (default: all that are installed)")
@@ -229,6 +279,7 @@ def parse_args():
     if opts.quick:
         opts.rounds, opts.warm, opts.run = 2, 200, 500
         opts.events, opts.bulk, opts.streams = 300, 64, 100
+        opts.starts, opts.log = 5, 32
     opts.prefix = os.path.abspath(opts.prefix)
     opts.build = os.path.abspath(opts.build)
     return opts

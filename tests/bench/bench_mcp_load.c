@@ -2,7 +2,8 @@
 /*
  * Load for the tool path: a closed loop of tools/call with several outstanding,
  * over a Unix socket or to a server started here (directly). No two calls have
- * the same arguments. Prints one line of JSON.
+ * the same arguments. The calls of one turn are written at once; with --each,
+ * there is a write for each call. Prints one line of JSON.
  */
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -26,6 +27,7 @@ struct load {
 	const char *tool; /* as listed */
 	const char *pids; /* processes whose processor time counts */
 	unsigned outstanding;
+	bool each; /* a write for each call */
 	uint64_t warm_ns, run_ns;
 	uint64_t file; /* number of the next path */
 	uint64_t seq;
@@ -148,6 +150,8 @@ load_call(unsigned slot)
 		 "\"/workspace/src/d%02x/file-%02x.txt\",\"head\":%llu}}}\n",
 	    (unsigned long long)id, load.tool, (unsigned)(f & 63),
 	    (unsigned)(f >> 6 & 63), (unsigned long long)f + 1);
+	if (load.each)
+		load_flush();
 }
 
 static void
@@ -275,6 +279,7 @@ static const struct option load_options[] = {
     {"unix", required_argument, NULL, 'u'},
     {"tool", required_argument, NULL, 't'},
     {"outstanding", required_argument, NULL, 'o'},
+    {"each", no_argument, NULL, 'e'},
     {"warm-ms", required_argument, NULL, 'w'},
     {"run-ms", required_argument, NULL, 'r'},
     {"from", required_argument, NULL, 'f'},
@@ -303,6 +308,9 @@ main(int argc, char **argv)
 		case 'o':
 			load.outstanding = (unsigned)bench_number(
 			    "outstanding", optarg, LOAD_MAX_SLOTS);
+			break;
+		case 'e':
+			load.each = true;
 			break;
 		case 'w':
 			load.warm_ns =

@@ -183,6 +183,41 @@ look_ups(const char *workspace)
 	    bench_policy_median(passes, 1000) / 64 / 1000);
 }
 
+/*
+ * A decision about a path of seven components below the workspace, and the same
+ * path in one system call: what the kernel alone would take.
+ */
+static void
+seven(const char *workspace, const char *secret)
+{
+	struct policy_case c = {
+	    .server = "filesystem", .tool = "read_file", .want = PROTO_ALLOW};
+	double passes[1000], ns;
+	uint64_t before;
+	struct stat st;
+	char *args;
+	int fd;
+
+	c.args = args = deep_path(workspace, 7);
+	ns = policy_measure(&c, secret, SIZES_NS);
+	free(args);
+	if ((fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		err(1, "%s", workspace);
+	for (size_t i = 0; i < nitems(passes); i++) {
+		before = policy_now();
+		for (unsigned k = 0; k < 64; k++)
+			if (fstatat(fd, "deep/d/d/d/d/d/d", &st,
+				AT_SYMLINK_NOFOLLOW) == -1)
+				err(1, "deep");
+		passes[i] = (double)(policy_now() - before);
+	}
+	close(fd);
+	printf(",{\"name\":\"a path of 7 components\",\"us\":%.2f}"
+	       ",{\"name\":\"one fstatat of it\",\"us\":%.2f}",
+	    ns / 1000,
+	    bench_policy_median(passes, nitems(passes)) / 64 / 1000);
+}
+
 static void
 rest(const char *dir, const char *workspace, const char *secret)
 {
@@ -203,6 +238,7 @@ rest(const char *dir, const char *workspace, const char *secret)
 	       "\"us\":%.2f}",
 	    SIZES_LIST, policy_measure(&c, secret, SIZES_NS) / 1000);
 	look_ups(workspace);
+	seven(workspace, secret);
 	c = (struct policy_case){.server = "filesystem",
 	    .tool = "read_multiple_files",
 	    .args = args = many_paths(),

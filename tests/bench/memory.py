@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Measures the memory of a session's host side with three MCP servers, or of
-another proxy: idle, and with streams open, each with one event per second.
-Prints one line of JSON.
+"""Measures the memory of a session's host side, alone and with three MCP
+servers, or of another proxy: idle, and with streams open, each with one event
+per second. Prints one line of JSON.
 
 IronCurtain's processes are not dumpable, so their own user cannot read which
 memory they share. bench.py starts this program in a new user namespace, with
@@ -63,6 +63,15 @@ def start_session(rig):
                   "wrappers_kb": memory(wrappers)[0]}
 
 
+def lone(rig):
+    """Returns the kilobytes of a session without servers, with one
+    credential, before any other program here uses its libraries."""
+    with rig.lone_session() as s:
+        mine = ours(s.pid)
+        settle(mine)
+        return memory(mine)[0]
+
+
 def start_proxy(rig, target):
     mine = family(rig.start_proxy(target).p.pid)
     settle(mine)
@@ -72,11 +81,12 @@ def start_proxy(rig, target):
 def measure(rig, target, steps):
     """steps: rising numbers of streams; the last but one is at least 2."""
     ironcurtain = target == "ironcurtain"
+    alone = lone(rig) if ironcurtain else None
     mine, result = (start_session(rig) if ironcurtain
                     else start_proxy(rig, target))
     idle, kind = memory(mine)
     result.update(target=target, kind=kind, processes=len(mine), idle_kb=idle,
-                  streams={})
+                  lone_kb=alone, streams={})
     loads, have = [], 0
     try:
         for n in steps:

@@ -204,6 +204,14 @@ class Rig:
         return self.h.Session(work, servers={n: self.server() for n in names},
                               config=config, **kw)
 
+    def lone_session(self):
+        """Returns a session, not started: no server, one credential."""
+        self.sessions += 1
+        work = os.path.join(self.work, f"s{self.sessions}")
+        return self.h.Session(work, config={
+            "providers": {"anthropic": {"upstream": "https://127.0.0.1:9"}},
+            "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}})
+
     def rules_session(self, n):
         """Starts a session with n rules of other servers before the shipped
         ones."""
@@ -287,9 +295,11 @@ class Rig:
         return ["--warm-ms", str(self.opts.warm), "--run-ms",
                 str(self.opts.run)]
 
-    def mcp(self, target, outstanding):
+    def mcp(self, target, outstanding, each=False):
+        """each: the client makes a write for each call."""
         argv = [self.tool("bench_mcp_load"), *self.timing(), "--from",
-                str(self.files), "--outstanding", str(outstanding)]
+                str(self.files), "--outstanding", str(outstanding),
+                *(["--each"] if each else [])]
         if target == "direct":
             result = self.load([*argv, self.tool("bench_mcp_echo")])
         elif target == "hops":
