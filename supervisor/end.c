@@ -272,6 +272,7 @@ end_run(void)
 		end_kill(audit);
 	}
 	end_reap();
+	runtime_remove();
 	/* An agent that ended by itself has written all its output. */
 	link_end(sup.agent_ended ? -1 : END_VIEWER_MS);
 	end_orphans();

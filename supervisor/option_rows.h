@@ -22,7 +22,9 @@
 OPTION("session-dir", SESSION, "DIR", "the session's directory")
 START_OPTION("config", CONFIG, "FILE", "instead of config.json")
 START_OPTION("agent", AGENT, "AGENT", "which agent")
-START_OPTION("runtime", RUNTIME, "bwrap|none", "none: only the sockets")
+START_OPTION("runtime", RUNTIME, "bwrap|docker|podman|none",
+    "where the agent runs")
+START_OPTION("image", IMAGE, "NAME", "the image of a container")
 START_OPTION("workspace", WORKSPACE, "DIR", "what the agent works on")
 START_OPTION("escalations", ESCALATIONS, "ask|deny",
     "ask you, or deny calls that would wait")

@@ -26,9 +26,12 @@ static const char options_help[] =
     "                     COMMAND, it runs as if a person had started it\n  "
     "--policy NAME|DIR     default, read-only, coding or one of your own in\n  "
     "                      IRONCURTAIN_HOME/policies; with a slash: a "
-    "directory\n  --runtime bwrap|none  none: no agent is started; only the "
-    "two sockets of a\n                        sandbox are offered, in "
-    "DIR/sockets\n  --escalations ask|deny\n                        deny: no "
+    "directory\n  --runtime bwrap|docker|podman|none\n                        "
+    "where the agent runs; none: no agent is started,\n"
+    "                        only the two sockets of a sandbox are offered,\n"
+    "                        in DIR/sockets\n  --image NAME          of which "
+    "Docker or Podman makes the sandbox\n  --escalations ask|deny\n            "
+    "            deny: no "
     "one is available to answer, so calls that\n                        would "
     "wait are denied\n  --allow-unsandboxed SERVER\n                        "
     "confirms \"sandbox\": false of mcp-servers.json\n  --allow-sockets       "
@@ -73,6 +76,29 @@ static const struct option options_long[] = {
 };
 /* clang-format on */
 
+static const char *const options_runtimes[RUNTIME_COUNT] = {
+    [RUNTIME_BWRAP] = "bwrap",
+    [RUNTIME_DOCKER] = "docker",
+    [RUNTIME_PODMAN] = "podman",
+    [RUNTIME_NONE] = "none",
+};
+
+const char *
+options_runtime_name(enum options_runtime r)
+{
+	return r < RUNTIME_COUNT ? options_runtimes[r] : "";
+}
+
+enum options_runtime
+options_runtime_find(const char *name)
+{
+	unsigned r = 0;
+
+	while (r < RUNTIME_COUNT && strcmp(name, options_runtimes[r]) != 0)
+		r++;
+	return (enum options_runtime)r;
+}
+
 static int
 options_choice(const char *name, const char *value, const char *first,
     const char *second, bool *is_first, struct fault *fault)
@@ -98,8 +124,6 @@ options_path(
 static int
 options_one(struct options *o, int opt, const char *value, struct fault *fault)
 {
-	bool first;
-
 	switch (opt) {
 	case OPT_SESSION:
 		return options_path(
@@ -123,11 +147,15 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_TASK:
 		return options_path("task", value, &o->task, fault);
 	case OPT_RUNTIME:
-		if (options_choice(
-			"runtime", value, "bwrap", "none", &first, fault) == -1)
-			return -1;
-		o->runtime = first ? RUNTIME_BWRAP : RUNTIME_NONE;
+		o->runtime = options_runtime_find(value);
+		if (o->runtime == RUNTIME_COUNT)
+			return fault_set(fault,
+			    "--runtime must be bwrap, docker, podman or none, "
+			    "not \"%s\"",
+			    value);
 		return 0;
+	case OPT_IMAGE:
+		return options_path("image", value, &o->image, fault);
 	case OPT_ESCALATIONS:
 		return options_choice(
 		    "escalations", value, "ask", "deny", &o->ask, fault);
@@ -206,7 +234,7 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 
 	memset(o, 0, sizeof(*o));
 	o->ask = true;
-	o->runtime = RUNTIME_BWRAP;
+	o->runtime = RUNTIME_COUNT;
 	opterr = 0;
 	while (
 	    (opt = getopt_long(argc, argv, "+:h", options_long, NULL)) != -1) {

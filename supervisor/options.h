@@ -24,8 +24,16 @@ enum sup_exit {
 
 enum options_runtime {
 	RUNTIME_BWRAP,
+	RUNTIME_DOCKER,
+	RUNTIME_PODMAN,
 	RUNTIME_NONE,
+	RUNTIME_COUNT, /* as configured, or the first one */
 };
+
+/* Returns "bwrap", "docker", ... */
+const char *options_runtime_name(enum options_runtime);
+/* Returns RUNTIME_COUNT if there is no runtime of this name. */
+enum options_runtime options_runtime_find(const char *name);
 
 struct options {
 	bool quiet;   /* print no lines about the session */
@@ -42,6 +50,7 @@ struct options {
 	const char *viewer; /* binary of icctl start; NULL: our own */
 	char **command; /* after --; NULL: none */
 	enum options_runtime runtime;
+	const char *image; /* of a container; NULL: as configured */
 	bool ask;
 	bool print_ready;
 	bool check; /* start nothing; print what was found */

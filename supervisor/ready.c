@@ -12,6 +12,7 @@
 
 #include <json-c/json.h>
 
+#include "box/runtime.h"
 #include "json_put.h"
 #include "sup.h"
 
@@ -87,8 +88,9 @@ ready_session_json(const char *state)
 	put_int(o, "pid", getpid());
 	put_str(o, "agent",
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
-	put_str(
-	    o, "runtime", sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap");
+	put_str(o, "runtime", runtime_name());
+	if (runtime_image() != NULL)
+		put_str(o, "image", runtime_image());
 	put_str(o, "workspace", sup.workspace_path);
 	put_int(o, "started", (int64_t)(sup.began / 1000000));
 	json_object_object_add(o, "policy", policy);

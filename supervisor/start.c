@@ -134,7 +134,7 @@ start_adapter(struct fault *fault)
 	const char *model = "";
 	char **providers = NULL;
 
-	if (name == NULL && sup.opt.runtime == RUNTIME_BWRAP)
+	if (name == NULL && sup.opt.runtime != RUNTIME_NONE)
 		name = sup.opt.command != NULL ? "command" : "claude-code";
 	if (name != NULL) {
 		if (adapter_load(&sup.adapter, &sup.paths, name, fault) == -1)
@@ -235,6 +235,14 @@ start_credentials(struct fault *fault)
 	return start_keys(true, fault);
 }
 
+/* The command line decides, then config.json. */
+static void
+start_runtime(void)
+{
+	if (sup.opt.runtime == RUNTIME_COUNT)
+		sup.opt.runtime = options_runtime_find(sup.config.runtime);
+}
+
 /* Do everything that only reads and checks. */
 static int
 start_check(struct fault *fault)
@@ -247,6 +255,7 @@ start_check(struct fault *fault)
 	    budget_open(&sup.config.budget, &sup.paths, fault) == -1 ||
 	    guards_init(&sup.guards, &sup.paths, fault) == -1)
 		return -1;
+	start_runtime();
 	sup.require.flags = sup.config.require.flags | sup.opt.require.flags;
 	sup.require.landlock =
 	    sup.config.require.landlock > sup.opt.require.landlock
@@ -357,7 +366,9 @@ start_session(int *status, struct fault *fault)
 	if (start_workspace(fault) == -1 || rules_load(fault) == -1 ||
 	    pins_load(fault) == -1 ||
 	    (!sup.opt.check && start_adapter(fault) == -1) ||
-	    (sup.opt.trial == NULL && start_servers(fault) == -1))
+	    (sup.opt.trial == NULL && start_servers(fault) == -1) ||
+	    (!sup.opt.check && sup.opt.trial == NULL &&
+		runtime_check(fault) == -1))
 		return -1;
 	if (sup.opt.check) {
 		check_print();

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/runtime.h"
 #include "budget_priv.h"
 #include "common/plural.h"
 #include "sup.h"
@@ -122,6 +123,9 @@ summary_start(void)
 		? " (the current directory)"
 		: "",
 	    summary_policy(policy, sizeof(policy)));
+	if (runtime_image() != NULL)
+		sup_warn("the agent runs in a container of %s: image %s",
+		    runtime_name(), runtime_image());
 	if (!sup.opt.ask)
 		sup_warn("no one is asked: calls that would wait are denied");
 	else if (sup.terminal.screen)

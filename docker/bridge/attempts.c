@@ -68,6 +68,23 @@ opened(const char *path, int flags)
 	return 0;
 }
 
+/* A file that engines mask is there, and has nothing. */
+static int
+readable(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char byte;
+	ssize_t n;
+	int error;
+
+	if (fd == -1)
+		return errno;
+	n = read(fd, &byte, 1);
+	error = n == -1 ? errno : n == 0 ? ENOENT : 0;
+	close(fd);
+	return error;
+}
+
 static int
 writable(const char *path)
 {
@@ -448,6 +465,20 @@ setuid_mounts(void)
 	return n;
 }
 
+static int
+mounts_swapped(void)
+{
+	static const char *const places[ATTEMPT_MOUNTS] = {ATTEMPT_PLACES};
+	struct stat st;
+	int n = 0;
+
+	for (size_t i = 0; i < ATTEMPT_MOUNTS; i++)
+		n += stat(places[i], &st) == -1 ||
+		     st.st_dev != asked->mounts[i].dev ||
+		     st.st_ino != asked->mounts[i].ino;
+	return n;
+}
+
 /* A process that may be inspected owns its own memory. */
 static int
 owned_memory(void)
@@ -484,7 +515,7 @@ owned_memory(void)
 	T(audit,	socket_made(AF_NETLINK, SOCK_RAW, PROTOCOL_AUDIT))	\
 	T(uevent,	socket_made(AF_NETLINK, SOCK_RAW, PROTOCOL_UEVENT))	\
 	T(netfilter,	socket_made(AF_NETLINK, SOCK_RAW, PROTOCOL_NETFILTER))	\
-	T(resolver,	opened("/etc/resolv.conf", O_RDONLY))			\
+	T(resolver,	readable("/etc/resolv.conf"))			\
 	T(session,	opened(asked->session, O_PATH))				\
 	T(control,	in_dir(asked->session, "/control.sock", connected_unix)) \
 	T(sessions,	sessions_opened())					\
@@ -511,15 +542,16 @@ owned_memory(void)
 	T(write_sockets, writable("/run/ironcurtain"))				\
 	T(write_ours,	writable("/opt/ironcurtain"))				\
 	T(write_bridge,	opened("/opt/ironcurtain/bin/ic-bridge", O_WRONLY))	\
+	T(write_sys,	writable("/sys/kernel"))				\
 	T(core_pattern,	opened("/proc/sys/kernel/core_pattern", O_WRONLY))	\
 	T(modprobe,	opened("/proc/sys/kernel/modprobe", O_WRONLY))		\
 	T(sysrq,	opened("/proc/sysrq-trigger", O_WRONLY))		\
 	T(forwarding,	opened("/proc/sys/net/ipv4/ip_forward", O_WRONLY))	\
 	T(uid_map,	map_written())						\
-	T(keys,		opened("/proc/keys", O_RDONLY))				\
-	T(key_users,	opened("/proc/key-users", O_RDONLY))			\
-	T(kallsyms,	opened("/proc/kallsyms", O_RDONLY))			\
-	T(kcore,	opened("/proc/kcore", O_RDONLY))			\
+	T(keys,		readable("/proc/keys"))				\
+	T(key_users,	readable("/proc/key-users"))			\
+	T(kallsyms,	readable("/proc/kallsyms"))			\
+	T(kcore,	readable("/proc/kcore"))			\
 	T(device,	device_made())						\
 	T(setuid_file,	setuid_made())						\
 	T(setgid_dir,	SYSTEM(SYS_fchmod, -1, 02700))				\
@@ -599,6 +631,7 @@ owned_memory(void)
 	T(terminals,	standard(true))						\
 	T(host_files,	standard(false))					\
 	T(nosuid,	setuid_mounts())					\
+	T(swapped,	mounts_swapped())					\
 	T(owned,	owned_memory())
 
 #define T(name, expression)							\

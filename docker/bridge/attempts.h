@@ -17,6 +17,11 @@
 #define ATTEMPT_NONCE 16U
 #define ATTEMPT_PATH 1024U
 #define ATTEMPT_ERRORS 4U
+/* The mounts of the session's own files, whose identity is compared. */
+#define ATTEMPT_PLACES                                                         \
+	"/workspace", "/home/agent", "/run/ironcurtain", "/etc/ironcurtain",   \
+	    "/opt/ironcurtain/bin/ic-bridge"
+#define ATTEMPT_MOUNTS 5U
 /* The sandbox has process numbers of its own, which begin at 1. */
 #define ATTEMPT_HOLDER 64U
 
@@ -83,6 +88,7 @@
 	A(write_sockets,"writing beside the session's sockets",	ON_READONLY,	EROFS, EACCES)			\
 	A(write_ours,	"writing to /opt/ironcurtain",		ON_READONLY,	EROFS, EACCES)			\
 	A(write_bridge,	"writing to ic-bridge",			ON_READONLY,	EROFS, EACCES, ETXTBSY)		\
+	A(write_sys,	"writing to /sys",			ON_READONLY,	EROFS, EACCES, ENOENT)		\
 	A(core_pattern,	"setting the kernel's core_pattern",	ON_READONLY,	EROFS, EACCES, ENOENT)		\
 	A(modprobe,	"setting the kernel's modprobe",	ON_READONLY,	EROFS, EACCES, ENOENT)		\
 	A(sysrq,	"writing to /proc/sysrq-trigger",	ON_READONLY,	EROFS, EACCES, EPERM, ENOENT)	\
@@ -179,7 +185,28 @@
 	A(terminals,	"terminals among the standard files",	ON_TERMINAL,	0)	\
 	A(host_files,	"files of the host among the standard files", ON_FDS,	0)	\
 	A(nosuid,	"writable mounts that allow setuid programs", ON_READONLY, 0)	\
+	A(swapped,	"mounts of other files than the session's", ON_MOUNT,	0)	\
 	A(owned,	"first processes whose memory the agent owns", ON_DUMPABLE, 0)
+
+/*
+ * E(name, engines, a further error or count): what is right in a container of
+ * these engines as well, and why.
+ */
+#define IN_DOCKER 1U
+#define IN_PODMAN 2U
+#define ATTEMPT_SUCCESS (-1)
+#define ATTEMPTS_ENGINE(E)							\
+	/* Engines show /sys read-only, of the container's own network. */	\
+	E(sys,		IN_DOCKER | IN_PODMAN,	ATTEMPT_SUCCESS)		\
+	/* Docker masks a fixed list of files.  These show no address to an	\
+	 * ordinary user, and how many keys each user has. */			\
+	E(kallsyms,	IN_DOCKER,		ATTEMPT_SUCCESS)		\
+	E(key_users,	IN_DOCKER,		ATTEMPT_SUCCESS)		\
+	/* Docker binds /workspace and /home/agent as their file system is	\
+	 * mounted.  no_new_privs makes setuid programs ordinary ones, and	\
+	 * the filter denies making one. */					\
+	E(nosuid,	IN_DOCKER | IN_PODMAN,	1)				\
+	E(nosuid,	IN_DOCKER | IN_PODMAN,	2)
 /* clang-format on */
 
 enum attempt {
@@ -199,6 +226,9 @@ struct attempt_ask {
 	char session[ATTEMPT_PATH]; /* the session directory, on the host */
 	char home[ATTEMPT_PATH];    /* the user's home directory, on the host */
 	char abstract[64];          /* an abstract socket that listens there */
+	struct {
+		uint64_t dev, ino; /* as on the host */
+	} mounts[ATTEMPT_MOUNTS];
 };
 
 /* To icsupervisor: the nonce, and then one record for each attempt, in order. */

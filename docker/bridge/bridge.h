@@ -120,11 +120,19 @@ int probe_run(int in, int out);
  */
 int session_open(const char *path, const struct bridge_limits *);
 
+/*
+ * setup.c: set the variables in the lines of a file; add a system-call filter,
+ * which is a file of instructions. They exit if they cannot.
+ */
+void setup_environment(const char *path);
+void setup_filter(const char *path);
+
 /* run.c */
 struct run {
 	struct terminal_how terminal;
 	struct bridge_limits limits;
 	const char *listen;
+	const char *environment, *filter; /* files; NULL: none */
 	const char *where; /* the session's sockets, or egressd's socket */
 	bool agent;        /* ends with its session */
 	bool supervised;   /* icsupervisor made the sandbox, and tests it */

@@ -5,7 +5,8 @@
  * MCP server's stdio, a terminal) and the sockets of the session.
  *
  *   ic-bridge run [--pty | --pipes [--input] [--merge]] [--supervised]
- *       [--limits LIMITS] [--listen ADDRESS:PORT] DIR -- COMMAND...
+ *       [--env FILE] [--filter FILE] [--limits LIMITS]
+ *       [--listen ADDRESS:PORT] DIR -- COMMAND...
  *   ic-bridge egress [--limits LIMITS] [--listen ADDRESS:PORT] SOCKET --
  *       COMMAND...
  *   ic-bridge limit LIMITS -- COMMAND...
@@ -19,6 +20,8 @@
  * With --pty the command gets a pseudo-terminal made here, with --pipes it gets
  * pipes; both lead to DIR/terminal.sock, so that no descriptor of the host is in
  * the sandbox.
+ * --env adds the variables in FILE, and --filter a system-call filter: an
+ * engine's container has neither.
  * `egress` does the same for an MCP server that may connect to named hosts:
  * SOCKET belongs to its egressd.  `limit` only sets limits and becomes the
  * command.
@@ -85,6 +88,12 @@ run_options(struct run *r, int argc, char **argv)
 		else if (strcmp(argv[i], "--limits") == 0 && i + 1 < argc &&
 			 limits_parse(argv[i + 1], &r->limits))
 			i++;
+		else if (r->agent && strcmp(argv[i], "--env") == 0 &&
+			 i + 1 < argc)
+			r->environment = argv[++i];
+		else if (r->agent && strcmp(argv[i], "--filter") == 0 &&
+			 i + 1 < argc)
+			r->filter = argv[++i];
 		else if (r->agent && strcmp(argv[i], "--supervised") == 0)
 			r->supervised = true;
 		else if (r->agent && strcmp(argv[i], "--pty") == 0)

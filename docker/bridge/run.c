@@ -206,6 +206,10 @@ run_command(const struct run *r)
 	sigset_t set, old;
 
 	signal(SIGPIPE, SIG_IGN);
+	if (r->filter != NULL)
+		setup_filter(r->filter);
+	if (r->environment != NULL)
+		setup_environment(r->environment);
 	if (run_open(r) == -1)
 		return -1;
 	sigemptyset(&set);

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The agent under bubblewrap: no network, its own namespaces, the system
- * read-only, a private home, the workspace, and the two sockets. ic-bridge is
- * its parent in the sandbox. The agent's exit status becomes icsupervisor's.
+ * The agent's start and end, in a sandbox of any kind: ic-bridge is process 1
+ * there and the agent's parent, and makes the break-out test before it starts
+ * the agent. The agent's exit status becomes icsupervisor's.
  */
 #include "box/runtime.h"
 
-#include <sys/syscall.h>
-
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "box/box.h"
 #include "box/breakout.h"
 #include "box/bridge.h"
+#include "box/engine.h"
+#include "box/kind.h"
 #include "box/locate_priv.h"
 #include "box/orient.h"
-#include "box/probe.h"
 #include "box/sandbox_log.h"
 #include "box/timeup.h"
 #include "budget.h"
@@ -33,89 +30,24 @@
 #define RUNTIME_SIGNAL_MS 200U
 /* A sandbox ends so soon after its ic-bridge, even on a busy machine. */
 #define RUNTIME_UNLINKED_MS 20000U
-#define RUNTIME_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
 
 static struct {
-	struct program program;
-	char *tree, *mount; /* program's tree and its place; NULL: none */
-	char **argv;        /* in the sandbox, bridge included */
+	const struct box_kind *kind;
+	char **argv; /* in the sandbox, bridge included */
 	char *env[ORIENT_MAX_ENV + 1];
 	char *bridge;
 	bool tested; /* --runtime none: the workers are being attacked */
-	struct box_report report;
+	pid_t first; /* the sandbox's first process; 0: it has not connected */
 	struct loop_timer killed, unlinked;
 	int status; /* the agent's, once it has ended */
 	char how[128];
-} runtime_env = {.report = {.fd = -1}};
-
-/* ./x and /workspace/x are the agent's own files: they are not examined. */
-static bool
-runtime_in_workspace(const char *command)
-{
-	return strncmp(command, "./", 2) == 0 ||
-	       strncmp(command, "/workspace/", 11) == 0;
-}
-
-static int
-runtime_find(const char *command, char **inside, struct fault *fault)
-{
-	const struct locate l = {
-	    .paths = &sup.paths, .path_env = sup.host.path, .base = "."};
-	int fd, rv;
-
-	if (runtime_in_workspace(command)) {
-		*inside = strdup(command);
-		return *inside == NULL ? fault_errno(fault, "agent") : 0;
-	}
-	if (locate_agent(&l, command, &runtime_env.program, &runtime_env.tree,
-		&runtime_env.mount, inside, fault) == -1)
-		return -1;
-	for (unsigned i = 0; i < runtime_env.program.ntrees; i++) {
-		fd = open(runtime_env.program.trees[i], O_PATH | O_CLOEXEC);
-		if (fd == -1)
-			return fault_errno(
-			    fault, "agent %s", runtime_env.program.trees[i]);
-		rv = guards_check(&sup.guards, fd, "agent's program",
-		    runtime_env.program.trees[i], fault);
-		close(fd);
-		if (rv == -1)
-			return -1;
-	}
-	return 0;
-}
-
-/* The adapter's program: from config.json, else by its names in PATH. */
-static int
-runtime_find_adapter(char **inside, struct fault *fault)
-{
-	const struct config_agent *cfg =
-	    config_agent(&sup.config, sup.adapter.name);
-	char **names = sup.adapter.program;
-	const struct locate l = {
-	    .paths = &sup.paths, .path_env = sup.host.path};
-	char *found;
-
-	if (cfg != NULL && cfg->path != NULL)
-		return runtime_find(cfg->path, inside, fault);
-	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
-		if ((found = locate_in_path(&l, names[i])) == NULL)
-			continue;
-		free(found);
-		return runtime_find(names[i], inside, fault);
-	}
-	return fault_set(fault,
-	    "agent %s: %s not found in PATH. Install it, "
-	    "or say where it is: {\"agent\":{\"%s\":{\"path\":\"...\"}}} in "
-	    "config.json",
-	    sup.adapter.name,
-	    names != NULL && names[0] != NULL ? names[0] : "its program",
-	    sup.adapter.name);
-}
+} runtime_env;
 
 static int
 runtime_argv(char *const *args, const char *inside, struct fault *fault)
 {
-	const char *before[12] = {RUNTIME_BRIDGE, "run"}, *options[4];
+	const char *before[16] = {RUNTIME_BRIDGE, "run"}, *options[4];
+	const bool container = runtime_env.kind == &box_engine_kind;
 	char limits[96];
 	char *filled[ADAPTER_MAX_ARGS + 1] = {NULL};
 	size_t n = 0, k = 2;
@@ -131,7 +63,12 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 	for (const char **o = options; *o != NULL; o++)
 		before[k++] = *o;
 	before[k++] = "--limits";
-	before[k++] = limits_option(&sup.config.limits, limits, sizeof(limits));
+	/* A container of Docker shares the numbers of its users with us. */
+	before[k++] = limits_option(&sup.config.limits,
+	    sup.opt.runtime != RUNTIME_DOCKER, limits, sizeof(limits));
+	for (const char *const *o = engine_bridge_options;
+	     container && *o != NULL; o++)
+		before[k++] = *o;
 	before[k++] = "--supervised";
 	before[k++] = "/run/ironcurtain";
 	before[k++] = "--";
@@ -158,9 +95,8 @@ runtime_prepare(struct fault *fault)
 	sup.agent_io.fd = -1;
 	if (sup.opt.runtime == RUNTIME_NONE)
 		return orient_environment(NULL, runtime_env.env, fault);
-	if (box_bwrap() == NULL)
-		return fault_set(fault, "bubblewrap is not installed: apt "
-					"install bubblewrap");
+	runtime_env.kind = sup.opt.runtime == RUNTIME_BWRAP ? &box_bwrap_kind
+							    : &box_engine_kind;
 	runtime_env.bridge = paths_join(sup.paths.bindir, "ic-bridge");
 	if (runtime_env.bridge == NULL)
 		return fault_errno(fault, "ic-bridge");
@@ -171,15 +107,57 @@ runtime_prepare(struct fault *fault)
 		    sup.adapter.name,
 		    sup.adapter.program == NULL ? "command after --"
 						: "--task");
-	rv = sup.opt.command != NULL
-		 ? runtime_find(sup.opt.command[0], &inside, fault)
-		 : runtime_find_adapter(&inside, fault);
+	rv = runtime_env.kind->find(&inside, fault);
 	if (rv == 0)
 		rv = runtime_argv(args, inside, fault);
 	free(inside);
 	if (rv == -1)
 		return -1;
-	return orient_environment(&runtime_env.program, runtime_env.env, fault);
+	return runtime_env.kind->environment(runtime_env.env, fault);
+}
+
+int
+runtime_check(struct fault *fault)
+{
+	return runtime_env.kind == NULL ? 0 : runtime_env.kind->check(fault);
+}
+
+const char *
+runtime_name(void)
+{
+	return options_runtime_name(sup.opt.runtime);
+}
+
+const char *
+runtime_image(void)
+{
+	static char text[400];
+
+	if (runtime_env.kind != &box_engine_kind)
+		return NULL;
+	snprintf(text, sizeof(text), "%s (%s)", engine.image, engine.digest);
+	return text;
+}
+
+const char *
+runtime_bridge(void)
+{
+	return runtime_env.bridge;
+}
+
+pid_t
+runtime_root(void)
+{
+	if (sup.agent.pidfd == -1)
+		return 0;
+	return runtime_env.kind == &box_bwrap_kind ? sup.agent.pid
+						   : runtime_env.first;
+}
+
+pid_t
+runtime_first(void)
+{
+	return sup.agent.pidfd == -1 ? 0 : runtime_env.first;
 }
 
 int
@@ -188,17 +166,14 @@ runtime_orient(struct fault *fault)
 	return orient_write(runtime_env.env, fault);
 }
 
-/* The sandbox could not be made: find and report the reason. */
+/* The sandbox could not be made: report the reason. */
 static void
 runtime_unmade(void)
 {
 	const char *remedy;
 	struct fault why;
 
-	if (box_probe(&why, &remedy) == 0) {
-		fault_set(&why, "bubblewrap %s", runtime_env.how);
-		remedy = "Its own message is above, or in session.log";
-	}
+	runtime_env.kind->unmade(runtime_env.how, &why, &remedy);
 	sup_warn("the sandbox could not be created: %s", why.text);
 	sup_warn("%s", remedy);
 	end_request(SUP_EXIT_OS, NULL,
@@ -244,7 +219,7 @@ runtime_exited(struct loop_io *io, uint32_t events)
 	loop_timer_clear(&sup.loop, &runtime_env.unlinked);
 	spawn_describe(code, status, runtime_env.how, sizeof(runtime_env.how));
 	runtime_env.status = spawn_status(code, status);
-	if (code == CLD_EXITED && !box_reached(&runtime_env.report)) {
+	if (!runtime_env.kind->made(code, status)) {
 		sandbox_log_read();
 		runtime_unmade();
 		return;
@@ -262,43 +237,6 @@ runtime_exited(struct loop_io *io, uint32_t events)
 		    RUNTIME_SIGNAL_MS, runtime_drain, NULL);
 	else
 		runtime_drain(NULL);
-}
-
-static void
-runtime_box(struct box *b)
-{
-	static const char certs[] = "/etc/ssl/certs/ca-certificates.crt";
-	const struct program *p = &runtime_env.program;
-	char *eq;
-	int fd;
-
-	box_init(b, FILTER_AGENT, &sup.config.limits);
-	box_status(b, &runtime_env.report);
-	/* ic-bridge itself is process 1, which nothing inside can trace. */
-	box_arg(b, "--as-pid-1");
-	if (runtime_env.tree != NULL)
-		box_bind_path(b, runtime_env.tree, runtime_env.mount, false);
-	for (unsigned i = 1; i < p->ntrees; i++)
-		box_bind_path(b, p->trees[i], p->trees[i], false);
-	box_bind_path(b, runtime_env.bridge, RUNTIME_BRIDGE, false);
-	box_bind(b, sup.session.home, "/home/agent", true);
-	box_bind(b, sup.workspace, "/workspace", true);
-	box_bind(b, sup.session.sockets, "/run/ironcurtain", false);
-	box_bind(b, sup.session.orientation, "/etc/ironcurtain", false);
-	fd = openat(sup.session.orientation, "ca-bundle.pem",
-	    O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd != -1 && access(certs, F_OK) == 0)
-		box_bind(b, fd, certs, false);
-	if (fd != -1)
-		close(fd);
-	for (char **e = runtime_env.env; *e != NULL; e++) {
-		eq = strchr(*e, '=');
-		*eq = '\0';
-		box_setenv(b, *e, eq + 1);
-		*eq = '=';
-	}
-	box_args(b, "--remount-ro", "/", NULL);
-	box_args(b, "--chdir", "/workspace", NULL);
 }
 
 /* The break-out test has passed: ic-bridge starts the agent. */
@@ -333,8 +271,8 @@ runtime_frame(enum bridge_kind kind, const uint8_t *data, size_t len)
 {
 	if (kind != BRIDGE_PROBED)
 		return -1;
-	breakout_report(
-	    data, len, bridge_peer() == box_first(&runtime_env.report));
+	runtime_env.first = bridge_peer();
+	breakout_report(data, len, runtime_env.kind->is_first(bridge_peer()));
 	return 0;
 }
 
@@ -385,30 +323,24 @@ runtime_gone(const char *why)
 	end_request(SUP_EXIT_OS, NULL, "ic-bridge broke the protocol: %s", why);
 }
 
-static const struct bridge_calls runtime_bridge = {runtime_frame, runtime_gone};
+static const struct bridge_calls runtime_calls = {runtime_frame, runtime_gone};
 
 static void
 runtime_start(void)
 {
-	int stdio[3] = {-1, -1, -1};
 	struct fault fault;
-	struct box b;
-	int rv;
+	int log = -1, rv;
 
 	sup.agent_started = true;
 	loop_timer_clear(&sup.loop, &sup.agent_timer);
-	runtime_box(&b);
-	rv = sandbox_log_open(&stdio[1], &fault);
-	stdio[2] = stdio[1];
+	rv = sandbox_log_open(&log, &fault);
 	if (rv == 0)
-		rv = bridge_open(sup.session.sockets, &runtime_bridge, &fault);
+		rv = bridge_open(sup.session.sockets, &runtime_calls, &fault);
 	if (rv == 0)
-		rv = box_spawn(&b, stdio, runtime_env.argv, &sup.agent, &fault);
-	if (stdio[1] != -1)
-		close(stdio[1]);
-	box_free(&b);
-	if (rv == 0 && spawn_check(&sup.agent) == -1)
-		rv = fault_errno(&fault, "bwrap%s", spawn_step());
+		rv = runtime_env.kind->start(
+		    runtime_env.argv, runtime_env.env, log, &fault);
+	if (log != -1)
+		close(log);
 	if (rv == 0 && loop_add(&sup.loop, &sup.agent_io, sup.agent.pidfd,
 			   EPOLLIN, runtime_exited, NULL) == -1)
 		rv = fault_errno(&fault, "epoll");
@@ -469,11 +401,13 @@ runtime_kill(void)
 	breakout_free();
 	bridge_close();
 	loop_timer_clear(&sup.loop, &runtime_env.unlinked);
-	/*
-	 * bubblewrap dies with its parent's child, and the pid namespace with
-	 * it.
-	 */
-	if (sup.agent.pidfd != -1)
-		(void)syscall(
-		    SYS_pidfd_send_signal, sup.agent.pidfd, SIGKILL, NULL, 0);
+	if (runtime_env.kind != NULL)
+		runtime_env.kind->stop();
+}
+
+void
+runtime_remove(void)
+{
+	if (runtime_env.kind != NULL)
+		runtime_env.kind->remove();
 }

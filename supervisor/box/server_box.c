@@ -167,7 +167,7 @@ server_argv(const struct server *s, char *const *args)
 	const char *const bridged[] = {SERVER_BRIDGE, "egress", "--limits",
 	    limits, SERVER_DOOR, "--", s->program.path, NULL};
 
-	limits_option(&sup.config.limits, limits, sizeof(limits));
+	limits_option(&sup.config.limits, true, limits, sizeof(limits));
 	return locate_argv(s->def->egress != NULL ? bridged
 			   : s->program.ours      ? ours
 						  : limited,

@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "box/usage.h"
+#include "box/bridge.h"
+#include "box/runtime.h"
 #include "sup.h"
 
 #define TIMEUP_MS 5000U
@@ -32,13 +33,13 @@ timeup_end(struct loop_timer *t)
 }
 
 /*
- * Find ic-bridge: bubblewrap's child, which is process 1 of the sandbox.
- * Returns a pidfd, or -1 with errno set.
+ * Open ic-bridge, which is process 1 of the sandbox. Returns a pidfd, or -1
+ * with errno set.
  */
 static int
 timeup_bridge(void)
 {
-	pid_t pid = usage_child(sup.agent.pid);
+	pid_t pid = runtime_first();
 	int fd;
 
 	if (pid == 0) {
@@ -47,8 +48,8 @@ timeup_bridge(void)
 	}
 	if ((fd = (int)syscall(SYS_pidfd_open, pid, 0)) == -1)
 		return -1;
-	/* Another process may have got the number meanwhile. */
-	if (usage_child(sup.agent.pid) == pid)
+	/* While its connection is there, it has not been reaped. */
+	if (bridge_peer() == pid)
 		return fd;
 	close(fd);
 	errno = ESRCH;

@@ -65,16 +65,6 @@ children_of(pid_t pid, const char *task, pid_t *list, unsigned n)
 	return n;
 }
 
-pid_t
-usage_child(pid_t pid)
-{
-	static pid_t list[USAGE_PROCESSES];
-	char self[16];
-
-	snprintf(self, sizeof(self), "%d", (int)pid);
-	return children_of(pid, self, list, 0) == 0 ? 0 : list[0];
-}
-
 /* Append the children of every thread of a process. */
 static unsigned
 descend(pid_t pid, unsigned threads, pid_t *list, unsigned n)

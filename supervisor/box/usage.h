@@ -27,9 +27,6 @@ void usage_read(pid_t root, struct usage *);
 /* Returns the memory with each shared page counted once. This is slow. */
 uint64_t usage_exact(pid_t root);
 
-/* Returns the first child of a process that has one thread, or 0. */
-pid_t usage_child(pid_t);
-
 #define TREE_DEPTH 256U
 
 /* The size of a directory tree, counted a few entries at a time. */

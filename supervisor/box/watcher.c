@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "box/runtime.h"
 #include "box/usage.h"
 #include "sup.h"
 
@@ -88,11 +89,12 @@ static void
 look_agent(unsigned *ms)
 {
 	const struct limits *l = &sup.config.limits;
+	const pid_t root = runtime_root();
 	struct usage u;
 
-	if (sup.agent.pidfd == -1 || sup.agent_ended)
+	if (root == 0 || sup.agent_ended)
 		return;
-	usage_read(sup.agent.pid, &u);
+	usage_read(root, &u);
 	sooner(ms, u.memory, l->memory_mb * MIB);
 	tell_once(&watcher_env.told_processes,
 	    l->processes != 0 && u.processes >= l->processes,
@@ -101,10 +103,9 @@ look_agent(unsigned *ms)
 	    "limits.tmpMb");
 	tell_once(&watcher_env.told_shm, u.shm_full, "MiB of /dev/shm",
 	    l->shm_mb, "limits.shmMb");
-	if (over(sup.agent.pid, &u.memory, l->memory_mb))
-		end_over(
-		    "the agent used %llu MiB of memory; its limit is %llu "
-		    "(dockerResources.memoryMb in config.json)",
+	if (over(root, &u.memory, l->memory_mb))
+		end_over("the agent used %llu MiB of memory; its limit is %llu "
+			 "(dockerResources.memoryMb in config.json)",
 		    (unsigned long long)(u.memory / MIB),
 		    (unsigned long long)l->memory_mb);
 }

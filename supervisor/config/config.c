@@ -23,7 +23,7 @@
 static const char *const config_ignored[] = {"agentModelId", "policyModelId",
     "prefilterModelId", "autoCompact", "autoApprove", "memory", "webSearch",
     "modelProviders", "signal", "gooseProvider", "gooseModel",
-    "preferredDockerAgent", "preferredMode", "containerRuntime", "capture",
+    "preferredDockerAgent", "preferredMode", "capture",
     "statistics", "snapshot", "dockerWorkload", NULL};
 
 /* Keys of the TypeScript IronCurtain that the user would expect to work. */
@@ -51,10 +51,10 @@ static const struct {
 };
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
-    "confinement", "credentials", "destinations", "dockerResources",
-    "escalationTimeoutSeconds", "limits", "mcpServers", "modelBodies", "notify",
+    "confinement", "containerRuntime", "credentials", "destinations",
+    "dockerResources", "escalationTimeoutSeconds", "image", "limits", "mcpServers", "modelBodies", "notify",
     "packageInstall", "policy", "profiles", "providers", "proxy", "proxyTools",
-    "resourceBudget", "sandboxPolicy", "serverCredentials", NULL};
+    "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials", NULL};
 
 static bool
 config_is_ignored(const char *key)
@@ -283,7 +283,7 @@ static int
 config_agents(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
 {
-	static const char *const keys[] = {"model", "path", NULL};
+	static const char *const keys[] = {"image", "model", "path", NULL};
 	struct json_object *agents = NULL, *o;
 	struct config_agent *a;
 	const char *path, *model;
@@ -312,6 +312,8 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 			    "._:/@+-");
 		a = &cfg->agents[cfg->nagents++];
 		a->name = strdup(name);
+		if (config_image(j, o, where, &a->image) == -1)
+			return -1;
 		a->path =
 		    path == NULL ? NULL : config_path(j->file, user_home, path);
 		a->model = model == NULL ? NULL : strdup(model);
@@ -327,6 +329,7 @@ config_init(struct config *cfg)
 {
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->hold_ms = 300000;
+	cfg->runtime = "bwrap";
 	cfg->unknown = PROTO_UNKNOWN_HOLD;
 	cfg->redact = true;
 	cfg->budget = budget_dflt;
@@ -356,6 +359,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_confinement(cfg, &j, root) == -1 ||
 	    config_budget(cfg, &j, root) == -1 ||
 	    limits_read(&cfg->limits, &j, root) == -1 ||
+	    config_runtime(cfg, &j, root) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
 	    config_servers(cfg, &j, root, user_home) == -1 ||
 	    config_agents(cfg, &j, root, user_home) == -1 ||
@@ -426,6 +430,7 @@ config_free(struct config *cfg)
 	for (size_t i = 0; i < cfg->nproviders; i++)
 		config_provider_free(&cfg->providers[i]);
 	config_destinations_free(cfg);
+	free(cfg->image);
 	free(cfg->proxy.direct);
 	free(cfg->proxy.auth.value);
 	jsonfile_strings_free(cfg->proxy.auth.command);
@@ -433,6 +438,7 @@ config_free(struct config *cfg)
 	for (size_t i = 0; i < cfg->nagents; i++) {
 		free(cfg->agents[i].name);
 		free(cfg->agents[i].path);
+		free(cfg->agents[i].image);
 		free(cfg->agents[i].model);
 	}
 	free(cfg->anchor);

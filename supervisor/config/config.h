@@ -82,6 +82,7 @@ struct config_destination {
 struct config_agent {
 	char *name;
 	char *path;
+	char *image; /* for containers, or NULL */
 	char *model; /* the value of {model} in the agent's file, or NULL */
 };
 
@@ -118,6 +119,8 @@ struct config {
 	struct budget_limits budget;
 	struct limits limits;
 	unsigned held_mb; /* MiB of bodies that mitmd may hold at once */
+	const char *runtime; /* "bwrap", "docker" or "podman" */
+	char *image;         /* of containers, or NULL */
 	bool sync;
 	char *anchor; /* "journal", a file, or NULL */
 	bool log_strict; /* end the session if its earlier log is broken */
@@ -142,6 +145,11 @@ void config_free(struct config *);
 /* Returns true if the server is in "policy.trustedServers". */
 bool config_trusts(const struct config *, const char *server);
 
+/*
+ * runtime.c: Returns true if this can name an image, and never looks like an
+ * option.
+ */
+bool config_is_image(const char *);
 /* Returns NULL if config.json does not mention the provider. */
 const struct config_provider *config_provider(
     const struct config *, const char *name);

@@ -119,12 +119,8 @@ counts_namespaces(void)
 	return major > 5 || (major == 5 && minor >= 14);
 }
 
-/*
- * Returns the number of processors to limit to, or 0 if the machine has no more
- * or there is no limit.
- */
-static unsigned
-processors(const struct limits *l)
+unsigned
+limits_processors(const struct limits *l)
 {
 	cpu_set_t set;
 
@@ -136,11 +132,12 @@ processors(const struct limits *l)
 }
 
 const char *
-limits_option(const struct limits *l, char *dst, size_t cap)
+limits_option(const struct limits *l, bool own_users, char *dst, size_t cap)
 {
 	snprintf(dst, cap, "processes=%llu,file=%llu,cpus=%u",
-	    counts_namespaces() ? (unsigned long long)l->processes : 0ULL,
-	    (unsigned long long)l->home_mb << 20, processors(l));
+	    own_users && counts_namespaces() ? (unsigned long long)l->processes
+					     : 0ULL,
+	    (unsigned long long)l->home_mb << 20, limits_processors(l));
 	return dst;
 }
 
@@ -166,17 +163,19 @@ limits_json(const struct limits *l)
 	struct json_object *o = json_object_new_object();
 	char text[96];
 
-	add_mib(o, "memory", l->memory_mb, ", watched");
+	add_mib(o, "memory", l->memory_mb,
+	    l->memory_forced ? ", by a control group" : ", watched");
 	add_mib(o, "serverMemory", l->server_mb, ", watched");
-	snprintf(text, sizeof(text), "%u, by affinity: no limit of time",
-	    processors(l));
-	add(o, "processors", processors(l) == 0 ? "no limit" : text);
+	snprintf(text, sizeof(text), "%u, by %s", limits_processors(l),
+	    l->cpus_forced ? "a control group" : "affinity: no limit of time");
+	add(o, "processors", limits_processors(l) == 0 ? "no limit" : text);
 	snprintf(text, sizeof(text), "%llu, threads included",
 	    (unsigned long long)l->processes);
 	add(o, "processes",
-	    !counts_namespaces() ? "no limit: this kernel is older than 5.14"
-	    : l->processes == 0  ? "no limit"
-				 : text);
+	    !l->processes_forced && !counts_namespaces()
+		? "no limit: this kernel is older than 5.14"
+	    : l->processes == 0 ? "no limit"
+				: text);
 	add_mib(o, "tmp", l->tmp_mb, "");
 	add_mib(o, "shm", l->shm_mb, "");
 	add_mib(o, "home", l->home_mb, ", watched");

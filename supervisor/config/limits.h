@@ -6,6 +6,7 @@
 #ifndef LIMITS_H
 #define LIMITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,8 @@ struct limits {
 	uint64_t home_mb; /* the agent's home directory, and any one file */
 	uint64_t free_mb; /* space on the disk that must stay free */
 	unsigned cpus;
+	/* The kernel enforces these for the agent's sandbox. */
+	bool memory_forced, processes_forced, cpus_forced;
 };
 
 void limits_default(struct limits *);
@@ -30,9 +33,16 @@ int limits_read(
     struct limits *, const struct jsonfile *, struct json_object *root);
 /*
  * Write the argument of `ic-bridge --limits`: the number of processes, the size
- * of a file, and the number of processors. Returns `dst`.
+ * of a file, and the number of processors. `own_users`: the sandbox has a user
+ * namespace, in which the kernel counts its processes alone. Returns `dst`.
  */
-const char *limits_option(const struct limits *, char *dst, size_t cap);
+const char *limits_option(
+    const struct limits *, bool own_users, char *dst, size_t cap);
+/*
+ * Returns the number of processors to limit to, or 0 if the machine has no more
+ * or there is no limit.
+ */
+unsigned limits_processors(const struct limits *);
 /*
  * Returns each limit with its figure and how it is enforced, for people and for
  * the log: {"memory": "4096 MiB (watched)", ...}. The caller owns the object.

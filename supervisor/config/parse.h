@@ -38,6 +38,13 @@ int config_destinations(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 void config_destinations_free(struct config *);
 
+/* runtime.c */
+int config_runtime(
+    struct config *, const struct jsonfile *, struct json_object *root);
+/* Read the member "image" into allocated memory, if it is there. */
+int config_image(const struct jsonfile *, struct json_object *,
+    const char *where, char **out);
+
 /* budget.c */
 int config_budget(
     struct config *, const struct jsonfile *, struct json_object *root);

@@ -11,6 +11,7 @@
 #include "budget.h"
 #include "control/control.h"
 #include "control/grants.h"
+#include "box/runtime.h"
 #include "json_put.h"
 #include "domains.h"
 #include "sup.h"
@@ -134,8 +135,8 @@ status_proxy(void)
 	put_str(o, "state", proxy_state(p));
 	put_str(o, "text", p->text);
 	put_str(o, "hint", proxy_hint(p));
-	put_str(o, "note",
-	    "it resolves host names and screens their addresses");
+	put_str(
+	    o, "note", "it resolves host names and screens their addresses");
 	return o;
 }
 
@@ -154,8 +155,9 @@ control_status_json(void)
 	put_str(o, "dir", sup.session.dir);
 	put_str(o, "agent",
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
-	put_str(
-	    o, "runtime", sup.opt.runtime == RUNTIME_NONE ? "none" : "bwrap");
+	put_str(o, "runtime", runtime_name());
+	if (runtime_image() != NULL)
+		put_str(o, "image", runtime_image());
 	put_str(o, "workspace", sup.workspace_path);
 	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
 	put_str(o, "started", when);

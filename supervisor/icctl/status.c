@@ -199,7 +199,7 @@ static void
 put_session(json_object *reply)
 {
 	static const char *const rows[] = {"session", "dir", "agent", "runtime",
-	    "workspace", "policy", "started", "pid", "auditFailed"};
+	    "image", "workspace", "policy", "started", "pid", "auditFailed"};
 	int64_t pending = icctl_number(reply, "pending");
 	char path[ICCTL_PATH];
 	json_object *v, *counts = NULL;

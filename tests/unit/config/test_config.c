@@ -71,7 +71,7 @@ test_limits(void)
 		cfg.limits.processes == 64 && cfg.limits.home_mb == 0 &&
 		cfg.limits.shm_mb == 7 && cfg.limits.tmp_mb == 256,
 	    "limits: null is none, processors are whole, others stay");
-	limits_option(&cfg.limits, option, sizeof(option));
+	limits_option(&cfg.limits, true, option, sizeof(option));
 	ok(strncmp(option, "processes=64,file=0,cpus=", 25) == 0,
 	    "limits: as ic-bridge takes them");
 	config_free(&cfg);

@@ -33,8 +33,9 @@ static const struct {
     {"x|--session-dir||--runtime|none", "--session-dir must not be empty"},
     {"x|--nope", "unknown option --nope"},
     {"x|-q", "unknown option -q"},
-    {"x|--session-dir|d|--runtime|docker",
-	"--runtime must be bwrap or none, not \"docker\""},
+    {"x|--session-dir|d|--runtime|vm",
+	"--runtime must be bwrap, docker, podman or none, not \"vm\""},
+    {"x|--session-dir|d|--image|", "--image must not be empty"},
     {"x|--session-dir|d|--escalations|maybe",
 	"--escalations must be ask or deny, not \"maybe\""},
     {"x|--session-dir|d|stray", "unexpected argument \"stray\": a command "

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The agent under bubblewrap: no network, its own namespaces, the system
+ * read-only, a private home, the workspace, and the session's sockets. The
+ * agent's program is the host's own.
+ */
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "box/box.h"
+#include "box/kind.h"
+#include "box/locate_priv.h"
+#include "box/orient.h"
+#include "box/probe.h"
+#include "box/runtime.h"
+#include "sup.h"
+
+static struct {
+	struct program program;
+	char *tree, *mount; /* program's tree and its place; NULL: none */
+	struct box_report report;
+} bwrap_env = {.report = {.fd = -1}};
+
+/* ./x and /workspace/x are the agent's own files: they are not examined. */
+static bool
+bwrap_in_workspace(const char *command)
+{
+	return strncmp(command, "./", 2) == 0 ||
+	       strncmp(command, "/workspace/", 11) == 0;
+}
+
+static int
+bwrap_find_named(const char *command, char **inside, struct fault *fault)
+{
+	const struct locate l = {
+	    .paths = &sup.paths, .path_env = sup.host.path, .base = "."};
+	int fd, rv;
+
+	if (bwrap_in_workspace(command)) {
+		*inside = strdup(command);
+		return *inside == NULL ? fault_errno(fault, "agent") : 0;
+	}
+	if (locate_agent(&l, command, &bwrap_env.program, &bwrap_env.tree,
+		&bwrap_env.mount, inside, fault) == -1)
+		return -1;
+	for (unsigned i = 0; i < bwrap_env.program.ntrees; i++) {
+		fd = open(bwrap_env.program.trees[i], O_PATH | O_CLOEXEC);
+		if (fd == -1)
+			return fault_errno(
+			    fault, "agent %s", bwrap_env.program.trees[i]);
+		rv = guards_check(&sup.guards, fd, "agent's program",
+		    bwrap_env.program.trees[i], fault);
+		close(fd);
+		if (rv == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/* The adapter's program: from config.json, else by its names in PATH. */
+static int
+bwrap_find_adapter(char **inside, struct fault *fault)
+{
+	const struct config_agent *cfg =
+	    config_agent(&sup.config, sup.adapter.name);
+	char **names = sup.adapter.program;
+	const struct locate l = {
+	    .paths = &sup.paths, .path_env = sup.host.path};
+	char *found;
+
+	if (cfg != NULL && cfg->path != NULL)
+		return bwrap_find_named(cfg->path, inside, fault);
+	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
+		if ((found = locate_in_path(&l, names[i])) == NULL)
+			continue;
+		free(found);
+		return bwrap_find_named(names[i], inside, fault);
+	}
+	return fault_set(fault,
+	    "agent %s: %s not found in PATH. Install it, "
+	    "or say where it is: {\"agent\":{\"%s\":{\"path\":\"...\"}}} in "
+	    "config.json",
+	    sup.adapter.name,
+	    names != NULL && names[0] != NULL ? names[0] : "its program",
+	    sup.adapter.name);
+}
+
+static int
+bwrap_find(char **inside, struct fault *fault)
+{
+	if (box_bwrap() == NULL)
+		return fault_set(fault, "bubblewrap is not installed: apt "
+					"install bubblewrap");
+	return sup.opt.command != NULL
+		   ? bwrap_find_named(sup.opt.command[0], inside, fault)
+		   : bwrap_find_adapter(inside, fault);
+}
+
+static int
+bwrap_environment(char **env, struct fault *fault)
+{
+	return orient_environment(&bwrap_env.program, env, fault);
+}
+
+/* host_resolve() has found bubblewrap itself. */
+static int
+bwrap_check(struct fault *fault)
+{
+	(void)fault;
+	return 0;
+}
+
+static void
+bwrap_box(struct box *b, char *const *env)
+{
+	static const char certs[] = "/etc/ssl/certs/ca-certificates.crt";
+	const struct program *p = &bwrap_env.program;
+	char *eq;
+	int fd;
+
+	box_init(b, FILTER_AGENT, &sup.config.limits);
+	box_status(b, &bwrap_env.report);
+	/* ic-bridge itself is process 1, which nothing inside can trace. */
+	box_arg(b, "--as-pid-1");
+	if (bwrap_env.tree != NULL)
+		box_bind_path(b, bwrap_env.tree, bwrap_env.mount, false);
+	for (unsigned i = 1; i < p->ntrees; i++)
+		box_bind_path(b, p->trees[i], p->trees[i], false);
+	box_bind_path(b, runtime_bridge(), RUNTIME_BRIDGE, false);
+	box_bind(b, sup.session.home, "/home/agent", true);
+	box_bind(b, sup.workspace, "/workspace", true);
+	box_bind(b, sup.session.sockets, "/run/ironcurtain", false);
+	box_bind(b, sup.session.orientation, "/etc/ironcurtain", false);
+	fd = openat(sup.session.orientation, "ca-bundle.pem",
+	    O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd != -1 && access(certs, F_OK) == 0)
+		box_bind(b, fd, certs, false);
+	if (fd != -1)
+		close(fd);
+	for (char *const *e = env; *e != NULL; e++) {
+		eq = strchr(*e, '=');
+		*eq = '\0';
+		box_setenv(b, *e, eq + 1);
+		*eq = '=';
+	}
+	box_args(b, "--remount-ro", "/", NULL);
+	box_args(b, "--chdir", "/workspace", NULL);
+}
+
+static int
+bwrap_start(char *const *argv, char *const *env, int log, struct fault *fault)
+{
+	const int stdio[3] = {-1, log, log};
+	struct box b;
+	int rv;
+
+	bwrap_box(&b, env);
+	rv = box_spawn(&b, stdio, argv, &sup.agent, fault);
+	box_free(&b);
+	if (rv == 0 && spawn_check(&sup.agent) == -1)
+		rv = fault_errno(fault, "bwrap%s", spawn_step());
+	return rv;
+}
+
+static bool
+bwrap_is_first(pid_t pid)
+{
+	return pid == box_first(&bwrap_env.report);
+}
+
+static bool
+bwrap_made(int code, int status)
+{
+	(void)status;
+	return code != CLD_EXITED || box_reached(&bwrap_env.report);
+}
+
+static void
+bwrap_unmade(const char *how, struct fault *why, const char **remedy)
+{
+	if (box_probe(why, remedy) == -1)
+		return;
+	fault_set(why, "bubblewrap %s", how);
+	*remedy = "Its own message is above, or in session.log";
+}
+
+/* bubblewrap dies with its parent's child, and the pid namespace with it. */
+static void
+bwrap_stop(void)
+{
+	if (sup.agent.pidfd != -1)
+		(void)syscall(
+		    SYS_pidfd_send_signal, sup.agent.pidfd, SIGKILL, NULL, 0);
+}
+
+static void
+bwrap_remove(void)
+{
+}
+
+const struct box_kind box_bwrap_kind = {
+    .find = bwrap_find,
+    .environment = bwrap_environment,
+    .check = bwrap_check,
+    .start = bwrap_start,
+    .is_first = bwrap_is_first,
+    .made = bwrap_made,
+    .unmade = bwrap_unmade,
+    .stop = bwrap_stop,
+    .remove = bwrap_remove,
+};

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The agent in a container of Docker or Podman. Both are driven by their own
+ * command-line clients, which differ in a few words; struct engine_kind is the
+ * table of these. Only the parts of the driver include this header, and
+ * box/runtime.c for the options of ic-bridge.
+ */
+#ifndef BOX_ENGINE_H
+#define BOX_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "config/fault.h"
+#include "host/program.h"
+
+#define ENGINE_ID 72U        /* a container's id, in hex, and its NUL */
+#define ENGINE_MAX_ARGS 160U /* of an engine's client */
+#define ENGINE_MAX_ENV 12U
+#define ENGINE_FILTER "/opt/ironcurtain/filter"
+
+/* The engines of a row in a table. */
+enum {
+	ON_DOCKER = 1,
+	ON_PODMAN = 2,
+	ON_BOTH = 3
+};
+
+struct engine_kind {
+	const char *name, *title;
+	unsigned bit;               /* ON_DOCKER or ON_PODMAN */
+	const char *install, *dead; /* remedies */
+	/* Templates of what `info` prints about the engine, as JSON. */
+	const char *info;
+};
+
+struct engine {
+	const struct engine_kind *kind;
+	struct host_program client;
+	/* Arguments before every command, allocated; ends with NULL. */
+	char *before[8];
+	char *env[ENGINE_MAX_ENV + 1]; /* of the client */
+	char version[64];
+	char image[256];  /* as the user named it */
+	char digest[128]; /* the engine's id of it */
+	bool rootless;
+	bool limits; /* it enforces limits of memory and processes */
+	char *dir;   /* DIR/engine, where its files are */
+	int fd;
+	char id[ENGINE_ID]; /* the container's, or "" */
+};
+
+extern struct engine engine;
+
+/* Options of ic-bridge in a container; ends with NULL. */
+extern const char *const engine_bridge_options[];
+
+/* What a client printed, NUL-terminated. */
+struct engine_said {
+	char out[16384];
+	char err[1024];
+};
+
+/*
+ * engine_client.c: Run the client with these arguments (ends with NULL) to its
+ * end. Returns its exit status, or -1 with the fault set if it cannot be
+ * started, or does not end.
+ */
+int engine_ask(
+    const char *const *args, unsigned ms, struct engine_said *, struct fault *);
+/* Find the client, and where its engine is. */
+int engine_client(struct fault *);
+
+/* engine_files.c: Make DIR/engine. */
+int engine_files(struct fault *);
+/* Returns the path of a file in it, allocated. */
+char *engine_path(const char *name);
+
+/*
+ * engine_args.c: Returns the arguments that make the container, allocated,
+ * without those before every command; `argv` is the whole command in it.
+ * Returns NULL with the fault set.
+ */
+char **engine_args(char *const *argv, struct fault *);
+/* Refuse a path that --mount cannot express. */
+int engine_path_ok(const char *path, struct fault *);
+
+/* engine_end.c */
+/* Write the three labels that tell whose container it is. */
+void engine_owner(char pid[24], char start[32], char boot[48]);
+/*
+ * Remove containers whose icsupervisor is gone. Returns their number, or -1
+ * with the fault set.
+ */
+int engine_sweep(struct fault *);
+void engine_stop(void);
+void engine_remove(void);
+
+#endif

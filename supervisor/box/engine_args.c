@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The arguments with which a container is made: one table for both engines.
+ * There is neither -t nor -i: the agent's terminal is made inside, so that the
+ * engine sets up no console and relays nothing. Every place of the host is
+ * named by --mount, which makes no directory that is missing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "box/engine.h"
+#include "box/runtime.h"
+#include "config/jsonfile.h"
+#include "sup.h"
+
+/* clang-format off */
+static const struct row {
+	unsigned engines;
+	const char *option;
+	const char *value; /* with {names}; NULL: none */
+} rows[] = {
+	{ON_BOTH,   "run", NULL},
+	/* The engine removes it, also when nobody asks any more. */
+	{ON_BOTH,   "--rm", NULL},
+	{ON_BOTH,   "--pull", "never"},
+	{ON_BOTH,   "--name", "{name}"},
+	{ON_BOTH,   "--hostname", "ironcurtain"},
+	{ON_BOTH,   "--cidfile", "{id}"},
+	{ON_BOTH,   "--label", "ironcurtain.session={session}"},
+	{ON_BOTH,   "--label", "ironcurtain.owner-pid={pid}"},
+	{ON_BOTH,   "--label", "ironcurtain.owner-start={start}"},
+	{ON_BOTH,   "--label", "ironcurtain.boot-id={boot}"},
+	{ON_BOTH,   "--network", "none"},
+	{ON_BOTH,   "--cap-drop", "ALL"},
+	{ON_BOTH,   "--security-opt", "no-new-privileges"},
+	{ON_BOTH,   "--security-opt", "seccomp={seccomp}"},
+	/* What only the user's own kernel log and keyrings concern. */
+	{ON_PODMAN, "--security-opt", "mask=/proc/key-users:/proc/kallsyms"},
+	{ON_BOTH,   "--user", "{user}"},
+	{ON_PODMAN, "--userns", "{userns}"},
+	{ON_BOTH,   "--ipc", "private"},
+	{ON_BOTH,   "--pids-limit", "{processes}"},
+	{ON_BOTH,   "--memory", "{memory}"},
+	{ON_BOTH,   "--memory-swap", "{memory}"},
+	{ON_BOTH,   "--cpus", "{cpus}"},
+	{ON_BOTH,   "--shm-size", "{shm}"},
+	{ON_BOTH,   "--read-only", NULL},
+	/* Otherwise it makes /run and /var/tmp writable. */
+	{ON_PODMAN, "--read-only-tmpfs=false", NULL},
+	{ON_BOTH,   "--tmpfs", "/tmp:rw,exec,nosuid,nodev,mode=1777{tmp}"},
+	{ON_BOTH,   "--log-driver", "none"},
+	{ON_BOTH,   "--no-healthcheck", NULL},
+	/* Nothing of the user's environment. */
+	{ON_PODMAN, "--env-host=false", NULL},
+	{ON_PODMAN, "--http-proxy=false", NULL},
+	{ON_PODMAN, "--image-volume", "ignore"},
+	{ON_BOTH,   "--mount", "type=bind,source={home},target=/home/agent"},
+	{ON_BOTH,   "--mount", "type=bind,source={workspace},target=/workspace"},
+	{ON_BOTH,   "--mount", "type=bind,source={sockets},target=/run/ironcurtain,readonly"},
+	{ON_BOTH,   "--mount", "type=bind,source={orientation},target=/etc/ironcurtain,readonly"},
+	{ON_BOTH,   "--mount", "type=bind,source={bundle},target=/etc/ssl/certs/ca-certificates.crt,readonly"},
+	{ON_BOTH,   "--mount", "type=bind,source={bridge},target=" RUNTIME_BRIDGE ",readonly"},
+	{ON_BOTH,   "--mount", "type=bind,source={filter},target=" ENGINE_FILTER ",readonly"},
+	{ON_BOTH,   "--mount", "type=bind,source={passwd},target=/etc/passwd,readonly"},
+	{ON_BOTH,   "--mount", "type=bind,source={group},target=/etc/group,readonly"},
+	{ON_BOTH,   "--mount", "type=bind,source={hosts},target=/etc/hosts,readonly"},
+	{ON_BOTH,   "--mount", "type=bind,source={resolv},target=/etc/resolv.conf,readonly"},
+	{ON_BOTH,   "--workdir", "/workspace"},
+	{ON_BOTH,   "--entrypoint", RUNTIME_BRIDGE},
+};
+/* clang-format on */
+
+#define ARGS_VARIABLES 32U
+
+/* The values of names in braces. */
+struct values {
+	struct {
+		const char *name;
+		char *text; /* allocated; "": rows with it are left out */
+	} list[ARGS_VARIABLES];
+	unsigned n;
+	bool failed;
+};
+
+static void __attribute__((format(printf, 3, 4)))
+set(struct values *v, const char *name, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	if (v->n == ARGS_VARIABLES || vasprintf(&text, fmt, ap) == -1) {
+		v->failed = true;
+	} else {
+		v->list[v->n].name = name;
+		v->list[v->n++].text = text;
+	}
+	va_end(ap);
+}
+
+static const char *
+get(const struct values *v, const char *name, size_t len)
+{
+	for (unsigned i = 0; i < v->n; i++)
+		if (strlen(v->list[i].name) == len &&
+		    memcmp(v->list[i].name, name, len) == 0)
+			return v->list[i].text;
+	return "";
+}
+
+static void
+set_limit(
+    struct values *v, const char *name, bool on, uint64_t n, const char *unit)
+{
+	if (on && n != 0)
+		set(v, name, "%llu%s", (unsigned long long)n, unit);
+	else
+		set(v, name, "%s", "");
+}
+
+static void
+set_limits(struct values *v)
+{
+	const struct limits *l = &sup.config.limits;
+
+	/* ic-bridge is one more. */
+	set_limit(v, "processes", engine.limits && l->processes != 0,
+	    l->processes + 1, "");
+	set_limit(v, "memory", engine.limits, l->memory_mb, "m");
+	set_limit(v, "cpus", engine.limits, limits_processors(l), "");
+	set_limit(v, "shm", true, l->shm_mb, "m");
+	if (l->tmp_mb != 0)
+		set(v, "tmp", ",size=%llum", (unsigned long long)l->tmp_mb);
+	else
+		set(v, "tmp", ",size=100%%");
+}
+
+static void
+set_paths(struct values *v)
+{
+	static const char *const ours[][2] = {{"home", "home"},
+	    {"sockets", "sockets"}, {"orientation", "orientation"},
+	    {"bundle", "orientation/ca-bundle.pem"}, {"id", "engine/id"},
+	    {"seccomp", "engine/seccomp.json"}, {"filter", "engine/filter"},
+	    {"passwd", "engine/passwd"}, {"group", "engine/group"},
+	    {"hosts", "engine/hosts"}, {"resolv", "engine/resolv.conf"}};
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		set(v, ours[i][0], "%s/%s", sup.session.dir, ours[i][1]);
+	set(v, "workspace", "%s", sup.workspace_path);
+	set(v, "bridge", "%s", runtime_bridge());
+}
+
+static void
+set_all(struct values *v)
+{
+	char pid[24], start[32], boot[48];
+
+	engine_owner(pid, start, boot);
+	set(v, "name", "ironcurtain-%s", sup.session.id);
+	set(v, "session", "%s", sup.session.id);
+	set(v, "pid", "%s", pid);
+	set(v, "start", "%s", start);
+	set(v, "boot", "%s", boot);
+	set(v, "user", "%u:%u", (unsigned)geteuid(), (unsigned)getegid());
+	set(v, "userns", "%s", engine.rootless ? "keep-id" : "");
+	set_limits(v);
+	set_paths(v);
+}
+
+/* Fill in a row's value. Returns NULL without memory, "" for an empty one. */
+static char *
+fill(const struct values *v, const char *text)
+{
+	const char *end, *value;
+	struct buf b;
+	char *out;
+
+	buf_init(&b, 65536);
+	for (; *text != '\0'; text++) {
+		if (*text != '{' || (end = strchr(text, '}')) == NULL) {
+			buf_addc(&b, (uint8_t)*text);
+			continue;
+		}
+		value = get(v, text + 1, (size_t)(end - text - 1));
+		if (value[0] == '\0') {
+			buf_free(&b);
+			return strdup("");
+		}
+		buf_adds(&b, value);
+		text = end;
+	}
+	out = b.failed ? NULL : span_dup(buf_span(&b));
+	buf_free(&b);
+	return out;
+}
+
+int
+engine_path_ok(const char *path, struct fault *fault)
+{
+	/* The engines read the value of --mount as comma-separated. */
+	if (strpbrk(path, ",\"\n\r") == NULL)
+		return 0;
+	return fault_set(fault,
+	    "%s: %s cannot mount a path with a comma, a quotation mark or a "
+	    "line break. Rename it, or use --runtime bwrap",
+	    path, engine.kind->title);
+}
+
+static int
+add(char **args, size_t *n, char *text)
+{
+	if (text == NULL || *n == ENGINE_MAX_ARGS - 1) {
+		free(text);
+		return -1;
+	}
+	args[(*n)++] = text;
+	return 0;
+}
+
+static int
+add_rows(char **args, size_t *n, const struct values *v)
+{
+	char *value;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if ((rows[i].engines & engine.kind->bit) == 0)
+			continue;
+		value = NULL;
+		if (rows[i].value != NULL) {
+			if ((value = fill(v, rows[i].value)) == NULL)
+				return -1;
+			if (value[0] == '\0') {
+				free(value);
+				continue;
+			}
+		}
+		if (add(args, n, strdup(rows[i].option)) == -1) {
+			free(value);
+			return -1;
+		}
+		if (value != NULL && add(args, n, value) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+char **
+engine_args(char *const *argv, struct fault *fault)
+{
+	struct values v = {.n = 0};
+	char **args;
+	size_t n = 0;
+	int rv = -1;
+
+	if ((args = calloc(ENGINE_MAX_ARGS + ADAPTER_MAX_ARGS + 300,
+		 sizeof(*args))) == NULL) {
+		fault_errno(fault, "%s", engine.kind->title);
+		return NULL;
+	}
+	set_all(&v);
+	if (!v.failed)
+		rv = add_rows(args, &n, &v);
+	if (rv == 0)
+		rv = add(args, &n, strdup(engine.digest));
+	/* argv[0] is the entry point. */
+	for (size_t i = 1; rv == 0 && argv[i] != NULL; i++)
+		if ((args[n++] = strdup(argv[i])) == NULL)
+			rv = -1;
+	for (unsigned i = 0; i < v.n; i++)
+		free(v.list[i].text);
+	if (rv == 0)
+		return args;
+	fault_set(fault, "%s: out of memory", engine.kind->title);
+	jsonfile_strings_free(args);
+	return NULL;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Ends and removes containers: this session's own by the id that the engine
+ * wrote, and those of sessions whose icsupervisor is gone by their labels. A
+ * number of a process alone would not do, because numbers are used again: the
+ * labels have its start time and the machine's boot as well.
+ */
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "box/engine.h"
+#include "sup.h"
+
+#define END_MS 20000U
+
+/* Read a small file. Returns false if there is none. */
+static bool
+end_read(int dirfd, const char *path, char *text, size_t cap)
+{
+	ssize_t n;
+	int fd;
+
+	if ((fd = openat(dirfd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) == -1)
+		return false;
+	n = read(fd, text, cap - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return text[0] != '\0';
+}
+
+/* Write the start time of a process, or "" if there is none. */
+static void
+end_start_of(const char *pid, char start[32])
+{
+	char path[64], text[1024], *p;
+
+	start[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	if (!end_read(AT_FDCWD, path, text, sizeof(text)) ||
+	    (p = strrchr(text, ')')) == NULL)
+		return;
+	/* Field 22; the one after the name is the third. */
+	for (unsigned i = 2; i < 22 && p != NULL; i++)
+		p = strchr(p + 1, ' ');
+	if (p != NULL)
+		snprintf(start, 32, "%.*s", (int)strcspn(p + 1, " "), p + 1);
+}
+
+void
+engine_owner(char pid[24], char start[32], char boot[48])
+{
+	snprintf(pid, 24, "%d", (int)getpid());
+	end_start_of(pid, start);
+	if (!end_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, 48))
+		boot[0] = '\0';
+}
+
+static bool
+is_id(const char *s)
+{
+	return s[0] != '\0' && strlen(s) < ENGINE_ID &&
+	       s[strspn(s, "0123456789abcdef")] == '\0';
+}
+
+/* Remove it with everything in it. */
+static int
+end_remove(const char *id, struct fault *fault)
+{
+	const char *args[] = {"rm", "--force", "--volumes", id, NULL};
+	static struct engine_said said;
+	int rv = engine_ask(args, END_MS, &said, fault);
+
+	if (rv == -1 || rv == 0 || strstr(said.err, "o such container") != NULL)
+		return rv == -1 ? -1 : 0;
+	return fault_set(fault, "%s", said.err);
+}
+
+/* "ID PID START BOOT": does that icsupervisor still run? */
+static bool
+end_is_orphan(char *line, char **id)
+{
+	char own_pid[24], own_start[32], boot[48], start[32];
+	char *word[4], *rest = line;
+
+	engine_owner(own_pid, own_start, boot);
+	for (unsigned i = 0; i < 4; i++)
+		if ((word[i] = strsep(&rest, " ")) == NULL)
+			return false;
+	*id = word[0];
+	if (!is_id(word[0]) || word[1][strspn(word[1], "0123456789")] != '\0')
+		return false;
+	if (strcmp(word[3], boot) != 0)
+		return true;
+	end_start_of(word[1], start);
+	return strcmp(start, word[2]) != 0;
+}
+
+int
+engine_sweep(struct fault *fault)
+{
+	static const char *const args[] = {"ps", "--all", "--no-trunc",
+	    "--filter", "label=ironcurtain.owner-pid", "--format",
+	    "{{.ID}} {{.Label \"ironcurtain.owner-pid\"}} {{.Label "
+	    "\"ironcurtain.owner-start\"}} {{.Label "
+	    "\"ironcurtain.boot-id\"}}",
+	    NULL};
+	static struct engine_said said;
+	char *rest = said.out, *line, *id;
+	int n = 0, rv;
+
+	if ((rv = engine_ask(args, END_MS, &said, fault)) == -1)
+		return -1;
+	if (rv != 0)
+		return fault_set(
+		    fault, "%s ps: %s", engine.kind->name, said.err);
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (!end_is_orphan(line, &id))
+			continue;
+		if (end_remove(id, fault) == -1)
+			return -1;
+		sup_note("removed container %.12s of a session that ended "
+			 "without its supervisor",
+		    id);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * The container ends by itself as soon as ic-bridge loses its connection; its
+ * client may be waiting for the engine.
+ */
+void
+engine_stop(void)
+{
+}
+
+void
+engine_remove(void)
+{
+	struct fault fault;
+	int code, status;
+
+	if (engine.fd == -1 || !sup.agent_started)
+		return;
+	if (sup.agent.pidfd != -1) {
+		(void)syscall(
+		    SYS_pidfd_send_signal, sup.agent.pidfd, SIGKILL, NULL, 0);
+		(void)spawn_reap(sup.agent.pidfd, true, &code, &status);
+	}
+	if (!end_read(engine.fd, "id", engine.id, sizeof(engine.id)) ||
+	    !is_id(engine.id))
+		return;
+	if (end_remove(engine.id, &fault) == -1)
+		sup_warn("container %.12s cannot be removed: %s. By hand: %s "
+			 "rm --force %.12s",
+		    engine.id, fault.text, engine.kind->name, engine.id);
+	(void)unlinkat(engine.fd, "id", 0);
+}
