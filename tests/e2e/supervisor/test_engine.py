@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Tests containers with a stand-in for docker and podman: the exact arguments
+(golden files beside this one), a session in such a container, refusals, and
+that nothing is left behind. ./dev test runtimes tests the real engines."""
+import difflib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+
+t = h.Tap()
+HERE = os.path.dirname(os.path.abspath(__file__))
+INFO = {
+    "docker": {"os": "linux", "version": "20.10", "memory": True,
+               "pids": True, "options": ["name=seccomp,profile=default"]},
+    "podman": {"os": "linux", "version": "4.3", "cgroups": "v2",
+               "rootless": True, "remote": False, "runtime": "/usr/bin/crun",
+               "manager": "systemd"},
+}
+IMAGE = {"id": "sha256:" + "ab" * 32, "volumes": None}
+ID = "0123456789abcdef" * 4
+STALE = "f" * 64
+
+
+class Engine:
+    """A session in a container of the stand-in."""
+
+    def __init__(self, work, name, env=None, options=("--image", "some/image"),
+                 servers=None, config=None, **answers):
+        self.name, self.work = name, work
+        tools = os.path.join(work, "tools")
+        os.makedirs(tools, exist_ok=True)
+        os.makedirs(os.path.join(work, "xdg"), exist_ok=True)
+        shutil.copy(os.path.join(h.STANDINS, "engine.py"),
+                    os.path.join(tools, name))
+        self.socket = os.path.join(work, "engine.sock")
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.socket)
+        self.listener.listen(8)
+        runtime = [] if config and "runtime" in config else [name]
+        self.s = h.Session(
+            work, servers, runtime=name, options=options, config=config,
+            env={"PATH": f"{tools}:/usr/bin:/bin", "DOCKER_HOST": "given",
+                 "XDG_RUNTIME_DIR": os.path.join(work, "xdg"),
+                 "HTTP_PROXY": "http://user:secret@proxy:1",
+                 **(env or {})})
+        if not runtime:
+            at = self.s.argv.index("--runtime")
+            del self.s.argv[at:at + 2]
+        h.put(os.path.join(self.s.user_home, "engine.json"), json.dumps({
+            "context": "unix://" + self.socket, "info": INFO[name],
+            "image": IMAGE, **answers}))
+
+    def start(self, *command, **kw):
+        self.s.argv += ["--", *command]
+        self.result = subprocess.run(
+            self.s.argv, env=self.s.env, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=60 * h.PATIENCE,
+            check=False, **kw)
+        self.listener.close()
+        return self.result
+
+    def calls(self):
+        path = os.path.join(self.s.user_home, "engine.jsonl")
+        return h.read_lines(path) if os.path.exists(path) else []
+
+    def of(self, word):
+        return [c for c in self.calls() if word in c["args"]]
+
+
+def shown(e, args):
+    """Writes a command line with names instead of what differs each time."""
+    text = "\n".join(args) + "\n"
+    for path, name in ((e.s.dir, "SESSION"), (e.s.workspace, "WORKSPACE"),
+                       (e.socket, "SOCKET"), (h.PREFIX, "PREFIX")):
+        text = text.replace(os.path.realpath(path), name).replace(path, name)
+    text = re.sub(r"(owner-pid|owner-start)=\d+", r"\1=N", text)
+    text = re.sub(r"boot-id=[0-9a-f-]{36}\n", "boot-id=BOOT\n", text)
+    text = re.sub(r"^\d+:\d+$", "UID:GID", text, flags=re.M)
+    text = re.sub(r"(processes=\d+,file=\d+),cpus=\d+", r"\1,cpus=N", text)
+    # With no more processors than the limit there is no such option.
+    return re.sub(r"^--cpus\n\d+\n", "", text, flags=re.M)
+
+
+def agent_said(r):
+    """Returns what comes after the line that says that the session is up."""
+    return r.stdout.splitlines()[1:]
+
+
+def test_arguments(work, name):
+    e = Engine(work, name)
+    r = e.start("/bin/sh", "-c", "id -u; exit 3")
+    t.ok(r.returncode == 3 and agent_said(r) == [str(os.geteuid())],
+         f"{name}: the agent runs, as this user, and its status comes out",
+         f"{r.returncode} {r.stdout} {r.stderr}")
+    run = e.of("run")
+    got = shown(e, run[0]["args"]) if run else ""
+    golden = os.path.join(HERE, f"engine_{name}.txt")
+    if os.environ.get("IC_GOLDEN"):
+        with open(golden, "w", encoding="utf-8") as f:
+            f.write(got)
+    with open(golden, encoding="utf-8") as f:
+        want = f.read()
+    t.ok(got == want, f"{name}: the arguments are those of the golden file",
+         "\n".join(difflib.unified_diff(want.split("\n"), got.split("\n"),
+                                        "golden", "now", lineterm="")))
+    t.ok(not {"-t", "-i", "-v", "--privileged", "exec", "attach", "cp"} &
+         {a for c in e.calls() for a in c["args"]},
+         f"{name}: no terminal, no volume, and it is never entered again")
+    t.equal([c["args"][-1] for c in e.of("rm")], [ID],
+            f"{name}: the container is removed by its id")
+    configs = [c["env"].get("DOCKER_CONFIG", c["env"].get(
+        "REGISTRY_AUTH_FILE")) for c in run]
+    t.ok(run and configs[0].startswith(e.s.dir) and "HTTP_PROXY" not in
+         run[0]["env"] and "ANTHROPIC_API_KEY" not in run[0]["env"],
+         f"{name}: its client has an empty configuration and a small "
+         "environment", str(run[:1]))
+    with open(os.path.join(e.s.dir, "session.json"), encoding="utf-8") as f:
+        told = json.load(f)
+    first = e.s.events("start")[0]["detail"]
+    t.equal((told["runtime"], told["image"], first["runtime"],
+             first["image"], told["limits"]["memory"]),
+            (name, f"some/image ({IMAGE['id']})") * 2 +
+            ("4096 MiB, by a control group",),
+            f"{name}: session.json and the first record say what it is")
+
+
+def test_docker(work):
+    test_arguments(work, "docker")
+
+
+def test_podman(work):
+    test_arguments(work, "podman")
+
+
+def test_inside(work):
+    """The container has the environment of agent.env, with what it had."""
+    e = Engine(work, "docker")
+    r = e.start("/bin/sh", "-c", "echo $HOME $IRONCURTAIN $PATH; "
+                "cat /etc/passwd /etc/resolv.conf; ls /run/ironcurtain; "
+                "grep ^Seccomp_filters /proc/self/status")
+    root = [] if os.geteuid() == 0 else ["root:x:0:0:root:/root:/bin/sh"]
+    t.equal(agent_said(r),
+            ["/home/agent 1 /usr/bin:/bin", *root,
+             f"agent:x:{os.geteuid()}:{os.getegid()}:agent:/home/agent:"
+             "/bin/sh", "mitm-proxy.sock", "proxy.sock", "terminal.sock",
+             "Seccomp_filters:\t1"],
+            "the container has our environment, its own PATH, our files of "
+            "/etc and our filter")
+
+
+REFUSED = [
+    ("an engine elsewhere", "docker", {"context": "tcp://10.0.0.1:2375"}, {},
+     "tcp://10.0.0.1:2375 is refused"),
+    ("an engine reached by ssh", "docker", {"context": "ssh://host"}, {},
+     "ssh://host is refused"),
+    ("no engine", "docker", {"context": "unix:///nowhere/docker.sock"}, {},
+     "no engine answers on /nowhere/docker.sock"),
+    ("a dead engine", "podman", {"info": None}, {},
+     "`podman info` failed: Error: no engine"),
+    ("a variable for another machine", "podman", {},
+     {"env": {"CONTAINER_HOST": "ssh://host"}}, "CONTAINER_HOST is set"),
+    ("an engine that maps users", "docker",
+     {"info": {**INFO["docker"], "options": ["name=userns"]}}, {},
+     "maps users (userns)"),
+    ("Windows containers", "docker",
+     {"info": {**INFO["docker"], "os": "windows"}}, {}, "another system"),
+    ("a missing image", "docker", {"image": None}, {},
+     "Docker has no image some/image, and none is fetched: docker pull"),
+    ("no image", "podman", {}, {"options": ()},
+     "--runtime podman needs an image: --image NAME"),
+    ("an image that is an option", "docker", {},
+     {"options": ("--image", "--privileged")}, "--image must be a name"),
+    ("an image with volumes", "docker",
+     {"image": {**IMAGE, "volumes": {"/data": {}}}}, {}, "declares volumes"),
+]
+
+
+def test_refused(work):
+    for i, (what, name, answers, kw, want) in enumerate(REFUSED):
+        e = Engine(os.path.join(work, str(i)), name, **answers, **kw)
+        r = e.start("true")
+        lines = [x for x in r.stderr.split("\n") if x]
+        t.ok(r.returncode == 78 and len(lines) == 1 and want in r.stderr,
+             f"refused: {what}", f"{r.returncode} {r.stderr}")
+        t.ok(not e.of("run") and not os.path.exists(e.s.dir),
+             f"nothing is left: {what}")
+
+
+def test_paths(work):
+    e = Engine(work, "docker")
+    at = e.s.argv.index("--workspace") + 1
+    e.s.argv[at] = os.path.join(work, "a,readonly")
+    os.mkdir(e.s.argv[at])
+    r = e.start("true")
+    t.ok(r.returncode == 78 and "cannot mount a path with a comma" in r.stderr,
+         "a comma in a path is no option of --mount", r.stderr)
+
+
+def test_not_made(work):
+    e = Engine(work, "docker", run="docker: Error response from daemon: no")
+    r = e.start("true")
+    t.ok(r.returncode == 71 and "Error response from daemon: no" in r.stderr
+         and "the sandbox could not be created: docker exited with status 125"
+         in r.stderr, "a container that cannot be made", r.stderr)
+
+
+def test_swept(work):
+    """Containers whose supervisor is gone are removed; others stay."""
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
+        boot = f.read().strip()
+    with open("/proc/self/stat", encoding="ascii") as f:
+        own = f.read().rsplit(")", 1)[1].split()[19]
+    e = Engine(work, "docker", ps=[
+        f"{STALE} {os.getpid()} 1 {boot}",
+        f"{'e' * 64} {os.getpid()} {own} {boot}",
+        f"{'d' * 64} {os.getpid()} {own} other-boot",
+        "--volumes 1 1 1"])
+    e.start("true")
+    t.equal([c["args"][-1] for c in e.of("rm")], [STALE, "d" * 64, ID],
+            "only what belongs to nobody, and our own, is removed")
+
+
+def test_config(work):
+    e = Engine(work, "docker", options=(), config={
+        "runtime": "docker", "containerRuntime": "podman",
+        "image": "for/all", "agent": {"command": {"image": "for/one"}}})
+    e.start("true")
+    t.ok([c for c in e.of("inspect") if c["args"][-1] == "for/one"],
+         "config.json says the runtime and the agent's image",
+         e.result.stderr)
+
+
+def test_client_killed(work):
+    """The engine's client dies: the session ends, and removes the
+    container."""
+    e = Engine(work, "docker")
+    e.s.argv += ["--", "/bin/sh", "-c", "echo > began; exec sleep 1000"]
+    e.s.start()
+    h.wait_for(lambda: os.path.exists(os.path.join(e.s.workspace, "began")),
+               "the agent did not begin")
+    found = [int(p) for p in os.listdir("/proc") if p.isdigit()
+             and parent(p) == e.s.pid and b"bwrap" in command(p)
+             and e.s.dir.encode() in command(p)]
+    t.equal(len(found), 1, "the container's client is found")
+    h.kill(found[0])
+    t.ok(e.s.wait() == 137 and e.of("rm"), "it ends with its client, and the "
+         "container is removed")
+
+
+def command(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return f.read()
+    except OSError:
+        return b""
+
+
+def parent(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+            return int(f.read().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
+
+
+def main():
+    if not shutil.which("bwrap"):
+        t.skip("containers", "bubblewrap is not installed")
+        t.done()
+    for test in (test_docker, test_podman, test_inside, test_refused,
+                 test_paths, test_not_made, test_swept, test_config,
+                 test_client_killed):
+        with h.workdir() as work, t.case(test.__name__):
+            test(work)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
