@@ -113,7 +113,6 @@ bwrap_environment(char **env, struct fault *fault)
 static int
 bwrap_check(struct fault *fault)
 {
-	(void)fault;
 	return 0;
 }
 
@@ -178,7 +177,6 @@ bwrap_is_first(pid_t pid)
 static bool
 bwrap_made(int code, int status)
 {
-	(void)status;
 	return code != CLD_EXITED || box_reached(&bwrap_env.report);
 }
 

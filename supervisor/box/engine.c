@@ -203,7 +203,6 @@ engine_start(char *const *argv, char *const *env, int log, struct fault *fault)
 	size_t n = 0;
 	int rv = 0;
 
-	(void)env;
 	if ((args = engine_args(argv, fault)) == NULL)
 		return -1;
 	for (size_t i = 0; args[i] != NULL; i++)
