@@ -30,6 +30,7 @@ static const struct command {
 };
 /* clang-format on */
 #define USAGE_LEFT 36U
+#define USAGE_ARGS 32U /* longer ones begin on a line of their own */
 #define NCOMMANDS nitems(commands)
 
 static void
@@ -37,7 +38,7 @@ usage(FILE *to)
 {
 	fputs("usage: icctl [--json] [--session DIR|ID] COMMAND\n\n", to);
 	for (size_t i = 0; i < NCOMMANDS; i++) {
-		char left[64];
+		char left[96];
 
 		snprintf(left, sizeof(left), "%s %s", commands[i].name,
 		    commands[i].args);
@@ -80,9 +81,10 @@ help_command(struct icctl *ctl, const struct command *c)
 
 	if (c->fn == icctl_start || c->fn == icctl_policy || c->fn == icctl_mcp)
 		return c->fn(ctl, 2, own);
-	printf("usage: icctl [--json] [--session DIR|ID] %s%s%s\n\n%s: %s.\n"
+	printf("usage: icctl [--json] [--session DIR|ID]%s%s%s%s\n\n%s: %s.\n"
 	       "%s%sDetails: icctl(1).\n",
-	    c->name, c->args[0] != '\0' ? " " : "", c->args, c->name, c->help,
+	    strlen(c->args) > USAGE_ARGS ? "\n       " : " ", c->name,
+	    c->args[0] != '\0' ? " " : "", c->args, c->name, c->help,
 	    c->more != NULL ? c->more : "", c->more != NULL ? "\n" : "");
 	return ICCTL_OK;
 }
