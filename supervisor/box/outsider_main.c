@@ -6,45 +6,16 @@
  * output. It holds no secret and is not trusted: icsupervisor judges. An
  * attempt changes nothing, and one that succeeds ends the session.
  */
-#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "box/outside.h"
-
-#define TRY(call) ((call) == -1 ? errno : 0)
-
-static int
-opened(pid_t pid, const char *name, int flags)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	if ((fd = open(path, flags | O_CLOEXEC | O_NONBLOCK)) == -1)
-		return errno;
-	close(fd);
-	return 0;
-}
-
-/*
- * Copy one byte if the kernel permits it: a bad address is reported afterwards.
- */
-static int
-copied(long call, pid_t pid)
-{
-	char byte = 0;
-	const struct iovec here = {&byte, 1}, there = {&byte, 1};
-
-	return TRY(syscall(call, pid, &here, 1, &there, 1, 0));
-}
+#include "docker/bridge/tries.h"
 
 static int
 taken(pid_t pid)
@@ -92,22 +63,27 @@ main(void)
 	while (n-- > 0) {
 		if (!take(STDIN_FILENO, &pid, sizeof(pid)))
 			return 1;
-		r.found[OUTSIDE_memory] = opened((pid_t)pid, "mem", O_RDWR);
+		r.found[OUTSIDE_memory] =
+		    tried_process((pid_t)pid, "mem", O_RDWR);
 		r.found[OUTSIDE_read] =
-		    copied(SYS_process_vm_readv, (pid_t)pid);
+		    tried_memory(SYS_process_vm_readv, (pid_t)pid, &n);
 		r.found[OUTSIDE_write] =
-		    copied(SYS_process_vm_writev, (pid_t)pid);
-		r.found[OUTSIDE_maps] = opened((pid_t)pid, "maps", O_RDONLY);
+		    tried_memory(SYS_process_vm_writev, (pid_t)pid, &n);
+		r.found[OUTSIDE_maps] =
+		    tried_process((pid_t)pid, "maps", O_RDONLY);
 		r.found[OUTSIDE_environ] =
-		    opened((pid_t)pid, "environ", O_RDONLY);
-		r.found[OUTSIDE_files] = opened((pid_t)pid, "fd", O_RDONLY);
-		r.found[OUTSIDE_root] = opened((pid_t)pid, "root", O_RDONLY);
-		r.found[OUTSIDE_cwd] = opened((pid_t)pid, "cwd", O_RDONLY);
-		r.found[OUTSIDE_net] = opened((pid_t)pid, "ns/net", O_RDONLY);
+		    tried_process((pid_t)pid, "environ", O_RDONLY);
+		r.found[OUTSIDE_files] =
+		    tried_process((pid_t)pid, "fd", O_RDONLY);
+		r.found[OUTSIDE_root] =
+		    tried_process((pid_t)pid, "root", O_RDONLY);
+		r.found[OUTSIDE_cwd] =
+		    tried_process((pid_t)pid, "cwd", O_RDONLY);
+		r.found[OUTSIDE_net] =
+		    tried_process((pid_t)pid, "ns/net", O_RDONLY);
 		r.found[OUTSIDE_getfd] = taken((pid_t)pid);
 		r.found[OUTSIDE_owner] = owned((pid_t)pid);
-		r.found[OUTSIDE_trace] =
-		    TRY(ptrace(PTRACE_SEIZE, (pid_t)pid, 0, 0));
+		r.found[OUTSIDE_trace] = tried_trace((pid_t)pid);
 		if (write(STDOUT_FILENO, &r, sizeof(r)) != (ssize_t)sizeof(r))
 			return 1;
 	}
