@@ -5,11 +5,12 @@
  * before anything happens. Every outcome takes that way; policyd tells the
  * agent nothing directly except that its call is held.
  */
+#include "policyd.h"
+
 #include <stdlib.h>
 
 #include "common/json/json.h"
 #include "common/log.h"
-#include "policyd.h"
 #include "virtual.h"
 
 /* Step 0: check the session's budget of calls. */

@@ -4,8 +4,9 @@
  * masked, long strings cut. Changes the call's tree, which is not used
  * afterwards.
  */
-#include "common/json/json.h"
 #include "policyd.h"
+
+#include "common/json/json.h"
 #include "redact.h"
 
 /* Paths and URLs are never redacted. */

@@ -3,9 +3,9 @@
  * The table of calls in flight. mcp-proxyd counts a call until it is credited
  * from here, so a call beyond the limits shows that mcp-proxyd was compromised.
  */
-#include <stdlib.h>
-
 #include "policyd.h"
+
+#include <stdlib.h>
 
 void
 calls_init(struct calls *cs)

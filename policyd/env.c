@@ -3,9 +3,9 @@
  * Initialises and frees policyd's state. The memory for a call is one pool and
  * one buffer, reused for the next call.
  */
-#include <stdlib.h>
-
 #include "policyd.h"
+
+#include <stdlib.h>
 
 #define CALL_POOL ((size_t)48 << 20)
 #define WORK_MAX_LINE (3U * PROTO_MAX_TREE)

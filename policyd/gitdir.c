@@ -3,9 +3,9 @@
  * The directory that git works in if a call names none. The agent sets it; the
  * directory itself is checked with every call.
  */
-#include <stdlib.h>
-
 #include "policyd.h"
+
+#include <stdlib.h>
 
 /*
  * Record the directory for later calls. Every call states it explicitly, so

@@ -4,8 +4,9 @@
  * runs, a limited number waits, the rest are refused. A call that waited is
  * rebuilt when its turn comes.
  */
-#include "instance_priv.h"
 #include "policyd.h"
+
+#include "instance_priv.h"
 
 static struct instance *
 place(struct policyd_env *env)

@@ -4,10 +4,11 @@
  * the arguments fit the schema, prepares them, and judges them by the rules and
  * grants.
  */
+#include "policyd.h"
+
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "policyd.h"
 #include "virtual.h"
 
 /* Step 1: find the tool and its server. */

@@ -3,12 +3,13 @@
  * Turns the trace of a decision into text while evaluation reports each step.
  * Text from the call is printed as ASCII with escapes.
  */
+#include "probe.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "common/json/json.h"
 #include "common/log.h"
-#include "probe.h"
 
 #define TRACE_MAX (2U << 20)
 #define TRACE_FULL (1U << 20) /* beyond this, only the end is written */

@@ -4,11 +4,12 @@
  * others dropped. The definitions come from the server and are shown to the
  * agent; policy uses only names and argument types.
  */
+#include "session.h"
+
 #include <stdlib.h>
 
 #include "common/json/json.h"
 #include "common/log.h"
-#include "session.h"
 
 #define TOOL_NAME_MAX 64U
 

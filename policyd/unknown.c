@@ -5,10 +5,11 @@
  * in the server's ordinary view whatever its arguments name; the person is
  * informed that the view is the boundary, not the decision.
  */
+#include "policyd.h"
+
 #include <stdlib.h>
 
 #include "common/visible.h"
-#include "policyd.h"
 
 #define UNKNOWN_PATHS 4U  /* paths of each kind that are named */
 #define UNKNOWN_PATH 100U /* maximum length of one */

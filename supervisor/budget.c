@@ -4,6 +4,8 @@
  * left, and ends the session when its time is up. Workers' counts can only
  * rise, and no worker can lower another's.
  */
+#include "budget.h"
+
 #include "budget_priv.h"
 
 #include <stdio.h>

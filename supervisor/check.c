@@ -3,10 +3,11 @@
  * `icsupervisor --check`: prints what the start of a session has found before
  * it starts anything. `icctl doctor` reads it.
  */
+#include "sup.h"
+
 #include <stdio.h>
 
 #include "json_put.h"
-#include "sup.h"
 
 static struct json_object *
 check_server(const struct server *s)

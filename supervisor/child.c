@@ -3,6 +3,8 @@
  * The workers: starts them as the topology table says, waits for their HELLO,
  * and notices when they exit. Trusts a worker only with its own channel.
  */
+#include "sup.h"
+
 #include <sys/socket.h>
 
 #include <errno.h>
@@ -13,7 +15,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "sup.h"
 #include "topology.h"
 
 struct topology_size

@@ -4,13 +4,14 @@
  * printable, and begin with the worker's name. Never blocks, never grows. The
  * last lines are kept, to be shown if the session does not start.
  */
+#include "sup.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
-#include "sup.h"
 
 static void
 child_log_keep(struct child *c, struct span s)

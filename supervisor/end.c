@@ -4,6 +4,8 @@
  * else and is gone within a second. If auditd can no longer write, the closing
  * record is appended here.
  */
+#include "sup.h"
+
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -24,7 +26,6 @@
 #include "control/grants.h"
 #include "control/notify.h"
 #include "relay/link.h"
-#include "sup.h"
 
 /* All of these together take well under a second. */
 #define END_AUDIT_MS 400

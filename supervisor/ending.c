@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Requests the end of the session and records why; end.c then ends it. */
+#include "sup.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "sup.h"
 
 void
 end_request(int status, const struct child *c, const char *fmt, ...)

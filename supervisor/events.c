@@ -4,6 +4,8 @@
  * composed as value trees, so that they are canonical like all others, and
  * written by auditd, or appended here if auditd no longer can.
  */
+#include "sup.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,6 @@
 #include "common/json/json.h"
 #include "common/log.h"
 #include "box/runtime.h"
-#include "sup.h"
 
 #define EVENT_POOL (1U << 20)
 

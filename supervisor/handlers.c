@@ -4,6 +4,8 @@
  * what; after START only policyd, auditd, keyd and tunneld send to
  * icsupervisor. Texts in messages may come from outside and are made printable.
  */
+#include "sup.h"
+
 #include <sys/socket.h>
 
 #include <stdio.h>
@@ -18,7 +20,6 @@
 #include "control/control.h"
 #include "control/grants.h"
 #include "domains.h"
-#include "sup.h"
 #include "topology.h"
 
 static int

@@ -3,11 +3,12 @@
  * The session's state, and messages of icsupervisor: to session.log, and to the
  * terminal if they matter.
  */
+#include "sup.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "common/log.h"
-#include "sup.h"
 
 struct sup sup;
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Reports that the session is up: session.json, the READY line, systemd. */
+#include "sup.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -14,7 +16,6 @@
 
 #include "box/runtime.h"
 #include "json_put.h"
-#include "sup.h"
 
 static struct json_object *
 ready_confinement(void)

@@ -4,12 +4,13 @@
  * their channels to each other, in the order in which the receivers need it.
  * Only the rules, the CA and the credentials are waited for, at the end.
  */
+#include "sup.h"
+
 #include <fcntl.h>
 #include <string.h>
 
 #include "config/jsonfile.h"
 #include "domains.h"
-#include "sup.h"
 
 static void
 setup_log(void)

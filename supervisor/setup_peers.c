@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Gives workers their channels to each other, by the topology table. */
+#include "sup.h"
+
 #include <sys/socket.h>
 
-#include "sup.h"
 #include "topology.h"
 
 static int

@@ -3,9 +3,9 @@
  * Tells the workers of the model path about a provider: its file, its hosts,
  * its credential and its placeholder key.
  */
-#include <string.h>
-
 #include "sup.h"
+
+#include <string.h>
 
 /* Send the server that renews a login, which is a target of its own. */
 static void

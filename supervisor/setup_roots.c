@@ -4,13 +4,14 @@
  * roots and the corporate proxy's; and, if there is such a proxy, for servers
  * with network access. Files are read when they are sent.
  */
+#include "sup.h"
+
 #include <sys/stat.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/jsonfile.h"
-#include "sup.h"
 
 char *
 setup_roots_system(size_t *len)

@@ -5,13 +5,13 @@
  * credentials is the user's to correct and ends the start with a message that
  * says how.
  */
+#include "sup.h"
+
 #include <sys/stat.h>
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "sup.h"
 
 static bool
 wait_over(void)

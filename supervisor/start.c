@@ -3,6 +3,8 @@
  * Starts a session, from the command line to READY. A user's mistakes are found
  * before anything is started. Blocking is allowed here and nowhere later.
  */
+#include "sup.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -21,7 +23,6 @@
 #include "domains.h"
 #include "providers/destinations.h"
 #include "relay/link.h"
-#include "sup.h"
 
 static int
 start_no_workspace(const char *path, struct fault *fault)

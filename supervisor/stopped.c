@@ -5,6 +5,8 @@
  * The kernel notifies this process, their parent, with SIGCHLD; a session with
  * no stopped worker pays nothing.
  */
+#include "sup.h"
+
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -15,7 +17,6 @@
 
 #include "common/log.h"
 #include "control/control.h"
-#include "sup.h"
 
 #define STOPPED_MS 10000U
 

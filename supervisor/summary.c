@@ -5,6 +5,8 @@
  * many calls were allowed and denied, the cost, and where the log is. The names
  * are the user's own.
  */
+#include "sup.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +17,6 @@
 #include "box/runtime.h"
 #include "budget_priv.h"
 #include "common/plural.h"
-#include "sup.h"
 
 static const char *
 summary_agent(char *dst, size_t cap)

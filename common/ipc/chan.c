@@ -5,6 +5,8 @@
  * are then sent with one call; those that the socket does not accept stay
  * queued.
  */
+#include "common/ipc/chan.h"
+
 #include "common/ipc/chan_priv.h"
 
 #include <sys/mman.h>

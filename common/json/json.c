@@ -11,6 +11,8 @@
  * start of a name, value or bracket that is a duplicate or exceeds a limit; the
  * end of a text that is too short.
  */
+#include "common/json/json.h"
+
 #include "common/json/reader.h"
 
 #include "common/json/text.h"

@@ -4,6 +4,8 @@
  * HTTP/1.1 on a connection of its own, parsed by the same strict parser as
  * everywhere.  Blocking, with one deadline for everything.
  */
+#include "icfetch/icfetch.h"
+
 #include <sys/socket.h>
 
 #include <arpa/inet.h>
@@ -23,7 +25,6 @@
 #include <openssl/x509v3.h>
 
 #include "common/loop.h"
-#include "icfetch/icfetch.h"
 
 static struct {
 	struct sockaddr_in proxy;

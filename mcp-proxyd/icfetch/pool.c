@@ -5,6 +5,8 @@
  * lines of the client and passes answers on whole; it parses neither.  If any
  * process dies, all do, which ends the server and every call that waits for it.
  */
+#include "icfetch/icfetch.h"
+
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
@@ -14,7 +16,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "icfetch/icfetch.h"
 #include "mcp/lines.h"
 
 #define POOL_HANDS 8U

@@ -4,11 +4,12 @@
  * HTML.  Its input may be anything; it makes one pass, keeps a few words of
  * state, and writes no more than it read, apart from links and marks.
  */
+#include "icfetch/icfetch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/json/text.h"
-#include "icfetch/icfetch.h"
 
 #define HREF_MAX 1024U
 #define LIST_MAX 8U

@@ -3,11 +3,12 @@
  * URLs, in as few forms as the web needs: no user, no spaces, no control
  * characters; anything that is not ASCII must be percent-encoded.
  */
+#include "icfetch/icfetch.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "common/net/egress_list.h"
-#include "icfetch/icfetch.h"
 
 static int
 bad(const char **why, const char *text)

@@ -5,9 +5,9 @@
  * are buffered. After a wrong length or CRC the rest is ignored: that may lose
  * a count, nothing else.
  */
-#include <zlib.h>
-
 #include "body/meter.h"
+
+#include <zlib.h>
 
 static uint32_t
 aws_u32(const uint8_t *p)

@@ -4,9 +4,10 @@
  * model's name found in known places. It does not validate: input that is not
  * JSON may lose a count, nothing else.
  */
+#include "body/meter.h"
+
 #include <stdlib.h>
 
-#include "body/meter.h"
 #include "common/json/text.h"
 
 enum meter_ctx {

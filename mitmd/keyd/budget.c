@@ -4,6 +4,8 @@
  * any byte is sent. Turns, requests and bytes are counted from what was sent
  * and received, and reported to icsupervisor.
  */
+#include "keyd/budget.h"
+
 #include "keyd/keyd.h"
 
 #define BUDGET_REPORT_MS 100U /* interval between reports */

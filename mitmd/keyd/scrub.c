@@ -6,6 +6,8 @@
  * no memory; everything derived from the credential is in the caller's secret
  * memory. The text comes from a provider and may be hostile.
  */
+#include "keyd/scrub.h"
+
 #include "keyd/scrub_form.h"
 #include "keyd/scrub_text.h"
 

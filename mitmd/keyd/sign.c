@@ -4,10 +4,11 @@
  * determines where the request goes and what it asks for: method, path, query,
  * host, body, date, session token, and every header that the agent may send.
  */
+#include "keyd/head.h"
+
 #include <errno.h>
 #include <stdio.h>
 
-#include "keyd/head.h"
 #include "provider/provider.h"
 
 struct sign_out {

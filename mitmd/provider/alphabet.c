@@ -7,9 +7,9 @@
  * completely here, so that the decoded path cannot surprise another program. No
  * other escape is accepted.
  */
-#include "provider/class.h"
-
 #include "provider/provider.h"
+
+#include "provider/class.h"
 
 #define ALPHABET_MAX_ID 512U
 

@@ -4,10 +4,11 @@
  * the variable that usually holds it, and the form of its placeholder. The
  * credential itself is not in the file.
  */
+#include "provider/parse.h"
+
 #include <stdio.h>
 
 #include "provider/class.h"
-#include "provider/parse.h"
 
 static int
 parse_kind(struct parse *ps, const struct value *v, unsigned n)

@@ -5,6 +5,8 @@
  * a list that would let a credential, a cookie or framing through is refused.
  * Trusts only that the text is of bounded size.
  */
+#include "provider/provider.h"
+
 /*
  * OpenSSL's low-level SHA-256 links four objects instead of the whole library.
  */

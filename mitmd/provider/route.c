@@ -3,10 +3,11 @@
  * Reads the routes of a provider file: method, path pattern, query, body.
  * Trusts only that the text is of bounded size.
  */
+#include "provider/parse.h"
+
 #include <stdio.h>
 
 #include "provider/class.h"
-#include "provider/parse.h"
 
 static int
 parse_param(struct parse *ps, const struct value *v, const char *where,

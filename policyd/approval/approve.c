@@ -4,9 +4,10 @@
  * rebuilt from what the agent sent, under the current rules and files, and is
  * sent only if it is still the same.
  */
+#include "policyd.h"
+
 #include "common/log.h"
 #include "common/sha256.h"
-#include "policyd.h"
 
 /*
  * Grant what was shown for the session. Returns the id, or 0 if nothing was

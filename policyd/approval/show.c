@@ -3,8 +3,9 @@
  * Shows a call that a person decides: the call is held and reported to those
  * who show it, with what an approval for the session would grant.
  */
-#include "details.h"
 #include "policyd.h"
+
+#include "details.h"
 
 int
 work_offer(struct policyd_env *env, const struct work *k, struct grant *g,

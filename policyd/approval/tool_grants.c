@@ -6,11 +6,12 @@
  * and nothing to write except the workspace, which belongs to the agent anyway.
  * Each grant is bound to the definition of the tool that the person saw.
  */
+#include "policyd.h"
+
 #include <stdlib.h>
 
 #include "common/json/json.h"
 #include "approval/grants_plain.h"
-#include "policyd.h"
 
 #define ARGS_MAX PROTO_MAX_TREE
 

@@ -6,6 +6,8 @@
  * auditd, the other stays with icsupervisor for the closing record that a dead
  * auditd cannot write.
  */
+#include "session.h"
+
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -15,7 +17,6 @@
 #include <unistd.h>
 
 #include "auditlog/scan.h"
-#include "session.h"
 
 int
 session_audit_reader(const struct session *s)

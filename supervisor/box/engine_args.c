@@ -5,13 +5,14 @@
  * engine sets up no console and relays nothing. Every place of the host is
  * named by --mount, which makes no directory that is missing.
  */
+#include "box/engine.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "box/engine.h"
 #include "box/runtime.h"
 #include "config/jsonfile.h"
 #include "sup.h"

@@ -5,6 +5,8 @@
  * this machine: the user's own configuration could put credentials into
  * containers, run plugins, or lead to another machine.
  */
+#include "box/engine.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -17,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "box/engine.h"
 #include "common/log.h"
 #include "common/loop.h"
 #include "config/jsonfile.h"

@@ -5,6 +5,8 @@
  * number of a process alone would not do, because numbers are used again: the
  * labels have its start time and the machine's boot as well.
  */
+#include "box/engine.h"
+
 #include <sys/syscall.h>
 
 #include <errno.h>
@@ -15,7 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "box/engine.h"
 #include "sup.h"
 
 #define END_MS 20000U

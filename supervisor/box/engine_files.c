@@ -4,6 +4,8 @@
  * forms of the system-call filter, and the files of /etc that name the agent's
  * user and nothing of the host's network.
  */
+#include "box/engine.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -13,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "box/engine.h"
 #include "box/filter.h"
 #include "sup.h"
 

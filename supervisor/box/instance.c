@@ -6,6 +6,8 @@
  * decided here; the objects to bind are compared with those that were approved.
  * If an mcp-backd ends unasked, the session ends, as with any worker.
  */
+#include "sup.h"
+
 #include <sys/syscall.h>
 
 #include <errno.h>
@@ -19,7 +21,6 @@
 
 #include "common/log.h"
 #include "config/jsonfile.h"
-#include "sup.h"
 
 /* Time for a server to exit after its input was closed. */
 #define INSTANCE_LEAVE_MS 500U

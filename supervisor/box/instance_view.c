@@ -4,6 +4,8 @@
  * following links, compared with what was approved, and bound by these
  * descriptors; the server's program; nothing else of the user's.
  */
+#include "sup.h"
+
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -19,7 +21,6 @@
 #include "box/locate_priv.h"
 #include "box/mounts.h"
 #include "config/jsonfile.h"
-#include "sup.h"
 
 #define MAX_WORDS 256U
 

@@ -3,6 +3,8 @@
  * `npx -y PKG`: a sandbox without network cannot download, so the installed
  * package is found before the start and its program is executed.
  */
+#include "box/locate_priv.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +16,6 @@
 
 #include <json-c/json.h>
 
-#include "box/locate_priv.h"
 #include "common/span.h"
 
 struct npm {

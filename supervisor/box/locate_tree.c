@@ -2,6 +2,8 @@
 /*
  * Finds the trees that a program needs to run: its own, and its interpreter's.
  */
+#include "box/locate_priv.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -12,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "box/locate_priv.h"
 #include "config/jsonfile.h"
 
 char *

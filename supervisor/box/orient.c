@@ -4,6 +4,8 @@
  * certificate, alone and appended to the system's, the environment, and the
  * agent's own configuration for reaching MCP.
  */
+#include "box/orient.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +14,6 @@
 #include <unistd.h>
 
 #include "box/gitbox.h"
-#include "box/orient.h"
 #include "common/http/base64.h"
 #include "sup.h"
 

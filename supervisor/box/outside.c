@@ -3,6 +3,8 @@
  * Starts ic-outsider, the half of the break-out test that is made from outside,
  * and judges its report.
  */
+#include "box/outside.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +14,6 @@
 #include <unistd.h>
 
 #include "box/breakout.h"
-#include "box/outside.h"
 #include "sup.h"
 
 /* How long the exit of a process may take, once it has begun. */

@@ -4,6 +4,8 @@
  * mcp-backd the other two. A server that cannot be started fails its own calls,
  * never the session.
  */
+#include "sup.h"
+
 #include <sys/syscall.h>
 
 #include <errno.h>
@@ -19,7 +21,6 @@
 #include "box/mounts.h"
 #include "config/jsonfile.h"
 #include "control/control.h"
-#include "sup.h"
 
 /*
  * Warnings, shown once the policy is in force: a bad policy has its own error.

@@ -3,6 +3,8 @@
  * The sandbox of an MCP server: its view, its environment, its way to the
  * network if it has one, and the limits that ic-bridge sets inside.
  */
+#include "sup.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +15,6 @@
 #include "box/gitbox.h"
 #include "box/locate_priv.h"
 #include "config/jsonfile.h"
-#include "sup.h"
 
 #define SERVER_PATH                                                            \
 	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"                   \

@@ -3,13 +3,14 @@
  * Parses the hosts of config.json that are not model providers: "destinations",
  * and "proxyTools", which lets the agent ask for more.
  */
+#include "config/parse.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/http/hostname.h"
-#include "config/parse.h"
 #include "providers/destinations.h"
 
 #define MEMBERS 32U

@@ -4,10 +4,10 @@
  * for a session that names the profile. They are merged into the JSON before it
  * is parsed, so that there is one parser and one set of messages.
  */
+#include "config/parse.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "config/parse.h"
 
 static int
 profile_keys(const struct jsonfile *j, struct json_object *root,

@@ -4,13 +4,14 @@
  * where its credential is kept, and the certificates that the proxy or its
  * network uses. The file holds no credential.
  */
+#include "config/parse.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/net/no_proxy.h"
-#include "config/parse.h"
 #include "config/proxy_url.h"
 
 static int

@@ -3,14 +3,14 @@
  * Parses how a provider or destination of config.json is reached: "upstream",
  * "ca" and "reuse".
  */
+#include "config/parse.h"
+
 #include <arpa/inet.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "config/parse.h"
 
 static bool
 config_is_loopback(const char *host)

@@ -3,14 +3,14 @@
  * Replaces a file of the user's as a whole. It may contain secrets: the new one
  * is never readable by others, and no copy of the old one remains.
  */
+#include "config/jsonfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "config/jsonfile.h"
 
 static int
 replace_bytes(int fd, struct span s)

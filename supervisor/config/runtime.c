@@ -3,11 +3,11 @@
  * Reads "runtime", "image" and the TypeScript IronCurtain's "containerRuntime":
  * the kind of sandbox in which agents run.
  */
+#include "config/parse.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "config/parse.h"
 
 #define IMAGE_MAX 255U
 

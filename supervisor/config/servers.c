@@ -3,6 +3,8 @@
  * Reads mcp-servers.json. Holds the user's settings for each server; its
  * environment may contain secrets and is wiped when freed.
  */
+#include "config/servers.h"
+
 #include "config/servers_priv.h"
 
 #include <sys/stat.h>

@@ -3,9 +3,10 @@
  * `icctl attach`: adds a viewer of the agent's terminal. The viewer gets a
  * channel to termd and nothing else. It may type, so attach is a command.
  */
+#include "control/control.h"
+
 #include <unistd.h>
 
-#include "control/control.h"
 #include "json_put.h"
 #include "relay/link.h"
 #include "sup.h"

@@ -3,8 +3,9 @@
  * The control socket: connections, buffers, events. Every buffer has a limit; a
  * client that does not read its replies is closed.
  */
-#include "budget.h"
 #include "control/control.h"
+
+#include "budget.h"
 
 #include <sys/socket.h>
 

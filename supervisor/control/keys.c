@@ -4,12 +4,13 @@
  * replaces one without ending the session. keyd knows ages and uses;
  * icsupervisor knows where a credential comes from.
  */
+#include "control/control.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "control/control.h"
 #include "json_put.h"
 #include "sup.h"
 

@@ -5,12 +5,13 @@
  * request itself is ignored. The answer must fit the socket's buffer, or it is
  * cut off.
  */
+#include "control/control.h"
+
 #include <sys/socket.h>
 
 #include <unistd.h>
 
 #include "budget.h"
-#include "control/control.h"
 #include "sup.h"
 
 #define METRICS_MAX (256U << 10)

@@ -4,6 +4,8 @@
  * processes outside of every sandbox may answer calls and give commands
  * (peer.h).
  */
+#include "control/control.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,6 @@
 
 #include "budget.h"
 #include "config/jsonfile.h"
-#include "control/control.h"
 #include "control/grants.h"
 #include "json_put.h"
 #include "sup.h"

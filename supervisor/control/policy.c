@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Operations on tools in quarantine: icctl lists them, and trusts one. */
+#include "control/control.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "control/control.h"
 #include "policy/pins.h"
 #include "sup.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* An MCP server as `icctl status` and `icctl watch` show it. */
+#include "control/control.h"
+
 #include <stdio.h>
 
-#include "control/control.h"
 #include "json_put.h"
 #include "sup.h"
 

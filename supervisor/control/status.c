@@ -3,13 +3,14 @@
  * The reply to `icctl status`: the session, its servers, workers, credentials
  * and alarms.
  */
+#include "control/control.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "budget.h"
-#include "control/control.h"
 #include "control/grants.h"
 #include "box/runtime.h"
 #include "json_put.h"

@@ -4,11 +4,12 @@
  * for each reason, and the last one with its time and count for `icctl status`
  * and `icctl keys`. Without this, a failing provider looks like a hang.
  */
+#include "control/control.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "common/log.h"
-#include "control/control.h"
 #include "json_put.h"
 #include "sup.h"
 

@@ -4,6 +4,8 @@
  * approval carries the digest of the call that was shown: exactly
  * that call happens, or nothing does.
  */
+#include "icctl/icctl.h"
+
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +13,6 @@
 #include <unistd.h>
 
 #include "icctl/hold_view.h"
-#include "icctl/icctl.h"
 #include "json_put.h"
 
 json_object *

@@ -3,6 +3,8 @@
  * `icctl audit verify`: reads a log as any outside program could, and reports
  * where its chain is first broken.
  */
+#include "icctl/icctl.h"
+
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -18,7 +20,6 @@
 #include "auditlog/scan.h"
 #include "common/plural.h"
 #include "icctl/audit_anchor.h"
-#include "icctl/icctl.h"
 #include "json_put.h"
 
 static const char *

@@ -3,12 +3,13 @@
  * `icctl budget` and `icctl metrics`: a session's limits and its use of them,
  * and how to raise a limit.
  */
+#include "icctl/icctl.h"
+
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/plural.h"
-#include "icctl/icctl.h"
 #include "json_put.h"
 
 static const char *const budget_keys[] = {"maxTotalTokens", "maxSteps",

@@ -4,6 +4,8 @@
  * over the session's control.sock. The directory is opened first, because its
  * path may be longer than a socket address.
  */
+#include "icctl/icctl.h"
+
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -17,7 +19,6 @@
 #include <unistd.h>
 
 #include "credential/handover.h"
-#include "icctl/icctl.h"
 
 #define REPLY_MAX (64U << 20)
 /* A session answers within 3 s, if only to say that it cannot. */

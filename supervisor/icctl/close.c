@@ -4,6 +4,8 @@
  * all killed from outside, frees its reserved disk space, and removes its link
  * and sockets. Does nothing to a session that runs or is closed.
  */
+#include "icctl/icctl.h"
+
 #include <sys/file.h>
 
 #include <dirent.h>
@@ -18,7 +20,6 @@
 #include "auditlog/closing.h"
 #include "auditlog/scan.h"
 #include "config/here.h"
-#include "icctl/icctl.h"
 #include "json_put.h"
 
 /* SIGKILL, as a shell reports it. */

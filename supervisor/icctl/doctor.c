@@ -3,6 +3,8 @@
  * `icctl doctor`: tries everything that sessions need, and says what to do
  * about anything missing, or wrong in the user's files.
  */
+#include "icctl/doctor.h"
+
 #include <sys/stat.h>
 
 #include <sys/prctl.h>
@@ -20,7 +22,6 @@
 #include "common/confine/secret.h"
 #include "common/confine/unveil.h"
 #include "common/plural.h"
-#include "icctl/doctor.h"
 #include "json_put.h"
 
 static struct {

@@ -4,6 +4,8 @@
  * are kept on, and the terminal.  No agent is run: its version is what its npm
  * package says.
  */
+#include "icctl/doctor.h"
+
 #include <sys/statvfs.h>
 
 #include <limits.h>
@@ -15,7 +17,6 @@
 #include "config/adapter.h"
 #include "config/config.h"
 #include "config/names.h"
-#include "icctl/doctor.h"
 
 /* The log's reserve, and room for an agent's home. */
 #define AGENTS_DISK_MB 200U

@@ -4,6 +4,8 @@
  * it accepts it, with the request that its file names under "check", and says
  * what the answer means.
  */
+#include "icctl/doctor_api.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,6 @@
 
 #include "config/names.h"
 #include "icctl/doctor.h"
-#include "icctl/doctor_api.h"
 #include "icctl/policy/policy.h"
 #include "json_put.h"
 

@@ -5,6 +5,8 @@
  * the request as an agent would. The answer stays there; only its status and
  * what icsupervisor says about the credential are used.
  */
+#include "icctl/doctor_api.h"
+
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,7 +25,6 @@
 #include "common/buf.h"
 #include "icctl/asker/asker.h"
 #include "icctl/doctor.h"
-#include "icctl/doctor_api.h"
 #include "icctl/policy/policy.h"
 #include "spawn.h"
 

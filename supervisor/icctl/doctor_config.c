@@ -5,6 +5,8 @@
  * them when a session starts and reports the same mistakes. Nothing is started,
  * and credentials are only checked for existence.
  */
+#include "icctl/doctor.h"
+
 #include <sys/stat.h>
 
 #include <dirent.h>
@@ -17,7 +19,6 @@
 #include "common/plural.h"
 #include "config/prices.h"
 #include "config/servers.h"
-#include "icctl/doctor.h"
 #include "icctl/policy/policy.h"
 #include "providers/destinations.h"
 #include "providers/providers.h"

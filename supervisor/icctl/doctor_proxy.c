@@ -4,6 +4,8 @@
  * environment. It only connects to the proxy; whether the credential is
  * accepted shows in `icctl status`.
  */
+#include "icctl/doctor.h"
+
 #include <sys/socket.h>
 
 #include <errno.h>
@@ -15,7 +17,6 @@
 #include <unistd.h>
 
 #include "config/proxy_url.h"
-#include "icctl/doctor.h"
 
 #define DOCTOR_CONNECT_MS 3000
 

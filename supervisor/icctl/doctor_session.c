@@ -5,6 +5,8 @@
  * the programs of servers, opens their views and reads the policy. Then the
  * user's policies are checked.
  */
+#include "icctl/doctor.h"
+
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,7 +21,6 @@
 #include <unistd.h>
 
 #include "common/plural.h"
-#include "icctl/doctor.h"
 #include "icctl/policy/lint.h"
 
 #define SESSION_TEXT 65536U

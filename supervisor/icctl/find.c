@@ -3,6 +3,8 @@
  * Finds the session that a command is about: the one that --session names by
  * its directory, its id or a part of its id, or the only one that runs.
  */
+#include "icctl/icctl.h"
+
 #include <sys/stat.h>
 
 #include <dirent.h>
@@ -17,7 +19,6 @@
 
 #include "common/log.h"
 #include "config/here.h"
-#include "icctl/icctl.h"
 #include "json_put.h"
 
 static bool

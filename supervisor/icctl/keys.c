@@ -3,6 +3,8 @@
  * `icctl keys`: a session's credentials by name, kind, age and use. No reply
  * contains their values, and they never appear here.
  */
+#include "icctl/icctl.h"
+
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
@@ -14,7 +16,6 @@
 
 #include "credential/credential_env.h"
 #include "common/plural.h"
-#include "icctl/icctl.h"
 #include "json_put.h"
 
 static bool

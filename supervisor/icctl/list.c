@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* The commands that list what waits and what was allowed: pending, show,
  * grants. */
+#include "icctl/icctl.h"
+
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "icctl/hold_view.h"
-#include "icctl/icctl.h"
 #include "json_put.h"
 
 /* Fetch a call that is too long for a list, so that it is shown in full. */

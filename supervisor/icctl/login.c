@@ -4,6 +4,8 @@
  * is there already. It gives instructions; it accepts and stores no key: a
  * credential stays where its owner put it.
  */
+#include "icctl/icctl.h"
+
 #include <sys/stat.h>
 
 #include <err.h>
@@ -14,7 +16,6 @@
 
 #include "common/log.h"
 #include "config/names.h"
-#include "icctl/icctl.h"
 #include "icctl/policy/policy.h"
 #include "json_put.h"
 

@@ -3,9 +3,9 @@
  * Checks the shape of replies and events, in one place, before any command uses
  * them: json-c would abort if a list is not an array.
  */
-#include <string.h>
-
 #include "icctl/icctl.h"
+
+#include <string.h>
 
 enum shape {
 	SHAPE_LIST = 1,  /* an array of objects */

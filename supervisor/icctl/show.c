@@ -4,6 +4,8 @@
  * notation (common/visible.h), so that it cannot move the cursor, hide, reorder
  * or pretend to be icctl's own.
  */
+#include "icctl/icctl.h"
+
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
@@ -13,7 +15,6 @@
 #include "common/sha256.h"
 #include "common/visible.h"
 #include "config/paths.h"
-#include "icctl/icctl.h"
 
 #define SHOW_MAX 400 /* bytes of one text */
 #define SHOW_ALL (64U << 20)

@@ -3,6 +3,8 @@
  * `icctl start`: names a new session directory, starts icsupervisor in a
  * session of its own, and becomes the viewer of its agent.
  */
+#include "icctl/icctl.h"
+
 #include <sys/stat.h>
 
 #include <err.h>
@@ -17,7 +19,6 @@
 #include "common/log.h"
 #include "common/near.h"
 #include "config/names.h"
-#include "icctl/icctl.h"
 #include "icctl/policy/policy.h"
 #include "icctl/screen/launch.h"
 #include "icctl/start_entries.h"

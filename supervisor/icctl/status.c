@@ -3,11 +3,12 @@
  * `icctl status`: shows a session to people. Text from agents and servers is
  * printed as printable ASCII.
  */
+#include "icctl/icctl.h"
+
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "icctl/icctl.h"
 #include "common/plural.h"
 
 #define STATUS_COLUMNS 8U

@@ -4,6 +4,8 @@
  * workspace, whose agent is true(1). It tests exactly the sandbox that sessions
  * have, and shows what icsupervisor says about a failure.
  */
+#include "icctl/doctor.h"
+
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -17,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "icctl/doctor.h"
 
 #define TRIAL_MS 60000
 #define TRIAL_SAYS 4096U

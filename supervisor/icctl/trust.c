@@ -5,12 +5,13 @@
  * printed as printable ASCII, in full, one member per line. The digest binds
  * the answer to the definition that was shown.
  */
+#include "icctl/icctl.h"
+
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl/icctl.h"
 #include "json_put.h"
 
 #define TRUST_POOL (8U << 20)

@@ -5,6 +5,8 @@
  * prints. As a viewer's panel it asks about pending calls, and ends when there
  * is none.
  */
+#include "icctl/icctl.h"
+
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,6 @@
 
 #include "icctl/hold_view.h"
 #include "common/plural.h"
-#include "icctl/icctl.h"
 #include "icctl/watch_news.h"
 #include "icctl/watch_panel.h"
 #include "json_put.h"

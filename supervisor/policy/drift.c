@@ -5,6 +5,8 @@
  * constitution since, the policy in force is not the one the user means. That
  * is a warning, or with policy.strict an error. Both files are the user's own.
  */
+#include "sup.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -14,7 +16,6 @@
 
 #include "common/sha256.h"
 #include "config/jsonfile.h"
-#include "sup.h"
 
 /*
  * Read the hash from the policy. "" if it has none or cannot be read, which

@@ -7,12 +7,13 @@
  * gains nothing from an approval here: only tools whose definitions are the
  * pinned ones are trusted with it.
  */
+#include "sup.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "json_put.h"
 #include "policy/pins.h"
-#include "sup.h"
 
 void
 entries_start(void)

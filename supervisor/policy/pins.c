@@ -6,6 +6,8 @@
  * asked once: then each tool whose definition is the pinned one is trusted. A
  * definition's text comes from a server and is only stored and passed to icctl.
  */
+#include "policy/pins.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,6 @@
 #include "common/sha256.h"
 #include "control/control.h"
 #include "json_put.h"
-#include "policy/pins.h"
 #include "sup.h"
 
 /* A tool that is in quarantine or has drifted, as policyd reported. */

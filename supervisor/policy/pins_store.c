@@ -5,13 +5,14 @@
  * Several sessions may write: each takes the lock, reads the file, and adds its
  * own tools.
  */
+#include "policy/pins.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
 #include "control/control.h"
-#include "policy/pins.h"
 #include "sup.h"
 
 #define PINS_WAIT_MS 50U

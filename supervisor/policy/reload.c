@@ -4,13 +4,14 @@
  * the start, recorded, and sent to policyd, which puts all of them in force or
  * none. One reload runs at a time.
  */
+#include "sup.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "control/control.h"
 #include "json_put.h"
-#include "sup.h"
 
 void
 control_op_reload(struct client *c, struct json_object *req)

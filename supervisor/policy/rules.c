@@ -3,6 +3,8 @@
  * The policy files: found and read here, but interpreted only by policyd. Holds
  * their bytes until they are sent, and their hashes for the first record.
  */
+#include "sup.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -16,7 +18,6 @@
 #include "config/jsonfile.h"
 #include "config/policydir.h"
 #include "host/places.h"
-#include "sup.h"
 
 static const struct {
 	const char *name;

@@ -5,11 +5,12 @@
  * means. `packageInstall`, a key of the TypeScript IronCurtain, gives defaults
  * for what a destination leaves out.
  */
+#include "config/parse.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/parse.h"
 #include "json_put.h"
 #include "providers/destinations.h"
 

@@ -4,11 +4,12 @@
  * added to those of the provider file, and mitmd and keyd read the result.
  * Otherwise there are no such hosts and routes.
  */
+#include "providers/providers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/jsonfile.h"
-#include "providers/providers.h"
 
 /* Returns "capture" of the entry of "logins" that is in use, or NULL. */
 static struct json_object *

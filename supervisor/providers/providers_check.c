@@ -3,11 +3,12 @@
  * Checks provider files with the parser of mitmd and keyd, so that a mistake is
  * reported to a person. They parse the file again, and trust only that.
  */
+#include "providers/providers.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "mitmd/provider/check.h"
-#include "providers/providers.h"
 
 /*
  * Report the fault. A slot that was composed has no file: name the part of

@@ -6,13 +6,14 @@
  * file's routes, so that mitmd and keyd see the same region and project, and no
  * request can go to another.
  */
+#include "providers/providers.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/buf.h"
 #include "config/jsonfile.h"
-#include "providers/providers.h"
 
 static const char *const param_names[PROVIDERS_PARAMS] = {
     [PARAM_REGION] = "region",

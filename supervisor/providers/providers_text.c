@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* The text of a provider file that was changed here, for mitmd and keyd. */
+#include "providers/providers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
-
-#include "providers/providers.h"
 
 int
 provider_rewrite(struct provider *p, struct json_object *root)

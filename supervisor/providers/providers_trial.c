@@ -4,11 +4,12 @@
  * the provider accepts the credential. `icctl doctor --check-api` sends it, in
  * a session of its own whose providers can be asked nothing else.
  */
+#include "providers/providers.h"
+
 #include <string.h>
 
 #include "config/jsonfile.h"
 #include "json_put.h"
-#include "providers/providers.h"
 
 /* Check that a member is an object of short texts, or absent. */
 static int

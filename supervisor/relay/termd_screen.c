@@ -5,6 +5,8 @@
  * These two attributes pass through it as font numbers, which are not used
  * otherwise.
  */
+#include "relay/termd_screen.h"
+
 #include "relay/termd_screen_priv.h"
 
 #include <stdlib.h>

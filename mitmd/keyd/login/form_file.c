@@ -3,12 +3,13 @@
  * Composes the login file for a captured login: the members that the provider
  * file names, in the vendor's layout, and nothing else.
  */
+#include "keyd/login/form.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "common/json/json.h"
-#include "keyd/login/form.h"
 
 #define FILE_POOL (1U << 20)
 #define FILE_MEMBERS (5U + PROVIDER_MAX_ADDS)

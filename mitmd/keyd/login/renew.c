@@ -6,6 +6,8 @@
  * new file. A key that can be fetched again is requested the same way, without
  * a lock.
  */
+#include "keyd/login/renew.h"
+
 #include "keyd/keyd.h"
 
 #include <errno.h>

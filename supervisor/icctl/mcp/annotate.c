@@ -5,6 +5,8 @@
  * rule that goes with them asks a person about each call, so that accepting a
  * proposal lets nothing through by itself.
  */
+#include "icctl/mcp/mcp.h"
+
 #include <sys/stat.h>
 
 #include <err.h>
@@ -18,7 +20,6 @@
 #include "config/paths.h"
 #include "common/plural.h"
 #include "icctl/icctl.h"
-#include "icctl/mcp/mcp.h"
 #include "icctl/mcp/probe.h"
 #include "icctl/mcp/roles.h"
 #include "icctl/mcp/store.h"

@@ -5,6 +5,8 @@
  * before it is written, and is started for the first time without a workspace,
  * files, hosts or secrets.
  */
+#include "icctl/mcp/mcp.h"
+
 #include <sys/stat.h>
 
 #include <err.h>
@@ -20,7 +22,6 @@
 #include "icctl/mcp/entry.h"
 #include "icctl/mcp/foreign.h"
 #include "icctl/icctl.h"
-#include "icctl/mcp/mcp.h"
 #include "icctl/mcp/probe.h"
 #include "icctl/mcp/store.h"
 

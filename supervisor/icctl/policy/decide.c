@@ -3,6 +3,8 @@
  * Single decisions, and the calls that audit logs recorded. A log is read as
  * any outside program could read it: lines that are not records are skipped.
  */
+#include "icctl/policy/policy.h"
+
 #include <sys/stat.h>
 
 #include <err.h>
@@ -12,7 +14,6 @@
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl/policy/policy.h"
 
 #define POOL_MAX ((size_t)64 << 20)
 

@@ -3,6 +3,8 @@
  * `icctl policy diff`: compares two policies, as rules, lists and annotations,
  * and as decisions on the calls of audit logs.
  */
+#include "icctl/policy/policy.h"
+
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,6 @@
 
 #include "common/json/json.h"
 #include "common/plural.h"
-#include "icctl/policy/policy.h"
 
 struct diff {
 	bool json;

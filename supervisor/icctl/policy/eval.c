@@ -4,6 +4,8 @@
  * is fast because many questions are open at once. Answers are written before
  * it waits for anything.
  */
+#include "icctl/policy/policy.h"
+
 #include <err.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +14,6 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
-#include "icctl/policy/policy.h"
 
 #define OPEN_MAX_LINES 512U
 #define OPEN_MAX_BYTES ((size_t)16 << 20)

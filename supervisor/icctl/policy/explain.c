@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* `icctl policy explain`: shows every step of the decision on one call. */
+#include "icctl/policy/policy.h"
+
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
-#include "icctl/policy/policy.h"
 
 #define POOL_MAX ((size_t)48 << 20)
 

@@ -3,6 +3,8 @@
  * Finds and reads policy files for the tools, and converts places in them to
  * lines. Only policyd interprets the files.
  */
+#include "icctl/policy/policy.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -15,7 +17,6 @@
 
 #include "common/json/json.h"
 #include "config/policydir.h"
-#include "icctl/policy/policy.h"
 
 #define FILE_MAX ((size_t)8 << 20)
 #define TREE_POOL ((size_t)256 << 20)

@@ -3,10 +3,10 @@
  * Counts and shows a finding of `icctl policy check`: a line for people, an
  * object for programs.
  */
+#include "icctl/policy/lint.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "icctl/policy/lint.h"
 
 static void
 finding_json(struct findings *f, bool error, const char *file, unsigned line,

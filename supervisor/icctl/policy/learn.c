@@ -5,6 +5,8 @@
  * denied or expired is dropped; an approved call that is still not allowed is
  * reported.
  */
+#include "icctl/policy/learn.h"
+
 #include <err.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +16,6 @@
 #include "common/json/json.h"
 #include "common/plural.h"
 #include "config/jsonfile.h"
-#include "icctl/policy/learn.h"
 
 #define POOL_MAX ((size_t)512 << 20)
 

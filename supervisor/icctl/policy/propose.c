@@ -5,6 +5,8 @@
  * no condition could say more. A rule for a directory or a host is made only
  * from an approval for the session, which named it.
  */
+#include "icctl/policy/learn.h"
+
 #include <sys/stat.h>
 
 #include <limits.h>
@@ -13,7 +15,6 @@
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl/policy/learn.h"
 #include "policyd/engine/domain.h"
 
 #define VALUES_MAX 1000U

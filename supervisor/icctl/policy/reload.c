@@ -3,6 +3,8 @@
  * `icctl policy reload`: tells the session where the files are; the session
  * reads them itself, as it did at its start.
  */
+#include "icctl/policy/policy.h"
+
 #include <err.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "icctl/policy/policy.h"
 #include "json_put.h"
 
 /*

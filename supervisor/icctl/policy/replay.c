@@ -3,12 +3,12 @@
  * `icctl policy replay`: decides recorded calls again. Calls that the policy
  * did not decide then (unknown tool, too many calls) are counted and skipped.
  */
+#include "icctl/policy/policy.h"
+
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "icctl/policy/policy.h"
 
 struct replay {
 	bool json;

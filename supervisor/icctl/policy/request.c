@@ -3,6 +3,8 @@
  * Requests and decisions as text. Requests come from anywhere: a log, a
  * generator, another program.
  */
+#include "icctl/policy/policy.h"
+
 #include <err.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +14,6 @@
 
 #include "common/json/json.h"
 #include "common/log.h"
-#include "icctl/policy/policy.h"
 
 static const char *
 take_name(const struct value *v, const char *key, struct span *out)

@@ -4,6 +4,8 @@
  * and which calls were refused because one is not annotated. Reads the
  * sessions' logs without disturbing them.
  */
+#include "icctl/policy/lint.h"
+
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +14,6 @@
 
 #include "common/json/json.h"
 #include "common/log.h"
-#include "icctl/policy/lint.h"
 
 #define POOL_MAX ((size_t)64 << 20)
 

@@ -4,13 +4,14 @@
  * IronCurtain, like unit tests. As in that system's verifier, the engine is
  * asked directly.
  */
+#include "icctl/policy/policy.h"
+
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/json/json.h"
-#include "icctl/policy/policy.h"
 
 #define LINES_MAX 100U
 

@@ -4,6 +4,8 @@
  * session: settings, protected paths, servers, the workspace in the view of
  * each, files.
  */
+#include "icctl/policy/priv.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -13,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "icctl/policy/priv.h"
 
 static const char *
 user_home(void)

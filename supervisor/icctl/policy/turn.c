@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* Sends messages to the policyd that icctl has started, and runs its loop. */
+#include "icctl/policy/priv.h"
+
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
 #include <unistd.h>
-
-#include "icctl/policy/priv.h"
 
 void
 policyd_send(struct policyd *p, enum msg_type type, const void *msg, int fd)

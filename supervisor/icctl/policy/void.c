@@ -4,6 +4,8 @@
  * exist, a pattern instead of a directory, and the workspace, which a
  * structural rule decides before any rule is asked.
  */
+#include "icctl/policy/lint.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -14,7 +16,6 @@
 
 #include "common/log.h"
 #include "config/paths.h"
-#include "icctl/policy/lint.h"
 
 /*
  * Write the directory as a path of this machine. Returns 0, or -1 if it has

@@ -3,12 +3,13 @@
  * Finds rules that allow more than their description says. A description is
  * prose: only unambiguous words count, and a finding is a warning.
  */
+#include "icctl/policy/lint.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/log.h"
-#include "icctl/policy/lint.h"
 
 #define WRITES                                                                 \
 	(ARG_BIT(ARG_WRITE_PATH) | ARG_BIT(ARG_DELETE_PATH) |                  \

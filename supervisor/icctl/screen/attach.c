@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* `icctl attach`: requests a channel to the agent's terminal and shows it. */
+#include "icctl/icctl.h"
+
 #include <err.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "credential/handover.h"
-#include "icctl/icctl.h"
 #include "icctl/screen/launch.h"
 
 #define ATTACH_REPLY 4096U

@@ -3,9 +3,9 @@
  * Draws the session's messages in the agent's rows: until the agent has drawn
  * something, and when the person asks for them.
  */
-#include <string.h>
-
 #include "icctl/screen/draw_priv.h"
+
+#include <string.h>
 
 /*
  * Draw a message from `row` on, broken between words. Returns the row after it.

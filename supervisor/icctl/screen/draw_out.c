@@ -3,12 +3,12 @@
  * Draws the copy of the agent's grid on the terminal. Uses addresses, erasing
  * to the end of a line, colours, and the modes that this viewer sets.
  */
+#include "icctl/screen/draw_priv.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "icctl/screen/draw_priv.h"
 
 #define MOUSE (PROTO_TERM_CLICKS | PROTO_TERM_DRAGS | PROTO_TERM_MOVES)
 
