@@ -145,7 +145,7 @@ in_flight(struct agent *a, const struct jsonrpc *m)
 	if (calls_find_rid(a, &m->id) == NULL)
 		return false;
 	answer_fail(a, NULL, JSONRPC_INVALID,
-	    "Invalid Request: id %.*s is in use by a request under way",
+	    "Invalid Request: id %.*s is already used by another request",
 	    (int)m->id.len, (const char *)m->id.text);
 	return true;
 }

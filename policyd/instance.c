@@ -174,7 +174,7 @@ instance_fail_again(
 	char text[600];
 
 	log_vis_again(k->d.reason, text, sizeof(text));
-	fail(env, i, true, INSTANCE_AGAIN, "not the same any more: %s", text);
+	fail(env, i, true, INSTANCE_AGAIN, "it has changed since: %s", text);
 }
 
 /* Start the oldest instance in the queue. */
@@ -211,7 +211,7 @@ due(struct loop_timer *t)
 		if (i->state >= INSTANCE_ASKED && i->state <= INSTANCE_READY &&
 		    i->asked + INSTANCE_MS <= loop_now(env->loop))
 			fail(env, i, false, INSTANCE_AGAIN,
-			    "The process for this call alone was not ready "
+			    "The server process for this one call was not ready "
 			    "within %u s",
 			    INSTANCE_MS / 1000);
 	}
@@ -238,8 +238,8 @@ release(struct policyd_env *env, struct instance *i)
 	reason = k.d.reason;
 	way = work_again(env, &i->hold, &k, &c);
 	if (way == WORK_ASK && i->how != PROTO_HOLD_APPROVED) {
-		k.d.reason = SPAN("by the rules as they are now, a person is "
-				  "to be asked");
+		k.d.reason = SPAN("under the rules as they are now, the user "
+				  "must be asked");
 		way = WORK_REFUSE;
 	}
 	if (way == WORK_REFUSE) {
@@ -321,7 +321,7 @@ instance_init_result(
 	if (!m->good || !session_version_known(m->version)) {
 		fail(env, i, false, FINAL,
 		    "Server \"%s\" refused initialize when it was started "
-		    "for this call alone",
+		    "for this one call",
 		    env->engine.servers[i->hold.server].name);
 		return;
 	}
@@ -341,7 +341,7 @@ instance_gone(struct policyd_env *env, uint16_t index, struct span text)
 	if (i == NULL || i->state == INSTANCE_CALLED)
 		return;
 	fail(env, i, false, FINAL,
-	    "Server \"%s\", started for this call alone, ended: %s",
+	    "Server \"%s\", started for this one call, ended: %s",
 	    env->engine.servers[i->hold.server].name,
 	    log_vis_again(text, vis, sizeof(vis)));
 }

@@ -26,7 +26,8 @@ too_many(struct policyd_env *env, struct work *k)
 	k->d.status = PROTO_DENY;
 	k->d.rule = SPAN("instance-limit");
 	k->d.reason = reason_printf(env->pool,
-	    "%u calls outside of the views wait already", INSTANCE_WAITING);
+	    "Too many calls for files outside the sandbox are waiting (%u)",
+	    INSTANCE_WAITING);
 	k->answer = reason_printf(env->pool, "DENIED: %.*s" INSTANCE_AGAIN,
 	    (int)k->d.reason.len, (const char *)k->d.reason.p);
 	return WORK_REFUSE;

@@ -23,13 +23,13 @@ find_tool(
 	*tool = NULL;
 	if (s != NULL && s->state == PROTO_STATE_GONE)
 		return work_refuse_plain(env, k, "server-gone",
-		    reason_printf(env->pool, "Server \"%s\" is gone: %s",
+		    reason_printf(env->pool, "Server \"%s\" has ended: %s",
 			k->srv->name, s->text),
-		    "\nDo not retry: it does not come back in this session.");
+		    "\nDo not retry: it will not be started again in this session.");
 	if (s != NULL && s->listed && s->state != PROTO_STATE_READY)
 		return work_refuse_plain(env, k, "server-starting",
 		    reason_printf(env->pool,
-			"Server \"%s\" died and is being started again",
+			"Server \"%s\" ended and is being started again",
 			k->srv->name),
 		    "\nTry again in a moment.");
 	if (s != NULL && (*tool = tools_find(&s->tools, k->tool)) != NULL) {

@@ -127,8 +127,8 @@ on_role(void *arg, enum arg_role role, bool resolved)
 	tell_values(p);
 	if (resolved)
 		tell(p, "role",
-		    "%s: all its paths lie in the workspace: "
-		    "resolved without a rule",
+		    "%s: all its paths are in the workspace: "
+		    "allowed without a rule",
 		    role_text(role));
 	else
 		tell(p, "role", "%s: rules are asked, in order",
@@ -149,8 +149,8 @@ tell_miss(
 	log_vis(rule->name, name, sizeof(name));
 	if (what == NULL) {
 		tell_rule(p, i, role, false,
-		    "%s: nothing is left for it: "
-		    "rules before it took every path",
+		    "%s: not reached: earlier rules decided "
+		    "about every path",
 		    name);
 		return;
 	}
@@ -261,20 +261,20 @@ probe_call(struct probe *p, const struct work *k, bool whole)
 
 	p->work = k;
 	if (k->srv != NULL && k->srv->trusted) {
-		tell(p, "server", "the server is trusted: nothing is judged");
+		tell(p, "server", "the server is trusted: no rule is asked");
 		return;
 	}
 	if (k->annot == NULL) {
 		tell(p, "annotation",
 		    "tool-annotations.json does not name "
-		    "this tool of this server: it cannot be judged");
+		    "this tool of this server: no rule can judge it");
 		return;
 	}
 	tell_annotation(p, k);
 	if (whole)
 		tell(p, "schema",
 		    p->schema == NULL
-			? "the annotations hold no inputSchema: a session "
+			? "the annotations contain no inputSchema: a session "
 			  "checks the arguments against the server's own"
 			: "arguments are checked against the inputSchema of "
 			  "the annotations");
@@ -311,11 +311,12 @@ tell_change(struct probe *p, const struct work *k)
 		 span_is(d->rule, "unknown-tool"))
 		tell(p, "change",
 		    "To change it: annotate the tool's "
-		    "arguments, then let a rule speak for it.");
+		    "arguments (icctl mcp annotate SERVER), then write a "
+		    "rule for it.");
 	else if (d->by != NULL && d->status == PROTO_ESCALATE)
 		tell(p, "change",
 		    "To change it: approve the call when it is "
-		    "held, or put an allow rule before this one.");
+		    "pending, or put an allow rule before this one.");
 	else if (d->by != NULL)
 		tell(p, "change",
 		    "To change it: put a narrower rule before "

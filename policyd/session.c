@@ -218,7 +218,7 @@ session_died(struct policyd_env *env, uint16_t index, struct span text)
 		return;
 	}
 	if (s->restarts == SESSION_RESTARTS) {
-		snprintf(why, sizeof(why), "it died %u times; at last it %s",
+		snprintf(why, sizeof(why), "it ended %u times; the last time it %s",
 		    SESSION_RESTARTS + 1, log_vis(text, vis, sizeof(vis)));
 		session_fail(env, index, span_str(why));
 		return;
@@ -260,8 +260,8 @@ session_init_result(
 	}
 	if (!session_version_known(m->version)) {
 		snprintf(text, sizeof(text),
-		    "speaks MCP version %s, which we "
-		    "do not",
+		    "speaks MCP version %s, which "
+		    "IronCurtain does not support",
 		    log_vis(m->version, vis, sizeof(vis)));
 		session_fail(env, index, span_str(text));
 		return;

@@ -24,7 +24,7 @@ static const char virtual_tools[] =
     "\"description\":\"Asks the user to open one more host to this session. "
     "Only GET and HEAD over HTTPS reach it, through the proxy of this "
     "environment, without credentials. The call waits for the user's answer. "
-    "Say shortly what you need the host for: the user decides by it. "
+    "Say briefly why you need the host: the user decides on that. "
     "Answers with status added or already_accessible.\","
     "\"inputSchema\":{\"additionalProperties\":false,\"properties\":{"
     "\"domain\":" DOMAIN ",\"justification\":{\"description\":\"Why the host "

@@ -293,6 +293,7 @@ on_alarm_show(struct chan *ch, const struct msg_ALARM_SHOW *m)
 static int
 on_state_show(struct chan *ch, const struct msg_STATE_SHOW *m)
 {
+	char where[4200];
 	struct server *s;
 
 	/* The virtual server is built in, so the agent need not wait for it. */
@@ -307,7 +308,11 @@ on_state_show(struct chan *ch, const struct msg_STATE_SHOW *m)
 	s->tools = m->tools;
 	log_vis_again(m->text, s->text, sizeof(s->text));
 	if (s->state == PROTO_STATE_GONE)
-		sup_warn("MCP server %s has ended: %s", s->def->name, s->text);
+		sup_warn("MCP server %s has ended: %s. What it wrote before: "
+			 "%s/session.log",
+		    s->def->name, s->text,
+		    paths_tilde(sup.paths.user_home, sup.session.dir, where,
+			sizeof(where)));
 	else if (s->state == PROTO_STATE_DIED)
 		sup_warn("MCP server %s ended (%s) and is started again",
 		    s->def->name, s->text);

@@ -26,6 +26,9 @@
 #define BACKD_DONE 8U
 #define BACKD_DONE_MS 1U
 
+/* Bytes of a line that is shown because it is no message. */
+#define BACKD_MAX_LAST 128U
+
 struct backd {
 	struct worker w;
 	int fd[2]; /* stdout, stderr; -1: none */
@@ -43,6 +46,7 @@ struct backd {
 	struct value_pool *pool;
 	struct buf tree;
 	unsigned stray;
+	char last[BACKD_MAX_LAST]; /* the last line that is no message */
 	uint64_t dropped;
 	struct bucket requests, changes, progress, complaints, unasked, answers;
 	uint64_t silenced; /* stderr lines not logged */

@@ -84,9 +84,15 @@ out_ready(struct loop_io *io, uint32_t events)
 		return;
 	if (n == 0) {
 		b->died = true;
-		backd_gone(b, lines_rest(&b->out) == 0
-				  ? "closed its output"
-				  : "closed its output within a line");
+		if (lines_rest(&b->out) != 0)
+			backd_gone(b, "closed its output within a line");
+		else if (b->stray != 0)
+			backd_gone(b,
+			    "closed its output; it wrote what is no MCP "
+			    "message: %s",
+			    b->last);
+		else
+			backd_gone(b, "closed its output");
 		return;
 	}
 	lines_filled(&b->out, (size_t)n);

@@ -192,6 +192,8 @@ take_stray(struct backd *b, struct span line, const char *why)
 
 	log_vis(line, shown, sizeof(shown));
 	log_info("stdout, not a message (%s): %s", why, shown);
+	snprintf(b->last, sizeof(b->last), "%.*s%s", BACKD_MAX_LAST - 4, shown,
+	    strlen(shown) > BACKD_MAX_LAST - 4 ? "..." : "");
 	if (++b->stray > BACKD_MAX_STRAY)
 		backd_gone(b,
 		    "wrote more than %u lines that are no JSON-RPC messages to "

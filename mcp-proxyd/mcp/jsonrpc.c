@@ -235,7 +235,7 @@ read_root(
 	}
 	if (root->type == VALUE_ARRAY) {
 		bad(m, JSONRPC_INVALID,
-		    "Invalid Request: batches are not taken, send one message "
+		    "Invalid Request: batches are not supported: send one message "
 		    "a line");
 		return;
 	}

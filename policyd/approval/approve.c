@@ -33,7 +33,7 @@ grant(struct policyd_env *env, const struct hold *h, const struct work *k)
 		g.until = loop_now(env->loop) + PROTO_GRANT_MS;
 	}
 	if (grants_add(&env->grants, h->id, &g) == -1) {
-		log_warn("nothing more is granted for this session");
+		log_warn("the limit of approvals for the session is reached");
 		return 0;
 	}
 	tool_grant_made(env, h->id);
@@ -59,8 +59,8 @@ approve(struct policyd_env *env, struct hold *h, struct span urls)
 	if (work_again(env, h, &k, &c) == WORK_REFUSE) {
 		hold_finish(env, h, &k, PROTO_HOLD_CHANGED,
 		    reason_printf(env->pool,
-			"ESCALATION CHANGED: approved, "
-			"but not the same any more: %.*s\nAsk again if it is "
+			"ESCALATION CHANGED: the user approved it, but it has "
+			"changed since: %.*s\nMake the call again if it is "
 			"still needed.",
 			(int)k.d.reason.len, (const char *)k.d.reason.p));
 		return;
@@ -101,6 +101,7 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 {
 	struct hold *h = hold_find(&env->holds, m->id);
 	struct msg_LATE late = {.id = m->id};
+	struct span reason;
 	char because[600];
 
 	/* The verdict must be about what was shown: compare the digests. */
@@ -129,8 +130,10 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 		tool_grants_end(env, h->server, span_str(h->tool), true,
 		    "a call of the tool was denied");
 		log_vis(m->because, because, sizeof(because));
+		reason = reason_bare(span_str(h->reason));
 		hold_refuse(env, h, PROTO_HOLD_DENIED,
-		    "ESCALATION DENIED: %.1000s%s%s", h->reason,
+		    "ESCALATION DENIED: the user denied this call (%.*s)%s%s",
+		    (int)(reason.len < 1000 ? reason.len : 1000), reason.p,
 		    m->because.len == 0 ? "" : "\nThe user says: ", because);
 	}
 	call_arm(env);
@@ -160,8 +163,7 @@ call_cancel(struct policyd_env *env, uint64_t id)
 }
 
 int
-call_ended(
-    struct policyd_env *env, uint64_t id, bool error, const char **why)
+call_ended(struct policyd_env *env, uint64_t id, bool error, const char **why)
 {
 	struct call *call = calls_find(&env->calls, id);
 

@@ -138,10 +138,10 @@ call_server_gone(struct policyd_env *env, uint16_t server)
 	struct hold *h;
 
 	tool_grants_end(
-	    env, server, span_of(NULL, 0), false, "its server is gone");
+	    env, server, span_of(NULL, 0), false, "its server has ended");
 	while ((h = hold_of_server(&env->holds, server)) != NULL)
 		hold_refuse(env, h, PROTO_HOLD_CANCELLED,
-		    "Server \"%s\" is gone: its call waits no longer",
+		    "Server \"%s\" has ended, and its pending calls with it",
 		    env->engine.servers[server].name);
 	call_arm(env);
 	if (env->engine.servers[server].internal)

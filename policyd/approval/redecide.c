@@ -76,7 +76,7 @@ redecide(struct policyd_env *env, struct hold *h, enum proto_hold how,
 			hold_finish(env, h, &k, how,
 			    reason_printf(env->pool,
 				"DENIED: %.*s\nThe policy was changed while "
-				"this call waited." HOLD_FINAL,
+				"this call was pending." HOLD_FINAL,
 				(int)k.d.reason.len,
 				(const char *)k.d.reason.p));
 		break;

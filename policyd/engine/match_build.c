@@ -112,7 +112,7 @@ path_dead(struct span path)
 	const uint8_t *end;
 
 	if (rest.len == 0)
-		return "leave the last slash away, or name a repository";
+		return "remove the slash at its end, or name a repository";
 	if (rest.len > 4 && memcmp(rest.p + rest.len - 4, ".git", 4) == 0)
 		return "repositories are compared without .git at their end";
 	while (rest.p != NULL) {
@@ -135,9 +135,9 @@ check_full(struct builder *b, struct span entry, enum host_kind kind,
 	const char *why = NULL;
 
 	if (is_range(kind, path))
-		why = "ranges of addresses are no patterns";
+		why = "ranges of addresses are not supported";
 	else if (path.len != 0 && memchr(path.p, '*', path.len) != NULL)
-		why = "a * stands for all repositories, as the last part: "
+		why = "a * means all repositories, and only as the last part: "
 		      "host/owner/*";
 	else if (b->roles != 0 && !(b->roles & ARG_BIT(ARG_GIT_REMOTE_URL)))
 		why = "only a git-remote-url is compared with its path";
@@ -243,14 +243,14 @@ check_value(struct builder *b, struct span entry)
 
 	if (b->set->type == MATCH_EMAILS && (star != NULL || !address)) {
 		(void)unmatchable(b, entry,
-		    "addresses are written out, as in user@example.org");
+		    "write the whole address, as in user@example.org");
 		return;
 	}
 	if (b->roles == 0 || b->roles & ~ARGS_LOWER)
 		return;
 	if (star != NULL) {
 		(void)unmatchable(
-		    b, entry, "identifiers are written out, without *");
+		    b, entry, "write the whole identifier, without *");
 		return;
 	}
 	for (size_t i = 0; b->set->use == MATCH_ALLOWS && i < entry.len; i++) {

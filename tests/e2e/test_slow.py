@@ -71,7 +71,8 @@ class Expiry:
             True, "ESCALATION EXPIRED: nobody answered within 30 s: A person "
             "decides. It was not denied; the user may not be there.\nDo not "
             "retry unless the user asks you to."), "and is said to be expired")
-        t.equal(self.denied, "ESCALATION DENIED: A person decides.\nDo not "
+        t.equal(self.denied, "ESCALATION DENIED: the user denied this call "
+                "(A person decides)\nDo not "
                 "retry unless the user asks you to.",
                 "which is not what a denied one says")
         name = self.hold["id"]

@@ -229,7 +229,8 @@ def test_bound(s):
             "the digest of another call")
     r = s.icctl("deny", b["id"], "--because", "\x1b[2Jno")
     t.equal(r.returncode, 0, "deny")
-    t.equal(h.text_of(calls[1].wait()), "ESCALATION DENIED: A person decides.\n"
+    t.equal(h.text_of(calls[1].wait()), "ESCALATION DENIED: the user denied this "
+            "call (A person decides)\n"
             "The user says: \\x1b[2Jno\nDo not retry unless the user asks you "
             "to.", "what the agent reads")
     t.ok(not calls[0].done.is_set(), "the other call waits")

@@ -211,8 +211,9 @@ def test_tools(s, a, w):
     t.ok(status == 403 and "proxy__add_proxy_domain" in text,
          "403 says how to ask", text)
     error, text = a.ask(HOST, "deny")
-    t.ok(error and text.startswith("ESCALATION DENIED: The agent asks to "
-                                   f"reach {HOST} "), "denied", text)
+    t.ok(error and text.startswith(
+        "ESCALATION DENIED: the user denied this call (The agent asks to "
+        f"reach {HOST} "), "denied", text)
     t.equal((a.hold["server"], a.hold["tool"], a.hold["rule"]),
             ("proxy", "add_proxy_domain", "proxy-add-domain-escalate"),
             "held like any call")

@@ -481,9 +481,11 @@ GONE = [
                                   "args": ["-c", "kill -9 $$"]}, "gone",
      "closed its output; it exited with status 137"),
     ("no JSON", {"command": "/bin/echo", "args": ["hello"]}, "gone",
-     "closed its output; it exited with status 0"),
+     "closed its output; it wrote what is no MCP message: hello; it exited "
+     "with status 0"),
     ("no MCP", {"command": "/bin/echo", "args": ["{}"]}, "gone",
-     "closed its output; it exited with status 0"),
+     "closed its output; it wrote what is no MCP message: {}; it exited with "
+     "status 0"),
     ("an answer to nothing", {"command": "/bin/echo", "args": [
         '{"jsonrpc":"2.0","id":99,"result":{}}']}, "gone",
      "closed its output; it exited with status 0"),
@@ -495,5 +497,5 @@ GONE = [
         "-c", "read x; echo '{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"result\":"
         "{\"protocolVersion\":\"1999-01-01\",\"capabilities\":{},"
         "\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"}}}'; cat"]}, "gone",
-     "speaks MCP version 1999-01-01, which we do not"),
+     "speaks MCP version 1999-01-01, which IronCurtain does not support"),
 ]

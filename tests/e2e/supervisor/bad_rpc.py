@@ -67,9 +67,9 @@ FRESH = [
      "Parse error: more values, members or bytes than are taken at byte "
      "88940"),
     ("a batch", b"[" + Q + b'"method":"ping"}]\n', None, -32600,
-     "Invalid Request: batches are not taken, send one message a line"),
+     "Invalid Request: batches are not supported: send one message a line"),
     ("an empty batch", b"[]\n", None, -32600,
-     "Invalid Request: batches are not taken, send one message a line"),
+     "Invalid Request: batches are not supported: send one message a line"),
     ("a string", b'"ping"\n', None, -32600,
      "Invalid Request: a message is an object, not a string"),
     ("a number", b"42\n", None, -32600,

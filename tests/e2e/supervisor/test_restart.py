@@ -62,7 +62,7 @@ def test_dies():
                  "the status says so", row)
         fatal(m)
         said = echo(m, "third")
-        t.ok("is gone" in said and "died 3 times" in said
+        t.ok("has ended" in said and "it ended 3 times" in said
              and "Do not retry" in said, "the third death is the last", said)
         t.equal(server_of(s, "third")["state"], "gone", "the status, too")
         states = [e["state"] for e in s.events("serverState")

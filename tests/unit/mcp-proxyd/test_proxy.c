@@ -208,7 +208,7 @@ test_call(void)
 	first = last_call;
 	is_str(ask(fd, CALL("10", "\"name\":\"fs__a\"")),
 	    "{\"error\":{\"code\":-32600,\"message\":\"Invalid Request: id 10 "
-	    "is in use by a request under way\"}," V "}\n",
+	    "is already used by another request\"}," V "}\n",
 	    "an id that is in use");
 	is_int(last_call, first, "is no call");
 	send_answer(first, "\xff\n");

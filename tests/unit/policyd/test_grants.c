@@ -362,7 +362,7 @@ test_held(void)
 		release_of(b.id)->hold == PROTO_HOLD_RELOADED &&
 		span_is(release_of(b.id)->rule, "not") &&
 		strstr(ring_str(release_of(b.id)->answer),
-		    "changed while this call waited") != NULL,
+		    "changed while this call was pending") != NULL,
 	    "what is denied now is refused, and says why");
 	m = ring_find(&ring, MSG_HOLD, 0);
 	ok(release_of(c.id) == NULL && m != NULL && m->HOLD.id == c.id &&

@@ -156,7 +156,8 @@ test_deny(void)
 	ok(!m->forward && m->hold == PROTO_HOLD_DENIED && m->line_len == 0,
 	    "denied: not forwarded");
 	is_str(ring_str(m->answer),
-	    "ESCALATION DENIED: it is outside\nThe user says: not "
+	    "ESCALATION DENIED: the user denied this call (it is "
+	    "outside)\nThe user says: not "
 	    "now\\x1b[2J\nDo not retry unless the user asks you to.",
 	    "and told so");
 	is_str(ring_str(span_of(m->payload.p + m->args_off, m->args_len)),
@@ -167,7 +168,8 @@ test_deny(void)
 	id = held(DOCS, &digest);
 	ring_verdict(&ring, id, digest, false, "");
 	is_str(ring_str(released(id)->answer),
-	    "ESCALATION DENIED: it is outside\nDo not retry unless the user "
+	    "ESCALATION DENIED: the user denied this call (it is "
+	    "outside)\nDo not retry unless the user "
 	    "asks you to.",
 	    "without words");
 	ended(id);

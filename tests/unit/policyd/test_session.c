@@ -127,7 +127,7 @@ test_bad(void)
 {
 	init_result(1, true, "1999-01-01", "two");
 	state(1, PROTO_STATE_GONE,
-	    "speaks MCP version 1999-01-01, which we do not");
+	    "speaks MCP version 1999-01-01, which IronCurtain does not support");
 	published(true,
 	    "[{\"annotations\":{\"readOnlyHint\":true},\"inputSchema\":"
 	    "{\"type\":\"object\"},\"name\":\"one__a\",\"title\":\"A\"},"
@@ -301,7 +301,7 @@ test_died(void)
 	}
 	session_died(&ring.env, 5, SPAN("closed its output"));
 	state(5, PROTO_STATE_GONE,
-	    "it died 3 times; at last it closed its output");
+	    "it ended 3 times; the last time it closed its output");
 	ring_clear(&ring);
 	session_again(&ring.env, 5);
 	ok(ring.n == 0, "and is greeted no more");
