@@ -113,12 +113,13 @@ ARGS = [
      "start"),
     ("approve nothing", ["icctl", "approve"], 2,
      "icctl: usage: icctl approve ID [--digest SHA256] [--for-session | "
-     "--exact | --times 1...20]"),
-    ("approve two", ["icctl", "approve", "a", "b"], 2,
-     "icctl: usage: icctl approve ID [--digest SHA256] [--for-session | "
-     "--exact | --times 1...20]"),
+     "--exact | --times 1...20], icctl approve ID..., icctl approve "
+     "--all-shown"),
+    ("approve two", ["icctl", "approve", "a", "b"], 3,
+     "icctl: no session is running (looked in {home}/run). Start one: icctl "
+     "start"),
     ("deny without a text", ["icctl", "deny", "k3f9", "--because"], 2,
-     "icctl: usage: icctl deny ID [--because TEXT]"),
+     "icctl: usage: icctl deny ID... [--because TEXT]"),
     ("deny with a long text", ["icctl", "deny", "k3f9", "--because",
                                "x" * 501], 2,
      "icctl: --because takes at most 500 characters"),
