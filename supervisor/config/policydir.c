@@ -13,11 +13,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/near.h"
 
 /* More names than a message shows. */
 #define POLICYDIR_NAMES 64U
+
+const char *const policydir_names[PROTO_RULES_LAST + 1] = {
+    [PROTO_RULES_POLICY] = "compiled-policy.json",
+    [PROTO_RULES_ANNOTATIONS] = "tool-annotations.json",
+    [PROTO_RULES_LISTS] = "dynamic-lists.json",
+};
 
 static bool
 is_dir(const char *path)
@@ -65,8 +72,8 @@ names_in(const char *dir, char *dst, size_t cap)
 	if ((n = scandir(dir, &list, NULL, alphasort)) == -1)
 		return;
 	for (int i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), "%.3900s/%s", dir,
-		    list[i]->d_name);
+		snprintf(
+		    path, sizeof(path), "%.3900s/%s", dir, list[i]->d_name);
 		len = strlen(dst);
 		if (name_ok(list[i]->d_name) && is_dir(path))
 			snprintf(dst + len, cap - len, ", %s", list[i]->d_name);
@@ -158,4 +165,56 @@ policydir_find(const char *home, const char *shipped, const char *what,
 		return NULL;
 	}
 	return join(what, "", "", fault);
+}
+
+bool
+policydir_is_name(const char *what)
+{
+	struct stat st;
+
+	if (what == NULL || (stat(what, &st) == 0 && !S_ISDIR(st.st_mode)))
+		return false;
+	return strchr(what, '/') == NULL ? strchr(what, '.') == NULL
+					 : stat(what, &st) == 0;
+}
+
+int
+policydir_files(struct policydir *p, const char *home, const char *shipped,
+    const char *usual, const char *const files[], struct fault *fault)
+{
+	const char *what = files[PROTO_RULES_POLICY];
+	bool named = policydir_is_name(what);
+
+	*p = (struct policydir){NULL};
+	p->dir = policydir_find(home, shipped, named ? what : usual, fault);
+	if (p->dir == NULL)
+		return -1;
+	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
+		if (files[k] != NULL && !(named && k == PROTO_RULES_POLICY))
+			p->files[k] = join(files[k], "", "", fault);
+		else if (k == PROTO_RULES_LISTS && what != NULL && !named)
+			continue;
+		else
+			p->files[k] =
+			    join(p->dir, "/", policydir_names[k], fault);
+		if (p->files[k] == NULL) {
+			policydir_free(p);
+			return -1;
+		}
+		if (k == PROTO_RULES_LISTS && files[k] == NULL &&
+		    access(p->files[k], F_OK) == -1 && errno == ENOENT) {
+			free(p->files[k]);
+			p->files[k] = NULL;
+		}
+	}
+	return 0;
+}
+
+void
+policydir_free(struct policydir *p)
+{
+	free(p->dir);
+	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++)
+		free(p->files[k]);
+	*p = (struct policydir){NULL};
 }

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: ISC */
-/* Finds the directory of the policy files for a session or for icctl. */
+/* Finds the policy files for a session and for icctl. */
 #ifndef POLICYDIR_H
 #define POLICYDIR_H
 
+#include <stdbool.h>
+
+#include "common/ipc/proto.h"
 #include "config/fault.h"
+
+/* The paths of a policy's files, by PROTO_RULES_*. */
+struct policydir {
+	char *dir;
+	char *files[PROTO_RULES_LAST + 1]; /* NULL: the policy has none */
+};
+
+/* The usual names of the files, by PROTO_RULES_*. */
+extern const char *const policydir_names[PROTO_RULES_LAST + 1];
 
 /*
  * Find a policy. `what` is NULL (home/policy, else home/generated, else the
@@ -13,5 +25,19 @@
  */
 char *policydir_find(
     const char *home, const char *shipped, const char *what, struct fault *);
+/*
+ * Returns true if `what` names a policy or a directory, and false if it is NULL
+ * or a file with rules.
+ */
+bool policydir_is_name(const char *what);
+/*
+ * Find the files of a policy. Each of `files` may name another file than the
+ * usual one; files[PROTO_RULES_POLICY] may also be what policydir_find() takes,
+ * and `usual` is the policy if it is not. Rules from a file of their own do not
+ * use the lists of the policy. Returns 0, or -1 with the fault set.
+ */
+int policydir_files(struct policydir *, const char *home, const char *shipped,
+    const char *usual, const char *const files[], struct fault *);
+void policydir_free(struct policydir *);
 
 #endif

@@ -19,35 +19,17 @@
 #include "config/policydir.h"
 #include "host/places.h"
 
-static const struct {
-	const char *name;
-	bool must;
-} rules_names[PROTO_RULES_LAST + 1] = {
-    [PROTO_RULES_POLICY] = {"compiled-policy.json", true},
-    [PROTO_RULES_ANNOTATIONS] = {"tool-annotations.json", true},
-    [PROTO_RULES_LISTS] = {"dynamic-lists.json", false},
-};
-
-/* Read `file`, or, if it is NULL, the usual file in `dir`. */
+/* Read a file of the policy in `dir`, or one that was named by itself. */
 static int
-rules_read(struct rules_file *r, const char *dir, const char *file,
-    unsigned kind, struct fault *fault)
+rules_read(struct rules_file *r, const char *path, const char *dir, bool named,
+    struct fault *fault)
 {
-	struct span text;
 	struct stat st;
 
-	r->path = file != NULL ? strdup(file)
-			       : paths_join(dir, rules_names[kind].name);
-	if (r->path == NULL)
+	if ((r->path = strdup(path)) == NULL)
 		return fault_errno(fault, "policy");
 	r->text = jsonfile_text(r->path, &r->len, &st, fault);
-	if (r->text == NULL && errno == ENOENT && file == NULL &&
-	    !rules_names[kind].must) {
-		free(r->path);
-		r->path = NULL;
-		return 0;
-	}
-	if (r->text == NULL && errno == ENOENT && file == NULL)
+	if (r->text == NULL && errno == ENOENT && !named)
 		return fault_set(fault,
 		    "%s is missing: a policy needs compiled-policy.json and "
 		    "tool-annotations.json. Without the directory %s, the "
@@ -55,8 +37,7 @@ rules_read(struct rules_file *r, const char *dir, const char *file,
 		    r->path, dir);
 	if (r->text == NULL)
 		return -1;
-	text = span_of(r->text, r->len);
-	sha256_span(text, r->hash);
+	sha256_span(span_of(r->text, r->len), r->hash);
 	return 0;
 }
 
@@ -70,51 +51,35 @@ rules_free(struct rules_file set[])
 	}
 }
 
-static bool
-is_file(const char *path)
-{
-	struct stat st;
-
-	return path != NULL && stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
-}
-
 int
 rules_find(
     struct rules_file set[], const char *const files[], struct fault *fault)
 {
-	const char *what = files[PROTO_RULES_POLICY];
-	bool one = is_file(what);
-	char *dir, *shipped;
-	int rv = 0;
-
-	if (what == NULL || one)
-		what = sup.opt.policy;
+	const char *usual =
+	    sup.opt.policy != NULL ? sup.opt.policy : sup.config.policy;
+	struct policydir found;
+	char *shipped;
+	int rv;
 
 	if ((shipped = paths_join(sup.paths.datadir, "policies")) == NULL)
 		return fault_errno(fault, "policy");
-	if (what == NULL)
-		what = sup.config.policy;
-	dir = policydir_find(sup.paths.home, shipped, what, fault);
+	rv = policydir_files(
+	    &found, sup.paths.home, shipped, usual, files, fault);
 	free(shipped);
-	if (dir == NULL)
+	if (rv == -1)
 		return -1;
-	for (unsigned k = 0; rv == 0 && k <= PROTO_RULES_LAST; k++) {
-		const char *file =
-		    k == PROTO_RULES_POLICY && !one ? NULL : files[k];
-
-		/*
-		 * The lists of this directory are not for rules from elsewhere.
-		 */
-		if (k == PROTO_RULES_LISTS && one && file == NULL)
-			continue;
-		rv = rules_read(&set[k], dir, file, k, fault);
-	}
+	for (unsigned k = 0; rv == 0 && k <= PROTO_RULES_LAST; k++)
+		if (found.files[k] != NULL)
+			rv = rules_read(&set[k], found.files[k], found.dir,
+			    files[k] != NULL &&
+				strcmp(files[k], found.files[k]) == 0,
+			    fault);
 	if (rv == 0)
-		rv = drift_check(set, dir, fault);
+		rv = drift_check(set, found.dir, fault);
 	/* At the start host_resolve() asks, when all places are known. */
 	if (rv == 0 && sup.started)
 		rv = rules_refuse(set, fault);
-	free(dir);
+	policydir_free(&found);
 	if (rv == -1)
 		rules_free(set);
 	return rv;

@@ -18,16 +18,13 @@
 #include <unistd.h>
 
 #include "config/paths.h"
+#include "config/policydir.h"
 #include "common/plural.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/probe.h"
 #include "icctl/mcp/roles.h"
 #include "icctl/mcp/store.h"
 #include "json_put.h"
-
-#define ANNOTATIONS "tool-annotations.json"
-#define RULES "compiled-policy.json"
-#define LISTS "dynamic-lists.json"
 
 struct annotate {
 	struct paths paths;
@@ -36,10 +33,8 @@ struct annotate {
 	bool yes;
 	bool fresh;                /* the directory holds no policy yet */
 	struct json_object *tools; /* proposals */
-	struct json_object *files[3];
+	struct json_object *files[PROTO_RULES_LAST + 1];
 };
-
-static const char *const names[3] = {ANNOTATIONS, RULES, LISTS};
 
 static int
 usage(FILE *to)
@@ -152,24 +147,35 @@ propose(struct annotate *a, struct fault *fault)
 	return 0;
 }
 
-/* Reads the three files of the policy, or of the shipped one where it is new.
+/*
+ * Read the policy in --into, or the user's policy that sessions use.  Where
+ * there is none yet, begin with the shipped one.
  */
 static int
 load(struct annotate *a, struct fault *fault)
 {
-	char from[4300], path[4400];
+	char shipped[4300], path[4400];
+	char *used = NULL;
 
+	snprintf(
+	    shipped, sizeof(shipped), "%.4000s/policies", a->paths.datadir);
+	if (a->into == NULL && (used = policydir_find(a->paths.home, shipped,
+				    NULL, fault)) == NULL)
+		return -1;
 	if (a->into != NULL)
 		snprintf(a->dir, sizeof(a->dir), "%.4200s", a->into);
-	else
+	else if (strcmp(used, shipped) == 0)
 		snprintf(
 		    a->dir, sizeof(a->dir), "%.4000s/policy", a->paths.home);
-	snprintf(path, sizeof(path), "%s/%s", a->dir, RULES);
+	else
+		snprintf(a->dir, sizeof(a->dir), "%.4200s", used);
+	free(used);
+	snprintf(path, sizeof(path), "%s/%s", a->dir,
+	    policydir_names[PROTO_RULES_POLICY]);
 	a->fresh = access(path, F_OK) == -1;
-	snprintf(from, sizeof(from), "%.4000s/policies", a->paths.datadir);
-	for (size_t i = 0; i < 3; i++) {
-		a->files[i] =
-		    store_read(a->fresh ? from : a->dir, names[i], fault);
+	for (unsigned i = 0; i <= PROTO_RULES_LAST; i++) {
+		a->files[i] = store_read(
+		    a->fresh ? shipped : a->dir, policydir_names[i], fault);
 		if (a->files[i] == NULL)
 			return -1;
 	}
@@ -248,7 +254,8 @@ merge(struct annotate *a)
 	struct json_object *servers, *server, *list, *tool, *old;
 	size_t added = 0, have;
 
-	servers = child(a->files[0], "servers", json_object_new_object);
+	servers = child(a->files[PROTO_RULES_ANNOTATIONS], "servers",
+	    json_object_new_object);
 	server = child(servers, a->server, json_object_new_object);
 	list = child(server, "tools", json_object_new_array);
 	have = json_object_array_length(list);
@@ -299,7 +306,8 @@ add_rule(struct annotate *a)
 	struct json_object *rules, *rule, *cond, *list;
 	char name[128];
 
-	rules = child(a->files[1], "rules", json_object_new_array);
+	rules =
+	    child(a->files[PROTO_RULES_POLICY], "rules", json_object_new_array);
 	if (has_rule(a, rules))
 		return false;
 	rule = json_object_new_object();
@@ -326,12 +334,14 @@ save(struct annotate *a, size_t added, bool rule, struct fault *fault)
 	(void)icctl_path(a->dir, dir);
 	if (mkdir(a->dir, 0700) == -1 && errno != EEXIST)
 		return fault_errno(fault, "%s", a->dir);
-	for (size_t i = 0; i < 3; i++)
-		if ((a->fresh || i == 0 || (i == 1 && rule)) &&
-		    store_write(a->dir, names[i], a->files[i], fault) == -1)
+	for (unsigned i = 0; i <= PROTO_RULES_LAST; i++)
+		if ((a->fresh || i == PROTO_RULES_ANNOTATIONS ||
+			(i == PROTO_RULES_POLICY && rule)) &&
+		    store_write(
+			a->dir, policydir_names[i], a->files[i], fault) == -1)
 			return -1;
 	printf("%zu annotation%s written to %s/%s%s.\n", added,
-	    plural_were(added), dir, ANNOTATIONS,
+	    plural_were(added), dir, policydir_names[PROTO_RULES_ANNOTATIONS],
 	    rule ? ", and a rule that asks about each call" : "");
 	if (a->fresh)
 		puts("The other rules there are a copy of the shipped ones.");
@@ -398,7 +408,7 @@ mcp_annotate(struct icctl *ctl, int argc, char **argv)
 		warnx("%s", fault.text);
 	}
 	json_object_put(a.tools);
-	for (size_t i = 0; i < 3; i++)
+	for (unsigned i = 0; i <= PROTO_RULES_LAST; i++)
 		json_object_put(a.files[i]);
 	paths_free(&a.paths);
 	return r == 0 ? ICCTL_OK : ICCTL_FAILED;

@@ -22,12 +22,6 @@
 #define TREE_POOL ((size_t)256 << 20)
 #define TREE_NODES 2000000U
 
-static const char *const names[PROTO_RULES_LAST + 1] = {
-    [PROTO_RULES_POLICY] = "compiled-policy.json",
-    [PROTO_RULES_ANNOTATIONS] = "tool-annotations.json",
-    [PROTO_RULES_LISTS] = "dynamic-lists.json",
-};
-
 int
 policy_own_path(const char *tail, char *dst, size_t cap)
 {
@@ -97,73 +91,33 @@ bad:
 	return -1;
 }
 
-/* Find a policy's directory as a session does. */
-static char *
-find_dir(const struct icctl *ctl, const char *what, struct fault *fault)
-{
-	char shipped[PATH_MAX];
-
-	if (policy_own_path(
-		"share/ironcurtain/policies", shipped, sizeof(shipped)) == -1) {
-		fault_errno(fault, "policies");
-		return NULL;
-	}
-	return policydir_find(ctl->home, shipped, what, fault);
-}
-
-static bool
-is_file(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
-}
-
-/* --policy names a file, or else a name or directory, as in a session. */
-static bool
-names_dir(const char *what)
-{
-	struct stat st;
-
-	if (what == NULL || is_file(what))
-		return false;
-	return strchr(what, '/') == NULL ? strchr(what, '.') == NULL
-					 : stat(what, &st) == 0;
-}
-
+/* The policies that come with icctl. */
 static int
-read_in(
-    const char *dir, unsigned kind, struct policy_set *set, struct fault *fault)
+shipped_dir(char *dst, size_t cap, struct fault *fault)
 {
-	char path[PATH_MAX + 64];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, names[kind]);
-	if (kind == PROTO_RULES_LISTS && access(path, F_OK) == -1 &&
-	    errno == ENOENT)
-		return 0;
-	return policy_file_read(&set->files[kind], path, fault);
+	if (policy_own_path("share/ironcurtain/policies", dst, cap) == -1)
+		return fault_errno(fault, "policies");
+	return 0;
 }
 
 int
 policy_set_load(const struct icctl *ctl, const struct policy_opts *o,
     struct policy_set *set, struct fault *fault)
 {
-	const char *what = o->files[PROTO_RULES_POLICY];
-	bool named = names_dir(what);
-	char *dir;
+	struct policydir found;
+	char shipped[PATH_MAX];
 	int r = 0;
 
 	*set = (struct policy_set){0};
-	if ((dir = find_dir(ctl, named ? what : NULL, fault)) == NULL)
+	if (shipped_dir(shipped, sizeof(shipped), fault) == -1 ||
+	    policydir_files(
+		&found, ctl->home, shipped, NULL, o->files, fault) == -1)
 		return -1;
-	for (unsigned k = 0; r == 0 && k <= PROTO_RULES_LAST; k++) {
-		if (o->files[k] != NULL && !(named && k == PROTO_RULES_POLICY))
+	for (unsigned k = 0; r == 0 && k <= PROTO_RULES_LAST; k++)
+		if (found.files[k] != NULL)
 			r = policy_file_read(
-			    &set->files[k], o->files[k], fault);
-		else if (k != PROTO_RULES_LISTS || what == NULL || named)
-			r = read_in(dir, k, set, fault);
-	}
-	free(dir);
+			    &set->files[k], found.files[k], fault);
+	policydir_free(&found);
 	if (r == -1)
 		policy_set_free(set);
 	return r;
@@ -188,11 +142,14 @@ int
 policy_set_other(const struct icctl *ctl, const struct policy_set *base,
     const char *what, struct policy_set *set, struct fault *fault)
 {
-	char name[PATH_MAX + 64], *dir = NULL;
+	char shipped[PATH_MAX], name[PATH_MAX + 64], *dir = NULL;
 	int r = 0;
 
 	*set = (struct policy_set){0};
-	if (names_dir(what) && (dir = find_dir(ctl, what, fault)) == NULL)
+	if (policydir_is_name(what) &&
+	    (shipped_dir(shipped, sizeof(shipped), fault) == -1 ||
+		(dir = policydir_find(ctl->home, shipped, what, fault)) ==
+		    NULL))
 		return -1;
 	if (dir == NULL)
 		r = policy_file_read(
@@ -201,7 +158,7 @@ policy_set_other(const struct icctl *ctl, const struct policy_set *base,
 		if (set->files[k].path != NULL)
 			continue;
 		snprintf(name, sizeof(name), "%s/%s", dir == NULL ? "" : dir,
-		    names[k]);
+		    policydir_names[k]);
 		if (dir != NULL &&
 		    (k == PROTO_RULES_POLICY || access(name, F_OK) == 0))
 			r = policy_file_read(&set->files[k], name, fault);

@@ -116,6 +116,14 @@ def main():
                 len(rules), "and no second rule")
         gained(work, home, policy)
         session(work, policy)
+        # Sessions use "generated" where there is no "policy".
+        generated = os.path.join(own, "generated")
+        os.rename(policy, generated)
+        os.remove(os.path.join(generated, "tool-annotations.json"))
+        r = run(home, "mcp", "annotate", "mine", "--yes")
+        t.ok(not os.path.exists(policy) and "mine" in read(
+            generated, "tool-annotations.json")["servers"],
+            "the policy that sessions use is changed, not a copy beside it", r)
     t.done()
 
 
