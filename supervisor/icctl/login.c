@@ -269,6 +269,9 @@ show_table(const struct icctl *ctl, const struct names *providers)
 	}
 	if (!any)
 		puts("\nNo key found. Quickest: export ANTHROPIC_API_KEY=...");
+	else
+		puts("\n`icctl doctor --check-api` asks the providers whether "
+		     "they accept these.");
 	puts("\n`icctl login PROVIDER` shows all ways of one of them: a "
 	     "variable, a file, a\ncommand, or the login of an agent that is "
 	     "installed. You are not asked for\nanything, and nothing is "

@@ -25,9 +25,9 @@ ARGS = [
     ("an argument with an escape", [*S, "\x1b[2J"], 64,
      "icsupervisor: unexpected argument \"\\x1b[2J\": a command stands after "
      "--, a task after --task (icsupervisor --help)"),
-    ("an unknown runtime", [*S, "--runtime", "docker"], 64,
-     "icsupervisor: --runtime must be bwrap or none, not \"docker\" "
-     "(icsupervisor --help)"),
+    ("an unknown runtime", [*S, "--runtime", "vm"], 64,
+     "icsupervisor: --runtime must be bwrap, docker, podman or none, not "
+     "\"vm\" (icsupervisor --help)"),
     ("unknown escalations", [*S, "--escalations", "yes"], 64,
      "icsupervisor: --escalations must be ask or deny, not \"yes\" "
      "(icsupervisor --help)"),

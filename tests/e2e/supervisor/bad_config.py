@@ -57,19 +57,19 @@ CONFIG = [
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key (did "
      "you mean escalationTimeoutSeconds?). Known here: agent, audit, "
-     "auditRedaction, confinement, credentials, destinations, dockerResources, escalationTimeoutSeconds, limits, mcpServers, "
-     "modelBodies, notify, packageInstall, policy, profiles, providers, "
-     "proxy, proxyTools, "
-     "resourceBudget, "
-     "sandboxPolicy, serverCredentials"),
+     "auditRedaction, confinement, containerRuntime, credentials, "
+     "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
+     "mcpServers, modelBodies, notify, packageInstall, policy, profiles, "
+     "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
+     "serverCredentials"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
-     "auditRedaction, confinement, credentials, destinations, dockerResources, escalationTimeoutSeconds, limits, mcpServers, "
-     "modelBodies, notify, packageInstall, policy, profiles, providers, "
-     "proxy, proxyTools, "
-     "resourceBudget, "
-     "sandboxPolicy, serverCredentials"),
+     "auditRedaction, confinement, containerRuntime, credentials, "
+     "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
+     "mcpServers, modelBodies, notify, packageInstall, policy, profiles, "
+     "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
+     "serverCredentials"),
     ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,
      "{config}: anthropicApiKey: keys do not belong into this file. Put the "
      "key into a file of its own (chmod 600) and write "
@@ -164,7 +164,8 @@ CONFIG = [
     ("agent a string", config(agent="claude-code"), 78,
      "{config}: agent: must be an object, is a string"),
     ("an agent's unknown key", config(agent={"codex": {"bin": "/x"}}), 78,
-     "{config}: agent.codex.bin: unknown key. Known here: model, path"),
+     "{config}: agent.codex.bin: unknown key. Known here: image, "
+     "model, path"),
     ("credentials a string", config(credentials="sk-ant-secret"), 78,
      "{config}: credentials: must be an object, is a string"),
     ("a credential that is a string",

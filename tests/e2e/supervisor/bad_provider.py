@@ -150,10 +150,11 @@ OTHERS = [
     ("config.json", {"config.json": {"notfy": []}, "providers/x.json": "-"},
      [("configuration",
        "{config}: notfy: unknown key (did you mean notify?). Known here: agent, audit, "
-       "auditRedaction, confinement, credentials, destinations, "
-       "dockerResources, escalationTimeoutSeconds, limits, mcpServers, modelBodies, notify, "
-       "packageInstall, policy, profiles, providers, proxy, proxyTools, "
-       "resourceBudget, sandboxPolicy, serverCredentials")]),
+       "auditRedaction, confinement, containerRuntime, credentials, "
+       "destinations, dockerResources, escalationTimeoutSeconds, image, "
+       "limits, mcpServers, modelBodies, notify, packageInstall, policy, "
+       "profiles, providers, proxy, proxyTools, resourceBudget, runtime, "
+       "sandboxPolicy, serverCredentials")]),
     ("a profile",
      {"config.json": {"profiles": {"work": {"providers": {"anthropic": {
          "credential": {"fil": "~/k"}}}}}}},
