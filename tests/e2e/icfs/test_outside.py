@@ -398,12 +398,13 @@ def processes(pid):
 
 
 def resources(s):
-    """Returns the counts of processes, mounts and descriptors."""
+    """Returns the counts of processes, descriptors and mounts of ours: the
+    machine may have others, which come and go."""
     workers = json.loads(s.icctl("--json", "status").stdout)["workers"]
     # The processes are not dumpable: only root may look.
     pids = [s.pid] + [w["pid"] for w in workers] if os.geteuid() == 0 else []
     return {"processes": len(processes(s.pid)),
-            "mounts": len(get("/proc/self/mountinfo").splitlines()),
+            "mounts": get("/proc/self/mountinfo").count(s.work),
             "workers": [w["name"] for w in workers],
             "descriptors": [len(os.listdir(f"/proc/{p}/fd")) for p in pids]}
 
