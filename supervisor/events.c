@@ -16,7 +16,7 @@
 #include "auditlog/scan.h"
 #include "common/json/json.h"
 #include "common/log.h"
-#include "box/runtime.h"
+#include "box/sandbox.h"
 
 #define EVENT_POOL (1U << 20)
 
@@ -207,12 +207,12 @@ event_start(void)
 	put(o, "limits", event_limits(p));
 	put(o, "missing", missing);
 	put(o, "format", value_new_number(p, AUDITSCAN_FORMAT));
-	if (runtime_image() != NULL)
-		put(o, "image", text(p, runtime_image()));
+	if (sandbox.image[0] != '\0')
+		put(o, "image", text(p, sandbox.image));
 	put(o, "policy", event_policy(p, sup.rules));
 	if (sup.proxy.set)
 		put(o, "proxy", event_proxy(p));
-	put(o, "runtime", text(p, runtime_name()));
+	put(o, "runtime", text(p, options_runtime_name(sup.opt.runtime)));
 	put(o, "servers", servers);
 	if (sup.session.torn != 0)
 		put(o, "torn", value_new_number(p, (int64_t)sup.session.torn));

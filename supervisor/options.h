@@ -50,7 +50,7 @@ struct options {
 	const char *viewer; /* binary of icctl start; NULL: our own */
 	char **command; /* after --; NULL: none */
 	enum options_runtime runtime;
-	const char *image; /* of a container; NULL: as configured */
+	const char *image; /* for a container; NULL: as configured */
 	bool ask;
 	bool print_ready;
 	bool check; /* start nothing; print what was found */

@@ -14,7 +14,7 @@
 
 #include <json-c/json.h>
 
-#include "box/runtime.h"
+#include "box/sandbox.h"
 #include "json_put.h"
 
 static struct json_object *
@@ -89,9 +89,9 @@ ready_session_json(const char *state)
 	put_int(o, "pid", getpid());
 	put_str(o, "agent",
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
-	put_str(o, "runtime", runtime_name());
-	if (runtime_image() != NULL)
-		put_str(o, "image", runtime_image());
+	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
+	if (sandbox.image[0] != '\0')
+		put_str(o, "image", sandbox.image);
 	put_str(o, "workspace", sup.workspace_path);
 	put_int(o, "started", (int64_t)(sup.began / 1000000));
 	json_object_object_add(o, "policy", policy);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "box/runtime.h"
+#include "box/sandbox.h"
 #include "budget_priv.h"
 #include "common/plural.h"
 
@@ -124,9 +124,9 @@ summary_start(void)
 		? " (the current directory)"
 		: "",
 	    summary_policy(policy, sizeof(policy)));
-	if (runtime_image() != NULL)
+	if (sandbox.image[0] != '\0')
 		sup_warn("the agent runs in a container of %s: image %s",
-		    runtime_name(), runtime_image());
+		    options_runtime_name(sup.opt.runtime), sandbox.image);
 	if (!sup.opt.ask)
 		sup_warn("no one is asked: calls that would wait are denied");
 	else if (sup.terminal.screen)

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "box/bridge.h"
-#include "box/runtime.h"
+#include "box/sandbox.h"
 #include "json_put.h"
 #include "docker/bridge/attempts.h"
 #include "sup.h"
@@ -51,7 +51,7 @@ static const struct row rows[ATTEMPT_COUNT] = {
 #undef A
 };
 
-/* What containers answer differently. */
+/* The further answers that are right in a container. */
 static const struct {
 	uint32_t attempt;
 	unsigned engines;
@@ -331,9 +331,8 @@ breakout_mounts(struct attempt_ask *ask, struct fault *fault)
 	struct stat st;
 
 	for (size_t i = 0; i < ATTEMPT_MOUNTS; i++) {
-		if ((i < ATTEMPT_MOUNTS - 1
-			    ? fstat(fds[i], &st)
-			    : stat(runtime_bridge(), &st)) == -1)
+		if ((i < ATTEMPT_MOUNTS - 1 ? fstat(fds[i], &st)
+					    : stat(sandbox.bridge, &st)) == -1)
 			return fault_errno(fault, "the break-out test");
 		ask->mounts[i].dev = st.st_dev;
 		ask->mounts[i].ino = st.st_ino;

@@ -19,7 +19,7 @@
 #include "box/locate_priv.h"
 #include "box/orient.h"
 #include "box/probe.h"
-#include "box/runtime.h"
+#include "box/sandbox.h"
 #include "sup.h"
 
 static struct {
@@ -132,7 +132,7 @@ bwrap_box(struct box *b, char *const *env)
 		box_bind_path(b, bwrap_env.tree, bwrap_env.mount, false);
 	for (unsigned i = 1; i < p->ntrees; i++)
 		box_bind_path(b, p->trees[i], p->trees[i], false);
-	box_bind_path(b, runtime_bridge(), RUNTIME_BRIDGE, false);
+	box_bind_path(b, sandbox.bridge, SANDBOX_BRIDGE, false);
 	box_bind(b, sup.session.home, "/home/agent", true);
 	box_bind(b, sup.workspace, "/workspace", true);
 	box_bind(b, sup.session.sockets, "/run/ironcurtain", false);

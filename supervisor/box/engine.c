@@ -20,7 +20,7 @@
 
 #include "box/kind.h"
 #include "box/orient.h"
-#include "box/runtime.h"
+#include "box/sandbox.h"
 #include "config/jsonfile.h"
 #include "sup.h"
 
@@ -171,6 +171,8 @@ check_image(struct fault *fault)
 	}
 	snprintf(engine.digest, sizeof(engine.digest), "%s",
 	    json_object_get_string(v));
+	snprintf(sandbox.image, sizeof(sandbox.image), "%s (%s)", engine.image,
+	    engine.digest);
 	rv = check_volumes(o, fault);
 	json_object_put(o);
 	return rv;
@@ -185,7 +187,7 @@ engine_check(struct fault *fault)
 	if (engine_files(fault) == -1 ||
 	    engine_path_ok(sup.session.dir, fault) == -1 ||
 	    engine_path_ok(sup.workspace_path, fault) == -1 ||
-	    engine_path_ok(runtime_bridge(), fault) == -1 ||
+	    engine_path_ok(sandbox.bridge, fault) == -1 ||
 	    engine_client(fault) == -1 || check_image(fault) == -1)
 		return -1;
 	l->memory_forced = l->processes_forced = l->cpus_forced = engine.limits;

@@ -15,7 +15,7 @@
 #include "host/program.h"
 
 #define ENGINE_ID 72U        /* a container's id, in hex, and its NUL */
-#define ENGINE_MAX_ARGS 160U /* of an engine's client */
+#define ENGINE_MAX_ARGS 160U /* an engine's client takes */
 #define ENGINE_MAX_ENV 12U
 #define ENGINE_FILTER "/opt/ironcurtain/filter"
 
@@ -39,7 +39,7 @@ struct engine {
 	struct host_program client;
 	/* Arguments before every command, allocated; ends with NULL. */
 	char *before[8];
-	char *env[ENGINE_MAX_ENV + 1]; /* of the client */
+	char *env[ENGINE_MAX_ENV + 1]; /* the client's environment */
 	char version[64];
 	char image[256];  /* as the user named it */
 	char digest[128]; /* the engine's id of it */
@@ -55,7 +55,7 @@ extern struct engine engine;
 /* Options of ic-bridge in a container; ends with NULL. */
 extern const char *const engine_bridge_options[];
 
-/* What a client printed, NUL-terminated. */
+/* The output of a client, NUL-terminated. */
 struct engine_said {
 	char out[16384];
 	char err[1024];

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "box/runtime.h"
+#include "box/sandbox.h"
 #include "config/jsonfile.h"
 #include "sup.h"
 
@@ -38,7 +38,7 @@ static const struct row {
 	{ON_BOTH,   "--cap-drop", "ALL"},
 	{ON_BOTH,   "--security-opt", "no-new-privileges"},
 	{ON_BOTH,   "--security-opt", "seccomp={seccomp}"},
-	/* What only the user's own kernel log and keyrings concern. */
+	/* They show the user's keyrings and the kernel. */
 	{ON_PODMAN, "--security-opt", "mask=/proc/key-users:/proc/kallsyms"},
 	{ON_BOTH,   "--user", "{user}"},
 	{ON_PODMAN, "--userns", "{userns}"},
@@ -63,14 +63,14 @@ static const struct row {
 	{ON_BOTH,   "--mount", "type=bind,source={sockets},target=/run/ironcurtain,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={orientation},target=/etc/ironcurtain,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={bundle},target=/etc/ssl/certs/ca-certificates.crt,readonly"},
-	{ON_BOTH,   "--mount", "type=bind,source={bridge},target=" RUNTIME_BRIDGE ",readonly"},
+	{ON_BOTH,   "--mount", "type=bind,source={bridge},target=" SANDBOX_BRIDGE ",readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={filter},target=" ENGINE_FILTER ",readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={passwd},target=/etc/passwd,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={group},target=/etc/group,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={hosts},target=/etc/hosts,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={resolv},target=/etc/resolv.conf,readonly"},
 	{ON_BOTH,   "--workdir", "/workspace"},
-	{ON_BOTH,   "--entrypoint", RUNTIME_BRIDGE},
+	{ON_BOTH,   "--entrypoint", SANDBOX_BRIDGE},
 };
 /* clang-format on */
 
@@ -152,7 +152,7 @@ set_paths(struct values *v)
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		set(v, ours[i][0], "%s/%s", sup.session.dir, ours[i][1]);
 	set(v, "workspace", "%s", sup.workspace_path);
-	set(v, "bridge", "%s", runtime_bridge());
+	set(v, "bridge", "%s", sandbox.bridge);
 }
 
 static void

@@ -84,7 +84,9 @@ end_remove(const char *id, struct fault *fault)
 	return fault_set(fault, "%s", said.err);
 }
 
-/* "ID PID START BOOT": does that icsupervisor still run? */
+/*
+ * Take a line "ID PID START BOOT". Returns true if that icsupervisor is gone.
+ */
 static bool
 end_is_orphan(char *line, char **id)
 {

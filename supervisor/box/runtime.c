@@ -19,6 +19,7 @@
 #include "box/kind.h"
 #include "box/locate_priv.h"
 #include "box/orient.h"
+#include "box/sandbox.h"
 #include "box/sandbox_log.h"
 #include "box/timeup.h"
 #include "budget.h"
@@ -35,9 +36,7 @@ static struct {
 	const struct box_kind *kind;
 	char **argv; /* in the sandbox, bridge included */
 	char *env[ORIENT_MAX_ENV + 1];
-	char *bridge;
 	bool tested; /* --runtime none: the workers are being attacked */
-	pid_t first; /* the sandbox's first process; 0: it has not connected */
 	struct loop_timer killed, unlinked;
 	int status; /* the agent's, once it has ended */
 	char how[128];
@@ -46,7 +45,7 @@ static struct {
 static int
 runtime_argv(char *const *args, const char *inside, struct fault *fault)
 {
-	const char *before[16] = {RUNTIME_BRIDGE, "run"}, *options[4];
+	const char *before[16] = {SANDBOX_BRIDGE, "run"}, *options[4];
 	const bool container = runtime_env.kind == &box_engine_kind;
 	char limits[96];
 	char *filled[ADAPTER_MAX_ARGS + 1] = {NULL};
@@ -97,11 +96,11 @@ runtime_prepare(struct fault *fault)
 		return orient_environment(NULL, runtime_env.env, fault);
 	runtime_env.kind = sup.opt.runtime == RUNTIME_BWRAP ? &box_bwrap_kind
 							    : &box_engine_kind;
-	runtime_env.bridge = paths_join(sup.paths.bindir, "ic-bridge");
-	if (runtime_env.bridge == NULL)
+	sandbox.bridge = paths_join(sup.paths.bindir, "ic-bridge");
+	if (sandbox.bridge == NULL)
 		return fault_errno(fault, "ic-bridge");
-	if (access(runtime_env.bridge, X_OK) == -1)
-		return fault_errno(fault, "%s", runtime_env.bridge);
+	if (access(sandbox.bridge, X_OK) == -1)
+		return fault_errno(fault, "%s", sandbox.bridge);
 	if (sup.opt.command == NULL && args == NULL)
 		return fault_set(fault, "--agent %s needs a %s",
 		    sup.adapter.name,
@@ -120,44 +119,6 @@ int
 runtime_check(struct fault *fault)
 {
 	return runtime_env.kind == NULL ? 0 : runtime_env.kind->check(fault);
-}
-
-const char *
-runtime_name(void)
-{
-	return options_runtime_name(sup.opt.runtime);
-}
-
-const char *
-runtime_image(void)
-{
-	static char text[400];
-
-	if (runtime_env.kind != &box_engine_kind)
-		return NULL;
-	snprintf(text, sizeof(text), "%s (%s)", engine.image, engine.digest);
-	return text;
-}
-
-const char *
-runtime_bridge(void)
-{
-	return runtime_env.bridge;
-}
-
-pid_t
-runtime_root(void)
-{
-	if (sup.agent.pidfd == -1)
-		return 0;
-	return runtime_env.kind == &box_bwrap_kind ? sup.agent.pid
-						   : runtime_env.first;
-}
-
-pid_t
-runtime_first(void)
-{
-	return sup.agent.pidfd == -1 ? 0 : runtime_env.first;
 }
 
 int
@@ -271,7 +232,7 @@ runtime_frame(enum bridge_kind kind, const uint8_t *data, size_t len)
 {
 	if (kind != BRIDGE_PROBED)
 		return -1;
-	runtime_env.first = bridge_peer();
+	sandbox.first = bridge_peer();
 	breakout_report(data, len, runtime_env.kind->is_first(bridge_peer()));
 	return 0;
 }

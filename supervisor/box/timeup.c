@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "box/bridge.h"
-#include "box/runtime.h"
+#include "box/sandbox.h"
 #include "sup.h"
 
 #define TIMEUP_MS 5000U
@@ -39,7 +39,7 @@ timeup_end(struct loop_timer *t)
 static int
 timeup_bridge(void)
 {
-	pid_t pid = runtime_first();
+	pid_t pid = sandbox.first;
 	int fd;
 
 	if (pid == 0) {

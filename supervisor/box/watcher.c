@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "box/runtime.h"
+#include "box/sandbox.h"
 #include "box/usage.h"
 #include "sup.h"
 
@@ -89,7 +89,7 @@ static void
 look_agent(unsigned *ms)
 {
 	const struct limits *l = &sup.config.limits;
-	const pid_t root = runtime_root();
+	const pid_t root = sandbox_root();
 	struct usage u;
 
 	if (root == 0 || sup.agent_ended)

@@ -120,7 +120,7 @@ struct config {
 	struct limits limits;
 	unsigned held_mb; /* MiB of bodies that mitmd may hold at once */
 	const char *runtime; /* "bwrap", "docker" or "podman" */
-	char *image;         /* of containers, or NULL */
+	char *image;         /* for containers, or NULL */
 	bool sync;
 	char *anchor; /* "journal", a file, or NULL */
 	bool log_strict; /* end the session if its earlier log is broken */

@@ -12,7 +12,7 @@
 
 #include "budget.h"
 #include "control/grants.h"
-#include "box/runtime.h"
+#include "box/sandbox.h"
 #include "json_put.h"
 #include "domains.h"
 #include "sup.h"
@@ -156,9 +156,9 @@ control_status_json(void)
 	put_str(o, "dir", sup.session.dir);
 	put_str(o, "agent",
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
-	put_str(o, "runtime", runtime_name());
-	if (runtime_image() != NULL)
-		put_str(o, "image", runtime_image());
+	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
+	if (sandbox.image[0] != '\0')
+		put_str(o, "image", sandbox.image);
 	put_str(o, "workspace", sup.workspace_path);
 	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
 	put_str(o, "started", when);
