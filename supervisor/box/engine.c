@@ -19,6 +19,7 @@
 #include <json-c/json.h>
 
 #include "box/kind.h"
+#include "box/oom.h"
 #include "box/orient.h"
 #include "box/sandbox.h"
 #include "config/jsonfile.h"
@@ -250,6 +251,8 @@ engine_is_first(pid_t pid)
 		      strchr(line, '\t') != last;
 	}
 	fclose(f);
+	if (yes)
+		oom_open(pid);
 	return yes;
 }
 

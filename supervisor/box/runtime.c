@@ -18,6 +18,7 @@
 #include "box/engine.h"
 #include "box/kind.h"
 #include "box/locate_priv.h"
+#include "box/oom.h"
 #include "box/orient.h"
 #include "box/sandbox.h"
 #include "box/sandbox_log.h"
@@ -143,13 +144,27 @@ runtime_unmade(void)
 	    why.text);
 }
 
+/* Returns true if the kernel killed the agent at its container's limit. */
+static bool
+runtime_oom(void)
+{
+	return runtime_env.status == 128 + SIGKILL && oom_killed() != 0;
+}
+
 /* The agent has ended, and all its output has been passed on. */
 static void
 runtime_over(void)
 {
+	const unsigned long long mib = sup.config.limits.memory_mb;
+
 	sandbox_log_read();
 	if (timeup_why() != NULL)
 		end_request(SUP_EXIT_TIME, NULL, "%s", timeup_why());
+	else if (runtime_oom())
+		end_request(SUP_EXIT_LIMIT, NULL,
+		    "the agent used %llu MiB of memory; its limit is %llu "
+		    "(dockerResources.memoryMb in config.json)",
+		    mib, mib);
 	else
 		end_request(
 		    runtime_env.status, NULL, "the agent %s", runtime_env.how);
@@ -268,6 +283,7 @@ runtime_gone(const char *why)
 	if (sup.ending || sup.agent_ended)
 		return;
 	if (why == NULL) {
+		(void)oom_killed();
 		loop_timer_set(&sup.loop, &runtime_env.unlinked,
 		    RUNTIME_UNLINKED_MS, runtime_unlinked, NULL);
 		return;

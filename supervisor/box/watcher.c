@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "box/oom.h"
 #include "box/sandbox.h"
 #include "box/usage.h"
 #include "sup.h"
@@ -31,7 +32,7 @@ static struct {
 	struct tree home;
 	uint64_t home_at; /* loop_now() of the next count */
 	uint64_t free;    /* bytes of the disk that must stay free */
-	bool told_processes, told_tmp, told_shm;
+	bool told_processes, told_tmp, told_shm, told_memory;
 } watcher_env;
 
 /* Check sooner if a sandbox has used much of its limit; 0 means no limit. */
@@ -99,6 +100,9 @@ look_agent(unsigned *ms)
 	tell_once(&watcher_env.told_processes,
 	    l->processes != 0 && u.processes >= l->processes,
 	    "processes and threads", l->processes, "limits.processes");
+	tell_once(&watcher_env.told_memory, oom_killed() != 0,
+	    "MiB of memory, at which the kernel ends its processes",
+	    l->memory_mb, "dockerResources.memoryMb");
 	tell_once(&watcher_env.told_tmp, u.tmp_full, "MiB of /tmp", l->tmp_mb,
 	    "limits.tmpMb");
 	tell_once(&watcher_env.told_shm, u.shm_full, "MiB of /dev/shm",

@@ -200,6 +200,12 @@ class Session:
         self.dir = session_dir or os.path.join(work, "session")
         self.workspace = os.path.join(work, "workspace")
         self.user_home = os.path.join(work, "user")
+        # ./dev test runtimes: the same session in a container.
+        engine = os.environ.get("IC_RUNTIME") if runtime == "bwrap" else None
+        if engine:
+            runtime = engine
+            options = ["--image", os.environ["IC_IMAGE"], *options]
+            env = {**json.loads(os.environ["IC_ENGINE_ENV"]), **(env or {})}
         for d in (self.home, self.workspace, self.user_home):
             os.makedirs(d, mode=0o700, exist_ok=True)
         self.config = dict(config or {})

@@ -156,8 +156,11 @@ except OSError as e:
     with session(work, "inside", program) as s:
         t.equal(s.wait(30), 0, "inside: it ended well")
         said = told(s)
-        for want in ("nproc (40, 40)", "fsize 64", "cpus 1", "oom 1000",
-                     "/dev: 30"):
+        # In a container its control group counts processes, and /dev is
+        # root's.
+        wants = ("/dev: ",) if os.environ.get("IC_RUNTIME") else (
+            "/dev: 30", "nproc (40, 40)")
+        for want in ("fsize 64", "cpus 1", "oom 1000", *wants):
             t.ok("SEEN " + want in said, f"inside: {want}", said)
         t.equal(said.count("SEEN not raised"), 2, "inside: none can be raised")
 

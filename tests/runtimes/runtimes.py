@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""./dev test runtimes: sessions in containers of the real Docker and Podman.
+
+usage: runtimes.py --build BUILD --user USER
+
+Runs as root, which dockerd needs: it starts one of its own, with its own data
+root, makes an image of the distribution's packages (none can be fetched), and
+runs test_runtimes.py and tests of the suite e2e as USER.  At the end nothing of
+it is left but the image's file in BUILD/runtimes."""
+import argparse
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+IMAGE = "ironcurtain-test"
+DOCKER = "/usr/bin/docker"
+# Tests of other directories that run in a container as well as under bwrap.
+ALSO = ["tests/e2e/supervisor/test_limits.py"]
+
+
+def say(text):
+    print("runtimes:", text, file=sys.stderr, flush=True)
+
+
+def make_image(path):
+    if os.path.exists(path):
+        return
+    say("making an image with mmdebstrap (one to three minutes)")
+    subprocess.run(["mmdebstrap", "--variant=minbase", "--include=python3",
+                    "--quiet", "bookworm", path + ".new"], check=True)
+    os.chmod(path + ".new", 0o644)
+    os.rename(path + ".new", path)
+
+
+class Docker:
+    """A dockerd of our own."""
+
+    def __init__(self, work, user):
+        self.socket = os.path.join(work, "docker.sock")
+        self.host = "unix://" + self.socket
+        self.data = os.path.join(work, "data")
+        self.log = os.path.join(work, "dockerd.log")
+        group = str(user.pw_gid)
+        with open(self.log, "wb") as log:
+            self.p = subprocess.Popen(
+                ["dockerd", "--storage-driver=overlay2", "--iptables=false",
+                 "--bridge=none", "--data-root", self.data, "--exec-root",
+                 os.path.join(work, "exec"), "--pidfile",
+                 os.path.join(work, "dockerd.pid"), "-G", group, "-H",
+                 self.host], stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, start_new_session=True)
+            # It says so when it listens.
+            for line in self.p.stderr:
+                log.write(line)
+                if b"API listen on" in line:
+                    break
+            else:
+                raise RuntimeError(f"dockerd does not start: {self.log}")
+        self.drain = subprocess.Popen(["cat"], stdin=self.p.stderr,
+                                      stdout=subprocess.DEVNULL)
+
+    def load(self, tar):
+        subprocess.run([DOCKER, "-H", self.host, "import", tar, IMAGE],
+                       check=True, stdout=subprocess.DEVNULL)
+
+    def end(self):
+        self.p.send_signal(signal.SIGTERM)
+        self.p.wait(60)
+        self.drain.wait(60)
+
+
+def as_user(user, env, argv):
+    return subprocess.run(
+        ["setpriv", "--reuid", str(user.pw_uid), "--regid", str(user.pw_gid),
+         "--clear-groups", "env", "-i", *[f"{k}={v}" for k, v in env.items()],
+         *argv], cwd="/", check=False, stdout=subprocess.PIPE, text=True)
+
+
+def run(user, name, engine, build):
+    """Returns the numbers of tests that passed, failed, and were skipped."""
+    env = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8",
+           "HOME": user.pw_dir, "IC_PREFIX": build + "/stage/usr/local",
+           "IC_RUNTIME": name, "IC_IMAGE": IMAGE, "IC_PATIENCE": "3",
+           "IC_ENGINE_ENV": json.dumps(engine)}
+    counts = [0, 0, 0]
+    for script in [os.path.join(HERE, "test_runtimes.py")] + [
+            os.path.join(TOP, p) for p in ALSO if name == "docker"]:
+        r = as_user(user, env, [sys.executable, "-B", script])
+        for line in r.stdout.splitlines():
+            if line.startswith("not ok"):
+                counts[1] += 1
+            elif line.startswith("ok") and "# SKIP" in line:
+                counts[2] += 1
+            elif line.startswith("ok"):
+                counts[0] += 1
+            if not line.startswith("ok"):
+                print(f"{name}: {line}")
+        if r.returncode != 0 and counts[1] == 0:
+            counts[1] += 1
+            print(f"{name}: {script} ended with {r.returncode}")
+    say(f"{name}: {counts[0]} passed, {counts[1]} failed, {counts[2]} skipped")
+    return counts
+
+
+def podman(work, user, tar):
+    """Returns the environment for podman, or None if it cannot run here."""
+    runtime = os.path.join(work, "xdg")
+    os.mkdir(runtime, 0o700)
+    os.chown(runtime, user.pw_uid, user.pw_gid)
+    home = os.path.join(work, "home")
+    os.mkdir(home, 0o700)
+    os.chown(home, user.pw_uid, user.pw_gid)
+    env = {"HOME": home, "XDG_RUNTIME_DIR": runtime}
+    r = as_user(user, {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", **env},
+                ["podman", "import", tar, IMAGE])
+    return env if r.returncode == 0 else None
+
+
+def end_podman(user, env):
+    """Removes the storage, and ends the process that keeps its namespace."""
+    every = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", **env}
+    as_user(user, every, ["podman", "system", "reset", "--force"])
+    pause = os.path.join(env["XDG_RUNTIME_DIR"], "libpod/tmp/pause.pid")
+    try:
+        with open(pause, encoding="ascii") as f:
+            os.kill(int(f.read()), signal.SIGKILL)
+    except (OSError, ValueError):
+        pass
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    p.add_argument("--build", required=True)
+    p.add_argument("--user", required=True)
+    p.add_argument("--counts", help="write passed, failed, skipped here")
+    args = p.parse_args()
+    build, user = os.path.abspath(args.build), pwd.getpwnam(args.user)
+    os.makedirs(build + "/runtimes", exist_ok=True)
+    tar = build + "/runtimes/image.tar"
+    make_image(tar)
+    total = [0, 0, 0]
+    work = tempfile.mkdtemp(prefix="ic-runtimes-")
+    os.chmod(work, 0o755)
+    try:
+        docker = Docker(work, user)
+        try:
+            docker.load(tar)
+            total = run(user, "docker", {"DOCKER_HOST": docker.host}, build)
+        finally:
+            docker.end()
+        env = podman(work, user, tar)
+        if env is None:
+            say("podman: skipped, since rootless containers cannot be made "
+                "here")
+            total[2] += 1
+        else:
+            try:
+                found = run(user, "podman", env, build)
+                total = [a + b for a, b in zip(total, found)]
+            finally:
+                end_podman(user, env)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    if args.counts:
+        with open(args.counts, "w", encoding="ascii") as f:
+            f.write("%d %d %d\n" % tuple(total))
+    return 1 if total[1] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Tests sessions in containers of one real engine, which IC_RUNTIME names:
+start and status, an approved and a denied call, the break-out test with a
+container that lacks a layer, and that nothing is left behind. runtimes.py
+starts the engine and this."""
+import json
+import os
+import signal
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "lib"))
+import harness as h  # noqa: E402
+
+t = h.Tap()
+NAME = os.environ["IC_RUNTIME"]
+ENV = json.loads(os.environ["IC_ENGINE_ENV"])
+CLIENT = "/usr/bin/" + NAME
+
+# Calls a tool outside the workspace, and writes down what came of it.
+AGENT = """
+import sys
+sys.path.insert(0, "/workspace")
+from agent_mcp import Mcp, outcome
+m = Mcp(argv=["/opt/ironcurtain/bin/ic-bridge", "stdio",
+              "/run/ironcurtain/proxy.sock"])
+m.initialize()
+m.list_tools()
+for name in ("one", "two"):
+    print(outcome(m.call("echo__echo", {"text": name})), flush=True)
+"""
+
+
+def session(work, *command, **kw):
+    return h.Session(work, kw.pop("servers", None), kw.pop("rules", None),
+                     kw.pop("annotations", None), runtime="bwrap",
+                     options=["--", *command], **kw)
+
+
+def finish(s):
+    return subprocess.run(s.argv, env=s.env, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True,
+                          timeout=60 * h.PATIENCE, check=False)
+
+
+def containers(s):
+    """Returns the ids of the session's containers."""
+    r = subprocess.run(
+        [CLIENT, "ps", "--all", "--quiet", "--filter",
+         "label=ironcurtain.session=" + os.path.basename(s.dir)],
+        env={**s.env, **ENV}, capture_output=True, text=True, check=True,
+        cwd="/")
+    return r.stdout.split()
+
+
+def test_start(work):
+    s = session(work, "/bin/sh", "-c", "id -u; id -g; cat /proc/sys/kernel/"
+                "hostname; ls /sys/class/net; echo $HOME $PATH; exit 3")
+    r = finish(s)
+    t.ok(r.returncode == 3 and r.stdout.splitlines()[1:] ==
+         [str(os.getuid()), str(os.getgid()), "ironcurtain", "lo",
+          "/home/agent /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"
+          "/sbin:/bin"], "the agent runs, as this user, without a network",
+         f"{r.returncode} {r.stdout} {r.stderr}")
+    with open(s.dir + "/session.json", encoding="utf-8") as f:
+        told = json.load(f)
+    t.ok(told["runtime"] == NAME and told["breakoutTest"]["attempts"] >= 100,
+         "session.json has the runtime, and the break-out test of at least "
+         "100 attempts", str(told))
+    t.equal(containers(s), [], "no container is left")
+
+
+def test_calls(work):
+    """One pending call is approved and one denied."""
+    log = os.path.join(work, "log", "log.jsonl")
+    s = session(work, "/usr/bin/python3", "/workspace/agent.py",
+                servers={"echo": h.echo_server(log)},
+                rules=[h.rule("ask", "escalate", server=["echo"])],
+                annotations={"echo": h.ECHO_TOOLS})
+    with open(os.path.join(h.STANDINS, "agent_mcp.py"),
+              encoding="utf-8") as f:
+        h.put(os.path.join(s.workspace, "agent_mcp.py"), f.read())
+    h.put(os.path.join(s.workspace, "agent.py"),
+          'import sys\nsys.stdout = open("/workspace/told", "w")\n' + AGENT)
+    with s:
+        first = s.held(30)
+        s.icctl("approve", first["id"], check=True)
+        second = h.wait_for(
+            lambda: [p for p in s.pending() if p["id"] != first["id"]],
+            "the second call is not pending", 30)[0]
+        s.icctl("deny", second["id"], check=True)
+        t.equal(s.wait(30), 0, "the agent ended well")
+    with open(s.workspace + "/told", encoding="utf-8") as f:
+        told = f.read().splitlines()
+    t.ok(len(told) == 2 and told[0].startswith("(False") and
+         told[1].startswith("(True"), "one call was approved and one denied",
+         str(told))
+    calls = [e["text"] for e in h.read_lines(log)
+             if "tools/call" in e.get("text", "")]
+    t.ok(len(calls) == 1 and '"text":"one"' in calls[0],
+         "the server got the approved one alone", str(calls))
+
+
+# The name, the edit of the client's arguments `a`, icsupervisor's message.
+LAYERS = [
+    ("the network namespace", 'a[a.index("none")] = "host"',
+     "the sandbox lacks the network namespace"),
+    ("capabilities", 'at = a.index("--cap-drop"); del a[at:at + 2]',
+     "the sandbox lacks the user namespace without capabilities"),
+    ("the process namespace", 'a[2:2] = ["--pid", "host"]',
+     "the sandbox lacks the process namespace"),
+    ("the mount namespace", 'a[2:2] = ["--mount", f"type=bind,source={DIR},'
+     'target={DIR}"]', "the sandbox lacks the mount namespace"),
+    ("an exchanged workspace",
+     'a[:] = [x.replace(f"source={WORKSPACE},", f"source={OTHER},") '
+     'for x in a]', "mounts of other files than the session's: 1"),
+    ("no_new_privs", 'a.remove("no-new-privileges"); '
+     'a.remove("--security-opt")', "ic-bridge"),
+]
+WRAPPER = """#!/usr/bin/python3 -I
+import os, sys
+DIR, WORKSPACE, OTHER = %r, %r, %r
+a = sys.argv[1:]
+if "run" in a:
+    at = a.index("run")
+    before, a = a[:at], a[at:]
+    %s
+    a = before + a
+os.closerange(3, 64)
+os.execv(%r, [%r] + a)
+"""
+
+
+def test_layers(work):
+    for i, (name, edit, want) in enumerate([("nothing", "pass", "")] + LAYERS):
+        place = os.path.join(work, str(i))
+        other = os.path.join(place, "other")
+        os.makedirs(other)
+        s = session(place, "/bin/sh", "-c", "echo > /workspace/began")
+        h.put(os.path.join(place, "tools", NAME),
+              WRAPPER % (s.dir, s.workspace, other, edit, CLIENT, NAME), 0o755)
+        os.chmod(os.path.join(place, "tools", NAME), 0o755)
+        s.env["PATH"] = os.path.join(place, "tools") + ":" + s.env["PATH"]
+        r = finish(s)
+        began = os.path.exists(os.path.join(s.workspace, "began"))
+        if not want:
+            t.ok(r.returncode == 0 and began, "an unchanged container passes",
+                 r.stderr)
+            continue
+        t.ok(r.returncode == 71 and not began and want in r.stderr,
+             f"refused without: {name}", f"{r.returncode} {began} {r.stderr}")
+
+
+def begun(work):
+    s = session(work, "/bin/sh", "-c", "echo > began; exec sleep 1000")
+    s.start(60)
+    h.wait_for(lambda: os.path.exists(os.path.join(s.workspace, "began")),
+               "the agent did not begin", 60)
+    return s
+
+
+def test_stop(work):
+    s = begun(work)
+    t.equal(len(containers(s)), 1, "there is a container")
+    s.icctl("stop", check=True)
+    t.equal(s.wait(30), 143, "it is told to stop")
+    t.equal(containers(s), [], "no container is left after a stop")
+
+
+def test_killed(work):
+    """kill -9 of icsupervisor: its container ends by itself."""
+    s = begun(work)
+    os.kill(s.pid, signal.SIGKILL)
+    s.wait(10)
+    h.wait_for(lambda: not containers(s), "the container is still there", 30)
+    t.ok(True, "no container is left after kill -9")
+
+
+def main():
+    for test in (test_start, test_calls, test_layers, test_stop, test_killed):
+        with h.workdir() as work, t.case(test.__name__):
+            test(work)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
