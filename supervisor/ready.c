@@ -15,6 +15,7 @@
 #include <json-c/json.h>
 
 #include "box/sandbox.h"
+#include "config/here.h"
 #include "json_put.h"
 
 static struct json_object *
@@ -87,6 +88,10 @@ ready_session_json(const char *state)
 	put_str(o, "state", state);
 	put_str(o, "version", IC_VERSION);
 	put_int(o, "pid", getpid());
+	put_int(o, "pidStart", (int64_t)here_start(getpid()));
+	put_str(o, "host", here()->host);
+	put_str(o, "boot", here()->boot);
+	put_str(o, "startedBy", here()->by);
 	put_str(o, "agent",
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
 	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));

@@ -20,7 +20,9 @@
 #include "budget.h"
 #include "control/approvals.h"
 #include "control/control.h"
+#include "config/here.h"
 #include "domains.h"
+#include "others.h"
 #include "providers/destinations.h"
 #include "relay/link.h"
 
@@ -347,6 +349,8 @@ start_session(int *status, struct fault *fault)
 {
 	*status = SUP_EXIT_CONFIG;
 	sup.began = clock_wall_us();
+	if (sup.opt.viewer != NULL)
+		(void)strlcpy(here()->by, "icctl", sizeof(here()->by));
 	if (paths_init(&sup.paths, sup.opt.libexecdir, fault) == -1 ||
 	    start_check(fault) == -1)
 		return -1;
@@ -383,6 +387,10 @@ start_session(int *status, struct fault *fault)
 	if (sup.opt.trial == NULL &&
 	    session_link(&sup.session, &sup.paths, fault) == -1)
 		return -1;
+	if (sup.opt.trial == NULL && others_check(fault) == -1) {
+		*status = SUP_EXIT_BUSY;
+		return -1;
+	}
 	approvals_init(budget_waiting);
 	if (start_workers(fault) == -1) {
 		/* Mistakes in rules and credentials are found late. */

@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 #include "box/sandbox.h"
+#include "box/uncommitted.h"
 #include "budget_priv.h"
 #include "common/plural.h"
+#include "others.h"
 
 static const char *
 summary_agent(char *dst, size_t cap)
@@ -138,6 +140,10 @@ summary_start(void)
 	else
 		sup_warn("to approve or deny pending calls: icctl watch, in "
 			 "another terminal");
+	if (sup.opt.workspace != NULL) {
+		others_warn();
+		uncommitted_ask();
+	}
 	if (summary_is_first())
 		summary_limits();
 }

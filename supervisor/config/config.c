@@ -52,7 +52,7 @@ static const struct {
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
     "confinement", "containerRuntime", "credentials", "destinations",
-    "dockerResources", "escalationTimeoutSeconds", "image", "limits", "mcpServers", "modelBodies", "notify",
+    "dockerResources", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify",
     "packageInstall", "policy", "profiles", "providers", "proxy", "proxyTools",
     "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials", NULL};
 
@@ -139,12 +139,21 @@ config_scalars(
 	static const char *const redact_keys[] = {"enabled", NULL};
 	struct json_object *o = NULL;
 	const char *s = NULL;
-	int64_t seconds = 300;
+	int64_t seconds = 300, sessions = 5;
 
 	if (jsonfile_int(j, root, "", "escalationTimeoutSeconds", 30, 3600,
 		&seconds) == -1)
 		return -1;
 	cfg->hold_ms = (uint32_t)seconds * 1000;
+	/* null: no limit */
+	if (json_object_object_get_ex(root, "maxConcurrentSessions", &o) &&
+	    o == NULL)
+		sessions = 0;
+	else if (jsonfile_int(j, root, "", "maxConcurrentSessions", 1, 1000,
+		     &sessions) == -1)
+		return -1;
+	cfg->max_sessions = (unsigned)sessions;
+	o = NULL;
 	if (jsonfile_object(j, root, "", "audit", &o) == -1)
 		return -1;
 	if (o != NULL) {
@@ -156,7 +165,8 @@ config_scalars(
 			return jsonfile_bad(j, "audit", "durability",
 			    "must be \"kernel\" or \"disk\", is \"%s\"", s);
 		cfg->sync = s != NULL && strcmp(s, "disk") == 0;
-		if (jsonfile_bool(j, o, "audit", "strict", &cfg->log_strict) == -1)
+		if (jsonfile_bool(j, o, "audit", "strict", &cfg->log_strict) ==
+		    -1)
 			return -1;
 		s = NULL;
 		if (jsonfile_str(j, o, "audit", "anchor", &s) == -1)

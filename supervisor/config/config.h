@@ -116,6 +116,7 @@ struct config {
 	char **trusted; /* servers; or NULL */
 	char **notify;
 	uint32_t hold_ms;
+	unsigned max_sessions; /* that `icctl start` starts; 0: no limit */
 	struct budget_limits budget;
 	struct limits limits;
 	unsigned held_mb; /* MiB of bodies that mitmd may hold at once */

@@ -27,13 +27,38 @@ here(void)
 	h.boot[strcspn(h.boot, "\n")] = '\0';
 	if (h.boot[0] == '\0')
 		(void)strlcpy(h.boot, "unknown", sizeof(h.boot));
+	(void)strlcpy(h.by, "icsupervisor", sizeof(h.by));
 	return &h;
+}
+
+uint64_t
+here_start(pid_t pid)
+{
+	unsigned long long start = 0;
+	char path[40], text[1024], *p;
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) != -1) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+	/* A program's name may have spaces and parentheses. */
+	if ((p = strrchr(text, ')')) == NULL)
+		return 0;
+	for (unsigned i = 0; i < 20 && p != NULL; i++)
+		p = strchr(p + 1, ' ');
+	if (p == NULL || sscanf(p, "%llu", &start) != 1)
+		return 0;
+	return start;
 }
 
 int
 here_write(int dirfd, const char *name)
 {
-	char text[128];
+	char text[192];
 	ssize_t n;
 	int fd;
 
@@ -42,18 +67,23 @@ here_write(int dirfd, const char *name)
 	    0600);
 	if (fd == -1)
 		return -1;
-	snprintf(text, sizeof(text), "%s %s\n", here()->host, here()->boot);
+	snprintf(text, sizeof(text), "%s %s %ld %llu %s\n", here()->host,
+	    here()->boot, (long)getpid(),
+	    (unsigned long long)here_start(getpid()), here()->by);
 	n = write(fd, text, strlen(text));
 	close(fd);
 	return n == (ssize_t)strlen(text) ? 0 : -1;
 }
 
 enum here_is
-here_read(int dirfd, const char *name, char host[65])
+here_owner(int dirfd, const char *name, struct here_owner *o)
 {
-	char text[128], boot[40];
+	unsigned long long start = 0;
+	char text[192];
 	ssize_t n;
 	int fd;
+
+	*o = (struct here_owner){.pid = 0};
 
 	fd =
 	    openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -62,11 +92,25 @@ here_read(int dirfd, const char *name, char host[65])
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "%64s %39s", host, boot) != 2)
+	/* The first two are all that older versions wrote. */
+	if (sscanf(text, "%64s %39s %ld %llu %15s", o->host, o->boot, &o->pid,
+		&start, o->by) < 2)
 		return HERE_UNKNOWN;
-	if (strcmp(boot, here()->boot) == 0)
+	o->start = start;
+	if (strcmp(o->boot, here()->boot) == 0)
 		return HERE_OURS;
-	return strcmp(host, here()->host) == 0 ? HERE_STALE : HERE_ELSEWHERE;
+	return strcmp(o->host, here()->host) == 0 ? HERE_STALE : HERE_ELSEWHERE;
+}
+
+enum here_is
+here_read(int dirfd, const char *name, char host[65])
+{
+	struct here_owner o;
+	enum here_is is = here_owner(dirfd, name, &o);
+
+	if (is != HERE_UNKNOWN)
+		(void)strlcpy(host, o.host, sizeof(o.host));
+	return is;
 }
 
 const char *

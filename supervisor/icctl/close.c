@@ -49,7 +49,7 @@ close_record(struct session *s)
 	return auditclosing_end(&c);
 }
 
-/* Correct session.json, which still says "running". */
+/* Correct session.json, which still says "running": the session crashed. */
 static void
 close_state(const struct session *s)
 {
@@ -58,8 +58,8 @@ close_state(const struct session *s)
 	json_object *o = fd == -1 ? NULL : json_object_from_fd(fd);
 	const char *text;
 
-	if (json_object_is_type(o, json_type_object)) {
-		put_str(o, "state", "ended");
+	if (strcmp(icctl_text(o, "state"), "running") == 0) {
+		put_str(o, "state", "crashed");
 		put_int(o, "status", CLOSE_STATUS);
 		put_str(o, "why", CLOSE_WHY);
 		text = json_object_to_json_string_ext(o,
@@ -129,11 +129,34 @@ close_report(const struct icctl *ctl, const struct session *s, bool already)
 	json_object_put(o);
 }
 
+/*
+ * Close the log if it is open, and correct the rest. Returns 0, or -1 with the
+ * fault set.
+ */
+static int
+close_all(const struct icctl *ctl, struct session *s, bool *already,
+    struct fault *fault)
+{
+	struct auditscan scan;
+
+	if ((s->dir = paths_of_fd(s->fd)) == NULL)
+		return fault_errno(fault, "%s", ctl->dir);
+	if (auditfile_attach(s, &scan, fault) == -1)
+		return -1;
+	*already = scan.closed;
+	if (!scan.closed && close_record(s) == -1)
+		return fault_errno(fault, "%s/audit.jsonl", s->dir);
+	auditfile_trim(s);
+	close_state(s);
+	close_doors(ctl, s);
+	return 0;
+}
+
 static int
 close_session(const struct icctl *ctl, struct session *s)
 {
-	struct auditscan scan;
 	struct fault fault;
+	bool already = false;
 
 	if (flock(s->fd, LOCK_EX | LOCK_NB) == -1) {
 		if (errno == EWOULDBLOCK)
@@ -149,24 +172,42 @@ close_session(const struct icctl *ctl, struct session *s)
 		    ctl->dir);
 		return ICCTL_NO_SESSION;
 	}
-	if ((s->dir = paths_of_fd(s->fd)) == NULL) {
-		warn("%s", ctl->dir);
-		return ICCTL_FAILED;
-	}
-	if (auditfile_attach(s, &scan, &fault) == -1) {
+	if (close_all(ctl, s, &already, &fault) == -1) {
 		warnx("%s", fault.text);
 		return ICCTL_FAILED;
 	}
-	if (!scan.closed && close_record(s) == -1) {
-		warn("%s/audit.jsonl", s->dir);
-		return ICCTL_FAILED;
-	}
-	auditfile_trim(s);
-	if (!scan.closed)
-		close_state(s);
-	close_doors(ctl, s);
-	close_report(ctl, s, scan.closed);
+	close_report(ctl, s, already);
 	return ICCTL_OK;
+}
+
+static void
+close_release(struct session *s)
+{
+	if (s->audit != -1)
+		close(s->audit);
+	if (s->closing != -1)
+		close(s->closing);
+	close(s->fd);
+	free(s->dir);
+}
+
+int
+icctl_close_locked(const struct icctl *ctl, int dirfd, struct fault *fault)
+{
+	struct session s = {.fd = -1, .audit = -1, .closing = -1, .margin = -1};
+	bool already;
+	int rv;
+
+	if ((s.fd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0)) == -1)
+		return fault_errno(fault, "session directory");
+	rv = close_all(ctl, &s, &already, fault);
+	/* A log that is broken is left as it is. */
+	if (rv == -1 && s.dir != NULL) {
+		close_state(&s);
+		close_doors(ctl, &s);
+	}
+	close_release(&s);
+	return rv;
 }
 
 int
@@ -188,11 +229,6 @@ icctl_close(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_NO_SESSION;
 	}
 	r = close_session(ctl, &s);
-	if (s.audit != -1)
-		close(s.audit);
-	if (s.closing != -1)
-		close(s.closing);
-	close(s.fd);
-	free(s.dir);
+	close_release(&s);
 	return r;
 }

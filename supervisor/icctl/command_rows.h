@@ -110,6 +110,15 @@ COMMAND(close, "DIR",
     "Writes the missing closing record, frees the reserved disk space and\n"
     "prints the log's last hash. DIR is a session's directory or id. A\n"
     "running session is refused; a closed one is left as it is.")
+COMMAND(gc, "[--dry-run] [--older-than D] [--keep N]",
+    "tidy up after ended sessions",
+    "Removes the directories of sessions that ended more than D ago (45m,\n"
+    "12h, 30d, 4w), except for the newest N; without both, of those that\n"
+    "ended 30 days ago, except for the newest 10. Of all ended sessions\n"
+    "it removes sockets, links, reserved disk space and agents' caches,\n"
+    "and closes the logs of killed ones. A session that runs, one of\n"
+    "another machine, and one with files in its own workspace are left\n"
+    "alone. --dry-run only says what would be done.")
 COMMAND(mcp, "COMMAND ...",
     "import your own MCP servers, and annotate their tools", NULL)
 COMMAND(policy, "TOOL ...",

@@ -110,6 +110,14 @@ json_object *icctl_hold_fetch(struct icctl *, const char *id, bool say);
 /* list.c: Print what a grant allows, and how to revoke it. */
 void icctl_put_grant(json_object *);
 
+/*
+ * close.c: Close the log of a session that crashed and whose lock the caller
+ * holds; correct its session.json, and remove its link and its sockets. Returns
+ * 0, or -1 with the fault set if the log is broken, and only the rest was done.
+ */
+struct fault;
+int icctl_close_locked(const struct icctl *, int dirfd, struct fault *);
+
 /* budget.c: Print limits, counts, and a line for each model. */
 void icctl_show_budget(json_object *budget);
 /* Print a line for each model. */
@@ -134,6 +142,7 @@ int icctl_budget(struct icctl *, int argc, char **argv);
 int icctl_metrics(struct icctl *, int argc, char **argv);
 int icctl_audit(struct icctl *, int argc, char **argv);
 int icctl_close(struct icctl *, int argc, char **argv);
+int icctl_gc(struct icctl *, int argc, char **argv);
 int icctl_start(struct icctl *, int argc, char **argv);
 int icctl_attach(struct icctl *, int argc, char **argv);
 int icctl_doctor(struct icctl *, int argc, char **argv);

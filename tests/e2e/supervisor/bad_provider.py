@@ -152,7 +152,8 @@ OTHERS = [
        "{config}: notfy: unknown key (did you mean notify?). Known here: agent, audit, "
        "auditRedaction, confinement, containerRuntime, credentials, "
        "destinations, dockerResources, escalationTimeoutSeconds, image, "
-       "limits, mcpServers, modelBodies, notify, packageInstall, policy, "
+       "limits, "
+       "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, "
        "profiles, providers, proxy, proxyTools, resourceBudget, runtime, "
        "sandboxPolicy, serverCredentials")]),
     ("a profile",

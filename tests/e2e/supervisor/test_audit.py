@@ -160,7 +160,8 @@ def test_close():
         t.equal((last["detail"]["status"], last["detail"]["torn"]), (137, 20),
                 "which says what was torn")
         with open(os.path.join(s.dir, "session.json"), encoding="utf-8") as f:
-            t.equal(json.load(f)["state"], "ended", "session.json says so")
+            t.equal(json.load(f)["state"], "crashed",
+                    "session.json says so")
         t.equal(os.listdir(os.path.join(s.home, "run")), [],
                 "its link is gone")
         t.ok(os.stat(log_of(s)).st_blocks < before,

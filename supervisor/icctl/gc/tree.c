@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: ISC */
+#include "icctl/gc/tree.h"
+
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Each level needs a descriptor. Directories below this depth are moved to the
+ * top; when only measuring, they are left out.
+ */
+#define TREE_DEPTH 64U
+
+int
+gc_tree_open(int dirfd, const char *name, bool force)
+{
+	char path[40];
+	int fd, way;
+
+	fd = openat(dirfd, name,
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd != -1 || errno != EACCES || !force)
+		return fd;
+	way =
+	    openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (way == -1)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", way);
+	if (chmod(path, 0700) == 0)
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(way);
+	return fd;
+}
+
+static bool tree_one(struct gc_tree *, int dirfd, const char *, unsigned);
+
+/* Take the contents of `fd`, which is closed. Returns true if it is empty. */
+static bool
+tree_below(struct gc_tree *t, int fd, unsigned depth)
+{
+	bool empty = true;
+	struct dirent *e;
+	DIR *dir;
+
+	if ((dir = fdopendir(fd)) == NULL) {
+		close(fd);
+		return false;
+	}
+	while ((e = readdir(dir)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		empty &= tree_one(t, fd, e->d_name, depth);
+	}
+	closedir(dir);
+	return empty;
+}
+
+/* Move a directory that is nested too deep to the top. */
+static bool
+tree_move(struct gc_tree *t, int dirfd, const char *name)
+{
+	char to[32];
+
+	if (t->dry)
+		return false;
+	do {
+		snprintf(to, sizeof(to), ".gc-%u", t->moved++);
+	} while (faccessat(t->top, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+	return renameat(dirfd, name, t->top, to) == 0;
+}
+
+static bool
+tree_directory(struct gc_tree *t, int dirfd, const char *name, unsigned depth)
+{
+	struct stat st;
+	int fd;
+
+	if (depth >= TREE_DEPTH)
+		return tree_move(t, dirfd, name);
+	if ((fd = gc_tree_open(dirfd, name, !t->dry)) == -1)
+		return false;
+	if (fstat(fd, &st) == -1 || st.st_dev != t->dev) {
+		close(fd);
+		return false;
+	}
+	if (!t->dry && (st.st_mode & 0700) != 0700)
+		(void)fchmod(fd, 0700);
+	if (!tree_below(t, fd, depth + 1))
+		return false;
+	return t->dry || unlinkat(dirfd, name, AT_REMOVEDIR) == 0;
+}
+
+/* Take one file or directory. Returns true if nothing of it is left. */
+static bool
+tree_one(struct gc_tree *t, int dirfd, const char *name, unsigned depth)
+{
+	struct stat st;
+	uint64_t bytes;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return errno == ENOENT;
+	if (t->tick != NULL)
+		t->tick(t);
+	bytes = (uint64_t)st.st_blocks * 512;
+	if (S_ISDIR(st.st_mode)) {
+		if (!tree_directory(t, dirfd, name, depth))
+			return false;
+	} else if (!t->dry && unlinkat(dirfd, name, 0) == -1) {
+		return false;
+	}
+	/* A file with another name keeps its blocks. */
+	if (S_ISDIR(st.st_mode) || st.st_nlink <= 1)
+		t->bytes += bytes;
+	return true;
+}
+
+void
+gc_tree_below(struct gc_tree *t, int fd)
+{
+	unsigned before;
+	bool empty;
+	int copy;
+
+	t->top = fd;
+	do {
+		before = t->moved;
+		copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (copy == -1) {
+			t->failed = true;
+			return;
+		}
+		empty = tree_below(t, copy, 0);
+	} while (!t->dry && t->moved != before);
+	if (!empty && !t->dry)
+		t->failed = true;
+}
+
+void
+gc_tree_whole(struct gc_tree *t, int dirfd, const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if ((fd = gc_tree_open(dirfd, name, !t->dry)) == -1 ||
+	    fstat(fd, &st) == -1) {
+		t->failed = true;
+		if (fd != -1)
+			close(fd);
+		return;
+	}
+	if (!t->dry && (st.st_mode & 0700) != 0700)
+		(void)fchmod(fd, 0700);
+	gc_tree_below(t, fd);
+	close(fd);
+	if (t->dry || unlinkat(dirfd, name, AT_REMOVEDIR) == 0)
+		t->bytes += (uint64_t)st.st_blocks * 512;
+	else
+		t->failed = true;
+}
