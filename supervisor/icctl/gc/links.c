@@ -3,6 +3,10 @@
  * Links in run/, by which icctl finds sessions, and the files beside them that
  * name their machine.
  */
+#include "icctl/gc/gc.h"
+
+#include <sys/stat.h>
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "icctl/gc/gc.h"
 
 /* Returns true if the link leads to no session that may live. */
 static bool

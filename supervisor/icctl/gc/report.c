@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* The words of `icctl gc`: a line for each session that it names, a summary. */
+#include "icctl/gc/gc.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/loop.h"
 #include "common/plural.h"
-#include "icctl/gc/gc.h"
 #include "json_put.h"
 
 #define REPORT_SLOW_US 1000000U

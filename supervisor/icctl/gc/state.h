@@ -19,7 +19,7 @@ enum gc_lock {
 
 struct gc_facts {
 	enum gc_lock lock;
-	enum here_is owner; /* of the file "lock" */
+	enum here_is owner; /* read from the file "lock" */
 	/* The process that the lock or session.json names. */
 	bool named, runs;     /* it is recorded; that very process runs */
 	bool other_boot;      /* it was of an earlier boot of this machine */
