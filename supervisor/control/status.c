@@ -144,7 +144,7 @@ status_proxy(void)
 struct json_object *
 control_status_json(void)
 {
-	struct json_object *o = control_ok(), *list, *counts;
+	struct json_object *o = control_ok(), *list, *counts, *ids;
 	char when[32];
 	time_t began = (time_t)(sup.began / 1000000);
 	struct tm tm;
@@ -164,6 +164,11 @@ control_status_json(void)
 	put_str(o, "started", when);
 	put_int(o, "pid", getpid());
 	put_int(o, "pending", approvals_count());
+	ids = json_object_new_array();
+	for (unsigned i = 0; i < approvals_count(); i++)
+		json_object_array_add(
+		    ids, json_object_new_string(approvals_at(i)->sid));
+	json_object_object_add(o, "pendingIds", ids);
 	put_int(o, "rules", sup.rules_count);
 	if (sup.audit_failed[0] != '\0')
 		put_str(o, "auditFailed", sup.audit_failed);

@@ -268,7 +268,7 @@ api_run(struct trial *t, struct spawn *s)
 	} else {
 		close(out[1]);
 		if (!api_line(out[0], API_ASK_MS, line, sizeof(line)))
-			api_why(t->a, "there was no answer within a minute");
+			api_why(t->a, "there was no answer");
 		else if (sscanf(line, "status %3u", &t->a->status) != 1)
 			api_why(t->a,
 			    strncmp(line, "failed ", 7) == 0 ? line + 7 : line);
@@ -319,7 +319,8 @@ api_credential(struct trial *t)
 	json_object *req, *reply = NULL, *list, *k, *failure;
 	struct icctl_rest rest = {0};
 	struct api_answer *a = t->a;
-	const char *state;
+	const char *state, *login;
+	char path[ICCTL_PATH];
 	int fd;
 
 	if ((fd = icctl_dial(t->session)) == -1)
@@ -334,17 +335,24 @@ api_credential(struct trial *t)
 	    (k = json_object_array_get_idx(list, 0)) != NULL) {
 		state = icctl_text(k, "state");
 		a->sent = icctl_number(k, "requests") != 0;
-		snprintf(a->source, sizeof(a->source), "%s%s%s",
-		    *icctl_text(k, "login") != '\0' ? "the login of " : "",
-		    *icctl_text(k, "login") != '\0' ? icctl_text(k, "login")
-						    : icctl_text(k, "source"),
-		    "");
+		login = icctl_text(k, "login");
+		if (login[0] != '\0')
+			snprintf(a->source, sizeof(a->source),
+			    "the login of %.200s", login);
+		else
+			snprintf(a->source, sizeof(a->source), "%.250s",
+			    icctl_path(icctl_text(k, "source"), path));
 		if (json_object_object_get_ex(k, "failure", &failure)) {
 			a->why[0] = '\0';
 			api_why(a, icctl_text(failure, "text"));
 		} else if (!a->sent && strcmp(state, "loaded") != 0) {
 			a->why[0] = '\0';
 			api_why(a, state);
+		} else if (!a->sent && a->status != 0) {
+			snprintf(a->why, sizeof(a->why),
+			    "the session itself refused the request (status "
+			    "%u)",
+			    a->status);
 		}
 	}
 	json_object_put(reply);

@@ -32,6 +32,7 @@ static const struct {
     {"keys", SHAPE_LIST},
     {"limits", SHAPE_OBJECT},
     {"models", SHAPE_LIST},
+    {"pendingIds", SHAPE_WORDS},
     {"proxy", SHAPE_OBJECT},
     {"quarantined", SHAPE_LIST},
     {"server", SHAPE_OBJECT | SHAPE_SCALAR},

@@ -212,8 +212,16 @@ put_session(json_object *reply)
 		icctl_put_str(icctl_path(json_object_get_string(v), path));
 		putchar('\n');
 	}
-	printf("%-12s%lld%s\n", "pending", (long long)pending,
-	    pending == 0 ? "" : " for you to answer: icctl watch");
+	printf("%-12s%lld", "pending", (long long)pending);
+	if (pending != 0)
+		fputs(" for you to answer (icctl watch):", stdout);
+	if (json_object_object_get_ex(reply, "pendingIds", &v))
+		for (size_t i = 0; i < json_object_array_length(v); i++) {
+			putchar(' ');
+			icctl_put_str(json_object_get_string(
+			    json_object_array_get_idx(v, i)));
+		}
+	putchar('\n');
 	if (!json_object_object_get_ex(reply, "counts", &counts))
 		return;
 	/* Pending calls are not included. */

@@ -82,6 +82,9 @@ def main():
             hold = first.held()["id"]
             test_parts(first, work)
             test_several(first, hold, work)
+            out = first.icctl("status").stdout
+            t.contains(out, f"pending     1 for you to answer (icctl watch): "
+                       f"{hold}\n", "icctl status names the pending calls")
             first.icctl("deny", hold, check=True)
             call.wait()
             m.close()
