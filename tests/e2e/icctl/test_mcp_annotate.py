@@ -145,8 +145,9 @@ def gained(work, home, policy):
             "filePath": "/workspace/x", "content": "y"}))[1],
             "its annotation does not cover. The user can add them: icctl mcp "
             "annotate mine, then icctl policy reload", "the agent is told")
-        t.contains(s.process.stderr(), "To add them: icctl mcp annotate mine, "
-                   "then icctl policy reload", "and the user")
+        h.wait_for(lambda: "To add them: icctl mcp annotate mine, then icctl "
+                   "policy reload" in s.process.stderr(), "the warning")
+        t.ok(True, "and the user")
         m.close()
     r = run(home, "mcp", "annotate", "mine", "--yes")
     t.contains(r.stdout, "New arguments of writeFile: filePath\n",
