@@ -114,6 +114,28 @@ end_reap(void)
 }
 
 /*
+ * Rootless Podman leaves a process that keeps the user's namespaces for all
+ * containers of the user; the first client makes it.
+ */
+static bool
+end_is_podmans(long pid)
+{
+	char path[64], name[32] = "";
+	FILE *f;
+
+	if (sup.opt.runtime != RUNTIME_PODMAN)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	if (fgets(name, sizeof(name), f) == NULL)
+		name[0] = '\0';
+	fclose(f);
+	return strcmp(name, "podman pause\n") == 0 ||
+	       strcmp(name, "catatonit\n") == 0;
+}
+
+/*
  * Kill processes that lost their parent and were reparented to this subreaper:
  * a bubblewrap that is killed while it sets up leaves a child that waits for it
  * forever.
@@ -124,6 +146,7 @@ end_orphans(void)
 	uint64_t until = clock_mono_us() / 1000 + END_REAP_MS;
 	const struct timespec pause = {.tv_nsec = 2000000};
 	char path[64], text[4096], *p, *end;
+	bool any;
 	siginfo_t si;
 	long pid;
 	FILE *f;
@@ -137,13 +160,18 @@ end_orphans(void)
 		if (fgets(text, sizeof(text), f) == NULL)
 			text[0] = '\0';
 		fclose(f);
-		for (p = text; (pid = strtol(p, &end, 10)) > 0; p = end)
+		any = false;
+		for (p = text; (pid = strtol(p, &end, 10)) > 0; p = end) {
+			if (end_is_podmans(pid))
+				continue;
+			any = true;
 			(void)kill((pid_t)pid, SIGKILL);
+		}
 		(void)nanosleep(&pause, NULL);
 		while (waitid(P_ALL, 0, &si, WEXITED | WNOHANG) == 0 &&
 		       si.si_pid != 0)
 			si.si_pid = 0;
-	} while (text[0] != '\0' && clock_mono_us() / 1000 < until);
+	} while (any && clock_mono_us() / 1000 < until);
 }
 
 /*

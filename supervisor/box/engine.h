@@ -86,10 +86,13 @@ char **engine_args(char *const *argv, struct fault *);
 int engine_path_ok(const char *path, struct fault *);
 
 /* engine_end.c */
-/* Write the three labels that tell whose container it is. */
-void engine_owner(char pid[24], char start[32], char boot[48]);
 /*
- * Remove containers whose icsupervisor is gone. Returns their number, or -1
+ * Write the labels that tell whose container it is: a process, and the boot and
+ * the process namespace in which it has that number.
+ */
+void engine_owner(char pid[24], char start[32], char boot[64]);
+/*
+ * Remove containers of this user whose icsupervisor is gone. Returns their number, or -1
  * with the fault set.
  */
 int engine_sweep(struct fault *);

@@ -31,6 +31,7 @@ static const struct row {
 	{ON_BOTH,   "--hostname", "ironcurtain"},
 	{ON_BOTH,   "--cidfile", "{id}"},
 	{ON_BOTH,   "--label", "ironcurtain.session={session}"},
+	{ON_BOTH,   "--label", "ironcurtain.owner-uid={uid}"},
 	{ON_BOTH,   "--label", "ironcurtain.owner-pid={pid}"},
 	{ON_BOTH,   "--label", "ironcurtain.owner-start={start}"},
 	{ON_BOTH,   "--label", "ironcurtain.boot-id={boot}"},
@@ -158,11 +159,12 @@ set_paths(struct values *v)
 static void
 set_all(struct values *v)
 {
-	char pid[24], start[32], boot[48];
+	char pid[24], start[32], boot[64];
 
 	engine_owner(pid, start, boot);
 	set(v, "name", "ironcurtain-%s", sup.session.id);
 	set(v, "session", "%s", sup.session.id);
+	set(v, "uid", "%u", (unsigned)geteuid());
 	set(v, "pid", "%s", pid);
 	set(v, "start", "%s", start);
 	set(v, "boot", "%s", boot);

@@ -7,6 +7,7 @@
  */
 #include "box/engine.h"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <errno.h>
@@ -56,12 +57,20 @@ end_start_of(const char *pid, char start[32])
 }
 
 void
-engine_owner(char pid[24], char start[32], char boot[48])
+engine_owner(char pid[24], char start[32], char boot[64])
 {
+	char id[40];
+	struct stat st;
+
 	snprintf(pid, 24, "%d", (int)getpid());
 	end_start_of(pid, start);
-	if (!end_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, 48))
+	if (!end_read(
+		AT_FDCWD, "/proc/sys/kernel/random/boot_id", id, sizeof(id)) ||
+	    stat("/proc/self/ns/pid", &st) == -1)
 		boot[0] = '\0';
+	else
+		snprintf(
+		    boot, 64, "%s:%llu", id, (unsigned long long)st.st_ino);
 }
 
 static bool
@@ -90,7 +99,7 @@ end_remove(const char *id, struct fault *fault)
 static bool
 end_is_orphan(char *line, char **id)
 {
-	char own_pid[24], own_start[32], boot[48], start[32];
+	char own_pid[24], own_start[32], boot[64], start[32];
 	char *word[4], *rest = line;
 
 	engine_owner(own_pid, own_start, boot);
@@ -100,8 +109,12 @@ end_is_orphan(char *line, char **id)
 	*id = word[0];
 	if (!is_id(word[0]) || word[1][strspn(word[1], "0123456789")] != '\0')
 		return false;
+	if (boot[0] == '\0' ||
+	    strncmp(word[3], boot, strcspn(boot, ":") + 1) != 0)
+		return boot[0] != '\0' && strchr(word[3], ':') != NULL;
+	/* A number of another namespace cannot be judged from here. */
 	if (strcmp(word[3], boot) != 0)
-		return true;
+		return false;
 	end_start_of(word[1], start);
 	return strcmp(start, word[2]) != 0;
 }
@@ -109,8 +122,9 @@ end_is_orphan(char *line, char **id)
 int
 engine_sweep(struct fault *fault)
 {
-	static const char *const args[] = {"ps", "--all", "--no-trunc",
-	    "--filter", "label=ironcurtain.owner-pid", "--format",
+	char own[64];
+	const char *const args[] = {"ps", "--all", "--no-trunc", "--filter",
+	    own, "--format",
 	    "{{.ID}} {{.Label \"ironcurtain.owner-pid\"}} {{.Label "
 	    "\"ironcurtain.owner-start\"}} {{.Label "
 	    "\"ironcurtain.boot-id\"}}",
@@ -119,6 +133,9 @@ engine_sweep(struct fault *fault)
 	char *rest = said.out, *line, *id;
 	int n = 0, rv;
 
+	/* Processes of other users may be hidden. */
+	snprintf(own, sizeof(own), "label=ironcurtain.owner-uid=%u",
+	    (unsigned)geteuid());
 	if ((rv = engine_ask(args, END_MS, &said, fault)) == -1)
 		return -1;
 	if (rv != 0)

@@ -215,6 +215,18 @@ check_user(void)
 		check(GOOD, "user", "ordinary", "");
 }
 
+/* Whoever may use Docker's socket can become root with it. */
+static void
+check_docker(void)
+{
+	static const char socket[] = "/var/run/docker.sock";
+
+	if (geteuid() != 0 && access(socket, W_OK) == 0)
+		check(NOTE, "docker", "you may use its socket",
+		    "every program of yours can become root with it. Rootless "
+		    "Podman needs no such right: --runtime podman");
+}
+
 /* Print what all checks amount to. */
 static void
 doctor_sum(bool well)
@@ -280,6 +292,7 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	if (ask)
 		api = json_object_new_array();
 	check_user();
+	check_docker();
 	check_kernel();
 	doctor_place(ctl, check);
 	check_keys(doctor_files(ctl, check) != 0);

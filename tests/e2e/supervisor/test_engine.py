@@ -83,8 +83,8 @@ def shown(e, args):
     for path, name in ((e.s.dir, "SESSION"), (e.s.workspace, "WORKSPACE"),
                        (e.socket, "SOCKET"), (h.PREFIX, "PREFIX")):
         text = text.replace(os.path.realpath(path), name).replace(path, name)
-    text = re.sub(r"(owner-pid|owner-start)=\d+", r"\1=N", text)
-    text = re.sub(r"boot-id=[0-9a-f-]{36}\n", "boot-id=BOOT\n", text)
+    text = re.sub(r"(owner-uid|owner-pid|owner-start)=\d+", r"\1=N", text)
+    text = re.sub(r"boot-id=[0-9a-f-]{36}:\d+\n", "boot-id=BOOT\n", text)
     text = re.sub(r"^\d+:\d+$", "UID:GID", text, flags=re.M)
     text = re.sub(r"(processes=\d+,file=\d+),cpus=\d+", r"\1,cpus=N", text)
     # With no more processors than the limit there is no such option.
@@ -218,12 +218,15 @@ def test_swept(work):
     """Containers whose supervisor is gone are removed; others stay."""
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
         boot = f.read().strip()
+    here = f"{boot}:{os.stat('/proc/self/ns/pid').st_ino}"
     with open("/proc/self/stat", encoding="ascii") as f:
         own = f.read().rsplit(")", 1)[1].split()[19]
     e = Engine(work, "docker", ps=[
-        f"{STALE} {os.getpid()} 1 {boot}",
-        f"{'e' * 64} {os.getpid()} {own} {boot}",
-        f"{'d' * 64} {os.getpid()} {own} other-boot",
+        f"{STALE} {os.getpid()} 1 {here}",
+        f"{'e' * 64} {os.getpid()} {own} {here}",
+        f"{'c' * 64} {os.getpid()} 1 {boot}:1",
+        f"{'d' * 64} {os.getpid()} {own} other:1",
+        f"{'b' * 64} {os.getpid()} {own} ",
         "--volumes 1 1 1"])
     e.start("true")
     t.equal([c["args"][-1] for c in e.of("rm")], [STALE, "d" * 64, ID],
