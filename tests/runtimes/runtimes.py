@@ -48,13 +48,14 @@ class Docker:
         self.socket = os.path.join(work, "docker.sock")
         self.host = "unix://" + self.socket
         self.data = os.path.join(work, "data")
+        self.exec = os.path.join(work, "exec")
         self.log = os.path.join(work, "dockerd.log")
         group = str(user.pw_gid)
         with open(self.log, "wb") as log:
             self.p = subprocess.Popen(
                 ["dockerd", "--storage-driver=overlay2", "--iptables=false",
                  "--bridge=none", "--data-root", self.data, "--exec-root",
-                 os.path.join(work, "exec"), "--pidfile",
+                 self.exec, "--pidfile",
                  os.path.join(work, "dockerd.pid"), "-G", group, "-H",
                  self.host], stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE, start_new_session=True)
@@ -76,6 +77,9 @@ class Docker:
         self.p.send_signal(signal.SIGTERM)
         self.p.wait(60)
         self.drain.wait(60)
+        # It leaves its network namespace mounted.
+        subprocess.run(["umount", os.path.join(self.exec, "netns/default")],
+                       stderr=subprocess.DEVNULL, check=False)
 
 
 def as_user(user, env, argv):
