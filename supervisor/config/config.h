@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * config.json, the user's settings. Keys of the TypeScript IronCurtain are
- * accepted; those that are not implemented here are listed and ignored. All
- * other unknown keys are errors.
+ * config.json, the user's settings. Of the keys that only the TypeScript
+ * IronCurtain has, those of its own models, memory and modes are named in
+ * session.log and ignored; those with an API key or a base URL are refused
+ * with what to write instead (config.c lists both). All other unknown keys are
+ * errors.
  */
 #ifndef CONFIG_H
 #define CONFIG_H
