@@ -2,7 +2,7 @@
 /*
  * Reads provider files for icsupervisor and icctl exactly as mitmd and keyd do,
  * so that a mistake is reported to the person who made it before it ends a
- * worker. Keeps no state.
+ * worker, and nobody understands a file otherwise than they do.
  */
 #include "provider/check.h"
 
@@ -22,8 +22,9 @@ check_strip_name(char *err)
 		memmove(err, err + n, strlen(err + n) + 1);
 }
 
-int
-provider_check(struct span text, unsigned *routes, char *err, size_t cap)
+/* As provider_parse(), with a message that does not name the file. */
+static struct provider *
+check_parse(struct span text, char *err, size_t cap)
 {
 	struct provider *p;
 
@@ -31,8 +32,45 @@ provider_check(struct span text, unsigned *routes, char *err, size_t cap)
 		if (err[0] == '\0')
 			snprintf(err, cap, "out of memory");
 		check_strip_name(err);
-		return -1;
 	}
+	return p;
+}
+
+int
+provider_facts_read(
+    struct provider_facts *f, struct span text, char *err, size_t cap)
+{
+	struct provider *p;
+
+	*f = (struct provider_facts){.owner = NULL};
+	if ((p = check_parse(text, err, cap)) == NULL)
+		return -1;
+	f->owner = p;
+	f->name = p->name;
+	f->hosts = p->hosts;
+	f->nhosts = p->nhosts;
+	f->env = p->env;
+	f->sentinel = p->sentinel;
+	f->parts = p->parts;
+	for (unsigned i = 0; i < p->nlogins; i++)
+		f->logins[f->nlogins++] = &p->logins[i].place;
+	return 0;
+}
+
+void
+provider_facts_free(struct provider_facts *f)
+{
+	provider_free(f->owner);
+	*f = (struct provider_facts){.owner = NULL};
+}
+
+int
+provider_check(struct span text, unsigned *routes, char *err, size_t cap)
+{
+	struct provider *p;
+
+	if ((p = check_parse(text, err, cap)) == NULL)
+		return -1;
 	*routes = p->nroutes;
 	provider_free(p);
 	return 0;

@@ -36,16 +36,12 @@ parse_kind(struct parse *ps, const struct value *v, unsigned n)
 	return 0;
 }
 
-/*
- * Its "env", three variables that make up a credential, is for icsupervisor
- * only.
- */
+/* Its "env" names the variables of a credential in parts. */
 static int
 parse_sigv4(struct parse *ps, const struct value *v)
 {
 	static const char *const names[] = {"service", "region", "env"};
 	const struct value *env;
-	struct span *list;
 	unsigned n;
 
 	if (v == NULL)
@@ -58,10 +54,10 @@ parse_sigv4(struct parse *ps, const struct value *v)
 		return -1;
 	if ((env = value_get(v, "env")) == NULL)
 		return 0;
-	if (parse_texts(ps, env, "credential.sigv4.env", provider_is_env, 3,
-		false, &list, &n) == -1)
+	if (parse_texts(ps, env, "credential.sigv4.env", provider_is_env,
+		PROVIDER_PARTS, false, &ps->p->parts, &n) == -1)
 		return -1;
-	if (n != 3)
+	if (n != PROVIDER_PARTS)
 		return parse_fail(ps,
 		    "credential.sigv4.env: must name the variables of id, "
 		    "secret and session token");

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Reads the "logins" of a provider file: the layout of the login files of
- * vendors' own programs, and how they are renewed. This is for keyd; the
- * members that concern only icsupervisor (where the file is, which locks its
- * owner takes, where the token endpoint is) are checked here as well, so that a
- * file loads everywhere or nowhere. Keeps no state and trusts no part of the
- * text.
+ * vendors' own programs, and how they are renewed, for keyd; and for
+ * icsupervisor where the file is, which locks its owner takes, and where the
+ * token endpoint is. Keeps no state and trusts no part of the text.
  */
 #include "provider/parse.h"
 
@@ -128,11 +126,11 @@ login_token(const struct login_parse *lp, const struct value *v,
     struct provider_login *l)
 {
 	static const char *const names[] = {"url", "type", "client", "scope"};
-	struct span url, type = span_of(NULL, 0);
+	struct span type = span_of(NULL, 0);
 	size_t need = l->client_at.len != 0 ? 2 : 3;
 
 	if (login_members(lp, v, ".token", names, 4, need) == -1 ||
-	    login_text(lp, v, "url", provider_is_url, &url) == -1 ||
+	    login_text(lp, v, "url", provider_is_url, &l->place.url) == -1 ||
 	    login_text(lp, v, "type", provider_is_word, &type) == -1 ||
 	    login_text(lp, v, "client", provider_is_word, &l->client) == -1 ||
 	    login_text(lp, v, "scope", provider_is_scope, &l->scope) == -1)
@@ -200,7 +198,8 @@ login_layout(const struct login_parse *lp, const struct value *v,
 }
 
 static int
-login_locks(const struct login_parse *lp, const struct value *v)
+login_locks(const struct login_parse *lp, const struct value *v,
+    struct provider_place *place)
 {
 	static const char *const names[] = {"directories", "files"};
 	const struct value *list;
@@ -212,10 +211,11 @@ login_locks(const struct login_parse *lp, const struct value *v)
 	for (size_t i = 0; i < 2; i++) {
 		if ((list = value_get(v, names[i])) == NULL)
 			continue;
-		if (list->type != VALUE_ARRAY || list->count > 4)
+		if (list->type != VALUE_ARRAY ||
+		    list->count > PROVIDER_MAX_LOCKS)
 			return login_fail(lp,
-			    ".locks.%s: must be an array of at most 4",
-			    names[i]);
+			    ".locks.%s: must be an array of at most %u",
+			    names[i], PROVIDER_MAX_LOCKS);
 		for (const struct value *m = list->child; m != NULL;
 		     m = m->next) {
 			if (m->type != VALUE_STRING ||
@@ -224,16 +224,21 @@ login_locks(const struct login_parse *lp, const struct value *v)
 				return login_fail(lp,
 				    ".locks.%s: must begin with {dir}",
 				    names[i]);
+			if (parse_copy(lp->ps, m->text,
+				&place->locks[i][place->nlocks[i]]) == -1)
+				return -1;
+			place->nlocks[i]++;
 		}
 	}
 	return 0;
 }
 
 /*
- * Check the variables that name another directory, and the file's path in it.
+ * Read the variables that name another directory, and the file's path in it.
  */
 static int
-login_dirs(const struct login_parse *lp, const struct value *v)
+login_dirs(const struct login_parse *lp, const struct value *v,
+    struct provider_place *place)
 {
 	if (v == NULL)
 		return 0;
@@ -246,6 +251,12 @@ login_dirs(const struct login_parse *lp, const struct value *v)
 			return login_fail(lp,
 			    ".dirs: must be paths below the directory that a "
 			    "variable names");
+		if (parse_copy(lp->ps, m->key, &place->dirs[place->ndirs][0]) ==
+			-1 ||
+		    parse_copy(
+			lp->ps, m->text, &place->dirs[place->ndirs][1]) == -1)
+			return -1;
+		place->ndirs++;
 	}
 	return 0;
 }
@@ -293,25 +304,27 @@ login_one(const struct login_parse *lp, const struct value *v,
 	static const char *const names[] = {"name", "file", "sentinel",
 	    "header", "members", "expires", "token", "locks", "add", "dirs",
 	    "capture"};
-	struct span header = span_of(NULL, 0), ignored;
+	struct span header = span_of(NULL, 0);
+	struct provider_place *place = &l->place;
 	int kind;
 
 	if (login_members(lp, v, "", names, 11, 7) == -1 ||
-	    login_dirs(lp, value_get(v, "dirs")) == -1 ||
+	    login_dirs(lp, value_get(v, "dirs"), place) == -1 ||
 	    login_text(lp, v, "name", provider_is_label, &l->name) == -1 ||
-	    login_text(lp, v, "file", provider_is_place, &ignored) == -1 ||
-	    login_text(lp, v, "sentinel", provider_is_sentinel, &ignored) ==
-		-1 ||
+	    login_text(lp, v, "file", provider_is_place, &place->file) == -1 ||
+	    login_text(lp, v, "sentinel", provider_is_sentinel,
+		&place->sentinel) == -1 ||
 	    login_text(lp, v, "header", provider_is_kind, &header) == -1 ||
 	    login_layout(lp, v, l) == -1 ||
 	    login_token(lp, value_get(v, "token"), l) == -1 ||
-	    login_locks(lp, value_get(v, "locks")) == -1 ||
+	    login_locks(lp, value_get(v, "locks"), place) == -1 ||
 	    login_adds(lp, value_get(v, "add"), l) == -1 ||
 	    login_capture(lp, value_get(v, "capture"), l) == -1)
 		return -1;
 	if ((kind = provider_kind(lp->ps->p, header)) == -1)
 		return login_fail(lp, ".header: is none of credential.headers");
 	l->kind = (unsigned)kind;
+	place->name = l->name;
 	return 0;
 }
 

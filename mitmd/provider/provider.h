@@ -54,6 +54,7 @@
 #include "common/ipc/proto.h"
 #include "common/json/value.h"
 #include "common/span.h"
+#include "provider/check.h"
 #include "provider/filter_rules.h"
 #include "wire/sigv4.h"
 
@@ -61,9 +62,7 @@
 #define PROVIDER_MAX_ROUTES 1024U
 #define PROVIDER_MAX_HEADERS 256U /* in an allow-list */
 #define PROVIDER_MAX_KINDS 8U     /* ways to write the credential */
-#define PROVIDER_MAX_LOGINS 8U
 #define PROVIDER_MAX_ADDS 4U /* headers that a login adds */
-#define PROVIDER_MAX_DIRS 4U /* variables that move a login's directory */
 #define PROVIDER_MAX_CAPTURE 16384U /* body of a token request */
 #define PROVIDER_MAX_PARAMS 32U     /* parameters of a route */
 #define PROVIDER_MAX_VALUES 16U     /* listed values of a parameter */
@@ -157,6 +156,7 @@ enum provider_expires {
  */
 struct provider_login {
 	struct span name;
+	struct provider_place place;   /* for icsupervisor */
 	unsigned kind;                 /* index into the provider's kinds */
 	struct span access, refresh;   /* members of the file */
 	struct span client_at, secret; /* members; may be empty */
@@ -185,6 +185,7 @@ struct provider {
 	unsigned nhosts;
 	struct span env;      /* the credential's usual variable */
 	struct span sentinel; /* prefix of placeholder keys */
+	struct span *parts;   /* for icsupervisor: see check.h */
 	struct provider_kind kinds[PROVIDER_MAX_KINDS];
 	unsigned nkinds;          /* 0: the provider has no credential */
 	struct sigv4_scope sigv4; /* service empty: requests are not signed */

@@ -268,7 +268,7 @@ credential_wipe_dir(
 		if (provider_load(&p, paths, cfg, name, &ignored) == -1)
 			continue;
 		credential_env_wipe(p.env);
-		for (size_t i = 0; p.parts != NULL && i < PROVIDERS_ENV_PARTS;
+		for (size_t i = 0; p.parts != NULL && i < PROVIDER_PARTS;
 		     i++)
 			credential_env_wipe(p.parts[i]);
 		provider_clear(&p);

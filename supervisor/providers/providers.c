@@ -12,6 +12,7 @@
 #include "config/jsonfile.h"
 #include "config/names.h"
 #include "json_put.h"
+#include "mitmd/provider/check.h"
 
 #define SENTINEL_BYTES 24
 
@@ -38,28 +39,6 @@ provider_sentinel(const char *prefix)
 	return out;
 }
 
-static int
-provider_hosts(
-    struct provider *p, const struct jsonfile *j, struct json_object *root)
-{
-	const char *host = NULL;
-	char **list = NULL;
-
-	if (jsonfile_str(j, root, "", "host", &host) == -1 ||
-	    jsonfile_strings(j, root, "", "hosts", PROTO_MAX_HOSTS, &list) ==
-		-1)
-		return -1;
-	if (host != NULL && (p->hosts[p->nhosts++] = strdup(host)) == NULL)
-		return fault_errno(j->fault, "%s", j->file);
-	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
-		if (p->nhosts < PROTO_MAX_HOSTS)
-			p->hosts[p->nhosts++] = list[i];
-		else
-			free(list[i]);
-	free(list);
-	return p->nhosts != 0 ? 0 : jsonfile_bad(j, "", "host", "missing");
-}
-
 /*
  * Returns true if the key is in several variables. Called before any variable
  * is wiped.
@@ -78,72 +57,80 @@ provider_is_in_parts(const struct provider *p)
 	return (one == NULL || one[0] == '\0') && id != NULL && id[0] != '\0';
 }
 
-/* Read the names of the variables for id, secret and session token. */
+/* Keep the names of the variables for id, secret and session token. */
 static int
-provider_parts(
-    struct provider *p, const struct jsonfile *j, struct json_object *cred)
+provider_parts(struct provider *p, const struct span *parts)
 {
-	struct json_object *o = NULL;
-	size_t n = 0;
-
-	if (jsonfile_object(j, cred, "credential", "sigv4", &o) == -1)
+	if ((p->parts = calloc(PROVIDER_PARTS + 1, sizeof(char *))) == NULL)
 		return -1;
-	if (o == NULL)
-		return 0;
-	if (jsonfile_strings(j, o, "credential.sigv4", "env",
-		PROVIDERS_ENV_PARTS, &p->parts) == -1)
-		return -1;
-	while (p->parts != NULL && p->parts[n] != NULL)
-		n++;
-	if (p->parts != NULL && n != PROVIDERS_ENV_PARTS)
-		return jsonfile_bad(j, "credential.sigv4", "env",
-		    "must name the variables of id, secret and session token");
-	if (p->parts != NULL &&
-	    asprintf(&p->parts_text, "%s,%s,%s", p->parts[0], p->parts[1],
+	for (unsigned i = 0; i < PROVIDER_PARTS; i++)
+		if ((p->parts[i] = span_dup(parts[i])) == NULL)
+			return -1;
+	if (asprintf(&p->parts_text, "%s,%s,%s", p->parts[0], p->parts[1],
 		p->parts[2]) == -1) {
 		p->parts_text = NULL;
-		return fault_errno(j->fault, "%s", j->file);
+		return -1;
 	}
 	p->in_parts = provider_is_in_parts(p);
 	return 0;
 }
 
+/* Keep what this program uses of the file. Returns -1 if memory ran out. */
 static int
-provider_fields(struct provider *p, const char *path, const char *name,
-    struct json_object *root, const struct paths *paths, struct fault *fault)
+provider_keep(struct provider *p, const struct provider_facts *f)
 {
-	const struct jsonfile j = {path, fault};
-	struct json_object *cred = NULL;
-	const char *s = NULL, *env = NULL, *prefix = NULL;
+	if ((p->name = span_dup(f->name)) == NULL ||
+	    (p->env = span_dup(f->env)) == NULL)
+		return -1;
+	for (unsigned i = 0; i < f->nhosts; i++) {
+		if ((p->hosts[i] = span_dup(f->hosts[i])) == NULL)
+			return -1;
+		p->nhosts++;
+	}
+	return f->parts == NULL ? 0 : provider_parts(p, f->parts);
+}
 
-	if (jsonfile_str(&j, root, "", "name", &s) == -1 ||
-	    provider_hosts(p, &j, root) == -1 ||
-	    jsonfile_object(&j, root, "", "credential", &cred) == -1)
-		return -1;
-	if (s == NULL || strcmp(s, name) != 0)
-		return jsonfile_bad(&j, "", "name",
-		    "must be \"%s\", like the file's name",
+static int
+provider_take(struct provider *p, const struct provider_facts *f,
+    const char *path, const char *name, const struct paths *paths,
+    struct fault *fault)
+{
+	char *prefix;
+
+	if (!span_is(f->name, name))
+		return fault_set(fault,
+		    "%s: name: must be \"%s\", like the file's name", path,
 		    name);
-	if (cred == NULL)
-		return jsonfile_bad(&j, "", "credential", "missing");
-	if (jsonfile_str(&j, cred, "credential", "env", &env) == -1 ||
-	    jsonfile_str(&j, cred, "credential", "sentinel", &prefix) == -1)
-		return -1;
-	if (env == NULL || prefix == NULL)
-		return jsonfile_bad(&j, "credential",
-		    env == NULL ? "env" : "sentinel", "missing");
-	p->name = strdup(name);
-	p->env = strdup(env);
-	if (p->name == NULL || p->env == NULL)
+	if (f->env.len == 0 || f->sentinel.len == 0)
+		return fault_set(fault, "%s: credential: missing", path);
+	if (provider_keep(p, f) == -1)
 		return fault_errno(fault, "%s", path);
-	if (provider_parts(p, &j, cred) == -1)
-		return -1;
-	if (provider_logins(p, &j, root, paths) == -1 ||
+	if (provider_logins(p, f, path, paths, fault) == -1 ||
 	    provider_choose(p, fault) == -1)
 		return -1;
-	p->key = provider_sentinel(
-	    p->login == -1 ? prefix : p->logins[p->login].sentinel);
+	prefix = p->login == -1 ? span_dup(f->sentinel)
+				: strdup(p->logins[p->login].sentinel);
+	if (prefix != NULL)
+		p->key = provider_sentinel(prefix);
+	free(prefix);
 	return p->key != NULL ? 0 : fault_errno(fault, "%s", path);
+}
+
+/* Read the file as mitmd and keyd will. */
+static int
+provider_fields(struct provider *p, const char *path, const char *name,
+    const struct paths *paths, struct fault *fault)
+{
+	struct provider_facts f;
+	char err[1024];
+	int rv;
+
+	if (provider_facts_read(
+		&f, span_of(p->json, p->json_len), err, sizeof(err)) == -1)
+		return fault_set(fault, "%s: %s", path, err);
+	rv = provider_take(p, &f, path, name, paths, fault);
+	provider_facts_free(&f);
+	return rv;
 }
 
 void
@@ -281,7 +268,7 @@ provider_load(struct provider *p, const struct paths *paths,
 	root = jsonfile_parse(path, span_of(p->json, p->json_len), fault);
 	if (root == NULL ||
 	    provider_params(p, path, name, &root, fault) == -1 ||
-	    provider_fields(p, path, name, root, paths, fault) == -1 ||
+	    provider_fields(p, path, name, paths, fault) == -1 ||
 	    provider_trial(p, path, root, fault) == -1)
 		goto out;
 	if ((capture = provider_capture(p, path, root, fault)) == -1 ||

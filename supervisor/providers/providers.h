@@ -9,12 +9,9 @@
 
 #include "config/config.h"
 #include "config/paths.h"
+#include "mitmd/provider/check.h"
 
 #define PROVIDERS_MAX_CA (4U << 20)
-
-#define PROVIDERS_MAX_LOGINS 8U
-
-struct jsonfile;
 
 /* A vendor's program whose login file may serve as the credential. */
 struct provider_login {
@@ -25,9 +22,6 @@ struct provider_login {
 	char **lock_dirs, **lock_files;
 	char *kept; /* file for a login that began in a sandbox; absolute */
 };
-
-/* The variables of a key in parts: id, secret, session token. */
-#define PROVIDERS_ENV_PARTS 3U
 
 struct provider {
 	char *name;
@@ -47,7 +41,7 @@ struct provider {
 	char *json; /* text of the file */
 	size_t json_len;
 	const struct config_provider *config; /* or NULL */
-	struct provider_login logins[PROVIDERS_MAX_LOGINS];
+	struct provider_login logins[PROVIDER_MAX_LOGINS];
 	unsigned nlogins;
 	int login; /* the login in use; -1: a key */
 	const char *kind; /* kind of a destination; NULL: a model provider */
@@ -107,9 +101,9 @@ int provider_trial_only(struct provider *, struct fault *);
  * memory ran out.
  */
 int provider_rewrite(struct provider *, struct json_object *root);
-/* providers_logins.c: Read "logins" of the file. */
-int provider_logins(struct provider *, const struct jsonfile *,
-    struct json_object *root, const struct paths *);
+/* providers_logins.c: Keep the "logins" of the file at `path`. */
+int provider_logins(struct provider *, const struct provider_facts *,
+    const char *path, const struct paths *, struct fault *);
 /* Choose between a key and one of the logins. */
 int provider_choose(struct provider *, struct fault *);
 /* Returns the path of the login file in use, or NULL if a key is used. */

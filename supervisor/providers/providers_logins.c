@@ -11,90 +11,91 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/jsonfile.h"
+#include "mitmd/provider/check.h"
 
 /*
  * Returns the path of the vendor's login file: below the first of these
  * variables that is set, as in the vendor's program, or else the usual file.
  */
 static char *
-provider_place(const struct jsonfile *j, struct json_object *dirs,
-    const char *file, const struct paths *paths)
+provider_file(const struct provider_place *place, const char *path,
+    const struct paths *paths)
 {
-	const char *dir, *below;
+	char *name, *below, *out;
+	const char *dir;
 
-	json_object_object_foreach(dirs, name, val)
-	{
+	for (unsigned i = 0; i < place->ndirs; i++) {
+		if ((name = span_dup(place->dirs[i][0])) == NULL)
+			return NULL;
 		dir = getenv(name);
-		below = json_object_get_string(val);
-		if (dir != NULL && dir[0] == '/' && below != NULL)
-			return paths_join(dir, below);
+		free(name);
+		if (dir == NULL || dir[0] != '/')
+			continue;
+		if ((below = span_dup(place->dirs[i][1])) == NULL)
+			return NULL;
+		out = paths_join(dir, below);
+		free(below);
+		return out;
 	}
-	return config_path(j->file, paths->user_home, file);
+	if ((name = span_dup(place->file)) == NULL)
+		return NULL;
+	out = config_path(path, paths->user_home, name);
+	free(name);
+	return out;
 }
 
+/* Copy the patterns of locks; NULL if there are none. */
 static int
-provider_login(struct provider *p, const struct jsonfile *j,
-    struct json_object *o, const char *where, const struct paths *paths)
+provider_locks(char ***out, const struct span *locks, unsigned n)
 {
-	struct provider_login *l = &p->logins[p->nlogins++];
-	struct json_object *token = NULL, *locks = NULL, *dirs = NULL;
-	const char *name = NULL, *file = NULL, *prefix = NULL, *url = NULL,
-		   *why = NULL;
-
-	if (jsonfile_str(j, o, where, "name", &name) == -1 ||
-	    jsonfile_str(j, o, where, "file", &file) == -1 ||
-	    jsonfile_str(j, o, where, "sentinel", &prefix) == -1 ||
-	    jsonfile_object(j, o, where, "token", &token) == -1 ||
-	    jsonfile_object(j, o, where, "dirs", &dirs) == -1 ||
-	    jsonfile_object(j, o, where, "locks", &locks) == -1)
+	if (n == 0)
+		return 0;
+	if ((*out = calloc(n + 1, sizeof(char *))) == NULL)
 		return -1;
-	if (name == NULL || file == NULL || prefix == NULL || token == NULL ||
-	    jsonfile_str(j, token, where, "url", &url) != 1)
-		return jsonfile_bad(
-		    j, where, NULL, "needs name, file, sentinel and token.url");
-	if (config_url(url, &l->token, &why) == -1)
-		return jsonfile_bad(j, where, "token.url", "%s", why);
-	if (locks != NULL && (jsonfile_strings(j, locks, where, "directories",
-				  4, &l->lock_dirs) == -1 ||
-				 jsonfile_strings(j, locks, where, "files", 4,
-				     &l->lock_files) == -1))
-		return -1;
-	l->name = strdup(name);
-	l->file = dirs == NULL ? config_path(j->file, paths->user_home, file)
-			       : provider_place(j, dirs, file, paths);
-	l->sentinel = strdup(prefix);
-	if (asprintf(&l->kept, "%s/logins/%s-%s.json", paths->home, p->name,
-		name) == -1)
-		l->kept = NULL;
-	if (l->name == NULL || l->file == NULL || l->sentinel == NULL ||
-	    l->kept == NULL)
-		return fault_errno(j->fault, "%s", j->file);
+	for (unsigned i = 0; i < n; i++)
+		if (((*out)[i] = span_dup(locks[i])) == NULL)
+			return -1;
 	return 0;
 }
 
-int
-provider_logins(struct provider *p, const struct jsonfile *j,
-    struct json_object *root, const struct paths *paths)
+static int
+provider_login(struct provider *p, const struct provider_place *place,
+    const char *path, const struct paths *paths, struct fault *fault)
 {
-	struct json_object *list, *o;
-	char where[32];
+	struct provider_login *l = &p->logins[p->nlogins++];
+	const char *why = NULL;
+	char *url;
+	int rv;
 
-	if (!json_object_object_get_ex(root, "logins", &list))
-		return 0;
-	if (!json_object_is_type(list, json_type_array) ||
-	    json_object_array_length(list) > PROVIDERS_MAX_LOGINS)
-		return jsonfile_bad(j, "", "logins",
-		    "must be an array of at most %u", PROVIDERS_MAX_LOGINS);
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		snprintf(where, sizeof(where), "logins[%zu]", i);
-		o = json_object_array_get_idx(list, i);
-		if (!json_object_is_type(o, json_type_object))
-			return jsonfile_bad(
-			    j, where, NULL, "must be an object");
-		if (provider_login(p, j, o, where, paths) == -1)
-			return -1;
+	if ((l->name = span_dup(place->name)) == NULL ||
+	    (l->file = provider_file(place, path, paths)) == NULL ||
+	    (l->sentinel = span_dup(place->sentinel)) == NULL ||
+	    provider_locks(&l->lock_dirs, place->locks[0], place->nlocks[0]) ==
+		-1 ||
+	    provider_locks(&l->lock_files, place->locks[1], place->nlocks[1]) ==
+		-1)
+		return fault_errno(fault, "%s", path);
+	if (asprintf(&l->kept, "%s/logins/%s-%s.json", paths->home, p->name,
+		l->name) == -1) {
+		l->kept = NULL;
+		return fault_errno(fault, "%s", path);
 	}
+	if ((url = span_dup(place->url)) == NULL)
+		return fault_errno(fault, "%s", path);
+	if ((rv = config_url(url, &l->token, &why)) == -1)
+		fault_set(fault, "%s: logins[%u].token.url: %s", path,
+		    p->nlogins - 1, why);
+	free(url);
+	return rv;
+}
+
+int
+provider_logins(struct provider *p, const struct provider_facts *f,
+    const char *path, const struct paths *paths, struct fault *fault)
+{
+	for (unsigned i = 0; i < f->nlogins; i++)
+		if (provider_login(p, f->logins[i], path, paths, fault) == -1)
+			return -1;
 	return 0;
 }
 

@@ -107,7 +107,8 @@ param_fill(const struct provider *p, const char *text)
 			 * A provider without this value cannot be used
 			 * (p->lacks).
 			 */
-			buf_adds(&b, p->params[i] != NULL ? p->params[i] : "-");
+			buf_adds(
+			    &b, p->params[i] != NULL ? p->params[i] : "unset");
 			break;
 		}
 		if (n == 0)

@@ -49,7 +49,7 @@ PROVIDERS = [
     ("no JSON", files('{"name": "acme",\n "host": api.acme.example}'), 78,
      FILE + ":2:10: not JSON (strings in double quotes, no comments, no "
      "comma before ] or })"),
-    ("another name", top(name="Acme"), 78,
+    ("another name", top(name="acmy"), 78,
      FILE + ": name: must be \"acme\", like the file's name"),
     ("a URL for a host", top(host="https://api.acme.example/v1"), 78,
      FILE + ": host: \"https://api.acme.example/v1\" does not fit here: must "

@@ -4,10 +4,13 @@
  * in as icsupervisor does: the paths and host of each route, and that every
  * signed request announces its digest. argv[1]: the directory of the files.
  */
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/buf.h"
+#include "mitmd/provider/check.h"
 #include "mitmd/provider/provider.h"
 #include "tap.h"
 
@@ -149,9 +152,10 @@ fill(struct buf *b, const char *dir, const char *name)
 		exit(99);
 	fclose(f);
 	/* "parameters" is for icsupervisor only, which removes it. */
-	p = strstr(text, "  \"parameters\"");
-	end = strstr(p, "\n  },\n");
-	memmove(p, end + 6, strlen(end + 6) + 1);
+	if ((p = strstr(text, "  \"parameters\"")) != NULL) {
+		end = strstr(p, "\n  },\n");
+		memmove(p, end + 6, strlen(end + 6) + 1);
+	}
 	for (p = text; *p != '\0';) {
 		n = 0;
 		for (size_t i = 0; i < 2; i++) {
@@ -206,6 +210,43 @@ load(struct buf *b, const char *dir, const char *name)
 	return p;
 }
 
+/* The parts of the files that icsupervisor uses. */
+static void
+test_facts(struct buf *b, const char *dir)
+{
+	const struct provider_place *l;
+	struct provider_facts f;
+	char err[256];
+
+	buf_reset(b, 1U << 20);
+	if (provider_facts_read(
+		&f, fill(b, dir, "bedrock"), err, sizeof(err)) == -1)
+		errx(1, "bedrock: %s", err);
+	ok(span_is(f.name, "bedrock") && f.nhosts != 0 && f.parts != NULL &&
+		span_is(f.parts[0], "AWS_ACCESS_KEY_ID") &&
+		span_is(f.parts[2], "AWS_SESSION_TOKEN"),
+	    "bedrock: the variables of a key in parts");
+	provider_facts_free(&f);
+	buf_reset(b, 1U << 20);
+	if (provider_facts_read(
+		&f, fill(b, dir, "anthropic"), err, sizeof(err)) == -1)
+		errx(1, "anthropic: %s", err);
+	ok(f.parts == NULL && f.nlogins == 2, "anthropic: two logins");
+	l = f.logins[0];
+	ok(span_is(l->name, "claude-code") &&
+		span_is(l->file, "~/.claude/.credentials.json") &&
+		l->ndirs == 1 && span_is(l->dirs[0][0], "CLAUDE_CONFIG_DIR") &&
+		span_is(l->dirs[0][1], ".credentials.json"),
+	    "anthropic: where the login is");
+	ok(l->url.len != 0 && l->sentinel.len != 0 && l->nlocks[0] == 2 &&
+		l->nlocks[1] == 0,
+	    "anthropic: its endpoint, placeholder and lock");
+	provider_facts_free(&f);
+	ok(provider_facts_read(&f, SPAN("{}"), err, sizeof(err)) == -1 &&
+		strncmp(err, "file:", 5) != 0,
+	    "a file that is none: %s", err);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -249,6 +290,7 @@ main(int argc, char **argv)
 	p = provider_parse(buf_span(&b), err, sizeof(err));
 	ok(p == NULL, "a name that was not put in does not load: %s", err);
 	provider_free(p);
+	test_facts(&b, argv[1]);
 	buf_free(&b);
 	return tap_done();
 }
