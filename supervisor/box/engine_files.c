@@ -76,8 +76,8 @@ engine_files(struct fault *fault)
 	    (engine.fd = openat(sup.session.fd, "engine", flags)) == -1 ||
 	    (mkdirat(engine.fd, "config", 0700) == -1 && errno != EEXIST) ||
 	    (unlinkat(engine.fd, "id", 0) == -1 && errno != ENOENT) ||
-	    session_seed(engine.fd, "config/auth.json", 0600,
-		span_str("{}\n")) == -1 ||
+	    session_seed(
+		engine.fd, "config/auth.json", 0600, span_str("{}\n")) == -1 ||
 	    files_filters() == -1 || files_etc() == -1)
 		return fault_errno(fault, "%s/engine", sup.session.dir);
 	return 0;
